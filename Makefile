@@ -1,0 +1,153 @@
+# culprit: what interrupts a CPU, and who is to blame. `make help` lists the targets.
+#
+#   V=1                 print the commands
+#   O=dir               build there instead of build/
+#   CC=gcc|clang        compiler of the user side; the BPF side always takes clang
+#   SAN=address,undefined   sanitizers for the user side
+#   DESTDIR= PREFIX=/usr/local   for install
+
+VERSION	:= 0.1
+O	?= build
+PREFIX	?= /usr/local
+CLANG	?= clang
+BPFTOOL	?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+Q	:= $(if $(V),,@)
+say	= $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+all: $(O)/culprit $(O)/poke
+
+# ---- what the machine needs ----
+# Debian packages; tools/setup installs those that are missing (as root), and says so where it cannot.
+PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev pkg-config
+CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 perl clang-format
+
+$(O)/.setup-run: tools/setup Makefile
+	$(Q)mkdir -p $(O) && tools/setup $(PACKAGES) && touch $@
+$(O)/.setup-check: tools/setup Makefile
+	$(Q)mkdir -p $(O) && tools/setup $(CHECK_PACKAGES) && touch $@ $(O)/.setup-run
+
+# ---- the BPF side: one arch-neutral object, linked from small ones, into a skeleton ----
+BPF_SRC	:= $(wildcard bpf/*.bpf.c)
+BPF_OBJ	:= $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
+BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter -Ivmlinux -Ibpf \
+	-idirafter /usr/include/$(shell uname -m)-linux-gnu -D__TARGET_ARCH_$(if $(filter aarch64,$(shell uname -m)),arm64,x86)
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(O)/.setup-run
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
+
+$(O)/culprit.bpf.o: $(BPF_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(O)/culprit.skel.h: $(O)/culprit.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name culprit_bpf > $@
+
+# ---- the user side ----
+WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wformat=2 -Wundef \
+	-Wno-format-nonliteral $(if $(WERROR),-Werror)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+ALL_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(SANFLAGS) -D_GNU_SOURCE -DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CFLAGS)
+LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib)
+
+PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/render/*.c src/audit/*.c)
+LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
+PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o)
+LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
+
+# Objects are built again when the way they are built changes.
+FLAGS_FILE := $(O)/.flags
+$(shell mkdir -p $(O); echo '$(CC) $(subst ','\'',$(ALL_CFLAGS))' | cmp -s - $(FLAGS_FILE) || \
+	echo '$(CC) $(subst ','\'',$(ALL_CFLAGS))' > $(FLAGS_FILE))
+
+$(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(O)/src/collect/probes.o: $(O)/culprit.skel.h
+
+$(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBBPF)
+
+# What reports are made with; links without libbpf.
+$(O)/libpure.a: $(PURE_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+POKE_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard tools/poke*.c))
+$(O)/poke: $(POKE_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
+
+# ---- use ----
+run: $(O)/.setup-run ## install what is missing, build, and measure for 10 s
+	$(Q)$(MAKE) --no-print-directory $(O)/culprit
+	$(Q)$(O)/culprit run -d 10s $(ARGS)
+
+# ---- tests ----
+UNIT	:= $(patsubst tests/unit/%.c,$(O)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+LIVE	:= $(sort $(wildcard tests/live/*.t))
+
+$(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka -lm
+
+$(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+check: $(O)/.setup-check ## install what is missing, build with -Werror, run all tests
+	$(Q)$(MAKE) --no-print-directory WERROR=1 all unit-tests
+	$(Q)$(MAKE) --no-print-directory lint
+	$(Q)tests/check $(O)
+
+unit-tests: $(UNIT)
+
+SAN_O := $(O)/san
+check-san: $(O)/.setup-check ## the unit tests under the address and undefined-behaviour sanitizers
+	$(Q)$(MAKE) --no-print-directory O=$(SAN_O) SAN=address,undefined WERROR=1 unit-tests
+	$(Q)O=$(SAN_O) tests/check $(SAN_O) unit
+
+bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
+	$(Q)$(MAKE) --no-print-directory all $(O)/bench
+	$(Q)tests/bench/run $(O)
+
+BENCH_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard tests/bench/*.c))
+$(O)/bench: $(BENCH_OBJ) $(filter-out $(O)/src/main.o,$(LIVE_OBJ)) $(O)/libpure.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBBPF)
+
+# ---- form ----
+C_FILES := $(wildcard bpf/*.[ch] src/*.c src/*/*.[ch] tools/*.[ch] tests/*/*.[ch] vmlinux/*.h)
+
+lint: ## layering, forbidden words, format
+	$(Q)tools/lint $(C_FILES)
+
+fmt: ## format the C files
+	$(Q)clang-format -i $(C_FILES)
+
+install: all ## into DESTDIR and PREFIX
+	install -D -m 755 $(O)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
+
+uninstall: ## what install put there
+	rm -f $(DESTDIR)$(PREFIX)/bin/culprit
+
+clean: ## remove what was built
+	rm -rf $(O)
+
+help: ## this list
+	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
+
+.PHONY: all run check check-san unit-tests bench lint fmt install uninstall clean help

@@ -1,0 +1,52 @@
+/* Device interrupts and softirqs (include/trace/events/irq.h). One handler is one interval: a shared line runs several. */
+#include "trace.bpf.h"
+
+SEC("?tp_btf/irq_handler_entry")
+int BPF_PROG(irq_handler_entry, int irq)
+{
+	struct cpu_state *c = target();
+
+	if (c)
+		begin_irq(c, RECORD_IRQ, irq);
+	return 0;
+}
+
+SEC("?tp_btf/irq_handler_exit")
+int BPF_PROG(irq_handler_exit, int irq)
+{
+	struct cpu_state *c = target();
+
+	if (c)
+		end_irq(c, RECORD_IRQ, irq, 0);
+	return 0;
+}
+
+SEC("?tp_btf/softirq_entry")
+int BPF_PROG(softirq_entry, unsigned int vec)
+{
+	struct cpu_state *c = target();
+
+	if (!c)
+		return 0;
+	c->softirq.id = vec;
+	c->softirq.start_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("?tp_btf/softirq_exit")
+int BPF_PROG(softirq_exit, unsigned int vec)
+{
+	struct cpu_state *c = target();
+	__u64 now;
+
+	if (!c)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (!c->softirq.start_ns || c->softirq.id != vec) {
+		c->unpaired++;
+		return 0;
+	}
+	emit(c, LEVEL_SOFTIRQ, RECORD_SOFTIRQ, vec, 0, c->softirq.start_ns, now);
+	c->softirq.start_ns = 0;
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* THE contract: what the probes write, what a recording stores, what the analysis reads. One struct for all three.
+ *
+ * A record is an interval during which something other than the sampler held a target CPU (start_ns < end_ns), or an instant
+ * that explains one (start_ns == end_ns). Times are CLOCK_MONOTONIC: bpf_ktime_get_ns() in the kernel and clock_gettime() in
+ * the sampler read the same clock (kernel/bpf/helpers.c, kernel/time/timekeeping.c: ktime_get_mono_fast_ns).
+ *
+ * Enum values are never renumbered: recordings hold them.
+ */
+#ifndef CULPRIT_RECORD_H
+#define CULPRIT_RECORD_H
+
+#include <linux/types.h>
+
+enum record_kind {
+	RECORD_IRQ = 1,     /* device interrupt handler: id = IRQ number */
+	RECORD_VECTOR = 2,  /* x86 system vector: id = enum vector_id, arg = vector number */
+	RECORD_SOFTIRQ = 3, /* id = softirq number (include/linux/interrupt.h) */
+	RECORD_NMI = 4,     /* one NMI handler: arg = its address */
+	RECORD_THREAD =
+		5, /* a thread that is not the sampler: id = tid, arg = tgid, prio, name = comm; tid 0 is idle */
+	RECORD_FAULT =
+		6, /* instant: page fault of the sampler: id = error code, arg = address; lasts until the sampler runs on */
+	RECORD_TLB =
+		7, /* instant: a TLB flush inside the enclosing interval: id = reason (enum tlb_flush_reason), arg = pages */
+};
+
+/* A context interrupts only lower ones, and within one CPU a level never runs twice at once (IRQs: see open[] below). */
+enum record_level {
+	LEVEL_THREAD = 0,
+	LEVEL_SOFTIRQ = 1,
+	LEVEL_IRQ = 2,
+	LEVEL_NMI = 3,
+	LEVELS = 4,
+};
+
+enum vector_id {
+	VECTOR_LOCAL_TIMER = 1,
+	VECTOR_RESCHEDULE = 2,
+	VECTOR_CALL_FUNCTION = 3,
+	VECTOR_CALL_FUNCTION_SINGLE = 4,
+	VECTOR_IRQ_WORK = 5,
+	VECTOR_THERMAL = 6,
+	VECTOR_THRESHOLD = 7,
+	VECTOR_DEFERRED_ERROR = 8,
+	VECTOR_ERROR = 9,
+	VECTOR_SPURIOUS = 10,
+	VECTOR_PLATFORM_IPI = 11,
+	VECTORS = 12,
+};
+
+#define RECORD_PART 1 /* flags: a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
+
+struct record {
+	__u64 start_ns;
+	__u64 end_ns;
+	__u64 arg;
+	__u32 id;
+	__s16 prio; /* RECORD_THREAD: task_struct.prio */
+	__u16 seq; /* place in its CPU's and level's sequence, from 1, modulo 2^16; dropped records have a place, too */
+	__u8 kind; /* enum record_kind */
+	__u8 level; /* enum record_level */
+	__u8 flags;
+	__u8 reserved[5];
+	char name[16]; /* RECORD_THREAD: comm, any bytes, NUL-terminated only when shorter */
+	__u64 origin;  /* 0: none */
+};
+
+/* An interval that has begun and not ended. */
+struct record_open {
+	__u64 start_ns;
+	__u32 id;
+	__u32 kind;
+};
+
+#define RING_SLOTS 4096 /* per level; a power of two. 64-byte records: 1 MiB a target CPU */
+
+/* One per target CPU, in an mmapable BPF array. The kernel side writes all but `tail` and `sampler`; every level's fields have one
+ * writer at a time, because a level does not interrupt itself, so there are no locks and no atomics here, and NMI code never
+ * waits for anything. The sampler reads `cursors` in its loop: one load tells which records fell into a hiccup. */
+struct cpu_state {
+	union {
+		__u16 cursor[LEVELS]; /* seq of the newest record of each level, dropped or not */
+		__u64 cursors;
+	};
+	__s32 sampler; /* tid; set before the gate opens */
+	__u32 pad0;
+	struct record_open thread;
+	struct record_open softirq;
+	struct record_open irq[2];    /* a demultiplexing handler (GPIO banks) calls a second one inside the first */
+	struct record_open preempted; /* softirq put aside with its thread (PREEMPT_RT): start_ns = tid */
+	__u64 head[LEVELS];           /* records written; slot = head % RING_SLOTS */
+	__u64 lost[LEVELS];           /* records dropped because the ring was full */
+	__u64 unpaired;               /* an end without its begin */
+	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 8];
+	__u64 tail[LEVELS]; /* records read; written by the reader, on a page of its own */
+	__u8 pad2[4096 - 8 * LEVELS];
+	struct record ring[LEVELS][RING_SLOTS];
+};
+
+#endif

@@ -1,0 +1,90 @@
+/* Foreign threads on a target CPU, and what the sampler itself does wrong there: page faults, remote TLB flushes. */
+#include "trace.bpf.h"
+
+/* PREEMPT_RT runs softirqs in threads that can be preempted. A softirq that is open when its thread goes is ended here as a part,
+ * and begun again when the thread comes back, so that it is not blamed for what runs in between. */
+static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, int prev, int next)
+{
+	if (c->softirq.start_ns) {
+		struct record *r = reserve(c, LEVEL_SOFTIRQ);
+
+		if (r) {
+			r->kind = RECORD_SOFTIRQ;
+			r->id = c->softirq.id;
+			r->arg = 0;
+			r->flags = RECORD_PART;
+			r->start_ns = c->softirq.start_ns;
+			r->end_ns = now;
+			publish(c, LEVEL_SOFTIRQ);
+		}
+		c->preempted.start_ns = prev;
+		c->preempted.id = c->softirq.id;
+		c->softirq.start_ns = 0;
+	} else if (c->preempted.start_ns && c->preempted.start_ns == (__u64)next) {
+		c->softirq.id = c->preempted.id;
+		c->softirq.start_ns = now;
+		c->preempted.start_ns = 0;
+	}
+}
+
+/* The fourth argument, where the kernel has one, is not read: its place changed between versions (5.18). */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	struct cpu_state *c = target();
+	__u64 now;
+	int out, in;
+
+	if (!c)
+		return 0;
+	now = bpf_ktime_get_ns();
+	out = prev->pid;
+	in = next->pid;
+	softirq_over_switch(c, now, out, in);
+	if (out != c->sampler && c->thread.start_ns) {
+		struct record *r = reserve(c, LEVEL_THREAD);
+
+		if (r) {
+			r->kind = RECORD_THREAD;
+			r->id = out;
+			r->arg = prev->tgid;
+			r->prio = prev->prio;
+			bpf_probe_read_kernel(r->name, sizeof(r->name), prev->comm);
+			r->start_ns = c->thread.start_ns;
+			r->end_ns = now;
+			publish(c, LEVEL_THREAD);
+		}
+	}
+	c->thread.start_ns = in == c->sampler ? 0 : now;
+	return 0;
+}
+
+/* Entry only: there is no exit to hook. The join lets the fault last until the sampler runs again. */
+SEC("?tp_btf/page_fault_user")
+int BPF_PROG(page_fault_user, unsigned long address, void *regs, unsigned long error_code)
+{
+	struct cpu_state *c = target();
+	__u64 now;
+
+	if (!c || (int)bpf_get_current_pid_tgid() != c->sampler)
+		return 0;
+	now = bpf_ktime_get_ns();
+	emit(c, LEVEL_THREAD, RECORD_FAULT, error_code, address, now, now);
+	return 0;
+}
+
+#define TLB_REMOTE_SHOOTDOWN 1 /* enum tlb_flush_reason, include/linux/mm_types.h */
+#define TLB_REMOTE_WRONG_CPU 5
+/* Only flushes that another CPU asked for, which run in its IPI: the others belong to a thread that is recorded already. */
+SEC("?tp_btf/tlb_flush")
+int BPF_PROG(tlb_flush, int reason, unsigned long pages)
+{
+	struct cpu_state *c = target();
+	__u64 now;
+
+	if (!c || (reason != TLB_REMOTE_SHOOTDOWN && reason != TLB_REMOTE_WRONG_CPU))
+		return 0;
+	now = bpf_ktime_get_ns();
+	emit(c, LEVEL_IRQ, RECORD_TLB, reason, pages, now, now);
+	return 0;
+}

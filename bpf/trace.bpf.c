@@ -1,0 +1,8 @@
+/* The variables and the map that all probe files share, and the licence that the kernel asks for. */
+#include "trace.bpf.h"
+
+const volatile __u16 slot_of_cpu[TARGET_CPUS] = {};
+volatile int gate = 0;
+struct cpu_states cpu_states SEC(".maps");
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,112 @@
+/* What every probe file shares: the test whether this CPU is a target, and begin, end and instant.
+ *
+ * A probe runs on the CPU under test, so each does as little as it can: off-target it is two loads and out; on target, an entry
+ * is one timestamp and one store, an exit one timestamp and one 64-byte record. Nothing here wakes anybody: a ring-buffer
+ * wakeup is an irq_work, which is a self-IPI on the very CPU being measured (kernel/bpf/ringbuf.c).
+ */
+#ifndef CULPRIT_TRACE_BPF_H
+#define CULPRIT_TRACE_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <stdbool.h>
+#include "vmlinux.h"
+#include "record.h"
+
+#define TARGET_CPUS 8192 /* CPUS_MAX */
+
+extern const volatile __u16 slot_of_cpu[TARGET_CPUS]; /* 1 + index into cpu_states; 0: not a target */
+extern volatile int gate;                             /* 1 while records are wanted */
+
+struct cpu_states {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* set to the number of target CPUs before loading */
+	__type(key, __u32);
+	__type(value, struct cpu_state);
+};
+extern struct cpu_states cpu_states SEC(".maps");
+
+/* This CPU's state when it is a target and the gate is open, else NULL. */
+static __always_inline struct cpu_state *target(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	__u32 slot;
+
+	if (cpu >= TARGET_CPUS)
+		return NULL;
+	slot = slot_of_cpu[cpu];
+	if (!slot || !gate)
+		return NULL;
+	slot--;
+	return bpf_map_lookup_elem(&cpu_states, &slot);
+}
+
+/* Takes the next place in a level's sequence; NULL when the ring is full, the place is then counted as lost. The caller fills the
+ * record and calls publish(). No barrier: the sampler on this CPU publishes later, with a release store, for the reader. */
+static __always_inline struct record *reserve(struct cpu_state *c, int level)
+{
+	__u64 head = c->head[level];
+	struct record *r;
+
+	c->cursor[level]++;
+	if (head - *(volatile __u64 *)&c->tail[level] >= RING_SLOTS) {
+		c->lost[level]++;
+		return NULL;
+	}
+	r = &c->ring[level][head & (RING_SLOTS - 1)];
+	r->seq = c->cursor[level];
+	r->level = level;
+	r->flags = 0;
+	r->origin = 0;
+	return r;
+}
+
+static __always_inline void publish(struct cpu_state *c, int level)
+{
+	*(volatile __u64 *)&c->head[level] = c->head[level] + 1;
+}
+
+static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32 id, __u64 arg, __u64 start, __u64 end)
+{
+	struct record *r = reserve(c, level);
+
+	if (!r)
+		return;
+	r->kind = kind;
+	r->id = id;
+	r->arg = arg;
+	r->start_ns = start;
+	r->end_ns = end;
+	publish(c, level);
+}
+
+static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id)
+{
+	/* An outer handler of another kind or number is still open: this one runs inside it. The same one open means that its
+	 * exit was missed: start afresh. */
+	bool inside = c->irq[0].start_ns && (c->irq[0].id != id || c->irq[0].kind != kind);
+	struct record_open *o = inside ? &c->irq[1] : &c->irq[0];
+
+	o->id = id;
+	o->kind = kind;
+	o->start_ns = bpf_ktime_get_ns();
+}
+
+static __always_inline void end_irq(struct cpu_state *c, __u32 kind, __u32 id, __u64 arg)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct record_open *o = &c->irq[1];
+
+	if (!o->start_ns || o->id != id || o->kind != kind)
+		o = &c->irq[0];
+	if (!o->start_ns || o->id != id || o->kind != kind) {
+		c->unpaired++;
+		return;
+	}
+	emit(c, LEVEL_IRQ, kind, id, arg, o->start_ns, now);
+	o->start_ns = 0;
+}
+
+#endif

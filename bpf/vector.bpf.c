@@ -1,0 +1,50 @@
+/* x86 system vectors and NMI handlers (arch/x86/include/asm/trace/irq_vectors.h, include/trace/events/nmi.h). Other architectures
+ * have none of these: there the timer and the IPIs are device interrupts to the kernel, and irq.bpf.c sees them. */
+#include "trace.bpf.h"
+
+#define VECTOR(name, number)                                                                                           \
+	SEC("?tp_btf/" #name "_entry") int name##_entry(__u64 *ctx)                                                    \
+	{                                                                                                              \
+		struct cpu_state *c = target();                                                                        \
+                                                                                                                       \
+		if (c)                                                                                                 \
+			begin_irq(c, RECORD_VECTOR, number);                                                           \
+		return 0;                                                                                              \
+	}                                                                                                              \
+	SEC("?tp_btf/" #name "_exit") int name##_exit(__u64 *ctx)                                                      \
+	{                                                                                                              \
+		struct cpu_state *c = target();                                                                        \
+                                                                                                                       \
+		if (c)                                                                                                 \
+			end_irq(c, RECORD_VECTOR, number, (__u32)ctx[0]);                                              \
+		return 0;                                                                                              \
+	}
+
+VECTOR(local_timer, VECTOR_LOCAL_TIMER)
+VECTOR(reschedule, VECTOR_RESCHEDULE)
+VECTOR(call_function, VECTOR_CALL_FUNCTION)
+VECTOR(call_function_single, VECTOR_CALL_FUNCTION_SINGLE)
+VECTOR(irq_work, VECTOR_IRQ_WORK)
+VECTOR(thermal_apic, VECTOR_THERMAL)
+VECTOR(threshold_apic, VECTOR_THRESHOLD)
+VECTOR(deferred_error_apic, VECTOR_DEFERRED_ERROR)
+VECTOR(error_apic, VECTOR_ERROR)
+VECTOR(spurious_apic, VECTOR_SPURIOUS)
+VECTOR(x86_platform_ipi, VECTOR_PLATFORM_IPI)
+
+#define NMI_LOOK_NS                                                                                                    \
+	1000 /* an NMI asks every handler of its type; those that had nothing to do and were quick are left out */
+
+/* Fires after each handler, with its duration. Runs in NMI context: a clock read and stores to this CPU's own NMI ring only. */
+SEC("?tp_btf/nmi_handler")
+int BPF_PROG(nmi_handler, void *handler, __s64 delta_ns, int handled)
+{
+	struct cpu_state *c = target();
+	__u64 now;
+
+	if (!c || (!handled && delta_ns < NMI_LOOK_NS))
+		return 0;
+	now = bpf_ktime_get_ns();
+	emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)handler, now - delta_ns, now);
+	return 0;
+}

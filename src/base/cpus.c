@@ -1,0 +1,193 @@
+/* Sets of CPUs and the kernel's list syntax for them: comma-separated parts, each a number, a range or a range with a
+ * stride (":used/group": of every `group` CPUs the first `used`). The reader is stricter than the kernel's, which
+ * takes empty parts and a stride of none: what a user types here decides which CPUs get measured, so a slip must not
+ * pass. */
+#include "base/cpus.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORD_BITS 64
+#define WORDS     (CPUS_MAX / WORD_BITS)
+
+struct part {
+	unsigned first, last, used, group;
+};
+
+/* The number at *text, which moves past it. Stops counting at CPUS_MAX, so that no length of digits overflows. */
+static int number_read(const char **text, unsigned *number)
+{
+	unsigned n = 0;
+
+	if (!isdigit((unsigned char)**text))
+		return -EINVAL;
+	for (; isdigit((unsigned char)**text); ++*text)
+		n = n >= CPUS_MAX ? CPUS_MAX : n * 10 + (unsigned)(**text - '0');
+	*number = n;
+	return n < CPUS_MAX ? 0 : -ERANGE;
+}
+
+/* Takes one part at *text, which moves past what was understood. */
+static int part_read(const char **text, struct part *part)
+{
+	int err = number_read(text, &part->first);
+
+	part->last = part->first;
+	part->used = part->group = 1;
+	if (err || **text != '-')
+		return err;
+	++*text;
+	err = number_read(text, &part->last);
+	if (err || **text != ':')
+		return err;
+	++*text;
+	err = number_read(text, &part->used);
+	if (err || **text != '/')
+		return err ? err : -EINVAL;
+	++*text;
+	return number_read(text, &part->group);
+}
+
+/* Takes the part [text, end) into *set. */
+static int part_parse(const char *text, const char *end, struct cpus *set, char *why, size_t whylen)
+{
+	const char *at = text;
+	struct part part;
+	const char *reason = NULL;
+	int err = part_read(&at, &part);
+
+	if (err == -ERANGE)
+		reason = "goes too high: CPU numbers end at 8191";
+	else if (err || at != end)
+		reason = "is not a CPU number or range: write a list like 0-3,8";
+	else if (part.first > part.last)
+		reason = "runs backwards: write the lower number first";
+	else if (!part.used || part.used > part.group)
+		reason = "takes more or less than there is: USED/GROUP needs 1 <= USED <= GROUP";
+	if (reason) {
+		snprintf(why, whylen, "'%.*s' %s", end - text < 40 ? (int)(end - text) : 40, text, reason);
+		return err ? err : -EINVAL;
+	}
+	for (unsigned cpu = part.first; cpu <= part.last; cpu++)
+		if ((cpu - part.first) % part.group < part.used)
+			cpus_add(set, cpu);
+	return 0;
+}
+
+int cpus_parse(const char *text, struct cpus *out, char *why, size_t whylen)
+{
+	const char *end = text + strlen(text);
+	struct cpus set;
+
+	cpus_clear(&set);
+	while (isspace((unsigned char)*text))
+		text++;
+	while (end > text && isspace((unsigned char)end[-1]))
+		end--;
+	while (text < end) {
+		const char *comma = memchr(text, ',', (size_t)(end - text));
+		int err = part_parse(text, comma ? comma : end, &set, why, whylen);
+
+		if (!err && comma && comma + 1 == end)
+			err = part_parse(end, end, &set, why, whylen);
+		if (err)
+			return err;
+		text = comma ? comma + 1 : end;
+	}
+	*out = set;
+	return 0;
+}
+
+char *cpus_format(const struct cpus *set, char *buf, size_t len)
+{
+	size_t pos = 0, whole = 0; /* whole: the last place between parts that leaves room for the dots */
+
+	if (!len)
+		return buf;
+	buf[0] = '\0';
+	for (int first = cpus_next(set, 0), last; first >= 0; first = cpus_next(set, (unsigned)last + 1)) {
+		char part[32];
+		size_t n;
+
+		for (last = first; cpus_has(set, (unsigned)last + 1); last++)
+			;
+		n = (size_t)snprintf(part, sizeof(part), "%s%d", pos ? "," : "", first);
+		if (last > first)
+			n += (size_t)snprintf(part + n, sizeof(part) - n, "-%d", last);
+		if (pos + n >= len) {
+			snprintf(buf + whole, len - whole, whole ? ",..." : "...");
+			return buf;
+		}
+		memcpy(buf + pos, part, n + 1);
+		pos += n;
+		if (pos + sizeof(",...") <= len)
+			whole = pos;
+	}
+	return buf;
+}
+
+void cpus_clear(struct cpus *set)
+{
+	memset(set, 0, sizeof(*set));
+}
+
+void cpus_add(struct cpus *set, unsigned cpu)
+{
+	if (cpu < CPUS_MAX)
+		set->bits[cpu / WORD_BITS] |= UINT64_C(1) << cpu % WORD_BITS;
+}
+
+void cpus_del(struct cpus *set, unsigned cpu)
+{
+	if (cpu < CPUS_MAX)
+		set->bits[cpu / WORD_BITS] &= ~(UINT64_C(1) << cpu % WORD_BITS);
+}
+
+bool cpus_has(const struct cpus *set, unsigned cpu)
+{
+	return cpu < CPUS_MAX && set->bits[cpu / WORD_BITS] >> cpu % WORD_BITS & 1;
+}
+
+unsigned cpus_count(const struct cpus *set)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < WORDS; i++)
+		count += (unsigned)__builtin_popcountll(set->bits[i]);
+	return count;
+}
+
+bool cpus_empty(const struct cpus *set)
+{
+	return cpus_next(set, 0) < 0;
+}
+
+void cpus_and(struct cpus *set, const struct cpus *other)
+{
+	for (unsigned i = 0; i < WORDS; i++)
+		set->bits[i] &= other->bits[i];
+}
+
+void cpus_or(struct cpus *set, const struct cpus *other)
+{
+	for (unsigned i = 0; i < WORDS; i++)
+		set->bits[i] |= other->bits[i];
+}
+
+void cpus_sub(struct cpus *set, const struct cpus *other)
+{
+	for (unsigned i = 0; i < WORDS; i++)
+		set->bits[i] &= ~other->bits[i];
+}
+
+int cpus_next(const struct cpus *set, unsigned from)
+{
+	uint64_t mask = UINT64_MAX << from % WORD_BITS;
+
+	for (unsigned i = from / WORD_BITS; i < WORDS; i++, mask = UINT64_MAX)
+		if (set->bits[i] & mask)
+			return (int)(i * WORD_BITS) + __builtin_ctzll(set->bits[i] & mask);
+	return -1;
+}

@@ -1,0 +1,232 @@
+/* Text tables. Rows are kept until the table is printed, as only then the widths are known. Memory may run out on the
+ * way, and callers print reports, not error codes: a cell that could not be kept shows as "?" and rows that could not
+ * are counted, so that what is missing can be seen. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* vasprintf */
+#endif
+#include "base/table.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+#define GAP           2 /* columns between columns */
+#define ELASTIC_LEAST 8 /* what an elastic column keeps */
+#define DOTS          "..."
+
+struct cell {
+	char *text; /* owned; NULL: empty */
+	char style[12];
+	bool lost;
+};
+
+struct row {
+	struct cell cell[TABLE_COLUMNS];
+};
+
+struct column {
+	enum table_align align;
+	bool elastic;
+};
+
+struct table {
+	unsigned width, indent, ncolumns;
+	struct column column[TABLE_COLUMNS];
+	struct row heading;
+	bool headed;
+	struct row *row; /* one more than nrows when a row is open */
+	size_t nrows, room, lost;
+	bool open;
+	unsigned next; /* the open row's next cell */
+};
+
+struct table *table_new(unsigned width, unsigned indent)
+{
+	struct table *t = calloc(1, sizeof(*t));
+
+	if (t) {
+		t->width = width;
+		t->indent = indent;
+	}
+	return t;
+}
+
+static void row_free(struct row *row)
+{
+	for (unsigned i = 0; i < TABLE_COLUMNS; i++)
+		free(row->cell[i].text);
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	row_free(&t->heading);
+	for (size_t i = 0; i < t->nrows + t->open; i++)
+		row_free(&t->row[i]);
+	free(t->row);
+	free(t);
+}
+
+/* Keeps text without the blanks at its end: they would trail when the cell is a row's last. */
+static void cell_set(struct cell *cell, const char *style, const char *text)
+{
+	size_t len = strlen(text);
+
+	while (len && text[len - 1] == ' ')
+		len--;
+	snprintf(cell->style, sizeof(cell->style), "%s", style ? style : "");
+	if (len)
+		cell->text = strndup(text, len);
+	cell->lost = len && !cell->text;
+}
+
+static const char *cell_text(const struct cell *cell)
+{
+	return cell->text ? cell->text : cell->lost ? "?" : "";
+}
+
+void table_column(struct table *t, const char *heading, enum table_align align, bool elastic)
+{
+	assert(t->ncolumns < TABLE_COLUMNS && !t->nrows && !t->open);
+	t->column[t->ncolumns] = (struct column){.align = align, .elastic = elastic};
+	if (heading) {
+		cell_set(&t->heading.cell[t->ncolumns], NULL, heading);
+		t->headed = true;
+	}
+	t->ncolumns++;
+}
+
+/* Starts a row unless one is open; false when there is no memory for it. */
+static bool row_open(struct table *t)
+{
+	if (t->open)
+		return true;
+	if (t->nrows == t->room) {
+		size_t room = t->room ? 2 * t->room : 16;
+		struct row *row = reallocarray(t->row, room, sizeof(*row));
+
+		if (!row)
+			return false;
+		t->row = row;
+		t->room = room;
+	}
+	memset(&t->row[t->nrows], 0, sizeof(t->row[0]));
+	t->open = true;
+	return true;
+}
+
+void table_cell(struct table *t, const char *style, const char *text)
+{
+	assert(t->next < t->ncolumns);
+	if (row_open(t))
+		cell_set(&t->row[t->nrows].cell[t->next], style, text);
+	t->next++;
+}
+
+void table_cellf(struct table *t, const char *style, const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+	int len;
+
+	va_start(args, fmt);
+	len = vasprintf(&text, fmt, args);
+	va_end(args);
+	table_cell(t, style, len < 0 ? "?" : text);
+	if (len >= 0)
+		free(text);
+}
+
+void table_end_row(struct table *t)
+{
+	if (row_open(t))
+		t->nrows++;
+	else
+		t->lost++;
+	t->open = false;
+	t->next = 0;
+}
+
+/* The widths that the cells want, less what the elastic columns have to give up. */
+static void fit_widths(const struct table *t, size_t *width)
+{
+	size_t total = t->indent + (t->ncolumns ? GAP * (t->ncolumns - 1) : 0);
+
+	for (unsigned i = 0; i < t->ncolumns; i++) {
+		width[i] = text_columns(cell_text(&t->heading.cell[i]));
+		for (size_t r = 0; r < t->nrows; r++) {
+			size_t columns = text_columns(cell_text(&t->row[r].cell[i]));
+
+			if (columns > width[i])
+				width[i] = columns;
+		}
+		total += width[i];
+	}
+	for (unsigned i = t->ncolumns; i-- > 0 && total > t->width;) {
+		size_t over = total - t->width, spare;
+
+		if (!t->column[i].elastic || width[i] <= ELASTIC_LEAST)
+			continue;
+		spare = width[i] - ELASTIC_LEAST;
+		width[i] -= spare < over ? spare : over;
+		total -= spare < over ? spare : over;
+	}
+}
+
+/* `padding` blanks, then the cell, cut to `width`. */
+static void print_cell(const struct cell *cell, size_t width, size_t padding, FILE *out, bool colour)
+{
+	const char *text = cell_text(cell), *dots = "";
+	size_t len = strlen(text);
+
+	if (text_columns(text) > width) {
+		dots = DOTS;
+		len = text_fit(text, width - strlen(DOTS));
+	}
+	fprintf(out, "%*s", (int)padding, "");
+	colour = colour && cell->style[0];
+	if (colour)
+		fprintf(out, "\033[%sm", cell->style);
+	fprintf(out, "%.*s%s", (int)len, text, dots);
+	if (colour)
+		fputs("\033[0m", out);
+}
+
+/* Blanks are owed until a cell with text follows, so that none trail. */
+static void print_row(const struct table *t, const struct row *row, const size_t *width, FILE *out, bool colour)
+{
+	size_t owed = t->indent;
+
+	for (unsigned i = 0; i < t->ncolumns; i++) {
+		size_t columns = text_columns(cell_text(&row->cell[i]));
+
+		columns = columns < width[i] ? columns : width[i];
+		if (columns && t->column[i].align == ALIGN_RIGHT)
+			owed += width[i] - columns;
+		if (columns) {
+			print_cell(&row->cell[i], width[i], owed, out, colour);
+			owed = 0;
+		}
+		if (!columns || t->column[i].align == ALIGN_LEFT)
+			owed += width[i] - columns;
+		owed += GAP;
+	}
+	putc('\n', out);
+}
+
+void table_print(const struct table *t, FILE *out, bool colour)
+{
+	size_t width[TABLE_COLUMNS];
+
+	fit_widths(t, width);
+	if (t->headed)
+		print_row(t, &t->heading, width, out, colour);
+	for (size_t r = 0; r < t->nrows; r++)
+		print_row(t, &t->row[r], width, out, colour);
+	if (t->lost)
+		fprintf(out, "%*s(%zu rows are missing: out of memory)\n", (int)t->indent, "", t->lost);
+}

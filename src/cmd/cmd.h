@@ -1,0 +1,21 @@
+/* The commands: one verb a file, one row in main's table. */
+#ifndef CULPRIT_CMD_H
+#define CULPRIT_CMD_H
+
+#include "base/opt.h"
+
+enum exit_code {
+	EXIT_OK = 0,
+	EXIT_ERROR = 1,   /* said on stderr, one line */
+	EXIT_CROSSED = 2, /* a threshold that the user set was crossed */
+};
+
+struct command {
+	const struct opt_command *usage;
+	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
+};
+
+extern const struct opt_command run_usage;
+int cmd_run(int argc, char **argv);
+
+#endif

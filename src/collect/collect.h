@@ -1,0 +1,39 @@
+/* A live run: samplers and probes on the target CPUs, read by this process from a housekeeping CPU and joined as they come.
+ *
+ *   collect_open     pin this process, load and attach the probes, start the samplers, learn each CPU's loop and edges
+ *   collect_begin    the window opens on all CPUs at once
+ *   collect_poll     take what has come; call it every few milliseconds
+ *   collect_end      the window closes; the view is complete
+ *   collect_close    everything that was switched on is off again (collect_close alone is enough at any point)
+ */
+#ifndef CULPRIT_COLLECT_H
+#define CULPRIT_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "model/view.h"
+
+struct collect_options {
+	struct cpus targets;
+	struct cpus housekeeping; /* empty: all other online CPUs */
+	bool trace;               /* load and attach the probes */
+	bool clock;               /* sample CLOCK_MONOTONIC instead of the counter */
+	int policy, priority;     /* of the samplers: SCHED_OTHER, SCHED_FIFO, SCHED_RR */
+	uint64_t threshold_ns;    /* 0: from each CPU's own loop */
+};
+
+struct collect;
+
+/* view->host has been read; its run, cpu and summary are filled here and stay the caller's (view_free). Returns NULL with the reason
+ * said. `stop` is looked at while it waits: a nonzero value makes it give up quietly. */
+struct collect *collect_open(const struct collect_options *options, struct view *view, const volatile int *stop);
+
+int collect_begin(struct collect *c); /* 0, or -1 with the reason said */
+
+/* Returns the number of target CPUs that are still being sampled. */
+uint32_t collect_poll(struct collect *c);
+
+void collect_end(struct collect *c);
+void collect_close(struct collect *c);
+
+#endif

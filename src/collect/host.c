@@ -1,0 +1,170 @@
+#include "collect/host.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#define CPU_DIR "/sys/devices/system/cpu/"
+
+/* Reads a small file's first line into buf, "" when it cannot. */
+static void read_line(const char *path, char *buf, size_t len)
+{
+	FILE *f = fopen(path, "re");
+
+	buf[0] = 0;
+	if (!f)
+		return;
+	if (!fgets(buf, len, f))
+		buf[0] = 0;
+	buf[strcspn(buf, "\n")] = 0;
+	fclose(f);
+}
+
+static void read_cpus(const char *path, struct cpus *set)
+{
+	char line[4096], why[128];
+
+	cpus_clear(set);
+	read_line(path, line, sizeof(line));
+	cpus_parse(line, set, why, sizeof(why)); /* nohz_full may say "(null)": the empty set */
+}
+
+/* The value behind "key<tabs>: " on the first line that has it. */
+static bool cpuinfo(const char *key, char *buf, size_t len)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char *line = NULL;
+	size_t room = 0;
+	bool found = false;
+
+	buf[0] = 0;
+	while (f && !found && getline(&line, &room, f) > 0) {
+		char *colon = strchr(line, ':');
+
+		if (!colon || strncmp(line, key, strlen(key)) || !strchr("\t :", line[strlen(key)]))
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		snprintf(buf, len, "%s", colon + (colon[1] == ' ' ? 2 : 1));
+		found = true;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool has_flag(const char *flag)
+{
+	char flags[8192], *at = flags;
+	size_t len = strlen(flag);
+
+	cpuinfo("flags", flags, sizeof(flags));
+	while ((at = strstr(at, flag))) {
+		if ((at == flags || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+/* CPUID leaf 0x40000000 holds the hypervisor's signature (Documentation/virt/kvm/x86/cpuid.rst). */
+static void hypervisor_name(char *buf, size_t len)
+{
+	static const struct {
+		const char *signature, *name;
+	} known[] = {{"KVMKVMKVM", "KVM"},    {"Microsoft Hv", "Hyper-V"},  {"VMwareVMware", "VMware"},
+		     {"XenVMMXenVMM", "Xen"}, {"TCGTCGTCGTCG", "QEMU TCG"}, {"bhyve bhyve ", "bhyve"},
+		     {"ACRNACRNACRN", "ACRN"}};
+	unsigned int eax, regs[3];
+	char signature[13] = "";
+
+	buf[0] = 0;
+	if (!has_flag("hypervisor"))
+		return;
+	__cpuid(0x40000000, eax, regs[0], regs[1], regs[2]);
+	memcpy(signature, regs, 12);
+	snprintf(buf, len, "unknown");
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strncmp(signature, known[i].signature, strlen(known[i].signature)))
+			snprintf(buf, len, "%s", known[i].name);
+}
+#else
+static void hypervisor_name(char *buf, size_t len)
+{
+	char line[64];
+
+	read_line("/sys/hypervisor/type", line, sizeof(line));
+	snprintf(buf, len, "%s", line);
+}
+#endif
+
+void host_read(struct host *host)
+{
+	struct utsname u;
+
+	memset(host, 0, sizeof(*host));
+	if (!uname(&u)) {
+		snprintf(host->hostname, sizeof(host->hostname), "%s", u.nodename);
+		snprintf(host->kernel, sizeof(host->kernel), "%s", u.release);
+		snprintf(host->arch, sizeof(host->arch), "%s", u.machine);
+	}
+	if (!cpuinfo("model name", host->cpu_model, sizeof(host->cpu_model)))
+		cpuinfo("CPU part", host->cpu_model, sizeof(host->cpu_model));
+	hypervisor_name(host->hypervisor, sizeof(host->hypervisor));
+	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", host->clocksource,
+		  sizeof(host->clocksource));
+	read_line("/proc/cmdline", host->cmdline, sizeof(host->cmdline));
+	read_cpus(CPU_DIR "isolated", &host->isolated);
+	read_cpus(CPU_DIR "nohz_full", &host->nohz_full);
+	read_cpus(CPU_DIR "online", &host->online);
+}
+
+void host_allowed(struct cpus *set)
+{
+	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+
+	cpus_clear(set);
+	if (mask && !sched_getaffinity(0, size, mask))
+		for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++)
+			if (CPU_ISSET_S(cpu, size, mask))
+				cpus_add(set, cpu);
+	CPU_FREE(mask);
+}
+
+bool host_counter_stable(const struct host *host, const char **why)
+{
+#if defined(__x86_64__)
+	/* The kernel's own watchdog keeps "tsc" only while it agrees with the other clocks. */
+	if (!strcmp(host->clocksource, "tsc") || (has_flag("constant_tsc") && has_flag("nonstop_tsc")))
+		return true;
+	*why = "the kernel does not use it as its clock, and the CPU has not both constant_tsc and nonstop_tsc";
+	return false;
+#else
+	(void)host;
+	(void)why;
+	return true;
+#endif
+}
+
+void host_missing_caps(char *buf, size_t len)
+{
+	enum { SYS_ADMIN = 21, PERFMON = 38, BPF = 39 };
+	char line[256];
+	unsigned long long caps = 0;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "CapEff: %llx", &caps);
+	if (f)
+		fclose(f);
+	buf[0] = 0;
+	if (caps >> SYS_ADMIN & 1)
+		return;
+	snprintf(buf, len, "%s%s%s", caps >> BPF & 1 ? "" : "CAP_BPF", (caps >> BPF | caps >> PERFMON) & 1 ? "" : ", ",
+		 caps >> PERFMON & 1 ? "" : "CAP_PERFMON");
+}

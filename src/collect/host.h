@@ -1,0 +1,20 @@
+/* Facts about the machine that a report needs to be understood elsewhere. Read once, without disturbing any CPU. */
+#ifndef CULPRIT_HOST_H
+#define CULPRIT_HOST_H
+
+#include <stdbool.h>
+#include "model/view.h"
+
+/* Fills all but tsc_khz. What cannot be read is left empty. */
+void host_read(struct host *host);
+
+/* CPUs that the calling thread may run on (isolated ones are hidden by the default mask, sched_getaffinity). */
+void host_allowed(struct cpus *set);
+
+/* The counter runs at one rate on all CPUs and in all sleep states, as far as the kernel knows; else *why says what is missing. */
+bool host_counter_stable(const struct host *host, const char **why);
+
+/* The capabilities that are missing for tracing, as "CAP_BPF, CAP_PERFMON"; "" when none is. */
+void host_missing_caps(char *buf, size_t len);
+
+#endif

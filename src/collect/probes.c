@@ -1,0 +1,216 @@
+#include "collect/probes.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "culprit.skel.h"
+
+#define PROBES_MAX  64
+#define VMLINUX_BTF "/sys/kernel/btf/vmlinux"
+
+struct probes {
+	struct culprit_bpf *skel;
+	struct cpu_state *states;
+	uint32_t nstates;
+	struct bpf_link *link[PROBES_MAX];
+	uint32_t nlinks;
+	char *missing[PROBES_MAX + 1];
+	uint32_t nmissing;
+	char why[256]; /* libbpf's last complaint */
+};
+
+/* libbpf prints many lines; the first warning is the cause, and it goes into our one. */
+static struct probes *complaining;
+
+static int keep_first_warning(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	if (level != LIBBPF_WARN || !complaining || complaining->why[0])
+		return 0;
+	vsnprintf(complaining->why, sizeof(complaining->why), fmt, args);
+	complaining->why[strcspn(complaining->why, "\n")] = 0;
+	return 0;
+}
+
+/* The kernel describes each tracepoint's arguments as a typedef btf_trace_NAME of a pointer to a function. How many there are
+ * changes between kernels, also within a stable series; ours must be there. Returns the count, -1 when there is no such one. */
+static int tracepoint_args(const struct btf *btf, const char *name)
+{
+	char typedef_name[128];
+	const struct btf_type *t;
+	int id;
+
+	snprintf(typedef_name, sizeof(typedef_name), "btf_trace_%s", name);
+	id = btf__find_by_name_kind(btf, typedef_name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return -1;
+	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+	if (!t || !btf_is_ptr(t))
+		return -1;
+	t = btf__type_by_id(btf, t->type);
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1; /* the first is the probe's own data */
+}
+
+/* Arguments that the programs read, where it is more than one. */
+static int args_needed(const char *name)
+{
+	static const struct {
+		const char *name;
+		int args;
+	} needs[] = {{"sched_switch", 3}, {"nmi_handler", 3}, {"tlb_flush", 2}, {"page_fault_user", 3}};
+
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (!strcmp(needs[i].name, name))
+			return needs[i].args;
+	return 1;
+}
+
+static const char *tracepoint_of(const struct bpf_program *prog)
+{
+	const char *slash = strchr(bpf_program__section_name(prog), '/');
+
+	return slash ? slash + 1 : "";
+}
+
+static void choose_programs(struct probes *p, const struct btf *btf)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, p->skel->obj)
+	{
+		const char *name = tracepoint_of(prog);
+		bool there = tracepoint_args(btf, name) >= args_needed(name);
+
+		bpf_program__set_autoload(prog, there);
+		if (!there && p->nmissing < PROBES_MAX)
+			p->missing[p->nmissing++] = strdup(name);
+	}
+}
+
+static int load(struct probes *p, const struct cpus *targets)
+{
+	uint16_t slot = 0;
+	struct btf *btf = btf__parse(VMLINUX_BTF, NULL);
+	int err;
+
+	if (!btf)
+		return complain(
+			"tracing needs the kernel's type information, and %s cannot be read (%s): use a kernel with "
+			"CONFIG_DEBUG_INFO_BTF=y, or --no-trace",
+			VMLINUX_BTF, strerror(errno));
+	p->skel = culprit_bpf__open();
+	if (!p->skel) {
+		btf__free(btf);
+		return complain("opening the BPF programs: %s", p->why[0] ? p->why : strerror(errno));
+	}
+	for (int cpu = cpus_next(targets, 0); cpu >= 0; cpu = cpus_next(targets, cpu + 1))
+		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
+	p->nstates = slot;
+	bpf_map__set_max_entries(p->skel->maps.cpu_states, slot);
+	choose_programs(p, btf);
+	btf__free(btf);
+	err = culprit_bpf__load(p->skel);
+	if (err)
+		return complain("loading the BPF programs: %s (%s); --no-trace measures without them", strerror(-err),
+				p->why);
+	return 0;
+}
+
+struct probes *probes_open(const struct cpus *targets)
+{
+	struct probes *p = calloc(1, sizeof(*p));
+	void *map;
+
+	if (!p) {
+		complain("out of memory");
+		return NULL;
+	}
+	complaining = p;
+	libbpf_set_print(keep_first_warning);
+	if (load(p, targets)) {
+		probes_close(p);
+		return NULL;
+	}
+	map = mmap(NULL, p->nstates * sizeof(struct cpu_state), PROT_READ | PROT_WRITE, MAP_SHARED,
+		   bpf_map__fd(p->skel->maps.cpu_states), 0);
+	if (map == MAP_FAILED) {
+		complain("mapping the probes' memory: %s", strerror(errno));
+		probes_close(p);
+		return NULL;
+	}
+	p->states = map;
+	return p;
+}
+
+void probes_close(struct probes *p)
+{
+	if (!p)
+		return;
+	for (uint32_t i = 0; i < p->nlinks; i++)
+		bpf_link__destroy(p->link[i]);
+	if (p->states)
+		munmap(p->states, p->nstates * sizeof(struct cpu_state));
+	culprit_bpf__destroy(p->skel);
+	for (uint32_t i = 0; i < p->nmissing; i++)
+		free(p->missing[i]);
+	complaining = NULL;
+	free(p);
+}
+
+int probes_attach(struct probes *p)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, p->skel->obj)
+	{
+		struct bpf_link *link;
+
+		if (!bpf_program__autoload(prog))
+			continue;
+		link = bpf_program__attach(prog);
+		if (!link)
+			return complain("attaching to tracepoint %s: %s", tracepoint_of(prog), strerror(errno));
+		p->link[p->nlinks++] = link;
+	}
+	return 0;
+}
+
+void probes_gate(struct probes *p, bool open)
+{
+	__atomic_store_n((int *)&p->skel->bss->gate, open, __ATOMIC_SEQ_CST);
+}
+
+struct cpu_state *probes_state(struct probes *p, uint32_t index)
+{
+	return &p->states[index];
+}
+
+char **probes_not_observed(const struct probes *p, uint32_t *count)
+{
+	*count = p->nmissing;
+	return (char **)p->missing;
+}
+
+uint64_t probes_recursion_misses(const struct probes *p)
+{
+	struct bpf_program *prog;
+	uint64_t misses = 0;
+
+	bpf_object__for_each_program(prog, p->skel->obj)
+	{
+		struct bpf_prog_info info = {};
+		__u32 len = sizeof(info);
+
+		if (bpf_program__autoload(prog) && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+			misses += info.recursion_misses;
+	}
+	return misses;
+}

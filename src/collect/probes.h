@@ -1,0 +1,32 @@
+/* The BPF programs: loading, attaching, the shared memory, the gate. The only file that sees the skeleton. */
+#ifndef CULPRIT_PROBES_H
+#define CULPRIT_PROBES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/cpus.h"
+#include "record.h"
+
+struct probes;
+
+/* Loads the programs that this kernel has tracepoints for; each target gets a cpu_state, in ascending order of CPU. Nothing is attached yet.
+ * Says why and returns NULL on error. */
+struct probes *probes_open(const struct cpus *targets);
+void probes_close(struct probes *p); /* detaches all */
+
+/* Patches kernel text, which interrupts every CPU: before the window, never in it. 0, or -1 with the reason said. */
+int probes_attach(struct probes *p);
+
+/* Records are written while the gate is open. */
+void probes_gate(struct probes *p, bool open);
+
+/* State of the nth target; shared with the kernel, valid until close. */
+struct cpu_state *probes_state(struct probes *p, uint32_t index);
+
+/* Tracepoints that this kernel does not have, NULL-terminated; owned by probes. */
+char **probes_not_observed(const struct probes *p, uint32_t *count);
+
+/* Times that the kernel skipped a program because it was running already (since 5.12; 0 where it does not tell). */
+uint64_t probes_recursion_misses(const struct probes *p);
+
+#endif

@@ -1,0 +1,429 @@
+#include "collect/sampler.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "collect/tick.h"
+
+#define LEARN_LOOP_NS    30000000ULL /* spinning for the loop histogram */
+#define LEARN_TIMERS     100
+#define LEARN_TIMER_NS   1000000
+#define LEARN_NAPS       32
+#define AUTO_RARE_MAX_NS 500.0
+#define ANCHOR_TRIES     8
+#define STACK_TOUCH      (256 * 1024)
+#define BENCH_BATCH      20000
+
+struct lane *lane_new(void)
+{
+	void *p = mmap(NULL, sizeof(struct lane), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void lane_free(struct lane *lane)
+{
+	if (lane)
+		munmap(lane, sizeof(*lane));
+}
+
+static const __u64 no_cursors;
+
+struct spin {
+	struct lane *lane;
+	const volatile __u64 *cursors;
+	unsigned cpu;
+	bool counter;
+	uint64_t deadline; /* ticks; looked at after a hiccup only */
+	/* Where the loop goes on after a hiccup: not locals of the loop, so that it keeps its own in registers. */
+	uint64_t before, before_cursors;
+};
+
+static inline __attribute__((always_inline)) uint64_t read_tick(bool counter)
+{
+	return counter ? tick_counter() : tick_clock();
+}
+
+/* Both clocks as close together as they will go: an interrupt between the two readings would shift the hiccup. */
+static void read_anchor(bool counter, uint64_t *tick, uint64_t *ns)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < ANCHOR_TRIES; i++) {
+		uint64_t a = read_tick(counter), t = tick_clock(), b = read_tick(counter);
+
+		if (b - a < best) {
+			best = b - a;
+			*tick = a + (b - a) / 2;
+			*ns = t;
+			if (i) /* two that agree within a factor of two were not interrupted */
+				break;
+		}
+		if (i && b - a < 2 * best)
+			break;
+	}
+}
+
+static void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, uint64_t cursors)
+{
+	struct lane *l = s->lane;
+	uint64_t head = atomic_load_explicit(&l->head, memory_order_relaxed);
+	struct lane_hiccup *h = &l->ring[head % LANE_SLOTS];
+
+	if (head - atomic_load_explicit(&l->tail, memory_order_acquire) >= LANE_SLOTS) {
+		l->lost++;
+		l->lost_ticks += after - before;
+		return;
+	}
+	h->before = before;
+	h->after = after;
+	h->cursors_before = cursors;
+	h->cursors_after = *s->cursors;
+	read_anchor(s->counter, &h->anchor_tick, &h->anchor_ns);
+	atomic_store_explicit(&l->head, head + 1, memory_order_release);
+}
+
+/* The sampler may go on: nobody stopped it, and it is where it belongs. */
+static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
+{
+	if (!limit || atomic_load_explicit(&s->lane->stop, memory_order_relaxed) || now >= s->deadline)
+		return false;
+	s->lane->moved = (unsigned)sched_getcpu() != s->cpu;
+	return !s->lane->moved;
+}
+
+/* A loop was longer than the limit: a hiccup from s->before to `after`, or the stop: then false. `cursors` was read ahead of `after`.
+ * Leaves a fresh reading in s->before, so that this work is not counted; what interrupts this work is a hiccup, too. */
+static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, uint64_t cursors)
+{
+	struct lane *l = s->lane;
+	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), now, fresh;
+
+	for (;;) {
+		if (after - s->before > INT64_MAX)
+			l->backwards++;
+		else if (after - s->before >= (limit ? limit : l->learn_limit))
+			publish_hiccup(s, s->before, after, s->before_cursors);
+		s->before = after;
+		s->before_cursors = cursors;
+		if (!may_go_on(s, limit, after))
+			return false;
+		fresh = *s->cursors;
+		now = read_tick(s->counter);
+		if (now - after < l->busy_min)
+			l->busy_min = now - after;
+		if (now - after < limit + 4 * l->busy_min)
+			break;
+		after = now;
+		cursors = fresh;
+	}
+	l->busy_ticks += now - after;
+	s->before = now;
+	s->before_cursors = fresh;
+	return true;
+}
+
+/* The loop. `cursors` belongs to `before`: read ahead of it, so that every record of a later gap has a higher place. */
+static inline __attribute__((always_inline)) void spin(struct spin *s, bool counter)
+{
+	struct lane *l = s->lane;
+	uint64_t *loop = l->loop, shift = l->loop_shift;
+	const volatile __u64 *cursors_at = s->cursors;
+	uint64_t cursors = *cursors_at, before = read_tick(counter);
+
+	for (;;) {
+		uint64_t cursors_now = *cursors_at, now = read_tick(counter), length = now - before;
+
+		if (__builtin_expect(length < atomic_load_explicit(&l->limit, memory_order_relaxed), 1)) {
+			loop[length >> shift]++;
+			before = now;
+			cursors = cursors_now;
+			continue;
+		}
+		s->before = before;
+		s->before_cursors = cursors;
+		if (!away(s, now, cursors_now))
+			break;
+		before = s->before;
+		cursors = s->before_cursors;
+	}
+	l->end = s->before;
+}
+
+static __attribute__((noinline)) void spin_counter(struct spin *s)
+{
+	spin(s, true);
+}
+
+static __attribute__((noinline)) void spin_clock(struct spin *s)
+{
+	spin(s, false);
+}
+
+/* Spins until `stop` or until another process lowers the limit; the window's two ends go to the lane. */
+static void spin_window(struct spin *s)
+{
+	struct lane *l = s->lane;
+
+	read_anchor(s->counter, &l->start_anchor, &l->start_ns);
+	l->start_cursors = *s->cursors;
+	l->start = read_tick(s->counter);
+	atomic_store_explicit(&l->started, 1, memory_order_release);
+	if (s->counter)
+		spin_counter(s);
+	else
+		spin_clock(s);
+	l->end_cursors = *s->cursors;
+	read_anchor(s->counter, &l->end_anchor, &l->end_ns);
+}
+
+/* ---- learning ---- */
+
+static void set_limit(struct lane *l, uint64_t limit)
+{
+	l->loop_shift = 0;
+	while (limit >> l->loop_shift >= LOOP_SLOTS)
+		l->loop_shift++;
+	memset(l->loop, 0, sizeof(l->loop));
+	l->learn_limit = limit;
+	atomic_store(&l->limit, limit);
+}
+
+/* The length that all but one in `one_in` loops do not exceed. */
+static uint64_t loop_quantile(const uint64_t *loop, uint64_t count, uint64_t one_in)
+{
+	uint64_t seen = 0;
+
+	for (unsigned i = 0; i < LOOP_SLOTS; i++) {
+		seen += loop[i];
+		if (seen >= count - count / one_in)
+			return i + 1;
+	}
+	return LOOP_SLOTS;
+}
+
+/* Loops come in a few lengths: the counter's grain, a cache miss, what SMT or the hypervisor adds in tens of nanoseconds. All those that
+ * are common (one in 30,000 loops: some thousands a second) are the loop's own; interruptions that common do not reach 0.5 us. */
+uint64_t sampler_auto_limit(const uint64_t *loop, double ns_per_tick)
+{
+	uint64_t count = 0, limit, rare;
+
+	for (unsigned i = 0; i < LOOP_SLOTS; i++)
+		count += loop[i];
+	limit = 8 * loop_quantile(loop, count, 2);
+	if (limit < 4 * loop_quantile(loop, count, 1000))
+		limit = 4 * loop_quantile(loop, count, 1000);
+	rare = 2 * loop_quantile(loop, count, 30000);
+	if (rare * ns_per_tick > AUTO_RARE_MAX_NS)
+		rare = AUTO_RARE_MAX_NS / ns_per_tick;
+	if (limit < rare)
+		limit = rare;
+	/* Up to the next 10 ns, for the eye. */
+	return (uint64_t)(((uint64_t)(limit * ns_per_tick / 10) + 1) * 10 / ns_per_tick);
+}
+
+/* The loop's own lengths, without publishing: for a hand-rolled time, ended by the counter itself. */
+static void learn_loop(struct spin *s)
+{
+	struct lane *l = s->lane;
+	uint64_t t0, n0, t1, n1, before, now;
+
+	set_limit(l, LOOP_SLOTS - 1);
+	read_anchor(s->counter, &t0, &n0);
+	before = read_tick(s->counter);
+	do {
+		for (int i = 0; i < 10000; i++) {
+			now = read_tick(s->counter);
+			if (now - before < LOOP_SLOTS)
+				l->loop[now - before]++;
+			before = now;
+		}
+		read_anchor(s->counter, &t1, &n1);
+		before = read_tick(s->counter);
+	} while (n1 - n0 < LEARN_LOOP_NS);
+	l->ns_per_tick = (double)(n1 - n0) / (t1 - t0);
+}
+
+/* Timers that interrupt this CPU and wake nobody: clean interruptions, to see how long the kernel's way in and out is. A timerfd fires
+ * once until it is read, so there are many. Threads come from short sleeps: out to idle and back. */
+static int learn_edges(struct spin *s)
+{
+	struct timespec nap = {0, 200000};
+	struct lane *l = s->lane;
+	int fd[LEARN_TIMERS], n, err = 0;
+
+	for (n = 0; n < LEARN_TIMERS && !err; n++) {
+		struct itimerspec once = {.it_value.tv_nsec = (n + 1) * LEARN_TIMER_NS};
+
+		fd[n] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+		if (fd[n] < 0 || timerfd_settime(fd[n], 0, &once, NULL))
+			err = -errno;
+	}
+	if (!err) {
+		s->deadline = read_tick(s->counter) + (uint64_t)((LEARN_TIMERS - 1) * LEARN_TIMER_NS / l->ns_per_tick);
+		spin_window(s);
+		s->deadline = UINT64_MAX;
+	}
+	while (n--)
+		if (fd[n] >= 0)
+			close(fd[n]);
+	for (int i = 0; !err && i < LEARN_NAPS; i++) {
+		uint64_t cursors = *s->cursors, before = read_tick(s->counter);
+
+		nanosleep(&nap, NULL);
+		publish_hiccup(s, before, read_tick(s->counter), cursors);
+	}
+	l->end_cursors = *s->cursors;
+	return err;
+}
+
+/* ---- the process ---- */
+
+static void __attribute__((noreturn)) give_up(struct lane *l, int err, const char *what)
+{
+	l->error = err;
+	snprintf(l->what, sizeof(l->what), "%s", what);
+	atomic_store(&l->phase, LANE_FAILED);
+	_exit(1);
+}
+
+/* Waits for the tracer. Sleeps: nothing is being measured yet, and a spinning FIFO sampler would shut out the attach. */
+static void wait_for(struct lane *l, int phase)
+{
+	struct timespec nap = {0, 500000};
+
+	while (atomic_load(&l->phase) != phase)
+		nanosleep(&nap, NULL);
+}
+
+static void touch_stack(void)
+{
+	volatile char page[STACK_TOUCH];
+
+	for (size_t i = 0; i < sizeof(page); i += 512)
+		page[i] = 1;
+}
+
+static void settle_in(struct lane *l, const struct sampler_options *o)
+{
+	struct sched_param param = {.sched_priority = o->priority};
+	cpu_set_t *set = CPU_ALLOC(o->cpu + 1);
+	size_t size = CPU_ALLOC_SIZE(o->cpu + 1);
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	prctl(PR_SET_NAME, "culprit-sampler");
+	prctl(PR_SET_TIMERSLACK, 1);
+	if (!set)
+		give_up(l, ENOMEM, "allocating a CPU mask");
+	CPU_ZERO_S(size, set);
+	CPU_SET_S(o->cpu, size, set);
+	if (sched_setaffinity(0, size, set))
+		give_up(l, errno, "moving to the CPU");
+	CPU_FREE(set);
+	if (o->policy != SCHED_OTHER && sched_setscheduler(0, o->policy, &param))
+		give_up(l, errno, "setting the scheduling policy");
+	/* Without privilege the limit on locked memory may be lower than the program: touching has to do. */
+	mlockall(MCL_CURRENT | MCL_FUTURE);
+	memset(l->ring, 0, sizeof(l->ring));
+	memset(l->loop, 0, sizeof(l->loop));
+	touch_stack();
+}
+
+static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct sampler_options *o)
+{
+	struct spin s = {
+		.lane = l,
+		.cursors = o->cursors ? o->cursors : &no_cursors,
+		.cpu = o->cpu,
+		.counter = !o->clock,
+		.deadline = UINT64_MAX,
+	};
+	uint64_t limit, learn_limit;
+
+	settle_in(l, o);
+	atomic_store(&l->phase, LANE_READY);
+	wait_for(l, LANE_LEARN);
+	l->busy_min = UINT64_MAX / 8;
+	learn_loop(&s);
+	learn_limit = sampler_auto_limit(l->loop, l->ns_per_tick);
+	limit = o->threshold_ns ? (uint64_t)(o->threshold_ns / l->ns_per_tick) : learn_limit;
+	if (!limit)
+		limit = 1;
+	if (o->learn_edges) {
+		int err;
+
+		set_limit(l, learn_limit);
+		err = learn_edges(&s);
+		if (err)
+			give_up(l, -err, "setting up a timer");
+	}
+	set_limit(l, limit);
+	l->lost = l->lost_ticks = l->backwards = l->busy_ticks = 0;
+	atomic_store(&l->started, 0);
+	atomic_store(&l->phase, LANE_LEARNED);
+	wait_for(l, LANE_MEASURE);
+	while (tick_clock() < l->begin_ns) /* the barrier */
+		;
+	spin_window(&s);
+	atomic_store(&l->phase, LANE_DONE);
+	for (;;)
+		pause(); /* keeps the memory map until the tracer has read everything; it ends us */
+}
+
+pid_t sampler_start(struct lane *lane, const struct sampler_options *options)
+{
+	pid_t parent = getpid();
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return -errno;
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) /* it died before the line above */
+		_exit(1);
+	sampler_main(lane, options);
+}
+
+/* ---- bench ---- */
+
+double sampler_bench_bare(unsigned batches)
+{
+	double best = 1e9;
+
+	while (batches--) {
+		uint64_t start = tick_counter(), now = start, before, longest = 0;
+
+		for (int i = 0; i < BENCH_BATCH; i++) {
+			before = now;
+			now = tick_counter();
+			if (__builtin_expect(now - before > longest, 0))
+				longest = now - before;
+		}
+		__asm__ volatile("" : : "r"(longest));
+		if ((double)(now - start) / BENCH_BATCH < best)
+			best = (double)(now - start) / BENCH_BATCH;
+	}
+	return best;
+}
+
+void sampler_bench_loop(struct lane *lane, uint64_t limit)
+{
+	struct spin s = {
+		.lane = lane, .cursors = &no_cursors, .cpu = sched_getcpu(), .counter = true, .deadline = UINT64_MAX};
+
+	set_limit(lane, limit);
+	lane->busy_min = UINT64_MAX / 8;
+	atomic_store(&lane->tail, atomic_load(&lane->head));
+	spin_window(&s);
+}

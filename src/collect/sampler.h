@@ -1,0 +1,97 @@
+/* The sampler: one process per target CPU that spins on the time-stamp counter and notes every gap.
+ *
+ * A process, not a thread: with a memory map of its own no munmap or mprotect of the tracer sends TLB-shootdown IPIs to the CPU
+ * under test. Everything that the loop touches is locked and touched before; it makes no system call between start and stop;
+ * one load, one compare and one count per loop. It is stopped by lowering the limit that the loop compares with, so that
+ * stopping costs no instruction.
+ *
+ * What it shares with the tracer is one `struct lane`, a shared anonymous mapping.
+ */
+#ifndef CULPRIT_SAMPLER_H
+#define CULPRIT_SAMPLER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "record.h"
+
+#define LANE_SLOTS 32768 /* hiccups between two visits of the reader; a power of two */
+#define LOOP_SLOTS 8192  /* buckets of the loop histogram */
+
+enum lane_phase {
+	LANE_INIT,    /* pinning, locking */
+	LANE_READY,   /* sampler: waits for LEARN */
+	LANE_LEARN,   /* tracer: measure the loop, then the edges */
+	LANE_LEARNED, /* sampler: waits for MEASURE; the lane holds what was learned */
+	LANE_MEASURE, /* tracer: spin */
+	LANE_DONE,    /* sampler: has stopped; the window's end is in the lane */
+	LANE_FAILED,  /* sampler: cannot; `error` and `what` say why */
+};
+
+struct lane_hiccup {
+	uint64_t before, after;                 /* ticks */
+	uint64_t anchor_tick;                   /* a reading of both clocks right after the gap */
+	uint64_t anchor_ns;                     /* CLOCK_MONOTONIC */
+	uint64_t cursors_before, cursors_after; /* cpu_state.cursors */
+};
+
+struct lane {
+	/* Read in the loop. */
+	_Atomic uint64_t limit; /* ticks; a longer loop is a hiccup. 0: stop */
+
+	/* Written by the tracer. */
+	_Alignas(64) _Atomic int phase;
+	_Atomic int stop;
+	_Atomic uint64_t tail;
+	uint64_t begin_ns; /* CLOCK_MONOTONIC: all samplers start then; set before MEASURE */
+
+	/* Written by the sampler. */
+	_Alignas(64) _Atomic uint64_t head; /* hiccups published; slot = head % LANE_SLOTS */
+	uint64_t lost;                      /* hiccups that found the ring full... */
+	uint64_t lost_ticks;                /* ...and how long they were */
+	_Atomic int started;                /* the window has begun: the next five are set */
+	uint64_t start, end;                /* the window, ticks */
+	uint64_t start_cursors, end_cursors;
+	uint64_t start_ns, start_anchor; /* the two clocks, read together at the window's start... */
+	uint64_t end_ns, end_anchor;     /* ...and at its end */
+	uint64_t backwards;              /* the counter ran backwards */
+	uint64_t busy_ticks;             /* bookkeeping between a gap and the next loop */
+	uint64_t busy_min;
+	bool moved; /* the kernel took the sampler to another CPU: the window ended there */
+	uint64_t loop_shift;
+	uint64_t loop[LOOP_SLOTS]; /* loops shorter than the limit, by length >> loop_shift */
+	uint64_t learn_limit;      /* the limit that the loop's own histogram asks for */
+	double ns_per_tick;        /* as learned */
+	int error;
+	char what[64];
+
+	struct lane_hiccup ring[LANE_SLOTS];
+};
+
+struct sampler_options {
+	unsigned cpu;
+	bool clock; /* use CLOCK_MONOTONIC instead of the counter */
+	int policy; /* SCHED_OTHER, SCHED_FIFO, SCHED_RR */
+	int priority;
+	uint64_t threshold_ns; /* 0: auto */
+	const __u64 *cursors;  /* of this CPU's cpu_state; NULL without probes */
+	bool learn_edges;      /* interrupt itself with a timer, for the calibration of edges */
+};
+
+/* Shared memory for a sampler, NULL when there is none to have. */
+struct lane *lane_new(void);
+void lane_free(struct lane *lane);
+
+/* Forks the sampler. It dies with the calling process. Returns its pid or -errno; when it is ready lane->phase says so. */
+pid_t sampler_start(struct lane *lane, const struct sampler_options *options);
+
+/* Threshold for a loop histogram (loops by ticks), in ticks: so far above the loop's own length that its granularity is never a hiccup. */
+uint64_t sampler_auto_limit(const uint64_t *loop, double ns_per_tick);
+
+/* For bench: ticks per turn of a bare back-to-back loop over the counter (the least of `batches` short ones). */
+double sampler_bench_bare(unsigned batches);
+/* The real loop, in this process, until somebody sets lane->limit to 0 (a signal handler); its counts are in lane->loop. */
+void sampler_bench_loop(struct lane *lane, uint64_t limit);
+
+#endif

@@ -1,0 +1,36 @@
+/* The CPU's own time-stamp counter: rdtsc on x86, cntvct_el0 on arm64, CLOCK_MONOTONIC elsewhere or on request. */
+#ifndef CULPRIT_TICK_H
+#define CULPRIT_TICK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t tick_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+#if defined(__x86_64__)
+#define TICK_NAME "tsc"
+static inline uint64_t tick_counter(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+#elif defined(__aarch64__)
+#define TICK_NAME "cntvct"
+static inline uint64_t tick_counter(void)
+{
+	uint64_t t;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+	return t;
+}
+#else
+#define TICK_NAME    "clock"
+#define tick_counter tick_clock
+#endif
+
+#endif

@@ -1,0 +1,71 @@
+/* The table of commands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "cmd/cmd.h"
+
+static const struct command commands[] = {
+	{&run_usage, cmd_run},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(commands[i].usage->name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static int unknown(const char *name)
+{
+	const char *words[COMMANDS + 2] = {"help"}, *near;
+
+	for (size_t i = 0; i < COMMANDS; i++)
+		words[i + 1] = commands[i].usage->name;
+	near = opt_nearest(name, words);
+	complain("'%s' is not a command%s%s%s: see culprit help", name, near ? ", did you mean '" : "",
+		 near ? near : "", near ? "'?" : "");
+	return EXIT_ERROR;
+}
+
+static int help(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (argc > 1) {
+		c = find(argv[1]);
+		if (!c)
+			return unknown(argv[1]);
+		opt_help(c->usage, stdout);
+		return EXIT_OK;
+	}
+	printf("culprit %s: what interrupts a CPU, and who is to blame\n\n"
+	       "usage: culprit COMMAND [OPTION...]\n\n",
+	       CULPRIT_VERSION);
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-10s %s\n", commands[i].usage->name, commands[i].usage->summary);
+	printf("  %-10s %s\n", "help", "this list, or with a COMMAND its options");
+	printf("\nTo begin: sudo culprit run\n");
+	return EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (argc < 2) {
+		complain("no command given: try 'sudo culprit run', or see culprit help");
+		return EXIT_ERROR;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
+		printf("culprit %s\n", CULPRIT_VERSION);
+		return EXIT_OK;
+	}
+	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return help(argc - 1, argv + 1);
+	c = find(argv[1]);
+	return c ? c->run(argc - 1, argv + 1) : unknown(argv[1]);
+}

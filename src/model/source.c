@@ -1,0 +1,201 @@
+/* The table of sources: open addressing over a fixed hash, rows by pointer so that they stay where they are. */
+#include "model/source.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HASH_SLOTS  (4 * SOURCES_MAX)
+#define STRINGS_MAX SOURCES_MAX
+#define NET_BITS    5 /* percentiles of one source to 3 % */
+
+static const char *const kind_names[SOURCE_KINDS] = {"irq", "vector", "softirq", "nmi", "thread", "fault", "outside"};
+
+const char *source_kind_name(enum source_kind kind)
+{
+	return kind < SOURCE_KINDS ? kind_names[kind] : "unknown";
+}
+
+const char *softirq_name(uint32_t id)
+{
+	static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+
+	return id < sizeof(names) / sizeof(names[0]) ? names[id] : "unknown";
+}
+
+const char *vector_name(uint32_t vector_id)
+{
+	static const char *const names[VECTORS] = {
+		"unknown",       "local_timer",      "reschedule",     "call_function",       "call_function_single",
+		"irq_work",      "thermal_apic",     "threshold_apic", "deferred_error_apic", "error_apic",
+		"spurious_apic", "x86_platform_ipi",
+	};
+
+	return names[vector_id < VECTORS ? vector_id : 0];
+}
+
+const char *tlb_reason_name(uint32_t reason)
+{
+	static const char *const names[] = {"task switch",        "remote shootdown", "local shootdown",
+					    "local mm shootdown", "remote IPI send",  "remote wrong CPU"};
+
+	return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "unknown";
+}
+
+int sources_init(struct sources *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->row = calloc(SOURCES_MAX + SOURCE_KINDS, sizeof(t->row[0]));
+	t->slot = calloc(HASH_SLOTS, sizeof(t->slot[0]));
+	t->string = calloc(STRINGS_MAX, sizeof(t->string[0]));
+	if (t->row && t->slot && t->string)
+		return 0;
+	sources_free(t);
+	return -ENOMEM;
+}
+
+void sources_free(struct sources *t)
+{
+	for (uint32_t i = 0; i < t->count; i++) {
+		hist_free(&t->row[i]->net);
+		free(t->row[i]);
+	}
+	for (uint32_t i = 0; i < t->nstrings; i++)
+		free(t->string[i]);
+	free(t->row);
+	free(t->slot);
+	free(t->string);
+	memset(t, 0, sizeof(*t));
+}
+
+static const char *intern(struct sources *t, const char *text)
+{
+	char *copy;
+
+	for (uint32_t i = 0; i < t->nstrings; i++)
+		if (!strcmp(t->string[i], text))
+			return t->string[i];
+	copy = t->nstrings < STRINGS_MAX ? strdup(text) : NULL;
+	if (copy)
+		t->string[t->nstrings++] = copy;
+	return copy;
+}
+
+static uint32_t hash_key(enum source_kind kind, uint32_t id, const char *name, const char *function)
+{
+	uint64_t h = 0xcbf29ce484222325ULL ^ kind ^ (uint64_t)id << 8; /* FNV-1a */
+
+	for (const char *p = name; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3ULL;
+	h = (h ^ 0xff) * 0x100000001b3ULL;
+	for (const char *p = function; p && *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3ULL;
+	return h ^ h >> 32;
+}
+
+static bool same_key(const struct source *s, enum source_kind kind, uint32_t id, const char *name, const char *function)
+{
+	if (s->kind != kind || s->id != id || strcmp(s->name, name))
+		return false;
+	return s->function == function || (s->function && function && !strcmp(s->function, function));
+}
+
+/* The hash slot that holds the key, or the free one where it belongs. */
+static uint32_t *find_slot(struct sources *t, enum source_kind kind, uint32_t id, const char *name,
+			   const char *function)
+{
+	uint32_t i = hash_key(kind, id, name, function) % HASH_SLOTS;
+
+	while (t->slot[i] && !same_key(t->row[t->slot[i] - 1], kind, id, name, function))
+		i = (i + 1) % HASH_SLOTS;
+	return &t->slot[i];
+}
+
+static uint32_t add_row(struct sources *t, uint32_t *slot, enum source_kind kind, uint32_t id, const char *name,
+			const char *function)
+{
+	struct source *s = calloc(1, sizeof(*s));
+
+	if (!s || hist_init(&s->net, NET_BITS)) {
+		free(s);
+		return UINT32_MAX;
+	}
+	s->kind = kind;
+	s->id = id;
+	strncpy(s->name, name, sizeof(s->name) - 1);
+	s->function = function ? intern(t, function) : NULL;
+	t->row[t->count] = s;
+	*slot = ++t->count;
+	return t->count - 1;
+}
+
+static bool many_pids(const struct sources *t, const char *name)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->row[i]->kind == SOURCE_THREAD && t->row[i]->id && !strcmp(t->row[i]->name, name))
+			n++;
+	return n >= SOURCE_PIDS;
+}
+
+uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name, const char *function)
+{
+	char cut[SOURCE_NAME] = "";
+	uint32_t *slot;
+	uint32_t row;
+
+	strncpy(cut, name ? name : "", sizeof(cut) - 1);
+	slot = find_slot(t, kind, id, cut, function);
+	if (*slot)
+		return *slot - 1;
+	if (kind == SOURCE_THREAD && id && many_pids(t, cut)) {
+		id = 0;
+		slot = find_slot(t, kind, id, cut, function);
+		if (*slot)
+			return *slot - 1;
+	}
+	if (t->count < SOURCES_MAX) {
+		row = add_row(t, slot, kind, id, cut, function);
+		if (row != UINT32_MAX)
+			return row;
+	}
+	slot = find_slot(t, kind, 0, "(others)", NULL);
+	if (*slot)
+		return *slot - 1;
+	row = add_row(t, slot, kind, 0, "(others)", NULL);
+	return row == UINT32_MAX ? 0 : row; /* out of memory: the first row takes it */
+}
+
+struct ranked {
+	uint64_t total;
+	uint32_t row;
+};
+
+static int by_total(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->total != y->total)
+		return x->total < y->total ? 1 : -1;
+	return x->row < y->row ? -1 : 1;
+}
+
+uint32_t sources_rank(const struct sources *t, uint32_t *order)
+{
+	struct ranked *rank = calloc(t->count ? t->count : 1, sizeof(*rank));
+	uint32_t n = 0;
+
+	if (!rank)
+		return 0;
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->row[i]->net.count || t->row[i]->net.sum)
+			rank[n++] = (struct ranked){t->row[i]->net.sum, i};
+	qsort(rank, n, sizeof(*rank), by_total);
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = rank[i].row;
+	free(rank);
+	return n;
+}

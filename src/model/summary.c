@@ -1,0 +1,151 @@
+/* Counting what the join found, and deciding what is edge. */
+#include "model/summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HICCUP_BITS      7 /* percentiles to 0.8 % */
+#define EDGE_BITS        6
+#define EDGE_SAMPLES_MIN 8
+#define EDGE_IRQ_NS      2000 /* without samples */
+#define EDGE_THREAD_NS   5000
+
+int summary_init(struct summary *s, const unsigned *cpus, uint32_t ncpus)
+{
+	memset(s, 0, sizeof(*s));
+	s->cpu = calloc(ncpus, sizeof(*s->cpu));
+	if (!s->cpu)
+		return -ENOMEM;
+	for (s->ncpus = 0; s->ncpus < ncpus; s->ncpus++) {
+		struct cpu_summary *c = &s->cpu[s->ncpus];
+
+		c->cpu = cpus[s->ncpus];
+		if (sources_init(&c->sources))
+			break;
+		if (hist_init(&c->hiccups, HICCUP_BITS)) {
+			sources_free(&c->sources);
+			break;
+		}
+	}
+	if (s->ncpus == ncpus)
+		return 0;
+	summary_free(s);
+	return -ENOMEM;
+}
+
+void summary_free(struct summary *s)
+{
+	for (uint32_t i = 0; i < s->ncpus; i++) {
+		sources_free(&s->cpu[i].sources);
+		hist_free(&s->cpu[i].hiccups);
+	}
+	for (uint32_t i = 0; i < s->nworst; i++)
+		free(s->worst[i].pieces);
+	free(s->cpu);
+	memset(s, 0, sizeof(*s));
+}
+
+static int by_net(const void *a, const void *b)
+{
+	const struct piece *x = a, *y = b;
+
+	return x->net_ns < y->net_ns ? 1 : x->net_ns > y->net_ns ? -1 : 0;
+}
+
+static void keep_worst(struct summary *s, uint32_t index, const struct account *a)
+{
+	struct piece *pieces;
+	uint32_t at = s->nworst;
+
+	if (s->nworst == WORST_MAX && a->duration_ns <= s->worst[WORST_MAX - 1].duration_ns)
+		return;
+	pieces = malloc((a->npieces ? a->npieces : 1) * sizeof(*pieces));
+	if (!pieces)
+		return;
+	memcpy(pieces, a->pieces, a->npieces * sizeof(*pieces));
+	qsort(pieces, a->npieces, sizeof(*pieces), by_net);
+	if (s->nworst == WORST_MAX)
+		free(s->worst[--at].pieces);
+	else
+		s->nworst++;
+	for (; at && s->worst[at - 1].duration_ns < a->duration_ns; at--)
+		s->worst[at] = s->worst[at - 1];
+	s->worst[at] = (struct worst){.cpu = index,
+				      .start_ns = a->start_ns,
+				      .duration_ns = a->duration_ns,
+				      .edge_ns = a->edge_ns,
+				      .outside_ns = a->outside_ns,
+				      .pieces = pieces,
+				      .npieces = a->npieces};
+}
+
+void summary_add(struct summary *s, uint32_t index, const struct account *a, const char *outside)
+{
+	struct cpu_summary *c = &s->cpu[index];
+
+	hist_add(&c->hiccups, a->duration_ns);
+	c->attributed_ns += a->attributed_ns;
+	c->edge_ns += a->edge_ns;
+	c->outside_ns += a->outside_ns;
+	c->pre_ns += a->pre_ns;
+	c->post_ns += a->post_ns;
+	if (a->outside_ns) {
+		struct source *o = c->sources.row[sources_find(&c->sources, SOURCE_OUTSIDE, 0, outside, NULL)];
+
+		o->hiccups++;
+		hist_add(&o->net, a->outside_ns);
+	}
+	keep_worst(s, index, a);
+}
+
+/* ---- edges ---- */
+
+int edge_times_init(struct edge_times *e)
+{
+	memset(e, 0, sizeof(*e));
+	if (!hist_init(&e->pre_irq, EDGE_BITS) && !hist_init(&e->post_irq, EDGE_BITS) &&
+	    !hist_init(&e->pre_thread, EDGE_BITS) && !hist_init(&e->post_thread, EDGE_BITS))
+		return 0;
+	edge_times_free(e);
+	return -ENOMEM;
+}
+
+void edge_times_free(struct edge_times *e)
+{
+	hist_free(&e->pre_irq);
+	hist_free(&e->post_irq);
+	hist_free(&e->pre_thread);
+	hist_free(&e->post_thread);
+}
+
+void edge_times_add(struct edge_times *e, const struct account *a)
+{
+	if (!a->intervals)
+		return;
+	hist_add(a->first_thread ? &e->pre_thread : &e->pre_irq, a->pre_ns);
+	hist_add(a->last_thread ? &e->post_thread : &e->post_irq, a->post_ns);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The way out of an interrupt is the kernel's alone; the way in is not, in a guest: the hypervisor's delivery comes before it (microseconds,
+ * where the way out takes a fraction of one). So in a guest the way out bounds both, on bare metal what was seen of either does. The scheduler
+ * has work on both sides of a thread, after an interrupt's exit. */
+struct edge_bounds edge_times_bounds(const struct edge_times *e, bool guest)
+{
+	struct edge_bounds b = {EDGE_IRQ_NS, EDGE_THREAD_NS};
+
+	if (e->post_irq.count >= EDGE_SAMPLES_MIN) {
+		b.irq_ns = 2 * hist_percentile(&e->post_irq, 90);
+		if (!guest)
+			b.irq_ns = larger(b.irq_ns,
+					  larger(hist_percentile(&e->pre_irq, 99), hist_percentile(&e->post_irq, 99)));
+	}
+	if (e->post_thread.count >= EDGE_SAMPLES_MIN)
+		b.thread_ns = b.irq_ns + 2 * hist_percentile(&e->post_thread, 90);
+	return b;
+}

@@ -1,0 +1,53 @@
+/* What is kept of a run: per CPU its totals, histogram and sources, and of all CPUs the worst hiccups. Nothing here grows with
+ * the length of the run. */
+#ifndef CULPRIT_SUMMARY_H
+#define CULPRIT_SUMMARY_H
+
+#include <stdbool.h>
+#include "base/hist.h"
+#include "model/join.h"
+
+#define WORST_MAX 20
+
+struct worst {
+	uint32_t cpu;      /* index into the summary's CPUs */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t duration_ns, edge_ns, outside_ns;
+	struct piece *pieces; /* owned; by falling net time */
+	uint32_t npieces;
+};
+
+/* Times around the outermost intervals, for the calibration of edges. */
+struct edge_times {
+	struct hist pre_irq, post_irq, pre_thread, post_thread;
+};
+
+struct cpu_summary {
+	unsigned cpu;
+	struct sources sources; /* also rows of kind outside */
+	struct hist hiccups;
+	uint64_t attributed_ns, edge_ns, outside_ns;
+	uint64_t pre_ns, post_ns; /* before the first and after the last interval, whatever they were counted as */
+};
+
+struct summary {
+	struct cpu_summary *cpu;
+	uint32_t ncpus;
+	struct worst worst[WORST_MAX]; /* by falling duration */
+	uint32_t nworst;
+};
+
+/* cpus[ncpus]: CPU numbers in ascending order. 0 or -ENOMEM. */
+int summary_init(struct summary *s, const unsigned *cpus, uint32_t ncpus);
+void summary_free(struct summary *s);
+
+/* Adds one hiccup of the CPU with this index. `outside` names the source for its time outside the kernel. */
+void summary_add(struct summary *s, uint32_t index, const struct account *a, const char *outside);
+
+/* Edge calibration: learn from hiccups that the sampler made for itself, then ask for the bounds. guest: under a hypervisor. */
+int edge_times_init(struct edge_times *e); /* 0 or -ENOMEM */
+void edge_times_free(struct edge_times *e);
+void edge_times_add(struct edge_times *e, const struct account *a);
+struct edge_bounds edge_times_bounds(const struct edge_times *e, bool guest);
+
+#endif

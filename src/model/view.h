@@ -1,0 +1,58 @@
+/* What a report is made from. Renderers read this and nothing else; a live run and a recording fill it alike. */
+#ifndef CULPRIT_VIEW_H
+#define CULPRIT_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/cpus.h"
+#include "model/summary.h"
+
+#define REPORT_SCHEMA "culprit.report/1"
+
+struct host {
+	char hostname[256];
+	char kernel[256];
+	char arch[65];
+	char cpu_model[128];
+	char hypervisor[64]; /* "" on bare metal: "KVM", "VMware", ..., "unknown" when only the CPU flag shows it */
+	char clocksource[64];
+	char cmdline[4096];
+	uint64_t tsc_khz; /* as measured against CLOCK_MONOTONIC; 0: the counter was not used */
+	struct cpus isolated, nohz_full, online;
+};
+
+/* Facts of one target CPU's window that are not in its summary. */
+struct cpu_run {
+	uint64_t observed_ns;
+	uint64_t threshold_ns;
+	uint64_t loop_count, loop_min_ns_x1000, loop_sum_ns; /* loops shorter than the threshold; min in picoseconds */
+	struct edge_bounds bounds;
+	uint64_t edge_samples; /* interruptions that the bounds come from; 0: defaults */
+	struct join_counts counts;
+	uint64_t recursion_misses;
+	uint64_t hiccups_lost;   /* the reader was late: the sampler's ring was full */
+	uint64_t bookkeeping_ns; /* the sampler's own time between gap and loop */
+	const char *ended;       /* NULL: with the window; else why this CPU's window ended early */
+};
+
+struct run {
+	char sampler[32];    /* "tsc", "cntvct", "clock" */
+	char priority[32];   /* "SCHED_OTHER", "SCHED_FIFO 10" */
+	char started[40];    /* ISO 8601, UTC */
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t duration_ns;
+	bool threshold_auto;
+	bool traced; /* false: --no-trace */
+	struct cpus cpus, housekeeping;
+	char **not_observed; /* tracepoints that this kernel lacks */
+	uint32_t nnot_observed;
+};
+
+struct view {
+	struct host host;
+	struct run run;
+	struct cpu_run *cpu; /* [summary.ncpus] */
+	struct summary summary;
+};
+
+#endif

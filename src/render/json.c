@@ -1,0 +1,190 @@
+/* The report as JSON, schema culprit.report/1. Names that are added later keep the schema; one that changes or goes raises it. */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/json.h"
+#include "render/render.h"
+
+#define VERSION_STRING CULPRIT_VERSION
+
+static void write_cpus(struct json *j, const char *key, const struct cpus *set)
+{
+	json_array_flat(j, key);
+	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
+		json_u64(j, NULL, cpu);
+	json_end(j);
+}
+
+static void write_host(struct json *j, const struct host *h)
+{
+	json_object(j, "host");
+	json_string(j, "hostname", h->hostname);
+	json_string(j, "kernel", h->kernel);
+	json_string(j, "arch", h->arch);
+	json_string(j, "cpu_model", h->cpu_model);
+	json_string(j, "hypervisor", h->hypervisor[0] ? h->hypervisor : NULL);
+	json_string(j, "clocksource", h->clocksource);
+	json_u64(j, "tsc_khz", h->tsc_khz);
+	json_string(j, "cmdline", h->cmdline);
+	json_end(j);
+}
+
+static void write_run(struct json *j, const struct run *r)
+{
+	json_object(j, "run");
+	json_string(j, "sampler", r->sampler);
+	json_string(j, "priority", r->priority);
+	json_string(j, "started", r->started);
+	json_u64(j, "started_monotonic_ns", r->started_ns);
+	json_u64(j, "duration_ns", r->duration_ns);
+	json_bool(j, "traced", r->traced);
+	json_string(j, "threshold", r->threshold_auto ? "auto" : "given");
+	write_cpus(j, "cpus", &r->cpus);
+	write_cpus(j, "housekeeping", &r->housekeeping);
+	json_array_flat(j, "not_observed");
+	for (uint32_t i = 0; i < r->nnot_observed; i++)
+		json_string(j, NULL, r->not_observed[i]);
+	json_end(j);
+	json_end(j);
+}
+
+static void write_who(struct json *j, const struct source *s)
+{
+	json_string(j, "kind", source_kind_name(s->kind));
+	json_u64(j, "id", s->id);
+	json_string(j, "name", s->name);
+	json_string(j, "function", s->function);
+}
+
+static int write_sources(struct json *j, const struct sources *t)
+{
+	uint32_t *order = calloc(t->count ? t->count : 1, sizeof(*order));
+	uint32_t n;
+
+	if (!order)
+		return -ENOMEM;
+	n = sources_rank(t, order);
+	json_array(j, "sources");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct source *s = t->row[order[i]];
+
+		json_object_flat(j, NULL);
+		write_who(j, s);
+		json_u64(j, "hiccups", s->hiccups);
+		json_u64(j, "count", s->net.count);
+		json_u64(j, "total_ns", s->net.sum);
+		json_u64(j, "max_ns", s->net.max);
+		json_u64(j, "p99_ns", hist_percentile(&s->net, 99));
+		json_end(j);
+	}
+	json_end(j);
+	free(order);
+	return 0;
+}
+
+static void write_hiccups(struct json *j, const struct hist *h)
+{
+	json_object(j, "hiccups");
+	json_u64(j, "count", h->count);
+	json_u64(j, "total_ns", h->sum);
+	json_u64(j, "min_ns", h->count ? h->min : 0);
+	json_u64(j, "max_ns", h->max);
+	json_u64(j, "mean_ns", h->count ? h->sum / h->count : 0);
+	json_u64(j, "mad_ns", hist_mad(h));
+	json_u64(j, "p20_ns", hist_percentile(h, 20));
+	json_u64(j, "p50_ns", hist_percentile(h, 50));
+	json_u64(j, "p80_ns", hist_percentile(h, 80));
+	json_u64(j, "p90_ns", hist_percentile(h, 90));
+	json_u64(j, "p99_ns", hist_percentile(h, 99));
+	json_u64(j, "p999_ns", hist_percentile(h, 99.9));
+	json_end(j);
+}
+
+static int write_cpu(struct json *j, const struct view *v, uint32_t i)
+{
+	const struct cpu_summary *s = &v->summary.cpu[i];
+	const struct cpu_run *r = &v->cpu[i];
+	int err;
+
+	json_object(j, NULL);
+	json_u64(j, "cpu", s->cpu);
+	json_bool(j, "isolated", cpus_has(&v->host.isolated, s->cpu));
+	json_bool(j, "nohz_full", cpus_has(&v->host.nohz_full, s->cpu));
+	json_u64(j, "observed_ns", r->observed_ns);
+	json_string(j, "ended_early", r->ended);
+	json_u64(j, "threshold_ns", r->threshold_ns);
+	json_object(j, "loop");
+	json_u64(j, "count", r->loop_count);
+	json_double(j, "min_ns", r->loop_min_ns_x1000 / 1000.0, 1);
+	json_double(j, "mean_ns", r->loop_count ? (double)r->loop_sum_ns / r->loop_count : 0, 1);
+	json_end(j);
+	write_hiccups(j, &s->hiccups);
+	json_object(j, "time");
+	json_u64(j, "attributed_ns", s->attributed_ns);
+	json_u64(j, "edge_ns", s->edge_ns);
+	json_u64(j, "outside_ns", s->outside_ns);
+	json_end(j);
+	json_object(j, "edges");
+	json_u64(j, "bound_irq_ns", r->bounds.irq_ns);
+	json_u64(j, "bound_thread_ns", r->bounds.thread_ns);
+	json_u64(j, "samples", r->edge_samples);
+	json_u64(j, "before_first_ns", s->pre_ns);
+	json_u64(j, "after_last_ns", s->post_ns);
+	json_end(j);
+	json_object(j, "records");
+	json_u64(j, "seen", r->counts.seen);
+	json_u64(j, "lost", r->counts.lost);
+	json_u64(j, "hiccups_lost", r->hiccups_lost);
+	json_u64(j, "below_threshold", r->counts.below_threshold);
+	json_u64(j, "recursion_misses", r->recursion_misses);
+	json_u64(j, "join_mismatches", r->counts.mismatches);
+	json_end(j);
+	json_u64(j, "bookkeeping_ns", r->bookkeeping_ns);
+	err = write_sources(j, &s->sources);
+	json_end(j);
+	return err;
+}
+
+static void write_worst(struct json *j, const struct view *v, const struct worst *w)
+{
+	const struct cpu_summary *s = &v->summary.cpu[w->cpu];
+
+	json_object(j, NULL);
+	json_u64(j, "cpu", s->cpu);
+	json_u64(j, "at_ns", w->start_ns - v->run.started_ns);
+	json_u64(j, "duration_ns", w->duration_ns);
+	json_u64(j, "edge_ns", w->edge_ns);
+	json_u64(j, "outside_ns", w->outside_ns);
+	json_array(j, "pieces");
+	for (uint32_t i = 0; i < w->npieces; i++) {
+		json_object_flat(j, NULL);
+		write_who(j, s->sources.row[w->pieces[i].source]);
+		json_u64(j, "net_ns", w->pieces[i].net_ns);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+int render_json(const struct view *v, const struct render_options *options, FILE *out)
+{
+	struct json j;
+	int err = 0;
+
+	(void)options;
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_string(&j, "schema", REPORT_SCHEMA);
+	json_string(&j, "version", VERSION_STRING);
+	write_host(&j, &v->host);
+	write_run(&j, &v->run);
+	json_array(&j, "cpus");
+	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++)
+		err = write_cpu(&j, v, i);
+	json_end(&j);
+	json_array(&j, "worst");
+	for (uint32_t i = 0; i < v->summary.nworst; i++)
+		write_worst(&j, v, &v->summary.worst[i]);
+	json_end(&j);
+	json_end(&j);
+	return err ? err : ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,286 @@
+/* The report for people. At 100 columns:
+ *
+ *   culprit 0.1 · linux 6.12.1 · Intel Xeon Gold 6338 · 60.0 s · sampler tsc
+ *
+ *   cpu 3 (isolated, nohz_full)  412 hiccups · 0.0061 % of the CPU lost · worst 38.2 us · p99 6.10 us · median 1.90 us
+ *     attributed 97.4 % · edge 2.1 % · outside the kernel 0.5 % · threshold 200 ns (auto) · records 1,021, lost 0
+ *      share      time  count      max      p99  kind     who
+ *       62.1   2.27 ms    300  9.80 us  9.10 us  thread   kworker/3:1 [812]
+ *     worst:
+ *     +12.345678 s  38.2 us = kworker/3:2 31.0 us + local_timer 2.10 us + edge 5.10 us
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "render/render.h"
+
+#define ROWS_MAX         16
+#define WORST_TOP        5
+#define NAME_MAX_ESCAPED (4 * SOURCE_NAME + 8)
+
+#define BOLD "1"
+#define DIM  "2"
+
+struct page {
+	FILE *out;
+	const struct view *view;
+	bool colour;
+	unsigned width;
+};
+
+static const char *open_style(const struct page *p, const char *sgr)
+{
+	return !p->colour ? "" : !strcmp(sgr, BOLD) ? "\033[1m" : "\033[2m";
+}
+
+static const char *close_style(const struct page *p)
+{
+	return p->colour ? "\033[0m" : "";
+}
+
+static const char *percent_of(uint64_t part, uint64_t whole, char *buf, size_t len)
+{
+	return format_percent(whole ? 100.0 * part / whole : 0, buf, len);
+}
+
+/* "kworker/3:1 [812]", "virtio1-req.0 (irq 36)", "local_timer > tick_nohz_handler" */
+static const char *who(const struct source *s, char *buf, size_t len)
+{
+	char name[NAME_MAX_ESCAPED], id[32] = "";
+
+	escape_text(s->name, sizeof(s->name), name, sizeof(name));
+	if (s->kind == SOURCE_IRQ)
+		snprintf(id, sizeof(id), name[0] ? " (irq %u)" : "irq %u", s->id);
+	else if (s->kind == SOURCE_THREAD && s->id)
+		snprintf(id, sizeof(id), " [%u]", s->id);
+	snprintf(buf, len, "%s%s", name, id);
+	if (s->function) {
+		escape_text(s->function, SIZE_MAX, name, sizeof(name));
+		snprintf(buf + strlen(buf), len - strlen(buf), " > %s", name);
+	}
+	return buf;
+}
+
+static void write_head(const struct page *p)
+{
+	const struct host *h = &p->view->host;
+	const struct run *r = &p->view->run;
+	char time[32], model[256], hypervisor[128];
+
+	fprintf(p->out, "%sculprit %s%s · linux %s · %s", open_style(p, BOLD), CULPRIT_VERSION, close_style(p),
+		h->kernel, escape_text(h->cpu_model, sizeof(h->cpu_model), model, sizeof(model)));
+	if (h->hypervisor[0])
+		fprintf(p->out, " · %s guest",
+			escape_text(h->hypervisor, sizeof(h->hypervisor), hypervisor, sizeof(hypervisor)));
+	fprintf(p->out, " · %s\n", format_ns(r->duration_ns, time, sizeof(time)));
+}
+
+static void write_cpu_head(const struct page *p, uint32_t i)
+{
+	const struct cpu_summary *s = &p->view->summary.cpu[i];
+	const struct cpu_run *r = &p->view->cpu[i];
+	const struct host *h = &p->view->host;
+	const struct hist *hiccups = &s->hiccups;
+	char a[32], b[32], c[32], d[32], e[32];
+
+	fprintf(p->out, "\n%scpu %u%s (%s%s)  %s hiccup%s · %s %% of the CPU lost", open_style(p, BOLD), s->cpu,
+		close_style(p), cpus_has(&h->isolated, s->cpu) ? "isolated" : "not isolated",
+		cpus_has(&h->nohz_full, s->cpu) ? ", nohz_full" : "", format_count(hiccups->count, a, sizeof(a)),
+		hiccups->count == 1 ? "" : "s", percent_of(hiccups->sum, r->observed_ns, b, sizeof(b)));
+	if (hiccups->count)
+		fprintf(p->out, " · worst %s · p99 %s · median %s", format_ns(hiccups->max, c, sizeof(c)),
+			format_ns(hist_percentile(hiccups, 99), d, sizeof(d)),
+			format_ns(hist_percentile(hiccups, 50), e, sizeof(e)));
+	fprintf(p->out, "\n  ");
+	if (p->view->run.traced)
+		fprintf(p->out, "attributed %s %% · edge %s %% · outside the kernel %s %%\n  ",
+			percent_of(s->attributed_ns, hiccups->sum, a, sizeof(a)),
+			percent_of(s->edge_ns, hiccups->sum, b, sizeof(b)),
+			percent_of(s->outside_ns, hiccups->sum, c, sizeof(c)));
+	fprintf(p->out, "threshold %s%s · loop %.1f ns", format_ns(r->threshold_ns, a, sizeof(a)),
+		p->view->run.threshold_auto ? " (auto)" : "",
+		r->loop_count ? (double)r->loop_sum_ns / r->loop_count : 0);
+	if (p->view->run.traced)
+		fprintf(p->out, " · records %s, lost %s · join mismatches %s",
+			format_count(r->counts.seen, b, sizeof(b)), format_count(r->counts.lost, c, sizeof(c)),
+			format_count(r->counts.mismatches, d, sizeof(d)));
+	fprintf(p->out, "\n");
+	if (r->hiccups_lost)
+		fprintf(p->out, "  %s hiccups were not recorded: the reader came too late\n",
+			format_count(r->hiccups_lost, a, sizeof(a)));
+	if (r->ended)
+		fprintf(p->out, "  ended early, after %s: %s\n", format_ns(r->observed_ns, a, sizeof(a)), r->ended);
+}
+
+static void source_row(struct table *t, const struct source *s, uint64_t whole)
+{
+	char a[32], name[2 * NAME_MAX_ESCAPED];
+
+	table_cell(t, NULL, percent_of(s->net.sum, whole, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
+	table_cell(t, NULL, format_count(s->net.count, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(hist_percentile(&s->net, 99), a, sizeof(a)));
+	table_cell(t, DIM, source_kind_name(s->kind));
+	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, who(s, name, sizeof(name)));
+	table_end_row(t);
+}
+
+/* A row for time without statistics of its own. */
+static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *kind, const char *text)
+{
+	char a[32];
+
+	table_cell(t, NULL, percent_of(ns, whole, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(ns, a, sizeof(a)));
+	for (int i = 0; i < 3; i++)
+		table_cell(t, NULL, "");
+	table_cell(t, DIM, kind);
+	table_cell(t, DIM, text);
+	table_end_row(t);
+}
+
+static void declare_columns(struct table *t)
+{
+	static const char *const headings[] = {"share %", "time", "count", "max", "p99"};
+
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_column(t, headings[i], ALIGN_RIGHT, false);
+	table_column(t, "kind", ALIGN_LEFT, false);
+	table_column(t, "who", ALIGN_LEFT, true);
+}
+
+static void write_sources(const struct page *p, uint32_t i)
+{
+	const struct cpu_summary *s = &p->view->summary.cpu[i];
+	uint32_t *order = calloc(s->sources.count + 1, sizeof(*order)), n, shown;
+	struct table *t = table_new(p->width, 2);
+	bool edge = !s->edge_ns;
+	uint64_t rest = 0;
+	char text[64];
+
+	if (!order || !t)
+		goto out;
+	declare_columns(t);
+	n = sources_rank(&s->sources, order);
+	shown = n > ROWS_MAX ? ROWS_MAX : n;
+	for (uint32_t k = 0; k < shown; k++) {
+		const struct source *row = s->sources.row[order[k]];
+
+		if (!edge && row->net.sum <= s->edge_ns) {
+			sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
+			edge = true;
+		}
+		source_row(t, row, s->hiccups.sum);
+	}
+	if (!edge)
+		sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
+	for (uint32_t k = shown; k < n; k++)
+		rest += s->sources.row[order[k]]->net.sum;
+	if (n > shown) {
+		snprintf(text, sizeof(text), "%u more sources (all in -f json)", n - shown);
+		sum_row(t, rest, s->hiccups.sum, "", text);
+	}
+	table_print(t, p->out, p->colour);
+out:
+	table_free(t);
+	free(order);
+}
+
+/* Prints words joined by " + ", broken before the width, continued under the first. */
+struct flow {
+	const struct page *page;
+	size_t column, indent;
+	bool first;
+};
+
+static void flow_add(struct flow *f, const char *text)
+{
+	size_t columns = text_columns(text) + (f->first ? 0 : 3);
+
+	if (!f->first && f->column + columns > f->page->width) {
+		fprintf(f->page->out, "\n%*s+ ", (int)f->indent - 2, "");
+		f->column = f->indent;
+		columns -= 3;
+	} else if (!f->first) {
+		fputs(" + ", f->page->out);
+	}
+	fputs(text, f->page->out);
+	f->column += columns;
+	f->first = false;
+}
+
+static void write_worst(const struct page *p, const struct worst *w)
+{
+	const struct cpu_summary *s = &p->view->summary.cpu[w->cpu];
+	char text[2 * NAME_MAX_ESCAPED + 64], time[32], name[2 * NAME_MAX_ESCAPED], left[96];
+	struct flow f = {.page = p, .first = true};
+
+	snprintf(left, sizeof(left), "  +%.6f s  cpu %u  %8s = ", (w->start_ns - p->view->run.started_ns) / 1e9, s->cpu,
+		 format_ns(w->duration_ns, time, sizeof(time)));
+	fputs(left, p->out);
+	f.column = f.indent = strlen(left);
+	for (uint32_t i = 0; i < w->npieces; i++) {
+		const struct source *source = s->sources.row[w->pieces[i].source];
+
+		snprintf(text, sizeof(text), "%s %s", who(source, name, sizeof(name)),
+			 format_ns(w->pieces[i].net_ns, time, sizeof(time)));
+		flow_add(&f, text);
+	}
+	if (w->edge_ns) {
+		snprintf(text, sizeof(text), "edge %s", format_ns(w->edge_ns, time, sizeof(time)));
+		flow_add(&f, text);
+	}
+	if (w->outside_ns) {
+		snprintf(text, sizeof(text), "outside the kernel %s", format_ns(w->outside_ns, time, sizeof(time)));
+		flow_add(&f, text);
+	}
+	fputc('\n', p->out);
+}
+
+static void write_tail(const struct page *p)
+{
+	const struct run *r = &p->view->run;
+	size_t column = strlen("not observed:");
+
+	if (!r->traced)
+		fprintf(p->out, "\nnot traced (--no-trace): hiccups are measured, nothing is attributed\n");
+	if (!r->nnot_observed)
+		return;
+	fprintf(p->out, "\nnot observed:");
+	for (uint32_t i = 0; i < r->nnot_observed; i++) {
+		size_t len = strlen(r->not_observed[i]) + 1;
+
+		if (column + len > p->width) {
+			fprintf(p->out, "\n ");
+			column = 1;
+		}
+		fprintf(p->out, " %s", r->not_observed[i]);
+		column += len;
+	}
+	fprintf(p->out,
+		"\n  (this kernel has no such tracepoints: their time, if any, counts as outside the kernel)\n");
+}
+
+int render_text(const struct view *view, const struct render_options *options, FILE *out)
+{
+	struct page p = {out, view, options->colour, options->width ? options->width : 100};
+	uint32_t worst = view->summary.nworst < WORST_TOP ? view->summary.nworst : WORST_TOP;
+
+	write_head(&p);
+	for (uint32_t i = 0; i < view->summary.ncpus; i++) {
+		write_cpu_head(&p, i);
+		if (view->summary.cpu[i].hiccups.count)
+			write_sources(&p, i);
+	}
+	if (worst)
+		fprintf(out, "\n%sworst hiccups%s\n", open_style(&p, BOLD), close_style(&p));
+	for (uint32_t i = 0; i < worst; i++)
+		write_worst(&p, &view->summary.worst[i]);
+	write_tail(&p);
+	return ferror(out) ? -1 : 0;
+}

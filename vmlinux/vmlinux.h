@@ -1,0 +1,22 @@
+/* The few kernel structures that the probes read, by hand. Only the fields that are used, in any order: preserve_access_index
+ * makes libbpf find the real offsets in the running kernel's BTF (CO-RE), so this file fits every kernel and architecture.
+ * To read one more field, add it here. */
+#ifndef CULPRIT_VMLINUX_H
+#define CULPRIT_VMLINUX_H
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct task_struct {
+	int pid;  /* what user space calls the thread id */
+	int tgid; /* what user space calls the process id */
+	int prio; /* 0..99 real time (99 - rt_priority), 100..139 normal */
+	char comm[16];
+};
+
+struct irqaction {
+	unsigned int irq;
+};
+
+#pragma clang attribute pop
+
+#endif
