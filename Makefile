@@ -123,7 +123,17 @@ bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minu
 	$(Q)$(MAKE) --no-print-directory all $(O)/bench
 	$(Q)tests/bench/run $(O)
 
-BENCH_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard tests/bench/*.c))
+$(O)/bpf/ring.bpf.o: tests/bench/ring.bpf.c | $(O)/.setup-run
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
+$(O)/bench.bpf.o: $(O)/bpf/trace.bpf.o $(O)/bpf/ring.bpf.o
+	$(Q)$(BPFTOOL) gen object $@ $^
+$(O)/bench.skel.h: $(O)/bench.bpf.o
+	$(Q)$(BPFTOOL) gen skeleton $< name bench_bpf > $@
+$(O)/tests/bench/bench.o: $(O)/bench.skel.h
+
+BENCH_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
 $(O)/bench: $(BENCH_OBJ) $(filter-out $(O)/src/main.o,$(LIVE_OBJ)) $(O)/libpure.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBBPF)

@@ -281,6 +281,9 @@ static int report(const struct options *o, const struct view *v, FILE *out)
 	struct render_options r = {.width = 100};
 	struct winsize size;
 
+	if (o->output && ftruncate(fileno(out), 0)) {
+		/* a pipe or a device: nothing to cut */
+	}
 	if (isatty(fileno(out))) {
 		const char *no_colour = getenv("NO_COLOR");
 
@@ -292,6 +295,21 @@ static int report(const struct options *o, const struct view *v, FILE *out)
 		return complain("writing the report to %s: %s", o->output ? o->output : "standard output",
 				strerror(errno));
 	return 0;
+}
+
+/* Opened before the run, so that an hour is not measured for nothing; what the file held is kept until there is a report. */
+static FILE *open_output(const char *path)
+{
+	int fd;
+
+	if (!path)
+		return stdout;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		complain("cannot write to %s: %s; choose another file with -o", path, strerror(errno));
+		return NULL;
+	}
+	return fdopen(fd, "w");
 }
 
 static int run(const struct options *o, struct view *v, FILE *out)
@@ -337,8 +355,8 @@ int cmd_run(int argc, char **argv)
 		free(v);
 		return EXIT_ERROR;
 	}
-	if (o.output && !(out = fopen(o.output, "we"))) {
-		complain("cannot write to %s: %s", o.output, strerror(errno));
+	out = open_output(o.output);
+	if (!out) {
 		free(v);
 		return EXIT_ERROR;
 	}

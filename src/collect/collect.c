@@ -460,22 +460,21 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	struct target *t = &c->target[i];
 	struct lane *l = t->lane;
 	struct cpu_run *run = &c->view->cpu[i];
-	uint64_t min = 0;
 
 	t->live = false;
 	run->observed_ns = end_ns - l->start_ns;
 	run->counts = *join_counts(t->join);
 	run->hiccups_lost = l->lost;
 	run->bookkeeping_ns = l->busy_ticks * t->ns_per_tick;
-	for (unsigned k = 0; k < LOOP_SLOTS; k++) {
-		if (!l->loop[k])
-			continue;
-		if (!run->loop_count)
-			min = k << l->loop_shift;
-		run->loop_count += l->loop[k];
-		run->loop_sum_ns += (double)(l->loop[k] * (k << l->loop_shift)) * t->ns_per_tick;
+	run->loop_count = l->loop_count;
+	if (l->loop_count) {
+		run->loop_min_ns = l->loop_min * t->ns_per_tick;
+		run->loop_mean_ns = (double)(l->end - l->start - l->away_ticks) * t->ns_per_tick / l->loop_count;
 	}
-	run->loop_min_ns_x1000 = min * t->ns_per_tick * 1000;
+	for (int k = 0; k < LOOP_LENGTHS; k++) {
+		run->loop_above_ns[k] = (1 << (5 + k)) * t->ns_per_tick;
+		run->loop_above[k] = l->loop_above[k];
+	}
 	if (c->counter)
 		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
 }

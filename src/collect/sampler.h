@@ -2,7 +2,8 @@
  *
  * A process, not a thread: with a memory map of its own no munmap or mprotect of the tracer sends TLB-shootdown IPIs to the CPU
  * under test. Everything that the loop touches is locked and touched before; it makes no system call between start and stop;
- * one load, one compare and one count per loop. It is stopped by lowering the limit that the loop compares with, so that
+ * one load, one compare and
+ * counts in registers per loop. It is stopped by lowering the limit that the loop compares with, so that
  * stopping costs no instruction.
  *
  * What it shares with the tracer is one `struct lane`, a shared anonymous mapping.
@@ -16,8 +17,9 @@
 #include <sys/types.h>
 #include "record.h"
 
-#define LANE_SLOTS 32768 /* hiccups between two visits of the reader; a power of two */
-#define LOOP_SLOTS 8192  /* buckets of the loop histogram */
+#define LANE_SLOTS   32768 /* hiccups between two visits of the reader; a power of two */
+#define LOOP_SLOTS   8192  /* buckets of the loop histogram while learning */
+#define LOOP_CLASSES 8     /* of loop lengths while measuring */
 
 enum lane_phase {
 	LANE_INIT,    /* pinning, locking */
@@ -58,11 +60,14 @@ struct lane {
 	uint64_t backwards;              /* the counter ran backwards */
 	uint64_t busy_ticks;             /* bookkeeping between a gap and the next loop */
 	uint64_t busy_min;
-	bool moved; /* the kernel took the sampler to another CPU: the window ended there */
-	uint64_t loop_shift;
-	uint64_t loop[LOOP_SLOTS]; /* loops shorter than the limit, by length >> loop_shift */
-	uint64_t learn_limit;      /* the limit that the loop's own histogram asks for */
-	double ns_per_tick;        /* as learned */
+	bool moved;                        /* the kernel took the sampler to another CPU: the window ended there */
+	uint64_t away_ticks;               /* hiccups and bookkeeping: the rest of the window is quiet loops */
+	uint64_t loop_count;               /* loops shorter than the limit... */
+	uint64_t loop_min;                 /* ...the shortest, ticks... */
+	uint64_t loop_above[LOOP_CLASSES]; /* ...and how many were longer than 2^(5+n) ticks */
+	uint64_t loop[LOOP_SLOTS];         /* while learning: loops by ticks */
+	uint64_t learn_limit;              /* the limit that the loop's own histogram asks for */
+	double ns_per_tick;                /* as learned */
 	int error;
 	char what[64];
 

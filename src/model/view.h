@@ -7,6 +7,7 @@
 #include "base/cpus.h"
 #include "model/summary.h"
 
+#define LOOP_LENGTHS  8
 #define REPORT_SCHEMA "culprit.report/1"
 
 struct host {
@@ -25,7 +26,10 @@ struct host {
 struct cpu_run {
 	uint64_t observed_ns;
 	uint64_t threshold_ns;
-	uint64_t loop_count, loop_min_ns_x1000, loop_sum_ns; /* loops shorter than the threshold; min in picoseconds */
+	uint64_t loop_count; /* loops shorter than the threshold... */
+	double loop_min_ns, loop_mean_ns;
+	double loop_above_ns[LOOP_LENGTHS]; /* ...and by length: how many... */
+	uint64_t loop_above[LOOP_LENGTHS];  /* ...were longer than that */
 	struct edge_bounds bounds;
 	uint64_t edge_samples; /* interruptions that the bounds come from; 0: defaults */
 	struct join_counts counts;

@@ -114,8 +114,16 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_u64(j, "threshold_ns", r->threshold_ns);
 	json_object(j, "loop");
 	json_u64(j, "count", r->loop_count);
-	json_double(j, "min_ns", r->loop_min_ns_x1000 / 1000.0, 1);
-	json_double(j, "mean_ns", r->loop_count ? (double)r->loop_sum_ns / r->loop_count : 0, 1);
+	json_double(j, "min_ns", r->loop_min_ns, 1);
+	json_double(j, "mean_ns", r->loop_mean_ns, 2);
+	json_array_flat(j, "longer_than");
+	for (int k = 0; k < LOOP_LENGTHS && r->loop_above_ns[k] < r->threshold_ns; k++) {
+		json_object_flat(j, NULL);
+		json_double(j, "ns", r->loop_above_ns[k], 1);
+		json_u64(j, "count", r->loop_above[k]);
+		json_end(j);
+	}
+	json_end(j);
 	json_end(j);
 	write_hiccups(j, &s->hiccups);
 	json_object(j, "time");

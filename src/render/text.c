@@ -102,8 +102,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 			percent_of(s->edge_ns, hiccups->sum, b, sizeof(b)),
 			percent_of(s->outside_ns, hiccups->sum, c, sizeof(c)));
 	fprintf(p->out, "threshold %s%s · loop %.1f ns", format_ns(r->threshold_ns, a, sizeof(a)),
-		p->view->run.threshold_auto ? " (auto)" : "",
-		r->loop_count ? (double)r->loop_sum_ns / r->loop_count : 0);
+		p->view->run.threshold_auto ? " (auto)" : "", r->loop_mean_ns);
 	if (p->view->run.traced)
 		fprintf(p->out, " · records %s, lost %s · join mismatches %s",
 			format_count(r->counts.seen, b, sizeof(b)), format_count(r->counts.lost, c, sizeof(c)),
