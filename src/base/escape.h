@@ -14,7 +14,8 @@ char *escape_text(const char *name, size_t len, char *buf, size_t buflen);
 
 #define ESCAPE_CHAR 16 /* holds any one escaped character and its NUL: three bytes as \xNN, or four of UTF-8 */
 
-/* The first character of name by the rules above into out. Returns the bytes of name it stands for, 0 at the end. */
+/* The first character of name by the rules above into out. Returns the bytes of name it stands for, 0 at the end
+ * (out is empty then). */
 size_t escape_char(const char *name, size_t len, char out[ESCAPE_CHAR]);
 
 /* Number of terminal columns of printable UTF-8, one per code point (combining and wide characters are not handled

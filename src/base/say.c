@@ -34,7 +34,7 @@ __attribute__((format(printf, 1, 0))) static void say_line(const char *fmt, va_l
 		strcpy(text + sizeof(text) - sizeof("..."), "...");
 	len = strlen(text);
 	while (len && text[len - 1] == '\n')
-		text[--len] = '\0';
+		len--;
 	escape_text(text, len, safe, sizeof(safe));
 	fprintf(stderr, "%sculprit: %s\n", progress_stands ? "\r" ERASE_TO_END : "", safe);
 	progress_stands = false;

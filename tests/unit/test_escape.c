@@ -35,6 +35,7 @@ static const struct {
 	{"\033[2J\033]0;t\007", "\\x1b[2J\\x1b]0;t\\x07"},
 	{"\x01\x1f\x7f", "\\x01\\x1f\\x7f"},
 	{"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"},
+	{"\xdf\xbf \xef\xbf\xbd", "\xdf\xbf \xef\xbf\xbd"},
 	/* C1, raw and as UTF-8; the first characters after them pass */
 	{"\x9b"
 	 "31m",
@@ -203,9 +204,13 @@ static void test_random_bytes_come_back(void **state)
 static void test_columns_and_fit(void **state)
 {
 	const char *text = "a\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80z";
+	char piece[ESCAPE_CHAR];
 
 	(void)state;
 	assert_int_equal(text_columns(""), 0);
+	piece[0] = 'x';
+	assert_int_equal(escape_char("", SIZE_MAX, piece), 0);
+	assert_string_equal(piece, "");
 	assert_int_equal(text_columns("abc"), 3);
 	assert_int_equal(text_columns(text), 5);
 	assert_int_equal(text_fit(text, 0), 0);
@@ -246,17 +251,14 @@ static void test_say_is_one_escaped_line(void **state)
 {
 	FILE *file = tmpfile();
 	char buf[512];
-	int result, err;
+	int result;
 
 	(void)state;
 	assert_non_null(file);
 	stderr_to(fileno(file));
-	errno = ENOENT;
 	say("%d names: %s", 2, "\033[2Jx\ny\xc2\x9b");
-	err = errno;
 	result = complain("stray newline, path C:\\%s\n", "dir");
 	stderr_back();
-	assert_int_equal(err, ENOENT);
 	assert_int_equal(result, -1);
 	assert_string_equal(file_text(file, buf, sizeof(buf)), "culprit: 2 names: \\x1b[2Jx\\x0ay\\xc2\\x9b\n"
 							       "culprit: stray newline, path C:\\\\dir\n");
@@ -264,7 +266,7 @@ static void test_say_is_one_escaped_line(void **state)
 
 static void test_say_cuts_long_lines(void **state)
 {
-	static char name[10000], buf[20000];
+	static char name[4096 + 1], buf[20000]; /* one byte more than are taken */
 	FILE *file = tmpfile();
 	size_t len;
 
@@ -277,6 +279,27 @@ static void test_say_cuts_long_lines(void **state)
 	len = strlen(file_text(file, buf, sizeof(buf)));
 	assert_int_equal(len, strlen("culprit: ") + 4 * 4092 + strlen("...\n"));
 	assert_string_equal(buf + len - 8, "\\x1b...\n");
+}
+
+/* A write that fails must not change the errno that a caller is about to report. */
+static void test_errno_is_kept(void **state)
+{
+	int full = open("/dev/full", O_WRONLY), after_say, after_progress;
+
+	(void)state;
+	assert_true(full >= 0);
+	stderr_to(full);
+	errno = ENOENT;
+	say("lost");
+	after_say = errno;
+	say_progress("lost");
+	after_progress = errno;
+	say_progress("");
+	stderr_back();
+	clearerr(stderr);
+	close(full);
+	assert_int_equal(after_say, ENOENT);
+	assert_int_equal(after_progress, ENOENT);
 }
 
 static void test_progress_is_cleared_before_a_line(void **state)
@@ -299,6 +322,22 @@ static void test_progress_is_cleared_before_a_line(void **state)
 	assert_string_equal(file_text(file, buf, sizeof(buf)),
 			    "\r10 s\\x1b[m\033[K\r11 s\033[K\r\033[Kculprit: news\nculprit: more\n"
 			    "\r12 s\033[K\r\033[Kculprit: end\n");
+}
+
+static void test_progress_is_cut_where_no_terminal_tells(void **state)
+{
+	FILE *file = tmpfile();
+	char buf[512], line[201] = "", want[128];
+
+	(void)state;
+	assert_non_null(file);
+	memset(line, 'x', sizeof(line) - 1);
+	stderr_to(fileno(file));
+	say_progress(line);
+	say_progress("");
+	stderr_back();
+	snprintf(want, sizeof(want), "\r%.79s\033[K\r\033[K", line);
+	assert_string_equal(file_text(file, buf, sizeof(buf)), want);
 }
 
 static void test_progress_is_cut_to_the_terminal(void **state)
@@ -335,7 +374,9 @@ int main(void)
 		cmocka_unit_test(test_columns_and_fit),
 		cmocka_unit_test(test_say_is_one_escaped_line),
 		cmocka_unit_test(test_say_cuts_long_lines),
+		cmocka_unit_test(test_errno_is_kept),
 		cmocka_unit_test(test_progress_is_cleared_before_a_line),
+		cmocka_unit_test(test_progress_is_cut_where_no_terminal_tells),
 		cmocka_unit_test(test_progress_is_cut_to_the_terminal),
 	};
 

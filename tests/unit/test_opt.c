@@ -46,7 +46,8 @@ static const int level_nine = 9;
 static const struct opt rows[] = {
 	{'c', "cpus", "CPUS", "Watch these CPUs, like 1-3,8.", FIELD(cpus), opt_set_cpus, NULL},
 	{'d', "duration", "TIME", "Stop after this time.", FIELD(duration), opt_set_duration, NULL},
-	{'t', "threshold", "TIME", "Report gaps of this length and over.", FIELD(threshold), opt_set_time, NULL},
+	{'t', "threshold", "TIME", "Report gaps as long as this, and count all of the rest  too.", FIELD(threshold),
+	 opt_set_time, NULL},
 	{'p', "percent", "SHARE", "Fail below this share.", FIELD(percent), opt_set_percent, NULL},
 	{'o', "output", "FILE",
 	 "Write here.\nThe file is replaced only when the whole report could be written: a run that fails keeps it.",
@@ -180,6 +181,7 @@ static void test_values_may_look_like_options(void **state)
 	(void)state;
 	assert_string_equal(parse_well(&run, ARGS("-o", "--"))->options.output, "--");
 	assert_string_equal(parse_well(&run, ARGS("-o", "-"))->options.output, "-");
+	assert_int_equal(parse_well(&run, ARGS("--format=text"))->options.format, 0);
 	assert_string_equal(parse_well(&run, ARGS("--output="))->options.output, "");
 	assert_string_equal(parse_well(&run, ARGS("--output", "--quiet"))->options.output, "--quiet");
 	assert_false(parse_well(&run, ARGS("--output", "--quiet"))->options.quiet);
@@ -226,25 +228,22 @@ static const struct {
 	{ARGS("--=5"), "--: unknown option"},
 	{ARGS("---"), "---: unknown option"},
 	{ARGS("-z"), "-z: unknown option"},
-	{ARGS("-qz"), "-z: unknown option"},
+	{ARGS("-qzv"), "-z: unknown option"},
 	{ARGS("-q-"), "--: unknown option"},
 	{ARGS("-quiet"), "-quiet: unknown option: did you mean --quiet?"},
 	{ARGS("-format=csv"), "-format=csv: unknown option: did you mean --format=csv?"},
 	{ARGS("-\xc3\xbc"), "-\xc3\xbc: unknown option"},
 	{ARGS("--\033[2J"), "--\\x1b[2J: unknown option"},
-	/* a value missing, or one too many */
 	{ARGS("--duration"), "--duration: needs a value: --duration TIME"},
 	{ARGS("-q", "-d"), "-d: needs a value: -d TIME"},
 	{ARGS("-qd"), "-d: needs a value: -d TIME"},
 	{ARGS("--quiet=yes"), "--quiet: takes no value, but 'yes' was given: write --quiet alone"},
 	{ARGS("--quiet="), "--quiet: takes no value, but '' was given: write --quiet alone"},
 	{ARGS("--help=run"), "--help: takes no value, but 'run' was given: write --help alone"},
-	/* operands where none are taken */
 	{ARGS("file"), "'file': run takes only options, which begin with -"},
 	{ARGS("-q", "-"), "'-': run takes only options, which begin with -"},
 	{ARGS("--", "-q"), "'-q': run takes only options, which begin with -"},
 	{ARGS("a\nb\033"), "'a\\x0ab\\x1b': run takes only options, which begin with -"},
-	/* values refused */
 	{ARGS("--duration", "5 parsecs"),
 	 "--duration: '5 parsecs': unknown unit 'parsecs': use ns, us, ms, s, m, h or d"},
 	{ARGS("-d0"), "-d: '0': too short: must be 1 ns or more"},
@@ -314,7 +313,8 @@ static void test_help_page(void **state)
 				    "options:\n"
 				    "  -c, --cpus=CPUS       Watch these CPUs, like 1-3,8.\n"
 				    "  -d, --duration=TIME   Stop after this time.\n"
-				    "  -t, --threshold=TIME  Report gaps of this length and over.\n"
+				    "  -t, --threshold=TIME  Report gaps as long as this, and count all of the rest\n"
+				    "                        too.\n"
 				    "  -p, --percent=SHARE   Fail below this share.\n"
 				    "  -o, --output=FILE     Write here.\n"
 				    "                        The file is replaced only when the whole report could be\n"
@@ -330,7 +330,6 @@ static void test_help_page(void **state)
 	check_columns(r->out);
 	assert_string_equal(parse(&run, ARGS("-qh"))->out, r->out);
 	r = parse(&show, ARGS("-h"));
-	assert_int_equal(r->code, 1);
 	assert_ptr_equal(strstr(r->out, "usage: culprit show [OPTIONS] FILE...\n\nShow reports.\n\noptions:\n"),
 			 r->out);
 }
@@ -363,9 +362,9 @@ static void test_nearest(void **state)
 {
 	static const char *const words[] = {"run", "report", "record", "diff", "doctor", "help", NULL};
 	/* each word, then its nearest; "recort" is one edit from two words: the first counts */
-	const char *const *pair = ARGS("run", "run", "rnu", "run", "rn", "run", "repport", "report", "recrod", "record",
-				       "recort", "report", "docter", "doctor", "dokktor", "doctor", "dokktr", "",
-				       "ru-n-", "", "x", "", "", "", "helpless", "", "diff2", "diff");
+	const char *const *pair = ARGS("run", "run", "rnu", "run", "urn", "run", "rn", "run", "repport", "report",
+				       "recrod", "record", "recort", "report", "docter", "doctor", "dokktor", "doctor",
+				       "dokktr", "", "ru-n-", "", "x", "", "", "", "helpless", "", "diff2", "diff");
 	char longest[200] = "";
 
 	(void)state;
