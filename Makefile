@@ -31,7 +31,9 @@ $(O)/.setup-check: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(CHECK_PACKAGES) && touch $@ $(O)/.setup-run
 
 # ---- the BPF side: one arch-neutral object, linked from small ones, into a skeleton ----
-BPF_SRC	:= $(wildcard bpf/*.bpf.c)
+# The files that define maps come first: bpftool 7.1 loses a map that is defined after its first use.
+BPF_MAPS := bpf/trace.bpf.c bpf/origin.bpf.c
+BPF_SRC	:= $(BPF_MAPS) $(filter-out $(BPF_MAPS),$(wildcard bpf/*.bpf.c))
 BPF_OBJ	:= $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
 BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -Wno-unused-parameter -Ivmlinux -Ibpf \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu -D__TARGET_ARCH_$(if $(filter aarch64,$(shell uname -m)),arm64,x86)

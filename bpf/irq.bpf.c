@@ -12,12 +12,12 @@ int BPF_PROG(irq_handler_entry, int irq)
 }
 
 SEC("?tp_btf/irq_handler_exit")
-int BPF_PROG(irq_handler_exit, int irq)
+int BPF_PROG(irq_handler_exit, int irq, struct irqaction *action)
 {
 	struct cpu_state *c = target();
 
 	if (c)
-		end_irq(c, RECORD_IRQ, irq, 0);
+		end_irq(c, RECORD_IRQ, irq, (__u64)action->handler, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -12,16 +12,32 @@
 #include <linux/types.h>
 
 enum record_kind {
-	RECORD_IRQ = 1,     /* device interrupt handler: id = IRQ number */
+	/* Intervals. */
+	RECORD_IRQ = 1,     /* device interrupt handler: id = IRQ number, arg = the handler's address */
 	RECORD_VECTOR = 2,  /* x86 system vector: id = enum vector_id, arg = vector number */
 	RECORD_SOFTIRQ = 3, /* id = softirq number (include/linux/interrupt.h) */
 	RECORD_NMI = 4,     /* one NMI handler: arg = its address */
-	RECORD_THREAD =
-		5, /* a thread that is not the sampler: id = tid, arg = tgid, prio, name = comm; tid 0 is idle */
-	RECORD_FAULT =
-		6, /* instant: page fault of the sampler: id = error code, arg = address; lasts until the sampler runs on */
-	RECORD_TLB =
-		7, /* instant: a TLB flush inside the enclosing interval: id = reason (enum tlb_flush_reason), arg = pages */
+	RECORD_THREAD = 5,  /* not the sampler: id = tid (0: idle), arg = tgid, prio, name = comm */
+	/* Instants. A fault lasts until the sampler runs on: id = error code, arg = address. */
+	RECORD_FAULT = 6,
+	/* A TLB flush for another CPU: id = reason (enum tlb_flush_reason), arg = pages, name = comm of the memory's owner. */
+	RECORD_TLB = 7,
+	/* From here on the enclosing interval of this level runs the function `arg`; see enum mark_kind. */
+	RECORD_MARK = 8,
+	/* The tick could not be stopped: id = dependency bit (include/linux/tick.h), arg = tid, name = comm. */
+	RECORD_TICK = 9,
+};
+
+/* What a mark marks. With RECORD_ORIGIN its name, id, origin_cpu, origin and stack say who asked for it. */
+enum mark_kind {
+	MARK_HRTIMER = 1,
+	MARK_TIMER = 2, /* of a delayed work's timer the function is the work's */
+	MARK_WORK = 3,
+	MARK_CSD = 4, /* a function called by an IPI */
+	MARK_IRQ_WORK = 5,
+	MARK_TASKLET = 6,
+	MARK_WAKER = 7,      /* no function: who woke the thread that begins here */
+	MARK_RESCHEDULE = 8, /* no function: who sent the reschedule IPI */
 };
 
 /* A context interrupts only lower ones, and within one CPU a level never runs twice at once (IRQs: see open[] below). */
@@ -48,21 +64,29 @@ enum vector_id {
 	VECTORS = 12,
 };
 
-#define RECORD_PART 1 /* flags: a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
+/* flags */
+#define RECORD_PART    1 /* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
+#define RECORD_ONGOING 2 /* RECORD_THREAD: it left in the middle of something; a worker goes on with the same work */
+#define RECORD_ORIGIN  4 /* name, id, origin_cpu, origin and stack tell who asked */
 
 struct record {
 	__u64 start_ns;
 	__u64 end_ns;
 	__u64 arg;
-	__u32 id;
-	__s16 prio; /* RECORD_THREAD: task_struct.prio */
+	__u32 id; /* RECORD_ORIGIN: the asker's tid; its stack may show that an interrupt asked in its name */
+	union {
+		__s16 prio;       /* RECORD_THREAD: task_struct.prio */
+		__u16 origin_cpu; /* RECORD_ORIGIN */
+	};
 	__u16 seq; /* place in its CPU's and level's sequence, from 1, modulo 2^16; dropped records have a place, too */
 	__u8 kind; /* enum record_kind */
 	__u8 level; /* enum record_level */
 	__u8 flags;
-	__u8 reserved[5];
-	char name[16]; /* RECORD_THREAD: comm, any bytes, NUL-terminated only when shorter */
-	__u64 origin;  /* 0: none */
+	__u8 mark;   /* RECORD_MARK: enum mark_kind */
+	__s32 stack; /* RECORD_ORIGIN: id of the asker's kernel stack, negative: none */
+	char name
+		[16]; /* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated only when shorter */
+	__u64 origin; /* RECORD_ORIGIN: address that the request came from, 0: see the stack */
 };
 
 /* An interval that has begun and not ended. */
@@ -91,7 +115,8 @@ struct cpu_state {
 	__u64 head[LEVELS];           /* records written; slot = head % RING_SLOTS */
 	__u64 lost[LEVELS];           /* records dropped because the ring was full */
 	__u64 unpaired;               /* an end without its begin */
-	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 8];
+	__u64 switches;               /* times that the sampler was switched in */
+	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 2 * 8];
 	__u64 tail[LEVELS]; /* records read; written by the reader, on a page of its own */
 	__u8 pad2[4096 - 8 * LEVELS];
 	struct record ring[LEVELS][RING_SLOTS];

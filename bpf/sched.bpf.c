@@ -1,5 +1,6 @@
 /* Foreign threads on a target CPU, and what the sampler itself does wrong there: page faults, remote TLB flushes. */
 #include "trace.bpf.h"
+#include "origin.bpf.h"
 
 /* PREEMPT_RT runs softirqs in threads that can be preempted. A softirq that is open when its thread goes is ended here as a part,
  * and begun again when the thread comes back, so that it is not blamed for what runs in between. */
@@ -27,35 +28,69 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 	}
 }
 
+#define TASK_IDLE 0x402 /* how an idle worker sleeps: UNINTERRUPTIBLE | NOLOAD (include/linux/sched.h) */
+
+static __always_inline unsigned int state_of(struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
+}
+
+static __always_inline void thread_ends(struct cpu_state *c, struct task_struct *task, __u64 now)
+{
+	struct record *r = reserve(c, LEVEL_THREAD);
+
+	if (!r)
+		return;
+	r->kind = RECORD_THREAD;
+	r->id = task->pid;
+	r->arg = task->tgid;
+	r->prio = task->prio;
+	bpf_probe_read_kernel(r->name, sizeof(r->name), task->comm);
+	if (state_of(task) != TASK_IDLE)
+		r->flags = RECORD_ONGOING;
+	r->start_ns = c->thread.start_ns;
+	r->end_ns = now;
+	publish(c, LEVEL_THREAD);
+}
+
+static __always_inline void note_waker(struct cpu_state *c, int tid, __u64 now)
+{
+	struct origin_key key = wake_key(tid);
+	struct record *r;
+
+	if (!bpf_map_lookup_elem(&origin_wakes, &key))
+		return;
+	r = mark(c, LEVEL_THREAD, MARK_WAKER, 0, now);
+	if (!r)
+		return;
+	take_origin(&origin_wakes, key, r);
+	publish(c, LEVEL_THREAD);
+}
+
 /* The fourth argument, where the kernel has one, is not read: its place changed between versions (5.18). */
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct cpu_state *c = target();
 	__u64 now;
-	int out, in;
+	int in;
 
 	if (!c)
 		return 0;
 	now = bpf_ktime_get_ns();
-	out = prev->pid;
 	in = next->pid;
-	softirq_over_switch(c, now, out, in);
-	if (out != c->sampler && c->thread.start_ns) {
-		struct record *r = reserve(c, LEVEL_THREAD);
-
-		if (r) {
-			r->kind = RECORD_THREAD;
-			r->id = out;
-			r->arg = prev->tgid;
-			r->prio = prev->prio;
-			bpf_probe_read_kernel(r->name, sizeof(r->name), prev->comm);
-			r->start_ns = c->thread.start_ns;
-			r->end_ns = now;
-			publish(c, LEVEL_THREAD);
-		}
+	softirq_over_switch(c, now, prev->pid, in);
+	if (prev->pid != c->sampler && c->thread.start_ns)
+		thread_ends(c, prev, now);
+	if (in == c->sampler) {
+		c->thread.start_ns = 0;
+		c->switches++;
+	} else {
+		c->thread.start_ns = now;
+		note_waker(c, in, now);
 	}
-	c->thread.start_ns = in == c->sampler ? 0 : now;
 	return 0;
 }
 
@@ -80,11 +115,18 @@ SEC("?tp_btf/tlb_flush")
 int BPF_PROG(tlb_flush, int reason, unsigned long pages)
 {
 	struct cpu_state *c = target();
-	__u64 now;
+	struct record *r;
 
 	if (!c || (reason != TLB_REMOTE_SHOOTDOWN && reason != TLB_REMOTE_WRONG_CPU))
 		return 0;
-	now = bpf_ktime_get_ns();
-	emit(c, LEVEL_IRQ, RECORD_TLB, reason, pages, now, now);
+	r = reserve(c, LEVEL_IRQ);
+	if (!r)
+		return 0;
+	r->kind = RECORD_TLB;
+	r->id = reason;
+	r->arg = pages;
+	bpf_get_current_comm(r->name, sizeof(r->name));
+	r->start_ns = r->end_ns = bpf_ktime_get_ns();
+	publish(c, LEVEL_IRQ);
 	return 0;
 }

@@ -59,7 +59,6 @@ static __always_inline struct record *reserve(struct cpu_state *c, int level)
 	r->seq = c->cursor[level];
 	r->level = level;
 	r->flags = 0;
-	r->origin = 0;
 	return r;
 }
 
@@ -82,6 +81,29 @@ static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32
 	publish(c, level);
 }
 
+/* The level that is running: marks go to the ring of the interval they explain. */
+static __always_inline int level_now(const struct cpu_state *c, int otherwise)
+{
+	if (c->irq[0].start_ns)
+		return LEVEL_IRQ;
+	return c->softirq.start_ns ? LEVEL_SOFTIRQ : otherwise;
+}
+
+/* The interval of this level runs `function` from now on. */
+static __always_inline struct record *mark(struct cpu_state *c, int level, int what, __u64 function, __u64 now)
+{
+	struct record *r = reserve(c, level);
+
+	if (!r)
+		return NULL;
+	r->kind = RECORD_MARK;
+	r->mark = what;
+	r->arg = function;
+	r->start_ns = now;
+	r->end_ns = now;
+	return r;
+}
+
 static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id)
 {
 	/* An outer handler of another kind or number is still open: this one runs inside it. The same one open means that its
@@ -94,9 +116,8 @@ static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id)
 	o->start_ns = bpf_ktime_get_ns();
 }
 
-static __always_inline void end_irq(struct cpu_state *c, __u32 kind, __u32 id, __u64 arg)
+static __always_inline void end_irq(struct cpu_state *c, __u32 kind, __u32 id, __u64 arg, __u64 now)
 {
-	__u64 now = bpf_ktime_get_ns();
 	struct record_open *o = &c->irq[1];
 
 	if (!o->start_ns || o->id != id || o->kind != kind)

@@ -1,6 +1,7 @@
 /* x86 system vectors and NMI handlers (arch/x86/include/asm/trace/irq_vectors.h, include/trace/events/nmi.h). Other architectures
  * have none of these: there the timer and the IPIs are device interrupts to the kernel, and irq.bpf.c sees them. */
 #include "trace.bpf.h"
+#include "origin.bpf.h"
 
 #define VECTOR(name, number)                                                                                           \
 	SEC("?tp_btf/" #name "_entry") int name##_entry(__u64 *ctx)                                                    \
@@ -16,12 +17,11 @@
 		struct cpu_state *c = target();                                                                        \
                                                                                                                        \
 		if (c)                                                                                                 \
-			end_irq(c, RECORD_VECTOR, number, (__u32)ctx[0]);                                              \
+			end_irq(c, RECORD_VECTOR, number, (__u32)ctx[0], bpf_ktime_get_ns());                          \
 		return 0;                                                                                              \
 	}
 
 VECTOR(local_timer, VECTOR_LOCAL_TIMER)
-VECTOR(reschedule, VECTOR_RESCHEDULE)
 VECTOR(call_function, VECTOR_CALL_FUNCTION)
 VECTOR(call_function_single, VECTOR_CALL_FUNCTION_SINGLE)
 VECTOR(irq_work, VECTOR_IRQ_WORK)
@@ -31,6 +31,36 @@ VECTOR(deferred_error_apic, VECTOR_DEFERRED_ERROR)
 VECTOR(error_apic, VECTOR_ERROR)
 VECTOR(spurious_apic, VECTOR_SPURIOUS)
 VECTOR(x86_platform_ipi, VECTOR_PLATFORM_IPI)
+
+SEC("?tp_btf/reschedule_entry")
+int reschedule_entry(__u64 *ctx)
+{
+	struct cpu_state *c = target();
+
+	if (c)
+		begin_irq(c, RECORD_VECTOR, VECTOR_RESCHEDULE);
+	return 0;
+}
+
+/* The handler itself does nothing that has a tracepoint, so its mark says only who sent it. */
+SEC("?tp_btf/reschedule_exit")
+int reschedule_exit(__u64 *ctx)
+{
+	struct origin_key key = csd_key(bpf_get_smp_processor_id(), NULL);
+	struct cpu_state *c = target();
+	struct record *r;
+	__u64 now;
+
+	if (!c)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (bpf_map_lookup_elem(&origin_resched, &key) && (r = mark(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now))) {
+		take_origin(&origin_resched, key, r);
+		publish(c, LEVEL_IRQ);
+	}
+	end_irq(c, RECORD_VECTOR, VECTOR_RESCHEDULE, (__u32)ctx[0], now);
+	return 0;
+}
 
 #define NMI_LOOK_NS                                                                                                    \
 	1000 /* an NMI asks every handler of its type; those that had nothing to do and were quick are left out */

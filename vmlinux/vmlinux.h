@@ -7,14 +7,49 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct task_struct {
-	int pid;  /* what user space calls the thread id */
-	int tgid; /* what user space calls the process id */
-	int prio; /* 0..99 real time (99 - rt_priority), 100..139 normal */
+	int pid;              /* what user space calls the thread id */
+	int tgid;             /* what user space calls the process id */
+	unsigned int __state; /* "state" before 5.14 */
+	int wake_cpu;         /* where it ran last */
+	int prio;             /* 0..99 real time (99 - rt_priority), 100..139 normal */
 	char comm[16];
 };
 
 struct irqaction {
-	unsigned int irq;
+	void *handler;
+};
+
+struct hrtimer {
+	void *function;
+};
+
+struct timer_list {
+	void *function;
+};
+
+struct work_struct {
+	void *func;
+};
+
+struct delayed_work {
+	struct work_struct work;
+	struct timer_list timer;
+};
+
+struct irq_work {
+	void *func;
+};
+
+struct worker_pool {
+	int cpu; /* -1: unbound */
+};
+
+struct pool_workqueue {
+	struct worker_pool *pool;
+};
+
+struct task_struct___before_5_14 {
+	long state;
 };
 
 #pragma clang attribute pop

@@ -28,7 +28,7 @@ struct options {
 	} sched;
 	int format;
 	const char *output, *ready_file;
-	bool quiet, no_trace, clock;
+	bool quiet, stacks, no_trace, clock;
 	uint64_t max_hiccup_ns;
 	double max_lost;
 };
@@ -68,13 +68,13 @@ static int set_priority(const char *text, void *field, const struct opt *row, ch
 
 static const struct opt run_opts[] = {
 	{'c', "cpus", "CPUS",
-	 "the CPUs to measure, as 1-3,8; default: the isolated ones that are online, or else all\nallowed ones but the "
+	 "the CPUs to measure, as 1-3,8; default: the isolated ones that are online, or else all allowed ones but the "
 	 "lowest",
 	 FIELD(cpus), opt_set_cpus, NULL},
 	{'d', "duration", "TIME", "how long: 10s, 5m, 500ms; a bare number is seconds; default 10s", FIELD(duration_ns),
 	 opt_set_duration, NULL},
 	{'t', "threshold", "TIME",
-	 "the shortest gap that counts as a hiccup, as 1us, or auto (the default): just above\nwhat each CPU's own "
+	 "the shortest gap that counts as a hiccup, as 1us, or auto (the default): just above what each CPU's own "
 	 "loop shows",
 	 FIELD(threshold_ns), set_threshold, NULL},
 	{'P', "priority", "PRIO",
@@ -89,10 +89,12 @@ static const struct opt run_opts[] = {
 	{0, "max-hiccup", "TIME", "exit with 2 when a hiccup is longer", FIELD(max_hiccup_ns), opt_set_time, NULL},
 	{0, "max-lost", "PERCENT", "exit with 2 when a CPU loses more of its time", FIELD(max_lost), opt_set_percent,
 	 NULL},
+	{0, "stacks", NULL, "in text: the kernel stacks of who asked for IPIs, wakeups and work", FIELD(stacks), NULL,
+	 NULL},
 	{0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing", FIELD(no_trace), NULL,
 	 NULL},
 	{0, "clock", NULL,
-	 "sample CLOCK_MONOTONIC instead of the time-stamp counter: coarser, for machines whose\ncounter is not stable",
+	 "sample CLOCK_MONOTONIC instead of the time-stamp counter: coarser, for machines whose counter is not stable",
 	 FIELD(clock), NULL, NULL},
 	{0, "ready-file", "FILE", NULL, FIELD(ready_file), opt_set_string, NULL},
 	{0},
@@ -278,7 +280,7 @@ static int crossed(const struct options *o, const struct view *v)
 
 static int report(const struct options *o, const struct view *v, FILE *out)
 {
-	struct render_options r = {.width = 100};
+	struct render_options r = {.width = 100, .stacks = o->stacks};
 	struct winsize size;
 
 	if (o->output && ftruncate(fileno(out), 0)) {

@@ -13,13 +13,17 @@
 
 #include "base/say.h"
 #include "base/units.h"
+#include "collect/closure.h"
 #include "collect/probes.h"
 #include "collect/sampler.h"
+#include "collect/symbols.h"
 #include "collect/tick.h"
 
 #define SETTLE_NS    (100 * NSEC_PER_MSEC) /* after attaching: what the kernel still has to tidy up */
 #define LEARN_MAX_NS (10 * NSEC_PER_SEC)
 #define BARRIER_NS   (3 * NSEC_PER_MSEC)
+#define IRQS_MAX     1024
+#define STACKS_MAX   8192 /* as origin.bpf.c keeps */
 #define NAP_NS       (2 * NSEC_PER_MSEC)
 
 /* What collect knows of one target CPU. */
@@ -32,9 +36,13 @@ struct target {
 	bool live; /* its window is open */
 	bool told; /* its end has been entered in the view */
 	double ns_per_tick;
-	uint64_t base_tick, base_ns; /* an early reading of both clocks */
-	uint64_t last_ns;            /* end of the newest hiccup */
-	uint64_t lost_before;        /* records lost before the window */
+	uint64_t base_tick, base_ns;         /* an early reading of both clocks */
+	uint64_t last_ns;                    /* end of the newest hiccup */
+	struct closure *closure;             /* NULL without probes */
+	bool closing;                        /* its window has begun... */
+	bool closed;                         /* ...and ended */
+	uint64_t closure_begin, closure_end; /* record sequences then */
+	uint64_t lost_before;                /* records lost before the window */
 };
 
 struct collect {
@@ -46,7 +54,18 @@ struct collect {
 	uint64_t misses_before;
 	bool counter;
 	bool began, ended;
-	char *irq_names[1024];
+	struct symbols *symbols;
+	struct stack_names *stacks[STACKS_MAX]; /* by the kernel's id */
+	struct names names;
+	struct irq_facts {
+		char *name;
+		unsigned actions; /* handlers that share the line */
+	} irqs[IRQS_MAX];
+};
+
+struct stack_names {
+	int n;
+	const char *frame[STACK_FRAMES];
 };
 
 static void nap(uint64_t ns)
@@ -56,26 +75,93 @@ static void nap(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-/* ---- names of IRQs, read when one is first seen: it may be gone when the report is made ---- */
+/* ---- names: read when a number is first seen, as it may be gone when the report is made ---- */
 
-static const char *irq_name(void *ctx, uint32_t irq)
+static struct irq_facts *irq_facts(struct collect *c, uint32_t irq)
 {
-	struct collect *c = ctx;
-	char path[64], line[SOURCE_NAME] = "";
+	char path[64], line[256] = "";
+	struct irq_facts *facts;
 	FILE *f;
 
-	if (irq >= sizeof(c->irq_names) / sizeof(c->irq_names[0]))
+	if (irq >= IRQS_MAX)
 		return NULL;
-	if (c->irq_names[irq])
-		return c->irq_names[irq];
+	facts = &c->irqs[irq];
+	if (facts->name)
+		return facts;
 	snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", irq);
 	f = fopen(path, "re");
 	if (f && fgets(line, sizeof(line), f))
 		line[strcspn(line, "\n")] = 0;
 	if (f)
 		fclose(f);
-	c->irq_names[irq] = strdup(line);
-	return c->irq_names[irq];
+	facts->actions = 1;
+	for (const char *comma = line; (comma = strchr(comma, ',')); comma++)
+		facts->actions++;
+	facts->name = strdup(line);
+	return facts;
+}
+
+static const char *name_irq(void *ctx, uint32_t irq)
+{
+	struct irq_facts *facts = irq_facts(ctx, irq);
+
+	return facts ? facts->name : NULL;
+}
+
+static unsigned irq_actions(void *ctx, uint32_t irq)
+{
+	struct irq_facts *facts = irq_facts(ctx, irq);
+
+	return facts ? facts->actions : 1;
+}
+
+static const char *name_symbol(void *ctx, uint64_t address)
+{
+	struct collect *c = ctx;
+
+	return symbols_name(c->symbols, address);
+}
+
+static int name_stack(void *ctx, int32_t id, const char **frame)
+{
+	struct collect *c = ctx;
+	struct stack_names *s;
+
+	if (id < 0 || id >= STACKS_MAX)
+		return 0;
+	s = c->stacks[id];
+	if (!s) {
+		uint64_t address[STACK_FRAMES];
+
+		s = calloc(1, sizeof(*s));
+		if (!s)
+			return 0;
+		s->n = probes_stack(c->probes, id, address, STACK_FRAMES);
+		for (int i = 0; i < s->n; i++)
+			s->frame[i] = symbols_name(c->symbols, address[i]);
+		c->stacks[id] = s;
+	}
+	memcpy(frame, s->frame, sizeof(s->frame));
+	return s->n;
+}
+
+static int prepare_names(struct collect *c)
+{
+	c->symbols = symbols_new();
+	if (!c->symbols)
+		return complain("out of memory");
+	c->view->run.symbols_hidden = symbols_hidden(c->symbols);
+	c->names = (struct names){.ctx = c, .irq = name_irq, .symbol = name_symbol, .stack = name_stack};
+	return 0;
+}
+
+static void free_names(struct collect *c)
+{
+	symbols_free(c->symbols);
+	for (size_t i = 0; i < IRQS_MAX; i++)
+		free(c->irqs[i].name);
+	for (size_t i = 0; i < STACKS_MAX; i++)
+		free(c->stacks[i]);
 }
 
 /* ---- reading ---- */
@@ -106,11 +192,12 @@ static int next_level(const struct cpu_state *s, const uint64_t *head, const uin
 static void read_records(struct target *t, struct join *join, uint64_t start, uint64_t end, bool bounded)
 {
 	struct cpu_state *s = t->state;
-	uint64_t head[LEVELS], tail[LEVELS];
+	uint64_t head[LEVELS], tail[LEVELS], off_cpu;
 	int level;
 
 	if (!s)
 		return;
+	off_cpu = __atomic_load_n(&s->thread.start_ns, __ATOMIC_ACQUIRE);
 	for (int i = 0; i < LEVELS; i++) {
 		head[i] = __atomic_load_n(&s->head[i], __ATOMIC_ACQUIRE);
 		tail[i] = s->tail[i];
@@ -118,13 +205,15 @@ static void read_records(struct target *t, struct join *join, uint64_t start, ui
 	while ((level = next_level(s, head, tail)) >= 0) {
 		const struct record *r = &s->ring[level][tail[level]++ % RING_SLOTS];
 
+		if (t->closing && past(t->closure_begin, r) > 0 && !(t->closed && past(t->closure_end, r) > 0))
+			closure_count(t->closure, r);
 		if (join && past(start, r) > 0 && !(bounded && past(end, r) > 0))
 			join_record(join, r);
-		if (join && join_waiting(join) > JOIN_WAIT_MAX)
-			join_relieve(join, __atomic_load_n(&s->thread.start_ns, __ATOMIC_RELAXED));
 	}
 	for (int i = 0; i < LEVELS; i++)
 		__atomic_store_n(&s->tail[i], tail[i], __ATOMIC_RELEASE);
+	if (join && join_waiting(join) > JOIN_WAIT_MAX)
+		join_relieve(join, off_cpu);
 }
 
 static void split_cursors(uint64_t cursors, uint16_t *level)
@@ -159,8 +248,7 @@ static void convert(struct target *t, const struct lane_hiccup *l, struct hiccup
 
 static const char *outside_name(const struct collect *c)
 {
-	(void)c;
-	return "hardware or hypervisor";
+	return c->probes ? "hardware or hypervisor" : "not traced";
 }
 
 /* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
@@ -291,7 +379,7 @@ static int learn_edges(struct collect *c, uint32_t i)
 
 	if (sources_init(&scratch))
 		return complain("out of memory");
-	join = join_new(&scratch, 0, all, NULL, NULL);
+	join = join_new(&(struct join_options){.sources = &scratch, .bounds = all});
 	if (!join || edge_times_init(&times)) {
 		join_free(join);
 		sources_free(&scratch);
@@ -328,8 +416,11 @@ static int learn(struct collect *c)
 		if (learn_edges(c, i))
 			return -1;
 		c->view->cpu[i].threshold_ns = l->learn_limit * t->ns_per_tick + 0.5;
-		t->join = join_new(&c->view->summary.cpu[i].sources, c->view->cpu[i].threshold_ns,
-				   c->view->cpu[i].bounds, irq_name, c);
+		t->join = join_new(&(struct join_options){.sources = &c->view->summary.cpu[i].sources,
+							  .ticks = &c->view->summary.cpu[i].ticks,
+							  .names = c->probes ? &c->names : NULL,
+							  .threshold_ns = c->view->cpu[i].threshold_ns,
+							  .bounds = c->view->cpu[i].bounds});
 		if (!t->join)
 			return complain("out of memory");
 	}
@@ -391,7 +482,7 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	}
 	if (await(c, LANE_READY, LEARN_MAX_NS))
 		return -1;
-	if (c->probes && probes_attach(c->probes))
+	if (c->probes && (probes_attach(c->probes) || prepare_names(c))) /* our own programs are symbols, too */
 		return -1;
 	nap(SETTLE_NS);
 	if (c->probes)
@@ -446,6 +537,13 @@ int collect_begin(struct collect *c)
 	}
 	if (c->probes)
 		c->misses_before = probes_recursion_misses(c->probes);
+	for (uint32_t i = 0; i < c->ntargets; i++) {
+		struct target *t = &c->target[i];
+
+		t->closure = t->state ? closure_new(t->cpu, t->pid) : NULL;
+		if (t->closure)
+			t->closing = closure_read(t->closure, t->state, &t->closure_begin);
+	}
 	c->view->run.started_ns = c->target[0].lane->start_ns;
 	clock_gettime(CLOCK_REALTIME, &now);
 	gmtime_r(&now.tv_sec, &utc);
@@ -475,6 +573,8 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 		run->loop_above_ns[k] = (1 << (5 + k)) * t->ns_per_tick;
 		run->loop_above[k] = l->loop_above[k];
 	}
+	if (t->closed)
+		closure_compare(t->closure, run, irq_actions, c);
 	if (c->counter)
 		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
 }
@@ -518,6 +618,12 @@ void collect_end(struct collect *c)
 	if (!c->began || c->ended)
 		return;
 	c->ended = true;
+	for (uint32_t i = 0; i < c->ntargets; i++) {
+		struct target *t = &c->target[i];
+
+		if (t->live && t->closing)
+			t->closed = closure_read(t->closure, t->state, &t->closure_end);
+	}
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (c->target[i].live) {
 			atomic_store(&c->target[i].lane->stop, 1);
@@ -567,9 +673,9 @@ void collect_close(struct collect *c)
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		lane_free(c->target[i].lane);
 		join_free(c->target[i].join);
+		closure_free(c->target[i].closure);
 	}
-	for (size_t i = 0; i < sizeof(c->irq_names) / sizeof(c->irq_names[0]); i++)
-		free(c->irq_names[i]);
+	free_names(c);
 	free(c->target);
 	free(c);
 }

@@ -14,8 +14,9 @@
 #include "base/say.h"
 #include "culprit.skel.h"
 
-#define PROBES_MAX  64
-#define VMLINUX_BTF "/sys/kernel/btf/vmlinux"
+#define PROBES_MAX    96
+#define PROBES_FRAMES 24 /* as origin.bpf.c keeps */
+#define VMLINUX_BTF   "/sys/kernel/btf/vmlinux"
 
 struct probes {
 	struct culprit_bpf *skel;
@@ -65,7 +66,10 @@ static int args_needed(const char *name)
 	static const struct {
 		const char *name;
 		int args;
-	} needs[] = {{"sched_switch", 3}, {"nmi_handler", 3}, {"tlb_flush", 2}, {"page_fault_user", 3}};
+	} needs[] = {{"sched_switch", 3},         {"nmi_handler", 3},      {"tlb_flush", 2},
+		     {"page_fault_user", 3},      {"irq_handler_exit", 2}, {"tasklet_entry", 2},
+		     {"csd_function_entry", 2},   {"csd_queue_cpu", 4},    {"ipi_send_cpu", 3},
+		     {"workqueue_queue_work", 3}, {"tick_stop", 2}};
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!strcmp(needs[i].name, name))
@@ -73,31 +77,70 @@ static int args_needed(const char *name)
 	return 1;
 }
 
-static const char *tracepoint_of(const struct bpf_program *prog)
+/* "tp_btf/NAME" or "fentry/NAME". */
+static const char *hook_of(const struct bpf_program *prog)
 {
 	const char *slash = strchr(bpf_program__section_name(prog), '/');
 
 	return slash ? slash + 1 : "";
 }
 
-static void choose_programs(struct probes *p, const struct btf *btf)
+static bool is_function_hook(const struct bpf_program *prog)
+{
+	return strstr(bpf_program__section_name(prog), "fentry/");
+}
+
+static bool hook_exists(const struct bpf_program *prog, const struct btf *btf)
+{
+	const char *name = hook_of(prog);
+
+	if (is_function_hook(prog))
+		return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
+	return tracepoint_args(btf, name) >= args_needed(name);
+}
+
+static void miss(struct probes *p, const char *name)
+{
+	if (p->nmissing < PROBES_MAX)
+		p->missing[p->nmissing++] = strdup(name);
+}
+
+/* functions: also programs on functions, which some kernels and architectures refuse. */
+static void choose_programs(struct probes *p, const struct btf *btf, bool functions)
 {
 	struct bpf_program *prog;
 
+	while (p->nmissing)
+		free(p->missing[--p->nmissing]);
 	bpf_object__for_each_program(prog, p->skel->obj)
 	{
-		const char *name = tracepoint_of(prog);
-		bool there = tracepoint_args(btf, name) >= args_needed(name);
+		bool there = hook_exists(prog, btf) && (functions || !is_function_hook(prog));
 
 		bpf_program__set_autoload(prog, there);
-		if (!there && p->nmissing < PROBES_MAX)
-			p->missing[p->nmissing++] = strdup(name);
+		if (!there)
+			miss(p, hook_of(prog));
 	}
+}
+
+static int try_load(struct probes *p, const struct cpus *targets, const struct btf *btf, bool functions)
+{
+	uint16_t slot = 0;
+
+	culprit_bpf__destroy(p->skel);
+	p->why[0] = 0;
+	p->skel = culprit_bpf__open();
+	if (!p->skel)
+		return -errno;
+	for (int cpu = cpus_next(targets, 0); cpu >= 0; cpu = cpus_next(targets, cpu + 1))
+		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
+	p->nstates = slot;
+	bpf_map__set_max_entries(p->skel->maps.cpu_states, slot);
+	choose_programs(p, btf, functions);
+	return culprit_bpf__load(p->skel);
 }
 
 static int load(struct probes *p, const struct cpus *targets)
 {
-	uint16_t slot = 0;
 	struct btf *btf = btf__parse(VMLINUX_BTF, NULL);
 	int err;
 
@@ -106,18 +149,10 @@ static int load(struct probes *p, const struct cpus *targets)
 			"tracing needs the kernel's type information, and %s cannot be read (%s): use a kernel with "
 			"CONFIG_DEBUG_INFO_BTF=y, or --no-trace",
 			VMLINUX_BTF, strerror(errno));
-	p->skel = culprit_bpf__open();
-	if (!p->skel) {
-		btf__free(btf);
-		return complain("opening the BPF programs: %s", p->why[0] ? p->why : strerror(errno));
-	}
-	for (int cpu = cpus_next(targets, 0); cpu >= 0; cpu = cpus_next(targets, cpu + 1))
-		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
-	p->nstates = slot;
-	bpf_map__set_max_entries(p->skel->maps.cpu_states, slot);
-	choose_programs(p, btf);
+	err = try_load(p, targets, btf, true);
+	if (err)
+		err = try_load(p, targets, btf, false);
 	btf__free(btf);
-	err = culprit_bpf__load(p->skel);
 	if (err)
 		return complain("loading the BPF programs: %s (%s); --no-trace measures without them", strerror(-err),
 				p->why);
@@ -176,8 +211,12 @@ int probes_attach(struct probes *p)
 		if (!bpf_program__autoload(prog))
 			continue;
 		link = bpf_program__attach(prog);
+		if (!link && is_function_hook(prog)) {
+			miss(p, hook_of(prog));
+			continue;
+		}
 		if (!link)
-			return complain("attaching to tracepoint %s: %s", tracepoint_of(prog), strerror(errno));
+			return complain("attaching to tracepoint %s: %s", hook_of(prog), strerror(errno));
 		p->link[p->nlinks++] = link;
 	}
 	return 0;
@@ -213,4 +252,18 @@ uint64_t probes_recursion_misses(const struct probes *p)
 			misses += info.recursion_misses;
 	}
 	return misses;
+}
+
+int probes_stack(const struct probes *p, int32_t id, uint64_t *address, int max)
+{
+	uint64_t frame[PROBES_FRAMES] = {0};
+	int n = 0;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.origin_stacks), &id, frame))
+		return 0;
+	while (n < max && n < PROBES_FRAMES && frame[n]) {
+		address[n] = frame[n];
+		n++;
+	}
+	return n;
 }

@@ -26,6 +26,9 @@ struct cpu_state *probes_state(struct probes *p, uint32_t index);
 /* Tracepoints that this kernel does not have, NULL-terminated; owned by probes. */
 char **probes_not_observed(const struct probes *p, uint32_t *count);
 
+/* The addresses of a stack that a record names, innermost first; returns how many. */
+int probes_stack(const struct probes *p, int32_t id, uint64_t *address, int max);
+
 /* Times that the kernel skipped a program because it was running already (since 5.12; 0 where it does not tell). */
 uint64_t probes_recursion_misses(const struct probes *p);
 

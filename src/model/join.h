@@ -18,13 +18,8 @@
 
 #include <stdbool.h>
 #include "model/hiccup.h"
-#include "model/source.h"
-
-/* Longest time beside an interval that still counts as the kernel's own way in or out. */
-struct edge_bounds {
-	uint64_t irq_ns;    /* beside an interrupt or softirq */
-	uint64_t thread_ns; /* beside a thread: the scheduler's own work comes on top */
-};
+#include "model/nest.h"
+#include "model/tick.h"
 
 struct join_counts {
 	uint64_t seen;            /* records taken */
@@ -34,29 +29,17 @@ struct join_counts {
 	uint64_t folded;          /* top-level intervals merged to bound memory, in hiccups of very many records */
 };
 
-struct piece {
-	uint32_t source; /* row of the CPU's sources */
-	uint64_t net_ns;
-};
-
-/* One hiccup, accounted for. Owned by the join, valid until its next call. */
-struct account {
-	uint64_t start_ns, duration_ns;
-	uint64_t attributed_ns, edge_ns, outside_ns;
-	/* Before the first and after the last interval; both 0 when there is none. */
-	uint64_t pre_ns, post_ns;
-	bool first_thread, last_thread; /* these intervals are threads */
-	uint32_t intervals;             /* outermost ones */
-	struct piece *pieces;           /* one per source, in order of first appearance; attributed time only */
-	uint32_t npieces;
+struct join_options {
+	struct sources *sources;   /* raised as hiccups come; outlives the join, as do the next two */
+	struct ticks *ticks;       /* NULL: not wanted */
+	const struct names *names; /* NULL: numbers have no names */
+	uint64_t threshold_ns;     /* shortest gap that is a hiccup */
+	struct edge_bounds bounds;
 };
 
 struct join;
 
-/* names: what IRQ numbers are called; NULL result: unknown. `sources` outlives the join. threshold_ns: shortest gap that is a hiccup.
- * Returns NULL when out of memory. */
-struct join *join_new(struct sources *sources, uint64_t threshold_ns, struct edge_bounds bounds,
-		      const char *(*irq_name)(void *ctx, uint32_t irq), void *ctx);
+struct join *join_new(const struct join_options *options); /* NULL when out of memory */
 void join_free(struct join *j);
 
 /* The CPU's sequences where the window begins; what comes later and is missing counts as lost. */
@@ -65,12 +48,14 @@ void join_start(struct join *j, const uint16_t cursor[LEVELS]);
 /* Takes one record. A record may end up to 1 us before its predecessor (levels race for the clock). */
 void join_record(struct join *j, const struct record *r);
 
-/* Accounts for one hiccup; all its records have been given. The result's sources' totals are already raised. */
+/* Accounts for one hiccup; all its records have been given. The result is valid until the next call; its sources' totals are already
+ * raised. */
 const struct account *join_hiccup(struct join *j, const struct hiccup *h);
 
 /* Frees space while a hiccup lasts: records are waiting and no hiccup has come. off_cpu_ns: since when another thread has had the
  * CPU, 0 when the sampler has it. Records since then belong to the hiccup to come and are netted now; older ones fell in
- * gaps below the threshold. To be called when join_waiting() exceeds JOIN_WAIT_MAX. */
+ * gaps below the threshold. To be called when join_waiting() exceeds JOIN_WAIT_MAX, behind a batch of records,
+ * with an off_cpu_ns that was read just ahead of them: one that is newer than records still to be given is of another thread. */
 void join_relieve(struct join *j, uint64_t off_cpu_ns);
 uint32_t join_waiting(const struct join *j);
 #define JOIN_WAIT_MAX 16384

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_SLOTS  (4 * SOURCES_MAX)
-#define STRINGS_MAX SOURCES_MAX
-#define NET_BITS    5 /* percentiles of one source to 3 % */
+#define HASH_SLOTS (4 * SOURCES_MAX)
+#define NET_BITS   5 /* percentiles of one source to 3 % */
 
 static const char *const kind_names[SOURCE_KINDS] = {"irq", "vector", "softirq", "nmi", "thread", "fault", "outside"};
 
@@ -49,8 +48,7 @@ int sources_init(struct sources *t)
 	memset(t, 0, sizeof(*t));
 	t->row = calloc(SOURCES_MAX + SOURCE_KINDS, sizeof(t->row[0]));
 	t->slot = calloc(HASH_SLOTS, sizeof(t->slot[0]));
-	t->string = calloc(STRINGS_MAX, sizeof(t->string[0]));
-	if (t->row && t->slot && t->string)
+	if (t->row && t->slot)
 		return 0;
 	sources_free(t);
 	return -ENOMEM;
@@ -60,27 +58,12 @@ void sources_free(struct sources *t)
 {
 	for (uint32_t i = 0; i < t->count; i++) {
 		hist_free(&t->row[i]->net);
+		free(t->row[i]->origins);
 		free(t->row[i]);
 	}
-	for (uint32_t i = 0; i < t->nstrings; i++)
-		free(t->string[i]);
 	free(t->row);
 	free(t->slot);
-	free(t->string);
 	memset(t, 0, sizeof(*t));
-}
-
-static const char *intern(struct sources *t, const char *text)
-{
-	char *copy;
-
-	for (uint32_t i = 0; i < t->nstrings; i++)
-		if (!strcmp(t->string[i], text))
-			return t->string[i];
-	copy = t->nstrings < STRINGS_MAX ? strdup(text) : NULL;
-	if (copy)
-		t->string[t->nstrings++] = copy;
-	return copy;
 }
 
 static uint32_t hash_key(enum source_kind kind, uint32_t id, const char *name, const char *function)
@@ -125,19 +108,29 @@ static uint32_t add_row(struct sources *t, uint32_t *slot, enum source_kind kind
 	s->kind = kind;
 	s->id = id;
 	strncpy(s->name, name, sizeof(s->name) - 1);
-	s->function = function ? intern(t, function) : NULL;
+	s->function = function;
 	t->row[t->count] = s;
 	*slot = ++t->count;
 	return t->count - 1;
 }
 
-static bool many_pids(const struct sources *t, const char *name)
+/* Threads of this comm have all the rows they may, and this one is none of them. A thread has a row for each of its functions. */
+static bool many_pids(const struct sources *t, uint32_t pid, const char *name)
 {
-	unsigned n = 0;
+	uint32_t seen[SOURCE_PIDS], n = 0, k;
 
-	for (uint32_t i = 0; i < t->count; i++)
-		if (t->row[i]->kind == SOURCE_THREAD && t->row[i]->id && !strcmp(t->row[i]->name, name))
-			n++;
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct source *s = t->row[i];
+
+		if (s->kind != SOURCE_THREAD || !s->id || strcmp(s->name, name))
+			continue;
+		if (s->id == pid)
+			return false;
+		for (k = 0; k < n && seen[k] != s->id; k++)
+			;
+		if (k == n && n < SOURCE_PIDS)
+			seen[n++] = s->id;
+	}
 	return n >= SOURCE_PIDS;
 }
 
@@ -151,7 +144,7 @@ uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, con
 	slot = find_slot(t, kind, id, cut, function);
 	if (*slot)
 		return *slot - 1;
-	if (kind == SOURCE_THREAD && id && many_pids(t, cut)) {
+	if (kind == SOURCE_THREAD && id && many_pids(t, id, cut)) {
 		id = 0;
 		slot = find_slot(t, kind, id, cut, function);
 		if (*slot)
@@ -198,4 +191,12 @@ uint32_t sources_rank(const struct sources *t, uint32_t *order)
 		order[i] = rank[i].row;
 	free(rank);
 	return n;
+}
+
+void source_asked(struct source *s, const struct record *r, const struct names *names)
+{
+	if (!s->origins)
+		s->origins = calloc(1, sizeof(*s->origins));
+	if (s->origins)
+		origins_add(s->origins, r, names);
 }

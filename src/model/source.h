@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 #include "base/hist.h"
-#include "record.h"
+#include "model/origin.h"
 
 #define SOURCES_MAX 1024
 #define SOURCE_PIDS 16
@@ -28,29 +28,31 @@ enum source_kind {
 
 struct source {
 	enum source_kind kind;
-	uint32_t id;            /* IRQ, vector number, softirq, tid (0: several threads of that comm); else 0 */
-	char name[SOURCE_NAME]; /* any bytes: escape on output */
-	const char *function;   /* interned in the table; NULL: not known */
-	uint64_t hiccups;       /* in how many hiccups it had a part */
-	struct hist net;        /* net ns of each interval: count, sum, max, percentiles */
-	uint32_t piece;         /* used by the join: this source's piece of the hiccup in hand */
-	uint64_t epoch;         /* used by the join: which hiccup `piece` belongs to */
+	uint32_t id;             /* IRQ, vector number, softirq, tid (0: several threads of that comm); else 0 */
+	char name[SOURCE_NAME];  /* any bytes: escape on output */
+	const char *function;    /* belongs to the names (names.h); NULL: not known */
+	uint64_t hiccups;        /* in how many hiccups it had a part */
+	struct hist net;         /* net ns of each interval: count, sum, max, percentiles */
+	uint32_t piece;          /* used by the join: this source's piece of the hiccup in hand */
+	uint64_t epoch;          /* used by the join: which hiccup `piece` belongs to */
+	struct origins *origins; /* who asked for it; NULL: nobody is known */
 };
 
 struct sources {
 	struct source **row; /* in order of first appearance */
 	uint32_t count;
 	uint32_t *slot; /* hash: 1 + index of row */
-	char **string;  /* interned functions */
-	uint32_t nstrings;
 };
 
 int sources_init(struct sources *t); /* 0 or -ENOMEM */
 void sources_free(struct sources *t);
 
-/* The row of a key, made when it is new. name and function are copied; NULL is none. Never fails: when the table or memory is full
+/* The row of a key, made when it is new. name is copied; NULL is none. Never fails: when the table or memory is full
  * it answers with the kind's row for the rest. */
 uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name, const char *function);
+
+/* Notes who asked for an interval of this source. r is a mark with RECORD_ORIGIN. */
+void source_asked(struct source *s, const struct record *r, const struct names *names);
 
 /* "irq", "vector", ... as the report writes them. */
 const char *source_kind_name(enum source_kind kind);

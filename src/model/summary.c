@@ -50,7 +50,9 @@ static int by_net(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
-	return x->net_ns < y->net_ns ? 1 : x->net_ns > y->net_ns ? -1 : 0;
+	if (x->net_ns != y->net_ns)
+		return x->net_ns < y->net_ns ? 1 : -1;
+	return x->source < y->source ? -1 : 1; /* the same in every libc */
 }
 
 static void keep_worst(struct summary *s, uint32_t index, const struct account *a)
@@ -147,5 +149,7 @@ struct edge_bounds edge_times_bounds(const struct edge_times *e, bool guest)
 	}
 	if (e->post_thread.count >= EDGE_SAMPLES_MIN)
 		b.thread_ns = b.irq_ns + 2 * hist_percentile(&e->post_thread, 90);
+	else
+		b.thread_ns = larger(b.thread_ns, b.irq_ns);
 	return b;
 }

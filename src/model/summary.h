@@ -25,6 +25,7 @@ struct edge_times {
 struct cpu_summary {
 	unsigned cpu;
 	struct sources sources; /* also rows of kind outside */
+	struct ticks ticks;
 	struct hist hiccups;
 	uint64_t attributed_ns, edge_ns, outside_ns;
 	uint64_t pre_ns, post_ns; /* before the first and after the last interval, whatever they were counted as */

@@ -22,6 +22,13 @@ struct host {
 	struct cpus isolated, nohz_full, online;
 };
 
+/* One counter of the kernel's beside what was traced, over the same window. */
+struct closure_row {
+	char counter[24]; /* "LOC", "24", "softirq TIMER", "context switches" */
+	uint64_t kernel, traced;
+	const char *why; /* they differ for this reason; NULL: not known, or they do not differ */
+};
+
 /* Facts of one target CPU's window that are not in its summary. */
 struct cpu_run {
 	uint64_t observed_ns;
@@ -36,7 +43,10 @@ struct cpu_run {
 	uint64_t recursion_misses;
 	uint64_t hiccups_lost;   /* the reader was late: the sampler's ring was full */
 	uint64_t bookkeeping_ns; /* the sampler's own time between gap and loop */
-	const char *ended;       /* NULL: with the window; else why this CPU's window ended early */
+	bool closure_known; /* false: the CPU was too busy to read its counters between two interrupts, or was not traced */
+	struct closure_row *closure;
+	uint32_t nclosure;
+	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
 };
 
 struct run {
@@ -46,7 +56,8 @@ struct run {
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t duration_ns;
 	bool threshold_auto;
-	bool traced; /* false: --no-trace */
+	bool symbols_hidden; /* the kernel hides its addresses: functions have no names */
+	bool traced;         /* false: --no-trace */
 	struct cpus cpus, housekeeping;
 	char **not_observed; /* tracepoints that this kernel lacks */
 	uint32_t nnot_observed;

@@ -55,6 +55,61 @@ static void write_who(struct json *j, const struct source *s)
 	json_string(j, "function", s->function);
 }
 
+#define ORIGINS_SHOWN 3
+
+static void write_origins(struct json *j, const struct origins *o)
+{
+	uint32_t order[ORIGINS_SHOWN], n = o ? origins_top(o, order, ORIGINS_SHOWN) : 0;
+
+	json_array(j, "origins");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct origin *r = &o->row[order[i]];
+
+		json_object_flat(j, NULL);
+		json_u64(j, "cpu", r->cpu);
+		json_u64(j, "pid", r->tid);
+		json_string(j, "comm", r->comm);
+		json_string(j, "function", r->function);
+		json_u64(j, "count", r->count);
+		json_array_flat(j, "stack");
+		for (int k = 0; k < r->nframes; k++)
+			json_string(j, NULL, r->frame[k]);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_closure(struct json *j, const struct cpu_run *r)
+{
+	json_array(j, "closure");
+	for (uint32_t i = 0; i < r->nclosure; i++) {
+		json_object_flat(j, NULL);
+		json_string(j, "counter", r->closure[i].counter);
+		json_u64(j, "kernel", r->closure[i].kernel);
+		json_u64(j, "traced", r->closure[i].traced);
+		if (r->closure[i].why)
+			json_string(j, "why", r->closure[i].why);
+		json_end(j);
+	}
+	json_end(j);
+	json_bool(j, "closure_checked", r->closure_known);
+}
+
+static void write_ticks(struct json *j, const struct ticks *t)
+{
+	json_array(j, "tick");
+	for (uint32_t i = 0; i < t->count; i++) {
+		json_object_flat(j, NULL);
+		json_string(j, "dependency", tick_dependency_name(t->row[i].dependency));
+		json_u64(j, "count", t->row[i].count);
+		json_string(j, "comm", t->row[i].comm);
+		json_u64(j, "pid", t->row[i].tid);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static int write_sources(struct json *j, const struct sources *t)
 {
 	uint32_t *order = calloc(t->count ? t->count : 1, sizeof(*order));
@@ -67,13 +122,14 @@ static int write_sources(struct json *j, const struct sources *t)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct source *s = t->row[order[i]];
 
-		json_object_flat(j, NULL);
+		json_object(j, NULL);
 		write_who(j, s);
 		json_u64(j, "hiccups", s->hiccups);
 		json_u64(j, "count", s->net.count);
 		json_u64(j, "total_ns", s->net.sum);
 		json_u64(j, "max_ns", s->net.max);
 		json_u64(j, "p99_ns", hist_percentile(&s->net, 99));
+		write_origins(j, s->origins);
 		json_end(j);
 	}
 	json_end(j);
@@ -147,6 +203,8 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_u64(j, "join_mismatches", r->counts.mismatches);
 	json_end(j);
 	json_u64(j, "bookkeeping_ns", r->bookkeeping_ns);
+	write_closure(j, r);
+	write_ticks(j, &s->ticks);
 	err = write_sources(j, &s->sources);
 	json_end(j);
 	return err;

@@ -8,6 +8,7 @@
 
 struct render_options {
 	bool colour;    /* escape sequences for a terminal */
+	bool stacks;    /* kernel stacks of the origins, in text */
 	unsigned width; /* columns; 0: 100 */
 };
 

@@ -9,6 +9,7 @@
  *     worst:
  *     +12.345678 s  38.2 us = kworker/3:2 31.0 us + local_timer 2.10 us + edge 5.10 us
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@
 struct page {
 	FILE *out;
 	const struct view *view;
-	bool colour;
+	bool colour, stacks;
 	unsigned width;
 };
 
@@ -115,7 +116,42 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 		fprintf(p->out, "  ended early, after %s: %s\n", format_ns(r->observed_ns, a, sizeof(a)), r->ended);
 }
 
-static void source_row(struct table *t, const struct source *s, uint64_t whole)
+static void note_row(struct table *t, const char *text)
+{
+	for (int i = 0; i < 6; i++)
+		table_cell(t, NULL, "");
+	table_cell(t, DIM, text);
+	table_end_row(t);
+}
+
+/* The asker that came most often; all three and their stacks with --stacks. */
+static void origin_rows(struct table *t, const struct origins *o, bool stacks)
+{
+	char comm[80], function[256], count[32], text[512];
+	uint32_t order[3], n = origins_top(o, order, stacks ? 3 : 1);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct origin *r = &o->row[order[i]];
+
+		escape_text(r->comm, sizeof(r->comm), comm, sizeof(comm));
+		escape_text(r->function ? r->function : "?", SIZE_MAX, function, sizeof(function));
+		format_count(r->count, count, sizeof(count));
+		if (r->tid)
+			snprintf(text, sizeof(text), "  by %s [%u] on cpu %u: %s (%s of %" PRIu64 ")", comm, r->tid,
+				 r->cpu, function, count, o->known);
+		else
+			snprintf(text, sizeof(text), "  by an interrupt on cpu %u: %s (%s of %" PRIu64 ")", r->cpu,
+				 function, count, o->known);
+		note_row(t, text);
+		for (int k = 0; stacks && k < r->nframes; k++) {
+			snprintf(text, sizeof(text), "      %s",
+				 escape_text(r->frame[k], SIZE_MAX, function, sizeof(function)));
+			note_row(t, text);
+		}
+	}
+}
+
+static void source_row(struct table *t, const struct source *s, uint64_t whole, bool stacks)
 {
 	char a[32], name[2 * NAME_MAX_ESCAPED];
 
@@ -127,6 +163,8 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole)
 	table_cell(t, DIM, source_kind_name(s->kind));
 	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, who(s, name, sizeof(name)));
 	table_end_row(t);
+	if (s->origins)
+		origin_rows(t, s->origins, stacks);
 }
 
 /* A row for time without statistics of its own. */
@@ -174,7 +212,7 @@ static void write_sources(const struct page *p, uint32_t i)
 			sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
 			edge = true;
 		}
-		source_row(t, row, s->hiccups.sum);
+		source_row(t, row, s->hiccups.sum, p->stacks);
 	}
 	if (!edge)
 		sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
@@ -188,6 +226,45 @@ static void write_sources(const struct page *p, uint32_t i)
 out:
 	table_free(t);
 	free(order);
+}
+
+/* The kernel's counters: one line when all agree, else those that do not. */
+static void write_closure(const struct page *p, const struct cpu_run *r)
+{
+	uint32_t differ = 0;
+
+	if (!p->view->run.traced)
+		return;
+	if (!r->closure_known) {
+		fprintf(p->out,
+			"  closure: not checked, the CPU was too busy to read its counters between two interrupts\n");
+		return;
+	}
+	for (uint32_t i = 0; i < r->nclosure; i++)
+		differ += r->closure[i].kernel != r->closure[i].traced;
+	fprintf(p->out, "  closure: %u of the kernel's %u counters match what was traced\n", r->nclosure - differ,
+		r->nclosure);
+	for (uint32_t i = 0; i < r->nclosure; i++) {
+		const struct closure_row *c = &r->closure[i];
+
+		if (c->kernel != c->traced)
+			fprintf(p->out, "    %s: kernel %" PRIu64 ", traced %" PRIu64 "%s%s\n", c->counter, c->kernel,
+				c->traced, c->why ? ": " : "", c->why ? c->why : "");
+	}
+}
+
+static void write_ticks(const struct page *p, const struct ticks *t)
+{
+	char comm[80];
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct tick_row *r = &t->row[i];
+
+		fprintf(p->out, "  %s %s x %" PRIu64 " while %s", i ? "                    " : "the tick was kept by",
+			tick_dependency_name(r->dependency), r->count,
+			escape_text(r->comm, sizeof(r->comm), comm, sizeof(comm)));
+		fprintf(p->out, r->tid ? " [%u] ran\n" : " ran\n", r->tid);
+	}
 }
 
 /* Prints words joined by " + ", broken before the width, continued under the first. */
@@ -246,6 +323,9 @@ static void write_tail(const struct page *p)
 	const struct run *r = &p->view->run;
 	size_t column = strlen("not observed:");
 
+	if (r->symbols_hidden && r->traced)
+		fprintf(p->out,
+			"\nfunctions have no names: the kernel hides its addresses (sysctl kernel.kptr_restrict)\n");
 	if (!r->traced)
 		fprintf(p->out, "\nnot traced (--no-trace): hiccups are measured, nothing is attributed\n");
 	if (!r->nnot_observed)
@@ -267,7 +347,7 @@ static void write_tail(const struct page *p)
 
 int render_text(const struct view *view, const struct render_options *options, FILE *out)
 {
-	struct page p = {out, view, options->colour, options->width ? options->width : 100};
+	struct page p = {out, view, options->colour, options->stacks, options->width ? options->width : 100};
 	uint32_t worst = view->summary.nworst < WORST_TOP ? view->summary.nworst : WORST_TOP;
 
 	write_head(&p);
@@ -275,6 +355,8 @@ int render_text(const struct view *view, const struct render_options *options, F
 		write_cpu_head(&p, i);
 		if (view->summary.cpu[i].hiccups.count)
 			write_sources(&p, i);
+		write_closure(&p, &view->cpu[i]);
+		write_ticks(&p, &view->summary.cpu[i].ticks);
 	}
 	if (worst)
 		fprintf(out, "\n%sworst hiccups%s\n", open_style(&p, BOLD), close_style(&p));

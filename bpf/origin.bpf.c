@@ -1,0 +1,74 @@
+/* Who asked: IPI senders, wakers, queuers of work. These run on the other CPUs, and their first instructions ask whether a target is
+ * meant. The kernel stack names the function behind the request, and tells whether the thread
+ * that is noted wanted it, or an interrupt that came upon it. */
+#include "origin.bpf.h"
+
+struct origin_map origin_csds SEC(".maps");
+struct origin_map origin_works SEC(".maps");
+struct origin_map origin_wakes SEC(".maps");
+struct origin_map origin_resched SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, 8192);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, 24 * sizeof(__u64));
+} origin_stacks SEC(".maps");
+
+const volatile bool want_stacks = true;
+
+static __always_inline bool is_target(__u32 cpu)
+{
+	__u64 i = cpu;
+
+	barrier_var(
+		i); /* the compiler would check one register and index with another, which the verifier cannot follow */
+	return i < TARGET_CPUS && slot_of_cpu[i] && gate;
+}
+
+static __always_inline void note(void *ctx, void *map, struct origin_key key, __u64 callsite)
+{
+	struct asker a = {.callsite = callsite, .stack = -1, .cpu = bpf_get_smp_processor_id()};
+
+	a.tid = (__u32)bpf_get_current_pid_tgid();
+	bpf_get_current_comm(a.comm, sizeof(a.comm));
+	if (want_stacks)
+		a.stack = bpf_get_stackid(ctx, &origin_stacks, 0);
+	/* No room: then nothing may be left under the key that belongs to an earlier request. */
+	if (bpf_map_update_elem(map, &key, &a, BPF_ANY))
+		bpf_map_delete_elem(map, &key);
+}
+
+SEC("?tp_btf/csd_queue_cpu")
+int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *function, void *csd)
+{
+	if (is_target(cpu))
+		note(ctx, &origin_csds, csd_key(cpu, csd), callsite);
+	return 0;
+}
+
+/* A reschedule IPI has no callback; function calls are noted by csd_queue_cpu. */
+SEC("?tp_btf/ipi_send_cpu")
+int BPF_PROG(ipi_send_cpu, unsigned int cpu, unsigned long callsite, void *callback)
+{
+	if (!callback && is_target(cpu))
+		note(ctx, &origin_resched, csd_key(cpu, NULL), callsite);
+	return 0;
+}
+
+SEC("?tp_btf/workqueue_queue_work")
+int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq, struct work_struct *work)
+{
+	if (is_target(pwq->pool->cpu))
+		note(ctx, &origin_works, work_key(work), 0);
+	return 0;
+}
+
+/* The thread's next CPU is not chosen yet: the one it ran on last stands for it. */
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *task)
+{
+	if (is_target(task->wake_cpu))
+		note(ctx, &origin_wakes, wake_key(task->pid), 0);
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* Origins: who, on which CPU, asked for what a target CPU then ran. Noted where the asker runs, at its cost; fetched by the mark on
+ * the target. A key that is used again overwrites; one that is fetched is gone, so that nobody is blamed twice. */
+#ifndef CULPRIT_ORIGIN_BPF_H
+#define CULPRIT_ORIGIN_BPF_H
+
+#include <bpf/bpf_core_read.h>
+#include "trace.bpf.h"
+
+struct asker {
+	__u64 callsite;
+	__u32 tid;
+	__s32 stack;
+	__u16 cpu;
+	char comm[16];
+};
+
+struct origin_key {
+	__u64 what; /* address of the csd, the work, or the tid */
+	__u64 cpu;
+};
+
+struct origin_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct origin_key);
+	__type(value, struct asker);
+};
+
+extern struct origin_map origin_csds SEC(".maps");
+extern struct origin_map origin_works SEC(".maps");
+extern struct origin_map origin_wakes SEC(".maps");
+extern struct origin_map origin_resched SEC(".maps");
+
+static __always_inline struct origin_key csd_key(__u32 cpu, const void *csd)
+{
+	return (struct origin_key){(__u64)csd, cpu};
+}
+
+static __always_inline struct origin_key work_key(const void *work)
+{
+	return (struct origin_key){(__u64)work, 0};
+}
+
+static __always_inline struct origin_key wake_key(int tid)
+{
+	return (struct origin_key){tid, 0};
+}
+
+/* Moves the asker, if one was noted, into the record. */
+static __always_inline void take_origin(void *map, struct origin_key key, struct record *r)
+{
+	struct asker *a = bpf_map_lookup_elem(map, &key);
+
+	if (!a)
+		return;
+	r->flags |= RECORD_ORIGIN;
+	r->id = a->tid;
+	r->origin_cpu = a->cpu;
+	r->origin = a->callsite;
+	r->stack = a->stack;
+	__builtin_memcpy(r->name, a->comm, sizeof(r->name));
+	bpf_map_delete_elem(map, &key);
+}
+
+#endif

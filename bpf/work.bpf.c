@@ -1,0 +1,113 @@
+/* Which function: timers, work items, functions called by an IPI, irq_work, tasklets. Each start is one mark; there is no exit hook,
+ * because what comes next, a mark or the interval's end, ends it. */
+#include "trace.bpf.h"
+#include "origin.bpf.h"
+
+static __always_inline void mark_plain(int otherwise, int what, __u64 function)
+{
+	struct cpu_state *c = target();
+	int level;
+
+	if (!c)
+		return;
+	level = level_now(c, otherwise);
+	if (mark(c, level, what, function, bpf_ktime_get_ns()))
+		publish(c, level);
+}
+
+SEC("?tp_btf/hrtimer_expire_entry")
+int BPF_PROG(hrtimer_expire_entry, struct hrtimer *timer)
+{
+	mark_plain(LEVEL_IRQ, MARK_HRTIMER, (__u64)timer->function);
+	return 0;
+}
+
+extern const void delayed_work_timer_fn __ksym __weak;
+
+/* The timer of a delayed work only queues it: name the work. */
+SEC("?tp_btf/timer_expire_entry")
+int BPF_PROG(timer_expire_entry, struct timer_list *timer)
+{
+	__u64 function = (__u64)timer->function;
+
+	if (!target())
+		return 0;
+	if (&delayed_work_timer_fn && function == (__u64)&delayed_work_timer_fn) {
+		struct delayed_work *d = (void *)timer - bpf_core_field_offset(struct delayed_work, timer);
+
+		function = (__u64)BPF_CORE_READ(d, work.func);
+	}
+	mark_plain(LEVEL_SOFTIRQ, MARK_TIMER, function);
+	return 0;
+}
+
+SEC("?tp_btf/tasklet_entry")
+int BPF_PROG(tasklet_entry, void *tasklet, void *function)
+{
+	mark_plain(LEVEL_SOFTIRQ, MARK_TASKLET, (__u64)function);
+	return 0;
+}
+
+/* No tracepoint names what an irq_work runs. */
+SEC("?fentry/irq_work_single")
+int BPF_PROG(irq_work_single, struct irq_work *work)
+{
+	mark_plain(LEVEL_IRQ, MARK_IRQ_WORK, (__u64)work->func);
+	return 0;
+}
+
+SEC("?tp_btf/workqueue_execute_start")
+int BPF_PROG(workqueue_execute_start, struct work_struct *work)
+{
+	struct cpu_state *c = target();
+	struct record *r;
+	int level;
+
+	if (!c)
+		return 0;
+	level = level_now(c, LEVEL_THREAD); /* a softirq: the bottom-half workqueues */
+	r = mark(c, level, MARK_WORK, (__u64)work->func, bpf_ktime_get_ns());
+	if (!r)
+		return 0;
+	take_origin(&origin_works, work_key(work), r);
+	publish(c, level);
+	return 0;
+}
+
+/* Raw: a program with typed arguments may not read one that points to a function. */
+SEC("?raw_tp/csd_function_entry")
+int BPF_PROG(csd_function_entry, void *function, void *csd)
+{
+	struct cpu_state *c = target();
+	struct record *r;
+
+	if (!c)
+		return 0;
+	r = mark(c, LEVEL_IRQ, MARK_CSD, (__u64)function, bpf_ktime_get_ns());
+	if (!r)
+		return 0;
+	take_origin(&origin_csds, csd_key(bpf_get_smp_processor_id(), csd), r);
+	publish(c, LEVEL_IRQ);
+	return 0;
+}
+
+/* Only failures: which dependency kept the tick. Interrupts are off here, as for all that writes to the IRQ ring. */
+SEC("?tp_btf/tick_stop")
+int BPF_PROG(tick_stop, int success, int dependency)
+{
+	struct cpu_state *c = success ? NULL : target();
+	struct record *r;
+
+	if (!c)
+		return 0;
+	r = reserve(c, LEVEL_IRQ);
+	if (!r)
+		return 0;
+	r->kind = RECORD_TICK;
+	r->id = dependency;
+	r->arg = (__u32)bpf_get_current_pid_tgid();
+	bpf_get_current_comm(r->name, sizeof(r->name));
+	r->start_ns = r->end_ns = bpf_ktime_get_ns();
+	publish(c, LEVEL_IRQ);
+	return 0;
+}

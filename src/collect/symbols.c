@@ -1,0 +1,161 @@
+#include "collect/symbols.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNKNOWN_MAX 256 /* addresses without a symbol that get a string of their own */
+
+struct symbol {
+	uint64_t address;
+	uint32_t name; /* offset into the text */
+};
+
+struct symbols {
+	struct symbol *row; /* by address */
+	uint32_t count, room;
+	char *text;
+	size_t used, size;
+	bool hidden;
+	struct {
+		uint64_t address;
+		char name[32];
+	} unknown[UNKNOWN_MAX];
+	uint32_t nunknown;
+};
+
+/* Returns the offset of a copy, 0 when out of memory (offset 0 is the empty string). */
+static uint32_t keep_text(struct symbols *s, const char *name, const char *module)
+{
+	size_t need = strlen(name) + strlen(module) + 2;
+	uint32_t at = s->used;
+
+	if (s->used + need > s->size) {
+		size_t size = s->size * 2 + need;
+		char *bigger = realloc(s->text, size);
+
+		if (!bigger)
+			return 0;
+		s->text = bigger;
+		s->size = size;
+	}
+	s->used += sprintf(s->text + at, "%s%s%s", name, module[0] ? " " : "", module) + 1;
+	return at;
+}
+
+static void keep_symbol(struct symbols *s, uint64_t address, const char *name, const char *module)
+{
+	uint32_t at;
+
+	if (s->count == s->room) {
+		uint32_t room = s->room * 2 + 4096;
+		struct symbol *bigger = realloc(s->row, room * sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		s->row = bigger;
+		s->room = room;
+	}
+	at = keep_text(s, name, module);
+	if (at)
+		s->row[s->count++] = (struct symbol){address, at};
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->name < y->name ? -1 : 1;
+}
+
+/* Lines: "ffffffff81000000 T name\t[module]". Functions only: the letters t and w in either case. */
+static void load(struct symbols *s)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[1024], name[512], module[128], type;
+	unsigned long long address;
+	bool any = false;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		module[0] = 0;
+		if (sscanf(line, "%llx %c %511s %127s", &address, &type, name, module) < 3 ||
+		    !strchr("tw", tolower(type)))
+			continue;
+		any |= address != 0;
+		if (address)
+			keep_symbol(s, address, name, module);
+	}
+	if (f)
+		fclose(f);
+	s->hidden = !any;
+	if (s->count)
+		qsort(s->row, s->count, sizeof(*s->row), by_address);
+}
+
+struct symbols *symbols_new(void)
+{
+	struct symbols *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->size = 1 << 20;
+	s->text = calloc(1, s->size);
+	s->used = 1;
+	if (!s->text) {
+		free(s);
+		return NULL;
+	}
+	load(s);
+	return s;
+}
+
+void symbols_free(struct symbols *s)
+{
+	if (!s)
+		return;
+	free(s->row);
+	free(s->text);
+	free(s);
+}
+
+bool symbols_hidden(const struct symbols *s)
+{
+	return s->hidden;
+}
+
+static const char *unknown(struct symbols *s, uint64_t address)
+{
+	for (uint32_t i = 0; i < s->nunknown; i++)
+		if (s->unknown[i].address == address)
+			return s->unknown[i].name;
+	if (s->nunknown == UNKNOWN_MAX)
+		return "[unknown]";
+	s->unknown[s->nunknown].address = address;
+	snprintf(s->unknown[s->nunknown].name, sizeof(s->unknown[0].name), "[unknown 0x%llx]",
+		 (unsigned long long)address);
+	return s->unknown[s->nunknown++].name;
+}
+
+const char *symbols_name(struct symbols *s, uint64_t address)
+{
+	uint32_t lo = 0, hi = s->count;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (s->row[mid].address <= address)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* Past the last symbol or far from any there is no function: a module or program that came later. */
+	if (!lo || address - s->row[lo - 1].address > 1 << 20)
+		return unknown(s, address);
+	/* Of several names for one address the first in kallsyms. */
+	for (lo--; lo && s->row[lo - 1].address == s->row[lo].address; lo--)
+		;
+	return s->text + s->row[lo].name;
+}

@@ -1,0 +1,389 @@
+#include "model/nest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STACK_SLOTS 4096
+#define PIECES_MAX  (SOURCES_MAX + SOURCE_KINDS)
+#define ONGOING     64 /* threads that left in the middle of a work item, by tid */
+
+/* Something that has ended inside the hiccup and lies in no later interval yet. */
+struct ended {
+	uint64_t start, end;
+	uint64_t gaps, edge; /* after folding: time within that belongs to no interval, and how much of it is edge */
+	uint32_t intervals;  /* 1, after folding more */
+	bool thread, last_thread; /* of several the first and the last */
+	bool note;                /* an instant, not an interval: then its record follows */
+	struct record record;
+};
+
+struct nest {
+	struct sources *sources;
+	const struct names *names;
+	struct edge_bounds bounds;
+	struct ended *stack;
+	uint32_t depth;
+	bool in_fault; /* a page fault of the sampler has begun */
+	struct record fault;
+	struct {
+		uint32_t tid;
+		const char *function;
+	} ongoing[ONGOING];
+	bool open;
+	uint64_t epoch;
+	uint64_t folded;
+	struct account account;
+};
+
+struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const struct names *names)
+{
+	struct nest *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->sources = sources;
+	n->bounds = bounds;
+	n->names = names;
+	n->stack = calloc(STACK_SLOTS, sizeof(*n->stack));
+	n->account.pieces = calloc(PIECES_MAX, sizeof(*n->account.pieces));
+	if (n->stack && n->account.pieces)
+		return n;
+	nest_free(n);
+	return NULL;
+}
+
+void nest_free(struct nest *n)
+{
+	if (!n)
+		return;
+	free(n->stack);
+	free(n->account.pieces);
+	free(n);
+}
+
+bool nest_is_open(const struct nest *n)
+{
+	return n->open;
+}
+
+uint64_t nest_folded(const struct nest *n)
+{
+	return n->folded;
+}
+
+void nest_open(struct nest *n)
+{
+	if (n->open)
+		return;
+	n->open = true;
+	n->epoch++;
+	n->depth = 0;
+	n->account = (struct account){.pieces = n->account.pieces};
+}
+
+/* ---- naming ---- */
+
+static uint32_t source_of(struct nest *n, const struct record *r, const char *function)
+{
+	char name[sizeof(r->name) + 1];
+
+	switch (r->kind) {
+	case RECORD_IRQ:
+		return sources_find(n->sources, SOURCE_IRQ, r->id,
+				    n->names ? n->names->irq(n->names->ctx, r->id) : NULL, function);
+	case RECORD_VECTOR:
+		return sources_find(n->sources, SOURCE_VECTOR, r->arg, vector_name(r->id), function);
+	case RECORD_SOFTIRQ:
+		return sources_find(n->sources, SOURCE_SOFTIRQ, r->id, softirq_name(r->id), function);
+	case RECORD_NMI:
+		return sources_find(n->sources, SOURCE_NMI, 0, "NMI", function);
+	case RECORD_FAULT:
+		return sources_find(n->sources, SOURCE_FAULT, 0, "page fault", function);
+	default:
+		memcpy(name, r->name, sizeof(r->name));
+		name[sizeof(r->name)] = 0;
+		return sources_find(n->sources, SOURCE_THREAD, r->id, name, function);
+	}
+}
+
+static const char *symbol(const struct nest *n, uint64_t address)
+{
+	return n->names && address ? n->names->symbol(n->names->ctx, address) : NULL;
+}
+
+/* What the interval runs before its first mark says otherwise. */
+static const char *first_function(const struct nest *n, const struct record *r)
+{
+	if (r->kind == RECORD_IRQ || r->kind == RECORD_NMI)
+		return symbol(n, r->arg);
+	if (r->kind == RECORD_THREAD && n->ongoing[r->id % ONGOING].tid == r->id)
+		return n->ongoing[r->id % ONGOING].function;
+	return NULL;
+}
+
+/* A worker that is taken off in the middle of its work goes on with it. */
+static void keep_function(struct nest *n, const struct record *r, const char *function)
+{
+	if (r->kind != RECORD_THREAD || !r->id)
+		return;
+	if (r->flags & RECORD_ONGOING && function) {
+		n->ongoing[r->id % ONGOING].tid = r->id;
+		n->ongoing[r->id % ONGOING].function = function;
+	} else if (n->ongoing[r->id % ONGOING].tid == r->id) {
+		n->ongoing[r->id % ONGOING].tid = 0;
+	}
+}
+
+static void attribute(struct nest *n, uint32_t source, uint64_t net, bool part, const struct record *asker)
+{
+	struct account *a = &n->account;
+	struct source *s = n->sources->row[source];
+
+	if (s->epoch != n->epoch) {
+		s->epoch = n->epoch;
+		s->piece = a->npieces++;
+		s->hiccups++;
+		a->pieces[s->piece] = (struct piece){source, 0};
+	}
+	a->pieces[s->piece].net_ns += net;
+	a->attributed_ns += net;
+	if (part) /* a piece of an interval that is counted when it ends */
+		s->net.sum += net;
+	else
+		hist_add(&s->net, net);
+	if (asker && n->names)
+		source_asked(s, asker, n->names);
+}
+
+/* ---- the stack ---- */
+
+static uint64_t bound_at(const struct nest *n, bool thread)
+{
+	return thread ? n->bounds.thread_ns : n->bounds.irq_ns;
+}
+
+/* Merges the older half of the stack into one entry, with the gaps inside: an interval that encloses them gets them, else they are
+ * edge and outside as they would have been. Exact but for an interval that begins within: see below(). */
+static void fold(struct nest *n)
+{
+	uint32_t half = n->depth / 2;
+	struct ended *f = &n->stack[0];
+
+	for (uint32_t i = 1; i < half; i++) {
+		const struct ended *e = &n->stack[i];
+		uint64_t gap = e->start - f->end;
+		uint64_t bound = bound_at(n, f->last_thread) + bound_at(n, e->thread);
+
+		if (e->note)
+			continue;
+		if (f->note) {
+			*f = *e;
+			continue;
+		}
+		f->gaps += e->gaps + gap;
+		f->edge += e->edge + (gap < bound ? gap : bound);
+		f->end = e->end;
+		f->intervals += e->intervals;
+		f->last_thread = e->last_thread;
+	}
+	memmove(f + 1, f + half, (n->depth - half) * sizeof(*f));
+	n->depth -= half - 1;
+	n->folded += half - 1;
+}
+
+static void push(struct nest *n, struct ended e)
+{
+	if (n->depth == STACK_SLOTS)
+		fold(n);
+	n->stack[n->depth++] = e;
+}
+
+/* The stack stays in order of time without overlaps whatever comes. Not a strict nest (the clock, a lost exit): what is taken
+ * already stays taken, and the interval begins behind it. A folded entry that began before this interval: all its gaps are taken to lie in
+ * the interval, as they do when threads follow each other, or when one runs for very long after the interrupt that woke it.
+ * Returns these gaps. */
+static uint64_t below(struct ended *e, uint64_t *start)
+{
+	uint64_t gaps;
+
+	if (e->end <= *start)
+		return 0;
+	gaps = e->end - *start < e->gaps ? e->end - *start : e->gaps;
+	e->gaps -= gaps;
+	e->edge = e->edge < e->gaps ? e->edge : e->gaps;
+	*start = e->end;
+	return gaps;
+}
+
+/* ---- an interval and what lies in it ---- */
+
+/* The part of an interval that runs one function. */
+struct segment {
+	const char *function;
+	const struct record *asker;
+	uint64_t net;
+	bool marked;
+};
+
+static void end_segment(struct nest *n, const struct record *r, const struct segment *s)
+{
+	attribute(n, source_of(n, r, s->function), s->net, r->flags & RECORD_PART, s->asker);
+}
+
+/* A note of the interval's own level: a mark ends the segment and begins the next, the others only explain. The time before the first
+ * mark belongs to it: that is the way there. */
+static void note(struct nest *n, const struct record *r, const struct record *m, struct segment *s)
+{
+	const struct record *asker = m->flags & RECORD_ORIGIN ? m : NULL;
+
+	if (m->kind == RECORD_TLB) {
+		if (!s->function)
+			s->function = tlb_reason_name(m->id);
+		return;
+	}
+	if (m->mark == MARK_WAKER || m->mark == MARK_RESCHEDULE) {
+		s->asker = asker;
+		return;
+	}
+	if (s->marked || (s->function && r->kind == RECORD_THREAD)) {
+		end_segment(n, r, s);
+		s->net = 0;
+		s->asker = NULL;
+	}
+	s->marked = true;
+	s->function = symbol(n, m->arg);
+	if (asker)
+		s->asker = asker;
+}
+
+static void enclose(struct nest *n, const struct record *r, uint64_t start, uint64_t end)
+{
+	struct segment s = {.function = first_function(n, r)};
+	bool thread = r->kind == RECORD_THREAD;
+	uint32_t first = n->depth, last = n->depth;
+	uint64_t at;
+
+	if (last && end < n->stack[last - 1].end)
+		end = n->stack[last - 1].end;
+	/* An instant that is as old and of a lower level belongs to an interval that encloses this one. */
+	while (first && n->stack[first - 1].start >= start &&
+	       !(n->stack[first - 1].note && n->stack[first - 1].record.level < r->level))
+		first--;
+	if (first)
+		s.net = below(&n->stack[first - 1], &start);
+	at = start;
+	for (uint32_t i = first; i < last; i++) {
+		const struct ended *e = &n->stack[i];
+
+		s.net += e->start - at + e->gaps;
+		at = e->end;
+		if (e->note && e->record.level == r->level)
+			note(n, r, &e->record, &s);
+	}
+	s.net += end - at;
+	end_segment(n, r, &s);
+	keep_function(n, r, s.function);
+	n->depth = first;
+	push(n, (struct ended){.start = start, .end = end, .intervals = 1, .thread = thread, .last_thread = thread});
+}
+
+/* A fault has no exit: it lasts until the next one or the end of the hiccup. */
+static void end_fault(struct nest *n, uint64_t end)
+{
+	if (!n->in_fault)
+		return;
+	n->in_fault = false;
+	enclose(n, &n->fault, n->fault.start_ns, end > n->fault.start_ns ? end : n->fault.start_ns);
+}
+
+void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t to)
+{
+	uint64_t start = r->start_ns < from ? from : r->start_ns;
+	uint64_t end = r->end_ns > to ? to : r->end_ns;
+
+	if (start > end)
+		start = end;
+	switch (r->kind) {
+	case RECORD_FAULT:
+		end_fault(n, start);
+		n->in_fault = true;
+		n->fault = *r;
+		n->fault.start_ns = start;
+		break;
+	case RECORD_TLB:
+	case RECORD_MARK:
+		/* Late: what it was in is netted already. */
+		if (n->depth && n->stack[n->depth - 1].end > start)
+			break;
+		push(n, (struct ended){.start = start, .end = start, .note = true, .record = *r});
+		break;
+	case RECORD_TICK:
+		break;
+	default:
+		enclose(n, r, start, end);
+	}
+}
+
+/* ---- the end ---- */
+
+static void split_gap(struct account *a, uint64_t gap, uint64_t bound)
+{
+	uint64_t edge = gap < bound ? gap : bound;
+
+	a->edge_ns += edge;
+	a->outside_ns += gap - edge;
+}
+
+/* What no interval covers: beside one it is edge up to the bound, the rest is outside. */
+static void account_gaps(struct nest *n, uint64_t end_ns)
+{
+	struct account *a = &n->account;
+	const struct ended *last = NULL;
+
+	for (uint32_t i = 0; i < n->depth; i++) {
+		const struct ended *e = &n->stack[i];
+		uint64_t gap, bound;
+
+		if (e->note)
+			continue;
+		gap = e->start - (last ? last->end : a->start_ns);
+		bound = bound_at(n, e->thread);
+		if (last)
+			bound += bound_at(n, last->last_thread);
+		else
+			a->pre_ns = gap, a->first_thread = e->thread;
+		split_gap(a, gap, bound);
+		a->edge_ns += e->edge;
+		a->outside_ns += e->gaps - e->edge;
+		a->intervals += e->intervals;
+		last = e;
+	}
+	if (!last) {
+		a->outside_ns = a->duration_ns;
+		return;
+	}
+	a->post_ns = end_ns - last->end;
+	a->last_thread = last->last_thread;
+	split_gap(a, a->post_ns, bound_at(n, last->last_thread));
+}
+
+const struct account *nest_close(struct nest *n, uint64_t start_ns, uint64_t end_ns, unsigned *stuck_out)
+{
+	struct account *a = &n->account;
+
+	*stuck_out = 0;
+	end_fault(n, end_ns);
+	if (n->depth && n->stack[0].start < start_ns) {
+		start_ns = n->stack[0].start;
+		++*stuck_out;
+	}
+	if (n->depth && n->stack[n->depth - 1].end > end_ns) {
+		end_ns = n->stack[n->depth - 1].end;
+		++*stuck_out;
+	}
+	a->start_ns = start_ns;
+	a->duration_ns = end_ns - start_ns;
+	account_gaps(n, end_ns);
+	n->open = false;
+	return a;
+}

@@ -1,0 +1,162 @@
+/* The function that is named is the first on the stack that says something: senders of IPIs, wakers and queuers all end in the same
+ * few helpers, which are passed over. */
+#include "model/origin.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Prefixes of helpers between the one who wants something and the tracepoint that sees it. */
+static const char *const helpers[] = {
+	"[unknown ",
+	"bpf_",
+	"__bpf_",
+	"__traceiter_",
+	"trace_",
+	"smp_call_function",
+	"__smp_call",
+	"generic_exec_single",
+	"on_each_cpu",
+	"arch_send_call",
+	"native_send_call",
+	"native_smp_send",
+	"send_call_function",
+	"try_to_wake_up",
+	"wake_up_",
+	"__wake_up",
+	"ttwu_",
+	"default_wake_function",
+	"autoremove_wake",
+	"wake_q",
+	"wake_up_q",
+	"swake_up",
+	"complete",
+	"__complete",
+	"insert_work",
+	"__queue_work",
+	"queue_work_on",
+	"__queue_delayed",
+	"queue_delayed_work",
+	"mod_delayed_work",
+	"schedule_work",
+	"kick_pool",
+	"resched_curr",
+	"__resched_curr",
+	"resched_cpu",
+	"check_preempt",
+	"wakeup_preempt",
+	"call_function_single_prep",
+	"irq_work_queue_on",
+	"__irq_work_queue",
+	"smp_send_reschedule",
+	"pollwake",
+	"ep_poll_callback",
+	"__pollwait",
+	"sched_ttwu",
+	"activate_task",
+	"select_task",
+	"_raw_spin_",
+	"native_queued_spin",
+	"__flush_smp_call",
+	"text_poke_sync",
+	"smp_text_poke",
+	"text_poke_bp",
+	"arch_jump_label",
+	"arch_static_call",
+	"__static_call_update",
+	"jump_label_update",
+	"__jump_label",
+	"__static_key",
+	"static_key_",
+	"__text_poke",
+	"schedule_on_each_cpu",
+};
+
+static bool is_helper(const char *name)
+{
+	for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++)
+		if (!strncmp(name, helpers[i], strlen(helpers[i])))
+			return true;
+	return false;
+}
+
+/* Frames below which the thread has no part in what happens. */
+static bool is_interrupt(const char *name)
+{
+	static const char *const entries[] = {"asm_sysvec_",      "sysvec_",         "asm_common_interrupt",
+					      "common_interrupt", "handle_softirqs", "__do_softirq",
+					      "irq_exit_rcu",     "el1h_64_irq",     "el0t_64_irq",
+					      "el1_irq",          "el0_irq",         "gic_handle_irq"};
+
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+		if (!strncmp(name, entries[i], strlen(entries[i])))
+			return true;
+	return false;
+}
+
+static void find_interrupt(struct origin *o)
+{
+	for (int i = 0; i < o->nframes; i++)
+		if (is_interrupt(o->frame[i])) {
+			o->tid = 0;
+			strcpy(o->comm, "(interrupt)");
+			return;
+		}
+}
+
+static const char *function_of(const struct origin *o, const struct record *r, const struct names *names)
+{
+	const char *site = r->origin ? names->symbol(names->ctx, r->origin) : NULL;
+
+	for (int i = 0; i < o->nframes; i++)
+		if (!is_helper(o->frame[i]))
+			return o->frame[i];
+	return site ? site : o->nframes ? o->frame[o->nframes - 1] : NULL;
+}
+
+static bool same(const struct origin *a, const struct origin *b)
+{
+	return a->cpu == b->cpu && a->tid == b->tid && a->function == b->function && !strcmp(a->comm, b->comm);
+}
+
+void origins_add(struct origins *o, const struct record *r, const struct names *names)
+{
+	struct origin new = {.cpu = r->origin_cpu, .tid = r->id, .count = 1};
+
+	if (!names)
+		return;
+	o->known++;
+	memcpy(new.comm, r->name, sizeof(r->name));
+	if (r->stack >= 0)
+		new.nframes = names->stack(names->ctx, r->stack, new.frame);
+	find_interrupt(&new);
+	new.function = function_of(&new, r, names);
+	for (uint32_t i = 0; i < o->count; i++)
+		if (same(&o->row[i], &new)) {
+			o->row[i].count++;
+			return;
+		}
+	if (o->count < ORIGINS_MAX)
+		o->row[o->count++] = new;
+	else
+		o->others++;
+}
+
+uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n)
+{
+	uint32_t found = 0;
+
+	for (; found < n && found < o->count; found++) {
+		uint32_t best = UINT32_MAX;
+
+		for (uint32_t i = 0; i < o->count; i++) {
+			bool taken = false;
+
+			for (uint32_t k = 0; k < found; k++)
+				taken |= order[k] == i;
+			if (!taken && (best == UINT32_MAX || o->row[i].count > o->row[best].count))
+				best = i;
+		}
+		order[found] = best;
+	}
+	return found;
+}
