@@ -13,18 +13,18 @@
 
 #include "base/say.h"
 #include "base/units.h"
+#include "model/outside.h"
 #include "collect/closure.h"
+#include "collect/live_names.h"
 #include "collect/probes.h"
 #include "collect/sampler.h"
-#include "collect/symbols.h"
 #include "collect/tick.h"
 
-#define SETTLE_NS    (100 * NSEC_PER_MSEC) /* after attaching: what the kernel still has to tidy up */
-#define LEARN_MAX_NS (10 * NSEC_PER_SEC)
-#define BARRIER_NS   (3 * NSEC_PER_MSEC)
-#define IRQS_MAX     1024
-#define STACKS_MAX   8192 /* as origin.bpf.c keeps */
-#define NAP_NS       (2 * NSEC_PER_MSEC)
+#define SETTLE_NS     (100 * NSEC_PER_MSEC) /* after attaching: what the kernel still has to tidy up */
+#define LEARN_MAX_NS  (10 * NSEC_PER_SEC)
+#define BARRIER_NS    (3 * NSEC_PER_MSEC)
+#define STEAL_READ_NS (200 * NSEC_PER_MSEC)
+#define NAP_NS        (2 * NSEC_PER_MSEC)
 
 /* What collect knows of one target CPU. */
 struct target {
@@ -33,8 +33,9 @@ struct target {
 	pid_t pid;
 	struct cpu_state *state; /* NULL without probes */
 	struct join *join;
-	bool live; /* its window is open */
-	bool told; /* its end has been entered in the view */
+	uint64_t steal_begin; /* clock ticks */
+	bool live;            /* its window is open */
+	bool told;            /* its end has been entered in the view */
 	double ns_per_tick;
 	uint64_t base_tick, base_ns;         /* an early reading of both clocks */
 	uint64_t last_ns;                    /* end of the newest hiccup */
@@ -52,20 +53,11 @@ struct collect {
 	struct target *target;
 	uint32_t ntargets;
 	uint64_t misses_before;
-	bool counter;
+	bool counter, real_time;
 	bool began, ended;
-	struct symbols *symbols;
-	struct stack_names *stacks[STACKS_MAX]; /* by the kernel's id */
-	struct names names;
-	struct irq_facts {
-		char *name;
-		unsigned actions; /* handlers that share the line */
-	} irqs[IRQS_MAX];
-};
-
-struct stack_names {
-	int n;
-	const char *frame[STACK_FRAMES];
+	struct outside *outside;
+	uint64_t steal_read_ns;   /* when the steal clocks were read last */
+	struct live_names *names; /* NULL without probes */
 };
 
 static void nap(uint64_t ns)
@@ -73,95 +65,6 @@ static void nap(uint64_t ns)
 	struct timespec t = {ns / NSEC_PER_SEC, ns % NSEC_PER_SEC};
 
 	nanosleep(&t, NULL);
-}
-
-/* ---- names: read when a number is first seen, as it may be gone when the report is made ---- */
-
-static struct irq_facts *irq_facts(struct collect *c, uint32_t irq)
-{
-	char path[64], line[256] = "";
-	struct irq_facts *facts;
-	FILE *f;
-
-	if (irq >= IRQS_MAX)
-		return NULL;
-	facts = &c->irqs[irq];
-	if (facts->name)
-		return facts;
-	snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", irq);
-	f = fopen(path, "re");
-	if (f && fgets(line, sizeof(line), f))
-		line[strcspn(line, "\n")] = 0;
-	if (f)
-		fclose(f);
-	facts->actions = 1;
-	for (const char *comma = line; (comma = strchr(comma, ',')); comma++)
-		facts->actions++;
-	facts->name = strdup(line);
-	return facts;
-}
-
-static const char *name_irq(void *ctx, uint32_t irq)
-{
-	struct irq_facts *facts = irq_facts(ctx, irq);
-
-	return facts ? facts->name : NULL;
-}
-
-static unsigned irq_actions(void *ctx, uint32_t irq)
-{
-	struct irq_facts *facts = irq_facts(ctx, irq);
-
-	return facts ? facts->actions : 1;
-}
-
-static const char *name_symbol(void *ctx, uint64_t address)
-{
-	struct collect *c = ctx;
-
-	return symbols_name(c->symbols, address);
-}
-
-static int name_stack(void *ctx, int32_t id, const char **frame)
-{
-	struct collect *c = ctx;
-	struct stack_names *s;
-
-	if (id < 0 || id >= STACKS_MAX)
-		return 0;
-	s = c->stacks[id];
-	if (!s) {
-		uint64_t address[STACK_FRAMES];
-
-		s = calloc(1, sizeof(*s));
-		if (!s)
-			return 0;
-		s->n = probes_stack(c->probes, id, address, STACK_FRAMES);
-		for (int i = 0; i < s->n; i++)
-			s->frame[i] = symbols_name(c->symbols, address[i]);
-		c->stacks[id] = s;
-	}
-	memcpy(frame, s->frame, sizeof(s->frame));
-	return s->n;
-}
-
-static int prepare_names(struct collect *c)
-{
-	c->symbols = symbols_new();
-	if (!c->symbols)
-		return complain("out of memory");
-	c->view->run.symbols_hidden = symbols_hidden(c->symbols);
-	c->names = (struct names){.ctx = c, .irq = name_irq, .symbol = name_symbol, .stack = name_stack};
-	return 0;
-}
-
-static void free_names(struct collect *c)
-{
-	symbols_free(c->symbols);
-	for (size_t i = 0; i < IRQS_MAX; i++)
-		free(c->irqs[i].name);
-	for (size_t i = 0; i < STACKS_MAX; i++)
-		free(c->stacks[i]);
 }
 
 /* ---- reading ---- */
@@ -246,9 +149,11 @@ static void convert(struct target *t, const struct lane_hiccup *l, struct hiccup
 	split_cursors(l->cursors_after, h->after);
 }
 
-static const char *outside_name(const struct collect *c)
+static void add_hiccup(struct collect *c, uint32_t i, const struct account *a)
 {
-	return c->probes ? "hardware or hypervisor" : "not traced";
+	summary_add(&c->view->summary, i, a);
+	if (a->outside_ns)
+		outside_add(c->outside, i, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns);
 }
 
 /* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
@@ -267,7 +172,7 @@ static void read_target(struct collect *c, uint32_t i)
 		struct hiccup h;
 
 		convert(t, &l->ring[tail % LANE_SLOTS], &h);
-		summary_add(&c->view->summary, i, join_hiccup(t->join, &h), outside_name(c));
+		add_hiccup(c, i, join_hiccup(t->join, &h));
 	}
 	atomic_store_explicit(&l->tail, tail, memory_order_release);
 }
@@ -418,7 +323,8 @@ static int learn(struct collect *c)
 		c->view->cpu[i].threshold_ns = l->learn_limit * t->ns_per_tick + 0.5;
 		t->join = join_new(&(struct join_options){.sources = &c->view->summary.cpu[i].sources,
 							  .ticks = &c->view->summary.cpu[i].ticks,
-							  .names = c->probes ? &c->names : NULL,
+							  .real_time = c->real_time,
+							  .names = c->names ? live_names(c->names) : NULL,
 							  .threshold_ns = c->view->cpu[i].threshold_ns,
 							  .bounds = c->view->cpu[i].bounds});
 		if (!t->join)
@@ -461,7 +367,10 @@ static int name_targets(struct collect *c, const struct collect_options *o)
 		c->target[i].cpu = cpus[i];
 	err = summary_init(&v->summary, cpus, c->ntargets);
 	free(cpus);
-	return err ? complain("out of memory") : 0;
+	if (err)
+		return complain("out of memory");
+	c->outside = outside_new(&v->summary, o->trace ? "hardware or hypervisor" : "not traced");
+	return c->outside ? 0 : complain("out of memory");
 }
 
 /* The samplers are forked before anything is attached: they inherit the shared memory and no file descriptor that holds a program. */
@@ -482,8 +391,14 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	}
 	if (await(c, LANE_READY, LEARN_MAX_NS))
 		return -1;
-	if (c->probes && (probes_attach(c->probes) || prepare_names(c))) /* our own programs are symbols, too */
-		return -1;
+	if (c->probes) {
+		if (probes_attach(c->probes))
+			return -1;
+		c->names = live_names_new(c->probes); /* late: our own programs are symbols, too */
+		if (!c->names)
+			return complain("out of memory");
+		c->view->run.symbols_hidden = live_names_hidden(c->names);
+	}
 	nap(SETTLE_NS);
 	if (c->probes)
 		probes_gate(c->probes, true);
@@ -501,11 +416,42 @@ struct collect *collect_open(const struct collect_options *options, struct view 
 	c->view = view;
 	c->stop = stop;
 	c->counter = !options->clock;
+	c->real_time = options->policy != SCHED_OTHER;
 	describe_run(view, options);
 	if (!start_all(c, options))
 		return c;
 	collect_close(c);
 	return NULL;
+}
+
+/* The eighth number of a CPU's line in /proc/stat, in clock ticks (Documentation/filesystems/proc.rst). */
+static void read_steal(struct collect *c)
+{
+	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
+	FILE *f = fopen("/proc/stat", "re");
+	char line[512];
+
+	c->steal_read_ns = tick_clock();
+	while (f && fgets(line, sizeof(line), f)) {
+		unsigned long long steal;
+		unsigned cpu;
+
+		if (sscanf(line, "cpu%u %*u %*u %*u %*u %*u %*u %*u %llu", &cpu, &steal) != 2)
+			continue;
+		for (uint32_t i = 0; i < c->ntargets; i++) {
+			struct cpu_run *run = &c->view->cpu[i];
+
+			if (c->target[i].cpu != cpu)
+				continue;
+			if (!run->steal_known)
+				c->target[i].steal_begin = steal;
+			run->steal_known = true;
+			run->steal_ns = (steal - c->target[i].steal_begin) * tick_ns;
+			outside_steal(c->outside, i, steal * tick_ns);
+		}
+	}
+	if (f)
+		fclose(f);
 }
 
 /* ---- the window ---- */
@@ -535,6 +481,7 @@ int collect_begin(struct collect *c)
 		t->last_ns = t->lane->start_ns;
 		t->live = true;
 	}
+	read_steal(c);
 	if (c->probes)
 		c->misses_before = probes_recursion_misses(c->probes);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
@@ -562,6 +509,8 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	t->live = false;
 	run->observed_ns = end_ns - l->start_ns;
 	run->counts = *join_counts(t->join);
+	run->smi_known = l->smi_known;
+	run->smi_count = l->smi_count;
 	run->hiccups_lost = l->lost;
 	run->bookkeeping_ns = l->busy_ticks * t->ns_per_tick;
 	run->loop_count = l->loop_count;
@@ -574,7 +523,7 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 		run->loop_above[k] = l->loop_above[k];
 	}
 	if (t->closed)
-		closure_compare(t->closure, run, irq_actions, c);
+		closure_compare(t->closure, run, live_irq_actions, c->names);
 	if (c->counter)
 		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
 }
@@ -608,6 +557,8 @@ uint32_t collect_poll(struct collect *c)
 		check_alive(c, i);
 		live += c->target[i].live;
 	}
+	if (tick_clock() - c->steal_read_ns > STEAL_READ_NS)
+		read_steal(c);
 	return live;
 }
 
@@ -648,6 +599,8 @@ void collect_end(struct collect *c)
 			conclude(c, i, t->last_ns);
 		}
 	}
+	read_steal(c);
+	outside_finish(c->outside);
 	if (c->probes) {
 		probes_gate(c->probes, false);
 		c->view->cpu[0].recursion_misses = probes_recursion_misses(c->probes) - c->misses_before;
@@ -675,7 +628,8 @@ void collect_close(struct collect *c)
 		join_free(c->target[i].join);
 		closure_free(c->target[i].closure);
 	}
-	free_names(c);
+	live_names_free(c->names);
+	outside_free(c->outside);
 	free(c->target);
 	free(c);
 }

@@ -1,6 +1,7 @@
 #include "collect/sampler.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,11 +9,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "collect/tick.h"
 
+#define MSR_EVENTS       "/sys/bus/event_source/devices/msr/"
 #define LEARN_LOOP_NS    30000000ULL /* spinning for the loop histogram */
 #define LEARN_TIMERS     100
 #define LEARN_TIMER_NS   1000000
@@ -320,6 +323,38 @@ static int learn_edges(struct spin *s)
 	return err;
 }
 
+/* ---- SMIs ---- */
+
+/* Opens the kernel's event msr/smi/ (arch/x86/events/msr.c) for this process, on whatever CPU it is: reading MSR_SMI_COUNT of another CPU
+ * would send an IPI there. -1 where the CPU has no such counter. */
+static int open_smi_event(void)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	unsigned type = 0;
+	unsigned long long config = 0;
+	FILE *f = fopen(MSR_EVENTS "type", "re");
+	bool found = f && fscanf(f, "%u", &type) == 1;
+
+	if (f)
+		fclose(f);
+	f = found ? fopen(MSR_EVENTS "events/smi", "re") : NULL;
+	found = f && fscanf(f, "event=%llx", &config) == 1;
+	if (f)
+		fclose(f);
+	attr.type = type;
+	attr.config = config;
+	return found ? syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) : -1;
+}
+
+static uint64_t read_smi(struct lane *l, int event)
+{
+	uint64_t count = 0;
+
+	if (event < 0 || read(event, &count, sizeof(count)) != sizeof(count))
+		l->smi_known = false;
+	return count;
+}
+
 /* ---- the process ---- */
 
 static void __attribute__((noreturn)) give_up(struct lane *l, int err, const char *what)
@@ -383,9 +418,12 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 		.counter = !o->clock,
 		.deadline = UINT64_MAX,
 	};
-	uint64_t limit, learn_limit;
+	uint64_t limit, learn_limit, smi_before;
+	int smi_event;
 
 	settle_in(l, o);
+	smi_event = open_smi_event();
+	l->smi_known = smi_event >= 0;
 	atomic_store(&l->phase, LANE_READY);
 	wait_for(l, LANE_LEARN);
 	l->busy_min = UINT64_MAX / 8;
@@ -412,7 +450,9 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 	wait_for(l, LANE_MEASURE);
 	while (tick_clock() < l->begin_ns) /* the barrier */
 		;
+	smi_before = read_smi(l, smi_event);
 	spin_window(&s);
+	l->smi_count = read_smi(l, smi_event) - smi_before;
 	atomic_store(&l->phase, LANE_DONE);
 	for (;;)
 		pause(); /* keeps the memory map until the tracer has read everything; it ends us */

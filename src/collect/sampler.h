@@ -60,6 +60,8 @@ struct lane {
 	uint64_t backwards;              /* the counter ran backwards */
 	uint64_t busy_ticks;             /* bookkeeping between a gap and the next loop */
 	uint64_t busy_min;
+	bool smi_known;                    /* the CPU counts SMIs and the kernel shows them */
+	uint64_t smi_count;                /* in the window */
 	bool moved;                        /* the kernel took the sampler to another CPU: the window ended there */
 	uint64_t away_ticks;               /* hiccups and bookkeeping: the rest of the window is quiet loops */
 	uint64_t loop_count;               /* loops shorter than the limit... */

@@ -31,7 +31,7 @@ struct join *join_new(const struct join_options *o)
 	j->ticks = o->ticks;
 	j->threshold_ns = o->threshold_ns;
 	j->bounds = o->bounds;
-	j->nest = nest_new(o->sources, o->bounds, o->names);
+	j->nest = nest_new(o->sources, o->bounds, o->names, o->real_time);
 	j->wait = calloc(WAIT_SLOTS, sizeof(*j->wait));
 	if (j->nest && j->wait)
 		return j;

@@ -33,6 +33,7 @@ struct join_options {
 	struct sources *sources;   /* raised as hiccups come; outlives the join, as do the next two */
 	struct ticks *ticks;       /* NULL: not wanted */
 	const struct names *names; /* NULL: numbers have no names */
+	bool real_time;            /* the sampler has a real-time priority */
 	uint64_t threshold_ns;     /* shortest gap that is a hiccup */
 	struct edge_bounds bounds;
 };

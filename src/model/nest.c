@@ -5,7 +5,8 @@
 
 #define STACK_SLOTS 4096
 #define PIECES_MAX  (SOURCES_MAX + SOURCE_KINDS)
-#define ONGOING     64 /* threads that left in the middle of a work item, by tid */
+#define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
+#define ONGOING     64  /* threads that left in the middle of a work item, by tid */
 
 /* Something that has ended inside the hiccup and lies in no later interval yet. */
 struct ended {
@@ -20,6 +21,7 @@ struct ended {
 struct nest {
 	struct sources *sources;
 	const struct names *names;
+	bool real_time;
 	struct edge_bounds bounds;
 	struct ended *stack;
 	uint32_t depth;
@@ -35,7 +37,7 @@ struct nest {
 	struct account account;
 };
 
-struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const struct names *names)
+struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const struct names *names, bool real_time)
 {
 	struct nest *n = calloc(1, sizeof(*n));
 
@@ -44,6 +46,7 @@ struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const 
 	n->sources = sources;
 	n->bounds = bounds;
 	n->names = names;
+	n->real_time = real_time;
 	n->stack = calloc(STACK_SLOTS, sizeof(*n->stack));
 	n->account.pieces = calloc(PIECES_MAX, sizeof(*n->account.pieces));
 	if (n->stack && n->account.pieces)
@@ -116,6 +119,8 @@ static const char *first_function(const struct nest *n, const struct record *r)
 {
 	if (r->kind == RECORD_IRQ || r->kind == RECORD_NMI)
 		return symbol(n, r->arg);
+	if (r->kind == RECORD_THREAD && n->real_time && r->prio >= NORMAL_PRIO)
+		return "[throttled]";
 	if (r->kind == RECORD_THREAD && n->ongoing[r->id % ONGOING].tid == r->id)
 		return n->ongoing[r->id % ONGOING].function;
 	return NULL;

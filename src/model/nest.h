@@ -34,8 +34,9 @@ struct account {
 
 struct nest;
 
-/* `sources` and `names` (NULL: numbers have no names) outlive the nest. NULL when out of memory. */
-struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const struct names *names);
+/* `sources` and `names` (NULL: numbers have no names) outlive the nest. real_time: the sampler has a real-time priority, so that a thread
+ * without one that runs in its stead was let in by RT throttling or the deadline server. NULL when out of memory. */
+struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const struct names *names, bool real_time);
 void nest_free(struct nest *n);
 
 /* Begins the account of a hiccup, unless one is open. */

@@ -82,7 +82,7 @@ static void keep_worst(struct summary *s, uint32_t index, const struct account *
 				      .npieces = a->npieces};
 }
 
-void summary_add(struct summary *s, uint32_t index, const struct account *a, const char *outside)
+void summary_add(struct summary *s, uint32_t index, const struct account *a)
 {
 	struct cpu_summary *c = &s->cpu[index];
 
@@ -92,13 +92,16 @@ void summary_add(struct summary *s, uint32_t index, const struct account *a, con
 	c->outside_ns += a->outside_ns;
 	c->pre_ns += a->pre_ns;
 	c->post_ns += a->post_ns;
-	if (a->outside_ns) {
-		struct source *o = c->sources.row[sources_find(&c->sources, SOURCE_OUTSIDE, 0, outside, NULL)];
-
-		o->hiccups++;
-		hist_add(&o->net, a->outside_ns);
-	}
 	keep_worst(s, index, a);
+}
+
+void summary_outside(struct summary *s, uint32_t index, uint64_t outside_ns, const char *verdict)
+{
+	struct sources *t = &s->cpu[index].sources;
+	struct source *row = t->row[sources_find(t, SOURCE_OUTSIDE, 0, verdict, NULL)];
+
+	row->hiccups++;
+	hist_add(&row->net, outside_ns);
 }
 
 /* ---- edges ---- */

@@ -42,8 +42,9 @@ struct summary {
 int summary_init(struct summary *s, const unsigned *cpus, uint32_t ncpus);
 void summary_free(struct summary *s);
 
-/* Adds one hiccup of the CPU with this index. `outside` names the source for its time outside the kernel. */
-void summary_add(struct summary *s, uint32_t index, const struct account *a, const char *outside);
+/* Adds one hiccup of the CPU with this index. Its time outside the kernel gets its source by summary_outside, once that is decided. */
+void summary_add(struct summary *s, uint32_t index, const struct account *a);
+void summary_outside(struct summary *s, uint32_t index, uint64_t outside_ns, const char *verdict);
 
 /* Edge calibration: learn from hiccups that the sampler made for itself, then ask for the bounds. guest: under a hypervisor. */
 int edge_times_init(struct edge_times *e); /* 0 or -ENOMEM */

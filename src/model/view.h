@@ -43,6 +43,9 @@ struct cpu_run {
 	uint64_t recursion_misses;
 	uint64_t hiccups_lost;   /* the reader was late: the sampler's ring was full */
 	uint64_t bookkeeping_ns; /* the sampler's own time between gap and loop */
+	bool steal_known, smi_known;
+	uint64_t steal_ns;  /* steal clock over the window, in steps of 10 ms (/proc/stat) */
+	uint64_t smi_count; /* SMIs on this CPU in the window (perf event msr/smi/) */
 	bool closure_known; /* false: the CPU was too busy to read its counters between two interrupts, or was not traced */
 	struct closure_row *closure;
 	uint32_t nclosure;

@@ -203,6 +203,16 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_u64(j, "join_mismatches", r->counts.mismatches);
 	json_end(j);
 	json_u64(j, "bookkeeping_ns", r->bookkeeping_ns);
+	json_object(j, "evidence");
+	if (r->steal_known)
+		json_u64(j, "steal_ns", r->steal_ns);
+	else
+		json_null(j, "steal_ns");
+	if (r->smi_known)
+		json_u64(j, "smi_count", r->smi_count);
+	else
+		json_null(j, "smi_count");
+	json_end(j);
 	write_closure(j, r);
 	write_ticks(j, &s->ticks);
 	err = write_sources(j, &s->sources);

@@ -118,7 +118,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 
 static void note_row(struct table *t, const char *text)
 {
-	for (int i = 0; i < 6; i++)
+	for (int i = 0; i < 5; i++)
 		table_cell(t, NULL, "");
 	table_cell(t, DIM, text);
 	table_end_row(t);
@@ -159,7 +159,6 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole, 
 	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
 	table_cell(t, NULL, format_count(s->net.count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
-	table_cell(t, NULL, format_ns(hist_percentile(&s->net, 99), a, sizeof(a)));
 	table_cell(t, DIM, source_kind_name(s->kind));
 	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, who(s, name, sizeof(name)));
 	table_end_row(t);
@@ -174,7 +173,7 @@ static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *ki
 
 	table_cell(t, NULL, percent_of(ns, whole, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(ns, a, sizeof(a)));
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 		table_cell(t, NULL, "");
 	table_cell(t, DIM, kind);
 	table_cell(t, DIM, text);
@@ -183,7 +182,7 @@ static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *ki
 
 static void declare_columns(struct table *t)
 {
-	static const char *const headings[] = {"share %", "time", "count", "max", "p99"};
+	static const char *const headings[] = {"share %", "time", "count", "max"};
 
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_column(t, headings[i], ALIGN_RIGHT, false);
@@ -229,6 +228,25 @@ out:
 }
 
 /* The kernel's counters: one line when all agree, else those that do not. */
+static void write_evidence(const struct page *p, const struct cpu_run *r, uint64_t outside_ns)
+{
+	char steal[32];
+
+	if (!p->view->run.traced || !outside_ns)
+		return;
+	fprintf(p->out, "  outside the kernel: ");
+	if (p->view->host.hypervisor[0])
+		fprintf(p->out, "a guest's host takes time unseen; ");
+	if (r->steal_known)
+		fprintf(p->out, "steal clock %s", format_ns(r->steal_ns, steal, sizeof(steal)));
+	else
+		fprintf(p->out, "steal clock not readable");
+	if (r->smi_known)
+		fprintf(p->out, ", %" PRIu64 " SMIs\n", r->smi_count);
+	else
+		fprintf(p->out, ", SMIs not counted here\n");
+}
+
 static void write_closure(const struct page *p, const struct cpu_run *r)
 {
 	uint32_t differ = 0;
@@ -355,6 +373,7 @@ int render_text(const struct view *view, const struct render_options *options, F
 		write_cpu_head(&p, i);
 		if (view->summary.cpu[i].hiccups.count)
 			write_sources(&p, i);
+		write_evidence(&p, &view->cpu[i], view->summary.cpu[i].outside_ns);
 		write_closure(&p, &view->cpu[i]);
 		write_ticks(&p, &view->summary.cpu[i].ticks);
 	}

@@ -1,0 +1,134 @@
+#include "collect/live_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/symbols.h"
+
+#define IRQS_MAX   1024
+#define STACKS_MAX 8192 /* as origin.bpf.c keeps */
+
+struct irq_facts {
+	char *name;
+	unsigned actions; /* handlers that share the line */
+};
+
+struct stack_names {
+	int n;
+	const char *frame[STACK_FRAMES];
+};
+
+struct live_names {
+	struct probes *probes;
+	struct symbols *symbols;
+	struct irq_facts irqs[IRQS_MAX];
+	struct stack_names *stacks[STACKS_MAX]; /* by the kernel's id */
+	struct names names;
+};
+
+static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
+{
+	char path[64], line[256] = "";
+	struct irq_facts *facts;
+	FILE *f;
+
+	if (irq >= IRQS_MAX)
+		return NULL;
+	facts = &n->irqs[irq];
+	if (facts->name)
+		return facts;
+	snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", irq);
+	f = fopen(path, "re");
+	if (f && fgets(line, sizeof(line), f))
+		line[strcspn(line, "\n")] = 0;
+	if (f)
+		fclose(f);
+	facts->actions = 1;
+	for (const char *comma = line; (comma = strchr(comma, ',')); comma++)
+		facts->actions++;
+	facts->name = strdup(line);
+	return facts;
+}
+
+static const char *name_irq(void *ctx, uint32_t irq)
+{
+	struct irq_facts *facts = irq_facts(ctx, irq);
+
+	return facts ? facts->name : NULL;
+}
+
+unsigned live_irq_actions(void *ctx, uint32_t irq)
+{
+	struct irq_facts *facts = irq_facts(ctx, irq);
+
+	return facts ? facts->actions : 1;
+}
+
+static const char *name_symbol(void *ctx, uint64_t address)
+{
+	struct live_names *n = ctx;
+
+	return symbols_name(n->symbols, address);
+}
+
+static int name_stack(void *ctx, int32_t id, const char **frame)
+{
+	struct live_names *n = ctx;
+	struct stack_names *s;
+
+	if (id < 0 || id >= STACKS_MAX)
+		return 0;
+	s = n->stacks[id];
+	if (!s) {
+		uint64_t address[STACK_FRAMES];
+
+		s = calloc(1, sizeof(*s));
+		if (!s)
+			return 0;
+		s->n = probes_stack(n->probes, id, address, STACK_FRAMES);
+		for (int i = 0; i < s->n; i++)
+			s->frame[i] = symbols_name(n->symbols, address[i]);
+		n->stacks[id] = s;
+	}
+	memcpy(frame, s->frame, sizeof(s->frame));
+	return s->n;
+}
+
+struct live_names *live_names_new(struct probes *probes)
+{
+	struct live_names *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->probes = probes;
+	n->symbols = symbols_new();
+	if (!n->symbols) {
+		free(n);
+		return NULL;
+	}
+	n->names = (struct names){.ctx = n, .irq = name_irq, .symbol = name_symbol, .stack = name_stack};
+	return n;
+}
+
+void live_names_free(struct live_names *n)
+{
+	if (!n)
+		return;
+	symbols_free(n->symbols);
+	for (size_t i = 0; i < IRQS_MAX; i++)
+		free(n->irqs[i].name);
+	for (size_t i = 0; i < STACKS_MAX; i++)
+		free(n->stacks[i]);
+	free(n);
+}
+
+const struct names *live_names(const struct live_names *n)
+{
+	return &n->names;
+}
+
+bool live_names_hidden(const struct live_names *n)
+{
+	return symbols_hidden(n->symbols);
+}
