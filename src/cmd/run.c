@@ -27,7 +27,7 @@ struct options {
 		int policy, priority;
 	} sched;
 	int format;
-	const char *output, *ready_file;
+	const char *output, *hiccups, *ready_file;
 	bool quiet, stacks, no_trace, clock;
 	uint64_t max_hiccup_ns;
 	double max_lost;
@@ -86,6 +86,9 @@ static const struct opt run_opts[] = {
 	{'o', "output", "FILE", "write the report to FILE instead of standard output", FIELD(output), opt_set_string,
 	 NULL},
 	{'q', "quiet", NULL, "no progress line", FIELD(quiet), NULL, NULL},
+	{0, "hiccups", "FILE",
+	 "also write each hiccup, with its pieces and who asked for them, to FILE: a JSON object a line",
+	 FIELD(hiccups), opt_set_string, NULL},
 	{0, "max-hiccup", "TIME", "exit with 2 when a hiccup is longer", FIELD(max_hiccup_ns), opt_set_time, NULL},
 	{0, "max-lost", "PERCENT", "exit with 2 when a CPU loses more of its time", FIELD(max_lost), opt_set_percent,
 	 NULL},
@@ -225,7 +228,16 @@ static void show_progress(const struct view *v, uint64_t elapsed_ns, uint64_t du
 	say_progress(line);
 }
 
-static void measure(struct collect *c, const struct options *o, const struct view *v)
+static void write_hiccups(struct collect *c, const struct view *v, FILE *lines)
+{
+	const struct account *a;
+	uint32_t index;
+
+	while (lines && (a = collect_next(c, &index)))
+		render_hiccup(&v->summary.cpu[index], a, lines);
+}
+
+static void measure(struct collect *c, const struct options *o, const struct view *v, FILE *lines)
 {
 	bool progress = !o->quiet && isatty(STDERR_FILENO);
 	uint64_t begin = now_ns(), shown = 0, now;
@@ -238,6 +250,7 @@ static void measure(struct collect *c, const struct options *o, const struct vie
 		nanosleep(&nap, NULL);
 		if (!collect_poll(c))
 			break;
+		write_hiccups(c, v, lines);
 		if (progress && now - shown >= PROGRESS_NS) {
 			show_progress(v, now - begin, o->duration_ns);
 			shown = now;
@@ -304,8 +317,6 @@ static FILE *open_output(const char *path)
 {
 	int fd;
 
-	if (!path)
-		return stdout;
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0) {
 		complain("cannot write to %s: %s; choose another file with -o", path, strerror(errno));
@@ -314,7 +325,7 @@ static FILE *open_output(const char *path)
 	return fdopen(fd, "w");
 }
 
-static int run(const struct options *o, struct view *v, FILE *out)
+static int run(const struct options *o, struct view *v, FILE *out, FILE *lines)
 {
 	struct collect_options co = {.targets = o->cpus,
 				     .housekeeping = o->housekeeping,
@@ -332,7 +343,9 @@ static int run(const struct options *o, struct view *v, FILE *out)
 		return stop ? EXIT_OK : EXIT_ERROR;
 	if (!collect_begin(c)) {
 		announce(o->ready_file);
-		measure(c, o, v);
+		measure(c, o, v, lines);
+		collect_stop(c);
+		write_hiccups(c, v, lines);
 		collect_end(c);
 		code = report(o, v, out) ? EXIT_ERROR : crossed(o, v);
 	}
@@ -340,11 +353,29 @@ static int run(const struct options *o, struct view *v, FILE *out)
 	return code;
 }
 
+static FILE *open_lines(const char *path)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		complain("cannot write to %s: %s; choose another file with --hiccups", path, strerror(errno));
+	return f;
+}
+
+static int close_output(FILE *out, const char *path)
+{
+	if (out == stdout)
+		return 0;
+	if (ferror(out) | fclose(out))
+		return complain("writing %s: %s", path, strerror(errno));
+	return 0;
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct options o = {.duration_ns = 10 * NSEC_PER_SEC, .sched.policy = SCHED_OTHER};
 	struct view *v = calloc(1, sizeof(*v));
-	FILE *out = stdout;
+	FILE *out = stdout, *lines = NULL;
 	int operands, code;
 
 	code = opt_parse(&run_usage, argc, argv, &o, &operands);
@@ -357,18 +388,14 @@ int cmd_run(int argc, char **argv)
 		free(v);
 		return EXIT_ERROR;
 	}
-	out = open_output(o.output);
-	if (!out) {
+	if ((o.output && !(out = open_output(o.output))) || (o.hiccups && !(lines = open_lines(o.hiccups)))) {
 		free(v);
 		return EXIT_ERROR;
 	}
-	code = run(&o, v, out);
-	summary_free(&v->summary);
-	free(v->cpu);
+	code = run(&o, v, out, lines);
+	view_free(v);
 	free(v);
-	if (out != stdout && fclose(out) && code == EXIT_OK) {
-		complain("writing %s: %s", o.output, strerror(errno));
+	if (close_output(out, o.output) || (lines && close_output(lines, o.hiccups)))
 		code = EXIT_ERROR;
-	}
 	return code;
 }

@@ -34,6 +34,7 @@ struct target {
 	struct cpu_state *state; /* NULL without probes */
 	struct join *join;
 	uint64_t steal_begin; /* clock ticks */
+	uint64_t head, tail;  /* of the lane: hiccups read, and accounted for */
 	bool live;            /* its window is open */
 	bool told;            /* its end has been entered in the view */
 	double ns_per_tick;
@@ -54,7 +55,7 @@ struct collect {
 	uint32_t ntargets;
 	uint64_t misses_before;
 	bool counter, real_time;
-	bool began, ended;
+	bool began, stopped, ended;
 	struct outside *outside;
 	uint64_t steal_read_ns;   /* when the steal clocks were read last */
 	struct live_names *names; /* NULL without probes */
@@ -149,11 +150,39 @@ static void convert(struct target *t, const struct lane_hiccup *l, struct hiccup
 	split_cursors(l->cursors_after, h->after);
 }
 
-static void add_hiccup(struct collect *c, uint32_t i, const struct account *a)
+/* The next hiccup that has been read and not yet accounted for; NULL: there is none. */
+static const struct account *next_hiccup(struct collect *c, uint32_t i)
 {
+	struct target *t = &c->target[i];
+	const struct account *a;
+	struct hiccup h;
+
+	if (t->tail == t->head)
+		return NULL;
+	convert(t, &t->lane->ring[t->tail % LANE_SLOTS], &h);
+	atomic_store_explicit(&t->lane->tail, ++t->tail, memory_order_release);
+	a = join_hiccup(t->join, &h);
 	summary_add(&c->view->summary, i, a);
 	if (a->outside_ns)
 		outside_add(c->outside, i, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns);
+	return a;
+}
+
+const struct account *collect_next(struct collect *c, uint32_t *index)
+{
+	for (*index = 0; *index < c->ntargets; ++*index) {
+		const struct account *a = next_hiccup(c, *index);
+
+		if (a)
+			return a;
+	}
+	return NULL;
+}
+
+static void drain(struct collect *c, uint32_t i)
+{
+	while (next_hiccup(c, i))
+		;
 }
 
 /* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
@@ -161,20 +190,12 @@ static void read_target(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
 	struct lane *l = t->lane;
-	uint64_t head = atomic_load_explicit(&l->head, memory_order_acquire);
-	bool done = atomic_load_explicit(&l->phase, memory_order_acquire) == LANE_DONE;
-	uint64_t tail = atomic_load_explicit(&l->tail, memory_order_relaxed);
+	bool done;
 
-	if (done)
-		head = atomic_load_explicit(&l->head, memory_order_acquire);
+	drain(c, i);
+	done = atomic_load_explicit(&l->phase, memory_order_acquire) == LANE_DONE;
+	t->head = atomic_load_explicit(&l->head, memory_order_acquire);
 	read_records(t, t->join, l->start_cursors, l->end_cursors, done);
-	for (; tail != head; tail++) {
-		struct hiccup h;
-
-		convert(t, &l->ring[tail % LANE_SLOTS], &h);
-		add_hiccup(c, i, join_hiccup(t->join, &h));
-	}
-	atomic_store_explicit(&l->tail, tail, memory_order_release);
 }
 
 /* ---- starting ---- */
@@ -298,6 +319,7 @@ static int learn_edges(struct collect *c, uint32_t i)
 		edge_times_add(&times, join_hiccup(join, &h));
 	}
 	atomic_store(&l->tail, head);
+	t->head = t->tail = head;
 	run->bounds = edge_times_bounds(&times, c->view->host.hypervisor[0]);
 	run->edge_samples = times.pre_irq.count;
 	join_free(join);
@@ -506,6 +528,7 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	struct lane *l = t->lane;
 	struct cpu_run *run = &c->view->cpu[i];
 
+	drain(c, i);
 	t->live = false;
 	run->observed_ns = end_ns - l->start_ns;
 	run->counts = *join_counts(t->join);
@@ -562,13 +585,25 @@ uint32_t collect_poll(struct collect *c)
 	return live;
 }
 
-void collect_end(struct collect *c)
+/* Waits until a sampler has stopped; it goes on being read, as it may have much to tell. */
+static void await_stop(struct collect *c, uint32_t i, uint64_t deadline)
 {
-	uint64_t deadline;
+	struct target *t = &c->target[i];
 
-	if (!c->began || c->ended)
+	while (atomic_load_explicit(&t->lane->phase, memory_order_acquire) != LANE_DONE && tick_clock() < deadline) {
+		if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
+			t->pid = 0;
+			break;
+		}
+		nap(NAP_NS / 4);
+	}
+}
+
+void collect_stop(struct collect *c)
+{
+	if (!c->began || c->stopped)
 		return;
-	c->ended = true;
+	c->stopped = true;
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
 
@@ -580,18 +615,27 @@ void collect_end(struct collect *c)
 			atomic_store(&c->target[i].lane->stop, 1);
 			atomic_store(&c->target[i].lane->limit, 0);
 		}
-	deadline = tick_clock() + LEARN_MAX_NS;
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		if (c->target[i].live) {
+			await_stop(c, i, tick_clock() + LEARN_MAX_NS);
+			read_target(c, i);
+		}
+	if (c->probes)
+		probes_gate(c->probes, false);
+}
+
+void collect_end(struct collect *c)
+{
+	collect_stop(c);
+	if (!c->began || c->ended)
+		return;
+	c->ended = true;
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
 
 		if (!t->live)
 			continue;
-		while (atomic_load_explicit(&t->lane->phase, memory_order_acquire) != LANE_DONE &&
-		       tick_clock() < deadline && waitpid(t->pid, NULL, WNOHANG) != t->pid) {
-			nap(NAP_NS / 4);
-			read_target(c, i);
-		}
-		read_target(c, i);
+		drain(c, i);
 		if (atomic_load_explicit(&t->lane->phase, memory_order_acquire) == LANE_DONE) {
 			conclude(c, i, to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end));
 		} else {
@@ -601,10 +645,8 @@ void collect_end(struct collect *c)
 	}
 	read_steal(c);
 	outside_finish(c->outside);
-	if (c->probes) {
-		probes_gate(c->probes, false);
+	if (c->probes)
 		c->view->cpu[0].recursion_misses = probes_recursion_misses(c->probes) - c->misses_before;
-	}
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (c->view->cpu[i].observed_ns > c->view->run.duration_ns)
 			c->view->run.duration_ns = c->view->cpu[i].observed_ns;

@@ -3,7 +3,9 @@
  *   collect_open     pin this process, load and attach the probes, start the samplers, learn each CPU's loop and edges
  *   collect_begin    the window opens on all CPUs at once
  *   collect_poll     take what has come; call it every few milliseconds
- *   collect_end      the window closes; the view is complete
+ *   collect_next     each hiccup of that, if they are wanted one by one
+ *   collect_stop     the window closes on all CPUs
+ *   collect_end      the view is complete
  *   collect_close    everything that was switched on is off again (collect_close alone is enough at any point)
  */
 #ifndef CULPRIT_COLLECT_H
@@ -33,6 +35,11 @@ int collect_begin(struct collect *c); /* 0, or -1 with the reason said */
 /* Returns the number of target CPUs that are still being sampled. */
 uint32_t collect_poll(struct collect *c);
 
+/* The hiccups that the last collect_poll or collect_stop has read, one a call, already in the view's summary; NULL: no more. Not
+ * calling it loses nothing but the sight of them. The account is valid until the next call; *index is the CPU's in the summary. */
+const struct account *collect_next(struct collect *c, uint32_t *index);
+
+void collect_stop(struct collect *c); /* the window closes; the last hiccups can be taken */
 void collect_end(struct collect *c);
 void collect_close(struct collect *c);
 

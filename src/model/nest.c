@@ -148,7 +148,7 @@ static void attribute(struct nest *n, uint32_t source, uint64_t net, bool part, 
 		s->epoch = n->epoch;
 		s->piece = a->npieces++;
 		s->hiccups++;
-		a->pieces[s->piece] = (struct piece){source, 0};
+		a->pieces[s->piece] = (struct piece){.source = source};
 	}
 	a->pieces[s->piece].net_ns += net;
 	a->attributed_ns += net;
@@ -157,7 +157,7 @@ static void attribute(struct nest *n, uint32_t source, uint64_t net, bool part, 
 	else
 		hist_add(&s->net, net);
 	if (asker && n->names)
-		source_asked(s, asker, n->names);
+		a->pieces[s->piece].asker = source_asked(s, asker, n->names);
 }
 
 /* ---- the stack ---- */

@@ -118,12 +118,12 @@ static bool same(const struct origin *a, const struct origin *b)
 	return a->cpu == b->cpu && a->tid == b->tid && a->function == b->function && !strcmp(a->comm, b->comm);
 }
 
-void origins_add(struct origins *o, const struct record *r, const struct names *names)
+uint32_t origins_add(struct origins *o, const struct record *r, const struct names *names)
 {
 	struct origin new = {.cpu = r->origin_cpu, .tid = r->id, .count = 1};
 
 	if (!names)
-		return;
+		return 0;
 	o->known++;
 	memcpy(new.comm, r->name, sizeof(r->name));
 	if (r->stack >= 0)
@@ -133,12 +133,14 @@ void origins_add(struct origins *o, const struct record *r, const struct names *
 	for (uint32_t i = 0; i < o->count; i++)
 		if (same(&o->row[i], &new)) {
 			o->row[i].count++;
-			return;
+			return i + 1;
 		}
-	if (o->count < ORIGINS_MAX)
-		o->row[o->count++] = new;
-	else
+	if (o->count == ORIGINS_MAX) {
 		o->others++;
+		return 0;
+	}
+	o->row[o->count++] = new;
+	return o->count;
 }
 
 uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n)

@@ -26,8 +26,8 @@ struct origins {
 	uint64_t known;  /* requests whose asker was noted */
 };
 
-/* r is a mark with RECORD_ORIGIN. */
-void origins_add(struct origins *o, const struct record *r, const struct names *names);
+/* r is a mark with RECORD_ORIGIN. Returns 1 + its row, 0 when it found none. */
+uint32_t origins_add(struct origins *o, const struct record *r, const struct names *names);
 
 /* Indices of the n most frequent rows into order[n]; returns how many there are. */
 uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n);

@@ -193,10 +193,9 @@ uint32_t sources_rank(const struct sources *t, uint32_t *order)
 	return n;
 }
 
-void source_asked(struct source *s, const struct record *r, const struct names *names)
+uint32_t source_asked(struct source *s, const struct record *r, const struct names *names)
 {
 	if (!s->origins)
 		s->origins = calloc(1, sizeof(*s->origins));
-	if (s->origins)
-		origins_add(s->origins, r, names);
+	return s->origins ? origins_add(s->origins, r, names) : 0;
 }

@@ -73,4 +73,6 @@ struct view {
 	struct summary summary;
 };
 
+void view_free(struct view *v); /* what it holds, not itself */
+
 #endif

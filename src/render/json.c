@@ -220,6 +220,45 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	return err;
 }
 
+static void write_pieces(struct json *j, const struct cpu_summary *s, const struct piece *pieces, uint32_t n)
+{
+	json_array(j, "pieces");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct source *source = s->sources.row[pieces[i].source];
+
+		json_object_flat(j, NULL);
+		write_who(j, source);
+		json_u64(j, "net_ns", pieces[i].net_ns);
+		if (pieces[i].asker) {
+			const struct origin *o = &source->origins->row[pieces[i].asker - 1];
+
+			json_object_flat(j, "origin");
+			json_u64(j, "cpu", o->cpu);
+			json_u64(j, "pid", o->tid);
+			json_string(j, "comm", o->comm);
+			json_string(j, "function", o->function);
+			json_end(j);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void render_hiccup(const struct cpu_summary *cpu, const struct account *a, FILE *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object_flat(&j, NULL);
+	json_u64(&j, "cpu", cpu->cpu);
+	json_u64(&j, "start_ns", a->start_ns);
+	json_u64(&j, "duration_ns", a->duration_ns);
+	json_u64(&j, "edge_ns", a->edge_ns);
+	json_u64(&j, "outside_ns", a->outside_ns);
+	write_pieces(&j, cpu, a->pieces, a->npieces);
+	json_end(&j);
+}
+
 static void write_worst(struct json *j, const struct view *v, const struct worst *w)
 {
 	const struct cpu_summary *s = &v->summary.cpu[w->cpu];
@@ -230,14 +269,7 @@ static void write_worst(struct json *j, const struct view *v, const struct worst
 	json_u64(j, "duration_ns", w->duration_ns);
 	json_u64(j, "edge_ns", w->edge_ns);
 	json_u64(j, "outside_ns", w->outside_ns);
-	json_array(j, "pieces");
-	for (uint32_t i = 0; i < w->npieces; i++) {
-		json_object_flat(j, NULL);
-		write_who(j, s->sources.row[w->pieces[i].source]);
-		json_u64(j, "net_ns", w->pieces[i].net_ns);
-		json_end(j);
-	}
-	json_end(j);
+	write_pieces(j, s, w->pieces, w->npieces);
 	json_end(j);
 }
 

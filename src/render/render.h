@@ -22,6 +22,10 @@ struct format {
 extern const struct format formats[];    /* ends with a row of zeros */
 extern const char *const format_names[]; /* the same, for opt_set_choice */
 
+/* One hiccup as a line of JSON, times in ns of CLOCK_MONOTONIC:
+ * {"cpu":1,"start_ns":..,"duration_ns":..,"edge_ns":..,"outside_ns":..,"pieces":[{"kind":..,"net_ns":..,"origin":{..}}]} */
+void render_hiccup(const struct cpu_summary *cpu, const struct account *account, FILE *out);
+
 int render_text(const struct view *view, const struct render_options *options, FILE *out);
 int render_json(const struct view *view, const struct render_options *options, FILE *out);
 

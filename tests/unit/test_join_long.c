@@ -1,0 +1,328 @@
+/* The join on hiccups of very many records, which it must net before they end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "world.h"
+
+#define LONG_ONES 6
+
+/* ---- random worlds ---- */
+
+enum { LONG_HOG = 1, LONG_STORM = 2, LONG_FAULT = 4, LONG_WAKER = 8 };
+
+static const unsigned long_ones[LONG_ONES] = {
+	LONG_HOG,
+	LONG_STORM,
+	LONG_HOG | LONG_WAKER,
+	LONG_HOG | LONG_STORM | LONG_WAKER,
+	LONG_STORM | LONG_FAULT,
+	LONG_HOG | LONG_STORM | LONG_FAULT | LONG_WAKER,
+};
+
+/* Returns the time between the waking interrupt and the first thread: where folding may be that much off. */
+static uint64_t make_long(unsigned what)
+{
+	struct hiccup *h;
+	uint64_t gap = 0;
+
+	begin_world(SPAN_MAX);
+	h = begin_hiccup();
+	w.now_ns += 50;
+	if (what & LONG_FAULT)
+		make_fault();
+	if (what & LONG_WAKER) {
+		w.now_ns += 20;
+		make_outermost(LEVEL_IRQ, 300, 0);
+		w.now_ns += gap = 40;
+	}
+	if (what & LONG_STORM)
+		while (w.nrecords < 90000)
+			make_outermost(LEVEL_THREAD, 1 + below(300), 0);
+	if (what & LONG_HOG)
+		make_outermost(LEVEL_THREAD, 6000000, 80);
+	if (what & LONG_STORM)
+		while (w.nrecords < 200000)
+			make_outermost(LEVEL_THREAD, 1 + below(100), 0);
+	w.now_ns += 90;
+	end_hiccup(h);
+	assert_true(w.nrecords > 100000 && w.now_ns - w.origin_ns < SPAN_MAX);
+	return what & LONG_FAULT ? gap + 20 : gap;
+}
+
+static void join_long_ones(bool messy)
+{
+	static const unsigned batches[] = {1, 50, 700, 4096};
+
+	for (unsigned i = 0; i < LONG_ONES; i++) {
+		struct giver g = {.late = (int)(i % (LEVELS + 1)) - 1, .batch = batches[i % 4]};
+		uint64_t slack;
+
+		begin_join(messy);
+		slack = make_long(long_ones[i]);
+		give(&g);
+		check_account(&w.hiccup[0], join_hiccup(join, &w.hiccup[0]), slack);
+		assert_true(messy || join_counts(join)->folded > 0);
+		end_join();
+	}
+}
+
+static void test_long(void **state)
+{
+	(void)state;
+	join_long_ones(false);
+}
+
+static void test_long_and_messy(void **state)
+{
+	(void)state;
+	join_long_ones(true);
+}
+
+/* ---- made by hand ---- */
+
+#define BASE_NS 9000000000ULL
+
+static uint16_t place[LEVELS];
+
+static void begin_hand(uint64_t threshold)
+{
+	memset(place, 0, sizeof(place));
+	assert_int_equal(sources_init(&sources), 0);
+	join = join_new(&(struct join_options){.sources = &sources, .threshold_ns = threshold, .bounds = bounds});
+	assert_non_null(join);
+	join_start(join, place);
+}
+
+static void end_hand(void)
+{
+	join_free(join);
+	sources_free(&sources);
+}
+
+static void hand(unsigned level, unsigned kind, uint64_t start, uint64_t length)
+{
+	struct record r = {
+		.start_ns = BASE_NS + start, .end_ns = BASE_NS + start + length, .level = level, .kind = kind};
+
+	r.id = kind == RECORD_VECTOR ? VECTOR_LOCAL_TIMER : 7;
+	r.seq = ++place[level];
+	join_record(join, &r);
+}
+
+static void tick(uint64_t start, uint64_t length)
+{
+	hand(LEVEL_IRQ, RECORD_VECTOR, start, length);
+}
+
+/* The hiccup from and to these times, `before` as given and all places so far in it. */
+static const struct account *account(uint64_t start, uint64_t end, const uint16_t *before)
+{
+	static const uint16_t none[LEVELS];
+	struct hiccup h = {.start_ns = BASE_NS + start, .end_ns = BASE_NS + end};
+	const struct account *a;
+	uint64_t pieces = 0;
+
+	memcpy(h.before, before ? before : none, sizeof(h.before));
+	memcpy(h.after, place, sizeof(h.after));
+	a = join_hiccup(join, &h);
+	for (unsigned i = 0; i < a->npieces; i++)
+		pieces += a->pieces[i].net_ns;
+	assert_int_equal(pieces, a->attributed_ns);
+	assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, a->duration_ns);
+	return a;
+}
+
+static uint64_t total(enum source_kind kind)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < sources.count; i++)
+		if (sources.row[i]->kind == kind)
+			sum += sources.row[i]->net.sum;
+	return sum;
+}
+
+/* 70,000 ticks are 4,464 places by the cursors. */
+static void test_more_records_than_places(void **state)
+{
+	const struct account *a;
+
+	(void)state;
+	begin_hand(150);
+	for (unsigned i = 0; i < 70000; i++) {
+		tick(1000 + i * 1000, 300);
+		if (join_waiting(join) > JOIN_WAIT_MAX)
+			join_relieve(join, BASE_NS + 60);
+	}
+	hand(LEVEL_THREAD, RECORD_THREAD, 60, 70001000);
+	a = account(0, 70001120, NULL);
+	assert_int_equal(total(SOURCE_VECTOR), 70000 * 300);
+	assert_int_equal(total(SOURCE_THREAD), 70001000 - 70000 * 300);
+	assert_int_equal(a->edge_ns, 120);
+	assert_int_equal(join_counts(join)->mismatches, 0);
+	assert_int_equal(join_counts(join)->lost, 0);
+	end_hand();
+}
+
+/* The user's threshold is long: ticks that lie within it of each other, and of a thread's start, are gaps of their own. */
+static void test_ticks_before_a_hog(void **state)
+{
+	uint16_t before[LEVELS];
+	const struct account *a;
+	uint64_t start;
+
+	(void)state;
+	begin_hand(1000000);
+	for (unsigned i = 0; i < 5000; i++)
+		tick(i * 900000, 3000);
+	memcpy(before, place, sizeof(before));
+	start = 5000 * 900000ULL;
+	tick(start + 20, 400); /* what wakes the thread */
+	for (unsigned i = 0; i < 20000; i++) {
+		tick(start + 500000 + i * 900000ULL, 3000);
+		if (join_waiting(join) > JOIN_WAIT_MAX)
+			join_relieve(join, BASE_NS + start + 470);
+	}
+	hand(LEVEL_THREAD, RECORD_THREAD, start + 470, 20001 * 900000ULL);
+	a = account(start, start + 530 + 20001 * 900000ULL, before);
+	assert_int_equal(a->start_ns, BASE_NS + start);
+	assert_int_equal(total(SOURCE_VECTOR), 400 + 20000 * 3000);
+	assert_near(total(SOURCE_THREAD), 20001 * 900000ULL - 20000 * 3000, 50);
+	assert_int_equal(a->outside_ns, 0);
+	assert_int_equal(join_counts(join)->below_threshold, 5000);
+	assert_int_equal(join_counts(join)->mismatches, 0);
+	end_hand();
+}
+
+/* Very many records below the threshold, and the sampler is back from a hiccup that has not come yet. */
+static void test_hiccup_still_to_come(void **state)
+{
+	uint16_t before[LEVELS];
+	const struct account *a;
+
+	(void)state;
+	begin_hand(1000);
+	for (unsigned i = 0; i < JOIN_WAIT_MAX; i++)
+		tick(i * 5000, 700);
+	memcpy(before, place, sizeof(before));
+	tick(JOIN_WAIT_MAX * 5000 + 20, 4000);
+	assert_true(join_waiting(join) > JOIN_WAIT_MAX);
+	join_relieve(join, 0);
+	assert_true(join_waiting(join) <= JOIN_WAIT_MAX);
+	a = account(JOIN_WAIT_MAX * 5000, JOIN_WAIT_MAX * 5000 + 4040, before);
+	assert_int_equal(a->attributed_ns, 4000);
+	assert_int_equal(a->outside_ns, 0);
+	assert_int_equal(join_counts(join)->below_threshold, JOIN_WAIT_MAX);
+	assert_int_equal(join_counts(join)->mismatches, 0);
+	end_hand();
+}
+
+/* Interrupts alone, and the reader never makes room: nothing says that a hiccup lasts. What is known is bounded and adds up. */
+static void test_storm_of_interrupts(void **state)
+{
+	const struct account *a;
+	uint64_t waits;
+
+	(void)state;
+	begin_hand(150);
+	for (unsigned i = 0; i < 200000; i++) {
+		tick(20 + i * 100, 80);
+		assert_true(join_waiting(join) <= 4 * JOIN_WAIT_MAX);
+	}
+	waits = join_waiting(join);
+	a = account(0, 200000 * 100 + 20, NULL);
+	assert_int_equal(a->duration_ns, 200000 * 100 + 20);
+	assert_int_equal(a->attributed_ns, waits * 80);
+	assert_int_equal(join_counts(join)->below_threshold + waits, 200000);
+	end_hand();
+}
+
+/* A hiccup was netted ahead, and then the reader makes no more room. */
+static void test_open_and_not_relieved(void **state)
+{
+	const struct account *a;
+
+	(void)state;
+	begin_hand(150);
+	for (unsigned i = 0; i < 150000; i++) {
+		tick(1000 + i * 1000, 300);
+		if (i == 20000)
+			join_relieve(join, BASE_NS + 60);
+		assert_true(join_waiting(join) <= 4 * JOIN_WAIT_MAX);
+	}
+	hand(LEVEL_THREAD, RECORD_THREAD, 60, 150001000);
+	a = account(0, 150001120, NULL);
+	assert_int_equal(total(SOURCE_VECTOR), 150000 * 300);
+	assert_int_equal(total(SOURCE_THREAD), 150001000 - 150000 * 300);
+	assert_int_equal(a->edge_ns, 120);
+	assert_int_equal(join_counts(join)->below_threshold, 0);
+	end_hand();
+}
+
+/* The hiccup ends and begins inside of what was netted ahead: it is made to fit, and that is counted. */
+static void test_netted_too_much(void **state)
+{
+	const struct account *a;
+
+	(void)state;
+	for (int fault = 0; fault < 2; fault++) {
+		begin_hand(150);
+		if (fault)
+			hand(LEVEL_THREAD, RECORD_FAULT, 2000, 0);
+		for (unsigned i = 0; i < 20000; i++)
+			tick(2000 + i * 1000, 300);
+		join_relieve(join, BASE_NS + 10);
+		a = account(2100, 5000000, NULL);
+		assert_int_equal(a->start_ns, BASE_NS + 2000);
+		assert_true(a->duration_ns > 10000000);
+		assert_true(join_counts(join)->mismatches >= 2);
+		account(30000000, 30001000, place);
+		end_hand();
+	}
+}
+
+/* Records that are later than the levels' race allows: what they were in is netted already. */
+static void test_too_late(void **state)
+{
+	const struct account *a;
+
+	(void)state;
+	begin_hand(150);
+	for (unsigned i = 0; i < 20000; i++)
+		tick(1000 + i * 1000, 300);
+	join_relieve(join, BASE_NS + 60);
+	hand(LEVEL_NMI, RECORD_NMI, 5100, 100);          /* in a tick */
+	hand(LEVEL_NMI, RECORD_NMI, 6250, 100);          /* from a tick to behind it */
+	hand(LEVEL_IRQ, RECORD_TLB, 5000100, 0);         /* in a tick */
+	hand(LEVEL_SOFTIRQ, RECORD_SOFTIRQ, 9900, 1500); /* around one */
+	hand(LEVEL_THREAD, RECORD_THREAD, 60, 20001000);
+	a = account(0, 20001120, NULL);
+	assert_int_equal(total(SOURCE_VECTOR), 20000 * 300);
+	assert_int_equal(a->attributed_ns, 20001000);
+	assert_int_equal(a->edge_ns, 120);
+	end_hand();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_long_and_messy),
+		cmocka_unit_test(test_more_records_than_places),
+		cmocka_unit_test(test_ticks_before_a_hog),
+		cmocka_unit_test(test_hiccup_still_to_come),
+		cmocka_unit_test(test_storm_of_interrupts),
+		cmocka_unit_test(test_open_and_not_relieved),
+		cmocka_unit_test(test_netted_too_much),
+		cmocka_unit_test(test_too_late),
+	};
+	int failed;
+
+	world_init();
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	world_free();
+	return failed;
+}
