@@ -116,6 +116,10 @@ check: $(O)/.setup-check ## install what is missing, build with -Werror, run all
 
 unit-tests: $(UNIT)
 
+accuracy: $(O)/.setup-check ## known noise, a thousand pokes of each class: found, named, blamed rightly (root; minutes)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)BUILD=$(O) tests/accuracy/score $(ARGS)
+
 SAN_O := $(O)/san
 check-san: $(O)/.setup-check ## the unit tests under the address and undefined-behaviour sanitizers
 	$(Q)$(MAKE) --no-print-directory O=$(SAN_O) SAN=address,undefined WERROR=1 unit-tests
@@ -162,4 +166,4 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check check-san unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check check-san accuracy unit-tests bench lint fmt install uninstall clean help

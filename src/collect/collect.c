@@ -26,6 +26,11 @@
 #define STEAL_READ_NS (200 * NSEC_PER_MSEC)
 #define NAP_NS        (2 * NSEC_PER_MSEC)
 
+struct begin {
+	uint64_t cursors;
+	bool passed[LEVELS];
+};
+
 /* What collect knows of one target CPU. */
 struct target {
 	unsigned cpu;
@@ -38,13 +43,14 @@ struct target {
 	bool live;            /* its window is open */
 	bool told;            /* its end has been entered in the view */
 	double ns_per_tick;
-	uint64_t base_tick, base_ns;         /* an early reading of both clocks */
-	uint64_t last_ns;                    /* end of the newest hiccup */
-	struct closure *closure;             /* NULL without probes */
-	bool closing;                        /* its window has begun... */
-	bool closed;                         /* ...and ended */
-	uint64_t closure_begin, closure_end; /* record sequences then */
-	uint64_t lost_before;                /* records lost before the window */
+	uint64_t base_tick, base_ns; /* an early reading of both clocks */
+	uint64_t last_ns;            /* end of the newest hiccup */
+	struct closure *closure;     /* NULL without probes */
+	bool closing;                /* its window has begun... */
+	bool closed;                 /* ...and ended */
+	struct begin window, closure_begin;
+	uint64_t closure_end; /* record sequences then */
+	uint64_t lost_before; /* records lost before the window */
 };
 
 struct collect {
@@ -70,9 +76,18 @@ static void nap(uint64_t ns)
 
 /* ---- reading ---- */
 
+/* How far behind a reading of the sequences a record lies. Modulo 2^16: to be asked only of records that are near it. */
 static int16_t past(uint64_t cursors, const struct record *r)
 {
 	return r->seq - (uint16_t)(cursors >> 16 * r->level);
+}
+
+/* The window of something begins with a reading of the sequences: true for all records behind it. Each level remembers that it is. */
+static bool behind(struct begin *b, const struct record *r)
+{
+	if (!b->passed[r->level])
+		b->passed[r->level] = past(b->cursors, r) > 0;
+	return b->passed[r->level];
 }
 
 /* The level whose next record ended first; of two at once the inner. -1: none is left. */
@@ -93,7 +108,7 @@ static int next_level(const struct cpu_state *s, const uint64_t *head, const uin
 }
 
 /* Moves what the probes wrote to the join (NULL: throws it away), up to the sequence `end`. */
-static void read_records(struct target *t, struct join *join, uint64_t start, uint64_t end, bool bounded)
+static void read_records(struct target *t, struct join *join, uint64_t end, bool bounded)
 {
 	struct cpu_state *s = t->state;
 	uint64_t head[LEVELS], tail[LEVELS], off_cpu;
@@ -109,9 +124,9 @@ static void read_records(struct target *t, struct join *join, uint64_t start, ui
 	while ((level = next_level(s, head, tail)) >= 0) {
 		const struct record *r = &s->ring[level][tail[level]++ % RING_SLOTS];
 
-		if (t->closing && past(t->closure_begin, r) > 0 && !(t->closed && past(t->closure_end, r) > 0))
+		if (t->closing && behind(&t->closure_begin, r) && !(t->closed && past(t->closure_end, r) > 0))
 			closure_count(t->closure, r);
-		if (join && past(start, r) > 0 && !(bounded && past(end, r) > 0))
+		if (join && behind(&t->window, r) && !(bounded && past(end, r) > 0))
 			join_record(join, r);
 	}
 	for (int i = 0; i < LEVELS; i++)
@@ -195,7 +210,7 @@ static void read_target(struct collect *c, uint32_t i)
 	drain(c, i);
 	done = atomic_load_explicit(&l->phase, memory_order_acquire) == LANE_DONE;
 	t->head = atomic_load_explicit(&l->head, memory_order_acquire);
-	read_records(t, t->join, l->start_cursors, l->end_cursors, done);
+	read_records(t, t->join, l->end_cursors, done);
 }
 
 /* ---- starting ---- */
@@ -311,7 +326,8 @@ static int learn_edges(struct collect *c, uint32_t i)
 		sources_free(&scratch);
 		return complain("out of memory");
 	}
-	read_records(t, join, l->start_cursors, l->end_cursors, true);
+	t->window = (struct begin){.cursors = l->start_cursors};
+	read_records(t, join, l->end_cursors, true);
 	for (uint64_t k = head > LANE_SLOTS ? head - LANE_SLOTS : 0; k < head; k++) {
 		struct hiccup h;
 
@@ -498,6 +514,7 @@ int collect_begin(struct collect *c)
 		struct target *t = &c->target[i];
 		uint16_t cursor[LEVELS];
 
+		t->window = (struct begin){.cursors = t->lane->start_cursors};
 		split_cursors(t->lane->start_cursors, cursor);
 		join_start(t->join, cursor);
 		t->last_ns = t->lane->start_ns;
@@ -511,7 +528,7 @@ int collect_begin(struct collect *c)
 
 		t->closure = t->state ? closure_new(t->cpu, t->pid) : NULL;
 		if (t->closure)
-			t->closing = closure_read(t->closure, t->state, &t->closure_begin);
+			t->closing = closure_read(t->closure, t->state, &t->closure_begin.cursors);
 	}
 	c->view->run.started_ns = c->target[0].lane->start_ns;
 	clock_gettime(CLOCK_REALTIME, &now);

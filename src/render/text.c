@@ -308,6 +308,17 @@ static void flow_add(struct flow *f, const char *text)
 	f->first = false;
 }
 
+static void add_asker(char *text, size_t len, const struct origin *o)
+{
+	char comm[80];
+	size_t used = strlen(text);
+
+	if (!o->tid)
+		return; /* the interrupt is a piece of its own */
+	snprintf(text + used, len - used, " (by %s [%u] on cpu %u)",
+		 escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm)), o->tid, o->cpu);
+}
+
 static void write_worst(const struct page *p, const struct worst *w)
 {
 	const struct cpu_summary *s = &p->view->summary.cpu[w->cpu];
@@ -323,6 +334,8 @@ static void write_worst(const struct page *p, const struct worst *w)
 
 		snprintf(text, sizeof(text), "%s %s", who(source, name, sizeof(name)),
 			 format_ns(w->pieces[i].net_ns, time, sizeof(time)));
+		if (w->pieces[i].asker)
+			add_asker(text, sizeof(text), &source->origins->row[w->pieces[i].asker - 1]);
 		flow_add(&f, text);
 	}
 	if (w->edge_ns) {

@@ -131,6 +131,7 @@ static const struct account *account(uint64_t start, uint64_t end, const uint16_
 	for (unsigned i = 0; i < a->npieces; i++)
 		pieces += a->pieces[i].net_ns;
 	assert_int_equal(pieces, a->attributed_ns);
+	assert_no_more(a);
 	assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, a->duration_ns);
 	return a;
 }
@@ -167,6 +168,49 @@ static void test_more_records_than_places(void **state)
 	end_hand();
 }
 
+/* Threads and interrupts outside of any other, with gaps: merged, they account for what they would have one by one. */
+static void test_folded_gaps(void **state)
+{
+	uint64_t at = 40, edge = 25, outside = 15, attributed = 0, last = 25;
+	const struct account *a;
+
+	(void)state;
+	begin_hand(150);
+	for (unsigned i = 0; i < 30000; i++) {
+		bool thread = i % 3 == 0 || i % 5 == 0;
+		uint64_t bound = thread ? bounds.thread_ns : bounds.irq_ns, gap = i % 200;
+
+		if (i) {
+			at += gap;
+			edge += gap < last + bound ? gap : last + bound;
+			outside += gap < last + bound ? 0 : gap - last - bound;
+		} else {
+			edge = 40; /* a thread is the first: all of it */
+			outside = 0;
+		}
+		if (thread)
+			hand(LEVEL_THREAD, RECORD_THREAD, at, 10 + i % 7);
+		else
+			tick(at, 10 + i % 7);
+		at += 10 + i % 7;
+		attributed += 10 + i % 7;
+		last = bound;
+		if (join_waiting(join) > JOIN_WAIT_MAX && !join_counts(join)->below_threshold)
+			join_relieve(join, BASE_NS + 1);
+	}
+	a = account(0, at + 10, NULL);
+	assert_true(join_counts(join)->folded > 0);
+	assert_int_equal(join_counts(join)->below_threshold, 0);
+	assert_int_equal(a->attributed_ns, attributed);
+	assert_int_equal(a->edge_ns, edge + 10);
+	assert_int_equal(a->outside_ns, outside);
+	assert_int_equal(a->intervals, 30000);
+	assert_true(a->first_thread);
+	assert_int_equal(a->pre_ns, 40);
+	assert_int_equal(a->post_ns, 10);
+	end_hand();
+}
+
 /* The user's threshold is long: ticks that lie within it of each other, and of a thread's start, are gaps of their own. */
 static void test_ticks_before_a_hog(void **state)
 {
@@ -177,7 +221,7 @@ static void test_ticks_before_a_hog(void **state)
 	(void)state;
 	begin_hand(1000000);
 	for (unsigned i = 0; i < 5000; i++)
-		tick(i * 900000, 3000);
+		tick(i * 900000ULL, 3000);
 	memcpy(before, place, sizeof(before));
 	start = 5000 * 900000ULL;
 	tick(start + 20, 400); /* what wakes the thread */
@@ -290,20 +334,26 @@ static void test_too_late(void **state)
 	const struct account *a;
 
 	(void)state;
-	begin_hand(150);
-	for (unsigned i = 0; i < 20000; i++)
-		tick(1000 + i * 1000, 300);
-	join_relieve(join, BASE_NS + 60);
-	hand(LEVEL_NMI, RECORD_NMI, 5100, 100);          /* in a tick */
-	hand(LEVEL_NMI, RECORD_NMI, 6250, 100);          /* from a tick to behind it */
-	hand(LEVEL_IRQ, RECORD_TLB, 5000100, 0);         /* in a tick */
-	hand(LEVEL_SOFTIRQ, RECORD_SOFTIRQ, 9900, 1500); /* around one */
-	hand(LEVEL_THREAD, RECORD_THREAD, 60, 20001000);
-	a = account(0, 20001120, NULL);
-	assert_int_equal(total(SOURCE_VECTOR), 20000 * 300);
-	assert_int_equal(a->attributed_ns, 20001000);
-	assert_int_equal(a->edge_ns, 120);
-	end_hand();
+	for (int thread = 0; thread < 2; thread++) {
+		begin_hand(150);
+		for (unsigned i = 0; i < 20000; i++)
+			tick(1000 + i * 1000, 300);
+		join_relieve(join, BASE_NS + 60);
+		hand(LEVEL_NMI, RECORD_NMI, 5100, 100);          /* in a tick */
+		hand(LEVEL_NMI, RECORD_NMI, 6250, 100);          /* from a tick to behind it */
+		hand(LEVEL_IRQ, RECORD_TLB, 19000100, 0);        /* in a tick */
+		hand(LEVEL_NMI, RECORD_NMI, 19000200, 400);      /* which it comes out of */
+		hand(LEVEL_SOFTIRQ, RECORD_SOFTIRQ, 9900, 1500); /* around one */
+		if (thread)
+			hand(LEVEL_THREAD, RECORD_THREAD, 60, 20001000);
+		a = account(0, 20001120, NULL);
+		assert_int_equal(total(SOURCE_VECTOR), 20000 * 300);
+		if (thread) {
+			assert_int_equal(a->attributed_ns, 20001000);
+			assert_int_equal(a->edge_ns, 120);
+		}
+		end_hand();
+	}
 }
 
 int main(void)
@@ -312,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_long),
 		cmocka_unit_test(test_long_and_messy),
 		cmocka_unit_test(test_more_records_than_places),
+		cmocka_unit_test(test_folded_gaps),
 		cmocka_unit_test(test_ticks_before_a_hog),
 		cmocka_unit_test(test_hiccup_still_to_come),
 		cmocka_unit_test(test_storm_of_interrupts),

@@ -32,7 +32,8 @@ static int end(void **state)
 /* A hiccup without pieces, all edge. start_ns tells it from others. */
 static void add(uint32_t cpu, uint64_t duration, uint64_t start)
 {
-	struct account a = {.start_ns = start, .duration_ns = duration, .edge_ns = duration};
+	struct piece none;
+	struct account a = {.start_ns = start, .duration_ns = duration, .edge_ns = duration, .pieces = &none};
 
 	summary_add(&s, cpu, &a);
 }
@@ -51,7 +52,9 @@ static void test_empty(void **state)
 
 static void test_totals(void **state)
 {
-	struct account a = {.duration_ns = 1000,
+	struct piece none;
+	struct account a = {.pieces = &none,
+			    .duration_ns = 1000,
 			    .attributed_ns = 600,
 			    .edge_ns = 150,
 			    .outside_ns = 250,

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""A plain run: the report parses, its sums hold, and what every kernel does shows up under its name."""
+import os
+
+import lib
+from lib import cpu_of, diag, done, is_, ok, sources, total
+
+lib.need_bpf()
+cpu = lib.pick_target()
+report, log = lib.run_json(cpu, 3, poke=["timer", "-n", "100", "-g", "10ms"])
+
+is_(report["schema"], "culprit.report/1", "the schema names itself")
+is_(report["host"]["kernel"], os.uname().release, "the kernel is this one")
+is_(report["host"]["arch"], os.uname().machine, "so is the architecture")
+is_(report["run"]["cpus"], [cpu], "the CPU asked for")
+ok(cpu not in report["run"]["housekeeping"] and report["run"]["housekeeping"], "housekeeping is elsewhere",
+   report["run"]["housekeeping"])
+ok(isinstance(report["run"]["not_observed"], list), "what is not observed is listed")
+c = cpu_of(report, cpu)
+ok(3e9 <= c["observed_ns"] < 4e9, "a run of 3 s observes 3 s", c["observed_ns"])
+ok(c["loop"]["count"] * c["loop"]["mean_ns"] + c["hiccups"]["total_ns"] < 1.05 * c["observed_ns"],
+   "loops and hiccups fit into the time observed", c["loop"], c["hiccups"])
+ok(c["loop"]["count"] > 1e6, "the sampler did spin", c["loop"])
+# Both are rounded from ticks.
+ok(0 < c["threshold_ns"] <= c["hiccups"]["min_ns"] + 1, "no hiccup is below the threshold", c["threshold_ns"],
+   c["hiccups"])
+h = c["hiccups"]
+order = [h[k] for k in ("min_ns", "p20_ns", "p50_ns", "p80_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")]
+ok(order == sorted(order), "the percentiles are in order", order)
+lib.check_sums(report, "run")
+
+# A record in a gap below the threshold is counted there instead of in a source.
+below = c["records"]["below_threshold"]
+
+
+def closes(row, rows, what, slack=0):
+    count = total(rows, "count")
+    ok(log.inner[row] - below - slack <= count <= log.outer[row] + slack, f"{what}: as many as the kernel counted",
+       f"kernel {log.inner[row]}..{log.outer[row]}, culprit {count}, below the threshold {below}")
+
+
+timers = sources(report, cpu, kind="vector", name="local_timer")
+ok(total(timers, "count") >= len(log) * 0.9, "local_timer is there", timers)
+closes("LOC", timers, "local_timer")
+closes("RES", sources(report, cpu, kind="vector", name="reschedule"), "reschedule")
+calls = [s for s in sources(report, cpu, kind="vector") if s["name"].startswith("call_function")]
+closes("CAL", calls, "call_function and call_function_single")
+for name in ("TIMER", "SCHED", "RCU", "NET_RX", "TASKLET", "BLOCK"):
+    closes(name, sources(report, cpu, kind="softirq", name=name), "softirq " + name)
+if log.inner["TIMER"] + log.inner["SCHED"] + log.inner["RCU"] > 0:
+    ok(sources(report, cpu, kind="softirq"), "a softirq is there")
+for row in (r for r in log.inner if r.isdigit() and log.inner[r]):
+    # The kernel counts interrupts, culprit handlers: on a shared line several, and one more when it came again meanwhile.
+    if "," not in lib.read(f"/sys/kernel/irq/{row}/actions"):
+        closes(row, sources(report, cpu, kind="irq", id=int(row)), f"irq {row}", slack=2 + log.outer[row] // 50)
+ok(sources(report, cpu, kind="thread", name="poke-timer"), "a thread is there", sources(report, cpu, kind="thread"))
+done()

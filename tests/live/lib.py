@@ -1,0 +1,387 @@
+"""What the live tests share: TAP for prove, running culprit and poke side by side, and the report's invariants.
+
+A test file ends with done(). Expectations about noise hold on a busy virtual machine, too: counts are held against the
+kernel's own counters of the same window, times get an allowance that is stated where it is used.
+"""
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import uuid
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CULPRIT = os.path.abspath(os.environ.get("CULPRIT") or os.path.join(ROOT, "build", "culprit"))
+POKE = os.path.abspath(os.environ.get("POKE") or os.path.join(os.path.dirname(CULPRIT), "poke"))
+READY_MAX_S = 30  # set-up: loading and attaching the probes, learning the loop
+MARK = "CULPRIT_TEST=" + uuid.uuid4().hex  # in the environment of all that this file starts
+
+# One test at a time: another one's noise would be taken for this one's.
+_turn = open(os.path.join(tempfile.gettempdir(), "culprit-live-tests.lock"), "a")
+fcntl.flock(_turn, fcntl.LOCK_EX)
+
+ALLOWED = os.sched_getaffinity(0)  # CPUs; culprit gets them all, the test itself keeps off the target
+
+_count = 0
+_failed = 0
+
+
+# ---- TAP ----
+
+
+def _say(text):
+    print(text, flush=True)
+
+
+def diag(*lines):
+    for line in lines:
+        for part in str(line).splitlines() or [""]:
+            _say("# " + part)
+
+
+def ok(passed, name, *details):
+    """One test; the details are printed when it fails."""
+    global _count, _failed
+    _count += 1
+    _say(f"{'ok' if passed else 'not ok'} {_count} - {name}")
+    if not passed:
+        _failed += 1
+        diag(*details)
+    return bool(passed)
+
+
+def is_(got, want, name):
+    return ok(got == want, name, f"got  {got!r}", f"want {want!r}")
+
+
+def skip(name, reason):
+    global _count
+    _count += 1
+    _say(f"ok {_count} - {name} # SKIP {reason}")
+
+
+def skip_all(reason, required=False):
+    """The whole file cannot run. Where CI promises what it lacks, that is a failure."""
+    if required and os.environ.get("CI") == "true":
+        _say("1..1")
+        _say(f"not ok 1 - {reason}")
+        sys.exit(1)
+    _say(f"1..0 # SKIP {reason}")
+    sys.exit(0)
+
+
+def bail(reason):
+    _say("Bail out! " + reason)
+    sys.exit(255)
+
+
+def done():
+    _say(f"1..{_count}")
+    sys.exit(1 if _failed else 0)
+
+
+def _died(kind, value, trace):
+    ok(False, "the test went on to its end", "".join(traceback.format_exception(kind, value, trace)))
+    _say(f"1..{_count}")
+
+
+sys.excepthook = _died
+
+
+# ---- what the machine must have ----
+
+
+def read(path):
+    """A small file, or ""."""
+    try:
+        with open(path) as f:
+            return f.read().strip()
+    except OSError:
+        return ""
+
+
+def parse_cpus(text):
+    cpus = set()
+    for part in filter(None, text.split(",")):
+        lo, _, hi = part.partition("-")
+        cpus.update(range(int(lo), int(hi or lo) + 1))
+    return cpus
+
+
+def online():
+    return parse_cpus(read("/sys/devices/system/cpu/online"))
+
+
+def need_root():
+    if os.geteuid() != 0:
+        skip_all("needs root", required=True)
+
+
+def need_bpf():
+    """Asked of the kernel, not of culprit: a culprit that cannot load its probes must fail its tests, not skip them."""
+    need_root()
+    if not os.path.exists("/sys/kernel/btf/vmlinux"):
+        skip_all("needs BPF type information: no /sys/kernel/btf/vmlinux", required=True)
+    try:
+        subprocess.run([POKE, "bpf", "-c", str(pick_target()), "-n", "1"], check=True, capture_output=True, text=True)
+    except subprocess.CalledProcessError as e:
+        skip_all("needs BPF: " + e.stderr.strip(), required=True)
+
+
+def pick_target():
+    """An isolated CPU, or else the highest allowed one; skips the file where it would be the only one.
+
+    This process and the pokes that it starts keep off that CPU from then on.
+    """
+    here = online()
+    isolated = parse_cpus(read("/sys/devices/system/cpu/isolated")) & here
+    cpu = min(isolated) if isolated else max(ALLOWED & here)
+    if not ALLOWED - {cpu}:
+        skip_all("needs two CPUs")
+    os.sched_setaffinity(0, ALLOWED - {cpu})
+    return cpu
+
+
+def need_class(cpu, name):
+    """None, or why poke cannot make this class here."""
+    r = subprocess.run([POKE, name, "-c", str(cpu), "-n", "1"], capture_output=True, text=True, timeout=60)
+    return None if r.returncode == 0 else r.stderr.strip()
+
+
+# ---- running ----
+
+
+class Result:
+    def __init__(self, rc, out, err, seconds):
+        self.rc, self.out, self.err, self.seconds = rc, out, err, seconds
+
+    def __repr__(self):
+        return f"rc {self.rc} after {self.seconds:.1f} s\nstdout: {self.out[:2000]}\nstderr: {self.err[:2000]}"
+
+
+def _environment():
+    key, value = MARK.split("=")
+    return dict(os.environ, **{key: value})
+
+
+def spawn(*args, prefix=(), path=CULPRIT):
+    """culprit in a process group of its own."""
+    return subprocess.Popen([*prefix, path, *args], stdin=subprocess.DEVNULL, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(), start_new_session=True,
+                            preexec_fn=lambda: os.sched_setaffinity(0, ALLOWED))
+
+
+def finish(proc, timeout):
+    """Its Result; rc None when it had to be killed."""
+    start = time.monotonic()
+    try:
+        out, err = proc.communicate(timeout=timeout)
+        rc = proc.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(proc.pid, signal.SIGKILL)
+        out, err = proc.communicate()
+        rc = None
+    return Result(rc, out, err, time.monotonic() - start)
+
+
+def culprit(*args, timeout=60, **kwargs):
+    return finish(spawn(*args, **kwargs), timeout)
+
+
+@contextlib.contextmanager
+def ready_file():
+    """A path that does not exist yet."""
+    directory = tempfile.mkdtemp(prefix="culprit-test-")
+    try:
+        yield os.path.join(directory, "ready")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def await_ready(proc, path):
+    """Waits until the window is open."""
+    deadline = time.monotonic() + READY_MAX_S
+    while not os.path.exists(path):
+        if proc.poll() is not None or time.monotonic() > deadline:
+            raise RuntimeError(f"culprit did not begin to measure: {finish(proc, 1)}")
+        time.sleep(0.01)
+
+
+def interrupts(cpu):
+    """/proc/interrupts of one CPU: {"LOC": 123, "36": 7, ...}."""
+    with open("/proc/interrupts") as f:
+        column = f.readline().split().index(f"CPU{cpu}")
+        rows = {}
+        for line in f:
+            name, _, rest = line.partition(":")
+            values = rest.split()
+            if column < len(values) and values[column].isdigit():
+                rows[name.strip()] = int(values[column])
+        return rows
+
+
+def softirqs(cpu):
+    with open("/proc/softirqs") as f:
+        column = f.readline().split().index(f"CPU{cpu}")
+        return {line.split(":")[0].strip(): int(line.split(":")[1].split()[column]) for line in f}
+
+
+def counters(cpu):
+    return {**interrupts(cpu), **softirqs(cpu)}
+
+
+def difference(after, before):
+    return {row: n - before.get(row, 0) for row, n in after.items()}
+
+
+class Log(list):
+    """poke's pokes, with what the kernel counted on the target meanwhile.
+
+    inner: from after the window opened to before it closed; outer: from before culprit started to after it ended. A row
+    that culprit observes completely lies between the two.
+    """
+
+    config = None
+    inner = outer = None
+
+
+def run_poke(cpu, *args, timeout=60):
+    r = subprocess.run([POKE, args[0], "-c", str(cpu), *args[1:]], capture_output=True, text=True, timeout=timeout,
+                       env=_environment())
+    if r.returncode:
+        raise RuntimeError(f"poke {' '.join(args)}: rc {r.returncode}: {r.stderr.strip()}")
+    lines = [json.loads(line) for line in r.stdout.splitlines()]
+    log = Log(lines[1:-1])
+    log.config = lines[0]
+    return log
+
+
+def run_json(cpu, seconds, *extra, poke=None, lead=None):
+    """Measures `cpu`; runs poke ["fifo", "-n", "20"] inside the window. Returns (report, log).
+
+    The window opens when culprit makes its --ready-file, or with `lead` that many seconds after it was started.
+    """
+    with ready_file() as path:
+        before = counters(cpu)
+        proc = spawn("run", "-c", str(cpu), "-d", f"{seconds}s", "-f", "json", "-q", "--ready-file", path, *extra)
+        try:
+            if lead is None:
+                await_ready(proc, path)
+            else:
+                time.sleep(lead)
+            opened = counters(cpu)
+            log = run_poke(cpu, *poke) if poke else Log()
+            if not poke:
+                time.sleep(seconds * 0.8)
+            closing = counters(cpu)
+            if proc.poll() is not None:
+                raise RuntimeError(f"the window of {seconds} s closed before poke was done: {finish(proc, 1)}")
+            result = finish(proc, seconds + READY_MAX_S)
+        finally:
+            if proc.poll() is None:
+                os.killpg(proc.pid, signal.SIGKILL)
+        log.inner = difference(closing, opened)
+        log.outer = difference(counters(cpu), before)
+    if result.rc != 0:
+        raise RuntimeError(f"culprit run: {result}")
+    return json.loads(result.out), log
+
+
+def marked():
+    """Processes that this file started and that still run: [(pid, comm)]."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        if int(pid) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                if MARK.encode() in f.read().split(b"\0") and read(f"/proc/{pid}/stat").rpartition(")")[2][1] != "Z":
+                    found.append((int(pid), read(f"/proc/{pid}/comm")))
+    return found
+
+
+def await_gone(find, seconds=10):
+    """Polls until find() returns nothing; returns what is left."""
+    deadline = time.monotonic() + seconds
+    while (left := find()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+# ---- reports ----
+
+
+def cpu_of(report, cpu):
+    return next(c for c in report["cpus"] if c["cpu"] == cpu)
+
+
+def _matches(row, match):
+    for key, want in match.items():
+        have = row.get(key)
+        if isinstance(want, re.Pattern):
+            if not isinstance(have, str) or not want.search(have):
+                return False
+        elif callable(want):
+            if not want(have):
+                return False
+        elif have != want:
+            return False
+    return True
+
+
+def sources(report, cpu, **match):
+    """The CPU's sources that match: a value, a compiled pattern or a function for each key."""
+    return [s for s in cpu_of(report, cpu)["sources"] if _matches(s, match)]
+
+
+def total(rows, key="total_ns"):
+    return sum(row[key] for row in rows)
+
+
+def names(report):
+    """All (kind, name) that a report names, in its sources and its worst hiccups."""
+    rows = [s for c in report["cpus"] for s in c["sources"]] + [p for w in report["worst"] for p in w["pieces"]]
+    return {(r["kind"], r["name"]) for r in rows}
+
+
+def broken_sums(report, lost=0, mismatches=0):
+    """The invariants of every report that this one breaks. `lost` and `mismatches`: how many are allowed, None for any."""
+    broken = []
+
+    def holds(passed, text, *values):
+        if not passed:
+            broken.append(" ".join([text, *map(str, values)]))
+
+    for c in report["cpus"]:
+        cpu, t, h, r = f"cpu {c['cpu']}:", c["time"], c["hiccups"], c["records"]
+        inside = [s for s in c["sources"] if s["kind"] != "outside"]
+        holds(t["attributed_ns"] + t["edge_ns"] + t["outside_ns"] == h["total_ns"],
+              cpu, "attributed + edge + outside is not the time of all hiccups", t, h["total_ns"])
+        holds(total(inside) == t["attributed_ns"],
+              cpu, "the sources do not add up to the attributed time", total(inside), t)
+        holds(total(c["sources"]) - total(inside) == t["outside_ns"],
+              cpu, "the outside rows do not add up to the outside time", total(c["sources"]) - total(inside), t)
+        for s in inside:
+            holds(0 < s["hiccups"] <= s["count"] and s["max_ns"] <= s["total_ns"], cpu, "this row contradicts itself", s)
+        holds(h["total_ns"] <= c["observed_ns"], cpu, "more time lost than observed", h, c["observed_ns"])
+        holds(lost is None or r["lost"] <= lost, cpu, "records were lost", r)
+        holds(mismatches is None or r["join_mismatches"] <= mismatches, cpu, "records and hiccups do not agree", r)
+    for w in report["worst"]:
+        holds(total(w["pieces"], "net_ns") + w["edge_ns"] + w["outside_ns"] == w["duration_ns"],
+              "this hiccup is not the sum of its pieces, edge and outside", w)
+    longest = [w["duration_ns"] for w in report["worst"]]
+    holds(longest == sorted(longest, reverse=True), "the worst hiccups are out of order", longest)
+    longest_of_all = max(c["hiccups"]["max_ns"] for c in report["cpus"])
+    holds(not longest or longest[0] == longest_of_all, "the worst hiccup is not the longest one", longest, longest_of_all)
+    return broken
+
+
+def check_sums(report, what, **allowed):
+    return ok(not (broken := broken_sums(report, **allowed)), what + ": the sums hold", *broken)

@@ -1,0 +1,196 @@
+/* Timers that are armed on the target CPU beforehand and expire there by themselves. All of a run are armed at once, one
+ * timer a poke: arming them one by one would take a thread on the target each time, and re-arming from elsewhere would
+ * move them. On a nohz_full CPU the kernel hands timers to housekeeping CPUs unless kernel.timer_migration is 0. */
+#include "poke.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TIMER_MIGRATION "/proc/sys/kernel/timer_migration"
+
+static int migration_off; /* how many classes asked for it */
+static char migration_was[8];
+
+static int keep_timers(struct poke *p)
+{
+	char nohz_full[256];
+
+	if (read_line("/sys/devices/system/cpu/nohz_full", nohz_full, sizeof(nohz_full)) ||
+	    !cpu_in_list(p->conf->cpu, nohz_full))
+		return 0;
+	if (migration_off++)
+		return 0;
+	if (!read_line(TIMER_MIGRATION, migration_was, sizeof(migration_was)) &&
+	    (migration_was[0] == '0' || !write_text(TIMER_MIGRATION, "0")))
+		return 0;
+	migration_off = 0;
+	return cannot(p, "CPU %d is nohz_full, and " TIMER_MIGRATION " cannot be set to 0: %s", p->conf->cpu,
+		      strerror(errno));
+}
+
+static void release_timers(void)
+{
+	if (migration_off && !--migration_off && migration_was[0] != '0')
+		write_text(TIMER_MIGRATION, migration_was);
+}
+
+static struct timespec to_timespec(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC)};
+}
+
+int timer_prepare(struct poke *p)
+{
+	return keep_timers(p) || worker_start(p) ? -1 : 0;
+}
+
+int timer_arm(struct poke *p)
+{
+	worker_kick(p, NULL);
+	/* The body of timer goes on for all the run; the others have armed when they are done. */
+	if (p->class->body != timer_body && wait_for(&p->done, 1))
+		return -1;
+	return p->why[0] ? -1 : 0;
+}
+
+void timer_finish(struct poke *p)
+{
+	worker_stop(p);
+	release_timers();
+}
+
+void timer_body(struct poke *p, struct poke_event *unused)
+{
+	uint64_t ran = cpu_time_ns();
+
+	(void)unused;
+	for (long i = 0; i < p->nr && !poke_stop; i++) {
+		struct poke_event *ev = p->mine[i];
+		struct timespec due = to_timespec(ev->due_ns);
+		uint64_t now;
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+		now = now_ns();
+		ev->start_ns = ev->due_ns;
+		extra(ev, "woken_ns", now);
+		now = cpu_time_ns();
+		ev->ran_ns = now - ran;
+		ran = now;
+		ev->end_ns = now_ns();
+		atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
+	}
+}
+
+int timer_poke(struct poke *p, struct poke_event *ev)
+{
+	(void)ev;
+	return wait_for(&p->done, (uint32_t)++p->turn);
+}
+
+void timerfd_body(struct poke *p, struct poke_event *unused)
+{
+	struct rlimit limit = {(rlim_t)p->nr + 256, (rlim_t)p->nr + 256};
+	int *fds = calloc((size_t)p->nr, sizeof(*fds));
+
+	(void)unused;
+	p->priv = fds;
+	if (!fds) {
+		cannot(p, "out of memory");
+		return;
+	}
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (long i = 0; i < p->nr; i++) {
+		struct itimerspec due = {.it_value = to_timespec(p->mine[i]->due_ns)};
+
+		fds[i] = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+		if (fds[i] < 0 || timerfd_settime(fds[i], TFD_TIMER_ABSTIME, &due, NULL)) {
+			cannot(p, "timer %ld of %ld: %s", i, p->nr, strerror(errno));
+			return;
+		}
+	}
+}
+
+int timerfd_poke(struct poke *p, struct poke_event *ev)
+{
+	int fd = ((int *)p->priv)[p->turn++];
+	uint64_t ticks, patience = now_ns() + 200000;
+
+	while (read(fd, &ticks, sizeof(ticks)) != sizeof(ticks)) {
+		uint64_t now = now_ns();
+
+		if (errno != EAGAIN || (now > patience && sleep_until(now + 50000)))
+			return -1;
+	}
+	ev->start_ns = ev->due_ns;
+	ev->end_ns = now_ns();
+	return 0;
+}
+
+void timerfd_finish(struct poke *p)
+{
+	int *fds = p->priv;
+
+	timer_finish(p);
+	for (long i = 0; fds && i < p->nr; i++)
+		if (fds[i] > 0)
+			close(fds[i]);
+	free(fds);
+}
+
+/* Straight to the kernel: libc's timer_create may start a helper thread. */
+void posix_body(struct poke *p, struct poke_event *unused)
+{
+	int *timers = calloc((size_t)p->nr, sizeof(*timers));
+
+	(void)unused;
+	p->priv = timers;
+	if (!timers) {
+		cannot(p, "out of memory");
+		return;
+	}
+	for (long i = 0; i < p->nr; i++)
+		timers[i] = -1;
+	for (long i = 0; i < p->nr; i++) {
+		struct itimerspec due = {.it_value = to_timespec(p->mine[i]->due_ns)};
+		struct sigevent sev = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
+
+		sev._sigev_un._tid = poke_pid;
+		if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &sev, &timers[i]) ||
+		    syscall(SYS_timer_settime, timers[i], TIMER_ABSTIME, &due, NULL)) {
+			cannot(p, "timer %ld of %ld: %s", i, p->nr, strerror(errno));
+			return;
+		}
+	}
+}
+
+int posix_poke(struct poke *p, struct poke_event *ev)
+{
+	sigset_t set;
+
+	p->turn++;
+	sigemptyset(&set);
+	sigaddset(&set, SIGRTMIN);
+	while (sigwaitinfo(&set, NULL) < 0)
+		if (poke_stop)
+			return -1;
+	ev->start_ns = ev->due_ns;
+	ev->end_ns = now_ns();
+	return 0;
+}
+
+void posix_finish(struct poke *p)
+{
+	int *timers = p->priv;
+
+	timer_finish(p);
+	for (long i = 0; timers && i < p->nr; i++)
+		if (timers[i] >= 0)
+			syscall(SYS_timer_delete, timers[i]);
+	free(timers);
+}
