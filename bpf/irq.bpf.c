@@ -2,12 +2,12 @@
 #include "trace.bpf.h"
 
 SEC("?tp_btf/irq_handler_entry")
-int BPF_PROG(irq_handler_entry, int irq)
+int BPF_PROG(irq_handler_entry, int irq, struct irqaction *action)
 {
 	struct cpu_state *c = target();
 
 	if (c)
-		begin_irq(c, RECORD_IRQ, irq);
+		begin_irq(c, RECORD_IRQ, irq, (__u64)action->handler);
 	return 0;
 }
 
@@ -28,6 +28,7 @@ int BPF_PROG(softirq_entry, unsigned int vec)
 
 	if (!c)
 		return 0;
+	c->mark[LEVEL_SOFTIRQ] = 0;
 	c->softirq.id = vec;
 	c->softirq.start_ns = bpf_ktime_get_ns();
 	return 0;

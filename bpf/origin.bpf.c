@@ -15,8 +15,6 @@ struct {
 	__uint(value_size, 24 * sizeof(__u64));
 } origin_stacks SEC(".maps");
 
-const volatile bool want_stacks = true;
-
 static __always_inline bool is_target(__u32 cpu)
 {
 	__u64 i = cpu;
@@ -26,13 +24,29 @@ static __always_inline bool is_target(__u32 cpu)
 	return i < TARGET_CPUS && slot_of_cpu[i] && gate;
 }
 
+/* A target CPU asks, or something that runs on it. It pays no stack, which takes a microsecond and more: what its open interval runs is
+ * known already. */
+static __always_inline void asked_on_target(const struct cpu_state *c, struct asker *a)
+{
+	int level = level_now(c, LEVEL_THREAD);
+
+	if (level != LEVEL_THREAD) {
+		a->callsite = c->mark[level];
+		a->tid = 0;
+		__builtin_memcpy(a->comm, "(interrupt)", 12);
+	}
+}
+
 static __always_inline void note(void *ctx, void *map, struct origin_key key, __u64 callsite)
 {
 	struct asker a = {.callsite = callsite, .stack = -1, .cpu = bpf_get_smp_processor_id()};
+	struct cpu_state *c = target();
 
 	a.tid = (__u32)bpf_get_current_pid_tgid();
 	bpf_get_current_comm(a.comm, sizeof(a.comm));
-	if (want_stacks)
+	if (c)
+		asked_on_target(c, &a);
+	else
 		a.stack = bpf_get_stackid(ctx, &origin_stacks, 0);
 	/* No room: then nothing may be left under the key that belongs to an earlier request. */
 	if (bpf_map_update_elem(map, &key, &a, BPF_ANY))

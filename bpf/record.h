@@ -73,7 +73,7 @@ struct record {
 	__u64 start_ns;
 	__u64 end_ns;
 	__u64 arg;
-	__u32 id; /* RECORD_ORIGIN: the asker's tid; its stack may show that an interrupt asked in its name */
+	__u32 id; /* RECORD_ORIGIN: the asker's tid, 0: an interrupt; or its stack may show that one asked in its name */
 	union {
 		__s16 prio;       /* RECORD_THREAD: task_struct.prio */
 		__u16 origin_cpu; /* RECORD_ORIGIN */
@@ -116,7 +116,8 @@ struct cpu_state {
 	__u64 lost[LEVELS];           /* records dropped because the ring was full */
 	__u64 unpaired;               /* an end without its begin */
 	__u64 switches;               /* times that the sampler was switched in */
-	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 2 * 8];
+	__u64 mark[LEVELS];           /* function that the open interval of this level runs, 0: not known */
+	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 2 * 8 - 8 * LEVELS];
 	__u64 tail[LEVELS]; /* records read; written by the reader, on a page of its own */
 	__u8 pad2[4096 - 8 * LEVELS];
 	struct record ring[LEVELS][RING_SLOTS];

@@ -94,6 +94,7 @@ static __always_inline struct record *mark(struct cpu_state *c, int level, int w
 {
 	struct record *r = reserve(c, level);
 
+	c->mark[level] = function;
 	if (!r)
 		return NULL;
 	r->kind = RECORD_MARK;
@@ -104,13 +105,14 @@ static __always_inline struct record *mark(struct cpu_state *c, int level, int w
 	return r;
 }
 
-static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id)
+static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id, __u64 function)
 {
 	/* An outer handler of another kind or number is still open: this one runs inside it. The same one open means that its
 	 * exit was missed: start afresh. */
 	bool inside = c->irq[0].start_ns && (c->irq[0].id != id || c->irq[0].kind != kind);
 	struct record_open *o = inside ? &c->irq[1] : &c->irq[0];
 
+	c->mark[LEVEL_IRQ] = function;
 	o->id = id;
 	o->kind = kind;
 	o->start_ns = bpf_ktime_get_ns();

@@ -9,7 +9,7 @@
 		struct cpu_state *c = target();                                                                        \
                                                                                                                        \
 		if (c)                                                                                                 \
-			begin_irq(c, RECORD_VECTOR, number);                                                           \
+			begin_irq(c, RECORD_VECTOR, number, 0);                                                        \
 		return 0;                                                                                              \
 	}                                                                                                              \
 	SEC("?tp_btf/" #name "_exit") int name##_exit(__u64 *ctx)                                                      \
@@ -38,7 +38,7 @@ int reschedule_entry(__u64 *ctx)
 	struct cpu_state *c = target();
 
 	if (c)
-		begin_irq(c, RECORD_VECTOR, VECTOR_RESCHEDULE);
+		begin_irq(c, RECORD_VECTOR, VECTOR_RESCHEDULE, 0);
 	return 0;
 }
 
