@@ -89,6 +89,8 @@ $(O)/poke: $(POKE_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
 
+.SECONDARY:
+
 -include $(shell find $(O) -name '*.d' 2>/dev/null)
 
 # ---- use ----

@@ -11,7 +11,8 @@
 
 struct irq_facts {
 	char *name;
-	unsigned actions; /* handlers that share the line */
+	char affinity[96]; /* "0-3, effective 1" */
+	unsigned actions;  /* handlers that share the line */
 };
 
 struct stack_names {
@@ -26,6 +27,30 @@ struct live_names {
 	struct stack_names *stacks[STACKS_MAX]; /* by the kernel's id */
 	struct names names;
 };
+
+static void read_list(uint32_t irq, const char *which, char *list, size_t len)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/irq/%u/%s_affinity_list", irq, which);
+	f = fopen(path, "re");
+	list[0] = 0;
+	if (f && fgets(list, len, f))
+		list[strcspn(list, "\n")] = 0;
+	if (f)
+		fclose(f);
+}
+
+static void read_affinity(struct irq_facts *facts, uint32_t irq)
+{
+	char allowed[40], effective[40];
+
+	read_list(irq, "smp", allowed, sizeof(allowed));
+	read_list(irq, "effective", effective, sizeof(effective));
+	snprintf(facts->affinity, sizeof(facts->affinity), "%s%s%s", allowed, effective[0] ? ", effective " : "",
+		 effective);
+}
 
 static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
 {
@@ -48,6 +73,7 @@ static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
 	for (const char *comma = line; (comma = strchr(comma, ',')); comma++)
 		facts->actions++;
 	facts->name = strdup(line);
+	read_affinity(facts, irq);
 	return facts;
 }
 
@@ -56,6 +82,13 @@ static const char *name_irq(void *ctx, uint32_t irq)
 	struct irq_facts *facts = irq_facts(ctx, irq);
 
 	return facts ? facts->name : NULL;
+}
+
+static const char *name_irq_affinity(void *ctx, uint32_t irq)
+{
+	struct irq_facts *facts = irq_facts(ctx, irq);
+
+	return facts && facts->affinity[0] ? facts->affinity : NULL;
 }
 
 unsigned live_irq_actions(void *ctx, uint32_t irq)
@@ -107,7 +140,11 @@ struct live_names *live_names_new(struct probes *probes)
 		free(n);
 		return NULL;
 	}
-	n->names = (struct names){.ctx = n, .irq = name_irq, .symbol = name_symbol, .stack = name_stack};
+	n->names = (struct names){.ctx = n,
+				  .irq = name_irq,
+				  .irq_affinity = name_irq_affinity,
+				  .symbol = name_symbol,
+				  .stack = name_stack};
 	return n;
 }
 

@@ -8,6 +8,8 @@
 #define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
 #define ONGOING     64  /* threads that left in the middle of a work item, by tid */
 
+static const char throttled[] = "[throttled]";
+
 /* Something that has ended inside the hiccup and lies in no later interval yet. */
 struct ended {
 	uint64_t start, end;
@@ -86,14 +88,23 @@ void nest_open(struct nest *n)
 
 /* ---- naming ---- */
 
+static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
+{
+	const char *name = n->names ? n->names->irq(n->names->ctx, irq) : NULL;
+	uint32_t row = sources_find(n->sources, SOURCE_IRQ, irq, name, function);
+
+	if (n->names && n->names->irq_affinity && !n->sources->row[row]->affinity)
+		n->sources->row[row]->affinity = n->names->irq_affinity(n->names->ctx, irq);
+	return row;
+}
+
 static uint32_t source_of(struct nest *n, const struct record *r, const char *function)
 {
 	char name[sizeof(r->name) + 1];
 
 	switch (r->kind) {
 	case RECORD_IRQ:
-		return sources_find(n->sources, SOURCE_IRQ, r->id,
-				    n->names ? n->names->irq(n->names->ctx, r->id) : NULL, function);
+		return irq_source(n, r->id, function);
 	case RECORD_VECTOR:
 		return sources_find(n->sources, SOURCE_VECTOR, r->arg, vector_name(r->id), function);
 	case RECORD_SOFTIRQ:
@@ -120,16 +131,16 @@ static const char *first_function(const struct nest *n, const struct record *r)
 	if (r->kind == RECORD_IRQ || r->kind == RECORD_NMI)
 		return symbol(n, r->arg);
 	if (r->kind == RECORD_THREAD && n->real_time && r->prio >= NORMAL_PRIO)
-		return "[throttled]";
-	if (r->kind == RECORD_THREAD && n->ongoing[r->id % ONGOING].tid == r->id)
+		return throttled;
+	if (r->kind == RECORD_THREAD && r->id && n->ongoing[r->id % ONGOING].tid == r->id)
 		return n->ongoing[r->id % ONGOING].function;
 	return NULL;
 }
 
-/* A worker that is taken off in the middle of its work goes on with it. */
+/* A worker that is taken off in the middle of its work goes on with it. Throttling says nothing about its work. */
 static void keep_function(struct nest *n, const struct record *r, const char *function)
 {
-	if (r->kind != RECORD_THREAD || !r->id)
+	if (r->kind != RECORD_THREAD || !r->id || (r->flags & RECORD_ONGOING && function == throttled))
 		return;
 	if (r->flags & RECORD_ONGOING && function) {
 		n->ongoing[r->id % ONGOING].tid = r->id;
@@ -167,33 +178,62 @@ static uint64_t bound_at(const struct nest *n, bool thread)
 	return thread ? n->bounds.thread_ns : n->bounds.irq_ns;
 }
 
+enum { NOTE_CLASSES = 2 * LEVELS };
+
+static unsigned note_class(const struct record *m)
+{
+	bool asks_only = m->kind == RECORD_MARK && (m->mark == MARK_WAKER || m->mark == MARK_RESCHEDULE);
+
+	return 2 * m->level + !asks_only;
+}
+
+static void merge(const struct nest *n, struct ended *f, const struct ended *e)
+{
+	uint64_t gap = e->start - f->end;
+	uint64_t bound = bound_at(n, f->last_thread) + bound_at(n, e->thread);
+
+	f->gaps += e->gaps + gap;
+	f->edge += e->edge + (gap < bound ? gap : bound);
+	f->end = e->end;
+	f->intervals += e->intervals;
+	f->last_thread = e->last_thread;
+}
+
 /* Merges the older half of the stack into one entry, with the gaps inside: an interval that encloses them gets them, else they are
- * edge and outside as they would have been. Exact but for an interval that begins within: see below(). */
+ * edge and outside as they would have been. Exact but for an interval that begins within: see below(). Of each level's notes the
+ * newest stay, for the interval that they are in has not ended; one that lay among what was merged comes behind it. */
 static void fold(struct nest *n)
 {
-	uint32_t half = n->depth / 2;
-	struct ended *f = &n->stack[0];
+	uint32_t half = n->depth / 2, newest[NOTE_CLASSES] = {0}, kept = 0, at = 0;
+	struct ended f = {.note = true}, note[NOTE_CLASSES];
 
-	for (uint32_t i = 1; i < half; i++) {
+	for (uint32_t i = 0; i < half; i++) {
 		const struct ended *e = &n->stack[i];
-		uint64_t gap = e->start - f->end;
-		uint64_t bound = bound_at(n, f->last_thread) + bound_at(n, e->thread);
 
 		if (e->note)
-			continue;
-		if (f->note) {
-			*f = *e;
-			continue;
-		}
-		f->gaps += e->gaps + gap;
-		f->edge += e->edge + (gap < bound ? gap : bound);
-		f->end = e->end;
-		f->intervals += e->intervals;
-		f->last_thread = e->last_thread;
+			newest[note_class(&e->record)] = i + 1;
+		else if (f.note)
+			f = *e;
+		else
+			merge(n, &f, e);
 	}
-	memmove(f + 1, f + half, (n->depth - half) * sizeof(*f));
-	n->depth -= half - 1;
-	n->folded += half - 1;
+	for (uint32_t i = 0; i < half; i++) /* in order of time */
+		if (n->stack[i].note && newest[note_class(&n->stack[i].record)] == i + 1)
+			note[kept++] = n->stack[i];
+	while (at < kept && (f.note || note[at].start <= f.start))
+		n->stack[at] = note[at], at++;
+	if (!f.note) {
+		n->stack[at] = f;
+		for (uint32_t i = at; i < kept; i++) {
+			if (note[i].start < f.end)
+				note[i].start = note[i].end = f.end;
+			n->stack[i + 1] = note[i];
+		}
+	}
+	kept += !f.note;
+	memmove(&n->stack[kept], &n->stack[half], (n->depth - half) * sizeof(*n->stack));
+	n->depth -= half - kept;
+	n->folded += half - kept;
 }
 
 static void push(struct nest *n, struct ended e)
@@ -226,13 +266,18 @@ static uint64_t below(struct ended *e, uint64_t *start)
 struct segment {
 	const char *function;
 	const struct record *asker;
+	const struct record *flush; /* a TLB flush for another CPU was in it */
 	uint64_t net;
 	bool marked;
 };
 
-static void end_segment(struct nest *n, const struct record *r, const struct segment *s)
+static void end_segment(struct nest *n, const struct record *r, const struct segment *s, bool part)
 {
-	attribute(n, source_of(n, r, s->function), s->net, r->flags & RECORD_PART, s->asker);
+	uint32_t row = source_of(n, r, s->function);
+
+	attribute(n, row, s->net, part, s->asker);
+	if (s->flush)
+		memcpy(n->sources->row[row]->memory_of, s->flush->name, sizeof(s->flush->name));
 }
 
 /* A note of the interval's own level: a mark ends the segment and begins the next, the others only explain. The time before the first
@@ -242,6 +287,7 @@ static void note(struct nest *n, const struct record *r, const struct record *m,
 	const struct record *asker = m->flags & RECORD_ORIGIN ? m : NULL;
 
 	if (m->kind == RECORD_TLB) {
+		s->flush = m;
 		if (!s->function)
 			s->function = tlb_reason_name(m->id);
 		return;
@@ -251,9 +297,10 @@ static void note(struct nest *n, const struct record *r, const struct record *m,
 		return;
 	}
 	if (s->marked || (s->function && r->kind == RECORD_THREAD)) {
-		end_segment(n, r, s);
+		end_segment(n, r, s, false);
 		s->net = 0;
 		s->asker = NULL;
+		s->flush = NULL;
 	}
 	s->marked = true;
 	s->function = symbol(n, m->arg);
@@ -282,11 +329,11 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 
 		s.net += e->start - at + e->gaps;
 		at = e->end;
-		if (e->note && e->record.level == r->level)
+		if (e->note && e->record.level == r->level && r->kind != RECORD_FAULT) /* a lost thread's */
 			note(n, r, &e->record, &s);
 	}
 	s.net += end - at;
-	end_segment(n, r, &s);
+	end_segment(n, r, &s, r->flags & RECORD_PART);
 	keep_function(n, r, s.function);
 	n->depth = first;
 	push(n, (struct ended){.start = start, .end = end, .intervals = 1, .thread = thread, .last_thread = thread});

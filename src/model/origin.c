@@ -62,10 +62,10 @@ static const char *const helpers[] = {
 	"text_poke_bp",
 	"arch_jump_label",
 	"arch_static_call",
-	"__static_call_update",
+	"__static_call",
 	"jump_label_update",
 	"__jump_label",
-	"__static_key",
+	"static_key",
 	"static_key_",
 	"__text_poke",
 	"schedule_on_each_cpu",
@@ -115,7 +115,9 @@ static const char *function_of(const struct origin *o, const struct record *r, c
 
 static bool same(const struct origin *a, const struct origin *b)
 {
-	return a->cpu == b->cpu && a->tid == b->tid && a->function == b->function && !strcmp(a->comm, b->comm);
+	if (a->cpu != b->cpu || a->tid != b->tid || strcmp(a->comm, b->comm))
+		return false;
+	return a->function == b->function || (a->function && b->function && !strcmp(a->function, b->function));
 }
 
 uint32_t origins_add(struct origins *o, const struct record *r, const struct names *names)

@@ -125,7 +125,9 @@ static int by_length(const void *a, const void *b)
 {
 	const struct gap *x = a, *y = b;
 
-	return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : 0;
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return x->start < y->start ? -1 : x->start > y->start; /* the same in every libc */
 }
 
 void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns)

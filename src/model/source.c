@@ -8,6 +8,8 @@
 
 #define HASH_SLOTS (4 * SOURCES_MAX)
 #define NET_BITS   5 /* percentiles of one source to 3 % */
+#define ROWS_MAX   (SOURCES_MAX + SOURCE_KINDS)
+#define SPARE      ROWS_MAX /* where the row waits that is taken when memory is out, so that there is a first row */
 
 static const char *const kind_names[SOURCE_KINDS] = {"irq", "vector", "softirq", "nmi", "thread", "fault", "outside"};
 
@@ -43,24 +45,42 @@ const char *tlb_reason_name(uint32_t reason)
 	return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "unknown";
 }
 
+static struct source *new_row(void)
+{
+	struct source *s = calloc(1, sizeof(*s));
+
+	if (s && !hist_init(&s->net, NET_BITS))
+		return s;
+	free(s);
+	return NULL;
+}
+
 int sources_init(struct sources *t)
 {
 	memset(t, 0, sizeof(*t));
-	t->row = calloc(SOURCES_MAX + SOURCE_KINDS, sizeof(t->row[0]));
+	t->row = calloc(ROWS_MAX + 1, sizeof(t->row[0]));
 	t->slot = calloc(HASH_SLOTS, sizeof(t->slot[0]));
-	if (t->row && t->slot)
+	if (t->row && t->slot && (t->row[SPARE] = new_row()))
 		return 0;
 	sources_free(t);
 	return -ENOMEM;
 }
 
+static void free_row(struct source *s)
+{
+	if (!s)
+		return;
+	hist_free(&s->net);
+	free(s->origins);
+	free(s);
+}
+
 void sources_free(struct sources *t)
 {
-	for (uint32_t i = 0; i < t->count; i++) {
-		hist_free(&t->row[i]->net);
-		free(t->row[i]->origins);
-		free(t->row[i]);
-	}
+	for (uint32_t i = 0; i < t->count; i++)
+		free_row(t->row[i]);
+	if (t->row)
+		free_row(t->row[SPARE]);
 	free(t->row);
 	free(t->slot);
 	memset(t, 0, sizeof(*t));
@@ -99,15 +119,17 @@ static uint32_t *find_slot(struct sources *t, enum source_kind kind, uint32_t id
 static uint32_t add_row(struct sources *t, uint32_t *slot, enum source_kind kind, uint32_t id, const char *name,
 			const char *function)
 {
-	struct source *s = calloc(1, sizeof(*s));
+	struct source *s = new_row();
 
-	if (!s || hist_init(&s->net, NET_BITS)) {
-		free(s);
-		return UINT32_MAX;
+	if (!s) {
+		s = t->row[SPARE];
+		t->row[SPARE] = NULL;
 	}
+	if (!s)
+		return UINT32_MAX;
 	s->kind = kind;
 	s->id = id;
-	strncpy(s->name, name, sizeof(s->name) - 1);
+	memcpy(s->name, name, strlen(name)); /* cut already */
 	s->function = function;
 	t->row[t->count] = s;
 	*slot = ++t->count;

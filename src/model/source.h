@@ -35,6 +35,8 @@ struct source {
 	struct hist net;         /* net ns of each interval: count, sum, max, percentiles */
 	uint32_t piece;          /* used by the join: this source's piece of the hiccup in hand */
 	uint64_t epoch;          /* used by the join: which hiccup `piece` belongs to */
+	const char *affinity;    /* of an IRQ; belongs to the names; NULL: not known */
+	char memory_of[17];      /* of a TLB shootdown: comm of the thread whose memory it was, the last time */
 	struct origins *origins; /* who asked for it; NULL: nobody is known */
 };
 

@@ -65,7 +65,8 @@ static void keep_worst(struct summary *s, uint32_t index, const struct account *
 	pieces = malloc((a->npieces ? a->npieces : 1) * sizeof(*pieces));
 	if (!pieces)
 		return;
-	memcpy(pieces, a->pieces, a->npieces * sizeof(*pieces));
+	if (a->npieces) /* else there may be no array */
+		memcpy(pieces, a->pieces, a->npieces * sizeof(*pieces));
 	qsort(pieces, a->npieces, sizeof(*pieces), by_net);
 	if (s->nworst == WORST_MAX)
 		free(s->worst[--at].pieces);

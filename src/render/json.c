@@ -129,6 +129,10 @@ static int write_sources(struct json *j, const struct sources *t)
 		json_u64(j, "total_ns", s->net.sum);
 		json_u64(j, "max_ns", s->net.max);
 		json_u64(j, "p99_ns", hist_percentile(&s->net, 99));
+		if (s->affinity)
+			json_string(j, "affinity", s->affinity);
+		if (s->memory_of[0])
+			json_string(j, "memory_of", s->memory_of);
 		write_origins(j, s->origins);
 		json_end(j);
 	}

@@ -2,7 +2,7 @@
  *
  *   culprit 0.1 · linux 6.12.1 · Intel Xeon Gold 6338 · 60.0 s · sampler tsc
  *
- *   cpu 3 (isolated, nohz_full)  412 hiccups · 0.0061 % of the CPU lost · worst 38.2 us · p99 6.10 us · median 1.90 us
+ *   cpu 3 (isolated, nohz_full)  412 hiccups · 0.0061 % of its time lost · worst 38.2 us · p99 6.10 us · median 1.90 us
  *     attributed 97.4 % · edge 2.1 % · outside the kernel 0.5 % · threshold 200 ns (auto) · records 1,021, lost 0
  *      share      time  count      max      p99  kind     who
  *       62.1   2.27 ms    300  9.80 us  9.10 us  thread   kworker/3:1 [812]
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/flow.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "render/render.h"
@@ -48,6 +49,18 @@ static const char *percent_of(uint64_t part, uint64_t whole, char *buf, size_t l
 	return format_percent(whole ? 100.0 * part / whole : 0, buf, len);
 }
 
+/* In a column: the points stand under each other. */
+static const char *share_of(uint64_t part, uint64_t whole, char *buf, size_t len)
+{
+	double percent = whole ? 100.0 * part / whole : 0;
+
+	if (percent > 0 && percent < 0.005)
+		snprintf(buf, len, "<0.01");
+	else
+		snprintf(buf, len, "%.2f", percent);
+	return buf;
+}
+
 /* "kworker/3:1 [812]", "virtio1-req.0 (irq 36)", "local_timer > tick_nohz_handler" */
 static const char *who(const struct source *s, char *buf, size_t len)
 {
@@ -69,46 +82,71 @@ static const char *who(const struct source *s, char *buf, size_t len)
 static void write_head(const struct page *p)
 {
 	const struct host *h = &p->view->host;
-	const struct run *r = &p->view->run;
-	char time[32], model[256], hypervisor[128];
+	char text[256];
+	struct flow f;
 
-	fprintf(p->out, "%sculprit %s%s · linux %s · %s", open_style(p, BOLD), CULPRIT_VERSION, close_style(p),
-		h->kernel, escape_text(h->cpu_model, sizeof(h->cpu_model), model, sizeof(model)));
+	fputs(open_style(p, BOLD), p->out);
+	flow_start(&f, p->out, p->width, "culprit " CULPRIT_VERSION, " · ", "  ");
+	fputs(close_style(p), p->out);
+	f.some = true;
+	flow_add(&f, "linux %s", escape_text(h->kernel, sizeof(h->kernel), text, sizeof(text)));
+	flow_add(&f, "%s", escape_text(h->cpu_model, sizeof(h->cpu_model), text, sizeof(text)));
 	if (h->hypervisor[0])
-		fprintf(p->out, " · %s guest",
-			escape_text(h->hypervisor, sizeof(h->hypervisor), hypervisor, sizeof(hypervisor)));
-	fprintf(p->out, " · %s\n", format_ns(r->duration_ns, time, sizeof(time)));
+		flow_add(&f, "%s guest", escape_text(h->hypervisor, sizeof(h->hypervisor), text, sizeof(text)));
+	flow_add(&f, "%s", format_ns(p->view->run.duration_ns, text, sizeof(text)));
+	flow_end(&f);
+}
+
+static void write_numbers(const struct page *p, const struct cpu_summary *s, const struct cpu_run *r)
+{
+	char a[32], b[32];
+	struct flow f;
+
+	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
+	if (p->view->run.traced) {
+		flow_add(&f, "attributed %s %%", percent_of(s->attributed_ns, s->hiccups.sum, a, sizeof(a)));
+		flow_add(&f, "edge %s %%", percent_of(s->edge_ns, s->hiccups.sum, a, sizeof(a)));
+		flow_add(&f, "outside the kernel %s %%", percent_of(s->outside_ns, s->hiccups.sum, a, sizeof(a)));
+		flow_end(&f);
+		flow_start(&f, p->out, p->width, "  ", " · ", "  ");
+	}
+	flow_add(&f, "threshold %s%s", format_ns(r->threshold_ns, a, sizeof(a)),
+		 p->view->run.threshold_auto ? " (auto)" : "");
+	flow_add(&f, "loop %.1f ns", r->loop_mean_ns);
+	if (p->view->run.traced) {
+		flow_add(&f, "records %s, lost %s", format_count(r->counts.seen, a, sizeof(a)),
+			 format_count(r->counts.lost, b, sizeof(b)));
+		flow_add(&f, "join mismatches %s", format_count(r->counts.mismatches, a, sizeof(a)));
+	}
+	flow_end(&f);
 }
 
 static void write_cpu_head(const struct page *p, uint32_t i)
 {
 	const struct cpu_summary *s = &p->view->summary.cpu[i];
 	const struct cpu_run *r = &p->view->cpu[i];
-	const struct host *h = &p->view->host;
 	const struct hist *hiccups = &s->hiccups;
-	char a[32], b[32], c[32], d[32], e[32];
+	char start[64], a[32];
+	struct flow f;
 
-	fprintf(p->out, "\n%scpu %u%s (%s%s)  %s hiccup%s · %s %% of the CPU lost", open_style(p, BOLD), s->cpu,
-		close_style(p), cpus_has(&h->isolated, s->cpu) ? "isolated" : "not isolated",
-		cpus_has(&h->nohz_full, s->cpu) ? ", nohz_full" : "", format_count(hiccups->count, a, sizeof(a)),
-		hiccups->count == 1 ? "" : "s", percent_of(hiccups->sum, r->observed_ns, b, sizeof(b)));
-	if (hiccups->count)
-		fprintf(p->out, " · worst %s · p99 %s · median %s", format_ns(hiccups->max, c, sizeof(c)),
-			format_ns(hist_percentile(hiccups, 99), d, sizeof(d)),
-			format_ns(hist_percentile(hiccups, 50), e, sizeof(e)));
-	fprintf(p->out, "\n  ");
-	if (p->view->run.traced)
-		fprintf(p->out, "attributed %s %% · edge %s %% · outside the kernel %s %%\n  ",
-			percent_of(s->attributed_ns, hiccups->sum, a, sizeof(a)),
-			percent_of(s->edge_ns, hiccups->sum, b, sizeof(b)),
-			percent_of(s->outside_ns, hiccups->sum, c, sizeof(c)));
-	fprintf(p->out, "threshold %s%s · loop %.1f ns", format_ns(r->threshold_ns, a, sizeof(a)),
-		p->view->run.threshold_auto ? " (auto)" : "", r->loop_mean_ns);
-	if (p->view->run.traced)
-		fprintf(p->out, " · records %s, lost %s · join mismatches %s",
-			format_count(r->counts.seen, b, sizeof(b)), format_count(r->counts.lost, c, sizeof(c)),
-			format_count(r->counts.mismatches, d, sizeof(d)));
-	fprintf(p->out, "\n");
+	fprintf(p->out, "\n%s", open_style(p, BOLD));
+	snprintf(start, sizeof(start), "cpu %u", s->cpu);
+	flow_start(&f, p->out, p->width, start, " · ", "  ");
+	fputs(close_style(p), p->out);
+	snprintf(start, sizeof(start), " (%s%s)  ",
+		 cpus_has(&p->view->host.isolated, s->cpu) ? "isolated" : "not isolated",
+		 cpus_has(&p->view->host.nohz_full, s->cpu) ? ", nohz_full" : "");
+	fputs(start, p->out);
+	f.column += strlen(start);
+	flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)), hiccups->count == 1 ? "" : "s");
+	flow_add(&f, "%s %% of its time lost", percent_of(hiccups->sum, r->observed_ns, a, sizeof(a)));
+	if (hiccups->count) {
+		flow_add(&f, "worst %s", format_ns(hiccups->max, a, sizeof(a)));
+		flow_add(&f, "p99 %s", format_ns(hist_percentile(hiccups, 99), a, sizeof(a)));
+		flow_add(&f, "median %s", format_ns(hist_percentile(hiccups, 50), a, sizeof(a)));
+	}
+	flow_end(&f);
+	write_numbers(p, s, r);
 	if (r->hiccups_lost)
 		fprintf(p->out, "  %s hiccups were not recorded: the reader came too late\n",
 			format_count(r->hiccups_lost, a, sizeof(a)));
@@ -155,13 +193,24 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole, 
 {
 	char a[32], name[2 * NAME_MAX_ESCAPED];
 
-	table_cell(t, NULL, percent_of(s->net.sum, whole, a, sizeof(a)));
+	table_cell(t, NULL, share_of(s->net.sum, whole, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
 	table_cell(t, NULL, format_count(s->net.count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
 	table_cell(t, DIM, source_kind_name(s->kind));
 	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, who(s, name, sizeof(name)));
 	table_end_row(t);
+	if (s->affinity) {
+		snprintf(name, sizeof(name), "  may go to cpu %s", s->affinity);
+		note_row(t, name);
+	}
+	if (s->memory_of[0]) {
+		char comm[80];
+
+		snprintf(name, sizeof(name), "  memory of %s",
+			 escape_text(s->memory_of, sizeof(s->memory_of), comm, sizeof(comm)));
+		note_row(t, name);
+	}
 	if (s->origins)
 		origin_rows(t, s->origins, stacks);
 }
@@ -171,7 +220,7 @@ static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *ki
 {
 	char a[32];
 
-	table_cell(t, NULL, percent_of(ns, whole, a, sizeof(a)));
+	table_cell(t, NULL, share_of(ns, whole, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(ns, a, sizeof(a)));
 	for (int i = 0; i < 2; i++)
 		table_cell(t, NULL, "");
@@ -230,21 +279,23 @@ out:
 /* The kernel's counters: one line when all agree, else those that do not. */
 static void write_evidence(const struct page *p, const struct cpu_run *r, uint64_t outside_ns)
 {
-	char steal[32];
+	char a[32];
+	struct flow f;
 
 	if (!p->view->run.traced || !outside_ns)
 		return;
-	fprintf(p->out, "  outside the kernel: ");
+	flow_start(&f, p->out, p->width, "  outside the kernel: ", "; ", "    ");
 	if (p->view->host.hypervisor[0])
-		fprintf(p->out, "a guest's host takes time unseen; ");
+		flow_add(&f, "this is a guest, and its host takes time unseen");
 	if (r->steal_known)
-		fprintf(p->out, "steal clock %s", format_ns(r->steal_ns, steal, sizeof(steal)));
+		flow_add(&f, "steal clock %s", format_ns(r->steal_ns, a, sizeof(a)));
 	else
-		fprintf(p->out, "steal clock not readable");
+		flow_add(&f, "steal clock not readable");
 	if (r->smi_known)
-		fprintf(p->out, ", %" PRIu64 " SMIs\n", r->smi_count);
+		flow_add(&f, "%s SMIs", format_count(r->smi_count, a, sizeof(a)));
 	else
-		fprintf(p->out, ", SMIs not counted here\n");
+		flow_add(&f, "SMIs cannot be counted here");
+	flow_end(&f);
 }
 
 static void write_closure(const struct page *p, const struct cpu_run *r)
@@ -285,29 +336,6 @@ static void write_ticks(const struct page *p, const struct ticks *t)
 	}
 }
 
-/* Prints words joined by " + ", broken before the width, continued under the first. */
-struct flow {
-	const struct page *page;
-	size_t column, indent;
-	bool first;
-};
-
-static void flow_add(struct flow *f, const char *text)
-{
-	size_t columns = text_columns(text) + (f->first ? 0 : 3);
-
-	if (!f->first && f->column + columns > f->page->width) {
-		fprintf(f->page->out, "\n%*s+ ", (int)f->indent - 2, "");
-		f->column = f->indent;
-		columns -= 3;
-	} else if (!f->first) {
-		fputs(" + ", f->page->out);
-	}
-	fputs(text, f->page->out);
-	f->column += columns;
-	f->first = false;
-}
-
 static void add_asker(char *text, size_t len, const struct origin *o)
 {
 	char comm[80];
@@ -322,37 +350,32 @@ static void add_asker(char *text, size_t len, const struct origin *o)
 static void write_worst(const struct page *p, const struct worst *w)
 {
 	const struct cpu_summary *s = &p->view->summary.cpu[w->cpu];
-	char text[2 * NAME_MAX_ESCAPED + 64], time[32], name[2 * NAME_MAX_ESCAPED], left[96];
-	struct flow f = {.page = p, .first = true};
+	char name[2 * NAME_MAX_ESCAPED + 128], time[32], start[96], lead[96];
+	struct flow f;
 
-	snprintf(left, sizeof(left), "  +%.6f s  cpu %u  %8s = ", (w->start_ns - p->view->run.started_ns) / 1e9, s->cpu,
-		 format_ns(w->duration_ns, time, sizeof(time)));
-	fputs(left, p->out);
-	f.column = f.indent = strlen(left);
+	snprintf(start, sizeof(start), "  +%.6f s  cpu %u  %8s = ", (w->start_ns - p->view->run.started_ns) / 1e9,
+		 s->cpu, format_ns(w->duration_ns, time, sizeof(time)));
+	snprintf(lead, sizeof(lead), "%*s+ ", (int)strlen(start) - 2, "");
+	flow_start(&f, p->out, p->width, start, " + ", lead);
 	for (uint32_t i = 0; i < w->npieces; i++) {
 		const struct source *source = s->sources.row[w->pieces[i].source];
 
-		snprintf(text, sizeof(text), "%s %s", who(source, name, sizeof(name)),
-			 format_ns(w->pieces[i].net_ns, time, sizeof(time)));
+		who(source, name, sizeof(name));
 		if (w->pieces[i].asker)
-			add_asker(text, sizeof(text), &source->origins->row[w->pieces[i].asker - 1]);
-		flow_add(&f, text);
+			add_asker(name, sizeof(name), &source->origins->row[w->pieces[i].asker - 1]);
+		flow_add(&f, "%s %s", name, format_ns(w->pieces[i].net_ns, time, sizeof(time)));
 	}
-	if (w->edge_ns) {
-		snprintf(text, sizeof(text), "edge %s", format_ns(w->edge_ns, time, sizeof(time)));
-		flow_add(&f, text);
-	}
-	if (w->outside_ns) {
-		snprintf(text, sizeof(text), "outside the kernel %s", format_ns(w->outside_ns, time, sizeof(time)));
-		flow_add(&f, text);
-	}
-	fputc('\n', p->out);
+	if (w->edge_ns)
+		flow_add(&f, "edge %s", format_ns(w->edge_ns, time, sizeof(time)));
+	if (w->outside_ns)
+		flow_add(&f, "outside the kernel %s", format_ns(w->outside_ns, time, sizeof(time)));
+	flow_end(&f);
 }
 
 static void write_tail(const struct page *p)
 {
 	const struct run *r = &p->view->run;
-	size_t column = strlen("not observed:");
+	struct flow f;
 
 	if (r->symbols_hidden && r->traced)
 		fprintf(p->out,
@@ -361,19 +384,12 @@ static void write_tail(const struct page *p)
 		fprintf(p->out, "\nnot traced (--no-trace): hiccups are measured, nothing is attributed\n");
 	if (!r->nnot_observed)
 		return;
-	fprintf(p->out, "\nnot observed:");
-	for (uint32_t i = 0; i < r->nnot_observed; i++) {
-		size_t len = strlen(r->not_observed[i]) + 1;
-
-		if (column + len > p->width) {
-			fprintf(p->out, "\n ");
-			column = 1;
-		}
-		fprintf(p->out, " %s", r->not_observed[i]);
-		column += len;
-	}
-	fprintf(p->out,
-		"\n  (this kernel has no such tracepoints: their time, if any, counts as outside the kernel)\n");
+	fputc('\n', p->out);
+	flow_start(&f, p->out, p->width, "not observed: ", " ", "  ");
+	for (uint32_t i = 0; i < r->nnot_observed; i++)
+		flow_add(&f, "%s", r->not_observed[i]);
+	flow_end(&f);
+	fprintf(p->out, "  (this kernel does not have them: their time, if any, counts as outside the kernel)\n");
 }
 
 int render_text(const struct view *view, const struct render_options *options, FILE *out)

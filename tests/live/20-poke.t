@@ -149,7 +149,7 @@ for name in log.config["skipped"]:
 for name, pokes in poked.items():
     function, comm, pid = pokes[0].get("function"), pokes[0].get("comm"), log.config["pid"]
     if comm:
-        rows = sources(report, cpu, kind="thread", name=comm)
+        rows = sources(report, cpu, kind="thread", name=comm, id=pokes[0]["tid"])
         ok(runs_fit(rows, pokes, 4), f"mix: {name}: its thread is named, once a poke", f"{N} pokes", *rows)
         if name not in ("timer", "setaffinity") and "sched_waking" not in missing:
             ok(sum(asked(r, pid) for r in rows) >= 0.9 * N, f"mix: {name}: woken by poke's main thread", *rows)

@@ -1,0 +1,22 @@
+/* Items joined by a separator, broken before the width: "a · b · c". */
+#ifndef CULPRIT_FLOW_H
+#define CULPRIT_FLOW_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct flow {
+	FILE *out;
+	unsigned width;        /* columns that a line may take; a single item may be longer */
+	const char *separator; /* between two items on a line: " · " */
+	const char *lead;      /* before the first item on a further line: "      " */
+	unsigned column;
+	bool some;
+};
+
+/* Prints `start`, which the items follow; it may hold no escape sequences. */
+void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, const char *separator, const char *lead);
+__attribute__((format(printf, 2, 3))) void flow_add(struct flow *f, const char *fmt, ...);
+void flow_end(struct flow *f); /* ends the line */
+
+#endif

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""What the sampler has to bear: a stop longer than 32 bits of its counter, being moved, hostile names, real-time priority, a terminal."""
+import ctypes
+import json
+import os
+import pty
+import re
+import signal
+import time
+
+import lib
+from lib import cpu_of, done, is_, ok, sources
+
+STOP_S = 2.6  # at 2.6 GHz 2^32 cycles are 1.65 s
+HOSTILE = b"\x1b[31m\"\\|\n\xff<b>"
+
+lib.need_bpf()
+cpu = lib.pick_target()
+other = min(c for c in lib.online() if c != cpu)
+
+
+def while_measuring(seconds, act, *extra):
+    """Runs culprit and calls act(pid of the sampler) in its window; returns the report and what act returned."""
+    with lib.ready_file() as path:
+        proc = lib.spawn("run", "-c", str(cpu), "-d", f"{seconds}s", "-f", "json", "-q", "--ready-file", path, *extra)
+        lib.await_ready(proc, path)
+        sampler = next(pid for pid, comm in lib.marked() if pid != proc.pid and comm == "culprit-sampler")
+        got = act(sampler)
+        result = lib.finish(proc, seconds + 20)
+    ok(result.rc == 0, "the run ends well", result)
+    return json.loads(result.out), got
+
+
+def stop(sampler):
+    os.kill(sampler, signal.SIGSTOP)
+    begun = time.monotonic()
+    time.sleep(STOP_S)
+    os.kill(sampler, signal.SIGCONT)
+    return time.monotonic() - begun
+
+
+report, stopped = while_measuring(5, stop)
+lib.check_sums(report, "stopped")
+longest = report["worst"][0]
+ok(abs(longest["duration_ns"] / 1e9 - stopped) < 0.2, "a stop of seconds is one hiccup of its true length", stopped, longest)
+ok(longest["outside_ns"] < 0.2 * longest["duration_ns"], "and others or idle had the CPU meanwhile", longest)
+
+
+def move(sampler):
+    time.sleep(1)
+    for pid in (sampler,):
+        os.sched_setaffinity(pid, {other})
+    return None
+
+
+report, _ = while_measuring(6, move)
+row = cpu_of(report, cpu)
+ok(row["ended_early"] and "moved" in row["ended_early"], "a sampler that is moved says so", row["ended_early"])
+ok(0.5e9 < row["observed_ns"] < 4e9, "and the time before is covered", row["observed_ns"])
+lib.check_sums(report, "moved", lost=None, mismatches=None)
+
+
+def hostile(_):
+    """A child with a name that would drive a terminal takes the CPU for a while."""
+    pid = os.fork()
+    if not pid:
+        ctypes.CDLL(None).prctl(15, ctypes.c_char_p(HOSTILE), 0, 0, 0)
+        os.sched_setaffinity(0, {cpu})
+        end = time.monotonic() + 1
+        while time.monotonic() < end:
+            pass
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return pid
+
+
+report, pid = while_measuring(3, hostile)
+rows = sources(report, cpu, kind="thread", id=pid, name=re.compile(r"x1b"))
+ok(rows and all(c.isprintable() for c in rows[0]["name"]), "a hostile name is escaped in JSON", sources(report, cpu, id=pid))
+
+with lib.ready_file() as path:
+    proc = lib.spawn("run", "-c", str(cpu), "-d", "3s", "-q", "--ready-file", path)
+    lib.await_ready(proc, path)
+    hostile(None)
+    text = lib.finish(proc, 20).out
+ok("\\x1b[31m" in text and "\x1b" not in text, "and in text", text[:2000])
+ok(all(len(line) <= 100 for line in text.splitlines()), "the text fits 100 columns", [x for x in text.splitlines() if len(x) > 100])
+
+report, _ = while_measuring(2, lambda sampler: is_(os.sched_getscheduler(sampler), os.SCHED_FIFO, "-P f:10 makes it FIFO"), "-P", "f:10")
+is_(report["run"]["priority"], "SCHED_FIFO 10", "and the report says so")
+
+
+def on_terminal(*args, env=()):
+    """What culprit prints when all its streams are a terminal."""
+    pid, master = pty.fork()
+    if not pid:
+        os.environ.update(env)
+        os.execv(lib.CULPRIT, [lib.CULPRIT, "run", "-c", str(cpu), "-d", "1200ms", *args])
+    out = b""
+    try:
+        while chunk := os.read(master, 4096):
+            out += chunk
+    except OSError:
+        pass
+    os.waitpid(pid, 0)
+    return out.decode(errors="replace")
+
+
+plain, quiet, mono = on_terminal(), on_terminal("-q"), on_terminal("-q", env={"NO_COLOR": "1"})
+ok("hiccups · worst" in plain and "\r" in plain, "a terminal gets a progress line", plain[:300])
+ok(" of 1.20 s" not in quiet, "-q takes it away", quiet[:300])
+ok("\x1b[" in quiet and "\x1b[" not in mono, "colour on a terminal, none with NO_COLOR", mono[:300])
+done()
