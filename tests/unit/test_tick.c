@@ -1,0 +1,165 @@
+/* Why the tick did not stop: rows, their bound, and names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "model/tick.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define RESERVED     8 /* rows for dependencies that come late */
+
+static void add(struct ticks *t, uint32_t dependency, uint32_t tid, const char *comm)
+{
+	struct record r = {.kind = RECORD_TICK, .id = dependency, .arg = tid};
+
+	memcpy(r.name, comm, strnlen(comm, sizeof(r.name)));
+	ticks_add(t, &r);
+}
+
+static void assert_row(const struct ticks *t, uint32_t row, uint32_t dependency, uint32_t tid, const char *comm,
+		       uint64_t count)
+{
+	assert_true(row < t->count);
+	assert_int_equal(t->row[row].dependency, dependency);
+	assert_int_equal(t->row[row].tid, tid);
+	assert_string_equal(t->row[row].comm, comm);
+	assert_int_equal(t->row[row].count, count);
+}
+
+static uint64_t total(const struct ticks *t)
+{
+	uint64_t sum = 0;
+
+	assert_true(t->count <= TICK_ROWS);
+	for (uint32_t i = 0; i < t->count; i++)
+		sum += t->row[i].count;
+	return sum;
+}
+
+static void test_names(void **state)
+{
+	/* include/linux/tick.h: enum tick_dep_bits */
+	static const char *const names[] = {"POSIX_TIMER", "PERF_EVENTS", "SCHED", "CLOCK_UNSTABLE", "RCU", "RCU_EXP"};
+
+	(void)state;
+	assert_string_equal(tick_dependency_name(0), "NONE");
+	for (unsigned i = 0; i < COUNT(names); i++)
+		assert_string_equal(tick_dependency_name(1U << i), names[i]);
+	assert_string_equal(tick_dependency_name(3), "several");
+	assert_string_equal(tick_dependency_name(1U << COUNT(names)), "several");
+	assert_string_equal(tick_dependency_name(UINT32_MAX), "several");
+}
+
+static void test_each_part_of_the_key_counts(void **state)
+{
+	struct ticks t = {.count = 0};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		add(&t, 4, 100, "a");
+		add(&t, 1, 100, "a");
+		add(&t, 4, 101, "a");
+		add(&t, 4, 100, "b"); /* it has a new name */
+		add(&t, 4, 0, "swapper/3");
+	}
+	add(&t, 4, 101, "a");
+	assert_int_equal(t.count, 5);
+	assert_row(&t, 0, 4, 100, "a", 3);
+	assert_row(&t, 1, 1, 100, "a", 3);
+	assert_row(&t, 2, 4, 101, "a", 4);
+	assert_row(&t, 3, 4, 100, "b", 3);
+	assert_row(&t, 4, 4, 0, "swapper/3", 3);
+}
+
+static void test_comms_of_any_bytes(void **state)
+{
+	struct ticks t = {.count = 0};
+
+	(void)state;
+	add(&t, 4, 1, "0123456789abcdef"); /* no NUL */
+	add(&t, 4, 1, "0123456789abcdef");
+	add(&t, 4, 1, "0123456789abcde");
+	add(&t, 4, 1, "\x1b[2J\xff\n");
+	add(&t, 4, 1, "");
+	assert_int_equal(t.count, 4);
+	assert_row(&t, 0, 4, 1, "0123456789abcdef", 2);
+	assert_row(&t, 1, 4, 1, "0123456789abcde", 1);
+	assert_row(&t, 2, 4, 1, "\x1b[2J\xff\n", 1);
+	assert_row(&t, 3, 4, 1, "", 1);
+}
+
+/* Later threads share the last row of their dependency; those that have rows keep them; others' are left alone. */
+static void test_many_threads(void **state)
+{
+	struct ticks t = {.count = 0};
+	uint32_t last = TICK_ROWS - RESERVED - 1;
+
+	(void)state;
+	add(&t, 1, 7, "posix");
+	for (uint32_t tid = 1; tid <= 1000; tid++)
+		add(&t, 4, tid, "many");
+	assert_int_equal(t.count, TICK_ROWS - RESERVED);
+	assert_row(&t, 0, 1, 7, "posix", 1);
+	for (uint32_t i = 1; i < last; i++)
+		assert_row(&t, i, 4, i, "many", 1);
+	assert_row(&t, last, 4, 0, "(several)", 1000 - (last - 1));
+	add(&t, 4, 5, "many");
+	add(&t, 4, last, "many"); /* its row is gone */
+	assert_row(&t, 5, 4, 5, "many", 2);
+	assert_row(&t, last, 4, 0, "(several)", 1000 - (last - 1) + 1);
+	add(&t, 1, 8, "posix");
+	assert_row(&t, 0, 1, 0, "(several)", 2);
+	assert_int_equal(total(&t), 1004);
+}
+
+/* However many threads came before, each dependency finds a row. */
+static void test_late_dependencies(void **state)
+{
+	struct ticks t = {.count = 0};
+
+	(void)state;
+	for (uint32_t tid = 1; tid <= 100; tid++)
+		add(&t, 4, tid, "many");
+	for (unsigned i = 0; i < 6; i++) {
+		if (1U << i == 4)
+			continue;
+		add(&t, 1U << i, 50, "late");
+		assert_row(&t, t.count - 1, 1U << i, 50, "late", 1);
+		add(&t, 1U << i, 51, "later");
+		assert_row(&t, t.count - 1, 1U << i, 0, "(several)", 2);
+	}
+	add(&t, 0, 0, "none");
+	assert_row(&t, t.count - 1, 0, 0, "none", 1);
+	assert_int_equal(total(&t), 100 + 10 + 1);
+}
+
+/* Dependencies that no kernel has do not overflow the table. */
+static void test_bound(void **state)
+{
+	struct ticks t = {.count = 0};
+
+	(void)state;
+	for (uint32_t i = 0; i < 5000; i++)
+		add(&t, i, i, "wild");
+	assert_int_equal(t.count, TICK_ROWS);
+	for (uint32_t i = 0; i < TICK_ROWS; i++)
+		assert_row(&t, i, i, i, "wild", 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_each_part_of_the_key_counts),
+		cmocka_unit_test(test_comms_of_any_bytes),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_late_dependencies),
+		cmocka_unit_test(test_bound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
