@@ -26,6 +26,9 @@ enum record_kind {
 	RECORD_MARK = 8,
 	/* The tick could not be stopped: id = dependency bit (include/linux/tick.h), arg = tid, name = comm. */
 	RECORD_TICK = 9,
+	/* The kernel's osnoise tracer says that an interval ended: mark = its record_kind, id = IRQ, vector, softirq or tid, arg = net ns,
+	 * name = what osnoise calls it. */
+	RECORD_OSNOISE = 10,
 };
 
 /* What a mark marks. With RECORD_ORIGIN its name, id, origin_cpu, origin and stack say who asked for it. */

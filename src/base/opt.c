@@ -238,13 +238,15 @@ static void print_row(FILE *out, const struct opt *row, size_t left)
 	char text[128];
 	size_t columns = left_text(row, text, sizeof(text));
 
+	if (!row->help)
+		return; /* for the project's own tests */
 	if (columns > left) {
 		print_text(out, text, 0, 0);
 		columns = 0;
 	} else {
 		fputs(text, out);
 	}
-	print_text(out, row->help ? row->help : "", left + 2, columns);
+	print_text(out, row->help, left + 2, columns);
 }
 
 void opt_help(const struct opt_command *command, FILE *out)

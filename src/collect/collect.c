@@ -45,6 +45,7 @@ struct target {
 	double ns_per_tick;
 	uint64_t base_tick, base_ns; /* an early reading of both clocks */
 	uint64_t last_ns;            /* end of the newest hiccup */
+	struct intervals *intervals; /* NULL: not wanted */
 	struct closure *closure;     /* NULL without probes */
 	bool closing;                /* its window has begun... */
 	bool closed;                 /* ...and ended */
@@ -60,7 +61,7 @@ struct collect {
 	struct target *target;
 	uint32_t ntargets;
 	uint64_t misses_before;
-	bool counter, real_time;
+	bool counter, real_time, want_intervals;
 	bool began, stopped, ended;
 	struct outside *outside;
 	uint64_t steal_read_ns;   /* when the steal clocks were read last */
@@ -190,6 +191,18 @@ const struct account *collect_next(struct collect *c, uint32_t *index)
 
 		if (a)
 			return a;
+	}
+	return NULL;
+}
+
+const struct interval *collect_interval(struct collect *c, uint32_t *index)
+{
+	for (*index = 0; *index < c->ntargets; ++*index) {
+		const struct interval *i =
+			c->target[*index].intervals ? intervals_next(c->target[*index].intervals) : NULL;
+
+		if (i)
+			return i;
 	}
 	return NULL;
 }
@@ -358,9 +371,13 @@ static int learn(struct collect *c)
 		t->base_ns = l->start_ns;
 		if (learn_edges(c, i))
 			return -1;
+		t->intervals = c->want_intervals ? calloc(1, sizeof(*t->intervals)) : NULL;
+		if (c->want_intervals && !t->intervals)
+			return complain("out of memory");
 		c->view->cpu[i].threshold_ns = l->learn_limit * t->ns_per_tick + 0.5;
 		t->join = join_new(&(struct join_options){.sources = &c->view->summary.cpu[i].sources,
 							  .ticks = &c->view->summary.cpu[i].ticks,
+							  .intervals = t->intervals,
 							  .real_time = c->real_time,
 							  .names = c->names ? live_names(c->names) : NULL,
 							  .threshold_ns = c->view->cpu[i].threshold_ns,
@@ -417,7 +434,7 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	if (name_targets(c, o) || pin_self(&o->housekeeping))
 		return -1;
 	if (o->trace) {
-		c->probes = probes_open(&o->targets);
+		c->probes = probes_open(&o->targets, o->osnoise);
 		if (!c->probes)
 			return -1;
 		c->view->run.not_observed = probes_not_observed(c->probes, &c->view->run.nnot_observed);
@@ -454,6 +471,7 @@ struct collect *collect_open(const struct collect_options *options, struct view 
 	c->view = view;
 	c->stop = stop;
 	c->counter = !options->clock;
+	c->want_intervals = options->intervals;
 	c->real_time = options->policy != SCHED_OTHER;
 	describe_run(view, options);
 	if (!start_all(c, options))
@@ -501,6 +519,7 @@ int collect_begin(struct collect *c)
 	struct tm utc;
 
 	for (uint32_t i = 0; i < c->ntargets; i++) {
+		read_records(&c->target[i], NULL, 0, false); /* room for the window */
 		c->target[i].lane->begin_ns = begin;
 		atomic_store(&c->target[i].lane->phase, LANE_MEASURE);
 	}
@@ -686,6 +705,7 @@ void collect_close(struct collect *c)
 		lane_free(c->target[i].lane);
 		join_free(c->target[i].join);
 		closure_free(c->target[i].closure);
+		free(c->target[i].intervals);
 	}
 	live_names_free(c->names);
 	outside_free(c->outside);

@@ -19,6 +19,8 @@ struct collect_options {
 	struct cpus targets;
 	struct cpus housekeeping; /* empty: all other online CPUs */
 	bool trace;               /* load and attach the probes */
+	bool osnoise;             /* also the events of the kernel's osnoise tracer, which is on; needs intervals */
+	bool intervals;           /* keep each interval for collect_interval */
 	bool clock;               /* sample CLOCK_MONOTONIC instead of the counter */
 	int policy, priority;     /* of the samplers: SCHED_OTHER, SCHED_FIFO, SCHED_RR */
 	uint64_t threshold_ns;    /* 0: from each CPU's own loop */
@@ -38,6 +40,9 @@ uint32_t collect_poll(struct collect *c);
 /* The hiccups that the last collect_poll or collect_stop has read, one a call, already in the view's summary; NULL: no more. Not
  * calling it loses nothing but the sight of them. The account is valid until the next call; *index is the CPU's in the summary. */
 const struct account *collect_next(struct collect *c, uint32_t *index);
+
+/* The intervals of all hiccups that have been accounted for, and osnoise's of the same, in no strict order among the two; NULL: no more. */
+const struct interval *collect_interval(struct collect *c, uint32_t *index);
 
 void collect_stop(struct collect *c); /* the window closes; the last hiccups can be taken */
 void collect_end(struct collect *c);

@@ -22,6 +22,7 @@ struct probes {
 	struct culprit_bpf *skel;
 	struct cpu_state *states;
 	uint32_t nstates;
+	bool osnoise; /* its events are wanted */
 	struct bpf_link *link[PROBES_MAX];
 	uint32_t nlinks;
 	char *missing[PROBES_MAX + 1];
@@ -69,7 +70,8 @@ static int args_needed(const char *name)
 	} needs[] = {{"sched_switch", 3},         {"nmi_handler", 3},      {"tlb_flush", 2},
 		     {"page_fault_user", 3},      {"irq_handler_exit", 2}, {"tasklet_entry", 2},
 		     {"csd_function_entry", 2},   {"csd_queue_cpu", 4},    {"ipi_send_cpu", 3},
-		     {"workqueue_queue_work", 3}, {"tick_stop", 2}};
+		     {"workqueue_queue_work", 3}, {"tick_stop", 2},        {"irq_noise", 4},
+		     {"softirq_noise", 3},        {"thread_noise", 3},     {"nmi_noise", 2}};
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!strcmp(needs[i].name, name))
@@ -114,6 +116,8 @@ static void choose_programs(struct probes *p, const struct btf *btf, bool functi
 		free(p->missing[--p->nmissing]);
 	bpf_object__for_each_program(prog, p->skel->obj)
 	{
+		if (strstr(hook_of(prog), "_noise") && !p->osnoise)
+			continue;
 		bool there = hook_exists(prog, btf) && (functions || !is_function_hook(prog));
 
 		bpf_program__set_autoload(prog, there);
@@ -159,7 +163,7 @@ static int load(struct probes *p, const struct cpus *targets)
 	return 0;
 }
 
-struct probes *probes_open(const struct cpus *targets)
+struct probes *probes_open(const struct cpus *targets, bool osnoise)
 {
 	struct probes *p = calloc(1, sizeof(*p));
 	void *map;
@@ -168,6 +172,7 @@ struct probes *probes_open(const struct cpus *targets)
 		complain("out of memory");
 		return NULL;
 	}
+	p->osnoise = osnoise;
 	complaining = p;
 	libbpf_set_print(keep_first_warning);
 	if (load(p, targets)) {

@@ -10,8 +10,9 @@
 struct probes;
 
 /* Loads the programs that this kernel has tracepoints for; each target gets a cpu_state, in ascending order of CPU. Nothing is attached yet.
+ * osnoise: also the events of the kernel's osnoise tracer.
  * Says why and returns NULL on error. */
-struct probes *probes_open(const struct cpus *targets);
+struct probes *probes_open(const struct cpus *targets, bool osnoise);
 void probes_close(struct probes *p); /* detaches all */
 
 /* Patches kernel text, which interrupts every CPU: before the window, never in it. 0, or -1 with the reason said. */

@@ -14,6 +14,7 @@
 struct join {
 	struct nest *nest;
 	struct ticks *ticks;
+	struct intervals *intervals;
 	struct edge_bounds bounds;
 	uint64_t threshold_ns;
 	struct join_counts counts;
@@ -32,6 +33,9 @@ struct join *join_new(const struct join_options *o)
 	j->threshold_ns = o->threshold_ns;
 	j->bounds = o->bounds;
 	j->nest = nest_new(o->sources, o->bounds, o->names, o->real_time);
+	j->intervals = o->intervals;
+	if (j->nest)
+		nest_tap(j->nest, o->intervals);
 	j->wait = calloc(WAIT_SLOTS, sizeof(*j->wait));
 	if (j->nest && j->wait)
 		return j;
@@ -96,6 +100,11 @@ void join_record(struct join *j, const struct record *r)
 	j->counts.seen++;
 	if (r->kind == RECORD_TICK && j->ticks)
 		ticks_add(j->ticks, r);
+	if (r->kind == RECORD_OSNOISE && j->intervals) {
+		struct interval interval = interval_of(r, 0);
+
+		intervals_push(j->intervals, &interval);
+	}
 	if (j->last - j->first >= WAIT_SLOTS)
 		join_relieve(j, nest_is_open(j->nest)); /* what waits behind a hiccup that has begun belongs to it */
 	while (i > j->first && ends_after(waiting(j, i - 1), r)) {
@@ -126,7 +135,14 @@ static void check_sequence(struct join *j, const struct record *r, const struct 
 
 static void drop_below(struct join *j, const struct record *r)
 {
+	if (r->kind == RECORD_OSNOISE)
+		return;
 	j->counts.below_threshold++;
+	if (j->intervals && r->kind < RECORD_TLB && r->kind != RECORD_FAULT) {
+		struct interval interval = interval_of(r, r->end_ns - r->start_ns);
+
+		intervals_push(j->intervals, &interval);
+	}
 	if (r->end_ns - r->start_ns > j->threshold_ns + TOLERANCE_NS)
 		j->counts.mismatches++; /* so long a record must lie in a hiccup */
 }

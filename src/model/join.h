@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include "model/hiccup.h"
+#include "model/interval.h"
 #include "model/nest.h"
 #include "model/tick.h"
 
@@ -30,11 +31,12 @@ struct join_counts {
 };
 
 struct join_options {
-	struct sources *sources;   /* raised as hiccups come; outlives the join, as do the next two */
-	struct ticks *ticks;       /* NULL: not wanted */
-	const struct names *names; /* NULL: numbers have no names */
-	bool real_time;            /* the sampler has a real-time priority */
-	uint64_t threshold_ns;     /* shortest gap that is a hiccup */
+	struct sources *sources;     /* raised as hiccups come; outlives the join, as do the next two */
+	struct ticks *ticks;         /* NULL: not wanted */
+	const struct names *names;   /* NULL: numbers have no names */
+	struct intervals *intervals; /* gets each interval; NULL: not wanted */
+	bool real_time;              /* the sampler has a real-time priority */
+	uint64_t threshold_ns;       /* shortest gap that is a hiccup */
 	struct edge_bounds bounds;
 };
 

@@ -23,6 +23,8 @@ struct ended {
 struct nest {
 	struct sources *sources;
 	const struct names *names;
+	struct intervals *intervals;
+	uint64_t own; /* net time of the interval in hand */
 	bool real_time;
 	struct edge_bounds bounds;
 	struct ended *stack;
@@ -64,6 +66,11 @@ void nest_free(struct nest *n)
 	free(n->stack);
 	free(n->account.pieces);
 	free(n);
+}
+
+void nest_tap(struct nest *n, struct intervals *intervals)
+{
+	n->intervals = intervals;
 }
 
 bool nest_is_open(const struct nest *n)
@@ -275,6 +282,7 @@ static void end_segment(struct nest *n, const struct record *r, const struct seg
 {
 	uint32_t row = source_of(n, r, s->function);
 
+	n->own += s->net;
 	attribute(n, row, s->net, part, s->asker);
 	if (s->flush)
 		memcpy(n->sources->row[row]->memory_of, s->flush->name, sizeof(s->flush->name));
@@ -315,6 +323,7 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	uint32_t first = n->depth, last = n->depth;
 	uint64_t at;
 
+	n->own = 0;
 	if (last && end < n->stack[last - 1].end)
 		end = n->stack[last - 1].end;
 	/* An instant that is as old and of a lower level belongs to an interval that encloses this one. */
@@ -335,6 +344,11 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	s.net += end - at;
 	end_segment(n, r, &s, r->flags & RECORD_PART);
 	keep_function(n, r, s.function);
+	if (n->intervals) {
+		struct interval interval = interval_of(r, n->own);
+
+		intervals_push(n->intervals, &interval);
+	}
 	n->depth = first;
 	push(n, (struct ended){.start = start, .end = end, .intervals = 1, .thread = thread, .last_thread = thread});
 }
@@ -370,6 +384,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 		push(n, (struct ended){.start = start, .end = start, .note = true, .record = *r});
 		break;
 	case RECORD_TICK:
+	case RECORD_OSNOISE:
 		break;
 	default:
 		enclose(n, r, start, end);

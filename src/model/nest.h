@@ -6,6 +6,7 @@
 #define CULPRIT_NEST_H
 
 #include <stdbool.h>
+#include "model/interval.h"
 #include "model/names.h"
 #include "model/source.h"
 
@@ -39,6 +40,9 @@ struct nest;
  * without one that runs in its stead was let in by RT throttling or the deadline server. NULL when out of memory. */
 struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const struct names *names, bool real_time);
 void nest_free(struct nest *n);
+
+/* Each interval that is netted goes there as well; NULL: no more. */
+void nest_tap(struct nest *n, struct intervals *intervals);
 
 /* Begins the account of a hiccup, unless one is open. */
 void nest_open(struct nest *n);

@@ -43,7 +43,9 @@ def measure(what, *args):
 
 
 def runs_fit(rows, log, pieces=1.5):
-    return len(log) <= total(rows, "count") <= pieces * len(log) + SPARE
+    # Where the machine stalled, one poke follows another so closely that the thread does not sleep in between.
+    runs = 1 + sum(e["start_ns"] > before["end_ns"] + 50_000 for before, e in zip(log, log[1:]))
+    return runs <= total(rows, "count") <= pieces * len(log) + SPARE
 
 
 def check_thread(what, report, log, low, high, pieces=1.5):
@@ -90,7 +92,7 @@ for what in "membarrier", "tlb":
         report, log = got
         # Where the sender lost its CPU for long, the spinner had gone when the IPI came.
         hit = [e for e in log if e["spin_start_ns"] <= e["start_ns"] and e["end_ns"] <= e["spin_end_ns"]]
-        rows, usual = calls(report), total(calls(control), "count")
+        rows, usual = calls(report), total(calls(control, function=log[0]["function"]), "count")
         count = total(rows, "count")
         ok(log.inner["CAL"] <= count <= log.outer["CAL"], f"{what}: as many function-call IPIs as the kernel counted",
            f"kernel {log.inner['CAL']}..{log.outer['CAL']}, culprit {count}", *rows)

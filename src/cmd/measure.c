@@ -1,0 +1,191 @@
+#include "cmd/measure.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "collect/host.h"
+
+#define POLL_NS (10 * NSEC_PER_MSEC)
+
+/* ---- options ---- */
+
+int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	if (!strcmp(text, "auto")) {
+		*(uint64_t *)field = 0;
+		return 0;
+	}
+	return opt_set_time(text, field, row, why, whylen);
+}
+
+/* "f:10" FIFO, "r:5" round robin, "o:0" the normal policy: rtla's and chrt's letters. */
+int measure_set_priority(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	struct {
+		int policy, priority;
+	} *sched = field;
+	int policy = text[0] == 'f' ? SCHED_FIFO : text[0] == 'r' ? SCHED_RR : text[0] == 'o' ? SCHED_OTHER : -1;
+	long priority;
+
+	(void)row;
+	if (policy < 0 || text[1] != ':') {
+		snprintf(why, whylen,
+			 "'%s' is not a priority: use f:1 to f:99 (FIFO), r:1 to r:99 (round robin) or o:0", text);
+		return -EINVAL;
+	}
+	if (parse_integer(text + 2, policy != SCHED_OTHER, policy == SCHED_OTHER ? 0 : 99, &priority, why, whylen))
+		return -EINVAL;
+	sched->policy = policy;
+	sched->priority = priority;
+	return 0;
+}
+
+void measure_init(struct measure *m)
+{
+	memset(m, 0, sizeof(*m));
+	m->duration_ns = 10 * NSEC_PER_SEC;
+	m->sched.policy = SCHED_OTHER;
+}
+
+/* ---- choosing CPUs ---- */
+
+static int choose_targets(struct measure *m, const struct host *host)
+{
+	struct cpus absent = m->cpus, allowed;
+	char list[256], online[256];
+	int lowest;
+
+	if (!cpus_empty(&m->cpus)) {
+		cpus_sub(&absent, &host->online);
+		if (cpus_empty(&absent))
+			return 0;
+		return complain("CPU %s is not there or offline: online are %s (-c)",
+				cpus_format(&absent, list, sizeof(list)),
+				cpus_format(&host->online, online, sizeof(online)));
+	}
+	m->cpus = host->isolated;
+	cpus_and(&m->cpus, &host->online);
+	if (!cpus_empty(&m->cpus))
+		return 0;
+	host_allowed(&allowed);
+	m->cpus = allowed;
+	lowest = cpus_next(&m->cpus, 0);
+	if (lowest >= 0)
+		cpus_del(&m->cpus, lowest);
+	if (cpus_empty(&m->cpus))
+		return complain(
+			"there is only one CPU to use, and it must stay free for housekeeping: culprit needs two");
+	return 0;
+}
+
+static int choose_housekeeping(struct measure *m, const struct host *host)
+{
+	struct cpus both = m->housekeeping, absent = m->housekeeping;
+	char list[256], targets[256];
+
+	cpus_and(&both, &m->cpus);
+	cpus_sub(&absent, &host->online);
+	if (!cpus_empty(&both))
+		return complain("CPU %s cannot be measured and do housekeeping at once: give -c and -H different CPUs",
+				cpus_format(&both, list, sizeof(list)));
+	if (!cpus_empty(&absent))
+		return complain("CPU %s is not there or offline (-H)", cpus_format(&absent, list, sizeof(list)));
+	if (!cpus_empty(&m->housekeeping))
+		return 0;
+	m->housekeeping = host->online;
+	cpus_sub(&m->housekeeping, &m->cpus);
+	if (cpus_empty(&m->housekeeping))
+		return complain(
+			"measuring all online CPUs (%s) would leave none for housekeeping, and the machine could hang: "
+			"leave one out of -c",
+			cpus_format(&m->cpus, targets, sizeof(targets)));
+	return 0;
+}
+
+static int check_place(const struct measure *m, const struct host *host)
+{
+	char caps[64];
+	const char *why = "";
+
+	if (!m->no_trace) {
+		host_missing_caps(caps, sizeof(caps));
+		if (caps[0])
+			return complain("tracing needs %s: run with sudo, or with --no-trace to measure without names",
+					caps);
+	}
+	if (!m->clock && !host_counter_stable(host, &why))
+		return complain("the time-stamp counter is not stable here (%s): use --clock", why);
+	return 0;
+}
+
+int measure_check(struct measure *m, const struct host *host)
+{
+	return choose_targets(m, host) || choose_housekeeping(m, host) || check_place(m, host) ? -1 : 0;
+}
+
+struct collect_options measure_collect(const struct measure *m)
+{
+	return (struct collect_options){.targets = m->cpus,
+					.housekeeping = m->housekeeping,
+					.trace = !m->no_trace,
+					.clock = m->clock,
+					.policy = m->sched.policy,
+					.priority = m->sched.priority,
+					.threshold_ns = m->threshold_ns};
+}
+
+/* ---- the end ---- */
+
+volatile int measure_stop;
+
+static void on_signal(int sig)
+{
+	measure_stop = 1;
+	signal(sig, SIG_DFL);
+}
+
+/* Ctrl-C and SIGTERM. Without SA_RESTART: sleeping calls come back at once. */
+void measure_catch_signals(void)
+{
+	struct sigaction act = {.sa_handler = on_signal};
+
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	sigaction(SIGHUP, &act, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+uint64_t measure_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
+}
+
+bool measure_wait(const struct measure *m, uint64_t begin_ns)
+{
+	uint64_t elapsed = measure_now() - begin_ns;
+	struct timespec nap = {0, POLL_NS};
+
+	if (elapsed >= m->duration_ns || measure_stop)
+		return false;
+	if (m->duration_ns - elapsed < POLL_NS)
+		nap.tv_nsec = m->duration_ns - elapsed;
+	nanosleep(&nap, NULL);
+	return true;
+}
+
+void measure_announce(const struct measure *m)
+{
+	FILE *f = m->ready_file ? fopen(m->ready_file, "we") : NULL;
+
+	if (f)
+		fclose(f);
+}

@@ -1,0 +1,213 @@
+#include "collect/tracer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/say.h"
+
+#define INSTANCE "culprit-osnoise"
+#define STATE	 "/run/culprit-osnoise.state" /* what to put back, for the next start should this one be killed */
+#define VALUE_MAX 4096
+
+struct tracer {
+	char root[64]; /* of tracefs */
+	int state;     /* locked while this process lives */
+	char cpus[VALUE_MAX + 8];
+	bool workload; /* the option was set */
+	bool changed;
+};
+
+static int read_value(const struct tracer *t, const char *name, char *value, size_t len)
+{
+	char path[256];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", t->root, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, value, len - 1);
+	close(fd);
+	if (n < 0)
+		return -errno;
+	value[n] = 0;
+	value[strcspn(value, "\n")] = 0;
+	return 0;
+}
+
+static int write_value(const struct tracer *t, const char *name, const char *value)
+{
+	char path[256];
+	ssize_t n;
+	int fd, err = 0;
+
+	snprintf(path, sizeof(path), "%s/%s", t->root, name);
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_TRUNC);
+	if (fd < 0)
+		return -errno;
+	n = write(fd, value, strlen(value));
+	if (n < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static bool has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = text; (at = strstr(at, word)); at += len)
+		if ((at == text || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+	return false;
+}
+
+static int find_root(struct tracer *t)
+{
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	char tracers[VALUE_MAX];
+
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		snprintf(t->root, sizeof(t->root), "%s", roots[i]);
+		if (read_value(t, "available_tracers", tracers, sizeof(tracers)))
+			continue;
+		if (has_word(tracers, "osnoise"))
+			return 0;
+		return complain("this kernel has no osnoise tracer (CONFIG_OSNOISE_TRACER; Debian's -rt kernels have it): "
+				"read output saved elsewhere with --from FILE");
+	}
+	return complain("tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing");
+}
+
+/* ---- other users ---- */
+
+static bool is_busy(const struct tracer *t, const char *directory)
+{
+	char name[320], tracer[64];
+
+	snprintf(name, sizeof(name), "%s%scurrent_tracer", directory, directory[0] ? "/" : "");
+	return !read_value(t, name, tracer, sizeof(tracer)) && (!strcmp(tracer, "osnoise") || !strcmp(tracer, "timerlat"));
+}
+
+static int check_others(const struct tracer *t)
+{
+	char path[128], name[300];
+	struct dirent *entry;
+	DIR *dir;
+	int err = 0;
+
+	if (is_busy(t, ""))
+		return complain("somebody else uses the osnoise or timerlat tracer (%s/current_tracer): end that first", t->root);
+	snprintf(path, sizeof(path), "%s/instances", t->root);
+	dir = opendir(path);
+	while (dir && !err && (entry = readdir(dir))) {
+		snprintf(name, sizeof(name), "instances/%s", entry->d_name);
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, INSTANCE) && is_busy(t, name))
+			err = complain("somebody else uses the osnoise or timerlat tracer (%s/%s): end that first", t->root, name);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+/* ---- what is put back ---- */
+
+static void put_back(struct tracer *t)
+{
+	char path[128];
+
+	write_value(t, "instances/" INSTANCE "/current_tracer", "nop");
+	snprintf(path, sizeof(path), "%s/instances/" INSTANCE, t->root);
+	rmdir(path);
+	write_value(t, "osnoise/cpus", t->cpus);
+	write_value(t, "osnoise/options", t->workload ? "OSNOISE_WORKLOAD" : "NO_OSNOISE_WORKLOAD");
+}
+
+static int save(struct tracer *t)
+{
+	char options[VALUE_MAX], state[VALUE_MAX + 8];
+	ssize_t n;
+
+	if (read_value(t, "osnoise/cpus", t->cpus, sizeof(t->cpus)) || read_value(t, "osnoise/options", options, sizeof(options)))
+		return complain("the osnoise tracer of this kernel has no option to run without its own threads: it is too old");
+	t->workload = has_word(options, "OSNOISE_WORKLOAD");
+	n = snprintf(state, sizeof(state), "%d %s\n", t->workload, t->cpus);
+	if (ftruncate(t->state, 0) || pwrite(t->state, state, n, 0) != n)
+		return complain("cannot write %s: %s", STATE, strerror(errno));
+	return 0;
+}
+
+/* Takes the lock; what a killed predecessor left behind is put back first. */
+static int lock_state(struct tracer *t)
+{
+	char state[VALUE_MAX + 8] = "";
+	ssize_t n;
+
+	t->state = open(STATE, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (t->state < 0)
+		return complain("cannot open %s: %s", STATE, strerror(errno));
+	if (flock(t->state, LOCK_EX | LOCK_NB))
+		return complain("another culprit is comparing with the osnoise tracer: wait for it to end");
+	n = pread(t->state, state, sizeof(state) - 1, 0);
+	if (n > 2) {
+		state[strcspn(state, "\n")] = 0;
+		t->workload = state[0] == '1';
+		snprintf(t->cpus, sizeof(t->cpus), "%s", state + 2);
+		put_back(t);
+	}
+	return 0;
+}
+
+static int switch_on(struct tracer *t, const struct cpus *cpus)
+{
+	char list[VALUE_MAX], path[128];
+	int err;
+
+	cpus_format(cpus, list, sizeof(list));
+	snprintf(path, sizeof(path), "%s/instances/" INSTANCE, t->root);
+	t->changed = true;
+	err = write_value(t, "osnoise/options", "NO_OSNOISE_WORKLOAD"); /* before the tracer: else its threads start */
+	if (!err)
+		err = write_value(t, "osnoise/cpus", list);
+	if (!err && mkdir(path, 0700) && errno != EEXIST)
+		err = -errno;
+	if (!err)
+		err = write_value(t, "instances/" INSTANCE "/current_tracer", "osnoise");
+	return err ? complain("switching on the osnoise tracer: %s", strerror(-err)) : 0;
+}
+
+struct tracer *tracer_start(const struct cpus *cpus)
+{
+	struct tracer *t = calloc(1, sizeof(*t));
+
+	if (!t) {
+		complain("out of memory");
+		return NULL;
+	}
+	t->state = -1;
+	if (!find_root(t) && !lock_state(t) && !check_others(t) && !save(t) && !switch_on(t, cpus))
+		return t;
+	tracer_stop(t);
+	return NULL;
+}
+
+void tracer_stop(struct tracer *t)
+{
+	if (!t)
+		return;
+	if (t->changed) {
+		put_back(t);
+		unlink(STATE);
+	}
+	if (t->state >= 0)
+		close(t->state);
+	free(t);
+}

@@ -1,0 +1,183 @@
+#include "model/compare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define APART_NS    2000000   /* between the two probes of one tracepoint; a guest may be stopped there */
+#define PATIENCE_NS 200000000 /* after which no partner comes any more */
+
+int compare_init(struct compare *c)
+{
+	memset(c, 0, sizeof(*c));
+	return 0;
+}
+
+void compare_free(struct compare *c)
+{
+	for (uint32_t i = 0; i < c->rows; i++)
+		hist_free(&c->row[i].difference);
+	free(c->row);
+	memset(c, 0, sizeof(*c));
+}
+
+static enum source_kind kind_of(const struct interval *i)
+{
+	switch (i->kind) {
+	case RECORD_SOFTIRQ:
+		return SOURCE_SOFTIRQ;
+	case RECORD_THREAD:
+		return SOURCE_THREAD;
+	case RECORD_NMI:
+		return SOURCE_NMI;
+	case RECORD_FAULT:
+		return SOURCE_FAULT;
+	default:
+		return SOURCE_IRQ;
+	}
+}
+
+static struct compare_row *row_of(struct compare *c, const struct interval *i)
+{
+	enum source_kind kind = kind_of(i);
+	struct compare_row *r;
+
+	for (uint32_t k = 0; k < c->rows; k++) {
+		r = &c->row[k];
+		if (r->kind == kind && r->id == i->id) {
+			if (!r->name[0])
+				memcpy(r->name, i->name, sizeof(r->name));
+			return r;
+		}
+	}
+	if (c->rows == c->room) {
+		uint32_t room = c->room * 2 + 32;
+
+		r = realloc(c->row, room * sizeof(*r));
+		if (!r)
+			return NULL;
+		c->row = r;
+		c->room = room;
+	}
+	r = &c->row[c->rows];
+	memset(r, 0, sizeof(*r));
+	if (hist_init(&r->difference, 5))
+		return NULL;
+	r->kind = kind;
+	r->id = i->id;
+	memcpy(r->name, i->name, sizeof(r->name));
+	c->rows++;
+	return r;
+}
+
+static void count(struct compare_row *r, const struct interval *i)
+{
+	if (i->theirs) {
+		r->theirs++;
+		r->theirs_ns += i->net_ns;
+	} else {
+		r->ours++;
+		r->ours_ns += i->net_ns;
+	}
+}
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static void leave(struct compare *c, const struct interval *i)
+{
+	struct compare_row *r = row_of(c, i);
+
+	if (!r)
+		c->dropped++;
+	else if (i->theirs)
+		r->only_theirs++;
+	else
+		r->only_ours++;
+}
+
+/* Of the other side's waiting ones of the same source the nearest in time. */
+static int partner(const struct compare *c, const struct interval *i)
+{
+	int best = -1;
+
+	for (int k = 0; k < COMPARE_PENDING; k++) {
+		const struct interval *p = &c->pending[!i->theirs][k].i;
+
+		if (!c->pending[!i->theirs][k].used || kind_of(p) != kind_of(i) || p->id != i->id ||
+		    apart(p->end_ns, i->end_ns) > APART_NS)
+			continue;
+		if (best < 0 || apart(p->end_ns, i->end_ns) < apart(c->pending[!i->theirs][best].i.end_ns, i->end_ns))
+			best = k;
+	}
+	return best;
+}
+
+static void forget_old(struct compare *c)
+{
+	for (int side = 0; side < 2; side++)
+		for (int k = 0; k < COMPARE_PENDING; k++)
+			if (c->pending[side][k].used && c->pending[side][k].i.end_ns + PATIENCE_NS < c->newest_ns) {
+				leave(c, &c->pending[side][k].i);
+				c->pending[side][k].used = false;
+			}
+}
+
+static void wait(struct compare *c, const struct interval *i)
+{
+	uint32_t at = c->next[i->theirs]++ % COMPARE_PENDING;
+
+	if (at % 64 == 0)
+		forget_old(c);
+	if (c->pending[i->theirs][at].used)
+		leave(c, &c->pending[i->theirs][at].i);
+	c->pending[i->theirs][at].i = *i;
+	c->pending[i->theirs][at].used = true;
+}
+
+void compare_add(struct compare *c, const struct interval *i)
+{
+	struct compare_row *r = row_of(c, i);
+	const struct interval *p;
+	int k;
+
+	if (!r) {
+		c->dropped++;
+		return;
+	}
+	if (i->end_ns > c->newest_ns)
+		c->newest_ns = i->end_ns;
+	count(r, i);
+	k = partner(c, i);
+	if (k < 0) {
+		wait(c, i);
+		return;
+	}
+	p = &c->pending[!i->theirs][k].i;
+	c->pending[!i->theirs][k].used = false;
+	r->matched++;
+	r->matched_ns += i->theirs ? p->net_ns : i->net_ns;
+	hist_add(&r->difference, apart(p->net_ns, i->net_ns));
+}
+
+void compare_finish(struct compare *c)
+{
+	c->newest_ns = UINT64_MAX;
+	forget_old(c);
+}
+
+const char *compare_why(const struct compare_row *row, bool ours)
+{
+	if (!ours)
+		return NULL;
+	switch (row->kind) {
+	case SOURCE_SOFTIRQ:
+		return "osnoise has no softirqs on PREEMPT_RT: there they are threads";
+	case SOURCE_FAULT:
+		return "osnoise does not hook page faults";
+	default:
+		return NULL;
+	}
+}
