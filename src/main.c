@@ -7,6 +7,7 @@
 
 static const struct command commands[] = {
 	{&run_usage, cmd_run},
+	{&osnoise_usage, cmd_osnoise},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -18,4 +18,7 @@ struct command {
 extern const struct opt_command run_usage;
 int cmd_run(int argc, char **argv);
 
+extern const struct opt_command osnoise_usage;
+int cmd_osnoise(int argc, char **argv);
+
 #endif

@@ -1,0 +1,267 @@
+/* culprit osnoise: what the kernel's osnoise tracer and rtla say, in culprit's words. For now of saved output. */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "model/osnoise.h"
+#include "render/osnoise.h"
+
+#define BLOCK 65536
+
+/* The first bytes of a trace.dat (trace-cmd's file). */
+static const char dat_magic[] = "\x17\x08\x44tracing";
+#define DAT_MAGIC_LEN (sizeof(dat_magic) - 1)
+
+struct options {
+	const char *from, *output;
+	int format;
+	uint32_t workload;
+};
+
+enum { FORMAT_TEXT, FORMAT_JSON };
+static const char *const formats_here[] = {"text", "json", NULL};
+
+static int set_pid(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	long pid;
+
+	(void)row;
+	if (parse_integer(text, 1, INT32_MAX, &pid, why, whylen))
+		return -EINVAL;
+	*(uint32_t *)field = pid;
+	return 0;
+}
+
+#define FIELD(name) offsetof(struct options, name)
+
+static const struct opt osnoise_opts[] = {
+	{0, "from", "FILE",
+	 "read saved output: tracefs trace text, trace-cmd report text, trace.dat, or what rtla printed; - is standard "
+	 "input",
+	 FIELD(from), opt_set_string, NULL},
+	{0, "workload", "PID",
+	 "leave out thread noise of this thread: the program that was measured, after NO_OSNOISE_WORKLOAD",
+	 FIELD(workload), set_pid, NULL},
+	{'f', "format", "FORMAT", "text (default) or json", FIELD(format), opt_set_choice, formats_here},
+	{'o', "output", "FILE", "write the report to FILE instead of standard output", FIELD(output), opt_set_string,
+	 NULL},
+	{0},
+};
+
+const struct opt_command osnoise_usage = {
+	.name = "osnoise",
+	.summary = "read what the osnoise tracer or rtla saved",
+	.about = "Reads the output of the kernel's osnoise and timerlat tracers and of rtla, of this machine or of one "
+		 "far away, and prints it as culprit names things. Lines that it does not know are counted and "
+		 "shown.\n\n"
+		 "A trace.dat is read through trace-cmd, which must be installed.",
+	.opts = osnoise_opts,
+};
+
+/* ---- reading ---- */
+
+struct input {
+	int fd;
+	pid_t child; /* trace-cmd; 0: none */
+	char head[DAT_MAGIC_LEN];
+	size_t headlen; /* bytes read already */
+};
+
+static void consume(struct osnoise_reader *r, struct lines *l, const char *data, size_t left)
+{
+	while (lines_next(l, &data, &left))
+		osnoise_line(r, l->text, l->len);
+}
+
+static int read_all(const struct input *in, const char *name, struct osnoise_reader *r, struct lines *l)
+{
+	char *block = malloc(BLOCK);
+	ssize_t n = in->headlen;
+
+	if (!block)
+		return complain("reading %s: out of memory", name);
+	memcpy(block, in->head, in->headlen);
+	do {
+		consume(r, l, block, n);
+		do
+			n = read(in->fd, block, BLOCK);
+		while (n < 0 && errno == EINTR);
+	} while (n > 0);
+	free(block);
+	if (n < 0)
+		return complain("reading %s: %s", name, strerror(errno));
+	if (lines_last(l))
+		osnoise_line(r, l->text, l->len);
+	osnoise_finish(r);
+	return 0;
+}
+
+static int read_head(struct input *in, const char *name)
+{
+	while (in->headlen < sizeof(in->head)) {
+		ssize_t n = read(in->fd, in->head + in->headlen, sizeof(in->head) - in->headlen);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return complain("reading %s: %s", name, strerror(errno));
+		if (!n)
+			break;
+		in->headlen += n;
+	}
+	if (!in->headlen)
+		return complain("%s is empty: nothing to read", name);
+	return 0;
+}
+
+/* `trace-cmd report` of the file in place of its bytes. -t: stamps to the nanosecond. */
+static int through_trace_cmd(struct input *in, const char *path)
+{
+	const char *const argv[] = {"trace-cmd", "report", "-t", "-i", path, NULL};
+	posix_spawn_file_actions_t files;
+	extern char **environ;
+	int pipefd[2], err;
+
+	if (pipe2(pipefd, O_CLOEXEC))
+		return complain("reading %s through trace-cmd: %s", path, strerror(errno));
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, pipefd[1], 1);
+	posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+	err = posix_spawnp(&in->child, "trace-cmd", &files, NULL, (char *const *)argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	close(pipefd[1]);
+	close(in->fd);
+	in->fd = pipefd[0];
+	in->headlen = 0;
+	if (!err)
+		return 0;
+	in->child = 0;
+	if (err == ENOENT)
+		return complain("%s is a trace.dat, and reading it needs trace-cmd: install the package trace-cmd, or "
+				"give the text of trace-cmd report",
+				path);
+	return complain("%s is a trace.dat, and trace-cmd does not start: %s", path, strerror(err));
+}
+
+static int open_input(struct input *in, const char *path, const char *name)
+{
+	struct stat st;
+
+	in->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(0);
+	if (in->fd < 0)
+		return complain("cannot read %s: %s", name, strerror(errno));
+	if (!fstat(in->fd, &st) && S_ISDIR(st.st_mode))
+		return complain("cannot read %s: it is a directory; give the file that was saved", name);
+	if (read_head(in, name))
+		return -1;
+	if (in->headlen < DAT_MAGIC_LEN || memcmp(in->head, dat_magic, DAT_MAGIC_LEN))
+		return 0;
+	if (!strcmp(path, "-"))
+		return complain("standard input is a trace.dat: give it as a file, trace-cmd cannot read a pipe");
+	return through_trace_cmd(in, path);
+}
+
+static int close_input(struct input *in, const char *name)
+{
+	int status = 0;
+
+	if (in->fd >= 0)
+		close(in->fd);
+	if (!in->child)
+		return 0;
+	while (waitpid(in->child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return 0;
+	return complain("trace-cmd could not read %s: 'trace-cmd report -i' on it says why", name);
+}
+
+/* Nothing of it was osnoise's or rtla's: most likely the wrong file. */
+static int check_known(const struct osnoise_reader *r, const char *name)
+{
+	char first[OSNOISE_TEXT + 1] = "";
+
+	if (r->known)
+		return 0;
+	if (r->nunknowns)
+		memcpy(first, r->unknowns[0].text, r->unknowns[0].len);
+	return complain(
+		"%s holds nothing of osnoise, timerlat or rtla: none of its lines is known, the first is '%.60s'", name,
+		first);
+}
+
+/* ---- writing ---- */
+
+static int write_report(const struct options *o, const struct osnoise_reader *r, const char *name)
+{
+	FILE *out = o->output ? fopen(o->output, "we") : stdout;
+	struct render_options ro = {0};
+	struct winsize size;
+	int bad;
+
+	if (!out)
+		return complain("cannot write to %s: %s; choose another file with -o", o->output, strerror(errno));
+	if (isatty(fileno(out))) {
+		const char *no_colour = getenv("NO_COLOR");
+
+		ro.colour = !(no_colour && no_colour[0]);
+		if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= 40)
+			ro.width = size.ws_col < 100 ? size.ws_col : 100;
+	}
+	bad = o->format == FORMAT_JSON ? render_osnoise_json(r, name, out) : render_osnoise_text(r, name, &ro, out);
+	bad |= fflush(out);
+	if (o->output)
+		bad |= fclose(out);
+	if (bad)
+		return complain("writing the report to %s: %s", o->output ? o->output : "standard output",
+				strerror(errno));
+	return 0;
+}
+
+static int from_file(const struct options *o)
+{
+	const char *name = strcmp(o->from, "-") ? o->from : "standard input";
+	struct osnoise_reader *r = calloc(1, sizeof(*r));
+	struct lines *l = calloc(1, sizeof(*l));
+	struct input in = {.fd = -1};
+	int bad = -1;
+
+	if (!r || !l || osnoise_init(r)) {
+		complain("reading %s: out of memory", name);
+		goto out;
+	}
+	r->workload = o->workload;
+	bad = open_input(&in, o->from, name) || read_all(&in, name, r, l);
+	bad = (!bad && close_input(&in, name)) || bad;
+	bad = bad || check_known(r, name) || write_report(o, r, name);
+	osnoise_free(r);
+out:
+	free(l);
+	free(r);
+	return bad ? EXIT_ERROR : EXIT_OK;
+}
+
+int cmd_osnoise(int argc, char **argv)
+{
+	struct options o = {0};
+	int operands, code;
+
+	code = opt_parse(&osnoise_usage, argc, argv, &o, &operands);
+	if (code)
+		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	if (o.from)
+		return from_file(&o);
+	complain("the comparison with a live osnoise is not built yet, and needs a kernel with CONFIG_OSNOISE_TRACER "
+		 "(Debian's -rt kernels have it): read saved output with --from FILE");
+	return EXIT_ERROR;
+}

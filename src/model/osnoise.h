@@ -1,0 +1,220 @@
+/* Reads what the kernel's osnoise and timerlat tracers and rtla print: tracefs `trace` and trace_pipe text, `trace-cmd report`
+ * text, rtla osnoise top and hist, rtla hwnoise, rtla timerlat top and hist with its auto-analysis. One line at a time, no
+ * look-ahead; memory is bounded whatever the text holds, and what is not understood is counted and the first of it kept.
+ *
+ *	osnoise_init(&r);
+ *	while (lines_next(&l, &data, &left))
+ *		if (osnoise_line(&r, l.text, l.len) == OSNOISE_EVENT)
+ *			... r.event, in the order of the text, valid until the next line ...
+ *	osnoise_finish(&r);
+ *
+ * All times are integer nanoseconds. `start_ns` is trace_clock_local, whatever clock the record's own stamp is in.
+ */
+#ifndef CULPRIT_OSNOISE_H
+#define CULPRIT_OSNOISE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/cpus.h"
+#include "model/source.h"
+
+#define OSNOISE_SCHEMA   "culprit.osnoise/1"
+#define OSNOISE_CPUS     1024 /* CPUs with tables of their own; later ones are counted in cpus_beyond */
+#define OSNOISE_ROWS     4096 /* source rows of all CPUs together; later names fold into their kind's (others) */
+#define OSNOISE_LONGEST  20
+#define OSNOISE_UNKNOWNS 8
+#define OSNOISE_TEXT     160
+#define OSNOISE_NAMES    64 /* other events, by name */
+#define OSNOISE_COLUMNS  1024
+#define OSNOISE_ANALYSES 8
+#define OSNOISE_PARTS    32
+#define OSNOISE_FRAMES   24
+#define OSNOISE_RECENT   32
+
+/* What osnoise_line() made of a line. */
+enum osnoise_got {
+	OSNOISE_TAKEN,   /* read, and nothing to hand out: headings, rtla's tables, events of other systems */
+	OSNOISE_EVENT,   /* an event is complete, in reader.event */
+	OSNOISE_UNKNOWN, /* not understood: counted */
+};
+
+enum osnoise_type {
+	OSNOISE_NOISE,    /* irq_noise, nmi_noise, softirq_noise, thread_noise: net time of one interval */
+	OSNOISE_SAMPLE,   /* sample_threshold: one gap of the kernel's loop, gross */
+	OSNOISE_PERIOD,   /* osnoise's line at the end of a period */
+	OSNOISE_TIMERLAT, /* timerlat's line: duration_ns is the latency */
+};
+
+enum timerlat_context { TIMERLAT_IRQ, TIMERLAT_THREAD, TIMERLAT_USER, TIMERLAT_CONTEXTS };
+
+/* One period, or the sum of several. osnoise counts a gap without any interference as hw. */
+struct osnoise_period {
+	uint64_t count;
+	uint64_t runtime_ns; /* UINT64_MAX: not said (trace-cmd prints no run time on old kernels) */
+	uint64_t noise_ns;
+	uint64_t max_noise_ns; /* the worst period */
+	uint64_t max_single_ns;
+	uint64_t hw, nmi, irq, softirq, thread;
+};
+
+struct osnoise_event {
+	enum osnoise_type type;
+	unsigned cpu;
+	uint32_t task;  /* tid that the record was written under */
+	uint64_t stamp; /* the record's own: ns, or a counter's value when stamp_ns is false */
+	bool stamp_ns;
+	bool left_out;     /* of a noise: not in the sums, see struct osnoise_reader */
+	uint64_t start_ns; /* noise, sample */
+	uint64_t duration_ns;
+	enum source_kind kind; /* noise */
+	uint32_t id;           /* IRQ, vector, softirq, tid; of timerlat its activation */
+	uint64_t interference; /* sample: how many noises it holds; 0: nothing that the kernel showed */
+	enum timerlat_context context;
+	struct osnoise_period period;
+	char name[SOURCE_NAME]; /* noise; any bytes, ends with NUL */
+};
+
+/* One of rtla's rows, and columns of its histograms. */
+struct osnoise_latency {
+	uint64_t count, cur_ns, min_ns, avg_ns, max_ns;
+	bool known, cur_known;
+};
+
+struct osnoise_column {
+	char what[4];  /* "CPU", "IRQ", "Thr", "Usr" */
+	int cpu;       /* -1: all */
+	struct hist h; /* bucket lows; rtla rounds down to its bucket */
+	uint64_t over; /* beyond its last bucket */
+	struct osnoise_latency summary;
+};
+
+/* rtla's auto-analysis of one stop. */
+struct osnoise_part {
+	char label[48];        /* as rtla says it: "Blocking thread", without the colon */
+	char who[SOURCE_NAME]; /* "swapper/1:0": a part of the label's time; "" for the label's own line */
+	uint64_t ns;           /* UINT64_MAX: none given */
+	uint32_t hundredths;   /* of a per cent; UINT32_MAX: none given */
+};
+
+struct osnoise_analysis {
+	unsigned cpu;
+	struct osnoise_part part[OSNOISE_PARTS];
+	uint32_t nparts;
+	char frame[OSNOISE_FRAMES][SOURCE_NAME]; /* the blocking thread's stack, innermost first */
+	uint32_t nframes;
+};
+
+struct osnoise_span {
+	uint64_t start_ns, duration_ns;
+};
+
+struct osnoise_cpu {
+	unsigned cpu;
+	bool has_sources;
+	struct sources sources;    /* net times of noises; gaps without interference are kind outside */
+	struct hist samples;       /* gross lengths of all gaps; bucket NULL: none came */
+	uint64_t samples_alone_ns; /* of gaps without interference... */
+	uint64_t samples_alone;
+	uint64_t samples_explained_ns, samples_rest_ns; /* ...and of those with all of their noises in the text */
+	uint64_t samples_complete;
+	struct osnoise_period traced, top; /* sums of period lines; rtla's last table */
+	struct hist latency[TIMERLAT_CONTEXTS];
+	struct osnoise_latency rtla[TIMERLAT_CONTEXTS];
+	struct osnoise_span recent[OSNOISE_RECENT]; /* the latest noises: what a sample that ends now is made of */
+	uint64_t nrecent;
+	struct osnoise_event last[2]; /* period, timerlat: since 6.18 both come twice, as tracer's line and as event */
+	bool last_form[2];
+};
+
+struct osnoise_name {
+	char name[SOURCE_NAME];
+	uint64_t count;
+};
+
+enum osnoise_section { SECTION_NONE, SECTION_OSNOISE_TOP, SECTION_TIMERLAT_TOP, SECTION_HIST, SECTION_ANALYSIS };
+
+struct osnoise_reader {
+	/* Settings, before the first line. */
+	uint32_t workload; /* thread noise of this tid is the measured program itself, and left out; 0: none */
+
+	struct osnoise_event event; /* the one in hand */
+
+	/* Results. */
+	struct osnoise_cpu **cpu; /* in order of first appearance */
+	uint32_t ncpus;
+	uint64_t cpus_beyond;                          /* events and rows of CPUs past OSNOISE_CPUS */
+	struct osnoise_event longest[OSNOISE_LONGEST]; /* noises and gaps alone, by falling duration */
+	uint32_t nlongest;
+	struct osnoise_event gaps[OSNOISE_LONGEST]; /* the longest samples */
+	uint32_t ngaps;
+	struct osnoise_latency all[TIMERLAT_CONTEXTS]; /* rtla timerlat's row of all CPUs */
+	struct osnoise_column *column;                 /* of the last histogram */
+	uint32_t ncolumns;
+	uint64_t columns_beyond;
+	struct osnoise_analysis *analysis[OSNOISE_ANALYSES];
+	uint32_t nanalyses;
+	uint64_t analyses_beyond;
+	uint64_t idle_latency_ns; /* "Max timerlat IRQ latency from idle"; 0: none */
+	unsigned idle_latency_cpu;
+	uint64_t rtla_duration_ns;
+	bool stopped, tainted;
+	char saved_to[64];                 /* where rtla put the trace */
+	uint64_t min_start_ns, max_end_ns; /* of noises and samples that count */
+
+	uint64_t lines, events[4]; /* by type */
+	uint64_t left_out_first;   /* thread noise since boot: the first after switching on */
+	uint64_t left_out_workload;
+	uint64_t lost;     /* records that the kernel says are missing */
+	uint64_t headings; /* comments, blank lines, stacks */
+	uint64_t other_events;
+	struct osnoise_name other[OSNOISE_NAMES];
+	uint32_t nother;
+	uint64_t unknown;
+	uint64_t known; /* lines that are osnoise's or rtla's without doubt */
+	struct {
+		uint64_t line;
+		uint16_t len;
+		char text[OSNOISE_TEXT]; /* any bytes */
+	} unknowns[OSNOISE_UNKNOWNS];
+	uint32_t nunknowns;
+	bool no_memory; /* something was not kept */
+
+	/* Between lines. */
+	enum osnoise_section section;
+	uint64_t unit_ns; /* of rtla's numbers */
+	bool no_index, in_all;
+	uint64_t hist_rows;
+	uint32_t rows_left; /* of OSNOISE_ROWS */
+	char open[512];     /* a noise line that is cut by a newline in a comm, so far */
+	size_t open_len;
+	uint32_t open_lines;
+	uint64_t open_at;
+	uint16_t slot[CPUS_MAX]; /* 1 + index into cpu */
+};
+
+int osnoise_init(struct osnoise_reader *r); /* 0 or -ENOMEM */
+void osnoise_free(struct osnoise_reader *r);
+
+/* One line without its newline; may hold any bytes. */
+enum osnoise_got osnoise_line(struct osnoise_reader *r, const char *line, size_t len);
+void osnoise_finish(struct osnoise_reader *r); /* the end of the text */
+
+const char *timerlat_context_name(enum timerlat_context context); /* "irq", "thread", "user" */
+
+/* Text in blocks to lines. A line longer than LINE_BYTES is handed out cut. */
+#define LINE_BYTES 65536
+
+struct lines {
+	size_t len; /* of the line in text, once lines_next() said true */
+	bool fresh, cut;
+	uint64_t ncut;
+	char text[LINE_BYTES];
+};
+
+/* Takes bytes from *data until a line is complete: true, call again; false: all are taken, more are needed. At the end of
+ * the text lines_last() says whether there is a last line without newline. */
+bool lines_next(struct lines *l, const char **data, size_t *left);
+bool lines_last(struct lines *l);
+
+#endif

@@ -1,0 +1,382 @@
+/* What rtla prints: the tables of osnoise top, hwnoise and timerlat top, the histograms, and timerlat's auto-analysis. A table
+ * that comes again (a live screen, saved) replaces the one before: rtla's numbers are totals.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/osnoise_text.h"
+
+#define COLUMN_BITS 4
+
+static enum osnoise_got taken(struct osnoise_reader *r)
+{
+	r->known++;
+	return OSNOISE_TAKEN;
+}
+
+/* "0 00:00:10": days, hours, minutes, seconds. */
+static bool duration(struct text *t, uint64_t *ns)
+{
+	uint64_t days, part[3];
+
+	text_blanks(t);
+	if (!text_u64(t, &days) || days > 36500)
+		return false;
+	text_blanks(t);
+	for (int i = 0; i < 3; i++)
+		if ((i && !text_word(t, ":")) || !text_u64(t, &part[i]) || part[i] > 99)
+			return false;
+	*ns = (days * 86400 + part[0] * 3600 + part[1] * 60 + part[2]) * NSEC_PER_SEC;
+	return true;
+}
+
+static void unit(struct osnoise_reader *r, const struct text *t)
+{
+	struct text at;
+
+	if (text_find(t, "(ns)", &at) || text_find(t, "time is in ns", &at))
+		r->unit_ns = 1;
+	else
+		r->unit_ns = NSEC_PER_USEC;
+}
+
+/* A column's number in rtla's unit, or "-" for none: then *value stays. */
+static bool cell(struct text *t, uint64_t unit_ns, uint64_t *value, bool *some)
+{
+	struct text token = text_token(t);
+
+	if (text_is(&token, "-")) {
+		*some = false;
+		return true;
+	}
+	*some = text_decimal(&token, unit_ns, value) && !text_left(&token);
+	return *some;
+}
+
+/* ---- osnoise top ---- */
+
+/* "  1 #9  9000000  470604  94.77106  198513  12800  7380  0  20  0  7"; hwnoise ends after NMI. t stands behind "#9". */
+static enum osnoise_got osnoise_row(struct osnoise_reader *r, uint64_t cpu, uint64_t count, struct text t)
+{
+	struct osnoise_period p = {.count = count};
+	uint64_t *us[] = {&p.runtime_ns, &p.noise_ns, NULL, &p.max_noise_ns, &p.max_single_ns}, percent;
+	struct osnoise_cpu *c;
+
+	for (size_t i = 0; i < sizeof(us) / sizeof(us[0]); i++) {
+		text_blanks(&t);
+		if (us[i] ? !text_field(&t, us[i]) : !text_decimal(&t, NSEC_PER_SEC, &percent))
+			return OSNOISE_UNKNOWN;
+		if (us[i] && __builtin_mul_overflow(*us[i], NSEC_PER_USEC, us[i]))
+			return OSNOISE_UNKNOWN;
+	}
+	if (!text_field(&t, &p.hw) || !text_field(&t, &p.nmi))
+		return OSNOISE_UNKNOWN;
+	text_trim(&t);
+	if (text_left(&t) &&
+	    (!text_field(&t, &p.irq) || !text_field(&t, &p.softirq) || !text_field(&t, &p.thread) || text_left(&t)))
+		return OSNOISE_UNKNOWN;
+	c = osnoise_cpu(r, cpu);
+	if (c)
+		c->top = p;
+	return taken(r);
+}
+
+/* ---- timerlat top ---- */
+
+static enum osnoise_got message(struct osnoise_reader *r, struct text t);
+
+/* "cur min avg max", or of the row of all CPUs "min avg max". */
+static bool latency_group(struct text t, uint64_t unit_ns, bool cur, struct osnoise_latency *l)
+{
+	bool some[4] = {false};
+
+	if ((cur && !cell(&t, unit_ns, &l->cur_ns, &some[0])) || !cell(&t, unit_ns, &l->min_ns, &some[1]) ||
+	    !cell(&t, unit_ns, &l->avg_ns, &some[2]) || !cell(&t, unit_ns, &l->max_ns, &some[3]))
+		return false;
+	text_blanks(&t);
+	l->known = some[1] && some[2] && some[3];
+	l->cur_known = some[0];
+	return !text_left(&t);
+}
+
+/* cpu -1: the row of all. t stands at the first '|'. A message may follow without a newline (rtla 6.12). */
+static enum osnoise_got timerlat_row(struct osnoise_reader *r, int cpu, uint64_t count, struct text t)
+{
+	struct osnoise_latency l[TIMERLAT_CONTEXTS] = {0};
+	struct osnoise_cpu *c;
+	int n = 0;
+
+	while (text_word(&t, "|")) {
+		struct text group = t, bar;
+
+		if (text_find(&t, "|", &bar))
+			group.end = bar.p;
+		t.p = group.end;
+		if (n < TIMERLAT_CONTEXTS && latency_group(group, r->unit_ns, cpu >= 0, &l[n])) {
+			l[n++].count = count;
+			continue;
+		}
+		text_trim(&group);
+		if (!n || text_left(&t) || (text_left(&group) && message(r, group) == OSNOISE_UNKNOWN))
+			return OSNOISE_UNKNOWN;
+	}
+	if (!n || text_left(&t))
+		return OSNOISE_UNKNOWN;
+	c = cpu < 0 ? NULL : osnoise_cpu(r, cpu);
+	if (c || cpu < 0)
+		memcpy(c ? c->rtla : r->all, l, sizeof(l));
+	return taken(r);
+}
+
+/* Rows of both tops begin alike: CPU, "#", count. */
+static enum osnoise_got top_row(struct osnoise_reader *r, struct text t)
+{
+	struct text token, at;
+	uint64_t cpu = 0, count;
+	bool all = text_word(&t, "ALL");
+
+	if (!all && (!text_u64(&t, &cpu) || cpu >= CPUS_MAX))
+		return OSNOISE_UNKNOWN;
+	text_blanks(&t);
+	if (!text_word(&t, "#") || !text_u64(&t, &count))
+		return OSNOISE_UNKNOWN;
+	if (!text_find(&t, "|", &at))
+		return all ? OSNOISE_UNKNOWN : osnoise_row(r, cpu, count, t);
+	while (text_blanks(&t), t.p < at.p) { /* "e0": errors */
+		token = text_token(&t);
+		if (token.end > at.p || *token.p != 'e')
+			return OSNOISE_UNKNOWN;
+	}
+	return timerlat_row(r, all ? -1 : (int)cpu, count, at);
+}
+
+/* ---- histograms ---- */
+
+static void drop_columns(struct osnoise_reader *r)
+{
+	for (uint32_t i = 0; i < r->ncolumns; i++)
+		hist_free(&r->column[i].h);
+	free(r->column);
+	r->column = NULL;
+	r->ncolumns = 0;
+	r->columns_beyond = 0;
+}
+
+static bool column_name(struct text token, struct osnoise_column *c)
+{
+	static const char *const names[] = {"CPU", "IRQ", "Thr", "Usr"};
+	uint64_t cpu;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!text_word(&token, names[i]))
+			continue;
+		memcpy(c->what, names[i], sizeof(c->what));
+		c->cpu = -1;
+		if (!text_left(&token))
+			return true;
+		if (!text_word(&token, "-") || !text_u64(&token, &cpu) || cpu >= CPUS_MAX || text_left(&token))
+			return false;
+		c->cpu = cpu;
+		return true;
+	}
+	return false;
+}
+
+/* "Index   IRQ-001   Thr-001"; without "Index" after --no-index. */
+static enum osnoise_got hist_head(struct osnoise_reader *r, struct text t)
+{
+	bool index = text_word(&t, "Index");
+	struct osnoise_column c;
+	struct text at = t;
+	uint64_t n = 0;
+
+	for (; text_blanks(&at), text_left(&at); n++)
+		if (!column_name(text_token(&at), &c))
+			return OSNOISE_UNKNOWN;
+	if (!n)
+		return OSNOISE_UNKNOWN;
+	drop_columns(r);
+	r->section = SECTION_HIST;
+	r->no_index = !index;
+	r->in_all = false;
+	r->hist_rows = 0;
+	r->columns_beyond = n > OSNOISE_COLUMNS ? n - OSNOISE_COLUMNS : 0;
+	n -= r->columns_beyond;
+	r->column = calloc(n, sizeof(*r->column));
+	r->no_memory |= !r->column;
+	r->ncolumns = r->column ? n : 0;
+	for (uint32_t i = 0; i < r->ncolumns; i++)
+		column_name(text_token(&t), &r->column[i]);
+	return taken(r);
+}
+
+/* A bucket: its lowest value in rtla's unit, then a count for each column. */
+static enum osnoise_got hist_row(struct osnoise_reader *r, struct text t)
+{
+	uint64_t index = r->hist_rows, n;
+	struct text at;
+
+	if ((!r->no_index && !text_field(&t, &index)) || __builtin_mul_overflow(index, r->unit_ns, &index))
+		return OSNOISE_UNKNOWN;
+	at = t;
+	for (uint64_t i = 0; i < r->ncolumns + r->columns_beyond; i++)
+		if (!text_field(&at, &n))
+			return OSNOISE_UNKNOWN;
+	text_blanks(&at);
+	if (text_left(&at))
+		return OSNOISE_UNKNOWN;
+	r->hist_rows++;
+	for (uint32_t i = 0; i < r->ncolumns; i++) {
+		struct hist *h = &r->column[i].h;
+
+		if (!text_field(&t, &n) || !n)
+			continue;
+		if (!h->bucket && hist_init(h, COLUMN_BITS))
+			r->no_memory = true;
+		else
+			hist_add_n(h, index, n);
+	}
+	return taken(r);
+}
+
+enum summary_row { ROW_OVER, ROW_COUNT, ROW_MIN, ROW_AVG, ROW_MAX, SUMMARY_ROWS };
+
+static void set_summary(struct osnoise_latency *l, uint64_t *over, enum summary_row row, uint64_t value, bool some)
+{
+	uint64_t *field[] = {over, &l->count, &l->min_ns, &l->avg_ns, &l->max_ns};
+
+	if (field[row] && some)
+		*field[row] = value;
+	if (row == ROW_MAX)
+		l->known = some;
+}
+
+/* "over:", "count:", "min:", "avg:", "max:", with a number for each column, or after "ALL:" for each context. */
+static enum osnoise_got hist_summary(struct osnoise_reader *r, enum summary_row row, struct text t)
+{
+	uint64_t unit_ns = row <= ROW_COUNT ? 1 : r->unit_ns, value, n = r->ncolumns + r->columns_beyond;
+	struct text at = t;
+	bool some;
+
+	if (r->in_all)
+		n = TIMERLAT_CONTEXTS;
+	for (uint64_t i = 0; text_blanks(&at), text_left(&at); i++)
+		if (i == n || !cell(&at, unit_ns, &value, &some))
+			return OSNOISE_UNKNOWN;
+	for (uint32_t i = 0; text_blanks(&t), text_left(&t); i++) {
+		cell(&t, unit_ns, &value, &some);
+		if (r->in_all)
+			set_summary(&r->all[i], NULL, row, value, some);
+		else if (i < r->ncolumns)
+			set_summary(&r->column[i].summary, &r->column[i].over, row, value, some);
+	}
+	return taken(r);
+}
+
+static enum osnoise_got hist_line(struct osnoise_reader *r, struct text t)
+{
+	static const char *const rows[SUMMARY_ROWS] = {"over:", "count:", "min:", "avg:", "max:"};
+
+	for (int i = 0; i < SUMMARY_ROWS; i++)
+		if (text_word(&t, rows[i]))
+			return hist_summary(r, i, t);
+	if (text_word(&t, "ALL:")) {
+		r->in_all = true;
+		return taken(r);
+	}
+	return r->in_all ? OSNOISE_UNKNOWN : hist_row(r, t);
+}
+
+/* ---- headings and messages ---- */
+
+static enum osnoise_got message(struct osnoise_reader *r, struct text t)
+{
+	struct text at;
+
+	if (text_find(&t, " hit stop tracing", &at) && !text_word(&t, "##")) {
+		r->stopped = true;
+		if (r->section != SECTION_ANALYSIS)
+			r->section = SECTION_NONE;
+		return taken(r);
+	}
+	if (text_word(&t, "Saving trace to ")) {
+		text_copy(&t, r->saved_to, sizeof(r->saved_to));
+		r->section = SECTION_NONE;
+		return taken(r);
+	}
+	return OSNOISE_UNKNOWN;
+}
+
+static enum osnoise_got heading(struct osnoise_reader *r, struct text t)
+{
+	struct text at = t;
+
+	if (text_is(&t, "Operating System Noise") || text_is(&t, "Hardware-related Noise") ||
+	    text_is(&t, "Timer Latency")) {
+		r->section = SECTION_NONE;
+		return taken(r);
+	}
+	if (text_word(&at, "duration:") && duration(&at, &r->rtla_duration_ns)) {
+		unit(r, &at);
+		return taken(r);
+	}
+	if (duration(&t, &r->rtla_duration_ns)) { /* "0 00:00:02 | IRQ Timer Latency (us) | ..." */
+		if (!text_find(&t, "Timer Latency", &at))
+			return OSNOISE_UNKNOWN;
+		unit(r, &t);
+		return taken(r);
+	}
+	if (text_find(&t, "CPU Period", &at) || text_find(&t, "CPU COUNT", &at))
+		return at.p == t.p ? taken(r) : OSNOISE_UNKNOWN;
+	if (text_word(&t, "---------------|"))
+		return taken(r);
+	return OSNOISE_UNKNOWN;
+}
+
+/* Lines with '#': rtla's own, and the headings of tracefs. */
+static enum osnoise_got comment(struct osnoise_reader *r, struct text t)
+{
+	struct text at = t;
+
+	if (text_word(&t, "# RTLA ") || text_word(&t, "# tracer: osnoise") || text_word(&t, "# tracer: timerlat")) {
+		r->section = SECTION_NONE;
+		return taken(r);
+	}
+	if (text_find(&t, "osnoise is tainted", &at))
+		r->tainted = true;
+	at = t;
+	if (text_word(&t, "# Time unit is ")) {
+		unit(r, &t);
+		return taken(r);
+	}
+	if (text_word(&at, "# Duration:") && duration(&at, &r->rtla_duration_ns))
+		return taken(r);
+	r->headings++;
+	return OSNOISE_TAKEN;
+}
+
+enum osnoise_got osnoise_rtla_line(struct osnoise_reader *r, const struct text *line)
+{
+	struct text t = *line;
+	enum osnoise_got got;
+
+	text_trim(&t);
+	if (!text_left(&t)) {
+		r->headings++;
+		return OSNOISE_TAKEN;
+	}
+	got = osnoise_analysis_line(r, &t);
+	if (got != OSNOISE_UNKNOWN)
+		return got;
+	if (*t.p == '#')
+		return comment(r, t);
+	if ((got = heading(r, t)) != OSNOISE_UNKNOWN || (got = message(r, t)) != OSNOISE_UNKNOWN)
+		return got;
+	if (column_name((struct text){t.p, t.p + (text_left(&t) < 7 ? text_left(&t) : 7)},
+			&(struct osnoise_column){0}) ||
+	    text_word(&(struct text){t.p, t.end}, "Index"))
+		got = hist_head(r, t);
+	if (got == OSNOISE_UNKNOWN && r->section == SECTION_HIST)
+		got = hist_line(r, t);
+	return got == OSNOISE_UNKNOWN ? top_row(r, t) : got;
+}

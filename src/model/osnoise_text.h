@@ -1,0 +1,45 @@
+/* Pieces of the osnoise readers: a cursor over a line of any bytes, and what the formats share. */
+#ifndef CULPRIT_OSNOISE_TEXT_H
+#define CULPRIT_OSNOISE_TEXT_H
+
+#include "base/units.h"
+#include "model/osnoise.h"
+
+struct text {
+	const char *p, *end;
+};
+
+static inline size_t text_left(const struct text *t)
+{
+	return (size_t)(t->end - t->p);
+}
+
+void text_blanks(struct text *t);                     /* skips spaces and tabs */
+void text_trim(struct text *t);                       /* at both ends */
+bool text_word(struct text *t, const char *word);     /* takes these bytes if they come next */
+bool text_is(const struct text *t, const char *word); /* these bytes and no others */
+bool text_u64(struct text *t, uint64_t *value);       /* takes digits; false: none, or too large */
+bool text_u32(struct text *t, uint32_t *value);       /* the same */
+bool text_field(struct text *t, uint64_t *value);     /* blanks, then a number that a blank or the end follows */
+struct text text_token(struct text *t);               /* blanks, then all to the next blank */
+bool text_find(const struct text *t, const char *word, struct text *at); /* the first one */
+bool text_last_find(const struct text *t, const char *word, struct text *at);
+/* "12.345" with at most 9 decimals times unit; false when it does not fit. */
+bool text_decimal(struct text *t, uint64_t unit, uint64_t *value);
+void text_copy(const struct text *t, char *to, size_t size); /* cut, NUL ends it */
+
+/* The CPU's row, made when it is new. NULL: too many, or no memory. */
+struct osnoise_cpu *osnoise_cpu(struct osnoise_reader *r, uint64_t cpu);
+
+/* Each answers with what it made of the line, OSNOISE_UNKNOWN when it is none of its own. */
+enum osnoise_got osnoise_trace_line(struct osnoise_reader *r, const struct text *line);
+enum osnoise_got osnoise_rtla_line(struct osnoise_reader *r, const struct text *line);
+enum osnoise_got osnoise_analysis_line(struct osnoise_reader *r, const struct text *line);
+
+/* The line begins as a trace record does: comm, pid, CPU, stamp. */
+bool osnoise_has_front(const struct text *line);
+
+/* r->event, complete, into the tables. */
+void osnoise_note(struct osnoise_reader *r);
+
+#endif

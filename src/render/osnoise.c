@@ -1,0 +1,379 @@
+/* osnoise's and rtla's output for people:
+ *
+ *	osnoise.txt  4,000 lines · 3,973 gaps · 1 period
+ *
+ *	cpu 1  periods 2 · runtime 2.00 s · noise 77.2 ms · available 96.14 % · worst period 41.6 ms · worst gap 8.04 ms
+ *	  hw 6 · nmi 0 · irq 546 · softirq 0 · thread 112
+ *	       time  count      max      p99  kind     who
+ */
+#include "render/osnoise.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/flow.h"
+#include "base/table.h"
+#include "base/units.h"
+
+#define ROWS_MAX  16
+#define CPUS_SHOW 64
+#define TOP       5
+#define ESCAPED   (4 * SOURCE_NAME + 8)
+
+#define BOLD "1"
+#define DIM  "2"
+
+struct page {
+	FILE *out;
+	const struct osnoise_reader *r;
+	bool colour;
+	unsigned width;
+};
+
+uint32_t *osnoise_cpu_order(const struct osnoise_reader *r)
+{
+	uint32_t *order = calloc(r->ncpus + 1, sizeof(*order)), n = 0;
+
+	for (unsigned cpu = 0; order && cpu < CPUS_MAX; cpu++)
+		if (r->slot[cpu])
+			order[n++] = r->slot[cpu] - 1;
+	return order;
+}
+
+static void add_count(struct flow *f, uint64_t n, const char *one, const char *many)
+{
+	char a[32];
+
+	if (n)
+		flow_add(f, "%s %s", format_count(n, a, sizeof(a)), n == 1 ? one : many);
+}
+
+static void write_head(const struct page *p, const char *input)
+{
+	const struct osnoise_reader *r = p->r;
+	char name[512], a[32];
+	struct flow f;
+
+	flow_start(&f, p->out, p->width, escape_text(input, SIZE_MAX, name, sizeof(name)), " · ", "  ");
+	f.some = true;
+	add_count(&f, r->lines, "line", "lines");
+	add_count(&f, r->events[OSNOISE_NOISE], "noise", "noises");
+	add_count(&f, r->events[OSNOISE_SAMPLE], "gap", "gaps");
+	add_count(&f, r->events[OSNOISE_PERIOD], "period", "periods");
+	add_count(&f, r->events[OSNOISE_TIMERLAT], "timerlat line", "timerlat lines");
+	if (r->min_start_ns != UINT64_MAX)
+		flow_add(&f, "%s from first to last", format_ns(r->max_end_ns - r->min_start_ns, a, sizeof(a)));
+	if (r->rtla_duration_ns)
+		flow_add(&f, "rtla ran %s", format_ns(r->rtla_duration_ns, a, sizeof(a)));
+	if (r->stopped)
+		flow_add(&f, "stopped by its threshold");
+	flow_end(&f);
+}
+
+static void write_period(const struct page *p, const struct osnoise_period *s, const char *from)
+{
+	char a[32];
+	struct flow f;
+
+	if (!s->count)
+		return;
+	flow_start(&f, p->out, p->width, "  ", " · ", "    ");
+	flow_add(&f, "%s %s", format_count(s->count, a, sizeof(a)), s->count == 1 ? "period" : "periods");
+	f.some = true;
+	if (s->runtime_ns != UINT64_MAX) {
+		flow_add(&f, "run time %s", format_ns(s->runtime_ns, a, sizeof(a)));
+		if (s->noise_ns <= s->runtime_ns && s->runtime_ns)
+			flow_add(&f, "%.5f %% available",
+				 100.0 * (double)(s->runtime_ns - s->noise_ns) / (double)s->runtime_ns);
+	}
+	flow_add(&f, "noise %s", format_ns(s->noise_ns, a, sizeof(a)));
+	flow_add(&f, "worst period %s", format_ns(s->max_noise_ns, a, sizeof(a)));
+	flow_add(&f, "worst gap %s", format_ns(s->max_single_ns, a, sizeof(a)));
+	flow_add(&f, "hw %s", format_count(s->hw, a, sizeof(a)));
+	flow_add(&f, "nmi %s", format_count(s->nmi, a, sizeof(a)));
+	flow_add(&f, "irq %s", format_count(s->irq, a, sizeof(a)));
+	flow_add(&f, "softirq %s", format_count(s->softirq, a, sizeof(a)));
+	flow_add(&f, "thread %s", format_count(s->thread, a, sizeof(a)));
+	flow_add(&f, "%s", from);
+	flow_end(&f);
+}
+
+static void write_samples(const struct page *p, const struct osnoise_cpu *c)
+{
+	char a[32], b[32];
+	struct flow f;
+
+	if (!c->samples.count)
+		return;
+	flow_start(&f, p->out, p->width, "  ", " · ", "    ");
+	flow_add(&f, "%s %s", format_count(c->samples.count, a, sizeof(a)), c->samples.count == 1 ? "gap" : "gaps");
+	flow_add(&f, "total %s", format_ns(c->samples.sum, a, sizeof(a)));
+	flow_add(&f, "worst %s", format_ns(c->samples.max, a, sizeof(a)));
+	flow_add(&f, "p99 %s", format_ns(hist_percentile(&c->samples, 99), a, sizeof(a)));
+	flow_add(&f, "median %s", format_ns(hist_percentile(&c->samples, 50), a, sizeof(a)));
+	flow_add(&f, "%s in %s without any interference", format_ns(c->samples_alone_ns, a, sizeof(a)),
+		 format_count(c->samples_alone, b, sizeof(b)));
+	if (c->samples_complete)
+		flow_add(&f, "of %s with all their noises here these explain %s",
+			 format_count(c->samples_complete, a, sizeof(a)),
+			 format_ns(c->samples_explained_ns, b, sizeof(b)));
+	if (c->samples_complete)
+		flow_add(&f, "and leave %s", format_ns(c->samples_rest_ns, a, sizeof(a)));
+	flow_end(&f);
+}
+
+static void who(enum source_kind kind, uint32_t id, const char *bytes, char *buf, size_t len)
+{
+	char name[ESCAPED];
+
+	escape_text(bytes, SOURCE_NAME, name, sizeof(name));
+	if (kind == SOURCE_IRQ)
+		snprintf(buf, len, name[0] ? "%s (irq %u)" : "%sirq %u", name, id);
+	else if (kind == SOURCE_THREAD && id)
+		snprintf(buf, len, "%s [%u]", name, id);
+	else
+		snprintf(buf, len, "%s", name);
+}
+
+static void source_row(struct table *t, const struct source *s)
+{
+	char a[32], name[ESCAPED + 32];
+
+	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
+	table_cell(t, NULL, format_count(s->net.count, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(hist_percentile(&s->net, 99), a, sizeof(a)));
+	table_cell(t, DIM, source_kind_name(s->kind));
+	who(s->kind, s->id, s->name, name, sizeof(name));
+	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, name);
+	table_end_row(t);
+}
+
+static struct table *new_table(const struct page *p, const char *const *headings, int n)
+{
+	struct table *t = table_new(p->width, 2);
+
+	for (int i = 0; t && i < n; i++)
+		table_column(t, headings[i], i < n - 2 ? ALIGN_RIGHT : ALIGN_LEFT, i == n - 1);
+	return t;
+}
+
+static void write_sources(const struct page *p, const struct osnoise_cpu *c)
+{
+	static const char *const headings[] = {"time", "count", "max", "p99", "kind", "who"};
+	uint32_t *order = calloc(c->sources.count + 1, sizeof(*order)), n, shown;
+	struct table *t = new_table(p, headings, 6);
+
+	n = order ? sources_rank(&c->sources, order) : 0;
+	shown = n > ROWS_MAX ? ROWS_MAX : n;
+	if (t && n) {
+		for (uint32_t i = 0; i < shown; i++)
+			source_row(t, c->sources.row[order[i]]);
+		table_print(t, p->out, p->colour);
+		if (n > shown)
+			fprintf(p->out, "  %u more sources (all in -f json)\n", n - shown);
+	}
+	table_free(t);
+	free(order);
+}
+
+static void write_latency(const struct page *p, const char *what, uint64_t count, uint64_t min, uint64_t avg,
+			  uint64_t max)
+{
+	char a[32], b[32], c[32], d[32];
+
+	fprintf(p->out, "  timerlat %-6s  %s times · min %s · avg %s · max %s\n", what,
+		format_count(count, a, sizeof(a)), format_ns(min, b, sizeof(b)), format_ns(avg, c, sizeof(c)),
+		format_ns(max, d, sizeof(d)));
+}
+
+static void write_timerlat(const struct page *p, const struct osnoise_cpu *c)
+{
+	for (int i = 0; i < TIMERLAT_CONTEXTS; i++) {
+		const struct hist *h = &c->latency[i];
+		const struct osnoise_latency *l = &c->rtla[i];
+
+		if (h->count)
+			write_latency(p, timerlat_context_name(i), h->count, h->min, h->sum / h->count, h->max);
+		if (l->known)
+			write_latency(p, timerlat_context_name(i), l->count, l->min_ns, l->avg_ns, l->max_ns);
+	}
+}
+
+static void write_cpu(const struct page *p, const struct osnoise_cpu *c)
+{
+	fprintf(p->out, "\n%scpu %u%s\n", p->colour ? "\033[1m" : "", c->cpu, p->colour ? "\033[0m" : "");
+	write_period(p, &c->traced, "from the trace");
+	write_period(p, &c->top, "from rtla");
+	write_samples(p, c);
+	write_timerlat(p, c);
+	write_sources(p, c);
+}
+
+static void write_columns(const struct page *p)
+{
+	static const char *const what[][2] = {
+		{"CPU", "gaps"}, {"IRQ", "timerlat irq"}, {"Thr", "timerlat thread"}, {"Usr", "timerlat user"}};
+	char a[32], b[32];
+	struct flow f;
+
+	if (p->r->ncolumns)
+		fputs("\nhistograms\n", p->out);
+	for (uint32_t i = 0; i < p->r->ncolumns && i < 3 * CPUS_SHOW; i++) {
+		const struct osnoise_column *c = &p->r->column[i];
+
+		for (size_t k = 0; k < sizeof(what) / sizeof(what[0]); k++)
+			if (!strcmp(c->what, what[k][0]))
+				fprintf(p->out, "  cpu %d %s", c->cpu, what[k][1]);
+		flow_start(&f, p->out, p->width, "  ", " · ", "    ");
+		f.column += 24;
+		flow_add(&f, "%s times", format_count(c->h.count + c->over, a, sizeof(a)));
+		if (c->summary.known) {
+			flow_add(&f, "min %s", format_ns(c->summary.min_ns, a, sizeof(a)));
+			flow_add(&f, "avg %s", format_ns(c->summary.avg_ns, a, sizeof(a)));
+			flow_add(&f, "max %s", format_ns(c->summary.max_ns, a, sizeof(a)));
+		}
+		if (c->h.count)
+			flow_add(&f, "p99 %s", format_ns(hist_percentile(&c->h, 99), b, sizeof(b)));
+		flow_add(&f, "%s beyond the last bucket", format_count(c->over, a, sizeof(a)));
+		flow_end(&f);
+	}
+}
+
+static void write_longest(const struct page *p, const char *title, const struct osnoise_event *list, uint32_t n)
+{
+	static const char *const headings[] = {"start", "cpu", "time", "kind", "who"};
+	struct table *t = new_table(p, headings, 5);
+	char a[32], name[ESCAPED + 32];
+
+	for (uint32_t i = 0; t && i < n && i < TOP; i++) {
+		const struct osnoise_event *e = &list[i];
+
+		table_cellf(t, NULL, "%.6f s", (double)e->start_ns / 1e9);
+		table_cellf(t, NULL, "%u", e->cpu);
+		table_cell(t, NULL, format_ns(e->duration_ns, a, sizeof(a)));
+		if (e->type == OSNOISE_SAMPLE) {
+			table_cell(t, DIM, e->interference ? "gap" : "outside");
+			if (e->interference)
+				table_cellf(t, NULL, "with %s interference%s",
+					    format_count(e->interference, a, sizeof(a)),
+					    e->interference == 1 ? "" : "s");
+			else
+				table_cell(t, NULL, e->name);
+		} else {
+			table_cell(t, DIM, source_kind_name(e->kind));
+			who(e->kind, e->id, e->name, name, sizeof(name));
+			table_cell(t, BOLD, name);
+		}
+		table_end_row(t);
+	}
+	if (t && n) {
+		fprintf(p->out, "\n%s\n", title);
+		table_print(t, p->out, p->colour);
+	}
+	table_free(t);
+}
+
+static void write_analysis(const struct page *p, const struct osnoise_analysis *a)
+{
+	char text[ESCAPED], time[32];
+	struct flow f;
+
+	fprintf(p->out, "\nrtla's analysis of the stop on cpu %u\n", a->cpu);
+	for (uint32_t i = 0; i < a->nparts; i++) {
+		const struct osnoise_part *s = &a->part[i];
+
+		escape_text(s->who[0] ? s->who : s->label, SIZE_MAX, text, sizeof(text));
+		fprintf(p->out, "  %8s  %s%s\n", s->ns == UINT64_MAX ? "" : format_ns(s->ns, time, sizeof(time)),
+			s->who[0] ? "  " : "", text);
+	}
+	if (!a->nframes)
+		return;
+	flow_start(&f, p->out, p->width, "  stack: ", " < ", "    ");
+	for (uint32_t i = 0; i < a->nframes; i++)
+		flow_add(&f, "%s", escape_text(a->frame[i], SIZE_MAX, text, sizeof(text)));
+	flow_end(&f);
+}
+
+/* What the numbers above do not hold. */
+static void write_left_out(const struct page *p)
+{
+	const struct osnoise_reader *r = p->r;
+	char a[32];
+
+	if (r->left_out_first)
+		fprintf(p->out, "left out: %s thread noise%s since boot (the first after switching on)\n",
+			format_count(r->left_out_first, a, sizeof(a)), r->left_out_first == 1 ? "" : "s");
+	if (r->left_out_workload)
+		fprintf(p->out, "left out: %s thread noises of the workload [%u] itself\n",
+			format_count(r->left_out_workload, a, sizeof(a)), r->workload);
+	if (r->lost)
+		fprintf(p->out, "the kernel lost %s records before they were saved\n",
+			format_count(r->lost, a, sizeof(a)));
+	if (r->cpus_beyond)
+		fprintf(p->out, "%s records and rows of CPUs after the first %u are not shown\n",
+			format_count(r->cpus_beyond, a, sizeof(a)), OSNOISE_CPUS);
+	if (r->tainted)
+		fprintf(p->out,
+			"the kernel says that osnoise is tainted: its accounting went wrong, doubt these times\n");
+	if (r->no_memory)
+		fprintf(p->out, "out of memory: some of the input is not in these numbers\n");
+	if (r->events[OSNOISE_NOISE] && !r->events[OSNOISE_SAMPLE] && !r->events[OSNOISE_TIMERLAT] && !r->workload)
+		fprintf(p->out,
+			"no gaps of the kernel's own loop are here: the run time of the program that was measured\n"
+			"  counts as thread noise; --workload PID leaves it out\n");
+}
+
+static void write_unread(const struct page *p)
+{
+	const struct osnoise_reader *r = p->r;
+	char text[4 * OSNOISE_TEXT], a[32];
+	struct flow f;
+
+	if (r->nother) {
+		flow_start(&f, p->out, p->width, "events of other systems, counted only: ", " · ", "  ");
+		for (uint32_t i = 0; i < r->nother; i++)
+			flow_add(&f, "%s %s", escape_text(r->other[i].name, SIZE_MAX, text, 80),
+				 format_count(r->other[i].count, a, sizeof(a)));
+		flow_end(&f);
+	}
+	if (!r->unknown) {
+		fprintf(p->out, "every line was understood\n");
+		return;
+	}
+	fprintf(p->out, "not understood: %s line%s\n", format_count(r->unknown, a, sizeof(a)),
+		r->unknown == 1 ? "" : "s");
+	for (uint32_t i = 0; i < r->nunknowns; i++) {
+		escape_text(r->unknowns[i].text, r->unknowns[i].len, text, p->width > 12 ? p->width - 12 : 8);
+		fprintf(p->out, "  %7" PRIu64 ": %s\n", r->unknowns[i].line, text);
+	}
+}
+
+int render_osnoise_text(const struct osnoise_reader *r, const char *input, const struct render_options *options,
+			FILE *out)
+{
+	struct page p = {out, r, options->colour, options->width ? options->width : 100};
+	uint32_t *order = osnoise_cpu_order(r);
+
+	write_head(&p, input);
+	for (uint32_t i = 0; order && i < r->ncpus && i < CPUS_SHOW; i++)
+		write_cpu(&p, r->cpu[order[i]]);
+	free(order);
+	if (r->ncpus > CPUS_SHOW)
+		fprintf(out, "\n%u more CPUs (all in -f json)\n", r->ncpus - CPUS_SHOW);
+	for (int i = 0; i < TIMERLAT_CONTEXTS; i++)
+		if (r->all[i].known && r->ncpus != 1)
+			write_latency(&p, timerlat_context_name(i), r->all[i].count, r->all[i].min_ns, r->all[i].avg_ns,
+				      r->all[i].max_ns);
+	write_columns(&p);
+	write_longest(&p, "longest gaps", r->gaps, r->ngaps);
+	write_longest(&p, "longest noises", r->longest, r->nlongest);
+	for (uint32_t i = 0; i < r->nanalyses; i++)
+		write_analysis(&p, r->analysis[i]);
+	fputc('\n', out);
+	write_left_out(&p);
+	write_unread(&p);
+	return ferror(out) ? -1 : 0;
+}

@@ -1,0 +1,16 @@
+/* The report of `culprit osnoise`. */
+#ifndef CULPRIT_RENDER_OSNOISE_H
+#define CULPRIT_RENDER_OSNOISE_H
+
+#include "model/osnoise.h"
+#include "render/render.h"
+
+/* input: what to call the text. 0, or nonzero when writing failed. */
+int render_osnoise_text(const struct osnoise_reader *r, const char *input, const struct render_options *options,
+			FILE *out);
+int render_osnoise_json(const struct osnoise_reader *r, const char *input, FILE *out);
+
+/* Indices into r->cpu by rising CPU number; free() it. NULL: no memory. */
+uint32_t *osnoise_cpu_order(const struct osnoise_reader *r);
+
+#endif
