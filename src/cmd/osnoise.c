@@ -1,4 +1,4 @@
-/* culprit osnoise: what the kernel's osnoise tracer and rtla say, in culprit's words. For now of saved output. */
+/* culprit osnoise: beside the kernel's osnoise tracer (osnoise_live.c), or what it and rtla have saved, in culprit's words. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -12,6 +12,8 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/measure.h"
+#include "cmd/osnoise_live.h"
 #include "model/osnoise.h"
 #include "render/osnoise.h"
 
@@ -22,6 +24,7 @@ static const char dat_magic[] = "\x17\x08\x44tracing";
 #define DAT_MAGIC_LEN (sizeof(dat_magic) - 1)
 
 struct options {
+	struct measure measure;
 	const char *from, *output;
 	int format;
 	uint32_t workload;
@@ -44,6 +47,7 @@ static int set_pid(const char *text, void *field, const struct opt *row, char *w
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt osnoise_opts[] = {
+	MEASURE_OPTS(struct options, measure),
 	{0, "from", "FILE",
 	 "read saved output: tracefs trace text, trace-cmd report text, trace.dat, or what rtla printed; - is standard "
 	 "input",
@@ -59,8 +63,14 @@ static const struct opt osnoise_opts[] = {
 
 const struct opt_command osnoise_usage = {
 	.name = "osnoise",
-	.summary = "read what the osnoise tracer or rtla saved",
-	.about = "Reads the output of the kernel's osnoise and timerlat tracers and of rtla, of this machine or of one "
+	.summary = "compare with the kernel's osnoise tracer, or read what it or rtla saved",
+	.about = "Switches the kernel's osnoise tracer on, without its own threads, measures the same CPUs at the same "
+		 "time, and pairs "
+		 "the two one by one. All that was switched is put back. Needs a kernel with CONFIG_OSNOISE_TRACER, as "
+		 "Debian's -rt "
+		 "kernels are.\n\n"
+		 "With --from: reads the output of the kernel's osnoise and timerlat tracers and of rtla, of this "
+		 "machine or of one "
 		 "far away, and prints it as culprit names things. Lines that it does not know are counted and "
 		 "shown.\n\n"
 		 "A trace.dat is read through trace-cmd, which must be installed.",
@@ -102,6 +112,7 @@ static int read_all(const struct input *in, const char *name, struct osnoise_rea
 	if (lines_last(l))
 		osnoise_line(r, l->text, l->len);
 	osnoise_finish(r);
+	r->lines_cut = l->ncut;
 	return 0;
 }
 
@@ -251,17 +262,34 @@ out:
 	return bad ? EXIT_ERROR : EXIT_OK;
 }
 
+static int live(struct options *o)
+{
+	FILE *out = o->output ? fopen(o->output, "we") : stdout;
+	int code;
+
+	if (!out) {
+		complain("cannot write to %s: %s; choose another file with -o", o->output, strerror(errno));
+		return EXIT_ERROR;
+	}
+	code = osnoise_live(&o->measure, o->format == FORMAT_JSON, out);
+	if (o->output && fclose(out)) {
+		complain("writing %s: %s", o->output, strerror(errno));
+		code = EXIT_ERROR;
+	}
+	return code;
+}
+
 int cmd_osnoise(int argc, char **argv)
 {
 	struct options o = {0};
 	int operands, code;
+
+	measure_init(&o.measure);
 
 	code = opt_parse(&osnoise_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	if (o.from)
 		return from_file(&o);
-	complain("the comparison with a live osnoise is not built yet, and needs a kernel with CONFIG_OSNOISE_TRACER "
-		 "(Debian's -rt kernels have it): read saved output with --from FILE");
-	return EXIT_ERROR;
+	return live(&o);
 }

@@ -41,7 +41,7 @@ uint32_t collect_poll(struct collect *c);
  * calling it loses nothing but the sight of them. The account is valid until the next call; *index is the CPU's in the summary. */
 const struct account *collect_next(struct collect *c, uint32_t *index);
 
-/* The intervals of all hiccups that have been accounted for, and osnoise's of the same, in no strict order among the two; NULL: no more. */
+/* The intervals of all hiccups that have been accounted for, and osnoise's of the same, in the order in which they ended; NULL: no more. */
 const struct interval *collect_interval(struct collect *c, uint32_t *index);
 
 void collect_stop(struct collect *c); /* the window closes; the last hiccups can be taken */

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/say.h"
 
-#define INSTANCE "culprit-osnoise"
-#define STATE	 "/run/culprit-osnoise.state" /* what to put back, for the next start should this one be killed */
+#define INSTANCE  "culprit-osnoise"
+#define STATE     "/run/culprit-osnoise.state" /* what to put back, for the next start should this one be killed */
 #define VALUE_MAX 4096
 
 struct tracer {
@@ -22,6 +23,7 @@ struct tracer {
 	char cpus[VALUE_MAX + 8];
 	bool workload; /* the option was set */
 	bool changed;
+	bool mounted; /* by us */
 };
 
 static int read_value(const struct tracer *t, const char *name, char *value, size_t len)
@@ -70,21 +72,26 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
+/* Where nobody has mounted tracefs it is mounted for the time. */
 static int find_root(struct tracer *t)
 {
-	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing", "/sys/kernel/tracing"};
 	char tracers[VALUE_MAX];
 
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
 		snprintf(t->root, sizeof(t->root), "%s", roots[i]);
+		if (i == 2)
+			t->mounted = !mount("tracefs", roots[i], "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 		if (read_value(t, "available_tracers", tracers, sizeof(tracers)))
 			continue;
 		if (has_word(tracers, "osnoise"))
 			return 0;
-		return complain("this kernel has no osnoise tracer (CONFIG_OSNOISE_TRACER; Debian's -rt kernels have it): "
-				"read output saved elsewhere with --from FILE");
+		return complain(
+			"this kernel has no osnoise tracer (CONFIG_OSNOISE_TRACER; Debian's -rt kernels have it): "
+			"read output saved elsewhere with --from FILE");
 	}
-	return complain("tracefs is not mounted: mount -t tracefs tracefs /sys/kernel/tracing");
+	return complain(
+		"this kernel has no tracefs, and so no osnoise tracer: read output saved elsewhere with --from FILE");
 }
 
 /* ---- other users ---- */
@@ -94,7 +101,8 @@ static bool is_busy(const struct tracer *t, const char *directory)
 	char name[320], tracer[64];
 
 	snprintf(name, sizeof(name), "%s%scurrent_tracer", directory, directory[0] ? "/" : "");
-	return !read_value(t, name, tracer, sizeof(tracer)) && (!strcmp(tracer, "osnoise") || !strcmp(tracer, "timerlat"));
+	return !read_value(t, name, tracer, sizeof(tracer)) &&
+	       (!strcmp(tracer, "osnoise") || !strcmp(tracer, "timerlat"));
 }
 
 static int check_others(const struct tracer *t)
@@ -105,13 +113,15 @@ static int check_others(const struct tracer *t)
 	int err = 0;
 
 	if (is_busy(t, ""))
-		return complain("somebody else uses the osnoise or timerlat tracer (%s/current_tracer): end that first", t->root);
+		return complain("somebody else uses the osnoise or timerlat tracer (%s/current_tracer): end that first",
+				t->root);
 	snprintf(path, sizeof(path), "%s/instances", t->root);
 	dir = opendir(path);
 	while (dir && !err && (entry = readdir(dir))) {
 		snprintf(name, sizeof(name), "instances/%s", entry->d_name);
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, INSTANCE) && is_busy(t, name))
-			err = complain("somebody else uses the osnoise or timerlat tracer (%s/%s): end that first", t->root, name);
+			err = complain("somebody else uses the osnoise or timerlat tracer (%s/%s): end that first",
+				       t->root, name);
 	}
 	if (dir)
 		closedir(dir);
@@ -136,8 +146,10 @@ static int save(struct tracer *t)
 	char options[VALUE_MAX], state[VALUE_MAX + 8];
 	ssize_t n;
 
-	if (read_value(t, "osnoise/cpus", t->cpus, sizeof(t->cpus)) || read_value(t, "osnoise/options", options, sizeof(options)))
-		return complain("the osnoise tracer of this kernel has no option to run without its own threads: it is too old");
+	if (read_value(t, "osnoise/cpus", t->cpus, sizeof(t->cpus)) ||
+	    read_value(t, "osnoise/options", options, sizeof(options)))
+		return complain("the osnoise tracer of this kernel has no option to run without its own threads: it is "
+				"too old");
 	t->workload = has_word(options, "OSNOISE_WORKLOAD");
 	n = snprintf(state, sizeof(state), "%d %s\n", t->workload, t->cpus);
 	if (ftruncate(t->state, 0) || pwrite(t->state, state, n, 0) != n)
@@ -151,7 +163,8 @@ static int lock_state(struct tracer *t)
 	char state[VALUE_MAX + 8] = "";
 	ssize_t n;
 
-	t->state = open(STATE, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	mkdir("/run", 0755); /* a bare system may have none */
+	t->state = open(STATE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (t->state < 0)
 		return complain("cannot open %s: %s", STATE, strerror(errno));
 	if (flock(t->state, LOCK_EX | LOCK_NB))
@@ -209,5 +222,7 @@ void tracer_stop(struct tracer *t)
 	}
 	if (t->state >= 0)
 		close(t->state);
+	if (t->mounted)
+		umount2(t->root, MNT_DETACH);
 	free(t);
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APART_NS    2000000   /* between the two probes of one tracepoint; a guest may be stopped there */
+#define APART_NS    20000000  /* between the two probes of one tracepoint: a guest may be stopped there */
 #define PATIENCE_NS 200000000 /* after which no partner comes any more */
 
 int compare_init(struct compare *c)
@@ -174,7 +174,7 @@ const char *compare_why(const struct compare_row *row, bool ours)
 		return NULL;
 	switch (row->kind) {
 	case SOURCE_SOFTIRQ:
-		return "osnoise has no softirqs on PREEMPT_RT: there they are threads";
+		return "on PREEMPT_RT osnoise leaves softirqs in the threads that run them";
 	case SOURCE_FAULT:
 		return "osnoise does not hook page faults";
 	default:

@@ -100,11 +100,6 @@ void join_record(struct join *j, const struct record *r)
 	j->counts.seen++;
 	if (r->kind == RECORD_TICK && j->ticks)
 		ticks_add(j->ticks, r);
-	if (r->kind == RECORD_OSNOISE && j->intervals) {
-		struct interval interval = interval_of(r, 0);
-
-		intervals_push(j->intervals, &interval);
-	}
 	if (j->last - j->first >= WAIT_SLOTS)
 		join_relieve(j, nest_is_open(j->nest)); /* what waits behind a hiccup that has begun belongs to it */
 	while (i > j->first && ends_after(waiting(j, i - 1), r)) {
@@ -135,14 +130,12 @@ static void check_sequence(struct join *j, const struct record *r, const struct 
 
 static void drop_below(struct join *j, const struct record *r)
 {
-	if (r->kind == RECORD_OSNOISE)
-		return;
-	j->counts.below_threshold++;
-	if (j->intervals && r->kind < RECORD_TLB && r->kind != RECORD_FAULT) {
+	if (j->intervals && (r->kind < RECORD_FAULT || r->kind == RECORD_OSNOISE)) {
 		struct interval interval = interval_of(r, r->end_ns - r->start_ns);
 
 		intervals_push(j->intervals, &interval);
 	}
+	j->counts.below_threshold++;
 	if (r->end_ns - r->start_ns > j->threshold_ns + TOLERANCE_NS)
 		j->counts.mismatches++; /* so long a record must lie in a hiccup */
 }

@@ -316,6 +316,16 @@ static void note(struct nest *n, const struct record *r, const struct record *m,
 		s->asker = asker;
 }
 
+static void tap(struct nest *n, const struct record *r, uint64_t net)
+{
+	struct interval interval;
+
+	if (!n->intervals)
+		return;
+	interval = interval_of(r, net);
+	intervals_push(n->intervals, &interval);
+}
+
 static void enclose(struct nest *n, const struct record *r, uint64_t start, uint64_t end)
 {
 	struct segment s = {.function = first_function(n, r)};
@@ -344,11 +354,7 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	s.net += end - at;
 	end_segment(n, r, &s, r->flags & RECORD_PART);
 	keep_function(n, r, s.function);
-	if (n->intervals) {
-		struct interval interval = interval_of(r, n->own);
-
-		intervals_push(n->intervals, &interval);
-	}
+	tap(n, r, n->own);
 	n->depth = first;
 	push(n, (struct ended){.start = start, .end = end, .intervals = 1, .thread = thread, .last_thread = thread});
 }
@@ -384,7 +390,9 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 		push(n, (struct ended){.start = start, .end = start, .note = true, .record = *r});
 		break;
 	case RECORD_TICK:
+		break;
 	case RECORD_OSNOISE:
+		tap(n, r, 0);
 		break;
 	default:
 		enclose(n, r, start, end);

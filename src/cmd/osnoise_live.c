@@ -1,0 +1,94 @@
+#include "cmd/osnoise_live.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "cmd/cmd.h"
+#include "collect/host.h"
+#include "collect/tracer.h"
+#include "render/compare.h"
+
+static void take(struct collect *c, struct compared *cpu)
+{
+	const struct interval *i;
+	const struct account *a;
+	uint32_t index;
+
+	while ((a = collect_next(c, &index)))
+		if (!a->intervals) {
+			cpu[index].hw++;
+			cpu[index].hw_ns += a->duration_ns;
+		}
+	while ((i = collect_interval(c, &index)))
+		compare_add(&cpu[index].compare, i);
+}
+
+static void measure(struct measure *m, struct collect *c, struct compared *cpu, uint32_t ncpus)
+{
+	uint64_t begin = measure_now();
+
+	while (measure_wait(m, begin) && collect_poll(c))
+		take(c, cpu);
+	collect_stop(c);
+	take(c, cpu);
+	collect_end(c);
+	for (uint32_t i = 0; i < ncpus; i++)
+		compare_finish(&cpu[i].compare);
+}
+
+static int compare_on(struct measure *m, struct view *v, bool json, FILE *out)
+{
+	struct collect_options co = measure_collect(m);
+	struct render_options ro = {.colour = isatty(fileno(out)) && !getenv("NO_COLOR")};
+	struct compared *cpu = calloc(cpus_count(&m->cpus), sizeof(*cpu));
+	struct collect *c;
+	int code = EXIT_ERROR;
+
+	if (!cpu) {
+		complain("out of memory");
+		return EXIT_ERROR;
+	}
+	co.osnoise = co.intervals = true;
+	c = collect_open(&co, v, &measure_stop);
+	if (!c) {
+		free(cpu);
+		return measure_stop ? EXIT_OK : EXIT_ERROR;
+	}
+	if (!collect_begin(c)) {
+		measure_announce(m);
+		measure(m, c, cpu, v->summary.ncpus);
+		code = render_compare(v, cpu, &ro, json, out) ? EXIT_ERROR : EXIT_OK;
+		if (code)
+			complain("writing the report failed");
+	}
+	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		compare_free(&cpu[i].compare);
+	free(cpu);
+	collect_close(c);
+	return code;
+}
+
+int osnoise_live(struct measure *m, bool json, FILE *out)
+{
+	struct view *v = calloc(1, sizeof(*v));
+	struct tracer *tracer;
+	int code = EXIT_ERROR;
+
+	if (!v) {
+		complain("out of memory");
+		return EXIT_ERROR;
+	}
+	host_read(&v->host);
+	if (!measure_check(m, &v->host)) {
+		measure_catch_signals();
+		tracer = tracer_start(&m->cpus); /* before our own probes: both are to settle before the window */
+		if (tracer) {
+			code = compare_on(m, v, json, out);
+			tracer_stop(tracer);
+		}
+	}
+	view_free(v);
+	free(v);
+	return code;
+}

@@ -1,0 +1,24 @@
+/* The comparison with the kernel's osnoise tracer, as text and as JSON (schema culprit.compare/1). */
+#ifndef CULPRIT_RENDER_COMPARE_H
+#define CULPRIT_RENDER_COMPARE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "model/compare.h"
+#include "render/render.h"
+
+#define COMPARE_SCHEMA "culprit.compare/1"
+
+/* What is known of one CPU. */
+struct compared {
+	struct compare compare;
+	/* Hiccups without any interval: what osnoise's own sampler counts as HW, by its rule. */
+	uint64_t hw, hw_ns;
+	uint64_t intervals_lost; /* the reader was late */
+};
+
+/* cpu[view->summary.ncpus]. json: that, else text. 0 or -errno. */
+int render_compare(const struct view *view, const struct compared *cpu, const struct render_options *options, bool json,
+		   FILE *out);
+
+#endif
