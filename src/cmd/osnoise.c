@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/measure.h"
+#include "cmd/osnoise_alternate.h"
 #include "cmd/osnoise_live.h"
 #include "model/osnoise.h"
 #include "render/osnoise.h"
@@ -25,6 +26,7 @@ static const char dat_magic[] = "\x17\x08\x44tracing";
 
 struct options {
 	struct measure measure;
+	bool alternate;
 	const char *from, *output;
 	int format;
 	uint32_t workload;
@@ -52,6 +54,9 @@ static const struct opt osnoise_opts[] = {
 	 "read saved output: tracefs trace text, trace-cmd report text, trace.dat, or what rtla printed; - is standard "
 	 "input",
 	 FIELD(from), opt_set_string, NULL},
+	{0, "alternate", NULL,
+	 "the kernel's own workload and culprit's sampler in turn, twice each, in osnoise's columns", FIELD(alternate),
+	 NULL, NULL},
 	{0, "workload", "PID",
 	 "leave out thread noise of this thread: the program that was measured, after NO_OSNOISE_WORKLOAD",
 	 FIELD(workload), set_pid, NULL},
@@ -271,7 +276,7 @@ static int live(struct options *o)
 		complain("cannot write to %s: %s; choose another file with -o", o->output, strerror(errno));
 		return EXIT_ERROR;
 	}
-	code = osnoise_live(&o->measure, o->format == FORMAT_JSON, out);
+	code = (o->alternate ? osnoise_alternate : osnoise_live)(&o->measure, o->format == FORMAT_JSON, out);
 	if (o->output && fclose(out)) {
 		complain("writing %s: %s", o->output, strerror(errno));
 		code = EXIT_ERROR;

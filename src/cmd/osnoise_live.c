@@ -33,8 +33,10 @@ static void measure(struct measure *m, struct collect *c, struct compared *cpu, 
 	collect_stop(c);
 	take(c, cpu);
 	collect_end(c);
-	for (uint32_t i = 0; i < ncpus; i++)
+	for (uint32_t i = 0; i < ncpus; i++) {
 		compare_finish(&cpu[i].compare);
+		cpu[i].intervals_lost = collect_intervals_lost(c, i);
+	}
 }
 
 static int compare_on(struct measure *m, struct view *v, bool json, FILE *out)
@@ -82,7 +84,8 @@ int osnoise_live(struct measure *m, bool json, FILE *out)
 	host_read(&v->host);
 	if (!measure_check(m, &v->host)) {
 		measure_catch_signals();
-		tracer = tracer_start(&m->cpus); /* before our own probes: both are to settle before the window */
+		tracer =
+			tracer_start(&m->cpus, false); /* before our own probes: both are to settle before the window */
 		if (tracer) {
 			code = compare_on(m, v, json, out);
 			tracer_stop(tracer);

@@ -207,6 +207,11 @@ const struct interval *collect_interval(struct collect *c, uint32_t *index)
 	return NULL;
 }
 
+uint64_t collect_intervals_lost(const struct collect *c, uint32_t index)
+{
+	return c->target[index].intervals ? c->target[index].intervals->lost : 0;
+}
+
 static void drain(struct collect *c, uint32_t i)
 {
 	while (next_hiccup(c, i))

@@ -44,6 +44,8 @@ const struct account *collect_next(struct collect *c, uint32_t *index);
 /* The intervals of all hiccups that have been accounted for, and osnoise's of the same, in the order in which they ended; NULL: no more. */
 const struct interval *collect_interval(struct collect *c, uint32_t *index);
 
+uint64_t collect_intervals_lost(const struct collect *c, uint32_t index); /* the caller came too late for them */
+
 void collect_stop(struct collect *c); /* the window closes; the last hiccups can be taken */
 void collect_end(struct collect *c);
 void collect_close(struct collect *c);

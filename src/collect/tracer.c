@@ -179,7 +179,7 @@ static int lock_state(struct tracer *t)
 	return 0;
 }
 
-static int switch_on(struct tracer *t, const struct cpus *cpus)
+static int switch_on(struct tracer *t, const struct cpus *cpus, bool workload)
 {
 	char list[VALUE_MAX], path[128];
 	int err;
@@ -187,7 +187,8 @@ static int switch_on(struct tracer *t, const struct cpus *cpus)
 	cpus_format(cpus, list, sizeof(list));
 	snprintf(path, sizeof(path), "%s/instances/" INSTANCE, t->root);
 	t->changed = true;
-	err = write_value(t, "osnoise/options", "NO_OSNOISE_WORKLOAD"); /* before the tracer: else its threads start */
+	err = write_value(t, "osnoise/options",
+			  workload ? "OSNOISE_WORKLOAD" : "NO_OSNOISE_WORKLOAD"); /* before the tracer */
 	if (!err)
 		err = write_value(t, "osnoise/cpus", list);
 	if (!err && mkdir(path, 0700) && errno != EEXIST)
@@ -197,7 +198,7 @@ static int switch_on(struct tracer *t, const struct cpus *cpus)
 	return err ? complain("switching on the osnoise tracer: %s", strerror(-err)) : 0;
 }
 
-struct tracer *tracer_start(const struct cpus *cpus)
+struct tracer *tracer_start(const struct cpus *cpus, bool workload)
 {
 	struct tracer *t = calloc(1, sizeof(*t));
 
@@ -206,10 +207,22 @@ struct tracer *tracer_start(const struct cpus *cpus)
 		return NULL;
 	}
 	t->state = -1;
-	if (!find_root(t) && !lock_state(t) && !check_others(t) && !save(t) && !switch_on(t, cpus))
+	if (!find_root(t) && !lock_state(t) && !check_others(t) && !save(t) && !switch_on(t, cpus, workload))
 		return t;
 	tracer_stop(t);
 	return NULL;
+}
+
+FILE *tracer_output(const struct tracer *t)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/instances/" INSTANCE "/trace", t->root);
+	f = fopen(path, "re");
+	if (!f)
+		complain("cannot read %s: %s", path, strerror(errno));
+	return f;
 }
 
 void tracer_stop(struct tracer *t)

@@ -56,6 +56,7 @@ struct osnoise_period {
 	uint64_t max_noise_ns; /* the worst period */
 	uint64_t max_single_ns;
 	uint64_t hw, nmi, irq, softirq, thread;
+	bool irqs_off; /* rtla hwnoise: irq, softirq and thread cannot be */
 };
 
 struct osnoise_event {
@@ -170,6 +171,7 @@ struct osnoise_reader {
 	uint64_t other_events;
 	struct osnoise_name other[OSNOISE_NAMES];
 	uint32_t nother;
+	uint64_t lines_cut; /* longer than LINE_BYTES: the caller's count */
 	uint64_t unknown;
 	uint64_t known; /* lines that are osnoise's or rtla's without doubt */
 	struct {

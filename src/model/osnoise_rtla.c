@@ -72,7 +72,8 @@ static enum osnoise_got osnoise_row(struct osnoise_reader *r, uint64_t cpu, uint
 	if (!text_field(&t, &p.hw) || !text_field(&t, &p.nmi))
 		return OSNOISE_UNKNOWN;
 	text_trim(&t);
-	if (text_left(&t) &&
+	p.irqs_off = !text_left(&t);
+	if (!p.irqs_off &&
 	    (!text_field(&t, &p.irq) || !text_field(&t, &p.softirq) || !text_field(&t, &p.thread) || text_left(&t)))
 		return OSNOISE_UNKNOWN;
 	c = osnoise_cpu(r, cpu);
@@ -291,9 +292,11 @@ static enum osnoise_got hist_line(struct osnoise_reader *r, struct text t)
 
 static enum osnoise_got message(struct osnoise_reader *r, struct text t)
 {
-	struct text at;
+	struct text at = t;
 
-	if (text_find(&t, " hit stop tracing", &at) && !text_word(&t, "##")) {
+	text_word(&at, "rtla ");
+	if ((text_word(&at, "osnoise") || text_word(&at, "timerlat") || text_word(&at, "timelat")) &&
+	    text_is(&at, " hit stop tracing")) {
 		r->stopped = true;
 		if (r->section != SECTION_ANALYSIS)
 			r->section = SECTION_NONE;

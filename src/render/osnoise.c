@@ -93,9 +93,11 @@ static void write_period(const struct page *p, const struct osnoise_period *s, c
 	flow_add(&f, "worst gap %s", format_ns(s->max_single_ns, a, sizeof(a)));
 	flow_add(&f, "hw %s", format_count(s->hw, a, sizeof(a)));
 	flow_add(&f, "nmi %s", format_count(s->nmi, a, sizeof(a)));
-	flow_add(&f, "irq %s", format_count(s->irq, a, sizeof(a)));
-	flow_add(&f, "softirq %s", format_count(s->softirq, a, sizeof(a)));
-	flow_add(&f, "thread %s", format_count(s->thread, a, sizeof(a)));
+	if (!s->irqs_off) {
+		flow_add(&f, "irq %s", format_count(s->irq, a, sizeof(a)));
+		flow_add(&f, "softirq %s", format_count(s->softirq, a, sizeof(a)));
+		flow_add(&f, "thread %s", format_count(s->thread, a, sizeof(a)));
+	}
 	flow_add(&f, "%s", from);
 	flow_end(&f);
 }
@@ -212,34 +214,50 @@ static void write_cpu(const struct page *p, const struct osnoise_cpu *c)
 	write_sources(p, c);
 }
 
+/* Of all, also of those that rtla only counted as beyond its last bucket. */
+static void add_p99(struct flow *f, const struct osnoise_column *c)
+{
+	double percent = c->h.count ? 99.0 * ((double)c->h.count + (double)c->over) / (double)c->h.count : 200;
+	char a[32];
+
+	if (percent <= 100)
+		flow_add(f, "p99 %s", format_ns(hist_percentile(&c->h, percent), a, sizeof(a)));
+	else if (c->h.count || c->over)
+		flow_add(f, "p99 beyond the last bucket");
+}
+
+static const char *column_title(const struct osnoise_column *c)
+{
+	return !strcmp(c->what, "CPU")   ? "gaps"
+	       : !strcmp(c->what, "IRQ") ? "timerlat irq"
+	       : !strcmp(c->what, "Thr") ? "timerlat thread"
+					 : "timerlat user";
+}
+
 static void write_columns(const struct page *p)
 {
-	static const char *const what[][2] = {
-		{"CPU", "gaps"}, {"IRQ", "timerlat irq"}, {"Thr", "timerlat thread"}, {"Usr", "timerlat user"}};
-	char a[32], b[32];
+	char a[32], start[64];
 	struct flow f;
 
 	if (p->r->ncolumns)
 		fputs("\nhistograms\n", p->out);
-	for (uint32_t i = 0; i < p->r->ncolumns && i < 3 * CPUS_SHOW; i++) {
+	for (uint32_t i = 0; i < p->r->ncolumns && i < TIMERLAT_CONTEXTS * CPUS_SHOW; i++) {
 		const struct osnoise_column *c = &p->r->column[i];
 
-		for (size_t k = 0; k < sizeof(what) / sizeof(what[0]); k++)
-			if (!strcmp(c->what, what[k][0]))
-				fprintf(p->out, "  cpu %d %s", c->cpu, what[k][1]);
-		flow_start(&f, p->out, p->width, "  ", " · ", "    ");
-		f.column += 24;
+		snprintf(start, sizeof(start), "  cpu %d %s  ", c->cpu, column_title(c));
+		flow_start(&f, p->out, p->width, start, " · ", "    ");
 		flow_add(&f, "%s times", format_count(c->h.count + c->over, a, sizeof(a)));
 		if (c->summary.known) {
 			flow_add(&f, "min %s", format_ns(c->summary.min_ns, a, sizeof(a)));
 			flow_add(&f, "avg %s", format_ns(c->summary.avg_ns, a, sizeof(a)));
 			flow_add(&f, "max %s", format_ns(c->summary.max_ns, a, sizeof(a)));
 		}
-		if (c->h.count)
-			flow_add(&f, "p99 %s", format_ns(hist_percentile(&c->h, 99), b, sizeof(b)));
+		add_p99(&f, c);
 		flow_add(&f, "%s beyond the last bucket", format_count(c->over, a, sizeof(a)));
 		flow_end(&f);
 	}
+	if (p->r->ncolumns > TIMERLAT_CONTEXTS * CPUS_SHOW || p->r->columns_beyond)
+		fputs("  more columns are not shown\n", p->out);
 }
 
 static void write_longest(const struct page *p, const char *title, const struct osnoise_event *list, uint32_t n)
@@ -315,6 +333,11 @@ static void write_left_out(const struct page *p)
 	if (r->cpus_beyond)
 		fprintf(p->out, "%s records and rows of CPUs after the first %u are not shown\n",
 			format_count(r->cpus_beyond, a, sizeof(a)), OSNOISE_CPUS);
+	if (r->lines_cut)
+		fprintf(p->out, "%s lines were longer than %u bytes, and cut\n",
+			format_count(r->lines_cut, a, sizeof(a)), LINE_BYTES);
+	if (r->analyses_beyond)
+		fprintf(p->out, "%s more analyses are not shown\n", format_count(r->analyses_beyond, a, sizeof(a)));
 	if (r->tainted)
 		fprintf(p->out,
 			"the kernel says that osnoise is tainted: its accounting went wrong, doubt these times\n");

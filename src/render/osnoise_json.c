@@ -17,6 +17,7 @@ static void write_input(struct json *j, const struct osnoise_reader *r, const ch
 	json_object(j, "input");
 	json_string(j, "name", input);
 	json_u64(j, "lines", r->lines);
+	json_u64(j, "lines_cut", r->lines_cut);
 	json_u64(j, "headings", r->headings);
 	json_u64(j, "noises", r->events[OSNOISE_NOISE]);
 	json_u64(j, "samples", r->events[OSNOISE_SAMPLE]);
@@ -26,6 +27,8 @@ static void write_input(struct json *j, const struct osnoise_reader *r, const ch
 	json_u64(j, "workload_left_out", r->left_out_workload);
 	json_u64(j, "records_lost", r->lost);
 	json_u64(j, "cpus_beyond", r->cpus_beyond);
+	json_u64(j, "columns_beyond", r->columns_beyond);
+	json_u64(j, "analyses_beyond", r->analyses_beyond);
 	u64_or_null(j, "first_start_ns", r->min_start_ns, r->min_start_ns != UINT64_MAX);
 	u64_or_null(j, "last_end_ns", r->max_end_ns, r->min_start_ns != UINT64_MAX);
 	u64_or_null(j, "rtla_duration_ns", r->rtla_duration_ns, r->rtla_duration_ns);
@@ -75,9 +78,9 @@ static void write_period(struct json *j, const char *from, const struct osnoise_
 	json_u64(j, "max_single_ns", p->max_single_ns);
 	json_u64(j, "hw", p->hw);
 	json_u64(j, "nmi", p->nmi);
-	json_u64(j, "irq", p->irq);
-	json_u64(j, "softirq", p->softirq);
-	json_u64(j, "thread", p->thread);
+	u64_or_null(j, "irq", p->irq, !p->irqs_off);
+	u64_or_null(j, "softirq", p->softirq, !p->irqs_off);
+	u64_or_null(j, "thread", p->thread, !p->irqs_off);
 	json_end(j);
 }
 

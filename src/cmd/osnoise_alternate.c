@@ -1,0 +1,210 @@
+#include "cmd/osnoise_alternate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "collect/host.h"
+#include "collect/tracer.h"
+#include "model/osnoise.h"
+#include "render/periods.h"
+
+#define ROUNDS    2
+#define PERIOD_NS NSEC_PER_SEC /* osnoise's default */
+
+struct table_of {
+	struct period_line *line;
+	uint32_t count, room;
+};
+
+static struct period_line *add_line(struct table_of *t, bool ours, unsigned round, unsigned cpu)
+{
+	if (t->count == t->room) {
+		uint32_t room = t->room * 2 + 64;
+		struct period_line *bigger = realloc(t->line, room * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		t->line = bigger;
+		t->room = room;
+	}
+	t->line[t->count] = (struct period_line){.ours = ours, .round = round, .cpu = cpu};
+	return &t->line[t->count++];
+}
+
+/* ---- the kernel's turn ---- */
+
+static int read_periods(struct tracer *tracer, struct table_of *t, unsigned round)
+{
+	struct osnoise_reader *r = calloc(1, sizeof(*r));
+	FILE *f = r && !osnoise_init(r) ? tracer_output(tracer) : NULL;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+
+	while (f && (len = getline(&line, &room, f)) > 0) {
+		struct period_line *p;
+
+		len -= line[len - 1] == '\n';
+		if (osnoise_line(r, line, len) != OSNOISE_EVENT || r->event.type != OSNOISE_PERIOD)
+			continue;
+		p = add_line(t, false, round, r->event.cpu);
+		if (p)
+			p->period = r->event.period;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	if (r)
+		osnoise_free(r);
+	free(r);
+	return f ? 0 : -1;
+}
+
+static int kernel_turn(struct measure *m, struct table_of *t, unsigned round)
+{
+	struct tracer *tracer = tracer_start(&m->cpus, true);
+	uint64_t begin = measure_now();
+	int err;
+
+	if (!tracer)
+		return -1;
+	while (measure_wait(m, begin))
+		;
+	err = read_periods(tracer, t, round);
+	tracer_stop(tracer);
+	return err;
+}
+
+/* ---- culprit's turn ---- */
+
+struct ongoing {
+	struct osnoise_period period;
+	uint64_t end_ns;
+};
+
+static void end_period(struct table_of *t, unsigned round, unsigned cpu, struct ongoing *o, uint64_t runtime_ns)
+{
+	struct period_line *p = add_line(t, true, round, cpu);
+
+	if (p) {
+		p->period = o->period;
+		p->period.runtime_ns = runtime_ns;
+		p->period.max_noise_ns = o->period.noise_ns;
+	}
+	memset(&o->period, 0, sizeof(o->period));
+	o->end_ns += PERIOD_NS;
+}
+
+static void count_interval(struct osnoise_period *p, const struct interval *i)
+{
+	p->nmi += i->kind == RECORD_NMI;
+	p->irq += i->kind == RECORD_IRQ;
+	p->softirq += i->kind == RECORD_SOFTIRQ;
+	p->thread += i->kind == RECORD_THREAD;
+}
+
+static void count_hiccup(struct osnoise_period *p, const struct account *a)
+{
+	p->noise_ns += a->duration_ns;
+	p->hw += !a->intervals; /* osnoise's rule */
+	if (a->duration_ns > p->max_single_ns)
+		p->max_single_ns = a->duration_ns;
+}
+
+static void take(struct collect *c, const struct view *v, struct table_of *t, unsigned round, struct ongoing *o)
+{
+	const struct interval *i;
+	const struct account *a;
+	uint32_t index;
+
+	while ((a = collect_next(c, &index))) {
+		while (a->start_ns >= o[index].end_ns)
+			end_period(t, round, v->summary.cpu[index].cpu, &o[index], PERIOD_NS);
+		count_hiccup(&o[index].period, a);
+		while ((i = collect_interval(c, &index)))
+			count_interval(&o[index].period, i);
+	}
+}
+
+static int sample(struct measure *m, struct collect *c, const struct view *v, struct table_of *t, unsigned round)
+{
+	struct ongoing *o = calloc(v->summary.ncpus, sizeof(*o));
+	uint64_t begin;
+
+	if (!o || collect_begin(c)) {
+		free(o);
+		return -1;
+	}
+	begin = measure_now();
+	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		o[i].end_ns = v->run.started_ns + PERIOD_NS;
+	while (measure_wait(m, begin) && collect_poll(c))
+		take(c, v, t, round, o);
+	collect_stop(c);
+	take(c, v, t, round, o);
+	collect_end(c);
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		uint64_t end = v->run.started_ns + v->cpu[i].observed_ns;
+
+		while (o[i].end_ns <= end)
+			end_period(t, round, v->summary.cpu[i].cpu, &o[i], PERIOD_NS);
+		if (end + PERIOD_NS > o[i].end_ns + PERIOD_NS / 20) /* more than a rest of the last period */
+			end_period(t, round, v->summary.cpu[i].cpu, &o[i], end + PERIOD_NS - o[i].end_ns);
+	}
+	free(o);
+	return 0;
+}
+
+static int our_turn(struct measure *m, const struct host *host, struct table_of *t, unsigned round)
+{
+	struct collect_options co = measure_collect(m);
+	struct view *v = calloc(1, sizeof(*v));
+	struct collect *c;
+	int err = -1;
+
+	if (!v)
+		return complain("out of memory");
+	v->host = *host;
+	co.intervals = true;
+	c = collect_open(&co, v, &measure_stop);
+	if (c) {
+		err = sample(m, c, v, t, round);
+		collect_close(c);
+	}
+	view_free(v);
+	free(v);
+	return err;
+}
+
+int osnoise_alternate(struct measure *m, bool json, FILE *out)
+{
+	struct host *host = calloc(1, sizeof(*host));
+	struct table_of t = {0};
+	int err = -1;
+
+	if (!host) {
+		complain("out of memory");
+		return EXIT_ERROR;
+	}
+	host_read(host);
+	measure_catch_signals();
+	if (!m->threshold_ns)
+		m->threshold_ns = NSEC_PER_USEC; /* as osnoise, unless tracing_thresh is set */
+	if (!measure_check(m, host)) {
+		err = 0;
+		for (unsigned round = 1; round <= ROUNDS && !err && !measure_stop; round++) {
+			err = kernel_turn(m, &t, round);
+			if (!err && !measure_stop)
+				err = our_turn(m, host, &t, round);
+		}
+		if (!err || t.count)
+			err = render_periods(host, t.line, t.count, json, out) ? complain("writing the report failed")
+									       : err;
+	}
+	free(t.line);
+	free(host);
+	return err ? EXIT_ERROR : EXIT_OK;
+}

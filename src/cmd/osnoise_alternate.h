@@ -1,0 +1,12 @@
+/* culprit osnoise --alternate: the kernel's own workload and culprit's sampler in turn, in osnoise's columns. */
+#ifndef CULPRIT_OSNOISE_ALTERNATE_H
+#define CULPRIT_OSNOISE_ALTERNATE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "cmd/measure.h"
+
+/* Twice each, for the duration of `m`. Returns an exit code. */
+int osnoise_alternate(struct measure *m, bool json, FILE *out);
+
+#endif

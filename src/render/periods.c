@@ -1,0 +1,95 @@
+#include "render/periods.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/escape.h"
+#include "base/json.h"
+#include "base/table.h"
+
+static double available(const struct osnoise_period *p)
+{
+	return p->runtime_ns ? 100.0 - 100.0 * p->noise_ns / p->runtime_ns : 0;
+}
+
+static void text_row(struct table *t, const struct period_line *l)
+{
+	const struct osnoise_period *p = &l->period;
+
+	table_cellf(t, NULL, "%u", l->round);
+	table_cell(t, NULL, l->ours ? "culprit" : "osnoise");
+	table_cellf(t, NULL, "%u", l->cpu);
+	table_cellf(t, NULL, "%" PRIu64, p->runtime_ns / 1000);
+	table_cellf(t, NULL, "%" PRIu64, p->noise_ns / 1000);
+	table_cellf(t, NULL, "%.5f", available(p));
+	table_cellf(t, NULL, "%" PRIu64, p->max_single_ns / 1000);
+	table_cellf(t, NULL, "%" PRIu64, p->hw);
+	table_cellf(t, NULL, "%" PRIu64, p->nmi);
+	table_cellf(t, NULL, "%" PRIu64, p->irq);
+	table_cellf(t, NULL, "%" PRIu64, p->softirq);
+	table_cellf(t, NULL, "%" PRIu64, p->thread);
+	table_end_row(t);
+}
+
+static int write_text(const struct host *host, const struct period_line *line, uint32_t count, FILE *out)
+{
+	static const char *const headings[] = {"TURN",       "BY", "CPU", "RUNTIME", "NOISE", "% AVAIL",
+					       "MAX SINGLE", "HW", "NMI", "IRQ",     "SIRQ",  "THREAD"};
+	struct table *t = table_new(100, 0);
+	char kernel[300];
+
+	if (!t)
+		return -ENOMEM;
+	fprintf(out, "culprit %s · linux %s · the kernel's own workload and culprit's sampler in turn\n",
+		CULPRIT_VERSION, escape_text(host->kernel, sizeof(host->kernel), kernel, sizeof(kernel)));
+	fprintf(out, "a line a period; times in us; HW: gaps without any interference\n\n");
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_column(t, headings[i], i == 1 ? ALIGN_LEFT : ALIGN_RIGHT, false);
+	for (uint32_t i = 0; i < count; i++)
+		text_row(t, &line[i]);
+	table_print(t, out, false);
+	table_free(t);
+	return 0;
+}
+
+static void write_json(const struct host *host, const struct period_line *line, uint32_t count, FILE *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_string(&j, "schema", "culprit.periods/1");
+	json_string(&j, "version", CULPRIT_VERSION);
+	json_string(&j, "kernel", host->kernel);
+	json_array(&j, "periods");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct osnoise_period *p = &line[i].period;
+
+		json_object_flat(&j, NULL);
+		json_u64(&j, "turn", line[i].round);
+		json_string(&j, "by", line[i].ours ? "culprit" : "osnoise");
+		json_u64(&j, "cpu", line[i].cpu);
+		json_u64(&j, "runtime_ns", p->runtime_ns);
+		json_u64(&j, "noise_ns", p->noise_ns);
+		json_u64(&j, "max_single_ns", p->max_single_ns);
+		json_u64(&j, "hw", p->hw);
+		json_u64(&j, "nmi", p->nmi);
+		json_u64(&j, "irq", p->irq);
+		json_u64(&j, "softirq", p->softirq);
+		json_u64(&j, "thread", p->thread);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+int render_periods(const struct host *host, const struct period_line *line, uint32_t count, bool json, FILE *out)
+{
+	int err = 0;
+
+	if (json)
+		write_json(host, line, count, out);
+	else
+		err = write_text(host, line, count, out);
+	return err ? err : ferror(out) ? -EIO : 0;
+}

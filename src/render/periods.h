@@ -1,0 +1,20 @@
+/* Periods in osnoise's columns, the kernel's and culprit's (schema culprit.periods/1). */
+#ifndef CULPRIT_RENDER_PERIODS_H
+#define CULPRIT_RENDER_PERIODS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include "model/osnoise.h"
+#include "model/view.h"
+
+struct period_line {
+	bool ours;      /* culprit's, else the kernel's */
+	unsigned round; /* of the alternation, from 1 */
+	unsigned cpu;
+	struct osnoise_period period;
+};
+
+/* In the order of the lines. 0 or -errno. */
+int render_periods(const struct host *host, const struct period_line *line, uint32_t count, bool json, FILE *out);
+
+#endif

@@ -1,0 +1,185 @@
+/* compare: pairs the intervals of two sides, and counts what stays alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "model/compare.h"
+
+#define MS 1000000ULL
+
+static struct compare c;
+
+static int setup(void **state)
+{
+	(void)state;
+	return compare_init(&c);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	compare_free(&c);
+	return 0;
+}
+
+static void add(bool theirs, uint8_t kind, uint32_t id, uint64_t end, uint64_t net)
+{
+	struct interval i = {.end_ns = end, .net_ns = net, .theirs = theirs, .kind = kind, .id = id, .name = "x"};
+
+	compare_add(&c, &i);
+}
+
+static const struct compare_row *row(enum source_kind kind, uint32_t id)
+{
+	for (uint32_t i = 0; i < c.rows; i++)
+		if (c.row[i].kind == kind && c.row[i].id == id)
+			return &c.row[i];
+	fail_msg("no row of kind %d id %u", kind, id);
+	return NULL;
+}
+
+static void test_pairs(void **state)
+{
+	const struct compare_row *r;
+
+	(void)state;
+	add(false, RECORD_IRQ, 236, 1000, 500);
+	add(true, RECORD_IRQ, 236, 1010, 450);
+	add(true, RECORD_IRQ, 236, 5000, 700); /* the other side may come first */
+	add(false, RECORD_IRQ, 236, 4990, 720);
+	compare_finish(&c);
+	r = row(SOURCE_IRQ, 236);
+	assert_int_equal(r->matched, 2);
+	assert_int_equal(r->only_ours + r->only_theirs, 0);
+	assert_int_equal(r->ours, 2);
+	assert_int_equal(r->theirs, 2);
+	assert_int_equal(r->ours_ns, 1220);
+	assert_int_equal(r->theirs_ns, 1150);
+	assert_int_equal(r->difference.max, 50);
+	assert_int_equal(r->difference.min, 20);
+}
+
+static void test_alone(void **state)
+{
+	(void)state;
+	add(false, RECORD_SOFTIRQ, 8, 1000, 500);
+	add(true, RECORD_THREAD, 77, 2000, 100);
+	add(true, RECORD_THREAD, 78, 3000, 100);
+	add(false, RECORD_THREAD, 78, 3000 + 30 * MS, 100); /* too far apart to be the same */
+	compare_finish(&c);
+	assert_int_equal(row(SOURCE_SOFTIRQ, 8)->only_ours, 1);
+	assert_non_null(compare_why(row(SOURCE_SOFTIRQ, 8), true));
+	assert_int_equal(row(SOURCE_THREAD, 77)->only_theirs, 1);
+	assert_int_equal(row(SOURCE_THREAD, 78)->only_theirs, 1);
+	assert_int_equal(row(SOURCE_THREAD, 78)->only_ours, 1);
+	assert_int_equal(row(SOURCE_THREAD, 78)->matched, 0);
+}
+
+/* Same number, other kind: an IRQ is not a softirq. */
+static void test_kinds(void **state)
+{
+	(void)state;
+	add(false, RECORD_IRQ, 7, 1000, 10);
+	add(true, RECORD_SOFTIRQ, 7, 1000, 10);
+	compare_finish(&c);
+	assert_int_equal(row(SOURCE_IRQ, 7)->only_ours, 1);
+	assert_int_equal(row(SOURCE_SOFTIRQ, 7)->only_theirs, 1);
+}
+
+/* Of two that wait the nearest in time is the partner. */
+static void test_nearest(void **state)
+{
+	(void)state;
+	add(false, RECORD_IRQ, 1, 1 * MS, 100);
+	add(false, RECORD_IRQ, 1, 3 * MS, 200);
+	add(true, RECORD_IRQ, 1, 3 * MS + 10, 200);
+	add(true, RECORD_IRQ, 1, 1 * MS + 10, 100);
+	compare_finish(&c);
+	assert_int_equal(row(SOURCE_IRQ, 1)->matched, 2);
+	assert_int_equal(row(SOURCE_IRQ, 1)->difference.max, 0);
+}
+
+/* Very many, one side much behind the other's batches; what never gets a partner is counted once. */
+static void test_many(void **state)
+{
+	uint64_t t = 0, alone = 0;
+
+	(void)state;
+	for (int batch = 0; batch < 400; batch++) {
+		for (int k = 0; k < 100; k++)
+			add(false, RECORD_IRQ, k % 3, t + k * 1000, 50);
+		for (int k = 0; k < 100; k++)
+			if (k % 10)
+				add(true, RECORD_IRQ, k % 3, t + k * 1000 + 5, 60);
+			else
+				alone++;
+		t += 50 * MS;
+	}
+	compare_finish(&c);
+	for (uint32_t i = 0; i < c.rows; i++) {
+		assert_int_equal(c.row[i].ours, c.row[i].matched + c.row[i].only_ours);
+		assert_int_equal(c.row[i].theirs, c.row[i].matched + c.row[i].only_theirs);
+		assert_int_equal(c.row[i].only_theirs, 0);
+		assert_int_equal(c.row[i].difference.max, 10);
+		alone -= c.row[i].only_ours;
+	}
+	assert_int_equal(alone, 0);
+	assert_int_equal(c.rows, 3);
+}
+
+static void test_interval_of(void **state)
+{
+	struct record r = {.kind = RECORD_VECTOR, .id = VECTOR_LOCAL_TIMER, .arg = 236, .end_ns = 9};
+	struct interval i = interval_of(&r, 5);
+
+	(void)state;
+	assert_int_equal(i.kind, RECORD_IRQ); /* osnoise does not tell them apart */
+	assert_int_equal(i.id, 236);
+	assert_string_equal(i.name, "local_timer");
+	assert_false(i.theirs);
+	r = (struct record){.kind = RECORD_OSNOISE, .mark = RECORD_THREAD, .id = 7, .arg = 1234, .end_ns = 9};
+	memset(r.name, 'n', sizeof(r.name)); /* all sixteen bytes, no NUL */
+	i = interval_of(&r, 0);
+	assert_true(i.theirs);
+	assert_int_equal(i.kind, RECORD_THREAD);
+	assert_int_equal(i.net_ns, 1234);
+	assert_int_equal(strlen(i.name), 16);
+}
+
+static void test_ring(void **state)
+{
+	struct intervals *q = calloc(1, sizeof(*q));
+	struct interval i = {.id = 1};
+
+	(void)state;
+	assert_non_null(q);
+	assert_null(intervals_next(q));
+	for (uint32_t k = 0; k < INTERVALS_KEPT + 3; k++) {
+		i.id = k;
+		intervals_push(q, &i);
+	}
+	assert_int_equal(q->lost, 3);
+	for (uint32_t k = 0; k < INTERVALS_KEPT; k++)
+		assert_int_equal(intervals_next(q)->id, k);
+	assert_null(intervals_next(q));
+	free(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kinds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_nearest, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_many, setup, teardown),
+		cmocka_unit_test(test_interval_of),
+		cmocka_unit_test(test_ring),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
