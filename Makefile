@@ -127,6 +127,23 @@ check-san: $(O)/.setup-check ## the unit tests under the address and undefined-b
 	$(Q)$(MAKE) --no-print-directory O=$(SAN_O) SAN=address,undefined WERROR=1 unit-tests
 	$(Q)O=$(SAN_O) tests/check $(SAN_O) unit
 
+# Each tests/fuzz/fuzz_NAME.c is built with all that is pure, and begins with tests/fixtures/NAME.
+FUZZ	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_S	?= 60
+FUZZ_SAN := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+$(O)/.setup-fuzz: tools/setup Makefile
+	$(Q)mkdir -p $(O) && tools/setup $(CHECK_PACKAGES) libclang-rt-14-dev && touch $@
+$(O)/fuzz/%: tests/fuzz/%.c $(PURE_SRC) $(wildcard src/*/*.h) | $(O)/.setup-fuzz
+	$(call say,FUZZ,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) -lm
+
+fuzz: $(O)/.setup-fuzz ## fuzz the readers of foreign text, each for FUZZ_S seconds (60)
+	$(Q)$(MAKE) --no-print-directory $(FUZZ)
+	$(Q)for f in $(FUZZ); do name=$${f##*/fuzz_}; mkdir -p $(O)/fuzz/corpus-$$name && \
+		$$f -max_total_time=$(FUZZ_S) -max_len=8192 -timeout=10 -verbosity=0 -print_final_stats=1 \
+		-artifact_prefix=$(O)/fuzz/$$name- $(O)/fuzz/corpus-$$name tests/fixtures/$$name || exit 1; done
+
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
 	$(Q)$(MAKE) --no-print-directory all $(O)/bench
 	$(Q)tests/bench/run $(O)
@@ -168,4 +185,4 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check check-san accuracy unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check check-san fuzz accuracy unit-tests bench lint fmt install uninstall clean help
