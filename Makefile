@@ -27,8 +27,13 @@ CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 perl clang-format
 
 $(O)/.setup-run: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(PACKAGES) && touch $@
+# For kernels under QEMU. Without them `make check` skips those tests and says so.
+LAB_PACKAGES := qemu-system-x86 seabios busybox-static debian-archive-keyring
+
 $(O)/.setup-check: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(CHECK_PACKAGES) && touch $@ $(O)/.setup-run
+$(O)/.setup-lab: tools/setup Makefile
+	$(Q)mkdir -p $(O) && tools/setup $(LAB_PACKAGES) && touch $@
 
 # ---- the BPF side: one arch-neutral object, linked from small ones, into a skeleton ----
 # The files that define maps come first: bpftool 7.1 loses a map that is defined after its first use.
@@ -112,7 +117,8 @@ $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 check: $(O)/.setup-check ## install what is missing, build with -Werror, run all tests
-	$(Q)$(MAKE) --no-print-directory WERROR=1 all unit-tests
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
+	$(Q)$(MAKE) --no-print-directory WERROR=1 all $(O)/lab_guest unit-tests
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
 
@@ -122,12 +128,20 @@ accuracy: $(O)/.setup-check ## known noise, a thousand pokes of each class: foun
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(O) tests/accuracy/score $(ARGS)
 
+$(O)/lab_guest: tools/lab_guest.c
+	$(call say,CC,$<)
+	$(Q)$(CC) -O2 $(WARN) -static -o $@ $<
+
+lab: $(O)/.setup-check $(O)/.setup-lab ## the tests in Debian's kernels under QEMU, and a table; KERNELS="6.1 6.12-rt" picks
+	$(Q)$(MAKE) --no-print-directory all $(O)/lab_guest
+	$(Q)BUILD=$(O) tools/lab table $(KERNELS)
+
 SAN_O := $(O)/san
 check-san: $(O)/.setup-check ## the unit tests under the address and undefined-behaviour sanitizers
 	$(Q)$(MAKE) --no-print-directory O=$(SAN_O) SAN=address,undefined WERROR=1 unit-tests
 	$(Q)O=$(SAN_O) tests/check $(SAN_O) unit
 
-# Each tests/fuzz/fuzz_NAME.c is built with all that is pure, and begins with tests/fixtures/NAME.
+# Each tests/fuzz/fuzz_NAME.c is built with all that is pure, and begins with tests/fixtures/NAME and the words of NAME.dict.
 FUZZ	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_S	?= 60
 FUZZ_SAN := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
@@ -142,7 +156,7 @@ fuzz: $(O)/.setup-fuzz ## fuzz the readers of foreign text, each for FUZZ_S seco
 	$(Q)$(MAKE) --no-print-directory $(FUZZ)
 	$(Q)for f in $(FUZZ); do name=$${f##*/fuzz_}; mkdir -p $(O)/fuzz/corpus-$$name && \
 		$$f -max_total_time=$(FUZZ_S) -max_len=8192 -timeout=10 -verbosity=0 -print_final_stats=1 \
-		-artifact_prefix=$(O)/fuzz/$$name- $(O)/fuzz/corpus-$$name tests/fixtures/$$name || exit 1; done
+		-dict=tests/fuzz/$$name.dict -artifact_prefix=$(O)/fuzz/$$name- $(O)/fuzz/corpus-$$name tests/fixtures/$$name || exit 1; done
 
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
 	$(Q)$(MAKE) --no-print-directory all $(O)/bench
@@ -185,4 +199,4 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check check-san fuzz accuracy unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check check-san lab fuzz accuracy unit-tests bench lint fmt install uninstall clean help

@@ -84,7 +84,7 @@ static enum osnoise_got osnoise_row(struct osnoise_reader *r, uint64_t cpu, uint
 
 /* ---- timerlat top ---- */
 
-static enum osnoise_got message(struct osnoise_reader *r, struct text t);
+static bool message(struct osnoise_reader *r, struct text t);
 
 /* "cur min avg max", or of the row of all CPUs "min avg max". */
 static bool latency_group(struct text t, uint64_t unit_ns, bool cur, struct osnoise_latency *l)
@@ -118,7 +118,7 @@ static enum osnoise_got timerlat_row(struct osnoise_reader *r, int cpu, uint64_t
 			continue;
 		}
 		text_trim(&group);
-		if (!n || text_left(&t) || (text_left(&group) && message(r, group) == OSNOISE_UNKNOWN))
+		if (!n || text_left(&t) || (text_left(&group) && !message(r, group)))
 			return OSNOISE_UNKNOWN;
 	}
 	if (!n || text_left(&t))
@@ -290,7 +290,7 @@ static enum osnoise_got hist_line(struct osnoise_reader *r, struct text t)
 
 /* ---- headings and messages ---- */
 
-static enum osnoise_got message(struct osnoise_reader *r, struct text t)
+static bool message(struct osnoise_reader *r, struct text t)
 {
 	struct text at = t;
 
@@ -300,14 +300,14 @@ static enum osnoise_got message(struct osnoise_reader *r, struct text t)
 		r->stopped = true;
 		if (r->section != SECTION_ANALYSIS)
 			r->section = SECTION_NONE;
-		return taken(r);
+		return true;
 	}
 	if (text_word(&t, "Saving trace to ")) {
 		text_copy(&t, r->saved_to, sizeof(r->saved_to));
 		r->section = SECTION_NONE;
-		return taken(r);
+		return true;
 	}
-	return OSNOISE_UNKNOWN;
+	return false;
 }
 
 static enum osnoise_got heading(struct osnoise_reader *r, struct text t)
@@ -373,8 +373,11 @@ enum osnoise_got osnoise_rtla_line(struct osnoise_reader *r, const struct text *
 		return got;
 	if (*t.p == '#')
 		return comment(r, t);
-	if ((got = heading(r, t)) != OSNOISE_UNKNOWN || (got = message(r, t)) != OSNOISE_UNKNOWN)
+	got = heading(r, t);
+	if (got != OSNOISE_UNKNOWN)
 		return got;
+	if (message(r, t))
+		return taken(r);
 	if (column_name((struct text){t.p, t.p + (text_left(&t) < 7 ? text_left(&t) : 7)},
 			&(struct osnoise_column){0}) ||
 	    text_word(&(struct text){t.p, t.end}, "Index"))

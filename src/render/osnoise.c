@@ -53,7 +53,7 @@ static void add_count(struct flow *f, uint64_t n, const char *one, const char *m
 static void write_head(const struct page *p, const char *input)
 {
 	const struct osnoise_reader *r = p->r;
-	char name[512], a[32];
+	char name[88], a[32];
 	struct flow f;
 
 	flow_start(&f, p->out, p->width, escape_text(input, SIZE_MAX, name, sizeof(name)), " · ", "  ");
@@ -296,7 +296,7 @@ static void write_longest(const struct page *p, const char *title, const struct 
 
 static void write_analysis(const struct page *p, const struct osnoise_analysis *a)
 {
-	char text[ESCAPED], time[32];
+	char text[80], time[32];
 	struct flow f;
 
 	fprintf(p->out, "\nrtla's analysis of the stop on cpu %u\n", a->cpu);
@@ -386,6 +386,8 @@ int render_osnoise_text(const struct osnoise_reader *r, const char *input, const
 	free(order);
 	if (r->ncpus > CPUS_SHOW)
 		fprintf(out, "\n%u more CPUs (all in -f json)\n", r->ncpus - CPUS_SHOW);
+	if (r->all[TIMERLAT_IRQ].known && r->ncpus != 1)
+		fputs("\nall CPUs\n", out);
 	for (int i = 0; i < TIMERLAT_CONTEXTS; i++)
 		if (r->all[i].known && r->ncpus != 1)
 			write_latency(&p, timerlat_context_name(i), r->all[i].count, r->all[i].min_ns, r->all[i].avg_ns,
