@@ -520,6 +520,11 @@ static void test_timerlat_top(void **state)
 	check_latency(&cpu(1)->rtla[TIMERLAT_IRQ], 5927, 112, 34, 99, 8403);
 	check_latency(&cpu(1)->rtla[TIMERLAT_USER], 5927, 194, 57, 159, 8575);
 	check_latency(&r.all[TIMERLAT_USER], 5927, 0, 57, 159, 8575);
+	/* One line, and no more: found by the fuzzer. */
+	again();
+	assert_int_equal(give("ALL #1 e0 | 1 2 3 | 1 2 3 | - - - |  Saving trace to x"), OSNOISE_TAKEN);
+	assert_int_equal(r.known, 1);
+	assert_string_equal(r.saved_to, "x");
 }
 
 static void test_nanoseconds(void **state)
