@@ -48,6 +48,8 @@ static __always_inline void note(void *ctx, void *map, struct origin_key key, __
 		asked_on_target(c, &a);
 	else
 		a.stack = bpf_get_stackid(ctx, &origin_stacks, 0);
+	if (!c && a.stack < 0)
+		a.stack = -2;
 	/* No room: then nothing may be left under the key that belongs to an earlier request. */
 	if (bpf_map_update_elem(map, &key, &a, BPF_ANY))
 		bpf_map_delete_elem(map, &key);
@@ -84,5 +86,16 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 {
 	if (is_target(task->wake_cpu))
 		note(ctx, &origin_wakes, wake_key(task->pid), 0);
+	return 0;
+}
+
+/* It went to another CPU after all: who woke it has no part in its coming here some other time. */
+SEC("?tp_btf/sched_migrate_task")
+int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
+{
+	struct origin_key key = wake_key(task->pid);
+
+	if (is_target(task->wake_cpu) && !is_target(dest_cpu))
+		bpf_map_delete_elem(&origin_wakes, &key);
 	return 0;
 }

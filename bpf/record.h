@@ -41,6 +41,8 @@ enum mark_kind {
 	MARK_TASKLET = 6,
 	MARK_WAKER = 7,      /* no function: who woke the thread that begins here */
 	MARK_RESCHEDULE = 8, /* no function: who sent the reschedule IPI */
+	MARK_THREAD =
+		9, /* no function: the sampler makes way for thread `id`, `name`; its record follows when it leaves */
 };
 
 /* A context interrupts only lower ones, and within one CPU a level never runs twice at once (IRQs: see open[] below). */
@@ -86,7 +88,7 @@ struct record {
 	__u8 level; /* enum record_level */
 	__u8 flags;
 	__u8 mark;   /* RECORD_MARK: enum mark_kind */
-	__s32 stack; /* RECORD_ORIGIN: id of the asker's kernel stack, negative: none */
+	__s32 stack; /* RECORD_ORIGIN: id of the asker's kernel stack; -1: it ran on a target, and what it ran is known; -2: none could be had */
 	char name
 		[16]; /* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated only when shorter */
 	__u64 origin; /* RECORD_ORIGIN: address that the request came from, 0: see the stack */
@@ -118,7 +120,7 @@ struct cpu_state {
 	__u64 head[LEVELS];           /* records written; slot = head % RING_SLOTS */
 	__u64 lost[LEVELS];           /* records dropped because the ring was full */
 	__u64 unpaired;               /* an end without its begin */
-	__u64 switches;               /* times that the sampler was switched in */
+	__u64 switches;               /* times that the sampler was switched out */
 	__u64 mark[LEVELS];           /* function that the open interval of this level runs, 0: not known */
 	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 2 * 8 - 8 * LEVELS];
 	__u64 tail[LEVELS]; /* records read; written by the reader, on a page of its own */

@@ -55,6 +55,19 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 	publish(c, LEVEL_THREAD);
 }
 
+/* Some kernels have threads that leave without the tracepoint: so who came instead of the sampler is said at once. */
+static __always_inline void thread_begins(struct cpu_state *c, struct task_struct *task, __u64 now)
+{
+	struct record *r = mark(c, LEVEL_THREAD, MARK_THREAD, 0, now);
+
+	if (!r)
+		return;
+	r->id = task->pid;
+	r->prio = task->prio;
+	bpf_probe_read_kernel(r->name, sizeof(r->name), task->comm);
+	publish(c, LEVEL_THREAD);
+}
+
 static __always_inline void note_waker(struct cpu_state *c, int tid, __u64 now)
 {
 	struct origin_key key = wake_key(tid);
@@ -82,15 +95,20 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	now = bpf_ktime_get_ns();
 	in = next->pid;
 	softirq_over_switch(c, now, prev->pid, in);
-	if (prev->pid != c->sampler && c->thread.start_ns)
-		thread_ends(c, prev, now);
-	if (in == c->sampler) {
-		c->thread.start_ns = 0;
+	c->irq[0].start_ns = 0; /* no interrupt is open here: an exit was missed */
+	c->irq[1].start_ns = 0;
+	if (c->thread.start_ns && c->thread.id != (__u32)prev->pid)
+		c->unpaired++; /* it left unseen */
+	if (prev->pid == c->sampler) {
 		c->switches++;
-	} else {
-		c->thread.start_ns = now;
-		note_waker(c, in, now);
+		thread_begins(c, next, now);
+	} else if (c->thread.start_ns) {
+		thread_ends(c, prev, now);
 	}
+	c->thread.id = in;
+	c->thread.start_ns = in == c->sampler ? 0 : now;
+	if (c->thread.start_ns)
+		note_waker(c, in, now);
 	return 0;
 }
 
@@ -125,7 +143,9 @@ int BPF_PROG(tlb_flush, int reason, unsigned long pages)
 	r->kind = RECORD_TLB;
 	r->id = reason;
 	r->arg = pages;
-	bpf_get_current_comm(r->name, sizeof(r->name));
+	r->name[0] = 0;
+	if (reason == TLB_REMOTE_SHOOTDOWN) /* else it is another's memory that is loaded here */
+		bpf_get_current_comm(r->name, sizeof(r->name));
 	r->start_ns = r->end_ns = bpf_ktime_get_ns();
 	publish(c, LEVEL_IRQ);
 	return 0;

@@ -64,6 +64,7 @@ static __always_inline struct record *reserve(struct cpu_state *c, int level)
 
 static __always_inline void publish(struct cpu_state *c, int level)
 {
+	barrier(); /* the record first */
 	*(volatile __u64 *)&c->head[level] = c->head[level] + 1;
 }
 

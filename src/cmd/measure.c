@@ -119,6 +119,10 @@ static int check_place(const struct measure *m, const struct host *host)
 			return complain("tracing needs %s: run with sudo, or with --no-trace to measure without names",
 					caps);
 	}
+	if (!m->no_trace && !host_pid_namespace())
+		return complain("tracing must run in the machine's own PID namespace, not in a container's: docker run "
+				"--pid=host, or "
+				"--no-trace");
 	if (!m->clock && !host_counter_stable(host, &why))
 		return complain("the time-stamp counter is not stable here (%s): use --clock", why);
 	return 0;

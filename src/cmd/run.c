@@ -83,7 +83,7 @@ static void write_hiccups(struct collect *c, const struct view *v, FILE *lines)
 static void measure(struct collect *c, const struct options *o, const struct view *v, FILE *lines)
 {
 	bool progress = !o->measure.quiet && isatty(STDERR_FILENO);
-	uint64_t begin = measure_now(), shown = begin, now;
+	uint64_t begin = v->run.started_ns, shown = begin, now;
 
 	while (measure_wait(&o->measure, begin)) {
 		if (!collect_poll(c))
@@ -105,12 +105,18 @@ static int crossed(const struct options *o, const struct view *v)
 
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
 		const struct hist *h = &v->summary.cpu[i].hiccups;
-		double lost = v->cpu[i].observed_ns ? 100.0 * h->sum / v->cpu[i].observed_ns : 0;
+		uint64_t away = h->sum + v->cpu[i].hiccups_lost_ns;
+		double lost = v->cpu[i].observed_ns ? 100.0 * away / v->cpu[i].observed_ns : 0;
 		char a[32], b[32];
 
 		if (o->max_hiccup_ns && h->max > o->max_hiccup_ns) {
 			say("CPU %u: a hiccup of %s is longer than --max-hiccup %s", v->summary.cpu[i].cpu,
 			    format_ns(h->max, a, sizeof(a)), format_ns(o->max_hiccup_ns, b, sizeof(b)));
+			code = EXIT_CROSSED;
+		}
+		if (o->max_hiccup_ns && v->cpu[i].hiccups_lost) {
+			say("CPU %u: %s hiccups were lost, and any may have been longer than --max-hiccup",
+			    v->summary.cpu[i].cpu, format_count(v->cpu[i].hiccups_lost, a, sizeof(a)));
 			code = EXIT_CROSSED;
 		}
 		if (o->max_lost > 0 && lost > o->max_lost) {
@@ -164,8 +170,11 @@ static int run(const struct options *o, struct view *v, FILE *out, FILE *lines)
 
 	measure_catch_signals();
 	c = collect_open(&co, v, &measure_stop);
-	if (!c)
-		return measure_stop ? EXIT_OK : EXIT_ERROR;
+	if (!c) {
+		if (measure_stop)
+			complain("ended before the window opened: nothing was measured");
+		return EXIT_ERROR;
+	}
 	if (!collect_begin(c)) {
 		measure_announce(&o->measure);
 		measure(c, o, v, lines);
@@ -187,13 +196,18 @@ static FILE *open_lines(const char *path)
 	return f;
 }
 
-static int close_output(FILE *out, const char *path)
+/* Ends a file of ours; a run that failed has said why, and takes a file along that it made in vain. */
+static int close_output(FILE *out, const char *path, bool made, int code)
 {
-	if (out == stdout)
-		return 0;
-	if (ferror(out) | fclose(out))
-		return complain("writing %s: %s", path, strerror(errno));
-	return 0;
+	bool bad = ferror(out);
+
+	bad |= fclose(out) != 0;
+	if (code == EXIT_ERROR && made)
+		unlink(path);
+	if (!bad || code == EXIT_ERROR)
+		return code;
+	complain("writing %s: %s", path, strerror(errno));
+	return EXIT_ERROR;
 }
 
 int cmd_run(int argc, char **argv)
@@ -202,6 +216,7 @@ int cmd_run(int argc, char **argv)
 	struct view *v = calloc(1, sizeof(*v));
 	FILE *out = stdout, *lines = NULL;
 	int operands, code;
+	bool made;
 
 	measure_init(&o.measure);
 	code = opt_parse(&run_usage, argc, argv, &o, &operands);
@@ -214,6 +229,7 @@ int cmd_run(int argc, char **argv)
 		free(v);
 		return EXIT_ERROR;
 	}
+	made = o.output && access(o.output, F_OK);
 	if ((o.output && !(out = open_output(o.output))) || (o.hiccups && !(lines = open_lines(o.hiccups)))) {
 		free(v);
 		return EXIT_ERROR;
@@ -221,7 +237,9 @@ int cmd_run(int argc, char **argv)
 	code = run(&o, v, out, lines);
 	view_free(v);
 	free(v);
-	if (close_output(out, o.output) || (lines && close_output(lines, o.hiccups)))
-		code = EXIT_ERROR;
+	if (o.output)
+		code = close_output(out, o.output, made, code);
+	if (lines)
+		code = close_output(lines, o.hiccups, false, code);
 	return code;
 }

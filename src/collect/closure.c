@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX  1024
-#define LABEL_MAX 24
-#define ATTEMPTS  300
-#define SOFTIRQS  16
+#include "collect/tick.h"
+
+#define ROWS_MAX    4096
+#define LABEL_MAX   24
+#define PATIENCE_NS 20000000 /* for a CPU that is never still: the rings are not read meanwhile */
+#define IRQS_MAX    16384
+#define SOFTIRQS    16
 
 struct row {
 	char label[LABEL_MAX]; /* "24", "LOC" as in /proc/interrupts; "softirq TIMER"; "context switches" */
@@ -23,7 +26,7 @@ struct closure {
 	uint32_t rows;
 	uint64_t switches[2];
 	/* Traced. */
-	uint64_t vector[VECTORS], softirq[SOFTIRQS], nmi, irq[ROWS_MAX];
+	uint64_t vector[VECTORS], softirq[SOFTIRQS], nmi, irq[IRQS_MAX];
 };
 
 struct closure *closure_new(unsigned cpu, int sampler)
@@ -147,7 +150,9 @@ static struct stillness look(const struct cpu_state *s)
 
 bool closure_read(struct closure *c, const struct cpu_state *state, uint64_t *cursors)
 {
-	for (int i = 0; i < ATTEMPTS; i++) {
+	uint64_t begin = tick_clock();
+
+	while (tick_clock() - begin < PATIENCE_NS) {
 		struct stillness before = look(state), after;
 
 		read_table(c, "/proc/interrupts", "");
@@ -175,7 +180,7 @@ void closure_count(struct closure *c, const struct record *r)
 		c->softirq[r->id]++;
 	else if (r->kind == RECORD_NMI)
 		c->nmi++;
-	else if (r->kind == RECORD_IRQ && r->id < ROWS_MAX)
+	else if (r->kind == RECORD_IRQ && r->id < IRQS_MAX)
 		c->irq[r->id]++;
 }
 
@@ -235,7 +240,7 @@ static void compare_row(const struct closure *c, struct closure_row *out, unsign
 
 	if (isdigit((unsigned char)label[0])) {
 		irq = atoi(label);
-		out->traced = irq < ROWS_MAX ? c->irq[irq] / actions(ctx, irq) : 0;
+		out->traced = irq < IRQS_MAX ? c->irq[irq] / actions(ctx, irq) : 0;
 	} else if (!strncmp(label, "softirq ", 8)) {
 		for (unsigned i = 0; i < SOFTIRQS; i++)
 			if (!strcmp(label + 8, softirq_name(i)))

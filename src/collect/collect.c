@@ -38,10 +38,11 @@ struct target {
 	pid_t pid;
 	struct cpu_state *state; /* NULL without probes */
 	struct join *join;
-	uint64_t steal_begin; /* clock ticks */
-	uint64_t head, tail;  /* of the lane: hiccups read, and accounted for */
-	bool live;            /* its window is open */
-	bool told;            /* its end has been entered in the view */
+	uint64_t steal_begin;                  /* clock ticks */
+	uint64_t head, tail;                   /* of the lane: hiccups read, and accounted for */
+	bool live;                             /* its window is open */
+	bool told;                             /* its end has been entered in the view */
+	uint64_t lost_before, unpaired_before; /* of the probes, at the window's start */
 	double ns_per_tick;
 	uint64_t base_tick, base_ns; /* an early reading of both clocks */
 	uint64_t last_ns;            /* end of the newest hiccup */
@@ -51,7 +52,6 @@ struct target {
 	bool closed;                 /* ...and ended */
 	struct begin window, closure_begin;
 	uint64_t closure_end; /* record sequences then */
-	uint64_t lost_before; /* records lost before the window */
 };
 
 struct collect {
@@ -179,7 +179,9 @@ static const struct account *next_hiccup(struct collect *c, uint32_t i)
 	atomic_store_explicit(&t->lane->tail, ++t->tail, memory_order_release);
 	a = join_hiccup(t->join, &h);
 	summary_add(&c->view->summary, i, a);
-	if (a->outside_ns)
+	if (a->outside_ns && a->lost) /* what is missing may be what took the time */
+		summary_outside(&c->view->summary, i, a->outside_ns, "records lost");
+	else if (a->outside_ns)
 		outside_add(c->outside, i, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns);
 	return a;
 }
@@ -229,6 +231,22 @@ static void read_target(struct collect *c, uint32_t i)
 	done = atomic_load_explicit(&l->phase, memory_order_acquire) == LANE_DONE;
 	t->head = atomic_load_explicit(&l->head, memory_order_acquire);
 	read_records(t, t->join, l->end_cursors, done);
+}
+
+static void read_all(struct collect *c)
+{
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		if (c->target[i].live)
+			read_target(c, i);
+}
+
+static uint64_t ring_losses(const struct cpu_state *s)
+{
+	uint64_t lost = 0;
+
+	for (int i = 0; i < LEVELS; i++)
+		lost += __atomic_load_n(&s->lost[i], __ATOMIC_RELAXED);
+	return lost;
 }
 
 /* ---- starting ---- */
@@ -543,6 +561,10 @@ int collect_begin(struct collect *c)
 		join_start(t->join, cursor);
 		t->last_ns = t->lane->start_ns;
 		t->live = true;
+		if (t->state) {
+			t->lost_before = ring_losses(t->state);
+			t->unpaired_before = t->state->unpaired;
+		}
 	}
 	read_steal(c);
 	if (c->probes)
@@ -553,6 +575,7 @@ int collect_begin(struct collect *c)
 		t->closure = t->state ? closure_new(t->cpu, t->pid) : NULL;
 		if (t->closure)
 			t->closing = closure_read(t->closure, t->state, &t->closure_begin.cursors);
+		read_all(c); /* that took a while */
 	}
 	c->view->run.started_ns = c->target[0].lane->start_ns;
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -575,7 +598,15 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	run->counts = *join_counts(t->join);
 	run->smi_known = l->smi_known;
 	run->smi_count = l->smi_count;
+	if (t->state) {
+		uint64_t lost = ring_losses(t->state) - t->lost_before;
+
+		if (lost > run->counts.lost) /* the sequence counts modulo 2^16 */
+			run->counts.lost = lost;
+		run->unpaired = t->state->unpaired - t->unpaired_before;
+	}
 	run->hiccups_lost = l->lost;
+	run->hiccups_lost_ns = l->lost_ticks * t->ns_per_tick;
 	run->bookkeeping_ns = l->busy_ticks * t->ns_per_tick;
 	run->loop_count = l->loop_count;
 	if (l->loop_count) {
@@ -650,6 +681,7 @@ void collect_stop(struct collect *c)
 
 		if (t->live && t->closing)
 			t->closed = closure_read(t->closure, t->state, &t->closure_end);
+		read_all(c);
 	}
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (c->target[i].live) {

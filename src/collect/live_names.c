@@ -6,13 +6,13 @@
 
 #include "collect/symbols.h"
 
-#define IRQS_MAX   1024
+#define IRQS_MAX   16384
 #define STACKS_MAX 8192 /* as origin.bpf.c keeps */
 
 struct irq_facts {
 	char *name;
-	char affinity[96]; /* "0-3, effective 1" */
-	unsigned actions;  /* handlers that share the line */
+	char *affinity;   /* "0-3, effective 1" */
+	unsigned actions; /* handlers that share the line */
 };
 
 struct stack_names {
@@ -44,12 +44,12 @@ static void read_list(uint32_t irq, const char *which, char *list, size_t len)
 
 static void read_affinity(struct irq_facts *facts, uint32_t irq)
 {
-	char allowed[40], effective[40];
+	char allowed[40], effective[40], both[96];
 
 	read_list(irq, "smp", allowed, sizeof(allowed));
 	read_list(irq, "effective", effective, sizeof(effective));
-	snprintf(facts->affinity, sizeof(facts->affinity), "%s%s%s", allowed, effective[0] ? ", effective " : "",
-		 effective);
+	snprintf(both, sizeof(both), "%s%s%s", allowed, effective[0] ? ", effective " : "", effective);
+	facts->affinity = strdup(both);
 }
 
 static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
@@ -88,7 +88,7 @@ static const char *name_irq_affinity(void *ctx, uint32_t irq)
 {
 	struct irq_facts *facts = irq_facts(ctx, irq);
 
-	return facts && facts->affinity[0] ? facts->affinity : NULL;
+	return facts && facts->affinity && facts->affinity[0] ? facts->affinity : NULL;
 }
 
 unsigned live_irq_actions(void *ctx, uint32_t irq)
@@ -153,8 +153,10 @@ void live_names_free(struct live_names *n)
 	if (!n)
 		return;
 	symbols_free(n->symbols);
-	for (size_t i = 0; i < IRQS_MAX; i++)
+	for (size_t i = 0; i < IRQS_MAX; i++) {
 		free(n->irqs[i].name);
+		free(n->irqs[i].affinity);
+	}
 	for (size_t i = 0; i < STACKS_MAX; i++)
 		free(n->stacks[i]);
 	free(n);

@@ -17,6 +17,7 @@
 
 #define MSR_EVENTS       "/sys/bus/event_source/devices/msr/"
 #define LEARN_LOOP_NS    30000000ULL /* spinning for the loop histogram */
+#define BUSY_MAX_NS      5000
 #define LEARN_TIMERS     100
 #define LEARN_TIMER_NS   1000000
 #define LEARN_NAPS       32
@@ -46,6 +47,8 @@ struct spin {
 	const volatile __u64 *cursors;
 	unsigned cpu;
 	bool counter;
+	bool learning;
+	uint64_t busy_cap; /* ticks: longer is not bookkeeping */
 	uint64_t deadline; /* ticks; looked at after a hiccup only */
 	/* Where the loop goes on after a hiccup: not locals of the loop, so that it keeps its own in registers. */
 	uint64_t before, before_cursors;
@@ -104,14 +107,24 @@ static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
 	return !s->lane->moved;
 }
 
+/* Right after a gap the caches are cold, and noting it takes longer than at best. While learning, the longest that it took with no record
+ * coming in becomes what is allowed for it. */
+static void note_busy(struct spin *s, uint64_t ticks, bool undisturbed)
+{
+	if (s->learning && undisturbed && ticks > s->lane->busy_max && ticks < s->busy_cap)
+		s->lane->busy_max = ticks;
+}
+
 /* A loop was longer than the limit: a hiccup from s->before to `after`, or the stop: then false. `cursors` was read ahead of `after`.
  * Leaves a fresh reading in s->before, so that this work is not counted; what interrupts this work is a hiccup, too. */
 static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, uint64_t cursors)
 {
 	struct lane *l = s->lane;
 	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before, now, fresh;
+	uint64_t cursors_after;
 
 	for (;;) {
+		cursors_after = *s->cursors;
 		if (after - s->before > INT64_MAX)
 			l->backwards++;
 		else if (after - s->before >= (limit ? limit : l->learn_limit))
@@ -126,7 +139,8 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, uint6
 		now = read_tick(s->counter);
 		if (now - after < l->busy_min)
 			l->busy_min = now - after;
-		if (now - after < limit + 4 * l->busy_min)
+		note_busy(s, now - after, fresh == cursors_after);
+		if (now - after < limit + 4 * l->busy_min || (fresh == cursors_after && now - after < l->busy_max))
 			break;
 		after = now;
 		cursors = fresh;
@@ -305,6 +319,8 @@ static int learn_edges(struct spin *s)
 		if (fd[n] < 0 || timerfd_settime(fd[n], 0, &once, NULL))
 			err = -errno;
 	}
+	s->busy_cap = BUSY_MAX_NS / l->ns_per_tick;
+	s->learning = true;
 	if (!err) {
 		s->deadline = read_tick(s->counter) + (uint64_t)((LEARN_TIMERS - 1) * LEARN_TIMER_NS / l->ns_per_tick);
 		spin_window(s);
@@ -319,6 +335,7 @@ static int learn_edges(struct spin *s)
 		nanosleep(&nap, NULL);
 		publish_hiccup(s, before, read_tick(s->counter), cursors);
 	}
+	s->learning = false;
 	l->end_cursors = *s->cursors;
 	return err;
 }

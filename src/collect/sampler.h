@@ -55,11 +55,11 @@ struct lane {
 	_Atomic int started;                /* the window has begun: the next five are set */
 	uint64_t start, end;                /* the window, ticks */
 	uint64_t start_cursors, end_cursors;
-	uint64_t start_ns, start_anchor; /* the two clocks, read together at the window's start... */
-	uint64_t end_ns, end_anchor;     /* ...and at its end */
-	uint64_t backwards;              /* the counter ran backwards */
-	uint64_t busy_ticks;             /* bookkeeping between a gap and the next loop */
-	uint64_t busy_min;
+	uint64_t start_ns, start_anchor;   /* the two clocks, read together at the window's start... */
+	uint64_t end_ns, end_anchor;       /* ...and at its end */
+	uint64_t backwards;                /* the counter ran backwards */
+	uint64_t busy_ticks;               /* bookkeeping between a gap and the next loop */
+	uint64_t busy_min, busy_max;       /* the least, and the most that is allowed for it */
 	bool smi_known;                    /* the CPU counts SMIs and the kernel shows them */
 	uint64_t smi_count;                /* in the window */
 	bool moved;                        /* the kernel took the sampler to another CPU: the window ended there */

@@ -25,7 +25,8 @@ static inline uint64_t tick_counter(void)
 {
 	uint64_t t;
 
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+	/* isb: else it may be read ahead of what comes before it, the record sequences above all */
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(t) : : "memory");
 	return t;
 }
 #else

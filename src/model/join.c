@@ -18,7 +18,8 @@ struct join {
 	struct edge_bounds bounds;
 	uint64_t threshold_ns;
 	struct join_counts counts;
-	struct record *wait; /* ring of WAIT_SLOTS */
+	uint64_t lost_before; /* up to the last hiccup */
+	struct record *wait;  /* ring of WAIT_SLOTS */
 	uint64_t first, last;
 	uint16_t seq[LEVELS]; /* of the newest record taken */
 };
@@ -163,7 +164,7 @@ static bool is_after(struct join *j, const struct record *r, const struct hiccup
 const struct account *join_hiccup(struct join *j, const struct hiccup *hiccup)
 {
 	struct hiccup copy = *hiccup, *h = &copy;
-	const struct account *account;
+	struct account *account;
 	unsigned stuck_out;
 
 	for (unsigned level = 0; level < LEVELS; level++) {
@@ -185,6 +186,8 @@ const struct account *join_hiccup(struct join *j, const struct hiccup *hiccup)
 			nest_take(j->nest, r, h->start_ns, h->end_ns);
 	}
 	account = nest_close(j->nest, h->start_ns, h->end_ns, &stuck_out);
+	account->lost = j->counts.lost - j->lost_before;
+	j->lost_before = j->counts.lost;
 	j->counts.mismatches += stuck_out;
 	j->counts.folded = nest_folded(j->nest);
 	return account;

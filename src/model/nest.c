@@ -31,6 +31,8 @@ struct nest {
 	uint32_t depth;
 	bool in_fault; /* a page fault of the sampler has begun */
 	struct record fault;
+	bool in_thread; /* a thread has come instead of the sampler, and not left yet */
+	struct record thread;
 	struct {
 		uint32_t tid;
 		const char *function;
@@ -88,6 +90,7 @@ void nest_open(struct nest *n)
 	if (n->open)
 		return;
 	n->open = true;
+	n->in_thread = false;
 	n->epoch++;
 	n->depth = 0;
 	n->account = (struct account){.pieces = n->account.pieces};
@@ -359,6 +362,16 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	push(n, (struct ended){.start = start, .end = end, .intervals = 1, .thread = thread, .last_thread = thread});
 }
 
+/* A thread whose leaving was not traced: it had the CPU to the end of the hiccup. */
+static void end_thread(struct nest *n, uint64_t end)
+{
+	if (!n->in_thread)
+		return;
+	n->in_thread = false;
+	if (end > n->thread.start_ns)
+		enclose(n, &n->thread, n->thread.start_ns, end);
+}
+
 /* A fault has no exit: it lasts until the next one or the end of the hiccup. */
 static void end_fault(struct nest *n, uint64_t end)
 {
@@ -384,6 +397,13 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 		break;
 	case RECORD_TLB:
 	case RECORD_MARK:
+		if (r->kind == RECORD_MARK && r->mark == MARK_THREAD) {
+			n->in_thread = true;
+			n->thread = *r;
+			n->thread.kind = RECORD_THREAD;
+			n->thread.flags = 0;
+			break;
+		}
 		/* Late: what it was in is netted already. */
 		if (n->depth && n->stack[n->depth - 1].end > start)
 			break;
@@ -395,6 +415,8 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 		tap(n, r, 0);
 		break;
 	default:
+		if (r->kind == RECORD_THREAD)
+			n->in_thread = false;
 		enclose(n, r, start, end);
 	}
 }
@@ -442,11 +464,12 @@ static void account_gaps(struct nest *n, uint64_t end_ns)
 	split_gap(a, a->post_ns, bound_at(n, last->last_thread));
 }
 
-const struct account *nest_close(struct nest *n, uint64_t start_ns, uint64_t end_ns, unsigned *stuck_out)
+struct account *nest_close(struct nest *n, uint64_t start_ns, uint64_t end_ns, unsigned *stuck_out)
 {
 	struct account *a = &n->account;
 
 	*stuck_out = 0;
+	end_thread(n, end_ns);
 	end_fault(n, end_ns);
 	if (n->depth && n->stack[0].start < start_ns) {
 		start_ns = n->stack[0].start;

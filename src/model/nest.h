@@ -30,6 +30,7 @@ struct account {
 	uint64_t pre_ns, post_ns;
 	bool first_thread, last_thread; /* these intervals are threads */
 	uint32_t intervals;             /* outermost ones */
+	uint64_t lost;                  /* records that are missing in it or just before it; set by the join */
 	struct piece *pieces;           /* one per source, in order of first appearance; attributed time only */
 	uint32_t npieces;
 };
@@ -53,7 +54,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 
 /* Ends the account. What was taken may stick out of [start_ns, end_ns]: then the hiccup is that much longer, and *stuck_out says how
  * many of its two ends were wrong. The account belongs to the nest and is valid until the next nest_open. */
-const struct account *nest_close(struct nest *n, uint64_t start_ns, uint64_t end_ns, unsigned *stuck_out);
+struct account *nest_close(struct nest *n, uint64_t start_ns, uint64_t end_ns, unsigned *stuck_out);
 
 /* Outermost intervals that were merged to bound memory. */
 uint64_t nest_folded(const struct nest *n);

@@ -26,6 +26,7 @@ static const char *const helpers[] = {
 	"ttwu_",
 	"default_wake_function",
 	"autoremove_wake",
+	"ep_autoremove_wake",
 	"wake_q",
 	"wake_up_q",
 	"swake_up",
@@ -120,6 +121,17 @@ static bool same(const struct origin *a, const struct origin *b)
 	return a->function == b->function || (a->function && b->function && !strcmp(a->function, b->function));
 }
 
+/* Noted on a target, where the context is known, or with a stack that has names. */
+static bool readable(const struct origin *o, const struct record *r)
+{
+	if (r->stack == -1)
+		return true;
+	for (int i = 0; i < o->nframes; i++)
+		if (strncmp(o->frame[i], "[unknown", 8))
+			return true;
+	return false;
+}
+
 uint32_t origins_add(struct origins *o, const struct record *r, const struct names *names)
 {
 	struct origin new = {.cpu = r->origin_cpu, .tid = r->id, .count = 1};
@@ -130,6 +142,10 @@ uint32_t origins_add(struct origins *o, const struct record *r, const struct nam
 	memcpy(new.comm, r->name, sizeof(r->name));
 	if (r->stack >= 0)
 		new.nframes = names->stack(names->ctx, r->stack, new.frame);
+	if (!readable(&new, r)) { /* it may have been an interrupt: nobody is named */
+		o->others++;
+		return 0;
+	}
 	find_interrupt(&new);
 	new.function = function_of(&new, r, names);
 	for (uint32_t i = 0; i < o->count; i++)

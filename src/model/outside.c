@@ -3,13 +3,17 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define KEPT    256  /* gaps a CPU that wait for the steal clock */
-#define RECENT  256  /* gaps a CPU that another's may coincide with */
-#define LONG_NS 2000 /* shorter ones coincide by chance: thousands come in a second */
+#define RECENT   256      /* gaps a CPU that another's may coincide with */
+#define KEPT     512      /* gaps a CPU that wait for the steal clock: the recent ones, and the longest of the others */
+#define LONG_NS  5000     /* shorter ones coincide by chance: thousands come in a second */
+#define ALIKE_NS 1000     /* two CPUs that were stopped by one thing stop and go on together, to this and a twentieth */
+#define STEP_NS  10000000 /* of the steal clock in /proc/stat */
+#define OLD_NS   30000000000ULL /* the steal clock says nothing of gaps so long ago */
 
 struct gap {
 	uint64_t start, end, ns;
-	bool simultaneous;
+	uint64_t number; /* of this CPU's */
+	uint32_t others; /* target CPUs that were away at the same time */
 };
 
 struct waiting {
@@ -17,6 +21,7 @@ struct waiting {
 	uint32_t nkept;
 	struct gap recent[RECENT]; /* ring */
 	uint64_t nrecent;
+	uint64_t newest;
 	uint64_t steal_ns;
 	bool steal_known;
 };
@@ -52,53 +57,73 @@ void outside_free(struct outside *o)
 
 static void decide(struct outside *o, uint32_t index, const struct gap *g, const char *verdict)
 {
-	summary_outside(o->summary, index, g->ns, g->simultaneous ? "simultaneous" : verdict);
+	/* Of many CPUs some are always away by chance. */
+	uint32_t enough = o->summary->ncpus / 4 > 1 ? o->summary->ncpus / 4 : 1;
+
+	summary_outside(o->summary, index, g->ns, g->others >= enough ? "simultaneous" : verdict);
 }
 
-/* Both gaps lie for the greater part in each other. */
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Both CPUs stopped and went on together. */
 static bool coincide(const struct gap *a, const struct gap *b)
 {
-	uint64_t start = a->start > b->start ? a->start : b->start;
-	uint64_t end = a->end < b->end ? a->end : b->end;
-	uint64_t longer = a->end - a->start > b->end - b->start ? a->end - a->start : b->end - b->start;
+	uint64_t shorter = a->end - a->start < b->end - b->start ? a->end - a->start : b->end - b->start;
+	uint64_t tolerance = ALIKE_NS + shorter / 20; /* whichever comes first */
 
-	return end > start && (end - start) * 2 > longer;
+	return apart(a->start, b->start) <= tolerance && apart(a->end, b->end) <= tolerance;
 }
 
-static void mark_kept(struct waiting *w, const struct gap *g)
+static void count_kept(struct waiting *w, const struct gap *g)
 {
 	for (uint32_t i = 0; i < w->nkept; i++)
-		if (w->kept[i].start == g->start)
-			w->kept[i].simultaneous = true;
+		if (w->kept[i].number == g->number)
+			w->kept[i].others++;
 }
 
+/* The newest of each other CPU backwards, until they ended before this one began. */
 static void find_simultaneous(struct outside *o, uint32_t index, struct gap *g)
 {
 	for (uint32_t i = 0; i < o->summary->ncpus; i++) {
 		struct waiting *w = &o->cpu[i];
 
-		for (uint32_t k = 0; i != index && k < RECENT && k < w->nrecent; k++)
-			if (coincide(g, &w->recent[k])) {
-				g->simultaneous = true;
-				mark_kept(w, &w->recent[k]);
+		for (uint64_t k = w->nrecent; i != index && k && w->nrecent - k < RECENT; k--) {
+			const struct gap *other = &w->recent[(k - 1) % RECENT];
+
+			if (other->end + ALIKE_NS < g->start)
+				break;
+			if (coincide(g, other)) {
+				g->others++;
+				count_kept(w, other);
+				break;
 			}
+		}
 	}
 }
 
+static bool is_recent(const struct waiting *w, uint32_t i)
+{
+	return w->kept[i].number + RECENT >= w->nrecent;
+}
+
+/* Of those that no other CPU's may coincide with any more; as KEPT is more than RECENT, a full table has some. */
 static uint32_t shortest(const struct waiting *w)
 {
 	uint32_t best = 0;
 
 	for (uint32_t i = 1; i < w->nkept; i++)
-		if (w->kept[i].ns < w->kept[best].ns)
+		if (!is_recent(w, i) && (is_recent(w, best) || w->kept[i].ns < w->kept[best].ns))
 			best = i;
 	return best;
 }
 
 void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t end_ns, uint64_t outside_ns)
 {
-	struct gap g = {start_ns, end_ns, outside_ns, false};
 	struct waiting *w = &o->cpu[index];
+	struct gap g = {start_ns, end_ns, outside_ns, w->nrecent, 0};
 	uint32_t least;
 
 	/* Mostly something else: no evidence about what stopped several CPUs. */
@@ -106,6 +131,7 @@ void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t 
 		decide(o, index, &g, o->otherwise);
 		return;
 	}
+	w->newest = end_ns;
 	find_simultaneous(o, index, &g);
 	w->recent[w->nrecent++ % RECENT] = g;
 	if (w->nkept < KEPT) {
@@ -113,12 +139,8 @@ void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t 
 		return;
 	}
 	least = shortest(w);
-	if (w->kept[least].ns < g.ns) {
-		decide(o, index, &w->kept[least], o->otherwise);
-		w->kept[least] = g;
-	} else {
-		decide(o, index, &g, o->otherwise);
-	}
+	decide(o, index, &w->kept[least], o->otherwise);
+	w->kept[least] = g;
 }
 
 static int by_length(const void *a, const void *b)
@@ -141,8 +163,13 @@ void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns)
 		return;
 	qsort(w->kept, w->nkept, sizeof(w->kept[0]), by_length);
 	for (uint32_t i = 0; i < w->nkept; i++) {
-		decide(o, index, &w->kept[i], stolen ? "steal" : o->otherwise);
-		stolen -= w->kept[i].ns < stolen ? w->kept[i].ns : stolen;
+		const struct gap *g = &w->kept[i];
+		bool old = g->end + OLD_NS < w->newest;
+		bool fits = g->ns <= stolen + STEP_NS; /* its step may have begun before the last reading */
+
+		decide(o, index, g, stolen && !old && fits ? "steal" : o->otherwise);
+		if (stolen && !old && fits)
+			stolen -= g->ns < stolen ? g->ns : stolen;
 	}
 	w->nkept = 0;
 }

@@ -1,11 +1,12 @@
 /* Time outside the kernel gets its verdict by evidence, some of which comes later than the hiccup:
  *
- *   simultaneous  the same time is missing on another target CPU: what stops several CPUs at once is not any one's interrupt
+ *   simultaneous  other target CPUs, a quarter of them at least, stopped and went on at the same time: that is no one CPU's interrupt
  *   steal         the hypervisor's steal clock of this CPU rose by as much (Documentation/virt/kvm/x86/msr.rst): the longest gaps since
  *                 its last step take it; it comes in steps of 10 ms
  *   otherwise     hardware or hypervisor
  *
- * Each CPU keeps the longest few hundred gaps until the steal clock moves; shorter ones are decided at once, and all at the end.
+ * Each CPU keeps its newest few hundred gaps, and the longest of the older, until the steal clock moves; the others are decided before,
+ * and all at the end.
  */
 #ifndef CULPRIT_OUTSIDE_H
 #define CULPRIT_OUTSIDE_H

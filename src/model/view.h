@@ -41,6 +41,8 @@ struct cpu_run {
 	uint64_t edge_samples; /* interruptions that the bounds come from; 0: defaults */
 	struct join_counts counts;
 	uint64_t recursion_misses;
+	uint64_t unpaired; /* ends without their begin, threads that left unseen */
+	uint64_t hiccups_lost_ns;
 	uint64_t hiccups_lost;   /* the reader was late: the sampler's ring was full */
 	uint64_t bookkeeping_ns; /* the sampler's own time between gap and loop */
 	bool steal_known, smi_known;

@@ -174,12 +174,13 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_u64(j, "threshold_ns", r->threshold_ns);
 	json_object(j, "loop");
 	json_u64(j, "count", r->loop_count);
-	json_double(j, "min_ns", r->loop_min_ns, 1);
-	json_double(j, "mean_ns", r->loop_mean_ns, 2);
+	json_u64(j, "min_ns", r->loop_min_ns + 0.5);
+	json_u64(j, "mean_ns", r->loop_mean_ns + 0.5);
+	json_u64(j, "mean_ps", r->loop_mean_ns * 1000 + 0.5);
 	json_array_flat(j, "longer_than");
 	for (int k = 0; k < LOOP_LENGTHS && r->loop_above_ns[k] < r->threshold_ns; k++) {
 		json_object_flat(j, NULL);
-		json_double(j, "ns", r->loop_above_ns[k], 1);
+		json_u64(j, "ns", r->loop_above_ns[k] + 0.5);
 		json_u64(j, "count", r->loop_above[k]);
 		json_end(j);
 	}
@@ -202,6 +203,8 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_u64(j, "seen", r->counts.seen);
 	json_u64(j, "lost", r->counts.lost);
 	json_u64(j, "hiccups_lost", r->hiccups_lost);
+	json_u64(j, "hiccups_lost_ns", r->hiccups_lost_ns);
+	json_u64(j, "unpaired", r->unpaired);
 	json_u64(j, "below_threshold", r->counts.below_threshold);
 	json_u64(j, "recursion_misses", r->recursion_misses);
 	json_u64(j, "join_mismatches", r->counts.mismatches);

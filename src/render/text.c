@@ -126,7 +126,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	const struct cpu_summary *s = &p->view->summary.cpu[i];
 	const struct cpu_run *r = &p->view->cpu[i];
 	const struct hist *hiccups = &s->hiccups;
-	char start[64], a[32];
+	char start[64], a[32], b[32];
 	struct flow f;
 
 	fprintf(p->out, "\n%s", open_style(p, BOLD));
@@ -148,8 +148,12 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	flow_end(&f);
 	write_numbers(p, s, r);
 	if (r->hiccups_lost)
-		fprintf(p->out, "  %s hiccups were not recorded: the reader came too late\n",
-			format_count(r->hiccups_lost, a, sizeof(a)));
+		fprintf(p->out, "  %s more hiccups were not recorded, %s: the reader came too late\n",
+			format_count(r->hiccups_lost, a, sizeof(a)), format_ns(r->hiccups_lost_ns, b, sizeof(b)));
+	if (r->unpaired)
+		fprintf(p->out,
+			"  %s intervals had no end that the kernel showed; they last to the end of their hiccup\n",
+			format_count(r->unpaired, a, sizeof(a)));
 	if (r->ended)
 		fprintf(p->out, "  ended early, after %s: %s\n", format_ns(r->observed_ns, a, sizeof(a)), r->ended);
 }
@@ -336,15 +340,18 @@ static void write_ticks(const struct page *p, const struct ticks *t)
 	}
 }
 
-static void add_asker(char *text, size_t len, const struct origin *o)
+/* "(by poke [812] on cpu 0)" behind the piece that it asked for. */
+static void add_asker(struct flow *f, const struct origin *o)
 {
+	const char *separator = f->separator;
 	char comm[80];
-	size_t used = strlen(text);
 
 	if (!o->tid)
 		return; /* the interrupt is a piece of its own */
-	snprintf(text + used, len - used, " (by %s [%u] on cpu %u)",
-		 escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm)), o->tid, o->cpu);
+	f->separator = " ";
+	flow_add(f, "(by %s [%u] on cpu %u)", escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm)), o->tid,
+		 o->cpu);
+	f->separator = separator;
 }
 
 static void write_worst(const struct page *p, const struct worst *w)
@@ -360,10 +367,10 @@ static void write_worst(const struct page *p, const struct worst *w)
 	for (uint32_t i = 0; i < w->npieces; i++) {
 		const struct source *source = s->sources.row[w->pieces[i].source];
 
-		who(source, name, sizeof(name));
+		flow_add(&f, "%s %s", who(source, name, sizeof(name)),
+			 format_ns(w->pieces[i].net_ns, time, sizeof(time)));
 		if (w->pieces[i].asker)
-			add_asker(name, sizeof(name), &source->origins->row[w->pieces[i].asker - 1]);
-		flow_add(&f, "%s %s", name, format_ns(w->pieces[i].net_ns, time, sizeof(time)));
+			add_asker(&f, &source->origins->row[w->pieces[i].asker - 1]);
 	}
 	if (w->edge_ns)
 		flow_add(&f, "edge %s", format_ns(w->edge_ns, time, sizeof(time)));
@@ -389,7 +396,7 @@ static void write_tail(const struct page *p)
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
 		flow_add(&f, "%s", r->not_observed[i]);
 	flow_end(&f);
-	fprintf(p->out, "  (this kernel does not have them: their time, if any, counts as outside the kernel)\n");
+	fprintf(p->out, "  (not in this kernel: what they would show counts as outside the kernel)\n");
 }
 
 int render_text(const struct view *view, const struct render_options *options, FILE *out)

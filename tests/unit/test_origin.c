@@ -122,12 +122,25 @@ static const struct {
 	{4, 0, "on_each_cpu_cond_mask", false}, /* the outermost helper */
 	{5, 9, "flush_tlb_mm_range", false},
 	{6, 9, "el1h_64_irq", true},
-	{7, 9, "site_9", false}, /* an empty stack */
-	{7, 0, NULL, false},
-	{-1, 9, "site_9", false},
-	{-17, 9, "site_9", false}, /* -EEXIST: the stack found no place */
+	{-1, 9, "site_9", false}, /* noted on a target: its context is known */
 	{-1, 0, NULL, false},
 };
+
+/* Without a stack that can be read it may have been an interrupt, in the name of whatever thread it hit: nobody is named. */
+static void test_unreadable(void **state)
+{
+	static const int32_t without[] = {7, -2}; /* empty; none could be had */
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(without); i++) {
+		struct origins o = {.count = 0};
+
+		assert_int_equal(add(&o, 3, 77, "innocent", without[i], 9), 0);
+		assert_int_equal(o.count, 0);
+		assert_int_equal(o.known, 1);
+		assert_int_equal(o.others, 1);
+	}
+}
 
 static void test_functions(void **state)
 {
@@ -410,6 +423,7 @@ int main(void)
 		TEST(test_each_part_of_the_key_counts),
 		TEST(test_without_names),
 		TEST(test_functions),
+		TEST(test_unreadable),
 		TEST(test_interrupts_are_one),
 		TEST(test_comms_of_any_bytes),
 		TEST(test_more_than_rows),
