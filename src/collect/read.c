@@ -1,0 +1,186 @@
+/* Reading a live run: what samplers and probes have written, into the joins, and out of them hiccup by hiccup. */
+#include <string.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "collect/target.h"
+#include "collect/tick.h"
+
+void nap(uint64_t ns)
+{
+	struct timespec t = {ns / NSEC_PER_SEC, ns % NSEC_PER_SEC};
+
+	nanosleep(&t, NULL);
+}
+
+/* How far behind a reading of the sequences a record lies. Modulo 2^16: to be asked only of records that are near it. */
+static int16_t past(uint64_t cursors, const struct record *r)
+{
+	return r->seq - (uint16_t)(cursors >> 16 * r->level);
+}
+
+/* The window of something begins with a reading of the sequences: true for all records behind it. Each level remembers that it is. */
+static bool behind(struct begin *b, const struct record *r)
+{
+	if (!b->passed[r->level])
+		b->passed[r->level] = past(b->cursors, r) > 0;
+	return b->passed[r->level];
+}
+
+/* The level whose next record ended first; of two at once the inner. -1: none is left. */
+static int next_level(const struct cpu_state *s, const uint64_t *head, const uint64_t *tail)
+{
+	uint64_t best = UINT64_MAX;
+	int level = -1;
+
+	for (int i = LEVELS - 1; i >= 0; i--) {
+		const struct record *r = &s->ring[i][tail[i] % RING_SLOTS];
+
+		if (tail[i] != head[i] && r->end_ns < best) {
+			best = r->end_ns;
+			level = i;
+		}
+	}
+	return level;
+}
+
+/* Moves what the probes wrote to the join (NULL: throws it away), up to the sequence `end`. */
+void read_records(struct target *t, struct join *join, uint64_t end, bool bounded)
+{
+	struct cpu_state *s = t->state;
+	uint64_t head[LEVELS], tail[LEVELS], off_cpu;
+	int level;
+
+	if (!s)
+		return;
+	off_cpu = __atomic_load_n(&s->thread.start_ns, __ATOMIC_ACQUIRE);
+	for (int i = 0; i < LEVELS; i++) {
+		head[i] = __atomic_load_n(&s->head[i], __ATOMIC_ACQUIRE);
+		tail[i] = s->tail[i];
+	}
+	while ((level = next_level(s, head, tail)) >= 0) {
+		const struct record *r = &s->ring[level][tail[level]++ % RING_SLOTS];
+
+		if (t->closing && behind(&t->closure_begin, r) && !(t->closed && past(t->closure_end, r) > 0))
+			closure_count(t->closure, r);
+		if (join && behind(&t->window, r) && !(bounded && past(end, r) > 0))
+			join_record(join, r);
+	}
+	for (int i = 0; i < LEVELS; i++)
+		__atomic_store_n(&s->tail[i], tail[i], __ATOMIC_RELEASE);
+	if (join && join_waiting(join) > JOIN_WAIT_MAX)
+		join_relieve(join, off_cpu);
+}
+
+void split_cursors(uint64_t cursors, uint16_t *level)
+{
+	for (int i = 0; i < LEVELS; i++)
+		level[i] = cursors >> 16 * i;
+}
+
+/* The longer the two readings lie apart the better the rate: to 1e-8 within seconds. */
+static void refine_rate(struct target *t, uint64_t tick, uint64_t ns)
+{
+	if (ns > t->base_ns + 100 * NSEC_PER_MSEC)
+		t->ns_per_tick = (double)(ns - t->base_ns) / (tick - t->base_tick);
+}
+
+uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick)
+{
+	return anchor_ns - (int64_t)((int64_t)(anchor_tick - tick) * t->ns_per_tick + 0.5);
+}
+
+void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h)
+{
+	refine_rate(t, l->anchor_tick, l->anchor_ns);
+	h->start_ns = to_ns(t, l->anchor_tick, l->anchor_ns, l->before);
+	h->end_ns = to_ns(t, l->anchor_tick, l->anchor_ns, l->after);
+	if (h->start_ns < t->last_ns) /* two anchors may differ by some nanoseconds */
+		h->start_ns = t->last_ns < h->end_ns ? t->last_ns : h->end_ns - 1;
+	t->last_ns = h->end_ns;
+	split_cursors(l->cursors_before, h->before);
+	split_cursors(l->cursors_after, h->after);
+}
+
+/* The next hiccup that has been read and not yet accounted for; NULL: there is none. */
+static const struct account *next_hiccup(struct collect *c, uint32_t i)
+{
+	struct target *t = &c->target[i];
+	const struct account *a;
+	struct hiccup h;
+
+	if (t->tail == t->head)
+		return NULL;
+	convert(t, &t->lane->ring[t->tail % LANE_SLOTS], &h);
+	atomic_store_explicit(&t->lane->tail, ++t->tail, memory_order_release);
+	a = join_hiccup(t->join, &h);
+	summary_add(&c->view->summary, i, a);
+	if (a->outside_ns && a->lost) /* what is missing may be what took the time */
+		summary_outside(&c->view->summary, i, a->outside_ns, "records lost");
+	else if (a->outside_ns)
+		outside_add(c->outside, i, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns);
+	return a;
+}
+
+const struct account *collect_next(struct collect *c, uint32_t *index)
+{
+	for (*index = 0; *index < c->ntargets; ++*index) {
+		const struct account *a = next_hiccup(c, *index);
+
+		if (a)
+			return a;
+	}
+	return NULL;
+}
+
+const struct interval *collect_interval(struct collect *c, uint32_t *index)
+{
+	for (*index = 0; *index < c->ntargets; ++*index) {
+		const struct interval *i =
+			c->target[*index].intervals ? intervals_next(c->target[*index].intervals) : NULL;
+
+		if (i)
+			return i;
+	}
+	return NULL;
+}
+
+uint64_t collect_intervals_lost(const struct collect *c, uint32_t index)
+{
+	return c->target[index].intervals ? c->target[index].intervals->lost : 0;
+}
+
+void drain(struct collect *c, uint32_t i)
+{
+	while (next_hiccup(c, i))
+		;
+}
+
+/* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
+void read_target(struct collect *c, uint32_t i)
+{
+	struct target *t = &c->target[i];
+	struct lane *l = t->lane;
+	bool done;
+
+	drain(c, i);
+	done = atomic_load_explicit(&l->phase, memory_order_acquire) == LANE_DONE;
+	t->head = atomic_load_explicit(&l->head, memory_order_acquire);
+	read_records(t, t->join, l->end_cursors, done);
+}
+
+void read_all(struct collect *c)
+{
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		if (c->target[i].live)
+			read_target(c, i);
+}
+
+uint64_t ring_losses(const struct cpu_state *s)
+{
+	uint64_t lost = 0;
+
+	for (int i = 0; i < LEVELS; i++)
+		lost += __atomic_load_n(&s->lost[i], __ATOMIC_RELAXED);
+	return lost;
+}

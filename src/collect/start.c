@@ -1,0 +1,267 @@
+/* Starting a live run: this process out of the way, probes attached, samplers in place, each CPU's loop and edges learned. */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "collect/target.h"
+#include "collect/tick.h"
+
+#define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: what the kernel still has to tidy up */
+
+static int pin_self(const struct cpus *set)
+{
+	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	char list[256];
+	int err = 0;
+
+	if (!mask)
+		return complain("out of memory");
+	CPU_ZERO_S(size, mask);
+	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
+		CPU_SET_S(cpu, size, mask);
+	if (sched_setaffinity(0, size, mask))
+		err = complain("cannot move to the housekeeping CPUs %s (%s): choose others with -H",
+			       cpus_format(set, list, sizeof(list)), strerror(errno));
+	CPU_FREE(mask);
+	/* A late reader loses records; this is our own process, and it mostly sleeps. */
+	setpriority(PRIO_PROCESS, 0, -15);
+	return err;
+}
+
+static int start_sampler(struct collect *c, uint32_t i, const struct collect_options *o)
+{
+	struct target *t = &c->target[i];
+	struct sampler_options s = {.cpu = t->cpu,
+				    .clock = o->clock,
+				    .policy = o->policy,
+				    .priority = o->priority,
+				    .threshold_ns = o->threshold_ns,
+				    .cursors = t->state ? &t->state->cursors : NULL,
+				    .learn_edges = true};
+
+	t->lane = lane_new();
+	if (!t->lane)
+		return complain("no memory for the sampler of CPU %u", t->cpu);
+	t->pid = sampler_start(t->lane, &s);
+	if (t->pid < 0)
+		return complain("starting the sampler of CPU %u: %s", t->cpu, strerror(-t->pid));
+	if (t->state)
+		t->state->sampler = t->pid;
+	return 0;
+}
+
+static int sampler_failed(const struct target *t)
+{
+	if (t->lane->error == EPERM)
+		return complain("CPU %u: %s is not permitted: it needs CAP_SYS_NICE (run with sudo)", t->cpu,
+				t->lane->what);
+	if (t->lane->error == EINVAL)
+		return complain(
+			"CPU %u: %s failed: it is offline or outside this process's cpuset; choose others with -c",
+			t->cpu, t->lane->what);
+	return complain("CPU %u: %s failed: %s", t->cpu, t->lane->what, strerror(t->lane->error));
+}
+
+/* Waits until all samplers have reached a phase; records that come meanwhile are dropped. */
+static int await(struct collect *c, int phase, uint64_t limit_ns)
+{
+	uint64_t deadline = tick_clock() + limit_ns;
+	uint32_t ready;
+
+	do {
+		ready = 0;
+		for (uint32_t i = 0; i < c->ntargets; i++) {
+			struct target *t = &c->target[i];
+			int now = atomic_load(&t->lane->phase);
+
+			if (now == LANE_FAILED)
+				return sampler_failed(t);
+			if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
+				t->pid = 0;
+				return complain("the sampler of CPU %u died while starting", t->cpu);
+			}
+			ready += now == phase;
+		}
+		if (*c->stop)
+			return -1;
+		if (ready == c->ntargets)
+			return 0;
+		nap(NAP_NS);
+	} while (tick_clock() < deadline);
+	return complain("the samplers were not given their CPUs within %llu s: something of higher priority holds them",
+			(unsigned long long)(limit_ns / NSEC_PER_SEC));
+}
+
+static void set_phase(struct collect *c, int phase)
+{
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		atomic_store(&c->target[i].lane->phase, phase);
+}
+
+/* The bounds of this CPU's edges, from the interruptions that its sampler made for itself. */
+static int learn_edges(struct collect *c, uint32_t i)
+{
+	struct target *t = &c->target[i];
+	struct lane *l = t->lane;
+	struct cpu_run *run = &c->view->cpu[i];
+	struct edge_bounds all = {UINT64_MAX / 4, UINT64_MAX / 4};
+	struct sources scratch;
+	struct edge_times times;
+	struct join *join;
+	uint64_t head = atomic_load(&l->head);
+
+	if (sources_init(&scratch))
+		return complain("out of memory");
+	join = join_new(&(struct join_options){.sources = &scratch, .bounds = all});
+	if (!join || edge_times_init(&times)) {
+		join_free(join);
+		sources_free(&scratch);
+		return complain("out of memory");
+	}
+	t->window = (struct begin){.cursors = l->start_cursors};
+	read_records(t, join, l->end_cursors, true);
+	for (uint64_t k = head > LANE_SLOTS ? head - LANE_SLOTS : 0; k < head; k++) {
+		struct hiccup h;
+
+		convert(t, &l->ring[k % LANE_SLOTS], &h);
+		edge_times_add(&times, join_hiccup(join, &h));
+	}
+	atomic_store(&l->tail, head);
+	t->head = t->tail = head;
+	run->bounds = edge_times_bounds(&times, c->view->host.hypervisor[0]);
+	run->edge_samples = times.pre_irq.count;
+	join_free(join);
+	edge_times_free(&times);
+	sources_free(&scratch);
+	return 0;
+}
+
+static int learn(struct collect *c)
+{
+	set_phase(c, LANE_LEARN);
+	if (await(c, LANE_LEARNED, LEARN_MAX_NS))
+		return -1;
+	for (uint32_t i = 0; i < c->ntargets; i++) {
+		struct target *t = &c->target[i];
+		struct lane *l = t->lane;
+
+		t->ns_per_tick = l->ns_per_tick;
+		t->base_tick = l->start_anchor;
+		t->base_ns = l->start_ns;
+		if (learn_edges(c, i))
+			return -1;
+		t->intervals = c->want_intervals ? calloc(1, sizeof(*t->intervals)) : NULL;
+		if (c->want_intervals && !t->intervals)
+			return complain("out of memory");
+		c->view->cpu[i].threshold_ns = l->learn_limit * t->ns_per_tick + 0.5;
+		t->join = join_new(&(struct join_options){.sources = &c->view->summary.cpu[i].sources,
+							  .ticks = &c->view->summary.cpu[i].ticks,
+							  .intervals = t->intervals,
+							  .real_time = c->real_time,
+							  .names = c->names ? live_names(c->names) : NULL,
+							  .threshold_ns = c->view->cpu[i].threshold_ns,
+							  .bounds = c->view->cpu[i].bounds});
+		if (!t->join)
+			return complain("out of memory");
+	}
+	return 0;
+}
+
+static void describe_run(struct view *v, const struct collect_options *o)
+{
+	snprintf(v->run.sampler, sizeof(v->run.sampler), "%s", o->clock ? "clock" : TICK_NAME);
+	if (o->policy == SCHED_OTHER)
+		snprintf(v->run.priority, sizeof(v->run.priority), "SCHED_OTHER");
+	else
+		snprintf(v->run.priority, sizeof(v->run.priority), "%s %d",
+			 o->policy == SCHED_FIFO ? "SCHED_FIFO" : "SCHED_RR", o->priority);
+	v->run.threshold_auto = !o->threshold_ns;
+	v->run.traced = o->trace;
+	v->run.cpus = o->targets;
+	v->run.housekeeping = o->housekeeping;
+}
+
+static int name_targets(struct collect *c, const struct collect_options *o)
+{
+	struct view *v = c->view;
+	unsigned *cpus;
+	int err;
+
+	c->ntargets = cpus_count(&o->targets);
+	c->target = calloc(c->ntargets, sizeof(*c->target));
+	v->cpu = calloc(c->ntargets, sizeof(*v->cpu));
+	cpus = calloc(c->ntargets, sizeof(*cpus));
+	if (!c->target || !v->cpu || !cpus) {
+		free(cpus);
+		return complain("out of memory");
+	}
+	for (int cpu = cpus_next(&o->targets, 0), i = 0; cpu >= 0; cpu = cpus_next(&o->targets, cpu + 1))
+		cpus[i++] = cpu;
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		c->target[i].cpu = cpus[i];
+	err = summary_init(&v->summary, cpus, c->ntargets);
+	free(cpus);
+	if (err)
+		return complain("out of memory");
+	c->outside = outside_new(&v->summary, o->trace ? "hardware or hypervisor" : "not traced");
+	return c->outside ? 0 : complain("out of memory");
+}
+
+/* The samplers are forked before anything is attached: they inherit the shared memory and no file descriptor that holds a program. */
+static int start_all(struct collect *c, const struct collect_options *o)
+{
+	if (name_targets(c, o) || pin_self(&o->housekeeping))
+		return -1;
+	if (o->trace) {
+		c->probes = probes_open(&o->targets, o->osnoise);
+		if (!c->probes)
+			return -1;
+		c->view->run.not_observed = probes_not_observed(c->probes, &c->view->run.nnot_observed);
+	}
+	for (uint32_t i = 0; i < c->ntargets; i++) {
+		c->target[i].state = c->probes ? probes_state(c->probes, i) : NULL;
+		if (start_sampler(c, i, o))
+			return -1;
+	}
+	if (await(c, LANE_READY, LEARN_MAX_NS))
+		return -1;
+	if (c->probes) {
+		if (probes_attach(c->probes))
+			return -1;
+		c->names = live_names_new(c->probes); /* late: our own programs are symbols, too */
+		if (!c->names)
+			return complain("out of memory");
+		c->view->run.symbols_hidden = live_names_hidden(c->names);
+	}
+	nap(SETTLE_NS);
+	if (c->probes)
+		probes_gate(c->probes, true);
+	return learn(c);
+}
+
+struct collect *collect_open(const struct collect_options *options, struct view *view, const volatile int *stop)
+{
+	struct collect *c = calloc(1, sizeof(*c));
+
+	if (!c) {
+		complain("out of memory");
+		return NULL;
+	}
+	c->view = view;
+	c->stop = stop;
+	c->counter = !options->clock;
+	c->want_intervals = options->intervals;
+	c->real_time = options->policy != SCHED_OTHER;
+	describe_run(view, options);
+	if (!start_all(c, options))
+		return c;
+	collect_close(c);
+	return NULL;
+}

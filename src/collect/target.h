@@ -1,0 +1,77 @@
+/* Inside collect: a live run and its target CPUs, shared by start.c, read.c and collect.c. */
+#ifndef CULPRIT_TARGET_H
+#define CULPRIT_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "collect/closure.h"
+#include "collect/collect.h"
+#include "collect/live_names.h"
+#include "collect/probes.h"
+#include "collect/sampler.h"
+#include "model/outside.h"
+
+#define LEARN_MAX_NS 10000000000ULL /* for samplers to answer */
+#define NAP_NS       2000000
+
+struct begin {
+	uint64_t cursors;
+	bool passed[LEVELS];
+};
+
+/* What collect knows of one target CPU. */
+struct target {
+	unsigned cpu;
+	struct lane *lane;
+	pid_t pid;
+	struct cpu_state *state; /* NULL without probes */
+	struct join *join;
+	uint64_t steal_begin;                  /* clock ticks */
+	uint64_t head, tail;                   /* of the lane: hiccups read, and accounted for */
+	bool live;                             /* its window is open */
+	bool told;                             /* its end has been entered in the view */
+	uint64_t lost_before, unpaired_before; /* of the probes, at the window's start */
+	double ns_per_tick;
+	uint64_t base_tick, base_ns; /* an early reading of both clocks */
+	uint64_t last_ns;            /* end of the newest hiccup */
+	struct intervals *intervals; /* NULL: not wanted */
+	struct closure *closure;     /* NULL without probes */
+	bool closing;                /* its window has begun... */
+	bool closed;                 /* ...and ended */
+	struct begin window, closure_begin;
+	uint64_t closure_end; /* record sequences then */
+};
+
+struct collect {
+	struct view *view;
+	const volatile int *stop;
+	struct probes *probes;
+	struct target *target;
+	uint32_t ntargets;
+	uint64_t misses_before;
+	bool counter, real_time, want_intervals;
+	bool began, stopped, ended;
+	struct outside *outside;
+	uint64_t steal_read_ns;   /* when the steal clocks were read last */
+	struct live_names *names; /* NULL without probes */
+};
+
+/* ---- read.c ---- */
+
+/* Moves what the probes wrote to the join (NULL: throws it away); bounded: up to the sequences `end`. */
+void read_records(struct target *t, struct join *join, uint64_t end, bool bounded);
+/* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
+void read_target(struct collect *c, uint32_t i);
+void read_all(struct collect *c);          /* all whose window is open */
+void drain(struct collect *c, uint32_t i); /* accounts for all hiccups that have been read */
+
+void split_cursors(uint64_t cursors, uint16_t *level);
+uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick);
+void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h);
+uint64_t ring_losses(const struct cpu_state *s); /* records dropped so far */
+
+void nap(uint64_t ns);
+
+#endif
