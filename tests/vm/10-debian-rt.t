@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""A real deployment: Debian 12's newest real-time kernel, one isolated CPU, and noise whose length is known from outside.
+
+All in one boot of tools/lab in real time. QEMU's threads share this machine with all else, so that the guest sees thousands of gaps
+that are the host's own: they are outside the kernel, and what is asserted here holds beside them.
+"""
+import glob
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import signal
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
+from lib import check_sums, cpu_of, diag, done, is_, ok, skip_all, sources, total  # noqa: E402
+
+_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
+lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
+_loader.exec_module(lab)
+
+KERNEL = "6.12-rt"
+HZ = 250  # of all Debian kernels for amd64
+STOPS_S = 0.1, 0.16, 0.22, 0.3, 0.4
+JOB = """
+set -e
+cp /proc/interrupts /tmp/out/
+ls -d /sys/kernel/tracing/events/*/* >/tmp/out/events
+culprit run -d 3s -f json -q -o /tmp/out/quiet
+culprit run -c 0 -H 1 -d 2s -f json -q -o /tmp/out/busy
+culprit run -d 3s -f json -q -o /tmp/out/stopped --hiccups /tmp/out/hiccups --ready-file /tmp/ready &
+until [ -e /tmp/ready ]; do usleep 10000; done
+echo READY >/dev/console
+wait $!
+tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms
+"""
+
+
+def probes():
+    """Tracepoints and functions that culprit's programs attach to."""
+    text = "".join(open(path).read() for path in glob.glob(os.path.join(ROOT, "bpf", "*.bpf.c")))
+    vectors = re.findall(r"^VECTOR\((\w+),", text, re.M)
+    tracepoints = set(re.findall(r'SEC\("\?(?:tp_btf|raw_tp)/(\w+)"', text)) | {v + e for v in vectors for e in ("_entry", "_exit")}
+    return tracepoints, set(re.findall(r'SEC\("\?fentry/(\w+)"', text))
+
+
+def stop_the_world(process):
+    """Stops all of the guest for known times; returns how long each took."""
+    took = []
+    for length in STOPS_S:
+        time.sleep(0.15)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(length)
+        process.send_signal(signal.SIGCONT)
+        took.append(round((time.monotonic() - begin) * 1e9))
+    return took
+
+
+def measure():
+    """Boots and does the job; returns how long the stops took, and the job's result."""
+    guest = lab.Guest(lab.kernel(KERNEL), JOB)
+    try:
+        guest.await_console("READY", 120)
+        return stop_the_world(guest.process), guest.result(200)
+    finally:
+        guest.close()
+
+
+try:
+    lab.need(lab.kernel(KERNEL))
+    lab.output("qemu-system-x86_64", "--version")
+except (lab.Failed, FileNotFoundError) as why:
+    skip_all(str(why).replace("\n", " "), required=True)
+diag(lab.kernel(KERNEL).version())
+stops, (rc, out, err, files) = lab.trying(3, measure)
+ok(rc == 0, "the job ends well in the guest", rc, out, err)
+quiet, busy, stopped = (json.loads(files[name]) for name in ("quiet", "busy", "stopped"))
+
+for what, report in ("quiet", quiet), ("busy", busy), ("stopped", stopped):
+    check_sums(report, what)  # also: nothing lost, no mismatch
+ok("-rt" in quiet["host"]["kernel"], "it is a real-time kernel", quiet["host"])
+row = cpu_of(quiet, 1)
+is_((quiet["run"]["cpus"], row["isolated"], row["nohz_full"]), ([1], True, True), "the isolated CPU is found, and called isolated and nohz_full")
+row = cpu_of(busy, 0)
+is_((row["isolated"], row["nohz_full"]), (False, False), "the housekeeping CPU is not")
+
+tracepoints, functions = probes()
+here = {path.rpartition("/")[2] for path in files["events"].decode().split()}
+is_(sorted(set(quiet["run"]["not_observed"]) - functions), sorted(tracepoints - here),
+    "not observed are just the tracepoints that this kernel does not list")
+
+
+def ticks(report, cpu):
+    """Timer interrupts a second."""
+    return total(sources(report, cpu, name="local_timer"), "count") / cpu_of(report, cpu)["observed_ns"] * 1e9
+
+
+ok(ticks(quiet, 1) < 10, "the tick is off on the isolated CPU", ticks(quiet, 1), cpu_of(quiet, 1)["sources"])
+ok(0.6 * HZ < ticks(busy, 0) < 1.6 * HZ, f"CPU 0 has its tick, {HZ} a second", ticks(busy, 0), cpu_of(busy, 0)["sources"])
+
+hiccups = [json.loads(line) for line in files["hiccups"].decode().splitlines()]
+at = 0
+for took in stops:
+    near = [h for h in hiccups if h["start_ns"] >= at and abs(h["duration_ns"] - took) <= max(0.1 * took, 50_000)]
+    if ok(near, f"a stop of {took / 1e6:.1f} ms is a hiccup of that length", sorted(h["duration_ns"] for h in hiccups)[-10:]):
+        h = near[0]
+        at = h["start_ns"] + h["duration_ns"]
+        ok(h["outside_ns"] >= 0.9 * h["duration_ns"], "and lies outside the kernel", h)
+        diag(f"stopped for {took / 1e6:.2f} ms, read {h['duration_ns'] / 1e6:.2f} ms")
+
+diag(out)
+ok("\nscore: all bars met" in out, "known noise is found and named, nothing else is blamed", out)
+done()
