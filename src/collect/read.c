@@ -78,11 +78,24 @@ void split_cursors(uint64_t cursors, uint16_t *level)
 		level[i] = cursors >> 16 * i;
 }
 
-/* The longer the two readings lie apart the better the rate: to 1e-8 within seconds. */
-static void refine_rate(struct target *t, uint64_t tick, uint64_t ns)
+/* Takes the anchor of a hiccup as this CPU's, if its two clocks were read as close together as they can be; else something came between
+ * them, and the last good one, with the rate, is nearer the truth. The longer two anchors lie apart the better the rate: to 1e-8 within
+ * seconds. */
+static void take_anchor(struct target *t, const struct lane_hiccup *l)
 {
-	if (ns > t->base_ns + 100 * NSEC_PER_MSEC)
-		t->ns_per_tick = (double)(ns - t->base_ns) / (tick - t->base_tick);
+	bool good = l->anchor_width <= 4 * t->lane->anchor_min;
+
+	if (!good && t->anchor_ns)
+		return;
+	t->anchor_tick = l->anchor_tick;
+	t->anchor_ns = l->anchor_ns;
+	if (!t->base_ns || (good && !t->base_good)) {
+		t->base_good = good;
+		t->base_tick = l->anchor_tick;
+		t->base_ns = l->anchor_ns;
+	}
+	if (l->anchor_ns > t->base_ns + 100 * NSEC_PER_MSEC)
+		t->ns_per_tick = (double)(l->anchor_ns - t->base_ns) / (l->anchor_tick - t->base_tick);
 }
 
 uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick)
@@ -92,9 +105,9 @@ uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns,
 
 void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h)
 {
-	refine_rate(t, l->anchor_tick, l->anchor_ns);
-	h->start_ns = to_ns(t, l->anchor_tick, l->anchor_ns, l->before);
-	h->end_ns = to_ns(t, l->anchor_tick, l->anchor_ns, l->after);
+	take_anchor(t, l);
+	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
+	h->end_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->after);
 	if (h->start_ns < t->last_ns) /* two anchors may differ by some nanoseconds */
 		h->start_ns = t->last_ns < h->end_ns ? t->last_ns : h->end_ns - 1;
 	t->last_ns = h->end_ns;

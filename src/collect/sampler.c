@@ -22,7 +22,7 @@
 #define LEARN_TIMER_NS   1000000
 #define LEARN_NAPS       32
 #define AUTO_RARE_MAX_NS 500.0
-#define ANCHOR_TRIES     8
+#define ANCHOR_TRIES     64
 #define STACK_TOUCH      (256 * 1024)
 #define LOOPS_AT_ONCE    (1U << 30) /* loops before the 32-bit counters are kept */
 #define BENCH_BATCH      20000
@@ -59,8 +59,9 @@ static inline __attribute__((always_inline)) uint64_t read_tick(bool counter)
 	return counter ? tick_counter() : tick_clock();
 }
 
-/* Both clocks as close together as they will go: an interrupt between the two readings would shift the hiccup. */
-static void read_anchor(bool counter, uint64_t *tick, uint64_t *ns)
+/* Both clocks as close together as they will go: an interrupt between the two readings would shift the hiccup. What they can do is
+ * remembered; on a machine that is never that quiet the closest of many has to do. Returns how far apart they were, ticks. */
+static uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;
 
@@ -71,12 +72,16 @@ static void read_anchor(bool counter, uint64_t *tick, uint64_t *ns)
 			best = b - a;
 			*tick = a + (b - a) / 2;
 			*ns = t;
-			if (i) /* two that agree within a factor of two were not interrupted */
-				break;
 		}
-		if (i && b - a < 2 * best)
+		if (best < l->anchor_min)
+			l->anchor_min = best;
+		if (i && best <= 2 * l->anchor_min)
+			break;
+		if (!i && l->anchor_known && best <= 2 * l->anchor_min)
 			break;
 	}
+	l->anchor_known = true;
+	return best;
 }
 
 static void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, uint64_t cursors)
@@ -94,7 +99,7 @@ static void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, uint
 	h->after = after;
 	h->cursors_before = cursors;
 	h->cursors_after = *s->cursors;
-	read_anchor(s->counter, &h->anchor_tick, &h->anchor_ns);
+	h->anchor_width = read_anchor(l, s->counter, &h->anchor_tick, &h->anchor_ns);
 	atomic_store_explicit(&l->head, head + 1, memory_order_release);
 }
 
@@ -229,7 +234,7 @@ static void spin_window(struct spin *s)
 {
 	struct lane *l = s->lane;
 
-	read_anchor(s->counter, &l->start_anchor, &l->start_ns);
+	read_anchor(l, s->counter, &l->start_anchor, &l->start_ns);
 	l->start_cursors = *s->cursors;
 	l->start = read_tick(s->counter);
 	atomic_store_explicit(&l->started, 1, memory_order_release);
@@ -238,7 +243,7 @@ static void spin_window(struct spin *s)
 	else
 		spin_clock(s);
 	l->end_cursors = *s->cursors;
-	read_anchor(s->counter, &l->end_anchor, &l->end_ns);
+	read_anchor(l, s->counter, &l->end_anchor, &l->end_ns);
 }
 
 /* ---- learning ---- */
@@ -289,7 +294,7 @@ static void learn_loop(struct spin *s)
 	uint64_t t0, n0, t1, n1, before, now;
 
 	set_limit(l, LOOP_SLOTS - 1);
-	read_anchor(s->counter, &t0, &n0);
+	read_anchor(l, s->counter, &t0, &n0);
 	before = read_tick(s->counter);
 	do {
 		for (int i = 0; i < 10000; i++) {
@@ -298,7 +303,7 @@ static void learn_loop(struct spin *s)
 				l->loop[now - before]++;
 			before = now;
 		}
-		read_anchor(s->counter, &t1, &n1);
+		read_anchor(l, s->counter, &t1, &n1);
 		before = read_tick(s->counter);
 	} while (n1 - n0 < LEARN_LOOP_NS);
 	l->ns_per_tick = (double)(n1 - n0) / (t1 - t0);
@@ -444,6 +449,7 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 	atomic_store(&l->phase, LANE_READY);
 	wait_for(l, LANE_LEARN);
 	l->busy_min = UINT64_MAX / 8;
+	l->anchor_min = UINT64_MAX / 8;
 	learn_loop(&s);
 	learn_limit = sampler_auto_limit(l->loop, l->ns_per_tick);
 	limit = o->threshold_ns ? (uint64_t)(o->threshold_ns / l->ns_per_tick) : learn_limit;
@@ -485,7 +491,8 @@ pid_t sampler_start(struct lane *lane, const struct sampler_options *options)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) /* it died before the line above */
+	syscall(SYS_close_range, 3, ~0U, 0); /* what the tracer holds, locks and programs, must go when it goes */
+	if (getppid() != parent)             /* it died before the line above */
 		_exit(1);
 	sampler_main(lane, options);
 }
@@ -519,6 +526,7 @@ void sampler_bench_loop(struct lane *lane, uint64_t limit)
 
 	set_limit(lane, limit);
 	lane->busy_min = UINT64_MAX / 8;
+	lane->anchor_min = UINT64_MAX / 8;
 	lane->loop_min = UINT64_MAX;
 	lane->loop_count = lane->away_ticks = 0;
 	atomic_store(&lane->tail, atomic_load(&lane->head));

@@ -34,6 +34,7 @@ enum lane_phase {
 struct lane_hiccup {
 	uint64_t before, after;                 /* ticks */
 	uint64_t anchor_tick;                   /* a reading of both clocks right after the gap */
+	uint64_t anchor_width;                  /* ticks between them, at most */
 	uint64_t anchor_ns;                     /* CLOCK_MONOTONIC */
 	uint64_t cursors_before, cursors_after; /* cpu_state.cursors */
 };
@@ -55,10 +56,12 @@ struct lane {
 	_Atomic int started;                /* the window has begun: the next five are set */
 	uint64_t start, end;                /* the window, ticks */
 	uint64_t start_cursors, end_cursors;
-	uint64_t start_ns, start_anchor;   /* the two clocks, read together at the window's start... */
-	uint64_t end_ns, end_anchor;       /* ...and at its end */
-	uint64_t backwards;                /* the counter ran backwards */
-	uint64_t busy_ticks;               /* bookkeeping between a gap and the next loop */
+	uint64_t start_ns, start_anchor; /* the two clocks, read together at the window's start... */
+	uint64_t end_ns, end_anchor;     /* ...and at its end */
+	uint64_t backwards;              /* the counter ran backwards */
+	uint64_t busy_ticks;             /* bookkeeping between a gap and the next loop */
+	uint64_t anchor_min;             /* the least that two clocks were read apart, ticks */
+	bool anchor_known;
 	uint64_t busy_min, busy_max;       /* the least, and the most that is allowed for it */
 	bool smi_known;                    /* the CPU counts SMIs and the kernel shows them */
 	uint64_t smi_count;                /* in the window */

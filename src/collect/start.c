@@ -153,8 +153,6 @@ static int learn(struct collect *c)
 		struct lane *l = t->lane;
 
 		t->ns_per_tick = l->ns_per_tick;
-		t->base_tick = l->start_anchor;
-		t->base_ns = l->start_ns;
 		if (learn_edges(c, i))
 			return -1;
 		t->intervals = c->want_intervals ? calloc(1, sizeof(*t->intervals)) : NULL;

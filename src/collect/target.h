@@ -34,7 +34,9 @@ struct target {
 	bool told;                             /* its end has been entered in the view */
 	uint64_t lost_before, unpaired_before; /* of the probes, at the window's start */
 	double ns_per_tick;
-	uint64_t base_tick, base_ns; /* an early reading of both clocks */
+	uint64_t anchor_tick, anchor_ns; /* the newest good reading of both clocks */
+	uint64_t base_tick, base_ns;     /* the first good one, or until then the first */
+	bool base_good;
 	uint64_t last_ns;            /* end of the newest hiccup */
 	struct intervals *intervals; /* NULL: not wanted */
 	struct closure *closure;     /* NULL without probes */
