@@ -9,13 +9,15 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/say.h"
 
-#define INSTANCE  "culprit-osnoise"
-#define STATE     "/run/culprit-osnoise.state" /* what to put back, for the next start should this one be killed */
-#define VALUE_MAX 4096
+#define LOCK_TRIES 50
+#define INSTANCE   "culprit-osnoise"
+#define STATE      "/run/culprit-osnoise.state" /* what to put back, for the next start should this one be killed */
+#define VALUE_MAX  4096
 
 struct tracer {
 	char root[64]; /* of tracefs */
@@ -160,6 +162,7 @@ static int save(struct tracer *t)
 /* Takes the lock; what a killed predecessor left behind is put back first. */
 static int lock_state(struct tracer *t)
 {
+	struct timespec nap = {0, 100000000};
 	char state[VALUE_MAX + 8] = "";
 	ssize_t n;
 
@@ -167,6 +170,9 @@ static int lock_state(struct tracer *t)
 	t->state = open(STATE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (t->state < 0)
 		return complain("cannot open %s: %s", STATE, strerror(errno));
+	/* One that was killed lets go only when the kernel has detached its programs. */
+	for (int i = 0; flock(t->state, LOCK_EX | LOCK_NB) && i < LOCK_TRIES; i++)
+		nanosleep(&nap, NULL);
 	if (flock(t->state, LOCK_EX | LOCK_NB))
 		return complain("another culprit is comparing with the osnoise tracer: wait for it to end");
 	n = pread(t->state, state, sizeof(state) - 1, 0);
