@@ -52,7 +52,7 @@ int BPF_PROG(tasklet_entry, void *tasklet, void *function)
 SEC("?fentry/irq_work_single")
 int BPF_PROG(irq_work_single, struct irq_work *work)
 {
-	mark_plain(LEVEL_THREAD, MARK_IRQ_WORK, (__u64)work->func); /* PREEMPT_RT: by a thread */
+	mark_plain(LEVEL_THREAD, MARK_IRQ_WORK, (__u64)BPF_CORE_READ(work, func)); /* PREEMPT_RT: by a thread */
 	return 0;
 }
 

@@ -42,19 +42,55 @@ static int keep_first_warning(enum libbpf_print_level level, const char *fmt, va
 	return 0;
 }
 
+/* What the kernel says about itself. The tracepoints are found in one pass: it has a hundred thousand types and more. */
+struct kernel {
+	struct btf *btf;
+	uint32_t *tracepoint; /* types; their typedefs are called btf_trace_NAME */
+	uint32_t ntracepoints;
+};
+
+#define TRACEPOINT "btf_trace_"
+
+static int kernel_read(struct kernel *k)
+{
+	uint32_t n;
+
+	k->btf = btf__parse(VMLINUX_BTF, NULL);
+	if (!k->btf)
+		return -errno;
+	n = btf__type_cnt(k->btf);
+	k->tracepoint = calloc(n, sizeof(*k->tracepoint));
+	if (!k->tracepoint)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < n; id++) {
+		const struct btf_type *t = btf__type_by_id(k->btf, id);
+
+		if (btf_is_typedef(t) &&
+		    !strncmp(btf__name_by_offset(k->btf, t->name_off), TRACEPOINT, strlen(TRACEPOINT)))
+			k->tracepoint[k->ntracepoints++] = id;
+	}
+	return 0;
+}
+
+static void kernel_free(struct kernel *k)
+{
+	btf__free(k->btf);
+	free(k->tracepoint);
+}
+
 /* The kernel describes each tracepoint's arguments as a typedef btf_trace_NAME of a pointer to a function. How many there are
  * changes between kernels, also within a stable series; ours must be there. Returns the count, -1 when there is no such one. */
-static int tracepoint_args(const struct btf *btf, const char *name)
+static int tracepoint_args(const struct kernel *k, const char *name)
 {
-	char typedef_name[128];
-	const struct btf_type *t;
-	int id;
+	const struct btf *btf = k->btf;
+	const struct btf_type *t = NULL;
 
-	snprintf(typedef_name, sizeof(typedef_name), "btf_trace_%s", name);
-	id = btf__find_by_name_kind(btf, typedef_name, BTF_KIND_TYPEDEF);
-	if (id < 0)
-		return -1;
-	t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+	for (uint32_t i = 0; i < k->ntracepoints && !t; i++) {
+		t = btf__type_by_id(btf, k->tracepoint[i]);
+		if (strcmp(btf__name_by_offset(btf, t->name_off) + strlen(TRACEPOINT), name))
+			t = NULL;
+	}
+	t = t ? btf__type_by_id(btf, t->type) : NULL;
 	if (!t || !btf_is_ptr(t))
 		return -1;
 	t = btf__type_by_id(btf, t->type);
@@ -95,13 +131,26 @@ static bool is_function_hook(const struct bpf_program *prog)
 	return strstr(bpf_program__section_name(prog), "fentry/");
 }
 
-static bool hook_exists(const struct bpf_program *prog, const struct btf *btf)
+/* Whether programs on this function may be loaded: many kernels, and some architectures, refuse. */
+static bool function_takes_programs(const struct btf *btf, const char *name)
+{
+	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY, .attach_btf_id = id);
+	int fd = id > 0 ? bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing, 2, &opts) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static bool hook_exists(const struct bpf_program *prog, const struct kernel *k)
 {
 	const char *name = hook_of(prog);
 
 	if (is_function_hook(prog))
-		return btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
-	return tracepoint_args(btf, name) >= args_needed(name);
+		return function_takes_programs(k->btf, name);
+	return tracepoint_args(k, name) >= args_needed(name);
 }
 
 static void miss(struct probes *p, const char *name)
@@ -110,18 +159,15 @@ static void miss(struct probes *p, const char *name)
 		p->missing[p->nmissing++] = strdup(name);
 }
 
-/* functions: also programs on functions, which some kernels and architectures refuse. */
-static void choose_programs(struct probes *p, const struct btf *btf, bool functions)
+static void choose_programs(struct probes *p, const struct kernel *k)
 {
 	struct bpf_program *prog;
 
-	while (p->nmissing)
-		free(p->missing[--p->nmissing]);
 	bpf_object__for_each_program(prog, p->skel->obj)
 	{
 		if (strstr(hook_of(prog), "_noise") && !p->osnoise)
 			continue;
-		bool there = hook_exists(prog, btf) && (functions || !is_function_hook(prog));
+		bool there = hook_exists(prog, k);
 
 		bpf_program__set_autoload(prog, there);
 		if (!there)
@@ -129,12 +175,10 @@ static void choose_programs(struct probes *p, const struct btf *btf, bool functi
 	}
 }
 
-static int try_load(struct probes *p, const struct cpus *targets, const struct btf *btf, bool functions)
+static int load_for(struct probes *p, const struct cpus *targets, const struct kernel *k)
 {
 	uint16_t slot = 0;
 
-	culprit_bpf__destroy(p->skel);
-	p->why[0] = 0;
 	p->skel = culprit_bpf__open();
 	if (!p->skel)
 		return -errno;
@@ -142,24 +186,25 @@ static int try_load(struct probes *p, const struct cpus *targets, const struct b
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
 	p->nstates = slot;
 	bpf_map__set_max_entries(p->skel->maps.cpu_states, slot);
-	choose_programs(p, btf, functions);
+	choose_programs(p, k);
+	p->why[0] = 0;
 	return culprit_bpf__load(p->skel);
 }
 
 static int load(struct probes *p, const struct cpus *targets)
 {
-	struct btf *btf = btf__parse(VMLINUX_BTF, NULL);
-	int err;
+	struct kernel kernel = {};
+	int err = kernel_read(&kernel);
 
-	if (!btf)
+	if (err) {
+		kernel_free(&kernel);
 		return complain(
 			"tracing needs the kernel's type information, and %s cannot be read (%s): use a kernel with "
 			"CONFIG_DEBUG_INFO_BTF=y, or --no-trace",
-			VMLINUX_BTF, strerror(errno));
-	err = try_load(p, targets, btf, true);
-	if (err)
-		err = try_load(p, targets, btf, false);
-	btf__free(btf);
+			VMLINUX_BTF, strerror(-err));
+	}
+	err = load_for(p, targets, &kernel);
+	kernel_free(&kernel);
 	if (err)
 		return complain("loading the BPF programs: %s (%s); --no-trace measures without them", strerror(-err),
 				p->why);

@@ -221,7 +221,6 @@ static int start_all(struct collect *c, const struct collect_options *o)
 		c->probes = probes_open(&o->targets, o->osnoise);
 		if (!c->probes)
 			return -1;
-		c->view->run.not_observed = probes_not_observed(c->probes, &c->view->run.nnot_observed);
 	}
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		c->target[i].state = c->probes ? probes_state(c->probes, i) : NULL;
@@ -233,6 +232,7 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	if (c->probes) {
 		if (probes_attach(c->probes))
 			return -1;
+		c->view->run.not_observed = probes_not_observed(c->probes, &c->view->run.nnot_observed);
 		c->names = live_names_new(c->probes); /* late: our own programs are symbols, too */
 		if (!c->names)
 			return complain("out of memory");
