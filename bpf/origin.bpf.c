@@ -37,6 +37,18 @@ static __always_inline void asked_on_target(const struct cpu_state *c, struct as
 	}
 }
 
+/* Two stacks may want one place, and the first keeps it. With one frame less, which is ours and says nothing, it wants another. */
+static __always_inline __s32 stack_of(void *ctx)
+{
+	long id = bpf_get_stackid(ctx, &origin_stacks, 0);
+
+	if (id < 0)
+		id = bpf_get_stackid(ctx, &origin_stacks, 1);
+	if (id < 0)
+		id = bpf_get_stackid(ctx, &origin_stacks, 2);
+	return id < 0 ? -2 : id;
+}
+
 static __always_inline void note(void *ctx, void *map, struct origin_key key, __u64 callsite)
 {
 	struct asker a = {.callsite = callsite, .stack = -1, .cpu = bpf_get_smp_processor_id()};
@@ -47,9 +59,7 @@ static __always_inline void note(void *ctx, void *map, struct origin_key key, __
 	if (c)
 		asked_on_target(c, &a);
 	else
-		a.stack = bpf_get_stackid(ctx, &origin_stacks, 0);
-	if (!c && a.stack < 0)
-		a.stack = -2;
+		a.stack = stack_of(ctx);
 	/* No room: then nothing may be left under the key that belongs to an earlier request. */
 	if (bpf_map_update_elem(map, &key, &a, BPF_ANY))
 		bpf_map_delete_elem(map, &key);

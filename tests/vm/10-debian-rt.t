@@ -36,7 +36,7 @@ culprit run -d 3s -f json -q -o /tmp/out/stopped --hiccups /tmp/out/hiccups --re
 until [ -e /tmp/ready ]; do usleep 10000; done
 echo READY >/dev/console
 wait $!
-tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms
+tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms --tolerance 5
 """
 
 
