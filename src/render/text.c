@@ -21,6 +21,7 @@
 #include "render/render.h"
 
 #define ROWS_MAX         16
+#define WORST_LEAD       "        " /* before the further lines of a worst hiccup */
 #define WORST_TOP        5
 #define NAME_MAX_ESCAPED (4 * SOURCE_NAME + 8)
 
@@ -343,27 +344,28 @@ static void write_ticks(const struct page *p, const struct ticks *t)
 /* "(by poke [812] on cpu 0)" behind the piece that it asked for. */
 static void add_asker(struct flow *f, const struct origin *o)
 {
-	const char *separator = f->separator;
+	const char *separator = f->separator, *lead = f->lead;
 	char comm[80];
 
 	if (!o->tid)
 		return; /* the interrupt is a piece of its own */
 	f->separator = " ";
+	f->lead = WORST_LEAD "  ";
 	flow_add(f, "(by %s [%u] on cpu %u)", escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm)), o->tid,
 		 o->cpu);
 	f->separator = separator;
+	f->lead = lead;
 }
 
 static void write_worst(const struct page *p, const struct worst *w)
 {
 	const struct cpu_summary *s = &p->view->summary.cpu[w->cpu];
-	char name[2 * NAME_MAX_ESCAPED + 128], time[32], start[96], lead[96];
+	char name[2 * NAME_MAX_ESCAPED + 128], time[32], start[96];
 	struct flow f;
 
 	snprintf(start, sizeof(start), "  +%.6f s  cpu %u  %8s = ", (w->start_ns - p->view->run.started_ns) / 1e9,
 		 s->cpu, format_ns(w->duration_ns, time, sizeof(time)));
-	snprintf(lead, sizeof(lead), "%*s+ ", (int)strlen(start) - 2, "");
-	flow_start(&f, p->out, p->width, start, " + ", lead);
+	flow_start(&f, p->out, p->width, start, " + ", WORST_LEAD "+ ");
 	for (uint32_t i = 0; i < w->npieces; i++) {
 		const struct source *source = s->sources.row[w->pieces[i].source];
 
