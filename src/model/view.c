@@ -9,4 +9,5 @@ void view_free(struct view *v)
 	free(v->cpu);
 	v->cpu = NULL;
 	summary_free(&v->summary);
+	facts_free(&v->facts);
 }

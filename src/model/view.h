@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/cpus.h"
+#include "model/facts.h"
 #include "model/summary.h"
 
 #define LOOP_LENGTHS  8
@@ -73,6 +74,7 @@ struct view {
 	struct run run;
 	struct cpu_run *cpu; /* [summary.ncpus] */
 	struct summary summary;
+	struct facts facts; /* as read before the window; empty: nobody looked */
 };
 
 void view_free(struct view *v); /* what it holds, not itself */

@@ -1,0 +1,148 @@
+#include "model/facts.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The first row whose name is not before `name` in its first n bytes. */
+static uint32_t lower(const struct facts *f, const char *name, size_t n)
+{
+	uint32_t lo = 0, hi = f->count;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (strncmp(f->row[mid].name, name, n) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int grow(struct facts *f)
+{
+	uint32_t room = f->room ? 2 * f->room : 64;
+	struct fact *row;
+
+	if (f->count < f->room)
+		return 0;
+	row = realloc(f->row, room * sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	f->row = row;
+	f->room = room;
+	return 0;
+}
+
+static int copy(struct fact *x, const char *name, int err, const void *text, size_t len)
+{
+	*x = (struct fact){strdup(name), malloc(len + 1), len, err};
+	if (!x->name || !x->text) {
+		free(x->name);
+		free(x->text);
+		return -ENOMEM;
+	}
+	if (len)
+		memcpy(x->text, text, len);
+	x->text[len] = 0;
+	return 0;
+}
+
+static size_t size_of(const struct fact *x)
+{
+	return strlen(x->name) + x->len;
+}
+
+int facts_add(struct facts *f, const char *name, int err, const void *text, size_t len)
+{
+	uint32_t at = lower(f, name, FACT_NAME_MAX + 1);
+	bool known = at < f->count && !strcmp(f->row[at].name, name);
+	size_t before = known ? size_of(&f->row[at]) : 0;
+	struct fact new;
+	int bad;
+
+	if (!name[0] || strlen(name) > FACT_NAME_MAX)
+		return -EINVAL;
+	if (len > FACT_MAX) {
+		len = FACT_MAX;
+		err = FACT_TOO_LONG;
+	}
+	if ((!known && f->count >= FACTS_MAX) || f->bytes - before + strlen(name) + len > FACTS_ALL_MAX)
+		return -ENOSPC;
+	bad = known ? 0 : grow(f);
+	if (!bad)
+		bad = copy(&new, name, err, text, len);
+	if (bad)
+		return bad;
+	if (known) {
+		free(f->row[at].name);
+		free(f->row[at].text);
+	} else {
+		memmove(&f->row[at + 1], &f->row[at], (f->count - at) * sizeof(*f->row));
+		f->count++;
+	}
+	f->row[at] = new;
+	f->bytes += size_of(&new) - before;
+	return 0;
+}
+
+void facts_free(struct facts *f)
+{
+	for (uint32_t i = 0; i < f->count; i++) {
+		free(f->row[i].name);
+		free(f->row[i].text);
+	}
+	free(f->row);
+	*f = (struct facts){0};
+}
+
+const struct fact *facts_find(const struct facts *f, const char *name)
+{
+	uint32_t at = lower(f, name, FACT_NAME_MAX + 1);
+
+	return at < f->count && !strcmp(f->row[at].name, name) ? &f->row[at] : NULL;
+}
+
+/* Goes back to the last star only: enough, for what a star has taken can only grow. A slash that it would take ends that. */
+static bool matches(const char *glob, const char *name)
+{
+	const char *star = NULL, *from = NULL;
+
+	while (*name) {
+		if (*glob == '*') {
+			star = glob++;
+			from = name;
+		} else if (*glob == *name) {
+			glob++;
+			name++;
+		} else if (star && *from != '/') {
+			glob = star + 1;
+			name = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (*glob == '*')
+		glob++;
+	return !*glob;
+}
+
+const struct fact *facts_next(const struct facts *f, const char *glob, const struct fact *after)
+{
+	size_t fixed = strcspn(glob, "*");
+	uint32_t at = after ? (uint32_t)(after - f->row) + 1 : lower(f, glob, fixed);
+
+	for (; at < f->count && !strncmp(f->row[at].name, glob, fixed); at++)
+		if (matches(glob, f->row[at].name))
+			return &f->row[at];
+	return NULL;
+}
+
+const char *facts_text(const struct facts *f, const char *name)
+{
+	const struct fact *x = facts_find(f, name);
+
+	return x && !x->err ? x->text : NULL;
+}
