@@ -37,7 +37,8 @@ static void read_steal(struct collect *c)
 				c->target[i].steal_begin = steal;
 			run->steal_known = true;
 			run->steal_ns = (steal - c->target[i].steal_begin) * tick_ns;
-			outside_steal(c->outside, i, steal * tick_ns);
+			session_feed(c->session,
+				     &(struct event){.type = EVENT_STEAL, .index = i, .ns = steal * tick_ns});
 		}
 	}
 	if (f)
@@ -63,11 +64,11 @@ int collect_begin(struct collect *c)
 		}
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
-		uint16_t cursor[LEVELS];
+		struct event start = {.type = EVENT_START, .index = i};
 
 		t->window = (struct begin){.cursors = t->lane->start_cursors};
-		split_cursors(t->lane->start_cursors, cursor);
-		join_start(t->join, cursor);
+		split_cursors(t->lane->start_cursors, start.cursor);
+		session_feed(c->session, &start);
 		t->last_ns = t->lane->start_ns;
 		t->live = true;
 		if (t->state) {
@@ -104,7 +105,7 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	drain(c, i);
 	t->live = false;
 	run->observed_ns = end_ns - l->start_ns;
-	run->counts = *join_counts(t->join);
+	run->counts = *session_counts(c->session, i);
 	run->smi_known = l->smi_known;
 	run->smi_count = l->smi_count;
 	if (t->state) {
@@ -226,7 +227,7 @@ void collect_end(struct collect *c)
 		}
 	}
 	read_steal(c);
-	outside_finish(c->outside);
+	session_finish(c->session);
 	if (c->probes)
 		c->view->cpu[0].recursion_misses = probes_recursion_misses(c->probes) - c->misses_before;
 	for (uint32_t i = 0; i < c->ntargets; i++)
@@ -249,12 +250,10 @@ void collect_close(struct collect *c)
 	probes_close(c->probes);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		lane_free(c->target[i].lane);
-		join_free(c->target[i].join);
 		closure_free(c->target[i].closure);
-		free(c->target[i].intervals);
 	}
 	live_names_free(c->names);
-	outside_free(c->outside);
+	session_free(c->session);
 	free(c->target);
 	free(c);
 }

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "model/view.h"
+#include "model/session.h"
 
 struct collect_options {
 	struct cpus targets;
@@ -23,6 +23,7 @@ struct collect_options {
 	bool intervals;           /* keep each interval for collect_interval */
 	bool clock;               /* sample CLOCK_MONOTONIC instead of the counter */
 	int policy, priority;     /* of the samplers: SCHED_OTHER, SCHED_FIFO, SCHED_RR */
+	const struct tap *tap;    /* hears what the session is given; NULL: nobody does */
 	uint64_t threshold_ns;    /* 0: from each CPU's own loop */
 };
 

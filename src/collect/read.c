@@ -1,4 +1,4 @@
-/* Reading a live run: what samplers and probes have written, into the joins, and out of them hiccup by hiccup. */
+/* Reading a live run: what samplers and probes have written, into the session, and out of it hiccup by hiccup. */
 #include <string.h>
 #include <time.h>
 
@@ -44,15 +44,14 @@ static int next_level(const struct cpu_state *s, const uint64_t *head, const uin
 	return level;
 }
 
-/* Moves what the probes wrote to the join (NULL: throws it away), up to the sequence `end`. */
-void read_records(struct target *t, struct join *join, uint64_t end, bool bounded)
+uint64_t read_records(struct target *t, const struct taker *taker, uint64_t end, bool bounded)
 {
 	struct cpu_state *s = t->state;
 	uint64_t head[LEVELS], tail[LEVELS], off_cpu;
 	int level;
 
 	if (!s)
-		return;
+		return 0;
 	off_cpu = __atomic_load_n(&s->thread.start_ns, __ATOMIC_ACQUIRE);
 	for (int i = 0; i < LEVELS; i++) {
 		head[i] = __atomic_load_n(&s->head[i], __ATOMIC_ACQUIRE);
@@ -63,13 +62,12 @@ void read_records(struct target *t, struct join *join, uint64_t end, bool bounde
 
 		if (t->closing && behind(&t->closure_begin, r) && !(t->closed && past(t->closure_end, r) > 0))
 			closure_count(t->closure, r);
-		if (join && behind(&t->window, r) && !(bounded && past(end, r) > 0))
-			join_record(join, r);
+		if (taker && behind(&t->window, r) && !(bounded && past(end, r) > 0))
+			taker->take(taker->ctx, taker->index, r);
 	}
 	for (int i = 0; i < LEVELS; i++)
 		__atomic_store_n(&s->tail[i], tail[i], __ATOMIC_RELEASE);
-	if (join && join_waiting(join) > JOIN_WAIT_MAX)
-		join_relieve(join, off_cpu);
+	return off_cpu;
 }
 
 void split_cursors(uint64_t cursors, uint16_t *level)
@@ -119,20 +117,13 @@ void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h)
 static const struct account *next_hiccup(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
-	const struct account *a;
 	struct hiccup h;
 
 	if (t->tail == t->head)
 		return NULL;
 	convert(t, &t->lane->ring[t->tail % LANE_SLOTS], &h);
 	atomic_store_explicit(&t->lane->tail, ++t->tail, memory_order_release);
-	a = join_hiccup(t->join, &h);
-	summary_add(&c->view->summary, i, a);
-	if (a->outside_ns && a->lost) /* what is missing may be what took the time */
-		summary_outside(&c->view->summary, i, a->outside_ns, "records lost");
-	else if (a->outside_ns)
-		outside_add(c->outside, i, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns);
-	return a;
+	return session_feed(c->session, &(struct event){.type = EVENT_HICCUP, .index = i, .hiccup = &h});
 }
 
 const struct account *collect_next(struct collect *c, uint32_t *index)
@@ -149,8 +140,8 @@ const struct account *collect_next(struct collect *c, uint32_t *index)
 const struct interval *collect_interval(struct collect *c, uint32_t *index)
 {
 	for (*index = 0; *index < c->ntargets; ++*index) {
-		const struct interval *i =
-			c->target[*index].intervals ? intervals_next(c->target[*index].intervals) : NULL;
+		struct intervals *q = session_intervals(c->session, *index);
+		const struct interval *i = q ? intervals_next(q) : NULL;
 
 		if (i)
 			return i;
@@ -160,7 +151,9 @@ const struct interval *collect_interval(struct collect *c, uint32_t *index)
 
 uint64_t collect_intervals_lost(const struct collect *c, uint32_t index)
 {
-	return c->target[index].intervals ? c->target[index].intervals->lost : 0;
+	const struct intervals *q = session_intervals(c->session, index);
+
+	return q ? q->lost : 0;
 }
 
 void drain(struct collect *c, uint32_t i)
@@ -169,17 +162,26 @@ void drain(struct collect *c, uint32_t i)
 		;
 }
 
+static void feed_record(void *ctx, uint32_t i, const struct record *r)
+{
+	session_feed(ctx, &(struct event){.type = EVENT_RECORD, .index = i, .record = r});
+}
+
 /* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
 void read_target(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
+	struct taker taker = {feed_record, c->session, i};
 	struct lane *l = t->lane;
+	uint64_t off_cpu;
 	bool done;
 
 	drain(c, i);
 	done = atomic_load_explicit(&l->phase, memory_order_acquire) == LANE_DONE;
 	t->head = atomic_load_explicit(&l->head, memory_order_acquire);
-	read_records(t, t->join, l->end_cursors, done);
+	off_cpu = read_records(t, &taker, l->end_cursors, done);
+	if (session_waiting(c->session, i) > JOIN_WAIT_MAX)
+		session_feed(c->session, &(struct event){.type = EVENT_RELIEVE, .index = i, .ns = off_cpu});
 }
 
 void read_all(struct collect *c)

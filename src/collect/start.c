@@ -105,6 +105,12 @@ static void set_phase(struct collect *c, int phase)
 		atomic_store(&c->target[i].lane->phase, phase);
 }
 
+static void learn_record(void *ctx, uint32_t i, const struct record *r)
+{
+	(void)i;
+	join_record(ctx, r);
+}
+
 /* The bounds of this CPU's edges, from the interruptions that its sampler made for itself. */
 static int learn_edges(struct collect *c, uint32_t i)
 {
@@ -126,7 +132,7 @@ static int learn_edges(struct collect *c, uint32_t i)
 		return complain("out of memory");
 	}
 	t->window = (struct begin){.cursors = l->start_cursors};
-	read_records(t, join, l->end_cursors, true);
+	read_records(t, &(struct taker){learn_record, join, i}, l->end_cursors, true);
 	for (uint64_t k = head > LANE_SLOTS ? head - LANE_SLOTS : 0; k < head; k++) {
 		struct hiccup h;
 
@@ -155,20 +161,14 @@ static int learn(struct collect *c)
 		t->ns_per_tick = l->ns_per_tick;
 		if (learn_edges(c, i))
 			return -1;
-		t->intervals = c->want_intervals ? calloc(1, sizeof(*t->intervals)) : NULL;
-		if (c->want_intervals && !t->intervals)
-			return complain("out of memory");
 		c->view->cpu[i].threshold_ns = l->learn_limit * t->ns_per_tick + 0.5;
-		t->join = join_new(&(struct join_options){.sources = &c->view->summary.cpu[i].sources,
-							  .ticks = &c->view->summary.cpu[i].ticks,
-							  .intervals = t->intervals,
-							  .real_time = c->real_time,
-							  .names = c->names ? live_names(c->names) : NULL,
-							  .threshold_ns = c->view->cpu[i].threshold_ns,
-							  .bounds = c->view->cpu[i].bounds});
-		if (!t->join)
-			return complain("out of memory");
 	}
+	c->session = session_new(&(struct session_options){.view = c->view,
+							   .names = c->names ? live_names(c->names) : NULL,
+							   .tap = c->tap,
+							   .intervals = c->want_intervals});
+	if (!c->session)
+		return complain("out of memory");
 	return 0;
 }
 
@@ -180,6 +180,7 @@ static void describe_run(struct view *v, const struct collect_options *o)
 	else
 		snprintf(v->run.priority, sizeof(v->run.priority), "%s %d",
 			 o->policy == SCHED_FIFO ? "SCHED_FIFO" : "SCHED_RR", o->priority);
+	v->run.real_time = o->policy != SCHED_OTHER;
 	v->run.threshold_auto = !o->threshold_ns;
 	v->run.traced = o->trace;
 	v->run.cpus = o->targets;
@@ -208,8 +209,7 @@ static int name_targets(struct collect *c, const struct collect_options *o)
 	free(cpus);
 	if (err)
 		return complain("out of memory");
-	c->outside = outside_new(&v->summary, o->trace ? "hardware or hypervisor" : "not traced");
-	return c->outside ? 0 : complain("out of memory");
+	return 0;
 }
 
 /* The samplers are forked before anything is attached: they inherit the shared memory and no file descriptor that holds a program. */
@@ -256,7 +256,7 @@ struct collect *collect_open(const struct collect_options *options, struct view 
 	c->stop = stop;
 	c->counter = !options->clock;
 	c->want_intervals = options->intervals;
-	c->real_time = options->policy != SCHED_OTHER;
+	c->tap = options->tap;
 	describe_run(view, options);
 	if (!start_all(c, options))
 		return c;

@@ -11,7 +11,7 @@
 #include "collect/live_names.h"
 #include "collect/probes.h"
 #include "collect/sampler.h"
-#include "model/outside.h"
+#include "model/session.h"
 
 #define LEARN_MAX_NS 10000000000ULL /* for samplers to answer */
 #define NAP_NS       2000000
@@ -26,8 +26,7 @@ struct target {
 	unsigned cpu;
 	struct lane *lane;
 	pid_t pid;
-	struct cpu_state *state; /* NULL without probes */
-	struct join *join;
+	struct cpu_state *state;               /* NULL without probes */
 	uint64_t steal_begin;                  /* clock ticks */
 	uint64_t head, tail;                   /* of the lane: hiccups read, and accounted for */
 	bool live;                             /* its window is open */
@@ -37,11 +36,10 @@ struct target {
 	uint64_t anchor_tick, anchor_ns; /* the newest good reading of both clocks */
 	uint64_t base_tick, base_ns;     /* the first good one, or until then the first */
 	bool base_good;
-	uint64_t last_ns;            /* end of the newest hiccup */
-	struct intervals *intervals; /* NULL: not wanted */
-	struct closure *closure;     /* NULL without probes */
-	bool closing;                /* its window has begun... */
-	bool closed;                 /* ...and ended */
+	uint64_t last_ns;        /* end of the newest hiccup */
+	struct closure *closure; /* NULL without probes */
+	bool closing;            /* its window has begun... */
+	bool closed;             /* ...and ended */
 	struct begin window, closure_begin;
 	uint64_t closure_end; /* record sequences then */
 };
@@ -53,17 +51,26 @@ struct collect {
 	struct target *target;
 	uint32_t ntargets;
 	uint64_t misses_before;
-	bool counter, real_time, want_intervals;
+	bool counter, want_intervals;
+	const struct tap *tap;
 	bool began, stopped, ended;
-	struct outside *outside;
+	struct session *session;  /* from learning on */
 	uint64_t steal_read_ns;   /* when the steal clocks were read last */
 	struct live_names *names; /* NULL without probes */
 };
 
 /* ---- read.c ---- */
 
-/* Moves what the probes wrote to the join (NULL: throws it away); bounded: up to the sequences `end`. */
-void read_records(struct target *t, struct join *join, uint64_t end, bool bounded);
+/* Who takes records: the session, or a join of its own while edges are learned. */
+struct taker {
+	void (*take)(void *ctx, uint32_t index, const struct record *r);
+	void *ctx;
+	uint32_t index; /* of the CPU */
+};
+
+/* Moves what the probes wrote of one CPU to the taker (NULL: throws it away); bounded: up to the sequences `end`. Returns since when another
+ * thread had had the CPU when it began, 0: the sampler had it. */
+uint64_t read_records(struct target *t, const struct taker *taker, uint64_t end, bool bounded);
 /* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
 void read_target(struct collect *c, uint32_t i);
 void read_all(struct collect *c);          /* all whose window is open */

@@ -62,6 +62,7 @@ struct run {
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t duration_ns;
 	bool threshold_auto;
+	bool real_time;      /* the samplers have a real-time priority */
 	bool symbols_hidden; /* the kernel hides its addresses: functions have no names */
 	bool traced;         /* false: --no-trace */
 	struct cpus cpus, housekeeping;

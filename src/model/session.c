@@ -1,0 +1,178 @@
+#include "model/session.h"
+
+#include <stdlib.h>
+
+#include "model/outside.h"
+
+struct lane {
+	struct join *join;
+	struct intervals *intervals;
+};
+
+struct session {
+	struct view *view;
+	struct lane *lane;
+	struct outside *outside;
+	const struct names *asked;
+	const struct tap *tap;
+	struct names names; /* ours: each answer is told to the tap */
+};
+
+/* ---- names, and who hears of them ---- */
+
+static void tell(const struct session *s, const struct event *e)
+{
+	if (s->tap)
+		s->tap->event(s->tap->ctx, e);
+}
+
+static const char *ask_affinity(void *ctx, uint32_t irq)
+{
+	const struct session *s = ctx;
+
+	return s->asked->irq_affinity ? s->asked->irq_affinity(s->asked->ctx, irq) : NULL;
+}
+
+static const char *ask_irq(void *ctx, uint32_t irq)
+{
+	const struct session *s = ctx;
+	const char *name = s->asked->irq(s->asked->ctx, irq);
+
+	tell(s, &(struct event){.type = EVENT_IRQ,
+				.named = {.number = irq, .name = name, .affinity = ask_affinity(ctx, irq)}});
+	return name;
+}
+
+static const char *ask_symbol(void *ctx, uint64_t address)
+{
+	const struct session *s = ctx;
+	const char *name = s->asked->symbol(s->asked->ctx, address);
+
+	tell(s, &(struct event){.type = EVENT_SYMBOL, .named = {.number = address, .name = name}});
+	return name;
+}
+
+static int ask_stack(void *ctx, int32_t id, const char **frame)
+{
+	const struct session *s = ctx;
+	int n = s->asked->stack(s->asked->ctx, id, frame);
+
+	tell(s, &(struct event){.type = EVENT_STACK, .named = {.number = id, .frame = frame, .nframes = n}});
+	return n;
+}
+
+/* ---- the session ---- */
+
+static int open_lane(struct session *s, uint32_t i, bool intervals)
+{
+	struct lane *l = &s->lane[i];
+	const struct view *v = s->view;
+
+	l->intervals = intervals ? calloc(1, sizeof(*l->intervals)) : NULL;
+	if (intervals && !l->intervals)
+		return -1;
+	l->join = join_new(&(struct join_options){.sources = &s->view->summary.cpu[i].sources,
+						  .ticks = &s->view->summary.cpu[i].ticks,
+						  .intervals = l->intervals,
+						  .real_time = v->run.real_time,
+						  .names = s->asked ? &s->names : NULL,
+						  .threshold_ns = v->cpu[i].threshold_ns,
+						  .bounds = v->cpu[i].bounds});
+	return l->join ? 0 : -1;
+}
+
+struct session *session_new(const struct session_options *o)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	bool ok;
+
+	if (!s)
+		return NULL;
+	s->view = o->view;
+	s->asked = o->names;
+	s->tap = o->tap;
+	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack};
+	s->lane = calloc(o->view->summary.ncpus, sizeof(*s->lane));
+	s->outside = outside_new(&o->view->summary, o->view->run.traced ? "hardware or hypervisor" : "not traced");
+	ok = s->lane && s->outside;
+	for (uint32_t i = 0; ok && i < o->view->summary.ncpus; i++)
+		ok = !open_lane(s, i, o->intervals);
+	if (ok)
+		return s;
+	session_free(s);
+	return NULL;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; s->lane && i < s->view->summary.ncpus; i++) {
+		join_free(s->lane[i].join);
+		free(s->lane[i].intervals);
+	}
+	outside_free(s->outside);
+	free(s->lane);
+	free(s);
+}
+
+static const struct account *take_hiccup(struct session *s, uint32_t i, const struct hiccup *h)
+{
+	const struct account *a = join_hiccup(s->lane[i].join, h);
+
+	summary_add(&s->view->summary, i, a);
+	if (a->outside_ns && a->lost) /* what is missing may be what took the time */
+		summary_outside(&s->view->summary, i, a->outside_ns, "records lost");
+	else if (a->outside_ns)
+		outside_add(s->outside, i, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns);
+	return a;
+}
+
+const struct account *session_feed(struct session *s, const struct event *e)
+{
+	const struct account *a = NULL;
+
+	if (e->index >= s->view->summary.ncpus)
+		return NULL;
+	switch (e->type) {
+	case EVENT_START:
+		join_start(s->lane[e->index].join, e->cursor);
+		break;
+	case EVENT_RECORD:
+		join_record(s->lane[e->index].join, e->record);
+		break;
+	case EVENT_HICCUP:
+		a = take_hiccup(s, e->index, e->hiccup);
+		break;
+	case EVENT_RELIEVE:
+		join_relieve(s->lane[e->index].join, e->ns);
+		break;
+	case EVENT_STEAL:
+		outside_steal(s->outside, e->index, e->ns);
+		break;
+	default:
+		return NULL;
+	}
+	tell(s, e);
+	return a;
+}
+
+void session_finish(struct session *s)
+{
+	outside_finish(s->outside);
+}
+
+uint32_t session_waiting(const struct session *s, uint32_t index)
+{
+	return join_waiting(s->lane[index].join);
+}
+
+const struct join_counts *session_counts(const struct session *s, uint32_t index)
+{
+	return join_counts(s->lane[index].join);
+}
+
+struct intervals *session_intervals(const struct session *s, uint32_t index)
+{
+	return s->lane[index].intervals;
+}
