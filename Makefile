@@ -65,7 +65,7 @@ LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib)
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/render/*.c src/audit/*.c)
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
-PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o)
+PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(O)/causes.o
 LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
 
 # Objects are built again when the way they are built changes.
@@ -79,6 +79,15 @@ $(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 $(O)/src/collect/probes.o: $(O)/culprit.skel.h
+
+# The cause book.
+CAUSES	:= $(wildcard src/audit/causes/*.cause)
+$(O)/causes.c: tools/causes.awk $(CAUSES)
+	$(call say,AWK,$@)
+	$(Q)LC_ALL=C awk -f tools/causes.awk $(CAUSES) > $@
+$(O)/causes.o: $(O)/causes.c $(FLAGS_FILE)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 $(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a
 	$(call say,LD,$@)
@@ -147,10 +156,10 @@ FUZZ_S	?= 60
 FUZZ_SAN := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 $(O)/.setup-fuzz: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(CHECK_PACKAGES) libclang-rt-14-dev && touch $@
-$(O)/fuzz/%: tests/fuzz/%.c $(PURE_SRC) $(wildcard src/*/*.h) | $(O)/.setup-fuzz
+$(O)/fuzz/%: tests/fuzz/%.c $(PURE_SRC) $(O)/causes.c $(wildcard src/*/*.h) | $(O)/.setup-fuzz
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) -lm
+	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) $(O)/causes.c -lm
 
 fuzz: $(O)/.setup-fuzz ## fuzz the readers of foreign text, each for FUZZ_S seconds (60)
 	$(Q)$(MAKE) --no-print-directory $(FUZZ)

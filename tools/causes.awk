@@ -1,0 +1,200 @@
+# Turns the cause book (src/audit/causes/*.cause) into C: tables for src/audit/book.c.
+#
+#   LC_ALL=C awk -f tools/causes.awk src/audit/causes/*.cause > causes.c
+#
+# A file holds entries apart by one blank line, each of `field: text` lines; a line that begins with two blanks goes on with the field
+# above, # begins a comment. Fields: id title what why confirm fix since source are required; advice (one line: what to do), undo
+# (how to take a command back) and cost are not; `match: KIND PATTERN` stands as often as there are symbols, thread names, or
+# counters (shell globs) that mean this cause. confirm, fix, advice and undo may hold placeholders like {cpus}.
+# Whatever is not so is refused with file and line, all of it at once. Plain POSIX awk: the build needs no other language.
+
+BEGIN {
+	words("id title what why confirm fix since source", required)
+	words("id title what why confirm fix since source advice undo cost match", known)
+	words("confirm fix advice undo", filled)
+	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow irq fault outside", kinds)
+	words("cpu cpus housekeeping hkmask irq pid comm interface", placeholders)
+	groups = "TIPWSKFXH"
+	nnames = split("Tick and timers|Device interrupts|IPIs|irq_work|Softirqs|Threads and work items|" \
+		"By the workload itself|System-wide changes|Hardware, firmware, hypervisor", names, "|")
+}
+
+function words(list, set, word, n, i)
+{
+	n = split(list, word, " ")
+	for (i = 1; i <= n; i++)
+		set[word[i]] = 1
+}
+
+function refuse(line, text)
+{
+	printf "%s:%d: %s\n", file, line, text > "/dev/stderr"
+	bad = 1
+}
+
+# Columns of UTF-8: bytes that begin a character.
+function columns(text)
+{
+	gsub(/[\200-\277]/, "", text)
+	return length(text)
+}
+
+function check_text(name, text, line, rest, word)
+{
+	rest = text
+	if (gsub(/`/, "", rest) % 2)
+		refuse(line, name ": a backquote without its partner")
+	while (match(rest, /\{[a-z]+\}/)) {
+		word = substr(rest, RSTART + 1, RLENGTH - 2)
+		if (!(word in placeholders))
+			refuse(line, name ": unknown placeholder {" word "}")
+		else if (!(name in filled))
+			refuse(line, name ": placeholders are filled in only in confirm, fix, advice and undo")
+		rest = substr(rest, RSTART + RLENGTH)
+	}
+}
+
+function end_field()
+{
+	if (field == "")
+		return
+	if (text == "")
+		refuse(field_line, field " is empty")
+	if (field == "advice" && columns(text) > 100)
+		refuse(field_line, "advice is longer than 100 columns")
+	check_text(field, text, field_line)
+	if (entry != "")
+		value[entry, field] = text
+	field = ""
+}
+
+function end_entry(name)
+{
+	end_field()
+	if (entry == "")
+		return
+	for (name in required)
+		if (!((entry, name) in value))
+			refuse(entry_line, entry " has no " name)
+	if ((entry, "undo") in value && !((entry, "advice") in value))
+		refuse(entry_line, entry " has undo without advice")
+	entry = ""
+}
+
+function begin_entry(id)
+{
+	end_entry()
+	entry_line = FNR
+	if (id !~ /^[TIPWSKFXH][0-9][0-9]$/)
+		refuse(FNR, "id '" id "' is not a group's letter and two digits")
+	else if ((id, "id") in value)
+		refuse(FNR, "id " id " is there already: " value[id, "place"])
+	else
+		value[id, "place"] = file ":" FNR
+	entry = id
+}
+
+function add_match(rest, n, part, key)
+{
+	n = split(rest, part, " ")
+	if (n != 2)
+		refuse(FNR, "match takes a kind and a pattern")
+	else if (!(part[1] in kinds))
+		refuse(FNR, "unknown match kind '" part[1] "'")
+	else if ((part[1], part[2]) in matched)
+		refuse(FNR, part[1] " " part[2] " belongs to another match: " matched[part[1], part[2]])
+	else {
+		matched[part[1], part[2]] = file ":" FNR
+		nmatches[entry]++
+		value[entry, "match", nmatches[entry]] = part[1] " " part[2]
+	}
+}
+
+FNR == 1 {
+	end_entry()
+	file = FILENAME
+}
+
+columns($0) > 120 { refuse(FNR, "longer than 120 columns") }
+/\t/ { refuse(FNR, "a tab") }
+/^#/ { next }
+/^$/ { end_entry(); next }
+
+/^  / {
+	if (field == "" || field == "id" || field == "advice" || field == "undo")
+		refuse(FNR, "nothing here goes on")
+	sub(/^ +/, "")
+	text = text " " $0
+	next
+}
+
+!/^[a-z]+: *[^ ]/ { refuse(FNR, "neither 'field: text' nor two blanks and more text"); next }
+
+{
+	end_field()
+	name = $0
+	sub(/:.*/, "", name)
+	rest = $0
+	sub(/^[a-z]+: */, "", rest)
+	if (!(name in known)) {
+		refuse(FNR, "unknown field '" name "'")
+		next
+	}
+	if (name == "id")
+		begin_entry(rest)
+	else if (entry == "")
+		refuse(FNR, name " stands outside of an entry: id comes first")
+	else if ((entry, name) in value)
+		refuse(FNR, entry " has " name " already")
+	if (name == "match") {
+		if (entry != "")
+			add_match(rest)
+		next
+	}
+	field = name
+	field_line = FNR
+	text = rest
+}
+
+# As a C string. By hand: awks differ in what sub() does with backslashes.
+function quoted(s, out, i, c)
+{
+	out = ""
+	for (i = 1; i <= length(s); i++) {
+		c = substr(s, i, 1)
+		out = out (c == "\\" || c == "\"" ? "\\" c : c)
+	}
+	return "\"" out "\""
+}
+
+function member(id, name)
+{
+	if ((id, name) in value)
+		printf "\t .%s = %s,\n", name, quoted(value[id, name])
+}
+
+END {
+	end_entry()
+	if (bad)
+		exit 1
+	print "/* Made by tools/causes.awk from src/audit/causes. */\n#include \"audit/book.h\"\n\nconst struct cause causes[] = {"
+	nfields = split("id title what why confirm fix advice undo since cost source", field_order, " ")
+	for (g = 1; g <= length(groups); g++)
+		for (i = 0; i < 100; i++) {
+			id = sprintf("%s%02d", substr(groups, g, 1), i)
+			if (!((id, "id") in value))
+				continue
+			order[++count] = id
+			printf "\t{.group = %s,\n", quoted(names[g])
+			for (f = 1; f <= nfields; f++)
+				member(id, field_order[f])
+			print "\t},"
+		}
+	printf "\t{0},\n};\n\nconst unsigned causes_count = %d;\n\nconst struct cause_match cause_matches[] = {\n", count
+	for (i = 1; i <= count; i++)
+		for (m = 1; m <= nmatches[order[i]]; m++) {
+			split(value[order[i], "match", m], part, " ")
+			printf "\t{%s, %s, &causes[%d]},\n", quoted(part[1]), quoted(part[2]), i - 1
+		}
+	print "\t{0},\n};"
+}
