@@ -30,11 +30,12 @@ struct options {
 
 static const struct opt run_opts[] = {
 	MEASURE_OPTS(struct options, measure),
-	{'f', "format", "FORMAT", "text (default) or json", FIELD(format), opt_set_choice, format_names},
+	{'f', "format", "FORMAT", "text (default) or json, or jsonl: each hiccup as it comes", FIELD(format),
+	 opt_set_choice, format_names},
 	{'o', "output", "FILE", "write the report to FILE instead of standard output", FIELD(output), opt_set_string,
 	 NULL},
 	{0, "hiccups", "FILE",
-	 "also write each hiccup, with its pieces and who asked for them, to FILE: a JSON object a line",
+	 "also write each hiccup, with its pieces and who asked for them, to FILE: the lines of -f jsonl",
 	 FIELD(hiccups), opt_set_string, NULL},
 	{0, "max-hiccup", "TIME", "exit with 2 when a hiccup is longer", FIELD(max_hiccup_ns), opt_set_time, NULL},
 	{0, "max-lost", "PERCENT", "exit with 2 when a CPU loses more of its time", FIELD(max_lost), opt_set_percent,
@@ -71,16 +72,30 @@ static void show_progress(const struct view *v, uint64_t elapsed_ns, uint64_t du
 	say_progress(line);
 }
 
-static void write_hiccups(struct collect *c, const struct view *v, FILE *lines)
+/* Each hiccup goes where it is wanted: `out` takes them if its format is one of lines, `lines` is --hiccups. */
+struct sink {
+	const struct format *format;
+	FILE *out;
+	FILE *lines; /* NULL: not wanted */
+	int error;   /* errno when `out` took no more lines */
+};
+
+static void write_hiccups(struct collect *c, const struct view *v, struct sink *sink)
 {
 	const struct account *a;
 	uint32_t index;
 
-	while (lines && (a = collect_next(c, &index)))
-		render_hiccup(&v->summary.cpu[index], a, lines);
+	while ((sink->lines || sink->format->hiccup) && (a = collect_next(c, &index))) {
+		if (sink->format->hiccup)
+			sink->format->hiccup(v, index, a, sink->out);
+		if (sink->lines)
+			render_jsonl(v, index, a, sink->lines);
+	}
+	if (sink->format->hiccup && (fflush(sink->out) || ferror(sink->out)) && !sink->error)
+		sink->error = errno ? errno : EIO;
 }
 
-static void measure(struct collect *c, const struct options *o, const struct view *v, FILE *lines)
+static void measure(struct collect *c, const struct options *o, const struct view *v, struct sink *sink)
 {
 	bool progress = !o->measure.quiet && isatty(STDERR_FILENO);
 	uint64_t begin = v->run.started_ns, shown = begin, now;
@@ -88,7 +103,9 @@ static void measure(struct collect *c, const struct options *o, const struct vie
 	while (measure_wait(&o->measure, begin)) {
 		if (!collect_poll(c))
 			break;
-		write_hiccups(c, v, lines);
+		write_hiccups(c, v, sink);
+		if (sink->error)
+			break;
 		now = measure_now();
 		if (progress && now - shown >= PROGRESS_NS) {
 			show_progress(v, now - begin, o->measure.duration_ns);
@@ -128,14 +145,25 @@ static int crossed(const struct options *o, const struct view *v)
 	return code;
 }
 
+/* What the file held goes when there is something to write. */
+static void cut_output(const struct options *o, FILE *out)
+{
+	if (o->output && ftruncate(fileno(out), 0)) {
+		/* a pipe or a device: nothing to cut */
+	}
+}
+
+static int write_failed(const struct options *o, int error)
+{
+	return complain("writing the report to %s: %s", o->output ? o->output : "standard output", strerror(error));
+}
+
 static int report(const struct options *o, const struct view *v, FILE *out)
 {
 	struct render_options r = {.width = 100, .stacks = o->stacks};
 	struct winsize size;
 
-	if (o->output && ftruncate(fileno(out), 0)) {
-		/* a pipe or a device: nothing to cut */
-	}
+	cut_output(o, out);
 	if (isatty(fileno(out))) {
 		const char *no_colour = getenv("NO_COLOR");
 
@@ -143,10 +171,28 @@ static int report(const struct options *o, const struct view *v, FILE *out)
 		if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= 40)
 			r.width = size.ws_col < 120 ? size.ws_col : 120;
 	}
-	if (formats[o->format].write(v, &r, out) || fflush(out) || ferror(out))
-		return complain("writing the report to %s: %s", o->output ? o->output : "standard output",
-				strerror(errno));
+	if (formats[o->format].write(&v, 1, &r, out) || fflush(out) || ferror(out))
+		return write_failed(o, errno);
 	return 0;
+}
+
+/* Lines have no place for what a report would say of the run as a whole. */
+static int end_lines(const struct options *o, const struct view *v, const struct sink *sink)
+{
+	char a[32], b[32];
+
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		const struct cpu_run *r = &v->cpu[i];
+
+		if (r->hiccups_lost)
+			say("CPU %u: %s hiccups have no line, %s in all: they came faster than they could be read",
+			    v->summary.cpu[i].cpu, format_count(r->hiccups_lost, a, sizeof(a)),
+			    format_ns(r->hiccups_lost_ns, b, sizeof(b)));
+		if (r->ended)
+			say("CPU %u: ended early, after %s: %s", v->summary.cpu[i].cpu,
+			    format_ns(r->observed_ns, a, sizeof(a)), r->ended);
+	}
+	return sink->error ? write_failed(o, sink->error) : 0;
 }
 
 /* Opened before the run, so that an hour is not measured for nothing; what the file held is kept until there is a report. */
@@ -162,9 +208,10 @@ static FILE *open_output(const char *path)
 	return fdopen(fd, "w");
 }
 
-static int run(const struct options *o, struct view *v, FILE *out, FILE *lines)
+static int run(const struct options *o, struct view *v, struct sink *sink)
 {
 	struct collect_options co = measure_collect(&o->measure);
+	const struct format *f = sink->format;
 	struct collect *c;
 	int code = EXIT_ERROR;
 
@@ -177,11 +224,18 @@ static int run(const struct options *o, struct view *v, FILE *out, FILE *lines)
 	}
 	if (!collect_begin(c)) {
 		measure_announce(&o->measure);
-		measure(c, o, v, lines);
+		if (!f->write)
+			cut_output(o, sink->out);
+		if (f->head)
+			f->head(sink->out);
+		measure(c, o, v, sink);
 		collect_stop(c);
-		write_hiccups(c, v, lines);
+		write_hiccups(c, v, sink);
 		collect_end(c);
-		code = report(o, v, out) ? EXIT_ERROR : crossed(o, v);
+		if (f->write ? report(o, v, sink->out) : end_lines(o, v, sink))
+			code = EXIT_ERROR;
+		else
+			code = crossed(o, v);
 	}
 	collect_close(c);
 	return code;
@@ -234,7 +288,7 @@ int cmd_run(int argc, char **argv)
 		free(v);
 		return EXIT_ERROR;
 	}
-	code = run(&o, v, out, lines);
+	code = run(&o, v, &(struct sink){&formats[o.format], out, lines, 0});
 	view_free(v);
 	free(v);
 	if (o.output)

@@ -251,8 +251,9 @@ static void write_pieces(struct json *j, const struct cpu_summary *s, const stru
 	json_end(j);
 }
 
-void render_hiccup(const struct cpu_summary *cpu, const struct account *a, FILE *out)
+int render_jsonl(const struct view *view, uint32_t index, const struct account *a, FILE *out)
 {
+	const struct cpu_summary *cpu = &view->summary.cpu[index];
 	struct json j;
 
 	json_init(&j, out);
@@ -264,6 +265,7 @@ void render_hiccup(const struct cpu_summary *cpu, const struct account *a, FILE 
 	json_u64(&j, "outside_ns", a->outside_ns);
 	write_pieces(&j, cpu, a->pieces, a->npieces);
 	json_end(&j);
+	return ferror(out) ? -EIO : 0;
 }
 
 static void write_worst(struct json *j, const struct view *v, const struct worst *w)
@@ -280,26 +282,44 @@ static void write_worst(struct json *j, const struct view *v, const struct worst
 	json_end(j);
 }
 
-int render_json(const struct view *v, const struct render_options *options, FILE *out)
+static int write_report(struct json *j, const struct view *v)
+{
+	int err = 0;
+
+	json_object(j, NULL);
+	json_string(j, "schema", REPORT_SCHEMA);
+	json_string(j, "version", VERSION_STRING);
+	write_host(j, &v->host);
+	write_run(j, &v->run);
+	json_array(j, "cpus");
+	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++)
+		err = write_cpu(j, v, i);
+	json_end(j);
+	json_array(j, "worst");
+	for (uint32_t i = 0; i < v->summary.nworst; i++)
+		write_worst(j, v, &v->summary.worst[i]);
+	json_end(j);
+	json_end(j);
+	return err;
+}
+
+int render_json(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
 {
 	struct json j;
 	int err = 0;
 
 	(void)options;
 	json_init(&j, out);
-	json_object(&j, NULL);
-	json_string(&j, "schema", REPORT_SCHEMA);
-	json_string(&j, "version", VERSION_STRING);
-	write_host(&j, &v->host);
-	write_run(&j, &v->run);
-	json_array(&j, "cpus");
-	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++)
-		err = write_cpu(&j, v, i);
-	json_end(&j);
-	json_array(&j, "worst");
-	for (uint32_t i = 0; i < v->summary.nworst; i++)
-		write_worst(&j, v, &v->summary.worst[i]);
-	json_end(&j);
-	json_end(&j);
+	if (n > 1) {
+		json_object(&j, NULL);
+		json_string(&j, "schema", REPORTS_SCHEMA);
+		json_array(&j, "reports");
+	}
+	for (uint32_t i = 0; i < n && !err; i++)
+		err = write_report(&j, views[i]);
+	if (n > 1) {
+		json_end(&j);
+		json_end(&j);
+	}
 	return err ? err : ferror(out) ? -EIO : 0;
 }

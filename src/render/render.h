@@ -6,27 +6,43 @@
 #include <stdio.h>
 #include "model/view.h"
 
+#define REPORTS_SCHEMA "culprit.reports/1" /* of several: {"schema":..., "reports":[each as alone]} */
+
 struct render_options {
 	bool colour;    /* escape sequences for a terminal */
 	bool stacks;    /* kernel stacks of the origins, in text */
 	unsigned width; /* columns; 0: 100 */
 };
 
+/* A report is written when all is known; lines, one a hiccup, as the hiccups come. */
 struct format {
 	const char *name;
 	const char *what; /* one line for the help */
-	/* 0, or -errno when writing failed. */
-	int (*write)(const struct view *view, const struct render_options *options, FILE *out);
+	/* A report of n views, 1 or more; of several it tells the hosts apart. 0, or -errno. NULL: a format of lines. */
+	int (*write)(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+	/* Lines: what comes before the first, once for all views (NULL: nothing), and the line of one hiccup of the CPU with this index.
+	 * While a run lasts, only what is known when it begins may be read of the view, beside the CPU's sources. */
+	void (*head)(FILE *out);
+	int (*hiccup)(const struct view *view, uint32_t index, const struct account *account, FILE *out);
 };
 
 extern const struct format formats[];    /* ends with a row of zeros */
 extern const char *const format_names[]; /* the same, for opt_set_choice */
 
+int render_text(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+int render_json(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+
 /* One hiccup as a line of JSON, times in ns of CLOCK_MONOTONIC:
  * {"cpu":1,"start_ns":..,"duration_ns":..,"edge_ns":..,"outside_ns":..,"pieces":[{"kind":..,"net_ns":..,"origin":{..}}]} */
-void render_hiccup(const struct cpu_summary *cpu, const struct account *account, FILE *out);
+int render_jsonl(const struct view *view, uint32_t index, const struct account *account, FILE *out);
 
-int render_text(const struct view *view, const struct render_options *options, FILE *out);
-int render_json(const struct view *view, const struct render_options *options, FILE *out);
+/* ---- for the renderers ---- */
+
+/* What a text report of several begins with: the hosts side by side, and whose sources cost most. 0 or -errno. */
+int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+
+/* "kworker/3:1 [812]", "virtio1-req.0 (irq 36)", "local_timer > tick_nohz_handler", escaped. Returns buf. */
+#define WHO_MAX (2 * (4 * SOURCE_NAME + 8)) /* the function may be cut */
+const char *render_who(const struct source *source, char *buf, size_t len);
 
 #endif

@@ -9,6 +9,7 @@
  *     worst:
  *     +12.345678 s  38.2 us = kworker/3:2 31.0 us + local_timer 2.10 us + edge 5.10 us
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "base/flow.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "model/hosts.h"
 #include "render/render.h"
 
 #define ROWS_MAX         16
@@ -62,8 +64,7 @@ static const char *share_of(uint64_t part, uint64_t whole, char *buf, size_t len
 	return buf;
 }
 
-/* "kworker/3:1 [812]", "virtio1-req.0 (irq 36)", "local_timer > tick_nohz_handler" */
-static const char *who(const struct source *s, char *buf, size_t len)
+const char *render_who(const struct source *s, char *buf, size_t len)
 {
 	char name[NAME_MAX_ESCAPED], id[32] = "";
 
@@ -203,7 +204,7 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole, 
 	table_cell(t, NULL, format_count(s->net.count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
 	table_cell(t, DIM, source_kind_name(s->kind));
-	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, who(s, name, sizeof(name)));
+	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, render_who(s, name, sizeof(name)));
 	table_end_row(t);
 	if (s->affinity) {
 		snprintf(name, sizeof(name), "  may go to cpu %s", s->affinity);
@@ -369,7 +370,7 @@ static void write_worst(const struct page *p, const struct worst *w)
 	for (uint32_t i = 0; i < w->npieces; i++) {
 		const struct source *source = s->sources.row[w->pieces[i].source];
 
-		flow_add(&f, "%s %s", who(source, name, sizeof(name)),
+		flow_add(&f, "%s %s", render_who(source, name, sizeof(name)),
 			 format_ns(w->pieces[i].net_ns, time, sizeof(time)));
 		if (w->pieces[i].asker)
 			add_asker(&f, &source->origins->row[w->pieces[i].asker - 1]);
@@ -401,7 +402,7 @@ static void write_tail(const struct page *p)
 	fprintf(p->out, "  (not in this kernel: what they would show counts as outside the kernel)\n");
 }
 
-int render_text(const struct view *view, const struct render_options *options, FILE *out)
+static void write_one(const struct view *view, const struct render_options *options, FILE *out)
 {
 	struct page p = {out, view, options->colour, options->stacks, options->width ? options->width : 100};
 	uint32_t worst = view->summary.nworst < WORST_TOP ? view->summary.nworst : WORST_TOP;
@@ -420,5 +421,17 @@ int render_text(const struct view *view, const struct render_options *options, F
 	for (uint32_t i = 0; i < worst; i++)
 		write_worst(&p, &view->summary.worst[i]);
 	write_tail(&p);
-	return ferror(out) ? -1 : 0;
+}
+
+int render_text(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+{
+	int err = n > 1 ? render_hosts(views, n, options, out) : 0;
+	char label[HOST_LABEL];
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (n > 1)
+			fprintf(out, "\n==== %s ====\n", host_label(views, n, i, label, sizeof(label)));
+		write_one(views[i], options, out);
+	}
+	return err ? err : ferror(out) ? -EIO : 0;
 }

@@ -1,0 +1,159 @@
+/* All rows of all CPUs are sorted so that those of one source of one host stand together, folded into one, and sorted by share. */
+#include "model/hosts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+struct entry {
+	uint32_t view, cpu; /* of the first row that was folded in: an index */
+	const struct source *source;
+	uint32_t rows; /* folded into this; they still stand behind it */
+	uint64_t count, total_ns, max_ns, observed_ns;
+	double share;
+};
+
+static int compare_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : !!a - !!b;
+}
+
+static int compare_key(const struct entry *x, const struct entry *y)
+{
+	const struct source *a = x->source, *b = y->source;
+
+	if (x->view != y->view)
+		return x->view < y->view ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return strcmp(a->name, b->name) ? strcmp(a->name, b->name) : compare_text(a->function, b->function);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	int order = compare_key(x, y);
+
+	return order ? order : x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+static int by_share(const void *a, const void *b)
+{
+	const struct entry *const *x = a, *const *y = b;
+
+	if ((*x)->share != (*y)->share)
+		return (*x)->share < (*y)->share ? 1 : -1;
+	return *x < *y ? -1 : *x > *y; /* their place by key */
+}
+
+static uint64_t observed(const struct view *v)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		ns += v->cpu[i].observed_ns;
+	return ns;
+}
+
+static size_t count_rows(const struct view *const *views, uint32_t n)
+{
+	size_t rows = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < views[i]->summary.ncpus; k++)
+			rows += views[i]->summary.cpu[k].sources.count;
+	return rows;
+}
+
+/* Fills all[]; returns how many rows have time. */
+static size_t list(const struct view *const *views, uint32_t n, struct entry *all)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < views[i]->summary.ncpus; k++) {
+			const struct sources *t = &views[i]->summary.cpu[k].sources;
+
+			for (uint32_t r = 0; r < t->count; r++)
+				if (t->row[r]->net.count)
+					all[count++] = (struct entry){.view = i,
+								      .cpu = k,
+								      .source = t->row[r],
+								      .observed_ns = observed(views[i])};
+		}
+	return count;
+}
+
+/* Sums up rows of the same key into the first of them; into[] gets those. */
+static size_t fold(struct entry *all, size_t count, struct entry **into)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct hist *h = &all[i].source->net;
+		struct entry *e;
+
+		if (!n || compare_key(into[n - 1], &all[i]))
+			into[n++] = &all[i];
+		e = into[n - 1];
+		e->rows++;
+		e->count += h->count;
+		e->total_ns += h->sum;
+		e->max_ns = h->max > e->max_ns ? h->max : e->max_ns;
+		e->share = e->observed_ns ? (double)e->total_ns / e->observed_ns : 0;
+	}
+	return n;
+}
+
+static void fill(struct host_source *row, const struct entry *e, const struct view *v)
+{
+	*row = (struct host_source){.view = e->view,
+				    .who = e->source,
+				    .count = e->count,
+				    .total_ns = e->total_ns,
+				    .max_ns = e->max_ns,
+				    .observed_ns = e->observed_ns};
+	for (uint32_t i = 0; i < e->rows; i++)
+		cpus_add(&row->cpus, v->summary.cpu[e[i].cpu].cpu);
+}
+
+int hosts_rank(const struct view *const *views, uint32_t n, struct host_source *row, uint32_t max)
+{
+	size_t rows = count_rows(views, n), count;
+	struct entry *all = calloc(rows + 1, sizeof(*all)), **order = calloc(rows + 1, sizeof(*order));
+
+	if (!all || !order) {
+		free(all);
+		free(order);
+		return -ENOMEM;
+	}
+	rows = list(views, n, all);
+	qsort(all, rows, sizeof(*all), by_key);
+	count = fold(all, rows, order);
+	qsort(order, count, sizeof(*order), by_share);
+	for (size_t i = 0; i < count && i < max; i++)
+		fill(&row[i], order[i], views[order[i]->view]);
+	free(all);
+	free(order);
+	return count;
+}
+
+char *host_label(const struct view *const *views, uint32_t n, uint32_t i, char *buf, size_t len)
+{
+	const char *name = views[i]->host.hostname;
+	char started[4 * sizeof(views[i]->run.started)];
+
+	escape_text(name, sizeof(views[i]->host.hostname), buf, len);
+	for (uint32_t k = 0; k < n; k++)
+		if (k != i && !strcmp(views[k]->host.hostname, name)) {
+			escape_text(views[i]->run.started, sizeof(views[i]->run.started), started, sizeof(started));
+			snprintf(buf + strlen(buf), len - strlen(buf), " %s", started);
+			break;
+		}
+	return buf;
+}

@@ -1,0 +1,139 @@
+/* Several hosts in one text report, before each one's own:
+ *
+ *   culprit 0.1 · 2 reports
+ *
+ *     host    cpu  lost %  hiccups    worst  first source
+ *     web-07  3      0.41    1,204  38.2 us  local_timer > tick_nohz_handler
+ *
+ *     lost %     time  count      max  host    cpu  kind    who
+ *     0.4015  2.41 ms    902  9.80 us  web-07  3    vector  local_timer > tick_nohz_handler
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "model/hosts.h"
+#include "render/render.h"
+
+#define RANK_ROWS 16
+
+/* In a column: the points stand under each other. */
+static const char *share(uint64_t part, uint64_t whole, char *buf, size_t len)
+{
+	double percent = whole ? 100.0 * part / whole : 0;
+
+	snprintf(buf, len, percent > 0 && percent < 0.00005 ? "<0.0001" : "%.4f", percent);
+	return buf;
+}
+
+static int first_source(const struct sources *t, char *buf, size_t len)
+{
+	uint32_t *order = calloc(t->count + 1, sizeof(*order));
+
+	buf[0] = '\0';
+	if (!order)
+		return -ENOMEM;
+	if (sources_rank(t, order))
+		render_who(t->row[order[0]], buf, len);
+	free(order);
+	return 0;
+}
+
+static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char *host)
+{
+	const struct cpu_summary *s = &v->summary.cpu[i];
+	char a[32], first[WHO_MAX];
+	int err = first_source(&s->sources, first, sizeof(first));
+
+	table_cell(t, NULL, host);
+	table_cellf(t, NULL, "%u", s->cpu);
+	table_cell(t, NULL, share(s->hiccups.sum, v->cpu[i].observed_ns, a, sizeof(a)));
+	table_cell(t, NULL, format_count(s->hiccups.count, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(s->hiccups.max, a, sizeof(a)));
+	table_cell(t, NULL, first);
+	table_end_row(t);
+	return err;
+}
+
+static int write_cpus(const struct view *const *views, uint32_t n, unsigned width, FILE *out)
+{
+	struct table *t = table_new(width, 2);
+	char label[HOST_LABEL];
+	int err = 0;
+
+	if (!t)
+		return -ENOMEM;
+	table_column(t, "host", ALIGN_LEFT, true);
+	table_column(t, "cpu", ALIGN_LEFT, false);
+	table_column(t, "lost %", ALIGN_RIGHT, false);
+	table_column(t, "hiccups", ALIGN_RIGHT, false);
+	table_column(t, "worst", ALIGN_RIGHT, false);
+	table_column(t, "first source", ALIGN_LEFT, true);
+	for (uint32_t i = 0; i < n && !err; i++) {
+		host_label(views, n, i, label, sizeof(label));
+		for (uint32_t k = 0; k < views[i]->summary.ncpus && !err; k++)
+			err = cpu_row(t, views[i], k, label);
+	}
+	table_print(t, out, false);
+	table_free(t);
+	return err;
+}
+
+static void source_row(struct table *t, const struct host_source *s, const char *host)
+{
+	char a[32], cpus[64], who[WHO_MAX];
+
+	table_cell(t, NULL, share(s->total_ns, s->observed_ns, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(s->total_ns, a, sizeof(a)));
+	table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(s->max_ns, a, sizeof(a)));
+	table_cell(t, NULL, host);
+	table_cell(t, NULL, cpus_format(&s->cpus, cpus, sizeof(cpus)));
+	table_cell(t, NULL, source_kind_name(s->who->kind));
+	table_cell(t, NULL, render_who(s->who, who, sizeof(who)));
+	table_end_row(t);
+}
+
+static int write_sources(const struct view *const *views, uint32_t n, unsigned width, FILE *out)
+{
+	struct host_source *row = calloc(RANK_ROWS, sizeof(*row));
+	struct table *t = table_new(width, 2);
+	char label[HOST_LABEL];
+	int count = -ENOMEM;
+
+	if (!row || !t)
+		goto out;
+	count = hosts_rank(views, n, row, RANK_ROWS);
+	table_column(t, "lost %", ALIGN_RIGHT, false);
+	table_column(t, "time", ALIGN_RIGHT, false);
+	table_column(t, "count", ALIGN_RIGHT, false);
+	table_column(t, "max", ALIGN_RIGHT, false);
+	table_column(t, "host", ALIGN_LEFT, true);
+	table_column(t, "cpu", ALIGN_LEFT, false);
+	table_column(t, "kind", ALIGN_LEFT, false);
+	table_column(t, "who", ALIGN_LEFT, true);
+	for (int i = 0; i < count && i < RANK_ROWS; i++)
+		source_row(t, &row[i], host_label(views, n, row[i].view, label, sizeof(label)));
+	if (count > 0) {
+		fputc('\n', out);
+		table_print(t, out, false);
+	}
+	if (count > RANK_ROWS)
+		fprintf(out, "  and %d more: see each report\n", count - RANK_ROWS);
+out:
+	table_free(t);
+	free(row);
+	return count < 0 ? count : 0;
+}
+
+int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+{
+	unsigned width = options->width ? options->width : 100;
+	int err;
+
+	fprintf(out, "culprit " CULPRIT_VERSION " · %u reports\n\n", n);
+	err = write_cpus(views, n, width, out);
+	return err ? err : write_sources(views, n, width, out);
+}

@@ -1,0 +1,227 @@
+/* Views made by hand, for the tests of report formats: a plain one, and one in which every name is hostile. */
+#ifndef CULPRIT_TESTS_REPORT_H
+#define CULPRIT_TESTS_REPORT_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/view.h"
+
+#define REPORT_HICCUPS 64
+#define REPORT_PIECES  4
+#define REPORT_STARTED 5000000000ULL
+
+struct report {
+	struct view view;
+	struct account hiccup[REPORT_HICCUPS]; /* in order of time, each of the CPU with this index */
+	struct piece piece[REPORT_HICCUPS][REPORT_PIECES];
+	uint32_t index[REPORT_HICCUPS];
+	uint32_t hiccups;
+};
+
+/* As a process, a driver or a file could bring them. 15 bytes at most: comms. */
+static const char *const hostile_names[] = {
+	"<script>",
+	"a|b",
+	"new\nline",
+	"\033[31mred",
+	"quo\"te,comma",
+	"bad\xff\xfeutf8",
+	"`tick`",
+	"=1+1",
+	"back\\slash",
+	"\xe2\x80\xaeidib",
+	"&lt;b&amp;",
+	"*bold* _it_",
+	"[a](j:b)",
+	"cr\r\nlf",
+	"tab\tx",
+	"semi;colon",
+	"100% 'x'",
+	"http://x.yz",
+	"@all #1",
+	"\xc3\xa9t\xc3\xa9",
+	"~~x~~ $y$",
+	"# head",
+	"",
+	"a b  c ",
+};
+#define HOSTILE_NAMES (sizeof(hostile_names) / sizeof(hostile_names[0]))
+
+static const char *report_symbol(void *ctx, uint64_t address)
+{
+	(void)ctx;
+	return address == 1 ? "vmstat_update" : address < 100 ? "poke_ask" : hostile_names[address - 100];
+}
+
+/* Stack n of the plain view: the asker below the system call. */
+static int report_stack(void *ctx, int32_t id, const char **frame)
+{
+	frame[0] = report_symbol(ctx, id);
+	frame[1] = "do_syscall_64";
+	frame[2] = "entry_SYSCALL_64_after_hwframe";
+	return id < 0 ? 0 : 3;
+}
+
+static const struct names report_names = {.symbol = report_symbol, .stack = report_stack};
+
+static void report_init(struct report *r, const char *hostname, const unsigned *cpus, uint32_t ncpus)
+{
+	struct view *v = &r->view;
+
+	memset(r, 0, sizeof(*r));
+	strcpy(v->host.hostname, hostname);
+	strcpy(v->host.kernel, "6.12.1");
+	strcpy(v->host.arch, "x86_64");
+	strcpy(v->host.cpu_model, "Model 1");
+	strcpy(v->host.clocksource, "tsc");
+	strcpy(v->host.cmdline, "isolcpus=3 nohz_full=3");
+	v->host.tsc_khz = 2000000;
+	strcpy(v->run.sampler, "tsc");
+	strcpy(v->run.priority, "SCHED_OTHER");
+	strcpy(v->run.started, "2026-01-02T03:04:05.000000006Z");
+	v->run.started_ns = REPORT_STARTED;
+	v->run.duration_ns = 1000000000;
+	v->run.threshold_auto = v->run.traced = true;
+	cpus_add(&v->run.housekeeping, 0);
+	v->cpu = calloc(ncpus, sizeof(*v->cpu));
+	if (!v->cpu || summary_init(&v->summary, cpus, ncpus))
+		abort();
+	for (uint32_t i = 0; i < ncpus; i++) {
+		cpus_add(&v->run.cpus, cpus[i]);
+		v->cpu[i].observed_ns = 1000000000;
+		v->cpu[i].threshold_ns = 200;
+		v->cpu[i].loop_count = 50000000;
+		v->cpu[i].loop_mean_ns = 9.7;
+		v->cpu[i].loop_min_ns = 9;
+		v->cpu[i].bounds = (struct edge_bounds){.irq_ns = 900, .thread_ns = 1900};
+		v->cpu[i].edge_samples = 100;
+	}
+}
+
+static void report_free(struct report *r)
+{
+	view_free(&r->view);
+}
+
+/* Begins a hiccup at_ns after the run's start. Its duration is what is added to it. */
+static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t at_ns, uint64_t edge_ns,
+				     uint64_t outside_ns)
+{
+	struct account *a = &r->hiccup[r->hiccups];
+
+	if (r->hiccups == REPORT_HICCUPS)
+		abort();
+	r->index[r->hiccups] = index;
+	a->pieces = r->piece[r->hiccups++];
+	a->start_ns = REPORT_STARTED + at_ns;
+	a->edge_ns = edge_ns;
+	a->outside_ns = outside_ns;
+	a->duration_ns = edge_ns + outside_ns;
+	return a;
+}
+
+/* A piece of the newest hiccup. */
+static struct source *report_piece(struct report *r, enum source_kind kind, uint32_t id, const char *name,
+				   const char *function, uint64_t net_ns)
+{
+	struct account *a = &r->hiccup[r->hiccups - 1];
+	struct sources *t = &r->view.summary.cpu[r->index[r->hiccups - 1]].sources;
+	uint32_t row = sources_find(t, kind, id, name, function);
+
+	if (a->npieces == REPORT_PIECES)
+		abort();
+	a->pieces[a->npieces++] = (struct piece){.source = row, .net_ns = net_ns};
+	a->attributed_ns += net_ns;
+	a->duration_ns += net_ns;
+	a->intervals++;
+	t->row[row]->hiccups++;
+	hist_add(&t->row[row]->net, net_ns);
+	return t->row[row];
+}
+
+/* Who asked for the newest piece. */
+static void report_asked(struct report *r, struct source *s, uint32_t tid, const char *comm, uint16_t cpu,
+			 uint64_t function)
+{
+	struct record mark = {.kind = RECORD_MARK,
+			      .flags = RECORD_ORIGIN,
+			      .id = tid,
+			      .origin_cpu = cpu,
+			      .origin = function,
+			      .stack = function};
+	struct account *a = &r->hiccup[r->hiccups - 1];
+
+	memcpy(mark.name, comm, strnlen(comm, sizeof(mark.name)));
+	a->pieces[a->npieces - 1].asker = source_asked(s, &mark, &report_names);
+}
+
+/* The newest hiccup is complete. */
+static void report_end(struct report *r, const char *verdict)
+{
+	const struct account *a = &r->hiccup[r->hiccups - 1];
+	uint32_t index = r->index[r->hiccups - 1];
+
+	summary_add(&r->view.summary, index, a);
+	if (a->outside_ns)
+		summary_outside(&r->view.summary, index, a->outside_ns, verdict);
+}
+
+/* CPUs 2 and 3; the tick on both, a worker that poke asked for, a device interrupt, and one gap that nothing explains. */
+static inline void report_plain(struct report *r, const char *hostname)
+{
+	static const unsigned cpus[] = {2, 3};
+
+	report_init(r, hostname, cpus, 2);
+	cpus_add(&r->view.host.isolated, 3);
+	for (uint32_t i = 0; i < 10; i++) {
+		report_hiccup(r, i % 2, 1000000 + 4000000 * i, 400, 0);
+		report_piece(r, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler", 2000 + i);
+		report_end(r, NULL);
+	}
+	report_hiccup(r, 1, 50000000, 500, 100);
+	report_asked(r, report_piece(r, SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", 31000), 4414, "poke", 0, 2);
+	report_piece(r, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler", 2100);
+	report_end(r, "steal");
+	report_hiccup(r, 1, 60000000, 300, 0);
+	report_piece(r, SOURCE_IRQ, 36, "virtio1-req.0", NULL, 7000);
+	report_end(r, NULL);
+	report_hiccup(r, 0, 70000000, 0, 90000);
+	report_end(r, "hardware or hypervisor");
+	r->hiccup[2].lost = 3;
+}
+
+/* CPU 1; each name as a thread's, an interrupt's, an asker's and a function's. */
+static inline void report_hostile(struct report *r)
+{
+	static const unsigned cpus[] = {1};
+	static char missing[] = "evil|`<b>\n*x*";
+	static char *not_observed[] = {missing};
+	struct view *v = &r->view;
+
+	report_init(r, "h|<b>\"x\",\n`y`\033[1m", cpus, 1);
+	strcpy(v->host.kernel, "6.12|<i>`\n=");
+	strcpy(v->host.cmdline, "quiet | `x` <script>alert(1)</script>\n# no \"head\" \xff");
+	strcpy(v->host.cpu_model, "CPU | `<b>`");
+	strcpy(v->host.hypervisor, "H|V\n");
+	v->run.not_observed = not_observed;
+	v->run.nnot_observed = 1;
+	v->cpu[0].closure = calloc(2, sizeof(*v->cpu[0].closure));
+	if (!v->cpu[0].closure)
+		abort();
+	v->cpu[0].closure_known = true;
+	v->cpu[0].nclosure = 2;
+	v->cpu[0].closure[0] = (struct closure_row){.counter = "LOC", .kernel = 5, .traced = 5};
+	v->cpu[0].closure[1] =
+		(struct closure_row){.counter = "a|`b`<i>", .kernel = 7, .traced = 5, .why = "w|`h`\n<y>"};
+	for (uint32_t i = 0; i < HOSTILE_NAMES; i++) {
+		const char *name = hostile_names[i];
+
+		report_hiccup(r, 0, 1000 + 1000000 * i, 100 + i, i % 3 ? 0 : 50 + i);
+		report_asked(r, report_piece(r, SOURCE_THREAD, 100 + i, name, name, 5000 + i), 7 + i, name, i, 100 + i);
+		report_piece(r, SOURCE_IRQ, i, name, NULL, 3000 + i);
+		report_end(r, "hardware or hypervisor");
+	}
+}
+
+#endif

@@ -1,0 +1,194 @@
+/* Several reports at once: the ranking over hosts, and what text and JSON make of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/hosts.h"
+#include "render/render.h"
+#include "report.h"
+
+static struct report a, b, c;
+static const struct view *const three[] = {&a.view, &b.view, &c.view};
+
+static int begin(void **state)
+{
+	(void)state;
+	report_plain(&a, "web-07");
+	report_plain(&b, "db-1");
+	report_plain(&c, "web-07");
+	strcpy(c.view.run.started, "2026-02-02T00:00:00Z");
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	report_free(&a);
+	report_free(&b);
+	report_free(&c);
+	return 0;
+}
+
+static char *written(const struct format *f, const struct view *const *views, uint32_t n, unsigned width)
+{
+	const struct render_options options = {.width = width};
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(f->write(views, n, &options, out), 0);
+	fclose(out);
+	return text;
+}
+
+static const struct format *format_named(const char *name)
+{
+	for (const struct format *f = formats; f->name; f++)
+		if (!strcmp(f->name, name))
+			return f;
+	fail_msg("no format %s", name);
+	return NULL;
+}
+
+static void test_labels(void **state)
+{
+	char label[HOST_LABEL];
+
+	(void)state;
+	assert_string_equal(host_label(three, 1, 0, label, sizeof(label)), "web-07");
+	assert_string_equal(host_label(three, 3, 1, label, sizeof(label)), "db-1");
+	assert_string_equal(host_label(three, 3, 0, label, sizeof(label)), "web-07 2026-01-02T03:04:05.000000006Z");
+	assert_string_equal(host_label(three, 3, 2, label, sizeof(label)), "web-07 2026-02-02T00:00:00Z");
+}
+
+/* db-1 was observed for half as long, so that its shares are twice the others'. */
+static void test_rank(void **state)
+{
+	struct host_source row[32];
+	int n;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++)
+		b.view.cpu[i].observed_ns /= 2;
+	n = hosts_rank(three, 3, row, 32);
+	assert_int_equal(n, 3 * 5);
+	for (int i = 1; i < n; i++)
+		assert_true((double)row[i - 1].total_ns / row[i - 1].observed_ns >=
+			    (double)row[i].total_ns / row[i].observed_ns);
+	assert_int_equal(row[0].view, 1);
+	assert_string_equal(row[0].who->name, "hardware or hypervisor");
+	assert_int_equal(row[0].total_ns, 90000);
+	assert_int_equal(row[0].observed_ns, 1000000000);
+	for (int i = 0; i < n; i++) {
+		char cpus[32];
+
+		if (strcmp(row[i].who->name, "local_timer"))
+			continue;
+		assert_int_equal(row[i].count, 11); /* of both CPUs */
+		assert_int_equal(row[i].total_ns, 10 * 2000 + 45 + 2100);
+		assert_int_equal(row[i].max_ns, 2100);
+		assert_string_equal(cpus_format(&row[i].cpus, cpus, sizeof(cpus)), "2-3");
+	}
+	memset(row, 0, sizeof(row));
+	assert_int_equal(hosts_rank(three, 3, row, 2), 3 * 5);
+	assert_non_null(row[1].who);
+	assert_null(row[2].who);
+}
+
+static void test_text(void **state)
+{
+	static const char head[] =
+		"culprit " CULPRIT_VERSION " · 2 reports\n"
+		"\n"
+		"  host    cpu  lost %  hiccups    worst  first source\n"
+		"  web-07  2    0.0102        6  90.0 us  hardware or hypervisor\n"
+		"  web-07  3    0.0053        7  33.7 us  kworker/3:1 [812] > vmstat_update\n"
+		"  db-1    2    0.0102        6  90.0 us  hardware or hypervisor\n"
+		"  db-1    3    0.0053        7  33.7 us  kworker/3:1 [812] > vmstat_update\n"
+		"\n"
+		"   lost %     time  count      max  host    cpu  kind     who\n"
+		"   0.0045  90.0 us      1  90.0 us  web-07  2    outside  hardware or hypervisor\n"
+		"   0.0045  90.0 us      1  90.0 us  db-1    2    outside  hardware or hypervisor\n"
+		"   0.0015  31.0 us      1  31.0 us  web-07  3    thread   kworker/3:1 [812] > vmstat_update\n";
+	char *one[2], *both = written(&formats[0], three, 2, 100), *at;
+
+	(void)state;
+	assert_memory_equal(both, head, sizeof(head) - 1);
+	for (int i = 0; i < 2; i++)
+		one[i] = written(&formats[0], three + i, 1, 100);
+	at = strstr(both, "\n==== web-07 ====\n");
+	assert_non_null(at);
+	at += strlen("\n==== web-07 ====\n");
+	assert_memory_equal(at, one[0], strlen(one[0]));
+	at += strlen(one[0]);
+	assert_memory_equal(at, "\n==== db-1 ====\n", strlen("\n==== db-1 ====\n"));
+	assert_string_equal(at + strlen("\n==== db-1 ====\n"), one[1]);
+	free(one[0]);
+	free(one[1]);
+	free(both);
+}
+
+/* The same text but for blanks: what stands in an array is indented. */
+static const char *skip_same(const char *in, const char *want)
+{
+	for (;; in++, want++) {
+		in += strspn(in, " \n");
+		want += strspn(want, " \n");
+		if (!*want)
+			return in;
+		assert_int_equal(*in, *want);
+	}
+}
+
+static void test_json(void **state)
+{
+	const struct format *json = format_named("json");
+	char *one[2], *both = written(json, three, 2, 100);
+	const char *at;
+
+	(void)state;
+	at = skip_same(both, "{\"schema\": \"culprit.reports/1\", \"reports\": [");
+	for (int i = 0; i < 2; i++) {
+		one[i] = written(json, three + i, 1, 100);
+		assert_memory_equal(one[i], "{\n  \"schema\": \"culprit.report/1\",", 33);
+		at = skip_same(at, i ? "," : "");
+		at = skip_same(at, one[i]);
+		free(one[i]);
+	}
+	assert_string_equal(skip_same(at, "]}"), "");
+	free(both);
+}
+
+/* A table row is right when it says what its format is. */
+static void test_formats(void **state)
+{
+	uint32_t n = 0;
+
+	(void)state;
+	for (; formats[n].name; n++) {
+		assert_string_equal(formats[n].name, format_names[n]);
+		assert_true(!formats[n].write == !!formats[n].hiccup);
+		assert_true(!formats[n].head || formats[n].hiccup);
+	}
+	assert_null(format_names[n]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_labels, begin, end),
+		cmocka_unit_test_setup_teardown(test_rank, begin, end),
+		cmocka_unit_test_setup_teardown(test_text, begin, end),
+		cmocka_unit_test_setup_teardown(test_json, begin, end),
+		cmocka_unit_test(test_formats),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
