@@ -60,7 +60,7 @@ static void decide(struct outside *o, uint32_t index, const struct gap *g, const
 	/* Of many CPUs some are always away by chance. */
 	uint32_t enough = o->summary->ncpus / 4 > 1 ? o->summary->ncpus / 4 : 1;
 
-	summary_outside(o->summary, index, g->ns, g->others >= enough ? "simultaneous" : verdict);
+	summary_outside(o->summary, index, g->start, g->ns, g->others >= enough ? "simultaneous" : verdict);
 }
 
 static uint64_t apart(uint64_t a, uint64_t b)

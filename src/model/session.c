@@ -122,7 +122,7 @@ static const struct account *take_hiccup(struct session *s, uint32_t i, const st
 
 	summary_add(&s->view->summary, i, a);
 	if (a->outside_ns && a->lost) /* what is missing may be what took the time */
-		summary_outside(&s->view->summary, i, a->outside_ns, "records lost");
+		summary_outside(&s->view->summary, i, a->start_ns, a->outside_ns, "records lost");
 	else if (a->outside_ns)
 		outside_add(s->outside, i, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns);
 	return a;

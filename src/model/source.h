@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include "base/hist.h"
 #include "model/origin.h"
+#include "model/slices.h"
 
 #define SOURCES_MAX 1024
 #define SOURCE_PIDS 16
@@ -33,6 +34,7 @@ struct source {
 	const char *function;    /* belongs to the names (names.h); NULL: not known */
 	uint64_t hiccups;        /* in how many hiccups it had a part */
 	struct hist net;         /* net ns of each interval: count, sum, max, percentiles */
+	struct slices slices;    /* net ns of each hiccup that it had a part in: how evenly they came */
 	uint32_t piece;          /* used by the join: this source's piece of the hiccup in hand */
 	uint64_t epoch;          /* used by the join: which hiccup `piece` belongs to */
 	const char *affinity;    /* of an IRQ; belongs to the names; NULL: not known */

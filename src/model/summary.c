@@ -88,6 +88,9 @@ void summary_add(struct summary *s, uint32_t index, const struct account *a)
 	struct cpu_summary *c = &s->cpu[index];
 
 	hist_add(&c->hiccups, a->duration_ns);
+	slices_add(&c->slices, a->start_ns, a->duration_ns);
+	for (uint32_t i = 0; i < a->npieces; i++)
+		slices_add(&c->sources.row[a->pieces[i].source]->slices, a->start_ns, a->pieces[i].net_ns);
 	c->attributed_ns += a->attributed_ns;
 	c->edge_ns += a->edge_ns;
 	c->outside_ns += a->outside_ns;
@@ -96,13 +99,14 @@ void summary_add(struct summary *s, uint32_t index, const struct account *a)
 	keep_worst(s, index, a);
 }
 
-void summary_outside(struct summary *s, uint32_t index, uint64_t outside_ns, const char *verdict)
+void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns, const char *verdict)
 {
 	struct sources *t = &s->cpu[index].sources;
 	struct source *row = t->row[sources_find(t, SOURCE_OUTSIDE, 0, verdict, NULL)];
 
 	row->hiccups++;
 	hist_add(&row->net, outside_ns);
+	slices_add(&row->slices, start_ns, outside_ns);
 }
 
 /* ---- edges ---- */

@@ -27,6 +27,7 @@ struct cpu_summary {
 	struct sources sources; /* also rows of kind outside */
 	struct ticks ticks;
 	struct hist hiccups;
+	struct slices slices; /* of the hiccups */
 	uint64_t attributed_ns, edge_ns, outside_ns;
 	uint64_t pre_ns, post_ns; /* before the first and after the last interval, whatever they were counted as */
 };
@@ -44,7 +45,7 @@ void summary_free(struct summary *s);
 
 /* Adds one hiccup of the CPU with this index. Its time outside the kernel gets its source by summary_outside, once that is decided. */
 void summary_add(struct summary *s, uint32_t index, const struct account *a);
-void summary_outside(struct summary *s, uint32_t index, uint64_t outside_ns, const char *verdict);
+void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns, const char *verdict);
 
 /* Edge calibration: learn from hiccups that the sampler made for itself, then ask for the bounds. guest: under a hypervisor. */
 int edge_times_init(struct edge_times *e); /* 0 or -ENOMEM */

@@ -164,7 +164,7 @@ static void report_end(struct report *r, const char *verdict)
 
 	summary_add(&r->view.summary, index, a);
 	if (a->outside_ns)
-		summary_outside(&r->view.summary, index, a->outside_ns, verdict);
+		summary_outside(&r->view.summary, index, a->start_ns, a->outside_ns, verdict);
 }
 
 /* CPUs 2 and 3; the tick on both, a worker that poke asked for, a device interrupt, and one gap that nothing explains. */

@@ -71,10 +71,10 @@ static void test_totals(void **state)
 	a.outside_ns = 10;
 	summary_add(&s, 1, &a);
 	assert_int_equal(s.cpu[1].sources.count, 0); /* the verdicts come later */
-	summary_outside(&s, 1, 250, "steal");
-	summary_outside(&s, 2, 5, "steal");
-	summary_outside(&s, 1, 10, "steal");
-	summary_outside(&s, 1, 1, "simultaneous");
+	summary_outside(&s, 1, 0, 250, "steal");
+	summary_outside(&s, 2, 0, 5, "steal");
+	summary_outside(&s, 1, 0, 10, "steal");
+	summary_outside(&s, 1, 0, 1, "simultaneous");
 	assert_int_equal(s.cpu[1].hiccups.count, 3);
 	assert_int_equal(s.cpu[1].hiccups.sum, 2510);
 	assert_int_equal(s.cpu[1].hiccups.max, 1000);
@@ -92,6 +92,8 @@ static void test_totals(void **state)
 	assert_int_equal(outside->net.count, 2);
 	assert_int_equal(outside->net.sum, 260);
 	assert_int_equal(outside->net.max, 250);
+	assert_int_equal(outside->slices.largest, 250);
+	assert_int_equal(s.cpu[1].slices.largest, 1000);
 	assert_int_equal(s.cpu[0].hiccups.count, 0);
 	assert_int_equal(s.cpu[2].hiccups.count, 0);
 }
@@ -196,10 +198,13 @@ static void test_worst_pieces(void **state)
 	struct account a = {.duration_ns = 1061, .attributed_ns = 1061, .pieces = pieces, .npieces = COUNT(pieces)};
 
 	(void)state;
+	for (uint32_t i = 0; i < 10; i++)
+		sources_find(&s.cpu[0].sources, SOURCE_IRQ, i, "device", NULL);
 	summary_add(&s, 0, &a);
 	assert_int_equal(pieces[0].source, 7); /* the join's own are left alone */
 	memset(pieces, 0xff, sizeof(pieces));  /* and are the join's to use again */
 	assert_pieces(&s.worst[0], want, COUNT(want));
+	assert_int_equal(s.cpu[0].sources.row[4]->slices.largest, 501);
 	/* They move with their hiccup, and go with it. */
 	add(0, 2000, 1);
 	assert_int_equal(s.worst[0].npieces, 0);

@@ -1,0 +1,146 @@
+#include "model/slices.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define LOG2_LEAST 20 /* 1 ms */
+
+static void coarsen(struct slices *s)
+{
+	struct slice cell[SLICES] = {0};
+	uint64_t first = s->first >> 1;
+
+	for (unsigned i = 0; i < SLICES; i++) {
+		uint64_t to = ((s->first + i) >> 1) - first;
+
+		if (!s->cell[i].count)
+			continue;
+		cell[to].count += s->cell[i].count;
+		cell[to].sum += s->cell[i].sum;
+	}
+	memcpy(s->cell, cell, sizeof(cell));
+	s->first = first;
+	s->log2++;
+}
+
+/* Moves the cells up, so that the first may lie earlier; false: there is no room. */
+static bool begin_earlier(struct slices *s, uint64_t first)
+{
+	uint64_t by = s->first - first;
+
+	if (by >= SLICES)
+		return false;
+	for (unsigned i = SLICES - by; i < SLICES; i++)
+		if (s->cell[i].count)
+			return false;
+	memmove(&s->cell[by], &s->cell[0], (SLICES - by) * sizeof(s->cell[0]));
+	memset(&s->cell[0], 0, by * sizeof(s->cell[0]));
+	s->first = first;
+	return true;
+}
+
+static struct slice *find(struct slices *s, uint64_t at_ns)
+{
+	if (!s->log2) {
+		s->log2 = LOG2_LEAST;
+		s->first = at_ns >> LOG2_LEAST;
+	}
+	for (;; coarsen(s)) {
+		uint64_t cell = at_ns >> s->log2;
+
+		if (cell < s->first && !begin_earlier(s, cell))
+			continue;
+		if (cell - s->first < SLICES)
+			return &s->cell[cell - s->first];
+	}
+}
+
+void slices_add(struct slices *s, uint64_t at_ns, uint64_t value)
+{
+	struct slice *cell = find(s, at_ns);
+
+	cell->count++;
+	cell->sum += value;
+	s->squares += (double)value * (double)value;
+	if (value > s->largest)
+		s->largest = value;
+}
+
+void slices_merge(struct slices *s, const struct slices *from)
+{
+	if (!from->log2)
+		return;
+	if (!s->log2) {
+		s->log2 = from->log2;
+		s->first = from->first;
+	}
+	while (s->log2 < from->log2)
+		coarsen(s);
+	for (unsigned i = 0; i < SLICES; i++) {
+		struct slice *cell;
+
+		if (!from->cell[i].count)
+			continue;
+		cell = find(s, (from->first + i) << from->log2);
+		cell->count += from->cell[i].count;
+		cell->sum += from->cell[i].sum;
+	}
+	s->squares += from->squares;
+	if (from->largest > s->largest)
+		s->largest = from->largest;
+}
+
+/* What came in a part of the window. */
+struct part {
+	double slices, sum, count;
+};
+
+/* The slices' sums against what an even share of the whole would be, by their lengths. */
+static struct slices_scatter scatter(const struct part *part, unsigned n, const struct part *whole)
+{
+	double student = n - 1 > 2 ? (n - 1.0) / (n - 3.0) : 3;
+	double times = n > 1 ? student * whole->slices / (n - 1) : 0;
+	struct slices_scatter v = {0, 0};
+
+	for (unsigned i = 0; i < n; i++) {
+		double share = part[i].slices / whole->slices;
+		double sum = part[i].sum - share * whole->sum, count = part[i].count - share * whole->count;
+
+		v.sum += times * sum * sum / part[i].slices;
+		v.count += times * count * count / part[i].slices;
+	}
+	return v;
+}
+
+/* The window's first and last slices are cut; each goes with its neighbour. */
+struct slices_scatter slices_scatter(const struct slices *from, uint64_t begin_ns, uint64_t length_ns)
+{
+	struct part part[SLICES + 1], whole = {0, 0, 0};
+	uint64_t end_ns = begin_ns + length_ns, at = begin_ns;
+	struct slices s = *from;
+	unsigned n = 0;
+
+	if (!s.log2 || length_ns >> LOG2_LEAST < SLICES / 2)
+		return (struct slices_scatter){0, 0};
+	while (length_ns >> s.log2 >= SLICES)
+		coarsen(&s);
+	while (at < end_ns) {
+		uint64_t cell = at >> s.log2, next = (cell + 1) << s.log2, to = next < end_ns ? next : end_ns;
+		double slices = (double)(to - at) / (double)(UINT64_C(1) << s.log2);
+		const struct slice *c = cell - s.first < SLICES ? &s.cell[cell - s.first] : &(struct slice){0, 0};
+
+		if (n && (slices < 1 || part[n - 1].slices < 1))
+			n--;
+		else
+			part[n] = (struct part){0, 0, 0};
+		part[n].slices += slices;
+		part[n].sum += (double)c->sum;
+		part[n].count += (double)c->count;
+		n++;
+		whole.slices += slices;
+		whole.sum += (double)c->sum;
+		whole.count += (double)c->count;
+		at = to;
+	}
+	return scatter(part, n, &whole);
+}
