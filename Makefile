@@ -35,6 +35,12 @@ $(O)/.setup-check: tools/setup Makefile
 $(O)/.setup-lab: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(LAB_PACKAGES) && touch $@
 
+# Readers of what culprit writes, in Python, for the tests of formats. Without them `make check` skips those and says so.
+READERS := duckdb commonmark hdrhistogram
+$(O)/.setup-readers: tools/setup Makefile
+	$(Q)mkdir -p $(O) && tools/setup python3-venv && python3 -m venv $(O)/readers
+	$(Q)$(O)/readers/bin/pip install -q $(READERS) && touch $@
+
 # ---- the BPF side: one arch-neutral object, linked from small ones, into a skeleton ----
 # The files that define maps come first: bpftool 7.1 loses a map that is defined after its first use.
 BPF_MAPS := bpf/trace.bpf.c bpf/origin.bpf.c
@@ -127,11 +133,12 @@ $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
 
 check: $(O)/.setup-check ## install what is missing, build with -Werror, run all tests
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-readers
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all $(O)/lab_guest unit-tests
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
 
-unit-tests: $(UNIT)
+unit-tests: $(UNIT) $(O)/tests/unit/report_files
 
 accuracy: $(O)/.setup-check ## known noise, a thousand pokes of each class: found, named, blamed rightly (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define DAY_NS          (86400 * NSEC_PER_SEC)
 #define DURATION_MAX_NS (366 * DAY_NS)
@@ -198,5 +199,38 @@ char *format_percent(double percent, char *buf, size_t len)
 		n -= text[n - 1] == '.';
 	}
 	snprintf(buf, len, "%.*s", (int)n, text);
+	return buf;
+}
+
+int parse_iso_time(const char *text, uint64_t *ns)
+{
+	struct tm utc = {0};
+	const char *at = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+	uint64_t weight = NSEC_PER_SEC, fraction = 0;
+	time_t seconds;
+
+	if (!at)
+		return -EINVAL;
+	if (*at == '.')
+		for (at++; isdigit((unsigned char)*at) && weight > 1; at++) {
+			weight /= 10;
+			fraction += weight * (uint64_t)(*at - '0');
+		}
+	seconds = timegm(&utc);
+	if (strcmp(at, "Z") || seconds < 0 || (uint64_t)seconds >= UINT64_MAX / NSEC_PER_SEC)
+		return -EINVAL;
+	*ns = (uint64_t)seconds * NSEC_PER_SEC + fraction;
+	return 0;
+}
+
+char *format_iso_time(uint64_t ns, char buf[ISO_TIME])
+{
+	time_t seconds = (time_t)(ns / NSEC_PER_SEC);
+	struct tm utc;
+	size_t n;
+
+	gmtime_r(&seconds, &utc);
+	n = strftime(buf, ISO_TIME, "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(buf + n, ISO_TIME - n, ".%09uZ", (unsigned)(ns % NSEC_PER_SEC));
 	return buf;
 }

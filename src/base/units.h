@@ -34,4 +34,10 @@ char *format_count(uint64_t n, char *buf, size_t len);
  * "0.0061", "100", "0", "<0.0001" for a nonzero less than that. Returns buf. */
 char *format_percent(double percent, char *buf, size_t len);
 
+/* UTC by ISO 8601, "2026-01-02T03:04:05.000000006Z", as ns since 1970. Reads any number of decimals up to nine; returns 0, or -EINVAL for
+ * all else. format_iso_time writes nine. */
+#define ISO_TIME 40
+int parse_iso_time(const char *text, uint64_t *ns);
+char *format_iso_time(uint64_t ns, char buf[ISO_TIME]);
+
 #endif

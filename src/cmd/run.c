@@ -30,8 +30,8 @@ struct options {
 
 static const struct opt run_opts[] = {
 	MEASURE_OPTS(struct options, measure),
-	{'f', "format", "FORMAT", "text (default) or json, or jsonl: each hiccup as it comes", FIELD(format),
-	 opt_set_choice, format_names},
+	{'f', "format", "FORMAT", "text (default), json; csv, jsonl: each hiccup as it comes, a line each",
+	 FIELD(format), opt_set_choice, format_names},
 	{'o', "output", "FILE", "write the report to FILE instead of standard output", FIELD(output), opt_set_string,
 	 NULL},
 	{0, "hiccups", "FILE",

@@ -45,11 +45,25 @@ static void read_steal(struct collect *c)
 		fclose(f);
 }
 
+/* The run starts with the first of its CPUs. */
+static void note_start(struct collect *c)
+{
+	struct run *run = &c->view->run;
+	struct timespec wall;
+	uint64_t now;
+
+	run->started_ns = c->target[0].lane->start_ns;
+	for (uint32_t i = 1; i < c->ntargets; i++)
+		if (c->target[i].lane->start_ns < run->started_ns)
+			run->started_ns = c->target[i].lane->start_ns;
+	now = tick_clock();
+	clock_gettime(CLOCK_REALTIME, &wall);
+	format_iso_time(wall.tv_sec * NSEC_PER_SEC + wall.tv_nsec - (now - run->started_ns), run->started);
+}
+
 int collect_begin(struct collect *c)
 {
 	uint64_t begin = tick_clock() + BARRIER_NS;
-	struct timespec now;
-	struct tm utc;
 
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		read_records(&c->target[i], NULL, 0, false); /* room for the window */
@@ -87,10 +101,7 @@ int collect_begin(struct collect *c)
 			t->closing = closure_read(t->closure, t->state, &t->closure_begin.cursors);
 		read_all(c); /* that took a while */
 	}
-	c->view->run.started_ns = c->target[0].lane->start_ns;
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &utc);
-	strftime(c->view->run.started, sizeof(c->view->run.started), "%Y-%m-%dT%H:%M:%SZ", &utc);
+	note_start(c);
 	c->began = true;
 	return 0;
 }

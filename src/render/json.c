@@ -227,9 +227,8 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	return err;
 }
 
-static void write_pieces(struct json *j, const struct cpu_summary *s, const struct piece *pieces, uint32_t n)
+void render_pieces(struct json *j, const struct cpu_summary *s, const struct piece *pieces, uint32_t n)
 {
-	json_array(j, "pieces");
 	for (uint32_t i = 0; i < n; i++) {
 		const struct source *source = s->sources.row[pieces[i].source];
 
@@ -248,24 +247,6 @@ static void write_pieces(struct json *j, const struct cpu_summary *s, const stru
 		}
 		json_end(j);
 	}
-	json_end(j);
-}
-
-int render_jsonl(const struct view *view, uint32_t index, const struct account *a, FILE *out)
-{
-	const struct cpu_summary *cpu = &view->summary.cpu[index];
-	struct json j;
-
-	json_init(&j, out);
-	json_object_flat(&j, NULL);
-	json_u64(&j, "cpu", cpu->cpu);
-	json_u64(&j, "start_ns", a->start_ns);
-	json_u64(&j, "duration_ns", a->duration_ns);
-	json_u64(&j, "edge_ns", a->edge_ns);
-	json_u64(&j, "outside_ns", a->outside_ns);
-	write_pieces(&j, cpu, a->pieces, a->npieces);
-	json_end(&j);
-	return ferror(out) ? -EIO : 0;
 }
 
 static void write_worst(struct json *j, const struct view *v, const struct worst *w)
@@ -278,7 +259,9 @@ static void write_worst(struct json *j, const struct view *v, const struct worst
 	json_u64(j, "duration_ns", w->duration_ns);
 	json_u64(j, "edge_ns", w->edge_ns);
 	json_u64(j, "outside_ns", w->outside_ns);
-	write_pieces(j, s, w->pieces, w->npieces);
+	json_array(j, "pieces");
+	render_pieces(j, s, w->pieces, w->npieces);
+	json_end(j);
 	json_end(j);
 }
 

@@ -32,8 +32,9 @@ extern const char *const format_names[]; /* the same, for opt_set_choice */
 int render_text(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_json(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 
-/* One hiccup as a line of JSON, times in ns of CLOCK_MONOTONIC:
- * {"cpu":1,"start_ns":..,"duration_ns":..,"edge_ns":..,"outside_ns":..,"pieces":[{"kind":..,"net_ns":..,"origin":{..}}]} */
+/* Lines: see lines.c for the columns. */
+void render_csv_head(FILE *out);
+int render_csv(const struct view *view, uint32_t index, const struct account *account, FILE *out);
 int render_jsonl(const struct view *view, uint32_t index, const struct account *account, FILE *out);
 
 /* ---- for the renderers ---- */
@@ -44,5 +45,9 @@ int render_hosts(const struct view *const *views, uint32_t n, const struct rende
 /* "kworker/3:1 [812]", "virtio1-req.0 (irq 36)", "local_timer > tick_nohz_handler", escaped. Returns buf. */
 #define WHO_MAX (2 * (4 * SOURCE_NAME + 8)) /* the function may be cut */
 const char *render_who(const struct source *source, char *buf, size_t len);
+
+/* {"kind":..,"id":..,"name":..,"function":..,"net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} for each, into an array. */
+struct json;
+void render_pieces(struct json *j, const struct cpu_summary *cpu, const struct piece *pieces, uint32_t n);
 
 #endif

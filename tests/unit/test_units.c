@@ -349,6 +349,43 @@ static void test_format_percent(void **state)
 	assert_int_equal(strlen(format_percent(1.7e308, buf, sizeof(buf))), sizeof(buf) - 1);
 }
 
+static void test_iso_time(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} same[] = {{"1970-01-01T00:00:00.000000000Z", 0},
+		    {"2026-01-02T03:04:05.000000006Z", 1767323045000000006},
+		    {"2000-02-29T23:59:59.999999999Z", 951868799999999999}};
+	static const char *const wrong[] = {"",
+					    "now",
+					    "2026-01-02",
+					    "2026-01-02T03:04:05",
+					    "2026-01-02T03:04:05.1",
+					    "2026-01-02T03:04:05Zx",
+					    "1969-12-31T23:59:59Z",
+					    "2600-01-01T00:00:00Z",
+					    "2026-01-02T03:04:05.1234567890Z"};
+	char buf[ISO_TIME];
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+		assert_int_equal(parse_iso_time(same[i].text, &ns), 0);
+		assert_int_equal(ns, same[i].ns);
+		assert_string_equal(format_iso_time(ns, buf), same[i].text);
+	}
+	assert_int_equal(parse_iso_time("1970-01-01T00:00:01Z", &ns), 0);
+	assert_int_equal(ns, 1000000000);
+	assert_int_equal(parse_iso_time("1970-01-01T00:00:01.25Z", &ns), 0);
+	assert_int_equal(ns, 1250000000);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		ns = 7;
+		assert_int_equal(parse_iso_time(wrong[i], &ns), -EINVAL);
+		assert_int_equal(ns, 7);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_shown_times_read_back),
 		cmocka_unit_test(test_format_count),
 		cmocka_unit_test(test_format_percent),
+		cmocka_unit_test(test_iso_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,277 @@
+/* csv and jsonl: a line a hiccup, with the same columns, made for DuckDB, ClickHouse, Spark over the files of many hosts. Names of columns
+ * are added, never changed. Times are integer ns.
+ *
+ *   host kernel cpu isolated nohz_full   where
+ *   started                              wall clock, UTC, ISO 8601 to the ns, at the run's start: with host it names the run
+ *   time                                 the same at the hiccup's start: started + at_ns
+ *   at_ns start_ns                       the hiccup's start: since the run's start, and of CLOCK_MONOTONIC
+ *   duration_ns                          = attributed_ns + edge_ns + outside_ns
+ *   threshold_ns                         shorter gaps of this CPU have no line: to compare hosts take those longer than the largest
+ *   records_lost                         records that are missing in it or just before it: not 0, and it may lack names
+ *   first_kind _id _name _function _net_ns   the largest piece; kind `outside`, without a name, where outside_ns is larger
+ *   first_by_comm _pid _cpu _function    who asked for it; pid 0: an interrupt; nothing: not known
+ *   piece_count pieces                   all pieces, in order of appearance: in csv a cell that holds the very array of jsonl,
+ *                                        [{"kind","id","name","function","net_ns","origin":{"cpu","pid","comm","function"}}]
+ *
+ * What is not known is null in jsonl and nothing in csv, where an empty name is "". csv is UTF-8 with quotes by RFC 4180 and lines that
+ * end in a newline alone. A text that a spreadsheet would take for a formula begins with \xNN there instead.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "render/render.h"
+
+#define UNKNOWN INT64_MIN
+
+struct line {
+	const char *host, *kernel, *started, *time;
+	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns, lost;
+	bool isolated, nohz_full;
+	const char *kind, *name, *function, *by_comm, *by_function; /* of the largest piece; NULL: not known */
+	int64_t id, net_ns, by_pid, by_cpu;
+	int64_t piece_count;
+	const struct cpu_summary *summary;
+	const struct account *account;
+};
+
+enum column_type { TEXT, NUMBER, FLAG, PIECES };
+
+#define COLUMN(type, name, field)                                                                                      \
+	{                                                                                                              \
+		name, type, offsetof(struct line, field)                                                               \
+	}
+
+static const struct column {
+	const char *name;
+	enum column_type type;
+	size_t offset;
+} columns[] = {
+	COLUMN(TEXT, "host", host),
+	COLUMN(TEXT, "kernel", kernel),
+	COLUMN(NUMBER, "cpu", cpu),
+	COLUMN(FLAG, "isolated", isolated),
+	COLUMN(FLAG, "nohz_full", nohz_full),
+	COLUMN(TEXT, "started", started),
+	COLUMN(TEXT, "time", time),
+	COLUMN(NUMBER, "at_ns", at_ns),
+	COLUMN(NUMBER, "start_ns", start_ns),
+	COLUMN(NUMBER, "duration_ns", duration_ns),
+	COLUMN(NUMBER, "threshold_ns", threshold_ns),
+	COLUMN(NUMBER, "attributed_ns", attributed_ns),
+	COLUMN(NUMBER, "edge_ns", edge_ns),
+	COLUMN(NUMBER, "outside_ns", outside_ns),
+	COLUMN(NUMBER, "records_lost", lost),
+	COLUMN(TEXT, "first_kind", kind),
+	COLUMN(NUMBER, "first_id", id),
+	COLUMN(TEXT, "first_name", name),
+	COLUMN(TEXT, "first_function", function),
+	COLUMN(NUMBER, "first_net_ns", net_ns),
+	COLUMN(TEXT, "first_by_comm", by_comm),
+	COLUMN(NUMBER, "first_by_pid", by_pid),
+	COLUMN(NUMBER, "first_by_cpu", by_cpu),
+	COLUMN(TEXT, "first_by_function", by_function),
+	COLUMN(NUMBER, "piece_count", piece_count),
+	COLUMN(PIECES, "pieces", account),
+};
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static const char *text_of(const struct line *l, const struct column *c)
+{
+	return *(const char *const *)((const char *)l + c->offset);
+}
+
+static int64_t number_of(const struct line *l, const struct column *c)
+{
+	return *(const int64_t *)((const char *)l + c->offset);
+}
+
+static bool flag_of(const struct line *l, const struct column *c)
+{
+	return *(const bool *)((const char *)l + c->offset);
+}
+
+/* ---- what a line says ---- */
+
+static void find_first(struct line *l)
+{
+	const struct account *a = l->account;
+	const struct piece *first = NULL;
+	const struct source *s;
+
+	l->id = l->by_pid = l->by_cpu = UNKNOWN;
+	for (uint32_t i = 0; i < a->npieces; i++)
+		if (!first || a->pieces[i].net_ns > first->net_ns)
+			first = &a->pieces[i];
+	if (!first || a->outside_ns > first->net_ns) {
+		l->kind = source_kind_name(SOURCE_OUTSIDE);
+		l->net_ns = a->outside_ns;
+		return;
+	}
+	s = l->summary->sources.row[first->source];
+	l->kind = source_kind_name(s->kind);
+	l->id = s->id;
+	l->name = s->name;
+	l->function = s->function;
+	l->net_ns = first->net_ns;
+	if (first->asker) {
+		const struct origin *o = &s->origins->row[first->asker - 1];
+
+		l->by_comm = o->comm;
+		l->by_pid = o->tid;
+		l->by_cpu = o->cpu;
+		l->by_function = o->function;
+	}
+}
+
+static struct line line_of(const struct view *v, uint32_t index, const struct account *a, char time[ISO_TIME])
+{
+	struct line l = {.host = v->host.hostname,
+			 .kernel = v->host.kernel,
+			 .started = v->run.started,
+			 .cpu = v->summary.cpu[index].cpu,
+			 .at_ns = a->start_ns - v->run.started_ns,
+			 .start_ns = a->start_ns,
+			 .duration_ns = a->duration_ns,
+			 .threshold_ns = v->cpu[index].threshold_ns,
+			 .attributed_ns = a->attributed_ns,
+			 .edge_ns = a->edge_ns,
+			 .outside_ns = a->outside_ns,
+			 .lost = a->lost,
+			 .piece_count = a->npieces,
+			 .summary = &v->summary.cpu[index],
+			 .account = a};
+	uint64_t started;
+
+	l.isolated = cpus_has(&v->host.isolated, l.cpu);
+	l.nohz_full = cpus_has(&v->host.nohz_full, l.cpu);
+	if (!parse_iso_time(v->run.started, &started))
+		l.time = format_iso_time(started + l.at_ns, time);
+	find_first(&l);
+	return l;
+}
+
+static void write_pieces(struct json *j, const char *key, const struct line *l)
+{
+	json_array_flat(j, key);
+	render_pieces(j, l->summary, l->account->pieces, l->account->npieces);
+	json_end(j);
+}
+
+/* ---- csv ---- */
+
+static void csv_quoted(const char *text, FILE *out)
+{
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+}
+
+static void csv_name(const char *name, FILE *out)
+{
+	char piece[ESCAPE_CHAR];
+	size_t used;
+
+	putc('"', out);
+	if (*name && strchr("=+-@", *name))
+		fprintf(out, "\\x%02x", *name++);
+	for (; (used = escape_char(name, SIZE_MAX, piece)); name += used)
+		csv_quoted(piece, out);
+	putc('"', out);
+}
+
+static int csv_pieces(const struct line *l, FILE *out)
+{
+	char *text = NULL;
+	struct json j;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return -ENOMEM;
+	json_init(&j, f);
+	write_pieces(&j, NULL, l);
+	if (fclose(f)) {
+		free(text);
+		return -ENOMEM;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	putc('"', out);
+	csv_quoted(text, out);
+	putc('"', out);
+	free(text);
+	return 0;
+}
+
+static int csv_cell(const struct line *l, const struct column *c, FILE *out)
+{
+	switch (c->type) {
+	case TEXT:
+		if (text_of(l, c))
+			csv_name(text_of(l, c), out);
+		return 0;
+	case NUMBER:
+		if (number_of(l, c) != UNKNOWN)
+			fprintf(out, "%" PRId64, number_of(l, c));
+		return 0;
+	case FLAG:
+		fputs(flag_of(l, c) ? "true" : "false", out);
+		return 0;
+	case PIECES:
+		return csv_pieces(l, out);
+	}
+	return 0;
+}
+
+void render_csv_head(FILE *out)
+{
+	for (size_t i = 0; i < COLUMNS; i++)
+		fprintf(out, "%s%s", i ? "," : "", columns[i].name);
+	putc('\n', out);
+}
+
+int render_csv(const struct view *view, uint32_t index, const struct account *account, FILE *out)
+{
+	char time[ISO_TIME];
+	struct line l = line_of(view, index, account, time);
+	int err = 0;
+
+	for (size_t i = 0; i < COLUMNS && !err; i++) {
+		if (i)
+			putc(',', out);
+		err = csv_cell(&l, &columns[i], out);
+	}
+	putc('\n', out);
+	return err ? err : ferror(out) ? -EIO : 0;
+}
+
+/* ---- jsonl ---- */
+
+int render_jsonl(const struct view *view, uint32_t index, const struct account *account, FILE *out)
+{
+	char time[ISO_TIME];
+	struct line l = line_of(view, index, account, time);
+	struct json j;
+
+	json_init(&j, out);
+	json_object_flat(&j, NULL);
+	for (const struct column *c = columns; c < columns + COLUMNS; c++)
+		if (c->type == TEXT)
+			json_string(&j, c->name, text_of(&l, c));
+		else if (c->type == FLAG)
+			json_bool(&j, c->name, flag_of(&l, c));
+		else if (c->type == PIECES)
+			write_pieces(&j, c->name, &l);
+		else if (number_of(&l, c) == UNKNOWN)
+			json_null(&j, c->name);
+		else
+			json_i64(&j, c->name, number_of(&l, c));
+	json_end(&j);
+	return ferror(out) ? -EIO : 0;
+}

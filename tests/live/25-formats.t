@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Report formats, each parsed back by a real reader of it: views made by hand, with hostile names in them, and a live run."""
+import csv
+import datetime
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(os.environ.get("CULPRIT") or "build/culprit"))
+READERS = os.path.join(BUILD, "readers", "bin", "python")
+if os.path.exists(READERS) and not sys.prefix.startswith(os.path.join(BUILD, "readers")):
+    os.execv(READERS, [READERS, __file__])
+
+import lib
+from lib import culprit, done, is_, ok, skip
+
+MAKER = os.path.join(BUILD, "tests", "unit", "report_files")
+where = tempfile.mkdtemp(prefix="culprit-test-")
+subprocess.run([MAKER, where], check=True)
+
+
+def path(name):
+    return os.path.join(where, name)
+
+
+def text(name):
+    with open(path(name), "rb") as f:
+        return f.read().decode()  # all output is UTF-8
+
+
+def reader(module):
+    """The module, or None when this machine has not got it; where CI promises it, that fails."""
+    try:
+        return __import__(module)
+    except ImportError:
+        if os.environ.get("CI") == "true":
+            ok(False, f"the Python package {module} is there")
+        else:
+            skip(f"{module}", f"the Python package {module} is not there (make check installs it when it can)")
+        return None
+
+
+# ---- the escaping rule of src/base/escape.h, told again ----
+
+
+def escape(raw):
+    out, i = [], 0
+    while i < len(raw):
+        for n in (1, 2, 3, 4):
+            try:
+                c = raw[i:i + n].decode()
+            except UnicodeDecodeError:
+                continue
+            break
+        else:
+            c, n = "", 1
+        hidden = c and (ord(c) < 0x20 or 0x7f <= ord(c) <= 0x9f or ord(c) in (0x61c, 0x200e, 0x200f)
+                        or 0x2028 <= ord(c) <= 0x202e or 0x2066 <= ord(c) <= 0x2069)
+        if not c or hidden:
+            out += [f"\\x{b:02x}" for b in raw[i:i + n]]
+        else:
+            out.append("\\\\" if c == "\\" else c)
+        i += n
+    return "".join(out)
+
+
+def said(hexed, formula=False):
+    """A name of the truth as a report should say it."""
+    if hexed is None:
+        return None
+    name = escape(bytes.fromhex(hexed))
+    return f"\\x{ord(name[0]):02x}" + name[1:] if formula and name[:1] and name[0] in "=+-@" else name
+
+
+def piece(p):
+    it = {k: p[k] for k in ("kind", "id", "net_ns")} | {"name": said(p["name"]), "function": said(p["function"])}
+    if "by_cpu" in p:
+        it["origin"] = {"cpu": p["by_cpu"], "pid": p["by_pid"], "comm": said(p["by_comm"]),
+                        "function": said(p["by_function"])}
+    return it
+
+
+def lines_of(report, formula):
+    """What csv (formula) and jsonl should say of a report of the truth."""
+    for h in report["hiccups"]:
+        first = max(h["pieces"], key=lambda p: p["net_ns"], default=None)
+        if not first or h["outside_ns"] > first["net_ns"]:
+            first = {"kind": "outside", "net_ns": h["outside_ns"], "id": None, "name": None, "function": None}
+        at = h["start_ns"] - 5_000_000_000
+        line = {k: v for k, v in h.items() if k != "pieces"}
+        line |= {"host": said(report["host"], formula), "kernel": said(report["kernel"], formula), "nohz_full": False,
+                 "started": "2026-01-02T03:04:05.000000006Z", "time": f"2026-01-02T03:04:05.{at + 6:09}Z", "at_ns": at,
+                 "threshold_ns": 200, "piece_count": len(h["pieces"]), "pieces": [piece(p) for p in h["pieces"]]}
+        for key in ("kind", "id", "net_ns", "by_pid", "by_cpu"):
+            line["first_" + key] = first.get(key)
+        for key in ("name", "function", "by_comm", "by_function"):
+            line["first_" + key] = said(first.get(key), formula)
+        yield line
+
+
+truth = json.loads(text("truth.json"))
+hosts = {"one": ["web-07"], "two": ["web-07", "db-1"], "hostile": ["hostile"]}
+
+
+def expected(name, formula=False):
+    return [line for host in hosts[name] for line in lines_of(truth[host], formula)]
+
+
+# ---- csv and jsonl ----
+
+
+def cell(value):
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+for name in hosts:
+    rows = [json.loads(line) for line in text(name + ".jsonl").splitlines()]
+    is_(rows, expected(name), f"jsonl, {name}: each line says what is true")
+    with open(path(name + ".csv"), newline="", encoding="utf-8") as f:
+        cells = list(csv.DictReader(f, strict=True))
+    is_([json.loads(c.pop("pieces")) for c in cells], [e["pieces"] for e in expected(name)], f"csv, {name}: the pieces")
+    is_(cells, [{k: cell(e[k]) for k in cells[0]} for e in expected(name, formula=True)], f"csv, {name}: all other cells")
+    is_(list(cells[0]) + ["pieces"], list(rows[0]), f"csv, {name}: the columns of jsonl")
+    ok(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text(name + ".csv") + text(name + ".jsonl")),
+       f"{name}: no control character but the newlines")
+
+readme = open(os.path.join(lib.ROOT, "README.md"), encoding="utf-8").read()
+duckdb = reader("duckdb")
+if duckdb:
+    query = re.search(r"^    (CREATE VIEW lines.*?ORDER BY.*?;)$", readme, re.M | re.S).group(1)
+    os.makedirs(path("fleet"))
+    for name in ("one", "hostile"):
+        shutil.copy(path(name + ".jsonl"), path("fleet"))
+    with open(path("fleet/two.jsonl"), "w") as f:
+        f.write("".join(line + "\n" for line in text("two.jsonl").splitlines() if '"db-1"' in line))
+    os.chdir(path("fleet"))
+    want = {}
+    for host in truth.values():
+        for h in host["hiccups"]:
+            for p in map(piece, h["pieces"]):
+                key = said(host["host"]), p["kind"], p["name"], p["function"]
+                count, total, worst = want.get(key, (0, 0, 0))
+                want[key] = count + 1, total + p["net_ns"], max(worst, p["net_ns"])
+            if h["outside_ns"]:
+                key = said(host["host"]), "outside", None, None
+                count, total, worst = want.get(key, (0, 0, 0))
+                want[key] = count + 1, total + h["outside_ns"], max(worst, h["outside_ns"])
+    got = duckdb.sql(query).fetchall()
+    is_({r[:4]: (r[4], round(r[5] * 1e6), round(r[6] * 1e3)) for r in got}, want, "README's query over many jsonl files")
+    ok(all((a[0], -a[5]) <= (b[0], -b[5]) for a, b in zip(got, got[1:])), "it ranks the sources of each host", got[:5])
+    os.chdir("/")
+    everything = f"FROM read_csv('{where}/*.csv')"
+    is_(duckdb.sql("SELECT count(*), sum(duration_ns) " + everything).fetchall()[0],
+        (len(sum(map(expected, hosts), [])), sum(e["duration_ns"] for n in hosts for e in expected(n))),
+        "duckdb reads all csv files at once, each line as one row")
+    is_(duckdb.sql(f"SELECT sum(len(from_json(pieces, '[{{\"net_ns\": \"BIGINT\"}}]'))) {everything}").fetchall()[0][0],
+        sum(len(e["pieces"]) for n in hosts for e in expected(n)), "and takes the pieces apart")
+    types = dict(duckdb.sql("SELECT column_name, column_type FROM (DESCRIBE " + everything + ")").fetchall())
+    is_([types[c].split()[0] for c in ("host", "cpu", "start_ns", "isolated", "time")],
+        ["VARCHAR", "BIGINT", "BIGINT", "BOOLEAN", "TIMESTAMP"], "and sees what is a number, a flag, a time")
+
+# ---- a live run ----
+
+cpu = lib.pick_target()
+run = ("run", "--no-trace", "-q", "-c", str(cpu), "-d", "1s")
+before = time.time()
+r = culprit(*run, "-f", "csv", "-o", path("live.csv"), "--hiccups", path("live.jsonl"))
+after = time.time()
+is_((r.rc, r.out, r.err), (0, "", ""), "a run that writes csv to a file says nothing")
+with open(path("live.csv"), newline="", encoding="utf-8") as f:
+    cells = list(csv.DictReader(f, strict=True))
+rows = [json.loads(line) for line in text("live.jsonl").splitlines()]
+ok(rows, "there are hiccups", r)
+is_(cells, [{k: json.dumps(v) if k == "pieces" else cell(v) for k, v in row.items()} for row in rows],
+    "--hiccups has the same lines, in jsonl")
+is_(sorted({(r["host"], r["kernel"], r["cpu"]) for r in rows}), [(*os.uname()[1:3], cpu)], "of this machine")
+ok(all(r["duration_ns"] == r["attributed_ns"] + r["edge_ns"] + r["outside_ns"] >= r["threshold_ns"] for r in rows),
+   "each is the sum of its parts", rows[:3])
+started = datetime.datetime.fromisoformat(rows[0]["started"][:26] + "+00:00").timestamp()
+ok(before <= started <= after - 1, "it started when it did, by the wall clock", before, started, after)
+ok(all(0 <= r["at_ns"] < 1.2e9 for r in rows) and [r["at_ns"] for r in rows] == sorted(r["at_ns"] for r in rows),
+   "the hiccups come in order of time", rows[:3], rows[-3:])
+
+proc = lib.spawn(*run, "-f", "jsonl", "-d", "30s")
+ok(json.loads(proc.stdout.readline())["cpu"] == cpu, "lines come while the run lasts")
+proc.stdout.close()
+proc.stdout = open(os.devnull)
+r = lib.finish(proc, 20)
+ok(r.rc == 1 and r.seconds < 15 and "Broken pipe" in r.err and len(r.err.splitlines()) == 1,
+   "a reader that goes ends the run, and culprit says why", r)
+r = culprit(*run, "-f", "csv", "-o", "/dev/full")
+ok(r.rc == 1 and "No space left" in r.err and len(r.err.splitlines()) == 1, "so does a full disk", r)
+with open(path("kept.csv"), "w") as f:
+    f.write("kept")
+r = culprit(*run, "-f", "csv", "-o", path("kept.csv"), "-c", "9999")
+ok(r.rc == 1 and text("kept.csv") == "kept", "a run that does not begin leaves the file as it was", r)
+
+shutil.rmtree(where)
+done()

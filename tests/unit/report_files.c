@@ -1,0 +1,132 @@
+/* report_files DIR: the views of report.h in every format, for real readers of them, and what is true of them.
+ *
+ * DIR/one.FORMAT, two.FORMAT (two hosts), hostile.FORMAT, truth.json; strings there are hex. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "render/render.h"
+#include "report.h"
+
+static FILE *create(const char *dir, const char *set, const char *format)
+{
+	char path[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s.%s", dir, set, format);
+	f = fopen(path, "w");
+	if (!f) {
+		perror(path);
+		exit(1);
+	}
+	return f;
+}
+
+static int write_format(const struct format *f, struct report *const *reports, uint32_t n, FILE *out)
+{
+	const struct render_options options = {.width = 100};
+	const struct view *views[4];
+	int err = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		views[i] = &reports[i]->view;
+	if (f->write)
+		return f->write(views, n, &options, out);
+	if (f->head)
+		f->head(out);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < reports[i]->hiccups && !err; k++)
+			err = f->hiccup(views[i], reports[i]->index[k], &reports[i]->hiccup[k], out);
+	return err;
+}
+
+static void write_hex(FILE *out, const char *key, const char *text)
+{
+	fprintf(out, "\"%s\": ", key);
+	if (!text) {
+		fputs("null", out);
+		return;
+	}
+	putc('"', out);
+	for (; *text; text++)
+		fprintf(out, "%02x", (unsigned char)*text);
+	putc('"', out);
+}
+
+static void write_piece(FILE *out, const struct source *s, const struct piece *p)
+{
+	fprintf(out, "{\"kind\": \"%s\", \"id\": %u, \"net_ns\": %" PRIu64 ", ", source_kind_name(s->kind), s->id,
+		p->net_ns);
+	write_hex(out, "name", s->name);
+	fputs(", ", out);
+	write_hex(out, "function", s->function);
+	if (p->asker) {
+		const struct origin *o = &s->origins->row[p->asker - 1];
+
+		fprintf(out, ", \"by_cpu\": %u, \"by_pid\": %u, ", o->cpu, o->tid);
+		write_hex(out, "by_comm", o->comm);
+		fputs(", ", out);
+		write_hex(out, "by_function", o->function);
+	}
+	putc('}', out);
+}
+
+static void write_truth(FILE *out, const struct report *r)
+{
+	fputs("{", out);
+	write_hex(out, "host", r->view.host.hostname);
+	fputs(", ", out);
+	write_hex(out, "kernel", r->view.host.kernel);
+	fprintf(out, ", \"hiccups\": [");
+	for (uint32_t i = 0; i < r->hiccups; i++) {
+		const struct account *a = &r->hiccup[i];
+		const struct cpu_summary *s = &r->view.summary.cpu[r->index[i]];
+
+		fprintf(out,
+			"%s{\"cpu\": %u, \"isolated\": %s, \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64
+			", \"attributed_ns\": %" PRIu64 ", \"edge_ns\": %" PRIu64 ", \"outside_ns\": %" PRIu64
+			", \"records_lost\": %" PRIu64 ", \"pieces\": [",
+			i ? ",\n" : "", s->cpu, cpus_has(&r->view.host.isolated, s->cpu) ? "true" : "false",
+			a->start_ns, a->duration_ns, a->attributed_ns, a->edge_ns, a->outside_ns, a->lost);
+		for (uint32_t k = 0; k < a->npieces; k++) {
+			fputs(k ? ", " : "", out);
+			write_piece(out, s->sources.row[a->pieces[k].source], &a->pieces[k]);
+		}
+		fputs("]}", out);
+	}
+	fputs("]}", out);
+}
+
+int main(int argc, char **argv)
+{
+	static struct report a, b, hostile;
+	struct report *const all[] = {&a, &b, &hostile};
+	static const struct {
+		const char *name;
+		uint32_t first, n;
+	} sets[] = {{"one", 0, 1}, {"two", 0, 2}, {"hostile", 2, 1}};
+	FILE *out;
+
+	if (argc != 2)
+		return 1;
+	report_plain(&a, "web-07");
+	report_plain(&b, "db-1");
+	report_hostile(&hostile);
+	out = create(argv[1], "truth", "json");
+	for (size_t i = 0; i < 3; i++) {
+		fprintf(out, i ? ",\n\"%s\": " : "{\"%s\": ", (const char *[]){"web-07", "db-1", "hostile"}[i]);
+		write_truth(out, all[i]);
+	}
+	fputs("}\n", out);
+	fclose(out);
+	for (const struct format *f = formats; f->name; f++)
+		for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+			out = create(argv[1], sets[i].name, f->name);
+			if (write_format(f, all + sets[i].first, sets[i].n, out) || fclose(out)) {
+				fprintf(stderr, "%s of %s could not be written\n", f->name, sets[i].name);
+				return 1;
+			}
+		}
+	for (size_t i = 0; i < 3; i++)
+		report_free(all[i]);
+	return 0;
+}
