@@ -73,6 +73,7 @@ enum vector_id {
 #define RECORD_PART    1 /* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
 #define RECORD_ONGOING 2 /* RECORD_THREAD: it left in the middle of something; a worker goes on with the same work */
 #define RECORD_ORIGIN  4 /* name, id, origin_cpu, origin and stack tell who asked */
+#define RECORD_KTHREAD 8 /* RECORD_THREAD: a kernel thread */
 
 struct record {
 	__u64 start_ns;

@@ -37,6 +37,13 @@ static __always_inline unsigned int state_of(struct task_struct *task)
 	return BPF_CORE_READ((struct task_struct___before_5_14 *)task, state);
 }
 
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+
+static __always_inline __u8 kthread_flag(struct task_struct *task)
+{
+	return task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0;
+}
+
 static __always_inline void thread_ends(struct cpu_state *c, struct task_struct *task, __u64 now)
 {
 	struct record *r = reserve(c, LEVEL_THREAD);
@@ -48,8 +55,9 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 	r->arg = task->tgid;
 	r->prio = task->prio;
 	bpf_probe_read_kernel(r->name, sizeof(r->name), task->comm);
+	r->flags = kthread_flag(task);
 	if (state_of(task) != TASK_IDLE)
-		r->flags = RECORD_ONGOING;
+		r->flags |= RECORD_ONGOING;
 	r->start_ns = c->thread.start_ns;
 	r->end_ns = now;
 	publish(c, LEVEL_THREAD);
@@ -64,6 +72,7 @@ static __always_inline void thread_begins(struct cpu_state *c, struct task_struc
 		return;
 	r->id = task->pid;
 	r->prio = task->prio;
+	r->flags = kthread_flag(task);
 	bpf_probe_read_kernel(r->name, sizeof(r->name), task->comm);
 	publish(c, LEVEL_THREAD);
 }

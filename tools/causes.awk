@@ -12,7 +12,7 @@ BEGIN {
 	words("id title what why confirm fix since source", required)
 	words("id title what why confirm fix since source advice undo cost match", known)
 	words("confirm fix advice undo", filled)
-	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow irq fault outside", kinds)
+	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow irq fault user outside", kinds)
 	words("cpu cpus housekeeping hkmask irq pid comm interface", placeholders)
 	groups = "TIPWSKFXH"
 	nnames = split("Tick and timers|Device interrupts|IPIs|irq_work|Softirqs|Threads and work items|" \

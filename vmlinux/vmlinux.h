@@ -11,6 +11,7 @@ struct task_struct {
 	int tgid;             /* what user space calls the process id */
 	unsigned int __state; /* "state" before 5.14 */
 	int wake_cpu;         /* where it ran last */
+	unsigned int flags;   /* PF_KTHREAD, ... */
 	int prio;             /* 0..99 real time (99 - rt_priority), 100..139 normal */
 	char comm[16];
 };

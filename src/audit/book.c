@@ -1,6 +1,14 @@
+/* Looking up in the cause book. A report's source does not say what kind of thing ran its function, so all kinds are asked, those first
+ * that such an interval can run: kvm_* as a timer is one thing, as an IPI's function another. */
 #include "audit/book.h"
 
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+
+#define EXACT 1000 /* more than any pattern is long */
 
 const struct cause *cause_by_id(const char *id)
 {
@@ -8,4 +16,150 @@ const struct cause *cause_by_id(const char *id)
 		if (!strcasecmp(c->id, id))
 			return c;
 	return NULL;
+}
+
+/* How well a row fits: 0 not at all. */
+static size_t fit(const struct cause_match *m, const char *kind, const char *name)
+{
+	if (strcmp(m->kind, kind))
+		return 0;
+	if (!strcmp(m->pattern, name))
+		return EXACT;
+	return fnmatch(m->pattern, name, 0) ? 0 : strlen(m->pattern);
+}
+
+/* Over several kinds, the first of equals. `least`: fits below it do not count. */
+static const struct cause *best(const char *const *kinds, const char *name, size_t least)
+{
+	const struct cause *found = NULL;
+
+	for (; *kinds; kinds++)
+		for (const struct cause_match *m = cause_matches; m->kind; m++) {
+			size_t n = fit(m, *kinds, name);
+
+			if (n >= least && n) {
+				found = m->cause;
+				least = n + 1;
+			}
+		}
+	return found;
+}
+
+const struct cause *cause_match(const char *kind, const char *name)
+{
+	return best((const char *const[]){kind, NULL}, name, 0);
+}
+
+static const struct cause *match_number(const char *kind, uint32_t number)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", number);
+	return cause_match(kind, text);
+}
+
+/* "e1000_watchdog.isra.0 [e1000]" is e1000_watchdog. Names in brackets are none of the kernel's. */
+static const char *plain_symbol(const char *function, char *buf, size_t len)
+{
+	if (!function || function[0] == '[')
+		return NULL;
+	snprintf(buf, len, "%s", function);
+	buf[strcspn(buf, ". ")] = 0;
+	return buf[0] ? buf : NULL;
+}
+
+static const char *const in_vector[] = {"csd", "irqwork", "hrtimer", "timer", "work", "stopper", NULL};
+static const char *const in_task[] = {"work", "stopper", "timer", "hrtimer", "irqwork", "csd", NULL};
+static const char *const in_nmi[] = {"nmi", NULL};
+
+static const struct cause *match_function(const struct source *s)
+{
+	char buf[256];
+	const char *symbol = plain_symbol(s->function, buf, sizeof(buf));
+
+	for (uint32_t i = 0; s->function && strcmp(tlb_reason_name(i), "unknown"); i++)
+		if (!strcmp(s->function, tlb_reason_name(i)))
+			return match_number("tlbreason", i);
+	if (!symbol)
+		return NULL;
+	switch (s->kind) {
+	case SOURCE_IRQ: /* mostly its handler, which the globs do not mean */
+		return best(in_vector, symbol, EXACT);
+	case SOURCE_VECTOR:
+		return best(in_vector, symbol, 0);
+	case SOURCE_NMI:
+		return best(in_nmi, symbol, 0);
+	default:
+		return best(in_task, symbol, 0);
+	}
+}
+
+/* The row of /proc/interrupts that counts a vector. */
+static const char *vector_row(const char *vector)
+{
+	static const char *const rows[][2] = {
+		{"local_timer", "LOC"},    {"reschedule", "RES"},           {"call_function", "CAL"},
+		{"irq_work", "IWI"},       {"call_function_single", "CAL"}, {"thermal_apic", "TRM"},
+		{"threshold_apic", "THR"}, {"deferred_error_apic", "DFR"},  {"error_apic", "ERR"},
+		{"spurious_apic", "SPU"},  {"x86_platform_ipi", "PLT"},     {"NMI", "NMI"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(rows[i][0], vector))
+			return rows[i][1];
+	return vector;
+}
+
+const struct cause *cause_of(const struct source *s)
+{
+	const struct cause *c = match_function(s);
+	char symbol[8];
+
+	if (c)
+		return c;
+	switch (s->kind) {
+	case SOURCE_VECTOR:
+	case SOURCE_NMI: /* a known function that no row has is not what the vector mostly is */
+		return plain_symbol(s->function, symbol, sizeof(symbol)) ? NULL
+									 : cause_match("irqrow", vector_row(s->name));
+	case SOURCE_IRQ:
+		return cause_match("irq", s->name);
+	case SOURCE_SOFTIRQ:
+		return match_number("softirq", s->id);
+	case SOURCE_FAULT:
+		return cause_match("fault", s->name);
+	case SOURCE_THREAD:
+		c = cause_match("comm", s->name);
+		return c || s->kernel_thread ? c : cause_match("user", s->name);
+	default:
+		return NULL;
+	}
+}
+
+static bool is_softirq(const char *name, uint32_t *id)
+{
+	for (*id = 0; strcmp(softirq_name(*id), "unknown"); ++*id)
+		if (!strcasecmp(softirq_name(*id), name))
+			return true;
+	return false;
+}
+
+const struct cause *cause_of_name(const char *name)
+{
+	static const char *const kinds[] = {"work", "hrtimer", "timer",  "csd", "irqwork", "stopper",
+					    "nmi",  "comm",    "irqrow", "irq", NULL};
+	const struct cause *c;
+	char buf[256];
+	uint32_t id;
+
+	if (strlen(name) < 2)
+		return NULL;
+	c = best(kinds, vector_row(name), 2);
+	if (!c && plain_symbol(name, buf, sizeof(buf)))
+		c = best(kinds, buf, 2);
+	for (char *p = buf; !c && *p; p++)
+		*p = toupper((unsigned char)*p);
+	if (!c)
+		c = cause_match("irqrow", buf);
+	return !c && is_softirq(name, &id) ? match_number("softirq", id) : c;
 }

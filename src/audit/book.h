@@ -29,7 +29,7 @@ extern const unsigned causes_count;
 /* A name that means a cause. The kinds say what is named: a function that a timer, an IPI, an irq_work, a work item or the stopper runs
  * (hrtimer timer csd irqwork work stopper), an NMI handler (nmi), a thread (comm), an IRQ's name (irq), a row of /proc/interrupts
  * (irqrow), a softirq's number (softirq), enum tlb_flush_reason (tlbreason), a bit of the tick's dependencies (tickdep), a page fault
- * (fault), a verdict on time outside the kernel (outside). */
+ * (fault), a user's thread that no other row names (user), time outside the kernel by evidence (outside: advise.c). */
 struct cause_match {
 	const char *kind;
 	const char *pattern; /* a shell glob */
@@ -41,5 +41,16 @@ extern const struct cause_match
 
 /* NULL: there is none of this id (letters of either case). */
 const struct cause *cause_by_id(const char *id);
+
+/* The most specific row of one kind for a name: the same text, else the longest glob. NULL: none. */
+const struct cause *cause_match(const char *kind, const char *name);
+
+/* What a name means whatever its kind: a function (with or without module and compiler's suffix), a thread, a row of /proc/interrupts,
+ * a softirq ("TIMER"), a vector ("local_timer"). Patterns that take any name are left out. NULL: none. */
+const struct cause *cause_of_name(const char *name);
+
+/* What a source of a report means by its names alone: its function first, then the thread, IRQ, vector, softirq. A user's thread
+ * that no row names is a foreign one. NULL: the book does not have it. */
+const struct cause *cause_of(const struct source *s);
 
 #endif

@@ -25,6 +25,8 @@ struct cell {
 
 struct row {
 	struct cell cell[TABLE_COLUMNS];
+	bool line; /* cell[0] goes across all columns */
+	unsigned indent, hang;
 };
 
 struct column {
@@ -151,6 +153,21 @@ void table_end_row(struct table *t)
 	t->next = 0;
 }
 
+void table_line(struct table *t, const char *style, unsigned indent, unsigned hang, const char *text)
+{
+	struct row *row;
+
+	assert(!t->next && !t->open);
+	if (row_open(t)) {
+		row = &t->row[t->nrows];
+		cell_set(&row->cell[0], style, text);
+		row->line = true;
+		row->indent = indent;
+		row->hang = hang;
+	}
+	table_end_row(t);
+}
+
 /* The widths that the cells want, less what the elastic columns have to give up. */
 static void fit_widths(const struct table *t, size_t *width)
 {
@@ -159,7 +176,7 @@ static void fit_widths(const struct table *t, size_t *width)
 	for (unsigned i = 0; i < t->ncolumns; i++) {
 		width[i] = text_columns(cell_text(&t->heading.cell[i]));
 		for (size_t r = 0; r < t->nrows; r++) {
-			size_t columns = text_columns(cell_text(&t->row[r].cell[i]));
+			size_t columns = t->row[r].line ? 0 : text_columns(cell_text(&t->row[r].cell[i]));
 
 			if (columns > width[i])
 				width[i] = columns;
@@ -196,6 +213,37 @@ static void print_cell(const struct cell *cell, size_t width, size_t padding, FI
 		fputs("\033[0m", out);
 }
 
+static void print_line(const struct table *t, const struct row *row, FILE *out, bool colour)
+{
+	const char *text = cell_text(&row->cell[0]);
+	size_t column = row->indent, len;
+
+	colour = colour && row->cell[0].style[0];
+	fprintf(out, "%*s", *text ? (int)column : 0, "");
+	if (colour)
+		fprintf(out, "\033[%sm", row->cell[0].style);
+	for (bool first = true; *text; first = false, text += len) {
+		char word[strcspn(text, " ") + 1];
+		size_t columns;
+
+		len = sizeof(word) - 1;
+		memcpy(word, text, len);
+		word[len] = 0;
+		columns = text_columns(word);
+		if (!first && column + 1 + columns > t->width) {
+			column = row->indent + row->hang;
+			fprintf(out, "\n%*s", (int)column, "");
+		} else if (!first) {
+			putc(' ', out);
+			column++;
+		}
+		fputs(word, out);
+		column += columns;
+		len += text[len] == ' ';
+	}
+	fputs(colour ? "\033[0m\n" : "\n", out);
+}
+
 /* Blanks are owed until a cell with text follows, so that none trail. */
 static void print_row(const struct table *t, const struct row *row, const size_t *width, FILE *out, bool colour)
 {
@@ -226,7 +274,10 @@ void table_print(const struct table *t, FILE *out, bool colour)
 	if (t->headed)
 		print_row(t, &t->heading, width, out, colour);
 	for (size_t r = 0; r < t->nrows; r++)
-		print_row(t, &t->row[r], width, out, colour);
+		if (t->row[r].line)
+			print_line(t, &t->row[r], out, colour);
+		else
+			print_row(t, &t->row[r], width, out, colour);
 	if (t->lost)
 		fprintf(out, "%*s(%zu rows are missing: out of memory)\n", (int)t->indent, "", t->lost);
 }

@@ -28,6 +28,10 @@ void table_cell(struct table *t, const char *style, const char *text);
 __attribute__((format(printf, 3, 4))) void table_cellf(struct table *t, const char *style, const char *fmt, ...);
 void table_end_row(struct table *t); /* missing cells are empty */
 
+/* A row of its own across all columns, between two others: `text` begins `indent` columns in and is broken between words at the table's
+ * width, further lines `hang` columns more. A word that is longer than that stays whole. */
+void table_line(struct table *t, const char *style, unsigned indent, unsigned hang, const char *text);
+
 /* Two spaces between columns, no trailing blanks. colour: print styles. Rows that found no memory are missed in a
  * last line. */
 void table_print(const struct table *t, FILE *out, bool colour);

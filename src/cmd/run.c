@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "audit/advise.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -232,6 +233,8 @@ static int run(const struct options *o, struct view *v, struct sink *sink)
 		collect_stop(c);
 		write_hiccups(c, v, sink);
 		collect_end(c);
+		if (advise(v))
+			say("out of memory: some sources have no advice");
 		if (f->write ? report(o, v, sink->out) : end_lines(o, v, sink))
 			code = EXIT_ERROR;
 		else

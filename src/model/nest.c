@@ -108,10 +108,20 @@ static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
 	return row;
 }
 
-static uint32_t source_of(struct nest *n, const struct record *r, const char *function)
+static uint32_t thread_source(struct nest *n, const struct record *r, const char *function)
 {
 	char name[sizeof(r->name) + 1];
+	uint32_t row;
 
+	memcpy(name, r->name, sizeof(r->name));
+	name[sizeof(r->name)] = 0;
+	row = sources_find(n->sources, SOURCE_THREAD, r->id, name, function);
+	n->sources->row[row]->kernel_thread = r->flags & RECORD_KTHREAD;
+	return row;
+}
+
+static uint32_t source_of(struct nest *n, const struct record *r, const char *function)
+{
 	switch (r->kind) {
 	case RECORD_IRQ:
 		return irq_source(n, r->id, function);
@@ -124,9 +134,7 @@ static uint32_t source_of(struct nest *n, const struct record *r, const char *fu
 	case RECORD_FAULT:
 		return sources_find(n->sources, SOURCE_FAULT, 0, "page fault", function);
 	default:
-		memcpy(name, r->name, sizeof(r->name));
-		name[sizeof(r->name)] = 0;
-		return sources_find(n->sources, SOURCE_THREAD, r->id, name, function);
+		return thread_source(n, r, function);
 	}
 }
 
@@ -401,7 +409,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 			n->in_thread = true;
 			n->thread = *r;
 			n->thread.kind = RECORD_THREAD;
-			n->thread.flags = 0;
+			n->thread.flags &= RECORD_KTHREAD;
 			break;
 		}
 		/* Late: what it was in is netted already. */

@@ -72,6 +72,7 @@ static void free_row(struct source *s)
 		return;
 	hist_free(&s->net);
 	free(s->origins);
+	free(s->advice);
 	free(s);
 }
 

@@ -7,6 +7,7 @@
 #ifndef CULPRIT_SOURCE_H
 #define CULPRIT_SOURCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "base/hist.h"
 #include "model/origin.h"
@@ -40,6 +41,9 @@ struct source {
 	const char *affinity;    /* of an IRQ; belongs to the names; NULL: not known */
 	char memory_of[17];      /* of a TLB shootdown: comm of the thread whose memory it was, the last time */
 	struct origins *origins; /* who asked for it; NULL: nobody is known */
+	bool kernel_thread;
+	const char *cause; /* id in the cause book; static; NULL: not looked up yet, or the book has none */
+	char *advice;      /* what to do about it, one line, for this machine; owned; NULL: nothing */
 };
 
 struct sources {

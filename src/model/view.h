@@ -76,6 +76,7 @@ struct view {
 	struct cpu_run *cpu; /* [summary.ncpus] */
 	struct summary summary;
 	struct facts facts; /* as read before the window; empty: nobody looked */
+	bool advised;       /* its sources have been looked up in the cause book */
 };
 
 void view_free(struct view *v); /* what it holds, not itself */

@@ -124,6 +124,8 @@ static int write_sources(struct json *j, const struct sources *t)
 
 		json_object(j, NULL);
 		write_who(j, s);
+		json_string(j, "cause", s->cause);
+		json_string(j, "advice", s->advice);
 		json_u64(j, "hiccups", s->hiccups);
 		json_u64(j, "count", s->net.count);
 		json_u64(j, "total_ns", s->net.sum);
@@ -234,6 +236,8 @@ void render_pieces(struct json *j, const struct cpu_summary *s, const struct pie
 
 		json_object_flat(j, NULL);
 		write_who(j, source);
+		if (source->cause)
+			json_string(j, "cause", source->cause);
 		json_u64(j, "net_ns", pieces[i].net_ns);
 		if (pieces[i].asker) {
 			const struct origin *o = &source->origins->row[pieces[i].asker - 1];

@@ -21,28 +21,17 @@
 #include "base/units.h"
 #include "model/hosts.h"
 #include "render/render.h"
+#include "render/text.h"
 
-#define ROWS_MAX         16
-#define WORST_LEAD       "        " /* before the further lines of a worst hiccup */
-#define WORST_TOP        5
-#define NAME_MAX_ESCAPED (4 * SOURCE_NAME + 8)
+#define WORST_LEAD "        " /* before the further lines of a worst hiccup */
+#define WORST_TOP  5
 
-#define BOLD "1"
-#define DIM  "2"
-
-struct page {
-	FILE *out;
-	const struct view *view;
-	bool colour, stacks;
-	unsigned width;
-};
-
-static const char *open_style(const struct page *p, const char *sgr)
+const char *text_style(const struct page *p, const char *sgr)
 {
 	return !p->colour ? "" : !strcmp(sgr, BOLD) ? "\033[1m" : "\033[2m";
 }
 
-static const char *close_style(const struct page *p)
+const char *text_plain(const struct page *p)
 {
 	return p->colour ? "\033[0m" : "";
 }
@@ -52,44 +41,15 @@ static const char *percent_of(uint64_t part, uint64_t whole, char *buf, size_t l
 	return format_percent(whole ? 100.0 * part / whole : 0, buf, len);
 }
 
-/* In a column: the points stand under each other. */
-static const char *share_of(uint64_t part, uint64_t whole, char *buf, size_t len)
-{
-	double percent = whole ? 100.0 * part / whole : 0;
-
-	if (percent > 0 && percent < 0.005)
-		snprintf(buf, len, "<0.01");
-	else
-		snprintf(buf, len, "%.2f", percent);
-	return buf;
-}
-
-const char *render_who(const struct source *s, char *buf, size_t len)
-{
-	char name[NAME_MAX_ESCAPED], id[32] = "";
-
-	escape_text(s->name, sizeof(s->name), name, sizeof(name));
-	if (s->kind == SOURCE_IRQ)
-		snprintf(id, sizeof(id), name[0] ? " (irq %u)" : "irq %u", s->id);
-	else if (s->kind == SOURCE_THREAD && s->id)
-		snprintf(id, sizeof(id), " [%u]", s->id);
-	snprintf(buf, len, "%s%s", name, id);
-	if (s->function) {
-		escape_text(s->function, SIZE_MAX, name, sizeof(name));
-		snprintf(buf + strlen(buf), len - strlen(buf), " > %s", name);
-	}
-	return buf;
-}
-
 static void write_head(const struct page *p)
 {
 	const struct host *h = &p->view->host;
 	char text[256];
 	struct flow f;
 
-	fputs(open_style(p, BOLD), p->out);
+	fputs(text_style(p, BOLD), p->out);
 	flow_start(&f, p->out, p->width, "culprit " CULPRIT_VERSION, " · ", "  ");
-	fputs(close_style(p), p->out);
+	fputs(text_plain(p), p->out);
 	f.some = true;
 	flow_add(&f, "linux %s", escape_text(h->kernel, sizeof(h->kernel), text, sizeof(text)));
 	flow_add(&f, "%s", escape_text(h->cpu_model, sizeof(h->cpu_model), text, sizeof(text)));
@@ -131,10 +91,10 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	char start[64], a[32], b[32];
 	struct flow f;
 
-	fprintf(p->out, "\n%s", open_style(p, BOLD));
+	fprintf(p->out, "\n%s", text_style(p, BOLD));
 	snprintf(start, sizeof(start), "cpu %u", s->cpu);
 	flow_start(&f, p->out, p->width, start, " · ", "  ");
-	fputs(close_style(p), p->out);
+	fputs(text_plain(p), p->out);
 	snprintf(start, sizeof(start), " (%s%s)  ",
 		 cpus_has(&p->view->host.isolated, s->cpu) ? "isolated" : "not isolated",
 		 cpus_has(&p->view->host.nohz_full, s->cpu) ? ", nohz_full" : "");
@@ -158,128 +118,6 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 			format_count(r->unpaired, a, sizeof(a)));
 	if (r->ended)
 		fprintf(p->out, "  ended early, after %s: %s\n", format_ns(r->observed_ns, a, sizeof(a)), r->ended);
-}
-
-static void note_row(struct table *t, const char *text)
-{
-	for (int i = 0; i < 5; i++)
-		table_cell(t, NULL, "");
-	table_cell(t, DIM, text);
-	table_end_row(t);
-}
-
-/* The asker that came most often; all three and their stacks with --stacks. */
-static void origin_rows(struct table *t, const struct origins *o, bool stacks)
-{
-	char comm[80], function[256], count[32], text[512];
-	uint32_t order[3], n = origins_top(o, order, stacks ? 3 : 1);
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct origin *r = &o->row[order[i]];
-
-		escape_text(r->comm, sizeof(r->comm), comm, sizeof(comm));
-		escape_text(r->function ? r->function : "?", SIZE_MAX, function, sizeof(function));
-		format_count(r->count, count, sizeof(count));
-		if (r->tid)
-			snprintf(text, sizeof(text), "  by %s [%u] on cpu %u: %s (%s of %" PRIu64 ")", comm, r->tid,
-				 r->cpu, function, count, o->known);
-		else
-			snprintf(text, sizeof(text), "  by an interrupt on cpu %u: %s (%s of %" PRIu64 ")", r->cpu,
-				 function, count, o->known);
-		note_row(t, text);
-		for (int k = 0; stacks && k < r->nframes; k++) {
-			snprintf(text, sizeof(text), "      %s",
-				 escape_text(r->frame[k], SIZE_MAX, function, sizeof(function)));
-			note_row(t, text);
-		}
-	}
-}
-
-static void source_row(struct table *t, const struct source *s, uint64_t whole, bool stacks)
-{
-	char a[32], name[2 * NAME_MAX_ESCAPED];
-
-	table_cell(t, NULL, share_of(s->net.sum, whole, a, sizeof(a)));
-	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
-	table_cell(t, NULL, format_count(s->net.count, a, sizeof(a)));
-	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
-	table_cell(t, DIM, source_kind_name(s->kind));
-	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, render_who(s, name, sizeof(name)));
-	table_end_row(t);
-	if (s->affinity) {
-		snprintf(name, sizeof(name), "  may go to cpu %s", s->affinity);
-		note_row(t, name);
-	}
-	if (s->memory_of[0]) {
-		char comm[80];
-
-		snprintf(name, sizeof(name), "  memory of %s",
-			 escape_text(s->memory_of, sizeof(s->memory_of), comm, sizeof(comm)));
-		note_row(t, name);
-	}
-	if (s->origins)
-		origin_rows(t, s->origins, stacks);
-}
-
-/* A row for time without statistics of its own. */
-static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *kind, const char *text)
-{
-	char a[32];
-
-	table_cell(t, NULL, share_of(ns, whole, a, sizeof(a)));
-	table_cell(t, NULL, format_ns(ns, a, sizeof(a)));
-	for (int i = 0; i < 2; i++)
-		table_cell(t, NULL, "");
-	table_cell(t, DIM, kind);
-	table_cell(t, DIM, text);
-	table_end_row(t);
-}
-
-static void declare_columns(struct table *t)
-{
-	static const char *const headings[] = {"share %", "time", "count", "max"};
-
-	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
-		table_column(t, headings[i], ALIGN_RIGHT, false);
-	table_column(t, "kind", ALIGN_LEFT, false);
-	table_column(t, "who", ALIGN_LEFT, true);
-}
-
-static void write_sources(const struct page *p, uint32_t i)
-{
-	const struct cpu_summary *s = &p->view->summary.cpu[i];
-	uint32_t *order = calloc(s->sources.count + 1, sizeof(*order)), n, shown;
-	struct table *t = table_new(p->width, 2);
-	bool edge = !s->edge_ns;
-	uint64_t rest = 0;
-	char text[64];
-
-	if (!order || !t)
-		goto out;
-	declare_columns(t);
-	n = sources_rank(&s->sources, order);
-	shown = n > ROWS_MAX ? ROWS_MAX : n;
-	for (uint32_t k = 0; k < shown; k++) {
-		const struct source *row = s->sources.row[order[k]];
-
-		if (!edge && row->net.sum <= s->edge_ns) {
-			sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
-			edge = true;
-		}
-		source_row(t, row, s->hiccups.sum, p->stacks);
-	}
-	if (!edge)
-		sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
-	for (uint32_t k = shown; k < n; k++)
-		rest += s->sources.row[order[k]]->net.sum;
-	if (n > shown) {
-		snprintf(text, sizeof(text), "%u more sources (all in -f json)", n - shown);
-		sum_row(t, rest, s->hiccups.sum, "", text);
-	}
-	table_print(t, p->out, p->colour);
-out:
-	table_free(t);
-	free(order);
 }
 
 /* The kernel's counters: one line when all agree, else those that do not. */
@@ -411,15 +249,16 @@ static void write_one(const struct view *view, const struct render_options *opti
 	for (uint32_t i = 0; i < view->summary.ncpus; i++) {
 		write_cpu_head(&p, i);
 		if (view->summary.cpu[i].hiccups.count)
-			write_sources(&p, i);
+			text_sources(&p, i);
 		write_evidence(&p, &view->cpu[i], view->summary.cpu[i].outside_ns);
 		write_closure(&p, &view->cpu[i]);
 		write_ticks(&p, &view->summary.cpu[i].ticks);
 	}
 	if (worst)
-		fprintf(out, "\n%sworst hiccups%s\n", open_style(&p, BOLD), close_style(&p));
+		fprintf(out, "\n%sworst hiccups%s\n", text_style(&p, BOLD), text_plain(&p));
 	for (uint32_t i = 0; i < worst; i++)
 		write_worst(&p, &view->summary.worst[i]);
+	text_not_in_book(&p);
 	write_tail(&p);
 }
 

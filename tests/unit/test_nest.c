@@ -461,6 +461,39 @@ static void check_hiccup(const struct sources *t, const struct account *a)
 		assert_true(!w.net[key] && !w.asker[key]);
 }
 
+/* Also of a thread whose leaving was not traced. */
+static void test_kernel_threads_are_told(void **state)
+{
+	static const struct record records[] = {
+		THR(100, 110, 7, 120, RECORD_KTHREAD | RECORD_ONGOING),
+		THR(110, 120, 8, 120, RECORD_ONGOING),
+		{.start_ns = 130,
+		 .end_ns = 130,
+		 .kind = RECORD_MARK,
+		 .mark = MARK_THREAD,
+		 .id = 9,
+		 .name = "kw",
+		 .flags = RECORD_KTHREAD},
+	};
+	struct sources sources;
+	struct nest *n;
+	unsigned stuck;
+
+	(void)state;
+	assert_int_equal(sources_init(&sources), 0);
+	n = nest_new(&sources, bounds, &names, false);
+	assert_non_null(n);
+	nest_open(n);
+	for (size_t i = 0; i < COUNT(records); i++)
+		nest_take(n, &records[i], 0, HICCUP_NS);
+	nest_close(n, 0, HICCUP_NS, &stuck);
+	assert_int_equal(sources.count, 3);
+	for (uint32_t i = 0; i < sources.count; i++)
+		assert_int_equal(sources.row[i]->kernel_thread, sources.row[i]->id != 8);
+	nest_free(n);
+	sources_free(&sources);
+}
+
 static void test_random(void **state)
 {
 	unsigned stuck_out;
@@ -488,12 +521,13 @@ static void test_random(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[COUNT(drawings) + 2] = {
+	struct CMUnitTest tests[COUNT(drawings) + 3] = {
 		{"random nests", test_random, NULL, NULL, NULL},
+		cmocka_unit_test(test_kernel_threads_are_told),
 		{"random nests, a real-time sampler", test_random, NULL, NULL, (void *)&names},
 	};
 
 	for (unsigned i = 0; i < COUNT(drawings); i++)
-		tests[i + 2] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL, (void *)&drawings[i]};
+		tests[i + 3] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL, (void *)&drawings[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

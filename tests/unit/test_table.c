@@ -189,6 +189,34 @@ static void test_columns_count_characters(void **state)
 		    "\xc3\xa4\xc3\xb6\xc3\xbc        1000\n");
 }
 
+static void test_lines_go_across_the_columns(void **state)
+{
+	struct table *t = sources(46, 2);
+
+	(void)state;
+	table_line(t, "2", 8, 3,
+		   "[T01] a line is as long as the table is wide, then "
+		   "\xc3\xa4\xc3\xb6\xc3\xbc-a-word-that-is-longer-than-all-of-it");
+	table_line(t, NULL, 4, 0, "");
+	table_line(t, NULL, 4, 0, "short");
+	check_table(t, false,
+		    "  source              time  what it is\n"
+		    "  timer interrupt   412 us  the scheduler's...\n"
+		    "  nvme0q1          12.2 ms  disk\n"
+		    "        [T01] a line is as long as the table\n"
+		    "           is wide, then\n"
+		    "           \xc3\xa4\xc3\xb6\xc3\xbc-a-word-that-is-longer-than-all-of-it\n"
+		    "\n"
+		    "    short\n");
+	t = sources(80, 2);
+	table_line(t, "2", 4, 2, "dim, all of it");
+	check_table(t, true,
+		    "  source              time  what it is\n"
+		    "  timer interrupt   \033[1m412 us\033[0m  the scheduler's tick\n"
+		    "  \033[31mnvme0q1\033[0m          12.2 ms  disk\n"
+		    "    \033[2mdim, all of it\033[0m\n");
+}
+
 /* The cells are copies, and there may be many rows. */
 static void test_many_rows(void **state)
 {
@@ -233,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_styles_are_printed_when_on),
 		cmocka_unit_test(test_a_cut_cell_keeps_its_style),
 		cmocka_unit_test(test_columns_count_characters),
+		cmocka_unit_test(test_lines_go_across_the_columns),
 		cmocka_unit_test(test_many_rows),
 	};
 

@@ -1,0 +1,38 @@
+/* What to do about a source, with this machine's numbers in the command.
+ *
+ * Names that come from the machine never become part of a command: {comm} and {interface} are filled in only when they hold nothing but
+ * letters, digits and ._:@+-/ and do not begin with a dash; else, and where a value is not known, the placeholder stays as a word
+ * (COMM, IRQ, CPUS). */
+#ifndef CULPRIT_ADVISE_H
+#define CULPRIT_ADVISE_H
+
+#include "audit/book.h"
+#include "model/view.h"
+
+struct fill {
+	long cpu;                /* -1: not known */
+	const struct cpus *cpus; /* the measured ones; NULL or empty: not known */
+	const struct cpus *housekeeping;
+	long irq;              /* -1: none */
+	uint32_t pid;          /* 0: none, or several */
+	const char *comm;      /* any bytes; NULL: none */
+	const char *interface; /* the same */
+};
+
+#define FILL_NOTHING                                                                                                   \
+	{                                                                                                              \
+		.cpu = -1, .irq = -1                                                                                   \
+	}
+
+/* The text with its placeholders filled in; the caller frees it. NULL: out of memory. */
+char *fill_text(const char *text, const struct fill *f);
+
+/* The device that an IRQ's name ("eth0-TxRx-3", "nvme0q5", "virtio1-req.0") or a NAPI thread's ("napi/eth0-12") tells: "eth0", "nvme0",
+ * "virtio1", into buf; "" when it does not say. Returns buf. */
+char *device_of(const char *name, char *buf, size_t len);
+
+/* Gives each source of the view its cause and advice. What runs beside it, the tick's table, steal clock and SMI count decide where a
+ * name alone means several things, and view->advised is set. Call it when the view is complete, as often as it changes. 0 or -ENOMEM. */
+int advise(struct view *v);
+
+#endif

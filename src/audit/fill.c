@@ -1,0 +1,141 @@
+/* Filling in placeholders. A process chooses its own comm, and a driver its interrupts' names: whatever could mean anything to a shell
+ * stays out of the text. */
+#include "audit/advise.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_MAX  1024
+#define FIELD_MAX 16 /* of a placeholder's name */
+
+static bool is_harmless(const char *name)
+{
+	if (!name || !*name || *name == '-')
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && !strchr("._:@+-/", *name))
+			return false;
+	return true;
+}
+
+/* As /proc/irq/N/smp_affinity and the workqueues' cpumask take it: words of 32 bits from the left, commas between (lib/bitmap.c). */
+static void format_mask(const struct cpus *set, char *buf, size_t len)
+{
+	bool some = false;
+
+	buf[0] = 0;
+	for (int i = CPUS_MAX / 32; i-- > 0;) {
+		uint32_t word = set->bits[i / 2] >> (i % 2 ? 32 : 0);
+		size_t used = strlen(buf);
+
+		if (word || some || !i)
+			snprintf(buf + used, len - used, some ? ",%08" PRIx32 : "%" PRIx32, word);
+		some |= word != 0;
+	}
+}
+
+/* The value of a placeholder into buf; false: it has none. */
+static bool value_of(const struct fill *f, const char *field, char *buf, size_t len)
+{
+	const char *name = NULL;
+
+	if (!strcmp(field, "cpu") && f->cpu >= 0)
+		snprintf(buf, len, "%ld", f->cpu);
+	else if (!strcmp(field, "cpus") && f->cpus && !cpus_empty(f->cpus))
+		cpus_format(f->cpus, buf, len);
+	else if (!strcmp(field, "housekeeping") && f->housekeeping && !cpus_empty(f->housekeeping))
+		cpus_format(f->housekeeping, buf, len);
+	else if (!strcmp(field, "hkmask") && f->housekeeping && !cpus_empty(f->housekeeping))
+		format_mask(f->housekeeping, buf, len);
+	else if (!strcmp(field, "irq") && f->irq >= 0)
+		snprintf(buf, len, "%ld", f->irq);
+	else if (!strcmp(field, "pid") && f->pid)
+		snprintf(buf, len, "%" PRIu32, f->pid);
+	else if (!strcmp(field, "comm"))
+		name = f->comm;
+	else if (!strcmp(field, "interface"))
+		name = f->interface;
+	else
+		return false;
+	if (!strcmp(field, "comm") || !strcmp(field, "interface")) {
+		if (!is_harmless(name))
+			return false;
+		snprintf(buf, len, "%s", name);
+	}
+	return true;
+}
+
+/* "{cpus}" at the beginning of text: its name into field, and its length; 0: no placeholder is here. */
+static size_t placeholder(const char *text, char field[FIELD_MAX])
+{
+	static const char *const known[] = {"cpu", "cpus", "housekeeping", "hkmask", "irq", "pid", "comm", "interface"};
+
+	for (size_t i = 0; *text == '{' && i < sizeof(known) / sizeof(known[0]); i++) {
+		size_t len = strlen(known[i]);
+
+		if (!strncmp(text + 1, known[i], len) && text[1 + len] == '}') {
+			snprintf(field, FIELD_MAX, "%s", known[i]);
+			return len + 2;
+		}
+	}
+	return 0;
+}
+
+char *fill_text(const char *text, const struct fill *f)
+{
+	char field[FIELD_MAX], value[LIST_MAX], *out = NULL;
+	size_t size, used;
+	FILE *s = open_memstream(&out, &size);
+
+	if (!s)
+		return NULL;
+	for (; *text; text += used) {
+		used = placeholder(text, field);
+		if (!used) {
+			fputc(*text, s);
+			used = 1;
+			continue;
+		}
+		if (!value_of(f, field, value, sizeof(value)))
+			for (size_t i = 0; i <= strlen(field); i++)
+				value[i] = toupper((unsigned char)field[i]);
+		fputs(value, s);
+	}
+	if (fclose(s)) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}
+
+char *device_of(const char *name, char *buf, size_t len)
+{
+	/* What follows the device in the names that drivers give their queues' interrupts. */
+	static const char *const ends[] = {"-TxRx", "-rxtx", "-RxTx",  "-txrx",   "-tx",  "-rx",     "-Tx",
+					   "-Rx",   "-fp-",  "-input", "-output", "-req", "-config", "-Q"};
+	char *end = NULL, *at;
+
+	snprintf(buf, len, "%s", name);
+	if (!strncmp(buf, "napi/", 5)) {
+		memmove(buf, buf + 5, strlen(buf + 5) + 1);
+		end = strrchr(buf, '-');
+	} else if (!strncmp(buf, "nvme", 4)) {
+		end = strchr(buf, 'q');
+	} else {
+		for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+			if ((at = strstr(buf, ends[i])) && (!end || at < end))
+				end = at;
+	}
+	if (!end) {
+		buf[0] = 0;
+		return buf;
+	}
+	*end = 0;
+	at = strrchr(buf, '-'); /* "i40e-eth0-TxRx-0": the driver stands before it */
+	if (at)
+		memmove(buf, at + 1, strlen(at + 1) + 1);
+	return buf;
+}

@@ -1,0 +1,32 @@
+/* What the files of the text report share. */
+#ifndef CULPRIT_TEXT_H
+#define CULPRIT_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include "model/view.h"
+
+#define NAME_MAX_ESCAPED (4 * SOURCE_NAME + 8)
+
+#define BOLD "1"
+#define DIM  "2"
+
+struct page {
+	FILE *out;
+	const struct view *view;
+	bool colour, stacks;
+	unsigned width;
+};
+
+/* Escape sequences, or nothing where the page has no colour. */
+const char *text_style(const struct page *p, const char *sgr);
+const char *text_plain(const struct page *p);
+
+/* The table of a CPU's sources. index: the CPU's in the summary. */
+void text_sources(const struct page *p, uint32_t index);
+
+/* The sources of all CPUs that the cause book does not have. */
+void text_not_in_book(const struct page *p);
+
+#endif

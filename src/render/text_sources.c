@@ -1,0 +1,242 @@
+/* The table of a CPU's sources: who took the time, who asked for it, and what to do about it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/flow.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "render/render.h"
+#include "render/text.h"
+
+#define ROWS_MAX      16
+#define ADVICE_INDENT 11
+#define STRANGERS_MAX 12
+
+/* In a column: the points stand under each other. */
+static const char *share_of(uint64_t part, uint64_t whole, char *buf, size_t len)
+{
+	double percent = whole ? 100.0 * part / whole : 0;
+
+	if (percent > 0 && percent < 0.005)
+		snprintf(buf, len, "<0.01");
+	else
+		snprintf(buf, len, "%.2f", percent);
+	return buf;
+}
+
+const char *render_who(const struct source *s, char *buf, size_t len)
+{
+	char name[NAME_MAX_ESCAPED], id[32] = "";
+
+	escape_text(s->name, sizeof(s->name), name, sizeof(name));
+	if (s->kind == SOURCE_IRQ)
+		snprintf(id, sizeof(id), name[0] ? " (irq %u)" : "irq %u", s->id);
+	else if (s->kind == SOURCE_THREAD && s->id)
+		snprintf(id, sizeof(id), " [%u]", s->id);
+	snprintf(buf, len, "%s%s", name, id);
+	if (s->function) {
+		escape_text(s->function, SIZE_MAX, name, sizeof(name));
+		snprintf(buf + strlen(buf), len - strlen(buf), " > %s", name);
+	}
+	return buf;
+}
+
+static void note_row(struct table *t, const char *text)
+{
+	for (int i = 0; i < 5; i++)
+		table_cell(t, NULL, "");
+	table_cell(t, DIM, text);
+	table_end_row(t);
+}
+
+/* The asker that came most often; all three and their stacks with --stacks. */
+static void origin_rows(struct table *t, const struct origins *o, bool stacks)
+{
+	char comm[80], function[256], count[32], text[512];
+	uint32_t order[3], n = origins_top(o, order, stacks ? 3 : 1);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct origin *r = &o->row[order[i]];
+
+		escape_text(r->comm, sizeof(r->comm), comm, sizeof(comm));
+		escape_text(r->function ? r->function : "?", SIZE_MAX, function, sizeof(function));
+		format_count(r->count, count, sizeof(count));
+		if (r->tid)
+			snprintf(text, sizeof(text), "  by %s [%u] on cpu %u: %s (%s of %" PRIu64 ")", comm, r->tid,
+				 r->cpu, function, count, o->known);
+		else
+			snprintf(text, sizeof(text), "  by an interrupt on cpu %u: %s (%s of %" PRIu64 ")", r->cpu,
+				 function, count, o->known);
+		note_row(t, text);
+		for (int k = 0; stacks && k < r->nframes; k++) {
+			snprintf(text, sizeof(text), "      %s",
+				 escape_text(r->frame[k], SIZE_MAX, function, sizeof(function)));
+			note_row(t, text);
+		}
+	}
+}
+
+/* Below a source, from the table's left edge on, so that a command fits in one line. What a row above says already is not said again. */
+static void advice_row(struct table *t, const struct sources *sources, const uint32_t *order, uint32_t k)
+{
+	const struct source *s = sources->row[order[k]];
+	const char *advice = s->advice ? s->advice : "";
+	char text[640];
+
+	if (!s->cause)
+		return;
+	for (uint32_t i = 0; i < k; i++) {
+		const struct source *above = sources->row[order[i]];
+
+		if (above->cause && !strcmp(above->cause, s->cause) &&
+		    !strcmp(above->advice ? above->advice : "", advice))
+			advice = "as above";
+	}
+	snprintf(text, sizeof(text), "[%s] %s", s->cause, advice);
+	table_line(t, s->advice ? NULL : DIM, ADVICE_INDENT, strlen("[T01] "), text);
+}
+
+static void source_row(struct table *t, const struct source *s, uint64_t whole, bool stacks)
+{
+	char a[32], name[2 * NAME_MAX_ESCAPED];
+
+	table_cell(t, NULL, share_of(s->net.sum, whole, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
+	table_cell(t, NULL, format_count(s->net.count, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
+	table_cell(t, DIM, source_kind_name(s->kind));
+	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, render_who(s, name, sizeof(name)));
+	table_end_row(t);
+	if (s->affinity) {
+		snprintf(name, sizeof(name), "  may go to cpu %s", s->affinity);
+		note_row(t, name);
+	}
+	if (s->memory_of[0]) {
+		char comm[80];
+
+		snprintf(name, sizeof(name), "  memory of %s",
+			 escape_text(s->memory_of, sizeof(s->memory_of), comm, sizeof(comm)));
+		note_row(t, name);
+	}
+	if (s->origins)
+		origin_rows(t, s->origins, stacks);
+}
+
+/* A row for time without statistics of its own. */
+static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *kind, const char *text)
+{
+	char a[32];
+
+	table_cell(t, NULL, share_of(ns, whole, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(ns, a, sizeof(a)));
+	for (int i = 0; i < 2; i++)
+		table_cell(t, NULL, "");
+	table_cell(t, DIM, kind);
+	table_cell(t, DIM, text);
+	table_end_row(t);
+}
+
+static void declare_columns(struct table *t)
+{
+	static const char *const headings[] = {"share %", "time", "count", "max"};
+
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_column(t, headings[i], ALIGN_RIGHT, false);
+	table_column(t, "kind", ALIGN_LEFT, false);
+	table_column(t, "who", ALIGN_LEFT, true);
+}
+
+void text_sources(const struct page *p, uint32_t i)
+{
+	const struct cpu_summary *s = &p->view->summary.cpu[i];
+	uint32_t *order = calloc(s->sources.count + 1, sizeof(*order)), n, shown;
+	struct table *t = table_new(p->width, 2);
+	bool edge = !s->edge_ns;
+	uint64_t rest = 0;
+	char text[64];
+
+	if (!order || !t)
+		goto out;
+	declare_columns(t);
+	n = sources_rank(&s->sources, order);
+	shown = n > ROWS_MAX ? ROWS_MAX : n;
+	for (uint32_t k = 0; k < shown; k++) {
+		const struct source *row = s->sources.row[order[k]];
+
+		if (!edge && row->net.sum <= s->edge_ns) {
+			sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
+			edge = true;
+		}
+		source_row(t, row, s->hiccups.sum, p->stacks);
+		advice_row(t, &s->sources, order, k);
+	}
+	if (!edge)
+		sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
+	for (uint32_t k = shown; k < n; k++)
+		rest += s->sources.row[order[k]]->net.sum;
+	if (n > shown) {
+		snprintf(text, sizeof(text), "%u more sources (all in -f json)", n - shown);
+		sum_row(t, rest, s->hiccups.sum, "", text);
+	}
+	table_print(t, p->out, p->colour);
+out:
+	table_free(t);
+	free(order);
+}
+
+/* ---- what the cause book does not have ---- */
+
+static bool is_stranger(const struct source *s)
+{
+	bool idle = s->kind == SOURCE_THREAD && !s->id && !strncmp(s->name, "swapper/", 8);
+
+	return !s->cause && s->net.count && s->kind != SOURCE_OUTSIDE && !idle && strcmp(s->name, "(others)") &&
+	       !(s->function && s->function[0] == '[');
+}
+
+/* What there is to look up: the function, else the name. */
+static const char *stranger_name(const struct source *s)
+{
+	return s->function ? s->function : s->name;
+}
+
+static bool listed(const struct source *const *some, uint32_t n, const struct source *s)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!strcmp(stranger_name(some[i]), stranger_name(s)))
+			return true;
+	return false;
+}
+
+void text_not_in_book(const struct page *p)
+{
+	const struct source *some[STRANGERS_MAX];
+	char name[NAME_MAX_ESCAPED];
+	uint32_t n = 0, more = 0;
+	struct flow f;
+
+	for (uint32_t i = 0; p->view->advised && i < p->view->summary.ncpus; i++) {
+		const struct sources *t = &p->view->summary.cpu[i].sources;
+
+		for (uint32_t k = 0; k < t->count; k++) {
+			if (!is_stranger(t->row[k]) || listed(some, n, t->row[k]))
+				continue;
+			if (n < STRANGERS_MAX)
+				some[n++] = t->row[k];
+			else
+				more++;
+		}
+	}
+	if (!n)
+		return;
+	fputc('\n', p->out);
+	flow_start(&f, p->out, p->width, "not in the book: ", ", ", "  ");
+	for (uint32_t i = 0; i < n; i++)
+		flow_add(&f, "%s", escape_text(stranger_name(some[i]), SIZE_MAX, name, sizeof(name)));
+	if (more)
+		flow_add(&f, "%u more", more);
+	flow_add(&f, "worth adding");
+	flow_end(&f);
+}

@@ -1,0 +1,274 @@
+/* From a whole view to causes and advice: what runs beside a source, the tick's table and the evidence decide; the commands have this
+ * machine's numbers, and no name that a stranger chose. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/advise.h"
+
+static struct view v;
+
+static int begin(void **state)
+{
+	static const unsigned cpus[] = {3};
+
+	(void)state;
+	memset(&v, 0, sizeof(v));
+	v.cpu = calloc(1, sizeof(*v.cpu));
+	v.cpu[0].observed_ns = 60000000000;
+	cpus_parse("3", &v.run.cpus, NULL, 0);
+	cpus_parse("0-2", &v.run.housekeeping, NULL, 0);
+	return summary_init(&v.summary, cpus, 1);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	view_free(&v);
+	return 0;
+}
+
+static struct source *add(enum source_kind kind, uint32_t id, const char *name, const char *function, unsigned count)
+{
+	struct sources *t = &v.summary.cpu[0].sources;
+	struct source *s = t->row[sources_find(t, kind, id, name, function)];
+
+	while (count--)
+		hist_add(&s->net, 1000);
+	return s;
+}
+
+static void kept(uint32_t dependency, unsigned count)
+{
+	struct record r = {.kind = RECORD_TICK, .id = dependency, .arg = 812, .name = "app"};
+
+	while (count--)
+		ticks_add(&v.summary.cpu[0].ticks, &r);
+}
+
+static void assert_cause(const struct source *s, const char *id)
+{
+	assert_int_equal(advise(&v), 0);
+	if (!s->cause || strcmp(s->cause, id))
+		fail_msg("%s > %s is %s, not %s", s->name, s->function, s->cause ? s->cause : "none", id);
+}
+
+static struct source *tick(void)
+{
+	return add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 100);
+}
+
+static void test_the_tick_of_a_plain_cpu(void **state)
+{
+	struct source *s = tick();
+
+	(void)state;
+	kept(4, 10); /* says nothing here */
+	assert_cause(s, "T01");
+	assert_string_equal(s->advice, "boot with nohz_full=3");
+}
+
+static void test_the_tick_of_a_nohz_full_cpu(void **state)
+{
+	static const struct {
+		uint32_t dependency;
+		const char *id;
+	} is[] = {{1, "T04"}, {2, "T05"}, {4, "T02"}, {8, "T06"}, {16, "T07"}, {32, "T08"}};
+	struct source *s = tick();
+
+	(void)state;
+	cpus_parse("3", &v.host.nohz_full, NULL, 0);
+	assert_cause(s, "T01");
+	assert_non_null(strstr(s->advice, "nothing was seen that kept"));
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		kept(is[i].dependency, 10 + i);
+		assert_cause(s, is[i].id);
+	}
+}
+
+static void test_who_keeps_the_tick_for_the_scheduler(void **state)
+{
+	struct source *s = tick();
+
+	(void)state;
+	cpus_parse("3", &v.host.nohz_full, NULL, 0);
+	kept(4, 10);
+	assert_cause(s, "T02");
+	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_period_timer", 5);
+	assert_cause(s, "T09");
+	add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 5);
+	assert_cause(s, "T03");
+	assert_string_equal(s->advice, "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime");
+}
+
+static void test_throttling(void **state)
+{
+	struct source *s = add(SOURCE_THREAD, 7, "bash", "[throttled]", 3);
+
+	(void)state;
+	assert_cause(s, "T18");
+	add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 1);
+	assert_cause(s, "T03");
+}
+
+static void test_outside_by_evidence(void **state)
+{
+	struct source *alone = add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 5);
+	struct source *together = add(SOURCE_OUTSIDE, 0, "simultaneous", NULL, 5);
+	struct source *steal = add(SOURCE_OUTSIDE, 0, "steal", NULL, 5);
+	struct source *untraced = add(SOURCE_OUTSIDE, 0, "not traced", NULL, 5);
+
+	(void)state;
+	assert_cause(alone, "H01");
+	assert_cause(together, "H01");
+	assert_cause(steal, "H14");
+	assert_null(untraced->cause);
+	v.cpu[0].smi_known = true;
+	assert_cause(alone, "H08");
+	assert_cause(together, "H11");
+	v.cpu[0].smi_count = 2;
+	assert_cause(alone, "H01");
+	assert_cause(together, "H01");
+	v.cpu[0].smi_known = false;
+	strcpy(v.host.hypervisor, "KVM");
+	assert_cause(alone, "H15");
+	assert_cause(together, "H14");
+	assert_cause(steal, "H14");
+}
+
+static void test_what_runs_beside(void **state)
+{
+	struct source *stopper = add(SOURCE_THREAD, 20, "migration/3", NULL, 5);
+	struct source *nmi = add(SOURCE_NMI, 0, "NMI", "perf_event_nmi_handler", 5);
+
+	(void)state;
+	stopper->kernel_thread = true;
+	assert_cause(stopper, "K20");
+	add(SOURCE_VECTOR, 236, "local_timer", "watchdog_timer_fn", 5);
+	assert_cause(stopper, "T17");
+	assert_string_equal(stopper->advice, "echo 0-2 > /proc/sys/kernel/watchdog_cpumask");
+	assert_cause(nmi, "H02");
+	add(SOURCE_NMI, 0, "NMI", "perf_event_nmi_handler", 6000); /* a hundred a second */
+	assert_cause(nmi, "H03");
+}
+
+static void test_numbers_are_filled_in(void **state)
+{
+	struct source *irq = add(SOURCE_IRQ, 36, "eth0-TxRx-3", "e1000_intr [e1000]", 1);
+	struct source *thread = add(SOURCE_THREAD, 812, "bash", NULL, 1);
+	struct source *several = add(SOURCE_THREAD, 0, "make", NULL, 1);
+
+	(void)state;
+	assert_cause(irq, "I01");
+	assert_string_equal(irq->advice, "echo 0-2 > /proc/irq/36/smp_affinity_list");
+	assert_cause(thread, "K34");
+	assert_string_equal(thread->advice, "taskset -pc 0-2 812");
+	assert_cause(several, "K34");
+	assert_string_equal(several->advice, "taskset -pc 0-2 PID");
+}
+
+/* The name of a thread is its own choice, and that of an interrupt its driver's. */
+static void test_hostile_names_stay_out(void **state)
+{
+	static const char *const names[] = {"$(reboot)", "a;reboot", "`x`", "a b", "-rf", "x\ny", "a'b",
+					    "a\"b",      "\x1b[2J",  "a|b", "a&b", "*",   "~"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct fill f = FILL_NOTHING;
+		struct source *s = add(SOURCE_THREAD, 900 + i, names[i], NULL, 1);
+		char *text;
+
+		f.comm = f.interface = names[i];
+		text = fill_text("pkill '{comm}' {interface}", &f);
+		assert_string_equal(text, "pkill 'COMM' INTERFACE");
+		free(text);
+		assert_int_equal(advise(&v), 0);
+		assert_null(strstr(s->advice, names[i]));
+	}
+	for (const struct cause *c = causes; c->id; c++) {
+		const char *const texts[] = {c->advice, c->undo, c->fix, c->confirm};
+
+		for (size_t i = 0; i < 4; i++) {
+			struct fill f = {.cpu = 1, .irq = 2, .pid = 3, .comm = "\x1b;reboot\x1b", .interface = "\x1b"};
+			char *text = texts[i] ? fill_text(texts[i], &f) : NULL;
+
+			if (text && strchr(text, '\x1b'))
+				fail_msg("%s takes a hostile name: %s", c->id, text);
+			free(text);
+		}
+	}
+}
+
+static void test_text_is_filled(void **state)
+{
+	struct cpus cpus, many;
+	struct fill nothing = FILL_NOTHING, f = FILL_NOTHING;
+	char *text;
+
+	(void)state;
+	cpus_parse("4-7", &cpus, NULL, 0);
+	cpus_parse("0-3,40", &many, NULL, 0);
+	f = (struct fill){.cpu = 5,
+			  .cpus = &cpus,
+			  .housekeeping = &many,
+			  .irq = 0,
+			  .pid = 9,
+			  .comm = "kworker/3:1-x",
+			  .interface = "eth0.7"};
+	text = fill_text("{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface} ${x} {print} {cpu", &f);
+	assert_string_equal(text, "5 4-7 0-3,40 100,0000000f 0 9 kworker/3:1-x eth0.7 ${x} {print} {cpu");
+	free(text);
+	text = fill_text("{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface}", &nothing);
+	assert_string_equal(text, "CPU CPUS HOUSEKEEPING HKMASK IRQ PID COMM INTERFACE");
+	free(text);
+}
+
+static void test_devices_by_name(void **state)
+{
+	static const char *const is[][2] = {
+		{"eth0-TxRx-3", "eth0"},
+		{"i40e-eth1-TxRx-0", "eth1"},
+		{"enp1s0f0-rx-1", "enp1s0f0"},
+		{"nvme0q5", "nvme0"},
+		{"virtio1-req.0", "virtio1"},
+		{"virtio0-input.0", "virtio0"},
+		{"napi/eth0-12", "eth0"},
+		{"irq/24-eth0-TxRx", "eth0"},
+		{"timer", ""},
+		{"", ""},
+		{"-TxRx-", ""},
+		{"mlx5_comp3@pci:0000:01:00.0", ""},
+	};
+	char buf[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++)
+		assert_string_equal(device_of(is[i][0], buf, sizeof(buf)), is[i][1]);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_the_tick_of_a_plain_cpu),
+		TEST(test_the_tick_of_a_nohz_full_cpu),
+		TEST(test_who_keeps_the_tick_for_the_scheduler),
+		TEST(test_throttling),
+		TEST(test_outside_by_evidence),
+		TEST(test_what_runs_beside),
+		TEST(test_numbers_are_filled_in),
+		TEST(test_hostile_names_stay_out),
+		TEST(test_text_is_filled),
+		TEST(test_devices_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

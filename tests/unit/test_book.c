@@ -1,0 +1,281 @@
+/* The cause book: whole, without contradictions, and found by every name that means one of its causes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/book.h"
+#include "record.h"
+
+static void assert_cause(const struct cause *c, const char *id, const char *what)
+{
+	if (!c || strcmp(c->id, id))
+		fail_msg("%s is %s, not %s", what, c ? c->id : "none", id);
+}
+
+/* Letters, and how many entries each group has: numbers from 1 without a gap, but for threads. */
+static void test_all_entries_are_there(void **state)
+{
+	static const struct {
+		char letter;
+		unsigned numbers, entries;
+	} groups[] = {{'T', 29, 29}, {'I', 11, 11}, {'P', 25, 25}, {'W', 7, 7},  {'S', 8, 8},
+		      {'K', 35, 31}, {'F', 11, 11}, {'X', 4, 4},   {'H', 17, 17}};
+	unsigned total = 0, counted = 0;
+
+	(void)state;
+	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+		unsigned have = 0;
+		char id[8];
+
+		for (unsigned i = 1; i <= groups[g].numbers; i++) {
+			snprintf(id, sizeof(id), "%c%02u", groups[g].letter, i);
+			have += cause_by_id(id) != NULL;
+		}
+		if (have != groups[g].entries)
+			fail_msg("group %c has %u entries, not %u", groups[g].letter, have, groups[g].entries);
+		total += have;
+	}
+	for (const struct cause *c = causes; c->id; c++)
+		counted++;
+	assert_int_equal(total, 143);
+	assert_int_equal(counted, total);
+	assert_int_equal(causes_count, total);
+}
+
+static void test_entries_are_whole(void **state)
+{
+	(void)state;
+	for (const struct cause *c = causes; c->id; c++) {
+		const char *const required[] = {c->group,   c->title, c->what,  c->why,
+						c->confirm, c->fix,   c->since, c->source};
+
+		for (size_t i = 0; i < sizeof(required) / sizeof(required[0]); i++)
+			if (!required[i] || strlen(required[i]) < 2)
+				fail_msg("%s lacks field %zu", c->id, i);
+		if (c->undo && !c->advice)
+			fail_msg("%s: undo without advice", c->id);
+		assert_ptr_equal(cause_by_id(c->id), c);
+	}
+	assert_null(cause_by_id("T00"));
+	assert_null(cause_by_id(""));
+	assert_null(cause_by_id("T011"));
+	assert_ptr_equal(cause_by_id("k01"), cause_by_id("K01"));
+}
+
+static void test_no_two_rows_fight(void **state)
+{
+	(void)state;
+	for (const struct cause_match *a = cause_matches; a->kind; a++)
+		for (const struct cause_match *b = a + 1; b->kind; b++)
+			if (!strcmp(a->kind, b->kind) && !strcmp(a->pattern, b->pattern))
+				fail_msg("%s %s is both %s and %s", a->kind, a->pattern, a->cause->id, b->cause->id);
+}
+
+/* A name that the pattern means: "kworker/[0-9]*" is "kworker/7x". */
+static void name_for(const char *pattern, char *name, size_t len)
+{
+	size_t n = 0;
+
+	for (; *pattern && n + 2 < len; pattern++) {
+		if (*pattern == '*') {
+			name[n++] = 'x';
+		} else if (*pattern == '[') {
+			name[n++] = '7';
+			pattern = strchr(pattern, ']');
+		} else {
+			name[n++] = *pattern;
+		}
+	}
+	name[n] = 0;
+}
+
+/* The source of a report that has this name. */
+static struct source source_for(const char *kind, const char *name)
+{
+	static const struct {
+		const char *kind;
+		enum source_kind source;
+		const char *name;
+	} carriers[] = {
+		{"hrtimer", SOURCE_VECTOR, "local_timer"},
+		{"timer", SOURCE_SOFTIRQ, "TIMER"},
+		{"csd", SOURCE_VECTOR, "call_function"},
+		{"irqwork", SOURCE_VECTOR, "irq_work"},
+		{"work", SOURCE_THREAD, "kworker/3:1"},
+		{"stopper", SOURCE_THREAD, "migration/3"},
+		{"nmi", SOURCE_NMI, "NMI"},
+	};
+	struct source s = {.kind = SOURCE_THREAD, .id = 812, .kernel_thread = true};
+
+	for (size_t i = 0; i < sizeof(carriers) / sizeof(carriers[0]); i++)
+		if (!strcmp(carriers[i].kind, kind)) {
+			s.kind = carriers[i].source;
+			s.id = s.kind == SOURCE_SOFTIRQ ? 1 : 812;
+			snprintf(s.name, sizeof(s.name), "%s", carriers[i].name);
+			s.function = name;
+			return s;
+		}
+	if (!strcmp(kind, "softirq")) {
+		s.kind = SOURCE_SOFTIRQ;
+		s.id = atoi(name);
+		snprintf(s.name, sizeof(s.name), "%s", softirq_name(s.id));
+	} else if (!strcmp(kind, "tlbreason")) {
+		s.kind = SOURCE_VECTOR;
+		snprintf(s.name, sizeof(s.name), "call_function");
+		s.function = tlb_reason_name(atoi(name));
+	} else {
+		assert_string_equal(kind, "comm");
+		snprintf(s.name, sizeof(s.name), "%.*s", SOURCE_NAME - 1, name);
+	}
+	return s;
+}
+
+/* tests/fixtures/causes.tsv: kind, pattern, and the id that a name of that pattern must lead to. */
+static void test_every_pattern_leads_to_its_cause(void **state)
+{
+	FILE *f = fopen("tests/fixtures/causes.tsv", "re");
+	char line[256], name[128], id[8], kind[32], pattern[128], function[160];
+	unsigned n = 0;
+
+	(void)state;
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		struct source s;
+
+		assert_int_equal(sscanf(line, "%31s %127s %7s", kind, pattern, id), 3);
+		name_for(pattern, name, sizeof(name));
+		assert_int_equal(fnmatch(pattern, name, 0), 0);
+		assert_cause(cause_match(kind, name), id, name);
+		n++;
+		if (!strcmp(kind, "irqrow") || !strcmp(kind, "tickdep"))
+			continue;
+		s = source_for(kind, name);
+		assert_cause(cause_of(&s), id, name);
+		if (s.function && strcmp(kind, "tlbreason")) {
+			snprintf(function, sizeof(function), "%s.isra.0 [some_module]", name);
+			s.function = function;
+			assert_cause(cause_of(&s), id, function);
+		}
+	}
+	fclose(f);
+	assert_int_equal(n, 319);
+}
+
+/* ---- sources, as the join names them ---- */
+
+static void test_the_most_specific_row_wins(void **state)
+{
+	(void)state;
+	assert_cause(cause_match("comm", "kworker/u8:2"), "K09", "kworker/u8:2");
+	assert_cause(cause_match("comm", "kworker/3:1H"), "K07", "kworker/3:1H");
+	assert_cause(cause_match("comm", "kworker/R-ext4"), "K09", "kworker/R-ext4");
+	/* exact before glob */
+	assert_cause(cause_match("timer", "dev_watchdog"), "T27", "dev_watchdog");
+	assert_cause(cause_match("timer", "e1000_watchdog"), "K13", "e1000_watchdog");
+	assert_null(cause_match("comm", "bash"));
+	assert_null(cause_match("no such kind", "vmstat_update"));
+}
+
+static void test_sources_lead_to_causes(void **state)
+{
+	static const struct {
+		struct source s;
+		const char *id; /* NULL: none */
+	} is[] = {
+		{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .kernel_thread = true, .function = "vmstat_update"},
+		 "K01"},
+		{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .kernel_thread = true, .function = "some_work [mod]"},
+		 "K07"},
+		{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .kernel_thread = true}, "K07"},
+		{{.kind = SOURCE_THREAD, .name = "ktimers/3", .kernel_thread = true, .function = "process_timeout"},
+		 "T10"},
+		{{.kind = SOURCE_THREAD, .name = "unheard-of", .kernel_thread = true}, NULL},
+		{{.kind = SOURCE_THREAD, .name = "bash", .id = 7}, "K34"},
+		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "tick_nohz_handler"}, "T01"},
+		{{.kind = SOURCE_VECTOR, .name = "local_timer"}, "T01"},
+		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "some_timer [mod]"}, NULL},
+		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "[unknown 0xffffffff81000000]"}, "T01"},
+		{{.kind = SOURCE_VECTOR, .name = "reschedule"}, "P01"},
+		{{.kind = SOURCE_VECTOR, .name = "call_function"}, "P05"},
+		{{.kind = SOURCE_VECTOR, .name = "call_function_single"}, "P05"},
+		{{.kind = SOURCE_VECTOR, .name = "call_function", .function = "unheard_of"}, NULL},
+		{{.kind = SOURCE_VECTOR, .name = "call_function", .function = "remote shootdown"}, "P05"},
+		{{.kind = SOURCE_VECTOR, .name = "call_function_single", .function = "kvm_mmu_something"}, "P22"},
+		{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "kvm_something"}, "I07"},
+		{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "unheard_of"}, "S01"},
+		{{.kind = SOURCE_SOFTIRQ, .id = 9, .name = "RCU"}, "S07"},
+		{{.kind = SOURCE_VECTOR, .name = "irq_work"}, "W01"},
+		{{.kind = SOURCE_VECTOR, .name = "thermal_apic"}, "I08"},
+		{{.kind = SOURCE_VECTOR, .name = "threshold_apic"}, "I09"},
+		{{.kind = SOURCE_VECTOR, .name = "deferred_error_apic"}, "I09"},
+		{{.kind = SOURCE_VECTOR, .name = "error_apic"}, "I10"},
+		{{.kind = SOURCE_VECTOR, .name = "spurious_apic"}, "I10"},
+		{{.kind = SOURCE_VECTOR, .name = "x86_platform_ipi"}, "I11"},
+		{{.kind = SOURCE_VECTOR, .name = "unknown"}, NULL},
+		{{.kind = SOURCE_NMI, .name = "NMI", .function = "perf_event_nmi_handler"}, "H02"},
+		{{.kind = SOURCE_NMI, .name = "NMI"}, "H02"},
+		{{.kind = SOURCE_NMI, .name = "NMI", .function = "unheard_of"}, NULL},
+		{{.kind = SOURCE_IRQ, .id = 36, .name = "eth0-TxRx-3", .function = "e1000_intr [e1000]"}, "I01"},
+		{{.kind = SOURCE_IRQ, .id = 36, .name = ""}, "I01"},
+		{{.kind = SOURCE_IRQ, .id = 37, .name = "nvme0q5", .function = "nvme_irq [nvme]"}, "I02"},
+		{{.kind = SOURCE_IRQ, .id = 38, .name = "virtio1-req.0"}, "I02"},
+		/* work mlx5* does not mean its interrupt handlers */
+		{{.kind = SOURCE_IRQ, .id = 39, .name = "mlx5_comp3", .function = "mlx5_irq_int_handler [mlx5_core]"},
+		 "I01"},
+		{{.kind = SOURCE_FAULT, .name = "page fault"}, "F01"},
+		{{.kind = SOURCE_OUTSIDE, .name = "not traced"}, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		const struct cause *c = cause_of(&is[i].s);
+		const char *what = is[i].s.function ? is[i].s.function : is[i].s.name;
+
+		if (is[i].id)
+			assert_cause(c, is[i].id, what);
+		else if (c)
+			fail_msg("%s is %s, not none", what, c->id);
+	}
+}
+
+static void test_names_are_explained(void **state)
+{
+	static const char *const is[][2] = {
+		{"vmstat_update", "K01"}, {"vmstat_update.isra.0", "K01"},
+		{"kworker/u8:2", "K09"},  {"local_timer", "T01"},
+		{"LOC", "T01"},           {"loc", "T01"},
+		{"TIMER", "S01"},         {"net_rx", "S03"},
+		{"nvme0q5", "I02"},       {"mlx5e_stats [mlx5_core]", "K13"},
+		{"reschedule", "P01"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++)
+		assert_cause(cause_of_name(is[i][0]), is[i][1], is[i][0]);
+	assert_null(cause_of_name("unheard_of"));
+	assert_null(cause_of_name(""));
+	assert_null(cause_of_name("[unknown 0x0]"));
+	assert_null(cause_of_name("*"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_entries_are_there),
+		cmocka_unit_test(test_entries_are_whole),
+		cmocka_unit_test(test_no_two_rows_fight),
+		cmocka_unit_test(test_every_pattern_leads_to_its_cause),
+		cmocka_unit_test(test_the_most_specific_row_wins),
+		cmocka_unit_test(test_sources_lead_to_causes),
+		cmocka_unit_test(test_names_are_explained),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
