@@ -69,7 +69,7 @@ SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
 ALL_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(SANFLAGS) -D_GNU_SOURCE -DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CFLAGS)
 LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib) -lm
 
-PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/render/*.c src/audit/*.c)
+PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(O)/causes.o
 LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
@@ -124,7 +124,7 @@ LIVE	:= $(sort $(wildcard tests/live/*.t))
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka -lm
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka -lm -lz
 
 $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
 	$(call say,CC,$<)
@@ -166,7 +166,7 @@ $(O)/.setup-fuzz: tools/setup Makefile
 $(O)/fuzz/%: tests/fuzz/%.c $(PURE_SRC) $(O)/causes.c $(wildcard src/*/*.h) | $(O)/.setup-fuzz
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) $(O)/causes.c -lm
+	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) $(O)/causes.c -lm -lz
 
 fuzz: $(O)/.setup-fuzz ## fuzz the readers of foreign text, each for FUZZ_S seconds (60)
 	$(Q)$(MAKE) --no-print-directory $(FUZZ)

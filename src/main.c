@@ -7,6 +7,8 @@
 
 static const struct command commands[] = {
 	{&run_usage, cmd_run},
+	{&record_usage, cmd_record},
+	{&report_usage, cmd_report},
 	{&osnoise_usage, cmd_osnoise},
 };
 

@@ -18,6 +18,12 @@ struct command {
 extern const struct opt_command run_usage;
 int cmd_run(int argc, char **argv);
 
+extern const struct opt_command record_usage;
+int cmd_record(int argc, char **argv);
+
+extern const struct opt_command report_usage;
+int cmd_report(int argc, char **argv);
+
 extern const struct opt_command osnoise_usage;
 int cmd_osnoise(int argc, char **argv);
 

@@ -62,9 +62,11 @@ struct run {
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t duration_ns;
 	bool threshold_auto;
-	bool real_time;      /* the samplers have a real-time priority */
-	bool symbols_hidden; /* the kernel hides its addresses: functions have no names */
-	bool traced;         /* false: --no-trace */
+	bool real_time;       /* the samplers have a real-time priority */
+	bool symbols_hidden;  /* the kernel hides its addresses: functions have no names */
+	bool traced;          /* false: --no-trace */
+	bool part;            /* of a recording's time only: what was counted over the whole does not compare */
+	char incomplete[160]; /* what a recording lacks; "": nothing */
 	struct cpus cpus, housekeeping;
 	char **not_observed; /* tracepoints that this kernel lacks */
 	uint32_t nnot_observed;

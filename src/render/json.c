@@ -36,6 +36,7 @@ static void write_run(struct json *j, const struct run *r)
 	json_string(j, "started", r->started);
 	json_u64(j, "started_monotonic_ns", r->started_ns);
 	json_u64(j, "duration_ns", r->duration_ns);
+	json_string(j, "incomplete", r->incomplete[0] ? r->incomplete : NULL);
 	json_bool(j, "traced", r->traced);
 	json_string(j, "threshold", r->threshold_auto ? "auto" : "given");
 	write_cpus(j, "cpus", &r->cpus);

@@ -26,6 +26,8 @@ struct format {
 	int (*hiccup)(const struct view *view, uint32_t index, const struct account *account, FILE *out);
 };
 
+#define FORMATS_HELP "text (default), json; csv, jsonl: each hiccup as it comes, a line each"
+
 extern const struct format formats[];    /* ends with a row of zeros */
 extern const char *const format_names[]; /* the same, for opt_set_choice */
 

@@ -57,6 +57,8 @@ static void write_head(const struct page *p)
 		flow_add(&f, "%s guest", escape_text(h->hypervisor, sizeof(h->hypervisor), text, sizeof(text)));
 	flow_add(&f, "%s", format_ns(p->view->run.duration_ns, text, sizeof(text)));
 	flow_end(&f);
+	if (p->view->run.incomplete[0])
+		fprintf(p->out, "%sincomplete: %s%s\n", text_style(p, BOLD), p->view->run.incomplete, text_plain(p));
 }
 
 static void write_numbers(const struct page *p, const struct cpu_summary *s, const struct cpu_run *r)
@@ -148,6 +150,10 @@ static void write_closure(const struct page *p, const struct cpu_run *r)
 
 	if (!p->view->run.traced)
 		return;
+	if (!r->closure_known && (p->view->run.incomplete[0] || p->view->run.part)) {
+		fprintf(p->out, "  closure: not checked, this is a part of what the kernel's counters cover\n");
+		return;
+	}
 	if (!r->closure_known) {
 		fprintf(p->out,
 			"  closure: not checked, the CPU was too busy to read its counters between two interrupts\n");

@@ -1,0 +1,108 @@
+#include "cmd/live.h"
+
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+
+#define PROGRESS_NS (250 * NSEC_PER_MSEC)
+
+static void show_progress(const struct view *v, uint64_t elapsed_ns, uint64_t duration_ns)
+{
+	uint64_t hiccups = 0, worst = v->summary.nworst ? v->summary.worst[0].duration_ns : 0;
+	char line[160], a[32], b[32], c[32], d[32];
+
+	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		hiccups += v->summary.cpu[i].hiccups.count;
+	snprintf(line, sizeof(line), "%s of %s · %s hiccups · worst %s", format_ns(elapsed_ns, a, sizeof(a)),
+		 format_ns(duration_ns, b, sizeof(b)), format_count(hiccups, c, sizeof(c)),
+		 format_ns(worst, d, sizeof(d)));
+	say_progress(line);
+}
+
+/* False: whoever takes them takes no more. */
+static bool hand_on(struct live *l, struct collect *c)
+{
+	const struct account *a;
+	uint32_t index;
+
+	if (!l->hiccup)
+		return true;
+	while ((a = collect_next(c, &index)))
+		l->hiccup(l->ctx, index, a);
+	return l->flush(l->ctx);
+}
+
+static void measure(struct live *l, struct collect *c, struct recorder *recorder)
+{
+	const struct measure *m = l->measure;
+	bool progress = !m->quiet && isatty(STDERR_FILENO);
+	uint64_t begin = l->view->run.started_ns, shown = begin, now;
+	bool recording = recorder;
+
+	while (measure_wait(m, begin)) {
+		if (!collect_poll(c) || !hand_on(l, c))
+			break;
+		if (recording)
+			recording = recorder_poll(recorder);
+		now = measure_now();
+		if (progress && now - shown >= PROGRESS_NS) {
+			show_progress(l->view, now - begin, m->duration_ns);
+			shown = now;
+		}
+	}
+	if (progress)
+		say_progress("");
+}
+
+/* From the window's begin to its end. */
+static int run_window(struct live *l, struct collect *c, struct recorder *recorder)
+{
+	int code, bad = 0;
+
+	if (recorder && recorder_head(recorder, l->view))
+		return EXIT_ERROR;
+	if (collect_begin(c))
+		return EXIT_ERROR;
+	if (recorder)
+		recorder_begun(recorder, l->view);
+	measure_announce(l->measure);
+	if (l->begin)
+		l->begin(l->ctx);
+	measure(l, c, recorder);
+	collect_stop(c);
+	hand_on(l, c);
+	collect_end(c);
+	if (recorder) {
+		bad = recorder_end(recorder, l->view);
+		l->stats = recorder_stats(recorder);
+	}
+	code = l->end(l->ctx);
+	return bad ? EXIT_ERROR : code;
+}
+
+int live_run(struct live *l)
+{
+	struct collect_options co = measure_collect(l->measure);
+	struct recorder *recorder = NULL;
+	struct collect *c;
+	int code = EXIT_ERROR;
+
+	measure_catch_signals();
+	if (l->record_to) {
+		recorder = recorder_open(l->record_to, l->force, &l->measure->housekeeping);
+		if (!recorder)
+			return EXIT_ERROR;
+		co.tap = recorder_tap(recorder);
+	}
+	c = collect_open(&co, l->view, &measure_stop);
+	if (c)
+		code = run_window(l, c, recorder);
+	else if (measure_stop)
+		complain("ended before the window opened: nothing was measured");
+	if (c)
+		collect_close(c);
+	recorder_close(recorder);
+	return code;
+}

@@ -1,0 +1,140 @@
+#include "cmd/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "audit/advise.h"
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+
+static const struct format *format_of(const struct output *o)
+{
+	return &formats[o->format];
+}
+
+static int write_failed(const struct output *o, int error)
+{
+	return complain("writing the report to %s: %s", o->path ? o->path : "standard output", strerror(error));
+}
+
+int output_open(struct output *o)
+{
+	int fd;
+
+	o->file = stdout;
+	if (!o->path)
+		return 0;
+	o->made = access(o->path, F_OK);
+	fd = open(o->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return complain("cannot write to %s: %s; choose another file with -o", o->path, strerror(errno));
+	o->file = fdopen(fd, "w");
+	return o->file ? 0 : complain("out of memory");
+}
+
+bool output_lines(const struct output *o)
+{
+	return format_of(o)->hiccup;
+}
+
+/* What the file held goes when there is something to write. */
+static void cut(struct output *o)
+{
+	if (o->path && ftruncate(fileno(o->file), 0)) {
+		/* a pipe or a device: nothing to cut */
+	}
+}
+
+void output_begin(struct output *o)
+{
+	const struct format *f = format_of(o);
+
+	if (!f->write)
+		cut(o);
+	if (f->head)
+		f->head(o->file);
+}
+
+void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a)
+{
+	if (format_of(o)->hiccup)
+		format_of(o)->hiccup(v, index, a, o->file);
+}
+
+bool output_flush(struct output *o)
+{
+	if (format_of(o)->hiccup && !o->error && (fflush(o->file) || ferror(o->file)))
+		o->error = errno ? errno : EIO;
+	return !o->error;
+}
+
+void output_explain(struct view *v)
+{
+	if (advise(v))
+		say("out of memory: some sources have no advice");
+}
+
+/* Lines have no place for what a report would say of the run as a whole. */
+static void say_rest(const struct view *v)
+{
+	char a[32], b[32];
+
+	if (v->run.incomplete[0])
+		say("%s: incomplete: %s", v->host.hostname, v->run.incomplete);
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		const struct cpu_run *r = &v->cpu[i];
+
+		if (r->hiccups_lost)
+			say("CPU %u: %s hiccups have no line, %s in all: they came faster than they could be read",
+			    v->summary.cpu[i].cpu, format_count(r->hiccups_lost, a, sizeof(a)),
+			    format_ns(r->hiccups_lost_ns, b, sizeof(b)));
+		if (r->ended)
+			say("CPU %u: ended early, after %s: %s", v->summary.cpu[i].cpu,
+			    format_ns(r->observed_ns, a, sizeof(a)), r->ended);
+	}
+}
+
+int output_end(struct output *o, const struct view *const *views, uint32_t n)
+{
+	struct render_options r = {.width = 100, .stacks = o->stacks};
+	struct winsize size;
+
+	if (!format_of(o)->write) {
+		for (uint32_t i = 0; i < n; i++)
+			say_rest(views[i]);
+		return output_flush(o) ? 0 : write_failed(o, o->error);
+	}
+	cut(o);
+	if (isatty(fileno(o->file))) {
+		const char *no_colour = getenv("NO_COLOR");
+
+		r.colour = !(no_colour && no_colour[0]);
+		if (!ioctl(fileno(o->file), TIOCGWINSZ, &size) && size.ws_col >= 40)
+			r.width = size.ws_col < 120 ? size.ws_col : 120;
+	}
+	if (format_of(o)->write(views, n, &r, o->file) || fflush(o->file) || ferror(o->file))
+		return write_failed(o, errno);
+	o->made = false; /* whatever fails now, the report is there */
+	return 0;
+}
+
+int output_close(struct output *o, int code)
+{
+	bool bad;
+
+	if (!o->path || !o->file)
+		return code;
+	bad = ferror(o->file);
+	bad |= fclose(o->file) != 0;
+	if (code == EXIT_ERROR && o->made)
+		unlink(o->path);
+	if (!bad || code == EXIT_ERROR)
+		return code;
+	complain("writing %s: %s", o->path, strerror(errno));
+	return EXIT_ERROR;
+}

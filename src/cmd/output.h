@@ -1,0 +1,54 @@
+/* Where a report goes, and in which form: the options -f, -o and --stacks, and what they mean, for all commands that have them. */
+#ifndef CULPRIT_OUTPUT_H
+#define CULPRIT_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/opt.h"
+#include "render/render.h"
+
+struct output {
+	int format; /* index into formats */
+	const char *path;
+	bool stacks;
+	FILE *file;
+	bool made; /* the file was not there before */
+	int error; /* errno when it took no more */
+};
+
+/* Rows of an option table whose struct has a `struct output` of this name. */
+#define OUTPUT_OPTS(type, member)                                                                                      \
+	{'f', "format", "FORMAT", FORMATS_HELP, offsetof(type, member.format), opt_set_choice, format_names},          \
+		{'o',                                                                                                  \
+		 "output",                                                                                             \
+		 "FILE",                                                                                               \
+		 "write the report to FILE instead of standard output",                                                \
+		 offsetof(type, member.path),                                                                          \
+		 opt_set_string,                                                                                       \
+		 NULL},                                                                                                \
+	{                                                                                                              \
+		0, "stacks", NULL, "in text: the kernel stacks of who asked for IPIs, wakeups and work",               \
+			offsetof(type, member.stacks), NULL, NULL                                                      \
+	}
+
+/* Opens the file before there is anything to write: what it holds is kept until there is. 0, or -1 with the reason said. */
+int output_open(struct output *o);
+
+/* True: hiccups go to it one by one, as they come. */
+bool output_lines(const struct output *o);
+void output_begin(struct output *o); /* there will be something to write; of lines the heading */
+void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a);
+/* What came by output_hiccup goes out now. False when it cannot: o->error. */
+bool output_flush(struct output *o);
+
+/* Gives the view what a report says beside what was measured: causes, and what to do. */
+void output_explain(struct view *v);
+
+/* The report, or of lines the end of them. 0, or -1 with the reason said. */
+int output_end(struct output *o, const struct view *const *views, uint32_t n);
+
+/* Closes it. Returns the exit code: `code`, or EXIT_ERROR when that fails; a file that was made for a run that failed goes. */
+int output_close(struct output *o, int code);
+
+#endif

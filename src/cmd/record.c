@@ -1,0 +1,84 @@
+/* culprit record: measure as run does, into a file. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "cmd/live.h"
+#include "collect/host.h"
+
+struct options {
+	struct measure measure;
+	bool force;
+};
+
+static const struct opt record_opts[] = {
+	MEASURE_OPTS(struct options, measure),
+	{0, "force", NULL, "overwrite FILE if it is there", offsetof(struct options, force), NULL, NULL},
+	{0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing",
+	 offsetof(struct options, measure.no_trace), NULL, NULL},
+	{0},
+};
+
+const struct opt_command record_usage = {
+	.name = "record",
+	.operands = "FILE",
+	.summary = "measure into a file, for report and diff",
+	.about = "Measures as culprit run does and keeps everything: each hiccup, each interval of the kernel's, who "
+		 "asked, "
+		 "and all names. culprit report makes from it, on any machine, the report that the run would have "
+		 "printed. Ctrl-C ends it early; a recording that is cut off can be read up to there.",
+	.opts = record_opts,
+};
+
+struct record_state {
+	struct live *live;
+	const char *path;
+};
+
+/* One line: what is in the file, and what to do with it. */
+static int end(void *ctx)
+{
+	const struct record_state *s = ctx;
+	const struct recorder_stats *n = &s->live->stats;
+	char a[32], b[32], c[32], d[32], path[4096];
+
+	printf("%s: %s of %u CPU%s, %s hiccups, %s records in %s bytes; read it with: culprit report %s\n",
+	       escape_text(s->path, SIZE_MAX, path, sizeof(path)),
+	       format_ns(s->live->view->run.duration_ns, a, sizeof(a)), s->live->view->summary.ncpus,
+	       s->live->view->summary.ncpus == 1 ? "" : "s", format_count(n->hiccups, b, sizeof(b)),
+	       format_count(n->records, c, sizeof(c)), format_count(n->stored_bytes, d, sizeof(d)), path);
+	return EXIT_OK;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct options o = {0};
+	struct view *v = calloc(1, sizeof(*v));
+	struct live live = {.measure = &o.measure, .view = v, .end = end};
+	struct record_state state = {.live = &live};
+	int operands, code;
+
+	measure_init(&o.measure);
+	live.ctx = &state;
+	code = opt_parse(&record_usage, argc, argv, &o, &operands);
+	if (code || !v) {
+		free(v);
+		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	}
+	if (operands != 1) {
+		complain("one FILE to record to is needed: culprit record %s",
+			 operands ? "takes no more" : "-d 10s FILE");
+		free(v);
+		return EXIT_ERROR;
+	}
+	state.path = live.record_to = argv[1];
+	live.force = o.force;
+	host_read(&v->host);
+	code = measure_check(&o.measure, &v->host) ? EXIT_ERROR : live_run(&live);
+	view_free(v);
+	free(v);
+	return code;
+}

@@ -1,0 +1,104 @@
+/* culprit report: recordings, as the run would have reported them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "recording/read.h"
+
+struct options {
+	struct output output;
+	struct part part;
+};
+
+#define FIELD(name) offsetof(struct options, name)
+
+static const struct opt report_opts[] = {
+	OUTPUT_OPTS(struct options, output),
+	{0, "cpu", "CPUS", "only these CPUs", FIELD(part.cpus), opt_set_cpus, NULL},
+	{0, "from", "TIME", "only hiccups that begin later than this after the window's start", FIELD(part.from_ns),
+	 opt_set_duration, NULL},
+	{0, "to", "TIME", "only hiccups that begin before this", FIELD(part.to_ns), opt_set_duration, NULL},
+	{0},
+};
+
+const struct opt_command report_usage = {
+	.name = "report",
+	.operands = "FILE...",
+	.summary = "the report of a recording, or of several as one",
+	.about = "Prints what the run that made the recording would have printed, in any format; several recordings "
+		 "give one "
+		 "report with a column for the host. Needs neither privileges nor the machine that it was made on.",
+	.opts = report_opts,
+};
+
+/* One file read into its view, its hiccups to the output on the way. */
+static struct recording *read_file(struct options *o, const char *path, struct view *v)
+{
+	struct recording *r = recording_open(path, &o->part, v);
+	const struct account *a;
+	uint32_t index;
+
+	if (!r)
+		return NULL;
+	if (output_lines(&o->output))
+		while (!o->output.error && (a = recording_next(r, &index)))
+			output_hiccup(&o->output, v, index, a);
+	recording_finish(r);
+	output_explain(v);
+	return r;
+}
+
+static int report(struct options *o, char **path, uint32_t n)
+{
+	struct view *view = calloc(n, sizeof(*view));
+	const struct view **views = calloc(n, sizeof(*views));
+	struct recording **recording = calloc(n, sizeof(*recording));
+	int code = EXIT_ERROR;
+	uint32_t i = 0;
+
+	if (!view || !views || !recording) {
+		complain("out of memory");
+		goto out;
+	}
+	output_begin(&o->output);
+	for (; i < n; i++) {
+		views[i] = &view[i];
+		recording[i] = read_file(o, path[i], &view[i]);
+		if (!recording[i])
+			goto out;
+	}
+	code = output_end(&o->output, views, n) ? EXIT_ERROR : EXIT_OK;
+out:
+	for (uint32_t k = 0; k < i; k++) {
+		view_free(&view[k]);
+		recording_close(recording[k]);
+	}
+	free(view);
+	free(views);
+	free(recording);
+	return code;
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct options o = {0};
+	int operands, code;
+
+	code = opt_parse(&report_usage, argc, argv, &o, &operands);
+	if (code)
+		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	if (!operands) {
+		complain("which recording? culprit report FILE...; culprit record makes one");
+		return EXIT_ERROR;
+	}
+	if (o.part.to_ns && o.part.to_ns <= o.part.from_ns) {
+		complain("--to is not later than --from: nothing lies between");
+		return EXIT_ERROR;
+	}
+	if (output_open(&o.output))
+		return EXIT_ERROR;
+	return output_close(&o.output, report(&o, argv + 1, operands));
+}

@@ -1,0 +1,40 @@
+/* Numbers and strings as bytes, little-endian; writing cannot fail but for memory, reading never leaves its bounds. */
+#ifndef CULPRIT_BYTES_H
+#define CULPRIT_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bytes {
+	uint8_t *at; /* owned: free() */
+	size_t len, room;
+	bool failed; /* memory ran out; what was put since is missing */
+};
+
+void put_raw(struct bytes *b, const void *data, size_t len);
+void put_u8(struct bytes *b, uint8_t v);
+void put_u16(struct bytes *b, uint16_t v);
+void put_u32(struct bytes *b, uint32_t v);
+void put_u64(struct bytes *b, uint64_t v);
+void put_number(struct bytes *b, uint64_t v); /* seven bits a byte, the lowest first */
+void put_signed(struct bytes *b, int64_t v);
+void put_text(struct bytes *b, const char *text, size_t max); /* up to max bytes or NUL; NULL is not "" */
+
+/* What is left to read. Once something did not fit, `bad` is set, nothing is left, and all answers are 0. */
+struct reading {
+	const uint8_t *at, *end;
+	bool bad;
+};
+
+const uint8_t *get_raw(struct reading *r, size_t len); /* NULL: there are not so many */
+uint8_t get_u8(struct reading *r);
+uint16_t get_u16(struct reading *r);
+uint32_t get_u32(struct reading *r);
+uint64_t get_u64(struct reading *r);
+uint64_t get_number(struct reading *r);
+int64_t get_signed(struct reading *r);
+/* The bytes of a text, not NUL-terminated, and how many; NULL: none was put, or it is bad. */
+const char *get_text(struct reading *r, size_t *len);
+
+#endif

@@ -1,0 +1,190 @@
+#include "recording/chunks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/say.h"
+#include "recording/format.h"
+
+#define SEARCH_BYTES 65536
+
+/* Reads len bytes at a place; false when there are not so many. */
+static bool read_at(const struct chunks *c, uint64_t at, void *to, size_t len)
+{
+	char *p = to;
+
+	while (len) {
+		ssize_t n = pread(c->fd, p, len, at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		at += n;
+		len -= n;
+	}
+	return true;
+}
+
+int chunks_open(struct chunks *c, const char *path)
+{
+	uint8_t head[FILE_HEAD];
+	struct reading r = {head, head + sizeof(head), false};
+	uint16_t major, minor;
+	struct stat st;
+
+	memset(c, 0, sizeof(*c));
+	c->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (c->fd < 0)
+		return complain("cannot read %s: %s", path, strerror(errno));
+	if (fstat(c->fd, &st) || !S_ISREG(st.st_mode)) {
+		close(c->fd);
+		return complain("%s is not a file: recordings are read from files", path);
+	}
+	c->size = st.st_size;
+	c->at = FILE_HEAD;
+	if (!read_at(c, 0, head, sizeof(head)) || memcmp(get_raw(&r, 8), FILE_MAGIC, 8)) {
+		close(c->fd);
+		return complain("%s is not a recording of culprit%s", path, c->size ? "" : ": it is empty");
+	}
+	major = get_u16(&r);
+	minor = get_u16(&r);
+	if (major != FORMAT_MAJOR) {
+		close(c->fd);
+		return complain("%s is of format %u.%u, and this culprit reads %u.x: use a newer one", path, major,
+				minor, FORMAT_MAJOR);
+	}
+	return 0;
+}
+
+void chunks_close(struct chunks *c)
+{
+	close(c->fd);
+	free(c->payload);
+	free(c->stored);
+}
+
+void chunks_rewind(struct chunks *c)
+{
+	c->at = FILE_HEAD;
+	c->damaged = 0;
+	c->cut = false;
+}
+
+static void count_damage(struct chunks *c, uint64_t at)
+{
+	if (!c->damaged++)
+		c->damaged_at = at;
+}
+
+void chunks_bad(struct chunks *c)
+{
+	count_damage(c, c->start);
+}
+
+struct head {
+	uint32_t type, stored, raw, crc;
+};
+
+static bool parse_head(const uint8_t *at, struct head *h)
+{
+	struct reading r = {at, at + CHUNK_HEAD, false};
+
+	if (memcmp(get_raw(&r, 4), CHUNK_MARK, 4))
+		return false;
+	h->type = get_u32(&r);
+	h->stored = get_u32(&r);
+	h->raw = get_u32(&r);
+	h->crc = get_u32(&r);
+	return get_u32(&r) == crc32(0, at, CHUNK_HEAD - 4) && h->stored <= h->raw && h->raw <= CHUNK_MAX;
+}
+
+/* The first place from c->at on where a chunk begins; the file's end when there is none. */
+static void find_mark(struct chunks *c)
+{
+	uint8_t *block = malloc(SEARCH_BYTES);
+	struct head h;
+
+	while (block && c->at + CHUNK_HEAD <= c->size) {
+		size_t n = c->size - c->at < SEARCH_BYTES ? c->size - c->at : SEARCH_BYTES;
+
+		if (!read_at(c, c->at, block, n))
+			break;
+		for (size_t i = 0; i + CHUNK_HEAD <= n; i++)
+			if (block[i] == CHUNK_MARK[0] && parse_head(block + i, &h)) {
+				c->at += i;
+				free(block);
+				return;
+			}
+		c->at += n - CHUNK_HEAD + 1;
+	}
+	free(block);
+	c->at = c->size;
+}
+
+static bool make_room(uint8_t **buffer, size_t *room, size_t len)
+{
+	uint8_t *larger;
+
+	if (*room >= len + 1)
+		return true;
+	larger = realloc(*buffer, len + 1);
+	if (!larger)
+		return false;
+	*buffer = larger;
+	*room = len + 1;
+	return true;
+}
+
+/* The payload of the chunk in hand, whole and checked. */
+static bool load(struct chunks *c, const struct head *h)
+{
+	uint8_t *to;
+	uLongf raw = h->raw;
+
+	if (!make_room(&c->payload, &c->payload_room, h->raw) || !make_room(&c->stored, &c->stored_room, h->stored))
+		return false;
+	to = h->stored < h->raw ? c->stored : c->payload;
+	if (!read_at(c, c->start + CHUNK_HEAD, to, h->stored) || crc32(0, to, h->stored) != h->crc)
+		return false;
+	if (h->stored < h->raw && (uncompress(c->payload, &raw, c->stored, h->stored) != Z_OK || raw != h->raw))
+		return false;
+	c->type = h->type;
+	c->len = h->raw;
+	return true;
+}
+
+bool chunks_next(struct chunks *c)
+{
+	uint8_t head[CHUNK_HEAD];
+	struct head h;
+
+	while (c->at < c->size) {
+		c->start = c->at;
+		if (c->at + CHUNK_HEAD > c->size) {
+			c->cut = true;
+			break;
+		}
+		if (!read_at(c, c->at, head, sizeof(head)) || !parse_head(head, &h)) {
+			count_damage(c, c->at++);
+			find_mark(c);
+			continue;
+		}
+		if (c->at + CHUNK_HEAD + h.stored > c->size) {
+			c->cut = true;
+			break;
+		}
+		c->at += CHUNK_HEAD + h.stored;
+		if (load(c, &h))
+			return true;
+		count_damage(c, c->start);
+	}
+	c->at = c->size;
+	return false;
+}

@@ -1,0 +1,372 @@
+#include "recording/fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_MAX 4096 /* closure rows, tracepoints */
+
+enum field_type { NUMBER, FLAG, REAL, BUFFER, SET, TEXT };
+
+struct field {
+	enum field_type type;
+	size_t offset, size;
+};
+
+#define F(type, of, name)                                                                                              \
+	{                                                                                                              \
+		type, offsetof(struct of, name), sizeof(((struct of *)0)->name)                                        \
+	}
+#define FIELDS(table) table, sizeof(table) / sizeof(table[0])
+
+/* New rows go to the end; none is ever taken away. */
+static const struct field host_fields[] = {
+	F(BUFFER, host, hostname),   F(BUFFER, host, kernel),      F(BUFFER, host, arch),    F(BUFFER, host, cpu_model),
+	F(BUFFER, host, hypervisor), F(BUFFER, host, clocksource), F(BUFFER, host, cmdline), F(NUMBER, host, tsc_khz),
+	F(SET, host, isolated),      F(SET, host, nohz_full),      F(SET, host, online),
+};
+
+static const struct field run_fields[] = {
+	F(BUFFER, run, sampler),    F(BUFFER, run, priority),     F(BUFFER, run, started),
+	F(NUMBER, run, started_ns), F(NUMBER, run, duration_ns),  F(FLAG, run, threshold_auto),
+	F(FLAG, run, real_time),    F(FLAG, run, symbols_hidden), F(FLAG, run, traced),
+	F(SET, run, cpus),          F(SET, run, housekeeping),
+};
+
+static const struct field cpu_fields[] = {
+	F(NUMBER, cpu_run, observed_ns),
+	F(NUMBER, cpu_run, threshold_ns),
+	F(NUMBER, cpu_run, loop_count),
+	F(REAL, cpu_run, loop_min_ns),
+	F(REAL, cpu_run, loop_mean_ns),
+	F(NUMBER, cpu_run, bounds.irq_ns),
+	F(NUMBER, cpu_run, bounds.thread_ns),
+	F(NUMBER, cpu_run, edge_samples),
+	F(NUMBER, cpu_run, counts.seen),
+	F(NUMBER, cpu_run, counts.lost),
+	F(NUMBER, cpu_run, counts.below_threshold),
+	F(NUMBER, cpu_run, counts.mismatches),
+	F(NUMBER, cpu_run, counts.folded),
+	F(NUMBER, cpu_run, recursion_misses),
+	F(NUMBER, cpu_run, unpaired),
+	F(NUMBER, cpu_run, hiccups_lost_ns),
+	F(NUMBER, cpu_run, hiccups_lost),
+	F(NUMBER, cpu_run, bookkeeping_ns),
+	F(FLAG, cpu_run, steal_known),
+	F(FLAG, cpu_run, smi_known),
+	F(NUMBER, cpu_run, steal_ns),
+	F(NUMBER, cpu_run, smi_count),
+	F(FLAG, cpu_run, closure_known),
+	F(TEXT, cpu_run, ended),
+};
+
+static const struct field closure_fields[] = {
+	F(BUFFER, closure_row, counter),
+	F(NUMBER, closure_row, kernel),
+	F(NUMBER, closure_row, traced),
+	F(TEXT, closure_row, why),
+};
+
+/* ---- texts ---- */
+
+#define TEXTS_SLOTS 65536
+#define TEXTS_MAX   (64 << 20)
+
+struct kept {
+	struct kept *next;
+	uint32_t len;
+	char text[];
+};
+
+struct texts {
+	struct kept *slot[TEXTS_SLOTS];
+	size_t used;
+};
+
+struct texts *texts_new(void)
+{
+	return calloc(1, sizeof(struct texts));
+}
+
+void texts_free(struct texts *t)
+{
+	for (size_t i = 0; t && i < TEXTS_SLOTS; i++)
+		for (struct kept *k = t->slot[i], *next; k; k = next) {
+			next = k->next;
+			free(k);
+		}
+	free(t);
+}
+
+const char *texts_keep(struct texts *t, const char *text, size_t len)
+{
+	uint32_t h = 2166136261; /* FNV-1a */
+	struct kept *k;
+
+	for (size_t i = 0; i < len; i++)
+		h = (h ^ (unsigned char)text[i]) * 16777619;
+	h = (h ^ h >> 16) % TEXTS_SLOTS;
+	for (k = t->slot[h]; k; k = k->next)
+		if (k->len == len && !memcmp(k->text, text, len))
+			return k->text;
+	if (len > TEXTS_MAX || t->used + len + sizeof(*k) > TEXTS_MAX)
+		return NULL;
+	k = malloc(sizeof(*k) + len + 1);
+	if (!k)
+		return NULL;
+	t->used += len + sizeof(*k);
+	k->len = len;
+	memcpy(k->text, text, len);
+	k->text[len] = 0;
+	k->next = t->slot[h];
+	t->slot[h] = k;
+	return k->text;
+}
+
+/* ---- tables ---- */
+
+static void put_set(struct bytes *b, const struct cpus *set)
+{
+	size_t words = CPUS_MAX / 64;
+
+	while (words && !set->bits[words - 1])
+		words--;
+	put_number(b, words);
+	for (size_t i = 0; i < words; i++)
+		put_u64(b, set->bits[i]);
+}
+
+static void get_set(struct reading *r, struct cpus *set)
+{
+	uint64_t words = get_number(r);
+
+	cpus_clear(set);
+	for (uint64_t i = 0; i < words && !r->bad; i++) {
+		uint64_t bits = get_u64(r);
+
+		if (i < CPUS_MAX / 64)
+			set->bits[i] = bits;
+	}
+}
+
+static void put_field(struct bytes *b, const struct field *f, const char *at)
+{
+	uint64_t bits;
+
+	switch (f->type) {
+	case NUMBER:
+		put_number(b, *(const uint64_t *)at);
+		break;
+	case FLAG:
+		put_u8(b, *(const bool *)at);
+		break;
+	case REAL:
+		memcpy(&bits, at, sizeof(bits));
+		put_u64(b, bits);
+		break;
+	case BUFFER:
+		put_text(b, at, f->size);
+		break;
+	case SET:
+		put_set(b, (const struct cpus *)at);
+		break;
+	case TEXT:
+		put_text(b, *(const char *const *)at, SIZE_MAX / 2);
+		break;
+	}
+}
+
+static void get_field(struct reading *r, const struct field *f, char *at, struct texts *t)
+{
+	const char *text;
+	uint64_t bits;
+	size_t len;
+
+	switch (f->type) {
+	case NUMBER:
+		*(uint64_t *)at = get_number(r);
+		break;
+	case FLAG:
+		*(bool *)at = get_u8(r);
+		break;
+	case REAL:
+		bits = get_u64(r);
+		memcpy(at, &bits, sizeof(bits));
+		break;
+	case BUFFER:
+		text = get_text(r, &len);
+		memset(at, 0, f->size);
+		if (text)
+			memcpy(at, text, len < f->size - 1 ? len : f->size - 1);
+		break;
+	case SET:
+		get_set(r, (struct cpus *)at);
+		break;
+	case TEXT:
+		text = get_text(r, &len);
+		*(const char **)at = text ? texts_keep(t, text, len) : NULL;
+		break;
+	}
+}
+
+static void put_fields(struct bytes *b, const struct field *table, size_t n, const void *of)
+{
+	for (size_t i = 0; i < n; i++)
+		put_field(b, &table[i], (const char *)of + table[i].offset);
+}
+
+static void get_fields(struct reading *r, const struct field *table, size_t n, void *of, struct texts *t)
+{
+	for (size_t i = 0; i < n && r->at < r->end; i++)
+		get_field(r, &table[i], (char *)of + table[i].offset, t);
+}
+
+/* A section: its length, then what is in it. */
+static void put_section(struct bytes *b, struct bytes *section)
+{
+	put_number(b, section->len);
+	put_raw(b, section->at, section->len);
+	b->failed |= section->failed;
+	free(section->at);
+}
+
+static struct reading get_section(struct reading *r)
+{
+	uint64_t len = get_number(r);
+	const uint8_t *at = get_raw(r, len);
+
+	return at ? (struct reading){at, at + len, false} : (struct reading){.bad = true};
+}
+
+void put_host(struct bytes *b, const struct host *h)
+{
+	struct bytes s = {0};
+
+	put_fields(&s, FIELDS(host_fields), h);
+	put_section(b, &s);
+}
+
+void get_host(struct reading *r, struct host *h)
+{
+	struct reading s = get_section(r);
+
+	get_fields(&s, FIELDS(host_fields), h, NULL);
+	r->bad |= s.bad;
+}
+
+void put_run(struct bytes *b, const struct run *run)
+{
+	struct bytes s = {0};
+
+	put_number(&s, run->nnot_observed);
+	for (uint32_t i = 0; i < run->nnot_observed; i++)
+		put_text(&s, run->not_observed[i], SIZE_MAX / 2);
+	put_fields(&s, FIELDS(run_fields), run);
+	put_section(b, &s);
+}
+
+void get_run(struct reading *r, struct run *run, struct texts *t)
+{
+	struct reading s = get_section(r);
+	uint64_t n = get_number(&s);
+
+	free(run->not_observed);
+	run->not_observed = n && n <= LIST_MAX ? calloc(n, sizeof(*run->not_observed)) : NULL;
+	run->nnot_observed = 0;
+	s.bad |= n && !run->not_observed;
+	for (uint64_t i = 0; i < n && !s.bad; i++) {
+		size_t len;
+		const char *text = get_text(&s, &len);
+		const char *kept = text ? texts_keep(t, text, len) : NULL;
+
+		if (kept)
+			run->not_observed[run->nnot_observed++] = (char *)kept;
+	}
+	get_fields(&s, FIELDS(run_fields), run, t);
+	r->bad |= s.bad;
+}
+
+void put_cpu(struct bytes *b, const struct cpu_run *c)
+{
+	struct bytes s = {0};
+
+	put_number(&s, c->nclosure);
+	for (uint32_t i = 0; i < c->nclosure; i++) {
+		struct bytes row = {0};
+
+		put_fields(&row, FIELDS(closure_fields), &c->closure[i]);
+		put_section(&s, &row);
+	}
+	put_number(&s, LOOP_LENGTHS);
+	for (int i = 0; i < LOOP_LENGTHS; i++) {
+		uint64_t bits;
+
+		memcpy(&bits, &c->loop_above_ns[i], sizeof(bits));
+		put_u64(&s, bits);
+		put_number(&s, c->loop_above[i]);
+	}
+	put_fields(&s, FIELDS(cpu_fields), c);
+	put_section(b, &s);
+}
+
+void get_cpu(struct reading *r, struct cpu_run *c, struct texts *t)
+{
+	struct reading s = get_section(r);
+	uint64_t n = get_number(&s);
+
+	free(c->closure);
+	c->closure = n && n <= LIST_MAX ? calloc(n, sizeof(*c->closure)) : NULL;
+	s.bad |= n && !c->closure;
+	c->nclosure = s.bad ? 0 : n;
+	for (uint32_t i = 0; i < c->nclosure; i++) {
+		struct reading row = get_section(&s);
+
+		get_fields(&row, FIELDS(closure_fields), &c->closure[i], t);
+		s.bad |= row.bad;
+	}
+	n = get_number(&s);
+	for (uint64_t i = 0; i < n && !s.bad; i++) {
+		uint64_t bits = get_u64(&s), count = get_number(&s);
+
+		if (i >= LOOP_LENGTHS)
+			continue;
+		memcpy(&c->loop_above_ns[i], &bits, sizeof(bits));
+		c->loop_above[i] = count;
+	}
+	get_fields(&s, FIELDS(cpu_fields), c, t);
+	r->bad |= s.bad;
+}
+
+#define FACTS_CHUNK (1 << 20)
+
+uint32_t put_facts(struct bytes *b, const struct facts *f, uint32_t first)
+{
+	for (; first < f->count && b->len < FACTS_CHUNK; first++) {
+		const struct fact *x = &f->row[first];
+
+		put_text(b, x->name, SIZE_MAX / 2);
+		put_signed(b, x->err);
+		put_number(b, x->len);
+		put_raw(b, x->text, x->len);
+	}
+	return first;
+}
+
+void get_facts(struct reading *r, struct facts *f)
+{
+	while (r->at < r->end) {
+		char name[FACT_NAME_MAX];
+		size_t len;
+		const char *text = get_text(r, &len);
+		int64_t err = get_signed(r);
+		uint64_t size = get_number(r);
+		const uint8_t *at = get_raw(r, size);
+
+		if (!text || !at || len >= sizeof(name)) {
+			r->bad = true;
+			return;
+		}
+		memcpy(name, text, len);
+		name[len] = 0;
+		facts_add(f, name, err, at, size); /* what finds no room is not known */
+	}
+}

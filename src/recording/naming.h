@@ -1,0 +1,18 @@
+/* The names that a recording has of IRQs, addresses and stacks. */
+#ifndef CULPRIT_NAMING_H
+#define CULPRIT_NAMING_H
+
+#include "model/session.h"
+#include "recording/bytes.h"
+#include "recording/fields.h"
+
+struct naming;
+
+struct naming *naming_new(struct texts *texts); /* NULL: out of memory; texts outlive it */
+void naming_free(struct naming *n);
+
+/* Takes the texts of an event EVENT_IRQ, EVENT_SYMBOL or EVENT_STACK. */
+void naming_take(struct naming *n, struct reading *r, const struct event *e);
+const struct names *naming_names(const struct naming *n);
+
+#endif

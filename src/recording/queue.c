@@ -1,0 +1,246 @@
+#include "recording/queue.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/units.h"
+#include "recording/bytes.h"
+#include "recording/format.h"
+
+#define ROOM       (16 << 20) /* a power of two, and more than a chunk */
+#define NAP_NS     (10 * NSEC_PER_MSEC)
+#define SYNC_NS    (10 * NSEC_PER_SEC) /* so much a power cut may cost */
+#define LEVEL_FAST 1
+
+struct queue {
+	_Atomic uint64_t head, tail; /* bytes put and taken, ever */
+	atomic_int error, leave;
+	_Atomic uint64_t raw_bytes, stored_bytes, cpu_ns;
+	uint8_t data[ROOM];
+};
+
+struct message {
+	uint32_t type, len;
+};
+
+struct queue *queue_new(void)
+{
+	void *q = mmap(NULL, sizeof(struct queue), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return q == MAP_FAILED ? NULL : q;
+}
+
+void queue_free(struct queue *q)
+{
+	if (q)
+		munmap(q, sizeof(*q));
+}
+
+static void copy_in(struct queue *q, uint64_t at, const void *from, size_t len)
+{
+	size_t start = at % ROOM, first = len < ROOM - start ? len : ROOM - start;
+
+	memcpy(q->data + start, from, first);
+	memcpy(q->data, (const char *)from + first, len - first);
+}
+
+static void copy_out(const struct queue *q, uint64_t at, void *to, size_t len)
+{
+	size_t start = at % ROOM, first = len < ROOM - start ? len : ROOM - start;
+
+	memcpy(to, q->data + start, first);
+	memcpy((char *)to + first, q->data, len - first);
+}
+
+bool queue_push(struct queue *q, uint32_t type, const void *payload, size_t len)
+{
+	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+	uint64_t used = head - atomic_load_explicit(&q->tail, memory_order_acquire);
+	struct message m = {type, len};
+
+	if (len > CHUNK_MAX || ROOM - used < sizeof(m) + len)
+		return false;
+	copy_in(q, head, &m, sizeof(m));
+	if (len)
+		copy_in(q, head + sizeof(m), payload, len);
+	atomic_store_explicit(&q->head, head + sizeof(m) + len, memory_order_release);
+	return true;
+}
+
+void queue_leave(struct queue *q)
+{
+	atomic_store(&q->leave, 1);
+}
+
+int queue_error(const struct queue *q)
+{
+	return atomic_load(&q->error);
+}
+
+void queue_stats(const struct queue *q, uint64_t *raw_bytes, uint64_t *stored_bytes, uint64_t *cpu_ns)
+{
+	*raw_bytes = q->raw_bytes;
+	*stored_bytes = q->stored_bytes;
+	*cpu_ns = q->cpu_ns;
+}
+
+/* ---- the writing process ---- */
+
+struct writer {
+	struct queue *q;
+	int fd;
+	uint8_t *raw, *stored; /* CHUNK_MAX and what zlib may make of it */
+	uint64_t synced_ns;
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
+}
+
+static int write_all(int fd, const void *data, size_t len)
+{
+	const char *at = data;
+
+	while (len) {
+		ssize_t n = write(fd, at, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? errno : EIO;
+		at += n;
+		len -= n;
+	}
+	return 0;
+}
+
+static int write_chunk(struct writer *w, uint32_t type, uint32_t raw)
+{
+	uLongf stored = compressBound(CHUNK_MAX);
+	const uint8_t *payload = w->stored;
+	struct bytes head = {0};
+	int error;
+
+	if (compress2(w->stored, &stored, w->raw, raw, LEVEL_FAST) != Z_OK || stored >= raw) {
+		payload = w->raw;
+		stored = raw;
+	}
+	put_raw(&head, CHUNK_MARK, 4);
+	put_u32(&head, type);
+	put_u32(&head, stored);
+	put_u32(&head, raw);
+	put_u32(&head, crc32(0, payload, stored));
+	put_u32(&head, crc32(0, head.at, head.len));
+	error = head.failed ? ENOMEM : write_all(w->fd, head.at, head.len);
+	if (!error)
+		error = write_all(w->fd, payload, stored);
+	free(head.at);
+	w->q->raw_bytes += raw;
+	w->q->stored_bytes += CHUNK_HEAD + stored;
+	w->q->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	return error;
+}
+
+static int write_file_head(int fd)
+{
+	struct bytes b = {0};
+	int error;
+
+	put_raw(&b, FILE_MAGIC, 8);
+	put_u16(&b, FORMAT_MAJOR);
+	put_u16(&b, FORMAT_MINOR);
+	put_u32(&b, 0);
+	error = b.failed ? ENOMEM : write_all(fd, b.at, b.len);
+	free(b.at);
+	return error;
+}
+
+/* One chunk, if there is one. 1: there was; 0: there is none; -1: that was the last, or it failed. */
+static int take(struct writer *w)
+{
+	struct queue *q = w->q;
+	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+	struct message m;
+	int error;
+
+	if (tail == atomic_load_explicit(&q->head, memory_order_acquire))
+		return 0;
+	copy_out(q, tail, &m, sizeof(m));
+	copy_out(q, tail + sizeof(m), w->raw, m.len);
+	atomic_store_explicit(&q->tail, tail + sizeof(m) + m.len, memory_order_release);
+	error = write_chunk(w, m.type, m.len);
+	if (error)
+		atomic_store(&q->error, error);
+	return error || m.type == CHUNK_END ? -1 : 1;
+}
+
+static void write_until_end(struct writer *w, pid_t parent)
+{
+	struct timespec nap = {0, NAP_NS};
+
+	for (;;) {
+		bool last = atomic_load(&w->q->leave) || getppid() != parent;
+		int taken = take(w);
+
+		if (taken < 0 || (!taken && last))
+			return;
+		if (clock_ns(CLOCK_MONOTONIC) - w->synced_ns > SYNC_NS) {
+			fdatasync(w->fd); /* of a pipe it fails, and need not be */
+			w->synced_ns = clock_ns(CLOCK_MONOTONIC);
+		}
+		if (!taken)
+			nanosleep(&nap, NULL);
+	}
+}
+
+static void stay_on(const struct cpus *cpus)
+{
+	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+
+	if (!mask)
+		return;
+	CPU_ZERO_S(size, mask);
+	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1))
+		CPU_SET_S(cpu, size, mask);
+	sched_setaffinity(0, size, mask); /* the tracer says what is wrong with it */
+	CPU_FREE(mask);
+}
+
+pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
+{
+	pid_t parent = getpid(), pid = fork();
+	struct writer w = {.q = q, .fd = fd};
+	int error;
+
+	if (pid)
+		return pid < 0 ? -errno : pid;
+	signal(SIGINT, SIG_IGN); /* these go to the whole group; the tracer says when it is over */
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	stay_on(cpus);
+	w.raw = malloc(CHUNK_MAX);
+	w.stored = malloc(compressBound(CHUNK_MAX));
+	w.synced_ns = clock_ns(CLOCK_MONOTONIC);
+	error = w.raw && w.stored ? write_file_head(fd) : ENOMEM;
+	if (error)
+		atomic_store(&q->error, error);
+	else
+		write_until_end(&w, parent);
+	if (close(fd) && !queue_error(q))
+		atomic_store(&q->error, errno);
+	_exit(0);
+}

@@ -1,0 +1,403 @@
+#include "recording/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "recording/chunks.h"
+#include "recording/codec.h"
+#include "recording/fields.h"
+#include "recording/format.h"
+#include "recording/naming.h"
+
+#define NEAR_NS 1000000 /* sequences tell records apart that are not further from each other */
+
+/* One recorded CPU. */
+struct lane {
+	uint32_t index;   /* in the view; UINT32_MAX: not wanted */
+	uint64_t last_ns; /* the newest event */
+	/* With part.from_ns: the last hiccup before it... */
+	bool cut;
+	uint64_t cut_ns;
+	uint16_t cursor[LEVELS];
+	bool passed[LEVELS];
+	/* ...with part.to_ns: the first behind it. */
+	uint64_t stop_ns;
+};
+
+struct recording {
+	struct chunks chunks;
+	struct part part;
+	struct view *view;
+	struct texts *texts;
+	struct naming *naming;
+	struct decoder *decoder;
+	struct session *session;
+	struct lane *lane;
+	uint32_t nlanes;
+	struct reading reading; /* what is left of the chunk of events in hand */
+	uint64_t hiccups_lost, records_lost;
+	bool tail, end, finished;
+};
+
+/* ---- the head ---- */
+
+static int take_cpus(struct recording *r, struct reading *in)
+{
+	struct view *v = r->view;
+	struct cpu_run *run;
+	unsigned *cpus;
+	uint64_t n = get_number(in);
+	uint32_t wanted = 0;
+
+	if (!n || n > CPUS_MAX || in->bad)
+		return -1;
+	r->nlanes = n;
+	r->lane = calloc(n, sizeof(*r->lane));
+	v->cpu = run = calloc(n, sizeof(*run));
+	cpus = calloc(n, sizeof(*cpus));
+	for (uint64_t i = 0; r->lane && run && cpus && i < n && !in->bad; i++) {
+		struct cpu_run skipped = {0};
+		uint64_t cpu = get_number(in);
+		bool want = cpus_empty(&r->part.cpus) || cpus_has(&r->part.cpus, cpu);
+
+		get_cpu(in, want ? &run[wanted] : &skipped, r->texts);
+		free(skipped.closure);
+		in->bad |= cpu >= CPUS_MAX;
+		r->lane[i] = (struct lane){.index = want ? wanted : UINT32_MAX, .stop_ns = UINT64_MAX};
+		if (want)
+			cpus[wanted++] = cpu;
+	}
+	if (!r->lane || !run || !cpus || in->bad || !wanted || summary_init(&v->summary, cpus, wanted)) {
+		free(cpus);
+		return !in->bad && r->lane && !wanted ? -2 : -1;
+	}
+	free(cpus);
+	return 0;
+}
+
+static int take_head(struct recording *r, const char *path)
+{
+	struct reading in;
+	int err;
+
+	if (!chunks_next(&r->chunks) || r->chunks.type != CHUNK_HEAD_TYPE || r->chunks.damaged)
+		return complain("%s: its head is %s, and without it nothing can be read", path,
+				r->chunks.cut || r->chunks.size == FILE_HEAD ? "missing" : "damaged");
+	in = (struct reading){r->chunks.payload, r->chunks.payload + r->chunks.len, false};
+	get_host(&in, &r->view->host);
+	get_run(&in, &r->view->run, r->texts);
+	err = take_cpus(r, &in);
+	if (err == -2) {
+		char wanted[128], recorded[128];
+
+		return complain("%s: CPU %s was not recorded; recorded are %s", path,
+				cpus_format(&r->part.cpus, wanted, sizeof(wanted)),
+				cpus_format(&r->view->run.cpus, recorded, sizeof(recorded)));
+	}
+	return err ? complain("%s: its head is damaged, and without it nothing can be read", path) : 0;
+}
+
+/* ---- a part of the time ---- */
+
+static void note_hiccup(const struct recording *r, struct lane *l, const struct hiccup *h)
+{
+	uint64_t from = r->view->run.started_ns + r->part.from_ns, to = r->view->run.started_ns + r->part.to_ns;
+
+	if (r->part.from_ns && h->start_ns < from) {
+		l->cut = true;
+		l->cut_ns = h->end_ns;
+		memcpy(l->cursor, h->after, sizeof(l->cursor));
+	}
+	if (r->part.to_ns && h->start_ns >= to && h->start_ns < l->stop_ns)
+		l->stop_ns = h->start_ns;
+}
+
+static void skip_names(struct reading *in, const struct event *e)
+{
+	int n = e->type == EVENT_STACK ? e->named.nframes : e->type == EVENT_IRQ ? 2 : e->type == EVENT_SYMBOL;
+	size_t len;
+
+	while (n-- > 0)
+		get_text(in, &len);
+}
+
+/* Looks once through the file for where the part begins and ends on each CPU. */
+static void find_part(struct recording *r)
+{
+	struct event e;
+
+	while (chunks_next(&r->chunks)) {
+		struct reading in = {r->chunks.payload, r->chunks.payload + r->chunks.len, false};
+
+		if (r->chunks.type == CHUNK_RUN)
+			get_run(&in, &r->view->run, r->texts);
+		if (r->chunks.type != CHUNK_EVENTS)
+			continue;
+		decoder_start(r->decoder, &in);
+		while (decoder_next(r->decoder, &in, &e)) {
+			if (e.type == EVENT_HICCUP)
+				note_hiccup(r, &r->lane[e.index], e.hiccup);
+			skip_names(&in, &e);
+		}
+	}
+	chunks_rewind(&r->chunks);
+	chunks_next(&r->chunks); /* the head */
+}
+
+/* By its time, and near the cut by its place in the sequence. */
+static bool before_part(struct lane *l, const struct record *rec)
+{
+	if (!l->cut || l->passed[rec->level])
+		return false;
+	if (rec->end_ns + NEAR_NS < l->cut_ns)
+		return true;
+	if (rec->end_ns < l->cut_ns + NEAR_NS && (int16_t)(rec->seq - l->cursor[rec->level]) <= 0)
+		return true;
+	l->passed[rec->level] = true;
+	return false;
+}
+
+static bool left_out(struct lane *l, struct event *e)
+{
+	switch (e->type) {
+	case EVENT_RECORD:
+		return before_part(l, e->record) || e->record->end_ns > l->stop_ns;
+	case EVENT_HICCUP:
+		return (l->cut && e->hiccup->start_ns < l->cut_ns) || e->hiccup->start_ns >= l->stop_ns;
+	case EVENT_START:
+		if (l->cut)
+			memcpy(e->cursor, l->cursor, sizeof(e->cursor));
+		return false;
+	default:
+		return false;
+	}
+}
+
+/* ---- opening ---- */
+
+static int prepare(struct recording *r, const char *path)
+{
+	r->texts = texts_new();
+	r->naming = r->texts ? naming_new(r->texts) : NULL;
+	if (!r->naming)
+		return complain("out of memory");
+	if (take_head(r, path))
+		return -1;
+	r->decoder = decoder_new(r->nlanes);
+	if (!r->decoder)
+		return complain("out of memory");
+	if (r->part.from_ns || r->part.to_ns)
+		find_part(r);
+	r->session = session_new(&(struct session_options){.view = r->view, .names = naming_names(r->naming)});
+	return r->session ? 0 : complain("out of memory");
+}
+
+struct recording *recording_open(const char *path, const struct part *part, struct view *view)
+{
+	struct recording *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		complain("out of memory");
+		return NULL;
+	}
+	if (chunks_open(&r->chunks, path)) {
+		free(r);
+		return NULL;
+	}
+	r->view = view;
+	if (part)
+		r->part = *part;
+	if (!prepare(r, path))
+		return r;
+	recording_close(r);
+	return NULL;
+}
+
+void recording_close(struct recording *r)
+{
+	if (!r)
+		return;
+	chunks_close(&r->chunks);
+	free(r->view->run.not_observed);
+	r->view->run.not_observed = NULL;
+	r->view->run.nnot_observed = 0;
+	session_free(r->session);
+	decoder_free(r->decoder);
+	naming_free(r->naming);
+	texts_free(r->texts);
+	free(r->lane);
+	free(r);
+}
+
+/* ---- the events ---- */
+
+static void take_tail(struct recording *r, struct reading *in)
+{
+	struct view *v = r->view;
+
+	get_run(in, &v->run, r->texts);
+	get_host(in, &v->host);
+	r->hiccups_lost = get_number(in);
+	r->records_lost = get_number(in);
+	for (uint32_t i = 0; i < r->nlanes && !in->bad; i++) {
+		struct cpu_run skipped = {0};
+
+		get_cpu(in, r->lane[i].index < v->summary.ncpus ? &v->cpu[r->lane[i].index] : &skipped, r->texts);
+		free(skipped.closure);
+	}
+	r->tail = !in->bad;
+	if (in->bad)
+		chunks_bad(&r->chunks);
+}
+
+/* The next chunk that matters here. False: there are no more. */
+static bool next_chunk(struct recording *r)
+{
+	while (!r->end && chunks_next(&r->chunks)) {
+		struct reading in = {r->chunks.payload, r->chunks.payload + r->chunks.len, false};
+
+		switch (r->chunks.type) {
+		case CHUNK_EVENTS:
+			decoder_start(r->decoder, &in);
+			r->reading = in;
+			return true;
+		case CHUNK_RUN:
+			get_run(&in, &r->view->run, r->texts);
+			break;
+		case CHUNK_FACT:
+			get_facts(&in, &r->view->facts);
+			break;
+		case CHUNK_TAIL:
+			take_tail(r, &in);
+			break;
+		case CHUNK_END:
+			r->end = true;
+			break;
+		}
+	}
+	return false;
+}
+
+static void note_time(struct lane *l, const struct event *e)
+{
+	uint64_t ns = e->type == EVENT_RECORD ? e->record->end_ns : e->type == EVENT_HICCUP ? e->hiccup->end_ns : 0;
+
+	if (ns > l->last_ns)
+		l->last_ns = ns;
+}
+
+static const struct account *take_event(struct recording *r, struct event *e)
+{
+	struct lane *l = &r->lane[e->index];
+
+	if (e->type >= EVENT_IRQ) {
+		naming_take(r->naming, &r->reading, e);
+		return NULL;
+	}
+	note_time(l, e);
+	if (l->index == UINT32_MAX || left_out(l, e))
+		return NULL;
+	e->index = l->index;
+	return session_feed(r->session, e);
+}
+
+const struct account *recording_next(struct recording *r, uint32_t *index)
+{
+	struct event e;
+
+	do {
+		while (decoder_next(r->decoder, &r->reading, &e)) {
+			const struct account *a = take_event(r, &e);
+
+			if (a) {
+				*index = e.index;
+				return a;
+			}
+		}
+		if (r->reading.bad)
+			chunks_bad(&r->chunks);
+		r->reading = (struct reading){0};
+	} while (next_chunk(r));
+	return NULL;
+}
+
+/* ---- the end ---- */
+
+/* What the tail would have said, as far as it can be known without. */
+static void guess_tail(struct recording *r)
+{
+	struct run *run = &r->view->run;
+
+	for (uint32_t i = 0; i < r->nlanes; i++) {
+		struct lane *l = &r->lane[i];
+		struct cpu_run *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
+
+		if (!c || l->last_ns <= run->started_ns)
+			continue;
+		c->observed_ns = l->last_ns - run->started_ns;
+		if (c->observed_ns > run->duration_ns)
+			run->duration_ns = c->observed_ns;
+	}
+}
+
+static void describe_damage(struct recording *r)
+{
+	char *text = r->view->run.incomplete;
+	size_t len = sizeof(r->view->run.incomplete);
+	char after[32];
+
+	if (r->chunks.damaged)
+		snprintf(text, len, "%u damaged part%s left out, the first at byte %llu: what was in them is missing",
+			 r->chunks.damaged, r->chunks.damaged == 1 ? " was" : "s were",
+			 (unsigned long long)r->chunks.damaged_at);
+	else if (!r->end)
+		snprintf(text, len, "the recording was cut off after %s, at byte %llu: the end is missing",
+			 format_ns(r->view->run.duration_ns, after, sizeof(after)),
+			 (unsigned long long)r->chunks.start);
+	else if (r->hiccups_lost || r->records_lost)
+		snprintf(text, len, "the disk was too slow: %llu hiccups and %llu records are missing",
+			 (unsigned long long)r->hiccups_lost, (unsigned long long)r->records_lost);
+}
+
+static void clip(struct recording *r)
+{
+	uint64_t whole = r->view->run.duration_ns;
+
+	for (uint32_t i = 0; i < r->view->summary.ncpus; i++) {
+		struct cpu_run *c = &r->view->cpu[i];
+		uint64_t to = r->part.to_ns && r->part.to_ns < c->observed_ns ? r->part.to_ns : c->observed_ns;
+
+		c->observed_ns = to > r->part.from_ns ? to - r->part.from_ns : 0;
+		c->closure_known = false;
+	}
+	if (r->part.to_ns && r->part.to_ns < whole)
+		whole = r->part.to_ns;
+	r->view->run.duration_ns = whole > r->part.from_ns ? whole - r->part.from_ns : 0;
+	r->view->run.part = true;
+}
+
+void recording_finish(struct recording *r)
+{
+	bool part = r->part.from_ns || r->part.to_ns;
+	uint32_t index;
+
+	if (r->finished)
+		return;
+	r->finished = true;
+	while (recording_next(r, &index))
+		;
+	session_finish(r->session);
+	if (!r->tail)
+		guess_tail(r);
+	describe_damage(r);
+	if (part)
+		clip(r);
+	if (part || r->view->run.incomplete[0])
+		for (uint32_t i = 0; i < r->view->summary.ncpus; i++)
+			r->view->cpu[i].counts = *session_counts(r->session, i);
+	if (!cpus_empty(&r->part.cpus))
+		cpus_and(&r->view->run.cpus, &r->part.cpus);
+}

@@ -1,0 +1,294 @@
+#include "recording/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "recording/codec.h"
+#include "recording/fields.h"
+#include "recording/format.h"
+#include "recording/queue.h"
+
+#define EVENTS_BYTES (192 << 10)         /* a chunk of events is cut when it has as much... */
+#define EVENTS_NS    NSEC_PER_SEC        /* ...or is as old */
+#define CLOSE_NS     (30 * NSEC_PER_SEC) /* for the writing process to be done */
+
+struct recorder {
+	char *path;
+	struct queue *queue;
+	pid_t pid;
+	struct tap tap;
+	struct encoder *encoder;
+	struct names_seen *seen;
+	uint64_t cut_ns;           /* when the last chunk of events was cut */
+	uint64_t hiccups, records; /* in the chunk in hand */
+	struct recorder_stats stats;
+	bool headed, failed;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
+}
+
+/* ---- names that have been written ---- */
+
+#define SEEN_SLOTS 65536 /* a power of two; when it is full, names are written again and again */
+
+/* Which numbers have their names in the recording. Keys are never 0. */
+struct names_seen {
+	uint64_t key[SEEN_SLOTS];
+};
+
+static bool seen_before(struct names_seen *s, enum event_type type, uint64_t number)
+{
+	uint64_t key = (number << 2 | (type - EVENT_IRQ)) + 1;
+	uint32_t at = (key * 0x9e3779b97f4a7c15ULL) >> 48;
+
+	for (int tries = 0; tries < 16; tries++, at = (at + 1) % SEEN_SLOTS) {
+		if (s->key[at] == key)
+			return true;
+		if (!s->key[at]) {
+			s->key[at] = key;
+			return false;
+		}
+	}
+	return false;
+}
+
+/* ---- chunks ---- */
+
+static bool push(struct recorder *r, uint32_t type, const struct bytes *b)
+{
+	if (b->failed || r->failed)
+		return false;
+	return queue_push(r->queue, type, b->at, b->len);
+}
+
+static void cut_events(struct recorder *r)
+{
+	const struct bytes *b = encoder_bytes(r->encoder);
+
+	r->cut_ns = now_ns();
+	if (!b->len)
+		return;
+	if (push(r, CHUNK_EVENTS, b)) {
+		r->stats.hiccups += r->hiccups;
+		r->stats.records += r->records;
+	} else {
+		r->stats.hiccups_lost += r->hiccups;
+		r->stats.records_lost += r->records;
+	}
+	r->hiccups = r->records = 0;
+	encoder_reset(r->encoder);
+}
+
+static void on_event(void *ctx, const struct event *e)
+{
+	struct recorder *r = ctx;
+
+	if (!r->encoder)
+		return;
+	if (e->type >= EVENT_IRQ && seen_before(r->seen, e->type, e->named.number))
+		return;
+	r->hiccups += e->type == EVENT_HICCUP;
+	r->records += e->type == EVENT_RECORD;
+	encoder_put(r->encoder, e);
+	if (encoder_bytes(r->encoder)->len >= EVENTS_BYTES)
+		cut_events(r);
+}
+
+/* The tail has to get in: waits while the writing process makes room. */
+static bool push_patiently(struct recorder *r, uint32_t type, struct bytes *b)
+{
+	uint64_t deadline = now_ns() + CLOSE_NS;
+	struct timespec nap = {0, 2 * NSEC_PER_MSEC};
+	bool done = false;
+
+	while (!r->failed && !(done = push(r, type, b)) && !b->failed && now_ns() < deadline && recorder_poll(r))
+		nanosleep(&nap, NULL);
+	free(b->at);
+	return done;
+}
+
+/* ---- the recorder ---- */
+
+static int create(const char *path, bool force)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
+	struct stat st;
+
+	/* What is no file cannot be overwritten: /dev/null, a pipe. */
+	if (fd < 0 && errno == EEXIST && !stat(path, &st) && !S_ISREG(st.st_mode))
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 && errno == EEXIST)
+		complain("%s is there already: choose another name, or --force to overwrite it", path);
+	else if (fd < 0)
+		complain("cannot record to %s: %s", path, strerror(errno));
+	return fd;
+}
+
+struct recorder *recorder_open(const char *path, bool force, const struct cpus *housekeeping)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+	int fd = create(path, force);
+
+	if (fd < 0) {
+		free(r);
+		return NULL;
+	}
+	if (r) {
+		r->tap = (struct tap){r, on_event};
+		r->path = strdup(path);
+		r->seen = calloc(1, sizeof(*r->seen));
+		r->queue = queue_new();
+	}
+	if (!r || !r->path || !r->seen || !r->queue || (r->pid = queue_writer(r->queue, fd, housekeeping)) < 0) {
+		complain("recording to %s: no memory for it", path);
+		close(fd);
+		if (r)
+			r->pid = 0;
+		recorder_close(r);
+		return NULL;
+	}
+	close(fd);
+	return r;
+}
+
+const struct tap *recorder_tap(const struct recorder *r)
+{
+	return &r->tap;
+}
+
+int recorder_head(struct recorder *r, const struct view *v)
+{
+	struct bytes b = {0};
+
+	put_host(&b, &v->host);
+	put_run(&b, &v->run);
+	put_number(&b, v->summary.ncpus);
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		put_number(&b, v->summary.cpu[i].cpu);
+		put_cpu(&b, &v->cpu[i]);
+	}
+	r->headed = push_patiently(r, CHUNK_HEAD_TYPE, &b);
+	for (uint32_t i = 0; i < v->facts.count && r->headed;) {
+		struct bytes facts = {0};
+
+		i = put_facts(&facts, &v->facts, i);
+		push_patiently(r, CHUNK_FACT, &facts);
+	}
+	r->encoder = encoder_new(v->summary.ncpus);
+	return r->encoder && r->headed ? 0 : complain("recording to %s: no memory for it", r->path);
+}
+
+void recorder_begun(struct recorder *r, const struct view *v)
+{
+	struct bytes b = {0};
+
+	put_run(&b, &v->run);
+	push_patiently(r, CHUNK_RUN, &b);
+	r->cut_ns = now_ns();
+}
+
+bool recorder_poll(struct recorder *r)
+{
+	int error = r->failed ? 0 : queue_error(r->queue);
+
+	if (!r->failed && !error && r->pid > 0 && waitpid(r->pid, NULL, WNOHANG) == r->pid) {
+		r->pid = 0;
+		error = ECHILD;
+	}
+	if (error) {
+		r->failed = true;
+		complain("recording to %s stops here, what is written stays readable: %s", r->path,
+			 error == ECHILD ? "the process that writes it was killed" : strerror(error));
+	}
+	if (!r->failed && r->encoder && now_ns() - r->cut_ns >= EVENTS_NS)
+		cut_events(r);
+	return !r->failed;
+}
+
+/* Waits for the writing process to be done; what it said last holds. */
+static int await_writer(struct recorder *r)
+{
+	uint64_t deadline = now_ns() + CLOSE_NS;
+	struct timespec nap = {0, 2 * NSEC_PER_MSEC};
+
+	while (r->pid > 0 && now_ns() < deadline) {
+		if (waitpid(r->pid, NULL, WNOHANG) == r->pid)
+			r->pid = 0;
+		else
+			nanosleep(&nap, NULL);
+	}
+	if (r->pid > 0)
+		return ETIMEDOUT;
+	return queue_error(r->queue);
+}
+
+int recorder_end(struct recorder *r, const struct view *v)
+{
+	struct bytes b = {0}, end = {0};
+	bool whole;
+	int error;
+
+	if (r->failed || !r->encoder)
+		return -1;
+	cut_events(r);
+	put_run(&b, &v->run);
+	put_host(&b, &v->host);
+	put_number(&b, r->stats.hiccups_lost);
+	put_number(&b, r->stats.records_lost);
+	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		put_cpu(&b, &v->cpu[i]);
+	whole = push_patiently(r, CHUNK_TAIL, &b) && push_patiently(r, CHUNK_END, &end);
+	error = whole ? await_writer(r) : 0;
+	if (error) {
+		r->failed = true;
+		return complain("recording to %s: %s", r->path, strerror(error));
+	}
+	if (!whole)
+		return -1;
+	if (r->stats.hiccups_lost || r->stats.records_lost)
+		return complain("recording to %s: the disk was too slow, %llu hiccups and %llu records are not in it",
+				r->path, (unsigned long long)r->stats.hiccups_lost,
+				(unsigned long long)r->stats.records_lost);
+	return 0;
+}
+
+void recorder_close(struct recorder *r)
+{
+	if (!r)
+		return;
+	if (r->queue && r->pid > 0) {
+		queue_leave(r->queue);
+		if (await_writer(r))
+			waitpid(r->pid, NULL, 0);
+	}
+	if (r->path && !r->headed)
+		unlink(r->path);
+	encoder_free(r->encoder);
+	queue_free(r->queue);
+	free(r->seen);
+	free(r->path);
+	free(r);
+}
+
+struct recorder_stats recorder_stats(const struct recorder *r)
+{
+	struct recorder_stats s = r->stats;
+
+	queue_stats(r->queue, &s.raw_bytes, &s.stored_bytes, &s.cpu_ns);
+	return s;
+}
