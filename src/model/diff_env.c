@@ -1,0 +1,414 @@
+/* What is not the same about the machines and the measurements: settings by name, the kernel's command line and other lists word by word.
+ * A list's words are sorted by the name in front of their "=", so that each file has all its values of one name in one place. */
+#include "model/diff.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+#define THRESHOLD_ALIKE 1.1 /* learned ones differ a little from run to run */
+
+/* Facts that count or that come and go by themselves, and those that the host has already. */
+static const char *const left_out[] = {
+	"proc/stat",
+	"proc/loadavg",
+	"proc/pressure/*",
+	"proc/softirqs",
+	"proc/interrupts",
+	"proc/cpuinfo",
+	"proc/mounts",
+	"proc/swaps",
+	"proc/cmdline",
+	"proc/sys/kernel/osrelease",
+	"sys/kernel/irq/*/per_cpu_count",
+	"sys/kernel/debug/irq/irqs/*",
+	"sys/devices/system/cpu/isolated",
+	"sys/devices/system/cpu/nohz_full",
+	"sys/devices/system/cpu/online",
+	"sys/devices/system/cpu/cpu*/thermal_throttle/*",
+	"sys/devices/system/clocksource/clocksource0/current_clocksource",
+	"sys/devices/system/edac/mc/mc*/ce_count",
+	"sys/hypervisor/type",
+	"run/tasks/*",
+	"run/dmesg",
+	NULL,
+};
+
+/* ---- one difference ---- */
+
+static bool equal(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+/* value[]: one a file; NULL: has none. Copied when they differ. */
+static int note(struct diff *d, const char *what, const char *const *value)
+{
+	struct diff_fact *f, *grown;
+	bool differ = false;
+
+	for (uint32_t k = 1; k < d->n; k++)
+		differ |= !equal(value[0], value[k]);
+	if (!differ)
+		return 0;
+	grown = reallocarray(d->fact, d->facts + 1, sizeof(*d->fact));
+	if (!grown)
+		return -ENOMEM;
+	d->fact = grown;
+	f = &d->fact[d->facts++];
+	memset(f, 0, sizeof(*f));
+	f->what = strdup(what);
+	if (!f->what)
+		return -ENOMEM;
+	for (uint32_t k = 0; k < d->n; k++)
+		if (value[k] && !(f->value[k] = strdup(value[k])))
+			return -ENOMEM;
+	return 0;
+}
+
+/* ---- lists ---- */
+
+struct word {
+	char *text; /* as it stands, NUL-terminated */
+	size_t name_len;
+	uint32_t file, place;
+};
+
+static int name_order(const struct word *a, const struct word *b)
+{
+	int order = strncmp(a->text, b->text, a->name_len < b->name_len ? a->name_len : b->name_len);
+
+	return order ? order : (a->name_len > b->name_len) - (a->name_len < b->name_len);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct word *x = a, *y = b;
+	int order = name_order(x, y);
+
+	if (order)
+		return order;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	return x->place < y->place ? -1 : 1;
+}
+
+/* The end of a word; blanks between double quotes belong to it, as the kernel has it (lib/cmdline.c: next_arg). */
+static char *word_end(char *at, const char *separators)
+{
+	bool quoted = false;
+
+	for (; *at && (quoted || !strchr(separators, *at)); at++)
+		quoted ^= *at == '"' && separators[0] == ' ';
+	return at;
+}
+
+/* Cuts text into words, which stay in it. Returns how many there are now, or -ENOMEM. */
+static long cut(char *text, const char *separators, uint32_t file, struct word **words, long n)
+{
+	for (char *at = text, *end; at && *(at += strspn(at, separators)); at = end) {
+		struct word *grown;
+		size_t name;
+
+		end = word_end(at, separators);
+		end = *end ? (*end = 0, end + 1) : NULL;
+		if (!(n & (n - 1))) { /* room is the next power of two */
+			grown = reallocarray(*words, n ? 2 * n : 1, sizeof(**words));
+			if (!grown)
+				return -ENOMEM;
+			*words = grown;
+		}
+		name = strcspn(at, "=");
+		(*words)[n] = (struct word){.text = at, .name_len = name, .file = file, .place = n};
+		n++;
+	}
+	return n;
+}
+
+/* All words of one name: as value what each file says, several values with a blank between them. */
+static int note_words(struct diff *d, const char *what, const struct word *word, long n)
+{
+	char *value[DIFF_FILES] = {NULL}, *name = NULL;
+	int err = 0;
+
+	for (long i = 0; i < n && !err; i++) {
+		uint32_t k = word[i].file;
+		char *joined = NULL;
+
+		if (asprintf(&joined, "%s%s%s", value[k] ? value[k] : "", value[k] ? " " : "", word[i].text) < 0)
+			err = -ENOMEM;
+		else
+			free(value[k]), value[k] = joined;
+	}
+	if (!err && asprintf(&name, "%s %.*s", what, (int)word[0].name_len, word[0].text) < 0)
+		err = -ENOMEM, name = NULL;
+	if (!err)
+		err = note(d, name, (const char *const *)value);
+	free(name);
+	for (uint32_t k = 0; k < d->n; k++)
+		free(value[k]);
+	return err;
+}
+
+/* Texts as lists of words; NULL: none. */
+static int note_list(struct diff *d, const char *what, const char *const *text, const char *separators)
+{
+	char *copy[DIFF_FILES] = {NULL};
+	struct word *words = NULL;
+	long n = 0;
+	int err = 0;
+
+	for (uint32_t k = 0; k < d->n && n >= 0; k++) {
+		copy[k] = strdup(text[k] ? text[k] : "");
+		n = copy[k] ? cut(copy[k], separators, k, &words, n) : -ENOMEM;
+	}
+	if (n < 0)
+		err = -ENOMEM;
+	else if (n)
+		qsort(words, n, sizeof(*words), by_name);
+	for (long i = 0, next; i < n && !err; i = next) {
+		for (next = i + 1; next < n && !name_order(&words[i], &words[next]);)
+			next++;
+		err = note_words(d, what, &words[i], next - i);
+	}
+	free(words);
+	for (uint32_t k = 0; k < d->n; k++)
+		free(copy[k]);
+	return err;
+}
+
+/* ---- host and run ---- */
+
+struct field {
+	const char *what;
+	size_t offset; /* in struct view */
+};
+
+#define FIELD(name) offsetof(struct view, name)
+
+static const struct field texts[] = {
+	{"host", FIELD(host.hostname)},         {"kernel", FIELD(host.kernel)},
+	{"architecture", FIELD(host.arch)},     {"CPU model", FIELD(host.cpu_model)},
+	{"hypervisor", FIELD(host.hypervisor)}, {"clock source", FIELD(host.clocksource)},
+	{"sampler", FIELD(run.sampler)},        {"priority", FIELD(run.priority)},
+};
+
+static const struct field sets[] = {
+	{"online CPUs", FIELD(host.online)},       {"isolated CPUs", FIELD(host.isolated)},
+	{"nohz_full CPUs", FIELD(host.nohz_full)}, {"measured CPUs", FIELD(run.cpus)},
+	{"housekeeping", FIELD(run.housekeeping)},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static int note_fields(struct diff *d)
+{
+	const char *value[DIFF_FILES];
+	char buf[DIFF_FILES][1024];
+	int err = 0;
+
+	for (size_t i = 0; i < COUNT(texts) && !err; i++) {
+		for (uint32_t k = 0; k < d->n; k++) {
+			value[k] = (const char *)d->view[k] + texts[i].offset;
+			value[k] = value[k][0] ? value[k] : NULL;
+		}
+		err = note(d, texts[i].what, value);
+	}
+	for (size_t i = 0; i < COUNT(sets) && !err; i++) {
+		for (uint32_t k = 0; k < d->n; k++) {
+			const char *view = (const char *)d->view[k];
+
+			cpus_format((const struct cpus *)(view + sets[i].offset), buf[k], sizeof(buf[k]));
+			value[k] = buf[k][0] ? buf[k] : NULL;
+		}
+		err = note(d, sets[i].what, value);
+	}
+	return err;
+}
+
+/* Of all of a view's CPUs. */
+static void thresholds(const struct view *v, uint64_t *low, uint64_t *high)
+{
+	*low = UINT64_MAX;
+	*high = 0;
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		uint64_t t = v->cpu[i].threshold_ns;
+
+		*low = t < *low ? t : *low;
+		*high = t > *high ? t : *high;
+	}
+}
+
+static int note_threshold(struct diff *d)
+{
+	char buf[DIFF_FILES][80], a[32], b[32];
+	const char *value[DIFF_FILES];
+	uint64_t low, high, least = UINT64_MAX, most = 0;
+	bool learned = true;
+
+	for (uint32_t k = 0; k < d->n; k++) {
+		const char *how = d->view[k]->run.threshold_auto ? " (auto)" : "";
+
+		thresholds(d->view[k], &low, &high);
+		format_ns(low, a, sizeof(a));
+		format_ns(high, b, sizeof(b));
+		if (low == high)
+			snprintf(buf[k], sizeof(buf[k]), "%s%s", a, how);
+		else
+			snprintf(buf[k], sizeof(buf[k]), "%s to %s%s", a, b, how);
+		value[k] = buf[k];
+		learned &= d->view[k]->run.threshold_auto;
+		least = low < least ? low : least;
+		most = high > most ? high : most;
+	}
+	return learned && most < least * THRESHOLD_ALIKE ? 0 : note(d, "threshold", value);
+}
+
+static int note_traced(struct diff *d)
+{
+	const char *value[DIFF_FILES], *hidden[DIFF_FILES];
+	int err;
+
+	for (uint32_t k = 0; k < d->n; k++) {
+		value[k] = d->view[k]->run.traced ? "yes" : "no";
+		hidden[k] = d->view[k]->run.symbols_hidden ? "hidden" : "shown";
+	}
+	err = note(d, "traced", value);
+	return err ? err : note(d, "kernel symbols", hidden);
+}
+
+/* The tracepoints that a kernel lacks: what they would show counts as outside the kernel there. */
+static int note_not_observed(struct diff *d)
+{
+	char *text[DIFF_FILES] = {NULL};
+	int err = 0;
+
+	for (uint32_t k = 0; k < d->n && !err; k++) {
+		const struct run *r = &d->view[k]->run;
+		size_t len = 0, at = 0;
+
+		for (uint32_t i = 0; i < r->nnot_observed; i++)
+			len += strlen(r->not_observed[i]) + 1;
+		text[k] = malloc(len + 1);
+		if (!text[k])
+			err = -ENOMEM;
+		for (uint32_t i = 0; text[k] && i < r->nnot_observed; i++)
+			at += sprintf(text[k] + at, "%s\n", r->not_observed[i]);
+		if (text[k])
+			text[k][at] = 0;
+	}
+	if (!err)
+		err = note_list(d, "not observed", (const char *const *)text, "\n");
+	for (uint32_t k = 0; k < d->n; k++)
+		free(text[k]);
+	return err;
+}
+
+/* ---- facts ---- */
+
+/* Asterisks stand for any bytes but a slash. */
+static bool matches(const char *glob, const char *name)
+{
+	for (; *glob && *glob != '*'; glob++, name++)
+		if (*glob != *name)
+			return false;
+	if (!*glob)
+		return !*name;
+	for (;; name++) {
+		if (matches(glob + 1, name))
+			return true;
+		if (!*name || *name == '/')
+			return false;
+	}
+}
+
+static bool is_left_out(const char *name)
+{
+	for (unsigned i = 0; left_out[i]; i++)
+		if (matches(left_out[i], name))
+			return true;
+	return false;
+}
+
+/* What a fact says: its text without the last newline; NULL where it is absent. Several lines are a list. */
+static int note_fact(struct diff *d, const char *name)
+{
+	char *text[DIFF_FILES] = {NULL};
+	bool lines = false;
+	int err = 0;
+
+	for (uint32_t k = 0; k < d->n && !err; k++) {
+		const struct fact *f = facts_find(&d->view[k]->facts, name);
+		size_t len;
+
+		if (!f || f->err == -ENOENT)
+			continue;
+		text[k] = strdup(f->err && !f->len ? "(not readable)" : f->text);
+		if (!text[k]) {
+			err = -ENOMEM;
+			break;
+		}
+		len = strlen(text[k]);
+		if (len && text[k][len - 1] == '\n')
+			text[k][len - 1] = 0;
+		lines |= strchr(text[k], '\n') != NULL;
+	}
+	if (!err)
+		err = lines ? note_list(d, name, (const char *const *)text, "\n")
+			    : note(d, name, (const char *const *)text);
+	for (uint32_t k = 0; k < d->n; k++)
+		free(text[k]);
+	return err;
+}
+
+/* The first name of any file's facts behind `after` (NULL: of all); NULL: that was the last. */
+static const char *next_name(const struct diff *d, const char *after, uint32_t *at)
+{
+	const char *next = NULL;
+
+	for (uint32_t k = 0; k < d->n; k++) {
+		const struct facts *f = &d->view[k]->facts;
+
+		while (after && at[k] < f->count && strcmp(f->row[at[k]].name, after) <= 0)
+			at[k]++;
+		if (at[k] < f->count && (!next || strcmp(f->row[at[k]].name, next) < 0))
+			next = f->row[at[k]].name;
+	}
+	return next;
+}
+
+/* Where nobody looked there is nothing to compare. */
+static int note_facts(struct diff *d)
+{
+	uint32_t at[DIFF_FILES] = {0};
+	int err = 0;
+
+	for (uint32_t k = 0; k < d->n; k++)
+		if (!d->view[k]->facts.count)
+			return 0;
+	for (const char *name = next_name(d, NULL, at); name && !err; name = next_name(d, name, at))
+		if (!is_left_out(name))
+			err = note_fact(d, name);
+	return err;
+}
+
+int diff_environment(struct diff *d)
+{
+	const char *cmdline[DIFF_FILES];
+	int err = note_fields(d);
+
+	for (uint32_t k = 0; k < d->n; k++)
+		cmdline[k] = d->view[k]->host.cmdline;
+	if (!err)
+		err = note_list(d, "cmdline", cmdline, " \t\n");
+	if (!err)
+		err = note_threshold(d);
+	if (!err)
+		err = note_traced(d);
+	if (!err)
+		err = note_not_observed(d);
+	return err ? err : note_facts(d);
+}

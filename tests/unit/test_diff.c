@@ -1,0 +1,509 @@
+/* diff: what is paired with what, verdicts on runs that were made alike and on those with a known noise more, and intervals that
+ * cover the truth. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "model/diff.h"
+#include "runs.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const unsigned one_cpu[] = {3}, other_cpu[] = {5}, two_cpus[] = {2, 3};
+static struct view a, b, c;
+static struct diff d;
+
+static void make(void)
+{
+	const struct view *views[] = {&a, &b};
+
+	assert_int_equal(diff_make(&d, views, 2), 0);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	diff_free(&d);
+	view_free(&a);
+	view_free(&b);
+	view_free(&c);
+	memset(&c, 0, sizeof(c));
+	return 0;
+}
+
+static const struct diff_row *find(enum source_kind kind, const char *name, const char *function)
+{
+	for (uint32_t i = 0; i < d.rows; i++) {
+		const struct diff_row *r = &d.row[i];
+
+		if (r->kind == kind && !strcmp(r->name, name) && !strcmp(r->function ? r->function : "", function))
+			return r;
+	}
+	fail_msg("no row %s > %s", name, function);
+	return NULL;
+}
+
+static void check_verdict(enum diff_verdict got, enum diff_verdict want)
+{
+	assert_string_equal(diff_verdict_name(got), diff_verdict_name(want));
+}
+
+static void check_near(double got, double want, double by)
+{
+	if (!(fabs(got - want) <= by * fabs(want)))
+		fail_msg("got %.9g, want %.9g", got, want);
+}
+
+/* ---- names ---- */
+
+static void test_names(void **state)
+{
+	static const struct {
+		enum source_kind kind;
+		uint32_t id;
+		const char *name, *kept, *gone;
+	} rows[] = {
+		{SOURCE_THREAD, 812, "kworker/3:1", "kworker/3:*", "kworker/*:*"},
+		{SOURCE_THREAD, 812, "kworker/3:12H", "kworker/3:*H", "kworker/*:*H"},
+		{SOURCE_THREAD, 812, "kworker/u8:2", "kworker/u*:*", "kworker/u*:*"},
+		{SOURCE_THREAD, 812, "kworker/u129:0H", "kworker/u*:*H", "kworker/u*:*H"},
+		{SOURCE_THREAD, 812, "kworker/R-rcu_g", "kworker/R-rcu_g", "kworker/R-rcu_g"},
+		{SOURCE_THREAD, 812, "kworker/x", "kworker/x", "kworker/x"},
+		{SOURCE_THREAD, 28, "ksoftirqd/3", "ksoftirqd/3", "ksoftirqd/*"},
+		{SOURCE_THREAD, 28, "rcuop/12", "rcuop/12", "rcuop/*"},
+		{SOURCE_THREAD, 28, "a/b", "a/b", "a/b"},
+		{SOURCE_THREAD, 28, "a/1b", "a/1b", "a/1b"},
+		{SOURCE_THREAD, 28, "a/", "a/", "a/"},
+		{SOURCE_THREAD, 99, "irq/36-virtio1", "irq/*-virtio1", "irq/*-virtio1"},
+		{SOURCE_THREAD, 99, "irq/x", "irq/x", "irq/x"},
+		{SOURCE_THREAD, 99, "vhost-4711", "vhost-*", "vhost-*"},
+		{SOURCE_THREAD, 99, "vhost-", "vhost-", "vhost-"},
+		{SOURCE_THREAD, 99, "poke4", "poke4", "poke4"},
+		{SOURCE_THREAD, 99, "", "", ""},
+		{SOURCE_IRQ, 36, "virtio1-req.0", "virtio1-req.0", "virtio1-req.0"},
+		{SOURCE_IRQ, 36, "x/3", "x/3", "x/3"}, /* no CPU's number */
+		{SOURCE_IRQ, 36, "", "36", "36"},
+		{SOURCE_SOFTIRQ, 1, "TIMER", "TIMER", "TIMER"},
+	};
+	char name[DIFF_NAME];
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(rows); i++) {
+		struct source s = {.kind = rows[i].kind, .id = rows[i].id};
+
+		strcpy(s.name, rows[i].name);
+		diff_name(&s, true, name);
+		assert_string_equal(name, rows[i].kept);
+		diff_name(&s, false, name);
+		assert_string_equal(name, rows[i].gone);
+	}
+}
+
+static void test_paired(void **state)
+{
+	const struct diff_row *r;
+
+	(void)state;
+	run_init(&a, two_cpus, 2, 10);
+	run_init(&b, two_cpus, 2, 5);
+	run_add(&a, 0, 1, SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", 1000);
+	run_add(&a, 1, 2, SOURCE_THREAD, 813, "kworker/3:2", "vmstat_update", 3000);
+	run_add(&b, 1, 2, SOURCE_THREAD, 99, "kworker/3:0", "vmstat_update", 7000);
+	run_add(&b, 1, 3, SOURCE_THREAD, 99, "kworker/3:0", NULL, 500);
+	run_add(&a, 0, 4, SOURCE_IRQ, 36, "eth0", "handler.isra.0", 2000);
+	run_add(&b, 0, 4, SOURCE_IRQ, 41, "eth0", "handler", 2000);
+	run_add(&a, 0, 5, SOURCE_THREAD, 20, "ksoftirqd/2", NULL, 600);
+	run_add(&b, 1, 5, SOURCE_THREAD, 21, "ksoftirqd/3", NULL, 600);
+	make();
+	assert_true(d.same_cpus);
+	assert_int_equal(d.rows, 5);
+	r = find(SOURCE_THREAD, "kworker/3:*", "vmstat_update");
+	assert_int_equal(r->cell[0].count, 2);
+	assert_int_equal(r->cell[0].total_ns, 4000);
+	assert_int_equal(r->cell[1].count, 1);
+	check_near(r->cell[0].ns_per_s, 4000 / 20.0, 1e-12); /* two CPUs, ten seconds */
+	check_near(r->cell[1].ns_per_s, 700, 1e-12);
+	check_near(r->cell[1].time_ratio.value, 3.5, 1e-12);
+	check_near(r->cell[1].count_ratio.value, 1, 1e-12);
+	check_verdict(r->cell[1].verdict, DIFF_SAME);
+	assert_ptr_equal(r, &d.row[0]); /* it changed most */
+	assert_int_equal(find(SOURCE_IRQ, "eth0", "handler")->cell[0].count, 1);
+	find(SOURCE_THREAD, "ksoftirqd/2", "");
+	assert_int_equal(find(SOURCE_THREAD, "ksoftirqd/3", "")->cell[0].count, 0);
+	assert_int_equal(d.total[0].count, 4);
+	assert_int_equal(d.total[0].total_ns, 6600);
+	assert_int_equal(d.total[0].max_ns, 3000);
+}
+
+static void test_other_cpus(void **state)
+{
+	(void)state;
+	run_init(&a, one_cpu, 1, 10);
+	run_init(&b, other_cpu, 1, 10);
+	run_add(&a, 0, 5, SOURCE_THREAD, 20, "ksoftirqd/3", NULL, 600);
+	run_add(&b, 0, 5, SOURCE_THREAD, 21, "ksoftirqd/5", NULL, 600);
+	make();
+	assert_false(d.same_cpus);
+	assert_int_equal(d.rows, 1);
+	assert_int_equal(find(SOURCE_THREAD, "ksoftirqd/*", "")->cell[1].count, 1);
+}
+
+/* ---- verdicts ---- */
+
+/* A machine as they are: a tick, a few bursts of network traffic, workers, and what nothing explains. */
+static void make_machine(struct view *v, double seconds)
+{
+	run_init(v, two_cpus, 2, seconds);
+	for (uint32_t i = 0; i < 2; i++) {
+		for (double at = 0.001; at < seconds; at += 0.004)
+			run_add(v, i, at, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler",
+				2000 + 500 * uniform());
+		run_noise(v, i, 100, 50, SOURCE_SOFTIRQ, 3, "NET_RX", NULL, 8000);
+		run_noise(v, i, 3, 1, SOURCE_THREAD, 800 + i, i ? "kworker/3:1" : "kworker/2:1", "vmstat_update", 6000);
+		run_noise(v, i, 1, 1, SOURCE_THREAD, 15, "rcu_preempt", NULL, 50000);
+		run_noise(v, i, 400, 1, SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 5000);
+	}
+}
+
+static unsigned not_same(void)
+{
+	unsigned n = d.total[1].verdict != DIFF_SAME;
+
+	for (uint32_t i = 0; i < d.rows; i++)
+		n += d.row[i].cell[1].verdict != DIFF_SAME;
+	return n;
+}
+
+/* In twenty pairs of equal settings there may be one with anything to say about its sources, and one about the whole. */
+static void test_same(void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	seed = 1;
+	for (unsigned i = 0; i < 40; i++) {
+		make_machine(&a, 10);
+		make_machine(&b, i % 2 ? 10 : 4);
+		make();
+		wrong += !!not_same();
+		end(NULL);
+	}
+	if (wrong > 4)
+		fail_msg("%u of 40 pairs of equal settings differ", wrong);
+}
+
+static void check_change(const char *name, double ns_per_s, enum diff_verdict want)
+{
+	const struct diff_row *r = find(SOURCE_THREAD, name, "");
+
+	check_verdict(r->cell[1].verdict, want);
+	check_near(r->cell[1].ns_per_s - r->cell[0].ns_per_s, ns_per_s, 0.25);
+	assert_ptr_equal(r, &d.row[0]);
+}
+
+/* 2 ms a second more, on both CPUs. */
+static void test_new(void **state)
+{
+	const struct diff_row *r;
+
+	(void)state;
+	seed = 2;
+	make_machine(&a, 10);
+	make_machine(&b, 10);
+	for (uint32_t i = 0; i < 2; i++)
+		run_noise(&b, i, 20, 1, SOURCE_THREAD, 4711, "poke", NULL, 100000);
+	make();
+	check_change("poke", 2e6, DIFF_NEW);
+	r = &d.row[0];
+	assert_true(isinf(r->cell[1].time_ratio.value) && isinf(r->cell[1].time_ratio.high));
+	assert_true(r->cell[1].count_ratio.low > 1);
+	check_verdict(d.total[1].verdict, DIFF_WORSE);
+	check_near(d.total[1].ns_per_s - d.total[0].ns_per_s, 2e6, 0.3);
+	assert_int_equal(not_same(), 2);
+	assert_true(diff_worse_by(&d, 1, 20));
+	assert_false(diff_worse_by(&d, 1, 400));
+}
+
+static void test_gone(void **state)
+{
+	(void)state;
+	seed = 3;
+	make_machine(&a, 10);
+	make_machine(&b, 10);
+	run_noise(&a, 0, 40, 1, SOURCE_THREAD, 4711, "poke", NULL, 100000);
+	make();
+	check_change("poke", -2e6, DIFF_GONE);
+	assert_true(d.row[0].cell[1].time_ratio.value == 0 && d.row[0].cell[1].count_ratio.high < 1);
+	check_verdict(d.total[1].verdict, DIFF_BETTER);
+	assert_false(diff_worse_by(&d, 1, 0.1));
+}
+
+static void test_more_and_less(void **state)
+{
+	(void)state;
+	seed = 4;
+	make_machine(&a, 10);
+	make_machine(&b, 20);
+	run_noise(&a, 0, 40, 1, SOURCE_THREAD, 4711, "poke", NULL, 50000);
+	run_noise(&b, 0, 40, 1, SOURCE_THREAD, 4712, "poke", NULL, 100000);
+	make();
+	check_change("poke", 1e6, DIFF_WORSE);
+	diff_free(&d);
+	c = a;
+	a = b;
+	b = c;
+	memset(&c, 0, sizeof(c));
+	make();
+	check_change("poke", -1e6, DIFF_BETTER);
+}
+
+/* Four and none may be chance, and what weighs nothing is no change, unless it lasts longer than nearly all else. */
+static void test_chance_and_weight(void **state)
+{
+	(void)state;
+	seed = 5;
+	make_machine(&a, 10);
+	make_machine(&b, 10);
+	for (unsigned i = 0; i < 4; i++)
+		run_add(&b, 0, 0.5 + 2.1 * i, SOURCE_THREAD, 1, "four", NULL, 2000000);
+	for (unsigned i = 0; i < 40; i++)
+		run_add(&b, 0, 0.01 + 0.24 * i, SOURCE_THREAD, 2, "light", NULL, 300);
+	for (unsigned i = 0; i < 18; i++)
+		run_add(&b, 0, 0.3 + 0.52 * i, SOURCE_THREAD, 3, "long", NULL, i == 5 ? 300000 : 300);
+	make();
+	check_verdict(find(SOURCE_THREAD, "four", "")->cell[1].verdict, DIFF_SAME);
+	check_verdict(find(SOURCE_THREAD, "light", "")->cell[1].verdict, DIFF_SAME);
+	check_verdict(find(SOURCE_THREAD, "long", "")->cell[1].verdict, DIFF_NEW);
+}
+
+/* ---- intervals ---- */
+
+static void test_covers(void **state)
+{
+	static const struct {
+		double per_s, times;
+		unsigned burst;
+	} cases[] = {{0.3, 1, 1}, {1, 2, 1}, {5, 0.5, 1}, {50, 1, 1}, {500, 1.3, 1}, {200, 1, 40}, {60, 2, 10}};
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT(cases); i++) {
+		unsigned counts = 0, times = 0, pairs = 200;
+
+		seed = 100 + i;
+		for (unsigned k = 0; k < pairs; k++) {
+			const struct diff_cell *cell;
+
+			run_init(&a, one_cpu, 1, 10);
+			run_init(&b, one_cpu, 1, 6);
+			run_noise(&a, 0, cases[i].per_s, cases[i].burst, SOURCE_THREAD, 1, "x", NULL, 7000);
+			run_noise(&b, 0, cases[i].per_s * cases[i].times, cases[i].burst, SOURCE_THREAD, 1, "x", NULL,
+				  7000);
+			make();
+			cell = &d.total[1];
+			counts += cell->count_ratio.low <= cases[i].times && cases[i].times <= cell->count_ratio.high;
+			times += cell->time_ratio.low <= cases[i].times && cases[i].times <= cell->time_ratio.high;
+			end(NULL);
+		}
+		if (counts < 0.93 * pairs || times < 0.93 * pairs)
+			fail_msg(
+				"%g a second, times %g, bursts of %u: of %u intervals %u cover it by count, %u by time",
+				cases[i].per_s, cases[i].times, cases[i].burst, pairs, counts, times);
+	}
+}
+
+/* ---- the rest ---- */
+
+static void test_distributions(void **state)
+{
+	uint64_t sum = 0;
+
+	(void)state;
+	run_init(&a, one_cpu, 1, 10);
+	run_init(&b, one_cpu, 1, 10);
+	run_add(&a, 0, 1, SOURCE_IRQ, 1, "x", NULL, 100);
+	run_add(&a, 0, 2, SOURCE_IRQ, 1, "x", NULL, 10000);
+	run_add(&b, 0, 1, SOURCE_IRQ, 1, "x", NULL, 1000000);
+	make();
+	assert_int_equal(d.low_ns, 100);
+	assert_int_equal(d.high_ns, 1000000);
+	check_near(diff_bin_ns(&d, DIFF_BINS / 2), 10000, 1e-9);
+	assert_int_equal(d.total[0].bin[0], 1);
+	assert_int_equal(d.total[0].bin[DIFF_BINS / 2] + d.total[0].bin[DIFF_BINS / 2 - 1], 1);
+	assert_int_equal(d.row[0].cell[1].bin[DIFF_BINS - 1], 1);
+	for (unsigned i = 0; i < DIFF_BINS; i++)
+		sum += d.total[0].bin[i];
+	assert_int_equal(sum, 2);
+}
+
+/* Nothing happened: nothing is said, and nothing fails. */
+static void test_quiet(void **state)
+{
+	(void)state;
+	run_init(&a, one_cpu, 1, 10);
+	run_init(&b, one_cpu, 1, 10);
+	make();
+	assert_int_equal(d.rows, 0);
+	check_verdict(d.total[1].verdict, DIFF_SAME);
+	assert_false(diff_worse_by(&d, 1, 1));
+}
+
+static void test_lost_hiccups_are_lost_time(void **state)
+{
+	(void)state;
+	run_init(&a, one_cpu, 1, 10);
+	run_init(&b, one_cpu, 1, 10);
+	run_noise(&a, 0, 100, 1, SOURCE_IRQ, 1, "x", NULL, 1000);
+	run_noise(&b, 0, 100, 1, SOURCE_IRQ, 1, "x", NULL, 1000);
+	b.cpu[0].hiccups_lost = 2000;
+	b.cpu[0].hiccups_lost_ns = 2000000;
+	make();
+	assert_true(d.total[1].total_ns > 2500000 && d.total[1].count > 2500);
+	check_verdict(d.total[1].verdict, DIFF_WORSE);
+	check_verdict(d.row[0].cell[1].verdict, DIFF_SAME);
+}
+
+static void test_three(void **state)
+{
+	const struct view *views[] = {&a, &b, &c};
+
+	(void)state;
+	seed = 6;
+	make_machine(&a, 10);
+	make_machine(&b, 10);
+	make_machine(&c, 10);
+	run_noise(&c, 0, 40, 1, SOURCE_THREAD, 4711, "poke", NULL, 100000);
+	assert_int_equal(diff_make(&d, views, 3), 0);
+	assert_string_equal(d.row[0].name, "poke");
+	check_verdict(d.row[0].cell[1].verdict, DIFF_SAME);
+	check_verdict(d.row[0].cell[2].verdict, DIFF_NEW);
+	check_verdict(d.total[2].verdict, DIFF_WORSE);
+}
+
+static void test_untraced(void **state)
+{
+	(void)state;
+	make_machine(&a, 1);
+	make_machine(&b, 1);
+	b.run.traced = false;
+	make();
+	assert_int_equal(d.rows, 0);
+	assert_int_equal(d.facts, 1);
+	assert_string_equal(d.fact[0].what, "traced");
+}
+
+/* ---- the environment ---- */
+
+/* "what: A | B", each difference a line. */
+static void check_facts(const char *const *want)
+{
+	char line[512];
+
+	for (uint32_t i = 0; i < d.facts; i++) {
+		const struct diff_fact *f = &d.fact[i];
+
+		snprintf(line, sizeof(line), "%s: %s | %s", f->what, f->value[0] ? f->value[0] : "-",
+			 f->value[1] ? f->value[1] : "-");
+		if (!want[i])
+			fail_msg("one more: %s", line);
+		assert_string_equal(line, want[i]);
+	}
+	assert_null(want[d.facts]);
+}
+
+static void add_fact(struct view *v, const char *name, int err, const char *text)
+{
+	assert_int_equal(facts_add(&v->facts, name, err, text, strlen(text)), 0);
+}
+
+static void test_environment(void **state)
+{
+	static char lacks[] = "csd_function_entry", lacks_too[] = "ipi_send_cpu";
+	static char *some[] = {lacks, lacks_too};
+	static const char *const want[] = {"kernel: 6.12.1 | 6.12.2",
+					   "hypervisor: - | KVM",
+					   "isolated CPUs: - | 3",
+					   "cmdline console: console=a console=b | console=a",
+					   "cmdline isolcpus: - | isolcpus=3",
+					   "cmdline mitigations: mitigations=auto | mitigations=off",
+					   "cmdline quiet: quiet | -",
+					   "threshold: 200 ns (auto) | 300 ns (auto)",
+					   "not observed ipi_send_cpu: ipi_send_cpu | -",
+					   "etc/absent: - | x",
+					   "proc/sys/vm/stat_interval: 1 | 120",
+					   "run/kconfig CONFIG_HZ: CONFIG_HZ=250 | CONFIG_HZ=1000",
+					   "sys/secret: (not readable) | 5",
+					   NULL};
+
+	(void)state;
+	run_init(&a, one_cpu, 1, 10);
+	run_init(&b, one_cpu, 1, 10);
+	strcpy(b.host.kernel, "6.12.2");
+	strcpy(b.host.hypervisor, "KVM");
+	strcpy(a.host.cmdline, "root=/dev/sda quiet mitigations=auto console=a console=b x=\"1 2\"");
+	strcpy(b.host.cmdline, "  root=/dev/sda isolcpus=3 console=a x=\"1 2\" mitigations=off");
+	cpus_add(&b.host.isolated, 3);
+	b.cpu[0].threshold_ns = 300;
+	a.run.not_observed = some;
+	a.run.nnot_observed = 2;
+	b.run.not_observed = some;
+	b.run.nnot_observed = 1;
+	add_fact(&a, "proc/sys/vm/stat_interval", 0, "1\n");
+	add_fact(&b, "proc/sys/vm/stat_interval", 0, "120\n");
+	add_fact(&a, "proc/stat", 0, "cpu 1\n");
+	add_fact(&b, "proc/stat", 0, "cpu 2\n");
+	add_fact(&a, "sys/kernel/irq/5/per_cpu_count", 0, "1,2\n");
+	add_fact(&b, "sys/kernel/irq/5/per_cpu_count", 0, "1,3\n");
+	add_fact(&a, "run/kconfig", 0, "CONFIG_A=y\nCONFIG_HZ=250\n");
+	add_fact(&b, "run/kconfig", 0, "CONFIG_A=y\nCONFIG_HZ=1000\n");
+	add_fact(&a, "etc/absent", -ENOENT, "");
+	add_fact(&b, "etc/absent", 0, "x");
+	add_fact(&a, "sys/secret", -EACCES, "");
+	add_fact(&b, "sys/secret", 0, "5");
+	add_fact(&a, "sys/equal", 0, "5");
+	add_fact(&b, "sys/equal", 0, "5");
+	make();
+	check_facts(want);
+}
+
+static void test_environment_alike(void **state)
+{
+	static const char *const none[] = {NULL};
+
+	(void)state;
+	run_init(&a, one_cpu, 1, 10);
+	run_init(&b, one_cpu, 1, 7);
+	b.cpu[0].threshold_ns = 210;   /* learned: nearly the same */
+	add_fact(&a, "sys/x", 0, "5"); /* of the other nobody looked */
+	make();
+	check_facts(none);
+}
+
+#define TEST(f) cmocka_unit_test_teardown(f, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		TEST(test_paired),
+		TEST(test_other_cpus),
+		TEST(test_same),
+		TEST(test_new),
+		TEST(test_gone),
+		TEST(test_more_and_less),
+		TEST(test_chance_and_weight),
+		TEST(test_covers),
+		TEST(test_distributions),
+		TEST(test_quiet),
+		TEST(test_lost_hiccups_are_lost_time),
+		TEST(test_three),
+		TEST(test_untraced),
+		TEST(test_environment),
+		TEST(test_environment_alike),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
