@@ -36,7 +36,7 @@ $(O)/.setup-lab: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(LAB_PACKAGES) && touch $@
 
 # Readers of what culprit writes, in Python, for the tests of formats. Without them `make check` skips those and says so.
-READERS := duckdb commonmark hdrhistogram
+READERS := duckdb cmarkgfm hdrhistogram
 $(O)/.setup-readers: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup python3-venv && python3 -m venv $(O)/readers
 	$(Q)$(O)/readers/bin/pip install -q $(READERS) && touch $@

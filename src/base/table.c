@@ -281,3 +281,72 @@ void table_print(const struct table *t, FILE *out, bool colour)
 	if (t->lost)
 		fprintf(out, "%*s(%zu rows are missing: out of memory)\n", (int)t->indent, "", t->lost);
 }
+
+/* ---- Markdown ---- */
+
+#define ELASTIC_MOST 48 /* what a cell of an elastic column is padded to */
+
+/* Columns that the text takes with its bars escaped. */
+static size_t marked_columns(const char *text)
+{
+	size_t n = text_columns(text);
+
+	for (; *text; text++)
+		n += *text == '|';
+	return n;
+}
+
+static size_t marked_width(const struct table *t, unsigned column)
+{
+	size_t width = marked_columns(cell_text(&t->heading.cell[column]));
+
+	for (size_t r = 0; r < t->nrows; r++) {
+		size_t columns = marked_columns(cell_text(&t->row[r].cell[column]));
+
+		width = columns > width ? columns : width;
+	}
+	if (t->column[column].elastic && width > ELASTIC_MOST)
+		width = ELASTIC_MOST;
+	return width < 3 ? 3 : width; /* a rule is three dashes or more */
+}
+
+static void print_marked(const struct table *t, const struct row *row, const size_t *width, FILE *out)
+{
+	for (unsigned i = 0; i < t->ncolumns; i++) {
+		const char *text = cell_text(&row->cell[i]);
+		size_t columns = marked_columns(text);
+		int padding = columns < width[i] ? (int)(width[i] - columns) : 0;
+		bool right = t->column[i].align == ALIGN_RIGHT;
+
+		fprintf(out, "| %*s", right ? padding : 0, "");
+		for (; *text; text++) {
+			if (*text == '|')
+				putc('\\', out);
+			putc(*text, out);
+		}
+		fprintf(out, "%*s ", right ? 0 : padding, "");
+	}
+	fputs("|\n", out);
+}
+
+void table_print_markdown(const struct table *t, FILE *out)
+{
+	size_t width[TABLE_COLUMNS];
+
+	for (unsigned i = 0; i < t->ncolumns; i++)
+		width[i] = marked_width(t, i);
+	print_marked(t, &t->heading, width, out);
+	for (unsigned i = 0; i < t->ncolumns; i++) {
+		bool right = t->column[i].align == ALIGN_RIGHT;
+
+		fputs(right ? "| " : "| :", out);
+		for (size_t k = 1; k < width[i]; k++)
+			putc('-', out);
+		fputs(right ? ": " : " ", out);
+	}
+	fputs("|\n", out);
+	for (size_t r = 0; r < t->nrows; r++)
+		print_marked(t, &t->row[r], width, out);
+	if (t->lost)
+		fprintf(out, "\n(%zu rows are missing: out of memory)\n", t->lost);
+}

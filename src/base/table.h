@@ -1,4 +1,4 @@
-/* Text tables for terminals: columns as wide as their widest cell, numbers to the right, one elastic column that is
+/* Text tables, mostly for terminals: columns as wide as their widest cell, numbers to the right, one elastic column that is
  * cut with "..." so that a row fits the width. Colour is the caller's: a cell may carry a style, printed only when
  * styles are on. */
 #ifndef CULPRIT_TABLE_H
@@ -35,5 +35,9 @@ void table_line(struct table *t, const char *style, unsigned indent, unsigned ha
 /* Two spaces between columns, no trailing blanks. colour: print styles. Rows that found no memory are missed in a
  * last line. */
 void table_print(const struct table *t, FILE *out, bool colour);
+
+/* The same as a Markdown table, which is as wide as it is; elastic columns are not padded over 48. Cells are Markdown: names in them want
+ * markdown_code(). Bars are escaped here. */
+void table_print_markdown(const struct table *t, FILE *out);
 
 #endif

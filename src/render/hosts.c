@@ -1,4 +1,4 @@
-/* Several hosts in one text report, before each one's own:
+/* Several hosts in one report, text or Markdown, before each one's own:
  *
  *   culprit 0.1 · 2 reports
  *
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/escape.h"
+#include "base/markdown.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "model/hosts.h"
@@ -28,6 +28,23 @@ static const char *share(uint64_t part, uint64_t whole, char *buf, size_t len)
 	return buf;
 }
 
+/* A name from the machine: as it is in text, a code span in Markdown. */
+static void name_cell(struct table *t, const char *name, bool markdown)
+{
+	char text[HOST_LABEL + 16];
+
+	table_cell(t, NULL, markdown ? markdown_code(name, text, sizeof(text)) : name);
+}
+
+static void print(struct table *t, bool markdown, FILE *out)
+{
+	if (markdown)
+		table_print_markdown(t, out);
+	else
+		table_print(t, out, false);
+	table_free(t);
+}
+
 static int first_source(const struct sources *t, char *buf, size_t len)
 {
 	uint32_t *order = calloc(t->count + 1, sizeof(*order));
@@ -41,23 +58,23 @@ static int first_source(const struct sources *t, char *buf, size_t len)
 	return 0;
 }
 
-static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char *host)
+static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char *host, bool markdown)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
 	char a[32], first[WHO_MAX];
 	int err = first_source(&s->sources, first, sizeof(first));
 
-	table_cell(t, NULL, host);
+	name_cell(t, host, markdown);
 	table_cellf(t, NULL, "%u", s->cpu);
 	table_cell(t, NULL, share(s->hiccups.sum, v->cpu[i].observed_ns, a, sizeof(a)));
 	table_cell(t, NULL, format_count(s->hiccups.count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->hiccups.max, a, sizeof(a)));
-	table_cell(t, NULL, first);
+	name_cell(t, first, markdown);
 	table_end_row(t);
 	return err;
 }
 
-static int write_cpus(const struct view *const *views, uint32_t n, unsigned width, FILE *out)
+static int write_cpus(const struct view *const *views, uint32_t n, unsigned width, bool markdown, FILE *out)
 {
 	struct table *t = table_new(width, 2);
 	char label[HOST_LABEL];
@@ -74,14 +91,13 @@ static int write_cpus(const struct view *const *views, uint32_t n, unsigned widt
 	for (uint32_t i = 0; i < n && !err; i++) {
 		host_label(views, n, i, label, sizeof(label));
 		for (uint32_t k = 0; k < views[i]->summary.ncpus && !err; k++)
-			err = cpu_row(t, views[i], k, label);
+			err = cpu_row(t, views[i], k, label, markdown);
 	}
-	table_print(t, out, false);
-	table_free(t);
+	print(t, markdown, out);
 	return err;
 }
 
-static void source_row(struct table *t, const struct host_source *s, const char *host)
+static void source_row(struct table *t, const struct host_source *s, const char *host, bool markdown)
 {
 	char a[32], cpus[64], who[WHO_MAX];
 
@@ -89,23 +105,28 @@ static void source_row(struct table *t, const struct host_source *s, const char 
 	table_cell(t, NULL, format_ns(s->total_ns, a, sizeof(a)));
 	table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->max_ns, a, sizeof(a)));
-	table_cell(t, NULL, host);
+	name_cell(t, host, markdown);
 	table_cell(t, NULL, cpus_format(&s->cpus, cpus, sizeof(cpus)));
 	table_cell(t, NULL, source_kind_name(s->who->kind));
-	table_cell(t, NULL, render_who(s->who, who, sizeof(who)));
+	name_cell(t, render_who(s->who, who, sizeof(who)), markdown);
 	table_end_row(t);
 }
 
-static int write_sources(const struct view *const *views, uint32_t n, unsigned width, FILE *out)
+static int write_sources(const struct view *const *views, uint32_t n, unsigned width, bool markdown, FILE *out)
 {
 	struct host_source *row = calloc(RANK_ROWS, sizeof(*row));
-	struct table *t = table_new(width, 2);
+	int count = row ? hosts_rank(views, n, row, RANK_ROWS) : -ENOMEM;
+	struct table *t = count > 0 ? table_new(width, 2) : NULL;
 	char label[HOST_LABEL];
-	int count = -ENOMEM;
 
-	if (!row || !t)
-		goto out;
-	count = hosts_rank(views, n, row, RANK_ROWS);
+	if (count <= 0) {
+		free(row);
+		return count;
+	}
+	if (!t) {
+		free(row);
+		return -ENOMEM;
+	}
 	table_column(t, "lost %", ALIGN_RIGHT, false);
 	table_column(t, "time", ALIGN_RIGHT, false);
 	table_column(t, "count", ALIGN_RIGHT, false);
@@ -115,25 +136,22 @@ static int write_sources(const struct view *const *views, uint32_t n, unsigned w
 	table_column(t, "kind", ALIGN_LEFT, false);
 	table_column(t, "who", ALIGN_LEFT, true);
 	for (int i = 0; i < count && i < RANK_ROWS; i++)
-		source_row(t, &row[i], host_label(views, n, row[i].view, label, sizeof(label)));
-	if (count > 0) {
-		fputc('\n', out);
-		table_print(t, out, false);
-	}
+		source_row(t, &row[i], host_label(views, n, row[i].view, label, sizeof(label)), markdown);
+	putc('\n', out);
+	print(t, markdown, out);
 	if (count > RANK_ROWS)
-		fprintf(out, "  and %d more: see each report\n", count - RANK_ROWS);
-out:
-	table_free(t);
+		fprintf(out, "%sand %d more: see each report\n", markdown ? "\n" : "  ", count - RANK_ROWS);
 	free(row);
-	return count < 0 ? count : 0;
+	return 0;
 }
 
-int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options, bool markdown,
+		 FILE *out)
 {
 	unsigned width = options->width ? options->width : 100;
 	int err;
 
-	fprintf(out, "culprit " CULPRIT_VERSION " · %u reports\n\n", n);
-	err = write_cpus(views, n, width, out);
-	return err ? err : write_sources(views, n, width, out);
+	fprintf(out, markdown ? "# culprit: %u reports\n\n" : "culprit " CULPRIT_VERSION " · %u reports\n\n", n);
+	err = write_cpus(views, n, width, markdown, out);
+	return err ? err : write_sources(views, n, width, markdown, out);
 }

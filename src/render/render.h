@@ -26,13 +26,14 @@ struct format {
 	int (*hiccup)(const struct view *view, uint32_t index, const struct account *account, FILE *out);
 };
 
-#define FORMATS_HELP "text (default), json; csv, jsonl: each hiccup as it comes, a line each"
+#define FORMATS_HELP "text (default), json, markdown; csv, jsonl: each hiccup as it comes, a line each"
 
 extern const struct format formats[];    /* ends with a row of zeros */
 extern const char *const format_names[]; /* the same, for opt_set_choice */
 
 int render_text(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_json(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+int render_markdown(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 
 /* Lines: see lines.c for the columns. */
 void render_csv_head(FILE *out);
@@ -41,8 +42,12 @@ int render_jsonl(const struct view *view, uint32_t index, const struct account *
 
 /* ---- for the renderers ---- */
 
-/* What a text report of several begins with: the hosts side by side, and whose sources cost most. 0 or -errno. */
-int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+/* What a report of several begins with, in text or Markdown: the hosts side by side, and whose sources cost most. 0 or -errno. */
+int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options, bool markdown,
+		 FILE *out);
+
+/* The end of a report in Markdown: how it was measured, and what was not observed. 0 or -errno. */
+int render_markdown_method(const struct view *view, FILE *out);
 
 /* "kworker/3:1 [812]", "virtio1-req.0 (irq 36)", "local_timer > tick_nohz_handler", escaped. Returns buf. */
 #define WHO_MAX (2 * (4 * SOURCE_NAME + 8)) /* the function may be cut */

@@ -270,7 +270,7 @@ static void write_one(const struct view *view, const struct render_options *opti
 
 int render_text(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
 {
-	int err = n > 1 ? render_hosts(views, n, options, out) : 0;
+	int err = n > 1 ? render_hosts(views, n, options, false, out) : 0;
 	char label[HOST_LABEL];
 
 	for (uint32_t i = 0; i < n; i++) {

@@ -2,6 +2,7 @@
 """Report formats, each parsed back by a real reader of it: views made by hand, with hostile names in them, and a live run."""
 import csv
 import datetime
+import html.parser
 import json
 import os
 import re
@@ -163,6 +164,70 @@ if duckdb:
     types = dict(duckdb.sql("SELECT column_name, column_type FROM (DESCRIBE " + everything + ")").fetchall())
     is_([types[c].split()[0] for c in ("host", "cpu", "start_ns", "isolated", "time")],
         ["VARCHAR", "BIGINT", "BIGINT", "BOOLEAN", "TIMESTAMP"], "and sees what is a number, a flag, a time")
+
+# ---- markdown ----
+
+
+class Page(html.parser.HTMLParser):
+    """The tags that were used, the tables as rows of cell texts, and the code spans."""
+
+    def __init__(self, source):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.tables, self.code, self.titles, self.open = set(), [], [], [], []
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+        elif tag == "code":
+            self.code.append("")
+        elif tag in ("h1", "h2"):
+            self.titles.append("")
+
+    def handle_endtag(self, tag):
+        self.open.pop()
+
+    def handle_data(self, data):
+        if "code" in self.open:
+            self.code[-1] += data
+        if self.open and self.open[0] == "table" and self.open[-1] not in ("table", "tr", "thead", "tbody"):
+            self.tables[-1][-1][-1] += data
+        elif self.open and self.open[0] in ("h1", "h2"):
+            self.titles[-1] += data
+
+
+def blanks(name):
+    return " ".join(name.split())  # in HTML one blank is as good as many
+
+
+cmark = reader("cmarkgfm")
+HARMLESS = {"h1", "h2", "p", "table", "thead", "tbody", "tr", "th", "td", "code", "ul", "li"}
+for name in hosts if cmark else ():
+    page = Page(cmark.markdown_to_html_with_extensions(text(name + ".markdown"), extensions=["table", "strikethrough",
+                                                                                             "autolink", "tasklist"]))
+    ok(page.tags <= HARMLESS, f"markdown, {name}: no name has become markup", page.tags - HARMLESS)
+    ok(all(len(row) == len(t[0]) for t in page.tables for row in t), f"markdown, {name}: no name has split a cell",
+       *[t for t in page.tables if any(len(row) != len(t[0]) for row in t)][:1])
+    codes = set(map(blanks, page.code))
+    names = {blanks(f"{said(p['name'])} [{p['id']}] > {said(p['function'])}")
+             for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"] if p["kind"] == "thread"}
+    asked = {blanks(f"{said(p['by_comm'])} [{p['by_pid']}]")
+             for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"] if "by_comm" in p}
+    ok(names <= codes and asked <= codes, f"markdown, {name}: all threads and askers read as they should",
+       (names | asked) - codes)
+    is_([t for t in page.titles if t.startswith("culprit")],
+        [f"culprit: {len(hosts[name])} reports"] * (len(hosts[name]) > 1)
+        + ["culprit: " + said(truth[host]["host"]) for host in hosts[name]], f"markdown, {name}: the hosts' names")
+    for host in hosts[name]:
+        shares = [float(row[0]) for t in page.tables if t[0][0] == "share %" for row in t[1:]]
+        cpus = len({h["cpu"] for h in truth[host]["hiccups"]}) * len(hosts[name])
+        ok(abs(sum(shares) - 100 * cpus) < 1, f"markdown, {name}: the rows of each CPU make 100 %", shares)
 
 # ---- a live run ----
 

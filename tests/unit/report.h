@@ -191,15 +191,15 @@ static inline void report_plain(struct report *r, const char *hostname)
 	r->hiccup[2].lost = 3;
 }
 
-/* CPU 1; each name as a thread's, an interrupt's, an asker's and a function's. */
+/* CPUs 1 and 4; each name as a thread's, an interrupt's, an asker's and a function's. */
 static inline void report_hostile(struct report *r)
 {
-	static const unsigned cpus[] = {1};
+	static const unsigned cpus[] = {1, 4};
 	static char missing[] = "evil|`<b>\n*x*";
 	static char *not_observed[] = {missing};
 	struct view *v = &r->view;
 
-	report_init(r, "h|<b>\"x\",\n`y`\033[1m", cpus, 1);
+	report_init(r, "h|<b>\"x\",\n`y`\033[1m", cpus, 2);
 	strcpy(v->host.kernel, "6.12|<i>`\n=");
 	strcpy(v->host.cmdline, "quiet | `x` <script>alert(1)</script>\n# no \"head\" \xff");
 	strcpy(v->host.cpu_model, "CPU | `<b>`");
@@ -217,7 +217,7 @@ static inline void report_hostile(struct report *r)
 	for (uint32_t i = 0; i < HOSTILE_NAMES; i++) {
 		const char *name = hostile_names[i];
 
-		report_hiccup(r, 0, 1000 + 1000000 * i, 100 + i, i % 3 ? 0 : 50 + i);
+		report_hiccup(r, i % 2, 1000 + 1000000 * i, 100 + i, i % 3 ? 0 : 50 + i);
 		report_asked(r, report_piece(r, SOURCE_THREAD, 100 + i, name, name, 5000 + i), 7 + i, name, i, 100 + i);
 		report_piece(r, SOURCE_IRQ, i, name, NULL, 3000 + i);
 		report_end(r, "hardware or hypervisor");

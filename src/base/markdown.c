@@ -1,0 +1,42 @@
+#include "base/markdown.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static size_t longest_run(const char *text, size_t len)
+{
+	size_t longest = 0, run = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		run = text[i] == '`' ? run + 1 : 0;
+		longest = run > longest ? run : longest;
+	}
+	return longest;
+}
+
+/* A reader takes one blank off each side, so that a name may begin or end with a backquote, or with blanks. */
+static bool needs_pad(const char *text, size_t len)
+{
+	return len && (strchr("` ", text[0]) || strchr("` ", text[len - 1]));
+}
+
+char *markdown_code(const char *text, char *buf, size_t len)
+{
+	size_t n = strlen(text), run;
+	bool pad;
+
+	for (;; n--) {
+		run = longest_run(text, n) + 1;
+		pad = needs_pad(text, n);
+		if (((unsigned char)text[n] & 0xc0) != 0x80 && n + 2 * (run + pad) < len)
+			break;
+	}
+	if (!n)
+		run = pad = 0;
+	memset(buf, '`', run);
+	snprintf(buf + run, len - run, "%s%.*s%s", pad ? " " : "", (int)n, text, pad ? " " : "");
+	memset(buf + run + n + 2 * pad, '`', run);
+	buf[2 * (run + pad) + n] = '\0';
+	return buf;
+}

@@ -1,0 +1,140 @@
+/* How a report came about: per CPU what bounds its truth, then what is worth a sentence. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
+#include "base/markdown.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "render/render.h"
+
+#define NAME_MAX_ESCAPED 1024
+
+static const char *code(const char *name, char buf[NAME_MAX_ESCAPED])
+{
+	char text[NAME_MAX_ESCAPED - 32];
+
+	return markdown_code(escape_text(name, SIZE_MAX, text, sizeof(text)), buf, NAME_MAX_ESCAPED);
+}
+
+static void closure_cell(struct table *t, const struct cpu_run *r)
+{
+	uint32_t match = 0;
+
+	for (uint32_t i = 0; i < r->nclosure; i++)
+		match += r->closure[i].kernel == r->closure[i].traced;
+	if (r->closure_known)
+		table_cellf(t, NULL, "%u of %u counters match", match, r->nclosure);
+	else
+		table_cell(t, NULL, "not checked");
+}
+
+static void cpu_row(struct table *t, const struct view *v, uint32_t i)
+{
+	const struct cpu_run *r = &v->cpu[i];
+	char a[32], b[32];
+
+	table_cellf(t, NULL, "%u", v->summary.cpu[i].cpu);
+	table_cell(t, NULL, format_ns(r->observed_ns, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(r->threshold_ns, a, sizeof(a)));
+	table_cellf(t, NULL, "%.1f ns", r->loop_mean_ns);
+	table_cell(t, NULL, format_count(r->counts.seen, a, sizeof(a)));
+	table_cell(t, NULL, format_count(r->counts.lost, a, sizeof(a)));
+	table_cell(t, NULL, format_count(r->hiccups_lost, a, sizeof(a)));
+	table_cell(t, NULL, format_count(r->counts.mismatches, a, sizeof(a)));
+	table_cellf(t, NULL, "%s, %s%s", format_ns(r->bounds.irq_ns, a, sizeof(a)),
+		    format_ns(r->bounds.thread_ns, b, sizeof(b)), r->edge_samples ? "" : " (not calibrated)");
+	closure_cell(t, r);
+	table_cell(t, NULL, r->steal_known ? format_ns(r->steal_ns, a, sizeof(a)) : "?");
+	table_cell(t, NULL, r->smi_known ? format_count(r->smi_count, a, sizeof(a)) : "?");
+	table_end_row(t);
+}
+
+static int write_cpus(const struct view *v, FILE *out)
+{
+	static const char *const headings[] = {"cpu",     "observed",     "threshold",    "loop",
+					       "records", "records lost", "hiccups lost", "join mismatches",
+					       "edge",    "closure",      "steal clock",  "SMIs"};
+	struct table *t = table_new(0, 0);
+
+	if (!t)
+		return -ENOMEM;
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_column(t, headings[i], i == 8 || i == 9 ? ALIGN_LEFT : ALIGN_RIGHT, false);
+	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		cpu_row(t, v, i);
+	table_print_markdown(t, out);
+	table_free(t);
+	return 0;
+}
+
+static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
+{
+	const struct ticks *t = &v->summary.cpu[i].ticks;
+	const struct cpu_run *r = &v->cpu[i];
+	unsigned cpu = v->summary.cpu[i].cpu;
+	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED], time[32];
+
+	if (r->ended)
+		fprintf(out, "* cpu %u ended early, after %s: %s\n", cpu, format_ns(r->observed_ns, time, sizeof(time)),
+			code(r->ended, a));
+	if (r->unpaired)
+		fprintf(out,
+			"* cpu %u: %" PRIu64
+			" intervals had no end that the kernel showed; they last to the end of their hiccup\n",
+			cpu, r->unpaired);
+	for (uint32_t k = 0; k < r->nclosure; k++) {
+		const struct closure_row *c = &r->closure[k];
+
+		if (c->kernel == c->traced)
+			continue;
+		fprintf(out, "* cpu %u: the kernel counted %" PRIu64 " of %s, traced were %" PRIu64, cpu, c->kernel,
+			code(c->counter, a), c->traced);
+		fprintf(out, c->why ? ": %s\n" : "\n", c->why ? code(c->why, b) : "");
+	}
+	for (uint32_t k = 0; k < t->count; k++) {
+		const struct tick_row *row = &t->row[k];
+
+		fprintf(out, "* cpu %u: the tick was kept by `%s` %" PRIu64 " times while %s", cpu,
+			tick_dependency_name(row->dependency), row->count, code(row->comm, a));
+		fprintf(out, row->tid ? " [%u] ran\n" : " ran\n", row->tid);
+	}
+}
+
+static void write_not_observed(const struct run *r, FILE *out)
+{
+	char text[NAME_MAX_ESCAPED];
+
+	fputs("\n## Not observed\n\n", out);
+	if (!r->traced)
+		fputs("Nothing was traced (`--no-trace`): hiccups are measured, nothing is attributed.\n", out);
+	else if (!r->nnot_observed && !r->symbols_hidden)
+		fputs("Nothing that culprit knows of.\n", out);
+	if (r->traced && r->symbols_hidden)
+		fputs("The kernel hides its addresses (sysctl `kernel.kptr_restrict`): functions have no names.\n",
+		      out);
+	for (uint32_t i = 0; i < r->nnot_observed; i++)
+		fprintf(out, "%s%s", i ? ", " : r->symbols_hidden ? "\n" : "", code(r->not_observed[i], text));
+	if (r->nnot_observed)
+		fputs(": not in this kernel; what they would show counts as outside the kernel.\n", out);
+}
+
+int render_markdown_method(const struct view *v, FILE *out)
+{
+	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED];
+	int err;
+
+	fprintf(out, "\n## How it was measured\n\nSampler %s, %s; the threshold is %s.\n\n", code(v->run.sampler, a),
+		code(v->run.priority, b),
+		v->run.threshold_auto ? "just above what each CPU's own loop shows" : "given");
+	err = write_cpus(v, out);
+	fputs("\n* edge: the longest time beside an interrupt, or a thread, that counts as the kernel's own way in or "
+	      "out\n"
+	      "* closure: the kernel's own counters over the same window, and what was traced of them\n",
+	      out);
+	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		write_cpu_notes(v, i, out);
+	write_not_observed(&v->run, out);
+	return err;
+}

@@ -1,0 +1,97 @@
+/* Code spans and tables in Markdown, to the byte. What a reader makes of them: tests/live/25-formats.t. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/markdown.h"
+#include "base/table.h"
+
+static void test_code(void **state)
+{
+	static const struct {
+		const char *text, *code;
+	} rows[] = {{"", ""},
+		    {"a", "`a`"},
+		    {"a|b <x> *y*", "`a|b <x> *y*`"},
+		    {"a`b", "``a`b``"},
+		    {"a``b`c", "```a``b`c```"},
+		    {"`a", "`` `a ``"},
+		    {"a`", "`` a` ``"},
+		    {"`", "`` ` ``"},
+		    {" a ", "`  a  `"}};
+	char buf[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(markdown_code(rows[i].text, buf, sizeof(buf)), rows[i].code);
+}
+
+/* Whatever is cut, what is left is a whole span of whole characters. */
+static void test_code_is_cut(void **state)
+{
+	static const char *const texts[] = {"abcdefghijklmnopqrstuvwxyz", "abc```````````````````````",
+					    "``````````````````",
+					    "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc"};
+	char buf[64];
+
+	(void)state;
+	assert_string_equal(markdown_code(texts[0], buf, 16), "`abcdefghijklm`");
+	assert_string_equal(markdown_code(texts[1], buf, 16), "``` abc`` ```");
+	assert_string_equal(markdown_code(texts[3], buf, 16), "`\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc`");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		for (size_t len = 16; len < sizeof(buf); len++) {
+			char *code = markdown_code(texts[i], memset(buf, 'x', sizeof(buf)), len);
+			size_t run = strspn(code, "`"), n = strlen(code);
+
+			assert_true(n < len && n > 2 * run);
+			assert_true(strspn(code + n - run, "`") == run);
+			assert_true(code[n - run - 1] != '`');
+			assert_true(len == sizeof(buf) || buf[len] == 'x');
+		}
+}
+
+static void test_table(void **state)
+{
+	struct table *t = table_new(0, 2);
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(t);
+	assert_non_null(out);
+	table_column(t, "n", ALIGN_RIGHT, false);
+	table_column(t, "name", ALIGN_LEFT, false);
+	table_column(t, "long", ALIGN_LEFT, true);
+	table_cell(t, "1", "7");
+	table_cell(t, NULL, "`a|b`");
+	table_cell(t, NULL, "01234567890123456789012345678901234567890123456789012");
+	table_end_row(t);
+	table_cell(t, NULL, "12345");
+	table_end_row(t);
+	table_print_markdown(t, out);
+	fclose(out);
+	table_free(t);
+	assert_string_equal(text, "|     n | name   | long                                             |\n"
+				  "| ----: | :----- | :----------------------------------------------- |\n"
+				  "|     7 | `a\\|b` | 01234567890123456789012345678901234567890123456789012 |\n"
+				  "| 12345 |        |                                                  |\n");
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_code),
+		cmocka_unit_test(test_code_is_cut),
+		cmocka_unit_test(test_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
