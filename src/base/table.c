@@ -301,7 +301,7 @@ static size_t marked_width(const struct table *t, unsigned column)
 	size_t width = marked_columns(cell_text(&t->heading.cell[column]));
 
 	for (size_t r = 0; r < t->nrows; r++) {
-		size_t columns = marked_columns(cell_text(&t->row[r].cell[column]));
+		size_t columns = t->row[r].line ? 0 : marked_columns(cell_text(&t->row[r].cell[column]));
 
 		width = columns > width ? columns : width;
 	}

@@ -37,7 +37,7 @@ void table_line(struct table *t, const char *style, unsigned indent, unsigned ha
 void table_print(const struct table *t, FILE *out, bool colour);
 
 /* The same as a Markdown table, which is as wide as it is; elastic columns are not padded over 48. Cells are Markdown: names in them want
- * markdown_code(). Bars are escaped here. */
+ * markdown_code(). Bars are escaped here, and a table_line() stands in the first column. */
 void table_print_markdown(const struct table *t, FILE *out);
 
 #endif

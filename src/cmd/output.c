@@ -60,8 +60,24 @@ void output_begin(struct output *o)
 		f->head(o->file);
 }
 
+/* A line comes before all is known that advise() wants: it says what the names alone mean. Names that the book has not are looked up again
+ * ever more seldom. */
+static void name_causes(const struct view *v, uint32_t index, const struct account *a)
+{
+	for (uint32_t i = 0; i < a->npieces; i++) {
+		struct source *s = v->summary.cpu[index].sources.row[a->pieces[i].source];
+		const struct cause *c;
+
+		if (s->cause || (s->hiccups & (s->hiccups - 1)))
+			continue;
+		c = cause_of(s);
+		s->cause = c ? c->id : NULL;
+	}
+}
+
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a)
 {
+	name_causes(v, index, a);
 	if (format_of(o)->hiccup)
 		format_of(o)->hiccup(v, index, a, o->file);
 }

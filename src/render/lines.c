@@ -8,10 +8,11 @@
  *   duration_ns                          = attributed_ns + edge_ns + outside_ns
  *   threshold_ns                         shorter gaps of this CPU have no line: to compare hosts take those longer than the largest
  *   records_lost                         records that are missing in it or just before it: not 0, and it may lack names
- *   first_kind _id _name _function _net_ns   the largest piece; kind `outside`, without a name, where outside_ns is larger
+ *   first_kind _id _name _function _cause _net_ns   the largest piece; kind `outside`, without a name, where outside_ns is larger
+ *   cause                                its entry in the cause book, by its names alone: the report, which sees all of a run, may know better
  *   first_by_comm _pid _cpu _function    who asked for it; pid 0: an interrupt; nothing: not known
  *   piece_count pieces                   all pieces, in order of appearance: in csv a cell that holds the very array of jsonl,
- *                                        [{"kind","id","name","function","net_ns","origin":{"cpu","pid","comm","function"}}]
+ *                                        [{"kind","id","name","function","cause","net_ns","origin":{"cpu","pid","comm","function"}}]
  *
  * What is not known is null in jsonl and nothing in csv, where an empty name is "". csv is UTF-8 with quotes by RFC 4180 and lines that
  * end in a newline alone. A text that a spreadsheet would take for a formula begins with \xNN there instead.
@@ -32,7 +33,7 @@ struct line {
 	const char *host, *kernel, *started, *time;
 	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns, lost;
 	bool isolated, nohz_full;
-	const char *kind, *name, *function, *by_comm, *by_function; /* of the largest piece; NULL: not known */
+	const char *kind, *name, *function, *cause, *by_comm, *by_function; /* of the largest piece; NULL: not known */
 	int64_t id, net_ns, by_pid, by_cpu;
 	int64_t piece_count;
 	const struct cpu_summary *summary;
@@ -70,6 +71,7 @@ static const struct column {
 	COLUMN(NUMBER, "first_id", id),
 	COLUMN(TEXT, "first_name", name),
 	COLUMN(TEXT, "first_function", function),
+	COLUMN(TEXT, "first_cause", cause),
 	COLUMN(NUMBER, "first_net_ns", net_ns),
 	COLUMN(TEXT, "first_by_comm", by_comm),
 	COLUMN(NUMBER, "first_by_pid", by_pid),
@@ -117,6 +119,7 @@ static void find_first(struct line *l)
 	l->id = s->id;
 	l->name = s->name;
 	l->function = s->function;
+	l->cause = s->cause;
 	l->net_ns = first->net_ns;
 	if (first->asker) {
 		const struct origin *o = &s->origins->row[first->asker - 1];

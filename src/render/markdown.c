@@ -10,9 +10,9 @@
  *
  *   7 hiccups took 0.0053 % of 1.00 s; the worst 33.7 us, p99 33.7 us, median 2.42 us; attributed 94.5 %, edge 5.28 %, outside the kernel 0.189 %.
  *
- *   | share % |    time | count |     max |     p99 | kind   | who                                 | notes                     |
- *   | ------: | ------: | ----: | ------: | ------: | :----- | :---------------------------------- | :------------------------ |
- *   |   58.46 | 31.0 us |     1 | 31.0 us | 31.0 us | thread | `kworker/3:1 [812] > vmstat_update` | by `poke [4414]` on cpu 0: … |
+ *   | share % |    time | count |     max |     p99 | kind   | who                                 | what to do                          | notes                     |
+ *   | ------: | ------: | ----: | ------: | ------: | :----- | :---------------------------------- | :---------------------------------- | :------------------------ |
+ *   |   58.46 | 31.0 us |     1 | 31.0 us | 31.0 us | thread | `kworker/3:1 [812] > vmstat_update` | K01: `sysctl vm.stat_interval=120`  | by `poke [4414]` on cpu 0: … |
  *
  *   ## Worst hiccups
  *   ## How it was measured
@@ -147,7 +147,7 @@ static char *notes_of(const struct source *s)
 
 static void source_row(struct table *t, const struct source *s, uint64_t whole)
 {
-	char a[32], who[WHO_MAX], text[WHO_MAX + 16], *notes = notes_of(s);
+	char a[32], who[WHO_MAX], text[WHO_MAX + 16], advice[CODE_MAX], *notes = notes_of(s);
 
 	table_cellf(t, NULL, "%.2f", whole ? 100.0 * s->net.sum / whole : 0);
 	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
@@ -156,6 +156,11 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole)
 	table_cell(t, NULL, format_ns(hist_percentile(&s->net, 99), a, sizeof(a)));
 	table_cell(t, NULL, source_kind_name(s->kind));
 	table_cell(t, NULL, markdown_code(render_who(s, who, sizeof(who)), text, sizeof(text)));
+	if (s->cause)
+		table_cellf(t, NULL, "%s%s%s", s->cause, s->advice ? ": " : "",
+			    s->advice ? code(s->advice, advice) : "");
+	else
+		table_cell(t, NULL, "");
 	table_cell(t, NULL, notes ? notes : "?");
 	free(notes);
 	table_end_row(t);
@@ -177,9 +182,10 @@ static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *ki
 
 static int write_sources(const struct cpu_summary *s, FILE *out)
 {
-	static const char *const headings[] = {"share %", "time", "count", "max", "p99", "kind", "who", "notes"};
+	static const char *const headings[] = {"share %", "time", "count",      "max",  "p99",
+					       "kind",    "who",  "what to do", "notes"};
 	uint32_t *order = calloc(s->sources.count + 1, sizeof(*order)), n, shown;
-	struct table *t = begin(headings, "rrrrrlee");
+	struct table *t = begin(headings, "rrrrrleee");
 	uint64_t rest = 0;
 	char text[64];
 
@@ -289,6 +295,8 @@ static int write_report(const struct view *v, FILE *out)
 	int err;
 
 	fprintf(out, "# culprit: %s\n\n", code(v->host.hostname, text));
+	if (v->run.incomplete[0])
+		fprintf(out, "**Incomplete**: %s\n\n", code(v->run.incomplete, text));
 	err = write_environment(v, out);
 	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++)
 		err = write_cpu(v, i, out);

@@ -18,16 +18,16 @@ static const char *code(const char *name, char buf[NAME_MAX_ESCAPED])
 	return markdown_code(escape_text(name, SIZE_MAX, text, sizeof(text)), buf, NAME_MAX_ESCAPED);
 }
 
-static void closure_cell(struct table *t, const struct cpu_run *r)
+static void closure_cell(struct table *t, const struct run *run, const struct cpu_run *r)
 {
 	uint32_t match = 0;
 
 	for (uint32_t i = 0; i < r->nclosure; i++)
 		match += r->closure[i].kernel == r->closure[i].traced;
-	if (r->closure_known)
-		table_cellf(t, NULL, "%u of %u counters match", match, r->nclosure);
+	if (!r->closure_known)
+		table_cell(t, NULL, run->incomplete[0] || run->part ? "not of this part" : "not checked");
 	else
-		table_cell(t, NULL, "not checked");
+		table_cellf(t, NULL, "%u of %u counters match", match, r->nclosure);
 }
 
 static void cpu_row(struct table *t, const struct view *v, uint32_t i)
@@ -45,7 +45,7 @@ static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 	table_cell(t, NULL, format_count(r->counts.mismatches, a, sizeof(a)));
 	table_cellf(t, NULL, "%s, %s%s", format_ns(r->bounds.irq_ns, a, sizeof(a)),
 		    format_ns(r->bounds.thread_ns, b, sizeof(b)), r->edge_samples ? "" : " (not calibrated)");
-	closure_cell(t, r);
+	closure_cell(t, &v->run, r);
 	table_cell(t, NULL, r->steal_known ? format_ns(r->steal_ns, a, sizeof(a)) : "?");
 	table_cell(t, NULL, r->smi_known ? format_count(r->smi_count, a, sizeof(a)) : "?");
 	table_end_row(t);

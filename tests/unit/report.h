@@ -171,6 +171,7 @@ static void report_end(struct report *r, const char *verdict)
 static inline void report_plain(struct report *r, const char *hostname)
 {
 	static const unsigned cpus[] = {2, 3};
+	struct source *s;
 
 	report_init(r, hostname, cpus, 2);
 	cpus_add(&r->view.host.isolated, 3);
@@ -180,7 +181,10 @@ static inline void report_plain(struct report *r, const char *hostname)
 		report_end(r, NULL);
 	}
 	report_hiccup(r, 1, 50000000, 500, 100);
-	report_asked(r, report_piece(r, SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", 31000), 4414, "poke", 0, 2);
+	s = report_piece(r, SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", 31000);
+	s->cause = "K01";
+	s->advice = strdup("sysctl vm.stat_interval=120");
+	report_asked(r, s, 4414, "poke", 0, 2);
 	report_piece(r, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler", 2100);
 	report_end(r, "steal");
 	report_hiccup(r, 1, 60000000, 300, 0);

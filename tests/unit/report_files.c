@@ -59,6 +59,7 @@ static void write_piece(FILE *out, const struct source *s, const struct piece *p
 	write_hex(out, "name", s->name);
 	fputs(", ", out);
 	write_hex(out, "function", s->function);
+	fprintf(out, s->cause ? ", \"cause\": \"%s\"" : ", \"cause\": null", s->cause);
 	if (p->asker) {
 		const struct origin *o = &s->origins->row[p->asker - 1];
 
