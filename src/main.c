@@ -10,6 +10,7 @@ static const struct command commands[] = {
 	{&record_usage, cmd_record},
 	{&report_usage, cmd_report},
 	{&osnoise_usage, cmd_osnoise},
+	{&explain_usage, cmd_explain},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

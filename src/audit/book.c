@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EXACT 1000 /* more than any pattern is long */
+#include "base/opt.h"
+
+#define EXACT     1000 /* more than any pattern is long */
+#define NEAR_MAX  5
+#define WORDS_MAX 1024
 
 const struct cause *cause_by_id(const char *id)
 {
@@ -162,4 +166,36 @@ const struct cause *cause_of_name(const char *name)
 	if (!c)
 		c = cause_match("irqrow", buf);
 	return !c && is_softirq(name, &id) ? match_number("softirq", id) : c;
+}
+
+/* ---- names that mean nothing ---- */
+
+static bool holds(const char *text, const char *word)
+{
+	return strcasestr(text, word) != NULL;
+}
+
+char *cause_near(const char *name, char *buf, size_t len)
+{
+	const char *words[WORDS_MAX + 1] = {0}, *alike;
+	unsigned found = 0, n = 0;
+	size_t at = 0;
+
+	buf[0] = 0;
+	for (const struct cause_match *m = cause_matches; m->kind; m++) {
+		if (isdigit((unsigned char)m->pattern[0]) || !m->pattern[1] || !strcmp(m->kind, "outside"))
+			continue;
+		if (n < WORDS_MAX)
+			words[n++] = m->pattern;
+		if (strlen(name) > 2 && holds(m->pattern, name) && found < NEAR_MAX && at < len)
+			at += snprintf(buf + at, len - at, "%s%s (%s)", found++ ? ", " : "", m->pattern, m->cause->id);
+	}
+	for (const struct cause *c = causes; c->id && strlen(name) > 2; c++)
+		if ((holds(c->title, name) || holds(c->what, name)) && !holds(buf, c->id) && found < NEAR_MAX &&
+		    at < len)
+			at += snprintf(buf + at, len - at, "%s%s", found++ ? ", " : "", c->id);
+	alike = found ? NULL : opt_nearest(name, words);
+	if (alike)
+		snprintf(buf, len, "%s", alike);
+	return buf;
 }

@@ -5,6 +5,7 @@
 #ifndef CULPRIT_BOOK_H
 #define CULPRIT_BOOK_H
 
+#include <stddef.h>
 #include "model/source.h"
 
 struct cause {
@@ -48,6 +49,10 @@ const struct cause *cause_match(const char *kind, const char *name);
 /* What a name means whatever its kind: a function (with or without module and compiler's suffix), a thread, a row of /proc/interrupts,
  * a softirq ("TIMER"), a vector ("local_timer"). Patterns that take any name are left out. NULL: none. */
 const struct cause *cause_of_name(const char *name);
+
+/* For a name that means nothing: what is near it, "vmstat_update (K01), vmstat_shepherd (K01)", from rows and entries that hold it, or the
+ * row that is spelt alike; "": nothing. Returns buf. */
+char *cause_near(const char *name, char *buf, size_t len);
 
 /* What a source of a report means by its names alone: its function first, then the thread, IRQ, vector, softirq. A user's thread
  * that no row names is a foreign one. NULL: the book does not have it. */

@@ -27,4 +27,7 @@ int cmd_report(int argc, char **argv);
 extern const struct opt_command osnoise_usage;
 int cmd_osnoise(int argc, char **argv);
 
+extern const struct opt_command explain_usage;
+int cmd_explain(int argc, char **argv);
+
 #endif
