@@ -27,11 +27,10 @@ static bool hand_on(struct live *l, struct collect *c)
 	const struct account *a;
 	uint32_t index;
 
-	if (!l->hiccup)
-		return true;
 	while ((a = collect_next(c, &index)))
-		l->hiccup(l->ctx, index, a);
-	return l->flush(l->ctx);
+		if (l->hiccup)
+			l->hiccup(l->ctx, index, a);
+	return !l->hiccup || l->flush(l->ctx);
 }
 
 static void measure(struct live *l, struct collect *c, struct recorder *recorder)

@@ -38,8 +38,9 @@ int collect_begin(struct collect *c); /* 0, or -1 with the reason said */
 /* Returns the number of target CPUs that are still being sampled. */
 uint32_t collect_poll(struct collect *c);
 
-/* The hiccups that the last collect_poll or collect_stop has read, one a call, already in the view's summary; NULL: no more. Not
- * calling it loses nothing but the sight of them. The account is valid until the next call; *index is the CPU's in the summary. */
+/* The hiccups that have been read, one a call, each in the view's summary from then on; NULL: no more. To be called until then after
+ * each collect_poll and after collect_stop: those that wait too long are accounted for unseen, as is what is left when a CPU's window
+ * ends early. The account is valid until the next call; *index is the CPU's in the summary. */
 const struct account *collect_next(struct collect *c, uint32_t *index);
 
 /* The intervals of all hiccups that have been accounted for, and osnoise's of the same, in the order in which they ended; NULL: no more. */

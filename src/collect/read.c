@@ -167,7 +167,8 @@ static void feed_record(void *ctx, uint32_t i, const struct record *r)
 	session_feed(ctx, &(struct event){.type = EVENT_RECORD, .index = i, .record = r});
 }
 
-/* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
+/* Hiccups first, then records: all records of a hiccup that is visible are visible, too. Hiccups wait to be taken one by one, unless too
+ * many records wait with them. */
 void read_target(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
@@ -176,7 +177,8 @@ void read_target(struct collect *c, uint32_t i)
 	uint64_t off_cpu;
 	bool done;
 
-	drain(c, i);
+	if (session_waiting(c->session, i) > JOIN_WAIT_MAX / 2)
+		drain(c, i);
 	done = atomic_load_explicit(&l->phase, memory_order_acquire) == LANE_DONE;
 	t->head = atomic_load_explicit(&l->head, memory_order_acquire);
 	off_cpu = read_records(t, &taker, l->end_cursors, done);

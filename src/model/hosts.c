@@ -146,14 +146,15 @@ int hosts_rank(const struct view *const *views, uint32_t n, struct host_source *
 char *host_label(const struct view *const *views, uint32_t n, uint32_t i, char *buf, size_t len)
 {
 	const char *name = views[i]->host.hostname;
-	char started[4 * sizeof(views[i]->run.started)];
+	uint32_t same = 0, before = 0;
 
 	escape_text(name, sizeof(views[i]->host.hostname), buf, len);
 	for (uint32_t k = 0; k < n; k++)
-		if (k != i && !strcmp(views[k]->host.hostname, name)) {
-			escape_text(views[i]->run.started, sizeof(views[i]->run.started), started, sizeof(started));
-			snprintf(buf + strlen(buf), len - strlen(buf), " %s", started);
-			break;
+		if (!strcmp(views[k]->host.hostname, name)) {
+			same++;
+			before += k < i;
 		}
+	if (same > 1)
+		snprintf(buf + strlen(buf), len - strlen(buf), " #%u", before + 1);
 	return buf;
 }

@@ -4,7 +4,7 @@
 
 #include "model/view.h"
 
-#define HOST_LABEL (4 * 256 + 4 * 40) /* holds any */
+#define HOST_LABEL (4 * 256 + 16) /* holds any */
 
 /* One source of one host, over all of its CPUs. */
 struct host_source {
@@ -15,7 +15,7 @@ struct host_source {
 	uint64_t observed_ns; /* of all the host's CPUs together, also those without it */
 };
 
-/* The host's name, escaped; with the run's start behind it where another of the views is of the same host. Returns buf. */
+/* The host's name, escaped; where several views are of the same host with a number behind it, in their order: "web-07 #2". Returns buf. */
 char *host_label(const struct view *const *views, uint32_t n, uint32_t i, char *buf, size_t len);
 
 /* The sources of all views by falling share of their host's observed time, each (kind, id, name, function) once a view; the first `max`

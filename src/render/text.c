@@ -271,11 +271,13 @@ static void write_one(const struct view *view, const struct render_options *opti
 int render_text(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
 {
 	int err = n > 1 ? render_hosts(views, n, options, false, out) : 0;
-	char label[HOST_LABEL];
+	char label[HOST_LABEL], started[160];
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (n > 1)
-			fprintf(out, "\n==== %s ====\n", host_label(views, n, i, label, sizeof(label)));
+			fprintf(out, "\n==== %s, %s ====\n", host_label(views, n, i, label, sizeof(label)),
+				escape_text(views[i]->run.started, sizeof(views[i]->run.started), started,
+					    sizeof(started)));
 		write_one(views[i], options, out);
 	}
 	return err ? err : ferror(out) ? -EIO : 0;

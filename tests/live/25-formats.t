@@ -261,6 +261,20 @@ ok(before <= started <= after - 1, "it started when it did, by the wall clock", 
 ok(all(0 <= r["at_ns"] < 1.2e9 for r in rows) and [r["at_ns"] for r in rows] == sorted(r["at_ns"] for r in rows),
    "the hiccups come in order of time", rows[:3], rows[-3:])
 
+# ---- recordings: of one run the lines that it wrote, of two one report ----
+
+for name in ("a", "b"):
+    culprit(*run, "-r", path(name + ".rec"), "-f", "csv", "-o", path(name + ".csv"))
+got = culprit("report", path("a.rec"), "-f", "csv").out
+same(got.splitlines(), text("a.csv").splitlines(), "the lines of a recording are those of the run")
+lines = culprit("report", path("a.rec"), path("b.rec"), "-f", "csv").out
+is_(lines, text("a.csv") + "".join(text("b.csv").splitlines(keepends=True)[1:]), "of two recordings they come under one heading")
+both = culprit("report", path("a.rec"), path("b.rec")).out
+ok(all(f"\n  {os.uname().nodename} #{n}  {cpu} " in both for n in (1, 2)), "of two a text report has a row each", both)
+reports = json.loads(culprit("report", path("a.rec"), path("b.rec"), "-f", "json").out)
+is_((reports["schema"], [r["cpus"][0]["hiccups"]["count"] for r in reports["reports"]]),
+    ("culprit.reports/1", [len(text(n + ".csv").splitlines()) - 1 for n in ("a", "b")]), "and as many hiccups as there are lines")
+
 proc = lib.spawn(*run, "-f", "jsonl", "-d", "30s")
 ok(json.loads(proc.stdout.readline())["cpu"] == cpu, "lines come while the run lasts")
 proc.stdout.close()
