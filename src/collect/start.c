@@ -166,7 +166,8 @@ static int learn(struct collect *c)
 	c->session = session_new(&(struct session_options){.view = c->view,
 							   .names = c->names ? live_names(c->names) : NULL,
 							   .tap = c->tap,
-							   .intervals = c->want_intervals});
+							   .intervals = c->want_intervals,
+							   .spans = c->want_spans});
 	if (!c->session)
 		return complain("out of memory");
 	return 0;
@@ -256,6 +257,7 @@ struct collect *collect_open(const struct collect_options *options, struct view 
 	c->stop = stop;
 	c->counter = !options->clock;
 	c->want_intervals = options->intervals;
+	c->want_spans = options->spans;
 	c->tap = options->tap;
 	describe_run(view, options);
 	if (!start_all(c, options))

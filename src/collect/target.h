@@ -51,7 +51,7 @@ struct collect {
 	struct target *target;
 	uint32_t ntargets;
 	uint64_t misses_before;
-	bool counter, want_intervals;
+	bool counter, want_intervals, want_spans;
 	const struct tap *tap;
 	bool began, stopped, ended;
 	struct session *session;  /* from learning on */

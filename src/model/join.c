@@ -38,7 +38,7 @@ struct join *join_new(const struct join_options *o)
 	if (j->nest)
 		nest_tap(j->nest, o->intervals);
 	j->wait = calloc(WAIT_SLOTS, sizeof(*j->wait));
-	if (j->nest && j->wait)
+	if (j->nest && j->wait && !(o->spans && nest_keep_spans(j->nest)))
 		return j;
 	join_free(j);
 	return NULL;

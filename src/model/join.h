@@ -35,6 +35,7 @@ struct join_options {
 	struct ticks *ticks;         /* NULL: not wanted */
 	const struct names *names;   /* NULL: numbers have no names */
 	struct intervals *intervals; /* gets each interval; NULL: not wanted */
+	bool spans;                  /* accounts have their spans */
 	bool real_time;              /* the sampler has a real-time priority */
 	uint64_t threshold_ns;       /* shortest gap that is a hiccup */
 	struct edge_bounds bounds;

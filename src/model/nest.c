@@ -1,5 +1,6 @@
 #include "model/nest.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,8 @@ struct nest {
 	struct sources *sources;
 	const struct names *names;
 	struct intervals *intervals;
-	uint64_t own; /* net time of the interval in hand */
+	struct spans *spans; /* NULL: not wanted */
+	uint64_t own;        /* net time of the interval in hand */
 	bool real_time;
 	struct edge_bounds bounds;
 	struct ended *stack;
@@ -67,12 +69,20 @@ void nest_free(struct nest *n)
 		return;
 	free(n->stack);
 	free(n->account.pieces);
+	free(n->spans);
 	free(n);
 }
 
 void nest_tap(struct nest *n, struct intervals *intervals)
 {
 	n->intervals = intervals;
+}
+
+int nest_keep_spans(struct nest *n)
+{
+	if (!n->spans)
+		n->spans = calloc(1, sizeof(*n->spans));
+	return n->spans ? 0 : -ENOMEM;
 }
 
 bool nest_is_open(const struct nest *n)
@@ -94,6 +104,8 @@ void nest_open(struct nest *n)
 	n->epoch++;
 	n->depth = 0;
 	n->account = (struct account){.pieces = n->account.pieces};
+	if (n->spans)
+		spans_clear(n->spans);
 }
 
 /* ---- naming ---- */
@@ -168,7 +180,8 @@ static void keep_function(struct nest *n, const struct record *r, const char *fu
 	}
 }
 
-static void attribute(struct nest *n, uint32_t source, uint64_t net, bool part, const struct record *asker)
+/* Returns 1 + the asker's row, 0: none. */
+static uint32_t attribute(struct nest *n, uint32_t source, uint64_t net, bool part, const struct record *asker)
 {
 	struct account *a = &n->account;
 	struct source *s = n->sources->row[source];
@@ -185,8 +198,10 @@ static void attribute(struct nest *n, uint32_t source, uint64_t net, bool part, 
 		s->net.sum += net;
 	else
 		hist_add(&s->net, net);
-	if (asker && n->names)
-		a->pieces[s->piece].asker = source_asked(s, asker, n->names);
+	if (!asker || !n->names)
+		return 0;
+	a->pieces[s->piece].asker = source_asked(s, asker, n->names);
+	return a->pieces[s->piece].asker;
 }
 
 /* ---- the stack ---- */
@@ -285,24 +300,27 @@ struct segment {
 	const char *function;
 	const struct record *asker;
 	const struct record *flush; /* a TLB flush for another CPU was in it */
-	uint64_t net;
+	uint64_t start, net;
 	bool marked;
 };
 
-static void end_segment(struct nest *n, const struct record *r, const struct segment *s, bool part)
+static void end_segment(struct nest *n, const struct record *r, const struct segment *s, uint64_t end, bool part)
 {
-	uint32_t row = source_of(n, r, s->function);
+	uint32_t row = source_of(n, r, s->function), asker;
 
 	n->own += s->net;
-	attribute(n, row, s->net, part, s->asker);
+	asker = attribute(n, row, s->net, part, s->asker);
+	if (n->spans)
+		spans_add(n->spans, &(struct span){s->start, end, .source = row, .asker = asker});
 	if (s->flush)
 		memcpy(n->sources->row[row]->memory_of, s->flush->name, sizeof(s->flush->name));
 }
 
 /* A note of the interval's own level: a mark ends the segment and begins the next, the others only explain. The time before the first
  * mark belongs to it: that is the way there. */
-static void note(struct nest *n, const struct record *r, const struct record *m, struct segment *s)
+static void note(struct nest *n, const struct record *r, const struct ended *e, struct segment *s)
 {
+	const struct record *m = &e->record;
 	const struct record *asker = m->flags & RECORD_ORIGIN ? m : NULL;
 
 	if (m->kind == RECORD_TLB) {
@@ -316,7 +334,8 @@ static void note(struct nest *n, const struct record *r, const struct record *m,
 		return;
 	}
 	if (s->marked || (s->function && r->kind == RECORD_THREAD)) {
-		end_segment(n, r, s, false);
+		end_segment(n, r, s, e->start, false);
+		s->start = e->start;
 		s->net = 0;
 		s->asker = NULL;
 		s->flush = NULL;
@@ -353,17 +372,17 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 		first--;
 	if (first)
 		s.net = below(&n->stack[first - 1], &start);
-	at = start;
+	s.start = at = start;
 	for (uint32_t i = first; i < last; i++) {
 		const struct ended *e = &n->stack[i];
 
 		s.net += e->start - at + e->gaps;
 		at = e->end;
 		if (e->note && e->record.level == r->level && r->kind != RECORD_FAULT) /* a lost thread's */
-			note(n, r, &e->record, &s);
+			note(n, r, e, &s);
 	}
 	s.net += end - at;
-	end_segment(n, r, &s, r->flags & RECORD_PART);
+	end_segment(n, r, &s, end, r->flags & RECORD_PART);
 	keep_function(n, r, s.function);
 	tap(n, r, n->own);
 	n->depth = first;
@@ -490,6 +509,12 @@ struct account *nest_close(struct nest *n, uint64_t start_ns, uint64_t end_ns, u
 	a->start_ns = start_ns;
 	a->duration_ns = end_ns - start_ns;
 	account_gaps(n, end_ns);
+	if (n->spans) {
+		spans_finish(n->spans);
+		a->spans = n->spans->row;
+		a->nspans = n->spans->count;
+		a->spans_left = n->spans->left;
+	}
 	n->open = false;
 	return a;
 }

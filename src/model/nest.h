@@ -9,6 +9,7 @@
 #include "model/interval.h"
 #include "model/names.h"
 #include "model/source.h"
+#include "model/spans.h"
 
 /* Longest time beside an interval that still counts as the kernel's own way in or out. */
 struct edge_bounds {
@@ -33,6 +34,8 @@ struct account {
 	uint64_t lost;                  /* records that are missing in it or just before it; set by the join */
 	struct piece *pieces;           /* one per source, in order of first appearance; attributed time only */
 	uint32_t npieces;
+	const struct span *spans;    /* when each ran, see spans.h; none unless nest_keep_spans */
+	uint32_t nspans, spans_left; /* how many, and how many more there were */
 };
 
 struct nest;
@@ -44,6 +47,9 @@ void nest_free(struct nest *n);
 
 /* Each interval that is netted goes there as well; NULL: no more. */
 void nest_tap(struct nest *n, struct intervals *intervals);
+
+/* From here on accounts have their spans. 0 or -ENOMEM. */
+int nest_keep_spans(struct nest *n);
 
 /* Begins the account of a hiccup, unless one is open. */
 void nest_open(struct nest *n);

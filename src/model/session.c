@@ -63,17 +63,18 @@ static int ask_stack(void *ctx, int32_t id, const char **frame)
 
 /* ---- the session ---- */
 
-static int open_lane(struct session *s, uint32_t i, bool intervals)
+static int open_lane(struct session *s, uint32_t i, const struct session_options *o)
 {
 	struct lane *l = &s->lane[i];
 	const struct view *v = s->view;
 
-	l->intervals = intervals ? calloc(1, sizeof(*l->intervals)) : NULL;
-	if (intervals && !l->intervals)
+	l->intervals = o->intervals ? calloc(1, sizeof(*l->intervals)) : NULL;
+	if (o->intervals && !l->intervals)
 		return -1;
 	l->join = join_new(&(struct join_options){.sources = &s->view->summary.cpu[i].sources,
 						  .ticks = &s->view->summary.cpu[i].ticks,
 						  .intervals = l->intervals,
+						  .spans = o->spans,
 						  .real_time = v->run.real_time,
 						  .names = s->asked ? &s->names : NULL,
 						  .threshold_ns = v->cpu[i].threshold_ns,
@@ -96,7 +97,7 @@ struct session *session_new(const struct session_options *o)
 	s->outside = outside_new(&o->view->summary, o->view->run.traced ? "hardware or hypervisor" : "not traced");
 	ok = s->lane && s->outside;
 	for (uint32_t i = 0; ok && i < o->view->summary.ncpus; i++)
-		ok = !open_lane(s, i, o->intervals);
+		ok = !open_lane(s, i, o);
 	if (ok)
 		return s;
 	session_free(s);

@@ -52,6 +52,7 @@ struct session_options {
 	const struct names *names;
 	const struct tap *tap; /* NULL: nobody listens */
 	bool intervals;        /* keep each interval for session_interval */
+	bool spans;            /* accounts and the worst hiccups have their spans */
 };
 
 struct session;

@@ -34,6 +34,12 @@ int summary_init(struct summary *s, const unsigned *cpus, uint32_t ncpus)
 	return -ENOMEM;
 }
 
+static void free_worst(struct worst *w)
+{
+	free(w->pieces);
+	free(w->spans);
+}
+
 void summary_free(struct summary *s)
 {
 	for (uint32_t i = 0; i < s->ncpus; i++) {
@@ -41,7 +47,7 @@ void summary_free(struct summary *s)
 		hist_free(&s->cpu[i].hiccups);
 	}
 	for (uint32_t i = 0; i < s->nworst; i++)
-		free(s->worst[i].pieces);
+		free_worst(&s->worst[i]);
 	free(s->cpu);
 	memset(s, 0, sizeof(*s));
 }
@@ -55,21 +61,33 @@ static int by_net(const void *a, const void *b)
 	return x->source < y->source ? -1 : 1; /* the same in every libc */
 }
 
+static void *copy_of(const void *rows, size_t bytes)
+{
+	void *copy = malloc(bytes ? bytes : 1);
+
+	if (copy && bytes) /* else there may be no array */
+		memcpy(copy, rows, bytes);
+	return copy;
+}
+
 static void keep_worst(struct summary *s, uint32_t index, const struct account *a)
 {
 	struct piece *pieces;
+	struct span *spans;
 	uint32_t at = s->nworst;
 
 	if (s->nworst == WORST_MAX && a->duration_ns <= s->worst[WORST_MAX - 1].duration_ns)
 		return;
-	pieces = malloc((a->npieces ? a->npieces : 1) * sizeof(*pieces));
-	if (!pieces)
+	pieces = copy_of(a->pieces, a->npieces * sizeof(*pieces));
+	spans = a->nspans ? copy_of(a->spans, a->nspans * sizeof(*spans)) : NULL;
+	if (!pieces || (a->nspans && !spans)) {
+		free(pieces);
+		free(spans);
 		return;
-	if (a->npieces) /* else there may be no array */
-		memcpy(pieces, a->pieces, a->npieces * sizeof(*pieces));
+	}
 	qsort(pieces, a->npieces, sizeof(*pieces), by_net);
 	if (s->nworst == WORST_MAX)
-		free(s->worst[--at].pieces);
+		free_worst(&s->worst[--at]);
 	else
 		s->nworst++;
 	for (; at && s->worst[at - 1].duration_ns < a->duration_ns; at--)
@@ -80,7 +98,10 @@ static void keep_worst(struct summary *s, uint32_t index, const struct account *
 				      .edge_ns = a->edge_ns,
 				      .outside_ns = a->outside_ns,
 				      .pieces = pieces,
-				      .npieces = a->npieces};
+				      .npieces = a->npieces,
+				      .spans = spans,
+				      .nspans = a->nspans,
+				      .spans_left = a->spans_left};
 }
 
 void summary_add(struct summary *s, uint32_t index, const struct account *a)

@@ -15,6 +15,8 @@ struct worst {
 	uint64_t duration_ns, edge_ns, outside_ns;
 	struct piece *pieces; /* owned; by falling net time */
 	uint32_t npieces;
+	struct span *spans; /* owned; in order of time; none unless the session keeps them */
+	uint32_t nspans, spans_left;
 };
 
 /* Times around the outermost intervals, for the calibration of edges. */

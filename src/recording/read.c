@@ -191,7 +191,8 @@ static int prepare(struct recording *r, const char *path)
 		return complain("out of memory");
 	if (r->part.from_ns || r->part.to_ns)
 		find_part(r);
-	r->session = session_new(&(struct session_options){.view = r->view, .names = naming_names(r->naming)});
+	r->session = session_new(
+		&(struct session_options){.view = r->view, .names = naming_names(r->naming), .spans = r->part.spans});
 	return r->session ? 0 : complain("out of memory");
 }
 

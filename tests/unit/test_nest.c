@@ -226,6 +226,36 @@ static void check_sums(const struct account *a)
 	assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, a->duration_ns);
 }
 
+/* The spans are in order of time, each lies in one that is less deep by one, and what they have net of each other is what the pieces say. */
+static void check_spans(const struct account *a)
+{
+	const struct span *in[16] = {NULL};
+	uint64_t net[SOURCES_MAX] = {0};
+
+	assert_int_equal(a->spans_left, 0);
+	for (uint32_t i = 0; i < a->nspans; i++) {
+		const struct span *s = &a->spans[i], *last = s->depth < COUNT(in) ? in[s->depth] : NULL;
+
+		assert_true(a->start_ns <= s->start_ns && s->start_ns < s->end_ns);
+		assert_true(s->end_ns <= a->start_ns + a->duration_ns);
+		assert_true(!last || last->end_ns <= s->start_ns);
+		net[s->source] += s->end_ns - s->start_ns;
+		if (s->depth) {
+			const struct span *outer = in[s->depth - 1];
+
+			assert_true(outer->start_ns <= s->start_ns && s->end_ns <= outer->end_ns);
+			net[outer->source] -= s->end_ns - s->start_ns;
+		}
+		in[s->depth] = s;
+	}
+	for (uint32_t i = 0; i < a->npieces; i++) {
+		assert_int_equal(net[a->pieces[i].source], a->pieces[i].net_ns);
+		net[a->pieces[i].source] = 0;
+	}
+	for (uint32_t i = 0; i < SOURCES_MAX; i++)
+		assert_int_equal(net[i], 0);
+}
+
 static void test_drawing(void **state)
 {
 	const struct drawing *d = *state;
@@ -239,6 +269,7 @@ static void test_drawing(void **state)
 	assert_int_equal(sources_init(&t), 0);
 	n = nest_new(&t, bounds, &names, d->real_time);
 	assert_non_null(n);
+	assert_int_equal(nest_keep_spans(n), 0);
 	while (!d->record[last - 1].start_ns)
 		last--;
 	nest_open(n);
@@ -252,6 +283,7 @@ static void test_drawing(void **state)
 		a = nest_close(n, 0, HICCUP_NS, &stuck_out);
 		assert_int_equal(stuck_out, 0);
 		check_sums(a);
+		check_spans(a);
 		say_account(out, &t, a);
 		if (i < last)
 			fputs("; ", out);
@@ -448,6 +480,7 @@ static void check_hiccup(const struct sources *t, const struct account *a)
 		edge += gap < bound ? gap : bound;
 	}
 	check_sums(a);
+	check_spans(a);
 	assert_int_equal(a->edge_ns, edge);
 	for (uint32_t i = 0; i < a->npieces; i++) {
 		const struct source *s = t->row[a->pieces[i].source];
@@ -504,6 +537,7 @@ static void test_random(void **state)
 	assert_int_equal(sources_init(&t), 0);
 	w.nest = nest_new(&t, bounds, &names, w.real_time);
 	assert_non_null(w.nest);
+	assert_int_equal(nest_keep_spans(w.nest), 0);
 	srandom(20240607);
 	for (unsigned i = 0; i < NESTS; i++) {
 		nest_open(w.nest);

@@ -324,6 +324,30 @@ static void test_first_and_last_differ(void **state)
 #define TEST(f)  cmocka_unit_test_setup_teardown(f, begin, end)
 #define EDGES(f) cmocka_unit_test_setup_teardown(f, begin_edges, end_edges)
 
+/* The worst keep their own copy of when each piece ran; what is pushed out is freed (the sanitizers' word). */
+static void test_worst_spans(void **state)
+{
+	struct span spans[2] = {{.start_ns = 1, .end_ns = 5}, {.start_ns = 2, .end_ns = 3, .source = 4, .depth = 1}};
+	struct account a = {.spans = spans, .nspans = 2, .spans_left = 9};
+
+	(void)state;
+	add(0, 300, 0);
+	for (uint64_t i = 0; i < 2 * WORST_MAX; i++) {
+		a.start_ns = a.duration_ns = 1000 + i;
+		spans[0].source = i;
+		summary_add(&s, 0, &a);
+	}
+	assert_int_equal(s.nworst, WORST_MAX);
+	for (uint32_t i = 0; i < WORST_MAX; i++) {
+		assert_int_equal(s.worst[i].nspans, 2);
+		assert_int_equal(s.worst[i].spans_left, 9);
+		assert_int_equal(s.worst[i].spans[0].source, 2 * WORST_MAX - 1 - i);
+		assert_int_equal(s.worst[i].spans[1].source, 4);
+	}
+	add(0, 5000, 1);
+	assert_int_equal(s.worst[0].nspans, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +358,7 @@ int main(void)
 		TEST(test_worst_of_many),
 		TEST(test_worst_rising_and_falling),
 		TEST(test_worst_pieces),
+		TEST(test_worst_spans),
 		EDGES(test_no_samples),
 		EDGES(test_bounds),
 		EDGES(test_guest),

@@ -1,0 +1,35 @@
+/* When each interval of a hiccup ran, for those who draw it. An interval is one span; functions split it into several that follow each other
+ * on the same depth. What ran inside a span lies one deeper: a span's net time is its length less that of those.
+ *
+ * Bounded: of a hiccup with more spans the longest stay, and so of each the one that it lies in. */
+#ifndef CULPRIT_SPANS_H
+#define CULPRIT_SPANS_H
+
+#include <stdint.h>
+
+#define SPANS_MAX 512
+
+struct span {
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, start_ns < end_ns */
+	uint32_t source;           /* row of the CPU's sources */
+	uint32_t asker;            /* 1 + row of that source's origins; 0: not known */
+	uint32_t ended; /* its place in the order of ends: of two at the same time the later one is outside */
+	uint8_t depth;  /* 0: outermost */
+};
+
+struct spans { /* all zeros: none */
+	struct span row[2 * SPANS_MAX];
+	uint32_t count;
+	uint32_t left; /* how many found no place */
+	uint32_t ended;
+};
+
+/* An inner one is added before the one that it lies in; depth is not looked at. One without length is passed over. */
+void spans_add(struct spans *s, const struct span *span);
+
+/* All have come: at most SPANS_MAX, in order of time, an outer one before what lies in it, with their depths. */
+void spans_finish(struct spans *s);
+
+void spans_clear(struct spans *s);
+
+#endif
