@@ -5,10 +5,12 @@
  *   [throttled]     by whether the fair server's timer ran there
  *   migration/N     with the soft-lockup timer beside it, as often: that one's
  *   perf's NMI      far more often than the watchdog's: a profiler
+ *   who asked       a kick, a flush or a stop of the CPU means what its asker wanted: by the kernel stack of who asked most often
  */
 #include "audit/advise.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,10 +107,58 @@ static const struct cause *cause_of_outside(const struct place *p, const struct 
 	return cause_match("outside", p->run->smi_known ? "no-smi" : "hardware");
 }
 
+/* The stack of who asked most often holds a function like this; "*": somebody is known to have asked. */
+static bool asked_by(const struct source *s, const char *pattern)
+{
+	uint32_t first;
+	const struct origin *o;
+
+	if (!s->origins || !origins_top(s->origins, &first, 1))
+		return false;
+	o = &s->origins->row[first];
+	if (o->function && !fnmatch(pattern, o->function, 0))
+		return true;
+	for (int i = 0; i < o->nframes; i++)
+		if (!fnmatch(pattern, o->frame[i], 0))
+			return true;
+	return !fnmatch(pattern, "", 0);
+}
+
+static const struct cause *cause_by_asker(const struct source *s)
+{
+	static const struct {
+		const char *who; /* the function, else the name, of the source */
+		const char *asker;
+		const char *id;
+	} rows[] = {
+		{"do_sync_core", "toggle_allocation_gate", "P10"},
+		{"do_flush_tlb_all", "change_page_attr_set_clr", "P07"},
+		{"do_kernel_range_flush", "change_page_attr_set_clr", "P07"},
+		{"reschedule", "kvm_vcpu_kick*", "P22"},
+		{"reschedule", "kvm_make_*request*", "P22"},
+		{"reschedule", "kick_process", "P02"},
+		{"reschedule", "signal_wake_up_state", "P02"},
+		{"reschedule", "resched_cpu", "P03"},
+		{"reschedule", "force_qs_rnp", "P03"},
+		{"migration/*", "stop_machine*", "K20"},
+		{"migration/*", "stop_cpus*", "K20"},
+		{"migration/*", "*", "K21"}, /* one that stops all CPUs would show */
+	};
+	const char *who = s->function && s->function[0] != '[' ? s->function : s->name;
+
+	if (s->kind != SOURCE_VECTOR && !s->kernel_thread)
+		return NULL;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!fnmatch(rows[i].who, who, 0) && asked_by(s, rows[i].asker))
+			return cause_by_id(rows[i].id);
+	return NULL;
+}
+
 static const struct cause *cause_at(const struct place *p, const struct source *s)
 {
-	const struct cause *c = cause_of(s);
+	const struct cause *c = cause_by_asker(s);
 
+	c = c ? c : cause_of(s);
 	if (s->kind == SOURCE_OUTSIDE)
 		return cause_of_outside(p, s);
 	if (s->kind == SOURCE_VECTOR && is_tick(s))

@@ -133,8 +133,7 @@ const struct cause *cause_of(const struct source *s)
 	case SOURCE_FAULT:
 		return cause_match("fault", s->name);
 	case SOURCE_THREAD:
-		c = cause_match("comm", s->name);
-		return c || s->kernel_thread ? c : cause_match("user", s->name);
+		return cause_match(s->kernel_thread ? "comm" : "user", s->name); /* anybody may be called kswapd0 */
 	default:
 		return NULL;
 	}

@@ -30,7 +30,7 @@ extern const unsigned causes_count;
 /* A name that means a cause. The kinds say what is named: a function that a timer, an IPI, an irq_work, a work item or the stopper runs
  * (hrtimer timer csd irqwork work stopper), an NMI handler (nmi), a thread (comm), an IRQ's name (irq), a row of /proc/interrupts
  * (irqrow), a softirq's number (softirq), enum tlb_flush_reason (tlbreason), a bit of the tick's dependencies (tickdep), a page fault
- * (fault), a user's thread that no other row names (user), time outside the kernel by evidence (outside: advise.c). */
+ * (fault), a thread of user space (user), time outside the kernel by evidence (outside: advise.c). */
 struct cause_match {
 	const char *kind;
 	const char *pattern; /* a shell glob */

@@ -158,6 +158,50 @@ static void test_what_runs_beside(void **state)
 	assert_cause(nmi, "H03");
 }
 
+static void ask(struct source *s, const char *function, const char *frame)
+{
+	if (!s->origins)
+		s->origins = calloc(1, sizeof(*s->origins));
+	assert_non_null(s->origins);
+	s->origins->count = s->origins->known = 1;
+	s->origins->row[0] = (struct origin){
+		.tid = 9, .function = function, .count = 1, .nframes = frame ? 2 : 0, .frame = {"try", frame}};
+}
+
+static void test_who_asked(void **state)
+{
+	static const struct {
+		enum source_kind kind;
+		const char *name, *function;
+		const char *asker, *frame;
+		const char *id, *before; /* before: nobody is known */
+	} is[] = {
+		{SOURCE_VECTOR, "call_function", "do_sync_core", "static_key_enable", "tracepoint_add_func", "P09",
+		 "P09"},
+		{SOURCE_VECTOR, "call_function", "do_sync_core", "static_key_enable", "toggle_allocation_gate", "P10",
+		 "P09"},
+		{SOURCE_VECTOR, "call_function", "do_flush_tlb_all", "x", "change_page_attr_set_clr", "P07", "P06"},
+		{SOURCE_VECTOR, "call_function", "do_flush_tlb_all", "__purge_vmap_area_lazy", "vfree", "P06", "P06"},
+		{SOURCE_VECTOR, "reschedule", NULL, "futex_wake", "do_futex", "P01", "P01"},
+		{SOURCE_VECTOR, "reschedule", NULL, "x", "kick_process", "P02", "P01"},
+		{SOURCE_VECTOR, "reschedule", NULL, "force_qs_rnp", "rcu_gp_kthread", "P03", "P01"},
+		{SOURCE_VECTOR, "reschedule", NULL, "x", "kvm_vcpu_kick [kvm]", "P22", "P01"},
+		{SOURCE_THREAD, "migration/3", NULL, "x", "stop_machine_cpuslocked", "K20", "K20"},
+		{SOURCE_THREAD, "migration/3", NULL, "affine_move_task", "__set_cpus_allowed_ptr", "K21", "K20"},
+		{SOURCE_THREAD, "migration/3", NULL, NULL, NULL, "K21", "K20"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+		struct source *s = add(is[i].kind, 100 + i, is[i].name, is[i].function, 1);
+
+		s->kernel_thread = is[i].kind == SOURCE_THREAD;
+		assert_cause(s, is[i].before);
+		ask(s, is[i].asker, is[i].frame);
+		assert_cause(s, is[i].id);
+	}
+}
+
 static void test_numbers_are_filled_in(void **state)
 {
 	struct source *irq = add(SOURCE_IRQ, 36, "eth0-TxRx-3", "e1000_intr [e1000]", 1);
@@ -264,6 +308,7 @@ int main(void)
 		TEST(test_throttling),
 		TEST(test_outside_by_evidence),
 		TEST(test_what_runs_beside),
+		TEST(test_who_asked),
 		TEST(test_numbers_are_filled_in),
 		TEST(test_hostile_names_stay_out),
 		TEST(test_text_is_filled),

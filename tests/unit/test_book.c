@@ -198,6 +198,8 @@ static void test_sources_lead_to_causes(void **state)
 		 "T10"},
 		{{.kind = SOURCE_THREAD, .name = "unheard-of", .kernel_thread = true}, NULL},
 		{{.kind = SOURCE_THREAD, .name = "bash", .id = 7}, "K34"},
+		{{.kind = SOURCE_THREAD, .name = "kswapd0", .id = 7}, "K34"},
+		{{.kind = SOURCE_THREAD, .name = "turbostat", .id = 7}, "P12"},
 		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "tick_nohz_handler"}, "T01"},
 		{{.kind = SOURCE_VECTOR, .name = "local_timer"}, "T01"},
 		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "some_timer [mod]"}, NULL},
