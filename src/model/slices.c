@@ -1,58 +1,18 @@
 #include "model/slices.h"
 
-#include <stdbool.h>
-#include <string.h>
-
-#define LOG2_LEAST 20 /* 1 ms */
-
-static void coarsen(struct slices *s)
+static struct slots_table table(struct slices *s)
 {
-	struct slice cell[SLICES] = {0};
-	uint64_t first = s->first >> 1;
-
-	for (unsigned i = 0; i < SLICES; i++) {
-		uint64_t to = ((s->first + i) >> 1) - first;
-
-		if (!s->cell[i].count)
-			continue;
-		cell[to].count += s->cell[i].count;
-		cell[to].sum += s->cell[i].sum;
-	}
-	memcpy(s->cell, cell, sizeof(cell));
-	s->first = first;
-	s->log2++;
-}
-
-/* Moves the cells up, so that the first may lie earlier; false: there is no room. */
-static bool begin_earlier(struct slices *s, uint64_t first)
-{
-	uint64_t by = s->first - first;
-
-	if (by >= SLICES)
-		return false;
-	for (unsigned i = SLICES - by; i < SLICES; i++)
-		if (s->cell[i].count)
-			return false;
-	memmove(&s->cell[by], &s->cell[0], (SLICES - by) * sizeof(s->cell[0]));
-	memset(&s->cell[0], 0, by * sizeof(s->cell[0]));
-	s->first = first;
-	return true;
+	return (struct slots_table){&s->cell[0].count, SLICES, sizeof(s->cell[0]) / sizeof(uint64_t)};
 }
 
 static struct slice *find(struct slices *s, uint64_t at_ns)
 {
-	if (!s->log2) {
-		s->log2 = LOG2_LEAST;
-		s->first = at_ns >> LOG2_LEAST;
-	}
-	for (;; coarsen(s)) {
-		uint64_t cell = at_ns >> s->log2;
+	return (struct slice *)slots_at(&s->slots, table(s), at_ns);
+}
 
-		if (cell < s->first && !begin_earlier(s, cell))
-			continue;
-		if (cell - s->first < SLICES)
-			return &s->cell[cell - s->first];
-	}
+static void coarsen(struct slices *s)
+{
+	slots_coarsen(&s->slots, table(s));
 }
 
 void slices_add(struct slices *s, uint64_t at_ns, uint64_t value)
@@ -68,20 +28,18 @@ void slices_add(struct slices *s, uint64_t at_ns, uint64_t value)
 
 void slices_merge(struct slices *s, const struct slices *from)
 {
-	if (!from->log2)
+	if (!from->slots.log2)
 		return;
-	if (!s->log2) {
-		s->log2 = from->log2;
-		s->first = from->first;
-	}
-	while (s->log2 < from->log2)
+	if (!s->slots.log2)
+		s->slots = from->slots;
+	while (s->slots.log2 < from->slots.log2)
 		coarsen(s);
 	for (unsigned i = 0; i < SLICES; i++) {
 		struct slice *cell;
 
 		if (!from->cell[i].count)
 			continue;
-		cell = find(s, (from->first + i) << from->log2);
+		cell = find(s, (from->slots.first + i) << from->slots.log2);
 		cell->count += from->cell[i].count;
 		cell->sum += from->cell[i].sum;
 	}
@@ -118,16 +76,19 @@ struct slices_scatter slices_scatter(const struct slices *from, uint64_t begin_n
 	struct part part[SLICES + 1], whole = {0, 0, 0};
 	uint64_t end_ns = begin_ns + length_ns, at = begin_ns;
 	struct slices s = *from;
-	unsigned n = 0;
+	unsigned n = 0, log2;
+	uint64_t first;
 
-	if (!s.log2 || length_ns >> LOG2_LEAST < SLICES / 2)
+	if (!s.slots.log2 || length_ns >> SLOTS_LOG2_LEAST < SLICES / 2)
 		return (struct slices_scatter){0, 0};
-	while (length_ns >> s.log2 >= SLICES)
+	while (length_ns >> s.slots.log2 >= SLICES)
 		coarsen(&s);
+	log2 = s.slots.log2;
+	first = s.slots.first;
 	while (at < end_ns) {
-		uint64_t cell = at >> s.log2, next = (cell + 1) << s.log2, to = next < end_ns ? next : end_ns;
-		double slices = (double)(to - at) / (double)(UINT64_C(1) << s.log2);
-		const struct slice *c = cell - s.first < SLICES ? &s.cell[cell - s.first] : &(struct slice){0, 0};
+		uint64_t cell = at >> log2, next = (cell + 1) << log2, to = next < end_ns ? next : end_ns;
+		double slices = (double)(to - at) / (double)(UINT64_C(1) << log2);
+		const struct slice *c = cell - first < SLICES ? &s.cell[cell - first] : &(struct slice){0, 0};
 
 		if (n && (slices < 1 || part[n - 1].slices < 1))
 			n--;

@@ -2,13 +2,11 @@
  * the next than its count tells, and a comparison of two windows that does not know takes a burst for a change. Batch means are the remedy:
  * the scatter of the slices' sums is that of the whole (B. Schmeiser, "Batch size effects in the analysis of simulation
  * output", Operations Research 30 (1982) 556-568, who wants 10 to 30 of them).
- *
- * Slices are aligned to zero of the clock and twice as long whenever there would be too many, so memory is constant however long it lasts.
  */
 #ifndef CULPRIT_SLICES_H
 #define CULPRIT_SLICES_H
 
-#include <stdint.h>
+#include "model/slots.h"
 
 #define SLICES 32
 
@@ -16,9 +14,8 @@ struct slice {
 	uint64_t count, sum;
 };
 
-struct slices {           /* all zeros: nothing came */
-	unsigned log2;    /* a slice is 2^log2 ns long; 0: nothing came */
-	uint64_t first;   /* cell[0] begins at first << log2 */
+struct slices { /* all zeros: nothing came */
+	struct slots slots;
 	double squares;   /* of each single value */
 	uint64_t largest; /* single value */
 	struct slice cell[SLICES];

@@ -107,11 +107,17 @@ static void keep_worst(struct summary *s, uint32_t index, const struct account *
 void summary_add(struct summary *s, uint32_t index, const struct account *a)
 {
 	struct cpu_summary *c = &s->cpu[index];
+	uint64_t lost[TIMELINE_KINDS] = {[TIMELINE_EDGE] = a->edge_ns, [SOURCE_OUTSIDE] = a->outside_ns};
 
 	hist_add(&c->hiccups, a->duration_ns);
 	slices_add(&c->slices, a->start_ns, a->duration_ns);
-	for (uint32_t i = 0; i < a->npieces; i++)
-		slices_add(&c->sources.row[a->pieces[i].source]->slices, a->start_ns, a->pieces[i].net_ns);
+	for (uint32_t i = 0; i < a->npieces; i++) {
+		struct source *source = c->sources.row[a->pieces[i].source];
+
+		slices_add(&source->slices, a->start_ns, a->pieces[i].net_ns);
+		lost[source->kind] += a->pieces[i].net_ns;
+	}
+	timeline_add(&c->timeline, a->start_ns, a->duration_ns, lost);
 	c->attributed_ns += a->attributed_ns;
 	c->edge_ns += a->edge_ns;
 	c->outside_ns += a->outside_ns;

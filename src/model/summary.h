@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include "base/hist.h"
 #include "model/join.h"
+#include "model/timeline.h"
 
 #define WORST_MAX 20
 
@@ -30,6 +31,7 @@ struct cpu_summary {
 	struct ticks ticks;
 	struct hist hiccups;
 	struct slices slices; /* of the hiccups */
+	struct timeline timeline;
 	uint64_t attributed_ns, edge_ns, outside_ns;
 	uint64_t pre_ns, post_ns; /* before the first and after the last interval, whatever they were counted as */
 };

@@ -40,7 +40,7 @@ static void test_none(void **state)
 
 	(void)state;
 	slices_merge(&s, &other);
-	assert_int_equal(s.log2, 0);
+	assert_int_equal(s.slots.log2, 0);
 	assert_true(slices_scatter(&s, BEGIN, 10 * S).sum == 0);
 }
 
@@ -57,7 +57,7 @@ static void test_any_order(void **state)
 
 		slices_add(&s, at[n] * MS, n + 1);
 		for (unsigned k = 0; k <= n; k++) {
-			uint64_t cell = (at[k] * MS >> s.log2) - s.first;
+			uint64_t cell = (at[k] * MS >> s.slots.log2) - s.slots.first;
 
 			assert_true(cell < SLICES);
 			want[cell].count++;
@@ -93,13 +93,13 @@ static void test_merge(void **state)
 	slices_merge(&ab, &b);
 	ba = b;
 	slices_merge(&ba, &a);
-	assert_true(b.log2 && b.log2 < a.log2);
-	assert_int_equal(ab.log2, both.log2);
-	assert_int_equal(ab.first, both.first);
+	assert_true(b.slots.log2 && b.slots.log2 < a.slots.log2);
+	assert_int_equal(ab.slots.log2, both.slots.log2);
+	assert_int_equal(ab.slots.first, both.slots.first);
 	assert_memory_equal(ab.cell, both.cell, sizeof(both.cell));
 	assert_int_equal(ab.largest, both.largest);
 	assert_true(ab.squares == both.squares);
-	assert_int_equal(ba.first, both.first);
+	assert_int_equal(ba.slots.first, both.slots.first);
 	assert_memory_equal(ba.cell, both.cell, sizeof(both.cell));
 }
 
