@@ -15,6 +15,15 @@
 
 /* ---- options ---- */
 
+int measure_set_duration(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	if (!strcmp(text, "forever")) {
+		*(uint64_t *)field = UINT64_MAX;
+		return 0;
+	}
+	return opt_set_duration(text, field, row, why, whylen);
+}
+
 int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
 {
 	if (!strcmp(text, "auto")) {

@@ -10,7 +10,8 @@
 
 struct measure {
 	struct cpus cpus, housekeeping;
-	uint64_t duration_ns, threshold_ns;
+	uint64_t duration_ns; /* UINT64_MAX: until a signal */
+	uint64_t threshold_ns;
 	struct {
 		int policy, priority;
 	} sched;
@@ -31,9 +32,10 @@ struct measure {
 		{'d',                                                                                                  \
 		 "duration",                                                                                           \
 		 "TIME",                                                                                               \
-		 "how long: 10s, 5m, 500ms; a bare number is seconds; default 10s",                                    \
+		 "how long: 10s, 5m, 500ms, or forever: until Ctrl-C or SIGTERM; a bare number is seconds; "           \
+		 "default 10s",                                                                                        \
 		 offsetof(type, member.duration_ns),                                                                   \
-		 opt_set_duration,                                                                                     \
+		 measure_set_duration,                                                                                 \
 		 NULL},                                                                                                \
 		{'t',                                                                                                  \
 		 "threshold",                                                                                          \
@@ -70,6 +72,7 @@ struct measure {
 		0, "ready-file", "FILE", NULL, offsetof(type, member.ready_file), opt_set_string, NULL                 \
 	}
 
+int measure_set_duration(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int measure_set_priority(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 

@@ -106,6 +106,54 @@ int collect_begin(struct collect *c)
 	return 0;
 }
 
+/* A count never falls from one snapshot to the next: neither for a better rate of the counter, nor for a window that ended with the last
+ * hiccup. */
+static void raise_to(uint64_t *count, uint64_t now)
+{
+	if (now > *count)
+		*count = now;
+}
+
+/* What a CPU's window has counted up to end_ns, into the view. */
+static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
+{
+	struct target *t = &c->target[i];
+	const struct lane *l = t->lane;
+	struct cpu_run *run = &c->view->cpu[i];
+
+	raise_to(&run->observed_ns, end_ns - l->start_ns);
+	run->counts = *session_counts(c->session, i);
+	if (t->state) {
+		uint64_t lost = ring_losses(t->state) - t->lost_before;
+
+		if (lost > run->counts.lost) /* the sequence counts modulo 2^16 */
+			run->counts.lost = lost;
+		run->unpaired = t->state->unpaired - t->unpaired_before;
+	}
+	run->hiccups_lost = l->lost;
+	raise_to(&run->hiccups_lost_ns, l->lost_ticks * t->ns_per_tick);
+	raise_to(&run->bookkeeping_ns, l->busy_ticks * t->ns_per_tick);
+}
+
+/* Of the whole run; what is of all CPUs together stands in the first one's row. */
+static void count_all(struct collect *c)
+{
+	if (c->probes)
+		c->view->cpu[0].recursion_misses = probes_recursion_misses(c->probes) - c->misses_before;
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		raise_to(&c->view->run.duration_ns, c->view->cpu[i].observed_ns);
+}
+
+void collect_snapshot(struct collect *c)
+{
+	uint64_t now = tick_clock();
+
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		if (c->target[i].live)
+			count_window(c, i, now);
+	count_all(c);
+}
+
 /* Enters the end of a CPU's window in the view. end_ns: when it ended. */
 static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 {
@@ -115,20 +163,9 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 
 	drain(c, i);
 	t->live = false;
-	run->observed_ns = end_ns - l->start_ns;
-	run->counts = *session_counts(c->session, i);
+	count_window(c, i, end_ns);
 	run->smi_known = l->smi_known;
 	run->smi_count = l->smi_count;
-	if (t->state) {
-		uint64_t lost = ring_losses(t->state) - t->lost_before;
-
-		if (lost > run->counts.lost) /* the sequence counts modulo 2^16 */
-			run->counts.lost = lost;
-		run->unpaired = t->state->unpaired - t->unpaired_before;
-	}
-	run->hiccups_lost = l->lost;
-	run->hiccups_lost_ns = l->lost_ticks * t->ns_per_tick;
-	run->bookkeeping_ns = l->busy_ticks * t->ns_per_tick;
 	run->loop_count = l->loop_count;
 	if (l->loop_count) {
 		run->loop_min_ns = l->loop_min * t->ns_per_tick;
@@ -239,11 +276,7 @@ void collect_end(struct collect *c)
 	}
 	read_steal(c);
 	session_finish(c->session);
-	if (c->probes)
-		c->view->cpu[0].recursion_misses = probes_recursion_misses(c->probes) - c->misses_before;
-	for (uint32_t i = 0; i < c->ntargets; i++)
-		if (c->view->cpu[i].observed_ns > c->view->run.duration_ns)
-			c->view->run.duration_ns = c->view->cpu[i].observed_ns;
+	count_all(c);
 }
 
 void collect_close(struct collect *c)

@@ -4,6 +4,7 @@
  *   collect_begin    the window opens on all CPUs at once
  *   collect_poll     take what has come; call it every few milliseconds
  *   collect_next     each hiccup of that, if they are wanted one by one
+ *   collect_snapshot the view as of now, while the run goes on
  *   collect_stop     the window closes on all CPUs
  *   collect_end      the view is complete
  *   collect_close    everything that was switched on is off again (collect_close alone is enough at any point)
@@ -48,6 +49,12 @@ const struct account *collect_next(struct collect *c, uint32_t *index);
 const struct interval *collect_interval(struct collect *c, uint32_t *index);
 
 uint64_t collect_intervals_lost(const struct collect *c, uint32_t index); /* the caller came too late for them */
+
+/* Enters in the view what is known before the end: observed time, counts and losses of each CPU, the run's duration, all as of now. Sources and
+ * histograms are always as of the last collect_poll; gaps outside the kernel of the last seconds may have no verdict yet, and are in no source
+ * then. Closure, loop lengths and SMIs are known only at the end. Costs the targets nothing: it reads memory, and with probes makes one system
+ * call for each of them (~30). To be called behind collect_poll, so that hiccups and time belong together. */
+void collect_snapshot(struct collect *c);
 
 void collect_stop(struct collect *c); /* the window closes; the last hiccups can be taken */
 void collect_end(struct collect *c);
