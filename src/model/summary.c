@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HICCUP_BITS      7 /* percentiles to 0.8 % */
 #define EDGE_BITS        6
 #define EDGE_SAMPLES_MIN 8
 #define EDGE_IRQ_NS      2000 /* without samples */

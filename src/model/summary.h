@@ -8,7 +8,8 @@
 #include "model/join.h"
 #include "model/timeline.h"
 
-#define WORST_MAX 20
+#define WORST_MAX   20
+#define HICCUP_BITS 7 /* of the histogram of hiccups: percentiles to 0.8 % */
 
 struct worst {
 	uint32_t cpu;      /* index into the summary's CPUs */

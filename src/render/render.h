@@ -26,7 +26,9 @@ struct format {
 	int (*hiccup)(const struct view *view, uint32_t index, const struct account *account, FILE *out);
 };
 
-#define FORMATS_HELP "text (default), json, markdown; csv, jsonl: each hiccup as it comes, a line each"
+#define FORMATS_HELP                                                                                                   \
+	"text (default), json, markdown; folded, hgrm, hlog for other tools; csv, jsonl: each hiccup as it comes, a "  \
+	"line each"
 
 extern const struct format formats[];    /* ends with a row of zeros */
 extern const char *const format_names[]; /* the same, for opt_set_choice */
@@ -34,6 +36,9 @@ extern const char *const format_names[]; /* the same, for opt_set_choice */
 int render_text(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_json(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_markdown(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+int render_folded(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+int render_hgrm(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+int render_hlog(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 
 /* Lines: see lines.c for the columns. */
 void render_csv_head(FILE *out);

@@ -3,6 +3,7 @@
 import csv
 import datetime
 import html.parser
+import io
 import json
 import os
 import re
@@ -114,7 +115,7 @@ def lines_of(report, formula):
 
 
 truth = json.loads(text("truth.json"))
-hosts = {"one": ["web-07"], "two": ["web-07", "db-1"], "hostile": ["hostile"]}
+hosts = {"one": ["web-07"], "two": ["web-07", "db-1"], "hostile": ["hostile"], "quiet": ["quiet"]}
 
 
 def expected(name, formula=False):
@@ -135,7 +136,8 @@ for name in hosts:
         cells = list(csv.DictReader(f, strict=True))
     same([json.loads(c.pop("pieces")) for c in cells], [e["pieces"] for e in expected(name)], f"csv, {name}: the pieces")
     same(cells, [{k: cell(e[k]) for k in cells[0]} for e in expected(name, formula=True)], f"csv, {name}: all other cells")
-    is_(list(cells[0]) + ["pieces"], list(rows[0]), f"csv, {name}: the columns of jsonl")
+    columns = text(name + ".csv").split("\n", 1)[0].split(",")
+    ok(all(list(row) == columns for row in rows), f"csv, {name}: the columns of jsonl", columns)
     ok(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text(name + ".csv") + text(name + ".jsonl")),
        f"{name}: no control character but the newlines")
 
@@ -226,7 +228,7 @@ for name in hosts if cmark else ():
     codes = set(map(blanks, page.code))
     names = {blanks(f"{said(p['name'])} [{p['id']}] > {said(p['function'])}")
              for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"] if p["kind"] == "thread"}
-    names |= {"sysctl vm.stat_interval=120"} if name != "hostile" else set()
+    names |= {"sysctl vm.stat_interval=120"} if "web-07" in hosts[name] else set()
     asked = {blanks(f"{said(p['by_comm'])} [{p['by_pid']}]")
              for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"] if "by_comm" in p}
     ok(names <= codes and asked <= codes, f"markdown, {name}: all threads and askers read as they should",
@@ -238,6 +240,85 @@ for name in hosts if cmark else ():
         shares = [float(row[0]) for t in page.tables if t[0][0] == "share %" for row in t[1:]]
         cpus = len({h["cpu"] for h in truth[host]["hiccups"]}) * len(hosts[name])
         ok(abs(sum(shares) - 100 * cpus) < 1, f"markdown, {name}: the rows of each CPU make 100 %", shares)
+
+# ---- folded stacks: split as flamegraph.pl does ----
+
+for name in hosts:
+    stacks = [re.fullmatch(r"(.*)\s+?(\d+(?:\.\d*)?)", line) for line in text(name + ".folded").splitlines()]
+    ok(all(stacks), f"folded, {name}: each line is frames and a weight", text(name + ".folded")[:300])
+    stacks = [(m.group(1).split(";"), int(m.group(2))) for m in stacks]
+    many = len(hosts[name]) > 1
+    got, want = {}, {}
+    for frames, weight in stacks:
+        key = tuple(frames[:2]) if many else (said(truth[hosts[name][0]]["host"]), frames[0])
+        got[key] = got.get(key, 0) + weight
+    for host in hosts[name]:
+        for h in truth[host]["hiccups"]:
+            key = said(truth[host]["host"]), f"cpu {h['cpu']}"
+            want[key] = want.get(key, 0) + h["duration_ns"]
+    is_(got, want, f"folded, {name}: the weights of each CPU are what it lost")
+    askers = [p for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"] if "by_comm" in p]
+    leaves = sorted(frames[-1] for frames, _ in stacks if any(f.startswith("by ") for f in frames))
+    is_(leaves, sorted(said(p["by_function"]).replace(";", "\\x3b") or "?" for p in askers),
+        f"folded, {name}: who asked ends with the function that asked")
+    ok(all(f and f == f.strip("\r\n") for frames, _ in stacks for f in frames), f"folded, {name}: no frame is empty", stacks)
+
+# ---- HdrHistogram's log and percentiles ----
+
+
+def bucket(ns):
+    """Of 2 significant digits."""
+    shift = max(0, ns.bit_length() - 8)
+    return shift, ns >> shift
+
+
+if reader("hdrh"):
+    from hdrh.histogram import HdrHistogram
+    from hdrh.log import HistogramLogReader
+
+    for name in hosts:
+        want = {}
+        everything = HdrHistogram(1, 3600 * 10 ** 9, 2)
+        for host in hosts[name]:
+            cpus = {h["cpu"] for h in truth[host]["hiccups"]} or {5}
+            prefix = said(truth[host]["host"]).replace(",", "\\x2c").replace(" ", "\\x20") + ":" if len(hosts[name]) > 1 else ""
+            for n in cpus:
+                h = want[f"{prefix}cpu{n}"] = HdrHistogram(1, 3600 * 10 ** 9, 2)
+                for hiccup in truth[host]["hiccups"]:
+                    if hiccup["cpu"] == n:
+                        h.record_value(hiccup["duration_ns"])
+                        everything.record_value(hiccup["duration_ns"])
+        log = HistogramLogReader(path(name + ".hlog"), everything)
+        got = {}
+        while h := log.get_next_interval_histogram():
+            got[h.get_tag()] = h
+        is_(sorted(got), sorted(want), f"hlog, {name}: a line for each CPU")
+        ok(all(got[tag].equals(want[tag]) for tag in want if tag in got), f"hlog, {name}: each has the same histogram",
+           *[(t, list(h.get_recorded_iterator())) for t, h in got.items()])
+        started = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc).timestamp()
+        ok(all((h.get_start_time_stamp(), h.get_end_time_stamp()) == (started * 1000, started * 1000 + 1000)
+               for h in got.values()), f"hlog, {name}: from the run's start to its end")
+        durations = sorted(h["duration_ns"] for host in hosts[name] for h in truth[host]["hiccups"])
+        lines = text(name + ".hgrm").splitlines()
+        printed = io.BytesIO()
+        everything.output_percentile_distribution(printed, 1000)
+        theirs = printed.getvalue().decode().splitlines()
+        is_(lines[:2], theirs[:2], f"hgrm, {name}: the heading of the tools")
+        is_(*[re.sub(r" *[\d.]+", "N", printed[-3]) for printed in (lines, theirs)],
+            f"hgrm, {name}: and their footer")
+        rows = [[float(x) for x in line.split()] for line in lines[2:-3]]
+        wrong = []
+        for row in rows:
+            value, level, count = round(row[0] * 1000), row[1], row[2]
+            last = len(row) == 3
+            under = sum(bucket(d) < bucket(value) for d in durations)
+            if count != sum(bucket(d) <= bucket(value) for d in durations) or not under <= level * len(durations) <= count \
+                    or last != (level == 1) or (not last and abs(row[3] - 1 / (1 - level)) > 0.01):
+                wrong.append(row)
+        ok(not wrong, f"hgrm, {name}: as many are not above each line's value as it says", wrong)
+        steps = [0, .1, .2, .3, .4, .5, .55, .6, .65, .7, .75, .775, .8, .825, .85, .875, .8875]
+        is_([row[1] for row in rows[:-1]][:len(steps)], steps[:max(0, len(rows) - 1)], f"hgrm, {name}: steps that halve")
+        ok(not rows or rows[-1] == [durations[-1] / 1000, 1, len(durations)], f"hgrm, {name}: the last line is the longest", rows)
 
 # ---- a live run ----
 

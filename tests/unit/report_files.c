@@ -1,11 +1,13 @@
 /* report_files DIR: the views of report.h in every format, for real readers of them, and what is true of them.
  *
- * DIR/one.FORMAT, two.FORMAT (two hosts), hostile.FORMAT, truth.json; strings there are hex. */
+ * DIR/one.FORMAT, two.FORMAT (two hosts), hostile.FORMAT, quiet.FORMAT (no hiccups), truth.json; strings there are hex. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "render/render.h"
 #include "report.h"
+
+#define REPORTS 4
 
 static FILE *create(const char *dir, const char *set, const char *format)
 {
@@ -99,12 +101,13 @@ static void write_truth(FILE *out, const struct report *r)
 
 int main(int argc, char **argv)
 {
-	static struct report a, b, hostile;
-	struct report *const all[] = {&a, &b, &hostile};
+	static struct report a, b, hostile, quiet;
+	struct report *const all[] = {&a, &b, &hostile, &quiet};
 	static const struct {
 		const char *name;
 		uint32_t first, n;
-	} sets[] = {{"one", 0, 1}, {"two", 0, 2}, {"hostile", 2, 1}};
+	} sets[] = {{"one", 0, 1}, {"two", 0, 2}, {"hostile", 2, 1}, {"quiet", 3, 1}};
+	const unsigned cpu = 5;
 	FILE *out;
 
 	if (argc != 2)
@@ -112,9 +115,11 @@ int main(int argc, char **argv)
 	report_plain(&a, "web-07");
 	report_plain(&b, "db-1");
 	report_hostile(&hostile);
+	report_init(&quiet, "quiet", &cpu, 1);
 	out = create(argv[1], "truth", "json");
-	for (size_t i = 0; i < 3; i++) {
-		fprintf(out, i ? ",\n\"%s\": " : "{\"%s\": ", (const char *[]){"web-07", "db-1", "hostile"}[i]);
+	for (size_t i = 0; i < REPORTS; i++) {
+		fprintf(out,
+			i ? ",\n\"%s\": " : "{\"%s\": ", (const char *[]){"web-07", "db-1", "hostile", "quiet"}[i]);
 		write_truth(out, all[i]);
 	}
 	fputs("}\n", out);
@@ -127,7 +132,7 @@ int main(int argc, char **argv)
 				return 1;
 			}
 		}
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < REPORTS; i++)
 		report_free(all[i]);
 	return 0;
 }

@@ -1,0 +1,135 @@
+/* Folded stacks, as flamegraph.pl, inferno and speedscope read them: all time that was lost, by who took it and who asked for it.
+ *
+ *   cpu 3;thread;kworker/3:1 [812];vmstat_update;by poke [4414] on cpu 0;entry_SYSCALL_64_after_hwframe;do_syscall_64;poke_ask 31000
+ *   cpu 3;edge 2800
+ *
+ * The weight is ns, so that width is time: all lines of a CPU make what it lost. A source's time is divided among those who asked by how
+ * often each did, as the time of single requests is not kept; what nobody is known to have asked for ends with the source. The
+ * asker's kernel stack is that of its first request. Of several hosts each line begins with its host. Names are escaped, a
+ * semicolon as \x3b.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "model/hosts.h"
+#include "render/render.h"
+
+struct stack {
+	FILE *out;
+	bool some; /* the line has a frame */
+};
+
+/* Text that is escaped already. */
+static void put(struct stack *s, const char *text)
+{
+	if (s->some)
+		putc(';', s->out);
+	s->some = true;
+	if (!*text)
+		putc('?', s->out);
+	for (; *text; text++)
+		if (*text == ';')
+			fputs("\\x3b", s->out);
+		else
+			putc(*text, s->out);
+}
+
+static void put_name(struct stack *s, const char *name)
+{
+	char text[WHO_MAX];
+
+	put(s, escape_text(name, SIZE_MAX, text, sizeof(text)));
+}
+
+static void end(struct stack *s, uint64_t ns)
+{
+	fprintf(s->out, " %" PRIu64 "\n", ns);
+	s->some = false;
+}
+
+static void put_cpu(struct stack *s, const char *host, unsigned cpu, const char *kind)
+{
+	char text[32];
+
+	if (host)
+		put(s, host);
+	snprintf(text, sizeof(text), "cpu %u", cpu);
+	put(s, text);
+	put(s, kind);
+}
+
+static void put_source(struct stack *s, const char *host, unsigned cpu, const struct source *source)
+{
+	struct source bare = *source;
+	char text[WHO_MAX];
+
+	bare.function = NULL;
+	put_cpu(s, host, cpu, source_kind_name(source->kind));
+	put(s, render_who(&bare, text, sizeof(text)));
+	if (source->function)
+		put_name(s, source->function);
+}
+
+static void put_asker(struct stack *s, const struct origin *o)
+{
+	char comm[128], text[192];
+
+	if (o->tid)
+		snprintf(text, sizeof(text), "by %s [%u] on cpu %u",
+			 escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm)), o->tid, o->cpu);
+	else
+		snprintf(text, sizeof(text), "by an interrupt on cpu %u", o->cpu);
+	put(s, text);
+	for (int i = o->nframes; i-- > 0;)
+		put_name(s, o->frame[i]);
+	if (!o->nframes && o->function)
+		put_name(s, o->function);
+}
+
+static void write_source(struct stack *s, const char *host, unsigned cpu, const struct source *source)
+{
+	const struct origins *o = source->origins;
+	uint64_t rest = source->net.sum, requests = source->net.count;
+
+	if (o && o->known > requests)
+		requests = o->known;
+	for (uint32_t i = 0; o && i < o->count; i++) {
+		uint64_t ns = (unsigned __int128)source->net.sum * o->row[i].count / requests;
+
+		if (!ns)
+			continue;
+		put_source(s, host, cpu, source);
+		put_asker(s, &o->row[i]);
+		end(s, ns);
+		rest -= ns;
+	}
+	if (rest) {
+		put_source(s, host, cpu, source);
+		end(s, rest);
+	}
+}
+
+int render_folded(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+{
+	struct stack s = {.out = out};
+	char label[HOST_LABEL];
+
+	(void)options;
+	for (uint32_t i = 0; i < n; i++) {
+		const char *host = n > 1 ? host_label(views, n, i, label, sizeof(label)) : NULL;
+
+		for (uint32_t k = 0; k < views[i]->summary.ncpus; k++) {
+			const struct cpu_summary *c = &views[i]->summary.cpu[k];
+
+			for (uint32_t r = 0; r < c->sources.count; r++)
+				write_source(&s, host, c->cpu, c->sources.row[r]);
+			if (!c->edge_ns)
+				continue;
+			put_cpu(&s, host, c->cpu, "edge");
+			end(&s, c->edge_ns);
+		}
+	}
+	return ferror(out) ? -EIO : 0;
+}
