@@ -123,3 +123,27 @@ size_t text_fit(const char *utf8, size_t columns)
 	}
 	return n;
 }
+
+char *shell_quote(const char *text, char *buf, size_t buflen)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:=+@%-";
+	bool bare = text[0] && text[0] != '-' && !text[strspn(text, plain)];
+	size_t n = 0;
+
+	if (buflen < 3)
+		return NULL;
+	if (!bare)
+		buf[n++] = '\'';
+	for (; *text; text++) {
+		size_t need = *text == '\'' ? 4 : 1;
+
+		if ((unsigned char)*text < 0x20 || *text == 0x7f || n + need + 2 > buflen)
+			return NULL;
+		memcpy(buf + n, *text == '\'' ? "'\\''" : text, need);
+		n += need;
+	}
+	if (!bare)
+		buf[n++] = '\'';
+	buf[n] = 0;
+	return buf;
+}

@@ -36,6 +36,16 @@ void flow_add(struct flow *f, const char *fmt, ...)
 	f->some = true;
 }
 
+void flow_words(struct flow *f, const char *text)
+{
+	while (*(text += strspn(text, " "))) {
+		size_t len = strcspn(text, " ");
+
+		flow_add(f, "%.*s", (int)len, text);
+		text += len;
+	}
+}
+
 void flow_end(struct flow *f)
 {
 	fputc('\n', f->out);

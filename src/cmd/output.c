@@ -115,24 +115,31 @@ static void say_rest(const struct view *v)
 	}
 }
 
+void output_ready(struct output *o, struct render_options *r)
+{
+	struct winsize size;
+
+	cut(o);
+	*r = (struct render_options){.width = 100, .stacks = o->stacks};
+	if (isatty(fileno(o->file))) {
+		const char *no_colour = getenv("NO_COLOR");
+
+		r->colour = !(no_colour && no_colour[0]);
+		if (!ioctl(fileno(o->file), TIOCGWINSZ, &size) && size.ws_col >= 40)
+			r->width = size.ws_col < 120 ? size.ws_col : 120;
+	}
+}
+
 int output_end(struct output *o, const struct view *const *views, uint32_t n)
 {
-	struct render_options r = {.width = 100, .stacks = o->stacks};
-	struct winsize size;
+	struct render_options r;
 
 	if (!format_of(o)->write) {
 		for (uint32_t i = 0; i < n; i++)
 			say_rest(views[i]);
 		return output_flush(o) ? 0 : write_failed(o, o->error);
 	}
-	cut(o);
-	if (isatty(fileno(o->file))) {
-		const char *no_colour = getenv("NO_COLOR");
-
-		r.colour = !(no_colour && no_colour[0]);
-		if (!ioctl(fileno(o->file), TIOCGWINSZ, &size) && size.ws_col >= 40)
-			r.width = size.ws_col < 120 ? size.ws_col : 120;
-	}
+	output_ready(o, &r);
 	if (format_of(o)->write(views, n, &r, o->file) || fflush(o->file) || ferror(o->file))
 		return write_failed(o, errno);
 	o->made = false; /* whatever fails now, the report is there */

@@ -46,6 +46,9 @@ bool output_flush(struct output *o);
 /* Gives the view what a report says beside what was measured: causes, and what to do. */
 void output_explain(struct view *v);
 
+/* What the file held goes; colour and width for where the output goes. For what is no report. */
+void output_ready(struct output *o, struct render_options *r);
+
 /* The report, or of lines the end of them. 0, or -1 with the reason said. */
 int output_end(struct output *o, const struct view *const *views, uint32_t n);
 

@@ -10,4 +10,5 @@ void view_free(struct view *v)
 	v->cpu = NULL;
 	summary_free(&v->summary);
 	facts_free(&v->facts);
+	findings_free(&v->findings);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "base/cpus.h"
 #include "model/facts.h"
+#include "model/finding.h"
 #include "model/summary.h"
 
 #define LOOP_LENGTHS  8
@@ -77,8 +78,9 @@ struct view {
 	struct run run;
 	struct cpu_run *cpu; /* [summary.ncpus] */
 	struct summary summary;
-	struct facts facts; /* as read before the window; empty: nobody looked */
-	bool advised;       /* its sources have been looked up in the cause book */
+	struct facts facts;       /* as read before the window; empty: nobody looked */
+	struct findings findings; /* what the audit makes of them */
+	bool advised;             /* its sources have been looked up in the cause book */
 };
 
 void view_free(struct view *v); /* what it holds, not itself */

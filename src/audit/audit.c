@@ -1,0 +1,285 @@
+#include "audit/audit.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/checks.h"
+#include "base/escape.h"
+
+/* ---- findings ---- */
+
+struct finding *found(struct audit *a, enum finding_level level, const char *title, ...)
+{
+	struct finding *f = findings_add(a->out, a->check->id, level);
+	char text[1024];
+	va_list args;
+
+	if (!f) {
+		a->short_of_memory = true;
+		return NULL;
+	}
+	va_start(args, title);
+	vsnprintf(text, sizeof(text), title, args);
+	va_end(args);
+	f->cause = a->check->cause;
+	f->title = strdup(text);
+	if (!f->title)
+		a->short_of_memory = true;
+	return f;
+}
+
+struct finding *found_ok(struct audit *a, const char *title)
+{
+	return found(a, FINDING_OK, "%s", title);
+}
+
+#define TEXT_SETTER(name, field, more)                                                                                 \
+	void name(struct finding *f, const char *fmt, ...)                                                             \
+	{                                                                                                              \
+		va_list args;                                                                                          \
+                                                                                                                       \
+		if (!f)                                                                                                \
+			return;                                                                                        \
+		free(f->field);                                                                                        \
+		va_start(args, fmt);                                                                                   \
+		if (vasprintf(&f->field, fmt, args) < 0)                                                               \
+			f->field = NULL;                                                                               \
+		va_end(args);                                                                                          \
+		more;                                                                                                  \
+	}
+
+TEXT_SETTER(value, value, )
+TEXT_SETTER(good, good, )
+TEXT_SETTER(words, fix, f->fix_kind = FIX_WORDS)
+TEXT_SETTER(boot, fix, f->fix_kind = FIX_BOOT)
+TEXT_SETTER(command, fix, f->fix_kind = FIX_COMMAND)
+TEXT_SETTER(undo, undo, )
+
+static bool sysctl_key(const char *name, char *key, size_t len)
+{
+	static const char prefix[] = "proc/sys/";
+
+	if (strncmp(name, prefix, sizeof(prefix) - 1) || strchr(name, '.') || strlen(name) >= len)
+		return false;
+	snprintf(key, len, "%s", name + sizeof(prefix) - 1);
+	for (char *c = key; *c; c++)
+		*c = *c == '/' ? '.' : *c;
+	return true;
+}
+
+void write_fix(struct audit *a, struct finding *f, const char *name, const char *text)
+{
+	const char *now = facts_text(a->facts, name);
+	char path[FACT_NAME_MAX + 8], slashed[FACT_NAME_MAX + 2], old[LINE_MAX_TEXT], line[128], key[128];
+
+	snprintf(slashed, sizeof(slashed), "/%s", name);
+	if (!f || !shell_quote(slashed, path, sizeof(path)))
+		return;
+	first_line(now ? now : "", line, sizeof(line));
+	/* "always [madvise] never": the chosen word is what goes back. */
+	if (strchr(line, '[') && strchr(strchr(line, '['), ']')) {
+		char *from = strchr(line, '[') + 1;
+
+		*strchr(from, ']') = 0;
+		memmove(line, from, strlen(from) + 1);
+	}
+	if (!now || !shell_quote(line, old, sizeof(old)))
+		old[0] = 0;
+	if (sysctl_key(name, key, sizeof(key))) {
+		command(f, "sysctl -w %s=%s", key, text);
+		if (old[0])
+			undo(f, "sysctl -w %s=%s", key, old);
+		return;
+	}
+	command(f, "echo %s > %s", text, path);
+	if (old[0])
+		undo(f, "echo %s > %s", old, path);
+}
+
+/* ---- what is not known ---- */
+
+static const char *why_silent(const struct audit *a, const char *name)
+{
+	static const struct {
+		const char *below, *type, *why;
+	} mounts[] = {
+		{"sys/kernel/debug/", "debugfs", "debugfs is not mounted at /sys/kernel/debug"},
+		{"sys/kernel/tracing/", "tracefs", "tracefs is not mounted at /sys/kernel/tracing"},
+		{"sys/kernel/security/", "securityfs", "securityfs is not mounted at /sys/kernel/security"},
+	};
+	const char *mounted = facts_text(a->facts, "proc/mounts");
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(mounts[0]); i++) {
+		if (strncmp(name, mounts[i].below, strlen(mounts[i].below)))
+			continue;
+		if (!mounted)
+			return "it is not known whether its file system is mounted";
+		return has_word(mounted, mounts[i].type) ? NULL : mounts[i].why;
+	}
+	return NULL;
+}
+
+void unknown(struct audit *a, const char *what, const char *name)
+{
+	const struct fact *fact = facts_find(a->facts, name);
+	struct finding *f;
+	const char *why;
+
+	/* The directory above it may be what could not be read. */
+	for (const char *slash = name; !fact && (slash = strchr(slash, '/')); slash++) {
+		char above[FACT_NAME_MAX];
+
+		snprintf(above, sizeof(above), "%.*s/", (int)(slash - name), name);
+		fact = facts_find(a->facts, above);
+		if (!fact && slash[1]) {
+			above[slash - name] = 0;
+			fact = facts_find(a->facts, above);
+		}
+	}
+	why = (!fact || fact->err == -ENOENT) ? why_silent(a, name) : NULL;
+	if (!why && (!fact || fact->err == -ENOENT)) {
+		f = found(a, FINDING_OK, "%s: not in this kernel", what);
+		value(f, "absent");
+		return;
+	}
+	f = info(a, "%s: not known", what);
+	if (f)
+		f->known = false;
+	if (why)
+		value(f, "%s", why);
+	else if (fact->err == FACT_NOT_TAKEN)
+		value(f, "reading /%s disturbs the CPUs; --deep reads it", name);
+	else if (fact->err)
+		value(f, "%s%s: %s", strncmp(name, "run/", 4) ? "/" : "", name + (strncmp(name, "run/", 4) ? 0 : 4),
+		      strerror(-fact->err));
+	else
+		value(f, "/%s holds something else than expected", name);
+}
+
+/* ---- knobs ---- */
+
+void check_knob(struct audit *a)
+{
+	const struct knob *k = a->check->knob;
+	const char *text = text_of(a, k->name);
+	char line[128], word[64] = "";
+	struct finding *f;
+	long long n = 0;
+	bool bad;
+
+	if (!text || (k->test != BAD_WORD && !number_of(a, k->name, &n))) {
+		unknown(a, k->fine, k->name);
+		return;
+	}
+	first_line(text, line, sizeof(line));
+	if (sscanf(strchr(line, '[') ? strchr(line, '[') : line, "[%63[^]]", word) != 1)
+		snprintf(word, sizeof(word), "%.63s", line);
+	bad = k->test == GOOD_IS ? n != k->limit : k->test == GOOD_FROM ? n < k->limit : !strcmp(word, k->bad);
+	if (!bad) {
+		value(found_ok(a, k->fine), "%s", word);
+		return;
+	}
+	f = found(a, k->level, "%s", k->title);
+	value(f, "%s is %s", strrchr(k->name, '/') + 1, word);
+	if (k->test == BAD_WORD)
+		good(f, k->set ? "%s" : "not %s", k->set ? k->set : k->bad);
+	else
+		good(f, k->test == GOOD_IS ? "%lld" : "%lld or more", k->limit);
+	if (k->set)
+		write_fix(a, f, k->name, k->set);
+	else if (k->words)
+		words(f, "%s", k->words);
+}
+
+void check_mask(struct audit *a, const char *name, const char *title, const char *fine)
+{
+	struct cpus set;
+	char list[LIST_MAX];
+	struct finding *f;
+
+	if (!mask_of(a, name, &set)) {
+		unknown(a, fine, name);
+		return;
+	}
+	if (!meets(&set, &a->targets)) {
+		found_ok(a, fine);
+		return;
+	}
+	f = warn(a, "%s %s", title, a->whose);
+	value(f, "cpu %s", cpus_format(&set, list, sizeof(list)));
+	good(f, "cpu %s", a->keep);
+	write_fix(a, f, name, a->keep_mask);
+}
+
+/* ---- all of it ---- */
+
+void audit_online(const struct facts *facts, struct cpus *online)
+{
+	const char *text = facts_text(facts, "sys/devices/system/cpu/online");
+	char why[128];
+
+	cpus_clear(online);
+	if (text)
+		cpus_parse(text, online, why, sizeof(why));
+}
+
+void audit_default_targets(const struct facts *facts, struct cpus *targets)
+{
+	struct audit a = {.facts = facts};
+	struct cpus online;
+	int lowest;
+
+	audit_online(facts, &online);
+	cpus_clear(targets);
+	isolated_now(&a, targets);
+	cpus_and(targets, &online);
+	if (!cpus_empty(targets))
+		return;
+	*targets = online;
+	lowest = cpus_next(targets, 0);
+	if (lowest >= 0)
+		cpus_del(targets, lowest);
+}
+
+static bool has_realtime_task(const struct audit *a)
+{
+	struct task_walk w = {0};
+	struct task t;
+
+	while (next_task(a, &w, &t))
+		if (!(t.flags & TASK_KTHREAD) && (t.policy == 1 || t.policy == 2) && covers(&a->targets, &t.allowed))
+			return true;
+	return false;
+}
+
+int audit(const struct facts *facts, const struct audit_options *o, struct findings *out)
+{
+	static const struct check *const tables[] = {checks_isolation, checks_interrupts, checks_steering,
+						     checks_tasks,     checks_memory,     checks_system,
+						     checks_hardware,  checks_power};
+	struct audit *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	a->facts = facts;
+	a->out = out;
+	a->targets = o->targets;
+	audit_online(facts, &a->online);
+	a->housekeeping = without(&a->online, &a->targets);
+	cpus_format(&a->targets, a->cpus, sizeof(a->cpus));
+	cpus_format(&a->housekeeping, a->keep, sizeof(a->keep));
+	format_mask(&a->housekeeping, a->keep_mask, sizeof(a->keep_mask));
+	snprintf(a->whose, sizeof(a->whose), "cpu%s %s", cpus_count(&a->targets) == 1 ? "" : "s", a->cpus);
+	a->realtime = o->realtime || has_realtime_task(a);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		for (a->check = tables[i]; a->check->id; a->check++)
+			a->check->run(a);
+	int err = a->short_of_memory ? -ENOMEM : 0;
+
+	free(a);
+	return err;
+}

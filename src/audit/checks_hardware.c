@@ -1,0 +1,335 @@
+/* The processor and what is below the kernel: the counter, siblings, machine checks, the hypervisor. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/checks.h"
+#include "base/escape.h"
+
+#define CPU_DIR "sys/devices/system/cpu/"
+#define MCE     "sys/devices/system/machinecheck/machinecheck0/"
+#define CLOCK   "sys/devices/system/clocksource/clocksource0/"
+
+#define CPUINFO_LINE 8192
+
+/* The flags of the first CPU, between blanks; false: not x86, or not known. */
+static bool cpu_flags(const struct audit *a, char *flags, size_t len)
+{
+	const struct fact *x = facts_find(a->facts, "proc/cpuinfo"); /* its beginning is enough */
+	const char *at = x && (!x->err || x->err == FACT_TOO_LONG) ? strstr(x->text, "\nflags") : NULL;
+
+	if (!at || !strchr(at, ':'))
+		return false;
+	first_line(strchr(at, ':') + 1, flags, len);
+	return true;
+}
+
+/* ---- the counter ---- */
+
+static void check_tsc(struct audit *a)
+{
+	char flags[CPUINFO_LINE];
+	bool constant, nonstop;
+	struct finding *f;
+
+	if (!cpu_flags(a, flags, sizeof(flags))) {
+		if (!text_of(a, "proc/cpuinfo"))
+			unknown(a, "the counter", "proc/cpuinfo");
+		return;
+	}
+	constant = has_word(flags, "constant_tsc");
+	nonstop = has_word(flags, "nonstop_tsc");
+	if (constant && nonstop) {
+		found_ok(a, "the time-stamp counter runs at one rate and never stops");
+		return;
+	}
+	f = fail(a, "the time-stamp counter is not known to be steady");
+	value(f, "no %s%s%s", constant ? "" : "constant_tsc", constant || nonstop ? "" : ", ",
+	      nonstop ? "" : "nonstop_tsc");
+	good(f, "constant_tsc and nonstop_tsc");
+	words(f, "in a guest: let the host expose an invariant TSC");
+}
+
+static unsigned packages(const struct audit *a)
+{
+	const struct fact *x = NULL;
+	long long highest = -1, n;
+
+	while ((x = facts_next(a->facts, CPU_DIR "cpu*/topology/physical_package_id", x)))
+		if (number_of(a, x->name, &n) && n > highest)
+			highest = n;
+	return highest + 1;
+}
+
+/* The rules of arch/x86/kernel/tsc.c: check_system_tsc_reliable and kernel/time/clocksource.c. */
+static void check_clock_watchdog(struct audit *a)
+{
+	char flags[CPUINFO_LINE], tsc[64] = "", line[256] = "";
+	const char *now = text_of(a, CLOCK "current_clocksource"), *others = text_of(a, CLOCK "available_clocksource");
+	bool dropped;
+
+	if (!cpu_flags(a, flags, sizeof(flags)))
+		return;
+	if (!now || !others) {
+		unknown(a, "the clocksource watchdog", CLOCK "available_clocksource");
+		return;
+	}
+	parameter(a, "tsc", tsc, sizeof(tsc));
+	first_line(others, line, sizeof(line));
+	dropped = !strcmp(tsc, "reliable") || !strcmp(tsc, "nowatchdog") ||
+		  (has_word(flags, "constant_tsc") && has_word(flags, "nonstop_tsc") && has_word(flags, "tsc_adjust") &&
+		   packages(a) <= 4);
+	if (dropped || !has_word(now, "tsc") || (!has_word(line, "hpet") && !has_word(line, "acpi_pm"))) {
+		found_ok(a, "no clocksource watchdog");
+		return;
+	}
+	struct finding *f = warn(a, "the clocksource watchdog visits every CPU in turn, twice a second");
+
+	value(f, "%s", line);
+	boot(f, "tsc=nowatchdog");
+}
+
+static void check_tsc_sync(struct audit *a)
+{
+	char flags[CPUINFO_LINE], tsc[64] = "";
+
+	if (!cpu_flags(a, flags, sizeof(flags)))
+		return;
+	parameter(a, "tsc", tsc, sizeof(tsc));
+	if (!has_word(flags, "tsc_adjust") || has_word(flags, "tsc_reliable") || !strcmp(tsc, "reliable")) {
+		found_ok(a, "no timer that checks TSC_ADJUST");
+		return;
+	}
+	boot(info(a, "a timer checks TSC_ADJUST on each CPU in turn, one every 10 minutes"), "tsc=reliable");
+}
+
+/* ---- siblings, places ---- */
+
+static void check_smt(struct audit *a)
+{
+	struct cpus shared, siblings;
+	char name[128], list[LIST_MAX];
+	bool known = false;
+
+	cpus_clear(&shared);
+	each_target(a, cpu)
+	{
+		snprintf(name, sizeof(name), CPU_DIR "cpu%d/topology/thread_siblings_list", cpu);
+		if (!list_of(a, name, &siblings))
+			continue;
+		known = true;
+		siblings = without(&siblings, &a->targets);
+		cpus_and(&siblings, &a->online);
+		cpus_or(&shared, &siblings);
+	}
+	if (!known) {
+		unknown(a, "who shares a core", CPU_DIR "cpu0/topology/thread_siblings_list");
+		return;
+	}
+	if (cpus_empty(&shared)) {
+		found_ok(a, "no other CPU shares a core with these");
+		return;
+	}
+	cpus_format(&shared, list, sizeof(list));
+	struct finding *f = warn(a, "cpu %s does other work on the same core as %s", list, a->whose);
+
+	good(f, "siblings idle, isolated too, or offline");
+	if (cpus_count(&shared) == 1) {
+		command(f, "echo 0 > /sys/devices/system/cpu/cpu%s/online", list);
+		undo(f, "echo 1 > /sys/devices/system/cpu/cpu%s/online", list);
+	} else {
+		boot(f, "nosmt");
+	}
+}
+
+static void check_locality(struct audit *a)
+{
+	const struct fact *x = NULL;
+	struct cpus set;
+	unsigned nodes = 0, caches = 0;
+	char seen[64][LIST_MAX / 16], line[LIST_MAX / 16];
+
+	while ((x = facts_next(a->facts, "sys/devices/system/node/node*/cpulist", x)))
+		nodes += list_of(a, x->name, &set) && meets(&set, &a->targets);
+	each_target(a, cpu)
+	{
+		unsigned i = 0;
+
+		if (!cpu_text(a, cpu, "cache/index3/shared_cpu_list", line, sizeof(line)))
+			continue;
+		while (i < caches && strcmp(seen[i], line))
+			i++;
+		if (i == caches && caches < 64)
+			snprintf(seen[caches++], sizeof(seen[0]), "%s", line);
+	}
+	if (nodes <= 1 && caches <= 1) {
+		found_ok(a, "all in one NUMA node and one last-level cache");
+		return;
+	}
+	words(info(a, "%s span%s %u NUMA node%s and %u last-level cache%s", a->whose,
+		   cpus_count(&a->targets) == 1 ? "s" : "", nodes ? nodes : 1, nodes > 1 ? "s" : "",
+		   caches ? caches : 1, caches > 1 ? "s" : ""),
+	      "keep a workload, its memory and its devices within one");
+}
+
+/* ---- firmware, errors ---- */
+
+static void check_microcode(struct audit *a)
+{
+	const struct fact *x = NULL;
+	char first[64] = "", line[64];
+
+	while ((x = facts_next(a->facts, CPU_DIR "cpu*/microcode/version", x))) {
+		first_line(x->text, line, sizeof(line));
+		if (x->err || !line[0])
+			continue;
+		if (!first[0])
+			snprintf(first, sizeof(first), "%s", line);
+		if (!strcmp(first, line))
+			continue;
+		value(warn(a, "CPUs have different microcode"), "%s and %s", first, line);
+		return;
+	}
+	if (first[0])
+		value(found_ok(a, "all CPUs have the same microcode"), "%s", first);
+	else
+		unknown(a, "microcode versions", CPU_DIR "cpu0/microcode/version");
+}
+
+static void check_mce(struct audit *a)
+{
+	long long interval, ignored = 0;
+
+	if (!number_of(a, MCE "check_interval", &interval)) {
+		unknown(a, "polling for machine checks", MCE "check_interval");
+		return;
+	}
+	number_of(a, MCE "ignore_ce", &ignored);
+	if (!interval || ignored || interval >= 300) {
+		value(found_ok(a, "machine checks are polled seldom or not"), "%lld s", interval);
+		return;
+	}
+	struct finding *f = warn(a, "machine checks are polled often");
+
+	value(f, "every %lld s", interval);
+	good(f, "0, or 300 and more");
+	write_fix(a, f, MCE "check_interval", "300");
+}
+
+static void check_edac(struct audit *a)
+{
+	const struct fact *x = NULL;
+	long long errors = 0, n, poll;
+
+	while ((x = facts_next(a->facts, "sys/devices/system/edac/mc/mc*/ce_count", x)))
+		if (number_of(a, x->name, &n))
+			errors += n;
+	if (errors)
+		words(warn(a, "memory has had %lld corrected errors: each may interrupt or be polled for", errors),
+		      "replace the module that ras-mc-ctl --errors names");
+	if (facts_next(a->facts, "sys/devices/system/edac/mc/mc*/ce_count", NULL) &&
+	    number_of(a, "sys/module/edac_core/parameters/edac_mc_poll_msec", &poll) && poll > 0 && poll < 60000) {
+		struct finding *f = info(a, "memory controllers may be polled for errors every %lld ms", poll);
+
+		if (f)
+			f->cause = "K16";
+		good(f, "60000");
+		write_fix(a, f, "sys/module/edac_core/parameters/edac_mc_poll_msec", "60000");
+	} else if (!errors) {
+		found_ok(a, "no memory errors, and none polled for");
+	}
+}
+
+static void check_thermal(struct audit *a)
+{
+	struct cpus set;
+	long long n;
+	char list[LIST_MAX];
+
+	cpus_clear(&set);
+	each_target(a, cpu) if (cpu_number(a, cpu, "thermal_throttle/core_throttle_count", &n) && n)
+		cpus_add(&set, cpu);
+	if (cpus_empty(&set)) {
+		found_ok(a, "no CPU was slowed down for heat");
+		return;
+	}
+	words(warn(a, "cpu %s was slowed down for heat since boot", cpus_format(&set, list, sizeof(list))),
+	      "better cooling, or a lower fixed frequency");
+}
+
+static void check_mitigations(struct audit *a)
+{
+	const struct fact *x = NULL;
+	char line[LINE_MAX_TEXT];
+	unsigned n = 0;
+
+	while ((x = facts_next(a->facts, CPU_DIR "vulnerabilities/*", x))) {
+		first_line(x->text, line, sizeof(line));
+		n += !strncmp(line, "Mitigation", 10);
+	}
+	value(info(a, "mitigations of processor flaws lengthen each way into the kernel"), "%u active", n);
+}
+
+/* ---- the hypervisor ---- */
+
+static bool is_guest(const struct audit *a)
+{
+	char flags[CPUINFO_LINE];
+
+	return (cpu_flags(a, flags, sizeof(flags)) && has_word(flags, "hypervisor")) ||
+	       text_of(a, "sys/hypervisor/type");
+}
+
+static void check_hypervisor(struct audit *a)
+{
+	if (!is_guest(a)) {
+		if (text_of(a, "proc/cpuinfo"))
+			found_ok(a, "no hypervisor");
+		else
+			unknown(a, "hypervisor", "proc/cpuinfo");
+		return;
+	}
+	words(warn(a,
+		   "this is a guest: its host's interrupts and other guests take time that the kernel here cannot see"),
+	      "isolate CPUs on the host, too, and bind this guest's CPUs to them");
+}
+
+static void check_steal(struct audit *a)
+{
+	const char *text = text_of(a, "proc/stat");
+	unsigned long long sum = 0, n;
+	unsigned cpu;
+
+	if (!text) {
+		unknown(a, "stolen time", "proc/stat");
+		return;
+	}
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+		if (sscanf(text, "cpu%u %*u %*u %*u %*u %*u %*u %*u %llu", &cpu, &n) == 2 && cpus_has(&a->targets, cpu))
+			sum += n;
+	if (!sum) {
+		found_ok(a, "the host has taken no time since boot");
+		return;
+	}
+	struct finding *f = warn(a, "the host has taken time from %s since boot", a->whose);
+
+	value(f, "%llu.%02llu s", sum / 100, sum % 100);
+	good(f, "0");
+	words(f, "on the host: CPUs of its own for this guest, isolated");
+}
+
+const struct check checks_hardware[] = {
+	{"tsc", "T06", check_tsc, NULL},
+	{"clock_watchdog", "T13", check_clock_watchdog, NULL},
+	{"tsc_sync", "T15", check_tsc_sync, NULL},
+	{"smt", "H12", check_smt, NULL},
+	{"locality", "H13", check_locality, NULL},
+	{"microcode", "H16", check_microcode, NULL},
+	{"mce", "T16", check_mce, NULL},
+	{"edac", "I09", check_edac, NULL},
+	{"thermal", "H10", check_thermal, NULL},
+	{"mitigations", NULL, check_mitigations, NULL},
+	{"hypervisor", "H15", check_hypervisor, NULL},
+	{"steal", "H14", check_steal, NULL},
+	{0},
+};

@@ -1,0 +1,417 @@
+/* Is isolation in force? What the command line asked for, what the kernel made of it, and where the two differ. */
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/checks.h"
+
+#define CPU_DIR "sys/devices/system/cpu/"
+
+static const char *plural(const struct cpus *set)
+{
+	return cpus_count(set) == 1 ? "" : "s";
+}
+
+static const char *is_are(const struct cpus *set)
+{
+	return cpus_count(set) == 1 ? "is" : "are";
+}
+
+/* "isolcpus=managed_irq,domain,1-3": flags begin with a letter, the list with a digit (kernel/sched/isolation.c). */
+static bool isolcpus_flags(const struct audit *a, bool *domain, char *given, size_t len)
+{
+	const char *at = given;
+	bool flags = false;
+
+	*domain = false;
+	if (!parameter(a, "isolcpus", given, len))
+		return false;
+	while ((*at >= 'a' && *at <= 'z') || *at == '_') {
+		size_t n = strcspn(at, ",");
+
+		flags = true;
+		*domain |= n == 6 && !strncmp(at, "domain", 6);
+		at += n + (at[n] == ',');
+	}
+	return flags;
+}
+
+static void check_isolated(struct audit *a)
+{
+	struct cpus isolated, nohz, missing;
+	char given[LIST_MAX], list[LIST_MAX];
+	struct finding *f;
+	bool domain, flags;
+
+	if (!isolated_now(a, &isolated)) {
+		unknown(a, "isolated CPUs", CPU_DIR "isolated");
+		return;
+	}
+	missing = without(&a->targets, &isolated);
+	if (cpus_empty(&missing)) {
+		found_ok(a, "isolated from the scheduler's load balancing");
+		return;
+	}
+	cpus_format(&missing, list, sizeof(list));
+	flags = isolcpus_flags(a, &domain, given, sizeof(given));
+	list_of(a, CPU_DIR "nohz_full", &nohz);
+	if (flags && !domain)
+		f = fail(a, "isolcpus=%s has flags but no 'domain': the scheduler still balances tasks onto cpu%s %s",
+			 given, plural(&missing), list);
+	else if (covers(&nohz, &missing))
+		f = fail(a,
+			 "cpu%s %s: nohz_full without isolcpus stops the tick but does not isolate: the scheduler "
+			 "balances tasks onto it",
+			 plural(&missing), list);
+	else
+		f = fail(a, "cpu%s %s %s not isolated: the scheduler balances other tasks onto it", plural(&missing),
+			 list, is_are(&missing));
+	if (f)
+		f->cpus = missing;
+	value(f, "isolated: %s", cpus_empty(&isolated) ? "none" : cpus_format(&isolated, list, sizeof(list)));
+	good(f, "isolated: %s", a->cpus);
+	boot(f, "isolcpus=managed_irq,domain,%s", a->cpus);
+}
+
+static void check_cpuset(struct audit *a)
+{
+	struct cpus set;
+	char list[LIST_MAX];
+
+	if (!list_of(a, "sys/fs/cgroup/cpuset.cpus.isolated", &set) &&
+	    !list_of(a, "sys/fs/cgroup/unified/cpuset.cpus.isolated", &set))
+		unknown(a, "CPUs isolated by cpuset partitions", "sys/fs/cgroup/cpuset.cpus.isolated");
+	else if (cpus_empty(&set))
+		found_ok(a, "no CPU is isolated by a cpuset partition");
+	else
+		value(info(a, "isolated by a cpuset partition, for as long as it exists"), "%s",
+		      cpus_format(&set, list, sizeof(list)));
+}
+
+#define CGROUP_DEPTH 9
+
+/* Facts of this file in the cgroups of all depths; *depth begins with 0. */
+static const struct fact *next_cgroup(const struct audit *a, const char *file, int *depth, const struct fact *after)
+{
+	char glob[256];
+
+	for (; *depth < CGROUP_DEPTH; ++*depth, after = NULL) {
+		size_t n = snprintf(glob, sizeof(glob), "sys/fs/cgroup");
+
+		for (int i = 0; i < *depth; i++)
+			n += snprintf(glob + n, sizeof(glob) - n, "/*");
+		snprintf(glob + n, sizeof(glob) - n, "/%s", file);
+		after = facts_next(a->facts, glob, after);
+		if (after)
+			return after;
+	}
+	return NULL;
+}
+
+static void check_partitions(struct audit *a)
+{
+	const struct fact *x = NULL;
+	int depth = 0, bad = 0;
+	char line[LINE_MAX_TEXT];
+
+	while ((x = next_cgroup(a, "cpuset.cpus.partition", &depth, x))) {
+		if (x->err || !strstr(x->text, "invalid"))
+			continue;
+		first_line(x->text, line, sizeof(line));
+		struct finding *f = fail(a, "the cpuset partition /%.*s is not in force",
+					 (int)(strlen(x->name) - strlen("/cpuset.cpus.partition")), x->name);
+
+		value(f, "%s", line);
+		good(f, "isolated");
+		words(f, "make its cpuset.cpus exclusive: no CPU of it in a sibling's, all of it in the parent's");
+		bad++;
+	}
+	if (!bad)
+		found_ok(a, "no invalid cpuset partition");
+}
+
+static void check_nohz_full(struct audit *a)
+{
+	char list[LIST_MAX], hz[32], built[16];
+	struct cpus nohz, missing;
+	struct finding *f;
+	bool lacking = kconfig(a, "NO_HZ_FULL", built, sizeof(built)) && strcmp(built, "y");
+
+	if (!list_of(a, CPU_DIR "nohz_full", &nohz) && !lacking && facts_find(a->facts, CPU_DIR "nohz_full") &&
+	    facts_find(a->facts, CPU_DIR "nohz_full")->err != -ENOENT) {
+		unknown(a, "nohz_full CPUs", CPU_DIR "nohz_full");
+		return;
+	}
+	missing = without(&a->targets, &nohz);
+	if (cpus_empty(&missing)) {
+		found_ok(a, "nohz_full: the tick can stop");
+		return;
+	}
+	if (!kconfig(a, "HZ", hz, sizeof(hz)))
+		snprintf(hz, sizeof(hz), "HZ");
+	cpus_format(&missing, list, sizeof(list));
+	lacking |= !facts_find(a->facts, CPU_DIR "nohz_full") || facts_find(a->facts, CPU_DIR "nohz_full")->err;
+	f = fail(a, "cpu%s %s %s not nohz_full: the tick interrupts it %s times a second", plural(&missing), list,
+		 is_are(&missing), hz);
+	if (f)
+		f->cpus = missing;
+	value(f,
+	      lacking             ? "this kernel is built without NO_HZ_FULL"
+	      : cpus_empty(&nohz) ? "nohz_full: none"
+				  : "nohz_full: %s",
+	      cpus_format(&nohz, list, sizeof(list)));
+	good(f, "nohz_full: %s", a->cpus);
+	if (lacking)
+		words(f, "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=%s", a->cpus);
+	else
+		boot(f, "nohz_full=%s", a->cpus);
+}
+
+static void check_lists_equal(struct audit *a)
+{
+	struct cpus isolated, nohz, only, other;
+	char list[LIST_MAX];
+
+	if (!isolated_now(a, &isolated) || !list_of(a, CPU_DIR "nohz_full", &nohz) || cpus_empty(&isolated) ||
+	    cpus_empty(&nohz))
+		return;
+	only = without(&isolated, &nohz);
+	other = without(&nohz, &isolated);
+	cpus_or(&only, &other);
+	if (cpus_empty(&only)) {
+		found_ok(a, "isolcpus and nohz_full name the same CPUs");
+		return;
+	}
+	struct finding *f = warn(a, "cpu%s %s %s in only one of isolcpus and nohz_full, and the kernel does not say so",
+				 plural(&only), cpus_format(&only, list, sizeof(list)), is_are(&only));
+
+	value(f, "isolated: %s", cpus_format(&isolated, list, sizeof(list)));
+	good(f, "the same list in both");
+	boot(f, "isolcpus=managed_irq,domain,%s nohz_full=%s", a->cpus, a->cpus);
+}
+
+static void check_boot_cpu(struct audit *a)
+{
+	int first = cpus_next(&a->online, 0);
+
+	if (first < 0 || !cpus_has(&a->targets, first)) {
+		found_ok(a, "the boot CPU stays for housekeeping");
+		return;
+	}
+	struct finding *f = warn(a, "cpu %d is the boot CPU: it keeps the time for all and cannot be nohz_full", first);
+
+	if (f)
+		cpus_add(&f->cpus, first);
+	words(f, "isolate other CPUs");
+}
+
+static void check_dmesg(struct audit *a)
+{
+	const char *text = text_of(a, "run/dmesg");
+	char line[LINE_MAX_TEXT];
+	int bad = 0;
+
+	if (!text) {
+		unknown(a, "kernel messages about isolation", "run/dmesg");
+		return;
+	}
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+		const char *at;
+
+		first_line(text, line, sizeof(line));
+		at = strstr(line, "Housekeeping:");
+		if (!at)
+			at = strstr(line, "isolcpus:");
+		if (!at)
+			continue;
+		words(fail(a, "the kernel refused a part of the isolation: \"%s\"", at),
+		      "correct isolcpus= and nohz_full= on the kernel's command line");
+		bad++;
+	}
+	if (!bad)
+		found_ok(a, "no message of the kernel about isolation refused");
+}
+
+/* The parts that isolation is made of. Only what is missing is said, one row each. */
+static void check_kconfig(struct audit *a)
+{
+	static const struct {
+		const char *option, *without;
+	} wanted[] = {
+		{"CPU_ISOLATION", "isolcpus= and nohz_full= do nothing"},
+		{"RCU_NOCB_CPU", "RCU callbacks cannot be moved off a CPU"},
+	};
+	char built[32];
+	int missing = 0;
+
+	if (!kconfig(a, "HZ", built, sizeof(built))) {
+		unknown(a, "the kernel's configuration", "run/kconfig");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		if (kconfig(a, wanted[i].option, built, sizeof(built)) && !strcmp(built, "y"))
+			continue;
+		struct finding *f = warn(a, "this kernel is built without %s: %s", wanted[i].option, wanted[i].without);
+
+		value(f, "CONFIG_%s is not set", wanted[i].option);
+		words(f, "boot a kernel that is built with it");
+		missing++;
+	}
+	if (!missing)
+		found_ok(a, "the kernel is built with what isolation needs");
+}
+
+static void check_rcu_nocb(struct audit *a)
+{
+	struct cpus offloaded, nohz, missing;
+	char given[LIST_MAX], list[LIST_MAX], why[128];
+	struct task_walk w = {0};
+	struct task t;
+	unsigned cpu;
+
+	cpus_clear(&offloaded);
+	if (parameter(a, "rcu_nocbs", given, sizeof(given)) && (!given[0] || !strcmp(given, "all")))
+		offloaded = a->targets;
+	else if (given[0])
+		cpus_parse(given, &offloaded, why, sizeof(why));
+	if (list_of(a, CPU_DIR "nohz_full", &nohz)) /* it implies the offload */
+		cpus_or(&offloaded, &nohz);
+	while (next_task(a, &w, &t)) {
+		char comm[32];
+
+		snprintf(comm, sizeof(comm), "%.*s", (int)t.comm_len, t.comm);
+		if ((t.flags & TASK_KTHREAD) && (one_number(comm, "rcuop/", &cpu) || one_number(comm, "rcuos/", &cpu)))
+			cpus_add(&offloaded, cpu);
+	}
+	missing = without(&a->targets, &offloaded);
+	if (cpus_empty(&missing)) {
+		found_ok(a, "RCU callbacks are offloaded");
+		return;
+	}
+	if (!text_of(a, "proc/cmdline") || !text_of(a, "run/tasks/0000")) {
+		unknown(a, "whether RCU callbacks are offloaded",
+			text_of(a, "proc/cmdline") ? "run/tasks/0000" : "proc/cmdline");
+		return;
+	}
+	struct finding *f = warn(a, "RCU callbacks run on cpu%s %s: they are not offloaded", plural(&missing),
+				 cpus_format(&missing, list, sizeof(list)));
+
+	if (f)
+		f->cpus = missing;
+	good(f, "nohz_full= or rcu_nocbs= with these CPUs");
+	boot(f, "rcu_nocbs=%s", a->cpus);
+}
+
+static void check_rcu_threads(struct audit *a)
+{
+	struct task_walk w = {0};
+	struct naming names = {0};
+	char *list = NULL, *back = NULL;
+	struct task t;
+
+	if (!need_tasks(a))
+		return;
+	while (next_task(a, &w, &t)) {
+		if (!(t.flags & TASK_KTHREAD) || (t.flags & TASK_BOUND) || !comm_begins(&t, "rcu") ||
+		    !meets(&t.allowed, &a->targets))
+			continue;
+		name_add(&names, t.comm, t.comm_len);
+		thread_fix(&t, &list, &back);
+	}
+	if (!names.count) {
+		found_ok(a, "RCU's threads keep off");
+		return;
+	}
+	struct finding *f = warn(a, "%u RCU thread%s may run on %s: %s", names.count, names.count == 1 ? "" : "s",
+				 a->whose, name_list(&names));
+
+	if (f)
+		f->cpus = a->targets;
+	threads_move(a, f, list, back);
+}
+
+static void check_rcu_expedited(struct audit *a)
+{
+	long long expedited, normal;
+
+	if (!number_of(a, "sys/kernel/rcu_expedited", &expedited) || !number_of(a, "sys/kernel/rcu_normal", &normal)) {
+		unknown(a, "expedited RCU grace periods", "sys/kernel/rcu_expedited");
+		return;
+	}
+	struct finding *f = expedited ? warn(a, "all RCU grace periods are expedited: they send IPIs to busy CPUs")
+			    : !normal ? info(a, "expedited RCU grace periods are allowed: they send IPIs to busy CPUs")
+				      : found_ok(a, "no expedited RCU grace periods");
+
+	value(f, "rcu_expedited %lld, rcu_normal %lld", expedited, normal);
+	if (!expedited && normal)
+		return;
+	good(f, "rcu_expedited 0, rcu_normal 1");
+	write_fix(a, f, expedited ? "sys/kernel/rcu_expedited" : "sys/kernel/rcu_normal", expedited ? "0" : "1");
+}
+
+/* A CFS quota throttles what runs under it and keeps its tick. It is a failure where a target's own workload is under it. */
+static void check_quota(struct audit *a)
+{
+	static const char *const files[] = {"cpu.max", "cpu.cfs_quota_us"};
+	struct naming names = {0};
+	char line[LINE_MAX_TEXT], procs[FACT_NAME_MAX];
+	int failed = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const struct fact *x = NULL;
+		int depth = 0;
+
+		while ((x = next_cgroup(a, files[i], &depth, x))) {
+			size_t dir = strlen(x->name) - strlen(files[i]);
+			struct task_walk w = {0};
+			struct task t;
+			const char *list;
+
+			if (x->err)
+				continue;
+			first_line(x->text, line, sizeof(line));
+			name_add(&names, x->name + strlen("sys/fs/cgroup"), dir - strlen("sys/fs/cgroup") - 1);
+			snprintf(procs, sizeof(procs), "%.*scgroup.procs", (int)dir, x->name);
+			list = text_of(a, procs);
+			while (list && next_task(a, &w, &t)) {
+				char tgid[16];
+
+				snprintf(tgid, sizeof(tgid), "%u", t.tgid);
+				if ((t.flags & TASK_KTHREAD) || !covers(&a->targets, &t.allowed) ||
+				    !has_word(list, tgid))
+					continue;
+				struct finding *f = fail(
+					a,
+					"%.*s [%u] on %s is under a CPU quota, which throttles it and keeps its tick",
+					(int)t.comm_len, t.comm, t.tid, a->whose);
+
+				value(f, "%s: %s", files[i], line);
+				good(f, "no quota");
+				write_fix(a, f, x->name, i ? "-1" : "max");
+				failed++;
+			}
+		}
+	}
+	if (failed)
+		return;
+	if (names.count)
+		value(info(a, "CPU quotas are in force, on none of the threads that are bound to %s", a->whose), "%s",
+		      name_list(&names));
+	else
+		found_ok(a, "no cgroup has a CPU quota");
+}
+
+const struct check checks_isolation[] = {
+	{"isolated", "K34", check_isolated, NULL},
+	{"nohz_full", "T01", check_nohz_full, NULL},
+	{"lists_equal", "T01", check_lists_equal, NULL},
+	{"cpuset_isolated", "K34", check_cpuset, NULL},
+	{"cpuset_partition", "X01", check_partitions, NULL},
+	{"boot_cpu", "T28", check_boot_cpu, NULL},
+	{"dmesg", NULL, check_dmesg, NULL},
+	{"kconfig", NULL, check_kconfig, NULL},
+	{"rcu_nocb", "S07", check_rcu_nocb, NULL},
+	{"rcu_threads", "K23", check_rcu_threads, NULL},
+	{"rcu_expedited", "P14", check_rcu_expedited, NULL},
+	{"cpu_quota", "T09", check_quota, NULL},
+	{0},
+};

@@ -1,0 +1,165 @@
+/* Memory management: what sends TLB flushes, drains per-CPU lists or faults into the workload. */
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/checks.h"
+
+#define VM "proc/sys/vm/"
+#define MM "sys/kernel/mm/"
+
+#define KNOB(...) check_knob, &(const struct knob)__VA_ARGS__
+
+static void check_swap(struct audit *a)
+{
+	const char *text = text_of(a, "proc/swaps");
+	char first[128];
+	int areas = 0;
+
+	if (!text) {
+		unknown(a, "swap areas", "proc/swaps");
+		return;
+	}
+	for (text += strcspn(text, "\n"), text += *text == '\n'; *text;
+	     text += strcspn(text, "\n"), text += *text == '\n')
+		if (!areas++)
+			snprintf(first, sizeof(first), "%.*s", (int)strcspn(text, " \t\n"), text);
+	if (!areas) {
+		found_ok(a, "no swap");
+		return;
+	}
+	struct finding *f = warn(a, "memory may be swapped out: a later touch waits for the disk");
+
+	value(f, "%s%s", first, areas > 1 ? " and others" : "");
+	good(f, "none, or all of the workload's memory locked");
+	command(f, "swapoff -a");
+	undo(f, "swapon -a");
+}
+
+static void check_hugepages(struct audit *a)
+{
+	const struct fact *x = NULL;
+	char pages[256] = "";
+	long long n;
+
+	while ((x = facts_next(a->facts, MM "hugepages/*/nr_hugepages", x))) {
+		const char *size = x->name + strlen(MM "hugepages/hugepages-");
+		size_t have = strlen(pages);
+
+		if (strlen(x->name) > strlen(MM "hugepages/hugepages-") && number_of(a, x->name, &n) && n)
+			snprintf(pages + have, sizeof(pages) - have, "%s%lld of %.*s", have ? ", " : "", n,
+				 (int)strcspn(size, "/"), size);
+	}
+	value(info(a, "huge pages set aside"), "%s", pages[0] ? pages : "none");
+}
+
+/* KFENCE patches the kernel's text twice an interval, an IPI to all CPUs each, where it uses a static key. */
+static void check_kfence(struct audit *a)
+{
+	static const char name[] = "sys/module/kfence/parameters/sample_interval";
+	struct finding *f;
+	char keys[8];
+	long long n;
+
+	if (!number_of(a, name, &n)) {
+		unknown(a, "KFENCE is off", name);
+		return;
+	}
+	if (!n || (kconfig(a, "KFENCE_STATIC_KEYS", keys, sizeof(keys)) && strcmp(keys, "y"))) {
+		found_ok(a, "KFENCE does not patch the kernel's text");
+		return;
+	}
+	if (!kconfig(a, "KFENCE_STATIC_KEYS", keys, sizeof(keys))) {
+		unknown(a, "whether KFENCE patches the kernel's text", "run/kconfig");
+		return;
+	}
+	f = warn(a, "KFENCE patches the kernel's text every %lld ms: IPIs to all CPUs", n);
+	good(f, "0");
+	write_fix(a, f, name, "0");
+}
+
+const struct check checks_memory[] = {
+	{"vmstat", "K01",
+	 KNOB({.name = VM "stat_interval",
+	       .test = GOOD_FROM,
+	       .limit = 10,
+	       .level = FINDING_INFO,
+	       .title = "memory statistics are folded often: a work item on each CPU that touched them",
+	       .fine = "memory statistics are folded seldom",
+	       .set = "120"})},
+	{"thp", "P08",
+	 KNOB({.name = MM "transparent_hugepage/enabled",
+	       .test = BAD_WORD,
+	       .bad = "always",
+	       .level = FINDING_WARN,
+	       .title = "transparent huge pages: khugepaged broadcasts IPIs and queues work on all CPUs",
+	       .fine = "transparent huge pages are not for all",
+	       .set = "never"})},
+	{"thp_defrag", "F04",
+	 KNOB({.name = MM "transparent_hugepage/defrag",
+	       .test = BAD_WORD,
+	       .bad = "always",
+	       .level = FINDING_INFO,
+	       .title = "a page fault may compact memory to get a huge page",
+	       .fine = "page faults do not compact memory for all",
+	       .set = "never"})},
+	{"khugepaged", "P08",
+	 KNOB({.name = MM "transparent_hugepage/khugepaged/scan_sleep_millisecs",
+	       .test = GOOD_FROM,
+	       .limit = 10000,
+	       .level = FINDING_INFO,
+	       .title = "khugepaged scans often",
+	       .fine = "khugepaged scans seldom",
+	       .set = "60000"})},
+	{"ksm", "K24",
+	 KNOB({.name = MM "ksm/run",
+	       .test = BAD_WORD,
+	       .bad = "1",
+	       .level = FINDING_WARN,
+	       .title = "pages are merged (KSM): ksmd write-protects memory and flushes TLBs",
+	       .fine = "no page merging (KSM)",
+	       .set = "2"})},
+	{"numa_balancing", "F05",
+	 KNOB({.name = "proc/sys/kernel/numa_balancing",
+	       .test = GOOD_IS,
+	       .limit = 0,
+	       .level = FINDING_WARN,
+	       .title = "NUMA balancing unmaps pages to see who faults on them",
+	       .fine = "no NUMA balancing",
+	       .set = "0"})},
+	{"swap", "F02", check_swap, NULL},
+	{"zswap", "F02",
+	 KNOB({.name = "sys/module/zswap/parameters/enabled",
+	       .test = BAD_WORD,
+	       .bad = "Y",
+	       .level = FINDING_INFO,
+	       .title = "zswap compresses memory that is swapped out",
+	       .fine = "no zswap",
+	       .set = "N"})},
+	{"compaction", "K24",
+	 KNOB({.name = VM "compaction_proactiveness",
+	       .test = GOOD_IS,
+	       .limit = 0,
+	       .level = FINDING_INFO,
+	       .title = "kcompactd compacts memory in advance: it wakes every 500 ms and drains all CPUs' page lists",
+	       .fine = "no compaction in advance",
+	       .set = "0"})},
+	{"compact_locked", "F06",
+	 KNOB({.name = VM "compact_unevictable_allowed",
+	       .test = GOOD_IS,
+	       .limit = 0,
+	       .level = FINDING_INFO,
+	       .title = "compaction may move locked pages: the workload faults on them",
+	       .fine = "locked pages stay where they are",
+	       .set = "0"})},
+	{"writeback", "K10",
+	 KNOB({.name = VM "dirty_writeback_centisecs",
+	       .test = GOOD_FROM,
+	       .limit = 500,
+	       .level = FINDING_INFO,
+	       .title = "dirty pages are written back often",
+	       .fine = "dirty pages are written back every 5 s or seldomer",
+	       .set = "1500"})},
+	{"kfence", "P10", check_kfence, NULL},
+	{"hugepages", "F01", check_hugepages, NULL},
+	{0},
+};

@@ -1,0 +1,199 @@
+/* Frequencies and sleep states: what the processor does to save energy. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/checks.h"
+#include "base/escape.h"
+
+#define CPU_DIR "sys/devices/system/cpu/"
+#define DEEP_US 2 /* a sleep state that takes longer to leave */
+
+static void check_governor(struct audit *a)
+{
+	char governor[64], driver[64], status[32] = "", odd[64] = "";
+	struct cpus set;
+	bool known = false, hwp;
+
+	cpus_clear(&set);
+	if (text_of(a, CPU_DIR "intel_pstate/status"))
+		first_line(text_of(a, CPU_DIR "intel_pstate/status"), status, sizeof(status));
+	each_target(a, cpu)
+	{
+		if (!cpu_text(a, cpu, "cpufreq/scaling_governor", governor, sizeof(governor)))
+			continue;
+		known = true;
+		cpu_text(a, cpu, "cpufreq/scaling_driver", driver, sizeof(driver));
+		/* There the hardware chooses, whatever the governor is called. */
+		hwp = (!strcmp(driver, "intel_pstate") && !strcmp(status, "active")) ||
+		      !strcmp(driver, "amd-pstate-epp");
+		if (!strcmp(governor, "performance") || (hwp && !strcmp(governor, "powersave")))
+			continue;
+		cpus_add(&set, cpu);
+		snprintf(odd, sizeof(odd), "%s", governor);
+	}
+	if (!known) {
+		value(found_ok(a, "the kernel does not scale frequencies here"), "absent");
+		return;
+	}
+	if (cpus_empty(&set)) {
+		found_ok(a, "the frequency governor keeps quiet");
+		return;
+	}
+	struct finding *f = warn(a, "the frequency governor %s works on %s", odd, a->whose);
+
+	if (f)
+		f->cpus = set;
+	good(f, "performance");
+	char *fix = NULL, *back = NULL, old[128];
+
+	for (int cpu = cpus_next(&set, 0); cpu >= 0; cpu = cpus_next(&set, cpu + 1)) {
+		cpu_text(a, cpu, "cpufreq/scaling_governor", governor, sizeof(governor));
+		if (!shell_quote(governor, old, sizeof(old)))
+			continue;
+		text_add(&fix, "%secho performance > /" CPU_DIR "cpu%d/cpufreq/scaling_governor", fix ? "; " : "", cpu);
+		text_add(&back, "%secho %s > /" CPU_DIR "cpu%d/cpufreq/scaling_governor", back ? "; " : "", old, cpu);
+	}
+	if (fix && back) {
+		command(f, "%s", fix);
+		undo(f, "%s", back);
+	}
+	free(fix);
+	free(back);
+}
+
+static void check_frequency(struct audit *a)
+{
+	struct cpus set;
+	long long lo, hi;
+	char list[LIST_MAX];
+	bool known = false;
+
+	cpus_clear(&set);
+	each_target(a, cpu)
+	{
+		if (!cpu_number(a, cpu, "cpufreq/scaling_min_freq", &lo) ||
+		    !cpu_number(a, cpu, "cpufreq/scaling_max_freq", &hi))
+			continue;
+		known = true;
+		if (lo != hi)
+			cpus_add(&set, cpu);
+	}
+	if (!known || cpus_empty(&set)) {
+		found_ok(a, known ? "the frequency is fixed" : "no frequencies to choose from");
+		return;
+	}
+	struct finding *f = info(a, "the frequency of cpu %s may change: a pause at each change",
+				 cpus_format(&set, list, sizeof(list)));
+
+	if (f)
+		f->cpus = set;
+	good(f, "scaling_min_freq equal to scaling_max_freq");
+	words(f, "cpupower -c %s frequency-set -d FREQ -u FREQ", list);
+}
+
+static void check_idle(struct audit *a)
+{
+	char deepest[64] = "", name[64], *fix = NULL, *back = NULL;
+	long long latency, disabled, most = 0;
+	bool known = false;
+
+	each_target(a, cpu) for (int state = 0; state < 16; state++)
+	{
+		char path[64];
+
+		snprintf(path, sizeof(path), "cpuidle/state%d/latency", state);
+		if (!cpu_number(a, cpu, path, &latency))
+			break;
+		known = true;
+		snprintf(path, sizeof(path), "cpuidle/state%d/disable", state);
+		if (latency <= DEEP_US || (cpu_number(a, cpu, path, &disabled) && disabled))
+			continue;
+		text_add(&fix, "%secho 1 > /" CPU_DIR "cpu%d/%s", fix ? "; " : "", cpu, path);
+		text_add(&back, "%secho 0 > /" CPU_DIR "cpu%d/%s", back ? "; " : "", cpu, path);
+		snprintf(path, sizeof(path), "cpuidle/state%d/name", state);
+		if (latency > most) {
+			most = latency;
+			cpu_text(a, cpu, path, name, sizeof(name));
+			snprintf(deepest, sizeof(deepest), "%s", name);
+		}
+	}
+	if (fix && back) {
+		struct finding *f =
+			info(a, "sleep states that take long to leave: they matter when the workload blocks");
+
+		value(f, "%s takes %lld us", deepest, most);
+		good(f, "%d us at most", DEEP_US);
+		command(f, "%s", fix);
+		undo(f, "%s", back);
+	} else {
+		found_ok(a, known ? "no deep sleep state" : "the kernel chooses no sleep states here");
+	}
+	free(fix);
+	free(back);
+}
+
+static void check_pm_qos(struct audit *a)
+{
+	const struct fact *x = facts_find(a->facts, "dev/cpu_dma_latency");
+	int32_t us;
+
+	if (!x || x->err || x->len != sizeof(us)) {
+		unknown(a, "the latency that somebody asks for", "dev/cpu_dma_latency");
+		return;
+	}
+	memcpy(&us, x->text, sizeof(us));
+	if (us >= 2000000000)
+		words(info(a, "nobody asks for a low wake-up latency"),
+		      "a workload that blocks can hold /dev/cpu_dma_latency open with 0 in it");
+	else
+		value(found_ok(a, "somebody asks for a low wake-up latency"), "%d us", us);
+}
+
+static void check_preference(struct audit *a)
+{
+	char text[64], odd[64] = "";
+	struct cpus set;
+	bool known = false;
+
+	cpus_clear(&set);
+	each_target(a, cpu)
+	{
+		if (!cpu_text(a, cpu, "cpufreq/energy_performance_preference", text, sizeof(text)))
+			continue;
+		known = true;
+		if (strcmp(text, "performance") && strcmp(text, "0")) {
+			cpus_add(&set, cpu);
+			snprintf(odd, sizeof(odd), "%s", text);
+		}
+	}
+	if (!known) {
+		const struct fact *x = facts_find(a->facts, CPU_DIR "cpu*/cpufreq/energy_performance_preference");
+
+		if (x && facts_next(a->facts, CPU_DIR "cpu*/cpufreq/scaling_driver", NULL))
+			unknown(a, "the energy preference", x->name);
+		else
+			value(found_ok(a, "no energy preference here"), "absent");
+		return;
+	}
+	if (cpus_empty(&set)) {
+		found_ok(a, "the energy preference is performance");
+		return;
+	}
+	struct finding *f = info(a, "the processor may save energy on %s", a->whose);
+
+	if (f)
+		f->cpus = set;
+	value(f, "energy_performance_preference %s", odd);
+	good(f, "performance");
+	words(f, "echo performance > /sys/devices/system/cpu/cpuN/cpufreq/energy_performance_preference");
+}
+
+const struct check checks_power[] = {
+	{"governor", "H08", check_governor, NULL},
+	{"frequency", "H08", check_frequency, NULL},
+	{"idle_states", "H07", check_idle, NULL},
+	{"pm_qos", "H07", check_pm_qos, NULL},
+	{"energy_preference", "P12", check_preference, NULL},
+	{0},
+};

@@ -1,0 +1,136 @@
+/* What steers network and block work to a CPU. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/checks.h"
+#include "base/escape.h"
+
+static void steering(struct audit *a, const char *glob, enum finding_level level, const char *who, const char *what)
+{
+	struct naming names = {0};
+	const struct fact *x = NULL;
+	unsigned looked = 0;
+	char *fix = NULL, *back = NULL;
+	struct cpus set;
+
+	while ((x = facts_next(a->facts, glob, x))) {
+		char path[FACT_NAME_MAX], old[LINE_MAX_TEXT], mask[LIST_MAX], slashed[FACT_NAME_MAX];
+		const char *interface = x->name + strlen("sys/class/net/");
+
+		looked++;
+		if (!mask_of(a, x->name, &set) || !meets(&set, &a->targets))
+			continue;
+		name_add(&names, interface, strcspn(interface, "/"));
+		set = without(&set, &a->targets);
+		format_mask(&set, mask, sizeof(mask));
+		first_line(x->text, old, sizeof(old));
+		snprintf(slashed, sizeof(slashed), "/%s", x->name);
+		if (!shell_quote(slashed, path, sizeof(path)))
+			continue;
+		text_add(&fix, "%secho %s > %s", fix ? "; " : "", mask, path);
+		text_add(&back, "%secho %s > %s", back ? "; " : "", old, path);
+	}
+	if (names.count) {
+		struct finding *f = found(a, level, "%s steers %s to %s: %s", who, what, a->whose, name_list(&names));
+
+		good(f, "no queue's mask holds it");
+		if (fix && back) {
+			command(f, "%s", fix);
+			undo(f, "%s", back);
+		}
+	} else if (looked) {
+		found_ok(a, "no network queue is steered there");
+	}
+	free(fix);
+	free(back);
+}
+
+static void check_rps(struct audit *a)
+{
+	steering(a, "sys/class/net/*/queues/*/rps_cpus", FINDING_WARN, "RPS", "received packets");
+}
+
+static void check_xps(struct audit *a)
+{
+	steering(a, "sys/class/net/*/queues/*/xps_cpus", FINDING_INFO, "XPS", "transmit completions");
+}
+
+static void check_rps_default(struct audit *a)
+{
+	check_mask(a, "proc/sys/net/core/rps_default_mask", "new network queues steer packets to",
+		   "new network queues keep off");
+}
+
+static void check_napi(struct audit *a)
+{
+	struct naming names = {0};
+	struct task_walk w = {0};
+	struct task t;
+
+	if (!need_tasks(a))
+		return;
+	while (next_task(a, &w, &t))
+		if ((t.flags & TASK_KTHREAD) && comm_begins(&t, "napi/") && meets(&t.allowed, &a->targets))
+			name_add(&names, t.comm, t.comm_len);
+	if (!names.count) {
+		found_ok(a, "no NAPI thread may run there");
+		return;
+	}
+	struct finding *f = warn(a, "NAPI threads may run on %s: %s", a->whose, name_list(&names));
+
+	good(f, "bound to cpu %s", a->keep);
+	command(f, "for t in $(pgrep '^napi/'); do taskset -pc %s $t; done", a->keep);
+}
+
+static void check_block(struct audit *a)
+{
+	struct naming names = {0};
+	const struct fact *x = NULL;
+	long long n;
+
+	while ((x = facts_next(a->facts, "sys/block/*/queue/rq_affinity", x)))
+		if (number_of(a, x->name, &n) && n == 2)
+			name_add(&names, x->name + strlen("sys/block/"), strcspn(x->name + strlen("sys/block/"), "/"));
+	if (!names.count) {
+		found_ok(a, "no disk forces completions onto the CPU that asked");
+		return;
+	}
+	struct finding *f = info(a, "disks complete I/O on the very CPU that asked for it: %s", name_list(&names));
+
+	value(f, "rq_affinity 2");
+	good(f, "0, and no I/O from %s", a->whose);
+	command(f, "for f in /sys/block/*/queue/rq_affinity; do echo 0 > \"$f\"; done");
+}
+
+static void check_softirqs(struct audit *a)
+{
+	const char *at = text_of(a, "proc/softirqs");
+	char counts[256] = "", name[16];
+
+	if (!at) {
+		unknown(a, "softirq counts", "proc/softirqs");
+		return;
+	}
+	for (; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+		size_t have = strlen(counts);
+		unsigned long long sum;
+
+		if (sscanf(at, " %15[A-Z_]:", name) != 1 || !memchr(at, ':', strcspn(at, "\n")))
+			continue;
+		sum = sum_of_targets(a, strchr(at, ':') + 1);
+		if (sum)
+			snprintf(counts + have, sizeof(counts) - have, "%s%s %llu", have ? ", " : "", name, sum);
+	}
+	value(info(a, "softirqs on %s since boot", a->whose), "%s", counts[0] ? counts : "none");
+}
+
+const struct check checks_steering[] = {
+	{"rps", "P18", check_rps, NULL},
+	{"rps_default", "P18", check_rps_default, NULL},
+	{"xps", "P18", check_xps, NULL},
+	{"napi_threads", "K27", check_napi, NULL},
+	{"block_affinity", "P19", check_block, NULL},
+	{"softirqs", NULL, check_softirqs, NULL},
+	{0},
+};

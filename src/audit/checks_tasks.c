@@ -1,0 +1,348 @@
+/* Threads and workqueues: what may run on the target CPUs besides the workload. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/checks.h"
+
+#define WQ_DIR "sys/devices/virtual/workqueue/"
+
+enum { FIFO = 1, ROUND_ROBIN = 2, DEADLINE = 6 }; /* include/uapi/linux/sched.h */
+
+/* ---- workqueues ---- */
+
+static void mask_finding(struct audit *a, const char *name, const struct cpus *set, const char *what)
+{
+	char list[LIST_MAX];
+	struct finding *f = warn(a, "%s may run on %s", what, a->whose);
+
+	if (f) {
+		f->cpus = *set;
+		cpus_and(&f->cpus, &a->targets);
+	}
+	value(f, "cpu %s", cpus_format(set, list, sizeof(list)));
+	good(f, "cpu %s", a->keep);
+	write_fix(a, f, name, a->keep_mask);
+}
+
+static void check_unbound(struct audit *a)
+{
+	struct cpus set;
+
+	if (!mask_of(a, WQ_DIR "cpumask", &set))
+		unknown(a, "where unbound work items run", WQ_DIR "cpumask");
+	else if (meets(&set, &a->targets))
+		mask_finding(a, WQ_DIR "cpumask", &set, "unbound work items");
+	else
+		found_ok(a, "unbound work items keep off");
+}
+
+static void check_workqueues(struct audit *a)
+{
+	const struct fact *x = NULL;
+	struct cpus set;
+	char what[256];
+	int bad = 0;
+
+	while ((x = facts_next(a->facts, WQ_DIR "*/cpumask", x))) {
+		const char *name = x->name + strlen(WQ_DIR);
+
+		if (!mask_of(a, x->name, &set) || !meets(&set, &a->targets))
+			continue;
+		snprintf(what, sizeof(what), "work items of the workqueue %.*s", (int)strcspn(name, "/"), name);
+		mask_finding(a, x->name, &set, what);
+		bad++;
+	}
+	if (!bad)
+		found_ok(a, "no workqueue of its own mask may run there");
+}
+
+static void check_wq_isolated(struct audit *a)
+{
+	struct cpus set;
+	char list[LIST_MAX];
+
+	if (!mask_of(a, WQ_DIR "cpumask_isolated", &set))
+		unknown(a, "CPUs that are isolated from workqueues", WQ_DIR "cpumask_isolated");
+	else
+		value(info(a, "CPUs isolated from unbound workqueues by cpusets"), "%s",
+		      cpus_empty(&set) ? "none" : cpus_format(&set, list, sizeof(list)));
+}
+
+/* ---- kernel threads ---- */
+
+/* Those that have a check of their own, or no mask of their own: a threaded handler follows its IRQ. */
+static bool own_check(const struct task *t)
+{
+	return comm_begins(t, "rcu") || comm_begins(t, "irq/") || comm_begins(t, "napi/") || comm_begins(t, "kworker/");
+}
+
+static void check_kthreads(struct audit *a)
+{
+	struct task_walk w = {0};
+	struct naming names = {0};
+	char *list = NULL, *back = NULL;
+	struct task t;
+
+	if (!need_tasks(a))
+		return;
+	while (next_task(a, &w, &t)) {
+		if (!(t.flags & TASK_KTHREAD) || (t.flags & TASK_BOUND) || own_check(&t) ||
+		    !meets(&t.allowed, &a->targets))
+			continue;
+		name_add(&names, t.comm, t.comm_len);
+		thread_fix(&t, &list, &back);
+	}
+	if (!names.count) {
+		found_ok(a, "no movable kernel thread may run there");
+		return;
+	}
+	struct finding *f = warn(a, "%u movable kernel thread%s may run on %s: %s", names.count,
+				 names.count == 1 ? "" : "s", a->whose, name_list(&names));
+
+	if (f)
+		f->cpus = a->targets;
+	threads_move(a, f, list, back);
+}
+
+/* ---- user threads ---- */
+
+static const struct task *init_task(const struct audit *a, struct task *t)
+{
+	struct task_walk w = {0};
+
+	while (next_task(a, &w, t))
+		if (t->tid == 1)
+			return t;
+	return NULL;
+}
+
+static void move_services(struct audit *a, struct finding *f)
+{
+	struct task init;
+
+	good(f, "only the workload on %s", a->whose);
+	if (!init_task(a, &init) || !comm_is(&init, "systemd")) {
+		words(f, "start them with taskset -c %s, or put them into a cpuset of these CPUs", a->keep);
+		return;
+	}
+	command(f,
+		"for u in init.scope system.slice user.slice; do systemctl set-property --runtime $u AllowedCPUs=%s; "
+		"done",
+		a->keep);
+	undo(f,
+	     "for u in init.scope system.slice user.slice; do systemctl set-property --runtime $u AllowedCPUs=; done");
+}
+
+static void check_tasks(struct audit *a)
+{
+	struct naming allowed = {0}, running = {0}, workload = {0};
+	struct task_walk w = {0};
+	struct finding *f;
+	struct task t;
+
+	if (!need_tasks(a))
+		return;
+	while (next_task(a, &w, &t)) {
+		if ((t.flags & TASK_KTHREAD) || !meets(&t.allowed, &a->targets))
+			continue;
+		if (covers(&a->targets, &t.allowed))
+			name_add(&workload, t.comm, t.comm_len);
+		else if (t.state == 'R' && cpus_has(&a->targets, t.cpu))
+			name_add(&running, t.comm, t.comm_len);
+		else
+			name_add(&allowed, t.comm, t.comm_len);
+	}
+	if (running.count) {
+		f = fail(a, "running on %s now, though not bound to it: %s", a->whose, name_list(&running));
+		move_services(a, f);
+	}
+	if (allowed.count) {
+		f = warn(a, "%u user thread%s may run on %s: %s", allowed.count, allowed.count == 1 ? "" : "s",
+			 a->whose, name_list(&allowed));
+		move_services(a, f);
+	}
+	if (workload.count)
+		value(info(a, "bound to %s, the workload it seems", a->whose), "%s", name_list(&workload));
+	if (!running.count && !allowed.count)
+		found_ok(a, "no other user thread may run there");
+	if (text_of(a, "run/tasks/left_out")) {
+		f = info(a, "not all threads were looked at");
+		if (f)
+			f->known = false;
+		value(f, "there are too many");
+	}
+}
+
+static void check_realtime(struct audit *a)
+{
+	struct task_walk w = {0};
+	struct naming names = {0};
+	struct task t;
+
+	if (!need_tasks(a))
+		return;
+	while (next_task(a, &w, &t)) {
+		char name[128];
+
+		if ((t.policy != FIFO && t.policy != ROUND_ROBIN && t.policy != DEADLINE) || (t.flags & TASK_BOUND) ||
+		    comm_begins(&t, "irq/") || !meets(&t.allowed, &a->targets) ||
+		    (covers(&a->targets, &t.allowed) && !(t.flags & TASK_KTHREAD)))
+			continue;
+		snprintf(name, sizeof(name), "%.*s [%u] prio %u", (int)t.comm_len, t.comm, t.tid, t.priority);
+		name_add(&names, name, strlen(name));
+	}
+	if (!names.count) {
+		found_ok(a, "no foreign real-time thread may run there");
+		return;
+	}
+	struct finding *f = warn(a, "real-time threads may preempt what runs on %s: %s", a->whose, name_list(&names));
+
+	good(f, "bound to cpu %s", a->keep);
+	words(f, "taskset -pc %s to each", a->keep);
+}
+
+static void check_systemd(struct audit *a)
+{
+	const struct fact *x = NULL;
+	struct task init;
+	bool set;
+
+	if (!need_tasks(a))
+		return;
+	if (!init_task(a, &init) || !comm_is(&init, "systemd")) {
+		found_ok(a, "systemd does not run here");
+		return;
+	}
+	x = facts_find(a->facts, "etc/systemd/system.conf");
+	set = !meets(&init.allowed, &a->targets) || (x && strstr(x->text, "\nCPUAffinity="));
+	for (x = NULL; (x = facts_next(a->facts, "etc/systemd/system.conf.d/*.conf", x));)
+		set |= strstr(x->text, "CPUAffinity=") != NULL;
+	if (set) {
+		found_ok(a, "services are kept off");
+		return;
+	}
+	struct finding *f = info(a, "services inherit all CPUs from systemd");
+
+	good(f, "CPUAffinity=%s", a->keep);
+	words(f, "CPUAffinity=%s in /etc/systemd/system.conf, from the next boot on", a->keep);
+}
+
+/* ---- programs that are known to disturb ---- */
+
+static const struct {
+	const char *comm, *does;
+	enum finding_level level;
+	const char *cause;
+} agents[] = {
+	{"perf", "samples or counts CPUs", FINDING_WARN, "P23"},
+	{"bpftrace", "attaches probes and reads perf buffers of all CPUs", FINDING_WARN, "X02"},
+	{"turbostat", "visits every CPU", FINDING_WARN, "P12"},
+	{"cpupower", "asks all CPUs for MSRs", FINDING_WARN, "P12"},
+	{"node_exporter", "reads sensors and counters of all CPUs", FINDING_WARN, "P12"},
+	{"collectd", "reads sensors and counters of all CPUs", FINDING_WARN, "P12"},
+	{"pmcd", "reads counters of all CPUs", FINDING_WARN, "P12"},
+	{"falco", "attaches probes to all CPUs", FINDING_WARN, "X02"},
+	{"tetragon", "attaches probes to all CPUs", FINDING_WARN, "X02"},
+	{"mcelog", "polls machine checks", FINDING_WARN, "T16"},
+	{"rasdaemon", "traces machine checks", FINDING_INFO, "I09"},
+	{"thermald", "may inject idle time and read MSRs", FINDING_WARN, "K26"},
+	{"ksmtuned", "switches page merging on", FINDING_WARN, "K24"},
+	{"numad", "moves processes and their memory", FINDING_WARN, "F05"},
+	{"auditd", "has rules that may lengthen every system call (auditctl -l)", FINDING_INFO, "F09"},
+	{"dockerd", "starts and stops containers: each changes cgroups, networks and BPF programs", FINDING_INFO,
+	 "P06"},
+	{"containerd", "starts and stops containers: each changes cgroups, networks and BPF programs", FINDING_INFO,
+	 "P06"},
+	{"kubelet", "starts and stops pods; its CPU manager should be static", FINDING_INFO, "P14"},
+};
+
+static void check_agents(struct audit *a)
+{
+	int seen = 0;
+
+	if (!need_tasks(a))
+		return;
+	for (size_t i = 0; i < sizeof(agents) / sizeof(agents[0]); i++) {
+		struct task_walk w = {0};
+		struct task t;
+
+		while (next_task(a, &w, &t)) {
+			if ((t.flags & TASK_KTHREAD) || t.tid != t.tgid || !comm_is(&t, agents[i].comm))
+				continue;
+			struct finding *f =
+				found(a, agents[i].level, "%s [%u] runs: it %s", agents[i].comm, t.tid, agents[i].does);
+
+			if (f)
+				f->cause = agents[i].cause;
+			words(f, "stop it while the workload runs");
+			seen++;
+			break;
+		}
+	}
+	if (!seen)
+		found_ok(a, "no monitor or profiler that is known to disturb");
+}
+
+static void check_guests(struct audit *a)
+{
+	struct task_walk w = {0};
+	struct naming names = {0};
+	struct task t;
+
+	if (!need_tasks(a))
+		return;
+	while (next_task(a, &w, &t))
+		if (comm_begins(&t, "CPU ") && t.comm_len > 4 && !memcmp(t.comm + t.comm_len - 4, "/KVM", 4) &&
+		    meets(&t.allowed, &a->targets))
+			name_add(&names, t.comm, t.comm_len);
+	if (names.count)
+		words(info(a, "virtual CPUs of guests may run on %s: %s", a->whose, name_list(&names)),
+		      "bind guests to cpu %s", a->keep);
+	else
+		found_ok(a, "no guest's virtual CPU may run there");
+}
+
+static void check_tuned(struct audit *a)
+{
+	char profile[128];
+
+	if (!text_of(a, "etc/tuned/active_profile")) {
+		unknown(a, "tuned's profile", "etc/tuned/active_profile");
+		return;
+	}
+	first_line(text_of(a, "etc/tuned/active_profile"), profile, sizeof(profile));
+	if (!strncmp(profile, "cpu-partitioning", 16) || !strncmp(profile, "realtime", 8)) {
+		value(found_ok(a, "tuned has a profile for isolated CPUs"), "%s", profile);
+		return;
+	}
+	struct finding *f = info(a, "tuned has a profile that is not for isolated CPUs");
+
+	value(f, "%s", profile);
+	good(f, "cpu-partitioning or realtime");
+}
+
+static const struct knob power_efficient = {
+	.name = "sys/module/workqueue/parameters/power_efficient",
+	.test = BAD_WORD,
+	.bad = "N",
+	.level = FINDING_INFO,
+	.title = "housekeeping work items of drivers stay on the CPU that queued them",
+	.fine = "power-efficient workqueues are unbound",
+	.words = "boot with workqueue.power_efficient=1",
+};
+
+const struct check checks_tasks[] = {
+	{"tasks", "K34", check_tasks, NULL},
+	{"kthreads", "K25", check_kthreads, NULL},
+	{"realtime", "K28", check_realtime, NULL},
+	{"unbound_work", "K09", check_unbound, NULL},
+	{"workqueues", "K10", check_workqueues, NULL},
+	{"wq_isolated", "K09", check_wq_isolated, NULL},
+	{"power_efficient", "K12", check_knob, &power_efficient},
+	{"agents", NULL, check_agents, NULL},
+	{"systemd", "K34", check_systemd, NULL},
+	{"guests", "I07", check_guests, NULL},
+	{"tuned", NULL, check_tuned, NULL},
+	{0},
+};

@@ -1,0 +1,347 @@
+/* What checks read facts with: numbers, CPU lists and masks, kernel parameters, threads. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/checks.h"
+
+#define NAMES_SHOWN 6
+
+const char *text_of(const struct audit *a, const char *name)
+{
+	return facts_text(a->facts, name);
+}
+
+void first_line(const char *text, char *line, size_t len)
+{
+	size_t n = strcspn(text, "\n");
+
+	while (n && isspace((unsigned char)text[n - 1]))
+		n--;
+	snprintf(line, len, "%.*s", (int)(n < len ? n : len - 1), text);
+}
+
+bool number_of(const struct audit *a, const char *name, long long *n)
+{
+	const char *text = text_of(a, name);
+	char *end;
+
+	if (!text)
+		return false;
+	errno = 0;
+	*n = strtoll(text, &end, 10);
+	return end != text && !errno && !end[strspn(end, " \t\n")];
+}
+
+bool list_of(const struct audit *a, const char *name, struct cpus *set)
+{
+	const char *text = text_of(a, name);
+	char why[128];
+
+	cpus_clear(set);
+	if (!text)
+		return false;
+	/* Where the mask was never allocated (lib/vsprintf.c: bitmap of a NULL pointer). */
+	return !strncmp(text, "(null)", 6) || !cpus_parse(text, set, why, sizeof(why));
+}
+
+bool parse_mask(const char *text, struct cpus *set)
+{
+	size_t len = strcspn(text, "\n"), digits = 0;
+
+	cpus_clear(set);
+	for (size_t i = len; i-- > 0;) {
+		char c = text[i];
+		int digit = isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+
+		if (c == ',')
+			continue;
+		if (digit < 0)
+			return false;
+		for (int bit = 0; bit < 4; bit++)
+			if (digit >> bit & 1)
+				cpus_add(set, 4 * digits + bit);
+		digits++;
+	}
+	return digits > 0;
+}
+
+bool mask_of(const struct audit *a, const char *name, struct cpus *set)
+{
+	const char *text = text_of(a, name);
+
+	cpus_clear(set);
+	return text && parse_mask(text, set);
+}
+
+bool has_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = text; (at = strstr(at, word)); at += len)
+		if ((at == text || isspace((unsigned char)at[-1])) && (!at[len] || isspace((unsigned char)at[len])))
+			return true;
+	return false;
+}
+
+bool parameter(const struct audit *a, const char *name, char *val, size_t len)
+{
+	const char *at = text_of(a, "proc/cmdline");
+	size_t n = strlen(name);
+	bool given = false;
+
+	while (at && *at) {
+		size_t word;
+
+		at += strspn(at, " \n");
+		word = strcspn(at, " \n");
+		if (word == 2 && !strncmp(at, "--", 2)) /* what follows is for init */
+			break;
+		if (word >= n && !strncmp(at, name, n) && (at[n] == '=' || word == n)) {
+			size_t from = word == n ? n : n + 1;
+
+			snprintf(val, len, "%.*s", (int)(word - from), at + from);
+			given = true;
+		}
+		at += word;
+	}
+	return given;
+}
+
+bool kconfig(const struct audit *a, const char *option, char *val, size_t len)
+{
+	const char *text = text_of(a, "run/kconfig");
+	char set[80], unset[80];
+	size_t n;
+
+	if (!text || !*text)
+		return false;
+	n = snprintf(set, sizeof(set), "CONFIG_%s=", option);
+	snprintf(unset, sizeof(unset), "# CONFIG_%s is not set", option);
+	snprintf(val, len, "n");
+	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+		if (!strncmp(text, set, n))
+			first_line(text + n, val, len);
+	return true;
+}
+
+bool isolated_now(const struct audit *a, struct cpus *set)
+{
+	bool known = list_of(a, "sys/devices/system/cpu/isolated", set);
+	struct cpus more;
+
+	if (list_of(a, "sys/fs/cgroup/cpuset.cpus.isolated", &more))
+		cpus_or(set, &more);
+	if (list_of(a, "sys/fs/cgroup/unified/cpuset.cpus.isolated", &more))
+		cpus_or(set, &more);
+	return known;
+}
+
+unsigned long long sum_of_targets(const struct audit *a, const char *at)
+{
+	unsigned long long sum = 0;
+	struct cpus possible;
+
+	if (!list_of(a, "sys/devices/system/cpu/possible", &possible))
+		return 0;
+	for (int cpu = cpus_next(&possible, 0); cpu >= 0; cpu = cpus_next(&possible, cpu + 1)) {
+		at += strspn(at, " ,");
+		if (!isdigit((unsigned char)*at))
+			break;
+		if (cpus_has(&a->targets, cpu))
+			sum += strtoull(at, NULL, 10);
+		at += strspn(at, "0123456789");
+	}
+	return sum;
+}
+
+bool cpu_number(const struct audit *a, unsigned cpu, const char *path, long long *n)
+{
+	char name[256];
+
+	snprintf(name, sizeof(name), "sys/devices/system/cpu/cpu%u/%s", cpu, path);
+	return number_of(a, name, n);
+}
+
+const char *cpu_text(const struct audit *a, unsigned cpu, const char *path, char *line, size_t len)
+{
+	char name[256];
+	const char *text;
+
+	snprintf(name, sizeof(name), "sys/devices/system/cpu/cpu%u/%s", cpu, path);
+	text = text_of(a, name);
+	first_line(text ? text : "", line, len);
+	return text ? line : NULL;
+}
+
+/* ---- sets ---- */
+
+bool meets(const struct cpus *a, const struct cpus *b)
+{
+	struct cpus both = *a;
+
+	cpus_and(&both, b);
+	return !cpus_empty(&both);
+}
+
+struct cpus without(const struct cpus *all, const struct cpus *part)
+{
+	struct cpus rest = *all;
+
+	cpus_sub(&rest, part);
+	return rest;
+}
+
+bool covers(const struct cpus *all, const struct cpus *part)
+{
+	struct cpus rest = without(part, all);
+
+	return cpus_empty(&rest);
+}
+
+bool one_number(const char *name, const char *prefix, unsigned *n)
+{
+	size_t len = strlen(prefix);
+	char *end;
+
+	if (strncmp(name, prefix, len) || !isdigit((unsigned char)name[len]))
+		return false;
+	*n = strtoul(name + len, &end, 10);
+	return !*end || *end == '/';
+}
+
+/* Words of 32 bits, the highest first, as the kernel reads masks. */
+void format_mask(const struct cpus *set, char *buf, size_t len)
+{
+	int last = 0;
+	size_t n = 0;
+
+	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
+		last = cpu;
+	buf[0] = 0;
+	for (int word = last / 32; word >= 0 && n + 12 < len; word--) {
+		uint32_t bits = set->bits[word / 2] >> (word % 2 * 32);
+
+		n += snprintf(buf + n, len - n, word == last / 32 ? "%x" : "%08x", bits);
+		n += snprintf(buf + n, len - n, "%s", word ? "," : "");
+	}
+}
+
+/* ---- threads ---- */
+
+bool need_tasks(struct audit *a)
+{
+	if (text_of(a, "run/tasks/0000"))
+		return true;
+	struct finding *f = info(a, "threads: not known");
+
+	if (f)
+		f->known = false;
+	value(f, "/proc could not be read");
+	return false;
+}
+
+static bool parse_task(const char *line, size_t len, struct task *t)
+{
+	char copy[2048], allowed[1024], why[128];
+	int comm = 0;
+
+	snprintf(copy, sizeof(copy), "%.*s", (int)len, line); /* sscanf would look for the end of all lines */
+	if (sscanf(copy, "%u %u %c %x %u %u %u %1023s %n", &t->tid, &t->tgid, &t->state, &t->flags, &t->cpu, &t->policy,
+		   &t->priority, allowed, &comm) != 8 ||
+	    !comm || (size_t)comm > len || cpus_parse(allowed, &t->allowed, why, sizeof(why)))
+		return false;
+	t->comm = line + comm;
+	t->comm_len = len - comm;
+	return true;
+}
+
+bool next_task(const struct audit *a, struct task_walk *w, struct task *t)
+{
+	for (;;) {
+		while (!w->at || !*w->at) {
+			w->fact = facts_next(a->facts, "run/tasks/0*", w->fact);
+			if (!w->fact)
+				return false;
+			w->at = w->fact->err ? NULL : w->fact->text;
+		}
+		const char *line = w->at;
+		size_t len = strcspn(line, "\n");
+
+		w->at = line + len + (line[len] == '\n');
+		if (parse_task(line, len, t))
+			return true;
+	}
+}
+
+bool comm_is(const struct task *t, const char *name)
+{
+	return t->comm_len == strlen(name) && !memcmp(t->comm, name, t->comm_len);
+}
+
+bool comm_begins(const struct task *t, const char *prefix)
+{
+	return t->comm_len >= strlen(prefix) && !memcmp(t->comm, prefix, strlen(prefix));
+}
+
+void thread_fix(const struct task *t, char **list, char **back)
+{
+	char allowed[LIST_MAX];
+
+	text_add(list, " %u", t->tid);
+	text_add(back, "%staskset -pc %s %u", *back ? "; " : "", cpus_format(&t->allowed, allowed, sizeof(allowed)),
+		 t->tid);
+}
+
+void threads_move(struct audit *a, struct finding *f, char *list, char *back)
+{
+	good(f, "bound to cpu %s", a->keep);
+	if (list && back) {
+		command(f, "for t in%s; do taskset -pc %s $t; done", list, a->keep);
+		undo(f, "%s", back);
+	}
+	free(list);
+	free(back);
+}
+
+void name_add(struct naming *n, const char *name, size_t len)
+{
+	size_t have = strlen(n->text);
+	char word[128];
+
+	n->count++;
+	snprintf(word, sizeof(word), "%s%.*s", have ? ", " : "", (int)len, name);
+	for (const char *at = n->text; have && (at = strstr(at, word + 2)); at++)
+		if ((at == n->text || at[-1] == ' ') && (!at[strlen(word + 2)] || at[strlen(word + 2)] == ','))
+			return;
+	if (n->shown++ < NAMES_SHOWN)
+		snprintf(n->text + have, sizeof(n->text) - have, "%s", word);
+}
+
+const char *name_list(struct naming *n)
+{
+	size_t have = strlen(n->text);
+
+	if (n->shown > NAMES_SHOWN)
+		snprintf(n->text + have, sizeof(n->text) - have, " and others");
+	return n->text;
+}
+
+void text_add(char **text, const char *fmt, ...)
+{
+	char *more, *both;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&more, fmt, args) < 0)
+		more = NULL;
+	va_end(args);
+	if (!more || asprintf(&both, "%s%s", *text ? *text : "", more) < 0)
+		both = NULL;
+	free(more);
+	free(*text);
+	*text = both;
+}

@@ -1,0 +1,300 @@
+#include "collect/facts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/facts_read.h"
+
+struct source_row {
+	const char *glob;
+	enum { PLAIN, DISTURBS } how;
+};
+
+#define CPU_DIR "sys/devices/system/cpu/"
+#define KERNEL  "proc/sys/kernel/"
+#define VM      "proc/sys/vm/"
+#define MM      "sys/kernel/mm/"
+#define TRACING "sys/kernel/tracing/"
+#define WQ      "sys/devices/virtual/workqueue/"
+#define DEBUG   "sys/kernel/debug/"
+#define MCE     "sys/devices/system/machinecheck/machinecheck0/"
+#define CLOCK   "sys/devices/system/clocksource/clocksource0/"
+
+static const struct source_row rows[] = {
+	/* isolation */
+	{"proc/cmdline", PLAIN},
+	{KERNEL "osrelease", PLAIN},
+	{CPU_DIR "isolated", PLAIN},
+	{CPU_DIR "nohz_full", PLAIN},
+	{CPU_DIR "online", PLAIN},
+	{CPU_DIR "possible", PLAIN},
+	{"sys/fs/cgroup/cpuset.cpus.isolated", PLAIN},
+	{"sys/fs/cgroup/unified/cpuset.cpus.isolated", PLAIN},
+	{"sys/kernel/rcu_expedited", PLAIN},
+	{"sys/kernel/rcu_normal", PLAIN},
+	/* interrupts: the names and counts of /sys/kernel/irq are those of /proc/interrupts, a file each */
+	{"proc/irq/default_smp_affinity", PLAIN},
+	{"proc/irq/*/smp_affinity_list", PLAIN},
+	{"proc/irq/*/effective_affinity_list", PLAIN},
+	{"sys/kernel/irq/*/actions", PLAIN},
+	{"sys/kernel/irq/*/chip_name", PLAIN},
+	{"sys/kernel/irq/*/per_cpu_count", PLAIN},
+	{DEBUG "irq/irqs/*", PLAIN},
+	{"etc/default/irqbalance", PLAIN},
+	{"etc/sysconfig/irqbalance", PLAIN},
+	{"proc/softirqs", PLAIN},
+	{"sys/class/net/*/queues/*/rps_cpus", PLAIN},
+	{"sys/class/net/*/queues/*/xps_cpus", PLAIN},
+	{"sys/class/net/*/threaded", PLAIN},
+	{"sys/class/net/*/device/numa_node", PLAIN},
+	{"proc/sys/net/core/rps_default_mask", PLAIN},
+	{"sys/block/*/queue/rq_affinity", PLAIN},
+	/* workqueues, services */
+	{WQ "cpumask", PLAIN},
+	{WQ "cpumask_isolated", PLAIN},
+	{WQ "cpumask_requested", PLAIN},
+	{WQ "*/cpumask", PLAIN},
+	{"sys/module/workqueue/parameters/power_efficient", PLAIN},
+	{"etc/systemd/system.conf", PLAIN},
+	{"etc/systemd/system.conf.d/*.conf", PLAIN},
+	{"etc/tuned/active_profile", PLAIN},
+	/* memory */
+	{VM "stat_interval", PLAIN},
+	{VM "swappiness", PLAIN},
+	{VM "compaction_proactiveness", PLAIN},
+	{VM "compact_unevictable_allowed", PLAIN},
+	{VM "dirty_writeback_centisecs", PLAIN},
+	{MM "transparent_hugepage/enabled", PLAIN},
+	{MM "transparent_hugepage/defrag", PLAIN},
+	{MM "transparent_hugepage/khugepaged/defrag", PLAIN},
+	{MM "transparent_hugepage/khugepaged/scan_sleep_millisecs", PLAIN},
+	{MM "hugepages/*/nr_hugepages", PLAIN},
+	{MM "ksm/run", PLAIN},
+	{"proc/swaps", PLAIN},
+	{"sys/module/zswap/parameters/enabled", PLAIN},
+	{"sys/module/kfence/parameters/sample_interval", PLAIN},
+	/* scheduler, watchdogs, clocks */
+	{KERNEL "numa_balancing", PLAIN},
+	{KERNEL "watchdog", PLAIN},
+	{KERNEL "soft_watchdog", PLAIN},
+	{KERNEL "nmi_watchdog", PLAIN},
+	{KERNEL "watchdog_cpumask", PLAIN},
+	{KERNEL "watchdog_thresh", PLAIN},
+	{KERNEL "hung_task_all_cpu_backtrace", PLAIN},
+	{KERNEL "softlockup_all_cpu_backtrace", PLAIN},
+	{KERNEL "hardlockup_all_cpu_backtrace", PLAIN},
+	{KERNEL "oops_all_cpu_backtrace", PLAIN},
+	{KERNEL "sched_rt_runtime_us", PLAIN},
+	{KERNEL "sched_rt_period_us", PLAIN},
+	{KERNEL "timer_migration", PLAIN},
+	{KERNEL "split_lock_mitigate", PLAIN},
+	{DEBUG "sched/fair_server/*/runtime", PLAIN},
+	{DEBUG "sched/features", PLAIN},
+	{CLOCK "current_clocksource", PLAIN},
+	{CLOCK "available_clocksource", PLAIN},
+	{"proc/stat", PLAIN},
+	{"proc/loadavg", PLAIN},
+	{"proc/pressure/cpu", PLAIN},
+	/* hardware */
+	{"proc/cpuinfo", PLAIN},
+	{"sys/hypervisor/type", PLAIN},
+	{CPU_DIR "smt/active", PLAIN},
+	{CPU_DIR "smt/control", PLAIN},
+	{CPU_DIR "cpu*/topology/thread_siblings_list", PLAIN},
+	{CPU_DIR "cpu*/topology/physical_package_id", PLAIN},
+	{CPU_DIR "cpu*/cache/index3/shared_cpu_list", PLAIN},
+	{"sys/devices/system/node/node*/cpulist", PLAIN},
+	{CPU_DIR "vulnerabilities/*", PLAIN},
+	{CPU_DIR "cpu*/cpufreq/scaling_driver", PLAIN},
+	{CPU_DIR "cpu*/cpufreq/scaling_governor", PLAIN},
+	{CPU_DIR "cpu*/cpufreq/scaling_min_freq", PLAIN},
+	{CPU_DIR "cpu*/cpufreq/scaling_max_freq", PLAIN},
+	{CPU_DIR "intel_pstate/status", PLAIN},
+	{CPU_DIR "intel_pstate/no_turbo", PLAIN},
+	{CPU_DIR "cpufreq/boost", PLAIN},
+	{CPU_DIR "cpuidle/current_driver", PLAIN},
+	{CPU_DIR "cpuidle/current_governor_ro", PLAIN},
+	{CPU_DIR "cpu*/cpuidle/state*/name", PLAIN},
+	{CPU_DIR "cpu*/cpuidle/state*/latency", PLAIN},
+	{CPU_DIR "cpu*/cpuidle/state*/disable", PLAIN},
+	{CPU_DIR "cpu*/power/pm_qos_resume_latency_us", PLAIN},
+	{"dev/cpu_dma_latency", PLAIN},
+	{CPU_DIR "cpu*/microcode/version", PLAIN},
+	{CPU_DIR "cpu*/thermal_throttle/core_throttle_count", PLAIN},
+	{MCE "check_interval", PLAIN},
+	{MCE "ignore_ce", PLAIN},
+	{MCE "cmci_disabled", PLAIN},
+	{"sys/module/edac_core/parameters/edac_mc_poll_msec", PLAIN},
+	{"sys/devices/system/edac/mc/mc*/ce_count", PLAIN},
+	{"sys/module/block/parameters/events_dfl_poll_msecs", PLAIN},
+	{"sys/kernel/iommu_groups/*/type", PLAIN},
+	/* tracing, access */
+	{"proc/mounts", PLAIN},
+	{"sys/kernel/livepatch/*/transition", PLAIN},
+	{TRACING "current_tracer", PLAIN},
+	{TRACING "set_event", PLAIN},
+	{TRACING "kprobe_events", PLAIN},
+	{TRACING "uprobe_events", PLAIN},
+	{TRACING "tracing_on", PLAIN},
+	{TRACING "instances/*/current_tracer", PLAIN},
+	{TRACING "instances/*/set_event", PLAIN},
+	{KERNEL "bpf_stats_enabled", PLAIN},
+	{KERNEL "perf_event_paranoid", PLAIN},
+	{KERNEL "kptr_restrict", PLAIN},
+	{KERNEL "unprivileged_bpf_disabled", PLAIN},
+	{"sys/kernel/security/lockdown", PLAIN},
+	/* The driver asks the CPU itself (rdmsr_on_cpu: intel_pstate.c, amd-pstate.c, intel_epb.c). */
+	{CPU_DIR "cpu*/cpufreq/energy_performance_preference", DISTURBS},
+	{CPU_DIR "cpu*/power/energy_perf_bias", DISTURBS},
+};
+
+/* Reading these runs work on all CPUs, sends them IPIs, or worse (mm/vmstat.c: vmstat_refresh; fs/drop_caches.c). No glob above names
+ * one; this keeps it so. */
+static const char *const never[] = {
+	VM "stat_refresh",
+	VM "compact_memory",
+	VM "drop_caches",
+	"proc/sysrq-trigger",
+	CPU_DIR "cpu*/cpufreq/cpuinfo_cur_freq",
+	"sys/class/hwmon/*",
+	"sys/class/powercap/*",
+	"dev/cpu/*",
+	"sys/kernel/debug/tracing/*",
+};
+
+bool facts_never(const char *path)
+{
+	for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		if (!fnmatch(never[i], path, 0))
+			return true;
+	return false;
+}
+
+/* ---- walking a glob ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The entries of a directory that match one part of a glob, sorted. Returns how many, or -errno. */
+static int entries(const struct facts_in *in, const char *path, const char *part, char ***names)
+{
+	int fd = openat(in->root, path[0] ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0, room = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	*names = NULL;
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || fnmatch(part, entry->d_name, 0))
+			continue;
+		if (n == room) {
+			char **more = realloc(*names, (room = room ? 2 * room : 32) * sizeof(*more));
+
+			if (!more)
+				break;
+			*names = more;
+		}
+		if (!((*names)[n] = strdup(entry->d_name)))
+			break;
+		n++;
+	}
+	closedir(dir);
+	if (n)
+		qsort(*names, n, sizeof(**names), by_name);
+	return n;
+}
+
+/* `path`: what is settled; `glob`: what follows, without a slash in front. A directory that may not be entered is a fact of its own. */
+static int walk(struct facts_in *in, const char *path, const char *glob)
+{
+	size_t plain = strcspn(glob, "*"), len;
+	char here[FACT_NAME_MAX], part[NAME_MAX + 1], **names;
+	int n, err = 0;
+
+	if (!glob[plain]) {
+		snprintf(here, sizeof(here), "%s%s", path, glob);
+		return facts_read(in, here, !path[0]);
+	}
+	while (plain && glob[plain - 1] != '/')
+		plain--;
+	snprintf(here, sizeof(here), "%s%.*s", path, (int)plain, glob);
+	len = strcspn(glob + plain, "/");
+	snprintf(part, sizeof(part), "%.*s", (int)len, glob + plain);
+	n = entries(in, here, part, &names);
+	if (n == -ENOENT || n == -ENOTDIR)
+		return 0;
+	if (n < 0)
+		return facts_add(in->facts, here, n, NULL, 0);
+	for (int i = 0; i < n; i++) {
+		char *below = NULL;
+
+		if (!err && asprintf(&below, "%s%s", here, names[i]) < 0)
+			err = -ENOMEM;
+		else if (!err && !glob[plain + len])
+			err = facts_read(in, below, false);
+		else if (!err)
+			err = walk(in, below, glob + plain + len);
+		free(below);
+		free(names[i]);
+	}
+	free(names);
+	return err;
+}
+
+static int take_rows(struct facts_in *in, int how)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
+		if ((int)rows[i].how == how)
+			err = walk(in, "", rows[i].glob);
+	return err;
+}
+
+/* Where it cannot go there, it reads from where it is. */
+static void move_to(const struct cpus *from)
+{
+	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+
+	if (!mask)
+		return;
+	CPU_ZERO_S(size, mask);
+	for (int cpu = cpus_next(from, 0); cpu >= 0; cpu = cpus_next(from, cpu + 1))
+		CPU_SET_S(cpu, size, mask);
+	sched_setaffinity(0, size, mask);
+	CPU_FREE(mask);
+}
+
+int facts_take(struct facts *facts, const struct facts_options *o)
+{
+	struct facts_in in = {.facts = facts, .live = !o->root || !strcmp(o->root, "/")};
+	int err;
+
+	if (o->from && !cpus_empty(o->from))
+		move_to(o->from);
+	in.root = open(o->root ? o->root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (in.root < 0)
+		return -errno;
+	err = take_rows(&in, PLAIN);
+	if (!err)
+		err = facts_derive(&in);
+	if (!err && o->deep)
+		err = take_rows(&in, DISTURBS);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err && !o->deep; i++)
+		if (rows[i].how == DISTURBS)
+			err = facts_add(facts, rows[i].glob, FACT_NOT_TAKEN, NULL, 0);
+	close(in.root);
+	return err;
+}

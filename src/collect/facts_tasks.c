@@ -1,0 +1,225 @@
+/* Facts that need a walk: the threads of /proc, irqbalance's environment, and the cgroups that differ from the default. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "collect/facts_read.h"
+
+#define CHUNKS_MAX    32   /* of FACT_MAX bytes: some 30,000 threads */
+#define CGROUPS_MAX   4096 /* directories */
+#define CGROUPS_DEPTH 8
+
+/* ---- threads ---- */
+
+struct chunk {
+	char text[FACT_MAX];
+	size_t len;
+	unsigned number, left_out;
+};
+
+static int flush(struct facts_in *in, struct chunk *c)
+{
+	char name[32];
+	int err;
+
+	if (!c->len)
+		return 0;
+	snprintf(name, sizeof(name), "run/tasks/%04u", c->number++);
+	err = facts_add(in->facts, name, 0, c->text, c->len);
+	c->len = 0;
+	return err;
+}
+
+static DIR *open_dir(const struct facts_in *in, const char *path)
+{
+	int fd = openat(in->root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
+/* The list behind "Cpus_allowed_list:<tab>" in a status file. */
+static bool allowed_list(const char *status, char *list, size_t len)
+{
+	static const char key[] = "\nCpus_allowed_list:";
+	const char *at = strstr(status, key);
+	size_t n;
+
+	if (!at)
+		return false;
+	at += sizeof(key) - 1;
+	at += strspn(at, "\t ");
+	n = strcspn(at, "\n");
+	if (!n || n >= len)
+		return false;
+	memcpy(list, at, n);
+	list[n] = 0;
+	return true;
+}
+
+/* One line; false when the thread is gone or its files are not what they should be. */
+static bool describe(const struct facts_in *in, const char *tgid, const char *tid, char *line, size_t len)
+{
+	char path[600], stat[2048], status[8192], affinity[1024], comm[80], *open, *close;
+	unsigned flags, cpu, priority, policy;
+	char state;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "proc/%s/task/%s/stat", tgid, tid);
+	n = facts_bytes(in, path, stat, sizeof(stat) - 1);
+	if (n <= 0)
+		return false;
+	stat[n] = 0;
+	open = strchr(stat, '(');
+	close = strrchr(stat, ')');
+	/* Fields from the third on: 9 is flags, 39 the last CPU, 40 rt_priority, 41 policy (fs/proc/array.c: do_task_stat). */
+	if (!open || !close || close < open ||
+	    sscanf(close + 1,
+		   " %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %u %u %u",
+		   &state, &flags, &cpu, &priority, &policy) != 5)
+		return false;
+	snprintf(path, sizeof(path), "proc/%s/task/%s/status", tgid, tid);
+	n = facts_bytes(in, path, status, sizeof(status) - 1);
+	if (n <= 0)
+		return false;
+	status[n] = 0;
+	if (!allowed_list(status, affinity, sizeof(affinity)))
+		return false;
+	escape_text(open + 1, close - open - 1, comm, sizeof(comm));
+	return snprintf(line, len, "%s %s %c %x %u %u %u %s %s\n", tid, tgid, state, flags, cpu, policy, priority,
+			affinity, comm) < (int)len;
+}
+
+/* The daemon's own word: what systemd, a file or a shell gave it. No other variable leaves the process. */
+static int take_irqbalance(struct facts_in *in, const char *pid)
+{
+	char path[64], *env = malloc(FACT_MAX + 1), *out = calloc(1, FACT_MAX + 1);
+	size_t have = 0;
+	ssize_t n = -ENOMEM;
+	int err = -ENOMEM;
+
+	snprintf(path, sizeof(path), "proc/%s/environ", pid);
+	if (env && out) {
+		n = facts_bytes(in, path, env, FACT_MAX);
+		env[n > 0 ? n : 0] = 0;
+		for (char *at = env; n > 0 && at < env + n; at += strlen(at) + 1)
+			if (!strncmp(at, "IRQBALANCE_", 11) && have < FACT_MAX)
+				have += snprintf(out + have, FACT_MAX - have, "%s\n", at);
+		err = facts_add(in->facts, "run/irqbalance", n < 0 ? n : 0, out, have < FACT_MAX ? have : FACT_MAX);
+	}
+	free(env);
+	free(out);
+	return err;
+}
+
+static int take_process(struct facts_in *in, struct chunk *c, const char *tgid)
+{
+	char path[64], line[2048];
+	struct dirent *entry;
+	DIR *dir;
+	int err = 0;
+
+	snprintf(path, sizeof(path), "proc/%s/task", tgid);
+	dir = open_dir(in, path);
+	while (dir && !err && (entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]) || !describe(in, tgid, entry->d_name, line, sizeof(line)))
+			continue;
+		if (c->len + strlen(line) > sizeof(c->text))
+			err = flush(in, c);
+		if (c->number >= CHUNKS_MAX) {
+			c->left_out++;
+			continue;
+		}
+		memcpy(c->text + c->len, line, strlen(line));
+		c->len += strlen(line);
+		if (!err && !strcmp(entry->d_name, tgid) && strstr(line, " irqbalance\n"))
+			err = take_irqbalance(in, tgid);
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+int facts_tasks(struct facts_in *in)
+{
+	struct chunk *c = calloc(1, sizeof(*c));
+	DIR *proc = open_dir(in, "proc");
+	struct dirent *entry;
+	char count[16];
+	int err = c ? 0 : -ENOMEM;
+
+	while (!err && proc && (entry = readdir(proc)))
+		if (isdigit((unsigned char)entry->d_name[0]) && strlen(entry->d_name) < 16)
+			err = take_process(in, c, entry->d_name);
+	if (!err)
+		err = flush(in, c);
+	if (!err && c->left_out) {
+		snprintf(count, sizeof(count), "%u\n", c->left_out);
+		err = facts_add(in->facts, "run/tasks/left_out", 0, count, strlen(count));
+	}
+	if (proc)
+		closedir(proc);
+	free(c);
+	return err;
+}
+
+/* ---- cgroups ---- */
+
+/* Files of a cgroup, and what they say where nothing was set. */
+static const struct {
+	const char *name, *usual;
+} cgroup_files[] = {
+	{"cpuset.cpus.partition", "member"},
+	{"cpu.max", "max "},
+	{"cpu.cfs_quota_us", "-1"},
+	{"cpuset.sched_load_balance", "1"},
+};
+
+static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, int depth)
+{
+	char below[1024], text[256];
+	struct dirent *entry;
+	DIR *dir;
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(cgroup_files) / sizeof(cgroup_files[0]) && !err; i++) {
+		ssize_t n;
+
+		snprintf(below, sizeof(below), "%s/%s", path, cgroup_files[i].name);
+		n = facts_bytes(in, below, text, sizeof(text) - 1);
+		text[n > 0 ? n : 0] = 0;
+		if (n == -ENOENT || !strncmp(text, cgroup_files[i].usual, strlen(cgroup_files[i].usual)))
+			continue;
+		err = facts_add(in->facts, below, n < 0 ? n : 0, text, n < 0 ? 0 : n);
+		/* What else is asked of such a group: which CPUs the partition has, whom the quota throttles. */
+		snprintf(below, sizeof(below), "%s/%s", path, i ? "cgroup.procs" : "cpuset.cpus.effective");
+		if (!err)
+			err = facts_read(in, below, false);
+	}
+	if (depth >= CGROUPS_DEPTH || ++*seen >= CGROUPS_MAX)
+		return err;
+	dir = open_dir(in, path);
+	while (dir && !err && (entry = readdir(dir)))
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
+		    snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) < (int)sizeof(below))
+			err = take_cgroup(in, below, seen, depth + 1);
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+int facts_cgroups(struct facts_in *in)
+{
+	unsigned seen = 0;
+
+	return take_cgroup(in, "sys/fs/cgroup", &seen, 0);
+}

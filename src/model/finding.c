@@ -1,0 +1,108 @@
+#include "model/finding.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct finding *findings_add(struct findings *f, const char *id, enum finding_level level)
+{
+	if (f->count == f->room) {
+		uint32_t room = f->room ? 2 * f->room : 32;
+		struct finding *row = realloc(f->row, room * sizeof(*row));
+
+		if (!row)
+			return NULL;
+		f->row = row;
+		f->room = room;
+	}
+	f->row[f->count] = (struct finding){.id = id, .level = level, .known = true};
+	return &f->row[f->count++];
+}
+
+void findings_free(struct findings *f)
+{
+	for (uint32_t i = 0; i < f->count; i++) {
+		free(f->row[i].title);
+		free(f->row[i].value);
+		free(f->row[i].good);
+		free(f->row[i].fix);
+		free(f->row[i].undo);
+	}
+	free(f->row);
+	*f = (struct findings){0};
+}
+
+const char *finding_level_name(enum finding_level level)
+{
+	static const char *const names[] = {"OK", "INFO", "WARN", "FAIL"};
+
+	return names[level];
+}
+
+uint32_t findings_count(const struct findings *f, enum finding_level level)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->count; i++)
+		n += f->row[i].known && f->row[i].level == level;
+	return n;
+}
+
+void findings_order(const struct findings *f, uint32_t *order)
+{
+	for (uint32_t i = 0; i < f->count; i++) {
+		const struct finding *new = &f->row[i];
+		uint32_t k = i;
+
+		for (; k > 0; k--) {
+			const struct finding *before = &f->row[order[k - 1]];
+
+			if (before->level > new->level ||
+			    (before->level == new->level && before->cost_ns >= new->cost_ns))
+				break;
+			order[k] = order[k - 1];
+		}
+		order[k] = i;
+	}
+}
+
+static bool has_parameter(const char *line, const char *parameter, size_t key)
+{
+	for (const char *at = line; at && *at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
+		if (!strncmp(at, parameter, key) && (at[key] == '=' || at[key] == ' ' || !at[key]))
+			return true;
+	return false;
+}
+
+char *findings_boot(const struct findings *f)
+{
+	char *line = NULL, *more;
+
+	for (uint32_t i = 0; i < f->count; i++) {
+		const char *at = f->row[i].fix_kind == FIX_BOOT && f->row[i].level > FINDING_OK ? f->row[i].fix : NULL;
+
+		while (at && *at) {
+			size_t len = strcspn(at, " ");
+
+			if (!has_parameter(line, at, strcspn(at, "= "))) {
+				if (asprintf(&more, "%s%s%.*s", line ? line : "", line ? " " : "", (int)len, at) < 0) {
+					free(line);
+					return NULL;
+				}
+				free(line);
+				line = more;
+			}
+			at += len + (at[len] == ' ');
+		}
+	}
+	return line;
+}
+
+bool finding_explains(const struct finding *f, unsigned cpu, const struct source *s)
+{
+	if (f->level == FINDING_OK || !f->known || (!cpus_empty(&f->cpus) && !cpus_has(&f->cpus, cpu)))
+		return false;
+	if (f->about)
+		return f->kind == s->kind && f->number == s->id;
+	return f->cause && s->cause && !strcmp(f->cause, s->cause);
+}

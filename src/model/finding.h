@@ -1,0 +1,66 @@
+/* What an audit found: one row a check, and of some checks one a device or thread. Made from facts alone (audit/audit.h).
+ *
+ * Texts may hold names of the machine in any bytes: escape on output. A command is safe to run as it stands: names in it are quoted for
+ * a shell. */
+#ifndef CULPRIT_FINDING_H
+#define CULPRIT_FINDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/cpus.h"
+#include "model/source.h"
+
+enum finding_level {
+	FINDING_OK,
+	FINDING_INFO,
+	FINDING_WARN, /* a known source of noise */
+	FINDING_FAIL, /* isolation is not in effect */
+	FINDING_LEVELS,
+};
+
+enum fix_kind {
+	FIX_WORDS,   /* for a person */
+	FIX_COMMAND, /* for a shell, as root */
+	FIX_BOOT,    /* parameters for the kernel's command line */
+};
+
+struct finding {
+	const char *id;    /* of the check, static */
+	const char *cause; /* in the cause book, static; NULL: none */
+	enum finding_level level;
+	bool known;       /* false: the fact could not be had; `value` says why */
+	struct cpus cpus; /* empty: the machine as a whole */
+	char *title;      /* a sentence without a full stop */
+	char *value;      /* as found; these and the following may be NULL */
+	char *good;       /* as it should be */
+	char *fix, *undo; /* undo is a command */
+	enum fix_kind fix_kind;
+	bool about; /* it is about one source: */
+	enum source_kind kind;
+	uint32_t number; /* IRQ or tid */
+	uint64_t
+		cost_ns; /* measured time of the sources that it explains, of all CPUs; 0: none in this run, or no run */
+};
+
+struct findings { /* all zeros: none */
+	struct finding *row;
+	uint32_t count, room;
+};
+
+/* A new row with this id, known; NULL when memory is short. Valid until the next. */
+struct finding *findings_add(struct findings *f, const char *id, enum finding_level level);
+void findings_free(struct findings *f);
+
+const char *finding_level_name(enum finding_level level); /* "FAIL" */
+uint32_t findings_count(const struct findings *f, enum finding_level level);
+
+/* Row indices into order[count]: by falling level, then by falling cost, then as they came. */
+void findings_order(const struct findings *f, uint32_t *order);
+
+/* All that FIX_BOOT rows ask for, each parameter once: "isolcpus=... nohz_full=3". The caller frees it; NULL: none, or no memory. */
+char *findings_boot(const struct findings *f);
+
+/* This finding is a reason for what this source did on this CPU. */
+bool finding_explains(const struct finding *f, unsigned cpu, const struct source *s);
+
+#endif

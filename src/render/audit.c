@@ -1,0 +1,358 @@
+/* The audit for people. At 80 columns:
+ *
+ *   culprit 0.1 audit · linux 6.12.1 · Intel Xeon Gold 6338 · cpu 3 · housekeeping 0-2
+ *   1 FAIL · 2 WARN · 4 INFO · 51 ok · 3 not known
+ *
+ *   FAIL  cpu 3 is not nohz_full: the tick interrupts it 250 times a second  [T01]
+ *           found nohz_full: none; good nohz_full: 3
+ *           boot with nohz_full=3
+ *   ...
+ *   kernel command line: isolcpus=managed_irq,domain,3 nohz_full=3
+ *   ok: boot_cpu, ...
+ *   not known: irq_managed (debugfs is not mounted at /sys/kernel/debug), ...
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/flow.h"
+#include "render/audit.h"
+#include "render/text.h"
+
+#define LEAD     "        "
+#define FIX_MAX  240 /* bytes of a command that the text shows */
+#define TEXT_MAX 4096
+
+static void paragraph(const struct page *p, const char *start, const char *text, const char *more)
+{
+	char safe[TEXT_MAX];
+	struct flow f;
+
+	flow_start(&f, p->out, p->width, start, " ", LEAD);
+	flow_words(&f, escape_text(text, SIZE_MAX, safe, sizeof(safe)));
+	if (more)
+		flow_add(&f, "%s", more);
+	flow_end(&f);
+}
+
+static const char *list_of(const struct cpus *set, char *buf, size_t len)
+{
+	return cpus_empty(set) ? "none" : cpus_format(set, buf, len);
+}
+
+static void write_head(const struct page *p)
+{
+	const struct view *v = p->view;
+	char text[512];
+	struct flow f;
+	uint32_t unknown = 0;
+
+	fputs(text_style(p, BOLD), p->out);
+	flow_start(&f, p->out, p->width, "culprit " CULPRIT_VERSION " audit", " · ", "  ");
+	fputs(text_plain(p), p->out);
+	f.some = true;
+	flow_add(&f, "linux %s", escape_text(v->host.kernel, sizeof(v->host.kernel), text, sizeof(text)));
+	if (v->host.cpu_model[0])
+		flow_add(&f, "%s", escape_text(v->host.cpu_model, sizeof(v->host.cpu_model), text, sizeof(text)));
+	if (v->host.hypervisor[0])
+		flow_add(&f, "%s guest",
+			 escape_text(v->host.hypervisor, sizeof(v->host.hypervisor), text, sizeof(text)));
+	flow_add(&f, "cpu %s", list_of(&v->run.cpus, text, sizeof(text)));
+	flow_add(&f, "housekeeping %s", list_of(&v->run.housekeeping, text, sizeof(text)));
+	flow_end(&f);
+	for (int level = FINDING_FAIL; level >= FINDING_INFO; level--)
+		fprintf(p->out, "%u %s · ", findings_count(&v->findings, level), finding_level_name(level));
+	for (uint32_t i = 0; i < v->findings.count; i++)
+		unknown += !v->findings.row[i].known;
+	fprintf(p->out, "%u ok · %u not known\n", findings_count(&v->findings, FINDING_OK), unknown);
+}
+
+static void write_fix(const struct page *p, const struct finding *x)
+{
+	static const char *const starts[] = {LEAD, LEAD "# ", LEAD "boot with "};
+	char cut[FIX_MAX + 40];
+
+	if (!x->fix)
+		return;
+	if (strlen(x->fix) <= FIX_MAX) {
+		paragraph(p, starts[x->fix_kind], x->fix, NULL);
+		return;
+	}
+	snprintf(cut, sizeof(cut), "%.*s ... (all of it: --script)", FIX_MAX, x->fix);
+	paragraph(p, starts[x->fix_kind], cut, NULL);
+}
+
+static void write_finding(const struct page *p, const struct finding *x)
+{
+	char start[16], cause[16], safe[TEXT_MAX];
+	struct flow f;
+
+	snprintf(start, sizeof(start), "%-4s  ", finding_level_name(x->level));
+	fputs(text_style(p, x->level >= FINDING_WARN ? BOLD : DIM), p->out);
+	fputs(start, p->out);
+	fputs(text_plain(p), p->out);
+	flow_start(&f, p->out, p->width, "", " ", "      ");
+	f.column = strlen(start);
+	flow_words(&f, escape_text(x->title ? x->title : x->id, SIZE_MAX, safe, sizeof(safe)));
+	snprintf(cause, sizeof(cause), "[%s]", x->cause ? x->cause : "");
+	if (x->cause)
+		flow_add(&f, "%s", cause);
+	flow_end(&f);
+	if (x->value || x->good) {
+		flow_start(&f, p->out, p->width, LEAD, " ", LEAD);
+		if (x->value) {
+			flow_add(&f, "found:");
+			flow_words(&f, escape_text(x->value, SIZE_MAX, safe, sizeof(safe)));
+		}
+		if (x->good) {
+			flow_add(&f, x->value ? "· good:" : "good:");
+			flow_words(&f, escape_text(x->good, SIZE_MAX, safe, sizeof(safe)));
+		}
+		flow_end(&f);
+	}
+	write_fix(p, x);
+}
+
+static void start_flow(struct flow *f, const struct page *p, const char *start)
+{
+	flow_start(f, p->out, p->width, start, " ", "  ");
+	f->some = true;
+}
+
+/* One paragraph of all that needs no more than its name. */
+static void write_rest(const struct page *p, const char *start, bool known, bool absent)
+{
+	char safe[512], held[600] = "";
+	struct flow f;
+
+	for (uint32_t i = 0; i < p->view->findings.count; i++) {
+		const struct finding *x = &p->view->findings.row[i];
+		bool is_absent = x->value && !strcmp(x->value, "absent");
+
+		if (x->known != known || (known && (x->level != FINDING_OK || is_absent != absent)))
+			continue;
+		if (!held[0])
+			start_flow(&f, p, start);
+		else
+			flow_add(&f, "%s,", held);
+		snprintf(held, sizeof(held), "%s", x->id);
+		if (!known)
+			snprintf(held, sizeof(held), "%s (%s)", x->id,
+				 escape_text(x->value ? x->value : "?", SIZE_MAX, safe, sizeof(safe)));
+	}
+	if (!held[0])
+		return;
+	flow_add(&f, "%s", held);
+	flow_end(&f);
+}
+
+static int write_text(const struct view *v, const struct render_options *options, FILE *out)
+{
+	struct page p = {out, v, options->colour, false, options->width ? options->width : 100};
+	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
+	char *boot = findings_boot(&v->findings);
+	int level = -1;
+
+	if (!order) {
+		free(boot);
+		return -ENOMEM;
+	}
+	write_head(&p);
+	findings_order(&v->findings, order);
+	for (uint32_t i = 0; i < v->findings.count; i++) {
+		const struct finding *x = &v->findings.row[order[i]];
+
+		if (x->level == FINDING_OK || !x->known)
+			continue;
+		if ((int)x->level != level)
+			fputc('\n', out);
+		level = x->level;
+		write_finding(&p, x);
+	}
+	if (boot) {
+		fputc('\n', out);
+		paragraph(&p, "all boot parameters together: ", boot, NULL);
+	}
+	fputc('\n', out);
+	write_rest(&p, "ok:", true, false);
+	write_rest(&p, "not in this kernel, or not here:", true, true);
+	write_rest(&p, "not known:", false, false);
+	fprintf(out, "\n[T01]: culprit explain T01 · fixes as a script: culprit audit --script\n");
+	free(boot);
+	free(order);
+	return ferror(out) ? -EIO : 0;
+}
+
+/* ---- JSON ---- */
+
+void render_findings(struct json *j, const char *key, const struct findings *findings)
+{
+	static const char *const kinds[] = {"words", "command", "boot"};
+	char list[4096];
+
+	json_array(j, key);
+	for (uint32_t i = 0; i < findings->count; i++) {
+		const struct finding *x = &findings->row[i];
+
+		json_object(j, NULL);
+		json_string(j, "id", x->id);
+		json_string(j, "level", finding_level_name(x->level));
+		json_bool(j, "known", x->known);
+		if (cpus_count(&x->cpus) == 1)
+			json_u64(j, "cpu", cpus_next(&x->cpus, 0));
+		else
+			json_null(j, "cpu");
+		json_string(j, "cpus", cpus_empty(&x->cpus) ? NULL : cpus_format(&x->cpus, list, sizeof(list)));
+		json_string(j, "title", x->title);
+		json_string(j, "value", x->value);
+		json_string(j, "good", x->good);
+		json_string(j, "fix", x->fix);
+		json_string(j, "fix_kind", x->fix ? kinds[x->fix_kind] : NULL);
+		json_string(j, "undo", x->undo);
+		json_string(j, "cause", x->cause);
+		json_u64(j, "cost_ns", x->cost_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static int write_json(const struct view *v, const struct render_options *options, FILE *out)
+{
+	char *boot = findings_boot(&v->findings);
+	char list[4096];
+	struct json j;
+
+	(void)options;
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_string(&j, "schema", AUDIT_SCHEMA);
+	json_string(&j, "version", CULPRIT_VERSION);
+	json_string(&j, "kernel", v->host.kernel);
+	json_string(&j, "cpus", cpus_format(&v->run.cpus, list, sizeof(list)));
+	json_string(&j, "housekeeping", cpus_format(&v->run.housekeeping, list, sizeof(list)));
+	json_object_flat(&j, "counts");
+	for (int level = FINDING_FAIL; level >= FINDING_OK; level--)
+		json_u64(&j, finding_level_name(level), findings_count(&v->findings, level));
+	json_end(&j);
+	json_string(&j, "boot", boot);
+	render_findings(&j, "findings", &v->findings);
+	json_end(&j);
+	free(boot);
+	return ferror(out) ? -EIO : 0;
+}
+
+/* ---- Markdown ---- */
+
+/* What means something to Markdown inside a table is escaped; nothing else of the machine's can begin a line here. */
+static void cell(FILE *out, const char *text)
+{
+	char safe[TEXT_MAX];
+
+	fputs(" ", out);
+	for (const char *c = escape_text(text ? text : "", SIZE_MAX, safe, sizeof(safe)); *c; c++) {
+		if (strchr("|*_`<>[]\\", *c))
+			fputc('\\', out);
+		fputc(*c, out);
+	}
+	fputs(" |", out);
+}
+
+static int write_markdown(const struct view *v, const struct render_options *options, FILE *out)
+{
+	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
+	char list[4096];
+
+	(void)options;
+	if (!order)
+		return -ENOMEM;
+	findings_order(&v->findings, order);
+	fprintf(out, "# Audit of cpu %s\n\n", list_of(&v->run.cpus, list, sizeof(list)));
+	fputs("| level | found | value | good | fix | cause |\n|---|---|---|---|---|---|\n", out);
+	for (uint32_t i = 0; i < v->findings.count; i++) {
+		const struct finding *x = &v->findings.row[order[i]];
+
+		fputs("|", out);
+		cell(out, x->known ? finding_level_name(x->level) : "?");
+		cell(out, x->title);
+		cell(out, x->value);
+		cell(out, x->good);
+		cell(out, x->fix);
+		cell(out, x->cause);
+		fputc('\n', out);
+	}
+	free(order);
+	return ferror(out) ? -EIO : 0;
+}
+
+const struct audit_format audit_formats[] = {
+	{"text", write_text}, {"json", write_json}, {"markdown", write_markdown}, {0}};
+
+const char *const audit_format_names[] = {"text", "json", "markdown", NULL};
+
+/* ---- the script ---- */
+
+static void comment(FILE *out, const char *start, const char *text)
+{
+	char safe[TEXT_MAX];
+
+	if (text)
+		fprintf(out, "# %s%s\n", start, escape_text(text, SIZE_MAX, safe, sizeof(safe)));
+}
+
+/* A command holds no control characters (shell_quote refuses them), so it cannot leave its line. */
+static bool one_line(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			return false;
+	return true;
+}
+
+static void script_row(FILE *out, const struct finding *x)
+{
+	fprintf(out, "\n");
+	fprintf(out, "# %s %s\n", finding_level_name(x->level), x->id);
+	comment(out, "  ", x->title);
+	comment(out, "  found: ", x->value);
+	comment(out, "  good: ", x->good);
+	if (x->fix_kind != FIX_COMMAND || !one_line(x->fix)) {
+		comment(out, x->fix_kind == FIX_BOOT ? "  boot with: " : "  by hand: ", x->fix);
+		return;
+	}
+	fprintf(out, x->level == FINDING_INFO ? "# if wanted: %s\n" : "%s\n", x->fix);
+	if (x->undo && one_line(x->undo))
+		fprintf(out, "# undo: %s\n", x->undo);
+}
+
+int render_audit_script(const struct view *v, const struct render_options *options, FILE *out)
+{
+	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
+	char *boot = findings_boot(&v->findings), kernel[512], cpus[4096], keep[4096];
+
+	(void)options;
+	if (!order) {
+		free(boot);
+		return -ENOMEM;
+	}
+	findings_order(&v->findings, order);
+	fprintf(out,
+		"#!/bin/sh\n# culprit " CULPRIT_VERSION " audit, linux %s: cpu %s quiet, housekeeping on %s.\n"
+		"# Read this before you run it, as root. It lasts until the next boot; each undo line takes back the "
+		"line above it.\n",
+		escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel)),
+		list_of(&v->run.cpus, cpus, sizeof(cpus)), list_of(&v->run.housekeeping, keep, sizeof(keep)));
+	if (boot)
+		fprintf(out,
+			"# These need the kernel's command line (/etc/default/grub, then update-grub, and a boot):\n");
+	comment(out, "  ", boot);
+	for (uint32_t i = 0; i < v->findings.count; i++) {
+		const struct finding *x = &v->findings.row[order[i]];
+
+		if (x->level > FINDING_OK && x->known && x->fix)
+			script_row(out, x);
+	}
+	free(boot);
+	free(order);
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,788 @@
+/* The audit's checks over facts that are made up here: a machine where cpu 3 of four is as quiet as can be, on which every check is content,
+ * and from there one step off the way for each check; then facts that are hostile, unreadable or missing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/audit.h"
+
+#define CPU          "sys/devices/system/cpu/"
+#define KERNEL       "proc/sys/kernel/"
+#define VM           "proc/sys/vm/"
+#define MM           "sys/kernel/mm/"
+#define WQ           "sys/devices/virtual/workqueue/"
+#define TASKS        "run/tasks/0000"
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define KTHREAD "200040"  /* PF_KTHREAD and something else */
+#define BOUND   "4200040" /* and PF_NO_SETAFFINITY */
+#define GOOD_TASKS                                                                                                     \
+	"1 1 S 400100 0 0 0 0-2 systemd\n2 2 S " KTHREAD " 1 0 0 0-2 kthreadd\n"                                       \
+	"17 17 S " KTHREAD " 1 0 0 0-2 rcu_preempt\n30 30 S " BOUND " 3 1 99 3 migration/3\n"                          \
+	"31 31 S " KTHREAD " 0 0 0 0-2 rcuop/3\n812 812 R 400000 3 1 50 3 workload\n"
+
+struct named {
+	const char *name, *text;
+};
+
+static const struct named good_world[] = {
+	{"proc/cmdline", "quiet isolcpus=managed_irq,domain,3 nohz_full=3 irqaffinity=0-2 -- isolcpus=7\n"},
+	{"run/dmesg", "[    0.000000] NO_HZ: Full dynticks CPUs: 3.\n"},
+	{"run/kconfig", "CONFIG_NO_HZ_FULL=y\nCONFIG_HZ=250\nCONFIG_CPU_ISOLATION=y\nCONFIG_RCU_NOCB_CPU=y\n"
+			"# CONFIG_KFENCE_STATIC_KEYS is not set\n"},
+	{CPU "online", "0-3\n"},
+	{CPU "possible", "0-3\n"},
+	{CPU "isolated", "3\n"},
+	{CPU "nohz_full", "3\n"},
+	{"sys/fs/cgroup/cpuset.cpus.isolated", "\n"},
+	{"sys/kernel/rcu_expedited", "0\n"},
+	{"sys/kernel/rcu_normal", "1\n"},
+	{"proc/mounts", "none /sys/kernel/debug debugfs rw 0 0\nnone /sys/kernel/tracing tracefs rw 0 0\n"
+			"none /sys/kernel/security securityfs rw 0 0\n"},
+	{"proc/irq/default_smp_affinity", "7\n"},
+	{"proc/irq/36/smp_affinity_list", "0-2\n"},
+	{"proc/irq/36/effective_affinity_list", "1\n"},
+	{"sys/kernel/irq/36/actions", "virtio1-req.0\n"},
+	{"sys/kernel/irq/36/per_cpu_count", "5,123,0,0\n"},
+	{"sys/kernel/debug/irq/irqs/36", "dstate: 0x1400200\n            IRQD_ACTIVATED\n"},
+	{"proc/softirqs", "                    CPU0       CPU1       CPU2       CPU3\n"
+			  "          HI:          1          0          0          0\n"
+			  "       TIMER:      17404      12345          1          2\n"},
+	{"sys/class/net/eth0/queues/rx-0/rps_cpus", "0\n"},
+	{"sys/class/net/eth0/queues/tx-0/xps_cpus", "3\n"},
+	{"proc/sys/net/core/rps_default_mask", "0\n"},
+	{"sys/block/sda/queue/rq_affinity", "1\n"},
+	{WQ "cpumask", "7\n"},
+	{WQ "cpumask_isolated", "0\n"},
+	{WQ "writeback/cpumask", "7\n"},
+	{"sys/module/workqueue/parameters/power_efficient", "Y\n"},
+	{"etc/tuned/active_profile", "cpu-partitioning\n"},
+	{VM "stat_interval", "120\n"},
+	{VM "compaction_proactiveness", "0\n"},
+	{VM "compact_unevictable_allowed", "0\n"},
+	{VM "dirty_writeback_centisecs", "500\n"},
+	{MM "transparent_hugepage/enabled", "always madvise [never]\n"},
+	{MM "transparent_hugepage/defrag", "always defer defer+madvise [madvise] never\n"},
+	{MM "transparent_hugepage/khugepaged/scan_sleep_millisecs", "10000\n"},
+	{MM "hugepages/hugepages-2048kB/nr_hugepages", "64\n"},
+	{MM "ksm/run", "0\n"},
+	{"proc/swaps", "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"},
+	{"sys/module/zswap/parameters/enabled", "N\n"},
+	{"sys/module/kfence/parameters/sample_interval", "100\n"},
+	{KERNEL "numa_balancing", "0\n"},
+	{KERNEL "watchdog", "1\n"},
+	{KERNEL "soft_watchdog", "1\n"},
+	{KERNEL "nmi_watchdog", "0\n"},
+	{KERNEL "watchdog_cpumask", "0-2\n"},
+	{KERNEL "hung_task_all_cpu_backtrace", "0\n"},
+	{KERNEL "sched_rt_runtime_us", "-1\n"},
+	{KERNEL "sched_rt_period_us", "1000000\n"},
+	{KERNEL "timer_migration", "1\n"},
+	{KERNEL "bpf_stats_enabled", "0\n"},
+	{KERNEL "kptr_restrict", "1\n"},
+	{"sys/kernel/debug/sched/fair_server/cpu0/runtime", "50000000\n"},
+	{"sys/kernel/debug/sched/fair_server/cpu3/runtime", "0\n"},
+	{"sys/kernel/debug/sched/features", "PLACE_LAG NO_HRTICK NO_HRTICK_DL\n"},
+	{"sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"},
+	{"sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet acpi_pm \n"},
+	{"proc/stat", "cpu  1 2 3 4 5 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 80 9 10\ncpu3 1 2 3 4 5 6 7 0 9 10\n"},
+	{"proc/loadavg", "1.02 0.9 0.8 1/200 4242\n"},
+	{"proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc constant_tsc nonstop_tsc tsc_adjust tsc_reliable\n\n"},
+	{CPU "cpu3/topology/thread_siblings_list", "3\n"},
+	{CPU "cpu3/topology/physical_package_id", "0\n"},
+	{CPU "cpu3/cache/index3/shared_cpu_list", "0-3\n"},
+	{"sys/devices/system/node/node0/cpulist", "0-3\n"},
+	{CPU "cpu3/cpufreq/scaling_driver", "intel_pstate\n"},
+	{CPU "intel_pstate/status", "active\n"},
+	{CPU "cpu3/cpufreq/scaling_governor", "powersave\n"}, /* there the hardware chooses */
+	{CPU "cpu3/cpufreq/scaling_min_freq", "3000000\n"},
+	{CPU "cpu3/cpufreq/scaling_max_freq", "3000000\n"},
+	{CPU "cpu3/cpufreq/energy_performance_preference", "performance\n"},
+	{CPU "cpu3/cpuidle/state0/name", "POLL\n"},
+	{CPU "cpu3/cpuidle/state0/latency", "0\n"},
+	{CPU "cpu3/cpuidle/state1/name", "C6\n"},
+	{CPU "cpu3/cpuidle/state1/latency", "133\n"},
+	{CPU "cpu3/cpuidle/state1/disable", "1\n"},
+	{CPU "cpu0/microcode/version", "0x2b0005c0\n"},
+	{CPU "cpu3/microcode/version", "0x2b0005c0\n"},
+	{CPU "cpu3/thermal_throttle/core_throttle_count", "0\n"},
+	{CPU "vulnerabilities/meltdown", "Not affected\n"},
+	{"sys/devices/system/machinecheck/machinecheck0/check_interval", "300\n"},
+	{"sys/module/block/parameters/events_dfl_poll_msecs", "0\n"},
+	{"sys/devices/system/edac/mc/mc0/ce_count", "0\n"},
+	{"sys/module/edac_core/parameters/edac_mc_poll_msec", "60000\n"},
+	{"sys/kernel/iommu_groups/1/type", "identity\n"},
+	{"sys/kernel/tracing/current_tracer", "nop\n"},
+	{"sys/kernel/tracing/set_event", "\n"},
+	{"sys/kernel/security/lockdown", "[none] integrity confidentiality\n"},
+	{TASKS, GOOD_TASKS},
+};
+
+static void put(struct facts *f, const char *name, const char *text)
+{
+	assert_int_equal(text ? facts_add(f, name, 0, text, strlen(text)) : facts_add(f, name, -ENOENT, NULL, 0), 0);
+}
+
+static void good(struct facts *f)
+{
+	for (size_t i = 0; i < COUNT(good_world); i++)
+		put(f, good_world[i].name, good_world[i].text);
+}
+
+static struct findings check(const struct facts *f, unsigned cpu)
+{
+	struct audit_options o = {0};
+	struct findings out = {0};
+
+	cpus_add(&o.targets, cpu);
+	assert_int_equal(audit(f, &o, &out), 0);
+	for (uint32_t i = 0; i < out.count; i++)
+		assert_non_null(out.row[i].title);
+	return out;
+}
+
+/* The row of highest level with this id. */
+static const struct finding *find(const struct findings *f, const char *id)
+{
+	const struct finding *best = NULL;
+
+	for (uint32_t i = 0; i < f->count; i++)
+		if (!strcmp(f->row[i].id, id) && (!best || f->row[i].level > best->level))
+			best = &f->row[i];
+	return best;
+}
+
+static void test_quiet(void **state)
+{
+	struct facts f = {0};
+	struct findings out;
+
+	(void)state;
+	good(&f);
+	out = check(&f, 3);
+	for (uint32_t i = 0; i < out.count; i++)
+		if (out.row[i].level >= FINDING_WARN || !out.row[i].known)
+			fail_msg("%s: %s", out.row[i].id, out.row[i].title);
+	assert_int_equal(findings_count(&out, FINDING_FAIL), 0);
+	findings_free(&out);
+	facts_free(&f);
+}
+
+struct step {
+	const char *id;
+	struct named change[3]; /* text NULL: the file is not there */
+	enum finding_level level;
+	const char *title, *fix, *undo; /* parts of them; NULL: any */
+};
+
+static const struct step steps[] = {
+	/* isolation, and its traps */
+	{"isolated",
+	 {{CPU "isolated", "\n"}, {"proc/cmdline", "isolcpus=managed_irq,3 nohz_full=3\n"}},
+	 FINDING_FAIL,
+	 "isolcpus=managed_irq,3 has flags but no 'domain'",
+	 "isolcpus=managed_irq,domain,3",
+	 NULL},
+	{"isolated",
+	 {{CPU "isolated", "\n"}, {"proc/cmdline", "nohz_full=3\n"}},
+	 FINDING_FAIL,
+	 "nohz_full without isolcpus",
+	 "isolcpus=managed_irq,domain,3",
+	 NULL},
+	{"isolated",
+	 {{CPU "isolated", "1\n"}, {CPU "nohz_full", "1\n"}},
+	 FINDING_FAIL,
+	 "cpu 3 is not isolated",
+	 NULL,
+	 NULL},
+	{"isolated",
+	 {{CPU "isolated", "\n"}, {"sys/fs/cgroup/cpuset.cpus.isolated", "2-3\n"}},
+	 FINDING_OK,
+	 "isolated",
+	 NULL,
+	 NULL},
+	{"cpuset_isolated", {{"sys/fs/cgroup/cpuset.cpus.isolated", "2-3\n"}}, FINDING_INFO, "cpuset", NULL, NULL},
+	{"cpuset_partition",
+	 {{"sys/fs/cgroup/rt.slice/cpuset.cpus.partition",
+	   "isolated invalid (Cpu list in cpuset.cpus not exclusive)\n"}},
+	 FINDING_FAIL,
+	 "/sys/fs/cgroup/rt.slice is not in force",
+	 "exclusive",
+	 NULL},
+	{"cpuset_partition", {{"sys/fs/cgroup/a/b/cpuset.cpus.partition", "isolated\n"}}, FINDING_OK, NULL, NULL, NULL},
+	{"nohz_full", {{CPU "nohz_full", "(null)\n"}}, FINDING_FAIL, "250 times a second", "nohz_full=3", NULL},
+	{"nohz_full",
+	 {{CPU "nohz_full", NULL}, {"run/kconfig", "CONFIG_HZ=1000\n# CONFIG_NO_HZ_FULL is not set\n"}},
+	 FINDING_FAIL,
+	 "1000 times a second",
+	 "CONFIG_NO_HZ_FULL=y",
+	 NULL},
+	{"lists_equal", {{CPU "nohz_full", "2-3\n"}}, FINDING_WARN, "cpu 2 is in only one", NULL, NULL},
+	{"boot_cpu", {{CPU "online", "3\n"}}, FINDING_WARN, "boot CPU", NULL, NULL},
+	{"dmesg",
+	 {{"run/dmesg", "[    0.0] Housekeeping: nohz_full= must match isolcpus=\n"}},
+	 FINDING_FAIL,
+	 "nohz_full= must match isolcpus=",
+	 NULL,
+	 NULL},
+	{"kconfig",
+	 {{"run/kconfig", "CONFIG_HZ=250\nCONFIG_CPU_ISOLATION=y\n# CONFIG_RCU_NOCB_CPU is not set\n"}},
+	 FINDING_WARN,
+	 "RCU_NOCB_CPU",
+	 NULL,
+	 NULL},
+	{"rcu_nocb",
+	 {{CPU "nohz_full", "\n"},
+	  {"proc/cmdline", "quiet rcu_nocbs=2\n"},
+	  {TASKS, "2 2 S " KTHREAD " 1 0 0 0-2 kthreadd\n"}},
+	 FINDING_WARN,
+	 "cpu 3",
+	 "rcu_nocbs=3",
+	 NULL},
+	{"rcu_nocb",
+	 {{CPU "nohz_full", "\n"}, {"proc/cmdline", "rcu_nocbs=all\n"}, {TASKS, "\n"}},
+	 FINDING_OK,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"rcu_threads",
+	 {{TASKS, "17 17 S " KTHREAD " 1 0 0 0-3 rcu_preempt\n18 18 S " BOUND " 3 0 0 3 rcuc/3\n"}},
+	 FINDING_WARN,
+	 "1 RCU thread may run on cpu 3: rcu_preempt",
+	 "for t in 17; do taskset -pc 0-2 $t; done",
+	 "taskset -pc 0-3 17"},
+	{"rcu_expedited",
+	 {{"sys/kernel/rcu_expedited", "1\n"}},
+	 FINDING_WARN,
+	 "expedited",
+	 "echo 0 > /sys/kernel/rcu_expedited",
+	 "echo 1 > "},
+	{"rcu_expedited",
+	 {{"sys/kernel/rcu_normal", "0\n"}},
+	 FINDING_INFO,
+	 "expedited",
+	 "echo 1 > /sys/kernel/rcu_normal",
+	 NULL},
+	{"cpu_quota", {{"sys/fs/cgroup/a/cpu.max", "50000 100000\n"}}, FINDING_INFO, "quotas", NULL, NULL},
+	{"cpu_quota",
+	 {{"sys/fs/cgroup/it's/cpu.max", "50000 100000\n"}, {"sys/fs/cgroup/it's/cgroup.procs", "7\n812\n"}},
+	 FINDING_FAIL,
+	 "workload [812] on cpu 3 is under a CPU quota",
+	 "echo max > '/sys/fs/cgroup/it'\\''s/cpu.max'",
+	 "echo '50000 100000' > "},
+	/* interrupts */
+	{"irq",
+	 {{"proc/irq/36/smp_affinity_list", "0-3\n"},
+	  {"proc/irq/36/effective_affinity_list", "3\n"},
+	  {"sys/kernel/irq/36/per_cpu_count", "0,0,0,77\n"}},
+	 FINDING_WARN,
+	 "IRQ 36 (virtio1-req.0) is delivered to cpu 3",
+	 "echo 0-2 > /proc/irq/36/smp_affinity_list",
+	 "echo 0-3 > /proc/irq/36/smp_affinity_list"},
+	{"irq", {{"proc/irq/36/effective_affinity_list", "3\n"}}, FINDING_INFO, "were not since boot: 36", NULL, NULL},
+	{"irq",
+	 {{"proc/irq/36/smp_affinity_list", "0-3\n"}},
+	 FINDING_INFO,
+	 "may be moved to cpu 3: 36",
+	 "for i in 36;",
+	 "echo 0-3 > /proc/irq/36/smp_affinity_list"},
+	{"irq",
+	 {{"proc/irq/36/effective_affinity_list", "3\n"},
+	  {"sys/kernel/irq/36/per_cpu_count", "0,0,0,77\n"},
+	  {"sys/kernel/debug/irq/irqs/36", "IRQD_AFFINITY_MANAGED\n"}},
+	 FINDING_WARN,
+	 "IRQ 36",
+	 "isolcpus=managed_irq,domain,3",
+	 NULL},
+	{"irq_managed",
+	 {{"proc/irq/36/smp_affinity_list", "3\n"}, {"sys/kernel/debug/irq/irqs/36", "IRQD_AFFINITY_MANAGED\n"}},
+	 FINDING_WARN,
+	 "managed_irq cannot move it",
+	 NULL,
+	 NULL},
+	{"irq_default",
+	 {{"proc/irq/default_smp_affinity", "f\n"}},
+	 FINDING_WARN,
+	 "new IRQs",
+	 "echo 7 > /proc/irq/default_smp_affinity",
+	 "echo f > "},
+	{"irqbalance",
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"}, {"run/irqbalance", "IRQBALANCE_BANNED_CPULIST=1-2\n"}},
+	 FINDING_WARN,
+	 "replaces irqbalance's own ban of isolated CPUs and leaves out cpu 3",
+	 "IRQBALANCE_BANNED_CPULIST=3",
+	 NULL},
+	{"irqbalance",
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"},
+	  {"etc/default/irqbalance", "#x\nIRQBALANCE_BANNED_CPUS=\"6\"\n"}},
+	 FINDING_WARN,
+	 "leaves out cpu 3",
+	 NULL,
+	 NULL},
+	{"irqbalance", {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"}}, FINDING_OK, "keeps off", NULL, NULL},
+	{"irqbalance",
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"}, {"run/irqbalance", "IRQBALANCE_BANNED_CPUS=00000008\n"}},
+	 FINDING_OK,
+	 "keeps off",
+	 NULL,
+	 NULL},
+	{"irqbalance",
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"}, {CPU "isolated", "\n"}, {CPU "nohz_full", "\n"}},
+	 FINDING_WARN,
+	 "may move IRQs to cpu 3",
+	 NULL,
+	 NULL},
+	{"rps",
+	 {{"sys/class/net/e th/queues/rx-0/rps_cpus", "0000000c\n"}},
+	 FINDING_WARN,
+	 "cpu 3: e th",
+	 "echo 4 > '/sys/class/net/e th/queues/rx-0/rps_cpus'",
+	 "echo 0000000c > "},
+	{"xps", {{"sys/class/net/eth0/queues/tx-0/xps_cpus", "8\n"}}, FINDING_INFO, "cpu 3: eth0", NULL, NULL},
+	{"rps_default",
+	 {{"proc/sys/net/core/rps_default_mask", "f\n"}},
+	 FINDING_WARN,
+	 "new network queues",
+	 "sysctl -w net.core.rps_default_mask=7",
+	 "=f"},
+	{"napi_threads",
+	 {{TASKS, "9 9 S " KTHREAD " 0 0 0 0-3 napi/eth0-12\n"}},
+	 FINDING_WARN,
+	 "napi/eth0-12",
+	 NULL,
+	 NULL},
+	{"block_affinity", {{"sys/block/sda/queue/rq_affinity", "2\n"}}, FINDING_INFO, "sda", NULL, NULL},
+	/* threads and work */
+	{"tasks",
+	 {{TASKS, GOOD_TASKS "99 99 S 400000 1 0 0 0-3 cron\n"}},
+	 FINDING_WARN,
+	 "1 user thread may run on cpu 3: cron",
+	 "AllowedCPUs=0-2",
+	 "AllowedCPUs="},
+	{"tasks",
+	 {{TASKS, GOOD_TASKS "99 99 R 400000 3 0 0 0-3 cc1\n"}},
+	 FINDING_FAIL,
+	 "running on cpu 3 now",
+	 NULL,
+	 NULL},
+	{"kthreads",
+	 {{TASKS, "40 40 S " KTHREAD " 1 0 0 0-3 kswapd0\n"}},
+	 FINDING_WARN,
+	 "kswapd0",
+	 "taskset -pc 0-2 $t",
+	 NULL},
+	{"kthreads", {{TASKS, "40 40 S " BOUND " 3 0 0 3 ksoftirqd/3\n"}}, FINDING_OK, NULL, NULL, NULL},
+	{"realtime", {{TASKS, "40 40 S 400000 1 1 80 0-3 jackd\n"}}, FINDING_WARN, "jackd [40] prio 80", NULL, NULL},
+	{"unbound_work",
+	 {{WQ "cpumask", "f\n"}},
+	 FINDING_WARN,
+	 "unbound",
+	 "echo 7 > /sys/devices/virtual/workqueue/cpumask",
+	 "echo f > "},
+	{"workqueues", {{WQ "writeback/cpumask", "f\n"}}, FINDING_WARN, "writeback", "echo 7 > ", "echo f > "},
+	{"power_efficient",
+	 {{"sys/module/workqueue/parameters/power_efficient", "N\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 "workqueue.power_efficient=1",
+	 NULL},
+	{"agents", {{TASKS, "7 7 S 400000 0 0 0 0-2 turbostat\n"}}, FINDING_WARN, "turbostat [7] runs", NULL, NULL},
+	{"systemd", {{TASKS, "1 1 S 400000 0 0 0 0-3 systemd\n"}}, FINDING_INFO, NULL, "CPUAffinity=0-2", NULL},
+	{"systemd",
+	 {{TASKS, "1 1 S 400000 0 0 0 0-3 systemd\n"}, {"etc/systemd/system.conf", "[Manager]\nCPUAffinity=0-2\n"}},
+	 FINDING_OK,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"guests", {{TASKS, "5 4 S 400000 0 0 0 0-3 CPU 1/KVM\n"}}, FINDING_INFO, "CPU 1/KVM", NULL, NULL},
+	{"tuned", {{"etc/tuned/active_profile", "balanced\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	/* memory */
+	{"vmstat",
+	 {{VM "stat_interval", "1\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 "sysctl -w vm.stat_interval=120",
+	 "sysctl -w vm.stat_interval=1"},
+	{"thp",
+	 {{MM "transparent_hugepage/enabled", "[always] madvise never\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 "echo never > /sys/kernel/mm/transparent_hugepage/enabled",
+	 "echo always > "},
+	{"thp_defrag",
+	 {{MM "transparent_hugepage/defrag", "[always] madvise never\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"khugepaged",
+	 {{MM "transparent_hugepage/khugepaged/scan_sleep_millisecs", "100\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"ksm", {{MM "ksm/run", "1\n"}}, FINDING_WARN, NULL, "echo 2 > ", "echo 1 > "},
+	{"numa_balancing",
+	 {{KERNEL "numa_balancing", "1\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 "sysctl -w kernel.numa_balancing=0",
+	 "=1"},
+	{"swap",
+	 {{"proc/swaps", "Filename Type\n/dev/sda2 partition 1 0 -2\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 "swapoff -a",
+	 "swapon -a"},
+	{"zswap", {{"sys/module/zswap/parameters/enabled", "Y\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"compaction", {{VM "compaction_proactiveness", "20\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"compact_locked", {{VM "compact_unevictable_allowed", "1\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"writeback", {{VM "dirty_writeback_centisecs", "100\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"kfence",
+	 {{"run/kconfig", "CONFIG_HZ=250\nCONFIG_KFENCE_STATIC_KEYS=y\n"}},
+	 FINDING_WARN,
+	 "every 100 ms",
+	 "echo 0 > /sys/module/kfence/parameters/sample_interval",
+	 "echo 100 > "},
+	/* the system */
+	{"softlockup",
+	 {{KERNEL "watchdog_cpumask", "0-3\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 "sysctl -w kernel.watchdog_cpumask=0-2",
+	 "=0-3"},
+	{"softlockup",
+	 {{KERNEL "watchdog_cpumask", "0-3\n"}, {KERNEL "soft_watchdog", "0\n"}},
+	 FINDING_OK,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"nmi_watchdog", {{KERNEL "nmi_watchdog", "1\n"}}, FINDING_WARN, NULL, "sysctl -w kernel.nmi_watchdog=0", NULL},
+	{"backtraces", {{KERNEL "hung_task_all_cpu_backtrace", "1\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	/* the workload of the good world is FIFO */
+	{"rt_throttle",
+	 {{KERNEL "sched_rt_runtime_us", "950000\n"}},
+	 FINDING_WARN,
+	 "50 ms in every 1000 ms",
+	 "sysctl -w kernel.sched_rt_runtime_us=-1",
+	 "=950000"},
+	{"rt_throttle",
+	 {{KERNEL "sched_rt_runtime_us", "950000\n"}, {TASKS, "812 812 R 400000 3 0 0 3 workload\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"fair_server",
+	 {{"sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n"}},
+	 FINDING_WARN,
+	 "fair server takes",
+	 "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime",
+	 "echo 50000000 > "},
+	{"timer_migration",
+	 {{KERNEL "timer_migration", "0\n"}},
+	 FINDING_INFO,
+	 "though it is nohz_full",
+	 "sysctl -w kernel.timer_migration=1",
+	 NULL},
+	{"sched_features",
+	 {{"sys/kernel/debug/sched/features", "HRTICK NO_HRTICK_DL\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"psi", {{"proc/pressure/cpu", "some avg10=0.00\n"}}, FINDING_INFO, NULL, "psi=0", NULL},
+	{"clocksource",
+	 {{"sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n"}},
+	 FINDING_FAIL,
+	 "the clock is hpet",
+	 NULL,
+	 NULL},
+	{"clocksource",
+	 {{"sys/devices/system/clocksource/clocksource0/current_clocksource", "kvm-clock\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"split_lock",
+	 {{"run/dmesg", "x86/split lock detection: #AC: a.out/9 took a split_lock trap at address: 0x1\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"media_polling",
+	 {{"sys/module/block/parameters/events_dfl_poll_msecs", "2000\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"tracing",
+	 {{"sys/kernel/tracing/instances/mine/current_tracer", "osnoise\n"}},
+	 FINDING_WARN,
+	 "mine",
+	 NULL,
+	 NULL},
+	{"bpf_stats", {{KERNEL "bpf_stats_enabled", "1\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"livepatch", {{"sys/kernel/livepatch/fix/transition", "1\n"}}, FINDING_WARN, NULL, NULL, NULL},
+	{"resctrl", {{"proc/mounts", "resctrl /sys/fs/resctrl resctrl rw 0 0\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"iommu", {{"sys/kernel/iommu_groups/1/type", "DMA-FQ\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"load", {{"proc/loadavg", "17.5 1 1 1/1 1\n"}}, FINDING_WARN, NULL, NULL, NULL},
+	{"lockdown",
+	 {{"sys/kernel/security/lockdown", "none integrity [confidentiality]\n"}},
+	 FINDING_FAIL,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"kptr_restrict", {{KERNEL "kptr_restrict", "2\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	/* hardware */
+	{"tsc", {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc\n"}}, FINDING_FAIL, NULL, NULL, NULL},
+	{"clock_watchdog",
+	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc nonstop_tsc\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 "tsc=nowatchdog",
+	 NULL},
+	{"clock_watchdog",
+	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc nonstop_tsc\n"}, {"proc/cmdline", "tsc=nowatchdog\n"}},
+	 FINDING_OK,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"tsc_sync",
+	 {{"proc/cpuinfo", "x\nflags\t: constant_tsc nonstop_tsc tsc_adjust\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"smt",
+	 {{CPU "cpu3/topology/thread_siblings_list", "1,3\n"}},
+	 FINDING_WARN,
+	 "cpu 1 does other work",
+	 "echo 0 > /sys/devices/system/cpu/cpu1/online",
+	 "echo 1 > /sys/devices/system/cpu/cpu1/online"},
+	{"governor",
+	 {{CPU "cpu3/cpufreq/scaling_governor", "schedutil\n"}},
+	 FINDING_WARN,
+	 "schedutil",
+	 "echo performance > /sys/devices/system/cpu/cpu3/cpufreq/scaling_governor",
+	 "echo schedutil > "},
+	{"frequency", {{CPU "cpu3/cpufreq/scaling_min_freq", "800000\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"idle_states",
+	 {{CPU "cpu3/cpuidle/state1/disable", "0\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 "echo 1 > /sys/devices/system/cpu/cpu3/cpuidle/state1/disable",
+	 "echo 0 > "},
+	{"energy_preference",
+	 {{CPU "cpu3/cpufreq/energy_performance_preference", "balance_power\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"microcode", {{CPU "cpu0/microcode/version", "0x1\n"}}, FINDING_WARN, NULL, NULL, NULL},
+	{"mce",
+	 {{"sys/devices/system/machinecheck/machinecheck0/check_interval", "10\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"edac", {{"sys/devices/system/edac/mc/mc0/ce_count", "17\n"}}, FINDING_WARN, "17 corrected", NULL, NULL},
+	{"edac", {{"sys/module/edac_core/parameters/edac_mc_poll_msec", "1000\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"thermal", {{CPU "cpu3/thermal_throttle/core_throttle_count", "4\n"}}, FINDING_WARN, NULL, NULL, NULL},
+	{"hypervisor",
+	 {{"proc/cpuinfo", "x\nflags\t: constant_tsc nonstop_tsc hypervisor\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"steal", {{"proc/stat", "cpu 0\ncpu3 1 2 3 4 5 6 7 250 0 0\n"}}, FINDING_WARN, NULL, NULL, NULL},
+};
+
+static void test_steps(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(steps); i++) {
+		const struct step *s = &steps[i];
+		const struct finding *x;
+		struct facts f = {0};
+		struct findings out;
+
+		good(&f);
+		for (size_t k = 0; k < COUNT(s->change) && s->change[k].name; k++)
+			put(&f, s->change[k].name, s->change[k].text);
+		out = check(&f, 3);
+		x = find(&out, s->id);
+		if (!x)
+			fail_msg("step %zu: no finding %s", i, s->id);
+		if (x->level != s->level || !x->known)
+			fail_msg("step %zu: %s is %s: %s (%s)", i, s->id, finding_level_name(x->level), x->title,
+				 x->value ? x->value : "");
+		if (s->title && !strstr(x->title, s->title))
+			fail_msg("step %zu: %s says \"%s\", not \"%s\"", i, s->id, x->title, s->title);
+		if (s->fix && (!x->fix || !strstr(x->fix, s->fix)))
+			fail_msg("step %zu: %s: fix \"%s\", not \"%s\"", i, s->id, x->fix ? x->fix : "", s->fix);
+		if (s->undo && (!x->undo || !strstr(x->undo, s->undo)))
+			fail_msg("step %zu: %s: undo \"%s\", not \"%s\"", i, s->id, x->undo ? x->undo : "", s->undo);
+		findings_free(&out);
+		facts_free(&f);
+	}
+}
+
+/* Each check of the good world has its bad step, or says nothing that could be bad. */
+static void test_all_have_steps(void **state)
+{
+	static const char *const neutral[] = {"softirqs", "wq_isolated", "hugepages",
+					      "pm_qos",   "mitigations", "locality"};
+	struct facts f = {0};
+	struct findings out;
+
+	(void)state;
+	good(&f);
+	out = check(&f, 3);
+	for (uint32_t i = 0; i < out.count; i++) {
+		bool has = false;
+
+		for (size_t k = 0; k < COUNT(steps); k++)
+			has |= !strcmp(steps[k].id, out.row[i].id) && steps[k].level > FINDING_OK;
+		for (size_t k = 0; k < COUNT(neutral); k++)
+			has |= !strcmp(neutral[k], out.row[i].id);
+		if (!has)
+			fail_msg("no step off the way for %s", out.row[i].id);
+	}
+	findings_free(&out);
+	facts_free(&f);
+}
+
+/* Nothing was read, or nothing may be: nothing is guessed. */
+static void test_unknown(void **state)
+{
+	static const int errors[] = {-EACCES, -EIO, -EISDIR, FACT_NOT_TAKEN};
+	struct facts f = {0};
+	struct findings out;
+
+	(void)state;
+	for (size_t e = 0; e < COUNT(errors); e++) {
+		for (size_t i = 0; i < COUNT(good_world); i++)
+			assert_int_equal(facts_add(&f, good_world[i].name, errors[e], NULL, 0), 0);
+		out = check(&f, 3);
+		for (uint32_t i = 0; i < out.count; i++) {
+			if (out.row[i].level > FINDING_INFO)
+				fail_msg("%s is %s: %s", out.row[i].id, finding_level_name(out.row[i].level),
+					 out.row[i].title);
+		}
+		assert_false(find(&out, "isolated")->known);
+		assert_false(find(&out, "nohz_full")->known);
+		assert_false(find(&out, "tasks")->known);
+		assert_false(find(&out, "thp")->known);
+		findings_free(&out);
+	}
+	facts_free(&f);
+	out = check(&f, 3);
+	assert_int_equal(findings_count(&out, FINDING_WARN), 0);
+	findings_free(&out);
+}
+
+/* Texts that are no lists, no numbers, too long, or would like to be commands. */
+static void test_hostile(void **state)
+{
+	static const char binary[] = "\xff\x00\x1b[2J;rm -rf /\n$(reboot)`reboot`";
+	char *big = malloc(FACT_MAX);
+	struct findings out;
+
+	(void)state;
+	memset(big, '9', FACT_MAX);
+	for (int what = 0; what < 4; what++) {
+		struct facts f = {0};
+
+		for (size_t i = 0; i < COUNT(good_world); i++) {
+			const char *text = what == 0 ? "" : what == 1 ? binary : what == 2 ? big : "\n\n\n,,,:::---";
+			size_t len = what == 0   ? 0
+				     : what == 1 ? sizeof(binary) - 1
+				     : what == 2 ? FACT_MAX
+						 : strlen(text);
+
+			assert_int_equal(facts_add(&f, good_world[i].name, 0, text, len), 0);
+		}
+		put(&f, CPU "online", "0-3\n");
+		put(&f, "proc/irq/5;reboot/smp_affinity_list", "3\n");
+		put(&f, "sys/class/net/$(reboot)\n/queues/rx-0/rps_cpus", "8\n");
+		put(&f, "sys/class/net/`x`/queues/rx-0/rps_cpus", "8\n");
+		put(&f, WQ "a'b/cpumask", "8\n");
+		put(&f, "sys/kernel/debug/sched/fair_server/cpu3;reboot/runtime", "1\n");
+		out = check(&f, 3);
+		for (uint32_t i = 0; i < out.count; i++) {
+			const struct finding *x = &out.row[i];
+
+			if (x->fix_kind != FIX_COMMAND || !x->fix)
+				continue;
+			/* Outside of quotes there is no command of the machine's. */
+			assert_null(strchr(x->fix, '\n'));
+			assert_null(strstr(x->fix, "$("));
+			assert_null(strchr(x->fix, '\033'));
+			if (strchr(x->fix, '`'))
+				assert_non_null(strstr(x->fix, "'/sys/class/net/`x`/"));
+			assert_null(strstr(x->fix, "reboot"));
+		}
+		assert_non_null(
+			strstr(find(&out, "workqueues")->fix, "'/sys/devices/virtual/workqueue/a'\\''b/cpumask'"));
+		findings_free(&out);
+		facts_free(&f);
+	}
+	free(big);
+}
+
+static void test_targets(void **state)
+{
+	struct facts f = {0};
+	struct cpus set;
+	char list[64];
+
+	(void)state;
+	audit_default_targets(&f, &set);
+	assert_true(cpus_empty(&set));
+	put(&f, CPU "online", "1-3\n");
+	audit_default_targets(&f, &set);
+	assert_string_equal(cpus_format(&set, list, sizeof(list)), "2-3");
+	put(&f, CPU "isolated", "3-7\n");
+	audit_default_targets(&f, &set);
+	assert_string_equal(cpus_format(&set, list, sizeof(list)), "3");
+	facts_free(&f);
+}
+
+/* 128 CPUs, of which the odd ones of the upper half are quiet: lists and masks as long as they get. */
+static void test_many(void **state)
+{
+	struct audit_options o = {0};
+	struct findings out = {0};
+	struct facts f = {0};
+
+	(void)state;
+	put(&f, CPU "online", "0-127\n");
+	put(&f, WQ "cpumask", "ffffffff,ffffffff,ffffffff,ffffffff\n");
+	for (unsigned cpu = 65; cpu < 128; cpu += 2)
+		cpus_add(&o.targets, cpu);
+	assert_int_equal(audit(&f, &o, &out), 0);
+	assert_string_equal(find(&out, "unbound_work")->fix,
+			    "echo 55555555,55555555,ffffffff,ffffffff > /sys/devices/virtual/workqueue/cpumask");
+	assert_int_equal(cpus_count(&find(&out, "unbound_work")->cpus), 32);
+	findings_free(&out);
+	facts_free(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_quiet),   cmocka_unit_test(test_steps),   cmocka_unit_test(test_all_have_steps),
+		cmocka_unit_test(test_unknown), cmocka_unit_test(test_hostile), cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
