@@ -5,7 +5,7 @@
  *
  * The weight is ns, so that width is time: all lines of a CPU make what it lost. A source's time is divided among those who asked by how
  * often each did, as the time of single requests is not kept; what nobody is known to have asked for ends with the source. The
- * asker's kernel stack is that of its first request. Of several hosts each line begins with its host. Names are escaped, a
+ * asker's kernel stack is that of its first request, without the probe's own frames. Of several hosts each line begins with its host. Names are escaped, a
  * semicolon as \x3b.
  */
 #include <errno.h>
@@ -72,9 +72,21 @@ static void put_source(struct stack *s, const char *host, unsigned cpu, const st
 		put_name(s, source->function);
 }
 
+/* What the probe itself put on the stack. */
+static bool is_probe(const char *frame)
+{
+	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_"};
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (!strncmp(frame, own[i], strlen(own[i])))
+			return true;
+	return false;
+}
+
 static void put_asker(struct stack *s, const struct origin *o)
 {
 	char comm[128], text[192];
+	int innermost = 0;
 
 	if (o->tid)
 		snprintf(text, sizeof(text), "by %s [%u] on cpu %u",
@@ -82,7 +94,9 @@ static void put_asker(struct stack *s, const struct origin *o)
 	else
 		snprintf(text, sizeof(text), "by an interrupt on cpu %u", o->cpu);
 	put(s, text);
-	for (int i = o->nframes; i-- > 0;)
+	while (innermost < o->nframes && is_probe(o->frame[innermost]))
+		innermost++;
+	for (int i = o->nframes; i-- > innermost;)
 		put_name(s, o->frame[i]);
 	if (!o->nframes && o->function)
 		put_name(s, o->function);

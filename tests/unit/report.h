@@ -57,10 +57,12 @@ static const char *report_symbol(void *ctx, uint64_t address)
 /* Stack n of the plain view: the asker below the system call. */
 static int report_stack(void *ctx, int32_t id, const char **frame)
 {
-	frame[0] = report_symbol(ctx, id);
-	frame[1] = "do_syscall_64";
-	frame[2] = "entry_SYSCALL_64_after_hwframe";
-	return id < 0 ? 0 : 3;
+	frame[0] = "bpf_prog_1_sched_waking [bpf]";
+	frame[1] = "bpf_trace_run1";
+	frame[2] = report_symbol(ctx, id);
+	frame[3] = "do_syscall_64";
+	frame[4] = "entry_SYSCALL_64_after_hwframe";
+	return id < 0 ? 0 : 5;
 }
 
 static const struct names report_names = {.symbol = report_symbol, .stack = report_stack};
