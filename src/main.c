@@ -6,8 +6,9 @@
 #include "cmd/cmd.h"
 
 static const struct command commands[] = {
-	{&run_usage, cmd_run},     {&record_usage, cmd_record},   {&report_usage, cmd_report},
-	{&audit_usage, cmd_audit}, {&explain_usage, cmd_explain}, {&osnoise_usage, cmd_osnoise},
+	{&run_usage, cmd_run},         {&record_usage, cmd_record}, {&report_usage, cmd_report},
+	{&diff_usage, cmd_diff},       {&audit_usage, cmd_audit},   {&explain_usage, cmd_explain},
+	{&osnoise_usage, cmd_osnoise},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -27,6 +27,9 @@ int cmd_report(int argc, char **argv);
 extern const struct opt_command audit_usage;
 int cmd_audit(int argc, char **argv);
 
+extern const struct opt_command diff_usage;
+int cmd_diff(int argc, char **argv);
+
 extern const struct opt_command osnoise_usage;
 int cmd_osnoise(int argc, char **argv);
 

@@ -119,8 +119,8 @@ void output_ready(struct output *o, struct render_options *r)
 {
 	struct winsize size;
 
-	cut(o);
 	*r = (struct render_options){.width = 100, .stacks = o->stacks};
+	cut(o);
 	if (isatty(fileno(o->file))) {
 		const char *no_colour = getenv("NO_COLOR");
 
@@ -128,6 +128,14 @@ void output_ready(struct output *o, struct render_options *r)
 		if (!ioctl(fileno(o->file), TIOCGWINSZ, &size) && size.ws_col >= 40)
 			r->width = size.ws_col < 120 ? size.ws_col : 120;
 	}
+}
+
+int output_done(struct output *o, int err)
+{
+	if (err || fflush(o->file) || ferror(o->file))
+		return write_failed(o, errno);
+	o->made = false; /* whatever fails now, the report is there */
+	return 0;
 }
 
 int output_end(struct output *o, const struct view *const *views, uint32_t n)
@@ -140,10 +148,7 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 		return output_flush(o) ? 0 : write_failed(o, o->error);
 	}
 	output_ready(o, &r);
-	if (format_of(o)->write(views, n, &r, o->file) || fflush(o->file) || ferror(o->file))
-		return write_failed(o, errno);
-	o->made = false; /* whatever fails now, the report is there */
-	return 0;
+	return output_done(o, format_of(o)->write(views, n, &r, o->file));
 }
 
 int output_close(struct output *o, int code)

@@ -46,11 +46,13 @@ bool output_flush(struct output *o);
 /* Gives the view what a report says beside what was measured: causes, and what to do. */
 void output_explain(struct view *v);
 
-/* What the file held goes; colour and width for where the output goes. For what is no report. */
-void output_ready(struct output *o, struct render_options *r);
-
 /* The report, or of lines the end of them. 0, or -1 with the reason said. */
 int output_end(struct output *o, const struct view *const *views, uint32_t n);
+
+/* The two halves of output_end, for what is no report. What the file held goes, *r has the colour and width for where it goes; err is of
+ * what wrote it. */
+void output_ready(struct output *o, struct render_options *r);
+int output_done(struct output *o, int err);
 
 /* Closes it. Returns the exit code: `code`, or EXIT_ERROR when that fails; a file that was made for a run that failed goes. */
 int output_close(struct output *o, int code);

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALPHA         0.05
-#define NEGLIGIBLE    0.01
-#define LOW_LEAST_NS  10  /* shorter ones are in the first bin, too */
-#define FUNCTION_ENDS "." /* "tick_sched_do_timer.isra.0" of one compiler is another's without */
+#define ALPHA        0.05
+#define NEGLIGIBLE   0.01
+#define LOW_LEAST_NS 10 /* shorter ones are in the first bin, too */
 
 struct entry {
 	enum source_kind kind;
@@ -42,11 +41,19 @@ const char *diff_verdict_name(enum diff_verdict verdict)
 
 /* ---- one list of all sources ---- */
 
+/* Without what a compiler adds to a function that it made another of: "tick_sched_do_timer.isra.0" is another's tick_sched_do_timer. */
 static size_t function_len(const char *function)
 {
-	size_t n = strcspn(function, FUNCTION_ENDS);
+	static const char *const added[] = {".isra.", ".constprop.", ".part.", ".cold", ".llvm."};
+	size_t n = strlen(function);
 
-	return n ? n : strlen(function);
+	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
+		const char *at = strstr(function, added[i]);
+
+		if (at && at > function && (size_t)(at - function) < n)
+			n = at - function;
+	}
+	return n;
 }
 
 static int function_order(const char *a, const char *b)
@@ -298,12 +305,14 @@ static int compare_totals(struct diff *d)
 
 /* ---- sources ---- */
 
-static int by_change(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;
 
-	if (x->change_ns != y->change_ns)
-		return x->change_ns < y->change_ns ? 1 : -1;
+	if (x->changed != y->changed)
+		return x->changed ? -1 : 1;
+	if (x->rank_ns != y->rank_ns)
+		return x->rank_ns < y->rank_ns ? 1 : -1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	return strcmp(x->name, y->name) ? strcmp(x->name, y->name) : function_order(x->function, y->function);
@@ -334,7 +343,13 @@ static int fill_row(struct diff *d, struct diff_row *row, const struct entry **a
 	}
 	compare_cells(d, row->cell, sums, ALPHA / d->rows);
 	for (uint32_t k = 1; k < d->n; k++)
-		row->change_ns = larger(row->change_ns, fabs(row->cell[k].ns_per_s - row->cell[0].ns_per_s));
+		row->changed |= row->cell[k].verdict != DIFF_SAME;
+	for (uint32_t k = 0; k < d->n; k++) {
+		const struct diff_cell *c = &row->cell[k];
+		double change = fabs(c->ns_per_s - row->cell[0].ns_per_s);
+
+		row->rank_ns = larger(row->rank_ns, row->changed ? change : c->ns_per_s);
+	}
 	return 0;
 }
 
@@ -352,7 +367,7 @@ static int compare_rows(struct diff *d, const struct entry *entry, uint32_t n)
 		err = fill_row(d, &d->row[i], &at, end, &t);
 	hist_free(&t.net);
 	if (!err)
-		qsort(d->row, d->rows, sizeof(*d->row), by_change);
+		qsort(d->row, d->rows, sizeof(*d->row), by_rank);
 	return err;
 }
 

@@ -44,7 +44,8 @@ struct diff_row {
 	enum source_kind kind;
 	char name[DIFF_NAME]; /* any bytes: escape on output */
 	char *function;       /* owned; NULL: not known */
-	double change_ns;     /* per second, the largest of all files' */
+	bool changed;         /* not the same in some file */
+	double rank_ns;       /* per second, the largest of all files': the change, else the time */
 	struct diff_cell cell[DIFF_FILES];
 };
 
@@ -63,7 +64,7 @@ struct diff {
 	bool traced;              /* all were: else there are no sources */
 	uint64_t low_ns, high_ns; /* of the bins: the shortest and the longest of all */
 	struct diff_cell total[DIFF_FILES];
-	struct diff_row *row; /* owned; by falling change */
+	struct diff_row *row; /* owned; those that changed, by falling change; then the others, by falling time */
 	uint32_t rows;
 	struct diff_fact *fact; /* owned */
 	uint32_t facts;

@@ -319,6 +319,23 @@ if reader("hdrh"):
         steps = [0, .1, .2, .3, .4, .5, .55, .6, .65, .7, .75, .775, .8, .825, .85, .875, .8875]
         is_([row[1] for row in rows[:-1]][:len(steps)], steps[:max(0, len(rows) - 1)], f"hgrm, {name}: steps that halve")
         ok(not rows or rows[-1] == [durations[-1] / 1000, 1, len(durations)], f"hgrm, {name}: the last line is the longest", rows)
+# ---- a comparison, of a plain run and one with hostile names ----
+
+d = json.loads(text("diff.json"))
+theirs = {(p["kind"], said(p["name"]), p["function"] and said(p["function"])) for h in truth["hostile"]["hiccups"]
+          for p in h["pieces"] if p["kind"] == "thread"}
+ok(theirs <= {(s["kind"], s["name"], s["function"]) for s in d["sources"] if s["files"][1]["count"]},
+   "diff, json: all hostile threads read as they should", theirs)
+is_(sum(f["count"] for f in d["total"]["files"]), sum(len(truth[h]["hiccups"]) for h in ("web-07", "hostile")),
+    "diff, json: all hiccups are counted")
+if cmark:
+    page = Page(cmark.markdown_to_html_with_extensions(text("diff.markdown"), extensions=["table", "strikethrough",
+                                                                                          "autolink", "tasklist"]))
+    ok(page.tags <= HARMLESS | {"pre"}, "diff, markdown: no name has become markup", page.tags - HARMLESS)
+    ok(all(len(row) == len(t[0]) for t in page.tables for row in t), "diff, markdown: no name has split a cell", page.tables)
+    shown = {blanks(row[-1]) for t in page.tables if t[0][-1] == "who" for row in t[1:] if row[-2] == "thread"}
+    known = {blanks(n + (" > " + f if f is not None else "")) for _, n, f in theirs} | {"kworker/*:* > vmstat_update"}
+    ok(len(shown) > 5 and shown <= known, "diff, markdown: threads read as they should", shown - known)
 
 # ---- a live run ----
 

@@ -1,9 +1,11 @@
 /* report_files DIR: the views of report.h in every format, for real readers of them, and what is true of them.
  *
- * DIR/one.FORMAT, two.FORMAT (two hosts), hostile.FORMAT, quiet.FORMAT (no hiccups), truth.json; strings there are hex. */
+ * DIR/one.FORMAT, two.FORMAT (two hosts), hostile.FORMAT, quiet.FORMAT (no hiccups), truth.json; strings there are hex.
+ * DIR/diff.FORMAT: web-07 against hostile. */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "render/diff.h"
 #include "render/render.h"
 #include "report.h"
 
@@ -99,6 +101,24 @@ static void write_truth(FILE *out, const struct report *r)
 	fputs("]}", out);
 }
 
+static int write_diff(const char *dir, const struct report *a, const struct report *b)
+{
+	static const char *const names[] = {"a|`b`<i>\n.rec", "b.rec"}, *const suffix[] = {"text", "markdown", "json"};
+	const struct render_options options = {.width = 100};
+	const struct view *views[] = {&a->view, &b->view};
+	struct diff d;
+	int err = diff_make(&d, views, 2);
+
+	for (unsigned i = 0; i < 3 && !err; i++) {
+		FILE *out = create(dir, "diff", suffix[i]);
+
+		err = render_diff(&d, names, (enum diff_format)i, &options, out);
+		err |= fclose(out);
+	}
+	diff_free(&d);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	static struct report a, b, hostile, quiet;
@@ -132,6 +152,10 @@ int main(int argc, char **argv)
 				return 1;
 			}
 		}
+	if (write_diff(argv[1], &a, &hostile)) {
+		fprintf(stderr, "diff could not be written\n");
+		return 1;
+	}
 	for (size_t i = 0; i < REPORTS; i++)
 		report_free(all[i]);
 	return 0;

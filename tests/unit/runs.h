@@ -60,8 +60,8 @@ static void run_add(struct view *v, uint32_t index, double at_s, enum source_kin
 }
 
 /* Events of mean_ns that come by chance, per_s a second, in bursts of `burst` 100 us apart. */
-static void run_noise(struct view *v, uint32_t index, double per_s, unsigned burst, enum source_kind kind, uint32_t id,
-		      const char *name, const char *function, double mean_ns)
+static inline void run_noise(struct view *v, uint32_t index, double per_s, unsigned burst, enum source_kind kind,
+			     uint32_t id, const char *name, const char *function, double mean_ns)
 {
 	double seconds = v->cpu[index].observed_ns / 1e9, rate = per_s / burst;
 

@@ -116,11 +116,13 @@ static void test_paired(void **state)
 	run_add(&b, 1, 3, SOURCE_THREAD, 99, "kworker/3:0", NULL, 500);
 	run_add(&a, 0, 4, SOURCE_IRQ, 36, "eth0", "handler.isra.0", 2000);
 	run_add(&b, 0, 4, SOURCE_IRQ, 41, "eth0", "handler", 2000);
+	run_add(&a, 0, 4.1, SOURCE_IRQ, 37, "eth0", "handler.other", 2000);
+	run_add(&b, 0, 4.1, SOURCE_IRQ, 42, "eth0", "handler.constprop.0.cold", 2000);
 	run_add(&a, 0, 5, SOURCE_THREAD, 20, "ksoftirqd/2", NULL, 600);
 	run_add(&b, 1, 5, SOURCE_THREAD, 21, "ksoftirqd/3", NULL, 600);
 	make();
 	assert_true(d.same_cpus);
-	assert_int_equal(d.rows, 5);
+	assert_int_equal(d.rows, 6);
 	r = find(SOURCE_THREAD, "kworker/3:*", "vmstat_update");
 	assert_int_equal(r->cell[0].count, 2);
 	assert_int_equal(r->cell[0].total_ns, 4000);
@@ -132,10 +134,12 @@ static void test_paired(void **state)
 	check_verdict(r->cell[1].verdict, DIFF_SAME);
 	assert_ptr_equal(r, &d.row[0]); /* it changed most */
 	assert_int_equal(find(SOURCE_IRQ, "eth0", "handler")->cell[0].count, 1);
+	assert_int_equal(find(SOURCE_IRQ, "eth0", "handler")->cell[1].count, 2);
+	assert_int_equal(find(SOURCE_IRQ, "eth0", "handler.other")->cell[1].count, 0);
 	find(SOURCE_THREAD, "ksoftirqd/2", "");
 	assert_int_equal(find(SOURCE_THREAD, "ksoftirqd/3", "")->cell[0].count, 0);
-	assert_int_equal(d.total[0].count, 4);
-	assert_int_equal(d.total[0].total_ns, 6600);
+	assert_int_equal(d.total[0].count, 5);
+	assert_int_equal(d.total[0].total_ns, 8600);
 	assert_int_equal(d.total[0].max_ns, 3000);
 }
 

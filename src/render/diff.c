@@ -1,0 +1,394 @@
+/* The comparison for people and for tickets:
+ *
+ *   culprit 0.1 · 2 runs, compared with A
+ *
+ *     file  path        host    kernel  cpu  observed  started
+ *     A     before.rec  web-07  6.12.1  3      60.0 s  2026-01-02T03:04:05Z
+ *     B     after.rec   web-07  6.12.1  3      60.0 s  2026-01-02T03:14:05Z
+ *
+ *   not the same
+ *     what                      A  B
+ *     proc/sys/vm/stat_interval 1  120
+ *
+ *   all hiccups, each second of a CPU
+ *                      A        B  ratio  95 % interval  verdict
+ *     time lost  58.8 ms  12.1 ms  0.206  0.195 - 0.218  better
+ *
+ *   sources, time each second of a CPU
+ *     verdict        A   B  ratio  95 % interval  kind    who
+ *     gone     2.27 us   0      0      0 - 0.081  thread  kworker/3:* > vmstat_update
+ *
+ *   lengths                           1 us    10 us   100 us
+ *     thread kworker/3:* > vmstat_update
+ *       A  0.98/s  ▂▅█▃▁
+ *       B       0
+ *
+ * With more than two files each has a column, with its verdict beside the number.
+ */
+#include "render/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/markdown.h"
+#include "base/table.h"
+#include "base/units.h"
+
+#define ROWS_MAX    16 /* fewer when fewer have changed; all that changed are shown up to the next */
+#define CHANGED_MAX 40
+#define FACTS_SHOWN 40
+#define VALUE_MAX   300
+#define TEXT_LEN    1024
+
+struct page {
+	FILE *out;
+	const struct diff *d;
+	const char *const *names;
+	bool markdown, colour;
+	unsigned width;
+};
+
+/* ---- parts ---- */
+
+static const char *letter(uint32_t k)
+{
+	static const char *const letters[DIFF_FILES] = {"A", "B", "C", "D", "E", "F", "G", "H"};
+
+	return letters[k];
+}
+
+static void heading(const struct page *p, const char *text)
+{
+	if (p->markdown)
+		fprintf(p->out, "\n## %c%s\n\n", text[0] & ~0x20, text + 1);
+	else
+		fprintf(p->out, "\n%s%s%s\n", p->colour ? "\033[1m" : "", text, p->colour ? "\033[0m" : "");
+}
+
+static void print(const struct page *p, struct table *t)
+{
+	if (!t)
+		return;
+	if (p->markdown)
+		table_print_markdown(t, p->out);
+	else
+		table_print(t, p->out, p->colour);
+	table_free(t);
+}
+
+/* A name from the machine: escaped, and in Markdown a code span. */
+static void name_cell(const struct page *p, struct table *t, const char *name)
+{
+	char text[TEXT_LEN], span[TEXT_LEN + 32];
+
+	escape_text(name, SIZE_MAX, text, sizeof(text));
+	table_cell(t, NULL, p->markdown ? markdown_code(text, span, sizeof(span)) : text);
+}
+
+static const char *ns_text(double ns, char *buf, size_t len)
+{
+	return format_ns((uint64_t)(ns + 0.5), buf, len);
+}
+
+static void ratio_cells(struct table *t, const struct ratio *r)
+{
+	char a[32], b[32];
+
+	table_cell(t, NULL, render_diff_number(r->value, a, sizeof(a)));
+	table_cellf(t, NULL, "%s - %s", render_diff_number(r->low, a, sizeof(a)),
+		    render_diff_number(r->high, b, sizeof(b)));
+}
+
+static const char *style(enum diff_verdict v)
+{
+	return v == DIFF_SAME ? "2" : v == DIFF_NEW || v == DIFF_WORSE ? "1;31" : "1;32";
+}
+
+static void verdict_cell(struct table *t, enum diff_verdict v)
+{
+	table_cell(t, style(v), diff_verdict_name(v));
+}
+
+static void file_columns(const struct diff *d, struct table *t, enum table_align align, bool elastic)
+{
+	for (uint32_t k = 0; k < d->n; k++)
+		table_column(t, letter(k), align, elastic);
+}
+
+/* ---- files and their differences ---- */
+
+static void write_files(const struct page *p)
+{
+	struct table *t = table_new(p->width, 2);
+	char text[TEXT_LEN];
+
+	if (!t)
+		return;
+	table_column(t, "file", ALIGN_LEFT, false);
+	table_column(t, "path", ALIGN_LEFT, true);
+	table_column(t, "host", ALIGN_LEFT, true);
+	table_column(t, "kernel", ALIGN_LEFT, true);
+	table_column(t, "cpu", ALIGN_LEFT, false);
+	table_column(t, "observed", ALIGN_RIGHT, false);
+	table_column(t, "started", ALIGN_LEFT, false);
+	for (uint32_t k = 0; k < p->d->n; k++) {
+		const struct view *v = p->d->view[k];
+
+		table_cell(t, "1", letter(k));
+		name_cell(p, t, p->names[k]);
+		name_cell(p, t, v->host.hostname);
+		name_cell(p, t, v->host.kernel);
+		table_cell(t, NULL, cpus_format(&v->run.cpus, text, 40));
+		table_cell(t, NULL, ns_text(p->d->seconds[k] / v->summary.ncpus * 1e9, text, sizeof(text)));
+		table_cellf(t, NULL, "%.19s%s", escape_text(v->run.started, sizeof(v->run.started), text, sizeof(text)),
+			    v->run.started[0] ? "Z" : "");
+		table_end_row(t);
+	}
+	print(p, t);
+}
+
+/* What makes a file's numbers less than they were. */
+static void write_losses(const struct page *p)
+{
+	char a[32], b[32], text[4 * sizeof(p->d->view[0]->run.incomplete)];
+
+	for (uint32_t k = 0; k < p->d->n; k++) {
+		const struct view *v = p->d->view[k];
+		const struct run *r = &v->run;
+		uint64_t hiccups = 0, records = 0;
+
+		for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+			hiccups += v->cpu[i].hiccups_lost;
+			records += v->cpu[i].counts.lost;
+		}
+		if (r->incomplete[0])
+			fprintf(p->out, "\n%s is incomplete: %s\n", letter(k),
+				escape_text(r->incomplete, sizeof(r->incomplete), text, sizeof(text)));
+		if (hiccups || records)
+			fprintf(p->out,
+				"\n%s: %s hiccups and %s records were lost: its sources had more than is shown\n",
+				letter(k), format_count(hiccups, a, sizeof(a)), format_count(records, b, sizeof(b)));
+	}
+}
+
+static void write_facts(const struct page *p)
+{
+	const struct diff *d = p->d;
+	uint32_t shown = d->facts < FACTS_SHOWN ? d->facts : FACTS_SHOWN;
+	struct table *t;
+
+	if (!d->facts)
+		return;
+	t = table_new(p->width, 2);
+	if (!t)
+		return;
+	heading(p, "not the same");
+	table_column(t, "what", ALIGN_LEFT, true);
+	file_columns(d, t, ALIGN_LEFT, true);
+	for (uint32_t i = 0; i < shown; i++) {
+		name_cell(p, t, d->fact[i].what);
+		for (uint32_t k = 0; k < d->n; k++) {
+			char value[VALUE_MAX];
+
+			if (d->fact[i].value[k]) {
+				snprintf(value, sizeof(value), "%s", d->fact[i].value[k]);
+				name_cell(p, t, value);
+			} else {
+				table_cell(t, NULL, "-");
+			}
+		}
+		table_end_row(t);
+	}
+	print(p, t);
+	if (d->facts > shown)
+		fprintf(p->out, "%s%u more are in -f json\n", p->markdown ? "\n" : "  ", d->facts - shown);
+}
+
+/* ---- all hiccups ---- */
+
+static void total_columns(const struct page *p, struct table *t)
+{
+	table_column(t, "", ALIGN_LEFT, false);
+	file_columns(p->d, t, ALIGN_RIGHT, false);
+	if (p->d->n > 2)
+		return;
+	table_column(t, "ratio", ALIGN_RIGHT, false);
+	table_column(t, "95 % interval", ALIGN_RIGHT, false);
+	table_column(t, "verdict", ALIGN_LEFT, false);
+}
+
+static void total_row(const struct page *p, struct table *t, bool time)
+{
+	const struct diff_cell *c = p->d->total;
+	char a[32];
+
+	table_cell(t, "1", time ? "time lost" : "hiccups");
+	for (uint32_t k = 0; k < p->d->n; k++) {
+		const char *text =
+			time ? ns_text(c[k].ns_per_s, a, sizeof(a)) : render_diff_number(c[k].per_s, a, sizeof(a));
+
+		if (k && p->d->n > 2 && time)
+			table_cellf(t, style(c[k].verdict), "%s %s", diff_verdict_name(c[k].verdict), text);
+		else
+			table_cell(t, NULL, text);
+	}
+	if (p->d->n == 2) {
+		ratio_cells(t, time ? &c[1].time_ratio : &c[1].count_ratio);
+		if (time)
+			verdict_cell(t, c[1].verdict);
+	}
+	table_end_row(t);
+}
+
+static void share_row(const struct page *p, struct table *t, const char *what, const uint64_t *ns)
+{
+	char a[32];
+
+	table_cell(t, NULL, what);
+	for (uint32_t k = 0; k < p->d->n; k++)
+		table_cell(t, NULL, ns_text(ns[k] / p->d->seconds[k], a, sizeof(a)));
+	table_end_row(t);
+}
+
+static void length_row(const struct page *p, struct table *t, const char *what, size_t offset)
+{
+	char a[32];
+
+	table_cell(t, NULL, what);
+	for (uint32_t k = 0; k < p->d->n; k++)
+		table_cell(t, NULL,
+			   format_ns(*(const uint64_t *)((const char *)&p->d->total[k] + offset), a, sizeof(a)));
+	table_end_row(t);
+}
+
+static void write_total(const struct page *p)
+{
+	struct table *t = table_new(p->width, 2);
+
+	if (!t)
+		return;
+	heading(p, "all hiccups, each second of a CPU");
+	total_columns(p, t);
+	total_row(p, t, true);
+	total_row(p, t, false);
+	if (p->d->traced) {
+		share_row(p, t, "attributed", p->d->attributed_ns);
+		share_row(p, t, "edge", p->d->edge_ns);
+		share_row(p, t, "outside", p->d->outside_ns);
+	}
+	length_row(p, t, "median length", offsetof(struct diff_cell, p50_ns));
+	length_row(p, t, "p99", offsetof(struct diff_cell, p99_ns));
+	length_row(p, t, "p99.9", offsetof(struct diff_cell, p999_ns));
+	length_row(p, t, "worst", offsetof(struct diff_cell, max_ns));
+	print(p, t);
+}
+
+/* ---- sources ---- */
+
+/* Where one of two has it not, that is told by the count. */
+static const struct ratio *deciding(const struct diff_cell *before, const struct diff_cell *after)
+{
+	return before->total_ns && after->total_ns ? &after->time_ratio : &after->count_ratio;
+}
+
+static void source_row(const struct page *p, struct table *t, const struct diff_row *r)
+{
+	const struct diff_cell *c = r->cell;
+	char a[32], text[DIFF_WHO], span[DIFF_WHO + 32];
+
+	if (p->d->n == 2)
+		verdict_cell(t, c[1].verdict);
+	for (uint32_t k = 0; k < p->d->n; k++) {
+		const char *ns = c[k].total_ns ? ns_text(c[k].ns_per_s, a, sizeof(a)) : "0";
+
+		if (k && p->d->n > 2)
+			table_cellf(t, style(c[k].verdict), "%s %s", diff_verdict_name(c[k].verdict), ns);
+		else
+			table_cell(t, NULL, ns);
+	}
+	if (p->d->n == 2)
+		ratio_cells(t, deciding(&c[0], &c[1]));
+	table_cell(t, "2", source_kind_name(r->kind));
+	render_diff_who(r, text, sizeof(text));
+	table_cell(t, r->changed ? "1" : NULL, p->markdown ? markdown_code(text, span, sizeof(span)) : text);
+	table_end_row(t);
+}
+
+static uint32_t count_changed(const struct diff *d)
+{
+	uint32_t n = 0;
+
+	while (n < d->rows && d->row[n].changed)
+		n++;
+	return n;
+}
+
+static void write_sources(const struct page *p)
+{
+	const struct diff *d = p->d;
+	uint32_t changed = count_changed(d), most = changed > ROWS_MAX ? changed : ROWS_MAX, shown;
+	struct table *t;
+
+	if (!d->traced) {
+		fprintf(p->out, "\nnot all were traced: their sources cannot be compared\n");
+		return;
+	}
+	most = most > CHANGED_MAX ? CHANGED_MAX : most;
+	shown = d->rows < most ? d->rows : most;
+	t = table_new(p->width, 2);
+	if (!t)
+		return;
+	heading(p, "sources, time each second of a CPU");
+	if (d->n == 2)
+		table_column(t, "verdict", ALIGN_LEFT, false);
+	file_columns(d, t, ALIGN_RIGHT, false);
+	if (d->n == 2) {
+		table_column(t, "ratio", ALIGN_RIGHT, false);
+		table_column(t, "95 % interval", ALIGN_RIGHT, false);
+	}
+	table_column(t, "kind", ALIGN_LEFT, false);
+	table_column(t, "who", ALIGN_LEFT, true);
+	for (uint32_t i = 0; i < shown; i++)
+		source_row(p, t, &d->row[i]);
+	print(p, t);
+	if (d->rows > shown)
+		fprintf(p->out, "%s%u more%s are in -f json\n", p->markdown ? "\n" : "  ", d->rows - shown,
+			changed > shown ? "" : ", all the same,");
+	if (d->rows)
+		fprintf(p->out, "%ssame: may be chance, with %u sources to look at, or weighs nothing\n",
+			p->markdown ? "\n" : "  ", d->rows);
+}
+
+static void write_page(const struct page *p)
+{
+	if (p->markdown)
+		fprintf(p->out, "# culprit: %u runs compared\n\n", p->d->n);
+	else
+		fprintf(p->out, "%sculprit " CULPRIT_VERSION "%s · %u runs, compared with A\n\n",
+			p->colour ? "\033[1m" : "", p->colour ? "\033[0m" : "", p->d->n);
+	write_files(p);
+	write_losses(p);
+	write_facts(p);
+	write_total(p);
+	write_sources(p);
+	heading(p, "lengths, by how often they came");
+	if (p->markdown)
+		fprintf(p->out, "```\n");
+	render_diff_lengths(p->d, p->width, p->out);
+	if (p->markdown)
+		fprintf(p->out, "```\n");
+}
+
+int render_diff(const struct diff *d, const char *const *names, enum diff_format format,
+		const struct render_options *options, FILE *out)
+{
+	struct page p = {
+		out, d, names, format == DIFF_MARKDOWN, options->colour, options->width ? options->width : 100};
+
+	if (format == DIFF_JSON)
+		return render_diff_json(d, names, out);
+	write_page(&p);
+	return ferror(out) ? -EIO : 0;
+}

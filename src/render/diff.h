@@ -1,0 +1,29 @@
+/* What changed between runs, as text, Markdown and JSON (schema culprit.diff/1). */
+#ifndef CULPRIT_RENDER_DIFF_H
+#define CULPRIT_RENDER_DIFF_H
+
+#include <stdio.h>
+#include "model/diff.h"
+#include "render/render.h"
+
+#define DIFF_SCHEMA "culprit.diff/1"
+
+enum diff_format { DIFF_TEXT, DIFF_MARKDOWN, DIFF_JSON };
+
+/* names[d->n]: what the files are called. 0 or -errno. */
+int render_diff(const struct diff *d, const char *const *names, enum diff_format format,
+		const struct render_options *options, FILE *out);
+
+/* ---- for render_diff ---- */
+
+int render_diff_json(const struct diff *d, const char *const *names, FILE *out);
+void render_diff_lengths(const struct diff *d, unsigned width, FILE *out);
+
+/* "kworker/3:* > vmstat_update", "irq 36", escaped. Returns buf. */
+#define DIFF_WHO 2048
+const char *render_diff_who(const struct diff_row *row, char *buf, size_t len);
+
+/* Three digits, or whole when there are more: "0.206" "12.5" "5,301" "<0.001" "inf"; "-" for NAN. Returns buf. */
+const char *render_diff_number(double value, char *buf, size_t len);
+
+#endif

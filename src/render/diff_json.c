@@ -1,0 +1,125 @@
+/* The comparison as JSON. Ratios are to the first file; null is a ratio that there is none of, or an infinite one. All files' bins lie between
+ * the same edges. */
+#include <errno.h>
+
+#include "base/json.h"
+#include "render/diff.h"
+
+static void write_file(struct json *j, const struct diff *d, uint32_t k, const char *name)
+{
+	const struct view *v = d->view[k];
+	uint64_t observed = 0, hiccups_lost = 0, lost = 0;
+
+	json_object(j, NULL);
+	json_string(j, "file", name);
+	json_string(j, "hostname", v->host.hostname);
+	json_string(j, "kernel", v->host.kernel);
+	json_string(j, "started", v->run.started);
+	json_u64(j, "duration_ns", v->run.duration_ns);
+	json_array_flat(j, "cpus");
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		json_u64(j, NULL, v->summary.cpu[i].cpu);
+		observed += v->cpu[i].observed_ns;
+		hiccups_lost += v->cpu[i].hiccups_lost;
+		lost += v->cpu[i].counts.lost;
+	}
+	json_end(j);
+	json_u64(j, "observed_ns", observed);
+	json_u64(j, "attributed_ns", d->attributed_ns[k]);
+	json_u64(j, "edge_ns", d->edge_ns[k]);
+	json_u64(j, "outside_ns", d->outside_ns[k]);
+	json_u64(j, "records_lost", lost);
+	json_u64(j, "hiccups_lost", hiccups_lost);
+	json_string(j, "incomplete", v->run.incomplete[0] ? v->run.incomplete : NULL);
+	json_end(j);
+}
+
+static void write_ratio(struct json *j, const char *key, const struct ratio *r)
+{
+	json_object_flat(j, key);
+	json_double(j, "value", r->value, 6);
+	json_double(j, "low", r->low, 6);
+	json_double(j, "high", r->high, 6);
+	json_end(j);
+}
+
+static void write_cells(struct json *j, const struct diff *d, const struct diff_cell *cell)
+{
+	json_array(j, "files");
+	for (uint32_t k = 0; k < d->n; k++) {
+		const struct diff_cell *c = &cell[k];
+
+		json_object(j, NULL);
+		json_u64(j, "count", c->count);
+		json_u64(j, "total_ns", c->total_ns);
+		json_double(j, "count_per_s", c->per_s, 6);
+		json_double(j, "ns_per_s", c->ns_per_s, 3);
+		json_u64(j, "p50_ns", c->p50_ns);
+		json_u64(j, "p99_ns", c->p99_ns);
+		json_u64(j, "p999_ns", c->p999_ns);
+		json_u64(j, "max_ns", c->max_ns);
+		if (k) {
+			write_ratio(j, "count_ratio", &c->count_ratio);
+			write_ratio(j, "time_ratio", &c->time_ratio);
+			json_string(j, "verdict", diff_verdict_name(c->verdict));
+		}
+		json_array_flat(j, "bins");
+		for (unsigned i = 0; i < DIFF_BINS; i++)
+			json_u64(j, NULL, c->bin[i]);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_environment(struct json *j, const struct diff *d)
+{
+	json_array(j, "environment");
+	for (uint32_t i = 0; i < d->facts; i++) {
+		json_object_flat(j, NULL);
+		json_string(j, "what", d->fact[i].what);
+		json_array_flat(j, "values");
+		for (uint32_t k = 0; k < d->n; k++)
+			json_string(j, NULL, d->fact[i].value[k]);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+int render_diff_json(const struct diff *d, const char *const *names, FILE *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_string(&j, "schema", DIFF_SCHEMA);
+	json_string(&j, "version", CULPRIT_VERSION);
+	json_array(&j, "files");
+	for (uint32_t k = 0; k < d->n; k++)
+		write_file(&j, d, k, names[k]);
+	json_end(&j);
+	write_environment(&j, d);
+	json_array_flat(&j, "bin_edges_ns");
+	for (unsigned i = 0; i <= DIFF_BINS; i++)
+		json_double(&j, NULL, diff_bin_ns(d, i), 1);
+	json_end(&j);
+	json_object(&j, "total");
+	write_cells(&j, d, d->total);
+	json_end(&j);
+	json_bool(&j, "traced", d->traced);
+	json_array(&j, "sources");
+	for (uint32_t i = 0; i < d->rows; i++) {
+		const struct diff_row *r = &d->row[i];
+
+		json_object(&j, NULL);
+		json_string(&j, "kind", source_kind_name(r->kind));
+		json_string(&j, "name", r->name);
+		json_string(&j, "function", r->function);
+		write_cells(&j, d, r->cell);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	return ferror(out) ? -EIO : 0;
+}

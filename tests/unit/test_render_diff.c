@@ -1,0 +1,236 @@
+/* The comparison as text, Markdown and JSON: one to the byte, and of runs with hostile names that no line is wider than the page and no
+ * byte reaches a terminal that could drive it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "base/escape.h"
+#include "render/diff.h"
+#include "report.h"
+#include "runs.h"
+
+static const unsigned one_cpu[] = {3};
+static const char *const names[] = {"before.rec", "after.rec", "later.rec"};
+
+/* What is printed, owned by the caller. */
+static char *print(const struct view *const *views, uint32_t n, enum diff_format format, unsigned width)
+{
+	const struct render_options options = {.width = width};
+	struct diff d;
+	char *text;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(diff_make(&d, views, n), 0);
+	assert_int_equal(render_diff(&d, names, format, &options, out), 0);
+	diff_free(&d);
+	fclose(out);
+	return text;
+}
+
+/* A tick in both; a worker that is gone, and 2 ms a second of poke that is new. */
+static void make_two(struct view *a, struct view *b)
+{
+	run_init(a, one_cpu, 1, 10);
+	run_init(b, one_cpu, 1, 10);
+	for (unsigned i = 0; i < 100; i++) {
+		run_add(a, 0, 0.05 + 0.1 * i, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2000);
+		run_add(b, 0, 0.05 + 0.1 * i, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2000);
+		run_add(b, 0, 0.03 + 0.1 * i, SOURCE_THREAD, 4711, "poke", NULL, 200000);
+	}
+	for (unsigned i = 0; i < 40; i++)
+		run_add(a, 0, 0.1 + 0.2 * i, SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", 30000);
+	cpus_add(&b->host.isolated, 3);
+	strcpy(a->host.cmdline, "quiet");
+	strcpy(b->host.cmdline, "quiet isolcpus=3");
+	strcpy(b->run.started, "2026-01-02T03:14:05.000000007Z");
+}
+
+static void test_text(void **state)
+{
+	static const char want[] = "culprit " CULPRIT_VERSION " · 2 runs, compared with A\n"
+				   "\n"
+				   "  file  path        host  kernel  cpu  observed  started\n"
+				   "  A     before.rec  host  6.12.1  3      10.0 s  2026-01-02T03:04:05Z\n"
+				   "  B     after.rec   host  6.12.1  3      10.0 s  2026-01-02T03:14:05Z\n"
+				   "\n"
+				   "not the same\n"
+				   "  what              A  B\n"
+				   "  isolated CPUs     -  3\n"
+				   "  cmdline isolcpus  -  isolcpus=3\n"
+				   "\n"
+				   "all hiccups, each second of a CPU\n"
+				   "                       A        B  ratio  95 % interval  verdict\n"
+				   "  time lost       140 us  2.02 ms   14.4    8.69 - 20.5  worse\n"
+				   "  hiccups             14       20   1.43    1.15 - 1.79\n"
+				   "  attributed      140 us  2.02 ms\n"
+				   "  edge              0 ns     0 ns\n"
+				   "  outside           0 ns     0 ns\n"
+				   "  median length  2.01 us  2.01 us\n"
+				   "  p99            30.0 us   200 us\n"
+				   "  p99.9          30.0 us   200 us\n"
+				   "  worst          30.0 us   200 us\n"
+				   "\n"
+				   "sources, time each second of a CPU\n"
+				   "  verdict        A        B  ratio  95 % interval  kind    who\n"
+				   "  new            0  2.00 ms    inf     26.6 - inf  thread  poke\n"
+				   "  gone      120 us        0      0      0 - 0.097  thread  kworker/3:* > vmst...\n"
+				   "  same     20.0 us  20.0 us      1    0.75 - 1.33  vector  local_timer > tick...\n"
+				   "  same: may be chance, with 3 sources to look at, or weighs nothing\n"
+				   "\n"
+				   "lengths, by how often they came\n"
+				   "                                 |10 us                  |100 us\n"
+				   "  all hiccups\n"
+				   "    A      14/s  █                           ▆\n"
+				   "    B      20/s  █                                              █\n"
+				   "  thread poke\n"
+				   "    A       0/s\n"
+				   "    B      10/s                                                 █\n"
+				   "  thread kworker/3:* > vmstat_update\n"
+				   "    A       4/s                              █\n"
+				   "    B       0/s\n"
+				   "  vector local_timer > tick_nohz_handler\n"
+				   "    A      10/s  █\n"
+				   "    B      10/s  █\n"
+				   "  (heights: the root of how often, on one scale for all files)\n";
+	struct view a, b;
+	const struct view *views[] = {&a, &b};
+	char *text;
+
+	(void)state;
+	make_two(&a, &b);
+	text = print(views, 2, DIFF_TEXT, 80);
+	assert_string_equal(text, want);
+	free(text);
+	view_free(&a);
+	view_free(&b);
+}
+
+static void test_markdown(void **state)
+{
+	struct view a, b;
+	const struct view *views[] = {&a, &b};
+	char *text;
+
+	(void)state;
+	make_two(&a, &b);
+	text = print(views, 2, DIFF_MARKDOWN, 80);
+	assert_non_null(strstr(text, "# culprit: 2 runs compared\n\n| file | path         |"));
+	assert_non_null(strstr(text, "\n## Not the same\n\n| what "));
+	assert_non_null(strstr(text, "\n| `cmdline isolcpus` | -   | `isolcpus=3` |\n"));
+	assert_non_null(strstr(
+		text,
+		"| gone    |  120 us |       0 |     0 |     0 - 0.097 | thread | `kworker/3:* > vmstat_update`"));
+	assert_non_null(strstr(text, "\n```\n    "));
+	free(text);
+	view_free(&a);
+	view_free(&b);
+}
+
+/* More than two: a column each, with its verdict. */
+static void test_three(void **state)
+{
+	struct view a, b, c;
+	const struct view *views[] = {&a, &b, &c};
+	char *text;
+
+	(void)state;
+	make_two(&a, &b);
+	run_init(&c, one_cpu, 1, 10);
+	text = print(views, 3, DIFF_TEXT, 80);
+	assert_non_null(strstr(text, "  time lost       140 us  worse 2.02 ms  gone 0 ns\n"));
+	assert_non_null(strstr(text, "\n        0   new 2.00 ms  same 0  thread  poke\n"));
+	assert_non_null(strstr(text, "\n   120 us        gone 0  gone 0  thread  kworker/3:* > vmstat_update\n"));
+	assert_non_null(strstr(text, "\n    C       0/s\n"));
+	free(text);
+	view_free(&a);
+	view_free(&b);
+	view_free(&c);
+}
+
+/* All but newlines is printable, and fits. */
+static void check_page(char *text, unsigned width)
+{
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		char escaped[2048];
+
+		escape_text(line, SIZE_MAX, escaped, sizeof(escaped));
+		for (char *c = line; *c; c++)
+			if ((unsigned char)*c < ' ' || *c == 0x7f)
+				fail_msg("a control byte in: %s", escaped);
+		if (text_columns(line) > width)
+			fail_msg("wider than %u: %s", width, line);
+	}
+}
+
+static void test_hostile(void **state)
+{
+	static struct report plain, hostile;
+	const struct view *views[] = {&plain.view, &hostile.view, &hostile.view};
+	char *text;
+
+	(void)state;
+	report_plain(&plain, "web-07");
+	report_hostile(&hostile);
+	for (uint32_t n = 2; n <= 3; n++)
+		for (unsigned width = 80; width <= 120; width += 20) {
+			text = print(views, n, DIFF_TEXT, width);
+			check_page(text, width);
+			free(text);
+		}
+	text = print(views, 3, DIFF_MARKDOWN, 100);
+	check_page(text, UINT32_MAX);
+	free(text);
+	report_free(&plain);
+	report_free(&hostile);
+}
+
+/* Nothing happened in any. */
+static void test_quiet(void **state)
+{
+	struct view a, b;
+	const struct view *views[] = {&a, &b};
+
+	(void)state;
+	run_init(&a, one_cpu, 1, 10);
+	run_init(&b, one_cpu, 1, 10);
+	for (int format = DIFF_TEXT; format <= DIFF_JSON; format++) {
+		char *text = print(views, 2, format, 80);
+
+		assert_non_null(strstr(text, format == DIFF_JSON ? "\"verdict\": \"same\"" : "same"));
+		assert_null(strstr(text, "nan"));
+		free(text);
+	}
+	view_free(&a);
+	view_free(&b);
+}
+
+static void test_numbers(void **state)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} rows[] = {{0, "0"},          {0.0001, "<0.001"}, {0.0005, "0.001"}, {0.2061, "0.206"}, {0.9996, "1"},
+		    {1.234, "1.23"},   {12.55, "12.6"},    {99.96, "100"},    {999.4, "999"},    {999.5, "1,000"},
+		    {5301.4, "5,301"}, {INFINITY, "inf"},  {NAN, "-"}};
+	char text[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(render_diff_number(rows[i].value, text, sizeof(text)), rows[i].text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),    cmocka_unit_test(test_markdown), cmocka_unit_test(test_three),
+		cmocka_unit_test(test_hostile), cmocka_unit_test(test_quiet),    cmocka_unit_test(test_numbers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
