@@ -1,21 +1,18 @@
-/* The table of commands. */
+/* The commands: their names come from cmd.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/say.h"
 #include "cmd/cmd.h"
 
-static const struct command commands[] = {
-	{&run_usage, cmd_run},         {&record_usage, cmd_record}, {&report_usage, cmd_report},
-	{&diff_usage, cmd_diff},       {&audit_usage, cmd_audit},   {&explain_usage, cmd_explain},
-	{&osnoise_usage, cmd_osnoise},
-};
+#define COMMAND_ROW(name) {&name##_usage, cmd_##name},
+static const struct command commands[] = {COMMANDS(COMMAND_ROW)};
 
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define NCOMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static const struct command *find(const char *name)
 {
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; i < NCOMMANDS; i++)
 		if (!strcmp(commands[i].usage->name, name))
 			return &commands[i];
 	return NULL;
@@ -23,9 +20,9 @@ static const struct command *find(const char *name)
 
 static int unknown(const char *name)
 {
-	const char *words[COMMANDS + 2] = {"help"}, *near;
+	const char *words[NCOMMANDS + 2] = {"help"}, *near;
 
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; i < NCOMMANDS; i++)
 		words[i + 1] = commands[i].usage->name;
 	near = opt_nearest(name, words);
 	complain("'%s' is not a command%s%s%s: see culprit help", name, near ? ", did you mean '" : "",
@@ -47,7 +44,7 @@ static int help(int argc, char **argv)
 	printf("culprit %s: what interrupts a CPU, and who is to blame\n\n"
 	       "usage: culprit COMMAND [OPTION...]\n\n",
 	       CULPRIT_VERSION);
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; i < NCOMMANDS; i++)
 		printf("  %-10s %s\n", commands[i].usage->name, commands[i].usage->summary);
 	printf("  %-10s %s\n", "help", "this list, or with a COMMAND its options");
 	printf("\nTo begin: sudo culprit run\n");

@@ -9,15 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+void hist_place(struct hist *h, unsigned bits, uint64_t *memory)
+{
+	memset(h, 0, sizeof(*h));
+	h->bits = bits;
+	h->nbuckets = (65 - bits) << bits;
+	h->min = UINT64_MAX;
+	h->bucket = memory;
+}
+
 int hist_init(struct hist *h, unsigned bits)
 {
 	memset(h, 0, sizeof(*h));
 	if (bits < 1 || bits > 10)
 		return -EINVAL;
-	h->bits = bits;
-	h->nbuckets = (65 - bits) << bits;
-	h->min = UINT64_MAX;
-	h->bucket = calloc(h->nbuckets, sizeof(*h->bucket));
+	hist_place(h, bits, calloc((65 - bits) << bits, sizeof(*h->bucket)));
 	return h->bucket ? 0 : -ENOMEM;
 }
 

@@ -18,6 +18,8 @@ struct hist {
  * Free with hist_free. */
 int hist_init(struct hist *h, unsigned bits);
 void hist_free(struct hist *h);
+/* Over memory of the caller's, (65 - bits) << bits zeros; not to be freed with hist_free. bits as above. */
+void hist_place(struct hist *h, unsigned bits, uint64_t *memory);
 void hist_reset(struct hist *h);
 
 void hist_add(struct hist *h, uint64_t value);

@@ -15,25 +15,22 @@ struct command {
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 };
 
-extern const struct opt_command run_usage;
-int cmd_run(int argc, char **argv);
+/* All of them, in the order of the help: NAME_usage and cmd_NAME are in NAME.c. */
+/* clang-format off */
+#define COMMANDS(ROW) \
+	ROW(run) \
+	ROW(record) \
+	ROW(report) \
+	ROW(diff) \
+	ROW(audit) \
+	ROW(explain) \
+	ROW(sleep) \
+	ROW(osnoise)
+/* clang-format on */
 
-extern const struct opt_command record_usage;
-int cmd_record(int argc, char **argv);
-
-extern const struct opt_command report_usage;
-int cmd_report(int argc, char **argv);
-
-extern const struct opt_command audit_usage;
-int cmd_audit(int argc, char **argv);
-
-extern const struct opt_command diff_usage;
-int cmd_diff(int argc, char **argv);
-
-extern const struct opt_command osnoise_usage;
-int cmd_osnoise(int argc, char **argv);
-
-extern const struct opt_command explain_usage;
-int cmd_explain(int argc, char **argv);
+#define DECLARE_COMMAND(name)                                                                                          \
+	extern const struct opt_command name##_usage;                                                                  \
+	int cmd_##name(int argc, char **argv);
+COMMANDS(DECLARE_COMMAND)
 
 #endif

@@ -1,10 +1,12 @@
 #include "cmd/live.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "collect/host.h"
 
 #define PROGRESS_NS (250 * NSEC_PER_MSEC)
 
@@ -89,6 +91,8 @@ int live_run(struct live *l)
 	struct collect *c;
 	int code = EXIT_ERROR;
 
+	co.workload = l->workload;
+	co.workload_options = l->workload_options;
 	measure_catch_signals();
 	if (l->record_to) {
 		recorder = recorder_open(l->record_to, l->force, &l->measure->housekeeping);
@@ -104,5 +108,71 @@ int live_run(struct live *l)
 	if (c)
 		collect_close(c);
 	recorder_close(recorder);
+	return code;
+}
+
+/* ---- workloads ---- */
+
+struct bench_state {
+	struct bench *bench;
+	struct view *view;
+};
+
+static void bench_begin(void *ctx)
+{
+	const struct bench_state *s = ctx;
+
+	output_begin(&s->bench->output);
+}
+
+static void bench_hiccup(void *ctx, uint32_t index, const struct account *a)
+{
+	const struct bench_state *s = ctx;
+
+	output_hiccup(&s->bench->output, s->view, index, a);
+}
+
+static bool bench_flush(void *ctx)
+{
+	const struct bench_state *s = ctx;
+
+	return output_flush(&s->bench->output);
+}
+
+static int bench_end(void *ctx)
+{
+	const struct bench_state *s = ctx;
+	const struct view *view = s->view;
+
+	output_explain(s->view);
+	return output_end(&s->bench->output, &view, 1) ? EXIT_ERROR : EXIT_OK;
+}
+
+int bench_run(struct bench *b, const struct workload *workload, const void *workload_options)
+{
+	struct view *v = calloc(1, sizeof(*v));
+	struct bench_state state = {b, v};
+	struct live live = {.measure = &b->measure,
+			    .view = v,
+			    .workload = workload,
+			    .workload_options = workload_options,
+			    .record_to = b->record,
+			    .force = b->force,
+			    .ctx = &state,
+			    .begin = bench_begin,
+			    .hiccup = output_lines(&b->output) ? bench_hiccup : NULL,
+			    .flush = bench_flush,
+			    .end = bench_end};
+	int code = EXIT_ERROR;
+
+	if (!v) {
+		complain("out of memory");
+		return EXIT_ERROR;
+	}
+	host_read(&v->host);
+	if (!measure_check(&b->measure, &v->host) && !output_open(&b->output))
+		code = output_close(&b->output, live_run(&live));
+	view_free(v);
+	free(v);
 	return code;
 }

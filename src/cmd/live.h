@@ -3,11 +3,14 @@
 #define CULPRIT_LIVE_H
 
 #include "cmd/measure.h"
+#include "cmd/output.h"
 #include "recording/write.h"
 
 struct live {
 	const struct measure *measure;
-	struct view *view;           /* its host has been read */
+	struct view *view;               /* its host has been read */
+	const struct workload *workload; /* instead of spinning; NULL: spin */
+	const void *workload_options;
 	const char *record_to;       /* a recording; NULL: none */
 	bool force;                  /* overwrite it */
 	struct recorder_stats stats; /* of the recording, at the end */
@@ -20,5 +23,32 @@ struct live {
 };
 
 int live_run(struct live *l); /* the exit code */
+
+/* The options of commands that measure a workload, and what they have in common. */
+struct bench {
+	struct measure measure;
+	struct output output;
+	const char *record;
+	bool force;
+};
+
+/* Rows of an option table whose struct has a `struct bench` of this name. */
+#define BENCH_OPTS(type, member)                                                                                       \
+	MEASURE_OPTS(type, member.measure), OUTPUT_OPTS(type, member.output),                                          \
+		{'r',                                                                                                  \
+		 "record",                                                                                             \
+		 "FILE",                                                                                               \
+		 "also record it to FILE, for culprit report, diff and plot",                                          \
+		 offsetof(type, member.record),                                                                        \
+		 opt_set_string,                                                                                       \
+		 NULL},                                                                                                \
+		{0, "force", NULL, "overwrite a recording that is there", offsetof(type, member.force), NULL, NULL},   \
+	{                                                                                                              \
+		0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing",                  \
+			offsetof(type, member.measure.no_trace), NULL, NULL                                            \
+	}
+
+/* Measures the workload and writes the report. Returns the exit code. */
+int bench_run(struct bench *b, const struct workload *workload, const void *workload_options);
 
 #endif

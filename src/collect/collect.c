@@ -2,6 +2,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -154,6 +156,24 @@ void collect_snapshot(struct collect *c)
 	count_all(c);
 }
 
+/* A workload's samples, out of the memory that it shares. */
+static void keep_series(struct cpu_run *run, const struct series *from)
+{
+	uint32_t n = 0;
+
+	while (n < SERIES_MAX && from[n].name[0])
+		n++;
+	run->series = calloc(n ? n : 1, sizeof(*run->series));
+	for (; run->series && run->nseries < n; run->nseries++) {
+		struct series *to = &run->series[run->nseries];
+
+		if (hist_init(&to->hist, SERIES_BITS))
+			return;
+		memcpy(to->name, from[run->nseries].name, sizeof(to->name));
+		hist_merge(&to->hist, &from[run->nseries].hist);
+	}
+}
+
 /* Enters the end of a CPU's window in the view. end_ns: when it ended. */
 static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 {
@@ -175,6 +195,8 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 		run->loop_above_ns[k] = (1 << (5 + k)) * t->ns_per_tick;
 		run->loop_above[k] = l->loop_above[k];
 	}
+	if (t->samples)
+		keep_series(run, samples_series(t->samples));
 	if (t->closed)
 		closure_compare(t->closure, run, live_irq_actions, c->names);
 	if (c->counter)
@@ -194,7 +216,10 @@ static void check_alive(struct collect *c, uint32_t i)
 		conclude(c, i, t->last_ns);
 	} else if (atomic_load_explicit(&t->lane->phase, memory_order_acquire) == LANE_DONE) {
 		read_target(c, i);
-		run->ended = "the kernel moved its sampler to another CPU (taken offline?)";
+		if (t->lane->error)
+			run->ended = t->lane->what;
+		else if (!t->lane->finished || t->lane->moved)
+			run->ended = "the kernel moved its sampler to another CPU (taken offline?)";
 		conclude(c, i, to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end));
 	}
 }
@@ -295,9 +320,15 @@ void collect_close(struct collect *c)
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		lane_free(c->target[i].lane);
 		closure_free(c->target[i].closure);
+		samples_free(c->target[i].samples, c->workload);
 	}
 	live_names_free(c->names);
 	session_free(c->session);
+	for (uint32_t i = 0; i < c->props.nfds; i++)
+		close(c->props.fd[i]);
+	if (c->props.shared)
+		munmap(c->props.shared, c->workload->shared_bytes);
+	free(c->cpus);
 	free(c->target);
 	free(c);
 }

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "collect/workload.h"
 #include "model/session.h"
 
 struct collect_options {
@@ -25,8 +26,10 @@ struct collect_options {
 	bool spans;               /* accounts and the worst hiccups have their spans */
 	bool clock;               /* sample CLOCK_MONOTONIC instead of the counter */
 	int policy, priority;     /* of the samplers: SCHED_OTHER, SCHED_FIFO, SCHED_RR */
-	const struct tap *tap;    /* hears what the session is given; NULL: nobody does */
-	uint64_t threshold_ns;    /* 0: from each CPU's own loop */
+	const struct workload *workload; /* what the samplers do instead of spinning; NULL: spin */
+	const void *workload_options;    /* its own */
+	const struct tap *tap;           /* hears what the session is given; NULL: nobody does */
+	uint64_t threshold_ns;           /* 0: from each CPU's own loop */
 };
 
 struct collect;

@@ -13,7 +13,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "collect/tick.h"
+#include "collect/spin.h"
+#include "collect/workload.h"
 
 #define MSR_EVENTS       "/sys/bus/event_source/devices/msr/"
 #define LEARN_LOOP_NS    30000000ULL /* spinning for the loop histogram */
@@ -22,9 +23,7 @@
 #define LEARN_TIMER_NS   1000000
 #define LEARN_NAPS       32
 #define AUTO_RARE_MAX_NS 500.0
-#define ANCHOR_TRIES     64
 #define STACK_TOUCH      (256 * 1024)
-#define LOOPS_AT_ONCE    (1U << 30) /* loops before the 32-bit counters are kept */
 #define BENCH_BATCH      20000
 
 struct lane *lane_new(void)
@@ -38,212 +37,6 @@ void lane_free(struct lane *lane)
 {
 	if (lane)
 		munmap(lane, sizeof(*lane));
-}
-
-static const __u64 no_cursors;
-
-struct spin {
-	struct lane *lane;
-	const volatile __u64 *cursors;
-	unsigned cpu;
-	bool counter;
-	bool learning;
-	uint64_t busy_cap; /* ticks: longer is not bookkeeping */
-	uint64_t deadline; /* ticks; looked at after a hiccup only */
-	/* Where the loop goes on after a hiccup: not locals of the loop, so that it keeps its own in registers. */
-	uint64_t before, before_cursors;
-};
-
-static inline __attribute__((always_inline)) uint64_t read_tick(bool counter)
-{
-	return counter ? tick_counter() : tick_clock();
-}
-
-/* Both clocks as close together as they will go: an interrupt between the two readings would shift the hiccup. What they can do is
- * remembered; on a machine that is never that quiet the closest of many has to do. Returns how far apart they were, ticks. */
-static uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns)
-{
-	uint64_t best = UINT64_MAX;
-
-	for (int i = 0; i < ANCHOR_TRIES; i++) {
-		uint64_t a = read_tick(counter), t = tick_clock(), b = read_tick(counter);
-
-		if (b - a < best) {
-			best = b - a;
-			*tick = a + (b - a) / 2;
-			*ns = t;
-		}
-		if (best < l->anchor_min)
-			l->anchor_min = best;
-		if (i && best <= 2 * l->anchor_min)
-			break;
-		if (!i && l->anchor_known && best <= 2 * l->anchor_min)
-			break;
-	}
-	l->anchor_known = true;
-	return best;
-}
-
-static void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, uint64_t cursors)
-{
-	struct lane *l = s->lane;
-	uint64_t head = atomic_load_explicit(&l->head, memory_order_relaxed);
-	struct lane_hiccup *h = &l->ring[head % LANE_SLOTS];
-
-	if (head - atomic_load_explicit(&l->tail, memory_order_acquire) >= LANE_SLOTS) {
-		l->lost++;
-		l->lost_ticks += after - before;
-		return;
-	}
-	h->before = before;
-	h->after = after;
-	h->cursors_before = cursors;
-	h->cursors_after = *s->cursors;
-	h->anchor_width = read_anchor(l, s->counter, &h->anchor_tick, &h->anchor_ns);
-	atomic_store_explicit(&l->head, head + 1, memory_order_release);
-}
-
-/* The sampler may go on: nobody stopped it, and it is where it belongs. */
-static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
-{
-	if (!limit || atomic_load_explicit(&s->lane->stop, memory_order_relaxed) || now >= s->deadline)
-		return false;
-	s->lane->moved = (unsigned)sched_getcpu() != s->cpu;
-	return !s->lane->moved;
-}
-
-/* Right after a gap the caches are cold, and noting it takes longer than at best. While learning, the longest that it took with no record
- * coming in becomes what is allowed for it. */
-static void note_busy(struct spin *s, uint64_t ticks, bool undisturbed)
-{
-	if (s->learning && undisturbed && ticks > s->lane->busy_max && ticks < s->busy_cap)
-		s->lane->busy_max = ticks;
-}
-
-/* A loop was longer than the limit: a hiccup from s->before to `after`, or the stop: then false. `cursors` was read ahead of `after`.
- * Leaves a fresh reading in s->before, so that this work is not counted; what interrupts this work is a hiccup, too. */
-static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, uint64_t cursors)
-{
-	struct lane *l = s->lane;
-	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before, now, fresh;
-	uint64_t cursors_after;
-
-	for (;;) {
-		cursors_after = *s->cursors;
-		if (after - s->before > INT64_MAX)
-			l->backwards++;
-		else if (after - s->before >= (limit ? limit : l->learn_limit))
-			publish_hiccup(s, s->before, after, s->before_cursors);
-		s->before = after;
-		s->before_cursors = cursors;
-		if (!may_go_on(s, limit, after)) {
-			l->away_ticks += after - left_at;
-			return false;
-		}
-		fresh = *s->cursors;
-		now = read_tick(s->counter);
-		if (now - after < l->busy_min)
-			l->busy_min = now - after;
-		note_busy(s, now - after, fresh == cursors_after);
-		if (now - after < limit + 4 * l->busy_min || (fresh == cursors_after && now - after < l->busy_max))
-			break;
-		after = now;
-		cursors = fresh;
-	}
-	l->busy_ticks += now - after;
-	l->away_ticks += now - left_at;
-	s->before = now;
-	s->before_cursors = fresh;
-	return true;
-}
-
-typedef int32_t v4 __attribute__((vector_size(16)));
-
-/* The lengths of all loops, without a memory access: eight counters in two vector registers, each of the loops longer than 2^(5+n)
- * ticks. A histogram in memory costs half as much again as the loop itself, because its address depends on the counter just read. */
-struct lengths {
-	v4 above[2];
-	uint64_t min;
-};
-
-static inline __attribute__((always_inline)) void note_length(struct lengths *n, uint64_t length)
-{
-	const v4 low = {1 << 5, 1 << 6, 1 << 7, 1 << 8}, high = {1 << 9, 1 << 10, 1 << 11, 1 << 12};
-	int32_t short_length = length; /* shorter than the limit */
-	v4 all = {short_length, short_length, short_length, short_length};
-
-	n->above[0] -= all > low;
-	n->above[1] -= all > high;
-	n->min = length < n->min ? length : n->min;
-}
-
-static void keep_lengths(struct lane *l, struct lengths *n, uint64_t loops)
-{
-	for (int i = 0; i < LOOP_CLASSES; i++)
-		l->loop_above[i] += (uint32_t)n->above[i / 4][i % 4];
-	if (n->min < l->loop_min)
-		l->loop_min = n->min;
-	l->loop_count += loops;
-	memset(n->above, 0, sizeof(n->above));
-}
-
-/* The loop. `cursors` belongs to `before`: read ahead of it, so that every record of a later gap has a higher place. */
-static inline __attribute__((always_inline)) void spin(struct spin *s, bool counter)
-{
-	struct lane *l = s->lane;
-	const volatile __u64 *cursors_at = s->cursors;
-	uint64_t cursors = *cursors_at, before = read_tick(counter);
-	struct lengths lengths = {.min = UINT64_MAX};
-	uint32_t left = LOOPS_AT_ONCE;
-
-	for (;; keep_lengths(l, &lengths, LOOPS_AT_ONCE), left = LOOPS_AT_ONCE)
-		while (left) {
-			uint64_t cursors_now = *cursors_at, now = read_tick(counter), length = now - before;
-
-			if (__builtin_expect(length >= atomic_load_explicit(&l->limit, memory_order_relaxed), 0)) {
-				s->before = before;
-				s->before_cursors = cursors;
-				if (!away(s, now, cursors_now))
-					goto stopped;
-				before = s->before;
-				cursors = s->before_cursors;
-				continue;
-			}
-			note_length(&lengths, length);
-			before = now;
-			cursors = cursors_now;
-			left--;
-		}
-stopped:
-	keep_lengths(l, &lengths, LOOPS_AT_ONCE - left);
-	l->end = s->before;
-}
-
-static __attribute__((noinline)) void spin_counter(struct spin *s)
-{
-	spin(s, true);
-}
-
-static __attribute__((noinline)) void spin_clock(struct spin *s)
-{
-	spin(s, false);
-}
-
-/* Spins until `stop` or until another process lowers the limit; the window's two ends go to the lane. */
-static void spin_window(struct spin *s)
-{
-	struct lane *l = s->lane;
-
-	read_anchor(l, s->counter, &l->start_anchor, &l->start_ns);
-	l->start_cursors = *s->cursors;
-	l->start = read_tick(s->counter);
-	atomic_store_explicit(&l->started, 1, memory_order_release);
-	if (s->counter)
-		spin_counter(s);
-	else
-		spin_clock(s);
-	l->end_cursors = *s->cursors;
-	read_anchor(l, s->counter, &l->end_anchor, &l->end_ns);
 }
 
 /* ---- learning ---- */
@@ -431,6 +224,50 @@ static void settle_in(struct lane *l, const struct sampler_options *o)
 	touch_stack();
 }
 
+/* What is learned of the loop, the edges, and of a workload how long its windows are: then the limit is known. */
+static void learn_all(struct spin *s, struct work *w, const struct sampler_options *o)
+{
+	struct lane *l = s->lane;
+	uint64_t learn_limit, limit;
+	int err;
+
+	l->busy_min = UINT64_MAX / 8;
+	l->anchor_min = UINT64_MAX / 8;
+	learn_loop(s);
+	learn_limit = sampler_auto_limit(l->loop, l->ns_per_tick);
+	if (o->learn_edges) {
+		set_limit(l, learn_limit);
+		err = learn_edges(s);
+		if (err)
+			give_up(l, -err, "setting up a timer");
+	}
+	w->ns_per_tick = l->ns_per_tick;
+	limit = o->threshold_ns ? (uint64_t)(o->threshold_ns / l->ns_per_tick) : 0;
+	if (o->threshold_ns && !limit)
+		limit = 1;
+	if (w->workload) {
+		l->error = 0;
+		work_learn(w, limit);
+		if (l->error)
+			give_up(l, l->error, strdupa(l->what));
+		learn_limit = w->limit[0];
+	}
+	set_limit(l, limit ? limit : learn_limit);
+}
+
+static void run_workload(struct work *w)
+{
+	struct lane *l = w->spin->lane;
+
+	window_opens(w->spin);
+	l->error = 0;
+	w->workload->run(w); /* what failed is in the lane */
+	l->end = read_tick(w->spin->counter);
+	window_closes(w->spin);
+	l->finished = !l->error;
+	l->moved = (unsigned)sched_getcpu() != w->cpu;
+}
+
 static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct sampler_options *o)
 {
 	struct spin s = {
@@ -440,7 +277,14 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 		.counter = !o->clock,
 		.deadline = UINT64_MAX,
 	};
-	uint64_t limit, learn_limit, smi_before;
+	struct work w = {.spin = &s,
+			 .workload = o->workload,
+			 .props = o->props,
+			 .options = o->workload_options,
+			 .series = o->samples ? samples_series(o->samples) : NULL,
+			 .index = o->index,
+			 .cpu = o->cpu};
+	uint64_t smi_before;
 	int smi_event;
 
 	settle_in(l, o);
@@ -448,22 +292,7 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 	l->smi_known = smi_event >= 0;
 	atomic_store(&l->phase, LANE_READY);
 	wait_for(l, LANE_LEARN);
-	l->busy_min = UINT64_MAX / 8;
-	l->anchor_min = UINT64_MAX / 8;
-	learn_loop(&s);
-	learn_limit = sampler_auto_limit(l->loop, l->ns_per_tick);
-	limit = o->threshold_ns ? (uint64_t)(o->threshold_ns / l->ns_per_tick) : learn_limit;
-	if (!limit)
-		limit = 1;
-	if (o->learn_edges) {
-		int err;
-
-		set_limit(l, learn_limit);
-		err = learn_edges(&s);
-		if (err)
-			give_up(l, -err, "setting up a timer");
-	}
-	set_limit(l, limit);
+	learn_all(&s, &w, o);
 	l->lost = l->lost_ticks = l->backwards = l->busy_ticks = l->away_ticks = 0;
 	l->loop_count = 0;
 	l->loop_min = UINT64_MAX;
@@ -474,11 +303,34 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 	while (tick_clock() < l->begin_ns) /* the barrier */
 		;
 	smi_before = read_smi(l, smi_event);
-	spin_window(&s);
+	if (w.workload)
+		run_workload(&w);
+	else
+		spin_window(&s);
 	l->smi_count = read_smi(l, smi_event) - smi_before;
 	atomic_store(&l->phase, LANE_DONE);
 	for (;;)
 		pause(); /* keeps the memory map until the tracer has read everything; it ends us */
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* What the tracer holds, locks and programs, must go when it goes; a workload's own stay. */
+static void close_others(struct workload_props *props)
+{
+	unsigned from = 3;
+
+	if (props)
+		qsort(props->fd, props->nfds, sizeof(props->fd[0]), by_number);
+	for (uint32_t i = 0; props && i < props->nfds; i++) {
+		if ((unsigned)props->fd[i] > from)
+			syscall(SYS_close_range, from, props->fd[i] - 1, 0);
+		from = props->fd[i] + 1;
+	}
+	syscall(SYS_close_range, from, ~0U, 0);
 }
 
 pid_t sampler_start(struct lane *lane, const struct sampler_options *options)
@@ -491,8 +343,8 @@ pid_t sampler_start(struct lane *lane, const struct sampler_options *options)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	syscall(SYS_close_range, 3, ~0U, 0); /* what the tracer holds, locks and programs, must go when it goes */
-	if (getppid() != parent)             /* it died before the line above */
+	close_others(options->props);
+	if (getppid() != parent) /* it died before the line above */
 		_exit(1);
 	sampler_main(lane, options);
 }

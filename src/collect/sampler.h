@@ -65,6 +65,7 @@ struct lane {
 	uint64_t busy_min, busy_max;       /* the least, and the most that is allowed for it */
 	bool smi_known;                    /* the CPU counts SMIs and the kernel shows them */
 	uint64_t smi_count;                /* in the window */
+	bool finished;                     /* the workload has done all that it was to do */
 	bool moved;                        /* the kernel took the sampler to another CPU: the window ended there */
 	uint64_t away_ticks;               /* hiccups and bookkeeping: the rest of the window is quiet loops */
 	uint64_t loop_count;               /* loops shorter than the limit... */
@@ -79,14 +80,23 @@ struct lane {
 	struct lane_hiccup ring[LANE_SLOTS];
 };
 
+struct workload;
+struct workload_props;
+struct samples;
+
 struct sampler_options {
 	unsigned cpu;
 	bool clock; /* use CLOCK_MONOTONIC instead of the counter */
 	int policy; /* SCHED_OTHER, SCHED_FIFO, SCHED_RR */
 	int priority;
-	uint64_t threshold_ns; /* 0: auto */
-	const __u64 *cursors;  /* of this CPU's cpu_state; NULL without probes */
-	bool learn_edges;      /* interrupt itself with a timer, for the calibration of edges */
+	uint64_t threshold_ns;           /* 0: auto */
+	const __u64 *cursors;            /* of this CPU's cpu_state; NULL without probes */
+	const struct workload *workload; /* instead of spinning; NULL: spin */
+	struct workload_props *props;
+	const void *workload_options;
+	struct samples *samples;
+	uint32_t index;   /* of this sampler among them */
+	bool learn_edges; /* interrupt itself with a timer, for the calibration of edges */
 };
 
 /* Shared memory for a sampler, NULL when there is none to have. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -44,10 +45,16 @@ static int start_sampler(struct collect *c, uint32_t i, const struct collect_opt
 				    .priority = o->priority,
 				    .threshold_ns = o->threshold_ns,
 				    .cursors = t->state ? &t->state->cursors : NULL,
+				    .workload = o->workload,
+				    .props = &c->props,
+				    .workload_options = o->workload_options,
+				    .index = i,
 				    .learn_edges = true};
 
 	t->lane = lane_new();
-	if (!t->lane)
+	t->samples = o->workload ? samples_new(o->workload) : NULL;
+	s.samples = t->samples;
+	if (!t->lane || (o->workload && !t->samples))
 		return complain("no memory for the sampler of CPU %u", t->cpu);
 	t->pid = sampler_start(t->lane, &s);
 	if (t->pid < 0)
@@ -175,7 +182,13 @@ static int learn(struct collect *c)
 
 static void describe_run(struct view *v, const struct collect_options *o)
 {
-	snprintf(v->run.sampler, sizeof(v->run.sampler), "%s", o->clock ? "clock" : TICK_NAME);
+	snprintf(v->run.sampler, sizeof(v->run.sampler), "%s",
+		 o->workload ? o->workload->name
+		 : o->clock  ? "clock"
+			     : TICK_NAME);
+	v->run.windows = o->workload;
+	if (o->workload)
+		snprintf(v->run.rest, sizeof(v->run.rest), "%s", o->workload->rest);
 	if (o->policy == SCHED_OTHER)
 		snprintf(v->run.priority, sizeof(v->run.priority), "SCHED_OTHER");
 	else
@@ -207,16 +220,37 @@ static int name_targets(struct collect *c, const struct collect_options *o)
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		c->target[i].cpu = cpus[i];
 	err = summary_init(&v->summary, cpus, c->ntargets);
-	free(cpus);
+	c->cpus = cpus;
 	if (err)
 		return complain("out of memory");
 	return 0;
 }
 
+/* What the samplers of a workload share, and inherit. */
+static int prepare_workload(struct collect *c, const struct collect_options *o)
+{
+	struct workload_props *p = &c->props;
+	const struct workload *w = o->workload;
+
+	c->workload = w;
+	if (!w)
+		return 0;
+	p->n = c->ntargets;
+	p->cpu = c->cpus;
+	if (w->shared_bytes) {
+		p->shared = mmap(NULL, w->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (p->shared == MAP_FAILED) {
+			p->shared = NULL;
+			return complain("out of memory");
+		}
+	}
+	return w->prepare ? w->prepare(p, o->workload_options) : 0;
+}
+
 /* The samplers are forked before anything is attached: they inherit the shared memory and no file descriptor that holds a program. */
 static int start_all(struct collect *c, const struct collect_options *o)
 {
-	if (name_targets(c, o) || pin_self(&o->housekeeping))
+	if (name_targets(c, o) || pin_self(&o->housekeeping) || prepare_workload(c, o))
 		return -1;
 	if (o->trace) {
 		c->probes = probes_open(&o->targets, o->osnoise);

@@ -37,6 +37,7 @@ struct target {
 	uint64_t base_tick, base_ns;     /* the first good one, or until then the first */
 	bool base_good;
 	uint64_t last_ns;        /* end of the newest hiccup */
+	struct samples *samples; /* of a workload; NULL: none */
 	struct closure *closure; /* NULL without probes */
 	bool closing;            /* its window has begun... */
 	bool closed;             /* ...and ended */
@@ -49,8 +50,11 @@ struct collect {
 	const volatile int *stop;
 	struct probes *probes;
 	struct target *target;
+	unsigned *cpus; /* their numbers */
 	uint32_t ntargets;
 	uint64_t misses_before;
+	const struct workload *workload;
+	struct workload_props props;
 	bool counter, want_intervals, want_spans;
 	const struct tap *tap;
 	bool began, stopped, ended;

@@ -17,6 +17,7 @@ struct join {
 	struct intervals *intervals;
 	struct edge_bounds bounds;
 	uint64_t threshold_ns;
+	bool windows;
 	struct join_counts counts;
 	uint64_t lost_before; /* up to the last hiccup */
 	struct record *wait;  /* ring of WAIT_SLOTS */
@@ -32,6 +33,7 @@ struct join *join_new(const struct join_options *o)
 		return NULL;
 	j->ticks = o->ticks;
 	j->threshold_ns = o->threshold_ns;
+	j->windows = o->windows;
 	j->bounds = o->bounds;
 	j->nest = nest_new(o->sources, o->bounds, o->names, o->real_time);
 	j->intervals = o->intervals;
@@ -122,7 +124,7 @@ static void check_sequence(struct join *j, const struct record *r, const struct 
 	bool window = in_window(r->seq, h->before[r->level], h->after[r->level]);
 	uint64_t slack = j->threshold_ns + NEAR_NS;
 
-	if (inside == window)
+	if (inside == window || (j->windows && !inside))
 		return;
 	if (!inside && r->end_ns + slack > h->start_ns)
 		return;
@@ -137,7 +139,7 @@ static void drop_below(struct join *j, const struct record *r)
 		intervals_push(j->intervals, &interval);
 	}
 	j->counts.below_threshold++;
-	if (r->end_ns - r->start_ns > j->threshold_ns + TOLERANCE_NS)
+	if (!j->windows && r->end_ns - r->start_ns > j->threshold_ns + TOLERANCE_NS)
 		j->counts.mismatches++; /* so long a record must lie in a hiccup */
 }
 

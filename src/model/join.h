@@ -37,6 +37,7 @@ struct join_options {
 	struct intervals *intervals; /* gets each interval; NULL: not wanted */
 	bool spans;                  /* accounts have their spans */
 	bool real_time;              /* the sampler has a real-time priority */
+	bool windows;                /* hiccups are windows of a workload: what ran between them is nobody's loss */
 	uint64_t threshold_ns;       /* shortest gap that is a hiccup */
 	struct edge_bounds bounds;
 };

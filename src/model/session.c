@@ -76,6 +76,7 @@ static int open_lane(struct session *s, uint32_t i, const struct session_options
 						  .intervals = l->intervals,
 						  .spans = o->spans,
 						  .real_time = v->run.real_time,
+						  .windows = v->run.windows,
 						  .names = s->asked ? &s->names : NULL,
 						  .threshold_ns = v->cpu[i].threshold_ns,
 						  .bounds = v->cpu[i].bounds});
@@ -94,7 +95,9 @@ struct session *session_new(const struct session_options *o)
 	s->tap = o->tap;
 	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack};
 	s->lane = calloc(o->view->summary.ncpus, sizeof(*s->lane));
-	s->outside = outside_new(&o->view->summary, o->view->run.traced ? "hardware or hypervisor" : "not traced");
+	s->outside = outside_new(&o->view->summary, !o->view->run.traced   ? "not traced"
+						    : o->view->run.rest[0] ? o->view->run.rest
+									   : "hardware or hypervisor");
 	ok = s->lane && s->outside;
 	for (uint32_t i = 0; ok && i < o->view->summary.ncpus; i++)
 		ok = !open_lane(s, i, o);

@@ -7,6 +7,7 @@
 #include "base/cpus.h"
 #include "model/facts.h"
 #include "model/finding.h"
+#include "model/series.h"
 #include "model/summary.h"
 
 #define LOOP_LENGTHS  8
@@ -53,6 +54,8 @@ struct cpu_run {
 	bool closure_known; /* false: the CPU was too busy to read its counters between two interrupts, or was not traced */
 	struct closure_row *closure;
 	uint32_t nclosure;
+	struct series *series; /* of a workload: what it measured */
+	uint32_t nseries;
 	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
 };
 
@@ -66,6 +69,8 @@ struct run {
 	bool real_time;       /* the samplers have a real-time priority */
 	bool symbols_hidden;  /* the kernel hides its addresses: functions have no names */
 	bool traced;          /* false: --no-trace */
+	bool windows;         /* a workload was measured: hiccups are windows of its */
+	char rest[48];        /* then: what time in a window is that nothing explains */
 	bool part;            /* of a recording's time only: what was counted over the whole does not compare */
 	char incomplete[160]; /* what a recording lacks; "": nothing */
 	struct cpus cpus, housekeeping;
@@ -83,6 +88,7 @@ struct view {
 	bool advised;             /* its sources have been looked up in the cause book */
 };
 
-void view_free(struct view *v); /* what it holds, not itself */
+void cpu_run_free(struct cpu_run *c); /* what it holds */
+void view_free(struct view *v);       /* what it holds, not itself */
 
 #endif

@@ -29,7 +29,8 @@ static const struct field run_fields[] = {
 	F(BUFFER, run, sampler),    F(BUFFER, run, priority),     F(BUFFER, run, started),
 	F(NUMBER, run, started_ns), F(NUMBER, run, duration_ns),  F(FLAG, run, threshold_auto),
 	F(FLAG, run, real_time),    F(FLAG, run, symbols_hidden), F(FLAG, run, traced),
-	F(SET, run, cpus),          F(SET, run, housekeeping),
+	F(SET, run, cpus),          F(SET, run, housekeeping),    F(FLAG, run, windows),
+	F(BUFFER, run, rest),
 };
 
 static const struct field cpu_fields[] = {
@@ -285,6 +286,73 @@ void get_run(struct reading *r, struct run *run, struct texts *t)
 	r->bad |= s.bad;
 }
 
+/* A name, and of the histogram the buckets that are not empty: how far each is from the last one, and what is in it. */
+static void put_series(struct bytes *b, const struct series *series)
+{
+	const struct hist *h = &series->hist;
+	uint32_t some = 0, last = 0;
+	struct bytes s = {0};
+
+	for (uint32_t i = 0; i < h->nbuckets; i++)
+		some += h->bucket[i] != 0;
+	put_text(&s, series->name, sizeof(series->name));
+	put_number(&s, h->sum);
+	put_number(&s, h->min);
+	put_number(&s, h->max);
+	put_number(&s, some);
+	for (uint32_t i = 0; i < h->nbuckets; i++)
+		if (h->bucket[i]) {
+			put_number(&s, i - last);
+			put_number(&s, h->bucket[i]);
+			last = i;
+		}
+	put_section(b, &s);
+}
+
+static void get_series(struct reading *r, struct series *series)
+{
+	struct reading s = get_section(r);
+	struct hist *h = &series->hist;
+	uint64_t some, at = 0;
+	const char *name;
+	size_t len;
+
+	name = get_text(&s, &len);
+	if (name)
+		memcpy(series->name, name, len < sizeof(series->name) - 1 ? len : sizeof(series->name) - 1);
+	h->sum = get_number(&s);
+	h->min = get_number(&s);
+	h->max = get_number(&s);
+	some = get_number(&s);
+	for (uint64_t i = 0; i < some && !s.bad; i++) {
+		uint64_t step = get_number(&s), count = get_number(&s);
+
+		s.bad |= step >= h->nbuckets || at + step >= h->nbuckets;
+		if (s.bad)
+			break;
+		at += step;
+		h->bucket[at] = count;
+		h->count += count;
+	}
+	r->bad |= s.bad;
+}
+
+/* All or none. */
+static void get_all_series(struct reading *r, struct cpu_run *c)
+{
+	uint64_t n = get_number(r);
+
+	r->bad |= n > SERIES_MAX;
+	c->series = n && !r->bad ? calloc(n, sizeof(*c->series)) : NULL;
+	for (uint64_t i = 0; c->series && i < n && !r->bad; i++) {
+		if (hist_init(&c->series[i].hist, SERIES_BITS))
+			break;
+		c->nseries++;
+		get_series(r, &c->series[i]);
+	}
+	r->bad |= n != c->nseries;
+}
+
 void put_cpu(struct bytes *b, const struct cpu_run *c)
 {
 	struct bytes s = {0};
@@ -304,6 +372,9 @@ void put_cpu(struct bytes *b, const struct cpu_run *c)
 		put_u64(&s, bits);
 		put_number(&s, c->loop_above[i]);
 	}
+	put_number(&s, c->nseries);
+	for (uint32_t i = 0; i < c->nseries; i++)
+		put_series(&s, &c->series[i]);
 	put_fields(&s, FIELDS(cpu_fields), c);
 	put_section(b, &s);
 }
@@ -313,7 +384,7 @@ void get_cpu(struct reading *r, struct cpu_run *c, struct texts *t)
 	struct reading s = get_section(r);
 	uint64_t n = get_number(&s);
 
-	free(c->closure);
+	cpu_run_free(c);
 	c->closure = n && n <= LIST_MAX ? calloc(n, sizeof(*c->closure)) : NULL;
 	s.bad |= n && !c->closure;
 	c->nclosure = s.bad ? 0 : n;
@@ -332,6 +403,7 @@ void get_cpu(struct reading *r, struct cpu_run *c, struct texts *t)
 		memcpy(&c->loop_above_ns[i], &bits, sizeof(bits));
 		c->loop_above[i] = count;
 	}
+	get_all_series(&s, c);
 	get_fields(&s, FIELDS(cpu_fields), c, t);
 	r->bad |= s.bad;
 }

@@ -23,7 +23,7 @@ uint32_t put_facts(struct bytes *b, const struct facts *f, uint32_t first);
 void get_host(struct reading *r, struct host *h);
 /* The list not_observed is allocated, its texts kept; one that the run has already goes. */
 void get_run(struct reading *r, struct run *run, struct texts *t);
-/* c->closure is allocated; one that it has already is freed. */
+/* c->closure and c->series are allocated; those that it has already are freed. */
 void get_cpu(struct reading *r, struct cpu_run *c, struct texts *t);
 
 void get_facts(struct reading *r, struct facts *f); /* adds them */

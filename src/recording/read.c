@@ -64,7 +64,7 @@ static int take_cpus(struct recording *r, struct reading *in)
 		bool want = cpus_empty(&r->part.cpus) || cpus_has(&r->part.cpus, cpu);
 
 		get_cpu(in, want ? &run[wanted] : &skipped, r->texts);
-		free(skipped.closure);
+		cpu_run_free(&skipped);
 		in->bad |= cpu >= CPUS_MAX;
 		r->lane[i] = (struct lane){.index = want ? wanted : UINT32_MAX, .stop_ns = UINT64_MAX};
 		if (want)
@@ -247,7 +247,7 @@ static void take_tail(struct recording *r, struct reading *in)
 		struct cpu_run skipped = {0};
 
 		get_cpu(in, r->lane[i].index < v->summary.ncpus ? &v->cpu[r->lane[i].index] : &skipped, r->texts);
-		free(skipped.closure);
+		cpu_run_free(&skipped);
 	}
 	r->tail = !in->bad;
 	if (in->bad)

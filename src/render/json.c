@@ -144,9 +144,8 @@ static int write_sources(struct json *j, const struct sources *t)
 	return 0;
 }
 
-static void write_hiccups(struct json *j, const struct hist *h)
+static void write_numbers(struct json *j, const struct hist *h)
 {
-	json_object(j, "hiccups");
 	json_u64(j, "count", h->count);
 	json_u64(j, "total_ns", h->sum);
 	json_u64(j, "min_ns", h->count ? h->min : 0);
@@ -159,6 +158,27 @@ static void write_hiccups(struct json *j, const struct hist *h)
 	json_u64(j, "p90_ns", hist_percentile(h, 90));
 	json_u64(j, "p99_ns", hist_percentile(h, 99));
 	json_u64(j, "p999_ns", hist_percentile(h, 99.9));
+}
+
+static void write_hiccups(struct json *j, const struct hist *h)
+{
+	json_object(j, "hiccups");
+	write_numbers(j, h);
+	json_end(j);
+}
+
+/* What a workload measured of its windows, whatever their length. */
+static void write_series(struct json *j, const struct cpu_run *r)
+{
+	if (!r->nseries)
+		return;
+	json_array(j, "series");
+	for (uint32_t i = 0; i < r->nseries; i++) {
+		json_object(j, NULL);
+		json_string(j, "name", r->series[i].name);
+		write_numbers(j, &r->series[i].hist);
+		json_end(j);
+	}
 	json_end(j);
 }
 
@@ -189,6 +209,7 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	}
 	json_end(j);
 	json_end(j);
+	write_series(j, r);
 	write_hiccups(j, &s->hiccups);
 	json_object(j, "time");
 	json_u64(j, "attributed_ns", s->attributed_ns);

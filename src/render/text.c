@@ -67,16 +67,20 @@ static void write_numbers(const struct page *p, const struct cpu_summary *s, con
 	struct flow f;
 
 	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
-	if (p->view->run.traced) {
+	if (p->view->run.traced && s->hiccups.count) {
+		if (p->view->run.windows)
+			flow_add(&f, "of their time:");
 		flow_add(&f, "attributed %s %%", percent_of(s->attributed_ns, s->hiccups.sum, a, sizeof(a)));
 		flow_add(&f, "edge %s %%", percent_of(s->edge_ns, s->hiccups.sum, a, sizeof(a)));
-		flow_add(&f, "outside the kernel %s %%", percent_of(s->outside_ns, s->hiccups.sum, a, sizeof(a)));
+		flow_add(&f, "%s %s %%", p->view->run.rest[0] ? p->view->run.rest : "outside the kernel",
+			 percent_of(s->outside_ns, s->hiccups.sum, a, sizeof(a)));
 		flow_end(&f);
 		flow_start(&f, p->out, p->width, "  ", " · ", "  ");
 	}
 	flow_add(&f, "threshold %s%s", format_ns(r->threshold_ns, a, sizeof(a)),
 		 p->view->run.threshold_auto ? " (auto)" : "");
-	flow_add(&f, "loop %.1f ns", r->loop_mean_ns);
+	if (r->loop_count)
+		flow_add(&f, "loop %.1f ns", r->loop_mean_ns);
 	if (p->view->run.traced) {
 		flow_add(&f, "records %s, lost %s", format_count(r->counts.seen, a, sizeof(a)),
 			 format_count(r->counts.lost, b, sizeof(b)));
@@ -102,14 +106,22 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 		 cpus_has(&p->view->host.nohz_full, s->cpu) ? ", nohz_full" : "");
 	fputs(start, p->out);
 	f.column += strlen(start);
-	flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)), hiccups->count == 1 ? "" : "s");
-	flow_add(&f, "%s %% of its time lost", percent_of(hiccups->sum, r->observed_ns, a, sizeof(a)));
-	if (hiccups->count) {
+	if (p->view->run.windows) {
+		flow_add(&f, "%s %s", p->view->run.sampler, format_ns(r->observed_ns, a, sizeof(a)));
+		flow_add(&f, "%s longer than %s", format_count(hiccups->count, a, sizeof(a)),
+			 format_ns(r->threshold_ns, b, sizeof(b)));
+	} else {
+		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)), hiccups->count == 1 ? "" : "s");
+		flow_add(&f, "%s %% of its time lost", percent_of(hiccups->sum, r->observed_ns, a, sizeof(a)));
+	}
+	if (hiccups->count && !p->view->run.windows) {
 		flow_add(&f, "worst %s", format_ns(hiccups->max, a, sizeof(a)));
 		flow_add(&f, "p99 %s", format_ns(hist_percentile(hiccups, 99), a, sizeof(a)));
 		flow_add(&f, "median %s", format_ns(hist_percentile(hiccups, 50), a, sizeof(a)));
 	}
 	flow_end(&f);
+	if (r->nseries)
+		text_series(p, r);
 	write_numbers(p, s, r);
 	if (r->hiccups_lost)
 		fprintf(p->out, "  %s more hiccups were not recorded, %s: the reader came too late\n",

@@ -29,4 +29,7 @@ void text_sources(const struct page *p, uint32_t index);
 /* The sources of all CPUs that the cause book does not have. */
 void text_not_in_book(const struct page *p);
 
+/* What a workload measured of its windows: a row for each series. */
+void text_series(const struct page *p, const struct cpu_run *r);
+
 #endif

@@ -1,0 +1,15 @@
+/* The workload sleep: the periodic scheduling test, cyclictest's job. Each window lasts from when a sleep was due to when the thread ran. */
+#ifndef CULPRIT_SLEEP_H
+#define CULPRIT_SLEEP_H
+
+#include "collect/workload.h"
+
+struct sleep_options {
+	uint64_t interval_ns;
+	uint64_t samples; /* per CPU; 0: until the window ends */
+	bool relative;    /* clock_nanosleep for the interval, instead of until a time */
+};
+
+extern const struct workload sleep_workload; /* takes struct sleep_options */
+
+#endif

@@ -1,0 +1,206 @@
+/* The loop that the sampler spins in, and what it does when a turn took long. */
+#include "collect/spin.h"
+
+#include <sched.h>
+#include <string.h>
+
+#define ANCHOR_TRIES  64
+#define LOOPS_AT_ONCE (1U << 30) /* loops before the 32-bit counters are kept */
+
+const __u64 no_cursors;
+
+uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < ANCHOR_TRIES; i++) {
+		uint64_t a = read_tick(counter), t = tick_clock(), b = read_tick(counter);
+
+		if (b - a < best) {
+			best = b - a;
+			*tick = a + (b - a) / 2;
+			*ns = t;
+		}
+		if (best < l->anchor_min)
+			l->anchor_min = best;
+		if (i && best <= 2 * l->anchor_min)
+			break;
+		if (!i && l->anchor_known && best <= 2 * l->anchor_min)
+			break;
+	}
+	l->anchor_known = true;
+	return best;
+}
+
+void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, uint64_t cursors)
+{
+	struct lane *l = s->lane;
+	uint64_t head = atomic_load_explicit(&l->head, memory_order_relaxed);
+	struct lane_hiccup *h = &l->ring[head % LANE_SLOTS];
+
+	if (head - atomic_load_explicit(&l->tail, memory_order_acquire) >= LANE_SLOTS) {
+		l->lost++;
+		l->lost_ticks += after - before;
+		return;
+	}
+	h->before = before;
+	h->after = after;
+	h->cursors_before = cursors;
+	h->cursors_after = *s->cursors;
+	h->anchor_width = read_anchor(l, s->counter, &h->anchor_tick, &h->anchor_ns);
+	atomic_store_explicit(&l->head, head + 1, memory_order_release);
+}
+
+/* The sampler may go on: nobody stopped it, and it is where it belongs. */
+static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
+{
+	if (!limit || atomic_load_explicit(&s->lane->stop, memory_order_relaxed) || now >= s->deadline)
+		return false;
+	s->lane->moved = (unsigned)sched_getcpu() != s->cpu;
+	return !s->lane->moved;
+}
+
+/* Right after a gap the caches are cold, and noting it takes longer than at best. While learning, the longest that it took with no record
+ * coming in becomes what is allowed for it. */
+static void note_busy(struct spin *s, uint64_t ticks, bool undisturbed)
+{
+	if (s->learning && undisturbed && ticks > s->lane->busy_max && ticks < s->busy_cap)
+		s->lane->busy_max = ticks;
+}
+
+/* A loop was longer than the limit: a hiccup from s->before to `after`, or the stop: then false. `cursors` was read ahead of `after`.
+ * Leaves a fresh reading in s->before, so that this work is not counted; what interrupts this work is a hiccup, too. */
+static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, uint64_t cursors)
+{
+	struct lane *l = s->lane;
+	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before, now, fresh;
+	uint64_t cursors_after;
+
+	for (;;) {
+		cursors_after = *s->cursors;
+		if (after - s->before > INT64_MAX)
+			l->backwards++;
+		else if (after - s->before >= (limit ? limit : l->learn_limit))
+			publish_hiccup(s, s->before, after, s->before_cursors);
+		s->before = after;
+		s->before_cursors = cursors;
+		if (!may_go_on(s, limit, after)) {
+			l->away_ticks += after - left_at;
+			return false;
+		}
+		fresh = *s->cursors;
+		now = read_tick(s->counter);
+		if (now - after < l->busy_min)
+			l->busy_min = now - after;
+		note_busy(s, now - after, fresh == cursors_after);
+		if (now - after < limit + 4 * l->busy_min || (fresh == cursors_after && now - after < l->busy_max))
+			break;
+		after = now;
+		cursors = fresh;
+	}
+	l->busy_ticks += now - after;
+	l->away_ticks += now - left_at;
+	s->before = now;
+	s->before_cursors = fresh;
+	return true;
+}
+
+typedef int32_t v4 __attribute__((vector_size(16)));
+
+/* The lengths of all loops, without a memory access: eight counters in two vector registers, each of the loops longer than 2^(5+n)
+ * ticks. A histogram in memory costs half as much again as the loop itself, because its address depends on the counter just read. */
+struct lengths {
+	v4 above[2];
+	uint64_t min;
+};
+
+static inline __attribute__((always_inline)) void note_length(struct lengths *n, uint64_t length)
+{
+	const v4 low = {1 << 5, 1 << 6, 1 << 7, 1 << 8}, high = {1 << 9, 1 << 10, 1 << 11, 1 << 12};
+	int32_t short_length = length; /* shorter than the limit */
+	v4 all = {short_length, short_length, short_length, short_length};
+
+	n->above[0] -= all > low;
+	n->above[1] -= all > high;
+	n->min = length < n->min ? length : n->min;
+}
+
+static void keep_lengths(struct lane *l, struct lengths *n, uint64_t loops)
+{
+	for (int i = 0; i < LOOP_CLASSES; i++)
+		l->loop_above[i] += (uint32_t)n->above[i / 4][i % 4];
+	if (n->min < l->loop_min)
+		l->loop_min = n->min;
+	l->loop_count += loops;
+	memset(n->above, 0, sizeof(n->above));
+}
+
+/* The loop. `cursors` belongs to `before`: read ahead of it, so that every record of a later gap has a higher place. */
+static inline __attribute__((always_inline)) void spin(struct spin *s, bool counter)
+{
+	struct lane *l = s->lane;
+	const volatile __u64 *cursors_at = s->cursors;
+	uint64_t cursors = *cursors_at, before = read_tick(counter);
+	struct lengths lengths = {.min = UINT64_MAX};
+	uint32_t left = LOOPS_AT_ONCE;
+
+	for (;; keep_lengths(l, &lengths, LOOPS_AT_ONCE), left = LOOPS_AT_ONCE)
+		while (left) {
+			uint64_t cursors_now = *cursors_at, now = read_tick(counter), length = now - before;
+
+			if (__builtin_expect(length >= atomic_load_explicit(&l->limit, memory_order_relaxed), 0)) {
+				s->before = before;
+				s->before_cursors = cursors;
+				if (!away(s, now, cursors_now))
+					goto stopped;
+				before = s->before;
+				cursors = s->before_cursors;
+				continue;
+			}
+			note_length(&lengths, length);
+			before = now;
+			cursors = cursors_now;
+			left--;
+		}
+stopped:
+	keep_lengths(l, &lengths, LOOPS_AT_ONCE - left);
+	l->end = s->before;
+}
+
+static __attribute__((noinline)) void spin_counter(struct spin *s)
+{
+	spin(s, true);
+}
+
+static __attribute__((noinline)) void spin_clock(struct spin *s)
+{
+	spin(s, false);
+}
+
+void window_opens(struct spin *s)
+{
+	struct lane *l = s->lane;
+
+	read_anchor(l, s->counter, &l->start_anchor, &l->start_ns);
+	l->start_cursors = *s->cursors;
+	l->start = read_tick(s->counter);
+	atomic_store_explicit(&l->started, 1, memory_order_release);
+}
+
+void window_closes(struct spin *s)
+{
+	struct lane *l = s->lane;
+
+	l->end_cursors = *s->cursors;
+	read_anchor(l, s->counter, &l->end_anchor, &l->end_ns);
+}
+
+void spin_window(struct spin *s)
+{
+	window_opens(s);
+	if (s->counter)
+		spin_counter(s);
+	else
+		spin_clock(s);
+	window_closes(s);
+}

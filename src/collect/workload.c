@@ -1,0 +1,115 @@
+#include "collect/workload.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "collect/spin.h"
+
+#define BUCKETS     ((65 - SERIES_BITS) << SERIES_BITS)
+#define WARM_FACTOR 10
+
+struct samples {
+	struct series series[SERIES_MAX];
+	uint64_t bucket[][BUCKETS];
+};
+
+static uint32_t count_series(const struct workload *workload)
+{
+	uint32_t n = 0;
+
+	while (n < SERIES_MAX && workload->series[n])
+		n++;
+	return n;
+}
+
+static size_t samples_bytes(const struct workload *workload)
+{
+	return sizeof(struct samples) + count_series(workload) * sizeof(uint64_t[BUCKETS]);
+}
+
+struct samples *samples_new(const struct workload *workload)
+{
+	struct samples *s =
+		mmap(NULL, samples_bytes(workload), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (s == MAP_FAILED)
+		return NULL;
+	for (uint32_t i = 0; workload->series[i] && i < SERIES_MAX; i++) {
+		snprintf(s->series[i].name, sizeof(s->series[i].name), "%s", workload->series[i]);
+		hist_place(&s->series[i].hist, SERIES_BITS, s->bucket[i]);
+	}
+	return s;
+}
+
+void samples_free(struct samples *s, const struct workload *workload)
+{
+	if (s)
+		munmap(s, samples_bytes(workload));
+}
+
+struct series *samples_series(struct samples *s)
+{
+	return s->series;
+}
+
+uint64_t work_tick(const struct work *w)
+{
+	return read_tick(w->spin->counter);
+}
+
+uint64_t work_cursors(const struct work *w)
+{
+	return *w->spin->cursors;
+}
+
+bool work_going(struct work *w)
+{
+	if (w->learning)
+		return w->left && w->left--;
+	return !atomic_load_explicit(&w->spin->lane->stop, memory_order_relaxed);
+}
+
+void work_value(struct work *w, unsigned series, uint64_t value_ns)
+{
+	hist_add(&w->series[series].hist, value_ns);
+}
+
+void work_window(struct work *w, unsigned series, uint64_t value_ns, uint64_t before, uint64_t after, uint64_t cursors)
+{
+	work_value(w, series, value_ns);
+	if (w->learning || after - before > INT64_MAX || after - before < w->limit[series])
+		return;
+	w->spin->lane->away_ticks += after - before;
+	publish_hiccup(w->spin, before, after, cursors);
+}
+
+uint64_t work_tick_of(const struct work *w, uint64_t ns, uint64_t now_tick, uint64_t now_ns)
+{
+	return now_tick + (int64_t)((int64_t)(ns - now_ns) / w->ns_per_tick);
+}
+
+int work_failed(struct work *w, int err, const char *what)
+{
+	struct lane *l = w->spin->lane;
+
+	l->error = err;
+	snprintf(l->what, sizeof(l->what), "%s", what);
+	return -err;
+}
+
+void work_learn(struct work *w, uint64_t given)
+{
+	w->learning = true;
+	w->left = w->workload->warm;
+	w->workload->run(w); /* what failed is in the lane */
+	w->learning = false;
+	for (uint32_t i = 0; i < count_series(w->workload); i++) {
+		struct hist *h = &w->series[i].hist;
+		/* Up to the next 10 ns, for the eye. */
+		uint64_t ns = (WARM_FACTOR * hist_percentile(h, 50) / 10 + 1) * 10;
+
+		w->limit[i] = given ? given : (uint64_t)(ns / w->ns_per_tick);
+		hist_reset(h);
+	}
+}
