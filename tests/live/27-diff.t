@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Recordings compared: of one setting they say same, a known noise is new and costs what poke says, and scripts can gate on it.
+
+On a shared machine two windows of one setting do differ now and then, as its neighbours come and go: of up to PAIRS pairs one
+has to say same.
+"""
+import json
+import os
+import shutil
+import tempfile
+
+import lib
+from lib import culprit, done, is_, ok, skip
+
+PAIRS = 6
+WINDOW_S = 3
+ALLOW_NS = 200_000  # a poke: the switches and system calls around what its thread times, as in 20-poke.t
+
+lib.need_bpf()
+cpu = lib.pick_target()
+where = tempfile.mkdtemp(prefix="culprit-test-")
+recorded = 0
+
+
+def record(*poke):
+    """A recording of a window, with poke in it; (path, poke's log)."""
+    global recorded
+    recorded += 1
+    path = os.path.join(where, f"{recorded}.rec")
+    with lib.ready_file() as ready:
+        p = lib.spawn("record", "-q", "-c", str(cpu), "-d", f"{WINDOW_S}s", "--ready-file", ready, path)
+        lib.await_ready(p, ready)
+        log = lib.run_poke(cpu, *poke) if poke else lib.Log()
+        r = lib.finish(p, WINDOW_S + lib.READY_MAX_S)
+    if r.rc != 0:
+        raise RuntimeError(f"culprit record: {r}")
+    return path, log
+
+
+def diff(*args):
+    r = culprit("diff", "-f", "json", *args)
+    if r.rc not in (0, 2):
+        raise RuntimeError(f"culprit diff: {r}")
+    return json.loads(r.out)
+
+
+def verdicts(d, file=1):
+    return {(s["kind"], s["name"], s["function"]): s["files"][file]["verdict"] for s in d["sources"]}
+
+
+# ---- one setting ----
+
+quiet, _ = record()
+tried = []
+for _ in range(PAIRS):
+    other, _ = record()
+    d = diff(quiet, other)
+    tried.append((d["total"]["files"][1]["verdict"], d["total"]["files"][1]["time_ratio"]))
+    if tried[-1][0] == "same":
+        break
+    quiet = other
+ok(tried[-1][0] == "same", "two recordings of one setting: the time lost is the same", *tried)
+is_(d["schema"], "culprit.diff/1", "the schema")
+is_([e["what"] for e in d["environment"] if e["what"] != "threshold" and "/" not in e["what"]], [],
+    "nothing about the machine differs")  # its settings may: others may use it
+is_(len(d["bin_edges_ns"]), len(d["total"]["files"][0]["bins"]) + 1, "bins lie between edges")
+
+for f, path in zip(d["total"]["files"], (quiet, other)):
+    report = json.loads(culprit("report", "-f", "json", path).out)
+    c = lib.cpu_of(report, cpu)
+    is_((f["count"], f["total_ns"], f["p99_ns"], f["max_ns"], sum(f["bins"])),
+        tuple(c["hiccups"][k] for k in ("count", "total_ns", "p99_ns", "max_ns", "count")), "the totals are the report's")
+    ours = {}
+    for s in c["sources"]:
+        ours[s["kind"]] = ours.get(s["kind"], 0) + s["total_ns"]
+    index = (quiet, other).index(path)
+    theirs = {}
+    for s in d["sources"]:
+        if s["files"][index]["total_ns"]:
+            theirs[s["kind"]] = theirs.get(s["kind"], 0) + s["files"][index]["total_ns"]
+    is_(theirs, {k: v for k, v in ours.items() if v}, "pairing loses no time of any kind")
+
+itself = diff(quiet, quiet)
+is_(set(verdicts(itself).values()) | {itself["total"]["files"][1]["verdict"]}, {"same"}, "against itself all is the same")
+is_(itself["environment"], [], "against itself nothing differs")
+is_(culprit("diff", quiet, quiet, "--fail-if-worse", "0.1").rc, 0, "against itself --fail-if-worse is not met")
+
+# ---- a known noise ----
+
+why = lib.need_class(cpu, "fifo")
+if why:
+    skip("a known noise", why)
+else:
+    noisy, log = record("fifo", "-n", "60", "-l", "1ms", "-g", "40ms-45ms")
+    ran, n, comm = sum(e["ran_ns"] for e in log), len(log), log[0]["comm"]
+    d = diff(quiet, noisy)
+    rows = [s for s in d["sources"] if s["kind"] == "thread" and s["name"] == comm]
+    ok(len(rows) == 1 and rows[0]["files"][1]["verdict"] == "new", "the noise is new", *rows)
+    changed = [s["files"][1]["verdict"] != "same" for s in d["sources"]]
+    is_(changed, sorted(changed, reverse=True), "what changed comes before what did not")
+    f = rows[0]["files"][1]
+    seconds = d["files"][1]["observed_ns"] / 1e9
+    ok(0.9 * ran <= f["total_ns"] <= ran + ALLOW_NS * (n + 5), "it costs what poke says", f"poke: {ran} ns", f)
+    ok(abs(f["ns_per_s"] * seconds - f["total_ns"]) < 1e3, "and that is what it says for a second", f, seconds)
+    ok(f["count_ratio"]["low"] > 1 and f["count_ratio"]["value"] is None, "its ratio is infinite, its interval above 1", f)
+    gone = verdicts(diff(noisy, quiet)).get(("thread", comm, None))
+    is_(gone, "gone", "the other way round it is gone")
+
+    three = diff(quiet, other, noisy)
+    is_([len(s["files"]) for s in three["sources"]], [3] * len(three["sources"]), "three files: a column each")
+    is_(verdicts(three, 2).get(("thread", comm, None)), "new", "the third is compared with the first")
+
+    total = d["total"]["files"][1]
+    more = 100 * (total["time_ratio"]["value"] - 1)
+    if total["time_ratio"]["low"] > 1:
+        r = culprit("diff", quiet, noisy, "--fail-if-worse", str(round(more / 2, 3)))
+        ok(r.rc == 2 and noisy in r.err and r.err.count("\n") == 1, "--fail-if-worse half of that: status 2, and a line why", r)
+    else:
+        skip("--fail-if-worse is met", f"the machine is too noisy: {total['time_ratio']}")
+    r = culprit("diff", quiet, noisy, "--fail-if-worse", str(round(2 * more + 1, 3)))
+    ok(r.rc == 0 and r.err == "", "--fail-if-worse twice of that: status 0", r)
+
+# ---- what it says when it cannot ----
+
+untraced = os.path.join(where, "untraced.rec")
+r = culprit("run", "-q", "-c", str(cpu), "-d", "1s", "--no-trace", "-r", untraced, "-o", os.path.join(where, "x"))
+r = culprit("diff", quiet, untraced)
+ok(r.rc == 0 and "cannot be compared" in r.out, "not traced: it says that sources cannot be compared", r)
+for args, want in (((quiet,), "2 to 8"), ((quiet, "/nowhere"), "No such file"), ((quiet, os.devnull), "/dev/null"),
+                   ((quiet, quiet, "--fail-if-worse", "much"), "not a percentage")):
+    r = culprit("diff", *args)
+    ok(r.rc == 1 and r.out == "" and want in r.err and r.err.count("\n") == 1, f"one line says: {want}", r)
+
+shutil.rmtree(where)
+done()
