@@ -12,6 +12,7 @@ struct lane {
 struct session {
 	struct view *view;
 	struct lane *lane;
+	uint32_t nlanes;
 	struct outside *outside;
 	const struct names *asked;
 	const struct tap *tap;
@@ -94,12 +95,13 @@ struct session *session_new(const struct session_options *o)
 	s->asked = o->names;
 	s->tap = o->tap;
 	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack};
-	s->lane = calloc(o->view->summary.ncpus, sizeof(*s->lane));
+	s->nlanes = o->view->summary.ncpus;
+	s->lane = calloc(s->nlanes, sizeof(*s->lane));
 	s->outside = outside_new(&o->view->summary, !o->view->run.traced   ? "not traced"
 						    : o->view->run.rest[0] ? o->view->run.rest
 									   : "hardware or hypervisor");
 	ok = s->lane && s->outside;
-	for (uint32_t i = 0; ok && i < o->view->summary.ncpus; i++)
+	for (uint32_t i = 0; ok && i < s->nlanes; i++)
 		ok = !open_lane(s, i, o);
 	if (ok)
 		return s;
@@ -111,7 +113,7 @@ void session_free(struct session *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 0; s->lane && i < s->view->summary.ncpus; i++) {
+	for (uint32_t i = 0; s->lane && i < s->nlanes; i++) {
 		join_free(s->lane[i].join);
 		free(s->lane[i].intervals);
 	}
@@ -136,7 +138,7 @@ const struct account *session_feed(struct session *s, const struct event *e)
 {
 	const struct account *a = NULL;
 
-	if (e->index >= s->view->summary.ncpus)
+	if (e->index >= s->nlanes)
 		return NULL;
 	switch (e->type) {
 	case EVENT_START:

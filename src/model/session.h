@@ -58,7 +58,7 @@ struct session_options {
 struct session;
 
 struct session *session_new(const struct session_options *options); /* NULL: out of memory */
-void session_free(struct session *s);
+void session_free(struct session *s);                               /* the view may be empty by then */
 
 /* Of a hiccup its account, which is in the summary already and valid until the next event; NULL otherwise. An event of a CPU that the view
  * has not is passed over. */

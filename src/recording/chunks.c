@@ -185,6 +185,7 @@ bool chunks_next(struct chunks *c)
 			return true;
 		count_damage(c, c->start);
 	}
+	c->start = c->at;
 	c->at = c->size;
 	return false;
 }

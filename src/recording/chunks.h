@@ -11,7 +11,7 @@ struct chunks {
 	int fd;
 	uint64_t at, size;
 	uint32_t type;    /* of the chunk in hand */
-	uint64_t start;   /* where it begins */
+	uint64_t start;   /* where it begins; when there are no more, where the first one is missing */
 	uint8_t *payload; /* uncompressed */
 	uint32_t len;
 	uint32_t damaged;    /* passed over */

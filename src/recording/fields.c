@@ -426,7 +426,7 @@ uint32_t put_facts(struct bytes *b, const struct facts *f, uint32_t first)
 void get_facts(struct reading *r, struct facts *f)
 {
 	while (r->at < r->end) {
-		char name[FACT_NAME_MAX];
+		char name[FACT_NAME_MAX + 1];
 		size_t len;
 		const char *text = get_text(r, &len);
 		int64_t err = get_signed(r);

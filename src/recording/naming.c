@@ -6,12 +6,19 @@
 
 #define SLOTS 262144 /* a power of two */
 #define MOST  (SLOTS / 2)
+#define TRIES 256 /* numbers that a file has chosen to collide must not make it slow */
+
+/* Names of a stack, in a list of all. */
+struct frames {
+	struct frames *next;
+	const char *name[STACK_FRAMES];
+};
 
 struct name {
 	uint64_t number;
 	enum event_type type; /* 0: free */
 	const char *name, *affinity;
-	const char **frame; /* owned */
+	const struct frames *frames; /* NULL: no memory for them */
 	int nframes;
 };
 
@@ -19,16 +26,30 @@ struct naming {
 	struct texts *texts;
 	struct name *slot;
 	uint32_t used;
+	struct frames *frames;
 	struct names names;
 };
 
+/* The slot that has it, or a free one where it belongs; NULL: neither is near. */
 static struct name *find(const struct naming *n, enum event_type type, uint64_t number)
 {
-	uint32_t i = ((number ^ (uint64_t)type << 60) * 0x9e3779b97f4a7c15ULL) >> 46;
+	uint32_t at = ((number ^ (uint64_t)type << 60) * 0x9e3779b97f4a7c15ULL) >> 46;
 
-	while (n->slot[i].type && (n->slot[i].type != type || n->slot[i].number != number))
-		i = (i + 1) % SLOTS;
-	return &n->slot[i];
+	for (int tries = 0; tries < TRIES; tries++, at = (at + 1) % SLOTS) {
+		struct name *x = &n->slot[at];
+
+		if (!x->type || (x->type == type && x->number == number))
+			return x;
+	}
+	return NULL;
+}
+
+static const struct name *known(const struct naming *n, enum event_type type, uint64_t number)
+{
+	static const struct name unknown;
+	const struct name *x = find(n, type, number);
+
+	return x ? x : &unknown;
 }
 
 static const char *keep(struct naming *n, struct reading *r)
@@ -39,48 +60,66 @@ static const char *keep(struct naming *n, struct reading *r)
 	return text ? texts_keep(n->texts, text, len) : NULL;
 }
 
+static void take_stack(struct naming *n, struct reading *r, struct name *x, int nframes)
+{
+	struct frames *f = calloc(1, sizeof(*f));
+
+	for (int i = 0; i < nframes; i++) {
+		const char *text = keep(n, r);
+
+		if (f)
+			f->name[i] = text ? text : "?";
+	}
+	if (!f)
+		return;
+	f->next = n->frames;
+	n->frames = f;
+	x->frames = f;
+	x->nframes = nframes;
+}
+
+void naming_skip(struct reading *r, const struct event *e)
+{
+	int n = e->type == EVENT_STACK ? e->named.nframes : e->type == EVENT_IRQ ? 2 : e->type == EVENT_SYMBOL;
+	size_t len;
+
+	while (n-- > 0)
+		get_text(r, &len);
+}
+
 void naming_take(struct naming *n, struct reading *r, const struct event *e)
 {
 	struct name *x = find(n, e->type, e->named.number);
-	struct name spare = {0};
 
-	if (x->type || n->used >= MOST) /* known already, or too many */
-		x = &spare;
-	else
-		n->used++;
+	if (!x || x->type || n->used >= MOST) { /* known already, or too many */
+		naming_skip(r, e);
+		return;
+	}
+	n->used++;
 	x->type = e->type;
 	x->number = e->named.number;
-	if (e->type == EVENT_STACK) {
-		x->nframes = e->named.nframes;
-		x->frame = calloc(STACK_FRAMES, sizeof(*x->frame));
-		for (int i = 0; i < x->nframes; i++) {
-			const char *text = keep(n, r);
-
-			if (x->frame)
-				x->frame[i] = text ? text : "?";
-		}
-	} else {
+	if (e->type == EVENT_STACK)
+		take_stack(n, r, x, e->named.nframes);
+	else
 		x->name = keep(n, r);
-	}
 	if (e->type == EVENT_IRQ)
 		x->affinity = keep(n, r);
-	free(spare.frame);
 }
 
 static const char *name_irq(void *ctx, uint32_t irq)
 {
-	return find(ctx, EVENT_IRQ, irq)->name;
+	return known(ctx, EVENT_IRQ, irq)->name;
 }
 
 static const char *name_affinity(void *ctx, uint32_t irq)
 {
-	return find(ctx, EVENT_IRQ, irq)->affinity;
+	return known(ctx, EVENT_IRQ, irq)->affinity;
 }
 
 static const char *name_symbol(void *ctx, uint64_t address)
 {
 	struct naming *n = ctx;
-	const char *name = find(n, EVENT_SYMBOL, address)->name;
+	const char *name = known(n, EVENT_SYMBOL, address)->name;
 	char text[32];
 	int len;
 
@@ -93,11 +132,11 @@ static const char *name_symbol(void *ctx, uint64_t address)
 
 static int name_stack(void *ctx, int32_t id, const char **frame)
 {
-	const struct name *x = find(ctx, EVENT_STACK, id);
+	const struct name *x = known(ctx, EVENT_STACK, id);
 
-	if (!x->frame)
+	if (!x->frames)
 		return 0;
-	memcpy(frame, x->frame, STACK_FRAMES * sizeof(*frame));
+	memcpy(frame, x->frames->name, sizeof(x->frames->name));
 	return x->nframes;
 }
 
@@ -118,10 +157,15 @@ struct naming *naming_new(struct texts *texts)
 
 void naming_free(struct naming *n)
 {
-	for (uint32_t i = 0; n && i < SLOTS; i++)
-		free(n->slot[i].frame);
-	if (n)
-		free(n->slot);
+	struct frames *next;
+
+	if (!n)
+		return;
+	for (struct frames *f = n->frames; f; f = next) {
+		next = f->next;
+		free(f);
+	}
+	free(n->slot);
 	free(n);
 }
 

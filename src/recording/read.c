@@ -115,15 +115,6 @@ static void note_hiccup(const struct recording *r, struct lane *l, const struct 
 		l->stop_ns = h->start_ns;
 }
 
-static void skip_names(struct reading *in, const struct event *e)
-{
-	int n = e->type == EVENT_STACK ? e->named.nframes : e->type == EVENT_IRQ ? 2 : e->type == EVENT_SYMBOL;
-	size_t len;
-
-	while (n-- > 0)
-		get_text(in, &len);
-}
-
 /* Looks once through the file for where the part begins and ends on each CPU. */
 static void find_part(struct recording *r)
 {
@@ -140,7 +131,7 @@ static void find_part(struct recording *r)
 		while (decoder_next(r->decoder, &in, &e)) {
 			if (e.type == EVENT_HICCUP)
 				note_hiccup(r, &r->lane[e.index], e.hiccup);
-			skip_names(&in, &e);
+			naming_skip(&in, &e);
 		}
 	}
 	chunks_rewind(&r->chunks);

@@ -89,6 +89,7 @@ static void cut_events(struct recorder *r)
 	} else {
 		r->stats.hiccups_lost += r->hiccups;
 		r->stats.records_lost += r->records;
+		memset(r->seen, 0, sizeof(*r->seen)); /* names were in it */
 	}
 	r->hiccups = r->records = 0;
 	encoder_reset(r->encoder);

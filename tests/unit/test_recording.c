@@ -1,0 +1,736 @@
+/* What was recorded is what is read: the view of a recording equals that of the session which was fed the same events, in all that a
+ * report may show. And what is not whole, not ours or not sane is read as far as it can be, and said so. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <malloc.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "../golden/chunk.h"
+#include "../golden/scene.h"
+#include "recording/codec.h"
+#include "recording/fields.h"
+#include "recording/read.h"
+#include "render/render.h"
+
+#define CHUNKS_MAX 64
+
+static char path[] = "/tmp/culprit-test-XXXXXX";
+static int said = -1; /* what would be on stderr */
+static struct scene scene;
+
+static uint64_t prng = 20260301;
+
+static uint64_t random64(void)
+{
+	prng ^= prng << 13;
+	prng ^= prng >> 7;
+	prng ^= prng << 17;
+	return prng * 0x2545f4914f6cdd1dULL;
+}
+
+static uint64_t below(uint64_t n)
+{
+	return (random64() >> 20) % n;
+}
+
+/* ---- files ---- */
+
+static void write_file(const void *data, size_t len)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(data, 1, len, f), len);
+	assert_int_equal(fclose(f), 0);
+}
+
+static struct bytes read_file(void)
+{
+	struct bytes b = {0};
+	char block[65536];
+	FILE *f = fopen(path, "r");
+	size_t n;
+
+	assert_non_null(f);
+	while ((n = fread(block, 1, sizeof(block), f)))
+		put_raw(&b, block, n);
+	fclose(f);
+	return b;
+}
+
+/* What has been said since the last time. */
+static const char *hear(void)
+{
+	static char text[4096];
+	ssize_t n = pread(said, text, sizeof(text) - 1, 0);
+
+	assert_int_equal(ftruncate(said, 0), 0);
+	text[n > 0 ? n : 0] = 0;
+	return text;
+}
+
+/* ---- a scene ---- */
+
+static const char *const comms[] = {"rcu_preempt", "kworker/3:1", "poke", "ksoftirqd/3", "", "a\xff\n\"b"};
+
+/* One gap with a nest by chance, up to `at` and back. */
+static void random_gap(struct scene *s, uint32_t index, uint64_t at_ns)
+{
+	uint64_t tick = scene_function(s, "tick_nohz_handler"), work = scene_function(s, "vmstat_update");
+	uint64_t at = 200 + below(700), start = at;
+	uint32_t tid = 10 + below(40);
+	const char *comm = comms[below(sizeof(comms) / sizeof(comms[0]))];
+
+	scene_gap(s, index, at_ns);
+	for (uint64_t n = below(4); n--; at += 100) {
+		uint64_t end = at + 500 + below(3000);
+
+		switch (below(5)) {
+		case 0:
+			scene_put(s, irq(below(5), scene_function(s, "e1000_intr [e1000]"), at, end));
+			break;
+		case 1:
+			scene_put(s, nmi(scene_function(s, "perf_event_nmi_handler"), at, end));
+			break;
+		case 2:
+			scene_put(s, softirq(below(10), at, end));
+			break;
+		default:
+			scene_put(s, mark(LEVEL_IRQ, MARK_HRTIMER, tick, at + 50));
+			scene_put(s, vector(VECTOR_LOCAL_TIMER, at, end));
+			if (!below(3))
+				scene_put(s, instant(RECORD_TICK, LEVEL_IRQ, 1 << below(4), 77, comm, end));
+		}
+		at = end;
+	}
+	if (below(2)) {
+		uint64_t begin = below(2) ? start - 100 : at;
+
+		at += 2000;
+		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WORK, work, at - 1500), 100 + below(50), "asker", below(4),
+				   (int32_t)below(3) - 1));
+		scene_put(s, kthread(tid, comm, begin, at));
+	}
+	scene_end(s, at + below(9) * below(5000));
+}
+
+static void random_scene(struct scene *s, uint32_t gaps, const char *file)
+{
+	static const unsigned cpus[] = {1, 3};
+	static const char *const stack[] = {"smp_call_function_many_cond", "sched_setaffinity", "do_syscall_64"};
+	uint64_t at = 1000000;
+
+	scene_init(s, "web-07", cpus, 2);
+	scene_stack(s, stack, 3);
+	scene_stack(s, stack + 1, 1);
+	for (int i = 0; i < 5; i += 2)
+		s->irq[i] = i ? "virtio1-req.0" : "";
+	s->affinity[4] = "0-3, effective 1";
+	facts_add(&s->view.facts, "proc/cmdline", 0, "quiet\n", 6);
+	facts_add(&s->view.facts, "proc/absent", -ENOENT, NULL, 0);
+	s->view.run.not_observed = calloc(2, sizeof(char *));
+	assert_non_null(s->view.run.not_observed);
+	s->view.run.not_observed[0] = (char *)"tlb_flush";
+	s->view.run.not_observed[1] = (char *)"irq_work_run";
+	s->view.run.nnot_observed = 2;
+	scene_begin(s, file);
+	for (uint32_t i = 0; i < gaps; i++) {
+		random_gap(s, below(2), at += 100000 + below(1000000));
+		if (!below(50))
+			scene_steal(s, below(2), at / 100 / 10000000 * 10000000);
+	}
+	s->view.run.duration_ns = at + 100000000;
+	s->view.cpu[1].closure = calloc(2, sizeof(*s->view.cpu[1].closure));
+	s->view.cpu[1].closure[0] = (struct closure_row){"LOC", 12, 13, "one came at the window's end"};
+	s->view.cpu[1].closure[1] = (struct closure_row){"RES", 7, 7, NULL};
+	s->view.cpu[1].nclosure = 2;
+	s->view.cpu[1].closure_known = true;
+	s->view.cpu[1].ended = "the CPU went offline";
+	s->view.cpu[0].loop_mean_ns = 0.1 + 0.2;
+	s->view.cpu[0].loop_count = UINT64_MAX;
+	assert_int_equal(scene_finish(s), 0);
+	assert_int_equal(s->stats.hiccups_lost, 0);
+}
+
+static void scene_free(struct scene *s)
+{
+	free(s->view.run.not_observed);
+	view_free(&s->view);
+}
+
+/* ---- equality ---- */
+
+static void same_text(const char *a, const char *b)
+{
+	assert_int_equal(!a, !b);
+	if (a)
+		assert_string_equal(a, b);
+}
+
+static void same_hist(const struct hist *a, const struct hist *b)
+{
+	assert_int_equal(a->count, b->count);
+	assert_int_equal(a->sum, b->sum);
+	assert_int_equal(a->min, b->min);
+	assert_int_equal(a->max, b->max);
+	assert_memory_equal(a->bucket, b->bucket, a->nbuckets * sizeof(*a->bucket));
+}
+
+static void same_origins(const struct origins *a, const struct origins *b)
+{
+	assert_int_equal(!a, !b);
+	if (!a)
+		return;
+	assert_int_equal(a->count, b->count);
+	assert_int_equal(a->known, b->known);
+	assert_int_equal(a->others, b->others);
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct origin *x = &a->row[i], *y = &b->row[i];
+
+		assert_int_equal(x->cpu, y->cpu);
+		assert_int_equal(x->tid, y->tid);
+		assert_string_equal(x->comm, y->comm);
+		assert_int_equal(x->count, y->count);
+		same_text(x->function, y->function);
+		assert_int_equal(x->nframes, y->nframes);
+		for (int k = 0; k < x->nframes; k++)
+			assert_string_equal(x->frame[k], y->frame[k]);
+	}
+}
+
+static void same_sources(const struct sources *a, const struct sources *b)
+{
+	assert_int_equal(a->count, b->count);
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct source *x = a->row[i], *y = b->row[i];
+
+		assert_int_equal(x->kind, y->kind);
+		assert_int_equal(x->id, y->id);
+		assert_string_equal(x->name, y->name);
+		same_text(x->function, y->function);
+		assert_int_equal(x->hiccups, y->hiccups);
+		same_hist(&x->net, &y->net);
+		assert_memory_equal(&x->slices, &y->slices, sizeof(x->slices));
+		same_text(x->affinity, y->affinity);
+		assert_string_equal(x->memory_of, y->memory_of);
+		assert_int_equal(x->kernel_thread, y->kernel_thread);
+		same_origins(x->origins, y->origins);
+	}
+}
+
+static void same_cpu(const struct cpu_summary *a, const struct cpu_summary *b)
+{
+	assert_int_equal(a->cpu, b->cpu);
+	same_sources(&a->sources, &b->sources);
+	assert_int_equal(a->ticks.count, b->ticks.count);
+	assert_memory_equal(a->ticks.row, b->ticks.row, a->ticks.count * sizeof(a->ticks.row[0]));
+	same_hist(&a->hiccups, &b->hiccups);
+	assert_memory_equal(&a->slices, &b->slices, sizeof(a->slices));
+	assert_int_equal(a->attributed_ns, b->attributed_ns);
+	assert_int_equal(a->edge_ns, b->edge_ns);
+	assert_int_equal(a->outside_ns, b->outside_ns);
+	assert_int_equal(a->pre_ns, b->pre_ns);
+	assert_int_equal(a->post_ns, b->post_ns);
+}
+
+static void same_worst(const struct summary *a, const struct summary *b)
+{
+	assert_int_equal(a->nworst, b->nworst);
+	for (uint32_t i = 0; i < a->nworst; i++) {
+		const struct worst *x = &a->worst[i], *y = &b->worst[i];
+
+		assert_int_equal(x->cpu, y->cpu);
+		assert_int_equal(x->start_ns, y->start_ns);
+		assert_int_equal(x->duration_ns, y->duration_ns);
+		assert_int_equal(x->edge_ns, y->edge_ns);
+		assert_int_equal(x->outside_ns, y->outside_ns);
+		assert_int_equal(x->npieces, y->npieces);
+		for (uint32_t k = 0; k < x->npieces; k++) {
+			assert_int_equal(x->pieces[k].source, y->pieces[k].source);
+			assert_int_equal(x->pieces[k].asker, y->pieces[k].asker);
+			assert_int_equal(x->pieces[k].net_ns, y->pieces[k].net_ns);
+		}
+	}
+}
+
+static void same_facts(const struct facts *a, const struct facts *b)
+{
+	assert_int_equal(a->count, b->count);
+	for (uint32_t i = 0; i < a->count; i++) {
+		assert_string_equal(a->row[i].name, b->row[i].name);
+		assert_int_equal(a->row[i].err, b->row[i].err);
+		assert_int_equal(a->row[i].len, b->row[i].len);
+		assert_memory_equal(a->row[i].text, b->row[i].text, a->row[i].len);
+	}
+}
+
+/* Host, run and counters are all that is in the report beside this: the report is the same. */
+static void same_report(const struct view *a, const struct view *b)
+{
+	const struct view *both[] = {a, b};
+	char *text[2];
+	size_t len[2];
+
+	for (const struct format *f = formats; f->name; f++) {
+		for (int i = 0; i < 2 && f->write; i++) {
+			FILE *out = open_memstream(&text[i], &len[i]);
+
+			assert_int_equal(f->write(&both[i], 1, &(struct render_options){.stacks = true}, out), 0);
+			assert_int_equal(fclose(out), 0);
+		}
+		if (!f->write)
+			continue;
+		assert_string_equal(text[0], text[1]);
+		assert_true(len[0] > 40 || !a->summary.nworst);
+		free(text[0]);
+		free(text[1]);
+	}
+}
+
+static void same_view(const struct view *a, const struct view *b)
+{
+	assert_int_equal(a->summary.ncpus, b->summary.ncpus);
+	for (uint32_t i = 0; i < a->summary.ncpus; i++)
+		same_cpu(&a->summary.cpu[i], &b->summary.cpu[i]);
+	same_worst(&a->summary, &b->summary);
+	same_facts(&a->facts, &b->facts);
+	assert_memory_equal(&a->host, &b->host, sizeof(a->host));
+	same_report(a, b);
+}
+
+/* ---- reading ---- */
+
+static struct view view;
+
+/* What is said meanwhile can be heard. */
+static struct recording *read_part(const struct part *part)
+{
+	int before = dup(STDERR_FILENO);
+	struct recording *r;
+
+	memset(&view, 0, sizeof(view));
+	lseek(said, 0, SEEK_SET);
+	assert_true(dup2(said, STDERR_FILENO) >= 0);
+	r = recording_open(path, part, &view);
+	if (r)
+		recording_finish(r);
+	assert_true(dup2(before, STDERR_FILENO) >= 0);
+	close(before);
+	return r;
+}
+
+static void forget(struct recording *r)
+{
+	view_free(&view);
+	recording_close(r);
+}
+
+static uint64_t hiccups_read(void)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < view.summary.ncpus; i++)
+		n += view.summary.cpu[i].hiccups.count;
+	return n;
+}
+
+/* The sums hold whatever was read, also modulo 2^64. */
+static void check_sums(void)
+{
+	for (uint32_t i = 0; i < view.summary.ncpus; i++) {
+		const struct cpu_summary *c = &view.summary.cpu[i];
+		uint64_t outside = 0, inside = 0;
+
+		for (uint32_t k = 0; k < c->sources.count; k++)
+			*(c->sources.row[k]->kind == SOURCE_OUTSIDE ? &outside : &inside) += c->sources.row[k]->net.sum;
+		assert_int_equal(c->attributed_ns + c->edge_ns + c->outside_ns, c->hiccups.sum);
+		assert_int_equal(inside, c->attributed_ns);
+		assert_int_equal(outside, c->outside_ns);
+	}
+}
+
+/* ---- whole recordings ---- */
+
+static void test_same(void **state)
+{
+	static const uint32_t sizes[] = {0, 1, 300, 60000}; /* the last makes several chunks of events */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct recording *r;
+
+		random_scene(&scene, sizes[i], path);
+		assert_int_equal(scene.stats.hiccups, sizes[i]);
+		r = read_part(NULL);
+		assert_non_null(r);
+		assert_string_equal(view.run.incomplete, "");
+		assert_int_equal(hiccups_read(), sizes[i]);
+		same_view(&scene.view, &view);
+		check_sums();
+		forget(r);
+		scene_free(&scene);
+	}
+	assert_string_equal(hear(), "");
+}
+
+/* The accounts come one by one, and are those of the whole. */
+static void test_next(void **state)
+{
+	const struct account *a;
+	struct recording *r;
+	uint64_t n = 0, sum = 0, last = 0;
+	uint32_t index;
+
+	(void)state;
+	random_scene(&scene, 2000, path);
+	memset(&view, 0, sizeof(view));
+	r = recording_open(path, NULL, &view);
+	assert_non_null(r);
+	while ((a = recording_next(r, &index))) {
+		assert_true(index < 2 && a->start_ns >= last);
+		assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, a->duration_ns);
+		last = a->start_ns;
+		sum += a->duration_ns;
+		n++;
+	}
+	assert_int_equal(n, 2000);
+	recording_finish(r);
+	same_view(&scene.view, &view);
+	assert_int_equal(sum, view.summary.cpu[0].hiccups.sum + view.summary.cpu[1].hiccups.sum);
+	forget(r);
+	scene_free(&scene);
+}
+
+/* One of the CPUs: as if the other had not been there, but for what is told by both. */
+static void test_cpus(void **state)
+{
+	struct part part = {0};
+	struct recording *r;
+
+	(void)state;
+	random_scene(&scene, 2000, path);
+	cpus_add(&part.cpus, 3);
+	cpus_add(&part.cpus, 7);
+	r = read_part(&part);
+	assert_non_null(r);
+	assert_int_equal(view.summary.ncpus, 1);
+	assert_int_equal(view.summary.cpu[0].cpu, 3);
+	assert_int_equal(cpus_count(&view.run.cpus), 1);
+	same_hist(&scene.view.summary.cpu[1].hiccups, &view.summary.cpu[0].hiccups);
+	assert_int_equal(scene.view.summary.cpu[1].attributed_ns, view.summary.cpu[0].attributed_ns);
+	assert_int_equal(view.cpu[0].nclosure, 2);
+	assert_string_equal(view.cpu[0].ended, "the CPU went offline");
+	assert_int_equal(scene.view.cpu[1].counts.seen, view.cpu[0].counts.seen);
+	check_sums();
+	forget(r);
+	cpus_clear(&part.cpus);
+	cpus_add(&part.cpus, 2);
+	assert_null(read_part(&part));
+	assert_non_null(strstr(hear(), "CPU 2 was not recorded; recorded are 1,3"));
+	view_free(&view);
+	scene_free(&scene);
+}
+
+static void test_times(void **state)
+{
+	static const uint64_t span[][2] = {{0, 300000000}, {300000000, 700000000}, {700000000, 0}};
+	uint64_t seen = 0, lost = 0, mismatches = 0, count = 0, sum = 0;
+
+	(void)state;
+	random_scene(&scene, 2000, path);
+	for (size_t i = 0; i < sizeof(span) / sizeof(span[0]); i++) {
+		struct recording *r = read_part(&(struct part){.from_ns = span[i][0], .to_ns = span[i][1]});
+
+		assert_non_null(r);
+		assert_true(hiccups_read() > 400);
+		check_sums();
+		for (uint32_t k = 0; k < 2; k++) {
+			count += view.summary.cpu[k].hiccups.count;
+			sum += view.summary.cpu[k].hiccups.sum;
+			seen += view.cpu[k].counts.seen;
+			lost += view.cpu[k].counts.lost;
+			mismatches += view.cpu[k].counts.mismatches;
+			for (uint32_t w = 0; w < view.summary.nworst; w++)
+				assert_true(view.summary.worst[w].start_ns >= SCENE_STARTED + span[i][0]);
+		}
+		assert_true(view.run.part);
+		forget(r);
+	}
+	assert_int_equal(count, 2000);
+	assert_int_equal(sum, scene.view.summary.cpu[0].hiccups.sum + scene.view.summary.cpu[1].hiccups.sum);
+	assert_int_equal(seen, scene.view.cpu[0].counts.seen + scene.view.cpu[1].counts.seen);
+	assert_int_equal(lost, 0);
+	assert_int_equal(mismatches, scene.view.cpu[0].counts.mismatches + scene.view.cpu[1].counts.mismatches);
+	scene_free(&scene);
+}
+
+/* ---- other versions ---- */
+
+static void test_versions(void **state)
+{
+	struct bytes file, longer = {0};
+	struct chunk chunk[CHUNKS_MAX];
+	struct recording *r;
+	uint32_t n;
+
+	(void)state;
+	random_scene(&scene, 200, path);
+	file = read_file();
+	n = chunks_parse(file.at, file.len, chunk, CHUNKS_MAX);
+	put_file_head(&longer, FORMAT_MAJOR, FORMAT_MINOR + 3);
+	for (uint32_t i = 0; i < n; i++) {
+		struct bytes more = {0};
+
+		put_raw(&more, chunk[i].payload, chunk[i].len);
+		if (chunk[i].type != CHUNK_EVENTS && chunk[i].type != CHUNK_FACT) /* fields that we do not know */
+			put_raw(&more, "and more", 8);
+		put_chunk(&longer, chunk[i].type, more.at, more.len);
+		put_chunk(&longer, LETTERS('N', 'E', 'W', '1' + i % 8), "what is it", 10);
+		free(more.at);
+	}
+	write_file(longer.at, longer.len);
+	r = read_part(NULL);
+	assert_non_null(r);
+	assert_string_equal(view.run.incomplete, "");
+	same_view(&scene.view, &view);
+	forget(r);
+	longer.at[8] = 2;
+	longer.at[10] = 7;
+	write_file(longer.at, longer.len);
+	assert_null(read_part(NULL));
+	assert_non_null(strstr(hear(), "is of format 2.7, and this culprit reads 1.x"));
+	for (uint32_t i = 0; i < n; i++)
+		free(chunk[i].payload);
+	free(longer.at);
+	free(file.at);
+	scene_free(&scene);
+}
+
+/* ---- damage ---- */
+
+/* A small recording with several chunks of events: those of the scene in chunks of some hiccups each. */
+struct small {
+	struct bytes file;
+	struct chunk chunk[CHUNKS_MAX];
+	uint32_t chunks;
+	uint64_t hiccups[CHUNKS_MAX]; /* in the chunks before it */
+};
+
+struct splitter {
+	struct encoder *encoder;
+	struct bytes payload[CHUNKS_MAX];
+	uint32_t hiccups[CHUNKS_MAX], n, each;
+};
+
+static void split_event(void *ctx, const struct event *e)
+{
+	struct splitter *s = ctx;
+
+	encoder_put(s->encoder, e);
+	s->hiccups[s->n] += e->type == EVENT_HICCUP;
+	if (s->hiccups[s->n] < s->each)
+		return;
+	put_raw(&s->payload[s->n++], encoder_bytes(s->encoder)->at, encoder_bytes(s->encoder)->len);
+	encoder_reset(s->encoder);
+}
+
+static void make_small(struct small *m, uint32_t hiccups, uint32_t each)
+{
+	struct splitter s = {.encoder = encoder_new(2), .each = each};
+	struct tap tap = {&s, split_event};
+	struct chunk chunk[CHUNKS_MAX];
+	struct bytes file;
+	uint32_t n;
+
+	memset(m, 0, sizeof(*m));
+	scene.also = NULL;
+	random_scene(&scene, 0, path);
+	scene_free(&scene);
+	file = read_file();
+	n = chunks_parse(file.at, file.len, chunk, CHUNKS_MAX);
+	scene_init(&scene, "web-07", (const unsigned[]){1, 3}, 2);
+	scene.also = &tap;
+	scene_begin(&scene, NULL);
+	for (uint32_t i = 0; i < hiccups; i++)
+		random_gap(&scene, i % 2, 1000000 + 1000000 * i);
+	scene_finish(&scene);
+	scene_free(&scene);
+	put_file_head(&m->file, FORMAT_MAJOR, FORMAT_MINOR);
+	for (uint32_t i = 0; i < n; i++) {
+		if (chunk[i].type != CHUNK_EVENTS)
+			put_chunk(&m->file, chunk[i].type, chunk[i].payload, chunk[i].len);
+		for (uint32_t k = 0; chunk[i].type == CHUNK_EVENTS && k < s.n; k++)
+			put_chunk(&m->file, CHUNK_EVENTS, s.payload[k].at, s.payload[k].len);
+		free(chunk[i].payload);
+	}
+	m->chunks = chunks_parse(m->file.at, m->file.len, m->chunk, CHUNKS_MAX);
+	for (uint32_t i = 0, k = 0; i < m->chunks; i++)
+		m->hiccups[i + 1] = m->hiccups[i] + (m->chunk[i].type == CHUNK_EVENTS ? s.hiccups[k++] : 0);
+	for (uint32_t k = 0; k < s.n; k++)
+		free(s.payload[k].at);
+	encoder_free(s.encoder);
+	free(file.at);
+}
+
+static void free_small(struct small *m)
+{
+	for (uint32_t i = 0; i < m->chunks; i++)
+		free(m->chunk[i].payload);
+	free(m->file.at);
+}
+
+static void test_truncated(void **state)
+{
+	struct small m;
+	char at[64];
+
+	(void)state;
+	make_small(&m, 12, 4);
+	for (size_t len = 0; len <= m.file.len; len++) {
+		struct recording *r;
+		uint32_t whole = 0;
+
+		write_file(m.file.at, len);
+		r = read_part(NULL);
+		while (whole < m.chunks && m.chunk[whole].end <= len)
+			whole++;
+		if (!whole) {
+			assert_null(r);
+			assert_non_null(strstr(hear(), !len              ? "is not a recording of culprit: it is empty"
+						       : len < FILE_HEAD ? "is not a recording of culprit"
+									 : "its head is missing"));
+			view_free(&view);
+			continue;
+		}
+		assert_non_null(r);
+		assert_int_equal(hiccups_read(), m.hiccups[whole]);
+		check_sums();
+		snprintf(at, sizeof(at), "at byte %zu: the end is missing", m.chunk[whole - 1].end);
+		if (len == m.file.len)
+			assert_string_equal(view.run.incomplete, "");
+		else
+			assert_non_null(strstr(view.run.incomplete, at));
+		if (m.hiccups[whole])
+			assert_true(view.run.duration_ns >= 1000000 * m.hiccups[whole]);
+		forget(r);
+	}
+	assert_string_equal(hear(), "");
+	free_small(&m);
+}
+
+static void check_flipped(const struct small *m, size_t i, struct recording *r)
+{
+	uint32_t hit = 0;
+	char want[128];
+
+	if (i < 10) {
+		assert_null(r);
+		assert_non_null(strstr(hear(), i < 8 ? "is not a recording of culprit" : "this culprit reads 1.x"));
+		return;
+	}
+	while (hit < m->chunks && m->chunk[hit].end <= i)
+		hit++;
+	if (i >= FILE_HEAD && !hit) {
+		assert_null(r);
+		assert_non_null(strstr(hear(), "its head is damaged"));
+		return;
+	}
+	assert_non_null(r);
+	check_sums();
+	if (i < FILE_HEAD) { /* the minor version, and bytes that mean nothing */
+		assert_string_equal(view.run.incomplete, "");
+		assert_int_equal(hiccups_read(), m->hiccups[m->chunks]);
+		return;
+	}
+	snprintf(want, sizeof(want), "1 damaged part was left out, the first at byte %zu", m->chunk[hit].start);
+	assert_non_null(strstr(view.run.incomplete, want));
+	assert_int_equal(hiccups_read(), m->hiccups[m->chunks] - (m->hiccups[hit + 1] - m->hiccups[hit]));
+}
+
+static void test_flipped(void **state)
+{
+	struct small m;
+
+	(void)state;
+	make_small(&m, 12, 4);
+	for (size_t i = 0; i < m.file.len; i++) {
+		uint8_t bit = 1 << i % 8;
+		struct recording *r;
+
+		m.file.at[i] ^= bit;
+		write_file(m.file.at, m.file.len);
+		r = read_part(NULL);
+		check_flipped(&m, i, r);
+		view_free(&view);
+		recording_close(r);
+		m.file.at[i] ^= bit;
+	}
+	assert_string_equal(hear(), "");
+	free_small(&m);
+}
+
+/* What lies between two chunks is passed over, whatever it is; also what looks like the begin of one. */
+static void test_rubbish(void **state)
+{
+	struct small m;
+
+	(void)state;
+	make_small(&m, 12, 4);
+	for (uint32_t at = 1; at <= m.chunks; at++) {
+		struct bytes file = {0};
+		size_t where = m.chunk[at - 1].end;
+		struct recording *r;
+
+		put_raw(&file, m.file.at, where);
+		for (int i = 0; i < 30000; i++)
+			put_raw(&file, CHUNK_MARK CHUNK_MARK "CHN", 11);
+		put_raw(&file, m.file.at + where, m.file.len - where);
+		write_file(file.at, file.len);
+		r = read_part(NULL);
+		assert_non_null(r);
+		assert_int_equal(hiccups_read(), m.hiccups[m.chunks]);
+		check_sums();
+		if (at == m.chunks) /* behind the end */
+			assert_string_equal(view.run.incomplete, "");
+		else
+			assert_non_null(strstr(view.run.incomplete, "1 damaged part was left out"));
+		forget(r);
+		free(file.at);
+	}
+	free_small(&m);
+}
+
+static int open_files(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	if (fd < 0)
+		return -1;
+	close(fd);
+	mallopt(M_MMAP_THRESHOLD, 128 << 10); /* else what is large and hardly used is cleared each time */
+	said = fileno(tmpfile());
+	return said < 0;
+}
+
+static int remove_files(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_same),    cmocka_unit_test(test_next),     cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_times),   cmocka_unit_test(test_versions), cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_flipped), cmocka_unit_test(test_rubbish),
+	};
+
+	return cmocka_run_group_tests(tests, open_files, remove_files);
+}
