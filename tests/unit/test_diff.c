@@ -200,6 +200,31 @@ static void test_same(void **state)
 		fail_msg("%u of 40 pairs of equal settings differ", wrong);
 }
 
+/* Of sixty sources three would differ by chance at 95 % each: for all together it must be one pair in twenty. */
+static void test_many_sources(void **state)
+{
+	unsigned wrong = 0;
+
+	(void)state;
+	seed = 7;
+	for (unsigned i = 0; i < 40; i++) {
+		run_init(&a, one_cpu, 1, 10);
+		run_init(&b, one_cpu, 1, 10);
+		for (unsigned k = 0; k < 60; k++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "thread %u", k);
+			run_noise(&a, 0, 4, 1, SOURCE_THREAD, k, name, NULL, 50000);
+			run_noise(&b, 0, 4, 1, SOURCE_THREAD, k, name, NULL, 50000);
+		}
+		make();
+		wrong += not_same() - (d.total[1].verdict != DIFF_SAME) > 0;
+		end(NULL);
+	}
+	if (wrong > 4)
+		fail_msg("%u of 40 pairs of equal settings have sources that differ", wrong);
+}
+
 static void check_change(const char *name, double ns_per_s, enum diff_verdict want)
 {
 	const struct diff_row *r = find(SOURCE_THREAD, name, "");
@@ -495,6 +520,7 @@ int main(void)
 		TEST(test_paired),
 		TEST(test_other_cpus),
 		TEST(test_same),
+		TEST(test_many_sources),
 		TEST(test_new),
 		TEST(test_gone),
 		TEST(test_more_and_less),
