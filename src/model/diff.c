@@ -1,14 +1,12 @@
 /* All sources of all files go into one list, which is sorted by what they are called: those that follow each other under one name are a row.
  * One histogram is enough, as each cell keeps only what it was asked for. */
-#include "model/diff.h"
+#include "model/diff_cell.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALPHA        0.05
-#define NEGLIGIBLE   0.01
 #define LOW_LEAST_NS 10 /* shorter ones are in the first bin, too */
 
 struct entry {
@@ -18,26 +16,6 @@ struct entry {
 	uint32_t file;
 	const struct source *source;
 };
-
-/* What one file has of a source, or of all hiccups. */
-struct tally {
-	struct hist net;
-	uint64_t hiccups;
-	uint64_t lost, lost_ns; /* not recorded */
-	struct slices slices;
-};
-
-/* The same, ready to be compared. */
-struct sums {
-	struct ratio_sum count, time;
-};
-
-const char *diff_verdict_name(enum diff_verdict verdict)
-{
-	static const char *const names[] = {"same", "gone", "new", "better", "worse"};
-
-	return names[verdict];
-}
 
 /* ---- one list of all sources ---- */
 
@@ -130,146 +108,6 @@ static uint32_t list_sources(const struct diff *d, struct entry *entry)
 	return n;
 }
 
-/* ---- numbers of one cell ---- */
-
-static void widen(struct diff *d, const struct hist *h)
-{
-	uint64_t low = h->min > LOW_LEAST_NS ? h->min : LOW_LEAST_NS;
-
-	if (!h->count)
-		return;
-	if (!d->high_ns || low < d->low_ns)
-		d->low_ns = low;
-	if (h->max > d->high_ns)
-		d->high_ns = h->max;
-	if (d->low_ns > d->high_ns)
-		d->high_ns = d->low_ns;
-}
-
-double diff_bin_ns(const struct diff *d, unsigned bin)
-{
-	return d->low_ns * pow((double)d->high_ns / (double)d->low_ns, (double)bin / DIFF_BINS);
-}
-
-static unsigned bin_of(const struct diff *d, double ns)
-{
-	double at;
-
-	if (ns <= d->low_ns || d->low_ns == d->high_ns)
-		return 0;
-	at = DIFF_BINS * log(ns / (double)d->low_ns) / log((double)d->high_ns / (double)d->low_ns);
-	return at < DIFF_BINS ? (unsigned)at : DIFF_BINS - 1;
-}
-
-/* The value that stands for a bucket's. */
-static double middle_of(const struct hist *h, uint32_t bucket)
-{
-	double middle = 0.5 * ((double)hist_lowest(h, bucket) + (double)hist_highest(h, bucket));
-
-	if (middle < (double)h->min)
-		return h->min;
-	return middle > (double)h->max ? (double)h->max : middle;
-}
-
-static void fill_cell(const struct diff *d, struct diff_cell *c, const struct tally *t, double seconds)
-{
-	c->count = t->net.count + t->lost;
-	c->total_ns = t->net.sum + t->lost_ns;
-	c->p50_ns = hist_percentile(&t->net, 50);
-	c->p99_ns = hist_percentile(&t->net, 99);
-	c->p999_ns = hist_percentile(&t->net, 99.9);
-	c->max_ns = t->net.max;
-	c->per_s = c->count / seconds;
-	c->ns_per_s = c->total_ns / seconds;
-	for (uint32_t i = 0; i < t->net.nbuckets; i++)
-		if (t->net.bucket[i])
-			c->bin[bin_of(d, middle_of(&t->net, i))] += t->net.bucket[i];
-}
-
-static double larger(double a, double b)
-{
-	return a > b ? a : b;
-}
-
-/* Variances: see diff.h. A view that no hiccups were added to one by one has no slices: then each interval is an event by itself. */
-static struct sums weigh(const struct tally *t, const struct view *v, double seconds)
-{
-	double count = t->net.count + t->lost, total = t->net.sum + t->lost_ns, squares = 0, at_once = 1;
-	struct slices_scatter scatter;
-	uint64_t window_ns = 0;
-	struct sums s;
-
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
-		window_ns = v->cpu[i].observed_ns > window_ns ? v->cpu[i].observed_ns : window_ns;
-	scatter = slices_scatter(&t->slices, v->run.started_ns, window_ns);
-	for (uint32_t i = 0; i < t->net.nbuckets; i++)
-		squares += t->net.bucket[i] * pow(middle_of(&t->net, i), 2);
-	squares = larger(squares, t->slices.squares);
-	if (t->lost) /* as lengths that come by chance have */
-		squares += 2 * (double)t->lost_ns * t->lost_ns / t->lost;
-	if (t->hiccups && t->net.count > t->hiccups)
-		at_once = (double)t->net.count / t->hiccups;
-	s.count =
-		(struct ratio_sum){count, larger(count * at_once, scatter.count * at_once * at_once), at_once, seconds};
-	s.time =
-		(struct ratio_sum){total, larger(squares, scatter.sum), larger(t->net.max, t->slices.largest), seconds};
-	if (!(s.time.variance > 0)) /* pieces of an interval that has not ended */
-		s.time.variance = total * total;
-	if (count > 0)
-		s.count.jump = larger(s.count.jump, s.count.variance / count);
-	if (total > 0)
-		s.time.jump = larger(s.time.jump, s.time.variance / total);
-	return s;
-}
-
-static struct ratio compare(const struct ratio_sum *before, const struct ratio_sum *after, double alpha)
-{
-	if (before->sum > 0 || after->sum > 0)
-		return ratio_of(before, after, alpha);
-	return (struct ratio){NAN, 0, INFINITY};
-}
-
-static bool negligible(const struct diff *d, uint32_t k, const struct diff_cell *before, const struct diff_cell *after)
-{
-	const struct diff_cell *all = &d->total[0], *all_k = &d->total[k];
-	uint64_t longest = before->max_ns > after->max_ns ? before->max_ns : after->max_ns;
-
-	if (fabs(after->ns_per_s - before->ns_per_s) >= NEGLIGIBLE * larger(all->ns_per_s, all_k->ns_per_s))
-		return false;
-	return before == all || (longest <= all->p99_ns && longest <= all_k->p99_ns);
-}
-
-static enum diff_verdict judge(const struct sums *before, const struct sums *after, double alpha)
-{
-	struct ratio r;
-
-	if (!(before->time.sum > 0) || !(after->time.sum > 0)) {
-		r = compare(&before->count, &after->count, alpha);
-		return r.high < 1 ? DIFF_GONE : r.low > 1 ? DIFF_NEW : DIFF_SAME;
-	}
-	r = compare(&before->time, &after->time, alpha);
-	return r.high < 1 ? DIFF_BETTER : r.low > 1 ? DIFF_WORSE : DIFF_SAME;
-}
-
-/* The other files' cells against the first's. alpha: of the verdict. */
-static void compare_cells(const struct diff *d, struct diff_cell *cell, const struct sums *sums, double alpha)
-{
-	cell[0].count_ratio = cell[0].time_ratio = (struct ratio){NAN, 0, INFINITY};
-	for (uint32_t k = 1; k < d->n; k++) {
-		cell[k].count_ratio = compare(&sums[0].count, &sums[k].count, ALPHA);
-		cell[k].time_ratio = compare(&sums[0].time, &sums[k].time, ALPHA);
-		if (!negligible(d, k, &cell[0], &cell[k]))
-			cell[k].verdict = judge(&sums[0], &sums[k], alpha);
-	}
-}
-
-static void clear(struct tally *t)
-{
-	hist_reset(&t->net);
-	t->hiccups = t->lost = t->lost_ns = 0;
-	t->slices = (struct slices){0};
-}
-
 /* ---- all hiccups ---- */
 
 static int compare_totals(struct diff *d)
@@ -282,7 +120,7 @@ static int compare_totals(struct diff *d)
 	for (uint32_t k = 0; k < d->n; k++) {
 		const struct view *v = d->view[k];
 
-		clear(&t);
+		tally_clear(&t);
 		for (uint32_t i = 0; i < v->summary.ncpus; i++) {
 			const struct cpu_summary *c = &v->summary.cpu[i];
 
@@ -295,10 +133,10 @@ static int compare_totals(struct diff *d)
 			d->edge_ns[k] += c->edge_ns;
 			d->outside_ns[k] += c->outside_ns;
 		}
-		fill_cell(d, &d->total[k], &t, d->seconds[k]);
-		sums[k] = weigh(&t, v, d->seconds[k]);
+		cell_fill(d, &d->total[k], &t, d->seconds[k]);
+		sums[k] = cell_weigh(&t, v, d->seconds[k]);
 	}
-	compare_cells(d, d->total, sums, ALPHA);
+	cells_compare(d, d->total, sums, 1);
 	hist_free(&t.net);
 	return 0;
 }
@@ -330,7 +168,7 @@ static int fill_row(struct diff *d, struct diff_row *row, const struct entry **a
 	if (first->function && !(row->function = strndup(first->function, function_len(first->function))))
 		return -ENOMEM;
 	for (uint32_t k = 0; k < d->n; k++) {
-		clear(t);
+		tally_clear(t);
 		for (; *at < end && (*at)->file == k && !same_row(*at, first); ++*at) {
 			const struct source *s = (*at)->source;
 
@@ -338,17 +176,17 @@ static int fill_row(struct diff *d, struct diff_row *row, const struct entry **a
 			slices_merge(&t->slices, &s->slices);
 			t->hiccups += s->hiccups;
 		}
-		fill_cell(d, &row->cell[k], t, d->seconds[k]);
-		sums[k] = weigh(t, d->view[k], d->seconds[k]);
+		cell_fill(d, &row->cell[k], t, d->seconds[k]);
+		sums[k] = cell_weigh(t, d->view[k], d->seconds[k]);
 	}
-	compare_cells(d, row->cell, sums, ALPHA / d->rows);
+	cells_compare(d, row->cell, sums, d->rows);
 	for (uint32_t k = 1; k < d->n; k++)
 		row->changed |= row->cell[k].verdict != DIFF_SAME;
 	for (uint32_t k = 0; k < d->n; k++) {
 		const struct diff_cell *c = &row->cell[k];
 		double change = fabs(c->ns_per_s - row->cell[0].ns_per_s);
 
-		row->rank_ns = larger(row->rank_ns, row->changed ? change : c->ns_per_s);
+		row->rank_ns = fmax(row->rank_ns, row->changed ? change : c->ns_per_s);
 	}
 	return 0;
 }
@@ -381,6 +219,20 @@ static int compare_sources(struct diff *d)
 }
 
 /* ---- all of it ---- */
+
+static void widen(struct diff *d, const struct hist *h)
+{
+	uint64_t low = h->min > LOW_LEAST_NS ? h->min : LOW_LEAST_NS;
+
+	if (!h->count)
+		return;
+	if (!d->high_ns || low < d->low_ns)
+		d->low_ns = low;
+	if (h->max > d->high_ns)
+		d->high_ns = h->max;
+	if (d->low_ns > d->high_ns)
+		d->high_ns = d->low_ns;
+}
 
 static bool cpus_alike(const struct view *a, const struct view *b)
 {
@@ -436,11 +288,4 @@ void diff_free(struct diff *d)
 	free(d->row);
 	free(d->fact);
 	memset(d, 0, sizeof(*d));
-}
-
-bool diff_worse_by(const struct diff *d, uint32_t file, double percent)
-{
-	const struct ratio *r = &d->total[file].time_ratio;
-
-	return r->low > 1 && r->value > 1 + percent / 100;
 }

@@ -1,6 +1,5 @@
-/* What is not the same about the machines and the measurements: settings by name, the kernel's command line and other lists word by word.
- * A list's words are sorted by the name in front of their "=", so that each file has all its values of one name in one place. */
-#include "model/diff.h"
+/* What is not the same about the machines and the measurements: settings by name, the kernel's command line and other lists word by word. */
+#include "model/diff_words.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -37,149 +36,6 @@ static const char *const left_out[] = {
 	NULL,
 };
 
-/* ---- one difference ---- */
-
-static bool equal(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
-/* value[]: one a file; NULL: has none. Copied when they differ. */
-static int note(struct diff *d, const char *what, const char *const *value)
-{
-	struct diff_fact *f, *grown;
-	bool differ = false;
-
-	for (uint32_t k = 1; k < d->n; k++)
-		differ |= !equal(value[0], value[k]);
-	if (!differ)
-		return 0;
-	grown = reallocarray(d->fact, d->facts + 1, sizeof(*d->fact));
-	if (!grown)
-		return -ENOMEM;
-	d->fact = grown;
-	f = &d->fact[d->facts++];
-	memset(f, 0, sizeof(*f));
-	f->what = strdup(what);
-	if (!f->what)
-		return -ENOMEM;
-	for (uint32_t k = 0; k < d->n; k++)
-		if (value[k] && !(f->value[k] = strdup(value[k])))
-			return -ENOMEM;
-	return 0;
-}
-
-/* ---- lists ---- */
-
-struct word {
-	char *text; /* as it stands, NUL-terminated */
-	size_t name_len;
-	uint32_t file, place;
-};
-
-static int name_order(const struct word *a, const struct word *b)
-{
-	int order = strncmp(a->text, b->text, a->name_len < b->name_len ? a->name_len : b->name_len);
-
-	return order ? order : (a->name_len > b->name_len) - (a->name_len < b->name_len);
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct word *x = a, *y = b;
-	int order = name_order(x, y);
-
-	if (order)
-		return order;
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	return x->place < y->place ? -1 : 1;
-}
-
-/* The end of a word; blanks between double quotes belong to it, as the kernel has it (lib/cmdline.c: next_arg). */
-static char *word_end(char *at, const char *separators)
-{
-	bool quoted = false;
-
-	for (; *at && (quoted || !strchr(separators, *at)); at++)
-		quoted ^= *at == '"' && separators[0] == ' ';
-	return at;
-}
-
-/* Cuts text into words, which stay in it. Returns how many there are now, or -ENOMEM. */
-static long cut(char *text, const char *separators, uint32_t file, struct word **words, long n)
-{
-	for (char *at = text, *end; at && *(at += strspn(at, separators)); at = end) {
-		struct word *grown;
-		size_t name;
-
-		end = word_end(at, separators);
-		end = *end ? (*end = 0, end + 1) : NULL;
-		if (!(n & (n - 1))) { /* room is the next power of two */
-			grown = reallocarray(*words, n ? 2 * n : 1, sizeof(**words));
-			if (!grown)
-				return -ENOMEM;
-			*words = grown;
-		}
-		name = strcspn(at, "=");
-		(*words)[n] = (struct word){.text = at, .name_len = name, .file = file, .place = n};
-		n++;
-	}
-	return n;
-}
-
-/* All words of one name: as value what each file says, several values with a blank between them. */
-static int note_words(struct diff *d, const char *what, const struct word *word, long n)
-{
-	char *value[DIFF_FILES] = {NULL}, *name = NULL;
-	int err = 0;
-
-	for (long i = 0; i < n && !err; i++) {
-		uint32_t k = word[i].file;
-		char *joined = NULL;
-
-		if (asprintf(&joined, "%s%s%s", value[k] ? value[k] : "", value[k] ? " " : "", word[i].text) < 0)
-			err = -ENOMEM;
-		else
-			free(value[k]), value[k] = joined;
-	}
-	if (!err && asprintf(&name, "%s %.*s", what, (int)word[0].name_len, word[0].text) < 0)
-		err = -ENOMEM, name = NULL;
-	if (!err)
-		err = note(d, name, (const char *const *)value);
-	free(name);
-	for (uint32_t k = 0; k < d->n; k++)
-		free(value[k]);
-	return err;
-}
-
-/* Texts as lists of words; NULL: none. */
-static int note_list(struct diff *d, const char *what, const char *const *text, const char *separators)
-{
-	char *copy[DIFF_FILES] = {NULL};
-	struct word *words = NULL;
-	long n = 0;
-	int err = 0;
-
-	for (uint32_t k = 0; k < d->n && n >= 0; k++) {
-		copy[k] = strdup(text[k] ? text[k] : "");
-		n = copy[k] ? cut(copy[k], separators, k, &words, n) : -ENOMEM;
-	}
-	if (n < 0)
-		err = -ENOMEM;
-	else if (n)
-		qsort(words, n, sizeof(*words), by_name);
-	for (long i = 0, next; i < n && !err; i = next) {
-		for (next = i + 1; next < n && !name_order(&words[i], &words[next]);)
-			next++;
-		err = note_words(d, what, &words[i], next - i);
-	}
-	free(words);
-	for (uint32_t k = 0; k < d->n; k++)
-		free(copy[k]);
-	return err;
-}
-
 /* ---- host and run ---- */
 
 struct field {
@@ -215,7 +71,7 @@ static int note_fields(struct diff *d)
 			value[k] = (const char *)d->view[k] + texts[i].offset;
 			value[k] = value[k][0] ? value[k] : NULL;
 		}
-		err = note(d, texts[i].what, value);
+		err = diff_note(d, texts[i].what, value);
 	}
 	for (size_t i = 0; i < COUNT(sets) && !err; i++) {
 		for (uint32_t k = 0; k < d->n; k++) {
@@ -224,7 +80,7 @@ static int note_fields(struct diff *d)
 			cpus_format((const struct cpus *)(view + sets[i].offset), buf[k], sizeof(buf[k]));
 			value[k] = buf[k][0] ? buf[k] : NULL;
 		}
-		err = note(d, sets[i].what, value);
+		err = diff_note(d, sets[i].what, value);
 	}
 	return err;
 }
@@ -264,7 +120,7 @@ static int note_threshold(struct diff *d)
 		least = low < least ? low : least;
 		most = high > most ? high : most;
 	}
-	return learned && most < least * THRESHOLD_ALIKE ? 0 : note(d, "threshold", value);
+	return learned && most < least * THRESHOLD_ALIKE ? 0 : diff_note(d, "threshold", value);
 }
 
 static int note_traced(struct diff *d)
@@ -276,8 +132,8 @@ static int note_traced(struct diff *d)
 		value[k] = d->view[k]->run.traced ? "yes" : "no";
 		hidden[k] = d->view[k]->run.symbols_hidden ? "hidden" : "shown";
 	}
-	err = note(d, "traced", value);
-	return err ? err : note(d, "kernel symbols", hidden);
+	err = diff_note(d, "traced", value);
+	return err ? err : diff_note(d, "kernel symbols", hidden);
 }
 
 /* The tracepoints that a kernel lacks: what they would show counts as outside the kernel there. */
@@ -301,7 +157,7 @@ static int note_not_observed(struct diff *d)
 			text[k][at] = 0;
 	}
 	if (!err)
-		err = note_list(d, "not observed", (const char *const *)text, "\n");
+		err = diff_note_list(d, "not observed", (const char *const *)text, "\n");
 	for (uint32_t k = 0; k < d->n; k++)
 		free(text[k]);
 	return err;
@@ -357,8 +213,8 @@ static int note_fact(struct diff *d, const char *name)
 		lines |= strchr(text[k], '\n') != NULL;
 	}
 	if (!err)
-		err = lines ? note_list(d, name, (const char *const *)text, "\n")
-			    : note(d, name, (const char *const *)text);
+		err = lines ? diff_note_list(d, name, (const char *const *)text, "\n")
+			    : diff_note(d, name, (const char *const *)text);
 	for (uint32_t k = 0; k < d->n; k++)
 		free(text[k]);
 	return err;
@@ -403,7 +259,7 @@ int diff_environment(struct diff *d)
 	for (uint32_t k = 0; k < d->n; k++)
 		cmdline[k] = d->view[k]->host.cmdline;
 	if (!err)
-		err = note_list(d, "cmdline", cmdline, " \t\n");
+		err = diff_note_list(d, "cmdline", cmdline, " \t\n");
 	if (!err)
 		err = note_threshold(d);
 	if (!err)
