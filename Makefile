@@ -138,7 +138,16 @@ check: $(O)/.setup-check ## install what is missing, build with -Werror, run all
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
 
-unit-tests: $(UNIT) $(O)/tests/unit/report_files
+unit-tests: $(UNIT) $(O)/tests/unit/report_files $(O)/golden
+
+# The recordings whose reports are kept in tests/golden.
+$(O)/golden: $(O)/tests/golden/make.o $(O)/libpure.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lm -lz
+
+golden: $(O)/.setup-check ## write the expected reports in tests/golden anew, for review with git diff
+	$(Q)$(MAKE) --no-print-directory all $(O)/golden
+	$(Q)BUILD=$(O) tests/golden/10-reports.t write
 
 accuracy: $(O)/.setup-check ## known noise, a thousand pokes of each class: found, named, blamed rightly (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all
@@ -215,4 +224,4 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check check-san lab fuzz accuracy unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check check-san lab fuzz golden accuracy unit-tests bench lint fmt install uninstall clean help

@@ -133,8 +133,10 @@ static char *notes_of(const struct source *s)
 		fprintf(f, "%s (%" PRIu64 " of %" PRIu64 ")", markdown_code(name, text, sizeof(text)), o->count,
 			s->origins->known);
 	}
-	if (s->affinity)
-		fprintf(f, "%smay go to cpu %s", asked ? "; " : "", s->affinity);
+	if (s->affinity) {
+		escape_text(s->affinity, SIZE_MAX, name, sizeof(name));
+		fprintf(f, "%smay go to cpu %s", asked ? "; " : "", markdown_code(name, text, sizeof(text)));
+	}
 	if (s->memory_of[0]) {
 		escape_text(s->memory_of, sizeof(s->memory_of), name, sizeof(name));
 		fprintf(f, "%smemory of %s", asked || s->affinity ? "; " : "", markdown_code(name, text, sizeof(text)));

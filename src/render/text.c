@@ -36,6 +36,14 @@ const char *text_plain(const struct page *p)
 	return p->colour ? "\033[0m" : "";
 }
 
+#define SAFE_MAX 512
+
+/* Texts that may come from a file: whoever made that. Returns buf. */
+static const char *safe(const char *text, char buf[SAFE_MAX])
+{
+	return escape_text(text, SIZE_MAX, buf, SAFE_MAX);
+}
+
 static const char *percent_of(uint64_t part, uint64_t whole, char *buf, size_t len)
 {
 	return format_percent(whole ? 100.0 * part / whole : 0, buf, len);
@@ -63,20 +71,18 @@ static void write_head(const struct page *p)
 
 static void write_numbers(const struct page *p, const struct cpu_summary *s, const struct cpu_run *r)
 {
-	char a[32], b[32];
+	char a[32], b[32], rest[SAFE_MAX];
 	struct flow f;
 
-	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
 	if (p->view->run.traced && s->hiccups.count) {
-		if (p->view->run.windows)
-			flow_add(&f, "of their time:");
+		flow_start(&f, p->out, p->width, p->view->run.windows ? "  of their time: " : "  ", " · ", "  ");
 		flow_add(&f, "attributed %s %%", percent_of(s->attributed_ns, s->hiccups.sum, a, sizeof(a)));
 		flow_add(&f, "edge %s %%", percent_of(s->edge_ns, s->hiccups.sum, a, sizeof(a)));
-		flow_add(&f, "%s %s %%", p->view->run.rest[0] ? p->view->run.rest : "outside the kernel",
+		flow_add(&f, "%s %s %%", p->view->run.rest[0] ? safe(p->view->run.rest, rest) : "outside the kernel",
 			 percent_of(s->outside_ns, s->hiccups.sum, a, sizeof(a)));
 		flow_end(&f);
-		flow_start(&f, p->out, p->width, "  ", " · ", "  ");
 	}
+	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
 	flow_add(&f, "threshold %s%s", format_ns(r->threshold_ns, a, sizeof(a)),
 		 p->view->run.threshold_auto ? " (auto)" : "");
 	if (r->loop_count)
@@ -94,7 +100,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	const struct cpu_summary *s = &p->view->summary.cpu[i];
 	const struct cpu_run *r = &p->view->cpu[i];
 	const struct hist *hiccups = &s->hiccups;
-	char start[64], a[32], b[32];
+	char start[64], a[32], b[32], text[SAFE_MAX];
 	struct flow f;
 
 	fprintf(p->out, "\n%s", text_style(p, BOLD));
@@ -107,7 +113,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	fputs(start, p->out);
 	f.column += strlen(start);
 	if (p->view->run.windows) {
-		flow_add(&f, "%s %s", p->view->run.sampler, format_ns(r->observed_ns, a, sizeof(a)));
+		flow_add(&f, "%s %s", safe(p->view->run.sampler, text), format_ns(r->observed_ns, a, sizeof(a)));
 		flow_add(&f, "%s longer than %s", format_count(hiccups->count, a, sizeof(a)),
 			 format_ns(r->threshold_ns, b, sizeof(b)));
 	} else {
@@ -131,7 +137,8 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 			"  %s intervals had no end that the kernel showed; they last to the end of their hiccup\n",
 			format_count(r->unpaired, a, sizeof(a)));
 	if (r->ended)
-		fprintf(p->out, "  ended early, after %s: %s\n", format_ns(r->observed_ns, a, sizeof(a)), r->ended);
+		fprintf(p->out, "  ended early, after %s: %s\n", format_ns(r->observed_ns, a, sizeof(a)),
+			safe(r->ended, text));
 }
 
 /* The kernel's counters: one line when all agree, else those that do not. */
@@ -177,10 +184,12 @@ static void write_closure(const struct page *p, const struct cpu_run *r)
 		r->nclosure);
 	for (uint32_t i = 0; i < r->nclosure; i++) {
 		const struct closure_row *c = &r->closure[i];
+		char counter[SAFE_MAX], why[SAFE_MAX];
 
 		if (c->kernel != c->traced)
-			fprintf(p->out, "    %s: kernel %" PRIu64 ", traced %" PRIu64 "%s%s\n", c->counter, c->kernel,
-				c->traced, c->why ? ": " : "", c->why ? c->why : "");
+			fprintf(p->out, "    %s: kernel %" PRIu64 ", traced %" PRIu64 "%s%s\n",
+				safe(c->counter, counter), c->kernel, c->traced, c->why ? ": " : "",
+				c->why ? safe(c->why, why) : "");
 	}
 }
 
@@ -241,6 +250,7 @@ static void write_worst(const struct page *p, const struct worst *w)
 static void write_tail(const struct page *p)
 {
 	const struct run *r = &p->view->run;
+	char text[SAFE_MAX];
 	struct flow f;
 
 	if (r->symbols_hidden && r->traced)
@@ -253,7 +263,7 @@ static void write_tail(const struct page *p)
 	fputc('\n', p->out);
 	flow_start(&f, p->out, p->width, "not observed: ", " ", "  ");
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
-		flow_add(&f, "%s", r->not_observed[i]);
+		flow_add(&f, "%s", safe(r->not_observed[i], text));
 	flow_end(&f);
 	fprintf(p->out, "  (not in this kernel: what they would show counts as outside the kernel)\n");
 }

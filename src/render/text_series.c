@@ -3,6 +3,7 @@
  *      count       min    median       p90       p99     p99.9       max       mad
  *      2,000   12.1 us   34.8 us   51.0 us   98.3 us    412 us   2.20 ms   3.10 us  latency
  */
+#include "base/escape.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "render/text.h"
@@ -18,7 +19,7 @@ void text_series(const struct page *p, const struct cpu_run *r)
 {
 	static const char *const headings[] = {"count", "min", "median", "p90", "p99", "p99.9", "max", "mad"};
 	struct table *t = table_new(p->width, 2);
-	char text[32];
+	char text[32], name[4 * SERIES_NAME + 8];
 
 	if (!t)
 		return;
@@ -38,7 +39,7 @@ void text_series(const struct page *p, const struct cpu_run *r)
 		ns_cell(t, hist_percentile(h, 99.9));
 		ns_cell(t, h->max);
 		ns_cell(t, hist_mad(h));
-		table_cell(t, "1", r->series[i].name);
+		table_cell(t, "1", escape_text(r->series[i].name, SIZE_MAX, name, sizeof(name)));
 		table_end_row(t);
 	}
 	table_print(t, p->out, p->colour);

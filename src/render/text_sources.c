@@ -110,7 +110,10 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole, 
 	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, render_who(s, name, sizeof(name)));
 	table_end_row(t);
 	if (s->affinity) {
-		snprintf(name, sizeof(name), "  may go to cpu %s", s->affinity);
+		char cpus[NAME_MAX_ESCAPED];
+
+		snprintf(name, sizeof(name), "  may go to cpu %s",
+			 escape_text(s->affinity, SIZE_MAX, cpus, sizeof(cpus)));
 		note_row(t, name);
 	}
 	if (s->memory_of[0]) {

@@ -256,7 +256,8 @@ static inline struct record nmi(uint64_t handler, uint64_t start, uint64_t end)
 static inline struct record named(struct record r, const char *name)
 {
 	memset(r.name, 0, sizeof(r.name));
-	memcpy(r.name, name, strnlen(name, sizeof(r.name)));
+	for (size_t i = 0; i < sizeof(r.name) && name[i]; i++)
+		r.name[i] = name[i];
 	return r;
 }
 

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Reports of recordings that are made here, in every format, and those that `cases` lists, against what is kept in expected/.
+# With the argument "write" they are written there instead, for review with git diff. BUILD: where culprit was built.
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${BUILD:-$here/../../build}" && pwd)
+mode=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0 failed=0
+export LC_ALL=de_DE.UTF-8 TZ=Asia/Kathmandu COLUMNS=40 # nothing of where it runs may show
+
+report() { # NAME ARGS...: one report, against expected/NAME
+	name=$1; shift
+	(cd "$work" && "$build/culprit" report "$@") 2>&1 |
+		sed 's/,HISTF.*/,(a histogram by zlib, whose versions differ)/' >"$work/out"
+	if [ "$mode" = write ]; then
+		cp "$work/out" "$here/expected/$name"
+		return
+	fi
+	n=$((n + 1))
+	if ! cmp -s "$work/out" "$here/expected/$name"; then
+		echo "not ok $n - $name: make golden writes it anew, for review"
+		diff "$here/expected/$name" "$work/out" 2>&1 | head -n 30 | cat -v | sed 's/^/# /'
+		failed=1
+	elif LC_ALL=C grep -q "$(printf '[\001-\011\013-\037\177]')" "$work/out"; then
+		echo "not ok $n - $name: has control characters"
+		failed=1
+	else
+		echo "ok $n - $name"
+	fi
+}
+
+formats=$("$build/golden" "$work") || { echo "Bail out! $build/golden failed"; exit 1; }
+[ "$mode" != write ] || { rm -rf "$here/expected" && mkdir "$here/expected"; }
+for recording in "$work"/*.rec; do
+	base=$(basename "$recording" .rec)
+	for format in $formats; do
+		report "$base.$format" "$base.rec" -f "$format"
+	done
+done
+while read -r name args; do
+	# shellcheck disable=SC2086 # none of them has blanks
+	report "$name" $args
+done <"$here/cases"
+if [ "$mode" != write ]; then
+	n=$((n + 1))
+	if [ "$(ls "$here/expected" | wc -l)" = $((n - 1)) ]; then ok=ok; else ok='not ok' failed=1; fi
+	echo "$ok $n - nothing is kept that is made no more"
+	echo "1..$n"
+fi
+exit $failed

@@ -1,0 +1,365 @@
+/* golden DIR: makes the recordings whose reports are kept in this directory, DIR/NAME.rec each, and prints the formats there are. The same
+ * on every machine: nothing in them comes from the one that makes them.
+ *
+ *   quiet    an isolated CPU with next to nothing          ticking  a housekeeping one with all that it does
+ *   irq      a network card's interrupt on an isolated CPU threads  who preempts, who asked, from where; RT throttling, faults
+ *   guest    time outside the kernel, with a steal clock   two      CPUs that stop together, counters that do not close, an early end
+ *   rt       PREEMPT_RT, and hostile names everywhere      untraced  --no-trace
+ *   sleep    a workload: windows instead of hiccups
+ */
+#include <limits.h>
+#include <unistd.h>
+
+#include "render/render.h"
+#include "scene.h"
+
+#define MS 1000000ULL
+#define US 1000ULL
+
+static const unsigned cpu3[] = {3}, cpu1[] = {1}, cpus13[] = {1, 3};
+
+/* A tick as x86 has it: the vector, its function, and the softirqs behind it. */
+static void tick(struct scene *s, uint32_t index, uint64_t at_ns, uint64_t length, uint32_t softirqs)
+{
+	uint64_t at = 300 + length;
+
+	scene_gap(s, index, at_ns);
+	scene_put(s, mark(LEVEL_IRQ, MARK_HRTIMER, scene_function(s, "tick_nohz_handler"), 450));
+	scene_put(s, vector(VECTOR_LOCAL_TIMER, 300, at));
+	for (uint32_t id = 0; id < 10; id++)
+		if (softirqs & 1 << id) {
+			scene_put(s, softirq(id, at + 80, at + 500 + 100 * id));
+			at += 500 + 100 * id;
+		}
+	scene_end(s, at + 250);
+}
+
+static void quiet(struct scene *s, const char *path)
+{
+	scene_init(s, "trade-01", cpu3, 1);
+	s->view.run.duration_ns = 10000 * MS;
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 3; i++) {
+		scene_gap(s, 0, 1000 * MS + 4000 * MS * i);
+		scene_put(s, mark(LEVEL_IRQ, MARK_HRTIMER, scene_function(s, "tick_nohz_handler"), 450));
+		scene_put(s, instant(RECORD_TICK, LEVEL_IRQ, 1 << 3, 4711, "matlab", 1100));
+		scene_put(s, vector(VECTOR_LOCAL_TIMER, 300, 2200 + 10 * i));
+		scene_end(s, 2500 + 20 * i);
+	}
+	s->view.cpu[0].smi_known = true;
+	s->view.cpu[0].closure_known = true;
+	s->view.cpu[0].nclosure = 2;
+	s->view.cpu[0].closure = calloc(2, sizeof(*s->view.cpu[0].closure));
+	s->view.cpu[0].closure[0] = (struct closure_row){.counter = "LOC", .kernel = 3, .traced = 3};
+	s->view.cpu[0].closure[1] = (struct closure_row){.counter = "context switches"};
+}
+
+static void ticking(struct scene *s, const char *path)
+{
+	scene_init(s, "web-07", cpu1, 1);
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 50; i++)
+		tick(s, 0, 20 * MS * i + 1 * MS, 1800 + 7 * (i % 13),
+		     (i % 3 ? 0 : 1 << 1) | (i % 10 ? 0 : 1 << 9) | (i % 25 ? 0 : 1 << 7));
+}
+
+static void busy_irq(struct scene *s, const char *path)
+{
+	uint64_t handler, poll;
+
+	scene_init(s, "gw-2", cpu3, 1);
+	handler = scene_function(s, "ixgbe_msix_clean_rings [ixgbe]");
+	poll = scene_function(s, "blk_mq_complete [blk]");
+	s->irq[24] = "eth0-TxRx-0";
+	s->affinity[24] = "0-3, effective 3";
+	s->irq[36] = "nvme0q4";
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 40; i++) {
+		uint64_t end = 1200 + 11 * (i % 17);
+
+		scene_gap(s, 0, 20 * MS * i + 500 * US + 37 * US * (i % 7));
+		scene_put(s, irq(24, handler, 350, end));
+		scene_put(s, softirq(3, end + 100, end + 5000 + 300 * (i % 11)));
+		scene_end(s, end + 5400 + 300 * (i % 11));
+	}
+	for (uint32_t i = 0; i < 5; i++) { /* one that has no name, and one inside a softirq */
+		scene_gap(s, 0, 850 * MS + 20 * MS * i);
+		scene_put(s, irq(36, poll, 900, 2400));
+		scene_put(s, irq(99, 0, 2600, 3100));
+		scene_put(s, softirq(4, 500, 6000));
+		scene_end(s, 6400);
+	}
+}
+
+static void ask(struct scene *s, uint64_t at_ns, int32_t stack, const char *comm, uint32_t tid)
+{
+	uint64_t work = scene_function(s, "lru_add_drain_per_cpu");
+
+	scene_gap(s, 0, at_ns);
+	scene_put(s, vector(VECTOR_RESCHEDULE, 300, 900));
+	scene_put(s, asked(mark(LEVEL_THREAD, MARK_WORK, work, 2500), tid, comm, 0, stack));
+	scene_put(s, kthread(812, "kworker/3:1", 2100, 31000));
+	scene_end(s, 32500);
+}
+
+static void threads(struct scene *s, const char *path)
+{
+	static const char *const queue[] = {"__queue_work", "queue_work_on", "__lru_add_drain_all", "__x64_sys_madvise",
+					    "do_syscall_64"};
+	static const char *const wake[] = {"try_to_wake_up", "wake_up_q", "futex_wake", "do_futex", "do_syscall_64"};
+	static const char *const timer[] = {"try_to_wake_up", "process_timeout",   "call_timer_fn",
+					    "__run_timers",   "run_timer_softirq", "handle_softirqs"};
+	int32_t queued, woken, timed;
+	uint64_t sched, flush;
+
+	scene_init(s, "rt-box", cpu3, 1);
+	strcpy(s->view.run.priority, "SCHED_FIFO 10");
+	s->view.run.real_time = true;
+	queued = scene_stack(s, queue, 5);
+	woken = scene_stack(s, wake, 5);
+	timed = scene_stack(s, timer, 6);
+	sched = scene_function(s, "sched_rt_period_timer");
+	flush = scene_function(s, "flush_tlb_func");
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 20; i++)
+		ask(s, 10 * MS * i + 1 * MS, i % 4 ? queued : timed, i % 3 ? "python3" : "bash", i % 3 ? 4414 : 99);
+	for (uint32_t i = 0; i < 9; i++) { /* a real-time thread that another thread woke */
+		struct record r = thread(77, "audio", 1200, 41 * US);
+
+		r.prio = 49;
+		scene_gap(s, 0, 220 * MS + 10 * MS * i);
+		scene_put(s, asked(mark(LEVEL_IRQ, MARK_RESCHEDULE, 0, 400), 60, "player", 2, woken));
+		scene_put(s, vector(VECTOR_RESCHEDULE, 300, 800));
+		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 60, "player", 2, woken));
+		scene_put(s, r);
+		scene_end(s, 42500);
+	}
+	for (uint32_t i = 0; i < 7; i++) { /* an IPI for a TLB flush */
+		scene_gap(s, 0, 330 * MS + 10 * MS * i);
+		scene_put(s, instant(RECORD_TLB, LEVEL_IRQ, 1, 33, "java", 900));
+		scene_put(s, asked(mark(LEVEL_IRQ, MARK_CSD, flush, 600), 500, "java", 1, -1));
+		scene_put(s, vector(VECTOR_CALL_FUNCTION, 300, 2600));
+		scene_end(s, 2900);
+	}
+	scene_gap(s, 0, 500 * MS); /* throttled: normal threads for 50 ms */
+	scene_put(s, mark(LEVEL_IRQ, MARK_HRTIMER, sched, 600));
+	scene_put(s, vector(VECTOR_LOCAL_TIMER, 300, 2600));
+	scene_put(s, thread(900, "stress", 4000, 50 * MS));
+	scene_end(s, 50 * MS + 1500);
+	for (uint32_t i = 0; i < 4; i++) { /* page faults, and an NMI in one */
+		scene_gap(s, 0, 600 * MS + 10 * MS * i);
+		scene_put(s, instant(RECORD_FAULT, LEVEL_THREAD, 4, 0x7f0000001000, "", 200));
+		scene_put(s, nmi(scene_function(s, "perf_event_nmi_handler"), 700, 1900));
+		scene_end(s, 2600);
+	}
+	s->view.cpu[0].unpaired = 2;
+}
+
+static void guest(struct scene *s, const char *path)
+{
+	scene_init(s, "vm-3", cpu1, 1);
+	strcpy(s->view.host.hypervisor, "KVM");
+	scene_begin(s, path);
+	scene_steal(s, 0, 120 * MS);
+	for (uint32_t i = 0; i < 20; i++) { /* short ones that nothing explains */
+		scene_gap(s, 0, 9 * MS * i + 200 * US);
+		scene_end(s, 3 * US + 150 * (i % 9));
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		scene_gap(s, 0, 200 * MS + 50 * MS * i);
+		scene_end(s, 9 * MS + 300 * US * i);
+	}
+	scene_steal(s, 0, 160 * MS);
+	for (uint32_t i = 0; i < 20; i++)
+		tick(s, 0, 500 * MS + 20 * MS * i, 2500 + 40 * US * (i % 4), 1 << 1);
+	s->view.cpu[0].steal_known = true;
+	s->view.cpu[0].steal_ns = 40 * MS;
+}
+
+static void two(struct scene *s, const char *path)
+{
+	static char *not_observed[] = {(char *)"ipi_send_cpu", (char *)"csd_function_entry"};
+
+	scene_init(s, "numa-9", cpus13, 2);
+	s->view.run.not_observed = not_observed;
+	s->view.run.nnot_observed = 2;
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 30; i++)
+		tick(s, i % 2, 15 * MS * i + 1 * MS, 2000 + 30 * (i % 5), 0);
+	for (uint32_t i = 0; i < 3; i++) /* an SMI stops both */
+		for (uint32_t cpu = 0; cpu < 2; cpu++) {
+			scene_gap(s, cpu, 600 * MS + 20 * MS * i + 100 * cpu);
+			scene_end(s, 180 * US + 1 * US * i);
+		}
+	s->cursor[1][LEVEL_IRQ] += 5; /* records that were lost */
+	tick(s, 1, 700 * MS, 2100, 0);
+	s->view.cpu[0].closure_known = true;
+	s->view.cpu[0].nclosure = 3;
+	s->view.cpu[0].closure = calloc(3, sizeof(*s->view.cpu[0].closure));
+	s->view.cpu[0].closure[0] = (struct closure_row){.counter = "LOC", .kernel = 50, .traced = 50};
+	s->view.cpu[0].closure[1] = (struct closure_row){
+		.counter = "RES", .kernel = 9, .traced = 8, .why = "the kernel counts some that run no handler"};
+	s->view.cpu[0].closure[2] = (struct closure_row){.counter = "HYP", .kernel = 4};
+	for (uint32_t i = 0; i < 2; i++) {
+		s->view.cpu[i].smi_known = true;
+		s->view.cpu[i].smi_count = 3;
+	}
+	s->view.cpu[1].hiccups_lost = 12;
+	s->view.cpu[1].hiccups_lost_ns = 345678;
+	s->view.cpu[1].recursion_misses = 1;
+	s->view.cpu[1].ended = "the CPU went offline";
+	s->view.cpu[1].observed_ns = 800 * MS;
+}
+
+/* As a process, a driver or a file could bring them: 15 bytes and a NUL at most are comms. */
+static const char *const hostile[] = {
+	"<script>",
+	"a|b",
+	"new\nline",
+	"\033[31mred",
+	"quo\"te,comma",
+	"bad\xff\xfeutf8",
+	"`tick`",
+	"=1+1",
+	"back\\slash",
+	"\xe2\x80\xaeidib",
+	"&lt;b&amp;",
+	"*bold* _it_",
+	"[a](j:b)",
+	"cr\r\nlf",
+	"tab\tx",
+	"semi;colon",
+	"100% 'x'",
+	"$(reboot)",
+	"@all #1",
+	"\xc2\x9b"
+	"31m",
+	"~~x~~ $y$",
+	"# head",
+	"",
+	"a b  c ",
+};
+#define HOSTILE (sizeof(hostile) / sizeof(hostile[0]))
+
+static void hostile_view(struct view *v)
+{
+	static char *not_observed[] = {(char *)"evil|`<b>\n\033[1m*x*"};
+
+	strcpy(v->host.hostname, "h|<b>\"x\",\n`y`\033[1m");
+	strcpy(v->host.kernel, "6.12.9-rt|<i>`\n=\xe2\x80\xae");
+	strcpy(v->host.cmdline, "quiet | `x` <script>alert(1)</script>\n# no \"head\" \xff");
+	strcpy(v->host.cpu_model, "CPU | `<b>`\033[2J");
+	strcpy(v->host.hypervisor, "H|V\n\033]0;x\007");
+	strcpy(v->host.clocksource, "t\nsc");
+	strcpy(v->host.arch, "x86|64");
+	strcpy(v->run.sampler, "t|sc\n");
+	strcpy(v->run.priority, "S|C\033[5m");
+	v->run.not_observed = not_observed;
+	v->run.nnot_observed = 1;
+}
+
+static void rt(struct scene *s, const char *path)
+{
+	struct view *v = &s->view;
+	int32_t stack[HOSTILE];
+
+	scene_init(s, "", cpu3, 1);
+	hostile_view(v);
+	for (uint32_t i = 0; i < HOSTILE; i++) {
+		const char *frame[] = {hostile[i], hostile[(i + 1) % HOSTILE]};
+
+		stack[i] = scene_stack(s, frame, 2);
+		s->irq[i] = hostile[i];
+		s->affinity[i] = i % 5 ? NULL : "0-3|\n\033[1m<b>";
+	}
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < HOSTILE; i++) {
+		uint64_t function = scene_function(s, hostile[(i + 7) % HOSTILE]);
+		struct record first = softirq(1, 3000, 6000), rest = softirq(1, 12000, 15000);
+
+		scene_gap(s, 0, 1 * MS + 10 * MS * i);
+		scene_put(s, irq(i, function, 300, 900));
+		scene_put(s, instant(RECORD_TICK, LEVEL_IRQ, 1 << i % 5, 10 + i, hostile[i], 900));
+		/* A softirq that is preempted with its thread, as PREEMPT_RT does. */
+		first.flags = RECORD_PART;
+		scene_put(s, first);
+		scene_put(s, kthread(30 + i, "irq/24-eth0", 2500, 7000));
+		scene_put(s, thread(200 + i, hostile[i], 7500, 11000));
+		scene_put(s, rest);
+		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 15500), 7 + i, hostile[i], 2, stack[i]));
+		scene_put(s, kthread(15, "ksoftirqd/3", 11500, 16000));
+		scene_end(s, 16500 + 100 * i);
+	}
+	v->cpu[0].closure_known = true;
+	v->cpu[0].nclosure = 2;
+	v->cpu[0].closure = calloc(2, sizeof(*v->cpu[0].closure));
+	v->cpu[0].closure[0] = (struct closure_row){
+		.counter = "a|`b`<i>\n\033[1m", .kernel = 7, .traced = 5, .why = "w|`h`\n\033[1m<y>"};
+	v->cpu[0].closure[1] = (struct closure_row){.counter = "LOC", .kernel = 1, .traced = 1};
+	v->cpu[0].ended = "e|`nd`\n\033[1m<z>";
+}
+
+static void untraced(struct scene *s, const char *path)
+{
+	scene_init(s, "user-box", cpus13, 2);
+	s->view.run.traced = false;
+	s->view.run.threshold_auto = false;
+	strcpy(s->view.run.sampler, "clock");
+	s->view.host.tsc_khz = 0;
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 16; i++) {
+		scene_gap(s, i % 2, 10 * MS * i + 1 * MS);
+		scene_end(s, 2 * US + 900 * (i % 7));
+	}
+}
+
+static void sleeping(struct scene *s, const char *path)
+{
+	struct series *series;
+
+	scene_init(s, "plc-4", cpu3, 1);
+	strcpy(s->view.run.sampler, "sleep");
+	s->view.run.windows = true;
+	strcpy(s->view.run.rest, "idle exit");
+	series = s->view.cpu[0].series = calloc(1, sizeof(*series));
+	if (!series || hist_init(&series->hist, SERIES_BITS))
+		abort();
+	s->view.cpu[0].nseries = 1;
+	strcpy(series->name, "latency");
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 40; i++) {
+		uint64_t length = 2600 + 90 * (i % 12);
+
+		scene_gap(s, 0, 25 * MS * i + 1 * MS);
+		scene_put(s, vector(VECTOR_LOCAL_TIMER, 700, 1900));
+		scene_end(s, length);
+		hist_add(&series->hist, length);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct scene *s, const char *path);
+} recordings[] = {
+	{"quiet", quiet}, {"ticking", ticking}, {"irq", busy_irq},      {"threads", threads}, {"guest", guest},
+	{"two", two},     {"rt", rt},           {"untraced", untraced}, {"sleep", sleeping},
+};
+
+int main(int argc, char **argv)
+{
+	static struct scene scene;
+	char path[PATH_MAX];
+
+	if (argc != 2)
+		return 1;
+	for (size_t i = 0; i < sizeof(recordings) / sizeof(recordings[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s.rec", argv[1], recordings[i].name);
+		recordings[i].make(&scene, path);
+		if (scene_finish(&scene))
+			return 1;
+		view_free(&scene.view);
+	}
+	for (const struct format *f = formats; f->name; f++)
+		puts(f->name);
+	return 0;
+}
