@@ -1,11 +1,13 @@
 #include "cmd/live.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "collect/facts.h"
 #include "collect/host.h"
 
 #define PROGRESS_NS (250 * NSEC_PER_MSEC)
@@ -84,6 +86,16 @@ static int run_window(struct live *l, struct collect *c, struct recorder *record
 	return bad ? EXIT_ERROR : code;
 }
 
+/* Before anything of ours is attached or runs, and long before the window. */
+static void take_facts(const struct live *l)
+{
+	struct facts_options o = {.from = &l->measure->housekeeping};
+	int err = l->measure->no_audit ? 0 : facts_take(&l->view->facts, &o);
+
+	if (err)
+		say("not all facts of the machine could be read: %s", strerror(-err));
+}
+
 int live_run(struct live *l)
 {
 	struct collect_options co = measure_collect(l->measure);
@@ -100,6 +112,7 @@ int live_run(struct live *l)
 			return EXIT_ERROR;
 		co.tap = recorder_tap(recorder);
 	}
+	take_facts(l);
 	c = collect_open(&co, l->view, &measure_stop);
 	if (c)
 		code = run_window(l, c, recorder);

@@ -15,7 +15,7 @@ struct measure {
 	struct {
 		int policy, priority;
 	} sched;
-	bool quiet, no_trace, clock;
+	bool quiet, no_trace, no_audit, clock;
 	const char *ready_file; /* for tests: made when the window opens */
 };
 
@@ -60,6 +60,13 @@ struct measure {
 		 opt_set_cpus,                                                                                         \
 		 NULL},                                                                                                \
 		{'q', "quiet", NULL, "no progress line", offsetof(type, member.quiet), NULL, NULL},                    \
+		{0,                                                                                                    \
+		 "no-audit",                                                                                           \
+		 NULL,                                                                                                 \
+		 "do not read how the machine is set up before the window (see culprit audit)",                        \
+		 offsetof(type, member.no_audit),                                                                      \
+		 NULL,                                                                                                 \
+		 NULL},                                                                                                \
 		{0,                                                                                                    \
 		 "clock",                                                                                              \
 		 NULL,                                                                                                 \

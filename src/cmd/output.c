@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "audit/advise.h"
+#include "audit/together.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -93,6 +94,8 @@ void output_explain(struct view *v)
 {
 	if (advise(v))
 		say("out of memory: some sources have no advice");
+	if (audit_view(v))
+		say("out of memory: the audit is not complete");
 }
 
 /* Lines have no place for what a report would say of the run as a whole. */

@@ -102,7 +102,7 @@ bool finding_explains(const struct finding *f, unsigned cpu, const struct source
 {
 	if (f->level == FINDING_OK || !f->known || (!cpus_empty(&f->cpus) && !cpus_has(&f->cpus, cpu)))
 		return false;
-	if (f->about)
-		return f->kind == s->kind && f->number == s->id;
+	if (f->about || s->kind == SOURCE_IRQ) /* where one IRQ goes says nothing of another */
+		return f->about && f->kind == s->kind && f->number == s->id;
 	return f->cause && s->cause && !strcmp(f->cause, s->cause);
 }

@@ -23,3 +23,22 @@ void view_free(struct view *v)
 	facts_free(&v->facts);
 	findings_free(&v->findings);
 }
+
+const char *view_verdict(const struct view *v)
+{
+	const char *best = NULL;
+	double most = -1;
+
+	for (uint32_t i = 0; v->cpu && i < v->summary.ncpus; i++) {
+		const struct cpu_run *r = &v->cpu[i];
+		double lost = r->observed_ns
+				      ? (double)(v->summary.cpu[i].hiccups.sum + r->hiccups_lost_ns) / r->observed_ns
+				      : 0;
+
+		if (r->verdict[0] && lost > most) {
+			best = r->verdict;
+			most = lost;
+		}
+	}
+	return best;
+}

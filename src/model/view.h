@@ -56,6 +56,8 @@ struct cpu_run {
 	uint32_t nclosure;
 	struct series *series; /* of a workload: what it measured */
 	uint32_t nseries;
+	char verdict
+		[640]; /* one sentence: is it quiet, and if not, what to do first (audit/verdict.h); any bytes; "": none */
 	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
 };
 
@@ -90,5 +92,8 @@ struct view {
 
 void cpu_run_free(struct cpu_run *c); /* what it holds */
 void view_free(struct view *v);       /* what it holds, not itself */
+
+/* The verdict on the CPU that lost the largest share of its time; NULL: there is none. */
+const char *view_verdict(const struct view *v);
 
 #endif

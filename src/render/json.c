@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/json.h"
+#include "render/audit.h"
 #include "render/render.h"
 
 #define VERSION_STRING CULPRIT_VERSION
@@ -193,6 +194,7 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_bool(j, "isolated", cpus_has(&v->host.isolated, s->cpu));
 	json_bool(j, "nohz_full", cpus_has(&v->host.nohz_full, s->cpu));
 	json_u64(j, "observed_ns", r->observed_ns);
+	json_string(j, "verdict", r->verdict[0] ? r->verdict : NULL);
 	json_string(j, "ended_early", r->ended);
 	json_u64(j, "threshold_ns", r->threshold_ns);
 	json_object(j, "loop");
@@ -300,6 +302,7 @@ static int write_report(struct json *j, const struct view *v)
 	json_string(j, "version", VERSION_STRING);
 	write_host(j, &v->host);
 	write_run(j, &v->run);
+	json_string(j, "verdict", view_verdict(v));
 	json_array(j, "cpus");
 	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++)
 		err = write_cpu(j, v, i);
@@ -308,6 +311,8 @@ static int write_report(struct json *j, const struct view *v)
 	for (uint32_t i = 0; i < v->summary.nworst; i++)
 		write_worst(j, v, &v->summary.worst[i]);
 	json_end(j);
+	if (v->findings.count)
+		render_findings(j, "findings", &v->findings);
 	json_end(j);
 	return err;
 }

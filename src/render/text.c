@@ -274,6 +274,7 @@ static void write_one(const struct view *view, const struct render_options *opti
 	uint32_t worst = view->summary.nworst < WORST_TOP ? view->summary.nworst : WORST_TOP;
 
 	write_head(&p);
+	text_verdict(&p);
 	for (uint32_t i = 0; i < view->summary.ncpus; i++) {
 		write_cpu_head(&p, i);
 		if (view->summary.cpu[i].hiccups.count)
@@ -286,6 +287,7 @@ static void write_one(const struct view *view, const struct render_options *opti
 		fprintf(out, "\n%sworst hiccups%s\n", text_style(&p, BOLD), text_plain(&p));
 	for (uint32_t i = 0; i < worst; i++)
 		write_worst(&p, &view->summary.worst[i]);
+	text_audit(&p);
 	text_not_in_book(&p);
 	write_tail(&p);
 }

@@ -26,6 +26,12 @@ const char *text_plain(const struct page *p);
 /* The table of a CPU's sources. index: the CPU's in the summary. */
 void text_sources(const struct page *p, uint32_t index);
 
+/* One sentence a CPU, the worst first. */
+void text_verdict(const struct page *p);
+
+/* What the audit found that this run confirms, by what it cost; the rest in one line. */
+void text_audit(const struct page *p);
+
 /* The sources of all CPUs that the cause book does not have. */
 void text_not_in_book(const struct page *p);
 

@@ -1,0 +1,281 @@
+/* The verdict: what a report says first. Rules, in this order:
+ *
+ *   quiet       a CPU that lost next to nothing, and never much at once
+ *   not traced  nothing can be named
+ *   otherwise   what took most: the tick, throttling, what is outside the kernel, or one source; where little was lost, but once too much at
+ *               once, the source that did that. Then why, from the audit where it looked and from the cause book else, and what to do.
+ */
+#include "audit/verdict.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/book.h"
+#include "base/units.h"
+
+/* Of a second on a CPU that is to be quiet; rtla and cyclictest pass machines for real time by tens of microseconds. */
+#define QUIET_SHARE 0.0001 /* of its time */
+#define QUIET_NS    (20 * NSEC_PER_USEC)
+#define ACTION_MAX  140 /* a longer one is not said in a sentence */
+
+enum group { TICK, THROTTLED, OUTSIDE, GROUPS };
+
+struct sentence {
+	char *buf;
+	size_t len;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct sentence *s, const char *fmt, ...)
+{
+	size_t have = strlen(s->buf);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(s->buf + have, s->len - have, fmt, args);
+	va_end(args);
+}
+
+static bool has_function(const struct source *s, const char *function)
+{
+	return s->function && !strcmp(s->function, function);
+}
+
+/* The cause book has the tick's reasons from T01 to T08. */
+static enum group group_of(const struct source *s)
+{
+	if (has_function(s, "[throttled]"))
+		return THROTTLED;
+	if (s->kind == SOURCE_OUTSIDE)
+		return OUTSIDE;
+	if (s->kind == SOURCE_VECTOR && s->cause && !strncmp(s->cause, "T0", 2) && s->cause[2] <= '8')
+		return TICK;
+	return GROUPS;
+}
+
+/* ---- why, and what to do ---- */
+
+/* Of what the audit found and this source confirms: the worst, and of these the first. */
+static const struct finding *reason(const struct view *v, unsigned cpu, const struct source *s)
+{
+	const struct finding *best = NULL;
+
+	for (uint32_t i = 0; i < v->findings.count; i++) {
+		const struct finding *f = &v->findings.row[i];
+
+		if (finding_explains(f, cpu, s) && (!best || f->level > best->level))
+			best = f;
+	}
+	return best;
+}
+
+static void add_action(struct sentence *out, const char *joint, const struct finding *f, const struct source *s)
+{
+	const char *text = f && f->fix ? f->fix : s->advice;
+
+	if (!text)
+		add(out, "%sculprit explain %s", joint, s->cause ? s->cause : "tells more");
+	else if (strlen(text) > ACTION_MAX)
+		add(out, "%sculprit audit --script prints the commands", joint);
+	else if (f && f->fix && f->fix_kind == FIX_BOOT)
+		add(out, "%sadd %s to the command line", joint, text);
+	else
+		add(out, "%s%s", joint, text);
+}
+
+static void add_source(struct sentence *out, const struct source *s)
+{
+	switch (s->kind) {
+	case SOURCE_IRQ:
+		add(out, "IRQ %u%s%s%s", s->id, s->name[0] ? " (" : "", s->name, s->name[0] ? ")" : "");
+		return;
+	case SOURCE_THREAD:
+		add(out, "the thread %s", s->name);
+		if (s->id)
+			add(out, " [%u]", s->id);
+		break;
+	case SOURCE_SOFTIRQ:
+		add(out, "the softirq %s", s->name);
+		break;
+	case SOURCE_NMI:
+		add(out, "NMIs");
+		break;
+	case SOURCE_FAULT:
+		add(out, "page faults");
+		return;
+	default:
+		add(out, "%s", s->name);
+		break;
+	}
+	if (s->function)
+		add(out, " > %s", s->function);
+}
+
+static void say_tick(struct sentence *out, const struct view *v, const struct cpu_summary *c, const struct source *s)
+{
+	const struct finding *f = reason(v, c->cpu, s);
+	const struct tick_row *most = NULL;
+
+	add(out, "the tick: ");
+	if (!cpus_has(&v->host.nohz_full, c->cpu)) {
+		add(out, "it is not nohz_full");
+		if (f && f->fix && f->fix_kind == FIX_WORDS)
+			add(out, ", and this kernel cannot be");
+		add_action(out, "; ", f && !strcmp(f->id, "nohz_full") ? f : NULL, s);
+		return;
+	}
+	for (uint32_t i = 0; i < c->ticks.count; i++)
+		if (!most || c->ticks.row[i].count > most->count)
+			most = &c->ticks.row[i];
+	if (most)
+		add(out, "kept by %s while %s ran", tick_dependency_name(most->dependency), most->comm);
+	else
+		add(out, "it does not stop though the CPU is nohz_full");
+	add_action(out, "; ", f, s);
+}
+
+/* Since 6.12 the fair server does it, before that the throttling: what the audit found switched on is named. */
+static void say_throttled(struct sentence *out, const struct view *v, const struct cpu_summary *c,
+			  const struct source *s)
+{
+	static const char *const ids[] = {"fair_server", "rt_throttle"};
+	const struct finding *f = reason(v, c->cpu, s);
+
+	add(out, "real-time throttling, which takes the sampler off for threads without a real-time priority");
+	for (uint32_t k = 0; k < 2 && !f; k++)
+		for (uint32_t i = 0; i < v->findings.count; i++)
+			if (!strcmp(v->findings.row[i].id, ids[k]) && v->findings.row[i].level > FINDING_OK &&
+			    v->findings.row[i].known)
+				f = f ? f : &v->findings.row[i];
+	add_action(out, ": ", f, s);
+}
+
+static void say_outside(struct sentence *out, const struct view *v, uint32_t i, const struct source *s)
+{
+	const struct cpu_run *r = &v->cpu[i];
+
+	add(out, "what the kernel does not see: ");
+	if (!strcmp(s->name, "steal"))
+		add(out, "the host gave the CPU to others");
+	else if (r->smi_known && r->smi_count)
+		add(out, "firmware (%llu SMIs)", (unsigned long long)r->smi_count);
+	else if (v->host.hypervisor[0])
+		add(out, "this is a guest, and its host takes the time");
+	else
+		add(out, "firmware or hardware");
+	add_action(out, "; ", reason(v, v->summary.cpu[i].cpu, s), s);
+}
+
+static void say_source(struct sentence *out, const struct view *v, const struct cpu_summary *c, const struct source *s)
+{
+	const struct finding *f = reason(v, c->cpu, s);
+
+	add_source(out, s);
+	if (f && !f->about && f->level == FINDING_FAIL)
+		add(out, ": %s", f->title);
+	add_action(out, f && !f->about && f->level == FINDING_FAIL ? "; " : ": ", f, s);
+}
+
+/* ---- which ---- */
+
+struct most {
+	const struct source *source; /* that took most of it */
+	enum group group;
+	uint64_t ns;
+};
+
+static struct most find_most(const struct cpu_summary *c)
+{
+	struct most groups[GROUPS] = {{0}}, best = {0};
+
+	for (uint32_t i = 0; i < c->sources.count; i++) {
+		const struct source *s = c->sources.row[i];
+		enum group g = group_of(s);
+
+		if (g < GROUPS) {
+			groups[g].ns += s->net.sum;
+			if (!groups[g].source || s->net.sum > groups[g].source->net.sum)
+				groups[g].source = s;
+		} else if (s->net.sum > best.ns) {
+			best = (struct most){s, GROUPS, s->net.sum};
+		}
+	}
+	for (int g = 0; g < GROUPS; g++)
+		if (groups[g].ns > best.ns)
+			best = (struct most){groups[g].source, g, groups[g].ns};
+	return best;
+}
+
+static struct most find_longest(const struct cpu_summary *c)
+{
+	struct most best = {0};
+
+	for (uint32_t i = 0; i < c->sources.count; i++) {
+		const struct source *s = c->sources.row[i];
+
+		if (s->net.count && s->net.max > best.ns)
+			best = (struct most){s, group_of(s), s->net.max};
+	}
+	return best;
+}
+
+static void say_what(struct sentence *out, const struct view *v, uint32_t i, const struct most *m)
+{
+	const struct cpu_summary *c = &v->summary.cpu[i];
+
+	if (m->group == TICK)
+		say_tick(out, v, c, m->source);
+	else if (m->group == THROTTLED)
+		say_throttled(out, v, c, m->source);
+	else if (m->group == OUTSIDE)
+		say_outside(out, v, i, m->source);
+	else
+		say_source(out, v, c, m->source);
+}
+
+static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
+{
+	const struct cpu_summary *c = &v->summary.cpu[i];
+	uint64_t away = c->hiccups.sum + v->cpu[i].hiccups_lost_ns, observed = v->cpu[i].observed_ns;
+	bool little = away <= observed * QUIET_SHARE;
+	uint32_t failed = findings_count(&v->findings, FINDING_FAIL);
+	char share[32], time[32];
+	struct most m;
+
+	format_percent(100.0 * away / observed, share, sizeof(share));
+	format_ns(c->hiccups.max, time, sizeof(time));
+	if (little && c->hiccups.max <= QUIET_NS) {
+		add(out, "cpu %u is quiet: it lost %s %% of its time", c->cpu, share);
+		if (c->hiccups.count)
+			add(out, ", at most %s at once", time);
+		if (failed)
+			add(out, "; the audit still finds %u thing%s not in order (culprit audit)", failed,
+			    failed == 1 ? "" : "s");
+		return;
+	}
+	m = little ? find_longest(c) : find_most(c);
+	if (!v->run.traced || !m.source) {
+		add(out, "cpu %u loses %s %% of its time, up to %s at once, and nobody can be named%s", c->cpu, share,
+		    time, v->run.traced ? "" : ": it was not traced");
+	} else if (little) {
+		add(out, "cpu %u loses little, %s %%, but up to %s at once to ", c->cpu, share,
+		    format_ns(m.ns, time, sizeof(time)));
+		say_what(out, v, i, &m);
+	} else {
+		add(out, "cpu %u loses %s %% to ", c->cpu,
+		    format_percent(100.0 * m.ns / observed, share, sizeof(share)));
+		say_what(out, v, i, &m);
+	}
+}
+
+void verdict(struct view *v)
+{
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		struct sentence out = {v->cpu[i].verdict, sizeof(v->cpu[i].verdict)};
+
+		out.buf[0] = 0;
+		if (v->cpu[i].observed_ns)
+			say_cpu(&out, v, i);
+	}
+}

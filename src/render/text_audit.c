@@ -1,0 +1,134 @@
+/* The parts of the text report that come from the audit: the verdict on top, and below the sources what explains them.
+ *
+ *   audit, by what it cost in this run:
+ *     1.20 ms/s  IRQ 36 (virtio1-req.0) is delivered to cpu 3 [I01]
+ *                # echo 0-2 > /proc/irq/36/smp_affinity_list
+ *     and 24 findings, 2 of them FAIL, that cost nothing here: culprit audit
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/flow.h"
+#include "base/units.h"
+#include "render/text.h"
+
+#define VERDICTS_SHOWN 4
+#define FINDINGS_SHOWN 8
+#define FIX_SHOWN      240
+#define LEAD           "             "
+
+static double share(const struct view *v, uint32_t i)
+{
+	uint64_t away = v->summary.cpu[i].hiccups.sum + v->cpu[i].hiccups_lost_ns;
+
+	return v->cpu[i].observed_ns ? (double)away / v->cpu[i].observed_ns : -1;
+}
+
+void text_verdict(const struct page *p)
+{
+	const struct view *v = p->view;
+	uint32_t *order = calloc(v->summary.ncpus + 1, sizeof(*order)), n = 0;
+	char safe[4 * sizeof(v->cpu->verdict)];
+	struct flow f;
+
+	for (uint32_t i = 0; order && i < v->summary.ncpus; i++) {
+		uint32_t k = n;
+
+		if (!v->cpu[i].verdict[0])
+			continue;
+		for (; k > 0 && share(v, order[k - 1]) < share(v, i); k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+		n++;
+	}
+	if (n)
+		fputc('\n', p->out);
+	for (uint32_t k = 0; k < n && k < VERDICTS_SHOWN; k++) {
+		fputs(text_style(p, BOLD), p->out);
+		flow_start(&f, p->out, p->width, "", " ", "  ");
+		flow_words(&f, escape_text(v->cpu[order[k]].verdict, SIZE_MAX, safe, sizeof(safe)));
+		fputs(text_plain(p), p->out);
+		flow_end(&f);
+	}
+	if (n > VERDICTS_SHOWN)
+		fprintf(p->out, "  (and %u CPUs that lost less: see below)\n", n - VERDICTS_SHOWN);
+	free(order);
+}
+
+static void write_words(const struct page *p, const char *start, const char *text, const char *more)
+{
+	char safe[4096];
+	struct flow f;
+
+	flow_start(&f, p->out, p->width, start, " ", LEAD);
+	flow_words(&f, escape_text(text, SIZE_MAX, safe, sizeof(safe)));
+	if (more)
+		flow_add(&f, "%s", more);
+	flow_end(&f);
+}
+
+static void write_finding(const struct page *p, const struct finding *x)
+{
+	static const char *const starts[] = {LEAD, LEAD "# ", LEAD "boot with "};
+	uint64_t duration = p->view->run.duration_ns ? p->view->run.duration_ns : 1;
+	char rate[32], start[64], cause[16];
+
+	format_ns((double)x->cost_ns * NSEC_PER_SEC / duration, rate, sizeof(rate));
+	snprintf(start, sizeof(start), "  %9s/s", rate);
+	snprintf(start + strlen(start), sizeof(start) - strlen(start), "%*s",
+		 (int)(sizeof(LEAD) - 1 > strlen(start) ? sizeof(LEAD) - 1 - strlen(start) : 1), "");
+	snprintf(cause, sizeof(cause), "[%s]", x->cause ? x->cause : "");
+	write_words(p, start, x->title, x->cause ? cause : NULL);
+	if (x->fix && strlen(x->fix) <= FIX_SHOWN)
+		write_words(p, starts[x->fix_kind], x->fix, NULL);
+	else if (x->fix)
+		write_words(p, LEAD, "culprit audit --script prints the commands", NULL);
+}
+
+/* Two findings that explain the very same sources: the worse one is enough. */
+static bool said(const struct findings *all, const struct finding *x)
+{
+	for (const struct finding *y = all->row; y < all->row + all->count; y++)
+		if (y != x && y->cause && x->cause && !strcmp(y->cause, x->cause) && y->cost_ns == x->cost_ns &&
+		    (y->level > x->level || (y->level == x->level && y < x)))
+			return true;
+	return false;
+}
+
+void text_audit(const struct page *p)
+{
+	const struct findings *all = &p->view->findings;
+	uint32_t *order = calloc(all->count + 1, sizeof(*order)), shown = 0, n = 0, rest = 0, failed = 0;
+
+	for (uint32_t i = 0; order && i < all->count; i++) {
+		const struct finding *x = &all->row[i];
+		uint32_t k = n;
+
+		if (x->level == FINDING_OK || !x->known)
+			continue;
+		if (!x->cost_ns) {
+			rest += x->level >= FINDING_WARN;
+			failed += x->level == FINDING_FAIL;
+			continue;
+		}
+		if (!x->fix || said(all, x))
+			continue;
+		for (; k > 0 && all->row[order[k - 1]].cost_ns < x->cost_ns; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+		n++;
+	}
+	if (n || rest)
+		fprintf(p->out, "\n%saudit%s, by what it cost in this run\n", text_style(p, BOLD), text_plain(p));
+	for (; shown < n && shown < FINDINGS_SHOWN; shown++)
+		write_finding(p, &all->row[order[shown]]);
+	if (n > shown)
+		fprintf(p->out, "  and %u that cost less (-f json has them all)\n", n - shown);
+	if (rest && failed)
+		fprintf(p->out, "  %u more warnings, %u of them FAIL, cost nothing in this run: see culprit audit\n",
+			rest, failed);
+	else if (rest)
+		fprintf(p->out, "  %u more warnings cost nothing in this run: see culprit audit\n", rest);
+	free(order);
+}

@@ -1,0 +1,300 @@
+/* The verdict on runs that are made up here, and what the audit and the run know together: costs, and commands that are the machine's own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/advise.h"
+#include "audit/together.h"
+
+static struct view v;
+
+static int begin(void **state)
+{
+	static const unsigned cpus[] = {3};
+
+	(void)state;
+	memset(&v, 0, sizeof(v));
+	v.cpu = calloc(1, sizeof(*v.cpu));
+	v.cpu[0].observed_ns = 10000000000;
+	v.run.traced = true;
+	v.run.duration_ns = 10000000000;
+	cpus_parse("3", &v.run.cpus, NULL, 0);
+	cpus_parse("0-2", &v.run.housekeeping, NULL, 0);
+	return summary_init(&v.summary, cpus, 1);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	view_free(&v);
+	return 0;
+}
+
+static void fact(const char *name, const char *text)
+{
+	assert_int_equal(facts_add(&v.facts, name, 0, text, strlen(text)), 0);
+}
+
+/* count intervals of ns each, each a hiccup of its own. */
+static struct source *add(enum source_kind kind, uint32_t id, const char *name, const char *function, unsigned count,
+			  uint64_t ns)
+{
+	struct sources *t = &v.summary.cpu[0].sources;
+	struct source *s = t->row[sources_find(t, kind, id, name, function)];
+
+	for (unsigned i = 0; i < count; i++) {
+		hist_add(&s->net, ns);
+		hist_add(&v.summary.cpu[0].hiccups, ns);
+	}
+	return s;
+}
+
+static void expect(const char *want)
+{
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	assert_string_equal(v.cpu[0].verdict, want);
+	assert_string_equal(view_verdict(&v), want);
+}
+
+static void machine(void)
+{
+	fact("sys/devices/system/cpu/online", "0-3\n");
+	fact("sys/devices/system/cpu/possible", "0-3\n");
+	fact("proc/cmdline", "quiet\n");
+}
+
+static void test_quiet(void **state)
+{
+	(void)state;
+	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 10, 3100);
+	expect("cpu 3 is quiet: it lost 0.0003 % of its time, at most 3.10 us at once");
+	machine();
+	fact("sys/devices/system/cpu/isolated", "3\n");
+	fact("sys/devices/system/cpu/nohz_full", "3\n");
+	expect("cpu 3 is quiet: it lost 0.0003 % of its time, at most 3.10 us at once");
+	fact("sys/devices/system/cpu/nohz_full", "\n");
+	expect("cpu 3 is quiet: it lost 0.0003 % of its time, at most 3.10 us at once; the audit still finds 1 thing "
+	       "not in "
+	       "order (culprit audit)");
+}
+
+static void test_nothing_at_all(void **state)
+{
+	(void)state;
+	expect("cpu 3 is quiet: it lost 0 % of its time");
+	v.cpu[0].observed_ns = 0;
+	assert_int_equal(audit_view(&v), 0);
+	assert_string_equal(v.cpu[0].verdict, "");
+	assert_null(view_verdict(&v));
+}
+
+static void test_tick(void **state)
+{
+	(void)state;
+	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2500, 16400);
+	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 10, 3100);
+	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full; boot with nohz_full=3");
+	machine();
+	fact("sys/devices/system/cpu/isolated", "3\n");
+	fact("sys/devices/system/cpu/nohz_full", "\n");
+	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full; add nohz_full=3 to the command line");
+	fact("run/kconfig", "# CONFIG_NO_HZ_FULL is not set\nCONFIG_HZ=250\n");
+	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full, and this kernel cannot be; boot a kernel that is "
+	       "built with "
+	       "CONFIG_NO_HZ_FULL=y, with nohz_full=3");
+}
+
+static void test_tick_that_is_kept(void **state)
+{
+	struct record r = {.kind = RECORD_TICK, .id = 4, .arg = 812, .name = "app"};
+
+	(void)state;
+	cpus_add(&v.host.nohz_full, 3);
+	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2500, 16400);
+	ticks_add(&v.summary.cpu[0].ticks, &r);
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 0.41 % to the tick: kept by SCHED while app ran; "));
+}
+
+static void busy_irq(void)
+{
+	machine();
+	fact("sys/devices/system/cpu/isolated", "3\n");
+	fact("sys/devices/system/cpu/nohz_full", "3\n");
+	fact("proc/irq/36/smp_affinity_list", "0-3\n");
+	fact("proc/irq/36/effective_affinity_list", "3\n");
+	fact("sys/kernel/irq/36/actions", "ahci[0000:00:1f.2]\n");
+	fact("sys/kernel/irq/36/per_cpu_count", "0,0,0,900\n");
+}
+
+static void test_irq(void **state)
+{
+	struct source *s = add(SOURCE_IRQ, 36, "ahci[0000:00:1f.2]", "ahci_intr", 1000, 12000);
+
+	(void)state;
+	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 10, 2000);
+	busy_irq();
+	expect("cpu 3 loses 0.12 % to IRQ 36 (ahci[0000:00:1f.2]): echo 0-2 > /proc/irq/36/smp_affinity_list");
+	assert_string_equal(s->advice, "echo 0-2 > /proc/irq/36/smp_affinity_list");
+	for (uint32_t i = 0; i < v.findings.count; i++) {
+		const struct finding *f = &v.findings.row[i];
+
+		assert_int_equal(f->cost_ns, f->about && f->number == 36 ? 12000000 : 0);
+	}
+	/* What a name does not tell, the audit knows: nobody can move this one. */
+	fact("sys/kernel/debug/irq/irqs/36", "IRQD_AFFINITY_MANAGED\n");
+	expect("cpu 3 loses 0.12 % to IRQ 36 (ahci[0000:00:1f.2]): add isolcpus=managed_irq,domain,3 to the command "
+	       "line");
+	assert_string_equal(s->advice, "boot with isolcpus=managed_irq,domain,3");
+	assert_string_equal(s->cause, "I02");
+}
+
+static void test_other_irq(void **state)
+{
+	(void)state;
+	add(SOURCE_IRQ, 37, "other", "other_intr", 1000, 12000);
+	busy_irq();
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	for (uint32_t i = 0; i < v.findings.count; i++)
+		assert_int_equal(v.findings.row[i].cost_ns, 0);
+	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 0.12 % to IRQ 37 (other): "));
+}
+
+static void test_thread(void **state)
+{
+	(void)state;
+	add(SOURCE_THREAD, 812, "backup", NULL, 100, 1200000);
+	expect("cpu 3 loses 1.2 % to the thread backup [812]: taskset -pc 0-2 812");
+	machine();
+	fact("sys/devices/system/cpu/isolated", "\n");
+	fact("sys/devices/system/cpu/nohz_full", "\n");
+	expect("cpu 3 loses 1.2 % to the thread backup [812]: cpu 3 is not isolated: the scheduler balances other "
+	       "tasks onto it; "
+	       "add isolcpus=managed_irq,domain,3 to the command line");
+}
+
+static void test_hypervisor(void **state)
+{
+	(void)state;
+	snprintf(v.host.hypervisor, sizeof(v.host.hypervisor), "KVM");
+	add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 3000, 10000);
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	assert_non_null(strstr(
+		v.cpu[0].verdict,
+		"cpu 3 loses 0.3 % to what the kernel does not see: this is a guest, and its host takes the time; "));
+	add(SOURCE_OUTSIDE, 0, "steal", NULL, 100, 1000000);
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	assert_non_null(strstr(v.cpu[0].verdict,
+			       "cpu 3 loses 1.3 % to what the kernel does not see: the host gave the CPU to others; "));
+}
+
+static void test_firmware(void **state)
+{
+	(void)state;
+	v.cpu[0].smi_known = true;
+	v.cpu[0].smi_count = 7;
+	add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 7, 400000);
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	assert_non_null(
+		strstr(v.cpu[0].verdict, "cpu 3 loses 0.028 % to what the kernel does not see: firmware (7 SMIs); "));
+}
+
+static void test_throttled(void **state)
+{
+	(void)state;
+	v.run.real_time = true;
+	add(SOURCE_THREAD, 812, "stress", "[throttled]", 10, 50000000);
+	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 10, 2000);
+	machine();
+	fact("sys/devices/system/cpu/isolated", "3\n");
+	fact("sys/devices/system/cpu/nohz_full", "3\n");
+	fact("proc/sys/kernel/sched_rt_runtime_us", "950000\n");
+	fact("proc/sys/kernel/sched_rt_period_us", "1000000\n");
+	expect("cpu 3 loses 5 % to real-time throttling, which takes the sampler off for threads without a real-time "
+	       "priority: "
+	       "sysctl -w kernel.sched_rt_runtime_us=-1");
+	fact("sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n");
+	add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 10, 2000);
+	expect("cpu 3 loses 5 % to real-time throttling, which takes the sampler off for threads without a real-time "
+	       "priority: "
+	       "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime");
+}
+
+/* Little in all, but long at once. */
+static void test_one_long(void **state)
+{
+	(void)state;
+	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 200, 2000);
+	add(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 1, 38200);
+	expect("cpu 3 loses little, 0.0044 %, but up to 38.2 us at once to the thread kworker/3:2 [77] > "
+	       "vmstat_update: sysctl "
+	       "vm.stat_interval=120");
+}
+
+static void test_not_traced(void **state)
+{
+	(void)state;
+	v.run.traced = false;
+	add(SOURCE_OUTSIDE, 0, "not traced", NULL, 3000, 10000);
+	expect("cpu 3 loses 0.3 % of its time, up to 10.0 us at once, and nobody can be named: it was not traced");
+}
+
+/* Names of any length and content cannot break the sentence, and commands hold none of them. */
+static void test_hostile(void **state)
+{
+	char name[SOURCE_NAME];
+
+	(void)state;
+	memset(name, '\'', sizeof(name));
+	name[sizeof(name) - 1] = 0;
+	add(SOURCE_THREAD, 812, name, name, 100, 1200000);
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	assert_non_null(strstr(v.cpu[0].verdict, "taskset -pc 0-2 812"));
+	assert_true(strlen(v.cpu[0].verdict) < sizeof(v.cpu[0].verdict));
+}
+
+/* Called again, as a view that changes is: nothing is added twice. */
+static void test_again(void **state)
+{
+	uint32_t count;
+
+	(void)state;
+	add(SOURCE_IRQ, 36, "ahci", "ahci_intr", 1000, 12000);
+	busy_irq();
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	count = v.findings.count;
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(v.findings.count, count);
+	for (uint32_t i = 0; i < count; i++)
+		assert_true(v.findings.row[i].cost_ns <= 12000000);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_quiet),    TEST(test_nothing_at_all), TEST(test_tick),     TEST(test_tick_that_is_kept),
+		TEST(test_irq),      TEST(test_other_irq),      TEST(test_thread),   TEST(test_hypervisor),
+		TEST(test_firmware), TEST(test_throttled),      TEST(test_one_long), TEST(test_not_traced),
+		TEST(test_hostile),  TEST(test_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
