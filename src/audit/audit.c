@@ -184,6 +184,8 @@ void check_knob(struct audit *a)
 		return;
 	}
 	f = found(a, k->level, "%s", k->title);
+	if (f)
+		f->only = k->only;
 	value(f, "%s is %s", strrchr(k->name, '/') + 1, word);
 	if (k->test == BAD_WORD)
 		good(f, k->set ? "%s" : "not %s", k->set ? k->set : k->bad);

@@ -36,6 +36,7 @@ struct knob {
 	const char *title, *fine; /* when it is bad; when it is good */
 	const char *set;          /* what to write; NULL: `words` instead */
 	const char *words;
+	const char *only; /* of struct finding */
 };
 
 struct check {

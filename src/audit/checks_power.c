@@ -194,6 +194,6 @@ const struct check checks_power[] = {
 	{"frequency", "H08", check_frequency, NULL},
 	{"idle_states", "H07", check_idle, NULL},
 	{"pm_qos", "H07", check_pm_qos, NULL},
-	{"energy_preference", "P12", check_preference, NULL},
+	{"energy_preference", "H08", check_preference, NULL},
 	{0},
 };

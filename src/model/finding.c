@@ -104,5 +104,7 @@ bool finding_explains(const struct finding *f, unsigned cpu, const struct source
 		return false;
 	if (f->about || s->kind == SOURCE_IRQ) /* where one IRQ goes says nothing of another */
 		return f->about && f->kind == s->kind && f->number == s->id;
+	if (f->only && strncmp(s->name, f->only, strlen(f->only)))
+		return false;
 	return f->cause && s->cause && !strcmp(f->cause, s->cause);
 }

@@ -35,7 +35,8 @@ struct finding {
 	char *good;       /* as it should be */
 	char *fix, *undo; /* undo is a command */
 	enum fix_kind fix_kind;
-	bool about; /* it is about one source: */
+	const char *only; /* static: of the sources with its cause only those whose name begins so; NULL: all */
+	bool about;       /* it is about one source: */
 	enum source_kind kind;
 	uint32_t number; /* IRQ or tid */
 	uint64_t

@@ -83,6 +83,24 @@ static void write_fix(const struct page *p, const struct finding *x)
 	paragraph(p, starts[x->fix_kind], cut, NULL);
 }
 
+/* On one line if it fits. */
+static void write_state(const struct page *p, const struct finding *x)
+{
+	char is[TEXT_MAX], should[TEXT_MAX];
+	bool both = x->value && x->good;
+
+	escape_text(x->value ? x->value : "", SIZE_MAX, is, sizeof(is));
+	escape_text(x->good ? x->good : "", SIZE_MAX, should, sizeof(should));
+	if (both && text_columns(LEAD "found:  · good: ") + text_columns(is) + text_columns(should) <= p->width) {
+		fprintf(p->out, LEAD "found: %s · good: %s\n", is, should);
+		return;
+	}
+	if (x->value)
+		paragraph(p, LEAD "found: ", x->value, NULL);
+	if (x->good)
+		paragraph(p, LEAD "good: ", x->good, NULL);
+}
+
 static void write_finding(const struct page *p, const struct finding *x)
 {
 	char start[16], cause[16], safe[TEXT_MAX];
@@ -99,18 +117,7 @@ static void write_finding(const struct page *p, const struct finding *x)
 	if (x->cause)
 		flow_add(&f, "%s", cause);
 	flow_end(&f);
-	if (x->value || x->good) {
-		flow_start(&f, p->out, p->width, LEAD, " ", LEAD);
-		if (x->value) {
-			flow_add(&f, "found:");
-			flow_words(&f, escape_text(x->value, SIZE_MAX, safe, sizeof(safe)));
-		}
-		if (x->good) {
-			flow_add(&f, x->value ? "· good:" : "good:");
-			flow_words(&f, escape_text(x->good, SIZE_MAX, safe, sizeof(safe)));
-		}
-		flow_end(&f);
-	}
+	write_state(p, x);
 	write_fix(p, x);
 }
 

@@ -16,7 +16,7 @@
 #define VERDICTS_SHOWN 4
 #define FINDINGS_SHOWN 8
 #define FIX_SHOWN      240
-#define LEAD           "             "
+#define LEAD           "               "
 
 static double share(const struct view *v, uint32_t i)
 {

@@ -158,6 +158,25 @@ static void test_irq(void **state)
 	assert_string_equal(s->cause, "I02");
 }
 
+/* One cause has several threads, and the setting of one explains no other. */
+static void test_only(void **state)
+{
+	uint64_t cost = 0;
+
+	(void)state;
+	add(SOURCE_THREAD, 50, "kswapd0", NULL, 100, 20000)->kernel_thread = true;
+	machine();
+	fact("proc/sys/vm/compaction_proactiveness", "20\n");
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(advise(&v), 0);
+		assert_int_equal(audit_view(&v), 0);
+		for (uint32_t i = 0; i < v.findings.count; i++)
+			cost += !strcmp(v.findings.row[i].id, "compaction") ? v.findings.row[i].cost_ns : 0;
+		assert_int_equal(cost, round ? 5000000 : 0);
+		add(SOURCE_THREAD, 51, "kcompactd0", NULL, 100, 50000)->kernel_thread = true;
+	}
+}
+
 static void test_other_irq(void **state)
 {
 	(void)state;
@@ -290,10 +309,10 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_quiet),    TEST(test_nothing_at_all), TEST(test_tick),     TEST(test_tick_that_is_kept),
-		TEST(test_irq),      TEST(test_other_irq),      TEST(test_thread),   TEST(test_hypervisor),
-		TEST(test_firmware), TEST(test_throttled),      TEST(test_one_long), TEST(test_not_traced),
-		TEST(test_hostile),  TEST(test_again),
+		TEST(test_quiet),      TEST(test_nothing_at_all), TEST(test_tick),      TEST(test_tick_that_is_kept),
+		TEST(test_irq),        TEST(test_only),           TEST(test_other_irq), TEST(test_thread),
+		TEST(test_hypervisor), TEST(test_firmware),       TEST(test_throttled), TEST(test_one_long),
+		TEST(test_not_traced), TEST(test_hostile),        TEST(test_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
