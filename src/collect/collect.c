@@ -203,25 +203,25 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
 }
 
-/* A sampler that is no longer there, or no longer where it belongs. */
+/* A sampler that is no longer there, or no longer where it belongs, or at its end. What it has told is taken first. */
 static void check_alive(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
 	struct cpu_run *run = &c->view->cpu[i];
 
-	if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
+	if (t->pid && waitpid(t->pid, NULL, WNOHANG) == t->pid)
 		t->pid = 0;
-		read_target(c, i);
+	if (t->pid && atomic_load_explicit(&t->lane->phase, memory_order_acquire) != LANE_DONE)
+		return;
+	read_target(c, i);
+	if (!t->pid)
 		run->ended = "its sampler was killed";
-		conclude(c, i, t->last_ns);
-	} else if (atomic_load_explicit(&t->lane->phase, memory_order_acquire) == LANE_DONE) {
-		read_target(c, i);
-		if (t->lane->error)
-			run->ended = t->lane->what;
-		else if (!t->lane->finished || t->lane->moved)
-			run->ended = "the kernel moved its sampler to another CPU (taken offline?)";
-		conclude(c, i, to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end));
-	}
+	else if (t->lane->error)
+		run->ended = t->lane->what;
+	else if (!t->lane->finished || t->lane->moved)
+		run->ended = "the kernel moved its sampler to another CPU (taken offline?)";
+	if (t->tail == t->head)
+		conclude(c, i, t->pid ? to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end) : t->last_ns);
 }
 
 uint32_t collect_poll(struct collect *c)
@@ -245,7 +245,8 @@ static void await_stop(struct collect *c, uint32_t i, uint64_t deadline)
 {
 	struct target *t = &c->target[i];
 
-	while (atomic_load_explicit(&t->lane->phase, memory_order_acquire) != LANE_DONE && tick_clock() < deadline) {
+	while (t->pid && atomic_load_explicit(&t->lane->phase, memory_order_acquire) != LANE_DONE &&
+	       tick_clock() < deadline) {
 		if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
 			t->pid = 0;
 			break;
@@ -295,7 +296,8 @@ void collect_end(struct collect *c)
 		if (atomic_load_explicit(&t->lane->phase, memory_order_acquire) == LANE_DONE) {
 			conclude(c, i, to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end));
 		} else {
-			c->view->cpu[i].ended = "its sampler did not come back to stop";
+			if (!c->view->cpu[i].ended)
+				c->view->cpu[i].ended = "its sampler did not come back to stop";
 			conclude(c, i, t->last_ns);
 		}
 	}

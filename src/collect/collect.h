@@ -44,8 +44,7 @@ int collect_begin(struct collect *c); /* 0, or -1 with the reason said */
 uint32_t collect_poll(struct collect *c);
 
 /* The hiccups that have been read, one a call, each in the view's summary from then on; NULL: no more. To be called until then after
- * each collect_poll and after collect_stop: those that wait too long are accounted for unseen, as is what is left when a CPU's window
- * ends early. The account is valid until the next call; *index is the CPU's in the summary. */
+ * each collect_poll and after collect_stop: those that wait too long are accounted for unseen. The account is valid until the next call; *index is the CPU's in the summary. */
 const struct account *collect_next(struct collect *c, uint32_t *index);
 
 /* The intervals of all hiccups that have been accounted for, and osnoise's of the same, in the order in which they ended; NULL: no more. */
