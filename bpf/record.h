@@ -16,7 +16,7 @@ enum record_kind {
 	RECORD_IRQ = 1,     /* device interrupt handler: id = IRQ number, arg = the handler's address */
 	RECORD_VECTOR = 2,  /* x86 system vector: id = enum vector_id, arg = vector number */
 	RECORD_SOFTIRQ = 3, /* id = softirq number (include/linux/interrupt.h) */
-	RECORD_NMI = 4,     /* one NMI handler: arg = its address */
+	RECORD_NMI = 4,     /* one NMI: arg = address of the handler that knew it, or of what is done when none did */
 	RECORD_THREAD = 5,  /* not the sampler: id = tid (0: idle), arg = tgid, prio, name = comm */
 	/* Instants. A fault lasts until the sampler runs on: id = error code, arg = address. */
 	RECORD_FAULT = 6,
@@ -123,7 +123,8 @@ struct cpu_state {
 	__u64 unpaired;               /* an end without its begin */
 	__u64 switches;               /* times that the sampler was switched out */
 	__u64 mark[LEVELS];           /* function that the open interval of this level runs, 0: not known */
-	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 2 * 8 - 8 * LEVELS];
+	__u64 nmi_start, nmi_seen;    /* of the handlers that the newest NMI asked; start 0: one knew it */
+	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 4 * 8 - 8 * LEVELS];
 	__u64 tail[LEVELS]; /* records read; written by the reader, on a page of its own */
 	__u8 pad2[4096 - 8 * LEVELS];
 	struct record ring[LEVELS][RING_SLOTS];

@@ -64,17 +64,47 @@ int reschedule_exit(__u64 *ctx)
 
 #define NMI_LOOK_NS                                                                                                    \
 	1000 /* an NMI asks every handler of its type; those that had nothing to do and were quick are left out */
+#define NMI_APART_NS 20000 /* handlers that come so soon behind each other are taken to be asked by the same NMI */
 
-/* Fires after each handler, with its duration. Runs in NMI context: a clock read and stores to this CPU's own NMI ring only. */
+const volatile bool unknown_nmi_seen = false; /* whether the program below is there */
+
+/* Fires after each handler, with its duration. Runs in NMI context: a clock read and stores to this CPU's own NMI ring only. An NMI is
+ * the first handler's that knew it, with the time that asking the others before took. */
 SEC("?tp_btf/nmi_handler")
 int BPF_PROG(nmi_handler, void *handler, __s64 delta_ns, int handled)
 {
 	struct cpu_state *c = target();
-	__u64 now;
+	__u64 now, start;
 
-	if (!c || (!handled && delta_ns < NMI_LOOK_NS))
+	if (!c)
 		return 0;
 	now = bpf_ktime_get_ns();
-	emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)handler, now - delta_ns, now);
+	start = now - delta_ns;
+	if (start > c->nmi_seen + NMI_APART_NS)
+		c->nmi_start = start;
+	c->nmi_seen = now;
+	if (handled) {
+		emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)handler, c->nmi_start ?: start, now);
+		c->nmi_start = 0;
+	} else if (delta_ns >= NMI_LOOK_NS && (!c->nmi_start || !unknown_nmi_seen)) {
+		emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)handler, start, now);
+	}
+	return 0;
+}
+
+extern const void unknown_nmi_error __ksym __weak;
+
+/* One that no handler knew: asking them and the message about it are one interval. */
+SEC("?fexit/unknown_nmi_error")
+int unknown_nmi(void *ctx)
+{
+	struct cpu_state *c = target();
+	__u64 now;
+
+	if (!c)
+		return 0;
+	now = bpf_ktime_get_ns();
+	emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)&unknown_nmi_error, c->nmi_start ?: now, now);
+	c->nmi_seen = 0;
 	return 0;
 }

@@ -118,7 +118,7 @@ static int args_needed(const char *name)
 	return 1;
 }
 
-/* "tp_btf/NAME" or "fentry/NAME". */
+/* "tp_btf/NAME", "fentry/NAME" or "fexit/NAME". */
 static const char *hook_of(const struct bpf_program *prog)
 {
 	const char *slash = strchr(bpf_program__section_name(prog), '/');
@@ -128,7 +128,9 @@ static const char *hook_of(const struct bpf_program *prog)
 
 static bool is_function_hook(const struct bpf_program *prog)
 {
-	return strstr(bpf_program__section_name(prog), "fentry/");
+	const char *section = bpf_program__section_name(prog);
+
+	return strstr(section, "fentry/") || strstr(section, "fexit/");
 }
 
 /* Whether programs on this function may be loaded: many kernels, and some architectures, refuse. */
@@ -173,6 +175,7 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 		if (!there)
 			miss(p, hook_of(prog));
 	}
+	p->skel->rodata->unknown_nmi_seen = bpf_program__autoload(p->skel->progs.unknown_nmi);
 }
 
 static int load_for(struct probes *p, const struct cpus *targets, const struct kernel *k)

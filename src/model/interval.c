@@ -32,6 +32,8 @@ struct interval interval_of(const struct record *r, uint64_t net_ns)
 		strncpy(i.name, vector_name(r->id), sizeof(i.name) - 1);
 	} else if (r->kind == RECORD_SOFTIRQ || (i.theirs && i.kind == RECORD_SOFTIRQ)) {
 		strncpy(i.name, softirq_name(r->id), sizeof(i.name) - 1);
+	} else if (i.kind == RECORD_NMI) {
+		strcpy(i.name, "NMI");
 	} else if (r->kind == RECORD_THREAD || i.theirs) {
 		memcpy(i.name, r->name, sizeof(r->name));
 	}
