@@ -15,11 +15,13 @@ static void take(struct collect *c, struct compared *cpu)
 	const struct account *a;
 	uint32_t index;
 
-	while ((a = collect_next(c, &index)))
+	while ((a = collect_next(c, &index))) {
+		cpu[index].hw_theirs += !a->theirs;
 		if (!a->intervals) {
 			cpu[index].hw++;
 			cpu[index].hw_ns += a->duration_ns;
 		}
+	}
 	while ((i = collect_interval(c, &index)))
 		compare_add(&cpu[index].compare, i);
 }
@@ -39,11 +41,32 @@ static void measure(struct measure *m, struct collect *c, struct compared *cpu, 
 	}
 }
 
+static void compared_free(struct compared *cpu, uint32_t ncpus)
+{
+	for (uint32_t i = 0; cpu && i < ncpus; i++)
+		compare_free(&cpu[i].compare);
+	free(cpu);
+}
+
+/* NULL when out of memory. */
+static struct compared *compared_new(uint32_t ncpus)
+{
+	struct compared *cpu = calloc(ncpus, sizeof(*cpu));
+
+	for (uint32_t i = 0; cpu && i < ncpus; i++)
+		if (compare_init(&cpu[i].compare)) {
+			compared_free(cpu, ncpus);
+			return NULL;
+		}
+	return cpu;
+}
+
 static int compare_on(struct measure *m, struct view *v, bool json, FILE *out)
 {
 	struct collect_options co = measure_collect(m);
 	struct render_options ro = {.colour = isatty(fileno(out)) && !getenv("NO_COLOR")};
-	struct compared *cpu = calloc(cpus_count(&m->cpus), sizeof(*cpu));
+	uint32_t ncpus = cpus_count(&m->cpus);
+	struct compared *cpu = compared_new(ncpus);
 	struct collect *c;
 	int code = EXIT_ERROR;
 
@@ -54,7 +77,7 @@ static int compare_on(struct measure *m, struct view *v, bool json, FILE *out)
 	co.osnoise = co.intervals = true;
 	c = collect_open(&co, v, &measure_stop);
 	if (!c) {
-		free(cpu);
+		compared_free(cpu, ncpus);
 		return measure_stop ? EXIT_OK : EXIT_ERROR;
 	}
 	if (!collect_begin(c)) {
@@ -64,9 +87,7 @@ static int compare_on(struct measure *m, struct view *v, bool json, FILE *out)
 		if (code)
 			complain("writing the report failed");
 	}
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
-		compare_free(&cpu[i].compare);
-	free(cpu);
+	compared_free(cpu, ncpus);
 	collect_close(c);
 	return code;
 }

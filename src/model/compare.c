@@ -10,13 +10,15 @@
 int compare_init(struct compare *c)
 {
 	memset(c, 0, sizeof(*c));
-	return 0;
+	return hist_init(&c->difference, 5) || hist_init(&c->relative, 5) ? -ENOMEM : 0;
 }
 
 void compare_free(struct compare *c)
 {
 	for (uint32_t i = 0; i < c->rows; i++)
 		hist_free(&c->row[i].difference);
+	hist_free(&c->difference);
+	hist_free(&c->relative);
 	free(c->row);
 	memset(c, 0, sizeof(*c));
 }
@@ -137,6 +139,19 @@ static void wait(struct compare *c, const struct interval *i)
 	c->pending[i->theirs][at].used = true;
 }
 
+static void match(struct compare *c, struct compare_row *r, const struct interval *ours, const struct interval *theirs)
+{
+	uint64_t late = ours->end_ns > theirs->end_ns ? ours->end_ns - theirs->end_ns : 0;
+	uint64_t net = late < ours->net_ns ? ours->net_ns - late : 0;
+	uint64_t difference = apart(net, theirs->net_ns);
+
+	r->matched++;
+	r->matched_ns += ours->net_ns;
+	hist_add(&r->difference, difference);
+	hist_add(&c->difference, difference);
+	hist_add(&c->relative, difference * 10000 / (ours->net_ns + !ours->net_ns));
+}
+
 void compare_add(struct compare *c, const struct interval *i)
 {
 	struct compare_row *r = row_of(c, i);
@@ -157,9 +172,7 @@ void compare_add(struct compare *c, const struct interval *i)
 	}
 	p = &c->pending[!i->theirs][k].i;
 	c->pending[!i->theirs][k].used = false;
-	r->matched++;
-	r->matched_ns += i->theirs ? p->net_ns : i->net_ns;
-	hist_add(&r->difference, apart(p->net_ns, i->net_ns));
+	match(c, r, i->theirs ? p : i, i->theirs ? i : p);
 }
 
 void compare_finish(struct compare *c)
@@ -179,5 +192,26 @@ const char *compare_why(const struct compare_row *row, bool ours)
 		return "osnoise does not hook page faults";
 	default:
 		return NULL;
+	}
+}
+
+bool compare_differs(const struct compare_row *row)
+{
+	uint64_t median = hist_percentile(&row->difference, 50);
+
+	return row->matched && median > COMPARE_ALIKE_NS && median * 20 > row->matched_ns / row->matched;
+}
+
+const char *compare_why_differs(const struct compare_row *row)
+{
+	switch (row->kind) {
+	case SOURCE_NMI:
+		return "osnoise counts the way into an NMI and out of it as well";
+	case SOURCE_THREAD:
+		return row->ours_ns < row->theirs_ns
+			       ? "on PREEMPT_RT osnoise leaves softirqs in the threads that run them"
+			       : NULL;
+	default:
+		return "so short that what the probe of the one takes is seen by the other";
 	}
 }

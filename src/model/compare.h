@@ -2,6 +2,9 @@
  *
  * Both hang on the same tracepoints, so each interval that both see ends at the same moment, but for what lies between two probes of one
  * tracepoint. They are paired by kind, number and time. What has no partner is counted by source, with the reason where it is known.
+ *
+ * osnoise says what it has seen from within its own probe, and where ours comes behind that, the saying would count as a difference: an
+ * interval is held against osnoise's as it was when osnoise spoke.
  */
 #ifndef CULPRIT_COMPARE_H
 #define CULPRIT_COMPARE_H
@@ -20,7 +23,7 @@ struct compare_row {
 	uint64_t ours, theirs;       /* intervals */
 	uint64_t ours_ns, theirs_ns; /* net */
 	uint64_t matched, only_ours, only_theirs;
-	struct hist difference; /* |ours - theirs| of the matched, ns */
+	struct hist difference; /* |ours, when osnoise spoke - theirs| of the matched, ns */
 	uint64_t matched_ns;    /* ours of the matched */
 };
 
@@ -33,7 +36,8 @@ struct compare {
 	} pending[2][COMPARE_PENDING]; /* ours, theirs */
 	uint32_t next[2];
 	uint64_t newest_ns;
-	uint64_t dropped; /* rows that found no room: out of memory */
+	struct hist difference, relative; /* of all that matched: ns, and 1/100 percent of ours */
+	uint64_t dropped;                 /* rows that found no room: out of memory */
 };
 
 int compare_init(struct compare *c); /* 0 or -ENOMEM; one per CPU */
@@ -45,5 +49,11 @@ void compare_finish(struct compare *c); /* what still waits has no partner */
 
 /* Why osnoise or culprit does not have such an interval, NULL: not known. ours: only culprit has it. */
 const char *compare_why(const struct compare_row *row, bool ours);
+
+/* The matched differ, by half of them or more, by more than COMPARE_ALIKE_NS and a twentieth of their length. */
+#define COMPARE_ALIKE_NS 200
+bool compare_differs(const struct compare_row *row);
+/* Why they may, NULL: not known. */
+const char *compare_why_differs(const struct compare_row *row);
 
 #endif

@@ -439,6 +439,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 	case RECORD_TICK:
 		break;
 	case RECORD_OSNOISE:
+		n->account.theirs++;
 		tap(n, r, 0);
 		break;
 	default:

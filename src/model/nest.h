@@ -31,6 +31,7 @@ struct account {
 	uint64_t pre_ns, post_ns;
 	bool first_thread, last_thread; /* these intervals are threads */
 	uint32_t intervals;             /* outermost ones */
+	uint32_t theirs;                /* intervals of which the kernel's osnoise tracer said that they ended here */
 	uint64_t lost;                  /* records that are missing in it or just before it; set by the join */
 	struct piece *pieces;           /* one per source, in order of first appearance; attributed time only */
 	uint32_t npieces;

@@ -85,6 +85,11 @@ static void write_alone(const struct compare_row *r, FILE *out)
 	if (r->only_theirs)
 		fprintf(out, "  only osnoise: %s %s, %s\n", source_kind_name(r->kind), name,
 			format_count(r->only_theirs, a, sizeof(a)));
+	if (compare_differs(r)) {
+		why = compare_why_differs(r);
+		fprintf(out, "  differ: %s %s, half of them by %s or more%s%s\n", source_kind_name(r->kind), name,
+			format_ns(hist_percentile(&r->difference, 50), a, sizeof(a)), why ? ": " : "", why ? why : "");
+	}
 }
 
 static int write_cpu(const struct view *v, uint32_t i, const struct compared *cpu, const struct render_options *o,
@@ -104,6 +109,10 @@ static int write_cpu(const struct view *v, uint32_t i, const struct compared *cp
 	fprintf(out, "\ncpu %u  %s intervals by culprit, %s by osnoise, %s of these matched (%s %%)\n",
 		v->summary.cpu[i].cpu, format_count(sum.ours, a, sizeof(a)), format_count(sum.theirs, b, sizeof(b)),
 		format_count(sum.matched, c, sizeof(c)), format_percent(matched_percent(&sum), d, sizeof(d)));
+	if (sum.matched)
+		fprintf(out, "  half of these differ by no more than %s, or %s %%\n",
+			format_ns(hist_percentile(&cpu->compare.difference, 50), a, sizeof(a)),
+			format_percent(hist_percentile(&cpu->compare.relative, 50) / 100.0, b, sizeof(b)));
 	table_column(t, "kind", ALIGN_LEFT, false);
 	table_column(t, "who", ALIGN_LEFT, true);
 	for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
@@ -113,8 +122,9 @@ static int write_cpu(const struct view *v, uint32_t i, const struct compared *cp
 	table_print(t, out, o->colour);
 	for (uint32_t k = 0; k < cpu->compare.rows; k++)
 		write_alone(order[k], out);
-	fprintf(out, "  gaps without any interval, which osnoise calls HW: %s, %s\n",
-		format_count(cpu->hw, a, sizeof(a)), format_ns(cpu->hw_ns, b, sizeof(b)));
+	fprintf(out, "  gaps without any interval, which osnoise calls HW: %s, %s; by osnoise's own events: %s\n",
+		format_count(cpu->hw, a, sizeof(a)), format_ns(cpu->hw_ns, b, sizeof(b)),
+		format_count(cpu->hw_theirs, c, sizeof(c)));
 	fprintf(out, "  time outside the kernel in all, also beside short interrupts: %s\n",
 		format_ns(v->summary.cpu[i].outside_ns, a, sizeof(a)));
 	if (cpu->intervals_lost)
@@ -158,6 +168,8 @@ static void json_row(struct json *j, const struct compare_row *r)
 	json_u64(j, "difference_p99_ns", hist_percentile(&r->difference, 99));
 	json_u64(j, "difference_max_ns", r->difference.max);
 	json_string(j, "why", r->only_ours ? compare_why(r, true) : NULL);
+	json_bool(j, "differs", compare_differs(r));
+	json_string(j, "why_differs", compare_differs(r) ? compare_why_differs(r) : NULL);
 	json_end(j);
 }
 
@@ -174,9 +186,12 @@ static int json_cpu(struct json *j, const struct view *v, uint32_t i, const stru
 	json_u64(j, "osnoise", sum.theirs);
 	json_u64(j, "matched", sum.matched);
 	json_double(j, "matched_percent", matched_percent(&sum), 4);
+	json_u64(j, "difference_p50_ns", hist_percentile(&cpu->compare.difference, 50));
+	json_double(j, "difference_p50_percent", hist_percentile(&cpu->compare.relative, 50) / 100.0, 2);
 	json_u64(j, "lost", v->cpu[i].counts.lost + cpu->intervals_lost);
 	json_u64(j, "hw", cpu->hw);
 	json_u64(j, "hw_ns", cpu->hw_ns);
+	json_u64(j, "hw_osnoise", cpu->hw_theirs);
 	json_u64(j, "outside_ns", v->summary.cpu[i].outside_ns);
 	json_array(j, "sources");
 	for (uint32_t k = 0; k < cpu->compare.rows; k++)

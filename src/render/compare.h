@@ -12,8 +12,9 @@
 /* What is known of one CPU. */
 struct compared {
 	struct compare compare;
-	/* Hiccups without any interval: what osnoise's own sampler counts as HW, by its rule. */
-	uint64_t hw, hw_ns;
+	/* osnoise's own sampler counts a gap as HW when no interval was in it. The same rule for our gaps: with our intervals, and with
+	 * osnoise's. */
+	uint64_t hw, hw_ns, hw_theirs;
 	uint64_t intervals_lost; /* the reader was late */
 };
 
