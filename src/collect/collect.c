@@ -166,11 +166,13 @@ static void keep_series(struct cpu_run *run, const struct series *from)
 	run->series = calloc(n ? n : 1, sizeof(*run->series));
 	for (; run->series && run->nseries < n; run->nseries++) {
 		struct series *to = &run->series[run->nseries];
+		struct hist hist;
 
-		if (hist_init(&to->hist, SERIES_BITS))
+		if (hist_init(&hist, SERIES_BITS))
 			return;
-		memcpy(to->name, from[run->nseries].name, sizeof(to->name));
-		hist_merge(&to->hist, &from[run->nseries].hist);
+		hist_merge(&hist, &from[run->nseries].hist);
+		*to = from[run->nseries];
+		to->hist = hist;
 	}
 }
 

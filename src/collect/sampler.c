@@ -247,7 +247,7 @@ static void learn_all(struct spin *s, struct work *w, const struct sampler_optio
 		limit = 1;
 	if (w->workload) {
 		l->error = 0;
-		work_learn(w, limit);
+		work_learn(w, limit, learn_limit);
 		if (l->error)
 			give_up(l, l->error, strdupa(l->what));
 		learn_limit = w->limit[0];

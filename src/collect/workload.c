@@ -38,6 +38,7 @@ struct samples *samples_new(const struct workload *workload)
 	for (uint32_t i = 0; workload->series[i] && i < SERIES_MAX; i++) {
 		snprintf(s->series[i].name, sizeof(s->series[i].name), "%s", workload->series[i]);
 		hist_place(&s->series[i].hist, SERIES_BITS, s->bucket[i]);
+		s->series[i].fine = workload->fine;
 	}
 	return s;
 }
@@ -70,18 +71,31 @@ bool work_going(struct work *w)
 	return !atomic_load_explicit(&w->spin->lane->stop, memory_order_relaxed);
 }
 
-void work_value(struct work *w, unsigned series, uint64_t value_ns)
+void work_value(struct work *w, unsigned series, uint64_t value)
 {
-	hist_add(&w->series[series].hist, value_ns);
+	hist_add(&w->series[series].hist, value);
 }
 
-void work_window(struct work *w, unsigned series, uint64_t value_ns, uint64_t before, uint64_t after, uint64_t cursors)
+void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after, uint64_t cursors)
 {
-	work_value(w, series, value_ns);
-	if (w->learning || after - before > INT64_MAX || after - before < w->limit[series])
+	struct series *s = &w->series[series];
+	uint64_t ns = (after - before) * w->ns_per_tick;
+
+	if (after - before > INT64_MAX)
 		return;
+	if (ns > s->longest_ns)
+		s->longest_ns = ns;
+	if (w->learning || after - before < w->limit[series])
+		return;
+	s->longer++;
 	w->spin->lane->away_ticks += after - before;
 	publish_hiccup(w->spin, before, after, cursors);
+}
+
+void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after, uint64_t cursors)
+{
+	work_value(w, series, value);
+	work_outlier(w, series, before, after, cursors);
 }
 
 uint64_t work_tick_of(const struct work *w, uint64_t ns, uint64_t now_tick, uint64_t now_ns)
@@ -98,18 +112,21 @@ int work_failed(struct work *w, int err, const char *what)
 	return -err;
 }
 
-void work_learn(struct work *w, uint64_t given)
+void work_learn(struct work *w, uint64_t given, uint64_t least)
 {
 	w->learning = true;
 	w->left = w->workload->warm;
 	w->workload->run(w); /* what failed is in the lane */
 	w->learning = false;
 	for (uint32_t i = 0; i < count_series(w->workload); i++) {
-		struct hist *h = &w->series[i].hist;
+		struct series *s = &w->series[i];
+		uint64_t median = hist_percentile(&s->hist, 50) / (s->fine ? 1000 : 1);
 		/* Up to the next 10 ns, for the eye. */
-		uint64_t ns = (WARM_FACTOR * hist_percentile(h, 50) / 10 + 1) * 10;
+		uint64_t limit = (WARM_FACTOR * median / 10 + 1) * 10 / w->ns_per_tick;
 
-		w->limit[i] = given ? given : (uint64_t)(ns / w->ns_per_tick);
-		hist_reset(h);
+		w->limit[i] = given ? given : limit > least ? limit : least;
+		s->threshold_ns = s->longest_ns ? w->limit[i] * w->ns_per_tick + 0.5 : 0;
+		s->longer = s->longest_ns = 0;
+		hist_reset(&s->hist);
 	}
 }

@@ -29,6 +29,7 @@ struct workload_props {
 struct workload {
 	const char *name;          /* of the sampler, in reports: "sleep" */
 	const char *const *series; /* names, NULL-terminated, at most SERIES_MAX */
+	bool fine;                 /* their values are ps, not ns */
 	const char *rest;          /* what a window's time is that nothing explains: "the call itself" */
 	size_t shared_bytes;
 	uint32_t warm; /* windows to learn the threshold from */
@@ -62,10 +63,11 @@ uint64_t work_cursors(const struct work *w); /* to be read ahead of a window's b
 bool work_going(struct work *w);
 
 /* A window has ended: its value into a series, and a hiccup if it was longer than the threshold. `cursors` was read ahead of `before`. */
-void work_window(struct work *w, unsigned series, uint64_t value_ns, uint64_t before, uint64_t after, uint64_t cursors);
+void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after, uint64_t cursors);
 
-/* A value that is no window. */
-void work_value(struct work *w, unsigned series, uint64_t value_ns);
+/* The halves of that: a value that is of no window, and a window that has no value, or got it already. */
+void work_value(struct work *w, unsigned series, uint64_t value);
+void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after, uint64_t cursors);
 
 /* The tick of a time of CLOCK_MONOTONIC, from a reading of both clocks close by. */
 uint64_t work_tick_of(const struct work *w, uint64_t ns, uint64_t now_tick, uint64_t now_ns);
@@ -81,7 +83,8 @@ struct samples *samples_new(const struct workload *workload); /* NULL: out of me
 void samples_free(struct samples *s, const struct workload *workload);
 struct series *samples_series(struct samples *s);
 
-/* The warm-up: makes windows, and sets the threshold of each series, ten times its median unless one is given (ticks; 0: none). */
-void work_learn(struct work *w, uint64_t given);
+/* The warm-up: makes windows, and sets the threshold of each series. Unless one is given (ticks; 0: none) it is ten times the series' median,
+ * and `least` ticks at least. */
+void work_learn(struct work *w, uint64_t given, uint64_t least);
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef CULPRIT_SERIES_H
 #define CULPRIT_SERIES_H
 
+#include <stdbool.h>
+
 #include "base/hist.h"
 
 #define SERIES_MAX  32
@@ -10,7 +12,20 @@
 
 struct series {
 	char name[SERIES_NAME];
-	struct hist hist; /* ns */
+	struct hist hist;            /* ns... */
+	bool fine;                   /* ...or ps: what is measured takes few ns */
+	uint64_t threshold_ns;       /* its windows that are longer are hiccups; 0: its values are of no windows */
+	uint64_t longer, longest_ns; /* how many were; the longest window of all */
 };
+
+/* How many of n series have a threshold. */
+static inline uint32_t series_thresholds(const struct series *series, uint32_t n)
+{
+	uint32_t some = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		some += series[i].threshold_ns != 0;
+	return some;
+}
 
 #endif

@@ -286,7 +286,7 @@ void get_run(struct reading *r, struct run *run, struct texts *t)
 	r->bad |= s.bad;
 }
 
-/* A name, and of the histogram the buckets that are not empty: how far each is from the last one, and what is in it. */
+/* A name, of the histogram the buckets that are not empty (how far each is from the last one, and what is in it), and the rest. */
 static void put_series(struct bytes *b, const struct series *series)
 {
 	const struct hist *h = &series->hist;
@@ -306,6 +306,10 @@ static void put_series(struct bytes *b, const struct series *series)
 			put_number(&s, h->bucket[i]);
 			last = i;
 		}
+	put_u8(&s, series->fine);
+	put_number(&s, series->threshold_ns);
+	put_number(&s, series->longer);
+	put_number(&s, series->longest_ns);
 	put_section(b, &s);
 }
 
@@ -333,6 +337,12 @@ static void get_series(struct reading *r, struct series *series)
 		at += step;
 		h->bucket[at] = count;
 		h->count += count;
+	}
+	if (s.at < s.end) {
+		series->fine = get_u8(&s);
+		series->threshold_ns = get_number(&s);
+		series->longer = get_number(&s);
+		series->longest_ns = get_number(&s);
 	}
 	r->bad |= s.bad;
 }

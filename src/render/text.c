@@ -83,8 +83,9 @@ static void write_numbers(const struct page *p, const struct cpu_summary *s, con
 		flow_end(&f);
 	}
 	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
-	flow_add(&f, "threshold %s%s", format_ns(r->threshold_ns, a, sizeof(a)),
-		 p->view->run.threshold_auto ? " (auto)" : "");
+	if (series_thresholds(r->series, r->nseries) <= 1)
+		flow_add(&f, "threshold %s%s", format_ns(r->threshold_ns, a, sizeof(a)),
+			 p->view->run.threshold_auto ? " (auto)" : "");
 	if (r->loop_count)
 		flow_add(&f, "loop %.1f ns", r->loop_mean_ns);
 	if (p->view->run.traced) {
@@ -115,7 +116,8 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	if (p->view->run.windows) {
 		flow_add(&f, "%s %s", safe(p->view->run.sampler, text), format_ns(r->observed_ns, a, sizeof(a)));
 		flow_add(&f, "%s longer than %s", format_count(hiccups->count, a, sizeof(a)),
-			 format_ns(r->threshold_ns, b, sizeof(b)));
+			 series_thresholds(r->series, r->nseries) > 1 ? "their threshold"
+								      : format_ns(r->threshold_ns, b, sizeof(b)));
 	} else {
 		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)), hiccups->count == 1 ? "" : "s");
 		flow_add(&f, "%s %% of its time lost", percent_of(hiccups->sum, r->observed_ns, a, sizeof(a)));

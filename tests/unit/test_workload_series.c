@@ -1,0 +1,115 @@
+/* What a workload measured: through a recording and back, and as a report shows it when values are shorter than a nanosecond. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/fields.h"
+#include "render/text.h"
+
+static struct series make(const char *name, bool fine, uint64_t value, uint64_t threshold_ns)
+{
+	struct series s = {.fine = fine, .threshold_ns = threshold_ns, .longer = threshold_ns ? 3 : 0};
+
+	snprintf(s.name, sizeof(s.name), "%s", name);
+	assert_int_equal(hist_init(&s.hist, SERIES_BITS), 0);
+	hist_add_n(&s.hist, value, 99);
+	hist_add(&s.hist, 2 * value);
+	s.longest_ns = threshold_ns * 5;
+	return s;
+}
+
+static struct cpu_run some_run(void)
+{
+	struct cpu_run c = {.series = calloc(3, sizeof(*c.series)), .nseries = 3};
+
+	assert_non_null(c.series);
+	c.series[0] = make("addition", true, 275, 330);
+	c.series[1] = make("a\033[2Jb", true, 90100, 910);
+	c.series[2] = make("bare", true, 24150, 0);
+	return c;
+}
+
+static char *text_of(const struct cpu_run *c, unsigned width)
+{
+	char *text = NULL;
+	size_t len;
+	struct page p = {.out = open_memstream(&text, &len), .width = width};
+
+	assert_non_null(p.out);
+	text_series(&p, c);
+	fclose(p.out);
+	return text;
+}
+
+static void fine_values(void **state)
+{
+	struct cpu_run c = some_run();
+	char *text;
+
+	(void)state;
+	text = text_of(&c, 120);
+	assert_non_null(strstr(text, "a\\x1b[2Jb")); /* recordings come from anybody */
+	assert_non_null(strstr(text, "0.28 ns"));    /* 0.275 */
+	assert_non_null(strstr(text, "90.1 ns"));    /* below 100 ns one decimal */
+	assert_non_null(strstr(text, "4.55 us"));    /* the longest window, longer than any value */
+	assert_non_null(strstr(text, "longer"));     /* thresholds of their own */
+	assert_null(strstr(text, "p99.9"));
+	free(text);
+
+	c.series[1].threshold_ns = 0;
+	text = text_of(&c, 120);
+	assert_non_null(strstr(text, "p99.9"));
+	assert_null(strstr(text, "longer"));
+	assert_non_null(strstr(text, "180 ns"));
+	assert_null(strstr(text, "us"));
+	free(text);
+	cpu_run_free(&c);
+}
+
+static void recorded(void **state)
+{
+	struct cpu_run c = some_run(), back = {0};
+	struct texts *texts = texts_new();
+	struct bytes b = {0};
+	struct reading r;
+
+	(void)state;
+	put_cpu(&b, &c);
+	assert_false(b.failed);
+	r = (struct reading){b.at, b.at + b.len, false};
+	get_cpu(&r, &back, texts);
+	assert_false(r.bad);
+	assert_int_equal(back.nseries, 3);
+	for (int i = 0; i < 3; i++) {
+		const struct series *x = &c.series[i], *y = &back.series[i];
+
+		assert_string_equal(x->name, y->name);
+		assert_int_equal(x->fine, y->fine);
+		assert_int_equal(x->threshold_ns, y->threshold_ns);
+		assert_int_equal(x->longer, y->longer);
+		assert_int_equal(x->longest_ns, y->longest_ns);
+		assert_int_equal(x->hist.count, y->hist.count);
+		assert_int_equal(hist_percentile(&x->hist, 50), hist_percentile(&y->hist, 50));
+		assert_int_equal(x->hist.max, y->hist.max);
+	}
+	free(b.at);
+	cpu_run_free(&c);
+	cpu_run_free(&back);
+	texts_free(texts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fine_values),
+		cmocka_unit_test(recorded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
