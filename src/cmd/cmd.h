@@ -25,6 +25,7 @@ struct command {
 	ROW(audit) \
 	ROW(explain) \
 	ROW(sleep) \
+	ROW(syscall) \
 	ROW(osnoise)
 /* clang-format on */
 

@@ -1,0 +1,125 @@
+/* culprit syscall: what entering the kernel costs on a CPU, and who made a call take long. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "cmd/live.h"
+#include "collect/syscall.h"
+
+#define NAME_LEN 24
+
+struct options {
+	struct bench bench;
+	struct syscall_options syscall;
+};
+
+#define FIELD(name) offsetof(struct options, name)
+
+static int set_rounds(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	long n;
+
+	(void)row;
+	if (parse_integer(text, 1, 1000000000000, &n, why, whylen))
+		return -EINVAL;
+	*(uint64_t *)field = n;
+	return 0;
+}
+
+static int add_call(struct syscall_options *o, const char *name, char *why, size_t whylen)
+{
+	const char *near = opt_nearest(name, syscall_names);
+
+	for (uint32_t i = 0; i < o->ncalls; i++)
+		if (!strcmp(name, syscall_names[o->call[i]])) {
+			snprintf(why, whylen, "'%s' stands there twice", name);
+			return -EINVAL;
+		}
+	for (uint8_t i = 0; syscall_names[i]; i++)
+		if (!strcmp(name, syscall_names[i])) {
+			o->call[o->ncalls++] = i;
+			return 0;
+		}
+	snprintf(why, whylen, "'%s' is none of the calls%s%s%s", name, near ? ", did you mean '" : "", near ? near : "",
+		 near ? "'?" : "");
+	return -EINVAL;
+}
+
+static int set_only(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	struct syscall_options o = *(struct syscall_options *)field;
+	char name[NAME_LEN];
+
+	(void)row;
+	o.ncalls = 0;
+	for (;;) {
+		size_t len = strcspn(text, ",");
+
+		snprintf(name, sizeof(name), "%.*s", (int)(len < NAME_LEN ? len : NAME_LEN - 1), text);
+		if (add_call(&o, name, why, whylen))
+			return -EINVAL;
+		if (!text[len])
+			break;
+		text += len + 1;
+	}
+	*(struct syscall_options *)field = o;
+	return 0;
+}
+
+static const struct opt syscall_opts[] = {
+	{'n', "rounds", "N", "end after so many rounds of all calls on each CPU; default: when -d is over",
+	 FIELD(syscall.rounds), set_rounds, NULL},
+	{0, "only", "LIST",
+	 "only these, by comma: nothing, addition, sqrt, getuid, getpid, close_bad_fd, invalid, sched_yield, "
+	 "futex_wake, clock_realtime, clock_tai, clock_monotonic, clock_raw, nanosleep_0, nanosleep_0_slack1, "
+	 "nanosleep_1_slack1",
+	 FIELD(syscall), set_only, NULL},
+	{0, "bare", NULL,
+	 "also each short call in a long loop without a timer inside: what its median is to agree with",
+	 FIELD(syscall.bare), NULL, NULL},
+	BENCH_OPTS(struct options, bench),
+	{0},
+};
+
+const struct opt_command syscall_usage = {
+	.name = "syscall",
+	.summary = "what entering the kernel costs, and who made a call take long",
+	.about = "Makes system calls in rounds, each call once a round, and beside them clock readings and what only "
+		 "costs the CPU. Short calls are timed in batches of about 2 us, less what an empty batch takes, and "
+		 "some "
+		 "then one by one, for outliers: those longer than ten times the median are explained. The three "
+		 "nanosleeps differ in what they ask for and in timer slack: that of this process, or 1 ns.",
+	.opts = syscall_opts,
+};
+
+int cmd_syscall(int argc, char **argv)
+{
+	const char *names[2 * SYSCALL_CALLS + 1] = {NULL};
+	char bare[SYSCALL_CALLS][NAME_LEN + 8];
+	struct options o = {0};
+	struct syscall_options *s = &o.syscall;
+	struct workload workload = syscall_workload;
+	int operands, code;
+
+	measure_init(&o.bench.measure);
+	code = opt_parse(&syscall_usage, argc, argv, &o, &operands);
+	if (code)
+		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	if (!s->ncalls)
+		while (s->ncalls < SYSCALL_CALLS) {
+			s->call[s->ncalls] = s->ncalls;
+			s->ncalls++;
+		}
+	for (uint32_t i = 0; i < s->ncalls; i++) {
+		names[i] = syscall_names[s->call[i]];
+		snprintf(bare[i], sizeof(bare[i]), "%s, bare", names[i]);
+		if (s->bare)
+			names[s->ncalls + i] = bare[i];
+	}
+	workload.series = names;
+	if (s->rounds) /* long enough for all of them */
+		o.bench.measure.duration_ns = UINT64_MAX / 4;
+	return bench_run(&o.bench, &workload, s);
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""culprit syscall: its medians are those of a loop without a timer, each call is made once a round, and who made one late has a name."""
+import json
+import os
+import re
+import signal
+import tempfile
+
+import lib
+from lib import cpu_of, culprit, done, is_, ok, sources
+
+TRIES = 3  # a machine whose frequency or load changes in the window has two medians
+SLEEPS = {"nanosleep_0", "nanosleep_0_slack1", "nanosleep_1_slack1"}
+
+lib.need_bpf()
+cpu = lib.pick_target()
+ON = "-c", str(cpu), "-q"
+
+
+def syscall(*args, **kwargs):
+    r = culprit("syscall", *ON, *args, **kwargs)
+    if r.rc:
+        raise RuntimeError(f"culprit syscall: {r}")
+    return r
+
+
+def series(report):
+    return {s["name"]: s for s in cpu_of(report, cpu)["series"]}
+
+
+# ---- medians ----
+off = ["not measured"]
+for _ in range(TRIES):
+    report = json.loads(syscall("-d", "2s", "-P", "f:1", "--bare", "-f", "json").out)
+    s = series(report)
+    short = [n for n in s if f"{n}, bare" in s and s[f"{n}, bare"]["count"]]
+    off = [(n, s[n]["p50_ps"], s[f"{n}, bare"]["p50_ps"]) for n in short
+           if not 0.9 < s[n]["p50_ps"] / s[f"{n}, bare"]["p50_ps"] < 1.1]
+    if not off:
+        break
+ok(len(short) >= 9, "short calls have a bare loop beside them", short)
+ok(not off, "and their medians are within 10 % of it", off)
+ok(0 < s["nothing"]["p50_ps"] < s["getpid"]["p50_ps"], "nothing costs less than a system call", s["nothing"], s["getpid"])
+ok(all(s[n]["min_ps"] <= s[n]["p50_ps"] <= s[n]["max_ns"] * 1000 + 1000 and s[n]["threshold_ns"] > 0 for n in short),
+   "each call has a threshold of its own")
+is_(sum(x.get("longer", 0) for x in s.values()), cpu_of(report, cpu)["hiccups"]["count"],
+    "what was longer than them, of all calls, is what is explained")
+lib.check_sums(report, "syscall")
+
+# ---- rounds ----
+r = syscall("-n", "50", "-f", "json")
+is_({n: x["count"] for n, x in series(json.loads(r.out)).items()},
+    {n: 50 for n in s if not n.endswith(", bare")}, "-n: each call once a round, and then the end")
+ok(r.seconds < 20, "which comes by itself", r.seconds)
+r = syscall("-n", "20", "--only", "nanosleep_0_slack1,getpid", "--no-trace", "-f", "json")
+is_([x["name"] for x in cpu_of(json.loads(r.out), cpu)["series"]], ["nanosleep_0_slack1", "getpid"], "--only: these, in this order")
+r = syscall("-n", "2000", "--only", "nanosleep_0,nanosleep_0_slack1", "--no-trace", "-f", "json")
+slack, exact = (series(json.loads(r.out))[n]["p50_ns"] for n in ("nanosleep_0", "nanosleep_0_slack1"))
+ok(slack > exact + 20000, "a sleep with the default timer slack, 50 us, takes longer than one with 1 ns", slack, exact)
+
+# ---- blame ----
+with lib.ready_file() as path:
+    proc = lib.spawn("syscall", *ON, "-d", "4s", "--only", "getpid,futex_wake", "-f", "json", "--ready-file", path)
+    lib.await_ready(proc, path)
+    log = lib.run_poke(cpu, "fifo", "-n", "20")
+    report = json.loads(lib.finish(proc, 30).out)
+found = sources(report, cpu, kind="thread", name=re.compile("poke"))
+# A call is made for part of the time only: from batch to batch the CPU is elsewhere, and what comes then makes no call late.
+ok(sum(x["hiccups"] for x in found) >= len(log) / 5, "a thread that takes the CPU is named as what made calls late", len(log),
+   found)
+lib.check_sums(report, "blame")
+
+# ---- the end, recordings ----
+with lib.ready_file() as path:
+    proc = lib.spawn("syscall", *ON, "-d", "60s", "-P", "f:10", "-f", "json", "--ready-file", path)
+    lib.await_ready(proc, path)
+    os.killpg(proc.pid, signal.SIGINT)
+    r = lib.finish(proc, 10)
+ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)), "Ctrl-C: the full report, at once", r)
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    rec = os.path.join(place, "rec")
+    for form in "json", "text":
+        live = syscall("-n", "200", "-r", rec, "--force", "-f", form).out
+        is_(culprit("report", rec, "-f", form).out, live, f"a recording's report is the run's own, as {form}")
+ok("getpid" in live and "longer" in live and "call itself" in live, "the text has a row for each call", live)
+
+for bad in "", "getpd", "getpid,,close_bad_fd", "getpid,getpid", "x" * 500:
+    r = culprit("syscall", *ON, "--only", bad)
+    ok(r.rc == 1 and not r.out and len(r.err.splitlines()) == 1 and "--only" in r.err, f"--only {bad[:30]!r} is refused", r)
+r = culprit("syscall", *ON, "-n", "0")
+ok(r.rc == 1 and "-n" in r.err or "--rounds" in r.err, "no rounds are refused", r)
+is_(lib.await_gone(lib.marked), [], "nothing is left running")
+done()
