@@ -42,15 +42,37 @@ static void check_softlockup(struct audit *a)
 	write_fix(a, f, KERNEL "watchdog_cpumask", a->keep);
 }
 
+/* Who takes a spinning real-time thread off: the throttling, or since the fair server came that one alone, unless real-time threads have
+ * groups (kernel/sched/rt.c). false: it is not known. */
+static bool throttling_acts(const struct audit *a, bool *acts)
+{
+	char groups[8];
+
+	*acts = kconfig(a, "RT_GROUP_SCHED", groups, sizeof(groups)) && !strcmp(groups, "y");
+	if (*acts)
+		return true;
+	*acts = text_of(a, DEBUG "sched/features") && !facts_next(a->facts, DEBUG "sched/fair_server/*/runtime", NULL);
+	return text_of(a, DEBUG "sched/features") != NULL;
+}
+
 /* Throttling takes a real-time thread off for 50 ms a second when it never sleeps: the trap of a spinning FIFO workload. */
 static void check_rt_throttle(struct audit *a)
 {
 	long long runtime, period;
 	struct finding *f;
+	bool acts;
 
 	if (!number_of(a, KERNEL "sched_rt_runtime_us", &runtime) ||
 	    !number_of(a, KERNEL "sched_rt_period_us", &period)) {
 		unknown(a, "real-time throttling", KERNEL "sched_rt_runtime_us");
+		return;
+	}
+	if (!throttling_acts(a, &acts)) {
+		unknown(a, "whether real-time throttling acts here, or the fair server", DEBUG "sched/features");
+		return;
+	}
+	if (!acts) {
+		found_ok(a, "no real-time throttling: the fair server does it in this kernel");
 		return;
 	}
 	if (runtime < 0 || runtime >= period) {

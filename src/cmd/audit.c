@@ -10,6 +10,7 @@
 #include "cmd/output.h"
 #include "collect/facts.h"
 #include "collect/host.h"
+#include "recording/read.h"
 #include "render/audit.h"
 
 struct options {
@@ -40,10 +41,12 @@ static const struct opt audit_opts[] = {
 
 const struct opt_command audit_usage = {
 	.name = "audit",
+	.operands = "[RECORDING]",
 	.summary = "is this machine set up for quiet CPUs, and if not, how",
 	.about = "Reads how the machine is set up, without disturbing the CPUs in question, and says what will "
 		 "interrupt "
-		 "them, how to end it, and how to take that back. It changes nothing.\n\n"
+		 "them, how to end it, and how to take that back. It changes nothing. Of a RECORDING it says the same "
+		 "about the machine that it was made on, with what each finding cost.\n\n"
 		 "Exit status: 0 nothing failed, 1 error, 2 a FAIL: isolation is not in effect.",
 	.opts = audit_opts,
 };
@@ -77,7 +80,7 @@ static void print_facts(const struct facts *f, FILE *out)
 {
 	for (uint32_t i = 0; i < f->count; i++)
 		fprintf(out, "%s %u %s\n", f->row[i].name, f->row[i].len,
-			f->row[i].err ? strerrorname_np(-f->row[i].err) : "-");
+			f->row[i].err ? strerror(-f->row[i].err) : "-");
 }
 
 static int print(struct options *o, const struct view *v)
@@ -95,11 +98,11 @@ static int print(struct options *o, const struct view *v)
 	return 0;
 }
 
-static int run(struct options *o, struct view *v)
+/* The facts of this machine, or of the root that a test has made. */
+static int take_facts(const struct options *o, struct view *v)
 {
 	struct cpus from = v->host.online, quiet = cpus_empty(&o->cpus) ? v->host.isolated : o->cpus;
 	struct facts_options fo = {.root = o->root, .deep = o->deep, .from = &from};
-	struct audit_options ao = {0};
 	int err;
 
 	cpus_sub(&from, &quiet);
@@ -111,13 +114,39 @@ static int run(struct options *o, struct view *v)
 	}
 	err = facts_take(&v->facts, &fo);
 	if (err && !v->facts.count)
-		return complain("cannot read %s: %s", o->root ? o->root : "/", strerror(-err)), EXIT_ERROR;
+		return complain("cannot read %s: %s", o->root ? o->root : "/", strerror(-err));
 	if (err)
 		say("not all facts could be kept: %s", strerror(-err));
+	return 0;
+}
+
+/* Those of a recording, and what they cost in it. */
+static int read_facts(struct options *o, const char *path, struct view *v, struct recording **r)
+{
+	*r = recording_open(path, NULL, v);
+	if (!*r)
+		return -1;
+	recording_finish(*r);
+	if (!v->facts.count)
+		return complain("%s holds nothing about how the machine was set up: it was recorded with --no-audit",
+				path);
+	if (cpus_empty(&o->cpus))
+		o->cpus = v->run.cpus;
+	return 0;
+}
+
+static int conclude(struct options *o, struct view *v, bool recorded)
+{
+	struct audit_options ao = {0};
+	struct cpus measured = v->run.cpus;
+
 	if (choose(o, v))
 		return EXIT_ERROR;
 	ao.targets = v->run.cpus;
-	if (audit(&v->facts, &ao, &v->findings)) {
+	ao.realtime = v->run.real_time;
+	if (recorded && !memcmp(&measured, &v->run.cpus, sizeof(measured))) {
+		output_explain(v);
+	} else if (audit(&v->facts, &ao, &v->findings)) {
 		complain("out of memory");
 		return EXIT_ERROR;
 	}
@@ -130,6 +159,7 @@ int cmd_audit(int argc, char **argv)
 {
 	struct options o = {0};
 	struct view *v = calloc(1, sizeof(*v));
+	struct recording *r = NULL;
 	int operands, code;
 
 	code = opt_parse(&audit_usage, argc, argv, &o, &operands);
@@ -137,8 +167,20 @@ int cmd_audit(int argc, char **argv)
 		free(v);
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
-	host_read(&v->host);
-	code = output_open(&o.output) ? EXIT_ERROR : output_close(&o.output, run(&o, v));
+	if (operands > 1) {
+		complain("one RECORDING at a time: culprit audit %s", argv[1]);
+		free(v);
+		return EXIT_ERROR;
+	}
+	if (!operands)
+		host_read(&v->host);
+	if (output_open(&o.output) || (operands ? read_facts(&o, argv[1], v, &r) : take_facts(&o, v)))
+		code = EXIT_ERROR;
+	else
+		code = conclude(&o, v, operands);
+	code = output_close(&o.output, code);
+	if (r)
+		recording_close(r);
 	view_free(v);
 	free(v);
 	return code;

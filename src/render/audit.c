@@ -20,9 +20,10 @@
 #include "render/audit.h"
 #include "render/text.h"
 
-#define LEAD     "        "
-#define FIX_MAX  240 /* bytes of a command that the text shows */
-#define TEXT_MAX 4096
+#define LEAD        "        "
+#define FIX_MAX     240 /* bytes of a command that the text shows */
+#define ALIKE_SHOWN 10  /* findings of one check and level, as one an IRQ */
+#define TEXT_MAX    4096
 
 static void paragraph(const struct page *p, const char *start, const char *text, const char *more)
 {
@@ -159,7 +160,8 @@ static int write_text(const struct view *v, const struct render_options *options
 	struct page p = {out, v, options->colour, false, options->width ? options->width : 100};
 	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
 	char *boot = findings_boot(&v->findings);
-	int level = -1;
+	const char *id = "";
+	int level = -1, alike = 0;
 
 	if (!order) {
 		free(boot);
@@ -172,9 +174,15 @@ static int write_text(const struct view *v, const struct render_options *options
 
 		if (x->level == FINDING_OK || !x->known)
 			continue;
+		alike = (int)x->level == level && !strcmp(x->id, id) ? alike + 1 : 0;
+		if (alike == ALIKE_SHOWN)
+			fprintf(out, "      and more of this kind: see -f json\n");
+		if (alike >= ALIKE_SHOWN)
+			continue;
 		if ((int)x->level != level)
 			fputc('\n', out);
 		level = x->level;
+		id = x->id;
 		write_finding(&p, x);
 	}
 	if (boot) {

@@ -135,6 +135,7 @@ with Root() as root:
     root.task(100, "irqbalance", 0x400000, 0, "0-2")
     root.put("proc/100/environ", b"SECRET=x\0IRQBALANCE_BANNED_CPULIST=1\0HOME=/\0")
     root.task(102, "worker", 0x400000, 3, "3", 1, 50, tgid=101)
+    root.put("boot/config-6.12.0-test", "CONFIG_HZ=250\nCONFIG_RT_GROUP_SCHED=y\n")
     root.put("proc/sys/kernel/sched_rt_runtime_us", "950000\n")
     root.put("proc/sys/kernel/sched_rt_period_us", "1000000\n")
     r = root.audit("-f", "json")
@@ -271,6 +272,15 @@ cpu = pick_target()
 report, _ = run_json(cpu, 1)
 ok(report["verdict"] and report["verdict"].startswith(f"cpu {cpu} "), "a run begins with its verdict", report["verdict"])
 ok(report["findings"] and all("cost_ns" in f for f in report["findings"]), "and has the audit's findings with their costs")
+with tempfile.TemporaryDirectory() as where:
+    file = os.path.join(where, "run.rec")
+    live, _ = run_json(cpu, 1, "-r", file)
+    r = culprit("audit", "-f", "json", file)
+    again = json.loads(r.out)["findings"]
+    is_(again, live["findings"], "the audit of a recording finds what the run did, at the same cost")
+    report, _ = run_json(cpu, 1, "--no-audit", "-r", file, "--force")
+    r = culprit("audit", file)
+    ok(r.rc == 1 and "--no-audit" in r.err, "one without facts says why", r)
 report, _ = run_json(cpu, 1, "--no-audit")
 ok("findings" not in report and report["verdict"], "--no-audit: a verdict, and no findings", report.get("findings"))
 

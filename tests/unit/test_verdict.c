@@ -240,6 +240,7 @@ static void test_throttled(void **state)
 	machine();
 	fact("sys/devices/system/cpu/isolated", "3\n");
 	fact("sys/devices/system/cpu/nohz_full", "3\n");
+	fact("sys/kernel/debug/sched/features", "NO_HRTICK\n");
 	fact("proc/sys/kernel/sched_rt_runtime_us", "950000\n");
 	fact("proc/sys/kernel/sched_rt_period_us", "1000000\n");
 	expect("cpu 3 loses 5 % to real-time throttling, which takes the sampler off for threads without a real-time "
