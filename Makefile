@@ -166,7 +166,8 @@ check-san: $(O)/.setup-check ## the unit tests under the address and undefined-b
 	$(Q)$(MAKE) --no-print-directory O=$(SAN_O) SAN=address,undefined WERROR=1 unit-tests
 	$(Q)O=$(SAN_O) tests/check $(SAN_O) unit
 
-# Each tests/fuzz/fuzz_NAME.c is built with all that is pure, and begins with tests/fixtures/NAME and the words of NAME.dict.
+# Each tests/fuzz/fuzz_NAME.c is built with all that is pure, and begins with tests/fixtures/NAME and the words of NAME.dict;
+# the one of recordings with those of tests/golden.
 FUZZ	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_S	?= 60
 FUZZ_SAN := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
@@ -177,11 +178,13 @@ $(O)/fuzz/%: tests/fuzz/%.c $(PURE_SRC) $(O)/causes.c $(wildcard src/*/*.h) | $(
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) $(O)/causes.c -lm -lz
 
-fuzz: $(O)/.setup-fuzz ## fuzz the readers of foreign text, each for FUZZ_S seconds (60)
-	$(Q)$(MAKE) --no-print-directory $(FUZZ)
-	$(Q)for f in $(FUZZ); do name=$${f##*/fuzz_}; mkdir -p $(O)/fuzz/corpus-$$name && \
-		$$f -max_total_time=$(FUZZ_S) -max_len=8192 -timeout=10 -verbosity=0 -print_final_stats=1 \
-		-dict=tests/fuzz/$$name.dict -artifact_prefix=$(O)/fuzz/$$name- $(O)/fuzz/corpus-$$name tests/fixtures/$$name || exit 1; done
+fuzz: $(O)/.setup-fuzz ## fuzz the readers of what others wrote, each for FUZZ_S seconds (60)
+	$(Q)$(MAKE) --no-print-directory $(FUZZ) $(O)/golden
+	$(Q)mkdir -p $(O)/fuzz/seeds-recording && $(O)/golden $(O)/fuzz/seeds-recording >$(O)/fuzz/formats
+	$(Q)for f in $(FUZZ); do name=$${f##*/fuzz_}; seeds=tests/fixtures/$$name; [ -d $$seeds ] || seeds=$(O)/fuzz/seeds-$$name; \
+		mkdir -p $(O)/fuzz/corpus-$$name && \
+		$$f -max_total_time=$(FUZZ_S) -max_len=8192 -timeout=10 -verbosity=0 -print_final_stats=1 -close_fd_mask=2 \
+		-dict=tests/fuzz/$$name.dict -artifact_prefix=$(O)/fuzz/$$name- $(O)/fuzz/corpus-$$name $$seeds || exit 1; done
 
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
 	$(Q)$(MAKE) --no-print-directory all $(O)/bench

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "recording/format.h"
+
 #define LIST_MAX 4096 /* closure rows, tracepoints */
 
-enum field_type { NUMBER, FLAG, REAL, BUFFER, SET, TEXT };
+enum field_type { NUMBER, TIME, FLAG, REAL, BUFFER, SET, TEXT };
 
 struct field {
 	enum field_type type;
@@ -26,21 +28,21 @@ static const struct field host_fields[] = {
 };
 
 static const struct field run_fields[] = {
-	F(BUFFER, run, sampler),    F(BUFFER, run, priority),     F(BUFFER, run, started),
-	F(NUMBER, run, started_ns), F(NUMBER, run, duration_ns),  F(FLAG, run, threshold_auto),
-	F(FLAG, run, real_time),    F(FLAG, run, symbols_hidden), F(FLAG, run, traced),
-	F(SET, run, cpus),          F(SET, run, housekeeping),    F(FLAG, run, windows),
+	F(BUFFER, run, sampler),  F(BUFFER, run, priority),     F(BUFFER, run, started),
+	F(TIME, run, started_ns), F(TIME, run, duration_ns),    F(FLAG, run, threshold_auto),
+	F(FLAG, run, real_time),  F(FLAG, run, symbols_hidden), F(FLAG, run, traced),
+	F(SET, run, cpus),        F(SET, run, housekeeping),    F(FLAG, run, windows),
 	F(BUFFER, run, rest),
 };
 
 static const struct field cpu_fields[] = {
-	F(NUMBER, cpu_run, observed_ns),
-	F(NUMBER, cpu_run, threshold_ns),
+	F(TIME, cpu_run, observed_ns),
+	F(TIME, cpu_run, threshold_ns),
 	F(NUMBER, cpu_run, loop_count),
 	F(REAL, cpu_run, loop_min_ns),
 	F(REAL, cpu_run, loop_mean_ns),
-	F(NUMBER, cpu_run, bounds.irq_ns),
-	F(NUMBER, cpu_run, bounds.thread_ns),
+	F(TIME, cpu_run, bounds.irq_ns),
+	F(TIME, cpu_run, bounds.thread_ns),
 	F(NUMBER, cpu_run, edge_samples),
 	F(NUMBER, cpu_run, counts.seen),
 	F(NUMBER, cpu_run, counts.lost),
@@ -49,12 +51,12 @@ static const struct field cpu_fields[] = {
 	F(NUMBER, cpu_run, counts.folded),
 	F(NUMBER, cpu_run, recursion_misses),
 	F(NUMBER, cpu_run, unpaired),
-	F(NUMBER, cpu_run, hiccups_lost_ns),
+	F(TIME, cpu_run, hiccups_lost_ns),
 	F(NUMBER, cpu_run, hiccups_lost),
-	F(NUMBER, cpu_run, bookkeeping_ns),
+	F(TIME, cpu_run, bookkeeping_ns),
 	F(FLAG, cpu_run, steal_known),
 	F(FLAG, cpu_run, smi_known),
-	F(NUMBER, cpu_run, steal_ns),
+	F(TIME, cpu_run, steal_ns),
 	F(NUMBER, cpu_run, smi_count),
 	F(FLAG, cpu_run, closure_known),
 	F(TEXT, cpu_run, ended),
@@ -155,6 +157,7 @@ static void put_field(struct bytes *b, const struct field *f, const char *at)
 
 	switch (f->type) {
 	case NUMBER:
+	case TIME:
 		put_number(b, *(const uint64_t *)at);
 		break;
 	case FLAG:
@@ -176,22 +179,41 @@ static void put_field(struct bytes *b, const struct field *f, const char *at)
 	}
 }
 
+/* What makes no sense is not known: later sums would overflow. */
+static uint64_t get_time(struct reading *r)
+{
+	uint64_t ns = get_number(r);
+
+	return ns <= TIME_MAX ? ns : 0;
+}
+
+/* A length in ns: not negative, infinite or no number. */
+static double get_real(struct reading *r)
+{
+	uint64_t bits = get_u64(r);
+	double ns;
+
+	memcpy(&ns, &bits, sizeof(ns));
+	return ns >= 0 && ns <= TIME_MAX ? ns : 0;
+}
+
 static void get_field(struct reading *r, const struct field *f, char *at, struct texts *t)
 {
 	const char *text;
-	uint64_t bits;
 	size_t len;
 
 	switch (f->type) {
 	case NUMBER:
 		*(uint64_t *)at = get_number(r);
 		break;
+	case TIME:
+		*(uint64_t *)at = get_time(r);
+		break;
 	case FLAG:
 		*(bool *)at = get_u8(r);
 		break;
 	case REAL:
-		bits = get_u64(r);
-		memcpy(at, &bits, sizeof(bits));
+		*(double *)at = get_real(r);
 		break;
 	case BUFFER:
 		text = get_text(r, &len);
@@ -406,11 +428,12 @@ void get_cpu(struct reading *r, struct cpu_run *c, struct texts *t)
 	}
 	n = get_number(&s);
 	for (uint64_t i = 0; i < n && !s.bad; i++) {
-		uint64_t bits = get_u64(&s), count = get_number(&s);
+		double ns = get_real(&s);
+		uint64_t count = get_number(&s);
 
 		if (i >= LOOP_LENGTHS)
 			continue;
-		memcpy(&c->loop_above_ns[i], &bits, sizeof(bits));
+		c->loop_above_ns[i] = ns;
 		c->loop_above[i] = count;
 	}
 	get_all_series(&s, c);

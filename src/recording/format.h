@@ -25,7 +25,8 @@
 #define FORMAT_MINOR        0
 #define CHUNK_MARK          "CHNK"
 #define CHUNK_HEAD          24
-#define CHUNK_MAX           (4 << 20) /* payload bytes, raw: what a reader has to hold */
+#define CHUNK_MAX           (4 << 20)           /* payload bytes, raw: what a reader has to hold */
+#define TIME_MAX            (UINT64_C(1) << 62) /* ns; more makes no sense, and sums would overflow */
 #define LETTERS(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
 enum chunk_type {

@@ -72,6 +72,10 @@ static int take_cpus(struct recording *r, struct reading *in)
 	}
 	if (!r->lane || !run || !cpus || in->bad || !wanted || summary_init(&v->summary, cpus, wanted)) {
 		free(cpus);
+		for (uint64_t i = 0; run && i < n; i++) /* the view does not know yet how many it has */
+			cpu_run_free(&run[i]);
+		free(run);
+		v->cpu = NULL;
 		return !in->bad && r->lane && !wanted ? -2 : -1;
 	}
 	free(cpus);
@@ -281,12 +285,32 @@ static void note_time(struct lane *l, const struct event *e)
 		l->last_ns = ns;
 }
 
+/* What no machine's clock shows. */
+static bool absurd(const struct event *e)
+{
+	switch (e->type) {
+	case EVENT_RECORD:
+		return e->record->end_ns > TIME_MAX;
+	case EVENT_HICCUP:
+		return e->hiccup->end_ns > TIME_MAX;
+	case EVENT_RELIEVE:
+	case EVENT_STEAL:
+		return e->ns > TIME_MAX;
+	default:
+		return false;
+	}
+}
+
 static const struct account *take_event(struct recording *r, struct event *e)
 {
 	struct lane *l = &r->lane[e->index];
 
 	if (e->type >= EVENT_IRQ) {
 		naming_take(r->naming, &r->reading, e);
+		return NULL;
+	}
+	if (absurd(e)) {
+		r->reading = (struct reading){.bad = true};
 		return NULL;
 	}
 	note_time(l, e);
