@@ -134,13 +134,16 @@ char *shell_quote(const char *text, char *buf, size_t buflen)
 		return NULL;
 	if (!bare)
 		buf[n++] = '\'';
-	for (; *text; text++) {
-		size_t need = *text == '\'' ? 4 : 1;
+	while (*text) {
+		char shown[ESCAPE_CHAR];
+		size_t len = escape_char(text, SIZE_MAX, shown);
+		size_t need = *text == '\'' ? 4 : len;
 
-		if ((unsigned char)*text < 0x20 || *text == 0x7f || n + need + 2 > buflen)
+		if (!strncmp(shown, "\\x", 2) || n + need + 2 > buflen)
 			return NULL;
 		memcpy(buf + n, *text == '\'' ? "'\\''" : text, need);
 		n += need;
+		text += len;
 	}
 	if (!bare)
 		buf[n++] = '\'';

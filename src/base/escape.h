@@ -25,8 +25,8 @@ size_t text_columns(const char *utf8);
 /* Number of bytes of printable UTF-8 that its first `columns` columns take: where to cut. */
 size_t text_fit(const char *utf8, size_t columns);
 
-/* `text` as one word of a POSIX shell, in single quotes unless it is plain, whatever it holds. NULL when it holds a control
- * character (a terminal could be driven by it) or does not fit; else buf. */
+/* `text` as one word of a POSIX shell, in single quotes unless it is plain. NULL when it does not fit, or holds what escape_text
+ * would write as \xNN: a command is printed as it is. Else buf. */
 char *shell_quote(const char *text, char *buf, size_t buflen);
 
 #endif

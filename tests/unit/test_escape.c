@@ -364,9 +364,52 @@ static void test_progress_is_cut_to_the_terminal(void **state)
 	close(master);
 }
 
+static void test_shell(void **state)
+{
+	static const struct {
+		const char *text, *word; /* NULL: refused */
+	} words[] = {
+		{"eth0", "eth0"},
+		{"0-3,8", "0-3,8"},
+		{"/proc/irq/36/smp_affinity_list", "/proc/irq/36/smp_affinity_list"},
+		{"", "''"},
+		{"-rf", "'-rf'"},
+		{"two words", "'two words'"},
+		{"$(reboot)`id`;&|<>*?~#\\\"", "'$(reboot)`id`;&|<>*?~#\\\"'"},
+		{"it's", "'it'\\''s'"},
+		{"gr\xc3\xbc\xc3\x9f", "'gr\xc3\xbc\xc3\x9f'"},
+		{"a\nreboot", NULL},
+		{"\033[2J", NULL},
+		{"\x7f", NULL},
+		{"\xc2\x9b"
+		 "2J",
+		 NULL},
+		{"\xff", NULL},
+		{"\xe2\x80\xae", NULL},
+	};
+	char buf[64];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(words); i++) {
+		const char *got = shell_quote(words[i].text, buf, sizeof(buf));
+
+		if (!words[i].word)
+			assert_null(got);
+		else
+			assert_string_equal(got, words[i].word);
+	}
+	/* As it fits, or not at all: a cut word would be another one. */
+	assert_string_equal(shell_quote("abcd", buf, 6), "abcd");
+	assert_null(shell_quote("abcde", buf, 6));
+	assert_string_equal(shell_quote("a b", buf, 6), "'a b'");
+	assert_null(shell_quote("a bc", buf, 6));
+	assert_null(shell_quote("", buf, 2));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_shell),
 		cmocka_unit_test(test_escapes),
 		cmocka_unit_test(test_length_bounds_the_name),
 		cmocka_unit_test(test_cuts_at_whole_characters),
