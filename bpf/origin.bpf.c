@@ -17,11 +17,9 @@ struct {
 
 static __always_inline bool is_target(__u32 cpu)
 {
-	__u64 i = cpu;
+	struct cpu_state *c = gate ? state_of_cpu(cpu) : NULL;
 
-	barrier_var(
-		i); /* the compiler would check one register and index with another, which the verifier cannot follow */
-	return i < TARGET_CPUS && slot_of_cpu[i] && gate;
+	return c && (!watching || c->active);
 }
 
 /* A target CPU asks, or something that runs on it. It pays no stack, which takes a microsecond and more: what its open interval runs is
@@ -94,7 +92,7 @@ int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq, stru
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
-	if (is_target(task->wake_cpu))
+	if (is_target(task->wake_cpu) || (watching && gate && is_watched(task)))
 		note(ctx, &origin_wakes, wake_key(task->pid), 0);
 	return 0;
 }
@@ -105,7 +103,7 @@ int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
 {
 	struct origin_key key = wake_key(task->pid);
 
-	if (is_target(task->wake_cpu) && !is_target(dest_cpu))
+	if (!watching && is_target(task->wake_cpu) && !is_target(dest_cpu))
 		bpf_map_delete_elem(&origin_wakes, &key);
 	return 0;
 }

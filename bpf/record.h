@@ -29,6 +29,18 @@ enum record_kind {
 	/* The kernel's osnoise tracer says that an interval ended: mark = its record_kind, id = IRQ, vector, softirq or tid, arg = net ns,
 	 * name = what osnoise calls it. */
 	RECORD_OSNOISE = 10,
+	/* A watched thread: mark = enum watch_kind, id = tid, arg = of WATCH_IN the CPU where it waited, of WATCH_OUT its tgid, name = comm. For
+	 * the watch stage (model/watch.h) only. */
+	RECORD_WATCH = 11,
+	RECORD_SYSCALL =
+		12, /* of a watched thread, on request: id = its number; ends where the thread is switched out */
+};
+
+enum watch_kind {
+	WATCH_IN_PREEMPTED = 1, /* it runs again: since start_ns it would have */
+	WATCH_IN_WOKEN = 2,     /* the same, and it slept before */
+	WATCH_IN = 3,           /* it runs; nothing is known of before */
+	WATCH_OUT = 4,          /* it has run since start_ns, and runs no more */
 };
 
 /* What a mark marks. With RECORD_ORIGIN its name, id, origin_cpu, origin and stack say who asked for it. */
@@ -70,10 +82,11 @@ enum vector_id {
 };
 
 /* flags */
-#define RECORD_PART    1 /* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
-#define RECORD_ONGOING 2 /* RECORD_THREAD: it left in the middle of something; a worker goes on with the same work */
-#define RECORD_ORIGIN  4 /* name, id, origin_cpu, origin and stack tell who asked */
-#define RECORD_KTHREAD 8 /* RECORD_THREAD: a kernel thread */
+#define RECORD_PART    1  /* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
+#define RECORD_ONGOING 2  /* RECORD_THREAD: it left in the middle of something; a worker goes on with the same work */
+#define RECORD_INNER   16 /* while threads are watched: it ran inside another interval */
+#define RECORD_ORIGIN  4  /* name, id, origin_cpu, origin and stack tell who asked */
+#define RECORD_KTHREAD 8  /* RECORD_THREAD: a kernel thread */
 
 struct record {
 	__u64 start_ns;
@@ -113,7 +126,7 @@ struct cpu_state {
 		__u64 cursors;
 	};
 	__s32 sampler; /* tid; set before the gate opens */
-	__u32 pad0;
+	__u32 active;  /* watched threads that run or wait here: else nothing is recorded */
 	struct record_open thread;
 	struct record_open softirq;
 	struct record_open irq[2];    /* a demultiplexing handler (GPIO banks) calls a second one inside the first */
@@ -122,9 +135,13 @@ struct cpu_state {
 	__u64 lost[LEVELS];           /* records dropped because the ring was full */
 	__u64 unpaired;               /* an end without its begin */
 	__u64 switches;               /* times that the sampler was switched out */
-	__u64 mark[LEVELS];           /* function that the open interval of this level runs, 0: not known */
-	__u64 nmi_start, nmi_seen;    /* of the handlers that the newest NMI asked; start 0: one knew it */
-	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 4 * 8 - 8 * LEVELS];
+	struct record_open syscall;   /* of the watched thread that runs */
+	struct record_open fault;     /* the same: id = error code */
+	__u32 seen;                   /* 1: `active` is right about who was running when the gate opened */
+	__u32 pad3;
+	__u64 mark[LEVELS];        /* function that the open interval of this level runs, 0: not known */
+	__u64 nmi_start, nmi_seen; /* of the handlers that the newest NMI asked; start 0: one knew it */
+	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 4 * 8 - 40 - 8 * LEVELS];
 	__u64 tail[LEVELS]; /* records read; written by the reader, on a page of its own */
 	__u8 pad2[4096 - 8 * LEVELS];
 	struct record ring[LEVELS][RING_SLOTS];

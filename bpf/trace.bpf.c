@@ -2,6 +2,7 @@
 #include "trace.bpf.h"
 
 const volatile __u16 slot_of_cpu[TARGET_CPUS] = {};
+const volatile int watching = 0;
 volatile int gate = 0;
 struct cpu_states cpu_states SEC(".maps");
 

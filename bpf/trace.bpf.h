@@ -17,6 +17,7 @@
 #define TARGET_CPUS 8192 /* CPUS_MAX */
 
 extern const volatile __u16 slot_of_cpu[TARGET_CPUS]; /* 1 + index into cpu_states; 0: not a target */
+extern const volatile int watching;                   /* 1: only while a watched thread runs or waits on the CPU */
 extern volatile int gate;                             /* 1 while records are wanted */
 
 struct cpu_states {
@@ -28,8 +29,40 @@ struct cpu_states {
 };
 extern struct cpu_states cpu_states SEC(".maps");
 
+#define WATCH_IDS 16
+
+extern const volatile __s32 watch_tgid[WATCH_IDS], watch_tid[WATCH_IDS]; /* watched processes and threads; 0: none */
+extern const volatile int watch_users;                                   /* all threads of user space */
+
+#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+
+static __always_inline bool is_watched(struct task_struct *task)
+{
+	__s32 tgid = task->tgid, tid = task->pid;
+
+	if (watch_users)
+		return tid && !(task->flags & PF_KTHREAD);
+	for (int i = 0; i < WATCH_IDS; i++)
+		if ((watch_tgid[i] && watch_tgid[i] == tgid) || (watch_tid[i] && watch_tid[i] == tid))
+			return true;
+	return false;
+}
+
+static __always_inline struct cpu_state *state_of_cpu(__u32 cpu)
+{
+	__u64 i = cpu;
+	__u32 slot;
+
+	/* The compiler would check one register and index with another, which the verifier cannot follow. */
+	barrier_var(i);
+	if (i >= TARGET_CPUS || !slot_of_cpu[i])
+		return NULL;
+	slot = slot_of_cpu[i] - 1;
+	return bpf_map_lookup_elem(&cpu_states, &slot);
+}
+
 /* This CPU's state when it is a target and the gate is open, else NULL. */
-static __always_inline struct cpu_state *target(void)
+static __always_inline struct cpu_state *target_cpu(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	__u32 slot;
@@ -68,6 +101,56 @@ static __always_inline void publish(struct cpu_state *c, int level)
 	*(volatile __u64 *)&c->head[level] = c->head[level] + 1;
 }
 
+/* A watched thread came or went. start 0: the same as end. */
+static __always_inline void watch_say(struct cpu_state *c, int what, struct task_struct *task, __u64 arg, __u64 start,
+				      __u64 end)
+{
+	struct record *r = reserve(c, LEVEL_THREAD);
+
+	if (!r)
+		return;
+	r->kind = RECORD_WATCH;
+	r->mark = what;
+	r->id = task->pid;
+	r->arg = arg;
+	r->prio = task->prio;
+	bpf_probe_read_kernel(r->name, sizeof(r->name), task->comm);
+	r->start_ns = start ? start : end;
+	r->end_ns = end;
+	publish(c, LEVEL_THREAD);
+}
+
+/* The first event since the gate opened: whoever runs here has done so without a switch. */
+static __always_inline bool watch_find(struct cpu_state *c)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	c->seen = 1;
+	if (!is_watched(task))
+		return false;
+	__sync_fetch_and_add(&c->active, 1);
+	watch_say(c, WATCH_IN, task, bpf_get_smp_processor_id(), 0, bpf_ktime_get_ns());
+	return true;
+}
+
+/* The same, and there is somebody here whose time it is about: the sampler, or a watched thread. */
+static __always_inline struct cpu_state *target(void)
+{
+	struct cpu_state *c = target_cpu();
+
+	if (!watching || !c || c->active)
+		return c;
+	return !c->seen && watch_find(c) ? c : NULL;
+}
+
+/* It runs inside an interval of a lower level, or of its own. */
+static __always_inline bool is_inner(const struct cpu_state *c, int level)
+{
+	if (level == LEVEL_NMI)
+		return c->irq[0].start_ns || c->softirq.start_ns;
+	return level == LEVEL_IRQ && (c->irq[1].start_ns || c->softirq.start_ns);
+}
+
 static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32 id, __u64 arg, __u64 start, __u64 end)
 {
 	struct record *r = reserve(c, level);
@@ -79,6 +162,8 @@ static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32
 	r->arg = arg;
 	r->start_ns = start;
 	r->end_ns = end;
+	if (watching && is_inner(c, level))
+		r->flags |= RECORD_INNER;
 	publish(c, level);
 }
 

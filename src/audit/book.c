@@ -132,6 +132,8 @@ const struct cause *cause_of(const struct source *s)
 		return match_number("softirq", s->id);
 	case SOURCE_FAULT:
 		return cause_match("fault", s->name);
+	case SOURCE_SYSCALL:
+		return cause_by_id("F08");
 	case SOURCE_THREAD:
 		return cause_match(s->kernel_thread ? "comm" : "user", s->name); /* anybody may be called kswapd0 */
 	default:

@@ -7,6 +7,7 @@
  */
 #include "audit/verdict.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,13 +113,19 @@ static void add_source(struct sentence *out, const struct source *s)
 		add(out, " > %s", s->function);
 }
 
+/* Of a watched thread it is no CPU's. */
+static unsigned cpu_number(const struct view *v, const struct cpu_summary *c)
+{
+	return v->run.watch ? UINT_MAX : c->cpu;
+}
+
 static void say_tick(struct sentence *out, const struct view *v, const struct cpu_summary *c, const struct source *s)
 {
-	const struct finding *f = reason(v, c->cpu, s);
+	const struct finding *f = reason(v, cpu_number(v, c), s);
 	const struct tick_row *most = NULL;
 
 	add(out, "the tick: ");
-	if (!cpus_has(&v->host.nohz_full, c->cpu)) {
+	if (!cpus_has(&v->host.nohz_full, cpu_number(v, c))) {
 		add(out, "it is not nohz_full");
 		if (f && f->fix && f->fix_kind == FIX_WORDS)
 			add(out, ", and this kernel cannot be");
@@ -140,7 +147,7 @@ static void say_throttled(struct sentence *out, const struct view *v, const stru
 			  const struct source *s)
 {
 	static const char *const ids[] = {"fair_server", "rt_throttle"};
-	const struct finding *f = reason(v, c->cpu, s);
+	const struct finding *f = reason(v, cpu_number(v, c), s);
 
 	add(out, "real-time throttling, which takes the sampler off for threads without a real-time priority");
 	for (uint32_t k = 0; k < 2 && !f; k++)
@@ -169,7 +176,7 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i, 
 
 static void say_source(struct sentence *out, const struct view *v, const struct cpu_summary *c, const struct source *s)
 {
-	const struct finding *f = reason(v, c->cpu, s);
+	const struct finding *f = reason(v, cpu_number(v, c), s);
 
 	add_source(out, s);
 	if (f && !f->about && f->level == FINDING_FAIL)
@@ -240,13 +247,14 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 	uint64_t away = c->hiccups.sum + v->cpu[i].hiccups_lost_ns, observed = v->cpu[i].observed_ns;
 	bool little = away <= observed * QUIET_SHARE;
 	uint32_t failed = findings_count(&v->findings, FINDING_FAIL);
-	char share[32], time[32];
+	char share[32], time[32], lane[LANE_NAME];
 	struct most m;
 
+	view_lane(v, i, lane);
 	format_percent(100.0 * away / observed, share, sizeof(share));
 	format_ns(c->hiccups.max, time, sizeof(time));
 	if (little && c->hiccups.max <= QUIET_NS) {
-		add(out, "cpu %u is quiet: it lost %s %% of its time", c->cpu, share);
+		add(out, "%s is quiet: it lost %s %% of its time", lane, share);
 		if (c->hiccups.count)
 			add(out, ", at most %s at once", time);
 		if (failed)
@@ -256,15 +264,14 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 	}
 	m = little ? find_longest(c) : find_most(c);
 	if (!v->run.traced || !m.source) {
-		add(out, "cpu %u loses %s %% of its time, up to %s at once, and nobody can be named%s", c->cpu, share,
-		    time, v->run.traced ? "" : ": it was not traced");
+		add(out, "%s loses %s %% of its time, up to %s at once, and nobody can be named%s", lane, share, time,
+		    v->run.traced ? "" : ": it was not traced");
 	} else if (little) {
-		add(out, "cpu %u loses little, %s %%, but up to %s at once to ", c->cpu, share,
+		add(out, "%s loses little, %s %%, but up to %s at once to ", lane, share,
 		    format_ns(m.ns, time, sizeof(time)));
 		say_what(out, v, i, &m);
 	} else {
-		add(out, "cpu %u loses %s %% to ", c->cpu,
-		    format_percent(100.0 * m.ns / observed, share, sizeof(share)));
+		add(out, "%s loses %s %% to ", lane, format_percent(100.0 * m.ns / observed, share, sizeof(share)));
 		say_what(out, v, i, &m);
 	}
 }

@@ -22,7 +22,8 @@ struct probes {
 	struct culprit_bpf *skel;
 	struct cpu_state *states;
 	uint32_t nstates;
-	bool osnoise; /* its events are wanted */
+	bool osnoise;                  /* its events are wanted */
+	const struct watched *watched; /* NULL: a sampler; while loading */
 	struct bpf_link *link[PROBES_MAX];
 	uint32_t nlinks;
 	char *missing[PROBES_MAX + 1];
@@ -161,13 +162,30 @@ static void miss(struct probes *p, const char *name)
 		p->missing[p->nmissing++] = strdup(name);
 }
 
+/* The sampler's programs and those that watch threads take each other's place. */
+static bool is_wanted(const struct probes *p, const struct bpf_program *prog)
+{
+	const char *name = bpf_program__name(prog);
+	bool watch = !strncmp(name, "watch_", strlen("watch_"));
+
+	if (strstr(hook_of(prog), "_noise"))
+		return p->osnoise;
+	if (!p->watched)
+		return !watch;
+	if (!strncmp(name, "watch_fault", strlen("watch_fault")))
+		return p->watched->faults;
+	if (!strncmp(name, "watch_sys_", strlen("watch_sys_")))
+		return p->watched->syscalls;
+	return watch || (strcmp(name, "sched_switch") && strcmp(name, "page_fault_user"));
+}
+
 static void choose_programs(struct probes *p, const struct kernel *k)
 {
 	struct bpf_program *prog;
 
 	bpf_object__for_each_program(prog, p->skel->obj)
 	{
-		if (strstr(hook_of(prog), "_noise") && !p->osnoise)
+		if (!is_wanted(p, prog))
 			continue;
 		bool there = hook_exists(prog, k);
 
@@ -188,6 +206,12 @@ static int load_for(struct probes *p, const struct cpus *targets, const struct k
 	for (int cpu = cpus_next(targets, 0); cpu >= 0; cpu = cpus_next(targets, cpu + 1))
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
 	p->nstates = slot;
+	if (p->watched) {
+		p->skel->rodata->watching = 1;
+		p->skel->rodata->watch_users = p->watched->users;
+		memcpy((void *)p->skel->rodata->watch_tgid, p->watched->tgid, sizeof(p->watched->tgid));
+		memcpy((void *)p->skel->rodata->watch_tid, p->watched->tid, sizeof(p->watched->tid));
+	}
 	bpf_map__set_max_entries(p->skel->maps.cpu_states, slot);
 	choose_programs(p, k);
 	p->why[0] = 0;
@@ -214,7 +238,7 @@ static int load(struct probes *p, const struct cpus *targets)
 	return 0;
 }
 
-struct probes *probes_open(const struct cpus *targets, bool osnoise)
+struct probes *probes_open(const struct cpus *targets, bool osnoise, const struct watched *watched)
 {
 	struct probes *p = calloc(1, sizeof(*p));
 	void *map;
@@ -224,6 +248,7 @@ struct probes *probes_open(const struct cpus *targets, bool osnoise)
 		return NULL;
 	}
 	p->osnoise = osnoise;
+	p->watched = watched;
 	complaining = p;
 	libbpf_set_print(keep_first_warning);
 	if (load(p, targets)) {

@@ -9,10 +9,17 @@
 
 struct probes;
 
+/* Threads to watch, instead of a sampler. Zeros: none. */
+struct watched {
+	int32_t tgid[16], tid[16]; /* as many as watch.bpf.c keeps */
+	bool users;                /* all threads of user space */
+	bool faults, syscalls;     /* theirs, too */
+};
+
 /* Loads the programs that this kernel has tracepoints for; each target gets a cpu_state, in ascending order of CPU. Nothing is attached yet.
- * osnoise: also the events of the kernel's osnoise tracer.
+ * osnoise: also the events of the kernel's osnoise tracer. watched: NULL, or threads that records are wanted of, on whatever target they are.
  * Says why and returns NULL on error. */
-struct probes *probes_open(const struct cpus *targets, bool osnoise);
+struct probes *probes_open(const struct cpus *targets, bool osnoise, const struct watched *watched);
 void probes_close(struct probes *p); /* detaches all */
 
 /* Patches kernel text, which interrupts every CPU: before the window, never in it. 0, or -1 with the reason said. */

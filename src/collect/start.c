@@ -11,30 +11,10 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/target.h"
+#include "collect/where.h"
 #include "collect/tick.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: what the kernel still has to tidy up */
-
-static int pin_self(const struct cpus *set)
-{
-	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-	char list[256];
-	int err = 0;
-
-	if (!mask)
-		return complain("out of memory");
-	CPU_ZERO_S(size, mask);
-	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
-		CPU_SET_S(cpu, size, mask);
-	if (sched_setaffinity(0, size, mask))
-		err = complain("cannot move to the housekeeping CPUs %s (%s): choose others with -H",
-			       cpus_format(set, list, sizeof(list)), strerror(errno));
-	CPU_FREE(mask);
-	/* A late reader loses records; this is our own process, and it mostly sleeps. */
-	setpriority(PRIO_PROCESS, 0, -15);
-	return err;
-}
 
 static int start_sampler(struct collect *c, uint32_t i, const struct collect_options *o)
 {
@@ -250,10 +230,10 @@ static int prepare_workload(struct collect *c, const struct collect_options *o)
 /* The samplers are forked before anything is attached: they inherit the shared memory and no file descriptor that holds a program. */
 static int start_all(struct collect *c, const struct collect_options *o)
 {
-	if (name_targets(c, o) || pin_self(&o->housekeeping) || prepare_workload(c, o))
+	if (name_targets(c, o) || stay_on(&o->housekeeping) || prepare_workload(c, o))
 		return -1;
 	if (o->trace) {
-		c->probes = probes_open(&o->targets, o->osnoise);
+		c->probes = probes_open(&o->targets, o->osnoise, NULL);
 		if (!c->probes)
 			return -1;
 	}

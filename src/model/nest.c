@@ -1,6 +1,7 @@
 #include "model/nest.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,14 @@ static uint32_t thread_source(struct nest *n, const struct record *r, const char
 	return row;
 }
 
+static uint32_t syscall_source(struct nest *n, uint32_t number)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "system call %u", number);
+	return sources_find(n->sources, SOURCE_SYSCALL, number, name, NULL);
+}
+
 static uint32_t source_of(struct nest *n, const struct record *r, const char *function)
 {
 	switch (r->kind) {
@@ -145,6 +154,8 @@ static uint32_t source_of(struct nest *n, const struct record *r, const char *fu
 		return sources_find(n->sources, SOURCE_NMI, 0, "NMI", function);
 	case RECORD_FAULT:
 		return sources_find(n->sources, SOURCE_FAULT, 0, "page fault", function);
+	case RECORD_SYSCALL:
+		return syscall_source(n, r->id);
 	default:
 		return thread_source(n, r, function);
 	}
@@ -417,6 +428,10 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 		start = end;
 	switch (r->kind) {
 	case RECORD_FAULT:
+		if (end > start) { /* its end is known: of a watched thread */
+			enclose(n, r, start, end);
+			break;
+		}
 		end_fault(n, start);
 		n->in_fault = true;
 		n->fault = *r;

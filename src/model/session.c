@@ -12,7 +12,7 @@ struct lane {
 struct session {
 	struct view *view;
 	struct lane *lane;
-	uint32_t nlanes;
+	uint32_t nlanes; /* the view may be cut before this goes */
 	struct outside *outside;
 	const struct names *asked;
 	const struct tap *tap;

@@ -11,7 +11,8 @@
 #define ROWS_MAX   (SOURCES_MAX + SOURCE_KINDS)
 #define SPARE      ROWS_MAX /* where the row waits that is taken when memory is out, so that there is a first row */
 
-static const char *const kind_names[SOURCE_KINDS] = {"irq", "vector", "softirq", "nmi", "thread", "fault", "outside"};
+static const char *const kind_names[SOURCE_KINDS] = {"irq",    "vector", "softirq", "nmi",
+						     "thread", "fault",  "syscall", "outside"};
 
 const char *source_kind_name(enum source_kind kind)
 {

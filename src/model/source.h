@@ -24,6 +24,7 @@ enum source_kind {
 	SOURCE_NMI,
 	SOURCE_THREAD,
 	SOURCE_FAULT,
+	SOURCE_SYSCALL, /* of a watched thread */
 	SOURCE_OUTSIDE, /* no kernel activity explains it: firmware, hypervisor, hardware */
 	SOURCE_KINDS,
 };

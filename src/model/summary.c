@@ -39,6 +39,16 @@ static void free_worst(struct worst *w)
 	free(w->spans);
 }
 
+void summary_cut(struct summary *s, uint32_t n)
+{
+	while (s->ncpus > n) {
+		struct cpu_summary *c = &s->cpu[--s->ncpus];
+
+		sources_free(&c->sources);
+		hist_free(&c->hiccups);
+	}
+}
+
 void summary_free(struct summary *s)
 {
 	for (uint32_t i = 0; i < s->ncpus; i++) {

@@ -47,6 +47,7 @@ struct summary {
 /* cpus[ncpus]: CPU numbers in ascending order. 0 or -ENOMEM. */
 int summary_init(struct summary *s, const unsigned *cpus, uint32_t ncpus);
 void summary_free(struct summary *s);
+void summary_cut(struct summary *s, uint32_t n); /* CPUs from n on go; no worst hiccup may be theirs */
 
 /* Adds one hiccup of the CPU with this index. Its time outside the kernel gets its source by summary_outside, once that is decided. */
 void summary_add(struct summary *s, uint32_t index, const struct account *a);

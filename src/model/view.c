@@ -1,5 +1,6 @@
 #include "model/view.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 void cpu_run_free(struct cpu_run *c)
@@ -11,6 +12,26 @@ void cpu_run_free(struct cpu_run *c)
 	c->series = NULL;
 	c->closure = NULL;
 	c->nseries = c->nclosure = 0;
+}
+
+char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME])
+{
+	const struct cpu_run *r = &v->cpu[index];
+
+	if (!v->run.watch)
+		snprintf(buf, LANE_NAME, "cpu %u", v->summary.cpu[index].cpu);
+	else if (r->tid)
+		snprintf(buf, LANE_NAME, "%s [%u]", r->comm, r->tid);
+	else
+		snprintf(buf, LANE_NAME, "%s", r->comm);
+	return buf;
+}
+
+void view_cut(struct view *v, uint32_t n)
+{
+	for (uint32_t i = n; i < v->summary.ncpus; i++)
+		cpu_run_free(&v->cpu[i]);
+	summary_cut(&v->summary, n);
 }
 
 void view_free(struct view *v)

@@ -34,6 +34,8 @@ struct closure_row {
 
 /* Facts of one target CPU's window that are not in its summary. */
 struct cpu_run {
+	uint32_t tid;  /* of a watched thread: the lane is its, not a CPU's (0: several) */
+	char comm[17]; /* its name; "": the lane is a CPU's */
 	uint64_t observed_ns;
 	uint64_t threshold_ns;
 	uint64_t loop_count; /* loops shorter than the threshold... */
@@ -71,6 +73,7 @@ struct run {
 	bool real_time;       /* the samplers have a real-time priority */
 	bool symbols_hidden;  /* the kernel hides its addresses: functions have no names */
 	bool traced;          /* false: --no-trace */
+	bool watch;           /* threads were watched: a lane is a thread */
 	bool windows;         /* a workload was measured: hiccups are windows of its */
 	char rest[48];        /* then: what time in a window is that nothing explains */
 	bool part;            /* of a recording's time only: what was counted over the whole does not compare */
@@ -91,7 +94,13 @@ struct view {
 };
 
 void cpu_run_free(struct cpu_run *c); /* what it holds */
-void view_free(struct view *v);       /* what it holds, not itself */
+/* "cpu 3", or of a watched thread "poke-timer [812]", its bytes as they are. Returns buf. */
+#define LANE_NAME 40
+char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
+
+/* Lanes from n on were not used, and go. */
+void view_cut(struct view *v, uint32_t n);
+void view_free(struct view *v); /* what it holds, not itself */
 
 /* The verdict on the CPU that lost the largest share of its time; NULL: there is none. */
 const char *view_verdict(const struct view *v);

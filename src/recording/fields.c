@@ -7,7 +7,7 @@
 
 #define LIST_MAX 4096 /* closure rows, tracepoints */
 
-enum field_type { NUMBER, TIME, FLAG, REAL, BUFFER, SET, TEXT };
+enum field_type { NUMBER, NUMBER32, TIME, FLAG, REAL, BUFFER, SET, TEXT };
 
 struct field {
 	enum field_type type;
@@ -32,7 +32,7 @@ static const struct field run_fields[] = {
 	F(TIME, run, started_ns), F(TIME, run, duration_ns),    F(FLAG, run, threshold_auto),
 	F(FLAG, run, real_time),  F(FLAG, run, symbols_hidden), F(FLAG, run, traced),
 	F(SET, run, cpus),        F(SET, run, housekeeping),    F(FLAG, run, windows),
-	F(BUFFER, run, rest),
+	F(BUFFER, run, rest),     F(FLAG, run, watch),
 };
 
 static const struct field cpu_fields[] = {
@@ -60,6 +60,8 @@ static const struct field cpu_fields[] = {
 	F(NUMBER, cpu_run, smi_count),
 	F(FLAG, cpu_run, closure_known),
 	F(TEXT, cpu_run, ended),
+	F(NUMBER32, cpu_run, tid),
+	F(BUFFER, cpu_run, comm),
 };
 
 static const struct field closure_fields[] = {
@@ -160,6 +162,9 @@ static void put_field(struct bytes *b, const struct field *f, const char *at)
 	case TIME:
 		put_number(b, *(const uint64_t *)at);
 		break;
+	case NUMBER32:
+		put_number(b, *(const uint32_t *)at);
+		break;
 	case FLAG:
 		put_u8(b, *(const bool *)at);
 		break;
@@ -208,6 +213,8 @@ static void get_field(struct reading *r, const struct field *f, char *at, struct
 		break;
 	case TIME:
 		*(uint64_t *)at = get_time(r);
+	case NUMBER32:
+		*(uint32_t *)at = get_number(r);
 		break;
 	case FLAG:
 		*(bool *)at = get_u8(r);

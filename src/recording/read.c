@@ -6,6 +6,7 @@
 
 #include "base/say.h"
 #include "base/units.h"
+#include "model/watch.h"
 #include "recording/chunks.h"
 #include "recording/codec.h"
 #include "recording/fields.h"
@@ -409,6 +410,8 @@ void recording_finish(struct recording *r)
 	if (!r->tail)
 		guess_tail(r);
 	describe_damage(r);
+	if (r->view->run.watch)
+		watch_cut(r->view);
 	if (part)
 		clip(r);
 	if (part || r->view->run.incomplete[0])

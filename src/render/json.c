@@ -215,8 +215,14 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 
 	json_object(j, NULL);
 	json_u64(j, "cpu", s->cpu);
-	json_bool(j, "isolated", cpus_has(&v->host.isolated, s->cpu));
-	json_bool(j, "nohz_full", cpus_has(&v->host.nohz_full, s->cpu));
+	if (v->run.watch) {
+		json_object_flat(j, "thread");
+		json_u64(j, "pid", r->tid);
+		json_string(j, "comm", r->comm);
+		json_end(j);
+	}
+	json_bool(j, "isolated", !v->run.watch && cpus_has(&v->host.isolated, s->cpu));
+	json_bool(j, "nohz_full", !v->run.watch && cpus_has(&v->host.nohz_full, s->cpu));
 	json_u64(j, "observed_ns", r->observed_ns);
 	json_string(j, "verdict", r->verdict[0] ? r->verdict : NULL);
 	json_string(j, "ended_early", r->ended);

@@ -216,10 +216,14 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
 	const struct hist *h = &s->hiccups;
-	char a[32], b[32], c[32], d[32];
+	char a[32], b[32], c[32], d[32], lane[LANE_NAME], code[8 * LANE_NAME];
 
-	fprintf(out, "\n## cpu %u, %s%s\n\n", s->cpu, cpus_has(&v->host.isolated, s->cpu) ? "isolated" : "not isolated",
-		cpus_has(&v->host.nohz_full, s->cpu) ? ", nohz_full" : "");
+	if (v->run.watch)
+		fprintf(out, "\n## %s\n\n", markdown_code(view_lane(v, i, lane), code, sizeof(code)));
+	else
+		fprintf(out, "\n## cpu %u, %s%s\n\n", s->cpu,
+			cpus_has(&v->host.isolated, s->cpu) ? "isolated" : "not isolated",
+			cpus_has(&v->host.nohz_full, s->cpu) ? ", nohz_full" : "");
 	fprintf(out, "%s hiccup%s took %s %% of %s", format_count(h->count, a, sizeof(a)), h->count == 1 ? "" : "s",
 		percent(h->sum, v->cpu[i].observed_ns, b, sizeof(b)), format_ns(v->cpu[i].observed_ns, c, sizeof(c)));
 	if (!h->count) {

@@ -83,7 +83,7 @@ static void write_numbers(const struct page *p, const struct cpu_summary *s, con
 		flow_end(&f);
 	}
 	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
-	if (series_thresholds(r->series, r->nseries) <= 1)
+	if (series_thresholds(r->series, r->nseries) <= 1 && r->threshold_ns)
 		flow_add(&f, "threshold %s%s", format_ns(r->threshold_ns, a, sizeof(a)),
 			 p->view->run.threshold_auto ? " (auto)" : "");
 	if (r->loop_count)
@@ -101,19 +101,22 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	const struct cpu_summary *s = &p->view->summary.cpu[i];
 	const struct cpu_run *r = &p->view->cpu[i];
 	const struct hist *hiccups = &s->hiccups;
-	char start[64], a[32], b[32], text[SAFE_MAX];
+	char start[4 * LANE_NAME], lane[LANE_NAME], a[32], b[32], text[SAFE_MAX];
 	struct flow f;
 
 	fprintf(p->out, "\n%s", text_style(p, BOLD));
-	snprintf(start, sizeof(start), "cpu %u", s->cpu);
+	escape_text(view_lane(p->view, i, lane), SIZE_MAX, start, sizeof(start));
 	flow_start(&f, p->out, p->width, start, " · ", "  ");
 	fputs(text_plain(p), p->out);
-	snprintf(start, sizeof(start), " (%s%s)  ",
-		 cpus_has(&p->view->host.isolated, s->cpu) ? "isolated" : "not isolated",
-		 cpus_has(&p->view->host.nohz_full, s->cpu) ? ", nohz_full" : "");
+	if (p->view->run.watch)
+		strcpy(start, "  ");
+	else
+		snprintf(start, sizeof(start), " (%s%s)  ",
+			 cpus_has(&p->view->host.isolated, s->cpu) ? "isolated" : "not isolated",
+			 cpus_has(&p->view->host.nohz_full, s->cpu) ? ", nohz_full" : "");
 	fputs(start, p->out);
 	f.column += strlen(start);
-	if (p->view->run.windows) {
+	if (p->view->run.windows && !p->view->run.watch) {
 		flow_add(&f, "%s %s", safe(p->view->run.sampler, text), format_ns(r->observed_ns, a, sizeof(a)));
 		flow_add(&f, "%s longer than %s", format_count(hiccups->count, a, sizeof(a)),
 			 series_thresholds(r->series, r->nseries) > 1 ? "their threshold"
@@ -122,7 +125,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)), hiccups->count == 1 ? "" : "s");
 		flow_add(&f, "%s %% of its time lost", percent_of(hiccups->sum, r->observed_ns, a, sizeof(a)));
 	}
-	if (hiccups->count && !p->view->run.windows) {
+	if (hiccups->count && (!p->view->run.windows || p->view->run.watch)) {
 		flow_add(&f, "worst %s", format_ns(hiccups->max, a, sizeof(a)));
 		flow_add(&f, "p99 %s", format_ns(hist_percentile(hiccups, 99), a, sizeof(a)));
 		flow_add(&f, "median %s", format_ns(hist_percentile(hiccups, 50), a, sizeof(a)));
@@ -149,7 +152,7 @@ static void write_evidence(const struct page *p, const struct cpu_run *r, uint64
 	char a[32];
 	struct flow f;
 
-	if (!p->view->run.traced || !outside_ns)
+	if (!p->view->run.traced || !outside_ns || p->view->run.watch)
 		return;
 	flow_start(&f, p->out, p->width, "  outside the kernel: ", "; ", "    ");
 	if (p->view->host.hypervisor[0])
@@ -169,7 +172,7 @@ static void write_closure(const struct page *p, const struct cpu_run *r)
 {
 	uint32_t differ = 0;
 
-	if (!p->view->run.traced)
+	if (!p->view->run.traced || p->view->run.watch)
 		return;
 	if (!r->closure_known && (p->view->run.incomplete[0] || p->view->run.part)) {
 		fprintf(p->out, "  closure: not checked, this is a part of what the kernel's counters cover\n");
@@ -228,11 +231,13 @@ static void add_asker(struct flow *f, const struct origin *o)
 static void write_worst(const struct page *p, const struct worst *w)
 {
 	const struct cpu_summary *s = &p->view->summary.cpu[w->cpu];
-	char name[2 * NAME_MAX_ESCAPED + 128], time[32], start[96];
+	char name[2 * NAME_MAX_ESCAPED + 128], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME],
+		start[96 + 4 * LANE_NAME];
 	struct flow f;
 
-	snprintf(start, sizeof(start), "  +%.6f s  cpu %u  %8s = ", (w->start_ns - p->view->run.started_ns) / 1e9,
-		 s->cpu, format_ns(w->duration_ns, time, sizeof(time)));
+	snprintf(start, sizeof(start), "  +%.6f s  %s  %8s = ", (w->start_ns - p->view->run.started_ns) / 1e9,
+		 escape_text(view_lane(p->view, w->cpu, lane), SIZE_MAX, safe_lane, sizeof(safe_lane)),
+		 format_ns(w->duration_ns, time, sizeof(time)));
 	flow_start(&f, p->out, p->width, start, " + ", WORST_LEAD "+ ");
 	for (uint32_t i = 0; i < w->npieces; i++) {
 		const struct source *source = s->sources.row[w->pieces[i].source];

@@ -1,0 +1,252 @@
+/* culprit watch: the user's own program is the workload. */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "cmd/live.h"
+#include "collect/host.h"
+#include "collect/watch.h"
+#include "model/watch.h"
+
+#define IDS 16 /* of struct watched */
+
+struct options {
+	struct bench bench;
+	struct watched threads;
+};
+
+#define FIELD(name) offsetof(struct options, name)
+
+/* Adds one more process or thread. */
+static int set_id(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	int32_t *id = field;
+	long n;
+
+	(void)row;
+	if (parse_integer(text, 1, 4194304, &n, why, whylen))
+		return -EINVAL;
+	for (int i = 0; i < IDS; i++)
+		if (!id[i]) {
+			id[i] = n;
+			return 0;
+		}
+	snprintf(why, whylen, "'%s' is one too many: at most %d can be watched at once", text, IDS);
+	return -EINVAL;
+}
+
+static const struct opt watch_opts[] = {
+	{'p', "pid", "PID", "watch all threads of this process, also those to come; may be given again",
+	 FIELD(threads.tgid), set_id, NULL},
+	{'t', "tid", "TID", "watch this thread; may be given again", FIELD(threads.tid), set_id, NULL},
+	{'c', "cpus", "CPUS",
+	 "only what happens on these CPUs; without -p and -t all threads of programs there; default: where the threads "
+	 "may run",
+	 FIELD(bench.measure.cpus), opt_set_cpus, NULL},
+	{'d', "duration", "TIME", "how long: 10s, 5m, 500ms; a bare number is seconds; default 10s",
+	 FIELD(bench.measure.duration_ns), opt_set_duration, NULL},
+	{0, "threshold", "TIME", "leave out losses that are shorter; default none", FIELD(bench.measure.threshold_ns),
+	 opt_set_time, NULL},
+	{0, "faults", NULL, "page faults, too", FIELD(threads.faults), NULL, NULL},
+	{0, "syscalls", NULL, "system calls, too: their time on the CPU", FIELD(threads.syscalls), NULL, NULL},
+	{'H', "housekeeping", "CPUS", "where culprit runs; default: all CPUs but those of -c",
+	 FIELD(bench.measure.housekeeping), opt_set_cpus, NULL},
+	{'q', "quiet", NULL, "no progress line", FIELD(bench.measure.quiet), NULL, NULL},
+	OUTPUT_OPTS(struct options, bench.output),
+	{'r', "record", "FILE", "also record it to FILE, for culprit report and diff", FIELD(bench.record),
+	 opt_set_string, NULL},
+	{0, "force", NULL, "overwrite a recording that is there", FIELD(bench.force), NULL, NULL},
+	{0, "ready-file", "FILE", NULL, FIELD(bench.measure.ready_file), opt_set_string, NULL},
+	{0},
+};
+
+const struct opt_command watch_usage = {
+	.name = "watch",
+	.summary = "say who takes time from your own program's threads",
+	.about = "Nothing spins: your program is the workload. Reports for each of its threads the interrupts that "
+		 "came upon it, "
+		 "when it was preempted and by whom, and how long it waited to run after it was woken. A program that "
+		 "includes culprit.h can report its own late times, which are then explained instead. "
+		 "Ends with the program, with -d, or with Ctrl-C.",
+	.opts = watch_opts,
+};
+
+struct watch_state {
+	struct options *o;
+	struct view *view;
+};
+
+static void hear(void *ctx, uint32_t lane, const struct account *a)
+{
+	struct watch_state *s = ctx;
+
+	output_hiccup(&s->o->bench.output, s->view, lane, a);
+}
+
+static bool has_ids(const int32_t *id)
+{
+	return id[0];
+}
+
+/* Those that are not there, before anything is switched on. */
+static int check_ids(const struct watched *w)
+{
+	char path[64];
+
+	for (int i = 0; i < IDS && w->tgid[i]; i++)
+		if (kill(w->tgid[i], 0) && errno == ESRCH)
+			return complain("there is no process %d (-p): ps -e lists them", w->tgid[i]);
+	for (int i = 0; i < IDS && w->tid[i]; i++) {
+		snprintf(path, sizeof(path), "/proc/%d", w->tid[i]);
+		if (access(path, F_OK))
+			return complain("there is no thread %d (-t): ps -eL lists them", w->tid[i]);
+	}
+	return 0;
+}
+
+static void add_allowed(int pid, int tid, struct cpus *cpus)
+{
+	char path[64], line[4096], why[128];
+	struct cpus allowed;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "Cpus_allowed_list:", 18) && !cpus_parse(line + 18, &allowed, why, sizeof(why)))
+			cpus_or(cpus, &allowed);
+	if (f)
+		fclose(f);
+}
+
+/* Where the threads may run: only there anything is traced. */
+static void find_cpus(const struct watched *w, struct cpus *cpus)
+{
+	for (int i = 0; i < IDS && w->tid[i]; i++)
+		add_allowed(w->tid[i], w->tid[i], cpus);
+	for (int i = 0; i < IDS && w->tgid[i]; i++) {
+		char path[64];
+		struct dirent *e;
+		DIR *d;
+
+		snprintf(path, sizeof(path), "/proc/%d/task", w->tgid[i]);
+		d = opendir(path);
+		while (d && (e = readdir(d)))
+			if (e->d_name[0] != '.')
+				add_allowed(w->tgid[i], atoi(e->d_name), cpus);
+		if (d)
+			closedir(d);
+	}
+}
+
+static int check(struct options *o, const struct host *host)
+{
+	struct measure *m = &o->bench.measure;
+	struct cpus absent = m->cpus;
+	char list[256], caps[64];
+
+	o->threads.users = !has_ids(o->threads.tgid) && !has_ids(o->threads.tid);
+	if (o->threads.users && cpus_empty(&m->cpus))
+		return complain("watch what? give -p PID, -t TID, or -c CPUS");
+	cpus_sub(&absent, &host->online);
+	if (!cpus_empty(&absent))
+		return complain("CPU %s is not there or offline (-c)", cpus_format(&absent, list, sizeof(list)));
+	host_missing_caps(caps, sizeof(caps));
+	if (caps[0])
+		return complain("watching needs %s: run with sudo", caps);
+	if (!host_pid_namespace())
+		return complain("watching must run in the machine's own PID namespace: docker run --pid=host");
+	if (check_ids(&o->threads))
+		return -1;
+	if (cpus_empty(&m->cpus))
+		find_cpus(&o->threads, &m->cpus);
+	cpus_and(&m->cpus, &host->online);
+	if (cpus_empty(&m->housekeeping)) {
+		m->housekeeping = host->online;
+		cpus_sub(&m->housekeeping, &m->cpus);
+	}
+	return 0;
+}
+
+static int measure(struct options *o, struct view *v, struct live_watch *w, struct recorder *recorder)
+{
+	struct output *out = &o->bench.output;
+	const struct view *view = v;
+	int bad = 0;
+
+	if (recorder && recorder_head(recorder, v))
+		return EXIT_ERROR;
+	watch_begin(w);
+	if (recorder)
+		recorder_begun(recorder, v);
+	measure_announce(&o->bench.measure);
+	output_begin(out);
+	while (measure_wait(&o->bench.measure, v->run.started_ns) && watch_poll(w) && output_flush(out))
+		if (recorder)
+			recorder_poll(recorder);
+	watch_end(w);
+	if (recorder)
+		bad = recorder_end(recorder, v);
+	watch_cut(v);
+	output_explain(v);
+	return output_end(out, &view, 1) || bad ? EXIT_ERROR : EXIT_OK;
+}
+
+static int run(struct options *o, struct view *v)
+{
+	struct watch_state state = {o, v};
+	struct watch_options wo = {.threads = o->threads,
+				   .pid = o->threads.tgid[0],
+				   .cpus = o->bench.measure.cpus,
+				   .housekeeping = o->bench.measure.housekeeping,
+				   .threshold_ns = o->bench.measure.threshold_ns,
+				   .spans = true,
+				   .hear = output_lines(&o->bench.output) ? hear : NULL,
+				   .ctx = &state};
+	struct recorder *recorder = NULL;
+	struct live_watch *w;
+	int code = EXIT_ERROR;
+
+	measure_catch_signals();
+	if (o->bench.record) {
+		recorder = recorder_open(o->bench.record, o->bench.force, &o->bench.measure.cpus);
+		if (!recorder)
+			return EXIT_ERROR;
+		wo.tap = recorder_tap(recorder);
+	}
+	w = watch_open(&wo, v);
+	if (w)
+		code = measure(o, v, w, recorder);
+	watch_close(w);
+	recorder_close(recorder);
+	return code;
+}
+
+int cmd_watch(int argc, char **argv)
+{
+	struct options o = {0};
+	struct view *v = calloc(1, sizeof(*v));
+	int operands, code;
+
+	measure_init(&o.bench.measure);
+	code = opt_parse(&watch_usage, argc, argv, &o, &operands);
+	if (code || !v) {
+		free(v);
+		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	}
+	host_read(&v->host);
+	if (check(&o, &v->host) || output_open(&o.bench.output))
+		code = EXIT_ERROR;
+	else
+		code = output_close(&o.bench.output, run(&o, v));
+	view_free(v);
+	free(v);
+	return code;
+}

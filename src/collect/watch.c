@@ -1,0 +1,293 @@
+#include "collect/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "collect/live_names.h"
+#include "collect/tick.h"
+#include "collect/where.h"
+#include "culprit.h"
+#include "model/watch.h"
+
+#define SETTLE_NS (100 * NSEC_PER_MSEC)
+#define LATE_NS   NSEC_PER_MSEC /* a record may be published so long after its end: its CPU had something else to do */
+#define BATCH     65536         /* records that are put into order at once */
+
+/* A record and the CPU that it comes from. */
+struct arrival {
+	struct record record;
+	uint32_t index;
+};
+
+struct live_watch {
+	struct watch_options options;
+	struct view *view;
+	struct probes *probes;
+	struct live_names *names;
+	struct session *session;
+	struct watch *watch;
+	unsigned *cpu;
+	uint32_t ncpus;
+	struct arrival *batch;
+	uint64_t lost_before, begin_ns, misses_before;
+	struct culprit_reports *reports; /* of the program; NULL: it makes none */
+	uint64_t reported;               /* how many of them have been taken */
+	uint64_t reports_lost;
+	bool ended;
+};
+
+static uint64_t lost(const struct live_watch *w)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < w->ncpus; i++)
+		for (int level = 0; level < LEVELS; level++)
+			n += __atomic_load_n(&probes_state(w->probes, i)->lost[level], __ATOMIC_RELAXED);
+	return n;
+}
+
+/* ---- opening ---- */
+
+static int prepare_view(struct live_watch *w)
+{
+	unsigned lane[WATCH_LANES];
+	struct view *v = w->view;
+
+	for (unsigned i = 0; i < WATCH_LANES; i++)
+		lane[i] = i;
+	v->cpu = calloc(WATCH_LANES, sizeof(*v->cpu));
+	if (!v->cpu || summary_init(&v->summary, lane, WATCH_LANES))
+		return complain("out of memory");
+	for (unsigned i = 0; i < WATCH_LANES; i++)
+		v->cpu[i].threshold_ns = w->options.threshold_ns;
+	snprintf(v->run.sampler, sizeof(v->run.sampler), "watch");
+	snprintf(v->run.priority, sizeof(v->run.priority), "its own");
+	snprintf(v->run.rest, sizeof(v->run.rest), "unexplained");
+	v->run.watch = v->run.windows = v->run.traced = true;
+	v->run.cpus = w->options.cpus;
+	v->run.housekeeping = w->options.housekeeping;
+	return 0;
+}
+
+static int open_all(struct live_watch *w)
+{
+	const struct cpus *cpus = &w->options.cpus;
+
+	w->cpu = calloc(cpus_count(cpus), sizeof(*w->cpu));
+	w->batch = calloc(BATCH, sizeof(*w->batch));
+	if (!w->cpu || !w->batch)
+		return complain("out of memory");
+	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1))
+		w->cpu[w->ncpus++] = cpu;
+	if (prepare_view(w) || (!cpus_empty(&w->options.housekeeping) && stay_on(&w->options.housekeeping)))
+		return -1;
+	w->probes = probes_open(cpus, false, &w->options.threads);
+	if (!w->probes || probes_attach(w->probes))
+		return -1;
+	w->view->run.not_observed = probes_not_observed(w->probes, &w->view->run.nnot_observed);
+	w->names = live_names_new(w->probes);
+	if (!w->names)
+		return complain("out of memory");
+	w->view->run.symbols_hidden = live_names_hidden(w->names);
+	w->session = session_new(&(struct session_options){
+		.view = w->view, .names = live_names(w->names), .tap = w->options.tap, .spans = w->options.spans});
+	w->watch = w->session ? watch_new(w->view, w->session, w->cpu, w->ncpus) : NULL;
+	return w->watch ? 0 : complain("out of memory");
+}
+
+struct live_watch *watch_open(const struct watch_options *options, struct view *view)
+{
+	struct live_watch *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		complain("out of memory");
+		return NULL;
+	}
+	w->options = *options;
+	w->view = view;
+	if (!open_all(w)) {
+		watch_hear(w->watch, options->hear, options->ctx);
+		return w;
+	}
+	watch_close(w);
+	return NULL;
+}
+
+void watch_close(struct live_watch *w)
+{
+	if (!w)
+		return;
+	w->view->run.not_observed = NULL;
+	w->view->run.nnot_observed = 0;
+	probes_close(w->probes);
+	watch_free(w->watch);
+	session_free(w->session);
+	live_names_free(w->names);
+	if (w->reports)
+		munmap(w->reports, sizeof(*w->reports));
+	free(w->batch);
+	free(w->cpu);
+	free(w);
+}
+
+/* ---- the program's own reports ---- */
+
+static void open_reports(struct live_watch *w)
+{
+	char path[64];
+	struct stat st;
+	void *map;
+	int fd;
+
+	if (w->reports || !w->options.pid)
+		return;
+	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)w->options.pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	map = !fstat(fd, &st) && S_ISREG(st.st_mode) && (size_t)st.st_size >= sizeof(*w->reports)
+		      ? mmap(NULL, sizeof(*w->reports), PROT_READ, MAP_SHARED, fd, 0)
+		      : MAP_FAILED;
+	close(fd);
+	if (map == MAP_FAILED)
+		return;
+	w->reports = map;
+	w->reported = __atomic_load_n(&w->reports->head, __ATOMIC_ACQUIRE); /* earlier ones are not of this window */
+	if (w->reports->magic == CULPRIT_REPORTS_MAGIC)
+		return;
+	munmap(map, sizeof(*w->reports));
+	w->reports = NULL;
+}
+
+/* Those that ended before `ns`. */
+static void take_reports(struct live_watch *w, uint64_t ns)
+{
+	uint64_t head = w->reports ? __atomic_load_n(&w->reports->head, __ATOMIC_ACQUIRE) : 0;
+
+	if (head > w->reported + CULPRIT_REPORTS) {
+		w->reports_lost += head - CULPRIT_REPORTS - w->reported;
+		w->reported = head - CULPRIT_REPORTS;
+	}
+	for (; w->reported < head; w->reported++) {
+		const struct culprit_report *at = &w->reports->report[w->reported % CULPRIT_REPORTS];
+		struct culprit_report r = *(const volatile struct culprit_report *)at;
+
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (r.place == w->reported + 1 && r.end_ns > ns)
+			return; /* its records may not all be there */
+		if (r.place != w->reported + 1 || __atomic_load_n(&at->place, __ATOMIC_RELAXED) != r.place) {
+			if (r.place < w->reported + 1)
+				return; /* it is being written */
+			w->reports_lost++;
+		} else if (r.start_ns >= w->begin_ns) {
+			watch_window(w->watch, r.tid, r.start_ns, r.end_ns);
+		}
+	}
+}
+
+/* ---- reading ---- */
+
+static int by_end(const void *a, const void *b)
+{
+	const struct arrival *x = a, *y = b;
+
+	if (x->record.end_ns != y->record.end_ns)
+		return x->record.end_ns < y->record.end_ns ? -1 : 1;
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	if (x->record.level != y->record.level)
+		return x->record.level > y->record.level ? -1 : 1;
+	return (int16_t)(x->record.seq - y->record.seq);
+}
+
+/* What ended before `ns`, of all CPUs in order. False: there is more than a batch. */
+static bool read_until(struct live_watch *w, uint64_t ns)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->ncpus; i++)
+		for (int level = 0; level < LEVELS; level++) {
+			struct cpu_state *s = probes_state(w->probes, i);
+			uint64_t head = __atomic_load_n(&s->head[level], __ATOMIC_ACQUIRE), tail = s->tail[level];
+
+			for (; tail != head && n < BATCH; tail++) {
+				const struct record *r = &s->ring[level][tail % RING_SLOTS];
+
+				if (r->end_ns >= ns)
+					break;
+				w->batch[n].record = *r;
+				w->batch[n++].index = i;
+			}
+			__atomic_store_n(&s->tail[level], tail, __ATOMIC_RELEASE);
+		}
+	qsort(w->batch, n, sizeof(*w->batch), by_end);
+	for (uint32_t i = 0; i < n; i++)
+		watch_record(w->watch, w->batch[i].index, &w->batch[i].record);
+	return n < BATCH;
+}
+
+void watch_begin(struct live_watch *w)
+{
+	struct timespec now, nap = {0, SETTLE_NS};
+	struct run *run = &w->view->run;
+
+	nanosleep(&nap, NULL);
+	clock_gettime(CLOCK_REALTIME, &now);
+	w->begin_ns = run->started_ns = tick_clock();
+	format_iso_time(now.tv_sec * NSEC_PER_SEC + now.tv_nsec, run->started);
+	w->lost_before = lost(w);
+	w->misses_before = probes_recursion_misses(w->probes);
+	open_reports(w);
+	probes_gate(w->probes, true);
+}
+
+bool watch_poll(struct live_watch *w)
+{
+	uint64_t until = tick_clock() - LATE_NS;
+
+	open_reports(w);
+	while (!read_until(w, until))
+		;
+	watch_until(w->watch, until);
+	take_reports(w, until);
+	return !w->options.pid || !kill(w->options.pid, 0) || errno != ESRCH;
+}
+
+void watch_end(struct live_watch *w)
+{
+	uint64_t end = tick_clock();
+	struct timespec nap = {0, 2 * LATE_NS};
+	struct run *run = &w->view->run;
+	uint32_t n = WATCH_LANES;
+
+	if (w->ended)
+		return;
+	w->ended = true;
+	nanosleep(&nap, NULL);
+	probes_gate(w->probes, false);
+	while (!read_until(w, end))
+		;
+	take_reports(w, end);
+	watch_finish(w->watch, end);
+	session_finish(w->session);
+	run->duration_ns = end - w->begin_ns;
+	while (n && !w->view->cpu[n - 1].comm[0])
+		n--;
+	for (uint32_t i = 0; i < n; i++)
+		w->view->cpu[i].counts = *session_counts(w->session, i);
+	if (n) { /* what is of all lanes together stands in the first one's row */
+		w->view->cpu[0].counts.lost += lost(w) - w->lost_before;
+		w->view->cpu[0].hiccups_lost = w->reports_lost;
+		w->view->cpu[0].recursion_misses = probes_recursion_misses(w->probes) - w->misses_before;
+	}
+}

@@ -1,0 +1,99 @@
+/* For programs that know themselves when they were late: a control loop that missed its deadline, a packet that waited. The program says
+ * from when to when, and `culprit watch -p PID` says who is to blame. One header, nothing to link.
+ *
+ *	struct culprit_reports *reports = culprit_reports_open();    once; NULL: not to be had, and the next call does nothing
+ *	...
+ *	culprit_late(reports, due_ns, now_ns);                       times of CLOCK_MONOTONIC
+ *
+ * culprit_late makes no system call and takes no lock: some stores to memory that it shares with whoever watches. When nobody does, the newest
+ * reports just stay there. It may be called by any thread; a thread may be interrupted in it. The memory is a file in /dev/shm named after
+ * the process; culprit_reports_close removes it, and so does culprit watch when the process has gone.
+ */
+#ifndef CULPRIT_H
+#define CULPRIT_H
+
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CULPRIT_REPORTS       4096 /* a power of two */
+#define CULPRIT_REPORTS_MAGIC 0x31656b6375636c75ULL
+#define CULPRIT_REPORTS_PATH  "/dev/shm/culprit-%d"
+
+struct culprit_report {
+	uint64_t place; /* 1 + which report this is; written last: it is whole when this is right */
+	uint64_t start_ns, end_ns;
+	uint32_t tid, pad;
+};
+
+struct culprit_reports {
+	uint64_t magic;
+	uint64_t head; /* reports made, ever */
+	struct culprit_report report[CULPRIT_REPORTS];
+};
+
+static inline struct culprit_reports *culprit_reports_open(void)
+{
+	struct culprit_reports *r;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)getpid());
+	unlink(path); /* of a process of the same number that has gone */
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return NULL;
+	if (ftruncate(fd, sizeof(*r))) {
+		close(fd);
+		return NULL;
+	}
+	r = (struct culprit_reports *)mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	close(fd);
+	if (r == MAP_FAILED)
+		return NULL;
+	r->magic = CULPRIT_REPORTS_MAGIC;
+	return r;
+}
+
+static inline void culprit_reports_close(struct culprit_reports *r)
+{
+	char path[64];
+
+	if (!r)
+		return;
+	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)getpid());
+	unlink(path);
+	munmap(r, sizeof(*r));
+}
+
+/* The thread's number, asked of the kernel once. */
+static inline uint32_t culprit_tid(void)
+{
+	static __thread uint32_t tid;
+
+	if (!tid)
+		tid = (uint32_t)syscall(SYS_gettid);
+	return tid;
+}
+
+static inline void culprit_late(struct culprit_reports *r, uint64_t start_ns, uint64_t end_ns)
+{
+	uint64_t place;
+	struct culprit_report *at;
+
+	if (!r)
+		return;
+	place = __atomic_fetch_add(&r->head, 1, __ATOMIC_RELAXED);
+	at = &r->report[place % CULPRIT_REPORTS];
+	__atomic_store_n(&at->place, 0, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	at->start_ns = start_ns;
+	at->end_ns = end_ns;
+	at->tid = culprit_tid();
+	__atomic_store_n(&at->place, place + 1, __ATOMIC_RELEASE);
+}
+
+#endif
