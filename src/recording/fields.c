@@ -213,6 +213,7 @@ static void get_field(struct reading *r, const struct field *f, char *at, struct
 		break;
 	case TIME:
 		*(uint64_t *)at = get_time(r);
+		break;
 	case NUMBER32:
 		*(uint32_t *)at = get_number(r);
 		break;
