@@ -103,6 +103,7 @@ int live_run(struct live *l)
 	struct collect *c;
 	int code = EXIT_ERROR;
 
+	co.spans = l->spans;
 	co.workload = l->workload;
 	co.workload_options = l->workload_options;
 	measure_catch_signals();

@@ -11,6 +11,7 @@ struct live {
 	struct view *view;               /* its host has been read */
 	const struct workload *workload; /* instead of spinning; NULL: spin */
 	const void *workload_options;
+	bool spans;                  /* as collect.h's */
 	const char *record_to;       /* a recording; NULL: none */
 	bool force;                  /* overwrite it */
 	struct recorder_stats stats; /* of the recording, at the end */

@@ -9,11 +9,13 @@
 #include "cmd/cmd.h"
 #include "cmd/live.h"
 #include "cmd/output.h"
+#include "cmd/style.h"
 #include "collect/host.h"
 
 struct options {
 	struct measure measure;
 	struct output output;
+	struct styled styled;
 	const char *hiccups, *record;
 	bool force;
 	uint64_t max_hiccup_ns;
@@ -31,6 +33,12 @@ static const struct opt run_opts[] = {
 	{0, "hiccups", "FILE",
 	 "also write each hiccup, with its pieces and who asked for them, to FILE: the lines of -f jsonl",
 	 FIELD(hiccups), opt_set_string, NULL},
+	{0, "style", "TOOL",
+	 "the columns, units and default threshold of another tool: osjitter, hiccups, sysjitter, oslat, or osnoise "
+	 "(a line a second)",
+	 FIELD(styled.style), opt_set_choice, style_names},
+	{0, "raw", "PREFIX", "each hiccup of a CPU in a line of PREFIX.CPU, as sysjitter writes them",
+	 FIELD(styled.raw), opt_set_string, NULL},
 	{0, "max-hiccup", "TIME", "exit with 2 when a hiccup is longer", FIELD(max_hiccup_ns), opt_set_time, NULL},
 	{0, "max-lost", "PERCENT", "exit with 2 when a CPU loses more of its time", FIELD(max_lost), opt_set_percent,
 	 NULL},
@@ -54,6 +62,7 @@ struct run_state {
 	struct options *o;
 	struct view *view;
 	FILE *lines; /* of --hiccups */
+	bool failed; /* --style or --raw cannot go on */
 };
 
 static int crossed(const struct options *o, const struct view *v)
@@ -89,14 +98,19 @@ static void begin(void *ctx)
 {
 	struct run_state *s = ctx;
 
-	output_begin(&s->o->output);
+	if (s->o->styled.style == STYLE_NONE)
+		output_begin(&s->o->output);
+	s->failed = style_begin(&s->o->styled, s->view, s->o->output.file);
 }
 
 static void take_hiccup(void *ctx, uint32_t index, const struct account *a)
 {
 	struct run_state *s = ctx;
 
-	output_hiccup(&s->o->output, s->view, index, a);
+	if (s->o->styled.style == STYLE_NONE)
+		output_hiccup(&s->o->output, s->view, index, a);
+	if (!s->failed)
+		style_hiccup(&s->o->styled, s->view, index, a, s->o->output.file);
 	if (s->lines)
 		render_jsonl(s->view, index, a, s->lines);
 }
@@ -105,7 +119,7 @@ static bool flush(void *ctx)
 {
 	struct run_state *s = ctx;
 
-	return output_flush(&s->o->output);
+	return !s->failed && output_flush(&s->o->output);
 }
 
 static int end(void *ctx)
@@ -113,6 +127,10 @@ static int end(void *ctx)
 	struct run_state *s = ctx;
 	const struct view *view = s->view;
 
+	if (style_end(&s->o->styled, s->view, s->o->output.file) || s->failed)
+		return EXIT_ERROR;
+	if (s->o->styled.style != STYLE_NONE)
+		return crossed(s->o, s->view);
 	output_explain(s->view);
 	return output_end(&s->o->output, &view, 1) ? EXIT_ERROR : crossed(s->o, s->view);
 }
@@ -127,14 +145,15 @@ static int run(struct options *o, struct view *v)
 			    .ctx = &state,
 			    .begin = begin,
 			    .flush = flush,
-			    .end = end};
+			    .end = end,
+			    .spans = o->styled.style == STYLE_OSNOISE};
 	int code;
 
 	if (o->hiccups && !(state.lines = fopen(o->hiccups, "we"))) {
 		complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups, strerror(errno));
 		return EXIT_ERROR;
 	}
-	if (state.lines || output_lines(&o->output))
+	if (state.lines || output_lines(&o->output) || style_wants_hiccups(&o->styled))
 		live.hiccup = take_hiccup;
 	code = live_run(&live);
 	if (state.lines && (ferror(state.lines) | fclose(state.lines)) && code != EXIT_ERROR) {
@@ -156,6 +175,7 @@ int cmd_run(int argc, char **argv)
 		free(v);
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
+	style_prepare(&o.styled, &o.measure.threshold_ns);
 	host_read(&v->host);
 	if (measure_check(&o.measure, &v->host) || output_open(&o.output))
 		code = EXIT_ERROR;

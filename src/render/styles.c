@@ -1,0 +1,308 @@
+#include "render/styles.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+
+#define PERIOD_NS     NSEC_PER_SEC /* osnoise's default */
+#define OSLAT_BUCKETS 32           /* oslat's default */
+
+const char *const style_names[] = {"culprit", "osjitter", "hiccups", "sysjitter", "oslat", "osnoise", NULL};
+
+uint64_t style_threshold(enum style style)
+{
+	switch (style) {
+	case STYLE_OSJITTER:
+		return 100;
+	case STYLE_OSLAT:
+	case STYLE_OSNOISE:
+		return 1000;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t less(uint64_t value, uint64_t loop)
+{
+	return value > loop ? value - loop : 0;
+}
+
+/* Involuntary context switches, out of the closure's rows; "-": not known. */
+static const char *switches(const struct cpu_run *r, char *buf, size_t len)
+{
+	snprintf(buf, len, "-");
+	for (uint32_t i = 0; i < r->nclosure; i++)
+		if (!strcmp(r->closure[i].counter, "context switches"))
+			snprintf(buf, len, "%" PRIu64, r->closure[i].kernel);
+	return buf;
+}
+
+static void osjitter(const struct view *v, FILE *out)
+{
+	static const double percentiles[] = {50, 20, 80, 90, 99, 99.9};
+	char text[32];
+
+	fprintf(out, "%4s %8s %8s %8s %8s %9s %12s %10s %5s %8s %9s %9s %9s %9s %9s %9s %9s %9s\n", "CPU", "TSC_khz",
+		"#intr", "#delta", "ovfl_ns", "invol_ctx", "sum_intr_ns", "iratio", "rt_s", "loop_ns", "median_ns",
+		"p20_ns", "p80_ns", "p90_ns", "p99_ns", "p99.9_ns", "max_ns", "mad_ns");
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		const struct hist *h = &v->summary.cpu[i].hiccups;
+		const struct cpu_run *r = &v->cpu[i];
+		uint64_t loop = r->loop_min_ns + 0.5, sum = h->sum + r->hiccups_lost_ns,
+			 all = h->count + r->hiccups_lost;
+
+		fprintf(out, "%4u %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8u %9s %12" PRIu64 " %10.6f %5.0f %8" PRIu64,
+			v->summary.cpu[i].cpu, v->host.tsc_khz, all, h->count, 0, switches(r, text, sizeof(text)),
+			less(sum, all * loop), r->observed_ns ? (double)less(sum, all * loop) / r->observed_ns : 0,
+			r->observed_ns / 1e9, loop);
+		for (size_t k = 0; k < sizeof(percentiles) / sizeof(percentiles[0]); k++)
+			fprintf(out, " %9" PRIu64, less(hist_percentile(h, percentiles[k]), loop));
+		fprintf(out, " %9" PRIu64 " %9" PRIu64 "\n", less(h->max, loop), hist_mad(h));
+	}
+}
+
+static void hiccups(const struct view *v, FILE *out)
+{
+	fprintf(out, "%-4s %-12s %-8s %-8s %-8s %-8s\n", "cpu", "threshold_ns", "hiccups", "pct99_ns", "pct999_ns",
+		"max_ns");
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		const struct hist *h = &v->summary.cpu[i].hiccups;
+
+		fprintf(out, "%-4u %-12" PRIu64 " %-8" PRIu64 " %-8" PRIu64 " %-9" PRIu64 " %-8" PRIu64 "\n",
+			v->summary.cpu[i].cpu, v->cpu[i].threshold_ns, h->count + v->cpu[i].hiccups_lost,
+			hist_percentile(h, 99), hist_percentile(h, 99.9), h->max);
+	}
+}
+
+/* ---- sysjitter: a row a figure, a column a CPU ---- */
+
+enum figure {
+	CORE,
+	THRESHOLD,
+	MHZ,
+	RUNTIME_NS,
+	RUNTIME_S,
+	COUNT,
+	RATE,
+	MIN,
+	MEDIAN,
+	MEAN,
+	P90,
+	P99,
+	P999,
+	P9999,
+	P99999,
+	MAX,
+	TOTAL,
+	SHARE,
+};
+
+static void sysjitter_cell(const struct view *v, uint32_t i, enum figure figure, FILE *out)
+{
+	const struct hist *h = &v->summary.cpu[i].hiccups;
+	const struct cpu_run *r = &v->cpu[i];
+	double seconds = r->observed_ns / 1e9;
+
+	switch (figure) {
+	case CORE:
+		fprintf(out, "%12u", v->summary.cpu[i].cpu);
+		break;
+	case RUNTIME_S:
+		fprintf(out, "%12.3f", seconds);
+		break;
+	case RATE:
+		fprintf(out, "%12.3f", seconds > 0 ? h->count / seconds : 0);
+		break;
+	case SHARE:
+		fprintf(out, "%12.3f", r->observed_ns ? 100.0 * h->sum / r->observed_ns : 0);
+		break;
+	default: {
+		const uint64_t value[] = {[THRESHOLD] = r->threshold_ns,
+					  [MHZ] = v->host.tsc_khz / 1000,
+					  [RUNTIME_NS] = r->observed_ns,
+					  [COUNT] = h->count,
+					  [MIN] = h->count ? h->min : 0,
+					  [MEDIAN] = hist_percentile(h, 50),
+					  [MEAN] = hist_mean(h) + 0.5,
+					  [P90] = hist_percentile(h, 90),
+					  [P99] = hist_percentile(h, 99),
+					  [P999] = hist_percentile(h, 99.9),
+					  [P9999] = hist_percentile(h, 99.99),
+					  [P99999] = hist_percentile(h, 99.999),
+					  [MAX] = h->max,
+					  [TOTAL] = h->sum};
+
+		fprintf(out, "%12" PRIu64, value[figure]);
+	}
+	}
+}
+
+static void sysjitter(const struct view *v, FILE *out)
+{
+	static const char *const rows[] = {
+		"core_i",        "threshold(ns)", "cpu_mhz",        "runtime(ns)",  "runtime(s)",    "int_n",
+		"int_n_per_sec", "int_min(ns)",   "int_median(ns)", "int_mean(ns)", "int_90(ns)",    "int_99(ns)",
+		"int_999(ns)",   "int_9999(ns)",  "int_99999(ns)",  "int_max(ns)",  "int_total(ns)", "int_total(%)"};
+
+	for (int row = CORE; row <= SHARE; row++) {
+		fprintf(out, "%s:%*s", rows[row], (int)(16 - strlen(rows[row])), "");
+		for (uint32_t i = 0; i < v->summary.ncpus; i++)
+			sysjitter_cell(v, i, row, out);
+		putc('\n', out);
+	}
+}
+
+void render_raw(const struct view *v, const struct account *a, uint64_t last_ns, uint64_t tsc_khz, FILE *out)
+{
+	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", a->start_ns - v->run.started_ns,
+		last_ns ? (a->start_ns - last_ns) / 1000 : 0, (uint64_t)(a->duration_ns * (tsc_khz / 1e6) + 0.5),
+		a->duration_ns);
+}
+
+/* ---- oslat: all loops by their length in whole us ---- */
+
+static uint64_t oslat_bucket(const struct view *v, uint32_t i, unsigned us, bool last)
+{
+	const struct hist *h = &v->summary.cpu[i].hiccups;
+	uint64_t n = us == 1 ? v->cpu[i].loop_count : 0; /* the loops below the threshold */
+
+	for (uint32_t k = 0; k < h->nbuckets; k++) {
+		uint64_t length = hist_lowest(h, k) / 1000;
+
+		if (h->bucket[k] && (length == us || (us == 1 && !length) || (last && length > us)))
+			n += h->bucket[k];
+	}
+	return n;
+}
+
+static void oslat_label(const char *label, FILE *out)
+{
+	fprintf(out, "%12s:\t", label);
+}
+
+static void oslat(const struct view *v, FILE *out)
+{
+	uint32_t n = v->summary.ncpus;
+	char label[32];
+
+	oslat_label("Core", out);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, " %u", v->summary.cpu[i].cpu);
+	putc('\n', out);
+	oslat_label("Counter Freq", out);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, " %" PRIu64, v->host.tsc_khz / 1000);
+	fputs(" (Mhz)\n", out);
+	for (unsigned us = 1; us <= OSLAT_BUCKETS; us++) {
+		snprintf(label, sizeof(label), "%03u (us)", us);
+		oslat_label(label, out);
+		for (uint32_t i = 0; i < n; i++)
+			fprintf(out, " %" PRIu64, oslat_bucket(v, i, us, us == OSLAT_BUCKETS));
+		fputs(us == OSLAT_BUCKETS ? " (including overflows)\n" : "\n", out);
+	}
+	oslat_label("Minimum", out);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, " %" PRIu64, (uint64_t)(v->cpu[i].loop_min_ns / 1000));
+	fputs(" (us)\n", out);
+	oslat_label("Average", out);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t loops = v->cpu[i].loop_count + v->summary.cpu[i].hiccups.count;
+
+		fprintf(out, " %.3f", loops ? v->cpu[i].observed_ns / 1e3 / loops : 0);
+	}
+	fputs(" (us)\n", out);
+	oslat_label("Maximum", out);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, " %" PRIu64, v->summary.cpu[i].hiccups.max / 1000);
+	fputs(" (us)\n", out);
+	oslat_label("Max-Min", out);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, " %" PRIu64,
+			v->summary.cpu[i].hiccups.max / 1000 - less((uint64_t)(v->cpu[i].loop_min_ns / 1000), 0));
+	fputs(" (us)\n", out);
+	oslat_label("Duration", out);
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, " %.3f", v->cpu[i].observed_ns / 1e9);
+	fputs(" (sec)\n", out);
+}
+
+int render_style(enum style style, const struct view *v, FILE *out)
+{
+	switch (style) {
+	case STYLE_OSJITTER:
+		osjitter(v, out);
+		break;
+	case STYLE_HICCUPS:
+		hiccups(v, out);
+		break;
+	case STYLE_SYSJITTER:
+		sysjitter(v, out);
+		break;
+	case STYLE_OSLAT:
+		oslat(v, out);
+		break;
+	default:
+		break;
+	}
+	return ferror(out) ? -EIO : 0;
+}
+
+/* ---- osnoise ---- */
+
+void render_period_head(FILE *out)
+{
+	fprintf(out, "%-5s %10s %10s %10s %10s %8s %8s %8s %8s %8s\n", "CPU", "RUNTIME", "NOISE", "%CPU-AVAIL",
+		"MAX-SINGLE", "HW", "NMI", "IRQ", "SIRQ", "THREAD");
+}
+
+static void end_period(const struct view *v, uint32_t index, struct style_period *p, uint64_t runtime_ns, FILE *out)
+{
+	fprintf(out,
+		"%-5u %10" PRIu64 " %10" PRIu64 " %10.5f %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
+		" %8" PRIu64 "\n",
+		v->summary.cpu[index].cpu, runtime_ns / 1000, p->noise_ns / 1000,
+		runtime_ns ? 100.0 - 100.0 * p->noise_ns / runtime_ns : 0, p->max_ns / 1000, p->hw,
+		p->count[SOURCE_NMI], p->count[SOURCE_IRQ] + p->count[SOURCE_VECTOR], p->count[SOURCE_SOFTIRQ],
+		p->count[SOURCE_THREAD]);
+	*p = (struct style_period){.end_ns = p->end_ns + PERIOD_NS, .left_ns = p->left_ns};
+	p->noise_ns = p->left_ns < PERIOD_NS ? p->left_ns : PERIOD_NS;
+	p->left_ns -= p->noise_ns;
+}
+
+/* An interval that ran several functions has a span for each, one behind the other. */
+static bool same_interval(const struct span *before, const struct span *s, bool same_kind)
+{
+	return same_kind && before->depth == s->depth && before->end_ns == s->start_ns;
+}
+
+void render_period(const struct view *v, uint32_t index, struct style_period *p, const struct account *a, FILE *out)
+{
+	const struct sources *sources = &v->summary.cpu[index].sources;
+	uint64_t now = a ? a->start_ns : v->run.started_ns + v->cpu[index].observed_ns;
+
+	if (!p->end_ns)
+		p->end_ns = v->run.started_ns + PERIOD_NS;
+	while (now >= p->end_ns)
+		end_period(v, index, p, PERIOD_NS, out);
+	if (!a) { /* a rest of the last period, unless it is next to nothing */
+		if (now + PERIOD_NS > p->end_ns + PERIOD_NS / 20)
+			end_period(v, index, p, now + PERIOD_NS - p->end_ns, out);
+		return;
+	}
+	p->noise_ns += a->duration_ns;
+	if (now + a->duration_ns > p->end_ns) { /* it reaches into the next period */
+		p->left_ns = now + a->duration_ns - p->end_ns;
+		p->noise_ns -= p->left_ns;
+	}
+	p->hw += !a->intervals; /* osnoise's rule: nothing interfered that it knows of */
+	if (a->duration_ns > p->max_ns)
+		p->max_ns = a->duration_ns;
+	for (uint32_t i = 0; i < a->nspans; i++) {
+		enum source_kind kind = sources->row[a->spans[i].source]->kind;
+
+		p->count[kind] += !i || !same_interval(&a->spans[i - 1], &a->spans[i],
+						       sources->row[a->spans[i - 1].source]->kind == kind);
+	}
+}
