@@ -153,13 +153,19 @@ static bool bench_flush(void *ctx)
 	return output_flush(&s->bench->output);
 }
 
+int bench_report(struct bench *b, struct view *v)
+{
+	const struct view *view = v;
+
+	output_explain(v);
+	return output_end(&b->output, &view, 1) ? EXIT_ERROR : EXIT_OK;
+}
+
 static int bench_end(void *ctx)
 {
 	const struct bench_state *s = ctx;
-	const struct view *view = s->view;
 
-	output_explain(s->view);
-	return output_end(&s->bench->output, &view, 1) ? EXIT_ERROR : EXIT_OK;
+	return s->bench->report ? s->bench->report(s->bench, s->view) : bench_report(s->bench, s->view);
 }
 
 int bench_run(struct bench *b, const struct workload *workload, const void *workload_options)

@@ -31,11 +31,12 @@ struct bench {
 	struct output output;
 	const char *record;
 	bool force;
+	int (*report)(struct bench *b, struct view *v); /* instead of bench_report, which it may call; NULL: that */
 };
 
 /* Rows of an option table whose struct has a `struct bench` of this name. */
 #define BENCH_OPTS(type, member)                                                                                       \
-	MEASURE_OPTS(type, member.measure), OUTPUT_OPTS(type, member.output),                                          \
+	MEASURE_OPTS(type, member.measure), OUTPUT_OPTS(type, member.output), SERIES_OPT(type, member.output),         \
 		{'r',                                                                                                  \
 		 "record",                                                                                             \
 		 "FILE",                                                                                               \
@@ -48,6 +49,8 @@ struct bench {
 		0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing",                  \
 			offsetof(type, member.measure.no_trace), NULL, NULL                                            \
 	}
+
+int bench_report(struct bench *b, struct view *v); /* the exit code */
 
 /* Measures the workload and writes the report. Returns the exit code. */
 int bench_run(struct bench *b, const struct workload *workload, const void *workload_options);

@@ -11,7 +11,8 @@
 #include "base/units.h"
 #include "collect/host.h"
 
-#define POLL_NS (10 * NSEC_PER_MSEC)
+#define POLL_NS                 (10 * NSEC_PER_MSEC)
+#define MEASURE_SHARED_PRIORITY 98 /* one more is left */
 
 /* ---- options ---- */
 
@@ -55,6 +56,33 @@ int measure_set_priority(const char *text, void *field, const struct opt *row, c
 	return 0;
 }
 
+int measure_set_pair(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	struct measure_pair *pair = field;
+	unsigned a, b;
+	int end = 0;
+
+	(void)row;
+	if (sscanf(text, "%4u,%4u%n", &a, &b, &end) != 2 || text[end] || text[0] < '0' || text[0] > '9' || a == b ||
+	    a >= CPUS_MAX || b >= CPUS_MAX) {
+		snprintf(why, whylen, "'%s' is not two different CPUs: give them as 1,3", text);
+		return -EINVAL;
+	}
+	*pair = (struct measure_pair){{a, b}, true};
+	return 0;
+}
+
+int measure_set_count(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	const struct measure_range *range = row->arg;
+	long n;
+
+	if (parse_integer(text, range ? range->lo : 1, range ? range->hi : 1000000000000, &n, why, whylen))
+		return -EINVAL;
+	*(uint64_t *)field = n;
+	return 0;
+}
+
 void measure_init(struct measure *m)
 {
 	memset(m, 0, sizeof(*m));
@@ -93,6 +121,30 @@ static int choose_targets(struct measure *m, const struct host *host)
 	return 0;
 }
 
+/* Housekeeping runs on the measured CPUs: above the samplers, and not without the time that the kernel keeps for all others. */
+static int share(struct measure *m, const struct host *host)
+{
+	FILE *f = fopen("/proc/sys/kernel/sched_rt_runtime_us", "re");
+	long runtime = 0;
+
+	if (f && fscanf(f, "%ld", &runtime) != 1)
+		runtime = 0;
+	if (f)
+		fclose(f);
+	m->housekeeping = host->online;
+	if (m->sched.policy == SCHED_OTHER)
+		return 0;
+	if (runtime < 0)
+		return complain(
+			"with -P on all online CPUs and sched_rt_runtime_us -1 nothing else could run, and the machine "
+			"could hang: leave out -P, or set kernel.sched_rt_runtime_us to 950000");
+	if (m->sched.priority > MEASURE_SHARED_PRIORITY)
+		return complain(
+			"on all online CPUs the tracer must come before the samplers: give -P a priority up to %d",
+			MEASURE_SHARED_PRIORITY);
+	return 0;
+}
+
 static int choose_housekeeping(struct measure *m, const struct host *host)
 {
 	struct cpus both = m->housekeeping, absent = m->housekeeping;
@@ -109,12 +161,33 @@ static int choose_housekeeping(struct measure *m, const struct host *host)
 		return 0;
 	m->housekeeping = host->online;
 	cpus_sub(&m->housekeeping, &m->cpus);
+	if (cpus_empty(&m->housekeeping) && m->may_share)
+		return share(m, host);
 	if (cpus_empty(&m->housekeeping))
 		return complain(
 			"measuring all online CPUs (%s) would leave none for housekeeping, and the machine could hang: "
 			"leave one out of -c",
 			cpus_format(&m->cpus, targets, sizeof(targets)));
 	return 0;
+}
+
+int measure_choose(const struct measure *m, const struct host *host, unsigned *cpu, uint32_t need, uint32_t want)
+{
+	struct cpus from = m->cpus;
+	uint32_t n = 0;
+
+	if (cpus_empty(&from)) {
+		from = host->isolated;
+		cpus_and(&from, &host->online);
+		if (cpus_count(&from) < need)
+			host_allowed(&from);
+		if (cpus_count(&from) > need && cpus_empty(&host->isolated))
+			cpus_del(&from, cpus_next(&from, 0));
+	}
+	for (int next = cpus_next(&from, 0); next >= 0 && n < want; next = cpus_next(&from, next + 1))
+		cpu[n++] = next;
+	return n >= need ? (int)n
+			 : complain("this needs %u CPUs, and there %s %u to use", need, n == 1 ? "is" : "are", n);
 }
 
 static int check_place(const struct measure *m, const struct host *host)

@@ -16,6 +16,7 @@ struct measure {
 		int policy, priority;
 	} sched;
 	bool quiet, no_trace, no_audit, clock;
+	bool may_share; /* the command ends by itself: where no other CPU is, housekeeping may run on the measured ones */
 	const char *ready_file; /* for tests: made when the window opens */
 };
 
@@ -33,7 +34,7 @@ struct measure {
 		 "duration",                                                                                           \
 		 "TIME",                                                                                               \
 		 "how long: 10s, 5m, 500ms, or forever: until Ctrl-C or SIGTERM; a bare number is seconds; "           \
-		 "default 10s",                                                                                        \
+		 "default 10s, or until what -n counts is done",                                                       \
 		 offsetof(type, member.duration_ns),                                                                   \
 		 measure_set_duration,                                                                                 \
 		 NULL},                                                                                                \
@@ -83,11 +84,30 @@ int measure_set_duration(const char *text, void *field, const struct opt *row, c
 int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int measure_set_priority(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 
+/* "3,5": two CPUs in an order of their own. */
+struct measure_pair {
+	unsigned cpu[2];
+	bool given;
+};
+
+/* Into a uint64_t; the row's arg has the range, NULL: 1 to 10^12. */
+struct measure_range {
+	long lo, hi;
+};
+
+int measure_set_pair(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
+int measure_set_count(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
+
 /* Defaults of 10 s and the normal policy. */
 void measure_init(struct measure *m);
 
 /* Fills in the CPUs that were not given and checks that measuring can work here. 0, or -1 with the reason said. */
 int measure_check(struct measure *m, const struct host *host);
+
+/* For commands that want so many CPUs, each for a purpose: of those given with -c, or else of the isolated ones, or else of the allowed
+ * ones, without the lowest where there are enough; the lowest of them, ascending. Returns how many: at most `want`, at least `need`, or -1
+ * with the reason said. */
+int measure_choose(const struct measure *m, const struct host *host, unsigned *cpu, uint32_t need, uint32_t want);
 
 /* What collect_open takes. */
 struct collect_options measure_collect(const struct measure *m);

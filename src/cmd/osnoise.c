@@ -32,7 +32,6 @@ struct options {
 	uint32_t workload;
 };
 
-enum { FORMAT_TEXT, FORMAT_JSON };
 static const char *const formats_here[] = {"text", "json", NULL};
 
 static int set_pid(const char *text, void *field, const struct opt *row, char *why, size_t whylen)

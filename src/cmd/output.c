@@ -23,6 +23,8 @@ static int write_failed(const struct output *o, int error)
 	return complain("writing the report to %s: %s", o->path ? o->path : "standard output", strerror(error));
 }
 
+const char *const series_styles[] = {"short", "wide", "long", NULL};
+
 int output_open(struct output *o)
 {
 	int fd;
@@ -122,7 +124,7 @@ void output_ready(struct output *o, struct render_options *r)
 {
 	struct winsize size;
 
-	*r = (struct render_options){.width = 100, .stacks = o->stacks};
+	*r = (struct render_options){.width = 100, .stacks = o->stacks, .series = o->series};
 	cut(o);
 	if (isatty(fileno(o->file))) {
 		const char *no_colour = getenv("NO_COLOR");

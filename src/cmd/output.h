@@ -12,6 +12,7 @@ struct output {
 	int format; /* index into formats */
 	const char *path;
 	bool stacks;
+	int series; /* enum series_style */
 	FILE *file;
 	bool made; /* the file was not there before */
 	int error; /* errno when it took no more */
@@ -31,6 +32,16 @@ struct output {
 		0, "stacks", NULL, "in text: the kernel stacks of who asked for IPIs, wakeups and work",               \
 			offsetof(type, member.stacks), NULL, NULL                                                      \
 	}
+
+/* For reports of workloads. */
+#define SERIES_OPT(type, member)                                                                                       \
+	{                                                                                                              \
+		0, "series", "WHAT",                                                                                   \
+			"in text, which figures of what was measured: short, wide (p20 and p80, too) or long (up to "  \
+			"99.9999)",                                                                                    \
+			offsetof(type, member.series), opt_set_choice, series_styles                                   \
+	}
+extern const char *const series_styles[];
 
 /* Opens the file before there is anything to write: what it holds is kept until there is. 0, or -1 with the reason said. */
 int output_open(struct output *o);

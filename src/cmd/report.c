@@ -17,6 +17,7 @@ struct options {
 
 static const struct opt report_opts[] = {
 	OUTPUT_OPTS(struct options, output),
+	SERIES_OPT(struct options, output),
 	{0, "cpu", "CPUS", "only these CPUs", FIELD(part.cpus), opt_set_cpus, NULL},
 	{0, "from", "TIME", "only hiccups that begin later than this after the window's start", FIELD(part.from_ns),
 	 opt_set_duration, NULL},

@@ -226,6 +226,27 @@ static void check_alive(struct collect *c, uint32_t i)
 		conclude(c, i, t->pid ? to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end) : t->last_ns);
 }
 
+/* One of those that wait for each other has failed, and the others would wait for ever. */
+static void abandon(struct collect *c)
+{
+	bool failed = false;
+
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		failed |= c->view->cpu[i].ended != NULL;
+	for (uint32_t i = 0; failed && i < c->ntargets; i++) {
+		struct target *t = &c->target[i];
+
+		if (!t->live)
+			continue;
+		kill(t->pid, SIGKILL);
+		waitpid(t->pid, NULL, 0);
+		t->pid = 0;
+		read_target(c, i);
+		c->view->cpu[i].ended = "the one that it worked with had ended";
+		conclude(c, i, t->last_ns);
+	}
+}
+
 uint32_t collect_poll(struct collect *c)
 {
 	uint32_t live = 0;
@@ -235,8 +256,11 @@ uint32_t collect_poll(struct collect *c)
 			continue;
 		read_target(c, i);
 		check_alive(c, i);
-		live += c->target[i].live;
 	}
+	if (c->workload && c->workload->partners)
+		abandon(c);
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		live += c->target[i].live;
 	if (tick_clock() - c->steal_read_ns > STEAL_READ_NS)
 		read_steal(c);
 	return live;

@@ -250,7 +250,7 @@ static void learn_all(struct spin *s, struct work *w, const struct sampler_optio
 		work_learn(w, limit, learn_limit);
 		if (l->error)
 			give_up(l, l->error, strdupa(l->what));
-		learn_limit = w->limit[0];
+		learn_limit = work_first_limit(w);
 	}
 	set_limit(l, limit ? limit : learn_limit);
 }

@@ -16,6 +16,21 @@
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: what the kernel still has to tidy up */
 
+/* Where samplers with a real-time priority have all CPUs, this process must come before them, or nobody could stop them. */
+static int rise_above(const struct collect_options *o)
+{
+	struct sched_param param = {.sched_priority = o->priority + 1};
+	struct cpus both = o->targets;
+
+	cpus_and(&both, &o->housekeeping);
+	if (o->policy == SCHED_OTHER || cpus_empty(&both))
+		return 0;
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
+		return complain("cannot rise above the samplers' priority: %s; it needs CAP_SYS_NICE (run with sudo)",
+				strerror(errno));
+	return 0;
+}
+
 static int start_sampler(struct collect *c, uint32_t i, const struct collect_options *o)
 {
 	struct target *t = &c->target[i];
@@ -230,7 +245,7 @@ static int prepare_workload(struct collect *c, const struct collect_options *o)
 /* The samplers are forked before anything is attached: they inherit the shared memory and no file descriptor that holds a program. */
 static int start_all(struct collect *c, const struct collect_options *o)
 {
-	if (name_targets(c, o) || stay_on(&o->housekeeping) || prepare_workload(c, o))
+	if (name_targets(c, o) || stay_on(&o->housekeeping) || rise_above(o) || prepare_workload(c, o))
 		return -1;
 	if (o->trace) {
 		c->probes = probes_open(&o->targets, o->osnoise, NULL);

@@ -71,6 +71,11 @@ bool work_going(struct work *w)
 	return !atomic_load_explicit(&w->spin->lane->stop, memory_order_relaxed);
 }
 
+bool work_stopped(const struct work *w)
+{
+	return atomic_load_explicit(&w->spin->lane->stop, memory_order_relaxed);
+}
+
 void work_value(struct work *w, unsigned series, uint64_t value)
 {
 	hist_add(&w->series[series].hist, value);
@@ -129,4 +134,12 @@ void work_learn(struct work *w, uint64_t given, uint64_t least)
 		s->longer = s->longest_ns = 0;
 		hist_reset(&s->hist);
 	}
+}
+
+uint64_t work_first_limit(const struct work *w)
+{
+	for (uint32_t i = 0; i < count_series(w->workload); i++)
+		if (w->series[i].threshold_ns)
+			return w->limit[i];
+	return w->limit[0];
 }

@@ -33,6 +33,7 @@ struct workload {
 	const char *rest;          /* what a window's time is that nothing explains: "the call itself" */
 	size_t shared_bytes;
 	uint32_t warm; /* windows to learn the threshold from */
+	bool partners; /* the samplers wait for each other: when one is gone, all end */
 	/* In the tracer, before the samplers are forked; NULL: nothing to do. 0, or -1 with the reason said. */
 	int (*prepare)(struct workload_props *props, const void *options);
 	/* In a sampler's process, on its CPU, twice: to learn (work_learning) and to measure. Makes windows until work_going says no.
@@ -62,6 +63,9 @@ uint64_t work_cursors(const struct work *w); /* to be read ahead of a window's b
 /* True while there are windows to make: to be asked before each. */
 bool work_going(struct work *w);
 
+/* The window is over: for a look while a window waits for another sampler. */
+bool work_stopped(const struct work *w);
+
 /* A window has ended: its value into a series, and a hiccup if it was longer than the threshold. `cursors` was read ahead of `before`. */
 void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after, uint64_t cursors);
 
@@ -86,5 +90,8 @@ struct series *samples_series(struct samples *s);
 /* The warm-up: makes windows, and sets the threshold of each series. Unless one is given (ticks; 0: none) it is ten times the series' median,
  * and `least` ticks at least. */
 void work_learn(struct work *w, uint64_t given, uint64_t least);
+
+/* The threshold of the first series that has one, ticks. */
+uint64_t work_first_limit(const struct work *w);
 
 #endif

@@ -45,6 +45,14 @@ void view_free(struct view *v)
 	findings_free(&v->findings);
 }
 
+bool view_shared(const struct view *v)
+{
+	struct cpus both = v->run.cpus;
+
+	cpus_and(&both, &v->run.housekeeping);
+	return !cpus_empty(&both);
+}
+
 const char *view_verdict(const struct view *v)
 {
 	const char *best = NULL;

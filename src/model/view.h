@@ -100,6 +100,11 @@ char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
 
 /* Lanes from n on were not used, and go. */
 void view_cut(struct view *v, uint32_t n);
+
+/* No CPU was left for the tracer: it ran on the measured ones, too, and is a part of what is reported. */
+#define VIEW_SHARED "no CPU was left for culprit itself: it ran on the measured ones, too, and disturbed them"
+bool view_shared(const struct view *v);
+
 void view_free(struct view *v); /* what it holds, not itself */
 
 /* The verdict on the CPU that lost the largest share of its time; NULL: there is none. */

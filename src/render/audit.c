@@ -157,7 +157,7 @@ static void write_rest(const struct page *p, const char *start, bool known, bool
 
 static int write_text(const struct view *v, const struct render_options *options, FILE *out)
 {
-	struct page p = {out, v, options->colour, false, options->width ? options->width : 100};
+	struct page p = {out, v, options->colour, false, options->width ? options->width : 100, SERIES_SHORT};
 	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
 	char *boot = findings_boot(&v->findings);
 	const char *id = "";

@@ -303,6 +303,8 @@ static int write_report(const struct view *v, FILE *out)
 	fprintf(out, "# culprit: %s\n\n", code(v->host.hostname, text));
 	if (v->run.incomplete[0])
 		fprintf(out, "**Incomplete**: %s\n\n", code(v->run.incomplete, text));
+	if (view_shared(v))
+		fprintf(out, "**Shared**: " VIEW_SHARED "\n\n");
 	if (view_verdict(v))
 		fprintf(out, "**Verdict**: %s\n\n", code(view_verdict(v), text));
 	err = write_environment(v, out);

@@ -8,10 +8,14 @@
 
 #define REPORTS_SCHEMA "culprit.reports/1" /* of several: {"schema":..., "reports":[each as alone]} */
 
+/* In text, which figures of what a workload measured. */
+enum series_style { SERIES_SHORT, SERIES_WIDE, SERIES_LONG };
+
 struct render_options {
 	bool colour;    /* escape sequences for a terminal */
 	bool stacks;    /* kernel stacks of the origins, in text */
 	unsigned width; /* columns; 0: 100 */
+	enum series_style series;
 };
 
 /* A report is written when all is known; lines, one a hiccup, as the hiccups come. */
@@ -29,6 +33,8 @@ struct format {
 #define FORMATS_HELP                                                                                                   \
 	"text (default), json, markdown; folded, hgrm, hlog for other tools; csv, jsonl: each hiccup as it comes, a "  \
 	"line each"
+
+enum { FORMAT_TEXT, FORMAT_JSON }; /* the first two */
 
 extern const struct format formats[];    /* ends with a row of zeros */
 extern const char *const format_names[]; /* the same, for opt_set_choice */

@@ -67,6 +67,8 @@ static void write_head(const struct page *p)
 	flow_end(&f);
 	if (p->view->run.incomplete[0])
 		fprintf(p->out, "%sincomplete: %s%s\n", text_style(p, BOLD), p->view->run.incomplete, text_plain(p));
+	if (view_shared(p->view))
+		fprintf(p->out, "%s\n", VIEW_SHARED);
 }
 
 static void write_numbers(const struct page *p, const struct cpu_summary *s, const struct cpu_run *r)
@@ -93,7 +95,8 @@ static void write_numbers(const struct page *p, const struct cpu_summary *s, con
 			 format_count(r->counts.lost, b, sizeof(b)));
 		flow_add(&f, "join mismatches %s", format_count(r->counts.mismatches, a, sizeof(a)));
 	}
-	flow_end(&f);
+	if (f.some)
+		flow_end(&f);
 }
 
 static void write_cpu_head(const struct page *p, uint32_t i)
@@ -277,7 +280,8 @@ static void write_tail(const struct page *p)
 
 static void write_one(const struct view *view, const struct render_options *options, FILE *out)
 {
-	struct page p = {out, view, options->colour, options->stacks, options->width ? options->width : 100};
+	struct page p = {
+		out, view, options->colour, options->stacks, options->width ? options->width : 100, options->series};
 	uint32_t worst = view->summary.nworst < WORST_TOP ? view->summary.nworst : WORST_TOP;
 
 	write_head(&p);

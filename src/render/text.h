@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include "model/view.h"
+#include "render/render.h"
 
 #define NAME_MAX_ESCAPED (4 * SOURCE_NAME + 8)
 
@@ -17,6 +18,7 @@ struct page {
 	const struct view *view;
 	bool colour, stacks;
 	unsigned width;
+	enum series_style series;
 };
 
 /* Escape sequences, or nothing where the page has no colour. */

@@ -7,6 +7,8 @@
  *
  *      count      min   median      p90      p99      max      mad  longer    than  of each
  *     27,870  83.3 ns  83.5 ns  84.2 ns   103 ns  96.5 us  0.13 ns      97  840 ns  getpid
+ *
+ * wide has p20 and p80 as well, and neither of these; long is a column for each series, with all that a latency's tail is asked for.
  */
 #include "base/escape.h"
 #include "base/table.h"
@@ -26,45 +28,119 @@ static void value_cell(struct table *t, const struct series *s, uint64_t value)
 		table_cell(t, NULL, format_ns((value + UNITS(s->fine) / 2) / UNITS(s->fine), text, sizeof(text)));
 }
 
-static void write_row(struct table *t, const struct series *s, bool several)
+/* What stands in a cell: a percentile, or one of these. */
+enum { COUNT = -1, MIN = -2, MEAN = -3, MAX = -4, MAD = -5, LONGER = -6, THAN = -7 };
+
+struct figure {
+	const char *heading;
+	double what;
+};
+
+static const struct figure one_threshold[] = {{"count", COUNT}, {"min", MIN}, {"median", 50}, {"p90", 90}, {"p99", 99},
+					      {"p99.9", 99.9},  {"max", MAX}, {"mad", MAD},   {0}};
+static const struct figure several_thresholds[] = {{"count", COUNT}, {"min", MIN}, {"median", 50}, {"p90", 90},
+						   {"p99", 99},      {"max", MAX}, {"mad", MAD},   {"longer", LONGER},
+						   {"than", THAN},   {0}};
+static const struct figure wide[] = {{"count", COUNT}, {"min", MIN}, {"p20", 20}, {"median", 50},
+				     {"p80", 80},      {"p90", 90},  {"p99", 99}, {"p99.9", 99.9},
+				     {"max", MAX},     {"mad", MAD}, {0}};
+static const struct figure all[] = {{"count", COUNT},   {"mean", MEAN},       {"min", MIN},   {"50", 50},
+				    {"90", 90},         {"99", 99},           {"99.9", 99.9}, {"99.99", 99.99},
+				    {"99.999", 99.999}, {"99.9999", 99.9999}, {"max", MAX},   {0}};
+
+/* several: as the longest counts what was timed without being a value, too. */
+static void figure_cell(struct table *t, const struct series *s, double what, bool several)
 {
 	uint64_t max = s->hist.max, longest = s->longest_ns * UNITS(s->fine);
-	char text[32], name[4 * SERIES_NAME + 8];
+	char text[32] = "";
 
-	table_cell(t, NULL, format_count(s->hist.count, text, sizeof(text)));
-	value_cell(t, s, s->hist.min);
-	value_cell(t, s, hist_percentile(&s->hist, 50));
-	value_cell(t, s, hist_percentile(&s->hist, 90));
-	value_cell(t, s, hist_percentile(&s->hist, 99));
-	if (!several)
-		value_cell(t, s, hist_percentile(&s->hist, 99.9));
-	value_cell(t, s, several && longest > max ? longest : max);
-	value_cell(t, s, hist_mad(&s->hist));
-	if (several) {
+	if (what == COUNT)
+		table_cell(t, NULL, format_count(s->hist.count, text, sizeof(text)));
+	else if (what == MIN)
+		value_cell(t, s, s->hist.min);
+	else if (what == MEAN)
+		value_cell(t, s, hist_mean(&s->hist) + 0.5);
+	else if (what == MAX)
+		value_cell(t, s, several && longest > max ? longest : max);
+	else if (what == MAD)
+		value_cell(t, s, hist_mad(&s->hist));
+	else if (what == LONGER)
 		table_cell(t, NULL, s->threshold_ns ? format_count(s->longer, text, sizeof(text)) : "");
+	else if (what == THAN)
 		table_cell(t, NULL, s->threshold_ns ? format_ns(s->threshold_ns, text, sizeof(text)) : "");
-	}
-	table_cell(t, "1", escape_text(s->name, sizeof(s->name), name, sizeof(name)));
-	table_end_row(t);
+	else
+		value_cell(t, s, hist_percentile(&s->hist, what));
 }
+
+static void name_cell(struct table *t, const struct series *s)
+{
+	char name[4 * SERIES_NAME + 8];
+
+	table_cell(t, "1", escape_text(s->name, sizeof(s->name), name, sizeof(name)));
+}
+
+static void fill_rows(struct table *t, const struct cpu_run *r, const struct figure *figure)
+{
+	for (const struct figure *f = figure; f->heading; f++)
+		table_column(t, f->heading, ALIGN_RIGHT, false);
+	table_column(t, "of each", ALIGN_LEFT, figure != wide); /* there names differ in their last words */
+	for (uint32_t i = 0; i < r->nseries; i++) {
+		const struct series *s = &r->series[i];
+
+		if (!s->hist.count)
+			continue;
+		for (const struct figure *f = figure; f->heading; f++)
+			figure_cell(t, s, f->what, figure == several_thresholds);
+		name_cell(t, s);
+		table_end_row(t);
+	}
+}
+
+/* Series as columns, `some` from the first on; returns the first one after them. */
+static uint32_t fill_columns(struct table *t, const struct cpu_run *r, uint32_t first, uint32_t some)
+{
+	uint32_t n = 0, last = first;
+
+	table_column(t, NULL, ALIGN_LEFT, false);
+	for (; last < r->nseries && n < some; last++)
+		if (r->series[last].hist.count) {
+			table_column(t, NULL, ALIGN_RIGHT, false);
+			n++;
+		}
+	table_cell(t, NULL, "");
+	for (uint32_t i = first; i < last; i++)
+		if (r->series[i].hist.count)
+			name_cell(t, &r->series[i]);
+	table_end_row(t);
+	for (const struct figure *f = all; f->heading; f++) {
+		table_cell(t, NULL, f->heading);
+		for (uint32_t i = first; i < last; i++)
+			if (r->series[i].hist.count)
+				figure_cell(t, &r->series[i], f->what, false);
+		table_end_row(t);
+	}
+	return last;
+}
+
+#define COLUMNS 4
 
 void text_series(const struct page *p, const struct cpu_run *r)
 {
-	static const char *const headings[2][9] = {
-		{"count", "min", "median", "p90", "p99", "p99.9", "max", "mad"},
-		{"count", "min", "median", "p90", "p99", "max", "mad", "longer", "than"},
-	};
-	bool several = series_thresholds(r->series, r->nseries) > 1;
-	struct table *t = table_new(p->width, 2);
+	uint32_t next = 0;
 
-	if (!t)
-		return;
-	for (size_t i = 0; i < 9 && headings[several][i]; i++)
-		table_column(t, headings[several][i], ALIGN_RIGHT, false);
-	table_column(t, "of each", ALIGN_LEFT, true);
-	for (uint32_t i = 0; i < r->nseries; i++)
-		if (r->series[i].hist.count)
-			write_row(t, &r->series[i], several);
-	table_print(t, p->out, p->colour);
-	table_free(t);
+	do {
+		struct table *t = table_new(p->width, 2);
+
+		if (!t)
+			return;
+		if (p->series == SERIES_LONG)
+			next = fill_columns(t, r, next, COLUMNS);
+		else
+			fill_rows(t, r,
+				  p->series == SERIES_WIDE                       ? wide
+				  : series_thresholds(r->series, r->nseries) > 1 ? several_thresholds
+										 : one_threshold);
+		table_print(t, p->out, p->colour);
+		table_free(t);
+	} while (p->series == SERIES_LONG && next < r->nseries);
 }
