@@ -26,6 +26,7 @@ struct command {
 	ROW(explain) \
 	ROW(watch) \
 	ROW(sleep) \
+	ROW(pingpong) \
 	ROW(syscall) \
 	ROW(osnoise)
 /* clang-format on */

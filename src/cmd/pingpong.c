@@ -1,0 +1,300 @@
+/* culprit pingpong: what it costs to tell another CPU, by each way there is, and who made a message late. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/json.h"
+#include "base/say.h"
+#include "cmd/cmd.h"
+#include "cmd/live.h"
+#include "collect/host.h"
+#include "collect/pingpong.h"
+#include "render/matrix.h"
+
+#define MESSAGES        100000
+#define MATRIX_MESSAGES 10000
+#define PAUSES          1000
+#define LOOKS           10
+
+struct options {
+	struct bench bench; /* first: the hook below gets it */
+	struct pingpong_options pingpong;
+	struct measure_pair pin;
+	bool matrix, every_way;
+	uint64_t pauses;
+	struct output raw;
+};
+
+#define FIELD(name) offsetof(struct options, name)
+
+static const struct measure_range pauses_range = {0, 1000000}, looks_range = {1, 100000};
+
+/* "pipe,futex" into o->way; "all". */
+static int set_methods(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	struct options *o = field;
+	struct pingpong_options *p = &o->pingpong;
+	char word[32];
+
+	(void)row;
+	p->nways = 0;
+	o->every_way = !strcmp(text, "all");
+	for (uint32_t i = 0; o->every_way && i < PINGPONG_WAYS; i++)
+		p->way[p->nways++] = i;
+	while (!o->every_way) {
+		size_t len = strcspn(text, ",");
+		uint32_t way = 0;
+
+		snprintf(word, sizeof(word), "%.*s", (int)len, text);
+		while (way < PINGPONG_WAYS && strcmp(pingpong_names[way], word))
+			way++;
+		for (uint32_t i = 0; i < p->nways; i++)
+			if (p->way[i] == way)
+				return snprintf(why, whylen, "'%s' is there twice", word), -EINVAL;
+		if (way == PINGPONG_WAYS) {
+			const char *near = opt_nearest(word, pingpong_names);
+
+			snprintf(why, whylen, "'%.*s' is not a method%s%s%s: see culprit help pingpong", (int)len, text,
+				 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+			return -EINVAL;
+		}
+		p->way[p->nways++] = way;
+		if (!text[len])
+			break;
+		text += len + 1;
+	}
+	return 0;
+}
+
+static const struct opt pingpong_opts[] = {
+	{'m', "method", "LIST",
+	 "by comma, or all: spin (default), spin-pause, spin-pauses, umwait, mwaitx, cv (condition variable), sem "
+	 "(semaphore), futex, pipe, eventfd, socket, io_uring; null is what reading the clock costs",
+	 0, set_methods, NULL},
+	{'n', "messages", "N", "of each method, each way; default 100000, with --matrix 10000",
+	 FIELD(pingpong.messages), measure_set_count, NULL},
+	{'k', "pauses", "N", "PAUSE instructions before each message; default 1000, with --matrix none", FIELD(pauses),
+	 measure_set_count, &pauses_range},
+	{'p', "looks", "N", "PAUSE instructions between two looks of spin-pauses; default 10", FIELD(pingpong.looks),
+	 measure_set_count, &looks_range},
+	{0, "pin", "A,B", "the CPU that begins and the other one; default: two of the isolated ones, or else of all",
+	 FIELD(pin), measure_set_pair, NULL},
+	{0, "raw", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path), opt_set_string, NULL},
+	{0, "matrix", NULL,
+	 "all pairs of CPUs (those of -c, or else all) one after another, and a table of the medians; not traced",
+	 FIELD(matrix), NULL, NULL},
+	BENCH_OPTS(struct options, bench),
+	{0},
+};
+
+const struct opt_command pingpong_usage = {
+	.name = "pingpong",
+	.summary = "what telling another CPU costs, by each method, and who made it late",
+	.about = "Two processes, each pinned to a CPU, send one message to and fro through shared memory, and measure "
+		 "from when "
+		 "it was stamped to when the other one had it. They are processes, not threads: semaphores, condition "
+		 "variables and futexes are those that work between processes. Messages that took long are explained "
+		 "on "
+		 "the CPU that was late.",
+	.opts = pingpong_opts,
+};
+
+/* ---- the raw times ---- */
+
+static void write_raw(const struct pingpong_options *p, FILE *f)
+{
+	struct json j;
+
+	json_init(&j, f);
+	json_object(&j, NULL);
+	json_string(&j, "schema", "culprit.pingpong-raw/1");
+	json_string(&j, "version", CULPRIT_VERSION);
+	json_array(&j, "messages");
+	for (uint32_t i = 0; i < 2 * p->nways; i++) {
+		bool null = !strcmp(pingpong_names[p->way[i / 2]], "null");
+
+		json_object(&j, NULL);
+		json_string(&j, "method", pingpong_names[p->way[i / 2]]);
+		if (null)
+			json_null(&j, "from");
+		else
+			json_u64(&j, "from", p->cpu[!(i % 2)]);
+		json_u64(&j, "to", p->cpu[i % 2]);
+		json_array_flat(&j, "ns");
+		for (uint64_t k = 0; k < p->raw_count[i]; k++)
+			json_u64(&j, NULL, p->raw[i * p->messages + k]);
+		json_end(&j);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+static int report_raw(struct bench *b, struct view *v)
+{
+	struct options *o = (struct options *)b;
+	int code = bench_report(b, v);
+	struct render_options r;
+
+	output_ready(&o->raw, &r);
+	write_raw(&o->pingpong, o->raw.file);
+	return output_done(&o->raw, 0) ? EXIT_ERROR : code;
+}
+
+/* ---- the matrix ---- */
+
+static int report_matrix(struct bench *b, struct view *v)
+{
+	const struct options *o = (const struct options *)b;
+	struct matrix m = {.view = v,
+			   .method = pingpong_names[o->pingpong.way[0]],
+			   .messages = o->pingpong.messages,
+			   .median_ns = o->pingpong.matrix};
+	struct render_options r;
+
+	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		if (v->cpu[i].ended)
+			say("CPU %u: ended early: %s", v->summary.cpu[i].cpu, v->cpu[i].ended);
+	output_ready(&b->output, &r);
+	return output_done(&b->output, render_matrix(&m, b->output.format == FORMAT_JSON, b->output.file)) ? EXIT_ERROR
+													   : EXIT_OK;
+}
+
+static int check_matrix(struct options *o)
+{
+	if (o->pin.given)
+		return complain("--matrix takes all CPUs, or those of -c: leave out --pin");
+	if (o->pingpong.nways != 1)
+		return complain("--matrix takes one method");
+	if (o->bench.record || o->raw.path)
+		return complain("--matrix keeps the medians only: leave out %s", o->raw.path ? "--raw" : "-r");
+	if (o->bench.output.format != FORMAT_TEXT && o->bench.output.format != FORMAT_JSON)
+		return complain("--matrix prints text or json, not %s", format_names[o->bench.output.format]);
+	return 0;
+}
+
+/* ---- the command ---- */
+
+static void *shared(size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* Ways that cannot be had here: of all they are left out, one that was asked for is an error. */
+static int check_methods(struct options *o)
+{
+	struct pingpong_options *p = &o->pingpong;
+	uint32_t n = 0;
+	char why[160];
+
+	for (uint32_t i = 0; i < p->nways; i++) {
+		if (!pingpong_can(p->way[i], why, sizeof(why)))
+			p->way[n++] = p->way[i];
+		else if (!o->every_way)
+			return complain("no %s: %s; choose other methods with -m", pingpong_names[p->way[i]], why);
+		else
+			say("%s is left out: %s", pingpong_names[p->way[i]], why);
+	}
+	p->nways = n;
+	return 0;
+}
+
+static int run_matrix(struct options *o, struct workload *w)
+{
+	struct measure *m = &o->bench.measure;
+	size_t bytes;
+	unsigned n;
+	int code;
+
+	if (cpus_empty(&m->cpus))
+		host_allowed(&m->cpus);
+	n = cpus_count(&m->cpus);
+	if (n < 2) {
+		complain("a pair is two CPUs, and this is one: give more with -c");
+		return EXIT_ERROR;
+	}
+	bytes = (size_t)n * n * sizeof(uint64_t);
+	o->pingpong.matrix = shared(bytes);
+	if (!o->pingpong.matrix) {
+		complain("out of memory");
+		return EXIT_ERROR;
+	}
+	memset(o->pingpong.matrix, 0xff, bytes);
+	m->no_trace = m->no_audit = true;
+	o->bench.report = report_matrix;
+	code = bench_run(&o->bench, w, &o->pingpong);
+	munmap(o->pingpong.matrix, bytes);
+	return code;
+}
+
+static int choose_pair(struct options *o)
+{
+	struct measure *m = &o->bench.measure;
+	static struct host host; /* large */
+
+	if (o->pin.given && !cpus_empty(&m->cpus))
+		return complain("--pin says which CPUs: leave out -c");
+	if (cpus_count(&m->cpus) > 2)
+		return complain("one message needs two CPUs: give them with --pin A,B, or --matrix for all pairs");
+	host_read(&host);
+	if (!o->pin.given && measure_choose(m, &host, o->pin.cpu, 2, 2) < 0)
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		o->pingpong.cpu[i] = o->pin.cpu[i];
+		cpus_add(&m->cpus, o->pin.cpu[i]);
+	}
+	return 0;
+}
+
+static int run_pair(struct options *o, struct workload *w)
+{
+	struct pingpong_options *p = &o->pingpong;
+	size_t bytes = o->raw.path ? 2 * p->nways * (p->messages + 1) * sizeof(uint64_t) : 0;
+	int code;
+
+	if (choose_pair(o))
+		return EXIT_ERROR;
+	if (!bytes)
+		return bench_run(&o->bench, w, p);
+	p->raw_count = p->messages < SIZE_MAX / 1024 ? shared(bytes) : NULL;
+	if (!p->raw_count) {
+		complain("no memory for so many raw times: make -n smaller");
+		return EXIT_ERROR;
+	}
+	p->raw = p->raw_count + 2 * p->nways;
+	o->bench.report = report_raw;
+	code = output_open(&o->raw) ? EXIT_ERROR : bench_run(&o->bench, w, p);
+	code = output_close(&o->raw, code);
+	munmap(p->raw_count, bytes);
+	return code;
+}
+
+int cmd_pingpong(int argc, char **argv)
+{
+	struct options o = {.pauses = UINT64_MAX, .pingpong = {.way = {1}, .nways = 1, .looks = LOOKS}};
+	const char *names[PINGPONG_WAYS + 1] = {NULL};
+	struct workload workload = pingpong_workload;
+	struct pingpong_options *p = &o.pingpong;
+	int operands, code;
+
+	measure_init(&o.bench.measure);
+	o.bench.measure.duration_ns = UINT64_MAX;
+	o.bench.measure.may_share = true;
+	o.bench.output.series = SERIES_WIDE;
+	code = opt_parse(&pingpong_usage, argc, argv, &o, &operands);
+	if (code)
+		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	if (!p->messages)
+		p->messages = o.matrix ? MATRIX_MESSAGES : MESSAGES;
+	p->pauses = o.pauses != UINT64_MAX ? o.pauses : o.matrix ? 0 : PAUSES;
+	if (check_methods(&o) || (o.matrix && check_matrix(&o)))
+		return EXIT_ERROR;
+	for (uint32_t i = 0; i < p->nways; i++)
+		names[i] = pingpong_names[p->way[i]];
+	workload.series = names;
+	return o.matrix ? run_matrix(&o, &workload) : run_pair(&o, &workload);
+}

@@ -1,0 +1,146 @@
+/* How a message goes from one side to the other. Each way has send and receive; `play` is the game that all of them play, compiled for each
+ * so that no call stands between a spinning loop and its stamp.
+ *
+ * One message is on its way at any time. Who has it and is told to stop passes on STOP, and so no side waits for one that has gone.
+ */
+#ifndef CULPRIT_PINGPONG_WAY_H
+#define CULPRIT_PINGPONG_WAY_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "collect/pingpong.h"
+#include "collect/spin.h"
+
+#define STOP  1    /* no stamp is that small */
+#define LOOKS 4096 /* between two looks whether to stop */
+
+#if defined(__x86_64__)
+#define RELAX() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define RELAX() __asm__ volatile("yield" ::: "memory")
+#else
+#define RELAX() __asm__ volatile("" ::: "memory")
+#endif
+
+/* What one side receives by. Lines of their own: 128 bytes, as CPUs fetch lines in pairs. */
+struct box {
+	_Alignas(128) _Atomic uint64_t word; /* of spinning ways: the newest stamp */
+	_Alignas(128) _Atomic uint32_t futex;
+	_Alignas(128) uint64_t stamp; /* of ways that only wake */
+	sem_t sem;
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	/* Descriptors; each side inherits all of them. */
+	int pipe[2], event, socket, ring_pipe[2];
+};
+
+struct ring;
+
+/* One side of the game. */
+struct side {
+	struct work *work;
+	const struct pingpong_options *o;
+	struct box *in, *out;
+	bool first;
+	uint32_t series;
+	uint64_t last; /* in->word as it was seen last */
+	uint64_t cursors;
+	uint64_t *raw, *raw_count; /* NULL: not wanted */
+	struct hist *median;       /* of a pair of many: instead of a series */
+	struct ring *ring;
+};
+
+/* Each plays `messages` to and fro. 0 or -errno; *stopped: told to stop. */
+int play_null(struct side *s, uint64_t messages, bool *stopped);
+int play_spin(struct side *s, uint64_t messages, bool *stopped);
+int play_spin_pause(struct side *s, uint64_t messages, bool *stopped);
+int play_spin_pauses(struct side *s, uint64_t messages, bool *stopped);
+int play_umwait(struct side *s, uint64_t messages, bool *stopped);
+int play_mwaitx(struct side *s, uint64_t messages, bool *stopped);
+int play_cv(struct side *s, uint64_t messages, bool *stopped);
+int play_sem(struct side *s, uint64_t messages, bool *stopped);
+int play_futex(struct side *s, uint64_t messages, bool *stopped);
+int play_pipe(struct side *s, uint64_t messages, bool *stopped);
+int play_eventfd(struct side *s, uint64_t messages, bool *stopped);
+int play_socket(struct side *s, uint64_t messages, bool *stopped);
+int play_io_uring(struct side *s, uint64_t messages, bool *stopped);
+
+/* Whether this machine can. 0, or -1 with the reason in why. */
+int can_umwait(char *why, size_t len);
+int can_mwaitx(char *why, size_t len);
+int can_io_uring(char *why, size_t len);
+
+void ring_close(struct ring *ring); /* NULL: nothing */
+
+static inline uint64_t side_ns(const struct side *s, uint64_t from, uint64_t to)
+{
+	return to > from ? (to - from) * s->work->ns_per_tick + 0.5 : 0;
+}
+
+/* A message has come, or what takes its place has been done. */
+static inline void note_message(struct side *s, uint64_t stamp, uint64_t now)
+{
+	uint64_t ns = side_ns(s, stamp, now);
+
+	if (s->median) {
+		hist_add(s->median, ns);
+		return;
+	}
+	work_window(s->work, s->series, ns, stamp, now, s->cursors);
+	if (s->raw && !s->work->learning)
+		s->raw[(*s->raw_count)++] = ns;
+}
+
+/* False: that was the end, or it failed. */
+static inline
+	__attribute__((always_inline)) bool throw(struct side * s, bool (*send)(struct side *, uint64_t), bool *stopped)
+{
+	bool counter = s->work->spin->counter;
+	uint64_t stamp;
+
+	if (work_stopped(s->work)) {
+		*stopped = true;
+		send(s, STOP);
+		return false;
+	}
+	for (uint64_t i = 0; i < s->o->pauses; i++)
+		RELAX();
+	s->cursors = work_cursors(s->work);
+	stamp = read_tick(counter);
+	if (!send(s, stamp))
+		return false;
+	if (!s->median)
+		work_outlier(s->work, s->series, stamp, read_tick(counter), s->cursors);
+	return true;
+}
+
+/* receive: the stamp; STOP, or 0 when it failed. */
+static inline __attribute__((always_inline)) int play(struct side *s, uint64_t messages, bool *stopped,
+						      bool (*send)(struct side *, uint64_t),
+						      uint64_t (*receive)(struct side *))
+{
+	bool counter = s->work->spin->counter;
+
+	s->cursors = work_cursors(s->work);
+	for (uint64_t n = 0; n < messages; n++) {
+		uint64_t stamp, now;
+
+		if (s->first && !throw(s, send, stopped))
+			break;
+		stamp = receive(s);
+		now = read_tick(counter);
+		if (stamp <= STOP) {
+			*stopped = true;
+			break;
+		}
+		note_message(s, stamp, now);
+		if (!s->first && !throw(s, send, stopped))
+			break;
+	}
+	return -s->work->spin->lane->error;
+}
+
+#endif
