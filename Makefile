@@ -36,10 +36,15 @@ $(O)/.setup-lab: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(LAB_PACKAGES) && touch $@
 
 # Readers of what culprit writes, in Python, for the tests of formats. Without them `make check` skips those and says so.
-READERS := duckdb cmarkgfm hdrhistogram
+READERS := duckdb cmarkgfm hdrhistogram prometheus_client
 $(O)/.setup-readers: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup python3-venv && python3 -m venv $(O)/readers
 	$(Q)$(O)/readers/bin/pip install -q $(READERS) && touch $@
+
+# Prometheus' own check of metrics, without the service that its package would start.
+$(O)/.setup-promtool: $(O)/.setup-readers
+	$(Q)cd $(O) && apt-get download -qq -o APT::Sandbox::User=root prometheus && dpkg-deb --fsys-tarfile prometheus_*.deb | \
+		tar -xO ./usr/bin/promtool > promtool && chmod +x promtool && rm prometheus_*.deb && touch $(@F)
 
 # ---- the BPF side: one arch-neutral object, linked from small ones, into a skeleton ----
 # The files that define maps come first: bpftool 7.1 loses a map that is defined after its first use.
@@ -133,7 +138,7 @@ $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
 
 check: $(O)/.setup-check ## install what is missing, build with -Werror, run all tests
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
-	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-readers
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-promtool
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all $(O)/lab_guest unit-tests
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)

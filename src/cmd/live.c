@@ -38,11 +38,20 @@ static bool hand_on(struct live *l, struct collect *c)
 	return !l->hiccup || l->flush(l->ctx);
 }
 
+static void snapshot(struct live *l, struct collect *c, uint64_t now, uint64_t *due_ns)
+{
+	if (!l->snapshot || now < *due_ns)
+		return;
+	*due_ns = now + l->every_ns;
+	collect_snapshot(c);
+	l->snapshot(l->ctx);
+}
+
 static void measure(struct live *l, struct collect *c, struct recorder *recorder)
 {
 	const struct measure *m = l->measure;
 	bool progress = !m->quiet && isatty(STDERR_FILENO);
-	uint64_t begin = l->view->run.started_ns, shown = begin, now;
+	uint64_t begin = l->view->run.started_ns, shown = begin, due = begin, now;
 	bool recording = recorder;
 
 	while (measure_wait(m, begin)) {
@@ -51,6 +60,7 @@ static void measure(struct live *l, struct collect *c, struct recorder *recorder
 		if (recording)
 			recording = recorder_poll(recorder);
 		now = measure_now();
+		snapshot(l, c, now, &due);
 		if (progress && now - shown >= PROGRESS_NS) {
 			show_progress(l->view, now - begin, m->duration_ns);
 			shown = now;

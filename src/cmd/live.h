@@ -20,7 +20,9 @@ struct live {
 	/* Each hiccup (NULL: not wanted), and what to do after some have come: false ends the window. */
 	void (*hiccup)(void *ctx, uint32_t index, const struct account *a);
 	bool (*flush)(void *ctx);
-	int (*end)(void *ctx); /* the view is complete: returns the exit code */
+	uint64_t every_ns;           /* so often, and when the window has opened: */
+	void (*snapshot)(void *ctx); /* the view is as of now, see collect_snapshot; NULL: not wanted */
+	int (*end)(void *ctx);       /* the view is complete: returns the exit code */
 };
 
 int live_run(struct live *l); /* the exit code */

@@ -4,23 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/advise.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/live.h"
 #include "cmd/output.h"
 #include "cmd/style.h"
+#include "cmd/textfile.h"
 #include "collect/host.h"
 
 struct options {
 	struct measure measure;
 	struct output output;
 	struct styled styled;
-	const char *hiccups, *record;
+	const char *hiccups, *record, *textfile;
 	bool force;
-	uint64_t max_hiccup_ns;
+	uint64_t interval_ns, max_hiccup_ns;
 	double max_lost;
 };
+
+#define INTERVAL_NS (15 * NSEC_PER_SEC)
 
 #define FIELD(name) offsetof(struct options, name)
 
@@ -39,6 +43,11 @@ static const struct opt run_opts[] = {
 	 FIELD(styled.style), opt_set_choice, style_names},
 	{0, "raw", "PREFIX", "each hiccup of a CPU in a line of PREFIX.CPU, as sysjitter writes them",
 	 FIELD(styled.raw), opt_set_string, NULL},
+	{0, "textfile", "FILE",
+	 "also keep metrics in FILE for node_exporter's textfile collector, rewritten while the run goes on; with -d "
+	 "forever for always",
+	 FIELD(textfile), opt_set_string, NULL},
+	{0, "interval", "TIME", "how often; default 15s", FIELD(interval_ns), opt_set_duration, NULL},
 	{0, "max-hiccup", "TIME", "exit with 2 when a hiccup is longer", FIELD(max_hiccup_ns), opt_set_time, NULL},
 	{0, "max-lost", "PERCENT", "exit with 2 when a CPU loses more of its time", FIELD(max_lost), opt_set_percent,
 	 NULL},
@@ -63,6 +72,7 @@ struct run_state {
 	struct view *view;
 	FILE *lines; /* of --hiccups */
 	bool failed; /* --style or --raw cannot go on */
+	struct textfile *textfile;
 };
 
 static int crossed(const struct options *o, const struct view *v)
@@ -122,11 +132,24 @@ static bool flush(void *ctx)
 	return !s->failed && output_flush(&s->o->output);
 }
 
+static void write_textfile(struct run_state *s, bool running)
+{
+	advise(s->view); /* out of memory: some sources have no cause this time */
+	textfile_write(s->textfile, s->view, running);
+}
+
+static void snapshot(void *ctx)
+{
+	write_textfile(ctx, true);
+}
+
 static int end(void *ctx)
 {
 	struct run_state *s = ctx;
 	const struct view *view = s->view;
 
+	if (s->textfile)
+		write_textfile(s, false);
 	if (style_end(&s->o->styled, s->view, s->o->output.file) || s->failed)
 		return EXIT_ERROR;
 	if (s->o->styled.style != STYLE_NONE)
@@ -145,17 +168,29 @@ static int run(struct options *o, struct view *v)
 			    .ctx = &state,
 			    .begin = begin,
 			    .flush = flush,
+			    .every_ns = o->interval_ns ? o->interval_ns : INTERVAL_NS,
 			    .end = end,
 			    .spans = o->styled.style == STYLE_OSNOISE};
 	int code;
 
+	if (o->interval_ns && !o->textfile) {
+		complain("--interval says how often the file of --textfile is written, and none is given");
+		return EXIT_ERROR;
+	}
+	if (o->textfile && !(state.textfile = textfile_open(o->textfile)))
+		return EXIT_ERROR;
 	if (o->hiccups && !(state.lines = fopen(o->hiccups, "we"))) {
 		complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups, strerror(errno));
+		textfile_close(state.textfile);
 		return EXIT_ERROR;
 	}
 	if (state.lines || output_lines(&o->output) || style_wants_hiccups(&o->styled))
 		live.hiccup = take_hiccup;
+	if (state.textfile)
+		live.snapshot = snapshot;
 	code = live_run(&live);
+	if (textfile_close(state.textfile))
+		code = EXIT_ERROR;
 	if (state.lines && (ferror(state.lines) | fclose(state.lines)) && code != EXIT_ERROR) {
 		complain("writing %s: %s", o->hiccups, strerror(errno));
 		code = EXIT_ERROR;

@@ -31,7 +31,8 @@ struct format {
 };
 
 #define FORMATS_HELP                                                                                                   \
-	"text (default), json, markdown; folded, hgrm, hlog for other tools; csv, jsonl: each hiccup as it comes, a "  \
+	"text (default), json, markdown; folded, hgrm, hlog, openmetrics, prometheus for other tools; csv, jsonl: "    \
+	"each hiccup as it comes, a "                                                                                  \
 	"line each"
 
 enum { FORMAT_TEXT, FORMAT_JSON }; /* the first two */
@@ -45,6 +46,8 @@ int render_markdown(const struct view *const *views, uint32_t n, const struct re
 int render_folded(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_hgrm(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_hlog(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+int render_openmetrics(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+int render_prometheus(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 
 /* Lines: see lines.c for the columns. */
 void render_csv_head(FILE *out);

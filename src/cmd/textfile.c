@@ -1,0 +1,193 @@
+#include "cmd/textfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "render/openmetrics.h"
+
+struct textfile {
+	const char *path;
+	char *tmp;
+	struct leaders leaders;
+	pthread_t writer;
+	bool begun; /* the writer is there */
+
+	pthread_mutex_t lock; /* of the next three */
+	pthread_cond_t come;
+	char *text; /* to be written; NULL: nothing */
+	size_t len;
+	bool end;
+
+	int error; /* errno of the last attempt; the writer's */
+};
+
+/* ---- the file ---- */
+
+static int put(int fd, const char *text, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno != EINTR)
+			return errno;
+		if (n > 0) {
+			text += n;
+			len -= n;
+		}
+	}
+	return 0;
+}
+
+/* 0 or errno. Nothing is synced: after a crash of the machine there is no run to tell of. */
+static int put_file(const struct textfile *t, const char *text, size_t len)
+{
+	int fd, err;
+
+	unlink(t->tmp); /* of one that was killed */
+	fd = open(t->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return errno;
+	err = fchmod(fd, 0644) ? errno : 0; /* whatever the umask: another user is to read it */
+	if (!err)
+		err = put(fd, text, len);
+	if (close(fd) && !err)
+		err = errno;
+	if (!err && rename(t->tmp, t->path))
+		err = errno;
+	if (err)
+		unlink(t->tmp);
+	return err;
+}
+
+/* Once when it begins to fail. */
+static void put_or_say(struct textfile *t, const char *text, size_t len)
+{
+	int err = put_file(t, text, len);
+
+	if (err && !t->error)
+		say("writing %s: %s; the run goes on and tries again with each --interval", t->path, strerror(err));
+	t->error = err;
+}
+
+/* ---- the writer ---- */
+
+static void *write_all(void *arg)
+{
+	struct textfile *t = arg;
+	bool end = false;
+
+	while (!end) {
+		char *text;
+		size_t len;
+
+		pthread_mutex_lock(&t->lock);
+		while (!t->text && !t->end)
+			pthread_cond_wait(&t->come, &t->lock);
+		text = t->text;
+		len = t->len;
+		t->text = NULL;
+		end = !text;
+		pthread_mutex_unlock(&t->lock);
+		if (text)
+			put_or_say(t, text, len);
+		free(text);
+	}
+	return NULL;
+}
+
+static void hand_over(struct textfile *t, char *text, size_t len)
+{
+	if (!t->begun)
+		t->begun = !pthread_create(&t->writer, NULL, write_all, t);
+	if (!t->begun) {
+		put_or_say(t, text, len);
+		free(text);
+		return;
+	}
+	pthread_mutex_lock(&t->lock);
+	free(t->text); /* the disk was too slow for it */
+	t->text = text;
+	t->len = len;
+	pthread_cond_signal(&t->come);
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- the run's side ---- */
+
+struct textfile *textfile_open(const char *path)
+{
+	struct textfile *t = calloc(1, sizeof(*t));
+	struct stat st;
+	int fd;
+
+	if (!t || asprintf(&t->tmp, "%s.tmp", path) < 0) {
+		free(t);
+		complain("out of memory");
+		return NULL;
+	}
+	t->path = path;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->come, NULL);
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) {
+		complain("%s is no regular file, and would be replaced by one: choose another with --textfile", path);
+		textfile_close(t);
+		return NULL;
+	}
+	unlink(t->tmp);
+	fd = open(t->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0) {
+		complain("cannot write beside %s: %s; choose another file with --textfile", path, strerror(errno));
+		textfile_close(t);
+		return NULL;
+	}
+	close(fd);
+	unlink(t->tmp);
+	return t;
+}
+
+void textfile_write(struct textfile *t, struct view *view, bool running)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f;
+
+	if (!t->leaders.cpu && leaders_init(&t->leaders, view->summary.ncpus))
+		return; /* out of memory: perhaps not the next time */
+	f = open_memstream(&text, &len);
+	if (!f)
+		return;
+	if (leaders_update(&t->leaders, &view->summary) | render_textfile(view, &t->leaders, running, f) | fclose(f))
+		free(text);
+	else
+		hand_over(t, text, len);
+}
+
+int textfile_close(struct textfile *t)
+{
+	int err;
+
+	if (!t)
+		return 0;
+	if (t->begun) {
+		pthread_mutex_lock(&t->lock);
+		t->end = true;
+		pthread_cond_signal(&t->come);
+		pthread_mutex_unlock(&t->lock);
+		pthread_join(t->writer, NULL);
+	}
+	err = t->error;
+	leaders_free(&t->leaders);
+	pthread_mutex_destroy(&t->lock);
+	pthread_cond_destroy(&t->come);
+	free(t->text);
+	free(t->tmp);
+	free(t);
+	return err ? -1 : 0;
+}

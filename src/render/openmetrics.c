@@ -1,0 +1,362 @@
+/* Metrics: what a monitoring system scrapes, as OpenMetrics 1.0 and in the older Prometheus text format. They differ in a few words: a counter's
+ * family ends in _total only in the older one, which knows neither UNIT nor the type info. Both end with "# EOF", a comment in the older.
+ *
+ *   culprit_info{version,hostname,kernel,...}           culprit_cpu_info{cpu,isolated,nohz_full}
+ *   culprit_running                                     1 while the run goes on
+ *   culprit_observed_seconds_total{cpu}                 what the others are a part of
+ *   culprit_hiccup_seconds{cpu,le}                      histogram, exponential: powers of two of a nanosecond
+ *   culprit_lost_seconds_total{cpu,kind,source,function,cause}      sums up to the time of all hiccups; kind "edge" has no source
+ *   culprit_interruptions_total{the same}
+ *   culprit_interruption_seconds{kind,le}               histogram over all CPUs
+ *   and per CPU what was lost, and what does not agree
+ *
+ * Which sources have a series is decided by model/leaders.h. Times are exact: seconds with nine decimals. Of several runs each
+ * sample has the labels host and started.
+ */
+#include "render/openmetrics.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/escape.h"
+#include "base/units.h"
+#include "render/render.h"
+
+#define BUCKET_FIRST 8  /* the first bucket ends at 2^8 ns... */
+#define BUCKET_LAST  30 /* ...and the last but +Inf at 2^30 */
+
+struct metrics {
+	FILE *out;
+	bool strict; /* OpenMetrics */
+	bool running;
+	bool many; /* views: samples have a host */
+	const struct view *view;
+	const struct leaders *leaders; /* of this view */
+	bool some;                     /* this sample has a label */
+};
+
+/* ---- one sample ---- */
+
+/* In quotes, by both rules: the project's for bytes that nobody should print, then the format's for its own. */
+static void label(struct metrics *m, const char *name, const char *value)
+{
+	char piece[ESCAPE_CHAR];
+	size_t used;
+
+	fprintf(m->out, "%c%s=\"", m->some ? ',' : '{', name);
+	m->some = true;
+	for (; value && (used = escape_char(value, SIZE_MAX, piece)); value += used)
+		for (const char *p = piece; *p; p++) {
+			if (*p == '\\' || *p == '"')
+				putc('\\', m->out);
+			putc(*p, m->out);
+		}
+	putc('"', m->out);
+}
+
+static void label_u64(struct metrics *m, const char *name, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	label(m, name, text);
+}
+
+static void sample(struct metrics *m, const char *name, const char *suffix)
+{
+	fprintf(m->out, "%s%s", name, suffix);
+	m->some = false;
+	if (m->many) {
+		label(m, "host", m->view->host.hostname);
+		label(m, "started", m->view->run.started);
+	}
+}
+
+static void value(struct metrics *m, uint64_t value, bool seconds)
+{
+	if (m->some)
+		putc('}', m->out);
+	if (seconds)
+		fprintf(m->out, " %llu.%09llu\n", value / NSEC_PER_SEC, value % NSEC_PER_SEC);
+	else
+		fprintf(m->out, " %" PRIu64 "\n", value);
+}
+
+/* ---- families ---- */
+
+enum type { GAUGE, COUNTER, HISTOGRAM, INFO };
+
+struct family {
+	const char *name; /* without _total and _info */
+	enum type type;
+	bool seconds;
+	const char *help;
+	void (*write)(struct metrics *m, const struct family *f); /* of one view; NULL: the row of each CPU */
+	/* Where a CPU's number stands. */
+	bool in_summary; /* else in its cpu_run */
+	size_t at, known;
+};
+
+static const char *suffix(enum type type)
+{
+	return type == COUNTER ? "_total" : type == INFO ? "_info" : "";
+}
+
+static void head(const struct metrics *m, const struct family *f)
+{
+	static const char *const types[] = {"gauge", "counter", "histogram", "info"};
+	const char *end = m->strict ? "" : suffix(f->type);
+
+	fprintf(m->out, "# TYPE %s%s %s\n", f->name, end, f->type == INFO && !m->strict ? "gauge" : types[f->type]);
+	if (m->strict && f->seconds)
+		fprintf(m->out, "# UNIT %s seconds\n", f->name);
+	fprintf(m->out, "# HELP %s%s %s.\n", f->name, end, f->help);
+}
+
+static void write_info(struct metrics *m, const struct family *f)
+{
+	const struct view *v = m->view;
+
+	sample(m, f->name, suffix(f->type));
+	label(m, "version", CULPRIT_VERSION);
+	label(m, "hostname", v->host.hostname);
+	label(m, "kernel", v->host.kernel);
+	label(m, "arch", v->host.arch);
+	label(m, "cpu_model", v->host.cpu_model);
+	label(m, "hypervisor", v->host.hypervisor);
+	label(m, "clocksource", v->host.clocksource);
+	label(m, "sampler", v->run.sampler);
+	label(m, "priority", v->run.priority);
+	label(m, "traced", v->run.traced ? "true" : "false");
+	if (!m->many)
+		label(m, "started", v->run.started);
+	value(m, 1, false);
+}
+
+static void write_running(struct metrics *m, const struct family *f)
+{
+	sample(m, f->name, "");
+	value(m, m->running, false);
+}
+
+static void write_cpu_info(struct metrics *m, const struct family *f)
+{
+	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
+		unsigned cpu = m->view->summary.cpu[i].cpu;
+
+		sample(m, f->name, suffix(f->type));
+		label_u64(m, "cpu", cpu);
+		label(m, "isolated", cpus_has(&m->view->host.isolated, cpu) ? "true" : "false");
+		label(m, "nohz_full", cpus_has(&m->view->host.nohz_full, cpu) ? "true" : "false");
+		value(m, 1, false);
+	}
+}
+
+/* One number a CPU, from where the family says. */
+static void write_cpus(struct metrics *m, const struct family *f)
+{
+	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
+		const char *row =
+			f->in_summary ? (const char *)&m->view->summary.cpu[i] : (const char *)&m->view->cpu[i];
+
+		if (f->known && !*(const bool *)(row + f->known))
+			continue;
+		sample(m, f->name, suffix(f->type));
+		label_u64(m, "cpu", m->view->summary.cpu[i].cpu);
+		value(m, *(const uint64_t *)(row + f->at), f->seconds);
+	}
+}
+
+/* ---- histograms ---- */
+
+struct buckets {
+	uint64_t below[BUCKET_LAST + 1]; /* shorter than 2^n ns: there the buckets of struct hist end, too */
+	uint64_t count, sum;
+};
+
+static void add_hist(struct buckets *b, const struct hist *h)
+{
+	b->count += h->count;
+	b->sum += h->sum;
+	for (uint32_t i = h->count ? hist_index(h, h->min) : 0; h->count && i <= hist_index(h, h->max); i++)
+		for (int n = BUCKET_FIRST; h->bucket[i] && n <= BUCKET_LAST; n++)
+			b->below[n] += hist_highest(h, i) < UINT64_C(1) << n ? h->bucket[i] : 0;
+}
+
+static void write_hist(struct metrics *m, const struct family *f, const struct buckets *b, const char *name,
+		       const char *text)
+{
+	char le[32];
+
+	for (int n = BUCKET_FIRST; n <= BUCKET_LAST + 1; n++) {
+		snprintf(le, sizeof(le), "%.10g", (double)(UINT64_C(1) << n) / NSEC_PER_SEC);
+		sample(m, f->name, "_bucket");
+		label(m, name, text);
+		label(m, "le", n > BUCKET_LAST ? "+Inf" : le);
+		value(m, n > BUCKET_LAST ? b->count : b->below[n], false);
+	}
+	sample(m, f->name, "_sum");
+	label(m, name, text);
+	value(m, b->sum, true);
+	sample(m, f->name, "_count");
+	label(m, name, text);
+	value(m, b->count, false);
+}
+
+static void write_hiccups(struct metrics *m, const struct family *f)
+{
+	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
+		struct buckets b = {0};
+		char cpu[16];
+
+		snprintf(cpu, sizeof(cpu), "%u", m->view->summary.cpu[i].cpu);
+		add_hist(&b, &m->view->summary.cpu[i].hiccups);
+		write_hist(m, f, &b, "cpu", cpu);
+	}
+}
+
+static void write_kinds(struct metrics *m, const struct family *f)
+{
+	struct buckets b[SOURCE_KINDS] = {0};
+
+	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
+		const struct sources *t = &m->view->summary.cpu[i].sources;
+
+		for (uint32_t k = 0; k < t->count; k++)
+			add_hist(&b[t->row[k]->kind], &t->row[k]->net);
+	}
+	for (int k = 0; k < SOURCE_KINDS; k++)
+		write_hist(m, f, &b[k], "kind", source_kind_name(k));
+}
+
+/* ---- sources ---- */
+
+static void write_source(struct metrics *m, const struct family *f, uint32_t i, const char *kind, const char *name,
+			 const struct source *s, uint64_t number)
+{
+	sample(m, f->name, suffix(f->type));
+	label_u64(m, "cpu", m->view->summary.cpu[i].cpu);
+	label(m, "kind", kind);
+	label(m, "source", name);
+	label(m, "function", s ? s->function : NULL);
+	label(m, "cause", s ? s->cause : NULL);
+	value(m, number, f->seconds);
+}
+
+/* Net time or intervals, as the family says. */
+static void write_sources(struct metrics *m, const struct family *f)
+{
+	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
+		const struct cpu_summary *s = &m->view->summary.cpu[i];
+		const struct leaders_cpu *c = &m->leaders->cpu[i];
+
+		for (uint32_t k = 0; k < c->count; k++) {
+			const struct leader *own = &c->own[k];
+			const struct source *source = s->sources.row[own->row];
+
+			write_source(m, f, i, source_kind_name(source->kind), own->name, source,
+				     f->seconds ? own->ns : own->count);
+		}
+		for (int k = 0; k < SOURCE_KINDS; k++)
+			if (c->rest_count[k] || c->rest_ns[k])
+				write_source(m, f, i, source_kind_name(k), "(others)", NULL,
+					     f->seconds ? c->rest_ns[k] : c->rest_count[k]);
+		if (f->seconds)
+			write_source(m, f, i, "edge", NULL, NULL, s->edge_ns);
+	}
+}
+
+/* ---- the whole ---- */
+
+#define RUN(field)     .at = offsetof(struct cpu_run, field)
+#define SUMMARY(field) .in_summary = true, .at = offsetof(struct cpu_summary, field)
+#define KNOWN(field)   .known = offsetof(struct cpu_run, field)
+
+static const struct family families[] = {
+	{"culprit", INFO, false, "The measuring run and its host", .write = write_info},
+	{"culprit_running", GAUGE, false, "1 while the run goes on, 0 in its last report", .write = write_running},
+	{"culprit_cpu", INFO, false, "A measured CPU", .write = write_cpu_info},
+	{"culprit_threshold_seconds", GAUGE, true, "Shorter gaps are no hiccups", RUN(threshold_ns)},
+	{"culprit_observed_seconds", COUNTER, true, "Time for which the CPU was observed", RUN(observed_ns)},
+	{"culprit_hiccups", COUNTER, false, "Times that the CPU was away", SUMMARY(hiccups.count)},
+	{"culprit_hiccup_seconds", HISTOGRAM, true, "How long the CPU was away at a time", .write = write_hiccups},
+	{"culprit_longest_hiccup_seconds", GAUGE, true, "The longest time that the CPU was away since the run began",
+	 SUMMARY(hiccups.max)},
+	{"culprit_lost_seconds", COUNTER, true,
+	 "Time that a source took from the CPU, less what interrupted it; all together sum up to the time away",
+	 .write = write_sources},
+	{"culprit_interruptions", COUNTER, false, "Times that a source held the CPU", .write = write_sources},
+	{"culprit_interruption_seconds", HISTOGRAM, true,
+	 "How long sources of a kind held a CPU at a time, less what interrupted them; all CPUs together",
+	 .write = write_kinds},
+	{"culprit_records", COUNTER, false, "Records of the kernel's activity taken", RUN(counts.seen)},
+	{"culprit_records_lost", COUNTER, false, "Records that are missing: names may be missing then",
+	 RUN(counts.lost)},
+	{"culprit_join_mismatches", COUNTER, false, "Hiccups whose timestamps and records disagree: should be 0",
+	 RUN(counts.mismatches)},
+	{"culprit_recursion_misses", COUNTER, false,
+	 "Times that a probe was left out inside another; those of all CPUs stand with the first",
+	 RUN(recursion_misses)},
+	{"culprit_hiccups_lost", COUNTER, false, "Hiccups that came faster than they could be read", RUN(hiccups_lost)},
+	{"culprit_hiccups_lost_seconds", COUNTER, true, "Time of the hiccups that could not be read",
+	 RUN(hiccups_lost_ns)},
+	{"culprit_steal_seconds", COUNTER, true, "What the hypervisor's steal clock rose by, in steps of 10 ms",
+	 RUN(steal_ns), KNOWN(steal_known)},
+	{"culprit_smis", COUNTER, false, "System management interrupts, known when the run is over", RUN(smi_count),
+	 KNOWN(smi_known)},
+};
+
+static void write_all(struct metrics *m, const struct view *const *views, const struct leaders *leaders, uint32_t n)
+{
+	for (const struct family *f = families; f < families + sizeof(families) / sizeof(families[0]); f++) {
+		head(m, f);
+		for (uint32_t i = 0; i < n; i++) {
+			m->view = views[i];
+			m->leaders = &leaders[i];
+			(f->write ? f->write : write_cpus)(m, f);
+		}
+	}
+	fputs("# EOF\n", m->out);
+}
+
+int render_textfile(const struct view *view, const struct leaders *leaders, bool running, FILE *out)
+{
+	struct metrics m = {.out = out, .running = running};
+
+	write_all(&m, &view, leaders, 1);
+	return ferror(out) ? -EIO : 0;
+}
+
+static int render(const struct view *const *views, uint32_t n, bool strict, FILE *out)
+{
+	struct metrics m = {.out = out, .strict = strict, .many = n > 1};
+	struct leaders *leaders = calloc(n, sizeof(*leaders));
+	int err = leaders ? 0 : -ENOMEM;
+	uint32_t i;
+
+	for (i = 0; i < n && !err; i++) {
+		err = leaders_init(&leaders[i], views[i]->summary.ncpus);
+		if (!err)
+			err = leaders_update(&leaders[i], &views[i]->summary);
+	}
+	if (!err)
+		write_all(&m, views, leaders, n);
+	while (i--)
+		leaders_free(&leaders[i]);
+	free(leaders);
+	return err ? err : ferror(out) ? -EIO : 0;
+}
+
+int render_openmetrics(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+{
+	(void)options;
+	return render(views, n, true, out);
+}
+
+int render_prometheus(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+{
+	(void)options;
+	return render(views, n, false, out);
+}

@@ -1,0 +1,188 @@
+/* Leaders: counters that never fall, few of them, and nothing of the time lost is missing in their growth. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "model/leaders.h"
+
+struct world {
+	struct summary summary;
+	struct leaders set;
+};
+
+static void world_init(struct world *w)
+{
+	static const unsigned cpu = 3;
+
+	assert_int_equal(summary_init(&w->summary, &cpu, 1), 0);
+	assert_int_equal(leaders_init(&w->set, 1), 0);
+}
+
+static void world_free(struct world *w)
+{
+	leaders_free(&w->set);
+	summary_free(&w->summary);
+}
+
+static void run(struct world *w, enum source_kind kind, uint32_t id, const char *name, const char *function,
+		uint64_t ns)
+{
+	struct sources *t = &w->summary.cpu[0].sources;
+
+	hist_add(&t->row[sources_find(t, kind, id, name, function)]->net, ns);
+}
+
+static const struct leaders_cpu *update(struct world *w)
+{
+	assert_int_equal(leaders_update(&w->set, &w->summary), 0);
+	return &w->set.cpu[0];
+}
+
+static const struct leader *find(const struct leaders_cpu *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->count; i++)
+		if (!strcmp(c->own[i].name, name))
+			return &c->own[i];
+	return NULL;
+}
+
+static void test_one_series_a_name(void **state)
+{
+	const struct leaders_cpu *c;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	run(&w, SOURCE_THREAD, 10, "make", NULL, 5);
+	run(&w, SOURCE_THREAD, 11, "make", NULL, 6);
+	run(&w, SOURCE_THREAD, 12, "make", "", 1); /* no function is an empty one */
+	run(&w, SOURCE_THREAD, 13, "kworker/3:1", "vmstat_update", 100);
+	run(&w, SOURCE_THREAD, 14, "kworker/3:7", "vmstat_update", 200);
+	run(&w, SOURCE_THREAD, 14, "kworker/3:7", "drain", 9);
+	run(&w, SOURCE_IRQ, 10, "make", NULL, 3);
+	run(&w, SOURCE_IRQ, 0, "(others)", NULL, 4);
+	c = update(&w);
+	assert_int_equal(c->count, 4);
+	assert_int_equal(c->own[0].ns, 300);
+	assert_int_equal(c->own[0].count, 2);
+	assert_string_equal(c->own[0].name, "kworker/*:*");
+	assert_int_equal(c->own[1].ns, 12);
+	assert_int_equal(c->own[1].count, 3);
+	assert_int_equal(c->own[2].ns, 9);
+	assert_int_equal(c->own[3].ns, 3);
+	assert_int_equal(c->rest_ns[SOURCE_IRQ], 4);
+	assert_int_equal(c->rest_count[SOURCE_IRQ], 1);
+	assert_int_equal(c->rest_ns[SOURCE_THREAD], 0);
+	world_free(&w);
+}
+
+static void test_who_comes_later(void **state)
+{
+	const struct leaders_cpu *c;
+	struct world w;
+	char name[16];
+
+	(void)state;
+	world_init(&w);
+	for (int i = 0; i < LEADERS_TOP + 1; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		run(&w, SOURCE_THREAD, 100 + i, name, NULL, 1000 - i);
+	}
+	c = update(&w);
+	assert_int_equal(c->count, LEADERS_TOP);
+	assert_null(find(c, "t20"));
+	assert_int_equal(c->rest_ns[SOURCE_THREAD], 980);
+
+	/* What was in the rest stays there; what is new since is all its own. */
+	run(&w, SOURCE_THREAD, 120, "t20", NULL, 5000);
+	run(&w, SOURCE_NMI, 0, "new", NULL, 7000);
+	c = update(&w);
+	assert_int_equal(find(c, "new")->ns, 7000);
+	assert_int_equal(find(c, "t20")->ns, 0);
+	assert_int_equal(c->rest_ns[SOURCE_THREAD], 5980);
+	assert_int_equal(c->rest_ns[SOURCE_NMI], 0);
+	run(&w, SOURCE_THREAD, 120, "t20", NULL, 11);
+	c = update(&w);
+	assert_int_equal(find(c, "t20")->ns, 11);
+	assert_int_equal(find(c, "t20")->count, 1);
+	assert_int_equal(c->rest_ns[SOURCE_THREAD], 5980);
+	world_free(&w);
+}
+
+#define NAMES 90
+
+/* Counters as a monitoring system sees them, by name; [NAMES]: the rest. One that is away is not known any more. */
+struct seen {
+	uint64_t ns[NAMES + 1];
+	bool there[NAMES + 1];
+};
+
+static struct seen look(const struct leaders_cpu *c)
+{
+	struct seen s = {.there[NAMES] = true, .ns[NAMES] = c->rest_ns[SOURCE_THREAD]};
+
+	for (uint32_t i = 0; i < c->count; i++) {
+		int k;
+
+		assert_int_equal(sscanf(c->own[i].name, "t%d", &k), 1);
+		assert_false(s.there[k]);
+		s.there[k] = true;
+		s.ns[k] = c->own[i].ns;
+	}
+	return s;
+}
+
+/* Names rise and sink all the time: what makes room and comes back begins anew. */
+static void test_nothing_falls_and_nothing_is_missing(void **state)
+{
+	struct seen before, now = {0};
+	uint64_t random = 1;
+	unsigned evicted = 0;
+	struct world w;
+	char name[16];
+
+	(void)state;
+	world_init(&w);
+	for (int round = 0; round < 3000; round++) {
+		uint64_t grown = 0, came = 0;
+
+		for (int i = 0; i < 8; i++) {
+			uint64_t k, ns;
+
+			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+			k = round < 20 ? (random >> 33) % 30 : (random >> 33) % NAMES;
+			ns = (random >> 40) % 1000 << (k + round / 40) % 7;
+			snprintf(name, sizeof(name), "t%u", (unsigned)k);
+			run(&w, SOURCE_THREAD, 500 + k, name, NULL, ns);
+			came += ns;
+		}
+		before = now;
+		now = look(update(&w));
+		assert_true(w.set.cpu[0].count <= LEADERS_MAX);
+		for (int k = 0; k <= NAMES; k++) {
+			evicted += before.there[k] && !now.there[k];
+			if (!now.there[k])
+				continue;
+			assert_true(!before.there[k] || now.ns[k] >= before.ns[k]);
+			grown += now.ns[k] - (before.there[k] ? before.ns[k] : 0);
+		}
+		assert_int_equal(grown, came);
+	}
+	assert_true(evicted > 10);
+	world_free(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_series_a_name),
+		cmocka_unit_test(test_who_comes_later),
+		cmocka_unit_test(test_nothing_falls_and_nothing_is_missing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
