@@ -126,6 +126,7 @@ static const char *why_silent(const struct audit *a, const char *name)
 void unknown(struct audit *a, const char *what, const char *name)
 {
 	const struct fact *fact = facts_find(a->facts, name);
+	bool derived = !strncmp(name, "run/", 4); /* there it is always something to be known */
 	struct finding *f;
 	const char *why;
 
@@ -141,7 +142,7 @@ void unknown(struct audit *a, const char *what, const char *name)
 		}
 	}
 	why = (!fact || fact->err == -ENOENT) ? why_silent(a, name) : NULL;
-	if (!why && (!fact || fact->err == -ENOENT)) {
+	if (!why && !derived && (!fact || fact->err == -ENOENT)) {
 		f = found(a, FINDING_OK, "%s: not in this kernel", what);
 		value(f, "absent");
 		return;
@@ -151,11 +152,12 @@ void unknown(struct audit *a, const char *what, const char *name)
 		f->known = false;
 	if (why)
 		value(f, "%s", why);
+	else if (!fact)
+		value(f, "nobody looked");
 	else if (fact->err == FACT_NOT_TAKEN)
 		value(f, "reading /%s disturbs the CPUs; --deep reads it", name);
 	else if (fact->err)
-		value(f, "%s%s: %s", strncmp(name, "run/", 4) ? "/" : "", name + (strncmp(name, "run/", 4) ? 0 : 4),
-		      strerror(-fact->err));
+		value(f, "%s%s: %s", derived ? "" : "/", name + (derived ? 4 : 0), strerror(-fact->err));
 	else
 		value(f, "/%s holds something else than expected", name);
 }

@@ -72,16 +72,21 @@ static void check_isolated(struct audit *a)
 	boot(f, "isolcpus=managed_irq,domain,%s", a->cpus);
 }
 
+/* The kernel counts those of isolcpus= among them (kernel/cgroup/cpuset.c). */
 static void check_cpuset(struct audit *a)
 {
-	struct cpus set;
+	struct cpus set, boot_time;
 	char list[LIST_MAX];
 
 	if (!list_of(a, "sys/fs/cgroup/cpuset.cpus.isolated", &set) &&
-	    !list_of(a, "sys/fs/cgroup/unified/cpuset.cpus.isolated", &set))
+	    !list_of(a, "sys/fs/cgroup/unified/cpuset.cpus.isolated", &set)) {
 		unknown(a, "CPUs isolated by cpuset partitions", "sys/fs/cgroup/cpuset.cpus.isolated");
-	else if (cpus_empty(&set))
-		found_ok(a, "no CPU is isolated by a cpuset partition");
+		return;
+	}
+	list_of(a, CPU_DIR "isolated", &boot_time);
+	set = without(&set, &boot_time);
+	if (cpus_empty(&set))
+		found_ok(a, "no CPU is isolated by a cpuset partition alone");
 	else
 		value(info(a, "isolated by a cpuset partition, for as long as it exists"), "%s",
 		      cpus_format(&set, list, sizeof(list)));

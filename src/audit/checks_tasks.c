@@ -65,7 +65,7 @@ static void check_wq_isolated(struct audit *a)
 	if (!mask_of(a, WQ_DIR "cpumask_isolated", &set))
 		unknown(a, "CPUs that are isolated from workqueues", WQ_DIR "cpumask_isolated");
 	else
-		value(info(a, "CPUs isolated from unbound workqueues by cpusets"), "%s",
+		value(info(a, "CPUs that unbound workqueues keep off, whatever their masks say"), "%s",
 		      cpus_empty(&set) ? "none" : cpus_format(&set, list, sizeof(list)));
 }
 

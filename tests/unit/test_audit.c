@@ -542,7 +542,21 @@ static const struct step steps[] = {
 	 NULL},
 	{"kptr_restrict", {{KERNEL "kptr_restrict", "2\n"}}, FINDING_INFO, NULL, NULL, NULL},
 	/* hardware */
-	{"tsc", {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc\n"}}, FINDING_FAIL, NULL, NULL, NULL},
+	{"tsc",
+	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc\n"}},
+	 FINDING_WARN,
+	 "though it is the kernel's clock",
+	 NULL,
+	 NULL},
+	{"kconfig", {{"run/kconfig", "CONFIG_HZ=250\n"}}, FINDING_WARN, NULL, NULL, NULL},
+	{"cpuset_isolated", {{"sys/fs/cgroup/cpuset.cpus.isolated", "3\n"}}, FINDING_OK, "alone", NULL, NULL},
+	{"tsc",
+	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc\n"},
+	  {"sys/devices/system/clocksource/clocksource0/current_clocksource", "kvm-clock\n"}},
+	 FINDING_FAIL,
+	 NULL,
+	 NULL,
+	 NULL},
 	{"clock_watchdog",
 	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc nonstop_tsc\n"}},
 	 FINDING_WARN,
@@ -680,9 +694,16 @@ static void test_unknown(void **state)
 		assert_false(find(&out, "isolated")->known);
 		assert_false(find(&out, "nohz_full")->known);
 		assert_false(find(&out, "tasks")->known);
+		assert_false(find(&out, "kconfig")->known);
 		assert_false(find(&out, "thp")->known);
 		findings_free(&out);
 	}
+	facts_free(&f);
+	good(&f);
+	put(&f, "run/kconfig", NULL); /* every kernel has one; it is not here */
+	out = check(&f, 3);
+	assert_false(find(&out, "kconfig")->known);
+	findings_free(&out);
 	facts_free(&f);
 	out = check(&f, 3);
 	assert_int_equal(findings_count(&out, FINDING_WARN), 0);
