@@ -15,7 +15,10 @@
 #include "cmd/measure.h"
 #include "cmd/osnoise_alternate.h"
 #include "cmd/osnoise_live.h"
+#include "model/beside.h"
 #include "model/osnoise.h"
+#include "recording/read.h"
+#include "render/beside.h"
 #include "render/osnoise.h"
 
 #define BLOCK 65536
@@ -28,6 +31,7 @@ struct options {
 	struct measure measure;
 	bool alternate;
 	const char *from, *output;
+	const char *recording; /* of culprit's, to lay beside --from */
 	int format;
 	uint32_t workload;
 };
@@ -67,6 +71,7 @@ static const struct opt osnoise_opts[] = {
 
 const struct opt_command osnoise_usage = {
 	.name = "osnoise",
+	.operands = "[RECORDING]",
 	.summary = "compare with the kernel's osnoise tracer, or read what it or rtla saved",
 	.about = "Switches the kernel's osnoise tracer on, without its own threads, measures the same CPUs at the same "
 		 "time, and pairs "
@@ -77,6 +82,7 @@ const struct opt_command osnoise_usage = {
 		 "machine or of one "
 		 "far away, and prints it as culprit names things. Lines that it does not know are counted and "
 		 "shown.\n\n"
+		 "With a RECORDING of culprit record as well: the two beside each other, per second and source.\n\n"
 		 "A trace.dat is read through trace-cmd, which must be installed.",
 	.opts = osnoise_opts,
 };
@@ -217,7 +223,21 @@ static int check_known(const struct osnoise_reader *r, const char *name)
 
 /* ---- writing ---- */
 
-static int write_report(const struct options *o, const struct osnoise_reader *r, const char *name)
+static int write_beside(const struct options *o, const struct osnoise_reader *r, const struct view *v, const char *name,
+			const struct render_options *ro, FILE *out)
+{
+	struct beside b;
+	int err = beside_make(&b, r, v);
+
+	if (err)
+		return err;
+	err = o->format == FORMAT_JSON ? render_beside_json(&b, name, o->recording, out)
+				       : render_beside_text(&b, name, o->recording, ro, out);
+	beside_free(&b);
+	return err;
+}
+
+static int write_report(const struct options *o, const struct osnoise_reader *r, const struct view *v, const char *name)
 {
 	FILE *out = o->output ? fopen(o->output, "we") : stdout;
 	struct render_options ro = {0};
@@ -233,7 +253,9 @@ static int write_report(const struct options *o, const struct osnoise_reader *r,
 		if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= 40)
 			ro.width = size.ws_col < 100 ? size.ws_col : 100;
 	}
-	bad = o->format == FORMAT_JSON ? render_osnoise_json(r, name, out) : render_osnoise_text(r, name, &ro, out);
+	bad = v                          ? write_beside(o, r, v, name, &ro, out)
+	      : o->format == FORMAT_JSON ? render_osnoise_json(r, name, out)
+					 : render_osnoise_text(r, name, &ro, out);
 	bad |= fflush(out);
 	if (o->output)
 		bad |= fclose(out);
@@ -241,6 +263,30 @@ static int write_report(const struct options *o, const struct osnoise_reader *r,
 		return complain("writing the report to %s: %s", o->output ? o->output : "standard output",
 				strerror(errno));
 	return 0;
+}
+
+/* The report, beside the recording if one is given. */
+static int report(const struct options *o, const struct osnoise_reader *r, const char *name)
+{
+	struct view *v = o->recording ? calloc(1, sizeof(*v)) : NULL;
+	struct recording *recording = NULL;
+	int bad;
+
+	if (o->recording && !v)
+		return complain("out of memory");
+	if (v && !(recording = recording_open(o->recording, NULL, v))) {
+		view_free(v);
+		free(v);
+		return -1;
+	}
+	if (recording)
+		recording_finish(recording);
+	bad = write_report(o, r, v, name);
+	if (v)
+		view_free(v);
+	recording_close(recording);
+	free(v);
+	return bad;
 }
 
 static int from_file(const struct options *o)
@@ -258,7 +304,7 @@ static int from_file(const struct options *o)
 	r->workload = o->workload;
 	bad = open_input(&in, o->from, name) || read_all(&in, name, r, l);
 	bad = (!bad && close_input(&in, name)) || bad;
-	bad = bad || check_known(r, name) || write_report(o, r, name);
+	bad = bad || check_known(r, name) || report(o, r, name);
 	osnoise_free(r);
 out:
 	free(l);
@@ -293,6 +339,12 @@ int cmd_osnoise(int argc, char **argv)
 	code = opt_parse(&osnoise_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	if (operands > 1 || (operands && !o.from)) {
+		complain(operands > 1 ? "one RECORDING at a time can be laid beside --from"
+				      : "a RECORDING goes with --from FILE: see culprit help osnoise");
+		return EXIT_ERROR;
+	}
+	o.recording = argv[1];
 	if (o.from)
 		return from_file(&o);
 	return live(&o);

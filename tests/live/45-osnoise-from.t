@@ -114,4 +114,25 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     r = run("--from", "-", given=open(dat, "rb").read())
     ok(r.returncode == 1 and b"give it as a file" in r.stderr, "a trace.dat on standard input", r)
 
+# ---- beside a recording ----
+golden = os.path.join(os.path.dirname(CULPRIT), "golden")
+if os.path.exists(golden):
+    with tempfile.TemporaryDirectory() as place:
+        subprocess.run([golden, place], check=True, capture_output=True)
+        recording = os.path.join(place, sorted(f for f in os.listdir(place) if "tick" in f)[0])
+        r = run("--from", TRACE, recording, "-f", "json")
+        b = json.loads(r.stdout)
+        timer = [s for s in b["sources"] if s["name"] == "local_timer"]
+        ok(r.returncode == 0 and len(timer) == 1 and timer[0]["osnoise"]["count"] and timer[0]["culprit"]["count"],
+           "beside a recording: local_timer by both", r)
+        r = run("--from", TRACE, recording)
+        ok(r.returncode == 0 and b"local_timer" in r.stdout and b"per second observed" in r.stdout, "and as text", r)
+        r = run("--from", TRACE, recording, recording)
+        ok(r.returncode == 1 and len(r.stderr.splitlines()) == 1, "two recordings are refused", r)
+        r = run("--from", TRACE, os.path.join(place, "none"))
+        ok(r.returncode == 1 and b"No such file" in r.stderr, "one that is not there is an error", r)
+else:
+    skip("beside a recording", "the recordings of tests/golden are not built")
+r = run("some.rec")
+ok(r.returncode == 1 and b"goes with --from" in r.stderr, "a recording alone is refused", r)
 done()

@@ -1,0 +1,151 @@
+#include "model/beside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum source_kind their_kind(enum source_kind kind)
+{
+	return kind == SOURCE_VECTOR ? SOURCE_IRQ : kind;
+}
+
+static struct beside_row *find(struct beside *b, enum source_kind kind, const char *name)
+{
+	struct beside_row *bigger;
+
+	kind = their_kind(kind);
+	for (uint32_t i = 0; i < b->count; i++)
+		if (b->row[i].kind == kind && !strcmp(b->row[i].name, name))
+			return &b->row[i];
+	bigger = realloc(b->row, (b->count + 1) * sizeof(*bigger));
+	if (!bigger)
+		return NULL;
+	b->row = bigger;
+	memset(&b->row[b->count], 0, sizeof(*b->row));
+	b->row[b->count].kind = kind;
+	memcpy(b->row[b->count].name, name, strlen(name));
+	return &b->row[b->count++];
+}
+
+static int add(struct beside *b, enum source_kind kind, const char *name, bool theirs, uint64_t count, uint64_t ns)
+{
+	struct beside_row *row = find(b, kind, name);
+	struct beside_share *share;
+
+	if (!row)
+		return -ENOMEM;
+	share = theirs ? &row->theirs : &row->ours;
+	share->count += count;
+	share->ns += ns;
+	return 0;
+}
+
+static int add_sources(struct beside *b, const struct sources *s, bool theirs)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < s->count && !err; i++) {
+		const struct source *x = s->row[i];
+
+		if (x->net.count && x->kind != SOURCE_OUTSIDE)
+			err = add(b, x->kind, x->name, theirs, x->net.count, x->net.sum);
+	}
+	return err;
+}
+
+/* Counters without names: of the periods' lines, or of rtla's table. */
+static int add_period(struct beside *b, const struct osnoise_period *p)
+{
+	const struct {
+		enum source_kind kind;
+		uint64_t count;
+	} rows[] = {
+		{SOURCE_NMI, p->nmi}, {SOURCE_IRQ, p->irq}, {SOURCE_SOFTIRQ, p->softirq}, {SOURCE_THREAD, p->thread}};
+	int err = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
+		if (rows[i].count)
+			err = add(b, rows[i].kind, "", true, rows[i].count, 0);
+	return err;
+}
+
+static int take_theirs(struct beside *b, const struct osnoise_reader *r)
+{
+	uint64_t span = r->min_start_ns != UINT64_MAX ? r->max_end_ns - r->min_start_ns : 0;
+	int err = 0;
+
+	b->theirs_detailed = r->events[OSNOISE_NOISE];
+	for (uint32_t i = 0; i < r->ncpus && !err; i++) {
+		const struct osnoise_cpu *c = r->cpu[i];
+		const struct osnoise_period *p = c->traced.count ? &c->traced : &c->top;
+		bool timed = p->count && p->runtime_ns != UINT64_MAX;
+
+		b->theirs_ns += timed ? p->runtime_ns : span;
+		if (p->count) {
+			b->theirs.ns += p->noise_ns;
+			b->theirs.count += c->samples.count;
+		} else {
+			b->theirs.ns += c->samples.sum;
+			b->theirs.count += c->samples.count;
+		}
+		if (b->theirs_detailed && c->has_sources)
+			err = add_sources(b, &c->sources, true);
+		else if (!b->theirs_detailed && p->count)
+			err = add_period(b, p);
+	}
+	return err;
+}
+
+/* Beside counters without names culprit's have none either. */
+static int take_ours(struct beside *b, const struct view *v)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++) {
+		const struct cpu_summary *c = &v->summary.cpu[i];
+
+		b->ours_ns += v->cpu[i].observed_ns;
+		b->ours.count += c->hiccups.count;
+		b->ours.ns += c->hiccups.sum;
+		if (b->theirs_detailed) {
+			err = add_sources(b, &c->sources, false);
+			continue;
+		}
+		for (uint32_t k = 0; k < c->sources.count && !err; k++) {
+			const struct source *x = c->sources.row[k];
+
+			if (x->net.count && x->kind != SOURCE_OUTSIDE && x->kind != SOURCE_FAULT)
+				err = add(b, x->kind, "", false, x->net.count, x->net.sum);
+		}
+	}
+	return err;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct beside_row *x = a, *y = b;
+	uint64_t p = x->theirs.ns > x->ours.ns ? x->theirs.ns : x->ours.ns;
+	uint64_t q = y->theirs.ns > y->ours.ns ? y->theirs.ns : y->ours.ns;
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : strcmp(x->name, y->name);
+}
+
+int beside_make(struct beside *b, const struct osnoise_reader *r, const struct view *v)
+{
+	memset(b, 0, sizeof(*b));
+	if (take_theirs(b, r) || take_ours(b, v)) {
+		beside_free(b);
+		return -ENOMEM;
+	}
+	if (b->count)
+		qsort(b->row, b->count, sizeof(*b->row), by_time);
+	return 0;
+}
+
+void beside_free(struct beside *b)
+{
+	free(b->row);
+	memset(b, 0, sizeof(*b));
+}

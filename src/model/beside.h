@@ -1,0 +1,33 @@
+/* Saved osnoise output beside a recording of culprit's: the same sources by each, per second observed. The two were not made at the same time,
+ * perhaps not on the same machine: rates are compared, not events. Sources are paired by what osnoise knows of them: kind (it does not tell
+ * vectors from IRQs) and name; culprit's functions and thread ids are added up.
+ */
+#ifndef CULPRIT_BESIDE_H
+#define CULPRIT_BESIDE_H
+
+#include "model/osnoise.h"
+#include "model/view.h"
+
+struct beside_share {
+	uint64_t count, ns; /* net */
+};
+
+struct beside_row {
+	enum source_kind kind; /* SOURCE_IRQ: vectors, too */
+	char name[SOURCE_NAME];
+	struct beside_share theirs, ours;
+};
+
+struct beside {
+	uint64_t theirs_ns, ours_ns;      /* observed, of all CPUs together; 0: not known */
+	struct beside_share theirs, ours; /* gaps: osnoise's samples or noise, culprit's hiccups */
+	struct beside_row *row;           /* by falling time, of whoever saw more */
+	uint32_t count;
+	bool theirs_detailed; /* events with names; false: rtla's or the periods' counters only, in the rows without a name */
+};
+
+/* 0 or -ENOMEM. Free with beside_free. */
+int beside_make(struct beside *b, const struct osnoise_reader *r, const struct view *v);
+void beside_free(struct beside *b);
+
+#endif

@@ -1,0 +1,129 @@
+/* Saved osnoise output beside a view: what is paired, and what is added up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/beside.h"
+
+struct ground {
+	struct osnoise_reader reader;
+	struct view view;
+};
+
+static int setup(void **state)
+{
+	struct ground *g = calloc(1, sizeof(*g));
+	unsigned cpu = 1;
+
+	assert_non_null(g);
+	assert_int_equal(osnoise_init(&g->reader), 0);
+	g->view.cpu = calloc(1, sizeof(*g->view.cpu));
+	assert_non_null(g->view.cpu);
+	assert_int_equal(summary_init(&g->view.summary, &cpu, 1), 0);
+	g->view.cpu[0].observed_ns = 2000000000;
+	*state = g;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct ground *g = *state;
+
+	osnoise_free(&g->reader);
+	view_free(&g->view);
+	free(g);
+	return 0;
+}
+
+static void say(struct ground *g, const char *line)
+{
+	osnoise_line(&g->reader, line, strlen(line));
+}
+
+static void ours(struct ground *g, enum source_kind kind, uint32_t id, const char *name, const char *function,
+		 uint64_t ns)
+{
+	struct sources *s = &g->view.summary.cpu[0].sources;
+
+	hist_add(&s->row[sources_find(s, kind, id, name, function)]->net, ns);
+}
+
+static const struct beside_row *row_of(const struct beside *b, enum source_kind kind, const char *name)
+{
+	for (uint32_t i = 0; i < b->count; i++)
+		if (b->row[i].kind == kind && !strcmp(b->row[i].name, name))
+			return &b->row[i];
+	fail_msg("no row %s", name);
+	return NULL;
+}
+
+/* A vector is an IRQ to osnoise; functions and thread ids are added up; what only one saw has a row, too. */
+static void test_pairs(void **state)
+{
+	struct ground *g = *state;
+	struct beside b;
+
+	say(g, "  <idle>-0   [001] d.h1.    10.000100: irq_noise: local_timer:236 start 10.000000000 duration 5000 ns");
+	say(g, "  <idle>-0   [001] d.h1.    11.000100: irq_noise: local_timer:236 start 11.000000000 duration 7000 ns");
+	say(g, "  <idle>-0   [001] d.h1.    11.500100: irq_noise: nvme0q1:42 start 11.500000000 duration 900 ns");
+	ours(g, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 4000);
+	ours(g, SOURCE_VECTOR, 236, "local_timer", "hrtimer_wakeup", 2000);
+	ours(g, SOURCE_THREAD, 7, "poke", NULL, 100);
+	ours(g, SOURCE_THREAD, 8, "poke", NULL, 200);
+	ours(g, SOURCE_OUTSIDE, 0, "steal", NULL, 100000);
+	assert_int_equal(beside_make(&b, &g->reader, &g->view), 0);
+	assert_true(b.theirs_detailed);
+	assert_int_equal(b.count, 3);
+	assert_int_equal(row_of(&b, SOURCE_IRQ, "local_timer")->theirs.ns, 12000);
+	assert_int_equal(row_of(&b, SOURCE_IRQ, "local_timer")->theirs.count, 2);
+	assert_int_equal(row_of(&b, SOURCE_IRQ, "local_timer")->ours.ns, 6000);
+	assert_int_equal(row_of(&b, SOURCE_IRQ, "nvme0q1")->ours.count, 0);
+	assert_int_equal(row_of(&b, SOURCE_THREAD, "poke")->ours.ns, 300);
+	assert_int_equal(row_of(&b, SOURCE_THREAD, "poke")->theirs.count, 0);
+	assert_string_equal(b.row[0].name, "local_timer");
+	assert_int_equal(b.ours_ns, 2000000000);
+	assert_int_equal(b.theirs_ns, 1500000900);
+	beside_free(&b);
+}
+
+/* rtla's table has counters only: then culprit's have no names either. */
+static void test_counters(void **state)
+{
+	struct ground *g = *state;
+	struct beside b;
+
+	say(g, "                                          Operating System Noise");
+	say(g, "duration:   0 00:00:02 | time is in us");
+	say(g, "CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single          HW          NMI    "
+	       "      "
+	       "IRQ      Softirq       Thread");
+	say(g, "  1 #2          2000000          40    99.99800          20           10           3            0      "
+	       "    "
+	       "500            6            4");
+	ours(g, SOURCE_VECTOR, 236, "local_timer", NULL, 4000);
+	ours(g, SOURCE_IRQ, 42, "nvme0q1", NULL, 1000);
+	assert_int_equal(beside_make(&b, &g->reader, &g->view), 0);
+	assert_false(b.theirs_detailed);
+	assert_int_equal(b.theirs_ns, 2000000000);
+	assert_int_equal(b.theirs.ns, 40000);
+	assert_int_equal(row_of(&b, SOURCE_IRQ, "")->theirs.count, 500);
+	assert_int_equal(row_of(&b, SOURCE_IRQ, "")->ours.count, 2);
+	assert_int_equal(row_of(&b, SOURCE_THREAD, "")->theirs.count, 4);
+	assert_int_equal(row_of(&b, SOURCE_SOFTIRQ, "")->ours.count, 0);
+	beside_free(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_pairs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counters, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
