@@ -28,6 +28,7 @@ struct command {
 	ROW(sleep) \
 	ROW(pingpong) \
 	ROW(syscall) \
+	ROW(clock) \
 	ROW(osnoise)
 /* clang-format on */
 

@@ -15,7 +15,7 @@ static void write_cpus(struct json *j, const char *key, const struct cpus *set)
 	json_end(j);
 }
 
-static void write_host(struct json *j, const struct host *h)
+void render_host(struct json *j, const struct host *h)
 {
 	json_object(j, "host");
 	json_string(j, "hostname", h->hostname);
@@ -330,7 +330,7 @@ static int write_report(struct json *j, const struct view *v)
 	json_object(j, NULL);
 	json_string(j, "schema", REPORT_SCHEMA);
 	json_string(j, "version", VERSION_STRING);
-	write_host(j, &v->host);
+	render_host(j, &v->host);
 	write_run(j, &v->run);
 	json_string(j, "verdict", view_verdict(v));
 	json_array(j, "cpus");

@@ -67,8 +67,11 @@ int render_markdown_method(const struct view *view, FILE *out);
 #define WHO_MAX (2 * (4 * SOURCE_NAME + 8)) /* the function may be cut */
 const char *render_who(const struct source *source, char *buf, size_t len);
 
-/* {"kind":..,"id":..,"name":..,"function":..,"cause":..,"net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} for each, into an array. */
+/* The object "host". */
 struct json;
+void render_host(struct json *j, const struct host *h);
+
+/* {"kind":..,"id":..,"name":..,"function":..,"cause":..,"net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} for each, into an array. */
 void render_pieces(struct json *j, const struct cpu_summary *cpu, const struct piece *pieces, uint32_t n);
 
 #endif

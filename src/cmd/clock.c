@@ -1,0 +1,149 @@
+/* culprit clock: how far the CPU's counter and the clocks can be trusted, and what it costs to read them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "cmd/measure.h"
+#include "cmd/output.h"
+#include "collect/clock.h"
+#include "collect/host.h"
+#include "collect/phc.h"
+#include "render/clock.h"
+
+struct options {
+	struct cpus cpus;
+	uint64_t duration_ns;
+	int format;
+	struct output output; /* of which only the file is used */
+	bool quiet;
+};
+
+static const char *const formats_here[] = {"text", "json", NULL}; /* as FORMAT_TEXT, FORMAT_JSON */
+
+#define FIELD(name) offsetof(struct options, name)
+
+static const struct opt clock_opts[] = {
+	{'c', "cpus", "CPUS", "whose counters to compare; the lowest measures the rest; default: all allowed ones",
+	 FIELD(cpus), opt_set_cpus, NULL},
+	{'d', "duration", "TIME", "how long to watch the rate, as 10s or 1h; a bare number is seconds; default 3s",
+	 FIELD(duration_ns), opt_set_duration, NULL},
+	{'f', "format", "FORMAT", "text (default) or json", FIELD(format), opt_set_choice, formats_here},
+	{'o', "output", "FILE", "write the report to FILE instead of standard output", FIELD(output.path),
+	 opt_set_string, NULL},
+	{'q', "quiet", NULL, "no progress line", FIELD(quiet), NULL, NULL},
+	{0},
+};
+
+const struct opt_command clock_usage = {
+	.name = "clock",
+	.operands = "[DEVICE|INTERFACE]...",
+	.summary = "how steady the time-stamp counter and the clocks are, and what reading them costs",
+	.about = "Measures the rate of the CPU's counter by CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, how far the "
+		 "counters "
+		 "of CPUs are apart, and what it costs to read the counter and each clock; says which clocks are read "
+		 "by a "
+		 "system call. Needs no privileges, traces nothing, sets nothing.\n\n"
+		 "With a PTP device (/dev/ptp0) or a network interface: also its hardware clock against "
+		 "CLOCK_REALTIME, in "
+		 "each way that the kernel has: offset, delay, and how long the call takes.",
+	.opts = clock_opts,
+};
+
+static int choose(struct options *o, const struct host *host)
+{
+	struct cpus allowed, absent = o->cpus;
+	char list[256], all[256];
+
+	host_allowed(&allowed);
+	cpus_and(&allowed, &host->online);
+	if (cpus_empty(&o->cpus))
+		o->cpus = allowed;
+	cpus_sub(&absent, &host->online);
+	if (!cpus_empty(&absent))
+		return complain("CPU %s is not there or offline: online are %s (-c)",
+				cpus_format(&absent, list, sizeof(list)), cpus_format(&host->online, all, sizeof(all)));
+	return 0;
+}
+
+/* All that are named, before anything is measured. */
+static int open_devices(struct clock_view *v, char **operand, int n, int *fd)
+{
+	v->device = calloc(n ? n : 1, sizeof(*v->device));
+	if (!v->device)
+		return complain("out of memory");
+	for (; (int)v->ndevices < n; v->ndevices++) {
+		fd[v->ndevices] = phc_open(operand[v->ndevices], &v->device[v->ndevices]);
+		if (fd[v->ndevices] < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int write_report(struct options *o, const struct clock_view *v)
+{
+	struct render_options r;
+
+	output_ready(&o->output, &r);
+	return output_done(&o->output, o->format == FORMAT_JSON ? render_clock_json(v, o->output.file)
+								: render_clock_text(v, &r, o->output.file));
+}
+
+static bool some_way_works(const struct phc *d)
+{
+	for (int i = 0; i < PHC_WAYS; i++)
+		if (!d->result[i].error)
+			return true;
+	return false;
+}
+
+static int measure(struct options *o, struct clock_view *v, const int *fd)
+{
+	struct clock_options co = {.cpus = o->cpus,
+				   .duration_ns = o->duration_ns,
+				   .stop = &measure_stop,
+				   .progress = !o->quiet && isatty(STDERR_FILENO) ? say_progress : NULL};
+	int code = EXIT_OK;
+
+	measure_catch_signals();
+	if (clock_measure(v, &co))
+		return EXIT_ERROR;
+	for (uint32_t i = 0; i < v->ndevices; i++)
+		phc_measure(fd[i], &phc_kernel, v->tai_s, v->ns_per_tick, &v->device[i]);
+	if (write_report(o, v))
+		return EXIT_ERROR;
+	for (uint32_t i = 0; i < v->ndevices; i++)
+		if (!some_way_works(&v->device[i])) {
+			complain("%s: no way to read its PTP hardware clock works: the report says why",
+				 v->device[i].operand);
+			code = EXIT_ERROR;
+		}
+	return code;
+}
+
+int cmd_clock(int argc, char **argv)
+{
+	struct options o = {.duration_ns = 3 * NSEC_PER_SEC};
+	struct clock_view *v = calloc(1, sizeof(*v));
+	int operands = 0, fd[CLOCK_DEVICES], code;
+
+	code = opt_parse(&clock_usage, argc, argv, &o, &operands);
+	if (code || !v) {
+		free(v);
+		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	}
+	host_read(&v->host);
+	code = EXIT_ERROR;
+	if (operands > CLOCK_DEVICES)
+		complain("more than %d devices: give fewer", CLOCK_DEVICES);
+	else if (!choose(&o, &v->host) && !open_devices(v, argv + 1, operands, fd) && !output_open(&o.output))
+		code = output_close(&o.output, measure(&o, v, fd));
+	for (uint32_t i = 0; i < v->ndevices; i++)
+		close(fd[i]);
+	clock_view_free(v);
+	free(v);
+	return code;
+}

@@ -1,0 +1,151 @@
+/* How far the counters of two CPUs are apart: a thread on each, and two cache lines. Each in turn waits for the other's message, reads its
+ * counter and passes the reading on; so every reading comes after the one that it answers and before the one that answers it, and each
+ * message is a question and an answer.
+ *
+ * The other thread may get its CPU late or never, as something of higher priority may hold it: all waits end.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/units.h"
+#include "collect/clock.h"
+#include "collect/tick.h"
+
+#define MESSAGES 20000                 /* of each, at most */
+#define TALK_NS  (100 * NSEC_PER_MSEC) /* for those */
+#define WAIT_NS  NSEC_PER_SEC          /* for the other one to appear, or to answer */
+#define LOOK     1024                  /* spins between looks at the clock */
+#define NAP_NS   100000
+#define TOO_LATE "a thread there was not given its CPU for a second"
+
+struct talker {
+	_Alignas(64) _Atomic uint64_t said; /* messages so far */
+	uint64_t tick;                      /* the newest one */
+	_Alignas(64) struct clock_way way;
+};
+
+struct talk {
+	struct talker side[2]; /* the reference, which begins; the other CPU */
+	_Alignas(64) _Atomic int here, over;
+	const volatile int *stop;
+};
+
+/* False: there will be none. */
+static bool await_message(struct talk *t, const struct talker *from, uint64_t number)
+{
+	uint64_t deadline = 0;
+
+	for (unsigned i = 1;; i++) {
+		if (atomic_load_explicit(&from->said, memory_order_acquire) >= number)
+			return true;
+		if (i % LOOK)
+			continue;
+		if (!deadline)
+			deadline = tick_clock() + WAIT_NS;
+		if (atomic_load(&t->over) || *t->stop || tick_clock() > deadline)
+			return false;
+	}
+}
+
+static void converse(struct talk *t, int me)
+{
+	struct talker *mine = &t->side[me], *theirs = &t->side[!me];
+	uint64_t end = tick_clock() + TALK_NS;
+
+	for (uint64_t n = 1; n <= MESSAGES; n++) {
+		uint64_t now, last = mine->tick;
+
+		if (!await_message(t, theirs, me ? n : n - 1))
+			break;
+		now = tick_fenced();
+		if (n > 1)
+			clock_way_add(&mine->way, last, theirs->tick, now);
+		mine->tick = now;
+		atomic_store_explicit(&mine->said, n, memory_order_release);
+		if (n % LOOK == 0 && tick_clock() > end)
+			break;
+	}
+	atomic_store(&t->over, 1);
+}
+
+static void *other_side(void *arg)
+{
+	struct talk *t = arg;
+
+	atomic_store(&t->here, 1);
+	converse(t, 1);
+	return NULL;
+}
+
+static int start(pthread_t *thread, unsigned cpu, struct talk *t)
+{
+	cpu_set_t *set = CPU_ALLOC(cpu + 1);
+	size_t size = CPU_ALLOC_SIZE(cpu + 1);
+	pthread_attr_t attr;
+	int err;
+
+	if (!set)
+		return ENOMEM;
+	CPU_ZERO_S(size, set);
+	CPU_SET_S(cpu, size, set);
+	err = pthread_attr_init(&attr);
+	if (!err) {
+		err = pthread_attr_setaffinity_np(&attr, size, set);
+		err = err ? err : pthread_create(thread, &attr, other_side, t);
+		pthread_attr_destroy(&attr);
+	}
+	CPU_FREE(set);
+	return err;
+}
+
+static bool await_here(const struct talk *t)
+{
+	uint64_t deadline = tick_clock() + WAIT_NS;
+
+	while (!atomic_load(&t->here) && !*t->stop && tick_clock() < deadline)
+		nanosleep(&(struct timespec){0, NAP_NS}, NULL);
+	return atomic_load(&t->here);
+}
+
+static void keep(struct clock_offset *offset, const struct talk *t, double ns_per_tick)
+{
+	offset->way[0] = t->side[0].way;
+	offset->way[1] = t->side[1].way;
+	if (offset->way[0].count && offset->way[1].count)
+		clock_offset_solve(offset, ns_per_tick);
+	else
+		offset->failed = *t->stop ? "ended early" : TOO_LATE;
+}
+
+void clock_measure_offset(struct clock_offset *offset, double ns_per_tick, const volatile int *stop)
+{
+	struct talk *t = aligned_alloc(64, sizeof(*t));
+	struct timespec until;
+	pthread_t thread;
+
+	if (!t) {
+		offset->failed = "out of memory";
+		return;
+	}
+	*t = (struct talk){.stop = stop};
+	if (start(&thread, offset->cpu, t)) {
+		offset->failed = "this process may not run there";
+		free(t);
+		return;
+	}
+	if (await_here(t))
+		converse(t, 0);
+	atomic_store(&t->over, 1);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	if (pthread_timedjoin_np(thread, NULL, &until)) {
+		offset->failed = TOO_LATE; /* the thread keeps its memory */
+		return;
+	}
+	keep(offset, t, ns_per_tick);
+	free(t);
+}
