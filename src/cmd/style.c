@@ -86,8 +86,8 @@ int style_end(struct styled *s, const struct view *v, FILE *out)
 	if (s->style == STYLE_OSNOISE)
 		for (uint32_t i = 0; i < v->summary.ncpus; i++)
 			render_period(v, i, &s->period[i], NULL, out);
-	else if (s->style != STYLE_NONE)
-		render_style(s->style, v, out);
+	else if (s->style != STYLE_NONE && render_style(s->style, v, out) == -ENOMEM)
+		err = complain("out of memory");
 	for (uint32_t i = 0; s->file && i < v->summary.ncpus; i++)
 		if (s->file[i] && (ferror(s->file[i]) | fclose(s->file[i])))
 			err = complain("writing %s.%u: %s", s->raw, v->summary.cpu[i].cpu, strerror(errno));

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -161,20 +162,31 @@ void render_raw(const struct view *v, const struct account *a, uint64_t last_ns,
 		a->duration_ns);
 }
 
-/* ---- oslat: all loops by their length in whole us ---- */
+/* ---- oslat: all loops by their length in us, begun ones counted whole: what took 1.5 us is in the bucket of 2 ---- */
 
-static uint64_t oslat_bucket(const struct view *v, uint32_t i, unsigned us, bool last)
+static uint64_t oslat_us(uint64_t ns)
+{
+	return ns / 1000 + 1;
+}
+
+/* Its average is that of these numbers. */
+static double oslat_bucket(const struct view *v, uint32_t i, uint64_t bucket[OSLAT_BUCKETS])
 {
 	const struct hist *h = &v->summary.cpu[i].hiccups;
-	uint64_t n = us == 1 ? v->cpu[i].loop_count : 0; /* the loops below the threshold */
+	uint64_t n = v->cpu[i].loop_count, sum = n; /* the loops below the threshold */
 
+	memset(bucket, 0, OSLAT_BUCKETS * sizeof(*bucket));
+	bucket[0] = n;
 	for (uint32_t k = 0; k < h->nbuckets; k++) {
-		uint64_t length = hist_lowest(h, k) / 1000;
+		uint64_t us = oslat_us(hist_lowest(h, k));
 
-		if (h->bucket[k] && (length == us || (us == 1 && !length) || (last && length > us)))
-			n += h->bucket[k];
+		if (!h->bucket[k])
+			continue;
+		bucket[(us < OSLAT_BUCKETS ? us : OSLAT_BUCKETS) - 1] += h->bucket[k];
+		n += h->bucket[k];
+		sum += us * h->bucket[k];
 	}
-	return n;
+	return n ? (double)sum / n : 0;
 }
 
 static void oslat_label(const char *label, FILE *out)
@@ -182,11 +194,27 @@ static void oslat_label(const char *label, FILE *out)
 	fprintf(out, "%12s:\t", label);
 }
 
-static void oslat(const struct view *v, FILE *out)
+static uint64_t oslat_max(const struct view *v, uint32_t i)
+{
+	const struct hist *h = &v->summary.cpu[i].hiccups;
+
+	return oslat_us(h->count ? h->max : v->cpu[i].loop_mean_ns);
+}
+
+static int oslat(const struct view *v, FILE *out)
 {
 	uint32_t n = v->summary.ncpus;
+	uint64_t(*bucket)[OSLAT_BUCKETS] = calloc(n, sizeof(*bucket));
+	double *average = calloc(n, sizeof(*average));
 	char label[32];
 
+	if (!bucket || !average) {
+		free(bucket);
+		free(average);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		average[i] = oslat_bucket(v, i, bucket[i]);
 	oslat_label("Core", out);
 	for (uint32_t i = 0; i < n; i++)
 		fprintf(out, " %u", v->summary.cpu[i].cpu);
@@ -199,33 +227,32 @@ static void oslat(const struct view *v, FILE *out)
 		snprintf(label, sizeof(label), "%03u (us)", us);
 		oslat_label(label, out);
 		for (uint32_t i = 0; i < n; i++)
-			fprintf(out, " %" PRIu64, oslat_bucket(v, i, us, us == OSLAT_BUCKETS));
+			fprintf(out, " %" PRIu64, bucket[i][us - 1]);
 		fputs(us == OSLAT_BUCKETS ? " (including overflows)\n" : "\n", out);
 	}
 	oslat_label("Minimum", out);
 	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %" PRIu64, (uint64_t)(v->cpu[i].loop_min_ns / 1000));
+		fprintf(out, " %" PRIu64, oslat_us(v->cpu[i].loop_min_ns));
 	fputs(" (us)\n", out);
 	oslat_label("Average", out);
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t loops = v->cpu[i].loop_count + v->summary.cpu[i].hiccups.count;
-
-		fprintf(out, " %.3f", loops ? v->cpu[i].observed_ns / 1e3 / loops : 0);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, " %.3f", average[i]);
 	fputs(" (us)\n", out);
 	oslat_label("Maximum", out);
 	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %" PRIu64, v->summary.cpu[i].hiccups.max / 1000);
+		fprintf(out, " %" PRIu64, oslat_max(v, i));
 	fputs(" (us)\n", out);
 	oslat_label("Max-Min", out);
 	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %" PRIu64,
-			v->summary.cpu[i].hiccups.max / 1000 - less((uint64_t)(v->cpu[i].loop_min_ns / 1000), 0));
+		fprintf(out, " %" PRIu64, oslat_max(v, i) - oslat_us(v->cpu[i].loop_min_ns));
 	fputs(" (us)\n", out);
 	oslat_label("Duration", out);
 	for (uint32_t i = 0; i < n; i++)
 		fprintf(out, " %.3f", v->cpu[i].observed_ns / 1e9);
 	fputs(" (sec)\n", out);
+	free(bucket);
+	free(average);
+	return 0;
 }
 
 int render_style(enum style style, const struct view *v, FILE *out)
@@ -241,7 +268,8 @@ int render_style(enum style style, const struct view *v, FILE *out)
 		sysjitter(v, out);
 		break;
 	case STYLE_OSLAT:
-		oslat(v, out);
+		if (oslat(v, out))
+			return -ENOMEM;
 		break;
 	default:
 		break;

@@ -1,0 +1,247 @@
+/* The columns, units and order of the field's small tools, out of a run whose figures are known: 98 hiccups of 1.5 us, one of 40 us
+ * and one of 2.2 s on CPU 2; none on CPU 3. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/styles.h"
+#include "report.h"
+
+#define LONG_NS 2200000000ULL /* more than a 32-bit counter of cycles holds */
+
+static struct report report;
+
+static void hiccup(uint64_t at_ns, uint64_t net_ns)
+{
+	report_hiccup(&report, 0, at_ns, 0, 0);
+	report_piece(&report, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler", net_ns);
+	report_end(&report, NULL);
+	report.hiccups = 0; /* they are in the summary, and no more is asked of them */
+	memset(&report.hiccup[0], 0, sizeof(report.hiccup[0]));
+}
+
+static void begin(void)
+{
+	static const unsigned cpus[] = {2, 3};
+
+	report_init(&report, "host", cpus, 2);
+	for (int i = 0; i < 98; i++)
+		hiccup(1000000 * i, 1500);
+	hiccup(200000000, 40000);
+	hiccup(300000000, LONG_NS);
+	for (int i = 0; i < 2; i++)
+		report.view.cpu[i].observed_ns = 4000000000;
+	report.view.cpu[0].closure = calloc(1, sizeof(struct closure_row));
+	assert_non_null(report.view.cpu[0].closure);
+	report.view.cpu[0].nclosure = 1;
+	report.view.cpu[0].closure[0] = (struct closure_row){.counter = "context switches", .kernel = 17};
+}
+
+static char *text_of(enum style style)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(render_style(style, &report.view, out), 0);
+	fclose(out);
+	return text;
+}
+
+/* The n-th line's words, with one blank between them. */
+static const char *words(const char *text, unsigned n)
+{
+	static char line[1024];
+	size_t len = 0;
+
+	while (n--) {
+		text = strchr(text, '\n');
+		assert_non_null(text);
+		text++;
+	}
+	for (; *text && *text != '\n'; text++)
+		if ((*text != ' ' && *text != '\t') || (len && line[len - 1] != ' '))
+			line[len++] = *text == '\t' ? ' ' : *text;
+	while (len && line[len - 1] == ' ')
+		len--;
+	line[len] = '\0';
+	return line;
+}
+
+static void osjitter(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	text = text_of(STYLE_OSJITTER);
+	assert_string_equal(words(text, 0),
+			    "CPU TSC_khz #intr #delta ovfl_ns invol_ctx sum_intr_ns iratio rt_s loop_ns "
+			    "median_ns p20_ns p80_ns p90_ns p99_ns p99.9_ns max_ns mad_ns");
+	/* The loop's own 9 ns go off each gap; percentiles are a bucket's highest value. */
+	assert_string_equal(words(text, 1), "2 2000000 100 100 0 17 2200186100 0.550047 4 9 1494 1494 1494 1494 40182 "
+					    "2199999991 2199999991 0");
+	assert_string_equal(words(text, 2), "3 2000000 0 0 0 - 0 0.000000 4 9 0 0 0 0 0 0 0 0");
+	free(text);
+	report_free(&report);
+}
+
+static void hiccups(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	text = text_of(STYLE_HICCUPS);
+	assert_string_equal(words(text, 0), "cpu threshold_ns hiccups pct99_ns pct999_ns max_ns");
+	assert_string_equal(words(text, 1), "2 200 100 40191 2200000000 2200000000");
+	assert_string_equal(words(text, 2), "3 200 0 0 0 0");
+	free(text);
+	report_free(&report);
+}
+
+static void sysjitter(void **state)
+{
+	static const char *const rows[] = {"core_i: 2 3",
+					   "threshold(ns): 200 200",
+					   "cpu_mhz: 2000 2000",
+					   "runtime(ns): 4000000000 4000000000",
+					   "runtime(s): 4.000 4.000",
+					   "int_n: 100 0",
+					   "int_n_per_sec: 25.000 0.000",
+					   "int_min(ns): 1500 0",
+					   "int_median(ns): 1503 0",
+					   "int_mean(ns): 22001870 0",
+					   "int_90(ns): 1503 0",
+					   "int_99(ns): 40191 0",
+					   "int_999(ns): 2200000000 0",
+					   "int_9999(ns): 2200000000 0",
+					   "int_99999(ns): 2200000000 0",
+					   "int_max(ns): 2200000000 0",
+					   "int_total(ns): 2200187000 0",
+					   "int_total(%): 55.005 0.000"};
+	char *text;
+
+	(void)state;
+	begin();
+	text = text_of(STYLE_SYSJITTER);
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_string_equal(words(text, i), rows[i]);
+	free(text);
+	report_free(&report);
+}
+
+static void raw(void **state)
+{
+	const struct account a = {.start_ns = REPORT_STARTED + 5000000, .duration_ns = 1500};
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	begin();
+	assert_non_null(out);
+	render_raw(&report.view, &a, 0, 2596000, out);
+	render_raw(&report.view, &a, REPORT_STARTED + 1000000, 2596000, out);
+	fclose(out);
+	assert_string_equal(words(text, 0), "5000000 0 3894 1500");
+	assert_string_equal(words(text, 1), "5000000 4000 3894 1500");
+	free(text);
+	report_free(&report);
+}
+
+/* A begun us counts whole; the average is that of these numbers, as is oslat's. */
+static void oslat(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	text = text_of(STYLE_OSLAT);
+	assert_string_equal(words(text, 0), "Core: 2 3");
+	assert_string_equal(words(text, 1), "Counter Freq: 2000 2000 (Mhz)");
+	assert_string_equal(words(text, 2), "001 (us): 50000000 50000000");
+	assert_string_equal(words(text, 3), "002 (us): 98 0");
+	for (unsigned us = 3; us < 32; us++) {
+		char want[32];
+
+		snprintf(want, sizeof(want), "%03u (us): 0 0", us);
+		assert_string_equal(words(text, us + 1), want);
+	}
+	assert_string_equal(words(text, 33), "032 (us): 2 0 (including overflows)");
+	assert_string_equal(words(text, 34), "Minimum: 1 1 (us)");
+	assert_string_equal(words(text, 36), "Maximum: 2200001 1 (us)");
+	assert_string_equal(words(text, 37), "Max-Min: 2200000 0 (us)");
+	assert_string_equal(words(text, 38), "Duration: 4.000 4.000 (sec)");
+	free(text);
+	report_free(&report);
+}
+
+/* A line a second; what reaches into the next second counts there, too, but as one hiccup. */
+static void osnoise(void **state)
+{
+	struct style_period p = {0};
+	struct account *a;
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	static const unsigned cpus[] = {3};
+	static struct span spans[4];
+
+	(void)state;
+	assert_non_null(out);
+	report_init(&report, "host", cpus, 1);
+	report.view.cpu[0].observed_ns = 3500000000;
+	render_period_head(out);
+	a = report_hiccup(&report, 0, 100000000, 0, 0);
+	report_piece(&report, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", NULL, 4000);
+	report_piece(&report, SOURCE_SOFTIRQ, 1, "TIMER", "f", 2000);
+	report_piece(&report, SOURCE_SOFTIRQ, 1, "TIMER", "g", 1000);
+	/* One softirq that ran two functions is one. */
+	spans[0] = (struct span){.source = 0, .start_ns = 0, .end_ns = 4000};
+	spans[1] = (struct span){.source = 1, .start_ns = 4100, .end_ns = 6100};
+	spans[2] = (struct span){.source = 2, .start_ns = 6100, .end_ns = 7100};
+	a->spans = spans;
+	a->nspans = 3;
+	report_end(&report, NULL);
+	render_period(&report.view, 0, &p, a, out);
+	a = report_hiccup(&report, 0, 900000000, 0, 1300000000); /* nothing was seen: hardware */
+	report_end(&report, "hardware or hypervisor");
+	render_period(&report.view, 0, &p, a, out);
+	render_period(&report.view, 0, &p, NULL, out);
+	fclose(out);
+	assert_string_equal(words(text, 0), "CPU RUNTIME NOISE %CPU-AVAIL MAX-SINGLE HW NMI IRQ SIRQ THREAD");
+	assert_string_equal(words(text, 1), "3 1000000 100007 89.99930 1300000 1 0 1 1 0");
+	assert_string_equal(words(text, 2), "3 1000000 1000000 0.00000 0 0 0 0 0 0");
+	assert_string_equal(words(text, 3), "3 1000000 200000 80.00000 0 0 0 0 0 0");
+	assert_string_equal(words(text, 4), "3 500000 0 100.00000 0 0 0 0 0 0");
+	free(text);
+	report_free(&report);
+}
+
+static void thresholds(void **state)
+{
+	(void)state;
+	assert_int_equal(style_threshold(STYLE_OSJITTER), 100);
+	assert_int_equal(style_threshold(STYLE_OSLAT), 1000); /* the width of its buckets */
+	assert_int_equal(style_threshold(STYLE_OSNOISE), 1000);
+	assert_int_equal(style_threshold(STYLE_SYSJITTER), 0); /* it must be given there; here it is the loop's */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(osjitter),   cmocka_unit_test(hiccups), cmocka_unit_test(sysjitter),
+		cmocka_unit_test(raw),        cmocka_unit_test(oslat),   cmocka_unit_test(osnoise),
+		cmocka_unit_test(thresholds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
