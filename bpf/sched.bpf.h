@@ -6,12 +6,13 @@
 #include "origin.bpf.h"
 
 /* PREEMPT_RT runs softirqs in threads that can be preempted. A softirq that is open when its thread goes is ended here as a part,
- * and begun again when the thread comes back, so that it is not blamed for what runs in between. */
+ * and begun again when the thread comes back, in the same function, so that it is not blamed for what runs in between. */
 static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, int prev, int next)
 {
-	if (c->softirq.start_ns) {
-		struct record *r = reserve(c, LEVEL_SOFTIRQ);
+	struct record *r;
 
+	if (c->softirq.start_ns) {
+		r = reserve(c, LEVEL_SOFTIRQ);
 		if (r) {
 			r->kind = RECORD_SOFTIRQ;
 			r->id = c->softirq.id;
@@ -23,11 +24,16 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 		}
 		c->preempted.start_ns = prev;
 		c->preempted.id = c->softirq.id;
+		c->preempted_mark = c->mark[LEVEL_SOFTIRQ];
 		c->softirq.start_ns = 0;
 	} else if (c->preempted.start_ns && c->preempted.start_ns == (__u64)next) {
 		c->softirq.id = c->preempted.id;
 		c->softirq.start_ns = now;
 		c->preempted.start_ns = 0;
+		c->mark[LEVEL_SOFTIRQ] = 0;
+		r = c->preempted_mark ? mark(c, LEVEL_SOFTIRQ, MARK_TIMER, c->preempted_mark, now) : NULL;
+		if (r)
+			publish(c, LEVEL_SOFTIRQ);
 	}
 }
 

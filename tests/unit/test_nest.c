@@ -151,6 +151,12 @@ static const struct drawing drawings[] = {
 		.want = "disk>d 20, NMI>n 10, NMI>m 5, net>t 20,  10 | edge 60 outside 275",
 	},
 	{
+		.what = "so does a softirq, which is counted once",
+		.record = {MARK(105, LEVEL_SOFTIRQ, MARK_TIMER, 'a'), SIR(100, 150, 1, RECORD_PART),
+			   THR(150, 160, 8, 120, 0), MARK(160, LEVEL_SOFTIRQ, MARK_TIMER, 'a'), SIR(160, 190, 1, 0)},
+		.want = "TIMER>a 80, kw 10 | edge 20 outside 290",
+	},
+	{
 		.what = "a worker goes on with its work after preemption",
 		.record = {MARK(110, LEVEL_THREAD, MARK_WORK, 'a'), THR(100, 150, 7, 120, RECORD_ONGOING),
 			   THR(150, 160, 8, 120, RECORD_ONGOING), MARK(190, LEVEL_THREAD, MARK_WORK, 'b'),
