@@ -165,6 +165,7 @@ $(O)/lab_guest: tools/lab_guest.c
 lab: $(O)/.setup-check $(O)/.setup-lab ## the tests in Debian's kernels under QEMU, and a table; KERNELS="6.1 6.12-rt" picks
 	$(Q)$(MAKE) --no-print-directory all $(O)/lab_guest
 	$(Q)BUILD=$(O) tools/lab table $(KERNELS)
+	$(Q)LONG=1 tests/check $(O) vm
 
 SAN_O := $(O)/san
 check-san: $(O)/.setup-check ## the unit tests under the address and undefined-behaviour sanitizers

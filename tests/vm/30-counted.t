@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""A machine without noise of its own: virtual time counts instructions, and all that happens is known.
+
+Two boots. Isolated but with its tick: each gap on CPU 1 has a cause there or lies in a turn of CPU 0, as the emulator lets one CPU run at a
+time; what was made is found, named and as long as it was. Without the tick (nohz_full): the turns of CPU 0, about one a tick, are noise from
+outside the kernel, of known rate, and none of it may be blamed on anybody.
+"""
+import bisect
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
+from lib import check_sums, cpu_of, diag, done, is_, ok, skip_all, sources, total  # noqa: E402
+
+_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
+lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
+_loader.exec_module(lab)
+
+KERNEL = "6.12-rt"
+HZ = 250
+BURST_NS = 4_000_000
+LEAST_NS = 200  # a shorter gap is the loop's own
+NEAR_NS = 5000  # from the event that begins or ends a turn of CPU 0 to the gap
+TICKING = f"""
+T=/sys/kernel/tracing
+echo mono >$T/trace_clock; echo 1 >$T/tracing_cpumask; echo 8000 >$T/buffer_size_kb
+events() {{ for e in sched/sched_switch irq_vectors irq; do echo $1 >$T/events/$e/enable; done; }}
+events 1
+culprit run -c 1 -d 4s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups --ready-file /tmp/ready &
+until [ -e /tmp/ready ]; do usleep 10000; done
+poke fifo -c 1 -n 30 -l {BURST_NS}ns -g 20ms-40ms >/tmp/out/poke
+wait $!
+events 0
+cat $T/trace >/tmp/out/trace
+tests/accuracy/score -c 1 -n 20 --gap 2ms-6ms --tolerance 0
+"""
+TICKLESS = """
+culprit run -c 1 -d 4s -q -f json -o /tmp/out/report --hiccups /tmp/out/hiccups
+"""
+
+
+def boot(job, isolation):
+    rc, out, err, files = lab.run(lab.kernel(KERNEL), job, 200, counted=True, isolation=isolation)
+    ok(rc == 0, f"{isolation}: the job ends well in the guest", rc, out, err)
+    report = json.loads(files["report"])
+    hiccups = [json.loads(line) for line in files["hiccups"].decode().splitlines()]
+    check_sums(report, isolation)
+    is_(len(hiccups), cpu_of(report, 1)["hiccups"]["count"], f"{isolation}: each hiccup is handed out")
+    return report, hiccups, out, {name: data.decode(errors="replace") for name, data in files.items()}
+
+
+try:
+    lab.need(lab.kernel(KERNEL))
+    lab.output("qemu-system-x86_64", "--version")
+except (lab.Failed, FileNotFoundError) as why:
+    skip_all(str(why).replace("\n", " "), required=True)
+
+report, hiccups, out, files = boot(TICKING, "isolcpus=1")
+turns = [round(float(at) * 1e9) for at in re.findall(r"^[^#].*? \[000\] \S+ +([0-9.]+): ", files["trace"], re.M)]
+
+
+def in_turn(h):
+    """CPU 0 was seen doing something in this gap."""
+    at = bisect.bisect_left(turns, h["start_ns"] - NEAR_NS)
+    return at < len(turns) and turns[at] <= h["start_ns"] + h["duration_ns"] + NEAR_NS
+
+
+unexplained = [h for h in hiccups if h["outside_ns"] > LEAST_NS]
+orphans = [h for h in unexplained if not in_turn(h)]
+observed = cpu_of(report, 1)["observed_ns"]
+covered = len(turns) * 2 * NEAR_NS / observed
+diag(f"{len(hiccups)} hiccups, {len(unexplained)} with time outside the kernel; near an event of CPU 0 is {100 * covered:.1f} % of the time")
+ok(len(hiccups) > HZ and turns and covered < 0.1, "there is something to explain, and it is not explained by chance", covered)
+is_(orphans, [], f"each gap of more than {LEAST_NS} ns has its cause on the CPU, or lies in a turn of the other")
+
+bursts = [e for e in map(json.loads, files["poke"].splitlines()) if "n" in e and "class" in e]
+for e in bursts:
+    near = [h for h in hiccups if h["start_ns"] < e["end_ns"] and e["start_ns"] < h["start_ns"] + h["duration_ns"]]
+    # The tick that comes within is named by itself, and the burst is longer by it.
+    e["read"] = sum(p["net_ns"] for h in near for p in h["pieces"] if p["name"] in (e["comm"], "local_timer"))
+exact = [e for e in bursts if abs(e["read"] - e["ran_ns"]) <= 0.01 * e["ran_ns"]]
+diag(f"bursts of {BURST_NS} ns: poke's thread ran {min(e['ran_ns'] for e in bursts)} to {max(e['ran_ns'] for e in bursts)} ns, culprit reads "
+     f"{min(e['read'] for e in bursts)} to {max(e['read'] for e in bursts)}, {len(exact)} of {len(bursts)} to 1 %")
+# In some a turn of CPU 0 comes upon the way into the thread or out of it: longer, and never shorter.
+ok(len(bursts) == 30 and len(exact) >= 24, "the bursts are measured to 1 %", *bursts)
+ok(all(e["read"] >= 0.99 * e["ran_ns"] for e in bursts), "and none is found shorter than it was", *bursts)
+
+diag(out)
+table = re.search(r"^all +(\d+) +100\.00 +100\.00 +100\.00 +100\.00 +falsely blamed 0$", out, re.M)
+ok(table and int(table[1]) >= 300, "all that was made is found and rightly named, nothing is falsely blamed")
+
+report, hiccups, out, files = boot(TICKLESS, lab.ISOLATION)
+seconds = cpu_of(report, 1)["observed_ns"] / 1e9
+outside = [h for h in hiccups if not h["pieces"]]
+named = sources(report, 1, kind=lambda kind: kind != "outside")
+diag(f"{len(outside) / seconds:.0f} gaps a second without a name, half of them of {sorted(h['duration_ns'] for h in outside)[len(outside) // 2]} ns")
+ok(0.8 * HZ < len(outside) / seconds < 1.6 * HZ, "the turns of CPU 0 are gaps outside the kernel, one a tick", len(outside), seconds)
+diag(*[f"{s['kind']} {s['name']} {s['function']}: {s['count']}" for s in named], cpu_of(report, 1)["tick"])
+ok(total(named, "count") < 0.1 * len(outside), "none of them is blamed on a name", *named)
+# Empty where the window had closed before the reader came.
+differ = [row for row in cpu_of(report, 1)["closure"] if row["traced"] > row["kernel"] + 2 and "why" not in row]
+is_(differ, [], "nothing is named that the kernel did not count")
+done()
