@@ -76,7 +76,8 @@ LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib) -lm
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
-PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(O)/causes.o
+MADE_SRC := $(O)/causes.c $(O)/html_css.c
+PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
 LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
 
 # Objects are built again when the way they are built changes.
@@ -96,7 +97,11 @@ CAUSES	:= $(wildcard src/audit/causes/*.cause)
 $(O)/causes.c: tools/causes.awk $(CAUSES)
 	$(call say,AWK,$@)
 	$(Q)LC_ALL=C awk -f tools/causes.awk $(CAUSES) > $@
-$(O)/causes.o: $(O)/causes.c $(FLAGS_FILE)
+# The style of the HTML report, as a string.
+$(O)/html_css.c: src/render/html.css Makefile
+	$(call say,SED,$@)
+	$(Q)(echo '#include "render/html.h"'; echo 'const char html_css[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+$(MADE_SRC:.c=.o): %.o: %.c $(FLAGS_FILE)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
@@ -172,6 +177,11 @@ check-san: $(O)/.setup-check ## the unit tests under the address and undefined-b
 	$(Q)$(MAKE) --no-print-directory O=$(SAN_O) SAN=address,undefined WERROR=1 unit-tests
 	$(Q)O=$(SAN_O) tests/check $(SAN_O) unit
 
+check-browser: $(O)/.setup-check ## install Chromium (100 MB), and look at the HTML report with it
+	$(Q)tools/setup chromium
+	$(Q)$(MAKE) --no-print-directory WERROR=1 all unit-tests
+	$(Q)tests/check $(O) browser
+
 # Each tests/fuzz/fuzz_NAME.c is built with all that is pure, and begins with tests/fixtures/NAME and the words of NAME.dict;
 # the one of recordings with those of tests/golden.
 FUZZ	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -179,10 +189,10 @@ FUZZ_S	?= 60
 FUZZ_SAN := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 $(O)/.setup-fuzz: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(CHECK_PACKAGES) libclang-rt-14-dev && touch $@
-$(O)/fuzz/%: tests/fuzz/%.c $(PURE_SRC) $(O)/causes.c $(wildcard src/*/*.h) | $(O)/.setup-fuzz
+$(O)/fuzz/%: tests/fuzz/%.c $(PURE_SRC) $(MADE_SRC) $(wildcard src/*/*.h) | $(O)/.setup-fuzz
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) $(O)/causes.c -lm -lz
+	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) $(MADE_SRC) -lm -lz
 
 fuzz: $(O)/.setup-fuzz ## fuzz the readers of what others wrote, each for FUZZ_S seconds (60)
 	$(Q)$(MAKE) --no-print-directory $(FUZZ) $(O)/golden
@@ -233,4 +243,4 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check check-san lab fuzz golden accuracy unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check check-san check-browser lab fuzz golden accuracy unit-tests bench lint fmt install uninstall clean help

@@ -190,6 +190,7 @@ int bench_run(struct bench *b, const struct workload *workload, const void *work
 			    .force = b->force,
 			    .ctx = &state,
 			    .begin = bench_begin,
+			    .spans = output_spans(&b->output),
 			    .hiccup = output_lines(&b->output) ? bench_hiccup : NULL,
 			    .flush = bench_flush,
 			    .end = bench_end};

@@ -45,6 +45,11 @@ bool output_lines(const struct output *o)
 	return format_of(o)->hiccup;
 }
 
+bool output_spans(const struct output *o)
+{
+	return format_of(o)->spans;
+}
+
 /* What the file held goes when there is something to write. */
 static void cut(struct output *o)
 {

@@ -48,7 +48,8 @@ int output_open(struct output *o);
 
 /* True: hiccups go to it one by one, as they come. */
 bool output_lines(const struct output *o);
-void output_begin(struct output *o); /* there will be something to write; of lines the heading */
+bool output_spans(const struct output *o); /* it wants to know when each interval of the worst hiccups ran */
+void output_begin(struct output *o);       /* there will be something to write; of lines the heading */
 /* Gives the sources of its pieces their causes, and writes it if the format is one of lines. */
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a);
 /* What came by output_hiccup goes out now. False when it cannot: o->error. */

@@ -99,6 +99,7 @@ int cmd_report(int argc, char **argv)
 		complain("--to is not later than --from: nothing lies between");
 		return EXIT_ERROR;
 	}
+	o.part.spans = output_spans(&o.output);
 	if (output_open(&o.output))
 		return EXIT_ERROR;
 	return output_close(&o.output, report(&o, argv + 1, operands));

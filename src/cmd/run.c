@@ -170,7 +170,7 @@ static int run(struct options *o, struct view *v)
 			    .flush = flush,
 			    .every_ns = o->interval_ns ? o->interval_ns : INTERVAL_NS,
 			    .end = end,
-			    .spans = o->styled.style == STYLE_OSNOISE};
+			    .spans = o->styled.style == STYLE_OSNOISE || output_spans(&o->output)};
 	int code;
 
 	if (o->interval_ns && !o->textfile) {

@@ -74,6 +74,42 @@ static bool has_parameter(const char *line, const char *parameter, size_t key)
 	return false;
 }
 
+/* Two findings that explain the very same sources: the worse one is enough. */
+static bool said(const struct findings *all, const struct finding *x)
+{
+	for (const struct finding *y = all->row; y < all->row + all->count; y++)
+		if (y != x && y->cause && x->cause && !strcmp(y->cause, x->cause) && y->cost_ns == x->cost_ns &&
+		    (y->level > x->level || (y->level == x->level && y < x)))
+			return true;
+	return false;
+}
+
+uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest, uint32_t *failed)
+{
+	uint32_t n = 0;
+
+	*rest = *failed = 0;
+	for (uint32_t i = 0; i < f->count; i++) {
+		const struct finding *x = &f->row[i];
+		uint32_t k = n;
+
+		if (x->level == FINDING_OK || !x->known)
+			continue;
+		if (!x->cost_ns) {
+			*rest += x->level >= FINDING_WARN;
+			*failed += x->level == FINDING_FAIL;
+			continue;
+		}
+		if (!x->fix || said(f, x))
+			continue;
+		for (; k > 0 && f->row[order[k - 1]].cost_ns < x->cost_ns; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+		n++;
+	}
+	return n;
+}
+
 char *findings_boot(const struct findings *f)
 {
 	char *line = NULL, *more;

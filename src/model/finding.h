@@ -58,6 +58,10 @@ uint32_t findings_count(const struct findings *f, enum finding_level level);
 /* Row indices into order[count]: by falling level, then by falling cost, then as they came. */
 void findings_order(const struct findings *f, uint32_t *order);
 
+/* Rows that are to be mended and took time in this run into order[count], by falling cost; of those that explain the very same sources
+ * just the worst. Returns how many; *rest are the warnings that cost nothing, *failed those of them that are FINDING_FAIL. */
+uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest, uint32_t *failed);
+
 /* All that FIX_BOOT rows ask for, each parameter once: "isolcpus=... nohz_full=3". The caller frees it; NULL: none, or no memory. */
 char *findings_boot(const struct findings *f);
 

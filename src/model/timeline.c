@@ -36,3 +36,8 @@ const uint64_t *timeline_slot(const struct timeline *t, uint64_t slot)
 		return NULL;
 	return t->lost_ns[slot - t->slots.first];
 }
+
+void timeline_coarsen(struct timeline *t)
+{
+	slots_coarsen(&t->slots, table(t));
+}

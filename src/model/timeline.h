@@ -21,4 +21,6 @@ void timeline_add(struct timeline *t, uint64_t start_ns, uint64_t duration_ns, c
 /* Of a slot, counted from the clock's zero: where it begins is slot << t->slots.log2. NULL: nothing was kept there. */
 const uint64_t *timeline_slot(const struct timeline *t, uint64_t slot);
 
+void timeline_coarsen(struct timeline *t); /* makes slots twice as long */
+
 #endif

@@ -28,10 +28,12 @@ struct format {
 	 * While a run lasts, only what is known when it begins may be read of the view, beside the CPU's sources. */
 	void (*head)(FILE *out);
 	int (*hiccup)(const struct view *view, uint32_t index, const struct account *account, FILE *out);
+	bool spans; /* it shows when each interval of the worst hiccups ran: the session is to keep that */
 };
 
 #define FORMATS_HELP                                                                                                   \
-	"text (default), json, markdown; folded, hgrm, hlog, openmetrics, prometheus for other tools; csv, jsonl: "    \
+	"text (default), json, markdown, html; folded, hgrm, hlog, openmetrics, prometheus for other tools; csv, "     \
+	"jsonl: "                                                                                                      \
 	"each hiccup as it comes, a "                                                                                  \
 	"line each"
 
@@ -43,6 +45,7 @@ extern const char *const format_names[]; /* the same, for opt_set_choice */
 int render_text(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_json(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_markdown(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+int render_html(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_folded(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_hgrm(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_hlog(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);

@@ -86,39 +86,12 @@ static void write_finding(const struct page *p, const struct finding *x)
 		write_words(p, LEAD, "culprit audit --script prints the commands", NULL);
 }
 
-/* Two findings that explain the very same sources: the worse one is enough. */
-static bool said(const struct findings *all, const struct finding *x)
-{
-	for (const struct finding *y = all->row; y < all->row + all->count; y++)
-		if (y != x && y->cause && x->cause && !strcmp(y->cause, x->cause) && y->cost_ns == x->cost_ns &&
-		    (y->level > x->level || (y->level == x->level && y < x)))
-			return true;
-	return false;
-}
-
 void text_audit(const struct page *p)
 {
 	const struct findings *all = &p->view->findings;
-	uint32_t *order = calloc(all->count + 1, sizeof(*order)), shown = 0, n = 0, rest = 0, failed = 0;
+	uint32_t *order = calloc(all->count + 1, sizeof(*order)), shown = 0;
+	uint32_t rest = 0, failed = 0, n = order ? findings_costly(all, order, &rest, &failed) : 0;
 
-	for (uint32_t i = 0; order && i < all->count; i++) {
-		const struct finding *x = &all->row[i];
-		uint32_t k = n;
-
-		if (x->level == FINDING_OK || !x->known)
-			continue;
-		if (!x->cost_ns) {
-			rest += x->level >= FINDING_WARN;
-			failed += x->level == FINDING_FAIL;
-			continue;
-		}
-		if (!x->fix || said(all, x))
-			continue;
-		for (; k > 0 && all->row[order[k - 1]].cost_ns < x->cost_ns; k--)
-			order[k] = order[k - 1];
-		order[k] = i;
-		n++;
-	}
 	if (n || rest)
 		fprintf(p->out, "\n%saudit%s, by what it cost in this run\n", text_style(p, BOLD), text_plain(p));
 	for (; shown < n && shown < FINDINGS_SHOWN; shown++)

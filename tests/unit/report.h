@@ -15,6 +15,7 @@ struct report {
 	struct view view;
 	struct account hiccup[REPORT_HICCUPS]; /* in order of time, each of the CPU with this index */
 	struct piece piece[REPORT_HICCUPS][REPORT_PIECES];
+	struct span span[REPORT_HICCUPS][REPORT_PIECES];
 	uint32_t index[REPORT_HICCUPS];
 	uint32_t hiccups;
 };
@@ -158,12 +159,31 @@ static void report_asked(struct report *r, struct source *s, uint32_t tid, const
 	a->pieces[a->npieces - 1].asker = source_asked(s, &mark, &report_names);
 }
 
+/* All other pieces ran, one after the other, inside the first. */
+static void report_spans(struct report *r, struct account *a)
+{
+	struct span *span = r->span[r->hiccups - 1];
+	uint64_t start = a->start_ns + a->edge_ns / 2, at = start;
+
+	for (uint32_t i = 0; i < a->npieces; i++) {
+		const struct piece *p = &a->pieces[i];
+
+		span[i] = (struct span){at, at + p->net_ns, .source = p->source, .asker = p->asker, .depth = i != 0};
+		at += i ? p->net_ns : p->net_ns / 2;
+	}
+	if (a->npieces)
+		span[0].end_ns = start + a->attributed_ns;
+	a->spans = span;
+	a->nspans = a->npieces;
+}
+
 /* The newest hiccup is complete. */
 static void report_end(struct report *r, const char *verdict)
 {
-	const struct account *a = &r->hiccup[r->hiccups - 1];
+	struct account *a = &r->hiccup[r->hiccups - 1];
 	uint32_t index = r->index[r->hiccups - 1];
 
+	report_spans(r, a);
 	summary_add(&r->view.summary, index, a);
 	if (a->outside_ns)
 		summary_outside(&r->view.summary, index, a->start_ns, a->outside_ns, verdict);

@@ -1,0 +1,255 @@
+/* The report to look at: one file that needs no network, no script and no other file. A view is a <section>, several have an index before
+ * them. Pictures are inline SVG without text, stretched to the width there is; their labels are HTML beside them, so that they stay
+ * readable on any screen and on paper. What hovering shows (title) stands in the tables, too.
+ *
+ *   web-07
+ *   linux 6.12.1 · Model 1 · 60.0 s from 2026-01-02 03:04:05 UTC
+ *   [CPU 3  0.0061 % lost, 412 hiccups, worst 38.2 µs]  ...
+ *   When time was lost      stacked by kind, a lane a CPU
+ *   How long hiccups were   histograms on log axes
+ *   Who took the time       a table a CPU, with bars, who asked and what to do
+ *   Worst hiccups           nested strips
+ *   How it was measured     counters, losses, closure, what was not observed, environment
+ */
+#include "render/html.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/hosts.h"
+#include "render/render.h"
+
+/* ---- a view ---- */
+
+static void write_meta(const struct html *h)
+{
+	const struct host *host = &h->view->host;
+	const struct run *r = &h->view->run;
+	FILE *out = h->out;
+
+	fputs("<p class=\"meta\">linux ", out);
+	html_name(out, host->kernel);
+	if (host->cpu_model[0]) {
+		fputs(" <b>·</b> ", out);
+		html_name(out, host->cpu_model);
+	}
+	if (host->hypervisor[0]) {
+		fputs(" <b>·</b> ", out);
+		html_name(out, host->hypervisor);
+		fputs(" guest", out);
+	}
+	fputs(" <b>·</b> ", out);
+	html_ns(out, r->duration_ns);
+	if (strlen(r->started) > 19 && r->started[10] == 'T') {
+		fputs(r->part ? " of a run from " : " from ", out);
+		html_name_n(out, r->started, 10);
+		fputc(' ', out);
+		html_name_n(out, r->started + 11, 8);
+		fputs(" UTC", out);
+	}
+	fputs("</p>\n", out);
+	if (view_verdict(h->view)) {
+		fputs("<p class=\"verdict\">", out);
+		html_name(out, view_verdict(h->view));
+		fputs("</p>\n", out);
+	}
+	if (r->incomplete[0]) {
+		fputs("<p class=\"warn\"><b>Incomplete:</b> ", out);
+		html_name(out, r->incomplete);
+		fputs("</p>\n", out);
+	}
+	if (!r->traced)
+		fputs("<p class=\"warn\"><b>Not traced</b> (--no-trace): hiccups are measured, nothing is "
+		      "attributed.</p>\n",
+		      out);
+	if (r->symbols_hidden && r->traced)
+		fputs("<p class=\"warn\"><b>Functions have no names:</b> the kernel hides its addresses (sysctl "
+		      "kernel.kptr_restrict).</p>\n",
+		      out);
+}
+
+/* Time by kind, as a line of which each has its share. */
+static void write_shares(const struct html *h, const struct cpu_summary *s)
+{
+	uint64_t by_kind[TIMELINE_KINDS] = {[TIMELINE_EDGE] = s->edge_ns};
+
+	for (uint32_t i = 0; i < s->sources.count; i++)
+		by_kind[s->sources.row[i]->kind] += s->sources.row[i]->net.sum;
+	fputs("<div class=\"shares\">", h->out);
+	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
+		unsigned k = html_kinds[i];
+
+		if (!by_kind[k])
+			continue;
+		fprintf(h->out, "<i class=\"%s\" style=\"flex-grow:%.4f\" title=\"", html_class(k),
+			100.0 * (double)by_kind[k] / (double)s->hiccups.sum);
+		html_kind(h, k);
+		fputc(' ', h->out);
+		html_share(h->out, by_kind[k], s->hiccups.sum);
+		fputs("\"></i>", h->out);
+	}
+	fputs("</div>", h->out);
+}
+
+static void number(FILE *out, const char *name, uint64_t ns)
+{
+	fprintf(out, "<div><dt>%s</dt><dd>", name);
+	html_ns(out, ns);
+	fputs("</dd></div>", out);
+}
+
+static void write_hiccups(const struct html *h, const struct cpu_summary *s, const struct cpu_run *r)
+{
+	FILE *out = h->out;
+
+	fputs("<p class=\"big\">", out);
+	html_share(out, s->hiccups.sum, r->observed_ns);
+	fputs(" <small>of its time lost</small></p>", out);
+	if (s->hiccups.count)
+		write_shares(h, s);
+	fputs("<dl><div><dt>hiccups</dt><dd>", out);
+	html_count(out, s->hiccups.count);
+	fputs("</dd></div>", out);
+	if (s->hiccups.count) {
+		number(out, "worst", s->hiccups.max);
+		number(out, "p99", hist_percentile(&s->hiccups, 99));
+		number(out, "median", hist_percentile(&s->hiccups, 50));
+	}
+	fputs("</dl>", out);
+}
+
+/* Of a workload: how many of its windows were so long that somebody is looked for. */
+static void write_windows(const struct html *h, const struct cpu_summary *s, const struct cpu_run *r)
+{
+	FILE *out = h->out;
+
+	fputs("<p class=\"big\">", out);
+	html_count(out, s->hiccups.count);
+	fputs(" <small>", out);
+	html_name(out, h->view->run.sampler);
+	fputs(" windows longer than ", out);
+	if (series_thresholds(r->series, r->nseries) > 1)
+		fputs("their threshold", out);
+	else
+		html_ns(out, r->threshold_ns);
+	fputs("</small></p>", out);
+	if (s->hiccups.count)
+		write_shares(h, s);
+}
+
+static void write_card(const struct html *h, uint32_t i)
+{
+	const struct cpu_summary *s = &h->view->summary.cpu[i];
+	const struct cpu_run *r = &h->view->cpu[i];
+	FILE *out = h->out;
+
+	fputs("<li><h3>", out);
+	html_lane(out, h->view, i);
+	if (!h->view->run.watch)
+		fprintf(out, " <small>%s%s</small>",
+			cpus_has(&h->view->host.isolated, s->cpu) ? "isolated" : "not isolated",
+			cpus_has(&h->view->host.nohz_full, s->cpu) ? ", nohz_full" : "");
+	fputs("</h3>", out);
+	if (html_windows(h->view))
+		write_windows(h, s, r);
+	else
+		write_hiccups(h, s, r);
+	if (r->verdict[0] && h->view->summary.ncpus > 1) {
+		fputs("<p class=\"say\">", out);
+		html_name(out, r->verdict);
+		fputs("</p>", out);
+	}
+	if (r->ended) {
+		fputs("<p class=\"warn\">Ended early, after ", out);
+		html_ns(out, r->observed_ns);
+		fputs(": ", out);
+		html_name(out, r->ended);
+		fputs("</p>", out);
+	}
+	fputs("</li>\n", out);
+}
+
+static int write_view(const struct html *h, const char *label, uint32_t number)
+{
+	const struct summary *s = &h->view->summary;
+	uint64_t hiccups = 0;
+	int err = 0;
+
+	fprintf(h->out, "<section class=\"view\" id=\"r%u\">\n<h1>", number);
+	html_text(h->out, label[0] ? label : "culprit");
+	fputs("</h1>\n", h->out);
+	write_meta(h);
+	fputs("<ul class=\"cards\">\n", h->out);
+	for (uint32_t i = 0; i < s->ncpus; i++) {
+		write_card(h, i);
+		hiccups += s->cpu[i].hiccups.count;
+	}
+	fputs("</ul>\n", h->out);
+	html_series(h);
+	if (hiccups) {
+		html_timeline(h);
+		html_histograms(h);
+		fputs("<h2>Who took the time</h2>\n", h->out);
+		for (uint32_t i = 0; i < s->ncpus && !err; i++)
+			err = html_sources(h, i);
+		html_worst(h);
+	}
+	if (!err)
+		err = html_audit(h);
+	html_method(h);
+	fputs("</section>\n", h->out);
+	return err;
+}
+
+/* ---- the page ---- */
+
+static const char terms[] =
+	"<footer><h2>How to read this</h2><dl>\n"
+	"<div><dt>hiccup</dt><dd>A time that the CPU was away from the sampler that spins on it, longer than the "
+	"threshold. Every nanosecond of it goes to exactly one source, to edge, or to outside.</dd></div>\n"
+	"<div><dt>edge</dt><dd>The kernel’s own way in and out around what it ran, up to a bound that was "
+	"calibrated before the run.</dd></div>\n"
+	"<div><dt>outside the kernel</dt><dd>Nothing that the kernel showed explains it: firmware, hypervisor or "
+	"hardware.</dd></div>\n"
+	"<div><dt>time, max</dt><dd>Net: what interrupted the source in turn is not counted.</dd></div>\n"
+	"<div><dt>[K01]</dt><dd>An entry of the cause book: <code>culprit explain K01</code>.</dd></div>\n"
+	"</dl><p>culprit " CULPRIT_VERSION "</p></footer>\n";
+
+static void write_head(FILE *out, const char *title)
+{
+	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+	      "img-src data:\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n<title>",
+	      out);
+	html_text(out, title);
+	fputs(" · culprit</title>\n<style>\n", out);
+	fputs(html_css, out);
+	fputs("</style>\n</head>\n<body>\n<main>\n", out);
+}
+
+int render_html(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+{
+	char label[HOST_LABEL];
+	uint32_t ncpus = 0;
+	int err = 0;
+
+	(void)options;
+	for (uint32_t i = 0; i < n; i++)
+		ncpus += views[i]->summary.ncpus;
+	if (n > 1)
+		snprintf(label, sizeof(label), "%u reports", n);
+	write_head(out, n > 1 ? label : host_label(views, n, 0, label, sizeof(label)));
+	if (n > 1)
+		err = html_index(views, n, out);
+	for (uint32_t i = 0; i < n && !err; i++) {
+		const struct html h = {out, views[i], ncpus};
+
+		err = write_view(&h, host_label(views, n, i, label, sizeof(label)), i + 1);
+	}
+	fputs("</main>\n", out);
+	fputs(terms, out);
+	fputs("</body>\n</html>\n", out);
+	return err ? err : ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,68 @@
+/* What the audit found that took time in this run: what it cost, what it is, and what mends it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "render/html.h"
+
+#define SHOWN     16
+#define FIX_SHOWN 400
+
+static void write_finding(const struct html *h, const struct finding *x)
+{
+	uint64_t duration = h->view->run.duration_ns ? h->view->run.duration_ns : 1;
+	FILE *out = h->out;
+
+	fputs("<tr><td>", out);
+	html_ns(out, (double)x->cost_ns * NSEC_PER_SEC / (double)duration);
+	fputs("/s</td><td class=\"who\">", out);
+	html_name(out, x->title ? x->title : x->id);
+	if (x->cause) {
+		fputs(" <span class=\"cause\">", out);
+		html_name(out, x->cause);
+		fputs("</span>", out);
+	}
+	fputs("</td><td class=\"do\">", out);
+	if (strlen(x->fix) > FIX_SHOWN) {
+		fputs("<code>culprit audit --script</code> prints the commands", out);
+	} else if (x->fix_kind == FIX_WORDS) {
+		html_name(out, x->fix);
+	} else {
+		fputs(x->fix_kind == FIX_BOOT ? "boot with <code>" : "<code># ", out);
+		html_name(out, x->fix);
+		fputs("</code>", out);
+	}
+	fputs("</td></tr>\n", out);
+}
+
+int html_audit(const struct html *h)
+{
+	const struct findings *all = &h->view->findings;
+	uint32_t *order = calloc(all->count + 1, sizeof(*order)), n, rest, failed;
+	FILE *out = h->out;
+
+	if (!order)
+		return -ENOMEM;
+	n = findings_costly(all, order, &rest, &failed);
+	if (n || rest)
+		fputs("<h2>What the audit found</h2>\n<p class=\"say\">By what it cost in this run.</p>\n", out);
+	if (n) {
+		fputs("<div class=\"table\"><table class=\"audit\"><thead><tr><th>cost</th><th>what</th><th>what to "
+		      "do</th></tr></thead><tbody>\n",
+		      out);
+		for (uint32_t i = 0; i < n && i < SHOWN; i++)
+			write_finding(h, &all->row[order[i]]);
+		fputs("</tbody></table></div>\n", out);
+	}
+	if (n > SHOWN)
+		fprintf(out, "<p class=\"say\">And %u that cost less: all of them with -f json.</p>\n", n - SHOWN);
+	if (rest) {
+		fprintf(out, "<p class=\"say\">%u %swarning%s", rest, n ? "more " : "", rest == 1 ? "" : "s");
+		if (failed)
+			fprintf(out, ", %u of them FAIL,", failed);
+		fputs(" cost nothing in this run: see <code>culprit audit</code>.</p>\n", out);
+	}
+	free(order);
+	return 0;
+}

@@ -1,0 +1,169 @@
+/* How long hiccups were: a histogram a CPU, lengths and counts both on log axes, so that one hiccup of a millisecond shows beside a million
+ * of a microsecond. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "render/html.h"
+
+#define WIDTH  1200
+#define HEIGHT 400
+#define BINS   64
+#define FLOOR  0.5 /* count at the foot of the axis: a single hiccup has a height, too */
+
+struct axes {
+	const struct html *h;
+	const struct hist *hist;
+	double low, octaves; /* log2 of the shortest length, and how far it goes */
+	double tallest;      /* count */
+	uint64_t bin[BINS];
+};
+
+static double x_of(const struct axes *a, uint64_t ns)
+{
+	return (log2(ns ? ns : 1) - a->low) / a->octaves;
+}
+
+static double y_of(const struct axes *a, double count)
+{
+	return log(count / FLOOR) / log(a->tallest / FLOOR);
+}
+
+/* A bin is at least as wide as a bucket, or there would be gaps. */
+static void fill(struct axes *a)
+{
+	const struct hist *h = a->hist;
+	double least = BINS * exp2(-(double)h->bits);
+
+	a->low = log2(h->min ? h->min : 1);
+	a->octaves = (log2(h->max ? h->max : 1) - a->low) * 1.02 + 0.05;
+	if (a->octaves < least) {
+		a->low -= (least - a->octaves) / 2;
+		a->octaves = least;
+	}
+	for (uint32_t i = 0; i < h->nbuckets; i++) {
+		uint64_t ns = hist_lowest(h, i) < h->min ? h->min : hist_lowest(h, i);
+		int bin = h->bucket[i] ? x_of(a, ns) * BINS : 0;
+
+		if (!h->bucket[i])
+			continue;
+		bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
+		a->bin[bin] += h->bucket[i];
+		if (a->bin[bin] > a->tallest)
+			a->tallest = a->bin[bin];
+	}
+	a->tallest *= 1.1;
+}
+
+static void write_bars(const struct axes *a)
+{
+	FILE *out = a->h->out;
+
+	fputs("<path class=\"bars\" d=\"", out);
+	for (unsigned i = 0; i < BINS; i++) {
+		unsigned x = WIDTH * i / BINS, width = WIDTH * (i + 1) / BINS - x;
+		unsigned height = a->bin[i] ? HEIGHT * y_of(a, a->bin[i]) + 0.5 : 0;
+
+		if (a->bin[i])
+			fprintf(out, "M%u %uh%uv%uh-%uz", x, HEIGHT - height, width, height, width);
+	}
+	fputs("\"/>\n", out);
+}
+
+/* Powers of ten; 2 and 5 between them while there are few. */
+static void write_counts(const struct axes *a)
+{
+	FILE *out = a->h->out;
+
+	for (uint64_t ten = 1; ten <= a->tallest; ten *= 10)
+		for (unsigned m = 1; m <= (a->tallest < 20 ? 5 : 1); m += m == 1 ? 1 : 3)
+			if (m * ten <= a->tallest) {
+				fprintf(out, "<span style=\"bottom:%.1f%%\">", 100 * y_of(a, m * ten));
+				html_count(out, m * ten);
+				fputs("</span>", out);
+			}
+}
+
+static void length_tick(const struct axes *a, uint64_t ns, uint64_t unit_ns)
+{
+	double x = x_of(a, ns);
+
+	if (x >= 0 && x <= 1)
+		html_tick(a->h->out, 100 * x, ns, unit_ns);
+}
+
+/* Powers of ten, with 2 and 5 between them while they are few, and round lengths where they are far apart. */
+static void write_lengths(const struct axes *a)
+{
+	uint64_t low = exp2(a->low), high = exp2(a->low + a->octaves), step = html_step(high - low + 1, 5);
+
+	fputs("<div class=\"axis\">", a->h->out);
+	for (uint64_t ten = 1, i = 0; i < 19 && a->octaves > 3; ten *= 10, i++) {
+		length_tick(a, ten, ten);
+		if (a->octaves > 10)
+			continue;
+		length_tick(a, 2 * ten, ten);
+		length_tick(a, 5 * ten, ten);
+	}
+	for (uint64_t ns = low / step * step; ns <= high && a->octaves <= 3; ns += step)
+		length_tick(a, ns, ns >= 10 * step ? 10 * step : step);
+	fputs("</div>", a->h->out);
+}
+
+static void write_marker(const struct axes *a, unsigned row, const char *what, uint64_t ns)
+{
+	double x = x_of(a, ns);
+
+	fprintf(a->h->out, "<span class=\"mark r%u%s\" style=\"left:%.2f%%\">%s ", row, x > 0.6 ? " left" : "", 100 * x,
+		what);
+	html_ns(a->h->out, ns);
+	fputs("</span>", a->h->out);
+}
+
+static void write_histogram(const struct html *h, uint32_t index, struct axes *a)
+{
+	const struct cpu_summary *s = &h->view->summary.cpu[index];
+
+	*a = (struct axes){.h = h, .hist = &s->hiccups};
+	fill(a);
+	fputs("<figure><figcaption><h3>", h->out);
+	html_lane(h->out, h->view, index);
+	fputs("</h3> ", h->out);
+	html_count(h->out, s->hiccups.count);
+	fprintf(h->out, " %s%s</figcaption><div class=\"chart\"><div class=\"counts\">",
+		html_windows(h->view) ? "window" : "hiccup", s->hiccups.count == 1 ? "" : "s");
+	write_counts(a);
+	fputs("</div><div class=\"field\">", h->out);
+	fprintf(h->out,
+		"<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"how many were how "
+		"long, of ",
+		WIDTH, HEIGHT);
+	html_lane(h->out, h->view, index);
+	fputs("\">", h->out);
+	write_bars(a);
+	fputs("</svg>", h->out);
+	write_marker(a, 0, "median", hist_percentile(&s->hiccups, 50));
+	write_marker(a, 1, "p99", hist_percentile(&s->hiccups, 99));
+	write_marker(a, 2, "worst", s->hiccups.max);
+	fputs("</div>", h->out);
+	write_lengths(a);
+	fputs("</div></figure>\n", h->out);
+}
+
+void html_histograms(const struct html *h)
+{
+	struct axes *a = malloc(sizeof(*a));
+
+	if (!a)
+		return;
+	fprintf(h->out,
+		"<h2>How long %s were</h2>\n<p class=\"say\">How many were how long%s. Both axes are logarithmic.</p>\n"
+		"<div class=\"histograms\">\n",
+		html_windows(h->view) ? "windows" : "hiccups",
+		html_windows(h->view) ? ", of those above the threshold" : "");
+	for (uint32_t i = 0; i < h->view->summary.ncpus; i++)
+		if (h->view->summary.cpu[i].hiccups.count)
+			write_histogram(h, i, a);
+	fputs("</div>\n", h->out);
+	free(a);
+}

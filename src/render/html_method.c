@@ -1,0 +1,239 @@
+/* How it was measured: for each CPU what was counted, lost and not matched, the kernel's counters beside what was traced, then what this
+ * kernel does not show, and the environment. */
+#include <inttypes.h>
+
+#include "render/html.h"
+
+static void begin_row(FILE *out, const char *name)
+{
+	fprintf(out, "<div><dt>%s</dt><dd>", name);
+}
+
+static void end_row(FILE *out)
+{
+	fputs("</dd></div>\n", out);
+}
+
+/* A count that should be 0. */
+static void zero_row(FILE *out, const char *name, uint64_t n)
+{
+	begin_row(out, name);
+	if (n)
+		fputs("<b class=\"bad\">", out);
+	html_count(out, n);
+	if (n)
+		fputs("</b>", out);
+	end_row(out);
+}
+
+static void ns_row(FILE *out, const char *name, uint64_t ns)
+{
+	begin_row(out, name);
+	html_ns(out, ns);
+	end_row(out);
+}
+
+static void write_evidence(const struct html *h, const struct cpu_run *r)
+{
+	FILE *out = h->out;
+
+	begin_row(out, "steal clock");
+	if (r->steal_known)
+		html_ns(out, r->steal_ns);
+	else
+		fputs("not readable", out);
+	end_row(out);
+	begin_row(out, "SMIs");
+	if (r->smi_known)
+		html_count(out, r->smi_count);
+	else
+		fputs("cannot be counted here", out);
+	end_row(out);
+}
+
+static void write_records(const struct html *h, const struct cpu_summary *s, const struct cpu_run *r)
+{
+	FILE *out = h->out;
+
+	begin_row(out, "attributed");
+	html_share(out, s->attributed_ns, s->hiccups.sum);
+	end_row(out);
+	begin_row(out, "edge");
+	html_share(out, s->edge_ns, s->hiccups.sum);
+	end_row(out);
+	fputs("<div><dt>", out);
+	html_kind(h, SOURCE_OUTSIDE);
+	fputs("</dt><dd>", out);
+	html_share(out, s->outside_ns, s->hiccups.sum);
+	end_row(out);
+	ns_row(out, "longest edge beside an interrupt", r->bounds.irq_ns);
+	ns_row(out, "longest edge beside a thread", r->bounds.thread_ns);
+	begin_row(out, "records");
+	html_count(out, r->counts.seen);
+	end_row(out);
+	zero_row(out, "records lost", r->counts.lost);
+	zero_row(out, "join mismatches", r->counts.mismatches);
+	if (r->recursion_misses)
+		zero_row(out, "recursion misses", r->recursion_misses);
+	if (r->unpaired)
+		zero_row(out, "intervals without an end", r->unpaired);
+	if (!h->view->run.watch)
+		write_evidence(h, r);
+}
+
+static void write_closure(const struct html *h, const struct cpu_run *r)
+{
+	FILE *out = h->out;
+
+	if (!r->closure_known) {
+		fputs("<p class=\"say\">The kernel’s counters were not compared: ", out);
+		fputs(h->view->run.incomplete[0] || h->view->run.part
+			      ? "this is a part of what they cover.</p>\n"
+			      : "the CPU was too busy to read them between two interrupts.</p>\n",
+		      out);
+		return;
+	}
+	fputs("<table "
+	      "class=\"closure\"><thead><tr><th>counter</th><th>kernel</th><th>traced</th><th></th></tr></"
+	      "thead><tbody>\n",
+	      out);
+	for (uint32_t i = 0; i < r->nclosure; i++) {
+		const struct closure_row *c = &r->closure[i];
+
+		fputs("<tr><td>", out);
+		html_name(out, c->counter);
+		fputs("</td><td>", out);
+		html_count(out, c->kernel);
+		fputs("</td><td>", out);
+		html_count(out, c->traced);
+		fputs(c->kernel == c->traced ? "</td><td>same" : "</td><td><b class=\"bad\">differs</b>", out);
+		if (c->why) {
+			fputs(" <small>", out);
+			html_name(out, c->why);
+			fputs("</small>", out);
+		}
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</tbody></table>\n", out);
+}
+
+static void write_ticks(const struct html *h, const struct ticks *t)
+{
+	FILE *out = h->out;
+
+	if (!t->count)
+		return;
+	fputs("<p class=\"say\">The tick was kept by</p>\n<ul class=\"ticks\">", out);
+	for (uint32_t i = 0; i < t->count; i++) {
+		fprintf(out, "<li>%s, ", tick_dependency_name(t->row[i].dependency));
+		html_count(out, t->row[i].count);
+		fputs(" times while ", out);
+		html_name(out, t->row[i].comm);
+		if (t->row[i].tid)
+			fprintf(out, " [%u]", t->row[i].tid);
+		fputs(" ran</li>", out);
+	}
+	fputs("</ul>\n", out);
+}
+
+static void write_cpu(const struct html *h, uint32_t index)
+{
+	const struct cpu_summary *s = &h->view->summary.cpu[index];
+	const struct cpu_run *r = &h->view->cpu[index];
+	FILE *out = h->out;
+
+	fputs("<div class=\"method\"><h3>", out);
+	html_lane(out, h->view, index);
+	fputs("</h3>\n<dl>\n", out);
+	ns_row(out, "observed", r->observed_ns);
+	begin_row(out, "threshold");
+	html_ns(out, r->threshold_ns);
+	fputs(h->view->run.threshold_auto ? " (auto)" : "", out);
+	end_row(out);
+	if (r->loop_count) {
+		begin_row(out, "the sampler’s loop");
+		fprintf(out, "%.1f ns", r->loop_mean_ns);
+		end_row(out);
+	}
+	zero_row(out, "hiccups not recorded", r->hiccups_lost);
+	if (r->hiccups_lost)
+		ns_row(out, "time in them", r->hiccups_lost_ns);
+	if (h->view->run.traced)
+		write_records(h, s, r);
+	fputs("</dl>\n", out);
+	if (h->view->run.traced && !h->view->run.watch)
+		write_closure(h, r);
+	write_ticks(h, &s->ticks);
+	fputs("</div>\n", out);
+}
+
+static void fact(FILE *out, const char *name, const char *value)
+{
+	begin_row(out, name);
+	if (value[0])
+		html_name(out, value);
+	else
+		fputs("none", out);
+	end_row(out);
+}
+
+static void cpus_fact(FILE *out, const char *name, const struct cpus *cpus)
+{
+	char text[512];
+
+	fact(out, name, cpus_format(cpus, text, sizeof(text)));
+}
+
+static void write_environment(const struct html *h)
+{
+	const struct host *host = &h->view->host;
+	const struct run *r = &h->view->run;
+	FILE *out = h->out;
+
+	fputs("<h2>Environment</h2>\n<dl class=\"facts\">\n", out);
+	fact(out, "host", host->hostname);
+	fact(out, "kernel", host->kernel);
+	fact(out, "architecture", host->arch);
+	fact(out, "CPU", host->cpu_model);
+	fact(out, "hypervisor", host->hypervisor);
+	fact(out, "clock source", host->clocksource);
+	fact(out, "command line", host->cmdline);
+	cpus_fact(out, "isolated CPUs", &host->isolated);
+	cpus_fact(out, "nohz_full CPUs", &host->nohz_full);
+	cpus_fact(out, "measured CPUs", &r->cpus);
+	cpus_fact(out, "housekeeping CPUs", &r->housekeeping);
+	fact(out, "sampler", r->sampler);
+	fact(out, "its policy", r->priority);
+	if (host->tsc_khz) {
+		begin_row(out, "its counter");
+		fprintf(out, "%.3f MHz", (double)host->tsc_khz / 1e3);
+		end_row(out);
+	}
+	fact(out, "started", r->started);
+	ns_row(out, "length", r->duration_ns);
+	fputs("</dl>\n", out);
+}
+
+void html_method(const struct html *h)
+{
+	const struct run *r = &h->view->run;
+	FILE *out = h->out;
+
+	fputs("<h2>How it was measured</h2>\n<div class=\"methods\">\n", out);
+	for (uint32_t i = 0; i < h->view->summary.ncpus; i++)
+		write_cpu(h, i);
+	fputs("</div>\n", out);
+	if (r->nnot_observed) {
+		fputs("<h2>Not observed</h2>\n<p class=\"say\">This kernel does not have these tracepoints. What they "
+		      "would show "
+		      "counts as outside the kernel.</p>\n<ul class=\"missing\">",
+		      out);
+		for (uint32_t i = 0; i < r->nnot_observed; i++) {
+			fputs("<li><code>", out);
+			html_name(out, r->not_observed[i]);
+			fputs("</code></li> ", out);
+		}
+		fputs("</ul>\n", out);
+	}
+	write_environment(h);
+}

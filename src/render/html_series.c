@@ -1,0 +1,66 @@
+/* What a workload measured of all its windows: a table a CPU. */
+#include "render/html.h"
+
+/* Picoseconds where what is measured takes few ns. */
+static void write_value(FILE *out, const struct series *s, const char *name, uint64_t value)
+{
+	fprintf(out, "<td data-of=\"%s\">", name);
+	if (!s->fine || value >= 99950)
+		html_ns(out, s->fine ? (value + 500) / 1000 : value);
+	else
+		fprintf(out, value < 9995 ? "%.2f ns" : "%.1f ns", (double)value / 1e3);
+	fputs("</td>", out);
+}
+
+static void write_row(FILE *out, const struct series *s, bool several)
+{
+	uint64_t longest = several ? s->longest_ns * (s->fine ? 1000 : 1) : 0;
+
+	fputs("<tr><td class=\"name\">", out);
+	html_name_n(out, s->name, sizeof(s->name));
+	fputs("</td><td data-of=\"count\">", out);
+	html_count(out, s->hist.count);
+	fputs("</td>", out);
+	write_value(out, s, "min", s->hist.min);
+	write_value(out, s, "median", hist_percentile(&s->hist, 50));
+	write_value(out, s, "p99", hist_percentile(&s->hist, 99));
+	write_value(out, s, "p99.9", hist_percentile(&s->hist, 99.9));
+	write_value(out, s, "max", longest > s->hist.max ? longest : s->hist.max);
+	if (several) {
+		fputs("<td data-of=\"longer\">", out);
+		if (s->threshold_ns)
+			html_count(out, s->longer);
+		fputs("</td><td data-of=\"than\">", out);
+		if (s->threshold_ns)
+			html_ns(out, s->threshold_ns);
+		fputs("</td>", out);
+	}
+	fputs("</tr>\n", out);
+}
+
+void html_series(const struct html *h)
+{
+	bool some = false;
+
+	for (uint32_t i = 0; i < h->view->summary.ncpus; i++) {
+		const struct cpu_run *r = &h->view->cpu[i];
+		bool several = series_thresholds(r->series, r->nseries) > 1;
+
+		if (!r->nseries)
+			continue;
+		if (!some)
+			fputs("<h2>What was measured</h2>\n", h->out);
+		some = true;
+		fputs("<div class=\"table\"><table class=\"plain series\"><caption>", h->out);
+		html_lane(h->out, h->view, i);
+		fprintf(h->out,
+			"</caption>\n<thead><tr><th>of "
+			"each</th><th>count</th><th>min</th><th>median</th><th>p99</th><th>p99.9</th>"
+			"<th>max</th>%s</tr></thead><tbody>\n",
+			several ? "<th>longer</th><th>than</th>" : "");
+		for (uint32_t k = 0; k < r->nseries; k++)
+			if (r->series[k].hist.count)
+				write_row(h->out, &r->series[k], several);
+		fputs("</tbody></table></div>\n", h->out);
+	}
+}

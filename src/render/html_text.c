@@ -1,0 +1,190 @@
+/* What the HTML report writes of names, numbers, kinds and axes. */
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/units.h"
+#include "render/html.h"
+#include "render/render.h"
+
+/* ---- text ---- */
+
+/* One character of printable UTF-8. U+FFFE and U+FFFF may not stand in XML. */
+static void put_char(FILE *out, const char *c, size_t len)
+{
+	switch (*c) {
+	case '&':
+		fputs("&amp;", out);
+		break;
+	case '<':
+		fputs("&lt;", out);
+		break;
+	case '>':
+		fputs("&gt;", out);
+		break;
+	case '"':
+		fputs("&quot;", out);
+		break;
+	case '\'':
+		fputs("&#39;", out);
+		break;
+	default:
+		if (len == 3 && !memcmp(c, "\xef\xbf", 2) && (unsigned char)c[2] >= 0xbe)
+			fprintf(out, "\\xef\\xbf\\x%02x", (unsigned char)c[2]);
+		else
+			fwrite(c, 1, len, out);
+	}
+}
+
+static size_t char_length(const char *c)
+{
+	size_t len = 1;
+
+	while (((unsigned char)c[len] & 0xc0) == 0x80)
+		len++;
+	return len;
+}
+
+void html_text(FILE *out, const char *text)
+{
+	for (size_t len; *text; text += len) {
+		len = char_length(text);
+		put_char(out, text, len);
+	}
+}
+
+void html_name_n(FILE *out, const char *name, size_t len)
+{
+	char c[ESCAPE_CHAR];
+	size_t n;
+
+	for (; (n = escape_char(name, len, c)); name += n) {
+		html_text(out, c);
+		len -= len == SIZE_MAX ? 0 : n;
+	}
+}
+
+void html_name(FILE *out, const char *name)
+{
+	html_name_n(out, name, SIZE_MAX);
+}
+
+void html_who(FILE *out, const struct source *s)
+{
+	char who[WHO_MAX];
+
+	html_text(out, render_who(s, who, sizeof(who)));
+}
+
+void html_ns(FILE *out, uint64_t ns)
+{
+	char text[32], *us = strstr(format_ns(ns, text, sizeof(text)), " us");
+
+	if (us)
+		fprintf(out, "%.*s µs", (int)(us - text), text);
+	else
+		fputs(text, out);
+}
+
+void html_count(FILE *out, uint64_t n)
+{
+	char text[32];
+
+	fputs(format_count(n, text, sizeof(text)), out);
+}
+
+void html_share(FILE *out, uint64_t part, uint64_t whole)
+{
+	char text[32];
+
+	html_text(out, format_percent(whole ? 100.0 * part / whole : 0, text, sizeof(text)));
+	fputs(" %", out);
+}
+
+void html_asker(FILE *out, const struct origin *o)
+{
+	if (o->tid) {
+		html_name(out, o->comm);
+		fprintf(out, " [%u] on CPU %u", o->tid, o->cpu);
+	} else {
+		fprintf(out, "an interrupt on CPU %u", o->cpu);
+	}
+}
+
+void html_lane(FILE *out, const struct view *v, uint32_t index)
+{
+	char lane[LANE_NAME];
+
+	if (v->run.watch)
+		html_name(out, view_lane(v, index, lane));
+	else
+		fprintf(out, "CPU %u", v->summary.cpu[index].cpu);
+}
+
+/* ---- kinds ---- */
+
+const uint8_t html_kinds[TIMELINE_KINDS] = {SOURCE_THREAD, SOURCE_SYSCALL, SOURCE_SOFTIRQ, SOURCE_IRQ,    SOURCE_VECTOR,
+					    SOURCE_NMI,    SOURCE_FAULT,   TIMELINE_EDGE,  SOURCE_OUTSIDE};
+_Static_assert(SOURCE_KINDS == 8, "a kind has its place in html_kinds and its colour in html.css");
+
+void html_kind(const struct html *h, unsigned kind)
+{
+	if (kind == TIMELINE_EDGE)
+		fputs("edge", h->out);
+	else if (kind == SOURCE_OUTSIDE)
+		html_name(h->out, h->view->run.rest[0] ? h->view->run.rest : "outside the kernel");
+	else
+		fputs(source_kind_name((enum source_kind)kind), h->out);
+}
+
+const char *html_class(unsigned kind)
+{
+	static const char *const classes[] = {"k-irq",   "k-vector",  "k-softirq", "k-nmi",  "k-thread",
+					      "k-fault", "k-syscall", "k-outside", "k-edge", "k-rest"};
+
+	return classes[kind < TIMELINE_KINDS ? kind : TIMELINE_KINDS];
+}
+
+void html_swatch(FILE *out, unsigned kind)
+{
+	fprintf(out, "<i class=\"swatch %s\"></i>", html_class(kind));
+}
+
+/* ---- axes ---- */
+
+uint64_t html_step(uint64_t range_ns, unsigned parts)
+{
+	static const uint64_t long_s[] = {1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 43200};
+	uint64_t want = range_ns / parts, step = 1;
+
+	if (want > NSEC_PER_SEC) {
+		for (size_t i = 0; i < sizeof(long_s) / sizeof(long_s[0]); i++)
+			if (long_s[i] * NSEC_PER_SEC >= want)
+				return long_s[i] * NSEC_PER_SEC;
+		step = 86400 * NSEC_PER_SEC;
+	}
+	while (step * 10 <= want)
+		step *= 10;
+	return step >= want ? step : 2 * step >= want ? 2 * step : 5 * step >= want ? 5 * step : 10 * step;
+}
+
+void html_tick(FILE *out, double percent, uint64_t ns, uint64_t step_ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = {{86400 * NSEC_PER_SEC, "d"}, {3600 * NSEC_PER_SEC, "h"}, {60 * NSEC_PER_SEC, "min"},
+		     {NSEC_PER_SEC, "s"},         {NSEC_PER_MSEC, "ms"},      {NSEC_PER_USEC, "µs"}};
+	size_t u = 0;
+
+	while (u < 6 && units[u].ns > step_ns)
+		u++;
+	fprintf(out, "<span style=\"left:%.2f%%\"%s>", percent,
+		percent < 2    ? " class=\"first\""
+		: percent > 94 ? " class=\"last\""
+			       : "");
+	if (!ns)
+		fputs("0</span>", out);
+	else
+		fprintf(out, "%g %s</span>", u < 6 ? (double)ns / (double)units[u].ns : (double)ns,
+			u < 6 ? units[u].name : "ns");
+}

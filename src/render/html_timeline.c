@@ -1,0 +1,271 @@
+/* When time was lost: a lane for each CPU with the share of its time that went in each slot, stacked by kind, over one axis of time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "render/html.h"
+
+/* Units of a drawing, which is stretched to the page. */
+#define WIDTH  4000
+#define HEIGHT 500
+#define LEAST  12 /* of these high is what there is little of */
+
+#define COLUMNS_ALL   8192 /* columns of all lanes of a file together... */
+#define COLUMNS_LEAST 64   /* ...but so many a lane */
+#define HOVER_CPUS    8    /* files of more CPUs have nothing to hover over: it is most of the bytes */
+
+struct lane {
+	const struct html *h;
+	uint64_t begin_ns, end_ns; /* what the axis shows */
+	struct timeline timeline;
+	double top; /* of the scale: a share of time, 1 is all of it */
+};
+
+/* A slot as far as the axis shows it. */
+struct column {
+	uint64_t from_ns, to_ns;
+	const uint64_t *lost_ns;
+	uint64_t sum_ns;
+	unsigned x, width, height;
+};
+
+static unsigned x_of(const struct lane *l, uint64_t ns)
+{
+	return WIDTH * ((double)(ns - l->begin_ns) / (double)(l->end_ns - l->begin_ns)) + 0.5;
+}
+
+/* False: nothing was lost in it. */
+static bool column_at(const struct lane *l, uint64_t slot, struct column *c)
+{
+	unsigned log2 = l->timeline.slots.log2;
+
+	memset(c, 0, sizeof(*c));
+	c->from_ns = slot << log2 > l->begin_ns ? slot << log2 : l->begin_ns;
+	c->to_ns = (slot + 1) << log2 < l->end_ns ? (slot + 1) << log2 : l->end_ns;
+	c->lost_ns = timeline_slot(&l->timeline, slot);
+	for (unsigned k = 0; c->lost_ns && k < TIMELINE_KINDS; k++)
+		c->sum_ns += c->lost_ns[k];
+	if (!c->sum_ns || c->from_ns >= c->to_ns)
+		return false;
+	c->x = x_of(l, c->from_ns);
+	c->width = x_of(l, c->to_ns) - c->x;
+	c->width = c->width ? c->width : 1; /* cut by an end of the axis */
+	return true;
+}
+
+static double share_of(const struct column *c)
+{
+	double share = (double)c->sum_ns / (double)(c->to_ns - c->from_ns);
+
+	return share < 1 ? share : 1; /* a hiccup may stick out of the window */
+}
+
+/* 1, 2 or 5 times a power of ten that is not less. */
+static double round_up(double share)
+{
+	double top = 1e-9;
+
+	while (top * 10 < share)
+		top *= 10;
+	return top >= share ? top : 2 * top >= share ? 2 * top : 5 * top >= share ? 5 * top : 10 * top;
+}
+
+static uint64_t first_slot(const struct lane *l)
+{
+	return l->begin_ns >> l->timeline.slots.log2;
+}
+
+static uint64_t last_slot(const struct lane *l)
+{
+	return (l->end_ns - 1) >> l->timeline.slots.log2;
+}
+
+static void find_top(struct lane *l)
+{
+	struct column c;
+
+	l->top = 0;
+	for (uint64_t slot = first_slot(l); slot <= last_slot(l); slot++)
+		if (column_at(l, slot, &c) && share_of(&c) > l->top)
+			l->top = share_of(&c);
+	l->top = round_up(l->top);
+	l->top = l->top < 1 ? l->top : 1;
+}
+
+/* The heights of a column's kinds, in their order in html_kinds, add up to its own. */
+static void heights(const struct lane *l, struct column *c, unsigned height[TIMELINE_KINDS])
+{
+	uint64_t below = 0;
+	unsigned at = 0;
+
+	c->height = HEIGHT * share_of(c) / l->top + 0.5;
+	c->height = c->height > LEAST ? c->height : LEAST;
+	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
+		unsigned top;
+
+		below += c->lost_ns[html_kinds[i]];
+		top = c->height * ((double)below / (double)c->sum_ns) + 0.5;
+		height[i] = top - at;
+		at = top;
+	}
+}
+
+static void write_kind(const struct lane *l, unsigned i)
+{
+	unsigned height[TIMELINE_KINDS];
+	bool some = false;
+	struct column c;
+
+	for (uint64_t slot = first_slot(l); slot <= last_slot(l); slot++) {
+		unsigned y = HEIGHT;
+
+		if (!column_at(l, slot, &c))
+			continue;
+		heights(l, &c, height);
+		if (!height[i])
+			continue;
+		for (unsigned k = 0; k <= i; k++)
+			y -= height[k];
+		fprintf(l->h->out, "%sM%u %uh%uv%uh-%uz", some ? "" : "<path d=\"", c.x, y, c.width, height[i],
+			c.width);
+		some = true;
+	}
+	if (some)
+		fprintf(l->h->out, "\" class=\"%s\"/>\n", html_class(html_kinds[i]));
+}
+
+static void write_hover(const struct lane *l)
+{
+	FILE *out = l->h->out;
+	struct column c;
+
+	for (uint64_t slot = first_slot(l); slot <= last_slot(l); slot++) {
+		if (!column_at(l, slot, &c))
+			continue;
+		fprintf(out, "<rect x=\"%u\" width=\"%u\" height=\"%u\"><title>+%.3f s: ", c.x, c.width, HEIGHT,
+			(double)(c.from_ns - l->h->view->run.started_ns) / 1e9);
+		html_share(out, c.sum_ns, c.to_ns - c.from_ns);
+		for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
+			if (!c.lost_ns[html_kinds[i]])
+				continue;
+			fputs(", ", out);
+			html_kind(l->h, html_kinds[i]);
+			fputc(' ', out);
+			html_ns(out, c.lost_ns[html_kinds[i]]);
+		}
+		fputs("</title></rect>", out);
+	}
+}
+
+/* How many a lane has at most. */
+static uint32_t columns_of(const struct html *h)
+{
+	uint32_t n = COLUMNS_ALL / (h->ncpus ? h->ncpus : 1);
+
+	return n > TIMELINE_SLOTS ? TIMELINE_SLOTS : n > COLUMNS_LEAST ? n : COLUMNS_LEAST;
+}
+
+static void write_lane(struct lane *l, uint32_t index)
+{
+	uint32_t wanted = columns_of(l->h);
+	const struct cpu_summary *s = &l->h->view->summary.cpu[index];
+	FILE *out = l->h->out;
+
+	fputs("<div class=\"lane\"><h3>", out);
+	html_lane(out, l->h->view, index);
+	fputs("</h3><div class=\"plot\">", out);
+	if (s->hiccups.count) {
+		l->timeline = s->timeline;
+		while (last_slot(l) - first_slot(l) >= wanted)
+			timeline_coarsen(&l->timeline);
+		find_top(l);
+		fputs("<span class=\"top\">", out);
+		html_share(out, (uint64_t)(l->top * 1e9 + 0.5), NSEC_PER_SEC);
+		fprintf(out,
+			"</span>\n<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
+			"aria-label=\"time lost over the run, by kind, of ",
+			WIDTH, HEIGHT);
+		html_lane(out, l->h->view, index);
+		fputs("\">\n", out);
+		for (unsigned i = 0; i < TIMELINE_KINDS; i++)
+			write_kind(l, i);
+		if (l->h->ncpus <= HOVER_CPUS)
+			write_hover(l);
+		fputs("</svg>", out);
+	} else {
+		fputs("<p class=\"none\">no hiccups</p>", out);
+	}
+	fputs("</div></div>\n", out);
+}
+
+static void write_axis(const struct lane *l)
+{
+	uint64_t started = l->h->view->run.started_ns, range = l->end_ns - l->begin_ns, step = html_step(range, 6);
+
+	fputs("<div class=\"axis\">", l->h->out);
+	for (uint64_t at = (l->begin_ns - started + step - 1) / step * step; at <= l->end_ns - started; at += step)
+		html_tick(l->h->out, 100.0 * (double)(started + at - l->begin_ns) / (double)range, at, step);
+	fputs("</div>\n", l->h->out);
+}
+
+static void write_legend(const struct html *h)
+{
+	const struct summary *s = &h->view->summary;
+	bool some[TIMELINE_KINDS] = {false};
+
+	for (uint32_t i = 0; i < s->ncpus; i++)
+		for (unsigned n = 0; n < TIMELINE_SLOTS; n++)
+			for (unsigned k = 0; k < TIMELINE_KINDS; k++)
+				some[k] |= s->cpu[i].timeline.lost_ns[n][k] != 0;
+	fputs("<ul class=\"legend\">", h->out);
+	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
+		if (!some[html_kinds[i]])
+			continue;
+		fputs("<li>", h->out);
+		html_swatch(h->out, html_kinds[i]);
+		html_kind(h, html_kinds[i]);
+		fputs("</li>", h->out);
+	}
+	fputs("</ul>\n", h->out);
+}
+
+/* Of a part of a recording the view does not say where it begins: at the first slot that holds something, or a little before. */
+static uint64_t begin_of(const struct view *v)
+{
+	uint64_t begin = UINT64_MAX;
+
+	if (!v->run.part)
+		return v->run.started_ns;
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		const struct slots *s = &v->summary.cpu[i].timeline.slots;
+
+		if (s->log2 && s->first << s->log2 < begin)
+			begin = s->first << s->log2;
+	}
+	return begin > v->run.started_ns && begin < UINT64_MAX ? begin : v->run.started_ns;
+}
+
+void html_timeline(const struct html *h)
+{
+	struct lane *l = calloc(1, sizeof(*l));
+
+	if (!l || !h->view->run.duration_ns) {
+		free(l);
+		return;
+	}
+	l->h = h;
+	l->begin_ns = begin_of(h->view);
+	l->end_ns = l->begin_ns + h->view->run.duration_ns;
+	fprintf(h->out,
+		"<h2>%s</h2>\n<p class=\"say\">Share of each %s’s time, by kind. Each lane has its own scale.</p>\n",
+		html_windows(h->view) ? "When windows were long" : "When time was lost",
+		h->view->run.watch ? "thread" : "CPU");
+	write_legend(h);
+	fprintf(h->out, "<div class=\"lanes%s%s\">\n", h->view->summary.ncpus > 8 ? " many" : "",
+		h->view->run.watch ? " threads" : "");
+	for (uint32_t i = 0; i < h->view->summary.ncpus; i++)
+		write_lane(l, i);
+	write_axis(l);
+	fputs("</div>\n", h->out);
+	free(l);
+}

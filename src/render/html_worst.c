@@ -1,0 +1,244 @@
+/* The worst hiccups as nested strips: what ran at the bottom, what interrupted it on top of that, and between them the kernel's own way in
+ * and out (edge) and time that nothing explains (outside). Below each strip its pieces, with who asked for them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "render/html.h"
+#include "render/render.h"
+
+#define SHOWN        10
+#define DRAWN_MAX    300  /* spans of a strip, the longest */
+#define GAP_LEAST    0.08 /* percent of the strip; shorter gaps are not drawn */
+#define SEEN_LEAST   0.15 /* percent that a span is drawn wide at least */
+#define LABEL_WIDE   3.5  /* percent that a span must be wide to have a label... */
+#define LABEL_NARROW 12.0 /* ...on a narrow page */
+#define ROWS_MAX     6    /* classes d0 to d5 */
+#define PIECES_SHOWN 12
+
+struct strip {
+	const struct html *h;
+	const struct worst *w;
+	const struct cpu_summary *cpu;
+	uint32_t drawn;
+};
+
+static double percent_of(const struct strip *s, uint64_t ns)
+{
+	return 100.0 * (double)ns / (double)s->w->duration_ns;
+}
+
+/* A part of the bottom row that no source has. */
+static void write_gap(const struct strip *s, unsigned kind, uint64_t from_ns, uint64_t to_ns)
+{
+	if (to_ns <= from_ns || percent_of(s, to_ns - from_ns) < GAP_LEAST)
+		return;
+	fprintf(s->h->out, "<i class=\"%s d0\" style=\"left:%.2f%%;width:%.2f%%\" title=\"", html_class(kind),
+		percent_of(s, from_ns - s->w->start_ns), percent_of(s, to_ns - from_ns));
+	html_kind(s->h, kind);
+	fputc(' ', s->h->out);
+	html_ns(s->h->out, to_ns - from_ns);
+	fputs("\"></i>", s->h->out);
+}
+
+static uint64_t bound_of(const struct strip *s, const struct span *span)
+{
+	const struct edge_bounds *b = &s->h->view->cpu[s->w->cpu].bounds;
+
+	if (!span)
+		return 0;
+	return s->cpu->sources.row[span->source]->kind == SOURCE_THREAD ? b->thread_ns : b->irq_ns;
+}
+
+/* As the join splits it: beside an interval it is edge up to the bound, the rest is outside. Which part comes first is not known. */
+static void write_between(const struct strip *s, const struct span *before, const struct span *after)
+{
+	uint64_t from = before ? before->end_ns : s->w->start_ns;
+	uint64_t to = after ? after->start_ns : s->w->start_ns + s->w->duration_ns;
+	uint64_t bound = bound_of(s, before) + bound_of(s, after), edge;
+
+	if (s->w->spans_left || to <= from) /* something may have been there */
+		return;
+	edge = to - from < bound ? to - from : bound;
+	if (before && after) {
+		write_gap(s, TIMELINE_EDGE, from, from + edge / 2);
+		write_gap(s, SOURCE_OUTSIDE, from + edge / 2, to - (edge - edge / 2));
+		write_gap(s, TIMELINE_EDGE, to - (edge - edge / 2), to);
+	} else if (before) {
+		write_gap(s, TIMELINE_EDGE, from, from + edge);
+		write_gap(s, SOURCE_OUTSIDE, from + edge, to);
+	} else {
+		write_gap(s, SOURCE_OUTSIDE, from, to - edge);
+		write_gap(s, TIMELINE_EDGE, to - edge, to);
+	}
+}
+
+static void write_span(struct strip *s, const struct span *span)
+{
+	const struct source *who = s->cpu->sources.row[span->source];
+	double width = percent_of(s, span->end_ns - span->start_ns);
+	unsigned depth = span->depth < ROWS_MAX ? span->depth : ROWS_MAX - 1;
+	FILE *out = s->h->out;
+
+	s->drawn++;
+	fprintf(out, "<i class=\"%s d%u%s\" style=\"left:%.2f%%;width:%.2f%%\" title=\"", html_class(who->kind), depth,
+		width >= LABEL_WIDE && width < LABEL_NARROW ? " wide" : "",
+		percent_of(s, span->start_ns - s->w->start_ns), width < SEEN_LEAST ? SEEN_LEAST : width);
+	html_who(out, who);
+	fputs(": ", out);
+	html_ns(out, span->end_ns - span->start_ns);
+	fputs(" from +", out);
+	html_ns(out, span->start_ns - s->w->start_ns);
+	if (span->asker) {
+		fputs(", by ", out);
+		html_asker(out, &who->origins->row[span->asker - 1]);
+	}
+	fputs("\">", out);
+	if (width >= LABEL_WIDE)
+		html_who(out, who);
+	fputs("</i>", out);
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? 1 : *x > *y ? -1 : 0;
+}
+
+/* How long a span must be for that at most DRAWN_MAX are drawn. */
+static uint64_t shortest_drawn(const struct worst *w)
+{
+	uint64_t length[SPANS_MAX];
+
+	if (w->nspans <= DRAWN_MAX || w->nspans > SPANS_MAX)
+		return 0;
+	for (uint32_t i = 0; i < w->nspans; i++)
+		length[i] = w->spans[i].end_ns - w->spans[i].start_ns;
+	qsort(length, w->nspans, sizeof(length[0]), by_length);
+	return length[DRAWN_MAX - 1];
+}
+
+static void write_axis(const struct strip *s)
+{
+	uint64_t step = html_step(s->w->duration_ns, 5);
+
+	fputs("<div class=\"axis\">", s->h->out);
+	for (uint64_t at = 0; at <= s->w->duration_ns; at += step)
+		html_tick(s->h->out, percent_of(s, at), at, step);
+	fputs("</div>", s->h->out);
+}
+
+static void write_strip(struct strip *s)
+{
+	const struct worst *w = s->w;
+	uint64_t shortest = shortest_drawn(w);
+	const struct span *last = NULL;
+	unsigned rows = 1;
+
+	for (uint32_t i = 0; i < w->nspans; i++)
+		if (w->spans[i].end_ns - w->spans[i].start_ns >= shortest && w->spans[i].depth >= rows)
+			rows = w->spans[i].depth + 1U;
+	fprintf(s->h->out, "<div class=\"strip rows%u%s\">", rows < ROWS_MAX ? rows : ROWS_MAX,
+		shortest || w->spans_left ? " more" : "");
+	for (uint32_t i = 0; i < w->nspans; i++) {
+		const struct span *span = &w->spans[i];
+
+		if (!span->depth) {
+			write_between(s, last, span);
+			last = span;
+		}
+		if (span->end_ns - span->start_ns >= shortest && s->drawn < DRAWN_MAX)
+			write_span(s, span);
+	}
+	if (last)
+		write_between(s, last, NULL);
+	else
+		write_gap(s, SOURCE_OUTSIDE, w->start_ns, w->start_ns + w->duration_ns);
+	fputs("</div>", s->h->out);
+	write_axis(s);
+}
+
+static void write_piece(const struct strip *s, const struct piece *p)
+{
+	const struct source *who = s->cpu->sources.row[p->source];
+
+	fputs("<li>", s->h->out);
+	html_swatch(s->h->out, who->kind);
+	html_who(s->h->out, who);
+	fputs(" <b>", s->h->out);
+	html_ns(s->h->out, p->net_ns);
+	fputs("</b>", s->h->out);
+	if (p->asker) {
+		fputs(" <small>by ", s->h->out);
+		html_asker(s->h->out, &who->origins->row[p->asker - 1]);
+		fputs("</small>", s->h->out);
+	}
+	fputs("</li>", s->h->out);
+}
+
+static void write_rest(const struct strip *s, unsigned kind, uint64_t ns)
+{
+	if (!ns)
+		return;
+	fputs("<li>", s->h->out);
+	html_swatch(s->h->out, kind);
+	html_kind(s->h, kind);
+	fputs(" <b>", s->h->out);
+	html_ns(s->h->out, ns);
+	fputs("</b></li>", s->h->out);
+}
+
+static void write_pieces(const struct strip *s)
+{
+	const struct worst *w = s->w;
+	uint32_t shown = w->npieces > PIECES_SHOWN + 1 ? PIECES_SHOWN : w->npieces;
+	uint64_t more = 0;
+
+	fputs("<ul class=\"pieces\">", s->h->out);
+	for (uint32_t i = 0; i < shown; i++)
+		write_piece(s, &w->pieces[i]);
+	for (uint32_t i = shown; i < w->npieces; i++)
+		more += w->pieces[i].net_ns;
+	if (shown < w->npieces) {
+		fprintf(s->h->out, "<li>and %u more <b>", w->npieces - shown);
+		html_ns(s->h->out, more);
+		fputs("</b></li>", s->h->out);
+	}
+	write_rest(s, TIMELINE_EDGE, w->edge_ns);
+	write_rest(s, SOURCE_OUTSIDE, w->outside_ns);
+	if (s->drawn < w->nspans + w->spans_left) {
+		fputs("<li><small>", s->h->out);
+		html_count(s->h->out, w->nspans + w->spans_left - s->drawn);
+		fputs(" shorter ones are not drawn: hatched</small></li>", s->h->out);
+	}
+	fputs("</ul>", s->h->out);
+}
+
+void html_worst(const struct html *h)
+{
+	const struct summary *summary = &h->view->summary;
+
+	fputs(html_windows(h->view) ? "<h2>Longest windows</h2>" : "<h2>Worst hiccups</h2>", h->out);
+	fputs("\n<p class=\"say\">Each from its begin to its end; what interrupted something "
+	      "stands on top of "
+	      "it.</p>\n<ol class=\"worst\">\n",
+	      h->out);
+	for (uint32_t i = 0; i < summary->nworst && i < SHOWN; i++) {
+		const struct worst *w = &summary->worst[i];
+		struct strip s = {.h = h, .w = w, .cpu = &summary->cpu[w->cpu]};
+
+		if (!w->duration_ns)
+			continue;
+		fputs("<li><h3>", h->out);
+		html_ns(h->out, w->duration_ns);
+		fputs(" <small>", h->out);
+		html_lane(h->out, h->view, w->cpu);
+		fprintf(h->out, ", at +%.6f s</small></h3>", (double)(w->start_ns - h->view->run.started_ns) / 1e9);
+		if (w->nspans || !w->npieces)
+			write_strip(&s);
+		write_pieces(&s);
+		fputs("</li>\n", h->out);
+	}
+	fputs("</ol>\n", h->out);
+}

@@ -1,0 +1,109 @@
+"""A headless Chromium, spoken to by its DevTools protocol through two pipes: nothing but Python's own library is needed."""
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+
+
+def find():
+    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+class Page:
+    """One tab. What the console and the network said since open() is in .errors and .requests."""
+
+    def __init__(self, timeout=60):
+        self.profile = tempfile.mkdtemp(prefix="culprit-browser-")
+        to_read, self.to = os.pipe()
+        self.of, from_write = os.pipe()
+
+        def place():  # the browser reads commands from 3 and writes to 4
+            a, b = os.dup(to_read), os.dup(from_write)
+            os.dup2(a, 3)
+            os.dup2(b, 4)
+
+        self.proc = subprocess.Popen(
+            [find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
+             "--disable-background-networking", "--user-data-dir=" + self.profile, "--remote-debugging-pipe", "about:blank"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=place)
+        os.close(to_read)
+        os.close(from_write)
+        self.timeout, self.number, self.rest, self.session = timeout, 0, b"", None
+        self.errors, self.requests, self.events = [], [], []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(domain + ".enable")
+
+    def _message(self):
+        deadline = time.monotonic() + self.timeout
+        while b"\0" not in self.rest:
+            if time.monotonic() > deadline:
+                raise TimeoutError("the browser does not answer")
+            part = os.read(self.of, 1 << 20)
+            if not part:
+                raise RuntimeError("the browser ended")
+            self.rest += part
+        line, _, self.rest = self.rest.partition(b"\0")
+        return json.loads(line)
+
+    def _note(self, message):
+        method, params = message.get("method"), message.get("params", {})
+        self.events.append(method)
+        if method == "Runtime.exceptionThrown":
+            self.errors.append(params["exceptionDetails"]["text"])
+        elif method == "Runtime.consoleAPICalled":
+            self.errors.append(str([a.get("value") for a in params["args"]]))
+        elif method == "Log.entryAdded":
+            self.errors.append(params["entry"]["text"])
+        elif method == "Network.requestWillBeSent":
+            self.requests.append(params["request"]["url"])
+
+    def call(self, method, **params):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        os.write(self.to, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._message()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+            self._note(answer)
+
+    def wait(self, event):
+        while event not in self.events:
+            self._note(self._message())
+
+    def look(self, width, dark=False):
+        """From here on the page is so wide, and its reader prefers this scheme."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def open(self, path):
+        """Returns how many seconds it took until all was loaded."""
+        self.errors, self.requests, self.events = [], [], []
+        start = time.monotonic()
+        self.call("Page.navigate", url="file://" + os.path.abspath(path))
+        self.wait("Page.loadEventFired")
+        return time.monotonic() - start
+
+    def eval(self, expression):
+        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+
+    def screenshot(self, whole=True):
+        """PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
+
+    def pdf(self):
+        return base64.b64decode(self.call("Page.printToPDF", printBackground=False)["data"])
+
+    def close(self):
+        self.proc.terminate()
+        self.proc.wait(timeout=30)
+        shutil.rmtree(self.profile, ignore_errors=True)

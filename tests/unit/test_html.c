@@ -1,0 +1,238 @@
+/* The HTML report: that names stay text and elements are closed, of views made by hand, and how large it gets. What XML parsers and browsers
+ * say of it is tested by tests/live/27-html.t and tests/browser. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "render/render.h"
+#include "report.h"
+
+#define MIB (1u << 20)
+#define S   1000000000ULL
+
+static struct report report, other;
+
+static char *render(const struct view *const *views, uint32_t n)
+{
+	const struct render_options options = {0};
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(render_html(views, n, &options, out), 0);
+	assert_int_equal(fclose(out), 0);
+	return text;
+}
+
+/* All elements are closed in order; attributes stand in quotes; outside of both there is no less-than sign and no other entity. */
+static void check_form(const char *text)
+{
+	char open[64][16];
+	unsigned depth = 0;
+
+	text = strstr(text, "<html");
+	for (; text && *text; text++) {
+		bool end, empty;
+		size_t n = 0;
+
+		if (*text == '&')
+			assert_true(!strncmp(text, "&amp;", 5) || !strncmp(text, "&lt;", 4) ||
+				    !strncmp(text, "&gt;", 4) || !strncmp(text, "&quot;", 6) ||
+				    !strncmp(text, "&#39;", 5));
+		assert_true(*text == '\n' || *text == '\t' || (unsigned char)*text >= 0x20);
+		if (*text != '<')
+			continue;
+		end = *++text == '/';
+		text += end;
+		while (isalnum((unsigned char)text[n]))
+			n++;
+		assert_in_range(n, 1, sizeof(open[0]) - 1);
+		if (!end && depth < 64) {
+			memcpy(open[depth], text, n);
+			open[depth++][n] = '\0';
+		} else {
+			assert_true(depth && strlen(open[depth - 1]) == n && !memcmp(open[depth - 1], text, n));
+			depth--;
+		}
+		for (text += n; *text != '>'; text++) {
+			assert_true(*text && *text != '<');
+			if (*text == '"')
+				for (text++; *text != '"'; text++)
+					assert_true(*text && *text != '<');
+		}
+		empty = text[-1] == '/';
+		depth -= empty;
+	}
+	assert_int_equal(depth, 0);
+}
+
+static unsigned occurrences(const char *text, const char *what)
+{
+	unsigned n = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		n++;
+	return n;
+}
+
+static void test_plain(void **state)
+{
+	const struct view *view = &report.view;
+	char *text;
+
+	(void)state;
+	report_plain(&report, "web-07");
+	text = render(&view, 1);
+	check_form(text);
+	assert_int_equal(occurrences(text, "<section "), 1);
+	assert_int_equal(occurrences(text, "<ol class=\"worst\">"), 1);
+	assert_non_null(strstr(text, "<title>web-07 · culprit</title>"));
+	assert_non_null(strstr(text, "kworker/3:1 [812] &gt; vmstat_update"));
+	assert_non_null(strstr(text, "by poke [4414] on CPU 0"));
+	assert_null(strstr(text, "<script"));
+	assert_null(strstr(text, "://"));
+	free(text);
+	report_free(&report);
+}
+
+static void test_several(void **state)
+{
+	const struct view *const views[] = {&report.view, &other.view};
+	char *text;
+
+	(void)state;
+	report_plain(&report, "web-07");
+	report_plain(&other, "db-1");
+	text = render(views, 2);
+	check_form(text);
+	assert_int_equal(occurrences(text, "<section class=\"view\""), 2);
+	assert_true(occurrences(text, "<a href=\"#r1\">web-07</a>") >= 2);
+	assert_true(occurrences(text, "<a href=\"#r2\">db-1</a>") >= 2);
+	assert_non_null(strstr(text, "id=\"r2\""));
+	free(text);
+	report_free(&report);
+	report_free(&other);
+}
+
+static void test_hostile_names_are_text(void **state)
+{
+	const struct view *view = &report.view;
+	char *text;
+
+	(void)state;
+	report_hostile(&report);
+	strcpy(report.view.run.started, "<b>\"'&\x1b[1mT00000000000000");
+	strcpy(report.view.run.sampler, "\xef\xbf\xbf<i>"); /* U+FFFF, which may not stand in XML */
+	strcpy(report.view.run.incomplete, "<u>'\"");
+	strcpy(report.view.run.rest, "\"><s>'&"); /* also in attributes */
+	text = render(&view, 1);
+	check_form(text);
+	assert_non_null(strstr(text, "title=\"&quot;&gt;&lt;s&gt;&#39;&amp; "));
+	assert_null(strstr(text, "<script"));
+	assert_non_null(strstr(text, "&lt;script&gt;"));
+	assert_non_null(strstr(text, "\\xef\\xbf\\xbf&lt;i&gt;"));
+	free(text);
+	report_free(&report);
+}
+
+/* No hiccups at all, a single one, one of no length, and one that nothing explains. */
+static void test_little(void **state)
+{
+	static const unsigned cpus[] = {3};
+	const struct view *view = &report.view;
+
+	(void)state;
+	for (unsigned hiccups = 0; hiccups < 4; hiccups++) {
+		char *text;
+
+		report_init(&report, "quiet", cpus, 1);
+		if (hiccups == 1) {
+			report_hiccup(&report, 0, 5, 20, 0);
+			report_piece(&report, SOURCE_IRQ, 3, "eth0", NULL, 1);
+			report_end(&report, NULL);
+		} else if (hiccups) {
+			report_hiccup(&report, 0, 999999999, 0, hiccups == 2 ? 0 : 3 * S);
+			report_end(&report, "steal");
+		}
+		text = render(&view, 1);
+		check_form(text);
+		assert_int_equal(!!strstr(text, "When time was lost"), hiccups > 0);
+		assert_null(strstr(text, "nan%"));
+		assert_null(strstr(text, ":nan"));
+		assert_null(strstr(text, "inf%"));
+		free(text);
+		report_free(&report);
+	}
+}
+
+/* Ten minutes of sixteen CPUs, each with something everywhere: a thousand sources with long names, all slots in use, the worst hiccups with
+ * as many spans as there can be. */
+static void test_at_most_3_mib(void **state)
+{
+	static struct span span[SPANS_MAX];
+	unsigned cpus[16];
+	const struct view *view = &report.view;
+	char *text, name[64];
+
+	(void)state;
+	for (unsigned i = 0; i < 16; i++)
+		cpus[i] = i;
+	report_init(&report, "big", cpus, 16);
+	report.view.run.duration_ns = 600 * S;
+	for (unsigned cpu = 0; cpu < 16; cpu++) {
+		struct cpu_summary *s = &report.view.summary.cpu[cpu];
+
+		report.view.cpu[cpu].observed_ns = 600 * S;
+		for (uint32_t i = 0; i < 60000; i++) {
+			struct piece piece[6];
+			struct account a = {.start_ns = REPORT_STARTED + i * S / 100,
+					    .pieces = piece,
+					    .npieces = 6,
+					    .spans = span,
+					    .nspans = SPANS_MAX,
+					    .spans_left = 77};
+
+			for (uint32_t k = 0; k < 6; k++) {
+				snprintf(name, sizeof(name), "a name of fifty letters that is <escaped> & long %3u",
+					 i % 160);
+				piece[k] = (struct piece){.source = sources_find(&s->sources, k, i % 160, name, NULL),
+							  .net_ns = 1000 + 100 * k + i};
+				hist_add(&s->sources.row[piece[k].source]->net, piece[k].net_ns);
+				a.attributed_ns += piece[k].net_ns;
+			}
+			a.edge_ns = a.outside_ns = 500;
+			a.duration_ns = a.attributed_ns + 1000;
+			for (uint32_t k = 0; i >= 59990 && k < SPANS_MAX; k++)
+				span[k] = (struct span){a.start_ns + a.duration_ns / SPANS_MAX * k,
+							a.start_ns + a.duration_ns / SPANS_MAX * (k + 1) - 100,
+							.source = k, .depth = k % 5};
+			a.nspans = i >= 59990 ? SPANS_MAX : 0;
+			summary_add(&report.view.summary, cpu, &a);
+		}
+	}
+	text = render(&view, 1);
+	check_form(text);
+	print_message("16 CPUs, 10 minutes: %zu bytes\n", strlen(text));
+	assert_true(strlen(text) < 3 * MIB);
+	free(text);
+	report_free(&report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_hostile_names_are_text),
+		cmocka_unit_test(test_little),
+		cmocka_unit_test(test_at_most_3_mib),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
