@@ -142,7 +142,9 @@ struct cpu_state {
 	__u64 mark[LEVELS];        /* function that the open interval of this level runs, 0: not known */
 	__u64 nmi_start, nmi_seen; /* of the handlers that the newest NMI asked; start 0: one knew it */
 	__u64 preempted_mark;      /* the function that `preempted` ran */
-	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 5 * 8 - 40 - 8 * LEVELS];
+	__u64 khz_changes;         /* of the CPU's frequency, since the reader put these to 0... */
+	__u32 khz, khz_min, khz_max, pad4;
+	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 5 * 8 - 40 - 8 * LEVELS - 24];
 	__u64 tail[LEVELS]; /* records read; written by the reader, on a page of its own */
 	__u8 pad2[4096 - 8 * LEVELS];
 	struct record ring[LEVELS][RING_SLOTS];

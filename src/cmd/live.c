@@ -201,6 +201,8 @@ int bench_run(struct bench *b, const struct workload *workload, const void *work
 		return EXIT_ERROR;
 	}
 	host_read(&v->host);
+	if (b->label)
+		snprintf(v->run.label, sizeof(v->run.label), "%s", b->label);
 	if (!measure_check(&b->measure, &v->host) && !output_open(&b->output))
 		code = output_close(&b->output, live_run(&live));
 	view_free(v);

@@ -31,7 +31,7 @@ int live_run(struct live *l); /* the exit code */
 struct bench {
 	struct measure measure;
 	struct output output;
-	const char *record;
+	const char *record, *label;
 	bool force;
 	int (*report)(struct bench *b, struct view *v); /* instead of bench_report, which it may call; NULL: that */
 };
@@ -44,6 +44,13 @@ struct bench {
 		 "FILE",                                                                                               \
 		 "also record it to FILE, for culprit report, diff and plot",                                          \
 		 offsetof(type, member.record),                                                                        \
+		 opt_set_string,                                                                                       \
+		 NULL},                                                                                                \
+		{0,                                                                                                    \
+		 "label",                                                                                              \
+		 "TEXT",                                                                                               \
+		 "what this run is called in the report",                                                              \
+		 offsetof(type, member.label),                                                                         \
 		 opt_set_string,                                                                                       \
 		 NULL},                                                                                                \
 		{0, "force", NULL, "overwrite a recording that is there", offsetof(type, member.force), NULL, NULL},   \

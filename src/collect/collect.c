@@ -90,6 +90,7 @@ int collect_begin(struct collect *c)
 		if (t->state) {
 			t->lost_before = ring_losses(t->state);
 			t->unpaired_before = t->state->unpaired;
+			t->state->khz_changes = t->state->khz_min = t->state->khz_max = 0;
 		}
 	}
 	read_steal(c);
@@ -131,6 +132,9 @@ static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 		if (lost > run->counts.lost) /* the sequence counts modulo 2^16 */
 			run->counts.lost = lost;
 		run->unpaired = t->state->unpaired - t->unpaired_before;
+		run->khz_changes = t->state->khz_changes;
+		run->khz_min = t->state->khz_min;
+		run->khz_max = t->state->khz_max;
 	}
 	run->hiccups_lost = l->lost;
 	raise_to(&run->hiccups_lost_ns, l->lost_ticks * t->ns_per_tick);

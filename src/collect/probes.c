@@ -104,14 +104,12 @@ static int args_needed(const char *name)
 	static const struct {
 		const char *name;
 		int args;
-	} needs[] = {{"sched_switch", 3},       {"nmi_handler", 3},
-		     {"tlb_flush", 2},          {"page_fault_user", 3},
-		     {"irq_handler_exit", 2},   {"tasklet_entry", 2},
-		     {"csd_function_entry", 2}, {"csd_queue_cpu", 4},
-		     {"ipi_send_cpu", 3},       {"workqueue_queue_work", 3},
-		     {"tick_stop", 2},          {"sched_migrate_task", 2},
-		     {"irq_noise", 4},          {"softirq_noise", 3},
-		     {"thread_noise", 3},       {"nmi_noise", 2}};
+	} needs[] = {{"sched_switch", 3},         {"nmi_handler", 3},      {"tlb_flush", 2},
+		     {"page_fault_user", 3},      {"irq_handler_exit", 2}, {"tasklet_entry", 2},
+		     {"csd_function_entry", 2},   {"csd_queue_cpu", 4},    {"ipi_send_cpu", 3},
+		     {"workqueue_queue_work", 3}, {"tick_stop", 2},        {"cpu_frequency", 2},
+		     {"sched_migrate_task", 2},   {"irq_noise", 4},        {"softirq_noise", 3},
+		     {"thread_noise", 3},         {"nmi_noise", 2}};
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!strcmp(needs[i].name, name))

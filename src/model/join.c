@@ -14,6 +14,7 @@
 struct join {
 	struct nest *nest;
 	struct ticks *ticks;
+	struct others *others;
 	struct intervals *intervals;
 	struct edge_bounds bounds;
 	uint64_t threshold_ns;
@@ -32,6 +33,7 @@ struct join *join_new(const struct join_options *o)
 	if (!j)
 		return NULL;
 	j->ticks = o->ticks;
+	j->others = o->others;
 	j->threshold_ns = o->threshold_ns;
 	j->windows = o->windows;
 	j->bounds = o->bounds;
@@ -103,6 +105,8 @@ void join_record(struct join *j, const struct record *r)
 	j->counts.seen++;
 	if (r->kind == RECORD_TICK && j->ticks)
 		ticks_add(j->ticks, r);
+	if (r->kind == RECORD_THREAD && j->others)
+		others_add(j->others, r);
 	if (j->last - j->first >= WAIT_SLOTS)
 		join_relieve(j, nest_is_open(j->nest)); /* what waits behind a hiccup that has begun belongs to it */
 	while (i > j->first && ends_after(waiting(j, i - 1), r)) {

@@ -20,6 +20,7 @@
 #include "model/hiccup.h"
 #include "model/interval.h"
 #include "model/nest.h"
+#include "model/others.h"
 #include "model/tick.h"
 
 struct join_counts {
@@ -33,6 +34,7 @@ struct join_counts {
 struct join_options {
 	struct sources *sources;     /* raised as hiccups come; outlives the join, as do the next two */
 	struct ticks *ticks;         /* NULL: not wanted */
+	struct others *others;       /* NULL: not wanted */
 	const struct names *names;   /* NULL: numbers have no names */
 	struct intervals *intervals; /* gets each interval; NULL: not wanted */
 	bool spans;                  /* accounts have their spans */

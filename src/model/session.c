@@ -74,6 +74,7 @@ static int open_lane(struct session *s, uint32_t i, const struct session_options
 		return -1;
 	l->join = join_new(&(struct join_options){.sources = &s->view->summary.cpu[i].sources,
 						  .ticks = &s->view->summary.cpu[i].ticks,
+						  .others = v->run.windows ? &s->view->summary.cpu[i].others : NULL,
 						  .intervals = l->intervals,
 						  .spans = o->spans,
 						  .real_time = v->run.real_time,

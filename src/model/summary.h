@@ -30,6 +30,7 @@ struct cpu_summary {
 	unsigned cpu;
 	struct sources sources; /* also rows of kind outside */
 	struct ticks ticks;
+	struct others others; /* of a workload only */
 	struct hist hiccups;
 	struct slices slices; /* of the hiccups */
 	struct timeline timeline;

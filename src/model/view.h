@@ -60,7 +60,8 @@ struct cpu_run {
 	uint32_t nseries;
 	char verdict
 		[640]; /* one sentence: is it quiet, and if not, what to do first (audit/verdict.h); any bytes; "": none */
-	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
+	uint64_t khz_changes, khz_min, khz_max; /* of its frequency in the window; 0: none was seen */
+	const char *ended;                      /* NULL: with the window; else why this CPU's window ended early */
 };
 
 struct run {
@@ -75,6 +76,7 @@ struct run {
 	bool traced;          /* false: --no-trace */
 	bool watch;           /* threads were watched: a lane is a thread */
 	bool windows;         /* a workload was measured: hiccups are windows of its */
+	char label[64];       /* what the user calls it; any bytes; "": nothing */
 	char rest[48];        /* then: what time in a window is that nothing explains */
 	bool part;            /* of a recording's time only: what was counted over the whole does not compare */
 	char incomplete[160]; /* what a recording lacks; "": nothing */

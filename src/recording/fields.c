@@ -32,7 +32,7 @@ static const struct field run_fields[] = {
 	F(TIME, run, started_ns), F(TIME, run, duration_ns),    F(FLAG, run, threshold_auto),
 	F(FLAG, run, real_time),  F(FLAG, run, symbols_hidden), F(FLAG, run, traced),
 	F(SET, run, cpus),        F(SET, run, housekeeping),    F(FLAG, run, windows),
-	F(BUFFER, run, rest),     F(FLAG, run, watch),
+	F(BUFFER, run, rest),     F(FLAG, run, watch),          F(BUFFER, run, label),
 };
 
 static const struct field cpu_fields[] = {
@@ -62,6 +62,9 @@ static const struct field cpu_fields[] = {
 	F(TEXT, cpu_run, ended),
 	F(NUMBER32, cpu_run, tid),
 	F(BUFFER, cpu_run, comm),
+	F(NUMBER, cpu_run, khz_changes),
+	F(NUMBER, cpu_run, khz_min),
+	F(NUMBER, cpu_run, khz_max),
 };
 
 static const struct field closure_fields[] = {

@@ -37,6 +37,8 @@ static void write_run(struct json *j, const struct run *r)
 	json_string(j, "started", r->started);
 	json_u64(j, "started_monotonic_ns", r->started_ns);
 	json_u64(j, "duration_ns", r->duration_ns);
+	if (r->label[0])
+		json_string(j, "label", r->label);
 	json_string(j, "incomplete", r->incomplete[0] ? r->incomplete : NULL);
 	json_bool(j, "traced", r->traced);
 	json_string(j, "threshold", r->threshold_auto ? "auto" : "given");
@@ -109,6 +111,34 @@ static void write_ticks(struct json *j, const struct ticks *t)
 		json_u64(j, "pid", t->row[i].tid);
 		json_end(j);
 	}
+	json_end(j);
+}
+
+static void write_others(struct json *j, const struct others *t)
+{
+	uint32_t order[OTHERS_ROWS];
+
+	others_rank(t, order);
+	json_array(j, "beside");
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct other *o = &t->row[order[i]];
+
+		json_object_flat(j, NULL);
+		json_string(j, "comm", o->comm);
+		json_u64(j, "pid", o->tid);
+		json_u64(j, "count", o->count);
+		json_u64(j, "total_ns", o->total_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_frequency(struct json *j, const struct cpu_run *r)
+{
+	json_object_flat(j, "frequency");
+	json_u64(j, "changes", r->khz_changes);
+	json_u64(j, "min_khz", r->khz_min);
+	json_u64(j, "max_khz", r->khz_max);
 	json_end(j);
 }
 
@@ -278,6 +308,10 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_end(j);
 	write_closure(j, r);
 	write_ticks(j, &s->ticks);
+	if (v->run.windows && v->run.traced)
+		write_others(j, &s->others);
+	if (r->khz_changes)
+		write_frequency(j, r);
 	err = write_sources(j, &s->sources);
 	json_end(j);
 	return err;

@@ -25,6 +25,7 @@
 
 #define WORST_LEAD "        " /* before the further lines of a worst hiccup */
 #define WORST_TOP  5
+#define BESIDE_TOP 8
 
 const char *text_style(const struct page *p, const char *sgr)
 {
@@ -64,6 +65,8 @@ static void write_head(const struct page *p)
 	if (h->hypervisor[0])
 		flow_add(&f, "%s guest", escape_text(h->hypervisor, sizeof(h->hypervisor), text, sizeof(text)));
 	flow_add(&f, "%s", format_ns(p->view->run.duration_ns, text, sizeof(text)));
+	if (p->view->run.label[0])
+		flow_add(&f, "%s", escape_text(p->view->run.label, sizeof(p->view->run.label), text, sizeof(text)));
 	flow_end(&f);
 	if (p->view->run.incomplete[0])
 		fprintf(p->out, "%sincomplete: %s%s\n", text_style(p, BOLD), p->view->run.incomplete, text_plain(p));
@@ -215,6 +218,43 @@ static void write_ticks(const struct page *p, const struct ticks *t)
 	}
 }
 
+/* "its process stayed on this CPU, and beside it ran kworker/1:2 [62] 912 us (40 x) · ..." */
+static void write_beside(const struct page *p, uint32_t i)
+{
+	const struct others *t = &p->view->summary.cpu[i].others;
+	const struct cpu_run *r = &p->view->cpu[i];
+	uint32_t order[OTHERS_ROWS], shown = t->count < BESIDE_TOP ? t->count : BESIDE_TOP;
+	char comm[96], time[32], count[32];
+	struct flow f;
+
+	others_rank(t, order);
+	flow_start(&f, p->out, p->width,
+		   r->ended ? "  beside its process ran " : "  its process stayed on this CPU; beside it ran ", " · ",
+		   "    ");
+	for (uint32_t k = 0; k < shown; k++) {
+		const struct other *o = &t->row[order[k]];
+
+		escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm));
+		snprintf(comm + strlen(comm), sizeof(comm) - strlen(comm), o->tid ? " [%u]" : "", o->tid);
+		flow_add(&f, "%s %s (%s x)", comm, format_ns(o->total_ns, time, sizeof(time)),
+			 format_count(o->count, count, sizeof(count)));
+	}
+	if (!t->count)
+		flow_add(&f, "nothing");
+	else if (t->count > shown)
+		flow_add(&f, "and %u more", t->count - shown);
+	flow_end(&f);
+}
+
+static void write_frequency(const struct page *p, const struct cpu_run *r)
+{
+	char count[32];
+
+	if (r->khz_changes)
+		fprintf(p->out, "  its frequency changed %s times, from %.2f to %.2f GHz\n",
+			format_count(r->khz_changes, count, sizeof(count)), r->khz_min / 1e6, r->khz_max / 1e6);
+}
+
 /* "(by poke [812] on cpu 0)" behind the piece that it asked for. */
 static void add_asker(struct flow *f, const struct origin *o)
 {
@@ -293,6 +333,9 @@ static void write_one(const struct view *view, const struct render_options *opti
 		write_evidence(&p, &view->cpu[i], view->summary.cpu[i].outside_ns);
 		write_closure(&p, &view->cpu[i]);
 		write_ticks(&p, &view->summary.cpu[i].ticks);
+		if (view->run.windows && view->run.traced)
+			write_beside(&p, i);
+		write_frequency(&p, &view->cpu[i]);
 	}
 	if (worst)
 		fprintf(out, "\n%sworst hiccups%s\n", text_style(&p, BOLD), text_plain(&p));

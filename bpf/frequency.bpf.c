@@ -1,0 +1,19 @@
+/* Changes of the target CPUs' frequency. Any CPU may say it of any other one, so these are counts in shared memory and no records: two that
+ * come at once may miss one of the extremes, and no change. */
+#include "trace.bpf.h"
+
+SEC("?tp_btf/cpu_frequency")
+int BPF_PROG(cpu_frequency, unsigned int khz, unsigned int cpu)
+{
+	struct cpu_state *c = gate ? state_of_cpu(cpu) : NULL;
+
+	if (!c || c->khz == khz)
+		return 0;
+	c->khz = khz;
+	__sync_fetch_and_add(&c->khz_changes, 1);
+	if (!c->khz_min || khz < c->khz_min)
+		c->khz_min = khz;
+	if (khz > c->khz_max)
+		c->khz_max = khz;
+	return 0;
+}

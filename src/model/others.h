@@ -1,0 +1,27 @@
+/* Who else ran on a CPU: all threads but the sampler, whether they made a window of a workload longer or ran between two of them. Idle is
+ * nobody. Sources know only those that cost something. */
+#ifndef CULPRIT_OTHERS_H
+#define CULPRIT_OTHERS_H
+
+#include <stdint.h>
+#include "record.h"
+
+#define OTHERS_ROWS 64 /* later threads share the last row */
+
+struct other {
+	uint32_t tid;  /* 0: several */
+	char comm[17]; /* any bytes: escape on output */
+	uint64_t count, total_ns;
+};
+
+struct others {
+	struct other row[OTHERS_ROWS];
+	uint32_t count;
+};
+
+void others_add(struct others *t, const struct record *r); /* a RECORD_THREAD */
+
+/* Row indices by falling time into order[count]. */
+void others_rank(const struct others *t, uint32_t *order);
+
+#endif
