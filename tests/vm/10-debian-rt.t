@@ -30,6 +30,7 @@ JOB = """
 set -e
 cp /proc/interrupts /tmp/out/
 ls -d /sys/kernel/tracing/events/*/* >/tmp/out/events
+culprit audit -f json -o /tmp/out/audit || [ $? = 2 ]
 culprit run -d 3s -f json -q -o /tmp/out/quiet
 culprit run -c 0 -H 1 -d 2s -f json -q -o /tmp/out/busy
 culprit run -d 3s -f json -q -o /tmp/out/stopped --hiccups /tmp/out/hiccups --ready-file /tmp/ready &
@@ -102,6 +103,14 @@ def ticks(report, cpu):
 
 ok(ticks(quiet, 1) < 10, "the tick is off on the isolated CPU", ticks(quiet, 1), cpu_of(quiet, 1)["sources"])
 ok(0.6 * HZ < ticks(busy, 0) < 1.6 * HZ, f"CPU 0 has its tick, {HZ} a second", ticks(busy, 0), cpu_of(busy, 0)["sources"])
+
+findings = json.loads(files["audit"])["findings"]
+is_([f["title"] for f in findings if f["level"] == "FAIL"], [], "the audit finds the isolated CPU isolated")
+failed = {f["id"]: f["cost_ns"] for f in busy["findings"] if f["level"] == "FAIL"}
+ok({"isolated", "nohz_full"} <= set(failed) and failed["nohz_full"] > 0,
+   "and of CPU 0 what is missing, and that it costs time", failed)
+diag(quiet["verdict"], busy["verdict"])
+ok(quiet["verdict"].startswith("cpu 1 ") and "tick" not in quiet["verdict"], "the isolated CPU's verdict is not about the tick", quiet["verdict"])
 
 hiccups = [json.loads(line) for line in files["hiccups"].decode().splitlines()]
 at = 0
