@@ -16,6 +16,7 @@
 
 struct options {
 	struct cpus cpus;
+	unsigned reference;
 	uint64_t duration_ns;
 	int format;
 	struct output output; /* of which only the file is used */
@@ -27,8 +28,9 @@ static const char *const formats_here[] = {"text", "json", NULL}; /* as FORMAT_T
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt clock_opts[] = {
-	{'c', "cpus", "CPUS", "whose counters to compare; the lowest measures the rest; default: all allowed ones",
-	 FIELD(cpus), opt_set_cpus, NULL},
+	{'c', "cpus", "CPUS",
+	 "whose counters to compare, a thread on each for 0.1 s; default: all allowed and isolated ones", FIELD(cpus),
+	 opt_set_cpus, NULL},
 	{'d', "duration", "TIME", "how long to watch the rate, as 10s or 1h; a bare number is seconds; default 3s",
 	 FIELD(duration_ns), opt_set_duration, NULL},
 	{'f', "format", "FORMAT", "text (default) or json", FIELD(format), opt_set_choice, formats_here},
@@ -53,19 +55,28 @@ const struct opt_command clock_usage = {
 	.opts = clock_opts,
 };
 
+/* Isolated CPUs are in nobody's mask, and the first to be asked about. */
 static int choose(struct options *o, const struct host *host)
 {
-	struct cpus allowed, absent = o->cpus;
+	struct cpus allowed, absent = o->cpus, here;
 	char list[256], all[256];
+	int lowest;
 
 	host_allowed(&allowed);
 	cpus_and(&allowed, &host->online);
-	if (cpus_empty(&o->cpus))
-		o->cpus = allowed;
+	if (cpus_empty(&o->cpus)) {
+		o->cpus = host->isolated;
+		cpus_and(&o->cpus, &host->online);
+		cpus_or(&o->cpus, &allowed);
+	}
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&absent))
 		return complain("CPU %s is not there or offline: online are %s (-c)",
 				cpus_format(&absent, list, sizeof(list)), cpus_format(&host->online, all, sizeof(all)));
+	here = o->cpus;
+	cpus_and(&here, &allowed);
+	lowest = cpus_next(cpus_empty(&here) ? &o->cpus : &here, 0);
+	o->reference = lowest > 0 ? lowest : 0;
 	return 0;
 }
 
@@ -103,16 +114,20 @@ static bool some_way_works(const struct phc *d)
 static int measure(struct options *o, struct clock_view *v, const int *fd)
 {
 	struct clock_options co = {.cpus = o->cpus,
+				   .reference = o->reference,
 				   .duration_ns = o->duration_ns,
 				   .stop = &measure_stop,
 				   .progress = !o->quiet && isatty(STDERR_FILENO) ? say_progress : NULL};
+	struct phc_start start[CLOCK_DEVICES];
 	int code = EXIT_OK;
 
 	measure_catch_signals();
+	for (uint32_t i = 0; i < v->ndevices; i++)
+		start[i] = phc_begin(fd[i], &phc_kernel);
 	if (clock_measure(v, &co))
 		return EXIT_ERROR;
 	for (uint32_t i = 0; i < v->ndevices; i++)
-		phc_measure(fd[i], &phc_kernel, v->tai_s, v->ns_per_tick, &v->device[i]);
+		phc_measure(fd[i], &phc_kernel, &start[i], v->tai_s, v->ns_per_tick, &v->device[i]);
 	if (write_report(o, v))
 		return EXIT_ERROR;
 	for (uint32_t i = 0; i < v->ndevices; i++)

@@ -165,7 +165,7 @@ int clock_measure(struct clock_view *v, const struct clock_options *o)
 	if (!host_counter_stable(&v->host, &v->unstable) && !v->unstable)
 		v->unstable = "not known";
 	v->cpus = o->cpus;
-	v->reference = cpus_next(&o->cpus, 0);
+	v->reference = o->reference;
 	v->offset = calloc(cpus_count(&o->cpus), sizeof(*v->offset));
 	if (!v->offset)
 		return complain("out of memory");
@@ -177,10 +177,12 @@ int clock_measure(struct clock_view *v, const struct clock_options *o)
 	say_stage(o, "what reading a clock costs");
 	clock_measure_costs(v, o->stop);
 	say_stage(o, "offsets between CPUs");
-	for (int cpu = cpus_next(&o->cpus, v->reference + 1); cpu >= 0 && !*o->stop;
-	     cpu = cpus_next(&o->cpus, cpu + 1)) {
-		struct clock_offset *x = &v->offset[v->noffsets++];
+	for (int cpu = cpus_next(&o->cpus, 0); cpu >= 0 && !*o->stop; cpu = cpus_next(&o->cpus, cpu + 1)) {
+		struct clock_offset *x = &v->offset[v->noffsets];
 
+		if ((unsigned)cpu == v->reference)
+			continue;
+		v->noffsets++;
 		x->cpu = cpu;
 		clock_measure_offset(x, v->ns_per_tick, o->stop);
 	}

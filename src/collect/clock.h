@@ -7,7 +7,8 @@
 #include "model/clock.h"
 
 struct clock_options {
-	struct cpus cpus;                   /* the lowest is the reference */
+	struct cpus cpus;
+	unsigned reference;                 /* of them: all is measured there */
 	uint64_t duration_ns;               /* of the rate */
 	const volatile int *stop;           /* nonzero: enough, with what there is by then */
 	void (*progress)(const char *what); /* may be NULL */

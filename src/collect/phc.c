@@ -198,6 +198,38 @@ static int by_gettime(struct bout *b)
 	return 0;
 }
 
+/* Of some readings the one with the shortest delay. */
+struct phc_start phc_begin(int fd, const struct phc_calls *calls)
+{
+	struct phc_start best = {.known = false};
+	struct timespec before, device, after;
+
+	for (int i = 0; i < CALLS; i++) {
+		uint64_t delay;
+
+		if (calls->gettime(CLOCK_REALTIME, &before) || calls->gettime(CLOCK_OF(fd), &device) ||
+		    calls->gettime(CLOCK_REALTIME, &after))
+			return (struct phc_start){.known = false};
+		delay = spec_ns(&after) - spec_ns(&before);
+		if (best.known && delay >= best.delay_ns)
+			continue;
+		best = (struct phc_start){.known = true, .system_ns = spec_ns(&before) + delay / 2, .delay_ns = delay};
+		best.raw_ns = limited((__int128)spec_ns(&device) - best.system_ns);
+	}
+	return best;
+}
+
+static void find_rate(struct phc *phc, const struct phc_start *a, const struct phc_start *b)
+{
+	double elapsed = b->system_ns - a->system_ns;
+
+	phc->rate_known = a->known && b->known && elapsed > 0;
+	if (!phc->rate_known)
+		return;
+	phc->rate_ppm = (double)(b->raw_ns - a->raw_ns) / elapsed * 1e6;
+	phc->rate_error_ppm = (double)(a->delay_ns + b->delay_ns) / 2 / elapsed * 1e6;
+}
+
 /* ts: system, device, system, device, ... system */
 static int by_offset(struct bout *b)
 {
@@ -265,12 +297,15 @@ static void read_caps(int fd, const struct phc_calls *calls, struct phc *phc)
 	phc->cross = caps.cross_timestamping;
 }
 
-void phc_measure(int fd, const struct phc_calls *calls, int tai_s, double ns_per_tick, struct phc *phc)
+void phc_measure(int fd, const struct phc_calls *calls, const struct phc_start *start, int tai_s, double ns_per_tick,
+		 struct phc *phc)
 {
+	struct phc_start now = phc_begin(fd, calls);
 	static int (*const ways[PHC_WAYS])(struct bout * b) = {by_gettime, by_offset, by_extended, by_precise};
 	bool placed = false;
 	int64_t applied;
 
+	find_rate(phc, start, &now);
 	read_caps(fd, calls, phc);
 	phc->scale = PHC_OTHER;
 	for (int i = 0; i < PHC_WAYS; i++) {

@@ -20,7 +20,17 @@ extern const struct phc_calls phc_kernel;
  * or -1 with the reason said: no such interface, no PTP hardware clock, no permission. */
 int phc_open(const char *operand, struct phc *phc);
 
+/* A reading of both clocks, some time before phc_measure: then the rate can be told. */
+struct phc_start {
+	bool known;
+	int64_t raw_ns, system_ns; /* hardware clock minus CLOCK_REALTIME, and that */
+	uint64_t delay_ns;
+};
+
+struct phc_start phc_begin(int fd, const struct phc_calls *calls);
+
 /* Tries all ways; what fails says so in its result. `tai_s`: TAI - UTC. `ns_per_tick` of the counter, for the time that calls take. */
-void phc_measure(int fd, const struct phc_calls *calls, int tai_s, double ns_per_tick, struct phc *phc);
+void phc_measure(int fd, const struct phc_calls *calls, const struct phc_start *start, int tai_s, double ns_per_tick,
+		 struct phc *phc);
 
 #endif

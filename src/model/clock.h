@@ -96,6 +96,9 @@ struct phc {
 	int max_ppb, pps, pins, alarms, external; /* PTP_CLOCK_GETCAPS; all -1: not known */
 	int cross;                                /* its hardware can read both clocks at once; -1: not known */
 	enum phc_scale scale;
+	bool rate_known;
+	double rate_ppm; /* by which it runs faster than CLOCK_REALTIME... */
+	double rate_error_ppm;
 	struct phc_result result[PHC_WAYS];
 };
 

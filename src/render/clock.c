@@ -219,10 +219,10 @@ const char *render_phc_error(int error)
 	case 0:
 		return NULL;
 	case EOPNOTSUPP:
-		return "the driver does not support it";
+		return "not supported";
 	case ENOTTY:
 	case ENOSYS:
-		return "the kernel does not have it";
+		return "not in this kernel";
 	default:
 		return strerror(error);
 	}
@@ -245,6 +245,11 @@ static void write_phc_head(const struct page *p, const struct clock_view *v, con
 		flow_add(&f, "%s read both clocks at once", d->cross ? "its hardware can" : "its hardware cannot");
 	}
 	flow_end(&f);
+	if (d->rate_known && d->rate_ppm < -900000)
+		fprintf(p->out, "  it stands still\n");
+	else if (d->rate_known)
+		fprintf(p->out, "  it runs %.3f ppm (+- %.3f) %s than CLOCK_REALTIME\n", fabs(d->rate_ppm),
+			d->rate_error_ppm, d->rate_ppm < 0 ? "slower" : "faster");
 	if (d->scale == PHC_TAI)
 		fprintf(p->out, "  it keeps TAI: %d s are taken off (TAI - UTC, from %s)\n", v->tai_s, v->tai_from);
 	else if (d->scale == PHC_UTC)

@@ -119,6 +119,8 @@ static void write_device(struct json *j, const struct clock_view *v, const struc
 	known_int(j, "cross_time_stamps", d->cross);
 	json_string(j, "time_scale", scales[d->scale]);
 	json_i64(j, "applied_ns", applied_ns);
+	json_double(j, "rate_ppm", d->rate_known ? d->rate_ppm : NAN, 3);
+	json_double(j, "rate_error_ppm", d->rate_known ? d->rate_error_ppm : NAN, 3);
 	json_array(j, "ways");
 	for (int i = 0; i < PHC_WAYS; i++)
 		write_result(j, i, &d->result[i], applied_ns);

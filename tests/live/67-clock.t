@@ -18,7 +18,7 @@ TRIES = 3  # threads on two CPUs must both run for a while
 IN_USER_SPACE = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"}
 
 clocksource = read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-cpus = sorted(lib.ALLOWED & lib.online())
+cpus = sorted((lib.ALLOWED | lib.parse_cpus(read("/sys/devices/system/cpu/isolated"))) & lib.online())
 stable = clocksource in {"tsc", "arch_sys_counter"}  # the kernel itself compares the counters of all CPUs, or the architecture promises
 
 for _ in range(TRIES):
@@ -51,7 +51,10 @@ cost = {c["name"]: c for c in clock["costs"]}
 measured = [c for c in clock["costs"] if not c["absent"]]
 ok(len(measured) >= 12 and all(0 < c["min_ps"] <= c["median_ps"] <= c["p99_ps"] for c in measured), "each has its cost", measured)
 plain, fenced = ("rdtsc", "lfence rdtsc lfence") if "rdtsc" in cost else ("cntvct", "isb cntvct isb")
-ok(cost[plain]["median_ps"] < cost[fenced]["median_ps"], "fences cost something", cost[plain], cost[fenced])
+if "TCG" in str(clock["host"]["hypervisor"]):
+    skip("fences cost something", "an emulator does without")
+else:
+    ok(cost[plain]["median_ps"] < cost[fenced]["median_ps"], "fences cost something", cost[plain], cost[fenced])
 is_(cost["CLOCK_THREAD_CPUTIME_ID"]["system_call"], True, "a thread's CPU time is a system call")
 is_(cost["CLOCK_MONOTONIC_COARSE"]["system_call"], False, "a coarse clock never is")
 ok(cost["CLOCK_THREAD_CPUTIME_ID"]["median_ps"] > 2 * cost["CLOCK_MONOTONIC_COARSE"]["median_ps"], "which shows")
@@ -135,7 +138,9 @@ for path in devices:
     works = [w for w in device["ways"] if not w["error"]]
     ok(r.rc == 0 and ways["clock_gettime"] in works, f"{path} can be read", r)
     ok(all(w["least_ns"] <= w["offset_ns"] <= w["most_ns"] and w["call_min_ns"] > 0 for w in works), "by each way that works", ways)
-    ok(all(abs(w["offset_ns"] - works[0]["offset_ns"]) < 1e6 for w in works), "and all say about the same", ways)
+    # One after the other, and an emulated clock may stand still meanwhile.
+    ok(all(abs(w["offset_ns"] - works[0]["offset_ns"]) < 100e6 for w in works), "and all say about the same", ways)
+    ok(device["rate_ppm"] is not None and device["rate_error_ppm"] > 0, "its rate is known", device)
 
 is_(lib.await_gone(lib.marked), [], "nothing is left running")
 done()

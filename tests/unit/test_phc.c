@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "collect/phc.c"
 #include "render/clock.h"
 
@@ -87,15 +89,44 @@ static int played_gettime(clockid_t clock, struct timespec *t)
 
 static const struct phc_calls played = {played_ioctl, played_gettime};
 
-static struct phc measured(int64_t ahead_ns)
+/* gained_ns: by the hardware clock in the two seconds between. */
+static struct phc measured_later(int64_t ahead_ns, int64_t gained_ns)
 {
+	struct phc_start start;
 	struct phc phc = {.operand = "eth\033[2J0", .path = "/dev/ptp3", .name = "a<b>"};
 
 	driver.ahead_ns = ahead_ns;
 	driver.now_ns = START_NS;
 	driver.calls = 0;
-	phc_measure(FD, &played, 37, 1.0, &phc);
+	start = phc_begin(FD, &played);
+	driver.now_ns += 2 * S;
+	driver.ahead_ns += gained_ns;
+	phc_measure(FD, &played, &start, 37, 1.0, &phc);
 	return phc;
+}
+
+static struct phc measured(int64_t ahead_ns)
+{
+	return measured_later(ahead_ns, 0);
+}
+
+static char *report_of(struct phc *phc, bool json)
+{
+	struct clock_view v = {.counter = "tsc",
+			       .ns_per_tick = 1,
+			       .tai_s = 37,
+			       .tai_from = "the kernel",
+			       .device = phc,
+			       .ndevices = 1};
+	struct render_options o = {.width = 120};
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(json ? render_clock_json(&v, f) : render_clock_text(&v, &o, f), 0);
+	fclose(f);
+	return text;
 }
 
 static void all_ways(void **state)
@@ -126,6 +157,30 @@ static void all_ways(void **state)
 		}
 		assert_int_equal(phc.result[PHC_PRECISE].raw_ns, ahead[i]);
 	}
+}
+
+static void rates(void **state)
+{
+	struct phc phc;
+	char *text;
+
+	(void)state;
+	memset(&driver, 0, sizeof(driver));
+	phc = measured_later(37 * S, -2400);
+	assert_true(phc.rate_known);
+	assert_true(fabs(phc.rate_ppm + 1.2) <= phc.rate_error_ppm);
+	assert_true(phc.rate_error_ppm > 0.19 && phc.rate_error_ppm < 0.22); /* 400 ns and a little, of 2 s */
+	text = report_of(&phc, false);
+	assert_non_null(strstr(text, "ppm (+- 0.2"));
+	assert_non_null(strstr(text, "slower than CLOCK_REALTIME"));
+	free(text);
+	phc = measured_later(0, -2 * S);
+	text = report_of(&phc, false);
+	assert_non_null(strstr(text, "it stands still"));
+	free(text);
+	driver.refuse[PHC_GETTIME] = 1;
+	driver.error = EIO;
+	assert_false(measured(0).rate_known);
 }
 
 static void refusals(void **state)
@@ -164,25 +219,6 @@ static void nonsense(void **state)
 	assert_in_range(phc.result[PHC_OFFSET].raw_ns + INT64_MAX / 5 + 20, 0, 40);
 }
 
-static char *report_of(struct phc *phc, bool json)
-{
-	struct clock_view v = {.counter = "tsc",
-			       .ns_per_tick = 1,
-			       .tai_s = 37,
-			       .tai_from = "the kernel",
-			       .device = phc,
-			       .ndevices = 1};
-	struct render_options o = {.width = 120};
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	assert_non_null(f);
-	assert_int_equal(json ? render_clock_json(&v, f) : render_clock_text(&v, &o, f), 0);
-	fclose(f);
-	return text;
-}
-
 static void reports(void **state)
 {
 	struct phc phc;
@@ -196,14 +232,14 @@ static void reports(void **state)
 	text = report_of(&phc, false);
 	assert_non_null(strstr(text, "keeps TAI: 37 s are taken off (TAI - UTC, from the kernel)"));
 	assert_non_null(strstr(text, "+123 us"));
-	assert_non_null(strstr(text, "PTP_SYS_OFFSET_EXTENDED: the driver does not support it"));
+	assert_non_null(strstr(text, "PTP_SYS_OFFSET_EXTENDED: not supported"));
 	assert_non_null(strstr(text, "eth\\x1b[2J0"));
 	assert_null(strchr(text, '\033'));
 	free(text);
 	text = report_of(&phc, true);
 	assert_non_null(strstr(text, "\"offset_ns\": 123000,"));
 	assert_non_null(strstr(text, "\"applied_ns\": 37000000000"));
-	assert_non_null(strstr(text, "\"error\": \"the driver does not support it\""));
+	assert_non_null(strstr(text, "\"error\": \"not supported\""));
 	assert_null(strchr(text, '\033'));
 	free(text);
 	phc = measured(-START_NS);
@@ -215,10 +251,8 @@ static void reports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_ways),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(nonsense),
-		cmocka_unit_test(reports),
+		cmocka_unit_test(all_ways), cmocka_unit_test(rates),   cmocka_unit_test(refusals),
+		cmocka_unit_test(nonsense), cmocka_unit_test(reports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
