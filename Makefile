@@ -23,7 +23,7 @@ all: $(O)/culprit $(O)/poke
 # ---- what the machine needs ----
 # Debian packages; tools/setup installs those that are missing (as root), and says so where it cannot.
 PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev pkg-config
-CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 perl clang-format
+CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 tmux perl clang-format
 
 $(O)/.setup-run: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(PACKAGES) && touch $@

@@ -24,6 +24,7 @@ struct command {
 	ROW(diff) \
 	ROW(audit) \
 	ROW(explain) \
+	ROW(top) \
 	ROW(watch) \
 	ROW(sleep) \
 	ROW(pingpong) \

@@ -1,0 +1,286 @@
+/* culprit top: who takes time from the CPUs right now. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "audit/book.h"
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "cmd/measure.h"
+#include "collect/host.h"
+#include "render/top.h"
+
+struct options {
+	struct measure measure;
+};
+
+static const struct opt top_opts[] = {
+	MEASURE_OPTS(struct options, measure),
+	{0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing",
+	 offsetof(struct options, measure.no_trace), NULL, NULL},
+	{0},
+};
+
+const struct opt_command top_usage = {
+	.name = "top",
+	.summary = "watch who interrupts CPUs, second by second",
+	.about =
+		"Measures as culprit run does and shows each second which sources took time: in the last second, the "
+		"last ten, "
+		"and since the start. Keys: q quits, p pauses, s sorts, h explains. Runs until it is ended, or for -d.",
+	.opts = top_opts,
+};
+
+/* ---- the terminal, as it was and as it is ---- */
+
+#define ENTER "\033[?1049h\033[?25l\033[?7l" /* the other screen, no cursor, no wrapping */
+#define LEAVE "\033[?7h\033[?25h\033[?1049l"
+
+static struct termios saved;
+static volatile sig_atomic_t entered;
+
+static void leave(void)
+{
+	if (!entered)
+		return;
+	entered = 0;
+	if (write(STDOUT_FILENO, LEAVE, sizeof(LEAVE) - 1) < 0) {
+		/* a terminal that is gone needs nothing */
+	}
+	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+}
+
+/* What ends the process at once: the terminal first. */
+static void on_crash(int sig)
+{
+	leave();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static int enter(void)
+{
+	static const int crashes[] = {SIGQUIT, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+	struct termios raw;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &saved))
+		return complain("top needs a terminal; culprit run prints a report anywhere");
+	raw = saved;
+	raw.c_lflag &= ~(ICANON | ECHO);
+	raw.c_cc[VMIN] = 0;
+	raw.c_cc[VTIME] = 0;
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		signal(crashes[i], on_crash);
+	signal(SIGTSTP, SIG_IGN); /* stopped, it could not give the terminal back */
+	entered = 1;
+	atexit(leave);
+	if (tcsetattr(STDIN_FILENO, TCSANOW, &raw))
+		return complain("the terminal cannot be set up: %s", strerror(errno));
+	return write(STDOUT_FILENO, ENTER, sizeof(ENTER) - 1) < 0
+		       ? complain("writing to the terminal: %s", strerror(errno))
+		       : 0;
+}
+
+static void read_size(struct top_state *s)
+{
+	struct winsize size;
+
+	s->width = 80;
+	s->height = 24;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col || !size.ws_row)
+		return;
+	s->width = size.ws_col;
+	s->height = size.ws_row;
+}
+
+/* False when the terminal has gone. */
+static bool draw(struct top_state *s, const struct view *v, const struct recent *r)
+{
+	char *text = NULL;
+	size_t len, at = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return true;
+	read_size(s);
+	render_top(v, r, s, f);
+	fclose(f);
+	while (text && at < len) {
+		ssize_t n = write(STDOUT_FILENO, text + at, len - at);
+
+		if (n < 0 && errno == EINTR && !measure_stop)
+			continue;
+		if (n <= 0)
+			break;
+		at += n;
+	}
+	free(text);
+	return at == len;
+}
+
+/* ---- keys ---- */
+
+enum key_result { KEY_NONE, KEY_DRAW, KEY_QUIT };
+
+static enum key_result take_key(struct top_state *s, char key)
+{
+	static const char sorts[] = "10amc";
+	const char *sort = key ? strchr(sorts, key) : NULL;
+
+	if (sort) {
+		s->sort = sort - sorts;
+		return KEY_DRAW;
+	}
+	switch (key) {
+	case 'q':
+	case 'Q':
+		return KEY_QUIT;
+	case 'p':
+	case ' ':
+		s->paused = !s->paused;
+		return KEY_DRAW;
+	case 's':
+		s->sort = (s->sort + 1) % TOP_SORTS;
+		return KEY_DRAW;
+	case 'h':
+	case '?':
+		s->help = !s->help;
+		return KEY_DRAW;
+	default:
+		return KEY_NONE;
+	}
+}
+
+static enum key_result take_keys(struct top_state *s)
+{
+	struct pollfd in = {STDIN_FILENO, POLLIN, 0};
+	enum key_result result = KEY_NONE;
+	char keys[64];
+	ssize_t n;
+
+	if (poll(&in, 1, 0) <= 0)
+		return KEY_NONE;
+	if (in.revents & (POLLHUP | POLLERR | POLLNVAL))
+		return KEY_QUIT;
+	n = read(STDIN_FILENO, keys, sizeof(keys));
+	if (n == 0)
+		return KEY_QUIT; /* there was something, and it is nothing: the end */
+	for (ssize_t i = 0; i < n; i++) {
+		enum key_result one;
+
+		if (keys[i] == '\033') /* an arrow or a mouse: nothing of it is for us */
+			break;
+		one = take_key(s, keys[i]);
+		if (one > result)
+			result = one;
+	}
+	return result;
+}
+
+/* ---- running ---- */
+
+static void name_causes(struct view *v)
+{
+	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		for (uint32_t k = 0; k < v->summary.cpu[i].sources.count; k++) {
+			struct source *s = v->summary.cpu[i].sources.row[k];
+			const struct cause *c = s->cause ? NULL : cause_of(s);
+
+			if (c)
+				s->cause = c->id;
+		}
+}
+
+static int watch(struct collect *c, const struct measure *m, struct view *v, struct recent *r)
+{
+	const char *no_colour = getenv("NO_COLOR");
+	struct top_state s = {.colour = !(no_colour && no_colour[0])};
+	uint64_t begin = v->run.started_ns, next = begin;
+	struct winsize drawn = {0}, now;
+	uint32_t index;
+
+	while (measure_wait(m, begin)) {
+		enum key_result key = take_keys(&s);
+		bool second = measure_now() >= next;
+
+		if (key == KEY_QUIT || !collect_poll(c))
+			break;
+		while (collect_next(c, &index))
+			;
+		if (second) {
+			next += NSEC_PER_SEC;
+			collect_snapshot(c);
+			if (v->run.duration_ns)
+				recent_second(r, v);
+			name_causes(v);
+		}
+		memset(&now, 0, sizeof(now));
+		ioctl(STDOUT_FILENO, TIOCGWINSZ, &now);
+		if (memcmp(&now, &drawn, sizeof(now)))
+			key = KEY_DRAW;
+		drawn = now;
+		if ((key == KEY_DRAW || (second && !s.paused)) && !draw(&s, v, r))
+			return complain("the terminal is gone");
+	}
+	return 0;
+}
+
+static int run(const struct measure *m, struct view *v)
+{
+	struct collect_options co = measure_collect(m);
+	struct recent recent;
+	struct collect *c;
+	int err = -1;
+
+	measure_catch_signals();
+	c = collect_open(&co, v, &measure_stop);
+	if (!c)
+		return measure_stop ? 0 : -1;
+	if (recent_init(&recent, v->summary.ncpus)) {
+		collect_close(c);
+		return complain("out of memory");
+	}
+	if (!collect_begin(c) && !enter()) {
+		measure_announce(m);
+		err = watch(c, m, v, &recent);
+		leave();
+		collect_stop(c);
+	}
+	leave();
+	collect_close(c);
+	recent_free(&recent);
+	return err;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	struct options o = {0};
+	struct view *v = calloc(1, sizeof(*v));
+	int operands, code;
+
+	measure_init(&o.measure);
+	o.measure.duration_ns = UINT64_MAX; /* forever */
+	code = opt_parse(&top_usage, argc, argv, &o, &operands);
+	if (code || !v) {
+		free(v);
+		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	}
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		complain("top needs a terminal; culprit run prints a report anywhere");
+		free(v);
+		return EXIT_ERROR;
+	}
+	host_read(&v->host);
+	code = measure_check(&o.measure, &v->host) || run(&o.measure, v) ? EXIT_ERROR : EXIT_OK;
+	view_free(v);
+	free(v);
+	return code;
+}

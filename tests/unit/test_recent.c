@@ -1,0 +1,91 @@
+/* The last second and the last ten: differences of sums that only grow. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "model/recent.h"
+
+#define SECOND 1000000000ULL
+
+static void open_view(struct view *v)
+{
+	unsigned cpu = 3;
+
+	v->cpu = calloc(1, sizeof(*v->cpu));
+	assert_non_null(v->cpu);
+	assert_int_equal(summary_init(&v->summary, &cpu, 1), 0);
+}
+
+static void lose(struct view *v, uint32_t row, uint64_t ns)
+{
+	hist_add(&v->summary.cpu[0].sources.row[row]->net, ns);
+	hist_add(&v->summary.cpu[0].hiccups, ns);
+}
+
+static void test_seconds(void **state)
+{
+	struct view v = {0};
+	struct recent r;
+	uint32_t a, b;
+
+	(void)state;
+	open_view(&v);
+	assert_int_equal(recent_init(&r, 1), 0);
+	assert_true(recent_share(&r, 0, 0) < 0);
+	a = sources_find(&v.summary.cpu[0].sources, SOURCE_THREAD, 7, "a", NULL);
+	for (uint64_t second = 1; second <= 25; second++) {
+		v.cpu[0].observed_ns = second * SECOND;
+		lose(&v, a, second * 1000000);
+		assert_int_equal(recent_second(&r, &v), 0);
+		assert_int_equal(recent_of(&r, 0, a, 1).ns, second * 1000000);
+		assert_int_equal(recent_of(&r, 0, a, 1).count, 1);
+		assert_int_equal(recent_of(&r, 0, a, 10).count, second < 10 ? second : 10);
+		assert_int_equal(recent_observed(&r, 0, 10), (second < 10 ? second : 10) * SECOND);
+		assert_int_equal(recent_lost(&r, 0, 1), second * 1000000);
+		assert_float_equal(recent_share(&r, 0, 0), second / 1000.0, 1e-6);
+	}
+	assert_float_equal(recent_share(&r, 0, 24), 0.001, 1e-6);
+	assert_true(recent_share(&r, 0, 25) < 0);
+	/* A source that comes late has taken nothing before. */
+	b = sources_find(&v.summary.cpu[0].sources, SOURCE_THREAD, 8, "b", NULL);
+	lose(&v, b, 5);
+	v.cpu[0].observed_ns += SECOND;
+	assert_int_equal(recent_of(&r, 0, b, 1).count, 0);
+	recent_second(&r, &v);
+	assert_int_equal(recent_of(&r, 0, b, 10).ns, 5);
+	assert_int_equal(recent_of(&r, 0, a, 1).count, 0);
+	recent_free(&r);
+	view_free(&v);
+}
+
+/* More time lost than there was: hiccups are counted when they end. */
+static void test_share_is_bounded(void **state)
+{
+	struct view v = {0};
+	struct recent r;
+	uint32_t a;
+
+	(void)state;
+	open_view(&v);
+	assert_int_equal(recent_init(&r, 1), 0);
+	a = sources_find(&v.summary.cpu[0].sources, SOURCE_THREAD, 7, "a", NULL);
+	v.cpu[0].observed_ns = SECOND;
+	lose(&v, a, 5 * SECOND);
+	recent_second(&r, &v);
+	assert_float_equal(recent_share(&r, 0, 0), 1, 0);
+	recent_second(&r, &v); /* nothing was observed */
+	assert_float_equal(recent_share(&r, 0, 0), 0, 0);
+	recent_free(&r);
+	view_free(&v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_seconds), cmocka_unit_test(test_share_is_bounded)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
