@@ -28,7 +28,12 @@ static void write_meta(const struct html *h)
 	const struct run *r = &h->view->run;
 	FILE *out = h->out;
 
-	fputs("<p class=\"meta\">linux ", out);
+	fputs("<p class=\"meta\">", out);
+	if (r->label[0]) {
+		html_name_n(out, r->label, sizeof(r->label));
+		fputs(" <b>·</b> ", out);
+	}
+	fputs("linux ", out);
 	html_name(out, host->kernel);
 	if (host->cpu_model[0]) {
 		fputs(" <b>·</b> ", out);

@@ -4,6 +4,8 @@
 
 #include "render/html.h"
 
+#define BESIDE_SHOWN 8
+
 static void begin_row(FILE *out, const char *name)
 {
 	fprintf(out, "<div><dt>%s</dt><dd>", name);
@@ -136,6 +138,33 @@ static void write_ticks(const struct html *h, const struct ticks *t)
 	fputs("</ul>\n", out);
 }
 
+/* The other threads that ran on a workload's CPU, also between its windows. */
+static void write_beside(const struct html *h, const struct others *t)
+{
+	uint32_t order[OTHERS_ROWS], shown = t->count < BESIDE_SHOWN ? t->count : BESIDE_SHOWN;
+	FILE *out = h->out;
+
+	others_rank(t, order);
+	fprintf(out, "<p class=\"say\">Beside the workload ran%s</p>\n<ul class=\"ticks\">",
+		t->count ? "" : " nothing.");
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct other *o = &t->row[order[i]];
+
+		fputs("<li>", out);
+		html_name(out, o->comm);
+		if (o->tid)
+			fprintf(out, " [%u]", o->tid);
+		fputs(", ", out);
+		html_ns(out, o->total_ns);
+		fputs(" in ", out);
+		html_count(out, o->count);
+		fputs(" times</li>", out);
+	}
+	if (t->count > shown)
+		fprintf(out, "<li>and %u more</li>", t->count - shown);
+	fputs("</ul>\n", out);
+}
+
 static void write_cpu(const struct html *h, uint32_t index)
 {
 	const struct cpu_summary *s = &h->view->summary.cpu[index];
@@ -158,12 +187,20 @@ static void write_cpu(const struct html *h, uint32_t index)
 	zero_row(out, "hiccups not recorded", r->hiccups_lost);
 	if (r->hiccups_lost)
 		ns_row(out, "time in them", r->hiccups_lost_ns);
+	if (r->khz_changes) {
+		begin_row(out, "changes of its frequency");
+		html_count(out, r->khz_changes);
+		fprintf(out, ", %.2f to %.2f GHz", (double)r->khz_min / 1e6, (double)r->khz_max / 1e6);
+		end_row(out);
+	}
 	if (h->view->run.traced)
 		write_records(h, s, r);
 	fputs("</dl>\n", out);
 	if (h->view->run.traced && !h->view->run.watch)
 		write_closure(h, r);
 	write_ticks(h, &s->ticks);
+	if (html_windows(h->view) && h->view->run.traced)
+		write_beside(h, &s->others);
 	fputs("</div>\n", out);
 }
 

@@ -7,7 +7,9 @@
 #include "render/html.h"
 #include "render/render.h"
 
-#define ROWS_MAX 40
+#define ROWS_MAX 40  /* of a CPU */
+#define ROWS_ALL 320 /* of all CPUs of a file together... */
+#define ROWS_MIN 12  /* ...but so many of each */
 
 struct rows {
 	const struct html *h;
@@ -144,7 +146,9 @@ int html_sources(const struct html *h, uint32_t index)
 		return -ENOMEM;
 	n = sources_rank(&s->sources, order);
 	if (n) {
-		shown = n > ROWS_MAX + 1 ? ROWS_MAX : n;
+		shown = ROWS_ALL / h->ncpus < ROWS_MIN ? ROWS_MIN : ROWS_ALL / h->ncpus;
+		shown = shown < ROWS_MAX ? shown : ROWS_MAX;
+		shown = n > shown + 1 ? shown : n;
 		r.longest = s->sources.row[order[0]]->net.sum;
 		fputs("<div class=\"table\"><table class=\"sources\"><caption>", h->out);
 		html_lane(h->out, h->view, index);
