@@ -123,10 +123,22 @@ struct live_watch *watch_open(const struct watch_options *options, struct view *
 	return NULL;
 }
 
+/* What a killed process has left behind. */
+static void remove_reports(const struct live_watch *w)
+{
+	char path[64];
+
+	if (!w->reports || !kill(w->options.pid, 0) || errno != ESRCH)
+		return;
+	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)w->options.pid);
+	unlink(path);
+}
+
 void watch_close(struct live_watch *w)
 {
 	if (!w)
 		return;
+	remove_reports(w);
 	w->view->run.not_observed = NULL;
 	w->view->run.nnot_observed = 0;
 	probes_close(w->probes);
@@ -231,8 +243,11 @@ static bool read_until(struct live_watch *w, uint64_t ns)
 			__atomic_store_n(&s->tail[level], tail, __ATOMIC_RELEASE);
 		}
 	qsort(w->batch, n, sizeof(*w->batch), by_end);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n;
+	     i++) { /* a report when its records have come, and before later ones push them out */
+		take_reports(w, w->batch[i].record.end_ns - 1);
 		watch_record(w->watch, w->batch[i].index, &w->batch[i].record);
+	}
 	return n < BATCH;
 }
 

@@ -151,6 +151,8 @@ static void feed(struct watch *w, uint32_t lane, const struct cpu *c, bool ran, 
 			continue;
 		if (r.end_ns == start && r.start_ns < start)
 			continue; /* it only reaches up to there */
+		if (r.start_ns >= end)
+			continue; /* an instant of what comes next, which may be a window of its own */
 		r.seq = ++t->seq[r.level];
 		session_feed(w->session, &(struct event){.type = EVENT_RECORD, .index = lane, .record = &r});
 	}

@@ -252,6 +252,24 @@ static void migrated(void **state)
 	   "mine 7 8100+200 irq:disk=200 rest=0\n");
 }
 
+/* Windows without time between them: what happens just there is in one of them. */
+static void adjacent(void **state)
+{
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	goes(0, 7, 1000, 5000);
+	give(0, RECORD_MARK, LEVEL_THREAD, 9, 5000, 5000, MARK_THREAD, 0, "make");
+	other(0, 9, "make", 5000, 8000);
+	give(0, RECORD_MARK, LEVEL_THREAD, 9, 8000, 8000, MARK_WAKER, 0, "make");
+	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 5000, 8000);
+	irq(0, 7900, 8200); /* it began while the switch was under way */
+	goes(0, 7, 8000, 9000);
+	end(10000);
+	is("mine 7 5000+3000 thread:make=3000 rest=0\n"
+	   "mine 7 8000+200 irq:disk=200 rest=0\n");
+}
+
 /* A watched thread in the way of another one. */
 static void each_other(void **state)
 {
@@ -370,11 +388,13 @@ static void bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(interrupted), cmocka_unit_test(nested),     cmocka_unit_test(short_ones),
-		cmocka_unit_test(in_time),     cmocka_unit_test(preempted),  cmocka_unit_test(woken),
-		cmocka_unit_test(migrated),    cmocka_unit_test(each_other), cmocka_unit_test(own),
-		cmocka_unit_test(own_only),    cmocka_unit_test(many),       cmocka_unit_test(unused_lanes_go),
-		cmocka_unit_test(bounded),
+		cmocka_unit_test(interrupted),     cmocka_unit_test(nested),
+		cmocka_unit_test(short_ones),      cmocka_unit_test(in_time),
+		cmocka_unit_test(preempted),       cmocka_unit_test(woken),
+		cmocka_unit_test(migrated),        cmocka_unit_test(adjacent),
+		cmocka_unit_test(each_other),      cmocka_unit_test(own),
+		cmocka_unit_test(own_only),        cmocka_unit_test(many),
+		cmocka_unit_test(unused_lanes_go), cmocka_unit_test(bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

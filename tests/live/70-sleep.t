@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""culprit sleep: what made a wake-up late has its name; the wake-ups are as many, as far apart and as late as cyclictest finds them."""
+import json
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import tempfile
+
+import lib
+from lib import cpu_of, culprit, done, is_, ok, skip, sources, total
+
+ROUNDS = 3
+
+lib.need_bpf()
+cpu = lib.pick_target()
+ON = "-c", str(cpu), "-q"
+
+
+def sleep(*args, **kwargs):
+    r = culprit("sleep", *ON, *args, **kwargs)
+    if r.rc:
+        raise RuntimeError(f"culprit sleep: {r}")
+    return r
+
+
+def series(text):
+    return {s["name"]: s for s in cpu_of(json.loads(text), cpu)["series"]}
+
+
+def during(look, *args):
+    """`look` with culprit's process, inside the window; returns (its answer, the Result)."""
+    with lib.ready_file() as path:
+        proc = lib.spawn("sleep", *ON, *args, "-f", "json", "--ready-file", path)
+        lib.await_ready(proc, path)
+        answer = look(proc)
+        return answer, lib.finish(proc, 60)
+
+
+# ---- blame ----
+log, r = during(lambda proc: lib.run_poke(cpu, "fifo", "-n", "30", "-l", "3ms", "-g", "20ms-40ms"), "-d", "4s", "-i", "1ms")
+report = json.loads(r.out)
+lib.check_sums(report, "blame")
+found = sources(report, cpu, kind="thread", name=re.compile("^poke"))
+ok(total(found, "hiccups") >= 0.8 * len(log), "a thread that has the CPU when a wake-up is due is named for it", len(log), found)
+ran = sum(e["ran_ns"] for e in log)
+ok(0.3 * ran <= total(found) <= 1.5 * ran + 200000 * len(log), "for about the time that it ran", ran, found)
+s = series(r.out)
+is_(cpu_of(report, cpu)["hiccups"]["count"], s["latency"]["longer"], "each late wake-up is a hiccup")
+report, _ = (json.loads(sleep("-d", "1s", "-i", "1ms", "-f", "json").out), None)
+is_(sources(report, cpu, name=re.compile("^poke")), [], "without poke it is not named")
+
+# ---- how many, how far apart ----
+for args in (), ("--relative",):
+    r = sleep("-n", "200", "-i", "5ms", "-P", "f:10", "-f", "json", *args)
+    s = series(r.out)
+    what = " ".join(args) or "absolute"
+    is_([s["latency"]["count"], s["delta"]["count"]], [200, 199], f"{what}: -n sleeps, and the times between them")
+    ok(1 <= r.seconds < 15, f"{what}: which ends by itself", r.seconds)
+    ok(5e6 * 0.98 <= s["delta"]["p50_ns"] <= 5e6 * 1.05 + 200000, f"{what}: -i is how far apart they are", s["delta"])
+    ok(0 < s["latency"]["min_ns"] <= s["latency"]["p50_ns"] < 5e6, f"{what}: a wake-up is late by less than that", s["latency"])
+absolute, relative = (series(sleep("-n", "200", "-i", "2ms", "-P", "f:10", "--no-trace", "-f", "json", *a).out)["delta"]
+                      for a in ((), ("--relative",)))
+ok(relative["mean_ns"] > absolute["mean_ns"], "sleeping for a time adds up what each wake-up is late, until a time does not",
+   absolute["mean_ns"], relative["mean_ns"])
+
+# ---- /dev/cpu_dma_latency ----
+if os.path.exists("/dev/cpu_dma_latency"):
+    def holds(proc):
+        fds = f"/proc/{proc.pid}/fd"
+        return "/dev/cpu_dma_latency" in [os.readlink(os.path.join(fds, fd)) for fd in os.listdir(fds)]
+
+    is_(during(holds, "-d", "500ms", "--dma-latency")[0], True, "--dma-latency holds the device open")
+    is_(during(holds, "-d", "500ms")[0], False, "nobody does without it")
+else:
+    skip("--dma-latency", "no /dev/cpu_dma_latency")
+
+# ---- the end, recordings ----
+for interval in "10s", "100us":
+    _, r = during(lambda proc: os.killpg(proc.pid, signal.SIGINT), "-d", "60s", "-i", interval, "-P", "f:10")
+    ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)), f"Ctrl-C amid sleeps of {interval}: the full report", r)
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    rec = os.path.join(place, "rec")
+    for form in "json", "text":
+        live = sleep("-n", "500", "-i", "1ms", "-r", rec, "--force", "-f", form).out
+        is_(culprit("report", rec, "-f", form).out, live, f"a recording's report is the run's own, as {form}")
+ok(re.search(r"latency$", live, re.M) and re.search(r"delta$", live, re.M), "the text has a row for each series", live)
+
+# ---- beside cyclictest ----
+
+
+def cyclictest():
+    """The median latency, us."""
+    out = subprocess.run(["cyclictest", "-a", str(cpu), "-t", "1", "-m", "-q", "-p", "10", "-i", "1000", "-D", "1", "-h", "50000"],
+                         capture_output=True, text=True, check=True, timeout=30).stdout
+    counts = [tuple(map(int, line.split())) for line in out.splitlines() if re.match(r"\d+\s+\d+$", line)]
+    half = sum(n for _, n in counts) / 2
+    for us, n in counts:
+        half -= n
+        if half <= 0:
+            return us + 0.5  # it counts whole us
+    raise RuntimeError(out)
+
+
+def ours():
+    return series(sleep("-i", "1ms", "-d", "1s", "-P", "f:10", "--dma-latency", "--no-trace", "-f", "json").out)["latency"]["p50_ns"] / 1000
+
+
+if shutil.which("cyclictest") and os.path.exists("/dev/cpu_dma_latency"):
+    alone = [cyclictest() for _ in range(ROUNDS)]
+    beside, mine = [], []
+    for _ in range(ROUNDS):
+        beside.append(cyclictest())
+        mine.append(ours())
+    spread = max(max(x) / min(x) for x in (alone, beside, alone + beside))
+    ratio = statistics.median(mine) / statistics.median(alone + beside)
+    lib.diag(f"medians, us: cyclictest {alone} {beside}, culprit {mine}: ratio {ratio:.2f}, cyclictest's own spread {spread:.2f}")
+    ok(1 / spread / 1.3 <= ratio <= spread * 1.3, "the median is cyclictest's, within its own spread from run to run", alone, beside, mine)
+else:
+    skip("medians beside cyclictest's", "needs cyclictest (rt-tests)")
+
+
+# ---- bad input ----
+def refused(*args, says):
+    r = culprit("sleep", *ON, *args, timeout=20)
+    ok(r.rc == 1 and not r.out and len(r.err.splitlines()) == 1 and re.search(says, r.err) and r.seconds < 5,
+       f"{' '.join(args)!r} is refused", r)
+
+
+for bad in "", "0", "0s", "-1ms", "x", "5":
+    refused("-i", bad, says="-i|--interval")
+for bad in "", "0", "-1", "x", "1.5":
+    refused("-n", bad, says="-n|--samples")
+refused("-c", "4000", says="4000")
+refused("now", says="now")
+is_(lib.await_gone(lib.marked), [], "nothing is left running")
+done()

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""culprit watch: what takes time from a program's threads has its name, what does not touch them is not there, and windows that the
+program reports itself are explained."""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import lib
+from lib import culprit, done, is_, ok, skip, total
+
+lib.need_bpf()
+cpu = lib.pick_target()
+place = tempfile.mkdtemp(prefix="culprit-test-")
+WATCHED = os.path.join(place, "watched")
+subprocess.run([os.environ.get("CC", "cc"), "-O2", "-I", os.path.join(lib.ROOT, "src"), "-o", WATCHED,
+                os.path.join(lib.ROOT, "tests/live/watched.c"), "-pthread"], check=True)
+
+
+class Program:
+    """A watched program, on the target unless `on` says otherwise."""
+
+    def __init__(self, *args, on=(cpu,), prefix=()):
+        self.proc = subprocess.Popen([*prefix, WATCHED, *args], stdout=subprocess.PIPE, text=True, env=lib._environment(),
+                                     preexec_fn=lambda: os.sched_setaffinity(0, on))
+        self.pid, *self.tids = map(int, self.proc.stdout.readline().split()[1:])
+
+    def end(self):
+        """What it printed."""
+        self.proc.terminate()
+        return self.proc.communicate(timeout=20)[0]
+
+
+@contextlib.contextmanager
+def program(*args, **kwargs):
+    p = Program(*args, **kwargs)
+    try:
+        yield p
+    finally:
+        p.proc.kill()
+        p.proc.wait()
+
+
+def watch(*args, form="json", meanwhile=lambda: None):
+    """The report, and what `meanwhile` returned inside the window."""
+    with lib.ready_file() as path:
+        proc = lib.spawn("watch", "-q", "-f", form, "--ready-file", path, *map(str, args))
+        lib.await_ready(proc, path)
+        did = meanwhile()
+        r = lib.finish(proc, 60)
+    if r.rc:
+        raise RuntimeError(f"culprit watch {args}: {r}")
+    return json.loads(r.out) if form == "json" else r.out, did
+
+
+def check_sums(report, what):
+    # A lane is a thread; that the report counts all as lost and none as mismatched holds for each.
+    lib.check_sums(report, what)
+
+
+def rows(report, **match):
+    return [s for c in report["cpus"] for s in c["sources"] if lib._matches(s, match)]
+
+
+def poked(report):
+    return rows(report, kind="thread", name=re.compile("^poke"))
+
+
+def tids(report):
+    return {c["thread"]["pid"] for c in report["cpus"]}
+
+
+def poke(*args):
+    return lambda: lib.run_poke(cpu, *args)
+
+
+# ---- who takes its time ----
+with program("spin") as p:
+    report, log = watch("-p", p.pid, "-d", "4s", meanwhile=poke("fifo", "-n", "30", "-l", "2ms", "-g", "20ms-40ms"))
+    check_sums(report, "preempted")
+    is_(tids(report), set(p.tids), "-p: its threads, each by its number")
+    found = poked(report)
+    ran = sum(e["ran_ns"] for e in log)
+    # One of the two threads runs when poke comes, and the other waits: both lose the time.
+    ok(total(found, "hiccups") >= len(log) and 0.9 * ran <= total(found), "poke is named for what it took", ran, found)
+    ok(total(found) <= 2.2 * sum(e["end_ns"] - e["start_ns"] for e in log) + 2 * 200000 * (len(log) + 5),
+       "from both threads at most", log.config, found)
+    others = rows(report, kind="thread", id=p.tids[0]) + rows(report, kind="thread", id=p.tids[1])
+    ok(len(others) == 2, "two threads on one CPU take it from each other, and are named for it", others)
+    ok(rows(report, kind="vector", name="local_timer"), "the tick is named")
+
+    report, log = watch("-t", p.tids[1], "-d", "2s")
+    is_(tids(report), {p.tids[1]}, "-t: that thread only")
+    ok(not poked(report), "poke is not named when it is not there", poked(report))
+    report, _ = watch("-t", p.tids[1], "-t", p.tids[0], "-d", "1s", "--threshold", "1ms")
+    is_(tids(report), set(p.tids), "-t may be given again")
+    ok(all(c["hiccups"]["min_ns"] >= 1000000 for c in report["cpus"] if c["hiccups"]["count"]),
+       "--threshold leaves out what is shorter", report["cpus"])
+    with lib.ready_file() as path:
+        proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file", path)
+        lib.await_ready(proc, path)
+        time.sleep(1)  # both have run
+        os.killpg(proc.pid, signal.SIGINT)
+        r = lib.finish(proc, 10)
+    ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == set(p.tids), "Ctrl-C: the full report, at once", r)
+
+    rec = os.path.join(place, "rec")
+    for form in "json", "text":
+        live, _ = watch("-p", p.pid, "-d", "1s", "-r", rec, "--force", form=form) if form == "text" else (
+            culprit("watch", "-q", "-p", str(p.pid), "-d", "1s", "-r", rec, "--force", "-f", form).out, None)
+        is_(culprit("report", rec, "-f", form).out, live, f"a recording's report is the watch's own, as {form}")
+
+# ---- a program with a priority of its own, on a CPU that others want ----
+with program("late", prefix=("chrt", "-f", "50")) as p:
+    report, _ = watch("-p", p.pid, "-d", "3s")
+    check_sums(report, "quiet")
+    ok(not poked(report), "nobody who is not there is named", poked(report))
+    lost = sum(c["hiccups"]["total_ns"] for c in report["cpus"])
+    threads = rows(report, kind="thread")
+    ok(total(threads) < 0.05 * report["run"]["duration_ns"],
+       "a thread with a higher priority than all loses next to nothing to threads", total(threads), threads[:5])
+
+# ---- on the CPUs that were asked for ----
+elsewhere = min(lib.ALLOWED - {cpu})
+with program("spin") as here, program("spin", on=(elsewhere,)) as there:
+    report, _ = watch("-c", cpu, "-d", "1s")
+    ok(set(here.tids) <= tids(report), "-c: programs on that CPU are watched", here.tids, tids(report))
+    ok(not set(there.tids) & tids(report), "and none that runs elsewhere", there.tids, tids(report))
+    is_(report["run"]["cpus"], [cpu], "the report says which CPU")
+
+
+def records_made():
+    """Of each CPU that culprit observes: how many records its probes have made, by the kernel's own memory."""
+    maps = json.loads(subprocess.run(["bpftool", "-j", "map", "show"], capture_output=True, text=True, check=True).stdout)
+    made = []
+    for m in maps:
+        if m.get("name") == "cpu_states":
+            for slot in range(m["max_entries"]):
+                out = subprocess.run(["bpftool", "-j", "map", "lookup", "id", str(m["id"]), "key", *map(str, slot.to_bytes(4, "little"))],
+                                     capture_output=True, text=True, check=True).stdout
+                value = bytes(int(b, 16) for b in json.loads(out)["value"][:128])
+                made.append(sum(int.from_bytes(value[at:at + 8], "little") for at in range(96, 128, 8)))
+    return made
+
+
+if shutil.which("bpftool"):
+    def poke_and_count():
+        lib.run_poke(cpu, "fifo", "-n", "30", "-l", "1ms", "-g", "5ms-10ms")
+        return records_made()
+
+    with program("sleep") as p:
+        _, made = watch("-p", p.pid, "-d", "3s", meanwhile=poke_and_count)
+        is_(set(made), {0}, "while a watched program sleeps nothing at all is recorded on its CPU")
+    with program("spin") as p:
+        _, made = watch("-p", p.pid, "-d", "3s", meanwhile=poke_and_count)
+        ok(max(made) > 100, "while it runs it is", made)
+else:
+    skip("CPUs where nobody runs make no records", "needs bpftool")
+
+# ---- on request ----
+with program("calls") as p:
+    report, _ = watch("-p", p.pid, "-d", "1s", "--syscalls")
+    calls = rows(report, kind="syscall")
+    ok(total(calls, "count") > 1000 and calls[0]["name"] == "getppid" or calls[0]["id"] == 110, "--syscalls: each call", calls[:3])
+    report, _ = watch("-p", p.pid, "-d", "1s")
+    is_(rows(report, kind="syscall"), [], "none without it")
+
+# ---- its own windows ----
+with program("late") as p:
+    out, log = watch("-p", p.pid, "-d", "4s", form="jsonl", meanwhile=poke("fifo", "-n", "40", "-l", "3ms", "-g", "20ms-40ms"))
+    windows = [json.loads(line) for line in out.splitlines()]
+    printed = [tuple(map(int, line.split())) for line in p.end().splitlines()]
+own = {(start, end - start) for start, end in printed}
+first = next(i for i, w in enumerate(windows) if (w["start_ns"], w["duration_ns"]) in own)
+mine, foreign = [], []
+for w in windows[first:]:
+    (mine if (w["start_ns"], w["duration_ns"]) in own else foreign).append(w)
+ok(len(mine) >= len(log) / 2 and not foreign,
+   "from its first report on hiccups are the windows that it reports, to the nanosecond", len(mine), len(own), foreign[:3])
+by_poke = [w for w in mine if any(x["name"].startswith("poke") for x in w["pieces"])]
+ok(len(by_poke) >= len(log) / 2, "poke is named in those that it made late", len(by_poke), len(log))
+unexplained = [w for w in by_poke if w["outside_ns"] > w["duration_ns"] / 2]
+ok(len(unexplained) <= len(by_poke) / 10, "and hardly anything of these is unexplained", len(unexplained), unexplained[:3])
+is_([f for f in os.listdir("/dev/shm") if f == f"culprit-{p.pid}"], [], "nothing of it stays in /dev/shm")
+
+with program("late") as p:
+    proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file", os.path.join(place, "r2"))
+    lib.await_ready(proc, os.path.join(place, "r2"))
+    p.proc.kill()
+    p.proc.wait()
+    r = lib.finish(proc, 15)
+ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == {p.tids[0]}, "the program is killed: the watch ends, with its report", r)
+ok(not os.path.exists(f"/dev/shm/culprit-{p.pid}"), "and what it left in /dev/shm is removed")
+
+# ---- bad input ----
+
+
+def refused(what, *args, says):
+    r = culprit("watch", *args, timeout=20)
+    lines = r.err.splitlines()
+    ok(r.rc == 1 and not r.out and len(lines) == 1 and re.search(says, r.err) and r.seconds < 5, f"{what} is refused", args, r)
+
+
+refused("nothing to watch", says="-p PID")
+refused("a process that is not there", "-p", "4194303", says="4194303")
+refused("a thread that is not there", "-t", "4194303", says="4194303")
+refused("an absent CPU", "-c", "4000", says="4000")
+for bad in "0", "-1", "x", "1.5", "", "99999999999":
+    refused(f"-p {bad!r}", "-p", bad, says="-p|--pid")
+refused("more than 16", *(x for _ in range(17) for x in ("-p", str(os.getpid()))), says="16")
+refused("an operand", str(os.getpid()), says=str(os.getpid()))
+shutil.rmtree(place)
+is_(lib.await_gone(lib.marked), [], "nothing is left running")
+done()

@@ -1,0 +1,111 @@
+/* Programs to be watched by culprit watch: watched MODE [SECONDS]. Says "ready PID TID..." and does until it is killed, or for so long:
+ *
+ *	spin      two threads that only compute
+ *	sleep     nothing
+ *	calls     a system call after the other
+ *	late      a loop of 1 ms that reports each turn that began more than 100 us late through culprit.h; at the end it prints them
+ */
+#include "culprit.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define PERIOD_NS 1000000
+#define LATE_NS   100000
+#define LATE_MAX  100000
+
+static volatile sig_atomic_t stop;
+static volatile uint32_t other_tid;
+static uint64_t late[LATE_MAX][2];
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	stop = 1;
+}
+
+static void *spin(void *arg)
+{
+	(void)arg;
+	other_tid = culprit_tid();
+	while (!stop)
+		;
+	return NULL;
+}
+
+static void ready(void)
+{
+	printf("ready %d %u %u\n", getpid(), culprit_tid(), other_tid);
+	fflush(stdout);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ULL + t.tv_nsec;
+}
+
+static void be_late(void)
+{
+	struct culprit_reports *reports = culprit_reports_open();
+	uint64_t due = now_ns() + PERIOD_NS;
+	unsigned n = 0;
+
+	if (!reports)
+		exit(3);
+	for (ready(); !stop; due += PERIOD_NS) {
+		struct timespec t = {due / 1000000000, due % 1000000000};
+		uint64_t now;
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+		now = now_ns();
+		if (now - due < LATE_NS || n == LATE_MAX)
+			continue;
+		culprit_late(reports, due, now);
+		late[n][0] = due;
+		late[n++][1] = now;
+		due = now;
+	}
+	culprit_reports_close(reports);
+	for (unsigned i = 0; i < n; i++)
+		printf("%llu %llu\n", (unsigned long long)late[i][0], (unsigned long long)late[i][1]);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	pthread_t other;
+
+	signal(SIGTERM, on_signal);
+	signal(SIGALRM, on_signal);
+	if (argc > 2)
+		alarm(atoi(argv[2]));
+	if (!strcmp(mode, "late")) {
+		be_late();
+	} else if (!strcmp(mode, "sleep")) {
+		ready();
+		while (!stop)
+			pause();
+	} else if (!strcmp(mode, "calls")) {
+		for (ready(); !stop;)
+			syscall(SYS_getppid);
+	} else if (!strcmp(mode, "spin")) {
+		if (pthread_create(&other, NULL, spin, NULL))
+			return 3;
+		while (!other_tid)
+			;
+		ready();
+		while (!stop)
+			;
+		pthread_join(other, NULL);
+	} else {
+		return 1;
+	}
+	return 0;
+}
