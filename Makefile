@@ -23,7 +23,7 @@ all: $(O)/culprit $(O)/poke
 # ---- what the machine needs ----
 # Debian packages; tools/setup installs those that are missing (as root), and says so where it cannot.
 PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev pkg-config
-CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 tmux perl clang-format
+CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 tmux perl groff-base clang-format
 
 $(O)/.setup-run: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(PACKAGES) && touch $@
@@ -230,11 +230,26 @@ lint: ## layering, forbidden words, format
 fmt: ## format the C files
 	$(Q)clang-format -i $(C_FILES)
 
-install: all ## into DESTDIR and PREFIX
+# Man pages and completion, from the option tables.
+$(O)/doc/.made: $(O)/culprit
+	$(call say,DOC,$(O)/doc)
+	$(Q)rm -rf $(O)/doc && mkdir -p $(O)/doc
+	$(Q)$< help --man >$(O)/doc/culprit.1
+	$(Q)for c in $$($< help --list); do $< help --man $$c >$(O)/doc/culprit-$$c.1 || exit 1; done
+	$(Q)$< help --bash >$(O)/doc/culprit && $< help --zsh >$(O)/doc/_culprit && touch $@
+
+install: all $(O)/doc/.made ## into DESTDIR and PREFIX: the program, its man pages, completion for bash and zsh
 	install -D -m 755 $(O)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(O)/doc/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -D -m 644 $(O)/doc/culprit $(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit
+	install -D -m 644 $(O)/doc/_culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
+	install -D -m 644 src/culprit.h $(DESTDIR)$(PREFIX)/include/culprit.h
 
 uninstall: ## what install put there
-	rm -f $(DESTDIR)$(PREFIX)/bin/culprit
+	rm -f $(DESTDIR)$(PREFIX)/bin/culprit $(DESTDIR)$(PREFIX)/include/culprit.h
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1 $(DESTDIR)$(PREFIX)/share/man/man1/culprit-*.1
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
 
 clean: ## remove what was built
 	rm -rf $(O)

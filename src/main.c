@@ -1,9 +1,11 @@
 /* The commands: their names come from cmd.h. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "cmd/manual.h"
 
 #define COMMAND_ROW(name) {&name##_usage, cmd_##name},
 static const struct command commands[] = {COMMANDS(COMMAND_ROW)};
@@ -30,9 +32,33 @@ static int unknown(const char *name)
 	return EXIT_ERROR;
 }
 
+/* For make install: what is made from the tables. Not in the list. */
+static bool made_from_tables(int argc, char **argv)
+{
+	const struct command *c = argc > 2 ? find(argv[2]) : NULL;
+
+	if (!strcmp(argv[1], "--list"))
+		for (size_t i = 0; i < NCOMMANDS; i++)
+			printf("%s\n", commands[i].usage->name);
+	else if (!strcmp(argv[1], "--man") && c)
+		manual_of(c->usage, stdout);
+	else if (!strcmp(argv[1], "--man") && argc == 2)
+		manual_all(commands, NCOMMANDS, stdout);
+	else if (!strcmp(argv[1], "--bash"))
+		complete_bash(commands, NCOMMANDS, stdout);
+	else if (!strcmp(argv[1], "--zsh"))
+		complete_zsh(commands, NCOMMANDS, stdout);
+	else
+		return false;
+	return true;
+}
+
 static int help(int argc, char **argv)
 {
 	const struct command *c;
+
+	if (argc > 1 && made_from_tables(argc, argv))
+		return EXIT_OK;
 
 	if (argc > 1) {
 		c = find(argv[1]);

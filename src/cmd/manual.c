@@ -1,0 +1,253 @@
+#include "cmd/manual.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+static bool ends(const struct opt *row)
+{
+	return !row->letter && !row->name;
+}
+
+/* Those without help are for the project's own tests. */
+static const struct opt *next(const struct opt *row)
+{
+	while (!ends(row) && !row->help)
+		row++;
+	return ends(row) ? NULL : row;
+}
+
+#define FOR_EACH_OPTION(row, usage)                                                                                    \
+	for (const struct opt *row = (usage)->opts ? next((usage)->opts) : NULL; row; row = next(row + 1))
+
+static const char *const *words_of(const struct opt *row)
+{
+	return row->set == opt_set_choice ? row->arg : NULL;
+}
+
+/* ---- man pages ---- */
+
+/* Text as roff takes it for text: no line begins with a control character, a minus is a minus. */
+static void roff(const char *text, FILE *out)
+{
+	bool begins = true;
+
+	for (const char *p = text; *p; p++) {
+		if (begins && (*p == '.' || *p == '\''))
+			fputs("\\&", out);
+		begins = *p == '\n';
+		if (*p == '\\')
+			fputs("\\e", out);
+		else if (*p == '-')
+			fputs("\\-", out);
+		else if (*p == '\n' && p[1] == '\n') {
+			fputs("\n.PP\n", out);
+			p++;
+		} else {
+			putc(*p, out);
+		}
+	}
+}
+
+static void heading(const char *name, FILE *out)
+{
+	fputs(".TH CULPRIT", out);
+	if (name)
+		putc('-', out);
+	for (const char *p = name ? name : ""; *p; p++)
+		putc(toupper((unsigned char)*p), out);
+	fprintf(out, " 1 \"\" \"culprit %s\" \"User Commands\"\n", CULPRIT_VERSION);
+}
+
+static void option(const struct opt *row, FILE *out)
+{
+	const char *const *words = words_of(row);
+
+	fputs(".TP\n", out);
+	if (row->letter)
+		fprintf(out, "\\fB\\-%c\\fR%s", row->letter, row->name ? ", " : "");
+	if (row->name) {
+		fputs("\\fB\\-\\-", out);
+		roff(row->name, out);
+		fputs("\\fR", out);
+	}
+	if (row->value)
+		fprintf(out, " \\fI%s\\fR", row->value);
+	putc('\n', out);
+	roff(row->help, out);
+	for (size_t i = 0; words && words[i]; i++) {
+		fputs(i ? ", \\fB" : "\n.br\n\\fB", out);
+		roff(words[i], out);
+		fputs("\\fR", out);
+	}
+	putc('\n', out);
+}
+
+void manual_of(const struct opt_command *usage, FILE *out)
+{
+	heading(usage->name, out);
+	fprintf(out, ".SH NAME\nculprit\\-%s \\- ", usage->name);
+	roff(usage->summary, out);
+	fprintf(out, "\n.SH SYNOPSIS\n.B culprit %s\n[\\fIOPTION\\fR]...", usage->name);
+	if (usage->operands) {
+		putc(' ', out);
+		roff(usage->operands, out);
+	}
+	putc('\n', out);
+	if (usage->about) {
+		fputs(".SH DESCRIPTION\n", out);
+		roff(usage->about, out);
+		putc('\n', out);
+	}
+	fputs(".SH OPTIONS\n", out);
+	FOR_EACH_OPTION(row, usage)
+	option(row, out);
+	fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nPrint the help.\n.SH SEE ALSO\n.BR culprit (1)\n", out);
+}
+
+void manual_all(const struct command *commands, size_t n, FILE *out)
+{
+	heading(NULL, out);
+	fputs(".SH NAME\nculprit \\- what interrupts a CPU, and who is to blame\n"
+	      ".SH SYNOPSIS\n.B culprit\n\\fICOMMAND\\fR [\\fIOPTION\\fR]...\n"
+	      ".SH DESCRIPTION\nA sampler spins on each CPU and notices every time it was away; BPF programs record "
+	      "what the\n"
+	      "kernel ran there meanwhile, and who asked for it. The two are joined by time, so that every gap ends "
+	      "with\n"
+	      "names, in nanoseconds.\n.PP\nTo begin: \\fBsudo culprit run\\fR\n.SH COMMANDS\n",
+	      out);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, ".TP\n.BR culprit\\-%s (1)\n", commands[i].usage->name);
+		roff(commands[i].usage->summary, out);
+		putc('\n', out);
+	}
+	fputs(".SH EXIT STATUS\n0 done, 1 error (one line on standard error), 2 a threshold that was given has been "
+	      "crossed.\n",
+	      out);
+}
+
+/* ---- completion ---- */
+
+static void print_options(const struct opt_command *usage, FILE *out)
+{
+	FOR_EACH_OPTION(row, usage)
+	{
+		if (row->letter)
+			fprintf(out, "-%c ", row->letter);
+		if (row->name)
+			fprintf(out, "--%s ", row->name);
+	}
+	fputs("-h --help", out);
+}
+
+void complete_bash(const struct command *commands, size_t n, FILE *out)
+{
+	fputs("# bash completion of culprit\n"
+	      "_culprit()\n{\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
+	      "\tlocal options= words=\n"
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ] || { [ \"$COMP_CWORD\" -eq 2 ] && [ \"$command\" = help ]; }; then\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"",
+	      out);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s ", commands[i].usage->name);
+	fputs("help version\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase $command in\n", out);
+	for (size_t i = 0; i < n; i++) {
+		const struct opt_command *usage = commands[i].usage;
+
+		fprintf(out, "\t%s)\n\t\toptions=\"", usage->name);
+		print_options(usage, out);
+		fputs("\"\n\t\tcase $prev in\n", out);
+		FOR_EACH_OPTION(row, usage)
+		{
+			const char *const *words = words_of(row);
+
+			if (!words)
+				continue;
+			fputs("\t\t", out);
+			if (row->letter)
+				fprintf(out, "-%c%s", row->letter, row->name ? " | " : "");
+			if (row->name)
+				fprintf(out, "--%s", row->name);
+			fputs(") words=\"", out);
+			for (; *words; words++)
+				fprintf(out, "%s%s", *words, words[1] ? " " : "");
+			fputs("\" ;;\n", out);
+		}
+		fputs("\t\tesac\n\t\t;;\n", out);
+	}
+	fputs("\tesac\n"
+	      "\tif [ -n \"$words\" ]; then\n\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "\telif [[ $cur == -* ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+	      "\telse\n\t\tcompopt -o filenames 2>/dev/null\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n"
+	      "}\ncomplete -F _culprit culprit\n",
+	      out);
+}
+
+/* In single quotes, and within the brackets of _arguments. */
+static void zsh_text(const char *text, FILE *out)
+{
+	for (const char *p = text; *p && *p != '\n'; p++) {
+		if (*p == '\'')
+			fputs("'\\''", out);
+		else if (strchr("[]:\\", *p))
+			fprintf(out, "\\%c", *p);
+		else
+			putc(*p, out);
+	}
+}
+
+static void zsh_option(const struct opt *row, FILE *out)
+{
+	const char *const *words = words_of(row);
+	char forms[2][64] = {"", ""};
+
+	if (row->letter)
+		snprintf(forms[0], sizeof(forms[0]), "-%c", row->letter);
+	if (row->name)
+		snprintf(forms[1], sizeof(forms[1]), "--%s", row->name);
+	for (int i = 0; i < 2; i++) {
+		if (!forms[i][0])
+			continue;
+		fprintf(out, "\t\t\t'*%s[", forms[i]);
+		zsh_text(row->help, out);
+		putc(']', out);
+		if (row->value) {
+			fprintf(out, ":%s:", row->value);
+			if (words) {
+				putc('(', out);
+				for (size_t k = 0; words[k]; k++)
+					fprintf(out, "%s%s", k ? " " : "", words[k]);
+				putc(')', out);
+			} else if (!strcmp(row->value, "FILE") || !strcmp(row->value, "PREFIX")) {
+				fputs("_files", out);
+			}
+		}
+		fputs("' \\\n", out);
+	}
+}
+
+void complete_zsh(const struct command *commands, size_t n, FILE *out)
+{
+	fputs("#compdef culprit\n"
+	      "_culprit()\n{\n\tlocal -a commands\n\tcommands=(\n",
+	      out);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "\t\t'%s:", commands[i].usage->name);
+		zsh_text(commands[i].usage->summary, out);
+		fputs("'\n", out);
+	}
+	fputs("\t\t'help:the commands, or the options of one'\n\t)\n"
+	      "\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
+	      "\tlocal command=$words[2]\n\tshift words\n\t(( CURRENT-- ))\n\tcase $command in\n"
+	      "\t\thelp) _describe command commands ;;\n",
+	      out);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "\t\t%s)\n\t\t\t_arguments -s \\\n", commands[i].usage->name);
+		FOR_EACH_OPTION(row, commands[i].usage)
+		zsh_option(row, out);
+		fprintf(out, "\t\t\t'(-)'{-h,--help}'[print the help]'%s\n\t\t\t;;\n",
+			commands[i].usage->operands ? " \\\n\t\t\t'*:file:_files'" : "");
+	}
+	fputs("\tesac\n}\n_culprit \"$@\"\n", out);
+}
