@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""culprit clock with a PTP hardware clock: an emulated network card's, whose driver offers all ways but one. The card's clock stands still."""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
+from lib import done, is_, ok, skip_all  # noqa: E402
+
+_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
+lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
+_loader.exec_module(lab)
+
+KERNEL = "6.12"  # with the core of PTP built in
+WAYS = ["clock_gettime", "PTP_SYS_OFFSET", "PTP_SYS_OFFSET_EXTENDED", "PTP_SYS_OFFSET_PRECISE"]
+JOB = """
+tests/live/67-clock.t >/tmp/out/without
+insmod /e1000e.ko
+begun=$(date +%s)
+culprit clock -d 1s -f json -o /tmp/out/card eth0
+echo $? >/tmp/out/rc
+date -s @$begun >/dev/null
+culprit clock -d 100ms -o /tmp/out/text /dev/ptp0
+/usr/bin/setpriv --reuid=65534 --clear-groups culprit clock -d 60s /dev/ptp0 2>/tmp/out/nobody
+date -s @$((begun - 37)) >/dev/null
+culprit clock -d 100ms -o /tmp/out/tai eth0
+tests/live/67-clock.t >/tmp/out/with
+"""
+
+try:
+    kernel = lab.kernel(KERNEL)
+    driver = lab.module(kernel, "e1000e")
+    rc, out, err, files = lab.run(kernel, JOB, 200, devices=["e1000e"], files={"/e1000e.ko": driver})
+except lab.Failed as why:
+    skip_all(str(why), required=True)
+text = {name: data.decode(errors="replace") for name, data in files.items()}
+ok(rc == 0 and text["rc"].strip() == "0", "the job ends well in the guest", rc, out, err, text)
+
+device, = json.loads(text["card"])["devices"]
+is_((device["operand"], device["path"]), ("eth0", "/dev/ptp0"), "the interface leads to its device")
+is_([w["name"] for w in device["ways"]], WAYS, "all ways are tried")
+is_([w["error"] for w in device["ways"]], [None, None, None, "not supported"], "and the driver has three of them")
+for w in device["ways"][:3]:
+    ok(w["least_ns"] <= w["offset_ns"] <= w["most_ns"] and 0 < w["delay_ns"] < 1e9 and 0 < w["call_min_ns"] <= w["call_p50_ns"],
+       f"{w['name']}: offset, delay and the call's time", w)
+ok(device["time_scale"] == "UTC" and device["applied_ns"] == 0, "it was set to UTC when it began", device)
+ok(device["max_adjustment_ppb"] > 0 and device["cross_time_stamps"] == 0, "what it can", device)
+ok(abs(device["rate_ppm"] + 1e6) < 1000, "it stands still", device["rate_ppm"])
+ok("it stands still" in text["text"] and "it keeps UTC" in text["text"] and
+   "PTP_SYS_OFFSET_PRECISE: not supported" in text["text"], "the text says so", text["text"])
+ok("it keeps TAI: 37 s are taken off" in text["tai"], "a clock that is 37 s ahead keeps TAI", text["tai"])
+ok(re.fullmatch(r"culprit: cannot open /dev/ptp0: Permission denied \(run with sudo\)\n", text["nobody"]), "it takes a privilege",
+   text["nobody"])
+for name in "without", "with":
+    ok(re.search(r"^1\.\.\d+$", text[name], re.M) and "not ok" not in text[name],
+       f"the live test passes {name} a hardware clock", text[name])
+ok("/dev/ptp0 can be read" in text["with"] and "/dev/ptp0 can be read" not in text["without"], "which it finds")
+done()
