@@ -82,8 +82,8 @@ LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
 
 # Objects are built again when the way they are built changes.
 FLAGS_FILE := $(O)/.flags
-$(shell mkdir -p $(O); echo '$(CC) $(subst ','\'',$(ALL_CFLAGS))' | cmp -s - $(FLAGS_FILE) || \
-	echo '$(CC) $(subst ','\'',$(ALL_CFLAGS))' > $(FLAGS_FILE))
+$(shell mkdir -p $(O); echo '$(CC) $(subst ','\'',$(filter-out -Werror,$(ALL_CFLAGS)))' | cmp -s - $(FLAGS_FILE) || \
+	echo '$(CC) $(subst ','\'',$(filter-out -Werror,$(ALL_CFLAGS)))' > $(FLAGS_FILE))
 
 $(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
 	$(call say,CC,$<)
