@@ -22,7 +22,7 @@ all: $(O)/culprit $(O)/poke
 
 # ---- what the machine needs ----
 # Debian packages; tools/setup installs those that are missing (as root), and says so where it cannot.
-PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev pkg-config
+PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev pkg-config libprotobuf-c-dev protobuf-c-compiler
 CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 tmux perl groff-base clang-format
 
 $(O)/.setup-run: tools/setup Makefile
@@ -36,7 +36,7 @@ $(O)/.setup-lab: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(LAB_PACKAGES) && touch $@
 
 # Readers of what culprit writes, in Python, for the tests of formats. Without them `make check` skips those and says so.
-READERS := duckdb cmarkgfm hdrhistogram prometheus_client
+READERS := duckdb cmarkgfm hdrhistogram prometheus_client perfetto
 $(O)/.setup-readers: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup python3-venv && python3 -m venv $(O)/readers
 	$(Q)$(O)/readers/bin/pip install -q $(READERS) && touch $@
@@ -72,12 +72,13 @@ WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 	-Wno-format-nonliteral $(if $(WERROR),-Werror)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(SANFLAGS) -D_GNU_SOURCE -DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CFLAGS)
-LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib) -lm
+LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib) $(LIBPURE)
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
-MADE_SRC := $(O)/causes.c $(O)/html_css.c
+MADE_SRC := $(O)/causes.c $(O)/html_css.c $(O)/perfetto.pb-c.c
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
+LIBPURE := -lm -lz -l:libprotobuf-c.a
 LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
 
 # Objects are built again when the way they are built changes.
@@ -104,6 +105,13 @@ $(O)/html_css.c: src/render/html.css Makefile
 $(MADE_SRC:.c=.o): %.o: %.c $(FLAGS_FILE)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+# What of Perfetto's trace format is written.
+$(O)/perfetto.pb-c.h: src/render/perfetto.proto | $(O)/.setup-run
+	$(call say,PROTO,$<)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
+$(O)/perfetto.pb-c.c: $(O)/perfetto.pb-c.h ;
+$(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o: $(O)/perfetto.pb-c.h
 
 $(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a
 	$(call say,LD,$@)
@@ -134,7 +142,7 @@ LIVE	:= $(sort $(wildcard tests/live/*.t))
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka -lm -lz
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBPURE)
 
 $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
 	$(call say,CC,$<)
@@ -153,7 +161,7 @@ unit-tests: $(UNIT) $(O)/tests/unit/report_files $(O)/golden
 # The recordings whose reports are kept in tests/golden.
 $(O)/golden: $(O)/tests/golden/make.o $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lm -lz
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBPURE)
 
 golden: $(O)/.setup-check ## write the expected reports in tests/golden anew, for review with git diff
 	$(Q)$(MAKE) --no-print-directory all $(O)/golden
@@ -192,7 +200,7 @@ $(O)/.setup-fuzz: tools/setup Makefile
 $(O)/fuzz/%: tests/fuzz/%.c $(PURE_SRC) $(MADE_SRC) $(wildcard src/*/*.h) | $(O)/.setup-fuzz
 	$(call say,FUZZ,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) $(MADE_SRC) -lm -lz
+	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) $(MADE_SRC) $(LIBPURE)
 
 fuzz: $(O)/.setup-fuzz ## fuzz the readers of what others wrote, each for FUZZ_S seconds (60)
 	$(Q)$(MAKE) --no-print-directory $(FUZZ) $(O)/golden

@@ -190,8 +190,8 @@ int bench_run(struct bench *b, const struct workload *workload, const void *work
 			    .force = b->force,
 			    .ctx = &state,
 			    .begin = bench_begin,
-			    .spans = output_spans(&b->output),
 			    .hiccup = output_lines(&b->output) ? bench_hiccup : NULL,
+			    .spans = output_spans(&b->output),
 			    .flush = bench_flush,
 			    .end = bench_end};
 	int code = EXIT_ERROR;

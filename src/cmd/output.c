@@ -30,6 +30,8 @@ int output_open(struct output *o)
 	int fd;
 
 	o->file = stdout;
+	if (!o->path && format_of(o)->trace && isatty(STDOUT_FILENO))
+		return complain("%s is binary, and this is a terminal: give it a file with -o", format_of(o)->name);
 	if (!o->path)
 		return 0;
 	o->made = access(o->path, F_OK);
@@ -42,7 +44,12 @@ int output_open(struct output *o)
 
 bool output_lines(const struct output *o)
 {
-	return format_of(o)->hiccup;
+	return format_of(o)->hiccup || format_of(o)->trace;
+}
+
+bool output_alone(const struct output *o)
+{
+	return format_of(o)->trace;
 }
 
 bool output_spans(const struct output *o)
@@ -83,16 +90,26 @@ static void name_causes(const struct view *v, uint32_t index, const struct accou
 	}
 }
 
+/* The first hiccup brings the view. */
+static bool begin_trace(struct output *o, const struct view *v)
+{
+	if (!o->trace && !o->error && !(o->trace = format_of(o)->trace->begin(v, o->file)))
+		o->error = ENOMEM;
+	return o->trace;
+}
+
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a)
 {
 	name_causes(v, index, a);
 	if (format_of(o)->hiccup)
 		format_of(o)->hiccup(v, index, a, o->file);
+	if (format_of(o)->trace && begin_trace(o, v))
+		format_of(o)->trace->hiccup(o->trace, index, a);
 }
 
 bool output_flush(struct output *o)
 {
-	if (format_of(o)->hiccup && !o->error && (fflush(o->file) || ferror(o->file)))
+	if (output_lines(o) && !o->error && (fflush(o->file) || ferror(o->file)))
 		o->error = errno ? errno : EIO;
 	return !o->error;
 }
@@ -155,6 +172,10 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 	if (!format_of(o)->write) {
 		for (uint32_t i = 0; i < n; i++)
 			say_rest(views[i]);
+		if (format_of(o)->trace && begin_trace(o, views[0])) {
+			format_of(o)->trace->end(o->trace);
+			o->trace = NULL;
+		}
 		return output_flush(o) ? 0 : write_failed(o, o->error);
 	}
 	output_ready(o, &r);

@@ -14,8 +14,9 @@ struct output {
 	bool stacks;
 	int series; /* enum series_style */
 	FILE *file;
-	bool made; /* the file was not there before */
-	int error; /* errno when it took no more */
+	bool made;           /* the file was not there before */
+	int error;           /* errno when it took no more */
+	struct trace *trace; /* NULL: no hiccup has come, or the format is another */
 };
 
 /* Rows of an option table whose struct has a `struct output` of this name. */
@@ -49,6 +50,7 @@ int output_open(struct output *o);
 /* True: hiccups go to it one by one, as they come. */
 bool output_lines(const struct output *o);
 bool output_spans(const struct output *o); /* it wants to know when each interval of the worst hiccups ran */
+bool output_alone(const struct output *o); /* it takes one view, not several */
 void output_begin(struct output *o);       /* there will be something to write; of lines the heading */
 /* Gives the sources of its pieces their causes, and writes it if the format is one of lines. */
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a);

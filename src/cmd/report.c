@@ -99,6 +99,10 @@ int cmd_report(int argc, char **argv)
 		complain("--to is not later than --from: nothing lies between");
 		return EXIT_ERROR;
 	}
+	if (operands > 1 && output_alone(&o.output)) {
+		complain("this format shows one run: give it one recording");
+		return EXIT_ERROR;
+	}
 	o.part.spans = output_spans(&o.output);
 	if (output_open(&o.output))
 		return EXIT_ERROR;

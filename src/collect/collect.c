@@ -31,14 +31,8 @@ static void read_steal(struct collect *c)
 		if (sscanf(line, "cpu%u %*u %*u %*u %*u %*u %*u %*u %llu", &cpu, &steal) != 2)
 			continue;
 		for (uint32_t i = 0; i < c->ntargets; i++) {
-			struct cpu_run *run = &c->view->cpu[i];
-
 			if (c->target[i].cpu != cpu)
 				continue;
-			if (!run->steal_known)
-				c->target[i].steal_begin = steal;
-			run->steal_known = true;
-			run->steal_ns = (steal - c->target[i].steal_begin) * tick_ns;
 			session_feed(c->session,
 				     &(struct event){.type = EVENT_STEAL, .index = i, .ns = steal * tick_ns});
 		}

@@ -27,7 +27,6 @@ struct target {
 	struct lane *lane;
 	pid_t pid;
 	struct cpu_state *state;               /* NULL without probes */
-	uint64_t steal_begin;                  /* clock ticks */
 	uint64_t head, tail;                   /* of the lane: hiccups read, and accounted for */
 	bool live;                             /* its window is open */
 	bool told;                             /* its end has been entered in the view */

@@ -7,6 +7,7 @@
 struct lane {
 	struct join *join;
 	struct intervals *intervals;
+	uint64_t steal_ns; /* where its steal clock began */
 };
 
 struct session {
@@ -135,6 +136,17 @@ static const struct account *take_hiccup(struct session *s, uint32_t i, const st
 	return a;
 }
 
+static void take_steal(struct session *s, uint32_t i, uint64_t ns)
+{
+	struct cpu_run *run = &s->view->cpu[i];
+
+	if (!run->steal_known)
+		s->lane[i].steal_ns = ns;
+	run->steal_known = true;
+	run->steal_ns = ns - s->lane[i].steal_ns;
+	outside_steal(s->outside, i, ns);
+}
+
 const struct account *session_feed(struct session *s, const struct event *e)
 {
 	const struct account *a = NULL;
@@ -155,7 +167,7 @@ const struct account *session_feed(struct session *s, const struct event *e)
 		join_relieve(s->lane[e->index].join, e->ns);
 		break;
 	case EVENT_STEAL:
-		outside_steal(s->outside, e->index, e->ns);
+		take_steal(s, e->index, e->ns);
 		break;
 	default:
 		return NULL;

@@ -15,7 +15,7 @@ enum event_type {
 	EVENT_RECORD = 2,  /* a record of the probes */
 	EVENT_HICCUP = 3,  /* a hiccup of the sampler; all its records have been given */
 	EVENT_RELIEVE = 4, /* join_relieve: ns = since when another thread has the CPU, 0: the sampler has it */
-	EVENT_STEAL = 5,   /* ns = the CPU's steal clock */
+	EVENT_STEAL = 5,   /* ns = the CPU's steal clock: what it rose by is in the view's cpus */
 	/* What numbers are called: said by the session just before the event that it is needed for, not fed to it. */
 	EVENT_IRQ = 6,
 	EVENT_SYMBOL = 7,

@@ -15,8 +15,9 @@ const struct format formats[] = {
 	 .hiccup = render_csv},
 	{"jsonl", "a hiccup a line, with its pieces and who asked for them, as JSON: the columns of csv",
 	 .hiccup = render_jsonl},
+	{"perfetto", "a trace of all hiccups for ui.perfetto.dev", .trace = &render_perfetto, .spans = true},
 	{0},
 };
 
-const char *const format_names[] = {"text", "json",        "markdown",   "html", "folded", "hgrm",
-				    "hlog", "openmetrics", "prometheus", "csv",  "jsonl",  NULL};
+const char *const format_names[] = {"text",        "json",       "markdown", "html",  "folded",   "hgrm", "hlog",
+				    "openmetrics", "prometheus", "csv",      "jsonl", "perfetto", NULL};

@@ -28,14 +28,23 @@ struct format {
 	 * While a run lasts, only what is known when it begins may be read of the view, beside the CPU's sources. */
 	void (*head)(FILE *out);
 	int (*hiccup)(const struct view *view, uint32_t index, const struct account *account, FILE *out);
-	bool spans; /* it shows when each interval of the worst hiccups ran: the session is to keep that */
+	bool spans;                       /* it shows when each interval of a hiccup ran: the session is to keep that */
+	const struct trace_format *trace; /* instead of all of these, but spans */
+};
+
+/* A trace: a binary file of one view that is written hiccup by hiccup, and remembers what it has said. Of the view it reads what lines do, and
+ * at the end all. */
+struct trace;
+struct trace_format {
+	struct trace *(*begin)(const struct view *view, FILE *out);                    /* NULL: out of memory */
+	int (*hiccup)(struct trace *t, uint32_t index, const struct account *account); /* the account has its spans */
+	int (*end)(struct trace *t); /* frees it. 0 or -errno, as the others */
 };
 
 #define FORMATS_HELP                                                                                                   \
 	"text (default), json, markdown, html; folded, hgrm, hlog, openmetrics, prometheus for other tools; csv, "     \
 	"jsonl: "                                                                                                      \
-	"each hiccup as it comes, a "                                                                                  \
-	"line each"
+	"each hiccup as it comes, a line each; perfetto: a trace for ui.perfetto.dev"
 
 enum { FORMAT_TEXT, FORMAT_JSON }; /* the first two */
 
@@ -51,6 +60,8 @@ int render_hgrm(const struct view *const *views, uint32_t n, const struct render
 int render_hlog(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_openmetrics(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
 int render_prometheus(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+
+extern const struct trace_format render_perfetto;
 
 /* Lines: see lines.c for the columns. */
 void render_csv_head(FILE *out);

@@ -162,17 +162,23 @@ static void read_all(struct recording *r, struct view *v, uint32_t which)
 {
 	const struct format *f = formats;
 	const struct account *a;
+	struct trace *trace;
 	uint32_t index;
 
 	while (which-- && f->name)
 		f++;
+	trace = f->trace ? f->trace->begin(v, nowhere) : NULL;
 	while ((a = recording_next(r, &index))) {
 		assert(index < v->summary.ncpus);
 		check_account(a);
 		if (f->hiccup)
 			f->hiccup(v, index, a, nowhere);
+		if (trace)
+			f->trace->hiccup(trace, index, a);
 	}
 	recording_finish(r);
+	if (trace)
+		f->trace->end(trace);
 	check_view(v);
 	advise(v);
 	audit(&v->facts, &(struct audit_options){.targets = v->run.cpus}, &v->findings);

@@ -360,6 +360,7 @@ int main(int argc, char **argv)
 		view_free(&scene.view);
 	}
 	for (const struct format *f = formats; f->name; f++)
-		puts(f->name);
+		if (!f->trace) /* text all of them */
+			puts(f->name);
 	return 0;
 }

@@ -25,6 +25,35 @@ static FILE *create(const char *dir, const char *set, const char *format)
 	return f;
 }
 
+/* The hiccup's pieces one after the other, as if each had run once. */
+static int write_traced(const struct trace_format *f, struct trace *t, uint32_t index, const struct account *hiccup)
+{
+	struct span spans[REPORT_PIECES];
+	struct account a = *hiccup;
+	uint64_t at = a.start_ns;
+
+	for (uint32_t i = 0; i < a.npieces; i++) {
+		spans[i] = (struct span){.start_ns = at,
+					 .end_ns = at + a.pieces[i].net_ns,
+					 .source = a.pieces[i].source,
+					 .asker = a.pieces[i].asker};
+		at = spans[i].end_ns;
+	}
+	a.spans = spans;
+	a.nspans = a.npieces;
+	return f->hiccup(t, index, &a);
+}
+
+static int write_trace(const struct trace_format *f, const struct report *r, FILE *out)
+{
+	struct trace *t = f->begin(&r->view, out);
+	int err = t ? 0 : -1;
+
+	for (uint32_t k = 0; k < r->hiccups && !err; k++)
+		err = write_traced(f, t, r->index[k], &r->hiccup[k]);
+	return t && !f->end(t) ? err : -1;
+}
+
 static int write_format(const struct format *f, struct report *const *reports, uint32_t n, FILE *out)
 {
 	const struct render_options options = {.width = 100};
@@ -33,6 +62,8 @@ static int write_format(const struct format *f, struct report *const *reports, u
 
 	for (uint32_t i = 0; i < n; i++)
 		views[i] = &reports[i]->view;
+	if (f->trace)
+		return write_trace(f->trace, reports[0], out); /* it has no more than one */
 	if (f->write)
 		return f->write(views, n, &options, out);
 	if (f->head)

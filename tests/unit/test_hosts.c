@@ -174,7 +174,7 @@ static void test_formats(void **state)
 	(void)state;
 	for (; formats[n].name; n++) {
 		assert_string_equal(formats[n].name, format_names[n]);
-		assert_true(!formats[n].write == !!formats[n].hiccup);
+		assert_int_equal(!!formats[n].write + !!formats[n].hiccup + !!formats[n].trace, 1);
 		assert_true(!formats[n].head || formats[n].hiccup);
 	}
 	assert_null(format_names[n]);

@@ -1,0 +1,312 @@
+/* A trace for ui.perfetto.dev and trace_processor: binary TrackEvents, written hiccup by hiccup, so that a recording of a day needs no
+ * memory. perfetto.proto has the part of their schema that is used.
+ *
+ *   CPU 3         each hiccup as a slice, in it the spans of what ran, nested as they were
+ *   CPU 3 steal   the hypervisor's steal clock, read every 200 ms; a reading stands at the next hiccup
+ *   CPU 0 asks    who asked for a span, with an arrow to it. When that was is not recorded: it stands where the span begins
+ *
+ * Times are CLOCK_MONOTONIC, with one snapshot of it and the wall clock. A source's name is said once and then by number. All ids come from
+ * host and start of the run: those of another are others.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/units.h"
+#include "render/perfetto.h"
+
+/* An event, and what it points to. */
+struct event_parts {
+	Perfetto__TracePacket packet;
+	Perfetto__TrackEvent event;
+	Perfetto__InternedData interned;
+	Perfetto__EventName name, *names;
+	uint64_t category, flow;
+	uint32_t notes;
+	Perfetto__DebugAnnotation note[NOTES], *note_at[NOTES];
+};
+
+/* ---- packets ---- */
+
+struct sink {
+	ProtobufCBuffer base;
+	FILE *out;
+};
+
+static void sink_append(ProtobufCBuffer *buffer, size_t len, const uint8_t *data)
+{
+	fwrite(data, 1, len, ((struct sink *)buffer)->out);
+}
+
+void perfetto_emit(struct trace *t, Perfetto__TracePacket *p)
+{
+	struct sink sink = {{sink_append}, t->out};
+	Perfetto__Trace trace = PERFETTO__TRACE__INIT;
+
+	p->has_trusted_packet_sequence_id = true;
+	p->trusted_packet_sequence_id = (uint32_t)(t->run >> 33) | 0x40000000;
+	if (!p->has_sequence_flags) {
+		p->has_sequence_flags = true;
+		p->sequence_flags = PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE;
+	}
+	trace.packet = &p;
+	trace.n_packet = 1;
+	protobuf_c_message_pack_to_buffer(&trace.base, &sink.base);
+}
+
+static uint64_t number_of_run(const struct view *v)
+{
+	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
+
+	for (const char *p = v->host.hostname; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3ULL;
+	for (const char *p = v->run.started; *p; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3ULL;
+	return h & ~0xfffffULL;
+}
+
+void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter, char *name)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__TrackDescriptor d = PERFETTO__TRACK_DESCRIPTOR__INIT;
+	Perfetto__CounterDescriptor c = PERFETTO__COUNTER_DESCRIPTOR__INIT;
+
+	d.has_uuid = d.has_child_ordering = d.has_sibling_order_rank = true;
+	d.uuid = t->run + track;
+	d.child_ordering = PERFETTO__TRACK_DESCRIPTOR__CHILD_TRACKS_ORDERING__EXPLICIT;
+	d.sibling_order_rank = rank;
+	d.has_parent_uuid = track != parent;
+	d.parent_uuid = t->run + parent;
+	d.name = name;
+	if (counter) {
+		c.has_unit = true;
+		c.unit = PERFETTO__COUNTER_DESCRIPTOR__UNIT__UNIT_TIME_NS;
+		d.counter = &c;
+	}
+	packet.track_descriptor = &d;
+	perfetto_emit(t, &packet);
+}
+
+/* ---- the beginning ---- */
+
+static struct trace *begin(const struct view *view, FILE *out)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	uint32_t n = view->summary.ncpus;
+
+	if (!t)
+		return NULL;
+	t->out = out;
+	t->view = view;
+	t->run = number_of_run(view);
+	t->named = calloc(n ? n : 1, sizeof(*t->named));
+	t->steal = malloc((n ? n : 1) * sizeof(*t->steal));
+	if (!t->named || !t->steal) {
+		free(t->named);
+		free(t->steal);
+		free(t);
+		return NULL;
+	}
+	memset(t->steal, 0xff, n * sizeof(*t->steal));
+	perfetto_head(t);
+	return t;
+}
+
+/* ---- events ---- */
+
+static void event_init(struct event_parts *e, Perfetto__TrackEvent__Type type, uint64_t at_ns, uint64_t track)
+{
+	e->packet = (Perfetto__TracePacket)PERFETTO__TRACE_PACKET__INIT;
+	e->event = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
+	e->notes = 0;
+	e->packet.has_timestamp = true;
+	e->packet.timestamp = at_ns;
+	e->packet.track_event = &e->event;
+	e->event.has_type = e->event.has_track_uuid = true;
+	e->event.type = type;
+	e->event.track_uuid = track;
+}
+
+static void event_category(struct event_parts *e, uint64_t category)
+{
+	e->category = category;
+	e->event.category_iids = &e->category;
+	e->event.n_category_iids = 1;
+}
+
+static Perfetto__DebugAnnotation *event_note(struct event_parts *e, enum note which)
+{
+	Perfetto__DebugAnnotation *note = &e->note[e->notes];
+
+	*note = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
+	note->has_name_iid = true;
+	note->name_iid = which;
+	e->note_at[e->notes++] = note;
+	e->event.debug_annotations = e->note_at;
+	e->event.n_debug_annotations = e->notes;
+	return note;
+}
+
+static void event_number(struct event_parts *e, enum note which, uint64_t value)
+{
+	Perfetto__DebugAnnotation *note = event_note(e, which);
+
+	note->has_uint_value = true;
+	note->uint_value = value;
+}
+
+static void emit_end(struct trace *t, uint32_t index, uint64_t at_ns)
+{
+	struct event_parts e;
+
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, at_ns, t->run + TRACK_CPU + index);
+	perfetto_emit(t, &e.packet);
+}
+
+static void emit_hiccup(struct trace *t, uint32_t index, const struct account *a)
+{
+	struct event_parts e;
+
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, a->start_ns, t->run + TRACK_CPU + index);
+	event_category(&e, a->attributed_ns ? CATEGORY_HICCUP : 1 + SOURCE_OUTSIDE);
+	e.event.has_name_iid = true;
+	e.event.name_iid = a->attributed_ns ? NAME_HICCUP : NAME_OUTSIDE;
+	event_number(&e, NOTE_ATTRIBUTED, a->attributed_ns);
+	event_number(&e, NOTE_EDGE, a->edge_ns);
+	event_number(&e, NOTE_OUTSIDE, a->outside_ns);
+	if (a->lost)
+		event_number(&e, NOTE_LOST, a->lost);
+	if (a->spans_left)
+		event_number(&e, NOTE_LEFT, a->spans_left);
+	perfetto_emit(t, &e.packet);
+}
+
+static void emit_steal(struct trace *t, uint32_t index, uint64_t at_ns)
+{
+	const struct cpu_run *r = &t->view->cpu[index];
+	struct event_parts e;
+	char name[32];
+
+	if (!r->steal_known || r->steal_ns == t->steal[index])
+		return;
+	if (t->steal[index] == UINT64_MAX) {
+		snprintf(name, sizeof(name), "CPU %u steal", t->view->summary.cpu[index].cpu);
+		perfetto_track(t, TRACK_STEAL + index, TRACK_ROOT, t->view->summary.ncpus + 1 + index, true, name);
+	}
+	t->steal[index] = r->steal_ns;
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, at_ns, t->run + TRACK_STEAL + index);
+	e.event.has_counter_value = true;
+	e.event.counter_value = r->steal_ns;
+	perfetto_emit(t, &e.packet);
+}
+
+/* ---- spans ---- */
+
+/* An event on the asker's track, where the arrow begins. what: "poke [4414] futex_wake". Returns the arrow's number, 0: none. */
+static uint64_t emit_asker(struct trace *t, const struct origin *o, uint64_t at_ns, char *what)
+{
+	struct event_parts e;
+	char name[32];
+
+	if (o->cpu >= CPUS_MAX)
+		return 0;
+	if (!cpus_has(&t->askers, o->cpu)) {
+		cpus_add(&t->askers, o->cpu);
+		snprintf(name, sizeof(name), "CPU %u asks", o->cpu);
+		perfetto_track(t, TRACK_ASKER + o->cpu, TRACK_ASKERS, o->cpu, false, name);
+	}
+	e.flow = t->run + ++t->flows;
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT, at_ns, t->run + TRACK_ASKER + o->cpu);
+	e.event.name = what;
+	e.event.flow_ids = &e.flow;
+	e.event.n_flow_ids = 1;
+	perfetto_emit(t, &e.packet);
+	return e.flow;
+}
+
+static char *describe_asker(const struct origin *o, char *buf, size_t len)
+{
+	char comm[4 * sizeof(o->comm)], function[256];
+
+	if (o->tid)
+		snprintf(buf, len, "%s [%u]", escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm)), o->tid);
+	else
+		snprintf(buf, len, "an interrupt");
+	if (o->function)
+		snprintf(buf + strlen(buf), len - strlen(buf), " %s",
+			 escape_text(o->function, SIZE_MAX, function, sizeof(function)));
+	return buf;
+}
+
+static void emit_span(struct trace *t, uint32_t index, const struct span *span)
+{
+	const struct source *s = t->view->summary.cpu[index].sources.row[span->source];
+	char name[WHO_MAX], asker[512];
+	struct event_parts e;
+
+	if (span->asker) {
+		const struct origin *o = &s->origins->row[span->asker - 1];
+
+		e.flow = emit_asker(t, o, span->start_ns, describe_asker(o, asker, sizeof(asker)));
+	}
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, span->start_ns, t->run + TRACK_CPU + index);
+	event_category(&e, 1 + s->kind);
+	e.event.has_name_iid = true;
+	e.event.name_iid = NAME_SOURCE + (uint64_t)index * ROWS + span->source;
+	if (!t->named[index][span->source]) {
+		t->named[index][span->source] = true;
+		e.name = (Perfetto__EventName)PERFETTO__EVENT_NAME__INIT;
+		e.name.has_iid = true;
+		e.name.iid = e.event.name_iid;
+		e.name.name = (char *)render_who(s, name, sizeof(name));
+		e.names = &e.name;
+		e.interned = (Perfetto__InternedData)PERFETTO__INTERNED_DATA__INIT;
+		e.interned.event_names = &e.names;
+		e.interned.n_event_names = 1;
+		e.packet.interned_data = &e.interned;
+	}
+	if (s->cause)
+		event_note(&e, NOTE_CAUSE)->string_value = (char *)s->cause;
+	if (span->asker) {
+		event_note(&e, NOTE_ASKED)->string_value = asker;
+		e.event.terminating_flow_ids = &e.flow;
+		e.event.n_terminating_flow_ids = e.flow != 0;
+	}
+	perfetto_emit(t, &e.packet);
+}
+
+static int add_hiccup(struct trace *t, uint32_t index, const struct account *a)
+{
+	uint64_t ends[SPANS_MAX]; /* of the spans that are open */
+	uint32_t open = 0;
+
+	emit_steal(t, index, a->start_ns);
+	emit_hiccup(t, index, a);
+	for (uint32_t i = 0; i < a->nspans; i++) {
+		while (open && ends[open - 1] <= a->spans[i].start_ns)
+			emit_end(t, index, ends[--open]);
+		emit_span(t, index, &a->spans[i]);
+		ends[open++] = a->spans[i].end_ns;
+	}
+	while (open)
+		emit_end(t, index, ends[--open]);
+	emit_end(t, index, a->start_ns + a->duration_ns);
+	return ferror(t->out) ? -EIO : 0;
+}
+
+static int end(struct trace *t)
+{
+	int err;
+
+	for (uint32_t i = 0; i < t->view->summary.ncpus; i++)
+		emit_steal(t, i, t->view->run.started_ns + t->view->cpu[i].observed_ns);
+	err = ferror(t->out) ? -EIO : 0;
+	free(t->named);
+	free(t->steal);
+	free(t);
+	return err;
+}
+
+const struct trace_format render_perfetto = {begin, add_hiccup, end};

@@ -1,0 +1,41 @@
+/* Inside the trace's renderer: see perfetto.c. */
+#ifndef CULPRIT_RENDER_PERFETTO_H
+#define CULPRIT_RENDER_PERFETTO_H
+
+#include "perfetto.pb-c.h"
+#include "render/render.h"
+
+#define ROWS (SOURCES_MAX + SOURCE_KINDS) /* of a CPU's sources */
+
+/* Numbers of tracks, beside a run's own number. */
+enum { TRACK_ROOT, TRACK_ASKERS, TRACK_CPU = 0x10000, TRACK_STEAL = 0x20000, TRACK_ASKER = 0x30000 };
+
+/* What names are said by: event names... */
+enum { NAME_HICCUP = 1, NAME_OUTSIDE, NAME_SOURCE };
+
+/* ...categories (1 + enum source_kind, and this)... */
+#define CATEGORY_HICCUP (SOURCE_KINDS + 1)
+
+/* ...and what is said of an event. */
+enum note { NOTE_NONE, NOTE_CAUSE, NOTE_ASKED, NOTE_ATTRIBUTED, NOTE_EDGE, NOTE_OUTSIDE, NOTE_LOST, NOTE_LEFT, NOTES };
+
+struct trace {
+	FILE *out;
+	const struct view *view;
+	uint64_t run;        /* its number */
+	uint64_t flows;      /* arrows so far */
+	struct cpus askers;  /* that have a track */
+	bool (*named)[ROWS]; /* of each CPU: the source's name has been said */
+	uint64_t *steal;     /* of each CPU, as shown last; UINT64_MAX: not yet */
+};
+
+/* Writes the packet, as a trace of one: several behind each other are one. */
+void perfetto_emit(struct trace *t, Perfetto__TracePacket *p);
+
+/* A track below another; one that is its own parent has none. rank: among its siblings. counter: of ns, else of slices. */
+void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter, char *name);
+
+/* What comes before the first hiccup: clocks, host, all names that are known by then, tracks. */
+void perfetto_head(struct trace *t);
+
+#endif

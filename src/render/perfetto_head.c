@@ -1,0 +1,108 @@
+/* The beginning of a trace. */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/escape.h"
+#include "base/units.h"
+#include "render/perfetto.h"
+
+static const char *const note_names[NOTES] = {
+	NULL, "cause", "asked by", "attributed_ns", "edge_ns", "outside_ns", "records_lost", "spans_left_out",
+};
+
+static void emit_clocks(struct trace *t)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
+	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
+	Perfetto__ClockSnapshot__Clock mono = PERFETTO__CLOCK_SNAPSHOT__CLOCK__INIT, wall = mono;
+	Perfetto__ClockSnapshot__Clock *clocks[] = {&mono, &wall};
+
+	defaults.has_timestamp_clock_id = true;
+	defaults.timestamp_clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_MONOTONIC;
+	mono.has_clock_id = mono.has_timestamp = wall.has_clock_id = wall.has_timestamp = true;
+	mono.clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_MONOTONIC;
+	mono.timestamp = t->view->run.started_ns;
+	wall.clock_id = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_REALTIME;
+	snapshot.clocks = clocks;
+	snapshot.n_clocks = parse_iso_time(t->view->run.started, &wall.timestamp) ? 1 : 2;
+	snapshot.has_primary_trace_clock = true;
+	snapshot.primary_trace_clock = PERFETTO__BUILTIN_CLOCK__BUILTIN_CLOCK_MONOTONIC;
+	packet.clock_snapshot = &snapshot;
+	packet.trace_packet_defaults = &defaults;
+	packet.has_sequence_flags = true;
+	packet.sequence_flags = PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED;
+	perfetto_emit(t, &packet);
+}
+
+/* The host, and all names that are known before anything happens. */
+static void emit_host(struct trace *t)
+{
+	char name[4 * sizeof(t->view->host.hostname)], release[4 * sizeof(t->view->host.kernel)];
+	char arch[4 * sizeof(t->view->host.arch)], linux_name[] = "Linux";
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__SystemInfo info = PERFETTO__SYSTEM_INFO__INIT;
+	Perfetto__Utsname uts = PERFETTO__UTSNAME__INIT;
+	Perfetto__InternedData interned = PERFETTO__INTERNED_DATA__INIT;
+	Perfetto__EventName event[2] = {PERFETTO__EVENT_NAME__INIT, PERFETTO__EVENT_NAME__INIT}, *events[2];
+	Perfetto__EventCategory category[CATEGORY_HICCUP], *categories[CATEGORY_HICCUP];
+	Perfetto__DebugAnnotationName note[NOTES], *notes[NOTES];
+
+	for (int i = 0; i < 2; i++) {
+		event[i].has_iid = true;
+		event[i].iid = i ? NAME_OUTSIDE : NAME_HICCUP;
+		event[i].name = i ? "outside the kernel" : "hiccup";
+		events[i] = &event[i];
+	}
+	for (int i = 0; i < CATEGORY_HICCUP; i++) {
+		category[i] = (Perfetto__EventCategory)PERFETTO__EVENT_CATEGORY__INIT;
+		category[i].has_iid = true;
+		category[i].iid = i + 1;
+		category[i].name = i < SOURCE_KINDS ? (char *)source_kind_name(i) : "hiccup";
+		categories[i] = &category[i];
+	}
+	for (int i = 1; i < NOTES; i++) {
+		note[i] = (Perfetto__DebugAnnotationName)PERFETTO__DEBUG_ANNOTATION_NAME__INIT;
+		note[i].has_iid = true;
+		note[i].iid = i;
+		note[i].name = (char *)note_names[i];
+		notes[i - 1] = &note[i];
+	}
+	interned.event_names = events;
+	interned.n_event_names = 2;
+	interned.event_categories = categories;
+	interned.n_event_categories = CATEGORY_HICCUP;
+	interned.debug_annotation_names = notes;
+	interned.n_debug_annotation_names = NOTES - 1;
+	uts.sysname = linux_name;
+	uts.release = escape_text(t->view->host.kernel, SIZE_MAX, release, sizeof(release));
+	uts.machine = escape_text(t->view->host.arch, SIZE_MAX, arch, sizeof(arch));
+	info.utsname = &uts;
+	info.machine_name = escape_text(t->view->host.hostname, SIZE_MAX, name, sizeof(name));
+	packet.system_info = &info;
+	packet.interned_data = &interned;
+	perfetto_emit(t, &packet);
+}
+
+static void emit_tracks(struct trace *t)
+{
+	char host[4 * sizeof(t->view->host.hostname)], name[sizeof(host) + 32];
+
+	snprintf(name, sizeof(name), "culprit %s", escape_text(t->view->host.hostname, SIZE_MAX, host, sizeof(host)));
+	perfetto_track(t, TRACK_ROOT, TRACK_ROOT, 0, false, name);
+	for (uint32_t i = 0; i < t->view->summary.ncpus; i++) {
+		unsigned cpu = t->view->summary.cpu[i].cpu;
+
+		snprintf(name, sizeof(name), "CPU %u%s", cpu,
+			 cpus_has(&t->view->host.isolated, cpu) ? " (isolated)" : "");
+		perfetto_track(t, TRACK_CPU + i, TRACK_ROOT, i, false, name);
+	}
+	perfetto_track(t, TRACK_ASKERS, TRACK_ROOT, t->view->summary.ncpus, false, "who asked");
+}
+
+void perfetto_head(struct trace *t)
+{
+	emit_clocks(t);
+	emit_host(t);
+	emit_tracks(t);
+}

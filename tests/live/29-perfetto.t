@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""perfetto: traces read back with the public schema, held against what jsonl says of the same hiccups."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(os.environ.get("CULPRIT") or "build/culprit"))
+READERS = os.path.join(BUILD, "readers", "bin", "python")
+if os.path.exists(READERS) and not sys.prefix.startswith(os.path.join(BUILD, "readers")):
+    os.execv(READERS, [READERS, __file__])
+
+import lib
+from lib import culprit, done, is_, ok, skip
+
+try:
+    from google.protobuf.unknown_fields import UnknownFieldSet
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import BuiltinClock, Trace, TracePacket, TrackEvent
+except ImportError:
+    lib.skip_all("the Python package perfetto is not there (make check installs it when it can)", required=True)
+
+where = tempfile.mkdtemp(prefix="culprit-test-")
+
+
+def path(name):
+    return os.path.join(where, name)
+
+
+class Slice:
+    """name, category, args, begin, end, children, track, flows_in, flows_out"""
+
+
+def read(name):
+    """Decodes a trace as its schema says: (tracks by uuid, slices of each track in order, counters, arrows' ends, clocks, broken rules)."""
+    trace = Trace()
+    with open(name, "rb") as f:
+        trace.ParseFromString(f.read())
+    names = {"event_names": {}, "event_categories": {}, "debug_annotation_names": {}}
+    tracks, top, stack, counters, wrong, clocks, steps = {}, {}, {}, {}, [], None, {}
+
+    def must(holds, *what):
+        if not holds:
+            wrong.append(what)
+
+    for number, p in enumerate(trace.packet):
+        must(not any(map(len, map(UnknownFieldSet, (p, p.track_event, p.track_descriptor)))), number, "an unknown field")
+        if number == 0:
+            must(p.sequence_flags == TracePacket.SEQ_INCREMENTAL_STATE_CLEARED, "the first packet clears the state")
+            must(p.trace_packet_defaults.timestamp_clock_id == BuiltinClock.BUILTIN_CLOCK_MONOTONIC, "the clock")
+            clocks = {c.clock_id: c.timestamp for c in p.clock_snapshot.clocks}
+        else:
+            must(p.sequence_flags == TracePacket.SEQ_NEEDS_INCREMENTAL_STATE, number, "needs the state")
+        must(p.trusted_packet_sequence_id == trace.packet[0].trusted_packet_sequence_id, number, "one sequence")
+        for kind, known in names.items():
+            for entry in getattr(p.interned_data, kind):
+                must(entry.iid not in known, number, kind, "said twice", entry)
+                known[entry.iid] = entry.name
+        if p.HasField("track_descriptor"):
+            d = p.track_descriptor
+            must(d.uuid not in tracks, number, "the track is there already")
+            must(not d.parent_uuid or d.parent_uuid in tracks, number, "its parent comes first")
+            tracks[d.uuid] = d
+        if not p.HasField("track_event"):
+            continue
+        e, s = p.track_event, Slice()
+        must(e.track_uuid in tracks, number, "its track comes first")
+        if e.type == TrackEvent.TYPE_COUNTER:
+            counters.setdefault(tracks[e.track_uuid].name, []).append((p.timestamp, e.counter_value))
+            continue
+        must(p.timestamp >= steps.get(e.track_uuid, 0), number, "time runs backwards on a track")
+        steps[e.track_uuid] = p.timestamp
+        open_here = stack.setdefault(e.track_uuid, [])
+        if e.type == TrackEvent.TYPE_SLICE_END:
+            open_here.pop().end = p.timestamp
+            continue
+        s.name = names["event_names"][e.name_iid] if e.name_iid else e.name
+        s.category = names["event_categories"][e.category_iids[0]] if e.category_iids else None
+        s.args = {names["debug_annotation_names"][a.name_iid]:
+                  a.string_value if a.HasField("string_value") else a.uint_value for a in e.debug_annotations}
+        s.begin, s.end, s.children, s.track = p.timestamp, p.timestamp, [], tracks[e.track_uuid].name
+        s.flows_out, s.flows_in = list(e.flow_ids), list(e.terminating_flow_ids)
+        (open_here[-1].children if open_here else top.setdefault(s.track, [])).append(s)
+        if e.type == TrackEvent.TYPE_SLICE_BEGIN:
+            open_here.append(s)
+        else:
+            must(e.type == TrackEvent.TYPE_INSTANT, number, "a type")
+    must(not any(stack.values()), "all slices end")
+    return tracks, top, counters, clocks, wrong
+
+
+def below(s):
+    for child in s.children:
+        yield child
+        yield from below(child)
+
+
+def net(s):
+    return s.end - s.begin - sum(c.end - c.begin for c in s.children)
+
+
+def who(piece):
+    """render_who's words."""
+    name = piece["name"]
+    if piece["kind"] == "irq":
+        name += f" (irq {piece['id']})" if name else f"irq {piece['id']}"
+    elif piece["kind"] == "thread" and piece["id"]:
+        name += f" [{piece['id']}]"
+    return name + (f" > {piece['function']}" if piece["function"] is not None else "")
+
+
+def asked(piece):
+    o = piece.get("origin")
+    if not o:
+        return None
+    return (f"{o['comm']} [{o['pid']}]" if o["pid"] else "an interrupt") + (f" {o['function']}" if o["function"] is not None else "")
+
+
+def agree(name, trace, lines, sums=True):
+    """The trace against the lines of jsonl. sums: the spans are true ones, so that their net times make the pieces."""
+    tracks, top, counters, clocks, wrong = read(trace)
+    ok(not wrong, f"{name}: it keeps the rules of the schema", *wrong[:5])
+    is_(clocks and [clocks.get(BuiltinClock.BUILTIN_CLOCK_MONOTONIC)], [lines[0]["start_ns"] - lines[0]["at_ns"]],
+        f"{name}: the clock's snapshot is the run's start")
+    hiccups = {(s.track.split()[1], s.begin): s for t, row in top.items() if not t.endswith("asks") for s in row}
+    is_({k: (s.end - s.begin, s.args["attributed_ns"], s.args["edge_ns"], s.args["outside_ns"]) for k, s in hiccups.items()},
+        {(str(r["cpu"]), r["start_ns"]): tuple(r[k + "_ns"] for k in ("duration", "attributed", "edge", "outside"))
+         for r in lines}, f"{name}: a slice a hiccup, on its CPU's track")
+    bad, arrows, wanted = [], {}, 0
+    for s in (s for h in hiccups.values() for s in below(h)):
+        for f in s.flows_in:
+            arrows[f] = s
+    for r in lines:
+        h, mine = hiccups[str(r["cpu"]), r["start_ns"]], {}
+        for s in below(h):
+            if not h.begin <= s.begin < s.end <= h.end:
+                bad.append((s.name, s.begin, s.end, h.begin, h.end))
+            mine[s.category, s.name] = mine.get((s.category, s.name), 0) + net(s)
+        want = {}
+        for p in r["pieces"]:
+            want[p["kind"], who(p)] = want.get((p["kind"], who(p)), 0) + p["net_ns"]
+            wanted += asked(p) is not None
+        if sums and not h.args.get("spans_left_out") and mine != want:
+            bad.append((mine, want))
+        # A piece knows who asked for it the last time.
+        told = {(s.name, s.args.get("asked by")) for s in below(h)}
+        if not h.args.get("spans_left_out") and {(who(p), asked(p)) for p in r["pieces"] if asked(p)} - told:
+            bad.append((told, r["pieces"]))
+    ok(not bad, f"{name}: in each what ran, as deep as it was, and together the pieces of jsonl", *bad[:3])
+    sent = {f: s for t, row in top.items() if t.endswith("asks") for s in row for f in s.flows_out}
+    is_(set(sent), set(arrows), f"{name}: each arrow has two ends")
+    ok(all(sent[f].name == s.args["asked by"] for f, s in arrows.items()) and len(arrows) >= wanted,
+       f"{name}: and begins at who asked", f"{len(arrows)} arrows, {wanted} pieces that somebody asked for")
+    return tracks, top, counters, len(arrows)
+
+
+def jsonl(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# ---- recordings, and hostile names ----
+
+subprocess.run([os.path.join(BUILD, "golden"), where], check=True, stdout=subprocess.DEVNULL)
+arrows = deepest = 0
+for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
+    r = culprit("report", path(file), "-f", "perfetto", "-o", path("trace"))
+    lines = culprit("report", path(file), "-f", "jsonl")
+    if not ok(r.rc == lines.rc == 0 and lines.out, f"{file}: both can be written", r, lines):
+        continue
+    tracks, top, counters, n = agree(file, path("trace"), jsonl(lines.out))
+    arrows += n
+    deepest = max([deepest] + [sum(1 for _ in below(s)) for row in top.values() for s in row if s.children])
+    if file == "guest.rec":
+        values = [v for _, v in counters.get("CPU 1 steal", [])]
+        ok(values[:1] == [0] and values[-1:] == [40_000_000] and values == sorted(values),
+           "the steal clock is a counter, from nothing to what the report says", counters)
+ok(arrows and deepest > 1, "they have arrows and slices in slices", arrows, deepest)
+
+files = path("files")
+os.mkdir(files)
+subprocess.run([os.path.join(BUILD, "tests", "unit", "report_files"), files], check=True)
+for name in ("one", "hostile"):
+    with open(os.path.join(files, name + ".jsonl"), encoding="utf-8") as f:
+        rows = jsonl(f.read())
+    agree(name, os.path.join(files, name + ".perfetto"), rows, sums=name == "one")
+
+r = culprit("report", path("guest.rec"), path("irq.rec"), "-f", "perfetto", "-o", path("both"))
+ok(r.rc == 1 and "one recording" in r.err and len(r.err.splitlines()) == 1 and not os.path.exists(path("both")),
+   "two recordings are refused", r)
+whole = culprit("report", path("guest.rec"), "-f", "perfetto", "-o", "/dev/full")
+ok(whole.rc == 1 and "No space left" in whole.err and len(whole.err.splitlines()) == 1, "a full disk is told of", whole)
+
+# ---- a live run, and the recording of it ----
+
+if os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux"):
+    cpu = lib.pick_target()
+    with lib.ready_file() as ready:
+        proc = lib.spawn("run", "-q", "-c", str(cpu), "-d", "3s", "-f", "perfetto", "-o", path("live"), "-r", path("live.rec"),
+                         "--hiccups", path("live.jsonl"), "--ready-file", ready)
+        lib.await_ready(proc, ready)
+        lib.run_poke(cpu, "futex", "-n", "50", "-g", "10ms")
+        r = lib.finish(proc, 30)
+    is_((r.rc, r.out, r.err), (0, "", ""), "a live run writes one")
+    with open(path("live.jsonl"), encoding="utf-8") as f:
+        tracks, top, counters, n = agree("live", path("live"), jsonl(f.read()))
+    ok(n >= 40, "who woke a thread is at the other end of an arrow", n)
+    r = culprit("report", path("live.rec"), "-f", "perfetto", "-o", path("again"))
+    ok(r.rc == 0, "so does the report of its recording", r)
+    is_([(t, [(s.begin, s.end, s.name) for s in row]) for t, row in read(path("again"))[1].items()],
+        [(t, [(s.begin, s.end, s.name) for s in row]) for t, row in top.items()], "with the same slices")
+else:
+    skip("a live run", "needs root and BPF")
+
+shutil.rmtree(where)
+done()
