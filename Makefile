@@ -23,7 +23,7 @@ all: $(O)/culprit $(O)/poke
 # ---- what the machine needs ----
 # Debian packages; tools/setup installs those that are missing (as root), and says so where it cannot.
 PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev pkg-config libprotobuf-c-dev protobuf-c-compiler
-CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 tmux perl groff-base clang-format
+CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 python3-jsonschema tmux perl groff-base clang-format
 
 $(O)/.setup-run: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(PACKAGES) && touch $@
@@ -76,7 +76,7 @@ LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib) $(LIBPURE)
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
-MADE_SRC := $(O)/causes.c $(O)/html_css.c $(O)/perfetto.pb-c.c
+MADE_SRC := $(O)/causes.c $(O)/html_css.c $(O)/report_schema.c $(O)/perfetto.pb-c.c
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
 LIBPURE := -lm -lz -l:libprotobuf-c.a
 LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
@@ -102,6 +102,10 @@ $(O)/causes.c: tools/causes.awk $(CAUSES)
 $(O)/html_css.c: src/render/html.css Makefile
 	$(call say,SED,$@)
 	$(Q)(echo '#include "render/html.h"'; echo 'const char html_css[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+# The schema of JSON reports, too.
+$(O)/report_schema.c: tests/schema/report.json Makefile
+	$(call say,SED,$@)
+	$(Q)(echo '#include "render/render.h"'; echo 'const char report_schema[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
 $(MADE_SRC:.c=.o): %.o: %.c $(FLAGS_FILE)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@

@@ -1,4 +1,5 @@
 /* culprit report: recordings, as the run would have reported them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 struct options {
 	struct output output;
 	struct part part;
+	bool schema;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -22,6 +24,7 @@ static const struct opt report_opts[] = {
 	{0, "from", "TIME", "only hiccups that begin later than this after the window's start", FIELD(part.from_ns),
 	 opt_set_duration, NULL},
 	{0, "to", "TIME", "only hiccups that begin before this", FIELD(part.to_ns), opt_set_duration, NULL},
+	{0, "schema", NULL, "print the JSON schema of -f json instead", FIELD(schema), NULL, NULL},
 	{0},
 };
 
@@ -91,6 +94,8 @@ int cmd_report(int argc, char **argv)
 	code = opt_parse(&report_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	if (o.schema)
+		return fputs(report_schema, stdout) < 0 || fflush(stdout) ? EXIT_ERROR : EXIT_OK;
 	if (!operands) {
 		complain("which recording? culprit report FILE...; culprit record makes one");
 		return EXIT_ERROR;

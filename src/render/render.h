@@ -11,6 +11,8 @@
 /* In text, which figures of what a workload measured. */
 enum series_style { SERIES_SHORT, SERIES_WIDE, SERIES_LONG };
 
+extern const char report_schema[]; /* a JSON Schema of both: tests/schema/report.json */
+
 struct render_options {
 	bool colour;    /* escape sequences for a terminal */
 	bool stacks;    /* kernel stacks of the origins, in text */

@@ -18,6 +18,12 @@
 
 static const unsigned cpu3[] = {3}, cpu1[] = {1}, cpus13[] = {1, 3};
 
+static void fact(struct scene *s, const char *name, const char *text)
+{
+	if (facts_add(&s->view.facts, name, 0, text, strlen(text)))
+		abort();
+}
+
 /* A tick as x86 has it: the vector, its function, and the softirqs behind it. */
 static void tick(struct scene *s, uint32_t index, uint64_t at_ns, uint64_t length, uint32_t softirqs)
 {
@@ -57,6 +63,12 @@ static void quiet(struct scene *s, const char *path)
 static void ticking(struct scene *s, const char *path)
 {
 	scene_init(s, "web-07", cpu1, 1);
+	fact(s, "proc/cmdline", "quiet isolcpus=managed_irq,domain,3 nohz_full=3\n");
+	fact(s, "sys/devices/system/cpu/online", "0-3\n");
+	fact(s, "sys/devices/system/cpu/isolated", "3\n");
+	fact(s, "sys/devices/system/cpu/nohz_full", "3\n");
+	fact(s, "proc/sys/vm/stat_interval", "1\n");
+	fact(s, "proc/sys/kernel/watchdog", "1\n");
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 50; i++)
 		tick(s, 0, 20 * MS * i + 1 * MS, 1800 + 7 * (i % 13),
@@ -319,21 +331,33 @@ static void sleeping(struct scene *s, const char *path)
 
 	scene_init(s, "plc-4", cpu3, 1);
 	strcpy(s->view.run.sampler, "sleep");
+	strcpy(s->view.run.label, "shift 2");
+	s->view.cpu[0].khz_changes = 3;
+	s->view.cpu[0].khz_min = 1200000;
+	s->view.cpu[0].khz_max = 3400000;
 	s->view.run.windows = true;
 	strcpy(s->view.run.rest, "idle exit");
-	series = s->view.cpu[0].series = calloc(1, sizeof(*series));
-	if (!series || hist_init(&series->hist, SERIES_BITS))
+	series = s->view.cpu[0].series = calloc(2, sizeof(*series));
+	if (!series || hist_init(&series[0].hist, SERIES_BITS) || hist_init(&series[1].hist, SERIES_BITS))
 		abort();
-	s->view.cpu[0].nseries = 1;
-	strcpy(series->name, "latency");
+	s->view.cpu[0].nseries = 2;
+	strcpy(series[0].name, "latency");
+	strcpy(series[1].name, "read the clock");
+	series[1].fine = true;
+	series[1].threshold_ns = 200;
+	series[1].longer = 1;
+	series[1].longest_ns = 4321;
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 40; i++) {
 		uint64_t length = 2600 + 90 * (i % 12);
 
 		scene_gap(s, 0, 25 * MS * i + 1 * MS);
 		scene_put(s, vector(VECTOR_LOCAL_TIMER, 700, 1900));
+		if (i % 8 == 0)
+			scene_put(s, thread(1234, "logger", 2000, 2300));
 		scene_end(s, length);
-		hist_add(&series->hist, length);
+		hist_add(&series[0].hist, length);
+		hist_add(&series[1].hist, 21300 + 10 * i);
 	}
 }
 

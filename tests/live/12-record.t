@@ -38,6 +38,13 @@ ok(r.rc == 0 and r.out.startswith(rec + ": 2.0") and "culprit report" in r.out, 
 whole = json.loads(culprit("report", rec, "-f", "json").out)
 is_(whole["run"]["incomplete"], None, "a whole recording lacks nothing")
 lib.check_sums(whole, "the report of a recording")
+schema = json.loads(culprit("report", "--schema").out)
+try:
+    import jsonschema
+    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(whole))
+    ok(not error, "it keeps to the schema", error)
+except ImportError:
+    lib.skip("it keeps to the schema", "the Debian package python3-jsonschema is not there")
 before = open(rec, "rb").read()
 r = culprit("record", "-c", str(cpu), "-d", "1s", "-q", rec)
 ok(r.rc == 1 and "there already" in r.err and open(rec, "rb").read() == before, "a recording is not overwritten", r)
