@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "collect/host.h"
 
+#define DEFAULT_NS              (10 * NSEC_PER_SEC)
 #define POLL_NS                 (10 * NSEC_PER_MSEC)
 #define MEASURE_SHARED_PRIORITY 98 /* one more is left */
 
@@ -86,8 +87,14 @@ int measure_set_count(const char *text, void *field, const struct opt *row, char
 void measure_init(struct measure *m)
 {
 	memset(m, 0, sizeof(*m));
-	m->duration_ns = 10 * NSEC_PER_SEC;
+	m->duration_ns = DEFAULT_NS;
 	m->sched.policy = SCHED_OTHER;
+}
+
+void measure_end(struct measure *m, bool counts)
+{
+	if (!m->duration_ns)
+		m->duration_ns = counts ? UINT64_MAX : DEFAULT_NS;
 }
 
 /* ---- choosing CPUs ---- */

@@ -101,6 +101,9 @@ int measure_set_count(const char *text, void *field, const struct opt *row, char
 /* Defaults of 10 s and the normal policy. */
 void measure_init(struct measure *m);
 
+/* After parsing with a duration_ns of 0: without -d a run ends with what it counts, if it counts (-n), or after 10 s. */
+void measure_end(struct measure *m, bool counts);
+
 /* Fills in the CPUs that were not given and checks that measuring can work here. 0, or -1 with the reason said. */
 int measure_check(struct measure *m, const struct host *host);
 

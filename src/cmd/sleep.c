@@ -59,11 +59,11 @@ int cmd_sleep(int argc, char **argv)
 	int32_t none = 0;
 
 	measure_init(&o.bench.measure);
+	o.bench.measure.duration_ns = 0;
 	code = opt_parse(&sleep_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
-	if (o.sleep.samples) /* long enough for all of them */
-		o.bench.measure.duration_ns = UINT64_MAX / 4;
+	measure_end(&o.bench.measure, o.sleep.samples);
 	if (o.dma_latency) {
 		fd = open(DMA_LATENCY, O_WRONLY | O_CLOEXEC);
 		if (fd < 0 || write(fd, &none, sizeof(none)) != sizeof(none)) {

@@ -104,6 +104,7 @@ int cmd_syscall(int argc, char **argv)
 	int operands, code;
 
 	measure_init(&o.bench.measure);
+	o.bench.measure.duration_ns = 0;
 	code = opt_parse(&syscall_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
@@ -119,7 +120,6 @@ int cmd_syscall(int argc, char **argv)
 			names[s->ncalls + i] = bare[i];
 	}
 	workload.series = names;
-	if (s->rounds) /* long enough for all of them */
-		o.bench.measure.duration_ns = UINT64_MAX / 4;
+	measure_end(&o.bench.measure, s->rounds);
 	return bench_run(&o.bench, &workload, s);
 }

@@ -52,6 +52,8 @@ r = syscall("-n", "50", "-f", "json")
 is_({n: x["count"] for n, x in series(json.loads(r.out)).items()},
     {n: 50 for n in s if not n.endswith(", bare")}, "-n: each call once a round, and then the end")
 ok(r.seconds < 20, "which comes by itself", r.seconds)
+r = syscall("-n", "100000000", "-d", "500ms", "--no-trace", "-f", "json")
+ok(0.4e9 < cpu_of(json.loads(r.out), cpu)["observed_ns"] < 2e9, "with -d too, whichever ends first", r)
 r = syscall("-n", "20", "--only", "nanosleep_0_slack1,getpid", "--no-trace", "-f", "json")
 is_([x["name"] for x in cpu_of(json.loads(r.out), cpu)["series"]], ["nanosleep_0_slack1", "getpid"], "--only: these, in this order")
 r = syscall("-n", "2000", "--only", "nanosleep_0,nanosleep_0_slack1", "--no-trace", "-f", "json")
