@@ -81,6 +81,8 @@ int collect_begin(struct collect *c)
 		session_feed(c->session, &start);
 		t->last_ns = t->lane->start_ns;
 		t->live = true;
+		if (c->counter) /* as learned; in the end the whole window tells */
+			c->view->host.tsc_khz = 1e6 / t->lane->ns_per_tick + 0.5;
 		if (t->state) {
 			t->lost_before = ring_losses(t->state);
 			t->unpaired_before = t->state->unpaired;
