@@ -22,6 +22,7 @@ struct command {
 	ROW(record) \
 	ROW(report) \
 	ROW(diff) \
+	ROW(plot) \
 	ROW(audit) \
 	ROW(explain) \
 	ROW(top) \

@@ -1,0 +1,256 @@
+/* culprit plot: recordings laid over each other, as a picture and a table. */
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "recording/read.h"
+#include "render/plot.h"
+
+#define HICCUPS "hiccups"
+
+enum plot_format { BY_NAME, SVG, HTML, PNG, GNUPLOT, JSON };
+static const char *const plot_formats[] = {"by-name", "svg", "html", "png", "gnuplot", "json", NULL};
+static const char *const endings[] = {"", ".svg", ".html", ".png", ".gp", ".json"};
+
+struct options {
+	int format;
+	const char *path, *series;
+	int log;
+	bool surface;
+	struct cpus cpus;
+};
+
+#define FIELD(name) offsetof(struct options, name)
+
+static const char *const axes[] = {"none", "x", "y", "xy", NULL};
+
+static const struct opt plot_opts[] = {
+	{'o', "output", "FILE",
+	 "where the picture goes; its name's end says what it is: .svg, .html, .png, .gp or .json", FIELD(path),
+	 opt_set_string, NULL},
+	{'f', "format", "FORMAT", "svg, html, png, gnuplot (a script with the data in it) or json, whatever the name",
+	 FIELD(format), opt_set_choice, plot_formats},
+	{0, "series", "NAME",
+	 "what was measured: latency, delta, ...; default: the first series of the first file, or else its hiccups",
+	 FIELD(series), opt_set_string, NULL},
+	{0, "log", "AXES", "logarithmic axes: x, y or xy", FIELD(log), opt_set_choice, axes},
+	{0, "surface", NULL,
+	 "how values spread over time, as a heat map for each file (gnuplot: a surface): of a series those that were "
+	 "longer than the recording's threshold",
+	 FIELD(surface), NULL, NULL},
+	{0, "cpu", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus, NULL},
+	{0},
+};
+
+const struct opt_command plot_usage = {
+	.name = "plot",
+	.operands = "FILE...",
+	.summary = "recordings laid over each other, as a picture",
+	.about = "Draws the histograms of up to 8 recordings, of a series of sleep, pingpong and the like, or of "
+		 "hiccups, "
+		 "and prints a table of their figures. Without -o only the table.",
+	.opts = plot_opts,
+};
+
+/* ---- reading ---- */
+
+static const struct series *find_series(const struct cpu_run *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->nseries; i++)
+		if (!strncmp(c->series[i].name, name, SERIES_NAME))
+			return &c->series[i];
+	return NULL;
+}
+
+static int merge(struct plot_file *f, const struct hist *from)
+{
+	if (!f->hist.nbuckets && hist_init(&f->hist, from->bits))
+		return complain("out of memory");
+	hist_merge(&f->hist, from);
+	return 0;
+}
+
+/* All CPUs' values as one. */
+static int take_values(struct plot_file *f, const struct view *v, const char *series)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		const struct series *s = find_series(&v->cpu[i], series);
+
+		if (s) {
+			f->fine = s->fine;
+			f->threshold_ns = s->threshold_ns;
+		}
+		if (!s && !strcmp(series, HICCUPS))
+			f->threshold_ns = v->cpu[i].threshold_ns;
+		if (!s && strcmp(series, HICCUPS))
+			continue;
+		found = true;
+		if (merge(f, s ? &s->hist : &v->summary.cpu[i].hiccups))
+			return -1;
+	}
+	if (found)
+		return 0;
+	if (!v->summary.ncpus || !v->cpu[0].nseries)
+		return complain("%s holds no %s: it has " HICCUPS " only (--series)", f->name, series);
+	return complain("%s holds no %s: its first series is %s (--series)", f->name, series, v->cpu[0].series[0].name);
+}
+
+static int read_file(struct options *o, struct plot_file *f, char first[SERIES_NAME])
+{
+	struct view *v = calloc(1, sizeof(*v));
+	struct part part = {.cpus = o->cpus};
+	const struct account *a;
+	struct recording *r;
+	uint32_t index;
+	int err;
+
+	f->surface = o->surface ? malloc(sizeof(*f->surface)) : NULL;
+	if (!v || (o->surface && !f->surface)) {
+		free(v);
+		return complain("out of memory");
+	}
+	if (f->surface)
+		surface_init(f->surface);
+	r = recording_open(f->name, &part, v);
+	while (r && f->surface && (a = recording_next(r, &index)))
+		if (a->start_ns >= v->run.started_ns)
+			surface_add(f->surface, a->start_ns - v->run.started_ns, a->duration_ns);
+	if (r) {
+		recording_finish(r);
+		if (v->run.incomplete[0])
+			say("%s: %s", f->name, v->run.incomplete);
+		if (!o->series) {
+			bool some = v->summary.ncpus && v->cpu[0].nseries;
+
+			memcpy(first, some ? v->cpu[0].series[0].name : HICCUPS, some ? SERIES_NAME : sizeof(HICCUPS));
+			o->series = first;
+		}
+		f->duration_ns = v->run.duration_ns;
+	}
+	err = r ? take_values(f, v, o->series) : -1;
+	view_free(v);
+	recording_close(r);
+	free(v);
+	return err;
+}
+
+/* ---- writing ---- */
+
+static void write_svg(const struct plot *p, int format, FILE *out)
+{
+	if (format == GNUPLOT)
+		plot_gnuplot(p, out);
+	else if (format == JSON)
+		plot_json(p, out);
+	else if (format == HTML)
+		plot_html(p, out);
+	else
+		plot_svg(p, out);
+}
+
+/* rsvg-convert makes the SVG a PNG: twice as many dots, for screens of today. */
+static int convert(FILE *svg, const char *path)
+{
+	char *const argv[] = {"rsvg-convert", "--zoom=2", "--format=png", "--output", (char *)path, NULL};
+	posix_spawn_file_actions_t actions;
+	int status = -1, err;
+	pid_t pid;
+
+	rewind(svg);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, fileno(svg), STDIN_FILENO);
+	err = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (err)
+		return complain("PNG needs rsvg-convert: apt-get install librsvg2-bin, or write an .svg");
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status ? complain("rsvg-convert could not write %s; an .svg or .html needs nobody else", path) : 0;
+}
+
+static int write_plot(const struct options *o, const struct plot *p)
+{
+	FILE *out = o->format == PNG ? tmpfile() : fopen(o->path, "we");
+	int err = 0;
+
+	if (!out)
+		return complain("cannot write to %s: %s; choose another file with -o",
+				o->format == PNG ? P_tmpdir : o->path, strerror(errno));
+	write_svg(p, o->format, out);
+	if (fflush(out) || ferror(out))
+		err = complain("writing %s: %s", o->path, strerror(errno));
+	else if (o->format == PNG)
+		err = convert(out, o->path);
+	fclose(out);
+	return err;
+}
+
+static int plot(struct options *o, char **path, uint32_t n)
+{
+	struct output table = {0};
+	struct render_options r;
+	struct plot p = {.log_x = o->log & 1, .log_y = o->log & 2, .surface = o->surface};
+	char first[SERIES_NAME] = "";
+	int err = 0;
+
+	for (; p.nfiles < n && !err; p.nfiles++) {
+		p.file[p.nfiles].name = path[p.nfiles];
+		err = read_file(o, &p.file[p.nfiles], first);
+	}
+	p.what = o->series;
+	if (!err && o->path)
+		err = write_plot(o, &p);
+	if (!err && !output_open(&table)) {
+		output_ready(&table, &r);
+		plot_table(&p, r.width, r.colour, table.file);
+		err = output_close(&table, output_done(&table, 0) ? EXIT_ERROR : EXIT_OK);
+	}
+	for (uint32_t i = 0; i < p.nfiles; i++) {
+		if (p.file[i].hist.nbuckets)
+			hist_free(&p.file[i].hist);
+		free(p.file[i].surface);
+	}
+	return err ? EXIT_ERROR : EXIT_OK;
+}
+
+/* What the picture is, by its name. */
+static int settle_format(struct options *o)
+{
+	size_t len = o->path ? strlen(o->path) : 0;
+
+	if (!o->path)
+		return o->format ? complain("where should the picture go? give -o FILE") : 0;
+	for (int k = SVG; !o->format && k <= JSON; k++)
+		if (len > strlen(endings[k]) && !strcmp(o->path + len - strlen(endings[k]), endings[k]))
+			o->format = k;
+	return o->format ? 0
+			 : complain("%s: what is that? name it .svg, .html, .png, .gp or .json, or give -f", o->path);
+}
+
+int cmd_plot(int argc, char **argv)
+{
+	struct options o = {0};
+	int operands, code;
+
+	code = opt_parse(&plot_usage, argc, argv, &o, &operands);
+	if (code)
+		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	if (!operands || operands > PLOT_FILES) {
+		complain(operands ? "at most %d recordings in one picture"
+				  : "which recordings? culprit plot FILE... (up to %d)",
+			 PLOT_FILES);
+		return EXIT_ERROR;
+	}
+	if (settle_format(&o))
+		return EXIT_ERROR;
+	return plot(&o, argv + 1, operands);
+}

@@ -1,0 +1,357 @@
+/* What all forms of a plot share, the table, JSON, and the script for gnuplot. */
+#include "render/plot.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/json.h"
+#include "base/table.h"
+#include "base/units.h"
+
+/* A linear axis ends a little behind this percentile, or at so many medians: else one long wait would leave nothing to see. */
+#define TAIL    99.9
+#define MEDIANS 10
+
+/* ---- values over time ---- */
+
+void surface_init(struct surface *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->column_ns = 100 * NSEC_PER_USEC;
+}
+
+static void widen(struct surface *s)
+{
+	for (unsigned i = 0; i < SURFACE_COLUMNS / 2; i++)
+		for (unsigned row = 0; row < SURFACE_ROWS; row++)
+			s->cell[i][row] = s->cell[2 * i][row] + s->cell[2 * i + 1][row];
+	memset(s->cell[SURFACE_COLUMNS / 2], 0, sizeof(s->cell) / 2);
+	s->column_ns *= 2;
+	s->columns = (s->columns + 1) / 2;
+}
+
+void surface_add(struct surface *s, uint64_t at_ns, uint64_t value_ns)
+{
+	unsigned row = value_ns ? 8 * log2(value_ns) : 0;
+	uint64_t column;
+
+	while (at_ns / s->column_ns >= SURFACE_COLUMNS)
+		widen(s);
+	column = at_ns / s->column_ns;
+	s->cell[column][row < SURFACE_ROWS ? row : SURFACE_ROWS - 1]++;
+	if (column >= s->columns)
+		s->columns = column + 1;
+}
+
+bool plot_rows(const struct plot *p, unsigned *first, unsigned *last)
+{
+	*first = SURFACE_ROWS;
+	*last = 0;
+	for (uint32_t i = 0; i < p->nfiles; i++)
+		for (uint64_t k = 0; k < p->file[i].surface->columns; k++)
+			for (unsigned row = 0; row < SURFACE_ROWS; row++)
+				if (p->file[i].surface->cell[k][row]) {
+					*first = row < *first ? row : *first;
+					*last = row > *last ? row : *last;
+				}
+	return *first <= *last;
+}
+
+double plot_row_ns(unsigned row)
+{
+	return exp2(row / 8.0);
+}
+
+/* ---- histograms ---- */
+
+double plot_percentile(const struct plot_file *f, double p)
+{
+	return hist_percentile(&f->hist, p) / (f->fine ? 1000.0 : 1);
+}
+
+static double ns_of(const struct plot_file *f, uint64_t value)
+{
+	return value / (f->fine ? 1000.0 : 1);
+}
+
+static void find_range(const struct plot *p, struct plot_bins *b)
+{
+	b->low_ns = INFINITY;
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		const struct plot_file *f = &p->file[i];
+		double tail = fmin(plot_percentile(f, TAIL) * 1.1, MEDIANS * plot_percentile(f, 50)),
+		       max = ns_of(f, f->hist.max), min = ns_of(f, f->hist.min);
+
+		if (!f->hist.count)
+			continue;
+		if (p->log_x)
+			tail = max * 1.05;
+		b->low_ns = fmin(b->low_ns, min);
+		b->high_ns = fmax(b->high_ns, fmin(tail, max * 1.02));
+		b->longest_ns = fmax(b->longest_ns, max);
+	}
+	if (!(b->high_ns > 0)) {
+		b->low_ns = 1;
+		b->high_ns = 1000;
+	}
+	if (p->log_x)
+		b->low_ns = fmax(b->low_ns * 0.95, 0.01);
+	else if (b->low_ns < b->high_ns / 3)
+		b->low_ns = 0;
+	else
+		b->low_ns *= 0.98;
+	if (b->high_ns < b->low_ns * 1.01 + 0.01)
+		b->high_ns = b->low_ns * 1.1 + 1;
+}
+
+static double bin_at(const struct plot *p, const struct plot_bins *b, double ns)
+{
+	double share = p->log_x ? log(fmax(ns, 1e-3) / b->low_ns) / log(b->high_ns / b->low_ns)
+				: (ns - b->low_ns) / (b->high_ns - b->low_ns);
+
+	return share * PLOT_BINS;
+}
+
+double plot_bin_ns(const struct plot *p, const struct plot_bins *b, unsigned i)
+{
+	double share = (double)i / PLOT_BINS;
+
+	return p->log_x ? b->low_ns * pow(b->high_ns / b->low_ns, share) : b->low_ns + share * (b->high_ns - b->low_ns);
+}
+
+/* A bucket of the histogram lies across several bins, or in one: each gets its part. */
+static void spread(double *share, double from, double to, double percent)
+{
+	double width = to - from;
+
+	if (from >= PLOT_BINS)
+		return;
+	for (int i = fmax(from, 0); i < PLOT_BINS && i < to; i++) {
+		double part = fmin(to, i + 1) - fmax(from, i);
+
+		share[i] += part > 0 && width > 0 ? percent * part / width : 0;
+	}
+}
+
+void plot_bins(const struct plot *p, struct plot_bins *b)
+{
+	memset(b, 0, sizeof(*b));
+	find_range(p, b);
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		const struct plot_file *f = &p->file[i];
+
+		for (uint32_t k = 0; k < f->hist.nbuckets; k++) {
+			double low = ns_of(f, hist_lowest(&f->hist, k)), high = ns_of(f, hist_highest(&f->hist, k) + 1);
+
+			if (!f->hist.bucket[k])
+				continue;
+			low = fmax(low, ns_of(f, f->hist.min));
+			if (low >= b->high_ns)
+				b->beyond += f->hist.bucket[k];
+			spread(b->share[i], bin_at(p, b, low), fmax(bin_at(p, b, high), bin_at(p, b, low) + 1e-6),
+			       100.0 * f->hist.bucket[k] / f->hist.count);
+		}
+		for (unsigned k = 0; k < PLOT_BINS; k++) {
+			double share = b->share[i][k];
+
+			b->most = fmax(b->most, share);
+			if (share >= 50.0 / f->hist.count &&
+			    (!b->least || share < b->least)) /* parts of one value are less */
+				b->least = share;
+		}
+	}
+	if (!(b->most > 0))
+		b->most = 1;
+	if (!(b->least > 0) || b->least >= b->most)
+		b->least = b->most / 100;
+}
+
+/* ---- table ---- */
+
+char *plot_time(double ns, char *buf, size_t len)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {0, "ns"}};
+	unsigned i = 0;
+
+	while (ns < units[i].ns * 0.9995)
+		i++;
+	if (!(ns > 0))
+		return strcpy(buf, "0");
+	snprintf(buf, len, "%.3g %s", units[i].ns ? ns / units[i].ns : ns, units[i].name);
+	return buf;
+}
+
+static const struct {
+	const char *heading, *key;
+	double p;
+} figures[] = {{"min", "min_ns", 0},  {"median", "p50_ns", 50},   {"p90", "p90_ns", 90},
+	       {"p99", "p99_ns", 99}, {"p99.9", "p999_ns", 99.9}, {"max", "max_ns", 100}};
+#define NFIGURES (sizeof(figures) / sizeof(figures[0]))
+
+static double figure(const struct plot_file *f, double p)
+{
+	if (!f->hist.count)
+		return 0;
+	return p ? plot_percentile(f, p) : ns_of(f, f->hist.min);
+}
+
+static void time_cell(struct table *t, const struct plot_file *f, double ns)
+{
+	char text[32];
+
+	if (f->fine && ns < 100)
+		table_cellf(t, NULL, "%.2f ns", ns);
+	else
+		table_cell(t, NULL, format_ns(ns + 0.5, text, sizeof(text)));
+}
+
+void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out)
+{
+	struct table *t = table_new(width, 2);
+	char text[512];
+
+	if (!t)
+		return;
+	table_column(t, "count", ALIGN_RIGHT, false);
+	for (unsigned k = 0; k < NFIGURES; k++)
+		table_column(t, figures[k].heading, ALIGN_RIGHT, false);
+	table_column(t, "of each file", ALIGN_LEFT, true);
+	fprintf(out, "%s\n", escape_text(p->what, SIZE_MAX, text, sizeof(text)));
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		const struct plot_file *f = &p->file[i];
+
+		table_cell(t, NULL, format_count(f->hist.count, text, sizeof(text)));
+		for (unsigned k = 0; k < NFIGURES; k++)
+			time_cell(t, f, figure(f, figures[k].p));
+		table_cell(t, "1", escape_text(f->name, SIZE_MAX, text, sizeof(text)));
+		table_end_row(t);
+	}
+	table_print(t, out, colour);
+	table_free(t);
+}
+
+/* ---- gnuplot ---- */
+
+/* In double quotes, where gnuplot reads backslashes. */
+static void quote(const char *name, FILE *out)
+{
+	char text[512];
+
+	putc('"', out);
+	for (const char *s = escape_text(name, SIZE_MAX, text, sizeof(text)); *s; s++) {
+		if (*s == '"' || *s == '\\')
+			putc('\\', out);
+		putc(*s, out);
+	}
+	putc('"', out);
+}
+
+static void gnuplot_histograms(const struct plot *p, FILE *out)
+{
+	struct plot_bins *b = malloc(sizeof(*b));
+
+	if (!b)
+		return;
+	plot_bins(p, b);
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		fprintf(out, "$file%u << EOD\n", i);
+		for (unsigned k = 0; k < PLOT_BINS; k++)
+			fprintf(out, "%.6g %.6g\n", plot_bin_ns(p, b, k) / 1000, b->share[i][k]);
+		fputs("EOD\n", out);
+	}
+	fputs("set xlabel \"us\"\nset ylabel \"% of the values\"\nset grid\n", out);
+	if (p->log_x)
+		fputs("set logscale x\n", out);
+	if (p->log_y)
+		fputs("set logscale y\n", out);
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		fprintf(out, "%s$file%u with steps linewidth 2 title ", i ? ", \\\n     " : "plot ", i);
+		quote(p->file[i].name, out);
+	}
+	putc('\n', out);
+	free(b);
+}
+
+/* A surface each: time, value, count. */
+static void gnuplot_surfaces(const struct plot *p, FILE *out)
+{
+	unsigned first, last;
+
+	if (!plot_rows(p, &first, &last))
+		return;
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		const struct surface *s = p->file[i].surface;
+
+		fprintf(out, "$file%u << EOD\n", i);
+		for (uint64_t k = 0; k < s->columns; k++) {
+			for (unsigned row = first; row <= last; row++)
+				fprintf(out, "%.6g %.6g %u\n", k * s->column_ns / 1e9, plot_row_ns(row) / 1000,
+					s->cell[k][row]);
+			putc('\n', out);
+		}
+		fputs("EOD\n", out);
+	}
+	fputs("set xlabel \"s\"\nset ylabel \"us\"\nset zlabel \"count\"\nset logscale y\nset pm3d\nset hidden3d\n",
+	      out);
+	fprintf(out, "set multiplot layout %u,1\n", p->nfiles);
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		fputs("set title ", out);
+		quote(p->file[i].name, out);
+		fprintf(out, "\nsplot $file%u with pm3d notitle\n", i);
+	}
+	fputs("unset multiplot\n", out);
+}
+
+void plot_gnuplot(const struct plot *p, FILE *out)
+{
+	fputs("# gnuplot -p FILE shows it; set terminal and output above the plot to keep it\nset title ", out);
+	quote(p->what, out);
+	fputs(" noenhanced\nset key noenhanced\n", out);
+	if (p->surface)
+		gnuplot_surfaces(p, out);
+	else
+		gnuplot_histograms(p, out);
+}
+
+/* ---- JSON ---- */
+
+void plot_json(const struct plot *p, FILE *out)
+{
+	struct plot_bins *b = malloc(sizeof(*b));
+	struct json j;
+
+	if (!b)
+		return;
+	plot_bins(p, b);
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_string(&j, "schema", "culprit.plot/1");
+	json_string(&j, "of", p->what);
+	json_array_flat(&j, "bin_edges_ns");
+	for (unsigned k = 0; k <= PLOT_BINS; k++)
+		json_double(&j, NULL, plot_bin_ns(p, b, k), 3);
+	json_end(&j);
+	json_u64(&j, "beyond", b->beyond);
+	json_array(&j, "files");
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		json_object(&j, NULL);
+		json_string(&j, "file", p->file[i].name);
+		json_u64(&j, "count", p->file[i].hist.count);
+		for (unsigned k = 0; k < NFIGURES; k++)
+			json_double(&j, figures[k].key, figure(&p->file[i], figures[k].p), 3);
+		json_array_flat(&j, "percent");
+		for (unsigned k = 0; k < PLOT_BINS; k++)
+			json_double(&j, NULL, b->share[i][k], 6);
+		json_end(&j);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	free(b);
+}

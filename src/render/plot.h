@@ -1,0 +1,73 @@
+/* Pictures of recordings: histograms of several laid over each other, and of each how its values spread over time. As SVG, written by
+ * hand, in an HTML page, and as a script for gnuplot that has its data in it. What is drawn is the same in all of them. */
+#ifndef CULPRIT_RENDER_PLOT_H
+#define CULPRIT_RENDER_PLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/hist.h"
+
+#define PLOT_FILES 8
+
+/* Values over time, as a grid that grows with the time: columns become twice as wide when they no longer suffice. Rows are eighths of an
+ * octave. */
+#define SURFACE_COLUMNS 240
+#define SURFACE_ROWS    (64 * 8)
+
+struct surface {
+	uint64_t column_ns, columns; /* how wide one is; how many have something in them */
+	uint32_t cell[SURFACE_COLUMNS][SURFACE_ROWS];
+};
+
+void surface_init(struct surface *s);
+void surface_add(struct surface *s, uint64_t at_ns, uint64_t value_ns);
+
+struct plot_file {
+	const char *name; /* any bytes */
+	struct hist hist; /* ns or ps; the caller's */
+	bool fine;        /* ps */
+	struct surface *surface;
+	uint64_t duration_ns, threshold_ns; /* of the surface: the window; what is shorter is not in it (0: all are) */
+};
+
+struct plot {
+	const char *what; /* "latency"; any bytes */
+	struct plot_file file[PLOT_FILES];
+	uint32_t nfiles;
+	bool log_x, log_y;
+	bool surface; /* values over time instead of histograms */
+};
+
+double plot_percentile(const struct plot_file *f, double p); /* ns */
+
+void plot_svg(const struct plot *p, FILE *out);
+void plot_html(const struct plot *p, FILE *out);
+void plot_gnuplot(const struct plot *p, FILE *out);
+void plot_json(const struct plot *p, FILE *out); /* schema culprit.plot/1 */
+void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out);
+
+/* ---- what the forms share ---- */
+
+#define PLOT_BINS 160
+
+/* The shares of the values, in percent, that fall into equal steps of the x axis (of its logarithm). */
+struct plot_bins {
+	double low_ns, high_ns; /* of the axis */
+	double share[PLOT_FILES][PLOT_BINS];
+	double least, most; /* that are not 0 */
+	uint64_t beyond;    /* values to the right of the axis, and the longest */
+	double longest_ns;
+};
+
+void plot_bins(const struct plot *p, struct plot_bins *b);
+double plot_bin_ns(const struct plot *p, const struct plot_bins *b, unsigned i); /* where bin i begins */
+
+/* Rows of all files' surfaces that have something in them: [first, last]. False: none. */
+bool plot_rows(const struct plot *p, unsigned *first, unsigned *last);
+double plot_row_ns(unsigned row); /* its lowest value */
+
+char *plot_time(double ns, char *buf, size_t len); /* "10 us": as short as it can be */
+
+#endif

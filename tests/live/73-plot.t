@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""culprit plot: recordings of sleep and of run as pictures in each form, and the table of their figures."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import xml.dom.minidom
+
+import lib
+from lib import culprit, cpu_of, done, is_, ok, skip
+
+lib.need_bpf()
+cpu = lib.pick_target()
+ON = "-c", str(cpu), "-q"
+place = tempfile.mkdtemp(prefix="culprit-test-")
+os.chdir(place)
+HOSTILE = "<b>&\x1b[31m\"'.rec"
+
+
+def plot(*args):
+    r = culprit("plot", *args)
+    if r.rc:
+        raise RuntimeError(f"culprit plot {args}: {r}")
+    return r.out
+
+
+series = {}
+for name, args in ("a.rec", ("-i", "1ms", "-t", "1us")), (HOSTILE, ("-i", "2ms", "-t", "1us")):
+    report = json.loads(culprit("sleep", *ON, "-d", "1s", *args, "-r", name, "-f", "json").out)
+    series[name] = {s["name"]: s for s in cpu_of(report, cpu)["series"]}
+run = json.loads(culprit("run", *ON, "-d", "1s", "-r", "run.rec", "-f", "json").out)
+
+table = plot("a.rec", HOSTILE).splitlines()
+is_(table[0], "latency", "the first series is what is drawn")
+is_(table[1].split()[:7], "count min median p90 p99 p99.9 max".split(), "the table has these figures")
+is_([int(line.split()[0].replace(",", "")) for line in table[2:]], [series[n]["latency"]["count"] for n in ("a.rec", HOSTILE)],
+    "of each file, in the order given")
+ok("\x1b" not in "".join(table), "names are escaped", table)
+is_(plot("a.rec", "--series", "delta").splitlines()[0], "delta", "--series picks another")
+is_(plot("run.rec").splitlines()[0], "hiccups", "what has no series has hiccups")
+is_(int(plot("run.rec").splitlines()[2].split()[0].replace(",", "")), cpu_of(run, cpu)["hiccups"]["count"], "all of them")
+
+for args in (), ("--log", "x"), ("--log", "y"), ("--log", "xy"), ("--surface",):
+    plot("a.rec", HOSTILE, "-o", "x.svg", *args)
+    text = open("x.svg").read()
+    tree = xml.dom.minidom.parseString(text)
+    what = " ".join(args) or "linear"
+    ok("\x1b" not in text and "<b>" not in text and tree.documentElement.tagName == "svg", f"{what}: well-formed, names are escaped")
+    inside = [float(e.getAttribute(a)) for e in tree.getElementsByTagName("text") for a in "xy"]
+    ok(all(0 <= v <= float(tree.documentElement.getAttribute("height")) + 960 for v in inside), f"{what}: no text lies outside")
+    paths = [e.getAttribute("d") for e in tree.getElementsByTagName("path")]
+    numbers = [float(x) for p in paths for x in re.findall(r"-?[\d.]+", p)]
+    ok(len(paths) >= 2 and all(-1 <= x <= 961 for x in numbers), f"{what}: nor any line", max(numbers))
+is_(len(xml.dom.minidom.parse("x.svg").getElementsByTagName("path")), 2, "--surface: a panel for each file")
+ok(len(xml.dom.minidom.parse("x.svg").getElementsByTagName("rect")) > 50, "--surface: with the values in it")
+plot("a.rec", "-o", "x.html")
+ok(open("x.html").read().startswith("<!DOCTYPE html>") and "</svg>" in open("x.html").read(), ".html: the same in a page")
+plot("a.rec", HOSTILE, "-o", "x.json")
+data = json.load(open("x.json"))
+ok(all(abs(sum(f["percent"]) - 100) < 5 for f in data["files"]) and len(data["bin_edges_ns"]) == len(data["files"][0]["percent"]) + 1,
+   ".json: the shares, and where each begins")
+if shutil.which("rsvg-convert"):
+    plot("a.rec", "-o", "x.png")
+    ok(open("x.png", "rb").read(8) == b"\x89PNG\r\n\x1a\n", ".png: is one")
+else:
+    skip(".png", "needs rsvg-convert (librsvg2-bin)")
+for args in (), ("--log", "xy"), ("--surface",):
+    plot("a.rec", HOSTILE, "-f", "gnuplot", "-o", "script", *args)
+    if shutil.which("gnuplot"):
+        r = subprocess.run(["gnuplot", "-e", "set terminal svg; set output 'g.svg'", "script"], capture_output=True, text=True)
+        ok(r.returncode == 0 and not r.stderr and os.path.getsize("g.svg") > 5000, f"gnuplot reads its script {' '.join(args)}", r)
+    else:
+        skip("gnuplot reads its script", "needs gnuplot")
+
+
+def refused(*args, says, **kwargs):
+    r = culprit("plot", *args, timeout=20, **kwargs)
+    ok(r.rc == 1 and not r.out and len(r.err.splitlines()) == 1 and re.search(says, r.err), f"{args[-3:]} is refused", r)
+
+
+refused(says="which recordings")
+refused("missing.rec", says="missing.rec")
+refused(*["a.rec"] * 9, says="8")
+refused("a.rec", "-o", "x.jpg", says="x.jpg")
+refused("a.rec", "-o", "/nonexistent/x.svg", says="/nonexistent/x.svg")
+refused("a.rec", "-f", "svg", says="-o")
+refused("a.rec", "--series", "nope", says="latency")
+refused("a.rec", "run.rec", says="run.rec")
+refused("a.rec", "--log", "z", says="z")
+os.chdir("/")
+shutil.rmtree(place)
+done()

@@ -1,0 +1,245 @@
+/* Plots: shares that add up whatever the axes, values over time that survive a longer window, and files whose names would be markup. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/plot.h"
+
+#define HOSTILE "<script>&\"\033[31m\xff.rec"
+
+static struct plot make(unsigned nfiles)
+{
+	struct plot p = {.what = "latency", .nfiles = nfiles};
+
+	for (unsigned i = 0; i < nfiles; i++) {
+		p.file[i].name = i ? "b.rec" : HOSTILE;
+		assert_int_equal(hist_init(&p.file[i].hist, 7), 0);
+		for (uint64_t k = 1; k <= 1000; k++)
+			hist_add(&p.file[i].hist, (i + 1) * k * 100);
+	}
+	return p;
+}
+
+static void drop(struct plot *p)
+{
+	for (unsigned i = 0; i < p->nfiles; i++) {
+		hist_free(&p->file[i].hist);
+		free(p->file[i].surface);
+	}
+}
+
+static char *text_of(void (*write)(const struct plot *p, FILE *out), const struct plot *p)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	write(p, out);
+	fclose(out);
+	return text;
+}
+
+static double sum(const double *share)
+{
+	double all = 0;
+
+	for (unsigned k = 0; k < PLOT_BINS; k++)
+		all += share[k];
+	return all;
+}
+
+static void shares(void **state)
+{
+	static struct plot_bins b;
+	struct plot p = make(2);
+
+	(void)state;
+	for (int log_x = 0; log_x < 2; log_x++) {
+		p.log_x = log_x;
+		plot_bins(&p, &b);
+		assert_true(fabs(sum(b.share[0]) - 100) < 0.01 && fabs(sum(b.share[1]) - 100) < 0.01);
+		assert_int_equal(b.beyond, 0);
+		assert_true(plot_bin_ns(&p, &b, PLOT_BINS) >= 200000 && plot_bin_ns(&p, &b, 0) <= 100);
+	}
+	/* Values that are spread evenly are so in the picture: 0.1 to 100 us of an axis that ends at 204 us. */
+	p.log_x = false;
+	plot_bins(&p, &b);
+	for (unsigned k = 2; k < 70; k++)
+		assert_true(fabs(b.share[0][k] - 100 * (b.high_ns / PLOT_BINS) / 100000) < 0.25);
+	drop(&p);
+}
+
+/* One wait of 10 s among values of 1 us leaves the linear axis as it was, and is told. */
+static void tail(void **state)
+{
+	static struct plot_bins b;
+	struct plot p = make(1);
+
+	(void)state;
+	hist_add(&p.file[0].hist, 10000000000);
+	plot_bins(&p, &b);
+	assert_true(b.high_ns < 200000);
+	assert_int_equal(b.beyond, 1);
+	assert_true(b.longest_ns == 1e10);
+	assert_true(sum(b.share[0]) > 99.8 && sum(b.share[0]) < 99.95);
+	p.log_x = true;
+	plot_bins(&p, &b);
+	assert_int_equal(b.beyond, 0);
+	assert_true(fabs(sum(b.share[0]) - 100) < 0.01);
+	drop(&p);
+}
+
+/* Histograms of picoseconds are drawn in nanoseconds. */
+static void fine(void **state)
+{
+	static struct plot_bins b;
+	struct plot p = make(1);
+
+	(void)state;
+	p.file[0].fine = true;
+	plot_bins(&p, &b);
+	assert_true(b.high_ns < 110 && fabs(sum(b.share[0]) - 100) < 0.01);
+	assert_true(plot_percentile(&p.file[0], 50) > 49 && plot_percentile(&p.file[0], 50) < 51);
+	drop(&p);
+}
+
+/* No values, or all the same: axes all the same. */
+static void edges(void **state)
+{
+	struct plot p = make(1);
+	char *text;
+
+	(void)state;
+	for (int same = 0; same < 2; same++)
+		for (int log = 0; log < 4; log++) {
+			hist_reset(&p.file[0].hist);
+			if (same)
+				hist_add_n(&p.file[0].hist, 777, 5);
+			p.log_x = log & 1;
+			p.log_y = log & 2;
+			text = text_of(plot_svg, &p);
+			assert_null(strstr(text, "nan"));
+			assert_null(strstr(text, "inf"));
+			assert_int_equal(!strstr(text, "no values"), same);
+			free(text);
+		}
+	drop(&p);
+}
+
+static uint64_t all_cells(const struct surface *s)
+{
+	uint64_t all = 0;
+
+	for (unsigned k = 0; k < SURFACE_COLUMNS; k++)
+		for (unsigned row = 0; row < SURFACE_ROWS; row++)
+			all += s->cell[k][row];
+	return all;
+}
+
+static void over_time(void **state)
+{
+	struct plot p = make(1);
+	struct surface *s = malloc(sizeof(*s));
+	unsigned first, last;
+
+	(void)state;
+	assert_non_null(s);
+	p.file[0].surface = s;
+	surface_init(s);
+	assert_false(plot_rows(&p, &first, &last));
+	for (uint64_t i = 0; i < 1000; i++)
+		surface_add(s, i * 1000000, i == 700 ? 5000000 : 1000);
+	assert_int_equal(all_cells(s), 1000);
+	assert_true(s->columns > SURFACE_COLUMNS / 4 && s->columns <= SURFACE_COLUMNS);
+	assert_true(s->columns * s->column_ns >= 999000000);
+	assert_true(plot_rows(&p, &first, &last));
+	assert_true(plot_row_ns(first) <= 1000 && plot_row_ns(first + 1) > 1000);
+	assert_true(plot_row_ns(last) <= 5000000 && plot_row_ns(last + 1) > 5000000);
+	assert_int_equal(s->cell[700000000 / s->column_ns][last], 1); /* when it was */
+	surface_add(s, 366ULL * 86400 * 1000000000, 0);
+	assert_int_equal(all_cells(s), 1001);
+	surface_add(s, 0, UINT64_MAX);
+	assert_int_equal(all_cells(s), 1002);
+	drop(&p);
+}
+
+/* Of a name nothing is markup, nothing drives a terminal, in any form. */
+static void names(void **state)
+{
+	static void (*const forms[])(const struct plot *, FILE *) = {plot_svg, plot_html, plot_gnuplot, plot_json};
+	struct plot p = make(2);
+	char *text;
+
+	(void)state;
+	for (int surface = 0; surface < 2; surface++) {
+		p.surface = surface;
+		for (unsigned i = 0; surface && i < p.nfiles; i++) {
+			p.file[i].surface = malloc(sizeof(struct surface));
+			assert_non_null(p.file[i].surface);
+			surface_init(p.file[i].surface);
+			surface_add(p.file[i].surface, 5, 1000);
+		}
+		for (unsigned i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+			text = text_of(forms[i], &p);
+			assert_true(strlen(text) > 250);
+			assert_null(strchr(text, '\033'));
+			assert_null(strchr(text, '\xff'));
+			assert_true(i > 1 || !strstr(text, "<script>"));
+			assert_non_null(strstr(text, "b.rec"));
+			free(text);
+		}
+	}
+	text = text_of(plot_gnuplot, &p);
+	assert_non_null(strstr(text, "set title \"<script>&\\\"\\\\x1b[31m\\\\xff.rec\""));
+	free(text);
+	drop(&p);
+}
+
+static void table(void **state)
+{
+	struct plot p = make(2);
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(out);
+	plot_table(&p, 100, false, out);
+	fclose(out);
+	assert_string_equal(
+		text, "latency\n"
+		      "  count     min   median      p90      p99   p99.9     max  of each file\n"
+		      "  1,000  100 ns  50.2 us  90.1 us  99.3 us  100 us  100 us  <script>&\"\\x1b[31m\\xff.rec\n"
+		      "  1,000  200 ns   100 us   180 us   199 us  200 us  200 us  b.rec\n");
+	free(text);
+	drop(&p);
+}
+
+static void times(void **state)
+{
+	char text[32];
+
+	(void)state;
+	assert_string_equal(plot_time(0, text, sizeof(text)), "0");
+	assert_string_equal(plot_time(10, text, sizeof(text)), "10 ns");
+	assert_string_equal(plot_time(999.9, text, sizeof(text)), "1 us");
+	assert_string_equal(plot_time(2.5e6, text, sizeof(text)), "2.5 ms");
+	assert_string_equal(plot_time(3e9, text, sizeof(text)), "3 s");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares),    cmocka_unit_test(tail),  cmocka_unit_test(fine),  cmocka_unit_test(edges),
+		cmocka_unit_test(over_time), cmocka_unit_test(names), cmocka_unit_test(table), cmocka_unit_test(times),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
