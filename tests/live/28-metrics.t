@@ -115,9 +115,12 @@ os.umask(0o077)
 # 10 ms: a hundred files a second, each of them must be whole.
 proc = lib.spawn(*run, "-d", "5s", "-f", "json", "-o", path("report"), "--textfile", path("t", "culprit.prom"), "--interval", "10ms")
 whole = broken = 0
+tids = set()
 modes, seen, last, falls, there = set(), [], {}, [], False
 deadline = time.monotonic() + 5 + lib.READY_MAX_S
 while proc.poll() is None and time.monotonic() < deadline:
+    if whole % 100 == 0:
+        tids |= {int(t) for t in os.listdir(f"/proc/{proc.pid}/task")} if os.path.exists(f"/proc/{proc.pid}/task") else set()
     try:
         with open(path("t", "culprit.prom")) as f:
             now = f.read()
@@ -139,6 +142,9 @@ is_(modes, {"0o644"}, "others may read it, whatever the umask")
 is_(os.listdir(path("t")), ["culprit.prom"], "nothing else is left there")
 report = json.loads(text("report"))
 end = samples(prometheus(text("t/culprit.prom")))
+mine = [s for s in lib.cpu_of(report, cpu)["sources"]
+        if s["kind"] == "thread" and s["id"] in tids or any(o["pid"] in tids for o in s["origins"])]
+ok(len(tids) == 2 and not mine, "the CPU under test saw nothing of who wrote it", tids, mine)
 counters = re.compile("_(total|bucket|count|sum)$")
 for one_text in seen + [text("t/culprit.prom")]:
     found = samples(prometheus(one_text))
