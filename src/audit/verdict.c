@@ -282,7 +282,8 @@ void verdict(struct view *v)
 		struct sentence out = {v->cpu[i].verdict, sizeof(v->cpu[i].verdict)};
 
 		out.buf[0] = 0;
-		if (v->cpu[i].observed_ns)
+		if (v->cpu[i].observed_ns &&
+		    (!v->run.windows || v->run.watch)) /* a workload's windows are not a CPU's time */
 			say_cpu(&out, v, i);
 	}
 }

@@ -1,4 +1,5 @@
 /* culprit report: recordings, as the run would have reported them. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,37 @@ struct options {
 	struct output output;
 	struct part part;
 	bool schema;
+	struct shown shown;
 };
 
 #define FIELD(name) offsetof(struct options, name)
+
+static int set_kind(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	size_t at;
+
+	(void)row;
+	for (unsigned kind = 0; kind < SOURCE_KINDS; kind++)
+		if (!strcmp(text, source_kind_name(kind))) {
+			*(unsigned *)field |= 1u << kind;
+			return 0;
+		}
+	at = snprintf(why, whylen, "'%.40s' is not a kind: use one of", text);
+	for (unsigned kind = 0; kind < SOURCE_KINDS && at < whylen; kind++)
+		at += snprintf(why + at, whylen - at, " %s", source_kind_name(kind));
+	return -EINVAL;
+}
+
+static int set_top(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	long n;
+
+	(void)row;
+	if (parse_integer(text, 1, SOURCES_MAX, &n, why, whylen))
+		return -EINVAL;
+	*(uint32_t *)field = n;
+	return 0;
+}
 
 static const struct opt report_opts[] = {
 	OUTPUT_OPTS(struct options, output),
@@ -24,6 +53,10 @@ static const struct opt report_opts[] = {
 	{0, "from", "TIME", "only hiccups that begin later than this after the window's start", FIELD(part.from_ns),
 	 opt_set_duration, NULL},
 	{0, "to", "TIME", "only hiccups that begin before this", FIELD(part.to_ns), opt_set_duration, NULL},
+	{0, "kind", "KIND", "show only sources of this kind; may be given again", FIELD(shown.kinds), set_kind, NULL},
+	{0, "source", "GLOB", "show only sources whose name or function matches, as 'kworker/*'", FIELD(shown.source),
+	 opt_set_string, NULL},
+	{0, "top", "N", "show so many sources of a CPU", FIELD(shown.top), set_top, NULL},
 	{0, "schema", NULL, "print the JSON schema of -f json instead", FIELD(schema), NULL, NULL},
 	{0},
 };
@@ -38,6 +71,20 @@ const struct opt_command report_usage = {
 	.opts = report_opts,
 };
 
+/* A hiccup has a line when a source that is shown had a part in it. */
+static bool is_shown(const struct view *v, uint32_t index, const struct account *a)
+{
+	const struct sources *t = &v->summary.cpu[index].sources;
+	const struct source outside = {.kind = SOURCE_OUTSIDE};
+
+	if (!shown_some(&v->shown) || (a->outside_ns && !v->shown.source && shown_is(&v->shown, &outside)))
+		return true;
+	for (uint32_t i = 0; i < a->npieces; i++)
+		if (shown_is(&v->shown, t->row[a->pieces[i].source]))
+			return true;
+	return false;
+}
+
 /* One file read into its view, its hiccups to the output on the way. */
 static struct recording *read_file(struct options *o, const char *path, struct view *v)
 {
@@ -47,9 +94,11 @@ static struct recording *read_file(struct options *o, const char *path, struct v
 
 	if (!r)
 		return NULL;
+	v->shown = o->shown;
 	if (output_lines(&o->output))
 		while (!o->output.error && (a = recording_next(r, &index)))
-			output_hiccup(&o->output, v, index, a);
+			if (is_shown(v, index, a))
+				output_hiccup(&o->output, v, index, a);
 	recording_finish(r);
 	output_explain(v);
 	return r;

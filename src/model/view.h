@@ -8,6 +8,7 @@
 #include "model/facts.h"
 #include "model/finding.h"
 #include "model/series.h"
+#include "model/shown.h"
 #include "model/summary.h"
 
 #define LOOP_LENGTHS  8
@@ -90,6 +91,7 @@ struct view {
 	struct run run;
 	struct cpu_run *cpu; /* [summary.ncpus] */
 	struct summary summary;
+	struct shown shown;       /* which sources a report shows */
 	struct facts facts;       /* as read before the window; empty: nobody looked */
 	struct findings findings; /* what the audit makes of them */
 	bool advised;             /* its sources have been looked up in the cause book */

@@ -144,11 +144,11 @@ int html_sources(const struct html *h, uint32_t index)
 
 	if (!order)
 		return -ENOMEM;
-	n = sources_rank(&s->sources, order);
+	n = shown_rank(&h->view->shown, &s->sources, order);
 	if (n) {
 		shown = ROWS_ALL / h->ncpus < ROWS_MIN ? ROWS_MIN : ROWS_ALL / h->ncpus;
 		shown = shown < ROWS_MAX ? shown : ROWS_MAX;
-		shown = n > shown + 1 ? shown : n;
+		shown = shown_rows(&h->view->shown, n, n > shown + 1 ? shown : n);
 		r.longest = s->sources.row[order[0]]->net.sum;
 		fputs("<div class=\"table\"><table class=\"sources\"><caption>", h->out);
 		html_lane(h->out, h->view, index);

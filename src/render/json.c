@@ -142,14 +142,14 @@ static void write_frequency(struct json *j, const struct cpu_run *r)
 	json_end(j);
 }
 
-static int write_sources(struct json *j, const struct sources *t)
+static int write_sources(struct json *j, const struct sources *t, const struct shown *shown)
 {
 	uint32_t *order = calloc(t->count ? t->count : 1, sizeof(*order));
 	uint32_t n;
 
 	if (!order)
 		return -ENOMEM;
-	n = sources_rank(t, order);
+	n = shown_rows(shown, shown_rank(shown, t, order), UINT32_MAX);
 	json_array(j, "sources");
 	for (uint32_t i = 0; i < n; i++) {
 		const struct source *s = t->row[order[i]];
@@ -312,7 +312,7 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 		write_others(j, &s->others);
 	if (r->khz_changes)
 		write_frequency(j, r);
-	err = write_sources(j, &s->sources);
+	err = write_sources(j, &s->sources, &v->shown);
 	json_end(j);
 	return err;
 }

@@ -182,7 +182,7 @@ static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *ki
 	table_end_row(t);
 }
 
-static int write_sources(const struct cpu_summary *s, FILE *out)
+static int write_sources(const struct view *v, const struct cpu_summary *s, FILE *out)
 {
 	static const char *const headings[] = {"share %", "time", "count",      "max",  "p99",
 					       "kind",    "who",  "what to do", "notes"};
@@ -196,8 +196,8 @@ static int write_sources(const struct cpu_summary *s, FILE *out)
 		free(order);
 		return -ENOMEM;
 	}
-	n = sources_rank(&s->sources, order);
-	shown = n > ROWS_MAX ? ROWS_MAX : n;
+	n = shown_rank(&v->shown, &s->sources, order);
+	shown = shown_rows(&v->shown, n, ROWS_MAX);
 	for (uint32_t i = 0; i < n; i++)
 		if (i < shown)
 			source_row(t, s->sources.row[order[i]], s->hiccups.sum);
@@ -237,7 +237,7 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 			percent(s->attributed_ns, h->sum, a, sizeof(a)), percent(s->edge_ns, h->sum, b, sizeof(b)),
 			percent(s->outside_ns, h->sum, d, sizeof(d)));
 	fputs(".\n\n", out);
-	return write_sources(s, out);
+	return write_sources(v, s, out);
 }
 
 /* ---- the worst hiccups ---- */

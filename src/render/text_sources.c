@@ -163,8 +163,8 @@ void text_sources(const struct page *p, uint32_t i)
 	if (!order || !t)
 		goto out;
 	declare_columns(t);
-	n = sources_rank(&s->sources, order);
-	shown = n > ROWS_MAX ? ROWS_MAX : n;
+	n = shown_rank(&p->view->shown, &s->sources, order);
+	shown = shown_rows(&p->view->shown, n, ROWS_MAX);
 	for (uint32_t k = 0; k < shown; k++) {
 		const struct source *row = s->sources.row[order[k]];
 
