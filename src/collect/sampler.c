@@ -217,11 +217,12 @@ static void settle_in(struct lane *l, const struct sampler_options *o)
 	CPU_FREE(set);
 	if (o->policy != SCHED_OTHER && sched_setscheduler(0, o->policy, &param))
 		give_up(l, errno, "setting the scheduling policy");
-	/* Without privilege the limit on locked memory may be lower than the program: touching has to do. */
-	mlockall(MCL_CURRENT | MCL_FUTURE);
 	memset(l->ring, 0, sizeof(l->ring));
 	memset(l->loop, 0, sizeof(l->loop));
 	touch_stack();
+	/* Without privilege locked memory has a limit. What there is may be below it, and what comes later, if that were locked, too, beyond it:
+	 * then the process would be killed for a page of stack. */
+	mlockall(geteuid() ? MCL_CURRENT : MCL_CURRENT | MCL_FUTURE);
 }
 
 /* What is learned of the loop, the edges, and of a workload how long its windows are: then the limit is known. */

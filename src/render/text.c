@@ -144,8 +144,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 		fprintf(p->out, "  %s more hiccups were not recorded, %s: the reader came too late\n",
 			format_count(r->hiccups_lost, a, sizeof(a)), format_ns(r->hiccups_lost_ns, b, sizeof(b)));
 	if (r->unpaired)
-		fprintf(p->out,
-			"  %s intervals had no end that the kernel showed; they last to the end of their hiccup\n",
+		fprintf(p->out, "  %s intervals had no end that was traced; they last to the end of their hiccup\n",
 			format_count(r->unpaired, a, sizeof(a)));
 	if (r->ended)
 		fprintf(p->out, "  ended early, after %s: %s\n", format_ns(r->observed_ns, a, sizeof(a)),
