@@ -8,6 +8,7 @@
 
 #define WAIT_SLOTS   (4 * JOIN_WAIT_MAX)
 #define NEWEST       64   /* records that stay when room is made: one that ended just before them may still come */
+#define DISORDER     256  /* records that one may come late by; more than any clock's error takes */
 #define TOLERANCE_NS 100  /* the sampler's clock against the probes': same clock, read through two paths */
 #define NEAR_NS      2000 /* the sampler's bookkeeping: a record may fall between its cursor and its counter readings */
 
@@ -96,7 +97,7 @@ static void expect_sequence(struct join *j, unsigned level, uint16_t seq)
 
 void join_record(struct join *j, const struct record *r)
 {
-	uint64_t i = j->last;
+	uint64_t i = j->last, first;
 
 	if (r->level >= LEVELS || r->end_ns < r->start_ns)
 		return;
@@ -109,7 +110,8 @@ void join_record(struct join *j, const struct record *r)
 		others_add(j->others, r);
 	if (j->last - j->first >= WAIT_SLOTS)
 		join_relieve(j, nest_is_open(j->nest)); /* what waits behind a hiccup that has begun belongs to it */
-	while (i > j->first && ends_after(waiting(j, i - 1), r)) {
+	first = join_waiting(j) > DISORDER ? j->last - DISORDER : j->first;
+	while (i > first && ends_after(waiting(j, i - 1), r)) {
 		*waiting(j, i) = *waiting(j, i - 1);
 		i--;
 	}
@@ -220,11 +222,16 @@ static uint64_t first_ahead(const struct join *j, uint64_t off_cpu_ns)
 /* The newest half stays in any case: a hiccup that has ended may not have come yet. */
 void join_relieve(struct join *j, uint64_t off_cpu_ns)
 {
-	uint64_t ahead = off_cpu_ns ? first_ahead(j, off_cpu_ns) : j->last;
+	uint64_t ahead = j->last;
 
-	if (!nest_is_open(j->nest))
+	if (join_waiting(j) <= JOIN_WAIT_MAX)
+		return;
+	if (!nest_is_open(j->nest)) {
+		if (off_cpu_ns)
+			ahead = first_ahead(j, off_cpu_ns);
 		for (; j->first < ahead && join_waiting(j) > JOIN_WAIT_MAX / 2; j->first++)
 			drop_below(j, waiting(j, j->first));
+	}
 	if (off_cpu_ns && join_waiting(j) > JOIN_WAIT_MAX / 2) {
 		nest_open(j->nest);
 		for (uint64_t stop = j->last - NEWEST; j->first < stop; j->first++)

@@ -14,6 +14,7 @@ struct gap {
 	uint64_t start, end, ns;
 	uint64_t number; /* of this CPU's */
 	uint32_t others; /* target CPUs that were away at the same time */
+	uint32_t place;  /* in `kept`, as long as that has its number */
 };
 
 struct waiting {
@@ -68,39 +69,50 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Both CPUs stopped and went on together. */
+static uint64_t tolerance_of(const struct gap *g)
+{
+	return ALIKE_NS + (g->end - g->start) / 20;
+}
+
+/* Both CPUs stopped and went on together, as seen by the shorter. */
 static bool coincide(const struct gap *a, const struct gap *b)
 {
-	uint64_t shorter = a->end - a->start < b->end - b->start ? a->end - a->start : b->end - b->start;
-	uint64_t tolerance = ALIKE_NS + shorter / 20; /* whichever comes first */
+	uint64_t tolerance = tolerance_of(a->end - a->start < b->end - b->start ? a : b);
 
 	return apart(a->start, b->start) <= tolerance && apart(a->end, b->end) <= tolerance;
 }
 
-static void count_kept(struct waiting *w, const struct gap *g)
+/* The newest of a CPU's that had begun by then; NULL: none of the recent ones. A CPU's gaps follow each other. */
+static const struct gap *newest_by(const struct waiting *w, uint64_t ns)
 {
-	for (uint32_t i = 0; i < w->nkept; i++)
-		if (w->kept[i].number == g->number)
-			w->kept[i].others++;
+	uint64_t low = w->nrecent > RECENT ? w->nrecent - RECENT : 0, first = low, high = w->nrecent;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (w->recent[middle % RECENT].start <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > first ? &w->recent[(low - 1) % RECENT] : NULL;
 }
 
-/* The newest of each other CPU backwards, until they ended before this one began. */
+/* Gaps are so much longer than what they may be apart that of each other CPU only one can coincide. */
 static void find_simultaneous(struct outside *o, uint32_t index, struct gap *g)
 {
 	for (uint32_t i = 0; i < o->summary->ncpus; i++) {
 		struct waiting *w = &o->cpu[i];
+		const struct gap *other;
 
-		for (uint64_t k = w->nrecent; i != index && k && w->nrecent - k < RECENT; k--) {
-			const struct gap *other = &w->recent[(k - 1) % RECENT];
-
-			if (other->end + ALIKE_NS < g->start)
-				break;
-			if (coincide(g, other)) {
-				g->others++;
-				count_kept(w, other);
-				break;
-			}
-		}
+		if (i == index || w->newest + ALIKE_NS < g->start)
+			continue;
+		other = newest_by(w, g->start + tolerance_of(g));
+		if (!other || !coincide(g, other))
+			continue;
+		g->others++;
+		if (other->place < w->nkept && w->kept[other->place].number == other->number)
+			w->kept[other->place].others++;
 	}
 }
 
@@ -123,8 +135,7 @@ static uint32_t shortest(const struct waiting *w)
 void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t end_ns, uint64_t outside_ns)
 {
 	struct waiting *w = &o->cpu[index];
-	struct gap g = {start_ns, end_ns, outside_ns, w->nrecent, 0};
-	uint32_t least;
+	struct gap g = {.start = start_ns, .end = end_ns, .ns = outside_ns, .number = w->nrecent};
 
 	/* Mostly something else: no evidence about what stopped several CPUs. */
 	if (outside_ns < LONG_NS || outside_ns * 2 < end_ns - start_ns) {
@@ -133,14 +144,14 @@ void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t 
 	}
 	w->newest = end_ns;
 	find_simultaneous(o, index, &g);
-	w->recent[w->nrecent++ % RECENT] = g;
+	w->nrecent++;
 	if (w->nkept < KEPT) {
-		w->kept[w->nkept++] = g;
-		return;
+		g.place = w->nkept++;
+	} else {
+		g.place = shortest(w);
+		decide(o, index, &w->kept[g.place], o->otherwise);
 	}
-	least = shortest(w);
-	decide(o, index, &w->kept[least], o->otherwise);
-	w->kept[least] = g;
+	w->kept[g.place] = w->recent[g.number % RECENT] = g;
 }
 
 static int by_length(const void *a, const void *b)

@@ -78,6 +78,7 @@ static const struct field closure_fields[] = {
 
 #define TEXTS_SLOTS 65536
 #define TEXTS_MAX   (64 << 20)
+#define TEXTS_TRIES 32 /* a text further down is kept anew: a file that has chosen its texts to collide is not slow */
 
 struct kept {
 	struct kept *next;
@@ -109,11 +110,12 @@ const char *texts_keep(struct texts *t, const char *text, size_t len)
 {
 	uint32_t h = 2166136261; /* FNV-1a */
 	struct kept *k;
+	int tries = 0;
 
 	for (size_t i = 0; i < len; i++)
 		h = (h ^ (unsigned char)text[i]) * 16777619;
 	h = (h ^ h >> 16) % TEXTS_SLOTS;
-	for (k = t->slot[h]; k; k = k->next)
+	for (k = t->slot[h]; k && tries < TEXTS_TRIES; k = k->next, tries++)
 		if (k->len == len && !memcmp(k->text, text, len))
 			return k->text;
 	if (len > TEXTS_MAX || t->used + len + sizeof(*k) > TEXTS_MAX)

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <time.h>
+
 #include "world.h"
 
 #define LONG_ONES 6
@@ -356,6 +358,23 @@ static void test_too_late(void **state)
 	}
 }
 
+/* What nobody's clock does, and a file may say: records from the newest to the oldest, and room to be made for each. */
+static void test_backwards(void **state)
+{
+	clock_t began = clock();
+
+	(void)state;
+	begin_hand(150);
+	for (unsigned i = 0; i < 400000; i++) {
+		tick(5000 * (1 + (i < 60000 ? 60000 - i : i)), 300);
+		if (i >= 60000)
+			join_relieve(join, BASE_NS + 1);
+		assert_true(join_waiting(join) <= 4 * JOIN_WAIT_MAX);
+	}
+	assert_true(clock() - began < 2 * CLOCKS_PER_SEC);
+	end_hand();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_open_and_not_relieved),
 		cmocka_unit_test(test_netted_too_much),
 		cmocka_unit_test(test_too_late),
+		cmocka_unit_test(test_backwards),
 	};
 	int failed;
 
