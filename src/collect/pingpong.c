@@ -119,9 +119,12 @@ static void nap(void)
 }
 
 /* Both sides begin a run together. They learn at different times, and so wait asleep for it; false: stopped. */
-static bool meet(struct table *t, const struct side *s)
+static bool meet(struct table *t, struct side *s)
 {
-	uint64_t run = atomic_fetch_add(&t->arrived[!s->first], 1) + 1;
+	uint64_t run;
+
+	s->cursors = work_cursors(s->work);
+	run = atomic_fetch_add(&t->arrived[!s->first], 1) + 1;
 
 	while (atomic_load(&t->arrived[s->first]) < run) {
 		if (work_stopped(s->work))

@@ -46,8 +46,8 @@ struct side {
 	struct box *in, *out;
 	bool first;
 	uint32_t series;
-	uint64_t last; /* in->word as it was seen last */
-	uint64_t cursors;
+	uint64_t last;    /* in->word as it was seen last */
+	uint64_t cursors; /* read ahead of what lets the other side send: the last message to it, or the arrival */
 	uint64_t *raw, *raw_count; /* NULL: not wanted */
 	struct hist *median;       /* of a pair of many: instead of a series */
 	struct ring *ring;
@@ -124,7 +124,6 @@ static inline __attribute__((always_inline)) int play(struct side *s, uint64_t m
 {
 	bool counter = s->work->spin->counter;
 
-	s->cursors = work_cursors(s->work);
 	for (uint64_t n = 0; n < messages; n++) {
 		uint64_t stamp, now;
 

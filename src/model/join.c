@@ -226,6 +226,11 @@ void join_relieve(struct join *j, uint64_t off_cpu_ns)
 
 	if (join_waiting(j) <= JOIN_WAIT_MAX)
 		return;
+	if (j->windows) { /* a workload that sleeps is off its CPU all the time, and when its window began is known at its end only */
+		for (; join_waiting(j) > WAIT_SLOTS / 2; j->first++)
+			drop_below(j, waiting(j, j->first));
+		return;
+	}
 	if (!nest_is_open(j->nest)) {
 		if (off_cpu_ns)
 			ahead = first_ahead(j, off_cpu_ns);

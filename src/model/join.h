@@ -59,7 +59,7 @@ void join_record(struct join *j, const struct record *r);
  * raised. */
 const struct account *join_hiccup(struct join *j, const struct hiccup *h);
 
-/* Frees space while a hiccup lasts: records are waiting and no hiccup has come. off_cpu_ns: since when another thread has had the
+/* Frees space while a hiccup lasts (of a workload's windows: keeps the newest 32,768 records): records are waiting and no hiccup has come. off_cpu_ns: since when another thread has had the
  * CPU, 0 when the sampler has it. Records since then belong to the hiccup to come and are netted now; older ones fell in
  * gaps below the threshold. To be called when join_waiting() exceeds JOIN_WAIT_MAX, behind a batch of records,
  * with an off_cpu_ns that was read just ahead of them: one that is newer than records still to be given is of another thread. With

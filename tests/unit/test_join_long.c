@@ -375,6 +375,36 @@ static void test_backwards(void **state)
 	end_hand();
 }
 
+/* A workload that sleeps between its windows is off its CPU nearly always: what ran before a window is none of it. */
+static void test_windows_of_a_sleeper(void **state)
+{
+	const uint64_t n = 100000;
+	const struct account *a;
+	uint16_t before[LEVELS];
+
+	(void)state;
+	begin_hand(150);
+	join_free(join);
+	join = join_new(
+		&(struct join_options){.sources = &sources, .windows = true, .threshold_ns = 150, .bounds = bounds});
+	assert_non_null(join);
+	for (uint64_t i = 0; i < n; i++) {
+		if (i == n - 3)
+			memcpy(before, place, sizeof(before));
+		hand(LEVEL_THREAD, RECORD_THREAD, i * 1000, 990);
+		if (i % 5000 == 0 && join_waiting(join) > JOIN_WAIT_MAX)
+			join_relieve(join, BASE_NS + i * 1000 + 990);
+	}
+	assert_true(join_waiting(join) >= JOIN_WAIT_MAX);
+	a = account((n - 3) * 1000 - 5, n * 1000, before);
+	assert_int_equal(a->start_ns, BASE_NS + (n - 3) * 1000 - 5);
+	assert_int_equal(a->duration_ns, 3005);
+	assert_int_equal(a->attributed_ns, 3 * 990);
+	assert_int_equal(join_counts(join)->lost, 0);
+	assert_int_equal(join_counts(join)->mismatches, 0);
+	end_hand();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_netted_too_much),
 		cmocka_unit_test(test_too_late),
 		cmocka_unit_test(test_backwards),
+		cmocka_unit_test(test_windows_of_a_sleeper),
 	};
 	int failed;
 

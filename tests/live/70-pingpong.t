@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""culprit pingpong: every method measures, both ways; who makes a message late is named on the CPU that was late; it stops when told to."""
+import json
+import os
+import re
+import signal
+import tempfile
+
+import lib
+from lib import ALLOWED, cpu_of, culprit, done, is_, ok, sources
+
+POKES = 40
+
+lib.need_bpf()
+os.sched_setaffinity(0, ALLOWED)
+a, b = sorted(ALLOWED & lib.online())[-2:]
+PIN = "--pin", f"{b},{a}"
+
+
+def pingpong(*args, **kwargs):
+    r = culprit("pingpong", *PIN, "-q", *args, **kwargs)
+    if r.rc:
+        raise RuntimeError(f"culprit pingpong: {r}")
+    return r
+
+
+def series(report, cpu):
+    return {s["name"]: s for s in cpu_of(report, cpu)["series"]}
+
+
+def stopped(command, *args, inside=None, seconds=20):
+    """Runs until SIGINT to all of it, as a terminal sends it; `inside` is done in the window. Its Result."""
+    with lib.ready_file() as path:
+        proc = lib.spawn(command, *args, "-f", "json", "-q", "--ready-file", path)
+        lib.await_ready(proc, path)
+        if inside:
+            inside()
+        os.killpg(proc.pid, signal.SIGINT)
+        return lib.finish(proc, seconds)
+
+
+# ---- all methods, to the last message ----
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    raw, recording = os.path.join(place, "raw"), os.path.join(place, "rec")
+    r = pingpong("-m", "all", "-n", "300", "-f", "json", "--raw", raw, "-r", recording, "--label", "x\033[2J", timeout=120)
+    report = json.loads(r.out)
+    with open(raw) as f:
+        messages = json.load(f)["messages"]
+    again = culprit("report", "-f", "json", recording)
+ok(again.rc == 0 and again.out == r.out, "a recording reports the same", again.err)
+lib.check_sums(report, "pingpong")
+names = list(series(report, a))
+left_out = set(re.findall(r"^culprit: (\S+) is left out: ", r.err, re.M))
+is_(set(names) | left_out, {"null", "spin", "spin-pause", "spin-pauses", "umwait", "mwaitx", "cv", "sem", "futex", "pipe", "eventfd",
+                            "socket", "io_uring"}, "all methods are there, or said to be left out")
+ok(left_out <= {"umwait", "mwaitx", "io_uring"}, "and only those that a machine may lack are", left_out)
+is_({series(report, cpu)[n]["count"] for cpu in (a, b) for n in names}, {300}, "each method sent each message, both ways")
+for cpu in a, b:
+    s = series(report, cpu)
+    is_([n for n in names if not s[n]["min_ns"] <= s[n]["p20_ns"] <= s[n]["p50_ns"] <= s[n]["p999_ns"] <= s[n]["max_ns"]], [],
+        f"cpu {cpu}: percentiles rise")
+    ok(s["null"]["p50_ns"] < s["spin"]["p50_ns"] < s["pipe"]["p50_ns"],
+       f"cpu {cpu}: a clock costs less than a message, and that less than waking a sleeper", s["null"], s["spin"], s["pipe"])
+is_({(m["method"], m["from"], m["to"]): len(m["ns"]) for m in messages},
+    {(n, None if n == "null" else {a: b, b: a}[to], to): 300 for n in names for to in (a, b)}, "--raw has each message of each")
+is_([(m["method"], m["to"]) for m in messages
+     if (min(m["ns"]), max(m["ns"])) != tuple(series(report, m["to"])[m["method"]][k] for k in ("min_ns", "max_ns"))], [],
+    "and they are those that the report counted")
+
+r = pingpong("-n", "300", "--label", "x\033[2J")
+ok("\033" not in r.out and "x\\x1b[2J" in r.out, "a label is escaped", r)
+ok(re.search(r"count\s+min\s+p20\s+median\s+p80\s+p90\s+p99\s+p99\.9\s+max\s+mad", r.out), "in text with p20 and p80", r)
+shared = not lib.online() - {a, b}
+is_("it ran on the measured ones, too" in r.out, shared, "where no CPU is left for culprit the report says so, and only there")
+
+# ---- who was it ----
+for cpu in a, b:
+    log = []
+    r = stopped("pingpong", *PIN, "-n", "1000000000", "-k", "0",
+                inside=lambda: log.extend(lib.run_poke(cpu, "fifo", "-n", str(POKES), "-l", "400us", "-g", "5ms")))
+    report = json.loads(r.out) if r.rc == 0 else None
+    if not ok(report, f"cpu {cpu}: Ctrl-C ends it with a report", r):
+        continue
+    ok(r.seconds < 5, "at once", r.seconds)
+    found = sources(report, cpu, kind="thread", name="poke-fifo")
+    # Those that came between a message and the stamp of the next made none late.
+    ok(sum(s["count"] for s in found) >= POKES // 5 and max((s["max_ns"] for s in found), default=0) > 300e3,
+       f"cpu {cpu}: a poke is the named cause of the messages that it made late", found, log)
+    ok(any(o["comm"] == "poke-fifo" and o["count"] >= POKES for o in cpu_of(report, cpu)["beside"]),
+       "and it is among those that ran there", cpu_of(report, cpu)["beside"])
+    other = sources(report, {a: b, b: a}[cpu], kind="thread", name="poke-fifo")
+    is_(lib.total(other), 0, "the other CPU is not blamed")
+    lib.check_sums(report, f"pingpong, poked on cpu {cpu}")
+
+# ---- the end ----
+for method in "spin", "cv", "pipe":
+    r = stopped("pingpong", *PIN, "-n", "1000000000", "-m", method, "-P", "f:10")
+    ok(r.rc == 0 and r.seconds < 5, f"{method} under SCHED_FIFO stops when told to", r)
+is_(lib.await_gone(lib.marked), [], "and nothing is left running")
+with lib.ready_file() as path:
+    proc = lib.spawn("pingpong", *PIN, "-n", "1000000000", "-m", "futex", "-f", "json", "-q", "--ready-file", path)
+    lib.await_ready(proc, path)
+    victims = [int(pid) for pid in lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()]
+    os.kill(victims[0], signal.SIGKILL)
+    r = lib.finish(proc, 20)
+ok(r.rc == 0 and len([c for c in json.loads(r.out)["cpus"] if c["ended_early"]]) == 2,
+   "one that is killed takes the one that waits for it with it, and the report says so", r)
+
+# ---- the matrix ----
+r = culprit("pingpong", "--matrix", "-c", f"{a},{b}", "-n", "2000", "-f", "json", "-q")
+m = json.loads(r.out) if r.rc == 0 else {}
+ok(m and m["cpus"] == [a, b] and m["median_ns"][0][0] is None and m["median_ns"][0][1] > 0 and m["median_ns"][1][0] > 0,
+   "--matrix: each CPU to each other one", r)
+r = culprit("pingpong", "--matrix", "-c", f"{a},{b}", "-n", "2000", "-q")
+ok(re.search(rf"^ +{a} +- +\d+\n +{b} +\d+ +-$", r.out, re.M), "and as a table", r)
+
+# ---- bad input ----
+for args, says in ((("-m", "smoke"), "smoke"), (("-m", "spim"), "spin"), (("-m", "spin,spin"), "twice"), (("-m", ""), "method"),
+                   (("-n", "0"), "-n"), (("-k", "-1"), "-k"), (("-p", "0"), "-p"), (("--pin", "0"), "two"), (("--pin", "0,0"), "two"),
+                   (("--pin", "0,4000"), "4000"), (("-c", "0"), "2 CPUs"), (("--matrix", "-m", "spin,cv"), "one method"),
+                   (("--matrix", "-r", "/dev/null"), "-r"), (("--matrix", "-f", "csv"), "csv"), (("--raw", "/nonexistent/x"), "nonexistent"),
+                   (("--pin", f"{a},{b}", "-c", f"{a},{b}"), "-c")):
+    r = culprit("pingpong", *args, timeout=20)
+    ok(r.rc == 1 and not r.out and len(r.err.splitlines()) == 1 and says in r.err, f"refused: {' '.join(args)}", r)
+
+done()
