@@ -29,6 +29,7 @@ struct command {
 	ROW(watch) \
 	ROW(sleep) \
 	ROW(pingpong) \
+	ROW(queue) \
 	ROW(syscall) \
 	ROW(clock) \
 	ROW(osnoise)

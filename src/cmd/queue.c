@@ -1,0 +1,321 @@
+/* culprit queue: messages through a ring from a producer to busy-waiting consumers, and who made one late. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "cmd/live.h"
+#include "collect/host.h"
+#include "collect/queue.h"
+
+#define SPINNERS_MAX 4096
+#define SPIN_NS      (3 * NSEC_PER_MSEC)
+#define REST_NS      (30 * NSEC_PER_MSEC)
+#define BUILT_IN     (1 << 20) /* bytes of payload where no file is given */
+
+enum { NOT_GIVEN = -1, NONE = -2 };
+
+struct options {
+	struct bench bench;
+	struct queue_options queue;
+	long cpu[QUEUE_ROLES];
+	const char *input, *journal;
+	uint64_t spinners;
+	bool long_table;
+};
+
+#define FIELD(name) offsetof(struct options, name)
+
+static int set_cpu(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	if (row->arg && !strcmp(text, "none")) {
+		*(long *)field = NONE;
+		return 0;
+	}
+	return parse_integer(text, 0, CPUS_MAX - 1, field, why, whylen) ? -EINVAL : 0;
+}
+
+static int set_slots(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	long n;
+
+	(void)row;
+	if (parse_integer(text, 2, 1 << 24, &n, why, whylen))
+		return -EINVAL;
+	if (n & (n - 1)) {
+		snprintf(why, whylen, "'%s' is no power of two: a ring has 2 to 16777216 slots", text);
+		return -EINVAL;
+	}
+	*(uint64_t *)field = n;
+	return 0;
+}
+
+static const struct measure_range length_range = {8, 1 << 16}, spinners_range = {0, SPINNERS_MAX};
+static const struct measure_range warmup_range = {100, 1000000000};
+
+static const struct opt queue_opts[] = {
+	{'n', "messages", "N", "end after so many; default 200000", FIELD(queue.messages), measure_set_count, NULL},
+	{'w', "warmup", "N", "messages ahead of them, which are not counted; default 10000", FIELD(queue.warmup),
+	 measure_set_count, &warmup_range},
+	{'l', "length", "BYTES", "of a message; default 64", FIELD(queue.length), measure_set_count, &length_range},
+	{'b', "slots", "N", "of the ring, a power of two; default 65536", FIELD(queue.slots), set_slots, NULL},
+	{'g', "gap", "TIME", "how long the producer is busy between two messages; default 10us", FIELD(queue.gap_ns),
+	 opt_set_time, NULL},
+	{0, "producer", "CPU", "where it runs; default of all three: isolated CPUs, or else any", FIELD(cpu[0]),
+	 set_cpu, NULL},
+	{0, "accumulator", "CPU", "where it runs, or none", FIELD(cpu[1]), set_cpu, "none"},
+	{0, "journaller", "CPU", "where it runs, or none; default: none where there is no third CPU for it",
+	 FIELD(cpu[2]), set_cpu, "none"},
+	{0, "input", "FILE", "what the messages are made of; default: built in", FIELD(input), opt_set_string, NULL},
+	{0, "journal", "FILE", "what the journaller appends to; default: a file that is gone afterwards",
+	 FIELD(journal), opt_set_string, NULL},
+	{0, "spinners", "N", "to disturb: processes that spin 3 ms and sleep 30 ms, shared out among all online CPUs",
+	 FIELD(spinners), measure_set_count, &spinners_range},
+	{0, "long", NULL, "the same as --series long", FIELD(long_table), NULL, NULL},
+	BENCH_OPTS(struct options, bench),
+	{0},
+};
+
+const struct opt_command queue_usage = {
+	.name = "queue",
+	.summary = "messages through a ring between busy-waiting processes, and who made one late",
+	.about = "A producer sends messages through a ring in shared memory to two consumers that do not know of each "
+		 "other: the accumulator adds up, the journaller appends to a file. All are processes that busy-wait, "
+		 "each "
+		 "pinned to a CPU. Transit is from a message's stamp to when a consumer sees it. Messages that were "
+		 "late are "
+		 "explained on the CPU that was late; of each CPU the report says who else ran there.",
+	.opts = queue_opts,
+};
+
+/* ---- places ---- */
+
+static const char *const role_names[] = {"producer", "accumulator", "journaller"};
+
+/* The CPU of a role: the one that was asked for, or else the first free one. */
+static int choose_cpu(struct options *o, int role, const unsigned *from, int n)
+{
+	struct cpus *taken = &o->bench.measure.cpus;
+
+	for (int i = 0; o->cpu[role] == NOT_GIVEN && i < n; i++) {
+		bool free = !cpus_has(taken, from[i]);
+
+		for (int k = 0; k < QUEUE_ROLES; k++)
+			free &= o->cpu[k] != (long)from[i];
+		if (free)
+			o->cpu[role] = from[i];
+	}
+	o->queue.cpu[role] = QUEUE_NOBODY;
+	if (o->cpu[role] == NONE || (o->cpu[role] == NOT_GIVEN && role == QUEUE_JOURNALLER))
+		return 0;
+	if (o->cpu[role] == NOT_GIVEN)
+		return complain("no CPU is left for the %s: give it one with --%s%s", role_names[role],
+				role_names[role], role == QUEUE_ACCUMULATOR ? ", or none" : "");
+	if (cpus_has(taken, o->cpu[role]))
+		return complain("CPU %ld cannot be busy for two: give --%s another one", o->cpu[role],
+				role_names[role]);
+	o->queue.cpu[role] = o->cpu[role];
+	cpus_add(taken, o->cpu[role]);
+	return 0;
+}
+
+static int choose_cpus(struct options *o)
+{
+	static struct host host; /* large */
+	unsigned from[2 * QUEUE_ROLES];
+	int n;
+
+	host_read(&host);
+	n = measure_choose(&o->bench.measure, &host, from, 2, 2 * QUEUE_ROLES);
+	if (n < 0)
+		return -1;
+	cpus_clear(&o->bench.measure.cpus);
+	for (int role = 0; role < QUEUE_ROLES; role++)
+		if (choose_cpu(o, role, from, n))
+			return -1;
+	if (o->queue.cpu[QUEUE_ACCUMULATOR] == QUEUE_NOBODY && o->queue.cpu[QUEUE_JOURNALLER] == QUEUE_NOBODY)
+		return complain("nobody takes the messages: give --accumulator or --journaller a CPU");
+	return 0;
+}
+
+/* ---- what the processes share ---- */
+
+/* Memory to be inherited, all of it there. */
+static void *get_memory(size_t bytes)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* All of it will be there, and locked: so not more than a quarter of the machine's memory. */
+static int map_ring(struct queue_options *q)
+{
+	uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE), bytes = queue_ring_bytes(q);
+
+	q->ring = bytes <= all / 4 ? get_memory(bytes) : NULL;
+	return q->ring ? 0
+		       : complain("no memory for a ring of %llu MB: make -b or -l smaller",
+				  (unsigned long long)(bytes >> 20));
+}
+
+static int map_payload(struct options *o)
+{
+	struct queue_options *q = &o->queue;
+	struct stat st;
+	int fd;
+
+	if (!o->input) {
+		char *at = get_memory(BUILT_IN);
+
+		for (uint32_t i = 0, x = 1; at && i < BUILT_IN; i++, x = x * 1664525 + 1013904223)
+			at[i] = x >> 24;
+		q->payload = at;
+		q->payload_len = BUILT_IN;
+		return at ? 0 : complain("out of memory");
+	}
+	fd = open(o->input, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st)) {
+		complain("cannot read %s: %s", o->input, strerror(errno));
+	} else if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < q->length) {
+		complain("%s holds no message of %llu bytes: give a larger file with --input, or a smaller -l",
+			 o->input, (unsigned long long)q->length);
+	} else {
+		q->payload_len = st.st_size;
+		q->payload = mmap(NULL, q->payload_len, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+		if (q->payload == MAP_FAILED) {
+			q->payload = NULL;
+			complain("cannot map %s: %s", o->input, strerror(errno));
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return q->payload ? 0 : -1;
+}
+
+static int open_journal(struct options *o)
+{
+	const char *place = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	o->queue.journal = -1;
+	if (o->queue.cpu[QUEUE_JOURNALLER] == QUEUE_NOBODY)
+		return o->journal ? complain("--journal without a journaller: give it a CPU with --journaller") : 0;
+	if (o->journal) {
+		fd = open(o->journal, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	} else {
+		snprintf(path, sizeof(path), "%s/culprit-journal-XXXXXX", place && place[0] ? place : "/tmp");
+		fd = mkostemp(path, O_APPEND | O_CLOEXEC);
+		if (fd >= 0)
+			unlink(path);
+	}
+	if (fd < 0)
+		return complain("cannot write the journal %s: %s; choose another one with --journal",
+				o->journal ? o->journal : path, strerror(errno));
+	o->queue.journal = fd;
+	return 0;
+}
+
+/* ---- spinners ---- */
+
+static void __attribute__((noreturn)) spin_and_rest(int cpu)
+{
+	struct timespec rest = {0, REST_NS};
+	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "culprit-spinner");
+	signal(SIGINT, SIG_IGN); /* the tracer ends us */
+	CPU_ZERO_S(size, set);
+	CPU_SET_S(cpu, size, set);
+	sched_setaffinity(0, size, set);
+	for (;;) {
+		uint64_t end = measure_now() + SPIN_NS;
+
+		while (measure_now() < end)
+			;
+		nanosleep(&rest, NULL);
+	}
+}
+
+/* Returns how many were started. */
+static uint64_t start_spinners(const struct options *o, pid_t *pid)
+{
+	static struct host host; /* large */
+	pid_t parent = getpid();
+	uint64_t n = 0;
+	int cpu = -1;
+
+	host_read(&host);
+	for (; n < o->spinners; n++) {
+		cpu = cpus_next(&host.online, cpu + 1);
+		if (cpu < 0)
+			cpu = cpus_next(&host.online, 0);
+		pid[n] = fork();
+		if (!pid[n] && getppid() == parent)
+			spin_and_rest(cpu);
+		if (!pid[n])
+			_exit(0);
+		if (pid[n] < 0)
+			break;
+	}
+	return n;
+}
+
+static int run_disturbed(struct options *o)
+{
+	pid_t *pid = calloc(o->spinners + 1, sizeof(*pid));
+	uint64_t n = pid ? start_spinners(o, pid) : 0;
+	int code = EXIT_ERROR;
+
+	if (n < o->spinners)
+		complain("cannot start so many spinners: %s", strerror(errno));
+	else
+		code = bench_run(&o->bench, &queue_workload, &o->queue);
+	for (uint64_t i = 0; i < n; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	free(pid);
+	return code;
+}
+
+int cmd_queue(int argc, char **argv)
+{
+	struct options o = {.cpu = {NOT_GIVEN, NOT_GIVEN, NOT_GIVEN},
+			    .queue = {.messages = 200000,
+				      .warmup = 10000,
+				      .gap_ns = 10 * NSEC_PER_USEC,
+				      .length = 64,
+				      .slots = 65536,
+				      .journal = -1}};
+	int operands, code;
+
+	measure_init(&o.bench.measure);
+	o.bench.measure.duration_ns = UINT64_MAX;
+	o.bench.measure.may_share = true;
+	code = opt_parse(&queue_usage, argc, argv, &o, &operands);
+	if (code)
+		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	if (o.long_table)
+		o.bench.output.series = SERIES_LONG;
+	if (choose_cpus(&o) || map_payload(&o))
+		return EXIT_ERROR;
+	if (map_ring(&o.queue) || open_journal(&o))
+		return EXIT_ERROR;
+	return run_disturbed(&o);
+}
