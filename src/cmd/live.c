@@ -88,6 +88,7 @@ static int run_window(struct live *l, struct collect *c, struct recorder *record
 	collect_stop(c);
 	hand_on(l, c);
 	collect_end(c);
+	measure_over();
 	if (recorder) {
 		bad = recorder_end(recorder, l->view);
 		l->stats = recorder_stats(recorder);

@@ -243,14 +243,27 @@ static void on_signal(int sig)
 	signal(sig, SIG_DFL);
 }
 
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+void measure_over(void)
+{
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct sigaction act;
+
+		if (sigaction(signals[i], NULL, &act) || act.sa_handler != on_signal)
+			continue;
+		act.sa_flags |= SA_RESTART;
+		sigaction(signals[i], &act, NULL);
+	}
+}
+
 /* Ctrl-C and SIGTERM. Without SA_RESTART: sleeping calls come back at once. */
 void measure_catch_signals(void)
 {
 	struct sigaction act = {.sa_handler = on_signal};
 
-	sigaction(SIGINT, &act, NULL);
-	sigaction(SIGTERM, &act, NULL);
-	sigaction(SIGHUP, &act, NULL);
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaction(signals[i], &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
 

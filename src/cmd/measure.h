@@ -118,6 +118,7 @@ struct collect_options measure_collect(const struct measure *m);
 /* Nonzero once SIGINT, SIGTERM or SIGHUP has come: the only global state. A second one ends the process by its default action. */
 extern volatile int measure_stop;
 void measure_catch_signals(void);
+void measure_over(void); /* the window is: a first signal does not cut off the report that is being written */
 
 /* Sleeps until the next visit of the samplers is due; false when the window's time is over or a signal has come. begin_ns: when it opened. */
 bool measure_wait(const struct measure *m, uint64_t begin_ns);

@@ -1,6 +1,8 @@
 /* culprit sleep: the periodic scheduling test, and who made a thread wake late. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -8,14 +10,24 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/live.h"
+#include "collect/host.h"
 #include "collect/sleep.h"
 
 #define DMA_LATENCY "/dev/cpu_dma_latency" /* Documentation/admin-guide/pm/cpuidle.rst */
 
+#define BEFORE_NS   (10 * NSEC_PER_SEC) /* without load, of a window that has no end */
+#define WORKERS_MAX 4096
+
+/* --load: each kind with how many workers; WORKERS_MAX + 1: as many as CPUs. */
+struct wish {
+	uint32_t workers[LOAD_KINDS];
+};
+
 struct options {
 	struct bench bench;
 	struct sleep_options sleep;
-	bool dma_latency;
+	bool dma_latency, load_here;
+	struct wish load;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -31,6 +43,42 @@ static int set_count(const char *text, void *field, const struct opt *row, char 
 	return 0;
 }
 
+static int add_load(struct wish *wish, char *word, char *why, size_t whylen)
+{
+	char *colon = strchr(word, ':');
+	long n = WORKERS_MAX + 1;
+	int kind = 0;
+
+	if (colon)
+		*colon++ = '\0';
+	while (kind < LOAD_KINDS && strcmp(word, load_names[kind]))
+		kind++;
+	if (kind == LOAD_KINDS) {
+		snprintf(why, whylen, "'%.40s' is no load: cpu, disk or net, with :N for so many workers", word);
+		return -EINVAL;
+	}
+	if (colon && parse_integer(colon, 1, WORKERS_MAX, &n, why, whylen))
+		return -EINVAL;
+	wish->workers[kind] = n;
+	return 0;
+}
+
+/* "cpu,disk:2"; may be given again. */
+static int set_load(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	char words[256], *next = words;
+
+	(void)row;
+	if (snprintf(words, sizeof(words), "%s", text) >= (int)sizeof(words)) {
+		snprintf(why, whylen, "that is too long");
+		return -EINVAL;
+	}
+	for (char *word; (word = strsep(&next, ","));)
+		if (add_load(field, word, why, whylen))
+			return -EINVAL;
+	return 0;
+}
+
 static const struct opt sleep_opts[] = {
 	{'i', "interval", "TIME", "how long each sleep is; default 20ms", FIELD(sleep.interval_ns), opt_set_time, NULL},
 	{'n', "samples", "N", "end after so many sleeps on each CPU; default: when -d is over", FIELD(sleep.samples),
@@ -38,6 +86,12 @@ static const struct opt sleep_opts[] = {
 	{0, "relative", NULL, "sleep for the interval, not until a time", FIELD(sleep.relative), NULL, NULL},
 	{0, "dma-latency", NULL, "hold " DMA_LATENCY " at 0 meanwhile: CPUs stay out of deep idle states",
 	 FIELD(dma_latency), NULL, NULL},
+	{0, "load", "LOAD",
+	 "cpu, disk or net, with :N for so many workers, or several with commas: stress-ng does that on the "
+	 "housekeeping "
+	 "CPUs in the second half of the window, whose sleeps are series of their own",
+	 FIELD(load), set_load, NULL},
+	{0, "load-here", NULL, "the load runs on the measured CPUs", FIELD(load_here), NULL, NULL},
 	BENCH_OPTS(struct options, bench),
 	{0},
 };
@@ -52,6 +106,43 @@ const struct opt_command sleep_usage = {
 	.opts = sleep_opts,
 };
 
+static bool is_loaded(const struct wish *w)
+{
+	return w->workers[LOAD_CPU] || w->workers[LOAD_DISK] || w->workers[LOAD_NET];
+}
+
+/* The exit code. */
+static int run_loaded(struct options *o)
+{
+	struct measure *m = &o->bench.measure;
+	struct load_options lo = {.before_ns = m->duration_ns / 2};
+	struct host *host = calloc(1, sizeof(*host));
+	struct load *load;
+	int code, bad;
+
+	if (!host) {
+		complain("out of memory");
+		return EXIT_ERROR;
+	}
+	host_read(host);
+	bad = measure_check(m, host);
+	free(host);
+	if (bad)
+		return EXIT_ERROR;
+	if (m->duration_ns == UINT64_MAX)
+		lo.before_ns = o->sleep.samples ? 0 : BEFORE_NS;
+	lo.cpus = o->load_here ? m->cpus : m->housekeeping;
+	for (int kind = 0; kind < LOAD_KINDS; kind++)
+		lo.workers[kind] = o->load.workers[kind] > WORKERS_MAX ? cpus_count(&lo.cpus) : o->load.workers[kind];
+	load = load_open(&lo);
+	if (!load)
+		return EXIT_ERROR;
+	o->sleep.load = load_state(load);
+	code = bench_run(&o->bench, &sleep_loaded_workload, &o->sleep);
+	load_close(load);
+	return code;
+}
+
 int cmd_sleep(int argc, char **argv)
 {
 	struct options o = {.sleep.interval_ns = 20 * NSEC_PER_MSEC};
@@ -64,6 +155,10 @@ int cmd_sleep(int argc, char **argv)
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	measure_end(&o.bench.measure, o.sleep.samples);
+	if (o.load_here && !is_loaded(&o.load)) {
+		complain("--load-here says where the load runs: which one? --load cpu, disk or net");
+		return EXIT_ERROR;
+	}
 	if (o.dma_latency) {
 		fd = open(DMA_LATENCY, O_WRONLY | O_CLOEXEC);
 		if (fd < 0 || write(fd, &none, sizeof(none)) != sizeof(none)) {
@@ -71,7 +166,7 @@ int cmd_sleep(int argc, char **argv)
 			return EXIT_ERROR;
 		}
 	}
-	code = bench_run(&o.bench, &sleep_workload, &o.sleep);
+	code = is_loaded(&o.load) ? run_loaded(&o) : bench_run(&o.bench, &sleep_workload, &o.sleep);
 	if (fd >= 0)
 		close(fd); /* the request goes with it */
 	return code;

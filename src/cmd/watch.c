@@ -192,6 +192,7 @@ static int measure(struct options *o, struct view *v, struct live_watch *w, stru
 		if (recorder)
 			recorder_poll(recorder);
 	watch_end(w);
+	measure_over();
 	if (recorder)
 		bad = recorder_end(recorder, v);
 	watch_cut(v);

@@ -9,7 +9,7 @@
 #define WARM_INTERVAL_NS (10 * NSEC_PER_MSEC) /* at most, while learning */
 #define PATIENCE_NS      (50 * NSEC_PER_MSEC) /* how long a sleep may be without a look whether to stop */
 
-enum { LATENCY, DELTA };
+enum { LATENCY, DELTA, LOADED }; /* under load the same two again */
 
 static int sleep_until(uint64_t ns)
 {
@@ -36,15 +36,51 @@ static bool approach(struct work *w, uint64_t due)
 	return true;
 }
 
+/* Which series this sleep goes to; -1: none, the load is just being started. */
+static int series_now(const struct work *w, uint64_t n)
+{
+	const struct sleep_options *o = w->options;
+	int phase, not_yet = LOAD_NONE;
+
+	if (!o->load || w->learning)
+		return 0;
+	if (o->samples && n >= o->samples / 2)
+		atomic_compare_exchange_strong(&o->load->phase, &not_yet, LOAD_WANTED);
+	phase = atomic_load_explicit(&o->load->phase, memory_order_relaxed);
+	return phase == LOAD_WANTED ? -1 : phase == LOAD_NONE ? 0 : LOADED;
+}
+
+static void begin(struct work *w)
+{
+	const struct sleep_options *o = w->options;
+	uint64_t not_yet = 0;
+
+	if (o->load && !w->learning)
+		atomic_compare_exchange_strong(&o->load->begun, &not_yet, tick_clock());
+}
+
+/* What was measured of a sleep; learning, of both parts: one threshold holds for both. */
+static void note(struct work *w, int series, uint64_t due, uint64_t now, uint64_t tick, uint64_t cursors, uint64_t last)
+{
+	const struct sleep_options *o = w->options;
+
+	for (int part = series; part <= series + (w->learning && o->load ? LOADED : 0); part += LOADED) {
+		work_window(w, part + LATENCY, now - due, work_tick_of(w, due, tick, now), tick, cursors);
+		if (last)
+			work_value(w, part + DELTA, now - last);
+	}
+}
+
 static int run(struct work *w)
 {
 	const struct sleep_options *o = w->options;
 	uint64_t interval = w->learning && o->interval_ns > WARM_INTERVAL_NS ? WARM_INTERVAL_NS : o->interval_ns;
 	uint64_t due = tick_clock() + interval, last = 0;
 
-	for (uint64_t n = 0; work_going(w) && (w->learning || !o->samples || n < o->samples); n++) {
+	begin(w);
+	for (uint64_t n = 0; work_going(w) && (w->learning || !o->samples || n < o->samples);) {
 		uint64_t cursors, now, tick;
-		int err;
+		int err, series = series_now(w, n);
 
 		if (!approach(w, due))
 			break;
@@ -61,10 +97,11 @@ static int run(struct work *w)
 		now = tick_clock();
 		if (err)
 			return work_failed(w, err, "clock_nanosleep");
-		work_window(w, LATENCY, now - due, work_tick_of(w, due, tick, now), tick, cursors);
-		if (last)
-			work_value(w, DELTA, now - last);
-		last = now;
+		if (series >= 0) {
+			note(w, series, due, now, tick, cursors, last);
+			n++;
+		}
+		last = series >= 0 ? now : 0;
 		due += interval;
 		if (due <= now) /* it slept through whole intervals: they are one late wake-up, not many */
 			due = now + interval;
@@ -72,10 +109,20 @@ static int run(struct work *w)
 	return 0;
 }
 
+#define REST "timer late, or exit from idle"
+
+const struct workload sleep_loaded_workload = {
+	.name = "sleep",
+	.series = (const char *const[]){"latency", "delta", "latency under load", "delta under load", NULL},
+	.rest = REST,
+	.warm = 64,
+	.run = run,
+};
+
 const struct workload sleep_workload = {
 	.name = "sleep",
 	.series = (const char *const[]){"latency", "delta", NULL},
-	.rest = "timer late, or exit from idle",
+	.rest = REST,
 	.warm = 64,
 	.run = run,
 };

@@ -2,14 +2,17 @@
 #ifndef CULPRIT_SLEEP_H
 #define CULPRIT_SLEEP_H
 
+#include "collect/load.h"
 #include "collect/workload.h"
 
 struct sleep_options {
 	uint64_t interval_ns;
-	uint64_t samples; /* per CPU; 0: until the window ends */
-	bool relative;    /* clock_nanosleep for the interval, instead of until a time */
+	uint64_t samples;        /* per CPU; 0: until the window ends */
+	bool relative;           /* clock_nanosleep for the interval, instead of until a time */
+	struct load_state *load; /* of sleep_loaded_workload */
 };
 
-extern const struct workload sleep_workload; /* takes struct sleep_options */
+/* Both take struct sleep_options. Of the second one's sleeps those under load are series of their own, and those while it starts are none. */
+extern const struct workload sleep_workload, sleep_loaded_workload;
 
 #endif

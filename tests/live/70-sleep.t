@@ -8,6 +8,7 @@ import signal
 import statistics
 import subprocess
 import tempfile
+import time
 
 import lib
 from lib import cpu_of, culprit, done, is_, ok, skip, sources, total
@@ -42,7 +43,7 @@ def during(look, *args):
 # ---- blame ----
 log, r = during(lambda proc: lib.run_poke(cpu, "fifo", "-n", "30", "-l", "3ms", "-g", "20ms-40ms"), "-d", "4s", "-i", "1ms")
 report = json.loads(r.out)
-lib.check_sums(report, "blame")
+lib.check_sums(report, "blame", lost=None)  # where the reader has to share its CPU some may be
 found = sources(report, cpu, kind="thread", name=re.compile("^poke"))
 ok(total(found, "hiccups") >= 0.8 * len(log), "a thread that has the CPU when a wake-up is due is named for it", len(log), found)
 ran = sum(e["ran_ns"] for e in log)
@@ -122,6 +123,62 @@ else:
     skip("medians beside cyclictest's", "needs cyclictest (rt-tests)")
 
 
+# ---- under load ----
+
+
+def children(pid):
+    return [int(p) for p in lib.read(f"/proc/{pid}/task/{pid}/children").split()]
+
+
+def descendants(pid):
+    return [x for child in children(pid) for x in (child, *descendants(child))]
+
+
+def load_of(proc):
+    """The load's processes, with where they may run: stress-ng and its workers."""
+    return {pid: lib.parse_cpus(m[1]) for keeper in children(proc.pid) if lib.read(f"/proc/{keeper}/comm") == "culprit-load"
+            for pid in descendants(keeper) if (m := re.search(r"Cpus_allowed_list:\s*(\S+)", lib.read(f"/proc/{pid}/status")))}
+
+
+def await_load(proc):
+    deadline = time.monotonic() + 20
+    while len(found := load_of(proc)) < 4 and proc.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return found
+
+
+def left_behind():
+    return (lib.marked() + [f for f in os.listdir(place) if "culprit-load" in f] +
+            [pid for pid in found if lib.read(f"/proc/{pid}/comm").startswith("stress-ng")])
+
+
+if shutil.which("stress-ng"):
+    place, found = tempfile.mkdtemp(prefix="culprit-test-"), {}
+    os.environ["TMPDIR"] = place
+    s = series(sleep("-n", "600", "-i", "1ms", "--load", "cpu:1,net:1", "--load", "disk:1", "-f", "json").out)
+    is_([s[n]["count"] for n in ("latency", "latency under load")], [300, 300], "--load: half of the sleeps without, half with it")
+    is_(s["latency"]["threshold_ns"], s["latency under load"]["threshold_ns"], "--load: one threshold holds for both")
+    is_(lib.await_gone(left_behind, 1), [], "--load: nothing of it is left when culprit ends")
+    for args, cpus in ((), lib.ALLOWED & lib.online() - {cpu}), (("--load-here",), {cpu}):
+        for sig in signal.SIGINT, signal.SIGKILL:
+            what = " ".join(["--load", *args, sig.name])
+            with lib.ready_file() as path:
+                proc = lib.spawn("sleep", *ON, "-n", "100000", "-i", "1ms", "-d", "10s", "--load", "cpu:1,disk:1,net:1", *args,
+                                 "-f", "json", "--ready-file", path)
+                lib.await_ready(proc, path)
+                found = await_load(proc)
+                os.killpg(proc.pid, sig)
+                r = lib.finish(proc, 20)
+            ok(len(found) >= 4 and all(allowed <= cpus for allowed in found.values()), f"{what}: it runs where it should", found, cpus)
+            is_(lib.await_gone(left_behind), [], f"{what}: no process and no file is left")
+            if sig == signal.SIGINT:
+                ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)), f"{what}: the full report, at once", r)
+    shutil.rmtree(place)
+    del os.environ["TMPDIR"]
+else:
+    skip("--load", "needs stress-ng")
+
+
 # ---- bad input ----
 def refused(*args, says):
     r = culprit("sleep", *ON, *args, timeout=20)
@@ -133,6 +190,11 @@ for bad in "", "0", "0s", "-1ms", "x", "5":
     refused("-i", bad, says="-i|--interval")
 for bad in "", "0", "-1", "x", "1.5":
     refused("-n", bad, says="-n|--samples")
+for bad in "", "cpus", "cpu:", "cpu:0", "cpu:x", "cpu,,disk", "net:99999":
+    refused("--load", bad, says="--load")
+refused("--load-here", says="--load")
+r = culprit("sleep", *ON, "--load", "cpu", prefix=("env", "PATH=/nonexistent"), timeout=20)
+ok(r.rc == 1 and not r.out and len(r.err.splitlines()) == 1 and "apt-get install stress-ng" in r.err, "without stress-ng it says what is missing", r)
 refused("-c", "4000", says="4000")
 refused("now", says="now")
 is_(lib.await_gone(lib.marked), [], "nothing is left running")
