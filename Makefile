@@ -35,6 +35,11 @@ $(O)/.setup-check: tools/setup Makefile
 $(O)/.setup-lab: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(LAB_PACKAGES) && touch $@
 
+# Tools that do the same as a part of culprit, or that it uses. Without them `make check` skips the tests beside them and says so.
+PEERS	:= rt-tests stress-ng librsvg2-bin gnuplot-nox
+$(O)/.setup-peers: tools/setup Makefile
+	$(Q)mkdir -p $(O) && tools/setup $(PEERS) && touch $@
+
 # Readers of what culprit writes, in Python, for the tests of formats. Without them `make check` skips those and says so.
 READERS := duckdb cmarkgfm hdrhistogram prometheus_client perfetto
 $(O)/.setup-readers: tools/setup Makefile
@@ -222,7 +227,7 @@ $(O)/bpf/ring.bpf.o: tests/bench/ring.bpf.c | $(O)/.setup-run
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
-$(O)/bench.bpf.o: $(O)/bpf/trace.bpf.o $(O)/bpf/ring.bpf.o
+$(O)/bench.bpf.o: $(patsubst %,$(O)/bpf/%.bpf.o,trace origin watch ring)
 	$(Q)$(BPFTOOL) gen object $@ $^
 $(O)/bench.skel.h: $(O)/bench.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name bench_bpf > $@

@@ -15,6 +15,7 @@
 #include "collect/sampler.h"
 #include "collect/tick.h"
 #include "bench.skel.h"
+#include "turns.h"
 
 #define ROUNDS 15
 #define RUNS   40
@@ -149,7 +150,8 @@ static void bench_rings(int cpu)
 
 	if (!skel)
 		exit(1);
-	bpf_object__for_each_program(prog, skel->obj) bpf_program__set_autoload(prog, true);
+	bpf_object__for_each_program(prog, skel->obj) if (!strncmp(bpf_program__name(prog), "bench_", 6))
+		bpf_program__set_autoload(prog, true);
 	skel->rodata->slot_of_cpu[cpu] = 1;
 	skel->bss->gate = 1;
 	if (bench_bpf__load(skel)) {
@@ -204,6 +206,8 @@ int main(int argc, char **argv)
 		bench_loop();
 	else if (argc > 1 && !strcmp(argv[1], "rings"))
 		bench_rings(cpu);
+	else if (argc > 4 && !strcmp(argv[1], "turns"))
+		return bench_turns(argv[3], argv[4]) ? 1 : 0;
 	else
 		return 1;
 	return 0;
