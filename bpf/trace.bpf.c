@@ -3,6 +3,8 @@
 
 const volatile __u16 slot_of_cpu[TARGET_CPUS] = {};
 const volatile int watching = 0;
+const volatile __s32 watch_tgid[WATCH_IDS] = {}, watch_tid[WATCH_IDS] = {};
+const volatile int watch_users = 0;
 volatile int gate = 0;
 struct cpu_states cpu_states SEC(".maps");
 

@@ -2,9 +2,6 @@
  * sampler: here the threads are the user's, on whatever CPU they are. Nothing is recorded on a CPU where none of them runs or waits. */
 #include "sched.bpf.h"
 
-const volatile __s32 watch_tgid[WATCH_IDS] = {}, watch_tid[WATCH_IDS] = {};
-const volatile int watch_users = 0;
-
 /* A watched thread that would run. */
 struct wait {
 	__u64 since_ns;

@@ -15,6 +15,7 @@
 #include "collect/sampler.h"
 #include "collect/tick.h"
 #include "bench.skel.h"
+#include "recording.h"
 #include "turns.h"
 
 #define ROUNDS 15
@@ -201,6 +202,8 @@ int main(int argc, char **argv)
 		bench_probes(argc > 3 ? atoi(argv[3]) : 5);
 		return 0;
 	}
+	if (argc > 3 && !strcmp(argv[1], "recording"))
+		return bench_recording(argv[2], strtoull(argv[3], NULL, 10)) ? 1 : 0;
 	pin(cpu);
 	if (argc > 1 && !strcmp(argv[1], "loop"))
 		bench_loop();
