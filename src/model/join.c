@@ -73,6 +73,18 @@ static struct record *waiting(const struct join *j, uint64_t i)
 	return &j->wait[i % WAIT_SLOTS];
 }
 
+/* What few records are left go to the ring's begin: what lies far behind it is touched only when many wait. */
+static void rewind_ring(struct join *j)
+{
+	uint32_t n = join_waiting(j), first = j->first % WAIT_SLOTS;
+
+	if (n > NEWEST || first < NEWEST || first + n > WAIT_SLOTS)
+		return;
+	memcpy(j->wait, waiting(j, j->first), n * sizeof(*j->wait));
+	j->first = 0;
+	j->last = n;
+}
+
 /* Of two that end together the inner one is the higher level. */
 static bool ends_after(const struct record *a, const struct record *b)
 {
@@ -193,6 +205,7 @@ const struct account *join_hiccup(struct join *j, const struct hiccup *hiccup)
 		else
 			nest_take(j->nest, r, h->start_ns, h->end_ns);
 	}
+	rewind_ring(j);
 	account = nest_close(j->nest, h->start_ns, h->end_ns, &stuck_out);
 	account->lost = j->counts.lost - j->lost_before;
 	j->lost_before = j->counts.lost;

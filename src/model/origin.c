@@ -72,10 +72,18 @@ static const char *const helpers[] = {
 	"schedule_on_each_cpu",
 };
 
+/* Asked of every frame with every helper: nearly all differ in the first letters, for which a call would be too much. */
+static bool begins(const char *name, const char *prefix)
+{
+	while (*prefix && *name == *prefix)
+		name++, prefix++;
+	return !*prefix;
+}
+
 static bool is_helper(const char *name)
 {
 	for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++)
-		if (!strncmp(name, helpers[i], strlen(helpers[i])))
+		if (begins(name, helpers[i]))
 			return true;
 	return false;
 }
@@ -89,7 +97,7 @@ static bool is_interrupt(const char *name)
 					      "el1_irq",          "el0_irq",         "gic_handle_irq"};
 
 	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
-		if (!strncmp(name, entries[i], strlen(entries[i])))
+		if (begins(name, entries[i]))
 			return true;
 	return false;
 }
@@ -104,14 +112,25 @@ static void find_interrupt(struct origin *o)
 		}
 }
 
-static const char *function_of(const struct origin *o, const struct record *r, const struct names *names)
+static const char *function_of(const struct origin *o, const char *site)
 {
-	const char *site = r->origin ? names->symbol(names->ctx, r->origin) : NULL;
-
 	for (int i = 0; i < o->nframes; i++)
 		if (!is_helper(o->frame[i]))
 			return o->frame[i];
 	return site ? site : o->nframes ? o->frame[o->nframes - 1] : NULL;
+}
+
+/* Who asks, asks again, from the same place: 1 + the row whose last request was as this one, 0: none. Its names are the same, too. */
+static uint32_t again(const struct origins *o, const struct record *r)
+{
+	for (uint32_t i = 0; i < o->count; i++) {
+		const struct origin_last *l = &o->row[i].last;
+
+		if (l->stack == r->stack && l->tid == r->id && l->site == r->origin && o->row[i].cpu == r->origin_cpu &&
+		    !memcmp(l->comm, r->name, sizeof(l->comm)))
+			return i + 1;
+	}
+	return 0;
 }
 
 static bool same(const struct origin *a, const struct origin *b)
@@ -127,7 +146,7 @@ static bool readable(const struct origin *o, const struct record *r)
 	if (r->stack == -1)
 		return true;
 	for (int i = 0; i < o->nframes; i++)
-		if (strncmp(o->frame[i], "[unknown", 8))
+		if (!begins(o->frame[i], "[unknown"))
 			return true;
 	return false;
 }
@@ -135,22 +154,33 @@ static bool readable(const struct origin *o, const struct record *r)
 uint32_t origins_add(struct origins *o, const struct record *r, const struct names *names)
 {
 	struct origin new = {.cpu = r->origin_cpu, .tid = r->id, .count = 1};
+	const char *site;
+	uint32_t row;
 
 	if (!names)
 		return 0;
 	o->known++;
-	memcpy(new.comm, r->name, sizeof(r->name));
 	if (r->stack >= 0)
 		new.nframes = names->stack(names->ctx, r->stack, new.frame);
+	site = r->origin ? names->symbol(names->ctx, r->origin) : NULL;
+	row = again(o, r);
+	if (row) {
+		o->row[row - 1].count++;
+		return row;
+	}
+	memcpy(new.comm, r->name, sizeof(r->name));
+	new.last = (struct origin_last){.stack = r->stack, .tid = r->id, .site = r->origin};
+	memcpy(new.last.comm, r->name, sizeof(new.last.comm));
 	if (!readable(&new, r)) { /* it may have been an interrupt: nobody is named */
 		o->others++;
 		return 0;
 	}
 	find_interrupt(&new);
-	new.function = function_of(&new, r, names);
+	new.function = function_of(&new, site);
 	for (uint32_t i = 0; i < o->count; i++)
 		if (same(&o->row[i], &new)) {
 			o->row[i].count++;
+			o->row[i].last = new.last;
 			return i + 1;
 		}
 	if (o->count == ORIGINS_MAX) {

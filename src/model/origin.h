@@ -9,6 +9,14 @@
 
 #define ORIGINS_MAX 32
 
+/* A request as it was recorded. */
+struct origin_last {
+	int32_t stack;
+	uint32_t tid;
+	uint64_t site;
+	char comm[16];
+};
+
 struct origin {
 	uint16_t cpu;
 	uint32_t tid; /* 0: an interrupt asked */
@@ -17,6 +25,7 @@ struct origin {
 	uint64_t count;
 	int nframes;
 	const char *frame[STACK_FRAMES]; /* of the first such request */
+	struct origin_last last;         /* the newest such request */
 };
 
 struct origins {

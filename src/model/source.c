@@ -6,10 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_SLOTS (4 * SOURCES_MAX)
-#define NET_BITS   5 /* percentiles of one source to 3 % */
-#define ROWS_MAX   (SOURCES_MAX + SOURCE_KINDS)
-#define SPARE      ROWS_MAX /* where the row waits that is taken when memory is out, so that there is a first row */
+#define HASH_SLOTS  (4 * SOURCES_MAX)
+#define FOUND_SLOTS 256 /* a power of two */
+#define NET_BITS    5   /* percentiles of one source to 3 % */
+#define ROWS_MAX    (SOURCES_MAX + SOURCE_KINDS)
+#define SPARE       ROWS_MAX /* where the row waits that is taken when memory is out, so that there is a first row */
+
+/* A key that has been looked up. */
+struct found {
+	uint32_t id, row;
+	enum source_kind kind;
+	bool known;
+	char name[SOURCE_NAME];
+};
 
 static const char *const kind_names[SOURCE_KINDS] = {"irq",    "vector", "softirq", "nmi",
 						     "thread", "fault",  "syscall", "outside"};
@@ -61,7 +70,8 @@ int sources_init(struct sources *t)
 	memset(t, 0, sizeof(*t));
 	t->row = calloc(ROWS_MAX + 1, sizeof(t->row[0]));
 	t->slot = calloc(HASH_SLOTS, sizeof(t->slot[0]));
-	if (t->row && t->slot && (t->row[SPARE] = new_row()))
+	t->found = calloc(FOUND_SLOTS, sizeof(*t->found));
+	if (t->row && t->slot && t->found && (t->row[SPARE] = new_row()))
 		return 0;
 	sources_free(t);
 	return -ENOMEM;
@@ -85,6 +95,7 @@ void sources_free(struct sources *t)
 		free_row(t->row[SPARE]);
 	free(t->row);
 	free(t->slot);
+	free(t->found);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -158,14 +169,11 @@ static bool many_pids(const struct sources *t, uint32_t pid, const char *name)
 	return n >= SOURCE_PIDS;
 }
 
-uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name, const char *function)
+static uint32_t find(struct sources *t, enum source_kind kind, uint32_t id, const char *cut, const char *function)
 {
-	char cut[SOURCE_NAME] = "";
-	uint32_t *slot;
+	uint32_t *slot = find_slot(t, kind, id, cut, function);
 	uint32_t row;
 
-	strncpy(cut, name ? name : "", sizeof(cut) - 1);
-	slot = find_slot(t, kind, id, cut, function);
 	if (*slot)
 		return *slot - 1;
 	if (kind == SOURCE_THREAD && id && many_pids(t, id, cut)) {
@@ -184,6 +192,22 @@ uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, con
 		return *slot - 1;
 	row = add_row(t, slot, kind, 0, "(others)", NULL);
 	return row == UINT32_MAX ? 0 : row; /* out of memory: the first row takes it */
+}
+
+/* A key always has the same row, and most come again, with their function's name at the same address. */
+uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name, const char *function)
+{
+	uint64_t hash = (uintptr_t)function << 16 ^ (uint64_t)id << 8 ^ kind ^ (name ? (unsigned char)*name : 0);
+	struct found *f = &t->found[hash * 0x9e3779b97f4a7c15ULL >> 32 & (FOUND_SLOTS - 1)];
+
+	name = name ? name : "";
+	if (f->known && f->kind == kind && f->id == id && t->row[f->row]->function == function &&
+	    !strncmp(f->name, name, sizeof(f->name) - 1))
+		return f->row;
+	*f = (struct found){.kind = kind, .id = id, .known = true};
+	strncpy(f->name, name, sizeof(f->name) - 1);
+	f->row = find(t, kind, id, f->name, function);
+	return f->row;
 }
 
 struct ranked {

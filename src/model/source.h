@@ -50,13 +50,14 @@ struct source {
 struct sources {
 	struct source **row; /* in order of first appearance */
 	uint32_t count;
-	uint32_t *slot; /* hash: 1 + index of row */
+	uint32_t *slot;      /* hash: 1 + index of row */
+	struct found *found; /* keys looked up before */
 };
 
 int sources_init(struct sources *t); /* 0 or -ENOMEM */
 void sources_free(struct sources *t);
 
-/* The row of a key, made when it is new. name is copied; NULL is none. Never fails: when the table or memory is full
+/* The row of a key, made when it is new. name is copied; function is kept; NULL is none. Never fails: when the table or memory is full
  * it answers with the kind's row for the rest. */
 uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name, const char *function);
 

@@ -124,7 +124,7 @@ uint64_t get_u64(struct reading *r)
 	return get_fixed(r, 8);
 }
 
-uint64_t get_number(struct reading *r)
+uint64_t get_long_number(struct reading *r)
 {
 	uint64_t v = 0;
 
@@ -138,13 +138,6 @@ uint64_t get_number(struct reading *r)
 	r->bad = true;
 	r->at = r->end;
 	return 0;
-}
-
-int64_t get_signed(struct reading *r)
-{
-	uint64_t v = get_number(r);
-
-	return v >> 1 ^ -(v & 1);
 }
 
 const char *get_text(struct reading *r, size_t *len)

@@ -32,8 +32,21 @@ uint8_t get_u8(struct reading *r);
 uint16_t get_u16(struct reading *r);
 uint32_t get_u32(struct reading *r);
 uint64_t get_u64(struct reading *r);
-uint64_t get_number(struct reading *r);
-int64_t get_signed(struct reading *r);
+uint64_t get_long_number(struct reading *r);
+
+/* Most are of one byte. */
+static inline uint64_t get_number(struct reading *r)
+{
+	return r->at < r->end && *r->at < 0x80 ? *r->at++ : get_long_number(r);
+}
+
+static inline int64_t get_signed(struct reading *r)
+{
+	uint64_t v = get_number(r);
+
+	return v >> 1 ^ -(v & 1);
+}
+
 /* The bytes of a text, not NUL-terminated, and how many; NULL: none was put, or it is bad. */
 const char *get_text(struct reading *r, size_t *len);
 
