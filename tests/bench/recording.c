@@ -68,7 +68,7 @@ static uint64_t make_work(struct making *m)
 	uint64_t end = 5000 + below(m, 40000);
 
 	put(m, vector(VECTOR_RESCHEDULE, 300, 900));
-	put(m, asked(mark(LEVEL_THREAD, MARK_WORK, m->work[which], 2500), 700 + below(m, 20), "python3", 0,
+	put(m, asked(mark(LEVEL_THREAD, MARK_WORK, m->work[which], 2500), 700 + below(m, 3), "python3", 0,
 		     m->queued[which]));
 	put(m, kthread(40 + below(m, 4), "kworker/3:1", 2100, end));
 	return end;
@@ -82,8 +82,7 @@ static uint64_t make_thread(struct making *m)
 
 	snprintf(comm, sizeof(comm), "server-%u", tid % 40);
 	put(m, vector(VECTOR_RESCHEDULE, 300, 800));
-	put(m,
-	    asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 700 + below(m, 20), "client", 0, m->woken[below(m, FEW)]));
+	put(m, asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 700 + below(m, 3), "client", 0, m->woken[below(m, FEW)]));
 	put(m, thread(tid, comm, 1200, end));
 	return end;
 }
