@@ -161,6 +161,7 @@ $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
 check: $(O)/.setup-check ## install what is missing, build with -Werror, run all tests
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-promtool
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-peers
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all $(O)/lab_guest unit-tests
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)

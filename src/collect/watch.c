@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -40,8 +39,10 @@ struct live_watch {
 	uint32_t ncpus;
 	struct arrival *batch;
 	uint64_t lost_before, begin_ns, misses_before;
-	struct culprit_reports *reports; /* of the program; NULL: it makes none */
-	uint64_t reported;               /* how many of them have been taken */
+	int reports;      /* the program's (src/culprit.h), open; -1: it makes none */
+	uint64_t fetched; /* how many of them have been read: */
+	struct culprit_report pending[CULPRIT_REPORTS];
+	uint32_t npending, taken; /* of these that many are the model's */
 	uint64_t reports_lost;
 	bool ended;
 };
@@ -115,6 +116,7 @@ struct live_watch *watch_open(const struct watch_options *options, struct view *
 	}
 	w->options = *options;
 	w->view = view;
+	w->reports = -1;
 	if (!open_all(w)) {
 		watch_hear(w->watch, options->hear, options->ctx);
 		return w;
@@ -128,7 +130,7 @@ static void remove_reports(const struct live_watch *w)
 {
 	char path[64];
 
-	if (!w->reports || !kill(w->options.pid, 0) || errno != ESRCH)
+	if (w->reports < 0 || !kill(w->options.pid, 0) || errno != ESRCH)
 		return;
 	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)w->options.pid);
 	unlink(path);
@@ -145,8 +147,8 @@ void watch_close(struct live_watch *w)
 	watch_free(w->watch);
 	session_free(w->session);
 	live_names_free(w->names);
-	if (w->reports)
-		munmap(w->reports, sizeof(*w->reports));
+	if (w->reports >= 0)
+		close(w->reports);
 	free(w->batch);
 	free(w->cpu);
 	free(w);
@@ -154,56 +156,79 @@ void watch_close(struct live_watch *w)
 
 /* ---- the program's own reports ---- */
 
+/* They are read, not mapped: a program that cuts its file off must not be able to end us. */
+static bool read_reports(const struct live_watch *w, void *to, size_t len, size_t from)
+{
+	return pread(w->reports, to, len, from) == (ssize_t)len;
+}
+
 static void open_reports(struct live_watch *w)
 {
 	char path[64];
 	struct stat st;
-	void *map;
-	int fd;
+	uint64_t magic;
 
-	if (w->reports || !w->options.pid)
+	if (w->reports >= 0 || !w->options.pid)
 		return;
 	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)w->options.pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
+	w->reports = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (w->reports < 0)
 		return;
-	map = !fstat(fd, &st) && S_ISREG(st.st_mode) && (size_t)st.st_size >= sizeof(*w->reports)
-		      ? mmap(NULL, sizeof(*w->reports), PROT_READ, MAP_SHARED, fd, 0)
-		      : MAP_FAILED;
-	close(fd);
-	if (map == MAP_FAILED)
-		return;
-	w->reports = map;
-	w->reported = __atomic_load_n(&w->reports->head, __ATOMIC_ACQUIRE); /* earlier ones are not of this window */
-	if (w->reports->magic == CULPRIT_REPORTS_MAGIC)
-		return;
-	munmap(map, sizeof(*w->reports));
-	w->reports = NULL;
+	if (!fstat(w->reports, &st) && S_ISREG(st.st_mode) &&
+	    read_reports(w, &magic, sizeof(magic), offsetof(struct culprit_reports, magic)) &&
+	    magic == CULPRIT_REPORTS_MAGIC &&
+	    read_reports(w, &w->fetched, sizeof(w->fetched), offsetof(struct culprit_reports, head)))
+		return; /* earlier ones are not of this window */
+	close(w->reports);
+	w->reports = -1;
 }
 
-/* Those that ended before `ns`. */
+/* The report with this place: 0 and *r, or 1: it has been overwritten, or -1: it is being written. */
+static int read_report(const struct live_watch *w, uint64_t place, struct culprit_report *r)
+{
+	size_t at = offsetof(struct culprit_reports, report) + place % CULPRIT_REPORTS * sizeof(*r);
+	uint64_t again;
+
+	if (!read_reports(w, r, sizeof(*r), at) ||
+	    !read_reports(w, &again, sizeof(again), at + offsetof(struct culprit_report, place)))
+		return 1;
+	if (r->place == place + 1 && again == r->place)
+		return 0;
+	return r->place < place + 1 ? -1 : 1;
+}
+
+/* Those that have been made since the last time, in their order. */
+static void fetch_reports(struct live_watch *w)
+{
+	uint64_t head;
+
+	if (w->reports < 0 || !read_reports(w, &head, sizeof(head), offsetof(struct culprit_reports, head)))
+		return;
+	if (head > w->fetched + CULPRIT_REPORTS) {
+		w->reports_lost += head - CULPRIT_REPORTS - w->fetched;
+		w->fetched = head - CULPRIT_REPORTS;
+	}
+	memmove(w->pending, w->pending + w->taken, (w->npending - w->taken) * sizeof(*w->pending));
+	w->npending -= w->taken;
+	w->taken = 0;
+	for (; w->fetched < head && w->npending < CULPRIT_REPORTS; w->fetched++) {
+		int err = read_report(w, w->fetched, &w->pending[w->npending]);
+
+		if (err < 0)
+			return;
+		w->npending += !err;
+		w->reports_lost += err;
+	}
+}
+
+/* Those that ended before `ns`; of later ones the records may not all be there. */
 static void take_reports(struct live_watch *w, uint64_t ns)
 {
-	uint64_t head = w->reports ? __atomic_load_n(&w->reports->head, __ATOMIC_ACQUIRE) : 0;
+	for (; w->taken < w->npending && w->pending[w->taken].end_ns <= ns; w->taken++) {
+		const struct culprit_report *r = &w->pending[w->taken];
 
-	if (head > w->reported + CULPRIT_REPORTS) {
-		w->reports_lost += head - CULPRIT_REPORTS - w->reported;
-		w->reported = head - CULPRIT_REPORTS;
-	}
-	for (; w->reported < head; w->reported++) {
-		const struct culprit_report *at = &w->reports->report[w->reported % CULPRIT_REPORTS];
-		struct culprit_report r = *(const volatile struct culprit_report *)at;
-
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (r.place == w->reported + 1 && r.end_ns > ns)
-			return; /* its records may not all be there */
-		if (r.place != w->reported + 1 || __atomic_load_n(&at->place, __ATOMIC_RELAXED) != r.place) {
-			if (r.place < w->reported + 1)
-				return; /* it is being written */
-			w->reports_lost++;
-		} else if (r.start_ns >= w->begin_ns) {
-			watch_window(w->watch, r.tid, r.start_ns, r.end_ns);
-		}
+		if (r->start_ns >= w->begin_ns)
+			watch_window(w->watch, r->tid, r->start_ns, r->end_ns);
 	}
 }
 
@@ -271,6 +296,7 @@ bool watch_poll(struct live_watch *w)
 	uint64_t until = tick_clock() - LATE_NS;
 
 	open_reports(w);
+	fetch_reports(w);
 	while (!read_until(w, until))
 		;
 	watch_until(w->watch, until);
@@ -290,6 +316,7 @@ void watch_end(struct live_watch *w)
 	w->ended = true;
 	nanosleep(&nap, NULL);
 	probes_gate(w->probes, false);
+	fetch_reports(w);
 	while (!read_until(w, end))
 		;
 	take_reports(w, end);
