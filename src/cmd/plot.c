@@ -23,7 +23,7 @@ struct options {
 	int format;
 	const char *path, *series;
 	int log;
-	bool surface;
+	bool surface, mixed; /* mixed: windows of several series, which a recording does not tell apart */
 	struct cpus cpus;
 };
 
@@ -43,7 +43,7 @@ static const struct opt plot_opts[] = {
 	{0, "log", "AXES", "logarithmic axes: x, y or xy", FIELD(log), opt_set_choice, axes},
 	{0, "surface", NULL,
 	 "how values spread over time, as a heat map for each file (gnuplot: a surface): of a series those that were "
-	 "longer than the recording's threshold",
+	 "longer than the recording's threshold; where several series have one, all together",
 	 FIELD(surface), NULL, NULL},
 	{0, "cpu", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus, NULL},
 	{0},
@@ -135,6 +135,7 @@ static int read_file(struct options *o, struct plot_file *f, char first[SERIES_N
 			o->series = first;
 		}
 		f->duration_ns = v->run.duration_ns;
+		o->mixed |= v->summary.ncpus && series_thresholds(v->cpu[0].series, v->cpu[0].nseries) > 1;
 	}
 	err = r ? take_values(f, v, o->series) : -1;
 	view_free(v);
@@ -206,9 +207,10 @@ static int plot(struct options *o, char **path, uint32_t n)
 		p.file[p.nfiles].name = path[p.nfiles];
 		err = read_file(o, &p.file[p.nfiles], first);
 	}
-	p.what = o->series;
+	p.what = o->surface && o->mixed ? "all windows above their thresholds" : o->series;
 	if (!err && o->path)
 		err = write_plot(o, &p);
+	p.what = o->series;
 	if (!err && !output_open(&table)) {
 		output_ready(&table, &r);
 		plot_table(&p, r.width, r.colour, table.file);
