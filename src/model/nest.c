@@ -280,11 +280,28 @@ static void fold(struct nest *n)
 	n->folded += half - kept;
 }
 
-static void push(struct nest *n, struct ended e)
+/* The record is left as it was: only a note has one. */
+static struct ended *push(struct nest *n, uint64_t start, uint64_t end)
 {
+	struct ended *e;
+
 	if (n->depth == STACK_SLOTS)
 		fold(n);
-	n->stack[n->depth++] = e;
+	e = &n->stack[n->depth++];
+	e->start = start;
+	e->end = end;
+	e->gaps = e->edge = 0;
+	e->intervals = 0;
+	e->thread = e->last_thread = e->note = false;
+	return e;
+}
+
+static void push_note(struct nest *n, const struct record *r, uint64_t at)
+{
+	struct ended *e = push(n, at, at);
+
+	e->note = true;
+	e->record = *r;
 }
 
 /* The stack stays in order of time without overlaps whatever comes. Not a strict nest (the clock, a lost exit): what is taken
@@ -372,6 +389,7 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	struct segment s = {.function = first_function(n, r)};
 	bool thread = r->kind == RECORD_THREAD;
 	uint32_t first = n->depth, last = n->depth;
+	struct ended *ended;
 	uint64_t at;
 
 	n->own = 0;
@@ -397,7 +415,9 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	keep_function(n, r, s.function);
 	tap(n, r, n->own);
 	n->depth = first;
-	push(n, (struct ended){.start = start, .end = end, .intervals = 1, .thread = thread, .last_thread = thread});
+	ended = push(n, start, end);
+	ended->intervals = 1;
+	ended->thread = ended->last_thread = thread;
 }
 
 /* A thread whose leaving was not traced: it had the CPU to the end of the hiccup. */
@@ -449,7 +469,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 		/* Late: what it was in is netted already. */
 		if (n->depth && n->stack[n->depth - 1].end > start)
 			break;
-		push(n, (struct ended){.start = start, .end = start, .note = true, .record = *r});
+		push_note(n, r, start);
 		break;
 	case RECORD_TICK:
 		break;
