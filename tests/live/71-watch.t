@@ -42,8 +42,8 @@ def program(*args, **kwargs):
     try:
         yield p
     finally:
-        p.proc.kill()
-        p.proc.wait()
+        p.proc.terminate()  # it removes its reports
+        p.proc.communicate(timeout=20)
 
 
 def watch(*args, form="json", meanwhile=lambda: None):
