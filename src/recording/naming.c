@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS 262144 /* a power of two */
-#define MOST  (SLOTS / 2)
-#define TRIES 256 /* numbers that a file has chosen to collide must not make it slow */
+#define BITS_FIRST 9   /* the table has 2^9 slots at first, */
+#define BITS_MOST  18  /* and at most so many; half of them stay free */
+#define TRIES      256 /* numbers that a file has chosen to collide must not make it slow */
 
 /* Names of a stack, in a list of all. */
 struct frames {
@@ -25,6 +25,7 @@ struct name {
 struct naming {
 	struct texts *texts;
 	struct name *slot;
+	unsigned bits;
 	uint32_t used;
 	struct frames *frames;
 	struct names names;
@@ -33,15 +34,34 @@ struct naming {
 /* The slot that has it, or a free one where it belongs; NULL: neither is near. */
 static struct name *find(const struct naming *n, enum event_type type, uint64_t number)
 {
-	uint32_t at = ((number ^ (uint64_t)type << 60) * 0x9e3779b97f4a7c15ULL) >> 46;
+	uint64_t at = ((number ^ (uint64_t)type << 60) * 0x9e3779b97f4a7c15ULL) >> (64 - n->bits);
 
-	for (int tries = 0; tries < TRIES; tries++, at = (at + 1) % SLOTS) {
-		struct name *x = &n->slot[at];
+	for (int tries = 0; tries < TRIES; tries++, at++) {
+		struct name *x = &n->slot[at & ((1u << n->bits) - 1)];
 
 		if (!x->type || (x->type == type && x->number == number))
 			return x;
 	}
 	return NULL;
+}
+
+/* Twice the slots; without memory for them it stays as it is. */
+static void grow(struct naming *n)
+{
+	struct naming larger = {.bits = n->bits + 1, .slot = calloc(2u << n->bits, sizeof(*n->slot))};
+
+	if (!larger.slot)
+		return;
+	for (uint32_t i = 0; i < 1u << n->bits; i++) {
+		const struct name *x = &n->slot[i];
+		struct name *to = x->type ? find(&larger, x->type, x->number) : NULL;
+
+		if (to)
+			*to = *x;
+	}
+	free(n->slot);
+	n->slot = larger.slot;
+	n->bits = larger.bits;
 }
 
 static const struct name *known(const struct naming *n, enum event_type type, uint64_t number)
@@ -89,9 +109,12 @@ void naming_skip(struct reading *r, const struct event *e)
 
 void naming_take(struct naming *n, struct reading *r, const struct event *e)
 {
-	struct name *x = find(n, e->type, e->named.number);
+	struct name *x;
 
-	if (!x || x->type || n->used >= MOST) { /* known already, or too many */
+	if (n->used >= 1u << (n->bits - 1) && n->bits < BITS_MOST)
+		grow(n);
+	x = find(n, e->type, e->named.number);
+	if (!x || x->type || n->used >= 1u << (n->bits - 1)) { /* known already, or too many */
 		naming_skip(r, e);
 		return;
 	}
@@ -147,7 +170,8 @@ struct naming *naming_new(struct texts *texts)
 	if (!n)
 		return NULL;
 	n->texts = texts;
-	n->slot = calloc(SLOTS, sizeof(*n->slot));
+	n->bits = BITS_FIRST;
+	n->slot = calloc(1u << n->bits, sizeof(*n->slot));
 	n->names = (struct names){n, name_irq, name_affinity, name_symbol, name_stack};
 	if (n->slot)
 		return n;

@@ -1,0 +1,111 @@
+/* The names that a recording has of numbers: each is found again, however many there are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/naming.h"
+
+#define MOST 131072 /* names that are kept */
+
+static struct texts *texts;
+static struct naming *naming;
+
+static int begin(void **state)
+{
+	(void)state;
+	texts = texts_new();
+	naming = texts ? naming_new(texts) : NULL;
+	return naming ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	naming_free(naming);
+	texts_free(texts);
+	return 0;
+}
+
+static void take(struct event e, const char *a, const char *b)
+{
+	struct bytes bytes = {0};
+	struct reading r;
+
+	put_text(&bytes, a, 64);
+	if (b)
+		put_text(&bytes, b, 64);
+	assert_false(bytes.failed);
+	r = (struct reading){bytes.at, bytes.at + bytes.len, false};
+	naming_take(naming, &r, &e);
+	assert_false(r.bad);
+	assert_ptr_equal(r.at, r.end);
+	free(bytes.at);
+}
+
+static struct event named(enum event_type type, uint64_t number)
+{
+	return (struct event){.type = type, .named = {.number = number, .nframes = type == EVENT_STACK ? 2 : 0}};
+}
+
+/* The numbers of IRQs and stacks are alike, those of symbols are addresses. */
+static void test_many(void **state)
+{
+	const struct names *names = naming_names(naming);
+	const char *frame[STACK_FRAMES];
+	char text[32];
+
+	(void)state;
+	for (uint32_t i = 0; i < 3000; i++) {
+		snprintf(text, sizeof(text), "f%u", i);
+		take(named(EVENT_SYMBOL, 0xffffffff81000000 + 16 * i), text, NULL);
+		text[0] = 'i';
+		take(named(EVENT_IRQ, i), text, "0-3");
+		text[0] = 's';
+		take(named(EVENT_STACK, i), text, "outer");
+		take(named(EVENT_SYMBOL, 0xffffffff81000000), "another name", NULL); /* the first one holds */
+		if (i % 100 && i != 2999)
+			continue;
+		for (uint32_t k = 0; k <= i; k++) {
+			snprintf(text, sizeof(text), "f%u", k);
+			assert_string_equal(names->symbol(names->ctx, 0xffffffff81000000 + 16 * k), text);
+			text[0] = 'i';
+			assert_string_equal(names->irq(names->ctx, k), text);
+			assert_string_equal(names->irq_affinity(names->ctx, k), "0-3");
+			text[0] = 's';
+			assert_int_equal(names->stack(names->ctx, k, frame), 2);
+			assert_string_equal(frame[0], text);
+			assert_string_equal(frame[1], "outer");
+		}
+	}
+	assert_null(names->irq(names->ctx, 3000));
+	assert_int_equal(names->stack(names->ctx, 3000, frame), 0);
+	assert_string_equal(names->symbol(names->ctx, 0x10), "[unknown 0x10]");
+}
+
+static void test_too_many(void **state)
+{
+	const struct names *names = naming_names(naming);
+
+	(void)state;
+	for (uint32_t i = 0; i < MOST + 100; i++)
+		take(named(EVENT_IRQ, i), "eth0", "0");
+	assert_string_equal(names->irq(names->ctx, 0), "eth0");
+	assert_string_equal(names->irq(names->ctx, MOST - 1), "eth0");
+	assert_null(names->irq(names->ctx, MOST));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_many, begin, end),
+		cmocka_unit_test_setup_teardown(test_too_many, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
