@@ -74,64 +74,6 @@ static const struct field closure_fields[] = {
 	F(TEXT, closure_row, why),
 };
 
-/* ---- texts ---- */
-
-#define TEXTS_SLOTS 65536
-#define TEXTS_MAX   (64 << 20)
-#define TEXTS_TRIES 32 /* a text further down is kept anew: a file that has chosen its texts to collide is not slow */
-
-struct kept {
-	struct kept *next;
-	uint32_t len;
-	char text[];
-};
-
-struct texts {
-	struct kept *slot[TEXTS_SLOTS];
-	size_t used;
-};
-
-struct texts *texts_new(void)
-{
-	return calloc(1, sizeof(struct texts));
-}
-
-void texts_free(struct texts *t)
-{
-	for (size_t i = 0; t && i < TEXTS_SLOTS; i++)
-		for (struct kept *k = t->slot[i], *next; k; k = next) {
-			next = k->next;
-			free(k);
-		}
-	free(t);
-}
-
-const char *texts_keep(struct texts *t, const char *text, size_t len)
-{
-	uint32_t h = 2166136261; /* FNV-1a */
-	struct kept *k;
-	int tries = 0;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * 16777619;
-	h = (h ^ h >> 16) % TEXTS_SLOTS;
-	for (k = t->slot[h]; k && tries < TEXTS_TRIES; k = k->next, tries++)
-		if (k->len == len && !memcmp(k->text, text, len))
-			return k->text;
-	if (len > TEXTS_MAX || t->used + len + sizeof(*k) > TEXTS_MAX)
-		return NULL;
-	k = malloc(sizeof(*k) + len + 1);
-	if (!k)
-		return NULL;
-	t->used += len + sizeof(*k);
-	k->len = len;
-	memcpy(k->text, text, len);
-	k->text[len] = 0;
-	k->next = t->slot[h];
-	t->slot[h] = k;
-	return k->text;
-}
-
 /* ---- tables ---- */
 
 static void put_set(struct bytes *b, const struct cpus *set)

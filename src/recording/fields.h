@@ -5,13 +5,7 @@
 
 #include "model/view.h"
 #include "recording/bytes.h"
-
-/* Texts that what has been read points to; they live as long as it does. */
-struct texts;
-struct texts *texts_new(void); /* NULL: out of memory */
-void texts_free(struct texts *t);
-/* The same text once; NULL when memory, or the most that a recording may name (64 MiB), is used up. */
-const char *texts_keep(struct texts *t, const char *text, size_t len);
+#include "recording/texts.h"
 
 void put_host(struct bytes *b, const struct host *h);
 void put_run(struct bytes *b, const struct run *r);
