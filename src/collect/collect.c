@@ -217,7 +217,7 @@ static void check_alive(struct collect *c, uint32_t i)
 		return;
 	read_target(c, i);
 	if (!t->pid)
-		run->ended = "its sampler was killed";
+		run->ended = run->ended ? run->ended : "its sampler was killed";
 	else if (t->lane->error)
 		run->ended = t->lane->what;
 	else if (!t->lane->finished || t->lane->moved)
@@ -226,7 +226,7 @@ static void check_alive(struct collect *c, uint32_t i)
 		conclude(c, i, t->pid ? to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end) : t->last_ns);
 }
 
-/* One of those that wait for each other has failed, and the others would wait for ever. */
+/* One of those that wait for each other has failed, and the others would wait for ever. The next look finds them gone. */
 static void abandon(struct collect *c)
 {
 	bool failed = false;
@@ -236,14 +236,13 @@ static void abandon(struct collect *c)
 	for (uint32_t i = 0; failed && i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
 
-		if (!t->live)
+		if (!t->live || t->pid <= 0)
 			continue;
 		kill(t->pid, SIGKILL);
 		waitpid(t->pid, NULL, 0);
 		t->pid = 0;
-		read_target(c, i);
-		c->view->cpu[i].ended = "the one that it worked with had ended";
-		conclude(c, i, t->last_ns);
+		if (!c->view->cpu[i].ended)
+			c->view->cpu[i].ended = "the one that it worked with had ended";
 	}
 }
 
