@@ -15,6 +15,7 @@
 #include "collect/sampler.h"
 #include "collect/tick.h"
 #include "bench.skel.h"
+#include "pair.h"
 #include "recording.h"
 #include "turns.h"
 
@@ -204,6 +205,10 @@ int main(int argc, char **argv)
 	}
 	if (argc > 3 && !strcmp(argv[1], "recording"))
 		return bench_recording(argv[2], strtoull(argv[3], NULL, 10)) ? 1 : 0;
+	if (argc > 3 && !strcmp(argv[1], "pair")) {
+		bench_pair(cpu, atoi(argv[3]), ns_per_tick());
+		return 0;
+	}
 	pin(cpu);
 	if (argc > 1 && !strcmp(argv[1], "loop"))
 		bench_loop();
