@@ -79,8 +79,9 @@ for cpu, what in (a, "producer"), (b, "accumulator"):
     if not ok(report and r.seconds < 5, f"{what}: Ctrl-C ends it with a report, at once", r):
         continue
     found = sources(report, cpu, kind="thread", name="poke-fifo")
-    # On a machine with more work than CPUs it may have been another thread that made way.
-    ok(sum(s["count"] for s in found) >= POKES // 3 and max((s["max_ns"] for s in found), default=0) > 300e3,
+    # On a machine with more work than CPUs it may have been another thread that made way; and where poke's other thread, which wakes
+    # it, runs on the producer's CPU, the first message that can be late is sent in the middle of a poke.
+    ok(sum(s["count"] for s in found) >= POKES // 3 and max((s["max_ns"] for s in found), default=0) > 100e3,
        f"{what}: a poke on its CPU is the named cause of what was late", found, cpu_of(report, cpu)["threshold_ns"],
        cpu_of(report, cpu)["hiccups"], series(report, cpu))
     is_(lib.total(sources(report, {a: b, b: a}[cpu], kind="thread", name="poke-fifo")), 0, "the other CPU is not blamed")
