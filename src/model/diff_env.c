@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
 #include "base/units.h"
 
 #define THRESHOLD_ALIKE 1.1 /* learned ones differ a little from run to run */
@@ -165,26 +166,10 @@ static int note_not_observed(struct diff *d)
 
 /* ---- facts ---- */
 
-/* Asterisks stand for any bytes but a slash. */
-static bool matches(const char *glob, const char *name)
-{
-	for (; *glob && *glob != '*'; glob++, name++)
-		if (*glob != *name)
-			return false;
-	if (!*glob)
-		return !*name;
-	for (;; name++) {
-		if (matches(glob + 1, name))
-			return true;
-		if (!*name || *name == '/')
-			return false;
-	}
-}
-
 static bool is_left_out(const char *name)
 {
 	for (unsigned i = 0; left_out[i]; i++)
-		if (matches(left_out[i], name))
+		if (glob_match(left_out[i], name, '/'))
 			return true;
 	return false;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/glob.h"
+
 /* The first row whose name is not before `name` in its first n bytes. */
 static uint32_t lower(const struct facts *f, const char *name, size_t n)
 {
@@ -105,37 +107,13 @@ const struct fact *facts_find(const struct facts *f, const char *name)
 	return at < f->count && !strcmp(f->row[at].name, name) ? &f->row[at] : NULL;
 }
 
-/* Goes back to the last star only: enough, for what a star has taken can only grow. A slash that it would take ends that. */
-static bool matches(const char *glob, const char *name)
-{
-	const char *star = NULL, *from = NULL;
-
-	while (*name) {
-		if (*glob == '*') {
-			star = glob++;
-			from = name;
-		} else if (*glob == *name) {
-			glob++;
-			name++;
-		} else if (star && *from != '/') {
-			glob = star + 1;
-			name = ++from;
-		} else {
-			return false;
-		}
-	}
-	while (*glob == '*')
-		glob++;
-	return !*glob;
-}
-
 const struct fact *facts_next(const struct facts *f, const char *glob, const struct fact *after)
 {
 	size_t fixed = strcspn(glob, "*");
 	uint32_t at = after ? (uint32_t)(after - f->row) + 1 : lower(f, glob, fixed);
 
 	for (; at < f->count && !strncmp(f->row[at].name, glob, fixed); at++)
-		if (matches(glob, f->row[at].name))
+		if (glob_match(glob, f->row[at].name, '/'))
 			return &f->row[at];
 	return NULL;
 }

@@ -2,29 +2,7 @@
 
 #include <stddef.h>
 
-/* Goes back to the last star only: enough, for what a star has taken can only grow. */
-static bool matches(const char *glob, const char *name)
-{
-	const char *star = NULL, *from = NULL;
-
-	while (*name) {
-		if (*glob == '*') {
-			star = glob++;
-			from = name;
-		} else if (*glob == *name) {
-			glob++;
-			name++;
-		} else if (star) {
-			glob = star + 1;
-			name = ++from;
-		} else {
-			return false;
-		}
-	}
-	while (*glob == '*')
-		glob++;
-	return !*glob;
-}
+#include "base/glob.h"
 
 bool shown_some(const struct shown *s)
 {
@@ -35,8 +13,8 @@ bool shown_is(const struct shown *s, const struct source *source)
 {
 	if (s->kinds && !(s->kinds & 1u << source->kind))
 		return false;
-	return !s->source || matches(s->source, source->name) ||
-	       (source->function && matches(s->source, source->function));
+	return !s->source || glob_match(s->source, source->name, 0) ||
+	       (source->function && glob_match(s->source, source->function, 0));
 }
 
 uint32_t shown_rank(const struct shown *s, const struct sources *t, uint32_t *order)

@@ -1,0 +1,10 @@
+/* The simplest of globs: an asterisk stands for any bytes, or none. */
+#ifndef CULPRIT_GLOB_H
+#define CULPRIT_GLOB_H
+
+#include <stdbool.h>
+
+/* barrier: a byte that no asterisk takes, '/' for paths; 0: none. Time is at most the product of the two lengths. */
+bool glob_match(const char *glob, const char *text, char barrier);
+
+#endif
