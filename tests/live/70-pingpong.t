@@ -59,8 +59,8 @@ for cpu in a, b:
     s = series(report, cpu)
     is_([n for n in names if not s[n]["min_ns"] <= s[n]["p20_ns"] <= s[n]["p50_ns"] <= s[n]["p999_ns"] <= s[n]["max_ns"]], [],
         f"cpu {cpu}: percentiles rise")
-    ok(s["null"]["p50_ns"] < s["spin"]["p50_ns"] < s["pipe"]["p50_ns"],
-       f"cpu {cpu}: a clock costs less than a message, and that less than waking a sleeper", s["null"], s["spin"], s["pipe"])
+    ok(s["null"]["min_ns"] < s["spin"]["min_ns"] < s["pipe"]["min_ns"],  # medians are of who else runs, on a busy machine
+       f"cpu {cpu}: a clock costs less than a message, and that less than one through the kernel", s["null"], s["spin"], s["pipe"])
 is_({(m["method"], m["from"], m["to"]): len(m["ns"]) for m in messages},
     {(n, None if n == "null" else {a: b, b: a}[to], to): 300 for n in names for to in (a, b)}, "--raw has each message of each")
 is_([(m["method"], m["to"]) for m in messages
