@@ -49,7 +49,7 @@ is_(faults, [], "the sampler takes no page fault")
 work = total(sources(report, cpu, kind="vector", name="irq_work"), "count")
 ok(work <= log.outer["IWI"] and work < 100, "its probes queue no irq_work", work)
 is_(cpu_of(report, cpu)["records"]["recursion_misses"], 0, "no probe was re-entered")
-busy = cpu_of(report, cpu)["loop"]["mean_ns"] / cpu_of(untraced, cpu)["loop"]["mean_ns"]
+busy = cpu_of(report, cpu)["loop"]["mean_ps"] / cpu_of(untraced, cpu)["loop"]["mean_ps"]
 ok(busy < 4, "watching the records does not slow the sampler's loop fourfold", busy)
 
 
