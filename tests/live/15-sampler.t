@@ -40,7 +40,8 @@ def stop(sampler):
 
 
 report, stopped = while_measuring(5, stop)
-lib.check_sums(report, "stopped")
+# A thread that left unseen in those seconds may take the end of one record with it.
+lib.check_sums(report, "stopped", mismatches=cpu_of(report, cpu)["records"]["unpaired"])
 longest = report["worst"][0]
 ok(abs(longest["duration_ns"] / 1e9 - stopped) < 0.2, "a stop of seconds is one hiccup of its true length", stopped, longest)
 ok(longest["outside_ns"] < 0.2 * longest["duration_ns"], "and others or idle had the CPU meanwhile", longest)
