@@ -78,7 +78,7 @@ try:
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
 diag(lab.kernel(KERNEL).version())
-stops, (rc, out, err, files) = lab.trying(3, measure)
+stops, (rc, out, err, files) = lab.trying(measure)
 ok(rc == 0, "the job ends well in the guest", rc, out, err)
 quiet, busy, stopped = (json.loads(files[name]) for name in ("quiet", "busy", "stopped"))
 
