@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -190,4 +191,21 @@ int cpus_next(const struct cpus *set, unsigned from)
 		if (set->bits[i] & mask)
 			return (int)(i * WORD_BITS) + __builtin_ctzll(set->bits[i] & mask);
 	return -1;
+}
+
+int cpus_run_on(const struct cpus *set)
+{
+	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	int err = 0;
+
+	if (!mask)
+		return -ENOMEM;
+	CPU_ZERO_S(size, mask);
+	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
+		CPU_SET_S(cpu, size, mask);
+	if (sched_setaffinity(0, size, mask))
+		err = -errno;
+	CPU_FREE(mask);
+	return err;
 }

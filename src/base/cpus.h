@@ -37,4 +37,7 @@ void cpus_sub(struct cpus *set, const struct cpus *other); /* set &= ~other */
  *	for (int c = cpus_next(s, 0); c >= 0; c = cpus_next(s, c + 1)) */
 int cpus_next(const struct cpus *set, unsigned from);
 
+/* This thread runs on these CPUs only from now on. 0 or -errno. */
+int cpus_run_on(const struct cpus *set);
+
 #endif

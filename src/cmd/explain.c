@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "audit/explain.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "collect/host.h"
 
 struct options {
@@ -108,15 +108,8 @@ static int not_found(const char *name)
 
 static void look(struct explain_options *o, FILE *out)
 {
-	const char *no_colour = getenv("NO_COLOR");
-	struct winsize size;
-
 	o->width = 100;
-	if (!isatty(fileno(out)))
-		return;
-	o->colour = !(no_colour && no_colour[0]);
-	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= 40)
-		o->width = size.ws_col < 120 ? size.ws_col : 120;
+	output_terminal(out, 120, &o->colour, &o->width);
 }
 
 static int by_place(const void *a, const void *b)

@@ -4,7 +4,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "cmd/measure.h"
 #include "cmd/osnoise_alternate.h"
 #include "cmd/osnoise_live.h"
+#include "cmd/output.h"
 #include "model/beside.h"
 #include "model/osnoise.h"
 #include "recording/read.h"
@@ -241,18 +241,11 @@ static int write_report(const struct options *o, const struct osnoise_reader *r,
 {
 	FILE *out = o->output ? fopen(o->output, "we") : stdout;
 	struct render_options ro = {0};
-	struct winsize size;
 	int bad;
 
 	if (!out)
 		return complain("cannot write to %s: %s; choose another file with -o", o->output, strerror(errno));
-	if (isatty(fileno(out))) {
-		const char *no_colour = getenv("NO_COLOR");
-
-		ro.colour = !(no_colour && no_colour[0]);
-		if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= 40)
-			ro.width = size.ws_col < 100 ? size.ws_col : 100;
-	}
+	output_terminal(out, 100, &ro.colour, &ro.width);
 	bad = v                          ? write_beside(o, r, v, name, &ro, out)
 	      : o->format == FORMAT_JSON ? render_osnoise_json(r, name, out)
 					 : render_osnoise_text(r, name, &ro, out);

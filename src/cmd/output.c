@@ -142,19 +142,23 @@ static void say_rest(const struct view *v)
 	}
 }
 
-void output_ready(struct output *o, struct render_options *r)
+void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width)
 {
+	const char *no_colour = getenv("NO_COLOR");
 	struct winsize size;
 
+	if (!isatty(fileno(out)))
+		return;
+	*colour = !(no_colour && no_colour[0]);
+	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= 40)
+		*width = size.ws_col < most ? size.ws_col : most;
+}
+
+void output_ready(struct output *o, struct render_options *r)
+{
 	*r = (struct render_options){.width = 100, .stacks = o->stacks, .series = o->series};
 	cut(o);
-	if (isatty(fileno(o->file))) {
-		const char *no_colour = getenv("NO_COLOR");
-
-		r->colour = !(no_colour && no_colour[0]);
-		if (!ioctl(fileno(o->file), TIOCGWINSZ, &size) && size.ws_col >= 40)
-			r->width = size.ws_col < 120 ? size.ws_col : 120;
-	}
+	output_terminal(o->file, 120, &r->colour, &r->width);
 }
 
 int output_done(struct output *o, int err)

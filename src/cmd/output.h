@@ -44,6 +44,9 @@ struct output {
 	}
 extern const char *const series_styles[];
 
+/* Colour and width where `out` is a terminal: at most so many columns, and no colour with NO_COLOR. Else both stay as they are. */
+void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width);
+
 /* Opens the file before there is anything to write: what it holds is kept until there is. 0, or -1 with the reason said. */
 int output_open(struct output *o);
 

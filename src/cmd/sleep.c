@@ -32,17 +32,6 @@ struct options {
 
 #define FIELD(name) offsetof(struct options, name)
 
-static int set_count(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
-{
-	long n;
-
-	(void)row;
-	if (parse_integer(text, 1, 1000000000000, &n, why, whylen))
-		return -EINVAL;
-	*(uint64_t *)field = n;
-	return 0;
-}
-
 static int add_load(struct wish *wish, char *word, char *why, size_t whylen)
 {
 	char *colon = strchr(word, ':');
@@ -82,7 +71,7 @@ static int set_load(const char *text, void *field, const struct opt *row, char *
 static const struct opt sleep_opts[] = {
 	{'i', "interval", "TIME", "how long each sleep is; default 20ms", FIELD(sleep.interval_ns), opt_set_time, NULL},
 	{'n', "samples", "N", "end after so many sleeps on each CPU; default: when -d is over", FIELD(sleep.samples),
-	 set_count, NULL},
+	 measure_set_count, NULL},
 	{0, "relative", NULL, "sleep for the interval, not until a time", FIELD(sleep.relative), NULL, NULL},
 	{0, "dma-latency", NULL, "hold " DMA_LATENCY " at 0 meanwhile: CPUs stay out of deep idle states",
 	 FIELD(dma_latency), NULL, NULL},

@@ -262,28 +262,13 @@ static int take_rows(struct facts_in *in, int how)
 	return err;
 }
 
-/* Where it cannot go there, it reads from where it is. */
-static void move_to(const struct cpus *from)
-{
-	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-
-	if (!mask)
-		return;
-	CPU_ZERO_S(size, mask);
-	for (int cpu = cpus_next(from, 0); cpu >= 0; cpu = cpus_next(from, cpu + 1))
-		CPU_SET_S(cpu, size, mask);
-	sched_setaffinity(0, size, mask);
-	CPU_FREE(mask);
-}
-
 int facts_take(struct facts *facts, const struct facts_options *o)
 {
 	struct facts_in in = {.facts = facts, .live = !o->root || !strcmp(o->root, "/")};
 	int err;
 
 	if (o->from && !cpus_empty(o->from))
-		move_to(o->from);
+		cpus_run_on(o->from);
 	in.root = open(o->root ? o->root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (in.root < 0)
 		return -errno;

@@ -1,7 +1,6 @@
 #include "recording/queue.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -205,20 +204,6 @@ static void write_until_end(struct writer *w, pid_t parent)
 	}
 }
 
-static void stay_on(const struct cpus *cpus)
-{
-	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-
-	if (!mask)
-		return;
-	CPU_ZERO_S(size, mask);
-	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1))
-		CPU_SET_S(cpu, size, mask);
-	sched_setaffinity(0, size, mask); /* the tracer says what is wrong with it */
-	CPU_FREE(mask);
-}
-
 pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -231,7 +216,7 @@ pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	stay_on(cpus);
+	cpus_run_on(cpus); /* the tracer says what is wrong with it */
 	w.raw = malloc(CHUNK_MAX);
 	w.stored = malloc(compressBound(CHUNK_MAX));
 	w.synced_ns = clock_ns(CLOCK_MONOTONIC);
