@@ -131,6 +131,7 @@ static void settle(struct poke_conf *conf)
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGUSR1);
 	sigaddset(&blocked, SIGRTMIN);
+	sigaddset(&blocked, SIGRTMIN + 1);
 	sigprocmask(SIG_BLOCK, &blocked, NULL);
 }
 
@@ -165,6 +166,7 @@ static void schedule(struct poke_event *events, size_t nr_events, struct poke *p
 
 		events[i].due_ns = due;
 		p->mine[p->nr++] = &events[i];
+		due += length_of(p) - conf->length_ns; /* a storm's start to the next start: its own length more */
 		due += conf->gap_lo_ns + random_next(&state) % (conf->gap_hi_ns - conf->gap_lo_ns + 1);
 	}
 }
@@ -219,13 +221,13 @@ static int list(struct poke *pokes, size_t nr, bool check)
 		struct poke *p = &pokes[i];
 
 		if (!check) {
-			printf("%-12s %s\n", p->class->name, p->class->makes);
+			printf("%-13s %s\n", p->class->name, p->class->makes);
 			continue;
 		}
 		if (p->class->prepare(p))
-			printf("%-12s no: %s\n", p->class->name, p->why);
+			printf("%-13s no: %s\n", p->class->name, p->why);
 		else
-			printf("%-12s ok%s%s\n", p->class->name, p->name[0] ? ": " : "", p->name);
+			printf("%-13s ok%s%s\n", p->class->name, p->name[0] ? ": " : "", p->name);
 		fflush(stdout);
 		p->class->finish(p);
 	}
@@ -234,12 +236,13 @@ static int list(struct poke *pokes, size_t nr, bool check)
 
 static const char usage[] =
 	"usage: poke CLASS -c CPU [-n COUNT] [-l LENGTH] [-g GAP|LO-HI] [-p PERIOD] [-P PRIO] [-H CPU] [--seed S]\n"
-	"       poke mix -c CPU [-n COUNT of each class] [--classes a,b,c] [the same options]\n"
+	"       poke mix -c CPU [-n COUNT of each class] [--classes a,b,c] [the same options]: all but fifo-switch, or "
+	"these\n"
 	"       poke list [--check -c CPU]\n"
 	"Makes known noise on CPU, controlled from another CPU, and prints what it did as JSON lines.\n"
 	"  -c CPU      the target\n"
 	"  -n COUNT    how many pokes (10)\n"
-	"  -l LENGTH   how long one runs, where that makes sense (100us)\n"
+	"  -l LENGTH   how long one runs, where that makes sense (100us); storms no less than `poke list` says\n"
 	"  -g GAP      from one start to the next (20ms), or a random LO-HI such as 5ms-15ms\n"
 	"  -p PERIOD   between the samples of the classes perf and irqwork (LENGTH/4, at least 10us)\n"
 	"  -P PRIO     of the SCHED_FIFO threads (50)\n"
@@ -343,7 +346,8 @@ static size_t choose(struct poke *pokes, const struct args *args)
 	size_t nr = 0;
 
 	for (size_t i = 0; !names && i < poke_nr_classes; i++)
-		pokes[nr++].class = &poke_classes[i];
+		if (!args->mix || !poke_classes[i].apart)
+			pokes[nr++].class = &poke_classes[i];
 	for (const char *at = names; at; at = *end ? end + 1 : NULL) {
 		const struct poke_class *class;
 

@@ -38,6 +38,8 @@ struct poke_class {
 	const char *makes;
 	const char *function; /* the kernel function that does the noise, where it has one */
 	int policy;           /* of the thread on the target */
+	uint64_t least_ns;    /* one poke lasts LENGTH, and no less than this */
+	bool apart;           /* not in a mix that does not name it */
 	/* Sets up what all pokes share. May disturb the target: it runs before the first due time is fixed.
 	 * -1 with p->why filled when this machine cannot do it. */
 	int (*prepare)(struct poke *p);
@@ -73,6 +75,8 @@ struct poke {
 	pid_t tid;
 	struct poke_event *now; /* handed to body */
 	_Atomic uint32_t kicks, done, ready, release;
+	struct poke *partner; /* of a storm: a second thread on the target, whose partner is the first */
+	bool second;
 
 	int fd;
 	void *priv;
@@ -89,6 +93,7 @@ uint64_t cpu_time_ns(void);
 int sleep_until(uint64_t ns);
 /* Spins a little, then looks every 50 us, so that a starved target cannot make this CPU spin for ever. */
 int wait_for(_Atomic uint32_t *word, uint32_t value);
+uint64_t length_of(const struct poke *p);
 void extra(struct poke_event *ev, const char *key, uint64_t value);
 __attribute__((format(printf, 2, 3))) int cannot(struct poke *p, const char *fmt, ...);
 /* The first line of a file without its newline. */
@@ -101,6 +106,7 @@ void log_config(const char *what, const struct poke_conf *conf, const struct pok
 void log_event(const struct poke_event *ev, long n);
 
 /* poke_thread.c */
+void futex(_Atomic uint32_t *word, int op, uint32_t value);
 int worker_start(struct poke *p);
 void worker_stop(struct poke *p);
 void worker_kick(struct poke *p, struct poke_event *ev);
@@ -112,6 +118,7 @@ int signal_prepare(struct poke *p);
 int signal_poke(struct poke *p, struct poke_event *ev);
 void signal_body(struct poke *p, struct poke_event *ev);
 void signal_finish(struct poke *p);
+int open_loop(struct poke *p);
 int net_prepare(struct poke *p);
 void net_finish(struct poke *p);
 void net_body(struct poke *p, struct poke_event *ev);
@@ -129,6 +136,31 @@ void timerfd_body(struct poke *p, struct poke_event *ev);
 int posix_poke(struct poke *p, struct poke_event *ev);
 void posix_finish(struct poke *p);
 void posix_body(struct poke *p, struct poke_event *ev);
+
+int burst_prepare(struct poke *p);
+int burst_poke(struct poke *p, struct poke_event *ev);
+void burst_finish(struct poke *p);
+void burst_body(struct poke *p, struct poke_event *ev);
+int together_prepare(struct poke *p);
+int together_poke(struct poke *p, struct poke_event *ev);
+void together_finish(struct poke *p);
+void together_body(struct poke *p, struct poke_event *ev);
+
+/* poke_storm.c */
+int storm_prepare(struct poke *p);
+int storm_poke(struct poke *p, struct poke_event *ev);
+void storm_finish(struct poke *p);
+void yield_body(struct poke *p, struct poke_event *ev);
+void switch_body(struct poke *p, struct poke_event *ev);
+int udp_prepare(struct poke *p);
+int udp_poke(struct poke *p, struct poke_event *ev);
+void udp_body(struct poke *p, struct poke_event *ev);
+void rename_body(struct poke *p, struct poke_event *ev);
+
+/* poke_softirqd.c */
+int softirqd_prepare(struct poke *p);
+int softirqd_poke(struct poke *p, struct poke_event *ev);
+void softirqd_finish(struct poke *p);
 
 /* poke_ipi.c */
 int membarrier_prepare(struct poke *p);

@@ -24,7 +24,7 @@ uint64_t cpu_time_ns(void)
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
-static void futex(_Atomic uint32_t *word, int op, uint32_t value)
+void futex(_Atomic uint32_t *word, int op, uint32_t value)
 {
 	syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
@@ -119,7 +119,7 @@ void worker_burst(struct poke *p, struct poke_event *ev)
 
 	do {
 		end = now_ns();
-	} while (end - start < p->conf->length_ns);
+	} while (end - start < length_of(p));
 	ev->start_ns = start;
 	ev->end_ns = end;
 	ev->ran_ns = cpu_time_ns() - ran;
@@ -230,7 +230,8 @@ void net_body(struct poke *p, struct poke_event *ev)
 	ev->ran_ns = cpu_time_ns() - ran;
 }
 
-int net_prepare(struct poke *p)
+/* A socket that is connected to itself. */
+int open_loop(struct poke *p)
 {
 	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(addr);
@@ -241,7 +242,12 @@ int net_prepare(struct poke *p)
 	    getsockname(p->fd, (struct sockaddr *)&addr, &len) || connect(p->fd, (struct sockaddr *)&addr, len) ||
 	    send(p->fd, &byte, 1, 0) != 1 || recv(p->fd, &byte, 1, MSG_DONTWAIT) != 1)
 		return cannot(p, "no datagram over loopback (is lo up?): %s", strerror(errno));
-	return worker_start(p);
+	return 0;
+}
+
+int net_prepare(struct poke *p)
+{
+	return open_loop(p) ? -1 : worker_start(p);
 }
 
 void net_finish(struct poke *p)

@@ -116,9 +116,8 @@ void timerfd_body(struct poke *p, struct poke_event *unused)
 	}
 }
 
-int timerfd_poke(struct poke *p, struct poke_event *ev)
+static int await_timer(int fd)
 {
-	int fd = ((int *)p->priv)[p->turn++];
 	uint64_t ticks, patience = now_ns() + 200000;
 
 	while (read(fd, &ticks, sizeof(ticks)) != sizeof(ticks)) {
@@ -127,6 +126,13 @@ int timerfd_poke(struct poke *p, struct poke_event *ev)
 		if (errno != EAGAIN || (now > patience && sleep_until(now + 50000)))
 			return -1;
 	}
+	return 0;
+}
+
+int timerfd_poke(struct poke *p, struct poke_event *ev)
+{
+	if (await_timer(((int *)p->priv)[p->turn++]))
+		return -1;
 	ev->start_ns = ev->due_ns;
 	ev->end_ns = now_ns();
 	return 0;
@@ -193,4 +199,139 @@ void posix_finish(struct poke *p)
 		if (timers[i] >= 0)
 			syscall(SYS_timer_delete, timers[i]);
 	free(timers);
+}
+
+#define STORM_TIMERS 100
+#define TOGETHER     3      /* of each kind */
+#define ARM_NS       200000 /* from the first arming to the first expiry */
+
+struct storm_timers {
+	int fd[STORM_TIMERS];
+	int posix[TOGETHER];
+};
+
+static struct storm_timers *make_timers(struct poke *p, int nr)
+{
+	struct storm_timers *t = calloc(1, sizeof(*t));
+
+	p->priv = t;
+	if (!t) {
+		cannot(p, "out of memory");
+		return NULL;
+	}
+	memset(t, -1, sizeof(*t));
+	for (int i = 0; i < nr; i++) {
+		t->fd[i] = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+		if (t->fd[i] < 0) {
+			cannot(p, "timer %d of %d: %s", i, nr, strerror(errno));
+			return NULL;
+		}
+	}
+	return t;
+}
+
+int burst_prepare(struct poke *p)
+{
+	return make_timers(p, STORM_TIMERS) ? timer_prepare(p) : -1;
+}
+
+void burst_body(struct poke *p, struct poke_event *ev)
+{
+	struct storm_timers *t = p->priv;
+	uint64_t ran = cpu_time_ns(), first;
+
+	ev->start_ns = now_ns();
+	first = ev->start_ns + ARM_NS;
+	for (uint64_t i = 0; i < STORM_TIMERS; i++) {
+		struct itimerspec due = {.it_value = to_timespec(first + i * length_of(p) / STORM_TIMERS)};
+
+		timerfd_settime(t->fd[i], TFD_TIMER_ABSTIME, &due, NULL);
+	}
+	extra(ev, "first_ns", first);
+	extra(ev, "calls", STORM_TIMERS); /* of the class's function */
+	ev->ran_ns = cpu_time_ns() - ran;
+}
+
+int burst_poke(struct poke *p, struct poke_event *ev)
+{
+	struct storm_timers *t = p->priv;
+
+	if (worker_poke(p, ev))
+		return -1;
+	for (int i = 0; i < STORM_TIMERS; i++)
+		if (await_timer(t->fd[i]))
+			return -1;
+	ev->end_ns = now_ns();
+	return 0;
+}
+
+void burst_finish(struct poke *p)
+{
+	struct storm_timers *t = p->priv;
+
+	timer_finish(p);
+	for (int i = 0; t && i < STORM_TIMERS; i++)
+		if (t->fd[i] >= 0)
+			close(t->fd[i]);
+	free(t);
+}
+
+int together_prepare(struct poke *p)
+{
+	struct sigevent sev = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN + 1};
+	struct storm_timers *t = make_timers(p, TOGETHER);
+
+	sev._sigev_un._tid = poke_pid;
+	for (int i = 0; t && i < TOGETHER; i++)
+		if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &sev, &t->posix[i]))
+			return cannot(p, "timer %d of %d: %s", i, TOGETHER, strerror(errno));
+	return t ? timer_prepare(p) : -1;
+}
+
+void together_body(struct poke *p, struct poke_event *ev)
+{
+	struct storm_timers *t = p->priv;
+	uint64_t ran = cpu_time_ns();
+	struct itimerspec due = {0};
+
+	ev->start_ns = now_ns();
+	due.it_value = to_timespec(ev->start_ns + ARM_NS);
+	for (int i = 0; i < TOGETHER; i++) {
+		timerfd_settime(t->fd[i], TFD_TIMER_ABSTIME, &due, NULL);
+		syscall(SYS_timer_settime, t->posix[i], TIMER_ABSTIME, &due, NULL);
+	}
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due.it_value, NULL);
+	extra(ev, "first_ns", ev->start_ns + ARM_NS);
+	extra(ev, "calls", TOGETHER);
+	ev->ran_ns = cpu_time_ns() - ran;
+}
+
+int together_poke(struct poke *p, struct poke_event *ev)
+{
+	struct storm_timers *t = p->priv;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGRTMIN + 1);
+	if (worker_poke(p, ev))
+		return -1;
+	for (int i = 0; i < TOGETHER; i++) {
+		if (await_timer(t->fd[i]))
+			return -1;
+		while (sigwaitinfo(&set, NULL) < 0)
+			if (poke_stop)
+				return -1;
+	}
+	ev->end_ns = now_ns();
+	return 0;
+}
+
+void together_finish(struct poke *p)
+{
+	struct storm_timers *t = p->priv;
+
+	for (int i = 0; t && i < TOGETHER; i++)
+		if (t->posix[i] >= 0)
+			syscall(SYS_timer_delete, t->posix[i]);
+	burst_finish(p);
 }

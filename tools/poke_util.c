@@ -37,6 +37,11 @@ int wait_for(_Atomic uint32_t *word, uint32_t value)
 	return 0;
 }
 
+uint64_t length_of(const struct poke *p)
+{
+	return p->conf->length_ns > p->class->least_ns ? p->conf->length_ns : p->class->least_ns;
+}
+
 void extra(struct poke_event *ev, const char *key, uint64_t value)
 {
 	for (int i = 0; i < POKE_EXTRAS; i++) {

@@ -138,11 +138,15 @@ FUNCTIONS = {
 }
 
 
+# They run so often in one poke that only the least is known. One renames itself: its later names share the row of all for which there is no room.
+STORMS = ("udp", "yield-storm", "rename-storm")
+
+
 def asked(row, pid):
     return total([o for o in row.get("origins", []) if o["pid"] == pid], "count")
 
 
-report, log = lib.run_json(cpu, 8, poke=["mix", "-n", str(N), "-g", "5ms-15ms"])
+report, log = lib.run_json(cpu, 10, poke=["mix", "-n", str(N), "-g", "5ms-15ms"])
 lib.check_sums(report, "mix")
 missing = report["run"]["not_observed"]
 poked = {name: [e for e in log if e["class"] == name] for name in log.config["classes"]}
@@ -151,12 +155,17 @@ for name in log.config["skipped"]:
 for name, pokes in poked.items():
     function, comm, pid = pokes[0].get("function"), pokes[0].get("comm"), log.config["pid"]
     if comm:
-        rows = sources(report, cpu, kind="thread", name=comm, id=pokes[0]["tid"])
-        ok(runs_fit(rows, pokes, 4), f"mix: {name}: its thread is named, once a poke", f"{N} pokes", *rows)
-        if name not in ("timer", "setaffinity") and "sched_waking" not in missing:
+        rows = sources(report, cpu, kind="thread", id=pokes[0]["tid"])
+        if name in STORMS:
+            ok(total(rows, "count") >= N, f"mix: {name}: its thread is named, once a poke and more", f"{N} pokes", *rows)
+        else:
+            rows = [r for r in rows if r["name"] == comm]
+            ok(runs_fit(rows, pokes, 4), f"mix: {name}: its thread is named, once a poke", f"{N} pokes", *rows)
+        if name not in ("timer", "setaffinity", "rename-storm") and "sched_waking" not in missing:
             ok(sum(asked(r, pid) for r in rows) >= 0.9 * N, f"mix: {name}: woken by poke's main thread", *rows)
     if function in FUNCTIONS:
         hook, origin, often = FUNCTIONS[function]
+        often = pokes[0].get("calls", often)
         if hook in missing:
             skip(f"mix: {name}: {function} is named", f"this kernel has no {hook}")
             continue
@@ -173,6 +182,9 @@ if "perf" in poked and "irqwork" in poked and "hrtimer_expire_entry" not in miss
 if "net" in poked:
     rows = sources(report, cpu, kind="softirq", name="NET_RX")
     ok(total(rows, "count") >= N, "mix: net: softirq NET_RX", *rows)
+if "ksoftirqd" in poked:
+    rows = sources(report, cpu, kind="thread", name=f"ksoftirqd/{cpu}")
+    ok(total(rows, "count") >= 0.9 * N, "mix: ksoftirqd: the thread that takes over", *rows)
 if "irq" in poked:
     rows = sources(report, cpu, kind="irq", id=poked["irq"][0]["irq"])
     ok(total(rows, "count") >= 0.9 * N and poked["irq"][0]["name"] in rows[0]["name"], "mix: irq: the device is named",
