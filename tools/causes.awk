@@ -12,11 +12,12 @@ BEGIN {
 	words("id title what why confirm fix since source", required)
 	words("id title what why confirm fix since source advice undo cost match", known)
 	words("confirm fix advice undo", filled)
-	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow irq fault user outside", kinds)
+	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow irq fault user outside family word", kinds)
 	words("cpu cpus housekeeping hkmask irq pid comm interface", placeholders)
-	groups = "TIPWSKFXH"
+	groups = "TIPWSKFXHG"
 	nnames = split("Tick and timers|Device interrupts|IPIs|irq_work|Softirqs|Threads and work items|" \
-		"By the workload itself|System-wide changes|Hardware, firmware, hypervisor", names, "|")
+		"By the workload itself|System-wide changes|Hardware, firmware, hypervisor|" \
+		"No causes: kinds of things, and the words of a report", names, "|")
 }
 
 function words(list, set, word, n, i)
@@ -85,7 +86,7 @@ function begin_entry(id)
 {
 	end_entry()
 	entry_line = FNR
-	if (id !~ /^[TIPWSKFXH][0-9][0-9]$/)
+	if (id !~ /^[TIPWSKFXHG][0-9][0-9]$/)
 		refuse(FNR, "id '" id "' is not a group's letter and two digits")
 	else if ((id, "id") in value)
 		refuse(FNR, "id " id " is there already: " value[id, "place"])

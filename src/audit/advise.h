@@ -27,6 +27,12 @@ struct fill {
 /* The text with its placeholders filled in; the caller frees it. NULL: out of memory. */
 char *fill_text(const char *text, const struct fill *f);
 
+/* The placeholders of the text that have no value, a bit each; 0: all have. */
+unsigned fill_missing(const char *text, const struct fill *f);
+
+/* What the words of these bits stand for: "PID: the thread's number; IRQ: the interrupt's number". Returns buf. */
+char *fill_legend(unsigned missing, char *buf, size_t len);
+
 /* The device that an IRQ's name ("eth0-TxRx-3", "nvme0q5", "virtio1-req.0") or a NAPI thread's ("napi/eth0-12") tells: "eth0", "nvme0",
  * "virtio1", into buf; "" when it does not say. Returns buf. */
 char *device_of(const char *name, char *buf, size_t len);

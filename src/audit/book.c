@@ -76,7 +76,7 @@ static const char *const in_vector[] = {"csd", "irqwork", "hrtimer", "timer", "w
 static const char *const in_task[] = {"work", "stopper", "timer", "hrtimer", "irqwork", "csd", NULL};
 static const char *const in_nmi[] = {"nmi", NULL};
 
-static const struct cause *match_function(const struct source *s)
+const struct cause *cause_of_function(const struct source *s)
 {
 	char buf[256];
 	const char *symbol = plain_symbol(s->function, buf, sizeof(buf));
@@ -116,7 +116,7 @@ static const char *vector_row(const char *vector)
 
 const struct cause *cause_of(const struct source *s)
 {
-	const struct cause *c = match_function(s);
+	const struct cause *c = cause_of_function(s);
 	char symbol[8];
 
 	if (c)
@@ -184,7 +184,8 @@ char *cause_near(const char *name, char *buf, size_t len)
 
 	buf[0] = 0;
 	for (const struct cause_match *m = cause_matches; m->kind; m++) {
-		if (isdigit((unsigned char)m->pattern[0]) || !m->pattern[1] || !strcmp(m->kind, "outside"))
+		if (isdigit((unsigned char)m->pattern[0]) || !m->pattern[1] || !strcmp(m->kind, "outside") ||
+		    !strcmp(m->kind, "family"))
 			continue;
 		if (n < WORDS_MAX)
 			words[n++] = m->pattern;

@@ -30,7 +30,8 @@ extern const unsigned causes_count;
 /* A name that means a cause. The kinds say what is named: a function that a timer, an IPI, an irq_work, a work item or the stopper runs
  * (hrtimer timer csd irqwork work stopper), an NMI handler (nmi), a thread (comm), an IRQ's name (irq), a row of /proc/interrupts
  * (irqrow), a softirq's number (softirq), enum tlb_flush_reason (tlbreason), a bit of the tick's dependencies (tickdep), a page fault
- * (fault), a thread of user space (user), time outside the kernel by evidence (outside: advise.c). */
+ * (fault), a thread of user space (user), time outside the kernel by evidence (outside: advise.c); and, of no source, a kind of thing
+ * (family) and a word of the report in small letters (word): meaning.h. */
 struct cause_match {
 	const char *kind;
 	const char *pattern; /* a shell glob */
@@ -53,6 +54,9 @@ const struct cause *cause_of_name(const char *name);
 /* For a name that means nothing: what is near it, "vmstat_update (K01), vmstat_shepherd (K01)", from rows and entries that hold it, or the
  * row that is spelt alike; "": nothing. Returns buf. */
 char *cause_near(const char *name, char *buf, size_t len);
+
+/* What the function of a source means, whatever runs it. NULL: it has none, or the book does not have it. */
+const struct cause *cause_of_function(const struct source *s);
 
 /* What a source of a report means by its names alone: its function first, then the thread, IRQ, vector, softirq. A user's thread
  * that no row names is a foreign one. NULL: the book does not have it. */

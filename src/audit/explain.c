@@ -24,23 +24,68 @@
 struct field {
 	const char *name; /* JSON's */
 	const char *label;
-	const char *text;
+	char *text;   /* owned; NULL: it has none */
 	bool command; /* the whole text is one */
 };
 
-#define FIELDS 9
+#define FIELDS 11
+#define LEGEND 512
 
-static void fields_of(const struct cause *c, struct field f[FIELDS])
+/* An entry's texts as they are printed; the caller gives them back with free_fields. */
+struct fields {
+	struct field row[FIELDS];
+	char note[2 * MEANING_NOTE], legend[LEGEND];
+};
+
+static void free_fields(struct fields *f)
 {
-	const struct field fields[FIELDS] = {
-		{"what", "what", c->what, false},          {"why", "why", c->why, false},
-		{"confirm", "confirm", c->confirm, false}, {"fix", "fix", c->fix, false},
-		{"advice", "in short", c->advice, true},   {"undo", "undo", c->undo, true},
-		{"cost", "cost", c->cost, false},          {"since", "kernels", c->since, false},
+	for (int i = 0; i < FIELDS; i++)
+		free(f->row[i].text);
+}
+
+/* Fills them in; what has no value stays a word in capitals, which the last row explains. 0 or -ENOMEM. */
+static int fields_of(const struct explained *x, const struct explain_options *o, struct fields *f)
+{
+	const struct cause *c = x->cause;
+	unsigned missing = 0;
+	const struct {
+		const char *name, *label, *text;
+		bool command;
+	} fields[FIELDS - 1] = {
+		{"asked", "asked", x->note[0] ? escape_text(x->note, SIZE_MAX, f->note, sizeof(f->note)) : NULL, false},
+		{"what", "what", c->what, false},
+		{"why", "why", c->why, false},
+		{"confirm", "confirm", c->confirm, false},
+		{"fix", "fix", c->fix, false},
+		{"advice", "in short", c->advice, true},
+		{"undo", "undo", c->undo, true},
+		{"cost", "cost", c->cost, false},
+		{"since", "kernels", c->since, false},
 		{"source", "source", c->source, false},
 	};
 
-	memcpy(f, fields, sizeof(fields));
+	f->legend[0] = 0;
+	for (char *at = f->note; x->note[0] && *at; at++)
+		*at = *at == '`' ? '\'' : *at; /* it marks commands */
+	for (int i = 0; i < FIELDS - 1; i++) {
+		const char *text = fields[i].text;
+
+		f->row[i] = (struct field){fields[i].name, fields[i].label, NULL, fields[i].command};
+		if (!text)
+			continue;
+		if (!i)
+			f->row[i].text = strdup(text);
+		else
+			f->row[i].text = fill_text(text, &o->fill);
+		missing |= i ? fill_missing(text, &o->fill) : 0;
+		if (!f->row[i].text) {
+			free_fields(f);
+			return -ENOMEM;
+		}
+	}
+	f->row[FIELDS - 1] = (struct field){"words", "words",
+					    missing ? strdup(fill_legend(missing, f->legend, LEGEND)) : NULL, false};
+	return 0;
 }
 
 /* How a report calls what a row of the match table means: "softirq TIMER"; "" where it has no name of its own. */
@@ -61,7 +106,8 @@ static const char *match_label(const struct cause_match *m, char *buf, size_t le
 		snprintf(buf, len, "TLB flush '%s'", tlb_reason_name(number));
 	else if (!strcmp(m->kind, "tickdep"))
 		snprintf(buf, len, "tick kept by %s", tick_dependency_name(number));
-	else if (strcmp(m->kind, "outside") && strcmp(m->pattern, "*"))
+	else if (strcmp(m->kind, "outside") && strcmp(m->kind, "family") && strcmp(m->kind, "word") &&
+		 strcmp(m->pattern, "*"))
 		snprintf(buf, len, "%s %s", label, m->pattern);
 	return buf;
 }
@@ -135,24 +181,20 @@ static void write_matches(const struct cause *c, const struct explain_options *o
 		flow_end(&f);
 }
 
-static int write_text(const struct cause *c, const struct explain_options *o, FILE *out)
+static int write_text(const struct explained *x, const struct explain_options *o, FILE *out)
 {
-	struct field f[FIELDS];
+	struct fields f;
 
-	write_title(c, o, out);
+	write_title(x->cause, o, out);
 	if (!o->whole)
 		return 0;
-	fields_of(c, f);
-	for (int i = 0; i < FIELDS; i++) {
-		char *text = f[i].text ? fill_text(f[i].text, &o->fill) : NULL;
-
-		if (f[i].text && !text)
-			return -ENOMEM;
-		if (text)
-			write_field(o, f[i].label, text, out);
-		free(text);
-	}
-	write_matches(c, o, out);
+	if (fields_of(x, o, &f))
+		return -ENOMEM;
+	for (int i = 0; i < FIELDS; i++)
+		if (f.row[i].text)
+			write_field(o, f.row[i].label, f.row[i].text, out);
+	free_fields(&f);
+	write_matches(x->cause, o, out);
 	return 0;
 }
 
@@ -176,51 +218,48 @@ static void write_command(const char *text, FILE *out)
 	fprintf(out, "%s%s%s", fence, text, fence);
 }
 
-static int write_markdown(const struct cause *c, const struct explain_options *o, FILE *out)
+static int write_markdown(const struct explained *x, const struct explain_options *o, FILE *out)
 {
-	struct field f[FIELDS];
+	const struct cause *c = x->cause;
+	struct fields f;
 
 	fprintf(out, o->whole ? "### %s " : "* **%s** ", c->id);
 	write_prose(c->title, out);
 	fputs(o->whole ? "\n\n" : "\n", out);
 	if (!o->whole)
 		return 0;
-	fields_of(c, f);
+	if (fields_of(x, o, &f))
+		return -ENOMEM;
 	for (int i = 0; i < FIELDS; i++) {
-		char *text = f[i].text ? fill_text(f[i].text, &o->fill) : NULL;
-
-		if (f[i].text && !text)
-			return -ENOMEM;
-		if (!text)
+		if (!f.row[i].text)
 			continue;
-		fprintf(out, "* **%c%s:** ", f[i].label[0] - 'a' + 'A', f[i].label + 1);
-		(f[i].command ? write_command : write_prose)(text, out);
+		fprintf(out, "* **%c%s:** ", f.row[i].label[0] - 'a' + 'A', f.row[i].label + 1);
+		(f.row[i].command ? write_command : write_prose)(f.row[i].text, out);
 		fputc('\n', out);
-		free(text);
 	}
+	free_fields(&f);
 	fputc('\n', out);
 	return 0;
 }
 
 /* ---- JSON ---- */
 
-static int write_json(const struct cause *c, const struct explain_options *o, struct json *j)
+static int write_json(const struct explained *x, const struct explain_options *o, struct json *j)
 {
-	struct field f[FIELDS];
-	int err = 0;
+	const struct cause *c = x->cause;
+	struct fields f;
+
+	if (fields_of(x, o, &f))
+		return -ENOMEM;
 
 	json_object(j, NULL);
 	json_string(j, "id", c->id);
 	json_string(j, "group", c->group);
 	json_string(j, "title", c->title);
-	fields_of(c, f);
-	for (int i = 0; i < FIELDS; i++) {
-		char *text = f[i].text ? fill_text(f[i].text, &o->fill) : NULL;
-
-		err |= f[i].text && !text ? -ENOMEM : 0;
-		json_string(j, f[i].name, text);
-		free(text);
-	}
+	json_bool(j, "family", cause_is_family(c));
+	for (int i = 0; i < FIELDS; i++)
+		json_string(j, f.row[i].name, i || !f.row[i].text ? f.row[i].text : x->note); /* it escapes */
+	free_fields(&f);
 	json_array(j, "matches");
 	for (const struct cause_match *m = cause_matches; m->kind; m++) {
 		if (m->cause != c)
@@ -232,10 +271,10 @@ static int write_json(const struct cause *c, const struct explain_options *o, st
 	}
 	json_end(j);
 	json_end(j);
-	return err;
+	return 0;
 }
 
-static int explain_json(const struct cause *const *some, uint32_t n, const struct explain_options *o, FILE *out)
+static int explain_json(const struct explained *some, uint32_t n, const struct explain_options *o, FILE *out)
 {
 	struct json j;
 	int err = 0;
@@ -245,13 +284,13 @@ static int explain_json(const struct cause *const *some, uint32_t n, const struc
 	json_string(&j, "schema", CAUSES_SCHEMA);
 	json_array(&j, "causes");
 	for (uint32_t i = 0; i < n; i++)
-		err |= write_json(some[i], o, &j);
+		err |= write_json(&some[i], o, &j);
 	json_end(&j);
 	json_end(&j);
 	return err;
 }
 
-int explain(const struct cause *const *some, uint32_t n, const struct explain_options *o, FILE *out)
+int explain(const struct explained *some, uint32_t n, const struct explain_options *o, FILE *out)
 {
 	bool markdown = o->format == EXPLAIN_MARKDOWN;
 	const char *group = "";
@@ -260,13 +299,13 @@ int explain(const struct cause *const *some, uint32_t n, const struct explain_op
 	if (o->format == EXPLAIN_JSON)
 		err = explain_json(some, n, o, out);
 	for (uint32_t i = 0; o->format != EXPLAIN_JSON && i < n && !err; i++) {
-		if (strcmp(group, some[i]->group) && (markdown || !o->whole)) {
-			fprintf(out, markdown ? "%s## %s\n\n" : "%s%s\n", i ? "\n" : "", some[i]->group);
-			group = some[i]->group;
+		if (strcmp(group, some[i].cause->group) && (markdown || !o->whole)) {
+			fprintf(out, markdown ? "%s## %s\n\n" : "%s%s\n", i ? "\n" : "", some[i].cause->group);
+			group = some[i].cause->group;
 		} else if (i && !markdown && o->whole) {
 			fputc('\n', out);
 		}
-		err = (markdown ? write_markdown : write_text)(some[i], o, out);
+		err = (markdown ? write_markdown : write_text)(&some[i], o, out);
 	}
 	return err ? err : fflush(out) || ferror(out) ? -EIO : 0;
 }

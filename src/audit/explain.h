@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include "audit/advise.h"
+#include "audit/meaning.h"
 
 #define CAUSES_SCHEMA                                                                                                  \
 	"culprit.causes/1" /* {"schema":..., "causes":[{"id":..., "matches":[{"kind":..., "pattern":...}]}]} */
@@ -19,7 +20,13 @@ struct explain_options {
 	struct fill fill;
 };
 
+/* An entry, and why it is given for the name that was asked for, "": it is that name's own (any bytes, escaped on output). */
+struct explained {
+	const struct cause *cause;
+	char note[MEANING_NOTE];
+};
+
 /* some[n], in the book's order. 0, or -errno when writing failed. */
-int explain(const struct cause *const *some, uint32_t n, const struct explain_options *options, FILE *out);
+int explain(const struct explained *some, uint32_t n, const struct explain_options *options, FILE *out);
 
 #endif

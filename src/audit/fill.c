@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_MAX  1024
-#define FIELD_MAX 16 /* of a placeholder's name */
+#define LIST_MAX 1024
 
 static bool is_harmless(const char *name)
 {
@@ -68,40 +67,84 @@ static bool value_of(const struct fill *f, const char *field, char *buf, size_t 
 	return true;
 }
 
-/* "{cpus}" at the beginning of text: its name into field, and its length; 0: no placeholder is here. */
-static size_t placeholder(const char *text, char field[FIELD_MAX])
+static const struct {
+	const char *name, *is;
+} known[] = {
+	{"cpu", "the CPU's number"},
+	{"cpus", "the list of CPUs that should be quiet"},
+	{"housekeeping", "the list of the other CPUs"},
+	{"hkmask", "the other CPUs as a hex mask"},
+	{"irq", "the interrupt's number"},
+	{"pid", "the thread's number, as the report shows it in brackets"},
+	{"comm", "the thread's name"},
+	{"interface", "the network interface"},
+};
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+
+/* "{cpus}" at the beginning of text: its index in known, and its length in *used. */
+static bool placeholder(const char *text, size_t *index, size_t *used)
 {
-	static const char *const known[] = {"cpu", "cpus", "housekeeping", "hkmask", "irq", "pid", "comm", "interface"};
+	for (size_t i = 0; *text == '{' && i < KNOWN; i++) {
+		size_t len = strlen(known[i].name);
 
-	for (size_t i = 0; *text == '{' && i < sizeof(known) / sizeof(known[0]); i++) {
-		size_t len = strlen(known[i]);
-
-		if (!strncmp(text + 1, known[i], len) && text[1 + len] == '}') {
-			snprintf(field, FIELD_MAX, "%s", known[i]);
-			return len + 2;
+		if (!strncmp(text + 1, known[i].name, len) && text[1 + len] == '}') {
+			*index = i;
+			*used = len + 2;
+			return true;
 		}
 	}
-	return 0;
+	return false;
+}
+
+/* "{pid}" without a value reads PID. */
+static void format_word(size_t index, char *buf)
+{
+	for (size_t i = 0; i <= strlen(known[index].name); i++)
+		buf[i] = toupper((unsigned char)known[index].name[i]);
+}
+
+unsigned fill_missing(const char *text, const struct fill *f)
+{
+	char value[LIST_MAX];
+	unsigned missing = 0;
+	size_t i, used;
+
+	for (; *text; text++)
+		if (placeholder(text, &i, &used) && !value_of(f, known[i].name, value, sizeof(value)))
+			missing |= 1u << i;
+	return missing;
+}
+
+char *fill_legend(unsigned missing, char *buf, size_t len)
+{
+	char word[32];
+	size_t used = 0;
+
+	buf[0] = 0;
+	for (size_t i = 0; i < KNOWN; i++) {
+		format_word(i, word);
+		if (missing & 1u << i && used < len)
+			used += snprintf(buf + used, len - used, "%s%s: %s", used ? "; " : "", word, known[i].is);
+	}
+	return buf;
 }
 
 char *fill_text(const char *text, const struct fill *f)
 {
-	char field[FIELD_MAX], value[LIST_MAX], *out = NULL;
-	size_t size, used;
+	char value[LIST_MAX], *out = NULL;
+	size_t size, used, i;
 	FILE *s = open_memstream(&out, &size);
 
 	if (!s)
 		return NULL;
 	for (; *text; text += used) {
-		used = placeholder(text, field);
-		if (!used) {
+		used = 1;
+		if (!placeholder(text, &i, &used)) {
 			fputc(*text, s);
-			used = 1;
 			continue;
 		}
-		if (!value_of(f, field, value, sizeof(value)))
-			for (size_t i = 0; i <= strlen(field); i++)
-				value[i] = toupper((unsigned char)field[i]);
+		if (!value_of(f, known[i].name, value, sizeof(value)))
+			format_word(i, value);
 		fputs(value, s);
 	}
 	if (fclose(s)) {

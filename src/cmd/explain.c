@@ -18,10 +18,12 @@ struct options {
 	bool all;
 };
 
+#define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
+
 static const char *const explain_formats[] = {"text", "json", "markdown", NULL};
 
 static const struct opt explain_opts[] = {
-	{'c', "cpus", "CPUS", "fill these CPUs into the commands; default: the isolated ones",
+	{'c', "cpus", "CPUS", "fill these CPUs into the commands; default: the isolated ones, else all but the lowest",
 	 offsetof(struct options, cpus), opt_set_cpus, NULL},
 	{'f', "format", "FORMAT", "text (default), json or markdown", offsetof(struct options, format), opt_set_choice,
 	 explain_formats},
@@ -34,11 +36,14 @@ const struct opt_command explain_usage = {
 	.name = "explain",
 	.operands = "[NAME...]",
 	.summary = "what interrupts a CPU, and how to end it: by name or id",
-	.about = "NAME is what a report shows: a function (vmstat_update), a thread (kworker/u8:2), an interrupt "
-		 "(nvme0q5 or "
-		 "its number), a softirq (TIMER), a vector (local_timer), a row of /proc/interrupts (LOC), or a "
+	.about = "NAME is what a report shows: a function (vmstat_update), a thread (kworker/u8:2, 'python3 [4242]'), "
+		 "an "
+		 "interrupt (nvme0q5 or its number), a softirq (TIMER), a vector (local_timer), a whole row "
+		 "('local_timer > hrtimer_wakeup'), a word (steal, edge), a row of /proc/interrupts (LOC), or a "
 		 "cause's id "
-		 "(K01). Without a NAME all causes are listed by group.",
+		 "(K01). Of a name that the book does not have it says what holds for its kind of thing. Without a "
+		 "NAME all "
+		 "causes are listed by group.",
 	.opts = explain_opts,
 };
 
@@ -81,16 +86,104 @@ static bool find_irq(const char *name, struct source *irq)
 	return found;
 }
 
-static const struct cause *cause_for(const char *name, struct fill *f, char *device, size_t len)
+/* A function of the running kernel; its module into `module`, "" for the kernel's own. */
+static bool find_symbol(const char *name, char *module, size_t len)
 {
-	const struct cause *c = cause_by_id(name);
-	struct source irq;
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512], symbol[256], in[128];
+	size_t n = strcspn(name, ". ");
+	bool found = false;
 
-	if (c || !find_irq(name, &irq))
-		return c ? c : cause_of_name(name);
-	f->irq = irq.id;
-	f->interface = device_of(irq.name, device, len);
-	return cause_of(&irq);
+	module[0] = 0;
+	while (f && n && !found && fgets(line, sizeof(line), f)) {
+		char type;
+
+		in[0] = 0;
+		if (sscanf(line, "%*s %c %255s [%127[^]]", &type, symbol, in) < 2 || !strchr("tTwW", type))
+			continue;
+		found = !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '.');
+	}
+	if (f)
+		fclose(f);
+	if (found)
+		snprintf(module, len, "%s", in);
+	return found;
+}
+
+/* A thread of this name that runs here now; *kernel: it is one of the kernel's. */
+static bool find_thread(const char *name, bool *kernel)
+{
+	glob_t files = {0};
+	bool found = false;
+
+	glob("/proc/[0-9]*/stat", GLOB_NOSORT, NULL, &files);
+	for (size_t i = 0; i < files.gl_pathc && !found; i++) {
+		FILE *f = fopen(files.gl_pathv[i], "re");
+		char line[1024] = "", *open, *close;
+		unsigned flags = 0;
+
+		if (f && fgets(line, sizeof(line), f)) {
+			open = strchr(line, '(');
+			close = strrchr(line, ')');
+			found = open && close && (size_t)(close - open - 1) == strlen(name) &&
+				!memcmp(open + 1, name, strlen(name));
+			if (found && sscanf(close + 1, " %*c %*s %*s %*s %*s %*s %u", &flags) == 1)
+				*kernel = flags & PF_KTHREAD;
+		}
+		if (f)
+			fclose(f);
+	}
+	globfree(&files);
+	return found;
+}
+
+/* What this machine knows of a name that the book does not. */
+static void ask_machine(struct meaning *m)
+{
+	const char *name = m->function[0] ? m->function : m->who;
+	bool kernel = false;
+	char module[128];
+
+	if (!m->cause && find_symbol(name, module, sizeof(module))) {
+		m->cause = cause_family("symbol");
+		snprintf(m->note, sizeof(m->note),
+			 "the book does not have %.100s; the running kernel has a function of this name", name);
+	} else if (!m->cause && find_thread(m->who, &kernel)) {
+		m->cause = kernel ? cause_family("kthread") : cause_match("user", m->who);
+		snprintf(m->note, sizeof(m->note), "a %s of this name runs here: this is what holds for any of them",
+			 kernel ? "thread of the kernel's" : "program");
+	} else if (!m->cause || !m->note[0] || !find_symbol(name, module, sizeof(module))) {
+		return;
+	}
+	if (module[0])
+		snprintf(m->note + strlen(m->note), sizeof(m->note) - strlen(m->note), " (in module %.100s)", module);
+}
+
+static bool take_name(const char *name, struct fill *f, struct explained *x, char *device, size_t len)
+{
+	struct meaning m;
+	struct source irq;
+	char number[24];
+
+	name_meaning(name, &m);
+	snprintf(number, sizeof(number), "%ld", m.irq);
+	if ((m.irq >= 0 || m.who[0]) && find_irq(m.irq >= 0 ? number : m.who, &irq) &&
+	    (!m.cause || m.cause->id[0] == 'I')) {
+		m.irq = irq.id;
+		m.cause = cause_of(&irq);
+		m.note[0] = 0;
+		f->interface = device_of(irq.name, device, len);
+	}
+	ask_machine(&m);
+	if (!m.cause)
+		return false;
+	if (m.irq >= 0)
+		f->irq = m.irq;
+	if (m.tid)
+		f->pid = m.tid;
+	*x = (struct explained){.cause = m.cause};
+	snprintf(x->note, sizeof(x->note), "%s", m.note);
+	return true;
 }
 
 static int not_found(const char *name)
@@ -100,8 +193,9 @@ static int not_found(const char *name)
 	if (cause_near(name, near, sizeof(near))[0])
 		return complain("the cause book has nothing under '%s'; near it: %s", name, near);
 	return complain(
-		"the cause book has nothing under '%s': culprit explain lists it all; threads of programs are K34",
-		name);
+		"the cause book has nothing under '%s': culprit explain lists it all; a program's thread is looked up "
+		"with its number: '%s [PID]'",
+		name, name);
 }
 
 /* ---- the command ---- */
@@ -114,37 +208,49 @@ static void look(struct explain_options *o, FILE *out)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct cause *const *x = a, *const *y = b;
+	const struct explained *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return x->cause < y->cause ? -1 : x->cause > y->cause ? 1 : strcmp(x->note, y->note);
 }
 
 /* Fills some[] with what the names mean, each once, in the book's order; -1 with the first that means nothing said. */
-static int choose(char **names, int nnames, const struct cause **some, uint32_t *n, struct fill *f, char *device,
+static int choose(char **names, int nnames, struct explained *some, uint32_t *n, struct fill *f, char *device,
 		  size_t len)
 {
 	*n = 0;
 	for (const struct cause *c = causes; !nnames && c->id; c++)
-		some[(*n)++] = c;
+		some[(*n)++] = (struct explained){.cause = c};
 	for (int i = 0; i < nnames; i++) {
-		const struct cause *c = cause_for(names[i], f, device, len);
 		uint32_t k = 0;
 
-		if (!c)
+		if (!take_name(names[i], f, &some[*n], device, len))
 			return not_found(names[i]);
-		while (k < *n && some[k] != c)
+		while (k < *n && (some[k].cause != some[*n].cause || strcmp(some[k].note, some[*n].note)))
 			k++;
-		if (k == *n)
-			some[(*n)++] = c;
+		*n += k == *n;
 	}
 	qsort(some, *n, sizeof(*some), by_place);
 	return 0;
 }
 
+/* The CPUs that a command of the book is filled in with: those that are given, else the isolated ones, else all but the lowest. */
+static void choose_cpus(const struct host *host, struct cpus *cpus, struct cpus *housekeeping)
+{
+	if (cpus_empty(cpus))
+		*cpus = host->isolated;
+	cpus_and(cpus, &host->online);
+	if (cpus_empty(cpus) && cpus_count(&host->online) > 1) {
+		*cpus = host->online;
+		cpus_del(cpus, cpus_next(cpus, 0));
+	}
+	*housekeeping = host->online;
+	cpus_sub(housekeeping, cpus);
+}
+
 int cmd_explain(int argc, char **argv)
 {
 	struct host *host = calloc(1, sizeof(*host));
-	const struct cause **some = calloc(causes_count, sizeof(*some));
+	struct explained *some = calloc(causes_count + argc, sizeof(*some));
 	struct explain_options e = {.fill = FILL_NOTHING};
 	struct options o = {0};
 	struct cpus housekeeping;
@@ -159,13 +265,9 @@ int cmd_explain(int argc, char **argv)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
 	host_read(host);
-	if (cpus_empty(&o.cpus))
-		o.cpus = host->isolated;
-	housekeeping = host->online;
-	cpus_sub(&housekeeping, &o.cpus);
+	choose_cpus(host, &o.cpus, &housekeeping);
 	e.fill.cpus = &o.cpus;
-	if (!cpus_empty(&o.cpus))
-		e.fill.housekeeping = &housekeeping;
+	e.fill.housekeeping = &housekeeping;
 	if (cpus_count(&o.cpus) == 1)
 		e.fill.cpu = cpus_next(&o.cpus, 0);
 	e.format = o.format;
