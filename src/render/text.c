@@ -234,7 +234,8 @@ static void write_beside(const struct page *p, uint32_t i)
 		const struct other *o = &t->row[order[k]];
 
 		escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm));
-		snprintf(comm + strlen(comm), sizeof(comm) - strlen(comm), o->tid ? " [%u]" : "", o->tid);
+		if (o->tid)
+			snprintf(comm + strlen(comm), sizeof(comm) - strlen(comm), " [%u]", o->tid);
 		flow_add(&f, "%s %s (%s x)", comm, format_ns(o->total_ns, time, sizeof(time)),
 			 format_count(o->count, count, sizeof(count)));
 	}

@@ -244,8 +244,8 @@ static const char *const hostile[] = {
 	"100% 'x'",
 	"$(reboot)",
 	"@all #1",
-	"\xc2\x9b"
-	"31m",
+	("\xc2\x9b"
+	 "31m"),
 	"~~x~~ $y$",
 	"# head",
 	"",
