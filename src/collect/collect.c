@@ -134,6 +134,8 @@ static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 	}
 	run->hiccups_lost = l->lost;
 	raise_to(&run->hiccups_lost_ns, l->lost_ticks * t->ns_per_tick);
+	if (!c->view->run.windows) /* it is told by two clocks */
+		raise_to(&run->observed_ns, c->view->summary.cpu[i].hiccups.sum + run->hiccups_lost_ns);
 	raise_to(&run->bookkeeping_ns, l->busy_ticks * t->ns_per_tick);
 }
 

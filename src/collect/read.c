@@ -106,8 +106,10 @@ void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h)
 	take_anchor(t, l);
 	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
 	h->end_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->after);
-	if (h->start_ns < t->last_ns) /* two anchors may differ by some nanoseconds */
-		h->start_ns = t->last_ns < h->end_ns ? t->last_ns : h->end_ns - 1;
+	if (h->end_ns <= t->last_ns) /* two anchors may differ by some nanoseconds */
+		h->end_ns = t->last_ns + 1;
+	if (h->start_ns < t->last_ns)
+		h->start_ns = t->last_ns;
 	t->last_ns = h->end_ns;
 	split_cursors(l->cursors_before, h->before);
 	split_cursors(l->cursors_after, h->after);

@@ -143,7 +143,7 @@ static void take_steal(struct session *s, uint32_t i, uint64_t ns)
 	if (!run->steal_known)
 		s->lane[i].steal_ns = ns;
 	run->steal_known = true;
-	run->steal_ns = ns - s->lane[i].steal_ns;
+	run->steal_ns = ns > s->lane[i].steal_ns ? ns - s->lane[i].steal_ns : 0; /* some kernels' falls */
 	outside_steal(s->outside, i, ns);
 }
 

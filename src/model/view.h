@@ -80,7 +80,7 @@ struct run {
 	char label[64];       /* what the user calls it; any bytes; "": nothing */
 	char rest[48];        /* then: what time in a window is that nothing explains */
 	bool part;            /* of a recording's time only: what was counted over the whole does not compare */
-	char incomplete[160]; /* what a recording lacks; "": nothing */
+	char incomplete[240]; /* what a recording lacks; "": nothing */
 	struct cpus cpus, housekeeping;
 	char **not_observed; /* tracepoints that this kernel lacks */
 	uint32_t nnot_observed;

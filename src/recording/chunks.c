@@ -83,11 +83,6 @@ static void count_damage(struct chunks *c, uint64_t at)
 		c->damaged_at = at;
 }
 
-void chunks_bad(struct chunks *c)
-{
-	count_damage(c, c->start);
-}
-
 struct head {
 	uint32_t type, stored, raw, crc;
 };
@@ -158,6 +153,20 @@ static bool load(struct chunks *c, const struct head *h)
 	c->type = h->type;
 	c->len = h->raw;
 	return true;
+}
+
+bool chunks_find(struct chunks *c, uint32_t type)
+{
+	uint8_t head[CHUNK_HEAD];
+	struct head h;
+
+	while (c->at + CHUNK_HEAD <= c->size && read_at(c, c->at, head, sizeof(head)) && parse_head(head, &h)) {
+		c->start = c->at;
+		c->at += CHUNK_HEAD + h.stored;
+		if (h.type == type)
+			return load(c, &h);
+	}
+	return false;
 }
 
 bool chunks_next(struct chunks *c)

@@ -26,7 +26,7 @@ int chunks_open(struct chunks *c, const char *path);
 void chunks_close(struct chunks *c);
 void chunks_rewind(struct chunks *c); /* to the first chunk; what was damaged is forgotten */
 bool chunks_next(struct chunks *c);   /* false: there are no more */
-/* The chunk in hand makes no sense in spite of its checksum. */
-void chunks_bad(struct chunks *c);
+/* The next chunk of a type, where all up to it have whole heads; reads no other. */
+bool chunks_find(struct chunks *c, uint32_t type);
 
 #endif

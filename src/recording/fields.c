@@ -321,6 +321,9 @@ static void get_series(struct reading *r, struct series *series)
 		series->longer = get_number(&s);
 		series->longest_ns = get_number(&s);
 	}
+	if (h->count && !s.bad)
+		s.bad = h->min > h->max || h->max > TIME_MAX || h->sum / h->count < h->min ||
+			h->sum / h->count > h->max;
 	r->bad |= s.bad;
 }
 

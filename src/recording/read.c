@@ -1,47 +1,15 @@
 #include "recording/read.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/say.h"
-#include "base/units.h"
-#include "model/watch.h"
-#include "recording/chunks.h"
-#include "recording/codec.h"
 #include "recording/fields.h"
 #include "recording/format.h"
-#include "recording/naming.h"
+#include "recording/reader.h"
 
-#define NEAR_NS 1000000 /* sequences tell records apart that are not further from each other */
-
-/* One recorded CPU. */
-struct lane {
-	uint32_t index;   /* in the view; UINT32_MAX: not wanted */
-	uint64_t last_ns; /* the newest event */
-	/* With part.from_ns: the last hiccup before it... */
-	bool cut;
-	uint64_t cut_ns;
-	uint16_t cursor[LEVELS];
-	bool passed[LEVELS];
-	/* ...with part.to_ns: the first behind it. */
-	uint64_t stop_ns;
-};
-
-struct recording {
-	struct chunks chunks;
-	struct part part;
-	struct view *view;
-	struct texts *texts;
-	struct naming *naming;
-	struct decoder *decoder;
-	struct session *session;
-	struct lane *lane;
-	uint32_t nlanes;
-	struct reading reading; /* what is left of the chunk of events in hand */
-	uint64_t hiccups_lost, records_lost;
-	bool tail, end, finished;
-};
+#define NEAR_NS   1000000        /* sequences tell records apart that are not further from each other */
+#define STARTS_NS 60000000000ULL /* samplers start together; the kernel may let one wait, not so long */
 
 /* ---- the head ---- */
 
@@ -105,6 +73,36 @@ static int take_head(struct recording *r, const char *path)
 	return err ? complain("%s: its head is damaged, and without it nothing can be read", path) : 0;
 }
 
+/* ---- what cannot be ---- */
+
+/* The chunk in hand holds what cannot be: what is left of it is not read. */
+static void refuse(struct recording *r, const char *why)
+{
+	if (!r->ncannot++) {
+		r->cannot = why;
+		r->cannot_at = r->chunks.start;
+	}
+	r->reading = (struct reading){0};
+}
+
+static void take_run(struct recording *r, struct reading *in)
+{
+	struct run run = r->view->run;
+	const char *why;
+
+	run.not_observed = NULL;
+	run.nnot_observed = 0;
+	get_run(in, &run, r->texts);
+	why = in->bad ? "it means nothing" : check_run(r->checked, r->nlanes, &r->view->run, &run);
+	if (why) {
+		free(run.not_observed);
+		refuse(r, why);
+		return;
+	}
+	free(r->view->run.not_observed);
+	r->view->run = run;
+}
+
 /* ---- a part of the time ---- */
 
 static void note_hiccup(const struct recording *r, struct lane *l, const struct hiccup *h)
@@ -120,27 +118,47 @@ static void note_hiccup(const struct recording *r, struct lane *l, const struct 
 		l->stop_ns = h->start_ns;
 }
 
+/* When the window ends, if there is a tail to say so. */
+static void find_end(struct recording *r)
+{
+	struct run run = {.started_ns = 0};
+
+	if (chunks_find(&r->chunks, CHUNK_TAIL)) {
+		struct reading in = {r->chunks.payload, r->chunks.payload + r->chunks.len, false};
+
+		get_run(&in, &run, r->texts);
+		if (!in.bad && run.duration_ns && !run.watch && !run.windows)
+			r->end_ns = run.started_ns + run.duration_ns + STARTS_NS;
+		free(run.not_observed);
+	}
+	chunks_rewind(&r->chunks);
+	chunks_next(&r->chunks); /* the head */
+}
+
 /* Looks once through the file for where the part begins and ends on each CPU. */
 static void find_part(struct recording *r)
 {
 	struct event e;
 
 	while (chunks_next(&r->chunks)) {
-		struct reading in = {r->chunks.payload, r->chunks.payload + r->chunks.len, false};
-
+		r->reading = (struct reading){r->chunks.payload, r->chunks.payload + r->chunks.len, false};
 		if (r->chunks.type == CHUNK_RUN)
-			get_run(&in, &r->view->run, r->texts);
+			take_run(r, &r->reading);
 		if (r->chunks.type != CHUNK_EVENTS)
 			continue;
-		decoder_start(r->decoder, &in);
-		while (decoder_next(r->decoder, &in, &e)) {
+		decoder_start(r->decoder, &r->reading);
+		while (decoder_next(r->decoder, &r->reading, &e) &&
+		       !check_event(&r->checked[e.index], &r->view->run, r->end_ns, &e)) {
 			if (e.type == EVENT_HICCUP)
 				note_hiccup(r, &r->lane[e.index], e.hiccup);
-			naming_skip(&in, &e);
+			naming_skip(&r->reading, &e);
 		}
 	}
 	chunks_rewind(&r->chunks);
 	chunks_next(&r->chunks); /* the head */
+	memset(r->checked, 0, r->nlanes * sizeof(*r->checked));
+	r->reading = (struct reading){0};
+	r->ncannot = 0;
 }
 
 /* By its time, and near the cut by its place in the sequence. */
@@ -183,8 +201,10 @@ static int prepare(struct recording *r, const char *path)
 	if (take_head(r, path))
 		return -1;
 	r->decoder = decoder_new(r->nlanes);
-	if (!r->decoder)
+	r->checked = calloc(r->nlanes, sizeof(*r->checked));
+	if (!r->decoder || !r->checked)
 		return complain("out of memory");
+	find_end(r);
 	if (r->part.from_ns || r->part.to_ns)
 		find_part(r);
 	r->session = session_new(
@@ -226,6 +246,7 @@ void recording_close(struct recording *r)
 	naming_free(r->naming);
 	texts_free(r->texts);
 	free(r->lane);
+	free(r->checked);
 	free(r);
 }
 
@@ -233,21 +254,10 @@ void recording_close(struct recording *r)
 
 static void take_tail(struct recording *r, struct reading *in)
 {
-	struct view *v = r->view;
+	const char *why = r->tail ? "it ends twice" : reader_tail(r, in);
 
-	get_run(in, &v->run, r->texts);
-	get_host(in, &v->host);
-	r->hiccups_lost = get_number(in);
-	r->records_lost = get_number(in);
-	for (uint32_t i = 0; i < r->nlanes && !in->bad; i++) {
-		struct cpu_run skipped = {0};
-
-		get_cpu(in, r->lane[i].index < v->summary.ncpus ? &v->cpu[r->lane[i].index] : &skipped, r->texts);
-		cpu_run_free(&skipped);
-	}
-	r->tail = !in->bad;
-	if (in->bad)
-		chunks_bad(&r->chunks);
+	if (why)
+		refuse(r, why);
 }
 
 /* The next chunk that matters here. False: there are no more. */
@@ -258,11 +268,15 @@ static bool next_chunk(struct recording *r)
 
 		switch (r->chunks.type) {
 		case CHUNK_EVENTS:
+			if (r->tail) {
+				refuse(r, "it goes on behind its end");
+				break;
+			}
 			decoder_start(r->decoder, &in);
 			r->reading = in;
 			return true;
 		case CHUNK_RUN:
-			get_run(&in, &r->view->run, r->texts);
+			take_run(r, &in);
 			break;
 		case CHUNK_FACT:
 			get_facts(&in, &r->view->facts);
@@ -286,37 +300,25 @@ static void note_time(struct lane *l, const struct event *e)
 		l->last_ns = ns;
 }
 
-/* What no machine's clock shows. */
-static bool absurd(const struct event *e)
-{
-	switch (e->type) {
-	case EVENT_RECORD:
-		return e->record->end_ns > TIME_MAX;
-	case EVENT_HICCUP:
-		return e->hiccup->end_ns > TIME_MAX;
-	case EVENT_RELIEVE:
-	case EVENT_STEAL:
-		return e->ns > TIME_MAX;
-	default:
-		return false;
-	}
-}
-
 static const struct account *take_event(struct recording *r, struct event *e)
 {
 	struct lane *l = &r->lane[e->index];
+	const char *why;
 
 	if (e->type >= EVENT_IRQ) {
 		naming_take(r->naming, &r->reading, e);
 		return NULL;
 	}
-	if (absurd(e)) {
-		r->reading = (struct reading){.bad = true};
+	why = check_event(&r->checked[e->index], &r->view->run, r->end_ns, e);
+	if (why) {
+		refuse(r, why);
 		return NULL;
 	}
 	note_time(l, e);
 	if (l->index == UINT32_MAX || left_out(l, e))
 		return NULL;
+	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->left_ns)
+		l->left_ns = e->hiccup->end_ns;
 	e->index = l->index;
 	return session_feed(r->session, e);
 }
@@ -335,70 +337,14 @@ const struct account *recording_next(struct recording *r, uint32_t *index)
 			}
 		}
 		if (r->reading.bad)
-			chunks_bad(&r->chunks);
+			refuse(r, "an event means nothing");
 		r->reading = (struct reading){0};
 	} while (next_chunk(r));
 	return NULL;
 }
 
-/* ---- the end ---- */
-
-/* What the tail would have said, as far as it can be known without. */
-static void guess_tail(struct recording *r)
-{
-	struct run *run = &r->view->run;
-
-	for (uint32_t i = 0; i < r->nlanes; i++) {
-		struct lane *l = &r->lane[i];
-		struct cpu_run *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
-
-		if (!c || l->last_ns <= run->started_ns)
-			continue;
-		c->observed_ns = l->last_ns - run->started_ns;
-		if (c->observed_ns > run->duration_ns)
-			run->duration_ns = c->observed_ns;
-	}
-}
-
-static void describe_damage(struct recording *r)
-{
-	char *text = r->view->run.incomplete;
-	size_t len = sizeof(r->view->run.incomplete);
-	char after[32];
-
-	if (r->chunks.damaged)
-		snprintf(text, len, "%u damaged part%s left out, the first at byte %llu: what was in them is missing",
-			 r->chunks.damaged, r->chunks.damaged == 1 ? " was" : "s were",
-			 (unsigned long long)r->chunks.damaged_at);
-	else if (!r->end)
-		snprintf(text, len, "the recording was cut off after %s, at byte %llu: the end is missing",
-			 format_ns(r->view->run.duration_ns, after, sizeof(after)),
-			 (unsigned long long)r->chunks.start);
-	else if (r->hiccups_lost || r->records_lost)
-		snprintf(text, len, "the disk was too slow: %llu hiccups and %llu records are missing",
-			 (unsigned long long)r->hiccups_lost, (unsigned long long)r->records_lost);
-}
-
-static void clip(struct recording *r)
-{
-	uint64_t whole = r->view->run.duration_ns;
-
-	for (uint32_t i = 0; i < r->view->summary.ncpus; i++) {
-		struct cpu_run *c = &r->view->cpu[i];
-		uint64_t to = r->part.to_ns && r->part.to_ns < c->observed_ns ? r->part.to_ns : c->observed_ns;
-
-		c->observed_ns = to > r->part.from_ns ? to - r->part.from_ns : 0;
-		c->closure_known = false;
-	}
-	if (r->part.to_ns && r->part.to_ns < whole)
-		whole = r->part.to_ns;
-	r->view->run.duration_ns = whole > r->part.from_ns ? whole - r->part.from_ns : 0;
-	r->view->run.part = true;
-}
-
 void recording_finish(struct recording *r)
 {
-	bool part = r->part.from_ns || r->part.to_ns;
 	uint32_t index;
 
 	if (r->finished)
@@ -407,16 +353,5 @@ void recording_finish(struct recording *r)
 	while (recording_next(r, &index))
 		;
 	session_finish(r->session);
-	if (!r->tail)
-		guess_tail(r);
-	describe_damage(r);
-	if (r->view->run.watch)
-		watch_cut(r->view);
-	if (part)
-		clip(r);
-	if (part || r->view->run.incomplete[0])
-		for (uint32_t i = 0; i < r->view->summary.ncpus; i++)
-			r->view->cpu[i].counts = *session_counts(r->session, i);
-	if (!cpus_empty(&r->part.cpus))
-		cpus_and(&r->view->run.cpus, &r->part.cpus);
+	reader_end(r);
 }

@@ -130,6 +130,9 @@ static void check_view(const struct view *v)
 			*(c->sources.row[k]->kind == SOURCE_OUTSIDE ? &outside : &inside) += c->sources.row[k]->net.sum;
 		assert(c->attributed_ns + c->edge_ns + c->outside_ns == c->hiccups.sum);
 		assert(inside == c->attributed_ns && outside == c->outside_ns);
+		if (!v->run.watch && !v->run.windows) /* never more than all of the time */
+			assert(c->hiccups.sum + v->cpu[i].hiccups_lost_ns <= v->cpu[i].observed_ns);
+		assert(!v->cpu[i].steal_known || v->cpu[i].steal_ns <= v->cpu[i].observed_ns + 1000000000);
 	}
 }
 

@@ -1,0 +1,226 @@
+/* The end of a recording, whether it is there or not: what its tail says, if it can be, or else what the events tell. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "model/watch.h"
+#include "recording/fields.h"
+#include "recording/reader.h"
+
+#define STEAL_NS 1000000000 /* it may be of the time before the window, at most so much... */
+
+/* ---- the tail ---- */
+
+struct tail {
+	struct run run;
+	struct host host;
+	struct cpu_run *cpu; /* [nlanes] */
+	uint64_t hiccups_lost, records_lost;
+};
+
+static bool get_tail(const struct recording *r, struct reading *in, struct tail *t)
+{
+	t->run = r->view->run;
+	t->run.not_observed = NULL;
+	t->run.nnot_observed = 0;
+	t->host = r->view->host;
+	get_run(in, &t->run, r->texts);
+	get_host(in, &t->host);
+	t->hiccups_lost = get_number(in);
+	t->records_lost = get_number(in);
+	t->cpu = calloc(r->nlanes, sizeof(*t->cpu));
+	for (uint32_t i = 0; t->cpu && i < r->nlanes && !in->bad; i++) {
+		struct cpu_run *at_first =
+			r->lane[i].index < r->view->summary.ncpus ? &r->view->cpu[r->lane[i].index] : NULL;
+
+		if (at_first) { /* fields that an older writer does not have stay */
+			t->cpu[i] = *at_first;
+			t->cpu[i].closure = NULL;
+			t->cpu[i].series = NULL;
+			t->cpu[i].nclosure = t->cpu[i].nseries = 0;
+		}
+		get_cpu(in, &t->cpu[i], r->texts);
+	}
+	return t->cpu && !in->bad;
+}
+
+static const char *check_tail(const struct recording *r, struct tail *t)
+{
+	const char *why = check_run(r->checked, r->nlanes, &r->view->run, &t->run);
+	uint64_t missing = t->hiccups_lost + t->records_lost;
+
+	for (uint32_t i = 0; i < r->nlanes && !why; i++)
+		why = check_cpu(&r->checked[i], &t->run, &t->cpu[i], missing < t->records_lost ? UINT64_MAX : missing);
+	return why;
+}
+
+static void take_cpu(struct cpu_run *to, struct cpu_run *from)
+{
+	struct cpu_run was = *to;
+
+	*to = *from;
+	*from = was;
+}
+
+const char *reader_tail(struct recording *r, struct reading *in)
+{
+	struct view *v = r->view;
+	struct tail t = {.cpu = NULL};
+	const char *why = get_tail(r, in, &t) ? check_tail(r, &t) : "its end means nothing";
+	char **not_observed = why ? t.run.not_observed : v->run.not_observed;
+
+	if (!why) {
+		v->run = t.run;
+		v->host = t.host;
+		r->hiccups_lost = t.hiccups_lost;
+		r->records_lost = t.records_lost;
+		for (uint32_t i = 0; i < r->nlanes; i++) {
+			if (v->run.duration_ns < t.cpu[i].observed_ns && !v->run.watch) /* it was corrected */
+				v->run.duration_ns = t.cpu[i].observed_ns;
+			if (r->lane[i].index < v->summary.ncpus)
+				take_cpu(&v->cpu[r->lane[i].index], &t.cpu[i]);
+		}
+	}
+	free(not_observed);
+	for (uint32_t i = 0; t.cpu && i < r->nlanes; i++)
+		cpu_run_free(&t.cpu[i]);
+	free(t.cpu);
+	r->tail = !why;
+	return why;
+}
+
+/* One CPU's window is at least as long as what was lost of it: two anchors of one clock may differ. */
+static void hold_lost(struct recording *r, uint32_t lane)
+{
+	struct view *v = r->view;
+	uint32_t i = r->lane[lane].index;
+
+	if (!v->run.watch && !v->run.windows && v->cpu[i].observed_ns < v->summary.cpu[i].hiccups.sum)
+		v->cpu[i].observed_ns = v->summary.cpu[i].hiccups.sum;
+}
+
+/* What the tail would have said, as far as it can be known without. */
+static void guess_tail(struct recording *r)
+{
+	struct run *run = &r->view->run;
+
+	run->duration_ns = 0;
+	for (uint32_t i = 0; i < r->nlanes; i++) {
+		struct lane *l = &r->lane[i];
+		struct cpu_run *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
+
+		if (!c)
+			continue;
+		c->observed_ns = l->last_ns > run->started_ns ? l->last_ns - run->started_ns : 0;
+		c->hiccups_lost = c->hiccups_lost_ns = c->bookkeeping_ns = 0;
+		c->closure_known = false;
+		hold_lost(r, i);
+		if (c->observed_ns > run->duration_ns)
+			run->duration_ns = c->observed_ns;
+	}
+}
+
+/* ---- what is missing ---- */
+
+static void describe_damage(struct recording *r)
+{
+	char *text = r->view->run.incomplete;
+	size_t len = sizeof(r->view->run.incomplete);
+	uint32_t damaged = r->chunks.damaged;
+	char after[32], parts[64] = "";
+
+	if (damaged && r->ncannot)
+		snprintf(parts, sizeof(parts), "%u damaged part%s left out; ", damaged,
+			 damaged == 1 ? " was" : "s were");
+	if (r->ncannot)
+		snprintf(text, len, "%s%u part%s what cannot be, the first at byte %llu: %s; from there on %s left out",
+			 parts, r->ncannot, r->ncannot == 1 ? " holds" : "s hold", (unsigned long long)r->cannot_at,
+			 r->cannot, r->ncannot == 1 ? "it is" : "they are");
+	else if (damaged)
+		snprintf(text, len, "%u damaged part%s left out, the first at byte %llu: what was in them is missing",
+			 damaged, damaged == 1 ? " was" : "s were", (unsigned long long)r->chunks.damaged_at);
+	else if (!r->end)
+		snprintf(text, len, "the recording was cut off after %s, at byte %llu: the end is missing",
+			 format_ns(r->view->run.duration_ns, after, sizeof(after)),
+			 (unsigned long long)r->chunks.start);
+	else if (r->hiccups_lost || r->records_lost)
+		snprintf(text, len, "the disk was too slow: %llu hiccups and %llu records are missing",
+			 (unsigned long long)r->hiccups_lost, (unsigned long long)r->records_lost);
+}
+
+/* Nobody knows when they were. */
+static void forget_lost(struct view *v)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		lost += v->cpu[i].hiccups_lost;
+		v->cpu[i].hiccups_lost = v->cpu[i].hiccups_lost_ns = 0;
+	}
+	if (lost && !v->run.incomplete[0])
+		snprintf(v->run.incomplete, sizeof(v->run.incomplete),
+			 "%llu hiccups of the whole were not recorded: some may be of this part",
+			 (unsigned long long)lost);
+}
+
+/* ---- a part of the time ---- */
+
+/* A hiccup belongs to the part that it begins in, all of it: so does the time up to its end. */
+static void clip(struct recording *r)
+{
+	struct run *run = &r->view->run;
+	uint64_t whole = run->duration_ns, from = r->part.from_ns, to = r->part.to_ns;
+
+	for (uint32_t i = 0; i < r->nlanes; i++) {
+		struct lane *l = &r->lane[i];
+		struct cpu_run *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
+		uint64_t begin = from, end;
+
+		if (!c)
+			continue;
+		end = to && to < c->observed_ns ? to : c->observed_ns;
+		if (l->cut && !run->watch && !run->windows && l->cut_ns > run->started_ns + begin)
+			begin = l->cut_ns - run->started_ns;
+		if (l->left_ns > run->started_ns + end && !run->watch && !run->windows)
+			end = l->left_ns - run->started_ns;
+		c->observed_ns = end > begin ? end - begin : 0;
+		c->closure_known = false;
+		hold_lost(r, i);
+	}
+	forget_lost(r->view);
+	if (to && to < whole)
+		whole = to;
+	run->duration_ns = whole > from ? whole - from : 0;
+	run->part = true;
+}
+
+/* ---- all ---- */
+
+/* A steal clock that rose by more than there was time for is none. */
+static void check_steal(struct cpu_run *c)
+{
+	if (c->steal_known && c->steal_ns > c->observed_ns + STEAL_NS) {
+		c->steal_known = false;
+		c->steal_ns = 0;
+	}
+}
+
+void reader_end(struct recording *r)
+{
+	bool part = r->part.from_ns || r->part.to_ns;
+
+	if (!r->tail)
+		guess_tail(r);
+	for (uint32_t i = 0; i < r->view->summary.ncpus; i++)
+		check_steal(&r->view->cpu[i]);
+	describe_damage(r);
+	if (r->view->run.watch)
+		watch_cut(r->view);
+	if (part)
+		clip(r);
+	if (part || r->view->run.incomplete[0])
+		for (uint32_t i = 0; i < r->view->summary.ncpus; i++)
+			r->view->cpu[i].counts = *session_counts(r->session, i);
+	if (!cpus_empty(&r->part.cpus))
+		cpus_and(&r->view->run.cpus, &r->part.cpus);
+}

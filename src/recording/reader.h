@@ -1,0 +1,51 @@
+/* What is known of a recording while it is read. For read.c and end.c alone. */
+#ifndef CULPRIT_READER_H
+#define CULPRIT_READER_H
+
+#include "recording/check.h"
+#include "recording/chunks.h"
+#include "recording/codec.h"
+#include "recording/naming.h"
+#include "recording/read.h"
+
+/* One recorded CPU. */
+struct lane {
+	uint32_t index;   /* in the view; UINT32_MAX: not wanted */
+	uint64_t last_ns; /* the newest event */
+	uint64_t left_ns; /* the end of the last hiccup that is in the part */
+	/* With part.from_ns: the last hiccup before it... */
+	bool cut;
+	uint64_t cut_ns;
+	uint16_t cursor[LEVELS];
+	bool passed[LEVELS];
+	/* ...with part.to_ns: the first behind it. */
+	uint64_t stop_ns;
+};
+
+struct recording {
+	struct chunks chunks;
+	struct part part;
+	struct view *view;
+	struct texts *texts;
+	struct naming *naming;
+	struct decoder *decoder;
+	struct session *session;
+	struct lane *lane;
+	struct checked *checked; /* of each lane */
+	uint32_t nlanes;
+	uint64_t end_ns;        /* no hiccup is later; 0: not known */
+	struct reading reading; /* what is left of the chunk of events in hand */
+	const char *cannot;     /* the first thing that cannot be... */
+	uint64_t cannot_at;     /* ...in the part of the file that begins here... */
+	uint32_t ncannot;       /* ...and in how many parts there is such */
+	uint64_t hiccups_lost, records_lost;
+	bool tail, end, finished;
+};
+
+/* The tail. NULL, or why it cannot be; then the view is as it was. */
+const char *reader_tail(struct recording *r, struct reading *in);
+
+/* All has been read: what the view still lacks, and what there is to say about the file. */
+void reader_end(struct recording *r);
+
+#endif

@@ -1,0 +1,311 @@
+/* Recordings that are whole to their checksums and tell what no machine can have done: it is left out, the report says why, and no figure
+ * of what is left is impossible. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "../golden/chunk.h"
+#include "../golden/scene.h"
+#include "recording/codec.h"
+#include "recording/fields.h"
+#include "recording/read.h"
+
+#define US         1000ULL
+#define CHUNKS_MAX 16
+#define WINDOW_NS  1000000000ULL /* the scene's */
+
+static const unsigned cpu3[] = {3};
+static char path[] = "/tmp/culprit-test-XXXXXX";
+static struct scene scene;
+static struct view view;
+
+static void gap(int64_t at_ns, uint64_t length_ns)
+{
+	scene_gap(&scene, 0, at_ns);
+	scene_put(&scene, vector(VECTOR_LOCAL_TIMER, 100, 900));
+	scene_end(&scene, length_ns);
+}
+
+static void begin(void)
+{
+	scene_init(&scene, "web-07", cpu3, 1);
+	scene_begin(&scene, path);
+	gap(100 * US, 2 * US);
+}
+
+static void end(void)
+{
+	assert_int_equal(scene_finish(&scene), 0);
+}
+
+/* What is accepted holds together. */
+static void check_view(void)
+{
+	for (uint32_t i = 0; i < view.summary.ncpus; i++) {
+		const struct cpu_summary *c = &view.summary.cpu[i];
+		const struct cpu_run *run = &view.cpu[i];
+
+		assert_int_equal(c->attributed_ns + c->edge_ns + c->outside_ns, c->hiccups.sum);
+		assert_true(c->hiccups.sum + run->hiccups_lost_ns <= run->observed_ns);
+		assert_true(run->observed_ns <= view.run.duration_ns || view.run.part);
+		assert_true(run->steal_ns <= run->observed_ns + 1000000000);
+	}
+}
+
+/* Reads it: `why` is among what is said (NULL: nothing is), and so many hiccups are left. */
+static void check_read(const struct part *part, const char *why, uint64_t hiccups)
+{
+	struct recording *r;
+
+	memset(&view, 0, sizeof(view));
+	r = recording_open(path, part, &view);
+	assert_non_null(r);
+	recording_finish(r);
+	if (why && !strstr(view.run.incomplete, why))
+		fail_msg("'%s' is not said, but '%s'", why, view.run.incomplete);
+	if (!why)
+		assert_string_equal(view.run.incomplete, "");
+	assert_int_equal(view.summary.cpu[0].hiccups.count, hiccups);
+	check_view();
+	view_free(&view);
+	recording_close(r);
+}
+
+static void check_scene(const char *why, uint64_t hiccups)
+{
+	end();
+	view_free(&scene.view);
+	check_read(NULL, why, hiccups);
+}
+
+/* ---- events ---- */
+
+static void test_overlap(void **state)
+{
+	(void)state;
+	begin();
+	gap(200 * US, 500 * US);
+	gap(600 * US, 200 * US);
+	check_scene("1 part holds what cannot be, the first at byte ", 2);
+	begin();
+	gap(200 * US, 500 * US);
+	gap(600 * US, 200 * US);
+	check_scene("a hiccup begins before the last one's end; from there on it is left out", 2);
+	begin();
+	gap(200 * US, 500 * US);
+	gap(300 * US, 100 * US);
+	check_scene("a hiccup begins before the last one's end", 2);
+	begin(); /* two readings of one clock may differ */
+	gap(200 * US, 500 * US);
+	gap(700 * US - 20, 200 * US);
+	check_scene(NULL, 3);
+}
+
+static void test_too_much(void **state)
+{
+	(void)state;
+	begin();
+	gap(0, 102 * US); /* all that has passed, and what was lost of it already */
+	check_scene("begins before the last one's end", 1);
+	scene_init(&scene, "web-07", cpu3, 1);
+	scene_begin(&scene, path);
+	for (int i = 0; i < 9; i++)
+		gap(0, 1 * US);
+	check_scene("hiccups take more time than there was", 1);
+}
+
+static void test_steal(void **state)
+{
+	(void)state;
+	begin();
+	scene_steal(&scene, 0, 5000000000);
+	scene_steal(&scene, 0, 4000000000);
+	check_scene(NULL, 1);
+	begin();
+	scene_steal(&scene, 0, 10);
+	scene_steal(&scene, 0, 1ULL << 61);
+	check_scene(NULL, 1);
+}
+
+/* ---- the tail ---- */
+
+/* The recording of the scene that was finished last, with another tail, and one more chunk of events before or behind it. */
+static void write_with_tail(const struct view *v, const struct bytes *more, bool behind)
+{
+	struct bytes file = {0}, tail = {0}, was = {0};
+	struct chunk chunk[CHUNKS_MAX];
+	char block[65536];
+	FILE *f = fopen(path, "r");
+	size_t len;
+	uint32_t n;
+
+	assert_non_null(f);
+	while ((len = fread(block, 1, sizeof(block), f)))
+		put_raw(&was, block, len);
+	fclose(f);
+	put_run(&tail, &v->run);
+	put_host(&tail, &v->host);
+	put_number(&tail, 0);
+	put_number(&tail, 0);
+	put_cpu(&tail, &v->cpu[0]);
+	n = chunks_parse(was.at, was.len, chunk, CHUNKS_MAX);
+	put_file_head(&file, was.at[8], was.at[10]);
+	for (uint32_t i = 0; i < n; i++) {
+		if (chunk[i].type == CHUNK_TAIL && more && !behind)
+			put_chunk(&file, CHUNK_EVENTS, more->at, more->len);
+		if (chunk[i].type == CHUNK_TAIL)
+			put_chunk(&file, CHUNK_TAIL, tail.at, tail.len);
+		else
+			put_chunk(&file, chunk[i].type, chunk[i].payload, chunk[i].len);
+		if (chunk[i].type == CHUNK_TAIL && more && behind)
+			put_chunk(&file, CHUNK_EVENTS, more->at, more->len);
+		free(chunk[i].payload);
+	}
+	f = fopen(path, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(file.at, 1, file.len, f), file.len);
+	assert_int_equal(fclose(f), 0);
+	free(file.at);
+	free(tail.at);
+	free(was.at);
+}
+
+/* What is not of the tail stays, and the window is as long as is known without. */
+static void check_tail(const char *why)
+{
+	write_with_tail(&scene.view, NULL, false);
+	view_free(&scene.view);
+	check_read(NULL, why, 1);
+}
+
+static void test_tail(void **state)
+{
+	(void)state;
+	begin();
+	end();
+	check_tail(NULL);
+	begin();
+	end();
+	scene.view.cpu[0].hiccups_lost = 1;
+	scene.view.cpu[0].hiccups_lost_ns = WINDOW_NS;
+	check_tail(NULL); /* two clocks: but for what they differ by it was all lost */
+	begin();
+	end();
+	scene.view.cpu[0].hiccups_lost = 1;
+	scene.view.cpu[0].hiccups_lost_ns = WINDOW_NS + 2000 * US;
+	check_tail("more time is lost than there was");
+	begin();
+	end();
+	scene.view.cpu[0].observed_ns = 1 * US;
+	check_tail("more time is lost than there was");
+	begin();
+	end();
+	scene.view.cpu[0].hiccups_lost = 1000;
+	scene.view.cpu[0].hiccups_lost_ns = 999;
+	check_tail("counts more hiccups than there was time for");
+	begin();
+	end();
+	scene.view.cpu[0].counts.seen = 1ULL << 62;
+	check_tail("counts more records than it has");
+	begin();
+	end();
+	scene.view.cpu[0].observed_ns = 2 * WINDOW_NS;
+	check_tail("a CPU's window is longer than all of it");
+	begin();
+	end();
+	scene.view.run.started_ns++;
+	check_tail("the window begins at two times");
+}
+
+/* ---- events that no session is given ---- */
+
+static void check_event(const struct event *event, bool behind, const char *why)
+{
+	struct encoder *e = encoder_new(1);
+
+	assert_non_null(e);
+	encoder_put(e, event);
+	begin();
+	end();
+	write_with_tail(&scene.view, encoder_bytes(e), behind);
+	view_free(&scene.view);
+	check_read(NULL, why, 1);
+	encoder_free(e);
+}
+
+static void check_hiccup(uint64_t start_ns, uint64_t end_ns, const char *why)
+{
+	struct hiccup h = {.start_ns = start_ns, .end_ns = end_ns};
+
+	check_event(&(struct event){.type = EVENT_HICCUP, .hiccup = &h}, false, why);
+}
+
+static void test_events(void **state)
+{
+	const uint64_t at = SCENE_STARTED + 500 * US;
+	struct hiccup good = {at, at + US, {0}, {0}};
+	struct record r = vector(VECTOR_LOCAL_TIMER, at + 1, at);
+
+	(void)state;
+	check_hiccup(SCENE_STARTED - 1, at, "a hiccup begins before the window");
+	check_hiccup(at, 1ULL << 62, "a hiccup ends behind the window");
+	check_hiccup(at, UINT64_MAX, "a hiccup ends behind the window");
+	check_hiccup(at, at - 1, "an event means nothing");
+	check_event(&(struct event){.type = EVENT_RECORD, .record = &r}, false, "a record ends before it begins");
+	check_event(&(struct event){.type = EVENT_STEAL, .ns = 1ULL << 63}, false, "a steal clock shows more");
+	check_event(&(struct event){.type = EVENT_RELIEVE, .ns = 1ULL << 63}, false, "a time is later than");
+	check_event(&(struct event){.type = EVENT_HICCUP, .hiccup = &good}, true, "it goes on behind its end");
+}
+
+/* ---- parts ---- */
+
+/* A hiccup belongs to the part that it begins in, and the time up to its end with it. */
+static void test_part(void **state)
+{
+	(void)state;
+	begin();
+	gap(1000 * US, 5000 * US);
+	gap(7000 * US, 2000 * US);
+	end();
+	view_free(&scene.view);
+	check_read(&(struct part){.to_ns = 1001 * US}, NULL, 2);
+	check_read(&(struct part){.from_ns = 900 * US, .to_ns = 1001 * US}, NULL, 1);
+	check_read(&(struct part){.from_ns = 1001 * US, .to_ns = 5000 * US}, NULL, 0);
+	check_read(&(struct part){.from_ns = 5000 * US, .to_ns = 7001 * US}, NULL, 1);
+	begin();
+	end();
+	scene.view.cpu[0].hiccups_lost = 7;
+	scene.view.cpu[0].hiccups_lost_ns = WINDOW_NS / 2;
+	write_with_tail(&scene.view, NULL, false);
+	view_free(&scene.view);
+	check_read(&(struct part){.to_ns = 200 * US}, "7 hiccups of the whole were not recorded", 1);
+}
+
+static int open_files(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_files(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_overlap), cmocka_unit_test(test_too_much), cmocka_unit_test(test_steal),
+		cmocka_unit_test(test_tail),    cmocka_unit_test(test_events),   cmocka_unit_test(test_part),
+	};
+
+	return cmocka_run_group_tests(tests, open_files, remove_files);
+}
