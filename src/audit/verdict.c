@@ -1,6 +1,6 @@
 /* The verdict: what a report says first. Rules, in this order:
  *
- *   quiet       a CPU that lost next to nothing, and never much at once
+ *   quiet       a CPU that lost next to nothing to hiccups, and never much at once; what gaps below the threshold took is said
  *   not traced  nothing can be named
  *   otherwise   what took most: the tick, throttling, what is outside the kernel, or one source; where little was lost, but once too much at
  *               once, the source that did that. Then why, from the audit where it looked and from the cause book else, and what to do.
@@ -246,15 +246,24 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 	const struct cpu_summary *c = &v->summary.cpu[i];
 	uint64_t away = c->hiccups.sum + v->cpu[i].hiccups_lost_ns, observed = v->cpu[i].observed_ns;
 	bool little = away <= observed * QUIET_SHARE;
+	const struct short_gaps *shorts = &v->cpu[i].shorts;
 	uint32_t failed = findings_count(&v->findings, FINDING_FAIL);
-	char share[32], time[32], lane[LANE_NAME];
+	char share[32], part[32], time[32], lane[LANE_NAME];
 	struct most m;
 
 	view_lane(v, i, lane);
 	format_percent(100.0 * away / observed, share, sizeof(share));
 	format_ns(c->hiccups.max, time, sizeof(time));
 	if (little && c->hiccups.max <= QUIET_NS) {
-		add(out, "%s is quiet: it lost %s %% of its time", lane, share);
+		if (shorts->known && shorts->total_ns > observed * QUIET_SHARE)
+			add(out,
+			    "%s is quiet but for gaps under %s, which take %s %%: it lost %s %% of its time to longer "
+			    "ones",
+			    lane, format_ns(v->cpu[i].threshold_ns, time, sizeof(time)),
+			    format_percent(100.0 * shorts->total_ns / observed, part, sizeof(part)), share);
+		else
+			add(out, "%s is quiet: it lost %s %% of its time to hiccups", lane, share);
+		format_ns(c->hiccups.max, time, sizeof(time));
 		if (c->hiccups.count)
 			add(out, ", at most %s at once", time);
 		if (failed)

@@ -41,8 +41,9 @@ struct measure {
 		{'t',                                                                                                  \
 		 "threshold",                                                                                          \
 		 "TIME",                                                                                               \
-		 "the shortest gap that counts as a hiccup, as 1us, or auto (the default): just above what each "      \
-		 "CPU's own loop shows",                                                                               \
+		 "the shortest gap that counts as a hiccup, as 1us, or auto (the default): 200 ns, in a guest "        \
+		 "500 ns, or eight turns of the sampler's loop where that is longer. Shorter gaps are counted and "    \
+		 "summed up, but not explained",                                                                       \
 		 offsetof(type, member.threshold_ns),                                                                  \
 		 measure_set_threshold,                                                                                \
 		 NULL},                                                                                                \

@@ -137,6 +137,8 @@ static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 	if (!c->view->run.windows) /* it is told by two clocks */
 		raise_to(&run->observed_ns, c->view->summary.cpu[i].hiccups.sum + run->hiccups_lost_ns);
 	raise_to(&run->bookkeeping_ns, l->busy_ticks * t->ns_per_tick);
+	run->shorts.count = l->short_count;
+	raise_to(&run->shorts.total_ns, l->short_ticks * t->ns_per_tick);
 }
 
 /* Of the whole run; what is of all CPUs together stands in the first one's row. */
@@ -196,7 +198,7 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 		run->loop_mean_ns = (double)(l->end - l->start - l->away_ticks) * t->ns_per_tick / l->loop_count;
 	}
 	for (int k = 0; k < LOOP_LENGTHS; k++) {
-		run->loop_above_ns[k] = (1 << (5 + k)) * t->ns_per_tick;
+		run->loop_above_ns[k] = (1 << (LOOP_CLASS_FIRST + k)) * t->ns_per_tick;
 		run->loop_above[k] = l->loop_above[k];
 	}
 	if (t->samples)

@@ -10,21 +10,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "collect/spin.h"
+#include "collect/learn.h"
 #include "collect/workload.h"
 
-#define MSR_EVENTS       "/sys/bus/event_source/devices/msr/"
-#define LEARN_LOOP_NS    30000000ULL /* spinning for the loop histogram */
-#define BUSY_MAX_NS      5000
-#define LEARN_TIMERS     100
-#define LEARN_TIMER_NS   1000000
-#define LEARN_NAPS       32
-#define AUTO_RARE_MAX_NS 500.0
-#define STACK_TOUCH      (256 * 1024)
-#define BENCH_BATCH      20000
+#define MSR_EVENTS  "/sys/bus/event_source/devices/msr/"
+#define STACK_TOUCH (256 * 1024)
+#define BENCH_BATCH 20000
 
 struct lane *lane_new(void)
 {
@@ -37,105 +30,6 @@ void lane_free(struct lane *lane)
 {
 	if (lane)
 		munmap(lane, sizeof(*lane));
-}
-
-/* ---- learning ---- */
-
-static void set_limit(struct lane *l, uint64_t limit)
-{
-	l->learn_limit = limit;
-	atomic_store(&l->limit, limit);
-}
-
-/* The length that all but one in `one_in` loops do not exceed. */
-static uint64_t loop_quantile(const uint64_t *loop, uint64_t count, uint64_t one_in)
-{
-	uint64_t seen = 0;
-
-	for (unsigned i = 0; i < LOOP_SLOTS; i++) {
-		seen += loop[i];
-		if (seen >= count - count / one_in)
-			return i + 1;
-	}
-	return LOOP_SLOTS;
-}
-
-/* Loops come in a few lengths: the counter's grain, a cache miss, what SMT or the hypervisor adds in tens of nanoseconds. All those that
- * are common (one in 30,000 loops: some thousands a second) are the loop's own; interruptions that common do not reach 0.5 us. */
-uint64_t sampler_auto_limit(const uint64_t *loop, double ns_per_tick)
-{
-	uint64_t count = 0, limit, rare;
-
-	for (unsigned i = 0; i < LOOP_SLOTS; i++)
-		count += loop[i];
-	limit = 8 * loop_quantile(loop, count, 2);
-	if (limit < 4 * loop_quantile(loop, count, 1000))
-		limit = 4 * loop_quantile(loop, count, 1000);
-	rare = 2 * loop_quantile(loop, count, 30000);
-	if (rare * ns_per_tick > AUTO_RARE_MAX_NS)
-		rare = AUTO_RARE_MAX_NS / ns_per_tick;
-	if (limit < rare)
-		limit = rare;
-	/* Up to the next 10 ns, for the eye. */
-	return (uint64_t)(((uint64_t)(limit * ns_per_tick / 10) + 1) * 10 / ns_per_tick);
-}
-
-/* The loop's own lengths, without publishing: for a hand-rolled time, ended by the counter itself. */
-static void learn_loop(struct spin *s)
-{
-	struct lane *l = s->lane;
-	uint64_t t0, n0, t1, n1, before, now;
-
-	set_limit(l, LOOP_SLOTS - 1);
-	read_anchor(l, s->counter, &t0, &n0);
-	before = read_tick(s->counter);
-	do {
-		for (int i = 0; i < 10000; i++) {
-			now = read_tick(s->counter);
-			if (now - before < LOOP_SLOTS)
-				l->loop[now - before]++;
-			before = now;
-		}
-		read_anchor(l, s->counter, &t1, &n1);
-		before = read_tick(s->counter);
-	} while (n1 - n0 < LEARN_LOOP_NS);
-	l->ns_per_tick = (double)(n1 - n0) / (t1 - t0);
-}
-
-/* Timers that interrupt this CPU and wake nobody: clean interruptions, to see how long the kernel's way in and out is. A timerfd fires
- * once until it is read, so there are many. Threads come from short sleeps: out to idle and back. */
-static int learn_edges(struct spin *s)
-{
-	struct timespec nap = {0, 200000};
-	struct lane *l = s->lane;
-	int fd[LEARN_TIMERS], n, err = 0;
-
-	for (n = 0; n < LEARN_TIMERS && !err; n++) {
-		struct itimerspec once = {.it_value.tv_nsec = (n + 1) * LEARN_TIMER_NS};
-
-		fd[n] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-		if (fd[n] < 0 || timerfd_settime(fd[n], 0, &once, NULL))
-			err = -errno;
-	}
-	s->busy_cap = BUSY_MAX_NS / l->ns_per_tick;
-	s->learning = true;
-	if (!err) {
-		s->deadline = read_tick(s->counter) + (uint64_t)((LEARN_TIMERS - 1) * LEARN_TIMER_NS / l->ns_per_tick);
-		spin_window(s);
-		s->deadline = UINT64_MAX;
-	}
-	while (n--)
-		if (fd[n] >= 0)
-			close(fd[n]);
-	for (int i = 0; !err && i < LEARN_NAPS; i++) {
-		uint64_t cursors = *s->cursors, before = read_tick(s->counter);
-
-		nanosleep(&nap, NULL);
-		publish_hiccup(s, before, read_tick(s->counter), cursors);
-	}
-	s->learning = false;
-	l->end_cursors = *s->cursors;
-	return err;
 }
 
 /* ---- SMIs ---- */
@@ -229,31 +123,30 @@ static void settle_in(struct lane *l, const struct sampler_options *o)
 static void learn_all(struct spin *s, struct work *w, const struct sampler_options *o)
 {
 	struct lane *l = s->lane;
-	uint64_t learn_limit, limit;
+	uint64_t threshold, given;
 	int err;
 
-	l->busy_min = UINT64_MAX / 8;
+	l->busy_min = l->short_busy_min = UINT64_MAX / 8;
 	l->anchor_min = UINT64_MAX / 8;
 	learn_loop(s);
-	learn_limit = sampler_auto_limit(l->loop, l->ns_per_tick);
+	threshold = threshold_auto(l->loop, l->ns_per_tick, o->guest);
 	if (o->learn_edges) {
-		set_limit(l, learn_limit);
+		learn_limits(l, threshold_short(l->loop, l->ns_per_tick, threshold), threshold);
 		err = learn_edges(s);
 		if (err)
 			give_up(l, -err, "setting up a timer");
 	}
 	w->ns_per_tick = l->ns_per_tick;
-	limit = o->threshold_ns ? (uint64_t)(o->threshold_ns / l->ns_per_tick) : 0;
-	if (o->threshold_ns && !limit)
-		limit = 1;
+	given = o->threshold_ns ? threshold_ticks(o->threshold_ns, l->ns_per_tick) : 0;
 	if (w->workload) {
 		l->error = 0;
-		work_learn(w, limit, learn_limit);
+		work_learn(w, given, threshold);
 		if (l->error)
 			give_up(l, l->error, strdupa(l->what));
-		learn_limit = work_first_limit(w);
+		threshold = work_first_limit(w);
 	}
-	set_limit(l, limit ? limit : learn_limit);
+	threshold = given ? given : threshold;
+	learn_limits(l, threshold_short(l->loop, l->ns_per_tick, threshold), threshold);
 }
 
 static void run_workload(struct work *w)
@@ -295,6 +188,7 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 	wait_for(l, LANE_LEARN);
 	learn_all(&s, &w, o);
 	l->lost = l->lost_ticks = l->backwards = l->busy_ticks = l->away_ticks = 0;
+	l->short_count = l->short_ticks = 0;
 	l->loop_count = 0;
 	l->loop_min = UINT64_MAX;
 	memset(l->loop_above, 0, sizeof(l->loop_above));
@@ -372,16 +266,16 @@ double sampler_bench_bare(unsigned batches)
 	return best;
 }
 
-void sampler_bench_loop(struct lane *lane, uint64_t limit)
+void sampler_bench_loop(struct lane *lane, uint64_t short_from, uint64_t threshold)
 {
 	struct spin s = {
 		.lane = lane, .cursors = &no_cursors, .cpu = sched_getcpu(), .counter = true, .deadline = UINT64_MAX};
 
-	set_limit(lane, limit);
-	lane->busy_min = UINT64_MAX / 8;
+	learn_limits(lane, short_from, threshold);
+	lane->busy_min = lane->short_busy_min = UINT64_MAX / 8;
 	lane->anchor_min = UINT64_MAX / 8;
 	lane->loop_min = UINT64_MAX;
-	lane->loop_count = lane->away_ticks = 0;
+	lane->loop_count = lane->away_ticks = lane->short_count = lane->busy_ticks = 0;
 	atomic_store(&lane->tail, atomic_load(&lane->head));
 	spin_window(&s);
 }

@@ -15,11 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "model/threshold.h"
 #include "record.h"
 
-#define LANE_SLOTS   32768 /* hiccups between two visits of the reader; a power of two */
-#define LOOP_SLOTS   8192  /* buckets of the loop histogram while learning */
-#define LOOP_CLASSES 8     /* of loop lengths while measuring */
+#define LANE_SLOTS       32768 /* hiccups between two visits of the reader; a power of two */
+#define LOOP_CLASSES     8     /* of loop lengths while measuring: longer than 2^n ticks... */
+#define LOOP_CLASS_FIRST 5     /* ...from this n on */
 
 enum lane_phase {
 	LANE_INIT,    /* pinning, locking */
@@ -41,7 +42,7 @@ struct lane_hiccup {
 
 struct lane {
 	/* Read in the loop. */
-	_Atomic uint64_t limit; /* ticks; a longer loop is a hiccup. 0: stop */
+	_Atomic uint64_t limit; /* ticks; a loop as long is a gap. 0: stop */
 
 	/* Written by the tracer. */
 	_Alignas(64) _Atomic int phase;
@@ -62,17 +63,20 @@ struct lane {
 	uint64_t busy_ticks;             /* bookkeeping between a gap and the next loop */
 	uint64_t anchor_min;             /* the least that two clocks were read apart, ticks */
 	bool anchor_known;
-	uint64_t busy_min, busy_max;       /* the least, and the most that is allowed for it */
+	uint64_t busy_min, busy_max;       /* the least after a hiccup, and the most that is allowed for it */
+	uint64_t short_busy_min;           /* the least after a short gap */
 	bool smi_known;                    /* the CPU counts SMIs and the kernel shows them */
 	uint64_t smi_count;                /* in the window */
 	bool finished;                     /* the workload has done all that it was to do */
 	bool moved;                        /* the kernel took the sampler to another CPU: the window ended there */
-	uint64_t away_ticks;               /* hiccups and bookkeeping: the rest of the window is quiet loops */
-	uint64_t loop_count;               /* loops shorter than the limit... */
+	uint64_t short_count, short_ticks; /* gaps below the threshold: how many, and how long together */
+	uint64_t away_ticks;               /* hiccups and bookkeeping: the rest of the window is loops */
+	uint64_t loop_count;               /* loops shorter than the threshold, short gaps among them... */
 	uint64_t loop_min;                 /* ...the shortest, ticks... */
-	uint64_t loop_above[LOOP_CLASSES]; /* ...and how many were longer than 2^(5+n) ticks */
+	uint64_t loop_above[LOOP_CLASSES]; /* ...and how many were longer than 2^(LOOP_CLASS_FIRST+n) ticks */
 	uint64_t loop[LOOP_SLOTS];         /* while learning: loops by ticks */
-	uint64_t learn_limit;              /* the limit that the loop's own histogram asks for */
+	uint64_t threshold;                /* ticks: a gap as long is a hiccup */
+	uint64_t short_from;               /* ticks: a shorter loop is no gap; the threshold: there are no short gaps */
 	double ns_per_tick;                /* as learned */
 	int error;
 	char what[64];
@@ -97,6 +101,7 @@ struct sampler_options {
 	struct samples *samples;
 	uint32_t index;   /* of this sampler among them */
 	bool learn_edges; /* interrupt itself with a timer, for the calibration of edges */
+	bool guest;       /* under a hypervisor */
 };
 
 /* Shared memory for a sampler, NULL when there is none to have. */
@@ -106,12 +111,9 @@ void lane_free(struct lane *lane);
 /* Forks the sampler. It dies with the calling process. Returns its pid or -errno; when it is ready lane->phase says so. */
 pid_t sampler_start(struct lane *lane, const struct sampler_options *options);
 
-/* Threshold for a loop histogram (loops by ticks), in ticks: so far above the loop's own length that its granularity is never a hiccup. */
-uint64_t sampler_auto_limit(const uint64_t *loop, double ns_per_tick);
-
 /* For bench: ticks per turn of a bare back-to-back loop over the counter (the least of `batches` short ones). */
 double sampler_bench_bare(unsigned batches);
-/* The real loop, in this process, until somebody sets lane->limit to 0 (a signal handler); its counts are in lane->loop. */
-void sampler_bench_loop(struct lane *lane, uint64_t limit);
+/* The real loop, in this process, until somebody sets lane->limit to 0 (a signal handler). In ticks: where short gaps and hiccups begin. */
+void sampler_bench_loop(struct lane *lane, uint64_t short_from, uint64_t threshold);
 
 #endif

@@ -6,6 +6,7 @@
 
 #define ANCHOR_TRIES  64
 #define LOOPS_AT_ONCE (1U << 30) /* loops before the 32-bit counters are kept */
+#define CLASS(n)      (1U << (LOOP_CLASS_FIRST + (n)))
 
 const __u64 no_cursors;
 
@@ -62,26 +63,67 @@ static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
 
 /* Right after a gap the caches are cold, and noting it takes longer than at best. While learning, the longest that it took with no record
  * coming in becomes what is allowed for it. */
-static void note_busy(struct spin *s, uint64_t ticks, bool undisturbed)
+static void note_busy(struct spin *s, uint64_t ticks, bool no_records)
 {
-	if (s->learning && undisturbed && ticks > s->lane->busy_max && ticks < s->busy_cap)
+	if (s->learning && no_records && ticks > s->lane->busy_max && ticks < s->busy_cap)
 		s->lane->busy_max = ticks;
 }
 
-/* A loop was longer than the limit: a hiccup from s->before to `after`, or the stop: then false. `cursors` was read ahead of `after`.
- * Leaves a fresh reading in s->before, so that this work is not counted; what interrupts this work is a hiccup, too. */
+/* Below the threshold it is a loop like others, and a short gap. */
+static void note_short(struct lane *l, uint64_t length)
+{
+	l->short_count++;
+	l->short_ticks += length;
+	l->away_ticks -= length; /* which is about to have it */
+	l->loop_count++;
+	for (int i = 0; i < LOOP_CLASSES; i++)
+		l->loop_above[i] += length > CLASS(i);
+}
+
+/* The gap from s->before to `after`: true when it is a hiccup. At the stop it may be none at all. */
+static bool note_gap(struct spin *s, uint64_t after)
+{
+	struct lane *l = s->lane;
+	uint64_t length = after - s->before;
+
+	if (length > INT64_MAX) {
+		l->backwards++;
+		return false;
+	}
+	if (length >= l->threshold) {
+		publish_hiccup(s, s->before, after, s->before_cursors);
+		return true;
+	}
+	if (length >= l->short_from)
+		note_short(l, length);
+	return false;
+}
+
+/* Noting a gap took so long: nothing came in between. */
+static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_records)
+{
+	struct lane *l = s->lane;
+	uint64_t *least = hiccup ? &l->busy_min : &l->short_busy_min;
+
+	if (ticks < *least)
+		*least = ticks;
+	if (hiccup)
+		note_busy(s, ticks, no_records);
+	return ticks < l->short_from + 4 * *least || (hiccup && no_records && ticks < l->busy_max);
+}
+
+/* A loop was as long as the limit: a gap from s->before to `after`, or the stop: then false. `cursors` was read ahead of `after`.
+ * Leaves a fresh reading in s->before, so that this work is not counted; what interrupts this work is a gap, too. */
 static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, uint64_t cursors)
 {
 	struct lane *l = s->lane;
 	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before, now, fresh;
 	uint64_t cursors_after;
+	bool hiccup;
 
 	for (;;) {
 		cursors_after = *s->cursors;
-		if (after - s->before > INT64_MAX)
-			l->backwards++;
-		else if (after - s->before >= (limit ? limit : l->learn_limit))
-			publish_hiccup(s, s->before, after, s->before_cursors);
+		hiccup = note_gap(s, after);
 		s->before = after;
 		s->before_cursors = cursors;
 		if (!may_go_on(s, limit, after)) {
@@ -90,10 +132,7 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, uint6
 		}
 		fresh = *s->cursors;
 		now = read_tick(s->counter);
-		if (now - after < l->busy_min)
-			l->busy_min = now - after;
-		note_busy(s, now - after, fresh == cursors_after);
-		if (now - after < limit + 4 * l->busy_min || (fresh == cursors_after && now - after < l->busy_max))
+		if (undisturbed(s, now - after, hiccup, fresh == cursors_after))
 			break;
 		after = now;
 		cursors = fresh;
@@ -107,7 +146,7 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, uint6
 
 typedef int32_t v4 __attribute__((vector_size(16)));
 
-/* The lengths of all loops, without a memory access: eight counters in two vector registers, each of the loops longer than 2^(5+n)
+/* The lengths of all loops, without a memory access: eight counters in two vector registers, each of the loops longer than CLASS(n)
  * ticks. A histogram in memory costs half as much again as the loop itself, because its address depends on the counter just read. */
 struct lengths {
 	v4 above[2];
@@ -116,7 +155,7 @@ struct lengths {
 
 static inline __attribute__((always_inline)) void note_length(struct lengths *n, uint64_t length)
 {
-	const v4 low = {1 << 5, 1 << 6, 1 << 7, 1 << 8}, high = {1 << 9, 1 << 10, 1 << 11, 1 << 12};
+	const v4 low = {CLASS(0), CLASS(1), CLASS(2), CLASS(3)}, high = {CLASS(4), CLASS(5), CLASS(6), CLASS(7)};
 	int32_t short_length = length; /* shorter than the limit */
 	v4 all = {short_length, short_length, short_length, short_length};
 

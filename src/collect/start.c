@@ -44,7 +44,8 @@ static int start_sampler(struct collect *c, uint32_t i, const struct collect_opt
 				    .props = &c->props,
 				    .workload_options = o->workload_options,
 				    .index = i,
-				    .learn_edges = true};
+				    .learn_edges = true,
+				    .guest = c->view->host.hypervisor[0]};
 
 	t->lane = lane_new();
 	t->samples = o->workload ? samples_new(o->workload) : NULL;
@@ -144,7 +145,7 @@ static int learn_edges(struct collect *c, uint32_t i)
 	atomic_store(&l->tail, head);
 	t->head = t->tail = head;
 	run->bounds = edge_times_bounds(&times, c->view->host.hypervisor[0]);
-	run->edge_samples = times.pre_irq.count;
+	run->edge_seen = edge_times_seen(&times);
 	join_free(join);
 	edge_times_free(&times);
 	sources_free(&scratch);
@@ -163,7 +164,9 @@ static int learn(struct collect *c)
 		t->ns_per_tick = l->ns_per_tick;
 		if (learn_edges(c, i))
 			return -1;
-		c->view->cpu[i].threshold_ns = l->learn_limit * t->ns_per_tick + 0.5;
+		c->view->cpu[i].threshold_ns = l->threshold * t->ns_per_tick + 0.5;
+		c->view->cpu[i].shorts = (struct short_gaps){.known = !c->workload && l->short_from < l->threshold,
+							     .from_ns = l->short_from * t->ns_per_tick + 0.5};
 	}
 	c->session = session_new(&(struct session_options){.view = c->view,
 							   .names = c->names ? live_names(c->names) : NULL,

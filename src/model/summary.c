@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EDGE_BITS        6
-#define EDGE_SAMPLES_MIN 8
-#define EDGE_IRQ_NS      2000 /* without samples */
-#define EDGE_THREAD_NS   5000
+#define EDGE_BITS      6
+#define EDGE_IRQ_NS    2000 /* without samples */
+#define EDGE_THREAD_NS 5000
 
 int summary_init(struct summary *s, const unsigned *cpus, uint32_t ncpus)
 {
@@ -196,4 +195,10 @@ struct edge_bounds edge_times_bounds(const struct edge_times *e, bool guest)
 	else
 		b.thread_ns = larger(b.thread_ns, b.irq_ns);
 	return b;
+}
+
+struct edge_seen edge_times_seen(const struct edge_times *e)
+{
+	return (struct edge_seen){e->post_irq.count, hist_percentile(&e->pre_irq, 50), hist_percentile(&e->pre_irq, 90),
+				  hist_percentile(&e->post_irq, 50), hist_percentile(&e->post_irq, 90)};
 }

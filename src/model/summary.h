@@ -26,6 +26,15 @@ struct edge_times {
 	struct hist pre_irq, post_irq, pre_thread, post_thread;
 };
 
+#define EDGE_SAMPLES_MIN 8  /* with fewer the bounds are defaults... */
+#define EDGE_SAMPLES_FEW 30 /* ...and with fewer the report says so */
+
+/* What the bounds beside interrupts were learned from. */
+struct edge_seen {
+	uint64_t samples; /* ways out; 0: none */
+	uint64_t in_p50_ns, in_p90_ns, out_p50_ns, out_p90_ns;
+};
+
 struct cpu_summary {
 	unsigned cpu;
 	struct sources sources; /* also rows of kind outside */
@@ -59,5 +68,6 @@ int edge_times_init(struct edge_times *e); /* 0 or -ENOMEM */
 void edge_times_free(struct edge_times *e);
 void edge_times_add(struct edge_times *e, const struct account *a);
 struct edge_bounds edge_times_bounds(const struct edge_times *e, bool guest);
+struct edge_seen edge_times_seen(const struct edge_times *e);
 
 #endif

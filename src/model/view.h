@@ -33,18 +33,27 @@ struct closure_row {
 	const char *why; /* they differ for this reason; NULL: not known, or they do not differ */
 };
 
+/* Gaps below the threshold, which are no hiccups. A gap is longer than the sampler's loop ever is by itself: see model/threshold.h. */
+struct short_gaps {
+	bool known; /* false: they were not counted, or were of more than is reported */
+	uint64_t from_ns, count, total_ns;
+};
+
 /* Facts of one target CPU's window that are not in its summary. */
 struct cpu_run {
 	uint32_t tid;  /* of a watched thread: the lane is its, not a CPU's (0: several) */
 	char comm[17]; /* its name; "": the lane is a CPU's */
 	uint64_t observed_ns;
 	uint64_t threshold_ns;
-	uint64_t loop_count; /* loops shorter than the threshold... */
+	uint64_t
+		measured_from_ns; /* the threshold that it was measured with, where it has been raised since; 0: the same */
+	struct short_gaps shorts;
+	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them... */
 	double loop_min_ns, loop_mean_ns;
 	double loop_above_ns[LOOP_LENGTHS]; /* ...and by length: how many... */
 	uint64_t loop_above[LOOP_LENGTHS];  /* ...were longer than that */
 	struct edge_bounds bounds;
-	uint64_t edge_samples; /* interruptions that the bounds come from; 0: defaults */
+	struct edge_seen edge_seen;
 	struct join_counts counts;
 	uint64_t recursion_misses;
 	uint64_t unpaired; /* ends without their begin, threads that left unseen */

@@ -43,7 +43,7 @@ static const struct field cpu_fields[] = {
 	F(REAL, cpu_run, loop_mean_ns),
 	F(TIME, cpu_run, bounds.irq_ns),
 	F(TIME, cpu_run, bounds.thread_ns),
-	F(NUMBER, cpu_run, edge_samples),
+	F(NUMBER, cpu_run, edge_seen.samples),
 	F(NUMBER, cpu_run, counts.seen),
 	F(NUMBER, cpu_run, counts.lost),
 	F(NUMBER, cpu_run, counts.below_threshold),
@@ -65,6 +65,14 @@ static const struct field cpu_fields[] = {
 	F(NUMBER, cpu_run, khz_changes),
 	F(NUMBER, cpu_run, khz_min),
 	F(NUMBER, cpu_run, khz_max),
+	F(FLAG, cpu_run, shorts.known),
+	F(TIME, cpu_run, shorts.from_ns),
+	F(NUMBER, cpu_run, shorts.count),
+	F(TIME, cpu_run, shorts.total_ns),
+	F(TIME, cpu_run, edge_seen.in_p50_ns),
+	F(TIME, cpu_run, edge_seen.in_p90_ns),
+	F(TIME, cpu_run, edge_seen.out_p50_ns),
+	F(TIME, cpu_run, edge_seen.out_p90_ns),
 };
 
 static const struct field closure_fields[] = {

@@ -110,7 +110,7 @@ static void write_hiccups(const struct html *h, const struct cpu_summary *s, con
 
 	fputs("<p class=\"big\">", out);
 	html_share(out, s->hiccups.sum, r->observed_ns);
-	fputs(" <small>of its time lost</small></p>", out);
+	fputs(" <small>of its time lost to hiccups</small></p>", out);
 	if (s->hiccups.count)
 		write_shares(h, s);
 	fputs("<dl><div><dt>hiccups</dt><dd>", out);
@@ -120,6 +120,11 @@ static void write_hiccups(const struct html *h, const struct cpu_summary *s, con
 		number(out, "worst", s->hiccups.max);
 		number(out, "p99", hist_percentile(&s->hiccups, 99));
 		number(out, "median", hist_percentile(&s->hiccups, 50));
+	}
+	if (r->shorts.known) {
+		fputs("<div><dt>in shorter gaps, besides</dt><dd>", out);
+		html_share(out, r->shorts.total_ns, r->observed_ns);
+		fputs("</dd></div>", out);
 	}
 	fputs("</dl>", out);
 }

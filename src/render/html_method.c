@@ -68,7 +68,15 @@ static void write_records(const struct html *h, const struct cpu_summary *s, con
 	fputs("</dt><dd>", out);
 	html_share(out, s->outside_ns, s->hiccups.sum);
 	end_row(out);
-	ns_row(out, "longest edge beside an interrupt", r->bounds.irq_ns);
+	begin_row(out, "longest edge beside an interrupt");
+	html_ns(out, r->bounds.irq_ns);
+	if (r->edge_seen.samples < EDGE_SAMPLES_FEW && !h->view->run.watch)
+		fprintf(out,
+			r->edge_seen.samples < EDGE_SAMPLES_MIN
+				? ", a default: %llu interruptions were too few to learn it from"
+				: ", learned from %llu interruptions only",
+			(unsigned long long)r->edge_seen.samples);
+	end_row(out);
 	ns_row(out, "longest edge beside a thread", r->bounds.thread_ns);
 	begin_row(out, "records");
 	html_count(out, r->counts.seen);
@@ -179,6 +187,15 @@ static void write_cpu(const struct html *h, uint32_t index)
 	html_ns(out, r->threshold_ns);
 	fputs(h->view->run.threshold_auto ? " (auto)" : "", out);
 	end_row(out);
+	if (r->shorts.known) {
+		begin_row(out, "short gaps");
+		html_count(out, r->shorts.count);
+		fputs(" from ", out);
+		html_ns(out, r->shorts.from_ns);
+		fputs(" up to the threshold, together ", out);
+		html_ns(out, r->shorts.total_ns);
+		end_row(out);
+	}
 	if (r->loop_count) {
 		begin_row(out, "the sampler’s loop");
 		fprintf(out, "%.1f ns", r->loop_mean_ns);

@@ -237,6 +237,38 @@ static void write_series(struct json *j, const struct cpu_run *r)
 	json_end(j);
 }
 
+void render_shorts(struct json *j, const struct short_gaps *s)
+{
+	if (!s->known) {
+		json_null(j, "short_gaps");
+		return;
+	}
+	json_object_flat(j, "short_gaps");
+	json_u64(j, "from_ns", s->from_ns);
+	json_u64(j, "count", s->count);
+	json_u64(j, "total_ns", s->total_ns);
+	json_end(j);
+}
+
+/* Around the interruptions that the bounds were learned from; recordings before there was this do not have it. */
+static void write_edge_seen(struct json *j, const struct edge_seen *e)
+{
+	const struct {
+		const char *key;
+		uint64_t ns;
+	} rows[] = {{"in_p50_ns", e->in_p50_ns},
+		    {"in_p90_ns", e->in_p90_ns},
+		    {"out_p50_ns", e->out_p50_ns},
+		    {"out_p90_ns", e->out_p90_ns}};
+
+	json_u64(j, "samples", e->samples);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (e->samples && e->out_p90_ns)
+			json_u64(j, rows[i].key, rows[i].ns);
+		else
+			json_null(j, rows[i].key);
+}
+
 static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
@@ -257,6 +289,7 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_string(j, "verdict", r->verdict[0] ? r->verdict : NULL);
 	json_string(j, "ended_early", r->ended);
 	json_u64(j, "threshold_ns", r->threshold_ns);
+	render_shorts(j, &r->shorts);
 	json_object(j, "loop");
 	json_u64(j, "count", r->loop_count);
 	json_u64(j, "min_ns", r->loop_min_ns + 0.5);
@@ -281,7 +314,7 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_object(j, "edges");
 	json_u64(j, "bound_irq_ns", r->bounds.irq_ns);
 	json_u64(j, "bound_thread_ns", r->bounds.thread_ns);
-	json_u64(j, "samples", r->edge_samples);
+	write_edge_seen(j, &r->edge_seen);
 	json_u64(j, "before_first_ns", s->pre_ns);
 	json_u64(j, "after_last_ns", s->post_ns);
 	json_end(j);

@@ -212,6 +212,18 @@ static int write_sources(const struct view *v, const struct cpu_summary *s, FILE
 	return finish(t, out);
 }
 
+static void write_shorts(const struct cpu_run *r, FILE *out)
+{
+	const struct short_gaps *s = &r->shorts;
+	char a[32], b[32], c[32], d[32];
+
+	if (s->known)
+		fprintf(out, "; %s short gap%s besides, of %s to %s, took %s %% more",
+			format_count(s->count, a, sizeof(a)), s->count == 1 ? "" : "s",
+			format_ns(s->from_ns, b, sizeof(b)), format_ns(r->threshold_ns, c, sizeof(c)),
+			percent(s->total_ns, r->observed_ns, d, sizeof(d)));
+}
+
 static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
@@ -227,6 +239,7 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 	fprintf(out, "%s hiccup%s took %s %% of %s", format_count(h->count, a, sizeof(a)), h->count == 1 ? "" : "s",
 		percent(h->sum, v->cpu[i].observed_ns, b, sizeof(b)), format_ns(v->cpu[i].observed_ns, c, sizeof(c)));
 	if (!h->count) {
+		write_shorts(&v->cpu[i], out);
 		fputs(".\n", out);
 		return 0;
 	}
@@ -236,6 +249,7 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 		fprintf(out, "; attributed %s %%, edge %s %%, outside the kernel %s %%",
 			percent(s->attributed_ns, h->sum, a, sizeof(a)), percent(s->edge_ns, h->sum, b, sizeof(b)),
 			percent(s->outside_ns, h->sum, d, sizeof(d)));
+	write_shorts(&v->cpu[i], out);
 	fputs(".\n\n", out);
 	return write_sources(v, s, out);
 }

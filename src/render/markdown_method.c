@@ -44,7 +44,10 @@ static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 	table_cell(t, NULL, format_count(r->hiccups_lost, a, sizeof(a)));
 	table_cell(t, NULL, format_count(r->counts.mismatches, a, sizeof(a)));
 	table_cellf(t, NULL, "%s, %s%s", format_ns(r->bounds.irq_ns, a, sizeof(a)),
-		    format_ns(r->bounds.thread_ns, b, sizeof(b)), r->edge_samples ? "" : " (not calibrated)");
+		    format_ns(r->bounds.thread_ns, b, sizeof(b)),
+		    r->edge_seen.samples < EDGE_SAMPLES_MIN   ? " (not calibrated)"
+		    : r->edge_seen.samples < EDGE_SAMPLES_FEW ? " (from few samples)"
+							      : "");
 	closure_cell(t, &v->run, r);
 	table_cell(t, NULL, r->steal_known ? format_ns(r->steal_ns, a, sizeof(a)) : "?");
 	table_cell(t, NULL, r->smi_known ? format_count(r->smi_count, a, sizeof(a)) : "?");
@@ -126,8 +129,7 @@ int render_markdown_method(const struct view *v, FILE *out)
 	int err;
 
 	fprintf(out, "\n## How it was measured\n\nSampler %s, %s; the threshold is %s.\n\n", code(v->run.sampler, a),
-		code(v->run.priority, b),
-		v->run.threshold_auto ? "just above what each CPU's own loop shows" : "given");
+		code(v->run.priority, b), v->run.threshold_auto ? "chosen (`-t auto`)" : "given");
 	err = write_cpus(v, out);
 	fputs("\n* edge: the longest time beside an interrupt, or a thread, that counts as the kernel's own way in or "
 	      "out\n"

@@ -86,6 +86,8 @@ const char *render_who(const struct source *source, char *buf, size_t len);
 /* The object "host". */
 struct json;
 void render_host(struct json *j, const struct host *h);
+/* "short_gaps": {"from_ns","count","total_ns"}, or null */
+void render_shorts(struct json *j, const struct short_gaps *s);
 
 /* {"kind":..,"id":..,"name":..,"function":..,"cause":..,"net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} for each, into an array. */
 void render_pieces(struct json *j, const struct cpu_summary *cpu, const struct piece *pieces, uint32_t n);

@@ -2,7 +2,7 @@
  *
  *   culprit 0.1 · linux 6.12.1 · Intel Xeon Gold 6338 · 60.0 s · sampler tsc
  *
- *   cpu 3 (isolated, nohz_full)  412 hiccups · 0.0061 % of its time lost · worst 38.2 us · p99 6.10 us · median 1.90 us
+ *   cpu 3 (isolated, nohz_full)  412 hiccups · 0.0061 % of its time lost to them · worst 38.2 us · p99 6.10 us · median 1.90 us
  *     attributed 97.4 % · edge 2.1 % · outside the kernel 0.5 % · threshold 200 ns (auto) · records 1,021, lost 0
  *      share      time  count      max      p99  kind     who
  *       62.1   2.27 ms    300  9.80 us  9.10 us  thread   kworker/3:1 [812]
@@ -102,6 +102,37 @@ static void write_numbers(const struct page *p, const struct cpu_summary *s, con
 		flow_end(&f);
 }
 
+/* What is shorter than a hiccup. */
+static void write_shorts(const struct page *p, const struct cpu_run *r)
+{
+	const struct short_gaps *s = &r->shorts;
+	char a[32], b[32], c[32], d[32];
+
+	if (s->known)
+		fprintf(p->out, "  %s short gap%s besides, of %s to %s: %s %% of its time more\n",
+			format_count(s->count, a, sizeof(a)), s->count == 1 ? "" : "s",
+			format_ns(s->from_ns, b, sizeof(b)), format_ns(r->threshold_ns, c, sizeof(c)),
+			percent_of(s->total_ns, r->observed_ns, d, sizeof(d)));
+}
+
+/* Where the bounds of edges come from, when that is little. */
+static void write_edges(const struct page *p, const struct cpu_run *r)
+{
+	unsigned long long n = r->edge_seen.samples;
+	char a[32];
+
+	if (!p->view->run.traced || p->view->run.watch || n >= EDGE_SAMPLES_FEW)
+		return;
+	if (n >= EDGE_SAMPLES_MIN)
+		fprintf(p->out, "  edge beside an interrupt: up to %s, learned from %llu interruptions only\n",
+			format_ns(r->bounds.irq_ns, a, sizeof(a)), n);
+	else
+		fprintf(p->out,
+			"  edge beside an interrupt: up to %s, a default: %llu interruptions were too few to learn it "
+			"from\n",
+			format_ns(r->bounds.irq_ns, a, sizeof(a)), n);
+}
+
 static void write_cpu_head(const struct page *p, uint32_t i)
 {
 	const struct cpu_summary *s = &p->view->summary.cpu[i];
@@ -129,7 +160,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 								      : format_ns(r->threshold_ns, b, sizeof(b)));
 	} else {
 		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)), hiccups->count == 1 ? "" : "s");
-		flow_add(&f, "%s %% of its time lost", percent_of(hiccups->sum, r->observed_ns, a, sizeof(a)));
+		flow_add(&f, "%s %% of its time lost to them", percent_of(hiccups->sum, r->observed_ns, a, sizeof(a)));
 	}
 	if (hiccups->count && (!p->view->run.windows || p->view->run.watch)) {
 		flow_add(&f, "worst %s", format_ns(hiccups->max, a, sizeof(a)));
@@ -140,6 +171,8 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	if (r->nseries)
 		text_series(p, r);
 	write_numbers(p, s, r);
+	write_shorts(p, r);
+	write_edges(p, r);
 	if (r->hiccups_lost)
 		fprintf(p->out, "  %s more hiccups were not recorded, %s: the reader came too late\n",
 			format_count(r->hiccups_lost, a, sizeof(a)), format_ns(r->hiccups_lost_ns, b, sizeof(b)));

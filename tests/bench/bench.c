@@ -70,7 +70,7 @@ static double real_loop(void)
 	struct itimerval t = {.it_value.tv_usec = 50000};
 
 	setitimer(ITIMER_REAL, &t, NULL);
-	sampler_bench_loop(lane, 600);
+	sampler_bench_loop(lane, 200, 600);
 	return (double)(lane->end - lane->start - lane->away_ticks) / lane->loop_count;
 }
 

@@ -127,6 +127,8 @@ static void threads(struct scene *s, const char *path)
 	scene_init(s, "rt-box", cpu3, 1);
 	strcpy(s->view.run.priority, "SCHED_FIFO 10");
 	s->view.run.real_time = true;
+	s->view.cpu[0].edge_seen = (struct edge_seen){3, 400, 400, 300, 300};
+	s->view.cpu[0].bounds = (struct edge_bounds){2000, 5000};
 	queued = scene_stack(s, queue, 5);
 	woken = scene_stack(s, wake, 5);
 	timed = scene_stack(s, timer, 6);
@@ -171,6 +173,8 @@ static void guest(struct scene *s, const char *path)
 {
 	scene_init(s, "vm-3", cpu1, 1);
 	strcpy(s->view.host.hypervisor, "KVM");
+	s->view.cpu[0].threshold_ns = 500;
+	s->view.cpu[0].shorts = (struct short_gaps){true, 100, 31400, 6 * MS};
 	scene_begin(s, path);
 	scene_steal(s, 0, 120 * MS);
 	for (uint32_t i = 0; i < 20; i++) { /* short ones that nothing explains */
@@ -186,6 +190,19 @@ static void guest(struct scene *s, const char *path)
 		tick(s, 0, 500 * MS + 20 * MS * i, 2500 + 40 * US * (i % 4), 1 << 1);
 	s->view.cpu[0].steal_known = true;
 	s->view.cpu[0].steal_ns = 40 * MS;
+}
+
+/* Of a host: many gaps that would be none in a guest. */
+static void shorts(struct scene *s, const char *path)
+{
+	scene_init(s, "bare-1", cpu3, 1);
+	s->view.cpu[0].shorts = (struct short_gaps){true, 100, 60, 8500};
+	s->view.cpu[0].edge_seen.samples = 20;
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 71; i++) {
+		scene_gap(s, 0, 10 * MS * i + 200 * US);
+		scene_end(s, i == 30 ? 4 * US : 250);
+	}
 }
 
 static void two(struct scene *s, const char *path)
@@ -365,8 +382,8 @@ static const struct {
 	const char *name;
 	void (*make)(struct scene *s, const char *path);
 } recordings[] = {
-	{"quiet", quiet}, {"ticking", ticking}, {"irq", busy_irq},      {"threads", threads}, {"guest", guest},
-	{"two", two},     {"rt", rt},           {"untraced", untraced}, {"sleep", sleeping},
+	{"quiet", quiet},  {"ticking", ticking}, {"irq", busy_irq}, {"threads", threads},   {"guest", guest},
+	{"short", shorts}, {"two", two},         {"rt", rt},        {"untraced", untraced}, {"sleep", sleeping},
 };
 
 int main(int argc, char **argv)

@@ -138,7 +138,7 @@ static inline void scene_init(struct scene *s, const char *hostname, const unsig
 		cpus_add(&v->run.cpus, cpus[i]);
 		c->threshold_ns = 200;
 		c->bounds = (struct edge_bounds){.irq_ns = 900, .thread_ns = 1900};
-		c->edge_samples = 100;
+		c->edge_seen = (struct edge_seen){100, 310, 480, 290, 420};
 	}
 	s->tap = (struct tap){s, scene_tap};
 	s->names = (struct names){s, scene_name_irq, scene_name_affinity, scene_name_symbol, scene_name_stack};

@@ -75,13 +75,14 @@ static void test_quiet(void **state)
 {
 	(void)state;
 	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 10, 3100);
-	expect("cpu 3 is quiet: it lost 0.0003 % of its time, at most 3.10 us at once");
+	expect("cpu 3 is quiet: it lost 0.0003 % of its time to hiccups, at most 3.10 us at once");
 	machine();
 	fact("sys/devices/system/cpu/isolated", "3\n");
 	fact("sys/devices/system/cpu/nohz_full", "3\n");
-	expect("cpu 3 is quiet: it lost 0.0003 % of its time, at most 3.10 us at once");
+	expect("cpu 3 is quiet: it lost 0.0003 % of its time to hiccups, at most 3.10 us at once");
 	fact("sys/devices/system/cpu/nohz_full", "\n");
-	expect("cpu 3 is quiet: it lost 0.0003 % of its time, at most 3.10 us at once; the audit still finds 1 thing "
+	expect("cpu 3 is quiet: it lost 0.0003 % of its time to hiccups, at most 3.10 us at once; the audit still "
+	       "finds 1 thing "
 	       "not in "
 	       "order (culprit audit)");
 }
@@ -89,7 +90,12 @@ static void test_quiet(void **state)
 static void test_nothing_at_all(void **state)
 {
 	(void)state;
-	expect("cpu 3 is quiet: it lost 0 % of its time");
+	expect("cpu 3 is quiet: it lost 0 % of its time to hiccups");
+	v.cpu[0].threshold_ns = 500;
+	v.cpu[0].shorts = (struct short_gaps){true, 100, 900, 90000}; /* 0.01 % of the time is 1 ms */
+	expect("cpu 3 is quiet: it lost 0 % of its time to hiccups");
+	v.cpu[0].shorts.total_ns = 6000000;
+	expect("cpu 3 is quiet but for gaps under 500 ns, which take 0.06 %: it lost 0 % of its time to longer ones");
 	v.cpu[0].observed_ns = 0;
 	assert_int_equal(audit_view(&v), 0);
 	assert_string_equal(v.cpu[0].verdict, "");

@@ -1,0 +1,106 @@
+/* What a sampler learns before its window: the rate of its counter, how long its loop is, and how the kernel comes and goes. */
+#include "collect/learn.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/units.h"
+
+#define LEARN_LOOP_NS  30000000ULL /* spinning for the loop histogram */
+#define BUSY_MAX_NS    5000
+#define LEARN_TIMERS   100
+#define LEARN_TIMER_NS 1000000
+#define LEARN_CLOCK_NS 500000
+#define LEARN_NAPS     32
+
+void learn_limits(struct lane *l, uint64_t short_from, uint64_t threshold)
+{
+	l->threshold = threshold;
+	l->short_from = short_from;
+	atomic_store(&l->limit, short_from);
+}
+
+/* The loop's own lengths, without publishing: for a hand-rolled time, ended by the counter itself. */
+void learn_loop(struct spin *s)
+{
+	struct lane *l = s->lane;
+	uint64_t t0, n0, t1, n1, before, now;
+
+	read_anchor(l, s->counter, &t0, &n0);
+	before = read_tick(s->counter);
+	do {
+		for (int i = 0; i < 10000; i++) {
+			now = read_tick(s->counter);
+			l->loop[now - before < LOOP_SLOTS ? now - before : LOOP_SLOTS - 1]++;
+			before = now;
+		}
+		read_anchor(l, s->counter, &t1, &n1);
+		before = read_tick(s->counter);
+	} while (n1 - n0 < LEARN_LOOP_NS);
+	l->ns_per_tick = (double)(n1 - n0) / (t1 - t0);
+}
+
+/* Interrupts this CPU two thousand times a second and wakes nobody: perf's cpu-clock, with no memory to write samples to. Its hrtimer expires in the
+ * interrupt itself also on PREEMPT_RT, where a timerfd's waits for a thread. It is the CPU's event, not this process's: for the first of a
+ * process the kernel patches itself, and once more a second after the last is closed. -1: not allowed. */
+static int open_clock(unsigned cpu)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr),
+				       .type = PERF_TYPE_SOFTWARE,
+				       .config = PERF_COUNT_SW_CPU_CLOCK,
+				       .sample_period = LEARN_CLOCK_NS,
+				       .exclude_kernel = 1};
+
+	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* Timers that fire once and that nobody waits for, n of them a millisecond apart up to the last: instead of the clock, or just one to end the
+ * window for certain. 0 or -errno. */
+static int set_timers(int *fd, int n)
+{
+	int err = 0;
+
+	for (int i = 0; i < n; i++) {
+		uint64_t ns = (uint64_t)(LEARN_TIMERS - n + i + 1) * LEARN_TIMER_NS;
+		struct itimerspec once = {.it_value = {ns / NSEC_PER_SEC, ns % NSEC_PER_SEC}};
+
+		fd[i] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+		if (fd[i] < 0 || timerfd_settime(fd[i], 0, &once, NULL))
+			err = -errno;
+	}
+	return err;
+}
+
+/* Clean interruptions, to see how long the kernel's way in and out is. Threads come from short sleeps: out to idle and back. */
+int learn_edges(struct spin *s)
+{
+	struct timespec nap = {0, 200000};
+	struct lane *l = s->lane;
+	int fd[LEARN_TIMERS], clock = open_clock(s->cpu), n = clock < 0 ? LEARN_TIMERS : 1, err = set_timers(fd, n);
+
+	s->busy_cap = BUSY_MAX_NS / l->ns_per_tick;
+	s->learning = true;
+	if (!err) {
+		s->deadline = read_tick(s->counter) + (uint64_t)((LEARN_TIMERS - 1) * LEARN_TIMER_NS / l->ns_per_tick);
+		spin_window(s);
+		s->deadline = UINT64_MAX;
+	}
+	if (clock >= 0)
+		close(clock);
+	while (n--)
+		if (fd[n] >= 0)
+			close(fd[n]);
+	for (int i = 0; !err && i < LEARN_NAPS; i++) {
+		uint64_t cursors = *s->cursors, before = read_tick(s->counter);
+
+		nanosleep(&nap, NULL);
+		publish_hiccup(s, before, read_tick(s->counter), cursors);
+	}
+	s->learning = false;
+	l->end_cursors = *s->cursors;
+	return err;
+}

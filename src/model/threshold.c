@@ -1,0 +1,71 @@
+#include "model/threshold.h"
+
+#define BARE_NS     200
+#define GUEST_NS    500
+#define SHORT_NS    100
+#define LOOPS       8 /* usual ones in a threshold */
+#define SHORT_LOOPS 4 /* in the shortest gap */
+#define GRAIN       3 /* ticks: a loop may seem one or two longer than it is */
+#define SHORT_RARE  100
+
+/* The mean of the loops that are at most twice as long as the median: of a coarse counter the median is a whole number of its ticks, and may be
+ * another one in the next run. */
+static double usual_ticks(const uint64_t loop[LOOP_SLOTS])
+{
+	uint64_t all = 0, seen = 0, median = 0;
+	double sum = 0, count = 0;
+
+	for (uint64_t i = 0; i < LOOP_SLOTS; i++)
+		all += loop[i];
+	while (median < LOOP_SLOTS - 1 && (seen += loop[median]) < all - all / 2)
+		median++;
+	for (uint64_t i = 0; i <= 2 * (median ? median : 1) && i < LOOP_SLOTS; i++) {
+		sum += (double)i * loop[i];
+		count += loop[i];
+	}
+	return count ? sum / count : 0;
+}
+
+uint64_t threshold_ticks(double ns, double ns_per_tick)
+{
+	double ticks = ns / ns_per_tick + 0.5;
+
+	return ticks < 1 ? 1 : (uint64_t)ticks;
+}
+
+/* Up to the next number of two digits, for the eye. */
+static double rounded(double ns)
+{
+	double step = 1;
+
+	while (ns / step > 99)
+		step *= 10;
+	return ((uint64_t)(ns / step) + 1) * step;
+}
+
+uint64_t threshold_auto(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, bool guest)
+{
+	double least = guest ? GUEST_NS : BARE_NS, own = LOOPS * usual_ticks(loop) * ns_per_tick;
+	uint64_t ticks = threshold_ticks(own > least ? rounded(own) : least, ns_per_tick);
+
+	return ticks > GRAIN ? ticks : GRAIN + 1;
+}
+
+uint64_t threshold_short(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, uint64_t threshold)
+{
+	double own = SHORT_LOOPS * usual_ticks(loop) * ns_per_tick;
+	uint64_t from = threshold_ticks(own > SHORT_NS ? rounded(own) : SHORT_NS, ns_per_tick), all = 0, longer;
+
+	if (from < GRAIN)
+		from = GRAIN;
+	for (uint64_t i = 0; i < LOOP_SLOTS; i++)
+		all += loop[i];
+	for (; from < threshold && from < LOOP_SLOTS; from *= 2) {
+		longer = 0;
+		for (uint64_t i = from; i < LOOP_SLOTS; i++)
+			longer += loop[i];
+		if (longer <= all / SHORT_RARE)
+			return from;
+	}
+	return from < threshold ? from : threshold;
+}
