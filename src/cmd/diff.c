@@ -54,7 +54,9 @@ const struct opt_command diff_usage = {
 		"observed, and ratios have 95 % intervals that know of few events and of bursts. A source is gone, "
 		"new, "
 		"better or worse; it is same when its change could be chance, counting that many sources were looked "
-		"at, or is under 1 % of the time lost and in no long interval. Then: what is not the same about "
+		"at, or is under 1 % of the time lost and in no long interval. Hiccups count from the largest "
+		"threshold "
+		"of all files on. Then: what is not the same about "
 		"machine, kernel and settings, and how the lengths are distributed.\n\n"
 		"Exit status: 0 done, 1 error, 2 --fail-if-worse was met.",
 	.opts = diff_opts,
@@ -100,9 +102,9 @@ static int compare(struct options *o, const struct view *const *views, char **pa
 	return code;
 }
 
-static struct recording *read_file(const char *path, struct view *v)
+static struct recording *read_file(const char *path, const struct part *part, struct view *v)
 {
-	struct recording *r = recording_open(path, NULL, v);
+	struct recording *r = recording_open(path, part, v);
 	uint64_t observed_ns = 0;
 
 	if (!r)
@@ -119,6 +121,37 @@ static struct recording *read_file(const char *path, struct view *v)
 	return NULL;
 }
 
+/* Files are compared from the largest of their thresholds on: those with a lower one are read once more. A workload's windows have thresholds of
+ * their own. */
+static int level(struct recording **r, struct view *view, char **path, uint32_t n)
+{
+	struct part part = {0};
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (view[i].run.windows)
+			return 0;
+		for (uint32_t k = 0; k < view[i].summary.ncpus; k++)
+			if (view[i].cpu[k].threshold_ns > part.threshold_ns)
+				part.threshold_ns = view[i].cpu[k].threshold_ns;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		bool lower = false;
+
+		for (uint32_t k = 0; k < view[i].summary.ncpus; k++)
+			lower |= view[i].cpu[k].threshold_ns < part.threshold_ns;
+		if (!lower)
+			continue;
+		view_free(&view[i]);
+		recording_close(r[i]);
+		r[i] = NULL;
+		memset(&view[i], 0, sizeof(view[i]));
+		r[i] = read_file(path[i], &part, &view[i]);
+		if (!r[i])
+			return -1;
+	}
+	return 0;
+}
+
 static int diff(struct options *o, char **path, uint32_t n)
 {
 	struct recording *recording[DIFF_FILES];
@@ -131,11 +164,11 @@ static int diff(struct options *o, char **path, uint32_t n)
 		return complain("out of memory"), EXIT_ERROR;
 	for (i = 0; i < n; i++) {
 		views[i] = &view[i];
-		recording[i] = read_file(path[i], &view[i]);
+		recording[i] = read_file(path[i], NULL, &view[i]);
 		if (!recording[i])
 			break;
 	}
-	if (i == n)
+	if (i == n && !level(recording, view, path, n))
 		code = compare(o, views, path, n);
 	while (i-- > 0) {
 		view_free(&view[i]);

@@ -259,6 +259,26 @@ static void take_view(struct diff *d, uint32_t k, const struct view *v)
 	}
 }
 
+/* What counts as a hiccup, and as a short gap. */
+static void take_thresholds(struct diff *d)
+{
+	uint64_t from_ns = d->view[0]->cpu[0].shorts.from_ns;
+
+	d->threshold_ns = d->view[0]->cpu[0].threshold_ns;
+	d->shorts_known = true;
+	for (uint32_t k = 0; k < d->n; k++)
+		for (uint32_t i = 0; i < d->view[k]->summary.ncpus; i++) {
+			const struct cpu_run *c = &d->view[k]->cpu[i];
+
+			if (c->threshold_ns != d->threshold_ns)
+				d->threshold_ns = 0;
+			d->raised |= c->measured_from_ns != 0;
+			d->shorts_known &= c->shorts.known && c->shorts.from_ns == from_ns;
+			d->short_ns[k] += c->shorts.total_ns;
+		}
+	d->shorts_known &= d->threshold_ns != 0;
+}
+
 int diff_make(struct diff *d, const struct view *const *views, uint32_t n)
 {
 	int err;
@@ -268,6 +288,7 @@ int diff_make(struct diff *d, const struct view *const *views, uint32_t n)
 	d->traced = d->same_cpus = true;
 	for (uint32_t k = 0; k < n; k++)
 		take_view(d, k, views[k]);
+	take_thresholds(d);
 	if (!d->high_ns)
 		d->low_ns = d->high_ns = LOW_LEAST_NS;
 	err = compare_totals(d);

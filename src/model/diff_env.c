@@ -92,7 +92,8 @@ static void thresholds(const struct view *v, uint64_t *low, uint64_t *high)
 	*low = UINT64_MAX;
 	*high = 0;
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		uint64_t t = v->cpu[i].threshold_ns;
+		const struct cpu_run *c = &v->cpu[i];
+		uint64_t t = c->measured_from_ns ? c->measured_from_ns : c->threshold_ns;
 
 		*low = t < *low ? t : *low;
 		*high = t > *high ? t : *high;

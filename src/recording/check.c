@@ -99,6 +99,10 @@ const char *check_cpu(const struct checked *c, const struct run *run, struct cpu
 	clocks = clocks < CLOCKS_NS ? clocks : CLOCKS_NS;
 	if (lost > cpu->observed_ns + clocks)
 		return "more time is lost than there was";
+	if (cpu->shorts.known && cpu->shorts.total_ns > cpu->observed_ns + clocks - lost)
+		return "short gaps take more time than there was";
+	if (cpu->shorts.known && cpu->shorts.count > cpu->shorts.total_ns)
+		return "its end counts more short gaps than there was time for";
 	if (lost > cpu->observed_ns)
 		cpu->observed_ns = lost;
 	return NULL;

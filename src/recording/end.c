@@ -194,6 +194,25 @@ static void clip(struct recording *r)
 	run->part = true;
 }
 
+/* ---- a larger threshold ---- */
+
+void reader_raise_threshold(struct recording *r)
+{
+	for (uint32_t i = 0; i < r->nlanes && !r->view->run.windows; i++) {
+		struct lane *l = &r->lane[i];
+		struct cpu_run *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
+
+		if (!c || c->threshold_ns >= r->part.threshold_ns)
+			continue;
+		l->measured_from_ns = c->measured_from_ns = c->threshold_ns;
+		c->threshold_ns = r->part.threshold_ns;
+		if (!c->shorts.known)
+			c->shorts = (struct short_gaps){.known = true, .from_ns = c->measured_from_ns};
+		c->shorts.count += l->below.count;
+		c->shorts.total_ns += l->below.total_ns;
+	}
+}
+
 /* ---- all ---- */
 
 /* A steal clock that rose by more than there was time for is none. */
@@ -218,6 +237,10 @@ void reader_end(struct recording *r)
 		watch_cut(r->view);
 	if (part)
 		clip(r);
+	if (r->tail)
+		reader_raise_threshold(r);
+	for (uint32_t i = 0; i < r->view->summary.ncpus; i++)
+		r->view->cpu[i].shorts.known &= r->tail && !part;
 	if (part || r->view->run.incomplete[0])
 		for (uint32_t i = 0; i < r->view->summary.ncpus; i++)
 			r->view->cpu[i].counts = *session_counts(r->session, i);

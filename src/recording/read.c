@@ -207,6 +207,7 @@ static int prepare(struct recording *r, const char *path)
 	find_end(r);
 	if (r->part.from_ns || r->part.to_ns)
 		find_part(r);
+	reader_raise_threshold(r);
 	r->session = session_new(
 		&(struct session_options){.view = r->view, .names = naming_names(r->naming), .spans = r->part.spans});
 	return r->session ? 0 : complain("out of memory");
@@ -300,6 +301,18 @@ static void note_time(struct lane *l, const struct event *e)
 		l->last_ns = ns;
 }
 
+/* A hiccup that is none with this threshold. What ran in it is below the threshold, too. */
+static bool too_short(const struct recording *r, struct lane *l, const struct event *e)
+{
+	uint64_t ns = e->type == EVENT_HICCUP ? e->hiccup->end_ns - e->hiccup->start_ns : 0;
+
+	if (e->type != EVENT_HICCUP || !l->measured_from_ns || ns >= r->part.threshold_ns)
+		return false;
+	l->below.count++;
+	l->below.total_ns += ns;
+	return true;
+}
+
 static const struct account *take_event(struct recording *r, struct event *e)
 {
 	struct lane *l = &r->lane[e->index];
@@ -315,7 +328,7 @@ static const struct account *take_event(struct recording *r, struct event *e)
 		return NULL;
 	}
 	note_time(l, e);
-	if (l->index == UINT32_MAX || left_out(l, e))
+	if (l->index == UINT32_MAX || left_out(l, e) || too_short(r, l, e))
 		return NULL;
 	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->left_ns)
 		l->left_ns = e->hiccup->end_ns;

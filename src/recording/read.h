@@ -15,8 +15,10 @@ struct recording;
 
 /* What of it is wanted. */
 struct part {
-	struct cpus cpus;        /* empty: all */
-	bool spans;              /* accounts and the worst hiccups have their spans */
+	struct cpus cpus; /* empty: all */
+	bool spans;       /* accounts and the worst hiccups have their spans */
+	uint64_t
+		threshold_ns; /* shorter hiccups are short gaps instead; not of a workload's windows; 0: all are hiccups */
 	uint64_t from_ns, to_ns; /* hiccups that begin in this time, since the window's start; to_ns 0: to the end */
 };
 

@@ -20,6 +20,8 @@ struct lane {
 	bool passed[LEVELS];
 	/* ...with part.to_ns: the first behind it. */
 	uint64_t stop_ns;
+	uint64_t measured_from_ns; /* with part.threshold_ns, where that is larger: its own... */
+	struct short_gaps below;   /* ...and the hiccups between the two */
 };
 
 struct recording {
@@ -41,6 +43,9 @@ struct recording {
 	uint64_t hiccups_lost, records_lost;
 	bool tail, end, finished;
 };
+
+/* Hiccups below part.threshold_ns are none: to be asked for of the head, and reader_end does it of the tail. */
+void reader_raise_threshold(struct recording *r);
 
 /* The tail. NULL, or why it cannot be; then the view is as it was. */
 const char *reader_tail(struct recording *r, struct reading *in);

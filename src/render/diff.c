@@ -173,6 +173,22 @@ static void write_losses(const struct page *p)
 	}
 }
 
+/* What is compared, where that is not what was measured. */
+static void write_thresholds(const struct page *p)
+{
+	char a[32];
+
+	if (p->d->raised)
+		fprintf(p->out,
+			"\nthe thresholds differ: compared are hiccups of %s and more, as in the file with the largest "
+			"one;\n"
+			"shorter ones count as short gaps\n",
+			format_ns(p->d->threshold_ns, a, sizeof(a)));
+	else if (!p->d->threshold_ns)
+		fprintf(p->out, "\nthe thresholds differ, and each file's hiccups are those above its own: do not "
+				"compare their number\n");
+}
+
 static void write_facts(const struct page *p)
 {
 	const struct diff *d = p->d;
@@ -278,6 +294,8 @@ static void write_total(const struct page *p)
 		share_row(p, t, "edge", p->d->edge_ns);
 		share_row(p, t, "outside", p->d->outside_ns);
 	}
+	if (p->d->shorts_known)
+		share_row(p, t, "short gaps, besides", p->d->short_ns);
 	length_row(p, t, "median length", offsetof(struct diff_cell, p50_ns));
 	length_row(p, t, "p99", offsetof(struct diff_cell, p99_ns));
 	length_row(p, t, "p99.9", offsetof(struct diff_cell, p999_ns));
@@ -370,6 +388,7 @@ static void write_page(const struct page *p)
 			p->colour ? "\033[1m" : "", p->colour ? "\033[0m" : "", p->d->n);
 	write_files(p);
 	write_losses(p);
+	write_thresholds(p);
 	write_facts(p);
 	write_total(p);
 	write_sources(p);

@@ -25,6 +25,14 @@ static void write_file(struct json *j, const struct diff *d, uint32_t k, const c
 	}
 	json_end(j);
 	json_u64(j, "observed_ns", observed);
+	if (d->threshold_ns)
+		json_u64(j, "threshold_ns", d->threshold_ns);
+	else
+		json_null(j, "threshold_ns");
+	if (d->shorts_known)
+		json_u64(j, "short_gaps_ns", d->short_ns[k]);
+	else
+		json_null(j, "short_gaps_ns");
 	json_u64(j, "attributed_ns", d->attributed_ns[k]);
 	json_u64(j, "edge_ns", d->edge_ns[k]);
 	json_u64(j, "outside_ns", d->outside_ns[k]);

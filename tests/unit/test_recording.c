@@ -153,6 +153,7 @@ static void random_scene(struct scene *s, uint32_t gaps, const char *file)
 	s->view.cpu[1].ended = "the CPU went offline";
 	s->view.cpu[0].loop_mean_ns = 0.1 + 0.2;
 	s->view.cpu[0].loop_count = UINT64_MAX;
+	s->view.cpu[1].shorts = (struct short_gaps){true, 100, 31, 4100};
 	assert_int_equal(scene_finish(s), 0);
 	assert_int_equal(s->stats.hiccups_lost, 0);
 }
@@ -447,6 +448,53 @@ static void test_cpus(void **state)
 	scene_free(&scene);
 }
 
+/* With a larger threshold: its hiccups and their sources are those that were that long; the others are short gaps, with those that were some
+ * before. A windows' threshold stays. */
+static void test_threshold(void **state)
+{
+	const struct account *a;
+	uint64_t count[2] = {0}, sum[2] = {0}, below[2] = {0}, below_ns[2] = {0}, attributed[2] = {0};
+	struct part part = {.threshold_ns = 4000};
+	struct recording *r;
+	uint32_t i;
+
+	(void)state;
+	random_scene(&scene, 3000, path);
+	memset(&view, 0, sizeof(view));
+	r = recording_open(path, NULL, &view);
+	assert_non_null(r);
+	while ((a = recording_next(r, &i))) {
+		bool longer = a->duration_ns >= part.threshold_ns;
+
+		count[i] += longer;
+		below[i] += !longer;
+		*(longer ? &sum[i] : &below_ns[i]) += a->duration_ns;
+		attributed[i] += longer ? a->attributed_ns : 0;
+	}
+	assert_false(view.cpu[0].shorts.known);
+	forget(r);
+	r = read_part(&part);
+	assert_non_null(r);
+	for (i = 0; i < 2; i++) {
+		assert_true(below[i] > 100 && count[i] > 100);
+		assert_int_equal(view.cpu[i].threshold_ns, 4000);
+		assert_int_equal(view.cpu[i].measured_from_ns, 200);
+		assert_int_equal(view.summary.cpu[i].hiccups.count, count[i]);
+		assert_int_equal(view.summary.cpu[i].hiccups.sum, sum[i]);
+		assert_int_equal(view.summary.cpu[i].attributed_ns, attributed[i]);
+		assert_int_equal(view.cpu[i].shorts.from_ns, i ? 100 : 200);
+		assert_int_equal(view.cpu[i].shorts.count, below[i] + (i ? 31 : 0));
+		assert_int_equal(view.cpu[i].shorts.total_ns, below_ns[i] + (i ? 4100 : 0));
+	}
+	check_sums();
+	forget(r);
+	part.threshold_ns = 150; /* smaller: all stays */
+	r = read_part(&part);
+	same_view(&scene.view, &view);
+	forget(r);
+	scene_free(&scene);
+}
+
 static void test_times(void **state)
 {
 	static const uint64_t span[][2] = {{0, 300000000}, {300000000, 700000000}, {700000000, 0}};
@@ -738,9 +786,10 @@ static int remove_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),    cmocka_unit_test(test_next),     cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_times),   cmocka_unit_test(test_versions), cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_flipped), cmocka_unit_test(test_rubbish),
+		cmocka_unit_test(test_same),      cmocka_unit_test(test_next),     cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_threshold), cmocka_unit_test(test_versions), cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_times),     cmocka_unit_test(test_versions), cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_flipped),   cmocka_unit_test(test_rubbish),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);

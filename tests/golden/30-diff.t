@@ -1,0 +1,37 @@
+#!/bin/sh
+# culprit diff of recordings that were measured with different thresholds: hiccups of both count from the larger one on.
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${BUILD:-$here/../../build}" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0 failed=0
+cd "$work" || exit 1
+"$build/golden" "$work" >/dev/null || { echo "Bail out! $build/golden failed"; exit 1; }
+
+ok() { # NAME PATTERN: a line of the last output is the pattern
+	n=$((n + 1))
+	if grep -qx -e "$2" out; then echo "ok $n - $1"; else
+		echo "not ok $n - $1"
+		sed 's/^/# /' out
+		failed=1
+	fi
+}
+
+# 3 hiccups of 2.5 us with a threshold of 200 ns, and 44 with 500 ns
+"$build/culprit" diff quiet.rec guest.rec >out 2>&1
+ok "a lower threshold is raised, and that is said" "the thresholds differ: compared are hiccups of 500 ns and more, as in the file with the largest one;"
+ok "what was measured is said" "  threshold *200 ns (auto)  500 ns (auto)"
+ok "hiccups that are longer stay" "  hiccups  *0.3  *44 .*"
+# one of 4 us and 70 of 250 ns with 200 ns: the 70 are no hiccups beside the other
+"$build/culprit" diff short.rec guest.rec >out 2>&1
+ok "shorter ones are no hiccups" "  hiccups  *1  *44 .*"
+ok "and short gaps, with those that were it before" "  short gaps, besides  26.0 us  6.00 ms"
+"$build/culprit" diff -f json short.rec guest.rec >out 2>&1
+ok "JSON has the threshold that holds" " *\"threshold_ns\": 500,"
+"$build/culprit" diff short.rec short.rec >out 2>&1
+ok "against itself they are hiccups" "  hiccups  *71  *71 .*"
+"$build/culprit" diff sleep.rec guest.rec >out 2>&1
+ok "of a workload's windows the thresholds stay, and that is said" \
+	"the thresholds differ, and each file's hiccups are those above its own: do not compare their number"
+echo "1..$n"
+exit $failed
