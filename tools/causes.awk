@@ -3,17 +3,17 @@
 #   LC_ALL=C awk -f tools/causes.awk src/audit/causes/*.cause > causes.c
 #
 # A file holds entries apart by one blank line, each of `field: text` lines; a line that begins with two blanks goes on with the field
-# above, # begins a comment. Fields: id title what why confirm fix since source are required; advice (one line: what to do), undo
-# (how to take a command back) and cost are not; `match: KIND PATTERN` stands as often as there are symbols, thread names, or
-# counters (shell globs) that mean this cause. confirm, fix, advice and undo may hold placeholders like {cpus}.
+# above, # begins a comment. Fields: id title what why confirm fix since source are required; advice (one line: what to do), otherwise
+# (the same, for where advice cannot be filled in or cannot work), undo (how to take a command back) and cost are not; `match: KIND PATTERN` stands as often as there are symbols, thread names, or
+# counters (shell globs) that mean this cause. confirm, fix, advice, otherwise and undo may hold placeholders like {cpus}.
 # Whatever is not so is refused with file and line, all of it at once. Plain POSIX awk: the build needs no other language.
 
 BEGIN {
 	words("id title what why confirm fix since source", required)
-	words("id title what why confirm fix since source advice undo cost match", known)
-	words("confirm fix advice undo", filled)
+	words("id title what why confirm fix since source advice otherwise undo cost match", known)
+	words("confirm fix advice otherwise undo", filled)
 	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow irq fault user outside family word", kinds)
-	words("cpu cpus housekeeping hkmask irq pid comm interface", placeholders)
+	words("cpu cpus housekeeping hkmask irq pid comm interface function", placeholders)
 	groups = "TIPWSKFXHG"
 	nnames = split("Tick and timers|Device interrupts|IPIs|irq_work|Softirqs|Threads and work items|" \
 		"By the workload itself|System-wide changes|Hardware, firmware, hypervisor|" \
@@ -50,7 +50,7 @@ function check_text(name, text, line, rest, word)
 		if (!(word in placeholders))
 			refuse(line, name ": unknown placeholder {" word "}")
 		else if (!(name in filled))
-			refuse(line, name ": placeholders are filled in only in confirm, fix, advice and undo")
+			refuse(line, name ": placeholders are filled in only in confirm, fix, advice, otherwise and undo")
 		rest = substr(rest, RSTART + RLENGTH)
 	}
 }
@@ -61,8 +61,11 @@ function end_field()
 		return
 	if (text == "")
 		refuse(field_line, field " is empty")
-	if (field == "advice" && columns(text) > 100)
-		refuse(field_line, "advice is longer than 100 columns")
+	if ((field == "advice" || field == "otherwise") && columns(text) > 100)
+		refuse(field_line, field " is longer than 100 columns")
+	if ((field == "advice" || field == "otherwise") &&
+	    (" " text " ") ~ /[^A-Za-z_](PID|TID|GROUP|FUNCTION|PRIO|MASK|COMM|N|F)[^A-Za-z_]/)
+		refuse(field_line, field ": a word in capitals stands for what nobody fills in")
 	check_text(field, text, field_line)
 	if (entry != "")
 		value[entry, field] = text
@@ -77,8 +80,8 @@ function end_entry(name)
 	for (name in required)
 		if (!((entry, name) in value))
 			refuse(entry_line, entry " has no " name)
-	if ((entry, "undo") in value && !((entry, "advice") in value))
-		refuse(entry_line, entry " has undo without advice")
+	if (((entry, "undo") in value || (entry, "otherwise") in value) && !((entry, "advice") in value))
+		refuse(entry_line, entry " has " ((entry, "undo") in value ? "undo" : "otherwise") " without advice")
 	entry = ""
 }
 
@@ -122,7 +125,7 @@ columns($0) > 120 { refuse(FNR, "longer than 120 columns") }
 /^$/ { end_entry(); next }
 
 /^  / {
-	if (field == "" || field == "id" || field == "advice" || field == "undo")
+	if (field == "" || field == "id" || field == "advice" || field == "otherwise" || field == "undo")
 		refuse(FNR, "nothing here goes on")
 	sub(/^ +/, "")
 	text = text " " $0
@@ -179,7 +182,7 @@ END {
 	if (bad)
 		exit 1
 	print "/* Made by tools/causes.awk from src/audit/causes. */\n#include \"audit/book.h\"\n\nconst struct cause causes[] = {"
-	nfields = split("id title what why confirm fix advice undo since cost source", field_order, " ")
+	nfields = split("id title what why confirm fix advice otherwise undo since cost source", field_order, " ")
 	for (g = 1; g <= length(groups); g++)
 		for (i = 0; i < 100; i++) {
 			id = sprintf("%s%02d", substr(groups, g, 1), i)

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/checks.h"
+#include "audit/remedy.h"
 #include "base/units.h"
 
 #define WATCHDOG_NMI_NS NSEC_PER_SEC /* far more often than kernel.watchdog_thresh (10 s) of CPU time */
@@ -68,43 +70,81 @@ static uint32_t tick_kept_by(const struct ticks *t)
 	return dependency;
 }
 
-static const struct cause *cause_of_tick(const struct place *p, const struct cause *otherwise)
+/* A user's task with the policy SCHED_DEADLINE may run on the CPU. The kernel's own of that policy (sugov) arm no timers. */
+static bool has_deadline_task(const struct place *p)
 {
-	static const char *const deadline[] = {"dl_task_timer", "inactive_task_timer"};
+	struct audit a = {.facts = &p->view->facts};
+	struct task_walk w = {0};
+	struct task t;
+
+	while (next_task(&a, &w, &t))
+		if (t.policy == 6 && !(t.flags & TASK_KTHREAD) && cpus_has(&t.allowed, p->cpu->cpu))
+			return true;
+	return false;
+}
+
+/* The server for normal tasks is known to be on for the CPU. */
+static bool has_fair_server(const struct place *p)
+{
+	struct audit a = {.facts = &p->view->facts};
+	long long runtime = 0;
+	char name[80];
+
+	snprintf(name, sizeof(name), "sys/kernel/debug/sched/fair_server/cpu%u/runtime", p->cpu->cpu);
+	return number_of(&a, name, &runtime) && runtime > 0;
+}
+
+/* dl_task_timer is that of a deadline task as well as the fair server's. */
+static const struct cause *cause_of_deadline(const struct place *p)
+{
+	return has_fair_server(p) && !has_deadline_task(p) ? cause_by_id("T03") : cause_by_id("T31");
+}
+
+static bool runs_deadline_timer(const struct place *p)
+{
+	return beside(p, "dl_task_timer") || beside(p, "inactive_task_timer");
+}
+
+static const struct cause *cause_of_tick(const struct place *p, const struct source *s, const struct cause *otherwise)
+{
 	static const char *const quota[] = {"sched_cfs_period_timer", "sched_cfs_slack_timer"};
 	uint32_t dependency = tick_kept_by(&p->cpu->ticks);
 	const struct cause *c;
 	char bit[16];
 
-	if (!cpus_has(&p->view->host.nohz_full, p->cpu->cpu) || !dependency)
+	if (runs(s, "dl_task_timer") || runs(s, "inactive_task_timer"))
+		return cause_of_deadline(p);
+	if (!is_tick(s) || !cpus_has(&p->view->host.nohz_full, p->cpu->cpu) || !dependency)
 		return otherwise;
-	if (!strcmp(tick_dependency_name(dependency), "SCHED"))
-		for (int i = 0; i < 2; i++) {
-			if (beside(p, deadline[i]))
-				return cause_match("hrtimer", deadline[i]);
+	if (!strcmp(tick_dependency_name(dependency), "SCHED")) {
+		if (runs_deadline_timer(p))
+			return cause_of_deadline(p);
+		for (int i = 0; i < 2; i++)
 			if (beside(p, quota[i]))
 				return cause_match("hrtimer", quota[i]);
-		}
+	}
 	snprintf(bit, sizeof(bit), "%u", dependency);
 	c = cause_match("tickdep", bit);
 	return c ? c : otherwise;
 }
 
+/* What took the sampler off had no real-time priority: a deadline task's timer beside it is no reason. */
+static const struct cause *cause_of_throttling(const struct place *p)
+{
+	bool server = has_fair_server(p) || (beside(p, "dl_task_timer") && !has_deadline_task(p));
+
+	return cause_by_id(server ? "T03" : "T18");
+}
+
 static const struct cause *cause_of_outside(const struct place *p, const struct source *s)
 {
-	bool together = !strcmp(s->name, "simultaneous");
-
 	if (!strcmp(s->name, "steal"))
 		return cause_match("outside", "steal");
-	if (!together && strcmp(s->name, "hardware or hypervisor"))
+	if (strcmp(s->name, "simultaneous") && strcmp(s->name, "hardware or hypervisor"))
 		return NULL; /* without tracing nothing is known about it */
 	if (p->run->smi_known && p->run->smi_count)
 		return cause_match("outside", "smi");
-	if (p->view->host.hypervisor[0])
-		return cause_match("outside", together ? "guest-together" : "guest");
-	if (together)
-		return cause_match("outside", p->run->smi_known ? "together-no-smi" : "together");
-	return cause_match("outside", p->run->smi_known ? "no-smi" : "hardware");
+	return cause_match("outside", p->view->host.hypervisor[0] ? "guest" : "hardware");
 }
 
 /* The stack of who asked most often holds a function like this; "*": somebody is known to have asked. */
@@ -161,10 +201,10 @@ static const struct cause *cause_at(const struct place *p, const struct source *
 	c = c ? c : cause_of(s);
 	if (s->kind == SOURCE_OUTSIDE)
 		return cause_of_outside(p, s);
-	if (s->kind == SOURCE_VECTOR && is_tick(s))
-		return cause_of_tick(p, c);
 	if (runs(s, "[throttled]"))
-		return cause_match("hrtimer", beside(p, "dl_task_timer") ? "dl_task_timer" : "sched_rt_period_timer");
+		return cause_of_throttling(p);
+	if (s->kind == SOURCE_VECTOR || runs(s, "dl_task_timer") || runs(s, "inactive_task_timer"))
+		c = cause_of_tick(p, s, c);
 	if (s->kind == SOURCE_THREAD && !s->function && !strncmp(s->name, "migration/", 10) &&
 	    beside(p, "watchdog_timer_fn") >= s->net.count)
 		return cause_match("hrtimer", "watchdog_timer_fn");
@@ -189,23 +229,71 @@ static void fill_device(const struct source *s, struct fill *f, char *device, si
 	device_of(s->name, device, len);
 }
 
+/* The kernel refuses to move these, whatever their entry says of others. */
+static bool is_bound(const struct source *s)
+{
+	return s->kernel_thread && (!strncmp(s->name, "rcuc/", 5) || !strncmp(s->name, "backlog_napi/", 13));
+}
+
+/* Of the thread that the advice is about: the source's own, or the one for which the tick was kept. */
+static uint32_t pid_of(const struct place *p, const struct source *s, const struct cause *c)
+{
+	const struct tick_row *most = NULL;
+
+	if (s->kind == SOURCE_THREAD)
+		return is_bound(s) ? 0 : s->id;
+	if (strcmp(c->id, "T04"))
+		return 0;
+	for (uint32_t i = 0; i < p->cpu->ticks.count; i++) {
+		const struct tick_row *r = &p->cpu->ticks.row[i];
+
+		if (!strcmp(tick_dependency_name(r->dependency), "POSIX_TIMER") && (!most || r->count > most->count))
+			most = r;
+	}
+	return most ? most->tid : 0;
+}
+
+/* The CPUs that may take over what shall leave the measured ones. */
+static struct cpus others_of(const struct view *v)
+{
+	struct cpus rest = v->run.housekeeping;
+
+	cpus_sub(&rest, &v->run.cpus);
+	if (!cpus_empty(&rest))
+		return rest;
+	rest = v->host.online;
+	cpus_sub(&rest, &v->run.cpus);
+	return rest;
+}
+
 static char *advice_at(const struct place *p, const struct source *s, const struct cause *c)
 {
-	const struct run *r = &p->view->run;
+	long cpu = p->view->run.watch ? -1 : (long)p->cpu->cpu; /* a watched thread's lane is no CPU's */
+	struct conditions here = conditions_of(&p->view->facts, cpu);
+	struct cpus rest = others_of(p->view);
 	char device[SOURCE_NAME];
-	struct fill f = {.cpu = p->cpu->cpu,
-			 .cpus = &r->cpus,
-			 .housekeeping = &r->housekeeping,
+	struct fill f = {.cpu = cpu,
+			 .cpus = &p->view->run.cpus,
+			 .housekeeping = &rest,
 			 .irq = -1,
-			 .pid = s->kind == SOURCE_THREAD ? s->id : 0,
-			 .comm = s->kind == SOURCE_THREAD ? s->name : NULL};
+			 .pid = pid_of(p, s, c),
+			 .comm = s->kind == SOURCE_THREAD ? s->name : NULL,
+			 .function = s->function};
 
 	fill_device(s, &f, device, sizeof(device));
+	if (cpu >= 0) { /* also where no facts were read */
+		here.isolated |= cpus_has(&p->view->host.isolated, cpu);
+		here.managed_irq |= here.isolated && strstr(p->view->host.cmdline, "managed_irq,");
+		here.nohz_full |= cpus_has(&p->view->host.nohz_full, cpu);
+		here.boot_cpu |= cpus_next(&p->view->host.online, 0) == cpu;
+	}
 
 	/* It has what the book would say, and nothing was seen that kept the tick. */
-	if (is_tick(s) && !strcmp(c->id, "T01") && cpus_has(&p->view->host.nohz_full, p->cpu->cpu))
+	if (!strcmp(c->id, "T01") && here.nohz_full)
 		return strdup("nohz_full is on for this CPU, and nothing was seen that kept its tick");
-	return fill_text(c->advice, &f);
+	if (s->kind == SOURCE_THREAD && !s->kernel_thread && !strcmp(s->name, "culprit"))
+		return strdup("if it is this run's own, give culprit a CPU of its own with -H; else end the other run");
+	return remedy(c, &f, &here);
 }
 
 int advise(struct view *v)

@@ -2,7 +2,7 @@
  *
  * Names that come from the machine never become part of a command: {comm} and {interface} are filled in only when they hold nothing but
  * letters, digits and ._:@+-/ and do not begin with a dash; else, and where a value is not known, the placeholder stays as a word
- * (COMM, IRQ, CPUS). */
+ * (COMM, IRQ, CPUS). In a report's advice none stays: remedy.h. */
 #ifndef CULPRIT_ADVISE_H
 #define CULPRIT_ADVISE_H
 
@@ -17,6 +17,7 @@ struct fill {
 	uint32_t pid;          /* 0: none, or several */
 	const char *comm;      /* any bytes; NULL: none */
 	const char *interface; /* the same */
+	const char *function;  /* the same; of "foo.isra.0 [module]" only foo is taken */
 };
 
 #define FILL_NOTHING                                                                                                   \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "audit/remedy.h"
 #include "base/escape.h"
 
 /* ---- findings ---- */
@@ -219,6 +220,40 @@ void check_mask(struct audit *a, const char *name, const char *title, const char
 	write_fix(a, f, name, a->keep_mask);
 }
 
+/* ---- fixes that cannot work ---- */
+
+/* In place of the list of housekeeping CPUs where there are none, and of its mask: no command with it comes out. */
+#define NOBODY "\001"
+
+static void no_fix(struct finding *f, const char *why)
+{
+	free(f->undo);
+	f->undo = NULL;
+	words(f, "%s", why);
+}
+
+/* What needs another CPU where all are to be quiet, and boot parameters that this kernel does not take. */
+static void mend_fixes(const struct audit *a)
+{
+	bool somebody_left = !cpus_empty(&a->housekeeping);
+
+	for (uint32_t i = 0; i < a->out->count; i++) {
+		struct finding *f = &a->out->row[i];
+		int first = cpus_next(&f->cpus, 0);
+		struct conditions here = conditions_of(a->facts, cpus_count(&f->cpus) == 1 ? first : -1);
+		const char *why = f->fix && f->fix_kind == FIX_BOOT ? boot_refused(f->fix, &here, somebody_left) : NULL;
+
+		if (f->good && strstr(f->good, NOBODY)) {
+			free(f->good);
+			f->good = NULL;
+		}
+		if (f->fix && strstr(f->fix, NOBODY))
+			why = NOBODY_LEFT;
+		if (why)
+			no_fix(f, why);
+	}
+}
+
 /* ---- all of it ---- */
 
 void audit_online(const struct facts *facts, struct cpus *online)
@@ -277,11 +312,16 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 	cpus_format(&a->targets, a->cpus, sizeof(a->cpus));
 	cpus_format(&a->housekeeping, a->keep, sizeof(a->keep));
 	format_mask(&a->housekeeping, a->keep_mask, sizeof(a->keep_mask));
+	if (cpus_empty(&a->housekeeping)) {
+		snprintf(a->keep, sizeof(a->keep), NOBODY);
+		snprintf(a->keep_mask, sizeof(a->keep_mask), NOBODY);
+	}
 	snprintf(a->whose, sizeof(a->whose), "cpu%s %s", cpus_count(&a->targets) == 1 ? "" : "s", a->cpus);
 	a->realtime = o->realtime || has_realtime_task(a);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		for (a->check = tables[i]; a->check->id; a->check++)
 			a->check->run(a);
+	mend_fixes(a);
 	int err = a->short_of_memory ? -ENOMEM : 0;
 
 	free(a);

@@ -16,13 +16,14 @@ struct cause {
 	const char *why;     /* it reaches an isolated CPU */
 	const char *confirm; /* commands in backquotes, here and in fix */
 	const char *fix;
-	const char *advice; /* one line: a command, a boot parameter, or the shortest instruction; NULL: none */
-	const char *undo;   /* the command that takes `advice` back; NULL: none is needed, or there is none */
-	const char *since;  /* from which kernel on, or "any" */
-	const char *cost;   /* what the remedy costs, or one hit takes; NULL: not known */
-	const char *source; /* kernel file and symbol, or document */
+	const char *advice;    /* one line: a command, a boot parameter, or the shortest instruction; NULL: none */
+	const char *otherwise; /* what to do where `advice` cannot be filled in or cannot work; NULL: nothing */
+	const char *undo;      /* the command that takes `advice` back; NULL: none is needed, or there is none */
+	const char *since;     /* from which kernel on, or "any" */
+	const char *cost;      /* what the remedy costs, or one hit takes; NULL: not known */
+	const char *source;    /* kernel file and symbol, or document */
 };
-/* confirm, fix, advice and undo hold placeholders like {cpus}: advise.h fills them in. */
+/* confirm, fix, advice, otherwise and undo hold placeholders like {cpus}: advise.h fills them in. */
 
 extern const struct cause causes[]; /* by group and number; ends with a row of zeros */
 extern const unsigned causes_count;

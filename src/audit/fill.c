@@ -36,10 +36,20 @@ static void format_mask(const struct cpus *set, char *buf, size_t len)
 	}
 }
 
+/* Without the compiler's suffix and the module. */
+static const char *plain_function(const char *function, char *buf, size_t len)
+{
+	if (!function)
+		return NULL;
+	snprintf(buf, len, "%.*s", (int)strcspn(function, ". "), function);
+	return buf;
+}
+
 /* The value of a placeholder into buf; false: it has none. */
 static bool value_of(const struct fill *f, const char *field, char *buf, size_t len)
 {
 	const char *name = NULL;
+	char plain[128];
 
 	if (!strcmp(field, "cpu") && f->cpu >= 0)
 		snprintf(buf, len, "%ld", f->cpu);
@@ -57,9 +67,11 @@ static bool value_of(const struct fill *f, const char *field, char *buf, size_t 
 		name = f->comm;
 	else if (!strcmp(field, "interface"))
 		name = f->interface;
+	else if (!strcmp(field, "function"))
+		name = plain_function(f->function, plain, sizeof(plain));
 	else
 		return false;
-	if (!strcmp(field, "comm") || !strcmp(field, "interface")) {
+	if (!strcmp(field, "comm") || !strcmp(field, "interface") || !strcmp(field, "function")) {
 		if (!is_harmless(name))
 			return false;
 		snprintf(buf, len, "%s", name);
@@ -78,6 +90,7 @@ static const struct {
 	{"pid", "the thread's number, as the report shows it in brackets"},
 	{"comm", "the thread's name"},
 	{"interface", "the network interface"},
+	{"function", "the function's name"},
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 

@@ -1,21 +1,72 @@
 #include "audit/together.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "audit/audit.h"
+#include "audit/book.h"
+#include "audit/checks.h"
 #include "audit/verdict.h"
+
+/* A thread of this number was there before the window, and it may leave these CPUs: so where tasks go by default concerns it. */
+static bool is_movable(const struct view *v, const struct source *s)
+{
+	struct audit a = {.facts = &v->facts};
+	struct task_walk w = {0};
+	struct task t;
+
+	while (s->id && next_task(&a, &w, &t))
+		if (t.tid == s->id)
+			return !covers(&v->run.cpus, &t.allowed);
+	return false;
+}
+
+/* The book's advice is on this very thread or interrupt. */
+static bool has_own_advice(const struct source *s)
+{
+	const struct cause *c = s->cause ? cause_by_id(s->cause) : NULL;
+
+	return c && c->advice && (strstr(c->advice, "{pid}") || strstr(c->advice, "{irq}"));
+}
+
+/* A finding on the machine says more than the book, but not of one thread or interrupt; there only a failure of isolation does, and of
+ * a thread that it lets in. */
+static bool concerns(const struct view *v, unsigned cpu, const struct finding *f, const struct source *s)
+{
+	if (!f->fix || !finding_explains(f, cpu, s))
+		return false;
+	if (f->about || !has_own_advice(s))
+		return true;
+	return f->level == FINDING_FAIL && s->kind == SOURCE_THREAD && !s->kernel_thread && is_movable(v, s);
+}
+
+const struct finding *finding_of(const struct view *v, unsigned cpu, const struct source *s)
+{
+	const struct finding *best = NULL;
+
+	for (uint32_t i = 0; i < v->findings.count; i++) {
+		const struct finding *f = &v->findings.row[i];
+
+		if (concerns(v, cpu, f, s) &&
+		    (!best || f->about > best->about || (f->about == best->about && f->level > best->level)))
+			best = f;
+	}
+	return best;
+}
 
 /* As advice is written: "boot with ..." for parameters. */
 static int take_fix(const struct finding *f, struct source *s)
 {
 	char *advice;
 
-	if (!f->about || !f->fix)
-		return 0;
-	if (asprintf(&advice, "%s%s", f->fix_kind == FIX_BOOT ? "boot with " : "", f->fix) < 0)
+	if (strlen(f->fix) > FIX_MAX)
+		advice = strdup(FIX_ELSEWHERE);
+	else if (asprintf(&advice, "%s%s", f->fix_kind == FIX_BOOT ? "boot with " : "", f->fix) < 0)
+		advice = NULL;
+	if (!advice)
 		return -ENOMEM;
 	free(s->advice);
 	s->advice = advice;
@@ -23,20 +74,36 @@ static int take_fix(const struct finding *f, struct source *s)
 	return 0;
 }
 
-static int add_costs(struct view *v, struct finding *f)
+/* Of a watched thread a lane is no CPU. */
+static unsigned lane_cpu(const struct view *v, uint32_t i)
+{
+	return v->run.watch ? UINT_MAX : v->summary.cpu[i].cpu;
+}
+
+static void add_costs(struct view *v, struct finding *f)
+{
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		const struct sources *t = &v->summary.cpu[i].sources;
+
+		for (uint32_t k = 0; k < t->count; k++)
+			if (t->row[k]->net.count && finding_explains(f, lane_cpu(v, i), t->row[k]))
+				f->cost_ns += t->row[k]->net.sum;
+	}
+}
+
+/* One cause has one fix: that of the finding, where one explains the source, also in the verdict. */
+static int take_fixes(struct view *v)
 {
 	int err = 0;
 
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		struct sources *t = &v->summary.cpu[i].sources;
+		const struct sources *t = &v->summary.cpu[i].sources;
 
 		for (uint32_t k = 0; k < t->count && !err; k++) {
-			struct source *s = t->row[k];
+			const struct finding *f = finding_of(v, lane_cpu(v, i), t->row[k]);
 
-			if (!s->net.count || !finding_explains(f, v->summary.cpu[i].cpu, s))
-				continue;
-			f->cost_ns += s->net.sum;
-			err = take_fix(f, s);
+			if (f && t->row[k]->net.count)
+				err = take_fix(f, t->row[k]);
 		}
 	}
 	return err;
@@ -50,8 +117,10 @@ int audit_view(struct view *v)
 	findings_free(&v->findings);
 	if (v->facts.count)
 		err = audit(&v->facts, &o, &v->findings);
-	for (uint32_t i = 0; i < v->findings.count && !err; i++)
-		err = add_costs(v, &v->findings.row[i]);
+	for (uint32_t i = 0; i < v->findings.count; i++)
+		add_costs(v, &v->findings.row[i]);
+	if (!err)
+		err = take_fixes(v);
 	verdict(v);
 	return err;
 }

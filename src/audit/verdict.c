@@ -13,13 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit/book.h"
+#include "audit/together.h"
 #include "base/units.h"
 
 /* Of a second on a CPU that is to be quiet; rtla and cyclictest pass machines for real time by tens of microseconds. */
 #define QUIET_SHARE 0.0001 /* of its time */
 #define QUIET_NS    (20 * NSEC_PER_USEC)
-#define ACTION_MAX  140 /* a longer one is not said in a sentence */
 
 enum group { TICK, THROTTLED, OUTSIDE, GROUPS };
 
@@ -57,28 +56,14 @@ static enum group group_of(const struct source *s)
 
 /* ---- why, and what to do ---- */
 
-/* Of what the audit found and this source confirms: the worst, and of these the first. */
-static const struct finding *reason(const struct view *v, unsigned cpu, const struct source *s)
-{
-	const struct finding *best = NULL;
-
-	for (uint32_t i = 0; i < v->findings.count; i++) {
-		const struct finding *f = &v->findings.row[i];
-
-		if (finding_explains(f, cpu, s) && (!best || f->level > best->level))
-			best = f;
-	}
-	return best;
-}
-
 static void add_action(struct sentence *out, const char *joint, const struct finding *f, const struct source *s)
 {
 	const char *text = f && f->fix ? f->fix : s->advice;
 
 	if (!text)
 		add(out, "%sculprit explain %s", joint, s->cause ? s->cause : "tells more");
-	else if (strlen(text) > ACTION_MAX)
-		add(out, "%sculprit audit --script prints the commands", joint);
+	else if (strlen(text) > FIX_MAX)
+		add(out, "%s" FIX_ELSEWHERE, joint);
 	else if (f && f->fix && f->fix_kind == FIX_BOOT)
 		add(out, "%sadd %s to the command line", joint, text);
 	else
@@ -121,7 +106,7 @@ static unsigned cpu_number(const struct view *v, const struct cpu_summary *c)
 
 static void say_tick(struct sentence *out, const struct view *v, const struct cpu_summary *c, const struct source *s)
 {
-	const struct finding *f = reason(v, cpu_number(v, c), s);
+	const struct finding *f = finding_of(v, cpu_number(v, c), s);
 	const struct tick_row *most = NULL;
 
 	add(out, "the tick: ");
@@ -142,20 +127,11 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 	add_action(out, "; ", f, s);
 }
 
-/* Since 6.12 the fair server does it, before that the throttling: what the audit found switched on is named. */
 static void say_throttled(struct sentence *out, const struct view *v, const struct cpu_summary *c,
 			  const struct source *s)
 {
-	static const char *const ids[] = {"fair_server", "rt_throttle"};
-	const struct finding *f = reason(v, cpu_number(v, c), s);
-
 	add(out, "real-time throttling, which takes the sampler off for threads without a real-time priority");
-	for (uint32_t k = 0; k < 2 && !f; k++)
-		for (uint32_t i = 0; i < v->findings.count; i++)
-			if (!strcmp(v->findings.row[i].id, ids[k]) && v->findings.row[i].level > FINDING_OK &&
-			    v->findings.row[i].known)
-				f = f ? f : &v->findings.row[i];
-	add_action(out, ": ", f, s);
+	add_action(out, ": ", finding_of(v, cpu_number(v, c), s), s);
 }
 
 static void say_outside(struct sentence *out, const struct view *v, uint32_t i, const struct source *s)
@@ -171,12 +147,12 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i, 
 		add(out, "this is a guest, and its host takes the time");
 	else
 		add(out, "firmware or hardware");
-	add_action(out, "; ", reason(v, v->summary.cpu[i].cpu, s), s);
+	add_action(out, "; ", finding_of(v, v->summary.cpu[i].cpu, s), s);
 }
 
 static void say_source(struct sentence *out, const struct view *v, const struct cpu_summary *c, const struct source *s)
 {
-	const struct finding *f = reason(v, cpu_number(v, c), s);
+	const struct finding *f = finding_of(v, cpu_number(v, c), s);
 
 	add_source(out, s);
 	if (f && !f->about && f->level == FINDING_FAIL)

@@ -92,9 +92,14 @@ static void test_the_tick_of_a_nohz_full_cpu(void **state)
 	}
 }
 
+static void fact(const char *name, const char *text)
+{
+	assert_int_equal(facts_add(&v.facts, name, 0, text, strlen(text)), 0);
+}
+
 static void test_who_keeps_the_tick_for_the_scheduler(void **state)
 {
-	struct source *s = tick();
+	struct source *s = tick(), *timer;
 
 	(void)state;
 	cpus_parse("3", &v.host.nohz_full, NULL, 0);
@@ -102,9 +107,18 @@ static void test_who_keeps_the_tick_for_the_scheduler(void **state)
 	assert_cause(s, "T02");
 	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_period_timer", 5);
 	assert_cause(s, "T09");
-	add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 5);
+	timer = add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 5);
+	assert_cause(s, "T31"); /* whose, is not known */
+	assert_cause(timer, "T31");
+	fact("sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n");
+	assert_cause(timer, "T03");
 	assert_cause(s, "T03");
 	assert_string_equal(s->advice, "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime");
+	fact("run/tasks/0000", "20 20 S 208040 3 6 0 3 sugov:3\n"); /* a kernel thread */
+	assert_cause(timer, "T03");
+	fact("run/tasks/0000", "900 900 R 400000 3 6 0 0-3 control\n");
+	assert_cause(timer, "T31");
+	assert_cause(s, "T31");
 }
 
 static void test_throttling(void **state)
@@ -125,20 +139,20 @@ static void test_outside_by_evidence(void **state)
 	struct source *untraced = add(SOURCE_OUTSIDE, 0, "not traced", NULL, 5);
 
 	(void)state;
-	assert_cause(alone, "H01");
-	assert_cause(together, "H01");
+	assert_cause(alone, "H18"); /* firmware, or hardware */
+	assert_cause(together, "H18");
 	assert_cause(steal, "H14");
 	assert_null(untraced->cause);
 	v.cpu[0].smi_known = true;
-	assert_cause(alone, "H08");
-	assert_cause(together, "H11");
+	assert_cause(alone, "H18");
+	assert_cause(together, "H18");
 	v.cpu[0].smi_count = 2;
 	assert_cause(alone, "H01");
 	assert_cause(together, "H01");
 	v.cpu[0].smi_known = false;
 	strcpy(v.host.hypervisor, "KVM");
 	assert_cause(alone, "H15");
-	assert_cause(together, "H14");
+	assert_cause(together, "H15"); /* without the steal clock's word */
 	assert_cause(steal, "H14");
 }
 
@@ -214,7 +228,7 @@ static void test_numbers_are_filled_in(void **state)
 	assert_cause(thread, "K34");
 	assert_string_equal(thread->advice, "taskset -pc 0-2 812");
 	assert_cause(several, "K34");
-	assert_string_equal(several->advice, "taskset -pc 0-2 PID");
+	assert_string_equal(several->advice, "bind its threads to cpu 0-2");
 }
 
 /* The name of a thread is its own choice, and that of an interrupt its driver's. */
