@@ -1,6 +1,7 @@
 /* Who asked: IPI senders, wakers, queuers of work. These run on the other CPUs, and their first instructions ask whether a target is
- * meant. The kernel stack names the function behind the request, and tells whether the thread
- * that is noted wanted it, or an interrupt that came upon it. */
+ * meant. The kernel stack names the function behind the request; with the context it tells whether the thread that is noted wanted
+ * it, or an interrupt or softirq that came upon it. */
+#include "context.bpf.h"
 #include "origin.bpf.h"
 
 struct origin_map origin_csds SEC(".maps");
@@ -10,9 +11,9 @@ struct origin_map origin_resched SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-	__uint(max_entries, 8192);
+	__uint(max_entries, 8192); /* STACKS_MAX of live_names.c */
 	__uint(key_size, sizeof(__u32));
-	__uint(value_size, 24 * sizeof(__u64));
+	__uint(value_size, 48 * sizeof(__u64)); /* STACK_FRAMES */
 } origin_stacks SEC(".maps");
 
 static __always_inline bool is_target(__u32 cpu)
@@ -22,17 +23,60 @@ static __always_inline bool is_target(__u32 cpu)
 	return c && (!watching || c->active);
 }
 
-/* A target CPU asks, or something that runs on it. It pays no stack, which takes a microsecond and more: what its open interval runs is
- * known already. */
-static __always_inline void asked_on_target(const struct cpu_state *c, struct asker *a)
+/* The threads that softirqs are put off to. Who ended an interrupt, or raised a softirq, wakes them. */
+static __always_inline bool runs_softirqs(struct task_struct *task)
 {
-	int level = level_now(c, LEVEL_THREAD);
+	char comm[8] = "";
 
-	if (level != LEVEL_THREAD) {
-		a->callsite = c->mark[level];
-		a->tid = 0;
-		__builtin_memcpy(a->comm, "(interrupt)", 12);
+	if (!task || !(task->flags & PF_KTHREAD))
+		return false;
+	bpf_probe_read_kernel(comm, sizeof(comm), task->comm);
+	return !__builtin_memcmp(comm, "ksoftirq", 8) || !__builtin_memcmp(comm, "ktimers/", 8);
+}
+
+/* Interrupts and softirqs come upon any thread: it has no part in what they ask for. */
+static __always_inline void nobody(struct asker *a, int context, __u64 function)
+{
+	a->context = context;
+	a->tid = 0;
+	__builtin_memset(a->comm, 0, sizeof(a->comm));
+	if (function)
+		a->callsite = function;
+}
+
+/* A target CPU asks, or something that runs on it. It pays no stack, which takes a microsecond and more, where the context alone tells
+ * who asked: what its open interval runs is known already. */
+static __always_inline bool needs_stack_on_target(const struct cpu_state *c, enum context context,
+						  struct task_struct *wakes, struct asker *a)
+{
+	switch (context) {
+	case CONTEXT_NMI:
+		nobody(a, RECORD_BY_INTERRUPT, 0);
+		return false;
+	case CONTEXT_IRQ:
+		nobody(a, RECORD_BY_INTERRUPT, c->irq[0].start_ns ? c->mark[LEVEL_IRQ] : 0);
+		return false;
+	case CONTEXT_SOFTIRQ:
+		nobody(a, RECORD_BY_SOFTIRQ, c->softirq.start_ns ? c->mark[LEVEL_SOFTIRQ] : 0);
+		return false;
+	case CONTEXT_THREAD:
+		if (runs_softirqs(wakes)) {
+			nobody(a, RECORD_BY_SOFTIRQ, 0);
+			return false;
+		}
+		return !came_by_itself();
+	default:
+		return true;
 	}
+}
+
+static __always_inline __u8 context_flag(enum context context)
+{
+	if (context == CONTEXT_UNKNOWN)
+		return 0;
+	if (context == CONTEXT_THREAD)
+		return RECORD_BY_THREAD;
+	return context == CONTEXT_SOFTIRQ ? RECORD_BY_SOFTIRQ : RECORD_BY_INTERRUPT;
 }
 
 /* Two stacks may want one place, and the first keeps it. With one frame less, which is ours and says nothing, it wants another. */
@@ -47,16 +91,17 @@ static __always_inline __s32 stack_of(void *ctx)
 	return id < 0 ? -2 : id;
 }
 
-static __always_inline void note(void *ctx, void *map, struct origin_key key, __u64 callsite)
+/* wakes: the thread that is woken, NULL: it is about something else. */
+static __always_inline void note(void *ctx, void *map, struct origin_key key, __u64 callsite, struct task_struct *wakes)
 {
 	struct asker a = {.callsite = callsite, .stack = -1, .cpu = bpf_get_smp_processor_id()};
+	enum context context = context_now();
 	struct cpu_state *c = target();
 
+	a.context = context_flag(context);
 	a.tid = (__u32)bpf_get_current_pid_tgid();
 	bpf_get_current_comm(a.comm, sizeof(a.comm));
-	if (c)
-		asked_on_target(c, &a);
-	else
+	if (!c || needs_stack_on_target(c, context, wakes, &a))
 		a.stack = stack_of(ctx);
 	/* No room: then nothing may be left under the key that belongs to an earlier request. */
 	if (bpf_map_update_elem(map, &key, &a, BPF_ANY))
@@ -67,7 +112,7 @@ SEC("?tp_btf/csd_queue_cpu")
 int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *function, void *csd)
 {
 	if (is_target(cpu))
-		note(ctx, &origin_csds, csd_key(cpu, csd), callsite);
+		note(ctx, &origin_csds, csd_key(cpu, csd), callsite, NULL);
 	return 0;
 }
 
@@ -76,7 +121,7 @@ SEC("?tp_btf/ipi_send_cpu")
 int BPF_PROG(ipi_send_cpu, unsigned int cpu, unsigned long callsite, void *callback)
 {
 	if (!callback && is_target(cpu))
-		note(ctx, &origin_resched, csd_key(cpu, NULL), callsite);
+		note(ctx, &origin_resched, csd_key(cpu, NULL), callsite, NULL);
 	return 0;
 }
 
@@ -84,7 +129,7 @@ SEC("?tp_btf/workqueue_queue_work")
 int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq, struct work_struct *work)
 {
 	if (is_target(pwq->pool->cpu))
-		note(ctx, &origin_works, work_key(work), 0);
+		note(ctx, &origin_works, work_key(work), 0, NULL);
 	return 0;
 }
 
@@ -93,7 +138,7 @@ SEC("?tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
 	if (is_target(task->wake_cpu) || (watching && gate && is_watched(task)))
-		note(ctx, &origin_wakes, wake_key(task->pid), 0);
+		note(ctx, &origin_wakes, wake_key(task->pid), 0, task);
 	return 0;
 }
 

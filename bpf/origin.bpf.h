@@ -12,6 +12,7 @@ struct asker {
 	__u32 tid;
 	__s32 stack;
 	__u16 cpu;
+	__u8 context; /* RECORD_BY_... */
 	char comm[16];
 };
 
@@ -54,7 +55,7 @@ static __always_inline void take_origin(void *map, struct origin_key key, struct
 
 	if (!a)
 		return;
-	r->flags |= RECORD_ORIGIN;
+	r->flags |= RECORD_ORIGIN | a->context;
 	r->id = a->tid;
 	r->origin_cpu = a->cpu;
 	r->origin = a->callsite;

@@ -87,12 +87,18 @@ enum vector_id {
 #define RECORD_INNER   16 /* while threads are watched: it ran inside another interval */
 #define RECORD_ORIGIN  4  /* name, id, origin_cpu, origin and stack tell who asked */
 #define RECORD_KTHREAD 8  /* RECORD_THREAD: a kernel thread */
+/* RECORD_ORIGIN: in what context it was asked for; 0: not known, the stack may tell */
+#define RECORD_CONTEXT      96
+#define RECORD_BY_INTERRUPT 32
+#define RECORD_BY_SOFTIRQ                                                                                              \
+	64 /* in the name of whatever thread it ran on; the stack may show that this thread wanted it */
+#define RECORD_BY_THREAD 96 /* or the end of an interrupt that came upon it: that shows in the stack */
 
 struct record {
 	__u64 start_ns;
 	__u64 end_ns;
 	__u64 arg;
-	__u32 id; /* RECORD_ORIGIN: the asker's tid, 0: an interrupt; or its stack may show that one asked in its name */
+	__u32 id; /* RECORD_ORIGIN: tid of the thread that was current; 0: the idle one, or none had a part in it (RECORD_CONTEXT) */
 	union {
 		__s16 prio;       /* RECORD_THREAD: task_struct.prio */
 		__u16 origin_cpu; /* RECORD_ORIGIN */
@@ -101,8 +107,8 @@ struct record {
 	__u8 kind; /* enum record_kind */
 	__u8 level; /* enum record_level */
 	__u8 flags;
-	__u8 mark;   /* RECORD_MARK: enum mark_kind */
-	__s32 stack; /* RECORD_ORIGIN: id of the asker's kernel stack; -1: it ran on a target, and what it ran is known; -2: none could be had */
+	__u8 mark; /* RECORD_MARK: enum mark_kind */
+	__s32 stack; /* RECORD_ORIGIN: id of the asker's kernel stack; -1: none is needed to know the context; -2: none could be had */
 	char name
 		[16]; /* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated only when shorter */
 	__u64 origin; /* RECORD_ORIGIN: address that the request came from, 0: see the stack */

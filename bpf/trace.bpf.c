@@ -1,10 +1,12 @@
 /* The variables and the map that all probe files share, and the licence that the kernel asks for. */
-#include "trace.bpf.h"
+#include "context.bpf.h"
 
 const volatile __u16 slot_of_cpu[TARGET_CPUS] = {};
 const volatile int watching = 0;
 const volatile __s32 watch_tgid[WATCH_IDS] = {}, watch_tid[WATCH_IDS] = {};
 const volatile int watch_users = 0;
+const volatile __u32 at_preempt_count = 0, at_pcpu_hot = 0, at_runqueues = 0;
+const volatile bool count_is_wide = false;
 volatile int gate = 0;
 struct cpu_states cpu_states SEC(".maps");
 

@@ -6,13 +6,32 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct thread_info {
+	unsigned long preempt_count; /* arm64; of its 64 bits the lower half is the count */
+};
+
+struct rq {
+	int nr_running;
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
 struct task_struct {
-	int pid;              /* what user space calls the thread id */
-	int tgid;             /* what user space calls the process id */
-	unsigned int __state; /* "state" before 5.14 */
-	int wake_cpu;         /* where it ran last */
-	unsigned int flags;   /* PF_KTHREAD, ... */
-	int prio;             /* 0..99 real time (99 - rt_priority), 100..139 normal */
+	struct sched_entity se;
+	struct thread_info thread_info;
+	int softirq_disable_cnt; /* PREEMPT_RT: its softirqs are threads */
+	int pid;                 /* what user space calls the thread id */
+	int tgid;                /* what user space calls the process id */
+	unsigned int __state;    /* "state" before 5.14 */
+	int wake_cpu;            /* where it ran last */
+	unsigned int flags;      /* PF_KTHREAD, ... */
+	int prio;                /* 0..99 real time (99 - rt_priority), 100..139 normal */
 	char comm[16];
 };
 
@@ -47,6 +66,19 @@ struct worker_pool {
 
 struct pool_workqueue {
 	struct worker_pool *pool;
+};
+
+struct pcpu_hot {
+	int preempt_count;
+};
+
+/* What a thread came into the kernel with; below 0: by no system call. */
+struct pt_regs___x86 {
+	unsigned long orig_ax;
+};
+
+struct pt_regs___arm64 {
+	int syscallno;
 };
 
 struct task_struct___before_5_14 {

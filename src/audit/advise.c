@@ -156,7 +156,7 @@ static bool asked_by(const struct source *s, const char *pattern)
 	if (!s->origins || !origins_top(s->origins, &first, 1))
 		return false;
 	o = &s->origins->row[first];
-	if (o->function && !fnmatch(pattern, o->function, 0))
+	if (o->who.function && !fnmatch(pattern, o->who.function, 0))
 		return true;
 	for (int i = 0; i < o->nframes; i++)
 		if (!fnmatch(pattern, o->frame[i], 0))

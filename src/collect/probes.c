@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "model/names.h"
 #include "culprit.skel.h"
 
 #define PROBES_MAX    96
-#define PROBES_FRAMES 24 /* as origin.bpf.c keeps */
+#define PROBES_FRAMES STACK_FRAMES /* as origin.bpf.c keeps */
 #define VMLINUX_BTF   "/sys/kernel/btf/vmlinux"
 
 struct probes {
@@ -194,6 +195,28 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 	p->skel->rodata->unknown_nmi_seen = bpf_program__autoload(p->skel->progs.unknown_nmi);
 }
 
+/* Where a variable of each CPU lies among them; 0: there is none. */
+static uint32_t percpu_at(const struct btf *btf, const char *name)
+{
+	int32_t var = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
+	int32_t all = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *t = all > 0 ? btf__type_by_id(btf, all) : NULL;
+	const struct btf_var_secinfo *row = t ? btf_var_secinfos(t) : NULL;
+
+	for (uint32_t i = 0; var > 0 && row && i < btf_vlen(t); i++)
+		if (row[i].type == (uint32_t)var)
+			return row[i].offset;
+	return 0;
+}
+
+static void find_context(struct probes *p, const struct kernel *k)
+{
+	p->skel->rodata->at_preempt_count = percpu_at(k->btf, "__preempt_count");
+	p->skel->rodata->at_pcpu_hot = percpu_at(k->btf, "pcpu_hot");
+	p->skel->rodata->at_runqueues = percpu_at(k->btf, "runqueues");
+	p->skel->rodata->count_is_wide = percpu_at(k->btf, "local_interrupt_disable_state");
+}
+
 static int load_for(struct probes *p, const struct cpus *targets, const struct kernel *k)
 {
 	uint16_t slot = 0;
@@ -212,6 +235,7 @@ static int load_for(struct probes *p, const struct cpus *targets, const struct k
 	}
 	bpf_map__set_max_entries(p->skel->maps.cpu_states, slot);
 	choose_programs(p, k);
+	find_context(p, k);
 	p->why[0] = 0;
 	return culprit_bpf__load(p->skel);
 }

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define STACK_FRAMES 24
+#define STACK_FRAMES 48 /* a message that its sender carries to the receiver is 30 deep and more */
 
 struct names {
 	void *ctx;

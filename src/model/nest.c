@@ -191,11 +191,12 @@ static void keep_function(struct nest *n, const struct record *r, const char *fu
 	}
 }
 
-/* Returns 1 + the asker's row, 0: none. */
-static uint32_t attribute(struct nest *n, uint32_t source, uint64_t net, bool part, const struct record *asker)
+/* Returns who asked for it. */
+static struct asker attribute(struct nest *n, uint32_t source, uint64_t net, bool part, const struct record *asker)
 {
 	struct account *a = &n->account;
 	struct source *s = n->sources->row[source];
+	const struct asker *who;
 
 	if (s->epoch != n->epoch) {
 		s->epoch = n->epoch;
@@ -210,8 +211,9 @@ static uint32_t attribute(struct nest *n, uint32_t source, uint64_t net, bool pa
 	else
 		hist_add(&s->net, net);
 	if (!asker || !n->names)
-		return 0;
-	a->pieces[s->piece].asker = source_asked(s, asker, n->names);
+		return (struct asker){};
+	who = source_asked(s, asker, n->names);
+	a->pieces[s->piece].asker = who ? *who : (struct asker){};
 	return a->pieces[s->piece].asker;
 }
 
@@ -334,7 +336,8 @@ struct segment {
 
 static void end_segment(struct nest *n, const struct record *r, const struct segment *s, uint64_t end, bool part)
 {
-	uint32_t row = source_of(n, r, s->function), asker;
+	uint32_t row = source_of(n, r, s->function);
+	struct asker asker;
 
 	n->own += s->net;
 	asker = attribute(n, row, s->net, part, s->asker);

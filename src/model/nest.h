@@ -19,8 +19,8 @@ struct edge_bounds {
 
 struct piece {
 	uint32_t source; /* row of the CPU's sources */
-	uint32_t asker;  /* 1 + row of that source's origins: who asked, the last time; 0: not known */
 	uint64_t net_ns;
+	struct asker asker; /* who asked for it, the last time */
 };
 
 /* One hiccup, accounted for. */

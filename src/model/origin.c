@@ -80,115 +80,204 @@ static bool begins(const char *name, const char *prefix)
 	return !*prefix;
 }
 
+static bool begins_with_any(const char *name, const char *const *prefix, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (begins(name, prefix[i]))
+			return true;
+	return false;
+}
+
 static bool is_helper(const char *name)
 {
-	for (size_t i = 0; i < sizeof(helpers) / sizeof(helpers[0]); i++)
-		if (begins(name, helpers[i]))
-			return true;
-	return false;
+	return begins_with_any(name, helpers, sizeof(helpers) / sizeof(helpers[0]));
 }
 
-/* Frames below which the thread has no part in what happens. */
+/* Where the kernel is entered by an interrupt: the thread below has no part in what happens. NMIs are interrupts, too. */
 static bool is_interrupt(const char *name)
 {
-	static const char *const entries[] = {"asm_sysvec_",      "sysvec_",         "asm_common_interrupt",
-					      "common_interrupt", "handle_softirqs", "__do_softirq",
-					      "irq_exit_rcu",     "el1h_64_irq",     "el0t_64_irq",
-					      "el1_irq",          "el0_irq",         "gic_handle_irq"};
+	static const char *const entries[] = {
+		"asm_sysvec_", "sysvec_",       "asm_common_interrupt", "common_interrupt", "asm_exc_nmi",
+		"exc_nmi",     "fred_extint",   "fred_sysvec_",         "fred_exc_nmi",     "irq_exit",
+		"__irq_exit",  "el1h_64_irq",   "el0t_64_irq",          "el0t_32_irq",      "el1_irq",
+		"el0_irq",     "el1_interrupt", "el0_interrupt",        "gic_handle_irq",   "el1h_64_fiq",
+		"el0t_64_fiq",
+	};
 
-	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
-		if (begins(name, entries[i]))
+	return begins_with_any(name, entries, sizeof(entries) / sizeof(entries[0]));
+}
+
+/* Softirqs run in it: the name before and since 6.9, and a name that the older one goes by as well. */
+static bool is_softirq(const char *name)
+{
+	static const char *const runs[] = {"handle_softirqs", "__do_softirq", "__softirqentry_text_start"};
+
+	return begins_with_any(name, runs, sizeof(runs) / sizeof(runs[0]));
+}
+
+/* A thread that sends to this machine carries the message to the receiver itself: it enables softirqs behind the sending, and they run at
+ * once. Of any other softirq that runs there it cannot be told who raised it: an interrupt may have, while they were off. `at` is
+ * the frame that runs them. */
+static bool carries(const char *const *frame, int n, int at)
+{
+	static const char *const enables[] = {"__local_bh_enable_ip", "do_softirq"};
+	static const char *const sends[] = {"__dev_queue_xmit", "dev_queue_xmit", "ip_finish_output2",
+					    "ip6_finish_output2", "netif_rx"};
+	bool backlog = false, enabled = false;
+
+	for (int i = 0; i < at && !backlog; i++)
+		backlog = begins(frame[i], "process_backlog");
+	for (int i = at + 1; i < n && backlog; i++) {
+		if (is_interrupt(frame[i]) || begins(frame[i], "run_ksoftirqd"))
+			return false;
+		enabled |= begins_with_any(frame[i], enables, sizeof(enables) / sizeof(enables[0]));
+		if (enabled && begins_with_any(frame[i], sends, sizeof(sends) / sizeof(sends[0])))
 			return true;
+	}
 	return false;
 }
 
-static void find_interrupt(struct origin *o)
+/* From the innermost frame outwards: the first context that shows. */
+static enum asker_kind kind_by_stack(const char *const *frame, int n, enum asker_kind otherwise)
 {
-	for (int i = 0; i < o->nframes; i++)
-		if (is_interrupt(o->frame[i])) {
-			o->tid = 0;
-			strcpy(o->comm, "(interrupt)");
-			return;
-		}
+	for (int i = 0; i < n; i++) {
+		if (is_softirq(frame[i]))
+			return carries(frame, n, i) ? ASKER_THREAD : ASKER_SOFTIRQ;
+		if (otherwise == ASKER_THREAD && is_interrupt(frame[i]))
+			return ASKER_INTERRUPT;
+	}
+	return otherwise;
 }
 
-static const char *function_of(const struct origin *o, const char *site)
+static enum asker_kind kind_of(const struct record *r, const char *const *frame, int n)
 {
-	for (int i = 0; i < o->nframes; i++)
-		if (!is_helper(o->frame[i]))
-			return o->frame[i];
-	return site ? site : o->nframes ? o->frame[o->nframes - 1] : NULL;
+	switch (r->flags & RECORD_CONTEXT) {
+	case RECORD_BY_INTERRUPT:
+		return ASKER_INTERRUPT;
+	case RECORD_BY_SOFTIRQ:
+		return kind_by_stack(frame, n, ASKER_SOFTIRQ);
+	default:
+		if (!r->id && !strncmp(r->name, "(interrupt)", sizeof(r->name))) /* as recordings of old have it */
+			return ASKER_INTERRUPT;
+		return kind_by_stack(frame, n, ASKER_THREAD);
+	}
 }
 
-/* Who asks, asks again, from the same place: 1 + the row whose last request was as this one, 0: none. Its names are the same, too. */
-static uint32_t again(const struct origins *o, const struct record *r)
+static struct asker asker_of(const struct record *r, const char *const *frame, int n)
+{
+	struct asker a = {.kind = kind_of(r, frame, n), .cpu = r->origin_cpu};
+
+	if (a.kind == ASKER_THREAD) {
+		a.tid = r->id;
+		memcpy(a.comm, r->name, sizeof(r->name));
+	} else {
+		strcpy(a.comm, a.kind == ASKER_SOFTIRQ ? "(softirq)" : "(interrupt)");
+	}
+	return a;
+}
+
+const char *asker_context(const struct asker *a)
+{
+	if (a->kind == ASKER_THREAD)
+		return NULL;
+	return a->kind == ASKER_SOFTIRQ ? "a softirq" : "an interrupt";
+}
+
+static const char *function_of(const char *const *frame, int n, const char *site)
+{
+	for (int i = 0; i < n; i++)
+		if (!is_helper(frame[i]))
+			return frame[i];
+	return site ? site : n ? frame[n - 1] : NULL;
+}
+
+/* Who asks, asks again, from the same place: the row whose last request was as this one, NULL: none. Its names are the same, too. */
+static struct origin *again(struct origins *o, const struct record *r)
 {
 	for (uint32_t i = 0; i < o->count; i++) {
 		const struct origin_last *l = &o->row[i].last;
 
-		if (l->stack == r->stack && l->tid == r->id && l->site == r->origin && o->row[i].cpu == r->origin_cpu &&
+		if (l->stack == r->stack && l->tid == r->id && l->site == r->origin &&
+		    o->row[i].who.cpu == r->origin_cpu && l->context == (r->flags & RECORD_CONTEXT) &&
 		    !memcmp(l->comm, r->name, sizeof(l->comm)))
-			return i + 1;
+			return &o->row[i];
 	}
-	return 0;
+	return NULL;
 }
 
-static bool same(const struct origin *a, const struct origin *b)
+static bool same(const struct asker *a, const struct asker *b)
 {
-	if (a->cpu != b->cpu || a->tid != b->tid || strcmp(a->comm, b->comm))
+	if (a->kind != b->kind || a->cpu != b->cpu || a->tid != b->tid || strcmp(a->comm, b->comm))
 		return false;
 	return a->function == b->function || (a->function && b->function && !strcmp(a->function, b->function));
 }
 
-/* Noted on a target, where the context is known, or with a stack that has names. */
-static bool readable(const struct origin *o, const struct record *r)
+/* What came upon a thread is known by its context, and a thread on a target, too; else it takes a stack that has names. */
+static bool is_told(const struct record *r, const char *const *frame, int n)
 {
-	if (r->stack == -1)
+	unsigned context = r->flags & RECORD_CONTEXT;
+
+	if (r->stack == -1 || context == RECORD_BY_INTERRUPT || context == RECORD_BY_SOFTIRQ)
 		return true;
-	for (int i = 0; i < o->nframes; i++)
-		if (!begins(o->frame[i], "[unknown"))
+	for (int i = 0; i < n; i++)
+		if (!begins(frame[i], "[unknown"))
 			return true;
 	return false;
 }
 
-uint32_t origins_add(struct origins *o, const struct record *r, const struct names *names)
+/* This asker's row: its own, a free one, or that of who came least often. */
+static struct origin *row_of(struct origins *o, const struct asker *who)
 {
-	struct origin new = {.cpu = r->origin_cpu, .tid = r->id, .count = 1};
-	const char *site;
-	uint32_t row;
+	struct origin *least = &o->row[0];
+
+	for (uint32_t i = 0; i < o->count; i++) {
+		struct origin *x = &o->row[i];
+
+		if (same(&x->who, who))
+			return x;
+		if (x->count + x->missed < least->count + least->missed)
+			least = x;
+	}
+	if (o->count < ORIGINS_MAX)
+		return &o->row[o->count++];
+	*least = (struct origin){.missed = least->count + least->missed};
+	return least;
+}
+
+const struct asker *origins_add(struct origins *o, const struct record *r, const struct names *names)
+{
+	const char *frame[STACK_FRAMES], *site;
+	struct origin *row;
+	struct asker who;
+	int n = 0;
 
 	if (!names)
-		return 0;
+		return NULL;
 	o->known++;
-	if (r->stack >= 0)
-		new.nframes = names->stack(names->ctx, r->stack, new.frame);
+	if (r->stack >= 0) /* asked each time: whoever records this run keeps the names that are asked for */
+		n = names->stack(names->ctx, r->stack, frame);
 	site = r->origin ? names->symbol(names->ctx, r->origin) : NULL;
 	row = again(o, r);
 	if (row) {
-		o->row[row - 1].count++;
-		return row;
+		row->count++;
+		return &row->who;
 	}
-	memcpy(new.comm, r->name, sizeof(r->name));
-	new.last = (struct origin_last){.stack = r->stack, .tid = r->id, .site = r->origin};
-	memcpy(new.last.comm, r->name, sizeof(new.last.comm));
-	if (!readable(&new, r)) { /* it may have been an interrupt: nobody is named */
-		o->others++;
-		return 0;
+	if (!is_told(r, frame, n)) {
+		o->unnamed++;
+		return NULL;
 	}
-	find_interrupt(&new);
-	new.function = function_of(&new, site);
-	for (uint32_t i = 0; i < o->count; i++)
-		if (same(&o->row[i], &new)) {
-			o->row[i].count++;
-			o->row[i].last = new.last;
-			return i + 1;
-		}
-	if (o->count == ORIGINS_MAX) {
-		o->others++;
-		return 0;
+	who = asker_of(r, frame, n);
+	who.function = function_of(frame, n, site);
+	row = row_of(o, &who);
+	if (!row->count++) {
+		row->who = who;
+		row->nframes = n < ORIGIN_FRAMES ? n : ORIGIN_FRAMES;
+		memcpy(row->frame, frame, row->nframes * sizeof(frame[0]));
 	}
-	o->row[o->count++] = new;
-	return o->count;
+	row->last = (struct origin_last){
+		.stack = r->stack, .tid = r->id, .site = r->origin, .context = r->flags & RECORD_CONTEXT};
+	memcpy(row->last.comm, r->name, sizeof(row->last.comm));
+	return &row->who;
 }
 
 uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n)

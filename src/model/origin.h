@@ -1,5 +1,9 @@
-/* Origins: who asked for what a source ran, told from the records' askers. Each source keeps the first few dozen apart and counts
- * the rest together. */
+/* Origins: who asked for what a source ran, told from the records' askers.
+ *
+ * Each source keeps ORIGINS_MAX askers apart. When one more comes, it takes the place of the one that has come least often, and may have
+ * come, unseen, as often as that one: so whoever makes more than one in ORIGINS_MAX of the requests is among them (space saving, Metwally et
+ * al. 2005). A count is what was seen for certain; where `missed` is not 0 the truth may be that much higher.
+ */
 #ifndef CULPRIT_ORIGIN_H
 #define CULPRIT_ORIGIN_H
 
@@ -7,38 +11,57 @@
 #include "model/names.h"
 #include "record.h"
 
-#define ORIGINS_MAX 32
+#define ORIGINS_MAX   32
+#define ORIGIN_FRAMES 24 /* of a stack are kept, the innermost */
+
+enum asker_kind {
+	ASKER_UNKNOWN,
+	ASKER_INTERRUPT,
+	ASKER_SOFTIRQ, /* who raised it is not known: an interrupt, a thread, or it was put off to ksoftirqd */
+	ASKER_THREAD,
+};
+
+/* Who asked. Stays true when its row goes to another: whoever keeps an asker keeps a copy. */
+struct asker {
+	enum asker_kind kind;
+	uint32_t tid; /* of a thread; 0: the idle one */
+	uint16_t cpu;
+	char comm[17];        /* of a thread; "(interrupt)", "(softirq)" */
+	const char *function; /* the one behind the request; belongs to the names; NULL: not known */
+};
 
 /* A request as it was recorded. */
 struct origin_last {
 	int32_t stack;
 	uint32_t tid;
 	uint64_t site;
+	uint8_t context;
 	char comm[16];
 };
 
 struct origin {
-	uint16_t cpu;
-	uint32_t tid; /* 0: an interrupt asked */
-	char comm[17];
-	const char *function; /* the one behind the request; NULL: not known */
-	uint64_t count;
+	struct asker who;
+	uint64_t count;  /* requests, no more than the truth */
+	uint64_t missed; /* so many more at most */
 	int nframes;
-	const char *frame[STACK_FRAMES]; /* of the first such request */
-	struct origin_last last;         /* the newest such request */
+	const char *frame[ORIGIN_FRAMES]; /* of the first such request */
+	struct origin_last last;          /* the newest such request */
 };
 
 struct origins {
 	struct origin row[ORIGINS_MAX];
 	uint32_t count;
-	uint64_t others; /* requests by askers that found no row */
-	uint64_t known;  /* requests whose asker was noted */
+	uint64_t known;   /* requests that were noted */
+	uint64_t unnamed; /* of these, whose asker cannot be told */
 };
 
-/* r is a mark with RECORD_ORIGIN. Returns 1 + its row, 0 when it found none. */
-uint32_t origins_add(struct origins *o, const struct record *r, const struct names *names);
+/* r is a mark with RECORD_ORIGIN. Returns who asked, until the next call; NULL: it cannot be told. */
+const struct asker *origins_add(struct origins *o, const struct record *r, const struct names *names);
 
 /* Indices of the n most frequent rows into order[n]; returns how many there are. */
 uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n);
+
+/* "an interrupt", "a softirq"; NULL: it is a thread, and has a name. */
+const char *asker_context(const struct asker *a);
 
 #endif

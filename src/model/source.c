@@ -241,9 +241,9 @@ uint32_t sources_rank(const struct sources *t, uint32_t *order)
 	return n;
 }
 
-uint32_t source_asked(struct source *s, const struct record *r, const struct names *names)
+const struct asker *source_asked(struct source *s, const struct record *r, const struct names *names)
 {
 	if (!s->origins)
 		s->origins = calloc(1, sizeof(*s->origins));
-	return s->origins ? origins_add(s->origins, r, names) : 0;
+	return s->origins ? origins_add(s->origins, r, names) : NULL;
 }

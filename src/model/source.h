@@ -61,8 +61,8 @@ void sources_free(struct sources *t);
  * it answers with the kind's row for the rest. */
 uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name, const char *function);
 
-/* Notes who asked for an interval of this source. r is a mark with RECORD_ORIGIN. Returns 1 + the row in origins, 0: none. */
-uint32_t source_asked(struct source *s, const struct record *r, const struct names *names);
+/* Notes who asked for an interval of this source. r is a mark with RECORD_ORIGIN. Returns who, until the next call; NULL: not known. */
+const struct asker *source_asked(struct source *s, const struct record *r, const struct names *names);
 
 /* "irq", "vector", ... as the report writes them. */
 const char *source_kind_name(enum source_kind kind);

@@ -6,15 +6,16 @@
 #define CULPRIT_SPANS_H
 
 #include <stdint.h>
+#include "model/origin.h"
 
 #define SPANS_MAX 512
 
 struct span {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, start_ns < end_ns */
 	uint32_t source;           /* row of the CPU's sources */
-	uint32_t asker;            /* 1 + row of that source's origins; 0: not known */
 	uint32_t ended; /* its place in the order of ends: of two at the same time the later one is outside */
-	uint8_t depth;  /* 0: outermost */
+	struct asker asker;
+	uint8_t depth; /* 0: outermost */
 };
 
 struct spans { /* all zeros: none */

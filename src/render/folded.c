@@ -88,18 +88,18 @@ static void put_asker(struct stack *s, const struct origin *o)
 	char comm[128], text[192];
 	int innermost = 0;
 
-	if (o->tid)
-		snprintf(text, sizeof(text), "by %s [%u] on cpu %u",
-			 escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm)), o->tid, o->cpu);
+	if (asker_context(&o->who))
+		snprintf(text, sizeof(text), "by %s on cpu %u", asker_context(&o->who), o->who.cpu);
 	else
-		snprintf(text, sizeof(text), "by an interrupt on cpu %u", o->cpu);
+		snprintf(text, sizeof(text), "by %s [%u] on cpu %u",
+			 escape_text(o->who.comm, sizeof(o->who.comm), comm, sizeof(comm)), o->who.tid, o->who.cpu);
 	put(s, text);
 	while (innermost < o->nframes && is_probe(o->frame[innermost]))
 		innermost++;
 	for (int i = o->nframes; i-- > innermost;)
 		put_name(s, o->frame[i]);
-	if (!o->nframes && o->function)
-		put_name(s, o->function);
+	if (!o->nframes && o->who.function)
+		put_name(s, o->who.function);
 }
 
 static void write_source(struct stack *s, const char *host, unsigned cpu, const struct source *source)

@@ -28,7 +28,7 @@ void html_count(FILE *out, uint64_t n);
 void html_share(FILE *out, uint64_t part, uint64_t whole);
 
 /* "poke [812] on CPU 0", "an interrupt on CPU 0" */
-void html_asker(FILE *out, const struct origin *o);
+void html_asker(FILE *out, const struct asker *a);
 
 /* "CPU 3", or the name of a watched thread */
 void html_lane(FILE *out, const struct view *v, uint32_t index);

@@ -42,23 +42,21 @@ static void write_numbers(const struct rows *r, unsigned kind, uint64_t ns, cons
 
 static void write_asker(FILE *out, const struct origins *o)
 {
-	uint32_t top;
 	const struct origin *r;
+	char text[REQUESTS_MAX];
+	uint32_t top;
 
 	if (!o || !origins_top(o, &top, 1))
 		return;
 	r = &o->row[top];
 	fputs("<small>by ", out);
-	html_asker(out, r);
-	if (r->function) {
+	html_asker(out, &r->who);
+	if (r->who.function) {
 		fputs(": ", out);
-		html_name(out, r->function);
+		html_name(out, r->who.function);
 	}
-	fputs(" (", out);
-	html_count(out, r->count);
-	fputs(" of ", out);
-	html_count(out, o->known);
-	fputs(")</small>", out);
+	html_text(out, render_requests(o, r, text, sizeof(text)));
+	fputs("</small>", out);
 }
 
 /* An id of the cause book and what to do; what a row above says already is not said again. */

@@ -100,13 +100,13 @@ void html_share(FILE *out, uint64_t part, uint64_t whole)
 	fputs(" %", out);
 }
 
-void html_asker(FILE *out, const struct origin *o)
+void html_asker(FILE *out, const struct asker *a)
 {
-	if (o->tid) {
-		html_name(out, o->comm);
-		fprintf(out, " [%u] on CPU %u", o->tid, o->cpu);
+	if (asker_context(a)) {
+		fprintf(out, "%s on CPU %u", asker_context(a), a->cpu);
 	} else {
-		fprintf(out, "an interrupt on CPU %u", o->cpu);
+		html_name(out, a->comm);
+		fprintf(out, " [%u] on CPU %u", a->tid, a->cpu);
 	}
 }
 

@@ -89,9 +89,9 @@ static void write_span(struct strip *s, const struct span *span)
 	html_ns(out, span->end_ns - span->start_ns);
 	fputs(" from +", out);
 	html_ns(out, span->start_ns - s->w->start_ns);
-	if (span->asker) {
+	if (span->asker.kind) {
 		fputs(", by ", out);
-		html_asker(out, &who->origins->row[span->asker - 1]);
+		html_asker(out, &span->asker);
 	}
 	fputs("\">", out);
 	if (width >= LABEL_WIDE)
@@ -169,9 +169,9 @@ static void write_piece(const struct strip *s, const struct piece *p)
 	fputs(" <b>", s->h->out);
 	html_ns(s->h->out, p->net_ns);
 	fputs("</b>", s->h->out);
-	if (p->asker) {
+	if (p->asker.kind) {
 		fputs(" <small>by ", s->h->out);
-		html_asker(s->h->out, &who->origins->row[p->asker - 1]);
+		html_asker(s->h->out, &p->asker);
 		fputs("</small>", s->h->out);
 	}
 	fputs("</li>", s->h->out);

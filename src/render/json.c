@@ -65,16 +65,19 @@ static void write_origins(struct json *j, const struct origins *o)
 {
 	uint32_t order[ORIGINS_SHOWN], n = o ? origins_top(o, order, ORIGINS_SHOWN) : 0;
 
+	json_u64(j, "requests", o ? o->known : 0);
+	json_u64(j, "requests_unnamed", o ? o->unnamed : 0);
 	json_array(j, "origins");
 	for (uint32_t i = 0; i < n; i++) {
 		const struct origin *r = &o->row[order[i]];
 
 		json_object_flat(j, NULL);
-		json_u64(j, "cpu", r->cpu);
-		json_u64(j, "pid", r->tid);
-		json_string(j, "comm", r->comm);
-		json_string(j, "function", r->function);
+		json_u64(j, "cpu", r->who.cpu);
+		json_u64(j, "pid", r->who.tid);
+		json_string(j, "comm", r->who.comm);
+		json_string(j, "function", r->who.function);
 		json_u64(j, "count", r->count);
+		json_u64(j, "count_max", r->count + r->missed);
 		json_array_flat(j, "stack");
 		for (int k = 0; k < r->nframes; k++)
 			json_string(j, NULL, r->frame[k]);
@@ -360,14 +363,14 @@ void render_pieces(struct json *j, const struct cpu_summary *s, const struct pie
 		if (source->cause)
 			json_string(j, "cause", source->cause);
 		json_u64(j, "net_ns", pieces[i].net_ns);
-		if (pieces[i].asker) {
-			const struct origin *o = &source->origins->row[pieces[i].asker - 1];
+		if (pieces[i].asker.kind) {
+			const struct asker *a = &pieces[i].asker;
 
 			json_object_flat(j, "origin");
-			json_u64(j, "cpu", o->cpu);
-			json_u64(j, "pid", o->tid);
-			json_string(j, "comm", o->comm);
-			json_string(j, "function", o->function);
+			json_u64(j, "cpu", a->cpu);
+			json_u64(j, "pid", a->tid);
+			json_string(j, "comm", a->comm);
+			json_string(j, "function", a->function);
 			json_end(j);
 		}
 		json_end(j);

@@ -121,13 +121,11 @@ static void find_first(struct line *l)
 	l->function = s->function;
 	l->cause = s->cause;
 	l->net_ns = first->net_ns;
-	if (first->asker) {
-		const struct origin *o = &s->origins->row[first->asker - 1];
-
-		l->by_comm = o->comm;
-		l->by_pid = o->tid;
-		l->by_cpu = o->cpu;
-		l->by_function = o->function;
+	if (first->asker.kind) {
+		l->by_comm = first->asker.comm;
+		l->by_pid = first->asker.tid;
+		l->by_cpu = first->asker.cpu;
+		l->by_function = first->asker.function;
 	}
 }
 

@@ -104,21 +104,21 @@ static int write_environment(const struct view *v, FILE *out)
 /* ---- a CPU and its sources ---- */
 
 /* "`poke [4414]`" */
-static const char *asker(const struct origin *o, char text[WHO_MAX + 16])
+static const char *asker(const struct asker *a, char text[WHO_MAX + 16])
 {
 	char comm[WHO_MAX];
 
-	if (!o->tid)
-		return "an interrupt";
-	escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm));
-	snprintf(comm + strlen(comm), sizeof(comm) - strlen(comm), " [%u]", o->tid);
+	if (asker_context(a))
+		return asker_context(a);
+	escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm));
+	snprintf(comm + strlen(comm), sizeof(comm) - strlen(comm), " [%u]", a->tid);
 	return markdown_code(comm, text, WHO_MAX + 16);
 }
 
 /* Who asked for it, and what else is known of it, joined by semicolons. */
 static char *notes_of(const struct source *s)
 {
-	char name[WHO_MAX], text[WHO_MAX + 16], *notes = NULL;
+	char name[WHO_MAX], text[WHO_MAX + 16], requests[REQUESTS_MAX], *notes = NULL;
 	uint32_t order, asked = s->origins ? origins_top(s->origins, &order, 1) : 0;
 	size_t len;
 	FILE *f = open_memstream(&notes, &len);
@@ -128,10 +128,10 @@ static char *notes_of(const struct source *s)
 	if (asked) {
 		const struct origin *o = &s->origins->row[order];
 
-		fprintf(f, "by %s on cpu %u: ", asker(o, text), o->cpu);
-		escape_text(o->function ? o->function : "?", SIZE_MAX, name, sizeof(name));
-		fprintf(f, "%s (%" PRIu64 " of %" PRIu64 ")", markdown_code(name, text, sizeof(text)), o->count,
-			s->origins->known);
+		fprintf(f, "by %s on cpu %u: ", asker(&o->who, text), o->who.cpu);
+		escape_text(o->who.function ? o->who.function : "?", SIZE_MAX, name, sizeof(name));
+		fprintf(f, "%s%s", markdown_code(name, text, sizeof(text)),
+			render_requests(s->origins, o, requests, sizeof(requests)));
 	}
 	if (s->affinity) {
 		escape_text(s->affinity, SIZE_MAX, name, sizeof(name));
@@ -262,9 +262,8 @@ static void add_piece(FILE *out, const char *joint, const struct source *s, cons
 
 	fprintf(out, "%s%s %s", joint, markdown_code(render_who(s, who, sizeof(who)), text, sizeof(text)),
 		format_ns(p->net_ns, a, sizeof(a)));
-	if (p->asker && s->origins->row[p->asker - 1].tid)
-		fprintf(out, " (by %s on cpu %u)", asker(&s->origins->row[p->asker - 1], text),
-			s->origins->row[p->asker - 1].cpu);
+	if (p->asker.kind == ASKER_THREAD)
+		fprintf(out, " (by %s on cpu %u)", asker(&p->asker, text), p->asker.cpu);
 }
 
 static char *pieces_of(const struct cpu_summary *s, const struct worst *w)

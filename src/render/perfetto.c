@@ -205,20 +205,20 @@ static void emit_steal(struct trace *t, uint32_t index, uint64_t at_ns)
 /* ---- spans ---- */
 
 /* An event on the asker's track, where the arrow begins. what: "poke [4414] futex_wake". Returns the arrow's number, 0: none. */
-static uint64_t emit_asker(struct trace *t, const struct origin *o, uint64_t at_ns, char *what)
+static uint64_t emit_asker(struct trace *t, const struct asker *a, uint64_t at_ns, char *what)
 {
 	struct event_parts e;
 	char name[32];
 
-	if (o->cpu >= CPUS_MAX)
+	if (a->cpu >= CPUS_MAX)
 		return 0;
-	if (!cpus_has(&t->askers, o->cpu)) {
-		cpus_add(&t->askers, o->cpu);
-		snprintf(name, sizeof(name), "CPU %u asks", o->cpu);
-		perfetto_track(t, TRACK_ASKER + o->cpu, TRACK_ASKERS, o->cpu, false, name);
+	if (!cpus_has(&t->askers, a->cpu)) {
+		cpus_add(&t->askers, a->cpu);
+		snprintf(name, sizeof(name), "CPU %u asks", a->cpu);
+		perfetto_track(t, TRACK_ASKER + a->cpu, TRACK_ASKERS, a->cpu, false, name);
 	}
 	e.flow = t->run + ++t->flows;
-	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT, at_ns, t->run + TRACK_ASKER + o->cpu);
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT, at_ns, t->run + TRACK_ASKER + a->cpu);
 	e.event.name = what;
 	e.event.flow_ids = &e.flow;
 	e.event.n_flow_ids = 1;
@@ -226,17 +226,17 @@ static uint64_t emit_asker(struct trace *t, const struct origin *o, uint64_t at_
 	return e.flow;
 }
 
-static char *describe_asker(const struct origin *o, char *buf, size_t len)
+static char *describe_asker(const struct asker *a, char *buf, size_t len)
 {
-	char comm[4 * sizeof(o->comm)], function[256];
+	char comm[4 * sizeof(a->comm)], function[256];
 
-	if (o->tid)
-		snprintf(buf, len, "%s [%u]", escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm)), o->tid);
+	if (asker_context(a))
+		snprintf(buf, len, "%s", asker_context(a));
 	else
-		snprintf(buf, len, "an interrupt");
-	if (o->function)
+		snprintf(buf, len, "%s [%u]", escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid);
+	if (a->function)
 		snprintf(buf + strlen(buf), len - strlen(buf), " %s",
-			 escape_text(o->function, SIZE_MAX, function, sizeof(function)));
+			 escape_text(a->function, SIZE_MAX, function, sizeof(function)));
 	return buf;
 }
 
@@ -246,11 +246,9 @@ static void emit_span(struct trace *t, uint32_t index, const struct span *span)
 	char name[WHO_MAX], asker[512];
 	struct event_parts e;
 
-	if (span->asker) {
-		const struct origin *o = &s->origins->row[span->asker - 1];
-
-		e.flow = emit_asker(t, o, span->start_ns, describe_asker(o, asker, sizeof(asker)));
-	}
+	if (span->asker.kind)
+		e.flow =
+			emit_asker(t, &span->asker, span->start_ns, describe_asker(&span->asker, asker, sizeof(asker)));
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, span->start_ns, t->run + TRACK_CPU + index);
 	event_category(&e, 1 + s->kind);
 	e.event.has_name_iid = true;
@@ -269,7 +267,7 @@ static void emit_span(struct trace *t, uint32_t index, const struct span *span)
 	}
 	if (s->cause)
 		event_note(&e, NOTE_CAUSE)->string_value = (char *)s->cause;
-	if (span->asker) {
+	if (span->asker.kind) {
 		event_note(&e, NOTE_ASKED)->string_value = asker;
 		e.event.terminating_flow_ids = &e.flow;
 		e.event.n_terminating_flow_ids = e.flow != 0;

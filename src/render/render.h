@@ -83,6 +83,10 @@ int render_markdown_method(const struct view *view, FILE *out);
 #define WHO_MAX (2 * (4 * SOURCE_NAME + 8)) /* the function may be cut */
 const char *render_who(const struct source *source, char *buf, size_t len);
 
+/* How many of a source's requests an asker made: " (5 of 9)", " (5+ of 9)" where it may have been more. Returns buf. */
+#define REQUESTS_MAX 64
+const char *render_requests(const struct origins *o, const struct origin *row, char *buf, size_t len);
+
 /* The object "host". */
 struct json;
 void render_host(struct json *j, const struct host *h);

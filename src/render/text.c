@@ -289,17 +289,17 @@ static void write_frequency(const struct page *p, const struct cpu_run *r)
 }
 
 /* "(by poke [812] on cpu 0)" behind the piece that it asked for. */
-static void add_asker(struct flow *f, const struct origin *o)
+static void add_asker(struct flow *f, const struct asker *a)
 {
 	const char *separator = f->separator, *lead = f->lead;
 	char comm[80];
 
-	if (!o->tid)
+	if (asker_context(a))
 		return; /* the interrupt is a piece of its own */
 	f->separator = " ";
 	f->lead = WORST_LEAD "  ";
-	flow_add(f, "(by %s [%u] on cpu %u)", escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm)), o->tid,
-		 o->cpu);
+	flow_add(f, "(by %s [%u] on cpu %u)", escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid,
+		 a->cpu);
 	f->separator = separator;
 	f->lead = lead;
 }
@@ -320,8 +320,8 @@ static void write_worst(const struct page *p, const struct worst *w)
 
 		flow_add(&f, "%s %s", render_who(source, name, sizeof(name)),
 			 format_ns(w->pieces[i].net_ns, time, sizeof(time)));
-		if (w->pieces[i].asker)
-			add_asker(&f, &source->origins->row[w->pieces[i].asker - 1]);
+		if (w->pieces[i].asker.kind)
+			add_asker(&f, &w->pieces[i].asker);
 	}
 	if (w->edge_ns)
 		flow_add(&f, "edge %s", format_ns(w->edge_ns, time, sizeof(time)));

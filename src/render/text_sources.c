@@ -43,6 +43,15 @@ const char *render_who(const struct source *s, char *buf, size_t len)
 	return buf;
 }
 
+const char *render_requests(const struct origins *o, const struct origin *row, char *buf, size_t len)
+{
+	char count[32];
+
+	snprintf(buf, len, " (%s%s of %" PRIu64 ")", format_count(row->count, count, sizeof(count)),
+		 row->missed ? "+" : "", o->known);
+	return buf;
+}
+
 static void note_row(struct table *t, const char *text)
 {
 	for (int i = 0; i < 5; i++)
@@ -51,24 +60,41 @@ static void note_row(struct table *t, const char *text)
 	table_end_row(t);
 }
 
+/* Below those that were shown: how many requests more there were. With a "+" above, some of them may be theirs. */
+static void others_row(struct table *t, const struct origins *o, const uint32_t *shown, uint32_t n)
+{
+	uint64_t rest = o->known - o->unnamed;
+	char count[32], unknown[32], text[96];
+
+	for (uint32_t i = 0; i < n; i++)
+		rest -= o->row[shown[i]].count;
+	if (!rest && !o->unnamed)
+		return;
+	snprintf(text, sizeof(text), "  %s more%s, %s unknown", format_count(rest, count, sizeof(count)),
+		 o->count > n ? " by others" : "", format_count(o->unnamed, unknown, sizeof(unknown)));
+	note_row(t, text);
+}
+
 /* The asker that came most often; all three and their stacks with --stacks. */
 static void origin_rows(struct table *t, const struct origins *o, bool stacks)
 {
-	char comm[80], function[256], count[32], text[512];
+	char comm[80], function[256], text[640], requests[REQUESTS_MAX];
 	uint32_t order[3], n = origins_top(o, order, stacks ? 3 : 1);
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct origin *r = &o->row[order[i]];
 
-		escape_text(r->comm, sizeof(r->comm), comm, sizeof(comm));
-		escape_text(r->function ? r->function : "?", SIZE_MAX, function, sizeof(function));
-		format_count(r->count, count, sizeof(count));
-		if (r->tid)
-			snprintf(text, sizeof(text), "  by %s [%u] on cpu %u: %s (%s of %" PRIu64 ")", comm, r->tid,
-				 r->cpu, function, count, o->known);
+		const char *context = asker_context(&r->who);
+
+		escape_text(r->who.comm, sizeof(r->who.comm), comm, sizeof(comm));
+		escape_text(r->who.function ? r->who.function : "?", SIZE_MAX, function, sizeof(function));
+		render_requests(o, r, requests, sizeof(requests));
+		if (context)
+			snprintf(text, sizeof(text), "  by %s on cpu %u: %s%s", context, r->who.cpu, function,
+				 requests);
 		else
-			snprintf(text, sizeof(text), "  by an interrupt on cpu %u: %s (%s of %" PRIu64 ")", r->cpu,
-				 function, count, o->known);
+			snprintf(text, sizeof(text), "  by %s [%u] on cpu %u: %s%s", comm, r->who.tid, r->who.cpu,
+				 function, requests);
 		note_row(t, text);
 		for (int k = 0; stacks && k < r->nframes; k++) {
 			snprintf(text, sizeof(text), "      %s",
@@ -76,6 +102,8 @@ static void origin_rows(struct table *t, const struct origins *o, bool stacks)
 			note_row(t, text);
 		}
 	}
+	if (stacks)
+		others_row(t, o, order, n);
 }
 
 /* Below a source, from the table's left edge on, so that a command fits in one line. What a row above says already is not said again. */

@@ -169,6 +169,47 @@ static void threads(struct scene *s, const char *path)
 	s->view.cpu[0].unpaired = 2;
 }
 
+static struct record in_context(struct record m, uint8_t context)
+{
+	m.flags |= context;
+	return m;
+}
+
+/* More askers than a source keeps apart: most come once, and of two that come often one comes late. Some cannot be told. */
+static void askers(struct scene *s, const char *path)
+{
+	static const char *const submit[] = {"try_to_wake_up", "wake_up_q", "futex_wake", "do_futex", "do_syscall_64"};
+	static const char *const strange[] = {"[unknown 0xffffffffc0000000]"};
+	static const char *const timer[] = {"try_to_wake_up", "process_timeout", "call_timer_fn", "handle_softirqs"};
+	int32_t called, unreadable, timed;
+
+	scene_init(s, "aio-box", cpu3, 1);
+	called = scene_stack(s, submit, 5);
+	unreadable = scene_stack(s, strange, 1);
+	timed = scene_stack(s, timer, 4);
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 240; i++) {
+		struct record waker =
+			asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 5000 + i, "short-lived", 2, called);
+
+		if (i >= 80 && i % 4 == 0) {
+			waker = asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 4242, "late", 0, called);
+		} else if (i % 16 == 1) {
+			waker.stack = unreadable;
+		} else if (i % 8 == 3) {
+			waker.stack = timed;
+			waker = in_context(waker, RECORD_BY_SOFTIRQ);
+		} else if (i % 40 == 2) {
+			waker.stack = -1;
+			waker = in_context(waker, RECORD_BY_INTERRUPT);
+		}
+		scene_gap(s, 0, 1 * MS + 2 * MS * i);
+		scene_put(s, waker);
+		scene_put(s, thread(77, "receiver", 1200, 9 * US + 10 * i));
+		scene_end(s, 10 * US + 10 * i);
+	}
+}
+
 static void guest(struct scene *s, const char *path)
 {
 	scene_init(s, "vm-3", cpu1, 1);
@@ -382,8 +423,9 @@ static const struct {
 	const char *name;
 	void (*make)(struct scene *s, const char *path);
 } recordings[] = {
-	{"quiet", quiet},  {"ticking", ticking}, {"irq", busy_irq}, {"threads", threads},   {"guest", guest},
-	{"short", shorts}, {"two", two},         {"rt", rt},        {"untraced", untraced}, {"sleep", sleeping},
+	{"quiet", quiet},       {"ticking", ticking}, {"irq", busy_irq},  {"threads", threads},
+	{"guest", guest},       {"short", shorts},    {"two", two},       {"rt", rt},
+	{"untraced", untraced}, {"sleep", sleeping},  {"askers", askers},
 };
 
 int main(int argc, char **argv)

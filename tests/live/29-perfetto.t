@@ -114,7 +114,8 @@ def asked(piece):
     o = piece.get("origin")
     if not o:
         return None
-    return (f"{o['comm']} [{o['pid']}]" if o["pid"] else "an interrupt") + (f" {o['function']}" if o["function"] is not None else "")
+    came = {"(interrupt)": "an interrupt", "(softirq)": "a softirq"}
+    return (came[o["comm"]] if o["comm"] in came and not o["pid"] else f"{o['comm']} [{o['pid']}]") + (f" {o['function']}" if o["function"] is not None else "")
 
 
 def agree(name, trace, lines, sums=True):

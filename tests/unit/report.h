@@ -156,7 +156,7 @@ static void report_asked(struct report *r, struct source *s, uint32_t tid, const
 	struct account *a = &r->hiccup[r->hiccups - 1];
 
 	memcpy(mark.name, comm, strnlen(comm, sizeof(mark.name)));
-	a->pieces[a->npieces - 1].asker = source_asked(s, &mark, &report_names);
+	a->pieces[a->npieces - 1].asker = *source_asked(s, &mark, &report_names);
 }
 
 /* All other pieces ran, one after the other, inside the first. */

@@ -95,13 +95,11 @@ static void write_piece(FILE *out, const struct source *s, const struct piece *p
 	fputs(", ", out);
 	write_hex(out, "function", s->function);
 	fprintf(out, s->cause ? ", \"cause\": \"%s\"" : ", \"cause\": null", s->cause);
-	if (p->asker) {
-		const struct origin *o = &s->origins->row[p->asker - 1];
-
-		fprintf(out, ", \"by_cpu\": %u, \"by_pid\": %u, ", o->cpu, o->tid);
-		write_hex(out, "by_comm", o->comm);
+	if (p->asker.kind) {
+		fprintf(out, ", \"by_cpu\": %u, \"by_pid\": %u, ", p->asker.cpu, p->asker.tid);
+		write_hex(out, "by_comm", p->asker.comm);
 		fputs(", ", out);
-		write_hex(out, "by_function", o->function);
+		write_hex(out, "by_function", p->asker.function);
 	}
 	putc('}', out);
 }

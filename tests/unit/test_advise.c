@@ -178,8 +178,10 @@ static void ask(struct source *s, const char *function, const char *frame)
 		s->origins = calloc(1, sizeof(*s->origins));
 	assert_non_null(s->origins);
 	s->origins->count = s->origins->known = 1;
-	s->origins->row[0] = (struct origin){
-		.tid = 9, .function = function, .count = 1, .nframes = frame ? 2 : 0, .frame = {"try", frame}};
+	s->origins->row[0] = (struct origin){.who = {.kind = ASKER_THREAD, .tid = 9, .function = function},
+					     .count = 1,
+					     .nframes = frame ? 2 : 0,
+					     .frame = {"try", frame}};
 }
 
 static void test_who_asked(void **state)

@@ -335,7 +335,7 @@ static void test_bad(void **state)
 		{"\0\x40\x01", 3},                                          /* nothing behind it */
 		{"\0\x3f", 2},                                              /* an event that is none */
 		{"\0\0", 2},                                                /* the same */
-		{"\0\x08\x01\x19", 4},                                      /* 25 frames */
+		{"\0\x08\x01\x31", 4},                                      /* 49 frames */
 		{"\0\x08\x01\xff\xff\xff\xff\x0f", 8},                      /* -1 frames */
 		{"\0\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 13}, /* a number without an end */
 		{"\0\x01\0\0\0\0\0\0\0", 9},                                /* half a cursor */

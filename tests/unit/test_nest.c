@@ -493,7 +493,7 @@ static void check_hiccup(const struct sources *t, const struct account *a)
 		unsigned key = key_of(s);
 
 		assert_int_equal(a->pieces[i].net_ns, w.net[key]);
-		assert_int_equal(a->pieces[i].asker ? s->origins->row[a->pieces[i].asker - 1].tid : 0, w.asker[key]);
+		assert_int_equal(a->pieces[i].asker.tid, w.asker[key]);
 		w.net[key] = w.asker[key] = 0;
 	}
 	for (unsigned key = 0; key < KEYS; key++)

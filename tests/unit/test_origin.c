@@ -13,7 +13,7 @@
 #include "model/origin.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define FRAMES_MAX   6
+#define FRAMES_MAX   40
 
 /* Stacks by id. */
 static const char *const stacks[][FRAMES_MAX] = {
@@ -64,11 +64,19 @@ static struct record asker(uint16_t cpu, uint32_t tid, const char *comm, int32_t
 	return r;
 }
 
+/* Returns 1 + the row of who asked, 0: it cannot be told. */
+static uint32_t add_record(struct origins *o, const struct record *r)
+{
+	const struct asker *a = origins_add(o, r, &names);
+
+	return a ? 1 + (uint32_t)((const struct origin *)a - o->row) : 0; /* a row begins with its asker */
+}
+
 static uint32_t add(struct origins *o, uint16_t cpu, uint32_t tid, const char *comm, int32_t stack, uint64_t site)
 {
 	struct record r = asker(cpu, tid, comm, stack, site);
 
-	return origins_add(o, &r, &names);
+	return add_record(o, &r);
 }
 
 static void test_each_part_of_the_key_counts(void **state)
@@ -89,13 +97,13 @@ static void test_each_part_of_the_key_counts(void **state)
 		for (unsigned row = 0; row < o.count; row++)
 			assert_int_equal(o.row[row].count, i);
 	}
-	assert_int_equal(o.others, 0);
-	assert_int_equal(o.row[1].cpu, 2);
-	assert_int_equal(o.row[2].tid, 11);
-	assert_string_equal(o.row[3].comm, "b");
-	assert_string_equal(o.row[4].function, "site_6");
-	assert_null(o.row[5].function);
-	assert_string_equal(o.row[6].function, "futex_wake");
+	assert_int_equal(o.unnamed, 0);
+	assert_int_equal(o.row[1].who.cpu, 2);
+	assert_int_equal(o.row[2].who.tid, 11);
+	assert_string_equal(o.row[3].who.comm, "b");
+	assert_string_equal(o.row[4].who.function, "site_6");
+	assert_null(o.row[5].who.function);
+	assert_string_equal(o.row[6].who.function, "futex_wake");
 }
 
 static void test_without_names(void **state)
@@ -104,27 +112,32 @@ static void test_without_names(void **state)
 	struct record r = asker(1, 10, "a", 1, 5);
 
 	(void)state;
-	assert_int_equal(origins_add(&o, &r, NULL), 0);
-	assert_int_equal(o.count + o.known + o.others, 0);
+	assert_null(origins_add(&o, &r, NULL));
+	assert_int_equal(o.count + o.known + o.unnamed, 0);
 }
 
 static const struct {
 	int32_t stack;
 	uint64_t site;
 	const char *function;
-	bool interrupt;
+	enum asker_kind kind;
 } requests[] = {
-	{0, 9, "vmstat_shepherd", false},
-	{1, 9, "futex_wake", false},
-	{2, 9, "hrtimer_wakeup", true},
-	{3, 9, "delayed_work_timer_fn", true},
-	{4, 9, "site_9", false},                /* nothing but helpers: the call site says more */
-	{4, 0, "on_each_cpu_cond_mask", false}, /* the outermost helper */
-	{5, 9, "flush_tlb_mm_range", false},
-	{6, 9, "el1h_64_irq", true},
-	{-1, 9, "site_9", false}, /* noted on a target: its context is known */
-	{-1, 0, NULL, false},
+	{0, 9, "vmstat_shepherd", ASKER_THREAD},
+	{1, 9, "futex_wake", ASKER_THREAD},
+	{2, 9, "hrtimer_wakeup", ASKER_INTERRUPT},
+	{3, 9, "delayed_work_timer_fn", ASKER_SOFTIRQ},
+	{4, 9, "site_9", ASKER_THREAD},                /* nothing but helpers: the call site says more */
+	{4, 0, "on_each_cpu_cond_mask", ASKER_THREAD}, /* the outermost helper */
+	{5, 9, "flush_tlb_mm_range", ASKER_THREAD},
+	{6, 9, "el1h_64_irq", ASKER_INTERRUPT},
+	{-1, 9, "site_9", ASKER_THREAD}, /* noted on a target: its context is known */
+	{-1, 0, NULL, ASKER_THREAD},
 };
+
+static const char *name_of(enum asker_kind kind, const char *thread)
+{
+	return kind == ASKER_THREAD ? thread : kind == ASKER_SOFTIRQ ? "(softirq)" : "(interrupt)";
+}
 
 /* Without a stack that can be read it may have been an interrupt, in the name of whatever thread it hit: nobody is named. */
 static void test_unreadable(void **state)
@@ -138,7 +151,7 @@ static void test_unreadable(void **state)
 		assert_int_equal(add(&o, 3, 77, "innocent", without[i], 9), 0);
 		assert_int_equal(o.count, 0);
 		assert_int_equal(o.known, 1);
-		assert_int_equal(o.others, 1);
+		assert_int_equal(o.unnamed, 1);
 	}
 }
 
@@ -151,12 +164,13 @@ static void test_functions(void **state)
 
 		assert_int_equal(add(&o, 3, 77, "a long name", requests[i].stack, requests[i].site), 1);
 		if (requests[i].function)
-			assert_string_equal(o.row[0].function, requests[i].function);
+			assert_string_equal(o.row[0].who.function, requests[i].function);
 		else
-			assert_null(o.row[0].function);
-		assert_int_equal(o.row[0].cpu, 3);
-		assert_int_equal(o.row[0].tid, requests[i].interrupt ? 0 : 77);
-		assert_string_equal(o.row[0].comm, requests[i].interrupt ? "(interrupt)" : "a long name");
+			assert_null(o.row[0].who.function);
+		assert_int_equal(o.row[0].who.cpu, 3);
+		assert_int_equal(o.row[0].who.kind, requests[i].kind);
+		assert_int_equal(o.row[0].who.tid, requests[i].kind == ASKER_THREAD ? 77 : 0);
+		assert_string_equal(o.row[0].who.comm, name_of(requests[i].kind, "a long name"));
 		while (requests[i].stack >= 0 && stacks[requests[i].stack][frames]) {
 			assert_string_equal(o.row[0].frame[frames], stacks[requests[i].stack][frames]);
 			frames++;
@@ -189,28 +203,380 @@ static void test_comms_of_any_bytes(void **state)
 	assert_int_equal(add(&o, 0, 1, "\x1b]0;x\x07\xff\xc3\n", -1, 0), 3);
 	assert_int_equal(add(&o, 0, 1, "", -1, 0), 4);
 	assert_int_equal(add(&o, 0, 1, "0123456789abcdef", -1, 0), 1);
-	assert_string_equal(o.row[0].comm, "0123456789abcdef");
-	assert_string_equal(o.row[1].comm, "0123456789abcde");
-	assert_string_equal(o.row[2].comm, "\x1b]0;x\x07\xff\xc3\n");
-	assert_string_equal(o.row[3].comm, "");
+	assert_string_equal(o.row[0].who.comm, "0123456789abcdef");
+	assert_string_equal(o.row[1].who.comm, "0123456789abcde");
+	assert_string_equal(o.row[2].who.comm, "\x1b]0;x\x07\xff\xc3\n");
+	assert_string_equal(o.row[3].who.comm, "");
 }
 
-static void test_more_than_rows(void **state)
+/* ---- contexts ---- */
+
+#define UDP_IN_SOFTIRQ                                                                                                 \
+	"try_to_wake_up", "autoremove_wake_function", "__wake_up_common", "__wake_up_sync_key", "sock_def_readable",   \
+		"__udp_enqueue_schedule_skb", "udp_queue_rcv_one_skb", "udp_unicast_rcv_skb", "__udp4_lib_rcv",        \
+		"ip_protocol_deliver_rcu", "ip_local_deliver_finish", "__netif_receive_skb_one_core",                  \
+		"process_backlog", "__napi_poll", "net_rx_action"
+#define SYSTEM_CALL "ip_output", "udp_send_skb", "udp_sendmsg", "__sys_sendto", "do_syscall_64"
+
+/* What a stack shows, with what the probe said of its context: 0 where the kernel has no counter that it can read. */
+static const struct {
+	const char *what;
+	const char *frame[FRAMES_MAX];
+	enum asker_kind without, irq, softirq, thread; /* by the probe's word */
+} shapes[] = {
+	{"a system call",
+	 {"try_to_wake_up", "wake_up_q", "futex_wake", "do_syscall_64"},
+	 ASKER_THREAD,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_THREAD},
+	{"a hard interrupt",
+	 {"try_to_wake_up", "hrtimer_wakeup", "__hrtimer_run_queues", "sysvec_apic_timer_interrupt",
+	  "asm_sysvec_apic_timer_interrupt", "ksys_read", "do_syscall_64"},
+	 ASKER_INTERRUPT,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT},
+	{"a hard interrupt by FRED",
+	 {"try_to_wake_up", "hrtimer_wakeup", "fred_sysvec_apic_timer_interrupt", "fred_extint",
+	  "asm_fred_entrypoint_user"},
+	 ASKER_INTERRUPT,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT},
+	{"a hard interrupt, arm64",
+	 {"try_to_wake_up", "__handle_irq_event_percpu", "gic_handle_irq", "call_on_irq_stack", "el0_interrupt",
+	  "el0t_64_irq"},
+	 ASKER_INTERRUPT,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT},
+	{"an NMI",
+	 {"irq_work_queue_on", "perf_event_overflow", "nmi_handle", "exc_nmi", "asm_exc_nmi", "do_syscall_64"},
+	 ASKER_INTERRUPT,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT},
+	{"a softirq at the end of an interrupt",
+	 {"try_to_wake_up", "process_timeout", "call_timer_fn", "run_timer_softirq", "handle_softirqs",
+	  "__irq_exit_rcu", "sysvec_apic_timer_interrupt", "asm_sysvec_apic_timer_interrupt", "do_syscall_64"},
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_SOFTIRQ},
+	{"the same, 5.10",
+	 {"try_to_wake_up", "process_timeout", "call_timer_fn", "run_timer_softirq", "__softirqentry_text_start",
+	  "asm_call_irq_on_stack", "do_softirq_own_stack", "irq_exit_rcu", "sysvec_apic_timer_interrupt"},
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_SOFTIRQ},
+	{"ksoftirqd woken at the end of an interrupt, which counts as none any more",
+	 {"try_to_wake_up", "wakeup_softirqd", "__irq_exit_rcu", "sysvec_apic_timer_interrupt",
+	  "asm_sysvec_apic_timer_interrupt", "do_syscall_64"},
+	 ASKER_INTERRUPT,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT},
+	{"RCU's thread woken on the way back to user space from an interrupt",
+	 {"try_to_wake_up", "swake_up_one", "__wake_nocb_gp", "rcu_nocb_flush_deferred_wakeup",
+	  "irqentry_exit_to_user_mode", "asm_sysvec_apic_timer_interrupt"},
+	 ASKER_INTERRUPT,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT},
+	{"a message over loopback, carried by its sender",
+	 {UDP_IN_SOFTIRQ, "handle_softirqs", "do_softirq.part.0", "__local_bh_enable_ip", "__dev_queue_xmit",
+	  SYSTEM_CALL},
+	 ASKER_THREAD,
+	 ASKER_INTERRUPT,
+	 ASKER_THREAD,
+	 ASKER_THREAD},
+	{"the same, 5.10",
+	 {UDP_IN_SOFTIRQ, "__softirqentry_text_start", "asm_call_irq_on_stack", "do_softirq_own_stack", "do_softirq",
+	  "__local_bh_enable_ip", "ip_finish_output2", SYSTEM_CALL},
+	 ASKER_THREAD,
+	 ASKER_INTERRUPT,
+	 ASKER_THREAD,
+	 ASKER_THREAD},
+	{"the same, arm64",
+	 {UDP_IN_SOFTIRQ, "handle_softirqs", "__do_softirq", "____do_softirq", "call_on_irq_stack",
+	  "do_softirq_own_stack", "do_softirq.part.0", "__local_bh_enable_ip", "__dev_queue_xmit", SYSTEM_CALL,
+	  "el0t_64_sync"},
+	 ASKER_THREAD,
+	 ASKER_INTERRUPT,
+	 ASKER_THREAD,
+	 ASKER_THREAD},
+	{"the same, PREEMPT_RT",
+	 {UDP_IN_SOFTIRQ, "handle_softirqs.constprop.0", "__local_bh_enable_ip", "__dev_queue_xmit", SYSTEM_CALL},
+	 ASKER_THREAD,
+	 ASKER_INTERRUPT,
+	 ASKER_THREAD,
+	 ASKER_THREAD},
+	{"the same, and the sender does not show any more",
+	 {UDP_IN_SOFTIRQ, "handle_softirqs", "do_softirq.part.0", "__local_bh_enable_ip"},
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_SOFTIRQ},
+	{"a message that came while an innocent kept softirqs off",
+	 {UDP_IN_SOFTIRQ, "handle_softirqs", "do_softirq.part.0", "__local_bh_enable_ip", "tcp_v4_rcv", "release_sock",
+	  "tcp_recvmsg", "do_syscall_64"},
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_SOFTIRQ},
+	{"a timer that expired while a sender kept softirqs off",
+	 {"try_to_wake_up", "process_timeout", "call_timer_fn", "run_timer_softirq", "handle_softirqs",
+	  "do_softirq.part.0", "__local_bh_enable_ip", "__dev_queue_xmit", SYSTEM_CALL},
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_SOFTIRQ},
+	{"messages at the end of an interrupt that hit a sender",
+	 {UDP_IN_SOFTIRQ, "handle_softirqs", "__irq_exit_rcu", "sysvec_call_function_single",
+	  "asm_sysvec_call_function_single", "__local_bh_enable_ip", "__dev_queue_xmit", SYSTEM_CALL},
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_SOFTIRQ},
+	{"ksoftirqd",
+	 {UDP_IN_SOFTIRQ, "handle_softirqs", "run_ksoftirqd", "smpboot_thread_fn", "kthread", "ret_from_fork"},
+	 ASKER_SOFTIRQ,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_SOFTIRQ},
+};
+
+static int shape_stack(void *ctx, int32_t id, const char **frame)
 {
+	int n = 0;
+
+	(void)ctx;
+	for (; n < FRAMES_MAX && shapes[id].frame[n]; n++)
+		frame[n] = shapes[id].frame[n];
+	return n;
+}
+
+static void assert_shape(unsigned shape, unsigned context, enum asker_kind want)
+{
+	static const struct names shape_names = {.symbol = name_symbol, .stack = shape_stack};
+	struct record r = asker(3, 77, "current", (int32_t)shape, 0);
 	struct origins o = {.count = 0};
-	uint64_t sum = 0;
+	const struct asker *a;
+
+	r.flags |= context;
+	a = origins_add(&o, &r, &shape_names);
+	assert_non_null(a);
+	if (a->kind != want)
+		fail_msg("%s, by context %u: %u, not %u", shapes[shape].what, context, a->kind, want);
+	assert_int_equal(a->tid, want == ASKER_THREAD ? 77 : 0);
+	assert_string_equal(a->comm, name_of(want, "current"));
+	if (want == ASKER_THREAD)
+		assert_null(asker_context(a));
+	else
+		assert_string_equal(asker_context(a), want == ASKER_SOFTIRQ ? "a softirq" : "an interrupt");
+}
+
+static void test_shapes(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < COUNT(shapes); i++) {
+		assert_shape(i, 0, shapes[i].without);
+		assert_shape(i, RECORD_BY_INTERRUPT, shapes[i].irq);
+		assert_shape(i, RECORD_BY_SOFTIRQ, shapes[i].softirq);
+		assert_shape(i, RECORD_BY_THREAD, shapes[i].thread);
+	}
+}
+
+/* What came upon a thread needs no stack to be told; who was current is not looked at. */
+static void test_contexts_without_a_stack(void **state)
+{
+	static const struct {
+		int32_t stack;
+		unsigned context;
+		uint32_t tid;
+		const char *comm;
+		enum asker_kind kind;
+	} cases[] = {
+		{-1, RECORD_BY_INTERRUPT, 0, "", ASKER_INTERRUPT},
+		{-2, RECORD_BY_INTERRUPT, 9, "hit", ASKER_INTERRUPT},
+		{-1, RECORD_BY_SOFTIRQ, 0, "", ASKER_SOFTIRQ},
+		{-2, RECORD_BY_SOFTIRQ, 9, "hit", ASKER_SOFTIRQ},
+		{-1, RECORD_BY_THREAD, 9, "does", ASKER_THREAD},
+		{-1, RECORD_BY_THREAD, 0, "swapper/3", ASKER_THREAD}, /* the idle thread is one */
+		{-2, RECORD_BY_THREAD, 9, "hit", ASKER_UNKNOWN},      /* perhaps the end of an interrupt */
+		{-2, 0, 9, "hit", ASKER_UNKNOWN},
+		{-1, 0, 0, "(interrupt)", ASKER_INTERRUPT}, /* recordings of old */
+		{-1, 0, 9, "(interrupt)", ASKER_THREAD},    /* what a thread calls itself */
+		{-1, RECORD_BY_THREAD, 9, "(softirq)", ASKER_THREAD},
+	};
 
 	(void)state;
-	for (uint32_t tid = 1; tid <= 3 * ORIGINS_MAX; tid++)
-		assert_int_equal(add(&o, 0, tid, "many", -1, 0), tid <= ORIGINS_MAX ? tid : 0);
-	assert_int_equal(add(&o, 0, ORIGINS_MAX, "many", -1, 0), ORIGINS_MAX);
-	assert_int_equal(add(&o, 0, ORIGINS_MAX + 1, "many", -1, 0), 0);
-	assert_int_equal(o.count, ORIGINS_MAX);
-	assert_int_equal(o.others, 2 * ORIGINS_MAX + 1);
-	assert_int_equal(o.known, 3 * ORIGINS_MAX + 2);
+	for (unsigned i = 0; i < COUNT(cases); i++) {
+		struct record r = asker(3, cases[i].tid, cases[i].comm, cases[i].stack, 9);
+		struct origins o = {.count = 0};
+		const struct asker *a;
+
+		r.flags |= cases[i].context;
+		a = origins_add(&o, &r, &names);
+		assert_int_equal(a ? a->kind : ASKER_UNKNOWN, cases[i].kind);
+		assert_int_equal(o.unnamed, !a);
+		if (!a)
+			continue;
+		assert_string_equal(a->comm, name_of(cases[i].kind, cases[i].comm));
+		assert_int_equal(a->tid, cases[i].kind == ASKER_THREAD ? cases[i].tid : 0);
+		assert_string_equal(a->function, "site_9");
+	}
+}
+
+/* The same thread, from the same place, but not in the same context. */
+static void test_contexts_are_kept_apart(void **state)
+{
+	static const unsigned contexts[] = {RECORD_BY_THREAD, RECORD_BY_SOFTIRQ, RECORD_BY_INTERRUPT};
+	struct origins o = {.count = 0};
+
+	(void)state;
+	for (unsigned i = 0; i < 3 * COUNT(contexts); i++) {
+		struct record r = asker(0, 5, "one", -1, 9);
+
+		r.flags |= contexts[i % COUNT(contexts)];
+		assert_int_equal(add_record(&o, &r), 1 + i % COUNT(contexts));
+	}
+	assert_int_equal(o.count, COUNT(contexts));
+}
+
+/* ---- more than there are rows for ---- */
+
+#define ASKERS 4000
+
+static uint64_t truth[ASKERS], asked, unnamed;
+
+/* Of what the rows say all must hold of what happened. */
+static void assert_true_of(const struct origins *o)
+{
+	uint64_t sum = 0;
+
+	assert_int_equal(o->known, asked);
+	assert_int_equal(o->unnamed, unnamed);
+	for (uint32_t i = 0; i < o->count; i++) {
+		const struct origin *r = &o->row[i];
+
+		assert_in_range(r->who.tid, 1, ASKERS - 1);
+		assert_true(r->count >= 1 && r->count <= truth[r->who.tid]);
+		assert_true(truth[r->who.tid] <= r->count + r->missed);
+		sum += r->count + r->missed;
+		for (uint32_t k = 0; k < i; k++)
+			assert_int_not_equal(r->who.tid, o->row[k].who.tid);
+	}
+	assert_int_equal(sum, o->known - o->unnamed);
+	for (uint32_t tid = 1; tid < ASKERS; tid++) { /* who made more than one in ORIGINS_MAX is here */
+		bool here = truth[tid] * ORIGINS_MAX <= asked - unnamed;
+
+		for (uint32_t i = 0; i < o->count; i++)
+			here |= o->row[i].who.tid == tid;
+		assert_true(here);
+	}
+}
+
+static void begin_counting(void)
+{
+	memset(truth, 0, sizeof(truth));
+	asked = unnamed = 0;
+}
+
+static uint32_t ask(struct origins *o, uint32_t tid)
+{
+	truth[tid]++;
+	asked++;
+	return add(o, 0, tid, "many", -1, 0);
+}
+
+static void test_as_many_as_rows(void **state)
+{
+	struct origins o = {.count = 0};
+
+	(void)state;
+	begin_counting();
+	for (uint32_t n = 0; n < 3; n++)
+		for (uint32_t tid = 1; tid <= ORIGINS_MAX; tid++)
+			assert_int_equal(ask(&o, tid), tid);
+	assert_true_of(&o);
 	for (uint32_t i = 0; i < o.count; i++)
-		sum += o.row[i].count;
-	assert_int_equal(sum + o.others, o.known);
+		assert_int_equal(o.row[i].count + o.row[i].missed, 3);
+}
+
+/* Those who came first come never again; who asks most comes late. */
+static void test_the_heaviest_comes_late(void **state)
+{
+	struct origins o = {.count = 0};
+	uint32_t top, tid = 1;
+
+	(void)state;
+	begin_counting();
+	for (; tid <= 70; tid++)
+		ask(&o, tid);
+	for (uint32_t n = 0; n < 535; n++) {
+		ask(&o, ASKERS - 1);
+		if (n % 8 == 0)
+			ask(&o, tid++);
+	}
+	assert_true_of(&o);
+	assert_int_equal(origins_top(&o, &top, 1), 1);
+	assert_int_equal(o.row[top].who.tid, ASKERS - 1);
+	assert_int_equal(o.row[top].count, 535);
+	assert_true(o.row[top].missed > 0 && o.row[top].missed <= 3);
+	assert_null(o.row[top].who.function);
+	unnamed++;
+	asked++;
+	assert_int_equal(add(&o, 0, 1, "many", -2, 0), 0); /* cannot be told, and takes nobody's row */
+	assert_true_of(&o);
+}
+
+/* Any stream: few heavy ones among many, at random. */
+static void test_any_stream(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct origins o = {.count = 0};
+		uint64_t x = seed * 0x9e3779b97f4a7c15ULL;
+
+		begin_counting();
+		for (uint32_t n = 0; n < 3000; n++) {
+			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+			ask(&o, 1 + (x >> 8) % (x % 4 ? 1 + seed : ASKERS - 1));
+		}
+		assert_true_of(&o);
+	}
+}
+
+/* A row that goes to another takes nothing along. */
+static void test_a_row_taken_over(void **state)
+{
+	struct origins o = {.count = 0};
+	struct asker first;
+
+	(void)state;
+	assert_int_equal(add(&o, 1, 9999, "first", 1, 5), 1);
+	first = o.row[0].who;
+	for (uint32_t tid = 1; tid < ORIGINS_MAX; tid++)
+		for (int n = 0; n < 2; n++)
+			add(&o, 0, tid, "many", -1, 0);
+	assert_int_equal(add(&o, 2, 7777, "later", -1, 6), 1);
+	assert_int_equal(o.row[0].who.tid, 7777);
+	assert_int_equal(o.row[0].who.cpu, 2);
+	assert_string_equal(o.row[0].who.comm, "later");
+	assert_string_equal(o.row[0].who.function, "site_6");
+	assert_int_equal(o.row[0].nframes, 0);
+	assert_int_equal(o.row[0].count, 1);
+	assert_int_equal(o.row[0].missed, 1);
+	assert_int_equal(first.tid, 9999); /* a copy is still what it was */
+	assert_string_equal(first.comm, "first");
+	assert_string_equal(first.function, "futex_wake");
+	add(&o, 1, 9999, "first", 1, 5); /* again, from the same place: the last request of no row is that any more */
+	assert_int_equal(o.known, 2 * ORIGINS_MAX + 1);
+	for (uint32_t i = 0; i < o.count; i++)
+		assert_int_not_equal(o.row[i].count, 0);
 }
 
 /* By falling count, of equal ones the earlier first. */
@@ -297,8 +663,8 @@ static void assert_account(uint64_t end_ns, const char *want)
 
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %llu", i ? ", " : "",
 				       s->function ? s->function : s->name, (unsigned long long)p->net_ns);
-		if (p->asker)
-			at += (size_t)snprintf(text + at, sizeof(text) - at, "/%u", s->origins->row[p->asker - 1].tid);
+		if (p->asker.kind)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "/%u", p->asker.tid);
 		if (s->origins)
 			at += (size_t)snprintf(text + at, sizeof(text) - at, " (%llu)",
 					       (unsigned long long)s->origins->known);
@@ -359,6 +725,30 @@ static void test_each_call_its_own(void **state)
 	assert_account(200, "site_1 40/41 (3), site_2 10");
 	assert_int_equal(t.row[0]->origins->count, 2);
 	assert_int_equal(t.row[0]->origins->row[0].count, 2);
+}
+
+/* More askers in one hiccup than a source has rows: each interval keeps its own, whoever has the row now. */
+static void test_rows_change_hands_in_a_hiccup(void **state)
+{
+	const struct account *a;
+	unsigned stuck_out;
+
+	(void)state;
+	assert_int_equal(nest_keep_spans(n), 0);
+	for (uint32_t i = 0; i < 3 * ORIGINS_MAX; i++) {
+		take_mark(LEVEL_THREAD, MARK_WAKER, 100 * i, 0, 1000 + i);
+		take(LEVEL_THREAD, RECORD_THREAD, 100 * i, 100 * i + 50);
+	}
+	a = nest_close(n, 0, 100 * 3 * ORIGINS_MAX, &stuck_out);
+	assert_int_equal(a->nspans, 3 * ORIGINS_MAX);
+	for (uint32_t i = 0; i < a->nspans; i++) {
+		assert_int_equal(a->spans[i].asker.tid, 1000 + i);
+		assert_string_equal(a->spans[i].asker.comm, "asker");
+	}
+	assert_int_equal(a->npieces, 1);
+	assert_int_equal(a->pieces[0].asker.tid, 1000 + 3 * ORIGINS_MAX - 1);
+	assert_int_equal(t.row[0]->origins->count, ORIGINS_MAX);
+	assert_int_equal(t.row[0]->origins->known, 3 * ORIGINS_MAX);
 }
 
 #define TICKS 50000
@@ -426,12 +816,19 @@ int main(void)
 		TEST(test_unreadable),
 		TEST(test_interrupts_are_one),
 		TEST(test_comms_of_any_bytes),
-		TEST(test_more_than_rows),
+		TEST(test_shapes),
+		TEST(test_contexts_without_a_stack),
+		TEST(test_contexts_are_kept_apart),
+		TEST(test_as_many_as_rows),
+		TEST(test_the_heaviest_comes_late),
+		TEST(test_any_stream),
+		TEST(test_a_row_taken_over),
 		TEST(test_top),
 		NEST(test_each_interval_its_own),
 		NEST(test_without_the_flag_nobody_asked),
 		NEST(test_work_before_waker),
 		NEST(test_each_call_its_own),
+		NEST(test_rows_change_hands_in_a_hiccup),
 		NEST(test_hogs),
 		NEST(test_hog_goes_on),
 	};

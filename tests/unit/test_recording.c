@@ -182,6 +182,15 @@ static void same_hist(const struct hist *a, const struct hist *b)
 	assert_memory_equal(a->bucket, b->bucket, a->nbuckets * sizeof(*a->bucket));
 }
 
+static void same_asker(const struct asker *a, const struct asker *b)
+{
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->cpu, b->cpu);
+	assert_int_equal(a->tid, b->tid);
+	assert_string_equal(a->comm, b->comm);
+	same_text(a->function, b->function);
+}
+
 static void same_origins(const struct origins *a, const struct origins *b)
 {
 	assert_int_equal(!a, !b);
@@ -189,15 +198,13 @@ static void same_origins(const struct origins *a, const struct origins *b)
 		return;
 	assert_int_equal(a->count, b->count);
 	assert_int_equal(a->known, b->known);
-	assert_int_equal(a->others, b->others);
+	assert_int_equal(a->unnamed, b->unnamed);
 	for (uint32_t i = 0; i < a->count; i++) {
 		const struct origin *x = &a->row[i], *y = &b->row[i];
 
-		assert_int_equal(x->cpu, y->cpu);
-		assert_int_equal(x->tid, y->tid);
-		assert_string_equal(x->comm, y->comm);
+		same_asker(&x->who, &y->who);
 		assert_int_equal(x->count, y->count);
-		same_text(x->function, y->function);
+		assert_int_equal(x->missed, y->missed);
 		assert_int_equal(x->nframes, y->nframes);
 		for (int k = 0; k < x->nframes; k++)
 			assert_string_equal(x->frame[k], y->frame[k]);
@@ -264,7 +271,7 @@ static void same_worst(const struct summary *a, const struct summary *b)
 		assert_int_equal(x->npieces, y->npieces);
 		for (uint32_t k = 0; k < x->npieces; k++) {
 			assert_int_equal(x->pieces[k].source, y->pieces[k].source);
-			assert_int_equal(x->pieces[k].asker, y->pieces[k].asker);
+			same_asker(&x->pieces[k].asker, &y->pieces[k].asker);
 			assert_int_equal(x->pieces[k].net_ns, y->pieces[k].net_ns);
 		}
 	}

@@ -68,8 +68,8 @@ static char *say_spans(const struct sources *t, const struct account *a, char *t
 		fprintf(out, "%s%*s%llu-%llu %s%s%s", i ? ", " : "", 2 * s->depth, "", (unsigned long long)s->start_ns,
 			(unsigned long long)s->end_ns, who->name, who->function ? ">" : "",
 			who->function ? who->function : "");
-		if (s->asker)
-			fprintf(out, " by %u", who->origins->row[s->asker - 1].tid);
+		if (s->asker.kind)
+			fprintf(out, " by %u", s->asker.tid);
 	}
 	fclose(out);
 	return text;
