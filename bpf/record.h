@@ -86,7 +86,7 @@ enum vector_id {
 #define RECORD_ONGOING 2  /* RECORD_THREAD: it left in the middle of something; a worker goes on with the same work */
 #define RECORD_INNER   16 /* while threads are watched: it ran inside another interval */
 #define RECORD_ORIGIN  4  /* name, id, origin_cpu, origin and stack tell who asked */
-#define RECORD_KTHREAD 8  /* RECORD_THREAD: a kernel thread */
+#define RECORD_KTHREAD 8  /* RECORD_THREAD, RECORD_WATCH: a kernel thread */
 /* RECORD_ORIGIN: in what context it was asked for; 0: not known, the stack may tell */
 #define RECORD_CONTEXT      96
 #define RECORD_BY_INTERRUPT 32

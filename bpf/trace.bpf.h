@@ -114,6 +114,7 @@ static __always_inline void watch_say(struct cpu_state *c, int what, struct task
 	r->id = task->pid;
 	r->arg = arg;
 	r->prio = task->prio;
+	r->flags = task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0;
 	bpf_probe_read_kernel(r->name, sizeof(r->name), task->comm);
 	r->start_ns = start ? start : end;
 	r->end_ns = end;

@@ -33,7 +33,7 @@ static bool runs(const struct source *s, const char *function)
 	return s->function && !strcmp(s->function, function);
 }
 
-/* How many intervals of the CPU ran this function. */
+/* How often the function ran on the CPU. */
 static uint64_t beside(const struct place *p, const char *function)
 {
 	uint64_t n = 0;
@@ -205,7 +205,7 @@ static const struct cause *cause_at(const struct place *p, const struct source *
 		return cause_of_throttling(p);
 	if (s->kind == SOURCE_VECTOR || runs(s, "dl_task_timer") || runs(s, "inactive_task_timer"))
 		c = cause_of_tick(p, s, c);
-	if (s->kind == SOURCE_THREAD && !s->function && !strncmp(s->name, "migration/", 10) &&
+	if (s->kind == SOURCE_THREAD && s->kernel_thread && !s->function && !strncmp(s->name, "migration/", 10) &&
 	    beside(p, "watchdog_timer_fn") >= s->net.count)
 		return cause_match("hrtimer", "watchdog_timer_fn");
 	if (runs(s, "perf_event_nmi_handler") && s->net.count * WATCHDOG_NMI_NS > p->run->observed_ns)

@@ -84,7 +84,8 @@ const struct cause *cause_of_function(const struct source *s)
 	for (uint32_t i = 0; s->function && strcmp(tlb_reason_name(i), "unknown"); i++)
 		if (!strcmp(s->function, tlb_reason_name(i)))
 			return match_number("tlbreason", i);
-	if (!symbol)
+	if (!symbol ||
+	    (s->kind == SOURCE_THREAD && !s->kernel_thread)) /* only the kernel's threads run works and stoppers */
 		return NULL;
 	switch (s->kind) {
 	case SOURCE_IRQ: /* mostly its handler, which the globs do not mean */
@@ -116,10 +117,10 @@ static const char *vector_row(const char *vector)
 
 const struct cause *cause_of(const struct source *s)
 {
-	const struct cause *c = cause_of_function(s);
+	const struct cause *c = s->rest ? NULL : cause_of_function(s);
 	char symbol[8];
 
-	if (c)
+	if (c || s->rest) /* of many merged ones there is no one cause */
 		return c;
 	switch (s->kind) {
 	case SOURCE_VECTOR:

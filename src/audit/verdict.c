@@ -77,7 +77,12 @@ static void add_source(struct sentence *out, const struct source *s)
 		add(out, "IRQ %u%s%s%s", s->id, s->name[0] ? " (" : "", s->name, s->name[0] ? ")" : "");
 		return;
 	case SOURCE_THREAD:
-		add(out, "the thread %s", s->name);
+		if (s->rest) {
+			add(out, "threads that are too many to be told apart");
+			return;
+		}
+		/* Only what poses as one of the kernel's needs to be called the user's. */
+		add(out, "the %sthread %s", s->kernel_thread ? "kernel " : s->name[0] == '[' ? "user " : "", s->name);
 		if (s->id)
 			add(out, " [%u]", s->id);
 		break;

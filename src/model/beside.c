@@ -48,7 +48,7 @@ static int add_sources(struct beside *b, const struct sources *s, bool theirs)
 		const struct source *x = s->row[i];
 
 		if (x->net.count && x->kind != SOURCE_OUTSIDE)
-			err = add(b, x->kind, x->name, theirs, x->net.count, x->net.sum);
+			err = add(b, x->kind, x->name, theirs, x->count, x->net.sum);
 	}
 	return err;
 }
@@ -115,7 +115,7 @@ static int take_ours(struct beside *b, const struct view *v)
 			const struct source *x = c->sources.row[k];
 
 			if (x->net.count && x->kind != SOURCE_OUTSIDE && x->kind != SOURCE_FAULT)
-				err = add(b, x->kind, "", false, x->net.count, x->net.sum);
+				err = add(b, x->kind, "", false, x->count, x->net.sum);
 		}
 	}
 	return err;

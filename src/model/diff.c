@@ -11,6 +11,7 @@
 
 struct entry {
 	enum source_kind kind;
+	bool kernel_thread, rest;
 	char name[DIFF_NAME];
 	const char *function; /* NULL: not known */
 	uint32_t file;
@@ -53,6 +54,10 @@ static int same_row(const struct entry *x, const struct entry *y)
 
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
+	if (x->kernel_thread != y->kernel_thread)
+		return x->kernel_thread ? -1 : 1;
+	if (x->rest != y->rest)
+		return x->rest ? -1 : 1;
 	order = strcmp(x->name, y->name);
 	return order ? order : function_order(x->function, y->function);
 }
@@ -98,8 +103,12 @@ static uint32_t list_sources(const struct diff *d, struct entry *entry)
 
 				if (!has_any(s))
 					continue;
-				entry[n] = (struct entry){
-					.kind = s->kind, .function = s->function, .file = k, .source = s};
+				entry[n] = (struct entry){.kind = s->kind,
+							  .kernel_thread = s->kernel_thread,
+							  .rest = s->rest,
+							  .function = s->function,
+							  .file = k,
+							  .source = s};
 				diff_name(s, d->same_cpus, entry[n].name);
 				n++;
 			}
@@ -126,6 +135,7 @@ static int compare_totals(struct diff *d)
 
 			hist_merge(&t.net, &c->hiccups);
 			slices_merge(&t.slices, &c->slices);
+			t.count += c->hiccups.count;
 			t.hiccups += c->hiccups.count;
 			t.lost += v->cpu[i].hiccups_lost;
 			t.lost_ns += v->cpu[i].hiccups_lost_ns;
@@ -153,6 +163,8 @@ static int by_rank(const void *a, const void *b)
 		return x->rank_ns < y->rank_ns ? 1 : -1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
+	if (x->kernel_thread != y->kernel_thread)
+		return x->kernel_thread ? -1 : 1;
 	return strcmp(x->name, y->name) ? strcmp(x->name, y->name) : function_order(x->function, y->function);
 }
 
@@ -164,6 +176,8 @@ static int fill_row(struct diff *d, struct diff_row *row, const struct entry **a
 	struct sums sums[DIFF_FILES];
 
 	row->kind = first->kind;
+	row->kernel_thread = first->kernel_thread;
+	row->rest = first->rest;
 	memcpy(row->name, first->name, sizeof(row->name));
 	if (first->function && !(row->function = strndup(first->function, function_len(first->function))))
 		return -ENOMEM;
@@ -174,6 +188,7 @@ static int fill_row(struct diff *d, struct diff_row *row, const struct entry **a
 
 			hist_merge(&t->net, &s->net);
 			slices_merge(&t->slices, &s->slices);
+			t->count += s->count;
 			t->hiccups += s->hiccups;
 		}
 		cell_fill(d, &row->cell[k], t, d->seconds[k]);

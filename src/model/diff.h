@@ -1,7 +1,7 @@
 /* Two or more runs beside each other: the same sources paired, everything per second that a CPU was observed, and what of the differences
  * is more than chance. All are compared with the first.
  *
- * Sources of all CPUs are paired by kind, name and function; numbers that are another machine's or another boot's are none of a name:
+ * Sources of all CPUs are paired by kind, name and function, kernel threads apart from others; numbers that are another machine's or another boot's are none of a name:
  * see diff_name(). Of each there are two ratios with 95 % intervals (ratio.h): of the count, and of the time. Their variance is the
  * largest of what these say:
  *   chance   the events of one hiccup are one event: of times the sum of the squares of what each hiccup lost to it (compound Poisson),
@@ -31,17 +31,20 @@ enum diff_verdict { DIFF_SAME, DIFF_GONE, DIFF_NEW, DIFF_BETTER, DIFF_WORSE };
 
 /* One source, or all hiccups, in one file. */
 struct diff_cell {
-	uint64_t count; /* intervals; hiccups */
+	uint64_t count; /* interruptions, as sources have them; hiccups */
+	uint64_t runs;  /* of the function; hiccups */
 	uint64_t total_ns;
 	uint64_t p50_ns, p99_ns, p999_ns, max_ns; /* of one */
 	uint64_t bin[DIFF_BINS];                  /* by length, see diff_bin_ns */
-	double per_s, ns_per_s;                   /* per second that a CPU was observed */
+	double per_s, runs_per_s, ns_per_s;       /* per second that a CPU was observed */
 	struct ratio count_ratio, time_ratio;     /* to the first file; of the first itself NAN, 0, INFINITY */
 	enum diff_verdict verdict;
 };
 
 struct diff_row {
 	enum source_kind kind;
+	bool kernel_thread;   /* they are apart from others of that name */
+	bool rest;            /* what the tables of sources could not keep apart */
 	char name[DIFF_NAME]; /* any bytes: escape on output */
 	char *function;       /* owned; NULL: not known */
 	bool changed;         /* not the same in some file */
@@ -89,7 +92,8 @@ const char *diff_verdict_name(enum diff_verdict verdict);
 
 /* A source's name without what differs from boot to boot: "kworker/3:1H" is "kworker/3:~H", "kworker/u8:2" "kworker/u~:~", "irq/36-eth0"
  * "irq/~-eth0", "vhost-812" "vhost-~"; and without keep_cpus "kworker/~:~H", "ksoftirqd/~", with an asterisk for each ~. The numbers of threads
- * and interrupts are no part of it, but for an interrupt that has no name. */
+ * and interrupts are no part of it, but for an interrupt that has no name. A source that is itself called "(others)", as only the rest is,
+ * begins with "\x28". */
 void diff_name(const struct source *s, bool keep_cpus, char name[DIFF_NAME]);
 
 /* Part of diff_make: fills d->fact. 0 or -ENOMEM. */

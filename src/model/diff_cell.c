@@ -40,13 +40,15 @@ static double middle_of(const struct hist *h, uint32_t bucket)
 
 void cell_fill(const struct diff *d, struct diff_cell *c, const struct tally *t, double seconds)
 {
-	c->count = t->net.count + t->lost;
+	c->count = t->count + t->lost;
+	c->runs = t->net.count + t->lost;
 	c->total_ns = t->net.sum + t->lost_ns;
 	c->p50_ns = hist_percentile(&t->net, 50);
 	c->p99_ns = hist_percentile(&t->net, 99);
 	c->p999_ns = hist_percentile(&t->net, 99.9);
 	c->max_ns = t->net.max;
 	c->per_s = c->count / seconds;
+	c->runs_per_s = c->runs / seconds;
 	c->ns_per_s = c->total_ns / seconds;
 	for (uint32_t i = 0; i < t->net.nbuckets; i++)
 		if (t->net.bucket[i])
@@ -61,7 +63,7 @@ static double larger(double a, double b)
 /* Variances: see diff.h. A view that no hiccups were added to one by one has no slices: then each interval is an event by itself. */
 struct sums cell_weigh(const struct tally *t, const struct view *v, double seconds)
 {
-	double count = t->net.count + t->lost, total = t->net.sum + t->lost_ns, squares = 0, at_once = 1;
+	double count = t->count + t->lost, total = t->net.sum + t->lost_ns, squares = 0, at_once = 1;
 	struct slices_scatter scatter;
 	uint64_t window_ns = 0;
 	struct sums s;
@@ -74,8 +76,8 @@ struct sums cell_weigh(const struct tally *t, const struct view *v, double secon
 	squares = larger(squares, t->slices.squares);
 	if (t->lost) /* as lengths that come by chance have */
 		squares += 2 * (double)t->lost_ns * t->lost_ns / t->lost;
-	if (t->hiccups && t->net.count > t->hiccups)
-		at_once = (double)t->net.count / t->hiccups;
+	if (t->hiccups && t->count > t->hiccups)
+		at_once = (double)t->count / t->hiccups;
 	s.count =
 		(struct ratio_sum){count, larger(count * at_once, scatter.count * at_once * at_once), at_once, seconds};
 	s.time =
@@ -133,7 +135,7 @@ void cells_compare(const struct diff *d, struct diff_cell *cell, const struct su
 void tally_clear(struct tally *t)
 {
 	hist_reset(&t->net);
-	t->hiccups = t->lost = t->lost_ns = 0;
+	t->count = t->hiccups = t->lost = t->lost_ns = 0;
 	t->slices = (struct slices){0};
 }
 

@@ -6,7 +6,8 @@
 
 /* What one file has of a source, or of all hiccups. */
 struct tally {
-	struct hist net;
+	struct hist net; /* a value for each run of a function */
+	uint64_t count;  /* interruptions; hiccups */
 	uint64_t hiccups;
 	uint64_t lost, lost_ns; /* not recorded */
 	struct slices slices;

@@ -12,7 +12,7 @@ struct entry {
 	uint32_t view, cpu; /* of the first row that was folded in: an index */
 	const struct source *source;
 	uint32_t rows; /* folded into this; they still stand behind it */
-	uint64_t count, total_ns, max_ns, observed_ns;
+	uint64_t count, runs, total_ns, max_ns, observed_ns;
 	double share;
 };
 
@@ -31,6 +31,10 @@ static int compare_key(const struct entry *x, const struct entry *y)
 		return a->kind < b->kind ? -1 : 1;
 	if (a->id != b->id)
 		return a->id < b->id ? -1 : 1;
+	if (a->kernel_thread != b->kernel_thread)
+		return a->kernel_thread ? -1 : 1;
+	if (a->rest != b->rest)
+		return a->rest ? -1 : 1;
 	return strcmp(a->name, b->name) ? strcmp(a->name, b->name) : compare_text(a->function, b->function);
 }
 
@@ -102,7 +106,8 @@ static size_t fold(struct entry *all, size_t count, struct entry **into)
 			into[n++] = &all[i];
 		e = into[n - 1];
 		e->rows++;
-		e->count += h->count;
+		e->count += all[i].source->count;
+		e->runs += h->count;
 		e->total_ns += h->sum;
 		e->max_ns = h->max > e->max_ns ? h->max : e->max_ns;
 		e->share = e->observed_ns ? (double)e->total_ns / e->observed_ns : 0;
@@ -115,6 +120,7 @@ static void fill(struct host_source *row, const struct entry *e, const struct vi
 	*row = (struct host_source){.view = e->view,
 				    .who = e->source,
 				    .count = e->count,
+				    .runs = e->runs,
 				    .total_ns = e->total_ns,
 				    .max_ns = e->max_ns,
 				    .observed_ns = e->observed_ns};

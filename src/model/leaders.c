@@ -6,9 +6,10 @@
 
 /* Totals of all sources with one series, in order of their first rows. */
 struct group {
-	uint32_t row;
+	const struct source *first;
 	char name[DIFF_NAME];
-	uint64_t ns, count;
+	struct leader_sums sum;
+	bool seen; /* one of them was there at the last update */
 };
 
 int leaders_init(struct leaders *s, uint32_t ncpus)
@@ -24,36 +25,64 @@ void leaders_free(struct leaders *s)
 	s->cpu = NULL;
 }
 
-static bool same_but_name(const struct source *a, const struct source *b)
+static void add(struct leader_sums *to, const struct leader_sums *x)
 {
-	const char *f = a->function ? a->function : "", *g = b->function ? b->function : "";
-
-	return a->kind == b->kind && (f == g || !strcmp(f, g));
+	to->ns += x->ns;
+	to->count += x->count;
+	to->runs += x->runs;
 }
 
-/* What the table of sources could not tell apart. */
-#define NAMELESS "(others)"
+static void take(struct leader_sums *from, const struct leader_sums *x)
+{
+	from->ns -= x->ns;
+	from->count -= x->count;
+	from->runs -= x->runs;
+}
 
-static uint32_t group_all(const struct sources *t, struct group *g)
+static struct leader_sums sums_of(const struct source *s)
+{
+	return (struct leader_sums){s->net.sum, s->count, s->net.count};
+}
+
+static bool same_function(const char *a, const char *b)
+{
+	return a == b || !strcmp(a ? a : "", b ? b : "");
+}
+
+/* Rows and series with one name. */
+static bool in_group(const struct group *g, const struct source *s, const char *name)
+{
+	return g->first->kind == s->kind && g->first->kernel_thread == s->kernel_thread && !strcmp(g->name, name) &&
+	       same_function(g->first->function, s->function);
+}
+
+static bool is_own(const struct leader *l, const struct group *g)
+{
+	return g->first->kind == l->kind && g->first->kernel_thread == l->kernel_thread && !strcmp(g->name, l->name) &&
+	       same_function(g->first->function, l->function);
+}
+
+static uint32_t group_all(const struct leaders_cpu *c, const struct sources *t, struct group *g)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct source *s = t->row[i];
+		struct leader_sums sum = sums_of(s);
 		char name[DIFF_NAME];
 		uint32_t k;
 
-		diff_name(s, false, name);
-		if (!strcmp(name, NAMELESS))
+		if (s->rest)
 			continue;
-		for (k = 0; k < n && (strcmp(name, g[k].name) || !same_but_name(s, t->row[g[k].row])); k++)
+		diff_name(s, false, name);
+		for (k = 0; k < n && !in_group(&g[k], s, name); k++)
 			;
 		if (k == n) {
-			g[n] = (struct group){.row = i};
+			g[n] = (struct group){.first = s};
 			memcpy(g[n++].name, name, sizeof(name));
 		}
-		g[k].ns += s->net.sum;
-		g[k].count += s->net.count;
+		add(&g[k].sum, &sum);
+		g[k].seen |= s->oldest <= c->serial;
 	}
 	return n;
 }
@@ -62,80 +91,97 @@ static int by_time(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return x->row < y->row ? -1 : 1;
+	if (x->sum.ns != y->sum.ns)
+		return x->sum.ns < y->sum.ns ? 1 : -1;
+	return x->first->serial < y->first->serial ? -1 : 1;
 }
 
-static struct leader *own_of(struct leaders_cpu *c, uint32_t row)
+static struct leader *own_of(struct leaders_cpu *c, const struct group *g)
 {
 	for (uint32_t i = 0; i < c->count; i++)
-		if (c->own[i].row == row)
+		if (is_own(&c->own[i], g))
 			return &c->own[i];
 	return NULL;
 }
 
-/* Room for one more: where there is none the last in the order goes, with what it had at the last update. */
-static struct leader *make_room(struct leaders_cpu *c, const struct sources *t, const struct group *g, uint32_t n)
+static const struct group *group_of(const struct leader *l, const struct group *g, uint32_t n)
 {
-	struct leader *s = NULL;
-	enum source_kind kind;
+	for (uint32_t i = 0; i < n; i++)
+		if (is_own(l, &g[i]))
+			return &g[i];
+	return NULL;
+}
+
+/* Room for one more: where there is none one goes that has no source any more, or the last in the order, with what it had at the last
+ * update. */
+static struct leader *make_room(struct leaders_cpu *c, const struct group *g, uint32_t n)
+{
+	struct leader *l = NULL;
 
 	if (c->count < LEADERS_MAX)
 		return &c->own[c->count++];
-	while (!s)
-		s = own_of(c, g[--n].row);
-	kind = t->row[s->row]->kind;
-	c->gone_ns[kind] += s->ns;
-	c->gone_count[kind] += s->count;
-	return s;
+	for (uint32_t i = 0; i < c->count && !l; i++)
+		if (!group_of(&c->own[i], g, n))
+			l = &c->own[i];
+	while (!l)
+		l = own_of(c, &g[--n]);
+	add(&c->gone[l->kind], &l->sum);
+	return l;
 }
 
 /* All that there is, less what has a series or had one. */
 static void update_rest(struct leaders_cpu *c, const struct sources *t)
 {
-	memset(c->rest_ns, 0, sizeof(c->rest_ns));
-	memset(c->rest_count, 0, sizeof(c->rest_count));
+	memset(c->rest, 0, sizeof(c->rest));
 	for (uint32_t i = 0; i < t->count; i++) {
-		c->rest_ns[t->row[i]->kind] += t->row[i]->net.sum;
-		c->rest_count[t->row[i]->kind] += t->row[i]->net.count;
+		struct leader_sums sum = sums_of(t->row[i]);
+
+		add(&c->rest[t->row[i]->kind], &sum);
+		c->serial = t->row[i]->serial > c->serial ? t->row[i]->serial : c->serial;
 	}
-	for (int k = 0; k < SOURCE_KINDS; k++) {
-		c->rest_ns[k] -= c->gone_ns[k];
-		c->rest_count[k] -= c->gone_count[k];
-	}
-	for (uint32_t i = 0; i < c->count; i++) {
-		c->rest_ns[t->row[c->own[i].row]->kind] -= c->own[i].ns;
-		c->rest_count[t->row[c->own[i].row]->kind] -= c->own[i].count;
-	}
+	for (int k = 0; k < SOURCE_KINDS; k++)
+		take(&c->rest[k], &c->gone[k]);
+	for (uint32_t i = 0; i < c->count; i++)
+		take(&c->rest[c->own[i].kind], &c->own[i].sum);
+}
+
+static void begin_series(struct leader *l, const struct group *g)
+{
+	*l = (struct leader){
+		.kind = g->first->kind, .kernel_thread = g->first->kernel_thread, .function = g->first->function};
+	memcpy(l->name, g->name, sizeof(l->name));
+	if (g->seen) /* so far it is in the rest */
+		l->last = g->sum;
+}
+
+static uint64_t grown(uint64_t now, uint64_t last)
+{
+	return now > last ? now - last : 0; /* less, when some of its rows were merged into the kind's rest */
+}
+
+static void update_own(struct leader *l, const struct group *g)
+{
+	static const struct leader_sums none;
+	const struct leader_sums *now = g ? &g->sum : &none;
+
+	l->sum.ns += grown(now->ns, l->last.ns);
+	l->sum.count += grown(now->count, l->last.count);
+	l->sum.runs += grown(now->runs, l->last.runs);
+	l->last = *now;
+	if (g)
+		l->cause = g->first->cause;
 }
 
 static void update_cpu(struct leaders_cpu *c, const struct sources *t, struct group *g)
 {
-	uint32_t n = group_all(t, g);
+	uint32_t n = group_all(c, t, g);
 
 	qsort(g, n, sizeof(*g), by_time);
-	for (uint32_t i = 0; i < n && i < LEADERS_TOP && (g[i].ns || g[i].count); i++) {
-		struct leader new = {.row = g[i].row};
-
-		if (own_of(c, g[i].row))
-			continue;
-		memcpy(new.name, g[i].name, sizeof(new.name));
-		if (g[i].row < c->rows) { /* so far it is in the rest */
-			new.before_ns = g[i].ns;
-			new.before_count = g[i].count;
-		}
-		*make_room(c, t, g, n) = new;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		struct leader *s = own_of(c, g[i].row);
-
-		if (s) {
-			s->ns = g[i].ns - s->before_ns;
-			s->count = g[i].count - s->before_count;
-		}
-	}
-	c->rows = t->count;
+	for (uint32_t i = 0; i < n && i < LEADERS_TOP && (g[i].sum.ns || g[i].sum.runs); i++)
+		if (!own_of(c, &g[i]))
+			begin_series(make_room(c, g, n), &g[i]);
+	for (uint32_t i = 0; i < c->count; i++)
+		update_own(&c->own[i], group_of(&c->own[i], g, n));
 	update_rest(c, t);
 }
 

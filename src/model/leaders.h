@@ -4,7 +4,7 @@
  * every boot and CPU; the sources with the most time stand apart, LEADERS_TOP at first and never more than LEADERS_MAX a CPU. And from one update to the next no
  * counter falls, whoever comes into the leading ones or leaves them: what a source took before it got its series stays in the rest, and
  * where one must make room, which takes the least of those, what it had taken goes with it. So over any time the growth of all of
- * them is the time lost.
+ * them is the time lost. A source that the table of sources merges into its rest keeps in its series what it had.
  *
  * Pure; memory is bounded.
  */
@@ -16,20 +16,26 @@
 #define LEADERS_TOP 20
 #define LEADERS_MAX 40
 
-/* All sources of one kind, name and function. */
+struct leader_sums {
+	uint64_t ns, count, runs; /* net time, interruptions, runs of the function */
+};
+
+/* All sources of one kind, name and function; of threads all of the kernel's, or all others. */
 struct leader {
-	uint32_t row; /* of the CPU's sources: the first of them; kind, function and cause are its */
+	enum source_kind kind;
+	bool kernel_thread;
 	char name[DIFF_NAME];
-	uint64_t ns, count; /* net time and intervals since it has this series */
-	uint64_t before_ns, before_count;
+	const char *function, *cause; /* as of the first of them */
+	struct leader_sums sum;       /* since it has this series */
+	struct leader_sums last;      /* of all its rows, at the last update */
 };
 
 struct leaders_cpu {
 	struct leader own[LEADERS_MAX];
 	uint32_t count;
-	uint64_t rest_ns[SOURCE_KINDS], rest_count[SOURCE_KINDS]; /* what has no series of its own */
-	uint64_t gone_ns[SOURCE_KINDS], gone_count[SOURCE_KINDS]; /* what went with those that made room */
-	uint32_t rows;                                            /* sources seen before the last update */
+	struct leader_sums rest[SOURCE_KINDS]; /* what has no series of its own */
+	struct leader_sums gone[SOURCE_KINDS]; /* what went with those that made room */
+	uint64_t serial;                       /* the newest source seen before the last update */
 };
 
 struct leaders {

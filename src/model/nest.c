@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/follow.h"
+
 #define STACK_SLOTS 4096
-#define PIECES_MAX  (SOURCES_MAX + SOURCE_KINDS)
+#define PIECES_MAX  SOURCE_ROWS
 #define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
 #define ONGOING     64  /* threads that left in the middle of a work item, by tid */
 
@@ -42,6 +44,7 @@ struct nest {
 	} ongoing[ONGOING];
 	bool open;
 	uint64_t epoch;
+	uint64_t trims; /* of the sources, as followed */
 	uint64_t folded;
 	struct account account;
 };
@@ -55,6 +58,7 @@ struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const 
 	n->sources = sources;
 	n->bounds = bounds;
 	n->names = names;
+	n->trims = sources->trims;
 	n->real_time = real_time;
 	n->stack = calloc(STACK_SLOTS, sizeof(*n->stack));
 	n->account.pieces = calloc(PIECES_MAX, sizeof(*n->account.pieces));
@@ -124,13 +128,13 @@ static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
 static uint32_t thread_source(struct nest *n, const struct record *r, const char *function)
 {
 	char name[sizeof(r->name) + 1];
-	uint32_t row;
+	struct source_key key = {.kind = SOURCE_THREAD, .id = r->id, .name = name, .function = function};
 
 	memcpy(name, r->name, sizeof(r->name));
 	name[sizeof(r->name)] = 0;
-	row = sources_find(n->sources, SOURCE_THREAD, r->id, name, function);
-	n->sources->row[row]->kernel_thread = r->flags & RECORD_KTHREAD;
-	return row;
+	key.kernel_thread = r->flags & RECORD_KTHREAD || !r->id; /* idle has no flag before 5.14 */
+	key.process = r->arg;
+	return sources_find_key(n->sources, &key);
 }
 
 static uint32_t syscall_source(struct nest *n, uint32_t number)
@@ -191,8 +195,18 @@ static void keep_function(struct nest *n, const struct record *r, const char *fu
 	}
 }
 
+/* The part of an interval that runs one function. */
+struct segment {
+	const char *function;
+	const struct record *asker;
+	const struct record *flush; /* a TLB flush for another CPU was in it */
+	uint64_t start, net;
+	bool marked;
+	bool first; /* the interval begins with it, and is counted there. Of a softirq in pieces the last piece is the interval */
+};
+
 /* Returns who asked for it. */
-static struct asker attribute(struct nest *n, uint32_t source, uint64_t net, bool part, const struct record *asker)
+static struct asker attribute(struct nest *n, uint32_t source, const struct segment *g, bool part)
 {
 	struct account *a = &n->account;
 	struct source *s = n->sources->row[source];
@@ -204,15 +218,15 @@ static struct asker attribute(struct nest *n, uint32_t source, uint64_t net, boo
 		s->hiccups++;
 		a->pieces[s->piece] = (struct piece){.source = source};
 	}
-	a->pieces[s->piece].net_ns += net;
-	a->attributed_ns += net;
-	if (part) /* a piece of an interval that is counted when it ends */
-		s->net.sum += net;
+	a->pieces[s->piece].net_ns += g->net;
+	a->attributed_ns += g->net;
+	if (part) /* a piece of a run that is counted when it ends */
+		s->net.sum += g->net;
 	else
-		hist_add(&s->net, net);
-	if (!asker || !n->names)
+		source_add(s, g->net, g->first);
+	if (!g->asker || !n->names)
 		return (struct asker){};
-	who = source_asked(s, asker, n->names);
+	who = source_asked(s, g->asker, n->names);
 	a->pieces[s->piece].asker = who ? *who : (struct asker){};
 	return a->pieces[s->piece].asker;
 }
@@ -325,22 +339,33 @@ static uint64_t below(struct ended *e, uint64_t *start)
 
 /* ---- an interval and what lies in it ---- */
 
-/* The part of an interval that runs one function. */
-struct segment {
-	const char *function;
-	const struct record *asker;
-	const struct record *flush; /* a TLB flush for another CPU was in it */
-	uint64_t start, net;
-	bool marked;
-};
+/* Rows have changed their places while a source was looked up. */
+static void follow(struct nest *n)
+{
+	struct account *a = &n->account;
+
+	if (n->trims == n->sources->trims)
+		return;
+	n->trims = n->sources->trims;
+	a->npieces = pieces_follow(a->pieces, a->npieces, n->sources->went);
+	for (uint32_t i = 0; i < a->npieces; i++) {
+		struct source *s = n->sources->row[a->pieces[i].source];
+
+		s->epoch = n->epoch;
+		s->piece = i;
+	}
+	if (n->spans)
+		spans_follow(n->spans->row, n->spans->count, n->sources->went);
+}
 
 static void end_segment(struct nest *n, const struct record *r, const struct segment *s, uint64_t end, bool part)
 {
 	uint32_t row = source_of(n, r, s->function);
 	struct asker asker;
 
+	follow(n);
 	n->own += s->net;
-	asker = attribute(n, row, s->net, part, s->asker);
+	asker = attribute(n, row, s, part);
 	if (n->spans)
 		spans_add(n->spans, &(struct span){s->start, end, .source = row, .asker = asker});
 	if (s->flush)
@@ -368,6 +393,7 @@ static void note(struct nest *n, const struct record *r, const struct ended *e, 
 		end_segment(n, r, s, e->start, false);
 		s->start = e->start;
 		s->net = 0;
+		s->first = false;
 		s->asker = NULL;
 		s->flush = NULL;
 	}
@@ -389,7 +415,7 @@ static void tap(struct nest *n, const struct record *r, uint64_t net)
 
 static void enclose(struct nest *n, const struct record *r, uint64_t start, uint64_t end)
 {
-	struct segment s = {.function = first_function(n, r)};
+	struct segment s = {.function = first_function(n, r), .first = !(r->flags & RECORD_PART)};
 	bool thread = r->kind == RECORD_THREAD;
 	uint32_t first = n->depth, last = n->depth;
 	struct ended *ended;

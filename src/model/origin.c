@@ -280,6 +280,59 @@ const struct asker *origins_add(struct origins *o, const struct record *r, const
 	return &row->who;
 }
 
+/* How often somebody who has no row may have asked. */
+static uint64_t most_unseen(const struct origins *o)
+{
+	uint64_t least = o->count < ORIGINS_MAX ? 0 : UINT64_MAX;
+
+	for (uint32_t i = 0; i < o->count && least; i++)
+		if (o->row[i].count + o->row[i].missed < least)
+			least = o->row[i].count + o->row[i].missed;
+	return least;
+}
+
+static const struct origin *row_like(const struct origins *o, const struct origin *r)
+{
+	for (uint32_t i = 0; i < o->count; i++)
+		if (same(&o->row[i].who, &r->who))
+			return &o->row[i];
+	return NULL;
+}
+
+/* Who has no row in the one may have come there as often as who came least. What finds no place came least often. */
+void origins_merge(struct origins *o, const struct origins *from)
+{
+	struct origin all[2 * ORIGINS_MAX];
+	uint64_t here = most_unseen(o), there = most_unseen(from);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < o->count; i++) {
+		const struct origin *other = row_like(from, &o->row[i]);
+
+		all[n] = o->row[i];
+		all[n].count += other ? other->count : 0;
+		all[n++].missed += other ? other->missed : there;
+	}
+	for (uint32_t i = 0; i < from->count; i++) {
+		if (row_like(o, &from->row[i]))
+			continue;
+		all[n] = from->row[i];
+		all[n++].missed += here;
+	}
+	while (n > ORIGINS_MAX) {
+		uint32_t least = 0;
+
+		for (uint32_t i = 1; i < n; i++)
+			if (all[i].count + all[i].missed < all[least].count + all[least].missed)
+				least = i;
+		all[least] = all[--n];
+	}
+	memcpy(o->row, all, n * sizeof(all[0]));
+	o->count = n;
+	o->known += from->known;
+	o->unnamed += from->unnamed;
+}
+
 uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n)
 {
 	uint32_t found = 0;

@@ -64,4 +64,7 @@ uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n);
 /* "an interrupt", "a softirq"; NULL: it is a thread, and has a name. */
 const char *asker_context(const struct asker *a);
 
+/* Adds all of `from`, of another row of the same table of sources. */
+void origins_merge(struct origins *o, const struct origins *from);
+
 #endif

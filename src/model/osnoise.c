@@ -87,14 +87,10 @@ static void add_source(struct osnoise_reader *r, struct osnoise_cpu *c, const st
 	if (r->rows_left)
 		row = sources_find(&c->sources, e->kind, e->id, e->name, NULL);
 	else
-		row = sources_find(&c->sources, e->kind, 0, "(others)", NULL);
-	if (row >= c->sources.count) {
-		r->no_memory = true;
-		return;
-	}
-	if (r->rows_left && c->sources.count > before)
-		r->rows_left--;
-	hist_add(&c->sources.row[row]->net, e->duration_ns);
+		row = sources_rest(&c->sources, e->kind);
+	if (r->rows_left)
+		r->rows_left = r->rows_left + before > c->sources.count ? r->rows_left + before - c->sources.count : 0;
+	source_add(c->sources.row[row], e->duration_ns, true);
 }
 
 static void keep_longest(struct osnoise_event *list, uint32_t *n, const struct osnoise_event *e)

@@ -7,19 +7,24 @@
 void others_add(struct others *t, const struct record *r)
 {
 	struct other *row = t->row, *end = t->row + t->count;
+	bool kernel_thread = r->flags & RECORD_KTHREAD;
 
 	if (!r->id)
 		return;
-	while (row < end && (row->tid != r->id || strncmp(row->comm, r->name, sizeof(r->name))))
+	while (row < end && (row->rest || row->tid != r->id || row->kernel_thread != kernel_thread ||
+			     strncmp(row->comm, r->name, sizeof(r->name))))
 		row++;
 	if (row == end && t->count < OTHERS_ROWS) {
 		memcpy(row->comm, r->name, sizeof(r->name));
 		row->comm[sizeof(r->name)] = 0;
 		row->tid = r->id;
+		row->kernel_thread = kernel_thread;
 		t->count++;
 	} else if (row == end) {
 		row = &t->row[OTHERS_ROWS - 1];
 		row->tid = 0;
+		row->kernel_thread = false;
+		row->rest = true;
 		strcpy(row->comm, SEVERAL);
 	}
 	row->count++;

@@ -3,6 +3,7 @@
 #ifndef CULPRIT_OTHERS_H
 #define CULPRIT_OTHERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "record.h"
 
@@ -11,6 +12,8 @@
 struct other {
 	uint32_t tid;  /* 0: several */
 	char comm[17]; /* any bytes: escape on output */
+	bool kernel_thread;
+	bool rest; /* several */
 	uint64_t count, total_ns;
 };
 

@@ -24,8 +24,8 @@ void recent_free(struct recent *r)
 
 static int make_room(struct recent_cpu *c, uint32_t rows)
 {
-	struct recent_sum(*bigger)[SLOTS];
 	uint32_t room = rows + 64;
+	struct recent_row *bigger;
 
 	if (rows <= c->room)
 		return 0;
@@ -38,21 +38,43 @@ static int make_room(struct recent_cpu *c, uint32_t rows)
 	return 0;
 }
 
-int recent_second(struct recent *r, const struct view *v)
+/* Rows have gone, others have come to their places: those that stayed are behind or at the place that they have now. */
+static void find_rows(struct recent_cpu *c, const struct sources *t)
+{
+	for (uint32_t k = 0; k < t->count && k < c->room; k++) {
+		uint32_t i = k;
+
+		if (c->row[k].serial == t->row[k]->serial)
+			continue;
+		while (i < c->room && c->row[i].serial != t->row[k]->serial)
+			i++;
+		if (i < c->room)
+			c->row[k] = c->row[i];
+		else
+			memset(&c->row[k], 0, sizeof(c->row[k]));
+		c->row[k].serial = t->row[k]->serial;
+	}
+}
+
+int recent_second(struct recent *r, struct view *v)
 {
 	uint32_t last = r->seconds % SLOTS, now = ++r->seconds % SLOTS;
 	int err = 0;
 
 	for (uint32_t i = 0; i < r->ncpus; i++) {
-		const struct cpu_summary *s = &v->summary.cpu[i];
+		struct cpu_summary *s = &v->summary.cpu[i];
 		struct recent_cpu *c = &r->cpu[i];
 		uint64_t observed, lost;
 
 		err = make_room(c, s->sources.count) ? -ENOMEM : err;
+		find_rows(c, &s->sources);
 		for (uint32_t k = 0; k < s->sources.count && k < c->room; k++) {
-			const struct hist *net = &s->sources.row[k]->net;
+			struct source *x = s->sources.row[k];
 
-			c->row[k][now] = (struct recent_sum){net->count, net->sum};
+			c->row[k].sum[r->seconds % RECENT_SECONDS] =
+				(struct recent_sum){x->count - x->marked.count, x->net.sum - x->marked.ns};
+			x->marked.count = x->count;
+			x->marked.ns = x->net.sum;
 		}
 		c->observed_ns[now] = v->cpu[i].observed_ns;
 		c->lost_ns[now] = s->hiccups.sum + v->cpu[i].hiccups_lost_ns;
@@ -72,13 +94,15 @@ static uint32_t slot(const struct recent *r, uint32_t n)
 struct recent_sum recent_of(const struct recent *r, uint32_t cpu, uint32_t row, uint32_t n)
 {
 	const struct recent_cpu *c = &r->cpu[cpu];
-	const struct recent_sum *now, *then;
+	struct recent_sum sum = {0};
 
-	if (row >= c->room)
-		return (struct recent_sum){0};
-	now = &c->row[row][slot(r, 0)];
-	then = &c->row[row][slot(r, n)];
-	return (struct recent_sum){now->count - then->count, now->ns - then->ns};
+	for (uint32_t i = 0; row < c->room && i < n && i < r->seconds && i < RECENT_SECONDS; i++) {
+		const struct recent_sum *x = &c->row[row].sum[(r->seconds - i) % RECENT_SECONDS];
+
+		sum.count += x->count;
+		sum.ns += x->ns;
+	}
+	return sum;
 }
 
 uint64_t recent_observed(const struct recent *r, uint32_t cpu, uint32_t n)

@@ -1,5 +1,6 @@
-/* What each source took lately: its sums as they were at the last few full seconds, so that the last second, or ten, are a difference. Bounded
- * by the sources' own bound. Pure: the caller says when a second is over.
+/* What each source took lately: how much its sums grew in each of the last few full seconds. Bounded by the sources' own bound. Of rows that
+ * were merged into another (source.h) what they took in that second is the other's; what they took in the seconds before is in none.
+ * Pure: the caller says when a second is over.
  */
 #ifndef CULPRIT_RECENT_H
 #define CULPRIT_RECENT_H
@@ -14,7 +15,10 @@ struct recent_sum {
 };
 
 struct recent_cpu {
-	struct recent_sum (*row)[RECENT_SECONDS + 1]; /* [room]: of each source, by seconds modulo */
+	struct recent_row {
+		uint64_t serial;                       /* the source's */
+		struct recent_sum sum[RECENT_SECONDS]; /* of each second, modulo */
+	} * row;                                       /* [room], as the sources */
 	uint32_t room;
 	uint64_t observed_ns[RECENT_SECONDS + 1];
 	uint64_t lost_ns[RECENT_SECONDS + 1]; /* in hiccups, since the start */
@@ -30,8 +34,8 @@ struct recent {
 int recent_init(struct recent *r, uint32_t ncpus); /* 0 or -ENOMEM */
 void recent_free(struct recent *r);
 
-/* One more second is over: the view's sums are taken as they are. 0 or -ENOMEM: some sources lag behind. */
-int recent_second(struct recent *r, const struct view *v);
+/* One more second is over: notes in the view's sources how far they were counted. 0 or -ENOMEM: some sources are left out. */
+int recent_second(struct recent *r, struct view *v);
 
 /* What a source took in the last n full seconds (1 to RECENT_SECONDS; fewer when fewer are over). */
 struct recent_sum recent_of(const struct recent *r, uint32_t cpu, uint32_t row, uint32_t n);

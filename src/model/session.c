@@ -179,6 +179,7 @@ const struct account *session_feed(struct session *s, const struct event *e)
 void session_finish(struct session *s)
 {
 	outside_finish(s->outside);
+	summary_settle(&s->view->summary);
 }
 
 uint32_t session_waiting(const struct session *s, uint32_t index)

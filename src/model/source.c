@@ -3,21 +3,30 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/source_trim.h"
+
 #define HASH_SLOTS  (4 * SOURCES_MAX)
-#define FOUND_SLOTS 256 /* a power of two */
-#define NET_BITS    5   /* percentiles of one source to 3 % */
-#define ROWS_MAX    (SOURCES_MAX + SOURCE_KINDS)
-#define SPARE       ROWS_MAX /* where the row waits that is taken when memory is out, so that there is a first row */
+#define COMM_SLOTS  SOURCES_MAX /* far more than threads have rows */
+#define FOUND_SLOTS 256         /* a power of two */
+#define NET_BITS    5           /* percentiles of one source to 3 % */
 
 /* A key that has been looked up. */
 struct found {
 	uint32_t id, row;
 	enum source_kind kind;
-	bool known;
+	bool known, kernel_thread;
 	char name[SOURCE_NAME];
+};
+
+/* The threads of one comm that have rows of their own. */
+struct comm {
+	const struct source *any; /* one of them; NULL: a free slot */
+	uint32_t tids;
+	uint32_t tid[SOURCE_PIDS];
 };
 
 static const char *const kind_names[SOURCE_KINDS] = {"irq",    "vector", "softirq", "nmi",
@@ -65,18 +74,6 @@ static struct source *new_row(void)
 	return NULL;
 }
 
-int sources_init(struct sources *t)
-{
-	memset(t, 0, sizeof(*t));
-	t->row = calloc(ROWS_MAX + 1, sizeof(t->row[0]));
-	t->slot = calloc(HASH_SLOTS, sizeof(t->slot[0]));
-	t->found = calloc(FOUND_SLOTS, sizeof(*t->found));
-	if (t->row && t->slot && t->found && (t->row[SPARE] = new_row()))
-		return 0;
-	sources_free(t);
-	return -ENOMEM;
-}
-
 static void free_row(struct source *s)
 {
 	if (!s)
@@ -87,127 +84,225 @@ static void free_row(struct source *s)
 	free(s);
 }
 
+int sources_init(struct sources *t)
+{
+	bool ok;
+
+	memset(t, 0, sizeof(*t));
+	t->row = calloc(SOURCE_ROWS, sizeof(t->row[0]));
+	t->slot = calloc(HASH_SLOTS, sizeof(t->slot[0]));
+	t->comm = calloc(COMM_SLOTS, sizeof(*t->comm));
+	t->found = calloc(FOUND_SLOTS, sizeof(*t->found));
+	ok = t->row && t->slot && t->comm && t->found;
+	for (int k = 0; ok && k < SOURCE_KINDS; k++) {
+		struct source *s = t->rest[k] = new_row();
+
+		ok = s;
+		if (!ok)
+			break;
+		s->kind = k;
+		s->rest = true;
+		strcpy(s->name, "(others)");
+	}
+	if (ok)
+		return 0;
+	sources_free(t);
+	return -ENOMEM;
+}
+
 void sources_free(struct sources *t)
 {
 	for (uint32_t i = 0; i < t->count; i++)
-		free_row(t->row[i]);
-	if (t->row)
-		free_row(t->row[SPARE]);
+		if (!t->row[i]->rest)
+			free_row(t->row[i]);
+	for (int k = 0; k < SOURCE_KINDS; k++)
+		free_row(t->rest[k]);
 	free(t->row);
 	free(t->slot);
+	free(t->comm);
 	free(t->found);
 	memset(t, 0, sizeof(*t));
 }
 
-static uint32_t hash_key(enum source_kind kind, uint32_t id, const char *name, const char *function)
-{
-	uint64_t h = 0xcbf29ce484222325ULL ^ kind ^ (uint64_t)id << 8; /* FNV-1a */
+/* ---- looking up ---- */
 
-	for (const char *p = name; *p; p++)
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+	for (const char *p = text; p && *p; p++) /* FNV-1a */
 		h = (h ^ (unsigned char)*p) * 0x100000001b3ULL;
-	h = (h ^ 0xff) * 0x100000001b3ULL;
-	for (const char *p = function; p && *p; p++)
-		h = (h ^ (unsigned char)*p) * 0x100000001b3ULL;
+	return (h ^ 0xff) * 0x100000001b3ULL;
+}
+
+static uint32_t hash_key(const struct source_key *k)
+{
+	uint64_t h = 0xcbf29ce484222325ULL ^ k->kind ^ (uint64_t)k->kernel_thread << 7 ^ (uint64_t)k->id << 8;
+
+	h = hash_text(hash_text(h, k->name), k->function);
 	return h ^ h >> 32;
 }
 
-static bool same_key(const struct source *s, enum source_kind kind, uint32_t id, const char *name, const char *function)
+static bool same_key(const struct source *s, const struct source_key *k)
 {
-	if (s->kind != kind || s->id != id || strcmp(s->name, name))
+	if (s->kind != k->kind || s->id != k->id || s->kernel_thread != k->kernel_thread || s->rest ||
+	    strcmp(s->name, k->name))
 		return false;
-	return s->function == function || (s->function && function && !strcmp(s->function, function));
+	return s->function == k->function || (s->function && k->function && !strcmp(s->function, k->function));
 }
 
 /* The hash slot that holds the key, or the free one where it belongs. */
-static uint32_t *find_slot(struct sources *t, enum source_kind kind, uint32_t id, const char *name,
-			   const char *function)
+static uint32_t *find_slot(struct sources *t, const struct source_key *k)
 {
-	uint32_t i = hash_key(kind, id, name, function) % HASH_SLOTS;
+	uint32_t i = hash_key(k) % HASH_SLOTS;
 
-	while (t->slot[i] && !same_key(t->row[t->slot[i] - 1], kind, id, name, function))
+	while (t->slot[i] && !same_key(t->row[t->slot[i] - 1], k))
 		i = (i + 1) % HASH_SLOTS;
 	return &t->slot[i];
 }
 
-static uint32_t add_row(struct sources *t, uint32_t *slot, enum source_kind kind, uint32_t id, const char *name,
-			const char *function)
+static struct comm *find_comm(struct sources *t, const struct source_key *k)
+{
+	uint64_t h = hash_text(k->kernel_thread, k->name);
+	struct comm *c = &t->comm[(h ^ h >> 32) % COMM_SLOTS];
+
+	while (c->any && (c->any->kernel_thread != k->kernel_thread || strcmp(c->any->name, k->name)))
+		c = c == &t->comm[COMM_SLOTS - 1] ? t->comm : c + 1;
+	return c;
+}
+
+static bool has_tid(const struct comm *c, uint32_t tid)
+{
+	for (uint32_t i = 0; i < c->tids; i++)
+		if (c->tid[i] == tid)
+			return true;
+	return false;
+}
+
+static void note_tid(struct sources *t, const struct source *s, const struct source_key *k)
+{
+	struct comm *c = find_comm(t, k);
+
+	c->any = s;
+	if (!has_tid(c, k->id) && c->tids < SOURCE_PIDS)
+		c->tid[c->tids++] = k->id;
+}
+
+void sources_index(struct sources *t)
+{
+	memset(t->slot, 0, HASH_SLOTS * sizeof(t->slot[0]));
+	memset(t->comm, 0, COMM_SLOTS * sizeof(*t->comm));
+	memset(t->found, 0, FOUND_SLOTS * sizeof(*t->found));
+	memset(t->rows, 0, sizeof(t->rows));
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct source *s = t->row[i];
+		struct source_key k = {s->kind, s->id, s->name, s->function, s->kernel_thread, 0};
+
+		if (s->rest)
+			continue;
+		t->rows[s->kind]++;
+		*find_slot(t, &k) = 1 + i;
+		if (s->kind == SOURCE_THREAD && s->id)
+			note_tid(t, s, &k);
+	}
+}
+
+/* ---- new rows ---- */
+
+static uint64_t group_of(const struct source_key *k)
+{
+	char begin[SOURCE_NAME];
+
+	if (!k->kernel_thread)
+		return k->process ? k->process : k->id;
+	snprintf(begin, sizeof(begin), "%.*s", (int)strcspn(k->name, "0123456789/:"), k->name);
+	return hash_text(0, begin) | 1ULL << 63;
+}
+
+static uint32_t add_row(struct sources *t, const struct source_key *k)
 {
 	struct source *s = new_row();
 
-	if (!s) {
-		s = t->row[SPARE];
-		t->row[SPARE] = NULL;
-	}
 	if (!s)
-		return UINT32_MAX;
-	s->kind = kind;
-	s->id = id;
-	memcpy(s->name, name, strlen(name)); /* cut already */
-	s->function = function;
+		return sources_rest(t, k->kind);
+	s->kind = k->kind;
+	s->id = k->id;
+	memcpy(s->name, k->name, strlen(k->name)); /* cut already */
+	s->function = k->function;
+	s->kernel_thread = k->kernel_thread;
+	s->group = k->kind == SOURCE_THREAD ? group_of(k) : 0;
+	s->serial = s->oldest = ++t->serial;
+	*find_slot(t, k) = 1 + t->count;
+	t->rows[k->kind]++;
 	t->row[t->count] = s;
-	*slot = ++t->count;
-	return t->count - 1;
+	if (k->kind == SOURCE_THREAD && k->id)
+		note_tid(t, s, k);
+	return t->count++;
 }
 
-/* Threads of this comm have all the rows they may, and this one is none of them. A thread has a row for each of its functions. */
-static bool many_pids(const struct sources *t, uint32_t pid, const char *name)
+static uint32_t find(struct sources *t, const struct source_key *k)
 {
-	uint32_t seen[SOURCE_PIDS], n = 0, k;
-
-	for (uint32_t i = 0; i < t->count; i++) {
-		const struct source *s = t->row[i];
-
-		if (s->kind != SOURCE_THREAD || !s->id || strcmp(s->name, name))
-			continue;
-		if (s->id == pid)
-			return false;
-		for (k = 0; k < n && seen[k] != s->id; k++)
-			;
-		if (k == n && n < SOURCE_PIDS)
-			seen[n++] = s->id;
-	}
-	return n >= SOURCE_PIDS;
-}
-
-static uint32_t find(struct sources *t, enum source_kind kind, uint32_t id, const char *cut, const char *function)
-{
-	uint32_t *slot = find_slot(t, kind, id, cut, function);
-	uint32_t row;
+	uint32_t *slot = find_slot(t, k);
 
 	if (*slot)
 		return *slot - 1;
-	if (kind == SOURCE_THREAD && id && many_pids(t, id, cut)) {
-		id = 0;
-		slot = find_slot(t, kind, id, cut, function);
-		if (*slot)
-			return *slot - 1;
+	if (k->kind == SOURCE_THREAD && k->id) {
+		const struct comm *c = find_comm(t, k);
+
+		if (c->tids == SOURCE_PIDS && !has_tid(c, k->id))
+			sources_trim_comm(t, c->any);
 	}
-	if (t->count < SOURCES_MAX) {
-		row = add_row(t, slot, kind, id, cut, function);
-		if (row != UINT32_MAX)
-			return row;
-	}
-	slot = find_slot(t, kind, 0, "(others)", NULL);
-	if (*slot)
-		return *slot - 1;
-	row = add_row(t, slot, kind, 0, "(others)", NULL);
-	return row == UINT32_MAX ? 0 : row; /* out of memory: the first row takes it */
+	if (t->rows[k->kind] >= sources_quota[k->kind])
+		sources_trim_kind(t, k->kind);
+	return add_row(t, k);
 }
 
-/* A key always has the same row, and most come again, with their function's name at the same address. */
+/* A key mostly has the row that it had before, and most come again, with their function's name at the same address. */
+uint32_t sources_find_key(struct sources *t, const struct source_key *key)
+{
+	const char *name = key->name ? key->name : "";
+	uint64_t hash = (uintptr_t)key->function << 16 ^ (uint64_t)key->id << 8 ^ key->kind ^ (unsigned char)*name;
+	struct found *f = &t->found[hash * 0x9e3779b97f4a7c15ULL >> 32 & (FOUND_SLOTS - 1)], new;
+	struct source_key k = *key;
+
+	if (f->known && f->kind == k.kind && f->id == k.id && f->kernel_thread == k.kernel_thread &&
+	    t->row[f->row]->function == k.function && !strncmp(f->name, name, sizeof(f->name) - 1))
+		return f->row;
+	new = (struct found){.kind = k.kind, .id = k.id, .known = true, .kernel_thread = k.kernel_thread};
+	strncpy(new.name, name, sizeof(new.name) - 1);
+	k.name = new.name;
+	new.row = find(t, &k);
+	*f = new;
+	return f->row;
+}
+
 uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name, const char *function)
 {
-	uint64_t hash = (uintptr_t)function << 16 ^ (uint64_t)id << 8 ^ kind ^ (name ? (unsigned char)*name : 0);
-	struct found *f = &t->found[hash * 0x9e3779b97f4a7c15ULL >> 32 & (FOUND_SLOTS - 1)];
+	return sources_find_key(t, &(struct source_key){kind, id, name, function, false, 0});
+}
 
-	name = name ? name : "";
-	if (f->known && f->kind == kind && f->id == id && t->row[f->row]->function == function &&
-	    !strncmp(f->name, name, sizeof(f->name) - 1))
-		return f->row;
-	*f = (struct found){.kind = kind, .id = id, .known = true};
-	strncpy(f->name, name, sizeof(f->name) - 1);
-	f->row = find(t, kind, id, f->name, function);
-	return f->row;
+uint32_t sources_rest(struct sources *t, enum source_kind kind)
+{
+	uint32_t i = 0;
+
+	while (i < t->count && t->row[i] != t->rest[kind])
+		i++;
+	if (i == t->count) {
+		t->rest[kind]->serial = t->rest[kind]->oldest = ++t->serial;
+		t->row[t->count++] = t->rest[kind];
+	}
+	return i;
+}
+
+uint64_t sources_merged(const struct sources *t, enum source_kind kind, uint64_t *ns)
+{
+	uint64_t n = 0;
+
+	*ns = 0;
+	for (enum source_kind k = 0; k < SOURCE_KINDS; k++)
+		if (kind == SOURCE_KINDS || kind == k) {
+			n += t->rest[k]->merged;
+			*ns += t->rest[k]->net.sum;
+		}
+	return n;
 }
 
 struct ranked {
@@ -239,6 +334,12 @@ uint32_t sources_rank(const struct sources *t, uint32_t *order)
 		order[i] = rank[i].row;
 	free(rank);
 	return n;
+}
+
+void source_add(struct source *s, uint64_t net_ns, bool first)
+{
+	hist_add(&s->net, net_ns);
+	s->count += first;
 }
 
 const struct asker *source_asked(struct source *s, const struct record *r, const struct names *names)

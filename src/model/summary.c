@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/follow.h"
+
 #define EDGE_BITS      6
 #define EDGE_IRQ_NS    2000 /* without samples */
 #define EDGE_THREAD_NS 5000
@@ -112,11 +114,34 @@ static void keep_worst(struct summary *s, uint32_t index, const struct account *
 				      .spans_left = a->spans_left};
 }
 
+static void settle(struct summary *s, uint32_t index)
+{
+	struct sources *t = &s->cpu[index].sources;
+
+	for (uint32_t i = 0; i < s->nworst && t->trims != t->settled_trims; i++) {
+		struct worst *w = &s->worst[i];
+
+		if (w->cpu != index)
+			continue;
+		w->npieces = pieces_follow(w->pieces, w->npieces, t->moved);
+		qsort(w->pieces, w->npieces, sizeof(*w->pieces), by_net);
+		spans_follow(w->spans, w->nspans, t->moved);
+	}
+	sources_settle(t);
+}
+
+void summary_settle(struct summary *s)
+{
+	for (uint32_t i = 0; i < s->ncpus; i++)
+		settle(s, i);
+}
+
 void summary_add(struct summary *s, uint32_t index, const struct account *a)
 {
 	struct cpu_summary *c = &s->cpu[index];
 	uint64_t lost[TIMELINE_KINDS] = {[TIMELINE_EDGE] = a->edge_ns, [SOURCE_OUTSIDE] = a->outside_ns};
 
+	settle(s, index);
 	hist_add(&c->hiccups, a->duration_ns);
 	slices_add(&c->slices, a->start_ns, a->duration_ns);
 	for (uint32_t i = 0; i < a->npieces; i++) {
@@ -140,7 +165,7 @@ void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint6
 	struct source *row = t->row[sources_find(t, SOURCE_OUTSIDE, 0, verdict, NULL)];
 
 	row->hiccups++;
-	hist_add(&row->net, outside_ns);
+	source_add(row, outside_ns, true);
 	slices_add(&row->slices, start_ns, outside_ns);
 }
 

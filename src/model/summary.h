@@ -63,6 +63,9 @@ void summary_cut(struct summary *s, uint32_t n); /* CPUs from n on go; no worst 
 void summary_add(struct summary *s, uint32_t index, const struct account *a);
 void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns, const char *verdict);
 
+/* Rows of sources may have changed their places since the last hiccup: the worst hiccups follow. Before the summary is read. */
+void summary_settle(struct summary *s);
+
 /* Edge calibration: learn from hiccups that the sampler made for itself, then ask for the bounds. guest: under a hypervisor. */
 int edge_times_init(struct edge_times *e); /* 0 or -ENOMEM */
 void edge_times_free(struct edge_times *e);

@@ -21,7 +21,11 @@ char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME])
 	if (!v->run.watch)
 		snprintf(buf, LANE_NAME, "cpu %u", v->summary.cpu[index].cpu);
 	else if (r->tid)
-		snprintf(buf, LANE_NAME, "%s [%u]", r->comm, r->tid);
+		snprintf(buf, LANE_NAME,
+			 r->kernel_thread    ? "[%s] [%u]"
+			 : r->comm[0] == '[' ? "user thread %s [%u]"
+					     : "%s [%u]",
+			 r->comm, r->tid);
 	else
 		snprintf(buf, LANE_NAME, "%s", r->comm);
 	return buf;

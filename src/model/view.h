@@ -43,6 +43,7 @@ struct short_gaps {
 struct cpu_run {
 	uint32_t tid;  /* of a watched thread: the lane is its, not a CPU's (0: several) */
 	char comm[17]; /* its name; "": the lane is a CPU's */
+	bool kernel_thread;
 	uint64_t observed_ns;
 	uint64_t threshold_ns;
 	uint64_t
@@ -107,8 +108,9 @@ struct view {
 };
 
 void cpu_run_free(struct cpu_run *c); /* what it holds */
-/* "cpu 3", or of a watched thread "poke-timer [812]", its bytes as they are. Returns buf. */
-#define LANE_NAME 40
+/* "cpu 3", or of a watched thread "poke-timer [812]", its bytes as they are; of a kernel thread "[kworker/3:1] [12]". One that poses as such is
+ * called "user thread [kworker/3:1] [812]". Returns buf. */
+#define LANE_NAME 56
 char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
 
 /* Lanes from n on were not used, and go. */

@@ -85,7 +85,8 @@ void watch_hear(struct watch *w, void (*hear)(void *ctx, uint32_t lane, const st
 
 /* ---- lanes ---- */
 
-static uint32_t lane_of(struct watch *w, uint32_t tid, const char *name)
+/* r: NULL when no record tells its name. */
+static uint32_t lane_of(struct watch *w, uint32_t tid, const struct record *r)
 {
 	uint32_t i = 0;
 	struct cpu_run *run;
@@ -100,11 +101,14 @@ static uint32_t lane_of(struct watch *w, uint32_t tid, const char *name)
 		w->thread[i].tid = run->tid = tid;
 	} else if (w->thread[i].tid != tid) {
 		w->thread[i].tid = run->tid = 0;
+		run->kernel_thread = false;
 		strcpy(run->comm, "(others)");
 		return i;
 	}
-	if (name)
-		memcpy(run->comm, name, sizeof(run->comm) - 1); /* it may change: the newest holds */
+	if (r) {
+		memcpy(run->comm, r->name, sizeof(run->comm) - 1); /* it may change: the newest holds */
+		run->kernel_thread = r->flags & RECORD_KTHREAD;
+	}
 	return i;
 }
 
@@ -211,7 +215,7 @@ static void comes(struct watch *w, struct cpu *c, const struct record *r)
 	struct cpu *waited = cpu_of(w, r->arg, c);
 
 	close_window(w, c);
-	c->lane = lane_of(w, r->id, r->name);
+	c->lane = lane_of(w, r->id, r);
 	c->since_ns = r->end_ns;
 	if (r->mark == WATCH_IN)
 		return;
@@ -221,7 +225,7 @@ static void comes(struct watch *w, struct cpu *c, const struct record *r)
 
 static void goes(struct watch *w, struct cpu *c, const struct record *r)
 {
-	uint32_t lane = lane_of(w, r->id, r->name);
+	uint32_t lane = lane_of(w, r->id, r);
 	uint64_t since = r->start_ns < r->end_ns ? r->start_ns : 0;
 
 	if (c->lane != (int)lane) { /* it ran since before the window, and no interrupt told */

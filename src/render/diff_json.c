@@ -59,6 +59,7 @@ static void write_cells(struct json *j, const struct diff *d, const struct diff_
 
 		json_object(j, NULL);
 		json_u64(j, "count", c->count);
+		json_u64(j, "runs", c->runs);
 		json_u64(j, "total_ns", c->total_ns);
 		json_double(j, "count_per_s", c->per_s, 6);
 		json_double(j, "ns_per_s", c->ns_per_s, 3);
@@ -123,6 +124,10 @@ int render_diff_json(const struct diff *d, const char *const *names, FILE *out)
 		json_object(&j, NULL);
 		json_string(&j, "kind", source_kind_name(r->kind));
 		json_string(&j, "name", r->name);
+		if (r->kind == SOURCE_THREAD && !r->rest)
+			json_bool(&j, "kernel_thread", r->kernel_thread);
+		else
+			json_null(&j, "kernel_thread");
 		json_string(&j, "function", r->function);
 		write_cells(&j, d, r->cell);
 		json_end(&j);

@@ -13,7 +13,10 @@ const char *render_diff_who(const struct diff_row *r, char *buf, size_t len)
 {
 	char name[4 * DIFF_NAME], function[4 * 256];
 
-	escape_text(r->name, sizeof(r->name), name, sizeof(name));
+	if (r->kind == SOURCE_THREAD && !r->rest)
+		render_comm(r->name, r->kernel_thread, name, sizeof(name));
+	else
+		escape_text(r->name, sizeof(r->name), name, sizeof(name));
 	escape_text(r->function ? r->function : "", SIZE_MAX, function, sizeof(function));
 	snprintf(buf, len, "%s%s%s%s",
 		 r->kind == SOURCE_IRQ && strspn(name, "0123456789") == strlen(name) ? "irq " : "", name,
@@ -80,7 +83,7 @@ static void write_bars(const struct diff *d, FILE *out, const char *name, const 
 
 		while (last && !cell[k].bin[last - 1])
 			last--;
-		fprintf(out, "    %c %7s/s%s", 'A' + (int)k, render_diff_number(cell[k].per_s, a, sizeof(a)),
+		fprintf(out, "    %c %7s/s%s", 'A' + (int)k, render_diff_number(cell[k].runs_per_s, a, sizeof(a)),
 			last ? "  " : "");
 		for (unsigned i = 0; i < last; i++)
 			fputs(bar[(unsigned)ceil(8 * sqrt(cell[k].bin[i] / d->seconds[k] / most))], out);

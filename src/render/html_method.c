@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "render/html.h"
+#include "render/render.h"
 
 #define BESIDE_SHOWN 8
 
@@ -151,6 +152,7 @@ static void write_beside(const struct html *h, const struct others *t)
 {
 	uint32_t order[OTHERS_ROWS], shown = t->count < BESIDE_SHOWN ? t->count : BESIDE_SHOWN;
 	FILE *out = h->out;
+	char comm[96];
 
 	others_rank(t, order);
 	fprintf(out, "<p class=\"say\">Beside the workload ran%s</p>\n<ul class=\"ticks\">",
@@ -159,7 +161,7 @@ static void write_beside(const struct html *h, const struct others *t)
 		const struct other *o = &t->row[order[i]];
 
 		fputs("<li>", out);
-		html_name(out, o->comm);
+		html_text(out, o->rest ? o->comm : render_comm(o->comm, o->kernel_thread, comm, sizeof(comm)));
 		if (o->tid)
 			fprintf(out, " [%u]", o->tid);
 		fputs(", ", out);

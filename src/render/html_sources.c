@@ -19,8 +19,8 @@ struct rows {
 	uint64_t longest; /* bar */
 };
 
-/* share, time, count, max: count and max where they are known */
-static void write_numbers(const struct rows *r, unsigned kind, uint64_t ns, const struct hist *net)
+/* share, time, count, max: count and max of a source */
+static void write_numbers(const struct rows *r, unsigned kind, uint64_t ns, const struct source *s)
 {
 	FILE *out = r->h->out;
 
@@ -29,14 +29,14 @@ static void write_numbers(const struct rows *r, unsigned kind, uint64_t ns, cons
 	fprintf(out, "<span>%.2f %%</span></td><td data-of=\"time\">",
 		r->whole ? 100.0 * (double)ns / (double)r->whole : 0);
 	html_ns(out, ns);
-	if (!net) {
+	if (!s) {
 		fputs("</td><td></td><td></td>", out);
 		return;
 	}
 	fputs("</td><td data-of=\"count\">", out);
-	html_count(out, net->count);
+	html_count(out, s->count);
 	fputs("</td><td data-of=\"max\">", out);
-	html_ns(out, net->max);
+	html_ns(out, s->net.max);
 	fputs("</td>", out);
 }
 
@@ -90,12 +90,15 @@ static void write_source(const struct rows *r, uint32_t k)
 {
 	const struct source *s = r->sources->row[r->order[k]];
 	FILE *out = r->h->out;
+	char runs[RUNS_MAX];
 
-	write_numbers(r, s->kind, s->net.sum, &s->net);
+	write_numbers(r, s->kind, s->net.sum, s);
 	fputs("<td class=\"who\">", out);
 	html_swatch(out, s->kind);
 	html_who(out, s);
 	fprintf(out, " <em>%s</em>", source_kind_name(s->kind));
+	if (render_runs(s, runs, sizeof(runs)))
+		fprintf(out, "<small>%s</small>", runs);
 	write_asker(out, s->origins);
 	if (s->affinity) {
 		fputs("<small>may go to CPU ", out);
@@ -139,6 +142,7 @@ int html_sources(const struct html *h, uint32_t index)
 	const struct cpu_summary *s = &h->view->summary.cpu[index];
 	uint32_t *order = calloc(s->sources.count + 1, sizeof(*order)), n, shown;
 	struct rows r = {.h = h, .sources = &s->sources, .order = order, .whole = s->hiccups.sum};
+	char merged[RUNS_MAX];
 
 	if (!order)
 		return -ENOMEM;
@@ -158,6 +162,8 @@ int html_sources(const struct html *h, uint32_t index)
 			write_source(&r, i);
 		write_rest(&r, shown, n, s->edge_ns);
 		fputs("</tbody></table></div>\n", h->out);
+		if (render_merged(&s->sources, merged, sizeof(merged)))
+			fprintf(h->out, "<p class=\"say\">%s</p>\n", merged);
 	}
 	free(order);
 	return 0;

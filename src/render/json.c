@@ -57,6 +57,10 @@ static void write_who(struct json *j, const struct source *s)
 	json_u64(j, "id", s->id);
 	json_string(j, "name", s->name);
 	json_string(j, "function", s->function);
+	if (s->kind == SOURCE_THREAD && !s->rest)
+		json_bool(j, "kernel_thread", s->kernel_thread);
+	else
+		json_null(j, "kernel_thread");
 }
 
 #define ORIGINS_SHOWN 3
@@ -129,6 +133,10 @@ static void write_others(struct json *j, const struct others *t)
 		json_object_flat(j, NULL);
 		json_string(j, "comm", o->comm);
 		json_u64(j, "pid", o->tid);
+		if (o->rest)
+			json_null(j, "kernel_thread");
+		else
+			json_bool(j, "kernel_thread", o->kernel_thread);
 		json_u64(j, "count", o->count);
 		json_u64(j, "total_ns", o->total_ns);
 		json_end(j);
@@ -162,7 +170,10 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 		json_string(j, "cause", s->cause);
 		json_string(j, "advice", s->advice);
 		json_u64(j, "hiccups", s->hiccups);
-		json_u64(j, "count", s->net.count);
+		json_u64(j, "count", s->count);
+		json_u64(j, "runs", s->net.count);
+		if (s->merged)
+			json_u64(j, "merged", s->merged);
 		json_u64(j, "total_ns", s->net.sum);
 		json_u64(j, "max_ns", s->net.max);
 		json_u64(j, "p99_ns", hist_percentile(&s->net, 99));
@@ -276,14 +287,17 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
 	const struct cpu_run *r = &v->cpu[i];
+	uint64_t merged, merged_ns;
 	int err;
 
+	merged = sources_merged(&s->sources, SOURCE_KINDS, &merged_ns);
 	json_object(j, NULL);
 	json_u64(j, "cpu", s->cpu);
 	if (v->run.watch) {
 		json_object_flat(j, "thread");
 		json_u64(j, "pid", r->tid);
 		json_string(j, "comm", r->comm);
+		json_bool(j, "kernel_thread", r->kernel_thread);
 		json_end(j);
 	}
 	json_bool(j, "isolated", !v->run.watch && cpus_has(&v->host.isolated, s->cpu));
@@ -348,6 +362,10 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 		write_others(j, &s->others);
 	if (r->khz_changes)
 		write_frequency(j, r);
+	json_object_flat(j, "merged");
+	json_u64(j, "sources", merged);
+	json_u64(j, "total_ns", merged_ns);
+	json_end(j);
 	err = write_sources(j, &s->sources, &v->shown);
 	json_end(j);
 	return err;

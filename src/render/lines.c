@@ -11,8 +11,9 @@
  *   first_kind _id _name _function _cause _net_ns   the largest piece; kind `outside`, without a name, where outside_ns is larger
  *   cause                                its entry in the cause book, by its names alone: the report, which sees all of a run, may know better
  *   first_by_comm _pid _cpu _function    who asked for it; pid 0: an interrupt; nothing: not known
+ *   first_kernel_thread                  of a thread: is it the kernel's? Its name does not tell
  *   piece_count pieces                   all pieces, in order of appearance: in csv a cell that holds the very array of jsonl,
- *                                        [{"kind","id","name","function","cause","net_ns","origin":{"cpu","pid","comm","function"}}]
+ *                                        [{"kind","id","name","function","kernel_thread","cause","net_ns","origin":{"cpu","pid","comm","function"}}]
  *
  * What is not known is null in jsonl and nothing in csv, where an empty name is "". csv is UTF-8 with quotes by RFC 4180 and lines that
  * end in a newline alone. A text that a spreadsheet would take for a formula begins with \xNN there instead.
@@ -34,13 +35,13 @@ struct line {
 	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns, lost;
 	bool isolated, nohz_full;
 	const char *kind, *name, *function, *cause, *by_comm, *by_function; /* of the largest piece; NULL: not known */
-	int64_t id, net_ns, by_pid, by_cpu;
+	int64_t id, net_ns, by_pid, by_cpu, kernel_thread;
 	int64_t piece_count;
 	const struct cpu_summary *summary;
 	const struct account *account;
 };
 
-enum column_type { TEXT, NUMBER, FLAG, PIECES };
+enum column_type { TEXT, NUMBER, FLAG, MAYBE, PIECES };
 
 #define COLUMN(type, name, field)                                                                                      \
 	{                                                                                                              \
@@ -79,6 +80,7 @@ static const struct column {
 	COLUMN(TEXT, "first_by_function", by_function),
 	COLUMN(NUMBER, "piece_count", piece_count),
 	COLUMN(PIECES, "pieces", account),
+	COLUMN(MAYBE, "first_kernel_thread", kernel_thread),
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -105,7 +107,7 @@ static void find_first(struct line *l)
 	const struct piece *first = NULL;
 	const struct source *s;
 
-	l->id = l->by_pid = l->by_cpu = UNKNOWN;
+	l->id = l->by_pid = l->by_cpu = l->kernel_thread = UNKNOWN;
 	for (uint32_t i = 0; i < a->npieces; i++)
 		if (!first || a->pieces[i].net_ns > first->net_ns)
 			first = &a->pieces[i];
@@ -117,6 +119,8 @@ static void find_first(struct line *l)
 	s = l->summary->sources.row[first->source];
 	l->kind = source_kind_name(s->kind);
 	l->id = s->id;
+	if (s->kind == SOURCE_THREAD && !s->rest)
+		l->kernel_thread = s->kernel_thread;
 	l->name = s->name;
 	l->function = s->function;
 	l->cause = s->cause;
@@ -224,6 +228,10 @@ static int csv_cell(const struct line *l, const struct column *c, FILE *out)
 	case FLAG:
 		fputs(flag_of(l, c) ? "true" : "false", out);
 		return 0;
+	case MAYBE:
+		if (number_of(l, c) != UNKNOWN)
+			fputs(number_of(l, c) ? "true" : "false", out);
+		return 0;
 	case PIECES:
 		return csv_pieces(l, out);
 	}
@@ -271,6 +279,8 @@ int render_jsonl(const struct view *view, uint32_t index, const struct account *
 			write_pieces(&j, c->name, &l);
 		else if (number_of(&l, c) == UNKNOWN)
 			json_null(&j, c->name);
+		else if (c->type == MAYBE)
+			json_bool(&j, c->name, number_of(&l, c));
 		else
 			json_i64(&j, c->name, number_of(&l, c));
 	json_end(&j);

@@ -30,9 +30,10 @@
 #include "model/hosts.h"
 #include "render/render.h"
 
-#define ROWS_MAX  16
-#define WORST_TOP 10
-#define CODE_MAX  (4 * 4096 + 64) /* any name of a view, as code */
+#define ROWS_MAX   16
+#define WORST_TOP  10
+#define PIECES_TOP 24              /* of a worst hiccup */
+#define CODE_MAX   (4 * 4096 + 64) /* any name of a view, as code */
 
 /* A name from the machine, as code. */
 static const char *code(const char *name, char buf[CODE_MAX])
@@ -135,12 +136,14 @@ static char *notes_of(const struct source *s)
 	}
 	if (s->affinity) {
 		escape_text(s->affinity, SIZE_MAX, name, sizeof(name));
-		fprintf(f, "%smay go to cpu %s", asked ? "; " : "", markdown_code(name, text, sizeof(text)));
+		fprintf(f, "%smay go to cpu %s", ftell(f) ? "; " : "", markdown_code(name, text, sizeof(text)));
 	}
 	if (s->memory_of[0]) {
 		escape_text(s->memory_of, sizeof(s->memory_of), name, sizeof(name));
-		fprintf(f, "%smemory of %s", asked || s->affinity ? "; " : "", markdown_code(name, text, sizeof(text)));
+		fprintf(f, "%smemory of %s", ftell(f) ? "; " : "", markdown_code(name, text, sizeof(text)));
 	}
+	if (render_runs(s, name, sizeof(name)))
+		fprintf(f, "%s%s", ftell(f) ? "; " : "", name);
 	if (!fclose(f))
 		return notes;
 	free(notes);
@@ -153,7 +156,7 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole)
 
 	table_cellf(t, NULL, "%.2f", whole ? 100.0 * s->net.sum / whole : 0);
 	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
-	table_cell(t, NULL, format_count(s->net.count, a, sizeof(a)));
+	table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(hist_percentile(&s->net, 99), a, sizeof(a)));
 	table_cell(t, NULL, source_kind_name(s->kind));
@@ -228,10 +231,12 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
 	const struct hist *h = &s->hiccups;
-	char a[32], b[32], c[32], d[32], lane[LANE_NAME], code[8 * LANE_NAME];
+	char a[32], b[32], c[32], d[32], lane[LANE_NAME], safe[4 * LANE_NAME], text[8 * LANE_NAME + RUNS_MAX];
 
 	if (v->run.watch)
-		fprintf(out, "\n## %s\n\n", markdown_code(view_lane(v, i, lane), code, sizeof(code)));
+		fprintf(out, "\n## %s\n\n",
+			markdown_code(escape_text(view_lane(v, i, lane), SIZE_MAX, safe, sizeof(safe)), text,
+				      sizeof(text)));
 	else
 		fprintf(out, "\n## cpu %u, %s%s\n\n", s->cpu,
 			cpus_has(&v->host.isolated, s->cpu) ? "isolated" : "not isolated",
@@ -249,6 +254,8 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 		fprintf(out, "; attributed %s %%, edge %s %%, outside the kernel %s %%",
 			percent(s->attributed_ns, h->sum, a, sizeof(a)), percent(s->edge_ns, h->sum, b, sizeof(b)),
 			percent(s->outside_ns, h->sum, d, sizeof(d)));
+	if (render_merged(&s->sources, text, sizeof(text)))
+		fprintf(out, "; %s", text);
 	write_shorts(&v->cpu[i], out);
 	fputs(".\n\n", out);
 	return write_sources(v, s, out);
@@ -268,15 +275,21 @@ static void add_piece(FILE *out, const char *joint, const struct source *s, cons
 
 static char *pieces_of(const struct cpu_summary *s, const struct worst *w)
 {
+	uint32_t shown = w->npieces > PIECES_TOP + 1 ? PIECES_TOP : w->npieces;
 	char *text = NULL, a[32];
 	const char *joint = "";
+	uint64_t more = 0;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	if (!f)
 		return NULL;
-	for (uint32_t i = 0; i < w->npieces; i++, joint = " + ")
+	for (uint32_t i = 0; i < shown; i++, joint = " + ")
 		add_piece(f, joint, s->sources.row[w->pieces[i].source], &w->pieces[i]);
+	for (uint32_t i = shown; i < w->npieces; i++)
+		more += w->pieces[i].net_ns;
+	if (more)
+		fprintf(f, "%s%u more %s", joint, w->npieces - shown, format_ns(more, a, sizeof(a)));
 	if (w->edge_ns)
 		fprintf(f, "%sedge %s", joint, format_ns(w->edge_ns, a, sizeof(a)));
 	if (w->outside_ns)

@@ -5,8 +5,10 @@
  *   culprit_running                                     1 while the run goes on
  *   culprit_observed_seconds_total{cpu}                 what the others are a part of
  *   culprit_hiccup_seconds{cpu,le}                      histogram, exponential: powers of two of a nanosecond
- *   culprit_lost_seconds_total{cpu,kind,source,function,cause}      sums up to the time of all hiccups; kind "edge" has no source
- *   culprit_interruptions_total{the same}
+ *   culprit_lost_seconds_total{cpu,kind,source,kernel_thread,function,cause}   sums up to the time of all hiccups; kind "edge" has no source
+ *   culprit_interruptions_total{the same}               each interruption at the source that it began with
+ *   culprit_function_runs_total{the same}
+ *   culprit_sources_merged_total{cpu,kind}              into the kind's "(others)", and _seconds_total
  *   culprit_interruption_seconds{kind,le}               histogram over all CPUs
  *   and per CPU what was lost, and what does not agree
  *
@@ -234,18 +236,24 @@ static void write_kinds(struct metrics *m, const struct family *f)
 /* ---- sources ---- */
 
 static void write_source(struct metrics *m, const struct family *f, uint32_t i, const char *kind, const char *name,
-			 const struct source *s, uint64_t number)
+			 const struct leader *l, uint64_t number)
 {
 	sample(m, f->name, suffix(f->type));
 	label_u64(m, "cpu", m->view->summary.cpu[i].cpu);
 	label(m, "kind", kind);
 	label(m, "source", name);
-	label(m, "function", s ? s->function : NULL);
-	label(m, "cause", s ? s->cause : NULL);
+	label(m, "kernel_thread", l && l->kind == SOURCE_THREAD ? l->kernel_thread ? "true" : "false" : NULL);
+	label(m, "function", l ? l->function : NULL);
+	label(m, "cause", l ? l->cause : NULL);
 	value(m, number, f->seconds);
 }
 
-/* Net time or intervals, as the family says. */
+static uint64_t sum_of(const struct family *f, const struct leader_sums *s)
+{
+	return *(const uint64_t *)((const char *)s + f->at);
+}
+
+/* The number of the sums that the family says. */
 static void write_sources(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
@@ -254,18 +262,30 @@ static void write_sources(struct metrics *m, const struct family *f)
 
 		for (uint32_t k = 0; k < c->count; k++) {
 			const struct leader *own = &c->own[k];
-			const struct source *source = s->sources.row[own->row];
 
-			write_source(m, f, i, source_kind_name(source->kind), own->name, source,
-				     f->seconds ? own->ns : own->count);
+			write_source(m, f, i, source_kind_name(own->kind), own->name, own, sum_of(f, &own->sum));
 		}
 		for (int k = 0; k < SOURCE_KINDS; k++)
-			if (c->rest_count[k] || c->rest_ns[k])
-				write_source(m, f, i, source_kind_name(k), "(others)", NULL,
-					     f->seconds ? c->rest_ns[k] : c->rest_count[k]);
+			if (c->rest[k].runs || c->rest[k].count || c->rest[k].ns)
+				write_source(m, f, i, source_kind_name(k), "(others)", NULL, sum_of(f, &c->rest[k]));
 		if (f->seconds)
 			write_source(m, f, i, "edge", NULL, NULL, s->edge_ns);
 	}
+}
+
+static void write_merged(struct metrics *m, const struct family *f)
+{
+	for (uint32_t i = 0; i < m->view->summary.ncpus; i++)
+		for (int k = 0; k < SOURCE_KINDS; k++) {
+			uint64_t ns, n = sources_merged(&m->view->summary.cpu[i].sources, k, &ns);
+
+			if (!n)
+				continue;
+			sample(m, f->name, suffix(f->type));
+			label_u64(m, "cpu", m->view->summary.cpu[i].cpu);
+			label(m, "kind", source_kind_name(k));
+			value(m, f->seconds ? ns : n, f->seconds);
+		}
 }
 
 /* ---- the whole ---- */
@@ -292,10 +312,19 @@ static const struct family families[] = {
 	 SUMMARY(hiccups.max)},
 	{"culprit_lost_seconds", COUNTER, true,
 	 "Time that a source took from the CPU, less what interrupted it; all together sum up to the time away",
-	 .write = write_sources},
-	{"culprit_interruptions", COUNTER, false, "Times that a source held the CPU", .write = write_sources},
+	 .write = write_sources, .at = offsetof(struct leader_sums, ns)},
+	{"culprit_interruptions", COUNTER, false,
+	 "Interruptions that began with a source: each is counted once, whatever else ran in it",
+	 .write = write_sources, .at = offsetof(struct leader_sums, count)},
+	{"culprit_function_runs", COUNTER, false,
+	 "Times that a source's function ran: several may run in one interruption", .write = write_sources,
+	 .at = offsetof(struct leader_sums, runs)},
+	{"culprit_sources_merged", COUNTER, false,
+	 "Sources that were too many to be kept apart and went into the others of their kind, each time",
+	 .write = write_merged},
+	{"culprit_sources_merged_seconds", COUNTER, true, "What those had taken", .write = write_merged},
 	{"culprit_interruption_seconds", HISTOGRAM, true,
-	 "How long sources of a kind held a CPU at a time, less what interrupted them; all CPUs together",
+	 "How long a function of a source of a kind held a CPU at a time, less what interrupted it; all CPUs together",
 	 .write = write_kinds},
 	{"culprit_records", COUNTER, false, "Records of the kernel's activity taken", RUN(counts.seen)},
 	{"culprit_records_lost", COUNTER, false, "Records that are missing: names may be missing then",

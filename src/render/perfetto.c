@@ -252,9 +252,9 @@ static void emit_span(struct trace *t, uint32_t index, const struct span *span)
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, span->start_ns, t->run + TRACK_CPU + index);
 	event_category(&e, 1 + s->kind);
 	e.event.has_name_iid = true;
-	e.event.name_iid = NAME_SOURCE + (uint64_t)index * ROWS + span->source;
-	if (!t->named[index][span->source]) {
-		t->named[index][span->source] = true;
+	e.event.name_iid = NAME_SOURCE + (s->serial << 16 | index);
+	if (t->named[index][span->source] != s->serial) {
+		t->named[index][span->source] = s->serial;
 		e.name = (Perfetto__EventName)PERFETTO__EVENT_NAME__INIT;
 		e.name.has_iid = true;
 		e.name.iid = e.event.name_iid;

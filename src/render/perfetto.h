@@ -5,8 +5,6 @@
 #include "perfetto.pb-c.h"
 #include "render/render.h"
 
-#define ROWS (SOURCES_MAX + SOURCE_KINDS) /* of a CPU's sources */
-
 /* Numbers of tracks, beside a run's own number. */
 enum { TRACK_ROOT, TRACK_ASKERS, TRACK_CPU = 0x10000, TRACK_STEAL = 0x20000, TRACK_ASKER = 0x30000 };
 
@@ -22,11 +20,11 @@ enum note { NOTE_NONE, NOTE_CAUSE, NOTE_ASKED, NOTE_ATTRIBUTED, NOTE_EDGE, NOTE_
 struct trace {
 	FILE *out;
 	const struct view *view;
-	uint64_t run;        /* its number */
-	uint64_t flows;      /* arrows so far */
-	struct cpus askers;  /* that have a track */
-	bool (*named)[ROWS]; /* of each CPU: the source's name has been said */
-	uint64_t *steal;     /* of each CPU, as shown last; UINT64_MAX: not yet */
+	uint64_t run;                   /* its number */
+	uint64_t flows;                 /* arrows so far */
+	struct cpus askers;             /* that have a track */
+	uint64_t (*named)[SOURCE_ROWS]; /* of each CPU: the serial of the source in that row whose name has been said */
+	uint64_t *steal;                /* of each CPU, as shown last; UINT64_MAX: not yet */
 };
 
 /* Writes the packet, as a trace of one: several behind each other are one. */

@@ -26,6 +26,7 @@
 #define WORST_LEAD "        " /* before the further lines of a worst hiccup */
 #define WORST_TOP  5
 #define BESIDE_TOP 8
+#define PIECES_TOP 24 /* of a worst hiccup */
 
 const char *text_style(const struct page *p, const char *sgr)
 {
@@ -100,6 +101,8 @@ static void write_numbers(const struct page *p, const struct cpu_summary *s, con
 	}
 	if (f.some)
 		flow_end(&f);
+	if (render_merged(&s->sources, rest, sizeof(rest)))
+		fprintf(p->out, "  %s\n", rest);
 }
 
 /* What is shorter than a hiccup. */
@@ -266,7 +269,10 @@ static void write_beside(const struct page *p, uint32_t i)
 	for (uint32_t k = 0; k < shown; k++) {
 		const struct other *o = &t->row[order[k]];
 
-		escape_text(o->comm, sizeof(o->comm), comm, sizeof(comm));
+		if (o->rest)
+			strcpy(comm, o->comm);
+		else
+			render_comm(o->comm, o->kernel_thread, comm, sizeof(comm));
 		if (o->tid)
 			snprintf(comm + strlen(comm), sizeof(comm) - strlen(comm), " [%u]", o->tid);
 		flow_add(&f, "%s %s (%s x)", comm, format_ns(o->total_ns, time, sizeof(time)),
@@ -309,13 +315,16 @@ static void write_worst(const struct page *p, const struct worst *w)
 	const struct cpu_summary *s = &p->view->summary.cpu[w->cpu];
 	char name[2 * NAME_MAX_ESCAPED + 128], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME],
 		start[96 + 4 * LANE_NAME];
+	uint64_t more = 0;
+	uint32_t shown;
 	struct flow f;
 
 	snprintf(start, sizeof(start), "  +%.6f s  %s  %8s = ", (w->start_ns - p->view->run.started_ns) / 1e9,
 		 escape_text(view_lane(p->view, w->cpu, lane), SIZE_MAX, safe_lane, sizeof(safe_lane)),
 		 format_ns(w->duration_ns, time, sizeof(time)));
 	flow_start(&f, p->out, p->width, start, " + ", WORST_LEAD "+ ");
-	for (uint32_t i = 0; i < w->npieces; i++) {
+	shown = w->npieces > PIECES_TOP + 1 ? PIECES_TOP : w->npieces;
+	for (uint32_t i = 0; i < shown; i++) {
 		const struct source *source = s->sources.row[w->pieces[i].source];
 
 		flow_add(&f, "%s %s", render_who(source, name, sizeof(name)),
@@ -323,6 +332,10 @@ static void write_worst(const struct page *p, const struct worst *w)
 		if (w->pieces[i].asker.kind)
 			add_asker(&f, &w->pieces[i].asker);
 	}
+	for (uint32_t i = shown; i < w->npieces; i++)
+		more += w->pieces[i].net_ns;
+	if (more)
+		flow_add(&f, "%u more %s", w->npieces - shown, format_ns(more, time, sizeof(time)));
 	if (w->edge_ns)
 		flow_add(&f, "edge %s", format_ns(w->edge_ns, time, sizeof(time)));
 	if (w->outside_ns)

@@ -26,11 +26,54 @@ static const char *share_of(uint64_t part, uint64_t whole, char *buf, size_t len
 	return buf;
 }
 
+const char *render_comm(const char *comm, bool kernel_thread, char *buf, size_t len)
+{
+	char name[NAME_MAX_ESCAPED];
+
+	escape_text(comm, SOURCE_NAME, name, sizeof(name));
+	if (kernel_thread)
+		snprintf(buf, len, "[%s]", name);
+	else if (name[0] == '[' || !strcmp(name, "(others)"))
+		snprintf(buf, len, "\\x%02x%s", name[0], name + 1);
+	else
+		snprintf(buf, len, "%s", name);
+	return buf;
+}
+
+const char *render_runs(const struct source *s, char *buf, size_t len)
+{
+	char runs[32], count[32];
+
+	if (s->count == s->net.count || s->kind == SOURCE_OUTSIDE)
+		return NULL;
+	snprintf(buf, len, "%s run%s; %s interruption%s began with it", format_count(s->net.count, runs, sizeof(runs)),
+		 s->net.count == 1 ? "" : "s", s->count ? format_count(s->count, count, sizeof(count)) : "no",
+		 s->count > 1 ? "s" : "");
+	return buf;
+}
+
+const char *render_merged(const struct sources *t, char *buf, size_t len)
+{
+	uint64_t ns, n = sources_merged(t, SOURCE_KINDS, &ns);
+	char count[32], time[32];
+
+	if (!n)
+		return NULL;
+	snprintf(buf, len, "too many sources: %s merged into (others), %s", format_count(n, count, sizeof(count)),
+		 format_ns(ns, time, sizeof(time)));
+	return buf;
+}
+
 const char *render_who(const struct source *s, char *buf, size_t len)
 {
 	char name[NAME_MAX_ESCAPED], id[32] = "";
 
-	escape_text(s->name, sizeof(s->name), name, sizeof(name));
+	if (s->rest)
+		snprintf(name, sizeof(name), "%s", s->name);
+	else if (s->kind == SOURCE_THREAD)
+		render_comm(s->name, s->kernel_thread, name, sizeof(name));
+	else
+		escape_text(s->name, sizeof(s->name), name, sizeof(name));
 	if (s->kind == SOURCE_IRQ)
 		snprintf(id, sizeof(id), name[0] ? " (irq %u)" : "irq %u", s->id);
 	else if (s->kind == SOURCE_THREAD && s->id)
@@ -128,15 +171,19 @@ static void advice_row(struct table *t, const struct sources *sources, const uin
 
 static void source_row(struct table *t, const struct source *s, uint64_t whole, bool stacks)
 {
-	char a[32], name[2 * NAME_MAX_ESCAPED];
+	char a[RUNS_MAX], name[2 * NAME_MAX_ESCAPED];
 
 	table_cell(t, NULL, share_of(s->net.sum, whole, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
-	table_cell(t, NULL, format_count(s->net.count, a, sizeof(a)));
+	table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
 	table_cell(t, DIM, source_kind_name(s->kind));
 	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, render_who(s, name, sizeof(name)));
 	table_end_row(t);
+	if (render_runs(s, a, sizeof(a))) {
+		snprintf(name, sizeof(name), "  %s", a);
+		note_row(t, name);
+	}
 	if (s->affinity) {
 		char cpus[NAME_MAX_ESCAPED];
 
@@ -221,9 +268,9 @@ out:
 
 static bool is_stranger(const struct source *s)
 {
-	bool idle = s->kind == SOURCE_THREAD && !s->id && !strncmp(s->name, "swapper/", 8);
+	bool idle = s->kernel_thread && !s->id && !strncmp(s->name, "swapper/", 8);
 
-	return !s->cause && s->net.count && s->kind != SOURCE_OUTSIDE && !idle && strcmp(s->name, "(others)") &&
+	return !s->cause && s->net.count && s->kind != SOURCE_OUTSIDE && !idle && !s->rest &&
 	       !(s->function && s->function[0] == '[');
 }
 

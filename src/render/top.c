@@ -139,18 +139,18 @@ static uint32_t collect_lines(const struct view *v, const struct recent *r, enum
 		const struct sources *t = &v->summary.cpu[i].sources;
 
 		for (uint32_t k = 0; k < t->count && n < room; k++) {
-			const struct hist *net = &t->row[k]->net;
+			const struct source *x = t->row[k];
 
-			if (!net->count)
+			if (!x->net.count)
 				continue;
 			line[n++] =
 				(struct line){.cpu = i,
 					      .row = k,
 					      .second = share_of(recent_of(r, i, k, 1).ns, recent_observed(r, i, 1)),
 					      .ten = share_of(recent_of(r, i, k, 10).ns, recent_observed(r, i, 10)),
-					      .all = share_of(net->sum, v->cpu[i].observed_ns),
-					      .max = net->max,
-					      .count = net->count};
+					      .all = share_of(x->net.sum, v->cpu[i].observed_ns),
+					      .max = x->net.max,
+					      .count = x->count};
 		}
 	}
 	qsort_r(line, n, sizeof(*line), by_key, &sort);

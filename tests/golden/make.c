@@ -6,6 +6,7 @@
  *   guest    time outside the kernel, with a steal clock   two      CPUs that stop together, counters that do not close, an early end
  *   rt       PREEMPT_RT, and hostile names everywhere      untraced  --no-trace
  *   sleep    a workload: windows instead of hiccups
+ *   crowd    a thread that renames itself, a fork storm, threads that pose as the kernel's, several timers in one interrupt
  */
 #include <limits.h>
 #include <unistd.h>
@@ -419,13 +420,66 @@ static void sleeping(struct scene *s, const char *path)
 	}
 }
 
+/* All that tries to be another, or too many. */
+static void crowd(struct scene *s, const char *path)
+{
+	static const char *const fakes[] = {"ksoftirqd/3", "kworker/3:1", "migration/3", "swapper/3",
+					    "[kswapd0]",   "(others)",    "rcu_preempt"};
+	uint64_t timer[3], lone, work, at;
+	char comm[16];
+
+	scene_init(s, "shared-2", cpu3, 1);
+	timer[0] = scene_function(s, "process_timeout");
+	timer[1] = scene_function(s, "delayed_work_timer_fn");
+	timer[2] = scene_function(s, "tcp_keepalive_timer");
+	lone = scene_function(s, "neigh_timer_handler");
+	work = scene_function(s, "vmstat_update");
+	s->irq[24] = "eth0-TxRx-0";
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 30;
+	     i++) { /* three timers in one interrupt; the second also begins one; a fourth never does */
+		scene_gap(s, 0, 10 * MS * i + 1 * MS);
+		for (uint32_t k = i % 10 == 9; k < 3; k++)
+			scene_put(s, mark(LEVEL_SOFTIRQ, MARK_TIMER, timer[k], 600 + 500 * k));
+		if (i % 10 == 4)
+			scene_put(s, mark(LEVEL_SOFTIRQ, MARK_TIMER, lone, 2100));
+		scene_put(s, softirq(1, 500, 2600));
+		scene_end(s, 2900);
+	}
+	for (uint32_t i = 0; i < sizeof(fakes) / sizeof(fakes[0]);
+	     i++) { /* the user's, and the kernel's own of that name and number */
+		scene_gap(s, 0, 400 * MS + 10 * MS * i);
+		scene_put(s, thread(812 + i, fakes[i], 1000, 31000 + 1000 * i));
+		if (i < 3) {
+			scene_put(s, mark(LEVEL_THREAD, MARK_WORK, i == 1 ? work : 0, 40500));
+			scene_put(s, kthread(812 + i, fakes[i], 40000, 90000));
+		} else if (i == 3) {
+			scene_put(s, kthread(0, fakes[i], 40000, 41000));
+		}
+		scene_end(s, 91000);
+	}
+	scene_gap(s, 0, 500 * MS); /* in one hiccup, and with those that are no crowd at its end */
+	for (uint32_t i = at = 0; i < 600; i++, at += 2000) {
+		struct record r;
+
+		snprintf(comm, sizeof(comm), i % 4 ? "n-%03u" : "sh", i);
+		r = thread(i % 4 ? 4711 : 5000 + i, comm, at + 300, at + 1500 + i % 4 * 100);
+		if (i % 4)
+			r.arg = 4711;
+		scene_put(s, r);
+	}
+	scene_put(s, thread(99, "heavy", at + 300, at + 600 * US));
+	scene_put(s, irq(24, 0, at + 601 * US, at + 603 * US));
+	scene_end(s, at + 604 * US);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct scene *s, const char *path);
 } recordings[] = {
 	{"quiet", quiet},       {"ticking", ticking}, {"irq", busy_irq},  {"threads", threads},
 	{"guest", guest},       {"short", shorts},    {"two", two},       {"rt", rt},
-	{"untraced", untraced}, {"sleep", sleeping},  {"askers", askers},
+	{"untraced", untraced}, {"sleep", sleeping},  {"askers", askers}, {"crowd", crowd},
 };
 
 int main(int argc, char **argv)

@@ -139,7 +139,7 @@ static struct source *report_piece(struct report *r, enum source_kind kind, uint
 	a->duration_ns += net_ns;
 	a->intervals++;
 	t->row[row]->hiccups++;
-	hist_add(&t->row[row]->net, net_ns);
+	source_add(t->row[row], net_ns, true);
 	return t->row[row];
 }
 

@@ -55,7 +55,7 @@ static void run_add(struct view *v, uint32_t index, double at_s, enum source_kin
 			    .intervals = 1};
 
 	t->row[piece.source]->hiccups++;
-	hist_add(&t->row[piece.source]->net, net_ns);
+	source_add(t->row[piece.source], net_ns, true);
 	summary_add(&v->summary, index, &a);
 }
 

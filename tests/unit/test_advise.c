@@ -40,7 +40,7 @@ static struct source *add(enum source_kind kind, uint32_t id, const char *name, 
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
 
 	while (count--)
-		hist_add(&s->net, 1000);
+		source_add(s, 1000, true);
 	return s;
 }
 

@@ -50,7 +50,7 @@ static void ours(struct ground *g, enum source_kind kind, uint32_t id, const cha
 {
 	struct sources *s = &g->view.summary.cpu[0].sources;
 
-	hist_add(&s->row[sources_find(s, kind, id, name, function)]->net, ns);
+	source_add(s->row[sources_find(s, kind, id, name, function)], ns, true);
 }
 
 static const struct beside_row *row_of(const struct beside *b, enum source_kind kind, const char *name)

@@ -175,6 +175,9 @@ static void test_little(void **state)
  * as many spans as there can be. */
 static void test_at_most_3_mib(void **state)
 {
+	static const enum source_kind kinds[6] = {SOURCE_IRQ,     SOURCE_IRQ,    SOURCE_SOFTIRQ,
+						  SOURCE_SOFTIRQ, SOURCE_THREAD, SOURCE_THREAD};
+	static const uint32_t rows[6] = {90, 90, 60, 60, 180, 180};
 	static struct span span[SPANS_MAX];
 	unsigned cpus[16];
 	const struct view *view = &report.view;
@@ -200,10 +203,11 @@ static void test_at_most_3_mib(void **state)
 
 			for (uint32_t k = 0; k < 6; k++) {
 				snprintf(name, sizeof(name), "a name of fifty letters that is <escaped> & long %3u",
-					 i % 160);
-				piece[k] = (struct piece){.source = sources_find(&s->sources, k, i % 160, name, NULL),
+					 i % rows[k]);
+				piece[k] = (struct piece){.source = sources_find(&s->sources, kinds[k],
+										 i % rows[k] + 500 * k, name, NULL),
 							  .net_ns = 1000 + 100 * k + i};
-				hist_add(&s->sources.row[piece[k].source]->net, piece[k].net_ns);
+				source_add(s->sources.row[piece[k].source], piece[k].net_ns, true);
 				a.attributed_ns += piece[k].net_ns;
 			}
 			a.edge_ns = a.outside_ns = 500;

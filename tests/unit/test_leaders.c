@@ -33,7 +33,7 @@ static void run(struct world *w, enum source_kind kind, uint32_t id, const char 
 {
 	struct sources *t = &w->summary.cpu[0].sources;
 
-	hist_add(&t->row[sources_find(t, kind, id, name, function)]->net, ns);
+	source_add(t->row[sources_find(t, kind, id, name, function)], ns, true);
 }
 
 static const struct leaders_cpu *update(struct world *w)
@@ -64,19 +64,19 @@ static void test_one_series_a_name(void **state)
 	run(&w, SOURCE_THREAD, 14, "kworker/3:7", "vmstat_update", 200);
 	run(&w, SOURCE_THREAD, 14, "kworker/3:7", "drain", 9);
 	run(&w, SOURCE_IRQ, 10, "make", NULL, 3);
-	run(&w, SOURCE_IRQ, 0, "(others)", NULL, 4);
+	source_add(w.summary.cpu[0].sources.row[sources_rest(&w.summary.cpu[0].sources, SOURCE_IRQ)], 4, true);
 	c = update(&w);
 	assert_int_equal(c->count, 4);
-	assert_int_equal(c->own[0].ns, 300);
-	assert_int_equal(c->own[0].count, 2);
+	assert_int_equal(c->own[0].sum.ns, 300);
+	assert_int_equal(c->own[0].sum.count, 2);
 	assert_string_equal(c->own[0].name, "kworker/*:*");
-	assert_int_equal(c->own[1].ns, 12);
-	assert_int_equal(c->own[1].count, 3);
-	assert_int_equal(c->own[2].ns, 9);
-	assert_int_equal(c->own[3].ns, 3);
-	assert_int_equal(c->rest_ns[SOURCE_IRQ], 4);
-	assert_int_equal(c->rest_count[SOURCE_IRQ], 1);
-	assert_int_equal(c->rest_ns[SOURCE_THREAD], 0);
+	assert_int_equal(c->own[1].sum.ns, 12);
+	assert_int_equal(c->own[1].sum.count, 3);
+	assert_int_equal(c->own[2].sum.ns, 9);
+	assert_int_equal(c->own[3].sum.ns, 3);
+	assert_int_equal(c->rest[SOURCE_IRQ].ns, 4);
+	assert_int_equal(c->rest[SOURCE_IRQ].count, 1);
+	assert_int_equal(c->rest[SOURCE_THREAD].ns, 0);
 	world_free(&w);
 }
 
@@ -95,21 +95,21 @@ static void test_who_comes_later(void **state)
 	c = update(&w);
 	assert_int_equal(c->count, LEADERS_TOP);
 	assert_null(find(c, "t20"));
-	assert_int_equal(c->rest_ns[SOURCE_THREAD], 980);
+	assert_int_equal(c->rest[SOURCE_THREAD].ns, 980);
 
 	/* What was in the rest stays there; what is new since is all its own. */
 	run(&w, SOURCE_THREAD, 120, "t20", NULL, 5000);
 	run(&w, SOURCE_NMI, 0, "new", NULL, 7000);
 	c = update(&w);
-	assert_int_equal(find(c, "new")->ns, 7000);
-	assert_int_equal(find(c, "t20")->ns, 0);
-	assert_int_equal(c->rest_ns[SOURCE_THREAD], 5980);
-	assert_int_equal(c->rest_ns[SOURCE_NMI], 0);
+	assert_int_equal(find(c, "new")->sum.ns, 7000);
+	assert_int_equal(find(c, "t20")->sum.ns, 0);
+	assert_int_equal(c->rest[SOURCE_THREAD].ns, 5980);
+	assert_int_equal(c->rest[SOURCE_NMI].ns, 0);
 	run(&w, SOURCE_THREAD, 120, "t20", NULL, 11);
 	c = update(&w);
-	assert_int_equal(find(c, "t20")->ns, 11);
-	assert_int_equal(find(c, "t20")->count, 1);
-	assert_int_equal(c->rest_ns[SOURCE_THREAD], 5980);
+	assert_int_equal(find(c, "t20")->sum.ns, 11);
+	assert_int_equal(find(c, "t20")->sum.count, 1);
+	assert_int_equal(c->rest[SOURCE_THREAD].ns, 5980);
 	world_free(&w);
 }
 
@@ -123,7 +123,7 @@ struct seen {
 
 static struct seen look(const struct leaders_cpu *c)
 {
-	struct seen s = {.there[NAMES] = true, .ns[NAMES] = c->rest_ns[SOURCE_THREAD]};
+	struct seen s = {.there[NAMES] = true, .ns[NAMES] = c->rest[SOURCE_THREAD].ns};
 
 	for (uint32_t i = 0; i < c->count; i++) {
 		int k;
@@ -131,7 +131,7 @@ static struct seen look(const struct leaders_cpu *c)
 		assert_int_equal(sscanf(c->own[i].name, "t%d", &k), 1);
 		assert_false(s.there[k]);
 		s.there[k] = true;
-		s.ns[k] = c->own[i].ns;
+		s.ns[k] = c->own[i].sum.ns;
 	}
 	return s;
 }

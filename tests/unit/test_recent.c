@@ -22,7 +22,7 @@ static void open_view(struct view *v)
 
 static void lose(struct view *v, uint32_t row, uint64_t ns)
 {
-	hist_add(&v->summary.cpu[0].sources.row[row]->net, ns);
+	source_add(v->summary.cpu[0].sources.row[row], ns, true);
 	hist_add(&v->summary.cpu[0].hiccups, ns);
 }
 

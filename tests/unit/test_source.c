@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/source.h"
+#include "model/follow.h"
+#include "model/source_trim.h"
 
-#define ROWS_MAX (SOURCES_MAX + SOURCE_KINDS)
+#define ROWS_MAX SOURCE_ROWS
 
 static struct sources t;
 
@@ -73,26 +74,95 @@ static void test_each_part_of_the_key_counts(void **state)
 	assert_int_equal(t.count, n);
 }
 
+/* A thread takes its time. */
+static const struct source *run_in(uint32_t process, uint32_t tid, const char *comm, uint64_t ns)
+{
+	uint32_t row = sources_find_key(&t, &(struct source_key){SOURCE_THREAD, tid, comm, NULL, false, process});
+
+	source_add(t.row[row], ns, true);
+	return t.row[row];
+}
+
+static const struct source *row_of(enum source_kind kind, uint32_t id, const char *name, bool kernel_thread)
+{
+	for (uint32_t i = 0; i < t.count; i++)
+		if (t.row[i]->kind == kind && t.row[i]->id == id && t.row[i]->kernel_thread == kernel_thread &&
+		    !t.row[i]->rest && !strcmp(t.row[i]->name, name))
+			return t.row[i];
+	return NULL;
+}
+
+/* Nothing is lost, and nothing is twice. */
+static void check_sums(uint64_t ns, uint64_t count)
+{
+	uint32_t rows[SOURCE_KINDS] = {0};
+	uint64_t serial = 0;
+
+	assert_true(t.count <= ROWS_MAX);
+	for (uint32_t i = 0; i < t.count; i++) {
+		ns -= t.row[i]->net.sum;
+		count -= t.row[i]->count;
+		rows[t.row[i]->kind] += !t.row[i]->rest;
+		for (uint32_t k = 0; k < i; k++)
+			assert_true(t.row[k]->serial != t.row[i]->serial);
+		serial = t.row[i]->serial > serial ? t.row[i]->serial : serial;
+	}
+	assert_true(serial <= t.serial);
+	assert_int_equal(ns, 0);
+	assert_int_equal(count, 0);
+	for (int k = 0; k < SOURCE_KINDS; k++) {
+		assert_int_equal(rows[k], t.rows[k]);
+		assert_true(rows[k] <= sources_quota[k]);
+	}
+}
+
+/* More threads of a comm than have rows of their own: those with the least share one. */
 static void test_many_threads_of_one_comm(void **state)
 {
-	const struct source *folded;
+	const struct source *shared;
+	uint64_t merged;
 
 	(void)state;
-	for (uint32_t tid = 1; tid <= SOURCE_PIDS; tid++)
-		assert_int_equal(find(SOURCE_THREAD, tid, "sh", NULL)->id, tid);
-	folded = find(SOURCE_THREAD, 1000, "sh", NULL);
-	assert_int_equal(folded->id, 0);
-	assert_string_equal(folded->name, "sh");
+	run_in(1, 1, "sh", 1000000);
+	for (uint32_t tid = 2; tid <= SOURCE_PIDS; tid++)
+		assert_int_equal(run_in(tid, tid, "sh", tid)->id, tid);
+	assert_null(row_of(SOURCE_THREAD, 0, "sh", false));
+	assert_int_equal(run_in(1000, 1000, "sh", 5)->id, 1000);
+	shared = row_of(SOURCE_THREAD, 0, "sh", false);
+	assert_non_null(shared);
+	assert_int_equal(shared->merged, SOURCE_PIDS / 2);
 	for (uint32_t tid = 2000; tid < 7000; tid++)
-		assert_ptr_equal(find(SOURCE_THREAD, tid, "sh", NULL), folded);
-	/* The first keep their rows; others are not touched by it. */
-	for (uint32_t tid = 1; tid <= SOURCE_PIDS; tid++)
-		assert_int_equal(find(SOURCE_THREAD, tid, "sh", NULL)->id, tid);
+		assert_int_equal(run_in(tid, tid, "sh", tid % 7)->id, tid);
+	assert_ptr_equal(row_of(SOURCE_THREAD, 0, "sh", false), shared);
+	assert_int_equal(row_of(SOURCE_THREAD, 1, "sh", false)->net.sum, 1000000);
+	assert_true(t.count <= SOURCE_PIDS + 1);
+	assert_int_equal(shared->merged + t.count - 1, SOURCE_PIDS + 1 + 5000);
+	/* Those with another comm, the kernel's, and what is no thread, are not touched by it. */
 	assert_int_equal(find(SOURCE_THREAD, 1000, "make", NULL)->id, 1000);
 	assert_int_equal(find(SOURCE_THREAD, 2000, "s", NULL)->id, 2000);
-	assert_int_equal(t.count, SOURCE_PIDS + 1 + 2);
-	for (uint32_t irq = 1; irq <= 3 * SOURCE_PIDS; irq++) /* not threads: they do not fold */
+	for (uint32_t irq = 1; irq <= 3 * SOURCE_PIDS; irq++)
 		assert_int_equal(find(SOURCE_IRQ, irq, "sh", NULL)->id, irq);
+	assert_int_equal(sources_merged(&t, SOURCE_KINDS, &merged), 0);
+}
+
+/* One that takes little at a time, but again and again, while others come once and never more. */
+static void test_little_by_little(void **state)
+{
+	char comm[16];
+
+	(void)state;
+	for (uint32_t i = 0; i < 50000; i++) {
+		if (i % 10 == 0)
+			run_in(7, 7, "patient", 100);
+		snprintf(comm, sizeof(comm), "storm-%u", i);
+		run_in(1000 + i, 1000 + i, comm, 400);
+		run_in(1000 + i, 1000 + i, "python3", 400);
+		if (i % 10 == 5)
+			run_in(8, 8, "python3", 500); /* with the storm's own name */
+	}
+	assert_int_equal(row_of(SOURCE_THREAD, 7, "patient", false)->count, 5000);
+	assert_int_equal(row_of(SOURCE_THREAD, 8, "python3", false)->count, 5000);
+	check_sums(50000 * 860ULL, 110000);
 }
 
 /* One thread of many functions is one thread. */
@@ -107,43 +177,169 @@ static void test_many_functions_of_one_thread(void **state)
 	}
 	for (uint32_t tid = 1; tid < SOURCE_PIDS; tid++)
 		assert_int_equal(find(SOURCE_THREAD, tid, "kworker/1:2", function[0])->id, tid);
-	assert_int_equal(find(SOURCE_THREAD, 500, "kworker/1:2", function[0])->id, 0);
-	assert_string_equal(find(SOURCE_THREAD, 501, "kworker/1:2", function[1])->function, "work_1");
-	assert_int_equal(find(SOURCE_THREAD, 501, "kworker/1:2", function[1])->id, 0);
-	assert_int_equal(find(SOURCE_THREAD, 77, "kworker/1:2", "a new one")->id, 77);
+	assert_int_equal(t.count, 3 * SOURCE_PIDS - 1);
+	assert_int_equal(t.trims, 0);
+	assert_int_equal(find(SOURCE_THREAD, 500, "kworker/1:2", function[0])->id, 500);
+	assert_int_equal(t.trims, 1);
+	for (uint32_t i = 0; i < t.count; i++) /* what is shared is told by its function */
+		if (!t.row[i]->id)
+			assert_string_equal(t.row[i]->function,
+					    t.row[i]->merged > 1 ? function[0] : t.row[i]->function);
 }
 
-static void fill(void)
+/* A thread that renames itself for each of its stays has no more of the table than its process may. */
+static void test_rename_storm(void **state)
 {
-	char name[SOURCE_NAME];
+	const struct source *rest;
+	uint64_t ns, merged;
+	char comm[16];
+	uint64_t mine = 0;
 
-	for (uint32_t i = 0; t.count < SOURCES_MAX; i++) {
-		snprintf(name, sizeof(name), "filler-%u", i);
-		assert_string_equal(find(SOURCE_NMI, i, name, NULL)->name, name);
+	(void)state;
+	for (uint32_t irq = 0; irq < 40; irq++)
+		source_add(t.row[sources_find(&t, SOURCE_IRQ, irq, "eth0", NULL)], 1000, true);
+	for (uint32_t i = 0; i < 20000; i++) {
+		snprintf(comm, sizeof(comm), "n-%u", i);
+		run_in(666, 666, comm, 2000);
+		if (i == 15000)
+			run_in(9, 9, "heavy", 600000000);
+		if (i % 100 == 0)
+			run_in(10 + i / 100 % 50, 10 + i / 100 % 50, "quiet", 3000);
+	}
+	assert_int_equal(row_of(SOURCE_THREAD, 9, "heavy", false)->net.sum, 600000000);
+	assert_int_equal(t.rows[SOURCE_IRQ], 40);
+	assert_int_equal(find(SOURCE_SOFTIRQ, 1, "TIMER", NULL)->rest, false);
+	for (uint32_t i = 0; i < t.count; i++)
+		mine += t.row[i]->group == 666;
+	assert_true(mine > 0 && mine <= sources_quota[SOURCE_THREAD]);
+	sources_trim_kind(&t, SOURCE_THREAD);
+	mine = 0;
+	for (uint32_t i = 0; i < t.count; i++)
+		mine += t.row[i]->group == 666;
+	assert_true(mine <= sources_quota[SOURCE_THREAD] / 4U);
+	rest = t.row[sources_rest(&t, SOURCE_THREAD)];
+	merged = sources_merged(&t, SOURCE_KINDS, &ns);
+	assert_int_equal(rest->merged, merged);
+	assert_int_equal(rest->net.sum, ns);
+	assert_int_equal(ns, (20000 - mine) * 2000);
+	check_sums(20000 * 2000ULL + 600000000 + 200 * 3000 + 40 * 1000, 20000 + 1 + 200 + 40);
+}
+
+/* Each kind has its own rows: what fills one leaves the others theirs. */
+static void test_each_kind_has_its_rows(void **state)
+{
+	uint64_t ns = 0, count = 0, serial = 0;
+	char name[16];
+
+	(void)state;
+	for (unsigned round = 0; round < 2; round++)
+		for (unsigned kind = 0; kind < SOURCE_KINDS; kind++)
+			for (uint32_t id = 0; id < 2U * (uint32_t)sources_quota[kind]; id++) {
+				struct source *s;
+
+				snprintf(name, sizeof(name), "%u-%u", kind, id);
+				s = t.row[sources_find(&t, kind, id, name, id % 2 ? "function" : NULL)];
+				assert_false(s->rest);
+				assert_int_equal(s->kind, kind);
+				assert_string_equal(s->name, name);
+				assert_true(s->serial > serial || round);
+				source_add(s, 1 + id, true);
+				ns += 1 + id;
+				count++;
+			}
+	check_sums(ns, count);
+	for (int k = 0; k < SOURCE_KINDS; k++) {
+		uint64_t of_kind;
+
+		assert_true(sources_merged(&t, k, &of_kind) > 0 && of_kind > 0);
+		assert_string_equal(t.row[sources_rest(&t, k)]->name, "(others)");
 	}
 }
 
-static void test_overflow(void **state)
+/* Nobody can pose as the rest, or as the kernel. */
+static void test_fakes(void **state)
 {
-	(void)state;
-	find(SOURCE_THREAD, 4, "early", NULL);
-	fill();
-	for (unsigned round = 0; round < 2; round++)
-		for (unsigned kind = 0; kind < SOURCE_KINDS; kind++)
-			for (uint32_t id = 0; id < 40; id++) {
-				const struct source *s = find(kind, id, "new", id % 2 ? "function" : NULL);
+	struct source_key kernel = {SOURCE_THREAD, 12, "kworker/1:0", NULL, true, 12};
+	uint32_t a, b;
 
-				assert_int_equal(s->kind, kind);
-				assert_int_equal(s->id, 0);
-				assert_string_equal(s->name, "(others)");
-				assert_null(s->function);
-			}
-	assert_int_equal(t.count, ROWS_MAX);
-	assert_int_equal(find(SOURCE_THREAD, 4, "early", NULL)->id, 4);
-	assert_string_equal(find(SOURCE_NMI, 3, "filler-3", NULL)->name, "filler-3");
+	(void)state;
+	a = sources_find(&t, SOURCE_THREAD, 12, "kworker/1:0", NULL);
+	b = sources_find_key(&t, &kernel);
+	assert_int_not_equal(a, b);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(sources_find(&t, SOURCE_THREAD, 12, "kworker/1:0", NULL), a);
+		assert_int_equal(sources_find_key(&t, &kernel), b);
+	}
+	assert_false(t.row[a]->kernel_thread);
+	assert_true(t.row[b]->kernel_thread);
+	a = sources_find(&t, SOURCE_THREAD, 0, "(others)", NULL);
+	assert_false(t.row[a]->rest);
+	assert_int_not_equal(sources_rest(&t, SOURCE_THREAD), a);
+	assert_int_equal(sources_find(&t, SOURCE_THREAD, 0, "(others)", NULL), a);
 }
 
-/* With 4,096 slots a thousand keys collide by the dozen; each must find its own row again. */
+/* Whoever keeps places finds the same rows again, or where they went. */
+static void test_places(void **state)
+{
+	const struct source *row[ROWS_MAX];
+	uint64_t serial[ROWS_MAX], trims;
+	uint32_t n, random = 1;
+	char comm[16];
+
+	(void)state;
+	for (unsigned round = 0; round < 200; round++) {
+		sources_settle(&t);
+		n = t.count;
+		for (uint32_t i = 0; i < n; i++) {
+			row[i] = t.row[i];
+			serial[i] = t.row[i]->serial;
+		}
+		for (unsigned i = 0; i < 300; i++) { /* trims several times, or not at all */
+			random = random * 1664525 + 1013904223;
+			snprintf(comm, sizeof(comm), "%u", (random >> 8) % (round % 3 ? 2000 : 200));
+			trims = t.trims;
+			run_in(1 + (random >> 20) % 9, 1 + (random >> 12) % 40, comm, random >> 24);
+			assert_true(t.trims - trims <= 2);
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			const struct source *now = t.row[t.moved[i] & SOURCE_PLACE];
+
+			if (t.moved[i] & SOURCE_GONE)
+				assert_true(now->rest || !now->id);
+			else
+				assert_true(now == row[i] && (now->serial == serial[i] || !now->id));
+		}
+	}
+	assert_true(t.trims > 100);
+}
+
+static void test_pieces_follow(void **state)
+{
+	const struct asker poke = {.kind = ASKER_THREAD, .tid = 8};
+	struct piece p[] = {{.source = 0, .asker = poke, .net_ns = 10},
+			    {.source = 1, .asker = poke, .net_ns = 20},
+			    {.source = 2, .asker = poke, .net_ns = 30},
+			    {.source = 3, .asker = poke, .net_ns = 40}};
+	struct span s[] = {{1, 2, .source = 1, .asker = poke}, {3, 4, .source = 2, .asker = poke}};
+	const uint32_t places[] = {2 | SOURCE_GONE, 0, 2 | SOURCE_GONE, 1};
+
+	(void)state;
+	assert_int_equal(pieces_follow(p, 4, places), 3);
+	assert_int_equal(p[0].source, 2);
+	assert_int_equal(p[0].asker.kind, ASKER_UNKNOWN);
+	assert_int_equal(p[0].net_ns, 40);
+	assert_int_equal(p[1].source, 0);
+	assert_int_equal(p[1].asker.tid, 8);
+	assert_int_equal(p[2].source, 1);
+	assert_int_equal(p[2].net_ns, 40);
+	spans_follow(s, 2, places);
+	assert_int_equal(s[0].source, 0);
+	assert_int_equal(s[0].asker.tid, 8);
+	assert_int_equal(s[1].source, 2);
+	assert_int_equal(s[1].asker.tid, 8);
+}
+
+/* With 4,096 slots hundreds of keys collide by the dozen; each must find its own row again. */
 static void test_collisions(void **state)
 {
 	static const char *functions[] = {NULL, "f", "g", ""};
@@ -151,13 +347,13 @@ static void test_collisions(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 3; round++)
-		for (unsigned i = 0; i < SOURCES_MAX; i++) {
+		for (unsigned i = 0; i < 192; i++) {
 			snprintf(name, sizeof(name), "%u", i / 16);
-			assert_int_equal(sources_find(&t, i % 2 ? SOURCE_IRQ : SOURCE_VECTOR, i % 16 / 2 * 4096, name,
-						      functions[i / 256]),
+			assert_int_equal(sources_find(&t, i % 2 ? SOURCE_IRQ : SOURCE_SOFTIRQ, i % 16 / 2 * 4096, name,
+						      functions[i / 48]),
 					 i);
 		}
-	assert_int_equal(t.count, SOURCES_MAX);
+	assert_int_equal(t.count, 192);
 }
 
 static void test_any_bytes(void **state)
@@ -236,7 +432,12 @@ int main(void)
 		TEST(test_each_part_of_the_key_counts),
 		TEST(test_many_threads_of_one_comm),
 		TEST(test_many_functions_of_one_thread),
-		TEST(test_overflow),
+		TEST(test_little_by_little),
+		TEST(test_rename_storm),
+		TEST(test_each_kind_has_its_rows),
+		TEST(test_fakes),
+		TEST(test_places),
+		TEST(test_pieces_follow),
 		TEST(test_collisions),
 		TEST(test_any_bytes),
 		TEST(test_rank),

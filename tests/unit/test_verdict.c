@@ -50,7 +50,7 @@ static struct source *add(enum source_kind kind, uint32_t id, const char *name, 
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
 
 	for (unsigned i = 0; i < count; i++) {
-		hist_add(&s->net, ns);
+		source_add(s, ns, true);
 		hist_add(&v.summary.cpu[0].hiccups, ns);
 	}
 	return s;
@@ -268,8 +268,8 @@ static void test_one_long(void **state)
 {
 	(void)state;
 	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 200, 2000);
-	add(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 1, 38200);
-	expect("cpu 3 loses little, 0.0044 %, but up to 38.2 us at once to the thread kworker/3:2 [77] > "
+	add(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 1, 38200)->kernel_thread = true;
+	expect("cpu 3 loses little, 0.0044 %, but up to 38.2 us at once to the kernel thread kworker/3:2 [77] > "
 	       "vmstat_update: sysctl "
 	       "vm.stat_interval=120");
 }

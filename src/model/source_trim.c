@@ -1,0 +1,218 @@
+/* What stays is chosen twice, by all its time and by its time since the last choice; what goes is added to the row that stands for it, and the
+ * rows that stay close up. A choice costs a sort and makes room for a quarter of the rows (of a comm: for half of its threads), so that
+ * a new source costs little even if there never was an old one. */
+#include "model/source_trim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const uint16_t sources_quota[SOURCE_KINDS] = {
+	[SOURCE_IRQ] = 192,    [SOURCE_VECTOR] = 96, [SOURCE_SOFTIRQ] = 128, [SOURCE_NMI] = 16,
+	[SOURCE_THREAD] = 384, [SOURCE_FAULT] = 8,   [SOURCE_SYSCALL] = 192, [SOURCE_OUTSIDE] = 8,
+};
+_Static_assert(192 + 96 + 128 + 16 + 384 + 8 + 192 + 8 == SOURCES_MAX, "quotas together are all rows");
+
+/* One that may stay: a row, or all rows of a thread. */
+struct choice {
+	uint32_t id; /* row, or tid */
+	uint64_t all_ns, new_ns, group;
+	bool stays;
+};
+
+static int by_all(const void *a, const void *b)
+{
+	const struct choice *x = a, *y = b;
+
+	if (x->all_ns != y->all_ns)
+		return x->all_ns < y->all_ns ? 1 : -1;
+	return x->id < y->id ? -1 : 1; /* the same in every libc */
+}
+
+static int by_new(const void *a, const void *b)
+{
+	const struct choice *x = a, *y = b;
+
+	if (x->new_ns != y->new_ns)
+		return x->new_ns < y->new_ns ? 1 : -1;
+	return x->id < y->id ? -1 : 1;
+}
+
+/* Of one group no more than `most` stay. */
+static void choose(struct choice *c, uint32_t n, uint32_t keep, uint32_t most, int (*order)(const void *, const void *))
+{
+	qsort(c, n, sizeof(*c), order);
+	for (uint32_t i = 0; i < n && keep; i++) {
+		uint32_t of_group = 0;
+
+		if (c[i].stays)
+			continue;
+		for (uint32_t k = 0; k < n && most < n; k++)
+			of_group += c[k].stays && c[k].group == c[i].group;
+		if (of_group >= most)
+			continue;
+		c[i].stays = true;
+		keep--;
+	}
+}
+
+/* ---- one row into another ---- */
+
+static void merge_origins(struct source *into, struct source *from)
+{
+	if (!from->origins)
+		return;
+	if (into->origins) {
+		origins_merge(into->origins, from->origins);
+	} else {
+		into->origins = from->origins;
+		from->origins = NULL;
+	}
+}
+
+static void merge(struct source *into, struct source *from)
+{
+	into->merged += from->merged ? from->merged : 1;
+	into->count += from->count;
+	into->hiccups += from->hiccups;
+	into->marked.ns += from->marked.ns;
+	into->marked.count += from->marked.count;
+	into->judged_ns += from->judged_ns;
+	into->oldest = from->oldest < into->oldest ? from->oldest : into->oldest;
+	hist_merge(&into->net, &from->net);
+	slices_merge(&into->slices, &from->slices);
+	merge_origins(into, from);
+	hist_free(&from->net);
+	free(from->origins);
+	free(from->advice);
+	free(from);
+}
+
+/* ---- places ---- */
+
+/* t->went has for each row the one that it goes into, with SOURCE_GONE, or itself. */
+static void close_up(struct sources *t)
+{
+	uint32_t before = t->count, place[SOURCE_ROWS];
+
+	t->count = 0;
+	for (uint32_t i = 0; i < before; i++) {
+		struct source *s = t->row[i];
+
+		if (t->went[i] & SOURCE_GONE) {
+			merge(t->row[t->went[i] & SOURCE_PLACE], s);
+			t->row[i] = NULL;
+		}
+	}
+	for (uint32_t i = 0; i < before; i++) {
+		if (!t->row[i])
+			continue;
+		place[i] = t->count;
+		t->row[t->count++] = t->row[i];
+	}
+	for (uint32_t i = 0; i < before; i++)
+		t->went[i] = (t->went[i] & SOURCE_GONE) | place[t->went[i] & SOURCE_PLACE];
+	for (uint32_t i = 0; i < t->settled; i++)
+		t->moved[i] = (t->moved[i] & SOURCE_GONE) | t->went[t->moved[i] & SOURCE_PLACE];
+	t->trims++;
+	sources_index(t);
+}
+
+void sources_settle(struct sources *t)
+{
+	if (t->settled_trims != t->trims)
+		t->settled = 0;
+	t->settled_trims = t->trims;
+	for (; t->settled < t->count; t->settled++)
+		t->moved[t->settled] = t->settled;
+}
+
+static void begin(struct sources *t)
+{
+	for (uint32_t i = 0; i < SOURCE_ROWS; i++)
+		t->went[i] = i;
+}
+
+/* ---- which ---- */
+
+void sources_trim_kind(struct sources *t, enum source_kind kind)
+{
+	struct choice c[SOURCE_ROWS];
+	uint32_t n = 0, stay = sources_quota[kind] * 3U / 4, rest = sources_rest(t, kind);
+	uint32_t most = kind == SOURCE_THREAD ? sources_quota[kind] / 4U : UINT32_MAX; /* of one group */
+
+	begin(t);
+	for (uint32_t i = 0; i < t->count; i++) {
+		struct source *s = t->row[i];
+
+		if (s->kind != kind || s->rest)
+			continue;
+		c[n++] = (struct choice){i, s->net.sum, s->net.sum - s->judged_ns, s->group, false};
+		s->judged_ns = s->net.sum;
+	}
+	choose(c, n, stay - stay / 2, most / 2, by_all);
+	choose(c, n, stay / 2, most, by_new);
+	for (uint32_t i = 0; i < n; i++)
+		if (!c[i].stays)
+			t->went[c[i].id] = rest | SOURCE_GONE;
+	close_up(t);
+}
+
+static bool of_comm(const struct source *s, const struct source *any)
+{
+	return s->kind == SOURCE_THREAD && !s->rest && s->kernel_thread == any->kernel_thread &&
+	       !strcmp(s->name, any->name);
+}
+
+static bool same_function(const struct source *a, const struct source *b)
+{
+	return a->function == b->function || (a->function && b->function && !strcmp(a->function, b->function));
+}
+
+/* Into the row that all such threads share; the first of them becomes that row. */
+static void share(struct sources *t, uint32_t row)
+{
+	struct source *s = t->row[row];
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (i != row && of_comm(t->row[i], s) && !t->row[i]->id && same_function(t->row[i], s)) {
+			t->went[row] = i | SOURCE_GONE;
+			return;
+		}
+	s->id = 0;
+	s->merged = 1;
+	s->serial = ++t->serial;
+}
+
+void sources_trim_comm(struct sources *t, const struct source *any)
+{
+	struct choice c[SOURCE_PIDS];
+	uint32_t n = 0, k;
+
+	begin(t);
+	for (uint32_t i = 0; i < t->count; i++) {
+		struct source *s = t->row[i];
+
+		if (!of_comm(s, any) || !s->id)
+			continue;
+		for (k = 0; k < n && c[k].id != s->id; k++)
+			;
+		if (k == SOURCE_PIDS)
+			continue;
+		if (k == n)
+			c[n++] = (struct choice){.id = s->id};
+		c[k].all_ns += s->net.sum;
+		c[k].new_ns += s->net.sum - s->judged_ns;
+		s->judged_ns = s->net.sum;
+	}
+	choose(c, n, SOURCE_PIDS / 4, UINT32_MAX, by_all);
+	choose(c, n, SOURCE_PIDS / 4, UINT32_MAX, by_new);
+	for (uint32_t i = 0; i < t->count; i++) {
+		if (!of_comm(t->row[i], any) || !t->row[i]->id)
+			continue;
+		for (k = 0; k < n && c[k].id != t->row[i]->id; k++)
+			;
+		if (k < n && !c[k].stays)
+			share(t, i);
+	}
+	close_up(t);
+}
