@@ -64,19 +64,31 @@ static double ns_per_tick(void)
 	return (double)(tick_clock() - n0) / (tick_counter() - t0);
 }
 
-/* Mean of the loops that were not hiccups, over 50 ms. */
-static double real_loop(void)
+static void run_loop(uint64_t short_from)
 {
 	struct itimerval t = {.it_value.tv_usec = 50000};
 
 	setitimer(ITIMER_REAL, &t, NULL);
-	sampler_bench_loop(lane, 200, 600);
+	sampler_bench_loop(lane, short_from, 600);
+}
+
+/* Mean of the loops that were not hiccups, over 50 ms. */
+static double real_loop(void)
+{
+	run_loop(200);
 	return (double)(lane->end - lane->start - lane->away_ticks) / lane->loop_count;
+}
+
+/* What it takes to count one, when every loop is one. */
+static double short_gap(void)
+{
+	run_loop(1);
+	return (double)lane->busy_ticks / lane->short_count;
 }
 
 static void bench_loop(void)
 {
-	double bare[ROUNDS], real[ROUNDS], ratio[ROUNDS], ns = ns_per_tick();
+	double bare[ROUNDS], real[ROUNDS], ratio[ROUNDS], gap[ROUNDS], ns = ns_per_tick();
 
 	lane = lane_new();
 	if (!lane)
@@ -87,11 +99,13 @@ static void bench_loop(void)
 		bare[i] = sampler_bench_bare(200) * ns;
 		real[i] = real_loop() * ns;
 		ratio[i] = real[i] / bare[i];
+		gap[i] = short_gap() * ns;
 	}
 	printf("loop: bare counter reads\t%.2f\tns\tmedian of %d rounds, in turn with the next\n", median(bare, ROUNDS),
 	       ROUNDS);
 	printf("loop: the sampler's\t%.2f\tns\t\n", median(real, ROUNDS));
 	printf("loop: ratio\t%.3f\t\tto be at most 1.05\n", median(ratio, ROUNDS));
+	printf("loop: counting a short gap\t%.2f\tns\t\n", median(gap, ROUNDS));
 }
 
 /* ---- rings ---- */

@@ -31,6 +31,25 @@ def while_measuring(seconds, act, *extra):
     return json.loads(result.out), got
 
 
+def stays_open(sampler):
+    """What it holds by perf: the clock that it learned with must be closed, that of SMIs is not."""
+    return [link for fd in os.listdir(f"/proc/{sampler}/fd") if "perf_event" in (link := os.readlink(f"/proc/{sampler}/fd/{fd}"))]
+
+
+report, held = while_measuring(1, stays_open)
+row = cpu_of(report, cpu)
+ok(len(held) == (row["evidence"]["smi_count"] is not None), "no perf event is left behind from learning", held, row["evidence"])
+gaps, loop = row["short_gaps"], row["loop"]
+ok(gaps["count"] * (gaps["from_ns"] - 1) <= gaps["total_ns"] <= gaps["count"] * (row["threshold_ns"] + 1),
+   "short gaps are as long as they are said to be", gaps)
+for c in loop["longer_than"]:
+    ok(c["count"] >= gaps["count"] if c["ns"] < gaps["from_ns"] else c["count"] <= gaps["count"],
+       f"and they are those of the loops, longer than {c['ns']} ns", gaps, c)
+# The rate of the counter is known to a millionth or so, each hiccup's length to a tick.
+told = loop["count"] * loop["mean_ps"] / 1000 + row["hiccups"]["total_ns"] + row["records"]["hiccups_lost_ns"] + row["bookkeeping_ns"]
+ok(abs(told - row["observed_ns"]) < 0.001 * row["observed_ns"], "loops, hiccups and bookkeeping make up the window", told, row["observed_ns"])
+
+
 def stop(sampler):
     os.kill(sampler, signal.SIGSTOP)
     begun = time.monotonic()

@@ -280,6 +280,24 @@ static void test_bounds(void **state)
 	assert_bounds(false, 127, 307);
 }
 
+/* What the bounds come from is told: ways out, of which a thread's are none. */
+static void test_seen(void **state)
+{
+	struct edge_seen seen = edge_times_seen(&e);
+
+	(void)state;
+	assert_int_equal(seen.samples + seen.in_p50_ns + seen.out_p90_ns, 0);
+	learn(60, false, 70, 50);
+	learn(40, false, 90, 30);
+	learn(500, true, 110, 100);
+	seen = edge_times_seen(&e);
+	assert_int_equal(seen.samples, 100);
+	assert_int_equal(seen.in_p50_ns, 70);
+	assert_int_equal(seen.in_p90_ns, 90);
+	assert_int_equal(seen.out_p50_ns, 50);
+	assert_int_equal(seen.out_p90_ns, 50);
+}
+
 /* The hypervisor's delivery is microseconds: it must not become edge in a guest. */
 static void test_guest(void **state)
 {
@@ -361,6 +379,7 @@ int main(void)
 		TEST(test_worst_spans),
 		EDGES(test_no_samples),
 		EDGES(test_bounds),
+		EDGES(test_seen),
 		EDGES(test_guest),
 		EDGES(test_thread_bound_covers_the_interrupt),
 		EDGES(test_first_and_last_differ),

@@ -40,8 +40,8 @@ events 0
 cat $T/trace >/tmp/out/trace
 tests/accuracy/score -c 1 -n 20 --gap 2ms-6ms --tolerance 0
 """
-TICKLESS = """
-culprit run -c 1 -d 4s -q -f json -o /tmp/out/report --hiccups /tmp/out/hiccups
+TICKLESS = f"""
+culprit run -c 1 -d 4s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups
 """
 
 
