@@ -41,10 +41,9 @@ $(O)/.setup-peers: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(PEERS) && touch $@
 
 # Readers of what culprit writes, in Python, for the tests of formats. Without them `make check` skips those and says so.
-READERS := duckdb cmarkgfm hdrhistogram prometheus_client perfetto
-$(O)/.setup-readers: tools/setup Makefile
+$(O)/.setup-readers: tools/setup tests/readers.txt
 	$(Q)mkdir -p $(O) && tools/setup python3-venv && python3 -m venv $(O)/readers
-	$(Q)$(O)/readers/bin/pip install -q $(READERS) && touch $@
+	$(Q)$(O)/readers/bin/pip install -q --no-cache-dir --require-hashes --only-binary=:all: -r tests/readers.txt && touch $@
 
 # Prometheus' own check of metrics, without the service that its package would start.
 $(O)/.setup-promtool: $(O)/.setup-readers
@@ -171,11 +170,14 @@ $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
+# As many as there are CPUs, where nobody said how many.
+JOBS	= $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 check: $(O)/.setup-check ## install what is missing, build with -Werror, run all tests
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-promtool
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-peers
-	$(Q)$(MAKE) --no-print-directory WERROR=1 all $(O)/lab_guest unit-tests
+	$(Q)$(MAKE) --no-print-directory $(JOBS) WERROR=1 all $(O)/lab_guest unit-tests $(if $(FUZZ_LIB),$(FUZZ))
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
 
@@ -200,7 +202,7 @@ $(O)/lab_guest: tools/lab_guest.c
 
 lab: $(O)/.setup-check $(O)/.setup-lab ## the tests in Debian's kernels under QEMU, and a table; KERNELS="6.1 6.12-rt" picks
 	$(Q)$(MAKE) --no-print-directory all $(O)/lab_guest
-	$(Q)BUILD=$(O) tools/lab table $(KERNELS)
+	$(Q)BUILD=$(O) flock /tmp tools/lab table $(KERNELS)
 	$(Q)LONG=1 tests/check $(O) vm
 
 check-roots: ## the tree in clean Debians, with gcc and with clang: builds, passes its tests, measures (root); SUITES="trixie sid" picks
@@ -217,25 +219,29 @@ check-browser: $(O)/.setup-check ## install Chromium (100 MB), and look at the H
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all unit-tests
 	$(Q)tests/check $(O) browser
 
-# Each tests/fuzz/fuzz_NAME.c is built with all that is pure, and begins with tests/fixtures/NAME and the words of NAME.dict;
-# the one of recordings with those of tests/golden.
+# Each tests/fuzz/fuzz_NAME.c is linked with all that is pure; tests/fuzz/10-run.t runs it from tests/fixtures/NAME and the words of
+# NAME.dict on, the one of recordings from those of tests/golden. They need a part of clang that Debian packages apart; `make check` does
+# without where it is not there.
 FUZZ	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_S	?= 60
-FUZZ_SAN := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-$(O)/.setup-fuzz: tools/setup Makefile
-	$(Q)mkdir -p $(O) && tools/setup $(CHECK_PACKAGES) libclang-rt-14-dev && touch $@
-$(O)/fuzz/%: tests/fuzz/%.c $(PURE_SRC) $(MADE_SRC) $(wildcard src/*/*.h) | $(O)/.setup-fuzz
-	$(call say,FUZZ,$@)
+FUZZ_SAN := address,undefined -fno-sanitize-recover=all
+FUZZ_OBJ := $(patsubst %.c,$(O)/fuzz/%.o,$(PURE_SRC) $(MADE_SRC))
+FUZZ_LIB = $(wildcard $(shell $(CLANG) -print-resource-dir)/lib/linux/libclang_rt.fuzzer-*.a)
+$(O)/fuzz/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check $(O)/perfetto.pb-c.h
+	$(call say,CC,$< (fuzz))
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 $(FUZZ_SAN) -o $@ $< $(PURE_SRC) $(MADE_SRC) $(LIBPURE)
+	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c $< -o $@
+$(FUZZ): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.o $(FUZZ_OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(LIBPURE)
 
-fuzz: $(O)/.setup-fuzz ## fuzz the readers of what others wrote, each for FUZZ_S seconds (60)
+fuzz: $(O)/.setup-check ## fuzz the readers of what others wrote, each for FUZZ_S seconds (60)
+	$(Q)tools/setup libclang-rt-$$($(CLANG) -dumpversion | cut -d. -f1)-dev
 	$(Q)$(MAKE) --no-print-directory $(FUZZ) $(O)/golden
-	$(Q)mkdir -p $(O)/fuzz/seeds-recording && $(O)/golden $(O)/fuzz/seeds-recording >$(O)/fuzz/formats
-	$(Q)for f in $(FUZZ); do name=$${f##*/fuzz_}; seeds=tests/fixtures/$$name; [ -d $$seeds ] || seeds=$(O)/fuzz/seeds-$$name; \
-		mkdir -p $(O)/fuzz/corpus-$$name && \
-		$$f -max_total_time=$(FUZZ_S) -max_len=8192 -timeout=10 -verbosity=0 -print_final_stats=1 -close_fd_mask=2 \
-		-dict=tests/fuzz/$$name.dict -artifact_prefix=$(O)/fuzz/$$name- $(O)/fuzz/corpus-$$name $$seeds || exit 1; done
+	$(Q)FUZZ_S=$(FUZZ_S) tests/check $(O) fuzz
+
+check-all: ## everything that can be proved, also what takes hours: the tests, clean Debians, all kernels, a thousand pokes, fuzzing (root)
+	$(Q)tests/check-all $(O)
 
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
 	$(Q)$(MAKE) --no-print-directory all $(O)/bench
@@ -293,4 +299,4 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check check-san check-browser check-roots lab fuzz golden accuracy unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check check-san check-browser check-roots check-all lab fuzz golden accuracy unit-tests bench lint fmt install uninstall clean help
