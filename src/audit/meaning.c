@@ -55,8 +55,19 @@ static long cut_number(char *text, const char *open, char close)
 /* A report's column "kind", and how the verdict begins a name. */
 static const char *skip_kind(const char *name)
 {
-	static const char *const kinds[] = {"the thread ", "the softirq ", "thread ",  "softirq ", "vector ",
-					    "fault ",      "outside ",     "syscall ", "nmi ",     "edge "};
+	static const char *const kinds[] = {"the thread ",
+					    "the kernel thread ",
+					    "the user thread ",
+					    "user thread ",
+					    "the softirq ",
+					    "thread ",
+					    "softirq ",
+					    "vector ",
+					    "fault ",
+					    "outside ",
+					    "syscall ",
+					    "nmi ",
+					    "edge "};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strncmp(name, kinds[i], strlen(kinds[i])) && name[strlen(kinds[i])])
@@ -173,12 +184,13 @@ static void note_kind(struct meaning *m, const char *why)
 		 m->function[0] ? m->function : m->who, why);
 }
 
-static void row_meaning(struct meaning *m)
+static void row_meaning(struct meaning *m, bool bracketed)
 {
 	struct source s = carrier_of(m);
 	const char *kind = kind_run_by(&s);
 	char why[200];
 
+	s.kernel_thread |= bracketed && s.kind == SOURCE_THREAD;
 	if (!strcmp(m->function, "[throttled]"))
 		m->cause = cause_match("hrtimer", "sched_rt_period_timer");
 	else if (m->function[0] == '[')
@@ -277,7 +289,7 @@ void name_meaning(const char *name, struct meaning *m)
 	char why[200];
 
 	if (m->function[0]) {
-		row_meaning(m);
+		row_meaning(m, bracketed);
 		return;
 	}
 	m->cause = cause_by_id(m->who);

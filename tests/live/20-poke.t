@@ -92,7 +92,7 @@ for what in "membarrier", "tlb":
         report, log = got
         # Where the sender lost its CPU for long, the spinner had gone when the IPI came.
         hit = [e for e in log if e["spin_start_ns"] <= e["start_ns"] and e["end_ns"] <= e["spin_end_ns"]]
-        rows, usual = calls(report), total(calls(control, function=log[0]["function"]), "count")
+        rows, usual = calls(report), total(calls(control, function=log[0]["function"]), "runs")
         count = total(rows, "count")
         ok(log.inner["CAL"] <= count <= log.outer["CAL"], f"{what}: as many function-call IPIs as the kernel counted",
            f"kernel {log.inner['CAL']}..{log.outer['CAL']}, culprit {count}", *rows)
@@ -107,13 +107,13 @@ for what in "membarrier", "tlb":
            f"poke says {spun} ns, up to {high} more", *thread, *rows)
         ok(runs_fit(thread, log), f"{what}: its thread ran once a poke", *thread)
         if what == "tlb":
-            flushes = total(calls(report, function=re.compile("shootdown|flush_tlb")), "count")
+            flushes = total(calls(report, function=re.compile("shootdown|flush_tlb")), "runs")
             ok(len(hit) <= flushes <= log.outer["TLB"], "tlb: the IPIs are named as shootdowns",
                f"{len(hit)} of {len(log)} pokes, kernel {log.outer['TLB']}, culprit {flushes}", *rows)
 
 if got := measure("kworker", "-n", "150", "-g", "5ms-9ms"):
     report, log = got
-    count, usual = total(kworkers(report), "count"), total(kworkers(control), "count")
+    count, usual = total(kworkers(report), "runs"), total(kworkers(control), "runs")
     # A work item that finds the worker running joins that run.
     ok(count >= 0.9 * len(log) > usual, "kworker: one run a poke, more than the control run has",
        f"{len(log)} pokes, culprit {count}, control {usual}", *kworkers(report))
@@ -138,7 +138,7 @@ FUNCTIONS = {
 }
 
 
-# They run so often in one poke that only the least is known. One renames itself: its later names share the row of all for which there is no room.
+# They run so often in one poke that only the least is known. One renames itself: most of its names go into (others).
 STORMS = ("udp", "yield-storm", "rename-storm")
 
 
@@ -171,14 +171,14 @@ for name, pokes in poked.items():
             continue
         rows = sources(report, cpu, function=function)
         # One in twenty may share an interrupt or a worker's run with another.
-        ok(total(rows, "count") >= 0.95 * often * N, f"mix: {name}: {function} is named", f"{N} pokes", *rows)
+        ok(total(rows, "runs") >= 0.95 * often * N, f"mix: {name}: {function} is named", f"{N} pokes", *rows)
         if origin and origin not in missing:
             ok(sum(asked(r, pid) for r in rows) >= 0.95 * often * N, f"mix: {name}: {function} was asked for by poke",
                *rows)
 if "perf" in poked and "irqwork" in poked and "hrtimer_expire_entry" not in missing:
     samples = sum(e["samples"] for name in ("perf", "irqwork") for e in poked[name])
     rows = sources(report, cpu, function="perf_swevent_hrtimer")
-    ok(total(rows, "count") >= 0.95 * samples, "mix: perf: no fewer timers than samples", samples, *rows)
+    ok(total(rows, "runs") >= 0.95 * samples, "mix: perf: no fewer timers than samples", samples, *rows)
 if "net" in poked:
     rows = sources(report, cpu, kind="softirq", name="NET_RX")
     ok(total(rows, "count") >= N, "mix: net: softirq NET_RX", *rows)

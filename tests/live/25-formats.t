@@ -324,7 +324,7 @@ if reader("hdrh"):
 d = json.loads(text("diff.json"))
 theirs = {(p["kind"], said(p["name"]), p["function"] and said(p["function"])) for h in truth["hostile"]["hiccups"]
           for p in h["pieces"] if p["kind"] == "thread"}
-ok(theirs <= {(s["kind"], s["name"], s["function"]) for s in d["sources"] if s["files"][1]["count"]},
+ok(theirs <= {(s["kind"], s["name"], s["function"]) for s in d["sources"] if s["files"][1]["runs"]},
    "diff, json: all hostile threads read as they should", theirs)
 is_(sum(f["count"] for f in d["total"]["files"]), sum(len(truth[h]["hiccups"]) for h in ("web-07", "hostile")),
     "diff, json: all hiccups are counted")

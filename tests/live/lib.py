@@ -373,7 +373,8 @@ def broken_sums(report, lost=0, mismatches=0):
         holds(total(c["sources"]) - total(inside) == t["outside_ns"],
               cpu, "the outside rows do not add up to the outside time", total(c["sources"]) - total(inside), t)
         for s in inside:
-            holds(0 < s["hiccups"] <= s["count"] and s["max_ns"] <= s["total_ns"], cpu, "this row contradicts itself", s)
+            holds(0 < s["hiccups"] and (s["hiccups"] <= s["runs"] or "merged" in s) and s["count"] <= s["runs"] and
+                  s["max_ns"] <= s["total_ns"], cpu, "this row contradicts itself", s)
         holds(h["total_ns"] <= c["observed_ns"], cpu, "more time lost than observed", h, c["observed_ns"])
         holds(lost is None or r["lost"] <= lost, cpu, "records were lost", r)
         holds(mismatches is None or r["join_mismatches"] <= mismatches, cpu, "records and hiccups do not agree", r)

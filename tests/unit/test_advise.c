@@ -167,6 +167,9 @@ static void test_what_runs_beside(void **state)
 	add(SOURCE_VECTOR, 236, "local_timer", "watchdog_timer_fn", 5);
 	assert_cause(stopper, "T17");
 	assert_string_equal(stopper->advice, "echo 0-2 > /proc/sys/kernel/watchdog_cpumask");
+	stopper->kernel_thread = false; /* one that is only called so */
+	assert_cause(stopper, "K34");
+	stopper->kernel_thread = true;
 	assert_cause(nmi, "H02");
 	add(SOURCE_NMI, 0, "NMI", "perf_event_nmi_handler", 6000); /* a hundred a second */
 	assert_cause(nmi, "H03");

@@ -143,6 +143,35 @@ static void test_paired(void **state)
 	assert_int_equal(d.total[0].max_ns, 3000);
 }
 
+/* A kernel thread is not who is called so, and a function that ran second in its interruptions ran, but interrupted nobody. */
+static void test_fakes_and_runs(void **state)
+{
+	struct sources *t;
+	uint32_t row;
+
+	(void)state;
+	run_init(&a, two_cpus, 2, 10);
+	run_init(&b, two_cpus, 2, 10);
+	run_add(&a, 0, 1, SOURCE_THREAD, 812, "kworker/3:1", NULL, 1000);
+	run_add(&b, 0, 1, SOURCE_THREAD, 812, "kworker/3:1", NULL, 1000);
+	t = &b.summary.cpu[1].sources;
+	row = sources_find_key(t, &(struct source_key){SOURCE_THREAD, 812, "kworker/3:1", NULL, true, 812});
+	source_add(t->row[row], 5000, true);
+	row = sources_find(t, SOURCE_SOFTIRQ, 1, "TIMER", "second");
+	source_add(t->row[row], 300, false);
+	source_add(t->row[row], 400, false);
+	make();
+	assert_int_equal(d.rows, 3);
+	for (uint32_t i = 0; i < d.rows; i++)
+		if (d.row[i].kind == SOURCE_THREAD) {
+			assert_string_equal(d.row[i].name, "kworker/3:*");
+			assert_int_equal(d.row[i].cell[0].total_ns, d.row[i].kernel_thread ? 0 : 1000);
+			assert_int_equal(d.row[i].cell[1].total_ns, d.row[i].kernel_thread ? 5000 : 1000);
+		}
+	assert_int_equal(find(SOURCE_SOFTIRQ, "TIMER", "second")->cell[1].count, 0);
+	assert_int_equal(find(SOURCE_SOFTIRQ, "TIMER", "second")->cell[1].runs, 2);
+}
+
 static void test_other_cpus(void **state)
 {
 	(void)state;
@@ -518,6 +547,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		TEST(test_paired),
+		TEST(test_fakes_and_runs),
 		TEST(test_other_cpus),
 		TEST(test_same),
 		TEST(test_many_sources),

@@ -176,12 +176,88 @@ static void test_nothing_falls_and_nothing_is_missing(void **state)
 	world_free(&w);
 }
 
+static void run_kernel(struct world *w, uint32_t id, const char *name, uint64_t ns)
+{
+	struct sources *t = &w->summary.cpu[0].sources;
+	uint32_t row = sources_find_key(t, &(struct source_key){SOURCE_THREAD, id, name, NULL, true, id});
+
+	source_add(t->row[row], ns, true);
+}
+
+/* Who poses as a kernel thread, or as the rest, has a series of its own. */
+static void test_fakes(void **state)
+{
+	const struct leaders_cpu *c;
+	struct world w;
+
+	(void)state;
+	world_init(&w);
+	run_kernel(&w, 12, "kworker/3:1", 100);
+	run_kernel(&w, 13, "kworker/3:2", 100);
+	run(&w, SOURCE_THREAD, 14, "kworker/3:3", NULL, 50);
+	run(&w, SOURCE_THREAD, 12, "kworker/3:1", NULL, 30);
+	run(&w, SOURCE_THREAD, 15, "(others)", NULL, 20);
+	c = update(&w);
+	assert_int_equal(c->count, 3);
+	assert_true(c->own[0].kernel_thread && !c->own[1].kernel_thread);
+	assert_string_equal(c->own[0].name, c->own[1].name);
+	assert_int_equal(c->own[0].sum.ns, 200);
+	assert_int_equal(c->own[1].sum.ns, 80);
+	assert_string_not_equal(c->own[2].name, "(others)");
+	assert_int_equal(c->rest[SOURCE_THREAD].ns, 0);
+	world_free(&w);
+}
+
+/* Sources go into their kind's rest all the time, and some come back: still nothing falls, and nothing is missing. */
+static void test_storm(void **state)
+{
+	struct leader_sums before = {0}, before_rest = {0};
+	uint64_t random = 1, came = 0, runs = 0, sum, merged;
+	const struct leaders_cpu *c;
+	struct world w;
+	char name[16];
+
+	(void)state;
+	world_init(&w);
+	for (int round = 0; round < 400; round++) {
+		for (int i = 0; i < 150; i++) {
+			uint64_t ns;
+
+			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+			ns = (random >> 40) % 1000;
+			snprintf(name, sizeof(name), "t%u", (unsigned)(random >> 33) % (i % 2 ? 900 : 100000));
+			run(&w, SOURCE_THREAD, 500 + (random >> 50) % 3, name, NULL, ns);
+			came += ns;
+			runs++;
+		}
+		run(&w, SOURCE_THREAD, 7, "steady", NULL, 5000);
+		came += 5000;
+		runs++;
+		c = update(&w);
+		assert_true(find(c, "steady")->sum.ns >= before.ns + 5000 * (round > 0));
+		before = find(c, "steady")->sum;
+		assert_true(c->rest[SOURCE_THREAD].ns >= before_rest.ns);
+		assert_true(c->rest[SOURCE_THREAD].runs >= before_rest.runs && c->rest[SOURCE_THREAD].runs <= runs);
+		assert_int_equal(c->rest[SOURCE_THREAD].runs, c->rest[SOURCE_THREAD].count);
+		before_rest = c->rest[SOURCE_THREAD];
+		sum = before_rest.ns + c->gone[SOURCE_THREAD].ns;
+		for (uint32_t i = 0; i < c->count; i++)
+			sum += c->own[i].sum.ns;
+		assert_int_equal(sum, came); /* the table lost nothing */
+	}
+	assert_int_equal(before.ns, 400 * 5000);
+	assert_true(sources_merged(&w.summary.cpu[0].sources, SOURCE_THREAD, &merged) > 10000);
+	world_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_series_a_name),
 		cmocka_unit_test(test_who_comes_later),
 		cmocka_unit_test(test_nothing_falls_and_nothing_is_missing),
+		cmocka_unit_test(test_fakes),
+		cmocka_unit_test(test_storm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

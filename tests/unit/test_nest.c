@@ -317,7 +317,8 @@ static struct {
 	unsigned kept[COUNT(tids)]; /* functions that threads go on with */
 	uint16_t owner[SPAN_NS];    /* 1 + key */
 	uint8_t outer[SPAN_NS];     /* of the outermost: its bound */
-	uint64_t net[KEYS], count[KEYS], known[KEYS];
+	uint64_t net[KEYS], runs[KEYS], first[KEYS], known[KEYS];
+	uint64_t intervals; /* that ended */
 	uint32_t asker[KEYS];
 } w;
 
@@ -326,7 +327,7 @@ struct segment {
 	uint64_t from;
 	unsigned source, function;
 	uint32_t asker;
-	bool marked;
+	bool marked, first;
 };
 
 static unsigned below(uint64_t n)
@@ -341,7 +342,9 @@ static void end_segment(struct segment *s, uint64_t to, bool counts)
 	for (; s->from < to; s->from++)
 		if (!w.owner[s->from])
 			w.owner[s->from] = 1 + key;
-	w.count[key] += counts;
+	w.runs[key] += counts;
+	w.first[key] += s->first;
+	s->first = false;
 	w.known[key] += !!s->asker;
 	if (s->asker)
 		w.asker[key] = s->asker;
@@ -410,6 +413,8 @@ static void make_interval(unsigned level, uint64_t from, uint64_t to)
 	uint64_t at = from, end;
 
 	make_source(&r, &s);
+	s.first = !(r.flags & RECORD_PART);
+	w.intervals += s.first;
 	for (; below(6); at += below(3) ? below(to - at + 1) : 0) {
 		unsigned what = below(5);
 
@@ -506,6 +511,7 @@ static void test_kernel_threads_are_told(void **state)
 	static const struct record records[] = {
 		THR(100, 110, 7, 120, RECORD_KTHREAD | RECORD_ONGOING),
 		THR(110, 120, 8, 120, RECORD_ONGOING),
+		THR(120, 125, 0, 120, 0), /* idle: before 5.14 it has no flag */
 		{.start_ns = 130,
 		 .end_ns = 130,
 		 .kind = RECORD_MARK,
@@ -526,9 +532,101 @@ static void test_kernel_threads_are_told(void **state)
 	for (size_t i = 0; i < COUNT(records); i++)
 		nest_take(n, &records[i], 0, HICCUP_NS);
 	nest_close(n, 0, HICCUP_NS, &stuck);
-	assert_int_equal(sources.count, 3);
+	assert_int_equal(sources.count, 4);
 	for (uint32_t i = 0; i < sources.count; i++)
 		assert_int_equal(sources.row[i]->kernel_thread, sources.row[i]->id != 8);
+	nest_free(n);
+	sources_free(&sources);
+}
+
+/* As a kernel's counter has it: softirqs with several timers each, some in pieces, more than the nest keeps apart. */
+static void test_interruptions_are_intervals(void **state)
+{
+	enum { N = 9000 };
+	uint64_t intervals = 0, runs = 0, count[4] = {0};
+	struct sources sources;
+	struct nest *n;
+	unsigned stuck;
+
+	(void)state;
+	assert_int_equal(sources_init(&sources), 0);
+	n = nest_new(&sources, bounds, &names, false);
+	assert_non_null(n);
+	nest_open(n);
+	for (uint64_t i = 0, at = 0; i < N; i++, at += 100) {
+		for (uint64_t k = 0; k < i % 4; k++) {
+			struct record m = MARK(at + 10 + 10 * k, LEVEL_SOFTIRQ, MARK_TIMER, 'a' + (i + k) % 3);
+
+			nest_take(n, &m, 0, N * 100);
+		}
+		nest_take(n, &(struct record)SIR(at, at + 50, 1, i % 5 == 4 ? RECORD_PART : 0), 0, N * 100);
+		intervals += i % 5 != 4;
+		runs += (i % 4 ? i % 4 : 1) - (i % 5 == 4);
+		if (i % 5 != 4)
+			count[i % 4 ? 1 + i % 3 : 0]++;
+	}
+	nest_close(n, 0, N * 100, &stuck);
+	assert_true(nest_folded(n) > 0);
+	assert_int_equal(sources.count, 4);
+	for (uint32_t i = 0; i < sources.count; i++) {
+		const struct source *s = sources.row[i];
+
+		assert_int_equal(s->count, count[s->function ? 1 + s->function[0] - 'a' : 0]);
+		intervals -= s->count;
+		runs -= s->net.count;
+	}
+	assert_int_equal(intervals, 0);
+	assert_int_equal(runs, 0);
+	nest_free(n);
+	sources_free(&sources);
+}
+
+/* A storm of names within one hiccup: the pieces follow their sources into the rest, and what comes last is named. */
+static void test_storm_in_one_hiccup(void **state)
+{
+	enum { N = 5000 };
+	struct sources sources;
+	const struct account *a;
+	uint64_t heavy = 0;
+	struct nest *n;
+	unsigned stuck;
+
+	(void)state;
+	assert_int_equal(sources_init(&sources), 0);
+	n = nest_new(&sources, bounds, &names, false);
+	assert_non_null(n);
+	assert_int_equal(nest_keep_spans(n), 0);
+	nest_open(n);
+	for (uint64_t i = 0; i < N; i++) {
+		struct record r = THR(i * 100, i * 100 + 90, 7, 120, 0);
+
+		snprintf(r.name, sizeof(r.name), "n%llu", (unsigned long long)i);
+		nest_take(n, &r, 0, N * 1000);
+	}
+	nest_take(n, &(struct record)IRQ(N * 100, N * 100 + 50, 1, 0), 0, N * 1000);
+	nest_take(n, &(struct record)THR(N * 200, N * 900, 8, 120, 0), 0, N * 1000);
+	a = nest_close(n, 0, N * 1000, &stuck);
+	assert_int_equal(stuck, 0);
+	assert_int_equal(a->attributed_ns, N * 90 + 50 + N * 700);
+	check_sums(a);
+	for (uint32_t i = 0; i < a->npieces; i++) {
+		const struct source *s = sources.row[a->pieces[i].source];
+
+		assert_int_equal(a->pieces[i].net_ns, s->net.sum);
+		assert_int_equal(s->piece, i);
+		heavy += s->id == 8 ? s->net.sum : 0;
+	}
+	assert_int_equal(heavy, N * 700);
+	assert_int_equal(a->npieces, sources.count);
+	assert_true(sources_merged(&sources, SOURCE_THREAD, &heavy) > N / 2);
+	assert_int_equal(sources_merged(&sources, SOURCE_IRQ, &heavy), 0);
+	for (uint32_t i = 0; i < a->nspans; i++) {
+		const struct source *s = sources.row[a->spans[i].source];
+
+		assert_true(s->rest || s->id == (a->spans[i].end_ns <= N * 100     ? 7U
+						 : a->spans[i].start_ns == N * 100 ? 1U
+										   : 8U));
+	}
 	nest_free(n);
 	sources_free(&sources);
 }
@@ -551,9 +649,12 @@ static void test_random(void **state)
 		assert_int_equal(stuck_out, 0);
 	}
 	for (uint32_t i = 0; i < t.count; i++) {
-		assert_int_equal(t.row[i]->net.count, w.count[key_of(t.row[i])]);
+		assert_int_equal(t.row[i]->net.count, w.runs[key_of(t.row[i])]);
+		assert_int_equal(t.row[i]->count, w.first[key_of(t.row[i])]);
+		w.intervals -= t.row[i]->count;
 		assert_int_equal(t.row[i]->origins ? t.row[i]->origins->known : 0, w.known[key_of(t.row[i])]);
 	}
+	assert_int_equal(w.intervals, 0);
 	assert_true(t.count > 100);
 	nest_free(w.nest);
 	sources_free(&t);
@@ -561,13 +662,15 @@ static void test_random(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[COUNT(drawings) + 3] = {
+	struct CMUnitTest tests[COUNT(drawings) + 5] = {
 		{"random nests", test_random, NULL, NULL, NULL},
 		cmocka_unit_test(test_kernel_threads_are_told),
+		cmocka_unit_test(test_interruptions_are_intervals),
+		cmocka_unit_test(test_storm_in_one_hiccup),
 		{"random nests, a real-time sampler", test_random, NULL, NULL, (void *)&names},
 	};
 
 	for (unsigned i = 0; i < COUNT(drawings); i++)
-		tests[i + 3] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL, (void *)&drawings[i]};
+		tests[i + 5] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL, (void *)&drawings[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

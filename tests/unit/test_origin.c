@@ -550,6 +550,35 @@ static void test_any_stream(void **state)
 	}
 }
 
+/* Of two sources that become one: what the rows say stays true of both together. */
+static void test_merged(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct origins o = {.count = 0}, other = {.count = 0};
+		uint64_t x = seed * 0x9e3779b97f4a7c15ULL, least = UINT64_MAX;
+
+		begin_counting();
+		for (uint32_t n = 0; n < 2000; n++) {
+			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+			ask(x >> 60 < seed % 16 ? &o : &other, 1 + (x >> 8) % (x % 4 ? 1 + seed : ASKERS - 1));
+		}
+		origins_merge(&o, &other);
+		assert_int_equal(o.known, asked);
+		for (uint32_t i = 0; i < o.count; i++) {
+			const struct origin *r = &o.row[i];
+
+			assert_true(r->count <= truth[r->who.tid] && truth[r->who.tid] <= r->count + r->missed);
+			least = r->count + r->missed < least ? r->count + r->missed : least;
+			for (uint32_t k = 0; k < i; k++)
+				assert_int_not_equal(r->who.tid, o.row[k].who.tid);
+			truth[r->who.tid] = 0;
+		}
+		for (uint32_t tid = 1; tid < ASKERS; tid++) /* who has no row */
+			assert_true(truth[tid] <= least);
+	}
+}
+
 /* A row that goes to another takes nothing along. */
 static void test_a_row_taken_over(void **state)
 {
@@ -822,6 +851,7 @@ int main(void)
 		TEST(test_as_many_as_rows),
 		TEST(test_the_heaviest_comes_late),
 		TEST(test_any_stream),
+		TEST(test_merged),
 		TEST(test_a_row_taken_over),
 		TEST(test_top),
 		NEST(test_each_interval_its_own),

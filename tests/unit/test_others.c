@@ -62,6 +62,7 @@ static void test_many_threads_share_the_last_row(void **state)
 	assert_int_equal(others.row[0].count, 2);
 	assert_int_equal(others.row[OTHERS_ROWS - 1].tid, 0);
 	assert_string_equal(others.row[OTHERS_ROWS - 1].comm, "(others)");
+	assert_true(others.row[OTHERS_ROWS - 1].rest && !others.row[0].rest);
 	for (uint32_t i = 0; i < others.count; i++) {
 		count += others.row[i].count;
 		ns += others.row[i].total_ns;

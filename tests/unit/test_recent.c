@@ -3,7 +3,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -83,9 +85,49 @@ static void test_share_is_bounded(void **state)
 	view_free(&v);
 }
 
+/* Rows go into the rest and others take their places: each second's growth is what came in it, and nobody has another's past. */
+static void test_rows_change_places(void **state)
+{
+	struct view v = {0};
+	struct sources *t;
+	struct recent r;
+	char name[16];
+
+	(void)state;
+	open_view(&v);
+	t = &v.summary.cpu[0].sources;
+	assert_int_equal(recent_init(&r, 1), 0);
+	for (uint32_t second = 1; second <= 30; second++) {
+		uint64_t sum = 0;
+
+		for (uint32_t i = 0; i < 150; i++) {
+			snprintf(name, sizeof(name), "n%u", second * 1000 + i);
+			lose(&v, sources_find(t, SOURCE_THREAD, 9, name, NULL), 100);
+		}
+		lose(&v, sources_find(t, SOURCE_THREAD, 7, "steady", NULL), 700);
+		v.cpu[0].observed_ns += SECOND;
+		assert_int_equal(recent_second(&r, &v), 0);
+		for (uint32_t i = 0; i < t->count; i++) {
+			sum += recent_of(&r, 0, i, 1).ns;
+			if (!strcmp(t->row[i]->name, "steady"))
+				assert_int_equal(recent_of(&r, 0, i, 10).ns, 700 * (second < 10 ? second : 10));
+			else if (!t->row[i]->rest)
+				assert_true(recent_of(&r, 0, i, 10).ns <= 100);
+		}
+		assert_int_equal(sum, 150 * 100 + 700);
+	}
+	assert_true(t->trims > 10);
+	recent_free(&r);
+	view_free(&v);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_seconds), cmocka_unit_test(test_share_is_bounded)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_seconds),
+		cmocka_unit_test(test_share_is_bounded),
+		cmocka_unit_test(test_rows_change_places),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/summary.h"
@@ -366,6 +367,46 @@ static void test_worst_spans(void **state)
 	assert_int_equal(s.worst[0].nspans, 0);
 }
 
+/* Sources that go into their kind's rest take the worst hiccups' pieces along; the others' stay theirs, wherever those are now. */
+static void test_worst_follow(void **state)
+{
+	struct sources *t = &s.cpu[0].sources;
+	uint64_t ns;
+	char name[16];
+
+	(void)state;
+	for (uint32_t i = 0; i < 3000; i++) {
+		struct piece pieces[2];
+		struct span span = {.start_ns = i, .end_ns = i + 100};
+		struct account a = {.start_ns = i, .pieces = pieces, .npieces = 2, .spans = &span, .nspans = 1};
+
+		snprintf(name, sizeof(name), "n%u", i);
+		pieces[1] = (struct piece){.source = sources_find(t, SOURCE_IRQ, 7, "disk", NULL), .net_ns = 50};
+		pieces[0] = (struct piece){.source = sources_find(t, SOURCE_THREAD, 9, name, NULL),
+					   .net_ns = i == 10 ? 90000 : 1000 - i / 100};
+		span.source = pieces[0].source;
+		a.duration_ns = a.attributed_ns = pieces[0].net_ns + 50;
+		for (unsigned k = 0; k < 2; k++)
+			source_add(t->row[pieces[k].source], pieces[k].net_ns, true);
+		summary_add(&s, 0, &a);
+	}
+	summary_settle(&s);
+	assert_true(sources_merged(t, SOURCE_THREAD, &ns) > 1000);
+	assert_int_equal(s.nworst, WORST_MAX);
+	for (uint32_t i = 0; i < WORST_MAX; i++) {
+		const struct worst *w = &s.worst[i];
+		const struct source *first = t->row[w->pieces[0].source];
+
+		snprintf(name, sizeof(name), "n%llu", (unsigned long long)w->start_ns);
+		assert_int_equal(w->npieces, 2);
+		assert_true(first->rest || !strcmp(first->name, name));
+		assert_ptr_equal(t->row[w->spans[0].source], first);
+		assert_string_equal(t->row[w->pieces[1].source]->name, "disk");
+		assert_int_equal(w->pieces[0].net_ns + w->pieces[1].net_ns, w->duration_ns);
+	}
+	assert_string_equal(t->row[s.worst[0].pieces[0].source]->name, "n10");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +417,7 @@ int main(void)
 		TEST(test_worst_of_many),
 		TEST(test_worst_rising_and_falling),
 		TEST(test_worst_pieces),
+		TEST(test_worst_follow),
 		TEST(test_worst_spans),
 		EDGES(test_no_samples),
 		EDGES(test_bounds),

@@ -166,6 +166,36 @@ static void interrupted(void **state)
 	   "mine 7 10000+400 irq:disk=400 rest=0\n");
 }
 
+/* A lane says whether its thread is the kernel's, whatever it is called. */
+static void kernel_thread(void **state)
+{
+	static const struct {
+		const char *comm;
+		uint8_t flags;
+		const char *lane;
+	} threads[] = {
+		{"kworker/3:1", RECORD_KTHREAD, "[kworker/3:1] [7]"},
+		{"kworker/3:1", 0, "kworker/3:1 [8]"},
+		{"[kworker/3:1]", 0, "user thread [kworker/3:1] [9]"},
+	};
+	char lane[LANE_NAME];
+
+	(void)state;
+	begin(0);
+	for (uint32_t i = 0; i < 3; i++) {
+		struct record r = {.kind = RECORD_WATCH, .id = 7 + i, .start_ns = 1000 * i, .end_ns = 1000 * i + 500};
+
+		r.mark = WATCH_OUT;
+		r.flags = threads[i].flags;
+		memcpy(r.name, threads[i].comm, strlen(threads[i].comm));
+		watch_record(watch, 0, &r);
+		assert_string_equal(view_lane(&view, i, lane), threads[i].lane);
+		assert_int_equal(view.cpu[i].kernel_thread, threads[i].flags != 0);
+	}
+	end(30000);
+	is("");
+}
+
 /* An interrupt over a softirq: the softirq's window is the longer one, and its time is net. */
 static void nested(void **state)
 {
@@ -388,13 +418,14 @@ static void bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(interrupted),     cmocka_unit_test(nested),
-		cmocka_unit_test(short_ones),      cmocka_unit_test(in_time),
-		cmocka_unit_test(preempted),       cmocka_unit_test(woken),
-		cmocka_unit_test(migrated),        cmocka_unit_test(adjacent),
-		cmocka_unit_test(each_other),      cmocka_unit_test(own),
-		cmocka_unit_test(own_only),        cmocka_unit_test(many),
-		cmocka_unit_test(unused_lanes_go), cmocka_unit_test(bounded),
+		cmocka_unit_test(interrupted), cmocka_unit_test(kernel_thread),
+		cmocka_unit_test(nested),      cmocka_unit_test(short_ones),
+		cmocka_unit_test(in_time),     cmocka_unit_test(preempted),
+		cmocka_unit_test(woken),       cmocka_unit_test(migrated),
+		cmocka_unit_test(adjacent),    cmocka_unit_test(each_other),
+		cmocka_unit_test(own),         cmocka_unit_test(own_only),
+		cmocka_unit_test(many),        cmocka_unit_test(unused_lanes_go),
+		cmocka_unit_test(bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
