@@ -196,6 +196,10 @@ accuracy: $(O)/.setup-check ## known noise, a thousand pokes of each class: foun
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(O) tests/accuracy/score $(ARGS)
 
+oracle: $(O)/.setup-check $(O)/.setup-peers ## culprit against the kernel's own trace under nineteen loads (root; minutes)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)LONG=1 tests/check $(O) oracle
+
 $(O)/lab_guest: tools/lab_guest.c
 	$(call say,CC,$<)
 	$(Q)$(CC) -O2 $(WARN) -static -o $@ $<
@@ -299,4 +303,4 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check check-san check-browser check-roots check-all lab fuzz golden accuracy unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check check-san check-browser check-roots check-all lab fuzz golden accuracy oracle unit-tests bench lint fmt install uninstall clean help

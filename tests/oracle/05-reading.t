@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""The oracle itself, on a trace made by hand: what it reads, and that it sees each kind of error."""
+import copy
+import os
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = HERE, os.path.join(os.path.dirname(HERE), "live")
+from lib import done, is_, ok  # noqa: E402
+from judge import Judge, asker_of  # noqa: E402
+from reading import HARDIRQ, SOFTIRQ, Reading, Requests  # noqa: E402
+
+SAMPLER, OTHER, WORKER = 100, 200, 300
+NAMES = {1: {"tick"}, 2: {"wakeup"}, 3: {"flush"}, 4: {"a_work"}, 5: {"delayed_work_timer_fn"}, 6: {"do_softirq"}, 7: {"run_ksoftirqd"},
+         8: {"do_syscall_64"}, 9: {"ret_from_fork"}, 10: {"asm_sysvec_apic_timer_interrupt"}, 11: {"irqentry_exit"}}
+
+
+class Symbols:
+    def at(self, address):
+        return frozenset(NAMES.get(address, ()))
+
+    around = at
+
+
+def switch(at, before, after, comms=None):
+    comms = {SAMPLER: b"culprit-sampler\0", OTHER: b"other\0", WORKER: b"kworker/1:2\0", **(comms or {})}
+    return at, "sched_switch", 0, before, (comms.get(before, b"?"), before, 0, comms.get(after, b"?"), after)
+
+
+def event(at, name, *values, flags=0, pid=SAMPLER):
+    return at, name, flags, pid, values
+
+
+US = 1000
+TRACE = [
+    switch(0, OTHER, SAMPLER),
+    # A timer interrupt of two functions, of which the second wakes a thread; a softirq behind it whose timer queues work.
+    event(100 * US, "local_timer_entry", 236), event(102 * US, "hrtimer_expire_entry", 1), event(110 * US, "hrtimer_expire_entry", 2),
+    event(112 * US, "sched_waking", OTHER, flags=HARDIRQ), event(115 * US, "local_timer_exit", 236),
+    event(116 * US, "softirq_entry", 1), event(117 * US, "timer_expire_entry", 5), event(118 * US, "workqueue_queue_work", 0xa, 4, flags=SOFTIRQ),
+    event(125 * US, "softirq_exit", 1),
+    switch(130 * US, SAMPLER, OTHER), event(150 * US, "call_function_single_entry", 251), event(152 * US, "csd_function_entry", 3, 0xc),
+    event(160 * US, "call_function_single_exit", 251), switch(200 * US, OTHER, WORKER),
+    event(210 * US, "workqueue_execute_start", 0xa, 4, pid=WORKER), switch(260 * US, WORKER, SAMPLER),
+    # Somebody came and went unseen.
+    switch(400 * US, SAMPLER, 999), event(420 * US, "local_timer_entry", 236), event(430 * US, "local_timer_exit", 236),
+    switch(500 * US, SAMPLER, OTHER), switch(520 * US, OTHER, SAMPLER),
+    event(1000 * US, "local_timer_entry", 236), event(1001 * US, "local_timer_exit", 236)]
+ELSEWHERE = [event(140 * US, "csd_queue_cpu", 1, 0xc, pid=7), event(141 * US, "csd_queue_cpu", 1, 0xd, pid=8)]
+
+
+def read():
+    requests = Requests()
+    requests.add(TRACE, 1, 1)
+    requests.add(ELSEWHERE, 0, 1)
+    requests.sort()
+    return Reading(TRACE, 1, requests, Symbols())
+
+
+parts = [(p.kind, p.id, p.name, sorted(p.function or ()), p.net // US) for p in read().parts if p.end <= 300 * US]
+is_(parts, [("vector", 236, "local_timer", ["tick"], 10), ("vector", 236, "local_timer", ["wakeup"], 5),
+            ("softirq", 1, "TIMER", ["a_work"], 9), ("vector", 251, "call_function_single", ["flush"], 10),
+            ("thread", OTHER, "other", [], 60), ("thread", WORKER, "kworker/1:2", ["a_work"], 60)], "intervals, functions and net times")
+
+
+def piece(kind, number, name, function, net, origin=None):
+    return {"kind": kind, "id": number, "name": name, "function": function, "net_ns": net * US, "origin": origin}
+
+
+HICCUP = {"start_ns": 99 * US, "duration_ns": 170 * US, "outside_ns": 2 * US, "records_lost": 0, "pieces": [
+    piece("vector", 236, "local_timer", "tick", 10), piece("vector", 236, "local_timer", "wakeup", 5), piece("softirq", 1, "TIMER", "a_work", 9),
+    piece("thread", OTHER, "other", None, 60, {"cpu": 1, "pid": 0, "comm": "(interrupt)", "function": None}),
+    piece("vector", 251, "call_function_single", "flush", 10, {"cpu": 0, "pid": 7, "comm": "x", "function": None}),
+    piece("thread", WORKER, "kworker/1:2", "a_work", 60, {"cpu": 1, "pid": 0, "comm": "(softirq)", "function": None})]}
+
+
+def verdict(change=None, hiccup=HICCUP):
+    h = copy.deepcopy(hiccup)
+    if change:
+        change(h)
+    return Judge(read(), 1).judge([h])
+
+
+v = verdict()
+is_((v.count["pieces"], v.count["askers"], dict(v.wrong)), (6, 3, {}), "the true account is right in all")
+
+
+def wrong(change):
+    return sorted(verdict(change).wrong)
+
+
+def lose(h):
+    h["records_lost"] = 9
+    h["pieces"][3]["net_ns"] += 20 * US
+
+
+is_(wrong(lambda h: h["pieces"].append(piece("irq", 9, "disk", None, 1))), ["only in culprit"], "a piece too many")
+is_(wrong(lambda h: h["pieces"].pop(2)), ["only in the trace"], "a piece too few")
+is_(wrong(lambda h: h["pieces"][0].update(function="tock")), ["function"], "another function")
+is_(wrong(lambda h: h["pieces"][3].update(net_ns=70 * US)), ["net time"], "another time")
+is_(wrong(lambda h: h["pieces"][3].update(id=201)), ["only in culprit", "only in the trace"], "another thread")
+is_(wrong(lambda h: h["pieces"][3]["origin"].update(pid=SAMPLER, comm="x")), ["asker"], "a thread in place of the interrupt that came upon it")
+is_(wrong(lambda h: h["pieces"][4]["origin"].update(pid=8)), ["asker"], "another sender")
+is_(wrong(lambda h: h["pieces"][2].update(origin=h["pieces"][4]["origin"])), ["asker that the trace does not have"], "an asker where there is none")
+is_(wrong(lambda h: h.update(outside_ns=80 * US)), ["outside where the trace shows the kernel"], "time in the kernel that is called outside")
+is_(wrong(lose), ["blamed for more than the trace says, records lost"], "more than the trace has, where records are missing")
+
+
+def shared(h):
+    h["pieces"][3].update(id=0)
+
+
+is_(wrong(shared), [], "a row that threads of one name share")
+unseen = {"start_ns": 390 * US, "duration_ns": 140 * US, "outside_ns": 0, "records_lost": 0,
+          "pieces": [piece("vector", 236, "local_timer", None, 10), piece("thread", 999, "gone", None, 130)]}
+v = verdict(hiccup=unseen)
+is_(dict(v.wrong), {}, "where somebody left unseen no thread is judged")
+ok(v.count["in doubt"] == 1 and sum(v.unjudged.values()) > 0 and v.count["pieces"] == 1, "which is said, and interrupts are judged", v.unjudged)
+v = verdict(hiccup={**HICCUP, "start_ns": 999 * US, "duration_ns": 50 * US})
+ok(v.unjudged["hiccups before or after the trace"] == 1 and not v.count["judged"], "what lies outside the trace is not judged", v.unjudged)
+
+
+# Innermost first: a softirq, in a thread's own call, in ksoftirqd, upon a thread; a thread, on its way out of an interrupt, at an interrupt's end.
+for flags, stack, may in ((SOFTIRQ, (6, 8), {"(softirq)", SAMPLER}), (SOFTIRQ, (6, 7, 9), {"(softirq)"}), (SOFTIRQ, (6, 10), {"(softirq)"}),
+                          (SOFTIRQ | HARDIRQ, (), {"(interrupt)"}), (0, (8,), {SAMPLER}), (0, (), {SAMPLER}), (0, (1, 11, 10), {SAMPLER}),
+                          (0, (1, 10), {"(interrupt)", "(softirq)"})):
+    requests = Requests()
+    requests.add([event(5, "sched_waking", OTHER, flags=flags), *([event(6, "stack", *stack)] if stack else [])], 1, 1)
+    is_(asker_of(requests.wakes[OTHER][0], Symbols())[1], frozenset(may), f"who asked: flags {flags}, stack {[NAMES[n] for n in stack]}")
+done()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""culprit against an independent reading of the kernel's own trace, piece by piece, under loads of all kinds.
+
+    tests/oracle/10-oracle.t [LOAD...]       all loads with LONG=1 in the environment, else four
+
+Beside a run, instances of ftrace record the same tracepoints. What the CPU did is then read from their ring buffers by reading.py, which
+shares no code with culprit, and each hiccup's pieces are held against it: no piece may be only in one of the two, functions and askers
+must be the same, outside the kernel is only what the trace leaves, and where records were lost nothing is blamed for more than the trace has.
+
+Net times may differ by 5 us or 5 %, for one piece in a hundred by more: both probes stand at the same place, one behind the other, and a
+virtual machine is at times taken off its CPU between the two.
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = HERE, os.path.join(os.path.dirname(HERE), "live")
+import lib  # noqa: E402
+import measure  # noqa: E402
+import ring  # noqa: E402
+from lib import diag, done, is_, ok, skip, skip_all  # noqa: E402
+
+SECONDS = 3
+SHORT = "switch", "udp", "poke-storms", "poke-fifo-switch"
+NET_GOOD, ASKER_GOOD, UNJUDGED = 0.99, 0.999, 0.25
+LEAST = 100  # pieces that a load must give
+
+lib.need_bpf()
+cpu = lib.pick_target()
+others = lib.online() - {cpu}
+if not others:
+    skip_all("needs two CPUs")
+loads = measure.loads(lib.POKE, cpu, min(others), SECONDS)
+chosen = sys.argv[1:] or (loads if os.environ.get("LONG") else SHORT)
+try:
+    bench = measure.Bench(cpu, others, lib.CULPRIT)
+except ring.Cannot as why:
+    skip_all(str(why))
+
+
+def share(part, whole):
+    return part / whole if whole else 0
+
+
+def check(name, report, v):
+    c, records = v.count, report["cpus"][0]["records"]
+    diag(f"{name}: {c['judged']} of {c['hiccups']} hiccups, {c['with losses']} with lost records ({records['lost']} of {records['seen'] + records['lost']}); "
+         f"{c['pieces']} pieces, {c['net time']} net times differ, {c['askers']} askers, {c['asker']} differ",
+         *[f"not judged: {n} {what}" for what, n in sorted(v.unjudged.items())],
+         *[f"askers: {n} {how}, culprit says {said}" for (how, said), n in sorted(v.asker_kinds.items())])
+
+    def none(what, test):
+        return is_(c[what], 0, f"{name}: {test}") or diag(*v.wrong[what])
+
+    def at_least(good, wrong, test):
+        whole = c[wrong[0]]
+        bad = sum(c[w] for w in wrong[1:])
+        ok(bad <= max(1, (1 - good) * whole), f"{name}: {test}", f"{bad} of {whole}", *(r for w in wrong[1:] for r in v.wrong[w]))
+
+    ok(c["pieces"] + c["pieces of hiccups with losses"] >= LEAST, f"{name}: there is something to judge", dict(c))
+    ok(share(c["hiccups"] - c["judged"] + c["in doubt"], c["hiccups"]) <= UNJUDGED, f"{name}: nearly all hiccups are judged", v.unjudged)
+    counted = records["seen"] + records["lost"]
+    low, high = v.records
+    ok(0.998 * low - 50 <= counted <= high + 50, f"{name}: the records that came and those that were lost are as many as the trace has events for",
+       f"{records}, the trace {low} to {high}")
+    none("only in culprit", "culprit names nothing that the trace does not have")
+    none("only in the trace", "the trace has nothing that culprit does not name")
+    none("function", "functions are the same")
+    none("outside where the trace shows the kernel", "outside the kernel is only what the trace leaves")
+    none("blamed for more than the trace says, records lost", "where records were lost nothing is blamed for more")
+    at_least(NET_GOOD, ("pieces", "net time"), "net times are the same")
+    at_least(ASKER_GOOD, ("askers", "asker", "asker that the trace does not have"), "askers are the same")
+
+
+for name in chosen:
+    why = measure.missing(loads[name])
+    if why:
+        skip(name, why)
+        continue
+    report, _, verdict = bench.run(loads[name], SECONDS, many=name in measure.MANY)
+    if isinstance(verdict, str):
+        skip(name, "not judged: " + verdict)
+        continue
+    check(name, report, verdict)
+bench.close()
+done()
