@@ -291,6 +291,9 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 	/* It has what the book would say, and nothing was seen that kept the tick. */
 	if (!strcmp(c->id, "T01") && here.nohz_full)
 		return strdup("nohz_full is on for this CPU, and nothing was seen that kept its tick");
+	if (p->view->run.windows && !p->view->run.watch &&
+	    (!strcmp(c->id, "T10") || !strcmp(c->id, "P01") || !strcmp(c->id, "P04")))
+		return strdup("the workload's own wake-up comes this way, too: nothing may be wrong with it");
 	if (s->kind == SOURCE_THREAD && !s->kernel_thread && !strcmp(s->name, "culprit"))
 		return strdup("if it is this run's own, give culprit a CPU of its own with -H; else end the other run");
 	return remedy(c, &f, &here);

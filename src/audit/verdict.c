@@ -1,5 +1,6 @@
 /* The verdict: what a report says first. Rules, in this order:
  *
+ *   a workload  how many of its windows were slow, and what took most of their time
  *   quiet       a CPU that lost next to nothing to hiccups, and never much at once; what gaps below the threshold took is said
  *   not traced  nothing can be named
  *   otherwise   what took most: the tick, throttling, what is outside the kernel, or one source; where little was lost, but once too much at
@@ -127,9 +128,7 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 			most = &c->ticks.row[i];
 	if (most)
 		add(out, "kept by %s while %s ran", tick_dependency_name(most->dependency), most->comm);
-	else
-		add(out, "it does not stop though the CPU is nohz_full");
-	add_action(out, "; ", f, s);
+	add_action(out, most ? "; " : "", f, s);
 }
 
 static void say_throttled(struct sentence *out, const struct view *v, const struct cpu_summary *c,
@@ -266,14 +265,116 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 	}
 }
 
+/* ---- of a workload: its slow windows are known, what its CPU lost is not ---- */
+
+/* The time of the slow windows that is neither an interruption nor the kernel's way: the operation itself, as far as is known. */
+static bool is_rest(const struct view *v, const struct source *s)
+{
+	return s->kind == SOURCE_OUTSIDE && v->run.rest[0] && !strcmp(s->name, v->run.rest);
+}
+
+/* The operation's own wake-up comes in these ways, too. */
+static bool may_be_own(const struct source *s)
+{
+	static const char *const causes[] = {"T10", "P01", "P04"};
+
+	if (s->kind == SOURCE_VECTOR && !s->function && !strcmp(s->name, "local_timer"))
+		return true; /* what the timer interrupt ran is not known */
+	for (size_t i = 0; s->cause && i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (!strcmp(s->cause, causes[i]))
+			return true;
+	return false;
+}
+
+/* What took most of the slow windows' time and is surely not the workload's own; *rest: what is nobody's. */
+static struct most find_most_of_windows(const struct view *v, const struct cpu_summary *c, uint64_t *rest)
+{
+	struct most best = {0};
+
+	*rest = 0;
+	for (uint32_t i = 0; i < c->sources.count; i++) {
+		const struct source *s = c->sources.row[i];
+
+		if (is_rest(v, s))
+			*rest += s->net.sum;
+		else if (!may_be_own(s) && s->net.sum > best.ns)
+			best = (struct most){s, group_of(s), s->net.sum};
+	}
+	return best;
+}
+
+/* "latency under load", of several series that with the most slow windows; NULL: there is just one that has a threshold. */
+static const struct series *slowest_series(const struct cpu_run *r)
+{
+	const struct series *worst = NULL;
+
+	for (uint32_t i = 0; i < r->nseries; i++)
+		if (r->series[i].threshold_ns && (!worst || r->series[i].longer > worst->longer))
+			worst = &r->series[i];
+	return series_thresholds(r->series, r->nseries) > 1 ? worst : NULL;
+}
+
+static void say_slow(struct sentence *out, const struct view *v, uint32_t i)
+{
+	const struct cpu_summary *c = &v->summary.cpu[i];
+	const struct cpu_run *r = &v->cpu[i];
+	const struct series *worst = slowest_series(r);
+	char count[32], than[32], most[32], lane[LANE_NAME];
+
+	add(out, "%s on %s: ", v->run.sampler, view_lane(v, i, lane));
+	format_count(c->hiccups.count + r->hiccups_lost, count, sizeof(count));
+	if (!c->hiccups.count && !r->hiccups_lost) {
+		add(out, "none was slow: none took longer than ");
+		add(out, "%s", worst ? "its series' threshold" : format_ns(r->threshold_ns, than, sizeof(than)));
+		return;
+	}
+	add(out, "%s took longer than %s", count,
+	    worst ? "their series' thresholds" : format_ns(r->threshold_ns, than, sizeof(than)));
+	if (worst)
+		add(out, " (most often %s, %s times)", worst->name, format_count(worst->longer, count, sizeof(count)));
+	add(out, ", up to %s", format_ns(c->hiccups.max, most, sizeof(most)));
+}
+
+static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
+{
+	const struct cpu_summary *c = &v->summary.cpu[i];
+	uint64_t rest, own;
+	struct most m = find_most_of_windows(v, c, &rest);
+	char share[32];
+
+	say_slow(out, v, i);
+	if (!c->hiccups.count)
+		return;
+	if (!v->run.traced) {
+		add(out, "; why is not known: it was not traced");
+		return;
+	}
+	own = c->hiccups.sum - (m.ns < c->hiccups.sum ? m.ns : c->hiccups.sum);
+	if (!m.source || m.ns < own / 4) {
+		add(out, "; nothing that is surely foreign took much of their time");
+		if (rest > c->hiccups.sum / 2)
+			add(out, ", %s %% of it is %s",
+			    format_percent(100.0 * rest / c->hiccups.sum, share, sizeof(share)), v->run.rest);
+		if (!m.source)
+			return;
+		add(out, "; the most, %s %%, went to ",
+		    format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
+	} else {
+		add(out, "; %s %% of their time went to ",
+		    format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
+	}
+	say_what(out, v, i, &m);
+}
+
 void verdict(struct view *v)
 {
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
 		struct sentence out = {v->cpu[i].verdict, sizeof(v->cpu[i].verdict)};
 
 		out.buf[0] = 0;
-		if (v->cpu[i].observed_ns &&
-		    (!v->run.windows || v->run.watch)) /* a workload's windows are not a CPU's time */
+		if (v->run.windows && !v->run.watch)
+			say_windows(&out, v, i);
+		else if (v->cpu[i].observed_ns)
 			say_cpu(&out, v, i);
 	}
 }

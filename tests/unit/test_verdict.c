@@ -297,6 +297,94 @@ static void test_hostile(void **state)
 	assert_true(strlen(v.cpu[0].verdict) < sizeof(v.cpu[0].verdict));
 }
 
+/* ---- workloads ---- */
+
+static void slow(uint64_t ns)
+{
+	hist_add(&v.summary.cpu[0].hiccups, ns);
+}
+
+static struct source *part(enum source_kind kind, uint32_t id, const char *name, const char *function, uint64_t ns)
+{
+	struct sources *t = &v.summary.cpu[0].sources;
+	struct source *s = t->row[sources_find(t, kind, id, name, function)];
+
+	hist_add(&s->net, ns);
+	return s;
+}
+
+static void workload(void)
+{
+	v.run.windows = true;
+	snprintf(v.run.sampler, sizeof(v.run.sampler), "sleep");
+	snprintf(v.run.rest, sizeof(v.run.rest), "timer late, or exit from idle");
+	v.cpu[0].threshold_ns = 50000;
+}
+
+static void test_windows_without_slow_ones(void **state)
+{
+	(void)state;
+	workload();
+	expect("sleep on cpu 3: none was slow: none took longer than 50.0 us");
+}
+
+static void test_slow_windows(void **state)
+{
+	(void)state;
+	workload();
+	slow(840000);
+	slow(160000);
+	part(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 610000)->kernel_thread = true;
+	part(SOURCE_VECTOR, 236, "local_timer", "hrtimer_wakeup", 300000); /* its own, maybe */
+	part(SOURCE_OUTSIDE, 0, "timer late, or exit from idle", NULL, 90000);
+	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; 61 % of their time went to the thread "
+	       "kworker/3:2 [77] > "
+	       "vmstat_update: sysctl vm.stat_interval=120");
+	v.run.traced = false;
+	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; why is not known: it was not traced");
+}
+
+/* Most of their time is the operation's own: what did interrupt is said, but not made the reason. */
+static void test_slow_by_themselves(void **state)
+{
+	(void)state;
+	workload();
+	slow(1000000);
+	part(SOURCE_OUTSIDE, 0, "timer late, or exit from idle", NULL, 900000);
+	expect("sleep on cpu 3: 1 took longer than 50.0 us, up to 1.00 ms; nothing that is surely foreign took "
+	       "much of their time, 90 % of it is "
+	       "timer late, or exit from idle");
+	part(SOURCE_THREAD, 812, "backup", NULL, 40000);
+	expect("sleep on cpu 3: 1 took longer than 50.0 us, up to 1.00 ms; nothing that is surely foreign took "
+	       "much of their time, 90 % of it is "
+	       "timer late, or exit from idle; the most, 4 %, went to the thread backup [812]: "
+	       "taskset -pc 0-2 "
+	       "812");
+}
+
+static void test_slow_series(void **state)
+{
+	(void)state;
+	workload();
+	snprintf(v.run.sampler, sizeof(v.run.sampler), "pingpong");
+	v.cpu[0].nseries = 2;
+	v.cpu[0].series = calloc(2, sizeof(*v.cpu[0].series));
+	for (int i = 0; i < 2; i++) {
+		snprintf(v.cpu[0].series[i].name, sizeof(v.cpu[0].series[i].name), i ? "futex" : "spin");
+		assert_int_equal(hist_init(&v.cpu[0].series[i].hist, SERIES_BITS), 0);
+		v.cpu[0].series[i].threshold_ns = 1000 + i;
+	}
+	expect("pingpong on cpu 3: none was slow: none took longer than its series' threshold");
+	v.cpu[0].series[1].longer = 3;
+	slow(8000);
+	slow(8000);
+	slow(8000);
+	part(SOURCE_THREAD, 812, "backup", NULL, 12000);
+	expect("pingpong on cpu 3: 3 took longer than their series' thresholds (most often futex, 3 times), up to 8.00 "
+	       "us; 50 % of their "
+	       "time went to the thread backup [812]: taskset -pc 0-2 812");
+}
+
 /* Called again, as a view that changes is: nothing is added twice. */
 static void test_again(void **state)
 {
@@ -320,10 +408,16 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_quiet),      TEST(test_nothing_at_all), TEST(test_tick),      TEST(test_tick_that_is_kept),
-		TEST(test_irq),        TEST(test_only),           TEST(test_other_irq), TEST(test_thread),
-		TEST(test_hypervisor), TEST(test_firmware),       TEST(test_throttled), TEST(test_one_long),
-		TEST(test_not_traced), TEST(test_hostile),        TEST(test_again),
+		TEST(test_quiet),        TEST(test_nothing_at_all),
+		TEST(test_tick),         TEST(test_tick_that_is_kept),
+		TEST(test_irq),          TEST(test_only),
+		TEST(test_other_irq),    TEST(test_thread),
+		TEST(test_hypervisor),   TEST(test_firmware),
+		TEST(test_throttled),    TEST(test_one_long),
+		TEST(test_not_traced),   TEST(test_hostile),
+		TEST(test_again),        TEST(test_windows_without_slow_ones),
+		TEST(test_slow_windows), TEST(test_slow_by_themselves),
+		TEST(test_slow_series),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
