@@ -337,8 +337,8 @@ static void test_slow_windows(void **state)
 	part(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 610000)->kernel_thread = true;
 	part(SOURCE_VECTOR, 236, "local_timer", "hrtimer_wakeup", 300000); /* its own, maybe */
 	part(SOURCE_OUTSIDE, 0, "timer late, or exit from idle", NULL, 90000);
-	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; 61 % of their time went to the thread "
-	       "kworker/3:2 [77] > "
+	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; 61 % of their time went to the kernel "
+	       "thread kworker/3:2 [77] > "
 	       "vmstat_update: sysctl vm.stat_interval=120");
 	v.run.traced = false;
 	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; why is not known: it was not traced");
