@@ -66,7 +66,8 @@ endif
 BPF_MAPS := bpf/trace.bpf.c bpf/origin.bpf.c
 BPF_SRC	:= $(BPF_MAPS) $(filter-out $(BPF_MAPS),$(wildcard bpf/*.bpf.c))
 BPF_OBJ	:= $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
-BPF_CFLAGS := -O2 -g -target bpf -mcpu=v3 -Wall -Wextra $(ERROR) -Wno-unused-parameter -Ivmlinux -Ibpf \
+# From libbpf 1.5 on its headers need linux/types.h before them.
+BPF_CFLAGS := -include linux/types.h -O2 -g -target bpf -mcpu=v3 -Wall -Wextra $(ERROR) -Wno-unused-parameter -Ivmlinux -Ibpf \
 	-idirafter /usr/include/$(shell uname -m)-linux-gnu -D__TARGET_ARCH_$(if $(filter aarch64,$(shell uname -m)),arm64,x86)
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(O)/.setup-run

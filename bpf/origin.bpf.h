@@ -3,7 +3,6 @@
 #ifndef CULPRIT_ORIGIN_BPF_H
 #define CULPRIT_ORIGIN_BPF_H
 
-#include <linux/types.h> /* from libbpf 1.5 on bpf_core_read.h needs it */
 #include <bpf/bpf_core_read.h>
 #include "trace.bpf.h"
 

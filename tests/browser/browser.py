@@ -28,7 +28,8 @@ class Page:
         self.proc = subprocess.Popen(
             [find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
              "--disable-background-networking", "--user-data-dir=" + self.profile, "--remote-debugging-pipe", "about:blank"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=place)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=place,
+            env={**os.environ, **dict.fromkeys(["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"], self.profile)})  # all that it writes
         os.close(to_read)
         os.close(from_write)
         self.timeout, self.number, self.rest, self.session = timeout, 0, b"", None
