@@ -17,7 +17,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import check_sums, cpu_of, diag, done, is_, ok, skip_all, sources, total  # noqa: E402
+from lib import check_sums, cpu_of, diag, done, is_, not_judged, ok, skip_all, sources, total  # noqa: E402
 
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
@@ -74,7 +74,7 @@ def measure():
 
 try:
     lab.need(lab.kernel(KERNEL))
-    lab.output("qemu-system-x86_64", "--version")
+    lab.emulator()
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
 diag(lab.kernel(KERNEL).version())
@@ -115,8 +115,11 @@ ok(quiet["verdict"].startswith("cpu 1 ") and "tick" not in quiet["verdict"], "th
 hiccups = [json.loads(line) for line in files["hiccups"].decode().splitlines()]
 at = 0
 for took in stops:
-    near = [h for h in hiccups if h["start_ns"] >= at and abs(h["duration_ns"] - took) <= max(0.1 * took, 50_000)]
-    if ok(near, f"a stop of {took / 1e6:.1f} ms is a hiccup of that length", sorted(h["duration_ns"] for h in hiccups)[-10:]):
+    later = [h for h in hiccups if h["start_ns"] >= at]
+    near = [h for h in later if abs(h["duration_ns"] - took) <= max(0.1 * took, 50_000)]
+    if not near and any(h["duration_ns"] > took for h in later):  # a stop is never read as shorter, but a busy host goes on late
+        not_judged(f"a stop of {took / 1e6:.1f} ms is a hiccup of that length", "the host let the guest wait longer than the test did")
+    elif ok(near, f"a stop of {took / 1e6:.1f} ms is a hiccup of that length", sorted(h["duration_ns"] for h in hiccups)[-10:]):
         h = near[0]
         at = h["start_ns"] + h["duration_ns"]
         ok(h["outside_ns"] >= 0.9 * h["duration_ns"], "and lies outside the kernel", h)

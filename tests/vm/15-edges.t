@@ -32,7 +32,7 @@ echo $? >/tmp/out/rc
 try:
     for name in KERNELS:
         lab.need(lab.kernel(name))
-    lab.output("qemu-system-x86_64", "--version")
+    lab.emulator()
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
 

@@ -35,7 +35,7 @@ tests/live/67-clock.t >/tmp/out/with
 try:
     kernel = lab.kernel(KERNEL)
     driver = lab.module(kernel, "e1000e")
-    rc, out, err, files = lab.run(kernel, JOB, 200, devices=["e1000e"], files={"/e1000e.ko": driver})
+    rc, out, err, files = lab.run(kernel, JOB, 200, devices=["e1000e,romfile="], files={"/e1000e.ko": driver})
 except lab.Failed as why:
     skip_all(str(why), required=True)
 text = {name: data.decode(errors="replace") for name, data in files.items()}
