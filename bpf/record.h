@@ -39,8 +39,11 @@ enum record_kind {
 enum watch_kind {
 	WATCH_IN_PREEMPTED = 1, /* it runs again: since start_ns it would have */
 	WATCH_IN_WOKEN = 2,     /* the same, and it slept before */
-	WATCH_IN = 3,           /* it runs; nothing is known of before */
-	WATCH_OUT = 4,          /* it has run since start_ns, and runs no more */
+	WATCH_IN = 3,           /* it runs since start_ns; nothing is known of before */
+	WATCH_OUT = 4,          /* it has run since start_ns, and runs no more; start_ns == end_ns: it came unseen */
+	WATCH_GONE = 5,         /* it runs no more, and left some time before: the tracepoint did not show it */
+	WATCH_IN_DUE = 6,       /* as WATCH_IN_WOKEN, by a timer that was due at start_ns */
+	WATCH_MOVED = 7,        /* it waits on another CPU from now on; since start_ns it waited on `arg` */
 };
 
 /* What a mark marks. With RECORD_ORIGIN its name, id, origin_cpu, origin and stack say who asked for it. */
@@ -85,6 +88,7 @@ enum vector_id {
 #define RECORD_PART    1  /* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
 #define RECORD_ONGOING 2  /* RECORD_THREAD: it left in the middle of something; a worker goes on with the same work */
 #define RECORD_INNER   16 /* while threads are watched: it ran inside another interval */
+#define RECORD_UPON    32 /* while threads are watched: it came upon the one whose WATCH_IN was the CPU's last */
 #define RECORD_ORIGIN  4  /* name, id, origin_cpu, origin and stack tell who asked */
 #define RECORD_KTHREAD 8  /* RECORD_THREAD, RECORD_WATCH: a kernel thread */
 /* RECORD_ORIGIN: in what context it was asked for; 0: not known, the stack may tell */
@@ -144,13 +148,15 @@ struct cpu_state {
 	struct record_open syscall;   /* of the watched thread that runs */
 	struct record_open fault;     /* the same: id = error code */
 	__u32 seen;                   /* 1: `active` is right about who was running when the gate opened */
-	__u32 pad3;
-	__u64 mark[LEVELS];        /* function that the open interval of this level runs, 0: not known */
-	__u64 nmi_start, nmi_seen; /* of the handlers that the newest NMI asked; start 0: one knew it */
-	__u64 preempted_mark;      /* the function that `preempted` ran */
-	__u64 khz_changes;         /* of the CPU's frequency, since the reader put these to 0... */
-	__u32 khz, khz_min, khz_max, pad4;
-	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 5 * 8 - 40 - 8 * LEVELS - 24];
+	__u32 here;                   /* the watched thread that runs, 0: none */
+	__u64 active_since;           /* when `active` was last raised from 0 */
+	__u64 mark[LEVELS];           /* function that the open interval of this level runs, 0: not known */
+	__u64 nmi_start, nmi_seen;    /* of the handlers that the newest NMI asked; start 0: one knew it */
+	__u64 preempted_mark;         /* the function that `preempted` ran */
+	__u64 khz_changes;            /* of the CPU's frequency, since the reader put these to 0... */
+	__u32 khz, khz_min, khz_max;
+	__u32 told; /* 1: the newest RECORD_WATCH found room, so the reader knows about `here` */
+	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 6 * 8 - 40 - 8 * LEVELS - 24];
 	__u64 tail[LEVELS]; /* records read; written by the reader, on a page of its own */
 	__u8 pad2[4096 - 8 * LEVELS];
 	struct record ring[LEVELS][RING_SLOTS];

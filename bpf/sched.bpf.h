@@ -17,7 +17,7 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 			r->kind = RECORD_SOFTIRQ;
 			r->id = c->softirq.id;
 			r->arg = 0;
-			r->flags = RECORD_PART;
+			r->flags = RECORD_PART | (watching ? watch_flags(c, LEVEL_SOFTIRQ) : 0);
 			r->start_ns = c->softirq.start_ns;
 			r->end_ns = now;
 			publish(c, LEVEL_SOFTIRQ);

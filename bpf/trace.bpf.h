@@ -101,12 +101,15 @@ static __always_inline void publish(struct cpu_state *c, int level)
 	*(volatile __u64 *)&c->head[level] = c->head[level] + 1;
 }
 
+#define WATCH_ALWAYS 1 /* ns: before any window */
+
 /* A watched thread came or went. start 0: the same as end. */
 static __always_inline void watch_say(struct cpu_state *c, int what, struct task_struct *task, __u64 arg, __u64 start,
 				      __u64 end)
 {
 	struct record *r = reserve(c, LEVEL_THREAD);
 
+	c->told = r != NULL;
 	if (!r)
 		return;
 	r->kind = RECORD_WATCH;
@@ -121,16 +124,27 @@ static __always_inline void watch_say(struct cpu_state *c, int what, struct task
 	publish(c, LEVEL_THREAD);
 }
 
+/* One more watched thread runs or waits here. */
+static __always_inline void activate(struct cpu_state *c, __u64 now)
+{
+	if (!c->active)
+		c->active_since = now;
+	__sync_fetch_and_add(&c->active, 1);
+}
+
 /* The first event since the gate opened: whoever runs here has done so without a switch. */
 static __always_inline bool watch_find(struct cpu_state *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 now;
 
 	c->seen = 1;
 	if (!is_watched(task))
 		return false;
-	__sync_fetch_and_add(&c->active, 1);
-	watch_say(c, WATCH_IN, task, bpf_get_smp_processor_id(), 0, bpf_ktime_get_ns());
+	now = bpf_ktime_get_ns();
+	activate(c, now);
+	c->here = task->pid;
+	watch_say(c, WATCH_IN, task, bpf_get_smp_processor_id(), WATCH_ALWAYS, now);
 	return true;
 }
 
@@ -152,10 +166,21 @@ static __always_inline bool is_inner(const struct cpu_state *c, int level)
 	return level == LEVEL_IRQ && (c->irq[1].start_ns || c->softirq.start_ns);
 }
 
+/* Some kernels have threads that leave without the tracepoint: so whoever is here is asked. */
+static __always_inline __u8 watch_flags(const struct cpu_state *c, int level)
+{
+	__u8 upon = c->told && c->here && c->here == (__u32)bpf_get_current_pid_tgid() ? RECORD_UPON : 0;
+
+	return upon | (is_inner(c, level) ? RECORD_INNER : 0);
+}
+
 static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32 id, __u64 arg, __u64 start, __u64 end)
 {
-	struct record *r = reserve(c, level);
+	struct record *r;
 
+	if (watching && start < c->active_since)
+		return; /* its own begin was not looked at: this one is an older one's */
+	r = reserve(c, level);
 	if (!r)
 		return;
 	r->kind = kind;
@@ -163,8 +188,8 @@ static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32
 	r->arg = arg;
 	r->start_ns = start;
 	r->end_ns = end;
-	if (watching && is_inner(c, level))
-		r->flags |= RECORD_INNER;
+	if (watching)
+		r->flags |= watch_flags(c, level);
 	publish(c, level);
 }
 

@@ -5,8 +5,9 @@
 /* A watched thread that would run. */
 struct wait {
 	__u64 since_ns;
-	__u32 cpu;  /* where it waits; it may run on another */
-	__u32 kind; /* WATCH_IN_PREEMPTED, WATCH_IN_WOKEN */
+	__u64 here_ns; /* the same, since it waits on this CPU */
+	__u32 cpu;     /* where it waits; it may run on another */
+	__u32 kind;    /* WATCH_IN_PREEMPTED, WATCH_IN_WOKEN */
 };
 
 struct {
@@ -16,64 +17,133 @@ struct {
 	__type(value, struct wait);
 } watch_waits SEC(".maps");
 
+/* Watched threads that a timer has woken: when it was due. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192);
+	__type(key, __s32);
+	__type(value, __u64);
+} watch_dues SEC(".maps");
+
+/* When the timer whose function this CPU runs was due; 0: it runs none. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} watch_timer_due SEC(".maps");
+
+static __always_inline void deactivate(struct cpu_state *c)
+{
+	if (c && c->active)
+		__sync_fetch_and_add(&c->active, -1);
+}
+
+static __always_inline void waits_on(struct cpu_state *c, __u64 now)
+{
+	if (!c->thread.start_ns) /* whoever runs there is in its way from now on */
+		c->thread.start_ns = now;
+	activate(c, now);
+}
+
 static __always_inline void begin_wait(struct task_struct *task, __u32 cpu, __u32 kind, __u64 now)
 {
-	struct wait w = {now, cpu, kind};
+	struct wait w = {now, now, cpu, kind};
 	struct cpu_state *c = state_of_cpu(cpu);
 	__s32 tid = task->pid;
 
-	if (!c || bpf_map_update_elem(&watch_waits, &tid, &w, BPF_NOEXIST))
+	if (c && !bpf_map_update_elem(&watch_waits, &tid, &w, BPF_NOEXIST))
+		waits_on(c, now);
+}
+
+/* Of what comes it is not known since when it waited. */
+static __always_inline void forget_wait(__s32 tid)
+{
+	struct wait *w = bpf_map_lookup_elem(&watch_waits, &tid);
+
+	if (!w)
 		return;
-	if (!c->thread.start_ns) /* whoever runs there is in its way from now on */
-		c->thread.start_ns = now;
-	__sync_fetch_and_add(&c->active, 1);
+	deactivate(state_of_cpu(w->cpu));
+	bpf_map_delete_elem(&watch_waits, &tid);
 }
 
 static __always_inline void comes(struct cpu_state *c, struct task_struct *task, __u64 now)
 {
 	__s32 tid = task->pid;
 	struct wait *w = bpf_map_lookup_elem(&watch_waits, &tid);
-	struct cpu_state *waited;
+	__u64 *due;
 
-	__sync_fetch_and_add(&c->active, 1);
+	activate(c, now);
+	c->here = tid;
 	if (!w) {
 		watch_say(c, WATCH_IN, task, bpf_get_smp_processor_id(), now, now);
 		return;
 	}
-	waited = state_of_cpu(w->cpu);
-	if (waited)
-		__sync_fetch_and_add(&waited->active, -1);
+	deactivate(state_of_cpu(w->cpu));
 	note_waker(c, tid, now);
-	watch_say(c, w->kind, task, w->cpu, w->since_ns, now);
+	due = w->kind == WATCH_IN_WOKEN ? bpf_map_lookup_elem(&watch_dues, &tid) : NULL;
+	if (due && *due <= w->since_ns)
+		watch_say(c, WATCH_IN_DUE, task, w->cpu, *due, now);
+	else
+		watch_say(c, w->kind, task, w->cpu, w->since_ns, now);
 	bpf_map_delete_elem(&watch_waits, &tid);
 }
 
-static __always_inline void goes(struct cpu_state *c, struct task_struct *task, bool preempt, __u64 now)
+/* When it came; 0: it came unseen. */
+static __always_inline __u64 here_since(const struct cpu_state *c, const struct task_struct *task, bool first)
+{
+	if (first)
+		return WATCH_ALWAYS;
+	return c->thread.id == (__u32)task->pid ? c->thread.start_ns : 0;
+}
+
+/* since: see watch_say. */
+static __always_inline void goes(struct cpu_state *c, struct task_struct *task, bool preempt, __u64 since, __u64 now)
 {
 	if (c->syscall.start_ns) {
 		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->syscall.id, 0, c->syscall.start_ns, now);
 		c->syscall.start_ns = 0;
 	}
 	c->fault.start_ns = 0; /* it sleeps in it */
-	watch_say(c, WATCH_OUT, task, task->tgid, c->thread.id == (__u32)task->pid ? c->thread.start_ns : 0, now);
-	if (c->active)
-		__sync_fetch_and_add(&c->active, -1);
+	watch_say(c, WATCH_OUT, task, task->tgid, since, now);
+	c->here = 0;
+	deactivate(c);
 	if (preempt || !state_of(task))
 		begin_wait(task, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now);
+}
+
+static __always_inline void is_gone(struct cpu_state *c, __u64 now)
+{
+	struct record *r = reserve(c, LEVEL_THREAD);
+
+	if (r) {
+		r->kind = RECORD_WATCH;
+		r->mark = WATCH_GONE;
+		r->id = c->here;
+		r->arg = 0;
+		r->name[0] = 0;
+		r->start_ns = r->end_ns = now;
+		publish(c, LEVEL_THREAD);
+	}
+	c->syscall.start_ns = c->fault.start_ns = 0;
+	c->here = 0;
+	deactivate(c);
 }
 
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct cpu_state *c = target_cpu();
-	bool mine;
+	bool mine, first;
 	__u64 now;
 
-	if (!c)
+	if (!c) {
+		if (gate)
+			forget_wait(next->pid); /* it runs where nobody looks */
 		return 0;
+	}
 	mine = is_watched(prev);
-	if (mine && !c->seen)
-		__sync_fetch_and_add(&c->active, 1);
+	first = !c->seen; /* whoever leaves has been here since before the window */
 	c->seen = 1;
 	if (!c->active && !mine && !is_watched(next)) {
 		c->thread.id = next->pid;
@@ -81,13 +151,17 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
+	if (c->here && c->here != (__u32)prev->pid)
+		is_gone(c, now);
+	if (mine && !c->here)
+		activate(c, now); /* it came unseen, or before the window */
 	softirq_over_switch(c, now, prev->pid, next->pid);
 	c->irq[0].start_ns = 0;
 	c->irq[1].start_ns = 0;
 	if (c->active > mine && c->thread.start_ns && c->thread.id == (__u32)prev->pid)
 		thread_ends(c, prev, now); /* it was in the way of others */
 	if (mine)
-		goes(c, prev, preempt, now);
+		goes(c, prev, preempt, here_since(c, prev, first), now);
 	c->thread.id = next->pid;
 	c->thread.start_ns = now;
 	if (is_watched(next)) {
@@ -122,6 +196,77 @@ int BPF_PROG(watch_wakeup_new, struct task_struct *task)
 		begin_wait(task, task->wake_cpu, WATCH_IN_WOKEN, bpf_ktime_get_ns());
 	return 0;
 }
+
+/* It waits elsewhere from now on. A CPU that nobody reads cannot say so, and the wait is forgotten. */
+SEC("?tp_btf/sched_migrate_task")
+int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
+{
+	struct cpu_state *here = target_cpu(), *to = state_of_cpu(dest_cpu);
+	__s32 tid = task->pid;
+	struct wait *w;
+	__u64 now;
+
+	w = gate ? bpf_map_lookup_elem(&watch_waits, &tid) : NULL;
+	if (!w || w->cpu == (__u32)dest_cpu)
+		return 0;
+	if (!here || !to) {
+		forget_wait(tid);
+		return 0;
+	}
+	now = bpf_ktime_get_ns();
+	watch_say(here, WATCH_MOVED, task, w->cpu, w->here_ns, now);
+	deactivate(state_of_cpu(w->cpu));
+	w->cpu = dest_cpu;
+	w->here_ns = now;
+	waits_on(to, now);
+	return 0;
+}
+
+/* ---- timers ---- */
+
+/* When it was due: its slack is over. In a softirq an interrupt may come upon its function, and wake somebody for other reasons. */
+SEC("?tp_btf/hrtimer_expire_entry")
+int BPF_PROG(watch_timer, struct hrtimer *timer)
+{
+	__u64 *due;
+	__u32 zero = 0;
+
+	due = gate ? bpf_map_lookup_elem(&watch_timer_due, &zero) : NULL;
+	if (!due || !bpf_core_field_exists(timer->node.expires) || !bpf_core_field_exists(timer->base->offset))
+		return 0;
+	*due = timer->is_soft ? 0 : timer->node.expires - timer->base->offset;
+	return 0;
+}
+
+SEC("?tp_btf/hrtimer_expire_exit")
+int BPF_PROG(watch_timer_end)
+{
+	__u64 *due;
+	__u32 zero = 0;
+
+	due = gate ? bpf_map_lookup_elem(&watch_timer_due, &zero) : NULL;
+	if (due)
+		*due = 0;
+	return 0;
+}
+
+/* Where the waker is. The newest wake-up holds: of one that came before the thread had gone to sleep nothing is left. */
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(watch_waking, struct task_struct *task)
+{
+	__s32 tid = task->pid;
+	__u64 *due;
+	__u32 zero = 0;
+
+	if (!gate || !is_watched(task))
+		return 0;
+	due = bpf_map_lookup_elem(&watch_timer_due, &zero);
+	if (!due || !*due || bpf_map_update_elem(&watch_dues, &tid, due, BPF_ANY))
+		bpf_map_delete_elem(&watch_dues, &tid);
+	return 0;
+}
+
+/* ---- on request ---- */
 
 SEC("?tp_btf/page_fault_user")
 int BPF_PROG(watch_fault, unsigned long address, void *regs, unsigned long error_code)

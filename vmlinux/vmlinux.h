@@ -39,8 +39,19 @@ struct irqaction {
 	void *handler;
 };
 
+struct timerqueue_node {
+	long long expires;
+};
+
+struct hrtimer_clock_base {
+	long long offset; /* of its clock against CLOCK_MONOTONIC */
+};
+
 struct hrtimer {
+	struct timerqueue_node node;
 	void *function;
+	struct hrtimer_clock_base *base;
+	unsigned char is_soft; /* runs as a softirq */
 };
 
 struct timer_list {

@@ -51,6 +51,12 @@ static bool is_tick(const struct source *s)
 	return s->kind == SOURCE_VECTOR && !strcmp(s->name, "local_timer") && (!s->function || s->function[0] == '[');
 }
 
+/* Of a watched thread's CPUs it is not said. */
+static bool is_nohz_full(const struct place *p)
+{
+	return !p->view->run.watch && cpus_has(&p->view->host.nohz_full, p->cpu->cpu);
+}
+
 /* The dependency that kept the tick most often; 0: none was seen. */
 static uint32_t tick_kept_by(const struct ticks *t)
 {
@@ -114,7 +120,7 @@ static const struct cause *cause_of_tick(const struct place *p, const struct sou
 
 	if (runs(s, "dl_task_timer") || runs(s, "inactive_task_timer"))
 		return cause_of_deadline(p);
-	if (!is_tick(s) || !cpus_has(&p->view->host.nohz_full, p->cpu->cpu) || !dependency)
+	if (!is_tick(s) || !is_nohz_full(p) || !dependency)
 		return otherwise;
 	if (!strcmp(tick_dependency_name(dependency), "SCHED")) {
 		if (runs_deadline_timer(p))
@@ -281,7 +287,9 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 			 .function = s->function};
 
 	fill_device(s, &f, device, sizeof(device));
-	if (cpu >= 0) { /* also where no facts were read */
+	if (p->view->run.watch && cpus_empty(&rest))
+		f.cpus = NULL; /* its threads may run everywhere: no CPU is meant to be quiet */
+	if (cpu >= 0) {        /* also where no facts were read */
 		here.isolated |= cpus_has(&p->view->host.isolated, cpu);
 		here.managed_irq |= here.isolated && strstr(p->view->host.cmdline, "managed_irq,");
 		here.nohz_full |= cpus_has(&p->view->host.nohz_full, cpu);

@@ -115,6 +115,11 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
 	const struct tick_row *most = NULL;
 
+	if (v->run.watch) {
+		add(out, "the tick");
+		add_action(out, ": ", NULL, s);
+		return;
+	}
 	add(out, "the tick: ");
 	if (!cpus_has(&v->host.nohz_full, cpu_number(v, c))) {
 		add(out, "it is not nohz_full");
@@ -142,6 +147,10 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i, 
 {
 	const struct cpu_run *r = &v->cpu[i];
 
+	if (v->run.watch) {
+		add(out, "what the kernel does not show");
+		return;
+	}
 	add(out, "what the kernel does not see: ");
 	if (!strcmp(s->name, "steal"))
 		add(out, "the host gave the CPU to others");
@@ -219,6 +228,28 @@ static void say_what(struct sentence *out, const struct view *v, uint32_t i, con
 		say_outside(out, v, i, m->source);
 	else
 		say_source(out, v, c, m->source);
+}
+
+/* Of a watched thread whose share is not known. */
+static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
+{
+	const struct cpu_summary *c = &v->summary.cpu[i];
+	char share[32], sum[32], time[32], lane[LANE_NAME];
+	struct most m = find_most(c);
+
+	view_lane(v, i, lane);
+	format_ns(c->hiccups.sum, sum, sizeof(sum));
+	format_ns(c->hiccups.max, time, sizeof(time));
+	if (!c->hiccups.count)
+		add(out, "%s lost nothing that was seen, but not all of its time was", lane);
+	else if (v->cpu[i].reported)
+		add(out, "%s was late by %s in all, up to %s at once", lane, sum, time);
+	else
+		add(out, "%s lost %s, up to %s at once, and not all of its time was seen", lane, sum, time);
+	if (!m.source || !c->hiccups.sum)
+		return;
+	add(out, "; %s %% of that to ", format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
+	say_what(out, v, i, &m);
 }
 
 static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
@@ -369,10 +400,13 @@ static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 void verdict(struct view *v)
 {
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		const struct cpu_summary *c = &v->summary.cpu[i];
 		struct sentence out = {v->cpu[i].verdict, sizeof(v->cpu[i].verdict)};
 
 		out.buf[0] = 0;
-		if (v->run.windows && !v->run.watch)
+		if (v->run.watch && (v->cpu[i].observed_ns || c->hiccups.count) && view_lost(v, i) < 0)
+			say_thread(&out, v, i);
+		else if (v->run.windows && !v->run.watch)
 			say_windows(&out, v, i);
 		else if (v->cpu[i].observed_ns)
 			say_cpu(&out, v, i);

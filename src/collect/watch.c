@@ -73,7 +73,7 @@ static int prepare_view(struct live_watch *w)
 		v->cpu[i].threshold_ns = w->options.threshold_ns;
 	snprintf(v->run.sampler, sizeof(v->run.sampler), "watch");
 	snprintf(v->run.priority, sizeof(v->run.priority), "its own");
-	snprintf(v->run.rest, sizeof(v->run.rest), "unexplained");
+	snprintf(v->run.rest, sizeof(v->run.rest), "not seen");
 	v->run.watch = v->run.windows = v->run.traced = true;
 	v->run.cpus = w->options.cpus;
 	v->run.housekeeping = w->options.housekeeping;

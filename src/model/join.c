@@ -181,7 +181,7 @@ static bool is_after(struct join *j, const struct record *r, const struct hiccup
 	return true;
 }
 
-const struct account *join_hiccup(struct join *j, const struct hiccup *hiccup)
+struct account *join_hiccup(struct join *j, const struct hiccup *hiccup)
 {
 	struct hiccup copy = *hiccup, *h = &copy;
 	struct account *account;

@@ -57,7 +57,7 @@ void join_record(struct join *j, const struct record *r);
 
 /* Accounts for one hiccup; all its records have been given. The result is valid until the next call; its sources' totals are already
  * raised. */
-const struct account *join_hiccup(struct join *j, const struct hiccup *h);
+struct account *join_hiccup(struct join *j, const struct hiccup *h);
 
 /* Frees space while a hiccup lasts (of a workload's windows: keeps the newest 32,768 records): records are waiting and no hiccup has come. off_cpu_ns: since when another thread has had the
  * CPU, 0 when the sampler has it. Records since then belong to the hiccup to come and are netted now; older ones fell in

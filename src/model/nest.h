@@ -23,6 +23,14 @@ struct piece {
 	struct asker asker; /* who asked for it, the last time */
 };
 
+/* Where a hiccup was, and of watched threads whose it is. */
+#define SPOT_UNKNOWN UINT32_MAX
+struct spot {
+	uint32_t cpu; /* SPOT_UNKNOWN: not known */
+	uint32_t tid; /* 0: not a thread's */
+	char comm[17];
+};
+
 /* One hiccup, accounted for. */
 struct account {
 	uint64_t start_ns, duration_ns;
@@ -32,6 +40,7 @@ struct account {
 	bool first_thread, last_thread; /* these intervals are threads */
 	uint32_t intervals;             /* outermost ones */
 	uint32_t theirs;                /* intervals of which the kernel's osnoise tracer said that they ended here */
+	struct spot spot;               /* set by the session */
 	uint64_t lost;                  /* records that are missing in it or just before it; set by the join */
 	struct piece *pieces;           /* one per source, in order of first appearance; attributed time only */
 	uint32_t npieces;

@@ -8,6 +8,7 @@ struct lane {
 	struct join *join;
 	struct intervals *intervals;
 	uint64_t steal_ns; /* where its steal clock began */
+	struct spot spot;  /* of its next hiccup */
 };
 
 struct session {
@@ -65,11 +66,16 @@ static int ask_stack(void *ctx, int32_t id, const char **frame)
 
 /* ---- the session ---- */
 
+static const struct spot no_spot = {.cpu = SPOT_UNKNOWN};
+
 static int open_lane(struct session *s, uint32_t i, const struct session_options *o)
 {
 	struct lane *l = &s->lane[i];
 	const struct view *v = s->view;
 
+	l->spot = no_spot;
+	if (!v->run.watch)
+		l->spot.cpu = v->summary.cpu[i].cpu;
 	l->intervals = o->intervals ? calloc(1, sizeof(*l->intervals)) : NULL;
 	if (o->intervals && !l->intervals)
 		return -1;
@@ -126,11 +132,16 @@ void session_free(struct session *s)
 
 static const struct account *take_hiccup(struct session *s, uint32_t i, const struct hiccup *h)
 {
-	const struct account *a = join_hiccup(s->lane[i].join, h);
+	struct account *a = join_hiccup(s->lane[i].join, h);
 
+	a->spot = s->lane[i].spot;
+	if (s->view->run.watch)
+		s->lane[i].spot = no_spot;
 	summary_add(&s->view->summary, i, a);
 	if (a->outside_ns && a->lost) /* what is missing may be what took the time */
 		summary_outside(&s->view->summary, i, a->start_ns, a->outside_ns, "records lost");
+	else if (a->outside_ns && s->view->run.watch) /* threads that wait together say nothing of what stopped CPUs */
+		summary_outside(&s->view->summary, i, a->start_ns, a->outside_ns, s->view->run.rest);
 	else if (a->outside_ns)
 		outside_add(s->outside, i, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns);
 	return a;
@@ -165,6 +176,9 @@ const struct account *session_feed(struct session *s, const struct event *e)
 		break;
 	case EVENT_RELIEVE:
 		join_relieve(s->lane[e->index].join, e->ns);
+		break;
+	case EVENT_WHERE:
+		s->lane[e->index].spot = *e->spot;
 		break;
 	case EVENT_STEAL:
 		take_steal(s, e->index, e->ns);

@@ -20,6 +20,7 @@ enum event_type {
 	EVENT_IRQ = 6,
 	EVENT_SYMBOL = 7,
 	EVENT_STACK = 8,
+	EVENT_WHERE = 9, /* whose the next hiccup of this lane is, when threads are watched */
 	EVENT_TYPES,
 };
 
@@ -31,6 +32,7 @@ struct event {
 		const struct record *record;
 		const struct hiccup *hiccup;
 		uint64_t ns;
+		const struct spot *spot;
 		struct {
 			uint64_t number;      /* IRQ, address, stack id */
 			const char *name;     /* of an IRQ, address; NULL: none */
@@ -40,6 +42,12 @@ struct event {
 		} named;
 	};
 };
+
+/* Names have a meaning of their own, whatever the lane. */
+static inline bool event_is_name(enum event_type type)
+{
+	return type >= EVENT_IRQ && type <= EVENT_STACK;
+}
 
 /* Hears everything that a session is given, in its order. */
 struct tap {

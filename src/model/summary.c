@@ -103,6 +103,7 @@ static void keep_worst(struct summary *s, uint32_t index, const struct account *
 	for (; at && s->worst[at - 1].duration_ns < a->duration_ns; at--)
 		s->worst[at] = s->worst[at - 1];
 	s->worst[at] = (struct worst){.cpu = index,
+				      .spot = a->spot,
 				      .start_ns = a->start_ns,
 				      .duration_ns = a->duration_ns,
 				      .edge_ns = a->edge_ns,

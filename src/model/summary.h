@@ -12,7 +12,8 @@
 #define HICCUP_BITS 7 /* of the histogram of hiccups: percentiles to 0.8 % */
 
 struct worst {
-	uint32_t cpu;      /* index into the summary's CPUs */
+	uint32_t cpu; /* index into the summary's CPUs */
+	struct spot spot;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	uint64_t duration_ns, edge_ns, outside_ns;
 	struct piece *pieces; /* owned; by falling net time */

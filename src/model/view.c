@@ -25,10 +25,25 @@ char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME])
 			 r->kernel_thread    ? "[%s] [%u]"
 			 : r->comm[0] == '[' ? "user thread %s [%u]"
 					     : "%s [%u]",
-			 r->comm, r->tid);
+			 r->comm[0] ? r->comm : "thread", r->tid);
 	else
 		snprintf(buf, LANE_NAME, "%s", r->comm);
 	return buf;
+}
+
+double view_lost(const struct view *v, uint32_t index)
+{
+	const struct cpu_run *r = &v->cpu[index];
+	uint64_t away = v->summary.cpu[index].hiccups.sum + r->hiccups_lost_ns;
+
+	if (!r->observed_ns || (v->run.watch && (r->unpaired || r->reported)))
+		return -1;
+	return (double)away / r->observed_ns;
+}
+
+const char *view_rest(const struct view *v)
+{
+	return v->run.rest[0] ? v->run.rest : "outside the kernel";
 }
 
 void view_cut(struct view *v, uint32_t n)
@@ -60,16 +75,13 @@ bool view_shared(const struct view *v)
 const char *view_verdict(const struct view *v)
 {
 	const char *best = NULL;
-	double most = -1;
+	double most = -2; /* of watched threads the longest time: their shares are of different times */
 
 	for (uint32_t i = 0; v->cpu && i < v->summary.ncpus; i++) {
-		const struct cpu_run *r = &v->cpu[i];
-		double lost = r->observed_ns
-				      ? (double)(v->summary.cpu[i].hiccups.sum + r->hiccups_lost_ns) / r->observed_ns
-				      : 0;
+		double lost = v->run.watch ? (double)v->summary.cpu[i].hiccups.sum : view_lost(v, i);
 
-		if (r->verdict[0] && lost > most) {
-			best = r->verdict;
+		if (v->cpu[i].verdict[0] && lost > most) {
+			best = v->cpu[i].verdict;
 			most = lost;
 		}
 	}

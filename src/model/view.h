@@ -44,6 +44,8 @@ struct cpu_run {
 	uint32_t tid;  /* of a watched thread: the lane is its, not a CPU's (0: several) */
 	char comm[17]; /* its name; "": the lane is a CPU's */
 	bool kernel_thread;
+	uint64_t woken, woken_due; /* of a watched thread: wake-ups, and those by a timer whose due time is known */
+	uint64_t reported;         /* hiccups of its that are windows reported by itself */
 	uint64_t observed_ns;
 	uint64_t threshold_ns;
 	uint64_t
@@ -57,7 +59,8 @@ struct cpu_run {
 	struct edge_seen edge_seen;
 	struct join_counts counts;
 	uint64_t recursion_misses;
-	uint64_t unpaired; /* ends without their begin, threads that left unseen */
+	uint64_t
+		unpaired; /* ends without their begin, threads that left unseen; of a watched thread: how often it did */
 	uint64_t hiccups_lost_ns;
 	uint64_t hiccups_lost;   /* the reader was late: the sampler's ring was full */
 	uint64_t bookkeeping_ns; /* the sampler's own time between gap and loop */
@@ -113,8 +116,20 @@ void cpu_run_free(struct cpu_run *c); /* what it holds */
 #define LANE_NAME 56
 char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
 
+/* The share of its time that a lane lost, 0 to 1; -1: not known. Of a watched thread it is not where not all of its time is, because it left
+ * unseen, and where it reported its losses itself, which may overlap. */
+double view_lost(const struct view *v, uint32_t index);
+
+/* What the time is called that nothing explains, of whatever hiccups these are. */
+const char *view_rest(const struct view *v);
+
 /* Lanes from n on were not used, and go. */
 void view_cut(struct view *v, uint32_t n);
+
+/* Of watched threads: what their reports cannot have. */
+#define VIEW_WATCH                                                                                                     \
+	"a watch sees what the kernel shows: while a thread runs, time that a hypervisor or firmware takes is in no "  \
+	"line"
 
 /* No CPU was left for the tracer: it ran on the measured ones, too, and is a part of what is reported. */
 #define VIEW_SHARED "no CPU was left for culprit itself: it ran on the measured ones, too, and disturbed them"

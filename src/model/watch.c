@@ -11,15 +11,19 @@ struct cpu {
 	unsigned number;
 	struct record *history; /* [HISTORY] */
 	uint64_t head;          /* records that have come */
+	uint16_t seq;           /* of the newest record of LEVEL_THREAD */
 	int lane;               /* of the watched thread that runs here; -1: none */
-	uint64_t since_ns;
-	bool open; /* interrupts came upon it: */
+	uint32_t tid;           /* the thread's */
+	uint64_t since_ns;      /* when it came, */
+	uint64_t known_ns;      /* up to when it was certainly here: so much of its time is counted, */
+	uint64_t told_ns;       /* and the end of its last window */
+	bool open;              /* interrupts came upon it: */
 	uint64_t open_start, open_end;
 };
 
 /* A thread was on a CPU, running or waiting. */
 struct stay {
-	uint32_t cpu;
+	uint32_t cpu, tid;
 	bool ran;
 	uint64_t start_ns, end_ns;
 };
@@ -27,7 +31,8 @@ struct stay {
 struct thread {
 	uint32_t tid; /* 0: several */
 	uint16_t seq[LEVELS];
-	bool own; /* it reports its windows itself */
+	bool own;         /* it reports its windows itself */
+	uint64_t upto_ns; /* its stays reach so far: time is never counted twice */
 	struct stay stay[STAYS];
 	uint64_t stays;
 };
@@ -112,13 +117,32 @@ static uint32_t lane_of(struct watch *w, uint32_t tid, const struct record *r)
 	return i;
 }
 
-static void note_stay(struct watch *w, uint32_t lane, uint32_t cpu, bool ran, uint64_t start, uint64_t end)
+static void note_stay(struct watch *w, uint32_t lane, const struct stay *s)
 {
 	struct thread *t = &w->thread[lane];
 
-	t->stay[t->stays++ % STAYS] = (struct stay){cpu, ran, start, end};
-	if (end > start)
-		w->view->cpu[lane].observed_ns += end - start;
+	if (s->end_ns > s->start_ns)
+		t->stay[t->stays++ % STAYS] = *s;
+}
+
+static void count_time(struct watch *w, uint32_t lane, uint64_t start, uint64_t end)
+{
+	struct thread *t = &w->thread[lane];
+
+	if (end <= start)
+		return;
+	w->view->cpu[lane].observed_ns += end - start;
+	if (t->tid && t->upto_ns < end)
+		t->upto_ns = end;
+}
+
+/* Where a stay that is said to have begun at `start` begins: a lost record must not make two stays overlap. */
+static uint64_t stay_from(const struct watch *w, uint32_t lane, uint64_t start)
+{
+	const struct thread *t = &w->thread[lane];
+
+	start = start > w->view->run.started_ns ? start : w->view->run.started_ns;
+	return start > t->upto_ns ? start : t->upto_ns;
 }
 
 /* ---- windows ---- */
@@ -151,53 +175,95 @@ static void feed(struct watch *w, uint32_t lane, const struct cpu *c, bool ran, 
 	for (; i < c->head; i++) {
 		struct record r = c->history[i % HISTORY];
 
-		if (r.end_ns < start || r.end_ns > end || !matters(&r, t, ran))
+		if (r.end_ns < start || !matters(&r, t, ran))
 			continue;
 		if (r.end_ns == start && r.start_ns < start)
 			continue; /* it only reaches up to there */
-		if (r.start_ns >= end)
+		if (r.start_ns >= end || (ran && r.end_ns > end))
 			continue; /* an instant of what comes next, which may be a window of its own */
+		if (r.end_ns > end)
+			r.end_ns = end; /* it went on when the thread waited elsewhere */
 		r.seq = ++t->seq[r.level];
 		session_feed(w->session, &(struct event){.type = EVENT_RECORD, .index = lane, .record = &r});
 	}
 }
 
-/* The time that a thread lost on one CPU. */
-static void lose(struct watch *w, uint32_t lane, const struct cpu *c, bool ran, uint64_t start, uint64_t end)
+static void account(struct watch *w, uint32_t lane, struct spot *spot, struct hiccup *h)
 {
 	struct thread *t = &w->thread[lane];
-	struct hiccup h = {.start_ns = start, .end_ns = end};
 	const struct account *a;
 
-	if (t->own || end <= start || end - start < w->view->cpu[lane].threshold_ns)
-		return;
-	memcpy(h.before, t->seq, sizeof(h.before));
-	feed(w, lane, c, ran, start, end);
-	memcpy(h.after, t->seq, sizeof(h.after));
-	a = session_feed(w->session, &(struct event){.type = EVENT_HICCUP, .index = lane, .hiccup = &h});
+	memcpy(h->after, t->seq, sizeof(h->after));
+	if (t->tid)
+		memcpy(spot->comm, w->view->cpu[lane].comm, sizeof(spot->comm));
+	session_feed(w->session, &(struct event){.type = EVENT_WHERE, .index = lane, .spot = spot});
+	a = session_feed(w->session, &(struct event){.type = EVENT_HICCUP, .index = lane, .hiccup = h});
 	if (w->hear)
 		w->hear(w->ctx, lane, a);
 }
 
+static bool is_loss(const struct watch *w, uint32_t lane, uint64_t start, uint64_t end)
+{
+	return !w->thread[lane].own && end > start && end - start >= w->view->cpu[lane].threshold_ns;
+}
+
+/* What of [start, end] the thread spent on any CPU. */
+static void feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_only, struct hiccup *h)
+{
+	struct thread *t = &w->thread[lane];
+
+	for (uint64_t i = t->stays > STAYS ? t->stays - STAYS : 0; i < t->stays; i++) {
+		const struct stay *s = &t->stay[i % STAYS];
+		uint64_t from = s->start_ns > h->start_ns ? s->start_ns : h->start_ns;
+		uint64_t to = s->end_ns < h->end_ns ? s->end_ns : h->end_ns;
+
+		if (from < to && s->tid == tid && !(waits_only && s->ran))
+			feed(w, lane, &w->cpu[s->cpu], s->ran, from, to);
+	}
+}
+
 static void close_window(struct watch *w, struct cpu *c)
 {
-	if (c->open && c->lane >= 0)
-		lose(w, c->lane, c, true, c->open_start, c->open_end);
+	struct hiccup h = {.start_ns = c->open_start, .end_ns = c->open_end};
+
+	if (!c->open)
+		return;
 	c->open = false;
+	if (h.start_ns < c->told_ns)
+		h.start_ns = c->told_ns;
+	if (c->lane < 0 || h.end_ns > c->known_ns || !is_loss(w, c->lane, h.start_ns, h.end_ns))
+		return;
+	memcpy(h.before, w->thread[c->lane].seq, sizeof(h.before));
+	feed(w, c->lane, c, true, h.start_ns, h.end_ns);
+	account(w, c->lane, &(struct spot){c->number, c->tid, ""}, &h);
+	c->told_ns = h.end_ns;
+}
+
+/* It was here until then, whatever comes. */
+static void known_until(struct watch *w, struct cpu *c, uint64_t ns)
+{
+	if (ns <= c->known_ns)
+		return;
+	count_time(w, c->lane, c->known_ns, ns);
+	c->known_ns = ns;
 }
 
 static void interrupted(struct watch *w, struct cpu *c, const struct record *r)
 {
 	uint64_t start = r->start_ns > c->since_ns ? r->start_ns : c->since_ns;
 
+	if (r->end_ns <= start)
+		return;
+	known_until(w, c, r->end_ns);
 	if (r->flags & RECORD_INNER)
 		return;
 	if (c->open && start > c->open_end + JOINED_NS)
 		close_window(w, c);
 	if (!c->open || start < c->open_start)
 		c->open_start = start;
+	if (!c->open || r->end_ns > c->open_end)
+		c->open_end = r->end_ns;
 	c->open = true;
-	c->open_end = r->end_ns;
 }
 
 /* ---- threads come and go ---- */
@@ -210,33 +276,90 @@ static struct cpu *cpu_of(struct watch *w, uint64_t number, struct cpu *otherwis
 	return otherwise;
 }
 
-static void comes(struct watch *w, struct cpu *c, const struct record *r)
+static void end_stay(struct watch *w, struct cpu *c)
 {
-	struct cpu *waited = cpu_of(w, r->arg, c);
-
-	close_window(w, c);
-	c->lane = lane_of(w, r->id, r);
-	c->since_ns = r->end_ns;
-	if (r->mark == WATCH_IN)
+	if (c->lane < 0)
 		return;
-	note_stay(w, c->lane, waited - w->cpu, false, r->start_ns, r->end_ns);
-	lose(w, c->lane, waited, false, r->start_ns, r->end_ns);
+	close_window(w, c);
+	note_stay(w, c->lane, &(struct stay){c - w->cpu, c->tid, true, c->since_ns, c->known_ns});
+	c->lane = -1;
 }
 
-static void goes(struct watch *w, struct cpu *c, const struct record *r)
+/* It is here no more, and when it left nobody has seen: what comes after it was last seen is not its time. */
+static void leave_unseen(struct watch *w, struct cpu *c)
+{
+	if (c->lane < 0)
+		return;
+	w->view->cpu[c->lane].unpaired++;
+	end_stay(w, c);
+}
+
+static void begin_stay(struct watch *w, struct cpu *c, const struct record *r, uint64_t since)
 {
 	uint32_t lane = lane_of(w, r->id, r);
-	uint64_t since = r->start_ns < r->end_ns ? r->start_ns : 0;
 
-	if (c->lane != (int)lane) { /* it ran since before the window, and no interrupt told */
-		c->lane = lane;
-		c->since_ns = since ? since : w->view->run.started_ns;
+	for (struct cpu *x = w->cpu; x < w->cpu + w->ncpus; x++) /* it cannot be at two places */
+		if (x == c || x->tid == r->id)
+			leave_unseen(w, x);
+	c->lane = lane;
+	c->tid = r->id;
+	c->since_ns = c->known_ns = c->told_ns = stay_from(w, lane, since);
+}
+
+/* Before it came it waited, at last on this CPU: where it waited before is in its stays. */
+static void waited(struct watch *w, struct cpu *c, uint32_t lane, const struct record *r)
+{
+	struct hiccup h = {.start_ns = stay_from(w, lane, r->start_ns), .end_ns = r->end_ns};
+	struct thread *t = &w->thread[lane];
+	uint64_t here = h.start_ns;
+
+	if (h.end_ns <= h.start_ns)
+		return;
+	for (uint64_t i = t->stays > STAYS ? t->stays - STAYS : 0; i < t->stays; i++) {
+		const struct stay *s = &t->stay[i % STAYS];
+
+		if (!s->ran && s->tid == r->id && s->end_ns > here && s->end_ns < h.end_ns)
+			here = s->end_ns;
 	}
-	if (!since)
-		since = c->since_ns;
-	close_window(w, c);
-	note_stay(w, lane, c - w->cpu, true, since, r->end_ns);
-	c->lane = -1;
+	count_time(w, lane, h.start_ns, h.end_ns);
+	note_stay(w, lane, &(struct stay){c - w->cpu, r->id, false, here, h.end_ns});
+	if (!is_loss(w, lane, h.start_ns, h.end_ns))
+		return;
+	memcpy(h.before, t->seq, sizeof(h.before));
+	feed_stays(w, lane, r->id, true, &h);
+	account(w, lane, &(struct spot){c->number, r->id, ""}, &h);
+}
+
+static void moved(struct watch *w, struct cpu *c, const struct record *r)
+{
+	uint32_t lane = lane_of(w, r->id, r);
+
+	note_stay(w, lane, &(struct stay){c - w->cpu, r->id, false, r->start_ns, r->end_ns});
+}
+
+static void comes(struct watch *w, struct cpu *c, const struct record *r)
+{
+	struct cpu_run *run;
+
+	if (r->mark == WATCH_IN) {
+		begin_stay(w, c, r, r->start_ns);
+		return;
+	}
+	begin_stay(w, c, r, r->end_ns);
+	run = &w->view->cpu[c->lane];
+	run->woken += r->mark != WATCH_IN_PREEMPTED;
+	run->woken_due += r->mark == WATCH_IN_DUE;
+	waited(w, cpu_of(w, r->arg, c), c->lane, r);
+	c->since_ns = c->known_ns = c->told_ns = stay_from(w, c->lane, r->end_ns);
+}
+
+/* start and end the same: since when it has run is not known. */
+static void goes(struct watch *w, struct cpu *c, const struct record *r)
+{
+	if (c->lane < 0 || c->tid != r->id)
+		begin_stay(w, c, r, r->start_ns);
+	known_until(w, c, r->end_ns);
+	end_stay(w, c);
 }
 
 static bool comes_upon(const struct record *r)
@@ -246,20 +369,46 @@ static bool comes_upon(const struct record *r)
 	       (r->kind == RECORD_FAULT && r->end_ns > r->start_ns);
 }
 
+/* What shows that another thread has the CPU. Of an NMI it does not: it may come in the middle of a switch. */
+static bool is_anothers(const struct cpu *c, const struct record *r)
+{
+	if (r->kind == RECORD_THREAD || (r->kind == RECORD_MARK && r->mark == MARK_THREAD))
+		return r->id != c->tid;
+	return comes_upon(r) && !(r->flags & RECORD_UPON) && r->level != LEVEL_NMI;
+}
+
+/* One that is lost may have been the thread's leaving. */
+static bool follows(struct cpu *c, const struct record *r)
+{
+	bool next = r->level != LEVEL_THREAD || r->seq == (uint16_t)(c->seq + 1);
+
+	if (r->level == LEVEL_THREAD)
+		c->seq = r->seq;
+	return next;
+}
+
 void watch_record(struct watch *w, uint32_t index, const struct record *r)
 {
 	struct cpu *c = &w->cpu[index];
 
 	if (r->level >= LEVELS)
 		return;
+	if (!follows(c, r))
+		leave_unseen(w, c);
 	if (r->kind != RECORD_WATCH) {
 		c->history[c->head++ % HISTORY] = *r;
-		if (c->lane >= 0 && comes_upon(r))
+		if (c->lane >= 0 && is_anothers(c, r))
+			leave_unseen(w, c);
+		else if (c->lane >= 0 && comes_upon(r) && r->flags & RECORD_UPON)
 			interrupted(w, c, r);
 	} else if (r->mark == WATCH_OUT) {
 		goes(w, c, r);
-	} else {
+	} else if (r->mark == WATCH_MOVED) {
+		moved(w, cpu_of(w, r->arg, c), r);
+	} else if (r->mark != WATCH_GONE) {
 		comes(w, c, r);
+	} else if (c->tid == r->id) {
+		leave_unseen(w, c);
 	}
 }
 
@@ -276,26 +425,28 @@ void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 	uint32_t lane = lane_of(w, tid, NULL);
 	struct thread *t = &w->thread[lane];
 	struct hiccup h = {.start_ns = start, .end_ns = end};
-	const struct account *a;
+	struct spot spot = {SPOT_UNKNOWN, tid, ""};
 
 	t->own = true;
 	if (end <= start)
 		return;
+	w->view->cpu[lane].reported++;
+	for (uint64_t i = t->stays > STAYS ? t->stays - STAYS : 0; i < t->stays; i++)
+		if (t->stay[i % STAYS].tid == tid && t->stay[i % STAYS].start_ns < end)
+			spot.cpu = w->cpu[t->stay[i % STAYS].cpu].number;
 	memcpy(h.before, t->seq, sizeof(h.before));
-	for (uint64_t i = t->stays > STAYS ? t->stays - STAYS : 0; i < t->stays; i++) {
-		const struct stay *s = &t->stay[i % STAYS];
-		uint64_t from = s->start_ns > start ? s->start_ns : start, to = s->end_ns < end ? s->end_ns : end;
+	feed_stays(w, lane, tid, false, &h);
+	for (struct cpu *c = w->cpu; c < w->cpu + w->ncpus; c++)
+		if (c->lane == (int)lane && c->tid == tid && c->since_ns < end) {
+			feed(w, lane, c, true, c->since_ns > start ? c->since_ns : start, end);
+			spot.cpu = c->number;
+		}
+	account(w, lane, &spot, &h);
+}
 
-		if (from < to)
-			feed(w, lane, &w->cpu[s->cpu], s->ran, from, to);
-	}
-	for (uint32_t i = 0; i < w->ncpus; i++)
-		if (w->cpu[i].lane == (int)lane && w->cpu[i].since_ns < end)
-			feed(w, lane, &w->cpu[i], true, w->cpu[i].since_ns > start ? w->cpu[i].since_ns : start, end);
-	memcpy(h.after, t->seq, sizeof(h.after));
-	a = session_feed(w->session, &(struct event){.type = EVENT_HICCUP, .index = lane, .hiccup = &h});
-	if (w->hear)
-		w->hear(w->ctx, lane, a);
+void watch_lost(struct watch *w, uint32_t index)
+{
+	leave_unseen(w, &w->cpu[index]);
 }
 
 void watch_finish(struct watch *w, uint64_t end_ns)
@@ -303,10 +454,9 @@ void watch_finish(struct watch *w, uint64_t end_ns)
 	for (uint32_t i = 0; i < w->ncpus; i++) {
 		struct cpu *c = &w->cpu[i];
 
-		close_window(w, c);
-		if (c->lane >= 0)
-			note_stay(w, c->lane, i, true, c->since_ns, end_ns);
-		c->lane = -1;
+		if (c->lane >= 0 && !w->view->cpu[c->lane].unpaired) /* else it may have left unseen once more */
+			known_until(w, c, end_ns);
+		end_stay(w, c);
 	}
 }
 

@@ -4,6 +4,9 @@
  * woken. Each of these is a hiccup of the thread's own lane, and the records of the CPU where it ran or waited explain it. A program that
  * knows itself when it was late (src/culprit.h) says so, and then its own windows are the hiccups.
  *
+ * A thread's time is counted while it is known to run or wait, up to the last that was seen of it where its leaving was not. Its windows lie in
+ * that time and do not overlap, whatever records are lost: so it never loses more than it has. Windows that it reports itself may overlap.
+ *
  * The session's lanes, which are CPUs otherwise, are threads here. Pure; memory is bounded: of each CPU the newest records are kept.
  */
 #ifndef CULPRIT_WATCH_H
@@ -34,6 +37,9 @@ void watch_hear(struct watch *w, void (*hear)(void *ctx, uint32_t lane, const st
 
 /* Lanes that no thread had go from the view: the last ones, as they are given out in order. */
 void watch_cut(struct view *v);
+
+/* Of this CPU records were lost, and maybe the last ones: who ran there may be gone. */
+void watch_lost(struct watch *w, uint32_t index);
 
 /* The end of the window: who runs has run until then. */
 void watch_finish(struct watch *w, uint64_t end_ns);

@@ -198,6 +198,14 @@ static void put_hiccup(struct encoder *e, const struct hiccup *h)
 	last->hiccup_end = h->end_ns;
 }
 
+static void put_spot(struct encoder *e, const struct spot *p)
+{
+	put_u8(&e->b, EVENT_WHERE);
+	put_number(&e->b, p->cpu);
+	put_number(&e->b, p->tid);
+	put_text(&e->b, p->comm, sizeof(p->comm));
+}
+
 static void put_named(struct encoder *e, const struct event *event)
 {
 	put_u8(&e->b, event->type);
@@ -222,7 +230,7 @@ void encoder_put(struct encoder *e, const struct event *event)
 		put_number(&e->b, time_of(event));
 		state_start(e->s, time_of(event));
 	}
-	if (event->index != e->s->index && event->type < EVENT_IRQ) {
+	if (event->index != e->s->index && !event_is_name(event->type)) {
 		put_u8(&e->b, CODE_CPU);
 		put_number(&e->b, event->index);
 		e->s->index = event->index;
@@ -238,6 +246,9 @@ void encoder_put(struct encoder *e, const struct event *event)
 		break;
 	case EVENT_HICCUP:
 		put_hiccup(e, event->hiccup);
+		break;
+	case EVENT_WHERE:
+		put_spot(e, event->spot);
 		break;
 	case EVENT_RELIEVE:
 	case EVENT_STEAL:
@@ -255,6 +266,7 @@ struct decoder {
 	struct state *s;
 	struct record record;
 	struct hiccup hiccup;
+	struct spot spot;
 };
 
 struct decoder *decoder_new(uint32_t ncpus)
@@ -356,6 +368,20 @@ static bool get_hiccup(struct decoder *d, struct reading *r)
 	return !r->bad;
 }
 
+static bool get_spot(struct decoder *d, struct reading *r)
+{
+	const char *comm;
+	size_t len;
+
+	memset(&d->spot, 0, sizeof(d->spot));
+	d->spot.cpu = get_number(r);
+	d->spot.tid = get_number(r);
+	comm = get_text(r, &len);
+	if (comm)
+		memcpy(d->spot.comm, comm, len < sizeof(d->spot.comm) - 1 ? len : sizeof(d->spot.comm) - 1);
+	return !r->bad;
+}
+
 /* The event behind a code that is no record's. */
 static bool get_event(struct decoder *d, struct reading *r, struct event *event)
 {
@@ -367,6 +393,9 @@ static bool get_event(struct decoder *d, struct reading *r, struct event *event)
 	case EVENT_HICCUP:
 		event->hiccup = &d->hiccup;
 		return get_hiccup(d, r);
+	case EVENT_WHERE:
+		event->spot = &d->spot;
+		return get_spot(d, r);
 	case EVENT_RELIEVE:
 	case EVENT_STEAL:
 		event->ns = get_number(r);

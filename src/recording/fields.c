@@ -73,6 +73,9 @@ static const struct field cpu_fields[] = {
 	F(TIME, cpu_run, edge_seen.in_p90_ns),
 	F(TIME, cpu_run, edge_seen.out_p50_ns),
 	F(TIME, cpu_run, edge_seen.out_p90_ns),
+	F(NUMBER, cpu_run, woken),
+	F(NUMBER, cpu_run, woken_due),
+	F(NUMBER, cpu_run, reported),
 };
 
 static const struct field closure_fields[] = {

@@ -318,7 +318,7 @@ static const struct account *take_event(struct recording *r, struct event *e)
 	struct lane *l = &r->lane[e->index];
 	const char *why;
 
-	if (e->type >= EVENT_IRQ) {
+	if (event_is_name(e->type)) {
 		naming_take(r->naming, &r->reading, e);
 		return NULL;
 	}

@@ -101,7 +101,7 @@ static void on_event(void *ctx, const struct event *e)
 
 	if (!r->encoder)
 		return;
-	if (e->type >= EVENT_IRQ && seen_before(r->seen, e->type, e->named.number))
+	if (event_is_name(e->type) && seen_before(r->seen, e->type, e->named.number))
 		return;
 	r->hiccups += e->type == EVENT_HICCUP;
 	r->records += e->type == EVENT_RECORD;

@@ -49,24 +49,21 @@ static void end(struct stack *s, uint64_t ns)
 	s->some = false;
 }
 
-static void put_cpu(struct stack *s, const char *host, unsigned cpu, const char *kind)
+static void put_lane(struct stack *s, const char *host, const char *lane, const char *kind)
 {
-	char text[32];
-
 	if (host)
 		put(s, host);
-	snprintf(text, sizeof(text), "cpu %u", cpu);
-	put(s, text);
+	put_name(s, lane);
 	put(s, kind);
 }
 
-static void put_source(struct stack *s, const char *host, unsigned cpu, const struct source *source)
+static void put_source(struct stack *s, const char *host, const char *lane, const struct source *source)
 {
 	struct source bare = *source;
 	char text[WHO_MAX];
 
 	bare.function = NULL;
-	put_cpu(s, host, cpu, source_kind_name(source->kind));
+	put_lane(s, host, lane, source_kind_name(source->kind));
 	put(s, render_who(&bare, text, sizeof(text)));
 	if (source->function)
 		put_name(s, source->function);
@@ -102,7 +99,7 @@ static void put_asker(struct stack *s, const struct origin *o)
 		put_name(s, o->who.function);
 }
 
-static void write_source(struct stack *s, const char *host, unsigned cpu, const struct source *source)
+static void write_source(struct stack *s, const char *host, const char *lane, const struct source *source)
 {
 	const struct origins *o = source->origins;
 	uint64_t rest = source->net.sum, requests = source->net.count;
@@ -114,13 +111,13 @@ static void write_source(struct stack *s, const char *host, unsigned cpu, const 
 
 		if (!ns)
 			continue;
-		put_source(s, host, cpu, source);
+		put_source(s, host, lane, source);
 		put_asker(s, &o->row[i]);
 		end(s, ns);
 		rest -= ns;
 	}
 	if (rest) {
-		put_source(s, host, cpu, source);
+		put_source(s, host, lane, source);
 		end(s, rest);
 	}
 }
@@ -128,7 +125,7 @@ static void write_source(struct stack *s, const char *host, unsigned cpu, const 
 int render_folded(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
 {
 	struct stack s = {.out = out};
-	char label[HOST_LABEL];
+	char label[HOST_LABEL], lane[LANE_NAME];
 
 	(void)options;
 	for (uint32_t i = 0; i < n; i++) {
@@ -137,11 +134,12 @@ int render_folded(const struct view *const *views, uint32_t n, const struct rend
 		for (uint32_t k = 0; k < views[i]->summary.ncpus; k++) {
 			const struct cpu_summary *c = &views[i]->summary.cpu[k];
 
+			view_lane(views[i], k, lane);
 			for (uint32_t r = 0; r < c->sources.count; r++)
-				write_source(&s, host, c->cpu, c->sources.row[r]);
+				write_source(&s, host, lane, c->sources.row[r]);
 			if (!c->edge_ns)
 				continue;
-			put_cpu(&s, host, c->cpu, "edge");
+			put_lane(&s, host, lane, "edge");
 			end(&s, c->edge_ns);
 		}
 	}

@@ -107,15 +107,28 @@ static int write_histogram(const struct hist *h, FILE *out)
 }
 
 /* A tag holds no commas and no blanks. */
-static void write_tag(const char *host, unsigned cpu, FILE *out)
+static void write_word(const char *word, FILE *out)
 {
-	fputs("Tag=", out);
-	for (; host && *host; host++)
-		if (*host == ',' || *host == ' ')
-			fprintf(out, "\\x%02x", *host);
+	for (; *word; word++)
+		if (*word == ',' || *word == ' ')
+			fprintf(out, "\\x%02x", *word);
 		else
-			putc(*host, out);
-	fprintf(out, "%scpu%u,", host ? ":" : "", cpu);
+			putc(*word, out);
+}
+
+static void write_tag(const char *host, const struct view *v, uint32_t index, FILE *out)
+{
+	char lane[LANE_NAME], safe[4 * LANE_NAME];
+
+	fputs("Tag=", out);
+	if (host)
+		write_word(host, out);
+	fputs(host ? ":" : "", out);
+	if (v->run.watch)
+		write_word(escape_text(view_lane(v, index, lane), SIZE_MAX, safe, sizeof(safe)), out);
+	else
+		fprintf(out, "cpu%u", v->summary.cpu[index].cpu);
+	putc(',', out);
 }
 
 /* Wall clock of the run's start; 0: not known. */
@@ -153,8 +166,7 @@ int render_hlog(const struct view *const *views, uint32_t n, const struct render
 		for (uint32_t k = 0; k < v->summary.ncpus && !err; k++) {
 			const struct hist *h = &v->summary.cpu[k].hiccups;
 
-			write_tag(n > 1 ? host_label(views, n, i, label, sizeof(label)) : NULL, v->summary.cpu[k].cpu,
-				  out);
+			write_tag(n > 1 ? host_label(views, n, i, label, sizeof(label)) : NULL, v, k, out);
 			fprintf(out, "%.3f,%.3f,%.3f,", (started(v) - first) / 1e9, v->cpu[k].observed_ns / 1e9,
 				h->max / 1e6);
 			err = write_histogram(h, out);

@@ -61,12 +61,18 @@ static int first_source(const struct sources *t, char *buf, size_t len)
 static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char *host, bool markdown)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
-	char a[32], first[WHO_MAX];
+	char a[32], first[WHO_MAX], lane[LANE_NAME];
 	int err = first_source(&s->sources, first, sizeof(first));
 
 	name_cell(t, host, markdown);
-	table_cellf(t, NULL, "%u", s->cpu);
-	table_cell(t, NULL, share(s->hiccups.sum, v->cpu[i].observed_ns, a, sizeof(a)));
+	if (v->run.watch)
+		name_cell(t, view_lane(v, i, lane), markdown);
+	else
+		table_cellf(t, NULL, "%u", s->cpu);
+	if (view_lost(v, i) < 0)
+		table_cell(t, NULL, "?");
+	else
+		table_cell(t, NULL, share(s->hiccups.sum, v->cpu[i].observed_ns, a, sizeof(a)));
 	table_cell(t, NULL, format_count(s->hiccups.count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->hiccups.max, a, sizeof(a)));
 	name_cell(t, first, markdown);

@@ -109,8 +109,10 @@ static void write_hiccups(const struct html *h, const struct cpu_summary *s, con
 	FILE *out = h->out;
 
 	fputs("<p class=\"big\">", out);
-	html_share(out, s->hiccups.sum, r->observed_ns);
-	fputs(" <small>of its time lost to hiccups</small></p>", out);
+	html_lost(out, h->view, r - h->view->cpu);
+	fputs(view_lost(h->view, r - h->view->cpu) < 0 ? " <small>lost</small></p>"
+						       : " <small>of its time lost to hiccups</small></p>",
+	      out);
 	if (s->hiccups.count)
 		write_shares(h, s);
 	fputs("<dl><div><dt>hiccups</dt><dd>", out);

@@ -30,6 +30,9 @@ void html_share(FILE *out, uint64_t part, uint64_t whole);
 /* "poke [812] on CPU 0", "an interrupt on CPU 0" */
 void html_asker(FILE *out, const struct asker *a);
 
+/* The share of its time that a lane lost, or where that is not known the time */
+void html_lost(FILE *out, const struct view *v, uint32_t index);
+
 /* "CPU 3", or the name of a watched thread */
 void html_lane(FILE *out, const struct view *v, uint32_t index);
 

@@ -42,7 +42,7 @@ static int write_cpu(const struct view *const *views, uint32_t n, uint32_t i, ui
 	fputs("</td><td>", out);
 	html_lane(out, views[i], cpu);
 	fputs("</td><td data-of=\"lost\">", out);
-	html_share(out, s->hiccups.sum, views[i]->cpu[cpu].observed_ns);
+	html_lost(out, views[i], cpu);
 	fputs("</td><td data-of=\"hiccups\">", out);
 	html_count(out, s->hiccups.count);
 	fputs("</td><td data-of=\"worst\">", out);

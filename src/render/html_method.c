@@ -87,7 +87,14 @@ static void write_records(const struct html *h, const struct cpu_summary *s, con
 	if (r->recursion_misses)
 		zero_row(out, "recursion misses", r->recursion_misses);
 	if (r->unpaired)
-		zero_row(out, "intervals without an end", r->unpaired);
+		zero_row(out, h->view->run.watch ? "times that it left its CPU unseen" : "intervals without an end",
+			 r->unpaired);
+	if (r->reported)
+		zero_row(out, "hiccups that it reported itself", r->reported);
+	if (r->woken) {
+		zero_row(out, "wake-ups", r->woken);
+		zero_row(out, "of these counted from when a timer was due", r->woken_due);
+	}
 	if (!h->view->run.watch)
 		write_evidence(h, r);
 }
@@ -282,8 +289,10 @@ void html_method(const struct html *h)
 	if (r->nnot_observed) {
 		fputs("<h2>Not observed</h2>\n<p class=\"say\">This kernel does not have these tracepoints. What they "
 		      "would show "
-		      "counts as outside the kernel.</p>\n<ul class=\"missing\">",
+		      "counts as ",
 		      out);
+		html_name(out, view_rest(h->view));
+		fputs(".</p>\n<ul class=\"missing\">", out);
 		for (uint32_t i = 0; i < r->nnot_observed; i++) {
 			fputs("<li><code>", out);
 			html_name(out, r->not_observed[i]);
@@ -291,5 +300,7 @@ void html_method(const struct html *h)
 		}
 		fputs("</ul>\n", out);
 	}
+	if (r->watch)
+		fputs("<p class=\"say\">" VIEW_WATCH ".</p>\n", out);
 	write_environment(h);
 }

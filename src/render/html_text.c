@@ -100,6 +100,14 @@ void html_share(FILE *out, uint64_t part, uint64_t whole)
 	fputs(" %", out);
 }
 
+void html_lost(FILE *out, const struct view *v, uint32_t index)
+{
+	if (view_lost(v, index) < 0)
+		html_ns(out, v->summary.cpu[index].hiccups.sum);
+	else
+		html_share(out, v->summary.cpu[index].hiccups.sum, v->cpu[index].observed_ns);
+}
+
 void html_asker(FILE *out, const struct asker *a)
 {
 	if (asker_context(a)) {

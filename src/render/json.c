@@ -283,6 +283,20 @@ static void write_edge_seen(struct json *j, const struct edge_seen *e)
 			json_null(j, rows[i].key);
 }
 
+/* Instead of a CPU. */
+static void write_thread(struct json *j, const struct cpu_run *r)
+{
+	json_null(j, "cpu");
+	json_object_flat(j, "thread");
+	json_u64(j, "pid", r->tid);
+	json_string(j, "comm", r->comm);
+	json_bool(j, "kernel_thread", r->kernel_thread);
+	json_u64(j, "woken", r->woken);
+	json_u64(j, "woken_due", r->woken_due);
+	json_u64(j, "reported", r->reported);
+	json_end(j);
+}
+
 static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
@@ -292,14 +306,10 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 
 	merged = sources_merged(&s->sources, SOURCE_KINDS, &merged_ns);
 	json_object(j, NULL);
-	json_u64(j, "cpu", s->cpu);
-	if (v->run.watch) {
-		json_object_flat(j, "thread");
-		json_u64(j, "pid", r->tid);
-		json_string(j, "comm", r->comm);
-		json_bool(j, "kernel_thread", r->kernel_thread);
-		json_end(j);
-	}
+	if (v->run.watch)
+		write_thread(j, r);
+	else
+		json_u64(j, "cpu", s->cpu);
 	json_bool(j, "isolated", !v->run.watch && cpus_has(&v->host.isolated, s->cpu));
 	json_bool(j, "nohz_full", !v->run.watch && cpus_has(&v->host.nohz_full, s->cpu));
 	json_u64(j, "observed_ns", r->observed_ns);
@@ -358,7 +368,7 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_end(j);
 	write_closure(j, r);
 	write_ticks(j, &s->ticks);
-	if (v->run.windows && v->run.traced)
+	if (v->run.windows && v->run.traced && !v->run.watch)
 		write_others(j, &s->others);
 	if (r->khz_changes)
 		write_frequency(j, r);
@@ -400,7 +410,16 @@ static void write_worst(struct json *j, const struct view *v, const struct worst
 	const struct cpu_summary *s = &v->summary.cpu[w->cpu];
 
 	json_object(j, NULL);
-	json_u64(j, "cpu", s->cpu);
+	if (w->spot.cpu == SPOT_UNKNOWN)
+		json_null(j, "cpu");
+	else
+		json_u64(j, "cpu", w->spot.cpu);
+	if (w->spot.tid) {
+		json_object_flat(j, "thread");
+		json_u64(j, "pid", w->spot.tid);
+		json_string(j, "comm", w->spot.comm);
+		json_end(j);
+	}
 	json_u64(j, "at_ns", w->start_ns - v->run.started_ns);
 	json_u64(j, "duration_ns", w->duration_ns);
 	json_u64(j, "edge_ns", w->edge_ns);

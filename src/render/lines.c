@@ -12,6 +12,7 @@
  *   cause                                its entry in the cause book, by its names alone: the report, which sees all of a run, may know better
  *   first_by_comm _pid _cpu _function    who asked for it; pid 0: an interrupt; nothing: not known
  *   first_kernel_thread                  of a thread: is it the kernel's? Its name does not tell
+ *   tid comm                             of a watched thread, whose lost time it is; nothing otherwise
  *   piece_count pieces                   all pieces, in order of appearance: in csv a cell that holds the very array of jsonl,
  *                                        [{"kind","id","name","function","kernel_thread","cause","net_ns","origin":{"cpu","pid","comm","function"}}]
  *
@@ -37,6 +38,8 @@ struct line {
 	const char *kind, *name, *function, *cause, *by_comm, *by_function; /* of the largest piece; NULL: not known */
 	int64_t id, net_ns, by_pid, by_cpu, kernel_thread;
 	int64_t piece_count;
+	int64_t tid; /* of a watched thread */
+	const char *comm;
 	const struct cpu_summary *summary;
 	const struct account *account;
 };
@@ -81,6 +84,8 @@ static const struct column {
 	COLUMN(NUMBER, "piece_count", piece_count),
 	COLUMN(PIECES, "pieces", account),
 	COLUMN(MAYBE, "first_kernel_thread", kernel_thread),
+	COLUMN(NUMBER, "tid", tid),
+	COLUMN(TEXT, "comm", comm),
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -138,7 +143,7 @@ static struct line line_of(const struct view *v, uint32_t index, const struct ac
 	struct line l = {.host = v->host.hostname,
 			 .kernel = v->host.kernel,
 			 .started = v->run.started,
-			 .cpu = v->summary.cpu[index].cpu,
+			 .cpu = a->spot.cpu == SPOT_UNKNOWN ? UNKNOWN : a->spot.cpu,
 			 .at_ns = a->start_ns - v->run.started_ns,
 			 .start_ns = a->start_ns,
 			 .duration_ns = a->duration_ns,
@@ -148,12 +153,14 @@ static struct line line_of(const struct view *v, uint32_t index, const struct ac
 			 .outside_ns = a->outside_ns,
 			 .lost = a->lost,
 			 .piece_count = a->npieces,
+			 .tid = a->spot.tid ? a->spot.tid : UNKNOWN,
+			 .comm = a->spot.tid ? a->spot.comm : NULL,
 			 .summary = &v->summary.cpu[index],
 			 .account = a};
 	uint64_t started;
 
-	l.isolated = cpus_has(&v->host.isolated, l.cpu);
-	l.nohz_full = cpus_has(&v->host.nohz_full, l.cpu);
+	l.isolated = cpus_has(&v->host.isolated, a->spot.cpu);
+	l.nohz_full = cpus_has(&v->host.nohz_full, a->spot.cpu);
 	if (!parse_iso_time(v->run.started, &started))
 		l.time = format_iso_time(started + l.at_ns, time);
 	find_first(&l);

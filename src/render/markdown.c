@@ -227,11 +227,18 @@ static void write_shorts(const struct cpu_run *r, FILE *out)
 			percent(s->total_ns, r->observed_ns, d, sizeof(d)));
 }
 
+/* What the time is called that nothing explains. */
+static const char *rest_of(const struct view *v, char buf[CODE_MAX])
+{
+	return v->run.rest[0] ? markdown_code(v->run.rest, buf, CODE_MAX) : view_rest(v);
+}
+
 static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
 	const struct hist *h = &s->hiccups;
-	char a[32], b[32], c[32], d[32], lane[LANE_NAME], safe[4 * LANE_NAME], text[8 * LANE_NAME + RUNS_MAX];
+	char a[32], b[32], c[32], d[32], lane[LANE_NAME], safe[4 * LANE_NAME], text[8 * LANE_NAME + RUNS_MAX],
+		rest[CODE_MAX];
 
 	if (v->run.watch)
 		fprintf(out, "\n## %s\n\n",
@@ -241,8 +248,12 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 		fprintf(out, "\n## cpu %u, %s%s\n\n", s->cpu,
 			cpus_has(&v->host.isolated, s->cpu) ? "isolated" : "not isolated",
 			cpus_has(&v->host.nohz_full, s->cpu) ? ", nohz_full" : "");
-	fprintf(out, "%s hiccup%s took %s %% of %s", format_count(h->count, a, sizeof(a)), h->count == 1 ? "" : "s",
-		percent(h->sum, v->cpu[i].observed_ns, b, sizeof(b)), format_ns(v->cpu[i].observed_ns, c, sizeof(c)));
+	fprintf(out, "%s hiccup%s took ", format_count(h->count, a, sizeof(a)), h->count == 1 ? "" : "s");
+	if (view_lost(v, i) < 0)
+		fprintf(out, "%s", format_ns(h->sum, b, sizeof(b)));
+	else
+		fprintf(out, "%s %% of %s", percent(h->sum, v->cpu[i].observed_ns, b, sizeof(b)),
+			format_ns(v->cpu[i].observed_ns, c, sizeof(c)));
 	if (!h->count) {
 		write_shorts(&v->cpu[i], out);
 		fputs(".\n", out);
@@ -251,9 +262,9 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 	fprintf(out, "; the worst %s, p99 %s, median %s", format_ns(h->max, a, sizeof(a)),
 		format_ns(hist_percentile(h, 99), b, sizeof(b)), format_ns(hist_percentile(h, 50), c, sizeof(c)));
 	if (v->run.traced)
-		fprintf(out, "; attributed %s %%, edge %s %%, outside the kernel %s %%",
+		fprintf(out, "; %s %s %%, edge %s %%, %s %s %%", v->run.watch ? "seen by the kernel" : "attributed",
 			percent(s->attributed_ns, h->sum, a, sizeof(a)), percent(s->edge_ns, h->sum, b, sizeof(b)),
-			percent(s->outside_ns, h->sum, d, sizeof(d)));
+			rest_of(v, rest), percent(s->outside_ns, h->sum, d, sizeof(d)));
 	if (render_merged(&s->sources, text, sizeof(text)))
 		fprintf(out, "; %s", text);
 	write_shorts(&v->cpu[i], out);
@@ -273,10 +284,11 @@ static void add_piece(FILE *out, const char *joint, const struct source *s, cons
 		fprintf(out, " (by %s on cpu %u)", asker(&p->asker, text), p->asker.cpu);
 }
 
-static char *pieces_of(const struct cpu_summary *s, const struct worst *w)
+static char *pieces_of(const struct view *v, const struct worst *w)
 {
+	const struct cpu_summary *s = &v->summary.cpu[w->cpu];
 	uint32_t shown = w->npieces > PIECES_TOP + 1 ? PIECES_TOP : w->npieces;
-	char *text = NULL, a[32];
+	char *text = NULL, a[32], rest[CODE_MAX];
 	const char *joint = "";
 	uint64_t more = 0;
 	size_t len;
@@ -293,7 +305,7 @@ static char *pieces_of(const struct cpu_summary *s, const struct worst *w)
 	if (w->edge_ns)
 		fprintf(f, "%sedge %s", joint, format_ns(w->edge_ns, a, sizeof(a)));
 	if (w->outside_ns)
-		fprintf(f, "%soutside the kernel %s", w->npieces || w->edge_ns ? " + " : "",
+		fprintf(f, "%s%s %s", w->npieces || w->edge_ns ? " + " : "", rest_of(v, rest),
 			format_ns(w->outside_ns, a, sizeof(a)));
 	if (!fclose(f))
 		return text;
@@ -303,15 +315,18 @@ static char *pieces_of(const struct cpu_summary *s, const struct worst *w)
 
 static int write_worst(const struct view *v, FILE *out)
 {
-	struct table *t = begin((const char *const[]){"at", "cpu", "length", "what"}, "rrre");
-	char a[32];
+	struct table *t = begin((const char *const[]){"at", v->run.watch ? "thread" : "cpu", "length", "what"}, "rrre");
+	char a[32], lane[LANE_NAME], code[8 * LANE_NAME];
 
 	for (uint32_t i = 0; t && i < v->summary.nworst && i < WORST_TOP; i++) {
 		const struct worst *w = &v->summary.worst[i];
-		char *pieces = pieces_of(&v->summary.cpu[w->cpu], w);
+		char *pieces = pieces_of(v, w);
 
 		table_cellf(t, NULL, "+%.6f s", (w->start_ns - v->run.started_ns) / 1e9);
-		table_cellf(t, NULL, "%u", v->summary.cpu[w->cpu].cpu);
+		if (v->run.watch)
+			table_cell(t, NULL, markdown_code(view_lane(v, w->cpu, lane), code, sizeof(code)));
+		else
+			table_cellf(t, NULL, "%u", v->summary.cpu[w->cpu].cpu);
 		table_cell(t, NULL, format_ns(w->duration_ns, a, sizeof(a)));
 		table_cell(t, NULL, pieces ? pieces : "?");
 		table_end_row(t);

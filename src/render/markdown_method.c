@@ -33,11 +33,20 @@ static void closure_cell(struct table *t, const struct run *run, const struct cp
 static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 {
 	const struct cpu_run *r = &v->cpu[i];
-	char a[32], b[32];
+	char a[32], b[32], lane[LANE_NAME], text[8 * LANE_NAME];
 
-	table_cellf(t, NULL, "%u", v->summary.cpu[i].cpu);
+	if (v->run.watch)
+		table_cell(t, NULL, markdown_code(view_lane(v, i, lane), text, sizeof(text)));
+	else
+		table_cellf(t, NULL, "%u", v->summary.cpu[i].cpu);
 	table_cell(t, NULL, format_ns(r->observed_ns, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(r->threshold_ns, a, sizeof(a)));
+	if (v->run.watch) {
+		table_cell(t, NULL, format_count(r->counts.seen, a, sizeof(a)));
+		table_cell(t, NULL, format_count(r->counts.lost, a, sizeof(a)));
+		table_end_row(t);
+		return;
+	}
 	table_cellf(t, NULL, "%.1f ns", r->loop_mean_ns);
 	table_cell(t, NULL, format_count(r->counts.seen, a, sizeof(a)));
 	table_cell(t, NULL, format_count(r->counts.lost, a, sizeof(a)));
@@ -56,6 +65,7 @@ static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 
 static int write_cpus(const struct view *v, FILE *out)
 {
+	static const char *const of_threads[] = {"thread", "observed", "threshold", "records", "records lost"};
 	static const char *const headings[] = {"cpu",     "observed",     "threshold",    "loop",
 					       "records", "records lost", "hiccups lost", "join mismatches",
 					       "edge",    "closure",      "steal clock",  "SMIs"};
@@ -63,13 +73,36 @@ static int write_cpus(const struct view *v, FILE *out)
 
 	if (!t)
 		return -ENOMEM;
-	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+	for (size_t i = 0; v->run.watch && i < sizeof(of_threads) / sizeof(of_threads[0]); i++)
+		table_column(t, of_threads[i], i ? ALIGN_RIGHT : ALIGN_LEFT, false);
+	for (size_t i = 0; !v->run.watch && i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_column(t, headings[i], i == 8 || i == 9 ? ALIGN_LEFT : ALIGN_RIGHT, false);
 	for (uint32_t i = 0; i < v->summary.ncpus; i++)
 		cpu_row(t, v, i);
 	table_print_markdown(t, out);
 	table_free(t);
 	return 0;
+}
+
+static void write_thread_notes(const struct view *v, uint32_t i, FILE *out)
+{
+	const struct cpu_run *r = &v->cpu[i];
+	char lane[LANE_NAME], text[8 * LANE_NAME];
+
+	markdown_code(view_lane(v, i, lane), text, sizeof(text));
+	if (r->unpaired)
+		fprintf(out,
+			"* %s: %" PRIu64
+			" times nobody saw when it left its CPU: not all of its time is known, nor all of "
+			"its losses\n",
+			text, r->unpaired);
+	if (r->reported)
+		fprintf(out, "* %s reported %" PRIu64 " of its hiccups itself: they may overlap\n", text, r->reported);
+	else if (r->woken)
+		fprintf(out,
+			"* %s was woken %" PRIu64 " times: %" PRIu64
+			" waits count from when a timer was due, the others from the wake-up\n",
+			text, r->woken, r->woken_due);
 }
 
 static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
@@ -82,6 +115,10 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 	if (r->ended)
 		fprintf(out, "* cpu %u ended early, after %s: %s\n", cpu, format_ns(r->observed_ns, time, sizeof(time)),
 			code(r->ended, a));
+	if (v->run.watch) {
+		write_thread_notes(v, i, out);
+		return;
+	}
 	if (r->unpaired)
 		fprintf(out,
 			"* cpu %u: %" PRIu64
@@ -120,7 +157,8 @@ static void write_not_observed(const struct run *r, FILE *out)
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
 		fprintf(out, "%s%s", i ? ", " : r->symbols_hidden ? "\n" : "", code(r->not_observed[i], text));
 	if (r->nnot_observed)
-		fputs(": not in this kernel; what they would show counts as outside the kernel.\n", out);
+		fprintf(out, ": not in this kernel; what they would show counts as %s.\n",
+			r->rest[0] ? code(r->rest, text) : "outside the kernel");
 }
 
 int render_markdown_method(const struct view *v, FILE *out)
@@ -128,13 +166,21 @@ int render_markdown_method(const struct view *v, FILE *out)
 	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED];
 	int err;
 
-	fprintf(out, "\n## How it was measured\n\nSampler %s, %s; the threshold is %s.\n\n", code(v->run.sampler, a),
-		code(v->run.priority, b), v->run.threshold_auto ? "chosen (`-t auto`)" : "given");
+	fputs("\n## How it was measured\n\n", out);
+	if (v->run.watch)
+		fputs(VIEW_WATCH ".\n\n", out);
+	else
+		fprintf(out, "Sampler %s, %s; the threshold is %s.\n\n", code(v->run.sampler, a),
+			code(v->run.priority, b), v->run.threshold_auto ? "chosen (`-t auto`)" : "given");
 	err = write_cpus(v, out);
-	fputs("\n* edge: the longest time beside an interrupt, or a thread, that counts as the kernel's own way in or "
-	      "out\n"
-	      "* closure: the kernel's own counters over the same window, and what was traced of them\n",
-	      out);
+	if (!v->run.watch)
+		fputs("\n* edge: the longest time beside an interrupt, or a thread, that counts as the kernel's own "
+		      "way in "
+		      "or out\n"
+		      "* closure: the kernel's own counters over the same window, and what was traced of them\n",
+		      out);
+	else
+		fputs("\n", out);
 	for (uint32_t i = 0; i < v->summary.ncpus; i++)
 		write_cpu_notes(v, i, out);
 	write_not_observed(&v->run, out);

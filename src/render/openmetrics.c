@@ -143,11 +143,29 @@ static void write_running(struct metrics *m, const struct family *f)
 	value(m, m->running, false);
 }
 
+static const char *lane_label(const struct metrics *m)
+{
+	return m->view->run.watch ? "thread" : "cpu";
+}
+
+/* Of watched threads a lane is one of them. */
+static void label_lane(struct metrics *m, uint32_t i)
+{
+	char lane[LANE_NAME];
+
+	if (m->view->run.watch)
+		label(m, lane_label(m), view_lane(m->view, i, lane));
+	else
+		label_u64(m, lane_label(m), m->view->summary.cpu[i].cpu);
+}
+
 static void write_cpu_info(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
 		unsigned cpu = m->view->summary.cpu[i].cpu;
 
+		if (m->view->run.watch)
+			return;
 		sample(m, f->name, suffix(f->type));
 		label_u64(m, "cpu", cpu);
 		label(m, "isolated", cpus_has(&m->view->host.isolated, cpu) ? "true" : "false");
@@ -166,7 +184,7 @@ static void write_cpus(struct metrics *m, const struct family *f)
 		if (f->known && !*(const bool *)(row + f->known))
 			continue;
 		sample(m, f->name, suffix(f->type));
-		label_u64(m, "cpu", m->view->summary.cpu[i].cpu);
+		label_lane(m, i);
 		value(m, *(const uint64_t *)(row + f->at), f->seconds);
 	}
 }
@@ -211,11 +229,13 @@ static void write_hiccups(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
 		struct buckets b = {0};
-		char cpu[16];
+		char cpu[LANE_NAME];
 
 		snprintf(cpu, sizeof(cpu), "%u", m->view->summary.cpu[i].cpu);
+		if (m->view->run.watch)
+			view_lane(m->view, i, cpu);
 		add_hist(&b, &m->view->summary.cpu[i].hiccups);
-		write_hist(m, f, &b, "cpu", cpu);
+		write_hist(m, f, &b, lane_label(m), cpu);
 	}
 }
 
@@ -239,7 +259,7 @@ static void write_source(struct metrics *m, const struct family *f, uint32_t i, 
 			 const struct leader *l, uint64_t number)
 {
 	sample(m, f->name, suffix(f->type));
-	label_u64(m, "cpu", m->view->summary.cpu[i].cpu);
+	label_lane(m, i);
 	label(m, "kind", kind);
 	label(m, "source", name);
 	label(m, "kernel_thread", l && l->kind == SOURCE_THREAD ? l->kernel_thread ? "true" : "false" : NULL);

@@ -103,8 +103,10 @@ static struct trace *begin(const struct view *view, FILE *out)
 	t->run = number_of_run(view);
 	t->named = calloc(n ? n : 1, sizeof(*t->named));
 	t->steal = malloc((n ? n : 1) * sizeof(*t->steal));
-	if (!t->named || !t->steal) {
+	t->shown = calloc(n ? n : 1, sizeof(*t->shown));
+	if (!t->named || !t->steal || !t->shown) {
 		free(t->named);
+		free(t->shown);
 		free(t->steal);
 		free(t);
 		return NULL;
@@ -275,12 +277,30 @@ static void emit_span(struct trace *t, uint32_t index, const struct span *span)
 	perfetto_emit(t, &e.packet);
 }
 
+/* Who a watched thread is shows when it first loses time: then its track gets its name. */
+static void emit_thread(struct trace *t, uint32_t index, const struct account *a)
+{
+	char name[4 * sizeof(a->spot.comm) + 16], comm[4 * sizeof(a->spot.comm)];
+
+	if (t->shown[index])
+		return;
+	t->shown[index] = true;
+	escape_text(a->spot.comm, sizeof(a->spot.comm), comm, sizeof(comm));
+	if (t->view->cpu[index].tid || !t->view->cpu[index].comm[0])
+		snprintf(name, sizeof(name), "%s [%u]", comm, a->spot.tid);
+	else
+		snprintf(name, sizeof(name), "(others)");
+	perfetto_track(t, TRACK_CPU + index, TRACK_ROOT, index, false, name);
+}
+
 static int add_hiccup(struct trace *t, uint32_t index, const struct account *a)
 {
 	uint64_t ends[SPANS_MAX]; /* of the spans that are open */
 	uint32_t open = 0;
 
 	emit_steal(t, index, a->start_ns);
+	if (t->view->run.watch)
+		emit_thread(t, index, a);
 	emit_hiccup(t, index, a);
 	for (uint32_t i = 0; i < a->nspans; i++) {
 		while (open && ends[open - 1] <= a->spans[i].start_ns)
@@ -302,6 +322,7 @@ static int end(struct trace *t)
 		emit_steal(t, i, t->view->run.started_ns + t->view->cpu[i].observed_ns);
 	err = ferror(t->out) ? -EIO : 0;
 	free(t->named);
+	free(t->shown);
 	free(t->steal);
 	free(t);
 	return err;

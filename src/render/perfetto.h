@@ -24,6 +24,7 @@ struct trace {
 	uint64_t flows;                 /* arrows so far */
 	struct cpus askers;             /* that have a track */
 	uint64_t (*named)[SOURCE_ROWS]; /* of each CPU: the serial of the source in that row whose name has been said */
+	bool *shown;                    /* of each watched thread: its track has its name */
 	uint64_t *steal;                /* of each CPU, as shown last; UINT64_MAX: not yet */
 };
 

@@ -39,7 +39,7 @@ static void emit_clocks(struct trace *t)
 static void emit_host(struct trace *t)
 {
 	char name[4 * sizeof(t->view->host.hostname)], release[4 * sizeof(t->view->host.kernel)];
-	char arch[4 * sizeof(t->view->host.arch)], linux_name[] = "Linux";
+	char arch[4 * sizeof(t->view->host.arch)], rest[4 * sizeof(t->view->run.rest)], linux_name[] = "Linux";
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__SystemInfo info = PERFETTO__SYSTEM_INFO__INIT;
 	Perfetto__Utsname uts = PERFETTO__UTSNAME__INIT;
@@ -51,7 +51,7 @@ static void emit_host(struct trace *t)
 	for (int i = 0; i < 2; i++) {
 		event[i].has_iid = true;
 		event[i].iid = i ? NAME_OUTSIDE : NAME_HICCUP;
-		event[i].name = i ? "outside the kernel" : "hiccup";
+		event[i].name = i ? escape_text(view_rest(t->view), SIZE_MAX, rest, sizeof(rest)) : (char *)"hiccup";
 		events[i] = &event[i];
 	}
 	for (int i = 0; i < CATEGORY_HICCUP; i++) {
@@ -90,7 +90,7 @@ static void emit_tracks(struct trace *t)
 
 	snprintf(name, sizeof(name), "culprit %s", escape_text(t->view->host.hostname, SIZE_MAX, host, sizeof(host)));
 	perfetto_track(t, TRACK_ROOT, TRACK_ROOT, 0, false, name);
-	for (uint32_t i = 0; i < t->view->summary.ncpus; i++) {
+	for (uint32_t i = 0; i < t->view->summary.ncpus && !t->view->run.watch; i++) {
 		unsigned cpu = t->view->summary.cpu[i].cpu;
 
 		snprintf(name, sizeof(name), "CPU %u%s", cpu,

@@ -82,9 +82,11 @@ static void write_numbers(const struct page *p, const struct cpu_summary *s, con
 
 	if (p->view->run.traced && s->hiccups.count) {
 		flow_start(&f, p->out, p->width, p->view->run.windows ? "  of their time: " : "  ", " · ", "  ");
-		flow_add(&f, "attributed %s %%", percent_of(s->attributed_ns, s->hiccups.sum, a, sizeof(a)));
-		flow_add(&f, "edge %s %%", percent_of(s->edge_ns, s->hiccups.sum, a, sizeof(a)));
-		flow_add(&f, "%s %s %%", p->view->run.rest[0] ? safe(p->view->run.rest, rest) : "outside the kernel",
+		flow_add(&f, "%s %s %%", p->view->run.watch ? "seen by the kernel" : "attributed",
+			 percent_of(s->attributed_ns, s->hiccups.sum, a, sizeof(a)));
+		if (!p->view->run.watch)
+			flow_add(&f, "edge %s %%", percent_of(s->edge_ns, s->hiccups.sum, a, sizeof(a)));
+		flow_add(&f, "%s %s %%", safe(view_rest(p->view), rest),
 			 percent_of(s->outside_ns, s->hiccups.sum, a, sizeof(a)));
 		flow_end(&f);
 	}
@@ -136,6 +138,45 @@ static void write_edges(const struct page *p, const struct cpu_run *r)
 			format_ns(r->bounds.irq_ns, a, sizeof(a)), n);
 }
 
+static void add_lost(struct flow *f, const struct view *v, uint32_t i)
+{
+	const struct cpu_run *r = &v->cpu[i];
+	double lost = view_lost(v, i);
+	char a[32], b[32];
+
+	format_ns(v->summary.cpu[i].hiccups.sum, b, sizeof(b));
+	if (!v->run.watch) /* of those that were not recorded another line tells */
+		flow_add(f, "%s %% of its time lost to them",
+			 percent_of(v->summary.cpu[i].hiccups.sum, r->observed_ns, a, sizeof(a)));
+	else if (lost >= 0)
+		flow_add(f, "%s %% of its time lost", format_percent(100 * lost, a, sizeof(a)));
+	else if (r->reported)
+		flow_add(f, "%s in all", b);
+	else
+		flow_add(f, "%s lost", b);
+	if (v->run.watch && !r->reported)
+		flow_add(f, "seen for %s", format_ns(r->observed_ns, a, sizeof(a)));
+}
+
+/* What a watched thread's figures mean. */
+static void write_thread(const struct page *p, const struct cpu_run *r)
+{
+	char a[32], b[32];
+
+	if (r->reported && r->reported < p->view->summary.cpu[r - p->view->cpu].hiccups.count)
+		fprintf(p->out, "  from its first report on only its reports count: %s\n",
+			format_count(r->reported, a, sizeof(a)));
+	if (r->unpaired)
+		fprintf(p->out,
+			"  %s times nobody saw when it left its CPU: not all of its time is known, nor all of its "
+			"losses\n",
+			format_count(r->unpaired, a, sizeof(a)));
+	if (r->woken && !r->reported)
+		fprintf(p->out,
+			"  woken %s times: %s waits count from when a timer was due, the others from the wake-up\n",
+			format_count(r->woken, a, sizeof(a)), format_count(r->woken_due, b, sizeof(b)));
+}
+
 static void write_cpu_head(const struct page *p, uint32_t i)
 {
 	const struct cpu_summary *s = &p->view->summary.cpu[i];
@@ -163,7 +204,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 								      : format_ns(r->threshold_ns, b, sizeof(b)));
 	} else {
 		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)), hiccups->count == 1 ? "" : "s");
-		flow_add(&f, "%s %% of its time lost to them", percent_of(hiccups->sum, r->observed_ns, a, sizeof(a)));
+		add_lost(&f, p->view, i);
 	}
 	if (hiccups->count && (!p->view->run.windows || p->view->run.watch)) {
 		flow_add(&f, "worst %s", format_ns(hiccups->max, a, sizeof(a)));
@@ -179,7 +220,9 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	if (r->hiccups_lost)
 		fprintf(p->out, "  %s more hiccups were not recorded, %s: the reader came too late\n",
 			format_count(r->hiccups_lost, a, sizeof(a)), format_ns(r->hiccups_lost_ns, b, sizeof(b)));
-	if (r->unpaired)
+	if (p->view->run.watch)
+		write_thread(p, r);
+	else if (r->unpaired)
 		fprintf(p->out, "  %s intervals had no end that was traced; they last to the end of their hiccup\n",
 			format_count(r->unpaired, a, sizeof(a)));
 	if (r->ended)
@@ -313,7 +356,7 @@ static void add_asker(struct flow *f, const struct asker *a)
 static void write_worst(const struct page *p, const struct worst *w)
 {
 	const struct cpu_summary *s = &p->view->summary.cpu[w->cpu];
-	char name[2 * NAME_MAX_ESCAPED + 128], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME],
+	char name[2 * NAME_MAX_ESCAPED + 128], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME], rest[SAFE_MAX],
 		start[96 + 4 * LANE_NAME];
 	uint64_t more = 0;
 	uint32_t shown;
@@ -339,7 +382,7 @@ static void write_worst(const struct page *p, const struct worst *w)
 	if (w->edge_ns)
 		flow_add(&f, "edge %s", format_ns(w->edge_ns, time, sizeof(time)));
 	if (w->outside_ns)
-		flow_add(&f, "outside the kernel %s", format_ns(w->outside_ns, time, sizeof(time)));
+		flow_add(&f, "%s %s", safe(view_rest(p->view), rest), format_ns(w->outside_ns, time, sizeof(time)));
 	flow_end(&f);
 }
 
@@ -354,6 +397,12 @@ static void write_tail(const struct page *p)
 			"\nfunctions have no names: the kernel hides its addresses (sysctl kernel.kptr_restrict)\n");
 	if (!r->traced)
 		fprintf(p->out, "\nnot traced (--no-trace): hiccups are measured, nothing is attributed\n");
+	if (r->watch) {
+		fputc('\n', p->out);
+		flow_start(&f, p->out, p->width, "", " ", "  ");
+		flow_words(&f, VIEW_WATCH);
+		flow_end(&f);
+	}
 	if (!r->nnot_observed)
 		return;
 	fputc('\n', p->out);
@@ -361,7 +410,7 @@ static void write_tail(const struct page *p)
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
 		flow_add(&f, "%s", safe(r->not_observed[i], text));
 	flow_end(&f);
-	fprintf(p->out, "  (not in this kernel: what they would show counts as outside the kernel)\n");
+	fprintf(p->out, "  (not in this kernel: what they would show counts as %s)\n", safe(view_rest(p->view), text));
 }
 
 static void write_one(const struct view *view, const struct render_options *options, FILE *out)
@@ -379,7 +428,7 @@ static void write_one(const struct view *view, const struct render_options *opti
 		write_evidence(&p, &view->cpu[i], view->summary.cpu[i].outside_ns);
 		write_closure(&p, &view->cpu[i]);
 		write_ticks(&p, &view->summary.cpu[i].ticks);
-		if (view->run.windows && view->run.traced)
+		if (view->run.windows && view->run.traced && !view->run.watch)
 			write_beside(&p, i);
 		write_frequency(&p, &view->cpu[i]);
 	}

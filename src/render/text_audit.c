@@ -18,11 +18,10 @@
 #define FIX_SHOWN      240
 #define LEAD           "               "
 
+/* Of watched threads the time: their shares are of different times. */
 static double share(const struct view *v, uint32_t i)
 {
-	uint64_t away = v->summary.cpu[i].hiccups.sum + v->cpu[i].hiccups_lost_ns;
-
-	return v->cpu[i].observed_ns ? (double)away / v->cpu[i].observed_ns : -1;
+	return v->run.watch ? (double)v->summary.cpu[i].hiccups.sum : view_lost(v, i);
 }
 
 void text_verdict(const struct page *p)
@@ -52,7 +51,8 @@ void text_verdict(const struct page *p)
 		flow_end(&f);
 	}
 	if (n > VERDICTS_SHOWN)
-		fprintf(p->out, "  (and %u CPUs that lost less: see below)\n", n - VERDICTS_SHOWN);
+		fprintf(p->out, "  (and %u %s that lost less: see below)\n", n - VERDICTS_SHOWN,
+			v->run.watch ? "threads" : "CPUs");
 	free(order);
 }
 

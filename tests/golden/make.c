@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include "model/watch.h"
 #include "render/render.h"
 #include "scene.h"
 
@@ -473,13 +474,107 @@ static void crowd(struct scene *s, const char *path)
 	scene_end(s, at + 604 * US);
 }
 
+/* ---- watched threads ---- */
+
+static struct watch *watch;
+static uint16_t watch_seq[2][LEVELS]; /* of CPUs 0 and 3 */
+
+static void give(uint32_t index, struct record r, uint64_t at_ns)
+{
+	r.start_ns += SCENE_STARTED + at_ns;
+	r.end_ns += SCENE_STARTED + at_ns;
+	r.seq = ++watch_seq[index][r.level];
+	watch_record(watch, index, &r);
+}
+
+/* What a watched thread does: at_ns + start is since when, at_ns + end is now. */
+static void does(uint32_t index, enum watch_kind what, uint32_t tid, const char *name, uint64_t at_ns, uint64_t start,
+		 uint64_t end)
+{
+	struct record r = thread(tid, name, start, end);
+
+	r.kind = RECORD_WATCH;
+	r.mark = what;
+	r.arg = what == WATCH_OUT ? tid : 3 * index;
+	give(index, r, at_ns);
+}
+
+static void upon(uint32_t index, struct record r, uint64_t at_ns)
+{
+	r.flags |= RECORD_UPON;
+	give(index, r, at_ns);
+}
+
+static void engine(struct scene *s, uint64_t at)
+{
+	uint64_t function = scene_function(s, "tick_nohz_handler");
+
+	does(1, WATCH_IN_DUE, 700, "engine", at, 0, 8 * US); /* its timer was due at the begin */
+	give(1, mark(LEVEL_IRQ, MARK_HRTIMER, function, 20 * US), at);
+	upon(1, vector(VECTOR_LOCAL_TIMER, 20 * US, 23 * US), at);
+	upon(1, softirq(7, 23 * US + 200, 24 * US), at);
+	does(1, WATCH_OUT, 700, "engine", at, 8 * US, 2 * MS);
+	give(1, thread(900, "make", 2 * MS, 3 * MS), at);
+	does(1, WATCH_IN_PREEMPTED, 700, "engine", at, 2 * MS, 3 * MS + 2 * US);
+	does(1, WATCH_OUT, 700, "engine", at, 3 * MS + 2 * US, 4 * MS);
+}
+
+static void watched(struct scene *s, const char *path)
+{
+	static const unsigned cpus[] = {0, 3};
+	static char *not_observed[] = {(char *)"irq_work_single"};
+	unsigned lane[WATCH_LANES];
+
+	for (unsigned i = 0; i < WATCH_LANES; i++)
+		lane[i] = i;
+	memset(watch_seq, 0, sizeof(watch_seq));
+	scene_init(s, "trader", lane, WATCH_LANES);
+	cpus_clear(&s->view.run.cpus);
+	cpus_add(&s->view.run.cpus, 0);
+	cpus_add(&s->view.run.cpus, 3);
+	cpus_clear(&s->view.run.housekeeping);
+	cpus_add(&s->view.run.housekeeping, 1);
+	for (unsigned i = 0; i < WATCH_LANES; i++) {
+		s->view.cpu[i].threshold_ns = s->view.cpu[i].edge_seen.samples = 0;
+		s->view.cpu[i].bounds = (struct edge_bounds){0, 0};
+	}
+	strcpy(s->view.run.sampler, "watch");
+	strcpy(s->view.run.priority, "its own");
+	strcpy(s->view.run.rest, "not seen");
+	s->view.run.watch = s->view.run.windows = true;
+	s->view.run.threshold_auto = false;
+	s->view.run.not_observed = not_observed;
+	s->view.run.nnot_observed = 1;
+	scene_begin(s, path);
+	watch = watch_new(&s->view, s->session, cpus, 2);
+	if (!watch)
+		abort();
+	for (unsigned i = 0; i < 10; i++)
+		engine(s, 10 * MS * i);
+	for (unsigned i = 0; i < 5;
+	     i++) { /* one that says itself when it was late, the second time from before the first */
+		does(0, WATCH_IN_WOKEN, 701, "audio", 200 * MS + 10 * MS * i, 1 * MS, 2 * MS);
+		watch_window(watch, 701, SCENE_STARTED + 200 * MS + 10 * MS * (i & 6),
+			     SCENE_STARTED + 203 * MS + 10 * MS * i);
+		does(0, WATCH_OUT, 701, "audio", 200 * MS + 10 * MS * i, 2 * MS, 5 * MS);
+	}
+	for (unsigned i = 0; i < 3; i++) { /* one that leaves unseen, and interrupts that are no business of its */
+		does(0, WATCH_IN, 702, "=pool|<b>", 300 * MS + 10 * MS * i, 0, 0);
+		upon(0, vector(VECTOR_RESCHEDULE, 1 * MS, 1 * MS + 900), 300 * MS + 10 * MS * i);
+		give(0, vector(VECTOR_LOCAL_TIMER, 4 * MS, 5 * MS), 300 * MS + 10 * MS * i);
+	}
+	watch_window(watch, 703, SCENE_STARTED + 400 * MS, SCENE_STARTED + 401 * MS); /* seen on no CPU */
+	watch_finish(watch, SCENE_STARTED + s->view.run.duration_ns);
+	watch_free(watch);
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct scene *s, const char *path);
 } recordings[] = {
-	{"quiet", quiet},       {"ticking", ticking}, {"irq", busy_irq},  {"threads", threads},
-	{"guest", guest},       {"short", shorts},    {"two", two},       {"rt", rt},
-	{"untraced", untraced}, {"sleep", sleeping},  {"askers", askers}, {"crowd", crowd},
+	{"quiet", quiet},   {"ticking", ticking}, {"irq", busy_irq},  {"threads", threads},   {"guest", guest},
+	{"short", shorts},  {"two", two},         {"rt", rt},         {"untraced", untraced}, {"sleep", sleeping},
+	{"askers", askers}, {"crowd", crowd},     {"watch", watched},
 };
 
 int main(int argc, char **argv)

@@ -204,10 +204,10 @@ static inline int scene_finish(struct scene *s)
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
 		struct cpu_run *c = &v->cpu[i];
 
-		if (!c->observed_ns)
+		if (!c->observed_ns && !v->run.watch)
 			c->observed_ns = v->run.duration_ns;
 		c->counts = *session_counts(s->session, i);
-		if (c->loop_count)
+		if (c->loop_count || v->run.watch)
 			continue;
 		c->loop_count = 100000000;
 		c->loop_min_ns = 8.5;

@@ -21,6 +21,7 @@ struct kept {
 	struct event event;
 	struct record record;
 	struct hiccup hiccup;
+	struct spot spot;
 	char text[NAMES][TEXT_MAX];
 	const char *frame[STACK_FRAMES];
 };
@@ -111,6 +112,11 @@ static void make(struct kept *k, uint64_t now, struct hiccup *last)
 	case EVENT_STEAL:
 		e->ns = any_number();
 		break;
+	case EVENT_WHERE:
+		k->spot = (struct spot){.cpu = any_number(), .tid = any_number()};
+		memcpy(k->spot.comm, k->text[0], strnlen(k->text[0], sizeof(k->spot.comm) - 1));
+		e->spot = &k->spot;
+		break;
 	default:
 		e->index = 0; /* names belong to no CPU */
 		e->named.number = e->type == EVENT_SYMBOL ? random64() : below(3) ? below(100) : any_number();
@@ -142,7 +148,7 @@ static void check(const struct kept *want, const struct event *is, struct readin
 	const struct event *e = &want->event;
 
 	assert_int_equal(is->type, e->type);
-	if (e->type < EVENT_IRQ)
+	if (!event_is_name(e->type))
 		assert_int_equal(is->index, e->index);
 	switch (e->type) {
 	case EVENT_START:
@@ -157,6 +163,9 @@ static void check(const struct kept *want, const struct event *is, struct readin
 	case EVENT_RELIEVE:
 	case EVENT_STEAL:
 		assert_int_equal(is->ns, e->ns);
+		break;
+	case EVENT_WHERE:
+		assert_memory_equal(is->spot, e->spot, sizeof(*e->spot));
 		break;
 	case EVENT_STACK:
 		assert_int_equal(is->named.number, e->named.number);

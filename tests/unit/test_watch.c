@@ -43,6 +43,8 @@ static struct view view;
 static struct session *session;
 static struct watch *watch;
 static char said[8192];
+static uint16_t seq[2][LEVELS];
+static bool upon[2]; /* a watched thread is on the CPU with this index */
 
 static void hear(void *ctx, uint32_t lane, const struct account *a)
 {
@@ -69,6 +71,8 @@ static void begin(uint64_t threshold_ns)
 
 	memset(&view, 0, sizeof(view));
 	said[0] = '\0';
+	memset(seq, 0, sizeof(seq));
+	memset(upon, 0, sizeof(upon));
 	for (unsigned i = 0; i < WATCH_LANES; i++)
 		lane[i] = i;
 	view.cpu = calloc(WATCH_LANES, sizeof(*view.cpu));
@@ -109,6 +113,8 @@ static void give(uint32_t index, enum record_kind kind, unsigned level, uint32_t
 			   .end_ns = stop,
 			   .mark = mark,
 			   .arg = arg,
+			   .seq = ++seq[index][level],
+			   .flags = upon[index] ? RECORD_UPON : 0,
 			   .stack = -1};
 
 	memcpy(r.name, name, strnlen(name, sizeof(r.name)));
@@ -118,11 +124,13 @@ static void give(uint32_t index, enum record_kind kind, unsigned level, uint32_t
 static void comes(uint32_t index, uint32_t tid, enum watch_kind how, uint32_t waited_cpu, uint64_t since, uint64_t ns)
 {
 	give(index, RECORD_WATCH, LEVEL_THREAD, tid, since, ns, how, waited_cpu, "mine");
+	upon[index] = true;
 }
 
 static void goes(uint32_t index, uint32_t tid, uint64_t since, uint64_t ns)
 {
 	give(index, RECORD_WATCH, LEVEL_THREAD, tid, since, ns, WATCH_OUT, tid, "mine");
+	upon[index] = false;
 }
 
 static void irq(uint32_t index, uint64_t start, uint64_t stop)
@@ -359,6 +367,269 @@ static void own_only(void **state)
 	   "mine 8 5000+500 irq:disk=500 rest=0\n");
 }
 
+/* ---- what is not seen ---- */
+
+/* It leaves without a record: what shows that another has the CPU ends its stay where it was last seen. */
+static void left_unseen(void **state)
+{
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	irq(0, 2000, 2500);
+	upon[0] = false;
+	irq(0, 6000, 6500); /* upon somebody else */
+	irq(0, 8000, 8500);
+	comes(0, 7, WATCH_IN, FIRST, 10000, 10000);
+	other(0, 9, "make", 12000, 13000); /* in the way of another one */
+	irq(0, 14000, 14500);
+	comes(0, 7, WATCH_IN, FIRST, 20000, 20000);
+	give(0, RECORD_WATCH, LEVEL_THREAD, 7, 22000, 22000, WATCH_GONE, 0, "");
+	irq(0, 23000, 23500);
+	comes(0, 7, WATCH_IN, FIRST, 30000, 30000);
+	irq(0, 31000, 31100);
+	comes(0, 8, WATCH_IN, FIRST, 40000, 40000);
+	goes(0, 8, 40000, 41000);
+	end(100000);
+	assert_int_equal(view.cpu[0].observed_ns, 1500 + 1100);
+	assert_int_equal(view.cpu[0].unpaired, 4);
+	assert_int_equal(view.cpu[1].observed_ns, 1000);
+	assert_int_equal(view.cpu[1].unpaired, 0);
+	is("mine 7 2000+500 irq:disk=500 rest=0\n"
+	   "mine 7 31000+100 irq:disk=100 rest=0\n");
+}
+
+/* The record that is missing may be its leaving. */
+static void lost_record(void **state)
+{
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	irq(0, 2000, 2500);
+	seq[0][LEVEL_THREAD]++;
+	give(0, RECORD_MARK, LEVEL_THREAD, 0, 5000, 5000, MARK_WAKER, 0, "");
+	irq(0, 6000, 6500); /* upon whom? */
+	goes(0, 7, 5500, 9000);
+	comes(1, 7, WATCH_IN, 5, 10000, 10000);
+	irq(1, 11000, 11500);
+	comes(0, 7, WATCH_IN, FIRST, 20000, 20000); /* it cannot be at two places */
+	irq(1, 21000, 21500);
+	irq(0, 22000, 22500);
+	watch_lost(watch, 0);
+	end(100000);
+	assert_int_equal(view.cpu[0].observed_ns, 1500 + 3500 + 1500 + 2500);
+	assert_int_equal(view.cpu[0].unpaired, 3);
+	is("mine 7 2000+500 irq:disk=500 rest=0\n"
+	   "mine 7 11000+500 irq:disk=500 rest=0\n"
+	   "mine 7 22000+500 irq:disk=500 rest=0\n");
+}
+
+/* It came unseen: since when it ran is not known. */
+static void came_unseen(void **state)
+{
+	(void)state;
+	begin(0);
+	goes(0, 7, 5000, 5000);
+	comes(1, 8, WATCH_IN, 5, 1, 3000); /* since before the window, which began at 0 */
+	goes(1, 8, 3000, 4000);
+	end(10000);
+	assert_int_equal(view.cpu[0].observed_ns, 0);
+	assert_int_equal(view.cpu[1].observed_ns, 3999);
+	is("");
+}
+
+/* A wait that begins with a timer's due time, but never before the thread left. */
+static void due(void **state)
+{
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	goes(0, 7, 1000, 2000);
+	comes(0, 7, WATCH_IN_DUE, FIRST, 5000, 5600);
+	goes(0, 7, 5600, 6000);
+	comes(0, 7, WATCH_IN_DUE, FIRST, 3000, 6500);
+	goes(0, 7, 6500, 7000);
+	comes(0, 7, WATCH_IN_WOKEN, FIRST, 8000, 8100);
+	end(9000);
+	assert_int_equal(view.cpu[0].woken, 3);
+	assert_int_equal(view.cpu[0].woken_due, 2);
+	is("mine 7 5000+600 rest=600\n"
+	   "mine 7 6000+500 rest=500\n"
+	   "mine 7 8000+100 rest=100\n");
+}
+
+/* It waited on one CPU, then on another: each explains its part. */
+static void moved(void **state)
+{
+	(void)state;
+	begin(0);
+	other(0, 9, "here", 4000, 7000);
+	give(1, RECORD_WATCH, LEVEL_THREAD, 7, 5000, 6000, WATCH_MOVED, FIRST, "mine");
+	other(0, 9, "here", 7000, 8000);
+	other(1, 11, "there", 5000, 8500);
+	comes(1, 7, WATCH_IN_PREEMPTED, 5, 5000, 8500);
+	goes(1, 7, 8500, 9000);
+	end(10000);
+	assert_int_equal(view.cpu[0].observed_ns, 4000);
+	is("mine 7 5000+3500 thread:here=1000 thread:there=2500 rest=0\n");
+}
+
+/* ---- whatever comes ---- */
+
+#define WORLD_CPUS    2
+#define WORLD_THREADS 5
+#define FOREIGN       99 /* a thread that is not watched */
+
+/* A machine, what the probes know of it, and what is true. */
+static struct {
+	uint64_t now, random;
+	unsigned running[WORLD_CPUS]; /* 0: idle */
+	unsigned here[WORLD_CPUS];    /* as the probes believe */
+	bool told[WORLD_CPUS], lost[WORLD_CPUS];
+	uint64_t came[WORLD_CPUS];
+	unsigned waits_on[WORLD_THREADS + 1]; /* 1 + CPU; 0: it does not */
+	uint64_t waits[WORLD_THREADS + 1], moves[WORLD_THREADS + 1];
+	bool on[WORLD_THREADS + 1];
+	uint64_t true_ns[WORLD_THREADS + 1];
+} world;
+
+static unsigned roll(unsigned n)
+{
+	world.random = world.random * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (world.random >> 33) % n;
+}
+
+static void pass(uint64_t ns)
+{
+	world.now += ns;
+	for (unsigned t = 1; t <= WORLD_THREADS; t++)
+		if (world.on[t] || world.waits_on[t])
+			world.true_ns[t] += ns;
+}
+
+/* A record of the watch's, which may be lost. */
+static void say(unsigned cpu, enum watch_kind what, unsigned t, unsigned waited, uint64_t start)
+{
+	world.told[cpu] = roll(8) != 0;
+	if (!world.told[cpu]) {
+		seq[cpu][LEVEL_THREAD]++;
+		world.lost[cpu] = true;
+		return;
+	}
+	give(cpu, RECORD_WATCH, LEVEL_THREAD, t, start, world.now, what, waited ? FIRST : 5, "mine");
+}
+
+static void leaves(unsigned cpu, bool waits)
+{
+	unsigned t = world.running[cpu];
+
+	if (world.here[cpu] && world.here[cpu] != t)
+		say(cpu, WATCH_GONE, world.here[cpu], 0, world.now);
+	if (t != FOREIGN) {
+		say(cpu, WATCH_OUT, t, 0, world.here[cpu] == t ? world.came[cpu] : world.now);
+		world.on[t] = false;
+		world.waits_on[t] = waits ? 1 + cpu : 0;
+		world.waits[t] = world.moves[t] = world.now;
+	}
+	world.here[cpu] = world.running[cpu] = 0;
+}
+
+static void comes_here(unsigned cpu, unsigned t)
+{
+	enum watch_kind how = roll(2) ? WATCH_IN_PREEMPTED : WATCH_IN_DUE;
+	unsigned on = world.waits_on[t];
+
+	world.running[cpu] = t;
+	world.on[t] = true;
+	world.waits_on[t] = 0;
+	if (!roll(10))
+		return; /* unseen */
+	world.here[cpu] = t;
+	world.came[cpu] = world.now;
+	say(cpu, on ? how : WATCH_IN, t, on == 1, on ? world.waits[t] : world.now);
+}
+
+static void happens(unsigned cpu)
+{
+	unsigned t = 1 + roll(WORLD_THREADS), running = world.running[cpu];
+	uint64_t from = world.now;
+
+	switch (roll(8)) {
+	case 0:
+	case 1: /* an interrupt */
+		pass(1 + roll(2000));
+		upon[cpu] = running && world.told[cpu] && world.here[cpu] == running;
+		irq(cpu, from, world.now);
+		break;
+	case 2:
+		if (running && running != FOREIGN && !roll(4)) { /* unseen, and for somebody else */
+			world.on[running] = false;
+			world.running[cpu] = FOREIGN;
+		}
+		break;
+	case 3:
+	case 4:
+		if (running)
+			leaves(cpu, roll(2));
+		break;
+	case 5:
+		if (!running && !world.on[t])
+			comes_here(cpu, t);
+		break;
+	case 6:
+		if (!world.on[t] && !world.waits_on[t]) {
+			world.waits_on[t] = 1 + cpu;
+			world.waits[t] = world.moves[t] = world.now;
+		}
+		break;
+	default:
+		if (world.waits_on[t]) {
+			say(cpu, WATCH_MOVED, t, world.waits_on[t] == 1, world.moves[t]);
+			world.told[cpu] = world.told[cpu] && running; /* the probes' flag is the newest record's */
+			world.waits_on[t] = 1 + roll(WORLD_CPUS);
+			world.moves[t] = world.now;
+		}
+	}
+}
+
+static void check_world(uint64_t window)
+{
+	for (unsigned lane = 0; lane < WORLD_THREADS; lane++) {
+		const struct cpu_run *run = &view.cpu[lane];
+
+		if (!run->tid)
+			continue;
+		assert_true(view.summary.cpu[lane].hiccups.sum <= run->observed_ns);
+		assert_true(run->observed_ns <= world.true_ns[run->tid]);
+		assert_true(run->observed_ns <= window);
+	}
+}
+
+/* Threads that come and go unseen, records that are lost: no thread loses more than its time, or has more than there was. */
+static void random_streams(void **state)
+{
+	uint64_t some = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 20; round++) {
+		memset(&world, 0, sizeof(world));
+		world.random = round * 77 + 1;
+		begin(0);
+		for (unsigned i = 0; i < 2500; i++) {
+			pass(1 + roll(3000));
+			happens(roll(WORLD_CPUS));
+			said[0] = '\0';
+		}
+		for (unsigned cpu = 0; cpu < WORLD_CPUS; cpu++)
+			if (world.lost[cpu])
+				watch_lost(watch, cpu);
+		end(world.now);
+		check_world(world.now);
+		some += view.summary.cpu[0].hiccups.sum;
+		view_free(&view);
+	}
+	assert_true(some > 20 * 10000);
+}
+
 /* ---- threads ---- */
 
 static void many(void **state)
@@ -424,6 +695,9 @@ int main(void)
 		cmocka_unit_test(woken),       cmocka_unit_test(migrated),
 		cmocka_unit_test(adjacent),    cmocka_unit_test(each_other),
 		cmocka_unit_test(own),         cmocka_unit_test(own_only),
+		cmocka_unit_test(left_unseen), cmocka_unit_test(lost_record),
+		cmocka_unit_test(came_unseen), cmocka_unit_test(due),
+		cmocka_unit_test(moved),       cmocka_unit_test(random_streams),
 		cmocka_unit_test(many),        cmocka_unit_test(unused_lanes_go),
 		cmocka_unit_test(bounded),
 	};
