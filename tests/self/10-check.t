@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What runs the tests, on a suite of false ones: tests/check counts what each says and never calls a red run green, tools/flake adds up."""
+"""What builds and runs the tests, on false ones: tests/check counts what each says and never calls a red run green, tools/flake adds up."""
 import json
 import os
 import re
@@ -117,6 +117,16 @@ try:
     r = run("tools/flake", "3", slow)
     ok("run 2: ok" in r.stdout and "run 3: ok" in r.stdout and "run 1" not in r.stdout and "3 runs" in r.stdout and r.returncode == 0,
        "and the interrupted run is made again", r.stdout)
+
+    # ---- warnings are errors with what was tried, never in a user's make ----
+    def compiled(*words):
+        plain = ["env", "-u", "MAKEFLAGS", "-u", "MFLAGS", "-u", "MAKELEVEL"]
+        return run(*plain, "make", "-n", "V=1", f"O={place}", *words, f"{place}/src/main.o", f"{place}/bpf/trace.bpf.o").stdout
+
+    untried = re.findall(r"warnings are not errors here: (.*) was not tried", said := compiled("WERROR=1", "TRIED="))
+    ok(untried and "-Werror" not in said, "with versions that were not tried warnings are no errors, and make says so", said)
+    ok(compiled("WERROR=1", "TRIED=" + "".join(untried)).count("-Werror") == 2, "with those that were they are, on both sides")
+    ok("-Werror" not in (said := compiled()), "in a user's make they never are", said)
 
     # ---- check-all: each stage, also after one that fails ----
     fake("flock", 'shift; exec "$@"')
