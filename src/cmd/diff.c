@@ -13,6 +13,18 @@
 struct options {
 	struct output output; /* its format is one of ours */
 	double worse;         /* percent; NAN: not given */
+	double between;
+};
+
+/* The files, side by side. */
+struct files {
+	const char *path[DIFF_RECORDINGS];
+	struct recording *recording[DIFF_RECORDINGS];
+	struct view view[DIFF_RECORDINGS];
+	const struct view *views[DIFF_RECORDINGS];
+	uint32_t n; /* of them, of all sides... */
+	struct diff_side side[DIFF_FILES];
+	uint32_t sides;
 };
 
 static const char *const diff_formats[] = {"text", "markdown", "json", NULL}; /* enum diff_format */
@@ -32,6 +44,21 @@ static int set_worse(const char *text, void *field, const struct opt *row, char 
 	return 0;
 }
 
+static int set_between(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	size_t digits = strspn(text, "0123456789.");
+	char *end;
+	double factor = strtod(text, &end);
+
+	(void)row;
+	if (!digits || text[digits] || *end || !(factor >= 1) || factor > 1000) {
+		snprintf(why, whylen, "'%.40s': not a factor from 1 to 1000, like 3 or 1.2", text);
+		return -1;
+	}
+	*(double *)field = factor;
+	return 0;
+}
+
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt diff_opts[] = {
@@ -39,64 +66,92 @@ static const struct opt diff_opts[] = {
 	 diff_formats},
 	{'o', "output", "FILE", "write to FILE instead of standard output", FIELD(output.path), opt_set_string, NULL},
 	{0, "fail-if-worse", "PERCENT",
-	 "exit with 2 when any other file loses more time a second than the first, by more than PERCENT of it, and the "
+	 "exit with 2 when any other side loses more time a second than the first, by more than PERCENT of it, and the "
 	 "95 % interval of the ratio lies above 1",
 	 FIELD(worse), set_worse, NULL},
+	{0, "between", "FACTOR",
+	 "two windows of an unchanged machine may differ by so much, 3 if not given; not used where each side has "
+	 "recordings made in turn, which tell it",
+	 FIELD(between), set_between, NULL},
 	{0},
 };
 
 const struct opt_command diff_usage = {
 	.name = "diff",
-	.operands = "FILE FILE...",
+	.operands = "FILE... [--] FILE...",
 	.summary = "what changed between recordings, and whether it is more than chance",
-	.about =
-		"Compares each recording with the first: the same sources are paired, all is per second that a CPU was "
-		"observed, and ratios have 95 % intervals that know of few events and of bursts. A source is gone, "
-		"new, "
-		"better or worse; it is same when its change could be chance, counting that many sources were looked "
-		"at, or is under 1 % of the time lost and in no long interval. Hiccups count from the largest "
-		"threshold "
-		"of all files on. Then: what is not the same about "
-		"machine, kernel and settings, and how the lengths are distributed.\n\n"
-		"Exit status: 0 done, 1 error, 2 --fail-if-worse was met.",
+	.about = "Compares each recording with the first; or, where -- stands between them, all before it with all "
+		 "behind it. The same sources are paired, all is per second that a CPU was observed, and ratios have "
+		 "95 % intervals. Several recordings a side, made in turn (A B A B A B), tell themselves how far "
+		 "windows differ with nothing changed. With one a side that is not known: a factor is assumed, see "
+		 "--between, and by so much the intervals are wider.\n\n"
+		 "A source is gone, new, better or worse; it is unclear when it changed by more than chance within the "
+		 "windows and yet by no more than windows may differ; it is same when its change could be chance, "
+		 "counting that many sources were looked at, or is under 1 % of the time lost and in no long interval. "
+		 "Then: what is not the same about machine, kernel and settings, and how the lengths are distributed. "
+		 "Hiccups are compared from the largest of the thresholds on.\n\n"
+		 "Exit status: 0 done, 1 error, 2 --fail-if-worse was met.",
 	.opts = diff_opts,
 };
 
-static int judge(const struct options *o, const struct diff *d, char **path)
+/* "after.rec", or of several "side B". */
+static const char *side_name(const struct files *f, uint32_t k, char *buf, size_t len)
 {
+	if (f->side[k].n > 1)
+		snprintf(buf, len, "side %c", 'A' + (int)k);
+	else
+		snprintf(buf, len, "%s", f->path[f->side[k].view - f->views]);
+	return buf;
+}
+
+/* More than that, and yet two windows may differ by it. */
+static bool passed_over(const struct options *o, const struct diff *d, uint32_t k)
+{
+	const struct ratio *r = &d->total[k].time_ratio;
+
+	return !d->in_turn[k] && d->between > 1 && r->value > 1 + o->worse / 100 && r->low * d->between > 1;
+}
+
+static int judge(const struct options *o, const struct diff *d, const struct files *f)
+{
+	char a[32], first[256], name[256];
 	int code = EXIT_OK;
 
 	for (uint32_t k = 1; k < d->n && !isnan(o->worse); k++) {
 		const struct ratio *r = &d->total[k].time_ratio;
-		char a[32];
+		bool worse = diff_worse_by(d, k, o->worse);
 
-		if (!diff_worse_by(d, k, o->worse))
-			continue;
-		if (isinf(r->value))
-			say("%s: time is lost, and in %s none was: worse than --fail-if-worse %g", path[k], path[0],
+		side_name(f, 0, first, sizeof(first));
+		side_name(f, k, name, sizeof(name));
+		if (worse && isinf(r->value))
+			say("%s: time is lost, and in %s none was: worse than --fail-if-worse %g", name, first,
 			    o->worse);
-		else
+		else if (worse)
 			say("%s: %s %% more time lost than in %s (ratio %.3g to %.3g) is more than --fail-if-worse %g",
-			    path[k], format_percent(100 * (r->value - 1), a, sizeof(a)), path[0], r->low, r->high,
-			    o->worse);
-		code = EXIT_CROSSED;
+			    name, format_percent(100 * (r->value - 1), a, sizeof(a)), first, r->low, r->high, o->worse);
+		else if (passed_over(o, d, k))
+			say("%s: more time lost than in %s, and yet by no more than two windows may differ with "
+			    "nothing changed (--between %g): no failure; several recordings a side made in turn "
+			    "tell more",
+			    name, first, o->between);
+		if (worse)
+			code = EXIT_CROSSED;
 	}
 	return code;
 }
 
-static int compare(struct options *o, const struct view *const *views, char **path, uint32_t n)
+static int compare(struct options *o, const struct files *f)
 {
 	struct render_options r;
 	struct diff d;
-	int code = EXIT_ERROR;
+	int code = EXIT_ERROR, err = diff_make(&d, f->side, f->sides, o->between);
 
-	if (diff_make(&d, views, n)) {
+	if (err) {
 		complain("out of memory");
 	} else {
 		output_ready(&o->output, &r);
-		if (!output_done(&o->output,
-				 render_diff(&d, (const char *const *)path, o->output.format, &r, o->output.file)))
-			code = judge(o, &d, path);
+		if (!output_done(&o->output, render_diff(&d, f->path, o->output.format, &r, o->output.file)))
+			code = judge(o, &d, f);
 	}
 	diff_free(&d);
 	return code;
@@ -121,78 +176,129 @@ static struct recording *read_file(const char *path, const struct part *part, st
 	return NULL;
 }
 
-/* Files are compared from the largest of their thresholds on: those with a lower one are read once more. A workload's windows have thresholds of
- * their own. */
-static int level(struct recording **r, struct view *view, char **path, uint32_t n)
+/* Recordings are compared from the largest of their thresholds on: those with a lower one are read once more. A workload's windows have
+ * thresholds of their own. */
+static int level(struct files *f)
 {
 	struct part part = {0};
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (view[i].run.windows)
+	for (uint32_t i = 0; i < f->n; i++) {
+		if (f->view[i].run.windows)
 			return 0;
-		for (uint32_t k = 0; k < view[i].summary.ncpus; k++)
-			if (view[i].cpu[k].threshold_ns > part.threshold_ns)
-				part.threshold_ns = view[i].cpu[k].threshold_ns;
+		for (uint32_t k = 0; k < f->view[i].summary.ncpus; k++)
+			if (f->view[i].cpu[k].threshold_ns > part.threshold_ns)
+				part.threshold_ns = f->view[i].cpu[k].threshold_ns;
 	}
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct view *v = &f->view[i];
 		bool lower = false;
 
-		for (uint32_t k = 0; k < view[i].summary.ncpus; k++)
-			lower |= view[i].cpu[k].threshold_ns < part.threshold_ns;
+		for (uint32_t k = 0; k < v->summary.ncpus; k++)
+			lower |= v->cpu[k].threshold_ns < part.threshold_ns;
 		if (!lower)
 			continue;
-		view_free(&view[i]);
-		recording_close(r[i]);
-		r[i] = NULL;
-		memset(&view[i], 0, sizeof(view[i]));
-		r[i] = read_file(path[i], &part, &view[i]);
-		if (!r[i])
+		view_free(v);
+		recording_close(f->recording[i]);
+		memset(v, 0, sizeof(*v));
+		f->recording[i] = read_file(f->path[i], &part, v);
+		if (!f->recording[i])
 			return -1;
 	}
 	return 0;
 }
 
-static int diff(struct options *o, char **path, uint32_t n)
+static int diff(struct options *o, struct files *f)
 {
-	struct recording *recording[DIFF_FILES];
-	struct view *view = calloc(n, sizeof(*view));
-	const struct view *views[DIFF_FILES];
 	int code = EXIT_ERROR;
 	uint32_t i;
 
-	if (!view)
-		return complain("out of memory"), EXIT_ERROR;
-	for (i = 0; i < n; i++) {
-		views[i] = &view[i];
-		recording[i] = read_file(path[i], NULL, &view[i]);
-		if (!recording[i])
+	for (i = 0; i < f->n; i++) {
+		f->views[i] = &f->view[i];
+		f->recording[i] = read_file(f->path[i], NULL, &f->view[i]);
+		if (!f->recording[i])
 			break;
 	}
-	if (i == n && !level(recording, view, path, n))
-		code = compare(o, views, path, n);
+	if (i == f->n && !level(f))
+		code = compare(o, f);
 	while (i-- > 0) {
-		view_free(&view[i]);
-		recording_close(recording[i]);
+		view_free(&f->view[i]);
+		recording_close(f->recording[i]);
 	}
-	free(view);
 	return code;
+}
+
+/* ---- the command line ---- */
+
+/* Where -- stands between files; argc: nowhere. */
+static int separator(int argc, char **argv)
+{
+	for (int i = 2; i + 1 < argc; i++)
+		if (!strcmp(argv[i], "--"))
+			return i;
+	return argc;
+}
+
+static int add_side(struct files *f, char **path, uint32_t n)
+{
+	if (f->sides == DIFF_FILES || n > DIFF_RECORDINGS - f->n)
+		return complain("too many recordings: diff takes %d sides and %d of all", DIFF_FILES, DIFF_RECORDINGS);
+	f->side[f->sides++] = (struct diff_side){&f->views[f->n], n};
+	for (uint32_t i = 0; i < n; i++)
+		f->path[f->n++] = path[i];
+	return 0;
+}
+
+/* Without -- between them each file is a side. */
+static int take_files(struct files *f, char **path, int n, bool alone)
+{
+	if (!alone)
+		return n ? add_side(f, path, n) : 0;
+	for (int i = 0; i < n; i++)
+		if (add_side(f, path + i, 1))
+			return -1;
+	return 0;
+}
+
+static int take_arguments(struct options *o, struct files *f, int argc, char **argv)
+{
+	bool alone = separator(argc, argv) == argc;
+
+	for (;;) {
+		int end = separator(argc, argv), n, code;
+		char *at = end < argc ? argv[end] : NULL;
+
+		if (at)
+			argv[end] = NULL;
+		code = opt_parse(&diff_usage, end, argv, o, &n);
+		if (code || take_files(f, argv + 1, n, alone))
+			return code ? code : -1;
+		if (!at)
+			return 0;
+		if (!f->n) /* only options stood before it */
+			alone = separator(argc - end, argv + end) == argc - end;
+		argc -= end;
+		argv += end; /* its name is the -- */
+	}
 }
 
 int cmd_diff(int argc, char **argv)
 {
-	struct options o = {.worse = NAN};
-	int operands, code;
+	struct options o = {.worse = NAN, .between = DIFF_BETWEEN};
+	struct files *f = calloc(1, sizeof(*f));
+	int code = f ? take_arguments(&o, f, argc, argv) : complain("out of memory");
 
-	code = opt_parse(&diff_usage, argc, argv, &o, &operands);
-	if (code)
+	if (code) {
+		free(f);
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
-	if (operands < 2 || operands > DIFF_FILES) {
-		complain("%d recordings given: diff takes 2 to %d, the one to compare with first; culprit record makes "
-			 "them",
-			 operands, DIFF_FILES);
-		return EXIT_ERROR;
 	}
-	if (output_open(&o.output))
-		return EXIT_ERROR;
-	return output_close(&o.output, diff(&o, argv + 1, operands));
+	if (f->sides < 2) {
+		complain("%u recording%s given: diff takes two or more, the one to compare with first; culprit record "
+			 "makes them",
+			 f->n, f->n == 1 ? "" : "s");
+		code = EXIT_ERROR;
+	} else {
+		code = output_open(&o.output) ? EXIT_ERROR : output_close(&o.output, diff(&o, f));
+	}
+	free(f);
+	return code;
 }

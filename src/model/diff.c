@@ -1,5 +1,5 @@
 /* All sources of all files go into one list, which is sorted by what they are called: those that follow each other under one name are a row.
- * One histogram is enough, as each cell keeps only what it was asked for. */
+ * A histogram of each of a side's recordings is enough, as a cell keeps only what it was asked for. */
 #include "model/diff_cell.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ struct entry {
 	bool kernel_thread, rest;
 	char name[DIFF_NAME];
 	const char *function; /* NULL: not known */
-	uint32_t file;
+	uint32_t side, at;    /* its at-th recording */
 	const struct source *source;
 };
 
@@ -69,9 +69,9 @@ static int by_row(const void *a, const void *b)
 
 	if (order)
 		return order;
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	return 0;
+	if (x->side != y->side)
+		return x->side < y->side ? -1 : 1;
+	return (x->at > y->at) - (x->at < y->at);
 }
 
 static bool has_any(const struct source *s)
@@ -84,8 +84,39 @@ static uint32_t count_sources(const struct diff *d)
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < d->n; k++)
-		for (uint32_t i = 0; i < d->view[k]->summary.ncpus; i++)
-			n += d->view[k]->summary.cpu[i].sources.count;
+		for (uint32_t r = 0; r < d->side[k].n; r++) {
+			const struct summary *s = &d->side[k].view[r]->summary;
+
+			for (uint32_t i = 0; i < s->ncpus; i++)
+				n += s->cpu[i].sources.count;
+		}
+	return n;
+}
+
+static uint32_t list_view(const struct diff *d, uint32_t side, uint32_t at, struct entry *entry)
+{
+	const struct summary *s = &d->side[side].view[at]->summary;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->ncpus; i++) {
+		const struct sources *t = &s->cpu[i].sources;
+
+		for (uint32_t r = 0; r < t->count; r++) {
+			const struct source *source = t->row[r];
+
+			if (!has_any(source))
+				continue;
+			entry[n] = (struct entry){.kind = source->kind,
+						  .kernel_thread = source->kernel_thread,
+						  .rest = source->rest,
+						  .function = source->function,
+						  .side = side,
+						  .at = at,
+						  .source = source};
+			diff_name(source, d->same_cpus, entry[n].name);
+			n++;
+		}
+	}
 	return n;
 }
 
@@ -95,59 +126,55 @@ static uint32_t list_sources(const struct diff *d, struct entry *entry)
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < d->n; k++)
-		for (uint32_t i = 0; i < d->view[k]->summary.ncpus; i++) {
-			const struct sources *t = &d->view[k]->summary.cpu[i].sources;
-
-			for (uint32_t r = 0; r < t->count; r++) {
-				const struct source *s = t->row[r];
-
-				if (!has_any(s))
-					continue;
-				entry[n] = (struct entry){.kind = s->kind,
-							  .kernel_thread = s->kernel_thread,
-							  .rest = s->rest,
-							  .function = s->function,
-							  .file = k,
-							  .source = s};
-				diff_name(s, d->same_cpus, entry[n].name);
-				n++;
-			}
-		}
+		for (uint32_t at = 0; at < d->side[k].n; at++)
+			n += list_view(d, k, at, entry + n);
 	qsort(entry, n, sizeof(*entry), by_row);
 	return n;
 }
 
 /* ---- all hiccups ---- */
 
+/* A side's cell out of its recordings' tallies. */
+static struct sums take_side(const struct diff *d, uint32_t k, struct tallies *t, struct diff_cell *c)
+{
+	for (uint32_t i = 0; i < d->side[k].n; i++)
+		tally_add(&t->all, &t->one[i]);
+	cell_fill(d, c, &t->all, d->seconds[k]);
+	return cell_weigh(t->one, &d->side[k]);
+}
+
+static void tally_view(struct diff *d, uint32_t k, const struct view *v, struct tally *t)
+{
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		const struct cpu_summary *c = &v->summary.cpu[i];
+
+		hist_merge(&t->net, &c->hiccups);
+		slices_merge(&t->slices, &c->slices);
+		t->count += c->hiccups.count;
+		t->hiccups += c->hiccups.count;
+		t->lost += v->cpu[i].hiccups_lost;
+		t->lost_ns += v->cpu[i].hiccups_lost_ns;
+		d->attributed_ns[k] += c->attributed_ns;
+		d->edge_ns[k] += c->edge_ns;
+		d->outside_ns[k] += c->outside_ns;
+	}
+}
+
 static int compare_totals(struct diff *d)
 {
-	struct sums sums[DIFF_FILES] = {0};
-	struct tally t = {0};
+	struct tallies *t = tallies_new(d, d->view[0]->summary.cpu[0].hiccups.bits);
+	struct sums sums[DIFF_FILES];
 
-	if (hist_init(&t.net, d->view[0]->summary.cpu[0].hiccups.bits))
+	if (!t)
 		return -ENOMEM;
 	for (uint32_t k = 0; k < d->n; k++) {
-		const struct view *v = d->view[k];
-
-		tally_clear(&t);
-		for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-			const struct cpu_summary *c = &v->summary.cpu[i];
-
-			hist_merge(&t.net, &c->hiccups);
-			slices_merge(&t.slices, &c->slices);
-			t.count += c->hiccups.count;
-			t.hiccups += c->hiccups.count;
-			t.lost += v->cpu[i].hiccups_lost;
-			t.lost_ns += v->cpu[i].hiccups_lost_ns;
-			d->attributed_ns[k] += c->attributed_ns;
-			d->edge_ns[k] += c->edge_ns;
-			d->outside_ns[k] += c->outside_ns;
-		}
-		cell_fill(d, &d->total[k], &t, d->seconds[k]);
-		sums[k] = cell_weigh(&t, v, d->seconds[k]);
+		tallies_clear(t);
+		for (uint32_t i = 0; i < d->side[k].n; i++)
+			tally_view(d, k, d->side[k].view[i], &t->one[i]);
+		sums[k] = take_side(d, k, t, &d->total[k]);
 	}
 	cells_compare(d, d->total, sums, 1);
-	hist_free(&t.net);
+	tallies_free(t);
 	return 0;
 }
 
@@ -159,6 +186,8 @@ static int by_rank(const void *a, const void *b)
 
 	if (x->changed != y->changed)
 		return x->changed ? -1 : 1;
+	if (x->unclear != y->unclear)
+		return x->unclear ? -1 : 1;
 	if (x->rank_ns != y->rank_ns)
 		return x->rank_ns < y->rank_ns ? 1 : -1;
 	if (x->kind != y->kind)
@@ -168,9 +197,24 @@ static int by_rank(const void *a, const void *b)
 	return strcmp(x->name, y->name) ? strcmp(x->name, y->name) : function_order(x->function, y->function);
 }
 
-/* Fills a row from the entries of its name, which begin at *at and are in the order of files. */
+static void rank_row(const struct diff *d, struct diff_row *row)
+{
+	for (uint32_t k = 1; k < d->n; k++) {
+		row->changed |= row->cell[k].verdict > DIFF_UNCLEAR;
+		row->unclear |= row->cell[k].verdict == DIFF_UNCLEAR;
+	}
+	row->unclear &= !row->changed;
+	for (uint32_t k = 0; k < d->n; k++) {
+		const struct diff_cell *c = &row->cell[k];
+		double change = fabs(c->ns_per_s - row->cell[0].ns_per_s);
+
+		row->rank_ns = fmax(row->rank_ns, row->changed || row->unclear ? change : c->ns_per_s);
+	}
+}
+
+/* Fills a row from the entries of its name, which begin at *at and are in the order of sides. */
 static int fill_row(struct diff *d, struct diff_row *row, const struct entry **at, const struct entry *end,
-		    struct tally *t)
+		    struct tallies *t)
 {
 	const struct entry *first = *at;
 	struct sums sums[DIFF_FILES];
@@ -182,43 +226,36 @@ static int fill_row(struct diff *d, struct diff_row *row, const struct entry **a
 	if (first->function && !(row->function = strndup(first->function, function_len(first->function))))
 		return -ENOMEM;
 	for (uint32_t k = 0; k < d->n; k++) {
-		tally_clear(t);
-		for (; *at < end && (*at)->file == k && !same_row(*at, first); ++*at) {
+		tallies_clear(t);
+		for (; *at < end && (*at)->side == k && !same_row(*at, first); ++*at) {
 			const struct source *s = (*at)->source;
+			struct tally *one = &t->one[(*at)->at];
 
-			hist_merge(&t->net, &s->net);
-			slices_merge(&t->slices, &s->slices);
-			t->count += s->count;
-			t->hiccups += s->hiccups;
+			hist_merge(&one->net, &s->net);
+			slices_merge(&one->slices, &s->slices);
+			one->count += s->count;
+			one->hiccups += s->hiccups;
 		}
-		cell_fill(d, &row->cell[k], t, d->seconds[k]);
-		sums[k] = cell_weigh(t, d->view[k], d->seconds[k]);
+		sums[k] = take_side(d, k, t, &row->cell[k]);
 	}
 	cells_compare(d, row->cell, sums, d->rows);
-	for (uint32_t k = 1; k < d->n; k++)
-		row->changed |= row->cell[k].verdict != DIFF_SAME;
-	for (uint32_t k = 0; k < d->n; k++) {
-		const struct diff_cell *c = &row->cell[k];
-		double change = fabs(c->ns_per_s - row->cell[0].ns_per_s);
-
-		row->rank_ns = fmax(row->rank_ns, row->changed ? change : c->ns_per_s);
-	}
+	rank_row(d, row);
 	return 0;
 }
 
 static int compare_rows(struct diff *d, const struct entry *entry, uint32_t n)
 {
 	const struct entry *at = entry, *end = entry + n;
-	struct tally t = {0};
+	struct tallies *t = tallies_new(d, n ? entry[0].source->net.bits : 1);
 	int err;
 
 	for (uint32_t i = 0; i < n; i++)
 		d->rows += !i || same_row(&entry[i - 1], &entry[i]);
 	d->row = calloc(d->rows + 1, sizeof(*d->row));
-	err = d->row && !hist_init(&t.net, n ? entry[0].source->net.bits : 1) ? 0 : -ENOMEM;
+	err = d->row && t ? 0 : -ENOMEM;
 	for (uint32_t i = 0; !err && i < d->rows; i++)
-		err = fill_row(d, &d->row[i], &at, end, &t);
-	hist_free(&t.net);
+		err = fill_row(d, &d->row[i], &at, end, t);
+	tallies_free(t);
 	if (!err)
 		qsort(d->row, d->rows, sizeof(*d->row), by_rank);
 	return err;
@@ -261,7 +298,6 @@ static bool cpus_alike(const struct view *a, const struct view *b)
 
 static void take_view(struct diff *d, uint32_t k, const struct view *v)
 {
-	d->view[k] = v;
 	d->traced &= v->run.traced;
 	d->same_cpus &= cpus_alike(d->view[0], v);
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
@@ -274,6 +310,51 @@ static void take_view(struct diff *d, uint32_t k, const struct view *v)
 	}
 }
 
+/* The one that began first of those that began behind `after`; NULL: none. */
+static const struct view *next_begun(const struct diff_side *s, const char *after)
+{
+	const struct view *next = NULL;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (strcmp(s->view[i]->run.started, after) > 0 &&
+		    (!next || strcmp(s->view[i]->run.started, next->run.started) < 0))
+			next = s->view[i];
+	return next;
+}
+
+/* Two recordings a side or more, and time goes from one side to the other as often as the smaller one has recordings: what drifts does not
+ * fall together with the change. */
+static bool alternate(const struct diff_side *a, const struct diff_side *b)
+{
+	const char *at = "";
+	uint32_t changes = 0, least = a->n < b->n ? a->n : b->n;
+	int last = -1;
+
+	for (;;) {
+		const struct view *x = next_begun(a, at), *y = next_begun(b, at);
+		int side = !x || (y && strcmp(y->run.started, x->run.started) < 0);
+
+		if (!x && !y)
+			break;
+		changes += last >= 0 && side != last;
+		last = side;
+		at = side ? y->run.started : x->run.started;
+	}
+	return least > 1 && changes >= least;
+}
+
+static void take_sides(struct diff *d, const struct diff_side *side, uint32_t n)
+{
+	d->n = n;
+	for (uint32_t k = 0; k < n; k++) {
+		d->side[k] = side[k];
+		d->view[k] = side[k].view[0];
+		for (uint32_t i = 0; i < side[k].n; i++)
+			take_view(d, k, side[k].view[i]);
+		d->in_turn[k] = k && alternate(&side[0], &side[k]);
+	}
+}
+
 /* What counts as a hiccup, and as a short gap. */
 static void take_thresholds(struct diff *d)
 {
@@ -282,27 +363,27 @@ static void take_thresholds(struct diff *d)
 	d->threshold_ns = d->view[0]->cpu[0].threshold_ns;
 	d->shorts_known = true;
 	for (uint32_t k = 0; k < d->n; k++)
-		for (uint32_t i = 0; i < d->view[k]->summary.ncpus; i++) {
-			const struct cpu_run *c = &d->view[k]->cpu[i];
+		for (uint32_t r = 0; r < d->side[k].n; r++)
+			for (uint32_t i = 0; i < d->side[k].view[r]->summary.ncpus; i++) {
+				const struct cpu_run *c = &d->side[k].view[r]->cpu[i];
 
-			if (c->threshold_ns != d->threshold_ns)
-				d->threshold_ns = 0;
-			d->raised |= c->measured_from_ns != 0;
-			d->shorts_known &= c->shorts.known && c->shorts.from_ns == from_ns;
-			d->short_ns[k] += c->shorts.total_ns;
-		}
+				if (c->threshold_ns != d->threshold_ns)
+					d->threshold_ns = 0;
+				d->raised |= c->measured_from_ns != 0;
+				d->shorts_known &= c->shorts.known && c->shorts.from_ns == from_ns;
+				d->short_ns[k] += c->shorts.total_ns;
+			}
 	d->shorts_known &= d->threshold_ns != 0;
 }
 
-int diff_make(struct diff *d, const struct view *const *views, uint32_t n)
+int diff_make(struct diff *d, const struct diff_side *side, uint32_t n, double between)
 {
 	int err;
 
 	memset(d, 0, sizeof(*d));
-	d->n = n;
 	d->traced = d->same_cpus = true;
-	for (uint32_t k = 0; k < n; k++)
-		take_view(d, k, views[k]);
+	d->between = between;
+	take_sides(d, side, n);
 	take_thresholds(d);
 	if (!d->high_ns)
 		d->low_ns = d->high_ns = LOW_LEAST_NS;
@@ -321,6 +402,8 @@ void diff_free(struct diff *d)
 		for (uint32_t k = 0; k < d->n; k++)
 			free(d->fact[i].value[k]);
 	}
+	for (uint32_t k = 0; k < d->n; k++)
+		free(d->unlike[k]);
 	free(d->row);
 	free(d->fact);
 	memset(d, 0, sizeof(*d));

@@ -2,13 +2,14 @@
 #include "model/diff_cell.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define ALPHA      0.05
 #define NEGLIGIBLE 0.01
 
 const char *diff_verdict_name(enum diff_verdict verdict)
 {
-	static const char *const names[] = {"same", "gone", "new", "better", "worse"};
+	static const char *const names[] = {"same", "unclear", "gone", "new", "better", "worse"};
 
 	return names[verdict];
 }
@@ -60,16 +61,22 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
+struct one {
+	struct ratio_sum count, time;
+};
+
 /* Variances: see diff.h. A view that no hiccups were added to one by one has no slices: then each interval is an event by itself. */
-struct sums cell_weigh(const struct tally *t, const struct view *v, double seconds)
+static struct one weigh(const struct tally *t, const struct view *v)
 {
-	double count = t->count + t->lost, total = t->net.sum + t->lost_ns, squares = 0, at_once = 1;
+	double count = t->count + t->lost, total = t->net.sum + t->lost_ns, squares = 0, at_once = 1, seconds = 0;
 	struct slices_scatter scatter;
 	uint64_t window_ns = 0;
-	struct sums s;
+	struct one s;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
 		window_ns = v->cpu[i].observed_ns > window_ns ? v->cpu[i].observed_ns : window_ns;
+		seconds += v->cpu[i].observed_ns / 1e9;
+	}
 	scatter = slices_scatter(&t->slices, v->run.started_ns, window_ns);
 	for (uint32_t i = 0; i < t->net.nbuckets; i++)
 		squares += t->net.bucket[i] * pow(middle_of(&t->net, i), 2);
@@ -84,18 +91,93 @@ struct sums cell_weigh(const struct tally *t, const struct view *v, double secon
 		(struct ratio_sum){total, larger(squares, scatter.sum), larger(t->net.max, t->slices.largest), seconds};
 	if (!(s.time.variance > 0)) /* pieces of an interval that has not ended */
 		s.time.variance = total * total;
-	if (count > 0)
-		s.count.jump = larger(s.count.jump, s.count.variance / count);
-	if (total > 0)
-		s.time.jump = larger(s.time.jump, s.time.variance / total);
 	return s;
 }
 
-static struct ratio compare(const struct ratio_sum *before, const struct ratio_sum *after, double alpha)
+static void side_add(struct side_sum *s, const struct ratio_sum *r)
 {
-	if (before->sum > 0 || after->sum > 0)
-		return ratio_of(before, after, alpha);
-	return (struct ratio){NAN, 0, INFINITY};
+	double rate = r->sum / r->seconds;
+
+	s->sum.sum += r->sum;
+	s->sum.variance += r->variance;
+	s->sum.jump = larger(s->sum.jump, r->jump);
+	s->sum.seconds += r->seconds;
+	s->low = s->n && s->low < rate ? s->low : rate;
+	s->high = larger(s->high, rate);
+	s->n++;
+}
+
+/* The sum's variance, as the recordings differ from what an even share would be. */
+static double between(const struct side_sum *s, const struct ratio_sum *r)
+{
+	double off = r->sum - s->sum.sum * r->seconds / s->sum.seconds;
+
+	return s->n > 1 ? off * off * s->n / (s->n - 1) : 0;
+}
+
+struct sums cell_weigh(const struct tally *t, const struct diff_side *side)
+{
+	struct sums s = {0};
+
+	for (uint32_t i = 0; i < side->n; i++) {
+		struct one o = weigh(&t[i], side->view[i]);
+
+		side_add(&s.count, &o.count);
+		side_add(&s.time, &o.time);
+	}
+	for (uint32_t i = 0; i < side->n; i++) {
+		struct one o = weigh(&t[i], side->view[i]);
+
+		s.count.between += between(&s.count, &o.count);
+		s.time.between += between(&s.time, &o.time);
+	}
+	return s;
+}
+
+/* ---- two sides ---- */
+
+/* By how much a variance of few recordings is larger, that Student's t makes of it. Welch's degrees of freedom, of the logarithms: what has
+ * none is as certain as the other. */
+static double student(const struct side_sum *a, const struct side_sum *b, double alpha)
+{
+	double va = a->sum.sum > 0 ? a->between / pow(a->sum.sum, 2) : 0, df = a->n + b->n - 2;
+	double vb = b->sum.sum > 0 ? b->between / pow(b->sum.sum, 2) : 0;
+
+	if (va + vb > 0)
+		df = pow(va + vb, 2) / (va * va / (a->n - 1) + vb * vb / (b->n - 1));
+	return df * beta_odds(1 - alpha, 0.5, df / 2) / (1e9 * beta_odds(1 - alpha, 0.5, 0.5e9));
+}
+
+static struct ratio_sum with_between(const struct side_sum *s, double times)
+{
+	struct ratio_sum r = s->sum;
+
+	r.variance = larger(r.variance, times * s->between);
+	if (r.sum > 0)
+		r.jump = larger(r.jump, r.variance / r.sum);
+	return r;
+}
+
+/* The ratio as chance alone has it, or with what the recordings of each side differ by. */
+static struct ratio compare(const struct side_sum *before, const struct side_sum *after, bool in_turn, double alpha)
+{
+	double times = in_turn ? student(before, after, alpha) : 1;
+	struct ratio_sum a = with_between(before, times), b = with_between(after, times);
+	struct ratio r = {NAN, 0, INFINITY};
+
+	if (!(a.sum > 0) && !(b.sum > 0))
+		return r;
+	r = ratio_of(&a, &b, alpha);
+	if (in_turn && before->high >= after->low && r.low > 1)
+		r.low = 1;
+	if (in_turn && after->high >= before->low && r.high < 1)
+		r.high = 1;
+	return r;
+}
+
+static struct ratio widen(struct ratio r, double factor)
+{
+	return (struct ratio){r.value, r.low / factor, r.high * factor};
 }
 
 static bool negligible(const struct diff *d, uint32_t k, const struct diff_cell *before, const struct diff_cell *after)
@@ -105,43 +187,114 @@ static bool negligible(const struct diff *d, uint32_t k, const struct diff_cell 
 
 	if (fabs(after->ns_per_s - before->ns_per_s) >= NEGLIGIBLE * larger(all->ns_per_s, all_k->ns_per_s))
 		return false;
-	return before == all || (longest <= all->p99_ns && longest <= all_k->p99_ns);
+	if (before == all)
+		return true;
+	if ((!before->count || !after->count) && before->count + after->count >= DIFF_THOUSAND)
+		return false;
+	return longest <= all->p99_ns && longest <= all_k->p99_ns;
 }
 
-static enum diff_verdict judge(const struct sums *before, const struct sums *after, double alpha)
+static enum diff_verdict judge(const struct sums *before, const struct sums *after, bool in_turn, double factor,
+			       double alpha)
 {
 	struct ratio r;
 
-	if (!(before->time.sum > 0) || !(after->time.sum > 0)) {
-		r = compare(&before->count, &after->count, alpha);
+	if (!(before->time.sum.sum > 0) || !(after->time.sum.sum > 0)) {
+		r = widen(compare(&before->count, &after->count, in_turn, alpha), factor);
 		return r.high < 1 ? DIFF_GONE : r.low > 1 ? DIFF_NEW : DIFF_SAME;
 	}
-	r = compare(&before->time, &after->time, alpha);
+	r = widen(compare(&before->time, &after->time, in_turn, alpha), factor);
 	return r.high < 1 ? DIFF_BETTER : r.low > 1 ? DIFF_WORSE : DIFF_SAME;
 }
 
-/* The other files' cells against the first's. */
+/* Any program may come between two ordinary samplers' windows; where all had a real-time priority few can. */
+static bool ordinary(const struct diff_side *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (!s->view[i]->run.real_time)
+			return true;
+	return false;
+}
+
+/* The other sides' cells against the first's. */
 void cells_compare(const struct diff *d, struct diff_cell *cell, const struct sums *sums, uint32_t sources)
 {
 	cell[0].count_ratio = cell[0].time_ratio = (struct ratio){NAN, 0, INFINITY};
 	for (uint32_t k = 1; k < d->n; k++) {
-		cell[k].count_ratio = compare(&sums[0].count, &sums[k].count, ALPHA);
-		cell[k].time_ratio = compare(&sums[0].time, &sums[k].time, ALPHA);
-		if (!negligible(d, k, &cell[0], &cell[k]))
-			cell[k].verdict = judge(&sums[0], &sums[k], ALPHA / sources);
+		const struct sums *a = &sums[0], *b = &sums[k];
+		bool in_turn = d->in_turn[k], few = cell[0].count < DIFF_THOUSAND && cell[k].count < DIFF_THOUSAND;
+		double factor = in_turn ? 1 : d->between;
+
+		few &= ordinary(&d->side[0]) || ordinary(&d->side[k]);
+
+		cell[k].count_ratio = widen(compare(&a->count, &b->count, in_turn, ALPHA), factor);
+		cell[k].time_ratio = widen(compare(&a->time, &b->time, in_turn, ALPHA), factor);
+		if (negligible(d, k, &cell[0], &cell[k]))
+			continue;
+		cell[k].verdict = judge(a, b, in_turn, factor, ALPHA / sources);
+		if (factor > 1 && few && cell != d->total)
+			cell[k].verdict = DIFF_SAME;
+		if (!cell[k].verdict && factor > 1 && judge(a, b, in_turn, 1, ALPHA / sources))
+			cell[k].verdict = DIFF_UNCLEAR;
 	}
 }
 
-void tally_clear(struct tally *t)
+/* ---- tallies ---- */
+
+static void tally_clear(struct tally *t)
 {
 	hist_reset(&t->net);
 	t->count = t->hiccups = t->lost = t->lost_ns = 0;
 	t->slices = (struct slices){0};
 }
 
-bool diff_worse_by(const struct diff *d, uint32_t file, double percent)
+void tallies_free(struct tallies *t)
 {
-	const struct ratio *r = &d->total[file].time_ratio;
+	for (uint32_t i = 0; t && i < t->n; i++)
+		hist_free(&t->one[i].net);
+	if (t)
+		hist_free(&t->all.net);
+	free(t);
+}
+
+struct tallies *tallies_new(const struct diff *d, unsigned bits)
+{
+	struct tallies *t = calloc(1, sizeof(*t));
+	uint32_t most = 0;
+
+	for (uint32_t k = 0; k < d->n; k++)
+		most = d->side[k].n > most ? d->side[k].n : most;
+	if (!t || hist_init(&t->all.net, bits)) {
+		free(t);
+		return NULL;
+	}
+	for (; t->n < most; t->n++)
+		if (hist_init(&t->one[t->n].net, bits)) {
+			tallies_free(t);
+			return NULL;
+		}
+	return t;
+}
+
+void tallies_clear(struct tallies *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		tally_clear(&t->one[i]);
+	tally_clear(&t->all);
+}
+
+void tally_add(struct tally *t, const struct tally *from)
+{
+	hist_merge(&t->net, &from->net);
+	t->count += from->count;
+	t->hiccups += from->hiccups;
+	t->lost += from->lost;
+	t->lost_ns += from->lost_ns;
+}
+
+bool diff_worse_by(const struct diff *d, uint32_t side, double percent)
+{
+	const struct ratio *r = &d->total[side].time_ratio;
 
 	return r->low > 1 && r->value > 1 + percent / 100;
 }

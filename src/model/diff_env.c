@@ -127,14 +127,18 @@ static int note_threshold(struct diff *d)
 
 static int note_traced(struct diff *d)
 {
-	const char *value[DIFF_FILES], *hidden[DIFF_FILES];
+	const char *value[DIFF_FILES], *hidden[DIFF_FILES], *of[DIFF_FILES];
 	int err;
 
 	for (uint32_t k = 0; k < d->n; k++) {
+		const struct run *r = &d->view[k]->run;
+
+		of[k] = r->watch ? "threads" : r->windows ? "windows of a workload" : "CPUs";
 		value[k] = d->view[k]->run.traced ? "yes" : "no";
 		hidden[k] = d->view[k]->run.symbols_hidden ? "hidden" : "shown";
 	}
-	err = diff_note(d, "traced", value);
+	err = diff_note(d, "measured", of);
+	err = err ? err : diff_note(d, "traced", value);
 	return err ? err : diff_note(d, "kernel symbols", hidden);
 }
 
@@ -237,7 +241,7 @@ static int note_facts(struct diff *d)
 	return err;
 }
 
-int diff_environment(struct diff *d)
+static int environment(struct diff *d)
 {
 	const char *cmdline[DIFF_FILES];
 	int err = note_fields(d);
@@ -253,4 +257,48 @@ int diff_environment(struct diff *d)
 	if (!err)
 		err = note_not_observed(d);
 	return err ? err : note_facts(d);
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = list; at && (at = strstr(at, word)); at++)
+		if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ','))
+			return true;
+	return false;
+}
+
+/* What the recordings of one side differ in: each is held against its first. */
+static int note_unlike(struct diff *d, uint32_t k)
+{
+	int err = 0;
+
+	for (uint32_t i = 1; i < d->side[k].n && !err; i++) {
+		struct diff two = {.n = 2, .view = {d->side[k].view[0], d->side[k].view[i]}};
+
+		err = environment(&two);
+		for (uint32_t f = 0; f < two.facts && !err; f++) {
+			const char *was = d->unlike[k] ? d->unlike[k] : "";
+			char *longer = NULL;
+
+			if (has_word(was, two.fact[f].what))
+				continue;
+			if (asprintf(&longer, "%s%s%s", was, was[0] ? ", " : "", two.fact[f].what) < 0)
+				err = -ENOMEM;
+			else
+				free(d->unlike[k]), d->unlike[k] = longer;
+		}
+		diff_free(&two);
+	}
+	return err;
+}
+
+int diff_environment(struct diff *d)
+{
+	int err = environment(d);
+
+	for (uint32_t k = 0; k < d->n && !err; k++)
+		err = note_unlike(d, k);
+	return err;
 }

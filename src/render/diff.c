@@ -1,6 +1,6 @@
 /* The comparison for people and for tickets:
  *
- *   culprit 0.1 · 2 runs, compared with A
+ *   culprit 0.1 · 2 sides, compared with A
  *
  *     file  path        host    kernel  cpu  observed  started
  *     A     before.rec  web-07  6.12.1  3      60.0 s  2026-01-02T03:04:05Z
@@ -23,9 +23,9 @@
  *       A  0.98/s  ▂▅█▃▁
  *       B       0
  *
- * With more than two files each has a column, with its verdict beside the number.
+ * With more than two sides each has a column, with its verdict beside the number.
  */
-#include "render/diff.h"
+#include "render/diff_page.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,24 +40,8 @@
 #define CHANGED_MAX 40
 #define FACTS_SHOWN 40
 #define VALUE_MAX   300
-#define TEXT_LEN    1024
-
-struct page {
-	FILE *out;
-	const struct diff *d;
-	const char *const *names;
-	bool markdown, colour;
-	unsigned width;
-};
 
 /* ---- parts ---- */
-
-static const char *letter(uint32_t k)
-{
-	static const char *const letters[DIFF_FILES] = {"A", "B", "C", "D", "E", "F", "G", "H"};
-
-	return letters[k];
-}
 
 static void heading(const struct page *p, const char *text)
 {
@@ -103,7 +87,7 @@ static void ratio_cells(struct table *t, const struct ratio *r)
 
 static const char *style(enum diff_verdict v)
 {
-	return v == DIFF_SAME ? "2" : v == DIFF_NEW || v == DIFF_WORSE ? "1;31" : "1;32";
+	return v == DIFF_SAME || v == DIFF_UNCLEAR ? "2" : v == DIFF_NEW || v == DIFF_WORSE ? "1;31" : "1;32";
 }
 
 static void verdict_cell(struct table *t, enum diff_verdict v)
@@ -114,79 +98,54 @@ static void verdict_cell(struct table *t, enum diff_verdict v)
 static void file_columns(const struct diff *d, struct table *t, enum table_align align, bool elastic)
 {
 	for (uint32_t k = 0; k < d->n; k++)
-		table_column(t, letter(k), align, elastic);
+		table_column(t, diff_letter(k), align, elastic);
 }
 
 /* ---- files and their differences ---- */
 
+static void file_row(const struct page *p, struct table *t, uint32_t k, const char *name, const struct view *v)
+{
+	uint64_t observed_ns = 0;
+	char text[TEXT_LEN];
+
+	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		observed_ns += v->cpu[i].observed_ns;
+	table_cell(t, "1", diff_letter(k));
+	name_cell(p, t, name);
+	name_cell(p, t, v->host.hostname);
+	name_cell(p, t, v->host.kernel);
+	table_cell(t, NULL, cpus_format(&v->run.cpus, text, 40));
+	table_cell(t, NULL, format_ns(observed_ns / v->summary.ncpus, text, sizeof(text)));
+	table_cellf(t, NULL, "%.19s%s", escape_text(v->run.started, sizeof(v->run.started), text, sizeof(text)),
+		    v->run.started[0] ? "Z" : "");
+	table_end_row(t);
+}
+
 static void write_files(const struct page *p)
 {
 	struct table *t = table_new(p->width, 2);
-	char text[TEXT_LEN];
 
 	if (!t)
 		return;
-	table_column(t, "file", ALIGN_LEFT, false);
+	table_column(t, "side", ALIGN_LEFT, false);
 	table_column(t, "path", ALIGN_LEFT, true);
 	table_column(t, "host", ALIGN_LEFT, true);
 	table_column(t, "kernel", ALIGN_LEFT, true);
 	table_column(t, "cpu", ALIGN_LEFT, false);
 	table_column(t, "observed", ALIGN_RIGHT, false);
 	table_column(t, "started", ALIGN_LEFT, false);
-	for (uint32_t k = 0; k < p->d->n; k++) {
-		const struct view *v = p->d->view[k];
-
-		table_cell(t, "1", letter(k));
-		name_cell(p, t, p->names[k]);
-		name_cell(p, t, v->host.hostname);
-		name_cell(p, t, v->host.kernel);
-		table_cell(t, NULL, cpus_format(&v->run.cpus, text, 40));
-		table_cell(t, NULL, ns_text(p->d->seconds[k] / v->summary.ncpus * 1e9, text, sizeof(text)));
-		table_cellf(t, NULL, "%.19s%s", escape_text(v->run.started, sizeof(v->run.started), text, sizeof(text)),
-			    v->run.started[0] ? "Z" : "");
-		table_end_row(t);
-	}
+	for (uint32_t k = 0, name = 0; k < p->d->n; k++)
+		for (uint32_t i = 0; i < p->d->side[k].n; i++)
+			file_row(p, t, k, p->names[name++], p->d->side[k].view[i]);
 	print(p, t);
 }
 
-/* What makes a file's numbers less than they were. */
-static void write_losses(const struct page *p)
+static bool several(const struct diff *d)
 {
-	char a[32], b[32], text[4 * sizeof(p->d->view[0]->run.incomplete)];
-
-	for (uint32_t k = 0; k < p->d->n; k++) {
-		const struct view *v = p->d->view[k];
-		const struct run *r = &v->run;
-		uint64_t hiccups = 0, records = 0;
-
-		for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-			hiccups += v->cpu[i].hiccups_lost;
-			records += v->cpu[i].counts.lost;
-		}
-		if (r->incomplete[0])
-			fprintf(p->out, "\n%s is incomplete: %s\n", letter(k),
-				escape_text(r->incomplete, sizeof(r->incomplete), text, sizeof(text)));
-		if (hiccups || records)
-			fprintf(p->out,
-				"\n%s: %s hiccups and %s records were lost: its sources had more than is shown\n",
-				letter(k), format_count(hiccups, a, sizeof(a)), format_count(records, b, sizeof(b)));
-	}
-}
-
-/* What is compared, where that is not what was measured. */
-static void write_thresholds(const struct page *p)
-{
-	char a[32];
-
-	if (p->d->raised)
-		fprintf(p->out,
-			"\nthe thresholds differ: compared are hiccups of %s and more, as in the file with the largest "
-			"one;\n"
-			"shorter ones count as short gaps\n",
-			format_ns(p->d->threshold_ns, a, sizeof(a)));
-	else if (!p->d->threshold_ns)
-		fprintf(p->out, "\nthe thresholds differ, and each file's hiccups are those above its own: do not "
-				"compare their number\n");
+	for (uint32_t k = 0; k < d->n; k++)
+		if (d->side[k].n > 1)
+			return true;
+	return false;
 }
 
 static void write_facts(const struct page *p)
@@ -200,7 +159,7 @@ static void write_facts(const struct page *p)
 	t = table_new(p->width, 2);
 	if (!t)
 		return;
-	heading(p, "not the same");
+	heading(p, several(d) ? "not the same, by the first recording of each" : "not the same");
 	table_column(t, "what", ALIGN_LEFT, true);
 	file_columns(d, t, ALIGN_LEFT, true);
 	for (uint32_t i = 0; i < shown; i++) {
@@ -209,7 +168,10 @@ static void write_facts(const struct page *p)
 			char value[VALUE_MAX];
 
 			if (d->fact[i].value[k]) {
-				snprintf(value, sizeof(value), "%s", d->fact[i].value[k]);
+				int len = snprintf(value, sizeof(value), "%s", d->fact[i].value[k]);
+
+				if (len >= VALUE_MAX)
+					strcpy(value + VALUE_MAX - 4, "...");
 				name_cell(p, t, value);
 			} else {
 				table_cell(t, NULL, "-");
@@ -285,7 +247,8 @@ static void write_total(const struct page *p)
 
 	if (!t)
 		return;
-	heading(p, "all hiccups, each second of a CPU");
+	heading(p, p->d->view[0]->run.watch ? "all hiccups, each second of a thread"
+					    : "all hiccups, each second of a CPU");
 	total_columns(p, t);
 	total_row(p, t, true);
 	total_row(p, t, false);
@@ -297,9 +260,9 @@ static void write_total(const struct page *p)
 	if (p->d->shorts_known)
 		share_row(p, t, "short gaps, besides", p->d->short_ns);
 	length_row(p, t, "median length", offsetof(struct diff_cell, p50_ns));
-	length_row(p, t, "p99", offsetof(struct diff_cell, p99_ns));
-	length_row(p, t, "p99.9", offsetof(struct diff_cell, p999_ns));
-	length_row(p, t, "worst", offsetof(struct diff_cell, max_ns));
+	length_row(p, t, "p99 length", offsetof(struct diff_cell, p99_ns));
+	length_row(p, t, "p99.9 length", offsetof(struct diff_cell, p999_ns));
+	length_row(p, t, "longest", offsetof(struct diff_cell, max_ns));
 	print(p, t);
 }
 
@@ -343,6 +306,16 @@ static uint32_t count_changed(const struct diff *d)
 	return n;
 }
 
+/* Some row from this one on is not the same. */
+static bool any(const struct diff *d, uint32_t from)
+{
+	bool some = false;
+
+	for (uint32_t i = from; i < d->rows; i++)
+		some |= d->row[i].changed || d->row[i].unclear;
+	return some;
+}
+
 static void write_sources(const struct page *p)
 {
 	const struct diff *d = p->d;
@@ -358,7 +331,8 @@ static void write_sources(const struct page *p)
 	t = table_new(p->width, 2);
 	if (!t)
 		return;
-	heading(p, "sources, time each second of a CPU");
+	heading(p, p->d->view[0]->run.watch ? "sources, time each second of a thread"
+					    : "sources, time each second of a CPU");
 	if (d->n == 2)
 		table_column(t, "verdict", ALIGN_LEFT, false);
 	file_columns(d, t, ALIGN_RIGHT, false);
@@ -373,25 +347,26 @@ static void write_sources(const struct page *p)
 	print(p, t);
 	if (d->rows > shown)
 		fprintf(p->out, "%s%u more%s are in -f json\n", p->markdown ? "\n" : "  ", d->rows - shown,
-			changed > shown ? "" : ", all the same,");
-	if (d->rows)
-		fprintf(p->out, "%ssame: may be chance, with %u sources to look at, or weighs nothing\n",
-			p->markdown ? "\n" : "  ", d->rows);
+			any(d, shown) ? "" : ", all the same,");
+	diff_legend(p);
 }
 
 static void write_page(const struct page *p)
 {
 	if (p->markdown)
-		fprintf(p->out, "# culprit: %u runs compared\n\n", p->d->n);
+		fprintf(p->out, "# culprit: %u sides compared\n\n", p->d->n);
 	else
-		fprintf(p->out, "%sculprit " CULPRIT_VERSION "%s · %u runs, compared with A\n\n",
+		fprintf(p->out, "%sculprit " CULPRIT_VERSION "%s · %u sides, compared with A\n\n",
 			p->colour ? "\033[1m" : "", p->colour ? "\033[0m" : "", p->d->n);
 	write_files(p);
-	write_losses(p);
-	write_thresholds(p);
+	diff_losses(p);
+	diff_unlike(p);
+	diff_thresholds(p);
+	diff_between(p);
 	write_facts(p);
 	write_total(p);
 	write_sources(p);
+	diff_unclear(p);
 	heading(p, "lengths, by how often they came");
 	if (p->markdown)
 		fprintf(p->out, "```\n");

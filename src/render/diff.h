@@ -10,7 +10,7 @@
 
 enum diff_format { DIFF_TEXT, DIFF_MARKDOWN, DIFF_JSON };
 
-/* names[d->n]: what the files are called. 0 or -errno. */
+/* names: what the files are called, of all sides in their order. 0 or -errno. */
 int render_diff(const struct diff *d, const char *const *names, enum diff_format format,
 		const struct render_options *options, FILE *out);
 

@@ -1,17 +1,17 @@
-/* The comparison as JSON. Ratios are to the first file; null is a ratio that there is none of, or an infinite one. All files' bins lie between
+/* The comparison as JSON. Ratios are to the first side; null is a ratio that there is none of, or an infinite one. All sides' bins lie between
  * the same edges. */
 #include <errno.h>
 
 #include "base/json.h"
 #include "render/diff.h"
 
-static void write_file(struct json *j, const struct diff *d, uint32_t k, const char *name)
+static void write_file(struct json *j, const struct diff *d, uint32_t side, const struct view *v, const char *name)
 {
-	const struct view *v = d->view[k];
-	uint64_t observed = 0, hiccups_lost = 0, lost = 0;
+	uint64_t observed = 0, hiccups_lost = 0, lost = 0, attributed = 0, edge = 0, outside = 0, shorts = 0;
 
 	json_object(j, NULL);
 	json_string(j, "file", name);
+	json_u64(j, "side", side);
 	json_string(j, "hostname", v->host.hostname);
 	json_string(j, "kernel", v->host.kernel);
 	json_string(j, "started", v->run.started);
@@ -22,6 +22,10 @@ static void write_file(struct json *j, const struct diff *d, uint32_t k, const c
 		observed += v->cpu[i].observed_ns;
 		hiccups_lost += v->cpu[i].hiccups_lost;
 		lost += v->cpu[i].counts.lost;
+		attributed += v->summary.cpu[i].attributed_ns;
+		edge += v->summary.cpu[i].edge_ns;
+		outside += v->summary.cpu[i].outside_ns;
+		shorts += v->cpu[i].shorts.total_ns;
 	}
 	json_end(j);
 	json_u64(j, "observed_ns", observed);
@@ -30,12 +34,12 @@ static void write_file(struct json *j, const struct diff *d, uint32_t k, const c
 	else
 		json_null(j, "threshold_ns");
 	if (d->shorts_known)
-		json_u64(j, "short_gaps_ns", d->short_ns[k]);
+		json_u64(j, "short_gaps_ns", shorts);
 	else
 		json_null(j, "short_gaps_ns");
-	json_u64(j, "attributed_ns", d->attributed_ns[k]);
-	json_u64(j, "edge_ns", d->edge_ns[k]);
-	json_u64(j, "outside_ns", d->outside_ns[k]);
+	json_u64(j, "attributed_ns", attributed);
+	json_u64(j, "edge_ns", edge);
+	json_u64(j, "outside_ns", outside);
 	json_u64(j, "records_lost", lost);
 	json_u64(j, "hiccups_lost", hiccups_lost);
 	json_string(j, "incomplete", v->run.incomplete[0] ? v->run.incomplete : NULL);
@@ -96,6 +100,23 @@ static void write_environment(struct json *j, const struct diff *d)
 	json_end(j);
 }
 
+/* How what differs with nothing changed is known of each. */
+static void write_sides(struct json *j, const struct diff *d)
+{
+	json_array(j, "sides");
+	for (uint32_t k = 0; k < d->n; k++) {
+		json_object_flat(j, NULL);
+		json_u64(j, "files", d->side[k].n);
+		json_string(j, "not_alike", d->unlike[k]);
+		if (k) {
+			json_bool(j, "in_turn", d->in_turn[k]);
+			json_double(j, "between", d->in_turn[k] ? 1 : d->between, 4);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
 int render_diff_json(const struct diff *d, const char *const *names, FILE *out)
 {
 	struct json j;
@@ -105,9 +126,11 @@ int render_diff_json(const struct diff *d, const char *const *names, FILE *out)
 	json_string(&j, "schema", DIFF_SCHEMA);
 	json_string(&j, "version", CULPRIT_VERSION);
 	json_array(&j, "files");
-	for (uint32_t k = 0; k < d->n; k++)
-		write_file(&j, d, k, names[k]);
+	for (uint32_t k = 0, name = 0; k < d->n; k++)
+		for (uint32_t i = 0; i < d->side[k].n; i++)
+			write_file(&j, d, k, d->side[k].view[i], names[name++]);
 	json_end(&j);
+	write_sides(&j, d);
 	write_environment(&j, d);
 	json_array_flat(&j, "bin_edges_ns");
 	for (unsigned i = 0; i <= DIFF_BINS; i++)

@@ -147,14 +147,15 @@ static void render(const struct format *f, const struct view *v)
 
 static void compare(const struct view *v)
 {
-	static const char *const names[] = {"a", "b"};
+	static const char *const names[] = {"a", "b", "c"};
 	const struct view *two[] = {v, v};
+	const struct diff_side sides[] = {{two, 1}, {two, 2}};
 	struct diff d;
 
 	for (uint32_t i = 0; i < v->summary.ncpus; i++)
 		if (!v->cpu[i].observed_ns)
 			return;
-	if (!diff_make(&d, two, 2))
+	if (!diff_make(&d, sides, 2, DIFF_BETWEEN))
 		for (int i = 0; i <= DIFF_JSON; i++)
 			render_diff(&d, names, i, &(struct render_options){.width = 100}, nowhere);
 	diff_free(&d);

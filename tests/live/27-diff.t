@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Recordings compared: of one setting they say same, a known noise is new and costs what poke says, and scripts can gate on it.
+The threshold is given, so that no hiccup is left out of the comparison.
 
 The samplers have a real-time priority below poke's, so that few of the machine's threads are part of it. Still two windows of one
 setting differ now and then, as a machine's neighbours come and go: of up to PAIRS pairs one has to say same.
@@ -28,7 +29,7 @@ def record(*poke):
     recorded += 1
     path = os.path.join(where, f"{recorded}.rec")
     with lib.ready_file() as ready:
-        p = lib.spawn("record", "-q", "-P", "f:1", "-c", str(cpu), "-d", f"{WINDOW_S}s", "--ready-file", ready, path)
+        p = lib.spawn("record", "-q", "-P", "f:1", "-t", "1us", "-c", str(cpu), "-d", f"{WINDOW_S}s", "--ready-file", ready, path)
         lib.await_ready(p, ready)
         log = lib.run_poke(cpu, *poke) if poke else lib.Log()
         r = lib.finish(p, WINDOW_S + lib.READY_MAX_S)
@@ -80,6 +81,12 @@ for f, path in zip(d["total"]["files"], (quiet, other)):
             theirs[s["kind"]] = theirs.get(s["kind"], 0) + s["files"][index]["total_ns"]
     is_(theirs, {k: v for k, v in ours.items() if v}, "pairing loses no time of any kind")
 
+sides = diff(quiet, other, "--", quiet)
+is_([s["files"] for s in sides["sides"]] + [f["side"] for f in sides["files"]], [2, 1, 0, 0, 1], "two recordings, and one")
+is_([f["count"] for f in sides["total"]["files"]],
+    [sum(f["count"] for f in d["total"]["files"]), d["total"]["files"][0]["count"]], "a side is all of its recordings")
+is_(diff("-f", "json", "--", quiet, other)["total"], d["total"], "-- in front of all files only ends the options")
+
 itself = diff(quiet, quiet)
 is_(set(verdicts(itself).values()) | {itself["total"]["files"][1]["verdict"]}, {"same"}, "against itself all is the same")
 is_(itself["environment"], [], "against itself nothing differs")
@@ -127,7 +134,7 @@ untraced = os.path.join(where, "untraced.rec")
 r = culprit("run", "-q", "-c", str(cpu), "-d", "1s", "--no-trace", "-r", untraced, "-o", os.path.join(where, "x"))
 r = culprit("diff", quiet, untraced)
 ok(r.rc == 0 and "cannot be compared" in r.out, "not traced: it says that sources cannot be compared", r)
-for args, want in (((quiet,), "2 to 8"), ((quiet, "/nowhere"), "No such file"), ((quiet, os.devnull), "/dev/null"),
+for args, want in (((quiet,), "two or more"), ((quiet, "/nowhere"), "No such file"), ((quiet, os.devnull), "/dev/null"),
                    ((quiet, quiet, "--fail-if-worse", "much"), "not a percentage")):
     r = culprit("diff", *args)
     ok(r.rc == 1 and r.out == "" and want in r.err and r.err.count("\n") == 1, f"one line says: {want}", r)

@@ -136,7 +136,8 @@ static int write_diff(const char *dir, const struct report *a, const struct repo
 	const struct render_options options = {.width = 100};
 	const struct view *views[] = {&a->view, &b->view};
 	struct diff d;
-	int err = diff_make(&d, views, 2);
+	const struct diff_side side[] = {{&views[0], 1}, {&views[1], 1}};
+	int err = diff_make(&d, side, 2, DIFF_BETWEEN);
 
 	for (unsigned i = 0; i < 3 && !err; i++) {
 		FILE *out = create(dir, "diff", suffix[i]);

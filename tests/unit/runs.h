@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/view.h"
+#include "model/diff.h"
 
 #define STARTED_NS 7000000123ULL
 
@@ -68,6 +68,16 @@ static inline void run_noise(struct view *v, uint32_t index, double per_s, unsig
 	for (double at = -log(uniform()) / rate; at < seconds; at -= log(uniform()) / rate)
 		for (unsigned i = 0; i < burst && at + 1e-4 * i < seconds; i++)
 			run_add(v, index, at + 1e-4 * i, kind, id, name, function, 1 - mean_ns * log(uniform()));
+}
+
+/* Each view a side of its own. */
+static inline int diff_of(struct diff *d, const struct view *const *views, uint32_t n, double between)
+{
+	struct diff_side side[DIFF_FILES];
+
+	for (uint32_t k = 0; k < n; k++)
+		side[k] = (struct diff_side){&views[k], 1};
+	return diff_make(d, side, n, between);
 }
 
 #endif

@@ -21,7 +21,7 @@ static void make(void)
 {
 	const struct view *views[] = {&a, &b};
 
-	assert_int_equal(diff_make(&d, views, 2), 0);
+	assert_int_equal(diff_of(&d, views, 2, 1), 0);
 }
 
 static int end(void **state)
@@ -434,7 +434,7 @@ static void test_three(void **state)
 	make_machine(&b, 10);
 	make_machine(&c, 10);
 	run_noise(&c, 0, 40, 1, SOURCE_THREAD, 4711, "poke", NULL, 100000);
-	assert_int_equal(diff_make(&d, views, 3), 0);
+	assert_int_equal(diff_of(&d, views, 3, 1), 0);
 	assert_string_equal(d.row[0].name, "poke");
 	check_verdict(d.row[0].cell[1].verdict, DIFF_SAME);
 	check_verdict(d.row[0].cell[2].verdict, DIFF_NEW);

@@ -14,6 +14,7 @@
 #include "runs.h"
 
 static const unsigned one_cpu[] = {3};
+static double between = 1;
 static const char *const names[] = {"before.rec", "after.rec", "later.rec"};
 
 /* What is printed, owned by the caller. */
@@ -26,7 +27,7 @@ static char *print(const struct view *const *views, uint32_t n, enum diff_format
 	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(out);
-	assert_int_equal(diff_make(&d, views, n), 0);
+	assert_int_equal(diff_of(&d, views, n, between), 0);
 	assert_int_equal(render_diff(&d, names, format, &options, out), 0);
 	diff_free(&d);
 	fclose(out);
@@ -43,8 +44,8 @@ static void make_two(struct view *a, struct view *b)
 		run_add(b, 0, 0.05 + 0.1 * i, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2000);
 		run_add(b, 0, 0.03 + 0.1 * i, SOURCE_THREAD, 4711, "poke", NULL, 200000);
 	}
-	for (unsigned i = 0; i < 40; i++)
-		run_add(a, 0, 0.1 + 0.2 * i, SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", 30000);
+	for (unsigned i = 0; i < 1200; i++)
+		run_add(a, 0, 0.001 + 0.008 * i, SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", 1000);
 	cpus_add(&b->host.isolated, 3);
 	strcpy(a->host.cmdline, "quiet");
 	strcpy(b->host.cmdline, "quiet isolcpus=3");
@@ -53,11 +54,15 @@ static void make_two(struct view *a, struct view *b)
 
 static void test_text(void **state)
 {
-	static const char want[] = "culprit " CULPRIT_VERSION " · 2 runs, compared with A\n"
+	static const char want[] = "culprit " CULPRIT_VERSION " · 2 sides, compared with A\n"
 				   "\n"
-				   "  file  path        host  kernel  cpu  observed  started\n"
+				   "  side  path        host  kernel  cpu  observed  started\n"
 				   "  A     before.rec  host  6.12.1  3      10.0 s  2026-01-02T03:04:05Z\n"
 				   "  B     after.rec   host  6.12.1  3      10.0 s  2026-01-02T03:14:05Z\n"
+				   "\n"
+				   "  nothing here tells how far two windows of A and B differ with nothing changed:\n"
+				   "  up to a factor of 3 is assumed (--between), and the intervals are wider by it.\n"
+				   "  Several recordings a side, made in turn, tell it\n"
 				   "\n"
 				   "not the same\n"
 				   "  what              A  B\n"
@@ -66,37 +71,41 @@ static void test_text(void **state)
 				   "\n"
 				   "all hiccups, each second of a CPU\n"
 				   "                       A        B  ratio  95 % interval  verdict\n"
-				   "  time lost       140 us  2.02 ms   14.4    8.69 - 20.5  worse\n"
-				   "  hiccups             14       20   1.43    1.15 - 1.79\n"
+				   "  time lost       140 us  2.02 ms   14.4    3.08 - 53.1  worse\n"
+				   "  hiccups            130       20  0.154   0.044 - 0.54\n"
 				   "  attributed      140 us  2.02 ms\n"
 				   "  edge              0 ns     0 ns\n"
 				   "  outside           0 ns     0 ns\n"
-				   "  median length  2.01 us  2.01 us\n"
-				   "  p99            30.0 us   200 us\n"
-				   "  p99.9          30.0 us   200 us\n"
-				   "  worst          30.0 us   200 us\n"
+				   "  median length  1.00 us  2.01 us\n"
+				   "  p99 length     2.00 us   200 us\n"
+				   "  p99.9 length   2.00 us   200 us\n"
+				   "  longest        2.00 us   200 us\n"
 				   "\n"
 				   "sources, time each second of a CPU\n"
 				   "  verdict        A        B  ratio  95 % interval  kind    who\n"
-				   "  new            0  2.00 ms    inf     26.6 - inf  thread  poke\n"
-				   "  gone      120 us        0      0      0 - 0.097  thread  kworker/3:* > vmst...\n"
-				   "  same     20.0 us  20.0 us      1    0.75 - 1.33  vector  local_timer > tick...\n"
-				   "  same: may be chance, with 3 sources to look at, or weighs nothing\n"
+				   "  gone      120 us        0      0      0 - 0.014  thread  kworker/3:* > vmst...\n"
+				   "  unclear        0  2.00 ms    inf     8.87 - inf  thread  poke\n"
+				   "  same     20.0 us  20.0 us      1       0.25 - 4  vector  local_timer > tick...\n"
+				   "  same: may be chance, with 3 sources to look at, or weighs little\n"
+				   "  where one side has none, the ratio is that of the counts\n"
+				   "  unclear: not chance within these windows, and yet not surely more than a\n"
+				   "  factor of 3 between them, or fewer than 1,000 intervals in each, as any\n"
+				   "  program makes that comes or goes\n"
 				   "\n"
 				   "lengths, by how often they came\n"
-				   "                                 |10 us                  |100 us\n"
+				   "                 |1 us               |10 us               |100 us\n"
 				   "  all hiccups\n"
-				   "    A      14/s  █                           ▆\n"
-				   "    B      20/s  █                                              █\n"
+				   "    A     130/s  █     ▃\n"
+				   "    B      20/s        ▃                                        ▃\n"
+				   "  thread kworker/3:* > vmstat_update\n"
+				   "    A     120/s  █\n"
+				   "    B       0/s\n"
 				   "  thread poke\n"
 				   "    A       0/s\n"
 				   "    B      10/s                                                 █\n"
-				   "  thread kworker/3:* > vmstat_update\n"
-				   "    A       4/s                              █\n"
-				   "    B       0/s\n"
 				   "  vector local_timer > tick_nohz_handler\n"
-				   "    A      10/s  █\n"
-				   "    B      10/s  █\n"
+				   "    A      10/s        █\n"
+				   "    B      10/s        █\n"
 				   "  (heights: the root of how often, on one scale for all files)\n";
 	struct view a, b;
 	const struct view *views[] = {&a, &b};
@@ -104,7 +113,9 @@ static void test_text(void **state)
 
 	(void)state;
 	make_two(&a, &b);
+	between = DIFF_BETWEEN;
 	text = print(views, 2, DIFF_TEXT, 80);
+	between = 1;
 	assert_string_equal(text, want);
 	free(text);
 	view_free(&a);
@@ -120,12 +131,12 @@ static void test_markdown(void **state)
 	(void)state;
 	make_two(&a, &b);
 	text = print(views, 2, DIFF_MARKDOWN, 80);
-	assert_non_null(strstr(text, "# culprit: 2 runs compared\n\n| file | path         |"));
+	assert_non_null(strstr(text, "# culprit: 2 sides compared\n\n| side | path         |"));
 	assert_non_null(strstr(text, "\n## Not the same\n\n| what "));
 	assert_non_null(strstr(text, "\n| `cmdline isolcpus` | -   | `isolcpus=3` |\n"));
 	assert_non_null(strstr(
 		text,
-		"| gone    |  120 us |       0 |     0 |     0 - 0.097 | thread | `kworker/3:* > vmstat_update`"));
+		"| gone    |  120 us |       0 |     0 |     0 - 0.005 | thread | `kworker/3:* > vmstat_update`"));
 	assert_non_null(strstr(text, "\n```\n    "));
 	free(text);
 	view_free(&a);

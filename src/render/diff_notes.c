@@ -1,0 +1,165 @@
+/* The sentences around the tables: what the numbers do not say, and what the words mean. */
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/units.h"
+#include "render/diff_page.h"
+
+const char *diff_letter(uint32_t k)
+{
+	static const char *const letters[DIFF_FILES] = {"A", "B", "C", "D", "E", "F", "G", "H"};
+
+	return letters[k];
+}
+
+/* What makes a recording's numbers less than they were. */
+static void write_loss(const struct page *p, const char *name, const struct view *v)
+{
+	char a[32], b[32], text[4 * sizeof(v->run.incomplete)], file[TEXT_LEN];
+	uint64_t hiccups = 0, records = 0;
+
+	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+		hiccups += v->cpu[i].hiccups_lost;
+		records += v->cpu[i].counts.lost;
+	}
+	escape_text(name, SIZE_MAX, file, sizeof(file));
+	if (v->run.incomplete[0])
+		fprintf(p->out, "\n%s is incomplete: %s\n", file,
+			escape_text(v->run.incomplete, sizeof(v->run.incomplete), text, sizeof(text)));
+	if (hiccups || records)
+		fprintf(p->out, "\n%s: %s hiccups and %s records were lost: its sources had more than is shown\n", file,
+			format_count(hiccups, a, sizeof(a)), format_count(records, b, sizeof(b)));
+}
+
+void diff_losses(const struct page *p)
+{
+	for (uint32_t k = 0, name = 0; k < p->d->n; k++)
+		for (uint32_t i = 0; i < p->d->side[k].n; i++)
+			write_loss(p, p->names[name++], p->d->side[k].view[i]);
+}
+
+static void write_sentence(const struct page *p, const char *text)
+{
+	char line[TEXT_LEN];
+
+	for (size_t n; *text; text += n + strspn(text + n, " ")) {
+		n = text_fit(text, p->width - 2);
+		if (text[n])
+			while (n > 1 && text[n] != ' ')
+				n--;
+		snprintf(line, sizeof(line), "%.*s", (int)n, text);
+		fprintf(p->out, "%s%s\n", p->markdown ? "" : "  ", line);
+	}
+}
+
+void diff_unlike(const struct page *p)
+{
+	char names[TEXT_LEN], text[2 * TEXT_LEN];
+
+	for (uint32_t k = 0; k < p->d->n; k++) {
+		if (!p->d->unlike[k])
+			continue;
+		escape_text(p->d->unlike[k], SIZE_MAX, names, sizeof(names));
+		snprintf(text, sizeof(text), "the recordings of %s are not alike in: %s", diff_letter(k), names);
+		fputc('\n', p->out);
+		write_sentence(p, text);
+	}
+}
+
+void diff_thresholds(const struct page *p)
+{
+	char text[TEXT_LEN], a[32];
+
+	if (p->d->raised)
+		snprintf(text, sizeof(text),
+			 "the thresholds differ: compared are hiccups of %s and more, as in the recording with the "
+			 "largest "
+			 "one; shorter ones count as short gaps",
+			 format_ns(p->d->threshold_ns, a, sizeof(a)));
+	else if (!p->d->threshold_ns)
+		snprintf(text, sizeof(text),
+			 "the thresholds differ, and each recording's hiccups are those above its own: do not compare "
+			 "their number");
+	else
+		return;
+	fputc('\n', p->out);
+	write_sentence(p, text);
+}
+
+/* What the intervals know of what differs with nothing changed. */
+void diff_between(const struct page *p)
+{
+	const struct diff *d = p->d;
+	char text[TEXT_LEN];
+
+	fputc('\n', p->out);
+	for (uint32_t k = 1; k < d->n; k++) {
+		bool alike = k + 1 < d->n && d->in_turn[k] == d->in_turn[k + 1];
+
+		if (alike)
+			continue;
+		if (d->in_turn[k])
+			snprintf(text, sizeof(text),
+				 "%s%s: the intervals are by how far the recordings of a side differ (they were made "
+				 "in turn)",
+				 d->n > 2 ? "up to " : "A and ", diff_letter(k));
+		else if (d->between > 1)
+			snprintf(text, sizeof(text),
+				 "nothing here tells how far two windows of %s and %s differ with nothing changed: up "
+				 "to a "
+				 "factor of %g is assumed (--between), and the intervals are wider by it. Several "
+				 "recordings a side, made in turn, tell it",
+				 diff_letter(0), diff_letter(k), d->between);
+		else
+			snprintf(
+				text, sizeof(text),
+				"windows are taken to differ by chance alone (--between 1): what else changes from one "
+				"to the next counts as a difference");
+		write_sentence(p, text);
+	}
+}
+
+/* A sentence below a table. */
+static void write_below(const struct page *p, const char *text)
+{
+	if (p->markdown)
+		fputc('\n', p->out);
+	write_sentence(p, text);
+}
+
+void diff_legend(const struct page *p)
+{
+	const struct diff *d = p->d;
+	bool none = false;
+	char text[TEXT_LEN];
+
+	if (!d->rows)
+		return;
+	for (uint32_t i = 0; i < d->rows; i++)
+		none |= !d->row[i].cell[0].total_ns || !d->row[i].cell[1].total_ns;
+	snprintf(text, sizeof(text), "same: may be chance, with %u sources to look at, or weighs little", d->rows);
+	write_below(p, text);
+	if (none && d->n == 2)
+		write_below(p, "where one side has none, the ratio is that of the counts");
+}
+
+void diff_unclear(const struct page *p)
+{
+	const struct diff *d = p->d;
+	bool unclear = false;
+	char text[TEXT_LEN];
+
+	for (uint32_t k = 1; k < d->n; k++) {
+		unclear |= d->total[k].verdict == DIFF_UNCLEAR;
+		for (uint32_t i = 0; i < d->rows; i++)
+			unclear |= d->row[i].cell[k].verdict == DIFF_UNCLEAR;
+	}
+	if (!unclear)
+		return;
+	snprintf(text, sizeof(text),
+		 "unclear: not chance within these windows, and yet not surely more than a factor of %g between them, "
+		 "or "
+		 "fewer than 1,000 intervals in each, as any program makes that comes or goes",
+		 d->between);
+	write_below(p, text);
+}
