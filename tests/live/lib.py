@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -168,6 +169,16 @@ class Result:
 
     def __repr__(self):
         return f"rc {self.rc} after {self.seconds:.1f} s\nstdout: {self.out[:2000]}\nstderr: {self.err[:2000]}"
+
+
+def loopback():
+    """Whether messages to 127.0.0.1 arrive."""
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.settimeout(1)
+        s.bind(("127.0.0.1", 0))
+        s.sendto(b"x", s.getsockname())
+        return s.recv(1) == b"x"
+    return False
 
 
 def _environment():

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""tests/live/22-askers.t on kernels that count their contexts in different places: 5.10, whose place is not known, so that a target takes
+stacks; 6.12; PREEMPT_RT, where softirqs are counted by thread; and the newest, where the counter has other bits.
+
+    50-askers.t [KERNEL...]    only on these
+"""
+import importlib.machinery
+import importlib.util
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
+from lib import diag, done, ok, skip, skip_all  # noqa: E402
+
+_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
+lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
+_loader.exec_module(lab)
+
+JOB = "tests/live/22-askers.t >/tmp/out/tap 2>&1; true"
+
+try:
+    lab.output("qemu-system-x86_64", "--version")
+except (lab.Failed, FileNotFoundError) as why:
+    skip_all(str(why).replace("\n", " "), required=True)
+for name in sys.argv[1:] or ["5.10", "6.12", "6.12-rt", "7.3"]:
+    try:
+        lab.need(lab.kernel(name))
+    except lab.Failed as why:
+        skip(name, str(why))
+        continue
+    # Not isolated: an isolated CPU takes no messages for others (RPS), so that poke could not keep its softirq busy.
+    rc, out, err, files = lab.run(lab.kernel(name), JOB, 200, isolation="irqaffinity=0")
+    tap = files.get("tap", b"").decode(errors="replace").splitlines()
+    passed = [line for line in tap if line.startswith("ok ") and "# SKIP" not in line]
+    diag(lab.kernel(name).version(), *tap)
+    ok(not [line for line in tap if line.startswith("not ok ")] and re.fullmatch(r"1\.\.[1-9][0-9]*", tap[-1] if tap else ""),
+       f"{name}: all tests of askers pass", rc, out, err)
+    ok(len(passed) >= (10 if name.endswith("-rt") else 12), f"{name}: and are not skipped", len(passed))
+    stacks = [int(n) for line in tap for n in re.findall(r"([0-9]+) of [1-9][0-9]* on the target were told by a stack", line)]
+    ok(stacks and (any(stacks) if name == "5.10" else not any(stacks)),
+       f"{name}: on the target {'stacks tell' if name == '5.10' else 'the context tells'} interrupts from threads", stacks)
+done()
