@@ -18,6 +18,7 @@
 #include "audit/checks.h"
 #include "audit/remedy.h"
 #include "base/units.h"
+#include "model/stops.h"
 
 #define WATCHDOG_NMI_NS NSEC_PER_SEC /* far more often than kernel.watchdog_thresh (10 s) of CPU time */
 
@@ -313,6 +314,7 @@ int advise(struct view *v)
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
 		const struct place p = {v, &v->summary.cpu[i], &v->cpu[i]};
 
+		stops_find(v, i);
 		for (uint32_t k = 0; k < p.cpu->sources.count; k++) {
 			struct source *s = p.cpu->sources.row[k];
 			const struct cause *c = cause_at(&p, s);

@@ -16,6 +16,7 @@
 
 #include "audit/together.h"
 #include "base/units.h"
+#include "model/stops.h"
 
 /* Of a second on a CPU that is to be quiet; rtla and cyclictest pass machines for real time by tens of microseconds. */
 #define QUIET_SHARE 0.0001 /* of its time */
@@ -181,20 +182,22 @@ struct most {
 	uint64_t ns;
 };
 
+/* What stopped a handler is not the handler's doing: only the usual part of it counts (model/stops.h). */
 static struct most find_most(const struct cpu_summary *c)
 {
 	struct most groups[GROUPS] = {{0}}, best = {0};
 
 	for (uint32_t i = 0; i < c->sources.count; i++) {
 		const struct source *s = c->sources.row[i];
+		uint64_t ns = stops_usual_sum(s);
 		enum group g = group_of(s);
 
 		if (g < GROUPS) {
-			groups[g].ns += s->net.sum;
-			if (!groups[g].source || s->net.sum > groups[g].source->net.sum)
+			groups[g].ns += ns;
+			if (!groups[g].source || ns > stops_usual_sum(groups[g].source))
 				groups[g].source = s;
-		} else if (s->net.sum > best.ns) {
-			best = (struct most){s, GROUPS, s->net.sum};
+		} else if (ns > best.ns) {
+			best = (struct most){s, GROUPS, ns};
 		}
 	}
 	for (int g = 0; g < GROUPS; g++)
@@ -210,8 +213,8 @@ static struct most find_longest(const struct cpu_summary *c)
 	for (uint32_t i = 0; i < c->sources.count; i++) {
 		const struct source *s = c->sources.row[i];
 
-		if (s->net.count && s->net.max > best.ns)
-			best = (struct most){s, group_of(s), s->net.max};
+		if (s->net.count && stops_usual_max(s) > best.ns)
+			best = (struct most){s, group_of(s), stops_usual_max(s)};
 	}
 	return best;
 }
@@ -328,8 +331,8 @@ static struct most find_most_of_windows(const struct view *v, const struct cpu_s
 
 		if (is_rest(v, s))
 			*rest += s->net.sum;
-		else if (!may_be_own(s) && s->net.sum > best.ns)
-			best = (struct most){s, group_of(s), s->net.sum};
+		else if (!may_be_own(s) && stops_usual_sum(s) > best.ns)
+			best = (struct most){s, group_of(s), stops_usual_sum(s)};
 	}
 	return best;
 }

@@ -56,12 +56,16 @@ struct source {
 	char memory_of[17];      /* of a TLB shootdown: comm of the thread whose memory it was, the last time */
 	struct origins *origins; /* who asked for it; NULL: nobody is known */
 	const char *cause;       /* id in the cause book; static; NULL: not looked up yet, or the book has none */
-	char *advice;            /* what to do about it, one line, for this machine; owned; NULL: nothing */
-	uint64_t merged;         /* rows that went into this one */
-	uint64_t serial;         /* no two rows of a table have had the same; those that came later have larger ones */
-	uint64_t oldest;         /* the least serial of what is in it */
-	uint64_t group;          /* of a thread: its process, or the kernel threads whose names begin alike */
-	uint64_t judged_ns;      /* net.sum when rows went the last time */
+	struct {
+		uint64_t count, ns; /* runs, and time of these beyond the usual */
+		uint64_t usual_ns;  /* what 99 of 100 runs take at most */
+	} stopped;    /* likely stopped inside by a host or firmware (stops.h); filled with the advice; zeros: none */
+	char *advice; /* what to do about it, one line, for this machine; owned; NULL: nothing */
+	uint64_t merged;    /* rows that went into this one */
+	uint64_t serial;    /* no two rows of a table have had the same; those that came later have larger ones */
+	uint64_t oldest;    /* the least serial of what is in it */
+	uint64_t group;     /* of a thread: its process, or the kernel threads whose names begin alike */
+	uint64_t judged_ns; /* net.sum when rows went the last time */
 	struct {
 		uint64_t ns, count;
 	} marked; /* for recent.h: what of its totals is older than the last full second */

@@ -90,7 +90,7 @@ static void write_source(const struct rows *r, uint32_t k)
 {
 	const struct source *s = r->sources->row[r->order[k]];
 	FILE *out = r->h->out;
-	char runs[RUNS_MAX];
+	char runs[RUNS_MAX], stops[STOPS_MAX];
 
 	write_numbers(r, s->kind, s->net.sum, s);
 	fputs("<td class=\"who\">", out);
@@ -99,6 +99,8 @@ static void write_source(const struct rows *r, uint32_t k)
 	fprintf(out, " <em>%s</em>", source_kind_name(s->kind));
 	if (render_runs(s, runs, sizeof(runs)))
 		fprintf(out, "<small>%s</small>", runs);
+	if (render_stops(s, stops, sizeof(stops)))
+		fprintf(out, "<small>%s</small>", stops);
 	write_asker(out, s->origins);
 	if (s->affinity) {
 		fputs("<small>may go to CPU ", out);

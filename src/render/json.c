@@ -176,6 +176,13 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 			json_u64(j, "merged", s->merged);
 		json_u64(j, "total_ns", s->net.sum);
 		json_u64(j, "max_ns", s->net.max);
+		if (s->stopped.count) {
+			json_object_flat(j, "stopped_inside");
+			json_u64(j, "count", s->stopped.count);
+			json_u64(j, "total_ns", s->stopped.ns);
+			json_u64(j, "usual_ns", s->stopped.usual_ns);
+			json_end(j);
+		}
 		json_u64(j, "p99_ns", hist_percentile(&s->net, 99));
 		if (s->affinity)
 			json_string(j, "affinity", s->affinity);

@@ -144,6 +144,8 @@ static char *notes_of(const struct source *s)
 	}
 	if (render_runs(s, name, sizeof(name)))
 		fprintf(f, "%s%s", ftell(f) ? "; " : "", name);
+	if (render_stops(s, name, sizeof(name)))
+		fprintf(f, "%s%s", ftell(f) ? "; " : "", name);
 	if (!fclose(f))
 		return notes;
 	free(notes);

@@ -52,6 +52,18 @@ const char *render_runs(const struct source *s, char *buf, size_t len)
 	return buf;
 }
 
+const char *render_stops(const struct source *s, char *buf, size_t len)
+{
+	char max[32], n[32], of[32], usual[32];
+
+	if (!s->stopped.count)
+		return NULL;
+	snprintf(buf, len, "max %s: likely stopped inside (%s of %s runs; 99 of 100 take %s at most)",
+		 format_ns(s->net.max, max, sizeof(max)), format_count(s->stopped.count, n, sizeof(n)),
+		 format_count(s->net.count, of, sizeof(of)), format_ns(s->stopped.usual_ns, usual, sizeof(usual)));
+	return buf;
+}
+
 const char *render_merged(const struct sources *t, char *buf, size_t len)
 {
 	uint64_t ns, n = sources_merged(t, SOURCE_KINDS, &ns);
@@ -171,7 +183,7 @@ static void advice_row(struct table *t, const struct sources *sources, const uin
 
 static void source_row(struct table *t, const struct source *s, uint64_t whole, bool stacks)
 {
-	char a[RUNS_MAX], name[2 * NAME_MAX_ESCAPED];
+	char a[RUNS_MAX], stops[STOPS_MAX], name[2 * NAME_MAX_ESCAPED];
 
 	table_cell(t, NULL, share_of(s->net.sum, whole, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
@@ -182,6 +194,10 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole, 
 	table_end_row(t);
 	if (render_runs(s, a, sizeof(a))) {
 		snprintf(name, sizeof(name), "  %s", a);
+		note_row(t, name);
+	}
+	if (render_stops(s, stops, sizeof(stops))) {
+		snprintf(name, sizeof(name), "  %s", stops);
 		note_row(t, name);
 	}
 	if (s->affinity) {

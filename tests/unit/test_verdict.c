@@ -297,6 +297,26 @@ static void test_hostile(void **state)
 	assert_true(strlen(v.cpu[0].verdict) < sizeof(v.cpu[0].verdict));
 }
 
+/* A stop of the host's inside the tick is no reason to do something about the tick. */
+static void test_stopped_tick(void **state)
+{
+	struct source *tick;
+
+	(void)state;
+	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 1000, 3000);
+	tick = add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 500, 2000);
+	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 3, 4400000);
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	assert_non_null(strstr(v.cpu[0].verdict, "to the tick: ")); /* on bare metal nothing speaks for a stop */
+	assert_int_equal(tick->stopped.count, 0);
+	snprintf(v.host.hypervisor, sizeof(v.host.hypervisor), "KVM");
+	assert_int_equal(advise(&v), 0);
+	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(tick->stopped.count, 3);
+	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 0.03 % to IRQ 36 (eth0): "));
+}
+
 /* ---- workloads ---- */
 
 static void slow(uint64_t ns)
@@ -408,15 +428,25 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_quiet),        TEST(test_nothing_at_all),
-		TEST(test_tick),         TEST(test_tick_that_is_kept),
-		TEST(test_irq),          TEST(test_only),
-		TEST(test_other_irq),    TEST(test_thread),
-		TEST(test_hypervisor),   TEST(test_firmware),
-		TEST(test_throttled),    TEST(test_one_long),
-		TEST(test_not_traced),   TEST(test_hostile),
-		TEST(test_again),        TEST(test_windows_without_slow_ones),
-		TEST(test_slow_windows), TEST(test_slow_by_themselves),
+		TEST(test_quiet),
+		TEST(test_nothing_at_all),
+		TEST(test_tick),
+		TEST(test_tick_that_is_kept),
+		TEST(test_irq),
+		TEST(test_only),
+		TEST(test_other_irq),
+		TEST(test_thread),
+		TEST(test_hypervisor),
+		TEST(test_firmware),
+		TEST(test_throttled),
+		TEST(test_one_long),
+		TEST(test_not_traced),
+		TEST(test_hostile),
+		TEST(test_again),
+		TEST(test_stopped_tick),
+		TEST(test_windows_without_slow_ones),
+		TEST(test_slow_windows),
+		TEST(test_slow_by_themselves),
 		TEST(test_slow_series),
 	};
 

@@ -1,0 +1,74 @@
+#include "model/stops.h"
+
+#include <string.h>
+
+static bool can_be_stopped(const struct view *v, uint32_t index)
+{
+	const struct sources *t = &v->summary.cpu[index].sources;
+
+	if (v->host.hypervisor[0] || (v->cpu[index].smi_known && v->cpu[index].smi_count))
+		return true;
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->row[i]->kind == SOURCE_OUTSIDE && t->row[i]->net.count &&
+		    !strcmp(t->row[i]->name, "simultaneous"))
+			return true;
+	return false;
+}
+
+/* Longer runs of the source are no usual ones. */
+static uint64_t limit_of(uint64_t usual_ns)
+{
+	return STOPS_TIMES * usual_ns > STOPS_LEAST_NS ? STOPS_TIMES * usual_ns : STOPS_LEAST_NS;
+}
+
+static void find(struct source *s)
+{
+	const struct hist *h = &s->net;
+	uint64_t usual = hist_percentile(h, 99), limit = limit_of(usual);
+
+	if (h->count < STOPS_SAMPLES || h->max <= limit)
+		return;
+	for (uint32_t i = hist_index(h, limit) + 1; i < h->nbuckets; i++) {
+		uint64_t highest = hist_highest(h, i) < h->max ? hist_highest(h, i) : h->max;
+		uint64_t middle = hist_lowest(h, i) + (highest - hist_lowest(h, i)) / 2;
+
+		if (!h->bucket[i])
+			continue;
+		s->stopped.count += h->bucket[i];
+		s->stopped.ns += h->bucket[i] * (middle - usual);
+		s->stopped.usual_ns = usual;
+	}
+	if (s->stopped.ns > h->sum) /* a bucket's middle stands for its values */
+		s->stopped.ns = h->sum;
+}
+
+void stops_find(const struct view *v, uint32_t index)
+{
+	const struct sources *t = &v->summary.cpu[index].sources;
+	bool can = can_be_stopped(v, index);
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		struct source *s = t->row[i];
+
+		memset(&s->stopped, 0, sizeof(s->stopped));
+		if (can && (s->kind == SOURCE_IRQ || s->kind == SOURCE_VECTOR || s->kind == SOURCE_SOFTIRQ ||
+			    s->kind == SOURCE_NMI))
+			find(s);
+	}
+}
+
+uint64_t stops_usual_sum(const struct source *s)
+{
+	return s->net.sum - s->stopped.ns;
+}
+
+uint64_t stops_usual_max(const struct source *s)
+{
+	uint32_t i;
+
+	if (!s->stopped.count)
+		return s->net.max;
+	for (i = hist_index(&s->net, limit_of(s->stopped.usual_ns)); i > 0 && !s->net.bucket[i]; i--)
+		;
+	return hist_highest(&s->net, i) < s->net.max ? hist_highest(&s->net, i) : s->net.max;
+}
