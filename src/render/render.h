@@ -97,7 +97,7 @@ const char *render_comm(const char *comm, bool kernel_thread, char *buf, size_t 
 #define RUNS_MAX 128
 const char *render_runs(const struct source *s, char *buf, size_t len);
 
-/* "max 1.47 ms: likely stopped inside (2 of 2,500 runs; 99 of 100 take 18.0 us at most)" (model/stops.h); NULL: none was. */
+/* "max 1.47 ms: likely stopped inside; p99 18.0 us" (model/stops.h); NULL: none was. */
 const char *render_stops(const struct source *s, char *buf, size_t len);
 #define STOPS_MAX 128
 

@@ -5,7 +5,7 @@
  *   irq      a network card's interrupt on an isolated CPU threads  who preempts, who asked, from where; RT throttling, faults
  *   guest    time outside the kernel, with a steal clock   two      CPUs that stop together, counters that do not close, an early end
  *   rt       PREEMPT_RT, and hostile names everywhere      untraced  --no-trace
- *   sleep    a workload: windows instead of hiccups
+ *   sleep    a workload: windows instead of hiccups      stopped  a handler that a guest's host stopped
  *   crowd    a thread that renames itself, a fork storm, threads that pose as the kernel's, several timers in one interrupt
  */
 #include <limits.h>
@@ -233,6 +233,23 @@ static void guest(struct scene *s, const char *path)
 		tick(s, 0, 500 * MS + 20 * MS * i, 2500 + 40 * US * (i % 4), 1 << 1);
 	s->view.cpu[0].steal_known = true;
 	s->view.cpu[0].steal_ns = 40 * MS;
+}
+
+/* A guest's vector that is short 240 times, and long once: the host took the CPU in the middle of it. */
+static void stopped(struct scene *s, const char *path)
+{
+	scene_init(s, "vm-4", cpu1, 1);
+	strcpy(s->view.host.hypervisor, "KVM");
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 24; i++) {
+		scene_gap(s, 0, 10 * MS * i + 1 * MS);
+		for (uint32_t k = 0; k < 10; k++)
+			scene_put(s, vector(VECTOR_RESCHEDULE, 700 + 3000 * k, 700 + 3000 * k + 1500 + 20 * i));
+		scene_end(s, 31 * US);
+	}
+	scene_gap(s, 0, 500 * MS);
+	scene_put(s, vector(VECTOR_RESCHEDULE, 700, 700 + 1470 * US));
+	scene_end(s, 1472 * US);
 }
 
 /* Of a host: many gaps that would be none in a guest. */
@@ -572,9 +589,9 @@ static const struct {
 	const char *name;
 	void (*make)(struct scene *s, const char *path);
 } recordings[] = {
-	{"quiet", quiet},   {"ticking", ticking}, {"irq", busy_irq},  {"threads", threads},   {"guest", guest},
-	{"short", shorts},  {"two", two},         {"rt", rt},         {"untraced", untraced}, {"sleep", sleeping},
-	{"askers", askers}, {"crowd", crowd},     {"watch", watched},
+	{"quiet", quiet},    {"ticking", ticking}, {"irq", busy_irq}, {"threads", threads}, {"guest", guest},
+	{"short", shorts},   {"stopped", stopped}, {"two", two},      {"rt", rt},           {"untraced", untraced},
+	{"sleep", sleeping}, {"askers", askers},   {"crowd", crowd},  {"watch", watched},
 };
 
 int main(int argc, char **argv)
