@@ -62,6 +62,18 @@ try:
     r, _, _ = check("a.t", "echo 'ok 1 - b # SKIP no disk'; echo ok 2 - a; echo 1..2")
     ok("skipped:\n" in r.stdout and ": b: no disk" in r.stdout, "the end says what was skipped, and why", r.stdout)
 
+    for sig in signal.SIGINT, signal.SIGTERM:
+        p = subprocess.Popen(["tests/check", place, fake("a.t", f"echo $TMPDIR >{place}/where; sleep 1000 & wait"), fake("b.t", "touch $TMPDIR/x")],
+                             cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 20
+        while not (os.path.exists(place + "/where") and open(place + "/where").read()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        p.send_signal(sig)
+        out, _ = p.communicate(timeout=20)
+        where = open(place + "/where").read().strip()
+        os.unlink(place + "/where")
+        ok(p.returncode == 128 + sig and where and not os.path.exists(where), f"{sig.name} ends it, and its TMPDIR goes", out, where)
+
     unit = """echo '[       OK ] test_a'; echo '[  FAILED  ] test_b'; echo '[  PASSED  ] 1 test(s).'
     echo '[  FAILED  ] tests: 1 test(s), listed below:'; echo '[  FAILED  ] test_b'; exit 1"""
     r, said, rows = check("test_false", unit)
