@@ -1,10 +1,11 @@
 /* The verdict: what a report says first. Rules, in this order:
  *
- *   a workload  how many of its windows were slow, and what took most of their time
- *   quiet       a CPU that lost next to nothing to hiccups, and never much at once; what gaps below the threshold took is said
- *   not traced  nothing can be named
- *   otherwise   what took most: the tick, throttling, what is outside the kernel, or one source; where little was lost, but once too much at
- *               once, the source that did that. Then why, from the audit where it looked and from the cause book else, and what to do.
+ *   a workload    how many of its windows were slow, and what took most of their time
+ *   quiet         a CPU that lost next to nothing to hiccups, and never much at once; what gaps below the threshold took is said
+ *   not traced    nothing can be named
+ *   not recorded  records were lost in what took most: nobody is blamed
+ *   otherwise     what took most: the tick, throttling, what is outside the kernel, or one source; where little was lost, but once too much at
+ *                 once, the source that did that. Then why, from the audit where it looked and from the cause book else, and what to do.
  */
 #include "audit/verdict.h"
 
@@ -22,7 +23,7 @@
 #define QUIET_SHARE 0.0001 /* of its time */
 #define QUIET_NS    (20 * NSEC_PER_USEC)
 
-enum group { TICK, THROTTLED, OUTSIDE, GROUPS };
+enum group { TICK, THROTTLED, OUTSIDE, LOST, GROUPS };
 
 struct sentence {
 	char *buf;
@@ -44,11 +45,19 @@ static bool has_function(const struct source *s, const char *function)
 	return s->function && !strcmp(s->function, function);
 }
 
+/* Time in which records were lost. Threads and interrupts may have any name. */
+static bool is_lost(const struct source *s)
+{
+	return s->kind != SOURCE_THREAD && s->kind != SOURCE_IRQ && !strcmp(s->name, "not recorded");
+}
+
 /* The cause book has the tick's reasons from T01 to T08. */
 static enum group group_of(const struct source *s)
 {
 	if (has_function(s, "[throttled]"))
 		return THROTTLED;
+	if (is_lost(s))
+		return LOST;
 	if (s->kind == SOURCE_OUTSIDE)
 		return OUTSIDE;
 	if (s->kind == SOURCE_VECTOR && s->cause && !strncmp(s->cause, "T0", 2) && s->cause[2] <= '8')
@@ -219,6 +228,47 @@ static struct most find_longest(const struct cpu_summary *c)
 	return best;
 }
 
+static uint64_t not_recorded(const struct cpu_summary *c)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < c->sources.count; i++)
+		ns += is_lost(c->sources.row[i]) ? c->sources.row[i]->net.sum : 0;
+	return ns;
+}
+
+/* Of what was recorded, as far as it goes. */
+static const struct source *most_seen(const struct cpu_summary *c)
+{
+	const struct source *best = NULL;
+
+	for (uint32_t i = 0; i < c->sources.count; i++) {
+		const struct source *s = c->sources.row[i];
+
+		if (s->kind != SOURCE_OUTSIDE && !is_lost(s) && (!best || s->net.sum > best->net.sum))
+			best = s;
+	}
+	return best;
+}
+
+/* Lost records are no evidence against hardware or host: who took the time is not known. ns: how much of it. */
+static void say_lost(struct sentence *out, const struct view *v, uint32_t i, uint64_t ns)
+{
+	const struct source *seen = most_seen(&v->summary.cpu[i]);
+	char count[32], share[32], lane[LANE_NAME];
+
+	add(out, "%s: %s records were lost here: who took %s %% of its time is not known", view_lane(v, i, lane),
+	    format_count(v->cpu[i].counts.lost, count, sizeof(count)),
+	    format_percent(100.0 * ns / v->cpu[i].observed_ns, share, sizeof(share)));
+	if (seen && seen->net.sum) {
+		add(out, "; the most seen was ");
+		add_source(out, seen);
+		add(out, " (%s %%)",
+		    format_percent(100.0 * seen->net.sum / v->cpu[i].observed_ns, share, sizeof(share)));
+	}
+	add(out, "; give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
+}
+
 static void say_what(struct sentence *out, const struct view *v, uint32_t i, const struct most *m)
 {
 	const struct cpu_summary *c = &v->summary.cpu[i];
@@ -286,6 +336,10 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 		return;
 	}
 	m = little ? find_longest(c) : find_most(c);
+	if (m.source && (m.group == LOST || (m.group == OUTSIDE && v->cpu[i].counts.lost && !not_recorded(c)))) {
+		say_lost(out, v, i, little ? m.source->net.sum : m.ns);
+		return;
+	}
 	if (!v->run.traced || !m.source) {
 		add(out, "%s loses %s %% of its time, up to %s at once, and nobody can be named%s", lane, share, time,
 		    v->run.traced ? "" : ": it was not traced");

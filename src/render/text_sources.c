@@ -285,8 +285,8 @@ static bool is_stranger(const struct source *s)
 {
 	bool idle = s->kernel_thread && !s->id && !strncmp(s->name, "swapper/", 8);
 
-	return !s->cause && s->net.count && s->kind != SOURCE_OUTSIDE && !idle && !s->rest &&
-	       !(s->function && s->function[0] == '[');
+	return !s->cause && s->net.count && s->kind != SOURCE_OUTSIDE && strcmp(s->name, "not recorded") && !idle &&
+	       !s->rest && !(s->function && s->function[0] == '[');
 }
 
 /* What there is to look up: the function, else the name. */

@@ -297,6 +297,25 @@ static void test_hostile(void **state)
 	assert_true(strlen(v.cpu[0].verdict) < sizeof(v.cpu[0].verdict));
 }
 
+/* Where records were lost nobody is blamed, whether that time has a row of its own or lies in what is outside the kernel. */
+static void test_lost_records(void **state)
+{
+	(void)state;
+	snprintf(v.host.hypervisor, sizeof(v.host.hypervisor), "KVM");
+	add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 100, 31000000);
+	add(SOURCE_THREAD, 812, "backup", NULL, 100, 12000000);
+	v.cpu[0].counts.lost = 12345;
+	expect("cpu 3: 12,345 records were lost here: who took 31 % of its time is not known; the most seen was the "
+	       "thread backup "
+	       "[812] (12 %); give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
+	add(SOURCE_OUTSIDE, 0, "not recorded", NULL, 100, 40000000);
+	expect("cpu 3: 12,345 records were lost here: who took 40 % of its time is not known; the most seen was the "
+	       "thread backup "
+	       "[812] (12 %); give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
+	add(SOURCE_THREAD, 812, "backup", NULL, 100, 32000000); /* what was recorded may be said */
+	expect("cpu 3 loses 44 % to the thread backup [812]: taskset -pc 0-2 812");
+}
+
 /* A stop of the host's inside the tick is no reason to do something about the tick. */
 static void test_stopped_tick(void **state)
 {
@@ -428,25 +447,16 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_quiet),
-		TEST(test_nothing_at_all),
-		TEST(test_tick),
-		TEST(test_tick_that_is_kept),
-		TEST(test_irq),
-		TEST(test_only),
-		TEST(test_other_irq),
-		TEST(test_thread),
-		TEST(test_hypervisor),
-		TEST(test_firmware),
-		TEST(test_throttled),
-		TEST(test_one_long),
-		TEST(test_not_traced),
-		TEST(test_hostile),
-		TEST(test_again),
-		TEST(test_stopped_tick),
-		TEST(test_windows_without_slow_ones),
-		TEST(test_slow_windows),
-		TEST(test_slow_by_themselves),
+		TEST(test_quiet),        TEST(test_nothing_at_all),
+		TEST(test_tick),         TEST(test_tick_that_is_kept),
+		TEST(test_irq),          TEST(test_only),
+		TEST(test_other_irq),    TEST(test_thread),
+		TEST(test_hypervisor),   TEST(test_firmware),
+		TEST(test_throttled),    TEST(test_one_long),
+		TEST(test_not_traced),   TEST(test_hostile),
+		TEST(test_again),        TEST(test_lost_records),
+		TEST(test_stopped_tick), TEST(test_windows_without_slow_ones),
+		TEST(test_slow_windows), TEST(test_slow_by_themselves),
 		TEST(test_slow_series),
 	};
 
