@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Names that threads choose: one that renames itself thousands of times takes no rows from others, and who is called as a kernel thread
+is not taken for one."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import lib
+from lib import cpu_of, done, not_judged, ok, sources, total
+
+CHILD = """
+import ctypes, os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+prctl = ctypes.CDLL(None).prctl
+def name(text): prctl(15, text.encode(), 0, 0, 0)
+def burn(seconds):
+    begin = time.thread_time()
+    while time.thread_time() - begin < seconds: pass
+    time.sleep(0.01)
+for i in range(6000):
+    name(f"storm-{i}")
+    time.sleep(0.00002)
+if not os.fork():
+    name("heavy-one")
+    print("heavy", os.getpid(), flush=True)
+    burn(0.3)
+    os._exit(0)
+os.wait()
+for fake in (f"ksoftirqd/{sys.argv[1]}", f"kworker/{sys.argv[1]}:0", "[kswapd0]", "(others)"):
+    name(fake)
+    print("fake", os.getpid(), fake, flush=True)
+    burn(0.02)
+for i in range(3000):
+    name(f"more-{i}")
+    time.sleep(0.00002)
+"""
+
+lib.need_bpf()
+cpu = lib.pick_target()
+with tempfile.TemporaryDirectory() as temp, lib.ready_file() as ready:
+    recording = os.path.join(temp, "names.rec")
+    run = lib.spawn("run", "-c", str(cpu), "-d", "7s", "-f", "json", "-q", "-r", recording, "--ready-file", ready)
+    lib.await_ready(run, ready)
+    child = subprocess.run([sys.executable, "-c", CHILD, str(cpu)], capture_output=True, text=True, timeout=60)
+    over = run.poll() is not None
+    result = lib.finish(run, 60)
+    text = lib.culprit("report", recording, "--top", "60").out
+    metrics = lib.culprit("report", recording, "-f", "openmetrics").out
+if child.returncode or result.rc:
+    raise RuntimeError(f"{child} {result}")
+report = json.loads(result.out)
+heavy = int(re.search(r"^heavy (\d+)$", child.stdout, re.M)[1])
+fakes = {name: int(pid) for pid, name in re.findall(r"^fake (\d+) (.*)$", child.stdout, re.M)}
+c = cpu_of(report, cpu)
+if over or c["records"]["lost"] or c["records"]["hiccups_lost"]:
+    not_judged("names", "the window closed too early, or records were lost")
+    done()
+    sys.exit()
+lib.check_sums(report, "names")
+rest = sources(report, cpu, kind="thread", name="(others)", kernel_thread=None)
+ok(len(rest) == 1 and rest[0]["merged"] > 1000 and c["merged"]["sources"] == rest[0]["merged"], "most names are merged, and counted",
+   rest, c["merged"])
+ok(re.search(r"too many sources: [\d,]+ merged into \(others\)", text), "the text says so", text[:600])
+ok(re.search(rf'^culprit_sources_merged_total\{{cpu="{cpu}",kind="thread"\}} {rest[0]["merged"]}$', metrics, re.M), "and the metrics")
+mine = sources(report, cpu, kind="thread", id=heavy, name="heavy-one")
+ok(total(mine) > 0.15e9, "who took 0.3 s has a row of its own", mine, c["merged"])
+ok(total(sources(report, cpu, kind="vector", name="local_timer"), "runs") > 0, "the timer interrupt is named")
+ok(not sources(report, cpu, name="(others)", kind=lambda kind: kind != "thread"), "other kinds have room", c["merged"])
+for name, pid in fakes.items():
+    rows = sources(report, cpu, kind="thread", id=pid, name=name)
+    ok(total(rows) > 0.01e9 and {r["kernel_thread"] for r in rows} == {False}, f"{name} is a user's thread", *rows)
+    ok(all(r["cause"] == "K34" or r["function"] for r in rows),
+       f"{name} has no kernel thread's cause", *rows)
+kernel = [s for s in c["sources"] if s["kind"] == "thread" and s["kernel_thread"]]
+ok(not {s["id"] for s in kernel} & {heavy, *fakes.values()}, "none of them is taken for the kernel's", *kernel[:5])
+ok(not re.search(rf"  \[[^]]*\] \[({'|'.join(map(str, {heavy, *fakes.values()}))})\]", text), "none of them stands in brackets", text)
+ok(r"\x5bkswapd0]" in text and r"\x28others)" in text, "a bracket of its own, and what only the rest is called, are written otherwise",
+   text)
+done()
