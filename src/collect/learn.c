@@ -15,6 +15,8 @@
 #define LEARN_TIMERS   100
 #define LEARN_TIMER_NS 1000000
 #define LEARN_CLOCK_NS 500000
+#define LEARN_LONGEST  1000 /* ms, where a hypervisor leaves no time for enough of them sooner */
+#define LEARN_WANTED   60   /* hiccups, of which most are the clock's own */
 #define LEARN_NAPS     32
 
 void learn_limits(struct lane *l, uint64_t short_from, uint64_t threshold)
@@ -58,14 +60,17 @@ static int open_clock(unsigned cpu)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Timers that fire once and that nobody waits for, n of them a millisecond apart up to the last: instead of the clock, or just one to end the
- * window for certain. 0 or -errno. */
+/* Timers that fire once and that nobody waits for: each millisecond one, instead of the clock, or beside it just those that end the window for
+ * certain. 0 or -errno. */
 static int set_timers(int *fd, int n)
 {
 	int err = 0;
 
 	for (int i = 0; i < n; i++) {
-		uint64_t ns = (uint64_t)(LEARN_TIMERS - n + i + 1) * LEARN_TIMER_NS;
+		uint64_t ns = (uint64_t)(n == LEARN_TIMERS ? i + 1
+					 : i               ? LEARN_LONGEST + 1
+							   : LEARN_TIMERS) *
+			      LEARN_TIMER_NS;
 		struct itimerspec once = {.it_value = {ns / NSEC_PER_SEC, ns % NSEC_PER_SEC}};
 
 		fd[i] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
@@ -80,14 +85,17 @@ int learn_edges(struct spin *s)
 {
 	struct timespec nap = {0, 200000};
 	struct lane *l = s->lane;
-	int fd[LEARN_TIMERS], clock = open_clock(s->cpu), n = clock < 0 ? LEARN_TIMERS : 1, err = set_timers(fd, n);
+	int fd[LEARN_TIMERS], clock = open_clock(s->cpu), n = clock < 0 ? LEARN_TIMERS : 2, err = set_timers(fd, n);
 
 	s->busy_cap = BUSY_MAX_NS / l->ns_per_tick;
 	s->learning = true;
 	if (!err) {
+		s->noted = 0;
+		s->wanted = clock < 0 || s->cursors == &no_cursors ? 0 : LEARN_WANTED;
 		s->deadline = read_tick(s->counter) + (uint64_t)((LEARN_TIMERS - 1) * LEARN_TIMER_NS / l->ns_per_tick);
+		s->longest = s->deadline + (uint64_t)((LEARN_LONGEST - LEARN_TIMERS) * LEARN_TIMER_NS / l->ns_per_tick);
 		spin_window(s);
-		s->deadline = UINT64_MAX;
+		s->deadline = s->longest = UINT64_MAX;
 	}
 	if (clock >= 0)
 		close(clock);

@@ -48,6 +48,7 @@ void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, uint64_t cu
 	h->after = after;
 	h->cursors_before = cursors;
 	h->cursors_after = *s->cursors;
+	s->noted += h->cursors_after != cursors;
 	h->anchor_width = read_anchor(l, s->counter, &h->anchor_tick, &h->anchor_ns);
 	atomic_store_explicit(&l->head, head + 1, memory_order_release);
 }
@@ -55,7 +56,9 @@ void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, uint64_t cu
 /* The sampler may go on: nobody stopped it, and it is where it belongs. */
 static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
 {
-	if (!limit || atomic_load_explicit(&s->lane->stop, memory_order_relaxed) || now >= s->deadline)
+	if (!limit || atomic_load_explicit(&s->lane->stop, memory_order_relaxed))
+		return false;
+	if (now >= s->deadline && (s->noted >= s->wanted || now >= s->longest))
 		return false;
 	s->lane->moved = (unsigned)sched_getcpu() != s->cpu;
 	return !s->lane->moved;
@@ -164,15 +167,18 @@ static inline __attribute__((always_inline)) void note_length(struct lengths *n,
 	n->min = length < n->min ? length : n->min;
 }
 
-static void keep_lengths(struct lane *l, struct lengths *n, uint64_t loops)
+/* By value: a counter whose address were taken would stay in memory. */
+static __attribute__((noinline)) void keep_lengths(struct lane *l, struct lengths n, uint64_t loops)
 {
 	for (int i = 0; i < LOOP_CLASSES; i++)
-		l->loop_above[i] += (uint32_t)n->above[i / 4][i % 4];
-	if (n->min < l->loop_min)
-		l->loop_min = n->min;
+		l->loop_above[i] += (uint32_t)n.above[i / 4][i % 4];
+	if (n.min < l->loop_min)
+		l->loop_min = n.min;
 	l->loop_count += loops;
-	memset(n->above, 0, sizeof(n->above));
 }
+
+/* Of two values that lie side by side in memory: else the loop has both in one vector register, and moves them in and out of it each time. */
+#define APART(value) __asm__("" : "+r"(value))
 
 /* The loop. `cursors` belongs to `before`: read ahead of it, so that every record of a later gap has a higher place. */
 static inline __attribute__((always_inline)) void spin(struct spin *s, bool counter)
@@ -183,17 +189,19 @@ static inline __attribute__((always_inline)) void spin(struct spin *s, bool coun
 	struct lengths lengths = {.min = UINT64_MAX};
 	uint32_t left = LOOPS_AT_ONCE;
 
-	for (;; keep_lengths(l, &lengths, LOOPS_AT_ONCE), left = LOOPS_AT_ONCE)
+	for (;; lengths = (struct lengths){.min = UINT64_MAX}, left = LOOPS_AT_ONCE) {
 		while (left) {
 			uint64_t cursors_now = *cursors_at, now = read_tick(counter), length = now - before;
 
 			if (__builtin_expect(length >= atomic_load_explicit(&l->limit, memory_order_relaxed), 0)) {
 				s->before = before;
+				APART(cursors);
 				s->before_cursors = cursors;
 				if (!away(s, now, cursors_now))
 					goto stopped;
 				before = s->before;
 				cursors = s->before_cursors;
+				APART(cursors);
 				continue;
 			}
 			note_length(&lengths, length);
@@ -201,8 +209,10 @@ static inline __attribute__((always_inline)) void spin(struct spin *s, bool coun
 			cursors = cursors_now;
 			left--;
 		}
+		keep_lengths(l, lengths, LOOPS_AT_ONCE);
+	}
 stopped:
-	keep_lengths(l, &lengths, LOOPS_AT_ONCE - left);
+	keep_lengths(l, lengths, LOOPS_AT_ONCE - left);
 	l->end = s->before;
 }
 

@@ -14,7 +14,9 @@ struct spin {
 	bool counter;
 	bool learning;
 	uint64_t busy_cap; /* ticks: longer is not bookkeeping */
-	uint64_t deadline; /* ticks; looked at after a hiccup only */
+	uint64_t deadline; /* ticks; looked at after a gap only */
+	/* While learning it goes on until so many hiccups had records in them, but not beyond this. */
+	uint64_t wanted, noted, longest;
 	/* Where the loop goes on after a hiccup: not locals of the loop, so that it keeps its own in registers. */
 	uint64_t before, before_cursors;
 };
