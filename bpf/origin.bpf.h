@@ -47,20 +47,32 @@ static __always_inline struct origin_key wake_key(int tid)
 	return (struct origin_key){tid, 0};
 }
 
-/* Moves the asker, if one was noted, into the record. */
-static __always_inline void take_origin(void *map, struct origin_key key, struct record *r)
+/* As mark(), with the asker, if one was noted, who is gone from the map then. plain: without one there is a mark, too. */
+static __always_inline void mark_asked(struct cpu_state *c, int level, int what, __u64 function, __u64 now, void *map,
+				       struct origin_key key, bool plain)
 {
 	struct asker *a = bpf_map_lookup_elem(map, &key);
+	struct record r = {.start_ns = now,
+			   .end_ns = now,
+			   .arg = function,
+			   .kind = RECORD_MARK,
+			   .flags = RECORD_ORIGIN,
+			   .mark = what};
 
-	if (!a)
+	if (!a) {
+		if (plain)
+			mark(c, level, what, function, now);
 		return;
-	r->flags |= RECORD_ORIGIN | a->context;
-	r->id = a->tid;
-	r->origin_cpu = a->cpu;
-	r->origin = a->callsite;
-	r->stack = a->stack;
-	__builtin_memcpy(r->name, a->comm, sizeof(r->name));
+	}
+	c->mark[level] = function;
+	r.flags |= a->context;
+	r.id = a->tid;
+	r.origin_cpu = a->cpu;
+	r.origin = a->callsite;
+	r.stack = a->stack;
+	__builtin_memcpy(r.name, a->comm, sizeof(r.name));
 	bpf_map_delete_elem(map, &key);
+	put_wide(c, level, &r);
 }
 
 #endif

@@ -2,32 +2,24 @@
  * osnoise tracer is switched on; loaded only when they are to be compared. */
 #include "trace.bpf.h"
 
-static __always_inline struct record *noise(struct cpu_state *c, int level, int kind, __u32 id, __u64 duration)
+static __always_inline struct record noise(int kind, __u32 id, __u64 duration)
 {
-	struct record *r = reserve(c, level);
+	__u64 now = bpf_ktime_get_ns();
 
-	if (!r)
-		return NULL;
-	r->kind = RECORD_OSNOISE;
-	r->mark = kind;
-	r->id = id;
-	r->arg = duration;
-	r->start_ns = bpf_ktime_get_ns();
-	r->end_ns = r->start_ns;
-	r->name[0] = 0;
-	return r;
+	return (struct record){
+		.start_ns = now, .end_ns = now, .arg = duration, .id = id, .kind = RECORD_OSNOISE, .mark = kind};
 }
 
 SEC("?tp_btf/irq_noise")
 int BPF_PROG(irq_noise, int vector, const char *desc, __u64 start, __u64 duration)
 {
 	struct cpu_state *c = target();
-	struct record *r = c ? noise(c, LEVEL_IRQ, RECORD_IRQ, vector, duration) : NULL;
+	struct record r = noise(RECORD_IRQ, vector, duration);
 
-	if (!r)
+	if (!c)
 		return 0;
-	bpf_probe_read_kernel_str(r->name, sizeof(r->name), desc);
-	publish(c, LEVEL_IRQ);
+	bpf_probe_read_kernel_str(r.name, sizeof(r.name), desc);
+	put_wide(c, LEVEL_IRQ, &r);
 	return 0;
 }
 
@@ -35,9 +27,10 @@ SEC("?tp_btf/softirq_noise")
 int BPF_PROG(softirq_noise, int vector, __u64 start, __u64 duration)
 {
 	struct cpu_state *c = target();
+	struct record r = noise(RECORD_SOFTIRQ, vector, duration);
 
-	if (c && noise(c, LEVEL_SOFTIRQ, RECORD_SOFTIRQ, vector, duration))
-		publish(c, LEVEL_SOFTIRQ);
+	if (c)
+		put_wide(c, LEVEL_SOFTIRQ, &r);
 	return 0;
 }
 
@@ -46,15 +39,13 @@ SEC("?tp_btf/thread_noise")
 int BPF_PROG(thread_noise, struct task_struct *task, __u64 start, __u64 duration)
 {
 	struct cpu_state *c = target();
-	struct record *r;
+	struct record r;
 
 	if (!c || task->pid == c->sampler)
 		return 0;
-	r = noise(c, LEVEL_THREAD, RECORD_THREAD, task->pid, duration);
-	if (!r)
-		return 0;
-	bpf_probe_read_kernel(r->name, sizeof(r->name), task->comm);
-	publish(c, LEVEL_THREAD);
+	r = noise(RECORD_THREAD, task->pid, duration);
+	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
+	put_wide(c, LEVEL_THREAD, &r);
 	return 0;
 }
 
@@ -62,8 +53,9 @@ SEC("?tp_btf/nmi_noise")
 int BPF_PROG(nmi_noise, __u64 start, __u64 duration)
 {
 	struct cpu_state *c = target();
+	__u64 now = bpf_ktime_get_ns();
 
-	if (c && noise(c, LEVEL_NMI, RECORD_NMI, 0, duration))
-		publish(c, LEVEL_NMI);
+	if (c)
+		put_narrow(c, LEVEL_NMI, RECORD_OSNOISE, RECORD_NMI, 0, 0, duration, now, now);
 	return 0;
 }

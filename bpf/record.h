@@ -1,4 +1,5 @@
-/* THE contract: what the probes write, what a recording stores, what the analysis reads. One struct for all three.
+/* THE contract: what the probes write, what a recording stores, what the analysis reads. One struct for all three; in the rings most
+ * records are their first half only.
  *
  * A record is an interval during which something other than the sampler held a target CPU (start_ns < end_ns), or an instant
  * that explains one (start_ns == end_ns). Times are CLOCK_MONOTONIC: bpf_ktime_get_ns() in the kernel and clock_gettime() in
@@ -34,6 +35,8 @@ enum record_kind {
 	RECORD_WATCH = 11,
 	RECORD_SYSCALL =
 		12, /* of a watched thread, on request: id = its number; ends where the thread is switched out */
+	/* In a ring only: `id` records had no room here. */
+	RECORD_LOST = 13,
 };
 
 enum watch_kind {
@@ -87,36 +90,48 @@ enum vector_id {
 /* flags */
 #define RECORD_PART    1  /* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
 #define RECORD_ONGOING 2  /* RECORD_THREAD: it left in the middle of something; a worker goes on with the same work */
-#define RECORD_INNER   16 /* while threads are watched: it ran inside another interval */
-#define RECORD_UPON    32 /* while threads are watched: it came upon the one whose WATCH_IN was the CPU's last */
 #define RECORD_ORIGIN  4  /* name, id, origin_cpu, origin and stack tell who asked */
 #define RECORD_KTHREAD 8  /* RECORD_THREAD, RECORD_WATCH: a kernel thread */
+#define RECORD_UPON    32 /* while threads are watched: it came upon the one whose WATCH_IN was the CPU's last */
 /* RECORD_ORIGIN: in what context it was asked for; 0: not known, the stack may tell */
 #define RECORD_CONTEXT      96
 #define RECORD_BY_INTERRUPT 32
 #define RECORD_BY_SOFTIRQ                                                                                              \
 	64 /* in the name of whatever thread it ran on; the stack may show that this thread wanted it */
 #define RECORD_BY_THREAD 96 /* or the end of an interrupt that came upon it: that shows in the stack */
+#define RECORD_INNER     16 /* while threads are watched: it ran inside another interval */
+/* In a ring, with the level: */
+#define RECORD_WIDE 64  /* the second half follows */
+#define RECORD_SAME 128 /* the second half is that of the newest wide record in the same place, see record_place() */
 
 struct record {
+	/* The first half. */
 	__u64 start_ns;
 	__u64 end_ns;
 	__u64 arg;
 	__u32 id; /* RECORD_ORIGIN: tid of the thread that was current; 0: the idle one, or none had a part in it (RECORD_CONTEXT) */
+	__u8 kind;  /* enum record_kind */
+	__u8 level; /* enum record_level */
+	__u8 flags;
+	__u8 mark; /* RECORD_MARK: enum mark_kind */
+	/* The second half. */
+	char name
+		[16]; /* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated only when shorter */
+	__u64 origin; /* RECORD_ORIGIN: address that the request came from, 0: see the stack */
+	__s16 stack; /* RECORD_ORIGIN: id of the asker's kernel stack; -1: none is needed to know the context; -2: none could be had */
 	union {
 		__s16 prio;       /* RECORD_THREAD: task_struct.prio */
 		__u16 origin_cpu; /* RECORD_ORIGIN */
 	};
-	__u16 seq; /* place in its CPU's and level's sequence, from 1, modulo 2^16; dropped records have a place, too */
-	__u8 kind; /* enum record_kind */
-	__u8 level; /* enum record_level */
-	__u8 flags;
-	__u8 mark; /* RECORD_MARK: enum mark_kind */
-	__s32 stack; /* RECORD_ORIGIN: id of the asker's kernel stack; -1: none is needed to know the context; -2: none could be had */
-	char name
-		[16]; /* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated only when shorter */
-	__u64 origin; /* RECORD_ORIGIN: address that the request came from, 0: see the stack */
+	__u32 seq; /* place in its CPU's and level's sequence, modulo 2^32; dropped records have a place, too. Set by the reader */
 };
+
+/* What the rings are made of: half a record. */
+struct record_half {
+	__u64 word[4];
+};
+
+_Static_assert(sizeof(struct record) == 2 * sizeof(struct record_half), "two halves");
 
 /* An interval that has begun and not ended. */
 struct record_open {
@@ -125,24 +140,67 @@ struct record_open {
 	__u32 kind;
 };
 
-#define RING_SLOTS 4096 /* per level; a power of two. 64-byte records: 1 MiB a target CPU */
+/* Halves that the ring of each level holds: what a level can produce in a tenth of a second at its worst (README, "What it costs"). */
+#define RING_THREAD  (60 << 10)
+#define RING_SOFTIRQ (28 << 10)
+#define RING_IRQ     (36 << 10)
+#define RING_NMI     (2 << 10)
+#define RING_HALVES  (RING_THREAD + RING_SOFTIRQ + RING_IRQ + RING_NMI)
+
+static inline __attribute__((always_inline)) __u32 ring_size(int level)
+{
+	return level == LEVEL_THREAD    ? RING_THREAD
+	       : level == LEVEL_SOFTIRQ ? RING_SOFTIRQ
+	       : level == LEVEL_IRQ     ? RING_IRQ
+					: RING_NMI;
+}
+
+/* Index of its first half in cpu_state.ring. */
+static inline __attribute__((always_inline)) __u32 ring_base(int level)
+{
+	return level == LEVEL_THREAD    ? 0
+	       : level == LEVEL_SOFTIRQ ? RING_THREAD
+	       : level == LEVEL_IRQ     ? RING_THREAD + RING_SOFTIRQ
+					: RING_THREAD + RING_SOFTIRQ + RING_IRQ;
+}
+
+/* Where the next record goes behind one of so many halves. A wide one must not be torn: the ring's last half begins none. */
+static inline __attribute__((always_inline)) __u32 ring_next(int level, __u32 place, __u32 halves)
+{
+	place += halves;
+	return place >= ring_size(level) - 1 ? 0 : place;
+}
+
+/* Second halves repeat: who was here, who asked. A record whose second half is as that of the last one with the same place is written
+ * without it. Writer and reader keep the newest second half of each place alike. NMIs have none. */
+#define SAME_PLACES 256
+
+static inline __attribute__((always_inline)) __u32 record_place(const struct record *r)
+{
+	return (r->id + 31 * r->kind + 7 * r->mark) % SAME_PLACES;
+}
 
 /* One per target CPU, in an mmapable BPF array. The kernel side writes all but `tail` and `sampler`; every level's fields have one
  * writer at a time, because a level does not interrupt itself, so there are no locks and no atomics here, and NMI code never
- * waits for anything. The sampler reads `cursors` in its loop: one load tells which records fell into a hiccup. */
+ * waits for anything.
+ *
+ * Order of publication, of one level: the record's halves, then `head` with release semantics (trace.bpf.h: publish). The reader loads
+ * `head` with acquire semantics, reads the halves, and then stores `tail` with release semantics; the writer loads `tail` and writes
+ * only behind a branch that depends on it. So the reader never sees half a record, and the writer never writes over one that is being read.
+ * `cursor` is read by the sampler, on the same CPU, where program order is enough: it says which records fell into a hiccup. */
 struct cpu_state {
-	union {
-		__u16 cursor[LEVELS]; /* seq of the newest record of each level, dropped or not */
-		__u64 cursors;
-	};
-	__s32 sampler; /* tid; set before the gate opens */
-	__u32 active;  /* watched threads that run or wait here: else nothing is recorded */
+	__u32 cursor[LEVELS] __attribute__((aligned(16))); /* seq of the newest record of each level, dropped or not */
+	__s32 sampler;                                     /* tid; set before the gate opens */
+	__u32 active; /* watched threads that run or wait here: else nothing is recorded */
 	struct record_open thread;
 	struct record_open softirq;
 	struct record_open irq[2];    /* a demultiplexing handler (GPIO banks) calls a second one inside the first */
 	struct record_open preempted; /* softirq put aside with its thread (PREEMPT_RT): start_ns = tid */
-	__u64 head[LEVELS];           /* records written; slot = head % RING_SLOTS */
+	__u64 away_ns;                /* since when the sampler has been switched out; 0: it has the CPU */
+	__u64 head[LEVELS];           /* halves written */
+	__u32 place[LEVELS];          /* where the next one goes, from ring_base() on */
 	__u64 lost[LEVELS];           /* records dropped because the ring was full */
+	__u32 unsaid[LEVELS];         /* of these: not yet said by a RECORD_LOST */
 	__u64 unpaired;               /* an end without its begin */
 	__u64 switches;               /* times that the sampler was switched out */
 	struct record_open syscall;   /* of the watched thread that runs */
@@ -156,10 +214,13 @@ struct cpu_state {
 	__u64 khz_changes;            /* of the CPU's frequency, since the reader put these to 0... */
 	__u32 khz, khz_min, khz_max;
 	__u32 told; /* 1: the newest RECORD_WATCH found room, so the reader knows about `here` */
-	__u8 pad1[4096 - 8 - 8 - 5 * 16 - 2 * 8 * LEVELS - 6 * 8 - 40 - 8 * LEVELS - 24];
-	__u64 tail[LEVELS]; /* records read; written by the reader, on a page of its own */
-	__u8 pad2[4096 - 8 * LEVELS];
-	struct record ring[LEVELS][RING_SLOTS];
+	struct record_half same[LEVEL_NMI][SAME_PLACES]; /* see record_place() */
+	__u64 tail[LEVELS]
+		__attribute__((aligned(4096))); /* halves read; written by the reader, on a page of its own */
+	struct record_half ring[RING_HALVES] __attribute__((aligned(4096)));
 };
+
+_Static_assert(sizeof(struct cpu_state) % 4096 == 0, "each begins on a page of its own");
+_Static_assert(sizeof(struct cpu_state) <= 4 << 20, "the kernel memory that a target CPU may take");
 
 #endif

@@ -26,6 +26,10 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	}
 	c->thread.id = in;
 	c->thread.start_ns = in == c->sampler ? 0 : now;
+	if (in == c->sampler)
+		c->away_ns = 0;
+	else if (prev->pid == c->sampler)
+		c->away_ns = now;
 	if (c->thread.start_ns)
 		note_waker(c, in, now);
 	return 0;
@@ -52,20 +56,13 @@ SEC("?tp_btf/tlb_flush")
 int BPF_PROG(tlb_flush, int reason, unsigned long pages)
 {
 	struct cpu_state *c = target();
-	struct record *r;
+	struct record r = {.id = reason, .arg = pages, .kind = RECORD_TLB};
 
 	if (!c || (reason != TLB_REMOTE_SHOOTDOWN && reason != TLB_REMOTE_WRONG_CPU))
 		return 0;
-	r = reserve(c, LEVEL_IRQ);
-	if (!r)
-		return 0;
-	r->kind = RECORD_TLB;
-	r->id = reason;
-	r->arg = pages;
-	r->name[0] = 0;
 	if (reason == TLB_REMOTE_SHOOTDOWN) /* else it is another's memory that is loaded here */
-		bpf_get_current_comm(r->name, sizeof(r->name));
-	r->start_ns = r->end_ns = bpf_ktime_get_ns();
-	publish(c, LEVEL_IRQ);
+		bpf_get_current_comm(r.name, sizeof(r.name));
+	r.start_ns = r.end_ns = bpf_ktime_get_ns();
+	put_wide(c, LEVEL_IRQ, &r);
 	return 0;
 }

@@ -9,19 +9,10 @@
  * and begun again when the thread comes back, in the same function, so that it is not blamed for what runs in between. */
 static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, int prev, int next)
 {
-	struct record *r;
-
 	if (c->softirq.start_ns) {
-		r = reserve(c, LEVEL_SOFTIRQ);
-		if (r) {
-			r->kind = RECORD_SOFTIRQ;
-			r->id = c->softirq.id;
-			r->arg = 0;
-			r->flags = RECORD_PART | (watching ? watch_flags(c, LEVEL_SOFTIRQ) : 0);
-			r->start_ns = c->softirq.start_ns;
-			r->end_ns = now;
-			publish(c, LEVEL_SOFTIRQ);
-		}
+		put_narrow(c, LEVEL_SOFTIRQ, RECORD_SOFTIRQ, 0,
+			   RECORD_PART | (watching ? watch_flags(c, LEVEL_SOFTIRQ) : 0), c->softirq.id, 0,
+			   c->softirq.start_ns, now);
 		c->preempted.start_ns = prev;
 		c->preempted.id = c->softirq.id;
 		c->preempted_mark = c->mark[LEVEL_SOFTIRQ];
@@ -31,9 +22,8 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 		c->softirq.start_ns = now;
 		c->preempted.start_ns = 0;
 		c->mark[LEVEL_SOFTIRQ] = 0;
-		r = c->preempted_mark ? mark(c, LEVEL_SOFTIRQ, MARK_TIMER, c->preempted_mark, now) : NULL;
-		if (r)
-			publish(c, LEVEL_SOFTIRQ);
+		if (c->preempted_mark)
+			mark(c, LEVEL_SOFTIRQ, MARK_TIMER, c->preempted_mark, now);
 	}
 }
 
@@ -53,49 +43,39 @@ static __always_inline __u8 kthread_flag(struct task_struct *task)
 
 static __always_inline void thread_ends(struct cpu_state *c, struct task_struct *task, __u64 now)
 {
-	struct record *r = reserve(c, LEVEL_THREAD);
+	struct record r = {.start_ns = c->thread.start_ns,
+			   .end_ns = now,
+			   .arg = task->tgid,
+			   .id = task->pid,
+			   .kind = RECORD_THREAD,
+			   .flags = kthread_flag(task) | (state_of(task) != TASK_IDLE ? RECORD_ONGOING : 0),
+			   .prio = task->prio};
 
-	if (!r)
-		return;
-	r->kind = RECORD_THREAD;
-	r->id = task->pid;
-	r->arg = task->tgid;
-	r->prio = task->prio;
-	bpf_probe_read_kernel(r->name, sizeof(r->name), task->comm);
-	r->flags = kthread_flag(task);
-	if (state_of(task) != TASK_IDLE)
-		r->flags |= RECORD_ONGOING;
-	r->start_ns = c->thread.start_ns;
-	r->end_ns = now;
-	publish(c, LEVEL_THREAD);
+	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
+	put_wide(c, LEVEL_THREAD, &r);
 }
 
 /* Some kernels have threads that leave without the tracepoint: so who came instead of the sampler is said at once. */
 static __always_inline void thread_begins(struct cpu_state *c, struct task_struct *task, __u64 now)
 {
-	struct record *r = mark(c, LEVEL_THREAD, MARK_THREAD, 0, now);
+	struct record r = {.start_ns = now,
+			   .end_ns = now,
+			   .id = task->pid,
+			   .kind = RECORD_MARK,
+			   .flags = kthread_flag(task),
+			   .mark = MARK_THREAD,
+			   .prio = task->prio};
 
-	if (!r)
-		return;
-	r->id = task->pid;
-	r->prio = task->prio;
-	r->flags = kthread_flag(task);
-	bpf_probe_read_kernel(r->name, sizeof(r->name), task->comm);
-	publish(c, LEVEL_THREAD);
+	c->mark[LEVEL_THREAD] = 0;
+	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
+	put_wide(c, LEVEL_THREAD, &r);
 }
 
 static __always_inline void note_waker(struct cpu_state *c, int tid, __u64 now)
 {
 	struct origin_key key = wake_key(tid);
-	struct record *r;
 
-	if (!bpf_map_lookup_elem(&origin_wakes, &key))
-		return;
-	r = mark(c, LEVEL_THREAD, MARK_WAKER, 0, now);
-	if (!r)
-		return;
-	take_origin(&origin_wakes, key, r);
-	publish(c, LEVEL_THREAD);
+	mark_asked(c, LEVEL_THREAD, MARK_WAKER, 0, now, &origin_wakes, key, false);
 }
 
 #endif

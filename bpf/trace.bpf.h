@@ -76,29 +76,99 @@ static __always_inline struct cpu_state *target_cpu(void)
 	return bpf_map_lookup_elem(&cpu_states, &slot);
 }
 
-/* Takes the next place in a level's sequence; NULL when the ring is full, the place is then counted as lost. The caller fills the
- * record and calls publish(). No barrier: the sampler on this CPU publishes later, with a release store, for the reader. */
-static __always_inline struct record *reserve(struct cpu_state *c, int level)
+#if defined(__TARGET_ARCH_x86)
+/* Stores are not reordered here (Intel SDM, 8.2.2). */
+#define store_release(at, value)                                                                                       \
+	do {                                                                                                           \
+		barrier();                                                                                             \
+		*(volatile typeof(*(at)) *)(at) = (value);                                                             \
+	} while (0)
+#else
+/* An exchange that returns the old value is a full barrier (Documentation/atomic_t.txt); arm64 takes it in programs from 5.18 on. */
+#define store_release(at, value) ((void)__sync_lock_test_and_set(at, value))
+#endif
+
+/* The next half of a level's ring. There is room: see reserve(). */
+static __always_inline struct record *next_half(struct cpu_state *c, int level)
 {
-	__u64 head = c->head[level];
+	__u64 at = ring_base(level) + c->place[level];
+
+	barrier_var(at);
+	if (at > RING_HALVES - 2) /* never: for the verifier, and for a look at both halves */
+		return NULL;
+	return (struct record *)&c->ring[at];
+}
+
+/* What has been written of a record counts from now on. */
+static __always_inline void publish(struct cpu_state *c, int level, __u32 halves)
+{
+	c->place[level] = ring_next(level, c->place[level], halves);
+	store_release(&c->head[level], c->head[level] + halves);
+}
+
+/* Takes the next place in a level's sequence, of which the caller fills one half or two and calls publish(). NULL: the ring is full and
+ * the place counted as lost; how many are missing is said once there is room again. */
+static __always_inline struct record *reserve(struct cpu_state *c, int level, __u32 halves)
+{
+	__u64 used = c->head[level] - *(volatile __u64 *)&c->tail[level];
 	struct record *r;
 
 	c->cursor[level]++;
-	if (head - *(volatile __u64 *)&c->tail[level] >= RING_SLOTS) {
+	if (used + 1 + halves > ring_size(level) - 1) {
 		c->lost[level]++;
+		c->unsaid[level]++;
 		return NULL;
 	}
-	r = &c->ring[level][head & (RING_SLOTS - 1)];
-	r->seq = c->cursor[level];
-	r->level = level;
-	r->flags = 0;
-	return r;
+	if (c->unsaid[level]) {
+		r = next_half(c, level);
+		if (!r)
+			return NULL;
+		r->id = c->unsaid[level];
+		r->kind = RECORD_LOST;
+		r->flags = 0;
+		c->unsaid[level] = 0;
+		publish(c, level, 1);
+	}
+	return next_half(c, level);
 }
 
-static __always_inline void publish(struct cpu_state *c, int level)
+/* Writes a whole record, all of whose bytes are set: its second half only where that is news. False: there was no room. */
+static __always_inline bool put_wide(struct cpu_state *c, int level, struct record *r)
 {
-	barrier(); /* the record first */
-	*(volatile __u64 *)&c->head[level] = c->head[level] + 1;
+	struct record_half *half = (struct record_half *)r, *to;
+	struct record_half *same = &c->same[level][record_place(r)];
+	bool repeats = half[1].word[0] == same->word[0] && half[1].word[1] == same->word[1] &&
+		       half[1].word[2] == same->word[2] && half[1].word[3] == same->word[3];
+	__u32 halves = repeats ? 1 : 2;
+
+	to = (struct record_half *)reserve(c, level, halves);
+	if (!to)
+		return false;
+	r->level = repeats ? RECORD_SAME : RECORD_WIDE;
+	to[0] = half[0];
+	if (!repeats)
+		to[1] = *same = half[1];
+	publish(c, level, halves);
+	return true;
+}
+
+/* Writes a record that has no second half. */
+static __always_inline void put_narrow(struct cpu_state *c, int level, int kind, int mark, int flags, __u32 id,
+				       __u64 arg, __u64 start, __u64 end)
+{
+	struct record *r = reserve(c, level, 1);
+
+	if (!r)
+		return;
+	r->start_ns = start;
+	r->end_ns = end;
+	r->arg = arg;
+	r->id = id;
+	r->kind = kind;
+	r->level = level;
+	r->flags = flags;
+	r->mark = mark;
+	publish(c, level, 1);
 }
 
 #define WATCH_ALWAYS 1 /* ns: before any window */
@@ -107,21 +177,17 @@ static __always_inline void publish(struct cpu_state *c, int level)
 static __always_inline void watch_say(struct cpu_state *c, int what, struct task_struct *task, __u64 arg, __u64 start,
 				      __u64 end)
 {
-	struct record *r = reserve(c, LEVEL_THREAD);
+	struct record r = {.start_ns = start ? start : end,
+			   .end_ns = end,
+			   .arg = arg,
+			   .id = task->pid,
+			   .kind = RECORD_WATCH,
+			   .flags = task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0,
+			   .mark = what,
+			   .prio = task->prio};
 
-	c->told = r != NULL;
-	if (!r)
-		return;
-	r->kind = RECORD_WATCH;
-	r->mark = what;
-	r->id = task->pid;
-	r->arg = arg;
-	r->prio = task->prio;
-	r->flags = task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0;
-	bpf_probe_read_kernel(r->name, sizeof(r->name), task->comm);
-	r->start_ns = start ? start : end;
-	r->end_ns = end;
-	publish(c, LEVEL_THREAD);
+	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
+	c->told = put_wide(c, LEVEL_THREAD, &r);
 }
 
 /* One more watched thread runs or waits here. */
@@ -176,21 +242,9 @@ static __always_inline __u8 watch_flags(const struct cpu_state *c, int level)
 
 static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32 id, __u64 arg, __u64 start, __u64 end)
 {
-	struct record *r;
-
 	if (watching && start < c->active_since)
 		return; /* its own begin was not looked at: this one is an older one's */
-	r = reserve(c, level);
-	if (!r)
-		return;
-	r->kind = kind;
-	r->id = id;
-	r->arg = arg;
-	r->start_ns = start;
-	r->end_ns = end;
-	if (watching)
-		r->flags |= watch_flags(c, level);
-	publish(c, level);
+	put_narrow(c, level, kind, 0, watching ? watch_flags(c, level) : 0, id, arg, start, end);
 }
 
 /* The level that is running: marks go to the ring of the interval they explain. */
@@ -202,19 +256,10 @@ static __always_inline int level_now(const struct cpu_state *c, int otherwise)
 }
 
 /* The interval of this level runs `function` from now on. */
-static __always_inline struct record *mark(struct cpu_state *c, int level, int what, __u64 function, __u64 now)
+static __always_inline void mark(struct cpu_state *c, int level, int what, __u64 function, __u64 now)
 {
-	struct record *r = reserve(c, level);
-
 	c->mark[level] = function;
-	if (!r)
-		return NULL;
-	r->kind = RECORD_MARK;
-	r->mark = what;
-	r->arg = function;
-	r->start_ns = now;
-	r->end_ns = now;
-	return r;
+	put_narrow(c, level, RECORD_MARK, what, 0, 0, function, now, now);
 }
 
 static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id, __u64 function)

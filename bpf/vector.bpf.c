@@ -48,16 +48,12 @@ int reschedule_exit(__u64 *ctx)
 {
 	struct origin_key key = csd_key(bpf_get_smp_processor_id(), NULL);
 	struct cpu_state *c = target();
-	struct record *r;
 	__u64 now;
 
 	if (!c)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (bpf_map_lookup_elem(&origin_resched, &key) && (r = mark(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now))) {
-		take_origin(&origin_resched, key, r);
-		publish(c, LEVEL_IRQ);
-	}
+	mark_asked(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now, &origin_resched, key, false);
 	end_irq(c, RECORD_VECTOR, VECTOR_RESCHEDULE, (__u32)ctx[0], now);
 	return 0;
 }

@@ -114,17 +114,7 @@ static __always_inline void goes(struct cpu_state *c, struct task_struct *task, 
 
 static __always_inline void is_gone(struct cpu_state *c, __u64 now)
 {
-	struct record *r = reserve(c, LEVEL_THREAD);
-
-	if (r) {
-		r->kind = RECORD_WATCH;
-		r->mark = WATCH_GONE;
-		r->id = c->here;
-		r->arg = 0;
-		r->name[0] = 0;
-		r->start_ns = r->end_ns = now;
-		publish(c, LEVEL_THREAD);
-	}
+	put_narrow(c, LEVEL_THREAD, RECORD_WATCH, WATCH_GONE, 0, c->here, 0, now, now);
 	c->syscall.start_ns = c->fault.start_ns = 0;
 	c->here = 0;
 	deactivate(c);

@@ -6,13 +6,9 @@
 static __always_inline void mark_plain(int otherwise, int what, __u64 function)
 {
 	struct cpu_state *c = target();
-	int level;
 
-	if (!c)
-		return;
-	level = level_now(c, otherwise);
-	if (mark(c, level, what, function, bpf_ktime_get_ns()))
-		publish(c, level);
+	if (c)
+		mark(c, level_now(c, otherwise), what, function, bpf_ktime_get_ns());
 }
 
 SEC("?tp_btf/hrtimer_expire_entry")
@@ -60,17 +56,10 @@ SEC("?tp_btf/workqueue_execute_start")
 int BPF_PROG(workqueue_execute_start, struct work_struct *work)
 {
 	struct cpu_state *c = target();
-	struct record *r;
-	int level;
 
-	if (!c)
-		return 0;
-	level = level_now(c, LEVEL_THREAD); /* a softirq: the bottom-half workqueues */
-	r = mark(c, level, MARK_WORK, (__u64)work->func, bpf_ktime_get_ns());
-	if (!r)
-		return 0;
-	take_origin(&origin_works, work_key(work), r);
-	publish(c, level);
+	if (c) /* in a softirq: the bottom-half workqueues */
+		mark_asked(c, level_now(c, LEVEL_THREAD), MARK_WORK, (__u64)work->func, bpf_ktime_get_ns(),
+			   &origin_works, work_key(work), true);
 	return 0;
 }
 
@@ -79,15 +68,10 @@ SEC("?raw_tp/csd_function_entry")
 int BPF_PROG(csd_function_entry, void *function, void *csd)
 {
 	struct cpu_state *c = target();
-	struct record *r;
 
-	if (!c)
-		return 0;
-	r = mark(c, LEVEL_IRQ, MARK_CSD, (__u64)function, bpf_ktime_get_ns());
-	if (!r)
-		return 0;
-	take_origin(&origin_csds, csd_key(bpf_get_smp_processor_id(), csd), r);
-	publish(c, LEVEL_IRQ);
+	if (c)
+		mark_asked(c, LEVEL_IRQ, MARK_CSD, (__u64)function, bpf_ktime_get_ns(), &origin_csds,
+			   csd_key(bpf_get_smp_processor_id(), csd), true);
 	return 0;
 }
 
@@ -96,18 +80,13 @@ SEC("?tp_btf/tick_stop")
 int BPF_PROG(tick_stop, int success, int dependency)
 {
 	struct cpu_state *c = success ? NULL : target();
-	struct record *r;
+	struct record r = {.id = dependency, .kind = RECORD_TICK};
 
 	if (!c)
 		return 0;
-	r = reserve(c, LEVEL_IRQ);
-	if (!r)
-		return 0;
-	r->kind = RECORD_TICK;
-	r->id = dependency;
-	r->arg = (__u32)bpf_get_current_pid_tgid();
-	bpf_get_current_comm(r->name, sizeof(r->name));
-	r->start_ns = r->end_ns = bpf_ktime_get_ns();
-	publish(c, LEVEL_IRQ);
+	r.arg = (__u32)bpf_get_current_pid_tgid();
+	bpf_get_current_comm(r.name, sizeof(r.name));
+	r.start_ns = r.end_ns = bpf_ktime_get_ns();
+	put_wide(c, LEVEL_IRQ, &r);
 	return 0;
 }

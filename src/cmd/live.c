@@ -26,15 +26,9 @@ static void show_progress(const struct view *v, uint64_t elapsed_ns, uint64_t du
 	say_progress(line);
 }
 
-/* False: whoever takes them takes no more. */
-static bool hand_on(struct live *l, struct collect *c)
+/* False: whoever takes the hiccups takes no more. */
+static bool flush(const struct live *l)
 {
-	const struct account *a;
-	uint32_t index;
-
-	while ((a = collect_next(c, &index)))
-		if (l->hiccup)
-			l->hiccup(l->ctx, index, a);
 	return !l->hiccup || l->flush(l->ctx);
 }
 
@@ -55,7 +49,7 @@ static void measure(struct live *l, struct collect *c, struct recorder *recorder
 	bool recording = recorder;
 
 	while (measure_wait(m, begin)) {
-		if (!collect_poll(c) || !hand_on(l, c))
+		if (!collect_poll(c) || !flush(l))
 			break;
 		if (recording)
 			recording = recorder_poll(recorder);
@@ -85,9 +79,8 @@ static int run_window(struct live *l, struct collect *c, struct recorder *record
 	if (l->begin)
 		l->begin(l->ctx);
 	measure(l, c, recorder);
-	collect_stop(c);
-	hand_on(l, c);
 	collect_end(c);
+	flush(l);
 	measure_over();
 	if (recorder) {
 		bad = recorder_end(recorder, l->view);
@@ -115,6 +108,8 @@ int live_run(struct live *l)
 	int code = EXIT_ERROR;
 
 	co.spans = l->spans;
+	co.hear = l->hiccup;
+	co.hear_ctx = l->ctx;
 	co.workload = l->workload;
 	co.workload_options = l->workload_options;
 	measure_catch_signals();

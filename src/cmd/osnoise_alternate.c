@@ -114,47 +114,54 @@ static void count_hiccup(struct osnoise_period *p, const struct account *a)
 		p->max_single_ns = a->duration_ns;
 }
 
-static void take(struct collect *c, const struct view *v, struct table_of *t, unsigned round, struct ongoing *o)
-{
-	const struct interval *i;
-	const struct account *a;
-	uint32_t index;
+/* Our turn: each CPU's period as it goes on. */
+struct turn {
+	struct collect *c;
+	const struct view *v;
+	struct table_of *t;
+	unsigned round;
+	struct ongoing *cpu;
+};
 
-	while ((a = collect_next(c, &index))) {
-		while (a->start_ns >= o[index].end_ns)
-			end_period(t, round, v->summary.cpu[index].cpu, &o[index], PERIOD_NS);
-		count_hiccup(&o[index].period, a);
-		while ((i = collect_interval(c, &index)))
-			count_interval(&o[index].period, i);
-	}
+static void hear(void *ctx, uint32_t index, const struct account *a)
+{
+	struct turn *turn = ctx;
+	struct ongoing *o = &turn->cpu[index];
+	const struct interval *i;
+
+	while (a->start_ns >= o->end_ns)
+		end_period(turn->t, turn->round, turn->v->summary.cpu[index].cpu, o, PERIOD_NS);
+	count_hiccup(&o->period, a);
+	while ((i = collect_interval(turn->c, &index)))
+		count_interval(&turn->cpu[index].period, i);
 }
 
-static int sample(struct measure *m, struct collect *c, const struct view *v, struct table_of *t, unsigned round)
+static int sample(struct measure *m, struct turn *turn)
 {
-	struct ongoing *o = calloc(v->summary.ncpus, sizeof(*o));
+	const struct view *v = turn->v;
 	uint64_t begin;
 
-	if (!o || collect_begin(c)) {
-		free(o);
+	turn->cpu = calloc(v->summary.ncpus, sizeof(*turn->cpu));
+	if (!turn->cpu)
+		return complain("out of memory");
+	if (collect_begin(turn->c))
 		return -1;
-	}
 	begin = measure_now();
 	for (uint32_t i = 0; i < v->summary.ncpus; i++)
-		o[i].end_ns = v->run.started_ns + PERIOD_NS;
-	while (measure_wait(m, begin) && collect_poll(c))
-		take(c, v, t, round, o);
-	collect_stop(c);
-	take(c, v, t, round, o);
-	collect_end(c);
+		turn->cpu[i].end_ns = v->run.started_ns + PERIOD_NS;
+	while (measure_wait(m, begin) && collect_poll(turn->c))
+		;
+	collect_end(turn->c);
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
 		uint64_t end = v->run.started_ns + v->cpu[i].observed_ns;
+		struct ongoing *o = &turn->cpu[i];
+		unsigned cpu = v->summary.cpu[i].cpu;
 
-		while (o[i].end_ns <= end)
-			end_period(t, round, v->summary.cpu[i].cpu, &o[i], PERIOD_NS);
-		if (end + PERIOD_NS > o[i].end_ns + PERIOD_NS / 20) /* more than a rest of the last period */
-			end_period(t, round, v->summary.cpu[i].cpu, &o[i], end + PERIOD_NS - o[i].end_ns);
+		while (o->end_ns <= end)
+			end_period(turn->t, turn->round, cpu, o, PERIOD_NS);
+		if (end + PERIOD_NS > o->end_ns + PERIOD_NS / 20) /* more than a rest of the last period */
+			end_period(turn->t, turn->round, cpu, o, end + PERIOD_NS - o->end_ns);
 	}
-	free(o);
 	return 0;
 }
 
@@ -162,18 +169,21 @@ static int our_turn(struct measure *m, const struct host *host, struct table_of 
 {
 	struct collect_options co = measure_collect(m);
 	struct view *v = calloc(1, sizeof(*v));
-	struct collect *c;
+	struct turn turn = {.v = v, .t = t, .round = round};
 	int err = -1;
 
 	if (!v)
 		return complain("out of memory");
 	v->host = *host;
 	co.intervals = true;
-	c = collect_open(&co, v, &measure_stop);
-	if (c) {
-		err = sample(m, c, v, t, round);
-		collect_close(c);
+	co.hear = hear;
+	co.hear_ctx = &turn;
+	turn.c = collect_open(&co, v, &measure_stop);
+	if (turn.c) {
+		err = sample(m, &turn);
+		collect_close(turn.c);
 	}
+	free(turn.cpu);
 	view_free(v);
 	free(v);
 	return err;

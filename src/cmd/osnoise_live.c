@@ -9,19 +9,22 @@
 #include "collect/tracer.h"
 #include "render/compare.h"
 
+static void hear(void *ctx, uint32_t index, const struct account *a)
+{
+	struct compared *cpu = ctx;
+
+	cpu[index].hw_theirs += !a->theirs;
+	if (!a->intervals) {
+		cpu[index].hw++;
+		cpu[index].hw_ns += a->duration_ns;
+	}
+}
+
 static void take(struct collect *c, struct compared *cpu)
 {
 	const struct interval *i;
-	const struct account *a;
 	uint32_t index;
 
-	while ((a = collect_next(c, &index))) {
-		cpu[index].hw_theirs += !a->theirs;
-		if (!a->intervals) {
-			cpu[index].hw++;
-			cpu[index].hw_ns += a->duration_ns;
-		}
-	}
 	while ((i = collect_interval(c, &index)))
 		compare_add(&cpu[index].compare, i);
 }
@@ -32,9 +35,8 @@ static void measure(struct measure *m, struct collect *c, struct compared *cpu, 
 
 	while (measure_wait(m, begin) && collect_poll(c))
 		take(c, cpu);
-	collect_stop(c);
-	take(c, cpu);
 	collect_end(c);
+	take(c, cpu);
 	for (uint32_t i = 0; i < ncpus; i++) {
 		compare_finish(&cpu[i].compare);
 		cpu[i].intervals_lost = collect_intervals_lost(c, i);
@@ -75,6 +77,8 @@ static int compare_on(struct measure *m, struct view *v, bool json, FILE *out)
 		return EXIT_ERROR;
 	}
 	co.osnoise = co.intervals = true;
+	co.hear = hear;
+	co.hear_ctx = cpu;
 	c = collect_open(&co, v, &measure_stop);
 	if (!c) {
 		compared_free(cpu, ncpus);

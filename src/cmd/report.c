@@ -75,9 +75,10 @@ const struct opt_command report_usage = {
 static bool is_shown(const struct view *v, uint32_t index, const struct account *a)
 {
 	const struct sources *t = &v->summary.cpu[index].sources;
-	const struct source outside = {.kind = SOURCE_OUTSIDE};
+	const struct source outside = {.kind = SOURCE_OUTSIDE}, lost = {.kind = SOURCE_LOST, .name = NOT_RECORDED};
 
-	if (!shown_some(&v->shown) || (a->outside_ns && !v->shown.source && shown_is(&v->shown, &outside)))
+	if (!shown_some(&v->shown) || (a->outside_ns && !v->shown.source && shown_is(&v->shown, &outside)) ||
+	    (a->lost_ns && shown_is(&v->shown, &lost)))
 		return true;
 	for (uint32_t i = 0; i < a->npieces; i++)
 		if (shown_is(&v->shown, t->row[a->pieces[i].source]))

@@ -205,7 +205,6 @@ static int watch(struct collect *c, const struct measure *m, struct view *v, str
 	struct top_state s = {.colour = !(no_colour && no_colour[0])};
 	uint64_t begin = v->run.started_ns, next = begin;
 	struct winsize drawn = {0}, now;
-	uint32_t index;
 
 	while (measure_wait(m, begin)) {
 		enum key_result key = take_keys(&s);
@@ -213,8 +212,6 @@ static int watch(struct collect *c, const struct measure *m, struct view *v, str
 
 		if (key == KEY_QUIT || !collect_poll(c))
 			break;
-		while (collect_next(c, &index))
-			;
 		if (second) {
 			next += NSEC_PER_SEC;
 			collect_snapshot(c);

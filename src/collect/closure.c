@@ -134,21 +134,23 @@ static void read_switches(struct closure *c)
 
 /* What must not change while the counters are read. */
 struct stillness {
-	uint64_t cursors, switches, open;
+	cursors_t cursors;
+	uint64_t switches, open;
 };
 
 static struct stillness look(const struct cpu_state *s)
 {
-	return (struct stillness){
-		.cursors = __atomic_load_n(&s->cursors, __ATOMIC_ACQUIRE),
-		.switches = __atomic_load_n(&s->switches, __ATOMIC_ACQUIRE),
-		.open = __atomic_load_n(&s->irq[0].start_ns, __ATOMIC_ACQUIRE) |
-			__atomic_load_n(&s->softirq.start_ns, __ATOMIC_ACQUIRE) |
-			__atomic_load_n(&s->thread.start_ns, __ATOMIC_ACQUIRE),
-	};
+	struct stillness now = {.cursors = *(const volatile cursors_t *)s->cursor,
+				.switches = __atomic_load_n(&s->switches, __ATOMIC_ACQUIRE),
+				.open = __atomic_load_n(&s->irq[0].start_ns, __ATOMIC_ACQUIRE) |
+					__atomic_load_n(&s->softirq.start_ns, __ATOMIC_ACQUIRE) |
+					__atomic_load_n(&s->thread.start_ns, __ATOMIC_ACQUIRE)};
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* what is read next is read later, and the other way round */
+	return now;
 }
 
-bool closure_read(struct closure *c, const struct cpu_state *state, uint64_t *cursors)
+bool closure_read(struct closure *c, const struct cpu_state *state, cursors_t *cursors)
 {
 	uint64_t begin = tick_clock();
 
@@ -158,6 +160,7 @@ bool closure_read(struct closure *c, const struct cpu_state *state, uint64_t *cu
 		read_table(c, "/proc/interrupts", "");
 		read_table(c, "/proc/softirqs", "softirq ");
 		read_switches(c);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		after = look(state);
 		if (before.cursors == after.cursors && before.switches == after.switches && !before.open &&
 		    !after.open) {

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "collect/sampler.h"
 #include "model/view.h"
 #include "record.h"
 
@@ -19,7 +20,7 @@ void closure_free(struct closure *c);
 
 /* Reads the counters between two interrupts: first call the begin, second call the end of the window. Returns false when the CPU is too
  * busy for that. *cursors: the record sequences then. */
-bool closure_read(struct closure *c, const struct cpu_state *state, uint64_t *cursors);
+bool closure_read(struct closure *c, const struct cpu_state *state, cursors_t *cursors);
 
 /* Counts a record of the window. */
 void closure_count(struct closure *c, const struct record *r);

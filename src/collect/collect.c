@@ -62,7 +62,9 @@ int collect_begin(struct collect *c)
 	uint64_t begin = tick_clock() + BARRIER_NS;
 
 	for (uint32_t i = 0; i < c->ntargets; i++) {
-		read_records(&c->target[i], NULL, 0, false); /* room for the window */
+		look_at_records(&c->target[i]); /* room for the window */
+		while (read_records(&c->target[i], NULL, 0, false))
+			;
 		c->target[i].lane->begin_ns = begin;
 		atomic_store(&c->target[i].lane->phase, LANE_MEASURE);
 	}
@@ -187,7 +189,6 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	struct lane *l = t->lane;
 	struct cpu_run *run = &c->view->cpu[i];
 
-	drain(c, i);
 	t->live = false;
 	count_window(c, i, end_ns);
 	run->smi_known = l->smi_known;
@@ -321,7 +322,6 @@ void collect_end(struct collect *c)
 
 		if (!t->live)
 			continue;
-		drain(c, i);
 		if (atomic_load_explicit(&t->lane->phase, memory_order_acquire) == LANE_DONE) {
 			conclude(c, i, to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end));
 		} else {
@@ -351,6 +351,7 @@ void collect_close(struct collect *c)
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		lane_free(c->target[i].lane);
 		closure_free(c->target[i].closure);
+		rings_free(c->target[i].rings);
 		samples_free(c->target[i].samples, c->workload);
 	}
 	live_names_free(c->names);

@@ -3,7 +3,6 @@
  *   collect_open     pin this process, load and attach the probes, start the samplers, learn each CPU's loop and edges
  *   collect_begin    the window opens on all CPUs at once
  *   collect_poll     take what has come; call it every few milliseconds
- *   collect_next     each hiccup of that, if they are wanted one by one
  *   collect_snapshot the view as of now, while the run goes on
  *   collect_stop     the window closes on all CPUs
  *   collect_end      the view is complete
@@ -29,7 +28,11 @@ struct collect_options {
 	const struct workload *workload; /* what the samplers do instead of spinning; NULL: spin */
 	const void *workload_options;    /* its own */
 	const struct tap *tap;           /* hears what the session is given; NULL: nobody does */
-	uint64_t threshold_ns;           /* 0: from each CPU's own loop */
+	/* Hears each hiccup when it is in the view's summary, each CPU's in order of time; the account is valid until it returns. NULL: nobody
+	 * does. Called by collect_poll, collect_stop and collect_end. */
+	void (*hear)(void *ctx, uint32_t index, const struct account *a);
+	void *hear_ctx;
+	uint64_t threshold_ns; /* 0: from each CPU's own loop */
 };
 
 struct collect;
@@ -42,10 +45,6 @@ int collect_begin(struct collect *c); /* 0, or -1 with the reason said */
 
 /* Returns the number of target CPUs that are still being sampled. */
 uint32_t collect_poll(struct collect *c);
-
-/* The hiccups that have been read, one a call, each in the view's summary from then on; NULL: no more. To be called until then after
- * each collect_poll and after collect_stop: those that wait too long are accounted for unseen. The account is valid until the next call; *index is the CPU's in the summary. */
-const struct account *collect_next(struct collect *c, uint32_t *index);
 
 /* The intervals of all hiccups that have been accounted for, and osnoise's of the same, in the order in which they ended; NULL: no more. */
 const struct interval *collect_interval(struct collect *c, uint32_t *index);

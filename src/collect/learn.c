@@ -103,7 +103,8 @@ int learn_edges(struct spin *s)
 		if (fd[n] >= 0)
 			close(fd[n]);
 	for (int i = 0; !err && i < LEARN_NAPS; i++) {
-		uint64_t cursors = *s->cursors, before = read_tick(s->counter);
+		cursors_t cursors = *s->cursors;
+		uint64_t before = read_tick(s->counter);
 
 		nanosleep(&nap, NULL);
 		publish_hiccup(s, before, read_tick(s->counter), cursors);

@@ -46,8 +46,8 @@ struct side {
 	struct box *in, *out;
 	bool first;
 	uint32_t series;
-	uint64_t last;    /* in->word as it was seen last */
-	uint64_t cursors; /* read ahead of what lets the other side send: the last message to it, or the arrival */
+	uint64_t last;     /* in->word as it was seen last */
+	cursors_t cursors; /* read ahead of what lets the other side send: the last message to it, or the arrival */
 	uint64_t *raw, *raw_count; /* NULL: not wanted */
 	struct hist *median;       /* of a pair of many: instead of a series */
 	struct ring *ring;

@@ -107,12 +107,13 @@ static void produce(struct party *p, uint64_t first, uint64_t messages)
 {
 	const struct queue_options *o = p->o;
 	struct work *w = p->work;
-	uint64_t cursors = work_cursors(w), gap = o->gap_ns / w->ns_per_tick;
+	cursors_t cursors = work_cursors(w), next;
+	uint64_t gap = o->gap_ns / w->ns_per_tick;
 	uint64_t last = read_tick(p->counter), n = first;
 	uint64_t pieces = o->payload_len / o->length;
 
 	for (; n < first + messages && !work_stopped(w); n++) {
-		uint64_t due = last + gap, now, next;
+		uint64_t due = last + gap, now;
 		struct slot *slot = slot_of(o, n);
 
 		if (!await_room(p, n))
@@ -164,7 +165,7 @@ static int use(const struct party *p, const struct slot *slot, uint64_t *sum)
 	return work_failed(p->work, errno, "writing the journal");
 }
 
-static int consume(struct party *p, uint64_t first, uint64_t cursors, uint64_t *sum)
+static int consume(struct party *p, uint64_t first, cursors_t cursors, uint64_t *sum)
 {
 	unsigned transit = p->role == QUEUE_ACCUMULATOR ? ACCUMULATOR_TRANSIT : JOURNALLER_TRANSIT;
 	struct work *w = p->work;
@@ -173,7 +174,8 @@ static int consume(struct party *p, uint64_t first, uint64_t cursors, uint64_t *
 
 	for (; !err; n++) {
 		const struct slot *slot = slot_of(p->o, n);
-		uint64_t next, now, stamp;
+		uint64_t now, stamp;
+		cursors_t next;
 		bool waited;
 
 		if (!await_message(p, slot, n))
@@ -230,7 +232,8 @@ static int run(struct work *w)
 	const struct queue_options *o = w->options;
 	struct party p = {.work = w, .o = o, .table = w->props->shared, .counter = w->spin->counter};
 	static uint64_t sum; /* of this process: what has come, learning included */
-	uint64_t first = w->learning ? 0 : o->warmup, cursors;
+	uint64_t first = w->learning ? 0 : o->warmup;
+	cursors_t cursors;
 
 	while (p.role < QUEUE_ROLES - 1 && o->cpu[p.role] != w->cpu)
 		p.role++;

@@ -6,6 +6,8 @@
 #include "collect/target.h"
 #include "collect/tick.h"
 
+#define BATCH 8192 /* records between two looks at what waits */
+
 void nap(uint64_t ns)
 {
 	struct timespec t = {ns / NSEC_PER_SEC, ns % NSEC_PER_SEC};
@@ -13,10 +15,10 @@ void nap(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-/* How far behind a reading of the sequences a record lies. Modulo 2^16: to be asked only of records that are near it. */
-static int16_t past(uint64_t cursors, const struct record *r)
+/* How far behind a reading of the sequences a record lies. */
+static int32_t past(cursors_t cursors, const struct record *r)
 {
-	return r->seq - (uint16_t)(cursors >> 16 * r->level);
+	return r->seq - (uint32_t)(cursors >> 32 * r->level);
 }
 
 /* The window of something begins with a reading of the sequences: true for all records behind it. Each level remembers that it is. */
@@ -27,53 +29,51 @@ static bool behind(struct begin *b, const struct record *r)
 	return b->passed[r->level];
 }
 
-/* The level whose next record ended first; of two at once the inner. -1: none is left. */
-static int next_level(const struct cpu_state *s, const uint64_t *head, const uint64_t *tail)
+/* The oldest interval that is open: since when something else has had the CPU without a break. 0: nothing has it. */
+static uint64_t away_since(const struct cpu_state *s)
 {
-	uint64_t best = UINT64_MAX;
-	int level = -1;
+	const __u64 *const open[] = {&s->away_ns, &s->softirq.start_ns, &s->irq[0].start_ns};
+	uint64_t since = 0;
 
-	for (int i = LEVELS - 1; i >= 0; i--) {
-		const struct record *r = &s->ring[i][tail[i] % RING_SLOTS];
+	for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++) {
+		uint64_t ns = __atomic_load_n(open[i], __ATOMIC_ACQUIRE);
 
-		if (tail[i] != head[i] && r->end_ns < best) {
-			best = r->end_ns;
-			level = i;
-		}
+		since = ns && (!since || ns < since) ? ns : since;
 	}
-	return level;
+	return since;
 }
 
-uint64_t read_records(struct target *t, const struct taker *taker, uint64_t end, bool bounded)
+void look_at_records(struct target *t)
 {
-	struct cpu_state *s = t->state;
-	uint64_t head[LEVELS], tail[LEVELS], off_cpu;
-	int level;
+	if (!t->rings)
+		return;
+	t->since = away_since(t->state);
+	rings_look(t->rings);
+	t->steady = t->since == away_since(t->state); /* else something came to its end meanwhile */
+	t->fill = rings_fill(t->rings);
+}
 
-	if (!s)
-		return 0;
-	off_cpu = __atomic_load_n(&s->thread.start_ns, __ATOMIC_ACQUIRE);
-	for (int i = 0; i < LEVELS; i++) {
-		head[i] = __atomic_load_n(&s->head[i], __ATOMIC_ACQUIRE);
-		tail[i] = s->tail[i];
-	}
-	while ((level = next_level(s, head, tail)) >= 0) {
-		const struct record *r = &s->ring[level][tail[level]++ % RING_SLOTS];
+bool read_records(struct target *t, const struct taker *taker, cursors_t end, bool bounded)
+{
+	const struct record *r = NULL;
 
+	if (!t->rings)
+		return false;
+	for (int n = 0; n < BATCH && (r = rings_next(t->rings)); n++) {
 		if (t->closing && behind(&t->closure_begin, r) && !(t->closed && past(t->closure_end, r) > 0))
 			closure_count(t->closure, r);
 		if (taker && behind(&t->window, r) && !(bounded && past(end, r) > 0))
 			taker->take(taker->ctx, taker->index, r);
+		rings_pop(t->rings, r->level);
 	}
-	for (int i = 0; i < LEVELS; i++)
-		__atomic_store_n(&s->tail[i], tail[i], __ATOMIC_RELEASE);
-	return off_cpu;
+	rings_release(t->rings);
+	return r;
 }
 
-void split_cursors(uint64_t cursors, uint16_t *level)
+void split_cursors(cursors_t cursors, uint32_t *level)
 {
 	for (int i = 0; i < LEVELS; i++)
-		level[i] = cursors >> 16 * i;
+		level[i] = cursors >> 32 * i;
 }
 
 /* Takes the anchor of a hiccup as this CPU's, if its two clocks were read as close together as they can be; else something came between
@@ -115,28 +115,34 @@ void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h)
 	split_cursors(l->cursors_after, h->after);
 }
 
-/* The next hiccup that has been read and not yet accounted for; NULL: there is none. */
-static const struct account *next_hiccup(struct collect *c, uint32_t i)
+/* All records that fell into the hiccup have been taken: as many as its sequences say, or as many as there are. */
+static bool is_complete(const struct target *t, const struct lane_hiccup *l)
 {
-	struct target *t = &c->target[i];
-	struct hiccup h;
+	for (int i = 0; t->rings && i < LEVELS; i++) {
+		const struct ring_level *ring = &t->rings->level[i];
+		bool all = ring->tail == ring->head && !ring->ready;
 
-	if (t->tail == t->head)
-		return NULL;
-	convert(t, &t->lane->ring[t->tail % LANE_SLOTS], &h);
-	atomic_store_explicit(&t->lane->tail, ++t->tail, memory_order_release);
-	return session_feed(c->session, &(struct event){.type = EVENT_HICCUP, .index = i, .hiccup = &h});
+		if (!all && (int32_t)((uint32_t)(l->cursors_after >> 32 * i) - ring->seq + ring->ready) > 0)
+			return false;
+	}
+	return true;
 }
 
-const struct account *collect_next(struct collect *c, uint32_t *index)
+/* Accounts for the hiccups that have been read, as far as their records have. */
+static void drain(struct collect *c, uint32_t i)
 {
-	for (*index = 0; *index < c->ntargets; ++*index) {
-		const struct account *a = next_hiccup(c, *index);
+	struct target *t = &c->target[i];
 
-		if (a)
-			return a;
+	while (t->tail != t->head && is_complete(t, &t->lane->ring[t->tail % LANE_SLOTS])) {
+		const struct account *a;
+		struct hiccup h;
+
+		convert(t, &t->lane->ring[t->tail % LANE_SLOTS], &h);
+		atomic_store_explicit(&t->lane->tail, ++t->tail, memory_order_release);
+		a = session_feed(c->session, &(struct event){.type = EVENT_HICCUP, .index = i, .hiccup = &h});
+		if (a && c->hear)
+			c->hear(c->hear_ctx, i, a);
 	}
-	return NULL;
 }
 
 const struct interval *collect_interval(struct collect *c, uint32_t *index)
@@ -158,34 +164,39 @@ uint64_t collect_intervals_lost(const struct collect *c, uint32_t index)
 	return q ? q->lost : 0;
 }
 
-void drain(struct collect *c, uint32_t i)
-{
-	while (next_hiccup(c, i))
-		;
-}
-
 static void feed_record(void *ctx, uint32_t i, const struct record *r)
 {
 	session_feed(ctx, &(struct event){.type = EVENT_RECORD, .index = i, .record = r});
 }
 
-/* Hiccups first, then records: all records of a hiccup that is visible are visible, too. Hiccups wait to be taken one by one, unless too
- * many records wait with them. */
+/* What waits in the join must not become more than it can hold: hiccups that are complete take theirs with them, and what is left belongs
+ * to one that has not ended, or to none. since: as read_records says it. */
+static void make_room(struct collect *c, uint32_t i, uint64_t since, bool steady)
+{
+	if (session_waiting(c->session, i) <= JOIN_WAIT_MAX / 2 || !c->began)
+		return;
+	drain(c, i);
+	if (steady && session_waiting(c->session, i) > JOIN_WAIT_MAX)
+		session_feed(c->session, &(struct event){.type = EVENT_RELIEVE, .index = i, .ns = since});
+}
+
+/* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
 void read_target(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
 	struct taker taker = {feed_record, c->session, i};
 	struct lane *l = t->lane;
-	uint64_t off_cpu;
-	bool done;
+	bool done, more;
 
-	if (session_waiting(c->session, i) > JOIN_WAIT_MAX / 2)
-		drain(c, i);
 	done = atomic_load_explicit(&l->phase, memory_order_acquire) == LANE_DONE;
 	t->head = atomic_load_explicit(&l->head, memory_order_acquire);
-	off_cpu = read_records(t, &taker, l->end_cursors, done);
-	if (session_waiting(c->session, i) > JOIN_WAIT_MAX)
-		session_feed(c->session, &(struct event){.type = EVENT_RELIEVE, .index = i, .ns = off_cpu});
+	look_at_records(t);
+	do {
+		more = read_records(t, &taker, l->end_cursors, done);
+		make_room(c, i, t->since, t->steady);
+	} while (more);
+	if (c->began)
+		drain(c, i);
 }
 
 void read_all(struct collect *c)

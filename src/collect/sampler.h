@@ -22,6 +22,10 @@
 #define LOOP_CLASSES     8     /* of loop lengths while measuring: longer than 2^n ticks... */
 #define LOOP_CLASS_FIRST 5     /* ...from this n on */
 
+/* All levels' sequences of a CPU, cpu_state.cursor: level L in bits 32 L to 32 L + 31. Read without a lock by two loads, in either order:
+ * what counts is that each level's place was read ahead of the counter. */
+typedef unsigned __int128 __attribute__((may_alias)) cursors_t;
+
 enum lane_phase {
 	LANE_INIT,    /* pinning, locking */
 	LANE_READY,   /* sampler: waits for LEARN */
@@ -33,11 +37,11 @@ enum lane_phase {
 };
 
 struct lane_hiccup {
-	uint64_t before, after;                 /* ticks */
-	uint64_t anchor_tick;                   /* a reading of both clocks right after the gap */
-	uint64_t anchor_width;                  /* ticks between them, at most */
-	uint64_t anchor_ns;                     /* CLOCK_MONOTONIC */
-	uint64_t cursors_before, cursors_after; /* cpu_state.cursors */
+	uint64_t before, after; /* ticks */
+	uint64_t anchor_tick;   /* a reading of both clocks right after the gap */
+	uint64_t anchor_width;  /* ticks between them, at most */
+	uint64_t anchor_ns;     /* CLOCK_MONOTONIC */
+	cursors_t cursors_before, cursors_after;
 };
 
 struct lane {
@@ -56,7 +60,7 @@ struct lane {
 	uint64_t lost_ticks;                /* ...and how long they were */
 	_Atomic int started;                /* the window has begun: the next five are set */
 	uint64_t start, end;                /* the window, ticks */
-	uint64_t start_cursors, end_cursors;
+	cursors_t start_cursors, end_cursors;
 	uint64_t start_ns, start_anchor; /* the two clocks, read together at the window's start... */
 	uint64_t end_ns, end_anchor;     /* ...and at its end */
 	uint64_t backwards;              /* the counter ran backwards */
@@ -94,7 +98,7 @@ struct sampler_options {
 	int policy; /* SCHED_OTHER, SCHED_FIFO, SCHED_RR */
 	int priority;
 	uint64_t threshold_ns;           /* 0: auto */
-	const __u64 *cursors;            /* of this CPU's cpu_state; NULL without probes */
+	const cursors_t *cursors;        /* of this CPU's cpu_state; NULL without probes */
 	const struct workload *workload; /* instead of spinning; NULL: spin */
 	struct workload_props *props;
 	const void *workload_options;

@@ -60,7 +60,8 @@ static void begin(struct work *w)
 }
 
 /* What was measured of a sleep; learning, of both parts: one threshold holds for both. */
-static void note(struct work *w, int series, uint64_t due, uint64_t now, uint64_t tick, uint64_t cursors, uint64_t last)
+static void note(struct work *w, int series, uint64_t due, uint64_t now, uint64_t tick, cursors_t cursors,
+		 uint64_t last)
 {
 	const struct sleep_options *o = w->options;
 
@@ -79,7 +80,8 @@ static int run(struct work *w)
 
 	begin(w);
 	for (uint64_t n = 0; work_going(w) && (w->learning || !o->samples || n < o->samples);) {
-		uint64_t cursors, now, tick;
+		uint64_t now, tick;
+		cursors_t cursors;
 		int err, series = series_now(w, n);
 
 		if (!approach(w, due))

@@ -8,7 +8,7 @@
 #define LOOPS_AT_ONCE (1U << 30) /* loops before the 32-bit counters are kept */
 #define CLASS(n)      (1U << (LOOP_CLASS_FIRST + (n)))
 
-const __u64 no_cursors;
+const cursors_t no_cursors;
 
 uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns)
 {
@@ -33,7 +33,7 @@ uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns)
 	return best;
 }
 
-void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, uint64_t cursors)
+void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors)
 {
 	struct lane *l = s->lane;
 	uint64_t head = atomic_load_explicit(&l->head, memory_order_relaxed);
@@ -117,11 +117,11 @@ static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_rec
 
 /* A loop was as long as the limit: a gap from s->before to `after`, or the stop: then false. `cursors` was read ahead of `after`.
  * Leaves a fresh reading in s->before, so that this work is not counted; what interrupts this work is a gap, too. */
-static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, uint64_t cursors)
+static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, cursors_t cursors)
 {
 	struct lane *l = s->lane;
-	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before, now, fresh;
-	uint64_t cursors_after;
+	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before, now;
+	cursors_t cursors_after, fresh;
 	bool hiccup;
 
 	for (;;) {
@@ -184,14 +184,16 @@ static __attribute__((noinline)) void keep_lengths(struct lane *l, struct length
 static inline __attribute__((always_inline)) void spin(struct spin *s, bool counter)
 {
 	struct lane *l = s->lane;
-	const volatile __u64 *cursors_at = s->cursors;
-	uint64_t cursors = *cursors_at, before = read_tick(counter);
+	const volatile cursors_t *cursors_at = s->cursors;
+	cursors_t cursors = *cursors_at;
+	uint64_t before = read_tick(counter);
 	struct lengths lengths = {.min = UINT64_MAX};
 	uint32_t left = LOOPS_AT_ONCE;
 
 	for (;; lengths = (struct lengths){.min = UINT64_MAX}, left = LOOPS_AT_ONCE) {
 		while (left) {
-			uint64_t cursors_now = *cursors_at, now = read_tick(counter), length = now - before;
+			cursors_t cursors_now = *cursors_at;
+			uint64_t now = read_tick(counter), length = now - before;
 
 			if (__builtin_expect(length >= atomic_load_explicit(&l->limit, memory_order_relaxed), 0)) {
 				s->before = before;

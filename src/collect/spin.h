@@ -5,11 +5,11 @@
 #include "collect/sampler.h"
 #include "collect/tick.h"
 
-extern const __u64 no_cursors; /* without probes */
+extern const cursors_t no_cursors; /* without probes */
 
 struct spin {
 	struct lane *lane;
-	const volatile __u64 *cursors;
+	const volatile cursors_t *cursors;
 	unsigned cpu;
 	bool counter;
 	bool learning;
@@ -18,7 +18,8 @@ struct spin {
 	/* While learning it goes on until so many hiccups had records in them, but not beyond this. */
 	uint64_t wanted, noted, longest;
 	/* Where the loop goes on after a hiccup: not locals of the loop, so that it keeps its own in registers. */
-	uint64_t before, before_cursors;
+	uint64_t before;
+	cursors_t before_cursors;
 };
 
 static inline __attribute__((always_inline)) uint64_t read_tick(bool counter)
@@ -31,7 +32,7 @@ static inline __attribute__((always_inline)) uint64_t read_tick(bool counter)
 uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns);
 
 /* A hiccup into the lane, with its anchor; cursors: as read ahead of `before`. */
-void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, uint64_t cursors);
+void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors);
 
 /* The window's ends: both clocks and the sequences, into the lane. */
 void window_opens(struct spin *s);

@@ -39,7 +39,7 @@ static int start_sampler(struct collect *c, uint32_t i, const struct collect_opt
 				    .policy = o->policy,
 				    .priority = o->priority,
 				    .threshold_ns = o->threshold_ns,
-				    .cursors = t->state ? &t->state->cursors : NULL,
+				    .cursors = t->state ? (const cursors_t *)t->state->cursor : NULL,
 				    .workload = o->workload,
 				    .props = &c->props,
 				    .workload_options = o->workload_options,
@@ -135,7 +135,9 @@ static int learn_edges(struct collect *c, uint32_t i)
 		return complain("out of memory");
 	}
 	t->window = (struct begin){.cursors = l->start_cursors};
-	read_records(t, &(struct taker){learn_record, join, i}, l->end_cursors, true);
+	look_at_records(t);
+	while (read_records(t, &(struct taker){learn_record, join, i}, l->end_cursors, true))
+		;
 	for (uint64_t k = head > LANE_SLOTS ? head - LANE_SLOTS : 0; k < head; k++) {
 		struct hiccup h;
 
@@ -257,6 +259,9 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	}
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		c->target[i].state = c->probes ? probes_state(c->probes, i) : NULL;
+		c->target[i].rings = c->probes ? rings_new(c->target[i].state) : NULL;
+		if (c->probes && !c->target[i].rings)
+			return complain("out of memory");
 		if (start_sampler(c, i, o))
 			return -1;
 	}
@@ -291,6 +296,8 @@ struct collect *collect_open(const struct collect_options *options, struct view 
 	c->want_intervals = options->intervals;
 	c->want_spans = options->spans;
 	c->tap = options->tap;
+	c->hear = options->hear;
+	c->hear_ctx = options->hear_ctx;
 	describe_run(view, options);
 	if (!start_all(c, options))
 		return c;

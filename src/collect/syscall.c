@@ -210,7 +210,8 @@ static int size_batches(struct timing *t)
 /* A batch, or of a long call the one: the value of its series. */
 static int time_batch(const struct timing *t, uint32_t i)
 {
-	uint64_t cursors = work_cursors(t->w), before, after, ticks;
+	cursors_t cursors = work_cursors(t->w);
+	uint64_t before, after, ticks;
 	int err = time_calls(t, calls[t->o->call[i]].make, t->batch[i], &before, &after);
 
 	ticks = after - before > t->empty ? after - before - t->empty : 0;
@@ -226,7 +227,8 @@ static int time_singles(const struct timing *t, uint32_t i)
 	int err = 0;
 
 	for (unsigned k = 0; k < n && !err; k++) {
-		uint64_t cursors = work_cursors(t->w), before, after;
+		cursors_t cursors = work_cursors(t->w);
+		uint64_t before, after;
 
 		err = time_calls(t, calls[t->o->call[i]].make, 1, &before, &after);
 		work_outlier(t->w, i, before, after, cursors);

@@ -10,6 +10,7 @@
 #include "collect/collect.h"
 #include "collect/live_names.h"
 #include "collect/probes.h"
+#include "collect/ring.h"
 #include "collect/sampler.h"
 #include "model/session.h"
 
@@ -17,7 +18,7 @@
 #define NAP_NS       2000000
 
 struct begin {
-	uint64_t cursors;
+	cursors_t cursors;
 	bool passed[LEVELS];
 };
 
@@ -26,10 +27,14 @@ struct target {
 	unsigned cpu;
 	struct lane *lane;
 	pid_t pid;
-	struct cpu_state *state;               /* NULL without probes */
-	uint64_t head, tail;                   /* of the lane: hiccups read, and accounted for */
-	bool live;                             /* its window is open */
-	bool told;                             /* its end has been entered in the view */
+	struct cpu_state *state; /* NULL without probes, as is: */
+	struct rings *rings;
+	unsigned fill;       /* of its fullest ring at the last look, percent */
+	uint64_t since;      /* since when something else had had the CPU then; 0: the sampler had it */
+	bool steady;         /* that was so before and after the look */
+	uint64_t head, tail; /* of the lane: hiccups read, and accounted for */
+	bool live;           /* its window is open */
+	bool told;           /* its end has been entered in the view */
 	uint64_t lost_before, unpaired_before; /* of the probes, at the window's start */
 	double ns_per_tick;
 	uint64_t anchor_tick, anchor_ns; /* the newest good reading of both clocks */
@@ -41,7 +46,7 @@ struct target {
 	bool closing;            /* its window has begun... */
 	bool closed;             /* ...and ended */
 	struct begin window, closure_begin;
-	uint64_t closure_end; /* record sequences then */
+	cursors_t closure_end; /* record sequences then */
 };
 
 struct collect {
@@ -56,6 +61,8 @@ struct collect {
 	struct workload_props props;
 	bool counter, want_intervals, want_spans;
 	const struct tap *tap;
+	void (*hear)(void *ctx, uint32_t index, const struct account *a);
+	void *hear_ctx;
 	bool began, stopped, ended;
 	struct session *session;  /* from learning on */
 	uint64_t steal_read_ns;   /* when the steal clocks were read last */
@@ -71,15 +78,15 @@ struct taker {
 	uint32_t index; /* of the CPU */
 };
 
-/* Moves what the probes wrote of one CPU to the taker (NULL: throws it away); bounded: up to the sequences `end`. Returns since when another
- * thread had had the CPU when it began, 0: the sampler had it. */
-uint64_t read_records(struct target *t, const struct taker *taker, uint64_t end, bool bounded);
+/* Looks at what the probes have written of one CPU, and at since when something else has had it without a break. */
+void look_at_records(struct target *t);
+/* Moves a batch of that to the taker (NULL: throws it away); bounded: up to the sequences `end`. False: there is no more. */
+bool read_records(struct target *t, const struct taker *taker, cursors_t end, bool bounded);
 /* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
 void read_target(struct collect *c, uint32_t i);
-void read_all(struct collect *c);          /* all whose window is open */
-void drain(struct collect *c, uint32_t i); /* accounts for all hiccups that have been read */
+void read_all(struct collect *c); /* all whose window is open */
 
-void split_cursors(uint64_t cursors, uint16_t *level);
+void split_cursors(cursors_t cursors, uint32_t *level);
 uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick);
 void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h);
 uint64_t ring_losses(const struct cpu_state *s); /* records dropped so far */

@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/live_names.h"
+#include "collect/ring.h"
 #include "collect/tick.h"
 #include "collect/where.h"
 #include "culprit.h"
@@ -37,6 +38,7 @@ struct live_watch {
 	struct watch *watch;
 	unsigned *cpu;
 	uint32_t ncpus;
+	struct rings **rings; /* of each CPU */
 	struct arrival *batch;
 	uint64_t lost_before, begin_ns, misses_before;
 	int reports;      /* the program's (src/culprit.h), open; -1: it makes none */
@@ -85,8 +87,9 @@ static int open_all(struct live_watch *w)
 	const struct cpus *cpus = &w->options.cpus;
 
 	w->cpu = calloc(cpus_count(cpus), sizeof(*w->cpu));
+	w->rings = calloc(cpus_count(cpus), sizeof(*w->rings));
 	w->batch = calloc(BATCH, sizeof(*w->batch));
-	if (!w->cpu || !w->batch)
+	if (!w->cpu || !w->rings || !w->batch)
 		return complain("out of memory");
 	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1))
 		w->cpu[w->ncpus++] = cpu;
@@ -95,6 +98,9 @@ static int open_all(struct live_watch *w)
 	w->probes = probes_open(cpus, false, &w->options.threads);
 	if (!w->probes || probes_attach(w->probes))
 		return -1;
+	for (uint32_t i = 0; i < w->ncpus; i++)
+		if (!(w->rings[i] = rings_new(probes_state(w->probes, i))))
+			return complain("out of memory");
 	w->view->run.not_observed = probes_not_observed(w->probes, &w->view->run.nnot_observed);
 	w->names = live_names_new(w->probes);
 	if (!w->names)
@@ -149,6 +155,9 @@ void watch_close(struct live_watch *w)
 	live_names_free(w->names);
 	if (w->reports >= 0)
 		close(w->reports);
+	for (uint32_t i = 0; w->rings && i < w->ncpus; i++)
+		rings_free(w->rings[i]);
+	free(w->rings);
 	free(w->batch);
 	free(w->cpu);
 	free(w);
@@ -244,7 +253,7 @@ static int by_end(const void *a, const void *b)
 		return x->index < y->index ? -1 : 1;
 	if (x->record.level != y->record.level)
 		return x->record.level > y->record.level ? -1 : 1;
-	return (int16_t)(x->record.seq - y->record.seq);
+	return (int32_t)(x->record.seq - y->record.seq);
 }
 
 /* What ended before `ns`, of all CPUs in order. False: there is more than a batch. */
@@ -252,21 +261,18 @@ static bool read_until(struct live_watch *w, uint64_t ns)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < w->ncpus; i++)
-		for (int level = 0; level < LEVELS; level++) {
-			struct cpu_state *s = probes_state(w->probes, i);
-			uint64_t head = __atomic_load_n(&s->head[level], __ATOMIC_ACQUIRE), tail = s->tail[level];
+	for (uint32_t i = 0; i < w->ncpus; i++) {
+		const struct record *r;
 
-			for (; tail != head && n < BATCH; tail++) {
-				const struct record *r = &s->ring[level][tail % RING_SLOTS];
-
-				if (r->end_ns >= ns)
-					break;
+		rings_look(w->rings[i]);
+		for (int level = 0; level < LEVELS; level++)
+			while (n < BATCH && (r = rings_next_of(w->rings[i], level)) && r->end_ns < ns) {
 				w->batch[n].record = *r;
 				w->batch[n++].index = i;
+				rings_pop(w->rings[i], level);
 			}
-			__atomic_store_n(&s->tail[level], tail, __ATOMIC_RELEASE);
-		}
+		rings_release(w->rings[i]);
+	}
 	qsort(w->batch, n, sizeof(*w->batch), by_end);
 	for (uint32_t i = 0; i < n;
 	     i++) { /* a report when its records have come, and before later ones push them out */

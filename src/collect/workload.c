@@ -59,7 +59,7 @@ uint64_t work_tick(const struct work *w)
 	return read_tick(w->spin->counter);
 }
 
-uint64_t work_cursors(const struct work *w)
+cursors_t work_cursors(const struct work *w)
 {
 	return *w->spin->cursors;
 }
@@ -81,7 +81,7 @@ void work_value(struct work *w, unsigned series, uint64_t value)
 	hist_add(&w->series[series].hist, value);
 }
 
-void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after, uint64_t cursors)
+void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after, cursors_t cursors)
 {
 	struct series *s = &w->series[series];
 	uint64_t ns = (after - before) * w->ns_per_tick;
@@ -97,7 +97,7 @@ void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t aft
 	publish_hiccup(w->spin, before, after, cursors);
 }
 
-void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after, uint64_t cursors)
+void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after, cursors_t cursors)
 {
 	work_value(w, series, value);
 	work_outlier(w, series, before, after, cursors);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collect/sampler.h"
 #include "model/series.h"
 
 #define WORKLOAD_FDS 64
@@ -57,8 +58,8 @@ struct work {
 	uint64_t limit[SERIES_MAX]; /* ticks: longer windows are hiccups */
 };
 
-uint64_t work_tick(const struct work *w);    /* now */
-uint64_t work_cursors(const struct work *w); /* to be read ahead of a window's begin */
+uint64_t work_tick(const struct work *w);     /* now */
+cursors_t work_cursors(const struct work *w); /* to be read ahead of a window's begin */
 
 /* True while there are windows to make: to be asked before each. */
 bool work_going(struct work *w);
@@ -67,11 +68,11 @@ bool work_going(struct work *w);
 bool work_stopped(const struct work *w);
 
 /* A window has ended: its value into a series, and a hiccup if it was longer than the threshold. `cursors` was read ahead of `before`. */
-void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after, uint64_t cursors);
+void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after, cursors_t cursors);
 
 /* The halves of that: a value that is of no window, and a window that has no value, or got it already. */
 void work_value(struct work *w, unsigned series, uint64_t value);
-void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after, uint64_t cursors);
+void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after, cursors_t cursors);
 
 /* The tick of a time of CLOCK_MONOTONIC, from a reading of both clocks close by. */
 uint64_t work_tick_of(const struct work *w, uint64_t ns, uint64_t now_tick, uint64_t now_ns);

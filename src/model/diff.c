@@ -156,6 +156,7 @@ static void tally_view(struct diff *d, uint32_t k, const struct view *v, struct 
 		t->lost_ns += v->cpu[i].hiccups_lost_ns;
 		d->attributed_ns[k] += c->attributed_ns;
 		d->edge_ns[k] += c->edge_ns;
+		d->lost_ns[k] += c->lost_ns;
 		d->outside_ns[k] += c->outside_ns;
 	}
 }

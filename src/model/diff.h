@@ -84,12 +84,13 @@ struct diff {
 	char *unlike[DIFF_FILES];   /* owned: what its recordings differ in, "kernel, threshold"; NULL: in nothing */
 	double between;             /* where not in turn, two windows may differ by this factor */
 	double seconds[DIFF_FILES]; /* observed, all CPUs together */
-	uint64_t attributed_ns[DIFF_FILES], edge_ns[DIFF_FILES], outside_ns[DIFF_FILES]; /* of the hiccups' time */
-	bool same_cpus;        /* all measured the same CPUs: numbers of CPUs in names are kept */
-	bool traced;           /* all were: else there are no sources */
-	uint64_t threshold_ns; /* of all CPUs of all recordings; 0: they differ */
-	bool raised;           /* some had a lower one, and its hiccups below it are short gaps now */
-	bool shorts_known;     /* all recordings have short gaps of the same lengths */
+	uint64_t attributed_ns[DIFF_FILES], edge_ns[DIFF_FILES], lost_ns[DIFF_FILES],
+		outside_ns[DIFF_FILES]; /* of the hiccups' time */
+	bool same_cpus;                 /* all measured the same CPUs: numbers of CPUs in names are kept */
+	bool traced;                    /* all were: else there are no sources */
+	uint64_t threshold_ns;          /* of all CPUs of all recordings; 0: they differ */
+	bool raised;                    /* some had a lower one, and its hiccups below it are short gaps now */
+	bool shorts_known;              /* all recordings have short gaps of the same lengths */
 	uint64_t short_ns[DIFF_FILES];
 	uint64_t low_ns, high_ns; /* of the bins: the shortest and the longest of all */
 	struct diff_cell total[DIFF_FILES];

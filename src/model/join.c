@@ -21,10 +21,15 @@ struct join {
 	uint64_t threshold_ns;
 	bool windows;
 	struct join_counts counts;
-	uint64_t lost_before; /* up to the last hiccup */
-	struct record *wait;  /* ring of WAIT_SLOTS */
+	struct record *wait; /* ring of WAIT_SLOTS */
 	uint64_t first, last;
-	uint16_t seq[LEVELS]; /* of the newest record taken */
+	uint32_t seq[LEVELS]; /* of the newest record taken */
+	/* Of the newest record that waits no more, and where it ended. */
+	uint32_t done[LEVELS];
+	uint64_t done_ns[LEVELS];
+	struct holes holes;        /* of the hiccup in hand */
+	uint64_t missing;          /* records, in them */
+	bool last_missing[LEVELS]; /* also the level's last ones */
 };
 
 struct join *join_new(const struct join_options *o)
@@ -40,8 +45,10 @@ struct join *join_new(const struct join_options *o)
 	j->bounds = o->bounds;
 	j->nest = nest_new(o->sources, o->bounds, o->names, o->real_time);
 	j->intervals = o->intervals;
-	if (j->nest)
+	if (j->nest) {
 		nest_tap(j->nest, o->intervals);
+		nest_holes(j->nest, &j->holes);
+	}
 	j->wait = calloc(WAIT_SLOTS, sizeof(*j->wait));
 	if (j->nest && j->wait && !(o->spans && nest_keep_spans(j->nest)))
 		return j;
@@ -54,6 +61,7 @@ void join_free(struct join *j)
 	if (!j)
 		return;
 	nest_free(j->nest);
+	holes_free(&j->holes);
 	free(j->wait);
 	free(j);
 }
@@ -85,21 +93,24 @@ static void rewind_ring(struct join *j)
 	j->last = n;
 }
 
-/* Of two that end together the inner one is the higher level. */
+/* Of two that end together the inner one is the higher level. Those of one level stay in the order of their places. */
 static bool ends_after(const struct record *a, const struct record *b)
 {
+	if (a->level == b->level)
+		return false;
 	return a->end_ns > b->end_ns || (a->end_ns == b->end_ns && a->level < b->level);
 }
 
-void join_start(struct join *j, const uint16_t cursor[LEVELS])
+void join_start(struct join *j, const uint32_t cursor[LEVELS])
 {
 	memcpy(j->seq, cursor, sizeof(j->seq));
+	memcpy(j->done, cursor, sizeof(j->done));
 }
 
 /* All records up to `seq` must have come by now; those that did not were dropped. Later ones may have come, too. */
-static void expect_sequence(struct join *j, unsigned level, uint16_t seq)
+static void expect_sequence(struct join *j, unsigned level, uint32_t seq)
 {
-	int16_t missing = seq - j->seq[level];
+	int32_t missing = seq - j->seq[level];
 
 	if (missing > 0) {
 		j->counts.lost += missing;
@@ -110,10 +121,13 @@ static void expect_sequence(struct join *j, unsigned level, uint16_t seq)
 void join_record(struct join *j, const struct record *r)
 {
 	uint64_t i = j->last, first;
+	int32_t ahead;
 
 	if (r->level >= LEVELS || r->end_ns < r->start_ns)
 		return;
-	j->counts.lost += (uint16_t)(r->seq - j->seq[r->level] - 1);
+	ahead = r->seq - j->seq[r->level];
+	if (ahead > 0)
+		j->counts.lost += ahead - 1;
 	j->seq[r->level] = r->seq;
 	j->counts.seen++;
 	if (r->kind == RECORD_TICK && j->ticks)
@@ -131,9 +145,9 @@ void join_record(struct join *j, const struct record *r)
 	j->last++;
 }
 
-static bool in_window(uint16_t seq, uint16_t before, uint16_t after)
+static bool in_window(uint32_t seq, uint32_t before, uint32_t after)
 {
-	return (uint16_t)(seq - before - 1) < (uint16_t)(after - before);
+	return seq - before - 1 < after - before;
 }
 
 /* Timestamps chose `inside` or before; the sequence must agree. Just before the gap the sampler's two readings are not one. */
@@ -181,18 +195,88 @@ static bool is_after(struct join *j, const struct record *r, const struct hiccup
 	return true;
 }
 
-struct account *join_hiccup(struct join *j, const struct hiccup *hiccup)
+/* ---- what is missing ---- */
+
+/* How many records are missing right before this place of the hiccup's window. */
+static uint32_t missing_before(uint32_t seq, uint32_t done, uint32_t before)
 {
-	struct hiccup copy = *hiccup, *h = &copy;
+	int32_t n = seq - ((int32_t)(done - before) > 0 ? done : before);
+
+	return n > 0 ? n - 1 : 0;
+}
+
+/* Finds where records are missing among those that wait, up to the place `stop`: behind the end of one and ahead of the begin of the level's
+ * next. from_ns: nothing is looked for before. h: the hiccup, which ends the last holes; NULL: it lasts. */
+static void find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns, uint64_t stop)
+{
+	uint64_t end_ns[LEVELS];
+	uint32_t seq[LEVELS];
+
+	memcpy(seq, j->done, sizeof(seq));
+	memcpy(end_ns, j->done_ns, sizeof(end_ns));
+	for (uint64_t i = j->first; i < stop; i++) {
+		const struct record *r = waiting(j, i);
+		unsigned level = r->level;
+		uint32_t n;
+
+		if (h && (int32_t)(r->seq - h->after[level]) > 0)
+			continue;
+		n = missing_before(r->seq, seq[level], h ? h->before[level] : seq[level]);
+		if (n && (!h || (int32_t)(r->seq - h->before[level]) > 0)) {
+			j->missing += n;
+			holes_add(&j->holes, level, end_ns[level] > from_ns ? end_ns[level] : from_ns, r->start_ns);
+		}
+		seq[level] = r->seq;
+		if (r->end_ns > end_ns[level])
+			end_ns[level] = r->end_ns;
+	}
+	for (unsigned level = 0; h && level < LEVELS; level++) {
+		uint32_t n = missing_before(h->after[level] + 1, seq[level], h->before[level]);
+
+		j->missing += n;
+		j->last_missing[level] = n;
+		if (n)
+			holes_add(&j->holes, level, end_ns[level] > from_ns ? end_ns[level] : from_ns, h->end_ns);
+	}
+}
+
+/* Gives a record to the nest. before: the sequence of its level where the hiccup began. */
+static void take(struct join *j, const struct record *r, uint32_t before, uint64_t from, uint64_t to)
+{
+	if (missing_before(r->seq, j->done[r->level], before))
+		nest_doubt(j->nest, r->level, r->start_ns == r->end_ns || r->start_ns < j->done_ns[r->level]);
+	nest_take(j->nest, r, from, to);
+}
+
+/* The record waits no more. */
+static void pass(struct join *j, const struct record *r)
+{
+	j->done[r->level] = r->seq;
+	if (r->end_ns > j->done_ns[r->level])
+		j->done_ns[r->level] = r->end_ns;
+}
+
+static void pass_window(struct join *j, const struct hiccup *h)
+{
+	for (unsigned level = 0; level < LEVELS; level++) {
+		if ((int32_t)(h->after[level] - j->done[level]) <= 0)
+			continue;
+		j->done[level] = h->after[level];
+		j->done_ns[level] = h->end_ns;
+		if (j->last_missing[level])
+			nest_doubt(j->nest, level, false);
+	}
+}
+
+struct account *join_hiccup(struct join *j, const struct hiccup *h)
+{
 	struct account *account;
 	unsigned stuck_out;
 
-	for (unsigned level = 0; level < LEVELS; level++) {
+	for (unsigned level = 0; level < LEVELS; level++)
 		expect_sequence(j, level, h->after[level]);
-		if (nest_is_open(j->nest)) /* it may have begun more than 2^16 records ago */
-			h->before[level] = h->after[level] - 0x8000;
-	}
 	nest_open(j->nest);
+	find_holes(j, h, h->start_ns, j->last);
 	for (; j->first < j->last; j->first++) {
 		const struct record *r = waiting(j, j->first);
 		bool before = is_before(r, h);
@@ -203,29 +287,32 @@ struct account *join_hiccup(struct join *j, const struct hiccup *hiccup)
 		if (before)
 			drop_below(j, r);
 		else
-			nest_take(j->nest, r, h->start_ns, h->end_ns);
+			take(j, r, h->before[r->level], h->start_ns, h->end_ns);
+		pass(j, r);
 	}
 	rewind_ring(j);
+	pass_window(j, h);
 	account = nest_close(j->nest, h->start_ns, h->end_ns, &stuck_out);
-	account->lost = j->counts.lost - j->lost_before;
-	j->lost_before = j->counts.lost;
+	account->lost = j->missing;
+	j->missing = 0;
+	holes_clear(&j->holes);
 	j->counts.mismatches += stuck_out;
 	j->counts.folded = nest_folded(j->nest);
 	return account;
 }
 
-/* The first waiting record of the gap that began before off_cpu_ns and lasts: other threads may have come before this one, and
- * before them the interrupt that woke the first, with only the kernel's own way between. A thread that ended just now may not
- * have come yet. */
-static uint64_t first_ahead(const struct join *j, uint64_t off_cpu_ns)
+/* The first waiting record of the gap in which something else has had the CPU since since_ns: there may have been more before it, with only
+ * the kernel's own way between. (Recordings of format 1 know the newest thread's begin only: others may have come before it, and one that
+ * ended just now may not have come yet.) */
+static uint64_t first_ahead(const struct join *j, uint64_t since_ns)
 {
 	uint64_t near = j->bounds.irq_ns + j->bounds.thread_ns;
-	uint64_t i = j->last, start = off_cpu_ns;
+	uint64_t i = j->last, start = since_ns;
 
 	for (; i > j->first; i--) {
 		const struct record *r = waiting(j, i - 1);
 
-		if (r->end_ns + near < start && j->last - i >= NEWEST)
+		if (r->end_ns < since_ns && r->end_ns + near < start && j->last - i >= NEWEST)
 			break;
 		start = r->start_ns < start ? r->start_ns : start;
 	}
@@ -233,26 +320,36 @@ static uint64_t first_ahead(const struct join *j, uint64_t off_cpu_ns)
 }
 
 /* The newest half stays in any case: a hiccup that has ended may not have come yet. */
-void join_relieve(struct join *j, uint64_t off_cpu_ns)
+void join_relieve(struct join *j, uint64_t since_ns)
 {
-	uint64_t ahead = j->last;
+	uint64_t ahead = j->last, stop;
 
 	if (join_waiting(j) <= JOIN_WAIT_MAX)
 		return;
 	if (j->windows) { /* a workload that sleeps is off its CPU all the time, and when its window began is known at its end only */
-		for (; join_waiting(j) > WAIT_SLOTS / 2; j->first++)
+		for (; join_waiting(j) > WAIT_SLOTS / 2; j->first++) {
 			drop_below(j, waiting(j, j->first));
+			pass(j, waiting(j, j->first));
+		}
 		return;
 	}
 	if (!nest_is_open(j->nest)) {
-		if (off_cpu_ns)
-			ahead = first_ahead(j, off_cpu_ns);
-		for (; j->first < ahead && join_waiting(j) > JOIN_WAIT_MAX / 2; j->first++)
+		if (since_ns)
+			ahead = first_ahead(j, since_ns);
+		for (; j->first < ahead && join_waiting(j) > JOIN_WAIT_MAX / 2; j->first++) {
 			drop_below(j, waiting(j, j->first));
+			pass(j, waiting(j, j->first));
+		}
 	}
-	if (off_cpu_ns && join_waiting(j) > JOIN_WAIT_MAX / 2) {
-		nest_open(j->nest);
-		for (uint64_t stop = j->last - NEWEST; j->first < stop; j->first++)
-			nest_take(j->nest, waiting(j, j->first), 0, UINT64_MAX);
+	if (!since_ns || join_waiting(j) <= JOIN_WAIT_MAX / 2)
+		return;
+	stop = j->last - NEWEST;
+	find_holes(j, NULL, nest_is_open(j->nest) ? 0 : waiting(j, j->first)->start_ns, stop);
+	nest_open(j->nest);
+	for (; j->first < stop; j->first++) {
+		const struct record *r = waiting(j, j->first);
+
+		take(j, r, j->done[r->level], 0, UINT64_MAX);
+		pass(j, r);
 	}
 }

@@ -5,8 +5,9 @@
  * length less the intervals that ended inside it. Every nanosecond of the hiccup then goes to exactly one of
  *   attributed  the net time of a named interval;
  *   edge        kernel entry and exit around the outermost intervals, up to a bound that is calibrated on this machine;
+ *   lost        time in which records are known to be missing, and none that came says whose it was (holes.h);
  *   outside     the rest: nothing that the kernel showed explains it (firmware, hypervisor, hardware, or what is not observed).
- * attributed + edge + outside == end - start, always.
+ * attributed + edge + lost + outside == end - start, always.
  *
  * Records are matched by timestamp. The sequence numbers that the sampler read before and after the gap must agree with that
  * choice; where they do not, it is counted as a mismatch.
@@ -18,6 +19,7 @@
 
 #include <stdbool.h>
 #include "model/hiccup.h"
+#include "model/holes.h"
 #include "model/interval.h"
 #include "model/nest.h"
 #include "model/others.h"
@@ -50,7 +52,7 @@ struct join *join_new(const struct join_options *options); /* NULL when out of m
 void join_free(struct join *j);
 
 /* The CPU's sequences where the window begins; what comes later and is missing counts as lost. */
-void join_start(struct join *j, const uint16_t cursor[LEVELS]);
+void join_start(struct join *j, const uint32_t cursor[LEVELS]);
 
 /* Takes one record. A record may end up to 1 us before its predecessor (levels race for the clock). */
 void join_record(struct join *j, const struct record *r);
@@ -59,12 +61,12 @@ void join_record(struct join *j, const struct record *r);
  * raised. */
 struct account *join_hiccup(struct join *j, const struct hiccup *h);
 
-/* Frees space while a hiccup lasts (of a workload's windows: keeps the newest 32,768 records): records are waiting and no hiccup has come. off_cpu_ns: since when another thread has had the
- * CPU, 0 when the sampler has it. Records since then belong to the hiccup to come and are netted now; older ones fell in
- * gaps below the threshold. To be called when join_waiting() exceeds JOIN_WAIT_MAX, behind a batch of records,
- * with an off_cpu_ns that was read just ahead of them: one that is newer than records still to be given is of another thread. With
- * fewer waiting it does nothing. */
-void join_relieve(struct join *j, uint64_t off_cpu_ns);
+/* Frees space while a hiccup lasts (of a workload's windows: keeps the newest 32,768 records): records are waiting and no hiccup has
+ * come. since_ns: since when something else has had the CPU without a break, 0 when the sampler has it. Records since then belong to
+ * the hiccup to come and are netted now; older ones fell in gaps below the threshold. To be called when join_waiting() exceeds
+ * JOIN_WAIT_MAX, behind a batch of records, with a since_ns that was true when their writing was looked at. With fewer waiting it
+ * does nothing. */
+void join_relieve(struct join *j, uint64_t since_ns);
 uint32_t join_waiting(const struct join *j);
 #define JOIN_WAIT_MAX 16384
 

@@ -17,10 +17,12 @@ static const char throttled[] = "[throttled]";
 /* Something that has ended inside the hiccup and lies in no later interval yet. */
 struct ended {
 	uint64_t start, end;
-	uint64_t gaps, edge; /* after folding: time within that belongs to no interval, and how much of it is edge */
+	uint64_t gaps, edge; /* after folding: time within that belongs to no interval, and how much of it is edge... */
+	uint64_t lost;       /* ...and how much lies in holes */
 	uint32_t intervals;  /* 1, after folding more */
 	bool thread, last_thread; /* of several the first and the last */
 	bool note;                /* an instant, not an interval: then its record follows */
+	bool doubt;               /* and others of its level are missing before it */
 	struct record record;
 };
 
@@ -38,6 +40,8 @@ struct nest {
 	struct record fault;
 	bool in_thread; /* a thread has come instead of the sampler, and not left yet */
 	struct record thread;
+	bool doubt[LEVELS]; /* see nest_doubt */
+	const struct holes *holes;
 	struct {
 		uint32_t tid;
 		const char *function;
@@ -88,6 +92,24 @@ int nest_keep_spans(struct nest *n)
 	if (!n->spans)
 		n->spans = calloc(1, sizeof(*n->spans));
 	return n->spans ? 0 : -ENOMEM;
+}
+
+void nest_holes(struct nest *n, const struct holes *holes)
+{
+	n->holes = holes;
+}
+
+void nest_doubt(struct nest *n, unsigned level, bool inside)
+{
+	n->doubt[level] = inside;
+	if (level == LEVEL_THREAD) /* whoever was here may have left */
+		n->in_thread = n->in_fault = false;
+}
+
+/* How much of a time that no interval of a level from this one on covers may have been one that is missing. */
+static uint64_t lost_within(const struct nest *n, unsigned level, uint64_t start, uint64_t end)
+{
+	return n->holes ? holes_within(n->holes, level, start, end) : 0;
 }
 
 bool nest_is_open(const struct nest *n)
@@ -249,11 +271,12 @@ static unsigned note_class(const struct record *m)
 
 static void merge(const struct nest *n, struct ended *f, const struct ended *e)
 {
-	uint64_t gap = e->start - f->end;
+	uint64_t gap = e->start - f->end, lost = lost_within(n, LEVEL_THREAD, f->end, e->start);
 	uint64_t bound = bound_at(n, f->last_thread) + bound_at(n, e->thread);
 
 	f->gaps += e->gaps + gap;
-	f->edge += e->edge + (gap < bound ? gap : bound);
+	f->lost += e->lost + lost;
+	f->edge += e->edge + (gap - lost < bound ? gap - lost : bound);
 	f->end = e->end;
 	f->intervals += e->intervals;
 	f->last_thread = e->last_thread;
@@ -306,9 +329,9 @@ static struct ended *push(struct nest *n, uint64_t start, uint64_t end)
 	e = &n->stack[n->depth++];
 	e->start = start;
 	e->end = end;
-	e->gaps = e->edge = 0;
+	e->gaps = e->edge = e->lost = 0;
 	e->intervals = 0;
-	e->thread = e->last_thread = e->note = false;
+	e->thread = e->last_thread = e->note = e->doubt = false;
 	return e;
 }
 
@@ -317,6 +340,8 @@ static void push_note(struct nest *n, const struct record *r, uint64_t at)
 	struct ended *e = push(n, at, at);
 
 	e->note = true;
+	e->doubt = n->doubt[r->level];
+	n->doubt[r->level] = false;
 	e->record = *r;
 }
 
@@ -324,15 +349,18 @@ static void push_note(struct nest *n, const struct record *r, uint64_t at)
  * already stays taken, and the interval begins behind it. A folded entry that began before this interval: all its gaps are taken to lie in
  * the interval, as they do when threads follow each other, or when one runs for very long after the interrupt that woke it.
  * Returns these gaps. */
-static uint64_t below(struct ended *e, uint64_t *start)
+static uint64_t below(struct ended *e, uint64_t *start, uint64_t *lost)
 {
 	uint64_t gaps;
 
+	*lost = 0;
 	if (e->end <= *start)
 		return 0;
 	gaps = e->end - *start < e->gaps ? e->end - *start : e->gaps;
+	*lost = gaps < e->lost ? gaps : e->lost;
 	e->gaps -= gaps;
-	e->edge = e->edge < e->gaps ? e->edge : e->gaps;
+	e->lost -= *lost;
+	e->edge = e->edge < e->gaps - e->lost ? e->edge : e->gaps - e->lost;
 	*start = e->end;
 	return gaps;
 }
@@ -389,7 +417,9 @@ static void note(struct nest *n, const struct record *r, const struct ended *e, 
 		s->asker = asker;
 		return;
 	}
-	if (s->marked || (s->function && r->kind == RECORD_THREAD)) {
+	if (e->doubt)
+		s->function = NULL;
+	if (s->marked || e->doubt || (s->function && r->kind == RECORD_THREAD)) {
 		end_segment(n, r, s, e->start, false);
 		s->start = e->start;
 		s->net = 0;
@@ -413,13 +443,22 @@ static void tap(struct nest *n, const struct record *r, uint64_t net)
 	intervals_push(n->intervals, &interval);
 }
 
+/* The interval's own time between two things inside it: what may have been a missing one of a higher level is not its. */
+static void add_own(struct nest *n, struct segment *s, unsigned level, uint64_t from, uint64_t to, uint64_t more)
+{
+	uint64_t lost = lost_within(n, level + 1, from, to);
+
+	s->net += to - from - lost + more;
+	n->account.lost_ns += lost;
+}
+
 static void enclose(struct nest *n, const struct record *r, uint64_t start, uint64_t end)
 {
 	struct segment s = {.function = first_function(n, r), .first = !(r->flags & RECORD_PART)};
 	bool thread = r->kind == RECORD_THREAD;
 	uint32_t first = n->depth, last = n->depth;
 	struct ended *ended;
-	uint64_t at;
+	uint64_t at, lost = 0;
 
 	n->own = 0;
 	if (last && end < n->stack[last - 1].end)
@@ -429,17 +468,23 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	       !(n->stack[first - 1].note && n->stack[first - 1].record.level < r->level))
 		first--;
 	if (first)
-		s.net = below(&n->stack[first - 1], &start);
+		s.net = below(&n->stack[first - 1], &start, &lost);
+	s.net -= lost;
+	n->account.lost_ns += lost;
 	s.start = at = start;
 	for (uint32_t i = first; i < last; i++) {
 		const struct ended *e = &n->stack[i];
 
-		s.net += e->start - at + e->gaps;
+		add_own(n, &s, r->level, at, e->start, e->gaps - e->lost);
+		n->account.lost_ns += e->lost;
 		at = e->end;
 		if (e->note && e->record.level == r->level && r->kind != RECORD_FAULT) /* a lost thread's */
 			note(n, r, e, &s);
 	}
-	s.net += end - at;
+	add_own(n, &s, r->level, at, end, 0);
+	if (n->doubt[r->level])
+		s.function = NULL;
+	n->doubt[r->level] = false;
 	end_segment(n, r, &s, end, r->flags & RECORD_PART);
 	keep_function(n, r, s.function);
 	tap(n, r, n->own);
@@ -515,12 +560,14 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 
 /* ---- the end ---- */
 
-static void split_gap(struct account *a, uint64_t gap, uint64_t bound)
+static void split_gap(struct nest *n, uint64_t from, uint64_t to, uint64_t bound)
 {
+	uint64_t lost = lost_within(n, LEVEL_THREAD, from, to), gap = to - from - lost;
 	uint64_t edge = gap < bound ? gap : bound;
 
-	a->edge_ns += edge;
-	a->outside_ns += gap - edge;
+	n->account.edge_ns += edge;
+	n->account.lost_ns += lost;
+	n->account.outside_ns += gap - edge;
 }
 
 /* What no interval covers: beside one it is edge up to the bound, the rest is outside. */
@@ -541,19 +588,20 @@ static void account_gaps(struct nest *n, uint64_t end_ns)
 			bound += bound_at(n, last->last_thread);
 		else
 			a->pre_ns = gap, a->first_thread = e->thread;
-		split_gap(a, gap, bound);
+		split_gap(n, last ? last->end : a->start_ns, e->start, bound);
 		a->edge_ns += e->edge;
-		a->outside_ns += e->gaps - e->edge;
+		a->lost_ns += e->lost;
+		a->outside_ns += e->gaps - e->edge - e->lost;
 		a->intervals += e->intervals;
 		last = e;
 	}
 	if (!last) {
-		a->outside_ns = a->duration_ns;
+		split_gap(n, a->start_ns, end_ns, 0);
 		return;
 	}
 	a->post_ns = end_ns - last->end;
 	a->last_thread = last->last_thread;
-	split_gap(a, a->post_ns, bound_at(n, last->last_thread));
+	split_gap(n, last->end, end_ns, bound_at(n, last->last_thread));
 }
 
 struct account *nest_close(struct nest *n, uint64_t start_ns, uint64_t end_ns, unsigned *stuck_out)

@@ -6,6 +6,7 @@
 #define CULPRIT_NEST_H
 
 #include <stdbool.h>
+#include "model/holes.h"
 #include "model/interval.h"
 #include "model/names.h"
 #include "model/source.h"
@@ -34,14 +35,14 @@ struct spot {
 /* One hiccup, accounted for. */
 struct account {
 	uint64_t start_ns, duration_ns;
-	uint64_t attributed_ns, edge_ns, outside_ns;
+	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
 	/* Before the first and after the last interval; both 0 when there is none. */
 	uint64_t pre_ns, post_ns;
 	bool first_thread, last_thread; /* these intervals are threads */
 	uint32_t intervals;             /* outermost ones */
 	uint32_t theirs;                /* intervals of which the kernel's osnoise tracer said that they ended here */
 	struct spot spot;               /* set by the session */
-	uint64_t lost;                  /* records that are missing in it or just before it; set by the join */
+	uint64_t lost;                  /* records that are missing in it; set by the join */
 	struct piece *pieces;           /* one per source, in order of first appearance; attributed time only */
 	uint32_t npieces;
 	const struct span *spans;    /* when each ran, see spans.h; none unless nest_keep_spans */
@@ -64,6 +65,13 @@ int nest_keep_spans(struct nest *n);
 /* Begins the account of a hiccup, unless one is open. */
 void nest_open(struct nest *n);
 bool nest_is_open(const struct nest *n);
+
+/* Where records are missing: read while intervals are netted and gaps accounted for; outlives the nest. */
+void nest_holes(struct nest *n, const struct holes *holes);
+
+/* Records of this level are missing ahead of the next one that is taken, or of the end. inside: the next one's interval had begun before
+ * them, so that nobody knows which function it ran when. */
+void nest_doubt(struct nest *n, unsigned level, bool inside);
 
 /* One record of the hiccup, cut to [from, to]. Sources' totals are raised at once. */
 void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t to);

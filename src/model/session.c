@@ -138,9 +138,7 @@ static const struct account *take_hiccup(struct session *s, uint32_t i, const st
 	if (s->view->run.watch)
 		s->lane[i].spot = no_spot;
 	summary_add(&s->view->summary, i, a);
-	if (a->outside_ns && a->lost) /* what is missing may be what took the time */
-		summary_outside(&s->view->summary, i, a->start_ns, a->outside_ns, "records lost");
-	else if (a->outside_ns && s->view->run.watch) /* threads that wait together say nothing of what stopped CPUs */
+	if (a->outside_ns && s->view->run.watch) /* threads that wait together say nothing of what stopped CPUs */
 		summary_outside(&s->view->summary, i, a->start_ns, a->outside_ns, s->view->run.rest);
 	else if (a->outside_ns)
 		outside_add(s->outside, i, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns);

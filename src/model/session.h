@@ -28,7 +28,7 @@ struct event {
 	enum event_type type;
 	uint32_t index; /* of the CPU in the summary */
 	union {
-		uint16_t cursor[LEVELS];
+		uint32_t cursor[LEVELS];
 		const struct record *record;
 		const struct hiccup *hiccup;
 		uint64_t ns;

@@ -29,8 +29,8 @@ struct comm {
 	uint32_t tid[SOURCE_PIDS];
 };
 
-static const char *const kind_names[SOURCE_KINDS] = {"irq",    "vector", "softirq", "nmi",
-						     "thread", "fault",  "syscall", "outside"};
+static const char *const kind_names[SOURCE_KINDS] = {"irq",   "vector",  "softirq", "nmi",    "thread",
+						     "fault", "syscall", "lost",    "outside"};
 
 const char *source_kind_name(enum source_kind kind)
 {
@@ -347,4 +347,14 @@ const struct asker *source_asked(struct source *s, const struct record *r, const
 	if (!s->origins)
 		s->origins = calloc(1, sizeof(*s->origins));
 	return s->origins ? origins_add(s->origins, r, names) : NULL;
+}
+
+const struct source *sources_near_lost(const struct sources *t)
+{
+	const struct source *most = NULL;
+
+	for (uint32_t i = 0; i < t->count; i++)
+		if (t->row[i]->near_lost_ns > (most ? most->near_lost_ns : 0))
+			most = t->row[i];
+	return most;
 }

@@ -35,6 +35,7 @@ enum source_kind {
 	SOURCE_THREAD,
 	SOURCE_FAULT,
 	SOURCE_SYSCALL, /* of a watched thread */
+	SOURCE_LOST,    /* records are missing there: it is not known whose time it was */
 	SOURCE_OUTSIDE, /* no kernel activity explains it: firmware, hypervisor, hardware */
 	SOURCE_KINDS,
 };
@@ -53,6 +54,8 @@ struct source {
 	uint32_t piece;          /* used by the join: this source's piece of the hiccup in hand */
 	uint64_t epoch;          /* used by the join: which hiccup `piece` belongs to */
 	const char *affinity;    /* of an IRQ; belongs to the names; NULL: not known */
+	uint64_t near_lost_ns;   /* net ns in hiccups that records are missing of... */
+	uint64_t missing;        /* ...and of SOURCE_LOST how many are */
 	char memory_of[17];      /* of a TLB shootdown: comm of the thread whose memory it was, the last time */
 	struct origins *origins; /* who asked for it; NULL: nobody is known */
 	const char *cause;       /* id in the cause book; static; NULL: not looked up yet, or the book has none */
@@ -121,6 +124,9 @@ void source_add(struct source *s, uint64_t net_ns, bool first);
 
 /* Notes who asked for an interval of this source. r is a mark with RECORD_ORIGIN. Returns who, until the next call; NULL: not known. */
 const struct asker *source_asked(struct source *s, const struct record *r, const struct names *names);
+
+/* Who was seen most in hiccups that records are missing of; NULL: nobody. */
+const struct source *sources_near_lost(const struct sources *t);
 
 /* "irq", "vector", ... as the report writes them. */
 const char *source_kind_name(enum source_kind kind);

@@ -7,10 +7,10 @@
 #include <string.h>
 
 const uint16_t sources_quota[SOURCE_KINDS] = {
-	[SOURCE_IRQ] = 192,    [SOURCE_VECTOR] = 96, [SOURCE_SOFTIRQ] = 128, [SOURCE_NMI] = 16,
-	[SOURCE_THREAD] = 384, [SOURCE_FAULT] = 8,   [SOURCE_SYSCALL] = 192, [SOURCE_OUTSIDE] = 8,
+	[SOURCE_IRQ] = 192, [SOURCE_VECTOR] = 96,   [SOURCE_SOFTIRQ] = 128, [SOURCE_NMI] = 16,    [SOURCE_THREAD] = 384,
+	[SOURCE_FAULT] = 8, [SOURCE_SYSCALL] = 188, [SOURCE_LOST] = 4,      [SOURCE_OUTSIDE] = 8,
 };
-_Static_assert(192 + 96 + 128 + 16 + 384 + 8 + 192 + 8 == SOURCES_MAX, "quotas together are all rows");
+_Static_assert(192 + 96 + 128 + 16 + 384 + 8 + 188 + 4 + 8 == SOURCES_MAX, "quotas together are all rows");
 
 /* One that may stay: a row, or all rows of a thread. */
 struct choice {

@@ -107,6 +107,7 @@ static void keep_worst(struct summary *s, uint32_t index, const struct account *
 				      .start_ns = a->start_ns,
 				      .duration_ns = a->duration_ns,
 				      .edge_ns = a->edge_ns,
+				      .lost_ns = a->lost_ns,
 				      .outside_ns = a->outside_ns,
 				      .pieces = pieces,
 				      .npieces = a->npieces,
@@ -137,10 +138,24 @@ void summary_settle(struct summary *s)
 		settle(s, i);
 }
 
+/* A part of a hiccup that no record tells of. */
+static struct source *add_row(struct summary *s, uint32_t index, enum source_kind kind, const char *name,
+			      uint64_t start_ns, uint64_t ns)
+{
+	struct sources *t = &s->cpu[index].sources;
+	struct source *row = t->row[sources_find(t, kind, 0, name, NULL)];
+
+	row->hiccups++;
+	source_add(row, ns, true);
+	slices_add(&row->slices, start_ns, ns);
+	return row;
+}
+
 void summary_add(struct summary *s, uint32_t index, const struct account *a)
 {
 	struct cpu_summary *c = &s->cpu[index];
-	uint64_t lost[TIMELINE_KINDS] = {[TIMELINE_EDGE] = a->edge_ns, [SOURCE_OUTSIDE] = a->outside_ns};
+	uint64_t lost[TIMELINE_KINDS] = {
+		[TIMELINE_EDGE] = a->edge_ns, [SOURCE_LOST] = a->lost_ns, [SOURCE_OUTSIDE] = a->outside_ns};
 
 	settle(s, index);
 	hist_add(&c->hiccups, a->duration_ns);
@@ -150,11 +165,16 @@ void summary_add(struct summary *s, uint32_t index, const struct account *a)
 
 		slices_add(&source->slices, a->start_ns, a->pieces[i].net_ns);
 		lost[source->kind] += a->pieces[i].net_ns;
+		if (a->lost)
+			source->near_lost_ns += a->pieces[i].net_ns;
 	}
 	timeline_add(&c->timeline, a->start_ns, a->duration_ns, lost);
 	c->attributed_ns += a->attributed_ns;
 	c->edge_ns += a->edge_ns;
+	c->lost_ns += a->lost_ns;
 	c->outside_ns += a->outside_ns;
+	if (a->lost_ns)
+		add_row(s, index, SOURCE_LOST, NOT_RECORDED, a->start_ns, a->lost_ns)->missing += a->lost;
 	c->pre_ns += a->pre_ns;
 	c->post_ns += a->post_ns;
 	keep_worst(s, index, a);
@@ -162,12 +182,7 @@ void summary_add(struct summary *s, uint32_t index, const struct account *a)
 
 void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns, const char *verdict)
 {
-	struct sources *t = &s->cpu[index].sources;
-	struct source *row = t->row[sources_find(t, SOURCE_OUTSIDE, 0, verdict, NULL)];
-
-	row->hiccups++;
-	source_add(row, outside_ns, true);
-	slices_add(&row->slices, start_ns, outside_ns);
+	add_row(s, index, SOURCE_OUTSIDE, verdict, start_ns, outside_ns);
 }
 
 /* ---- edges ---- */

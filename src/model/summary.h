@@ -15,7 +15,7 @@ struct worst {
 	uint32_t cpu; /* index into the summary's CPUs */
 	struct spot spot;
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
-	uint64_t duration_ns, edge_ns, outside_ns;
+	uint64_t duration_ns, edge_ns, lost_ns, outside_ns;
 	struct piece *pieces; /* owned; by falling net time */
 	uint32_t npieces;
 	struct span *spans; /* owned; in order of time; none unless the session keeps them */
@@ -44,7 +44,7 @@ struct cpu_summary {
 	struct hist hiccups;
 	struct slices slices; /* of the hiccups */
 	struct timeline timeline;
-	uint64_t attributed_ns, edge_ns, outside_ns;
+	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
 	uint64_t pre_ns, post_ns; /* before the first and after the last interval, whatever they were counted as */
 };
 
@@ -62,6 +62,7 @@ void summary_cut(struct summary *s, uint32_t n); /* CPUs from n on go; no worst 
 
 /* Adds one hiccup of the CPU with this index. Its time outside the kernel gets its source by summary_outside, once that is decided. */
 void summary_add(struct summary *s, uint32_t index, const struct account *a);
+#define NOT_RECORDED "not recorded" /* the source of what lost records took with them */
 void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns, const char *verdict);
 
 /* Rows of sources may have changed their places since the last hiccup: the worst hiccups follow. Before the summary is read. */

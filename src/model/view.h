@@ -12,7 +12,7 @@
 #include "model/summary.h"
 
 #define LOOP_LENGTHS  8
-#define REPORT_SCHEMA "culprit.report/1"
+#define REPORT_SCHEMA "culprit.report/2"
 
 struct host {
 	char hostname[256];

@@ -11,7 +11,7 @@ struct cpu {
 	unsigned number;
 	struct record *history; /* [HISTORY] */
 	uint64_t head;          /* records that have come */
-	uint16_t seq;           /* of the newest record of LEVEL_THREAD */
+	uint32_t seq;           /* of the newest record of LEVEL_THREAD */
 	int lane;               /* of the watched thread that runs here; -1: none */
 	uint32_t tid;           /* the thread's */
 	uint64_t since_ns;      /* when it came, */
@@ -30,7 +30,7 @@ struct stay {
 
 struct thread {
 	uint32_t tid; /* 0: several */
-	uint16_t seq[LEVELS];
+	uint32_t seq[LEVELS];
 	bool own;         /* it reports its windows itself */
 	uint64_t upto_ns; /* its stays reach so far: time is never counted twice */
 	struct stay stay[STAYS];
@@ -380,7 +380,7 @@ static bool is_anothers(const struct cpu *c, const struct record *r)
 /* One that is lost may have been the thread's leaving. */
 static bool follows(struct cpu *c, const struct record *r)
 {
-	bool next = r->level != LEVEL_THREAD || r->seq == (uint16_t)(c->seq + 1);
+	bool next = r->level != LEVEL_THREAD || r->seq == c->seq + 1;
 
 	if (r->level == LEVEL_THREAD)
 		c->seq = r->seq;

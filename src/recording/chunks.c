@@ -55,11 +55,12 @@ int chunks_open(struct chunks *c, const char *path)
 	}
 	major = get_u16(&r);
 	minor = get_u16(&r);
-	if (major != FORMAT_MAJOR) {
+	if (!major || major > FORMAT_MAJOR) {
 		close(c->fd);
-		return complain("%s is of format %u.%u, and this culprit reads %u.x: use a newer one", path, major,
-				minor, FORMAT_MAJOR);
+		return complain("%s is of format %u.%u, and this culprit reads up to %u.x: use a newer one", path,
+				major, minor, FORMAT_MAJOR);
 	}
+	c->major = major;
 	return 0;
 }
 

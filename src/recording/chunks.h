@@ -9,6 +9,7 @@
 
 struct chunks {
 	int fd;
+	unsigned major; /* of the file's format */
 	uint64_t at, size;
 	uint32_t type;    /* of the chunk in hand */
 	uint64_t start;   /* where it begins; when there are no more, where the first one is missing */

@@ -24,7 +24,8 @@ struct shape {
 
 struct last { /* of a CPU */
 	uint64_t record_end, hiccup_end;
-	uint16_t after[LEVELS], seq[LEVELS];
+	uint32_t after[LEVELS], seq[LEVELS];
+	uint32_t whole[LEVELS]; /* format 1: the newest record's sequence, whole; goes through all chunks */
 };
 
 /* What both sides know alike. */
@@ -61,9 +62,13 @@ static void state_start(struct state *s, uint64_t base)
 {
 	s->chunk++;
 	s->index = 0;
-	memset(s->last, 0, s->ncpus * sizeof(*s->last));
-	for (uint32_t i = 0; i < s->ncpus; i++)
-		s->last[i].record_end = s->last[i].hiccup_end = base;
+	for (uint32_t i = 0; i < s->ncpus; i++) {
+		struct last *l = &s->last[i];
+
+		l->record_end = l->hiccup_end = base;
+		memset(l->after, 0, sizeof(l->after));
+		memset(l->seq, 0, sizeof(l->seq));
+	}
 }
 
 /* ---- writing ---- */
@@ -164,7 +169,7 @@ static void put_record(struct encoder *e, const struct record *r)
 	struct shape shape = shape_of(r);
 	uint32_t place = place_of(&shape);
 	bool new = s->of_chunk[place] != s->chunk || memcmp(&s->shape[place], &shape, sizeof(shape)) != 0;
-	bool jumps = r->seq != (uint16_t)(last->seq[r->level % LEVELS] + 1);
+	bool jumps = r->seq != last->seq[r->level % LEVELS] + 1;
 	bool instant = r->start_ns == r->end_ns;
 
 	put_u8(&e->b, CODE_RECORD | (new ? SHAPE_NEW : 0) | (jumps ? SEQUENCE_JUMPS : 0) | (instant ? INSTANT : 0));
@@ -175,7 +180,7 @@ static void put_record(struct encoder *e, const struct record *r)
 		s->of_chunk[place] = s->chunk;
 	}
 	if (jumps)
-		put_u16(&e->b, r->seq);
+		put_u32(&e->b, r->seq);
 	put_signed(&e->b, r->end_ns - last->record_end);
 	if (!instant)
 		put_number(&e->b, r->end_ns - r->start_ns);
@@ -191,8 +196,8 @@ static void put_hiccup(struct encoder *e, const struct hiccup *h)
 	put_signed(&e->b, h->start_ns - last->hiccup_end);
 	put_number(&e->b, h->end_ns - h->start_ns);
 	for (int i = 0; i < LEVELS; i++) {
-		put_number(&e->b, (uint16_t)(h->before[i] - last->after[i]));
-		put_number(&e->b, (uint16_t)(h->after[i] - h->before[i]));
+		put_number(&e->b, (uint32_t)(h->before[i] - last->after[i]));
+		put_number(&e->b, (uint32_t)(h->after[i] - h->before[i]));
 		last->after[i] = h->after[i];
 	}
 	last->hiccup_end = h->end_ns;
@@ -239,7 +244,7 @@ void encoder_put(struct encoder *e, const struct event *event)
 	case EVENT_START:
 		put_u8(&e->b, event->type);
 		for (int i = 0; i < LEVELS; i++)
-			put_u16(&e->b, event->cursor[i]);
+			put_u32(&e->b, event->cursor[i]);
 		break;
 	case EVENT_RECORD:
 		put_record(e, event->record);
@@ -264,17 +269,20 @@ void encoder_put(struct encoder *e, const struct event *event)
 
 struct decoder {
 	struct state *s;
+	bool narrow; /* format 1 */
 	struct record record;
 	struct hiccup hiccup;
 	struct spot spot;
 };
 
-struct decoder *decoder_new(uint32_t ncpus)
+struct decoder *decoder_new(uint32_t ncpus, unsigned major)
 {
 	struct decoder *d = calloc(1, sizeof(*d));
 
-	if (d)
+	if (d) {
+		d->narrow = major == 1;
 		d->s = state_new(ncpus);
+	}
 	if (d && d->s)
 		return d;
 	free(d);
@@ -313,6 +321,28 @@ static void get_shape(struct reading *r, struct shape *s)
 		r->bad = true;
 }
 
+/* The sequence nearest to `near` that ends in these 16 bits. */
+static uint32_t whole(uint32_t near, uint16_t low)
+{
+	return near + (int16_t)(low - (uint16_t)near);
+}
+
+/* A record's place in its level's sequence. */
+static uint32_t get_sequence(struct decoder *d, struct reading *r, unsigned level, bool jumps)
+{
+	struct last *last = &d->s->last[d->s->index];
+
+	if (!d->narrow)
+		last->seq[level] = jumps ? get_u32(r) : last->seq[level] + 1;
+	else {
+		last->seq[level] = jumps ? get_u16(r) : (uint16_t)(last->seq[level] + 1);
+		/* Nothing tells more losses than these from fewer. */
+		last->whole[level] += (uint16_t)(last->seq[level] - last->whole[level]);
+		return last->whole[level];
+	}
+	return last->seq[level];
+}
+
 static bool get_record(struct decoder *d, struct reading *r, uint8_t code)
 {
 	struct state *s = d->s;
@@ -342,11 +372,10 @@ static bool get_record(struct decoder *d, struct reading *r, uint8_t code)
 	out->flags = shape->flags;
 	out->mark = shape->mark;
 	memcpy(out->name, shape->name, sizeof(out->name));
-	out->seq = code & SEQUENCE_JUMPS ? get_u16(r) : (uint16_t)(last->seq[shape->level] + 1);
+	out->seq = get_sequence(d, r, shape->level, code & SEQUENCE_JUMPS);
 	out->end_ns = last->record_end + get_signed(r);
 	out->start_ns = out->end_ns - (code & INSTANT ? 0 : get_number(r));
 	last->record_end = out->end_ns;
-	last->seq[shape->level] = out->seq;
 	return !r->bad;
 }
 
@@ -361,6 +390,11 @@ static bool get_hiccup(struct decoder *d, struct reading *r)
 		h->before[i] = last->after[i] + get_number(r);
 		h->after[i] = h->before[i] + get_number(r);
 		last->after[i] = h->after[i];
+		if (d->narrow) {
+			last->after[i] = (uint16_t)h->after[i];
+			h->after[i] = whole(last->whole[i], h->after[i]);
+			h->before[i] = h->after[i] - (uint16_t)(h->after[i] - h->before[i]);
+		}
 	}
 	last->hiccup_end = h->end_ns;
 	if (h->end_ns < h->start_ns)
@@ -387,8 +421,10 @@ static bool get_event(struct decoder *d, struct reading *r, struct event *event)
 {
 	switch (event->type) {
 	case EVENT_START:
-		for (int i = 0; i < LEVELS; i++)
-			event->cursor[i] = get_u16(r);
+		for (int i = 0; i < LEVELS; i++) {
+			event->cursor[i] = d->narrow ? get_u16(r) : get_u32(r);
+			d->s->last[d->s->index].whole[i] = event->cursor[i];
+		}
 		return !r->bad;
 	case EVENT_HICCUP:
 		event->hiccup = &d->hiccup;

@@ -5,15 +5,17 @@
  *   chunk    base (number: ns), then events
  *   event    one byte: event_type; or 0x80 + flags for a record, or CODE_CPU
  *   CODE_CPU number: index of the CPU that the events behind it belong to; 0 at first
- *   START    4 x u16 sequence
+ *   START    4 x u32 sequence
  *   HICCUP   signed: start less the last hiccup's end; number: duration; of each level two numbers: sequence before, less the last one's
- *            after, and after less before, modulo 2^16
+ *            after, and after less before, modulo 2^32
  *   RELIEVE, STEAL   number: ns
  *   IRQ      number, text: name, text: affinity
  *   SYMBOL   u64 address, text
  *   STACK    number: id, number: frames, of each a text
- *   record   number: place in the table; if SHAPE_NEW its 46 bytes; if SEQUENCE_JUMPS u16: sequence, else it is the level's next one; signed:
+ *   record   number: place in the table; if SHAPE_NEW its 46 bytes; if SEQUENCE_JUMPS u32: sequence, else it is the level's next one; signed:
  *            end less the CPU's last record's end; number: length, unless INSTANT
+ *
+ * In format 1 sequences are u16, and modulo 2^16: reading makes them whole again.
  */
 #ifndef CULPRIT_CODEC_H
 #define CULPRIT_CODEC_H
@@ -32,7 +34,7 @@ void encoder_reset(struct encoder *e); /* the next event begins a chunk */
 
 struct decoder;
 
-struct decoder *decoder_new(uint32_t ncpus); /* NULL: out of memory */
+struct decoder *decoder_new(uint32_t ncpus, unsigned major); /* of the file's format; NULL: out of memory */
 void decoder_free(struct decoder *d);
 void decoder_start(struct decoder *d, struct reading *r); /* at the begin of a chunk */
 /* The next event into *event; what it points to belongs to the decoder or the chunk, and stays until the next call. Of names and stacks

@@ -21,7 +21,7 @@
 
 #define FILE_MAGIC          "culprit\n"
 #define FILE_HEAD           16
-#define FORMAT_MAJOR        1
+#define FORMAT_MAJOR        2 /* 1: sequences of 16 bits, see codec.h; still read */
 #define FORMAT_MINOR        0
 #define CHUNK_MARK          "CHNK"
 #define CHUNK_HEAD          24

@@ -168,7 +168,7 @@ static bool before_part(struct lane *l, const struct record *rec)
 		return false;
 	if (rec->end_ns + NEAR_NS < l->cut_ns)
 		return true;
-	if (rec->end_ns < l->cut_ns + NEAR_NS && (int16_t)(rec->seq - l->cursor[rec->level]) <= 0)
+	if (rec->end_ns < l->cut_ns + NEAR_NS && (int32_t)(rec->seq - l->cursor[rec->level]) <= 0)
 		return true;
 	l->passed[rec->level] = true;
 	return false;
@@ -200,7 +200,7 @@ static int prepare(struct recording *r, const char *path)
 		return complain("out of memory");
 	if (take_head(r, path))
 		return -1;
-	r->decoder = decoder_new(r->nlanes);
+	r->decoder = decoder_new(r->nlanes, r->chunks.major);
 	r->checked = calloc(r->nlanes, sizeof(*r->checked));
 	if (!r->decoder || !r->checked)
 		return complain("out of memory");

@@ -16,7 +16,7 @@ struct lane {
 	/* With part.from_ns: the last hiccup before it... */
 	bool cut;
 	uint64_t cut_ns;
-	uint16_t cursor[LEVELS];
+	uint32_t cursor[LEVELS];
 	bool passed[LEVELS];
 	/* ...with part.to_ns: the first behind it. */
 	uint64_t stop_ns;

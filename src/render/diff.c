@@ -255,6 +255,11 @@ static void write_total(const struct page *p)
 	if (p->d->traced) {
 		share_row(p, t, "attributed", p->d->attributed_ns);
 		share_row(p, t, "edge", p->d->edge_ns);
+		for (uint32_t k = 0; k < p->d->n; k++)
+			if (p->d->lost_ns[k]) {
+				share_row(p, t, NOT_RECORDED, p->d->lost_ns);
+				break;
+			}
 		share_row(p, t, "outside", p->d->outside_ns);
 	}
 	if (p->d->shorts_known)

@@ -7,7 +7,8 @@
 
 static void write_file(struct json *j, const struct diff *d, uint32_t side, const struct view *v, const char *name)
 {
-	uint64_t observed = 0, hiccups_lost = 0, lost = 0, attributed = 0, edge = 0, outside = 0, shorts = 0;
+	uint64_t observed = 0, hiccups_lost = 0, lost = 0, attributed = 0, edge = 0, outside = 0, shorts = 0,
+		 not_recorded = 0;
 
 	json_object(j, NULL);
 	json_string(j, "file", name);
@@ -24,6 +25,7 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 		lost += v->cpu[i].counts.lost;
 		attributed += v->summary.cpu[i].attributed_ns;
 		edge += v->summary.cpu[i].edge_ns;
+		not_recorded += v->summary.cpu[i].lost_ns;
 		outside += v->summary.cpu[i].outside_ns;
 		shorts += v->cpu[i].shorts.total_ns;
 	}
@@ -39,6 +41,7 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 		json_null(j, "short_gaps_ns");
 	json_u64(j, "attributed_ns", attributed);
 	json_u64(j, "edge_ns", edge);
+	json_u64(j, "not_recorded_ns", not_recorded);
 	json_u64(j, "outside_ns", outside);
 	json_u64(j, "records_lost", lost);
 	json_u64(j, "hiccups_lost", hiccups_lost);

@@ -64,6 +64,11 @@ static void write_records(const struct html *h, const struct cpu_summary *s, con
 	begin_row(out, "edge");
 	html_share(out, s->edge_ns, s->hiccups.sum);
 	end_row(out);
+	if (s->lost_ns) {
+		begin_row(out, NOT_RECORDED);
+		html_share(out, s->lost_ns, s->hiccups.sum);
+		end_row(out);
+	}
 	fputs("<div><dt>", out);
 	html_kind(h, SOURCE_OUTSIDE);
 	fputs("</dt><dd>", out);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "render/html.h"
 #include "render/render.h"
 
@@ -102,6 +103,17 @@ static void write_source(const struct rows *r, uint32_t k)
 	if (render_stops(s, stops, sizeof(stops)))
 		fprintf(out, "<small>%s</small>", stops);
 	write_asker(out, s->origins);
+	if (s->kind == SOURCE_LOST) {
+		char text[WHO_MAX + 80];
+
+		fprintf(out, "<small>%s record%s missing", format_count(s->missing, text, sizeof(text)),
+			s->missing == 1 ? " is" : "s are");
+		if (sources_near_lost(r->sources)) {
+			fputs("; seen there most: ", out);
+			html_who(out, sources_near_lost(r->sources));
+		}
+		fputs("</small>", out);
+	}
 	if (s->affinity) {
 		fputs("<small>may go to CPU ", out);
 		html_name(out, s->affinity);

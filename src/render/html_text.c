@@ -130,14 +130,16 @@ void html_lane(FILE *out, const struct view *v, uint32_t index)
 
 /* ---- kinds ---- */
 
-const uint8_t html_kinds[TIMELINE_KINDS] = {SOURCE_THREAD, SOURCE_SYSCALL, SOURCE_SOFTIRQ, SOURCE_IRQ,    SOURCE_VECTOR,
-					    SOURCE_NMI,    SOURCE_FAULT,   TIMELINE_EDGE,  SOURCE_OUTSIDE};
-_Static_assert(SOURCE_KINDS == 8, "a kind has its place in html_kinds and its colour in html.css");
+const uint8_t html_kinds[TIMELINE_KINDS] = {SOURCE_THREAD, SOURCE_SYSCALL, SOURCE_SOFTIRQ, SOURCE_IRQ,  SOURCE_VECTOR,
+					    SOURCE_NMI,    SOURCE_FAULT,   TIMELINE_EDGE,  SOURCE_LOST, SOURCE_OUTSIDE};
+_Static_assert(SOURCE_KINDS == 9, "a kind has its place in html_kinds and its colour in html.css");
 
 void html_kind(const struct html *h, unsigned kind)
 {
 	if (kind == TIMELINE_EDGE)
 		fputs("edge", h->out);
+	else if (kind == SOURCE_LOST)
+		fputs(NOT_RECORDED, h->out);
 	else if (kind == SOURCE_OUTSIDE)
 		html_name(h->out, h->view->run.rest[0] ? h->view->run.rest : "outside the kernel");
 	else
@@ -146,8 +148,8 @@ void html_kind(const struct html *h, unsigned kind)
 
 const char *html_class(unsigned kind)
 {
-	static const char *const classes[] = {"k-irq",   "k-vector",  "k-softirq", "k-nmi",  "k-thread",
-					      "k-fault", "k-syscall", "k-outside", "k-edge", "k-rest"};
+	static const char *const classes[] = {"k-irq",     "k-vector", "k-softirq", "k-nmi",  "k-thread", "k-fault",
+					      "k-syscall", "k-lost",   "k-outside", "k-edge", "k-rest"};
 
 	return classes[kind < TIMELINE_KINDS ? kind : TIMELINE_KINDS];
 }

@@ -57,7 +57,7 @@ static void write_between(const struct strip *s, const struct span *before, cons
 	uint64_t to = after ? after->start_ns : s->w->start_ns + s->w->duration_ns;
 	uint64_t bound = bound_of(s, before) + bound_of(s, after), edge;
 
-	if (s->w->spans_left || to <= from) /* something may have been there */
+	if (s->w->spans_left || s->w->lost_ns || to <= from) /* something may have been there */
 		return;
 	edge = to - from < bound ? to - from : bound;
 	if (before && after) {
@@ -153,7 +153,7 @@ static void write_strip(struct strip *s)
 	}
 	if (last)
 		write_between(s, last, NULL);
-	else
+	else if (!w->lost_ns)
 		write_gap(s, SOURCE_OUTSIDE, w->start_ns, w->start_ns + w->duration_ns);
 	fputs("</div>", s->h->out);
 	write_axis(s);
@@ -206,6 +206,7 @@ static void write_pieces(const struct strip *s)
 		fputs("</b></li>", s->h->out);
 	}
 	write_rest(s, TIMELINE_EDGE, w->edge_ns);
+	write_rest(s, SOURCE_LOST, w->lost_ns);
 	write_rest(s, SOURCE_OUTSIDE, w->outside_ns);
 	if (s->drawn < w->nspans + w->spans_left) {
 		fputs("<li><small>", s->h->out);

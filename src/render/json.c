@@ -1,4 +1,4 @@
-/* The report as JSON, schema culprit.report/1. Names that are added later keep the schema; one that changes or goes raises it. */
+/* The report as JSON, schema culprit.report/2. Names that are added later keep the schema; one that changes or goes raises it. */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/json.h"
@@ -343,6 +343,7 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_object(j, "time");
 	json_u64(j, "attributed_ns", s->attributed_ns);
 	json_u64(j, "edge_ns", s->edge_ns);
+	json_u64(j, "not_recorded_ns", s->lost_ns);
 	json_u64(j, "outside_ns", s->outside_ns);
 	json_end(j);
 	json_object(j, "edges");
@@ -430,6 +431,7 @@ static void write_worst(struct json *j, const struct view *v, const struct worst
 	json_u64(j, "at_ns", w->start_ns - v->run.started_ns);
 	json_u64(j, "duration_ns", w->duration_ns);
 	json_u64(j, "edge_ns", w->edge_ns);
+	json_u64(j, "not_recorded_ns", w->lost_ns);
 	json_u64(j, "outside_ns", w->outside_ns);
 	json_array(j, "pieces");
 	render_pieces(j, s, w->pieces, w->npieces);

@@ -5,7 +5,7 @@
  *   started                              wall clock, UTC, ISO 8601 to the ns, at the run's start: with host it names the run
  *   time                                 the same at the hiccup's start: started + at_ns
  *   at_ns start_ns                       the hiccup's start: since the run's start, and of CLOCK_MONOTONIC
- *   duration_ns                          = attributed_ns + edge_ns + outside_ns
+ *   duration_ns                          = attributed_ns + edge_ns + not_recorded_ns + outside_ns
  *   threshold_ns                         shorter gaps of this CPU have no line: to compare hosts take those longer than the largest
  *   records_lost                         records that are missing in it or just before it: not 0, and it may lack names
  *   first_kind _id _name _function _cause _net_ns   the largest piece; kind `outside`, without a name, where outside_ns is larger
@@ -33,7 +33,7 @@
 
 struct line {
 	const char *host, *kernel, *started, *time;
-	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns, lost;
+	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns, lost, lost_ns;
 	bool isolated, nohz_full;
 	const char *kind, *name, *function, *cause, *by_comm, *by_function; /* of the largest piece; NULL: not known */
 	int64_t id, net_ns, by_pid, by_cpu, kernel_thread;
@@ -84,6 +84,7 @@ static const struct column {
 	COLUMN(NUMBER, "piece_count", piece_count),
 	COLUMN(PIECES, "pieces", account),
 	COLUMN(MAYBE, "first_kernel_thread", kernel_thread),
+	COLUMN(NUMBER, "not_recorded_ns", lost_ns),
 	COLUMN(NUMBER, "tid", tid),
 	COLUMN(TEXT, "comm", comm),
 };
@@ -116,6 +117,12 @@ static void find_first(struct line *l)
 	for (uint32_t i = 0; i < a->npieces; i++)
 		if (!first || a->pieces[i].net_ns > first->net_ns)
 			first = &a->pieces[i];
+	if (a->lost_ns > a->outside_ns && (!first || a->lost_ns > first->net_ns)) {
+		l->kind = source_kind_name(SOURCE_LOST);
+		l->name = NOT_RECORDED;
+		l->net_ns = a->lost_ns;
+		return;
+	}
 	if (!first || a->outside_ns > first->net_ns) {
 		l->kind = source_kind_name(SOURCE_OUTSIDE);
 		l->net_ns = a->outside_ns;
@@ -152,6 +159,7 @@ static struct line line_of(const struct view *v, uint32_t index, const struct ac
 			 .edge_ns = a->edge_ns,
 			 .outside_ns = a->outside_ns,
 			 .lost = a->lost,
+			 .lost_ns = a->lost_ns,
 			 .piece_count = a->npieces,
 			 .tid = a->spot.tid ? a->spot.tid : UNKNOWN,
 			 .comm = a->spot.tid ? a->spot.comm : NULL,

@@ -117,7 +117,7 @@ static const char *asker(const struct asker *a, char text[WHO_MAX + 16])
 }
 
 /* Who asked for it, and what else is known of it, joined by semicolons. */
-static char *notes_of(const struct source *s)
+static char *notes_of(const struct sources *t, const struct source *s)
 {
 	char name[WHO_MAX], text[WHO_MAX + 16], requests[REQUESTS_MAX], *notes = NULL;
 	uint32_t order, asked = s->origins ? origins_top(s->origins, &order, 1) : 0;
@@ -146,15 +146,17 @@ static char *notes_of(const struct source *s)
 		fprintf(f, "%s%s", ftell(f) ? "; " : "", name);
 	if (render_stops(s, name, sizeof(name)))
 		fprintf(f, "%s%s", ftell(f) ? "; " : "", name);
+	if (s->kind == SOURCE_LOST)
+		fprintf(f, "%s%s", ftell(f) ? "; " : "", render_lost(t, s, name, sizeof(name)));
 	if (!fclose(f))
 		return notes;
 	free(notes);
 	return NULL;
 }
 
-static void source_row(struct table *t, const struct source *s, uint64_t whole)
+static void source_row(struct table *t, const struct sources *all, const struct source *s, uint64_t whole)
 {
-	char a[32], who[WHO_MAX], text[WHO_MAX + 16], advice[CODE_MAX], *notes = notes_of(s);
+	char a[32], who[WHO_MAX], text[WHO_MAX + 16], advice[CODE_MAX], *notes = notes_of(all, s);
 
 	table_cellf(t, NULL, "%.2f", whole ? 100.0 * s->net.sum / whole : 0);
 	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
@@ -205,7 +207,7 @@ static int write_sources(const struct view *v, const struct cpu_summary *s, FILE
 	shown = shown_rows(&v->shown, n, ROWS_MAX);
 	for (uint32_t i = 0; i < n; i++)
 		if (i < shown)
-			source_row(t, s->sources.row[order[i]], s->hiccups.sum);
+			source_row(t, &s->sources, s->sources.row[order[i]], s->hiccups.sum);
 		else
 			rest += s->sources.row[order[i]]->net.sum;
 	snprintf(text, sizeof(text), "%u more sources", n - shown);
@@ -264,9 +266,12 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 	fprintf(out, "; the worst %s, p99 %s, median %s", format_ns(h->max, a, sizeof(a)),
 		format_ns(hist_percentile(h, 99), b, sizeof(b)), format_ns(hist_percentile(h, 50), c, sizeof(c)));
 	if (v->run.traced)
-		fprintf(out, "; %s %s %%, edge %s %%, %s %s %%", v->run.watch ? "seen by the kernel" : "attributed",
-			percent(s->attributed_ns, h->sum, a, sizeof(a)), percent(s->edge_ns, h->sum, b, sizeof(b)),
-			rest_of(v, rest), percent(s->outside_ns, h->sum, d, sizeof(d)));
+		fprintf(out, "; %s %s %%, edge %s %%", v->run.watch ? "seen by the kernel" : "attributed",
+			percent(s->attributed_ns, h->sum, a, sizeof(a)), percent(s->edge_ns, h->sum, b, sizeof(b)));
+	if (s->lost_ns)
+		fprintf(out, ", " NOT_RECORDED " %s %%", percent(s->lost_ns, h->sum, d, sizeof(d)));
+	if (v->run.traced)
+		fprintf(out, ", %s %s %%", rest_of(v, rest), percent(s->outside_ns, h->sum, d, sizeof(d)));
 	if (render_merged(&s->sources, text, sizeof(text)))
 		fprintf(out, "; %s", text);
 	write_shorts(&v->cpu[i], out);
@@ -306,8 +311,11 @@ static char *pieces_of(const struct view *v, const struct worst *w)
 		fprintf(f, "%s%u more %s", joint, w->npieces - shown, format_ns(more, a, sizeof(a)));
 	if (w->edge_ns)
 		fprintf(f, "%sedge %s", joint, format_ns(w->edge_ns, a, sizeof(a)));
+	if (w->lost_ns)
+		fprintf(f, "%s" NOT_RECORDED " %s", w->npieces || w->edge_ns ? " + " : "",
+			format_ns(w->lost_ns, a, sizeof(a)));
 	if (w->outside_ns)
-		fprintf(f, "%s%s %s", w->npieces || w->edge_ns ? " + " : "", rest_of(v, rest),
+		fprintf(f, "%s%s %s", w->npieces || w->edge_ns || w->lost_ns ? " + " : "", rest_of(v, rest),
 			format_ns(w->outside_ns, a, sizeof(a)));
 	if (!fclose(f))
 		return text;

@@ -177,6 +177,8 @@ static void emit_hiccup(struct trace *t, uint32_t index, const struct account *a
 	e.event.name_iid = a->attributed_ns ? NAME_HICCUP : NAME_OUTSIDE;
 	event_number(&e, NOTE_ATTRIBUTED, a->attributed_ns);
 	event_number(&e, NOTE_EDGE, a->edge_ns);
+	if (a->lost_ns)
+		event_number(&e, NOTE_LOST_NS, a->lost_ns);
 	event_number(&e, NOTE_OUTSIDE, a->outside_ns);
 	if (a->lost)
 		event_number(&e, NOTE_LOST, a->lost);

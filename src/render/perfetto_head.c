@@ -7,7 +7,8 @@
 #include "render/perfetto.h"
 
 static const char *const note_names[NOTES] = {
-	NULL, "cause", "asked by", "attributed_ns", "edge_ns", "outside_ns", "records_lost", "spans_left_out",
+	NULL,         "cause",        "asked by",       "attributed_ns", "edge_ns", "not_recorded_ns",
+	"outside_ns", "records_lost", "spans_left_out",
 };
 
 static void emit_clocks(struct trace *t)

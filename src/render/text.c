@@ -86,6 +86,8 @@ static void write_numbers(const struct page *p, const struct cpu_summary *s, con
 			 percent_of(s->attributed_ns, s->hiccups.sum, a, sizeof(a)));
 		if (!p->view->run.watch)
 			flow_add(&f, "edge %s %%", percent_of(s->edge_ns, s->hiccups.sum, a, sizeof(a)));
+		if (s->lost_ns)
+			flow_add(&f, NOT_RECORDED " %s %%", percent_of(s->lost_ns, s->hiccups.sum, a, sizeof(a)));
 		flow_add(&f, "%s %s %%", safe(view_rest(p->view), rest),
 			 percent_of(s->outside_ns, s->hiccups.sum, a, sizeof(a)));
 		flow_end(&f);
@@ -381,6 +383,8 @@ static void write_worst(const struct page *p, const struct worst *w)
 		flow_add(&f, "%u more %s", w->npieces - shown, format_ns(more, time, sizeof(time)));
 	if (w->edge_ns)
 		flow_add(&f, "edge %s", format_ns(w->edge_ns, time, sizeof(time)));
+	if (w->lost_ns)
+		flow_add(&f, NOT_RECORDED " %s", format_ns(w->lost_ns, time, sizeof(time)));
 	if (w->outside_ns)
 		flow_add(&f, "%s %s", safe(view_rest(p->view), rest), format_ns(w->outside_ns, time, sizeof(time)));
 	flow_end(&f);

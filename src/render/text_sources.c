@@ -106,6 +106,17 @@ const char *render_requests(const struct origins *o, const struct origin *row, c
 	return buf;
 }
 
+const char *render_lost(const struct sources *sources, const struct source *s, char *buf, size_t len)
+{
+	const struct source *near = sources_near_lost(sources);
+	char count[32], who[WHO_MAX];
+
+	snprintf(buf, len, "%s record%s missing%s%s", format_count(s->missing, count, sizeof(count)),
+		 s->missing == 1 ? " is" : "s are", near ? "; seen there most: " : "",
+		 near ? render_who(near, who, sizeof(who)) : "");
+	return buf;
+}
+
 static void note_row(struct table *t, const char *text)
 {
 	for (int i = 0; i < 5; i++)
@@ -189,7 +200,7 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole, 
 	table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
 	table_cell(t, DIM, source_kind_name(s->kind));
-	table_cell(t, s->kind == SOURCE_OUTSIDE ? NULL : BOLD, render_who(s, name, sizeof(name)));
+	table_cell(t, s->kind >= SOURCE_LOST ? NULL : BOLD, render_who(s, name, sizeof(name)));
 	table_end_row(t);
 	if (render_runs(s, a, sizeof(a))) {
 		snprintf(name, sizeof(name), "  %s", a);
@@ -248,7 +259,7 @@ void text_sources(const struct page *p, uint32_t i)
 	struct table *t = table_new(p->width, 2);
 	bool edge = !s->edge_ns;
 	uint64_t rest = 0;
-	char text[64];
+	char lost[WHO_MAX + 80], text[WHO_MAX + 96];
 
 	if (!order || !t)
 		goto out;
@@ -263,6 +274,10 @@ void text_sources(const struct page *p, uint32_t i)
 			edge = true;
 		}
 		source_row(t, row, s->hiccups.sum, p->stacks);
+		if (row->kind == SOURCE_LOST) {
+			snprintf(text, sizeof(text), "  %s", render_lost(&s->sources, row, lost, sizeof(lost)));
+			note_row(t, text);
+		}
 		advice_row(t, &s->sources, order, k);
 	}
 	if (!edge)
@@ -285,8 +300,8 @@ static bool is_stranger(const struct source *s)
 {
 	bool idle = s->kernel_thread && !s->id && !strncmp(s->name, "swapper/", 8);
 
-	return !s->cause && s->net.count && s->kind != SOURCE_OUTSIDE && strcmp(s->name, "not recorded") && !idle &&
-	       !s->rest && !(s->function && s->function[0] == '[');
+	return !s->cause && s->net.count && s->kind < SOURCE_LOST && !idle && !s->rest &&
+	       !(s->function && s->function[0] == '[');
 }
 
 /* What there is to look up: the function, else the name. */

@@ -79,7 +79,7 @@ static void repair(uint8_t *data, size_t size)
 	if (size < FILE_HEAD)
 		return;
 	memcpy(data, FILE_MAGIC, 8);
-	put32(data + 8, FORMAT_MAJOR);
+	put32(data + 8, 1 + data[8] % FORMAT_MAJOR);
 	while (size - start >= CHUNK_HEAD) {
 		size_t end = start + CHUNK_HEAD;
 
@@ -117,7 +117,7 @@ static void check_account(const struct account *a)
 	for (uint32_t i = 0; i < a->npieces; i++)
 		pieces += a->pieces[i].net_ns;
 	assert(pieces == a->attributed_ns);
-	assert(a->attributed_ns + a->edge_ns + a->outside_ns == a->duration_ns);
+	assert(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns == a->duration_ns);
 }
 
 static void check_view(const struct view *v)
@@ -128,8 +128,8 @@ static void check_view(const struct view *v)
 
 		for (uint32_t k = 0; k < c->sources.count; k++)
 			*(c->sources.row[k]->kind == SOURCE_OUTSIDE ? &outside : &inside) += c->sources.row[k]->net.sum;
-		assert(c->attributed_ns + c->edge_ns + c->outside_ns == c->hiccups.sum);
-		assert(inside == c->attributed_ns && outside == c->outside_ns);
+		assert(c->attributed_ns + c->edge_ns + c->lost_ns + c->outside_ns == c->hiccups.sum);
+		assert(inside == c->attributed_ns + c->lost_ns && outside == c->outside_ns);
 		if (!v->run.watch && !v->run.windows) /* never more than all of the time */
 			assert(c->hiccups.sum + v->cpu[i].hiccups_lost_ns <= v->cpu[i].observed_ns);
 		assert(!v->cpu[i].steal_known || v->cpu[i].steal_ns <= v->cpu[i].observed_ns + 1000000000);

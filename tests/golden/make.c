@@ -152,8 +152,8 @@ static void threads(struct scene *s, const char *path)
 	}
 	for (uint32_t i = 0; i < 7; i++) { /* an IPI for a TLB flush */
 		scene_gap(s, 0, 330 * MS + 10 * MS * i);
-		scene_put(s, instant(RECORD_TLB, LEVEL_IRQ, 1, 33, "java", 900));
 		scene_put(s, asked(mark(LEVEL_IRQ, MARK_CSD, flush, 600), 500, "java", 1, -1));
+		scene_put(s, instant(RECORD_TLB, LEVEL_IRQ, 1, 33, "java", 900));
 		scene_put(s, vector(VECTOR_CALL_FUNCTION, 300, 2600));
 		scene_end(s, 2900);
 	}
@@ -282,6 +282,11 @@ static void two(struct scene *s, const char *path)
 		}
 	s->cursor[1][LEVEL_IRQ] += 5; /* records that were lost */
 	tick(s, 1, 700 * MS, 2100, 0);
+	scene_gap(s, 1, 720 * MS); /* others, between the two ticks of a hiccup */
+	scene_put(s, vector(VECTOR_LOCAL_TIMER, 300, 2300));
+	s->cursor[1][LEVEL_IRQ] += 7;
+	scene_put(s, vector(VECTOR_LOCAL_TIMER, 30 * US, 32 * US));
+	scene_end(s, 32300);
 	s->view.cpu[0].closure_known = true;
 	s->view.cpu[0].nclosure = 3;
 	s->view.cpu[0].closure = calloc(3, sizeof(*s->view.cpu[0].closure));

@@ -29,11 +29,11 @@ struct scene {
 	const struct tap *also;    /* hears what the recorder hears; NULL: nobody */
 	struct tap tap;
 	struct names names;
-	uint16_t cursor[SCENE_CPUS][LEVELS];
+	uint32_t cursor[SCENE_CPUS][LEVELS];
 	/* The hiccup in hand. */
 	uint32_t index;
 	uint64_t start_ns;
-	uint16_t before[LEVELS];
+	uint32_t before[LEVELS];
 	/* Functions by address, IRQs by number, stacks by id: "inner;outer". */
 	const char *function[SCENE_WORDS], *irq[SCENE_WORDS], *affinity[SCENE_WORDS];
 	const char *frame[SCENE_WORDS][STACK_FRAMES];

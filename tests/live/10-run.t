@@ -9,7 +9,7 @@ lib.need_bpf()
 cpu = lib.pick_target()
 report, log = lib.run_json(cpu, 3, poke=["timer", "-n", "100", "-g", "10ms"])
 
-is_(report["schema"], "culprit.report/1", "the schema names itself")
+is_(report["schema"], "culprit.report/2", "the schema names itself")
 is_(report["host"]["kernel"], os.uname().release, "the kernel is this one")
 is_(report["host"]["arch"], os.uname().machine, "so is the architecture")
 is_(report["run"]["cpus"], [cpu], "the CPU asked for")

@@ -113,7 +113,7 @@ else:
 
 # ---- what is no recording ----
 for name, text, want in (("empty", b"", "it is empty"), ("text", b"hello, this is no recording\n", "not a recording"),
-                         ("newer", b"culprit\n\x02\x00\x05\x00\0\0\0\0", "format 2.5"),
+                         ("newer", b"culprit\n\x03\x00\x05\x00\0\0\0\0", "format 3.5"),
                          ("headless", b"culprit\n\x01\x00\x00\x00\0\0\0\0", "head is missing")):
     with open(at(name), "wb") as f:
         f.write(text)

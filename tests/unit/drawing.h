@@ -20,7 +20,7 @@
 #define ROWS_MAX      6
 #define RECORDS_MAX   64
 #define ORIGIN_NS     5000000000ULL
-#define FIRST_CURSOR  65533 /* the wrap-around comes with the third record */
+#define FIRST_CURSOR  UINT32_C(4294967293) /* the wrap-around comes with the third record */
 #define LABEL_COLUMNS 5
 #define LATE_NS       999
 
@@ -148,7 +148,7 @@ static int by_end(const void *a, const void *b)
 /* The cursors count what the sampler can have seen: records whose greater half lies before. */
 static void number(struct scene *s)
 {
-	uint16_t next[LEVELS];
+	uint32_t next[LEVELS];
 
 	for (unsigned i = 0; i < s->nrecords; i++) /* the mark goes through the sort */
 		s->record[i].origin = s->dropped[i];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "recording/codec.h"
+#include "recording/format.h"
 
 #define CPUS     5
 #define EVENTS   30000
@@ -218,7 +219,7 @@ static void test_random(void **state)
 {
 	struct kept *all = calloc(EVENTS, sizeof(*all));
 	struct encoder *e = encoder_new(CPUS);
-	struct decoder *d = decoder_new(CPUS);
+	struct decoder *d = decoder_new(CPUS, FORMAT_MAJOR);
 	struct chunk chunk[CHUNKS];
 	struct hiccup last = {0};
 	uint64_t now = 123456789012345;
@@ -262,7 +263,7 @@ static void test_edges(void **state)
 	enum { N = sizeof(times) / sizeof(times[0]) };
 	struct kept *all = calloc(N * N * 16 + 2, sizeof(*all));
 	struct encoder *e = encoder_new(CPUS);
-	struct decoder *d = decoder_new(CPUS);
+	struct decoder *d = decoder_new(CPUS, FORMAT_MAJOR);
 	struct chunk c;
 	uint32_t n = 0;
 
@@ -349,7 +350,7 @@ static void test_bad(void **state)
 		{"\0\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 13}, /* a number without an end */
 		{"\0\x01\0\0\0\0\0\0\0", 9},                                /* half a cursor */
 	};
-	struct decoder *d = decoder_new(CPUS);
+	struct decoder *d = decoder_new(CPUS, FORMAT_MAJOR);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

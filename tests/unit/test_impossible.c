@@ -50,7 +50,7 @@ static void check_view(void)
 		const struct cpu_summary *c = &view.summary.cpu[i];
 		const struct cpu_run *run = &view.cpu[i];
 
-		assert_int_equal(c->attributed_ns + c->edge_ns + c->outside_ns, c->hiccups.sum);
+		assert_int_equal(c->attributed_ns + c->edge_ns + c->lost_ns + c->outside_ns, c->hiccups.sum);
 		assert_true(c->hiccups.sum + run->hiccups_lost_ns <= run->observed_ns);
 		assert_true(run->observed_ns <= view.run.duration_ns || view.run.part);
 		assert_true(run->steal_ns <= run->observed_ns + 1000000000);

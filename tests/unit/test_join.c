@@ -242,9 +242,9 @@ static const struct drawing drawings[] = {
 		.want = {"NMI 500, local_timer 600 | edge 400 outside 0"},
 	},
 	{
-		.what = "a dropped record: its time is the outer one's",
+		.what = "a dropped record: of the outer one's time nobody knows how much was its",
 		.rows = {"sir  ..[TIMER.......]..", "irq  ......[!tick].....", "hic  [----------------]"},
-		.want = {"TIMER 1400 | edge 400 outside 0"},
+		.want = {"TIMER 0 | edge 0 outside 0 lost 1800"},
 		.lost = 1,
 	},
 	{
@@ -252,14 +252,14 @@ static const struct drawing drawings[] = {
 		.rows = {"sir  ..[!TIMER......].................[!SCHED].",
 			 "irq  ......[tick].....[!a].[!b]...............",
 			 "hic  [----------------]......[-----].........."},
-		.want = {"local_timer 600 | edge 400 outside 800", "| edge 0 outside 700"},
+		.want = {"local_timer 600 | edge 0 outside 0 lost 1200", "| edge 0 outside 0 lost 700"},
 		.lost = 3, /* SCHED ends after the hiccup */
 	},
 	{
 		.what = "records dropped at the tail of every level",
 		.rows = {"thr  ...[a][!b][!c]..............", "sir  .......................[!RCU].",
 			 "nmi  ...............[N].[!N]........", "hic  [-----------------------------]"},
-		.want = {"a 300, NMI 300 | edge 1200 outside 1300"},
+		.want = {"a 0, NMI 300 | edge 0 outside 0 lost 2800"},
 		.lost = 4,
 	},
 };
@@ -277,6 +277,8 @@ static void say_account(char *text, size_t size, const struct sources *t, const 
 	}
 	fprintf(out, "%s| edge %llu outside %llu", a->npieces ? " " : "", (unsigned long long)a->edge_ns,
 		(unsigned long long)a->outside_ns);
+	if (a->lost_ns)
+		fprintf(out, " lost %llu", (unsigned long long)a->lost_ns);
 	fclose(out);
 }
 
@@ -287,7 +289,7 @@ static void check_sums(const struct account *a)
 	for (unsigned i = 0; i < a->npieces; i++)
 		pieces += a->pieces[i].net_ns;
 	assert_int_equal(pieces, a->attributed_ns);
-	assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, a->duration_ns);
+	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns, a->duration_ns);
 }
 
 static void check_counts(const struct sources *t, const char *want)
@@ -304,7 +306,7 @@ static void check_counts(const struct sources *t, const char *want)
 
 static void check_drawing(const struct drawing *d, int late)
 {
-	static const uint16_t cursor[LEVELS] = {FIRST_CURSOR, FIRST_CURSOR, FIRST_CURSOR, FIRST_CURSOR};
+	static const uint32_t cursor[LEVELS] = {FIRST_CURSOR, FIRST_CURSOR, FIRST_CURSOR, FIRST_CURSOR};
 	struct scene s = {.nrecords = 0};
 	struct names names = {.irq = name_of_irq};
 	struct sources t;
@@ -357,17 +359,17 @@ static void test_drawing(void **state)
 struct place {
 	const char *what;
 	uint64_t start_ns, end_ns; /* of a record; the hiccup is [10000, 20000) */
-	uint16_t seq;              /* its cursors are 65535 and 2: 0 to 2 are inside */
+	uint32_t seq;              /* its cursors are 2^32 - 1 and 2: 0 to 2 are inside */
 	uint64_t mismatches;
 };
 
 static const struct place places[] = {
 	{"inside by both", 12000, 13000, 0, 0},
 	{"inside by both, the last place", 12000, 13000, 2, 0},
-	{"inside by time, before by place", 12000, 13000, 65535, 1},
-	{"inside by time, long before by place", 12000, 13000, 40000, 1},
+	{"inside by time, before by place", 12000, 13000, UINT32_MAX, 1},
+	{"inside by time, long before by place", 12000, 13000, UINT32_MAX - 25000, 1},
 	{"inside by time, behind by place", 12000, 13000, 3, 1},
-	{"before by both", 7000, 7200, 65535, 0},
+	{"before by both", 7000, 7200, UINT32_MAX, 0},
 	{"just before by time: between the cursors and the counter", 9800, 9950, 0, 0},
 	{"just before by time, over the start by the clock's error", 9800, 10050, 0, 0},
 	{"long before by time, inside by place", 1000, 1200, 0, 1},
@@ -378,12 +380,13 @@ static const struct place places[] = {
 
 static void test_places(void **state)
 {
-	static const uint16_t cursor[LEVELS] = {0, 0, 65534, 0};
+	static const uint32_t cursor[LEVELS] = {0, 0, UINT32_MAX - 1, 0};
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(places); i++) {
 		const struct place *p = &places[i];
-		struct hiccup h = {.start_ns = 10000, .end_ns = 20000, .before = {0, 0, 65535}, .after = {0, 0, 2}};
+		struct hiccup h = {
+			.start_ns = 10000, .end_ns = 20000, .before = {0, 0, UINT32_MAX}, .after = {0, 0, 2}};
 		struct hiccup next = {.start_ns = 30000, .end_ns = 31000, .before = {0, 0, 3}, .after = {0, 0, 3}};
 		struct record r = {.start_ns = p->start_ns, .end_ns = p->end_ns, .seq = p->seq};
 		const struct account *a;
@@ -409,10 +412,10 @@ static void test_places(void **state)
 	}
 }
 
-/* However many: up to the places that 16 bits have. */
+/* However many: up to the places that 31 bits have. */
 static void test_lost(void **state)
 {
-	static const uint16_t cursor[LEVELS] = {5, 65530, 0, 0};
+	static const uint32_t cursor[LEVELS] = {5, UINT32_MAX - 5, 0, 0};
 	struct record r = {.start_ns = 100, .end_ns = 200, .level = LEVEL_SOFTIRQ, .kind = RECORD_SOFTIRQ};
 	struct hiccup h = {.start_ns = 1000, .end_ns = 2000};
 	struct sources t;
@@ -423,36 +426,36 @@ static void test_lost(void **state)
 	j = join_new(&(struct join_options){.sources = &t, .threshold_ns = threshold_ns, .bounds = bounds});
 	assert_non_null(j);
 	join_start(j, cursor);
-	r.seq = 65531;
+	r.seq = UINT32_MAX - 4;
 	join_record(j, &r);
 	assert_int_equal(join_counts(j)->lost, 0);
-	r.seq = 0; /* behind 65532 to 65535 */
+	r.seq = 0; /* behind 2^32 - 4 to 2^32 - 1 */
 	join_record(j, &r);
 	assert_int_equal(join_counts(j)->lost, 4);
-	r.seq = 40001;
+	r.seq = 2000000001;
 	join_record(j, &r);
-	assert_int_equal(join_counts(j)->lost, 4 + 40000);
+	assert_int_equal(join_counts(j)->lost, 4 + 2000000000);
 	memcpy(h.before, cursor, sizeof(cursor));
-	h.before[LEVEL_SOFTIRQ] = 40001;
+	h.before[LEVEL_SOFTIRQ] = 2000000001;
 	memcpy(h.after, h.before, sizeof(h.after));
-	h.after[LEVEL_SOFTIRQ] = 40004; /* three that did not come */
+	h.after[LEVEL_SOFTIRQ] = 2000000004; /* three that did not come */
 	h.after[LEVEL_THREAD] = 6;
 	join_hiccup(j, &h);
-	assert_int_equal(join_counts(j)->lost, 4 + 40000 + 4);
+	assert_int_equal(join_counts(j)->lost, 4 + 2000000000ULL + 4);
 	join_hiccup(j, &h); /* they are counted once */
 	r.start_ns = 2100;
 	r.end_ns = 2200;
-	r.seq = 40005;
+	r.seq = 2000000005;
 	join_record(j, &r);
-	assert_int_equal(join_counts(j)->lost, 4 + 40000 + 4);
+	assert_int_equal(join_counts(j)->lost, 4 + 2000000000ULL + 4);
 	assert_int_equal(join_counts(j)->seen, 4);
-	r.seq = 40006;
+	r.seq = 2000000006;
 	r.end_ns = 2000; /* ends before it begins: not a record */
 	join_record(j, &r);
-	r.seq = 40007;
+	r.seq = 2000000007;
 	r.end_ns = 2300;
 	join_record(j, &r);
-	assert_int_equal(join_counts(j)->lost, 4 + 40000 + 5);
+	assert_int_equal(join_counts(j)->lost, 4 + 2000000000ULL + 5);
 	assert_int_equal(join_counts(j)->seen, 5);
 	join_free(j);
 	sources_free(&t);

@@ -87,7 +87,7 @@ static void test_long_and_messy(void **state)
 
 #define BASE_NS 9000000000ULL
 
-static uint16_t place[LEVELS];
+static uint32_t place[LEVELS];
 
 static void begin_hand(uint64_t threshold)
 {
@@ -120,9 +120,9 @@ static void tick(uint64_t start, uint64_t length)
 }
 
 /* The hiccup from and to these times, `before` as given and all places so far in it. */
-static const struct account *account(uint64_t start, uint64_t end, const uint16_t *before)
+static const struct account *account(uint64_t start, uint64_t end, const uint32_t *before)
 {
-	static const uint16_t none[LEVELS];
+	static const uint32_t none[LEVELS];
 	struct hiccup h = {.start_ns = BASE_NS + start, .end_ns = BASE_NS + end};
 	const struct account *a;
 	uint64_t pieces = 0;
@@ -134,7 +134,7 @@ static const struct account *account(uint64_t start, uint64_t end, const uint16_
 		pieces += a->pieces[i].net_ns;
 	assert_int_equal(pieces, a->attributed_ns);
 	assert_no_more(a);
-	assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, a->duration_ns);
+	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns, a->duration_ns);
 	return a;
 }
 
@@ -216,7 +216,7 @@ static void test_folded_gaps(void **state)
 /* The user's threshold is long: ticks that lie within it of each other, and of a thread's start, are gaps of their own. */
 static void test_ticks_before_a_hog(void **state)
 {
-	uint16_t before[LEVELS];
+	uint32_t before[LEVELS];
 	const struct account *a;
 	uint64_t start;
 
@@ -246,7 +246,7 @@ static void test_ticks_before_a_hog(void **state)
 /* Very many records below the threshold, and the sampler is back from a hiccup that has not come yet. */
 static void test_hiccup_still_to_come(void **state)
 {
-	uint16_t before[LEVELS];
+	uint32_t before[LEVELS];
 	const struct account *a;
 
 	(void)state;
@@ -380,7 +380,7 @@ static void test_windows_of_a_sleeper(void **state)
 {
 	const uint64_t n = 100000;
 	const struct account *a;
-	uint16_t before[LEVELS];
+	uint32_t before[LEVELS];
 
 	(void)state;
 	begin_hand(150);

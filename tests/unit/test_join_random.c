@@ -46,7 +46,7 @@ static void make_batch(unsigned hiccups)
 {
 	begin_world(100000);
 	while (w.nhiccups < hiccups) {
-		uint16_t early[LEVELS];
+		uint32_t early[LEVELS];
 		uint64_t early_ns = w.now_ns;
 
 		memcpy(early, w.cursor, sizeof(early));

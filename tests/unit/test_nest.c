@@ -229,7 +229,7 @@ static void check_sums(const struct account *a)
 		pieces += a->pieces[i].net_ns;
 	assert_int_equal(pieces, a->attributed_ns);
 	assert_true(a->attributed_ns <= a->duration_ns && a->edge_ns <= a->duration_ns);
-	assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, a->duration_ns);
+	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns, a->duration_ns);
 }
 
 /* The spans are in order of time, each lies in one that is less deep by one, and what they have net of each other is what the pieces say. */

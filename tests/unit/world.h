@@ -39,7 +39,7 @@ static struct world {
 	struct hiccup hiccup[BATCH_MAX];
 	unsigned nhiccups;
 	uint64_t first_fault_ns;
-	uint16_t cursor[LEVELS];
+	uint32_t cursor[LEVELS];
 	uint64_t seen, lost, short_ones; /* expected */
 	uint8_t *inner;                  /* a key, KEYS: nobody */
 	uint8_t *outer;                  /* 0 nobody, 1 a thread, 2 else */
@@ -326,7 +326,8 @@ static void check_oracle(const struct hiccup *h, const struct account *a, uint64
 static void assert_no_more(const struct account *a)
 {
 	assert_true(a->attributed_ns <= a->duration_ns && a->edge_ns <= a->duration_ns);
-	assert_true(a->outside_ns <= a->duration_ns);
+	assert_true(a->outside_ns <= a->duration_ns && a->lost_ns <= a->duration_ns);
+	assert_true(a->lost || !a->lost_ns);
 	for (unsigned i = 0; i < a->npieces; i++)
 		assert_true(a->pieces[i].net_ns <= a->duration_ns);
 }
@@ -339,7 +340,7 @@ static void check_account(const struct hiccup *h, const struct account *a, uint6
 		pieces += a->pieces[i].net_ns;
 	assert_int_equal(pieces, a->attributed_ns);
 	assert_no_more(a);
-	assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, a->duration_ns);
+	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns, a->duration_ns);
 	attributed_ns += a->attributed_ns;
 	edge_ns += a->edge_ns;
 	outside_ns += a->outside_ns;
@@ -410,7 +411,7 @@ static void end_join(void)
 	assert_int_equal(counts->seen, w.seen);
 	assert_int_equal(counts->lost, w.lost);
 	if (!w.messy) {
-		assert_int_equal(attributed_ns + edge_ns + outside_ns, lasted_ns);
+		assert_int_equal(attributed_ns + edge_ns + outside_ns, lasted_ns); /* nothing is lost */
 		assert_int_equal(counts->mismatches, 0);
 		assert_int_equal(counts->below_threshold, w.short_ones);
 	}

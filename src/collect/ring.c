@@ -1,0 +1,105 @@
+#include "collect/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rings *rings_new(struct cpu_state *state)
+{
+	struct rings *r = calloc(1, sizeof(*r));
+
+	if (r)
+		r->state = state;
+	return r;
+}
+
+void rings_free(struct rings *r)
+{
+	free(r);
+}
+
+void rings_look(struct rings *r)
+{
+	for (int i = 0; i < LEVELS; i++)
+		r->level[i].head = __atomic_load_n(&r->state->head[i], __ATOMIC_ACQUIRE);
+}
+
+/* Moves on by so many halves; returns the first of them. */
+static const struct record_half *step(struct rings *r, int level, uint32_t halves)
+{
+	struct ring_level *l = &r->level[level];
+	const struct record_half *at = &r->state->ring[ring_base(level) + l->place];
+
+	l->place = ring_next(level, l->place, halves);
+	l->tail += halves;
+	return at;
+}
+
+/* The second half stands behind the first, or is the same as before, or there is none. */
+static void take_second(struct ring_level *l, const struct record_half *second)
+{
+	struct record_half *same = &l->same[record_place(&l->next)];
+	const struct record_half none = {{0}};
+
+	if (l->next.level & RECORD_WIDE)
+		*same = *second;
+	memcpy(l->next.name, l->next.level & (RECORD_WIDE | RECORD_SAME) ? same : &none, sizeof(none));
+}
+
+const struct record *rings_next_of(struct rings *r, int level)
+{
+	struct ring_level *l = &r->level[level];
+
+	while (!l->ready && l->tail != l->head) {
+		const struct record_half *at = &r->state->ring[ring_base(level) + l->place];
+
+		memcpy(&l->next, at, sizeof(*at));
+		if (l->next.kind == RECORD_LOST) {
+			l->seq += l->next.id;
+			step(r, level, 1);
+			continue;
+		}
+		step(r, level, l->next.level & RECORD_WIDE ? 2 : 1);
+		take_second(l, at + 1);
+		l->next.level = level;
+		l->next.seq = ++l->seq;
+		l->ready = true;
+	}
+	return l->ready ? &l->next : NULL;
+}
+
+const struct record *rings_next(struct rings *r)
+{
+	const struct record *best = NULL;
+
+	for (int i = LEVELS - 1; i >= 0; i--) {
+		const struct record *next = rings_next_of(r, i);
+
+		if (next && (!best || next->end_ns < best->end_ns))
+			best = next;
+	}
+	return best;
+}
+
+void rings_pop(struct rings *r, int level)
+{
+	r->level[level].ready = false;
+}
+
+void rings_release(struct rings *r)
+{
+	for (int i = 0; i < LEVELS; i++)
+		__atomic_store_n(&r->state->tail[i], r->level[i].tail, __ATOMIC_RELEASE);
+}
+
+unsigned rings_fill(const struct rings *r)
+{
+	unsigned most = 0;
+
+	for (int i = 0; i < LEVELS; i++) {
+		unsigned fill =
+			(r->level[i].head - __atomic_load_n(&r->state->tail[i], __ATOMIC_RELAXED)) * 100 / ring_size(i);
+
+		most = fill > most ? fill : most;
+	}
+	return most;
+}
