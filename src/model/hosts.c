@@ -12,7 +12,7 @@ struct entry {
 	uint32_t view, cpu; /* of the first row that was folded in: an index */
 	const struct source *source;
 	uint32_t rows; /* folded into this; they still stand behind it */
-	uint64_t count, runs, total_ns, max_ns, observed_ns;
+	uint64_t count, total_ns, max_ns, observed_ns;
 	double share;
 };
 
@@ -107,7 +107,6 @@ static size_t fold(struct entry *all, size_t count, struct entry **into)
 		e = into[n - 1];
 		e->rows++;
 		e->count += all[i].source->count;
-		e->runs += h->count;
 		e->total_ns += h->sum;
 		e->max_ns = h->max > e->max_ns ? h->max : e->max_ns;
 		e->share = e->observed_ns ? (double)e->total_ns / e->observed_ns : 0;
@@ -120,7 +119,6 @@ static void fill(struct host_source *row, const struct entry *e, const struct vi
 	*row = (struct host_source){.view = e->view,
 				    .who = e->source,
 				    .count = e->count,
-				    .runs = e->runs,
 				    .total_ns = e->total_ns,
 				    .max_ns = e->max_ns,
 				    .observed_ns = e->observed_ns};

@@ -4,31 +4,52 @@
 
 #define SEVERAL "(others)"
 
+static bool is_row(const struct other *row, const struct record *r)
+{
+	return !row->rest && row->tid == r->id && row->kernel_thread == !!(r->flags & RECORD_KTHREAD) &&
+	       !strncmp(row->comm, r->name, sizeof(r->name));
+}
+
+/* The lesser half goes into one row, the last, and makes room. */
+static void merge_half(struct others *t)
+{
+	struct other rest = {.comm = SEVERAL, .rest = true};
+	uint32_t order[OTHERS_ROWS], kept = 0;
+	bool stays[OTHERS_ROWS] = {false};
+
+	others_rank(t, order);
+	for (uint32_t i = 0; i < OTHERS_ROWS / 2; i++)
+		stays[order[i]] = true;
+	for (uint32_t i = 0; i < t->count; i++)
+		if (stays[i] && !t->row[i].rest) {
+			t->row[kept++] = t->row[i];
+		} else {
+			rest.count += t->row[i].count;
+			rest.total_ns += t->row[i].total_ns;
+		}
+	t->row[kept++] = rest;
+	t->count = kept;
+}
+
 void others_add(struct others *t, const struct record *r)
 {
-	struct other *row = t->row, *end = t->row + t->count;
-	bool kernel_thread = r->flags & RECORD_KTHREAD;
+	uint32_t i = 0;
 
 	if (!r->id)
 		return;
-	while (row < end && (row->rest || row->tid != r->id || row->kernel_thread != kernel_thread ||
-			     strncmp(row->comm, r->name, sizeof(r->name))))
-		row++;
-	if (row == end && t->count < OTHERS_ROWS) {
-		memcpy(row->comm, r->name, sizeof(r->name));
-		row->comm[sizeof(r->name)] = 0;
-		row->tid = r->id;
-		row->kernel_thread = kernel_thread;
-		t->count++;
-	} else if (row == end) {
-		row = &t->row[OTHERS_ROWS - 1];
-		row->tid = 0;
-		row->kernel_thread = false;
-		row->rest = true;
-		strcpy(row->comm, SEVERAL);
+	while (i < t->count && !is_row(&t->row[i], r))
+		i++;
+	if (i == OTHERS_ROWS) {
+		merge_half(t);
+		i = t->count;
 	}
-	row->count++;
-	row->total_ns += r->end_ns - r->start_ns;
+	if (i == t->count) {
+		t->row[i] = (struct other){.tid = r->id, .kernel_thread = r->flags & RECORD_KTHREAD};
+		memcpy(t->row[i].comm, r->name, sizeof(r->name));
+		t->count++;
+	}
+	t->row[i].count++;
+	t->row[i].total_ns += r->end_ns - r->start_ns;
 }
 
 void others_rank(const struct others *t, uint32_t *order)

@@ -7,13 +7,13 @@
 #include <stdint.h>
 #include "record.h"
 
-#define OTHERS_ROWS 64 /* later threads share the last row */
+#define OTHERS_ROWS 64 /* when there are more threads, the half with the least time goes into one row */
 
 struct other {
 	uint32_t tid;  /* 0: several */
 	char comm[17]; /* any bytes: escape on output */
 	bool kernel_thread;
-	bool rest; /* several */
+	bool rest; /* several, called "(others)" */
 	uint64_t count, total_ns;
 };
 

@@ -47,35 +47,60 @@ static void test_one_row_a_thread(void **state)
 	assert_int_equal(order[2], 2);
 }
 
-static void test_many_threads_share_the_last_row(void **state)
+/* A fork storm: those with the least time share a row, nothing is lost, and who takes much at once is named whenever it comes. */
+static void test_many_threads_share_a_row(void **state)
 {
 	uint64_t count = 0, ns = 0;
+	bool heavy = false;
+	unsigned rest = 0;
 	char comm[16];
 
 	(void)state;
-	for (uint32_t i = 1; i <= 3 * OTHERS_ROWS; i++) {
+	for (uint32_t i = 1; i <= 1000; i++) {
 		snprintf(comm, sizeof(comm), "t%u", i);
-		add(i, comm, i);
+		add(i, comm, i % 10);
+		if (i == 700)
+			add(5000, "heavy", 100000);
+		if (i % 20 == 0)
+			add(6000, "patient", 8);
+		assert_true(others.count <= OTHERS_ROWS);
 	}
-	add(1, "t1", 1);
-	assert_int_equal(others.count, OTHERS_ROWS);
-	assert_int_equal(others.row[0].count, 2);
-	assert_int_equal(others.row[OTHERS_ROWS - 1].tid, 0);
-	assert_string_equal(others.row[OTHERS_ROWS - 1].comm, "(others)");
-	assert_true(others.row[OTHERS_ROWS - 1].rest && !others.row[0].rest);
 	for (uint32_t i = 0; i < others.count; i++) {
-		count += others.row[i].count;
-		ns += others.row[i].total_ns;
+		const struct other *o = &others.row[i];
+
+		count += o->count;
+		ns += o->total_ns;
+		rest += o->rest && !o->tid && !strcmp(o->comm, "(others)");
+		heavy |= o->tid == 5000 && o->total_ns == 100000 && !o->rest;
+		assert_true(o->tid != 6000 || o->count > 40);
 	}
-	assert_int_equal(count, 3 * OTHERS_ROWS + 1);
-	assert_int_equal(ns, 3 * OTHERS_ROWS * (3 * OTHERS_ROWS + 1) / 2 + 1);
+	assert_int_equal(rest, 1);
+	assert_true(heavy);
+	assert_int_equal(count, 1000 + 1 + 50);
+	assert_int_equal(ns, 1000 * 45 / 10 + 100000 + 50 * 8);
+}
+
+/* Who is called like another, or like the rest, is another. */
+static void test_fakes(void **state)
+{
+	struct record kernel = {
+		.kind = RECORD_THREAD, .id = 12, .flags = RECORD_KTHREAD, .end_ns = 5, .name = "kworker/1:0"};
+
+	(void)state;
+	add(12, "kworker/1:0", 3);
+	others_add(&others, &kernel);
+	add(13, "(others)", 1);
+	assert_int_equal(others.count, 3);
+	assert_true(!others.row[0].kernel_thread && others.row[1].kernel_thread && !others.row[2].rest);
+	assert_int_equal(others.row[1].total_ns, 5);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_one_row_a_thread, begin),
-		cmocka_unit_test_setup(test_many_threads_share_the_last_row, begin),
+		cmocka_unit_test_setup(test_many_threads_share_a_row, begin),
+		cmocka_unit_test_setup(test_fakes, begin),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
