@@ -35,6 +35,11 @@ def measure(seconds, make):
     return report, askers, made
 
 
+def stacks(what, origins):
+    here = [o for o in origins if o["cpu"] == cpu]
+    lib.diag(f"{what}: {sum(bool(o['stack']) for o in here)} of {len(here)} on the target were told by a stack")
+
+
 def check(what, report, askers):
     lib.check_sums(report, what)
     ok(askers, f"{what}: somebody asked for something")
@@ -43,8 +48,7 @@ def check(what, report, askers):
     # A pid of 0 is no thread or the idle one; the words for no thread stand for nobody's name.
     odd = [a for a in askers if not a["pid"] and not a["comm"].startswith(("(interrupt)", "(softirq)", "swapper/"))]
     ok(not odd, f"{what}: who has no pid is an interrupt, a softirq or the idle thread", *odd[:5])
-    here = [o for c in report["cpus"] for s in c["sources"] for o in s["origins"] if o["cpu"] == cpu and o["comm"] in ("(interrupt)", "(softirq)")]
-    lib.diag(f"{what}: {sum(bool(o['stack']) for o in here)} of {len(here)} on the target were told by a stack")
+    stacks(what, [o for c in report["cpus"] for s in c["sources"] for o in s["origins"] if o["comm"] in ("(interrupt)", "(softirq)")])
     for s in report["cpus"][0]["sources"]:
         counted = total(s["origins"], "count")
         if not counted + s["requests_unnamed"] <= s["requests"]:
@@ -106,4 +110,41 @@ else:
     # It sleeps before each message, but for those that came while it was not on its CPU yet.
     ok(by_sender >= MESSAGES / 2, "udp: the sender is named, though a softirq carries its message", f"{by_sender} of {MESSAGES}", *rows)
     ok(not others, "udp: and nobody else", *others)
+
+
+# ---- one thread on the target wakes another there, by a system call ----
+
+
+def hand_over():
+    """Writes to a reader on the same CPU; returns the pids of the writer and the reader."""
+    rx, tx = os.pipe()
+    reader = os.fork()
+    if not reader:
+        os.sched_setaffinity(0, {cpu})
+        for _ in range(MESSAGES):
+            os.read(rx, 1)
+        os._exit(0)
+    writer = os.fork()
+    if not writer:
+        os.sched_setaffinity(0, {cpu})
+        time.sleep(0.3)
+        for _ in range(MESSAGES):
+            os.write(tx, b"x")
+            time.sleep(0.01)
+        os._exit(0)
+    os.waitpid(writer, 0)
+    os.waitpid(reader, 0)
+    os.close(rx)
+    os.close(tx)
+    return writer, reader
+
+
+report, askers, (writer, reader) = measure(5, hand_over)
+check("pipe", report, askers)
+rows = sources(report, cpu, kind="thread", id=reader)
+by_writer = [o for s in rows for o in s["origins"] if o["pid"] == writer]
+stacks("pipe", by_writer)
+others = [o for s in rows for o in s["origins"] if o["pid"] not in (0, writer) and not o["comm"].startswith("migration/")]
+ok(total(by_writer, "count") >= MESSAGES / 2, "pipe: who writes on the target is named", f"of {MESSAGES}", *rows)
+ok(not others, "pipe: and nobody else", *others)
 done()
