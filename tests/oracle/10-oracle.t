@@ -8,8 +8,9 @@ shares no code with culprit, and each hiccup's pieces are held against it: no pi
 must be the same, outside the kernel is only what the trace leaves, and where records were lost nothing is blamed for more than the trace has.
 
 Net times may differ by 5 us or 5 %, for one piece in a hundred by more: both probes stand at the same place, one behind the other, and a
-virtual machine is at times taken off its CPU between the two.
+virtual machine is at times taken off its CPU between the two. Measured: one in 300 to one in 1,700.
 """
+import math
 import os
 import sys
 
@@ -23,7 +24,7 @@ from lib import diag, done, is_, ok, skip, skip_all  # noqa: E402
 
 SECONDS = 3
 SHORT = "switch", "udp", "poke-storms", "poke-fifo-switch"
-NET_GOOD, ASKER_GOOD, UNJUDGED = 0.99, 0.999, 0.25
+NET_GOOD, ASKER_GOOD, UNJUDGED = float(os.environ.get("NET_GOOD") or 0.99), 0.999, 0.25
 LEAST = 100  # pieces that a load must give
 
 lib.need_bpf()
@@ -37,6 +38,19 @@ try:
     bench = measure.Bench(cpu, others, lib.CULPRIT)
 except ring.Cannot as why:
     skip_all(str(why))
+
+
+def most(expected):
+    """More than this come by chance in fewer than one of a million runs, where so many are expected (Poisson)."""
+    if expected > 500:  # where it is a normal distribution
+        return expected + 5 * math.sqrt(expected)
+    p = tail = math.exp(-expected)
+    k = 0
+    while 1 - tail > 1e-6:
+        k += 1
+        p *= expected / k
+        tail += p
+    return k
 
 
 def share(part, whole):
@@ -53,10 +67,8 @@ def check(name, report, v):
     def none(what, test):
         return is_(c[what], 0, f"{name}: {test}") or diag(*v.wrong[what])
 
-    def at_least(good, wrong, test):
-        whole = c[wrong[0]]
-        bad = sum(c[w] for w in wrong[1:])
-        ok(bad <= max(1, (1 - good) * whole), f"{name}: {test}", f"{bad} of {whole}", *(r for w in wrong[1:] for r in v.wrong[w]))
+    def few(bad, allowed, test, *wrong):
+        ok(bad <= allowed, f"{name}: {test}", f"{bad}, at most {allowed}", *(r for w in wrong for r in v.wrong[w]))
 
     ok(c["pieces"] + c["pieces of hiccups with losses"] >= LEAST, f"{name}: there is something to judge", dict(c))
     ok(share(c["hiccups"] - c["judged"] + c["in doubt"], c["hiccups"]) <= UNJUDGED, f"{name}: nearly all hiccups are judged", v.unjudged)
@@ -69,8 +81,11 @@ def check(name, report, v):
     none("function", "functions are the same")
     none("outside where the trace shows the kernel", "outside the kernel is only what the trace leaves")
     none("blamed for more than the trace says, records lost", "where records were lost nothing is blamed for more")
-    at_least(NET_GOOD, ("pieces", "net time"), "net times are the same")
-    at_least(ASKER_GOOD, ("askers", "asker", "asker that the trace does not have"), "askers are the same")
+    # One theft may hit several pieces of a hiccup, so hiccups are counted.
+    few(c["hiccups with another net time"], most((1 - NET_GOOD) * c["pieces"]), "net times are the same", "net time")
+    # A request is noted before it is sent: no chance has a part in who asked.
+    few(c["asker"] + c["asker that the trace does not have"], (1 - ASKER_GOOD) * c["askers"], "askers are the same", "asker",
+        "asker that the trace does not have")
 
 
 for name in chosen:
@@ -78,7 +93,11 @@ for name in chosen:
     if why:
         skip(name, why)
         continue
-    report, _, verdict = bench.run(loads[name], SECONDS, many=name in measure.MANY)
+    try:
+        report, _, verdict = bench.run(loads[name], SECONDS, many=name in measure.MANY)
+    except ring.Cannot as why:
+        skip(name, str(why).replace("\n", " "))
+        continue
     if isinstance(verdict, str):
         skip(name, "not judged: " + verdict)
         continue

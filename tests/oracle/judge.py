@@ -105,7 +105,9 @@ class Judge:
                 v.count["with losses"] += 1
                 self.bounded(h, parts, unseen)
             else:
+                before = v.count["net time"]
                 self.exact(h, parts, unseen)
+                v.count["hiccups with another net time"] += v.count["net time"] > before
             self.coverage(h, parts, unseen)
         return v
 

@@ -62,7 +62,9 @@ class Bench:
                         raise ring.Cannot("culprit did not begin to measure")
                     time.sleep(0.01)
                 for command in load:
-                    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    made = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                    if made.returncode:
+                        raise ring.Cannot(f"{os.path.basename(command[0])}: {made.stderr.strip()}")
                 proc.wait(seconds + READY_S)
             finally:
                 for instance in self.instances:
