@@ -111,7 +111,21 @@ def shared(h):
     h["pieces"][3].update(id=0)
 
 
+def moved(h):
+    """Its row became the shared one in the midst of the hiccup."""
+    h["pieces"][3]["net_ns"] = 40 * US
+    h["pieces"].append(piece("thread", 0, "other", None, 20))
+
+
+def others(h):
+    h["pieces"][3]["net_ns"] = 40 * US
+    h["pieces"].append(piece("thread", 0, "(others)", None, 20))
+
+
 is_(wrong(shared), [], "a row that threads of one name share")
+is_(wrong(moved), [], "a row that became such a one")
+is_(wrong(others), [], "a row that became one of the others")
+is_(wrong(lambda h: (moved(h), h["pieces"][-1].update(net_ns=40 * US))), ["net time"], "together they have as much as the trace has")
 unseen = {"start_ns": 390 * US, "duration_ns": 140 * US, "outside_ns": 0, "records_lost": 0,
           "pieces": [piece("vector", 236, "local_timer", None, 10), piece("thread", 999, "gone", None, 130)]}
 v = verdict(hiccup=unseen)

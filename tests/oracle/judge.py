@@ -136,8 +136,8 @@ class Judge:
 
     def exact(self, h, parts, unseen):
         truth = sort_out(parts)
-        rest = []
-        for p in h["pieces"]:
+        rest, pieces = [], h["pieces"] if unseen else self.match_shared(h, truth)
+        for p in pieces:
             if p["kind"] not in ("irq", "vector", "softirq", "thread"):
                 self.v.unjudged[f"pieces of the kind {p['kind']}"] += 1
                 continue
@@ -146,7 +146,6 @@ class Judge:
                 continue
             if not self.match(h, p, truth):
                 rest.append(p)
-        rest = [p for p in rest if not self.match_shared(h, p, truth)]
         rest = [p for p in rest if not self.match_function(h, p, truth)]
         for p in rest:
             self.v.fail("only in culprit", h, short(p))
@@ -175,21 +174,26 @@ class Judge:
             return not names
         return p["function"] in (names or ())
 
-    def match_shared(self, h, p, truth):
-        """A row that many threads share: by name alone, or (others)."""
-        if p["kind"] != "thread" or p["id"]:
-            return False
-        keys = [k for k in truth if k[0][0] == "thread" and
-                (p["name"] == "(others)" or (k[0][1] == p["name"] and self.same_function(p, k[1])))]
-        if not keys:
-            return False
-        t = Truth()
-        for k in keys:
-            for part in truth.pop(k).parts:
-                t.add(part)
-        self.v.count["shared rows"] += 1
-        self.time(h, p, t)
-        return True
+    def match_shared(self, h, truth):
+        """Rows that many threads share: by name alone, or (others). A thread's row may become one of these in the midst of a hiccup, so all
+        that bear the name are compared together, and where there are (others), all threads. Returns the other pieces."""
+        pieces = h["pieces"]
+        for p in sorted((p for p in pieces if p["kind"] == "thread" and not p["id"]), key=lambda p: p["name"] == "(others)"):
+            def joins(kind, name, function, p=p):
+                return kind == "thread" and (p["name"] == "(others)" or name == p["name"] and function)
+
+            mates = [q for q in pieces if joins(q["kind"], q["name"], q["function"] == p["function"])]
+            keys = [k for k in truth if joins(k[0][0], k[0][1], self.same_function(p, k[1]))]
+            if p not in mates or not keys:
+                continue
+            t = Truth()
+            for k in keys:
+                for part in truth.pop(k).parts:
+                    t.add(part)
+            self.v.count["shared rows"] += len(mates)
+            self.time(h, {**p, "net_ns": sum(q["net_ns"] for q in mates)}, t)
+            pieces = [q for q in pieces if q not in mates]
+        return pieces
 
     def match_function(self, h, p, truth):
         """The same source, but another function."""

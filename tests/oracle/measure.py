@@ -103,7 +103,7 @@ class Bench:
 # ---- loads ----
 
 STRESSORS = ("switch", "yield", "timer", "hrtimers", "futex", "fork", "clone", "udp", "aio", "epoll")
-MANY = {"switch", "yield", "futex", "epoll", "udp", "poke-fifo-switch"}  # that ask so often that a stack of each is too much
+MANY = {"switch", "yield", "hrtimers", "futex", "epoll", "udp", "poke-fifo-switch"}  # that ask so often that a stack of each is too much
 STORMS = ("udp", "yield-storm", "hrtimer-storm", "many-timers", "rename-storm", "ksoftirqd")
 
 
