@@ -63,7 +63,8 @@ static void *make_namespace(void *arg)
 		cannot(p, "no network namespace: %s", strerror(errno));
 	else if (!open_sockets(p) && (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 				      mount("poke", "/sys", "sysfs", 0, NULL) || write_text(RPS_CPUS, mask)))
-		cannot(p, RPS_CPUS " of a namespace of its own: %s", strerror(errno));
+		cannot(p, RPS_CPUS " of a namespace of its own: %s%s", strerror(errno),
+		       errno == EINVAL ? " (the kernel hands no datagrams to an isolated CPU)" : "");
 	return NULL;
 }
 

@@ -29,6 +29,7 @@ ASKING = {
 EVENTS = {**ON_TARGET, **ASKING}
 FIELDS = {e.split("/")[1]: fields for e, fields in EVENTS.items()}
 PREEMPTED = 0x100  # in prev_state: TASK_REPORT_MAX
+LEAVING_NS = 50_000  # more than a switch takes, from the queue to the event
 HARDIRQ, SOFTIRQ, NMI = 8, 16, 64  # common_flags
 
 
@@ -241,7 +242,8 @@ class Reading:
             if v[2] & PREEMPTED and stay.part.function and before not in self.at_work:  # on the way out of a work item
                 self.at_work[before] = stay.part.function
                 self.way_out.add(before)
-        self.left[before] = at
+        # Woken on another CPU after it was taken off the queue, but before this event: that one counts.
+        self.left[before] = at if v[2] & PREEMPTED or not v[2] else at - LEAVING_NS
         if text(v[3]) == SAMPLER:
             self.samplers.add(after)
         if self.current is None:

@@ -19,7 +19,7 @@ lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _lo
 _loader.exec_module(lab)
 
 KERNEL = "6.12"
-LOADS = "poke-storms", "poke-mix"
+LOADS = "poke-mix", "poke-udp"
 JOB = f"""
 NET_GOOD=0.9 tests/oracle/10-oracle.t {' '.join(LOADS)} >/tmp/out/tap 2>&1
 echo $? >/tmp/out/rc
