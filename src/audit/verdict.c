@@ -237,6 +237,16 @@ static uint64_t not_recorded(const struct cpu_summary *c)
 	return ns;
 }
 
+/* Outside of what the kernel showed, without evidence of whose doing it was, while a share of the records is missing. */
+static bool may_be_lost(const struct view *v, uint32_t i, const struct source *s)
+{
+	const struct cpu_run *r = &v->cpu[i];
+
+	if (!strcmp(s->name, "steal") || (r->smi_known && r->smi_count) || not_recorded(&v->summary.cpu[i]))
+		return false;
+	return r->counts.lost > (r->counts.seen + r->counts.lost) / 100;
+}
+
 /* Of what was recorded, as far as it goes. */
 static const struct source *most_seen(const struct cpu_summary *c)
 {
@@ -336,7 +346,7 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 		return;
 	}
 	m = little ? find_longest(c) : find_most(c);
-	if (m.source && (m.group == LOST || (m.group == OUTSIDE && v->cpu[i].counts.lost && !not_recorded(c)))) {
+	if (m.source && (m.group == LOST || (m.group == OUTSIDE && may_be_lost(v, i, m.source)))) {
 		say_lost(out, v, i, little ? m.source->net.sum : m.ns);
 		return;
 	}
