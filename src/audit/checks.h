@@ -134,6 +134,9 @@ bool need_tasks(struct audit *a); /* false: threads are not known, and that has 
 bool comm_is(const struct task *t, const char *name);
 bool comm_begins(const struct task *t, const char *prefix);
 
+/* Anybody may call a process irqbalance: a daemon is believed when it runs as root. Recordings of old do not say: they are believed. */
+bool runs_as_root(const struct audit *a, const struct task *t);
+
 void format_mask(const struct cpus *set, char *buf, size_t len); /* "ff,00000001", as the kernel reads masks */
 
 /* Adds to a text that grows; NULL is empty, and what it becomes without memory. The caller frees it. */

@@ -232,7 +232,7 @@ static void check_irqbalance(struct audit *a)
 	struct task t;
 
 	while (next_task(a, &w, &t))
-		running |= comm_is(&t, "irqbalance");
+		running |= comm_is(&t, "irqbalance") && runs_as_root(a, &t);
 	if (!need_tasks(a))
 		return;
 	if (!running) {

@@ -270,8 +270,13 @@ static void check_agents(struct audit *a)
 		while (next_task(a, &w, &t)) {
 			if ((t.flags & TASK_KTHREAD) || t.tid != t.tgid || !comm_is(&t, agents[i].comm))
 				continue;
-			struct finding *f =
-				found(a, agents[i].level, "%s [%u] runs: it %s", agents[i].comm, t.tid, agents[i].does);
+			bool root = runs_as_root(a, &t);
+			struct finding *f = root ? found(a, agents[i].level, "%s [%u] runs: it %s", agents[i].comm,
+							 t.tid, agents[i].does)
+						 : info(a,
+							"a process [%u] that is not root's is called %s: if it is that "
+							"program, it %s",
+							t.tid, agents[i].comm, agents[i].does);
 
 			if (f)
 				f->cause = agents[i].cause;

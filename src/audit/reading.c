@@ -287,6 +287,15 @@ bool comm_begins(const struct task *t, const char *prefix)
 	return t->comm_len >= strlen(prefix) && !memcmp(t->comm, prefix, strlen(prefix));
 }
 
+bool runs_as_root(const struct audit *a, const struct task *t)
+{
+	const char *root = text_of(a, "run/root");
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", t->tgid);
+	return !root || has_word(root, number);
+}
+
 void thread_fix(const struct task *t, char **list, char **back)
 {
 	char allowed[LIST_MAX];

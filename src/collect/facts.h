@@ -22,6 +22,7 @@ struct facts_options {
  *	run/tasks/0000     "tid tgid state flags(hex) cpu policy rt-priority affinity comm\n" of each thread, comm escaped; 0001 goes on
  *	run/tasks/left_out  how many threads more there were
  *	run/irqbalance     the running irqbalance's IRQBALANCE_* variables, a line each
+ *	run/root           numbers of the processes that run as root, a line each
  *	run/kconfig        the kernel's configuration, those lines that the checks ask for
  *	run/dmesg          the kernel's messages about isolation, clocks, throttling and split locks
  *	sys/fs/cgroup/...  cpuset.cpus.partition that is not "member", cpu.max that is not "max", v1's quotas, and what follows from them */

@@ -21,6 +21,8 @@ struct chunk {
 	char text[FACT_MAX];
 	size_t len;
 	unsigned number, left_out;
+	char root[FACT_MAX]; /* run/root */
+	size_t root_len;
 };
 
 static int flush(struct facts_in *in, struct chunk *c)
@@ -65,8 +67,18 @@ static bool allowed_list(const char *status, char *list, size_t len)
 	return true;
 }
 
+/* All four user ids are root's, seen from here: in a user namespace of its own root is none. */
+static bool is_root(const char *status)
+{
+	const char *at = strstr(status, "\nUid:");
+	unsigned id[4];
+
+	return at && sscanf(at, "\nUid: %u %u %u %u", &id[0], &id[1], &id[2], &id[3]) == 4 &&
+	       !(id[0] | id[1] | id[2] | id[3]);
+}
+
 /* One line; false when the thread is gone or its files are not what they should be. */
-static bool describe(const struct facts_in *in, const char *tgid, const char *tid, char *line, size_t len)
+static bool describe(const struct facts_in *in, const char *tgid, const char *tid, char *line, size_t len, bool *root)
 {
 	char path[600], stat[2048], status[8192], affinity[1024], comm[80], *open, *close;
 	unsigned flags, cpu, priority, policy;
@@ -94,6 +106,7 @@ static bool describe(const struct facts_in *in, const char *tgid, const char *ti
 	status[n] = 0;
 	if (!allowed_list(status, affinity, sizeof(affinity)))
 		return false;
+	*root = is_root(status);
 	escape_text(open + 1, close - open - 1, comm, sizeof(comm));
 	return snprintf(line, len, "%s %s %c %x %u %u %u %s %s\n", tid, tgid, state, flags, cpu, policy, priority,
 			affinity, comm) < (int)len;
@@ -125,13 +138,15 @@ static int take_process(struct facts_in *in, struct chunk *c, const char *tgid)
 {
 	char path[64], line[2048];
 	struct dirent *entry;
+	bool root = false;
 	DIR *dir;
 	int err = 0;
 
 	snprintf(path, sizeof(path), "proc/%s/task", tgid);
 	dir = open_dir(in, path);
 	while (dir && !err && (entry = readdir(dir))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) || !describe(in, tgid, entry->d_name, line, sizeof(line)))
+		if (!isdigit((unsigned char)entry->d_name[0]) ||
+		    !describe(in, tgid, entry->d_name, line, sizeof(line), &root))
 			continue;
 		if (c->len + strlen(line) > sizeof(c->text))
 			err = flush(in, c);
@@ -141,7 +156,11 @@ static int take_process(struct facts_in *in, struct chunk *c, const char *tgid)
 		}
 		memcpy(c->text + c->len, line, strlen(line));
 		c->len += strlen(line);
-		if (!err && !strcmp(entry->d_name, tgid) && strstr(line, " irqbalance\n"))
+		if (!root || strcmp(entry->d_name, tgid))
+			continue;
+		if (c->root_len + strlen(tgid) + 1 < sizeof(c->root))
+			c->root_len += snprintf(c->root + c->root_len, sizeof(c->root) - c->root_len, "%s\n", tgid);
+		if (!err && strstr(line, " irqbalance\n"))
 			err = take_irqbalance(in, tgid);
 	}
 	if (dir)
@@ -162,6 +181,8 @@ int facts_tasks(struct facts_in *in)
 			err = take_process(in, c, entry->d_name);
 	if (!err)
 		err = flush(in, c);
+	if (!err)
+		err = facts_add(in->facts, "run/root", 0, c->root, c->root_len);
 	if (!err && c->left_out) {
 		snprintf(count, sizeof(count), "%u\n", c->left_out);
 		err = facts_add(in->facts, "run/tasks/left_out", 0, count, strlen(count));
