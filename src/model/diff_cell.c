@@ -136,48 +136,80 @@ struct sums cell_weigh(const struct tally *t, const struct diff_side *side)
 
 /* ---- two sides ---- */
 
-/* By how much a variance of few recordings is larger, that Student's t makes of it. Welch's degrees of freedom, of the logarithms: what has
- * none is as certain as the other. */
-static double student(const struct side_sum *a, const struct side_sum *b, double alpha)
-{
-	double va = a->sum.sum > 0 ? a->between / pow(a->sum.sum, 2) : 0, df = a->n + b->n - 2;
-	double vb = b->sum.sum > 0 ? b->between / pow(b->sum.sum, 2) : 0;
+/* A side's rate and its variance. */
+struct rate {
+	double mean, variance, df;
+};
 
-	if (va + vb > 0)
-		df = pow(va + vb, 2) / (va * va / (a->n - 1) + vb * vb / (b->n - 1));
-	return df * beta_odds(1 - alpha, 0.5, df / 2) / (1e9 * beta_odds(1 - alpha, 0.5, 0.5e9));
+/* Where nothing came there is no variance to be seen: it may be one jump of the other's. */
+static struct rate rate_of(const struct side_sum *s, double jump)
+{
+	double variance = larger(s->sum.variance, s->between), second = s->sum.seconds;
+
+	if (!(s->sum.sum > 0))
+		variance = jump * jump;
+	return (struct rate){s->sum.sum / second, variance / (second * second), s->n - 1};
 }
 
-static struct ratio_sum with_between(const struct side_sum *s, double times)
+/* Student's t, squared, of a difference with Welch's degrees of freedom. */
+static double t_squared(const struct rate *a, const struct rate *b, double alpha)
 {
-	struct ratio_sum r = s->sum;
+	double df = pow(a->variance + b->variance, 2) / (pow(a->variance, 2) / a->df + pow(b->variance, 2) / b->df);
 
-	r.variance = larger(r.variance, times * s->between);
-	if (r.sum > 0)
-		r.jump = larger(r.jump, r.variance / r.sum);
-	return r;
+	return df * beta_odds(1 - alpha, 0.5, df / 2);
 }
 
-/* The ratio as chance alone has it, or with what the recordings of each side differ by. */
-static struct ratio compare(const struct side_sum *before, const struct side_sum *after, bool in_turn, double alpha)
+/* What the recordings of both sides tell: Fieller's interval for the ratio of two means (E. C. Fieller, "Some problems in interval
+ * estimation", Journal of the Royal Statistical Society B 16 (1954) 175-185): all ratios r for which after - r before may be 0. It has no
+ * upper end where before may be 0, and includes 1 unless all recordings of one side lie above all of the other's. */
+static struct ratio compare_in_turn(const struct side_sum *before, const struct side_sum *after, double alpha)
 {
-	double times = in_turn ? student(before, after, alpha) : 1;
-	struct ratio_sum a = with_between(before, times), b = with_between(after, times);
-	struct ratio r = {NAN, 0, INFINITY};
+	double jump = larger(before->sum.jump, after->sum.jump);
+	struct rate a = rate_of(before, jump), b = rate_of(after, jump);
+	double t2 = t_squared(&a, &b, alpha), square = a.mean * a.mean - t2 * a.variance;
+	double rest = b.mean * b.mean - t2 * b.variance, product = a.mean * b.mean;
+	double root = sqrt(larger(product * product - square * rest, 0));
+	struct ratio r = {b.mean / a.mean, 0, INFINITY};
 
-	if (!(a.sum > 0) && !(b.sum > 0))
-		return r;
-	r = ratio_of(&a, &b, alpha);
-	if (in_turn && before->high >= after->low && r.low > 1)
+	if (square > 0)
+		r.high = (product + root) / square;
+	if (rest > 0 && square != 0)
+		r.low = (product - root) / square;
+	if (before->high >= after->low && r.low > 1)
 		r.low = 1;
-	if (in_turn && after->high >= before->low && r.high < 1)
+	if (after->high >= before->low && r.high < 1)
 		r.high = 1;
 	return r;
+}
+
+/* As chance within the windows has it. */
+static struct ratio compare_chance(const struct side_sum *before, const struct side_sum *after, double alpha)
+{
+	struct ratio_sum a = before->sum, b = after->sum;
+
+	if (a.sum > 0)
+		a.jump = larger(a.jump, a.variance / a.sum);
+	if (b.sum > 0)
+		b.jump = larger(b.jump, b.variance / b.sum);
+	return ratio_of(&a, &b, alpha);
+}
+
+static struct ratio compare(const struct side_sum *before, const struct side_sum *after, bool in_turn, double alpha)
+{
+	if (!(before->sum.sum > 0) && !(after->sum.sum > 0))
+		return (struct ratio){NAN, 0, INFINITY};
+	return in_turn ? compare_in_turn(before, after, alpha) : compare_chance(before, after, alpha);
 }
 
 static struct ratio widen(struct ratio r, double factor)
 {
 	return (struct ratio){r.value, r.low / factor, r.high * factor};
+}
+
+/* Thousands, and next to none. */
+static bool ended(const struct diff_cell *some, const struct diff_cell *none)
+{
+	return some->count >= DIFF_THOUSAND && none->per_s < some->per_s / 10;
 }
 
 static bool negligible(const struct diff *d, uint32_t k, const struct diff_cell *before, const struct diff_cell *after)
@@ -189,22 +221,39 @@ static bool negligible(const struct diff *d, uint32_t k, const struct diff_cell 
 		return false;
 	if (before == all)
 		return true;
-	if ((!before->count || !after->count) && before->count + after->count >= DIFF_THOUSAND)
+	if (ended(before, after) || ended(after, before))
 		return false;
 	return longest <= all->p99_ns && longest <= all_k->p99_ns;
+}
+
+static int direction(struct ratio r)
+{
+	return r.low > 1 ? 1 : r.high < 1 ? -1 : 0;
+}
+
+/* Which way it goes: 1 more, -1 less, 0 may be chance. */
+static int judge_time(const struct sums *before, const struct sums *after, bool in_turn, double factor, double alpha)
+{
+	int time, count;
+
+	if (!in_turn || alpha >= ALPHA) /* of all hiccups together the time alone */
+		return direction(widen(compare(&before->time, &after->time, in_turn, alpha), factor));
+	time = direction(compare(&before->time, &after->time, true, alpha / 2));
+	count = direction(compare(&before->count, &after->count, true, alpha / 2));
+	return time ? time : count == direction(compare(&before->time, &after->time, true, ALPHA)) ? count : 0;
 }
 
 static enum diff_verdict judge(const struct sums *before, const struct sums *after, bool in_turn, double factor,
 			       double alpha)
 {
-	struct ratio r;
+	int way;
 
 	if (!(before->time.sum.sum > 0) || !(after->time.sum.sum > 0)) {
-		r = widen(compare(&before->count, &after->count, in_turn, alpha), factor);
-		return r.high < 1 ? DIFF_GONE : r.low > 1 ? DIFF_NEW : DIFF_SAME;
+		way = direction(widen(compare(&before->count, &after->count, in_turn, alpha), factor));
+		return way < 0 ? DIFF_GONE : way > 0 ? DIFF_NEW : DIFF_SAME;
 	}
-	r = widen(compare(&before->time, &after->time, in_turn, alpha), factor);
-	return r.high < 1 ? DIFF_BETTER : r.low > 1 ? DIFF_WORSE : DIFF_SAME;
+	way = judge_time(before, after, in_turn, factor, alpha);
+	return way < 0 ? DIFF_BETTER : way > 0 ? DIFF_WORSE : DIFF_SAME;
 }
 
 /* Any program may come between two ordinary samplers' windows; where all had a real-time priority few can. */
