@@ -86,37 +86,53 @@ void diff_thresholds(const struct page *p)
 	write_sentence(p, text);
 }
 
+/* Of the sides that were recorded in turn with A, or of the others: "B, C: ", and "" when it is of all. False: there are none. */
+static bool sides_text(const struct diff *d, bool in_turn, char *buf, size_t len)
+{
+	uint32_t n = 0;
+
+	buf[0] = '\0';
+	for (uint32_t k = 1; k < d->n; k++) {
+		if (d->in_turn[k] != in_turn)
+			continue;
+		snprintf(buf + strlen(buf), len - strlen(buf), "%s%s", n++ ? ", " : "", diff_letter(k));
+	}
+	if (n + 1 == d->n)
+		buf[0] = '\0';
+	else
+		snprintf(buf + strlen(buf), len - strlen(buf), ": ");
+	return n != 0;
+}
+
 /* What the intervals know of what differs with nothing changed. */
 void diff_between(const struct page *p)
 {
-	const struct diff *d = p->d;
-	char text[TEXT_LEN];
+	char sides[64], text[TEXT_LEN];
 
-	fputc('\n', p->out);
-	for (uint32_t k = 1; k < d->n; k++) {
-		bool alike = k + 1 < d->n && d->in_turn[k] == d->in_turn[k + 1];
-
-		if (alike)
-			continue;
-		if (d->in_turn[k])
-			snprintf(text, sizeof(text),
-				 "%s%s: the intervals are by how far the recordings of a side differ (they were made "
-				 "in turn)",
-				 d->n > 2 ? "up to " : "A and ", diff_letter(k));
-		else if (d->between > 1)
-			snprintf(text, sizeof(text),
-				 "nothing here tells how far two windows of %s and %s differ with nothing changed: up "
-				 "to a "
-				 "factor of %g is assumed (--between), and the intervals are wider by it. Several "
-				 "recordings a side, made in turn, tell it",
-				 diff_letter(0), diff_letter(k), d->between);
-		else
-			snprintf(
-				text, sizeof(text),
-				"windows are taken to differ by chance alone (--between 1): what else changes from one "
-				"to the next counts as a difference");
+	if (sides_text(p->d, true, sides, sizeof(sides))) {
+		snprintf(text, sizeof(text),
+			 "%sthe intervals are by how far the recordings of a side differ (they were made in turn)",
+			 sides);
+		fputc('\n', p->out);
 		write_sentence(p, text);
 	}
+	if (!sides_text(p->d, false, sides, sizeof(sides)))
+		return;
+	if (p->d->between > 1)
+		snprintf(
+			text, sizeof(text),
+			"%snothing here tells how far two windows differ with nothing changed: up to a factor of %g is "
+			"assumed (--between), and the intervals are wider by it. Several recordings a side, made in "
+			"turn, tell it",
+			sides, p->d->between);
+	else
+		snprintf(text, sizeof(text),
+			 "%swindows are taken to differ by chance alone (--between 1): what else changes from one to "
+			 "the "
+			 "next counts as a difference",
+			 sides);
+	fputc('\n', p->out);
+	write_sentence(p, text);
 }
 
 /* A sentence below a table. */
