@@ -200,18 +200,16 @@ int measure_choose(const struct measure *m, const struct host *host, unsigned *c
 static int check_place(const struct measure *m, const struct host *host)
 {
 	char caps[64];
-	const char *why = "";
+	const char *why = "", *where = m->no_trace ? NULL : host_foreign();
 
+	if (where)
+		return complain("tracing must run %s, or --no-trace", where);
 	if (!m->no_trace) {
 		host_missing_caps(caps, sizeof(caps));
 		if (caps[0])
 			return complain("tracing needs %s: run with sudo, or with --no-trace to measure without names",
 					caps);
 	}
-	if (!m->no_trace && !host_pid_namespace())
-		return complain("tracing must run in the machine's own PID namespace, not in a container's: docker run "
-				"--pid=host, or "
-				"--no-trace");
 	if (!m->clock && !host_counter_stable(host, &why))
 		return complain("the time-stamp counter is not stable here (%s): use --clock", why);
 	return 0;

@@ -151,6 +151,7 @@ static int check(struct options *o, const struct host *host)
 	struct measure *m = &o->bench.measure;
 	struct cpus absent = m->cpus;
 	char list[256], caps[64];
+	const char *where;
 
 	o->threads.users = !has_ids(o->threads.tgid) && !has_ids(o->threads.tid);
 	if (o->threads.users && cpus_empty(&m->cpus))
@@ -158,11 +159,12 @@ static int check(struct options *o, const struct host *host)
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&absent))
 		return complain("CPU %s is not there or offline (-c)", cpus_format(&absent, list, sizeof(list)));
+	where = host_foreign();
+	if (where)
+		return complain("watching must run %s", where);
 	host_missing_caps(caps, sizeof(caps));
 	if (caps[0])
 		return complain("watching needs %s: run with sudo", caps);
-	if (!host_pid_namespace())
-		return complain("watching must run in the machine's own PID namespace: docker run --pid=host");
 	if (check_ids(&o->threads))
 		return -1;
 	if (cpus_empty(&m->cpus))

@@ -152,15 +152,53 @@ bool host_counter_stable(const struct host *host, const char **why)
 #endif
 }
 
-bool host_pid_namespace(void)
+/* This process or another one is in the machine's own namespace of this kind, or the kernel has no such. The first ones' numbers are fixed
+ * (include/uapi/linux/nsfs.h). */
+static bool is_initial(const char *who, const char *kind, unsigned inode)
 {
-	char target[64];
-	ssize_t n = readlink("/proc/self/ns/pid", target, sizeof(target) - 1);
+	char path[64], target[64], want[64];
+	ssize_t n;
 
+	snprintf(path, sizeof(path), "/proc/%s/ns/%s", who, kind);
+	snprintf(want, sizeof(want), "%s:[%u]", kind, inode);
+	n = readlink(path, target, sizeof(target) - 1);
 	if (n < 0)
 		return true;
 	target[n] = 0;
-	return !strcmp(target, "pid:[4026531836]"); /* include/linux/proc_ns.h: PROC_PID_INIT_INO */
+	return !strcmp(target, want);
+}
+
+#define TIME_NAMESPACE 4026531834U
+
+int64_t host_clock_shift(const char *who)
+{
+	long long s, ns, shift = 0;
+	char path[64], line[128];
+	FILE *f;
+
+	if (is_initial(who, "time", TIME_NAMESPACE))
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%s/timens_offsets", who);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "monotonic %lld %lld", &s, &ns) == 2)
+			shift = s * 1000000000 + ns;
+	if (f)
+		fclose(f);
+	return shift;
+}
+
+const char *host_foreign(void)
+{
+	if (access("/proc/self", F_OK))
+		return "with the /proc of the PID namespace that it is in, the machine's own";
+	if (!is_initial("self", "pid", 4026531836U))
+		return "in the machine's own PID namespace, not in a container's: docker run --pid=host";
+	if (!is_initial("self", "user", 4026531837U))
+		return "in the machine's own user namespace: capabilities of another one do not count";
+	if (host_clock_shift("self"))
+		return "in the machine's own time namespace: in this one CLOCK_MONOTONIC is shifted";
+	return NULL;
 }
 
 void host_missing_caps(char *buf, size_t len)

@@ -14,8 +14,12 @@ void host_allowed(struct cpus *set);
 /* The counter runs at one rate on all CPUs and in all sleep states, as far as the kernel knows; else *why says what is missing. */
 bool host_counter_stable(const struct host *host, const char **why);
 
-/* This process is in the machine's own PID namespace: there only does a thread id mean the same to it and to the kernel. */
-bool host_pid_namespace(void);
+/* Where this process would have to run for tracing, and does not; NULL: it does. Only in the machine's own namespaces do a thread id, a
+ * capability and a time mean the same to it and to the kernel. */
+const char *host_foreign(void);
+
+/* By how much CLOCK_MONOTONIC is shifted in the time namespace of this process ("self", "812"), ns. */
+int64_t host_clock_shift(const char *who);
 
 /* The capabilities that are missing for tracing, as "CAP_BPF, CAP_PERFMON"; "" when none is. */
 void host_missing_caps(char *buf, size_t len);

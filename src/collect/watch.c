@@ -12,6 +12,7 @@
 
 #include "base/say.h"
 #include "base/units.h"
+#include "collect/host.h"
 #include "collect/live_names.h"
 #include "collect/ring.h"
 #include "collect/tick.h"
@@ -40,12 +41,14 @@ struct live_watch {
 	uint32_t ncpus;
 	struct rings **rings; /* of each CPU */
 	struct arrival *batch;
+	uint64_t *thread_lost; /* of each CPU, before the window */
 	uint64_t lost_before, begin_ns, misses_before;
 	int reports;      /* the program's (src/culprit.h), open; -1: it makes none */
 	uint64_t fetched; /* how many of them have been read: */
 	struct culprit_report pending[CULPRIT_REPORTS];
 	uint32_t npending, taken; /* of these that many are the model's */
 	uint64_t reports_lost;
+	int64_t shift; /* of the program's clock: it may be in a time namespace */
 	bool ended;
 };
 
@@ -89,7 +92,8 @@ static int open_all(struct live_watch *w)
 	w->cpu = calloc(cpus_count(cpus), sizeof(*w->cpu));
 	w->rings = calloc(cpus_count(cpus), sizeof(*w->rings));
 	w->batch = calloc(BATCH, sizeof(*w->batch));
-	if (!w->cpu || !w->rings || !w->batch)
+	w->thread_lost = calloc(cpus_count(cpus), sizeof(*w->thread_lost));
+	if (!w->cpu || !w->rings || !w->batch || !w->thread_lost)
 		return complain("out of memory");
 	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1))
 		w->cpu[w->ncpus++] = cpu;
@@ -159,6 +163,7 @@ void watch_close(struct live_watch *w)
 		rings_free(w->rings[i]);
 	free(w->rings);
 	free(w->batch);
+	free(w->thread_lost);
 	free(w->cpu);
 	free(w);
 }
@@ -176,6 +181,7 @@ static void open_reports(struct live_watch *w)
 	char path[64];
 	struct stat st;
 	uint64_t magic;
+	char pid[16];
 
 	if (w->reports >= 0 || !w->options.pid)
 		return;
@@ -183,6 +189,8 @@ static void open_reports(struct live_watch *w)
 	w->reports = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (w->reports < 0)
 		return;
+	snprintf(pid, sizeof(pid), "%d", (int)w->options.pid);
+	w->shift = host_clock_shift(pid);
 	if (!fstat(w->reports, &st) && S_ISREG(st.st_mode) &&
 	    read_reports(w, &magic, sizeof(magic), offsetof(struct culprit_reports, magic)) &&
 	    magic == CULPRIT_REPORTS_MAGIC &&
@@ -233,11 +241,12 @@ static void fetch_reports(struct live_watch *w)
 /* Those that ended before `ns`; of later ones the records may not all be there. */
 static void take_reports(struct live_watch *w, uint64_t ns)
 {
-	for (; w->taken < w->npending && w->pending[w->taken].end_ns <= ns; w->taken++) {
+	for (; w->taken < w->npending && w->pending[w->taken].end_ns - w->shift <= ns; w->taken++) {
 		const struct culprit_report *r = &w->pending[w->taken];
+		uint64_t start = r->start_ns - w->shift;
 
-		if (r->start_ns >= w->begin_ns)
-			watch_window(w->watch, r->tid, r->start_ns, r->end_ns);
+		if (start >= w->begin_ns)
+			watch_window(w->watch, r->tid, start, r->end_ns - w->shift);
 	}
 }
 
@@ -292,6 +301,8 @@ void watch_begin(struct live_watch *w)
 	w->begin_ns = run->started_ns = tick_clock();
 	format_iso_time(now.tv_sec * NSEC_PER_SEC + now.tv_nsec, run->started);
 	w->lost_before = lost(w);
+	for (uint32_t i = 0; i < w->ncpus; i++)
+		w->thread_lost[i] = probes_state(w->probes, i)->lost[LEVEL_THREAD];
 	w->misses_before = probes_recursion_misses(w->probes);
 	open_reports(w);
 	probes_gate(w->probes, true);
@@ -326,6 +337,9 @@ void watch_end(struct live_watch *w)
 	while (!read_until(w, end))
 		;
 	take_reports(w, end);
+	for (uint32_t i = 0; i < w->ncpus; i++)
+		if (probes_state(w->probes, i)->lost[LEVEL_THREAD] != w->thread_lost[i])
+			watch_lost(w->watch, i);
 	watch_finish(w->watch, end);
 	session_finish(w->session);
 	run->duration_ns = end - w->begin_ns;
