@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""culprit clock with a PTP hardware clock: an emulated network card's, whose driver offers all ways but one. The card's clock stands still."""
+"""culprit clock with a PTP hardware clock: an emulated network card's, whose driver offers all ways but one."""
 import importlib.machinery
 import importlib.util
 import json
@@ -10,7 +10,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import done, is_, ok, skip_all  # noqa: E402
+from lib import done, is_, ok, skip, skip_all  # noqa: E402
 
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
@@ -50,10 +50,14 @@ for w in device["ways"][:3]:
        f"{w['name']}: offset, delay and the call's time", w)
 ok(device["time_scale"] == "UTC" and device["applied_ns"] == 0, "it was set to UTC when it began", device)
 ok(device["max_adjustment_ppb"] > 0 and device["cross_time_stamps"] == 0, "what it can", device)
-ok(abs(device["rate_ppm"] + 1e6) < 1000, "it stands still", device["rate_ppm"])
-ok("it stands still" in text["text"] and "it keeps UTC" in text["text"] and
-   "PTP_SYS_OFFSET_PRECISE: not supported" in text["text"], "the text says so", text["text"])
-ok("it keeps TAI: 37 s are taken off" in text["tai"], "a clock that is 37 s ahead keeps TAI", text["tai"])
+still = device["rate_ppm"] < 0  # before QEMU 10; from then on it runs 2.5 times as fast as it says
+ok(abs(device["rate_ppm"] - (-1e6 if still else 1.5e6)) < 1000, "its rate is what QEMU makes it", device["rate_ppm"])
+ok("PTP_SYS_OFFSET_PRECISE: not supported" in text["text"], "the text says what it cannot", text["text"])
+if still:
+    ok("it stands still" in text["text"] and "it keeps UTC" in text["text"], "and that it stands still", text["text"])
+    ok("it keeps TAI: 37 s are taken off" in text["tai"], "a clock that is 37 s ahead keeps TAI", text["tai"])
+else:
+    skip("UTC and TAI", "the card of this QEMU runs away from both")
 ok(re.fullmatch(r"culprit: cannot open /dev/ptp0: Permission denied \(run with sudo\)\n", text["nobody"]), "it takes a privilege",
    text["nobody"])
 for name in "without", "with":
