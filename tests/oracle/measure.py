@@ -1,4 +1,5 @@
 """One load: culprit run and the trace beside it, then the verdict. Used by the tests of this folder."""
+import contextlib
 import json
 import os
 import shutil
@@ -8,7 +9,7 @@ import time
 
 import ring
 from judge import Judge
-from reading import ASKING, EVENTS, FIELDS, Reading, Requests, Symbols, records
+from reading import ASKING, EVENTS, FIELDS, SAMPLER, Reading, Requests, Symbols, records
 
 READY_S = 30
 
@@ -17,6 +18,19 @@ def buffer_kb():
     """Of the target's trace: what storms of three seconds need, or an eighth of the memory."""
     with open("/proc/meminfo") as f:
         return min(131072, int(f.readline().split()[1]) // 8)
+
+
+def descendants(pid):
+    """Of a process, by their parents."""
+    parents = {}
+    for other in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{other}/stat") as f:
+                parents[int(other)] = int(f.read().rpartition(")")[2].split()[1])
+    found = {pid}
+    while more := {p for p, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
 
 
 class Bench:
@@ -61,6 +75,7 @@ class Bench:
                     if proc.poll() is not None or time.monotonic() > deadline:
                         raise ring.Cannot("culprit did not begin to measure")
                     time.sleep(0.01)
+                self.samplers = {p for p in descendants(proc.pid) if ring.read(f"/proc/{p}/comm").strip() == SAMPLER}
                 for command in load:
                     made = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                     if made.returncode:
@@ -92,7 +107,7 @@ class Bench:
             requests.add(ring.decode(self.elsewhere, cpu, FIELDS), cpu, self.target)
         requests.sort()
         self.events, self.requests, self.symbols = events, requests, symbols
-        self.reading = Reading(events, self.target, requests, symbols)
+        self.reading = Reading(events, self.target, requests, symbols, self.samplers)
         verdict = Judge(self.reading, self.target).judge(hiccups)
         if hiccups:
             start = hiccups[0]["start_ns"] - hiccups[0]["at_ns"]

@@ -147,11 +147,12 @@ def records(events, woken, start, end):
 class Reading:
     """parts: of all intervals, in the order in which they ended. doubts: [(from, to)] when it is not known who had the CPU."""
 
-    def __init__(self, events, target, requests, symbols):
+    def __init__(self, events, target, requests, symbols, samplers=None):
+        """samplers: tids; None: known by their name, which another culprit's sampler has, too."""
         self.target, self.requests, self.symbols = target, requests, symbols
         self.parts, self.doubts, self.faults, self.odd = [], [], [], []
         self.begin, self.end = (events[0][0], events[-1][0]) if events else (0, 0)
-        self.samplers, self.woken = set(), []
+        self.samplers, self.by_name, self.woken = set(samplers or ()), samplers is None, []
         self.stack = []        # open intervals, a thread's stay at the bottom
         self.current = None    # tid, None: not known
         self.doubt = self.begin
@@ -167,6 +168,9 @@ class Reading:
             if self.stack:
                 self.stack[-1].part.net += at - last
             last = at
+            if self.current is None and pid in self.samplers and name != "sched_switch":
+                self.doubts.append((self.doubt, at))
+                self.current = pid
             handler = handlers.get(name)
             if handler:
                 handler(at, flags, pid, values)
@@ -244,7 +248,7 @@ class Reading:
                 self.way_out.add(before)
         # Woken on another CPU after it was taken off the queue, but before this event: that one counts.
         self.left[before] = at if v[2] & PREEMPTED or not v[2] else at - LEAVING_NS
-        if text(v[3]) == SAMPLER:
+        if self.by_name and text(v[3]) == SAMPLER:
             self.samplers.add(after)
         if self.current is None:
             self.doubts.append((self.doubt, at))
