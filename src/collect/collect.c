@@ -59,7 +59,10 @@ static void note_start(struct collect *c)
 
 int collect_begin(struct collect *c)
 {
-	uint64_t begin = tick_clock() + BARRIER_NS;
+	uint64_t begin;
+
+	collect_rise(c);
+	begin = tick_clock() + BARRIER_NS;
 
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		look_at_records(&c->target[i]); /* room for the window */
@@ -261,6 +264,7 @@ uint32_t collect_poll(struct collect *c)
 		read_target(c, i);
 		check_alive(c, i);
 	}
+	read_busy(c);
 	if (c->workload && c->workload->partners)
 		abandon(c);
 	for (uint32_t i = 0; i < c->ntargets; i++)
@@ -309,6 +313,7 @@ void collect_stop(struct collect *c)
 		}
 	if (c->probes)
 		probes_gate(c->probes, false);
+	collect_sink(c);
 }
 
 void collect_end(struct collect *c)
@@ -345,6 +350,7 @@ void collect_close(struct collect *c)
 			waitpid(t->pid, NULL, 0);
 		}
 	}
+	collect_sink(c);
 	c->view->run.not_observed = NULL;
 	c->view->run.nnot_observed = 0;
 	probes_close(c->probes);

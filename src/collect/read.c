@@ -6,7 +6,9 @@
 #include "collect/target.h"
 #include "collect/tick.h"
 
-#define BATCH 8192 /* records between two looks at what waits */
+#define BATCH     8192 /* records between two looks at what waits */
+#define BUSY_FILL 5    /* percent of a ring in the time between two looks */
+#define BUSY_NS   (20 * NSEC_PER_MSEC)
 
 void nap(uint64_t ns)
 {
@@ -204,6 +206,21 @@ void read_all(struct collect *c)
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (c->target[i].live)
 			read_target(c, i);
+}
+
+void read_busy(struct collect *c)
+{
+	uint64_t end = tick_clock() + BUSY_NS;
+	bool busy = true;
+
+	while (busy && tick_clock() < end) {
+		busy = false;
+		for (uint32_t i = 0; i < c->ntargets; i++)
+			if (c->target[i].live && c->target[i].fill >= BUSY_FILL) {
+				read_target(c, i);
+				busy = true;
+			}
+	}
 }
 
 uint64_t ring_losses(const struct cpu_state *s)

@@ -31,6 +31,26 @@ static int rise_above(const struct collect_options *o)
 	return 0;
 }
 
+/* Whoever else runs on the housekeeping CPUs must not keep this process from the rings for longer than they hold. Where that is not allowed,
+ * it stays as it is. */
+void collect_rise(struct collect *c)
+{
+	struct sched_param param = {.sched_priority = 1};
+
+	c->policy = sched_getscheduler(0);
+	if (!c->probes || c->policy < 0 || (c->policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO ||
+	    sched_getparam(0, &c->param))
+		return;
+	c->risen = !sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
+}
+
+void collect_sink(struct collect *c)
+{
+	if (c->risen)
+		sched_setscheduler(0, c->policy, &c->param);
+	c->risen = false;
+}
+
 static int start_sampler(struct collect *c, uint32_t i, const struct collect_options *o)
 {
 	struct target *t = &c->target[i];

@@ -2,6 +2,7 @@
 #ifndef CULPRIT_TARGET_H
 #define CULPRIT_TARGET_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -64,10 +65,18 @@ struct collect {
 	void (*hear)(void *ctx, uint32_t index, const struct account *a);
 	void *hear_ctx;
 	bool began, stopped, ended;
+	int policy; /* of this process before the window... */
+	struct sched_param param;
+	bool risen; /* ...in which it has one of its own */
 	struct session *session;  /* from learning on */
 	uint64_t steal_read_ns;   /* when the steal clocks were read last */
 	struct live_names *names; /* NULL without probes */
 };
+
+/* ---- start.c ---- */
+
+void collect_rise(struct collect *c); /* this process comes first on its CPUs... */
+void collect_sink(struct collect *c); /* ...no more */
 
 /* ---- read.c ---- */
 
@@ -85,6 +94,8 @@ bool read_records(struct target *t, const struct taker *taker, cursors_t end, bo
 /* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
 void read_target(struct collect *c, uint32_t i);
 void read_all(struct collect *c); /* all whose window is open */
+/* Again and again, while one of them fills its rings so fast that a nap may be too long. */
+void read_busy(struct collect *c);
 
 void split_cursors(cursors_t cursors, uint32_t *level);
 uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick);
