@@ -89,7 +89,6 @@ int collect_begin(struct collect *c)
 		if (c->counter) /* as learned; in the end the whole window tells */
 			c->view->host.tsc_khz = 1e6 / t->lane->ns_per_tick + 0.5;
 		if (t->state) {
-			t->lost_before = ring_losses(t->state);
 			t->unpaired_before = t->state->unpaired;
 			t->state->khz_changes = t->state->khz_min = t->state->khz_max = 0;
 		}
@@ -128,10 +127,6 @@ static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 	raise_to(&run->observed_ns, end_ns - l->start_ns);
 	run->counts = *session_counts(c->session, i);
 	if (t->state) {
-		uint64_t lost = ring_losses(t->state) - t->lost_before;
-
-		if (lost > run->counts.lost) /* the sequence counts modulo 2^16 */
-			run->counts.lost = lost;
 		run->unpaired = t->state->unpaired - t->unpaired_before;
 		run->khz_changes = t->state->khz_changes;
 		run->khz_min = t->state->khz_min;
@@ -274,7 +269,7 @@ uint32_t collect_poll(struct collect *c)
 	return live;
 }
 
-/* Waits until a sampler has stopped; it goes on being read, as it may have much to tell. */
+/* Waits until a sampler has stopped. */
 static void await_stop(struct collect *c, uint32_t i, uint64_t deadline)
 {
 	struct target *t = &c->target[i];
@@ -285,6 +280,7 @@ static void await_stop(struct collect *c, uint32_t i, uint64_t deadline)
 			t->pid = 0;
 			break;
 		}
+		read_all(c); /* who keeps it from stopping goes on being recorded */
 		nap(NAP_NS / 4);
 	}
 }

@@ -222,12 +222,3 @@ void read_busy(struct collect *c)
 			}
 	}
 }
-
-uint64_t ring_losses(const struct cpu_state *s)
-{
-	uint64_t lost = 0;
-
-	for (int i = 0; i < LEVELS; i++)
-		lost += __atomic_load_n(&s->lost[i], __ATOMIC_RELAXED);
-	return lost;
-}

@@ -30,13 +30,13 @@ struct target {
 	pid_t pid;
 	struct cpu_state *state; /* NULL without probes, as is: */
 	struct rings *rings;
-	unsigned fill;       /* of its fullest ring at the last look, percent */
-	uint64_t since;      /* since when something else had had the CPU then; 0: the sampler had it */
-	bool steady;         /* that was so before and after the look */
-	uint64_t head, tail; /* of the lane: hiccups read, and accounted for */
-	bool live;           /* its window is open */
-	bool told;           /* its end has been entered in the view */
-	uint64_t lost_before, unpaired_before; /* of the probes, at the window's start */
+	unsigned fill;            /* of its fullest ring at the last look, percent */
+	uint64_t since;           /* since when something else had had the CPU then; 0: the sampler had it */
+	bool steady;              /* that was so before and after the look */
+	uint64_t head, tail;      /* of the lane: hiccups read, and accounted for */
+	bool live;                /* its window is open */
+	bool told;                /* its end has been entered in the view */
+	uint64_t unpaired_before; /* of the probes, at the window's start */
 	double ns_per_tick;
 	uint64_t anchor_tick, anchor_ns; /* the newest good reading of both clocks */
 	uint64_t base_tick, base_ns;     /* the first good one, or until then the first */
@@ -67,7 +67,7 @@ struct collect {
 	bool began, stopped, ended;
 	int policy; /* of this process before the window... */
 	struct sched_param param;
-	bool risen; /* ...in which it has one of its own */
+	bool risen;               /* ...in which it has one of its own */
 	struct session *session;  /* from learning on */
 	uint64_t steal_read_ns;   /* when the steal clocks were read last */
 	struct live_names *names; /* NULL without probes */
@@ -100,7 +100,6 @@ void read_busy(struct collect *c);
 void split_cursors(cursors_t cursors, uint32_t *level);
 uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick);
 void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h);
-uint64_t ring_losses(const struct cpu_state *s); /* records dropped so far */
 
 void nap(uint64_t ns);
 

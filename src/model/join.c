@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_SLOTS   (4 * JOIN_WAIT_MAX)
+#define WAIT_SLOTS   JOIN_WAIT_ALL /* touched only as far as records wait */
 #define NEWEST       64   /* records that stay when room is made: one that ended just before them may still come */
 #define DISORDER     256  /* records that one may come late by; more than any clock's error takes */
 #define TOLERANCE_NS 100  /* the sampler's clock against the probes': same clock, read through two paths */
@@ -29,6 +29,7 @@ struct join {
 	uint64_t done_ns[LEVELS];
 	struct holes holes;        /* of the hiccup in hand */
 	uint64_t missing;          /* records, in them */
+	uint64_t since_ns;         /* of the gap that the open nest is netted ahead for; 0: not known */
 	bool last_missing[LEVELS]; /* also the level's last ones */
 };
 
@@ -135,7 +136,7 @@ void join_record(struct join *j, const struct record *r)
 	if (r->kind == RECORD_THREAD && j->others)
 		others_add(j->others, r);
 	if (j->last - j->first >= WAIT_SLOTS)
-		join_relieve(j, nest_is_open(j->nest)); /* what waits behind a hiccup that has begun belongs to it */
+		join_relieve(j, 0);
 	first = join_waiting(j) > DISORDER ? j->last - DISORDER : j->first;
 	while (i > first && ends_after(waiting(j, i - 1), r)) {
 		*waiting(j, i) = *waiting(j, i - 1);
@@ -301,55 +302,85 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h)
 	return account;
 }
 
-/* The first waiting record of the gap in which something else has had the CPU since since_ns: there may have been more before it, with only
- * the kernel's own way between. (Recordings of format 1 know the newest thread's begin only: others may have come before it, and one that
- * ended just now may not have come yet.) */
-static uint64_t first_ahead(const struct join *j, uint64_t since_ns)
+/* The first waiting record that is too long for a gap below the threshold: it lies in a hiccup that has not come yet. Its place, or
+ * j->last. The sampler may have had the CPU since for too short a time to tell of it. */
+static uint64_t first_long(const struct join *j)
+{
+	uint64_t i = j->first;
+
+	while (i < j->last && waiting(j, i)->end_ns - waiting(j, i)->start_ns <= j->threshold_ns + TOLERANCE_NS)
+		i++;
+	return i;
+}
+
+/* The first waiting record of the gap that was there at from_ns: there may have been more before it, with only the kernel's own way between.
+ * Those up to the place `sure` belong to it in any case. */
+static uint64_t first_of_gap(const struct join *j, uint64_t sure, uint64_t from_ns)
 {
 	uint64_t near = j->bounds.irq_ns + j->bounds.thread_ns;
-	uint64_t i = j->last, start = since_ns;
+	uint64_t i = j->last, start = from_ns;
 
 	for (; i > j->first; i--) {
 		const struct record *r = waiting(j, i - 1);
 
-		if (r->end_ns < since_ns && r->end_ns + near < start && j->last - i >= NEWEST)
+		if (i <= sure && r->end_ns < from_ns && r->end_ns + near < start)
 			break;
 		start = r->start_ns < start ? r->start_ns : start;
 	}
 	return i;
 }
 
-/* The newest half stays in any case: a hiccup that has ended may not have come yet. */
-void join_relieve(struct join *j, uint64_t since_ns)
+/* What waits before this place fell in gaps below the threshold. The newest half stays in any case: a hiccup that has ended may not have
+ * come yet. */
+static void drop_before(struct join *j, uint64_t place)
 {
-	uint64_t ahead = j->last, stop;
+	for (; j->first < place && join_waiting(j) > JOIN_WAIT_MAX / 2; j->first++) {
+		drop_below(j, waiting(j, j->first));
+		pass(j, waiting(j, j->first));
+	}
+}
 
-	if (join_waiting(j) <= JOIN_WAIT_MAX)
-		return;
-	if (j->windows) { /* a workload that sleeps is off its CPU all the time, and when its window began is known at its end only */
-		for (; join_waiting(j) > WAIT_SLOTS / 2; j->first++) {
-			drop_below(j, waiting(j, j->first));
-			pass(j, waiting(j, j->first));
-		}
-		return;
-	}
-	if (!nest_is_open(j->nest)) {
-		if (since_ns)
-			ahead = first_ahead(j, since_ns);
-		for (; j->first < ahead && join_waiting(j) > JOIN_WAIT_MAX / 2; j->first++) {
-			drop_below(j, waiting(j, j->first));
-			pass(j, waiting(j, j->first));
-		}
-	}
-	if (!since_ns || join_waiting(j) <= JOIN_WAIT_MAX / 2)
-		return;
-	stop = j->last - NEWEST;
-	find_holes(j, NULL, nest_is_open(j->nest) ? 0 : waiting(j, j->first)->start_ns, stop);
+/* What waits before this place belongs to the hiccup that comes next. */
+static void take_before(struct join *j, uint64_t place)
+{
+	find_holes(j, NULL, nest_is_open(j->nest) ? 0 : waiting(j, j->first)->start_ns, place);
 	nest_open(j->nest);
-	for (; j->first < stop; j->first++) {
+	for (; j->first < place; j->first++) {
 		const struct record *r = waiting(j, j->first);
 
 		take(j, r, j->done[r->level], 0, UINT64_MAX);
 		pass(j, r);
 	}
+}
+
+/* Nothing is netted that may belong to a later hiccup than the one that comes next. That one may have ended while the sampler had no time to
+ * tell of it before the next one began: so what waits is netted ahead only when no hiccup can be still to come for what is older, and while
+ * the same gap lasts. Else it goes on waiting, up to all slots. */
+void join_relieve(struct join *j, uint64_t since_ns)
+{
+	bool full = join_waiting(j) >= WAIT_SLOTS;
+	uint64_t lasting = j->last, told;
+
+	if (join_waiting(j) <= JOIN_WAIT_MAX)
+		return;
+	if (j->windows) { /* a workload that sleeps is off its CPU all the time, and when its window began is known at its end only */
+		for (; join_waiting(j) > 2 * JOIN_WAIT_MAX; j->first++) {
+			drop_below(j, waiting(j, j->first));
+			pass(j, waiting(j, j->first));
+		}
+		return;
+	}
+	if (nest_is_open(j->nest)) {
+		if (full || (since_ns && since_ns == j->since_ns))
+			take_before(j, j->last - NEWEST);
+		return;
+	}
+	if (since_ns)
+		lasting = first_of_gap(j, j->last - NEWEST, since_ns);
+	told = first_long(j);
+	drop_before(j, told < lasting ? first_of_gap(j, told, waiting(j, told)->start_ns) : lasting);
+	if (join_waiting(j) <= JOIN_WAIT_MAX / 2 || (!full && (!since_ns || told < lasting)))
+		return;
+	j->since_ns = since_ns;
+	take_before(j, j->last - NEWEST);
 }

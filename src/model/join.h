@@ -69,6 +69,7 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h);
 void join_relieve(struct join *j, uint64_t since_ns);
 uint32_t join_waiting(const struct join *j);
 #define JOIN_WAIT_MAX 16384
+#define JOIN_WAIT_ALL (16 * JOIN_WAIT_MAX) /* more never wait */
 
 const struct join_counts *join_counts(const struct join *j);
 

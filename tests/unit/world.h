@@ -371,7 +371,7 @@ static void give_one(const struct giver *g, unsigned i)
 {
 	if (!w.dropped[i])
 		join_record(join, &w.record[i]);
-	assert_true(join_waiting(join) <= JOIN_WAIT_MAX + g->batch + 64 || !g->batch);
+	assert_true(join_waiting(join) <= JOIN_WAIT_ALL);
 	if (g->batch && !(i % g->batch) && join_waiting(join) > JOIN_WAIT_MAX)
 		join_relieve(join, off_cpu_ns(i, &w.hiccup[0]));
 }
