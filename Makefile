@@ -131,7 +131,7 @@ $(O)/perfetto.pb-c.h: src/render/perfetto.proto | $(O)/.setup-run
 	$(call say,PROTO,$<)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
 $(O)/perfetto.pb-c.c: $(O)/perfetto.pb-c.h ;
-$(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o: $(O)/perfetto.pb-c.h
+$(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o $(O)/tests/unit/test_perfetto.o: $(O)/perfetto.pb-c.h
 
 $(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a
 	$(call say,LD,$@)

@@ -14,6 +14,16 @@ void cpu_run_free(struct cpu_run *c)
 	c->nseries = c->nclosure = 0;
 }
 
+char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[LANE_NAME])
+{
+	snprintf(buf, LANE_NAME,
+		 kernel_thread    ? "[%s] [%u]"
+		 : comm[0] == '[' ? "user thread %s [%u]"
+				  : "%s [%u]",
+		 comm[0] ? comm : "thread", tid);
+	return buf;
+}
+
 char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME])
 {
 	const struct cpu_run *r = &v->cpu[index];
@@ -21,11 +31,7 @@ char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME])
 	if (!v->run.watch)
 		snprintf(buf, LANE_NAME, "cpu %u", v->summary.cpu[index].cpu);
 	else if (r->tid)
-		snprintf(buf, LANE_NAME,
-			 r->kernel_thread    ? "[%s] [%u]"
-			 : r->comm[0] == '[' ? "user thread %s [%u]"
-					     : "%s [%u]",
-			 r->comm[0] ? r->comm : "thread", r->tid);
+		view_thread(r->comm, r->kernel_thread, r->tid, buf);
 	else
 		snprintf(buf, LANE_NAME, "%s", r->comm);
 	return buf;

@@ -116,6 +116,9 @@ void cpu_run_free(struct cpu_run *c); /* what it holds */
 #define LANE_NAME 56
 char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
 
+/* A watched thread's, by a name that is maybe no more the lane's; "": not known. Returns buf. */
+char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[LANE_NAME]);
+
 /* The share of its time that a lane lost, 0 to 1; -1: not known. Of a watched thread it is not where not all of its time is, because it left
  * unseen, and where it reported its losses itself, which may overlap. */
 double view_lost(const struct view *v, uint32_t index);

@@ -6,13 +6,15 @@
  *   time                                 the same at the hiccup's start: started + at_ns
  *   at_ns start_ns                       the hiccup's start: since the run's start, and of CLOCK_MONOTONIC
  *   duration_ns                          = attributed_ns + edge_ns + not_recorded_ns + outside_ns
+ *   not_recorded_ns                      what ran then is not known, as records are missing
  *   threshold_ns                         shorter gaps of this CPU have no line: to compare hosts take those longer than the largest
  *   records_lost                         records that are missing in it or just before it: not 0, and it may lack names
- *   first_kind _id _name _function _cause _net_ns   the largest piece; kind `outside`, without a name, where outside_ns is larger
+ *   first_kind _id _name _function _cause _net_ns   the largest piece; kind `outside`, without a name, where outside_ns is larger, and
+ *                                        `lost`, "not recorded", where not_recorded_ns is
  *   cause                                its entry in the cause book, by its names alone: the report, which sees all of a run, may know better
  *   first_by_comm _pid _cpu _function    who asked for it; pid 0: an interrupt; nothing: not known
  *   first_kernel_thread                  of a thread: is it the kernel's? Its name does not tell
- *   tid comm                             of a watched thread, whose lost time it is; nothing otherwise
+ *   tid comm                             of a watched thread, whose lost time it is; nothing otherwise. comm: nothing, too, where it is not known
  *   piece_count pieces                   all pieces, in order of appearance: in csv a cell that holds the very array of jsonl,
  *                                        [{"kind","id","name","function","kernel_thread","cause","net_ns","origin":{"cpu","pid","comm","function"}}]
  *
@@ -162,7 +164,7 @@ static struct line line_of(const struct view *v, uint32_t index, const struct ac
 			 .lost_ns = a->lost_ns,
 			 .piece_count = a->npieces,
 			 .tid = a->spot.tid ? a->spot.tid : UNKNOWN,
-			 .comm = a->spot.tid ? a->spot.comm : NULL,
+			 .comm = a->spot.comm[0] ? a->spot.comm : NULL,
 			 .summary = &v->summary.cpu[index],
 			 .account = a};
 	uint64_t started;

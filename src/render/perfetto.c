@@ -1,7 +1,7 @@
 /* A trace for ui.perfetto.dev and trace_processor: binary TrackEvents, written hiccup by hiccup, so that a recording of a day needs no
  * memory. perfetto.proto has the part of their schema that is used.
  *
- *   CPU 3         each hiccup as a slice, in it the spans of what ran, nested as they were
+ *   CPU 3         each hiccup as a slice, in it the spans of what ran, nested as they were; of a watch audio [701], a track for each thread
  *   CPU 3 steal   the hypervisor's steal clock, read every 200 ms; a reading stands at the next hiccup
  *   CPU 0 asks    who asked for a span, with an arrow to it. When that was is not recorded: it stands where the span begins
  *
@@ -103,10 +103,10 @@ static struct trace *begin(const struct view *view, FILE *out)
 	t->run = number_of_run(view);
 	t->named = calloc(n ? n : 1, sizeof(*t->named));
 	t->steal = malloc((n ? n : 1) * sizeof(*t->steal));
-	t->shown = calloc(n ? n : 1, sizeof(*t->shown));
-	if (!t->named || !t->steal || !t->shown) {
+	t->rows = calloc(n ? n : 1, sizeof(*t->rows));
+	if (!t->named || !t->steal || !t->rows) {
 		free(t->named);
-		free(t->shown);
+		free(t->rows);
 		free(t->steal);
 		free(t);
 		return NULL;
@@ -159,19 +159,19 @@ static void event_number(struct event_parts *e, enum note which, uint64_t value)
 	note->uint_value = value;
 }
 
-static void emit_end(struct trace *t, uint32_t index, uint64_t at_ns)
+static void emit_end(struct trace *t, uint64_t track, uint64_t at_ns)
 {
 	struct event_parts e;
 
-	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, at_ns, t->run + TRACK_CPU + index);
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, at_ns, track);
 	perfetto_emit(t, &e.packet);
 }
 
-static void emit_hiccup(struct trace *t, uint32_t index, const struct account *a)
+static void emit_hiccup(struct trace *t, uint64_t track, const struct account *a)
 {
 	struct event_parts e;
 
-	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, a->start_ns, t->run + TRACK_CPU + index);
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, a->start_ns, track);
 	event_category(&e, a->attributed_ns ? CATEGORY_HICCUP : 1 + SOURCE_OUTSIDE);
 	e.event.has_name_iid = true;
 	e.event.name_iid = a->attributed_ns ? NAME_HICCUP : NAME_OUTSIDE;
@@ -244,7 +244,7 @@ static char *describe_asker(const struct asker *a, char *buf, size_t len)
 	return buf;
 }
 
-static void emit_span(struct trace *t, uint32_t index, const struct span *span)
+static void emit_span(struct trace *t, uint32_t index, uint64_t track, const struct span *span)
 {
 	const struct source *s = t->view->summary.cpu[index].sources.row[span->source];
 	char name[WHO_MAX], asker[512];
@@ -253,7 +253,7 @@ static void emit_span(struct trace *t, uint32_t index, const struct span *span)
 	if (span->asker.kind)
 		e.flow =
 			emit_asker(t, &span->asker, span->start_ns, describe_asker(&span->asker, asker, sizeof(asker)));
-	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, span->start_ns, t->run + TRACK_CPU + index);
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, span->start_ns, track);
 	event_category(&e, 1 + s->kind);
 	e.event.has_name_iid = true;
 	e.event.name_iid = NAME_SOURCE + (s->serial << 16 | index);
@@ -279,40 +279,24 @@ static void emit_span(struct trace *t, uint32_t index, const struct span *span)
 	perfetto_emit(t, &e.packet);
 }
 
-/* Who a watched thread is shows when it first loses time: then its track gets its name. */
-static void emit_thread(struct trace *t, uint32_t index, const struct account *a)
-{
-	char name[4 * sizeof(a->spot.comm) + 16], comm[4 * sizeof(a->spot.comm)];
-
-	if (t->shown[index])
-		return;
-	t->shown[index] = true;
-	escape_text(a->spot.comm, sizeof(a->spot.comm), comm, sizeof(comm));
-	if (t->view->cpu[index].tid || !t->view->cpu[index].comm[0])
-		snprintf(name, sizeof(name), "%s [%u]", comm, a->spot.tid);
-	else
-		snprintf(name, sizeof(name), "(others)");
-	perfetto_track(t, TRACK_CPU + index, TRACK_ROOT, index, false, name);
-}
-
 static int add_hiccup(struct trace *t, uint32_t index, const struct account *a)
 {
 	uint64_t ends[SPANS_MAX]; /* of the spans that are open */
 	uint32_t open = 0;
+	uint64_t track;
 
 	emit_steal(t, index, a->start_ns);
-	if (t->view->run.watch)
-		emit_thread(t, index, a);
-	emit_hiccup(t, index, a);
+	track = perfetto_row(t, index, a);
+	emit_hiccup(t, track, a);
 	for (uint32_t i = 0; i < a->nspans; i++) {
 		while (open && ends[open - 1] <= a->spans[i].start_ns)
-			emit_end(t, index, ends[--open]);
-		emit_span(t, index, &a->spans[i]);
+			emit_end(t, track, ends[--open]);
+		emit_span(t, index, track, &a->spans[i]);
 		ends[open++] = a->spans[i].end_ns;
 	}
 	while (open)
-		emit_end(t, index, ends[--open]);
-	emit_end(t, index, a->start_ns + a->duration_ns);
+		emit_end(t, track, ends[--open]);
+	emit_end(t, track, a->start_ns + a->duration_ns);
 	return ferror(t->out) ? -EIO : 0;
 }
 
@@ -324,7 +308,7 @@ static int end(struct trace *t)
 		emit_steal(t, i, t->view->run.started_ns + t->view->cpu[i].observed_ns);
 	err = ferror(t->out) ? -EIO : 0;
 	free(t->named);
-	free(t->shown);
+	free(t->rows);
 	free(t->steal);
 	free(t);
 	return err;

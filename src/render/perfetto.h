@@ -6,7 +6,14 @@
 #include "render/render.h"
 
 /* Numbers of tracks, beside a run's own number. */
-enum { TRACK_ROOT, TRACK_ASKERS, TRACK_CPU = 0x10000, TRACK_STEAL = 0x20000, TRACK_ASKER = 0x30000 };
+enum {
+	TRACK_ROOT,
+	TRACK_ASKERS,
+	TRACK_CPU = 0x10000,
+	TRACK_STEAL = 0x20000,
+	TRACK_ASKER = 0x30000,
+	TRACK_ROW = 0x40000
+};
 
 /* What names are said by: event names... */
 enum { NAME_HICCUP = 1, NAME_OUTSIDE, NAME_SOURCE };
@@ -28,6 +35,17 @@ enum note {
 	NOTES
 };
 
+/* A track of a lane, which is a CPU or a watched thread. Slices of one track must not overlap. Hiccups may, where windows are reported by who
+ * lost them: then they stand on several tracks of the same name. */
+struct row {
+	uint64_t track;  /* 0: none yet */
+	uint64_t end_ns; /* of its last hiccup */
+	uint32_t tid;    /* of the thread that it is of, and its name; 0: a CPU's, or that of several threads */
+	char comm[sizeof(((struct spot *)0)->comm)];
+};
+
+#define ROWS 8 /* tracks of a lane that may be used again */
+
 struct trace {
 	FILE *out;
 	const struct view *view;
@@ -35,7 +53,8 @@ struct trace {
 	uint64_t flows;                 /* arrows so far */
 	struct cpus askers;             /* that have a track */
 	uint64_t (*named)[SOURCE_ROWS]; /* of each CPU: the serial of the source in that row whose name has been said */
-	bool *shown;                    /* of each watched thread: its track has its name */
+	struct row (*rows)[ROWS];       /* of each lane */
+	uint64_t more;                  /* rows that have a track of their own so far */
 	uint64_t *steal;                /* of each CPU, as shown last; UINT64_MAX: not yet */
 };
 
@@ -44,6 +63,9 @@ void perfetto_emit(struct trace *t, Perfetto__TracePacket *p);
 
 /* A track below another; one that is its own parent has none. rank: among its siblings. counter: of ns, else of slices. */
 void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter, char *name);
+
+/* The track of the lane's hiccup, made when there is none yet. Returns its uuid. */
+uint64_t perfetto_row(struct trace *t, uint32_t index, const struct account *a);
 
 /* What comes before the first hiccup: clocks, host, all names that are known by then, tracks. */
 void perfetto_head(struct trace *t);

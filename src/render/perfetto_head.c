@@ -1,6 +1,7 @@
-/* The beginning of a trace. */
+/* The beginning of a trace, and the tracks of hiccups. */
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/units.h"
@@ -85,19 +86,74 @@ static void emit_host(struct trace *t)
 	perfetto_emit(t, &packet);
 }
 
+/* ---- tracks of hiccups ---- */
+
+#define ROW_NAME (4 * LANE_NAME)
+
+static char *row_name(const struct trace *t, uint32_t index, const struct row *r, char name[ROW_NAME])
+{
+	unsigned cpu = t->view->summary.cpu[index].cpu;
+	char lane[LANE_NAME];
+
+	if (!t->view->run.watch)
+		snprintf(name, ROW_NAME, "CPU %u%s", cpu, cpus_has(&t->view->host.isolated, cpu) ? " (isolated)" : "");
+	else if (!r->tid)
+		snprintf(name, ROW_NAME, "(others)");
+	else
+		escape_text(view_thread(r->comm, t->view->cpu[index].kernel_thread, r->tid, lane), SIZE_MAX, name,
+			    ROW_NAME);
+	return name;
+}
+
+static void begin_row(struct trace *t, uint32_t index, struct row *r, uint64_t track)
+{
+	char name[ROW_NAME];
+
+	r->track = track;
+	perfetto_track(t, track, TRACK_ROOT, index, false, row_name(t, index, r, name));
+}
+
+/* Whose the hiccup is: the last of the lanes may have been one thread's before it is several threads'. */
+static void name_row(const struct trace *t, uint32_t index, const struct account *a, struct row *r)
+{
+	const struct cpu_run *run = &t->view->cpu[index];
+
+	memset(r, 0, sizeof(*r));
+	if (!t->view->run.watch || (!run->tid && run->comm[0]))
+		return;
+	r->tid = a->spot.tid;
+	memcpy(r->comm, a->spot.comm, sizeof(r->comm));
+}
+
+uint64_t perfetto_row(struct trace *t, uint32_t index, const struct account *a)
+{
+	struct row *row = t->rows[index], *r = row, *oldest = row, new;
+
+	name_row(t, index, a, &new);
+	for (; r < row + ROWS; r++) {
+		if (r->track && r->tid == new.tid && !strncmp(r->comm, new.comm, sizeof(new.comm)) &&
+		    r->end_ns <= a->start_ns)
+			break;
+		if (r->end_ns < oldest->end_ns)
+			oldest = r;
+	}
+	if (r == row + ROWS) {
+		r = oldest;
+		*r = new;
+		begin_row(t, index, r, TRACK_ROW + t->more++);
+	}
+	r->end_ns = a->start_ns + a->duration_ns;
+	return t->run + r->track;
+}
+
 static void emit_tracks(struct trace *t)
 {
 	char host[4 * sizeof(t->view->host.hostname)], name[sizeof(host) + 32];
 
 	snprintf(name, sizeof(name), "culprit %s", escape_text(t->view->host.hostname, SIZE_MAX, host, sizeof(host)));
 	perfetto_track(t, TRACK_ROOT, TRACK_ROOT, 0, false, name);
-	for (uint32_t i = 0; i < t->view->summary.ncpus && !t->view->run.watch; i++) {
-		unsigned cpu = t->view->summary.cpu[i].cpu;
-
-		snprintf(name, sizeof(name), "CPU %u%s", cpu,
-			 cpus_has(&t->view->host.isolated, cpu) ? " (isolated)" : "");
-		perfetto_track(t, TRACK_CPU + i, TRACK_ROOT, i, false, name);
-	}
+	for (uint32_t i = 0; i < t->view->summary.ncpus && !t->view->run.watch; i++)
+		begin_row(t, i, &t->rows[i][0], TRACK_CPU + i);
 	perfetto_track(t, TRACK_ASKERS, TRACK_ROOT, t->view->summary.ncpus, false, "who asked");
 }
 

@@ -87,7 +87,7 @@ def said(hexed, formula=False):
 
 
 def piece(p):
-    it = {k: p[k] for k in ("kind", "id", "net_ns")} | {"name": said(p["name"]), "function": said(p["function"])}
+    it = {k: p[k] for k in ("kind", "id", "net_ns", "kernel_thread")} | {"name": said(p["name"]), "function": said(p["function"])}
     if p["cause"]:
         it["cause"] = p["cause"]
     if "by_cpu" in p:
@@ -99,15 +99,18 @@ def piece(p):
 def lines_of(report, formula):
     """What csv (formula) and jsonl should say of a report of the truth."""
     for h in report["hiccups"]:
-        first = max(h["pieces"], key=lambda p: p["net_ns"], default=None)
-        if not first or h["outside_ns"] > first["net_ns"]:
-            first = {"kind": "outside", "net_ns": h["outside_ns"], "id": None, "name": None, "function": None, "cause": None}
+        largest = max((p["net_ns"] for p in h["pieces"]), default=-1)
+        first = {"kind": "outside", "net_ns": h["outside_ns"]}
+        if h["not_recorded_ns"] > max(largest, h["outside_ns"]):
+            first = {"kind": "lost", "net_ns": h["not_recorded_ns"], "name": "not recorded".encode().hex()}
+        elif largest >= h["outside_ns"]:
+            first = next(p for p in h["pieces"] if p["net_ns"] == largest)
         at = h["start_ns"] - 5_000_000_000
         line = {k: v for k, v in h.items() if k != "pieces"}
         line |= {"host": said(report["host"], formula), "kernel": said(report["kernel"], formula), "nohz_full": False,
                  "started": "2026-01-02T03:04:05.000000006Z", "time": f"2026-01-02T03:04:05.{at + 6:09}Z", "at_ns": at,
-                 "threshold_ns": 200, "piece_count": len(h["pieces"]), "pieces": [piece(p) for p in h["pieces"]]}
-        for key in ("kind", "id", "net_ns", "cause", "by_pid", "by_cpu"):
+                 "threshold_ns": 200, "piece_count": len(h["pieces"]), "pieces": [piece(p) for p in h["pieces"]], "tid": None, "comm": None}  # no watch
+        for key in ("kind", "id", "net_ns", "cause", "by_pid", "by_cpu", "kernel_thread"):
             line["first_" + key] = first.get(key)
         for key in ("name", "function", "by_comm", "by_function"):
             line["first_" + key] = said(first.get(key), formula)
@@ -226,7 +229,7 @@ for name in hosts if cmark else ():
     ok(all(len(row) == len(t[0]) for t in page.tables for row in t), f"markdown, {name}: no name has split a cell",
        *[t for t in page.tables if any(len(row) != len(t[0]) for row in t)][:1])
     codes = set(map(blanks, page.code))
-    names = {blanks(f"{said(p['name'])} [{p['id']}] > {said(p['function'])}")
+    names = {blanks(f"{lib.thread_name(said(p['name']), p['kernel_thread'])} [{p['id']}] > {said(p['function'])}")
              for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"] if p["kind"] == "thread"}
     names |= {"sysctl vm.stat_interval=120"} if "web-07" in hosts[name] else set()
     asked = {blanks(f"{said(p['by_comm'])} [{p['by_pid']}]")
@@ -334,7 +337,7 @@ if cmark:
     ok(page.tags <= HARMLESS | {"pre"}, "diff, markdown: no name has become markup", page.tags - HARMLESS)
     ok(all(len(row) == len(t[0]) for t in page.tables for row in t), "diff, markdown: no name has split a cell", page.tables)
     shown = {blanks(row[-1]) for t in page.tables if t[0][-1] == "who" for row in t[1:] if row[-2] == "thread"}
-    known = {blanks(n + (" > " + f if f is not None else "")) for _, n, f in theirs} | {"kworker/*:* > vmstat_update"}
+    known = {blanks(n + (" > " + f if f is not None else "")) for _, n, f in theirs} | {"[kworker/*:*] > vmstat_update"}
     ok(len(shown) > 5 and shown <= known, "diff, markdown: threads read as they should", shown - known)
 
 # ---- a live run ----
@@ -352,7 +355,7 @@ ok(rows, "there are hiccups", r)
 same(cells, [{k: json.dumps(v) if k == "pieces" else cell(v) for k, v in row.items()} for row in rows],
     "--hiccups has the same lines, in jsonl")
 is_(sorted({(r["host"], r["kernel"], r["cpu"]) for r in rows}), [(*os.uname()[1:3], cpu)], "of this machine")
-ok(all(r["duration_ns"] == r["attributed_ns"] + r["edge_ns"] + r["outside_ns"] >= r["threshold_ns"] for r in rows),
+ok(all(r["duration_ns"] == sum(r[k + "_ns"] for k in ("attributed", "edge", "not_recorded", "outside")) >= r["threshold_ns"] for r in rows),
    "each is the sum of its parts", rows[:3])
 started = datetime.datetime.fromisoformat(rows[0]["started"][:26] + "+00:00").timestamp()
 ok(before <= started <= after - 1, "it started when it did, by the wall clock", before, started, after)

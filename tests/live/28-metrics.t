@@ -96,11 +96,15 @@ for name, hosts in runs.items():
     ok(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text(name + ".openmetrics")), f"{name}: no control character but newlines")
 one = samples(openmetrics(text("one.openmetrics")))
 is_(one[("culprit_lost_seconds_total", tuple(sorted({
-    "cpu": "3", "kind": "thread", "source": "kworker/*:*", "function": "vmstat_update", "cause": "K01"}.items())))], 31e-6,
-    "a worker's time, with its function and cause, under a name that every boot has")
+    "cpu": "3", "kind": "thread", "source": "kworker/*:*", "kernel_thread": "true", "function": "vmstat_update",
+    "cause": "K01"}.items())))], 31e-6, "a worker's time, with its function and cause, under a name that every boot has")
+is_({labels(k)["kernel_thread"] for k in select(one, "culprit_lost_seconds_total") if labels(k)["kind"] != "thread"}, {""},
+    "of what is no thread nothing says whether it is the kernel's")
 is_(set(select(one, "culprit_cpu_info")), {("culprit_cpu_info", tuple(sorted({
     "cpu": c, "isolated": i, "nohz_full": "false"}.items()))) for c, i in (("2", "false"), ("3", "true"))}, "which CPUs")
 hostile = samples(openmetrics(text("hostile.openmetrics")))
+is_({labels(k)["kernel_thread"] for k in select(hostile, "culprit_lost_seconds_total", kind="thread") if labels(k)["source"] != "(others)"},
+    {"false"}, "threads of users are none of the kernel's, whatever they are called")
 told = {labels(k)["source"] for k in select(hostile, "culprit_lost_seconds_total")}
 ok({'quo"te,comma', "new\\x0aline", "back\\\\slash", "\\x1b[31mred", "été"} <= told, "hostile names, escaped once", told)
 ok(max(len(select(hostile, "culprit_lost_seconds_total", cpu=str(c))) for c in (1, 4)) <= 28,

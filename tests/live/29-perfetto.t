@@ -105,9 +105,20 @@ def who(piece):
     name = piece["name"]
     if piece["kind"] == "irq":
         name += f" (irq {piece['id']})" if name else f"irq {piece['id']}"
-    elif piece["kind"] == "thread" and piece["id"]:
-        name += f" [{piece['id']}]"
+    elif piece["kind"] == "thread":
+        name = lib.thread_name(name, piece["kernel_thread"])
+        name += f" [{piece['id']}]" if piece["id"] else ""
     return name + (f" > {piece['function']}" if piece["function"] is not None else "")
+
+
+def place(row):
+    """The name of the track on which a line's hiccup stands, its begin and its end."""
+    if row["tid"] is None:
+        track = f"CPU {row['cpu']}" + (" (isolated)" if row["isolated"] else "")
+    else:  # view_thread's words, of a user's thread
+        comm = row["comm"] or "thread"
+        track = ("user thread " if comm[0] == "[" else "") + f"{comm} [{row['tid']}]"
+    return track, row["start_ns"], row["start_ns"] + row["duration_ns"]
 
 
 def asked(piece):
@@ -124,16 +135,18 @@ def agree(name, trace, lines, sums=True):
     ok(not wrong, f"{name}: it keeps the rules of the schema", *wrong[:5])
     is_(clocks and [clocks.get(BuiltinClock.BUILTIN_CLOCK_MONOTONIC)], [lines[0]["start_ns"] - lines[0]["at_ns"]],
         f"{name}: the clock's snapshot is the run's start")
-    hiccups = {(s.track.split()[1], s.begin): s for t, row in top.items() if not t.endswith("asks") for s in row}
-    is_({k: (s.end - s.begin, s.args["attributed_ns"], s.args["edge_ns"], s.args["outside_ns"]) for k, s in hiccups.items()},
-        {(str(r["cpu"]), r["start_ns"]): tuple(r[k + "_ns"] for k in ("duration", "attributed", "edge", "outside"))
-         for r in lines}, f"{name}: a slice a hiccup, on its CPU's track")
+    hiccups = {(s.track, s.begin, s.end): s for t, row in top.items() if not t.endswith("asks") for s in row}
+    is_({k: (s.args["attributed_ns"], s.args["edge_ns"], s.args.get("not_recorded_ns", 0), s.args["outside_ns"]) for k, s in hiccups.items()},
+        {place(r): tuple(r[k + "_ns"] for k in ("attributed", "edge", "not_recorded", "outside")) for r in lines},
+        f"{name}: a slice a hiccup, on the track of its CPU or thread")
+    is_((len(hiccups), sum(len(row) for t, row in top.items() if not t.endswith("asks"))), (len(lines), len(lines)),
+        f"{name}: and no other slice, none in another hiccup")
     bad, arrows, wanted = [], {}, 0
     for s in (s for h in hiccups.values() for s in below(h)):
         for f in s.flows_in:
             arrows[f] = s
     for r in lines:
-        h, mine = hiccups[str(r["cpu"]), r["start_ns"]], {}
+        h, mine = hiccups[place(r)], {}
         for s in below(h):
             if not h.begin <= s.begin < s.end <= h.end:
                 bad.append((s.name, s.begin, s.end, h.begin, h.end))

@@ -124,6 +124,14 @@ def online():
     return parse_cpus(read("/sys/devices/system/cpu/online"))
 
 
+def thread_name(name, kernel_thread):
+    """As render_comm writes it. kernel_thread None: it is that of several, merged."""
+    if kernel_thread:
+        return f"[{name}]"
+    poses = kernel_thread is False and (name[:1] == "[" or name == "(others)")
+    return f"\\x{ord(name[0]):02x}{name[1:]}" if poses else name
+
+
 def need_root():
     if os.geteuid() != 0:
         skip_all("needs root", required=True)

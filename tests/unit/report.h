@@ -118,6 +118,7 @@ static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t 
 	r->index[r->hiccups] = index;
 	a->pieces = r->piece[r->hiccups++];
 	a->start_ns = REPORT_STARTED + at_ns;
+	a->spot.cpu = r->view.summary.cpu[index].cpu;
 	a->edge_ns = edge_ns;
 	a->outside_ns = outside_ns;
 	a->duration_ns = edge_ns + outside_ns;
@@ -125,12 +126,11 @@ static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t 
 }
 
 /* A piece of the newest hiccup. */
-static struct source *report_piece(struct report *r, enum source_kind kind, uint32_t id, const char *name,
-				   const char *function, uint64_t net_ns)
+static struct source *report_key(struct report *r, const struct source_key *key, uint64_t net_ns)
 {
 	struct account *a = &r->hiccup[r->hiccups - 1];
 	struct sources *t = &r->view.summary.cpu[r->index[r->hiccups - 1]].sources;
-	uint32_t row = sources_find(t, kind, id, name, function);
+	uint32_t row = sources_find_key(t, key);
 
 	if (a->npieces == REPORT_PIECES)
 		abort();
@@ -141,6 +141,12 @@ static struct source *report_piece(struct report *r, enum source_kind kind, uint
 	t->row[row]->hiccups++;
 	source_add(t->row[row], net_ns, true);
 	return t->row[row];
+}
+
+static struct source *report_piece(struct report *r, enum source_kind kind, uint32_t id, const char *name,
+				   const char *function, uint64_t net_ns)
+{
+	return report_key(r, &(struct source_key){.kind = kind, .id = id, .name = name, .function = function}, net_ns);
 }
 
 /* Who asked for the newest piece. */
@@ -203,7 +209,7 @@ static inline void report_plain(struct report *r, const char *hostname)
 		report_end(r, NULL);
 	}
 	report_hiccup(r, 1, 50000000, 500, 100);
-	s = report_piece(r, SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", 31000);
+	s = report_key(r, &(struct source_key){SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", true, 812}, 31000);
 	s->cause = "K01";
 	s->advice = strdup("sysctl vm.stat_interval=120");
 	report_asked(r, s, 4414, "poke", 0, 2);
@@ -215,6 +221,16 @@ static inline void report_plain(struct report *r, const char *hostname)
 	report_hiccup(r, 0, 70000000, 0, 90000);
 	report_end(r, "hardware or hypervisor");
 	r->hiccup[2].lost = 3;
+}
+
+/* What of the newest hiccup nobody knows, as records are missing. */
+static inline void report_lost(struct report *r, uint64_t records, uint64_t ns)
+{
+	struct account *a = &r->hiccup[r->hiccups - 1];
+
+	a->lost = records;
+	a->lost_ns = ns;
+	a->duration_ns += ns;
 }
 
 /* CPUs 1 and 4; each name as a thread's, an interrupt's, an asker's and a function's. */
@@ -246,6 +262,8 @@ static inline void report_hostile(struct report *r)
 		report_hiccup(r, i % 2, 1000 + 1000000 * i, 100 + i, i % 3 ? 0 : 50 + i);
 		report_asked(r, report_piece(r, SOURCE_THREAD, 100 + i, name, name, 5000 + i), 7 + i, name, i, 100 + i);
 		report_piece(r, SOURCE_IRQ, i, name, NULL, 3000 + i);
+		if (i % 5 == 4)
+			report_lost(r, i, i % 2 ? 6000 : 40);
 		report_end(r, "hardware or hypervisor");
 	}
 }

@@ -94,6 +94,10 @@ static void write_piece(FILE *out, const struct source *s, const struct piece *p
 	write_hex(out, "name", s->name);
 	fputs(", ", out);
 	write_hex(out, "function", s->function);
+	fprintf(out, ", \"kernel_thread\": %s",
+		s->kind != SOURCE_THREAD ? "null"
+		: s->kernel_thread       ? "true"
+					 : "false");
 	fprintf(out, s->cause ? ", \"cause\": \"%s\"" : ", \"cause\": null", s->cause);
 	if (p->asker.kind) {
 		fprintf(out, ", \"by_cpu\": %u, \"by_pid\": %u, ", p->asker.cpu, p->asker.tid);
@@ -118,9 +122,9 @@ static void write_truth(FILE *out, const struct report *r)
 		fprintf(out,
 			"%s{\"cpu\": %u, \"isolated\": %s, \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64
 			", \"attributed_ns\": %" PRIu64 ", \"edge_ns\": %" PRIu64 ", \"outside_ns\": %" PRIu64
-			", \"records_lost\": %" PRIu64 ", \"pieces\": [",
+			", \"not_recorded_ns\": %" PRIu64 ", \"records_lost\": %" PRIu64 ", \"pieces\": [",
 			i ? ",\n" : "", s->cpu, cpus_has(&r->view.host.isolated, s->cpu) ? "true" : "false",
-			a->start_ns, a->duration_ns, a->attributed_ns, a->edge_ns, a->outside_ns, a->lost);
+			a->start_ns, a->duration_ns, a->attributed_ns, a->edge_ns, a->outside_ns, a->lost_ns, a->lost);
 		for (uint32_t k = 0; k < a->npieces; k++) {
 			fputs(k ? ", " : "", out);
 			write_piece(out, s->sources.row[a->pieces[k].source], &a->pieces[k]);

@@ -108,14 +108,14 @@ static void test_text(void **state)
 		"\n"
 		"  host    cpu  lost %  hiccups    worst  first source\n"
 		"  web-07  2    0.0102        6  90.0 us  hardware or hypervisor\n"
-		"  web-07  3    0.0053        7  33.7 us  kworker/3:1 [812] > vmstat_update\n"
+		"  web-07  3    0.0053        7  33.7 us  [kworker/3:1] [812] > vmstat_update\n"
 		"  db-1    2    0.0102        6  90.0 us  hardware or hypervisor\n"
-		"  db-1    3    0.0053        7  33.7 us  kworker/3:1 [812] > vmstat_update\n"
+		"  db-1    3    0.0053        7  33.7 us  [kworker/3:1] [812] > vmstat_update\n"
 		"\n"
 		"   lost %     time  count      max  host    cpu  kind     who\n"
 		"   0.0045  90.0 us      1  90.0 us  web-07  2    outside  hardware or hypervisor\n"
 		"   0.0045  90.0 us      1  90.0 us  db-1    2    outside  hardware or hypervisor\n"
-		"   0.0015  31.0 us      1  31.0 us  web-07  3    thread   kworker/3:1 [812] > vmstat_update\n";
+		"   0.0015  31.0 us      1  31.0 us  web-07  3    thread   [kworker/3:1] [812] > vmstat_update\n";
 	char *one[2], *both = written(&formats[0], three, 2, 100), *at;
 
 	(void)state;
