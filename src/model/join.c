@@ -29,6 +29,7 @@ struct join {
 	uint64_t done_ns[LEVELS];
 	struct holes holes;        /* of the hiccup in hand */
 	uint64_t missing;          /* records, in them */
+	uint64_t looked;           /* `last`, when room was made last */
 	uint64_t since_ns;         /* of the gap that the open nest is netted ahead for; 0: not known */
 	bool last_missing[LEVELS]; /* also the level's last ones */
 };
@@ -92,6 +93,7 @@ static void rewind_ring(struct join *j)
 	memcpy(j->wait, waiting(j, j->first), n * sizeof(*j->wait));
 	j->first = 0;
 	j->last = n;
+	j->looked = 0;
 }
 
 /* Of two that end together the inner one is the higher level. Those of one level stay in the order of their places. */
@@ -355,7 +357,8 @@ static void take_before(struct join *j, uint64_t place)
 
 /* Nothing is netted that may belong to a later hiccup than the one that comes next. That one may have ended while the sampler had no time to
  * tell of it before the next one began: so what waits is netted ahead only when no hiccup can be still to come for what is older, and while
- * the same gap lasts. Else it goes on waiting, up to all slots. */
+ * the same gap lasts. Else it goes on waiting, up to all slots. And where exactly the gap began only its hiccup tells: the longer that can be
+ * waited for, the better. */
 void join_relieve(struct join *j, uint64_t since_ns)
 {
 	bool full = join_waiting(j) >= WAIT_SLOTS;
@@ -375,11 +378,17 @@ void join_relieve(struct join *j, uint64_t since_ns)
 			take_before(j, j->last - NEWEST);
 		return;
 	}
+	if (!full &&
+	    j->last - j->looked < JOIN_WAIT_MAX / 2) /* so that each record is looked at some dozen times at most */
+		return;
+	j->looked = j->last;
 	if (since_ns)
 		lasting = first_of_gap(j, j->last - NEWEST, since_ns);
 	told = first_long(j);
 	drop_before(j, told < lasting ? first_of_gap(j, told, waiting(j, told)->start_ns) : lasting);
-	if (join_waiting(j) <= JOIN_WAIT_MAX / 2 || (!full && (!since_ns || told < lasting)))
+	if (join_waiting(j) <= JOIN_WAIT_MAX / 2)
+		return;
+	if (!full && (!since_ns || told < lasting || join_waiting(j) < JOIN_WAIT_ALL / 4 * 3))
 		return;
 	j->since_ns = since_ns;
 	take_before(j, j->last - NEWEST);

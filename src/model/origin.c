@@ -137,12 +137,24 @@ static bool carries(const char *const *frame, int n, int at)
 	return false;
 }
 
+/* What a thread does for itself where an interrupt goes back to it: signals, task work, its own preemption (kernel/entry/common.c). */
+static bool is_own_work(const char *name)
+{
+	static const char *const works[] = {"exit_to_user_mode_loop",     "arch_do_signal",
+					    "do_notify_resume",           "preempt_schedule_irq",
+					    "arm64_preempt_schedule_irq", "do_signal"};
+
+	return begins_with_any(name, works, sizeof(works) / sizeof(works[0]));
+}
+
 /* From the innermost frame outwards: the first context that shows. */
 static enum asker_kind kind_by_stack(const char *const *frame, int n, enum asker_kind otherwise)
 {
 	for (int i = 0; i < n; i++) {
 		if (is_softirq(frame[i]))
 			return carries(frame, n, i) ? ASKER_THREAD : ASKER_SOFTIRQ;
+		if (otherwise == ASKER_THREAD && is_own_work(frame[i]))
+			return ASKER_THREAD;
 		if (otherwise == ASKER_THREAD && is_interrupt(frame[i]))
 			return ASKER_INTERRUPT;
 	}

@@ -96,7 +96,9 @@ for what in "membarrier", "tlb":
         count = total(rows, "count")
         ok(log.inner["CAL"] <= count <= log.outer["CAL"], f"{what}: as many function-call IPIs as the kernel counted",
            f"kernel {log.inner['CAL']}..{log.outer['CAL']}, culprit {count}", *rows)
-        ok(count >= len(hit) > usual, f"{what}: one a poke, more than the control run has",
+        # Nor has the kernel sent one where the spinner had been taken off: then fewer have come, and that is the kernel's count.
+        due = min(len(hit), log.inner["CAL"])
+        ok(count >= due > usual, f"{what}: one a poke, more than the control run has",
            f"{len(hit)} of {len(log)} pokes, culprit {count}, control {usual}")
         # The IPI hits while poke's thread spins: the two share that time, and no ns belongs to both.
         thread = sources(report, cpu, kind="thread", name=log[0]["comm"])
@@ -108,7 +110,7 @@ for what in "membarrier", "tlb":
         ok(runs_fit(thread, log), f"{what}: its thread ran once a poke", *thread)
         if what == "tlb":
             flushes = total(calls(report, function=re.compile("shootdown|flush_tlb")), "runs")
-            ok(len(hit) <= flushes <= log.outer["TLB"], "tlb: the IPIs are named as shootdowns",
+            ok(min(len(hit), log.inner["TLB"]) <= flushes <= log.outer["TLB"], "tlb: the IPIs are named as shootdowns",
                f"{len(hit)} of {len(log)} pokes, kernel {log.outer['TLB']}, culprit {flushes}", *rows)
 
 if got := measure("kworker", "-n", "150", "-g", "5ms-9ms"):

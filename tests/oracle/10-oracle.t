@@ -34,6 +34,8 @@ if not others:
     skip_all("needs two CPUs")
 loads = measure.loads(lib.POKE, cpu, min(others), SECONDS)
 chosen = sys.argv[1:] or (loads if os.environ.get("LONG") else SHORT)
+if not sys.argv[1:] and not os.environ.get("LONG"):
+    skip_all("make oracle runs it: the kernel's own buffer overflows where others load the machine")
 try:
     bench = measure.Bench(cpu, others, lib.CULPRIT)
 except ring.Cannot as why:

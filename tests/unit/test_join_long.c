@@ -346,14 +346,14 @@ static void test_netted_too_much(void **state)
 		begin_hand(150);
 		if (fault)
 			hand(LEVEL_THREAD, RECORD_FAULT, 2000, 0);
-		for (unsigned i = 0; i < 20000; i++)
+		for (unsigned i = 0; i < 200000; i++)
 			tick(2000 + i * 1000, 300);
 		join_relieve(join, BASE_NS + 10);
 		a = account(2100, 5000000, NULL);
 		assert_int_equal(a->start_ns, BASE_NS + 2000);
-		assert_true(a->duration_ns > 10000000);
+		assert_true(a->duration_ns > 100000000);
 		assert_true(join_counts(join)->mismatches >= 2);
-		account(30000000, 30001000, place);
+		account(300000000, 300001000, place);
 		end_hand();
 	}
 }
@@ -366,20 +366,20 @@ static void test_too_late(void **state)
 	(void)state;
 	for (int thread = 0; thread < 2; thread++) {
 		begin_hand(150);
-		for (unsigned i = 0; i < 20000; i++)
+		for (unsigned i = 0; i < 200000; i++)
 			tick(1000 + i * 1000, 300);
 		join_relieve(join, BASE_NS + 60);
 		hand(LEVEL_NMI, RECORD_NMI, 5100, 100);          /* in a tick */
 		hand(LEVEL_NMI, RECORD_NMI, 6250, 100);          /* from a tick to behind it */
-		hand(LEVEL_IRQ, RECORD_TLB, 19000100, 0);        /* in a tick */
-		hand(LEVEL_NMI, RECORD_NMI, 19000200, 400);      /* which it comes out of */
+		hand(LEVEL_IRQ, RECORD_TLB, 199000100, 0);       /* in a tick */
+		hand(LEVEL_NMI, RECORD_NMI, 199000200, 400);     /* which it comes out of */
 		hand(LEVEL_SOFTIRQ, RECORD_SOFTIRQ, 9900, 1500); /* around one */
 		if (thread)
-			hand(LEVEL_THREAD, RECORD_THREAD, 60, 20001000);
-		a = account(0, 20001120, NULL);
-		assert_int_equal(total(SOURCE_VECTOR), 20000 * 300);
+			hand(LEVEL_THREAD, RECORD_THREAD, 60, 200001000);
+		a = account(0, 200001120, NULL);
+		assert_int_equal(total(SOURCE_VECTOR), 200000 * 300);
 		if (thread) {
-			assert_int_equal(a->attributed_ns, 20001000);
+			assert_int_equal(a->attributed_ns, 200001000);
 			assert_int_equal(a->edge_ns, 120);
 		}
 		end_hand();
@@ -397,7 +397,7 @@ static void test_backwards(void **state)
 		tick(5000 * (1 + (i < 60000 ? 60000 - i : i)), 300);
 		if (i >= 60000)
 			join_relieve(join, BASE_NS + 1);
-		assert_true(join_waiting(join) <= 4 * JOIN_WAIT_MAX);
+		assert_true(join_waiting(join) <= JOIN_WAIT_ALL);
 	}
 	assert_true(clock() - began < 2 * CLOCKS_PER_SEC);
 	end_hand();

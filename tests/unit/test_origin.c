@@ -224,6 +224,20 @@ static const struct {
 	const char *frame[FRAMES_MAX];
 	enum asker_kind without, irq, softirq, thread; /* by the probe's word */
 } shapes[] = {
+	{"a signal ends the thread on its way out of an interrupt",
+	 {"try_to_wake_up", "do_notify_parent", "do_exit", "get_signal", "arch_do_signal_or_restart",
+	  "exit_to_user_mode_loop", "irqentry_exit", "asm_sysvec_reschedule_ipi"},
+	 ASKER_THREAD,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_THREAD},
+	{"the thread is preempted behind an interrupt, and its worker pool wakes another",
+	 {"try_to_wake_up", "wq_worker_sleeping", "schedule", "preempt_schedule_irq", "irqentry_exit",
+	  "asm_sysvec_apic_timer_interrupt"},
+	 ASKER_THREAD,
+	 ASKER_INTERRUPT,
+	 ASKER_SOFTIRQ,
+	 ASKER_THREAD},
 	{"a system call",
 	 {"try_to_wake_up", "wake_up_q", "futex_wake", "do_syscall_64"},
 	 ASKER_THREAD,
