@@ -37,7 +37,7 @@ culprit run -d 3s -f json -q -o /tmp/out/stopped --hiccups /tmp/out/hiccups --re
 until [ -e /tmp/ready ]; do usleep 10000; done
 echo READY >/dev/console
 wait $!
-tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms --tolerance 5 --classes thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,irqwork,bpf,signal,irq,setaffinity,net
+tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms --tolerance 5 --classes thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,irqwork,bpf,signal,setaffinity,net
 """
 
 
