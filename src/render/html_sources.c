@@ -107,9 +107,9 @@ static void write_source(const struct rows *r, uint32_t k)
 		char text[WHO_MAX + 80];
 
 		fprintf(out, "<small>%s record%s missing", format_count(s->missing, text, sizeof(text)),
-			s->missing == 1 ? " is" : "s are");
+			s->missing == 1 ? "" : "s");
 		if (sources_near_lost(r->sources)) {
-			fputs("; seen there most: ", out);
+			fputs("; most seen: ", out);
 			html_who(out, sources_near_lost(r->sources));
 		}
 		fputs("</small>", out);

@@ -103,7 +103,7 @@ const char *render_stops(const struct source *s, char *buf, size_t len);
 
 /* Of rows that were merged: "too many sources: 1,204 merged into (others), 3.41 ms". Returns buf, or NULL: none were. */
 const char *render_merged(const struct sources *t, char *buf, size_t len);
-/* Of a source of kind lost: "7 records are missing; seen there most: local_timer", escaped. Returns buf. */
+/* Of a source of kind lost: "7 records missing; most seen: local_timer", escaped. Returns buf. */
 const char *render_lost(const struct sources *sources, const struct source *source, char *buf, size_t len);
 
 /* The object "host". */

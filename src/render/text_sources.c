@@ -112,7 +112,7 @@ const char *render_lost(const struct sources *sources, const struct source *s, c
 	char count[32], who[WHO_MAX];
 
 	snprintf(buf, len, "%s record%s missing%s%s", format_count(s->missing, count, sizeof(count)),
-		 s->missing == 1 ? " is" : "s are", near ? "; seen there most: " : "",
+		 s->missing == 1 ? "" : "s", near ? "; most seen: " : "",
 		 near ? render_who(near, who, sizeof(who)) : "");
 	return buf;
 }
