@@ -76,6 +76,7 @@ static const struct field cpu_fields[] = {
 	F(NUMBER, cpu_run, woken),
 	F(NUMBER, cpu_run, woken_due),
 	F(NUMBER, cpu_run, reported),
+	F(FLAG, cpu_run, kernel_thread),
 };
 
 static const struct field closure_fields[] = {

@@ -51,8 +51,8 @@ void text_verdict(const struct page *p)
 		flow_end(&f);
 	}
 	if (n > VERDICTS_SHOWN)
-		fprintf(p->out, "  (and %u %s that lost less: see below)\n", n - VERDICTS_SHOWN,
-			v->run.watch ? "threads" : "CPUs");
+		fprintf(p->out, "  (and %u %s%s that lost less: see below)\n", n - VERDICTS_SHOWN,
+			v->run.watch ? "thread" : "CPU", n == VERDICTS_SHOWN + 1 ? "" : "s");
 	free(order);
 }
 

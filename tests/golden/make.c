@@ -546,6 +546,7 @@ static void watched(struct scene *s, const char *path)
 	static const unsigned cpus[] = {0, 3};
 	static char *not_observed[] = {(char *)"irq_work_single"};
 	unsigned lane[WATCH_LANES];
+	struct record kernels;
 
 	for (unsigned i = 0; i < WATCH_LANES; i++)
 		lane[i] = i;
@@ -585,6 +586,16 @@ static void watched(struct scene *s, const char *path)
 		upon(0, vector(VECTOR_RESCHEDULE, 1 * MS, 1 * MS + 900), 300 * MS + 10 * MS * i);
 		give(0, vector(VECTOR_LOCAL_TIMER, 4 * MS, 5 * MS), 300 * MS + 10 * MS * i);
 	}
+	kernels = (struct record){.kind = RECORD_WATCH,
+				  .level = LEVEL_THREAD,
+				  .flags = RECORD_KTHREAD,
+				  .mark = WATCH_IN_WOKEN,
+				  .id = 35,
+				  .name = "rcuc/3",
+				  .arg = 3,
+				  .end_ns = 2 * US};
+	give(1, kernels, 350 * MS);
+	does(1, WATCH_OUT, 35, "rcuc/3", 350 * MS, 2 * US, 2 * MS);
 	watch_window(watch, 703, SCENE_STARTED + 400 * MS, SCENE_STARTED + 401 * MS); /* seen on no CPU */
 	watch_finish(watch, SCENE_STARTED + s->view.run.duration_ns);
 	watch_free(watch);
