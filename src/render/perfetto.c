@@ -244,6 +244,27 @@ static char *describe_asker(const struct asker *a, char *buf, size_t len)
 	return buf;
 }
 
+/* Where memory is out a name may be said again, which changes nothing. */
+static bool first_time(struct said *said, uint64_t serial)
+{
+	size_t byte = serial / 8;
+
+	if (byte >= said->bytes) {
+		size_t bytes = 2 * byte + 64;
+		uint8_t *bit = realloc(said->bit, bytes);
+
+		if (!bit)
+			return true;
+		memset(bit + said->bytes, 0, bytes - said->bytes);
+		said->bit = bit;
+		said->bytes = bytes;
+	}
+	if (said->bit[byte] & 1 << serial % 8)
+		return false;
+	said->bit[byte] |= 1 << serial % 8;
+	return true;
+}
+
 static void emit_span(struct trace *t, uint32_t index, uint64_t track, const struct span *span)
 {
 	const struct source *s = t->view->summary.cpu[index].sources.row[span->source];
@@ -257,8 +278,7 @@ static void emit_span(struct trace *t, uint32_t index, uint64_t track, const str
 	event_category(&e, 1 + s->kind);
 	e.event.has_name_iid = true;
 	e.event.name_iid = NAME_SOURCE + (s->serial << 16 | index);
-	if (t->named[index][span->source] != s->serial) {
-		t->named[index][span->source] = s->serial;
+	if (first_time(&t->named[index], s->serial)) {
 		e.name = (Perfetto__EventName)PERFETTO__EVENT_NAME__INIT;
 		e.name.has_iid = true;
 		e.name.iid = e.event.name_iid;
@@ -307,6 +327,8 @@ static int end(struct trace *t)
 	for (uint32_t i = 0; i < t->view->summary.ncpus; i++)
 		emit_steal(t, i, t->view->run.started_ns + t->view->cpu[i].observed_ns);
 	err = ferror(t->out) ? -EIO : 0;
+	for (uint32_t i = 0; i < t->view->summary.ncpus; i++)
+		free(t->named[i].bit);
 	free(t->named);
 	free(t->rows);
 	free(t->steal);

@@ -46,16 +46,22 @@ struct row {
 
 #define ROWS 8 /* tracks of a lane that may be used again */
 
+/* The serials of sources whose names have been said: rows go and move, serials stay. */
+struct said {
+	uint8_t *bit;
+	size_t bytes;
+};
+
 struct trace {
 	FILE *out;
 	const struct view *view;
-	uint64_t run;                   /* its number */
-	uint64_t flows;                 /* arrows so far */
-	struct cpus askers;             /* that have a track */
-	uint64_t (*named)[SOURCE_ROWS]; /* of each CPU: the serial of the source in that row whose name has been said */
-	struct row (*rows)[ROWS];       /* of each lane */
-	uint64_t more;                  /* rows that have a track of their own so far */
-	uint64_t *steal;                /* of each CPU, as shown last; UINT64_MAX: not yet */
+	uint64_t run;             /* its number */
+	uint64_t flows;           /* arrows so far */
+	struct cpus askers;       /* that have a track */
+	struct said *named;       /* of each CPU */
+	struct row (*rows)[ROWS]; /* of each lane */
+	uint64_t more;            /* rows that have a track of their own so far */
+	uint64_t *steal;          /* of each CPU, as shown last; UINT64_MAX: not yet */
 };
 
 /* Writes the packet, as a trace of one: several behind each other are one. */
