@@ -263,7 +263,7 @@ static inline void report_hostile(struct report *r)
 		report_asked(r, report_piece(r, SOURCE_THREAD, 100 + i, name, name, 5000 + i), 7 + i, name, i, 100 + i);
 		report_piece(r, SOURCE_IRQ, i, name, NULL, 3000 + i);
 		if (i % 5 == 4)
-			report_lost(r, i, i % 2 ? 6000 : 40);
+			report_lost(r, i, i % 2 ? 6000 : 2);
 		report_end(r, "hardware or hypervisor");
 	}
 }
