@@ -40,7 +40,7 @@ poke fifo -c 1 -n 30 -l {BURST_NS}ns -g 20ms-40ms >/tmp/out/poke
 wait $!
 events 0
 cat $T/trace >/tmp/out/trace
-tests/accuracy/score -c 1 -n 20 --gap 2ms-6ms --tolerance 0
+tests/accuracy/score -c 1 -n 20 --gap 8ms-12ms --tolerance 0
 """
 TICKLESS = SEEN + f"""
 culprit run -c 1 -d 4s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups
