@@ -14,10 +14,11 @@ SEC("?tp_btf/irq_noise")
 int BPF_PROG(irq_noise, int vector, const char *desc, __u64 start, __u64 duration)
 {
 	struct cpu_state *c = target();
-	struct record r = noise(RECORD_IRQ, vector, duration);
+	struct record r;
 
 	if (!c)
 		return 0;
+	r = noise(RECORD_IRQ, vector, duration);
 	bpf_probe_read_kernel_str(r.name, sizeof(r.name), desc);
 	put_wide(c, LEVEL_IRQ, &r);
 	return 0;
@@ -27,10 +28,12 @@ SEC("?tp_btf/softirq_noise")
 int BPF_PROG(softirq_noise, int vector, __u64 start, __u64 duration)
 {
 	struct cpu_state *c = target();
-	struct record r = noise(RECORD_SOFTIRQ, vector, duration);
+	struct record r;
 
-	if (c)
-		put_wide(c, LEVEL_SOFTIRQ, &r);
+	if (!c)
+		return 0;
+	r = noise(RECORD_SOFTIRQ, vector, duration);
+	put_wide(c, LEVEL_SOFTIRQ, &r);
 	return 0;
 }
 
@@ -53,9 +56,11 @@ SEC("?tp_btf/nmi_noise")
 int BPF_PROG(nmi_noise, __u64 start, __u64 duration)
 {
 	struct cpu_state *c = target();
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now;
 
-	if (c)
-		put_narrow(c, LEVEL_NMI, RECORD_OSNOISE, RECORD_NMI, 0, 0, duration, now, now);
+	if (!c)
+		return 0;
+	now = bpf_ktime_get_ns();
+	put_narrow(c, LEVEL_NMI, RECORD_OSNOISE, RECORD_NMI, 0, 0, duration, now, now);
 	return 0;
 }

@@ -45,18 +45,12 @@ static bool has_function(const struct source *s, const char *function)
 	return s->function && !strcmp(s->function, function);
 }
 
-/* Time in which records were lost. Threads and interrupts may have any name. */
-static bool is_lost(const struct source *s)
-{
-	return s->kind != SOURCE_THREAD && s->kind != SOURCE_IRQ && !strcmp(s->name, "not recorded");
-}
-
 /* The cause book has the tick's reasons from T01 to T08. */
 static enum group group_of(const struct source *s)
 {
 	if (has_function(s, "[throttled]"))
 		return THROTTLED;
-	if (is_lost(s))
+	if (s->kind == SOURCE_LOST)
 		return LOST;
 	if (s->kind == SOURCE_OUTSIDE)
 		return OUTSIDE;
@@ -233,7 +227,7 @@ static uint64_t not_recorded(const struct cpu_summary *c)
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < c->sources.count; i++)
-		ns += is_lost(c->sources.row[i]) ? c->sources.row[i]->net.sum : 0;
+		ns += c->sources.row[i]->kind == SOURCE_LOST ? c->sources.row[i]->net.sum : 0;
 	return ns;
 }
 
@@ -255,7 +249,7 @@ static const struct source *most_seen(const struct cpu_summary *c)
 	for (uint32_t i = 0; i < c->sources.count; i++) {
 		const struct source *s = c->sources.row[i];
 
-		if (s->kind != SOURCE_OUTSIDE && !is_lost(s) && (!best || s->net.sum > best->net.sum))
+		if (s->kind < SOURCE_LOST && (!best || s->net.sum > best->net.sum))
 			best = s;
 	}
 	return best;

@@ -308,7 +308,7 @@ static void test_lost_records(void **state)
 	expect("cpu 3: 12,345 records were lost here: who took 31 % of its time is not known; the most seen was the "
 	       "thread backup "
 	       "[812] (12 %); give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
-	add(SOURCE_OUTSIDE, 0, "not recorded", NULL, 100, 40000000);
+	add(SOURCE_LOST, 0, NOT_RECORDED, NULL, 100, 40000000);
 	expect("cpu 3: 12,345 records were lost here: who took 40 % of its time is not known; the most seen was the "
 	       "thread backup "
 	       "[812] (12 %); give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
