@@ -1,6 +1,7 @@
-/* In what context a probe runs: a thread's own doing, a softirq, or a hard interrupt. The kernel counts its contexts in the preempt count
- * (include/linux/preempt.h), which lies in another place on each architecture and, on x86, in three series of kernels. Where none is
- * found, the context is not known. */
+/* In what context a probe runs: a thread's own doing, a softirq, or a hard interrupt. The kernel
+ * counts its contexts in the preempt count (include/linux/preempt.h), which lies in another place
+ * on each architecture and, on x86, in three series of kernels. Where none is found, the context is
+ * not known. */
 #ifndef CULPRIT_CONTEXT_BPF_H
 #define CULPRIT_CONTEXT_BPF_H
 
@@ -15,11 +16,13 @@ enum context {
 	CONTEXT_THREAD,
 };
 
-/* Where variables of each CPU lie, from the first of them, by the kernel's type information; 0: it has none of that name. */
+/* Where variables of each CPU lie, from the first of them, by the kernel's type information; 0: it
+ * has none of that name. */
 extern const volatile __u32 at_preempt_count; /* x86 but for the next */
 extern const volatile __u32 at_pcpu_hot;      /* x86, 6.2 to 6.14 */
 extern const volatile __u32 at_runqueues;
-/* Newer kernels (7.3 is one, 6.18 is not): 8 bits for interrupts that are off lie below those of the interrupts that run. */
+/* Newer kernels (7.3 is one, 6.18 is not): 8 bits for interrupts that are off lie below those of
+ * the interrupts that run. */
 extern const volatile bool count_is_wide;
 
 #define COUNT_SOFTIRQ 0x00000100 /* SOFTIRQ_OFFSET; SOFTIRQ_DISABLE_OFFSET is twice that */
@@ -28,8 +31,8 @@ extern const volatile bool count_is_wide;
 #define COUNT_IRQ     0x0f000000
 #define COUNT_NMI     0x70000000
 
-/* Asks no symbol of the kernel, as few kernels show those of data: the current thread knows its CPU's run queue, and from there it is a
- * fixed distance. */
+/* Asks no symbol of the kernel, as few kernels show those of data: the current thread knows its
+ * CPU's run queue, and from there it is a fixed distance. */
 static __always_inline bool read_count(struct task_struct *task, __u32 *count)
 {
 	__u64 from = 0, at = at_preempt_count;
@@ -39,7 +42,8 @@ static __always_inline bool read_count(struct task_struct *task, __u32 *count)
 	if (at && at_runqueues) {
 		if (bpf_core_field_exists(task->se.cfs_rq->rq))
 			from = (__u64)BPF_CORE_READ(task, se.cfs_rq, rq);
-		return from && !bpf_probe_read_kernel(count, sizeof(*count), (void *)(from - at_runqueues + at));
+		return from && !bpf_probe_read_kernel(count, sizeof(*count),
+						      (void *)(from - at_runqueues + at));
 	}
 	if (!bpf_core_field_exists(task->thread_info.preempt_count))
 		return false;
@@ -47,8 +51,9 @@ static __always_inline bool read_count(struct task_struct *task, __u32 *count)
 	return true;
 }
 
-/* The end of an interrupt lowers the count before it runs softirqs, and these raise it again: what the kernel does in between, with the
- * interrupted thread as current, looks like the thread's own. */
+/* The end of an interrupt lowers the count before it runs softirqs, and these raise it again: what
+ * the kernel does in between, with the interrupted thread as current, looks like the thread's own.
+ */
 static __always_inline enum context context_now(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -66,7 +71,8 @@ static __always_inline enum context context_now(void)
 	return softirq & COUNT_SOFTIRQ ? CONTEXT_SOFTIRQ : CONTEXT_THREAD;
 }
 
-/* This thread came into the kernel by a system call, or never leaves it: else an interrupt or a fault brought it here. */
+/* This thread came into the kernel by a system call, or never leaves it: else an interrupt or a
+ * fault brought it here. */
 static __always_inline bool came_by_itself(void)
 {
 	struct pt_regs___x86 *x86;

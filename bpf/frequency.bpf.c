@@ -1,5 +1,6 @@
-/* Changes of the target CPUs' frequency. Any CPU may say it of any other one, so these are counts in shared memory and no records: two that
- * come at once may miss one of the extremes, and no change. */
+/* Changes of the target CPUs' frequency. Any CPU may say it of any other one, so these are counts
+ * in shared memory and no records: two that come at once may miss one of the extremes, and no
+ * change. */
 #include "trace.bpf.h"
 
 SEC("?tp_btf/cpu_frequency")

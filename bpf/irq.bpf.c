@@ -1,4 +1,5 @@
-/* Device interrupts and softirqs (include/trace/events/irq.h). One handler is one interval: a shared line runs several. */
+/* Device interrupts and softirqs (include/trace/events/irq.h). One handler is one interval: a
+ * shared line runs several. */
 #include "trace.bpf.h"
 
 SEC("?tp_btf/irq_handler_entry")

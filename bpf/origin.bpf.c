@@ -1,6 +1,7 @@
-/* Who asked: IPI senders, wakers, queuers of work. These run on the other CPUs, and their first instructions ask whether a target is
- * meant. The kernel stack names the function behind the request; with the context it tells whether the thread that is noted wanted
- * it, or an interrupt or softirq that came upon it. */
+/* Who asked: IPI senders, wakers, queuers of work. These run on the other CPUs, and their first
+ * instructions ask whether a target is meant. The kernel stack names the function behind the
+ * request; with the context it tells whether the thread that is noted wanted it, or an interrupt or
+ * softirq that came upon it. */
 #include "context.bpf.h"
 #include "origin.bpf.h"
 
@@ -23,7 +24,8 @@ static __always_inline bool is_target(__u32 cpu)
 	return c && (!watching || c->active);
 }
 
-/* The threads that softirqs are put off to. Who ended an interrupt, or raised a softirq, wakes them. */
+/* The threads that softirqs are put off to. Who ended an interrupt, or raised a softirq, wakes
+ * them. */
 static __always_inline bool runs_softirqs(struct task_struct *task)
 {
 	char comm[8] = "";
@@ -44,8 +46,8 @@ static __always_inline void nobody(struct asker *a, int context, __u64 function)
 		a->callsite = function;
 }
 
-/* A target CPU asks, or something that runs on it. It pays no stack, which takes a microsecond and more, where the context alone tells
- * who asked: what its open interval runs is known already. */
+/* A target CPU asks, or something that runs on it. It pays no stack, which takes a microsecond and
+ * more, where the context alone tells who asked: what its open interval runs is known already. */
 static __always_inline bool needs_stack_on_target(const struct cpu_state *c, enum context context,
 						  struct task_struct *wakes, struct asker *a)
 {
@@ -79,7 +81,8 @@ static __always_inline __u8 context_flag(enum context context)
 	return context == CONTEXT_SOFTIRQ ? RECORD_BY_SOFTIRQ : RECORD_BY_INTERRUPT;
 }
 
-/* Two stacks may want one place, and the first keeps it. With one frame less, which is ours and says nothing, it wants another. */
+/* Two stacks may want one place, and the first keeps it. With one frame less, which is ours and
+ * says nothing, it wants another. */
 static __always_inline __s32 stack_of(void *ctx)
 {
 	long id = bpf_get_stackid(ctx, &origin_stacks, 0);
@@ -92,7 +95,8 @@ static __always_inline __s32 stack_of(void *ctx)
 }
 
 /* wakes: the thread that is woken, NULL: it is about something else. */
-static __always_inline void note(void *ctx, void *map, struct origin_key key, __u64 callsite, struct task_struct *wakes)
+static __always_inline void note(void *ctx, void *map, struct origin_key key, __u64 callsite,
+				 struct task_struct *wakes)
 {
 	struct asker a = {.callsite = callsite, .stack = -1, .cpu = bpf_get_smp_processor_id()};
 	enum context context = context_now();
@@ -126,7 +130,8 @@ int BPF_PROG(ipi_send_cpu, unsigned int cpu, unsigned long callsite, void *callb
 }
 
 SEC("?tp_btf/workqueue_queue_work")
-int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq, struct work_struct *work)
+int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq,
+	     struct work_struct *work)
 {
 	if (is_target(pwq->pool->cpu))
 		note(ctx, &origin_works, work_key(work), 0, NULL);

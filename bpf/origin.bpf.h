@@ -1,5 +1,6 @@
-/* Origins: who, on which CPU, asked for what a target CPU then ran. Noted where the asker runs, at its cost; fetched by the mark on
- * the target. A key that is used again overwrites; one that is fetched is gone, so that nobody is blamed twice. */
+/* Origins: who, on which CPU, asked for what a target CPU then ran. Noted where the asker runs, at
+ * its cost; fetched by the mark on the target. A key that is used again overwrites; one that is
+ * fetched is gone, so that nobody is blamed twice. */
 #ifndef CULPRIT_ORIGIN_BPF_H
 #define CULPRIT_ORIGIN_BPF_H
 
@@ -47,9 +48,10 @@ static __always_inline struct origin_key wake_key(int tid)
 	return (struct origin_key){tid, 0};
 }
 
-/* As mark(), with the asker, if one was noted, who is gone from the map then. plain: without one there is a mark, too. */
-static __always_inline void mark_asked(struct cpu_state *c, int level, int what, __u64 function, __u64 now, void *map,
-				       struct origin_key key, bool plain)
+/* As mark(), with the asker, if one was noted, who is gone from the map then. plain: without one
+ * there is a mark, too. */
+static __always_inline void mark_asked(struct cpu_state *c, int level, int what, __u64 function,
+				       __u64 now, void *map, struct origin_key key, bool plain)
 {
 	struct asker *a = bpf_map_lookup_elem(map, &key);
 	struct record r = {.start_ns = now,

@@ -1,13 +1,18 @@
-/* The kernel's own osnoise events (include/trace/events/osnoise.h), into the same rings, so that they come in order with ours. Only where the
- * osnoise tracer is switched on; loaded only when they are to be compared. */
+/* The kernel's own osnoise events (include/trace/events/osnoise.h), into the same rings, so that
+ * they come in order with ours. Only where the osnoise tracer is switched on; loaded only when they
+ * are to be compared. */
 #include "trace.bpf.h"
 
 static __always_inline struct record noise(int kind, __u32 id, __u64 duration)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	return (struct record){
-		.start_ns = now, .end_ns = now, .arg = duration, .id = id, .kind = RECORD_OSNOISE, .mark = kind};
+	return (struct record){.start_ns = now,
+			       .end_ns = now,
+			       .arg = duration,
+			       .id = id,
+			       .kind = RECORD_OSNOISE,
+			       .mark = kind};
 }
 
 SEC("?tp_btf/irq_noise")
@@ -37,7 +42,8 @@ int BPF_PROG(softirq_noise, int vector, __u64 start, __u64 duration)
 	return 0;
 }
 
-/* Also emitted for the sampler itself, each time it is switched out, with all that it ran: not noise. */
+/* Also emitted for the sampler itself, each time it is switched out, with all that it ran: not
+ * noise. */
 SEC("?tp_btf/thread_noise")
 int BPF_PROG(thread_noise, struct task_struct *task, __u64 start, __u64 duration)
 {

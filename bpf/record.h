@@ -1,9 +1,10 @@
-/* THE contract: what the probes write, what a recording stores, what the analysis reads. One struct for all three; in the rings most
- * records are their first half only.
+/* THE contract: what the probes write, what a recording stores, what the analysis reads. One struct
+ * for all three; in the rings most records are their first half only.
  *
- * A record is an interval during which something other than the sampler held a target CPU (start_ns < end_ns), or an instant
- * that explains one (start_ns == end_ns). Times are CLOCK_MONOTONIC: bpf_ktime_get_ns() in the kernel and clock_gettime() in
- * the sampler read the same clock (kernel/bpf/helpers.c, kernel/time/timekeeping.c: ktime_get_mono_fast_ns).
+ * A record is an interval during which something other than the sampler held a target CPU (start_ns
+ * < end_ns), or an instant that explains one (start_ns == end_ns). Times are CLOCK_MONOTONIC:
+ * bpf_ktime_get_ns() in the kernel and clock_gettime() in the sampler read the same clock
+ * (kernel/bpf/helpers.c, kernel/time/timekeeping.c: ktime_get_mono_fast_ns).
  *
  * Enum values are never renumbered: recordings hold them.
  */
@@ -14,27 +15,31 @@
 
 enum record_kind {
 	/* Intervals. */
-	RECORD_IRQ = 1,     /* device interrupt handler: id = IRQ number, arg = the handler's address */
+	RECORD_IRQ = 1, /* device interrupt handler: id = IRQ number, arg = the handler's address */
 	RECORD_VECTOR = 2,  /* x86 system vector: id = enum vector_id, arg = vector number */
 	RECORD_SOFTIRQ = 3, /* id = softirq number (include/linux/interrupt.h) */
-	RECORD_NMI = 4,     /* one NMI: arg = address of the handler that knew it, or of what is done when none did */
-	RECORD_THREAD = 5,  /* not the sampler: id = tid (0: idle), arg = tgid, prio, name = comm */
+	RECORD_NMI = 4,    /* one NMI: arg = address of the handler that knew it, or of what is done
+			      when none did */
+	RECORD_THREAD = 5, /* not the sampler: id = tid (0: idle), arg = tgid, prio, name = comm */
 	/* Instants. A fault lasts until the sampler runs on: id = error code, arg = address. */
 	RECORD_FAULT = 6,
-	/* A TLB flush for another CPU: id = reason (enum tlb_flush_reason), arg = pages, name = comm of the memory's owner. */
+	/* A TLB flush for another CPU: id = reason (enum tlb_flush_reason), arg = pages, name =
+	   comm of the memory's owner. */
 	RECORD_TLB = 7,
-	/* From here on the enclosing interval of this level runs the function `arg`; see enum mark_kind. */
+	/* From here on the enclosing interval of this level runs the function `arg`; see enum
+	   mark_kind. */
 	RECORD_MARK = 8,
-	/* The tick could not be stopped: id = dependency bit (include/linux/tick.h), arg = tid, name = comm. */
+	/* The tick could not be stopped: id = dependency bit (include/linux/tick.h), arg = tid,
+	   name = comm. */
 	RECORD_TICK = 9,
-	/* The kernel's osnoise tracer says that an interval ended: mark = its record_kind, id = IRQ, vector, softirq or tid, arg = net ns,
-	 * name = what osnoise calls it. */
+	/* The kernel's osnoise tracer says that an interval ended: mark = its record_kind, id =
+	 * IRQ, vector, softirq or tid, arg = net ns, name = what osnoise calls it. */
 	RECORD_OSNOISE = 10,
-	/* A watched thread: mark = enum watch_kind, id = tid, arg = of WATCH_IN the CPU where it waited, of WATCH_OUT its tgid, name = comm. For
-	 * the watch stage (model/watch.h) only. */
+	/* A watched thread: mark = enum watch_kind, id = tid, arg = of WATCH_IN the CPU where it
+	 * waited, of WATCH_OUT its tgid, name = comm. For the watch stage (model/watch.h) only. */
 	RECORD_WATCH = 11,
-	RECORD_SYSCALL =
-		12, /* of a watched thread, on request: id = its number; ends where the thread is switched out */
+	RECORD_SYSCALL = 12, /* of a watched thread, on request: id = its number; ends where the
+				thread is switched out */
 	/* In a ring only: `id` records had no room here. */
 	RECORD_LOST = 13,
 };
@@ -43,13 +48,17 @@ enum watch_kind {
 	WATCH_IN_PREEMPTED = 1, /* it runs again: since start_ns it would have */
 	WATCH_IN_WOKEN = 2,     /* the same, and it slept before */
 	WATCH_IN = 3,           /* it runs since start_ns; nothing is known of before */
-	WATCH_OUT = 4,          /* it has run since start_ns, and runs no more; start_ns == end_ns: it came unseen */
-	WATCH_GONE = 5,         /* it runs no more, and left some time before: the tracepoint did not show it */
-	WATCH_IN_DUE = 6,       /* as WATCH_IN_WOKEN, by a timer that was due at start_ns */
-	WATCH_MOVED = 7,        /* it waits on another CPU from now on; since start_ns it waited on `arg` */
+	WATCH_OUT = 4, /* it has run since start_ns, and runs no more; start_ns == end_ns: it came
+			  unseen */
+	WATCH_GONE =
+		5, /* it runs no more, and left some time before: the tracepoint did not show it */
+	WATCH_IN_DUE = 6, /* as WATCH_IN_WOKEN, by a timer that was due at start_ns */
+	WATCH_MOVED =
+		7, /* it waits on another CPU from now on; since start_ns it waited on `arg` */
 };
 
-/* What a mark marks. With RECORD_ORIGIN its name, id, origin_cpu, origin and stack say who asked for it. */
+/* What a mark marks. With RECORD_ORIGIN its name, id, origin_cpu, origin and stack say who asked
+ * for it. */
 enum mark_kind {
 	MARK_HRTIMER = 1,
 	MARK_TIMER = 2, /* of a delayed work's timer the function is the work's */
@@ -59,11 +68,12 @@ enum mark_kind {
 	MARK_TASKLET = 6,
 	MARK_WAKER = 7,      /* no function: who woke the thread that begins here */
 	MARK_RESCHEDULE = 8, /* no function: who sent the reschedule IPI */
-	MARK_THREAD =
-		9, /* no function: the sampler makes way for thread `id`, `name`; its record follows when it leaves */
+	MARK_THREAD = 9, /* no function: the sampler makes way for thread `id`, `name`; its record
+			    follows when it leaves */
 };
 
-/* A context interrupts only lower ones, and within one CPU a level never runs twice at once (IRQs: see open[] below). */
+/* A context interrupts only lower ones, and within one CPU a level never runs twice at once (IRQs:
+ * see open[] below). */
 enum record_level {
 	LEVEL_THREAD = 0,
 	LEVEL_SOFTIRQ = 1,
@@ -88,42 +98,53 @@ enum vector_id {
 };
 
 /* flags */
-#define RECORD_PART    1  /* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
-#define RECORD_ONGOING 2  /* RECORD_THREAD: it left in the middle of something; a worker goes on with the same work */
-#define RECORD_ORIGIN  4  /* name, id, origin_cpu, origin and stack tell who asked */
-#define RECORD_KTHREAD 8  /* RECORD_THREAD, RECORD_WATCH: a kernel thread */
-#define RECORD_UPON    32 /* while threads are watched: it came upon the one whose WATCH_IN was the CPU's last */
+#define RECORD_PART                                                                                \
+	1 /* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
+#define RECORD_ONGOING                                                                             \
+	2 /* RECORD_THREAD: it left in the middle of something; a worker goes on with the same     \
+	     work */
+#define RECORD_ORIGIN  4 /* name, id, origin_cpu, origin and stack tell who asked */
+#define RECORD_KTHREAD 8 /* RECORD_THREAD, RECORD_WATCH: a kernel thread */
+#define RECORD_UPON                                                                                \
+	32 /* while threads are watched: it came upon the one whose WATCH_IN was the CPU's last */
 /* RECORD_ORIGIN: in what context it was asked for; 0: not known, the stack may tell */
 #define RECORD_CONTEXT      96
 #define RECORD_BY_INTERRUPT 32
-#define RECORD_BY_SOFTIRQ                                                                                              \
-	64 /* in the name of whatever thread it ran on; the stack may show that this thread wanted it */
-#define RECORD_BY_THREAD 96 /* or the end of an interrupt that came upon it: that shows in the stack */
-#define RECORD_INNER     16 /* while threads are watched: it ran inside another interval */
+#define RECORD_BY_SOFTIRQ                                                                          \
+	64 /* in the name of whatever thread it ran on; the stack may show that this thread wanted \
+	      it */
+#define RECORD_BY_THREAD                                                                           \
+	96              /* or the end of an interrupt that came upon it: that shows in the stack */
+#define RECORD_INNER 16 /* while threads are watched: it ran inside another interval */
 /* In a ring, with the level: */
-#define RECORD_WIDE 64  /* the second half follows */
-#define RECORD_SAME 128 /* the second half is that of the newest wide record in the same place, see record_place() */
+#define RECORD_WIDE 64 /* the second half follows */
+#define RECORD_SAME                                                                                \
+	128 /* the second half is that of the newest wide record in the same place, see            \
+	       record_place() */
 
 struct record {
 	/* The first half. */
 	__u64 start_ns;
 	__u64 end_ns;
 	__u64 arg;
-	__u32 id; /* RECORD_ORIGIN: tid of the thread that was current; 0: the idle one, or none had a part in it (RECORD_CONTEXT) */
+	__u32 id; /* RECORD_ORIGIN: tid of the thread that was current; 0: the idle one, or none had
+		     a part in it (RECORD_CONTEXT) */
 	__u8 kind;  /* enum record_kind */
 	__u8 level; /* enum record_level */
 	__u8 flags;
 	__u8 mark; /* RECORD_MARK: enum mark_kind */
 	/* The second half. */
-	char name
-		[16]; /* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated only when shorter */
-	__u64 origin; /* RECORD_ORIGIN: address that the request came from, 0: see the stack */
-	__s16 stack; /* RECORD_ORIGIN: id of the asker's kernel stack; -1: none is needed to know the context; -2: none could be had */
+	char name[16]; /* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated
+			  only when shorter */
+	__u64 origin;  /* RECORD_ORIGIN: address that the request came from, 0: see the stack */
+	__s16 stack;   /* RECORD_ORIGIN: id of the asker's kernel stack; -1: none is needed to know
+			  the context; -2: none could be had */
 	union {
 		__s16 prio;       /* RECORD_THREAD: task_struct.prio */
 		__u16 origin_cpu; /* RECORD_ORIGIN */
 	};
-	__u32 seq; /* place in its CPU's and level's sequence, modulo 2^32; dropped records have a place, too. Set by the reader */
+	__u32 seq; /* place in its CPU's and level's sequence, modulo 2^32; dropped records have a
+		      place, too. Set by the reader */
 };
 
 /* What the rings are made of: half a record. */
@@ -140,7 +161,8 @@ struct record_open {
 	__u32 kind;
 };
 
-/* Halves that the ring of each level holds: what a level can produce in a tenth of a second at its worst (README, "What it costs"). */
+/* Halves that the ring of each level holds: what a level can produce in a tenth of a second at its
+ * worst (README, "What it costs"). */
 #define RING_THREAD  (60 << 10)
 #define RING_SOFTIRQ (28 << 10)
 #define RING_IRQ     (36 << 10)
@@ -164,15 +186,17 @@ static inline __attribute__((always_inline)) __u32 ring_base(int level)
 					: RING_THREAD + RING_SOFTIRQ + RING_IRQ;
 }
 
-/* Where the next record goes behind one of so many halves. A wide one must not be torn: the ring's last half begins none. */
+/* Where the next record goes behind one of so many halves. A wide one must not be torn: the ring's
+ * last half begins none. */
 static inline __attribute__((always_inline)) __u32 ring_next(int level, __u32 place, __u32 halves)
 {
 	place += halves;
 	return place >= ring_size(level) - 1 ? 0 : place;
 }
 
-/* Second halves repeat: who was here, who asked. A record whose second half is as that of the last one with the same place is written
- * without it. Writer and reader keep the newest second half of each place alike. NMIs have none. */
+/* Second halves repeat: who was here, who asked. A record whose second half is as that of the last
+ * one with the same place is written without it. Writer and reader keep the newest second half of
+ * each place alike. NMIs have none. */
 #define SAME_PLACES 256
 
 static inline __attribute__((always_inline)) __u32 record_place(const struct record *r)
@@ -180,43 +204,49 @@ static inline __attribute__((always_inline)) __u32 record_place(const struct rec
 	return (r->id + 31 * r->kind + 7 * r->mark) % SAME_PLACES;
 }
 
-/* One per target CPU, in an mmapable BPF array. The kernel side writes all but `tail` and `sampler`; every level's fields have one
- * writer at a time, because a level does not interrupt itself, so there are no locks and no atomics here, and NMI code never
- * waits for anything.
+/* One per target CPU, in an mmapable BPF array. The kernel side writes all but `tail` and
+ * `sampler`; every level's fields have one writer at a time, because a level does not interrupt
+ * itself, so there are no locks and no atomics here, and NMI code never waits for anything.
  *
- * Order of publication, of one level: the record's halves, then `head` with release semantics (trace.bpf.h: publish). The reader loads
- * `head` with acquire semantics, reads the halves, and then stores `tail` with release semantics; the writer loads `tail` and writes
- * only behind a branch that depends on it. So the reader never sees half a record, and the writer never writes over one that is being read.
- * `cursor` is read by the sampler, on the same CPU, where program order is enough: it says which records fell into a hiccup. */
+ * Order of publication, of one level: the record's halves, then `head` with release semantics
+ * (trace.bpf.h: publish). The reader loads `head` with acquire semantics, reads the halves, and
+ * then stores `tail` with release semantics; the writer loads `tail` and writes only behind a
+ * branch that depends on it. So the reader never sees half a record, and the writer never writes
+ * over one that is being read. `cursor` is read by the sampler, on the same CPU, where program
+ * order is enough: it says which records fell into a hiccup. */
 struct cpu_state {
-	__u32 cursor[LEVELS] __attribute__((aligned(16))); /* seq of the newest record of each level, dropped or not */
-	__s32 sampler;                                     /* tid; set before the gate opens */
-	__u32 active; /* watched threads that run or wait here: else nothing is recorded */
+	__u32 cursor[LEVELS] __attribute__((
+		aligned(16))); /* seq of the newest record of each level, dropped or not */
+	__s32 sampler;         /* tid; set before the gate opens */
+	__u32 active;          /* watched threads that run or wait here: else nothing is recorded */
 	struct record_open thread;
 	struct record_open softirq;
-	struct record_open irq[2];    /* a demultiplexing handler (GPIO banks) calls a second one inside the first */
-	struct record_open preempted; /* softirq put aside with its thread (PREEMPT_RT): start_ns = tid */
-	__u64 away_ns;                /* since when the sampler has been switched out; 0: it has the CPU */
-	__u64 head[LEVELS];           /* halves written */
-	__u32 place[LEVELS];          /* where the next one goes, from ring_base() on */
-	__u64 lost[LEVELS];           /* records dropped because the ring was full */
-	__u32 unsaid[LEVELS];         /* of these: not yet said by a RECORD_LOST */
-	__u64 unpaired;               /* an end without its begin */
-	__u64 switches;               /* times that the sampler was switched out */
-	struct record_open syscall;   /* of the watched thread that runs */
-	struct record_open fault;     /* the same: id = error code */
-	__u32 seen;                   /* 1: `active` is right about who was running when the gate opened */
-	__u32 here;                   /* the watched thread that runs, 0: none */
-	__u64 active_since;           /* when `active` was last raised from 0 */
-	__u64 mark[LEVELS];           /* function that the open interval of this level runs, 0: not known */
-	__u64 nmi_start, nmi_seen;    /* of the handlers that the newest NMI asked; start 0: one knew it */
-	__u64 preempted_mark;         /* the function that `preempted` ran */
-	__u64 khz_changes;            /* of the CPU's frequency, since the reader put these to 0... */
+	struct record_open irq[2]; /* a demultiplexing handler (GPIO banks) calls a second one
+				      inside the first */
+	struct record_open
+		preempted;    /* softirq put aside with its thread (PREEMPT_RT): start_ns = tid */
+	__u64 away_ns;        /* since when the sampler has been switched out; 0: it has the CPU */
+	__u64 head[LEVELS];   /* halves written */
+	__u32 place[LEVELS];  /* where the next one goes, from ring_base() on */
+	__u64 lost[LEVELS];   /* records dropped because the ring was full */
+	__u32 unsaid[LEVELS]; /* of these: not yet said by a RECORD_LOST */
+	__u64 unpaired;       /* an end without its begin */
+	__u64 switches;       /* times that the sampler was switched out */
+	struct record_open syscall; /* of the watched thread that runs */
+	struct record_open fault;   /* the same: id = error code */
+	__u32 seen;         /* 1: `active` is right about who was running when the gate opened */
+	__u32 here;         /* the watched thread that runs, 0: none */
+	__u64 active_since; /* when `active` was last raised from 0 */
+	__u64 mark[LEVELS]; /* function that the open interval of this level runs, 0: not known */
+	__u64 nmi_start,
+		nmi_seen;     /* of the handlers that the newest NMI asked; start 0: one knew it */
+	__u64 preempted_mark; /* the function that `preempted` ran */
+	__u64 khz_changes;    /* of the CPU's frequency, since the reader put these to 0... */
 	__u32 khz, khz_min, khz_max;
 	__u32 told; /* 1: the newest RECORD_WATCH found room, so the reader knows about `here` */
 	struct record_half same[LEVEL_NMI][SAME_PLACES]; /* see record_place() */
-	__u64 tail[LEVELS]
-		__attribute__((aligned(4096))); /* halves read; written by the reader, on a page of its own */
+	__u64 tail[LEVELS] __attribute__((
+		aligned(4096))); /* halves read; written by the reader, on a page of its own */
 	struct record_half ring[RING_HALVES] __attribute__((aligned(4096)));
 };
 

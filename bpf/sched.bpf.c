@@ -1,7 +1,9 @@
-/* Foreign threads on a target CPU, and what the sampler itself does wrong there: page faults, remote TLB flushes. */
+/* Foreign threads on a target CPU, and what the sampler itself does wrong there: page faults,
+ * remote TLB flushes. */
 #include "sched.bpf.h"
 
-/* The fourth argument, where the kernel has one, is not read: its place changed between versions (5.18). */
+/* The fourth argument, where the kernel has one, is not read: its place changed between versions
+ * (5.18). */
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -35,7 +37,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	return 0;
 }
 
-/* Entry only: there is no exit to hook. The join lets the fault last until the sampler runs again. */
+/* Entry only: there is no exit to hook. The join lets the fault last until the sampler runs again.
+ */
 SEC("?tp_btf/page_fault_user")
 int BPF_PROG(page_fault_user, unsigned long address, void *regs, unsigned long error_code)
 {
@@ -51,7 +54,8 @@ int BPF_PROG(page_fault_user, unsigned long address, void *regs, unsigned long e
 
 #define TLB_REMOTE_SHOOTDOWN 1 /* enum tlb_flush_reason, include/linux/mm_types.h */
 #define TLB_REMOTE_WRONG_CPU 5
-/* Only flushes that another CPU asked for, which run in its IPI: the others belong to a thread that is recorded already. */
+/* Only flushes that another CPU asked for, which run in its IPI: the others belong to a thread that
+ * is recorded already. */
 SEC("?tp_btf/tlb_flush")
 int BPF_PROG(tlb_flush, int reason, unsigned long pages)
 {

@@ -1,18 +1,20 @@
-/* What the programs on sched_switch share: the sampler's (sched.bpf.c) and the one that follows watched threads (watch.bpf.c). */
+/* What the programs on sched_switch share: the sampler's (sched.bpf.c) and the one that follows
+ * watched threads (watch.bpf.c). */
 #ifndef CULPRIT_SCHED_BPF_H
 #define CULPRIT_SCHED_BPF_H
 
 #include "trace.bpf.h"
 #include "origin.bpf.h"
 
-/* PREEMPT_RT runs softirqs in threads that can be preempted. A softirq that is open when its thread goes is ended here as a part,
- * and begun again when the thread comes back, in the same function, so that it is not blamed for what runs in between. */
+/* PREEMPT_RT runs softirqs in threads that can be preempted. A softirq that is open when its thread
+ * goes is ended here as a part, and begun again when the thread comes back, in the same function,
+ * so that it is not blamed for what runs in between. */
 static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, int prev, int next)
 {
 	if (c->softirq.start_ns) {
 		put_narrow(c, LEVEL_SOFTIRQ, RECORD_SOFTIRQ, 0,
-			   RECORD_PART | (watching ? watch_flags(c, LEVEL_SOFTIRQ) : 0), c->softirq.id, 0,
-			   c->softirq.start_ns, now);
+			   RECORD_PART | (watching ? watch_flags(c, LEVEL_SOFTIRQ) : 0),
+			   c->softirq.id, 0, c->softirq.start_ns, now);
 		c->preempted.start_ns = prev;
 		c->preempted.id = c->softirq.id;
 		c->preempted_mark = c->mark[LEVEL_SOFTIRQ];
@@ -27,7 +29,8 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 	}
 }
 
-#define TASK_IDLE 0x402 /* how an idle worker sleeps: UNINTERRUPTIBLE | NOLOAD (include/linux/sched.h) */
+#define TASK_IDLE                                                                                  \
+	0x402 /* how an idle worker sleeps: UNINTERRUPTIBLE | NOLOAD (include/linux/sched.h) */
 
 static __always_inline unsigned int state_of(struct task_struct *task)
 {
@@ -48,14 +51,16 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 			   .arg = task->tgid,
 			   .id = task->pid,
 			   .kind = RECORD_THREAD,
-			   .flags = kthread_flag(task) | (state_of(task) != TASK_IDLE ? RECORD_ONGOING : 0),
+			   .flags = kthread_flag(task) |
+				    (state_of(task) != TASK_IDLE ? RECORD_ONGOING : 0),
 			   .prio = task->prio};
 
 	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
 	put_wide(c, LEVEL_THREAD, &r);
 }
 
-/* Some kernels have threads that leave without the tracepoint: so who came instead of the sampler is said at once. */
+/* Some kernels have threads that leave without the tracepoint: so who came instead of the sampler
+ * is said at once. */
 static __always_inline void thread_begins(struct cpu_state *c, struct task_struct *task, __u64 now)
 {
 	struct record r = {.start_ns = now,

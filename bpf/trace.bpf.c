@@ -1,4 +1,5 @@
-/* The variables and the map that all probe files share, and the licence that the kernel asks for. */
+/* The variables and the map that all probe files share, and the licence that the kernel asks for.
+ */
 #include "context.bpf.h"
 
 const volatile __u16 slot_of_cpu[TARGET_CPUS] = {};

@@ -1,8 +1,9 @@
 /* What every probe file shares: the test whether this CPU is a target, and begin, end and instant.
  *
- * A probe runs on the CPU under test, so each does as little as it can: off-target it is two loads and out; on target, an entry
- * is one timestamp and one store, an exit one timestamp and one 64-byte record. Nothing here wakes anybody: a ring-buffer
- * wakeup is an irq_work, which is a self-IPI on the very CPU being measured (kernel/bpf/ringbuf.c).
+ * A probe runs on the CPU under test, so each does as little as it can: off-target it is two loads
+ * and out; on target, an entry is one timestamp and one store, an exit one timestamp and one
+ * 64-byte record. Nothing here wakes anybody: a ring-buffer wakeup is an irq_work, which is a
+ * self-IPI on the very CPU being measured (kernel/bpf/ringbuf.c).
  */
 #ifndef CULPRIT_TRACE_BPF_H
 #define CULPRIT_TRACE_BPF_H
@@ -16,9 +17,10 @@
 
 #define TARGET_CPUS 8192 /* CPUS_MAX */
 
-extern const volatile __u16 slot_of_cpu[TARGET_CPUS]; /* 1 + index into cpu_states; 0: not a target */
-extern const volatile int watching;                   /* 1: only while a watched thread runs or waits on the CPU */
-extern volatile int gate;                             /* 1 while records are wanted */
+extern const volatile __u16
+	slot_of_cpu[TARGET_CPUS];   /* 1 + index into cpu_states; 0: not a target */
+extern const volatile int watching; /* 1: only while a watched thread runs or waits on the CPU */
+extern volatile int gate;           /* 1 while records are wanted */
 
 struct cpu_states {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -31,8 +33,9 @@ extern struct cpu_states cpu_states SEC(".maps");
 
 #define WATCH_IDS 16
 
-extern const volatile __s32 watch_tgid[WATCH_IDS], watch_tid[WATCH_IDS]; /* watched processes and threads; 0: none */
-extern const volatile int watch_users;                                   /* all threads of user space */
+extern const volatile __s32 watch_tgid[WATCH_IDS],
+	watch_tid[WATCH_IDS];          /* watched processes and threads; 0: none */
+extern const volatile int watch_users; /* all threads of user space */
 
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
@@ -43,7 +46,8 @@ static __always_inline bool is_watched(struct task_struct *task)
 	if (watch_users)
 		return tid && !(task->flags & PF_KTHREAD);
 	for (int i = 0; i < WATCH_IDS; i++)
-		if ((watch_tgid[i] && watch_tgid[i] == tgid) || (watch_tid[i] && watch_tid[i] == tid))
+		if ((watch_tgid[i] && watch_tgid[i] == tgid) ||
+		    (watch_tid[i] && watch_tid[i] == tid))
 			return true;
 	return false;
 }
@@ -53,7 +57,8 @@ static __always_inline struct cpu_state *state_of_cpu(__u32 cpu)
 	__u64 i = cpu;
 	__u32 slot;
 
-	/* The compiler would check one register and index with another, which the verifier cannot follow. */
+	/* The compiler would check one register and index with another, which the verifier cannot
+	 * follow. */
 	barrier_var(i);
 	if (i >= TARGET_CPUS || !slot_of_cpu[i])
 		return NULL;
@@ -78,13 +83,14 @@ static __always_inline struct cpu_state *target_cpu(void)
 
 #if defined(__TARGET_ARCH_x86)
 /* Stores are not reordered here (Intel SDM, 8.2.2). */
-#define store_release(at, value)                                                                                       \
-	do {                                                                                                           \
-		barrier();                                                                                             \
-		*(volatile typeof(*(at)) *)(at) = (value);                                                             \
+#define store_release(at, value)                                                                   \
+	do {                                                                                       \
+		barrier();                                                                         \
+		*(volatile typeof(*(at)) *)(at) = (value);                                         \
 	} while (0)
 #else
-/* An exchange that returns the old value is a full barrier (Documentation/atomic_t.txt); arm64 takes it in programs from 5.18 on. */
+/* An exchange that returns the old value is a full barrier (Documentation/atomic_t.txt); arm64
+ * takes it in programs from 5.18 on. */
 #define store_release(at, value) ((void)__sync_lock_test_and_set(at, value))
 #endif
 
@@ -106,8 +112,9 @@ static __always_inline void publish(struct cpu_state *c, int level, __u32 halves
 	store_release(&c->head[level], c->head[level] + halves);
 }
 
-/* Takes the next place in a level's sequence, of which the caller fills one half or two and calls publish(). NULL: the ring is full and
- * the place counted as lost; how many are missing is said once there is room again. */
+/* Takes the next place in a level's sequence, of which the caller fills one half or two and calls
+ * publish(). NULL: the ring is full and the place counted as lost; how many are missing is said
+ * once there is room again. */
 static __always_inline struct record *reserve(struct cpu_state *c, int level, __u32 halves)
 {
 	__u64 used = c->head[level] - *(volatile __u64 *)&c->tail[level];
@@ -132,7 +139,8 @@ static __always_inline struct record *reserve(struct cpu_state *c, int level, __
 	return next_half(c, level);
 }
 
-/* Writes a whole record, all of whose bytes are set: its second half only where that is news. False: there was no room. */
+/* Writes a whole record, all of whose bytes are set: its second half only where that is news.
+ * False: there was no room. */
 static __always_inline bool put_wide(struct cpu_state *c, int level, struct record *r)
 {
 	struct record_half *half = (struct record_half *)r, *to;
@@ -153,8 +161,8 @@ static __always_inline bool put_wide(struct cpu_state *c, int level, struct reco
 }
 
 /* Writes a record that has no second half. */
-static __always_inline void put_narrow(struct cpu_state *c, int level, int kind, int mark, int flags, __u32 id,
-				       __u64 arg, __u64 start, __u64 end)
+static __always_inline void put_narrow(struct cpu_state *c, int level, int kind, int mark,
+				       int flags, __u32 id, __u64 arg, __u64 start, __u64 end)
 {
 	struct record *r = reserve(c, level, 1);
 
@@ -174,8 +182,8 @@ static __always_inline void put_narrow(struct cpu_state *c, int level, int kind,
 #define WATCH_ALWAYS 1 /* ns: before any window */
 
 /* A watched thread came or went. start 0: the same as end. */
-static __always_inline void watch_say(struct cpu_state *c, int what, struct task_struct *task, __u64 arg, __u64 start,
-				      __u64 end)
+static __always_inline void watch_say(struct cpu_state *c, int what, struct task_struct *task,
+				      __u64 arg, __u64 start, __u64 end)
 {
 	struct record r = {.start_ns = start ? start : end,
 			   .end_ns = end,
@@ -235,12 +243,14 @@ static __always_inline bool is_inner(const struct cpu_state *c, int level)
 /* Some kernels have threads that leave without the tracepoint: so whoever is here is asked. */
 static __always_inline __u8 watch_flags(const struct cpu_state *c, int level)
 {
-	__u8 upon = c->told && c->here && c->here == (__u32)bpf_get_current_pid_tgid() ? RECORD_UPON : 0;
+	__u8 upon = c->told && c->here && c->here == (__u32)bpf_get_current_pid_tgid() ? RECORD_UPON
+										       : 0;
 
 	return upon | (is_inner(c, level) ? RECORD_INNER : 0);
 }
 
-static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32 id, __u64 arg, __u64 start, __u64 end)
+static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32 id, __u64 arg,
+				 __u64 start, __u64 end)
 {
 	if (watching && start < c->active_since)
 		return; /* its own begin was not looked at: this one is an older one's */
@@ -256,7 +266,8 @@ static __always_inline int level_now(const struct cpu_state *c, int otherwise)
 }
 
 /* The interval of this level runs `function` from now on. */
-static __always_inline void mark(struct cpu_state *c, int level, int what, __u64 function, __u64 now)
+static __always_inline void mark(struct cpu_state *c, int level, int what, __u64 function,
+				 __u64 now)
 {
 	c->mark[level] = function;
 	put_narrow(c, level, RECORD_MARK, what, 0, 0, function, now, now);
@@ -264,8 +275,8 @@ static __always_inline void mark(struct cpu_state *c, int level, int what, __u64
 
 static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id, __u64 function)
 {
-	/* An outer handler of another kind or number is still open: this one runs inside it. The same one open means that its
-	 * exit was missed: start afresh. */
+	/* An outer handler of another kind or number is still open: this one runs inside it. The
+	 * same one open means that its exit was missed: start afresh. */
 	bool inside = c->irq[0].start_ns && (c->irq[0].id != id || c->irq[0].kind != kind);
 	struct record_open *o = inside ? &c->irq[1] : &c->irq[0];
 

@@ -1,24 +1,25 @@
-/* x86 system vectors and NMI handlers (arch/x86/include/asm/trace/irq_vectors.h, include/trace/events/nmi.h). Other architectures
- * have none of these: there the timer and the IPIs are device interrupts to the kernel, and irq.bpf.c sees them. */
+/* x86 system vectors and NMI handlers (arch/x86/include/asm/trace/irq_vectors.h,
+ * include/trace/events/nmi.h). Other architectures have none of these: there the timer and the IPIs
+ * are device interrupts to the kernel, and irq.bpf.c sees them. */
 #include "trace.bpf.h"
 #include "origin.bpf.h"
 
-#define VECTOR(name, number)                                                                                           \
-	SEC("?tp_btf/" #name "_entry") int name##_entry(__u64 *ctx)                                                    \
-	{                                                                                                              \
-		struct cpu_state *c = target();                                                                        \
-                                                                                                                       \
-		if (c)                                                                                                 \
-			begin_irq(c, RECORD_VECTOR, number, 0);                                                        \
-		return 0;                                                                                              \
-	}                                                                                                              \
-	SEC("?tp_btf/" #name "_exit") int name##_exit(__u64 *ctx)                                                      \
-	{                                                                                                              \
-		struct cpu_state *c = target();                                                                        \
-                                                                                                                       \
-		if (c)                                                                                                 \
-			end_irq(c, RECORD_VECTOR, number, (__u32)ctx[0], bpf_ktime_get_ns());                          \
-		return 0;                                                                                              \
+#define VECTOR(name, number)                                                                       \
+	SEC("?tp_btf/" #name "_entry") int name##_entry(__u64 *ctx)                                \
+	{                                                                                          \
+		struct cpu_state *c = target();                                                    \
+                                                                                                   \
+		if (c)                                                                             \
+			begin_irq(c, RECORD_VECTOR, number, 0);                                    \
+		return 0;                                                                          \
+	}                                                                                          \
+	SEC("?tp_btf/" #name "_exit") int name##_exit(__u64 *ctx)                                  \
+	{                                                                                          \
+		struct cpu_state *c = target();                                                    \
+                                                                                                   \
+		if (c)                                                                             \
+			end_irq(c, RECORD_VECTOR, number, (__u32)ctx[0], bpf_ktime_get_ns());      \
+		return 0;                                                                          \
 	}
 
 VECTOR(local_timer, VECTOR_LOCAL_TIMER)
@@ -58,14 +59,18 @@ int reschedule_exit(__u64 *ctx)
 	return 0;
 }
 
-#define NMI_LOOK_NS                                                                                                    \
-	1000 /* an NMI asks every handler of its type; those that had nothing to do and were quick are left out */
-#define NMI_APART_NS 20000 /* handlers that come so soon behind each other are taken to be asked by the same NMI */
+#define NMI_LOOK_NS                                                                                \
+	1000 /* an NMI asks every handler of its type; those that had nothing to do and were quick \
+		are left out */
+#define NMI_APART_NS                                                                               \
+	20000 /* handlers that come so soon behind each other are taken to be asked by the same    \
+		 NMI */
 
 const volatile bool unknown_nmi_seen = false; /* whether the program below is there */
 
-/* Fires after each handler, with its duration. Runs in NMI context: a clock read and stores to this CPU's own NMI ring only. An NMI is
- * the first handler's that knew it, with the time that asking the others before took. */
+/* Fires after each handler, with its duration. Runs in NMI context: a clock read and stores to this
+ * CPU's own NMI ring only. An NMI is the first handler's that knew it, with the time that asking
+ * the others before took. */
 SEC("?tp_btf/nmi_handler")
 int BPF_PROG(nmi_handler, void *handler, __s64 delta_ns, int handled)
 {

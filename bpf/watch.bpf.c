@@ -1,5 +1,6 @@
-/* Watched threads (culprit watch): when each runs, and since when it would have run but did not. Instead of sched.bpf.c, whose thread is the
- * sampler: here the threads are the user's, on whatever CPU they are. Nothing is recorded on a CPU where none of them runs or waits. */
+/* Watched threads (culprit watch): when each runs, and since when it would have run but did not.
+ * Instead of sched.bpf.c, whose thread is the sampler: here the threads are the user's, on whatever
+ * CPU they are. Nothing is recorded on a CPU where none of them runs or waits. */
 #include "sched.bpf.h"
 
 /* A watched thread that would run. */
@@ -90,7 +91,8 @@ static __always_inline void comes(struct cpu_state *c, struct task_struct *task,
 }
 
 /* When it came; 0: it came unseen. */
-static __always_inline __u64 here_since(const struct cpu_state *c, const struct task_struct *task, bool first)
+static __always_inline __u64 here_since(const struct cpu_state *c, const struct task_struct *task,
+					bool first)
 {
 	if (first)
 		return WATCH_ALWAYS;
@@ -98,7 +100,8 @@ static __always_inline __u64 here_since(const struct cpu_state *c, const struct 
 }
 
 /* since: see watch_say. */
-static __always_inline void goes(struct cpu_state *c, struct task_struct *task, bool preempt, __u64 since, __u64 now)
+static __always_inline void goes(struct cpu_state *c, struct task_struct *task, bool preempt,
+				 __u64 since, __u64 now)
 {
 	if (c->syscall.start_ns) {
 		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->syscall.id, 0, c->syscall.start_ns, now);
@@ -163,7 +166,8 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	return 0;
 }
 
-/* On the CPU that it will run on, or on the waker's. Of a thread that has not left yet it says nothing: it goes on running. */
+/* On the CPU that it will run on, or on the waker's. Of a thread that has not left yet it says
+ * nothing: it goes on running. */
 SEC("?tp_btf/sched_wakeup")
 int BPF_PROG(watch_wakeup, struct task_struct *task)
 {
@@ -187,7 +191,8 @@ int BPF_PROG(watch_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
-/* It waits elsewhere from now on. A CPU that nobody reads cannot say so, and the wait is forgotten. */
+/* It waits elsewhere from now on. A CPU that nobody reads cannot say so, and the wait is forgotten.
+ */
 SEC("?tp_btf/sched_migrate_task")
 int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
 {
@@ -214,7 +219,8 @@ int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
 
 /* ---- timers ---- */
 
-/* When it was due: its slack is over. In a softirq an interrupt may come upon its function, and wake somebody for other reasons. */
+/* When it was due: its slack is over. In a softirq an interrupt may come upon its function, and
+ * wake somebody for other reasons. */
 SEC("?tp_btf/hrtimer_expire_entry")
 int BPF_PROG(watch_timer, struct hrtimer *timer)
 {
@@ -222,7 +228,8 @@ int BPF_PROG(watch_timer, struct hrtimer *timer)
 	__u32 zero = 0;
 
 	due = gate ? bpf_map_lookup_elem(&watch_timer_due, &zero) : NULL;
-	if (!due || !bpf_core_field_exists(timer->node.expires) || !bpf_core_field_exists(timer->base->offset))
+	if (!due || !bpf_core_field_exists(timer->node.expires) ||
+	    !bpf_core_field_exists(timer->base->offset))
 		return 0;
 	*due = timer->is_soft ? 0 : timer->node.expires - timer->base->offset;
 	return 0;
@@ -240,7 +247,8 @@ int BPF_PROG(watch_timer_end)
 	return 0;
 }
 
-/* Where the waker is. The newest wake-up holds: of one that came before the thread had gone to sleep nothing is left. */
+/* Where the waker is. The newest wake-up holds: of one that came before the thread had gone to
+ * sleep nothing is left. */
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(watch_waking, struct task_struct *task)
 {
@@ -302,7 +310,8 @@ int BPF_PROG(watch_sys_exit, void *regs, long ret)
 
 	if (!c || !c->syscall.start_ns)
 		return 0;
-	emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->syscall.id, 0, c->syscall.start_ns, bpf_ktime_get_ns());
+	emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->syscall.id, 0, c->syscall.start_ns,
+	     bpf_ktime_get_ns());
 	c->syscall.start_ns = 0;
 	return 0;
 }

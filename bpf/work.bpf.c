@@ -1,5 +1,6 @@
-/* Which function: timers, work items, functions called by an IPI, irq_work, tasklets. Each start is one mark; there is no exit hook,
- * because what comes next, a mark or the interval's end, ends it. */
+/* Which function: timers, work items, functions called by an IPI, irq_work, tasklets. Each start is
+ * one mark; there is no exit hook, because what comes next, a mark or the interval's end, ends it.
+ */
 #include "trace.bpf.h"
 #include "origin.bpf.h"
 
@@ -29,7 +30,8 @@ int BPF_PROG(timer_expire_entry, struct timer_list *timer)
 	if (!target())
 		return 0;
 	if (&delayed_work_timer_fn && function == (__u64)&delayed_work_timer_fn) {
-		struct delayed_work *d = (void *)timer - bpf_core_field_offset(struct delayed_work, timer);
+		struct delayed_work *d =
+			(void *)timer - bpf_core_field_offset(struct delayed_work, timer);
 
 		function = (__u64)BPF_CORE_READ(d, work.func);
 	}
@@ -48,7 +50,8 @@ int BPF_PROG(tasklet_entry, void *tasklet, void *function)
 SEC("?fentry/irq_work_single")
 int BPF_PROG(irq_work_single, struct irq_work *work)
 {
-	mark_plain(LEVEL_THREAD, MARK_IRQ_WORK, (__u64)BPF_CORE_READ(work, func)); /* PREEMPT_RT: by a thread */
+	mark_plain(LEVEL_THREAD, MARK_IRQ_WORK,
+		   (__u64)BPF_CORE_READ(work, func)); /* PREEMPT_RT: by a thread */
 	return 0;
 }
 
@@ -58,8 +61,8 @@ int BPF_PROG(workqueue_execute_start, struct work_struct *work)
 	struct cpu_state *c = target();
 
 	if (c) /* in a softirq: the bottom-half workqueues */
-		mark_asked(c, level_now(c, LEVEL_THREAD), MARK_WORK, (__u64)work->func, bpf_ktime_get_ns(),
-			   &origin_works, work_key(work), true);
+		mark_asked(c, level_now(c, LEVEL_THREAD), MARK_WORK, (__u64)work->func,
+			   bpf_ktime_get_ns(), &origin_works, work_key(work), true);
 	return 0;
 }
 
@@ -70,12 +73,13 @@ int BPF_PROG(csd_function_entry, void *function, void *csd)
 	struct cpu_state *c = target();
 
 	if (c)
-		mark_asked(c, LEVEL_IRQ, MARK_CSD, (__u64)function, bpf_ktime_get_ns(), &origin_csds,
-			   csd_key(bpf_get_smp_processor_id(), csd), true);
+		mark_asked(c, LEVEL_IRQ, MARK_CSD, (__u64)function, bpf_ktime_get_ns(),
+			   &origin_csds, csd_key(bpf_get_smp_processor_id(), csd), true);
 	return 0;
 }
 
-/* Only failures: which dependency kept the tick. Interrupts are off here, as for all that writes to the IRQ ring. */
+/* Only failures: which dependency kept the tick. Interrupts are off here, as for all that writes to
+ * the IRQ ring. */
 SEC("?tp_btf/tick_stop")
 int BPF_PROG(tick_stop, int success, int dependency)
 {

@@ -27,8 +27,8 @@ static int unknown(const char *name)
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		words[i + 1] = commands[i].usage->name;
 	near = opt_nearest(name, words);
-	complain("'%s' is not a command%s%s%s: see culprit help", name, near ? ", did you mean '" : "",
-		 near ? near : "", near ? "'?" : "");
+	complain("'%s' is not a command%s%s%s: see culprit help", name,
+		 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return EXIT_ERROR;
 }
 

@@ -1,5 +1,6 @@
-/* The way out of a guest of tools/lab: standard input goes into the memory that guest and host share, its length before it, then the
- * power goes off. The memory is BAR 2 of QEMU's ivshmem device (PCI 1af4:1110), which needs no driver: sysfs maps it. */
+/* The way out of a guest of tools/lab: standard input goes into the memory that guest and host
+ * share, its length before it, then the power goes off. The memory is BAR 2 of QEMU's ivshmem
+ * device (PCI 1af4:1110), which needs no driver: sysfs maps it. */
 #include <fcntl.h>
 #include <glob.h>
 #include <stdint.h>

@@ -1,15 +1,18 @@
-/* poke: makes known noise on one CPU and says what it did and when, so that a tracer's answer can be held against it.
+/* poke: makes known noise on one CPU and says what it did and when, so that a tracer's answer can
+ *be held against it.
  *
  *	poke fifo -c 1 -n 3 -l 200us
  *	{"poke":"fifo","classes":["fifo"],"skipped":[],"cpu":1,"control_cpu":0,"count":3,"length_ns":200000,...}
  *	{"class":"fifo","n":0,"cpu":1,"start_ns":81349,"end_ns":281350,"pid":7,"tid":8,"comm":"poke-fifo",...}
  *	{"done":true,"pokes":3}
  *
- * The main thread stays on the control CPU, sleeps until each due time and drives a class's poke; threads on the target
- * run only for their poke. Nothing is written before the last poke, and all memory is locked, so that the log holds all
- * that poke did to the target between its first and last due time. Setting up and exiting do disturb it.
+ * The main thread stays on the control CPU, sleeps until each due time and drives a class's poke;
+ *threads on the target run only for their poke. Nothing is written before the last poke, and all
+ *memory is locked, so that the log holds all that poke did to the target between its first and last
+ *due time. Setting up and exiting do disturb it.
  *
- * Exit: 0 done, 1 bad arguments, 3 this machine cannot make that noise, 128+N ended by signal N (after putting all back). */
+ * Exit: 0 done, 1 bad arguments, 3 this machine cannot make that noise, 128+N ended by signal N
+ *(after putting all back). */
 #include "poke.h"
 
 #include <errno.h>
@@ -22,7 +25,8 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define MAX_COUNT     100000
-/* From the end of set-up to the first due time: what set-up left behind (RCU callbacks, migrations) dies down. */
+/* From the end of set-up to the first due time: what set-up left behind (RCU callbacks, migrations)
+ * dies down. */
 #define LEAD_NS 100000000ULL
 
 volatile sig_atomic_t poke_stop;
@@ -52,7 +56,8 @@ static uint64_t parse_ns(const char *option, const char *text, const char **rest
 	for (size_t i = 0; value >= 0 && i < ARRAY_SIZE(units); i++) {
 		size_t len = strlen(units[i].unit);
 
-		if (strncmp(end, units[i].unit, len) || (rest ? end[len] && end[len] != '-' : end[len]))
+		if (strncmp(end, units[i].unit, len) ||
+		    (rest ? end[len] && end[len] != '-' : end[len]))
 			continue;
 		value *= units[i].ns;
 		if (value < 1 || value > 60e9)
@@ -61,7 +66,8 @@ static uint64_t parse_ns(const char *option, const char *text, const char **rest
 			*rest = end + len;
 		return (uint64_t)value;
 	}
-	die(1, "%s %s: not a time between 1ns and 60s with a unit, such as 100us or 5ms", option, text);
+	die(1, "%s %s: not a time between 1ns and 60s with a unit, such as 100us or 5ms", option,
+	    text);
 }
 
 static long parse_long(const char *option, const char *text, long lo, long hi)
@@ -107,20 +113,23 @@ static void settle(struct poke_conf *conf)
 	cpu_set_t set;
 	sigset_t blocked;
 
-	if (!read_line("/sys/devices/system/cpu/online", online, sizeof(online)) && !cpu_in_list(conf->cpu, online))
+	if (!read_line("/sys/devices/system/cpu/online", online, sizeof(online)) &&
+	    !cpu_in_list(conf->cpu, online))
 		die(1, "-c %d: that CPU is not online (online: %s)", conf->cpu, online);
 	sched_getaffinity(0, sizeof(set), &set);
 	for (int cpu = 0; conf->control_cpu < 0 && cpu < CPU_SETSIZE; cpu++)
 		if (cpu != conf->cpu && CPU_ISSET(cpu, &set))
 			conf->control_cpu = cpu;
 	if (conf->control_cpu < 0)
-		die(3, "no CPU but %d may be used, and the target cannot be controlled from itself", conf->cpu);
+		die(3, "no CPU but %d may be used, and the target cannot be controlled from itself",
+		    conf->cpu);
 	CPU_ZERO(&set);
 	CPU_SET(conf->control_cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		die(1, "-H %d: cannot run on that CPU: %s", conf->control_cpu, strerror(errno));
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
-		die(3, "cannot lock memory, and page faults would be noise of their own: %s", strerror(errno));
+		die(3, "cannot lock memory, and page faults would be noise of their own: %s",
+		    strerror(errno));
 	/* Only for punctuality; where it is refused, pokes come late and say so by their times. */
 	sched_setscheduler(0, SCHED_FIFO, &prio);
 
@@ -145,8 +154,8 @@ static void *must_alloc(size_t nr, size_t size)
 }
 
 /* Fixes all due times, the classes' turns shuffled, and hands each class its own. */
-static void schedule(struct poke_event *events, size_t nr_events, struct poke *pokes, size_t nr, struct poke_conf *conf,
-		     uint64_t start)
+static void schedule(struct poke_event *events, size_t nr_events, struct poke *pokes, size_t nr,
+		     struct poke_conf *conf, uint64_t start)
 {
 	uint64_t state = conf->seed, due = start;
 	size_t at = 0;
@@ -166,8 +175,10 @@ static void schedule(struct poke_event *events, size_t nr_events, struct poke *p
 
 		events[i].due_ns = due;
 		p->mine[p->nr++] = &events[i];
-		due += length_of(p) - conf->length_ns; /* a storm's start to the next start: its own length more */
-		due += conf->gap_lo_ns + random_next(&state) % (conf->gap_hi_ns - conf->gap_lo_ns + 1);
+		due += length_of(p) -
+		       conf->length_ns; /* a storm's start to the next start: its own length more */
+		due += conf->gap_lo_ns +
+		       random_next(&state) % (conf->gap_hi_ns - conf->gap_lo_ns + 1);
 	}
 }
 
@@ -210,7 +221,8 @@ static int run(const char *what, struct poke *pokes, size_t nr, struct poke_conf
 	for (size_t i = 0; i < done; i++)
 		log_event(&events[i], (long)i);
 	if (failed && !poke_stop)
-		die(3, "%s: %s", failed->class->name, failed->why[0] ? failed->why : strerror(errno));
+		die(3, "%s: %s", failed->class->name,
+		    failed->why[0] ? failed->why : strerror(errno));
 	printf("{\"done\":%s,\"pokes\":%zu}\n", poke_stop ? "false" : "true", done);
 	return poke_stop ? 128 + poke_stop : 0;
 }
@@ -235,16 +247,21 @@ static int list(struct poke *pokes, size_t nr, bool check)
 }
 
 static const char usage[] =
-	"usage: poke CLASS -c CPU [-n COUNT] [-l LENGTH] [-g GAP|LO-HI] [-p PERIOD] [-P PRIO] [-H CPU] [--seed S]\n"
-	"       poke mix -c CPU [-n COUNT of each class] [--classes a,b,c] [the same options]: all but fifo-switch, or "
+	"usage: poke CLASS -c CPU [-n COUNT] [-l LENGTH] [-g GAP|LO-HI] [-p PERIOD] [-P PRIO] [-H "
+	"CPU] [--seed S]\n"
+	"       poke mix -c CPU [-n COUNT of each class] [--classes a,b,c] [the same options]: all "
+	"but fifo-switch, or "
 	"these\n"
 	"       poke list [--check -c CPU]\n"
-	"Makes known noise on CPU, controlled from another CPU, and prints what it did as JSON lines.\n"
+	"Makes known noise on CPU, controlled from another CPU, and prints what it did as JSON "
+	"lines.\n"
 	"  -c CPU      the target\n"
 	"  -n COUNT    how many pokes (10)\n"
-	"  -l LENGTH   how long one runs, where that makes sense (100us); storms no less than `poke list` says\n"
+	"  -l LENGTH   how long one runs, where that makes sense (100us); storms no less than "
+	"`poke list` says\n"
 	"  -g GAP      from one start to the next (20ms), or a random LO-HI such as 5ms-15ms\n"
-	"  -p PERIOD   between the samples of the classes perf and irqwork (LENGTH/4, at least 10us)\n"
+	"  -p PERIOD   between the samples of the classes perf and irqwork (LENGTH/4, at least "
+	"10us)\n"
 	"  -P PRIO     of the SCHED_FIFO threads (50)\n"
 	"  -H CPU      controls from this CPU (the lowest allowed one that is not the target)\n"
 	"  --seed S    of all that is random (1)\n"
@@ -303,7 +320,9 @@ static void parse_options(int argc, char **argv, struct args *args)
 			fputs(usage, stdout);
 			exit(0);
 		default:
-			die(1, "option '%s' is unknown or lacks its value: `poke -h` shows the options",
+			die(1,
+			    "option '%s' is unknown or lacks its value: `poke -h` shows the "
+			    "options",
 			    argv[optind - 1]);
 		}
 	}
@@ -333,8 +352,8 @@ static void check_args(struct args *args)
 	if (conf->gap_hi_ns < conf->gap_lo_ns)
 		die(1, "-g %s: the second time is less than the first", args->gap);
 	if (conf->length_ns >= conf->gap_lo_ns)
-		die(1, "a poke of %lluns does not fit into a gap of %lluns", (unsigned long long)conf->length_ns,
-		    (unsigned long long)conf->gap_lo_ns);
+		die(1, "a poke of %lluns does not fit into a gap of %lluns",
+		    (unsigned long long)conf->length_ns, (unsigned long long)conf->gap_lo_ns);
 	if (!conf->period_ns)
 		conf->period_ns = conf->length_ns / 4 > 10000 ? conf->length_ns / 4 : 10000;
 }
@@ -373,7 +392,12 @@ int main(int argc, char **argv)
 {
 	struct args args = {
 		.gap = "20ms",
-		.conf = {.cpu = -1, .control_cpu = -1, .count = 10, .length_ns = 100000, .priority = 50, .seed = 1},
+		.conf = {.cpu = -1,
+			 .control_cpu = -1,
+			 .count = 10,
+			 .length_ns = 100000,
+			 .priority = 50,
+			 .seed = 1},
 	};
 	struct poke *pokes = must_alloc(poke_nr_classes, sizeof(*pokes));
 	size_t nr;

@@ -1,5 +1,5 @@
-/* Between the parts of poke: what a class of noise is, what one poke leaves in the log, and the thread that a class may
- * keep on the target CPU. All times are ns of CLOCK_MONOTONIC. */
+/* Between the parts of poke: what a class of noise is, what one poke leaves in the log, and the
+ * thread that a class may keep on the target CPU. All times are ns of CLOCK_MONOTONIC. */
 #ifndef POKE_H
 #define POKE_H
 
@@ -21,12 +21,14 @@
 
 struct poke;
 
-/* One line of the log. start_ns and end_ns bracket the noise; a thread on the target takes them itself. */
+/* One line of the log. start_ns and end_ns bracket the noise; a thread on the target takes them
+ * itself. */
 struct poke_event {
 	struct poke *poke;
 	uint64_t due_ns;
 	uint64_t start_ns, end_ns;
-	uint64_t ran_ns; /* CPU time that the thread on the target used; 0: none of ours ran there */
+	uint64_t
+		ran_ns; /* CPU time that the thread on the target used; 0: none of ours ran there */
 	struct {
 		const char *key;
 		uint64_t value;
@@ -40,12 +42,14 @@ struct poke_class {
 	int policy;           /* of the thread on the target */
 	uint64_t least_ns;    /* one poke lasts LENGTH, and no less than this */
 	bool apart;           /* not in a mix that does not name it */
-	/* Sets up what all pokes share. May disturb the target: it runs before the first due time is fixed.
-	 * -1 with p->why filled when this machine cannot do it. */
+	/* Sets up what all pokes share. May disturb the target: it runs before the first due time
+	 * is fixed. -1 with p->why filled when this machine cannot do it. */
 	int (*prepare)(struct poke *p);
-	/* Hands all due times to what then acts by itself; NULL for a class that is driven poke by poke. */
+	/* Hands all due times to what then acts by itself; NULL for a class that is driven poke by
+	 * poke. */
 	int (*arm)(struct poke *p);
-	/* Does one poke at ev->due_ns, which has come; or, for a class that was armed, waits until it is done. */
+	/* Does one poke at ev->due_ns, which has come; or, for a class that was armed, waits until
+	 * it is done. */
 	int (*poke)(struct poke *p, struct poke_event *ev);
 	/* Puts everything back; called once, also when prepare failed or never ran. */
 	void (*finish)(struct poke *p);
@@ -75,7 +79,8 @@ struct poke {
 	pid_t tid;
 	struct poke_event *now; /* handed to body */
 	_Atomic uint32_t kicks, done, ready, release;
-	struct poke *partner; /* of a storm: a second thread on the target, whose partner is the first */
+	struct poke *
+		partner; /* of a storm: a second thread on the target, whose partner is the first */
 	bool second;
 
 	int fd;
@@ -91,7 +96,8 @@ uint64_t now_ns(void);
 uint64_t cpu_time_ns(void);
 /* Both return early, with -1, when a signal asks to stop. */
 int sleep_until(uint64_t ns);
-/* Spins a little, then looks every 50 us, so that a starved target cannot make this CPU spin for ever. */
+/* Spins a little, then looks every 50 us, so that a starved target cannot make this CPU spin for
+ * ever. */
 int wait_for(_Atomic uint32_t *word, uint32_t value);
 uint64_t length_of(const struct poke *p);
 void extra(struct poke_event *ev, const char *key, uint64_t value);
@@ -102,7 +108,8 @@ int write_text(const char *path, const char *text);
 bool cpu_in_list(int cpu, const char *list); /* "0-3,8" */
 
 /* poke_log.c */
-void log_config(const char *what, const struct poke_conf *conf, const struct poke *pokes, size_t nr, uint64_t start);
+void log_config(const char *what, const struct poke_conf *conf, const struct poke *pokes, size_t nr,
+		uint64_t start);
 void log_event(const struct poke_event *ev, long n);
 
 /* poke_thread.c */

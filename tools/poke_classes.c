@@ -23,7 +23,8 @@ const struct poke_class poke_classes[] = {
 	 .finish = worker_stop,
 	 .body = worker_touch},
 	{.name = "timer",
-	 .makes = "a SCHED_FIFO thread's own clock_nanosleep on the CPU ends: a local timer, then the thread",
+	 .makes = "a SCHED_FIFO thread's own clock_nanosleep on the CPU ends: a local timer, then "
+		  "the thread",
 	 .function = "hrtimer_wakeup",
 	 .policy = SCHED_FIFO,
 	 .prepare = timer_prepare,
@@ -32,7 +33,8 @@ const struct poke_class poke_classes[] = {
 	 .finish = timer_finish,
 	 .body = timer_body},
 	{.name = "timerfd",
-	 .makes = "a timerfd armed on the CPU expires; its owner is elsewhere, so only the local timer hits",
+	 .makes = "a timerfd armed on the CPU expires; its owner is elsewhere, so only the local "
+		  "timer hits",
 	 .function = "timerfd_tmrproc",
 	 .policy = SCHED_FIFO,
 	 .prepare = timer_prepare,
@@ -50,7 +52,8 @@ const struct poke_class poke_classes[] = {
 	 .finish = posix_finish,
 	 .body = posix_body},
 	{.name = "membarrier",
-	 .makes = "membarrier(PRIVATE_EXPEDITED) by a sibling while a thread of poke spins on the CPU",
+	 .makes = "membarrier(PRIVATE_EXPEDITED) by a sibling while a thread of poke spins on the "
+		  "CPU",
 	 .function = "ipi_mb",
 	 .policy = SCHED_FIFO,
 	 .prepare = membarrier_prepare,
@@ -72,7 +75,8 @@ const struct poke_class poke_classes[] = {
 	 .poke = kworker_poke,
 	 .finish = fd_finish},
 	{.name = "perf",
-	 .makes = "a cpu-clock perf event samples the CPU every PERIOD for LENGTH; an IPI switches it on, another off",
+	 .makes = "a cpu-clock perf event samples the CPU every PERIOD for LENGTH; an IPI switches "
+		  "it on, another off",
 	 .function = "perf_swevent_hrtimer",
 	 .prepare = perf_prepare,
 	 .poke = perf_poke,
@@ -84,7 +88,8 @@ const struct poke_class poke_classes[] = {
 	 .poke = perf_poke,
 	 .finish = perf_finish},
 	{.name = "bpf",
-	 .makes = "a BPF program is attached to an unused tracepoint and detached: each patches kernel text, several "
+	 .makes = "a BPF program is attached to an unused tracepoint and detached: each patches "
+		  "kernel text, several "
 		  "IPIs",
 	 .function = "do_sync_core",
 	 .prepare = bpf_prepare,
@@ -98,19 +103,22 @@ const struct poke_class poke_classes[] = {
 	 .finish = signal_finish,
 	 .body = signal_body},
 	{.name = "irq",
-	 .makes = "a device's IRQ, moved to the CPU, is raised by a direct disk read or a byte to a serial port",
+	 .makes = "a device's IRQ, moved to the CPU, is raised by a direct disk read or a byte to "
+		  "a serial port",
 	 .prepare = irq_prepare,
 	 .poke = irq_poke,
 	 .finish = irq_finish},
 	{.name = "setaffinity",
-	 .makes = "a SCHED_FIFO thread migrates onto the CPU and off again, which the CPU's stopper thread does",
+	 .makes = "a SCHED_FIFO thread migrates onto the CPU and off again, which the CPU's "
+		  "stopper thread does",
 	 .policy = SCHED_FIFO,
 	 .prepare = setaffinity_prepare,
 	 .poke = worker_poke,
 	 .finish = worker_stop,
 	 .body = setaffinity_body},
 	{.name = "net",
-	 .makes = "a SCHED_FIFO thread on the CPU sends itself a datagram over loopback: a NET_RX softirq",
+	 .makes = "a SCHED_FIFO thread on the CPU sends itself a datagram over loopback: a NET_RX "
+		  "softirq",
 	 .function = "process_backlog",
 	 .policy = SCHED_FIFO,
 	 .prepare = net_prepare,
@@ -118,7 +126,8 @@ const struct poke_class poke_classes[] = {
 	 .finish = net_finish,
 	 .body = net_body},
 	{.name = "udp",
-	 .makes = "for 2 ms and more one SCHED_FIFO thread on the CPU sends datagrams over loopback and another "
+	 .makes = "for 2 ms and more one SCHED_FIFO thread on the CPU sends datagrams over "
+		  "loopback and another "
 		  "receives "
 		  "them, woken by the NET_RX softirq",
 	 .policy = SCHED_FIFO,
@@ -128,7 +137,8 @@ const struct poke_class poke_classes[] = {
 	 .finish = storm_finish,
 	 .body = udp_body},
 	{.name = "yield-storm",
-	 .makes = "two SCHED_FIFO threads on the CPU give it to each other by sched_yield, for 2 ms and more",
+	 .makes = "two SCHED_FIFO threads on the CPU give it to each other by sched_yield, for 2 "
+		  "ms and more",
 	 .policy = SCHED_FIFO,
 	 .least_ns = 2000000,
 	 .prepare = storm_prepare,
@@ -136,7 +146,8 @@ const struct poke_class poke_classes[] = {
 	 .finish = storm_finish,
 	 .body = yield_body},
 	{.name = "hrtimer-storm",
-	 .makes = "a SCHED_FIFO thread arms 100 timers on the CPU, which expire one by one over 2 ms and more",
+	 .makes = "a SCHED_FIFO thread arms 100 timers on the CPU, which expire one by one over 2 "
+		  "ms and more",
 	 .function = "timerfd_tmrproc",
 	 .policy = SCHED_FIFO,
 	 .least_ns = 2000000,
@@ -145,7 +156,8 @@ const struct poke_class poke_classes[] = {
 	 .finish = burst_finish,
 	 .body = burst_body},
 	{.name = "many-timers",
-	 .makes = "three timerfds, three POSIX timers and a thread's sleep expire on the CPU in the same nanosecond",
+	 .makes = "three timerfds, three POSIX timers and a thread's sleep expire on the CPU in "
+		  "the same nanosecond",
 	 .function = "posix_timer_fn",
 	 .policy = SCHED_FIFO,
 	 .prepare = together_prepare,
@@ -153,7 +165,8 @@ const struct poke_class poke_classes[] = {
 	 .finish = together_finish,
 	 .body = together_body},
 	{.name = "rename-storm",
-	 .makes = "a SCHED_FIFO thread on the CPU gives itself new names for 2 ms and more, with short sleeps between",
+	 .makes = "a SCHED_FIFO thread on the CPU gives itself new names for 2 ms and more, with "
+		  "short sleeps between",
 	 .policy = SCHED_FIFO,
 	 .least_ns = 2000000,
 	 .prepare = worker_start,
@@ -161,13 +174,15 @@ const struct poke_class poke_classes[] = {
 	 .finish = worker_stop,
 	 .body = rename_body},
 	{.name = "ksoftirqd",
-	 .makes = "for 6 ms and more another CPU hands datagrams over to this one faster than its softirq takes them",
+	 .makes = "for 6 ms and more another CPU hands datagrams over to this one faster than its "
+		  "softirq takes them",
 	 .least_ns = 6000000,
 	 .prepare = softirqd_prepare,
 	 .poke = softirqd_poke,
 	 .finish = softirqd_finish},
 	{.name = "fifo-switch",
-	 .makes = "for 300 ms and more two SCHED_FIFO threads on the CPU wake each other and sleep, in turn",
+	 .makes = "for 300 ms and more two SCHED_FIFO threads on the CPU wake each other and "
+		  "sleep, in turn",
 	 .policy = SCHED_FIFO,
 	 .least_ns = 300000000,
 	 .apart = true,

@@ -51,7 +51,8 @@ static int perf_open(struct poke *p, bool wake)
 		attr.wakeup_events = 1;
 	else
 		attr.wakeup_watermark = RING_PAGES * PAGE - 1;
-	p->fd = (int)syscall(SYS_perf_event_open, &attr, -1, p->conf->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	p->fd = (int)syscall(SYS_perf_event_open, &attr, -1, p->conf->cpu, -1,
+			     PERF_FLAG_FD_CLOEXEC);
 	if (p->fd < 0)
 		return cannot(p, "perf_event_open on CPU %d: %s", p->conf->cpu, strerror(errno));
 	p->priv = mmap(NULL, (1 + RING_PAGES) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
@@ -79,7 +80,8 @@ static void read_samples(struct poke *p, struct poke_event *ev)
 	uint64_t samples = 0, first = 0, last = 0;
 
 	while (at < head) {
-		/* Records are multiples of 8 bytes, and so is the ring: neither word is ever split. */
+		/* Records are multiples of 8 bytes, and so is the ring: neither word is ever split.
+		 */
 		const struct perf_event_header *h = (const void *)(ring + at % (RING_PAGES * PAGE));
 
 		if (h->type == PERF_RECORD_SAMPLE) {
@@ -165,7 +167,10 @@ static int raise_irq(struct poke *p)
 	struct irq_source *src = p->priv;
 
 	if (src->buf)
-		return pread(p->fd, src->buf, PAGE, (off_t)(src->block++ % DISK_BLOCKS) * PAGE) == PAGE ? 0 : -1;
+		return pread(p->fd, src->buf, PAGE, (off_t)(src->block++ % DISK_BLOCKS) * PAGE) ==
+				       PAGE
+			       ? 0
+			       : -1;
 	return write(p->fd, "\r", 1) == 1 && !tcdrain(p->fd) ? 0 : -1;
 }
 
@@ -182,8 +187,9 @@ static void affinity_path(char *path, size_t len, int irq)
 	snprintf(path, len, "/proc/irq/%d/smp_affinity_list", irq);
 }
 
-/* Whether raising moves this row, once its affinity is the target: by count, as the kernel may take a new affinity only
- * at the next interrupt, and a managed IRQ that cannot be moved may be on the target as it is. */
+/* Whether raising moves this row, once its affinity is the target: by count, as the kernel may take
+ * a new affinity only at the next interrupt, and a managed IRQ that cannot be moved may be on the
+ * target as it is. */
 static bool try_line(struct poke *p, const struct irq_line *before, struct irq_line *after)
 {
 	struct irq_source *src = p->priv;
@@ -237,7 +243,8 @@ static bool try_device(struct poke *p, struct irq_line *before, struct irq_line 
 /* On success p->fd is left open. */
 static bool try_path(struct poke *p, const char *path, int flags)
 {
-	struct irq_line *before = calloc(MAX_IRQS, sizeof(*before)), *after = calloc(MAX_IRQS, sizeof(*after));
+	struct irq_line *before = calloc(MAX_IRQS, sizeof(*before)),
+			*after = calloc(MAX_IRQS, sizeof(*after));
 	bool found;
 
 	p->fd = open(path, flags | O_CLOEXEC);
@@ -281,14 +288,17 @@ int irq_prepare(struct poke *p)
 	p->priv = src;
 	if (posix_memalign(&src->buf, PAGE, PAGE))
 		return cannot(p, "out of memory");
-	/* Our own program needs no right to a whole disk; read directly, it comes from the disk each time. */
-	if (try_path(p, "/proc/self/exe", O_RDONLY | O_DIRECT) || try_class(p, "/sys/block", "", O_RDONLY | O_DIRECT))
+	/* Our own program needs no right to a whole disk; read directly, it comes from the disk
+	 * each time. */
+	if (try_path(p, "/proc/self/exe", O_RDONLY | O_DIRECT) ||
+	    try_class(p, "/sys/block", "", O_RDONLY | O_DIRECT))
 		return 0;
 	free(src->buf);
 	src->buf = NULL;
 	if (try_class(p, "/sys/class/tty", "ttyS", O_RDWR | O_NOCTTY))
 		return 0;
-	return cannot(p, "no disk or serial port raises an IRQ that can be moved to CPU %d", p->conf->cpu);
+	return cannot(p, "no disk or serial port raises an IRQ that can be moved to CPU %d",
+		      p->conf->cpu);
 }
 
 int irq_poke(struct poke *p, struct poke_event *ev)

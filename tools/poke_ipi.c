@@ -25,7 +25,8 @@ void spin_body(struct poke *p, struct poke_event *ev)
 	atomic_store_explicit(&p->ready, turn + 1, memory_order_release);
 	do {
 		now = now_ns();
-	} while (atomic_load_explicit(&p->release, memory_order_acquire) != turn && now - start < SPIN_LIMIT_NS);
+	} while (atomic_load_explicit(&p->release, memory_order_acquire) != turn &&
+		 now - start < SPIN_LIMIT_NS);
 	extra(ev, "spin_start_ns", start);
 	extra(ev, "spin_end_ns", now_ns());
 	ev->ran_ns = cpu_time_ns() - ran;
@@ -75,7 +76,8 @@ int tlb_poke(struct poke *p, struct poke_event *ev)
 {
 	volatile char *page = p->priv;
 
-	/* Taking the right to write from a written page is what needs a flush; giving it back needs none. */
+	/* Taking the right to write from a written page is what needs a flush; giving it back needs
+	 * none. */
 	*page = 1;
 	if (start_spinner(p, ev))
 		return -1;

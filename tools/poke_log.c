@@ -12,7 +12,8 @@ static void print_string(const char *s)
 	putchar('"');
 }
 
-void log_config(const char *what, const struct poke_conf *conf, const struct poke *pokes, size_t nr, uint64_t start)
+void log_config(const char *what, const struct poke_conf *conf, const struct poke *pokes, size_t nr,
+		uint64_t start)
 {
 	printf("{\"poke\":\"%s\"", what);
 	for (int skipped = 0; skipped < 2; skipped++) {
@@ -26,7 +27,8 @@ void log_config(const char *what, const struct poke_conf *conf, const struct pok
 			comma = ",";
 		}
 	}
-	printf("],\"cpu\":%d,\"control_cpu\":%d,\"count\":%ld,\"length_ns\":%llu,\"gap_ns\":[%llu,%llu],"
+	printf("],\"cpu\":%d,\"control_cpu\":%d,\"count\":%ld,\"length_ns\":%llu,\"gap_ns\":[%llu,%"
+	       "llu],"
 	       "\"period_ns\":%llu,\"seed\":%llu,\"pid\":%d,\"start_ns\":%llu}\n",
 	       conf->cpu, conf->control_cpu, conf->count, (unsigned long long)conf->length_ns,
 	       (unsigned long long)conf->gap_lo_ns, (unsigned long long)conf->gap_hi_ns,
@@ -39,11 +41,13 @@ void log_event(const struct poke_event *ev, long n)
 {
 	const struct poke *p = ev->poke;
 
-	printf("{\"class\":\"%s\",\"n\":%ld,\"cpu\":%d,\"due_ns\":%llu,\"start_ns\":%llu,\"end_ns\":%llu,\"pid\":%d",
-	       p->class->name, n, p->conf->cpu, (unsigned long long)ev->due_ns, (unsigned long long)ev->start_ns,
-	       (unsigned long long)ev->end_ns, poke_pid);
+	printf("{\"class\":\"%s\",\"n\":%ld,\"cpu\":%d,\"due_ns\":%llu,\"start_ns\":%llu,\"end_"
+	       "ns\":%llu,\"pid\":%d",
+	       p->class->name, n, p->conf->cpu, (unsigned long long)ev->due_ns,
+	       (unsigned long long)ev->start_ns, (unsigned long long)ev->end_ns, poke_pid);
 	if (ev->ran_ns)
-		printf(",\"tid\":%d,\"comm\":\"%s\",\"ran_ns\":%llu", p->tid, p->comm, (unsigned long long)ev->ran_ns);
+		printf(",\"tid\":%d,\"comm\":\"%s\",\"ran_ns\":%llu", p->tid, p->comm,
+		       (unsigned long long)ev->ran_ns);
 	if (!p->class->arm)
 		printf(",\"sender_tid\":%d,\"sender_cpu\":%d", poke_pid, p->conf->control_cpu);
 	if (p->class->function)

@@ -1,5 +1,6 @@
-/* So much work for a softirq that ksoftirqd takes over: datagrams that another CPU puts into the target's queue (RPS), each for many
- * sockets. All of it lives in a network namespace of its own, whose settings go with its last socket, however poke ends. */
+/* So much work for a softirq that ksoftirqd takes over: datagrams that another CPU puts into the
+ * target's queue (RPS), each for many sockets. All of it lives in a network namespace of its own,
+ * whose settings go with its last socket, however poke ends. */
 #include "poke.h"
 
 #include <arpa/inet.h>
@@ -12,8 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SOCKETS     32 /* that each datagram goes to */
-#define UNDER_WAY   400 /* datagrams that may wait for the softirq: more than it takes at once (net.core.netdev_budget) */
+#define SOCKETS 32 /* that each datagram goes to */
+#define UNDER_WAY                                                                                  \
+	400 /* datagrams that may wait for the softirq: more than it takes at once                 \
+	       (net.core.netdev_budget) */
 #define PATIENCE_NS 1000000000ULL
 #define RPS_CPUS    "/sys/class/net/lo/queues/rx-0/rps_cpus"
 
@@ -61,10 +64,12 @@ static void *make_namespace(void *arg)
 	mask_of(p->conf->cpu, mask, sizeof(mask));
 	if (unshare(CLONE_NEWNET | CLONE_NEWNS))
 		cannot(p, "no network namespace: %s", strerror(errno));
-	else if (!open_sockets(p) && (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-				      mount("poke", "/sys", "sysfs", 0, NULL) || write_text(RPS_CPUS, mask)))
+	else if (!open_sockets(p) &&
+		 (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		  mount("poke", "/sys", "sysfs", 0, NULL) || write_text(RPS_CPUS, mask)))
 		cannot(p, RPS_CPUS " of a namespace of its own: %s%s", strerror(errno),
-		       errno == EINVAL ? " (the kernel hands no datagrams to an isolated CPU)" : "");
+		       errno == EINVAL ? " (the kernel hands no datagrams to an isolated CPU)"
+				       : "");
 	return NULL;
 }
 
@@ -110,9 +115,11 @@ int softirqd_poke(struct poke *p, struct poke_event *ev)
 		now = now_ns();
 		if (now - ev->start_ns >= length_of(p) || sent - came >= UNDER_WAY)
 			continue;
-		if (sendto(f->fd[1], &byte, 1, MSG_DONTWAIT, (const struct sockaddr *)&f->to, sizeof(f->to)) == 1)
+		if (sendto(f->fd[1], &byte, 1, MSG_DONTWAIT, (const struct sockaddr *)&f->to,
+			   sizeof(f->to)) == 1)
 			sent++;
-	} while (!poke_stop && now - ev->start_ns < PATIENCE_NS && (sent != came || now - ev->start_ns < length_of(p)));
+	} while (!poke_stop && now - ev->start_ns < PATIENCE_NS &&
+		 (sent != came || now - ev->start_ns < length_of(p)));
 	ev->end_ns = now_ns();
 	extra(ev, "datagrams", sent);
 	return poke_stop ? -1 : 0;

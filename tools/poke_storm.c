@@ -1,4 +1,5 @@
-/* Storms: threads on the target that switch, wake each other or rename themselves as fast as they can, for the length of a poke. */
+/* Storms: threads on the target that switch, wake each other or rename themselves as fast as they
+ * can, for the length of a poke. */
 #include "poke.h"
 
 #include <linux/futex.h>
@@ -34,8 +35,8 @@ int storm_prepare(struct poke *p)
 
 int storm_poke(struct poke *p, struct poke_event *ev)
 {
-	static struct poke_event
-		its; /* no two storms at once; the thread may still write to it when this one is interrupted */
+	static struct poke_event its; /* no two storms at once; the thread may still write to it
+					 when this one is interrupted */
 	struct poke *q = p->partner;
 
 	atomic_store_explicit(&p->release, 0, memory_order_release);
@@ -113,7 +114,8 @@ int udp_poke(struct poke *p, struct poke_event *ev)
 {
 	char byte;
 
-	while (recv(p->fd, &byte, 1, MSG_DONTWAIT) == 1) /* left by a storm whose receiver lost its patience */
+	while (recv(p->fd, &byte, 1, MSG_DONTWAIT) ==
+	       1) /* left by a storm whose receiver lost its patience */
 		;
 	return storm_poke(p, ev);
 }

@@ -1,4 +1,5 @@
-/* The thread that a class keeps asleep on the target CPU, and the classes that need no more than it. */
+/* The thread that a class keeps asleep on the target CPU, and the classes that need no more than
+ * it. */
 #include "poke.h"
 
 #include <arpa/inet.h>
@@ -44,14 +45,16 @@ static void *worker_main(void *arg)
 		if (p->stop)
 			return NULL;
 		p->class->body(p, p->now);
-		/* No wake-up of the control thread: it would be sent from the target. It looks by itself. */
+		/* No wake-up of the control thread: it would be sent from the target. It looks by
+		 * itself. */
 		atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
 	}
 }
 
 static int start_on(struct poke *p, int cpu)
 {
-	struct sched_param prio = {.sched_priority = p->class->policy == SCHED_FIFO ? p->conf->priority : 0};
+	struct sched_param prio = {.sched_priority =
+					   p->class->policy == SCHED_FIFO ? p->conf->priority : 0};
 	sigset_t all, old;
 	pthread_attr_t attr;
 	cpu_set_t set;
@@ -71,7 +74,8 @@ static int start_on(struct poke *p, int cpu)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (err == EPERM)
-		return cannot(p, "no right to SCHED_FIFO here: it takes CAP_SYS_NICE, and cpu.rt_runtime_us of its "
+		return cannot(p, "no right to SCHED_FIFO here: it takes CAP_SYS_NICE, and "
+				 "cpu.rt_runtime_us of its "
 				 "cgroup above 0");
 	if (err)
 		return cannot(p, "cannot start a thread on CPU %d: %s", cpu, strerror(err));
@@ -233,14 +237,16 @@ void net_body(struct poke *p, struct poke_event *ev)
 /* A socket that is connected to itself. */
 int open_loop(struct poke *p)
 {
-	struct sockaddr_in addr = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in addr = {.sin_family = AF_INET,
+				   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(addr);
 	char byte = 0;
 
 	p->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (p->fd < 0 || bind(p->fd, (struct sockaddr *)&addr, sizeof(addr)) ||
-	    getsockname(p->fd, (struct sockaddr *)&addr, &len) || connect(p->fd, (struct sockaddr *)&addr, len) ||
-	    send(p->fd, &byte, 1, 0) != 1 || recv(p->fd, &byte, 1, MSG_DONTWAIT) != 1)
+	    getsockname(p->fd, (struct sockaddr *)&addr, &len) ||
+	    connect(p->fd, (struct sockaddr *)&addr, len) || send(p->fd, &byte, 1, 0) != 1 ||
+	    recv(p->fd, &byte, 1, MSG_DONTWAIT) != 1)
 		return cannot(p, "no datagram over loopback (is lo up?): %s", strerror(errno));
 	return 0;
 }

@@ -1,6 +1,7 @@
-/* Timers that are armed on the target CPU beforehand and expire there by themselves. All of a run are armed at once, one
- * timer a poke: arming them one by one would take a thread on the target each time, and re-arming from elsewhere would
- * move them. On a nohz_full CPU the kernel hands timers to housekeeping CPUs unless kernel.timer_migration is 0. */
+/* Timers that are armed on the target CPU beforehand and expire there by themselves. All of a run
+ * are armed at once, one timer a poke: arming them one by one would take a thread on the target
+ * each time, and re-arming from elsewhere would move them. On a nohz_full CPU the kernel hands
+ * timers to housekeeping CPUs unless kernel.timer_migration is 0. */
 #include "poke.h"
 
 #include <errno.h>
@@ -30,8 +31,8 @@ static int keep_timers(struct poke *p)
 	    (migration_was[0] == '0' || !write_text(TIMER_MIGRATION, "0")))
 		return 0;
 	migration_off = 0;
-	return cannot(p, "CPU %d is nohz_full, and " TIMER_MIGRATION " cannot be set to 0: %s", p->conf->cpu,
-		      strerror(errno));
+	return cannot(p, "CPU %d is nohz_full, and " TIMER_MIGRATION " cannot be set to 0: %s",
+		      p->conf->cpu, strerror(errno));
 }
 
 static void release_timers(void)
@@ -243,7 +244,8 @@ void burst_body(struct poke *p, struct poke_event *ev)
 	ev->start_ns = now_ns();
 	first = ev->start_ns + ARM_NS;
 	for (uint64_t i = 0; i < STORM_TIMERS; i++) {
-		struct itimerspec due = {.it_value = to_timespec(first + i * length_of(p) / STORM_TIMERS)};
+		struct itimerspec due = {
+			.it_value = to_timespec(first + i * length_of(p) / STORM_TIMERS)};
 
 		timerfd_settime(t->fd[i], TFD_TIMER_ABSTIME, &due, NULL);
 	}

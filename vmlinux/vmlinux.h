@@ -1,6 +1,6 @@
-/* The few kernel structures that the probes read, by hand. Only the fields that are used, in any order: preserve_access_index
- * makes libbpf find the real offsets in the running kernel's BTF (CO-RE), so this file fits every kernel and architecture.
- * To read one more field, add it here. */
+/* The few kernel structures that the probes read, by hand. Only the fields that are used, in any
+ * order: preserve_access_index makes libbpf find the real offsets in the running kernel's BTF
+ * (CO-RE), so this file fits every kernel and architecture. To read one more field, add it here. */
 #ifndef CULPRIT_VMLINUX_H
 #define CULPRIT_VMLINUX_H
 

@@ -1,11 +1,11 @@
 /* From a source to its cause and advice, where its names alone do not decide:
  *
- *   the tick        of a nohz_full CPU: by what kept it most often (tick.h), and what else ran there
- *   outside         by the verdict, the SMI count and whether this is a guest
- *   [throttled]     by whether the fair server's timer ran there
- *   migration/N     with the soft-lockup timer beside it, as often: that one's
- *   perf's NMI      far more often than the watchdog's: a profiler
- *   who asked       a kick, a flush or a stop of the CPU means what its asker wanted: by the kernel stack of who asked most often
+ *   the tick        of a nohz_full CPU: by what kept it most often (tick.h), and what else ran
+ * there outside         by the verdict, the SMI count and whether this is a guest [throttled] by
+ * whether the fair server's timer ran there migration/N     with the soft-lockup timer beside it,
+ * as often: that one's perf's NMI      far more often than the watchdog's: a profiler who asked a
+ * kick, a flush or a stop of the CPU means what its asker wanted: by the kernel stack of who asked
+ * most often
  */
 #include "audit/advise.h"
 
@@ -20,7 +20,8 @@
 #include "base/units.h"
 #include "model/stops.h"
 
-#define WATCHDOG_NMI_NS NSEC_PER_SEC /* far more often than kernel.watchdog_thresh (10 s) of CPU time */
+#define WATCHDOG_NMI_NS                                                                            \
+	NSEC_PER_SEC /* far more often than kernel.watchdog_thresh (10 s) of CPU time */
 
 /* Where a source is. */
 struct place {
@@ -49,7 +50,8 @@ static bool is_tick(const struct source *s)
 {
 	if (runs(s, "tick_nohz_handler") || runs(s, "tick_sched_timer"))
 		return true;
-	return s->kind == SOURCE_VECTOR && !strcmp(s->name, "local_timer") && (!s->function || s->function[0] == '[');
+	return s->kind == SOURCE_VECTOR && !strcmp(s->name, "local_timer") &&
+	       (!s->function || s->function[0] == '[');
 }
 
 /* Of a watched thread's CPUs it is not said. */
@@ -77,7 +79,8 @@ static uint32_t tick_kept_by(const struct ticks *t)
 	return dependency;
 }
 
-/* A user's task with the policy SCHED_DEADLINE may run on the CPU. The kernel's own of that policy (sugov) arm no timers. */
+/* A user's task with the policy SCHED_DEADLINE may run on the CPU. The kernel's own of that policy
+ * (sugov) arm no timers. */
 static bool has_deadline_task(const struct place *p)
 {
 	struct audit a = {.facts = &p->view->facts};
@@ -97,14 +100,16 @@ static bool has_fair_server(const struct place *p)
 	long long runtime = 0;
 	char name[80];
 
-	snprintf(name, sizeof(name), "sys/kernel/debug/sched/fair_server/cpu%u/runtime", p->cpu->cpu);
+	snprintf(name, sizeof(name), "sys/kernel/debug/sched/fair_server/cpu%u/runtime",
+		 p->cpu->cpu);
 	return number_of(&a, name, &runtime) && runtime > 0;
 }
 
 /* dl_task_timer is that of a deadline task as well as the fair server's. */
 static const struct cause *cause_of_deadline(const struct place *p)
 {
-	return has_fair_server(p) && !has_deadline_task(p) ? cause_by_id("T03") : cause_by_id("T31");
+	return has_fair_server(p) && !has_deadline_task(p) ? cause_by_id("T03")
+							   : cause_by_id("T31");
 }
 
 static bool runs_deadline_timer(const struct place *p)
@@ -112,7 +117,8 @@ static bool runs_deadline_timer(const struct place *p)
 	return beside(p, "dl_task_timer") || beside(p, "inactive_task_timer");
 }
 
-static const struct cause *cause_of_tick(const struct place *p, const struct source *s, const struct cause *otherwise)
+static const struct cause *cause_of_tick(const struct place *p, const struct source *s,
+					 const struct cause *otherwise)
 {
 	static const char *const quota[] = {"sched_cfs_period_timer", "sched_cfs_slack_timer"};
 	uint32_t dependency = tick_kept_by(&p->cpu->ticks);
@@ -135,7 +141,8 @@ static const struct cause *cause_of_tick(const struct place *p, const struct sou
 	return c ? c : otherwise;
 }
 
-/* What took the sampler off had no real-time priority: a deadline task's timer beside it is no reason. */
+/* What took the sampler off had no real-time priority: a deadline task's timer beside it is no
+ * reason. */
 static const struct cause *cause_of_throttling(const struct place *p)
 {
 	bool server = has_fair_server(p) || (beside(p, "dl_task_timer") && !has_deadline_task(p));
@@ -154,7 +161,8 @@ static const struct cause *cause_of_outside(const struct place *p, const struct 
 	return cause_match("outside", p->view->host.hypervisor[0] ? "guest" : "hardware");
 }
 
-/* The stack of who asked most often holds a function like this; "*": somebody is known to have asked. */
+/* The stack of who asked most often holds a function like this; "*": somebody is known to have
+ * asked. */
 static bool asked_by(const struct source *s, const char *pattern)
 {
 	uint32_t first;
@@ -212,15 +220,17 @@ static const struct cause *cause_at(const struct place *p, const struct source *
 		return cause_of_throttling(p);
 	if (s->kind == SOURCE_VECTOR || runs(s, "dl_task_timer") || runs(s, "inactive_task_timer"))
 		c = cause_of_tick(p, s, c);
-	if (s->kind == SOURCE_THREAD && s->kernel_thread && !s->function && !strncmp(s->name, "migration/", 10) &&
-	    beside(p, "watchdog_timer_fn") >= s->net.count)
+	if (s->kind == SOURCE_THREAD && s->kernel_thread && !s->function &&
+	    !strncmp(s->name, "migration/", 10) && beside(p, "watchdog_timer_fn") >= s->net.count)
 		return cause_match("hrtimer", "watchdog_timer_fn");
-	if (runs(s, "perf_event_nmi_handler") && s->net.count * WATCHDOG_NMI_NS > p->run->observed_ns)
+	if (runs(s, "perf_event_nmi_handler") &&
+	    s->net.count * WATCHDOG_NMI_NS > p->run->observed_ns)
 		return cause_match("nmi", "perf_ibs_nmi_handler");
 	return c;
 }
 
-/* A kernel thread that works for a device says so in its name: "irq/24-eth0-TxRx-0", "napi/eth0-12". */
+/* A kernel thread that works for a device says so in its name: "irq/24-eth0-TxRx-0",
+ * "napi/eth0-12". */
 static void fill_device(const struct source *s, struct fill *f, char *device, size_t len)
 {
 	unsigned irq;
@@ -229,7 +239,8 @@ static void fill_device(const struct source *s, struct fill *f, char *device, si
 	f->interface = device;
 	if (s->kind == SOURCE_IRQ)
 		f->irq = s->id;
-	else if (s->kind == SOURCE_THREAD && s->kernel_thread && sscanf(s->name, "irq/%u-", &irq) == 1)
+	else if (s->kind == SOURCE_THREAD && s->kernel_thread &&
+		 sscanf(s->name, "irq/%u-", &irq) == 1)
 		f->irq = irq;
 	else if (s->kind != SOURCE_THREAD || !s->kernel_thread || strncmp(s->name, "napi/", 5))
 		return;
@@ -239,10 +250,12 @@ static void fill_device(const struct source *s, struct fill *f, char *device, si
 /* The kernel refuses to move these, whatever their entry says of others. */
 static bool is_bound(const struct source *s)
 {
-	return s->kernel_thread && (!strncmp(s->name, "rcuc/", 5) || !strncmp(s->name, "backlog_napi/", 13));
+	return s->kernel_thread &&
+	       (!strncmp(s->name, "rcuc/", 5) || !strncmp(s->name, "backlog_napi/", 13));
 }
 
-/* Of the thread that the advice is about: the source's own, or the one for which the tick was kept. */
+/* Of the thread that the advice is about: the source's own, or the one for which the tick was kept.
+ */
 static uint32_t pid_of(const struct place *p, const struct source *s, const struct cause *c)
 {
 	const struct tick_row *most = NULL;
@@ -254,7 +267,8 @@ static uint32_t pid_of(const struct place *p, const struct source *s, const stru
 	for (uint32_t i = 0; i < p->cpu->ticks.count; i++) {
 		const struct tick_row *r = &p->cpu->ticks.row[i];
 
-		if (!strcmp(tick_dependency_name(r->dependency), "POSIX_TIMER") && (!most || r->count > most->count))
+		if (!strcmp(tick_dependency_name(r->dependency), "POSIX_TIMER") &&
+		    (!most || r->count > most->count))
 			most = r;
 	}
 	return most ? most->tid : 0;
@@ -275,7 +289,8 @@ static struct cpus others_of(const struct view *v)
 
 static char *advice_at(const struct place *p, const struct source *s, const struct cause *c)
 {
-	long cpu = p->view->run.watch ? -1 : (long)p->cpu->cpu; /* a watched thread's lane is no CPU's */
+	long cpu = p->view->run.watch ? -1
+				      : (long)p->cpu->cpu; /* a watched thread's lane is no CPU's */
 	struct conditions here = conditions_of(&p->view->facts, cpu);
 	struct cpus rest = others_of(p->view);
 	char device[SOURCE_NAME];
@@ -299,12 +314,15 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 
 	/* It has what the book would say, and nothing was seen that kept the tick. */
 	if (!strcmp(c->id, "T01") && here.nohz_full)
-		return strdup("nohz_full is on for this CPU, and nothing was seen that kept its tick");
+		return strdup(
+			"nohz_full is on for this CPU, and nothing was seen that kept its tick");
 	if (p->view->run.windows && !p->view->run.watch &&
 	    (!strcmp(c->id, "T10") || !strcmp(c->id, "P01") || !strcmp(c->id, "P04")))
-		return strdup("the workload's own wake-up comes this way, too: nothing may be wrong with it");
+		return strdup("the workload's own wake-up comes this way, too: nothing may be "
+			      "wrong with it");
 	if (s->kind == SOURCE_THREAD && !s->kernel_thread && !strcmp(s->name, "culprit"))
-		return strdup("if it is this run's own, give culprit a CPU of its own with -H; else end the other run");
+		return strdup("if it is this run's own, give culprit a CPU of its own with -H; "
+			      "else end the other run");
 	return remedy(c, &f, &here);
 }
 

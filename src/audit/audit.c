@@ -38,19 +38,19 @@ struct finding *found_ok(struct audit *a, const char *title)
 	return found(a, FINDING_OK, "%s", title);
 }
 
-#define TEXT_SETTER(name, field, more)                                                                                 \
-	void name(struct finding *f, const char *fmt, ...)                                                             \
-	{                                                                                                              \
-		va_list args;                                                                                          \
-                                                                                                                       \
-		if (!f)                                                                                                \
-			return;                                                                                        \
-		free(f->field);                                                                                        \
-		va_start(args, fmt);                                                                                   \
-		if (vasprintf(&f->field, fmt, args) < 0)                                                               \
-			f->field = NULL;                                                                               \
-		va_end(args);                                                                                          \
-		more;                                                                                                  \
+#define TEXT_SETTER(name, field, more)                                                             \
+	void name(struct finding *f, const char *fmt, ...)                                         \
+	{                                                                                          \
+		va_list args;                                                                      \
+                                                                                                   \
+		if (!f)                                                                            \
+			return;                                                                    \
+		free(f->field);                                                                    \
+		va_start(args, fmt);                                                               \
+		if (vasprintf(&f->field, fmt, args) < 0)                                           \
+			f->field = NULL;                                                           \
+		va_end(args);                                                                      \
+		more;                                                                              \
 	}
 
 TEXT_SETTER(value, value, )
@@ -75,7 +75,8 @@ static bool sysctl_key(const char *name, char *key, size_t len)
 void write_fix(struct audit *a, struct finding *f, const char *name, const char *text)
 {
 	const char *now = facts_text(a->facts, name);
-	char path[FACT_NAME_MAX + 8], slashed[FACT_NAME_MAX + 2], old[LINE_MAX_TEXT], line[128], key[128];
+	char path[FACT_NAME_MAX + 8], slashed[FACT_NAME_MAX + 2], old[LINE_MAX_TEXT], line[128],
+		key[128];
 
 	snprintf(slashed, sizeof(slashed), "/%s", name);
 	if (!f || !shell_quote(slashed, path, sizeof(path)))
@@ -110,7 +111,8 @@ static const char *why_silent(const struct audit *a, const char *name)
 	} mounts[] = {
 		{"sys/kernel/debug/", "debugfs", "debugfs is not mounted at /sys/kernel/debug"},
 		{"sys/kernel/tracing/", "tracefs", "tracefs is not mounted at /sys/kernel/tracing"},
-		{"sys/kernel/security/", "securityfs", "securityfs is not mounted at /sys/kernel/security"},
+		{"sys/kernel/security/", "securityfs",
+		 "securityfs is not mounted at /sys/kernel/security"},
 	};
 	const char *mounted = facts_text(a->facts, "proc/mounts");
 
@@ -158,7 +160,8 @@ void unknown(struct audit *a, const char *what, const char *name)
 	else if (fact->err == FACT_NOT_TAKEN)
 		value(f, "reading /%s disturbs the CPUs; --deep reads it", name);
 	else if (fact->err)
-		value(f, "%s%s: %s", derived ? "" : "/", name + (derived ? 4 : 0), strerror(-fact->err));
+		value(f, "%s%s: %s", derived ? "" : "/", name + (derived ? 4 : 0),
+		      strerror(-fact->err));
 	else
 		value(f, "/%s holds something else than expected", name);
 }
@@ -181,7 +184,9 @@ void check_knob(struct audit *a)
 	first_line(text, line, sizeof(line));
 	if (sscanf(strchr(line, '[') ? strchr(line, '[') : line, "[%63[^]]", word) != 1)
 		snprintf(word, sizeof(word), "%.63s", line);
-	bad = k->test == GOOD_IS ? n != k->limit : k->test == GOOD_FROM ? n < k->limit : !strcmp(word, k->bad);
+	bad = k->test == GOOD_IS     ? n != k->limit
+	      : k->test == GOOD_FROM ? n < k->limit
+				     : !strcmp(word, k->bad);
 	if (!bad) {
 		value(found_ok(a, k->fine), "%s", word);
 		return;
@@ -222,7 +227,8 @@ void check_mask(struct audit *a, const char *name, const char *title, const char
 
 /* ---- fixes that cannot work ---- */
 
-/* In place of the list of housekeeping CPUs where there are none, and of its mask: no command with it comes out. */
+/* In place of the list of housekeeping CPUs where there are none, and of its mask: no command with
+ * it comes out. */
 #define NOBODY "\001"
 
 static void no_fix(struct finding *f, const char *why)
@@ -232,7 +238,8 @@ static void no_fix(struct finding *f, const char *why)
 	words(f, "%s", why);
 }
 
-/* What needs another CPU where all are to be quiet, and boot parameters that this kernel does not take. */
+/* What needs another CPU where all are to be quiet, and boot parameters that this kernel does not
+ * take. */
 static void mend_fixes(const struct audit *a)
 {
 	bool somebody_left = !cpus_empty(&a->housekeeping);
@@ -240,8 +247,11 @@ static void mend_fixes(const struct audit *a)
 	for (uint32_t i = 0; i < a->out->count; i++) {
 		struct finding *f = &a->out->row[i];
 		int first = cpus_next(&f->cpus, 0);
-		struct conditions here = conditions_of(a->facts, cpus_count(&f->cpus) == 1 ? first : -1);
-		const char *why = f->fix && f->fix_kind == FIX_BOOT ? boot_refused(f->fix, &here, somebody_left) : NULL;
+		struct conditions here =
+			conditions_of(a->facts, cpus_count(&f->cpus) == 1 ? first : -1);
+		const char *why = f->fix && f->fix_kind == FIX_BOOT
+					  ? boot_refused(f->fix, &here, somebody_left)
+					  : NULL;
 
 		if (f->good && strstr(f->good, NOBODY)) {
 			free(f->good);
@@ -290,16 +300,17 @@ static bool has_realtime_task(const struct audit *a)
 	struct task t;
 
 	while (next_task(a, &w, &t))
-		if (!(t.flags & TASK_KTHREAD) && (t.policy == 1 || t.policy == 2) && covers(&a->targets, &t.allowed))
+		if (!(t.flags & TASK_KTHREAD) && (t.policy == 1 || t.policy == 2) &&
+		    covers(&a->targets, &t.allowed))
 			return true;
 	return false;
 }
 
 int audit(const struct facts *facts, const struct audit_options *o, struct findings *out)
 {
-	static const struct check *const tables[] = {checks_isolation, checks_interrupts, checks_steering,
-						     checks_tasks,     checks_memory,     checks_system,
-						     checks_hardware,  checks_power};
+	static const struct check *const tables[] = {
+		checks_isolation, checks_interrupts, checks_steering, checks_tasks,
+		checks_memory,    checks_system,     checks_hardware, checks_power};
 	struct audit *a = calloc(1, sizeof(*a));
 
 	if (!a)
@@ -316,7 +327,8 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 		snprintf(a->keep, sizeof(a->keep), NOBODY);
 		snprintf(a->keep_mask, sizeof(a->keep_mask), NOBODY);
 	}
-	snprintf(a->whose, sizeof(a->whose), "cpu%s %s", cpus_count(&a->targets) == 1 ? "" : "s", a->cpus);
+	snprintf(a->whose, sizeof(a->whose), "cpu%s %s", cpus_count(&a->targets) == 1 ? "" : "s",
+		 a->cpus);
 	a->realtime = o->realtime || has_realtime_task(a);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		for (a->check = tables[i]; a->check->id; a->check++)

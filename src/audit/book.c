@@ -1,5 +1,6 @@
-/* Looking up in the cause book. A report's source does not say what kind of thing ran its function, so all kinds are asked, those first
- * that such an interval can run: kvm_* as a timer is one thing, as an IPI's function another. */
+/* Looking up in the cause book. A report's source does not say what kind of thing ran its function,
+ * so all kinds are asked, those first that such an interval can run: kvm_* as a timer is one thing,
+ * as an IPI's function another. */
 #include "audit/book.h"
 
 #include <ctype.h>
@@ -72,8 +73,10 @@ static const char *plain_symbol(const char *function, char *buf, size_t len)
 	return buf[0] ? buf : NULL;
 }
 
-static const char *const in_vector[] = {"csd", "irqwork", "hrtimer", "timer", "work", "stopper", NULL};
-static const char *const in_task[] = {"work", "stopper", "timer", "hrtimer", "irqwork", "csd", NULL};
+static const char *const in_vector[] = {"csd",  "irqwork", "hrtimer", "timer",
+					"work", "stopper", NULL};
+static const char *const in_task[] = {"work",    "stopper", "timer", "hrtimer",
+				      "irqwork", "csd",     NULL};
 static const char *const in_nmi[] = {"nmi", NULL};
 
 const struct cause *cause_of_function(const struct source *s)
@@ -84,8 +87,8 @@ const struct cause *cause_of_function(const struct source *s)
 	for (uint32_t i = 0; s->function && strcmp(tlb_reason_name(i), "unknown"); i++)
 		if (!strcmp(s->function, tlb_reason_name(i)))
 			return match_number("tlbreason", i);
-	if (!symbol ||
-	    (s->kind == SOURCE_THREAD && !s->kernel_thread)) /* only the kernel's threads run works and stoppers */
+	if (!symbol || (s->kind == SOURCE_THREAD &&
+			!s->kernel_thread)) /* only the kernel's threads run works and stoppers */
 		return NULL;
 	switch (s->kind) {
 	case SOURCE_IRQ: /* mostly its handler, which the globs do not mean */
@@ -103,10 +106,12 @@ const struct cause *cause_of_function(const struct source *s)
 static const char *vector_row(const char *vector)
 {
 	static const char *const rows[][2] = {
-		{"local_timer", "LOC"},    {"reschedule", "RES"},           {"call_function", "CAL"},
-		{"irq_work", "IWI"},       {"call_function_single", "CAL"}, {"thermal_apic", "TRM"},
-		{"threshold_apic", "THR"}, {"deferred_error_apic", "DFR"},  {"error_apic", "ERR"},
-		{"spurious_apic", "SPU"},  {"x86_platform_ipi", "PLT"},     {"NMI", "NMI"},
+		{"local_timer", "LOC"},          {"reschedule", "RES"},
+		{"call_function", "CAL"},        {"irq_work", "IWI"},
+		{"call_function_single", "CAL"}, {"thermal_apic", "TRM"},
+		{"threshold_apic", "THR"},       {"deferred_error_apic", "DFR"},
+		{"error_apic", "ERR"},           {"spurious_apic", "SPU"},
+		{"x86_platform_ipi", "PLT"},     {"NMI", "NMI"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -125,8 +130,9 @@ const struct cause *cause_of(const struct source *s)
 	switch (s->kind) {
 	case SOURCE_VECTOR:
 	case SOURCE_NMI: /* a known function that no row has is not what the vector mostly is */
-		return plain_symbol(s->function, symbol, sizeof(symbol)) ? NULL
-									 : cause_match("irqrow", vector_row(s->name));
+		return plain_symbol(s->function, symbol, sizeof(symbol))
+			       ? NULL
+			       : cause_match("irqrow", vector_row(s->name));
 	case SOURCE_IRQ:
 		return cause_match("irq", s->name);
 	case SOURCE_SOFTIRQ:
@@ -136,7 +142,8 @@ const struct cause *cause_of(const struct source *s)
 	case SOURCE_SYSCALL:
 		return cause_by_id("F08");
 	case SOURCE_THREAD:
-		return cause_match(s->kernel_thread ? "comm" : "user", s->name); /* anybody may be called kswapd0 */
+		return cause_match(s->kernel_thread ? "comm" : "user",
+				   s->name); /* anybody may be called kswapd0 */
 	default:
 		return NULL;
 	}
@@ -152,8 +159,9 @@ static bool is_softirq(const char *name, uint32_t *id)
 
 const struct cause *cause_of_name(const char *name)
 {
-	static const char *const kinds[] = {"work", "hrtimer", "timer",  "csd", "irqwork", "stopper",
-					    "nmi",  "comm",    "irqrow", "irq", NULL};
+	static const char *const kinds[] = {"work",    "hrtimer", "timer", "csd",
+					    "irqwork", "stopper", "nmi",   "comm",
+					    "irqrow",  "irq",     NULL};
 	const struct cause *c;
 	char buf[256];
 	uint32_t id;
@@ -185,17 +193,18 @@ char *cause_near(const char *name, char *buf, size_t len)
 
 	buf[0] = 0;
 	for (const struct cause_match *m = cause_matches; m->kind; m++) {
-		if (isdigit((unsigned char)m->pattern[0]) || !m->pattern[1] || !strcmp(m->kind, "outside") ||
-		    !strcmp(m->kind, "family"))
+		if (isdigit((unsigned char)m->pattern[0]) || !m->pattern[1] ||
+		    !strcmp(m->kind, "outside") || !strcmp(m->kind, "family"))
 			continue;
 		if (n < WORDS_MAX)
 			words[n++] = m->pattern;
 		if (strlen(name) > 2 && holds(m->pattern, name) && found < NEAR_MAX && at < len)
-			at += snprintf(buf + at, len - at, "%s%s (%s)", found++ ? ", " : "", m->pattern, m->cause->id);
+			at += snprintf(buf + at, len - at, "%s%s (%s)", found++ ? ", " : "",
+				       m->pattern, m->cause->id);
 	}
 	for (const struct cause *c = causes; c->id && strlen(name) > 2; c++)
-		if ((holds(c->title, name) || holds(c->what, name)) && !holds(buf, c->id) && found < NEAR_MAX &&
-		    at < len)
+		if ((holds(c->title, name) || holds(c->what, name)) && !holds(buf, c->id) &&
+		    found < NEAR_MAX && at < len)
 			at += snprintf(buf + at, len - at, "%s%s", found++ ? ", " : "", c->id);
 	alike = found ? NULL : opt_nearest(name, words);
 	if (alike)

@@ -1,5 +1,5 @@
-/* Inside of the audit: what checks are made of. A check is a row of a table: its id, the cause that it guards against, and a function that
- * looks at facts and says what it found. */
+/* Inside of the audit: what checks are made of. A check is a row of a table: its id, the cause that
+ * it guards against, and a function that looks at facts and says what it found. */
 #ifndef CULPRIT_CHECKS_H
 #define CULPRIT_CHECKS_H
 
@@ -16,8 +16,8 @@ struct audit {
 	const struct check *check;                 /* the one that runs */
 	struct cpus targets, online, housekeeping; /* housekeeping: online without the targets */
 	char cpus[LIST_MAX], keep[LIST_MAX];       /* targets and housekeeping as lists... */
-	char keep_mask[2 * LIST_MAX];              /* ...and housekeeping as the kernel's hex mask */
-	char whose[LIST_MAX + 8];                  /* "cpu 3", "cpus 3-5" */
+	char keep_mask[2 * LIST_MAX]; /* ...and housekeeping as the kernel's hex mask */
+	char whose[LIST_MAX + 8];     /* "cpu 3", "cpus 3-5" */
 	bool realtime;
 	bool short_of_memory;
 };
@@ -47,17 +47,19 @@ struct check {
 
 void check_knob(struct audit *a);
 
-/* A mask in a file that should hold no target: `title` and the targets when it does, `fine` when not. */
+/* A mask in a file that should hold no target: `title` and the targets when it does, `fine` when
+ * not. */
 void check_mask(struct audit *a, const char *name, const char *title, const char *fine);
 
 /* Each ends with a row of zeros. */
-extern const struct check checks_isolation[], checks_interrupts[], checks_steering[], checks_tasks[], checks_memory[],
-	checks_system[], checks_hardware[], checks_power[];
+extern const struct check checks_isolation[], checks_interrupts[], checks_steering[],
+	checks_tasks[], checks_memory[], checks_system[], checks_hardware[], checks_power[];
 
-/* ---- saying what was found; each returns the row, or NULL without memory, which all that follow bear ---- */
+/* ---- saying what was found; each returns the row, or NULL without memory, which all that follow
+ * bear ---- */
 
-__attribute__((format(printf, 3, 4))) struct finding *found(struct audit *a, enum finding_level level,
-							    const char *title, ...);
+__attribute__((format(printf, 3, 4))) struct finding *
+found(struct audit *a, enum finding_level level, const char *title, ...);
 struct finding *found_ok(struct audit *a, const char *title);
 
 /* One level's short cuts. */
@@ -72,43 +74,51 @@ __attribute__((format(printf, 2, 3))) void boot(struct finding *f, const char *f
 __attribute__((format(printf, 2, 3))) void command(struct finding *f, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void undo(struct finding *f, const char *fmt, ...);
 
-/* The fix is to write `text` to this file, the undo to write back what is there now. sysctl for what is below proc/sys. */
+/* The fix is to write `text` to this file, the undo to write back what is there now. sysctl for
+ * what is below proc/sys. */
 void write_fix(struct audit *a, struct finding *f, const char *name, const char *text);
 
-/* Says that a fact could not be had: absent counts as fine (the kernel does not have it), anything else as not known. Where the facts
- * are silent because a file system is not mounted, that is not known, too. */
+/* Says that a fact could not be had: absent counts as fine (the kernel does not have it), anything
+ * else as not known. Where the facts are silent because a file system is not mounted, that is not
+ * known, too. */
 void unknown(struct audit *a, const char *what, const char *name);
 
 /* ---- reading facts; false: it is not there, cannot be read or is not of that form ---- */
 
 const char *text_of(const struct audit *a, const char *name); /* NULL for these */
 bool number_of(const struct audit *a, const char *name, long long *n);
-bool list_of(const struct audit *a, const char *name, struct cpus *set); /* "0-3,8"; "(null)" is empty */
+bool list_of(const struct audit *a, const char *name,
+	     struct cpus *set); /* "0-3,8"; "(null)" is empty */
 bool mask_of(const struct audit *a, const char *name, struct cpus *set); /* "00000001,0000ff00" */
 bool parse_mask(const char *text, struct cpus *set);
 
 /* Of a line that has a number for each possible CPU, the targets' together. */
 unsigned long long sum_of_targets(const struct audit *a, const char *line);
 
-/* The value of a kernel parameter, "" when it has none; the last one counts. false: it is not given. */
+/* The value of a kernel parameter, "" when it has none; the last one counts. false: it is not
+ * given. */
 bool parameter(const struct audit *a, const char *name, char *value, size_t len);
 
 bool has_word(const char *text, const char *word); /* between blanks */
 bool meets(const struct cpus *a, const struct cpus *b);
 bool covers(const struct cpus *all, const struct cpus *part);
 struct cpus without(const struct cpus *all, const struct cpus *part);
-void first_line(const char *text, char *line, size_t len);          /* without blanks at its end */
-bool one_number(const char *name, const char *prefix, unsigned *n); /* "proc/irq/36/..." with "proc/irq/" is 36 */
+void first_line(const char *text, char *line, size_t len); /* without blanks at its end */
+bool one_number(const char *name, const char *prefix,
+		unsigned *n); /* "proc/irq/36/..." with "proc/irq/" is 36 */
 bool kconfig(const struct audit *a, const char *option, char *value,
-	     size_t len);                                   /* "y", "250", "n" when it is not set; false: not known */
-bool isolated_now(const struct audit *a, struct cpus *set); /* by isolcpus= or a cpuset partition; false: not known */
+	     size_t len); /* "y", "250", "n" when it is not set; false: not known */
+bool isolated_now(const struct audit *a,
+		  struct cpus *set); /* by isolcpus= or a cpuset partition; false: not known */
 
-/* A file below sys/devices/system/cpu/cpuN. cpu_text: its first line; NULL, and line is "", when it cannot be had. */
+/* A file below sys/devices/system/cpu/cpuN. cpu_text: its first line; NULL, and line is "", when it
+ * cannot be had. */
 bool cpu_number(const struct audit *a, unsigned cpu, const char *path, long long *n);
 const char *cpu_text(const struct audit *a, unsigned cpu, const char *path, char *line, size_t len);
 
-#define each_target(a, cpu)                                                                                            \
-	for (int cpu = cpus_next(&(a)->targets, 0); cpu >= 0; cpu = cpus_next(&(a)->targets, cpu + 1))
+#define each_target(a, cpu)                                                                        \
+	for (int cpu = cpus_next(&(a)->targets, 0); cpu >= 0;                                      \
+	     cpu = cpus_next(&(a)->targets, cpu + 1))
 
 /* ---- threads ---- */
 
@@ -134,15 +144,19 @@ bool need_tasks(struct audit *a); /* false: threads are not known, and that has 
 bool comm_is(const struct task *t, const char *name);
 bool comm_begins(const struct task *t, const char *prefix);
 
-/* Anybody may call a process irqbalance: a daemon is believed when it runs as root. Recordings of old do not say: they are believed. */
+/* Anybody may call a process irqbalance: a daemon is believed when it runs as root. Recordings of
+ * old do not say: they are believed. */
 bool runs_as_root(const struct audit *a, const struct task *t);
 
-void format_mask(const struct cpus *set, char *buf, size_t len); /* "ff,00000001", as the kernel reads masks */
+void format_mask(const struct cpus *set, char *buf,
+		 size_t len); /* "ff,00000001", as the kernel reads masks */
 
-/* Adds to a text that grows; NULL is empty, and what it becomes without memory. The caller frees it. */
+/* Adds to a text that grows; NULL is empty, and what it becomes without memory. The caller frees
+ * it. */
 __attribute__((format(printf, 2, 3))) void text_add(char **text, const char *fmt, ...);
 
-/* Threads that one command moves to housekeeping and one brings back: collect them, then say it. Frees both texts. */
+/* Threads that one command moves to housekeeping and one brings back: collect them, then say it.
+ * Frees both texts. */
 void thread_fix(const struct task *t, char **list, char **back);
 void threads_move(struct audit *a, struct finding *f, char *list, char *back);
 

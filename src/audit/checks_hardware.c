@@ -1,4 +1,5 @@
-/* The processor and what is below the kernel: the counter, siblings, machine checks, the hypervisor. */
+/* The processor and what is below the kernel: the counter, siblings, machine checks, the
+ * hypervisor. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@
 static bool cpu_flags(const struct audit *a, char *flags, size_t len)
 {
 	const struct fact *x = facts_find(a->facts, "proc/cpuinfo"); /* its beginning is enough */
-	const char *at = x && (!x->err || x->err == FACT_TOO_LONG) ? strstr(x->text, "\nflags") : NULL;
+	const char *at =
+		x && (!x->err || x->err == FACT_TOO_LONG) ? strstr(x->text, "\nflags") : NULL;
 
 	if (!at || !strchr(at, ':'))
 		return false;
@@ -44,8 +46,10 @@ static void check_tsc(struct audit *a)
 		return;
 	}
 	/* The kernel's own watchdog, or who said tsc=reliable, may trust it all the same. */
-	if (text_of(a, CLOCK "current_clocksource") && has_word(text_of(a, CLOCK "current_clocksource"), "tsc"))
-		f = warn(a, "the time-stamp counter is not known to be steady, though it is the kernel's clock");
+	if (text_of(a, CLOCK "current_clocksource") &&
+	    has_word(text_of(a, CLOCK "current_clocksource"), "tsc"))
+		f = warn(a, "the time-stamp counter is not known to be steady, though it is the "
+			    "kernel's clock");
 	else
 		f = fail(a, "the time-stamp counter is not known to be steady");
 	value(f, "no %s%s%s", constant ? "" : "constant_tsc", constant || nonstop ? "" : ", ",
@@ -69,7 +73,8 @@ static unsigned packages(const struct audit *a)
 static void check_clock_watchdog(struct audit *a)
 {
 	char flags[CPUINFO_LINE], tsc[64] = "", line[256] = "";
-	const char *now = text_of(a, CLOCK "current_clocksource"), *others = text_of(a, CLOCK "available_clocksource");
+	const char *now = text_of(a, CLOCK "current_clocksource"),
+		   *others = text_of(a, CLOCK "available_clocksource");
 	bool dropped;
 
 	if (!cpu_flags(a, flags, sizeof(flags)))
@@ -81,13 +86,15 @@ static void check_clock_watchdog(struct audit *a)
 	parameter(a, "tsc", tsc, sizeof(tsc));
 	first_line(others, line, sizeof(line));
 	dropped = !strcmp(tsc, "reliable") || !strcmp(tsc, "nowatchdog") ||
-		  (has_word(flags, "constant_tsc") && has_word(flags, "nonstop_tsc") && has_word(flags, "tsc_adjust") &&
-		   packages(a) <= 4);
-	if (dropped || !has_word(now, "tsc") || (!has_word(line, "hpet") && !has_word(line, "acpi_pm"))) {
+		  (has_word(flags, "constant_tsc") && has_word(flags, "nonstop_tsc") &&
+		   has_word(flags, "tsc_adjust") && packages(a) <= 4);
+	if (dropped || !has_word(now, "tsc") ||
+	    (!has_word(line, "hpet") && !has_word(line, "acpi_pm"))) {
 		found_ok(a, "no clocksource watchdog");
 		return;
 	}
-	struct finding *f = warn(a, "the clocksource watchdog visits every CPU in turn, twice a second");
+	struct finding *f =
+		warn(a, "the clocksource watchdog visits every CPU in turn, twice a second");
 
 	value(f, "%s", line);
 	boot(f, "tsc=nowatchdog");
@@ -100,11 +107,13 @@ static void check_tsc_sync(struct audit *a)
 	if (!cpu_flags(a, flags, sizeof(flags)))
 		return;
 	parameter(a, "tsc", tsc, sizeof(tsc));
-	if (!has_word(flags, "tsc_adjust") || has_word(flags, "tsc_reliable") || !strcmp(tsc, "reliable")) {
+	if (!has_word(flags, "tsc_adjust") || has_word(flags, "tsc_reliable") ||
+	    !strcmp(tsc, "reliable")) {
 		found_ok(a, "no timer that checks TSC_ADJUST");
 		return;
 	}
-	boot(info(a, "a timer checks TSC_ADJUST on each CPU in turn, one every 10 minutes"), "tsc=reliable");
+	boot(info(a, "a timer checks TSC_ADJUST on each CPU in turn, one every 10 minutes"),
+	     "tsc=reliable");
 }
 
 /* ---- siblings, places ---- */
@@ -135,7 +144,8 @@ static void check_smt(struct audit *a)
 		return;
 	}
 	cpus_format(&shared, list, sizeof(list));
-	struct finding *f = warn(a, "cpu %s does other work on the same core as %s", list, a->whose);
+	struct finding *f =
+		warn(a, "cpu %s does other work on the same core as %s", list, a->whose);
 
 	good(f, "siblings idle, isolated too, or offline");
 	if (cpus_count(&shared) == 1) {
@@ -229,11 +239,16 @@ static void check_edac(struct audit *a)
 		if (number_of(a, x->name, &n))
 			errors += n;
 	if (errors)
-		words(warn(a, "memory has had %lld corrected errors: each may interrupt or be polled for", errors),
+		words(warn(a,
+			   "memory has had %lld corrected errors: each may interrupt or be polled "
+			   "for",
+			   errors),
 		      "replace the module that ras-mc-ctl --errors names");
 	if (facts_next(a->facts, "sys/devices/system/edac/mc/mc*/ce_count", NULL) &&
-	    number_of(a, "sys/module/edac_core/parameters/edac_mc_poll_msec", &poll) && poll > 0 && poll < 60000) {
-		struct finding *f = info(a, "memory controllers may be polled for errors every %lld ms", poll);
+	    number_of(a, "sys/module/edac_core/parameters/edac_mc_poll_msec", &poll) && poll > 0 &&
+	    poll < 60000) {
+		struct finding *f =
+			info(a, "memory controllers may be polled for errors every %lld ms", poll);
 
 		if (f)
 			f->cause = "K16";
@@ -257,7 +272,8 @@ static void check_thermal(struct audit *a)
 		found_ok(a, "no CPU was slowed down for heat");
 		return;
 	}
-	words(warn(a, "cpu %s was slowed down for heat since boot", cpus_format(&set, list, sizeof(list))),
+	words(warn(a, "cpu %s was slowed down for heat since boot",
+		   cpus_format(&set, list, sizeof(list))),
 	      "better cooling, or a lower fixed frequency");
 }
 
@@ -271,7 +287,8 @@ static void check_mitigations(struct audit *a)
 		first_line(x->text, line, sizeof(line));
 		n += !strncmp(line, "Mitigation", 10);
 	}
-	value(info(a, "mitigations of processor flaws lengthen each way into the kernel"), "%u active", n);
+	value(info(a, "mitigations of processor flaws lengthen each way into the kernel"),
+	      "%u active", n);
 }
 
 /* ---- the hypervisor ---- */
@@ -293,8 +310,8 @@ static void check_hypervisor(struct audit *a)
 			unknown(a, "hypervisor", "proc/cpuinfo");
 		return;
 	}
-	words(warn(a,
-		   "this is a guest: its host's interrupts and other guests take time that the kernel here cannot see"),
+	words(warn(a, "this is a guest: its host's interrupts and other guests take time that the "
+		      "kernel here cannot see"),
 	      "isolate CPUs on the host, too, and bind this guest's CPUs to them");
 }
 
@@ -309,7 +326,8 @@ static void check_steal(struct audit *a)
 		return;
 	}
 	for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
-		if (sscanf(text, "cpu%u %*u %*u %*u %*u %*u %*u %*u %llu", &cpu, &n) == 2 && cpus_has(&a->targets, cpu))
+		if (sscanf(text, "cpu%u %*u %*u %*u %*u %*u %*u %*u %llu", &cpu, &n) == 2 &&
+		    cpus_has(&a->targets, cpu))
 			sum += n;
 	if (!sum) {
 		found_ok(a, "the host has taken no time since boot");

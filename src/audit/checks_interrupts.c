@@ -31,8 +31,9 @@ static void irq_name(const struct audit *a, unsigned irq, char *buf, size_t len)
 	first_line(text ? text : "", buf, len);
 }
 
-/* Queues that the kernel spreads itself: nobody can move them by hand. debugfs says so; where it is silent, the drivers whose I/O queues
- * always are: NVMe, and virtio disks with an interrupt of their own for each queue (drivers/virtio/virtio_pci_common.c). */
+/* Queues that the kernel spreads itself: nobody can move them by hand. debugfs says so; where it is
+ * silent, the drivers whose I/O queues always are: NVMe, and virtio disks with an interrupt of
+ * their own for each queue (drivers/virtio/virtio_pci_common.c). */
 static bool irq_managed(const struct audit *a, unsigned irq)
 {
 	char file[64], name[LINE_MAX_TEXT];
@@ -48,7 +49,8 @@ static bool irq_managed(const struct audit *a, unsigned irq)
 		return queue;
 	snprintf(file, sizeof(file), "sys/kernel/irq/%u/chip_name", irq);
 	text = text_of(a, file);
-	return sscanf(name, "virtio%*u-req.%u", &queue) == 1 && text && !strncmp(text, "PCI-MSI", 7);
+	return sscanf(name, "virtio%*u-req.%u", &queue) == 1 && text &&
+	       !strncmp(text, "PCI-MSI", 7);
 }
 
 static void about_irq(struct finding *f, unsigned irq)
@@ -66,7 +68,8 @@ static void irq_delivered(struct audit *a, unsigned irq, const char *name, const
 	char list[LIST_MAX], file[64];
 	struct finding *f;
 
-	f = warn(a, "IRQ %u (%s) is delivered to cpu %s", irq, name, cpus_format(where, list, sizeof(list)));
+	f = warn(a, "IRQ %u (%s) is delivered to cpu %s", irq, name,
+		 cpus_format(where, list, sizeof(list)));
 	about_irq(f, irq);
 	if (f) {
 		f->cpus = *where;
@@ -77,7 +80,10 @@ static void irq_delivered(struct audit *a, unsigned irq, const char *name, const
 	if (irq_managed(a, irq)) {
 		if (f)
 			f->cause = "I02";
-		good(f, "only on cpu %s; the kernel spreads this one itself, and nobody else can move it", a->keep);
+		good(f,
+		     "only on cpu %s; the kernel spreads this one itself, and nobody else can move "
+		     "it",
+		     a->keep);
 		boot(f, "isolcpus=managed_irq,domain,%s", a->cpus);
 		return;
 	}
@@ -104,7 +110,8 @@ static void group_add(struct irq_group *g, unsigned irq, const char *affinity)
 	snprintf(number, sizeof(number), "%u", irq);
 	name_add(&g->names, number, strlen(number));
 	text_add(&g->list, " %u", irq);
-	text_add(&g->undo, "%secho %s > /proc/irq/%u/smp_affinity_list", g->undo ? "; " : "", list, irq);
+	text_add(&g->undo, "%secho %s > /proc/irq/%u/smp_affinity_list", g->undo ? "; " : "", list,
+		 irq);
 }
 
 static void group_say(struct audit *a, struct irq_group *g, const char *title)
@@ -113,7 +120,8 @@ static void group_say(struct audit *a, struct irq_group *g, const char *title)
 		struct finding *f = info(a, title, a->whose, name_list(&g->names));
 
 		good(f, "only on cpu %s", a->keep);
-		command(f, "for i in%s; do echo %s > /proc/irq/$i/smp_affinity_list; done", g->list, a->keep);
+		command(f, "for i in%s; do echo %s > /proc/irq/$i/smp_affinity_list; done", g->list,
+			a->keep);
 		undo(f, "%s", g->undo);
 	}
 	free(g->list);
@@ -157,7 +165,8 @@ static void check_irqs(struct audit *a)
 		unknown(a, "where interrupts go", "sys/kernel/irq/");
 	else if (!all.delivered && !all.silent.names.count && !all.may.names.count)
 		found_ok(a, "no IRQ may go there");
-	group_say(a, &all.silent, "IRQs that would be delivered to %s, and were not since boot: %s");
+	group_say(a, &all.silent,
+		  "IRQs that would be delivered to %s, and were not since boot: %s");
 	group_say(a, &all.may, "IRQs that may be moved to %s: %s");
 }
 
@@ -177,13 +186,16 @@ static void check_managed(struct audit *a)
 		    !covers(&a->targets, &allowed))
 			continue;
 		irq_name(a, irq, name, sizeof(name));
-		struct finding *f = warn(a, "managed IRQ %u (%s) has only CPUs of %s: managed_irq cannot move it", irq,
-					 name, a->whose);
+		struct finding *f = warn(
+			a, "managed IRQ %u (%s) has only CPUs of %s: managed_irq cannot move it",
+			irq, name, a->whose);
 
 		about_irq(f, irq);
 		if (f)
 			f->cpus = allowed;
-		words(f, "give the device fewer queues (ethtool -L for a network card), or do no I/O from %s",
+		words(f,
+		      "give the device fewer queues (ethtool -L for a network card), or do no I/O "
+		      "from %s",
 		      a->whose);
 		bad++;
 	}
@@ -195,7 +207,8 @@ static void check_managed(struct audit *a)
 
 static void check_default(struct audit *a)
 {
-	check_mask(a, IRQ_DIR "default_smp_affinity", "new IRQs may be delivered to", "new IRQs keep off");
+	check_mask(a, IRQ_DIR "default_smp_affinity", "new IRQs may be delivered to",
+		   "new IRQs keep off");
 }
 
 /* VAR=value of a shell file or of an environment; the last one counts. */
@@ -219,11 +232,12 @@ static bool variable(const char *text, const char *name, char *val, size_t len)
 	return given;
 }
 
-/* irqbalance keeps off isolated and nohz_full CPUs of its own accord, but a ban that is given replaces that (irqbalance.c:
- * setup_banned_cpus). CPUs isolated by a cpuset it does not know. */
+/* irqbalance keeps off isolated and nohz_full CPUs of its own accord, but a ban that is given
+ * replaces that (irqbalance.c: setup_banned_cpus). CPUs isolated by a cpuset it does not know. */
 static void check_irqbalance(struct audit *a)
 {
-	static const char *const files[] = {"run/irqbalance", "etc/default/irqbalance", "etc/sysconfig/irqbalance"};
+	static const char *const files[] = {"run/irqbalance", "etc/default/irqbalance",
+					    "etc/sysconfig/irqbalance"};
 	char text[LIST_MAX], why[128], list[LIST_MAX];
 	struct cpus banned, missing;
 	bool given = false, running = false;
@@ -241,10 +255,12 @@ static void check_irqbalance(struct audit *a)
 	}
 	cpus_clear(&banned);
 	for (int i = 0; i < 3 && !given; i++) {
-		given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPULIST", text, sizeof(text)) && text[0] &&
-			!cpus_parse(text, &banned, why, sizeof(why));
+		given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPULIST", text,
+				 sizeof(text)) &&
+			text[0] && !cpus_parse(text, &banned, why, sizeof(why));
 		if (!given)
-			given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPUS", text, sizeof(text)) &&
+			given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPUS", text,
+					 sizeof(text)) &&
 				text[0] && parse_mask(text, &banned);
 	}
 	if (!given) {
@@ -261,16 +277,20 @@ static void check_irqbalance(struct audit *a)
 	}
 	cpus_format(&missing, list, sizeof(list));
 	if (given)
-		f = warn(a, "IRQBALANCE_BANNED_* replaces irqbalance's own ban of isolated CPUs and leaves out cpu %s",
+		f = warn(a,
+			 "IRQBALANCE_BANNED_* replaces irqbalance's own ban of isolated CPUs and "
+			 "leaves out cpu %s",
 			 list);
 	else
 		f = warn(a, "irqbalance runs and may move IRQs to cpu %s", list);
 	if (f)
 		f->cpus = missing;
-	value(f, "banned: %s", cpus_empty(&banned) ? "none" : cpus_format(&banned, list, sizeof(list)));
+	value(f, "banned: %s",
+	      cpus_empty(&banned) ? "none" : cpus_format(&banned, list, sizeof(list)));
 	good(f, "banned: %s", a->cpus);
 	words(f,
-	      "IRQBALANCE_BANNED_CPULIST=%s in /etc/default/irqbalance and restart it, or systemctl disable --now "
+	      "IRQBALANCE_BANNED_CPULIST=%s in /etc/default/irqbalance and restart it, or "
+	      "systemctl disable --now "
 	      "irqbalance",
 	      a->cpus);
 }

@@ -1,4 +1,5 @@
-/* Is isolation in force? What the command line asked for, what the kernel made of it, and where the two differ. */
+/* Is isolation in force? What the command line asked for, what the kernel made of it, and where the
+ * two differ. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ static const char *is_are(const struct cpus *set)
 	return cpus_count(set) == 1 ? "is" : "are";
 }
 
-/* "isolcpus=managed_irq,domain,1-3": flags begin with a letter, the list with a digit (kernel/sched/isolation.c). */
+/* "isolcpus=managed_irq,domain,1-3": flags begin with a letter, the list with a digit
+ * (kernel/sched/isolation.c). */
 static bool isolcpus_flags(const struct audit *a, bool *domain, char *given, size_t len)
 {
 	const char *at = given;
@@ -55,19 +57,23 @@ static void check_isolated(struct audit *a)
 	flags = isolcpus_flags(a, &domain, given, sizeof(given));
 	list_of(a, CPU_DIR "nohz_full", &nohz);
 	if (flags && !domain)
-		f = fail(a, "isolcpus=%s has flags but no 'domain': the scheduler still balances tasks onto cpu%s %s",
+		f = fail(a,
+			 "isolcpus=%s has flags but no 'domain': the scheduler still balances "
+			 "tasks onto cpu%s %s",
 			 given, plural(&missing), list);
 	else if (covers(&nohz, &missing))
 		f = fail(a,
-			 "cpu%s %s: nohz_full without isolcpus stops the tick but does not isolate: the scheduler "
+			 "cpu%s %s: nohz_full without isolcpus stops the tick but does not "
+			 "isolate: the scheduler "
 			 "balances tasks onto it",
 			 plural(&missing), list);
 	else
-		f = fail(a, "cpu%s %s %s not isolated: the scheduler balances other tasks onto it", plural(&missing),
-			 list, is_are(&missing));
+		f = fail(a, "cpu%s %s %s not isolated: the scheduler balances other tasks onto it",
+			 plural(&missing), list, is_are(&missing));
 	if (f)
 		f->cpus = missing;
-	value(f, "isolated: %s", cpus_empty(&isolated) ? "none" : cpus_format(&isolated, list, sizeof(list)));
+	value(f, "isolated: %s",
+	      cpus_empty(&isolated) ? "none" : cpus_format(&isolated, list, sizeof(list)));
 	good(f, "isolated: %s", a->cpus);
 	boot(f, "isolcpus=managed_irq,domain,%s", a->cpus);
 }
@@ -80,7 +86,8 @@ static void check_cpuset(struct audit *a)
 
 	if (!list_of(a, "sys/fs/cgroup/cpuset.cpus.isolated", &set) &&
 	    !list_of(a, "sys/fs/cgroup/unified/cpuset.cpus.isolated", &set)) {
-		unknown(a, "CPUs isolated by cpuset partitions", "sys/fs/cgroup/cpuset.cpus.isolated");
+		unknown(a, "CPUs isolated by cpuset partitions",
+			"sys/fs/cgroup/cpuset.cpus.isolated");
 		return;
 	}
 	list_of(a, CPU_DIR "isolated", &boot_time);
@@ -95,7 +102,8 @@ static void check_cpuset(struct audit *a)
 #define CGROUP_DEPTH 9
 
 /* Facts of this file in the cgroups of all depths; *depth begins with 0. */
-static const struct fact *next_cgroup(const struct audit *a, const char *file, int *depth, const struct fact *after)
+static const struct fact *next_cgroup(const struct audit *a, const char *file, int *depth,
+				      const struct fact *after)
 {
 	char glob[256];
 
@@ -122,12 +130,14 @@ static void check_partitions(struct audit *a)
 		if (x->err || !strstr(x->text, "invalid"))
 			continue;
 		first_line(x->text, line, sizeof(line));
-		struct finding *f = fail(a, "the cpuset partition /%.*s is not in force",
-					 (int)(strlen(x->name) - strlen("/cpuset.cpus.partition")), x->name);
+		struct finding *f =
+			fail(a, "the cpuset partition /%.*s is not in force",
+			     (int)(strlen(x->name) - strlen("/cpuset.cpus.partition")), x->name);
 
 		value(f, "%s", line);
 		good(f, "isolated");
-		words(f, "make its cpuset.cpus exclusive: no CPU of it in a sibling's, all of it in the parent's");
+		words(f, "make its cpuset.cpus exclusive: no CPU of it in a sibling's, all of it "
+			 "in the parent's");
 		bad++;
 	}
 	if (!bad)
@@ -141,7 +151,8 @@ static void check_nohz_full(struct audit *a)
 	struct finding *f;
 	bool lacking = kconfig(a, "NO_HZ_FULL", built, sizeof(built)) && strcmp(built, "y");
 
-	if (!list_of(a, CPU_DIR "nohz_full", &nohz) && !lacking && facts_find(a->facts, CPU_DIR "nohz_full") &&
+	if (!list_of(a, CPU_DIR "nohz_full", &nohz) && !lacking &&
+	    facts_find(a->facts, CPU_DIR "nohz_full") &&
 	    facts_find(a->facts, CPU_DIR "nohz_full")->err != -ENOENT) {
 		unknown(a, "nohz_full CPUs", CPU_DIR "nohz_full");
 		return;
@@ -154,9 +165,10 @@ static void check_nohz_full(struct audit *a)
 	if (!kconfig(a, "HZ", hz, sizeof(hz)))
 		snprintf(hz, sizeof(hz), "HZ");
 	cpus_format(&missing, list, sizeof(list));
-	lacking |= !facts_find(a->facts, CPU_DIR "nohz_full") || facts_find(a->facts, CPU_DIR "nohz_full")->err;
-	f = fail(a, "cpu%s %s %s not nohz_full: the tick interrupts it %s times a second", plural(&missing), list,
-		 is_are(&missing), hz);
+	lacking |= !facts_find(a->facts, CPU_DIR "nohz_full") ||
+		   facts_find(a->facts, CPU_DIR "nohz_full")->err;
+	f = fail(a, "cpu%s %s %s not nohz_full: the tick interrupts it %s times a second",
+		 plural(&missing), list, is_are(&missing), hz);
 	if (f)
 		f->cpus = missing;
 	value(f,
@@ -166,7 +178,8 @@ static void check_nohz_full(struct audit *a)
 	      cpus_format(&nohz, list, sizeof(list)));
 	good(f, "nohz_full: %s", a->cpus);
 	if (lacking)
-		words(f, "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=%s", a->cpus);
+		words(f, "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=%s",
+		      a->cpus);
 	else
 		boot(f, "nohz_full=%s", a->cpus);
 }
@@ -176,8 +189,8 @@ static void check_lists_equal(struct audit *a)
 	struct cpus isolated, nohz, only, other;
 	char list[LIST_MAX];
 
-	if (!isolated_now(a, &isolated) || !list_of(a, CPU_DIR "nohz_full", &nohz) || cpus_empty(&isolated) ||
-	    cpus_empty(&nohz))
+	if (!isolated_now(a, &isolated) || !list_of(a, CPU_DIR "nohz_full", &nohz) ||
+	    cpus_empty(&isolated) || cpus_empty(&nohz))
 		return;
 	only = without(&isolated, &nohz);
 	other = without(&nohz, &isolated);
@@ -186,8 +199,10 @@ static void check_lists_equal(struct audit *a)
 		found_ok(a, "isolcpus and nohz_full name the same CPUs");
 		return;
 	}
-	struct finding *f = warn(a, "cpu%s %s %s in only one of isolcpus and nohz_full, and the kernel does not say so",
-				 plural(&only), cpus_format(&only, list, sizeof(list)), is_are(&only));
+	struct finding *f = warn(
+		a,
+		"cpu%s %s %s in only one of isolcpus and nohz_full, and the kernel does not say so",
+		plural(&only), cpus_format(&only, list, sizeof(list)), is_are(&only));
 
 	value(f, "isolated: %s", cpus_format(&isolated, list, sizeof(list)));
 	good(f, "the same list in both");
@@ -202,7 +217,9 @@ static void check_boot_cpu(struct audit *a)
 		found_ok(a, "the boot CPU stays for housekeeping");
 		return;
 	}
-	struct finding *f = warn(a, "cpu %d is the boot CPU: it keeps the time for all and cannot be nohz_full", first);
+	struct finding *f =
+		warn(a, "cpu %d is the boot CPU: it keeps the time for all and cannot be nohz_full",
+		     first);
 
 	if (f)
 		cpus_add(&f->cpus, first);
@@ -255,7 +272,8 @@ static void check_kconfig(struct audit *a)
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		if (kconfig(a, wanted[i].option, built, sizeof(built)) && !strcmp(built, "y"))
 			continue;
-		struct finding *f = warn(a, "this kernel is built without %s: %s", wanted[i].option, wanted[i].without);
+		struct finding *f = warn(a, "this kernel is built without %s: %s", wanted[i].option,
+					 wanted[i].without);
 
 		value(f, "CONFIG_%s is not set", wanted[i].option);
 		words(f, "boot a kernel that is built with it");
@@ -284,7 +302,8 @@ static void check_rcu_nocb(struct audit *a)
 		char comm[32];
 
 		snprintf(comm, sizeof(comm), "%.*s", (int)t.comm_len, t.comm);
-		if ((t.flags & TASK_KTHREAD) && (one_number(comm, "rcuop/", &cpu) || one_number(comm, "rcuos/", &cpu)))
+		if ((t.flags & TASK_KTHREAD) &&
+		    (one_number(comm, "rcuop/", &cpu) || one_number(comm, "rcuos/", &cpu)))
 			cpus_add(&offloaded, cpu);
 	}
 	missing = without(&a->targets, &offloaded);
@@ -297,8 +316,8 @@ static void check_rcu_nocb(struct audit *a)
 			text_of(a, "proc/cmdline") ? "run/tasks/0000" : "proc/cmdline");
 		return;
 	}
-	struct finding *f = warn(a, "RCU callbacks run on cpu%s %s: they are not offloaded", plural(&missing),
-				 cpus_format(&missing, list, sizeof(list)));
+	struct finding *f = warn(a, "RCU callbacks run on cpu%s %s: they are not offloaded",
+				 plural(&missing), cpus_format(&missing, list, sizeof(list)));
 
 	if (f)
 		f->cpus = missing;
@@ -316,8 +335,8 @@ static void check_rcu_threads(struct audit *a)
 	if (!need_tasks(a))
 		return;
 	while (next_task(a, &w, &t)) {
-		if (!(t.flags & TASK_KTHREAD) || (t.flags & TASK_BOUND) || !comm_begins(&t, "rcu") ||
-		    !meets(&t.allowed, &a->targets))
+		if (!(t.flags & TASK_KTHREAD) || (t.flags & TASK_BOUND) ||
+		    !comm_begins(&t, "rcu") || !meets(&t.allowed, &a->targets))
 			continue;
 		name_add(&names, t.comm, t.comm_len);
 		thread_fix(&t, &list, &back);
@@ -326,8 +345,8 @@ static void check_rcu_threads(struct audit *a)
 		found_ok(a, "RCU's threads keep off");
 		return;
 	}
-	struct finding *f = warn(a, "%u RCU thread%s may run on %s: %s", names.count, names.count == 1 ? "" : "s",
-				 a->whose, name_list(&names));
+	struct finding *f = warn(a, "%u RCU thread%s may run on %s: %s", names.count,
+				 names.count == 1 ? "" : "s", a->whose, name_list(&names));
 
 	if (f)
 		f->cpus = a->targets;
@@ -338,22 +357,28 @@ static void check_rcu_expedited(struct audit *a)
 {
 	long long expedited, normal;
 
-	if (!number_of(a, "sys/kernel/rcu_expedited", &expedited) || !number_of(a, "sys/kernel/rcu_normal", &normal)) {
+	if (!number_of(a, "sys/kernel/rcu_expedited", &expedited) ||
+	    !number_of(a, "sys/kernel/rcu_normal", &normal)) {
 		unknown(a, "expedited RCU grace periods", "sys/kernel/rcu_expedited");
 		return;
 	}
-	struct finding *f = expedited ? warn(a, "all RCU grace periods are expedited: they send IPIs to busy CPUs")
-			    : !normal ? info(a, "expedited RCU grace periods are allowed: they send IPIs to busy CPUs")
-				      : found_ok(a, "no expedited RCU grace periods");
+	struct finding *f =
+		expedited ? warn(a,
+				 "all RCU grace periods are expedited: they send IPIs to busy CPUs")
+		: !normal ? info(a, "expedited RCU grace periods are allowed: they send IPIs to "
+				    "busy CPUs")
+			  : found_ok(a, "no expedited RCU grace periods");
 
 	value(f, "rcu_expedited %lld, rcu_normal %lld", expedited, normal);
 	if (!expedited && normal)
 		return;
 	good(f, "rcu_expedited 0, rcu_normal 1");
-	write_fix(a, f, expedited ? "sys/kernel/rcu_expedited" : "sys/kernel/rcu_normal", expedited ? "0" : "1");
+	write_fix(a, f, expedited ? "sys/kernel/rcu_expedited" : "sys/kernel/rcu_normal",
+		  expedited ? "0" : "1");
 }
 
-/* A CFS quota throttles what runs under it and keeps its tick. It is a failure where a target's own workload is under it. */
+/* A CFS quota throttles what runs under it and keeps its tick. It is a failure where a target's own
+ * workload is under it. */
 static void check_quota(struct audit *a)
 {
 	static const char *const files[] = {"cpu.max", "cpu.cfs_quota_us"};
@@ -374,7 +399,8 @@ static void check_quota(struct audit *a)
 			if (x->err)
 				continue;
 			first_line(x->text, line, sizeof(line));
-			name_add(&names, x->name + strlen("sys/fs/cgroup"), dir - strlen("sys/fs/cgroup") - 1);
+			name_add(&names, x->name + strlen("sys/fs/cgroup"),
+				 dir - strlen("sys/fs/cgroup") - 1);
 			snprintf(procs, sizeof(procs), "%.*scgroup.procs", (int)dir, x->name);
 			list = text_of(a, procs);
 			while (list && next_task(a, &w, &t)) {
@@ -384,10 +410,10 @@ static void check_quota(struct audit *a)
 				if ((t.flags & TASK_KTHREAD) || !covers(&a->targets, &t.allowed) ||
 				    !has_word(list, tgid))
 					continue;
-				struct finding *f = fail(
-					a,
-					"%.*s [%u] on %s is under a CPU quota, which throttles it and keeps its tick",
-					(int)t.comm_len, t.comm, t.tid, a->whose);
+				struct finding *f = fail(a,
+							 "%.*s [%u] on %s is under a CPU quota, "
+							 "which throttles it and keeps its tick",
+							 (int)t.comm_len, t.comm, t.tid, a->whose);
 
 				value(f, "%s: %s", files[i], line);
 				good(f, "no quota");
@@ -399,8 +425,10 @@ static void check_quota(struct audit *a)
 	if (failed)
 		return;
 	if (names.count)
-		value(info(a, "CPU quotas are in force, on none of the threads that are bound to %s", a->whose), "%s",
-		      name_list(&names));
+		value(info(a,
+			   "CPU quotas are in force, on none of the threads that are bound to %s",
+			   a->whose),
+		      "%s", name_list(&names));
 	else
 		found_ok(a, "no cgroup has a CPU quota");
 }

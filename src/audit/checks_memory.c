@@ -45,14 +45,16 @@ static void check_hugepages(struct audit *a)
 		const char *size = x->name + strlen(MM "hugepages/hugepages-");
 		size_t have = strlen(pages);
 
-		if (strlen(x->name) > strlen(MM "hugepages/hugepages-") && number_of(a, x->name, &n) && n)
-			snprintf(pages + have, sizeof(pages) - have, "%s%lld of %.*s", have ? ", " : "", n,
-				 (int)strcspn(size, "/"), size);
+		if (strlen(x->name) > strlen(MM "hugepages/hugepages-") &&
+		    number_of(a, x->name, &n) && n)
+			snprintf(pages + have, sizeof(pages) - have, "%s%lld of %.*s",
+				 have ? ", " : "", n, (int)strcspn(size, "/"), size);
 	}
 	value(info(a, "huge pages set aside"), "%s", pages[0] ? pages : "none");
 }
 
-/* KFENCE patches the kernel's text twice an interval, an IPI to all CPUs each, where it uses a static key. */
+/* KFENCE patches the kernel's text twice an interval, an IPI to all CPUs each, where it uses a
+ * static key. */
 static void check_kfence(struct audit *a)
 {
 	static const char name[] = "sys/module/kfence/parameters/sample_interval";
@@ -83,7 +85,8 @@ const struct check checks_memory[] = {
 	       .test = GOOD_FROM,
 	       .limit = 10,
 	       .level = FINDING_INFO,
-	       .title = "memory statistics are folded often: a work item on each CPU that touched them",
+	       .title = "memory statistics are folded often: a work item on each CPU that touched "
+			"them",
 	       .fine = "memory statistics are folded seldom",
 	       .set = "120"})},
 	{"thp", "P08",
@@ -91,7 +94,8 @@ const struct check checks_memory[] = {
 	       .test = BAD_WORD,
 	       .bad = "always",
 	       .level = FINDING_WARN,
-	       .title = "transparent huge pages: khugepaged broadcasts IPIs and queues work on all CPUs",
+	       .title = "transparent huge pages: khugepaged broadcasts IPIs and queues work on all "
+			"CPUs",
 	       .fine = "transparent huge pages are not for all",
 	       .set = "never"})},
 	{"thp_defrag", "F04",
@@ -141,7 +145,8 @@ const struct check checks_memory[] = {
 	       .test = GOOD_IS,
 	       .limit = 0,
 	       .level = FINDING_INFO,
-	       .title = "kcompactd compacts memory in advance: it wakes every 500 ms and drains all CPUs' page lists",
+	       .title = "kcompactd compacts memory in advance: it wakes every 500 ms and drains "
+			"all CPUs' page lists",
 	       .fine = "no compaction in advance",
 	       .only = "kcompactd",
 	       .set = "0"})},

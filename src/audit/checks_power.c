@@ -51,8 +51,10 @@ static void check_governor(struct audit *a)
 		cpu_text(a, cpu, "cpufreq/scaling_governor", governor, sizeof(governor));
 		if (!shell_quote(governor, old, sizeof(old)))
 			continue;
-		text_add(&fix, "%secho performance > /" CPU_DIR "cpu%d/cpufreq/scaling_governor", fix ? "; " : "", cpu);
-		text_add(&back, "%secho %s > /" CPU_DIR "cpu%d/cpufreq/scaling_governor", back ? "; " : "", old, cpu);
+		text_add(&fix, "%secho performance > /" CPU_DIR "cpu%d/cpufreq/scaling_governor",
+			 fix ? "; " : "", cpu);
+		text_add(&back, "%secho %s > /" CPU_DIR "cpu%d/cpufreq/scaling_governor",
+			 back ? "; " : "", old, cpu);
 	}
 	if (fix && back) {
 		command(f, "%s", fix);
@@ -119,15 +121,16 @@ static void check_idle(struct audit *a)
 		}
 	}
 	if (fix && back) {
-		struct finding *f =
-			info(a, "sleep states that take long to leave: they matter when the workload blocks");
+		struct finding *f = info(a, "sleep states that take long to leave: they matter "
+					    "when the workload blocks");
 
 		value(f, "%s takes %lld us", deepest, most);
 		good(f, "%d us at most", DEEP_US);
 		command(f, "%s", fix);
 		undo(f, "%s", back);
 	} else {
-		found_ok(a, known ? "no deep sleep state" : "the kernel chooses no sleep states here");
+		found_ok(a,
+			 known ? "no deep sleep state" : "the kernel chooses no sleep states here");
 	}
 	free(fix);
 	free(back);
@@ -168,7 +171,8 @@ static void check_preference(struct audit *a)
 		}
 	}
 	if (!known) {
-		const struct fact *x = facts_find(a->facts, CPU_DIR "cpu*/cpufreq/energy_performance_preference");
+		const struct fact *x =
+			facts_find(a->facts, CPU_DIR "cpu*/cpufreq/energy_performance_preference");
 
 		if (x && facts_next(a->facts, CPU_DIR "cpu*/cpufreq/scaling_driver", NULL))
 			unknown(a, "the energy preference", x->name);
@@ -186,7 +190,8 @@ static void check_preference(struct audit *a)
 		f->cpus = set;
 	value(f, "energy_performance_preference %s", odd);
 	good(f, "performance");
-	words(f, "echo performance > /sys/devices/system/cpu/cpuN/cpufreq/energy_performance_preference");
+	words(f, "echo performance > "
+		 "/sys/devices/system/cpu/cpuN/cpufreq/energy_performance_preference");
 }
 
 const struct check checks_power[] = {

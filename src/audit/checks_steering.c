@@ -6,7 +6,8 @@
 #include "audit/checks.h"
 #include "base/escape.h"
 
-static void steering(struct audit *a, const char *glob, enum finding_level level, const char *who, const char *what)
+static void steering(struct audit *a, const char *glob, enum finding_level level, const char *who,
+		     const char *what)
 {
 	struct naming names = {0};
 	const struct fact *x = NULL;
@@ -15,7 +16,8 @@ static void steering(struct audit *a, const char *glob, enum finding_level level
 	struct cpus set;
 
 	while ((x = facts_next(a->facts, glob, x))) {
-		char path[FACT_NAME_MAX], old[LINE_MAX_TEXT], mask[LIST_MAX], slashed[FACT_NAME_MAX];
+		char path[FACT_NAME_MAX], old[LINE_MAX_TEXT], mask[LIST_MAX],
+			slashed[FACT_NAME_MAX];
 		const char *interface = x->name + strlen("sys/class/net/");
 
 		looked++;
@@ -32,7 +34,8 @@ static void steering(struct audit *a, const char *glob, enum finding_level level
 		text_add(&back, "%secho %s > %s", back ? "; " : "", old, path);
 	}
 	if (names.count) {
-		struct finding *f = found(a, level, "%s steers %s to %s: %s", who, what, a->whose, name_list(&names));
+		struct finding *f = found(a, level, "%s steers %s to %s: %s", who, what, a->whose,
+					  name_list(&names));
 
 		good(f, "no queue's mask holds it");
 		if (fix && back) {
@@ -53,7 +56,8 @@ static void check_rps(struct audit *a)
 
 static void check_xps(struct audit *a)
 {
-	steering(a, "sys/class/net/*/queues/*/xps_cpus", FINDING_INFO, "XPS", "transmit completions");
+	steering(a, "sys/class/net/*/queues/*/xps_cpus", FINDING_INFO, "XPS",
+		 "transmit completions");
 }
 
 static void check_rps_default(struct audit *a)
@@ -71,7 +75,8 @@ static void check_napi(struct audit *a)
 	if (!need_tasks(a))
 		return;
 	while (next_task(a, &w, &t))
-		if ((t.flags & TASK_KTHREAD) && comm_begins(&t, "napi/") && meets(&t.allowed, &a->targets))
+		if ((t.flags & TASK_KTHREAD) && comm_begins(&t, "napi/") &&
+		    meets(&t.allowed, &a->targets))
 			name_add(&names, t.comm, t.comm_len);
 	if (!names.count) {
 		found_ok(a, "no NAPI thread may run there");
@@ -91,12 +96,14 @@ static void check_block(struct audit *a)
 
 	while ((x = facts_next(a->facts, "sys/block/*/queue/rq_affinity", x)))
 		if (number_of(a, x->name, &n) && n == 2)
-			name_add(&names, x->name + strlen("sys/block/"), strcspn(x->name + strlen("sys/block/"), "/"));
+			name_add(&names, x->name + strlen("sys/block/"),
+				 strcspn(x->name + strlen("sys/block/"), "/"));
 	if (!names.count) {
 		found_ok(a, "no disk forces completions onto the CPU that asked");
 		return;
 	}
-	struct finding *f = info(a, "disks complete I/O on the very CPU that asked for it: %s", name_list(&names));
+	struct finding *f = info(a, "disks complete I/O on the very CPU that asked for it: %s",
+				 name_list(&names));
 
 	value(f, "rq_affinity 2");
 	good(f, "0, and no I/O from %s", a->whose);
@@ -120,7 +127,8 @@ static void check_softirqs(struct audit *a)
 			continue;
 		sum = sum_of_targets(a, strchr(at, ':') + 1);
 		if (sum)
-			snprintf(counts + have, sizeof(counts) - have, "%s%s %llu", have ? ", " : "", name, sum);
+			snprintf(counts + have, sizeof(counts) - have, "%s%s %llu",
+				 have ? ", " : "", name, sum);
 	}
 	value(info(a, "softirqs on %s since boot", a->whose), "%s", counts[0] ? counts : "none");
 }

@@ -1,4 +1,5 @@
-/* The scheduler's and the watchdogs' knobs, clocks, tracing, and what else of the system reaches every CPU. */
+/* The scheduler's and the watchdogs' knobs, clocks, tracing, and what else of the system reaches
+ * every CPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +33,10 @@ static void check_softlockup(struct audit *a)
 		found_ok(a, "the soft-lockup watchdog keeps off");
 		return;
 	}
-	struct finding *f =
-		warn(a, "the soft-lockup watchdog runs on %s: a timer and a switch to migration/N every 4 s", a->whose);
+	struct finding *f = warn(a,
+				 "the soft-lockup watchdog runs on %s: a timer and a switch to "
+				 "migration/N every 4 s",
+				 a->whose);
 
 	if (f)
 		f->cpus = a->targets;
@@ -42,8 +45,8 @@ static void check_softlockup(struct audit *a)
 	write_fix(a, f, KERNEL "watchdog_cpumask", a->keep);
 }
 
-/* Who takes a spinning real-time thread off: the throttling, or since the fair server came that one alone, unless real-time threads have
- * groups (kernel/sched/rt.c). false: it is not known. */
+/* Who takes a spinning real-time thread off: the throttling, or since the fair server came that one
+ * alone, unless real-time threads have groups (kernel/sched/rt.c). false: it is not known. */
 static bool throttling_acts(const struct audit *a, bool *acts)
 {
 	char groups[8];
@@ -51,11 +54,13 @@ static bool throttling_acts(const struct audit *a, bool *acts)
 	*acts = kconfig(a, "RT_GROUP_SCHED", groups, sizeof(groups)) && !strcmp(groups, "y");
 	if (*acts)
 		return true;
-	*acts = text_of(a, DEBUG "sched/features") && !facts_next(a->facts, DEBUG "sched/fair_server/*/runtime", NULL);
+	*acts = text_of(a, DEBUG "sched/features") &&
+		!facts_next(a->facts, DEBUG "sched/fair_server/*/runtime", NULL);
 	return text_of(a, DEBUG "sched/features") != NULL;
 }
 
-/* Throttling takes a real-time thread off for 50 ms a second when it never sleeps: the trap of a spinning FIFO workload. */
+/* Throttling takes a real-time thread off for 50 ms a second when it never sleeps: the trap of a
+ * spinning FIFO workload. */
 static void check_rt_throttle(struct audit *a)
 {
 	long long runtime, period;
@@ -68,7 +73,8 @@ static void check_rt_throttle(struct audit *a)
 		return;
 	}
 	if (!throttling_acts(a, &acts)) {
-		unknown(a, "whether real-time throttling acts here, or the fair server", DEBUG "sched/features");
+		unknown(a, "whether real-time throttling acts here, or the fair server",
+			DEBUG "sched/features");
 		return;
 	}
 	if (!acts) {
@@ -80,10 +86,13 @@ static void check_rt_throttle(struct audit *a)
 		return;
 	}
 	if (a->realtime)
-		f = warn(a, "real-time throttling: a FIFO thread that spins loses the CPU for %lld ms in every %lld ms",
+		f = warn(a,
+			 "real-time throttling: a FIFO thread that spins loses the CPU for %lld ms "
+			 "in every %lld ms",
 			 (period - runtime) / 1000, period / 1000);
 	else
-		f = info(a, "real-time throttling is on: it matters when a FIFO thread spins on %s", a->whose);
+		f = info(a, "real-time throttling is on: it matters when a FIFO thread spins on %s",
+			 a->whose);
 	value(f, "%lld of %lld us", runtime, period);
 	good(f, "-1");
 	write_fix(a, f, KERNEL "sched_rt_runtime_us", "-1");
@@ -101,7 +110,8 @@ static void check_fair_server(struct audit *a)
 
 	cpus_clear(&set);
 	while ((x = facts_next(a->facts, DEBUG "sched/fair_server/*/runtime", x))) {
-		if (!one_number(x->name, DEBUG "sched/fair_server/cpu", &cpu) || !number_of(a, x->name, &n))
+		if (!one_number(x->name, DEBUG "sched/fair_server/cpu", &cpu) ||
+		    !number_of(a, x->name, &n))
 			continue;
 		looked++;
 		if (!n || !cpus_has(&a->targets, cpu))
@@ -116,11 +126,12 @@ static void check_fair_server(struct audit *a)
 	} else if (!names.count) {
 		found_ok(a, "the fair server is off");
 	} else {
-		struct finding *f = found(
-			a, a->realtime ? FINDING_WARN : FINDING_INFO,
-			a->realtime ? "the fair server takes 50 ms a second from a FIFO thread for any normal one on %s"
-				    : "the fair server is on: it matters when a FIFO thread spins on %s",
-			a->whose);
+		struct finding *f = found(a, a->realtime ? FINDING_WARN : FINDING_INFO,
+					  a->realtime ? "the fair server takes 50 ms a second from "
+							"a FIFO thread for any normal one on %s"
+						      : "the fair server is on: it matters when a "
+							"FIFO thread spins on %s",
+					  a->whose);
 
 		if (f)
 			f->cpus = set;
@@ -134,7 +145,8 @@ static void check_fair_server(struct audit *a)
 	free(back);
 }
 
-/* With it on, timers that a nohz_full CPU arms go to a housekeeping CPU (kernel/time/hrtimer.c: get_target_base). */
+/* With it on, timers that a nohz_full CPU arms go to a housekeeping CPU (kernel/time/hrtimer.c:
+ * get_target_base). */
 static void check_timer_migration(struct audit *a)
 {
 	struct cpus nohz;
@@ -146,8 +158,9 @@ static void check_timer_migration(struct audit *a)
 	}
 	list_of(a, "sys/devices/system/cpu/nohz_full", &nohz);
 	if (n) {
-		found_ok(a, meets(&nohz, &a->targets) ? "timers that are armed on nohz_full CPUs go to others"
-						      : "timer migration is on");
+		found_ok(a, meets(&nohz, &a->targets)
+				    ? "timers that are armed on nohz_full CPUs go to others"
+				    : "timer migration is on");
 		return;
 	}
 	struct finding *f = info(a, "timers stay on the CPU that armed them%s",
@@ -179,15 +192,17 @@ static void check_features(struct audit *a)
 
 static void check_backtraces(struct audit *a)
 {
-	static const char *const names[] = {KERNEL "hung_task_all_cpu_backtrace", KERNEL "softlockup_all_cpu_backtrace",
-					    KERNEL "hardlockup_all_cpu_backtrace", KERNEL "oops_all_cpu_backtrace"};
+	static const char *const names[] = {
+		KERNEL "hung_task_all_cpu_backtrace", KERNEL "softlockup_all_cpu_backtrace",
+		KERNEL "hardlockup_all_cpu_backtrace", KERNEL "oops_all_cpu_backtrace"};
 	long long n;
 	int bad = 0;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!number_of(a, names[i], &n) || !n)
 			continue;
-		struct finding *f = info(a, "%s: an NMI to all CPUs when it happens", names[i] + strlen(KERNEL));
+		struct finding *f = info(a, "%s: an NMI to all CPUs when it happens",
+					 names[i] + strlen(KERNEL));
 
 		good(f, "0");
 		write_fix(a, f, names[i], "0");
@@ -205,7 +220,9 @@ static void check_psi(struct audit *a)
 		found_ok(a, "no pressure stall accounting");
 		return;
 	}
-	struct finding *f = info(a, "pressure stall accounting is on: a work item every 2 s where tasks change state");
+	struct finding *f = info(
+		a,
+		"pressure stall accounting is on: a work item every 2 s where tasks change state");
 
 	good(f, "psi=0");
 	boot(f, "psi=0");
@@ -215,7 +232,8 @@ static void check_psi(struct audit *a)
 
 static void check_clocksource(struct audit *a)
 {
-	static const char name[] = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+	static const char name[] =
+		"sys/devices/system/clocksource/clocksource0/current_clocksource";
 	char now[64];
 	struct finding *f;
 
@@ -232,9 +250,13 @@ static void check_clocksource(struct audit *a)
 		value(info(a, "the clock is the hypervisor's"), "%s", now);
 		return;
 	}
-	f = fail(a, "the clock is %s: every clock_gettime is a system call and a slow read of a device", now);
+	f = fail(
+		a,
+		"the clock is %s: every clock_gettime is a system call and a slow read of a device",
+		now);
 	good(f, "tsc");
-	words(f, "see the kernel's messages for why the TSC was refused; tsc=reliable where it is known to be good");
+	words(f, "see the kernel's messages for why the TSC was refused; tsc=reliable where it is "
+		 "known to be good");
 }
 
 static void check_split_lock(struct audit *a)
@@ -249,7 +271,8 @@ static void check_split_lock(struct audit *a)
 	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
 		first_line(text, line, sizeof(line));
 		/* "x86/split lock detection: warning ..." at boot says only that it is on. */
-		if (!strstr(line, "took a split_lock trap") && !strstr(line, "took a bus_lock trap"))
+		if (!strstr(line, "took a split_lock trap") &&
+		    !strstr(line, "took a bus_lock trap"))
 			continue;
 		struct finding *f = warn(a, "a program takes split locks: each stops all cores");
 
@@ -288,7 +311,8 @@ static void check_tracing(struct audit *a)
 			struct finding *f = warn(a, "the kernel is being traced: /%s", x->name);
 
 			value(f, "%s", line);
-			words(f, "end it before the workload runs: switching it on or off patches the kernel's text");
+			words(f, "end it before the workload runs: switching it on or off patches "
+				 "the kernel's text");
 			active++;
 		}
 	if (!active)
@@ -302,7 +326,8 @@ static void check_livepatch(struct audit *a)
 
 	while ((x = facts_next(a->facts, "sys/kernel/livepatch/*/transition", x)))
 		if (number_of(a, x->name, &n) && n) {
-			words(warn(a, "a live patch is in transition: it signals threads until all have taken it"),
+			words(warn(a, "a live patch is in transition: it signals threads until all "
+				      "have taken it"),
 			      "wait until /%s is 0", x->name);
 			return;
 		}
@@ -317,8 +342,8 @@ static void check_lockdown(struct audit *a)
 	if (!text) {
 		unknown(a, "kernel lockdown", name);
 	} else if (strstr(text, "[confidentiality]")) {
-		struct finding *f =
-			fail(a, "kernel lockdown (confidentiality) refuses BPF tracing: culprit can only measure");
+		struct finding *f = fail(a, "kernel lockdown (confidentiality) refuses BPF "
+					    "tracing: culprit can only measure");
 
 		words(f, "boot with lockdown=integrity or without it");
 	} else {
@@ -333,7 +358,8 @@ static void check_resctrl(struct audit *a)
 	if (!text)
 		unknown(a, "resctrl", "proc/mounts");
 	else if (has_word(text, "resctrl"))
-		words(info(a, "resctrl is mounted: its monitoring runs work on CPUs of each cache every second"),
+		words(info(a, "resctrl is mounted: its monitoring runs work on CPUs of each cache "
+			      "every second"),
 		      "umount /sys/fs/resctrl, or use groups without monitoring");
 	else
 		found_ok(a, "resctrl is not mounted");
@@ -354,7 +380,8 @@ static void check_load(struct audit *a)
 		value(found_ok(a, "housekeeping CPUs are not overloaded"), "load %.2f", load);
 		return;
 	}
-	struct finding *f = warn(a, "housekeeping CPUs are overloaded: what they do reaches %s by IPIs", a->whose);
+	struct finding *f = warn(
+		a, "housekeeping CPUs are overloaded: what they do reaches %s by IPIs", a->whose);
 
 	value(f, "load %.2f on %u CPU%s and %s", load, cpus, cpus == 1 ? "" : "s", a->whose);
 	words(f, "give housekeeping more CPUs, or less to do");
@@ -371,7 +398,8 @@ static void check_iommu(struct audit *a)
 		found_ok(a, "no lazy IOMMU flushing");
 		return;
 	}
-	struct finding *f = info(a, "the IOMMU flushes lazily: a timer on the CPU that used the device");
+	struct finding *f =
+		info(a, "the IOMMU flushes lazily: a timer on the CPU that used the device");
 
 	value(f, "%u groups of type DMA-FQ", lazy);
 	good(f, "passthrough or strict");
@@ -423,7 +451,8 @@ const struct check checks_system[] = {
 	       .test = BAD_WORD,
 	       .bad = "2",
 	       .level = FINDING_INFO,
-	       .title = "the kernel hides its addresses from all: functions have no names in a report",
+	       .title = "the kernel hides its addresses from all: functions have no names in a "
+			"report",
 	       .fine = "root may see the kernel's addresses",
 	       .set = "1"})},
 	{0},

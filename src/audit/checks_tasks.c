@@ -11,7 +11,8 @@ enum { FIFO = 1, ROUND_ROBIN = 2, DEADLINE = 6 }; /* include/uapi/linux/sched.h 
 
 /* ---- workqueues ---- */
 
-static void mask_finding(struct audit *a, const char *name, const struct cpus *set, const char *what)
+static void mask_finding(struct audit *a, const char *name, const struct cpus *set,
+			 const char *what)
 {
 	char list[LIST_MAX];
 	struct finding *f = warn(a, "%s may run on %s", what, a->whose);
@@ -49,7 +50,8 @@ static void check_workqueues(struct audit *a)
 
 		if (!mask_of(a, x->name, &set) || !meets(&set, &a->targets))
 			continue;
-		snprintf(what, sizeof(what), "work items of the workqueue %.*s", (int)strcspn(name, "/"), name);
+		snprintf(what, sizeof(what), "work items of the workqueue %.*s",
+			 (int)strcspn(name, "/"), name);
 		mask_finding(a, x->name, &set, what);
 		bad++;
 	}
@@ -65,16 +67,18 @@ static void check_wq_isolated(struct audit *a)
 	if (!mask_of(a, WQ_DIR "cpumask_isolated", &set))
 		unknown(a, "CPUs that are isolated from workqueues", WQ_DIR "cpumask_isolated");
 	else
-		value(info(a, "CPUs that unbound workqueues keep off, whatever their masks say"), "%s",
-		      cpus_empty(&set) ? "none" : cpus_format(&set, list, sizeof(list)));
+		value(info(a, "CPUs that unbound workqueues keep off, whatever their masks say"),
+		      "%s", cpus_empty(&set) ? "none" : cpus_format(&set, list, sizeof(list)));
 }
 
 /* ---- kernel threads ---- */
 
-/* Those that have a check of their own, or no mask of their own: a threaded handler follows its IRQ. */
+/* Those that have a check of their own, or no mask of their own: a threaded handler follows its
+ * IRQ. */
 static bool own_check(const struct task *t)
 {
-	return comm_begins(t, "rcu") || comm_begins(t, "irq/") || comm_begins(t, "napi/") || comm_begins(t, "kworker/");
+	return comm_begins(t, "rcu") || comm_begins(t, "irq/") || comm_begins(t, "napi/") ||
+	       comm_begins(t, "kworker/");
 }
 
 static void check_kthreads(struct audit *a)
@@ -123,15 +127,17 @@ static void move_services(struct audit *a, struct finding *f)
 
 	good(f, "only the workload on %s", a->whose);
 	if (!init_task(a, &init) || !comm_is(&init, "systemd")) {
-		words(f, "start them with taskset -c %s, or put them into a cpuset of these CPUs", a->keep);
+		words(f, "start them with taskset -c %s, or put them into a cpuset of these CPUs",
+		      a->keep);
 		return;
 	}
 	command(f,
-		"for u in init.scope system.slice user.slice; do systemctl set-property --runtime $u AllowedCPUs=%s; "
+		"for u in init.scope system.slice user.slice; do systemctl set-property --runtime "
+		"$u AllowedCPUs=%s; "
 		"done",
 		a->keep);
-	undo(f,
-	     "for u in init.scope system.slice user.slice; do systemctl set-property --runtime $u AllowedCPUs=; done");
+	undo(f, "for u in init.scope system.slice user.slice; do systemctl set-property --runtime "
+		"$u AllowedCPUs=; done");
 }
 
 static void check_tasks(struct audit *a)
@@ -154,16 +160,18 @@ static void check_tasks(struct audit *a)
 			name_add(&allowed, t.comm, t.comm_len);
 	}
 	if (running.count) {
-		f = fail(a, "running on %s now, though not bound to it: %s", a->whose, name_list(&running));
+		f = fail(a, "running on %s now, though not bound to it: %s", a->whose,
+			 name_list(&running));
 		move_services(a, f);
 	}
 	if (allowed.count) {
-		f = warn(a, "%u user thread%s may run on %s: %s", allowed.count, allowed.count == 1 ? "" : "s",
-			 a->whose, name_list(&allowed));
+		f = warn(a, "%u user thread%s may run on %s: %s", allowed.count,
+			 allowed.count == 1 ? "" : "s", a->whose, name_list(&allowed));
 		move_services(a, f);
 	}
 	if (workload.count)
-		value(info(a, "bound to %s, the workload it seems", a->whose), "%s", name_list(&workload));
+		value(info(a, "bound to %s, the workload it seems", a->whose), "%s",
+		      name_list(&workload));
 	if (!running.count && !allowed.count)
 		found_ok(a, "no other user thread may run there");
 	if (text_of(a, "run/tasks/left_out")) {
@@ -185,18 +193,21 @@ static void check_realtime(struct audit *a)
 	while (next_task(a, &w, &t)) {
 		char name[128];
 
-		if ((t.policy != FIFO && t.policy != ROUND_ROBIN && t.policy != DEADLINE) || (t.flags & TASK_BOUND) ||
-		    comm_begins(&t, "irq/") || !meets(&t.allowed, &a->targets) ||
+		if ((t.policy != FIFO && t.policy != ROUND_ROBIN && t.policy != DEADLINE) ||
+		    (t.flags & TASK_BOUND) || comm_begins(&t, "irq/") ||
+		    !meets(&t.allowed, &a->targets) ||
 		    (covers(&a->targets, &t.allowed) && !(t.flags & TASK_KTHREAD)))
 			continue;
-		snprintf(name, sizeof(name), "%.*s [%u] prio %u", (int)t.comm_len, t.comm, t.tid, t.priority);
+		snprintf(name, sizeof(name), "%.*s [%u] prio %u", (int)t.comm_len, t.comm, t.tid,
+			 t.priority);
 		name_add(&names, name, strlen(name));
 	}
 	if (!names.count) {
 		found_ok(a, "no foreign real-time thread may run there");
 		return;
 	}
-	struct finding *f = warn(a, "real-time threads may preempt what runs on %s: %s", a->whose, name_list(&names));
+	struct finding *f = warn(a, "real-time threads may preempt what runs on %s: %s", a->whose,
+				 name_list(&names));
 
 	good(f, "bound to cpu %s", a->keep);
 	words(f, "taskset -pc %s to each", a->keep);
@@ -249,11 +260,13 @@ static const struct {
 	{"thermald", "may inject idle time and read MSRs", FINDING_WARN, "K26"},
 	{"ksmtuned", "switches page merging on", FINDING_WARN, "K24"},
 	{"numad", "moves processes and their memory", FINDING_WARN, "F05"},
-	{"auditd", "has rules that may lengthen every system call (auditctl -l)", FINDING_INFO, "F09"},
-	{"dockerd", "starts and stops containers: each changes cgroups, networks and BPF programs", FINDING_INFO,
-	 "P06"},
-	{"containerd", "starts and stops containers: each changes cgroups, networks and BPF programs", FINDING_INFO,
-	 "P06"},
+	{"auditd", "has rules that may lengthen every system call (auditctl -l)", FINDING_INFO,
+	 "F09"},
+	{"dockerd", "starts and stops containers: each changes cgroups, networks and BPF programs",
+	 FINDING_INFO, "P06"},
+	{"containerd",
+	 "starts and stops containers: each changes cgroups, networks and BPF programs",
+	 FINDING_INFO, "P06"},
 	{"kubelet", "starts and stops pods; its CPU manager should be static", FINDING_INFO, "P14"},
 };
 
@@ -268,13 +281,15 @@ static void check_agents(struct audit *a)
 		struct task t;
 
 		while (next_task(a, &w, &t)) {
-			if ((t.flags & TASK_KTHREAD) || t.tid != t.tgid || !comm_is(&t, agents[i].comm))
+			if ((t.flags & TASK_KTHREAD) || t.tid != t.tgid ||
+			    !comm_is(&t, agents[i].comm))
 				continue;
 			bool root = runs_as_root(a, &t);
-			struct finding *f = root ? found(a, agents[i].level, "%s [%u] runs: it %s", agents[i].comm,
-							 t.tid, agents[i].does)
+			struct finding *f = root ? found(a, agents[i].level, "%s [%u] runs: it %s",
+							 agents[i].comm, t.tid, agents[i].does)
 						 : info(a,
-							"a process [%u] that is not root's is called %s: if it is that "
+							"a process [%u] that is not root's is "
+							"called %s: if it is that "
 							"program, it %s",
 							t.tid, agents[i].comm, agents[i].does);
 
@@ -298,11 +313,12 @@ static void check_guests(struct audit *a)
 	if (!need_tasks(a))
 		return;
 	while (next_task(a, &w, &t))
-		if (comm_begins(&t, "CPU ") && t.comm_len > 4 && !memcmp(t.comm + t.comm_len - 4, "/KVM", 4) &&
-		    meets(&t.allowed, &a->targets))
+		if (comm_begins(&t, "CPU ") && t.comm_len > 4 &&
+		    !memcmp(t.comm + t.comm_len - 4, "/KVM", 4) && meets(&t.allowed, &a->targets))
 			name_add(&names, t.comm, t.comm_len);
 	if (names.count)
-		words(info(a, "virtual CPUs of guests may run on %s: %s", a->whose, name_list(&names)),
+		words(info(a, "virtual CPUs of guests may run on %s: %s", a->whose,
+			   name_list(&names)),
 		      "bind guests to cpu %s", a->keep);
 	else
 		found_ok(a, "no guest's virtual CPU may run there");

@@ -43,7 +43,8 @@ static void free_fields(struct fields *f)
 		free(f->row[i].text);
 }
 
-/* Fills them in; what has no value stays a word in capitals, which the last row explains. 0 or -ENOMEM. */
+/* Fills them in; what has no value stays a word in capitals, which the last row explains. 0 or
+ * -ENOMEM. */
 static int fields_of(const struct explained *x, const struct explain_options *o, struct fields *f)
 {
 	const struct cause *c = x->cause;
@@ -52,7 +53,9 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 		const char *name, *label, *text;
 		bool command;
 	} fields[FIELDS - 1] = {
-		{"asked", "asked", x->note[0] ? escape_text(x->note, SIZE_MAX, f->note, sizeof(f->note)) : NULL, false},
+		{"asked", "asked",
+		 x->note[0] ? escape_text(x->note, SIZE_MAX, f->note, sizeof(f->note)) : NULL,
+		 false},
 		{"what", "what", c->what, false},
 		{"why", "why", c->why, false},
 		{"confirm", "confirm", c->confirm, false},
@@ -70,7 +73,8 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 	for (int i = 0; i < FIELDS - 1; i++) {
 		const char *text = fields[i].text;
 
-		f->row[i] = (struct field){fields[i].name, fields[i].label, NULL, fields[i].command};
+		f->row[i] =
+			(struct field){fields[i].name, fields[i].label, NULL, fields[i].command};
 		if (!text)
 			continue;
 		if (!i)
@@ -83,16 +87,20 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 			return -ENOMEM;
 		}
 	}
-	f->row[FIELDS - 1] = (struct field){"words", "words",
-					    missing ? strdup(fill_legend(missing, f->legend, LEGEND)) : NULL, false};
+	f->row[FIELDS - 1] = (struct field){
+		"words", "words", missing ? strdup(fill_legend(missing, f->legend, LEGEND)) : NULL,
+		false};
 	return 0;
 }
 
-/* How a report calls what a row of the match table means: "softirq TIMER"; "" where it has no name of its own. */
+/* How a report calls what a row of the match table means: "softirq TIMER"; "" where it has no name
+ * of its own. */
 static const char *match_label(const struct cause_match *m, char *buf, size_t len)
 {
-	static const char *const labels[][2] = {
-		{"comm", "thread"}, {"irqrow", "/proc/interrupts"}, {"irq", "interrupt"}, {"nmi", "NMI handler"}};
+	static const char *const labels[][2] = {{"comm", "thread"},
+						{"irqrow", "/proc/interrupts"},
+						{"irq", "interrupt"},
+						{"nmi", "NMI handler"}};
 	const char *label = "function";
 	uint32_t number = strtoul(m->pattern, NULL, 10);
 
@@ -106,15 +114,16 @@ static const char *match_label(const struct cause_match *m, char *buf, size_t le
 		snprintf(buf, len, "TLB flush '%s'", tlb_reason_name(number));
 	else if (!strcmp(m->kind, "tickdep"))
 		snprintf(buf, len, "tick kept by %s", tick_dependency_name(number));
-	else if (strcmp(m->kind, "outside") && strcmp(m->kind, "family") && strcmp(m->kind, "word") &&
-		 strcmp(m->pattern, "*"))
+	else if (strcmp(m->kind, "outside") && strcmp(m->kind, "family") &&
+		 strcmp(m->kind, "word") && strcmp(m->pattern, "*"))
 		snprintf(buf, len, "%s %s", label, m->pattern);
 	return buf;
 }
 
 /* ---- text ---- */
 
-/* The next word of text, a whole command in backquotes for one where it is short enough. Returns how far it goes. */
+/* The next word of text, a whole command in backquotes for one where it is short enough. Returns
+ * how far it goes. */
 static size_t next_word(const char *text, size_t columns, char word[WORD])
 {
 	const char *open = strchr(text, '`'), *close = open ? strchr(open + 1, '`') : NULL;
@@ -130,7 +139,8 @@ static size_t next_word(const char *text, size_t columns, char word[WORD])
 	return len + (text[len] == ' ');
 }
 
-static void write_field(const struct explain_options *o, const char *label, const char *text, FILE *out)
+static void write_field(const struct explain_options *o, const char *label, const char *text,
+			FILE *out)
 {
 	char start[32], word[WORD];
 	struct flow f;
@@ -258,7 +268,8 @@ static int write_json(const struct explained *x, const struct explain_options *o
 	json_string(j, "title", c->title);
 	json_bool(j, "family", cause_is_family(c));
 	for (int i = 0; i < FIELDS; i++)
-		json_string(j, f.row[i].name, i || !f.row[i].text ? f.row[i].text : x->note); /* it escapes */
+		json_string(j, f.row[i].name,
+			    i || !f.row[i].text ? f.row[i].text : x->note); /* it escapes */
 	free_fields(&f);
 	json_array(j, "matches");
 	for (const struct cause_match *m = cause_matches; m->kind; m++) {
@@ -274,7 +285,8 @@ static int write_json(const struct explained *x, const struct explain_options *o
 	return 0;
 }
 
-static int explain_json(const struct explained *some, uint32_t n, const struct explain_options *o, FILE *out)
+static int explain_json(const struct explained *some, uint32_t n, const struct explain_options *o,
+			FILE *out)
 {
 	struct json j;
 	int err = 0;
@@ -300,7 +312,8 @@ int explain(const struct explained *some, uint32_t n, const struct explain_optio
 		err = explain_json(some, n, o, out);
 	for (uint32_t i = 0; o->format != EXPLAIN_JSON && i < n && !err; i++) {
 		if (strcmp(group, some[i].cause->group) && (markdown || !o->whole)) {
-			fprintf(out, markdown ? "%s## %s\n\n" : "%s%s\n", i ? "\n" : "", some[i].cause->group);
+			fprintf(out, markdown ? "%s## %s\n\n" : "%s%s\n", i ? "\n" : "",
+				some[i].cause->group);
 			group = some[i].cause->group;
 		} else if (i && !markdown && o->whole) {
 			fputc('\n', out);

@@ -7,8 +7,9 @@
 #include "audit/advise.h"
 #include "audit/meaning.h"
 
-#define CAUSES_SCHEMA                                                                                                  \
-	"culprit.causes/1" /* {"schema":..., "causes":[{"id":..., "matches":[{"kind":..., "pattern":...}]}]} */
+#define CAUSES_SCHEMA                                                                              \
+	"culprit.causes/1" /* {"schema":..., "causes":[{"id":..., "matches":[{"kind":...,          \
+			      "pattern":...}]}]} */
 
 enum explain_format { EXPLAIN_TEXT, EXPLAIN_JSON, EXPLAIN_MARKDOWN };
 
@@ -16,17 +17,20 @@ struct explain_options {
 	int format;     /* enum explain_format */
 	unsigned width; /* of text; columns */
 	bool colour;    /* in text: escape sequences for a terminal */
-	bool whole; /* text and Markdown: the entries, else only their titles by group. JSON has all of them always. */
+	bool whole; /* text and Markdown: the entries, else only their titles by group. JSON has all
+		       of them always. */
 	struct fill fill;
 };
 
-/* An entry, and why it is given for the name that was asked for, "": it is that name's own (any bytes, escaped on output). */
+/* An entry, and why it is given for the name that was asked for, "": it is that name's own (any
+ * bytes, escaped on output). */
 struct explained {
 	const struct cause *cause;
 	char note[MEANING_NOTE];
 };
 
 /* some[n], in the book's order. 0, or -errno when writing failed. */
-int explain(const struct explained *some, uint32_t n, const struct explain_options *options, FILE *out);
+int explain(const struct explained *some, uint32_t n, const struct explain_options *options,
+	    FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Filling in placeholders. A process chooses its own comm, and a driver its interrupts' names: whatever could mean anything to a shell
- * stays out of the text. */
+/* Filling in placeholders. A process chooses its own comm, and a driver its interrupts' names:
+ * whatever could mean anything to a shell stays out of the text. */
 #include "audit/advise.h"
 
 #include <ctype.h>
@@ -20,7 +20,8 @@ static bool is_harmless(const char *name)
 	return true;
 }
 
-/* As /proc/irq/N/smp_affinity and the workqueues' cpumask take it: words of 32 bits from the left, commas between (lib/bitmap.c). */
+/* As /proc/irq/N/smp_affinity and the workqueues' cpumask take it: words of 32 bits from the left,
+ * commas between (lib/bitmap.c). */
 static void format_mask(const struct cpus *set, char *buf, size_t len)
 {
 	bool some = false;
@@ -123,7 +124,8 @@ unsigned fill_missing(const char *text, const struct fill *f)
 	size_t i, used;
 
 	for (; *text; text++)
-		if (placeholder(text, &i, &used) && !value_of(f, known[i].name, value, sizeof(value)))
+		if (placeholder(text, &i, &used) &&
+		    !value_of(f, known[i].name, value, sizeof(value)))
 			missing |= 1u << i;
 	return missing;
 }
@@ -137,7 +139,8 @@ char *fill_legend(unsigned missing, char *buf, size_t len)
 	for (size_t i = 0; i < KNOWN; i++) {
 		format_word(i, word);
 		if (missing & 1u << i && used < len)
-			used += snprintf(buf + used, len - used, "%s%s: %s", used ? "; " : "", word, known[i].is);
+			used += snprintf(buf + used, len - used, "%s%s: %s", used ? "; " : "", word,
+					 known[i].is);
 	}
 	return buf;
 }
@@ -170,8 +173,9 @@ char *fill_text(const char *text, const struct fill *f)
 char *device_of(const char *name, char *buf, size_t len)
 {
 	/* What follows the device in the names that drivers give their queues' interrupts. */
-	static const char *const ends[] = {"-TxRx", "-rxtx", "-RxTx",  "-txrx",   "-tx",  "-rx",     "-Tx",
-					   "-Rx",   "-fp-",  "-input", "-output", "-req", "-config", "-Q"};
+	static const char *const ends[] = {"-TxRx",   "-rxtx", "-RxTx",   "-txrx", "-tx",
+					   "-rx",     "-Tx",   "-Rx",     "-fp-",  "-input",
+					   "-output", "-req",  "-config", "-Q"};
 	char *end = NULL, *at;
 
 	snprintf(buf, len, "%s", name);

@@ -1,5 +1,6 @@
-/* From a report's spelling of a name to the book's entry. A row says more than a bare function: what ran it. Where the book does not have
- * the function, the kind of thing is known at least, and the entry on that kind is given, marked as such. */
+/* From a report's spelling of a name to the book's entry. A row says more than a bare function:
+ * what ran it. Where the book does not have the function, the kind of thing is known at least, and
+ * the entry on that kind is given, marked as such. */
 #include "audit/meaning.h"
 
 #include <ctype.h>
@@ -108,7 +109,8 @@ static bool spell(const char *name, struct meaning *m)
 		arrow = at;
 	if (arrow) {
 		*arrow = 0;
-		snprintf(m->function, sizeof(m->function), "%.*s", (int)sizeof(m->function) - 1, arrow + strlen(ARROW));
+		snprintf(m->function, sizeof(m->function), "%.*s", (int)sizeof(m->function) - 1,
+			 arrow + strlen(ARROW));
 		trim(m->function);
 	}
 	snprintf(m->who, sizeof(m->who), "%.*s", (int)sizeof(m->who) - 1, skip_kind(whole));
@@ -117,8 +119,8 @@ static bool spell(const char *name, struct meaning *m)
 	tid = cut_number(m->who, " [", ']');
 	m->tid = tid > 0 ? tid : 0;
 	n = strlen(m->who);
-	if (n < 3 || m->who[0] != '[' || m->who[n - 1] != ']' || !isalpha((unsigned char)m->who[1]) ||
-	    !strncmp(m->who, "[unknown", 8))
+	if (n < 3 || m->who[0] != '[' || m->who[n - 1] != ']' ||
+	    !isalpha((unsigned char)m->who[1]) || !strncmp(m->who, "[unknown", 8))
 		return false;
 	memmove(m->who, m->who + 1, n - 2);
 	m->who[n - 2] = 0;
@@ -127,10 +129,12 @@ static bool spell(const char *name, struct meaning *m)
 
 /* ---- what ran a function ---- */
 
-/* A thread that only the kernel makes, by its name: what ran a function says so, or the report does. */
+/* A thread that only the kernel makes, by its name: what ran a function says so, or the report
+ * does. */
 static bool runs_work_of_kernel(const char *who)
 {
-	static const char *const threads[] = {"kworker/*", "migration/*", "ksoftirqd/*", "ktimers/*", "irq_work/*"};
+	static const char *const threads[] = {"kworker/*", "migration/*", "ksoftirqd/*",
+					      "ktimers/*", "irq_work/*"};
 
 	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++)
 		if (!fnmatch(threads[i], who, 0))
@@ -180,7 +184,8 @@ static const char *kind_run_by(const struct source *s)
 
 static void note_kind(struct meaning *m, const char *why)
 {
-	snprintf(m->note, sizeof(m->note), "the book does not have %.100s; %.250s, and this is what holds for its kind",
+	snprintf(m->note, sizeof(m->note),
+		 "the book does not have %.100s; %.250s, and this is what holds for its kind",
 		 m->function[0] ? m->function : m->who, why);
 }
 
@@ -248,7 +253,8 @@ static const struct cause *word_meaning(const char *name)
 
 	for (uint32_t r = 0; strcmp(tlb_reason_name(r), "unknown"); r++)
 		if (!strcmp(name, tlb_reason_name(r)))
-			return cause_of_function(&(struct source){.kind = SOURCE_VECTOR, .function = name});
+			return cause_of_function(
+				&(struct source){.kind = SOURCE_VECTOR, .function = name});
 	for (i = 0; name[i] && i + 1 < sizeof(low); i++)
 		low[i] = tolower((unsigned char)name[i]);
 	low[i] = 0;
@@ -273,10 +279,12 @@ static void thread_meaning(struct meaning *m, bool bracketed)
 {
 	m->cause = bracketed ? cause_family("kthread") : cause_match("user", m->who);
 	snprintf(m->note, sizeof(m->note),
-		 bracketed ? "the book does not have %.100s; ps writes kernel threads in brackets, and this is what "
+		 bracketed ? "the book does not have %.100s; ps writes kernel threads in brackets, "
+			     "and this is what "
 			     "holds for "
 			     "any of them"
-			   : "%.100s is a thread's name of its own choice: this holds for any program's thread; of a "
+			   : "%.100s is a thread's name of its own choice: this holds for any "
+			     "program's thread; of a "
 			     "kernel "
 			     "thread see G08",
 		 m->who);

@@ -9,20 +9,22 @@
 
 struct meaning {
 	const struct cause *cause; /* NULL: the name means nothing */
-	char note
-		[MEANING_NOTE]; /* why the entry speaks of the kind of thing and not of this very name; "": it speaks of the
-				    * name. May hold the name's bytes: escape on output. */
-	long irq;               /* -1: none was named */
-	uint32_t tid;           /* 0: none was named */
-	char who[128];          /* the name without kind, number and function */
-	char function[128];     /* "": none was named */
+	char note[MEANING_NOTE];   /* why the entry speaks of the kind of thing and not of this very
+				    * name; "": it speaks of the   name. May hold the name's bytes:
+				    * escape on output. */
+	long irq;                  /* -1: none was named */
+	uint32_t tid;              /* 0: none was named */
+	char who[128];             /* the name without kind, number and function */
+	char function[128];        /* "": none was named */
 };
 
-/* Takes "tick_nohz_handler", "local_timer > tick_nohz_handler", "python3 [4242]", "[ksoftirqd/1]", "virtio1-req.0 (irq 36)", "IRQ 36",
- * "softirq TIMER", "K01", "[K01]", "steal". Knows nothing of the machine that it runs on. */
+/* Takes "tick_nohz_handler", "local_timer > tick_nohz_handler", "python3 [4242]", "[ksoftirqd/1]",
+ * "virtio1-req.0 (irq 36)", "IRQ 36", "softirq TIMER", "K01", "[K01]", "steal". Knows nothing of
+ * the machine that it runs on. */
 void name_meaning(const char *name, struct meaning *m);
 
-/* The entry on a kind of thing: "timer", "hrtimer", "work", "irqwork", "csd", "stopper", "nmi", "kthread", "vector", "symbol". */
+/* The entry on a kind of thing: "timer", "hrtimer", "work", "irqwork", "csd", "stopper", "nmi",
+ * "kthread", "vector", "symbol". */
 const struct cause *cause_family(const char *kind);
 
 /* An entry on a kind of thing or a word of the report; a source never has it as its cause. */

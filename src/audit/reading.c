@@ -55,7 +55,9 @@ bool parse_mask(const char *text, struct cpus *set)
 	cpus_clear(set);
 	for (size_t i = len; i-- > 0;) {
 		char c = text[i];
-		int digit = isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+		int digit = isdigit((unsigned char)c) ? c - '0'
+			    : c >= 'a' && c <= 'f'    ? c - 'a' + 10
+						      : -1;
 
 		if (c == ',')
 			continue;
@@ -82,7 +84,8 @@ bool has_word(const char *text, const char *word)
 	size_t len = strlen(word);
 
 	for (const char *at = text; (at = strstr(at, word)); at += len)
-		if ((at == text || isspace((unsigned char)at[-1])) && (!at[len] || isspace((unsigned char)at[len])))
+		if ((at == text || isspace((unsigned char)at[-1])) &&
+		    (!at[len] || isspace((unsigned char)at[len])))
 			return true;
 	return false;
 }
@@ -249,9 +252,10 @@ static bool parse_task(const char *line, size_t len, struct task *t)
 	char copy[2048], allowed[1024], why[128];
 	int comm = 0;
 
-	snprintf(copy, sizeof(copy), "%.*s", (int)len, line); /* sscanf would look for the end of all lines */
-	if (sscanf(copy, "%u %u %c %x %u %u %u %1023s %n", &t->tid, &t->tgid, &t->state, &t->flags, &t->cpu, &t->policy,
-		   &t->priority, allowed, &comm) != 8 ||
+	snprintf(copy, sizeof(copy), "%.*s", (int)len,
+		 line); /* sscanf would look for the end of all lines */
+	if (sscanf(copy, "%u %u %c %x %u %u %u %1023s %n", &t->tid, &t->tgid, &t->state, &t->flags,
+		   &t->cpu, &t->policy, &t->priority, allowed, &comm) != 8 ||
 	    !comm || (size_t)comm > len || cpus_parse(allowed, &t->allowed, why, sizeof(why)))
 		return false;
 	t->comm = line + comm;
@@ -301,8 +305,8 @@ void thread_fix(const struct task *t, char **list, char **back)
 	char allowed[LIST_MAX];
 
 	text_add(list, " %u", t->tid);
-	text_add(back, "%staskset -pc %s %u", *back ? "; " : "", cpus_format(&t->allowed, allowed, sizeof(allowed)),
-		 t->tid);
+	text_add(back, "%staskset -pc %s %u", *back ? "; " : "",
+		 cpus_format(&t->allowed, allowed, sizeof(allowed)), t->tid);
 }
 
 void threads_move(struct audit *a, struct finding *f, char *list, char *back)
@@ -324,7 +328,8 @@ void name_add(struct naming *n, const char *name, size_t len)
 	n->count++;
 	snprintf(word, sizeof(word), "%s%.*s", have ? ", " : "", (int)len, name);
 	for (const char *at = n->text; have && (at = strstr(at, word + 2)); at++)
-		if ((at == n->text || at[-1] == ' ') && (!at[strlen(word + 2)] || at[strlen(word + 2)] == ','))
+		if ((at == n->text || at[-1] == ' ') &&
+		    (!at[strlen(word + 2)] || at[strlen(word + 2)] == ','))
 			return;
 	if (n->shown++ < NAMES_SHOWN)
 		snprintf(n->text + have, sizeof(n->text) - have, "%s", word);

@@ -1,5 +1,5 @@
-/* Advice that cannot work is worse than none: nohz_full on a kernel without it, isolation of all CPUs, a thread moved to where it is, a
- * command with a gap. */
+/* Advice that cannot work is worse than none: nohz_full on a kernel without it, isolation of all
+ * CPUs, a thread moved to where it is, a command with a gap. */
 #include "audit/remedy.h"
 
 #include <errno.h>
@@ -32,9 +32,10 @@ struct conditions conditions_of(const struct facts *facts, long cpu)
 		return here;
 	isolated_now(&a, &set);
 	here.isolated = cpus_has(&set, cpu);
-	here.nohz_full = list_of(&a, "sys/devices/system/cpu/nohz_full", &set) && cpus_has(&set, cpu);
-	here.managed_irq =
-		here.isolated && text_of(&a, "proc/cmdline") && strstr(text_of(&a, "proc/cmdline"), "managed_irq,");
+	here.nohz_full =
+		list_of(&a, "sys/devices/system/cpu/nohz_full", &set) && cpus_has(&set, cpu);
+	here.managed_irq = here.isolated && text_of(&a, "proc/cmdline") &&
+			   strstr(text_of(&a, "proc/cmdline"), "managed_irq,");
 	audit_online(facts, &set);
 	here.boot_cpu = cpus_next(&set, 0) == cpu;
 	return here;
@@ -67,12 +68,15 @@ static const char *refused(const char *text, const struct fill *f, const struct 
 
 	if (why)
 		return why;
-	if ((isolcpus || nohz) && (!isolcpus || (f->irq >= 0 ? here->managed_irq : here->isolated)) &&
+	if ((isolcpus || nohz) &&
+	    (!isolcpus || (f->irq >= 0 ? here->managed_irq : here->isolated)) &&
 	    (!nohz || here->nohz_full))
 		return "this CPU has that already";
 	if (!fill_missing(text, f))
 		return NULL;
-	return !somebody_left && (strstr(text, "{housekeeping}") || strstr(text, "{hkmask}")) ? NOBODY_LEFT : "";
+	return !somebody_left && (strstr(text, "{housekeeping}") || strstr(text, "{hkmask}"))
+		       ? NOBODY_LEFT
+		       : "";
 }
 
 char *remedy(const struct cause *c, const struct fill *f, const struct conditions *here)

@@ -4,7 +4,8 @@
 
 #include "audit/advise.h"
 
-/* What of isolation this kernel lacks, and what this CPU has already. What is not known is false. */
+/* What of isolation this kernel lacks, and what this CPU has already. What is not known is false.
+ */
 struct conditions {
 	bool no_isolcpus, no_nohz_full, no_rcu_nocbs; /* the kernel is built without */
 	bool isolated, nohz_full;                     /* this CPU is */
@@ -15,8 +16,8 @@ struct conditions {
 /* By the facts alone; cpu -1: of no CPU in particular. */
 struct conditions conditions_of(const struct facts *facts, long cpu);
 
-/* The cause's advice where it can be filled in and can work; else what it says otherwise; else words that say why neither can. The
- * caller frees it. NULL: out of memory. */
+/* The cause's advice where it can be filled in and can work; else what it says otherwise; else
+ * words that say why neither can. The caller frees it. NULL: out of memory. */
 char *remedy(const struct cause *c, const struct fill *f, const struct conditions *here);
 
 /* A fix that consists of boot parameters cannot work, for this reason; NULL: it can. */

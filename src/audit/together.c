@@ -11,7 +11,8 @@
 #include "audit/checks.h"
 #include "audit/verdict.h"
 
-/* A thread of this number was there before the window, and it may leave these CPUs: so where tasks go by default concerns it. */
+/* A thread of this number was there before the window, and it may leave these CPUs: so where tasks
+ * go by default concerns it. */
 static bool is_movable(const struct view *v, const struct source *s)
 {
 	struct audit a = {.facts = &v->facts};
@@ -32,15 +33,17 @@ static bool has_own_advice(const struct source *s)
 	return c && c->advice && (strstr(c->advice, "{pid}") || strstr(c->advice, "{irq}"));
 }
 
-/* A finding on the machine says more than the book, but not of one thread or interrupt; there only a failure of isolation does, and of
- * a thread that it lets in. */
-static bool concerns(const struct view *v, unsigned cpu, const struct finding *f, const struct source *s)
+/* A finding on the machine says more than the book, but not of one thread or interrupt; there only
+ * a failure of isolation does, and of a thread that it lets in. */
+static bool concerns(const struct view *v, unsigned cpu, const struct finding *f,
+		     const struct source *s)
 {
 	if (!f->fix || !finding_explains(f, cpu, s))
 		return false;
 	if (f->about || !has_own_advice(s))
 		return true;
-	return f->level == FINDING_FAIL && s->kind == SOURCE_THREAD && !s->kernel_thread && is_movable(v, s);
+	return f->level == FINDING_FAIL && s->kind == SOURCE_THREAD && !s->kernel_thread &&
+	       is_movable(v, s);
 }
 
 const struct finding *finding_of(const struct view *v, unsigned cpu, const struct source *s)
@@ -50,8 +53,8 @@ const struct finding *finding_of(const struct view *v, unsigned cpu, const struc
 	for (uint32_t i = 0; i < v->findings.count; i++) {
 		const struct finding *f = &v->findings.row[i];
 
-		if (concerns(v, cpu, f, s) &&
-		    (!best || f->about > best->about || (f->about == best->about && f->level > best->level)))
+		if (concerns(v, cpu, f, s) && (!best || f->about > best->about ||
+					       (f->about == best->about && f->level > best->level)))
 			best = f;
 	}
 	return best;
@@ -91,7 +94,8 @@ static void add_costs(struct view *v, struct finding *f)
 	}
 }
 
-/* One cause has one fix: that of the finding, where one explains the source, also in the verdict. */
+/* One cause has one fix: that of the finding, where one explains the source, also in the verdict.
+ */
 static int take_fixes(struct view *v)
 {
 	int err = 0;

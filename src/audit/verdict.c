@@ -1,11 +1,12 @@
 /* The verdict: what a report says first. Rules, in this order:
  *
  *   a workload    how many of its windows were slow, and what took most of their time
- *   quiet         a CPU that lost next to nothing to hiccups, and never much at once; what gaps below the threshold took is said
- *   not traced    nothing can be named
- *   not recorded  records were lost in what took most: nobody is blamed
- *   otherwise     what took most: the tick, throttling, what is outside the kernel, or one source; where little was lost, but once too much at
- *                 once, the source that did that. Then why, from the audit where it looked and from the cause book else, and what to do.
+ *   quiet         a CPU that lost next to nothing to hiccups, and never much at once; what gaps
+ * below the threshold took is said not traced    nothing can be named not recorded  records were
+ * lost in what took most: nobody is blamed otherwise     what took most: the tick, throttling, what
+ * is outside the kernel, or one source; where little was lost, but once too much at once, the
+ * source that did that. Then why, from the audit where it looked and from the cause book else, and
+ * what to do.
  */
 #include "audit/verdict.h"
 
@@ -19,7 +20,8 @@
 #include "base/units.h"
 #include "model/stops.h"
 
-/* Of a second on a CPU that is to be quiet; rtla and cyclictest pass machines for real time by tens of microseconds. */
+/* Of a second on a CPU that is to be quiet; rtla and cyclictest pass machines for real time by tens
+ * of microseconds. */
 #define QUIET_SHARE 0.0001 /* of its time */
 #define QUIET_NS    (20 * NSEC_PER_USEC)
 
@@ -54,14 +56,16 @@ static enum group group_of(const struct source *s)
 		return LOST;
 	if (s->kind == SOURCE_OUTSIDE)
 		return OUTSIDE;
-	if (s->kind == SOURCE_VECTOR && s->cause && !strncmp(s->cause, "T0", 2) && s->cause[2] <= '8')
+	if (s->kind == SOURCE_VECTOR && s->cause && !strncmp(s->cause, "T0", 2) &&
+	    s->cause[2] <= '8')
 		return TICK;
 	return GROUPS;
 }
 
 /* ---- why, and what to do ---- */
 
-static void add_action(struct sentence *out, const char *joint, const struct finding *f, const struct source *s)
+static void add_action(struct sentence *out, const char *joint, const struct finding *f,
+		       const struct source *s)
 {
 	const char *text = f && f->fix ? f->fix : s->advice;
 
@@ -79,7 +83,8 @@ static void add_source(struct sentence *out, const struct source *s)
 {
 	switch (s->kind) {
 	case SOURCE_IRQ:
-		add(out, "IRQ %u%s%s%s", s->id, s->name[0] ? " (" : "", s->name, s->name[0] ? ")" : "");
+		add(out, "IRQ %u%s%s%s", s->id, s->name[0] ? " (" : "", s->name,
+		    s->name[0] ? ")" : "");
 		return;
 	case SOURCE_THREAD:
 		if (s->rest) {
@@ -87,7 +92,11 @@ static void add_source(struct sentence *out, const struct source *s)
 			return;
 		}
 		/* Only what poses as one of the kernel's needs to be called the user's. */
-		add(out, "the %sthread %s", s->kernel_thread ? "kernel " : s->name[0] == '[' ? "user " : "", s->name);
+		add(out, "the %sthread %s",
+		    s->kernel_thread    ? "kernel "
+		    : s->name[0] == '[' ? "user "
+					: "",
+		    s->name);
 		if (s->id)
 			add(out, " [%u]", s->id);
 		break;
@@ -114,7 +123,8 @@ static unsigned cpu_number(const struct view *v, const struct cpu_summary *c)
 	return v->run.watch ? UINT_MAX : c->cpu;
 }
 
-static void say_tick(struct sentence *out, const struct view *v, const struct cpu_summary *c, const struct source *s)
+static void say_tick(struct sentence *out, const struct view *v, const struct cpu_summary *c,
+		     const struct source *s)
 {
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
 	const struct tick_row *most = NULL;
@@ -136,18 +146,21 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 		if (!most || c->ticks.row[i].count > most->count)
 			most = &c->ticks.row[i];
 	if (most)
-		add(out, "kept by %s while %s ran", tick_dependency_name(most->dependency), most->comm);
+		add(out, "kept by %s while %s ran", tick_dependency_name(most->dependency),
+		    most->comm);
 	add_action(out, most ? "; " : "", f, s);
 }
 
 static void say_throttled(struct sentence *out, const struct view *v, const struct cpu_summary *c,
 			  const struct source *s)
 {
-	add(out, "real-time throttling, which takes the sampler off for threads without a real-time priority");
+	add(out, "real-time throttling, which takes the sampler off for threads without a "
+		 "real-time priority");
 	add_action(out, ": ", finding_of(v, cpu_number(v, c), s), s);
 }
 
-static void say_outside(struct sentence *out, const struct view *v, uint32_t i, const struct source *s)
+static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
+			const struct source *s)
 {
 	const struct cpu_run *r = &v->cpu[i];
 
@@ -167,7 +180,8 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i, 
 	add_action(out, "; ", finding_of(v, v->summary.cpu[i].cpu, s), s);
 }
 
-static void say_source(struct sentence *out, const struct view *v, const struct cpu_summary *c, const struct source *s)
+static void say_source(struct sentence *out, const struct view *v, const struct cpu_summary *c,
+		       const struct source *s)
 {
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
 
@@ -185,7 +199,8 @@ struct most {
 	uint64_t ns;
 };
 
-/* What stopped a handler is not the handler's doing: only the usual part of it counts (model/stops.h). */
+/* What stopped a handler is not the handler's doing: only the usual part of it counts
+ * (model/stops.h). */
 static struct most find_most(const struct cpu_summary *c)
 {
 	struct most groups[GROUPS] = {{0}}, best = {0};
@@ -231,12 +246,14 @@ static uint64_t not_recorded(const struct cpu_summary *c)
 	return ns;
 }
 
-/* Outside of what the kernel showed, without evidence of whose doing it was, while a share of the records is missing. */
+/* Outside of what the kernel showed, without evidence of whose doing it was, while a share of the
+ * records is missing. */
 static bool may_be_lost(const struct view *v, uint32_t i, const struct source *s)
 {
 	const struct cpu_run *r = &v->cpu[i];
 
-	if (!strcmp(s->name, "steal") || (r->smi_known && r->smi_count) || not_recorded(&v->summary.cpu[i]))
+	if (!strcmp(s->name, "steal") || (r->smi_known && r->smi_count) ||
+	    not_recorded(&v->summary.cpu[i]))
 		return false;
 	return r->counts.lost > (r->counts.seen + r->counts.lost) / 100;
 }
@@ -255,20 +272,22 @@ static const struct source *most_seen(const struct cpu_summary *c)
 	return best;
 }
 
-/* Lost records are no evidence against hardware or host: who took the time is not known. ns: how much of it. */
+/* Lost records are no evidence against hardware or host: who took the time is not known. ns: how
+ * much of it. */
 static void say_lost(struct sentence *out, const struct view *v, uint32_t i, uint64_t ns)
 {
 	const struct source *seen = most_seen(&v->summary.cpu[i]);
 	char count[32], share[32], lane[LANE_NAME];
 
-	add(out, "%s: %s records were lost here: who took %s %% of its time is not known", view_lane(v, i, lane),
-	    format_count(v->cpu[i].counts.lost, count, sizeof(count)),
+	add(out, "%s: %s records were lost here: who took %s %% of its time is not known",
+	    view_lane(v, i, lane), format_count(v->cpu[i].counts.lost, count, sizeof(count)),
 	    format_percent(100.0 * ns / v->cpu[i].observed_ns, share, sizeof(share)));
 	if (seen && seen->net.sum) {
 		add(out, "; the most seen was ");
 		add_source(out, seen);
 		add(out, " (%s %%)",
-		    format_percent(100.0 * seen->net.sum / v->cpu[i].observed_ns, share, sizeof(share)));
+		    format_percent(100.0 * seen->net.sum / v->cpu[i].observed_ns, share,
+				   sizeof(share)));
 	}
 	add(out, "; give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
 }
@@ -302,17 +321,20 @@ static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 	else if (v->cpu[i].reported)
 		add(out, "%s was late by %s in all, up to %s at once", lane, sum, time);
 	else
-		add(out, "%s lost %s, up to %s at once, and not all of its time was seen", lane, sum, time);
+		add(out, "%s lost %s, up to %s at once, and not all of its time was seen", lane,
+		    sum, time);
 	if (!m.source || !c->hiccups.sum)
 		return;
-	add(out, "; %s %% of that to ", format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
+	add(out, "; %s %% of that to ",
+	    format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
 	say_what(out, v, i, &m);
 }
 
 static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 {
 	const struct cpu_summary *c = &v->summary.cpu[i];
-	uint64_t away = c->hiccups.sum + v->cpu[i].hiccups_lost_ns, observed = v->cpu[i].observed_ns;
+	uint64_t away = c->hiccups.sum + v->cpu[i].hiccups_lost_ns,
+		 observed = v->cpu[i].observed_ns;
 	bool little = away <= observed * QUIET_SHARE;
 	const struct short_gaps *shorts = &v->cpu[i].shorts;
 	uint32_t failed = findings_count(&v->findings, FINDING_FAIL);
@@ -325,18 +347,20 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 	if (little && c->hiccups.max <= QUIET_NS) {
 		if (shorts->known && shorts->total_ns > observed * QUIET_SHARE)
 			add(out,
-			    "%s is quiet but for gaps under %s, which take %s %%: it lost %s %% of its time to longer "
+			    "%s is quiet but for gaps under %s, which take %s %%: it lost %s %% of "
+			    "its time to longer "
 			    "ones",
 			    lane, format_ns(v->cpu[i].threshold_ns, time, sizeof(time)),
-			    format_percent(100.0 * shorts->total_ns / observed, part, sizeof(part)), share);
+			    format_percent(100.0 * shorts->total_ns / observed, part, sizeof(part)),
+			    share);
 		else
 			add(out, "%s is quiet: it lost %s %% of its time to hiccups", lane, share);
 		format_ns(c->hiccups.max, time, sizeof(time));
 		if (c->hiccups.count)
 			add(out, ", at most %s at once", time);
 		if (failed)
-			add(out, "; the audit still finds %u thing%s not in order (culprit audit)", failed,
-			    failed == 1 ? "" : "s");
+			add(out, "; the audit still finds %u thing%s not in order (culprit audit)",
+			    failed, failed == 1 ? "" : "s");
 		return;
 	}
 	m = little ? find_longest(c) : find_most(c);
@@ -345,21 +369,23 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 		return;
 	}
 	if (!v->run.traced || !m.source) {
-		add(out, "%s loses %s %% of its time, up to %s at once, and nobody can be named%s", lane, share, time,
-		    v->run.traced ? "" : ": it was not traced");
+		add(out, "%s loses %s %% of its time, up to %s at once, and nobody can be named%s",
+		    lane, share, time, v->run.traced ? "" : ": it was not traced");
 	} else if (little) {
 		add(out, "%s loses little, %s %%, but up to %s at once to ", lane, share,
 		    format_ns(m.ns, time, sizeof(time)));
 		say_what(out, v, i, &m);
 	} else {
-		add(out, "%s loses %s %% to ", lane, format_percent(100.0 * m.ns / observed, share, sizeof(share)));
+		add(out, "%s loses %s %% to ", lane,
+		    format_percent(100.0 * m.ns / observed, share, sizeof(share)));
 		say_what(out, v, i, &m);
 	}
 }
 
 /* ---- of a workload: its slow windows are known, what its CPU lost is not ---- */
 
-/* The time of the slow windows that is neither an interruption nor the kernel's way: the operation itself, as far as is known. */
+/* The time of the slow windows that is neither an interruption nor the kernel's way: the operation
+ * itself, as far as is known. */
 static bool is_rest(const struct view *v, const struct source *s)
 {
 	return s->kind == SOURCE_OUTSIDE && v->run.rest[0] && !strcmp(s->name, v->run.rest);
@@ -378,8 +404,10 @@ static bool may_be_own(const struct source *s)
 	return false;
 }
 
-/* What took most of the slow windows' time and is surely not the workload's own; *rest: what is nobody's. */
-static struct most find_most_of_windows(const struct view *v, const struct cpu_summary *c, uint64_t *rest)
+/* What took most of the slow windows' time and is surely not the workload's own; *rest: what is
+ * nobody's. */
+static struct most find_most_of_windows(const struct view *v, const struct cpu_summary *c,
+					uint64_t *rest)
 {
 	struct most best = {0};
 
@@ -395,7 +423,8 @@ static struct most find_most_of_windows(const struct view *v, const struct cpu_s
 	return best;
 }
 
-/* "latency under load", of several series that with the most slow windows; NULL: there is just one that has a threshold. */
+/* "latency under load", of several series that with the most slow windows; NULL: there is just one
+ * that has a threshold. */
 static const struct series *slowest_series(const struct cpu_run *r)
 {
 	const struct series *worst = NULL;
@@ -417,13 +446,16 @@ static void say_slow(struct sentence *out, const struct view *v, uint32_t i)
 	format_count(c->hiccups.count + r->hiccups_lost, count, sizeof(count));
 	if (!c->hiccups.count && !r->hiccups_lost) {
 		add(out, "none was slow: none took longer than ");
-		add(out, "%s", worst ? "its series' threshold" : format_ns(r->threshold_ns, than, sizeof(than)));
+		add(out, "%s",
+		    worst ? "its series' threshold"
+			  : format_ns(r->threshold_ns, than, sizeof(than)));
 		return;
 	}
 	add(out, "%s took longer than %s", count,
 	    worst ? "their series' thresholds" : format_ns(r->threshold_ns, than, sizeof(than)));
 	if (worst)
-		add(out, " (most often %s, %s times)", worst->name, format_count(worst->longer, count, sizeof(count)));
+		add(out, " (most often %s, %s times)", worst->name,
+		    format_count(worst->longer, count, sizeof(count)));
 	add(out, ", up to %s", format_ns(c->hiccups.max, most, sizeof(most)));
 }
 
@@ -446,7 +478,8 @@ static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 		add(out, "; nothing that is surely foreign took much of their time");
 		if (rest > c->hiccups.sum / 2)
 			add(out, ", %s %% of it is %s",
-			    format_percent(100.0 * rest / c->hiccups.sum, share, sizeof(share)), v->run.rest);
+			    format_percent(100.0 * rest / c->hiccups.sum, share, sizeof(share)),
+			    v->run.rest);
 		if (!m.source)
 			return;
 		add(out, "; the most, %s %%, went to ",
@@ -465,7 +498,8 @@ void verdict(struct view *v)
 		struct sentence out = {v->cpu[i].verdict, sizeof(v->cpu[i].verdict)};
 
 		out.buf[0] = 0;
-		if (v->run.watch && (v->cpu[i].observed_ns || c->hiccups.count) && view_lost(v, i) < 0)
+		if (v->run.watch && (v->cpu[i].observed_ns || c->hiccups.count) &&
+		    view_lost(v, i) < 0)
 			say_thread(&out, v, i);
 		else if (v->run.windows && !v->run.watch)
 			say_windows(&out, v, i);

@@ -4,7 +4,8 @@
 
 #include "model/view.h"
 
-/* Fills cpu[].verdict from the summary, the sources' causes (advise.h) and the findings, if there are any. */
+/* Fills cpu[].verdict from the summary, the sources' causes (advise.h) and the findings, if there
+ * are any. */
 void verdict(struct view *v);
 
 #endif

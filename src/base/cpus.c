@@ -1,7 +1,7 @@
-/* Sets of CPUs and the kernel's list syntax for them: comma-separated parts, each a number, a range or a range with a
- * stride (":used/group": of every `group` CPUs the first `used`). The reader is stricter than the kernel's, which
- * takes empty parts and a stride of none: what a user types here decides which CPUs get measured, so a slip must not
- * pass. */
+/* Sets of CPUs and the kernel's list syntax for them: comma-separated parts, each a number, a range
+ * or a range with a stride (":used/group": of every `group` CPUs the first `used`). The reader is
+ * stricter than the kernel's, which takes empty parts and a stride of none: what a user types here
+ * decides which CPUs get measured, so a slip must not pass. */
 #include "base/cpus.h"
 
 #include <ctype.h>
@@ -17,7 +17,8 @@ struct part {
 	unsigned first, last, used, group;
 };
 
-/* The number at *text, which moves past it. Stops counting at CPUS_MAX, so that no length of digits overflows. */
+/* The number at *text, which moves past it. Stops counting at CPUS_MAX, so that no length of digits
+ * overflows. */
 static int number_read(const char **text, unsigned *number)
 {
 	unsigned n = 0;
@@ -68,7 +69,8 @@ static int part_parse(const char *text, const char *end, struct cpus *set, char 
 	else if (!part.used || part.used > part.group)
 		reason = "takes more or less than there is: USED/GROUP needs 1 <= USED <= GROUP";
 	if (reason) {
-		snprintf(why, whylen, "'%.*s' %s", end - text < 40 ? (int)(end - text) : 40, text, reason);
+		snprintf(why, whylen, "'%.*s' %s", end - text < 40 ? (int)(end - text) : 40, text,
+			 reason);
 		return err ? err : -EINVAL;
 	}
 	for (unsigned cpu = part.first; cpu <= part.last; cpu++)
@@ -103,12 +105,14 @@ int cpus_parse(const char *text, struct cpus *out, char *why, size_t whylen)
 
 char *cpus_format(const struct cpus *set, char *buf, size_t len)
 {
-	size_t pos = 0, whole = 0; /* whole: the last place between parts that leaves room for the dots */
+	size_t pos = 0,
+	       whole = 0; /* whole: the last place between parts that leaves room for the dots */
 
 	if (!len)
 		return buf;
 	buf[0] = '\0';
-	for (int first = cpus_next(set, 0), last; first >= 0; first = cpus_next(set, (unsigned)last + 1)) {
+	for (int first = cpus_next(set, 0), last; first >= 0;
+	     first = cpus_next(set, (unsigned)last + 1)) {
 		char part[32];
 		size_t n;
 

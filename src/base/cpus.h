@@ -1,4 +1,5 @@
-/* CPU lists in the kernel's syntax (Documentation/core-api/cpu_hotplug, lib/bitmap.c: "0-3,8", "0-15:2/4"). */
+/* CPU lists in the kernel's syntax (Documentation/core-api/cpu_hotplug, lib/bitmap.c: "0-3,8",
+ * "0-15:2/4"). */
 #ifndef CULPRIT_CPUS_H
 #define CULPRIT_CPUS_H
 
@@ -12,14 +13,15 @@ struct cpus {
 	uint64_t bits[CPUS_MAX / 64];
 };
 
-/* Reads "1-3,8" or "0-15:2/4" (of each 4 the first 2) into *out. An empty or blank string is the empty set (sysfs
- * files are like that); blanks and a newline around the list are allowed, none inside. Returns 0, or -EINVAL
- * (malformed, reversed range) or -ERANGE (a number at or over CPUS_MAX) with a one-line reason naming the bad part in
- * why[whylen]: "'5-3' runs backwards: ...". *out is untouched on error. */
+/* Reads "1-3,8" or "0-15:2/4" (of each 4 the first 2) into *out. An empty or blank string is the
+ * empty set (sysfs files are like that); blanks and a newline around the list are allowed, none
+ * inside. Returns 0, or -EINVAL (malformed, reversed range) or -ERANGE (a number at or over
+ * CPUS_MAX) with a one-line reason naming the bad part in why[whylen]: "'5-3' runs backwards: ...".
+ * *out is untouched on error. */
 int cpus_parse(const char *text, struct cpus *out, char *why, size_t whylen);
 
-/* Writes the list as the kernel prints it: ascending, runs as ranges, no strides ("1-3,8", "" for none). Cuts between
- * two parts when it does not fit: "1-3,8,...". Returns buf. */
+/* Writes the list as the kernel prints it: ascending, runs as ranges, no strides ("1-3,8", "" for
+ * none). Cuts between two parts when it does not fit: "1-3,8,...". Returns buf. */
 char *cpus_format(const struct cpus *set, char *buf, size_t len);
 
 /* A CPU at or over CPUS_MAX is in no set; adding it does nothing. */

@@ -1,7 +1,7 @@
-/* Making foreign names safe to print. A process chooses its own comm and a driver its interrupts' names, so both may
- * hold bytes that drive a terminal (ESC, the C1 controls), reorder what is read (bidirectional controls) or are no
- * UTF-8 at all. Everything goes through escape_char(), one character at a time, so that the text and the JSON output
- * agree on the rules. */
+/* Making foreign names safe to print. A process chooses its own comm and a driver its interrupts'
+ * names, so both may hold bytes that drive a terminal (ESC, the C1 controls), reorder what is read
+ * (bidirectional controls) or are no UTF-8 at all. Everything goes through escape_char(), one
+ * character at a time, so that the text and the JSON output agree on the rules. */
 #include "base/escape.h"
 
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The length of the well-formed character at s, 0 when it is not well-formed. Bytes are looked at one after the
- * other: a NUL is no continuation, so nothing past the end of a C string is read. */
+/* The length of the well-formed character at s, 0 when it is not well-formed. Bytes are looked at
+ * one after the other: a NUL is no continuation, so nothing past the end of a C string is read. */
 static size_t utf8_decode(const unsigned char *s, size_t len, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -73,7 +73,8 @@ size_t escape_char(const char *name, size_t len, char out[ESCAPE_CHAR])
 
 char *escape_text(const char *name, size_t len, char *buf, size_t buflen)
 {
-	size_t pos = 0, whole = 0; /* whole: the last place between characters that leaves room for the dots */
+	size_t pos = 0, whole = 0; /* whole: the last place between characters that leaves room for
+				      the dots */
 	char piece[ESCAPE_CHAR];
 	size_t used;
 
@@ -126,7 +127,8 @@ size_t text_fit(const char *utf8, size_t columns)
 
 char *shell_quote(const char *text, char *buf, size_t buflen)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:=+@%-";
+	static const char plain[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:=+@%-";
 	bool bare = text[0] && text[0] != '-' && !text[strspn(text, plain)];
 	size_t n = 0;
 

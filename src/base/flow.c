@@ -7,7 +7,8 @@
 
 #define ITEM_MAX 2048
 
-void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, const char *separator, const char *lead)
+void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, const char *separator,
+		const char *lead)
 {
 	*f = (struct flow){.out = out, .width = width, .separator = separator, .lead = lead};
 	fputs(start, out);

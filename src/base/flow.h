@@ -15,7 +15,8 @@ struct flow {
 };
 
 /* Prints `start`, which the items follow; it may hold no escape sequences. */
-void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, const char *separator, const char *lead);
+void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, const char *separator,
+		const char *lead);
 __attribute__((format(printf, 2, 3))) void flow_add(struct flow *f, const char *fmt, ...);
 void flow_words(struct flow *f, const char *text); /* each word of a text as an item */
 void flow_end(struct flow *f);                     /* ends the line */

@@ -2,7 +2,8 @@
 
 #include <stddef.h>
 
-/* Goes back to the last star only: enough, for what a star has taken can only grow. A barrier that it would take ends that. */
+/* Goes back to the last star only: enough, for what a star has taken can only grow. A barrier that
+ * it would take ends that. */
 bool glob_match(const char *glob, const char *text, char barrier)
 {
 	const char *star = NULL, *from = NULL;

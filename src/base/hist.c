@@ -1,7 +1,8 @@
-/* Log-linear buckets over all of uint64_t. With b sub-bucket bits, values below 2^b are their own index; above, a
- * value's octave (its highest bit e) is split into 2^b buckets of 2^(e-b) values each, so that a bucket is never
- * wider than 2^-b of the lowest value in it. Index and value are a shift and an addition apart, which keeps adding
- * cheap enough for every gap that a spinning thread sees. */
+/* Log-linear buckets over all of uint64_t. With b sub-bucket bits, values below 2^b are their own
+ * index; above, a value's octave (its highest bit e) is split into 2^b buckets of 2^(e-b) values
+ * each, so that a bucket is never wider than 2^-b of the lowest value in it. Index and value are a
+ * shift and an addition apart, which keeps adding cheap enough for every gap that a spinning thread
+ * sees. */
 #include "base/hist.h"
 
 #include <assert.h>
@@ -47,7 +48,8 @@ uint32_t hist_index(const struct hist *h, uint64_t value)
 	if (value >> h->bits == 0)
 		return (uint32_t)value;
 	shift = 63 - (unsigned)__builtin_clzll(value) - h->bits;
-	/* value >> shift has its highest bit at 2^bits: that bit makes the difference between shift and shift + 1. */
+	/* value >> shift has its highest bit at 2^bits: that bit makes the difference between shift
+	 * and shift + 1. */
 	return (shift << h->bits) + (uint32_t)(value >> shift);
 }
 
@@ -97,8 +99,8 @@ void hist_merge(struct hist *h, const struct hist *from)
 		h->max = from->max;
 }
 
-/* The nearest rank of p percent, from 1. A decimal like 99.9 is not a double: the exact product may lie a hair over a
- * whole number, and must not count as the next rank for that. */
+/* The nearest rank of p percent, from 1. A decimal like 99.9 is not a double: the exact product may
+ * lie a hair over a whole number, and must not count as the next rank for that. */
 static uint64_t rank_of(const struct hist *h, double p)
 {
 	double exact = p * (double)h->count / 100;
@@ -114,7 +116,8 @@ static uint64_t rank_of(const struct hist *h, double p)
 	return rank;
 }
 
-/* The bucket that holds the value of this rank; *before counts the values in the buckets under it. */
+/* The bucket that holds the value of this rank; *before counts the values in the buckets under it.
+ */
 static uint32_t bucket_of_rank(const struct hist *h, uint64_t rank, uint64_t *before)
 {
 	uint32_t i = 0;
@@ -144,8 +147,8 @@ static uint64_t bucket_middle(const struct hist *h, uint32_t index)
 	return middle < h->max ? middle : h->max;
 }
 
-/* Deviations grow to both sides of the median's bucket, so that walking outwards, the nearer side first, meets them
- * in order: no second histogram is needed. */
+/* Deviations grow to both sides of the median's bucket, so that walking outwards, the nearer side
+ * first, meets them in order: no second histogram is needed. */
 uint64_t hist_mad(const struct hist *h)
 {
 	uint64_t rank = h->count / 2 + h->count % 2, deviation = 0, seen, before, median;
@@ -163,8 +166,8 @@ uint64_t hist_mad(const struct hist *h)
 			down--;
 		while (up < h->nbuckets && !h->bucket[up])
 			up++;
-		if (up == h->nbuckets ||
-		    (down && median - bucket_middle(h, down - 1) <= bucket_middle(h, up) - median)) {
+		if (up == h->nbuckets || (down && median - bucket_middle(h, down - 1) <=
+							  bucket_middle(h, up) - median)) {
 			down--;
 			deviation = median - bucket_middle(h, down);
 			seen += h->bucket[down];

@@ -1,6 +1,7 @@
-/* A histogram of nanoseconds with constant relative error: buckets of 2^-bits of their octave (the idea is Gil Tene's
- * HdrHistogram; the layout here is plain powers of two). Covers all of uint64_t, so nothing overflows or is clipped.
- * Memory is one allocation, made at init; adding never allocates. */
+/* A histogram of nanoseconds with constant relative error: buckets of 2^-bits of their octave (the
+ * idea is Gil Tene's HdrHistogram; the layout here is plain powers of two). Covers all of uint64_t,
+ * so nothing overflows or is clipped. Memory is one allocation, made at init; adding never
+ * allocates. */
 #ifndef CULPRIT_HIST_H
 #define CULPRIT_HIST_H
 
@@ -14,11 +15,12 @@ struct hist {
 	uint64_t *bucket; /* owned */
 };
 
-/* bits 1..10. Values below 2^(bits+1) have buckets of their own. Returns 0, -ENOMEM, or -EINVAL for other bits.
- * Free with hist_free. */
+/* bits 1..10. Values below 2^(bits+1) have buckets of their own. Returns 0, -ENOMEM, or -EINVAL for
+ * other bits. Free with hist_free. */
 int hist_init(struct hist *h, unsigned bits);
 void hist_free(struct hist *h);
-/* Over memory of the caller's, (65 - bits) << bits zeros; not to be freed with hist_free. bits as above. */
+/* Over memory of the caller's, (65 - bits) << bits zeros; not to be freed with hist_free. bits as
+ * above. */
 void hist_place(struct hist *h, unsigned bits, uint64_t *memory);
 void hist_reset(struct hist *h);
 
@@ -27,18 +29,20 @@ void hist_add_n(struct hist *h, uint64_t value, uint64_t n);
 /* Adds all of `from` (same bits) to `h`. */
 void hist_merge(struct hist *h, const struct hist *from);
 
-/* The smallest value v such that at least p percent of the values are <= v, 0 < p <= 100 (nearest rank): exact to the
- * bucket, given as the bucket's highest value clamped into [min, max]. 0 when empty. p means the decimal it was
- * written as: 99.9 of 1000 values is the 999th, though the double is a little over 99.9. */
+/* The smallest value v such that at least p percent of the values are <= v, 0 < p <= 100 (nearest
+ * rank): exact to the bucket, given as the bucket's highest value clamped into [min, max]. 0 when
+ * empty. p means the decimal it was written as: 99.9 of 1000 values is the 999th, though the double
+ * is a little over 99.9. */
 uint64_t hist_percentile(const struct hist *h, double p);
 
-/* Median absolute deviation from the median, both by nearest rank, to the bucket's width (bucket middles stand for
- * their values). 0 when empty. */
+/* Median absolute deviation from the median, both by nearest rank, to the bucket's width (bucket
+ * middles stand for their values). 0 when empty. */
 uint64_t hist_mad(const struct hist *h);
 
 double hist_mean(const struct hist *h); /* 0 when empty */
 
-/* Buckets for readers: index of a value, lowest and highest value of a bucket (index < nbuckets). */
+/* Buckets for readers: index of a value, lowest and highest value of a bucket (index < nbuckets).
+ */
 uint32_t hist_index(const struct hist *h, uint64_t value);
 uint64_t hist_lowest(const struct hist *h, uint32_t index);
 uint64_t hist_highest(const struct hist *h, uint32_t index);

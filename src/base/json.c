@@ -1,6 +1,7 @@
-/* JSON as it comes: nothing is held back, so that an event stream of any length can be written. Levels are printed
- * over several lines, two spaces a level, or flat on one; everything inside a flat level is flat. Names are made
- * printable by escape_char() first, which leaves only the quote and the backslash for JSON's own escaping. */
+/* JSON as it comes: nothing is held back, so that an event stream of any length can be written.
+ * Levels are printed over several lines, two spaces a level, or flat on one; everything inside a
+ * flat level is flat. Names are made printable by escape_char() first, which leaves only the quote
+ * and the backslash for JSON's own escaping. */
 #include "base/json.h"
 
 #include <assert.h>

@@ -1,7 +1,8 @@
-/* A streaming JSON writer: the caller says what comes, it places commas, newlines and indentation. Strings and keys
- * may hold any byte: invalid UTF-8 and controls come out as the text \xNN and a backslash as two (escape_text's rule,
- * see escape.h), so every output is valid JSON and UTF-8, and no two names read the same. Pass names as they are, not
- * escaped. Wrong use (no key inside an object, a key elsewhere, too deep, one end too many) is a bug and asserts. */
+/* A streaming JSON writer: the caller says what comes, it places commas, newlines and indentation.
+ * Strings and keys may hold any byte: invalid UTF-8 and controls come out as the text \xNN and a
+ * backslash as two (escape_text's rule, see escape.h), so every output is valid JSON and UTF-8, and
+ * no two names read the same. Pass names as they are, not escaped. Wrong use (no key inside an
+ * object, a key elsewhere, too deep, one end too many) is a bug and asserts. */
 #ifndef CULPRIT_JSON_H
 #define CULPRIT_JSON_H
 
@@ -19,18 +20,21 @@ struct json {
 
 void json_init(struct json *j, FILE *out);
 
-/* key NULL inside arrays and at the top. Objects and arrays opened _flat print on one line, with all they hold. */
+/* key NULL inside arrays and at the top. Objects and arrays opened _flat print on one line, with
+ * all they hold. */
 void json_object(struct json *j, const char *key);
 void json_object_flat(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 void json_array_flat(struct json *j, const char *key);
 void json_end(struct json *j); /* closes the innermost; the outermost adds the final newline */
 
-void json_string(struct json *j, const char *key, const char *value);               /* NULL prints null */
-void json_string_n(struct json *j, const char *key, const char *value, size_t len); /* to len or NUL */
+void json_string(struct json *j, const char *key, const char *value); /* NULL prints null */
+void json_string_n(struct json *j, const char *key, const char *value,
+		   size_t len); /* to len or NUL */
 void json_u64(struct json *j, const char *key, uint64_t value);
 void json_i64(struct json *j, const char *key, int64_t value);
-void json_double(struct json *j, const char *key, double value, int decimals); /* inf and nan print null */
+void json_double(struct json *j, const char *key, double value,
+		 int decimals); /* inf and nan print null */
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 

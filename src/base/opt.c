@@ -1,6 +1,7 @@
-/* Reading a command line by a table of options, and printing the same table as help. Words are taken in order,
- * options and operands mixed; operands are moved to the front of argv, which never overtakes the word being read.
- * Each error ends the reading with one line that names the option the way it was typed and says where the help is. */
+/* Reading a command line by a table of options, and printing the same table as help. Words are
+ * taken in order, options and operands mixed; operands are moved to the front of argv, which never
+ * overtakes the word being read. Each error ends the reading with one line that names the option
+ * the way it was typed and says where the help is. */
 #include "base/opt.h"
 
 #include <assert.h>
@@ -38,7 +39,8 @@ static const struct opt *row_of_letter(const struct opt_command *command, char l
 	return NULL;
 }
 
-static const struct opt *row_of_name(const struct opt_command *command, const char *name, size_t len)
+static const struct opt *row_of_name(const struct opt_command *command, const char *name,
+				     size_t len)
 {
 	for (const struct opt *row = command->opts; row && !row_ends(row); row++)
 		if (row->name && strlen(row->name) == len && !memcmp(row->name, name, len))
@@ -52,7 +54,8 @@ static int help_wanted(const struct reading *r)
 	return 1;
 }
 
-static int store(const struct reading *r, const struct opt *row, const char *shown, const char *text)
+static int store(const struct reading *r, const struct opt *row, const char *shown,
+		 const char *text)
 {
 	void *field = (char *)r->options + row->offset;
 	char why[512] = "not taken";
@@ -71,8 +74,8 @@ static int store(const struct reading *r, const struct opt *row, const char *sho
 static int store_next(struct reading *r, const struct opt *row, const char *shown)
 {
 	if (r->at + 1 >= r->argc)
-		return complain("%s: needs a value: %s %s (culprit help %s)", shown, shown, row->value,
-				r->command->name);
+		return complain("%s: needs a value: %s %s (culprit help %s)", shown, shown,
+				row->value, r->command->name);
 	return store(r, row, shown, r->argv[++r->at]);
 }
 
@@ -89,8 +92,9 @@ static int unknown_name(const struct reading *r, const char *name, int len)
 	words[n++] = "help";
 	words[n] = NULL;
 	near = opt_nearest(typed, words);
-	return complain("--%s: unknown option%s%s%s (culprit help %s)", typed, near ? ": did you mean --" : "",
-			near ? near : "", near ? "?" : "", r->command->name);
+	return complain("--%s: unknown option%s%s%s (culprit help %s)", typed,
+			near ? ": did you mean --" : "", near ? near : "", near ? "?" : "",
+			r->command->name);
 }
 
 static int take_long(struct reading *r, const char *word)
@@ -105,8 +109,9 @@ static int take_long(struct reading *r, const char *word)
 		return unknown_name(r, name, len < SHOWN ? (int)len : SHOWN);
 	snprintf(shown, sizeof(shown), "--%s", help ? "help" : row->name);
 	if (name[len] && (help || !row->value))
-		return complain("%s: takes no value, but '%.60s' was given: write %s alone (culprit help %s)", shown,
-				name + len + 1, shown, r->command->name);
+		return complain("%s: takes no value, but '%.60s' was given: write %s alone "
+				"(culprit help %s)",
+				shown, name + len + 1, shown, r->command->name);
 	if (help)
 		return help_wanted(r);
 	if (name[len])
@@ -120,8 +125,10 @@ static int unknown_letter(const struct reading *r, const char *letter, const cha
 
 	/* One dash too few shows up as an unknown letter somewhere in the word. */
 	if (row_of_name(r->command, word + 1, strcspn(word + 1, "=")))
-		return complain("%s: unknown option: did you mean -%s? (culprit help %s)", word, word, name);
-	return complain("-%.*s: unknown option (culprit help %s)", (int)text_fit(letter, 1), letter, name);
+		return complain("%s: unknown option: did you mean -%s? (culprit help %s)", word,
+				word, name);
+	return complain("-%.*s: unknown option (culprit help %s)", (int)text_fit(letter, 1), letter,
+			name);
 }
 
 static int take_short(struct reading *r, const char *word)
@@ -136,7 +143,8 @@ static int take_short(struct reading *r, const char *word)
 		if (!row)
 			return unknown_letter(r, letter, word);
 		if (row->value)
-			return letter[1] ? store(r, row, shown, letter + 1) : store_next(r, row, shown);
+			return letter[1] ? store(r, row, shown, letter + 1)
+					 : store_next(r, row, shown);
 		err = store(r, row, shown, NULL);
 		if (err)
 			return err;
@@ -144,9 +152,11 @@ static int take_short(struct reading *r, const char *word)
 	return 0;
 }
 
-int opt_parse(const struct opt_command *command, int argc, char **argv, void *options, int *noperands)
+int opt_parse(const struct opt_command *command, int argc, char **argv, void *options,
+	      int *noperands)
 {
-	struct reading r = {.command = command, .argc = argc, .at = 1, .argv = argv, .options = options};
+	struct reading r = {
+		.command = command, .argc = argc, .at = 1, .argv = argv, .options = options};
 	bool ended = false;
 	int count = 0, err;
 
@@ -162,8 +172,9 @@ int opt_parse(const struct opt_command *command, int argc, char **argv, void *op
 		} else if (command->operands) {
 			argv[++count] = word;
 		} else {
-			return complain("'%.60s': %s takes only options, which begin with - (culprit help %s)", word,
-					command->name, command->name);
+			return complain("'%.60s': %s takes only options, which begin with - "
+					"(culprit help %s)",
+					word, command->name, command->name);
 		}
 	}
 	if (count + 1 < argc)
@@ -172,7 +183,8 @@ int opt_parse(const struct opt_command *command, int argc, char **argv, void *op
 	return 0;
 }
 
-/* How many bytes of text[len] a line of `room` columns takes: all, else whole words, else what fits of a long one. */
+/* How many bytes of text[len] a line of `room` columns takes: all, else whole words, else what fits
+ * of a long one. */
 static size_t line_fit(const char *text, size_t len, size_t room)
 {
 	size_t fit = text_fit(text, room), n = fit;
@@ -186,8 +198,8 @@ static size_t line_fit(const char *text, size_t len, size_t room)
 	return n ? n : fit;
 }
 
-/* Prints text[len] from column `at`, its further lines indented like its first. A line that fits keeps its inner
- * blanks: examples stay in shape. */
+/* Prints text[len] from column `at`, its further lines indented like its first. A line that fits
+ * keeps its inner blanks: examples stay in shape. */
 static void print_line(FILE *out, const char *text, size_t len, size_t indent, size_t at)
 {
 	size_t blanks = strspn(text, " ");
@@ -228,8 +240,9 @@ static size_t left_text(const struct opt *row, char *buf, size_t len)
 	char letter[] = {row->letter ? '-' : ' ', row->letter ? row->letter : ' ', '\0'};
 	const char *dashes = row->letter ? ", --" : "  --", *equals = row->name ? "=" : " ";
 
-	snprintf(buf, len, "  %s%s%s%s%s", letter, row->name ? dashes : "", row->name ? row->name : "",
-		 row->value ? equals : "", row->value ? row->value : "");
+	snprintf(buf, len, "  %s%s%s%s%s", letter, row->name ? dashes : "",
+		 row->name ? row->name : "", row->value ? equals : "",
+		 row->value ? row->value : "");
 	return text_columns(buf);
 }
 
@@ -255,8 +268,8 @@ void opt_help(const struct opt_command *command, FILE *out)
 	char text[512];
 	size_t left = left_text(&help, text, sizeof(text));
 
-	snprintf(text, sizeof(text), "usage: culprit %s [OPTIONS]%s%s", command->name, command->operands ? " " : "",
-		 command->operands ? command->operands : "");
+	snprintf(text, sizeof(text), "usage: culprit %s [OPTIONS]%s%s", command->name,
+		 command->operands ? " " : "", command->operands ? command->operands : "");
 	print_text(out, text, 0, 0);
 	putc('\n', out);
 	print_text(out, command->summary, 0, 0);
@@ -276,8 +289,8 @@ void opt_help(const struct opt_command *command, FILE *out)
 	print_row(out, &help, left);
 }
 
-/* Edits that turn a into b: letters changed, dropped or added, and neighbours swapped, each once (optimal string
- * alignment). Only three rows of the usual table are alive at a time. */
+/* Edits that turn a into b: letters changed, dropped or added, and neighbours swapped, each once
+ * (optimal string alignment). Only three rows of the usual table are alive at a time. */
 static size_t edit_distance(const char *a, size_t alen, const char *b, size_t blen)
 {
 	size_t rows[3][SHOWN], *before = rows[0], *above = rows[1], *row = rows[2], *spare;
@@ -297,7 +310,8 @@ static size_t edit_distance(const char *a, size_t alen, const char *b, size_t bl
 				best = above[j] + 1;
 			if (row[j - 1] + 1 < best)
 				best = row[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    before[j - 2] + 1 < best)
 				best = before[j - 2] + 1;
 			row[j] = best;
 		}
@@ -381,7 +395,8 @@ int opt_set_choice(const char *text, void *field, const struct opt *row, char *w
 	for (; *words && at < whylen; words++) {
 		const char *joint = words[1] && words[2] ? ", " : " or ";
 
-		at += (size_t)snprintf(why + at, whylen - at, "%s%s", *words, words[1] ? joint : "");
+		at += (size_t)snprintf(why + at, whylen - at, "%s%s", *words,
+				       words[1] ? joint : "");
 	}
 	return -1;
 }

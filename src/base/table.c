@@ -1,6 +1,6 @@
-/* Text tables. Rows are kept until the table is printed, as only then the widths are known. Memory may run out on the
- * way, and callers print reports, not error codes: a cell that could not be kept shows as "?" and rows that could not
- * are counted, so that what is missing can be seen. */
+/* Text tables. Rows are kept until the table is printed, as only then the widths are known. Memory
+ * may run out on the way, and callers print reports, not error codes: a cell that could not be kept
+ * shows as "?" and rows that could not are counted, so that what is missing can be seen. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* vasprintf */
 #endif
@@ -153,7 +153,8 @@ void table_end_row(struct table *t)
 	t->next = 0;
 }
 
-void table_line(struct table *t, const char *style, unsigned indent, unsigned hang, const char *text)
+void table_line(struct table *t, const char *style, unsigned indent, unsigned hang,
+		const char *text)
 {
 	struct row *row;
 
@@ -176,7 +177,8 @@ static void fit_widths(const struct table *t, size_t *width)
 	for (unsigned i = 0; i < t->ncolumns; i++) {
 		width[i] = text_columns(cell_text(&t->heading.cell[i]));
 		for (size_t r = 0; r < t->nrows; r++) {
-			size_t columns = t->row[r].line ? 0 : text_columns(cell_text(&t->row[r].cell[i]));
+			size_t columns =
+				t->row[r].line ? 0 : text_columns(cell_text(&t->row[r].cell[i]));
 
 			if (columns > width[i])
 				width[i] = columns;
@@ -195,7 +197,8 @@ static void fit_widths(const struct table *t, size_t *width)
 }
 
 /* `padding` blanks, then the cell, cut to `width`. */
-static void print_cell(const struct cell *cell, size_t width, size_t padding, FILE *out, bool colour)
+static void print_cell(const struct cell *cell, size_t width, size_t padding, FILE *out,
+		       bool colour)
 {
 	const char *text = cell_text(cell), *dots = "";
 	size_t len = strlen(text);
@@ -245,7 +248,8 @@ static void print_line(const struct table *t, const struct row *row, FILE *out, 
 }
 
 /* Blanks are owed until a cell with text follows, so that none trail. */
-static void print_row(const struct table *t, const struct row *row, const size_t *width, FILE *out, bool colour)
+static void print_row(const struct table *t, const struct row *row, const size_t *width, FILE *out,
+		      bool colour)
 {
 	size_t owed = t->indent;
 
@@ -279,7 +283,8 @@ void table_print(const struct table *t, FILE *out, bool colour)
 		else
 			print_row(t, &t->row[r], width, out, colour);
 	if (t->lost)
-		fprintf(out, "%*s(%zu rows are missing: out of memory)\n", (int)t->indent, "", t->lost);
+		fprintf(out, "%*s(%zu rows are missing: out of memory)\n", (int)t->indent, "",
+			t->lost);
 }
 
 /* ---- Markdown ---- */
@@ -301,7 +306,8 @@ static size_t marked_width(const struct table *t, unsigned column)
 	size_t width = marked_columns(cell_text(&t->heading.cell[column]));
 
 	for (size_t r = 0; r < t->nrows; r++) {
-		size_t columns = t->row[r].line ? 0 : marked_columns(cell_text(&t->row[r].cell[column]));
+		size_t columns =
+			t->row[r].line ? 0 : marked_columns(cell_text(&t->row[r].cell[column]));
 
 		width = columns > width ? columns : width;
 	}
@@ -310,7 +316,8 @@ static size_t marked_width(const struct table *t, unsigned column)
 	return width < 3 ? 3 : width; /* a rule is three dashes or more */
 }
 
-static void print_marked(const struct table *t, const struct row *row, const size_t *width, FILE *out)
+static void print_marked(const struct table *t, const struct row *row, const size_t *width,
+			 FILE *out)
 {
 	for (unsigned i = 0; i < t->ncolumns; i++) {
 		const char *text = cell_text(&row->cell[i]);

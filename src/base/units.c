@@ -1,6 +1,7 @@
-/* Reading and writing numbers for people. Durations are read in integers, whole part and fraction apart, so that
- * "0.1us" is 100 ns and not what a double makes of it; 128 bits hold every product on the way. Writing rounds half
- * up, once, at the digits that are shown, and moves on to the next unit when rounding reaches it. */
+/* Reading and writing numbers for people. Durations are read in integers, whole part and fraction
+ * apart, so that "0.1us" is 100 ns and not what a double makes of it; 128 bits hold every product
+ * on the way. Writing rounds half up, once, at the digits that are shown, and moves on to the next
+ * unit when rounding reaches it. */
 #include "base/units.h"
 
 #include <ctype.h>
@@ -28,7 +29,8 @@ static const char *decimal_read(const char *text, struct decimal *d)
 
 	d->whole = d->fraction = 0;
 	for (; isdigit((unsigned char)*at); at++)
-		d->whole = d->whole >= FRACTION / 10 ? FRACTION : d->whole * 10 + (uint64_t)(*at - '0');
+		d->whole = d->whole >= FRACTION / 10 ? FRACTION
+						     : d->whole * 10 + (uint64_t)(*at - '0');
 	if (*at == '.' && isdigit((unsigned char)at[1]))
 		for (at++; isdigit((unsigned char)*at); at++) {
 			weight /= 10;
@@ -68,19 +70,22 @@ int parse_duration(const char *text, uint64_t unit_ns, uint64_t *ns, char *why, 
 	unsigned __int128 whole, fraction;
 
 	if (!unit) {
-		snprintf(why, whylen, "'%.40s': not a time: write a number and a unit, like 200ms", text);
+		snprintf(why, whylen, "'%.40s': not a time: write a number and a unit, like 200ms",
+			 text);
 		return -EINVAL;
 	}
 	if (unit[strspn(unit, " ")])
 		unit += strspn(unit, " ");
 	if (!*unit && !unit_ns) {
-		snprintf(why, whylen, "'%.40s': no unit: write %.40sus or %.40sms, say", text, text, text);
+		snprintf(why, whylen, "'%.40s': no unit: write %.40sus or %.40sms, say", text, text,
+			 text);
 		return -EINVAL;
 	}
 	if (*unit)
 		unit_ns = unit_find(unit);
 	if (!unit_ns) {
-		snprintf(why, whylen, "'%.40s': unknown unit '%.40s': use ns, us, ms, s, m, h or d", text, unit);
+		snprintf(why, whylen, "'%.40s': unknown unit '%.40s': use ns, us, ms, s, m, h or d",
+			 text, unit);
 		return -EINVAL;
 	}
 	whole = (unsigned __int128)d.whole * unit_ns;
@@ -105,12 +110,15 @@ int parse_percent(const char *text, double *percent, char *why, size_t whylen)
 	double value;
 
 	if (!end || (*end && strcmp(end, "%"))) {
-		snprintf(why, whylen, "'%.40s': not a percentage: write a plain number, like 0.5 or 0.5%%", text);
+		snprintf(why, whylen,
+			 "'%.40s': not a percentage: write a plain number, like 0.5 or 0.5%%",
+			 text);
 		return -EINVAL;
 	}
 	value = strtod(text, NULL); /* the nearest double, which whole + fraction would miss */
 	if (!(value > 0 && value <= 100)) {
-		snprintf(why, whylen, "'%.40s': not a share: must be more than 0 and at most 100", text);
+		snprintf(why, whylen, "'%.40s': not a share: must be more than 0 and at most 100",
+			 text);
 		return -ERANGE;
 	}
 	*percent = value;
@@ -123,13 +131,15 @@ int parse_integer(const char *text, long lo, long hi, long *value, char *why, si
 	long number;
 
 	if (!*digits || strspn(digits, "0123456789") != strlen(digits)) {
-		snprintf(why, whylen, "'%.40s': not a whole number: write one from %ld to %ld", text, lo, hi);
+		snprintf(why, whylen, "'%.40s': not a whole number: write one from %ld to %ld",
+			 text, lo, hi);
 		return -EINVAL;
 	}
 	errno = 0;
 	number = strtol(text, NULL, 10);
 	if (errno || number < lo || number > hi) {
-		snprintf(why, whylen, "'%.40s': out of range: must be from %ld to %ld", text, lo, hi);
+		snprintf(why, whylen, "'%.40s': out of range: must be from %ld to %ld", text, lo,
+			 hi);
 		return -ERANGE;
 	}
 	*value = number;
@@ -144,25 +154,33 @@ char *format_ns(uint64_t ns, char *buf, size_t len)
 		unsigned limit; /* as many of these are the next unit's; 0: no next unit */
 		unsigned decimals;
 	} units[] = {
-		{"ns", 1, 1000, 0},          {"us", NSEC_PER_USEC, 1000, 2},     {"ms", NSEC_PER_MSEC, 1000, 2},
-		{"s", NSEC_PER_SEC, 120, 2}, {"min", 60 * NSEC_PER_SEC, 120, 1}, {"h", 3600 * NSEC_PER_SEC, 48, 1},
+		{"ns", 1, 1000, 0},
+		{"us", NSEC_PER_USEC, 1000, 2},
+		{"ms", NSEC_PER_MSEC, 1000, 2},
+		{"s", NSEC_PER_SEC, 120, 2},
+		{"min", 60 * NSEC_PER_SEC, 120, 1},
+		{"h", 3600 * NSEC_PER_SEC, 48, 1},
 		{"d", DAY_NS, 0, 1},
 	};
 	static const unsigned power[] = {1, 10, 100};
 
 	for (unsigned i = 0;; i++)
 		for (unsigned n = units[i].decimals + 1; n-- > 0;) {
-			unsigned __int128 scaled = (unsigned __int128)ns * power[n] + units[i].ns / 2;
+			unsigned __int128 scaled =
+				(unsigned __int128)ns * power[n] + units[i].ns / 2;
 			uint64_t shown = (uint64_t)(scaled / units[i].ns);
 			bool last = !units[i].limit && !n;
 
-			if (!last && (shown >= 1000 || (units[i].limit && shown >= units[i].limit * power[n])))
+			if (!last && (shown >= 1000 ||
+				      (units[i].limit && shown >= units[i].limit * power[n])))
 				continue;
 			if (n)
-				snprintf(buf, len, "%llu.%0*llu %s", (unsigned long long)shown / power[n], (int)n,
+				snprintf(buf, len, "%llu.%0*llu %s",
+					 (unsigned long long)shown / power[n], (int)n,
 					 (unsigned long long)shown % power[n], units[i].name);
 			else
-				snprintf(buf, len, "%llu %s", (unsigned long long)shown, units[i].name);
+				snprintf(buf, len, "%llu %s", (unsigned long long)shown,
+					 units[i].name);
 			return buf;
 		}
 }
@@ -185,7 +203,11 @@ char *format_count(uint64_t n, char *buf, size_t len)
 char *format_percent(double percent, char *buf, size_t len)
 {
 	char text[336]; /* the largest double has 309 digits */
-	int decimals = percent >= 100 ? 0 : percent >= 10 ? 1 : percent >= 1 ? 2 : percent >= 0.1 ? 3 : 4;
+	int decimals = percent >= 100   ? 0
+		       : percent >= 10  ? 1
+		       : percent >= 1   ? 2
+		       : percent >= 0.1 ? 3
+					: 4;
 	size_t n;
 
 	if (percent > 0 && percent < 0.0001) {

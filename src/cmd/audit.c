@@ -25,14 +25,18 @@ struct options {
 
 static const struct opt audit_opts[] = {
 	{'c', "cpus", "CPUS",
-	 "the CPUs that should be quiet; default: the isolated ones that are online, or else all but the lowest",
+	 "the CPUs that should be quiet; default: the isolated ones that are online, or else all "
+	 "but the lowest",
 	 FIELD(cpus), opt_set_cpus, NULL},
 	{'f', "format", "FORMAT", "text (default), json or markdown", FIELD(format), opt_set_choice,
 	 audit_format_names},
-	{'o', "output", "FILE", "write to FILE instead of standard output", FIELD(output.path), opt_set_string, NULL},
-	{0, "deep", NULL, "also read what sends an interrupt to the CPUs (the processor's energy preference)",
+	{'o', "output", "FILE", "write to FILE instead of standard output", FIELD(output.path),
+	 opt_set_string, NULL},
+	{0, "deep", NULL,
+	 "also read what sends an interrupt to the CPUs (the processor's energy preference)",
 	 FIELD(deep), NULL, NULL},
-	{0, "script", NULL, "the fixes as a shell script, with the lines that undo them, to be read before it is run",
+	{0, "script", NULL,
+	 "the fixes as a shell script, with the lines that undo them, to be read before it is run",
 	 FIELD(script), NULL, NULL},
 	{0, "root", "DIR", NULL, FIELD(root), opt_set_string, NULL},
 	{0, "facts", NULL, NULL, FIELD(facts), NULL, NULL},
@@ -43,9 +47,11 @@ const struct opt_command audit_usage = {
 	.name = "audit",
 	.operands = "[RECORDING]",
 	.summary = "is this machine set up for quiet CPUs, and if not, how",
-	.about = "Reads how the machine is set up, without disturbing the CPUs in question, and says what will "
+	.about = "Reads how the machine is set up, without disturbing the CPUs in question, and "
+		 "says what will "
 		 "interrupt "
-		 "them, how to end it, and how to take that back. It changes nothing. Of a RECORDING it says the same "
+		 "them, how to end it, and how to take that back. It changes nothing. Of a "
+		 "RECORDING it says the same "
 		 "about the machine that it was made on, with what each finding cost.\n\n"
 		 "Exit status: 0 nothing failed, 1 error, 2 a FAIL: isolation is not in effect.",
 	.opts = audit_opts,
@@ -58,19 +64,21 @@ static int choose(const struct options *o, struct view *v)
 
 	audit_online(&v->facts, &online);
 	if (cpus_empty(&online))
-		return complain(
-			"which CPUs are online cannot be read from /sys/devices/system/cpu/online: is /sys mounted?");
+		return complain("which CPUs are online cannot be read from "
+				"/sys/devices/system/cpu/online: is /sys mounted?");
 	v->run.cpus = o->cpus;
 	if (cpus_empty(&o->cpus))
 		audit_default_targets(&v->facts, &v->run.cpus);
 	cpus_sub(&absent, &online);
 	if (!cpus_empty(&absent))
 		return complain("CPU %s is not there or offline: online are %s (-c)",
-				cpus_format(&absent, list, sizeof(list)), cpus_format(&online, all, sizeof(all)));
+				cpus_format(&absent, list, sizeof(list)),
+				cpus_format(&online, all, sizeof(all)));
 	v->run.housekeeping = online;
 	cpus_sub(&v->run.housekeeping, &v->run.cpus);
 	if (cpus_empty(&v->run.cpus) || cpus_empty(&v->run.housekeeping))
-		return complain("one CPU at least must stay for housekeeping, and one be quiet: online are %s (-c)",
+		return complain("one CPU at least must stay for housekeeping, and one be quiet: "
+				"online are %s (-c)",
 				cpus_format(&online, all, sizeof(all)));
 	return 0;
 }
@@ -92,7 +100,9 @@ static int print(struct options *o, const struct view *v)
 	output_ready(&o->output, &r);
 	if (o->facts)
 		print_facts(&v->facts, out);
-	err = o->facts ? 0 : o->script ? render_audit_script(v, &r, out) : audit_formats[o->format].write(v, &r, out);
+	err = o->facts    ? 0
+	      : o->script ? render_audit_script(v, &r, out)
+			  : audit_formats[o->format].write(v, &r, out);
 	if (err || fflush(out) || ferror(out))
 		return complain("writing the audit: %s", strerror(err ? -err : errno));
 	return 0;
@@ -101,7 +111,8 @@ static int print(struct options *o, const struct view *v)
 /* The facts of this machine, or of the root that a test has made. */
 static int take_facts(const struct options *o, struct view *v)
 {
-	struct cpus from = v->host.online, quiet = cpus_empty(&o->cpus) ? v->host.isolated : o->cpus;
+	struct cpus from = v->host.online,
+		    quiet = cpus_empty(&o->cpus) ? v->host.isolated : o->cpus;
 	struct facts_options fo = {.root = o->root, .deep = o->deep, .from = &from};
 	int err;
 
@@ -128,7 +139,8 @@ static int read_facts(struct options *o, const char *path, struct view *v, struc
 		return -1;
 	recording_finish(*r);
 	if (!v->facts.count)
-		return complain("%s holds nothing about how the machine was set up: it was recorded with --no-audit",
+		return complain("%s holds nothing about how the machine was set up: it was "
+				"recorded with --no-audit",
 				path);
 	if (cpus_empty(&o->cpus))
 		o->cpus = v->run.cpus;
@@ -174,7 +186,8 @@ int cmd_audit(int argc, char **argv)
 	}
 	if (!operands)
 		host_read(&v->host);
-	if (output_open(&o.output) || (operands ? read_facts(&o, argv[1], v, &r) : take_facts(&o, v)))
+	if (output_open(&o.output) ||
+	    (operands ? read_facts(&o, argv[1], v, &r) : take_facts(&o, v)))
 		code = EXIT_ERROR;
 	else
 		code = conclude(&o, v, operands);

@@ -1,4 +1,5 @@
-/* culprit clock: how far the CPU's counter and the clocks can be trusted, and what it costs to read them. */
+/* culprit clock: how far the CPU's counter and the clocks can be trusted, and what it costs to read
+ * them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +30,16 @@ static const char *const formats_here[] = {"text", "json", NULL}; /* as FORMAT_T
 
 static const struct opt clock_opts[] = {
 	{'c', "cpus", "CPUS",
-	 "whose counters to compare, a thread on each for 0.1 s; default: all allowed and isolated ones", FIELD(cpus),
-	 opt_set_cpus, NULL},
-	{'d', "duration", "TIME", "how long to watch the rate, as 10s or 1h; a bare number is seconds; default 3s",
+	 "whose counters to compare, a thread on each for 0.1 s; default: all allowed and isolated "
+	 "ones",
+	 FIELD(cpus), opt_set_cpus, NULL},
+	{'d', "duration", "TIME",
+	 "how long to watch the rate, as 10s or 1h; a bare number is seconds; default 3s",
 	 FIELD(duration_ns), opt_set_duration, NULL},
-	{'f', "format", "FORMAT", "text (default) or json", FIELD(format), opt_set_choice, formats_here},
-	{'o', "output", "FILE", "write the report to FILE instead of standard output", FIELD(output.path),
-	 opt_set_string, NULL},
+	{'f', "format", "FORMAT", "text (default) or json", FIELD(format), opt_set_choice,
+	 formats_here},
+	{'o', "output", "FILE", "write the report to FILE instead of standard output",
+	 FIELD(output.path), opt_set_string, NULL},
 	{'q', "quiet", NULL, "no progress line", FIELD(quiet), NULL, NULL},
 	{0},
 };
@@ -43,13 +47,17 @@ static const struct opt clock_opts[] = {
 const struct opt_command clock_usage = {
 	.name = "clock",
 	.operands = "[DEVICE|INTERFACE]...",
-	.summary = "how steady the time-stamp counter and the clocks are, and what reading them costs",
-	.about = "Measures the rate of the CPU's counter by CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW, how far the "
+	.summary =
+		"how steady the time-stamp counter and the clocks are, and what reading them costs",
+	.about = "Measures the rate of the CPU's counter by CLOCK_MONOTONIC and "
+		 "CLOCK_MONOTONIC_RAW, how far the "
 		 "counters "
-		 "of CPUs are apart, and what it costs to read the counter and each clock; says which clocks are read "
+		 "of CPUs are apart, and what it costs to read the counter and each clock; says "
+		 "which clocks are read "
 		 "by a "
 		 "system call. Needs no privileges, traces nothing, sets nothing.\n\n"
-		 "With a PTP device (/dev/ptp0) or a network interface: also its hardware clock against "
+		 "With a PTP device (/dev/ptp0) or a network interface: also its hardware clock "
+		 "against "
 		 "CLOCK_REALTIME, in "
 		 "each way that the kernel has: offset, delay, and how long the call takes.",
 	.opts = clock_opts,
@@ -72,7 +80,8 @@ static int choose(struct options *o, const struct host *host)
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&absent))
 		return complain("CPU %s is not there or offline: online are %s (-c)",
-				cpus_format(&absent, list, sizeof(list)), cpus_format(&host->online, all, sizeof(all)));
+				cpus_format(&absent, list, sizeof(list)),
+				cpus_format(&host->online, all, sizeof(all)));
 	here = o->cpus;
 	cpus_and(&here, &allowed);
 	lowest = cpus_next(cpus_empty(&here) ? &o->cpus : &here, 0);
@@ -99,8 +108,9 @@ static int write_report(struct options *o, const struct clock_view *v)
 	struct render_options r;
 
 	output_ready(&o->output, &r);
-	return output_done(&o->output, o->format == FORMAT_JSON ? render_clock_json(v, o->output.file)
-								: render_clock_text(v, &r, o->output.file));
+	return output_done(&o->output, o->format == FORMAT_JSON
+					       ? render_clock_json(v, o->output.file)
+					       : render_clock_text(v, &r, o->output.file));
 }
 
 static bool some_way_works(const struct phc *d)
@@ -117,7 +127,8 @@ static int measure(struct options *o, struct clock_view *v, const int *fd)
 				   .reference = o->reference,
 				   .duration_ns = o->duration_ns,
 				   .stop = &measure_stop,
-				   .progress = !o->quiet && isatty(STDERR_FILENO) ? say_progress : NULL};
+				   .progress = !o->quiet && isatty(STDERR_FILENO) ? say_progress
+										  : NULL};
 	struct phc_start start[CLOCK_DEVICES];
 	int code = EXIT_OK;
 
@@ -132,7 +143,8 @@ static int measure(struct options *o, struct clock_view *v, const int *fd)
 		return EXIT_ERROR;
 	for (uint32_t i = 0; i < v->ndevices; i++)
 		if (!some_way_works(&v->device[i])) {
-			complain("%s: no way to read its PTP hardware clock works: the report says why",
+			complain("%s: no way to read its PTP hardware clock works: the report says "
+				 "why",
 				 v->device[i].operand);
 			code = EXIT_ERROR;
 		}
@@ -154,7 +166,8 @@ int cmd_clock(int argc, char **argv)
 	code = EXIT_ERROR;
 	if (operands > CLOCK_DEVICES)
 		complain("more than %d devices: give fewer", CLOCK_DEVICES);
-	else if (!choose(&o, &v->host) && !open_devices(v, argv + 1, operands, fd) && !output_open(&o.output))
+	else if (!choose(&o, &v->host) && !open_devices(v, argv + 1, operands, fd) &&
+		 !output_open(&o.output))
 		code = output_close(&o.output, measure(&o, v, fd));
 	for (uint32_t i = 0; i < v->ndevices; i++)
 		close(fd[i]);

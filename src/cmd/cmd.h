@@ -35,8 +35,8 @@ struct command {
 	ROW(osnoise)
 /* clang-format on */
 
-#define DECLARE_COMMAND(name)                                                                                          \
-	extern const struct opt_command name##_usage;                                                                  \
+#define DECLARE_COMMAND(name)                                                                      \
+	extern const struct opt_command name##_usage;                                              \
 	int cmd_##name(int argc, char **argv);
 COMMANDS(DECLARE_COMMAND)
 

@@ -36,15 +36,18 @@ static int set_worse(const char *text, void *field, const struct opt *row, char 
 
 	(void)row;
 	if (!first || digits > 15 || strcspn(text, ".") + 1 == digits ||
-	    memchr(text + first + 1, '.', digits - first) || (text[digits] && strcmp(text + digits, "%"))) {
-		snprintf(why, whylen, "'%.40s': not a percentage: write a plain number, like 5 or 2.5%%", text);
+	    memchr(text + first + 1, '.', digits - first) ||
+	    (text[digits] && strcmp(text + digits, "%"))) {
+		snprintf(why, whylen,
+			 "'%.40s': not a percentage: write a plain number, like 5 or 2.5%%", text);
 		return -1;
 	}
 	*(double *)field = strtod(text, NULL);
 	return 0;
 }
 
-static int set_between(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+static int set_between(const char *text, void *field, const struct opt *row, char *why,
+		       size_t whylen)
 {
 	size_t digits = strspn(text, "0123456789.");
 	char *end;
@@ -62,15 +65,18 @@ static int set_between(const char *text, void *field, const struct opt *row, cha
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt diff_opts[] = {
-	{'f', "format", "FORMAT", "text (default), markdown or json", FIELD(output.format), opt_set_choice,
-	 diff_formats},
-	{'o', "output", "FILE", "write to FILE instead of standard output", FIELD(output.path), opt_set_string, NULL},
+	{'f', "format", "FORMAT", "text (default), markdown or json", FIELD(output.format),
+	 opt_set_choice, diff_formats},
+	{'o', "output", "FILE", "write to FILE instead of standard output", FIELD(output.path),
+	 opt_set_string, NULL},
 	{0, "fail-if-worse", "PERCENT",
-	 "exit with 2 when any other side loses more time a second than the first, by more than PERCENT of it, and the "
+	 "exit with 2 when any other side loses more time a second than the first, by more than "
+	 "PERCENT of it, and the "
 	 "95 % interval of the ratio lies above 1",
 	 FIELD(worse), set_worse, NULL},
 	{0, "between", "FACTOR",
-	 "two windows of an unchanged machine may differ by so much, 3 if not given; not used where each side has "
+	 "two windows of an unchanged machine may differ by so much, 3 if not given; not used "
+	 "where each side has "
 	 "recordings made in turn, which tell it",
 	 FIELD(between), set_between, NULL},
 	{0},
@@ -80,16 +86,24 @@ const struct opt_command diff_usage = {
 	.name = "diff",
 	.operands = "FILE... [--] FILE...",
 	.summary = "what changed between recordings, and whether it is more than chance",
-	.about = "Compares each recording with the first; or, where -- stands between them, all before it with all "
-		 "behind it. The same sources are paired, all is per second that a CPU was observed, and ratios have "
-		 "95 % intervals. Several recordings a side, made in turn (A B A B A B), tell themselves how far "
-		 "windows differ with nothing changed. With one a side that is not known: a factor is assumed, see "
+	.about = "Compares each recording with the first; or, where -- stands between them, all "
+		 "before it with all "
+		 "behind it. The same sources are paired, all is per second that a CPU was "
+		 "observed, and ratios have "
+		 "95 % intervals. Several recordings a side, made in turn (A B A B A B), tell "
+		 "themselves how far "
+		 "windows differ with nothing changed. With one a side that is not known: a factor "
+		 "is assumed, see "
 		 "--between, and by so much the intervals are wider.\n\n"
-		 "A source is gone, new, better or worse; it is unclear when it changed by more than chance within the "
-		 "windows and yet by no more than windows may differ, or in fewer than 1,000 intervals; it is same "
+		 "A source is gone, new, better or worse; it is unclear when it changed by more "
+		 "than chance within the "
+		 "windows and yet by no more than windows may differ, or in fewer than 1,000 "
+		 "intervals; it is same "
 		 "when its change could be chance, "
-		 "counting that many sources were looked at, or is under 1 % of the time lost and in no long interval. "
-		 "Then: what is not the same about machine, kernel and settings, and how the lengths are distributed. "
+		 "counting that many sources were looked at, or is under 1 % of the time lost and "
+		 "in no long interval. "
+		 "Then: what is not the same about machine, kernel and settings, and how the "
+		 "lengths are distributed. "
 		 "Hiccups are compared from the largest of the thresholds on.\n\n"
 		 "Exit status: 0 done, 1 error, 2 --fail-if-worse was met.",
 	.opts = diff_opts,
@@ -110,7 +124,8 @@ static bool passed_over(const struct options *o, const struct diff *d, uint32_t 
 {
 	const struct ratio *r = &d->total[k].time_ratio;
 
-	return !d->in_turn[k] && d->between > 1 && r->value > 1 + o->worse / 100 && r->low * d->between > 1;
+	return !d->in_turn[k] && d->between > 1 && r->value > 1 + o->worse / 100 &&
+	       r->low * d->between > 1;
 }
 
 static int judge(const struct options *o, const struct diff *d, const struct files *f)
@@ -125,14 +140,18 @@ static int judge(const struct options *o, const struct diff *d, const struct fil
 		side_name(f, 0, first, sizeof(first));
 		side_name(f, k, name, sizeof(name));
 		if (worse && isinf(r->value))
-			say("%s: time is lost, and in %s none was: worse than --fail-if-worse %g", name, first,
-			    o->worse);
+			say("%s: time is lost, and in %s none was: worse than --fail-if-worse %g",
+			    name, first, o->worse);
 		else if (worse)
-			say("%s: %s %% more time lost than in %s (ratio %.3g to %.3g) is more than --fail-if-worse %g",
-			    name, format_percent(100 * (r->value - 1), a, sizeof(a)), first, r->low, r->high, o->worse);
+			say("%s: %s %% more time lost than in %s (ratio %.3g to %.3g) is more than "
+			    "--fail-if-worse %g",
+			    name, format_percent(100 * (r->value - 1), a, sizeof(a)), first, r->low,
+			    r->high, o->worse);
 		else if (passed_over(o, d, k))
-			say("%s: more time lost than in %s, and yet by no more than two windows may differ with "
-			    "nothing changed (--between %g): no failure; several recordings a side made in turn "
+			say("%s: more time lost than in %s, and yet by no more than two windows "
+			    "may differ with "
+			    "nothing changed (--between %g): no failure; several recordings a side "
+			    "made in turn "
 			    "tell more",
 			    name, first, o->between);
 		if (worse)
@@ -151,7 +170,8 @@ static int compare(struct options *o, const struct files *f)
 		complain("out of memory");
 	} else {
 		output_ready(&o->output, &r);
-		if (!output_done(&o->output, render_diff(&d, f->path, o->output.format, &r, o->output.file)))
+		if (!output_done(&o->output,
+				 render_diff(&d, f->path, o->output.format, &r, o->output.file)))
 			code = judge(o, &d, f);
 	}
 	diff_free(&d);
@@ -177,8 +197,8 @@ static struct recording *read_file(const char *path, const struct part *part, st
 	return NULL;
 }
 
-/* Recordings are compared from the largest of their thresholds on: those with a lower one are read once more. A workload's windows have
- * thresholds of their own. */
+/* Recordings are compared from the largest of their thresholds on: those with a lower one are read
+ * once more. A workload's windows have thresholds of their own. */
 static int level(struct files *f)
 {
 	struct part part = {0};
@@ -242,7 +262,8 @@ static int separator(int argc, char **argv)
 static int add_side(struct files *f, char **path, uint32_t n)
 {
 	if (f->sides == DIFF_FILES || n > DIFF_RECORDINGS - f->n)
-		return complain("too many recordings: diff takes %d sides and %d of all", DIFF_FILES, DIFF_RECORDINGS);
+		return complain("too many recordings: diff takes %d sides and %d of all",
+				DIFF_FILES, DIFF_RECORDINGS);
 	f->side[f->sides++] = (struct diff_side){&f->views[f->n], n};
 	for (uint32_t i = 0; i < n; i++)
 		f->path[f->n++] = path[i];
@@ -293,7 +314,8 @@ int cmd_diff(int argc, char **argv)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
 	if (f->sides < 2) {
-		complain("%u recording%s given: diff takes two or more, the one to compare with first; culprit record "
+		complain("%u recording%s given: diff takes two or more, the one to compare with "
+			 "first; culprit record "
 			 "makes them",
 			 f->n, f->n == 1 ? "" : "s");
 		code = EXIT_ERROR;

@@ -23,12 +23,13 @@ struct options {
 static const char *const explain_formats[] = {"text", "json", "markdown", NULL};
 
 static const struct opt explain_opts[] = {
-	{'c', "cpus", "CPUS", "fill these CPUs into the commands; default: the isolated ones, else all but the lowest",
+	{'c', "cpus", "CPUS",
+	 "fill these CPUs into the commands; default: the isolated ones, else all but the lowest",
 	 offsetof(struct options, cpus), opt_set_cpus, NULL},
-	{'f', "format", "FORMAT", "text (default), json or markdown", offsetof(struct options, format), opt_set_choice,
-	 explain_formats},
-	{'a', "all", NULL, "whole entries, also where only the titles would be listed", offsetof(struct options, all),
-	 NULL, NULL},
+	{'f', "format", "FORMAT", "text (default), json or markdown",
+	 offsetof(struct options, format), opt_set_choice, explain_formats},
+	{'a', "all", NULL, "whole entries, also where only the titles would be listed",
+	 offsetof(struct options, all), NULL, NULL},
 	{0},
 };
 
@@ -36,12 +37,16 @@ const struct opt_command explain_usage = {
 	.name = "explain",
 	.operands = "[NAME...]",
 	.summary = "what interrupts a CPU, and how to end it: by name or id",
-	.about = "NAME is what a report shows: a function (vmstat_update), a thread (kworker/u8:2, 'python3 [4242]'), "
+	.about = "NAME is what a report shows: a function (vmstat_update), a thread (kworker/u8:2, "
+		 "'python3 [4242]'), "
 		 "an "
-		 "interrupt (nvme0q5 or its number), a softirq (TIMER), a vector (local_timer), a whole row "
-		 "('local_timer > hrtimer_wakeup'), a word (steal, edge), a row of /proc/interrupts (LOC), or a "
+		 "interrupt (nvme0q5 or its number), a softirq (TIMER), a vector (local_timer), a "
+		 "whole row "
+		 "('local_timer > hrtimer_wakeup'), a word (steal, edge), a row of "
+		 "/proc/interrupts (LOC), or a "
 		 "cause's id "
-		 "(K01). Of a name that the book does not have it says what holds for its kind of thing. Without a "
+		 "(K01). Of a name that the book does not have it says what holds for its kind of "
+		 "thing. Without a "
 		 "NAME all "
 		 "causes are listed by group.",
 	.opts = explain_opts,
@@ -76,7 +81,8 @@ static bool find_irq(const char *name, struct source *irq)
 			actions[strcspn(actions, "\n")] = 0;
 		if (f)
 			fclose(f);
-		found = actions[0] && (number ? id == strtoul(name, NULL, 10) : is_action(actions, name));
+		found = actions[0] &&
+			(number ? id == strtoul(name, NULL, 10) : is_action(actions, name));
 		if (!found)
 			continue;
 		*irq = (struct source){.kind = SOURCE_IRQ, .id = id};
@@ -99,7 +105,8 @@ static bool find_symbol(const char *name, char *module, size_t len)
 		char type;
 
 		in[0] = 0;
-		if (sscanf(line, "%*s %c %255s [%127[^]]", &type, symbol, in) < 2 || !strchr("tTwW", type))
+		if (sscanf(line, "%*s %c %255s [%127[^]]", &type, symbol, in) < 2 ||
+		    !strchr("tTwW", type))
 			continue;
 		found = !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '.');
 	}
@@ -147,19 +154,24 @@ static void ask_machine(struct meaning *m)
 	if (!m->cause && find_symbol(name, module, sizeof(module))) {
 		m->cause = cause_family("symbol");
 		snprintf(m->note, sizeof(m->note),
-			 "the book does not have %.100s; the running kernel has a function of this name", name);
+			 "the book does not have %.100s; the running kernel has a function of this "
+			 "name",
+			 name);
 	} else if (!m->cause && find_thread(m->who, &kernel)) {
 		m->cause = kernel ? cause_family("kthread") : cause_match("user", m->who);
-		snprintf(m->note, sizeof(m->note), "a %s of this name runs here: this is what holds for any of them",
+		snprintf(m->note, sizeof(m->note),
+			 "a %s of this name runs here: this is what holds for any of them",
 			 kernel ? "thread of the kernel's" : "program");
 	} else if (!m->cause || !m->note[0] || !find_symbol(name, module, sizeof(module))) {
 		return;
 	}
 	if (module[0])
-		snprintf(m->note + strlen(m->note), sizeof(m->note) - strlen(m->note), " (in module %.100s)", module);
+		snprintf(m->note + strlen(m->note), sizeof(m->note) - strlen(m->note),
+			 " (in module %.100s)", module);
 }
 
-static bool take_name(const char *name, struct fill *f, struct explained *x, char *device, size_t len)
+static bool take_name(const char *name, struct fill *f, struct explained *x, char *device,
+		      size_t len)
 {
 	struct meaning m;
 	struct source irq;
@@ -192,10 +204,10 @@ static int not_found(const char *name)
 
 	if (cause_near(name, near, sizeof(near))[0])
 		return complain("the cause book has nothing under '%s'; near it: %s", name, near);
-	return complain(
-		"the cause book has nothing under '%s': culprit explain lists it all; a program's thread is looked up "
-		"with its number: '%s [PID]'",
-		name, name);
+	return complain("the cause book has nothing under '%s': culprit explain lists it all; a "
+			"program's thread is looked up "
+			"with its number: '%s [PID]'",
+			name, name);
 }
 
 /* ---- the command ---- */
@@ -213,9 +225,10 @@ static int by_place(const void *a, const void *b)
 	return x->cause < y->cause ? -1 : x->cause > y->cause ? 1 : strcmp(x->note, y->note);
 }
 
-/* Fills some[] with what the names mean, each once, in the book's order; -1 with the first that means nothing said. */
-static int choose(char **names, int nnames, struct explained *some, uint32_t *n, struct fill *f, char *device,
-		  size_t len)
+/* Fills some[] with what the names mean, each once, in the book's order; -1 with the first that
+ * means nothing said. */
+static int choose(char **names, int nnames, struct explained *some, uint32_t *n, struct fill *f,
+		  char *device, size_t len)
 {
 	*n = 0;
 	for (const struct cause *c = causes; !nnames && c->id; c++)
@@ -225,7 +238,8 @@ static int choose(char **names, int nnames, struct explained *some, uint32_t *n,
 
 		if (!take_name(names[i], f, &some[*n], device, len))
 			return not_found(names[i]);
-		while (k < *n && (some[k].cause != some[*n].cause || strcmp(some[k].note, some[*n].note)))
+		while (k < *n &&
+		       (some[k].cause != some[*n].cause || strcmp(some[k].note, some[*n].note)))
 			k++;
 		*n += k == *n;
 	}
@@ -233,7 +247,8 @@ static int choose(char **names, int nnames, struct explained *some, uint32_t *n,
 	return 0;
 }
 
-/* The CPUs that a command of the book is filled in with: those that are given, else the isolated ones, else all but the lowest. */
+/* The CPUs that a command of the book is filled in with: those that are given, else the isolated
+ * ones, else all but the lowest. */
 static void choose_cpus(const struct host *host, struct cpus *cpus, struct cpus *housekeeping)
 {
 	if (cpus_empty(cpus))
@@ -259,7 +274,8 @@ int cmd_explain(int argc, char **argv)
 	uint32_t n;
 
 	code = opt_parse(&explain_usage, argc, argv, &o, &operands);
-	if (code || !host || !some || choose(argv + 1, operands, some, &n, &e.fill, device, sizeof(device))) {
+	if (code || !host || !some ||
+	    choose(argv + 1, operands, some, &n, &e.fill, device, sizeof(device))) {
 		free(host);
 		free(some);
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
@@ -276,5 +292,6 @@ int cmd_explain(int argc, char **argv)
 	err = explain(some, n, &e, stdout);
 	free(host);
 	free(some);
-	return err ? complain("writing to standard output: %s", strerror(-err)), EXIT_ERROR : EXIT_OK;
+	return err        ? complain("writing to standard output: %s", strerror(-err)),
+	       EXIT_ERROR : EXIT_OK;
 }

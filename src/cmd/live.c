@@ -21,8 +21,9 @@ static void show_progress(const struct view *v, uint64_t elapsed_ns, uint64_t du
 		hiccups += v->summary.cpu[i].hiccups.count;
 	if (duration_ns != UINT64_MAX)
 		snprintf(of, sizeof(of), " of %s", format_ns(duration_ns, b, sizeof(b)));
-	snprintf(line, sizeof(line), "%s%s · %s hiccups · worst %s", format_ns(elapsed_ns, a, sizeof(a)), of,
-		 format_count(hiccups, c, sizeof(c)), format_ns(worst, d, sizeof(d)));
+	snprintf(line, sizeof(line), "%s%s · %s hiccups · worst %s",
+		 format_ns(elapsed_ns, a, sizeof(a)), of, format_count(hiccups, c, sizeof(c)),
+		 format_ns(worst, d, sizeof(d)));
 	say_progress(line);
 }
 
@@ -171,7 +172,8 @@ static int bench_end(void *ctx)
 {
 	const struct bench_state *s = ctx;
 
-	return s->bench->report ? s->bench->report(s->bench, s->view) : bench_report(s->bench, s->view);
+	return s->bench->report ? s->bench->report(s->bench, s->view)
+				: bench_report(s->bench, s->view);
 }
 
 int bench_run(struct bench *b, const struct workload *workload, const void *workload_options)

@@ -1,4 +1,5 @@
-/* A live run as run and record do it: the window, its progress line, its hiccups one by one, its recording. */
+/* A live run as run and record do it: the window, its progress line, its hiccups one by one, its
+ * recording. */
 #ifndef CULPRIT_LIVE_H
 #define CULPRIT_LIVE_H
 
@@ -17,12 +18,14 @@ struct live {
 	struct recorder_stats stats; /* of the recording, at the end */
 	void *ctx;                   /* for these: */
 	void (*begin)(void *ctx);    /* the window has opened; may be NULL */
-	/* Each hiccup (NULL: not wanted), and what to do after some have come: false ends the window. */
+	/* Each hiccup (NULL: not wanted), and what to do after some have come: false ends the
+	 * window. */
 	void (*hiccup)(void *ctx, uint32_t index, const struct account *a);
 	bool (*flush)(void *ctx);
-	uint64_t every_ns;           /* so often, and when the window has opened: */
-	void (*snapshot)(void *ctx); /* the view is as of now, see collect_snapshot; NULL: not wanted */
-	int (*end)(void *ctx);       /* the view is complete: returns the exit code */
+	uint64_t every_ns; /* so often, and when the window has opened: */
+	void (*snapshot)(
+		void *ctx);    /* the view is as of now, see collect_snapshot; NULL: not wanted */
+	int (*end)(void *ctx); /* the view is complete: returns the exit code */
 };
 
 int live_run(struct live *l); /* the exit code */
@@ -33,30 +36,39 @@ struct bench {
 	struct output output;
 	const char *record, *label;
 	bool force;
-	int (*report)(struct bench *b, struct view *v); /* instead of bench_report, which it may call; NULL: that */
+	int (*report)(struct bench *b,
+		      struct view *v); /* instead of bench_report, which it may call; NULL: that */
 };
 
 /* Rows of an option table whose struct has a `struct bench` of this name. */
-#define BENCH_OPTS(type, member)                                                                                       \
-	MEASURE_OPTS(type, member.measure), OUTPUT_OPTS(type, member.output), SERIES_OPT(type, member.output),         \
-		{'r',                                                                                                  \
-		 "record",                                                                                             \
-		 "FILE",                                                                                               \
-		 "also record it to FILE, for culprit report, diff and plot",                                          \
-		 offsetof(type, member.record),                                                                        \
-		 opt_set_string,                                                                                       \
-		 NULL},                                                                                                \
-		{0,                                                                                                    \
-		 "label",                                                                                              \
-		 "TEXT",                                                                                               \
-		 "what this run is called in the report",                                                              \
-		 offsetof(type, member.label),                                                                         \
-		 opt_set_string,                                                                                       \
-		 NULL},                                                                                                \
-		{0, "force", NULL, "overwrite a recording that is there", offsetof(type, member.force), NULL, NULL},   \
-	{                                                                                                              \
-		0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing",                  \
-			offsetof(type, member.measure.no_trace), NULL, NULL                                            \
+#define BENCH_OPTS(type, member)                                                                   \
+	MEASURE_OPTS(type, member.measure), OUTPUT_OPTS(type, member.output),                      \
+		SERIES_OPT(type, member.output),                                                   \
+		{'r',                                                                              \
+		 "record",                                                                         \
+		 "FILE",                                                                           \
+		 "also record it to FILE, for culprit report, diff and plot",                      \
+		 offsetof(type, member.record),                                                    \
+		 opt_set_string,                                                                   \
+		 NULL},                                                                            \
+		{0,                                                                                \
+		 "label",                                                                          \
+		 "TEXT",                                                                           \
+		 "what this run is called in the report",                                          \
+		 offsetof(type, member.label),                                                     \
+		 opt_set_string,                                                                   \
+		 NULL},                                                                            \
+		{0,                                                                                \
+		 "force",                                                                          \
+		 NULL,                                                                             \
+		 "overwrite a recording that is there",                                            \
+		 offsetof(type, member.force),                                                     \
+		 NULL,                                                                             \
+		 NULL},                                                                            \
+	{                                                                                          \
+		0, "no-trace", NULL,                                                               \
+			"measure only, without BPF: needs no privileges, names nothing",           \
+			offsetof(type, member.measure.no_trace), NULL, NULL                        \
 	}
 
 int bench_report(struct bench *b, struct view *v); /* the exit code */

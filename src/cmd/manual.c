@@ -17,8 +17,9 @@ static const struct opt *next(const struct opt *row)
 	return ends(row) ? NULL : row;
 }
 
-#define FOR_EACH_OPTION(row, usage)                                                                                    \
-	for (const struct opt *row = (usage)->opts ? next((usage)->opts) : NULL; row; row = next(row + 1))
+#define FOR_EACH_OPTION(row, usage)                                                                \
+	for (const struct opt *row = (usage)->opts ? next((usage)->opts) : NULL; row;              \
+	     row = next(row + 1))
 
 static const char *const *words_of(const struct opt *row)
 {
@@ -102,7 +103,9 @@ void manual_of(const struct opt_command *usage, FILE *out)
 	fputs(".SH OPTIONS\n", out);
 	FOR_EACH_OPTION(row, usage)
 	option(row, out);
-	fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nPrint the help.\n.SH SEE ALSO\n.BR culprit (1)\n", out);
+	fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nPrint the help.\n.SH SEE ALSO\n.BR culprit "
+	      "(1)\n",
+	      out);
 }
 
 void manual_all(const struct command *commands, size_t n, FILE *out)
@@ -110,9 +113,11 @@ void manual_all(const struct command *commands, size_t n, FILE *out)
 	heading(NULL, out);
 	fputs(".SH NAME\nculprit \\- what interrupts a CPU, and who is to blame\n"
 	      ".SH SYNOPSIS\n.B culprit\n\\fICOMMAND\\fR [\\fIOPTION\\fR]...\n"
-	      ".SH DESCRIPTION\nA sampler spins on each CPU and notices every time it was away; BPF programs record "
+	      ".SH DESCRIPTION\nA sampler spins on each CPU and notices every time it was away; "
+	      "BPF programs record "
 	      "what the\n"
-	      "kernel ran there meanwhile, and who asked for it. The two are joined by time, so that every gap ends "
+	      "kernel ran there meanwhile, and who asked for it. The two are joined by time, so "
+	      "that every gap ends "
 	      "with\n"
 	      "names, in nanoseconds.\n.PP\nTo begin: \\fBsudo culprit run\\fR\n.SH COMMANDS\n",
 	      out);
@@ -121,7 +126,8 @@ void manual_all(const struct command *commands, size_t n, FILE *out)
 		roff(commands[i].usage->summary, out);
 		putc('\n', out);
 	}
-	fputs(".SH EXIT STATUS\n0 done, 1 error (one line on standard error), 2 a threshold that was given has been "
+	fputs(".SH EXIT STATUS\n0 done, 1 error (one line on standard error), 2 a threshold that "
+	      "was given has been "
 	      "crossed.\n",
 	      out);
 }
@@ -144,9 +150,11 @@ void complete_bash(const struct command *commands, size_t n, FILE *out)
 {
 	fputs("# bash completion of culprit\n"
 	      "_culprit()\n{\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
+	      "command=${COMP_WORDS[1]}\n"
 	      "\tlocal options= words=\n"
-	      "\tif [ \"$COMP_CWORD\" -eq 1 ] || { [ \"$COMP_CWORD\" -eq 2 ] && [ \"$command\" = help ]; }; then\n"
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ] || { [ \"$COMP_CWORD\" -eq 2 ] && [ \"$command\" = "
+	      "help ]; }; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"",
 	      out);
 	for (size_t i = 0; i < n; i++)
@@ -178,8 +186,10 @@ void complete_bash(const struct command *commands, size_t n, FILE *out)
 	}
 	fputs("\tesac\n"
 	      "\tif [ -n \"$words\" ]; then\n\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-	      "\telif [[ $cur == -* ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
-	      "\telse\n\t\tcompopt -o filenames 2>/dev/null\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n"
+	      "\telif [[ $cur == -* ]]; then\n\t\tCOMPREPLY=($(compgen -W \"$options\" -- "
+	      "\"$cur\"))\n"
+	      "\telse\n\t\tcompopt -o filenames 2>/dev/null\n\t\tCOMPREPLY=($(compgen -f -- "
+	      "\"$cur\"))\n\tfi\n"
 	      "}\ncomplete -F _culprit culprit\n",
 	      out);
 }

@@ -1,4 +1,5 @@
-/* Man pages and completion, made from the option tables: they cannot say anything else than the commands do. */
+/* Man pages and completion, made from the option tables: they cannot say anything else than the
+ * commands do. */
 #ifndef CULPRIT_MANUAL_H
 #define CULPRIT_MANUAL_H
 

@@ -17,7 +17,8 @@
 
 /* ---- options ---- */
 
-int measure_set_duration(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+int measure_set_duration(const char *text, void *field, const struct opt *row, char *why,
+			 size_t whylen)
 {
 	if (!strcmp(text, "forever")) {
 		*(uint64_t *)field = UINT64_MAX;
@@ -26,7 +27,8 @@ int measure_set_duration(const char *text, void *field, const struct opt *row, c
 	return opt_set_duration(text, field, row, why, whylen);
 }
 
-int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why,
+			  size_t whylen)
 {
 	if (!strcmp(text, "auto")) {
 		*(uint64_t *)field = 0;
@@ -36,21 +38,28 @@ int measure_set_threshold(const char *text, void *field, const struct opt *row, 
 }
 
 /* "f:10" FIFO, "r:5" round robin, "o:0" the normal policy: rtla's and chrt's letters. */
-int measure_set_priority(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+int measure_set_priority(const char *text, void *field, const struct opt *row, char *why,
+			 size_t whylen)
 {
 	struct {
 		int policy, priority;
 	} *sched = field;
-	int policy = text[0] == 'f' ? SCHED_FIFO : text[0] == 'r' ? SCHED_RR : text[0] == 'o' ? SCHED_OTHER : -1;
+	int policy = text[0] == 'f'   ? SCHED_FIFO
+		     : text[0] == 'r' ? SCHED_RR
+		     : text[0] == 'o' ? SCHED_OTHER
+				      : -1;
 	long priority;
 
 	(void)row;
 	if (policy < 0 || text[1] != ':') {
 		snprintf(why, whylen,
-			 "'%s' is not a priority: use f:1 to f:99 (FIFO), r:1 to r:99 (round robin) or o:0", text);
+			 "'%s' is not a priority: use f:1 to f:99 (FIFO), r:1 to r:99 (round "
+			 "robin) or o:0",
+			 text);
 		return -EINVAL;
 	}
-	if (parse_integer(text + 2, policy != SCHED_OTHER, policy == SCHED_OTHER ? 0 : 99, &priority, why, whylen))
+	if (parse_integer(text + 2, policy != SCHED_OTHER, policy == SCHED_OTHER ? 0 : 99,
+			  &priority, why, whylen))
 		return -EINVAL;
 	sched->policy = policy;
 	sched->priority = priority;
@@ -64,8 +73,8 @@ int measure_set_pair(const char *text, void *field, const struct opt *row, char 
 	int end = 0;
 
 	(void)row;
-	if (sscanf(text, "%4u,%4u%n", &a, &b, &end) != 2 || text[end] || text[0] < '0' || text[0] > '9' || a == b ||
-	    a >= CPUS_MAX || b >= CPUS_MAX) {
+	if (sscanf(text, "%4u,%4u%n", &a, &b, &end) != 2 || text[end] || text[0] < '0' ||
+	    text[0] > '9' || a == b || a >= CPUS_MAX || b >= CPUS_MAX) {
 		snprintf(why, whylen, "'%s' is not two different CPUs: give them as 1,3", text);
 		return -EINVAL;
 	}
@@ -73,12 +82,14 @@ int measure_set_pair(const char *text, void *field, const struct opt *row, char 
 	return 0;
 }
 
-int measure_set_count(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+int measure_set_count(const char *text, void *field, const struct opt *row, char *why,
+		      size_t whylen)
 {
 	const struct measure_range *range = row->arg;
 	long n;
 
-	if (parse_integer(text, range ? range->lo : 1, range ? range->hi : 1000000000000, &n, why, whylen))
+	if (parse_integer(text, range ? range->lo : 1, range ? range->hi : 1000000000000, &n, why,
+			  whylen))
 		return -EINVAL;
 	*(uint64_t *)field = n;
 	return 0;
@@ -123,12 +134,13 @@ static int choose_targets(struct measure *m, const struct host *host)
 	if (lowest >= 0)
 		cpus_del(&m->cpus, lowest);
 	if (cpus_empty(&m->cpus))
-		return complain(
-			"there is only one CPU to use, and it must stay free for housekeeping: culprit needs two");
+		return complain("there is only one CPU to use, and it must stay free for "
+				"housekeeping: culprit needs two");
 	return 0;
 }
 
-/* Housekeeping runs on the measured CPUs: above the samplers, and not without the time that the kernel keeps for all others. */
+/* Housekeeping runs on the measured CPUs: above the samplers, and not without the time that the
+ * kernel keeps for all others. */
 static int share(struct measure *m, const struct host *host)
 {
 	FILE *f = fopen("/proc/sys/kernel/sched_rt_runtime_us", "re");
@@ -143,12 +155,13 @@ static int share(struct measure *m, const struct host *host)
 		return 0;
 	if (runtime < 0)
 		return complain(
-			"with -P on all online CPUs and sched_rt_runtime_us -1 nothing else could run, and the machine "
+			"with -P on all online CPUs and sched_rt_runtime_us -1 nothing else could "
+			"run, and the machine "
 			"could hang: leave out -P, or set kernel.sched_rt_runtime_us to 950000");
 	if (m->sched.priority > MEASURE_SHARED_PRIORITY)
-		return complain(
-			"on all online CPUs the tracer must come before the samplers: give -P a priority up to %d",
-			MEASURE_SHARED_PRIORITY);
+		return complain("on all online CPUs the tracer must come before the samplers: give "
+				"-P a priority up to %d",
+				MEASURE_SHARED_PRIORITY);
 	return 0;
 }
 
@@ -160,10 +173,12 @@ static int choose_housekeeping(struct measure *m, const struct host *host)
 	cpus_and(&both, &m->cpus);
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&both))
-		return complain("CPU %s cannot be measured and do housekeeping at once: give -c and -H different CPUs",
+		return complain("CPU %s cannot be measured and do housekeeping at once: give -c "
+				"and -H different CPUs",
 				cpus_format(&both, list, sizeof(list)));
 	if (!cpus_empty(&absent))
-		return complain("CPU %s is not there or offline (-H)", cpus_format(&absent, list, sizeof(list)));
+		return complain("CPU %s is not there or offline (-H)",
+				cpus_format(&absent, list, sizeof(list)));
 	if (!cpus_empty(&m->housekeeping))
 		return 0;
 	m->housekeeping = host->online;
@@ -171,14 +186,15 @@ static int choose_housekeeping(struct measure *m, const struct host *host)
 	if (cpus_empty(&m->housekeeping) && m->may_share)
 		return share(m, host);
 	if (cpus_empty(&m->housekeeping))
-		return complain(
-			"measuring all online CPUs (%s) would leave none for housekeeping, and the machine could hang: "
-			"leave one out of -c",
-			cpus_format(&m->cpus, targets, sizeof(targets)));
+		return complain("measuring all online CPUs (%s) would leave none for housekeeping, "
+				"and the machine could hang: "
+				"leave one out of -c",
+				cpus_format(&m->cpus, targets, sizeof(targets)));
 	return 0;
 }
 
-int measure_choose(const struct measure *m, const struct host *host, unsigned *cpu, uint32_t need, uint32_t want)
+int measure_choose(const struct measure *m, const struct host *host, unsigned *cpu, uint32_t need,
+		   uint32_t want)
 {
 	struct cpus from = m->cpus;
 	uint32_t n = 0;
@@ -191,10 +207,12 @@ int measure_choose(const struct measure *m, const struct host *host, unsigned *c
 		if (cpus_count(&from) > need && cpus_empty(&host->isolated))
 			cpus_del(&from, cpus_next(&from, 0));
 	}
-	for (int next = cpus_next(&from, 0); next >= 0 && n < want; next = cpus_next(&from, next + 1))
+	for (int next = cpus_next(&from, 0); next >= 0 && n < want;
+	     next = cpus_next(&from, next + 1))
 		cpu[n++] = next;
 	return n >= need ? (int)n
-			 : complain("this needs %u CPUs, and there %s %u to use", need, n == 1 ? "is" : "are", n);
+			 : complain("this needs %u CPUs, and there %s %u to use", need,
+				    n == 1 ? "is" : "are", n);
 }
 
 static int check_place(const struct measure *m, const struct host *host)
@@ -207,7 +225,8 @@ static int check_place(const struct measure *m, const struct host *host)
 	if (!m->no_trace) {
 		host_missing_caps(caps, sizeof(caps));
 		if (caps[0])
-			return complain("tracing needs %s: run with sudo, or with --no-trace to measure without names",
+			return complain("tracing needs %s: run with sudo, or with --no-trace to "
+					"measure without names",
 					caps);
 	}
 	if (!m->clock && !host_counter_stable(host, &why))
@@ -217,7 +236,8 @@ static int check_place(const struct measure *m, const struct host *host)
 
 int measure_check(struct measure *m, const struct host *host)
 {
-	return choose_targets(m, host) || choose_housekeeping(m, host) || check_place(m, host) ? -1 : 0;
+	return choose_targets(m, host) || choose_housekeeping(m, host) || check_place(m, host) ? -1
+											       : 0;
 }
 
 struct collect_options measure_collect(const struct measure *m)

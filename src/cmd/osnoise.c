@@ -1,4 +1,5 @@
-/* culprit osnoise: beside the kernel's osnoise tracer (osnoise_live.c), or what it and rtla have saved, in culprit's words. */
+/* culprit osnoise: beside the kernel's osnoise tracer (osnoise_live.c), or what it and rtla have
+ * saved, in culprit's words. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -54,18 +55,22 @@ static int set_pid(const char *text, void *field, const struct opt *row, char *w
 static const struct opt osnoise_opts[] = {
 	MEASURE_OPTS(struct options, measure),
 	{0, "from", "FILE",
-	 "read saved output: tracefs trace text, trace-cmd report text, trace.dat, or what rtla printed; - is standard "
+	 "read saved output: tracefs trace text, trace-cmd report text, trace.dat, or what rtla "
+	 "printed; - is standard "
 	 "input",
 	 FIELD(from), opt_set_string, NULL},
 	{0, "alternate", NULL,
-	 "the kernel's own workload and culprit's sampler in turn, twice each, in osnoise's columns", FIELD(alternate),
-	 NULL, NULL},
+	 "the kernel's own workload and culprit's sampler in turn, twice each, in osnoise's "
+	 "columns",
+	 FIELD(alternate), NULL, NULL},
 	{0, "workload", "PID",
-	 "leave out thread noise of this thread: the program that was measured, after NO_OSNOISE_WORKLOAD",
+	 "leave out thread noise of this thread: the program that was measured, after "
+	 "NO_OSNOISE_WORKLOAD",
 	 FIELD(workload), set_pid, NULL},
-	{'f', "format", "FORMAT", "text (default) or json", FIELD(format), opt_set_choice, formats_here},
-	{'o', "output", "FILE", "write the report to FILE instead of standard output", FIELD(output), opt_set_string,
-	 NULL},
+	{'f', "format", "FORMAT", "text (default) or json", FIELD(format), opt_set_choice,
+	 formats_here},
+	{'o', "output", "FILE", "write the report to FILE instead of standard output",
+	 FIELD(output), opt_set_string, NULL},
 	{0},
 };
 
@@ -73,16 +78,21 @@ const struct opt_command osnoise_usage = {
 	.name = "osnoise",
 	.operands = "[RECORDING]",
 	.summary = "compare with the kernel's osnoise tracer, or read what it or rtla saved",
-	.about = "Switches the kernel's osnoise tracer on, without its own threads, measures the same CPUs at the same "
+	.about = "Switches the kernel's osnoise tracer on, without its own threads, measures the "
+		 "same CPUs at the same "
 		 "time, and pairs "
-		 "the two one by one. All that was switched is put back. Needs a kernel with CONFIG_OSNOISE_TRACER, as "
+		 "the two one by one. All that was switched is put back. Needs a kernel with "
+		 "CONFIG_OSNOISE_TRACER, as "
 		 "Debian's -rt "
 		 "kernels are.\n\n"
-		 "With --from: reads the output of the kernel's osnoise and timerlat tracers and of rtla, of this "
+		 "With --from: reads the output of the kernel's osnoise and timerlat tracers and "
+		 "of rtla, of this "
 		 "machine or of one "
-		 "far away, and prints it as culprit names things. Lines that it does not know are counted and "
+		 "far away, and prints it as culprit names things. Lines that it does not know are "
+		 "counted and "
 		 "shown.\n\n"
-		 "With a RECORDING of culprit record as well: the two beside each other, per second and source.\n\n"
+		 "With a RECORDING of culprit record as well: the two beside each other, per "
+		 "second and source.\n\n"
 		 "A trace.dat is read through trace-cmd, which must be installed.",
 	.opts = osnoise_opts,
 };
@@ -102,7 +112,8 @@ static void consume(struct osnoise_reader *r, struct lines *l, const char *data,
 		osnoise_line(r, l->text, l->len);
 }
 
-static int read_all(const struct input *in, const char *name, struct osnoise_reader *r, struct lines *l)
+static int read_all(const struct input *in, const char *name, struct osnoise_reader *r,
+		    struct lines *l)
 {
 	char *block = malloc(BLOCK);
 	ssize_t n = in->headlen;
@@ -168,7 +179,8 @@ static int through_trace_cmd(struct input *in, const char *path)
 		return 0;
 	in->child = 0;
 	if (err == ENOENT)
-		return complain("%s is a trace.dat, and reading it needs trace-cmd: install the package trace-cmd, or "
+		return complain("%s is a trace.dat, and reading it needs trace-cmd: install the "
+				"package trace-cmd, or "
 				"give the text of trace-cmd report",
 				path);
 	return complain("%s is a trace.dat, and trace-cmd does not start: %s", path, strerror(err));
@@ -182,13 +194,15 @@ static int open_input(struct input *in, const char *path, const char *name)
 	if (in->fd < 0)
 		return complain("cannot read %s: %s", name, strerror(errno));
 	if (!fstat(in->fd, &st) && S_ISDIR(st.st_mode))
-		return complain("cannot read %s: it is a directory; give the file that was saved", name);
+		return complain("cannot read %s: it is a directory; give the file that was saved",
+				name);
 	if (read_head(in, name))
 		return -1;
 	if (in->headlen < DAT_MAGIC_LEN || memcmp(in->head, dat_magic, DAT_MAGIC_LEN))
 		return 0;
 	if (!strcmp(path, "-"))
-		return complain("standard input is a trace.dat: give it as a file, trace-cmd cannot read a pipe");
+		return complain("standard input is a trace.dat: give it as a file, trace-cmd "
+				"cannot read a pipe");
 	return through_trace_cmd(in, path);
 }
 
@@ -216,15 +230,16 @@ static int check_known(const struct osnoise_reader *r, const char *name)
 		return 0;
 	if (r->nunknowns)
 		memcpy(first, r->unknowns[0].text, r->unknowns[0].len);
-	return complain(
-		"%s holds nothing of osnoise, timerlat or rtla: none of its lines is known, the first is '%.60s'", name,
-		first);
+	return complain("%s holds nothing of osnoise, timerlat or rtla: none of its lines is "
+			"known, the first is '%.60s'",
+			name, first);
 }
 
 /* ---- writing ---- */
 
-static int write_beside(const struct options *o, const struct osnoise_reader *r, const struct view *v, const char *name,
-			const struct render_options *ro, FILE *out)
+static int write_beside(const struct options *o, const struct osnoise_reader *r,
+			const struct view *v, const char *name, const struct render_options *ro,
+			FILE *out)
 {
 	struct beside b;
 	int err = beside_make(&b, r, v);
@@ -237,14 +252,16 @@ static int write_beside(const struct options *o, const struct osnoise_reader *r,
 	return err;
 }
 
-static int write_report(const struct options *o, const struct osnoise_reader *r, const struct view *v, const char *name)
+static int write_report(const struct options *o, const struct osnoise_reader *r,
+			const struct view *v, const char *name)
 {
 	FILE *out = o->output ? fopen(o->output, "we") : stdout;
 	struct render_options ro = {0};
 	int bad;
 
 	if (!out)
-		return complain("cannot write to %s: %s; choose another file with -o", o->output, strerror(errno));
+		return complain("cannot write to %s: %s; choose another file with -o", o->output,
+				strerror(errno));
 	output_terminal(out, 100, &ro.colour, &ro.width);
 	bad = v                          ? write_beside(o, r, v, name, &ro, out)
 	      : o->format == FORMAT_JSON ? render_osnoise_json(r, name, out)
@@ -253,8 +270,8 @@ static int write_report(const struct options *o, const struct osnoise_reader *r,
 	if (o->output)
 		bad |= fclose(out);
 	if (bad)
-		return complain("writing the report to %s: %s", o->output ? o->output : "standard output",
-				strerror(errno));
+		return complain("writing the report to %s: %s",
+				o->output ? o->output : "standard output", strerror(errno));
 	return 0;
 }
 
@@ -311,10 +328,12 @@ static int live(struct options *o)
 	int code;
 
 	if (!out) {
-		complain("cannot write to %s: %s; choose another file with -o", o->output, strerror(errno));
+		complain("cannot write to %s: %s; choose another file with -o", o->output,
+			 strerror(errno));
 		return EXIT_ERROR;
 	}
-	code = (o->alternate ? osnoise_alternate : osnoise_live)(&o->measure, o->format == FORMAT_JSON, out);
+	code = (o->alternate ? osnoise_alternate : osnoise_live)(&o->measure,
+								 o->format == FORMAT_JSON, out);
 	if (o->output && fclose(out)) {
 		complain("writing %s: %s", o->output, strerror(errno));
 		code = EXIT_ERROR;
@@ -333,8 +352,9 @@ int cmd_osnoise(int argc, char **argv)
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	if (operands > 1 || (operands && !o.from)) {
-		complain(operands > 1 ? "one RECORDING at a time can be laid beside --from"
-				      : "a RECORDING goes with --from FILE: see culprit help osnoise");
+		complain(operands > 1
+				 ? "one RECORDING at a time can be laid beside --from"
+				 : "a RECORDING goes with --from FILE: see culprit help osnoise");
 		return EXIT_ERROR;
 	}
 	o.recording = argv[1];

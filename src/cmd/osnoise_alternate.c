@@ -85,7 +85,8 @@ struct ongoing {
 	uint64_t end_ns;
 };
 
-static void end_period(struct table_of *t, unsigned round, unsigned cpu, struct ongoing *o, uint64_t runtime_ns)
+static void end_period(struct table_of *t, unsigned round, unsigned cpu, struct ongoing *o,
+		       uint64_t runtime_ns)
 {
 	struct period_line *p = add_line(t, true, round, cpu);
 
@@ -159,7 +160,8 @@ static int sample(struct measure *m, struct turn *turn)
 
 		while (o->end_ns <= end)
 			end_period(turn->t, turn->round, cpu, o, PERIOD_NS);
-		if (end + PERIOD_NS > o->end_ns + PERIOD_NS / 20) /* more than a rest of the last period */
+		if (end + PERIOD_NS >
+		    o->end_ns + PERIOD_NS / 20) /* more than a rest of the last period */
 			end_period(turn->t, turn->round, cpu, o, end + PERIOD_NS - o->end_ns);
 	}
 	return 0;
@@ -211,8 +213,9 @@ int osnoise_alternate(struct measure *m, bool json, FILE *out)
 				err = our_turn(m, host, &t, round);
 		}
 		if (!err || t.count)
-			err = render_periods(host, t.line, t.count, json, out) ? complain("writing the report failed")
-									       : err;
+			err = render_periods(host, t.line, t.count, json, out)
+				      ? complain("writing the report failed")
+				      : err;
 	}
 	free(t.line);
 	free(host);

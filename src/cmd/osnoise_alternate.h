@@ -1,4 +1,5 @@
-/* culprit osnoise --alternate: the kernel's own workload and culprit's sampler in turn, in osnoise's columns. */
+/* culprit osnoise --alternate: the kernel's own workload and culprit's sampler in turn, in
+ * osnoise's columns. */
 #ifndef CULPRIT_OSNOISE_ALTERNATE_H
 #define CULPRIT_OSNOISE_ALTERNATE_H
 

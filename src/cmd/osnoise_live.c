@@ -109,8 +109,9 @@ int osnoise_live(struct measure *m, bool json, FILE *out)
 	host_read(&v->host);
 	if (!measure_check(m, &v->host)) {
 		measure_catch_signals();
-		tracer =
-			tracer_start(&m->cpus, false); /* before our own probes: both are to settle before the window */
+		tracer = tracer_start(
+			&m->cpus,
+			false); /* before our own probes: both are to settle before the window */
 		if (tracer) {
 			code = compare_on(m, v, json, out);
 			tracer_stop(tracer);

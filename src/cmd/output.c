@@ -20,7 +20,8 @@ static const struct format *format_of(const struct output *o)
 
 static int write_failed(const struct output *o, int error)
 {
-	return complain("writing the report to %s: %s", o->path ? o->path : "standard output", strerror(error));
+	return complain("writing the report to %s: %s", o->path ? o->path : "standard output",
+			strerror(error));
 }
 
 const char *const series_styles[] = {"short", "wide", "long", NULL};
@@ -31,13 +32,15 @@ int output_open(struct output *o)
 
 	o->file = stdout;
 	if (!o->path && format_of(o)->trace && isatty(STDOUT_FILENO))
-		return complain("%s is binary, and this is a terminal: give it a file with -o", format_of(o)->name);
+		return complain("%s is binary, and this is a terminal: give it a file with -o",
+				format_of(o)->name);
 	if (!o->path)
 		return 0;
 	o->made = access(o->path, F_OK);
 	fd = open(o->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return complain("cannot write to %s: %s; choose another file with -o", o->path, strerror(errno));
+		return complain("cannot write to %s: %s; choose another file with -o", o->path,
+				strerror(errno));
 	o->file = fdopen(fd, "w");
 	return o->file ? 0 : complain("out of memory");
 }
@@ -75,8 +78,8 @@ void output_begin(struct output *o)
 		f->head(o->file);
 }
 
-/* A line comes before all is known that advise() wants: it says what the names alone mean. Names that the book has not are looked up again
- * ever more seldom. */
+/* A line comes before all is known that advise() wants: it says what the names alone mean. Names
+ * that the book has not are looked up again ever more seldom. */
 static void name_causes(const struct view *v, uint32_t index, const struct account *a)
 {
 	for (uint32_t i = 0; i < a->npieces; i++) {
@@ -133,7 +136,8 @@ static void say_rest(const struct view *v)
 		const struct cpu_run *r = &v->cpu[i];
 
 		if (r->hiccups_lost)
-			say("CPU %u: %s hiccups have no line, %s in all: they came faster than they could be read",
+			say("CPU %u: %s hiccups have no line, %s in all: they came faster than "
+			    "they could be read",
 			    v->summary.cpu[i].cpu, format_count(r->hiccups_lost, a, sizeof(a)),
 			    format_ns(r->hiccups_lost_ns, b, sizeof(b)));
 		if (r->ended)

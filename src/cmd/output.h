@@ -1,4 +1,5 @@
-/* Where a report goes, and in which form: the options -f, -o and --stacks, and what they mean, for all commands that have them. */
+/* Where a report goes, and in which form: the options -f, -o and --stacks, and what they mean, for
+ * all commands that have them. */
 #ifndef CULPRIT_OUTPUT_H
 #define CULPRIT_OUTPUT_H
 
@@ -20,41 +21,52 @@ struct output {
 };
 
 /* Rows of an option table whose struct has a `struct output` of this name. */
-#define OUTPUT_OPTS(type, member)                                                                                      \
-	{'f', "format", "FORMAT", FORMATS_HELP, offsetof(type, member.format), opt_set_choice, format_names},          \
-		{'o',                                                                                                  \
-		 "output",                                                                                             \
-		 "FILE",                                                                                               \
-		 "write the report to FILE instead of standard output",                                                \
-		 offsetof(type, member.path),                                                                          \
-		 opt_set_string,                                                                                       \
-		 NULL},                                                                                                \
-	{                                                                                                              \
-		0, "stacks", NULL, "in text: the kernel stacks of who asked for IPIs, wakeups and work",               \
-			offsetof(type, member.stacks), NULL, NULL                                                      \
+#define OUTPUT_OPTS(type, member)                                                                  \
+	{'f',                                                                                      \
+	 "format",                                                                                 \
+	 "FORMAT",                                                                                 \
+	 FORMATS_HELP,                                                                             \
+	 offsetof(type, member.format),                                                            \
+	 opt_set_choice,                                                                           \
+	 format_names},                                                                            \
+		{'o',                                                                              \
+		 "output",                                                                         \
+		 "FILE",                                                                           \
+		 "write the report to FILE instead of standard output",                            \
+		 offsetof(type, member.path),                                                      \
+		 opt_set_string,                                                                   \
+		 NULL},                                                                            \
+	{                                                                                          \
+		0, "stacks", NULL,                                                                 \
+			"in text: the kernel stacks of who asked for IPIs, wakeups and work",      \
+			offsetof(type, member.stacks), NULL, NULL                                  \
 	}
 
 /* For reports of workloads. */
-#define SERIES_OPT(type, member)                                                                                       \
-	{                                                                                                              \
-		0, "series", "WHAT",                                                                                   \
-			"in text, which figures of what was measured: short, wide (p20 and p80, too) or long (up to "  \
-			"99.9999)",                                                                                    \
-			offsetof(type, member.series), opt_set_choice, series_styles                                   \
+#define SERIES_OPT(type, member)                                                                   \
+	{                                                                                          \
+		0, "series", "WHAT",                                                               \
+			"in text, which figures of what was measured: short, wide (p20 and p80, "  \
+			"too) or long (up to "                                                     \
+			"99.9999)",                                                                \
+			offsetof(type, member.series), opt_set_choice, series_styles               \
 	}
 extern const char *const series_styles[];
 
-/* Colour and width where `out` is a terminal: at most so many columns, and no colour with NO_COLOR. Else both stay as they are. */
+/* Colour and width where `out` is a terminal: at most so many columns, and no colour with NO_COLOR.
+ * Else both stay as they are. */
 void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width);
 
-/* Opens the file before there is anything to write: what it holds is kept until there is. 0, or -1 with the reason said. */
+/* Opens the file before there is anything to write: what it holds is kept until there is. 0, or -1
+ * with the reason said. */
 int output_open(struct output *o);
 
 /* True: hiccups go to it one by one, as they come. */
 bool output_lines(const struct output *o);
-bool output_spans(const struct output *o); /* it wants to know when each interval of the worst hiccups ran */
+bool output_spans(
+	const struct output *o); /* it wants to know when each interval of the worst hiccups ran */
 bool output_alone(const struct output *o); /* it takes one view, not several */
-void output_begin(struct output *o);       /* there will be something to write; of lines the heading */
+void output_begin(struct output *o); /* there will be something to write; of lines the heading */
 /* Gives the sources of its pieces their causes, and writes it if the format is one of lines. */
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a);
 /* What came by output_hiccup goes out now. False when it cannot: o->error. */
@@ -66,12 +78,13 @@ void output_explain(struct view *v);
 /* The report, or of lines the end of them. 0, or -1 with the reason said. */
 int output_end(struct output *o, const struct view *const *views, uint32_t n);
 
-/* The two halves of output_end, for what is no report. What the file held goes, *r has the colour and width for where it goes; err is of
- * what wrote it. */
+/* The two halves of output_end, for what is no report. What the file held goes, *r has the colour
+ * and width for where it goes; err is of what wrote it. */
 void output_ready(struct output *o, struct render_options *r);
 int output_done(struct output *o, int err);
 
-/* Closes it. Returns the exit code: `code`, or EXIT_ERROR when that fails; a file that was made for a run that failed goes. */
+/* Closes it. Returns the exit code: `code`, or EXIT_ERROR when that fails; a file that was made for
+ * a run that failed goes. */
 int output_close(struct output *o, int code);
 
 #endif

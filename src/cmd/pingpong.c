@@ -1,4 +1,5 @@
-/* culprit pingpong: what it costs to tell another CPU, by each way there is, and who made a message late. */
+/* culprit pingpong: what it costs to tell another CPU, by each way there is, and who made a message
+ * late. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ struct options {
 static const struct measure_range pauses_range = {0, 1000000}, looks_range = {1, 100000};
 
 /* "pipe,futex" into o->way; "all". */
-static int set_methods(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+static int set_methods(const char *text, void *field, const struct opt *row, char *why,
+		       size_t whylen)
 {
 	struct options *o = field;
 	struct pingpong_options *p = &o->pingpong;
@@ -56,8 +58,10 @@ static int set_methods(const char *text, void *field, const struct opt *row, cha
 		if (way == PINGPONG_WAYS) {
 			const char *near = opt_nearest(word, pingpong_names);
 
-			snprintf(why, whylen, "'%.*s' is not a method%s%s%s: see culprit help pingpong", (int)len, text,
-				 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+			snprintf(why, whylen,
+				 "'%.*s' is not a method%s%s%s: see culprit help pingpong",
+				 (int)len, text, near ? ", did you mean '" : "", near ? near : "",
+				 near ? "'?" : "");
 			return -EINVAL;
 		}
 		p->way[p->nways++] = way;
@@ -70,20 +74,26 @@ static int set_methods(const char *text, void *field, const struct opt *row, cha
 
 static const struct opt pingpong_opts[] = {
 	{'m', "method", "LIST",
-	 "by comma, or all: spin (default), spin-pause, spin-pauses, umwait, mwaitx, cv (condition variable), sem "
-	 "(semaphore), futex, pipe, eventfd, socket, io_uring; null is what reading the clock costs",
+	 "by comma, or all: spin (default), spin-pause, spin-pauses, umwait, mwaitx, cv (condition "
+	 "variable), sem "
+	 "(semaphore), futex, pipe, eventfd, socket, io_uring; null is what reading the clock "
+	 "costs",
 	 0, set_methods, NULL},
 	{'n', "messages", "N", "of each method, each way; default 100000, with --matrix 10000",
 	 FIELD(pingpong.messages), measure_set_count, NULL},
-	{'k', "pauses", "N", "PAUSE instructions before each message; default 1000, with --matrix none", FIELD(pauses),
+	{'k', "pauses", "N",
+	 "PAUSE instructions before each message; default 1000, with --matrix none", FIELD(pauses),
 	 measure_set_count, &pauses_range},
-	{'p', "looks", "N", "PAUSE instructions between two looks of spin-pauses; default 10", FIELD(pingpong.looks),
-	 measure_set_count, &looks_range},
-	{0, "pin", "A,B", "the CPU that begins and the other one; default: two of the isolated ones, or else of all",
+	{'p', "looks", "N", "PAUSE instructions between two looks of spin-pauses; default 10",
+	 FIELD(pingpong.looks), measure_set_count, &looks_range},
+	{0, "pin", "A,B",
+	 "the CPU that begins and the other one; default: two of the isolated ones, or else of all",
 	 FIELD(pin), measure_set_pair, NULL},
-	{0, "raw", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path), opt_set_string, NULL},
+	{0, "raw", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path),
+	 opt_set_string, NULL},
 	{0, "matrix", NULL,
-	 "all pairs of CPUs (those of -c, or else all) one after another, and a table of the medians; not traced",
+	 "all pairs of CPUs (those of -c, or else all) one after another, and a table of the "
+	 "medians; not traced",
 	 FIELD(matrix), NULL, NULL},
 	BENCH_OPTS(struct options, bench),
 	{0},
@@ -92,10 +102,13 @@ static const struct opt pingpong_opts[] = {
 const struct opt_command pingpong_usage = {
 	.name = "pingpong",
 	.summary = "what telling another CPU costs, by each method, and who made it late",
-	.about = "Two processes, each pinned to a CPU, send one message to and fro through shared memory, and measure "
+	.about = "Two processes, each pinned to a CPU, send one message to and fro through shared "
+		 "memory, and measure "
 		 "from when "
-		 "it was stamped to when the other one had it. They are processes, not threads: semaphores, condition "
-		 "variables and futexes are those that work between processes. Messages that took long are explained "
+		 "it was stamped to when the other one had it. They are processes, not threads: "
+		 "semaphores, condition "
+		 "variables and futexes are those that work between processes. Messages that took "
+		 "long are explained "
 		 "on "
 		 "the CPU that was late.",
 	.opts = pingpong_opts,
@@ -158,8 +171,10 @@ static int report_matrix(struct bench *b, struct view *v)
 		if (v->cpu[i].ended)
 			say("CPU %u: ended early: %s", v->summary.cpu[i].cpu, v->cpu[i].ended);
 	output_ready(&b->output, &r);
-	return output_done(&b->output, render_matrix(&m, b->output.format == FORMAT_JSON, b->output.file)) ? EXIT_ERROR
-													   : EXIT_OK;
+	return output_done(&b->output,
+			   render_matrix(&m, b->output.format == FORMAT_JSON, b->output.file))
+		       ? EXIT_ERROR
+		       : EXIT_OK;
 }
 
 static int check_matrix(struct options *o)
@@ -169,9 +184,11 @@ static int check_matrix(struct options *o)
 	if (o->pingpong.nways != 1)
 		return complain("--matrix takes one method");
 	if (o->bench.record || o->raw.path)
-		return complain("--matrix keeps the medians only: leave out %s", o->raw.path ? "--raw" : "-r");
+		return complain("--matrix keeps the medians only: leave out %s",
+				o->raw.path ? "--raw" : "-r");
 	if (o->bench.output.format != FORMAT_TEXT && o->bench.output.format != FORMAT_JSON)
-		return complain("--matrix prints text or json, not %s", format_names[o->bench.output.format]);
+		return complain("--matrix prints text or json, not %s",
+				format_names[o->bench.output.format]);
 	return 0;
 }
 
@@ -195,7 +212,8 @@ static int check_methods(struct options *o)
 		if (!pingpong_can(p->way[i], why, sizeof(why)))
 			p->way[n++] = p->way[i];
 		else if (!o->every_way)
-			return complain("no %s: %s; choose other methods with -m", pingpong_names[p->way[i]], why);
+			return complain("no %s: %s; choose other methods with -m",
+					pingpong_names[p->way[i]], why);
 		else
 			say("%s is left out: %s", pingpong_names[p->way[i]], why);
 	}
@@ -239,7 +257,8 @@ static int choose_pair(struct options *o)
 	if (o->pin.given && !cpus_empty(&m->cpus))
 		return complain("--pin says which CPUs: leave out -c");
 	if (cpus_count(&m->cpus) > 2)
-		return complain("one message needs two CPUs: give them with --pin A,B, or --matrix for all pairs");
+		return complain("one message needs two CPUs: give them with --pin A,B, or --matrix "
+				"for all pairs");
 	host_read(&host);
 	if (!o->pin.given && measure_choose(m, &host, o->pin.cpu, 2, 2) < 0)
 		return -1;
@@ -275,7 +294,8 @@ static int run_pair(struct options *o, struct workload *w)
 
 int cmd_pingpong(int argc, char **argv)
 {
-	struct options o = {.pauses = UINT64_MAX, .pingpong = {.way = {1}, .nways = 1, .looks = LOOKS}};
+	struct options o = {.pauses = UINT64_MAX,
+			    .pingpong = {.way = {1}, .nways = 1, .looks = LOOKS}};
 	const char *names[PINGPONG_WAYS + 1] = {NULL};
 	struct workload workload = pingpong_workload;
 	struct pingpong_options *p = &o.pingpong;

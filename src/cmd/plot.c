@@ -16,14 +16,16 @@
 #define HICCUPS "hiccups"
 
 enum plot_format { BY_NAME, SVG, HTML, PNG, GNUPLOT, JSON };
-static const char *const plot_formats[] = {"by-name", "svg", "html", "png", "gnuplot", "json", NULL};
+static const char *const plot_formats[] = {"by-name", "svg",  "html", "png",
+					   "gnuplot", "json", NULL};
 static const char *const endings[] = {"", ".svg", ".html", ".png", ".gp", ".json"};
 
 struct options {
 	int format;
 	const char *path, *series;
 	int log;
-	bool surface, mixed; /* mixed: windows of several series, which a recording does not tell apart */
+	bool surface,
+		mixed; /* mixed: windows of several series, which a recording does not tell apart */
 	struct cpus cpus;
 };
 
@@ -33,16 +35,19 @@ static const char *const axes[] = {"none", "x", "y", "xy", NULL};
 
 static const struct opt plot_opts[] = {
 	{'o', "output", "FILE",
-	 "where the picture goes; its name's end says what it is: .svg, .html, .png, .gp or .json", FIELD(path),
-	 opt_set_string, NULL},
-	{'f', "format", "FORMAT", "svg, html, png, gnuplot (a script with the data in it) or json, whatever the name",
+	 "where the picture goes; its name's end says what it is: .svg, .html, .png, .gp or .json",
+	 FIELD(path), opt_set_string, NULL},
+	{'f', "format", "FORMAT",
+	 "svg, html, png, gnuplot (a script with the data in it) or json, whatever the name",
 	 FIELD(format), opt_set_choice, plot_formats},
 	{0, "series", "NAME",
-	 "what was measured: latency, delta, ...; default: the first series of the first file, or else its hiccups",
+	 "what was measured: latency, delta, ...; default: the first series of the first file, or "
+	 "else its hiccups",
 	 FIELD(series), opt_set_string, NULL},
 	{0, "log", "AXES", "logarithmic axes: x, y or xy", FIELD(log), opt_set_choice, axes},
 	{0, "surface", NULL,
-	 "how values spread over time, as a heat map for each file (gnuplot: a surface): of a series those that were "
+	 "how values spread over time, as a heat map for each file (gnuplot: a surface): of a "
+	 "series those that were "
 	 "longer than the recording's threshold; where several series have one, all together",
 	 FIELD(surface), NULL, NULL},
 	{0, "cpu", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus, NULL},
@@ -53,7 +58,8 @@ const struct opt_command plot_usage = {
 	.name = "plot",
 	.operands = "FILE...",
 	.summary = "recordings laid over each other, as a picture",
-	.about = "Draws the histograms of up to 8 recordings, of a series of sleep, pingpong and the like, or of "
+	.about = "Draws the histograms of up to 8 recordings, of a series of sleep, pingpong and "
+		 "the like, or of "
 		 "hiccups, "
 		 "and prints a table of their figures. Without -o only the table.",
 	.opts = plot_opts,
@@ -100,8 +106,10 @@ static int take_values(struct plot_file *f, const struct view *v, const char *se
 	if (found)
 		return 0;
 	if (!v->summary.ncpus || !v->cpu[0].nseries)
-		return complain("%s holds no %s: it has " HICCUPS " only (--series)", f->name, series);
-	return complain("%s holds no %s: its first series is %s (--series)", f->name, series, v->cpu[0].series[0].name);
+		return complain("%s holds no %s: it has " HICCUPS " only (--series)", f->name,
+				series);
+	return complain("%s holds no %s: its first series is %s (--series)", f->name, series,
+			v->cpu[0].series[0].name);
 }
 
 static int read_file(struct options *o, struct plot_file *f, char first[SERIES_NAME])
@@ -131,11 +139,13 @@ static int read_file(struct options *o, struct plot_file *f, char first[SERIES_N
 		if (!o->series) {
 			bool some = v->summary.ncpus && v->cpu[0].nseries;
 
-			memcpy(first, some ? v->cpu[0].series[0].name : HICCUPS, some ? SERIES_NAME : sizeof(HICCUPS));
+			memcpy(first, some ? v->cpu[0].series[0].name : HICCUPS,
+			       some ? SERIES_NAME : sizeof(HICCUPS));
 			o->series = first;
 		}
 		f->duration_ns = v->run.duration_ns;
-		o->mixed |= v->summary.ncpus && series_thresholds(v->cpu[0].series, v->cpu[0].nseries) > 1;
+		o->mixed |= v->summary.ncpus &&
+			    series_thresholds(v->cpu[0].series, v->cpu[0].nseries) > 1;
 	}
 	err = r ? take_values(f, v, o->series) : -1;
 	view_free(v);
@@ -161,7 +171,8 @@ static void write_svg(const struct plot *p, int format, FILE *out)
 /* rsvg-convert makes the SVG a PNG: twice as many dots, for screens of today. */
 static int convert(FILE *svg, const char *path)
 {
-	char *const argv[] = {"rsvg-convert", "--zoom=2", "--format=png", "--output", (char *)path, NULL};
+	char *const argv[] = {"rsvg-convert", "--zoom=2",   "--format=png",
+			      "--output",     (char *)path, NULL};
 	posix_spawn_file_actions_t actions;
 	int status = -1, err;
 	pid_t pid;
@@ -172,10 +183,14 @@ static int convert(FILE *svg, const char *path)
 	err = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (err)
-		return complain("PNG needs rsvg-convert: apt-get install librsvg2-bin, or write an .svg");
+		return complain(
+			"PNG needs rsvg-convert: apt-get install librsvg2-bin, or write an .svg");
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return status ? complain("rsvg-convert could not write %s; an .svg or .html needs nobody else", path) : 0;
+	return status ? complain("rsvg-convert could not write %s; an .svg or .html needs nobody "
+				 "else",
+				 path)
+		      : 0;
 }
 
 static int write_plot(const struct options *o, const struct plot *p)
@@ -232,10 +247,13 @@ static int settle_format(struct options *o)
 	if (!o->path)
 		return o->format ? complain("where should the picture go? give -o FILE") : 0;
 	for (int k = SVG; !o->format && k <= JSON; k++)
-		if (len > strlen(endings[k]) && !strcmp(o->path + len - strlen(endings[k]), endings[k]))
+		if (len > strlen(endings[k]) &&
+		    !strcmp(o->path + len - strlen(endings[k]), endings[k]))
 			o->format = k;
 	return o->format ? 0
-			 : complain("%s: what is that? name it .svg, .html, .png, .gp or .json, or give -f", o->path);
+			 : complain("%s: what is that? name it .svg, .html, .png, .gp or .json, or "
+				    "give -f",
+				    o->path);
 }
 
 int cmd_plot(int argc, char **argv)

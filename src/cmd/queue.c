@@ -1,4 +1,5 @@
-/* culprit queue: messages through a ring from a producer to busy-waiting consumers, and who made one late. */
+/* culprit queue: messages through a ring from a producer to busy-waiting consumers, and who made
+ * one late. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -55,7 +56,8 @@ static int set_slots(const char *text, void *field, const struct opt *row, char 
 	if (parse_integer(text, 2, 1 << 24, &n, why, whylen))
 		return -EINVAL;
 	if (n & (n - 1)) {
-		snprintf(why, whylen, "'%s' is no power of two: a ring has 2 to 16777216 slots", text);
+		snprintf(why, whylen, "'%s' is no power of two: a ring has 2 to 16777216 slots",
+			 text);
 		return -EINVAL;
 	}
 	*(uint64_t *)field = n;
@@ -66,22 +68,29 @@ static const struct measure_range length_range = {8, 1 << 16}, spinners_range = 
 static const struct measure_range warmup_range = {100, 1000000000};
 
 static const struct opt queue_opts[] = {
-	{'n', "messages", "N", "end after so many; default 200000", FIELD(queue.messages), measure_set_count, NULL},
-	{'w', "warmup", "N", "messages ahead of them, which are not counted; default 10000", FIELD(queue.warmup),
-	 measure_set_count, &warmup_range},
-	{'l', "length", "BYTES", "of a message; default 64", FIELD(queue.length), measure_set_count, &length_range},
-	{'b', "slots", "N", "of the ring, a power of two; default 65536", FIELD(queue.slots), set_slots, NULL},
-	{'g', "gap", "TIME", "how long the producer is busy between two messages; default 10us", FIELD(queue.gap_ns),
-	 opt_set_time, NULL},
-	{0, "producer", "CPU", "where it runs; default of all three: isolated CPUs, or else any", FIELD(cpu[0]),
-	 set_cpu, NULL},
+	{'n', "messages", "N", "end after so many; default 200000", FIELD(queue.messages),
+	 measure_set_count, NULL},
+	{'w', "warmup", "N", "messages ahead of them, which are not counted; default 10000",
+	 FIELD(queue.warmup), measure_set_count, &warmup_range},
+	{'l', "length", "BYTES", "of a message; default 64", FIELD(queue.length), measure_set_count,
+	 &length_range},
+	{'b', "slots", "N", "of the ring, a power of two; default 65536", FIELD(queue.slots),
+	 set_slots, NULL},
+	{'g', "gap", "TIME", "how long the producer is busy between two messages; default 10us",
+	 FIELD(queue.gap_ns), opt_set_time, NULL},
+	{0, "producer", "CPU", "where it runs; default of all three: isolated CPUs, or else any",
+	 FIELD(cpu[0]), set_cpu, NULL},
 	{0, "accumulator", "CPU", "where it runs, or none", FIELD(cpu[1]), set_cpu, "none"},
-	{0, "journaller", "CPU", "where it runs, or none; default: none where there is no third CPU for it",
-	 FIELD(cpu[2]), set_cpu, "none"},
-	{0, "input", "FILE", "what the messages are made of; default: built in", FIELD(input), opt_set_string, NULL},
-	{0, "journal", "FILE", "what the journaller appends to; default: a file that is gone afterwards",
-	 FIELD(journal), opt_set_string, NULL},
-	{0, "spinners", "N", "to disturb: processes that spin 3 ms and sleep 30 ms, shared out among all online CPUs",
+	{0, "journaller", "CPU",
+	 "where it runs, or none; default: none where there is no third CPU for it", FIELD(cpu[2]),
+	 set_cpu, "none"},
+	{0, "input", "FILE", "what the messages are made of; default: built in", FIELD(input),
+	 opt_set_string, NULL},
+	{0, "journal", "FILE",
+	 "what the journaller appends to; default: a file that is gone afterwards", FIELD(journal),
+	 opt_set_string, NULL},
+	{0, "spinners", "N",
+	 "to disturb: processes that spin 3 ms and sleep 30 ms, shared out among all online CPUs",
 	 FIELD(spinners), measure_set_count, &spinners_range},
 	{0, "long", NULL, "the same as --series long", FIELD(long_table), NULL, NULL},
 	BENCH_OPTS(struct options, bench),
@@ -91,12 +100,16 @@ static const struct opt queue_opts[] = {
 const struct opt_command queue_usage = {
 	.name = "queue",
 	.summary = "messages through a ring between busy-waiting processes, and who made one late",
-	.about = "A producer sends messages through a ring in shared memory to two consumers that do not know of each "
-		 "other: the accumulator adds up, the journaller appends to a file. All are processes that busy-wait, "
+	.about = "A producer sends messages through a ring in shared memory to two consumers that "
+		 "do not know of each "
+		 "other: the accumulator adds up, the journaller appends to a file. All are "
+		 "processes that busy-wait, "
 		 "each "
-		 "pinned to a CPU. Transit is from a message's stamp to when a consumer sees it. Messages that were "
+		 "pinned to a CPU. Transit is from a message's stamp to when a consumer sees it. "
+		 "Messages that were "
 		 "late are "
-		 "explained on the CPU that was late; of each CPU the report says who else ran there.",
+		 "explained on the CPU that was late; of each CPU the report says who else ran "
+		 "there.",
 	.opts = queue_opts,
 };
 
@@ -121,11 +134,12 @@ static int choose_cpu(struct options *o, int role, const unsigned *from, int n)
 	if (o->cpu[role] == NONE || (o->cpu[role] == NOT_GIVEN && role == QUEUE_JOURNALLER))
 		return 0;
 	if (o->cpu[role] == NOT_GIVEN)
-		return complain("no CPU is left for the %s: give it one with --%s%s", role_names[role],
-				role_names[role], role == QUEUE_ACCUMULATOR ? ", or none" : "");
+		return complain("no CPU is left for the %s: give it one with --%s%s",
+				role_names[role], role_names[role],
+				role == QUEUE_ACCUMULATOR ? ", or none" : "");
 	if (cpus_has(taken, o->cpu[role]))
-		return complain("CPU %ld cannot be busy for two: give --%s another one", o->cpu[role],
-				role_names[role]);
+		return complain("CPU %ld cannot be busy for two: give --%s another one",
+				o->cpu[role], role_names[role]);
 	o->queue.cpu[role] = o->cpu[role];
 	cpus_add(taken, o->cpu[role]);
 	return 0;
@@ -145,8 +159,10 @@ static int choose_cpus(struct options *o)
 	for (int role = 0; role < QUEUE_ROLES; role++)
 		if (choose_cpu(o, role, from, n))
 			return -1;
-	if (o->queue.cpu[QUEUE_ACCUMULATOR] == QUEUE_NOBODY && o->queue.cpu[QUEUE_JOURNALLER] == QUEUE_NOBODY)
-		return complain("nobody takes the messages: give --accumulator or --journaller a CPU");
+	if (o->queue.cpu[QUEUE_ACCUMULATOR] == QUEUE_NOBODY &&
+	    o->queue.cpu[QUEUE_JOURNALLER] == QUEUE_NOBODY)
+		return complain(
+			"nobody takes the messages: give --accumulator or --journaller a CPU");
 	return 0;
 }
 
@@ -155,7 +171,8 @@ static int choose_cpus(struct options *o)
 /* Memory to be inherited, all of it there. */
 static void *get_memory(size_t bytes)
 {
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
 	return at == MAP_FAILED ? NULL : at;
 }
@@ -163,7 +180,8 @@ static void *get_memory(size_t bytes)
 /* All of it will be there, and locked: so not more than a quarter of the machine's memory. */
 static int map_ring(struct queue_options *q)
 {
-	uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE), bytes = queue_ring_bytes(q);
+	uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
+		 bytes = queue_ring_bytes(q);
 
 	q->ring = bytes <= all / 4 ? get_memory(bytes) : NULL;
 	return q->ring ? 0
@@ -190,11 +208,13 @@ static int map_payload(struct options *o)
 	if (fd < 0 || fstat(fd, &st)) {
 		complain("cannot read %s: %s", o->input, strerror(errno));
 	} else if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < q->length) {
-		complain("%s holds no message of %llu bytes: give a larger file with --input, or a smaller -l",
+		complain("%s holds no message of %llu bytes: give a larger file with --input, or a "
+			 "smaller -l",
 			 o->input, (unsigned long long)q->length);
 	} else {
 		q->payload_len = st.st_size;
-		q->payload = mmap(NULL, q->payload_len, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
+		q->payload =
+			mmap(NULL, q->payload_len, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
 		if (q->payload == MAP_FAILED) {
 			q->payload = NULL;
 			complain("cannot map %s: %s", o->input, strerror(errno));
@@ -213,18 +233,22 @@ static int open_journal(struct options *o)
 
 	o->queue.journal = -1;
 	if (o->queue.cpu[QUEUE_JOURNALLER] == QUEUE_NOBODY)
-		return o->journal ? complain("--journal without a journaller: give it a CPU with --journaller") : 0;
+		return o->journal ? complain("--journal without a journaller: give it a CPU with "
+					     "--journaller")
+				  : 0;
 	if (o->journal) {
 		fd = open(o->journal, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	} else {
-		snprintf(path, sizeof(path), "%s/culprit-journal-XXXXXX", place && place[0] ? place : "/tmp");
+		snprintf(path, sizeof(path), "%s/culprit-journal-XXXXXX",
+			 place && place[0] ? place : "/tmp");
 		fd = mkostemp(path, O_APPEND | O_CLOEXEC);
 		if (fd >= 0)
 			unlink(path);
 	}
 	if (fd < 0)
-		return complain("cannot write the journal %s: %s; choose another one with --journal",
-				o->journal ? o->journal : path, strerror(errno));
+		return complain(
+			"cannot write the journal %s: %s; choose another one with --journal",
+			o->journal ? o->journal : path, strerror(errno));
 	o->queue.journal = fd;
 	return 0;
 }

@@ -16,7 +16,8 @@ struct options {
 
 static const struct opt record_opts[] = {
 	MEASURE_OPTS(struct options, measure),
-	{0, "force", NULL, "overwrite FILE if it is there", offsetof(struct options, force), NULL, NULL},
+	{0, "force", NULL, "overwrite FILE if it is there", offsetof(struct options, force), NULL,
+	 NULL},
 	{0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing",
 	 offsetof(struct options, measure.no_trace), NULL, NULL},
 	{0},
@@ -26,10 +27,13 @@ const struct opt_command record_usage = {
 	.name = "record",
 	.operands = "FILE",
 	.summary = "measure into a file, for report and diff",
-	.about = "Measures as culprit run does and keeps everything: each hiccup, each interval of the kernel's, who "
+	.about = "Measures as culprit run does and keeps everything: each hiccup, each interval of "
+		 "the kernel's, who "
 		 "asked, "
-		 "and all names. culprit report makes from it, on any machine, the report that the run would have "
-		 "printed. Ctrl-C ends it early; a recording that is cut off can be read up to there.",
+		 "and all names. culprit report makes from it, on any machine, the report that the "
+		 "run would have "
+		 "printed. Ctrl-C ends it early; a recording that is cut off can be read up to "
+		 "there.",
 	.opts = record_opts,
 };
 
@@ -45,11 +49,13 @@ static int end(void *ctx)
 	const struct recorder_stats *n = &s->live->stats;
 	char a[32], b[32], c[32], d[32], path[4096];
 
-	printf("%s: %s of %u CPU%s, %s hiccups, %s records in %s bytes; read it with: culprit report %s\n",
+	printf("%s: %s of %u CPU%s, %s hiccups, %s records in %s bytes; read it with: culprit "
+	       "report %s\n",
 	       escape_text(s->path, SIZE_MAX, path, sizeof(path)),
-	       format_ns(s->live->view->run.duration_ns, a, sizeof(a)), s->live->view->summary.ncpus,
-	       s->live->view->summary.ncpus == 1 ? "" : "s", format_count(n->hiccups, b, sizeof(b)),
-	       format_count(n->records, c, sizeof(c)), format_count(n->stored_bytes, d, sizeof(d)), path);
+	       format_ns(s->live->view->run.duration_ns, a, sizeof(a)),
+	       s->live->view->summary.ncpus, s->live->view->summary.ncpus == 1 ? "" : "s",
+	       format_count(n->hiccups, b, sizeof(b)), format_count(n->records, c, sizeof(c)),
+	       format_count(n->stored_bytes, d, sizeof(d)), path);
 	return EXIT_OK;
 }
 

@@ -50,12 +50,14 @@ static const struct opt report_opts[] = {
 	OUTPUT_OPTS(struct options, output),
 	SERIES_OPT(struct options, output),
 	{0, "cpu", "CPUS", "only these CPUs", FIELD(part.cpus), opt_set_cpus, NULL},
-	{0, "from", "TIME", "only hiccups that begin later than this after the window's start", FIELD(part.from_ns),
+	{0, "from", "TIME", "only hiccups that begin later than this after the window's start",
+	 FIELD(part.from_ns), opt_set_duration, NULL},
+	{0, "to", "TIME", "only hiccups that begin before this", FIELD(part.to_ns),
 	 opt_set_duration, NULL},
-	{0, "to", "TIME", "only hiccups that begin before this", FIELD(part.to_ns), opt_set_duration, NULL},
-	{0, "kind", "KIND", "show only sources of this kind; may be given again", FIELD(shown.kinds), set_kind, NULL},
-	{0, "source", "GLOB", "show only sources whose name or function matches, as 'kworker/*'", FIELD(shown.source),
-	 opt_set_string, NULL},
+	{0, "kind", "KIND", "show only sources of this kind; may be given again",
+	 FIELD(shown.kinds), set_kind, NULL},
+	{0, "source", "GLOB", "show only sources whose name or function matches, as 'kworker/*'",
+	 FIELD(shown.source), opt_set_string, NULL},
 	{0, "top", "N", "show so many sources of a CPU", FIELD(shown.top), set_top, NULL},
 	{0, "schema", NULL, "print the JSON schema of -f json instead", FIELD(schema), NULL, NULL},
 	{0},
@@ -65,9 +67,11 @@ const struct opt_command report_usage = {
 	.name = "report",
 	.operands = "FILE...",
 	.summary = "the report of a recording, or of several as one",
-	.about = "Prints what the run that made the recording would have printed, in any format; several recordings "
+	.about = "Prints what the run that made the recording would have printed, in any format; "
+		 "several recordings "
 		 "give one "
-		 "report with a column for the host. Needs neither privileges nor the machine that it was made on.",
+		 "report with a column for the host. Needs neither privileges nor the machine that "
+		 "it was made on.",
 	.opts = report_opts,
 };
 
@@ -75,9 +79,11 @@ const struct opt_command report_usage = {
 static bool is_shown(const struct view *v, uint32_t index, const struct account *a)
 {
 	const struct sources *t = &v->summary.cpu[index].sources;
-	const struct source outside = {.kind = SOURCE_OUTSIDE}, lost = {.kind = SOURCE_LOST, .name = NOT_RECORDED};
+	const struct source outside = {.kind = SOURCE_OUTSIDE},
+			    lost = {.kind = SOURCE_LOST, .name = NOT_RECORDED};
 
-	if (!shown_some(&v->shown) || (a->outside_ns && !v->shown.source && shown_is(&v->shown, &outside)) ||
+	if (!shown_some(&v->shown) ||
+	    (a->outside_ns && !v->shown.source && shown_is(&v->shown, &outside)) ||
 	    (a->lost_ns && shown_is(&v->shown, &lost)))
 		return true;
 	for (uint32_t i = 0; i < a->npieces; i++)

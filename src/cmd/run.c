@@ -31,38 +31,45 @@ struct options {
 static const struct opt run_opts[] = {
 	MEASURE_OPTS(struct options, measure),
 	OUTPUT_OPTS(struct options, output),
-	{'r', "record", "FILE", "also record the run to FILE, for culprit report and diff", FIELD(record),
-	 opt_set_string, NULL},
+	{'r', "record", "FILE", "also record the run to FILE, for culprit report and diff",
+	 FIELD(record), opt_set_string, NULL},
 	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), NULL, NULL},
 	{0, "hiccups", "FILE",
-	 "also write each hiccup, with its pieces and who asked for them, to FILE: the lines of -f jsonl",
+	 "also write each hiccup, with its pieces and who asked for them, to FILE: the lines of -f "
+	 "jsonl",
 	 FIELD(hiccups), opt_set_string, NULL},
 	{0, "style", "TOOL",
-	 "the columns, units and default threshold of another tool: osjitter, hiccups, sysjitter, oslat, or osnoise "
+	 "the columns, units and default threshold of another tool: osjitter, hiccups, sysjitter, "
+	 "oslat, or osnoise "
 	 "(a line a second)",
 	 FIELD(styled.style), opt_set_choice, style_names},
-	{0, "raw", "PREFIX", "each hiccup of a CPU in a line of PREFIX.CPU, as sysjitter writes them",
+	{0, "raw", "PREFIX",
+	 "each hiccup of a CPU in a line of PREFIX.CPU, as sysjitter writes them",
 	 FIELD(styled.raw), opt_set_string, NULL},
 	{0, "textfile", "FILE",
-	 "also keep metrics in FILE for node_exporter's textfile collector, rewritten while the run goes on; with -d "
+	 "also keep metrics in FILE for node_exporter's textfile collector, rewritten while the "
+	 "run goes on; with -d "
 	 "forever for always",
 	 FIELD(textfile), opt_set_string, NULL},
-	{0, "interval", "TIME", "how often; default 15s", FIELD(interval_ns), opt_set_duration, NULL},
-	{0, "max-hiccup", "TIME", "exit with 2 when a hiccup is longer", FIELD(max_hiccup_ns), opt_set_time, NULL},
-	{0, "max-lost", "PERCENT", "exit with 2 when a CPU loses more of its time to hiccups", FIELD(max_lost),
-	 opt_set_percent, NULL},
-	{0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing", FIELD(measure.no_trace),
-	 NULL, NULL},
+	{0, "interval", "TIME", "how often; default 15s", FIELD(interval_ns), opt_set_duration,
+	 NULL},
+	{0, "max-hiccup", "TIME", "exit with 2 when a hiccup is longer", FIELD(max_hiccup_ns),
+	 opt_set_time, NULL},
+	{0, "max-lost", "PERCENT", "exit with 2 when a CPU loses more of its time to hiccups",
+	 FIELD(max_lost), opt_set_percent, NULL},
+	{0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing",
+	 FIELD(measure.no_trace), NULL, NULL},
 	{0},
 };
 
 const struct opt_command run_usage = {
 	.name = "run",
 	.summary = "measure CPUs and say who interrupted them",
-	.about =
-		"Spins on each CPU, notices every time it was away, and joins each gap with what the kernel ran there. "
-		"Ctrl-C ends the run early with the full report.\n\n"
-		"Exit status: 0 done, 1 error, 2 a threshold given by --max-hiccup or --max-lost was crossed.",
+	.about = "Spins on each CPU, notices every time it was away, and joins each gap with what "
+		 "the kernel ran there. "
+		 "Ctrl-C ends the run early with the full report.\n\n"
+		 "Exit status: 0 done, 1 error, 2 a threshold given by --max-hiccup or --max-lost "
+		 "was crossed.",
 	.opts = run_opts,
 };
 
@@ -86,18 +93,22 @@ static int crossed(const struct options *o, const struct view *v)
 		char a[32], b[32];
 
 		if (o->max_hiccup_ns && h->max > o->max_hiccup_ns) {
-			say("CPU %u: a hiccup of %s is longer than --max-hiccup %s", v->summary.cpu[i].cpu,
-			    format_ns(h->max, a, sizeof(a)), format_ns(o->max_hiccup_ns, b, sizeof(b)));
+			say("CPU %u: a hiccup of %s is longer than --max-hiccup %s",
+			    v->summary.cpu[i].cpu, format_ns(h->max, a, sizeof(a)),
+			    format_ns(o->max_hiccup_ns, b, sizeof(b)));
 			code = EXIT_CROSSED;
 		}
 		if (o->max_hiccup_ns && v->cpu[i].hiccups_lost) {
-			say("CPU %u: %s hiccups were lost, and any may have been longer than --max-hiccup",
-			    v->summary.cpu[i].cpu, format_count(v->cpu[i].hiccups_lost, a, sizeof(a)));
+			say("CPU %u: %s hiccups were lost, and any may have been longer than "
+			    "--max-hiccup",
+			    v->summary.cpu[i].cpu,
+			    format_count(v->cpu[i].hiccups_lost, a, sizeof(a)));
 			code = EXIT_CROSSED;
 		}
 		if (o->max_lost > 0 && lost > o->max_lost) {
-			say("CPU %u: %s %% of its time lost is more than --max-lost %s", v->summary.cpu[i].cpu,
-			    format_percent(lost, a, sizeof(a)), format_percent(o->max_lost, b, sizeof(b)));
+			say("CPU %u: %s %% of its time lost is more than --max-lost %s",
+			    v->summary.cpu[i].cpu, format_percent(lost, a, sizeof(a)),
+			    format_percent(o->max_lost, b, sizeof(b)));
 			code = EXIT_CROSSED;
 		}
 	}
@@ -174,13 +185,15 @@ static int run(struct options *o, struct view *v)
 	int code;
 
 	if (o->interval_ns && !o->textfile) {
-		complain("--interval says how often the file of --textfile is written, and none is given");
+		complain("--interval says how often the file of --textfile is written, and none is "
+			 "given");
 		return EXIT_ERROR;
 	}
 	if (o->textfile && !(state.textfile = textfile_open(o->textfile)))
 		return EXIT_ERROR;
 	if (o->hiccups && !(state.lines = fopen(o->hiccups, "we"))) {
-		complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups, strerror(errno));
+		complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups,
+			 strerror(errno));
 		textfile_close(state.textfile);
 		return EXIT_ERROR;
 	}

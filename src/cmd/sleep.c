@@ -43,7 +43,8 @@ static int add_load(struct wish *wish, char *word, char *why, size_t whylen)
 	while (kind < LOAD_KINDS && strcmp(word, load_names[kind]))
 		kind++;
 	if (kind == LOAD_KINDS) {
-		snprintf(why, whylen, "'%.40s' is no load: cpu, disk or net, with :N for so many workers", word);
+		snprintf(why, whylen,
+			 "'%.40s' is no load: cpu, disk or net, with :N for so many workers", word);
 		return -EINVAL;
 	}
 	if (colon && parse_integer(colon, 1, WORKERS_MAX, &n, why, whylen))
@@ -69,14 +70,18 @@ static int set_load(const char *text, void *field, const struct opt *row, char *
 }
 
 static const struct opt sleep_opts[] = {
-	{'i', "interval", "TIME", "how long each sleep is; default 20ms", FIELD(sleep.interval_ns), opt_set_time, NULL},
-	{'n', "samples", "N", "end after so many sleeps on each CPU; default: when -d is over", FIELD(sleep.samples),
-	 measure_set_count, NULL},
-	{0, "relative", NULL, "sleep for the interval, not until a time", FIELD(sleep.relative), NULL, NULL},
-	{0, "dma-latency", NULL, "hold " DMA_LATENCY " at 0 meanwhile: CPUs stay out of deep idle states",
+	{'i', "interval", "TIME", "how long each sleep is; default 20ms", FIELD(sleep.interval_ns),
+	 opt_set_time, NULL},
+	{'n', "samples", "N", "end after so many sleeps on each CPU; default: when -d is over",
+	 FIELD(sleep.samples), measure_set_count, NULL},
+	{0, "relative", NULL, "sleep for the interval, not until a time", FIELD(sleep.relative),
+	 NULL, NULL},
+	{0, "dma-latency", NULL,
+	 "hold " DMA_LATENCY " at 0 meanwhile: CPUs stay out of deep idle states",
 	 FIELD(dma_latency), NULL, NULL},
 	{0, "load", "LOAD",
-	 "cpu, disk or net, with :N for so many workers, or several with commas: stress-ng does that on the "
+	 "cpu, disk or net, with :N for so many workers, or several with commas: stress-ng does "
+	 "that on the "
 	 "housekeeping "
 	 "CPUs in the second half of the window, whose sleeps are series of their own",
 	 FIELD(load), set_load, NULL},
@@ -88,9 +93,11 @@ static const struct opt sleep_opts[] = {
 const struct opt_command sleep_usage = {
 	.name = "sleep",
 	.summary = "sleep and wake in turn, and say who made a wake-up late",
-	.about = "Sleeps on each CPU until a time, and measures how much later it ran: the wake-up latency, and the "
+	.about = "Sleeps on each CPU until a time, and measures how much later it ran: the wake-up "
+		 "latency, and the "
 		 "time from one "
-		 "wake-up to the next. Wake-ups that are late are explained: who ran instead, interrupts, exit from "
+		 "wake-up to the next. Wake-ups that are late are explained: who ran instead, "
+		 "interrupts, exit from "
 		 "idle.",
 	.opts = sleep_opts,
 };
@@ -122,7 +129,8 @@ static int run_loaded(struct options *o)
 		lo.before_ns = o->sleep.samples ? 0 : BEFORE_NS;
 	lo.cpus = o->load_here ? m->cpus : m->housekeeping;
 	for (int kind = 0; kind < LOAD_KINDS; kind++)
-		lo.workers[kind] = o->load.workers[kind] > WORKERS_MAX ? cpus_count(&lo.cpus) : o->load.workers[kind];
+		lo.workers[kind] = o->load.workers[kind] > WORKERS_MAX ? cpus_count(&lo.cpus)
+								       : o->load.workers[kind];
 	load = load_open(&lo);
 	if (!load)
 		return EXIT_ERROR;
@@ -145,7 +153,8 @@ int cmd_sleep(int argc, char **argv)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	measure_end(&o.bench.measure, o.sleep.samples);
 	if (o.load_here && !is_loaded(&o.load)) {
-		complain("--load-here says where the load runs: which one? --load cpu, disk or net");
+		complain(
+			"--load-here says where the load runs: which one? --load cpu, disk or net");
 		return EXIT_ERROR;
 	}
 	if (o.dma_latency) {

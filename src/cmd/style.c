@@ -32,7 +32,8 @@ static uint64_t smallest_step(void)
 void style_prepare(const struct styled *s, uint64_t *threshold_ns)
 {
 	if (!*threshold_ns)
-		*threshold_ns = s->style == STYLE_HICCUPS ? smallest_step() : style_threshold(s->style);
+		*threshold_ns =
+			s->style == STYLE_HICCUPS ? smallest_step() : style_threshold(s->style);
 }
 
 bool style_wants_hiccups(const struct styled *s)
@@ -52,8 +53,8 @@ static int open_raw(struct styled *s, const struct view *v)
 		snprintf(path, sizeof(path), "%s.%u", s->raw, v->summary.cpu[i].cpu);
 		s->file[i] = fopen(path, "we");
 		if (!s->file[i])
-			return complain("cannot write to %s: %s; choose another prefix with --raw", path,
-					strerror(errno));
+			return complain("cannot write to %s: %s; choose another prefix with --raw",
+					path, strerror(errno));
 	}
 	return 0;
 }
@@ -69,7 +70,8 @@ int style_begin(struct styled *s, const struct view *v, FILE *out)
 	return s->raw ? open_raw(s, v) : 0;
 }
 
-void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const struct account *a, FILE *out)
+void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const struct account *a,
+		  FILE *out)
 {
 	if (s->style == STYLE_OSNOISE)
 		render_period(v, index, &s->period[index], a, out);
@@ -90,7 +92,8 @@ int style_end(struct styled *s, const struct view *v, FILE *out)
 		err = complain("out of memory");
 	for (uint32_t i = 0; s->file && i < v->summary.ncpus; i++)
 		if (s->file[i] && (ferror(s->file[i]) | fclose(s->file[i])))
-			err = complain("writing %s.%u: %s", s->raw, v->summary.cpu[i].cpu, strerror(errno));
+			err = complain("writing %s.%u: %s", s->raw, v->summary.cpu[i].cpu,
+				       strerror(errno));
 	if (s->style != STYLE_NONE && (fflush(out) || ferror(out)))
 		err = complain("writing the report: %s", strerror(errno));
 	free(s->file);

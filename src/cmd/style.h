@@ -20,7 +20,8 @@ bool style_wants_hiccups(const struct styled *s);
 
 /* The window has opened, a hiccup has come, the run has ended. 0 or -1 with the reason said. */
 int style_begin(struct styled *s, const struct view *v, FILE *out);
-void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const struct account *a, FILE *out);
+void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const struct account *a,
+		  FILE *out);
 int style_end(struct styled *s, const struct view *v, FILE *out);
 
 #endif

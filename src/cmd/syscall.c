@@ -17,7 +17,8 @@ struct options {
 
 #define FIELD(name) offsetof(struct options, name)
 
-static int set_rounds(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+static int set_rounds(const char *text, void *field, const struct opt *row, char *why,
+		      size_t whylen)
 {
 	long n;
 
@@ -42,8 +43,8 @@ static int add_call(struct syscall_options *o, const char *name, char *why, size
 			o->call[o->ncalls++] = i;
 			return 0;
 		}
-	snprintf(why, whylen, "'%s' is none of the calls%s%s%s", name, near ? ", did you mean '" : "", near ? near : "",
-		 near ? "'?" : "");
+	snprintf(why, whylen, "'%s' is none of the calls%s%s%s", name,
+		 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return -EINVAL;
 }
 
@@ -57,7 +58,8 @@ static int set_only(const char *text, void *field, const struct opt *row, char *
 	for (;;) {
 		size_t len = strcspn(text, ",");
 
-		snprintf(name, sizeof(name), "%.*s", (int)(len < NAME_LEN ? len : NAME_LEN - 1), text);
+		snprintf(name, sizeof(name), "%.*s", (int)(len < NAME_LEN ? len : NAME_LEN - 1),
+			 text);
 		if (add_call(&o, name, why, whylen))
 			return -EINVAL;
 		if (!text[len])
@@ -69,15 +71,19 @@ static int set_only(const char *text, void *field, const struct opt *row, char *
 }
 
 static const struct opt syscall_opts[] = {
-	{'n', "rounds", "N", "end after so many rounds of all calls on each CPU; default: when -d is over",
+	{'n', "rounds", "N",
+	 "end after so many rounds of all calls on each CPU; default: when -d is over",
 	 FIELD(syscall.rounds), set_rounds, NULL},
 	{0, "only", "LIST",
-	 "only these, by comma: nothing, addition, sqrt, getuid, getpid, close_bad_fd, invalid, sched_yield, "
-	 "futex_wake, clock_realtime, clock_tai, clock_monotonic, clock_raw, nanosleep_0, nanosleep_0_slack1, "
+	 "only these, by comma: nothing, addition, sqrt, getuid, getpid, close_bad_fd, invalid, "
+	 "sched_yield, "
+	 "futex_wake, clock_realtime, clock_tai, clock_monotonic, clock_raw, nanosleep_0, "
+	 "nanosleep_0_slack1, "
 	 "nanosleep_1_slack1",
 	 FIELD(syscall), set_only, NULL},
 	{0, "bare", NULL,
-	 "also each short call in a long loop without a timer inside: what its median is to agree with",
+	 "also each short call in a long loop without a timer inside: what its median is to agree "
+	 "with",
 	 FIELD(syscall.bare), NULL, NULL},
 	BENCH_OPTS(struct options, bench),
 	{0},
@@ -86,11 +92,15 @@ static const struct opt syscall_opts[] = {
 const struct opt_command syscall_usage = {
 	.name = "syscall",
 	.summary = "what entering the kernel costs, and who made a call take long",
-	.about = "Makes system calls in rounds, each call once a round, and beside them clock readings and what only "
-		 "costs the CPU. Short calls are timed in batches of about 2 us, less what an empty batch takes, and "
+	.about = "Makes system calls in rounds, each call once a round, and beside them clock "
+		 "readings and what only "
+		 "costs the CPU. Short calls are timed in batches of about 2 us, less what an "
+		 "empty batch takes, and "
 		 "some "
-		 "then one by one, for outliers: those longer than ten times the median are explained. The three "
-		 "nanosleeps differ in what they ask for and in timer slack: that of this process, or 1 ns.",
+		 "then one by one, for outliers: those longer than ten times the median are "
+		 "explained. The three "
+		 "nanosleeps differ in what they ask for and in timer slack: that of this process, "
+		 "or 1 ns.",
 	.opts = syscall_opts,
 };
 

@@ -72,7 +72,8 @@ static void put_or_say(struct textfile *t, const char *text, size_t len)
 	int err = put_file(t, text, len);
 
 	if (err && !t->error)
-		say("writing %s: %s; the run goes on and tries again with each --interval", t->path, strerror(err));
+		say("writing %s: %s; the run goes on and tries again with each --interval", t->path,
+		    strerror(err));
 	t->error = err;
 }
 
@@ -136,14 +137,17 @@ struct textfile *textfile_open(const char *path)
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->come, NULL);
 	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) {
-		complain("%s is no regular file, and would be replaced by one: choose another with --textfile", path);
+		complain("%s is no regular file, and would be replaced by one: choose another with "
+			 "--textfile",
+			 path);
 		textfile_close(t);
 		return NULL;
 	}
 	unlink(t->tmp);
 	fd = open(t->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0) {
-		complain("cannot write beside %s: %s; choose another file with --textfile", path, strerror(errno));
+		complain("cannot write beside %s: %s; choose another file with --textfile", path,
+			 strerror(errno));
 		textfile_close(t);
 		return NULL;
 	}
@@ -163,7 +167,8 @@ void textfile_write(struct textfile *t, struct view *view, bool running)
 	f = open_memstream(&text, &len);
 	if (!f)
 		return;
-	if (leaders_update(&t->leaders, &view->summary) | render_textfile(view, &t->leaders, running, f) | fclose(f))
+	if (leaders_update(&t->leaders, &view->summary) |
+	    render_textfile(view, &t->leaders, running, f) | fclose(f))
 		free(text);
 	else
 		hand_over(t, text, len);

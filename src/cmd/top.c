@@ -32,10 +32,11 @@ static const struct opt top_opts[] = {
 const struct opt_command top_usage = {
 	.name = "top",
 	.summary = "watch who interrupts CPUs, second by second",
-	.about =
-		"Measures as culprit run does and shows each second which sources took time: in the last second, the "
-		"last ten, "
-		"and since the start. Keys: q quits, p pauses, s sorts, h explains. Runs until it is ended, or for -d.",
+	.about = "Measures as culprit run does and shows each second which sources took time: in "
+		 "the last second, the "
+		 "last ten, "
+		 "and since the start. Keys: q quits, p pauses, s sorts, h explains. Runs until it "
+		 "is ended, or for -d.",
 	.opts = top_opts,
 };
 

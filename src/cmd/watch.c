@@ -43,25 +43,29 @@ static int set_id(const char *text, void *field, const struct opt *row, char *wh
 }
 
 static const struct opt watch_opts[] = {
-	{'p', "pid", "PID", "watch all threads of this process, also those to come; may be given again",
+	{'p', "pid", "PID",
+	 "watch all threads of this process, also those to come; may be given again",
 	 FIELD(threads.tgid), set_id, NULL},
-	{'t', "tid", "TID", "watch this thread; may be given again", FIELD(threads.tid), set_id, NULL},
+	{'t', "tid", "TID", "watch this thread; may be given again", FIELD(threads.tid), set_id,
+	 NULL},
 	{'c', "cpus", "CPUS",
-	 "only what happens on these CPUs; without -p and -t all threads of programs there; default: where the threads "
+	 "only what happens on these CPUs; without -p and -t all threads of programs there; "
+	 "default: where the threads "
 	 "may run",
 	 FIELD(bench.measure.cpus), opt_set_cpus, NULL},
 	{'d', "duration", "TIME", "how long: 10s, 5m, 500ms; a bare number is seconds; default 10s",
 	 FIELD(bench.measure.duration_ns), opt_set_duration, NULL},
-	{0, "threshold", "TIME", "leave out losses that are shorter; default none", FIELD(bench.measure.threshold_ns),
-	 opt_set_time, NULL},
+	{0, "threshold", "TIME", "leave out losses that are shorter; default none",
+	 FIELD(bench.measure.threshold_ns), opt_set_time, NULL},
 	{0, "faults", NULL, "page faults, too", FIELD(threads.faults), NULL, NULL},
-	{0, "syscalls", NULL, "system calls, too: their time on the CPU", FIELD(threads.syscalls), NULL, NULL},
+	{0, "syscalls", NULL, "system calls, too: their time on the CPU", FIELD(threads.syscalls),
+	 NULL, NULL},
 	{'H', "housekeeping", "CPUS", "where culprit runs; default: all CPUs but those of -c",
 	 FIELD(bench.measure.housekeeping), opt_set_cpus, NULL},
 	{'q', "quiet", NULL, "no progress line", FIELD(bench.measure.quiet), NULL, NULL},
 	OUTPUT_OPTS(struct options, bench.output),
-	{'r', "record", "FILE", "also record it to FILE, for culprit report and diff", FIELD(bench.record),
-	 opt_set_string, NULL},
+	{'r', "record", "FILE", "also record it to FILE, for culprit report and diff",
+	 FIELD(bench.record), opt_set_string, NULL},
 	{0, "force", NULL, "overwrite a recording that is there", FIELD(bench.force), NULL, NULL},
 	{0, "ready-file", "FILE", NULL, FIELD(bench.measure.ready_file), opt_set_string, NULL},
 	{0},
@@ -70,10 +74,13 @@ static const struct opt watch_opts[] = {
 const struct opt_command watch_usage = {
 	.name = "watch",
 	.summary = "say who takes time from your own program's threads",
-	.about = "Nothing spins: your program is the workload. Reports for each of its threads the interrupts that "
+	.about = "Nothing spins: your program is the workload. Reports for each of its threads the "
+		 "interrupts that "
 		 "came upon it, "
-		 "when it was preempted and by whom, and how long it waited to run after it was woken. A program that "
-		 "includes culprit.h can report its own late times, which are then explained instead. "
+		 "when it was preempted and by whom, and how long it waited to run after it was "
+		 "woken. A program that "
+		 "includes culprit.h can report its own late times, which are then explained "
+		 "instead. "
 		 "Ends with the program, with -d, or with Ctrl-C.",
 	.opts = watch_opts,
 };
@@ -102,7 +109,8 @@ static int check_ids(const struct watched *w)
 
 	for (int i = 0; i < IDS && w->tgid[i]; i++)
 		if (kill(w->tgid[i], 0) && errno == ESRCH)
-			return complain("there is no process %d (-p): ps -e lists them", w->tgid[i]);
+			return complain("there is no process %d (-p): ps -e lists them",
+					w->tgid[i]);
 	for (int i = 0; i < IDS && w->tid[i]; i++) {
 		snprintf(path, sizeof(path), "/proc/%d", w->tid[i]);
 		if (access(path, F_OK))
@@ -120,7 +128,8 @@ static void add_allowed(int pid, int tid, struct cpus *cpus)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "Cpus_allowed_list:", 18) && !cpus_parse(line + 18, &allowed, why, sizeof(why)))
+		if (!strncmp(line, "Cpus_allowed_list:", 18) &&
+		    !cpus_parse(line + 18, &allowed, why, sizeof(why)))
 			cpus_or(cpus, &allowed);
 	if (f)
 		fclose(f);
@@ -158,7 +167,8 @@ static int check(struct options *o, const struct host *host)
 		return complain("watch what? give -p PID, -t TID, or -c CPUS");
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&absent))
-		return complain("CPU %s is not there or offline (-c)", cpus_format(&absent, list, sizeof(list)));
+		return complain("CPU %s is not there or offline (-c)",
+				cpus_format(&absent, list, sizeof(list)));
 	where = host_foreign();
 	if (where)
 		return complain("watching must run %s", where);
@@ -177,7 +187,8 @@ static int check(struct options *o, const struct host *host)
 	return 0;
 }
 
-static int measure(struct options *o, struct view *v, struct live_watch *w, struct recorder *recorder)
+static int measure(struct options *o, struct view *v, struct live_watch *w,
+		   struct recorder *recorder)
 {
 	struct output *out = &o->bench.output;
 	const struct view *view = v;
@@ -190,7 +201,8 @@ static int measure(struct options *o, struct view *v, struct live_watch *w, stru
 		recorder_begun(recorder, v);
 	measure_announce(&o->bench.measure);
 	output_begin(out);
-	while (measure_wait(&o->bench.measure, v->run.started_ns) && watch_poll(w) && output_flush(out))
+	while (measure_wait(&o->bench.measure, v->run.started_ns) && watch_poll(w) &&
+	       output_flush(out))
 		if (recorder)
 			recorder_poll(recorder);
 	watch_end(w);

@@ -1,5 +1,5 @@
-/* The order of it: this process goes to the reference CPU and stays there. What is short comes first; the rate takes the time that was
- * given. */
+/* The order of it: this process goes to the reference CPU and stays there. What is short comes
+ * first; the rate takes the time that was given. */
 #include "collect/clock.h"
 
 #include <errno.h>
@@ -57,7 +57,8 @@ static struct clock_reading read_both(clockid_t clock)
 		uint64_t before = tick_fenced(), ns = clock_ns(clock), after = tick_fenced();
 
 		if (after - before < best.width)
-			best = (struct clock_reading){before + (after - before) / 2, after - before, ns};
+			best = (struct clock_reading){before + (after - before) / 2, after - before,
+						      ns};
 	}
 	return best;
 }
@@ -72,7 +73,8 @@ static void sleep_ns(uint64_t ns)
 void clock_measure_rates(struct clock_view *v, const struct clock_options *o)
 {
 	static struct clock_reading monotonic[CLOCK_READINGS_MAX], raw[CLOCK_READINGS_MAX];
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC), step = o->duration_ns / (CLOCK_READINGS_MAX - 2);
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC),
+		 step = o->duration_ns / (CLOCK_READINGS_MAX - 2);
 	uint32_t n = 0;
 
 	if (step < STEP_NS)
@@ -171,13 +173,15 @@ int clock_measure(struct clock_view *v, const struct clock_options *o)
 		return complain("out of memory");
 	err = clock_pin(v->reference);
 	if (err)
-		return complain("cannot move to CPU %u: %s; choose others with -c", v->reference, strerror(-err));
+		return complain("cannot move to CPU %u: %s; choose others with -c", v->reference,
+				strerror(-err));
 	read_kernel(v);
 	v->ns_per_tick = rough_rate();
 	say_stage(o, "what reading a clock costs");
 	clock_measure_costs(v, o->stop);
 	say_stage(o, "offsets between CPUs");
-	for (int cpu = cpus_next(&o->cpus, 0); cpu >= 0 && !*o->stop; cpu = cpus_next(&o->cpus, cpu + 1)) {
+	for (int cpu = cpus_next(&o->cpus, 0); cpu >= 0 && !*o->stop;
+	     cpu = cpus_next(&o->cpus, cpu + 1)) {
 		struct clock_offset *x = &v->offset[v->noffsets];
 
 		if ((unsigned)cpu == v->reference)

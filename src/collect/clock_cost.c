@@ -1,8 +1,10 @@
-/* What it costs to read the counter, with and without fences, and each of the kernel's clocks; and whether a clock is answered in user
- * space. In rounds, so that what drifts does so for all alike; in batches, less what an empty batch takes.
+/* What it costs to read the counter, with and without fences, and each of the kernel's clocks; and
+ * whether a clock is answered in user space. In rounds, so that what drifts does so for all alike;
+ * in batches, less what an empty batch takes.
  *
- * Whether a clock is read by a system call is found out without a guess: a child lets the kernel refuse clock_gettime and gettimeofday
- * (seccomp) and tries all. What still answers does so in user space, by the vDSO.
+ * Whether a clock is read by a system call is found out without a guess: a child lets the kernel
+ * refuse clock_gettime and gettimeofday (seccomp) and tries all. What still answers does so in user
+ * space, by the vDSO.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -36,12 +38,12 @@
 #define REFUSED   EDOM /* what the filter answers; clock_gettime never does */
 
 /* Counter instructions: a loop of one of them. The asm keeps its result alive. */
-#define READER(name, instructions, clobbers...)                                                                        \
-	static void name(clockid_t clock, unsigned n)                                                                  \
-	{                                                                                                              \
-		(void)clock;                                                                                           \
-		while (n--)                                                                                            \
-			__asm__ volatile(instructions : : : clobbers);                                                 \
+#define READER(name, instructions, clobbers...)                                                    \
+	static void name(clockid_t clock, unsigned n)                                              \
+	{                                                                                          \
+		(void)clock;                                                                       \
+		while (n--)                                                                        \
+			__asm__ volatile(instructions : : : clobbers);                             \
 	}
 
 #if defined(__x86_64__)
@@ -55,7 +57,8 @@ static const char *no_rdtscp(void)
 {
 	unsigned a, b, c, d;
 
-	return __get_cpuid(0x80000001, &a, &b, &c, &d) && d >> 27 & 1 ? NULL : "this CPU does not have it";
+	return __get_cpuid(0x80000001, &a, &b, &c, &d) && d >> 27 & 1 ? NULL
+								      : "this CPU does not have it";
 }
 #elif defined(__aarch64__)
 READER(read_plain, "mrs x9, cntvct_el0", "x9")
@@ -132,7 +135,10 @@ static int refuse_clocks(void)
 	};
 	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
 
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? -1 : 0;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+			       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)
+		       ? -1
+		       : 0;
 }
 
 static void __attribute__((noreturn)) try_all(uint8_t *how)
@@ -147,7 +153,8 @@ static void __attribute__((noreturn)) try_all(uint8_t *how)
 		if (table[i].clock < 0)
 			continue;
 		errno = 0;
-		err = table[i].read == read_day ? gettimeofday(&day, NULL) : clock_gettime(table[i].clock, &t);
+		err = table[i].read == read_day ? gettimeofday(&day, NULL)
+						: clock_gettime(table[i].clock, &t);
 		how[i] = !err ? HOW_USER : errno == REFUSED ? HOW_SYSCALL : HOW_UNKNOWN;
 	}
 	_exit(0);

@@ -1,8 +1,10 @@
-/* How far the counters of two CPUs are apart: a thread on each, and two cache lines. Each in turn waits for the other's message, reads its
- * counter and passes the reading on; so every reading comes after the one that it answers and before the one that answers it, and each
- * message is a question and an answer.
+/* How far the counters of two CPUs are apart: a thread on each, and two cache lines. Each in turn
+ * waits for the other's message, reads its counter and passes the reading on; so every reading
+ * comes after the one that it answers and before the one that answers it, and each message is a
+ * question and an answer.
  *
- * The other thread may get its CPU late or never, as something of higher priority may hold it: all waits end.
+ * The other thread may get its CPU late or never, as something of higher priority may hold it: all
+ * waits end.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -14,7 +14,8 @@
 #define SOFTIRQS    16
 
 struct row {
-	char label[LABEL_MAX]; /* "24", "LOC" as in /proc/interrupts; "softirq TIMER"; "context switches" */
+	char label[LABEL_MAX]; /* "24", "LOC" as in /proc/interrupts; "softirq TIMER"; "context
+				  switches" */
 	uint64_t begin, end;
 };
 
@@ -58,7 +59,8 @@ static void set(struct closure *c, const char *label, uint64_t value)
 			return;
 		c->rows++;
 		snprintf(c->row[i].label, sizeof(c->row[i].label), "%s", label);
-		c->row[i].begin = c->begun ? 0 : value; /* a row that is new at the end began at 0 */
+		c->row[i].begin =
+			c->begun ? 0 : value; /* a row that is new at the end began at 0 */
 	}
 	if (c->begun)
 		c->row[i].end = value;
@@ -146,7 +148,8 @@ static struct stillness look(const struct cpu_state *s)
 					__atomic_load_n(&s->softirq.start_ns, __ATOMIC_ACQUIRE) |
 					__atomic_load_n(&s->thread.start_ns, __ATOMIC_ACQUIRE)};
 
-	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* what is read next is read later, and the other way round */
+	__atomic_thread_fence(
+		__ATOMIC_SEQ_CST); /* what is read next is read later, and the other way round */
 	return now;
 }
 
@@ -162,8 +165,8 @@ bool closure_read(struct closure *c, const struct cpu_state *state, cursors_t *c
 		read_switches(c);
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		after = look(state);
-		if (before.cursors == after.cursors && before.switches == after.switches && !before.open &&
-		    !after.open) {
+		if (before.cursors == after.cursors && before.switches == after.switches &&
+		    !before.open && !after.open) {
 			c->switches[c->begun] = after.switches;
 			c->begun = true;
 			*cursors = after.cursors;
@@ -187,7 +190,8 @@ void closure_count(struct closure *c, const struct record *r)
 		c->irq[r->id]++;
 }
 
-/* Rows of /proc/interrupts (arch/x86/kernel/irq.c: arch_show_interrupts) and the vectors that they count. */
+/* Rows of /proc/interrupts (arch/x86/kernel/irq.c: arch_show_interrupts) and the vectors that they
+ * count. */
 static const struct {
 	const char *label;
 	unsigned vector[2]; /* 0: none is traced */
@@ -235,8 +239,8 @@ static bool traced_vector(const struct closure *c, const char *label, uint64_t *
 }
 
 /* Fills traced and why for one row of the kernel's. */
-static void compare_row(const struct closure *c, struct closure_row *out, unsigned (*actions)(void *ctx, uint32_t irq),
-			void *ctx)
+static void compare_row(const struct closure *c, struct closure_row *out,
+			unsigned (*actions)(void *ctx, uint32_t irq), void *ctx)
 {
 	const char *label = out->counter;
 	unsigned irq;
@@ -255,11 +259,13 @@ static void compare_row(const struct closure *c, struct closure_row *out, unsign
 	} else if (!traced_vector(c, label, &out->traced)) {
 		out->why = "the kernel has no tracepoint for it";
 	} else if (!strcmp(label, "CAL") && out->traced == out->kernel + grown(c, "TLB")) {
-		out->kernel += grown(c, "TLB"); /* some kernels subtract the one row from the other */
+		out->kernel +=
+			grown(c, "TLB"); /* some kernels subtract the one row from the other */
 	}
 }
 
-void closure_compare(struct closure *c, struct cpu_run *run, unsigned (*actions)(void *ctx, uint32_t irq), void *ctx)
+void closure_compare(struct closure *c, struct cpu_run *run,
+		     unsigned (*actions)(void *ctx, uint32_t irq), void *ctx)
 {
 	run->closure = calloc(c->rows ? c->rows : 1, sizeof(*run->closure));
 	if (!run->closure)

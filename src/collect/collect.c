@@ -1,4 +1,5 @@
-/* The window of a live run, from its begin on all CPUs at once to its end. Starting is in start.c, reading in read.c. */
+/* The window of a live run, from its begin on all CPUs at once to its end. Starting is in start.c,
+ * reading in read.c. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 #define BARRIER_NS    (3 * NSEC_PER_MSEC)
 #define STEAL_READ_NS (200 * NSEC_PER_MSEC)
 
-/* The eighth number of a CPU's line in /proc/stat, in clock ticks (Documentation/filesystems/proc.rst). */
+/* The eighth number of a CPU's line in /proc/stat, in clock ticks
+ * (Documentation/filesystems/proc.rst). */
 static void read_steal(struct collect *c)
 {
 	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
@@ -33,8 +35,9 @@ static void read_steal(struct collect *c)
 		for (uint32_t i = 0; i < c->ntargets; i++) {
 			if (c->target[i].cpu != cpu)
 				continue;
-			session_feed(c->session,
-				     &(struct event){.type = EVENT_STEAL, .index = i, .ns = steal * tick_ns});
+			session_feed(c->session, &(struct event){.type = EVENT_STEAL,
+								 .index = i,
+								 .ns = steal * tick_ns});
 		}
 	}
 	if (f)
@@ -54,7 +57,8 @@ static void note_start(struct collect *c)
 			run->started_ns = c->target[i].lane->start_ns;
 	now = tick_clock();
 	clock_gettime(CLOCK_REALTIME, &wall);
-	format_iso_time(wall.tv_sec * NSEC_PER_SEC + wall.tv_nsec - (now - run->started_ns), run->started);
+	format_iso_time(wall.tv_sec * NSEC_PER_SEC + wall.tv_nsec - (now - run->started_ns),
+			run->started);
 }
 
 int collect_begin(struct collect *c)
@@ -74,7 +78,8 @@ int collect_begin(struct collect *c)
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		while (!atomic_load_explicit(&c->target[i].lane->started, memory_order_acquire)) {
 			if (tick_clock() > begin + LEARN_MAX_NS)
-				return complain("the sampler of CPU %u was not given its CPU", c->target[i].cpu);
+				return complain("the sampler of CPU %u was not given its CPU",
+						c->target[i].cpu);
 			nap(NAP_NS / 4);
 		}
 	for (uint32_t i = 0; i < c->ntargets; i++) {
@@ -109,8 +114,8 @@ int collect_begin(struct collect *c)
 	return 0;
 }
 
-/* A count never falls from one snapshot to the next: neither for a better rate of the counter, nor for a window that ended with the last
- * hiccup. */
+/* A count never falls from one snapshot to the next: neither for a better rate of the counter, nor
+ * for a window that ended with the last hiccup. */
 static void raise_to(uint64_t *count, uint64_t now)
 {
 	if (now > *count)
@@ -135,7 +140,8 @@ static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 	run->hiccups_lost = l->lost;
 	raise_to(&run->hiccups_lost_ns, l->lost_ticks * t->ns_per_tick);
 	if (!c->view->run.windows) /* it is told by two clocks */
-		raise_to(&run->observed_ns, c->view->summary.cpu[i].hiccups.sum + run->hiccups_lost_ns);
+		raise_to(&run->observed_ns,
+			 c->view->summary.cpu[i].hiccups.sum + run->hiccups_lost_ns);
 	raise_to(&run->bookkeeping_ns, l->busy_ticks * t->ns_per_tick);
 	run->shorts.count = l->short_count;
 	raise_to(&run->shorts.total_ns, l->short_ticks * t->ns_per_tick);
@@ -145,7 +151,8 @@ static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 static void count_all(struct collect *c)
 {
 	if (c->probes)
-		c->view->cpu[0].recursion_misses = probes_recursion_misses(c->probes) - c->misses_before;
+		c->view->cpu[0].recursion_misses =
+			probes_recursion_misses(c->probes) - c->misses_before;
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		raise_to(&c->view->run.duration_ns, c->view->cpu[i].observed_ns);
 }
@@ -194,7 +201,8 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	run->loop_count = l->loop_count;
 	if (l->loop_count) {
 		run->loop_min_ns = l->loop_min * t->ns_per_tick;
-		run->loop_mean_ns = (double)(l->end - l->start - l->away_ticks) * t->ns_per_tick / l->loop_count;
+		run->loop_mean_ns = (double)(l->end - l->start - l->away_ticks) * t->ns_per_tick /
+				    l->loop_count;
 	}
 	for (int k = 0; k < LOOP_LENGTHS; k++) {
 		run->loop_above_ns[k] = (1 << (LOOP_CLASS_FIRST + k)) * t->ns_per_tick;
@@ -208,7 +216,8 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
 }
 
-/* A sampler that is no longer there, or no longer where it belongs, or at its end. What it has told is taken first. */
+/* A sampler that is no longer there, or no longer where it belongs, or at its end. What it has told
+ * is taken first. */
 static void check_alive(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
@@ -226,10 +235,13 @@ static void check_alive(struct collect *c, uint32_t i)
 	else if (!t->lane->finished || t->lane->moved)
 		run->ended = "the kernel moved its sampler to another CPU (taken offline?)";
 	if (t->tail == t->head)
-		conclude(c, i, t->pid ? to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end) : t->last_ns);
+		conclude(c, i,
+			 t->pid ? to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end)
+				: t->last_ns);
 }
 
-/* One of those that wait for each other has failed, and the others would wait for ever. The next look finds them gone. */
+/* One of those that wait for each other has failed, and the others would wait for ever. The next
+ * look finds them gone. */
 static void abandon(struct collect *c)
 {
 	bool failed = false;
@@ -324,7 +336,8 @@ void collect_end(struct collect *c)
 		if (!t->live)
 			continue;
 		if (atomic_load_explicit(&t->lane->phase, memory_order_acquire) == LANE_DONE) {
-			conclude(c, i, to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end));
+			conclude(c, i,
+				 to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end));
 		} else {
 			if (!c->view->cpu[i].ended)
 				c->view->cpu[i].ended = "its sampler did not come back to stop";

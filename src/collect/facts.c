@@ -40,7 +40,8 @@ static const struct source_row rows[] = {
 	{"sys/fs/cgroup/unified/cpuset.cpus.isolated", PLAIN},
 	{"sys/kernel/rcu_expedited", PLAIN},
 	{"sys/kernel/rcu_normal", PLAIN},
-	/* interrupts: the names and counts of /sys/kernel/irq are those of /proc/interrupts, a file each */
+	/* interrupts: the names and counts of /sys/kernel/irq are those of /proc/interrupts, a file
+	   each */
 	{"proc/irq/default_smp_affinity", PLAIN},
 	{"proc/irq/*/smp_affinity_list", PLAIN},
 	{"proc/irq/*/effective_affinity_list", PLAIN},
@@ -151,13 +152,14 @@ static const struct source_row rows[] = {
 	{KERNEL "kptr_restrict", PLAIN},
 	{KERNEL "unprivileged_bpf_disabled", PLAIN},
 	{"sys/kernel/security/lockdown", PLAIN},
-	/* The driver asks the CPU itself (rdmsr_on_cpu: intel_pstate.c, amd-pstate.c, intel_epb.c). */
+	/* The driver asks the CPU itself (rdmsr_on_cpu: intel_pstate.c, amd-pstate.c, intel_epb.c).
+	 */
 	{CPU_DIR "cpu*/cpufreq/energy_performance_preference", DISTURBS},
 	{CPU_DIR "cpu*/power/energy_perf_bias", DISTURBS},
 };
 
-/* Reading these runs work on all CPUs, sends them IPIs, or worse (mm/vmstat.c: vmstat_refresh; fs/drop_caches.c). No glob above names
- * one; this keeps it so. */
+/* Reading these runs work on all CPUs, sends them IPIs, or worse (mm/vmstat.c: vmstat_refresh;
+ * fs/drop_caches.c). No glob above names one; this keeps it so. */
 static const char *const never[] = {
 	VM "stat_refresh",
 	VM "compact_memory",
@@ -188,7 +190,8 @@ static int by_name(const void *a, const void *b)
 /* The entries of a directory that match one part of a glob, sorted. Returns how many, or -errno. */
 static int entries(const struct facts_in *in, const char *path, const char *part, char ***names)
 {
-	int fd = openat(in->root, path[0] ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0, room = 0;
+	int fd = openat(in->root, path[0] ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0,
+	    room = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -199,7 +202,8 @@ static int entries(const struct facts_in *in, const char *path, const char *part
 		if (entry->d_name[0] == '.' || fnmatch(part, entry->d_name, 0))
 			continue;
 		if (n == room) {
-			char **more = realloc(*names, (room = room ? 2 * room : 32) * sizeof(*more));
+			char **more =
+				realloc(*names, (room = room ? 2 * room : 32) * sizeof(*more));
 
 			if (!more)
 				break;
@@ -215,7 +219,8 @@ static int entries(const struct facts_in *in, const char *path, const char *part
 	return n;
 }
 
-/* `path`: what is settled; `glob`: what follows, without a slash in front. A directory that may not be entered is a fact of its own. */
+/* `path`: what is settled; `glob`: what follows, without a slash in front. A directory that may not
+ * be entered is a fact of its own. */
 static int walk(struct facts_in *in, const char *path, const char *glob)
 {
 	size_t plain = strcspn(glob, "*"), len;

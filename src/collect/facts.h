@@ -1,7 +1,9 @@
-/* Reads the facts that the audit concludes from (model/facts.h): a table of paths and globs, and what is derived from /proc.
+/* Reads the facts that the audit concludes from (model/facts.h): a table of paths and globs, and
+ * what is derived from /proc.
  *
- * Reading must not be noise. Files whose reading sends an IPI to a CPU or queues work on it are marked in the table: they are read last
- * and only when asked for (`deep`), never before a run's window. Files whose reading disturbs every CPU are never opened. Nothing is written anywhere.
+ * Reading must not be noise. Files whose reading sends an IPI to a CPU or queues work on it are
+ * marked in the table: they are read last and only when asked for (`deep`), never before a run's
+ * window. Files whose reading disturbs every CPU are never opened. Nothing is written anywhere.
  */
 #ifndef CULPRIT_COLLECT_FACTS_H
 #define CULPRIT_COLLECT_FACTS_H
@@ -13,19 +15,22 @@
 struct facts_options {
 	const char *root;        /* NULL: "/"; another directory for tests */
 	bool deep;               /* also what disturbs CPUs; it is FACT_NOT_TAKEN otherwise */
-	const struct cpus *from; /* this thread moves to these CPUs first; NULL or empty: it stays where it is */
+	const struct cpus *from; /* this thread moves to these CPUs first; NULL or empty: it stays
+				    where it is */
 };
 
-/* Adds to `facts`. 0, or -ENOMEM or -ENOSPC when the set is not complete. What cannot be read has its error in the set.
+/* Adds to `facts`. 0, or -ENOMEM or -ENOSPC when the set is not complete. What cannot be read has
+ *its error in the set.
  *
  * Derived facts:
- *	run/tasks/0000     "tid tgid state flags(hex) cpu policy rt-priority affinity comm\n" of each thread, comm escaped; 0001 goes on
- *	run/tasks/left_out  how many threads more there were
+ *	run/tasks/0000     "tid tgid state flags(hex) cpu policy rt-priority affinity comm\n" of
+ *each thread, comm escaped; 0001 goes on run/tasks/left_out  how many threads more there were
  *	run/irqbalance     the running irqbalance's IRQBALANCE_* variables, a line each
  *	run/root           numbers of the processes that run as root, a line each
  *	run/kconfig        the kernel's configuration, those lines that the checks ask for
  *	run/dmesg          the kernel's messages about isolation, clocks, throttling and split locks
- *	sys/fs/cgroup/...  cpuset.cpus.partition that is not "member", cpu.max that is not "max", v1's quotas, and what follows from them */
+ *	sys/fs/cgroup/...  cpuset.cpus.partition that is not "member", cpu.max that is not "max",
+ *v1's quotas, and what follows from them */
 int facts_take(struct facts *facts, const struct facts_options *options);
 
 #endif

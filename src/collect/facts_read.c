@@ -29,7 +29,9 @@ ssize_t facts_bytes(const struct facts_in *in, const char *path, void *buf, size
 	} else if (!S_ISREG(st.st_mode) && strcmp(path, "dev/cpu_dma_latency")) {
 		n = -EINVAL;
 	} else if (!S_ISREG(st.st_mode)) {
-		have = (n = read(fd, buf, 4)) > 0 ? n : 0; /* it answers to 4 bytes in binary (kernel/power/qos.c) */
+		have = (n = read(fd, buf, 4)) > 0
+			       ? n
+			       : 0; /* it answers to 4 bytes in binary (kernel/power/qos.c) */
 		n = n < 0 ? -errno : 0;
 	} else {
 		while (have < len && (n = read(fd, (char *)buf + have, len - have)) > 0)
@@ -53,7 +55,8 @@ int facts_read(struct facts_in *in, const char *path, bool absent)
 	if ((n == -ENOENT || n == -ENOTDIR) && !absent)
 		err = 0;
 	else
-		err = n < 0 ? facts_add(in->facts, path, n, NULL, 0) : facts_add(in->facts, path, 0, buf, n);
+		err = n < 0 ? facts_add(in->facts, path, n, NULL, 0)
+			    : facts_add(in->facts, path, 0, buf, n);
 	free(buf);
 	return err == -EINVAL ? 0 : err; /* a path that is too long for a fact is left out */
 }
@@ -66,7 +69,8 @@ static bool begins(const char *line, const char *word)
 }
 
 /* Keeps the lines of `text` for which `wanted` holds, in place, and adds them. */
-static int add_lines(struct facts_in *in, const char *name, char *text, bool (*wanted)(const char *line))
+static int add_lines(struct facts_in *in, const char *name, char *text,
+		     bool (*wanted)(const char *line))
 {
 	char *from = text, *to = text;
 	size_t have = 0;
@@ -122,13 +126,16 @@ static bool config_wanted(const char *line)
 static int take_config(struct facts_in *in)
 {
 	char *packed = malloc(CONFIG_MAX), *text = malloc(CONFIG_MAX + 1), path[512];
-	ssize_t n = packed && text ? facts_bytes(in, "proc/config.gz", packed, CONFIG_MAX) : -ENOMEM;
+	ssize_t n =
+		packed && text ? facts_bytes(in, "proc/config.gz", packed, CONFIG_MAX) : -ENOMEM;
 	const char *release = facts_text(in->facts, "proc/sys/kernel/osrelease");
 	int err = -ENOMEM;
 
 	if (n > 0) {
-		z_stream z = {
-			.next_in = (void *)packed, .avail_in = n, .next_out = (void *)text, .avail_out = CONFIG_MAX};
+		z_stream z = {.next_in = (void *)packed,
+			      .avail_in = n,
+			      .next_out = (void *)text,
+			      .avail_out = CONFIG_MAX};
 
 		if (inflateInit2(&z, 15 + 16) == Z_OK) {
 			inflate(&z, Z_FINISH);
@@ -136,7 +143,8 @@ static int take_config(struct facts_in *in)
 			inflateEnd(&z);
 		}
 	} else if (n != -ENOMEM && release) {
-		snprintf(path, sizeof(path), "boot/config-%.*s", (int)strcspn(release, "/\n"), release);
+		snprintf(path, sizeof(path), "boot/config-%.*s", (int)strcspn(release, "/\n"),
+			 release);
 		n = facts_bytes(in, path, text, CONFIG_MAX);
 	}
 	if (packed && text && n > 0) {
@@ -173,7 +181,8 @@ static int take_dmesg(struct facts_in *in)
 
 	if (!text)
 		return -ENOMEM;
-	n = in->live ? klogctl(READ_ALL, text, DMESG_MAX) : facts_bytes(in, "dev/kmsg", text, DMESG_MAX);
+	n = in->live ? klogctl(READ_ALL, text, DMESG_MAX)
+		     : facts_bytes(in, "dev/kmsg", text, DMESG_MAX);
 	if (in->live && n < 0)
 		n = -errno;
 	if (n >= 0) {

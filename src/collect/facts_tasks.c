@@ -1,4 +1,5 @@
-/* Facts that need a walk: the threads of /proc, irqbalance's environment, and the cgroups that differ from the default. */
+/* Facts that need a walk: the threads of /proc, irqbalance's environment, and the cgroups that
+ * differ from the default. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -78,7 +79,8 @@ static bool is_root(const char *status)
 }
 
 /* One line; false when the thread is gone or its files are not what they should be. */
-static bool describe(const struct facts_in *in, const char *tgid, const char *tid, char *line, size_t len, bool *root)
+static bool describe(const struct facts_in *in, const char *tgid, const char *tid, char *line,
+		     size_t len, bool *root)
 {
 	char path[600], stat[2048], status[8192], affinity[1024], comm[80], *open, *close;
 	unsigned flags, cpu, priority, policy;
@@ -92,10 +94,12 @@ static bool describe(const struct facts_in *in, const char *tgid, const char *ti
 	stat[n] = 0;
 	open = strchr(stat, '(');
 	close = strrchr(stat, ')');
-	/* Fields from the third on: 9 is flags, 39 the last CPU, 40 rt_priority, 41 policy (fs/proc/array.c: do_task_stat). */
+	/* Fields from the third on: 9 is flags, 39 the last CPU, 40 rt_priority, 41 policy
+	 * (fs/proc/array.c: do_task_stat). */
 	if (!open || !close || close < open ||
 	    sscanf(close + 1,
-		   " %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   " %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %*s %*s %*s "
 		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %u %u %u",
 		   &state, &flags, &cpu, &priority, &policy) != 5)
 		return false;
@@ -108,11 +112,12 @@ static bool describe(const struct facts_in *in, const char *tgid, const char *ti
 		return false;
 	*root = is_root(status);
 	escape_text(open + 1, close - open - 1, comm, sizeof(comm));
-	return snprintf(line, len, "%s %s %c %x %u %u %u %s %s\n", tid, tgid, state, flags, cpu, policy, priority,
-			affinity, comm) < (int)len;
+	return snprintf(line, len, "%s %s %c %x %u %u %u %s %s\n", tid, tgid, state, flags, cpu,
+			policy, priority, affinity, comm) < (int)len;
 }
 
-/* The daemon's own word: what systemd, a file or a shell gave it. No other variable leaves the process. */
+/* The daemon's own word: what systemd, a file or a shell gave it. No other variable leaves the
+ * process. */
 static int take_irqbalance(struct facts_in *in, const char *pid)
 {
 	char path[64], *env = malloc(FACT_MAX + 1), *out = calloc(1, FACT_MAX + 1);
@@ -127,7 +132,8 @@ static int take_irqbalance(struct facts_in *in, const char *pid)
 		for (char *at = env; n > 0 && at < env + n; at += strlen(at) + 1)
 			if (!strncmp(at, "IRQBALANCE_", 11) && have < FACT_MAX)
 				have += snprintf(out + have, FACT_MAX - have, "%s\n", at);
-		err = facts_add(in->facts, "run/irqbalance", n < 0 ? n : 0, out, have < FACT_MAX ? have : FACT_MAX);
+		err = facts_add(in->facts, "run/irqbalance", n < 0 ? n : 0, out,
+				have < FACT_MAX ? have : FACT_MAX);
 	}
 	free(env);
 	free(out);
@@ -159,7 +165,8 @@ static int take_process(struct facts_in *in, struct chunk *c, const char *tgid)
 		if (!root || strcmp(entry->d_name, tgid))
 			continue;
 		if (c->root_len + strlen(tgid) + 1 < sizeof(c->root))
-			c->root_len += snprintf(c->root + c->root_len, sizeof(c->root) - c->root_len, "%s\n", tgid);
+			c->root_len += snprintf(c->root + c->root_len,
+						sizeof(c->root) - c->root_len, "%s\n", tgid);
 		if (!err && strstr(line, " irqbalance\n"))
 			err = take_irqbalance(in, tgid);
 	}
@@ -218,11 +225,14 @@ static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, in
 		snprintf(below, sizeof(below), "%s/%s", path, cgroup_files[i].name);
 		n = facts_bytes(in, below, text, sizeof(text) - 1);
 		text[n > 0 ? n : 0] = 0;
-		if (n == -ENOENT || !strncmp(text, cgroup_files[i].usual, strlen(cgroup_files[i].usual)))
+		if (n == -ENOENT ||
+		    !strncmp(text, cgroup_files[i].usual, strlen(cgroup_files[i].usual)))
 			continue;
 		err = facts_add(in->facts, below, n < 0 ? n : 0, text, n < 0 ? 0 : n);
-		/* What else is asked of such a group: which CPUs the partition has, whom the quota throttles. */
-		snprintf(below, sizeof(below), "%s/%s", path, i ? "cgroup.procs" : "cpuset.cpus.effective");
+		/* What else is asked of such a group: which CPUs the partition has, whom the quota
+		 * throttles. */
+		snprintf(below, sizeof(below), "%s/%s", path,
+			 i ? "cgroup.procs" : "cpuset.cpus.effective");
 		if (!err)
 			err = facts_read(in, below, false);
 	}
@@ -231,7 +241,8 @@ static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, in
 	dir = open_dir(in, path);
 	while (dir && !err && (entry = readdir(dir)))
 		if (entry->d_type == DT_DIR && entry->d_name[0] != '.' &&
-		    snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) < (int)sizeof(below))
+		    snprintf(below, sizeof(below), "%s/%s", path, entry->d_name) <
+			    (int)sizeof(below))
 			err = take_cgroup(in, below, seen, depth + 1);
 	if (dir)
 		closedir(dir);

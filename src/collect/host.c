@@ -77,8 +77,9 @@ static void hypervisor_name(char *buf, size_t len)
 {
 	static const struct {
 		const char *signature, *name;
-	} known[] = {{"KVMKVMKVM", "KVM"},    {"Microsoft Hv", "Hyper-V"},  {"VMwareVMware", "VMware"},
-		     {"XenVMMXenVMM", "Xen"}, {"TCGTCGTCGTCG", "QEMU TCG"}, {"bhyve bhyve ", "bhyve"},
+	} known[] = {{"KVMKVMKVM", "KVM"},         {"Microsoft Hv", "Hyper-V"},
+		     {"VMwareVMware", "VMware"},   {"XenVMMXenVMM", "Xen"},
+		     {"TCGTCGTCGTCG", "QEMU TCG"}, {"bhyve bhyve ", "bhyve"},
 		     {"ACRNACRNACRN", "ACRN"}};
 	unsigned int eax, regs[3];
 	char signature[13] = "";
@@ -116,8 +117,8 @@ void host_read(struct host *host)
 	if (!cpuinfo("model name", host->cpu_model, sizeof(host->cpu_model)))
 		cpuinfo("CPU part", host->cpu_model, sizeof(host->cpu_model));
 	hypervisor_name(host->hypervisor, sizeof(host->hypervisor));
-	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", host->clocksource,
-		  sizeof(host->clocksource));
+	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		  host->clocksource, sizeof(host->clocksource));
 	read_line("/proc/cmdline", host->cmdline, sizeof(host->cmdline));
 	read_cpus(CPU_DIR "isolated", &host->isolated);
 	read_cpus(CPU_DIR "nohz_full", &host->nohz_full);
@@ -141,9 +142,11 @@ bool host_counter_stable(const struct host *host, const char **why)
 {
 #if defined(__x86_64__)
 	/* The kernel's own watchdog keeps "tsc" only while it agrees with the other clocks. */
-	if (!strcmp(host->clocksource, "tsc") || (has_flag("constant_tsc") && has_flag("nonstop_tsc")))
+	if (!strcmp(host->clocksource, "tsc") ||
+	    (has_flag("constant_tsc") && has_flag("nonstop_tsc")))
 		return true;
-	*why = "the kernel does not use it as its clock, and the CPU has not both constant_tsc and nonstop_tsc";
+	*why = "the kernel does not use it as its clock, and the CPU has not both constant_tsc and "
+	       "nonstop_tsc";
 	return false;
 #else
 	(void)host;
@@ -152,8 +155,8 @@ bool host_counter_stable(const struct host *host, const char **why)
 #endif
 }
 
-/* This process or another one is in the machine's own namespace of this kind, or the kernel has no such. The first ones' numbers are fixed
- * (include/uapi/linux/nsfs.h). */
+/* This process or another one is in the machine's own namespace of this kind, or the kernel has no
+ * such. The first ones' numbers are fixed (include/uapi/linux/nsfs.h). */
 static bool is_initial(const char *who, const char *kind, unsigned inode)
 {
 	char path[64], target[64], want[64];
@@ -193,11 +196,14 @@ const char *host_foreign(void)
 	if (access("/proc/self", F_OK))
 		return "with the /proc of the PID namespace that it is in, the machine's own";
 	if (!is_initial("self", "pid", 4026531836U))
-		return "in the machine's own PID namespace, not in a container's: docker run --pid=host";
+		return "in the machine's own PID namespace, not in a container's: docker run "
+		       "--pid=host";
 	if (!is_initial("self", "user", 4026531837U))
-		return "in the machine's own user namespace: capabilities of another one do not count";
+		return "in the machine's own user namespace: capabilities of another one do not "
+		       "count";
 	if (host_clock_shift("self"))
-		return "in the machine's own time namespace: in this one CLOCK_MONOTONIC is shifted";
+		return "in the machine's own time namespace: in this one CLOCK_MONOTONIC is "
+		       "shifted";
 	return NULL;
 }
 
@@ -215,6 +221,7 @@ void host_missing_caps(char *buf, size_t len)
 	buf[0] = 0;
 	if (caps >> SYS_ADMIN & 1)
 		return;
-	snprintf(buf, len, "%s%s%s", caps >> BPF & 1 ? "" : "CAP_BPF", (caps >> BPF | caps >> PERFMON) & 1 ? "" : ", ",
+	snprintf(buf, len, "%s%s%s", caps >> BPF & 1 ? "" : "CAP_BPF",
+		 (caps >> BPF | caps >> PERFMON) & 1 ? "" : ", ",
 		 caps >> PERFMON & 1 ? "" : "CAP_PERFMON");
 }

@@ -1,4 +1,5 @@
-/* What a sampler learns before its window: the rate of its counter, how long its loop is, and how the kernel comes and goes. */
+/* What a sampler learns before its window: the rate of its counter, how long its loop is, and how
+ * the kernel comes and goes. */
 #include "collect/learn.h"
 
 #include <errno.h>
@@ -26,7 +27,8 @@ void learn_limits(struct lane *l, uint64_t short_from, uint64_t threshold)
 	atomic_store(&l->limit, short_from);
 }
 
-/* The loop's own lengths, without publishing: for a hand-rolled time, ended by the counter itself. */
+/* The loop's own lengths, without publishing: for a hand-rolled time, ended by the counter itself.
+ */
 void learn_loop(struct spin *s)
 {
 	struct lane *l = s->lane;
@@ -46,9 +48,11 @@ void learn_loop(struct spin *s)
 	l->ns_per_tick = (double)(n1 - n0) / (t1 - t0);
 }
 
-/* Interrupts this CPU two thousand times a second and wakes nobody: perf's cpu-clock, with no memory to write samples to. Its hrtimer expires in the
- * interrupt itself also on PREEMPT_RT, where a timerfd's waits for a thread. It is the CPU's event, not this process's: for the first of a
- * process the kernel patches itself, and once more a second after the last is closed. -1: not allowed. */
+/* Interrupts this CPU two thousand times a second and wakes nobody: perf's cpu-clock, with no
+ * memory to write samples to. Its hrtimer expires in the interrupt itself also on PREEMPT_RT, where
+ * a timerfd's waits for a thread. It is the CPU's event, not this process's: for the first of a
+ * process the kernel patches itself, and once more a second after the last is closed. -1: not
+ * allowed. */
 static int open_clock(unsigned cpu)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr),
@@ -60,8 +64,8 @@ static int open_clock(unsigned cpu)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Timers that fire once and that nobody waits for: each millisecond one, instead of the clock, or beside it just those that end the window for
- * certain. 0 or -errno. */
+/* Timers that fire once and that nobody waits for: each millisecond one, instead of the clock, or
+ * beside it just those that end the window for certain. 0 or -errno. */
 static int set_timers(int *fd, int n)
 {
 	int err = 0;
@@ -80,20 +84,24 @@ static int set_timers(int *fd, int n)
 	return err;
 }
 
-/* Clean interruptions, to see how long the kernel's way in and out is. Threads come from short sleeps: out to idle and back. */
+/* Clean interruptions, to see how long the kernel's way in and out is. Threads come from short
+ * sleeps: out to idle and back. */
 int learn_edges(struct spin *s)
 {
 	struct timespec nap = {0, 200000};
 	struct lane *l = s->lane;
-	int fd[LEARN_TIMERS], clock = open_clock(s->cpu), n = clock < 0 ? LEARN_TIMERS : 2, err = set_timers(fd, n);
+	int fd[LEARN_TIMERS], clock = open_clock(s->cpu), n = clock < 0 ? LEARN_TIMERS : 2,
+			      err = set_timers(fd, n);
 
 	s->busy_cap = BUSY_MAX_NS / l->ns_per_tick;
 	s->learning = true;
 	if (!err) {
 		s->noted = 0;
 		s->wanted = clock < 0 || s->cursors == &no_cursors ? 0 : LEARN_WANTED;
-		s->deadline = read_tick(s->counter) + (uint64_t)((LEARN_TIMERS - 1) * LEARN_TIMER_NS / l->ns_per_tick);
-		s->longest = s->deadline + (uint64_t)((LEARN_LONGEST - LEARN_TIMERS) * LEARN_TIMER_NS / l->ns_per_tick);
+		s->deadline = read_tick(s->counter) +
+			      (uint64_t)((LEARN_TIMERS - 1) * LEARN_TIMER_NS / l->ns_per_tick);
+		s->longest = s->deadline + (uint64_t)((LEARN_LONGEST - LEARN_TIMERS) *
+						      LEARN_TIMER_NS / l->ns_per_tick);
 		spin_window(s);
 		s->deadline = s->longest = UINT64_MAX;
 	}

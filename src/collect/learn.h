@@ -10,7 +10,8 @@ void learn_limits(struct lane *l, uint64_t short_from, uint64_t threshold);
 /* The loop's lengths and the counter's rate, into the lane. */
 void learn_loop(struct spin *s);
 
-/* Hiccups that this CPU's own timers and sleeps make, into the lane; limits are set. 0 or -errno. */
+/* Hiccups that this CPU's own timers and sleeps make, into the lane; limits are set. 0 or -errno.
+ */
 int learn_edges(struct spin *s);
 
 #endif

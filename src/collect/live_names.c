@@ -48,7 +48,8 @@ static void read_affinity(struct irq_facts *facts, uint32_t irq)
 
 	read_list(irq, "smp", allowed, sizeof(allowed));
 	read_list(irq, "effective", effective, sizeof(effective));
-	snprintf(both, sizeof(both), "%s%s%s", allowed, effective[0] ? ", effective " : "", effective);
+	snprintf(both, sizeof(both), "%s%s%s", allowed, effective[0] ? ", effective " : "",
+		 effective);
 	facts->affinity = strdup(both);
 }
 

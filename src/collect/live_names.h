@@ -1,5 +1,5 @@
-/* Names of IRQs, kernel addresses and stacks, asked of the running kernel when a number is first seen: it may be gone when the report
- * is made. */
+/* Names of IRQs, kernel addresses and stacks, asked of the running kernel when a number is first
+ * seen: it may be gone when the report is made. */
 #ifndef CULPRIT_LIVE_NAMES_H
 #define CULPRIT_LIVE_NAMES_H
 
@@ -9,7 +9,8 @@
 
 struct live_names;
 
-struct live_names *live_names_new(struct probes *probes); /* NULL: out of memory. `probes` outlives it */
+struct live_names *
+live_names_new(struct probes *probes); /* NULL: out of memory. `probes` outlives it */
 void live_names_free(struct live_names *n);
 
 /* Valid, with all strings it gave, until it is freed. */

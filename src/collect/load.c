@@ -155,13 +155,14 @@ static void keep(struct load *l, pid_t culprit)
 	pid_t tool;
 
 	for (int fd = 0; null >= 0 && fd < 3; fd++)
-		dup2(null, fd); /* whoever waits for the end of culprit's output does not wait for us */
+		dup2(null,
+		     fd); /* whoever waits for the end of culprit's output does not wait for us */
 	setpgid(0, 0);
 	sigaction(SIGTERM, &end, NULL);
 	sigfillset(&others);
 	sigdelset(&others, SIGTERM);
-	sigprocmask(SIG_SETMASK, &others,
-		    &l->unblocked); /* orphans of the tool's send SIGALRM to whom they take for their parent */
+	sigprocmask(SIG_SETMASK, &others, &l->unblocked); /* orphans of the tool's send SIGALRM to
+							     whom they take for their parent */
 	prctl(PR_SET_NAME, "culprit-load");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -171,7 +172,8 @@ static void keep(struct load *l, pid_t culprit)
 		atomic_store(&l->state->phase, LOAD_WANTED);
 		if (start_tool(l, &tool)) {
 			atomic_store(&l->state->phase, LOAD_ON);
-			while (!over && getppid() == culprit && waitpid(tool, NULL, WNOHANG) != tool)
+			while (!over && getppid() == culprit &&
+			       waitpid(tool, NULL, WNOHANG) != tool)
 				look_again();
 		}
 		if (!over)
@@ -212,10 +214,13 @@ struct load *load_open(const struct load_options *options)
 		complain("a load is made by " TOOL ", which is not here: apt-get install " TOOL);
 		goto fail;
 	}
-	l->state = mmap(NULL, sizeof(*l->state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	snprintf(l->place, sizeof(l->place), "%s/culprit-load-XXXXXX", tmp && *tmp && strlen(tmp) < 200 ? tmp : "/tmp");
+	l->state = mmap(NULL, sizeof(*l->state), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	snprintf(l->place, sizeof(l->place), "%s/culprit-load-XXXXXX",
+		 tmp && *tmp && strlen(tmp) < 200 ? tmp : "/tmp");
 	if (l->state == MAP_FAILED || !mkdtemp(l->place)) {
-		complain("cannot make %s: %s; choose another place with TMPDIR", l->place, strerror(errno));
+		complain("cannot make %s: %s; choose another place with TMPDIR", l->place,
+			 strerror(errno));
 		goto fail;
 	}
 	l->keeper = fork();

@@ -1,6 +1,7 @@
-/* A load beside a measurement: stress-ng (the Debian package), started in the middle of the window and gone when it is over, whatever ends
- * culprit. A process of ours, the keeper, starts it and adopts all that it leaves; it hears of culprit's end by a signal of the kernel's,
- * also when culprit was killed, ends every descendant, and removes the directory that they wrote to.
+/* A load beside a measurement: stress-ng (the Debian package), started in the middle of the window
+ * and gone when it is over, whatever ends culprit. A process of ours, the keeper, starts it and
+ * adopts all that it leaves; it hears of culprit's end by a signal of the kernel's, also when
+ * culprit was killed, ends every descendant, and removes the directory that they wrote to.
  */
 #ifndef CULPRIT_COLLECT_LOAD_H
 #define CULPRIT_COLLECT_LOAD_H
@@ -16,7 +17,8 @@ extern const char *const load_names[]; /* "cpu", "disk", "net" */
 struct load_options {
 	uint32_t workers[LOAD_KINDS]; /* how many of each; 0: none */
 	struct cpus cpus;             /* where they run */
-	uint64_t before_ns;           /* how much of the window comes first; 0: until somebody asks (LOAD_WANTED) */
+	uint64_t before_ns;           /* how much of the window comes first; 0: until somebody asks
+					 (LOAD_WANTED) */
 };
 
 enum load_phase {
@@ -28,8 +30,9 @@ enum load_phase {
 
 /* Shared by samplers, keeper and culprit. */
 struct load_state {
-	_Atomic int phase;      /* enum load_phase */
-	_Atomic uint64_t begun; /* CLOCK_MONOTONIC: the first sampler's window has opened; 0: not yet */
+	_Atomic int phase; /* enum load_phase */
+	_Atomic uint64_t
+		begun; /* CLOCK_MONOTONIC: the first sampler's window has opened; 0: not yet */
 };
 
 struct load;

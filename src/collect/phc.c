@@ -18,9 +18,11 @@
 #include "base/units.h"
 #include "collect/tick.h"
 
-#define SAMPLES      25                       /* PTP_MAX_SAMPLES of the kernel */
-#define CALLS        20                       /* of each kind */
-#define CLOCK_OF(fd) (~(clockid_t)(fd)*8 | 3) /* FD_TO_CLOCKID, Documentation/driver-api/ptp.rst */
+#define SAMPLES 25 /* PTP_MAX_SAMPLES of the kernel */
+#define CALLS   20 /* of each kind */
+#define CLOCK_OF(fd)                                                                               \
+	(~(clockid_t)(fd)*8 | 3) /* FD_TO_CLOCKID, Documentation/driver-api/ptp.rst                \
+				  */
 
 static int kernel_ioctl(int fd, unsigned long request, void *arg)
 {
@@ -47,7 +49,8 @@ static int find_index(const char *interface)
 	int fd = -1, err;
 
 	if (!if_nametoindex(interface))
-		return complain("'%.80s' is no network interface here: give one of 'ip link', or a device as /dev/ptp0",
+		return complain("'%.80s' is no network interface here: give one of 'ip link', or a "
+				"device as /dev/ptp0",
 				interface);
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -59,8 +62,8 @@ static int find_index(const char *interface)
 	if (err && err != -EOPNOTSUPP)
 		return complain("asking for the clock of %s: %s", interface, strerror(-err));
 	if (err || info.phc_index < 0)
-		return complain("%s has no PTP hardware clock (driver %.*s)", interface, (int)sizeof(driver.driver),
-				driver.driver);
+		return complain("%s has no PTP hardware clock (driver %.*s)", interface,
+				(int)sizeof(driver.driver), driver.driver);
 	return info.phc_index;
 }
 
@@ -87,9 +90,9 @@ int phc_open(const char *operand, struct phc *phc)
 	snprintf(phc->operand, sizeof(phc->operand), "%s", operand);
 	if (strchr(operand, '/')) {
 		if (strlen(operand) >= sizeof(phc->path))
-			return complain(
-				"'%.80s' is no PTP hardware clock: give one as /dev/ptp0, or a network interface",
-				operand);
+			return complain("'%.80s' is no PTP hardware clock: give one as /dev/ptp0, "
+					"or a network interface",
+					operand);
 		snprintf(phc->path, sizeof(phc->path), "%s", operand);
 	} else {
 		index = find_index(operand);
@@ -101,9 +104,11 @@ int phc_open(const char *operand, struct phc *phc)
 	if (fd < 0)
 		return complain("cannot open %s: %s%s", phc->path, strerror(errno),
 				errno == EACCES || errno == EPERM ? " (run with sudo)" : "");
-	if (fstat(fd, &st) || !S_ISCHR(st.st_mode) || ioctl(fd, PTP_CLOCK_GETCAPS, &(struct ptp_clock_caps){0})) {
+	if (fstat(fd, &st) || !S_ISCHR(st.st_mode) ||
+	    ioctl(fd, PTP_CLOCK_GETCAPS, &(struct ptp_clock_caps){0})) {
 		close(fd);
-		return complain("%s is no PTP hardware clock: give one as /dev/ptp0, or a network interface",
+		return complain("%s is no PTP hardware clock: give one as /dev/ptp0, or a network "
+				"interface",
 				phc->path);
 	}
 	read_name(phc);
@@ -207,13 +212,15 @@ struct phc_start phc_begin(int fd, const struct phc_calls *calls)
 	for (int i = 0; i < CALLS; i++) {
 		uint64_t delay;
 
-		if (calls->gettime(CLOCK_REALTIME, &before) || calls->gettime(CLOCK_OF(fd), &device) ||
-		    calls->gettime(CLOCK_REALTIME, &after))
+		if (calls->gettime(CLOCK_REALTIME, &before) ||
+		    calls->gettime(CLOCK_OF(fd), &device) || calls->gettime(CLOCK_REALTIME, &after))
 			return (struct phc_start){.known = false};
 		delay = spec_ns(&after) - spec_ns(&before);
 		if (best.known && delay >= best.delay_ns)
 			continue;
-		best = (struct phc_start){.known = true, .system_ns = spec_ns(&before) + delay / 2, .delay_ns = delay};
+		best = (struct phc_start){.known = true,
+					  .system_ns = spec_ns(&before) + delay / 2,
+					  .delay_ns = delay};
 		best.raw_ns = limited((__int128)spec_ns(&device) - best.system_ns);
 	}
 	return best;
@@ -240,7 +247,8 @@ static int by_offset(struct bout *b)
 		if (err)
 			return err;
 		for (unsigned k = 0; k < SAMPLES; k++)
-			add_sample(b, ptp_ns(&x.ts[2 * k]), ptp_ns(&x.ts[2 * k + 1]), ptp_ns(&x.ts[2 * k + 2]));
+			add_sample(b, ptp_ns(&x.ts[2 * k]), ptp_ns(&x.ts[2 * k + 1]),
+				   ptp_ns(&x.ts[2 * k + 2]));
 	}
 	return 0;
 }
@@ -255,7 +263,8 @@ static int by_extended(struct bout *b)
 		if (err)
 			return err;
 		for (unsigned k = 0; k < SAMPLES; k++)
-			add_sample(b, ptp_ns(&x.ts[k][0]), ptp_ns(&x.ts[k][1]), ptp_ns(&x.ts[k][2]));
+			add_sample(b, ptp_ns(&x.ts[k][0]), ptp_ns(&x.ts[k][1]),
+				   ptp_ns(&x.ts[k][2]));
 	}
 	return 0;
 }
@@ -297,11 +306,12 @@ static void read_caps(int fd, const struct phc_calls *calls, struct phc *phc)
 	phc->cross = caps.cross_timestamping;
 }
 
-void phc_measure(int fd, const struct phc_calls *calls, const struct phc_start *start, int tai_s, double ns_per_tick,
-		 struct phc *phc)
+void phc_measure(int fd, const struct phc_calls *calls, const struct phc_start *start, int tai_s,
+		 double ns_per_tick, struct phc *phc)
 {
 	struct phc_start now = phc_begin(fd, calls);
-	static int (*const ways[PHC_WAYS])(struct bout * b) = {by_gettime, by_offset, by_extended, by_precise};
+	static int (*const ways[PHC_WAYS])(struct bout * b) = {by_gettime, by_offset, by_extended,
+							       by_precise};
 	bool placed = false;
 	int64_t applied;
 

@@ -1,5 +1,6 @@
-/* PTP hardware clocks: the clock of a network card or of the host (Documentation/driver-api/ptp.rst), held against CLOCK_REALTIME in each way
- * that the kernel offers. Reads only: nothing is set.
+/* PTP hardware clocks: the clock of a network card or of the host
+ * (Documentation/driver-api/ptp.rst), held against CLOCK_REALTIME in each way that the kernel
+ * offers. Reads only: nothing is set.
  */
 #ifndef CULPRIT_PHC_H
 #define CULPRIT_PHC_H
@@ -16,8 +17,9 @@ struct phc_calls {
 
 extern const struct phc_calls phc_kernel;
 
-/* operand: "/dev/ptp0", or the name of a network interface. Fills operand, path and name of *phc and opens the device. Returns its file descriptor,
- * or -1 with the reason said: no such interface, no PTP hardware clock, no permission. */
+/* operand: "/dev/ptp0", or the name of a network interface. Fills operand, path and name of *phc
+ * and opens the device. Returns its file descriptor, or -1 with the reason said: no such interface,
+ * no PTP hardware clock, no permission. */
 int phc_open(const char *operand, struct phc *phc);
 
 /* A reading of both clocks, some time before phc_measure: then the rate can be told. */
@@ -29,8 +31,9 @@ struct phc_start {
 
 struct phc_start phc_begin(int fd, const struct phc_calls *calls);
 
-/* Tries all ways; what fails says so in its result. `tai_s`: TAI - UTC. `ns_per_tick` of the counter, for the time that calls take. */
-void phc_measure(int fd, const struct phc_calls *calls, const struct phc_start *start, int tai_s, double ns_per_tick,
-		 struct phc *phc);
+/* Tries all ways; what fails says so in its result. `tai_s`: TAI - UTC. `ns_per_tick` of the
+ * counter, for the time that calls take. */
+void phc_measure(int fd, const struct phc_calls *calls, const struct phc_start *start, int tai_s,
+		 double ns_per_tick, struct phc *phc);
 
 #endif

@@ -34,9 +34,9 @@ static const struct way ways[PINGPONG_WAYS] = {
 	{"io_uring", play_io_uring, can_io_uring},
 };
 
-const char *const pingpong_names[PINGPONG_WAYS + 1] = {"null",    "spin",   "spin-pause", "spin-pauses", "umwait",
-						       "mwaitx",  "cv",     "sem",        "futex",       "pipe",
-						       "eventfd", "socket", "io_uring"};
+const char *const pingpong_names[PINGPONG_WAYS + 1] = {
+	"null", "spin",  "spin-pause", "spin-pauses", "umwait", "mwaitx",  "cv",
+	"sem",  "futex", "pipe",       "eventfd",     "socket", "io_uring"};
 
 int pingpong_can(uint32_t way, char *why, size_t len)
 {
@@ -61,8 +61,10 @@ static int share_primitives(struct box *b)
 	pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
 	pthread_condattr_init(&cond);
 	pthread_condattr_setpshared(&cond, PTHREAD_PROCESS_SHARED);
-	if (pthread_mutex_init(&b->mutex, &mutex) || pthread_cond_init(&b->cond, &cond) || sem_init(&b->sem, 1, 0))
-		return complain("mutexes, condition variables or semaphores cannot be shared between processes here");
+	if (pthread_mutex_init(&b->mutex, &mutex) || pthread_cond_init(&b->cond, &cond) ||
+	    sem_init(&b->sem, 1, 0))
+		return complain("mutexes, condition variables or semaphores cannot be shared "
+				"between processes here");
 	return 0;
 }
 
@@ -98,7 +100,8 @@ static int prepare(struct workload_props *props, const void *options)
 		if (share_primitives(&t->box[i]))
 			return -1;
 		if (open_descriptors(props, &t->box[i]))
-			return complain("no pipes and eventfds for the messages: %s", strerror(errno));
+			return complain("no pipes and eventfds for the messages: %s",
+					strerror(errno));
 	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return complain("no sockets for the messages: %s", strerror(errno));
@@ -118,7 +121,8 @@ static void nap(void)
 	nanosleep(&t, NULL);
 }
 
-/* Both sides begin a run together. They learn at different times, and so wait asleep for it; false: stopped. */
+/* Both sides begin a run together. They learn at different times, and so wait asleep for it; false:
+ * stopped. */
 static bool meet(struct table *t, struct side *s)
 {
 	uint64_t run;

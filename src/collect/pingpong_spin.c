@@ -1,5 +1,5 @@
-/* The ways of pingpong that never enter the kernel: spinning on a word of shared memory, or letting the CPU wait for it. And null, which
- * sends nothing and only reads the clock twice. */
+/* The ways of pingpong that never enter the kernel: spinning on a word of shared memory, or letting
+ * the CPU wait for it. And null, which sends nothing and only reads the clock twice. */
 #include <stdio.h>
 
 #include "collect/pingpong_way.h"
@@ -106,7 +106,8 @@ int can_mwaitx(char *why, size_t len)
 	return -1;
 }
 
-/* Instructions by their bytes: old assemblers do not know them. umonitor rax; umwait ecx: 1 is the lighter state, C0.1, until edx:eax. */
+/* Instructions by their bytes: old assemblers do not know them. umonitor rax; umwait ecx: 1 is the
+ * lighter state, C0.1, until edx:eax. */
 static inline uint64_t receive_umwait(struct side *s)
 {
 	uint64_t word;
@@ -122,7 +123,8 @@ static inline uint64_t receive_umwait(struct side *s)
 
 			__asm__ volatile(".byte 0xf2, 0x0f, 0xae, 0xf1"
 					 :
-					 : "a"((uint32_t)until), "d"((uint32_t)(until >> 32)), "c"(1)
+					 : "a"((uint32_t)until), "d"((uint32_t)(until >> 32)),
+					   "c"(1)
 					 : "memory", "cc");
 		}
 		if (work_stopped(s->work))
@@ -139,10 +141,16 @@ static inline uint64_t receive_mwaitx(struct side *s)
 		word = atomic_load_explicit(&s->in->word, memory_order_acquire);
 		if (word != s->last)
 			return s->last = word;
-		__asm__ volatile(".byte 0x0f, 0x01, 0xfa" : : "a"(&s->in->word), "c"(0), "d"(0) : "memory");
+		__asm__ volatile(".byte 0x0f, 0x01, 0xfa"
+				 :
+				 : "a"(&s->in->word), "c"(0), "d"(0)
+				 : "memory");
 		word = atomic_load_explicit(&s->in->word, memory_order_acquire);
 		if (word == s->last)
-			__asm__ volatile(".byte 0x0f, 0x01, 0xfb" : : "a"(0xf0), "b"(WAIT_TICKS), "c"(2) : "memory");
+			__asm__ volatile(".byte 0x0f, 0x01, 0xfb"
+					 :
+					 : "a"(0xf0), "b"(WAIT_TICKS), "c"(2)
+					 : "memory");
 		if (work_stopped(s->work))
 			return STOP;
 	}

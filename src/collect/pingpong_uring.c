@@ -1,6 +1,7 @@
-/* The way of pingpong through io_uring: a pipe, written and read by requests in a ring. Each side has a ring of its own, made when it is first
- * needed, and enters the kernel once a message: it hands in one request and waits for its end. By raw system calls (man 7 io_uring), as four
- * of its structs are all that is needed. */
+/* The way of pingpong through io_uring: a pipe, written and read by requests in a ring. Each side
+ * has a ring of its own, made when it is first needed, and enters the kernel once a message: it
+ * hands in one request and waits for its end. By raw system calls (man 7 io_uring), as four of its
+ * structs are all that is needed. */
 #include <linux/io_uring.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +109,8 @@ static int transfer(struct ring *r, int opcode, int fd, uint64_t *stamp)
 	if (syscall(SYS_io_uring_enter, r->fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1)
 		return -errno;
 	while (__atomic_load_n(in_ring(r->cq, p->cq_off.tail), __ATOMIC_ACQUIRE) == seen)
-		if (syscall(SYS_io_uring_enter, r->fd, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0) < 0 && errno != EINTR)
+		if (syscall(SYS_io_uring_enter, r->fd, 0, 1, IORING_ENTER_GETEVENTS, NULL, 0) < 0 &&
+		    errno != EINTR)
 			return -errno;
 	done = cqe[seen & (p->cq_entries - 1)].res;
 	__atomic_store_n(head, seen + 1, __ATOMIC_RELEASE);

@@ -1,4 +1,5 @@
-/* The ways of pingpong that sleep in the kernel until a message comes. All of them work between processes. */
+/* The ways of pingpong that sleep in the kernel until a message comes. All of them work between
+ * processes. */
 #include <linux/futex.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -76,14 +77,15 @@ static inline bool send_futex(struct side *s, uint64_t stamp)
 {
 	s->out->stamp = stamp;
 	atomic_store(&s->out->futex, 1);
-	return syscall(SYS_futex, &s->out->futex, FUTEX_WAKE, 1, NULL, NULL, 0) >= 0 || failed(s, "futex");
+	return syscall(SYS_futex, &s->out->futex, FUTEX_WAKE, 1, NULL, NULL, 0) >= 0 ||
+	       failed(s, "futex");
 }
 
 static inline uint64_t receive_futex(struct side *s)
 {
 	while (!atomic_exchange(&s->in->futex, 0))
-		if (syscall(SYS_futex, &s->in->futex, FUTEX_WAIT, 0, NULL, NULL, 0) && errno != EAGAIN &&
-		    errno != EINTR)
+		if (syscall(SYS_futex, &s->in->futex, FUTEX_WAIT, 0, NULL, NULL, 0) &&
+		    errno != EAGAIN && errno != EINTR)
 			return failed(s, "futex");
 	return take_stamp(s);
 }
@@ -97,14 +99,17 @@ int play_futex(struct side *s, uint64_t messages, bool *stopped)
 
 static inline bool send_pipe(struct side *s, uint64_t stamp)
 {
-	return write(s->out->pipe[1], &stamp, sizeof(stamp)) == sizeof(stamp) || failed(s, "writing to the pipe");
+	return write(s->out->pipe[1], &stamp, sizeof(stamp)) == sizeof(stamp) ||
+	       failed(s, "writing to the pipe");
 }
 
 static inline uint64_t receive_pipe(struct side *s)
 {
 	uint64_t stamp;
 
-	return read(s->in->pipe[0], &stamp, sizeof(stamp)) == sizeof(stamp) ? stamp : failed(s, "reading the pipe");
+	return read(s->in->pipe[0], &stamp, sizeof(stamp)) == sizeof(stamp)
+		       ? stamp
+		       : failed(s, "reading the pipe");
 }
 
 int play_pipe(struct side *s, uint64_t messages, bool *stopped)
@@ -117,7 +122,8 @@ static inline bool send_eventfd(struct side *s, uint64_t stamp)
 	const uint64_t one = 1;
 
 	s->out->stamp = stamp;
-	return write(s->out->event, &one, sizeof(one)) == sizeof(one) || failed(s, "writing to the eventfd");
+	return write(s->out->event, &one, sizeof(one)) == sizeof(one) ||
+	       failed(s, "writing to the eventfd");
 }
 
 static inline uint64_t receive_eventfd(struct side *s)
@@ -145,7 +151,9 @@ static inline uint64_t receive_socket(struct side *s)
 {
 	uint64_t stamp;
 
-	return recv(s->in->socket, &stamp, sizeof(stamp), 0) == sizeof(stamp) ? stamp : failed(s, "reading the socket");
+	return recv(s->in->socket, &stamp, sizeof(stamp), 0) == sizeof(stamp)
+		       ? stamp
+		       : failed(s, "reading the socket");
 }
 
 int play_socket(struct side *s, uint64_t messages, bool *stopped)

@@ -1,7 +1,9 @@
-/* How a message goes from one side to the other. Each way has send and receive; `play` is the game that all of them play, compiled for each
- * so that no call stands between a spinning loop and its stamp.
+/* How a message goes from one side to the other. Each way has send and receive; `play` is the game
+ * that all of them play, compiled for each so that no call stands between a spinning loop and its
+ * stamp.
  *
- * One message is on its way at any time. Who has it and is told to stop passes on STOP, and so no side waits for one that has gone.
+ * One message is on its way at any time. Who has it and is told to stop passes on STOP, and so no
+ * side waits for one that has gone.
  */
 #ifndef CULPRIT_PINGPONG_WAY_H
 #define CULPRIT_PINGPONG_WAY_H
@@ -47,7 +49,8 @@ struct side {
 	bool first;
 	uint32_t series;
 	uint64_t last;     /* in->word as it was seen last */
-	cursors_t cursors; /* read ahead of what lets the other side send: the last message to it, or the arrival */
+	cursors_t cursors; /* read ahead of what lets the other side send: the last message to it,
+			      or the arrival */
 	uint64_t *raw, *raw_count; /* NULL: not wanted */
 	struct hist *median;       /* of a pair of many: instead of a series */
 	struct ring *ring;
@@ -95,8 +98,8 @@ static inline void note_message(struct side *s, uint64_t stamp, uint64_t now)
 }
 
 /* False: that was the end, or it failed. */
-static inline
-	__attribute__((always_inline)) bool throw(struct side * s, bool (*send)(struct side *, uint64_t), bool *stopped)
+static inline __attribute__((always_inline)) bool throw(
+	struct side * s, bool (*send)(struct side *, uint64_t), bool *stopped)
 {
 	bool counter = s->work->spin->counter;
 	uint64_t stamp;
@@ -118,7 +121,8 @@ static inline
 }
 
 /* receive: the stamp; STOP, or 0 when it failed. */
-static inline __attribute__((always_inline)) int play(struct side *s, uint64_t messages, bool *stopped,
+static inline __attribute__((always_inline)) int play(struct side *s, uint64_t messages,
+						      bool *stopped,
 						      bool (*send)(struct side *, uint64_t),
 						      uint64_t (*receive)(struct side *))
 {

@@ -44,7 +44,8 @@ static int keep_first_warning(enum libbpf_print_level level, const char *fmt, va
 	return 0;
 }
 
-/* What the kernel says about itself. The tracepoints are found in one pass: it has a hundred thousand types and more. */
+/* What the kernel says about itself. The tracepoints are found in one pass: it has a hundred
+ * thousand types and more. */
 struct kernel {
 	struct btf *btf;
 	uint32_t *tracepoint; /* types; their typedefs are called btf_trace_NAME */
@@ -67,8 +68,8 @@ static int kernel_read(struct kernel *k)
 	for (uint32_t id = 1; id < n; id++) {
 		const struct btf_type *t = btf__type_by_id(k->btf, id);
 
-		if (btf_is_typedef(t) &&
-		    !strncmp(btf__name_by_offset(k->btf, t->name_off), TRACEPOINT, strlen(TRACEPOINT)))
+		if (btf_is_typedef(t) && !strncmp(btf__name_by_offset(k->btf, t->name_off),
+						  TRACEPOINT, strlen(TRACEPOINT)))
 			k->tracepoint[k->ntracepoints++] = id;
 	}
 	return 0;
@@ -80,8 +81,9 @@ static void kernel_free(struct kernel *k)
 	free(k->tracepoint);
 }
 
-/* The kernel describes each tracepoint's arguments as a typedef btf_trace_NAME of a pointer to a function. How many there are
- * changes between kernels, also within a stable series; ours must be there. Returns the count, -1 when there is no such one. */
+/* The kernel describes each tracepoint's arguments as a typedef btf_trace_NAME of a pointer to a
+ * function. How many there are changes between kernels, also within a stable series; ours must be
+ * there. Returns the count, -1 when there is no such one. */
 static int tracepoint_args(const struct kernel *k, const char *name)
 {
 	const struct btf *btf = k->btf;
@@ -96,7 +98,8 @@ static int tracepoint_args(const struct kernel *k, const char *name)
 	if (!t || !btf_is_ptr(t))
 		return -1;
 	t = btf__type_by_id(btf, t->type);
-	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1 : -1; /* the first is the probe's own data */
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1
+					 : -1; /* the first is the probe's own data */
 }
 
 /* Arguments that the programs read, where it is more than one. */
@@ -136,9 +139,11 @@ static bool is_function_hook(const struct bpf_program *prog)
 /* Whether programs on this function may be loaded: many kernels, and some architectures, refuse. */
 static bool function_takes_programs(const struct btf *btf, const char *name)
 {
-	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
+	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+					   {.code = BPF_JMP | BPF_EXIT}};
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY, .attach_btf_id = id);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY,
+		    .attach_btf_id = id);
 	int fd = id > 0 ? bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing, 2, &opts) : -1;
 
 	if (fd >= 0)
@@ -230,8 +235,10 @@ static int load_for(struct probes *p, const struct cpus *targets, const struct k
 	if (p->watched) {
 		p->skel->rodata->watching = 1;
 		p->skel->rodata->watch_users = p->watched->users;
-		memcpy((void *)p->skel->rodata->watch_tgid, p->watched->tgid, sizeof(p->watched->tgid));
-		memcpy((void *)p->skel->rodata->watch_tid, p->watched->tid, sizeof(p->watched->tid));
+		memcpy((void *)p->skel->rodata->watch_tgid, p->watched->tgid,
+		       sizeof(p->watched->tgid));
+		memcpy((void *)p->skel->rodata->watch_tid, p->watched->tid,
+		       sizeof(p->watched->tid));
 	}
 	bpf_map__set_max_entries(p->skel->maps.cpu_states, slot);
 	choose_programs(p, k);
@@ -247,16 +254,17 @@ static int load(struct probes *p, const struct cpus *targets)
 
 	if (err) {
 		kernel_free(&kernel);
-		return complain(
-			"tracing needs the kernel's type information, and %s cannot be read (%s): use a kernel with "
-			"CONFIG_DEBUG_INFO_BTF=y, or --no-trace",
-			VMLINUX_BTF, strerror(-err));
+		return complain("tracing needs the kernel's type information, and %s cannot be "
+				"read (%s): use a kernel with "
+				"CONFIG_DEBUG_INFO_BTF=y, or --no-trace",
+				VMLINUX_BTF, strerror(-err));
 	}
 	err = load_for(p, targets, &kernel);
 	kernel_free(&kernel);
 	if (err)
-		return complain("loading the BPF programs: %s (%s); --no-trace measures without them", strerror(-err),
-				p->why);
+		return complain(
+			"loading the BPF programs: %s (%s); --no-trace measures without them",
+			strerror(-err), p->why);
 	return 0;
 }
 
@@ -319,7 +327,8 @@ int probes_attach(struct probes *p)
 			continue;
 		}
 		if (!link)
-			return complain("attaching to tracepoint %s: %s", hook_of(prog), strerror(errno));
+			return complain("attaching to tracepoint %s: %s", hook_of(prog),
+					strerror(errno));
 		p->link[p->nlinks++] = link;
 	}
 	return 0;
@@ -351,7 +360,8 @@ uint64_t probes_recursion_misses(const struct probes *p)
 		struct bpf_prog_info info = {};
 		__u32 len = sizeof(info);
 
-		if (bpf_program__autoload(prog) && !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
+		if (bpf_program__autoload(prog) &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &len))
 			misses += info.recursion_misses;
 	}
 	return misses;

@@ -1,4 +1,5 @@
-/* The BPF programs: loading, attaching, the shared memory, the gate. The only file that sees the skeleton. */
+/* The BPF programs: loading, attaching, the shared memory, the gate. The only file that sees the
+ * skeleton. */
 #ifndef CULPRIT_PROBES_H
 #define CULPRIT_PROBES_H
 
@@ -16,13 +17,15 @@ struct watched {
 	bool faults, syscalls;     /* theirs, too */
 };
 
-/* Loads the programs that this kernel has tracepoints for; each target gets a cpu_state, in ascending order of CPU. Nothing is attached yet.
- * osnoise: also the events of the kernel's osnoise tracer. watched: NULL, or threads that records are wanted of, on whatever target they are.
- * Says why and returns NULL on error. */
+/* Loads the programs that this kernel has tracepoints for; each target gets a cpu_state, in
+ * ascending order of CPU. Nothing is attached yet. osnoise: also the events of the kernel's osnoise
+ * tracer. watched: NULL, or threads that records are wanted of, on whatever target they are. Says
+ * why and returns NULL on error. */
 struct probes *probes_open(const struct cpus *targets, bool osnoise, const struct watched *watched);
 void probes_close(struct probes *p); /* detaches all */
 
-/* Patches kernel text, which interrupts every CPU: before the window, never in it. 0, or -1 with the reason said. */
+/* Patches kernel text, which interrupts every CPU: before the window, never in it. 0, or -1 with
+ * the reason said. */
 int probes_attach(struct probes *p);
 
 /* Records are written while the gate is open. */
@@ -37,7 +40,8 @@ char **probes_not_observed(const struct probes *p, uint32_t *count);
 /* The addresses of a stack that a record names, innermost first; returns how many. */
 int probes_stack(const struct probes *p, int32_t id, uint64_t *address, int max);
 
-/* Times that the kernel skipped a program because it was running already (since 5.12; 0 where it does not tell). */
+/* Times that the kernel skipped a program because it was running already (since 5.12; 0 where it
+ * does not tell). */
 uint64_t probes_recursion_misses(const struct probes *p);
 
 #endif

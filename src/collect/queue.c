@@ -36,8 +36,9 @@ struct slot {
 /* Shared. Learning is run 0, measuring run 1; message numbers go on. */
 struct table {
 	_Alignas(128) _Atomic uint64_t arrived[2];
-	_Alignas(128) _Atomic uint64_t end[2]; /* 1 + the number behind the run's last message; 0: it goes on */
-	uint64_t sum;                          /* of all payloads sent, written before end */
+	_Alignas(128) _Atomic uint64_t
+		end[2]; /* 1 + the number behind the run's last message; 0: it goes on */
+	uint64_t sum;   /* of all payloads sent, written before end */
 	struct {
 		_Alignas(128) _Atomic uint64_t seen; /* messages */
 	} consumer[QUEUE_ROLES];
@@ -93,7 +94,8 @@ static bool await_room(const struct party *p, uint64_t message)
 	for (int role = QUEUE_ACCUMULATOR; role < QUEUE_ROLES; role++) {
 		if (p->o->cpu[role] == QUEUE_NOBODY)
 			continue;
-		while (message - atomic_load_explicit(&p->table->consumer[role].seen, memory_order_acquire) >=
+		while (message - atomic_load_explicit(&p->table->consumer[role].seen,
+						      memory_order_acquire) >=
 		       p->o->slots) {
 			if (work_stopped(p->work))
 				return false;
@@ -120,7 +122,8 @@ static void produce(struct party *p, uint64_t first, uint64_t messages)
 			break;
 		memcpy(slot->payload, o->payload + n % pieces * o->length, o->length);
 		p->table->sum += add_up(slot->payload, o->length);
-		for (;;) { /* the last reading of the cursors ahead of the time when it is due is the window's */
+		for (;;) { /* the last reading of the cursors ahead of the time when it is due is
+			      the window's */
 			next = work_cursors(w);
 			now = read_tick(p->counter);
 			if (now >= due)
@@ -146,9 +149,11 @@ static inline bool await_message(const struct party *p, const struct slot *slot,
 {
 	for (;;) {
 		for (int i = 0; i < LOOKS; i++)
-			if (atomic_load_explicit(&slot->message, memory_order_acquire) == message + 1)
+			if (atomic_load_explicit(&slot->message, memory_order_acquire) ==
+			    message + 1)
 				return true;
-		if (work_stopped(p->work) || atomic_load(&p->table->end[!p->work->learning]) == message + 1)
+		if (work_stopped(p->work) ||
+		    atomic_load(&p->table->end[!p->work->learning]) == message + 1)
 			return false;
 	}
 }
@@ -184,25 +189,28 @@ static int consume(struct party *p, uint64_t first, cursors_t cursors, uint64_t 
 		now = read_tick(p->counter);
 		stamp = slot->stamp;
 		waited = !last || (int64_t)(last - stamp) < 0;
-		if (waited || !w->learning) /* those behind a late one would teach nothing but its delay */
+		if (waited ||
+		    !w->learning) /* those behind a late one would teach nothing but its delay */
 			work_value(w, transit, to_ns_of(p, stamp, now));
 		work_outlier(w, transit, waited ? stamp : last, now, cursors);
 		if (last)
 			work_value(w, transit + 1, to_ns_of(p, last, now));
 		err = use(p, slot, sum);
-		atomic_store_explicit(&p->table->consumer[p->role].seen, n + 1, memory_order_release);
+		atomic_store_explicit(&p->table->consumer[p->role].seen, n + 1,
+				      memory_order_release);
 		cursors = next;
 		last = now;
 	}
-	if (!err && p->role == QUEUE_ACCUMULATOR && atomic_load(&p->table->end[!w->learning]) == n + 1 &&
-	    *sum != p->table->sum)
+	if (!err && p->role == QUEUE_ACCUMULATOR &&
+	    atomic_load(&p->table->end[!w->learning]) == n + 1 && *sum != p->table->sum)
 		return work_failed(w, EIO, "comparing what came with what was sent");
 	return err;
 }
 
 /* ---- together ---- */
 
-/* All begin a run together. They learn at different times, and so wait asleep for it; false: stopped. */
+/* All begin a run together. They learn at different times, and so wait asleep for it; false:
+ * stopped. */
 static bool meet(const struct party *p)
 {
 	_Atomic uint64_t *arrived = &p->table->arrived[!p->work->learning];
@@ -230,7 +238,8 @@ static void touch(const struct queue_options *o)
 static int run(struct work *w)
 {
 	const struct queue_options *o = w->options;
-	struct party p = {.work = w, .o = o, .table = w->props->shared, .counter = w->spin->counter};
+	struct party p = {
+		.work = w, .o = o, .table = w->props->shared, .counter = w->spin->counter};
 	static uint64_t sum; /* of this process: what has come, learning included */
 	uint64_t first = w->learning ? 0 : o->warmup;
 	cursors_t cursors;

@@ -1,10 +1,12 @@
-/* The workload queue: one producer sends messages through a ring in shared memory to consumers that do not know of each other, all of them
- * busy-waiting, each on a CPU of its own: the shape of a trading engine. The accumulator adds up what it gets, the journaller appends it to
- * a file. Transit is from a message's stamp to when a consumer sees it, and is a window of the consumer's CPU; what of it came before the
- * consumer had the message ahead of it is that one's window already. From when a message was due to when it is in the ring is a window of
- * the producer's.
+/* The workload queue: one producer sends messages through a ring in shared memory to consumers that
+ * do not know of each other, all of them busy-waiting, each on a CPU of its own: the shape of a
+ * trading engine. The accumulator adds up what it gets, the journaller appends it to a file.
+ * Transit is from a message's stamp to when a consumer sees it, and is a window of the consumer's
+ * CPU; what of it came before the consumer had the message ahead of it is that one's window
+ * already. From when a message was due to when it is in the ring is a window of the producer's.
  *
- * Each slot says itself which message it holds, in the line of the stamp: a message costs one line between two caches, as the barest loop.
+ * Each slot says itself which message it holds, in the line of the stamp: a message costs one line
+ * between two caches, as the barest loop.
  */
 #ifndef CULPRIT_COLLECT_QUEUE_H
 #define CULPRIT_COLLECT_QUEUE_H

@@ -1,4 +1,5 @@
-/* Reading a live run: what samplers and probes have written, into the session, and out of it hiccup by hiccup. */
+/* Reading a live run: what samplers and probes have written, into the session, and out of it hiccup
+ * by hiccup. */
 #include <string.h>
 #include <time.h>
 
@@ -23,7 +24,8 @@ static int32_t past(cursors_t cursors, const struct record *r)
 	return r->seq - (uint32_t)(cursors >> 32 * r->level);
 }
 
-/* The window of something begins with a reading of the sequences: true for all records behind it. Each level remembers that it is. */
+/* The window of something begins with a reading of the sequences: true for all records behind it.
+ * Each level remembers that it is. */
 static bool behind(struct begin *b, const struct record *r)
 {
 	if (!b->passed[r->level])
@@ -31,7 +33,8 @@ static bool behind(struct begin *b, const struct record *r)
 	return b->passed[r->level];
 }
 
-/* The oldest interval that is open: since when something else has had the CPU without a break. 0: nothing has it. */
+/* The oldest interval that is open: since when something else has had the CPU without a break. 0:
+ * nothing has it. */
 static uint64_t away_since(const struct cpu_state *s)
 {
 	const __u64 *const open[] = {&s->away_ns, &s->softirq.start_ns, &s->irq[0].start_ns};
@@ -62,7 +65,8 @@ bool read_records(struct target *t, const struct taker *taker, cursors_t end, bo
 	if (!t->rings)
 		return false;
 	for (int n = 0; n < BATCH && (r = rings_next(t->rings)); n++) {
-		if (t->closing && behind(&t->closure_begin, r) && !(t->closed && past(t->closure_end, r) > 0))
+		if (t->closing && behind(&t->closure_begin, r) &&
+		    !(t->closed && past(t->closure_end, r) > 0))
 			closure_count(t->closure, r);
 		if (taker && behind(&t->window, r) && !(bounded && past(end, r) > 0))
 			taker->take(taker->ctx, taker->index, r);
@@ -78,9 +82,9 @@ void split_cursors(cursors_t cursors, uint32_t *level)
 		level[i] = cursors >> 32 * i;
 }
 
-/* Takes the anchor of a hiccup as this CPU's, if its two clocks were read as close together as they can be; else something came between
- * them, and the last good one, with the rate, is nearer the truth. The longer two anchors lie apart the better the rate: to 1e-8 within
- * seconds. */
+/* Takes the anchor of a hiccup as this CPU's, if its two clocks were read as close together as they
+ * can be; else something came between them, and the last good one, with the rate, is nearer the
+ * truth. The longer two anchors lie apart the better the rate: to 1e-8 within seconds. */
 static void take_anchor(struct target *t, const struct lane_hiccup *l)
 {
 	bool good = l->anchor_width <= 4 * t->lane->anchor_min;
@@ -95,7 +99,8 @@ static void take_anchor(struct target *t, const struct lane_hiccup *l)
 		t->base_ns = l->anchor_ns;
 	}
 	if (l->anchor_ns > t->base_ns + 100 * NSEC_PER_MSEC)
-		t->ns_per_tick = (double)(l->anchor_ns - t->base_ns) / (l->anchor_tick - t->base_tick);
+		t->ns_per_tick =
+			(double)(l->anchor_ns - t->base_ns) / (l->anchor_tick - t->base_tick);
 }
 
 uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick)
@@ -117,14 +122,16 @@ void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h)
 	split_cursors(l->cursors_after, h->after);
 }
 
-/* All records that fell into the hiccup have been taken: as many as its sequences say, or as many as there are. */
+/* All records that fell into the hiccup have been taken: as many as its sequences say, or as many
+ * as there are. */
 static bool is_complete(const struct target *t, const struct lane_hiccup *l)
 {
 	for (int i = 0; t->rings && i < LEVELS; i++) {
 		const struct ring_level *ring = &t->rings->level[i];
 		bool all = ring->tail == ring->head && !ring->ready;
 
-		if (!all && (int32_t)((uint32_t)(l->cursors_after >> 32 * i) - ring->seq + ring->ready) > 0)
+		if (!all &&
+		    (int32_t)((uint32_t)(l->cursors_after >> 32 * i) - ring->seq + ring->ready) > 0)
 			return false;
 	}
 	return true;
@@ -141,7 +148,8 @@ static void drain(struct collect *c, uint32_t i)
 
 		convert(t, &t->lane->ring[t->tail % LANE_SLOTS], &h);
 		atomic_store_explicit(&t->lane->tail, ++t->tail, memory_order_release);
-		a = session_feed(c->session, &(struct event){.type = EVENT_HICCUP, .index = i, .hiccup = &h});
+		a = session_feed(c->session,
+				 &(struct event){.type = EVENT_HICCUP, .index = i, .hiccup = &h});
 		if (a && c->hear)
 			c->hear(c->hear_ctx, i, a);
 	}
@@ -171,15 +179,17 @@ static void feed_record(void *ctx, uint32_t i, const struct record *r)
 	session_feed(ctx, &(struct event){.type = EVENT_RECORD, .index = i, .record = r});
 }
 
-/* What waits in the join must not become more than it can hold: hiccups that are complete take theirs with them, and what is left belongs
- * to one that has not ended, or to none. since: as read_records says it. */
+/* What waits in the join must not become more than it can hold: hiccups that are complete take
+ * theirs with them, and what is left belongs to one that has not ended, or to none. since: as
+ * read_records says it. */
 static void make_room(struct collect *c, uint32_t i, uint64_t since, bool steady)
 {
 	if (session_waiting(c->session, i) <= JOIN_WAIT_MAX / 2 || !c->began)
 		return;
 	drain(c, i);
 	if (steady && session_waiting(c->session, i) > JOIN_WAIT_MAX)
-		session_feed(c->session, &(struct event){.type = EVENT_RELIEVE, .index = i, .ns = since});
+		session_feed(c->session,
+			     &(struct event){.type = EVENT_RELIEVE, .index = i, .ns = since});
 }
 
 /* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */

@@ -42,7 +42,8 @@ static void take_second(struct ring_level *l, const struct record_half *second)
 
 	if (l->next.level & RECORD_WIDE)
 		*same = *second;
-	memcpy(l->next.name, l->next.level & (RECORD_WIDE | RECORD_SAME) ? same : &none, sizeof(none));
+	memcpy(l->next.name, l->next.level & (RECORD_WIDE | RECORD_SAME) ? same : &none,
+	       sizeof(none));
 }
 
 const struct record *rings_next_of(struct rings *r, int level)
@@ -97,7 +98,8 @@ unsigned rings_fill(const struct rings *r)
 
 	for (int i = 0; i < LEVELS; i++) {
 		unsigned fill =
-			(r->level[i].head - __atomic_load_n(&r->state->tail[i], __ATOMIC_RELAXED)) * 100 / ring_size(i);
+			(r->level[i].head - __atomic_load_n(&r->state->tail[i], __ATOMIC_RELAXED)) *
+			100 / ring_size(i);
 
 		most = fill > most ? fill : most;
 	}

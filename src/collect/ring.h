@@ -1,5 +1,6 @@
-/* Reading the rings of one target CPU (record.h: cpu_state): records whole again, in the order in which they ended, each with its place in
- * its level's sequence. One reader a cpu_state, from the opening of the gate on. */
+/* Reading the rings of one target CPU (record.h: cpu_state): records whole again, in the order in
+ * which they ended, each with its place in its level's sequence. One reader a cpu_state, from the
+ * opening of the gate on. */
 #ifndef CULPRIT_RING_H
 #define CULPRIT_RING_H
 
@@ -26,8 +27,8 @@ void rings_free(struct rings *r);
 /* Looks at what has been written by now. */
 void rings_look(struct rings *r);
 
-/* Of what had been written at the last look, the next record of all levels or of one, which stays the next until rings_pop; NULL: none.
- * Of two that ended at once the inner one comes first. */
+/* Of what had been written at the last look, the next record of all levels or of one, which stays
+ * the next until rings_pop; NULL: none. Of two that ended at once the inner one comes first. */
 const struct record *rings_next(struct rings *r);
 const struct record *rings_next_of(struct rings *r, int level);
 void rings_pop(struct rings *r, int level);

@@ -21,7 +21,8 @@
 
 struct lane *lane_new(void)
 {
-	void *p = mmap(NULL, sizeof(struct lane), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, sizeof(struct lane), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -34,8 +35,9 @@ void lane_free(struct lane *lane)
 
 /* ---- SMIs ---- */
 
-/* Opens the kernel's event msr/smi/ (arch/x86/events/msr.c) for this process, on whatever CPU it is: reading MSR_SMI_COUNT of another CPU
- * would send an IPI there. -1 where the CPU has no such counter. */
+/* Opens the kernel's event msr/smi/ (arch/x86/events/msr.c) for this process, on whatever CPU it
+ * is: reading MSR_SMI_COUNT of another CPU would send an IPI there. -1 where the CPU has no such
+ * counter. */
 static int open_smi_event(void)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr)};
@@ -74,7 +76,8 @@ static void __attribute__((noreturn)) give_up(struct lane *l, int err, const cha
 	_exit(1);
 }
 
-/* Waits for the tracer. Sleeps: nothing is being measured yet, and a spinning FIFO sampler would shut out the attach. */
+/* Waits for the tracer. Sleeps: nothing is being measured yet, and a spinning FIFO sampler would
+ * shut out the attach. */
 static void wait_for(struct lane *l, int phase)
 {
 	struct timespec nap = {0, 500000};
@@ -114,12 +117,14 @@ static void settle_in(struct lane *l, const struct sampler_options *o)
 	memset(l->ring, 0, sizeof(l->ring));
 	memset(l->loop, 0, sizeof(l->loop));
 	touch_stack();
-	/* Without privilege locked memory has a limit. What there is may be below it, and what comes later, if that were locked, too, beyond it:
-	 * then the process would be killed for a page of stack. */
+	/* Without privilege locked memory has a limit. What there is may be below it, and what
+	 * comes later, if that were locked, too, beyond it: then the process would be killed for a
+	 * page of stack. */
 	mlockall(geteuid() ? MCL_CURRENT : MCL_CURRENT | MCL_FUTURE);
 }
 
-/* What is learned of the loop, the edges, and of a workload how long its windows are: then the limit is known. */
+/* What is learned of the loop, the edges, and of a workload how long its windows are: then the
+ * limit is known. */
 static void learn_all(struct spin *s, struct work *w, const struct sampler_options *o)
 {
 	struct lane *l = s->lane;
@@ -268,8 +273,11 @@ double sampler_bench_bare(unsigned batches)
 
 void sampler_bench_loop(struct lane *lane, uint64_t short_from, uint64_t threshold)
 {
-	struct spin s = {
-		.lane = lane, .cursors = &no_cursors, .cpu = sched_getcpu(), .counter = true, .deadline = UINT64_MAX};
+	struct spin s = {.lane = lane,
+			 .cursors = &no_cursors,
+			 .cpu = sched_getcpu(),
+			 .counter = true,
+			 .deadline = UINT64_MAX};
 
 	learn_limits(lane, short_from, threshold);
 	lane->busy_min = lane->short_busy_min = UINT64_MAX / 8;

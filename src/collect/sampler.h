@@ -1,9 +1,9 @@
 /* The sampler: one process per target CPU that spins on the time-stamp counter and notes every gap.
  *
- * A process, not a thread: with a memory map of its own no munmap or mprotect of the tracer sends TLB-shootdown IPIs to the CPU
- * under test. Everything that the loop touches is locked and touched before; it makes no system call between start and stop;
- * one load, one compare and
- * counts in registers per loop. It is stopped by lowering the limit that the loop compares with, so that
+ * A process, not a thread: with a memory map of its own no munmap or mprotect of the tracer sends
+ * TLB-shootdown IPIs to the CPU under test. Everything that the loop touches is locked and touched
+ * before; it makes no system call between start and stop; one load, one compare and counts in
+ * registers per loop. It is stopped by lowering the limit that the loop compares with, so that
  * stopping costs no instruction.
  *
  * What it shares with the tracer is one `struct lane`, a shared anonymous mapping.
@@ -22,8 +22,9 @@
 #define LOOP_CLASSES     8     /* of loop lengths while measuring: longer than 2^n ticks... */
 #define LOOP_CLASS_FIRST 5     /* ...from this n on */
 
-/* All levels' sequences of a CPU, cpu_state.cursor: level L in bits 32 L to 32 L + 31. Read without a lock by two loads, in either order:
- * what counts is that each level's place was read ahead of the counter. */
+/* All levels' sequences of a CPU, cpu_state.cursor: level L in bits 32 L to 32 L + 31. Read without
+ * a lock by two loads, in either order: what counts is that each level's place was read ahead of
+ * the counter. */
 typedef unsigned __int128 __attribute__((may_alias)) cursors_t;
 
 enum lane_phase {
@@ -61,27 +62,32 @@ struct lane {
 	_Atomic int started;                /* the window has begun: the next five are set */
 	uint64_t start, end;                /* the window, ticks */
 	cursors_t start_cursors, end_cursors;
-	uint64_t start_ns, start_anchor; /* the two clocks, read together at the window's start... */
-	uint64_t end_ns, end_anchor;     /* ...and at its end */
-	uint64_t backwards;              /* the counter ran backwards */
-	uint64_t busy_ticks;             /* bookkeeping between a gap and the next loop */
-	uint64_t anchor_min;             /* the least that two clocks were read apart, ticks */
+	uint64_t start_ns,
+		start_anchor;        /* the two clocks, read together at the window's start... */
+	uint64_t end_ns, end_anchor; /* ...and at its end */
+	uint64_t backwards;          /* the counter ran backwards */
+	uint64_t busy_ticks;         /* bookkeeping between a gap and the next loop */
+	uint64_t anchor_min;         /* the least that two clocks were read apart, ticks */
 	bool anchor_known;
-	uint64_t busy_min, busy_max;       /* the least after a hiccup, and the most that is allowed for it */
-	uint64_t short_busy_min;           /* the least after a short gap */
-	bool smi_known;                    /* the CPU counts SMIs and the kernel shows them */
-	uint64_t smi_count;                /* in the window */
-	bool finished;                     /* the workload has done all that it was to do */
-	bool moved;                        /* the kernel took the sampler to another CPU: the window ended there */
-	uint64_t short_count, short_ticks; /* gaps below the threshold: how many, and how long together */
-	uint64_t away_ticks;               /* hiccups and bookkeeping: the rest of the window is loops */
-	uint64_t loop_count;               /* loops shorter than the threshold, short gaps among them... */
-	uint64_t loop_min;                 /* ...the shortest, ticks... */
-	uint64_t loop_above[LOOP_CLASSES]; /* ...and how many were longer than 2^(LOOP_CLASS_FIRST+n) ticks */
+	uint64_t busy_min,
+		busy_max;        /* the least after a hiccup, and the most that is allowed for it */
+	uint64_t short_busy_min; /* the least after a short gap */
+	bool smi_known;          /* the CPU counts SMIs and the kernel shows them */
+	uint64_t smi_count;      /* in the window */
+	bool finished;           /* the workload has done all that it was to do */
+	bool moved; /* the kernel took the sampler to another CPU: the window ended there */
+	uint64_t short_count,
+		short_ticks; /* gaps below the threshold: how many, and how long together */
+	uint64_t away_ticks; /* hiccups and bookkeeping: the rest of the window is loops */
+	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them... */
+	uint64_t loop_min;   /* ...the shortest, ticks... */
+	uint64_t loop_above[LOOP_CLASSES]; /* ...and how many were longer than
+					      2^(LOOP_CLASS_FIRST+n) ticks */
 	uint64_t loop[LOOP_SLOTS];         /* while learning: loops by ticks */
 	uint64_t threshold;                /* ticks: a gap as long is a hiccup */
-	uint64_t short_from;               /* ticks: a shorter loop is no gap; the threshold: there are no short gaps */
-	double ns_per_tick;                /* as learned */
+	uint64_t short_from; /* ticks: a shorter loop is no gap; the threshold: there are no short
+				gaps */
+	double ns_per_tick;  /* as learned */
 	int error;
 	char what[64];
 
@@ -112,12 +118,15 @@ struct sampler_options {
 struct lane *lane_new(void);
 void lane_free(struct lane *lane);
 
-/* Forks the sampler. It dies with the calling process. Returns its pid or -errno; when it is ready lane->phase says so. */
+/* Forks the sampler. It dies with the calling process. Returns its pid or -errno; when it is ready
+ * lane->phase says so. */
 pid_t sampler_start(struct lane *lane, const struct sampler_options *options);
 
-/* For bench: ticks per turn of a bare back-to-back loop over the counter (the least of `batches` short ones). */
+/* For bench: ticks per turn of a bare back-to-back loop over the counter (the least of `batches`
+ * short ones). */
 double sampler_bench_bare(unsigned batches);
-/* The real loop, in this process, until somebody sets lane->limit to 0 (a signal handler). In ticks: where short gaps and hiccups begin. */
+/* The real loop, in this process, until somebody sets lane->limit to 0 (a signal handler). In
+ * ticks: where short gaps and hiccups begin. */
 void sampler_bench_loop(struct lane *lane, uint64_t short_from, uint64_t threshold);
 
 #endif

@@ -7,7 +7,8 @@
 #include "collect/tick.h"
 
 #define WARM_INTERVAL_NS (10 * NSEC_PER_MSEC) /* at most, while learning */
-#define PATIENCE_NS      (50 * NSEC_PER_MSEC) /* how long a sleep may be without a look whether to stop */
+#define PATIENCE_NS                                                                                \
+	(50 * NSEC_PER_MSEC) /* how long a sleep may be without a look whether to stop */
 
 enum { LATENCY, DELTA, LOADED }; /* under load the same two again */
 
@@ -25,7 +26,8 @@ static int sleep_for(uint64_t ns)
 	return clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
-/* Most of a long sleep goes in pieces, so that Ctrl-C is heard; the last one is the one that counts. Returns the time left to sleep. */
+/* Most of a long sleep goes in pieces, so that Ctrl-C is heard; the last one is the one that
+ * counts. Returns the time left to sleep. */
 static bool approach(struct work *w, uint64_t due)
 {
 	while (due > tick_clock() + 2 * PATIENCE_NS) {
@@ -60,13 +62,15 @@ static void begin(struct work *w)
 }
 
 /* What was measured of a sleep; learning, of both parts: one threshold holds for both. */
-static void note(struct work *w, int series, uint64_t due, uint64_t now, uint64_t tick, cursors_t cursors,
-		 uint64_t last)
+static void note(struct work *w, int series, uint64_t due, uint64_t now, uint64_t tick,
+		 cursors_t cursors, uint64_t last)
 {
 	const struct sleep_options *o = w->options;
 
-	for (int part = series; part <= series + (w->learning && o->load ? LOADED : 0); part += LOADED) {
-		work_window(w, part + LATENCY, now - due, work_tick_of(w, due, tick, now), tick, cursors);
+	for (int part = series; part <= series + (w->learning && o->load ? LOADED : 0);
+	     part += LOADED) {
+		work_window(w, part + LATENCY, now - due, work_tick_of(w, due, tick, now), tick,
+			    cursors);
 		if (last)
 			work_value(w, part + DELTA, now - last);
 	}
@@ -75,7 +79,8 @@ static void note(struct work *w, int series, uint64_t due, uint64_t now, uint64_
 static int run(struct work *w)
 {
 	const struct sleep_options *o = w->options;
-	uint64_t interval = w->learning && o->interval_ns > WARM_INTERVAL_NS ? WARM_INTERVAL_NS : o->interval_ns;
+	uint64_t interval = w->learning && o->interval_ns > WARM_INTERVAL_NS ? WARM_INTERVAL_NS
+									     : o->interval_ns;
 	uint64_t due = tick_clock() + interval, last = 0;
 
 	begin(w);
@@ -88,8 +93,8 @@ static int run(struct work *w)
 			break;
 		cursors = work_cursors(w);
 		now = tick_clock();
-		if (o->relative &&
-		    due > now) { /* the call asks for what is left of the interval, and counts from itself */
+		if (o->relative && due > now) { /* the call asks for what is left of the interval,
+						   and counts from itself */
 			due = n ? now + interval : due;
 			err = sleep_for(due - now);
 		} else {
@@ -105,7 +110,8 @@ static int run(struct work *w)
 		}
 		last = series >= 0 ? now : 0;
 		due += interval;
-		if (due <= now) /* it slept through whole intervals: they are one late wake-up, not many */
+		if (due <=
+		    now) /* it slept through whole intervals: they are one late wake-up, not many */
 			due = now + interval;
 	}
 	return 0;
@@ -115,7 +121,8 @@ static int run(struct work *w)
 
 const struct workload sleep_loaded_workload = {
 	.name = "sleep",
-	.series = (const char *const[]){"latency", "delta", "latency under load", "delta under load", NULL},
+	.series = (const char *const[]){"latency", "delta", "latency under load",
+					"delta under load", NULL},
 	.rest = REST,
 	.warm = 64,
 	.run = run,

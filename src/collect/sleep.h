@@ -1,4 +1,5 @@
-/* The workload sleep: the periodic scheduling test, cyclictest's job. Each window lasts from when a sleep was due to when the thread ran. */
+/* The workload sleep: the periodic scheduling test, cyclictest's job. Each window lasts from when a
+ * sleep was due to when the thread ran. */
 #ifndef CULPRIT_SLEEP_H
 #define CULPRIT_SLEEP_H
 
@@ -12,7 +13,8 @@ struct sleep_options {
 	struct load_state *load; /* of sleep_loaded_workload */
 };
 
-/* Both take struct sleep_options. Of the second one's sleeps those under load are series of their own, and those while it starts are none. */
+/* Both take struct sleep_options. Of the second one's sleeps those under load are series of their
+ * own, and those while it starts are none. */
 extern const struct workload sleep_workload, sleep_loaded_workload;
 
 #endif

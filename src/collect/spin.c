@@ -64,8 +64,8 @@ static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
 	return !s->lane->moved;
 }
 
-/* Right after a gap the caches are cold, and noting it takes longer than at best. While learning, the longest that it took with no record
- * coming in becomes what is allowed for it. */
+/* Right after a gap the caches are cold, and noting it takes longer than at best. While learning,
+ * the longest that it took with no record coming in becomes what is allowed for it. */
 static void note_busy(struct spin *s, uint64_t ticks, bool no_records)
 {
 	if (s->learning && no_records && ticks > s->lane->busy_max && ticks < s->busy_cap)
@@ -83,7 +83,8 @@ static void note_short(struct lane *l, uint64_t length)
 		l->loop_above[i] += length > CLASS(i);
 }
 
-/* The gap from s->before to `after`: true when it is a hiccup. At the stop it may be none at all. */
+/* The gap from s->before to `after`: true when it is a hiccup. At the stop it may be none at all.
+ */
 static bool note_gap(struct spin *s, uint64_t after)
 {
 	struct lane *l = s->lane;
@@ -115,12 +116,14 @@ static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_rec
 	return ticks < l->short_from + 4 * *least || (hiccup && no_records && ticks < l->busy_max);
 }
 
-/* A loop was as long as the limit: a gap from s->before to `after`, or the stop: then false. `cursors` was read ahead of `after`.
- * Leaves a fresh reading in s->before, so that this work is not counted; what interrupts this work is a gap, too. */
+/* A loop was as long as the limit: a gap from s->before to `after`, or the stop: then false.
+ * `cursors` was read ahead of `after`. Leaves a fresh reading in s->before, so that this work is
+ * not counted; what interrupts this work is a gap, too. */
 static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, cursors_t cursors)
 {
 	struct lane *l = s->lane;
-	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before, now;
+	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before,
+		 now;
 	cursors_t cursors_after, fresh;
 	bool hiccup;
 
@@ -149,8 +152,9 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 
 typedef int32_t v4 __attribute__((vector_size(16)));
 
-/* The lengths of all loops, without a memory access: eight counters in two vector registers, each of the loops longer than CLASS(n)
- * ticks. A histogram in memory costs half as much again as the loop itself, because its address depends on the counter just read. */
+/* The lengths of all loops, without a memory access: eight counters in two vector registers, each
+ * of the loops longer than CLASS(n) ticks. A histogram in memory costs half as much again as the
+ * loop itself, because its address depends on the counter just read. */
 struct lengths {
 	v4 above[2];
 	uint64_t min;
@@ -158,7 +162,8 @@ struct lengths {
 
 static inline __attribute__((always_inline)) void note_length(struct lengths *n, uint64_t length)
 {
-	const v4 low = {CLASS(0), CLASS(1), CLASS(2), CLASS(3)}, high = {CLASS(4), CLASS(5), CLASS(6), CLASS(7)};
+	const v4 low = {CLASS(0), CLASS(1), CLASS(2), CLASS(3)},
+		 high = {CLASS(4), CLASS(5), CLASS(6), CLASS(7)};
 	int32_t short_length = length; /* shorter than the limit */
 	v4 all = {short_length, short_length, short_length, short_length};
 
@@ -177,10 +182,12 @@ static __attribute__((noinline)) void keep_lengths(struct lane *l, struct length
 	l->loop_count += loops;
 }
 
-/* Of two values that lie side by side in memory: else the loop has both in one vector register, and moves them in and out of it each time. */
+/* Of two values that lie side by side in memory: else the loop has both in one vector register, and
+ * moves them in and out of it each time. */
 #define APART(value) __asm__("" : "+r"(value))
 
-/* The loop. `cursors` belongs to `before`: read ahead of it, so that every record of a later gap has a higher place. */
+/* The loop. `cursors` belongs to `before`: read ahead of it, so that every record of a later gap
+ * has a higher place. */
 static inline __attribute__((always_inline)) void spin(struct spin *s, bool counter)
 {
 	struct lane *l = s->lane;
@@ -195,7 +202,9 @@ static inline __attribute__((always_inline)) void spin(struct spin *s, bool coun
 			cursors_t cursors_now = *cursors_at;
 			uint64_t now = read_tick(counter), length = now - before;
 
-			if (__builtin_expect(length >= atomic_load_explicit(&l->limit, memory_order_relaxed), 0)) {
+			if (__builtin_expect(
+				    length >= atomic_load_explicit(&l->limit, memory_order_relaxed),
+				    0)) {
 				s->before = before;
 				APART(cursors);
 				s->before_cursors = cursors;

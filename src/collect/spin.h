@@ -1,4 +1,5 @@
-/* Inside the sampler: its loop, and how it notes a gap. Used by the sampler's process and, for windows of their own, by workloads. */
+/* Inside the sampler: its loop, and how it notes a gap. Used by the sampler's process and, for
+ * windows of their own, by workloads. */
 #ifndef CULPRIT_SPIN_H
 #define CULPRIT_SPIN_H
 
@@ -15,9 +16,11 @@ struct spin {
 	bool learning;
 	uint64_t busy_cap; /* ticks: longer is not bookkeeping */
 	uint64_t deadline; /* ticks; looked at after a gap only */
-	/* While learning it goes on until so many hiccups had records in them, but not beyond this. */
+	/* While learning it goes on until so many hiccups had records in them, but not beyond this.
+	 */
 	uint64_t wanted, noted, longest;
-	/* Where the loop goes on after a hiccup: not locals of the loop, so that it keeps its own in registers. */
+	/* Where the loop goes on after a hiccup: not locals of the loop, so that it keeps its own
+	 * in registers. */
 	uint64_t before;
 	cursors_t before_cursors;
 };
@@ -27,8 +30,9 @@ static inline __attribute__((always_inline)) uint64_t read_tick(bool counter)
 	return counter ? tick_counter() : tick_clock();
 }
 
-/* Both clocks as close together as they will go: an interrupt between the two readings would shift the hiccup. What they can do is
- * remembered; on a machine that is never that quiet the closest of many has to do. Returns how far apart they were, ticks. */
+/* Both clocks as close together as they will go: an interrupt between the two readings would shift
+ * the hiccup. What they can do is remembered; on a machine that is never that quiet the closest of
+ * many has to do. Returns how far apart they were, ticks. */
 uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns);
 
 /* A hiccup into the lane, with its anchor; cursors: as read ahead of `before`. */

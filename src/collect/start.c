@@ -1,4 +1,5 @@
-/* Starting a live run: this process out of the way, probes attached, samplers in place, each CPU's loop and edges learned. */
+/* Starting a live run: this process out of the way, probes attached, samplers in place, each CPU's
+ * loop and edges learned. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -14,9 +15,12 @@
 #include "collect/where.h"
 #include "collect/tick.h"
 
-#define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: what the kernel still has to tidy up */
+#define SETTLE_NS                                                                                  \
+	(100 * NSEC_PER_MSEC) /* after attaching: what the kernel still has to tidy up             \
+			       */
 
-/* Where samplers with a real-time priority have all CPUs, this process must come before them, or nobody could stop them. */
+/* Where samplers with a real-time priority have all CPUs, this process must come before them, or
+ * nobody could stop them. */
 static int rise_above(const struct collect_options *o)
 {
 	struct sched_param param = {.sched_priority = o->priority + 1};
@@ -26,13 +30,14 @@ static int rise_above(const struct collect_options *o)
 	if (o->policy == SCHED_OTHER || cpus_empty(&both))
 		return 0;
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
-		return complain("cannot rise above the samplers' priority: %s; it needs CAP_SYS_NICE (run with sudo)",
+		return complain("cannot rise above the samplers' priority: %s; it needs "
+				"CAP_SYS_NICE (run with sudo)",
 				strerror(errno));
 	return 0;
 }
 
-/* Whoever else runs on the housekeeping CPUs must not keep this process from the rings for longer than they hold. Where that is not allowed,
- * it stays as it is. */
+/* Whoever else runs on the housekeeping CPUs must not keep this process from the rings for longer
+ * than they hold. Where that is not allowed, it stays as it is. */
 void collect_rise(struct collect *c)
 {
 	struct sched_param param = {.sched_priority = 1};
@@ -59,7 +64,8 @@ static int start_sampler(struct collect *c, uint32_t i, const struct collect_opt
 				    .policy = o->policy,
 				    .priority = o->priority,
 				    .threshold_ns = o->threshold_ns,
-				    .cursors = t->state ? (const cursors_t *)t->state->cursor : NULL,
+				    .cursors =
+					    t->state ? (const cursors_t *)t->state->cursor : NULL,
 				    .workload = o->workload,
 				    .props = &c->props,
 				    .workload_options = o->workload_options,
@@ -83,12 +89,13 @@ static int start_sampler(struct collect *c, uint32_t i, const struct collect_opt
 static int sampler_failed(const struct target *t)
 {
 	if (t->lane->error == EPERM)
-		return complain("CPU %u: %s is not permitted: it needs CAP_SYS_NICE (run with sudo)", t->cpu,
-				t->lane->what);
-	if (t->lane->error == EINVAL)
 		return complain(
-			"CPU %u: %s failed: it is offline or outside this process's cpuset; choose others with -c",
+			"CPU %u: %s is not permitted: it needs CAP_SYS_NICE (run with sudo)",
 			t->cpu, t->lane->what);
+	if (t->lane->error == EINVAL)
+		return complain("CPU %u: %s failed: it is offline or outside this process's "
+				"cpuset; choose others with -c",
+				t->cpu, t->lane->what);
 	return complain("CPU %u: %s failed: %s", t->cpu, t->lane->what, strerror(t->lane->error));
 }
 
@@ -108,7 +115,8 @@ static int await(struct collect *c, int phase, uint64_t limit_ns)
 				return sampler_failed(t);
 			if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
 				t->pid = 0;
-				return complain("the sampler of CPU %u died while starting", t->cpu);
+				return complain("the sampler of CPU %u died while starting",
+						t->cpu);
 			}
 			ready += now == phase;
 		}
@@ -118,7 +126,8 @@ static int await(struct collect *c, int phase, uint64_t limit_ns)
 			return 0;
 		nap(NAP_NS);
 	} while (tick_clock() < deadline);
-	return complain("the samplers were not given their CPUs within %llu s: something of higher priority holds them",
+	return complain("the samplers were not given their CPUs within %llu s: something of higher "
+			"priority holds them",
 			(unsigned long long)(limit_ns / NSEC_PER_SEC));
 }
 
@@ -187,14 +196,16 @@ static int learn(struct collect *c)
 		if (learn_edges(c, i))
 			return -1;
 		c->view->cpu[i].threshold_ns = l->threshold * t->ns_per_tick + 0.5;
-		c->view->cpu[i].shorts = (struct short_gaps){.known = !c->workload && l->short_from < l->threshold,
-							     .from_ns = l->short_from * t->ns_per_tick + 0.5};
+		c->view->cpu[i].shorts =
+			(struct short_gaps){.known = !c->workload && l->short_from < l->threshold,
+					    .from_ns = l->short_from * t->ns_per_tick + 0.5};
 	}
-	c->session = session_new(&(struct session_options){.view = c->view,
-							   .names = c->names ? live_names(c->names) : NULL,
-							   .tap = c->tap,
-							   .intervals = c->want_intervals,
-							   .spans = c->want_spans});
+	c->session = session_new(
+		&(struct session_options){.view = c->view,
+					  .names = c->names ? live_names(c->names) : NULL,
+					  .tap = c->tap,
+					  .intervals = c->want_intervals,
+					  .spans = c->want_spans});
 	if (!c->session)
 		return complain("out of memory");
 	return 0;
@@ -235,7 +246,8 @@ static int name_targets(struct collect *c, const struct collect_options *o)
 		free(cpus);
 		return complain("out of memory");
 	}
-	for (int cpu = cpus_next(&o->targets, 0), i = 0; cpu >= 0; cpu = cpus_next(&o->targets, cpu + 1))
+	for (int cpu = cpus_next(&o->targets, 0), i = 0; cpu >= 0;
+	     cpu = cpus_next(&o->targets, cpu + 1))
 		cpus[i++] = cpu;
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		c->target[i].cpu = cpus[i];
@@ -258,7 +270,8 @@ static int prepare_workload(struct collect *c, const struct collect_options *o)
 	p->n = c->ntargets;
 	p->cpu = c->cpus;
 	if (w->shared_bytes) {
-		p->shared = mmap(NULL, w->shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		p->shared = mmap(NULL, w->shared_bytes, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 		if (p->shared == MAP_FAILED) {
 			p->shared = NULL;
 			return complain("out of memory");
@@ -267,10 +280,12 @@ static int prepare_workload(struct collect *c, const struct collect_options *o)
 	return w->prepare ? w->prepare(p, o->workload_options) : 0;
 }
 
-/* The samplers are forked before anything is attached: they inherit the shared memory and no file descriptor that holds a program. */
+/* The samplers are forked before anything is attached: they inherit the shared memory and no file
+ * descriptor that holds a program. */
 static int start_all(struct collect *c, const struct collect_options *o)
 {
-	if (name_targets(c, o) || stay_on(&o->housekeeping) || rise_above(o) || prepare_workload(c, o))
+	if (name_targets(c, o) || stay_on(&o->housekeeping) || rise_above(o) ||
+	    prepare_workload(c, o))
 		return -1;
 	if (o->trace) {
 		c->probes = probes_open(&o->targets, o->osnoise, NULL);
@@ -290,7 +305,8 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	if (c->probes) {
 		if (probes_attach(c->probes))
 			return -1;
-		c->view->run.not_observed = probes_not_observed(c->probes, &c->view->run.nnot_observed);
+		c->view->run.not_observed =
+			probes_not_observed(c->probes, &c->view->run.nnot_observed);
 		c->names = live_names_new(c->probes); /* late: our own programs are symbols, too */
 		if (!c->names)
 			return complain("out of memory");
@@ -302,7 +318,8 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	return learn(c);
 }
 
-struct collect *collect_open(const struct collect_options *options, struct view *view, const volatile int *stop)
+struct collect *collect_open(const struct collect_options *options, struct view *view,
+			     const volatile int *stop)
 {
 	struct collect *c = calloc(1, sizeof(*c));
 

@@ -71,7 +71,8 @@ static int by_address(const void *a, const void *b)
 	return x->name < y->name ? -1 : 1;
 }
 
-/* Lines: "ffffffff81000000 T name\t[module]". Functions only: the letters t and w in either case. */
+/* Lines: "ffffffff81000000 T name\t[module]". Functions only: the letters t and w in either case.
+ */
 static void load(struct symbols *s)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
@@ -151,7 +152,8 @@ const char *symbols_name(struct symbols *s, uint64_t address)
 		else
 			hi = mid;
 	}
-	/* Past the last symbol or far from any there is no function: a module or program that came later. */
+	/* Past the last symbol or far from any there is no function: a module or program that came
+	 * later. */
 	if (!lo || address - s->row[lo - 1].address > 1 << 20)
 		return unknown(s, address);
 	/* Of several names for one address the first in kallsyms. */

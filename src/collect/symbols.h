@@ -1,4 +1,5 @@
-/* Kernel symbols by address, from /proc/kallsyms. Loaded once, before the window; strings live as long as the table. */
+/* Kernel symbols by address, from /proc/kallsyms. Loaded once, before the window; strings live as
+ * long as the table. */
 #ifndef CULPRIT_SYMBOLS_H
 #define CULPRIT_SYMBOLS_H
 
@@ -7,11 +8,13 @@
 
 struct symbols;
 
-/* NULL: out of memory. An unreadable or hidden kallsyms (kptr_restrict) gives a table without symbols: see symbols_hidden. */
+/* NULL: out of memory. An unreadable or hidden kallsyms (kptr_restrict) gives a table without
+ * symbols: see symbols_hidden. */
 struct symbols *symbols_new(void);
 void symbols_free(struct symbols *s);
 
-/* "vmstat_update", with its module "e1000_intr [e1000]", or "[unknown 0xffffffff81000000]". Never NULL. */
+/* "vmstat_update", with its module "e1000_intr [e1000]", or "[unknown 0xffffffff81000000]". Never
+ * NULL. */
 const char *symbols_name(struct symbols *s, uint64_t address);
 
 /* The kernel hides its addresses from this process. */

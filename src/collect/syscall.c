@@ -23,13 +23,13 @@
 
 /* ---- the calls: n times; false: one of them did not do what it should ---- */
 
-#define MAKER(name, good)                                                                                              \
-	static bool name(unsigned n)                                                                                   \
-	{                                                                                                              \
-		bool bad = false;                                                                                      \
-		while (n--)                                                                                            \
-			bad |= !(good);                                                                                \
-		return !bad;                                                                                           \
+#define MAKER(name, good)                                                                          \
+	static bool name(unsigned n)                                                               \
+	{                                                                                          \
+		bool bad = false;                                                                  \
+		while (n--)                                                                        \
+			bad |= !(good);                                                            \
+		return !bad;                                                                       \
 	}
 
 static bool sleep_ns(long ns)
@@ -48,7 +48,8 @@ static bool read_clock(clockid_t clock)
 
 static bool call_nothing_there(void)
 {
-	return syscall(NO_SYSCALL) == -1 && (errno == ENOSYS || errno == EPERM); /* EPERM: by a container's filter */
+	return syscall(NO_SYSCALL) == -1 &&
+	       (errno == ENOSYS || errno == EPERM); /* EPERM: by a container's filter */
 }
 
 static uint32_t nobody_waits;
@@ -99,12 +100,15 @@ static bool make_sqrt(unsigned n)
 
 static const struct {
 	bool (*make)(unsigned n);
-	bool slack; /* with the timer slack that culprit was started with; the sampler's own is 1 ns */
+	bool slack; /* with the timer slack that culprit was started with; the sampler's own is 1 ns
+		     */
 } calls[SYSCALL_CALLS] = {
-	{make_nothing, false}, {make_addition, false}, {make_sqrt, false},    {make_getuid, false},
-	{make_getpid, false},  {make_close, false},    {make_invalid, false}, {make_yield, false},
-	{make_wake, false},    {make_realtime, false}, {make_tai, false},     {make_monotonic, false},
-	{make_raw, false},     {make_sleep_0, true},   {make_sleep_0, false}, {make_sleep_1, false},
+	{make_nothing, false},  {make_addition, false}, {make_sqrt, false},
+	{make_getuid, false},   {make_getpid, false},   {make_close, false},
+	{make_invalid, false},  {make_yield, false},    {make_wake, false},
+	{make_realtime, false}, {make_tai, false},      {make_monotonic, false},
+	{make_raw, false},      {make_sleep_0, true},   {make_sleep_0, false},
+	{make_sleep_1, false},
 };
 
 const char *const syscall_names[SYSCALL_CALLS + 1] = {
@@ -132,7 +136,8 @@ const char *const syscall_names[SYSCALL_CALLS + 1] = {
 struct timing {
 	struct work *w;
 	const struct syscall_options *o;
-	uint64_t empty;                /* ticks of a batch of none: two readings, a call of the maker, its return */
+	uint64_t
+		empty; /* ticks of a batch of none: two readings, a call of the maker, its return */
 	unsigned batch[SYSCALL_CALLS]; /* of the chosen calls */
 	unsigned bare[SYSCALL_CALLS];
 };
@@ -147,9 +152,10 @@ static uint64_t ps(const struct timing *t, uint64_t ticks, unsigned calls_made)
 	return ticks * t->w->ns_per_tick * 1000 / calls_made + 0.5;
 }
 
-/* Ticks of n calls of a maker. The fences stand around it: nothing of it runs ahead of the first reading or behind the second. */
-static int time_calls(const struct timing *t, bool (*volatile make)(unsigned n), unsigned n, uint64_t *before,
-		      uint64_t *after)
+/* Ticks of n calls of a maker. The fences stand around it: nothing of it runs ahead of the first
+ * reading or behind the second. */
+static int time_calls(const struct timing *t, bool (*volatile make)(unsigned n), unsigned n,
+		      uint64_t *before, uint64_t *after)
 {
 	bool good;
 
@@ -167,7 +173,8 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-static int median_of(const struct timing *t, bool (*make)(unsigned n), unsigned n, unsigned tries, uint64_t *median)
+static int median_of(const struct timing *t, bool (*make)(unsigned n), unsigned n, unsigned tries,
+		     uint64_t *median)
 {
 	uint64_t ticks[EMPTY], before, after;
 
@@ -268,7 +275,8 @@ static int run(struct work *w)
 	struct timing t = {.w = w, .o = w->options};
 	int err = size_batches(&t);
 
-	for (uint64_t n = 0; !err && work_going(w) && (w->learning || !t.o->rounds || n < t.o->rounds); n++)
+	for (uint64_t n = 0;
+	     !err && work_going(w) && (w->learning || !t.o->rounds || n < t.o->rounds); n++)
 		for (uint32_t i = 0; i < t.o->ncalls && !err; i++)
 			err = time_one(&t, i);
 	return err;

@@ -30,9 +30,9 @@ struct target {
 	pid_t pid;
 	struct cpu_state *state; /* NULL without probes, as is: */
 	struct rings *rings;
-	unsigned fill;            /* of its fullest ring at the last look, percent */
-	uint64_t since;           /* since when something else had had the CPU then; 0: the sampler had it */
-	bool steady;              /* that was so before and after the look */
+	unsigned fill;  /* of its fullest ring at the last look, percent */
+	uint64_t since; /* since when something else had had the CPU then; 0: the sampler had it */
+	bool steady;    /* that was so before and after the look */
 	uint64_t head, tail;      /* of the lane: hiccups read, and accounted for */
 	bool live;                /* its window is open */
 	bool told;                /* its end has been entered in the view */
@@ -87,9 +87,11 @@ struct taker {
 	uint32_t index; /* of the CPU */
 };
 
-/* Looks at what the probes have written of one CPU, and at since when something else has had it without a break. */
+/* Looks at what the probes have written of one CPU, and at since when something else has had it
+ * without a break. */
 void look_at_records(struct target *t);
-/* Moves a batch of that to the taker (NULL: throws it away); bounded: up to the sequences `end`. False: there is no more. */
+/* Moves a batch of that to the taker (NULL: throws it away); bounded: up to the sequences `end`.
+ * False: there is no more. */
 bool read_records(struct target *t, const struct taker *taker, cursors_t end, bool bounded);
 /* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
 void read_target(struct collect *c, uint32_t i);

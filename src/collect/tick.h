@@ -1,4 +1,5 @@
-/* The CPU's own time-stamp counter: rdtsc on x86, cntvct_el0 on arm64, CLOCK_MONOTONIC elsewhere or on request. */
+/* The CPU's own time-stamp counter: rdtsc on x86, cntvct_el0 on arm64, CLOCK_MONOTONIC elsewhere or
+ * on request. */
 #ifndef CULPRIT_TICK_H
 #define CULPRIT_TICK_H
 
@@ -20,7 +21,8 @@ static inline uint64_t tick_counter(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* Neither ahead of what comes before it nor behind what comes after it (Intel SDM, RDTSC; the kernel makes lfence wait on AMD, too). */
+/* Neither ahead of what comes before it nor behind what comes after it (Intel SDM, RDTSC; the
+ * kernel makes lfence wait on AMD, too). */
 static inline uint64_t tick_fenced(void)
 {
 	uint64_t t;

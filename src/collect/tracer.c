@@ -16,8 +16,10 @@
 
 #define LOCK_TRIES 50
 #define INSTANCE   "culprit-osnoise"
-#define STATE      "/run/culprit-osnoise.state" /* what to put back, for the next start should this one be killed */
-#define VALUE_MAX  4096
+#define STATE                                                                                      \
+	"/run/culprit-osnoise.state" /* what to put back, for the next start should this one be    \
+					killed */
+#define VALUE_MAX 4096
 
 struct tracer {
 	char root[64]; /* of tracefs */
@@ -77,23 +79,25 @@ static bool has_word(const char *text, const char *word)
 /* Where nobody has mounted tracefs it is mounted for the time. */
 static int find_root(struct tracer *t)
 {
-	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing", "/sys/kernel/tracing"};
+	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing",
+					    "/sys/kernel/tracing"};
 	char tracers[VALUE_MAX];
 
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
 		snprintf(t->root, sizeof(t->root), "%s", roots[i]);
 		if (i == 2)
-			t->mounted = !mount("tracefs", roots[i], "tracefs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+			t->mounted = !mount("tracefs", roots[i], "tracefs",
+					    MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
 		if (read_value(t, "available_tracers", tracers, sizeof(tracers)))
 			continue;
 		if (has_word(tracers, "osnoise"))
 			return 0;
-		return complain(
-			"this kernel has no osnoise tracer (CONFIG_OSNOISE_TRACER; Debian's -rt kernels have it): "
-			"read output saved elsewhere with --from FILE");
+		return complain("this kernel has no osnoise tracer (CONFIG_OSNOISE_TRACER; "
+				"Debian's -rt kernels have it): "
+				"read output saved elsewhere with --from FILE");
 	}
-	return complain(
-		"this kernel has no tracefs, and so no osnoise tracer: read output saved elsewhere with --from FILE");
+	return complain("this kernel has no tracefs, and so no osnoise tracer: read output saved "
+			"elsewhere with --from FILE");
 }
 
 /* ---- other users ---- */
@@ -115,14 +119,16 @@ static int check_others(const struct tracer *t)
 	int err = 0;
 
 	if (is_busy(t, ""))
-		return complain("somebody else uses the osnoise or timerlat tracer (%s/current_tracer): end that first",
+		return complain("somebody else uses the osnoise or timerlat tracer "
+				"(%s/current_tracer): end that first",
 				t->root);
 	snprintf(path, sizeof(path), "%s/instances", t->root);
 	dir = opendir(path);
 	while (dir && !err && (entry = readdir(dir))) {
 		snprintf(name, sizeof(name), "instances/%s", entry->d_name);
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, INSTANCE) && is_busy(t, name))
-			err = complain("somebody else uses the osnoise or timerlat tracer (%s/%s): end that first",
+			err = complain("somebody else uses the osnoise or timerlat tracer (%s/%s): "
+				       "end that first",
 				       t->root, name);
 	}
 	if (dir)
@@ -150,7 +156,8 @@ static int save(struct tracer *t)
 
 	if (read_value(t, "osnoise/cpus", t->cpus, sizeof(t->cpus)) ||
 	    read_value(t, "osnoise/options", options, sizeof(options)))
-		return complain("the osnoise tracer of this kernel has no option to run without its own threads: it is "
+		return complain("the osnoise tracer of this kernel has no option to run without "
+				"its own threads: it is "
 				"too old");
 	t->workload = has_word(options, "OSNOISE_WORKLOAD");
 	n = snprintf(state, sizeof(state), "%d %s\n", t->workload, t->cpus);
@@ -174,7 +181,8 @@ static int lock_state(struct tracer *t)
 	for (int i = 0; flock(t->state, LOCK_EX | LOCK_NB) && i < LOCK_TRIES; i++)
 		nanosleep(&nap, NULL);
 	if (flock(t->state, LOCK_EX | LOCK_NB))
-		return complain("another culprit is comparing with the osnoise tracer: wait for it to end");
+		return complain(
+			"another culprit is comparing with the osnoise tracer: wait for it to end");
 	n = pread(t->state, state, sizeof(state) - 1, 0);
 	if (n > 2) {
 		state[strcspn(state, "\n")] = 0;
@@ -194,7 +202,8 @@ static int switch_on(struct tracer *t, const struct cpus *cpus, bool workload)
 	snprintf(path, sizeof(path), "%s/instances/" INSTANCE, t->root);
 	t->changed = true;
 	err = write_value(t, "osnoise/options",
-			  workload ? "OSNOISE_WORKLOAD" : "NO_OSNOISE_WORKLOAD"); /* before the tracer */
+			  workload ? "OSNOISE_WORKLOAD"
+				   : "NO_OSNOISE_WORKLOAD"); /* before the tracer */
 	if (!err)
 		err = write_value(t, "osnoise/cpus", list);
 	if (!err && mkdir(path, 0700) && errno != EEXIST)
@@ -213,7 +222,8 @@ struct tracer *tracer_start(const struct cpus *cpus, bool workload)
 		return NULL;
 	}
 	t->state = -1;
-	if (!find_root(t) && !lock_state(t) && !check_others(t) && !save(t) && !switch_on(t, cpus, workload))
+	if (!find_root(t) && !lock_state(t) && !check_others(t) && !save(t) &&
+	    !switch_on(t, cpus, workload))
 		return t;
 	tracer_stop(t);
 	return NULL;

@@ -21,8 +21,10 @@
 #include "model/watch.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
-#define LATE_NS   NSEC_PER_MSEC /* a record may be published so long after its end: its CPU had something else to do */
-#define BATCH     65536         /* records that are put into order at once */
+#define LATE_NS                                                                                    \
+	NSEC_PER_MSEC /* a record may be published so long after its end: its CPU had something    \
+			 else to do */
+#define BATCH 65536   /* records that are put into order at once */
 
 /* A record and the CPU that it comes from. */
 struct arrival {
@@ -58,7 +60,8 @@ static uint64_t lost(const struct live_watch *w)
 
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		for (int level = 0; level < LEVELS; level++)
-			n += __atomic_load_n(&probes_state(w->probes, i)->lost[level], __ATOMIC_RELAXED);
+			n += __atomic_load_n(&probes_state(w->probes, i)->lost[level],
+					     __ATOMIC_RELAXED);
 	return n;
 }
 
@@ -97,7 +100,8 @@ static int open_all(struct live_watch *w)
 		return complain("out of memory");
 	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1))
 		w->cpu[w->ncpus++] = cpu;
-	if (prepare_view(w) || (!cpus_empty(&w->options.housekeeping) && stay_on(&w->options.housekeeping)))
+	if (prepare_view(w) ||
+	    (!cpus_empty(&w->options.housekeeping) && stay_on(&w->options.housekeeping)))
 		return -1;
 	w->probes = probes_open(cpus, false, &w->options.threads);
 	if (!w->probes || probes_attach(w->probes))
@@ -110,8 +114,10 @@ static int open_all(struct live_watch *w)
 	if (!w->names)
 		return complain("out of memory");
 	w->view->run.symbols_hidden = live_names_hidden(w->names);
-	w->session = session_new(&(struct session_options){
-		.view = w->view, .names = live_names(w->names), .tap = w->options.tap, .spans = w->options.spans});
+	w->session = session_new(&(struct session_options){.view = w->view,
+							   .names = live_names(w->names),
+							   .tap = w->options.tap,
+							   .spans = w->options.spans});
 	w->watch = w->session ? watch_new(w->view, w->session, w->cpu, w->ncpus) : NULL;
 	return w->watch ? 0 : complain("out of memory");
 }
@@ -194,13 +200,15 @@ static void open_reports(struct live_watch *w)
 	if (!fstat(w->reports, &st) && S_ISREG(st.st_mode) &&
 	    read_reports(w, &magic, sizeof(magic), offsetof(struct culprit_reports, magic)) &&
 	    magic == CULPRIT_REPORTS_MAGIC &&
-	    read_reports(w, &w->fetched, sizeof(w->fetched), offsetof(struct culprit_reports, head)))
+	    read_reports(w, &w->fetched, sizeof(w->fetched),
+			 offsetof(struct culprit_reports, head)))
 		return; /* earlier ones are not of this window */
 	close(w->reports);
 	w->reports = -1;
 }
 
-/* The report with this place: 0 and *r, or 1: it has been overwritten, or -1: it is being written. */
+/* The report with this place: 0 and *r, or 1: it has been overwritten, or -1: it is being written.
+ */
 static int read_report(const struct live_watch *w, uint64_t place, struct culprit_report *r)
 {
 	size_t at = offsetof(struct culprit_reports, report) + place % CULPRIT_REPORTS * sizeof(*r);
@@ -219,7 +227,8 @@ static void fetch_reports(struct live_watch *w)
 {
 	uint64_t head;
 
-	if (w->reports < 0 || !read_reports(w, &head, sizeof(head), offsetof(struct culprit_reports, head)))
+	if (w->reports < 0 ||
+	    !read_reports(w, &head, sizeof(head), offsetof(struct culprit_reports, head)))
 		return;
 	if (head > w->fetched + CULPRIT_REPORTS) {
 		w->reports_lost += head - CULPRIT_REPORTS - w->fetched;
@@ -275,7 +284,8 @@ static bool read_until(struct live_watch *w, uint64_t ns)
 
 		rings_look(w->rings[i]);
 		for (int level = 0; level < LEVELS; level++)
-			while (n < BATCH && (r = rings_next_of(w->rings[i], level)) && r->end_ns < ns) {
+			while (n < BATCH && (r = rings_next_of(w->rings[i], level)) &&
+			       r->end_ns < ns) {
 				w->batch[n].record = *r;
 				w->batch[n++].index = i;
 				rings_pop(w->rings[i], level);
@@ -350,6 +360,7 @@ void watch_end(struct live_watch *w)
 	if (n) { /* what is of all lanes together stands in the first one's row */
 		w->view->cpu[0].counts.lost += lost(w) - w->lost_before;
 		w->view->cpu[0].hiccups_lost = w->reports_lost;
-		w->view->cpu[0].recursion_misses = probes_recursion_misses(w->probes) - w->misses_before;
+		w->view->cpu[0].recursion_misses =
+			probes_recursion_misses(w->probes) - w->misses_before;
 	}
 }

@@ -11,8 +11,9 @@ int stay_on(const struct cpus *set)
 	int err = cpus_run_on(set);
 
 	if (err)
-		err = complain("cannot move to the housekeeping CPUs %s (%s): choose others with -H",
-			       cpus_format(set, list, sizeof(list)), strerror(-err));
+		err = complain(
+			"cannot move to the housekeeping CPUs %s (%s): choose others with -H",
+			cpus_format(set, list, sizeof(list)), strerror(-err));
 	/* A late reader loses records; this is our own process, and it mostly sleeps. */
 	setpriority(PRIO_PROCESS, 0, -15);
 	return err;

@@ -30,8 +30,8 @@ static size_t samples_bytes(const struct workload *workload)
 
 struct samples *samples_new(const struct workload *workload)
 {
-	struct samples *s =
-		mmap(NULL, samples_bytes(workload), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct samples *s = mmap(NULL, samples_bytes(workload), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (s == MAP_FAILED)
 		return NULL;
@@ -81,7 +81,8 @@ void work_value(struct work *w, unsigned series, uint64_t value)
 	hist_add(&w->series[series].hist, value);
 }
 
-void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after, cursors_t cursors)
+void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after,
+		  cursors_t cursors)
 {
 	struct series *s = &w->series[series];
 	uint64_t ns = (after - before) * w->ns_per_tick;
@@ -97,7 +98,8 @@ void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t aft
 	publish_hiccup(w->spin, before, after, cursors);
 }
 
-void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after, cursors_t cursors)
+void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after,
+		 cursors_t cursors)
 {
 	work_value(w, series, value);
 	work_outlier(w, series, before, after, cursors);

@@ -27,7 +27,8 @@ static struct beside_row *find(struct beside *b, enum source_kind kind, const ch
 	return &b->row[b->count++];
 }
 
-static int add(struct beside *b, enum source_kind kind, const char *name, bool theirs, uint64_t count, uint64_t ns)
+static int add(struct beside *b, enum source_kind kind, const char *name, bool theirs,
+	       uint64_t count, uint64_t ns)
 {
 	struct beside_row *row = find(b, kind, name);
 	struct beside_share *share;
@@ -59,8 +60,10 @@ static int add_period(struct beside *b, const struct osnoise_period *p)
 	const struct {
 		enum source_kind kind;
 		uint64_t count;
-	} rows[] = {
-		{SOURCE_NMI, p->nmi}, {SOURCE_IRQ, p->irq}, {SOURCE_SOFTIRQ, p->softirq}, {SOURCE_THREAD, p->thread}};
+	} rows[] = {{SOURCE_NMI, p->nmi},
+		    {SOURCE_IRQ, p->irq},
+		    {SOURCE_SOFTIRQ, p->softirq},
+		    {SOURCE_THREAD, p->thread}};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && !err; i++)
@@ -129,7 +132,8 @@ static int by_time(const void *a, const void *b)
 
 	if (p != q)
 		return p < q ? 1 : -1;
-	return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind) : strcmp(x->name, y->name);
+	return x->kind != y->kind ? (x->kind > y->kind) - (x->kind < y->kind)
+				  : strcmp(x->name, y->name);
 }
 
 int beside_make(struct beside *b, const struct osnoise_reader *r, const struct view *v)

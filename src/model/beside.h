@@ -1,5 +1,6 @@
-/* Saved osnoise output beside a recording of culprit's: the same sources by each, per second observed. The two were not made at the same time,
- * perhaps not on the same machine: rates are compared, not events. Sources are paired by what osnoise knows of them: kind (it does not tell
+/* Saved osnoise output beside a recording of culprit's: the same sources by each, per second
+ * observed. The two were not made at the same time, perhaps not on the same machine: rates are
+ * compared, not events. Sources are paired by what osnoise knows of them: kind (it does not tell
  * vectors from IRQs) and name; culprit's functions and thread ids are added up.
  */
 #ifndef CULPRIT_BESIDE_H
@@ -23,7 +24,8 @@ struct beside {
 	struct beside_share theirs, ours; /* gaps: osnoise's samples or noise, culprit's hiccups */
 	struct beside_row *row;           /* by falling time, of whoever saw more */
 	uint32_t count;
-	bool theirs_detailed; /* events with names; false: rtla's or the periods' counters only, in the rows without a name */
+	bool theirs_detailed; /* events with names; false: rtla's or the periods' counters only, in
+				 the rows without a name */
 };
 
 /* 0 or -ENOMEM. Free with beside_free. */

@@ -26,7 +26,8 @@ static bool fit(const struct clock_reading *r, uint32_t n, struct line *line)
 		mean_y += (double)(r[i].ns - r[0].ns) / n;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		double x = (double)(r[i].tick - r[0].tick) - mean_x, y = (double)(r[i].ns - r[0].ns) - mean_y;
+		double x = (double)(r[i].tick - r[0].tick) - mean_x,
+		       y = (double)(r[i].ns - r[0].ns) - mean_y;
 
 		xx += x * x;
 		xy += x * y;
@@ -44,7 +45,8 @@ static double spread(const struct clock_reading *r, uint32_t n, double slope)
 	if (!step)
 		return 0;
 	for (uint32_t i = 0; i + step < n; i += step) {
-		double s = (double)(r[i + step].ns - r[i].ns) / (double)(r[i + step].tick - r[i].tick);
+		double s =
+			(double)(r[i + step].ns - r[i].ns) / (double)(r[i + step].tick - r[i].tick);
 
 		least = fmin(least, s);
 		most = fmax(most, s);
@@ -71,7 +73,8 @@ struct clock_rate clock_rate(const struct clock_reading *r, uint32_t n)
 	rate.khz = 1e6 / line.slope;
 	rate.rms_ns = sqrt(sum);
 	rate.duration_ns = r[n - 1].ns - r[0].ns;
-	rate.error_ppm = (r[0].width + r[n - 1].width) / 2.0 / (double)(r[n - 1].tick - r[0].tick) * 1e6;
+	rate.error_ppm =
+		(r[0].width + r[n - 1].width) / 2.0 / (double)(r[n - 1].tick - r[0].tick) * 1e6;
 	rate.spread_ppm = spread(r, n, line.slope);
 	return rate;
 }
@@ -107,7 +110,8 @@ void clock_offset_solve(struct clock_offset *o, double ns_per_tick)
 
 const char *phc_way_name(enum phc_way w)
 {
-	static const char *const names[PHC_WAYS] = {"clock_gettime", "PTP_SYS_OFFSET", "PTP_SYS_OFFSET_EXTENDED",
+	static const char *const names[PHC_WAYS] = {"clock_gettime", "PTP_SYS_OFFSET",
+						    "PTP_SYS_OFFSET_EXTENDED",
 						    "PTP_SYS_OFFSET_PRECISE"};
 
 	return names[w];
@@ -134,7 +138,8 @@ int clock_leap_seconds(const char *list, uint64_t unix_s)
 		unsigned long long since = strtoull(list, &end, 10);
 		long difference = *list != '#' && end > list ? strtol(end, NULL, 10) : 0;
 
-		if (difference > 0 && difference < 1000 && since >= NTP_EPOCH && since - NTP_EPOCH <= unix_s)
+		if (difference > 0 && difference < 1000 && since >= NTP_EPOCH &&
+		    since - NTP_EPOCH <= unix_s)
 			found = difference;
 		list = strchr(list, '\n');
 		list = list ? list + 1 : NULL;

@@ -1,5 +1,6 @@
-/* What culprit clock measures: how steady the CPU's counter runs, how far it is apart between CPUs, what reading a clock costs, and where
- * the hardware clocks of network cards stand. And the arithmetic of it, pure. Times are ns unless a name says otherwise.
+/* What culprit clock measures: how steady the CPU's counter runs, how far it is apart between CPUs,
+ * what reading a clock costs, and where the hardware clocks of network cards stand. And the
+ * arithmetic of it, pure. Times are ns unless a name says otherwise.
  */
 #ifndef CULPRIT_CLOCK_H
 #define CULPRIT_CLOCK_H
@@ -17,7 +18,8 @@
 
 /* ---- rate ---- */
 
-/* The counter and a clock, read together: the counter stood at `tick` +- width / 2 when the clock showed ns. */
+/* The counter and a clock, read together: the counter stood at `tick` +- width / 2 when the clock
+ * showed ns. */
 struct clock_reading {
 	uint64_t tick, width, ns;
 };
@@ -37,8 +39,9 @@ struct clock_rate clock_rate(const struct clock_reading *r, uint32_t n);
 
 /* ---- offset between CPUs ---- */
 
-/* One CPU asks at t0, another one answers at t1, the first sees that at t2, each by its own counter. The answer came between t0 and t2,
- * so the second counter is ahead by t1 - t2 at least and t1 - t0 at most. Of many the narrowest limits hold. */
+/* One CPU asks at t0, another one answers at t1, the first sees that at t2, each by its own
+ * counter. The answer came between t0 and t2, so the second counter is ahead by t1 - t2 at least
+ * and t1 - t0 at most. Of many the narrowest limits hold. */
 struct clock_way {
 	uint64_t count;      /* round trips; 0: none */
 	int64_t low, high;   /* ticks: how far the answering CPU is ahead */
@@ -65,9 +68,10 @@ enum clock_how { HOW_UNKNOWN, HOW_USER, HOW_SYSCALL };
 
 struct clock_cost {
 	char name[CLOCK_NAME];
-	const char *absent;                 /* NULL: measured; else why not */
-	bool counter;                       /* an instruction, not a clock */
-	enum clock_how how;                 /* of a clock: answered in user space by the vDSO, or by a system call */
+	const char *absent; /* NULL: measured; else why not */
+	bool counter;       /* an instruction, not a clock */
+	enum clock_how
+		how; /* of a clock: answered in user space by the vDSO, or by a system call */
 	uint64_t resolution_ns;             /* of a clock, as it says itself */
 	uint64_t min_ps, median_ps, p99_ps; /* of batches */
 };
@@ -80,21 +84,26 @@ enum phc_way { PHC_GETTIME, PHC_OFFSET, PHC_EXTENDED, PHC_PRECISE, PHC_WAYS };
 struct phc_result {
 	int error;        /* errno; 0: it works */
 	uint32_t samples; /* that were taken */
-	/* Of the sample with the shortest delay, as read: hardware clock minus CLOCK_REALTIME. And the least and most of all. */
+	/* Of the sample with the shortest delay, as read: hardware clock minus CLOCK_REALTIME. And
+	 * the least and most of all. */
 	int64_t raw_ns, raw_least_ns, raw_most_ns;
-	uint64_t
-		delay_ns; /* between the two readings of CLOCK_REALTIME around it, the shortest; 0: the hardware takes both */
+	uint64_t delay_ns; /* between the two readings of CLOCK_REALTIME around it, the shortest; 0:
+			      the hardware takes both */
 	uint64_t call_min_ns, call_p50_ns; /* of the call, which may take several samples */
 };
 
-enum phc_scale { PHC_UTC, PHC_TAI, PHC_OTHER }; /* OTHER: it shows no time of day, counted from its start perhaps */
+enum phc_scale {
+	PHC_UTC,
+	PHC_TAI,
+	PHC_OTHER
+}; /* OTHER: it shows no time of day, counted from its start perhaps */
 
 struct phc {
-	char operand[256];                        /* as given */
-	char path[64];                            /* of the device */
-	char name[256];                           /* what the driver calls the clock; "": not known */
+	char operand[256]; /* as given */
+	char path[64];     /* of the device */
+	char name[256];    /* what the driver calls the clock; "": not known */
 	int max_ppb, pps, pins, alarms, external; /* PTP_CLOCK_GETCAPS; all -1: not known */
-	int cross;                                /* its hardware can read both clocks at once; -1: not known */
+	int cross; /* its hardware can read both clocks at once; -1: not known */
 	enum phc_scale scale;
 	bool rate_known;
 	double rate_ppm; /* by which it runs faster than CLOCK_REALTIME... */
@@ -104,10 +113,12 @@ struct phc {
 
 const char *phc_way_name(enum phc_way w);
 
-/* Which time a hardware clock keeps that is raw_ns ahead of CLOCK_REALTIME, with TAI tai_s ahead of UTC; *applied_ns is to be taken off. */
+/* Which time a hardware clock keeps that is raw_ns ahead of CLOCK_REALTIME, with TAI tai_s ahead of
+ * UTC; *applied_ns is to be taken off. */
 enum phc_scale phc_scale(int64_t raw_ns, int tai_s, int64_t *applied_ns);
 
-/* TAI - UTC at a time (s since 1970) by a leap-seconds.list (NTP's: seconds since 1900, then the difference); 0: it does not say. */
+/* TAI - UTC at a time (s since 1970) by a leap-seconds.list (NTP's: seconds since 1900, then the
+ * difference); 0: it does not say. */
 int clock_leap_seconds(const char *list, uint64_t unix_s);
 
 #define TAI_BUILT_IN 37 /* since 2017-01-01 (IERS Bulletin C 52) */

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APART_NS    20000000  /* between the two probes of one tracepoint: a guest may be stopped there */
+#define APART_NS                                                                                   \
+	20000000 /* between the two probes of one tracepoint: a guest may be stopped there */
 #define PATIENCE_NS 200000000 /* after which no partner comes any more */
 
 int compare_init(struct compare *c)
@@ -111,7 +112,8 @@ static int partner(const struct compare *c, const struct interval *i)
 		if (!c->pending[!i->theirs][k].used || kind_of(p) != kind_of(i) || p->id != i->id ||
 		    apart(p->end_ns, i->end_ns) > APART_NS)
 			continue;
-		if (best < 0 || apart(p->end_ns, i->end_ns) < apart(c->pending[!i->theirs][best].i.end_ns, i->end_ns))
+		if (best < 0 || apart(p->end_ns, i->end_ns) <
+					apart(c->pending[!i->theirs][best].i.end_ns, i->end_ns))
 			best = k;
 	}
 	return best;
@@ -121,7 +123,8 @@ static void forget_old(struct compare *c)
 {
 	for (int side = 0; side < 2; side++)
 		for (int k = 0; k < COMPARE_PENDING; k++)
-			if (c->pending[side][k].used && c->pending[side][k].i.end_ns + PATIENCE_NS < c->newest_ns) {
+			if (c->pending[side][k].used &&
+			    c->pending[side][k].i.end_ns + PATIENCE_NS < c->newest_ns) {
 				leave(c, &c->pending[side][k].i);
 				c->pending[side][k].used = false;
 			}
@@ -139,7 +142,8 @@ static void wait(struct compare *c, const struct interval *i)
 	c->pending[i->theirs][at].used = true;
 }
 
-static void match(struct compare *c, struct compare_row *r, const struct interval *ours, const struct interval *theirs)
+static void match(struct compare *c, struct compare_row *r, const struct interval *ours,
+		  const struct interval *theirs)
 {
 	uint64_t late = ours->end_ns > theirs->end_ns ? ours->end_ns - theirs->end_ns : 0;
 	uint64_t net = late < ours->net_ns ? ours->net_ns - late : 0;
@@ -199,7 +203,8 @@ bool compare_differs(const struct compare_row *row)
 {
 	uint64_t median = hist_percentile(&row->difference, 50);
 
-	return row->matched && median > COMPARE_ALIKE_NS && median * 20 > row->matched_ns / row->matched;
+	return row->matched && median > COMPARE_ALIKE_NS &&
+	       median * 20 > row->matched_ns / row->matched;
 }
 
 const char *compare_why_differs(const struct compare_row *row)
@@ -208,9 +213,9 @@ const char *compare_why_differs(const struct compare_row *row)
 	case SOURCE_NMI:
 		return "osnoise counts the way into an NMI and out of it as well";
 	case SOURCE_THREAD:
-		return row->ours_ns < row->theirs_ns
-			       ? "on PREEMPT_RT osnoise leaves softirqs in the threads that run them"
-			       : NULL;
+		return row->ours_ns < row->theirs_ns ? "on PREEMPT_RT osnoise leaves softirqs in "
+						       "the threads that run them"
+						     : NULL;
 	default:
 		return "so short that what the probe of the one takes is seen by the other";
 	}

@@ -1,10 +1,13 @@
-/* culprit's intervals beside those of the kernel's osnoise tracer, of the same CPU at the same time, one by one.
+/* culprit's intervals beside those of the kernel's osnoise tracer, of the same CPU at the same
+ * time, one by one.
  *
- * Both hang on the same tracepoints, so each interval that both see ends at the same moment, but for what lies between two probes of one
- * tracepoint. They are paired by kind, number and time. What has no partner is counted by source, with the reason where it is known.
+ * Both hang on the same tracepoints, so each interval that both see ends at the same moment, but
+ * for what lies between two probes of one tracepoint. They are paired by kind, number and time.
+ * What has no partner is counted by source, with the reason where it is known.
  *
- * osnoise says what it has seen from within its own probe, and where ours comes behind that, the saying would count as a difference: an
- * interval is held against osnoise's as it was when osnoise spoke.
+ * osnoise says what it has seen from within its own probe, and where ours comes behind that, the
+ * saying would count as a difference: an interval is held against osnoise's as it was when osnoise
+ * spoke.
  */
 #ifndef CULPRIT_COMPARE_H
 #define CULPRIT_COMPARE_H
@@ -43,14 +46,17 @@ struct compare {
 int compare_init(struct compare *c); /* 0 or -ENOMEM; one per CPU */
 void compare_free(struct compare *c);
 
-/* Takes one interval of either side; those of one side come in the order of their ends, the two sides within 100 ms of each other. */
+/* Takes one interval of either side; those of one side come in the order of their ends, the two
+ * sides within 100 ms of each other. */
 void compare_add(struct compare *c, const struct interval *i);
 void compare_finish(struct compare *c); /* what still waits has no partner */
 
-/* Why osnoise or culprit does not have such an interval, NULL: not known. ours: only culprit has it. */
+/* Why osnoise or culprit does not have such an interval, NULL: not known. ours: only culprit has
+ * it. */
 const char *compare_why(const struct compare_row *row, bool ours);
 
-/* The matched differ, by half of them or more, by more than COMPARE_ALIKE_NS and a twentieth of their length. */
+/* The matched differ, by half of them or more, by more than COMPARE_ALIKE_NS and a twentieth of
+ * their length. */
 #define COMPARE_ALIKE_NS 200
 bool compare_differs(const struct compare_row *row);
 /* Why they may, NULL: not known. */

@@ -1,5 +1,6 @@
-/* All sources of all files go into one list, which is sorted by what they are called: those that follow each other under one name are a row.
- * A histogram of each of a side's recordings is enough, as a cell keeps only what it was asked for. */
+/* All sources of all files go into one list, which is sorted by what they are called: those that
+ * follow each other under one name are a row. A histogram of each of a side's recordings is enough,
+ * as a cell keeps only what it was asked for. */
 #include "model/diff_cell.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@ struct entry {
 
 /* ---- one list of all sources ---- */
 
-/* Without what a compiler adds to a function that it made another of: "tick_sched_do_timer.isra.0" is another's tick_sched_do_timer. */
+/* Without what a compiler adds to a function that it made another of: "tick_sched_do_timer.isra.0"
+ * is another's tick_sched_do_timer. */
 static size_t function_len(const char *function)
 {
 	static const char *const added[] = {".isra.", ".constprop.", ".part.", ".cold", ".llvm."};
@@ -135,7 +137,8 @@ static uint32_t list_sources(const struct diff *d, struct entry *entry)
 /* ---- all hiccups ---- */
 
 /* A side's cell out of its recordings' tallies. */
-static struct sums take_side(const struct diff *d, uint32_t k, struct tallies *t, struct diff_cell *c)
+static struct sums take_side(const struct diff *d, uint32_t k, struct tallies *t,
+			     struct diff_cell *c)
 {
 	for (uint32_t i = 0; i < d->side[k].n; i++)
 		tally_add(&t->all, &t->one[i]);
@@ -195,7 +198,8 @@ static int by_rank(const void *a, const void *b)
 		return x->kind < y->kind ? -1 : 1;
 	if (x->kernel_thread != y->kernel_thread)
 		return x->kernel_thread ? -1 : 1;
-	return strcmp(x->name, y->name) ? strcmp(x->name, y->name) : function_order(x->function, y->function);
+	return strcmp(x->name, y->name) ? strcmp(x->name, y->name)
+					: function_order(x->function, y->function);
 }
 
 static void rank_row(const struct diff *d, struct diff_row *row)
@@ -209,13 +213,14 @@ static void rank_row(const struct diff *d, struct diff_row *row)
 		const struct diff_cell *c = &row->cell[k];
 		double change = fabs(c->ns_per_s - row->cell[0].ns_per_s);
 
-		row->rank_ns = fmax(row->rank_ns, row->changed || row->unclear ? change : c->ns_per_s);
+		row->rank_ns =
+			fmax(row->rank_ns, row->changed || row->unclear ? change : c->ns_per_s);
 	}
 }
 
 /* Fills a row from the entries of its name, which begin at *at and are in the order of sides. */
-static int fill_row(struct diff *d, struct diff_row *row, const struct entry **at, const struct entry *end,
-		    struct tallies *t)
+static int fill_row(struct diff *d, struct diff_row *row, const struct entry **at,
+		    const struct entry *end, struct tallies *t)
 {
 	const struct entry *first = *at;
 	struct sums sums[DIFF_FILES];
@@ -224,7 +229,8 @@ static int fill_row(struct diff *d, struct diff_row *row, const struct entry **a
 	row->kernel_thread = first->kernel_thread;
 	row->rest = first->rest;
 	memcpy(row->name, first->name, sizeof(row->name));
-	if (first->function && !(row->function = strndup(first->function, function_len(first->function))))
+	if (first->function &&
+	    !(row->function = strndup(first->function, function_len(first->function))))
 		return -ENOMEM;
 	for (uint32_t k = 0; k < d->n; k++) {
 		tallies_clear(t);
@@ -323,8 +329,8 @@ static const struct view *next_begun(const struct diff_side *s, const char *afte
 	return next;
 }
 
-/* Two recordings a side or more, and time goes from one side to the other as often as the smaller one has recordings: what drifts does not
- * fall together with the change. */
+/* Two recordings a side or more, and time goes from one side to the other as often as the smaller
+ * one has recordings: what drifts does not fall together with the change. */
 static bool alternate(const struct diff_side *a, const struct diff_side *b)
 {
 	const char *at = "";

@@ -1,31 +1,37 @@
-/* Two or more sides beside each other, each one recording or several: the same sources paired, everything per second that a CPU was
- * observed, and what of the differences is more than chance. All sides are compared with the first.
+/* Two or more sides beside each other, each one recording or several: the same sources paired,
+ * everything per second that a CPU was observed, and what of the differences is more than chance.
+ * All sides are compared with the first.
  *
- * Sources of all CPUs are paired by kind, name and function, kernel threads apart from others; numbers that are another machine's or another boot's are none of a name:
- * see diff_name(). Of each there are two ratios with 95 % intervals (ratio.h): of the count, and of the time. Their variance is the
- * largest of what these say:
- *   chance   the events of one hiccup are one event: of times the sum of the squares of what each hiccup lost to it (compound Poisson),
- *            of counts the count times the mean number in a hiccup
- *   scatter  how far a window's 16 to 32 slices differ (slices.h), for what comes in bursts
- *   between  how far the recordings of a side differ: then the interval is Fieller's, with Student's t and Welch's degrees of freedom
- * Nothing within a window tells what differs from one window to the next: who else works on the machine, how fast it is. So:
- *   in turn  each side has two recordings or more, and those of the two sides alternate in time: what drifts is then in the scatter
- *            between them. The interval includes 1 unless all recordings of one side lie above all of the other's
- *   else     two windows may differ by a factor `between` with nothing changed: by so much the interval is wider, and less than
- *            DIFF_THOUSAND intervals, which any program that comes or goes makes, tell nothing of a source, unless the samplers had a
- *            real-time priority, which keeps those away. DIFF_BETWEEN is an assumption: of 110 pairs of windows of 2 s of an unchanged
- *            guest with other work on it one total differed by more, see tests/unit/test_diff_between.c
+ * Sources of all CPUs are paired by kind, name and function, kernel threads apart from others;
+ * numbers that are another machine's or another boot's are none of a name: see diff_name(). Of each
+ * there are two ratios with 95 % intervals (ratio.h): of the count, and of the time. Their variance
+ * is the largest of what these say: chance   the events of one hiccup are one event: of times the
+ * sum of the squares of what each hiccup lost to it (compound Poisson), of counts the count times
+ * the mean number in a hiccup scatter  how far a window's 16 to 32 slices differ (slices.h), for
+ * what comes in bursts between  how far the recordings of a side differ: then the interval is
+ * Fieller's, with Student's t and Welch's degrees of freedom Nothing within a window tells what
+ * differs from one window to the next: who else works on the machine, how fast it is. So: in turn
+ * each side has two recordings or more, and those of the two sides alternate in time: what drifts
+ * is then in the scatter between them. The interval includes 1 unless all recordings of one side
+ * lie above all of the other's else     two windows may differ by a factor `between` with nothing
+ * changed: by so much the interval is wider, and less than DIFF_THOUSAND intervals, which any
+ * program that comes or goes makes, tell nothing of a source, unless the samplers had a real-time
+ * priority, which keeps those away. DIFF_BETWEEN is an assumption: of 110 pairs of windows of 2 s
+ * of an unchanged guest with other work on it one total differed by more, see
+ * tests/unit/test_diff_between.c
  *
  * The verdict on a source:
  *   gone, new      only the first, or only the other has it
- *   better, worse  it takes less or more time a second; recorded in turn, so does one whose time went the same way with 95 % and whose
- *                  count did so for sure (then each of the two is asked with half of what follows)
- *   unclear        not in turn: more than chance within the windows, and yet two windows may differ by that
- *   same           all else, and whatever could be chance or is negligible
- * Could be chance: the interval includes 1 (for gone and new that of the count), when it is made wide enough to be right for all sources of
- * the side at once 95 times in 100 (Bonferroni: each is 1 - 0.05 / sources). Negligible: the change is under 1 % of the time that the CPUs
- * lose, in intervals of which none is longer than 99 % of the hiccups of both sides, and not DIFF_THOUSAND of them against a tenth of
- * that or less. On all hiccups together, which are one source, the same rules give the verdict, negligible being 1 %.
+ *   better, worse  it takes less or more time a second; recorded in turn, so does one whose time
+ * went the same way with 95 % and whose count did so for sure (then each of the two is asked with
+ * half of what follows) unclear        not in turn: more than chance within the windows, and yet
+ * two windows may differ by that same           all else, and whatever could be chance or is
+ * negligible Could be chance: the interval includes 1 (for gone and new that of the count), when it
+ * is made wide enough to be right for all sources of the side at once 95 times in 100 (Bonferroni:
+ * each is 1 - 0.05 / sources). Negligible: the change is under 1 % of the time that the CPUs lose,
+ * in intervals of which none is longer than 99 % of the hiccups of both sides, and not
+ * DIFF_THOUSAND of them against a tenth of that or less. On all hiccups together, which are one
+ * source, the same rules give the verdict, negligible being 1 %.
  */
 #ifndef CULPRIT_DIFF_H
 #define CULPRIT_DIFF_H
@@ -50,7 +56,8 @@ struct diff_cell {
 	uint64_t p50_ns, p99_ns, p999_ns, max_ns; /* of one */
 	uint64_t bin[DIFF_BINS];                  /* by length, see diff_bin_ns */
 	double per_s, runs_per_s, ns_per_s;       /* per second that a CPU was observed */
-	struct ratio count_ratio, time_ratio;     /* to the first side; of the first itself NAN, 0, INFINITY */
+	struct ratio count_ratio,
+		time_ratio; /* to the first side; of the first itself NAN, 0, INFINITY */
 	enum diff_verdict verdict;
 };
 
@@ -66,9 +73,10 @@ struct diff_row {
 	struct diff_cell cell[DIFF_FILES];
 };
 
-/* Something about the machine or the measurement that is not the same in all sides, as their first recordings have it. */
+/* Something about the machine or the measurement that is not the same in all sides, as their first
+ * recordings have it. */
 struct diff_fact {
-	char *what;              /* "kernel", "cmdline isolcpus", "proc/sys/vm/stat_interval"; any bytes */
+	char *what; /* "kernel", "cmdline isolcpus", "proc/sys/vm/stat_interval"; any bytes */
 	char *value[DIFF_FILES]; /* NULL: has none */
 };
 
@@ -82,43 +90,48 @@ struct diff {
 	struct diff_side side[DIFF_FILES];
 	const struct view *view[DIFF_FILES]; /* each side's first */
 	bool in_turn[DIFF_FILES];            /* with those of the first side */
-	char *unlike[DIFF_FILES];   /* owned: what its recordings differ in, "kernel, threshold"; NULL: in nothing */
+	char *unlike[DIFF_FILES];   /* owned: what its recordings differ in, "kernel, threshold";
+				       NULL: in nothing */
 	double between;             /* where not in turn, two windows may differ by this factor */
 	double seconds[DIFF_FILES]; /* observed, all CPUs together */
 	uint64_t attributed_ns[DIFF_FILES], edge_ns[DIFF_FILES], lost_ns[DIFF_FILES],
 		outside_ns[DIFF_FILES]; /* of the hiccups' time */
-	bool same_cpus;                 /* all measured the same CPUs: numbers of CPUs in names are kept */
-	bool traced;                    /* all were: else there are no sources */
-	uint64_t threshold_ns;          /* of all CPUs of all recordings; 0: they differ */
-	bool raised;                    /* some had a lower one, and its hiccups below it are short gaps now */
-	bool shorts_known;              /* all recordings have short gaps of the same lengths */
+	bool same_cpus;        /* all measured the same CPUs: numbers of CPUs in names are kept */
+	bool traced;           /* all were: else there are no sources */
+	uint64_t threshold_ns; /* of all CPUs of all recordings; 0: they differ */
+	bool raised;       /* some had a lower one, and its hiccups below it are short gaps now */
+	bool shorts_known; /* all recordings have short gaps of the same lengths */
 	uint64_t short_ns[DIFF_FILES];
 	uint64_t low_ns, high_ns; /* of the bins: the shortest and the longest of all */
 	struct diff_cell total[DIFF_FILES];
-	struct diff_row *row; /* owned; those that changed, by falling change; then the others, by falling time */
+	struct diff_row *row; /* owned; those that changed, by falling change; then the others, by
+				 falling time */
 	uint32_t rows;
 	struct diff_fact *fact; /* owned */
 	uint32_t facts;
 };
 
-/* side[n], 2 to DIFF_FILES of them, each of one view or more, outlive the diff; each view has observed its CPUs for some time. between: at
- * least 1. 0 or -ENOMEM; diff_free in either case. */
+/* side[n], 2 to DIFF_FILES of them, each of one view or more, outlive the diff; each view has
+ * observed its CPUs for some time. between: at least 1. 0 or -ENOMEM; diff_free in either case. */
 int diff_make(struct diff *d, const struct diff_side *side, uint32_t n, double between);
 void diff_free(struct diff *d);
 
-/* The shortest length in a bin; bins are alike on a logarithmic scale. diff_bin_ns(d, DIFF_BINS) is the longest of all. */
+/* The shortest length in a bin; bins are alike on a logarithmic scale. diff_bin_ns(d, DIFF_BINS) is
+ * the longest of all. */
 double diff_bin_ns(const struct diff *d, unsigned bin);
 
-/* Lost time per second is more than `percent` more than in the first side, and the interval is above 1. */
+/* Lost time per second is more than `percent` more than in the first side, and the interval is
+ * above 1. */
 bool diff_worse_by(const struct diff *d, uint32_t side, double percent);
 
 /* "same", "unclear", "gone", "new", "better", "worse" */
 const char *diff_verdict_name(enum diff_verdict verdict);
 
-/* A source's name without what differs from boot to boot: "kworker/3:1H" is "kworker/3:~H", "kworker/u8:2" "kworker/u~:~", "irq/36-eth0"
- * "irq/~-eth0", "vhost-812" "vhost-~"; and without keep_cpus "kworker/~:~H", "ksoftirqd/~", with an asterisk for each ~. The numbers of threads
- * and interrupts are no part of it, but for an interrupt that has no name. A source that is itself called "(others)", as only the rest is,
- * begins with "\x28". */
+/* A source's name without what differs from boot to boot: "kworker/3:1H" is "kworker/3:~H",
+ * "kworker/u8:2" "kworker/u~:~", "irq/36-eth0" "irq/~-eth0", "vhost-812" "vhost-~"; and without
+ * keep_cpus "kworker/~:~H", "ksoftirqd/~", with an asterisk for each ~. The numbers of threads and
+ * interrupts are no part of it, but for an interrupt that has no name. A source that is itself
+ * called "(others)", as only the rest is, begins with "\x28". */
 void diff_name(const struct source *s, bool keep_cpus, char name[DIFF_NAME]);
 
 /* Part of diff_make: fills d->fact. 0 or -ENOMEM. */

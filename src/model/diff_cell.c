@@ -65,10 +65,12 @@ struct one {
 	struct ratio_sum count, time;
 };
 
-/* Variances: see diff.h. A view that no hiccups were added to one by one has no slices: then each interval is an event by itself. */
+/* Variances: see diff.h. A view that no hiccups were added to one by one has no slices: then each
+ * interval is an event by itself. */
 static struct one weigh(const struct tally *t, const struct view *v)
 {
-	double count = t->count + t->lost, total = t->net.sum + t->lost_ns, squares = 0, at_once = 1, seconds = 0;
+	double count = t->count + t->lost, total = t->net.sum + t->lost_ns, squares = 0,
+	       at_once = 1, seconds = 0;
 	struct slices_scatter scatter;
 	uint64_t window_ns = 0;
 	struct one s;
@@ -85,10 +87,11 @@ static struct one weigh(const struct tally *t, const struct view *v)
 		squares += 2 * (double)t->lost_ns * t->lost_ns / t->lost;
 	if (t->hiccups && t->count > t->hiccups)
 		at_once = (double)t->count / t->hiccups;
-	s.count =
-		(struct ratio_sum){count, larger(count * at_once, scatter.count * at_once * at_once), at_once, seconds};
-	s.time =
-		(struct ratio_sum){total, larger(squares, scatter.sum), larger(t->net.max, t->slices.largest), seconds};
+	s.count = (struct ratio_sum){count,
+				     larger(count * at_once, scatter.count * at_once * at_once),
+				     at_once, seconds};
+	s.time = (struct ratio_sum){total, larger(squares, scatter.sum),
+				    larger(t->net.max, t->slices.largest), seconds};
 	if (!(s.time.variance > 0)) /* pieces of an interval that has not ended */
 		s.time.variance = total * total;
 	return s;
@@ -154,15 +157,19 @@ static struct rate rate_of(const struct side_sum *s, double jump)
 /* Student's t, squared, of a difference with Welch's degrees of freedom. */
 static double t_squared(const struct rate *a, const struct rate *b, double alpha)
 {
-	double df = pow(a->variance + b->variance, 2) / (pow(a->variance, 2) / a->df + pow(b->variance, 2) / b->df);
+	double df = pow(a->variance + b->variance, 2) /
+		    (pow(a->variance, 2) / a->df + pow(b->variance, 2) / b->df);
 
 	return df * beta_odds(1 - alpha, 0.5, df / 2);
 }
 
-/* What the recordings of both sides tell: Fieller's interval for the ratio of two means (E. C. Fieller, "Some problems in interval
- * estimation", Journal of the Royal Statistical Society B 16 (1954) 175-185): all ratios r for which after - r before may be 0. It has no
- * upper end where before may be 0, and includes 1 unless all recordings of one side lie above all of the other's. */
-static struct ratio compare_in_turn(const struct side_sum *before, const struct side_sum *after, double alpha)
+/* What the recordings of both sides tell: Fieller's interval for the ratio of two means (E. C.
+ * Fieller, "Some problems in interval estimation", Journal of the Royal Statistical Society B 16
+ * (1954) 175-185): all ratios r for which after - r before may be 0. It has no upper end where
+ * before may be 0, and includes 1 unless all recordings of one side lie above all of the other's.
+ */
+static struct ratio compare_in_turn(const struct side_sum *before, const struct side_sum *after,
+				    double alpha)
 {
 	double jump = larger(before->sum.jump, after->sum.jump);
 	struct rate a = rate_of(before, jump), b = rate_of(after, jump);
@@ -183,7 +190,8 @@ static struct ratio compare_in_turn(const struct side_sum *before, const struct 
 }
 
 /* As chance within the windows has it. */
-static struct ratio compare_chance(const struct side_sum *before, const struct side_sum *after, double alpha)
+static struct ratio compare_chance(const struct side_sum *before, const struct side_sum *after,
+				   double alpha)
 {
 	struct ratio_sum a = before->sum, b = after->sum;
 
@@ -194,11 +202,13 @@ static struct ratio compare_chance(const struct side_sum *before, const struct s
 	return ratio_of(&a, &b, alpha);
 }
 
-static struct ratio compare(const struct side_sum *before, const struct side_sum *after, bool in_turn, double alpha)
+static struct ratio compare(const struct side_sum *before, const struct side_sum *after,
+			    bool in_turn, double alpha)
 {
 	if (!(before->sum.sum > 0) && !(after->sum.sum > 0))
 		return (struct ratio){NAN, 0, INFINITY};
-	return in_turn ? compare_in_turn(before, after, alpha) : compare_chance(before, after, alpha);
+	return in_turn ? compare_in_turn(before, after, alpha)
+		       : compare_chance(before, after, alpha);
 }
 
 static struct ratio widen(struct ratio r, double factor)
@@ -212,12 +222,14 @@ static bool ended(const struct diff_cell *some, const struct diff_cell *none)
 	return some->count >= DIFF_THOUSAND && none->per_s < some->per_s / 10;
 }
 
-static bool negligible(const struct diff *d, uint32_t k, const struct diff_cell *before, const struct diff_cell *after)
+static bool negligible(const struct diff *d, uint32_t k, const struct diff_cell *before,
+		       const struct diff_cell *after)
 {
 	const struct diff_cell *all = &d->total[0], *all_k = &d->total[k];
 	uint64_t longest = before->max_ns > after->max_ns ? before->max_ns : after->max_ns;
 
-	if (fabs(after->ns_per_s - before->ns_per_s) >= NEGLIGIBLE * larger(all->ns_per_s, all_k->ns_per_s))
+	if (fabs(after->ns_per_s - before->ns_per_s) >=
+	    NEGLIGIBLE * larger(all->ns_per_s, all_k->ns_per_s))
 		return false;
 	if (before == all)
 		return true;
@@ -232,31 +244,37 @@ static int direction(struct ratio r)
 }
 
 /* Which way it goes: 1 more, -1 less, 0 may be chance. */
-static int judge_time(const struct sums *before, const struct sums *after, bool in_turn, double factor, double alpha)
+static int judge_time(const struct sums *before, const struct sums *after, bool in_turn,
+		      double factor, double alpha)
 {
 	int time, count;
 
 	if (!in_turn || alpha >= ALPHA) /* of all hiccups together the time alone */
-		return direction(widen(compare(&before->time, &after->time, in_turn, alpha), factor));
+		return direction(
+			widen(compare(&before->time, &after->time, in_turn, alpha), factor));
 	time = direction(compare(&before->time, &after->time, true, alpha / 2));
 	count = direction(compare(&before->count, &after->count, true, alpha / 2));
-	return time ? time : count == direction(compare(&before->time, &after->time, true, ALPHA)) ? count : 0;
+	return time                                                                    ? time
+	       : count == direction(compare(&before->time, &after->time, true, ALPHA)) ? count
+										       : 0;
 }
 
-static enum diff_verdict judge(const struct sums *before, const struct sums *after, bool in_turn, double factor,
-			       double alpha)
+static enum diff_verdict judge(const struct sums *before, const struct sums *after, bool in_turn,
+			       double factor, double alpha)
 {
 	int way;
 
 	if (!(before->time.sum.sum > 0) || !(after->time.sum.sum > 0)) {
-		way = direction(widen(compare(&before->count, &after->count, in_turn, alpha), factor));
+		way = direction(
+			widen(compare(&before->count, &after->count, in_turn, alpha), factor));
 		return way < 0 ? DIFF_GONE : way > 0 ? DIFF_NEW : DIFF_SAME;
 	}
 	way = judge_time(before, after, in_turn, factor, alpha);
 	return way < 0 ? DIFF_BETTER : way > 0 ? DIFF_WORSE : DIFF_SAME;
 }
 
-/* Any program may come between two ordinary samplers' windows; where all had a real-time priority few can. */
+/* Any program may come between two ordinary samplers' windows; where all had a real-time priority
+ * few can. */
 static bool ordinary(const struct diff_side *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
@@ -266,12 +284,14 @@ static bool ordinary(const struct diff_side *s)
 }
 
 /* The other sides' cells against the first's. */
-void cells_compare(const struct diff *d, struct diff_cell *cell, const struct sums *sums, uint32_t sources)
+void cells_compare(const struct diff *d, struct diff_cell *cell, const struct sums *sums,
+		   uint32_t sources)
 {
 	cell[0].count_ratio = cell[0].time_ratio = (struct ratio){NAN, 0, INFINITY};
 	for (uint32_t k = 1; k < d->n; k++) {
 		const struct sums *a = &sums[0], *b = &sums[k];
-		bool in_turn = d->in_turn[k], few = cell[0].count < DIFF_THOUSAND && cell[k].count < DIFF_THOUSAND;
+		bool in_turn = d->in_turn[k],
+		     few = cell[0].count < DIFF_THOUSAND && cell[k].count < DIFF_THOUSAND;
 		double factor = in_turn ? 1 : d->between;
 
 		few &= ordinary(&d->side[0]) || ordinary(&d->side[k]);

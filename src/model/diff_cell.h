@@ -40,7 +40,9 @@ void tally_add(struct tally *t, const struct tally *from);
 void cell_fill(const struct diff *d, struct diff_cell *c, const struct tally *t, double seconds);
 struct sums cell_weigh(const struct tally *t, const struct diff_side *side); /* t[side->n] */
 
-/* The other sides' cells against the first's: ratios and verdicts. d->total is filled. sources: so many are looked at together. */
-void cells_compare(const struct diff *d, struct diff_cell *cell, const struct sums *sums, uint32_t sources);
+/* The other sides' cells against the first's: ratios and verdicts. d->total is filled. sources: so
+ * many are looked at together. */
+void cells_compare(const struct diff *d, struct diff_cell *cell, const struct sums *sums,
+		   uint32_t sources);
 
 #endif

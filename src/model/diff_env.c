@@ -1,4 +1,5 @@
-/* What is not the same about the machines and the measurements: settings by name, the kernel's command line and other lists word by word. */
+/* What is not the same about the machines and the measurements: settings by name, the kernel's
+ * command line and other lists word by word. */
 #include "model/diff_words.h"
 
 #include <errno.h>
@@ -78,7 +79,8 @@ static int note_fields(struct diff *d)
 		for (uint32_t k = 0; k < d->n; k++) {
 			const char *view = (const char *)d->view[k];
 
-			cpus_format((const struct cpus *)(view + sets[i].offset), buf[k], sizeof(buf[k]));
+			cpus_format((const struct cpus *)(view + sets[i].offset), buf[k],
+				    sizeof(buf[k]));
 			value[k] = buf[k][0] ? buf[k] : NULL;
 		}
 		err = diff_note(d, sets[i].what, value);
@@ -179,7 +181,8 @@ static bool is_left_out(const char *name)
 	return false;
 }
 
-/* What a fact says: its text without the last newline; NULL where it is absent. Several lines are a list. */
+/* What a fact says: its text without the last newline; NULL where it is absent. Several lines are a
+ * list. */
 static int note_fact(struct diff *d, const char *name)
 {
 	char *text[DIFF_FILES] = {NULL};
@@ -284,7 +287,8 @@ static int note_unlike(struct diff *d, uint32_t k)
 
 			if (has_word(was, two.fact[f].what))
 				continue;
-			if (asprintf(&longer, "%s%s%s", was, was[0] ? ", " : "", two.fact[f].what) < 0)
+			if (asprintf(&longer, "%s%s%s", was, was[0] ? ", " : "", two.fact[f].what) <
+			    0)
 				err = -ENOMEM;
 			else
 				free(d->unlike[k]), d->unlike[k] = longer;

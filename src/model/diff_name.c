@@ -9,7 +9,8 @@ static size_t digits(const char *text)
 	return strspn(text, "0123456789");
 }
 
-/* "kworker/CPU:NUMBER" and "kworker/uPOOL:NUMBER", with an H behind it at high priority (kernel/workqueue.c: create_worker). */
+/* "kworker/CPU:NUMBER" and "kworker/uPOOL:NUMBER", with an H behind it at high priority
+ * (kernel/workqueue.c: create_worker). */
 static bool worker_name(const char *text, bool keep_cpus, char name[DIFF_NAME])
 {
 	static const char prefix[] = "kworker/";
@@ -26,9 +27,11 @@ static bool worker_name(const char *text, bool keep_cpus, char name[DIFF_NAME])
 		return false;
 	number = pool + n + 1;
 	if (unbound || !keep_cpus)
-		snprintf(name, DIFF_NAME, "kworker/%s*:*%s", unbound ? "u" : "", number + digits(number));
+		snprintf(name, DIFF_NAME, "kworker/%s*:*%s", unbound ? "u" : "",
+			 number + digits(number));
 	else
-		snprintf(name, DIFF_NAME, "kworker/%.*s:*%s", (int)n, pool, number + digits(number));
+		snprintf(name, DIFF_NAME, "kworker/%.*s:*%s", (int)n, pool,
+			 number + digits(number));
 	return true;
 }
 
@@ -55,9 +58,11 @@ void diff_name(const struct source *s, bool keep_cpus, char name[DIFF_NAME])
 
 	if (!s->name[0] && (s->kind == SOURCE_IRQ || s->kind == SOURCE_VECTOR))
 		snprintf(name, DIFF_NAME, "%u", s->id);
-	else if (s->kind == SOURCE_THREAD && (worker_name(s->name, keep_cpus, name) || numbered_name(s->name, name)))
+	else if (s->kind == SOURCE_THREAD &&
+		 (worker_name(s->name, keep_cpus, name) || numbered_name(s->name, name)))
 		return;
-	else if (s->kind == SOURCE_THREAD && !keep_cpus && slash && slash[1] && !slash[1 + digits(slash + 1)])
+	else if (s->kind == SOURCE_THREAD && !keep_cpus && slash && slash[1] &&
+		 !slash[1 + digits(slash + 1)])
 		snprintf(name, DIFF_NAME, "%.*s/*", (int)(slash - s->name), s->name);
 	else if (!strcmp(s->name, "(others)") && !s->rest)
 		snprintf(name, DIFF_NAME, "\\x28others)");

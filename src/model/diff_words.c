@@ -1,4 +1,5 @@
-/* A list's words are sorted by the name in front of their "=", so that each file has all its values of one name in one place. */
+/* A list's words are sorted by the name in front of their "=", so that each file has all its values
+ * of one name in one place. */
 #include "model/diff_words.h"
 
 #include <errno.h>
@@ -45,7 +46,8 @@ struct word {
 
 static int name_order(const struct word *a, const struct word *b)
 {
-	int order = strncmp(a->text, b->text, a->name_len < b->name_len ? a->name_len : b->name_len);
+	int order =
+		strncmp(a->text, b->text, a->name_len < b->name_len ? a->name_len : b->name_len);
 
 	return order ? order : (a->name_len > b->name_len) - (a->name_len < b->name_len);
 }
@@ -62,7 +64,8 @@ static int by_name(const void *a, const void *b)
 	return x->place < y->place ? -1 : 1;
 }
 
-/* The end of a word; blanks between double quotes belong to it, as the kernel has it (lib/cmdline.c: next_arg). */
+/* The end of a word; blanks between double quotes belong to it, as the kernel has it
+ * (lib/cmdline.c: next_arg). */
 static char *word_end(char *at, const char *separators)
 {
 	bool quoted = false;
@@ -104,7 +107,8 @@ static int note_words(struct diff *d, const char *what, const struct word *word,
 		uint32_t k = word[i].file;
 		char *joined = NULL;
 
-		if (asprintf(&joined, "%s%s%s", value[k] ? value[k] : "", value[k] ? " " : "", word[i].text) < 0)
+		if (asprintf(&joined, "%s%s%s", value[k] ? value[k] : "", value[k] ? " " : "",
+			     word[i].text) < 0)
 			err = -ENOMEM;
 		else
 			free(value[k]), value[k] = joined;
@@ -119,7 +123,8 @@ static int note_words(struct diff *d, const char *what, const struct word *word,
 	return err;
 }
 
-int diff_note_list(struct diff *d, const char *what, const char *const *text, const char *separators)
+int diff_note_list(struct diff *d, const char *what, const char *const *text,
+		   const char *separators)
 {
 	char *copy[DIFF_FILES] = {NULL};
 	struct word *words = NULL;

@@ -71,7 +71,8 @@ int facts_add(struct facts *f, const char *name, int err, const void *text, size
 		len = FACT_MAX;
 		err = FACT_TOO_LONG;
 	}
-	if ((!known && f->count >= FACTS_MAX) || f->bytes - before + strlen(name) + len > FACTS_ALL_MAX)
+	if ((!known && f->count >= FACTS_MAX) ||
+	    f->bytes - before + strlen(name) + len > FACTS_ALL_MAX)
 		return -ENOSPC;
 	bad = known ? 0 : grow(f);
 	if (!bad)

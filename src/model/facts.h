@@ -1,8 +1,9 @@
-/* Facts about a machine: a flat set of named texts, as they were read. A live run and a recording hold the same set, so whatever is
- * concluded from facts can be concluded anywhere.
+/* Facts about a machine: a flat set of named texts, as they were read. A live run and a recording
+ * hold the same set, so whatever is concluded from facts can be concluded anywhere.
  *
- * A fact's name is the file's path without the leading slash, "proc/irq/36/smp_affinity_list"; facts that are no file begin with
- * "run/". It has bytes or an error, never a guess: absent (-ENOENT) and unreadable (-EACCES, ...) stay apart from empty.
+ * A fact's name is the file's path without the leading slash, "proc/irq/36/smp_affinity_list";
+ * facts that are no file begin with "run/". It has bytes or an error, never a guess: absent
+ * (-ENOENT) and unreadable (-EACCES, ...) stay apart from empty.
  */
 #ifndef CULPRIT_FACTS_H
 #define CULPRIT_FACTS_H
@@ -31,18 +32,21 @@ struct facts {            /* all zeros: the empty set */
 	size_t bytes;
 };
 
-/* Adds a copy; a fact of the same name is replaced. A text over FACT_MAX is cut and gets FACT_TOO_LONG. 0; -EINVAL for a name that
- * is empty or too long; -ENOSPC when the set is full, -ENOMEM: the set is as it was. */
+/* Adds a copy; a fact of the same name is replaced. A text over FACT_MAX is cut and gets
+ * FACT_TOO_LONG. 0; -EINVAL for a name that is empty or too long; -ENOSPC when the set is full,
+ * -ENOMEM: the set is as it was. */
 int facts_add(struct facts *f, const char *name, int err, const void *text, size_t len);
 void facts_free(struct facts *f); /* what it holds; it is empty then */
 
 const struct fact *facts_find(const struct facts *f, const char *name); /* NULL: nobody looked */
 
-/* Facts whose name matches a glob, in order; an asterisk stands for any bytes but a slash. Begin with after = NULL:
- *	for (const struct fact *x = facts_next(f, glob, NULL); x; x = facts_next(f, glob, x)) */
+/* Facts whose name matches a glob, in order; an asterisk stands for any bytes but a slash. Begin
+ *with after = NULL: for (const struct fact *x = facts_next(f, glob, NULL); x; x = facts_next(f,
+ *glob, x)) */
 const struct fact *facts_next(const struct facts *f, const char *glob, const struct fact *after);
 
-/* The text of a fact that was read, as a C string (a NUL in it ends it); NULL when it is missing or has an error. */
+/* The text of a fact that was read, as a C string (a NUL in it ends it); NULL when it is missing or
+ * has an error. */
 const char *facts_text(const struct facts *f, const char *name);
 
 #endif

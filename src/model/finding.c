@@ -78,13 +78,15 @@ static bool has_parameter(const char *line, const char *parameter, size_t key)
 static bool said(const struct findings *all, const struct finding *x)
 {
 	for (const struct finding *y = all->row; y < all->row + all->count; y++)
-		if (y != x && y->cause && x->cause && !strcmp(y->cause, x->cause) && y->cost_ns == x->cost_ns &&
+		if (y != x && y->cause && x->cause && !strcmp(y->cause, x->cause) &&
+		    y->cost_ns == x->cost_ns &&
 		    (y->level > x->level || (y->level == x->level && y < x)))
 			return true;
 	return false;
 }
 
-uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest, uint32_t *failed)
+uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest,
+			 uint32_t *failed)
 {
 	uint32_t n = 0;
 
@@ -115,13 +117,16 @@ char *findings_boot(const struct findings *f)
 	char *line = NULL, *more;
 
 	for (uint32_t i = 0; i < f->count; i++) {
-		const char *at = f->row[i].fix_kind == FIX_BOOT && f->row[i].level > FINDING_OK ? f->row[i].fix : NULL;
+		const char *at = f->row[i].fix_kind == FIX_BOOT && f->row[i].level > FINDING_OK
+					 ? f->row[i].fix
+					 : NULL;
 
 		while (at && *at) {
 			size_t len = strcspn(at, " ");
 
 			if (!has_parameter(line, at, strcspn(at, "= "))) {
-				if (asprintf(&more, "%s%s%.*s", line ? line : "", line ? " " : "", (int)len, at) < 0) {
+				if (asprintf(&more, "%s%s%.*s", line ? line : "", line ? " " : "",
+					     (int)len, at) < 0) {
 					free(line);
 					return NULL;
 				}
@@ -136,7 +141,8 @@ char *findings_boot(const struct findings *f)
 
 bool finding_explains(const struct finding *f, unsigned cpu, const struct source *s)
 {
-	if (f->level == FINDING_OK || !f->known || (!cpus_empty(&f->cpus) && !cpus_has(&f->cpus, cpu)))
+	if (f->level == FINDING_OK || !f->known ||
+	    (!cpus_empty(&f->cpus) && !cpus_has(&f->cpus, cpu)))
 		return false;
 	if (f->about || s->kind == SOURCE_IRQ) /* where one IRQ goes says nothing of another */
 		return f->about && f->kind == s->kind && f->number == s->id;

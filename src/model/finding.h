@@ -1,7 +1,8 @@
-/* What an audit found: one row a check, and of some checks one a device or thread. Made from facts alone (audit/audit.h).
+/* What an audit found: one row a check, and of some checks one a device or thread. Made from facts
+ * alone (audit/audit.h).
  *
- * Texts may hold names of the machine in any bytes: escape on output. A command is safe to run as it stands: names in it are quoted for
- * a shell. */
+ * Texts may hold names of the machine in any bytes: escape on output. A command is safe to run as
+ * it stands: names in it are quoted for a shell. */
 #ifndef CULPRIT_FINDING_H
 #define CULPRIT_FINDING_H
 
@@ -35,12 +36,13 @@ struct finding {
 	char *good;       /* as it should be */
 	char *fix, *undo; /* undo is a command */
 	enum fix_kind fix_kind;
-	const char *only; /* static: of the sources with its cause only those whose name begins so; NULL: all */
+	const char *only; /* static: of the sources with its cause only those whose name begins so;
+			     NULL: all */
 	bool about;       /* it is about one source: */
 	enum source_kind kind;
-	uint32_t number; /* IRQ or tid */
-	uint64_t
-		cost_ns; /* measured time of the sources that it explains, of all CPUs; 0: none in this run, or no run */
+	uint32_t number;  /* IRQ or tid */
+	uint64_t cost_ns; /* measured time of the sources that it explains, of all CPUs; 0: none in
+			     this run, or no run */
 };
 
 struct findings { /* all zeros: none */
@@ -58,11 +60,14 @@ uint32_t findings_count(const struct findings *f, enum finding_level level);
 /* Row indices into order[count]: by falling level, then by falling cost, then as they came. */
 void findings_order(const struct findings *f, uint32_t *order);
 
-/* Rows that are to be mended and took time in this run into order[count], by falling cost; of those that explain the very same sources
- * just the worst. Returns how many; *rest are the warnings that cost nothing, *failed those of them that are FINDING_FAIL. */
-uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest, uint32_t *failed);
+/* Rows that are to be mended and took time in this run into order[count], by falling cost; of those
+ * that explain the very same sources just the worst. Returns how many; *rest are the warnings that
+ * cost nothing, *failed those of them that are FINDING_FAIL. */
+uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest,
+			 uint32_t *failed);
 
-/* All that FIX_BOOT rows ask for, each parameter once: "isolcpus=... nohz_full=3". The caller frees it; NULL: none, or no memory. */
+/* All that FIX_BOOT rows ask for, each parameter once: "isolcpus=... nohz_full=3". The caller frees
+ * it; NULL: none, or no memory. */
 char *findings_boot(const struct findings *f);
 
 /* This finding is a reason for what this source did on this CPU. */

@@ -73,7 +73,8 @@ uint64_t holes_within(const struct holes *h, unsigned level, uint64_t start_ns, 
 
 			while (next[i] < l->count && l->row[next[i]].end_ns <= at)
 				next[i]++;
-			if (next[i] < l->count && (!first || l->row[next[i]].start_ns < first->start_ns))
+			if (next[i] < l->count &&
+			    (!first || l->row[next[i]].start_ns < first->start_ns))
 				first = &l->row[next[i]];
 		}
 		if (!first || first->start_ns >= end_ns)

@@ -1,8 +1,9 @@
-/* Holes: stretches of a hiccup in which records are known to be missing, by the level that they are missing from. What ran there is not
- * known: of time that no record covers, and of time that an interval of a lower level covers, nobody can say whose it was.
+/* Holes: stretches of a hiccup in which records are known to be missing, by the level that they are
+ * missing from. What ran there is not known: of time that no record covers, and of time that an
+ * interval of a lower level covers, nobody can say whose it was.
  *
- * Where records are missing between two that came, they lie behind the end of the one and before the begin of the other: a level never
- * interrupts itself. */
+ * Where records are missing between two that came, they lie behind the end of the one and before
+ * the begin of the other: a level never interrupts itself. */
 #ifndef CULPRIT_HOLES_H
 #define CULPRIT_HOLES_H
 
@@ -28,7 +29,8 @@ struct holes { /* all zeros: none */
 void holes_free(struct holes *h);
 void holes_clear(struct holes *h);
 
-/* Of one level they come in order of time. One without length is passed over. Without memory the earlier ones are forgotten. */
+/* Of one level they come in order of time. One without length is passed over. Without memory the
+ * earlier ones are forgotten. */
 void holes_add(struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_ns);
 
 /* How much of [start, end) lies in holes of levels from this one on. */

@@ -1,4 +1,5 @@
-/* All rows of all CPUs are sorted so that those of one source of one host stand together, folded into one, and sorted by share. */
+/* All rows of all CPUs are sorted so that those of one source of one host stand together, folded
+ * into one, and sorted by share. */
 #include "model/hosts.h"
 
 #include <errno.h>
@@ -35,7 +36,8 @@ static int compare_key(const struct entry *x, const struct entry *y)
 		return a->kernel_thread ? -1 : 1;
 	if (a->rest != b->rest)
 		return a->rest ? -1 : 1;
-	return strcmp(a->name, b->name) ? strcmp(a->name, b->name) : compare_text(a->function, b->function);
+	return strcmp(a->name, b->name) ? strcmp(a->name, b->name)
+					: compare_text(a->function, b->function);
 }
 
 static int by_key(const void *a, const void *b)
@@ -85,10 +87,11 @@ static size_t list(const struct view *const *views, uint32_t n, struct entry *al
 
 			for (uint32_t r = 0; r < t->count; r++)
 				if (t->row[r]->net.count)
-					all[count++] = (struct entry){.view = i,
-								      .cpu = k,
-								      .source = t->row[r],
-								      .observed_ns = observed(views[i])};
+					all[count++] =
+						(struct entry){.view = i,
+							       .cpu = k,
+							       .source = t->row[r],
+							       .observed_ns = observed(views[i])};
 		}
 	return count;
 }
@@ -129,7 +132,8 @@ static void fill(struct host_source *row, const struct entry *e, const struct vi
 int hosts_rank(const struct view *const *views, uint32_t n, struct host_source *row, uint32_t max)
 {
 	size_t rows = count_rows(views, n), count;
-	struct entry *all = calloc(rows + 1, sizeof(*all)), **order = calloc(rows + 1, sizeof(*order));
+	struct entry *all = calloc(rows + 1, sizeof(*all)),
+		     **order = calloc(rows + 1, sizeof(*order));
 
 	if (!all || !order) {
 		free(all);

@@ -1,5 +1,5 @@
-/* Intervals one by one, in the order in which they ended, for those who want more than sums: what the nest netted, and what the
- * kernel's osnoise tracer said of the same. */
+/* Intervals one by one, in the order in which they ended, for those who want more than sums: what
+ * the nest netted, and what the kernel's osnoise tracer said of the same. */
 #ifndef CULPRIT_INTERVAL_H
 #define CULPRIT_INTERVAL_H
 
@@ -11,7 +11,8 @@ struct interval {
 	uint64_t end_ns; /* of theirs: when the event came, just behind the end */
 	uint64_t net_ns;
 	bool theirs;  /* osnoise says so */
-	uint8_t kind; /* enum record_kind; osnoise does not tell vectors from IRQs: RECORD_IRQ is both */
+	uint8_t kind; /* enum record_kind; osnoise does not tell vectors from IRQs: RECORD_IRQ is
+			 both */
 	uint32_t id;  /* IRQ, vector number, softirq, tid */
 	char name[17];
 };
@@ -26,7 +27,8 @@ struct intervals {
 };
 
 void intervals_push(struct intervals *q, const struct interval *i);
-const struct interval *intervals_next(struct intervals *q); /* NULL: none; valid until the next call or push */
+const struct interval *
+intervals_next(struct intervals *q); /* NULL: none; valid until the next call or push */
 
 /* An interval from a record: its own, or osnoise's of it. */
 struct interval interval_of(const struct record *r, uint64_t net_ns);

@@ -1,16 +1,22 @@
-/* See join.h for what this does. `wait` holds records not yet spoken for. When a hiccup comes, those that ended before it are dropped as
- * below the threshold, those inside it go to the nest, later ones stay.
+/* See join.h for what this does. `wait` holds records not yet spoken for. When a hiccup comes,
+ * those that ended before it are dropped as below the threshold, those inside it go to the nest,
+ * later ones stay.
  */
 #include "model/join.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_SLOTS   JOIN_WAIT_ALL /* touched only as far as records wait */
-#define NEWEST       64   /* records that stay when room is made: one that ended just before them may still come */
-#define DISORDER     256  /* records that one may come late by; more than any clock's error takes */
-#define TOLERANCE_NS 100  /* the sampler's clock against the probes': same clock, read through two paths */
-#define NEAR_NS      2000 /* the sampler's bookkeeping: a record may fall between its cursor and its counter readings */
+#define WAIT_SLOTS JOIN_WAIT_ALL /* touched only as far as records wait */
+#define NEWEST                                                                                     \
+	64 /* records that stay when room is made: one that ended just before them may still come  \
+	    */
+#define DISORDER 256 /* records that one may come late by; more than any clock's error takes */
+#define TOLERANCE_NS                                                                               \
+	100 /* the sampler's clock against the probes': same clock, read through two paths */
+#define NEAR_NS                                                                                    \
+	2000 /* the sampler's bookkeeping: a record may fall between its cursor and its counter    \
+		readings */
 
 struct join {
 	struct nest *nest;
@@ -27,10 +33,10 @@ struct join {
 	/* Of the newest record that waits no more, and where it ended. */
 	uint32_t done[LEVELS];
 	uint64_t done_ns[LEVELS];
-	struct holes holes;        /* of the hiccup in hand */
-	uint64_t missing;          /* records, in them */
-	uint64_t looked;           /* `last`, when room was made last */
-	uint64_t since_ns;         /* of the gap that the open nest is netted ahead for; 0: not known */
+	struct holes holes; /* of the hiccup in hand */
+	uint64_t missing;   /* records, in them */
+	uint64_t looked;    /* `last`, when room was made last */
+	uint64_t since_ns;  /* of the gap that the open nest is netted ahead for; 0: not known */
 	bool last_missing[LEVELS]; /* also the level's last ones */
 };
 
@@ -83,7 +89,8 @@ static struct record *waiting(const struct join *j, uint64_t i)
 	return &j->wait[i % WAIT_SLOTS];
 }
 
-/* What few records are left go to the ring's begin: what lies far behind it is touched only when many wait. */
+/* What few records are left go to the ring's begin: what lies far behind it is touched only when
+ * many wait. */
 static void rewind_ring(struct join *j)
 {
 	uint32_t n = join_waiting(j), first = j->first % WAIT_SLOTS;
@@ -96,7 +103,8 @@ static void rewind_ring(struct join *j)
 	j->looked = 0;
 }
 
-/* Of two that end together the inner one is the higher level. Those of one level stay in the order of their places. */
+/* Of two that end together the inner one is the higher level. Those of one level stay in the order
+ * of their places. */
 static bool ends_after(const struct record *a, const struct record *b)
 {
 	if (a->level == b->level)
@@ -110,7 +118,8 @@ void join_start(struct join *j, const uint32_t cursor[LEVELS])
 	memcpy(j->done, cursor, sizeof(j->done));
 }
 
-/* All records up to `seq` must have come by now; those that did not were dropped. Later ones may have come, too. */
+/* All records up to `seq` must have come by now; those that did not were dropped. Later ones may
+ * have come, too. */
 static void expect_sequence(struct join *j, unsigned level, uint32_t seq)
 {
 	int32_t missing = seq - j->seq[level];
@@ -153,8 +162,10 @@ static bool in_window(uint32_t seq, uint32_t before, uint32_t after)
 	return seq - before - 1 < after - before;
 }
 
-/* Timestamps chose `inside` or before; the sequence must agree. Just before the gap the sampler's two readings are not one. */
-static void check_sequence(struct join *j, const struct record *r, const struct hiccup *h, bool inside)
+/* Timestamps chose `inside` or before; the sequence must agree. Just before the gap the sampler's
+ * two readings are not one. */
+static void check_sequence(struct join *j, const struct record *r, const struct hiccup *h,
+			   bool inside)
 {
 	bool window = in_window(r->seq, h->before[r->level], h->after[r->level]);
 	uint64_t slack = j->threshold_ns + NEAR_NS;
@@ -178,7 +189,8 @@ static void drop_below(struct join *j, const struct record *r)
 		j->counts.mismatches++; /* so long a record must lie in a hiccup */
 }
 
-/* The record lies in an earlier gap. Of a long one a little may reach into this by the clocks' error. */
+/* The record lies in an earlier gap. Of a long one a little may reach into this by the clocks'
+ * error. */
 static bool is_before(const struct record *r, const struct hiccup *h)
 {
 	uint64_t length = r->end_ns - r->start_ns;
@@ -188,12 +200,14 @@ static bool is_before(const struct record *r, const struct hiccup *h)
 	return length ? r->end_ns <= h->start_ns : r->end_ns < h->start_ns;
 }
 
-/* The record lies in a later gap, or so it seems: one that has begun in this one and counts as its own should end in it. */
+/* The record lies in a later gap, or so it seems: one that has begun in this one and counts as its
+ * own should end in it. */
 static bool is_after(struct join *j, const struct record *r, const struct hiccup *h)
 {
 	if (r->start_ns < h->end_ns && r->end_ns <= h->end_ns + TOLERANCE_NS)
 		return false;
-	if (r->start_ns + TOLERANCE_NS < h->end_ns && in_window(r->seq, h->before[r->level], h->after[r->level]))
+	if (r->start_ns + TOLERANCE_NS < h->end_ns &&
+	    in_window(r->seq, h->before[r->level], h->after[r->level]))
 		j->counts.mismatches++;
 	return true;
 }
@@ -208,8 +222,9 @@ static uint32_t missing_before(uint32_t seq, uint32_t done, uint32_t before)
 	return n > 0 ? n - 1 : 0;
 }
 
-/* Finds where records are missing among those that wait, up to the place `stop`: behind the end of one and ahead of the begin of the level's
- * next. from_ns: nothing is looked for before. h: the hiccup, which ends the last holes; NULL: it lasts. */
+/* Finds where records are missing among those that wait, up to the place `stop`: behind the end of
+ * one and ahead of the begin of the level's next. from_ns: nothing is looked for before. h: the
+ * hiccup, which ends the last holes; NULL: it lasts. */
 static void find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns, uint64_t stop)
 {
 	uint64_t end_ns[LEVELS];
@@ -227,7 +242,8 @@ static void find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns,
 		n = missing_before(r->seq, seq[level], h ? h->before[level] : seq[level]);
 		if (n && (!h || (int32_t)(r->seq - h->before[level]) > 0)) {
 			j->missing += n;
-			holes_add(&j->holes, level, end_ns[level] > from_ns ? end_ns[level] : from_ns, r->start_ns);
+			holes_add(&j->holes, level,
+				  end_ns[level] > from_ns ? end_ns[level] : from_ns, r->start_ns);
 		}
 		seq[level] = r->seq;
 		if (r->end_ns > end_ns[level])
@@ -239,15 +255,18 @@ static void find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns,
 		j->missing += n;
 		j->last_missing[level] = n;
 		if (n)
-			holes_add(&j->holes, level, end_ns[level] > from_ns ? end_ns[level] : from_ns, h->end_ns);
+			holes_add(&j->holes, level,
+				  end_ns[level] > from_ns ? end_ns[level] : from_ns, h->end_ns);
 	}
 }
 
 /* Gives a record to the nest. before: the sequence of its level where the hiccup began. */
-static void take(struct join *j, const struct record *r, uint32_t before, uint64_t from, uint64_t to)
+static void take(struct join *j, const struct record *r, uint32_t before, uint64_t from,
+		 uint64_t to)
 {
 	if (missing_before(r->seq, j->done[r->level], before))
-		nest_doubt(j->nest, r->level, r->start_ns == r->end_ns || r->start_ns < j->done_ns[r->level]);
+		nest_doubt(j->nest, r->level,
+			   r->start_ns == r->end_ns || r->start_ns < j->done_ns[r->level]);
 	nest_take(j->nest, r, from, to);
 }
 
@@ -304,19 +323,22 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h)
 	return account;
 }
 
-/* The first waiting record that is too long for a gap below the threshold: it lies in a hiccup that has not come yet. Its place, or
- * j->last. The sampler may have had the CPU since for too short a time to tell of it. */
+/* The first waiting record that is too long for a gap below the threshold: it lies in a hiccup that
+ * has not come yet. Its place, or j->last. The sampler may have had the CPU since for too short a
+ * time to tell of it. */
 static uint64_t first_long(const struct join *j)
 {
 	uint64_t i = j->first;
 
-	while (i < j->last && waiting(j, i)->end_ns - waiting(j, i)->start_ns <= j->threshold_ns + TOLERANCE_NS)
+	while (i < j->last &&
+	       waiting(j, i)->end_ns - waiting(j, i)->start_ns <= j->threshold_ns + TOLERANCE_NS)
 		i++;
 	return i;
 }
 
-/* The first waiting record of the gap that was there at from_ns: there may have been more before it, with only the kernel's own way between.
- * Those up to the place `sure` belong to it in any case. */
+/* The first waiting record of the gap that was there at from_ns: there may have been more before
+ * it, with only the kernel's own way between. Those up to the place `sure` belong to it in any
+ * case. */
 static uint64_t first_of_gap(const struct join *j, uint64_t sure, uint64_t from_ns)
 {
 	uint64_t near = j->bounds.irq_ns + j->bounds.thread_ns;
@@ -332,8 +354,8 @@ static uint64_t first_of_gap(const struct join *j, uint64_t sure, uint64_t from_
 	return i;
 }
 
-/* What waits before this place fell in gaps below the threshold. The newest half stays in any case: a hiccup that has ended may not have
- * come yet. */
+/* What waits before this place fell in gaps below the threshold. The newest half stays in any case:
+ * a hiccup that has ended may not have come yet. */
 static void drop_before(struct join *j, uint64_t place)
 {
 	for (; j->first < place && join_waiting(j) > JOIN_WAIT_MAX / 2; j->first++) {
@@ -355,10 +377,11 @@ static void take_before(struct join *j, uint64_t place)
 	}
 }
 
-/* Nothing is netted that may belong to a later hiccup than the one that comes next. That one may have ended while the sampler had no time to
- * tell of it before the next one began: so what waits is netted ahead only when no hiccup can be still to come for what is older, and while
- * the same gap lasts. Else it goes on waiting, up to all slots. And where exactly the gap began only its hiccup tells: the longer that can be
- * waited for, the better. */
+/* Nothing is netted that may belong to a later hiccup than the one that comes next. That one may
+ * have ended while the sampler had no time to tell of it before the next one began: so what waits
+ * is netted ahead only when no hiccup can be still to come for what is older, and while the same
+ * gap lasts. Else it goes on waiting, up to all slots. And where exactly the gap began only its
+ * hiccup tells: the longer that can be waited for, the better. */
 void join_relieve(struct join *j, uint64_t since_ns)
 {
 	bool full = join_waiting(j) >= WAIT_SLOTS;
@@ -366,7 +389,8 @@ void join_relieve(struct join *j, uint64_t since_ns)
 
 	if (join_waiting(j) <= JOIN_WAIT_MAX)
 		return;
-	if (j->windows) { /* a workload that sleeps is off its CPU all the time, and when its window began is known at its end only */
+	if (j->windows) { /* a workload that sleeps is off its CPU all the time, and when its window
+			     began is known at its end only */
 		for (; join_waiting(j) > 2 * JOIN_WAIT_MAX; j->first++) {
 			drop_below(j, waiting(j, j->first));
 			pass(j, waiting(j, j->first));
@@ -379,13 +403,16 @@ void join_relieve(struct join *j, uint64_t since_ns)
 		return;
 	}
 	if (!full &&
-	    j->last - j->looked < JOIN_WAIT_MAX / 2) /* so that each record is looked at some dozen times at most */
+	    j->last - j->looked <
+		    JOIN_WAIT_MAX /
+			    2) /* so that each record is looked at some dozen times at most */
 		return;
 	j->looked = j->last;
 	if (since_ns)
 		lasting = first_of_gap(j, j->last - NEWEST, since_ns);
 	told = first_long(j);
-	drop_before(j, told < lasting ? first_of_gap(j, told, waiting(j, told)->start_ns) : lasting);
+	drop_before(j,
+		    told < lasting ? first_of_gap(j, told, waiting(j, told)->start_ns) : lasting);
 	if (join_waiting(j) <= JOIN_WAIT_MAX / 2)
 		return;
 	if (!full && (!since_ns || told < lasting || join_waiting(j) < JOIN_WAIT_ALL / 4 * 3))

@@ -52,14 +52,14 @@ static bool same_function(const char *a, const char *b)
 /* Rows and series with one name. */
 static bool in_group(const struct group *g, const struct source *s, const char *name)
 {
-	return g->first->kind == s->kind && g->first->kernel_thread == s->kernel_thread && !strcmp(g->name, name) &&
-	       same_function(g->first->function, s->function);
+	return g->first->kind == s->kind && g->first->kernel_thread == s->kernel_thread &&
+	       !strcmp(g->name, name) && same_function(g->first->function, s->function);
 }
 
 static bool is_own(const struct leader *l, const struct group *g)
 {
-	return g->first->kind == l->kind && g->first->kernel_thread == l->kernel_thread && !strcmp(g->name, l->name) &&
-	       same_function(g->first->function, l->function);
+	return g->first->kind == l->kind && g->first->kernel_thread == l->kernel_thread &&
+	       !strcmp(g->name, l->name) && same_function(g->first->function, l->function);
 }
 
 static uint32_t group_all(const struct leaders_cpu *c, const struct sources *t, struct group *g)
@@ -112,8 +112,8 @@ static const struct group *group_of(const struct leader *l, const struct group *
 	return NULL;
 }
 
-/* Room for one more: where there is none one goes that has no source any more, or the last in the order, with what it had at the last
- * update. */
+/* Room for one more: where there is none one goes that has no source any more, or the last in the
+ * order, with what it had at the last update. */
 static struct leader *make_room(struct leaders_cpu *c, const struct group *g, uint32_t n)
 {
 	struct leader *l = NULL;
@@ -147,8 +147,9 @@ static void update_rest(struct leaders_cpu *c, const struct sources *t)
 
 static void begin_series(struct leader *l, const struct group *g)
 {
-	*l = (struct leader){
-		.kind = g->first->kind, .kernel_thread = g->first->kernel_thread, .function = g->first->function};
+	*l = (struct leader){.kind = g->first->kind,
+			     .kernel_thread = g->first->kernel_thread,
+			     .function = g->first->function};
 	memcpy(l->name, g->name, sizeof(l->name));
 	if (g->seen) /* so far it is in the rest */
 		l->last = g->sum;
@@ -156,7 +157,8 @@ static void begin_series(struct leader *l, const struct group *g)
 
 static uint64_t grown(uint64_t now, uint64_t last)
 {
-	return now > last ? now - last : 0; /* less, when some of its rows were merged into the kind's rest */
+	return now > last ? now - last
+			  : 0; /* less, when some of its rows were merged into the kind's rest */
 }
 
 static void update_own(struct leader *l, const struct group *g)

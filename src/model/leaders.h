@@ -1,10 +1,14 @@
-/* Leaders: which sources of a CPU a monitoring system gets as time series of their own, and the rest of each kind as one.
+/* Leaders: which sources of a CPU a monitoring system gets as time series of their own, and the
+ * rest of each kind as one.
  *
- * A monitoring system pays for every name it has ever seen, and takes a counter that falls for a restart. So names are few: they are diff_name()'s, the same on
- * every boot and CPU; the sources with the most time stand apart, LEADERS_TOP at first and never more than LEADERS_MAX a CPU. And from one update to the next no
- * counter falls, whoever comes into the leading ones or leaves them: what a source took before it got its series stays in the rest, and
- * where one must make room, which takes the least of those, what it had taken goes with it. So over any time the growth of all of
- * them is the time lost. A source that the table of sources merges into its rest keeps in its series what it had.
+ * A monitoring system pays for every name it has ever seen, and takes a counter that falls for a
+ * restart. So names are few: they are diff_name()'s, the same on every boot and CPU; the sources
+ * with the most time stand apart, LEADERS_TOP at first and never more than LEADERS_MAX a CPU. And
+ * from one update to the next no counter falls, whoever comes into the leading ones or leaves them:
+ * what a source took before it got its series stays in the rest, and where one must make room,
+ * which takes the least of those, what it had taken goes with it. So over any time the growth of
+ * all of them is the time lost. A source that the table of sources merges into its rest keeps in
+ * its series what it had.
  *
  * Pure; memory is bounded.
  */
@@ -46,7 +50,8 @@ struct leaders {
 int leaders_init(struct leaders *s, uint32_t ncpus); /* 0 or -ENOMEM */
 void leaders_free(struct leaders *s);
 
-/* Brings all series up to the summary, which is always the same one. 0 or -ENOMEM: they are as they were. */
+/* Brings all series up to the summary, which is always the same one. 0 or -ENOMEM: they are as they
+ * were. */
 int leaders_update(struct leaders *s, const struct summary *summary);
 
 #endif

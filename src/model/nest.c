@@ -17,7 +17,8 @@ static const char throttled[] = "[throttled]";
 /* Something that has ended inside the hiccup and lies in no later interval yet. */
 struct ended {
 	uint64_t start, end;
-	uint64_t gaps, edge; /* after folding: time within that belongs to no interval, and how much of it is edge... */
+	uint64_t gaps, edge; /* after folding: time within that belongs to no interval, and how much
+				of it is edge... */
 	uint64_t lost;       /* ...and how much lies in holes */
 	uint32_t intervals;  /* 1, after folding more */
 	bool thread, last_thread; /* of several the first and the last */
@@ -53,7 +54,8 @@ struct nest {
 	struct account account;
 };
 
-struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const struct names *names, bool real_time)
+struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const struct names *names,
+		      bool real_time)
 {
 	struct nest *n = calloc(1, sizeof(*n));
 
@@ -106,7 +108,8 @@ void nest_doubt(struct nest *n, unsigned level, bool inside)
 		n->in_thread = n->in_fault = false;
 }
 
-/* How much of a time that no interval of a level from this one on covers may have been one that is missing. */
+/* How much of a time that no interval of a level from this one on covers may have been one that is
+ * missing. */
 static uint64_t lost_within(const struct nest *n, unsigned level, uint64_t start, uint64_t end)
 {
 	return n->holes ? holes_within(n->holes, level, start, end) : 0;
@@ -150,7 +153,8 @@ static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
 static uint32_t thread_source(struct nest *n, const struct record *r, const char *function)
 {
 	char name[sizeof(r->name) + 1];
-	struct source_key key = {.kind = SOURCE_THREAD, .id = r->id, .name = name, .function = function};
+	struct source_key key = {
+		.kind = SOURCE_THREAD, .id = r->id, .name = name, .function = function};
 
 	memcpy(name, r->name, sizeof(r->name));
 	name[sizeof(r->name)] = 0;
@@ -173,9 +177,11 @@ static uint32_t source_of(struct nest *n, const struct record *r, const char *fu
 	case RECORD_IRQ:
 		return irq_source(n, r->id, function);
 	case RECORD_VECTOR:
-		return sources_find(n->sources, SOURCE_VECTOR, r->arg, vector_name(r->id), function);
+		return sources_find(n->sources, SOURCE_VECTOR, r->arg, vector_name(r->id),
+				    function);
 	case RECORD_SOFTIRQ:
-		return sources_find(n->sources, SOURCE_SOFTIRQ, r->id, softirq_name(r->id), function);
+		return sources_find(n->sources, SOURCE_SOFTIRQ, r->id, softirq_name(r->id),
+				    function);
 	case RECORD_NMI:
 		return sources_find(n->sources, SOURCE_NMI, 0, "NMI", function);
 	case RECORD_FAULT:
@@ -204,10 +210,12 @@ static const char *first_function(const struct nest *n, const struct record *r)
 	return NULL;
 }
 
-/* A worker that is taken off in the middle of its work goes on with it. Throttling says nothing about its work. */
+/* A worker that is taken off in the middle of its work goes on with it. Throttling says nothing
+ * about its work. */
 static void keep_function(struct nest *n, const struct record *r, const char *function)
 {
-	if (r->kind != RECORD_THREAD || !r->id || (r->flags & RECORD_ONGOING && function == throttled))
+	if (r->kind != RECORD_THREAD || !r->id ||
+	    (r->flags & RECORD_ONGOING && function == throttled))
 		return;
 	if (r->flags & RECORD_ONGOING && function) {
 		n->ongoing[r->id % ONGOING].tid = r->id;
@@ -224,7 +232,8 @@ struct segment {
 	const struct record *flush; /* a TLB flush for another CPU was in it */
 	uint64_t start, net;
 	bool marked;
-	bool first; /* the interval begins with it, and is counted there. Of a softirq in pieces the last piece is the interval */
+	bool first; /* the interval begins with it, and is counted there. Of a softirq in pieces the
+		       last piece is the interval */
 };
 
 /* Returns who asked for it. */
@@ -264,7 +273,8 @@ enum { NOTE_CLASSES = 2 * LEVELS };
 
 static unsigned note_class(const struct record *m)
 {
-	bool asks_only = m->kind == RECORD_MARK && (m->mark == MARK_WAKER || m->mark == MARK_RESCHEDULE);
+	bool asks_only =
+		m->kind == RECORD_MARK && (m->mark == MARK_WAKER || m->mark == MARK_RESCHEDULE);
 
 	return 2 * m->level + !asks_only;
 }
@@ -282,9 +292,10 @@ static void merge(const struct nest *n, struct ended *f, const struct ended *e)
 	f->last_thread = e->last_thread;
 }
 
-/* Merges the older half of the stack into one entry, with the gaps inside: an interval that encloses them gets them, else they are
- * edge and outside as they would have been. Exact but for an interval that begins within: see below(). Of each level's notes the
- * newest stay, for the interval that they are in has not ended; one that lay among what was merged comes behind it. */
+/* Merges the older half of the stack into one entry, with the gaps inside: an interval that
+ * encloses them gets them, else they are edge and outside as they would have been. Exact but for an
+ * interval that begins within: see below(). Of each level's notes the newest stay, for the interval
+ * that they are in has not ended; one that lay among what was merged comes behind it. */
 static void fold(struct nest *n)
 {
 	uint32_t half = n->depth / 2, newest[NOTE_CLASSES] = {0}, kept = 0, at = 0;
@@ -345,9 +356,10 @@ static void push_note(struct nest *n, const struct record *r, uint64_t at)
 	e->record = *r;
 }
 
-/* The stack stays in order of time without overlaps whatever comes. Not a strict nest (the clock, a lost exit): what is taken
- * already stays taken, and the interval begins behind it. A folded entry that began before this interval: all its gaps are taken to lie in
- * the interval, as they do when threads follow each other, or when one runs for very long after the interrupt that woke it.
+/* The stack stays in order of time without overlaps whatever comes. Not a strict nest (the clock, a
+ * lost exit): what is taken already stays taken, and the interval begins behind it. A folded entry
+ * that began before this interval: all its gaps are taken to lie in the interval, as they do when
+ * threads follow each other, or when one runs for very long after the interrupt that woke it.
  * Returns these gaps. */
 static uint64_t below(struct ended *e, uint64_t *start, uint64_t *lost)
 {
@@ -386,7 +398,8 @@ static void follow(struct nest *n)
 		spans_follow(n->spans->row, n->spans->count, n->sources->went);
 }
 
-static void end_segment(struct nest *n, const struct record *r, const struct segment *s, uint64_t end, bool part)
+static void end_segment(struct nest *n, const struct record *r, const struct segment *s,
+			uint64_t end, bool part)
 {
 	uint32_t row = source_of(n, r, s->function);
 	struct asker asker;
@@ -400,8 +413,8 @@ static void end_segment(struct nest *n, const struct record *r, const struct seg
 		memcpy(n->sources->row[row]->memory_of, s->flush->name, sizeof(s->flush->name));
 }
 
-/* A note of the interval's own level: a mark ends the segment and begins the next, the others only explain. The time before the first
- * mark belongs to it: that is the way there. */
+/* A note of the interval's own level: a mark ends the segment and begins the next, the others only
+ * explain. The time before the first mark belongs to it: that is the way there. */
 static void note(struct nest *n, const struct record *r, const struct ended *e, struct segment *s)
 {
 	const struct record *m = &e->record;
@@ -443,8 +456,10 @@ static void tap(struct nest *n, const struct record *r, uint64_t net)
 	intervals_push(n->intervals, &interval);
 }
 
-/* The interval's own time between two things inside it: what may have been a missing one of a higher level is not its. */
-static void add_own(struct nest *n, struct segment *s, unsigned level, uint64_t from, uint64_t to, uint64_t more)
+/* The interval's own time between two things inside it: what may have been a missing one of a
+ * higher level is not its. */
+static void add_own(struct nest *n, struct segment *s, unsigned level, uint64_t from, uint64_t to,
+		    uint64_t more)
 {
 	uint64_t lost = lost_within(n, level + 1, from, to);
 
@@ -463,7 +478,8 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	n->own = 0;
 	if (last && end < n->stack[last - 1].end)
 		end = n->stack[last - 1].end;
-	/* An instant that is as old and of a lower level belongs to an interval that encloses this one. */
+	/* An instant that is as old and of a lower level belongs to an interval that encloses this
+	 * one. */
 	while (first && n->stack[first - 1].start >= start &&
 	       !(n->stack[first - 1].note && n->stack[first - 1].record.level < r->level))
 		first--;
@@ -478,7 +494,8 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 		add_own(n, &s, r->level, at, e->start, e->gaps - e->lost);
 		n->account.lost_ns += e->lost;
 		at = e->end;
-		if (e->note && e->record.level == r->level && r->kind != RECORD_FAULT) /* a lost thread's */
+		if (e->note && e->record.level == r->level &&
+		    r->kind != RECORD_FAULT) /* a lost thread's */
 			note(n, r, e, &s);
 	}
 	add_own(n, &s, r->level, at, end, 0);

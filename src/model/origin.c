@@ -1,5 +1,5 @@
-/* The function that is named is the first on the stack that says something: senders of IPIs, wakers and queuers all end in the same
- * few helpers, which are passed over. */
+/* The function that is named is the first on the stack that says something: senders of IPIs, wakers
+ * and queuers all end in the same few helpers, which are passed over. */
 #include "model/origin.h"
 
 #include <stdbool.h>
@@ -72,7 +72,8 @@ static const char *const helpers[] = {
 	"schedule_on_each_cpu",
 };
 
-/* Asked of every frame with every helper: nearly all differ in the first letters, for which a call would be too much. */
+/* Asked of every frame with every helper: nearly all differ in the first letters, for which a call
+ * would be too much. */
 static bool begins(const char *name, const char *prefix)
 {
 	while (*prefix && *name == *prefix)
@@ -93,36 +94,42 @@ static bool is_helper(const char *name)
 	return begins_with_any(name, helpers, sizeof(helpers) / sizeof(helpers[0]));
 }
 
-/* Where the kernel is entered by an interrupt: the thread below has no part in what happens. NMIs are interrupts, too. */
+/* Where the kernel is entered by an interrupt: the thread below has no part in what happens. NMIs
+ * are interrupts, too. */
 static bool is_interrupt(const char *name)
 {
 	static const char *const entries[] = {
-		"asm_sysvec_", "sysvec_",       "asm_common_interrupt", "common_interrupt", "asm_exc_nmi",
-		"exc_nmi",     "fred_extint",   "fred_sysvec_",         "fred_exc_nmi",     "irq_exit",
-		"__irq_exit",  "el1h_64_irq",   "el0t_64_irq",          "el0t_32_irq",      "el1_irq",
-		"el0_irq",     "el1_interrupt", "el0_interrupt",        "gic_handle_irq",   "el1h_64_fiq",
-		"el0t_64_fiq",
+		"asm_sysvec_",      "sysvec_",       "asm_common_interrupt",
+		"common_interrupt", "asm_exc_nmi",   "exc_nmi",
+		"fred_extint",      "fred_sysvec_",  "fred_exc_nmi",
+		"irq_exit",         "__irq_exit",    "el1h_64_irq",
+		"el0t_64_irq",      "el0t_32_irq",   "el1_irq",
+		"el0_irq",          "el1_interrupt", "el0_interrupt",
+		"gic_handle_irq",   "el1h_64_fiq",   "el0t_64_fiq",
 	};
 
 	return begins_with_any(name, entries, sizeof(entries) / sizeof(entries[0]));
 }
 
-/* Softirqs run in it: the name before and since 6.9, and a name that the older one goes by as well. */
+/* Softirqs run in it: the name before and since 6.9, and a name that the older one goes by as well.
+ */
 static bool is_softirq(const char *name)
 {
-	static const char *const runs[] = {"handle_softirqs", "__do_softirq", "__softirqentry_text_start"};
+	static const char *const runs[] = {"handle_softirqs", "__do_softirq",
+					   "__softirqentry_text_start"};
 
 	return begins_with_any(name, runs, sizeof(runs) / sizeof(runs[0]));
 }
 
-/* A thread that sends to this machine carries the message to the receiver itself: it enables softirqs behind the sending, and they run at
- * once. Of any other softirq that runs there it cannot be told who raised it: an interrupt may have, while they were off. `at` is
- * the frame that runs them. */
+/* A thread that sends to this machine carries the message to the receiver itself: it enables
+ * softirqs behind the sending, and they run at once. Of any other softirq that runs there it cannot
+ * be told who raised it: an interrupt may have, while they were off. `at` is the frame that runs
+ * them. */
 static bool carries(const char *const *frame, int n, int at)
 {
 	static const char *const enables[] = {"__local_bh_enable_ip", "do_softirq"};
-	static const char *const sends[] = {"__dev_queue_xmit", "dev_queue_xmit", "ip_finish_output2",
-					    "ip6_finish_output2", "netif_rx"};
+	static const char *const sends[] = {"__dev_queue_xmit", "dev_queue_xmit",
+					    "ip_finish_output2", "ip6_finish_output2", "netif_rx"};
 	bool backlog = false, enabled = false;
 
 	for (int i = 0; i < at && !backlog; i++)
@@ -137,7 +144,8 @@ static bool carries(const char *const *frame, int n, int at)
 	return false;
 }
 
-/* What a thread does for itself where an interrupt goes back to it: signals, task work, its own preemption (kernel/entry/common.c). */
+/* What a thread does for itself where an interrupt goes back to it: signals, task work, its own
+ * preemption (kernel/entry/common.c). */
 static bool is_own_work(const char *name)
 {
 	static const char *const works[] = {"exit_to_user_mode_loop",     "arch_do_signal",
@@ -169,7 +177,8 @@ static enum asker_kind kind_of(const struct record *r, const char *const *frame,
 	case RECORD_BY_SOFTIRQ:
 		return kind_by_stack(frame, n, ASKER_SOFTIRQ);
 	default:
-		if (!r->id && !strncmp(r->name, "(interrupt)", sizeof(r->name))) /* as recordings of old have it */
+		if (!r->id && !strncmp(r->name, "(interrupt)",
+				       sizeof(r->name))) /* as recordings of old have it */
 			return ASKER_INTERRUPT;
 		return kind_by_stack(frame, n, ASKER_THREAD);
 	}
@@ -203,14 +212,16 @@ static const char *function_of(const char *const *frame, int n, const char *site
 	return site ? site : n ? frame[n - 1] : NULL;
 }
 
-/* Who asks, asks again, from the same place: the row whose last request was as this one, NULL: none. Its names are the same, too. */
+/* Who asks, asks again, from the same place: the row whose last request was as this one, NULL:
+ * none. Its names are the same, too. */
 static struct origin *again(struct origins *o, const struct record *r)
 {
 	for (uint32_t i = 0; i < o->count; i++) {
 		const struct origin_last *l = &o->row[i].last;
 
 		if (l->stack == r->stack && l->tid == r->id && l->site == r->origin &&
-		    o->row[i].who.cpu == r->origin_cpu && l->context == (r->flags & RECORD_CONTEXT) &&
+		    o->row[i].who.cpu == r->origin_cpu &&
+		    l->context == (r->flags & RECORD_CONTEXT) &&
 		    !memcmp(l->comm, r->name, sizeof(l->comm)))
 			return &o->row[i];
 	}
@@ -221,10 +232,12 @@ static bool same(const struct asker *a, const struct asker *b)
 {
 	if (a->kind != b->kind || a->cpu != b->cpu || a->tid != b->tid || strcmp(a->comm, b->comm))
 		return false;
-	return a->function == b->function || (a->function && b->function && !strcmp(a->function, b->function));
+	return a->function == b->function ||
+	       (a->function && b->function && !strcmp(a->function, b->function));
 }
 
-/* What came upon a thread is known by its context, and a thread on a target, too; else it takes a stack that has names. */
+/* What came upon a thread is known by its context, and a thread on a target, too; else it takes a
+ * stack that has names. */
 static bool is_told(const struct record *r, const char *const *frame, int n)
 {
 	unsigned context = r->flags & RECORD_CONTEXT;
@@ -256,7 +269,8 @@ static struct origin *row_of(struct origins *o, const struct asker *who)
 	return least;
 }
 
-const struct asker *origins_add(struct origins *o, const struct record *r, const struct names *names)
+const struct asker *origins_add(struct origins *o, const struct record *r,
+				const struct names *names)
 {
 	const char *frame[STACK_FRAMES], *site;
 	struct origin *row;
@@ -266,7 +280,8 @@ const struct asker *origins_add(struct origins *o, const struct record *r, const
 	if (!names)
 		return NULL;
 	o->known++;
-	if (r->stack >= 0) /* asked each time: whoever records this run keeps the names that are asked for */
+	if (r->stack >=
+	    0) /* asked each time: whoever records this run keeps the names that are asked for */
 		n = names->stack(names->ctx, r->stack, frame);
 	site = r->origin ? names->symbol(names->ctx, r->origin) : NULL;
 	row = again(o, r);
@@ -286,8 +301,10 @@ const struct asker *origins_add(struct origins *o, const struct record *r, const
 		row->nframes = n < ORIGIN_FRAMES ? n : ORIGIN_FRAMES;
 		memcpy(row->frame, frame, row->nframes * sizeof(frame[0]));
 	}
-	row->last = (struct origin_last){
-		.stack = r->stack, .tid = r->id, .site = r->origin, .context = r->flags & RECORD_CONTEXT};
+	row->last = (struct origin_last){.stack = r->stack,
+					 .tid = r->id,
+					 .site = r->origin,
+					 .context = r->flags & RECORD_CONTEXT};
 	memcpy(row->last.comm, r->name, sizeof(row->last.comm));
 	return &row->who;
 }
@@ -311,7 +328,8 @@ static const struct origin *row_like(const struct origins *o, const struct origi
 	return NULL;
 }
 
-/* Who has no row in the one may have come there as often as who came least. What finds no place came least often. */
+/* Who has no row in the one may have come there as often as who came least. What finds no place
+ * came least often. */
 void origins_merge(struct origins *o, const struct origins *from)
 {
 	struct origin all[2 * ORIGINS_MAX];

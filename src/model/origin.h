@@ -1,8 +1,9 @@
 /* Origins: who asked for what a source ran, told from the records' askers.
  *
- * Each source keeps ORIGINS_MAX askers apart. When one more comes, it takes the place of the one that has come least often, and may have
- * come, unseen, as often as that one: so whoever makes more than one in ORIGINS_MAX of the requests is among them (space saving, Metwally et
- * al. 2005). A count is what was seen for certain; where `missed` is not 0 the truth may be that much higher.
+ * Each source keeps ORIGINS_MAX askers apart. When one more comes, it takes the place of the one
+ * that has come least often, and may have come, unseen, as often as that one: so whoever makes more
+ * than one in ORIGINS_MAX of the requests is among them (space saving, Metwally et al. 2005). A
+ * count is what was seen for certain; where `missed` is not 0 the truth may be that much higher.
  */
 #ifndef CULPRIT_ORIGIN_H
 #define CULPRIT_ORIGIN_H
@@ -17,7 +18,8 @@
 enum asker_kind {
 	ASKER_UNKNOWN,
 	ASKER_INTERRUPT,
-	ASKER_SOFTIRQ, /* who raised it is not known: an interrupt, a thread, or it was put off to ksoftirqd */
+	ASKER_SOFTIRQ, /* who raised it is not known: an interrupt, a thread, or it was put off to
+			  ksoftirqd */
 	ASKER_THREAD,
 };
 
@@ -26,8 +28,9 @@ struct asker {
 	enum asker_kind kind;
 	uint32_t tid; /* of a thread; 0: the idle one */
 	uint16_t cpu;
-	char comm[17];        /* of a thread; "(interrupt)", "(softirq)" */
-	const char *function; /* the one behind the request; belongs to the names; NULL: not known */
+	char comm[17]; /* of a thread; "(interrupt)", "(softirq)" */
+	const char
+		*function; /* the one behind the request; belongs to the names; NULL: not known */
 };
 
 /* A request as it was recorded. */
@@ -55,8 +58,10 @@ struct origins {
 	uint64_t unnamed; /* of these, whose asker cannot be told */
 };
 
-/* r is a mark with RECORD_ORIGIN. Returns who asked, until the next call; NULL: it cannot be told. */
-const struct asker *origins_add(struct origins *o, const struct record *r, const struct names *names);
+/* r is a mark with RECORD_ORIGIN. Returns who asked, until the next call; NULL: it cannot be told.
+ */
+const struct asker *origins_add(struct origins *o, const struct record *r,
+				const struct names *names);
 
 /* Indices of the n most frequent rows into order[n]; returns how many there are. */
 uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n);

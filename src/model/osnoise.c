@@ -1,4 +1,5 @@
-/* The reader: which format a line is of, the tables, and what is kept of lines that nobody knows. */
+/* The reader: which format a line is of, the tables, and what is kept of lines that nobody knows.
+ */
 #include "model/osnoise.h"
 
 #include <errno.h>
@@ -74,7 +75,8 @@ struct osnoise_cpu *osnoise_cpu(struct osnoise_reader *r, uint64_t cpu)
 
 /* ---- events into the tables ---- */
 
-static void add_source(struct osnoise_reader *r, struct osnoise_cpu *c, const struct osnoise_event *e)
+static void add_source(struct osnoise_reader *r, struct osnoise_cpu *c,
+		       const struct osnoise_event *e)
 {
 	uint32_t before, row;
 
@@ -89,7 +91,9 @@ static void add_source(struct osnoise_reader *r, struct osnoise_cpu *c, const st
 	else
 		row = sources_rest(&c->sources, e->kind);
 	if (r->rows_left)
-		r->rows_left = r->rows_left + before > c->sources.count ? r->rows_left + before - c->sources.count : 0;
+		r->rows_left = r->rows_left + before > c->sources.count
+				       ? r->rows_left + before - c->sources.count
+				       : 0;
 	source_add(c->sources.row[row], e->duration_ns, true);
 }
 
@@ -138,12 +142,13 @@ static void note_noise(struct osnoise_reader *r, struct osnoise_cpu *c, struct o
 		return;
 	note_extent(r, e);
 	keep_longest(r->longest, &r->nlongest, e);
-	c->recent[c->nrecent++ % OSNOISE_RECENT] = (struct osnoise_span){e->start_ns, e->duration_ns};
+	c->recent[c->nrecent++ % OSNOISE_RECENT] =
+		(struct osnoise_span){e->start_ns, e->duration_ns};
 	add_source(r, c, e);
 }
 
-/* What of a gap its noises explain: osnoise itself only counts them. Said only when all of them are in the text, that is, as
- * many began within the gap as it claims. */
+/* What of a gap its noises explain: osnoise itself only counts them. Said only when all of them are
+ * in the text, that is, as many began within the gap as it claims. */
 static void explain(struct osnoise_cpu *c, const struct osnoise_event *e)
 {
 	uint32_t n = c->nrecent < OSNOISE_RECENT ? c->nrecent : OSNOISE_RECENT;
@@ -164,7 +169,8 @@ static void explain(struct osnoise_cpu *c, const struct osnoise_event *e)
 	c->samples_rest_ns += e->duration_ns - sum;
 }
 
-static void note_sample(struct osnoise_reader *r, struct osnoise_cpu *c, const struct osnoise_event *e)
+static void note_sample(struct osnoise_reader *r, struct osnoise_cpu *c,
+			const struct osnoise_event *e)
 {
 	note_extent(r, e);
 	add_to(r, &c->samples, e->duration_ns);
@@ -184,11 +190,13 @@ static void note_period(struct osnoise_cpu *c, const struct osnoise_event *e)
 	const struct osnoise_period *p = &e->period;
 
 	t->count++;
-	t->runtime_ns =
-		p->runtime_ns == UINT64_MAX || t->runtime_ns == UINT64_MAX ? UINT64_MAX : t->runtime_ns + p->runtime_ns;
+	t->runtime_ns = p->runtime_ns == UINT64_MAX || t->runtime_ns == UINT64_MAX
+				? UINT64_MAX
+				: t->runtime_ns + p->runtime_ns;
 	t->noise_ns += p->noise_ns;
 	t->max_noise_ns = p->noise_ns > t->max_noise_ns ? p->noise_ns : t->max_noise_ns;
-	t->max_single_ns = p->max_single_ns > t->max_single_ns ? p->max_single_ns : t->max_single_ns;
+	t->max_single_ns =
+		p->max_single_ns > t->max_single_ns ? p->max_single_ns : t->max_single_ns;
 	t->hw += p->hw;
 	t->nmi += p->nmi;
 	t->irq += p->irq;
@@ -233,7 +241,8 @@ static void keep_unknown(struct osnoise_reader *r, uint64_t line, const char *te
 	r->unknowns[r->nunknowns++].line = line;
 }
 
-/* rtla 6.1 colours its headings even into a file. Names are left alone: only a line that begins with an escape is cleaned. */
+/* rtla 6.1 colours its headings even into a file. Names are left alone: only a line that begins
+ * with an escape is cleaned. */
 static size_t drop_colours(const char *line, size_t len, char *clean, size_t size)
 {
 	size_t n = 0;

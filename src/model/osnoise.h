@@ -1,6 +1,7 @@
-/* Reads what the kernel's osnoise and timerlat tracers and rtla print: tracefs `trace` and trace_pipe text, `trace-cmd report`
- * text, rtla osnoise top and hist, rtla hwnoise, rtla timerlat top and hist with its auto-analysis. One line at a time, no
- * look-ahead; memory is bounded whatever the text holds, and what is not understood is counted and the first of it kept.
+/* Reads what the kernel's osnoise and timerlat tracers and rtla print: tracefs `trace` and
+ *trace_pipe text, `trace-cmd report` text, rtla osnoise top and hist, rtla hwnoise, rtla timerlat
+ *top and hist with its auto-analysis. One line at a time, no look-ahead; memory is bounded whatever
+ *the text holds, and what is not understood is counted and the first of it kept.
  *
  *	osnoise_init(&r);
  *	while (lines_next(&l, &data, &left))
@@ -8,7 +9,8 @@
  *			... r.event, in the order of the text, valid until the next line ...
  *	osnoise_finish(&r);
  *
- * All times are integer nanoseconds. `start_ns` is trace_clock_local, whatever clock the record's own stamp is in.
+ * All times are integer nanoseconds. `start_ns` is trace_clock_local, whatever clock the record's
+ *own stamp is in.
  */
 #ifndef CULPRIT_OSNOISE_H
 #define CULPRIT_OSNOISE_H
@@ -19,9 +21,12 @@
 #include "base/cpus.h"
 #include "model/source.h"
 
-#define OSNOISE_SCHEMA   "culprit.osnoise/1"
-#define OSNOISE_CPUS     1024 /* CPUs with tables of their own; later ones are counted in cpus_beyond */
-#define OSNOISE_ROWS     4096 /* source rows of all CPUs together; later names fold into their kind's (others) */
+#define OSNOISE_SCHEMA "culprit.osnoise/1"
+#define OSNOISE_CPUS                                                                               \
+	1024 /* CPUs with tables of their own; later ones are counted in cpus_beyond               \
+	      */
+#define OSNOISE_ROWS                                                                               \
+	4096 /* source rows of all CPUs together; later names fold into their kind's (others) */
 #define OSNOISE_LONGEST  20
 #define OSNOISE_UNKNOWNS 8
 #define OSNOISE_TEXT     160
@@ -34,13 +39,15 @@
 
 /* What osnoise_line() made of a line. */
 enum osnoise_got {
-	OSNOISE_TAKEN,   /* read, and nothing to hand out: headings, rtla's tables, events of other systems */
+	OSNOISE_TAKEN,   /* read, and nothing to hand out: headings, rtla's tables, events of other
+			    systems */
 	OSNOISE_EVENT,   /* an event is complete, in reader.event */
 	OSNOISE_UNKNOWN, /* not understood: counted */
 };
 
 enum osnoise_type {
-	OSNOISE_NOISE,    /* irq_noise, nmi_noise, softirq_noise, thread_noise: net time of one interval */
+	OSNOISE_NOISE,    /* irq_noise, nmi_noise, softirq_noise, thread_noise: net time of one
+			     interval */
 	OSNOISE_SAMPLE,   /* sample_threshold: one gap of the kernel's loop, gross */
 	OSNOISE_PERIOD,   /* osnoise's line at the end of a period */
 	OSNOISE_TIMERLAT, /* timerlat's line: duration_ns is the latency */
@@ -51,7 +58,8 @@ enum timerlat_context { TIMERLAT_IRQ, TIMERLAT_THREAD, TIMERLAT_USER, TIMERLAT_C
 /* One period, or the sum of several. osnoise counts a gap without any interference as hw. */
 struct osnoise_period {
 	uint64_t count;
-	uint64_t runtime_ns; /* UINT64_MAX: not said (trace-cmd prints no run time on old kernels) */
+	uint64_t
+		runtime_ns; /* UINT64_MAX: not said (trace-cmd prints no run time on old kernels) */
 	uint64_t noise_ns;
 	uint64_t max_noise_ns; /* the worst period */
 	uint64_t max_single_ns;
@@ -70,7 +78,8 @@ struct osnoise_event {
 	uint64_t duration_ns;
 	enum source_kind kind; /* noise */
 	uint32_t id;           /* IRQ, vector, softirq, tid; of timerlat its activation */
-	uint64_t interference; /* sample: how many noises it holds; 0: nothing that the kernel showed */
+	uint64_t interference; /* sample: how many noises it holds; 0: nothing that the kernel
+				  showed */
 	enum timerlat_context context;
 	struct osnoise_period period;
 	char name[SOURCE_NAME]; /* noise; any bytes, ends with NUL */
@@ -93,7 +102,8 @@ struct osnoise_column {
 /* rtla's auto-analysis of one stop. */
 struct osnoise_part {
 	char label[48];        /* as rtla says it: "Blocking thread", without the colon */
-	char who[SOURCE_NAME]; /* "swapper/1:0": a part of the label's time; "" for the label's own line */
+	char who[SOURCE_NAME]; /* "swapper/1:0": a part of the label's time; "" for the label's own
+				  line */
 	uint64_t ns;           /* UINT64_MAX: none given */
 	uint32_t hundredths;   /* of a per cent; UINT32_MAX: none given */
 };
@@ -113,18 +123,22 @@ struct osnoise_span {
 struct osnoise_cpu {
 	unsigned cpu;
 	bool has_sources;
-	struct sources sources;    /* net times of noises; gaps without interference are kind outside */
-	struct hist samples;       /* gross lengths of all gaps; bucket NULL: none came */
+	struct sources
+		sources;     /* net times of noises; gaps without interference are kind outside */
+	struct hist samples; /* gross lengths of all gaps; bucket NULL: none came */
 	uint64_t samples_alone_ns; /* of gaps without interference... */
 	uint64_t samples_alone;
-	uint64_t samples_explained_ns, samples_rest_ns; /* ...and of those with all of their noises in the text */
+	uint64_t samples_explained_ns,
+		samples_rest_ns; /* ...and of those with all of their noises in the text */
 	uint64_t samples_complete;
 	struct osnoise_period traced, top; /* sums of period lines; rtla's last table */
 	struct hist latency[TIMERLAT_CONTEXTS];
 	struct osnoise_latency rtla[TIMERLAT_CONTEXTS];
-	struct osnoise_span recent[OSNOISE_RECENT]; /* the latest noises: what a sample that ends now is made of */
+	struct osnoise_span recent[OSNOISE_RECENT]; /* the latest noises: what a sample that ends
+						       now is made of */
 	uint64_t nrecent;
-	struct osnoise_event last[2]; /* period, timerlat: since 6.18 both come twice, as tracer's line and as event */
+	struct osnoise_event last[2]; /* period, timerlat: since 6.18 both come twice, as tracer's
+					 line and as event */
 	bool last_form[2];
 };
 
@@ -133,19 +147,27 @@ struct osnoise_name {
 	uint64_t count;
 };
 
-enum osnoise_section { SECTION_NONE, SECTION_OSNOISE_TOP, SECTION_TIMERLAT_TOP, SECTION_HIST, SECTION_ANALYSIS };
+enum osnoise_section {
+	SECTION_NONE,
+	SECTION_OSNOISE_TOP,
+	SECTION_TIMERLAT_TOP,
+	SECTION_HIST,
+	SECTION_ANALYSIS
+};
 
 struct osnoise_reader {
 	/* Settings, before the first line. */
-	uint32_t workload; /* thread noise of this tid is the measured program itself, and left out; 0: none */
+	uint32_t workload; /* thread noise of this tid is the measured program itself, and left out;
+			      0: none */
 
 	struct osnoise_event event; /* the one in hand */
 
 	/* Results. */
 	struct osnoise_cpu **cpu; /* in order of first appearance */
 	uint32_t ncpus;
-	uint64_t cpus_beyond;                          /* events and rows of CPUs past OSNOISE_CPUS */
-	struct osnoise_event longest[OSNOISE_LONGEST]; /* noises and gaps alone, by falling duration */
+	uint64_t cpus_beyond; /* events and rows of CPUs past OSNOISE_CPUS */
+	struct osnoise_event
+		longest[OSNOISE_LONGEST]; /* noises and gaps alone, by falling duration */
 	uint32_t nlongest;
 	struct osnoise_event gaps[OSNOISE_LONGEST]; /* the longest samples */
 	uint32_t ngaps;
@@ -214,8 +236,8 @@ struct lines {
 	char text[LINE_BYTES];
 };
 
-/* Takes bytes from *data until a line is complete: true, call again; false: all are taken, more are needed. At the end of
- * the text lines_last() says whether there is a last line without newline. */
+/* Takes bytes from *data until a line is complete: true, call again; false: all are taken, more are
+ * needed. At the end of the text lines_last() says whether there is a last line without newline. */
 bool lines_next(struct lines *l, const char **data, size_t *left);
 bool lines_last(struct lines *l);
 

@@ -17,9 +17,16 @@
 #include "model/osnoise_text.h"
 
 static const char *const labels[] = {
-	"Previous IRQ interference", "IRQ handler delay", "IRQ latency",      "Timerlat IRQ duration",
-	"Blocking thread",           "NMI interference",  "IRQ interference", "Softirq interference",
-	"Thread interference",       "Thread latency",
+	"Previous IRQ interference",
+	"IRQ handler delay",
+	"IRQ latency",
+	"Timerlat IRQ duration",
+	"Blocking thread",
+	"NMI interference",
+	"IRQ interference",
+	"Softirq interference",
+	"Thread interference",
+	"Thread latency",
 };
 
 static enum osnoise_got taken(struct osnoise_reader *r)
@@ -38,7 +45,8 @@ static enum osnoise_got begin(struct osnoise_reader *r, struct text t)
 	struct osnoise_analysis *a;
 	uint64_t cpu;
 
-	if (!text_word(&t, "## CPU ") || !text_u64(&t, &cpu) || cpu >= CPUS_MAX || !text_word(&t, " hit stop tracing"))
+	if (!text_word(&t, "## CPU ") || !text_u64(&t, &cpu) || cpu >= CPUS_MAX ||
+	    !text_word(&t, " hit stop tracing"))
 		return OSNOISE_UNKNOWN;
 	r->stopped = true;
 	r->section = SECTION_ANALYSIS;
@@ -108,8 +116,8 @@ static struct osnoise_part *new_part(struct osnoise_reader *r)
 	return &a->part[a->nparts++];
 }
 
-static enum osnoise_got keep_part(struct osnoise_reader *r, const char *label, const struct text *who, uint64_t ns,
-				  uint32_t hundredths)
+static enum osnoise_got keep_part(struct osnoise_reader *r, const char *label,
+				  const struct text *who, uint64_t ns, uint32_t hundredths)
 {
 	struct osnoise_part *p = new_part(r);
 
@@ -122,7 +130,8 @@ static enum osnoise_got keep_part(struct osnoise_reader *r, const char *label, c
 	return taken(r);
 }
 
-/* "swapper/1:0    332.94 us": a part of what the last label says; without a time after an IRQ latency. */
+/* "swapper/1:0    332.94 us": a part of what the last label says; without a time after an IRQ
+ * latency. */
 static enum osnoise_got part(struct osnoise_reader *r, struct text t)
 {
 	const struct osnoise_analysis *a = current(r);
@@ -168,7 +177,8 @@ static enum osnoise_got labelled(struct osnoise_reader *r, struct text t)
 		take_percent(&rest, &hundredths);
 		take_time(&rest, &ns);
 		text_trim(&rest);
-		if (text_left(&rest) && !text_is(&rest, "(exit from idle)") && !text_is(&rest, "up to"))
+		if (text_left(&rest) && !text_is(&rest, "(exit from idle)") &&
+		    !text_is(&rest, "up to"))
 			return OSNOISE_UNKNOWN;
 		return keep_part(r, labels[i], &(struct text){rest.end, rest.end}, ns, hundredths);
 	}
@@ -180,8 +190,9 @@ static enum osnoise_got from_idle(struct osnoise_reader *r, struct text t)
 {
 	uint64_t ns, cpu;
 
-	if (!text_word(&t, "Max timerlat IRQ latency from idle: ") || !text_decimal(&t, NSEC_PER_USEC, &ns) ||
-	    !text_word(&t, " us in cpu ") || !text_u64(&t, &cpu) || cpu >= CPUS_MAX || text_left(&t))
+	if (!text_word(&t, "Max timerlat IRQ latency from idle: ") ||
+	    !text_decimal(&t, NSEC_PER_USEC, &ns) || !text_word(&t, " us in cpu ") ||
+	    !text_u64(&t, &cpu) || cpu >= CPUS_MAX || text_left(&t))
 		return OSNOISE_UNKNOWN;
 	r->idle_latency_ns = ns;
 	r->idle_latency_cpu = cpu;

@@ -1,5 +1,6 @@
-/* What rtla prints: the tables of osnoise top, hwnoise and timerlat top, the histograms, and timerlat's auto-analysis. A table
- * that comes again (a live screen, saved) replaces the one before: rtla's numbers are totals.
+/* What rtla prints: the tables of osnoise top, hwnoise and timerlat top, the histograms, and
+ * timerlat's auto-analysis. A table that comes again (a live screen, saved) replaces the one
+ * before: rtla's numbers are totals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +56,14 @@ static bool cell(struct text *t, uint64_t unit_ns, uint64_t *value, bool *some)
 
 /* ---- osnoise top ---- */
 
-/* "  1 #9  9000000  470604  94.77106  198513  12800  7380  0  20  0  7"; hwnoise ends after NMI. t stands behind "#9". */
-static enum osnoise_got osnoise_row(struct osnoise_reader *r, uint64_t cpu, uint64_t count, struct text t)
+/* "  1 #9  9000000  470604  94.77106  198513  12800  7380  0  20  0  7"; hwnoise ends after NMI. t
+ * stands behind "#9". */
+static enum osnoise_got osnoise_row(struct osnoise_reader *r, uint64_t cpu, uint64_t count,
+				    struct text t)
 {
 	struct osnoise_period p = {.count = count};
-	uint64_t *us[] = {&p.runtime_ns, &p.noise_ns, NULL, &p.max_noise_ns, &p.max_single_ns}, percent;
+	uint64_t *us[] = {&p.runtime_ns, &p.noise_ns, NULL, &p.max_noise_ns, &p.max_single_ns},
+		 percent;
 	struct osnoise_cpu *c;
 
 	for (size_t i = 0; i < sizeof(us) / sizeof(us[0]); i++) {
@@ -73,8 +77,8 @@ static enum osnoise_got osnoise_row(struct osnoise_reader *r, uint64_t cpu, uint
 		return OSNOISE_UNKNOWN;
 	text_trim(&t);
 	p.irqs_off = !text_left(&t);
-	if (!p.irqs_off &&
-	    (!text_field(&t, &p.irq) || !text_field(&t, &p.softirq) || !text_field(&t, &p.thread) || text_left(&t)))
+	if (!p.irqs_off && (!text_field(&t, &p.irq) || !text_field(&t, &p.softirq) ||
+			    !text_field(&t, &p.thread) || text_left(&t)))
 		return OSNOISE_UNKNOWN;
 	c = osnoise_cpu(r, cpu);
 	if (c)
@@ -91,8 +95,9 @@ static bool latency_group(struct text t, uint64_t unit_ns, bool cur, struct osno
 {
 	bool some[4] = {false};
 
-	if ((cur && !cell(&t, unit_ns, &l->cur_ns, &some[0])) || !cell(&t, unit_ns, &l->min_ns, &some[1]) ||
-	    !cell(&t, unit_ns, &l->avg_ns, &some[2]) || !cell(&t, unit_ns, &l->max_ns, &some[3]))
+	if ((cur && !cell(&t, unit_ns, &l->cur_ns, &some[0])) ||
+	    !cell(&t, unit_ns, &l->min_ns, &some[1]) || !cell(&t, unit_ns, &l->avg_ns, &some[2]) ||
+	    !cell(&t, unit_ns, &l->max_ns, &some[3]))
 		return false;
 	text_blanks(&t);
 	l->known = some[1] && some[2] && some[3];
@@ -100,8 +105,10 @@ static bool latency_group(struct text t, uint64_t unit_ns, bool cur, struct osno
 	return !text_left(&t);
 }
 
-/* cpu -1: the row of all. t stands at the first '|'. A message may follow without a newline (rtla 6.12). */
-static enum osnoise_got timerlat_row(struct osnoise_reader *r, int cpu, uint64_t count, struct text t)
+/* cpu -1: the row of all. t stands at the first '|'. A message may follow without a newline
+ * (rtla 6.12). */
+static enum osnoise_got timerlat_row(struct osnoise_reader *r, int cpu, uint64_t count,
+				     struct text t)
 {
 	struct osnoise_latency l[TIMERLAT_CONTEXTS] = {0};
 	struct osnoise_cpu *c;
@@ -175,7 +182,8 @@ static bool column_name(struct text token, struct osnoise_column *c)
 		c->cpu = -1;
 		if (!text_left(&token))
 			return true;
-		if (!text_word(&token, "-") || !text_u64(&token, &cpu) || cpu >= CPUS_MAX || text_left(&token))
+		if (!text_word(&token, "-") || !text_u64(&token, &cpu) || cpu >= CPUS_MAX ||
+		    text_left(&token))
 			return false;
 		c->cpu = cpu;
 		return true;
@@ -217,7 +225,8 @@ static enum osnoise_got hist_row(struct osnoise_reader *r, struct text t)
 	uint64_t index = r->hist_rows, n;
 	struct text at;
 
-	if ((!r->no_index && !text_field(&t, &index)) || __builtin_mul_overflow(index, r->unit_ns, &index))
+	if ((!r->no_index && !text_field(&t, &index)) ||
+	    __builtin_mul_overflow(index, r->unit_ns, &index))
 		return OSNOISE_UNKNOWN;
 	at = t;
 	for (uint64_t i = 0; i < r->ncolumns + r->columns_beyond; i++)
@@ -242,7 +251,8 @@ static enum osnoise_got hist_row(struct osnoise_reader *r, struct text t)
 
 enum summary_row { ROW_OVER, ROW_COUNT, ROW_MIN, ROW_AVG, ROW_MAX, SUMMARY_ROWS };
 
-static void set_summary(struct osnoise_latency *l, uint64_t *over, enum summary_row row, uint64_t value, bool some)
+static void set_summary(struct osnoise_latency *l, uint64_t *over, enum summary_row row,
+			uint64_t value, bool some)
 {
 	uint64_t *field[] = {over, &l->count, &l->min_ns, &l->avg_ns, &l->max_ns};
 
@@ -252,10 +262,12 @@ static void set_summary(struct osnoise_latency *l, uint64_t *over, enum summary_
 		l->known = some;
 }
 
-/* "over:", "count:", "min:", "avg:", "max:", with a number for each column, or after "ALL:" for each context. */
+/* "over:", "count:", "min:", "avg:", "max:", with a number for each column, or after "ALL:" for
+ * each context. */
 static enum osnoise_got hist_summary(struct osnoise_reader *r, enum summary_row row, struct text t)
 {
-	uint64_t unit_ns = row <= ROW_COUNT ? 1 : r->unit_ns, value, n = r->ncolumns + r->columns_beyond;
+	uint64_t unit_ns = row <= ROW_COUNT ? 1 : r->unit_ns, value,
+		 n = r->ncolumns + r->columns_beyond;
 	struct text at = t;
 	bool some;
 
@@ -295,7 +307,8 @@ static bool message(struct osnoise_reader *r, struct text t)
 	struct text at = t;
 
 	text_word(&at, "rtla ");
-	if ((text_word(&at, "osnoise") || text_word(&at, "timerlat") || text_word(&at, "timelat")) &&
+	if ((text_word(&at, "osnoise") || text_word(&at, "timerlat") ||
+	     text_word(&at, "timelat")) &&
 	    text_is(&at, " hit stop tracing")) {
 		r->stopped = true;
 		if (r->section != SECTION_ANALYSIS)
@@ -341,7 +354,8 @@ static enum osnoise_got comment(struct osnoise_reader *r, struct text t)
 {
 	struct text at = t;
 
-	if (text_word(&t, "# RTLA ") || text_word(&t, "# tracer: osnoise") || text_word(&t, "# tracer: timerlat")) {
+	if (text_word(&t, "# RTLA ") || text_word(&t, "# tracer: osnoise") ||
+	    text_word(&t, "# tracer: timerlat")) {
 		r->section = SECTION_NONE;
 		return taken(r);
 	}

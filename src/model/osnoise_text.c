@@ -47,7 +47,8 @@ bool text_u64(struct text *t, uint64_t *value)
 	uint64_t v = 0;
 
 	for (; p < t->end && is_digit(*p); p++)
-		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
 			return false;
 	if (p == t->p)
 		return false;
@@ -124,7 +125,8 @@ bool text_decimal(struct text *t, uint64_t unit, uint64_t *value)
 	if (at.p < at.end && *at.p == '.')
 		for (at.p++; at.p < at.end && is_digit(*at.p); at.p++) {
 			scale /= 10;
-			part += scale * (uint64_t)(*at.p - '0'); /* from the tenth decimal on nothing */
+			part += scale *
+				(uint64_t)(*at.p - '0'); /* from the tenth decimal on nothing */
 		}
 	/* Below a nanosecond to the nearest. */
 	if (__builtin_add_overflow(whole, (part * unit + NSEC_PER_SEC / 2) / NSEC_PER_SEC, value))

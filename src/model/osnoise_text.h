@@ -20,8 +20,9 @@ bool text_word(struct text *t, const char *word);     /* takes these bytes if th
 bool text_is(const struct text *t, const char *word); /* these bytes and no others */
 bool text_u64(struct text *t, uint64_t *value);       /* takes digits; false: none, or too large */
 bool text_u32(struct text *t, uint32_t *value);       /* the same */
-bool text_field(struct text *t, uint64_t *value);     /* blanks, then a number that a blank or the end follows */
-struct text text_token(struct text *t);               /* blanks, then all to the next blank */
+bool text_field(struct text *t,
+		uint64_t *value);       /* blanks, then a number that a blank or the end follows */
+struct text text_token(struct text *t); /* blanks, then all to the next blank */
 bool text_find(const struct text *t, const char *word, struct text *at); /* the first one */
 bool text_last_find(const struct text *t, const char *word, struct text *at);
 /* "12.345" with at most 9 decimals times unit; false when it does not fit. */

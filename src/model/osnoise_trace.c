@@ -1,10 +1,11 @@
 /* Lines of tracefs `trace` and of `trace-cmd report`:
  *
- *	          <idle>-0       [001] dNh2.    70.957150: irq_noise: local_timer:236 start 70.955792385 duration 1238200 ns
- *	       osnoise/1-196   [001]    32.573895: sample_threshold:     start 32.573779430 duration 98599 ns interference 0
+ *	          <idle>-0       [001] dNh2.    70.957150: irq_noise: local_timer:236
+ *start 70.955792385 duration 1238200 ns osnoise/1-196   [001]    32.573895: sample_threshold:
+ *start 32.573779430 duration 98599 ns interference 0
  *
- * Comms and IRQ names may hold anything, ':' and " start " too. So the front is read by its columns where it can be (a comm
- * takes 16 of them), and a noise from its end.
+ * Comms and IRQ names may hold anything, ':' and " start " too. So the front is read by its columns
+ *where it can be (a comm takes 16 of them), and a noise from its end.
  */
 #include <string.h>
 
@@ -12,8 +13,10 @@
 
 #define COMM_COLUMNS  16
 #define FRONT_MAX     256
-#define TRACE_CMD_PAD 21                                /* trace-cmd fills "name:" up to here, and one more blank */
-#define NOISE_MAX_NS  (36500ULL * 86400 * NSEC_PER_SEC) /* a century: start + duration cannot wrap */
+#define TRACE_CMD_PAD 21 /* trace-cmd fills "name:" up to here, and one more blank */
+#define NOISE_MAX_NS                                                                               \
+	(36500ULL * 86400 * NSEC_PER_SEC) /* a century: start + duration cannot wrap               \
+					   */
 
 static bool stamp_token(struct text token, struct osnoise_event *e)
 {
@@ -23,7 +26,8 @@ static bool stamp_token(struct text token, struct osnoise_event *e)
 		return false;
 	token.end--;
 	e->stamp_ns = text_find(&token, ".", &at);
-	if (!(e->stamp_ns ? text_decimal(&token, NSEC_PER_SEC, &e->stamp) : text_u64(&token, &e->stamp)))
+	if (!(e->stamp_ns ? text_decimal(&token, NSEC_PER_SEC, &e->stamp)
+			  : text_u64(&token, &e->stamp)))
 		return false;
 	return !text_left(&token);
 }
@@ -47,7 +51,8 @@ static bool front_at(struct text *t, const char *dash, struct osnoise_event *e)
 		return false;
 	e->cpu = cpu;
 	token = text_token(&at);
-	if (!stamp_token(token, e)) /* irqs-off and the like come first, trace-cmd leaves them out */
+	if (!stamp_token(token,
+			 e)) /* irqs-off and the like come first, trace-cmd leaves them out */
 		if (!stamp_token(text_token(&at), e))
 			return false;
 	t->p = at.p;
@@ -70,13 +75,14 @@ static bool front(struct text *t, struct osnoise_event *e)
 /* "start 70.955792385 duration 1238200 ns", and what follows stays in t. */
 static bool span(struct text *t, struct osnoise_event *e)
 {
-	if (!text_word(t, "start ") || !text_decimal(t, NSEC_PER_SEC, &e->start_ns) || !text_word(t, " duration ") ||
-	    !text_u64(t, &e->duration_ns) || !text_word(t, " ns"))
+	if (!text_word(t, "start ") || !text_decimal(t, NSEC_PER_SEC, &e->start_ns) ||
+	    !text_word(t, " duration ") || !text_u64(t, &e->duration_ns) || !text_word(t, " ns"))
 		return false;
 	return e->start_ns <= NOISE_MAX_NS && e->duration_ns <= NOISE_MAX_NS;
 }
 
-/* "NAME:id start ...". The kernel right-aligns comms and softirqs in 8 columns: a shorter name has blanks that are not its own. */
+/* "NAME:id start ...". The kernel right-aligns comms and softirqs in 8 columns: a shorter name has
+ * blanks that are not its own. */
 static bool named_span(struct text t, struct osnoise_event *e)
 {
 	struct text at, id, name = t;
@@ -114,7 +120,8 @@ static enum source_kind irq_kind(struct osnoise_event *e)
 		{"x86_platform_ipi", NULL},
 	};
 
-	for (size_t i = 0; e->id >= 0xe0 && e->id <= 0xff && i < sizeof(vectors) / sizeof(vectors[0]); i++) {
+	for (size_t i = 0;
+	     e->id >= 0xe0 && e->id <= 0xff && i < sizeof(vectors) / sizeof(vectors[0]); i++) {
 		if (strcmp(e->name, vectors[i].theirs))
 			continue;
 		if (vectors[i].ours)
@@ -153,7 +160,8 @@ static bool noise(struct osnoise_event *e, const struct text *name, struct text 
 	else
 		e->kind = text_is(name, "softirq_noise") ? SOURCE_SOFTIRQ : SOURCE_THREAD;
 	if (e->kind == SOURCE_SOFTIRQ)
-		text_copy(&(struct text){softirq_name(e->id), softirq_name(e->id) + strlen(softirq_name(e->id))},
+		text_copy(&(struct text){softirq_name(e->id),
+					 softirq_name(e->id) + strlen(softirq_name(e->id))},
 			  e->name, sizeof(e->name));
 	return true;
 }
@@ -164,7 +172,8 @@ static bool sample(struct osnoise_event *e, struct text t)
 	e->kind = SOURCE_OUTSIDE;
 	strcpy(e->name, "hardware or hypervisor");
 	text_trim(&t);
-	return span(&t, e) && text_word(&t, " interference ") && text_u64(&t, &e->interference) && !text_left(&t);
+	return span(&t, e) && text_word(&t, " interference ") && text_u64(&t, &e->interference) &&
+	       !text_left(&t);
 }
 
 static bool microseconds(uint64_t *ns)
@@ -192,7 +201,8 @@ static bool period_line(struct osnoise_event *e, struct text t)
 	       microseconds(&p->max_single_ns);
 }
 
-/* The number behind `key` anywhere in t: "noise:23826<tab>max_sample:175", "noise=23826 max_sample=175". */
+/* The number behind `key` anywhere in t: "noise:23826<tab>max_sample:175", "noise=23826
+ * max_sample=175". */
 static bool keyed(const struct text *t, const char *key, uint64_t *value)
 {
 	struct text rest = *t, token;
@@ -217,8 +227,9 @@ static bool period_keys(struct osnoise_event *e, const struct text *t)
 		return false;
 	if (!(keyed(t, "hw", &p->hw) && keyed(t, "nmi", &p->nmi) && keyed(t, "irq", &p->irq) &&
 	      keyed(t, "softirq", &p->softirq) && keyed(t, "thread", &p->thread)) &&
-	    !(keyed(t, "hw_count", &p->hw) && keyed(t, "nmi_count", &p->nmi) && keyed(t, "irq_count", &p->irq) &&
-	      keyed(t, "softirq_count", &p->softirq) && keyed(t, "thread_count", &p->thread)))
+	    !(keyed(t, "hw_count", &p->hw) && keyed(t, "nmi_count", &p->nmi) &&
+	      keyed(t, "irq_count", &p->irq) && keyed(t, "softirq_count", &p->softirq) &&
+	      keyed(t, "thread_count", &p->thread)))
 		return false;
 	p->count = 1;
 	return microseconds(&p->noise_ns) && microseconds(&p->max_single_ns);
@@ -262,8 +273,8 @@ static bool timerlat_keys(struct osnoise_event *e, const struct text *t)
 	return id <= UINT32_MAX && context < TIMERLAT_CONTEXTS && e->duration_ns <= NOISE_MAX_NS;
 }
 
-/* Since 6.18 a period and a latency also come as events of their own, just before the tracer's line. With both switched on
- * each would count twice. */
+/* Since 6.18 a period and a latency also come as events of their own, just before the tracer's
+ * line. With both switched on each would count twice. */
 static bool comes_twice(struct osnoise_reader *r, bool as_event)
 {
 	struct osnoise_event *e = &r->event, *last;
@@ -274,9 +285,11 @@ static bool comes_twice(struct osnoise_reader *r, bool as_event)
 	if (!c)
 		return false;
 	last = &c->last[i];
-	same = i ? last->id == e->id && last->context == e->context && last->duration_ns == e->duration_ns
+	same = i ? last->id == e->id && last->context == e->context &&
+			       last->duration_ns == e->duration_ns
 		 : last->period.count && last->period.noise_ns == e->period.noise_ns &&
-			       last->period.hw == e->period.hw && last->period.irq == e->period.irq &&
+			       last->period.hw == e->period.hw &&
+			       last->period.irq == e->period.irq &&
 			       last->period.thread == e->period.thread;
 	same = same && c->last_form[i] != as_event && last->period.count;
 	*last = *e;
@@ -356,8 +369,8 @@ static enum osnoise_got record(struct osnoise_reader *r, struct text t)
 	if (!text_left(&name))
 		return OSNOISE_UNKNOWN;
 	t = payload(rest, text_left(&name));
-	if (text_is(&name, "irq_noise") || text_is(&name, "nmi_noise") || text_is(&name, "softirq_noise") ||
-	    text_is(&name, "thread_noise"))
+	if (text_is(&name, "irq_noise") || text_is(&name, "nmi_noise") ||
+	    text_is(&name, "softirq_noise") || text_is(&name, "thread_noise"))
 		return done(r, noise(e, &name, t));
 	if (text_is(&name, "sample_threshold"))
 		return done(r, sample(e, t));
@@ -368,7 +381,8 @@ static enum osnoise_got record(struct osnoise_reader *r, struct text t)
 	return other_event(r, &name);
 }
 
-/* "CPU:1 [LOST 123 EVENTS]", trace-cmd's "CPU:1 [123 EVENTS DROPPED]" and what it says about the file. */
+/* "CPU:1 [LOST 123 EVENTS]", trace-cmd's "CPU:1 [123 EVENTS DROPPED]" and what it says about the
+ * file. */
 static enum osnoise_got about(struct osnoise_reader *r, struct text t)
 {
 	struct text word;
@@ -381,7 +395,8 @@ static enum osnoise_got about(struct osnoise_reader *r, struct text t)
 		r->lost += text_u64(&t, &n) ? n : 1; /* it may not be known how many */
 		return OSNOISE_TAKEN;
 	}
-	if ((text_word(&t, "cpus=") && text_u64(&t, &n) && !text_left(&t)) || text_word(&t, "version = ") ||
+	if ((text_word(&t, "cpus=") && text_u64(&t, &n) && !text_left(&t)) ||
+	    text_word(&t, "version = ") ||
 	    (text_word(&t, "CPU ") && text_u64(&t, &n) && text_is(&t, " is empty"))) {
 		r->headings++;
 		return OSNOISE_TAKEN;

@@ -6,7 +6,8 @@
 
 static bool is_row(const struct other *row, const struct record *r)
 {
-	return !row->rest && row->tid == r->id && row->kernel_thread == !!(r->flags & RECORD_KTHREAD) &&
+	return !row->rest && row->tid == r->id &&
+	       row->kernel_thread == !!(r->flags & RECORD_KTHREAD) &&
 	       !strncmp(row->comm, r->name, sizeof(r->name));
 }
 
@@ -44,7 +45,8 @@ void others_add(struct others *t, const struct record *r)
 		i = t->count;
 	}
 	if (i == t->count) {
-		t->row[i] = (struct other){.tid = r->id, .kernel_thread = r->flags & RECORD_KTHREAD};
+		t->row[i] =
+			(struct other){.tid = r->id, .kernel_thread = r->flags & RECORD_KTHREAD};
 		memcpy(t->row[i].comm, r->name, sizeof(r->name));
 		t->count++;
 	}

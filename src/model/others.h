@@ -1,5 +1,6 @@
-/* Who else ran on a CPU: all threads but the sampler, whether they made a window of a workload longer or ran between two of them. Idle is
- * nobody. Sources know only those that cost something. */
+/* Who else ran on a CPU: all threads but the sampler, whether they made a window of a workload
+ * longer or ran between two of them. Idle is nobody. Sources know only those that cost something.
+ */
 #ifndef CULPRIT_OTHERS_H
 #define CULPRIT_OTHERS_H
 
@@ -7,7 +8,8 @@
 #include <stdint.h>
 #include "record.h"
 
-#define OTHERS_ROWS 64 /* when there are more threads, the half with the least time goes into one row */
+#define OTHERS_ROWS                                                                                \
+	64 /* when there are more threads, the half with the least time goes into one row */
 
 struct other {
 	uint32_t tid;  /* 0: several */

@@ -3,12 +3,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define RECENT   256      /* gaps a CPU that another's may coincide with */
-#define KEPT     512      /* gaps a CPU that wait for the steal clock: the recent ones, and the longest of the others */
-#define LONG_NS  5000     /* shorter ones coincide by chance: thousands come in a second */
-#define ALIKE_NS 1000     /* two CPUs that were stopped by one thing stop and go on together, to this and a twentieth */
-#define STEP_NS  10000000 /* of the steal clock in /proc/stat */
-#define OLD_NS   30000000000ULL /* the steal clock says nothing of gaps so long ago */
+#define RECENT 256 /* gaps a CPU that another's may coincide with */
+#define KEPT                                                                                       \
+	512 /* gaps a CPU that wait for the steal clock: the recent ones, and the longest of the   \
+	       others */
+#define LONG_NS 5000 /* shorter ones coincide by chance: thousands come in a second */
+#define ALIKE_NS                                                                                   \
+	1000 /* two CPUs that were stopped by one thing stop and go on together, to this and a     \
+		twentieth */
+#define STEP_NS 10000000       /* of the steal clock in /proc/stat */
+#define OLD_NS  30000000000ULL /* the steal clock says nothing of gaps so long ago */
 
 struct gap {
 	uint64_t start, end, ns;
@@ -61,7 +65,8 @@ static void decide(struct outside *o, uint32_t index, const struct gap *g, const
 	/* Of many CPUs some are always away by chance. */
 	uint32_t enough = o->summary->ncpus / 4 > 1 ? o->summary->ncpus / 4 : 1;
 
-	summary_outside(o->summary, index, g->start, g->ns, g->others >= enough ? "simultaneous" : verdict);
+	summary_outside(o->summary, index, g->start, g->ns,
+			g->others >= enough ? "simultaneous" : verdict);
 }
 
 static uint64_t apart(uint64_t a, uint64_t b)
@@ -82,10 +87,12 @@ static bool coincide(const struct gap *a, const struct gap *b)
 	return apart(a->start, b->start) <= tolerance && apart(a->end, b->end) <= tolerance;
 }
 
-/* The newest of a CPU's that had begun by then; NULL: none of the recent ones. A CPU's gaps follow each other. */
+/* The newest of a CPU's that had begun by then; NULL: none of the recent ones. A CPU's gaps follow
+ * each other. */
 static const struct gap *newest_by(const struct waiting *w, uint64_t ns)
 {
-	uint64_t low = w->nrecent > RECENT ? w->nrecent - RECENT : 0, first = low, high = w->nrecent;
+	uint64_t low = w->nrecent > RECENT ? w->nrecent - RECENT : 0, first = low,
+		 high = w->nrecent;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
@@ -98,7 +105,8 @@ static const struct gap *newest_by(const struct waiting *w, uint64_t ns)
 	return low > first ? &w->recent[(low - 1) % RECENT] : NULL;
 }
 
-/* Gaps are so much longer than what they may be apart that of each other CPU only one can coincide. */
+/* Gaps are so much longer than what they may be apart that of each other CPU only one can coincide.
+ */
 static void find_simultaneous(struct outside *o, uint32_t index, struct gap *g)
 {
 	for (uint32_t i = 0; i < o->summary->ncpus; i++) {
@@ -121,7 +129,8 @@ static bool is_recent(const struct waiting *w, uint32_t i)
 	return w->kept[i].number + RECENT >= w->nrecent;
 }
 
-/* Of those that no other CPU's may coincide with any more; as KEPT is more than RECENT, a full table has some. */
+/* Of those that no other CPU's may coincide with any more; as KEPT is more than RECENT, a full
+ * table has some. */
 static uint32_t shortest(const struct waiting *w)
 {
 	uint32_t best = 0;
@@ -132,7 +141,8 @@ static uint32_t shortest(const struct waiting *w)
 	return best;
 }
 
-void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t end_ns, uint64_t outside_ns)
+void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t end_ns,
+		 uint64_t outside_ns)
 {
 	struct waiting *w = &o->cpu[index];
 	struct gap g = {.start = start_ns, .end = end_ns, .ns = outside_ns, .number = w->nrecent};
@@ -176,7 +186,8 @@ void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns)
 	for (uint32_t i = 0; i < w->nkept; i++) {
 		const struct gap *g = &w->kept[i];
 		bool old = g->end + OLD_NS < w->newest;
-		bool fits = g->ns <= stolen + STEP_NS; /* its step may have begun before the last reading */
+		bool fits = g->ns <=
+			    stolen + STEP_NS; /* its step may have begun before the last reading */
 
 		decide(o, index, g, stolen && !old && fits ? "steal" : o->otherwise);
 		if (stolen && !old && fits)

@@ -1,5 +1,6 @@
-/* The beta distribution's quantile by bisection over the logarithm of its odds, so that neither end loses digits; its probability by the
- * continued fraction (DLMF 8.17.22, evaluated by Lentz's method), which takes about the root of the larger shape steps. */
+/* The beta distribution's quantile by bisection over the logarithm of its odds, so that neither end
+ * loses digits; its probability by the continued fraction (DLMF 8.17.22, evaluated by Lentz's
+ * method), which takes about the root of the larger shape steps. */
 #include "model/ratio.h"
 
 #include <math.h>
@@ -41,7 +42,8 @@ static double log_gamma(double x)
 	return lgamma_r(x, &sign);
 }
 
-/* The probability up to x, for the x with these log odds. constant: the logarithm of the beta function. */
+/* The probability up to x, for the x with these log odds. constant: the logarithm of the beta
+ * function. */
 static double beta_up_to(double log_odds, double a, double b, double constant)
 {
 	double log_x = -log1p(exp(-log_odds)), log_rest = -log1p(exp(log_odds)), x = exp(log_x);
@@ -54,7 +56,8 @@ static double beta_up_to(double log_odds, double a, double b, double constant)
 
 double beta_odds(double p, double a, double b)
 {
-	double low = -ODDS_MAX, high = ODDS_MAX, constant = log_gamma(a) + log_gamma(b) - log_gamma(a + b);
+	double low = -ODDS_MAX, high = ODDS_MAX,
+	       constant = log_gamma(a) + log_gamma(b) - log_gamma(a + b);
 
 	while (high - low > 1e-10) {
 		double middle = low + (high - low) / 2;
@@ -98,7 +101,8 @@ struct ratio ratio_of(const struct ratio_sum *before, const struct ratio_sum *af
 		r.low = time * quotient(alpha / 2, gamma_of(after->sum, after->variance),
 					gamma_of(before->sum + jump, before->variance + square));
 	if (before->sum > 0)
-		r.high = time * quotient(1 - alpha / 2, gamma_of(after->sum + jump, after->variance + square),
+		r.high = time * quotient(1 - alpha / 2,
+					 gamma_of(after->sum + jump, after->variance + square),
 					 gamma_of(before->sum, before->variance));
 	return r;
 }

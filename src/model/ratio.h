@@ -1,13 +1,17 @@
-/* By how much a rate changed: the ratio of two sums that were each observed for some time, with its confidence interval.
+/* By how much a rate changed: the ratio of two sums that were each observed for some time, with its
+ * confidence interval.
  *
- * A sum is of jumps that come by chance: events (each jump is 1) or the time that they took. The interval is Fay's for the ratio of two
- * weighted sums of Poisson counts (M. P. Fay, "Approximate confidence intervals for rate ratios from directly standardized rates with
- * sparse data", Communications in Statistics - Theory and Methods 28 (1999) 2141-2160): each sum is taken as a gamma variate with its mean
- * and variance, the upper bounds with one more jump of the largest size (Fay and Feuer, Statistics in Medicine 16 (1997) 791-801); the
- * ratio of two gammas is a beta variate. Where all jumps are 1 this is, exactly, the conditional binomial test of two Poisson rates with
- * the interval of Clopper and Pearson (Biometrika 26 (1934) 404-413; Przyborowski and Wilenski, Biometrika 31 (1940) 313-323): it
- * covers the truth at least as often as it says, however few the events are. Of times it does so as long as the longest event that
- * was seen is not far from the longest there can be; tests/unit/test_ratio.c counts.
+ * A sum is of jumps that come by chance: events (each jump is 1) or the time that they took. The
+ * interval is Fay's for the ratio of two weighted sums of Poisson counts (M. P. Fay, "Approximate
+ * confidence intervals for rate ratios from directly standardized rates with sparse data",
+ * Communications in Statistics - Theory and Methods 28 (1999) 2141-2160): each sum is taken as a
+ * gamma variate with its mean and variance, the upper bounds with one more jump of the largest size
+ * (Fay and Feuer, Statistics in Medicine 16 (1997) 791-801); the ratio of two gammas is a beta
+ * variate. Where all jumps are 1 this is, exactly, the conditional binomial test of two Poisson
+ * rates with the interval of Clopper and Pearson (Biometrika 26 (1934) 404-413; Przyborowski and
+ * Wilenski, Biometrika 31 (1940) 313-323): it covers the truth at least as often as it says,
+ * however few the events are. Of times it does so as long as the longest event that was seen is not
+ * far from the longest there can be; tests/unit/test_ratio.c counts.
  */
 #ifndef CULPRIT_RATIO_H
 #define CULPRIT_RATIO_H
@@ -15,20 +19,24 @@
 /* One side. All in the unit of the sum: events, or ns. */
 struct ratio_sum {
 	double sum;
-	double variance; /* of the sum; of a Poisson count the count, of a compound Poisson sum the sum of the squares of its jumps */
-	double jump;    /* the largest single jump there may be: 1 of a count; better too large than too small */
+	double variance; /* of the sum; of a Poisson count the count, of a compound Poisson sum the
+			    sum of the squares of its jumps */
+	double jump;    /* the largest single jump there may be: 1 of a count; better too large than
+			   too small */
 	double seconds; /* observed, more than 0 */
 };
 
 struct ratio {
-	double value; /* (after / its seconds) / (before / its seconds): INFINITY when only before is 0, NAN when both are */
+	double value; /* (after / its seconds) / (before / its seconds): INFINITY when only before
+			 is 0, NAN when both are */
 	double low, high; /* 0 and INFINITY where nothing is known */
 };
 
 /* alpha: the chance that the truth is outside, 0.05 for 95 %; half of it on either side. */
 struct ratio ratio_of(const struct ratio_sum *before, const struct ratio_sum *after, double alpha);
 
-/* The x for which the beta distribution with shapes a, b > 0 has probability p up to x, as its odds x / (1 - x), 0 < p < 1. */
+/* The x for which the beta distribution with shapes a, b > 0 has probability p up to x, as its odds
+ * x / (1 - x), 0 < p < 1. */
 double beta_odds(double p, double a, double b);
 
 #endif

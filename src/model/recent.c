@@ -32,13 +32,15 @@ static int make_room(struct recent_cpu *c, uint32_t rows)
 	bigger = realloc(c->row, room * sizeof(*bigger));
 	if (!bigger)
 		return -ENOMEM;
-	memset(bigger + c->room, 0, (room - c->room) * sizeof(*bigger)); /* a new source had taken nothing before */
+	memset(bigger + c->room, 0,
+	       (room - c->room) * sizeof(*bigger)); /* a new source had taken nothing before */
 	c->row = bigger;
 	c->room = room;
 	return 0;
 }
 
-/* Rows have gone, others have come to their places: those that stayed are behind or at the place that they have now. */
+/* Rows have gone, others have come to their places: those that stayed are behind or at the place
+ * that they have now. */
 static void find_rows(struct recent_cpu *c, const struct sources *t)
 {
 	for (uint32_t k = 0; k < t->count && k < c->room; k++) {
@@ -71,8 +73,8 @@ int recent_second(struct recent *r, struct view *v)
 		for (uint32_t k = 0; k < s->sources.count && k < c->room; k++) {
 			struct source *x = s->sources.row[k];
 
-			c->row[k].sum[r->seconds % RECENT_SECONDS] =
-				(struct recent_sum){x->count - x->marked.count, x->net.sum - x->marked.ns};
+			c->row[k].sum[r->seconds % RECENT_SECONDS] = (struct recent_sum){
+				x->count - x->marked.count, x->net.sum - x->marked.ns};
 			x->marked.count = x->count;
 			x->marked.ns = x->net.sum;
 		}
@@ -80,7 +82,9 @@ int recent_second(struct recent *r, struct view *v)
 		c->lost_ns[now] = s->hiccups.sum + v->cpu[i].hiccups_lost_ns;
 		observed = c->observed_ns[now] - c->observed_ns[last];
 		lost = c->lost_ns[now] - c->lost_ns[last];
-		c->line[r->seconds % RECENT_LINE] = !observed ? 0 : lost > observed ? 1 : (float)lost / observed;
+		c->line[r->seconds % RECENT_LINE] = !observed         ? 0
+						    : lost > observed ? 1
+								      : (float)lost / observed;
 	}
 	return err;
 }

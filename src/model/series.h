@@ -1,4 +1,5 @@
-/* What a workload measured of each of its windows, whatever their length: "latency" of a sleep, "transit" of a message. */
+/* What a workload measured of each of its windows, whatever their length: "latency" of a sleep,
+ * "transit" of a message. */
 #ifndef CULPRIT_SERIES_H
 #define CULPRIT_SERIES_H
 
@@ -12,9 +13,10 @@
 
 struct series {
 	char name[SERIES_NAME];
-	struct hist hist;            /* ns... */
-	bool fine;                   /* ...or ps: what is measured takes few ns */
-	uint64_t threshold_ns;       /* its windows that are longer are hiccups; 0: its values are of no windows */
+	struct hist hist;      /* ns... */
+	bool fine;             /* ...or ps: what is measured takes few ns */
+	uint64_t threshold_ns; /* its windows that are longer are hiccups; 0: its values are of no
+				  windows */
 	uint64_t longer, longest_ns; /* how many were; the longest window of all */
 };
 

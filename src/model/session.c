@@ -41,8 +41,10 @@ static const char *ask_irq(void *ctx, uint32_t irq)
 	const struct session *s = ctx;
 	const char *name = s->asked->irq(s->asked->ctx, irq);
 
-	tell(s, &(struct event){.type = EVENT_IRQ,
-				.named = {.number = irq, .name = name, .affinity = ask_affinity(ctx, irq)}});
+	tell(s,
+	     &(struct event){
+		     .type = EVENT_IRQ,
+		     .named = {.number = irq, .name = name, .affinity = ask_affinity(ctx, irq)}});
 	return name;
 }
 
@@ -60,7 +62,8 @@ static int ask_stack(void *ctx, int32_t id, const char **frame)
 	const struct session *s = ctx;
 	int n = s->asked->stack(s->asked->ctx, id, frame);
 
-	tell(s, &(struct event){.type = EVENT_STACK, .named = {.number = id, .frame = frame, .nframes = n}});
+	tell(s, &(struct event){.type = EVENT_STACK,
+				.named = {.number = id, .frame = frame, .nframes = n}});
 	return n;
 }
 
@@ -79,16 +82,17 @@ static int open_lane(struct session *s, uint32_t i, const struct session_options
 	l->intervals = o->intervals ? calloc(1, sizeof(*l->intervals)) : NULL;
 	if (o->intervals && !l->intervals)
 		return -1;
-	l->join = join_new(&(struct join_options){.sources = &s->view->summary.cpu[i].sources,
-						  .ticks = &s->view->summary.cpu[i].ticks,
-						  .others = v->run.windows ? &s->view->summary.cpu[i].others : NULL,
-						  .intervals = l->intervals,
-						  .spans = o->spans,
-						  .real_time = v->run.real_time,
-						  .windows = v->run.windows,
-						  .names = s->asked ? &s->names : NULL,
-						  .threshold_ns = v->cpu[i].threshold_ns,
-						  .bounds = v->cpu[i].bounds});
+	l->join = join_new(&(struct join_options){
+		.sources = &s->view->summary.cpu[i].sources,
+		.ticks = &s->view->summary.cpu[i].ticks,
+		.others = v->run.windows ? &s->view->summary.cpu[i].others : NULL,
+		.intervals = l->intervals,
+		.spans = o->spans,
+		.real_time = v->run.real_time,
+		.windows = v->run.windows,
+		.names = s->asked ? &s->names : NULL,
+		.threshold_ns = v->cpu[i].threshold_ns,
+		.bounds = v->cpu[i].bounds});
 	return l->join ? 0 : -1;
 }
 
@@ -105,9 +109,10 @@ struct session *session_new(const struct session_options *o)
 	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack};
 	s->nlanes = o->view->summary.ncpus;
 	s->lane = calloc(s->nlanes, sizeof(*s->lane));
-	s->outside = outside_new(&o->view->summary, !o->view->run.traced   ? "not traced"
-						    : o->view->run.rest[0] ? o->view->run.rest
-									   : "hardware or hypervisor");
+	s->outside =
+		outside_new(&o->view->summary, !o->view->run.traced   ? "not traced"
+					       : o->view->run.rest[0] ? o->view->run.rest
+								      : "hardware or hypervisor");
 	ok = s->lane && s->outside;
 	for (uint32_t i = 0; ok && i < s->nlanes; i++)
 		ok = !open_lane(s, i, o);
@@ -138,10 +143,13 @@ static const struct account *take_hiccup(struct session *s, uint32_t i, const st
 	if (s->view->run.watch)
 		s->lane[i].spot = no_spot;
 	summary_add(&s->view->summary, i, a);
-	if (a->outside_ns && s->view->run.watch) /* threads that wait together say nothing of what stopped CPUs */
-		summary_outside(&s->view->summary, i, a->start_ns, a->outside_ns, s->view->run.rest);
+	if (a->outside_ns &&
+	    s->view->run.watch) /* threads that wait together say nothing of what stopped CPUs */
+		summary_outside(&s->view->summary, i, a->start_ns, a->outside_ns,
+				s->view->run.rest);
 	else if (a->outside_ns)
-		outside_add(s->outside, i, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns);
+		outside_add(s->outside, i, a->start_ns, a->start_ns + a->duration_ns,
+			    a->outside_ns);
 	return a;
 }
 
@@ -152,7 +160,8 @@ static void take_steal(struct session *s, uint32_t i, uint64_t ns)
 	if (!run->steal_known)
 		s->lane[i].steal_ns = ns;
 	run->steal_known = true;
-	run->steal_ns = ns > s->lane[i].steal_ns ? ns - s->lane[i].steal_ns : 0; /* some kernels' falls */
+	run->steal_ns =
+		ns > s->lane[i].steal_ns ? ns - s->lane[i].steal_ns : 0; /* some kernels' falls */
 	outside_steal(s->outside, i, ns);
 }
 

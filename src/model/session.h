@@ -1,5 +1,6 @@
-/* A session: the streams of all target CPUs joined into a summary, event by event. A live run feeds it from samplers and probes, a
- * recording feeds it what it kept of that; the same events in the same order make the same view, byte for byte.
+/* A session: the streams of all target CPUs joined into a summary, event by event. A live run feeds
+ * it from samplers and probes, a recording feeds it what it kept of that; the same events in the
+ * same order make the same view, byte for byte.
  *
  * Pure: no clock, no I/O. Memory is bounded however long it goes on.
  */
@@ -14,9 +15,11 @@ enum event_type {
 	EVENT_START = 1,   /* the window of a CPU begins: the sequences then */
 	EVENT_RECORD = 2,  /* a record of the probes */
 	EVENT_HICCUP = 3,  /* a hiccup of the sampler; all its records have been given */
-	EVENT_RELIEVE = 4, /* join_relieve: ns = since when another thread has the CPU, 0: the sampler has it */
+	EVENT_RELIEVE = 4, /* join_relieve: ns = since when another thread has the CPU, 0: the
+			      sampler has it */
 	EVENT_STEAL = 5,   /* ns = the CPU's steal clock: what it rose by is in the view's cpus */
-	/* What numbers are called: said by the session just before the event that it is needed for, not fed to it. */
+	/* What numbers are called: said by the session just before the event that it is needed for,
+	   not fed to it. */
 	EVENT_IRQ = 6,
 	EVENT_SYMBOL = 7,
 	EVENT_STACK = 8,
@@ -56,7 +59,8 @@ struct tap {
 };
 
 struct session_options {
-	struct view *view; /* has its summary, and its cpus' thresholds and bounds; outlives the session */
+	struct view *view; /* has its summary, and its cpus' thresholds and bounds; outlives the
+			      session */
 	const struct names *names;
 	const struct tap *tap; /* NULL: nobody listens */
 	bool intervals;        /* keep each interval for session_interval */
@@ -66,17 +70,18 @@ struct session_options {
 struct session;
 
 struct session *session_new(const struct session_options *options); /* NULL: out of memory */
-void session_free(struct session *s);                               /* the view may be empty by then */
+void session_free(struct session *s); /* the view may be empty by then */
 
-/* Of a hiccup its account, which is in the summary already and valid until the next event; NULL otherwise. An event of a CPU that the view
- * has not is passed over. */
+/* Of a hiccup its account, which is in the summary already and valid until the next event; NULL
+ * otherwise. An event of a CPU that the view has not is passed over. */
 const struct account *session_feed(struct session *s, const struct event *event);
 
 /* All has come: decides what is still open. */
 void session_finish(struct session *s);
 
-uint32_t session_waiting(const struct session *s,
-			 uint32_t index); /* records that wait for their hiccup: see JOIN_WAIT_MAX */
+uint32_t
+session_waiting(const struct session *s,
+		uint32_t index); /* records that wait for their hiccup: see JOIN_WAIT_MAX */
 const struct join_counts *session_counts(const struct session *s, uint32_t index);
 struct intervals *session_intervals(const struct session *s, uint32_t index); /* NULL: not wanted */
 

@@ -1,4 +1,5 @@
-/* Which sources a report shows: all, or those of some kinds and names. What is left out counts in all sums as before. */
+/* Which sources a report shows: all, or those of some kinds and names. What is left out counts in
+ * all sums as before. */
 #ifndef CULPRIT_SHOWN_H
 #define CULPRIT_SHOWN_H
 
@@ -8,7 +9,8 @@
 
 struct shown {              /* all zeros: all of them */
 	unsigned kinds;     /* a bit for each enum source_kind; 0: all */
-	const char *source; /* glob over the name or the function, an asterisk stands for any bytes; NULL: all */
+	const char *source; /* glob over the name or the function, an asterisk stands for any bytes;
+			       NULL: all */
 	uint32_t top;       /* so many rows at most; 0: as many as the format shows */
 };
 

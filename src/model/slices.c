@@ -2,7 +2,8 @@
 
 static struct slots_table table(struct slices *s)
 {
-	return (struct slots_table){&s->cell[0].count, SLICES, sizeof(s->cell[0]) / sizeof(uint64_t)};
+	return (struct slots_table){&s->cell[0].count, SLICES,
+				    sizeof(s->cell[0]) / sizeof(uint64_t)};
 }
 
 static struct slice *find(struct slices *s, uint64_t at_ns)
@@ -62,7 +63,8 @@ static struct slices_scatter scatter(const struct part *part, unsigned n, const 
 
 	for (unsigned i = 0; i < n; i++) {
 		double share = part[i].slices / whole->slices;
-		double sum = part[i].sum - share * whole->sum, count = part[i].count - share * whole->count;
+		double sum = part[i].sum - share * whole->sum,
+		       count = part[i].count - share * whole->count;
 
 		v.sum += times * sum * sum / part[i].slices;
 		v.count += times * count * count / part[i].slices;
@@ -71,7 +73,8 @@ static struct slices_scatter scatter(const struct part *part, unsigned n, const 
 }
 
 /* The window's first and last slices are cut; each goes with its neighbour. */
-struct slices_scatter slices_scatter(const struct slices *from, uint64_t begin_ns, uint64_t length_ns)
+struct slices_scatter slices_scatter(const struct slices *from, uint64_t begin_ns,
+				     uint64_t length_ns)
 {
 	struct part part[SLICES + 1], whole = {0, 0, 0};
 	uint64_t end_ns = begin_ns + length_ns, at = begin_ns;
@@ -86,9 +89,11 @@ struct slices_scatter slices_scatter(const struct slices *from, uint64_t begin_n
 	log2 = s.slots.log2;
 	first = s.slots.first;
 	while (at < end_ns) {
-		uint64_t cell = at >> log2, next = (cell + 1) << log2, to = next < end_ns ? next : end_ns;
+		uint64_t cell = at >> log2, next = (cell + 1) << log2,
+			 to = next < end_ns ? next : end_ns;
 		double slices = (double)(to - at) / (double)(UINT64_C(1) << log2);
-		const struct slice *c = cell - first < SLICES ? &s.cell[cell - first] : &(struct slice){0, 0};
+		const struct slice *c =
+			cell - first < SLICES ? &s.cell[cell - first] : &(struct slice){0, 0};
 
 		if (n && (slices < 1 || part[n - 1].slices < 1))
 			n--;

@@ -1,4 +1,5 @@
-/* The table of sources: open addressing over a fixed hash, rows by pointer so that they stay where they are. */
+/* The table of sources: open addressing over a fixed hash, rows by pointer so that they stay where
+ * they are. */
 #include "model/source.h"
 
 #include <errno.h>
@@ -29,8 +30,8 @@ struct comm {
 	uint32_t tid[SOURCE_PIDS];
 };
 
-static const char *const kind_names[SOURCE_KINDS] = {"irq",   "vector",  "softirq", "nmi",    "thread",
-						     "fault", "syscall", "lost",    "outside"};
+static const char *const kind_names[SOURCE_KINDS] = {
+	"irq", "vector", "softirq", "nmi", "thread", "fault", "syscall", "lost", "outside"};
 
 const char *source_kind_name(enum source_kind kind)
 {
@@ -48,9 +49,10 @@ const char *softirq_name(uint32_t id)
 const char *vector_name(uint32_t vector_id)
 {
 	static const char *const names[VECTORS] = {
-		"unknown",       "local_timer",      "reschedule",     "call_function",       "call_function_single",
-		"irq_work",      "thermal_apic",     "threshold_apic", "deferred_error_apic", "error_apic",
-		"spurious_apic", "x86_platform_ipi",
+		"unknown",       "local_timer",          "reschedule",
+		"call_function", "call_function_single", "irq_work",
+		"thermal_apic",  "threshold_apic",       "deferred_error_apic",
+		"error_apic",    "spurious_apic",        "x86_platform_ipi",
 	};
 
 	return names[vector_id < VECTORS ? vector_id : 0];
@@ -58,8 +60,9 @@ const char *vector_name(uint32_t vector_id)
 
 const char *tlb_reason_name(uint32_t reason)
 {
-	static const char *const names[] = {"task switch",        "remote shootdown", "local shootdown",
-					    "local mm shootdown", "remote IPI send",  "remote wrong CPU"};
+	static const char *const names[] = {"task switch",     "remote shootdown",
+					    "local shootdown", "local mm shootdown",
+					    "remote IPI send", "remote wrong CPU"};
 
 	return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "unknown";
 }
@@ -135,7 +138,8 @@ static uint64_t hash_text(uint64_t h, const char *text)
 
 static uint32_t hash_key(const struct source_key *k)
 {
-	uint64_t h = 0xcbf29ce484222325ULL ^ k->kind ^ (uint64_t)k->kernel_thread << 7 ^ (uint64_t)k->id << 8;
+	uint64_t h = 0xcbf29ce484222325ULL ^ k->kind ^ (uint64_t)k->kernel_thread << 7 ^
+		     (uint64_t)k->id << 8;
 
 	h = hash_text(hash_text(h, k->name), k->function);
 	return h ^ h >> 32;
@@ -143,10 +147,11 @@ static uint32_t hash_key(const struct source_key *k)
 
 static bool same_key(const struct source *s, const struct source_key *k)
 {
-	if (s->kind != k->kind || s->id != k->id || s->kernel_thread != k->kernel_thread || s->rest ||
-	    strcmp(s->name, k->name))
+	if (s->kind != k->kind || s->id != k->id || s->kernel_thread != k->kernel_thread ||
+	    s->rest || strcmp(s->name, k->name))
 		return false;
-	return s->function == k->function || (s->function && k->function && !strcmp(s->function, k->function));
+	return s->function == k->function ||
+	       (s->function && k->function && !strcmp(s->function, k->function));
 }
 
 /* The hash slot that holds the key, or the free one where it belongs. */
@@ -164,7 +169,8 @@ static struct comm *find_comm(struct sources *t, const struct source_key *k)
 	uint64_t h = hash_text(k->kernel_thread, k->name);
 	struct comm *c = &t->comm[(h ^ h >> 32) % COMM_SLOTS];
 
-	while (c->any && (c->any->kernel_thread != k->kernel_thread || strcmp(c->any->name, k->name)))
+	while (c->any &&
+	       (c->any->kernel_thread != k->kernel_thread || strcmp(c->any->name, k->name)))
 		c = c == &t->comm[COMM_SLOTS - 1] ? t->comm : c + 1;
 	return c;
 }
@@ -255,18 +261,21 @@ static uint32_t find(struct sources *t, const struct source_key *k)
 	return add_row(t, k);
 }
 
-/* A key mostly has the row that it had before, and most come again, with their function's name at the same address. */
+/* A key mostly has the row that it had before, and most come again, with their function's name at
+ * the same address. */
 uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 {
 	const char *name = key->name ? key->name : "";
-	uint64_t hash = (uintptr_t)key->function << 16 ^ (uint64_t)key->id << 8 ^ key->kind ^ (unsigned char)*name;
+	uint64_t hash = (uintptr_t)key->function << 16 ^ (uint64_t)key->id << 8 ^ key->kind ^
+			(unsigned char)*name;
 	struct found *f = &t->found[hash * 0x9e3779b97f4a7c15ULL >> 32 & (FOUND_SLOTS - 1)], new;
 	struct source_key k = *key;
 
 	if (f->known && f->kind == k.kind && f->id == k.id && f->kernel_thread == k.kernel_thread &&
 	    t->row[f->row]->function == k.function && !strncmp(f->name, name, sizeof(f->name) - 1))
 		return f->row;
-	new = (struct found){.kind = k.kind, .id = k.id, .known = true, .kernel_thread = k.kernel_thread};
+	new = (struct found){
+		.kind = k.kind, .id = k.id, .known = true, .kernel_thread = k.kernel_thread};
 	strncpy(new.name, name, sizeof(new.name) - 1);
 	k.name = new.name;
 	new.row = find(t, &k);
@@ -274,7 +283,8 @@ uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 	return f->row;
 }
 
-uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name, const char *function)
+uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name,
+		      const char *function)
 {
 	return sources_find_key(t, &(struct source_key){kind, id, name, function, false, 0});
 }
@@ -342,7 +352,8 @@ void source_add(struct source *s, uint64_t net_ns, bool first)
 	s->count += first;
 }
 
-const struct asker *source_asked(struct source *s, const struct record *r, const struct names *names)
+const struct asker *source_asked(struct source *s, const struct record *r,
+				 const struct names *names)
 {
 	if (!s->origins)
 		s->origins = calloc(1, sizeof(*s->origins));

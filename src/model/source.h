@@ -1,13 +1,15 @@
-/* Sources: who took the time. A source is (kind, id or name, function), of a thread also whether it is the kernel's; each CPU has a table of
- * them with its totals.
+/* Sources: who took the time. A source is (kind, id or name, function), of a thread also whether it
+ * is the kernel's; each CPU has a table of them with its totals.
  *
- * The table is bounded, so that neither a fork storm nor a thread that renames itself can fill the memory of a run of days, or take the
- * rows of others: each kind has its own number of rows. When a kind has no row left, a quarter of its rows go, with all they have, into
- * one row "(others)" of the kind; of threads with one comm SOURCE_PIDS have rows of their own, and when there are more, half of them go into
- * one with id 0. What stays: half of it those with the most time, half those with the most time since the last time that rows went, but of
- * one process no more than a quarter of the kind's rows; of kernel threads, of those whose names begin alike. So nothing is lost but finer
- * names, sums stay exact, and who takes much time, at once or little by little, has a row. A source that went and comes again has a new row:
- * what it had stays where it went.
+ * The table is bounded, so that neither a fork storm nor a thread that renames itself can fill the
+ * memory of a run of days, or take the rows of others: each kind has its own number of rows. When a
+ * kind has no row left, a quarter of its rows go, with all they have, into one row "(others)" of
+ * the kind; of threads with one comm SOURCE_PIDS have rows of their own, and when there are more,
+ * half of them go into one with id 0. What stays: half of it those with the most time, half those
+ * with the most time since the last time that rows went, but of one process no more than a quarter
+ * of the kind's rows; of kernel threads, of those whose names begin alike. So nothing is lost but
+ * finer names, sums stay exact, and who takes much time, at once or little by little, has a row. A
+ * source that went and comes again has a new row: what it had stays where it went.
  *
  * Rows go while a hiccup is accounted for, and then others change their places: see model/follow.h.
  */
@@ -42,32 +44,41 @@ enum source_kind {
 
 struct source {
 	enum source_kind kind;
-	uint32_t id; /* IRQ, vector number, softirq, tid (0: several threads of that comm, or idle); else 0 */
-	char name[SOURCE_NAME];  /* any bytes: escape on output */
-	const char *function;    /* belongs to the names (names.h); NULL: not known */
-	bool kernel_thread;      /* anybody may be called kswapd0 */
-	bool rest;               /* "(others)" of its kind */
-	uint64_t hiccups;        /* in how many it had a part; more than that where rows were merged into this one */
-	uint64_t count;          /* interruptions: intervals that began with this function */
-	struct hist net;         /* net ns of each run of the function: how often it ran, sum, max, percentiles */
-	struct slices slices;    /* net ns of each hiccup that it had a part in: how evenly they came */
-	uint32_t piece;          /* used by the join: this source's piece of the hiccup in hand */
-	uint64_t epoch;          /* used by the join: which hiccup `piece` belongs to */
-	const char *affinity;    /* of an IRQ; belongs to the names; NULL: not known */
-	uint64_t near_lost_ns;   /* net ns in hiccups that records are missing of... */
-	uint64_t missing;        /* ...and of SOURCE_LOST how many are */
-	char memory_of[17];      /* of a TLB shootdown: comm of the thread whose memory it was, the last time */
+	uint32_t id; /* IRQ, vector number, softirq, tid (0: several threads of that comm, or idle);
+			else 0 */
+	char name[SOURCE_NAME]; /* any bytes: escape on output */
+	const char *function;   /* belongs to the names (names.h); NULL: not known */
+	bool kernel_thread;     /* anybody may be called kswapd0 */
+	bool rest;              /* "(others)" of its kind */
+	uint64_t hiccups; /* in how many it had a part; more than that where rows were merged into
+			     this one */
+	uint64_t count;   /* interruptions: intervals that began with this function */
+	struct hist net;  /* net ns of each run of the function: how often it ran, sum, max,
+			     percentiles */
+	struct slices
+		slices; /* net ns of each hiccup that it had a part in: how evenly they came */
+	uint32_t piece; /* used by the join: this source's piece of the hiccup in hand */
+	uint64_t epoch; /* used by the join: which hiccup `piece` belongs to */
+	const char *affinity;  /* of an IRQ; belongs to the names; NULL: not known */
+	uint64_t near_lost_ns; /* net ns in hiccups that records are missing of... */
+	uint64_t missing;      /* ...and of SOURCE_LOST how many are */
+	char memory_of[17]; /* of a TLB shootdown: comm of the thread whose memory it was, the last
+			       time */
 	struct origins *origins; /* who asked for it; NULL: nobody is known */
-	const char *cause;       /* id in the cause book; static; NULL: not looked up yet, or the book has none */
+	const char *cause; /* id in the cause book; static; NULL: not looked up yet, or the book has
+			      none */
 	struct {
 		uint64_t count, ns; /* runs, and time of these beyond the usual */
 		uint64_t usual_ns;  /* what 99 of 100 runs take at most */
-	} stopped;    /* likely stopped inside by a host or firmware (stops.h); filled with the advice; zeros: none */
-	char *advice; /* what to do about it, one line, for this machine; owned; NULL: nothing */
-	uint64_t merged;    /* rows that went into this one */
-	uint64_t serial;    /* no two rows of a table have had the same; those that came later have larger ones */
-	uint64_t oldest;    /* the least serial of what is in it */
-	uint64_t group;     /* of a thread: its process, or the kernel threads whose names begin alike */
+	} stopped; /* likely stopped inside by a host or firmware (stops.h); filled with the advice;
+		      zeros: none */
+	char *advice;    /* what to do about it, one line, for this machine; owned; NULL: nothing */
+	uint64_t merged; /* rows that went into this one */
+	uint64_t serial; /* no two rows of a table have had the same; those that came later have
+			    larger ones */
+	uint64_t oldest; /* the least serial of what is in it */
+	uint64_t
+		group; /* of a thread: its process, or the kernel threads whose names begin alike */
 	uint64_t judged_ns; /* net.sum when rows went the last time */
 	struct {
 		uint64_t ns, count;
@@ -81,7 +92,8 @@ struct source_key {
 	const char *name;     /* is copied; NULL is none */
 	const char *function; /* is kept; NULL is none */
 	bool kernel_thread;
-	uint32_t process; /* tgid of a thread; 0: not known. No part of the key: it only says whose rows are too many */
+	uint32_t process; /* tgid of a thread; 0: not known. No part of the key: it only says whose
+			     rows are too many */
 };
 
 struct sources {
@@ -94,21 +106,24 @@ struct sources {
 	struct found *found;               /* keys looked up before */
 	uint64_t serial;                   /* the newest row's */
 	uint64_t trims;                    /* how often rows went */
-	uint32_t went[SOURCE_ROWS];        /* the last time: to which place each row went, with SOURCE_GONE */
-	uint32_t moved[SOURCE_ROWS];       /* the same since sources_settle, for all rows that there were then */
-	uint32_t settled;                  /* how many those were */
-	uint64_t settled_trims;            /* trims then */
+	uint32_t went[SOURCE_ROWS]; /* the last time: to which place each row went, with SOURCE_GONE
+				     */
+	uint32_t moved[SOURCE_ROWS]; /* the same since sources_settle, for all rows that there were
+					then */
+	uint32_t settled;            /* how many those were */
+	uint64_t settled_trims;      /* trims then */
 };
 
 int sources_init(struct sources *t); /* 0 or -ENOMEM */
 void sources_free(struct sources *t);
 
-/* The row of a key, made when it is new. Never fails: when memory is out it answers with the kind's row for the rest. Where t->trims is another
- * than before, rows have changed their places. */
+/* The row of a key, made when it is new. Never fails: when memory is out it answers with the kind's
+ * row for the rest. Where t->trims is another than before, rows have changed their places. */
 uint32_t sources_find_key(struct sources *t, const struct source_key *key);
 
 /* The same for what is no kernel thread. */
-uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name, const char *function);
+uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name,
+		      const char *function);
 
 /* The kind's row "(others)". */
 uint32_t sources_rest(struct sources *t, enum source_kind kind);
@@ -116,14 +131,18 @@ uint32_t sources_rest(struct sources *t, enum source_kind kind);
 /* All who keep places of rows have followed t->moved. */
 void sources_settle(struct sources *t);
 
-/* How many rows went into "(others)", of a kind, or (SOURCE_KINDS) of all; what time those rows have is what went there. */
+/* How many rows went into "(others)", of a kind, or (SOURCE_KINDS) of all; what time those rows
+ * have is what went there. */
 uint64_t sources_merged(const struct sources *t, enum source_kind kind, uint64_t *ns);
 
-/* A run of the source's function is over. first: an interval began with it, so that the interval counts here, and nowhere else. */
+/* A run of the source's function is over. first: an interval began with it, so that the interval
+ * counts here, and nowhere else. */
 void source_add(struct source *s, uint64_t net_ns, bool first);
 
-/* Notes who asked for an interval of this source. r is a mark with RECORD_ORIGIN. Returns who, until the next call; NULL: not known. */
-const struct asker *source_asked(struct source *s, const struct record *r, const struct names *names);
+/* Notes who asked for an interval of this source. r is a mark with RECORD_ORIGIN. Returns who,
+ * until the next call; NULL: not known. */
+const struct asker *source_asked(struct source *s, const struct record *r,
+				 const struct names *names);
 
 /* Who was seen most in hiccups that records are missing of; NULL: nobody. */
 const struct source *sources_near_lost(const struct sources *t);
@@ -131,10 +150,12 @@ const struct source *sources_near_lost(const struct sources *t);
 /* "irq", "vector", ... as the report writes them. */
 const char *source_kind_name(enum source_kind kind);
 
-/* Row indices by falling total time into order[count]; rows without intervals are left out. Returns how many. */
+/* Row indices by falling total time into order[count]; rows without intervals are left out. Returns
+ * how many. */
 uint32_t sources_rank(const struct sources *t, uint32_t *order);
 
-/* The kernel's names: "TIMER" (kernel/softirq.c: softirq_to_name), "local_timer" (irq_vectors.h), "remote shootdown" (tlb.h). */
+/* The kernel's names: "TIMER" (kernel/softirq.c: softirq_to_name), "local_timer" (irq_vectors.h),
+ * "remote shootdown" (tlb.h). */
 const char *softirq_name(uint32_t id);
 const char *vector_name(uint32_t vector_id);
 const char *tlb_reason_name(uint32_t reason);

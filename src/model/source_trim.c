@@ -1,16 +1,19 @@
-/* What stays is chosen twice, by all its time and by its time since the last choice; what goes is added to the row that stands for it, and the
- * rows that stay close up. A choice costs a sort and makes room for a quarter of the rows (of a comm: for half of its threads), so that
- * a new source costs little even if there never was an old one. */
+/* What stays is chosen twice, by all its time and by its time since the last choice; what goes is
+ * added to the row that stands for it, and the rows that stay close up. A choice costs a sort and
+ * makes room for a quarter of the rows (of a comm: for half of its threads), so that a new source
+ * costs little even if there never was an old one. */
 #include "model/source_trim.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 const uint16_t sources_quota[SOURCE_KINDS] = {
-	[SOURCE_IRQ] = 192, [SOURCE_VECTOR] = 96,   [SOURCE_SOFTIRQ] = 128, [SOURCE_NMI] = 16,    [SOURCE_THREAD] = 384,
-	[SOURCE_FAULT] = 8, [SOURCE_SYSCALL] = 188, [SOURCE_LOST] = 4,      [SOURCE_OUTSIDE] = 8,
+	[SOURCE_IRQ] = 192,     [SOURCE_VECTOR] = 96,  [SOURCE_SOFTIRQ] = 128,
+	[SOURCE_NMI] = 16,      [SOURCE_THREAD] = 384, [SOURCE_FAULT] = 8,
+	[SOURCE_SYSCALL] = 188, [SOURCE_LOST] = 4,     [SOURCE_OUTSIDE] = 8,
 };
-_Static_assert(192 + 96 + 128 + 16 + 384 + 8 + 188 + 4 + 8 == SOURCES_MAX, "quotas together are all rows");
+_Static_assert(192 + 96 + 128 + 16 + 384 + 8 + 188 + 4 + 8 == SOURCES_MAX,
+	       "quotas together are all rows");
 
 /* One that may stay: a row, or all rows of a thread. */
 struct choice {
@@ -38,7 +41,8 @@ static int by_new(const void *a, const void *b)
 }
 
 /* Of one group no more than `most` stay. */
-static void choose(struct choice *c, uint32_t n, uint32_t keep, uint32_t most, int (*order)(const void *, const void *))
+static void choose(struct choice *c, uint32_t n, uint32_t keep, uint32_t most,
+		   int (*order)(const void *, const void *))
 {
 	qsort(c, n, sizeof(*c), order);
 	for (uint32_t i = 0; i < n && keep; i++) {
@@ -138,7 +142,8 @@ void sources_trim_kind(struct sources *t, enum source_kind kind)
 {
 	struct choice c[SOURCE_ROWS];
 	uint32_t n = 0, stay = sources_quota[kind] * 3U / 4, rest = sources_rest(t, kind);
-	uint32_t most = kind == SOURCE_THREAD ? sources_quota[kind] / 4U : UINT32_MAX; /* of one group */
+	uint32_t most =
+		kind == SOURCE_THREAD ? sources_quota[kind] / 4U : UINT32_MAX; /* of one group */
 
 	begin(t);
 	for (uint32_t i = 0; i < t->count; i++) {
@@ -165,7 +170,8 @@ static bool of_comm(const struct source *s, const struct source *any)
 
 static bool same_function(const struct source *a, const struct source *b)
 {
-	return a->function == b->function || (a->function && b->function && !strcmp(a->function, b->function));
+	return a->function == b->function ||
+	       (a->function && b->function && !strcmp(a->function, b->function));
 }
 
 /* Into the row that all such threads share; the first of them becomes that row. */
@@ -174,7 +180,8 @@ static void share(struct sources *t, uint32_t row)
 	struct source *s = t->row[row];
 
 	for (uint32_t i = 0; i < t->count; i++)
-		if (i != row && of_comm(t->row[i], s) && !t->row[i]->id && same_function(t->row[i], s)) {
+		if (i != row && of_comm(t->row[i], s) && !t->row[i]->id &&
+		    same_function(t->row[i], s)) {
 			t->went[row] = i | SOURCE_GONE;
 			return;
 		}

@@ -1,4 +1,5 @@
-/* Part of the table of sources: which rows go when there are too many. The rules are in source.h. */
+/* Part of the table of sources: which rows go when there are too many. The rules are in source.h.
+ */
 #ifndef CULPRIT_SOURCE_TRIM_H
 #define CULPRIT_SOURCE_TRIM_H
 
@@ -7,8 +8,10 @@
 extern const uint16_t sources_quota[SOURCE_KINDS]; /* rows of a kind; together SOURCES_MAX */
 
 void sources_trim_kind(struct sources *t, enum source_kind kind);
-void sources_trim_comm(struct sources *t, const struct source *any); /* threads called like this one */
+void sources_trim_comm(struct sources *t,
+		       const struct source *any); /* threads called like this one */
 
-void sources_index(struct sources *t); /* rows have come to other places: makes all that finds them anew */
+void sources_index(
+	struct sources *t); /* rows have come to other places: makes all that finds them anew */
 
 #endif

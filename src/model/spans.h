@@ -1,5 +1,6 @@
-/* When each interval of a hiccup ran, for those who draw it. An interval is one span; functions split it into several that follow each other
- * on the same depth. What ran inside a span lies one deeper: a span's net time is its length less that of those.
+/* When each interval of a hiccup ran, for those who draw it. An interval is one span; functions
+ * split it into several that follow each other on the same depth. What ran inside a span lies one
+ * deeper: a span's net time is its length less that of those.
  *
  * Bounded: of a hiccup with more spans the longest stay, and so of each the one that it lies in. */
 #ifndef CULPRIT_SPANS_H
@@ -13,7 +14,8 @@
 struct span {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, start_ns < end_ns */
 	uint32_t source;           /* row of the CPU's sources */
-	uint32_t ended; /* its place in the order of ends: of two at the same time the later one is outside */
+	uint32_t ended; /* its place in the order of ends: of two at the same time the later one is
+			   outside */
 	struct asker asker;
 	uint8_t depth; /* 0: outermost */
 };
@@ -25,10 +27,12 @@ struct spans { /* all zeros: none */
 	uint32_t ended;
 };
 
-/* An inner one is added before the one that it lies in; depth is not looked at. One without length is passed over. */
+/* An inner one is added before the one that it lies in; depth is not looked at. One without length
+ * is passed over. */
 void spans_add(struct spans *s, const struct span *span);
 
-/* All have come: at most SPANS_MAX, in order of time, an outer one before what lies in it, with their depths. */
+/* All have come: at most SPANS_MAX, in order of time, an outer one before what lies in it, with
+ * their depths. */
 void spans_finish(struct spans *s);
 
 void spans_clear(struct spans *s);

@@ -51,8 +51,8 @@ void stops_find(const struct view *v, uint32_t index)
 		struct source *s = t->row[i];
 
 		memset(&s->stopped, 0, sizeof(s->stopped));
-		if (can && (s->kind == SOURCE_IRQ || s->kind == SOURCE_VECTOR || s->kind == SOURCE_SOFTIRQ ||
-			    s->kind == SOURCE_NMI))
+		if (can && (s->kind == SOURCE_IRQ || s->kind == SOURCE_VECTOR ||
+			    s->kind == SOURCE_SOFTIRQ || s->kind == SOURCE_NMI))
 			find(s);
 	}
 }
@@ -68,7 +68,8 @@ uint64_t stops_usual_max(const struct source *s)
 
 	if (!s->stopped.count)
 		return s->net.max;
-	for (i = hist_index(&s->net, limit_of(s->stopped.usual_ns)); i > 0 && !s->net.bucket[i]; i--)
+	for (i = hist_index(&s->net, limit_of(s->stopped.usual_ns)); i > 0 && !s->net.bucket[i];
+	     i--)
 		;
 	return hist_highest(&s->net, i) < s->net.max ? hist_highest(&s->net, i) : s->net.max;
 }

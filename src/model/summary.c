@@ -139,8 +139,8 @@ void summary_settle(struct summary *s)
 }
 
 /* A part of a hiccup that no record tells of. */
-static struct source *add_row(struct summary *s, uint32_t index, enum source_kind kind, const char *name,
-			      uint64_t start_ns, uint64_t ns)
+static struct source *add_row(struct summary *s, uint32_t index, enum source_kind kind,
+			      const char *name, uint64_t start_ns, uint64_t ns)
 {
 	struct sources *t = &s->cpu[index].sources;
 	struct source *row = t->row[sources_find(t, kind, 0, name, NULL)];
@@ -154,8 +154,9 @@ static struct source *add_row(struct summary *s, uint32_t index, enum source_kin
 void summary_add(struct summary *s, uint32_t index, const struct account *a)
 {
 	struct cpu_summary *c = &s->cpu[index];
-	uint64_t lost[TIMELINE_KINDS] = {
-		[TIMELINE_EDGE] = a->edge_ns, [SOURCE_LOST] = a->lost_ns, [SOURCE_OUTSIDE] = a->outside_ns};
+	uint64_t lost[TIMELINE_KINDS] = {[TIMELINE_EDGE] = a->edge_ns,
+					 [SOURCE_LOST] = a->lost_ns,
+					 [SOURCE_OUTSIDE] = a->outside_ns};
 
 	settle(s, index);
 	hist_add(&c->hiccups, a->duration_ns);
@@ -174,13 +175,15 @@ void summary_add(struct summary *s, uint32_t index, const struct account *a)
 	c->lost_ns += a->lost_ns;
 	c->outside_ns += a->outside_ns;
 	if (a->lost_ns)
-		add_row(s, index, SOURCE_LOST, NOT_RECORDED, a->start_ns, a->lost_ns)->missing += a->lost;
+		add_row(s, index, SOURCE_LOST, NOT_RECORDED, a->start_ns, a->lost_ns)->missing +=
+			a->lost;
 	c->pre_ns += a->pre_ns;
 	c->post_ns += a->post_ns;
 	keep_worst(s, index, a);
 }
 
-void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns, const char *verdict)
+void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns,
+		     const char *verdict)
 {
 	add_row(s, index, SOURCE_OUTSIDE, verdict, start_ns, outside_ns);
 }
@@ -218,10 +221,12 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The way out of an interrupt is the kernel's alone; the way in is not, in a guest: the hypervisor's delivery comes before it (microseconds,
- * where the way out takes a fraction of one). So in a guest the way out bounds both, on bare metal what was seen of either does. The tick has
- * more to do on its way than the timer that calibrates: in a guest that counts instructions, where nothing comes from outside, 2.5 times as
- * much. The scheduler has work on both sides of a thread, after an interrupt's exit. */
+/* The way out of an interrupt is the kernel's alone; the way in is not, in a guest: the
+ * hypervisor's delivery comes before it (microseconds, where the way out takes a fraction of one).
+ * So in a guest the way out bounds both, on bare metal what was seen of either does. The tick has
+ * more to do on its way than the timer that calibrates: in a guest that counts instructions, where
+ * nothing comes from outside, 2.5 times as much. The scheduler has work on both sides of a thread,
+ * after an interrupt's exit. */
 struct edge_bounds edge_times_bounds(const struct edge_times *e, bool guest)
 {
 	struct edge_bounds b = {EDGE_IRQ_NS, EDGE_THREAD_NS};
@@ -229,8 +234,8 @@ struct edge_bounds edge_times_bounds(const struct edge_times *e, bool guest)
 	if (e->post_irq.count >= EDGE_SAMPLES_MIN) {
 		b.irq_ns = 3 * hist_percentile(&e->post_irq, 90);
 		if (!guest)
-			b.irq_ns = larger(b.irq_ns,
-					  larger(hist_percentile(&e->pre_irq, 99), hist_percentile(&e->post_irq, 99)));
+			b.irq_ns = larger(b.irq_ns, larger(hist_percentile(&e->pre_irq, 99),
+							   hist_percentile(&e->post_irq, 99)));
 	}
 	if (e->post_thread.count >= EDGE_SAMPLES_MIN)
 		b.thread_ns = b.irq_ns + 2 * hist_percentile(&e->post_thread, 90);
@@ -241,6 +246,8 @@ struct edge_bounds edge_times_bounds(const struct edge_times *e, bool guest)
 
 struct edge_seen edge_times_seen(const struct edge_times *e)
 {
-	return (struct edge_seen){e->post_irq.count, hist_percentile(&e->pre_irq, 50), hist_percentile(&e->pre_irq, 90),
-				  hist_percentile(&e->post_irq, 50), hist_percentile(&e->post_irq, 90)};
+	return (struct edge_seen){e->post_irq.count, hist_percentile(&e->pre_irq, 50),
+				  hist_percentile(&e->pre_irq, 90),
+				  hist_percentile(&e->post_irq, 50),
+				  hist_percentile(&e->post_irq, 90)};
 }

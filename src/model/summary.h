@@ -1,5 +1,5 @@
-/* What is kept of a run: per CPU its totals, histogram and sources, and of all CPUs the worst hiccups. Nothing here grows with
- * the length of the run. */
+/* What is kept of a run: per CPU its totals, histogram and sources, and of all CPUs the worst
+ * hiccups. Nothing here grows with the length of the run. */
 #ifndef CULPRIT_SUMMARY_H
 #define CULPRIT_SUMMARY_H
 
@@ -45,7 +45,8 @@ struct cpu_summary {
 	struct slices slices; /* of the hiccups */
 	struct timeline timeline;
 	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
-	uint64_t pre_ns, post_ns; /* before the first and after the last interval, whatever they were counted as */
+	uint64_t pre_ns, post_ns; /* before the first and after the last interval, whatever they
+				     were counted as */
 };
 
 struct summary {
@@ -58,17 +59,22 @@ struct summary {
 /* cpus[ncpus]: CPU numbers in ascending order. 0 or -ENOMEM. */
 int summary_init(struct summary *s, const unsigned *cpus, uint32_t ncpus);
 void summary_free(struct summary *s);
-void summary_cut(struct summary *s, uint32_t n); /* CPUs from n on go; no worst hiccup may be theirs */
+void summary_cut(struct summary *s,
+		 uint32_t n); /* CPUs from n on go; no worst hiccup may be theirs */
 
-/* Adds one hiccup of the CPU with this index. Its time outside the kernel gets its source by summary_outside, once that is decided. */
+/* Adds one hiccup of the CPU with this index. Its time outside the kernel gets its source by
+ * summary_outside, once that is decided. */
 void summary_add(struct summary *s, uint32_t index, const struct account *a);
 #define NOT_RECORDED "not recorded" /* the source of what lost records took with them */
-void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns, const char *verdict);
+void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns,
+		     const char *verdict);
 
-/* Rows of sources may have changed their places since the last hiccup: the worst hiccups follow. Before the summary is read. */
+/* Rows of sources may have changed their places since the last hiccup: the worst hiccups follow.
+ * Before the summary is read. */
 void summary_settle(struct summary *s);
 
-/* Edge calibration: learn from hiccups that the sampler made for itself, then ask for the bounds. guest: under a hypervisor. */
+/* Edge calibration: learn from hiccups that the sampler made for itself, then ask for the bounds.
+ * guest: under a hypervisor. */
 int edge_times_init(struct edge_times *e); /* 0 or -ENOMEM */
 void edge_times_free(struct edge_times *e);
 void edge_times_add(struct edge_times *e, const struct account *a);

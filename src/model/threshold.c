@@ -8,8 +8,8 @@
 #define GRAIN       3 /* ticks: a loop may seem one or two longer than it is */
 #define SHORT_RARE  100
 
-/* The mean of the loops that are at most twice as long as the median: of a coarse counter the median is a whole number of its ticks, and may be
- * another one in the next run. */
+/* The mean of the loops that are at most twice as long as the median: of a coarse counter the
+ * median is a whole number of its ticks, and may be another one in the next run. */
 static double usual_ticks(const uint64_t loop[LOOP_SLOTS])
 {
 	uint64_t all = 0, seen = 0, median = 0;
@@ -54,7 +54,8 @@ uint64_t threshold_auto(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, boo
 uint64_t threshold_short(const uint64_t loop[LOOP_SLOTS], double ns_per_tick, uint64_t threshold)
 {
 	double own = SHORT_LOOPS * usual_ticks(loop) * ns_per_tick;
-	uint64_t from = threshold_ticks(own > SHORT_NS ? rounded(own) : SHORT_NS, ns_per_tick), all = 0, longer;
+	uint64_t from = threshold_ticks(own > SHORT_NS ? rounded(own) : SHORT_NS, ns_per_tick),
+		 all = 0, longer;
 
 	if (from < GRAIN)
 		from = GRAIN;

@@ -4,7 +4,8 @@
 
 const char *tick_dependency_name(uint32_t dependency)
 {
-	static const char *const names[] = {"POSIX_TIMER", "PERF_EVENTS", "SCHED", "CLOCK_UNSTABLE", "RCU", "RCU_EXP"};
+	static const char *const names[] = {"POSIX_TIMER",    "PERF_EVENTS", "SCHED",
+					    "CLOCK_UNSTABLE", "RCU",         "RCU_EXP"};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (dependency == 1U << i)

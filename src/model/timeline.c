@@ -13,11 +13,13 @@ static uint64_t come(uint64_t lost, uint64_t done, uint64_t whole)
 	return done == whole ? lost : (unsigned __int128)lost * done / whole;
 }
 
-void timeline_add(struct timeline *t, uint64_t start_ns, uint64_t duration_ns, const uint64_t lost_ns[TIMELINE_KINDS])
+void timeline_add(struct timeline *t, uint64_t start_ns, uint64_t duration_ns,
+		  const uint64_t lost_ns[TIMELINE_KINDS])
 {
 	if (!duration_ns)
 		return;
-	slots_at(&t->slots, table(t), start_ns + duration_ns - 1); /* from here on slots keep their length */
+	slots_at(&t->slots, table(t),
+		 start_ns + duration_ns - 1); /* from here on slots keep their length */
 	slots_at(&t->slots, table(t), start_ns);
 	for (uint64_t done = 0, next; done < duration_ns; done = next) {
 		uint64_t *slot = slots_at(&t->slots, table(t), start_ns + done);
@@ -26,7 +28,8 @@ void timeline_add(struct timeline *t, uint64_t start_ns, uint64_t duration_ns, c
 		next = end - start_ns < duration_ns ? end - start_ns : duration_ns;
 		for (unsigned k = 0; k < TIMELINE_KINDS; k++)
 			if (lost_ns[k])
-				slot[k] += come(lost_ns[k], next, duration_ns) - come(lost_ns[k], done, duration_ns);
+				slot[k] += come(lost_ns[k], next, duration_ns) -
+					   come(lost_ns[k], done, duration_ns);
 	}
 }
 

@@ -1,5 +1,5 @@
-/* When time was lost, and to what kind of source, for those who draw it. A hiccup that is longer than a slot is spread over those that it
- * lay in, and so is each kind's part of it. */
+/* When time was lost, and to what kind of source, for those who draw it. A hiccup that is longer
+ * than a slot is spread over those that it lay in, and so is each kind's part of it. */
 #ifndef CULPRIT_TIMELINE_H
 #define CULPRIT_TIMELINE_H
 
@@ -16,9 +16,11 @@ struct timeline { /* all zeros: nothing came */
 };
 
 /* Time lost from start_ns on, for duration_ns: by kind. */
-void timeline_add(struct timeline *t, uint64_t start_ns, uint64_t duration_ns, const uint64_t lost_ns[TIMELINE_KINDS]);
+void timeline_add(struct timeline *t, uint64_t start_ns, uint64_t duration_ns,
+		  const uint64_t lost_ns[TIMELINE_KINDS]);
 
-/* Of a slot, counted from the clock's zero: where it begins is slot << t->slots.log2. NULL: nothing was kept there. */
+/* Of a slot, counted from the clock's zero: where it begins is slot << t->slots.log2. NULL: nothing
+ * was kept there. */
 const uint64_t *timeline_slot(const struct timeline *t, uint64_t slot);
 
 void timeline_coarsen(struct timeline *t); /* makes slots twice as long */

@@ -81,10 +81,12 @@ bool view_shared(const struct view *v)
 const char *view_verdict(const struct view *v)
 {
 	const char *best = NULL;
-	double most = -2; /* of watched threads the longest time: their shares are of different times */
+	double most =
+		-2; /* of watched threads the longest time: their shares are of different times */
 
 	for (uint32_t i = 0; v->cpu && i < v->summary.ncpus; i++) {
-		double lost = v->run.watch ? (double)v->summary.cpu[i].hiccups.sum : view_lost(v, i);
+		double lost =
+			v->run.watch ? (double)v->summary.cpu[i].hiccups.sum : view_lost(v, i);
 
 		if (v->cpu[i].verdict[0] && lost > most) {
 			best = v->cpu[i].verdict;

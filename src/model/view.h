@@ -1,4 +1,5 @@
-/* What a report is made from. Renderers read this and nothing else; a live run and a recording fill it alike. */
+/* What a report is made from. Renderers read this and nothing else; a live run and a recording fill
+ * it alike. */
 #ifndef CULPRIT_VIEW_H
 #define CULPRIT_VIEW_H
 
@@ -19,7 +20,8 @@ struct host {
 	char kernel[256];
 	char arch[65];
 	char cpu_model[128];
-	char hypervisor[64]; /* "" on bare metal: "KVM", "VMware", ..., "unknown" when only the CPU flag shows it */
+	char hypervisor[64]; /* "" on bare metal: "KVM", "VMware", ..., "unknown" when only the CPU
+				flag shows it */
 	char clocksource[64];
 	char cmdline[4096];
 	uint64_t tsc_khz; /* as measured against CLOCK_MONOTONIC; 0: the counter was not used */
@@ -33,7 +35,8 @@ struct closure_row {
 	const char *why; /* they differ for this reason; NULL: not known, or they do not differ */
 };
 
-/* Gaps below the threshold, which are no hiccups. A gap is longer than the sampler's loop ever is by itself: see model/threshold.h. */
+/* Gaps below the threshold, which are no hiccups. A gap is longer than the sampler's loop ever is
+ * by itself: see model/threshold.h. */
 struct short_gaps {
 	bool known; /* false: they were not counted, or were of more than is reported */
 	uint64_t from_ns, count, total_ns;
@@ -44,12 +47,13 @@ struct cpu_run {
 	uint32_t tid;  /* of a watched thread: the lane is its, not a CPU's (0: several) */
 	char comm[17]; /* its name; "": the lane is a CPU's */
 	bool kernel_thread;
-	uint64_t woken, woken_due; /* of a watched thread: wake-ups, and those by a timer whose due time is known */
+	uint64_t woken, woken_due; /* of a watched thread: wake-ups, and those by a timer whose due
+				      time is known */
 	uint64_t reported;         /* hiccups of its that are windows reported by itself */
 	uint64_t observed_ns;
 	uint64_t threshold_ns;
-	uint64_t
-		measured_from_ns; /* the threshold that it was measured with, where it has been raised since; 0: the same */
+	uint64_t measured_from_ns; /* the threshold that it was measured with, where it has been
+				      raised since; 0: the same */
 	struct short_gaps shorts;
 	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them... */
 	double loop_min_ns, loop_mean_ns;
@@ -59,23 +63,25 @@ struct cpu_run {
 	struct edge_seen edge_seen;
 	struct join_counts counts;
 	uint64_t recursion_misses;
-	uint64_t
-		unpaired; /* ends without their begin, threads that left unseen; of a watched thread: how often it did */
+	uint64_t unpaired; /* ends without their begin, threads that left unseen; of a watched
+			      thread: how often it did */
 	uint64_t hiccups_lost_ns;
 	uint64_t hiccups_lost;   /* the reader was late: the sampler's ring was full */
 	uint64_t bookkeeping_ns; /* the sampler's own time between gap and loop */
 	bool steal_known, smi_known;
 	uint64_t steal_ns;  /* steal clock over the window, in steps of 10 ms (/proc/stat) */
 	uint64_t smi_count; /* SMIs on this CPU in the window (perf event msr/smi/) */
-	bool closure_known; /* false: the CPU was too busy to read its counters between two interrupts, or was not traced */
+	bool closure_known; /* false: the CPU was too busy to read its counters between two
+			       interrupts, or was not traced */
 	struct closure_row *closure;
 	uint32_t nclosure;
 	struct series *series; /* of a workload: what it measured */
 	uint32_t nseries;
-	char verdict
-		[640]; /* one sentence: is it quiet, and if not, what to do first (audit/verdict.h); any bytes; "": none */
-	uint64_t khz_changes, khz_min, khz_max; /* of its frequency in the window; 0: none was seen */
-	const char *ended;                      /* NULL: with the window; else why this CPU's window ended early */
+	char verdict[640]; /* one sentence: is it quiet, and if not, what to do first
+			      (audit/verdict.h); any bytes; "": none */
+	uint64_t khz_changes, khz_min,
+		khz_max;   /* of its frequency in the window; 0: none was seen */
+	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
 };
 
 struct run {
@@ -85,14 +91,15 @@ struct run {
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	uint64_t duration_ns;
 	bool threshold_auto;
-	bool real_time;       /* the samplers have a real-time priority */
-	bool symbols_hidden;  /* the kernel hides its addresses: functions have no names */
-	bool traced;          /* false: --no-trace */
-	bool watch;           /* threads were watched: a lane is a thread */
-	bool windows;         /* a workload was measured: hiccups are windows of its */
-	char label[64];       /* what the user calls it; any bytes; "": nothing */
-	char rest[48];        /* then: what time in a window is that nothing explains */
-	bool part;            /* of a recording's time only: what was counted over the whole does not compare */
+	bool real_time;      /* the samplers have a real-time priority */
+	bool symbols_hidden; /* the kernel hides its addresses: functions have no names */
+	bool traced;         /* false: --no-trace */
+	bool watch;          /* threads were watched: a lane is a thread */
+	bool windows;        /* a workload was measured: hiccups are windows of its */
+	char label[64];      /* what the user calls it; any bytes; "": nothing */
+	char rest[48];       /* then: what time in a window is that nothing explains */
+	bool part; /* of a recording's time only: what was counted over the whole does not compare
+		    */
 	char incomplete[240]; /* what a recording lacks; "": nothing */
 	struct cpus cpus, housekeeping;
 	char **not_observed; /* tracepoints that this kernel lacks */
@@ -111,16 +118,18 @@ struct view {
 };
 
 void cpu_run_free(struct cpu_run *c); /* what it holds */
-/* "cpu 3", or of a watched thread "poke-timer [812]", its bytes as they are; of a kernel thread "[kworker/3:1] [12]". One that poses as such is
- * called "user thread [kworker/3:1] [812]". Returns buf. */
+/* "cpu 3", or of a watched thread "poke-timer [812]", its bytes as they are; of a kernel thread
+ * "[kworker/3:1] [12]". One that poses as such is called "user thread [kworker/3:1] [812]". Returns
+ * buf. */
 #define LANE_NAME 56
 char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
 
 /* A watched thread's, by a name that is maybe no more the lane's; "": not known. Returns buf. */
 char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[LANE_NAME]);
 
-/* The share of its time that a lane lost, 0 to 1; -1: not known. Of a watched thread it is not where not all of its time is, because it left
- * unseen, and where it reported its losses itself, which may overlap. */
+/* The share of its time that a lane lost, 0 to 1; -1: not known. Of a watched thread it is not
+ * where not all of its time is, because it left unseen, and where it reported its losses itself,
+ * which may overlap. */
 double view_lost(const struct view *v, uint32_t index);
 
 /* What the time is called that nothing explains, of whatever hiccups these are. */
@@ -130,12 +139,15 @@ const char *view_rest(const struct view *v);
 void view_cut(struct view *v, uint32_t n);
 
 /* Of watched threads: what their reports cannot have. */
-#define VIEW_WATCH                                                                                                     \
-	"a watch sees what the kernel shows: while a thread runs, time that a hypervisor or firmware takes is in no "  \
+#define VIEW_WATCH                                                                                 \
+	"a watch sees what the kernel shows: while a thread runs, time that a hypervisor or "      \
+	"firmware takes is in no "                                                                 \
 	"line"
 
-/* No CPU was left for the tracer: it ran on the measured ones, too, and is a part of what is reported. */
-#define VIEW_SHARED "no CPU was left for culprit itself: it ran on the measured ones, too, and disturbed them"
+/* No CPU was left for the tracer: it ran on the measured ones, too, and is a part of what is
+ * reported. */
+#define VIEW_SHARED                                                                                \
+	"no CPU was left for culprit itself: it ran on the measured ones, too, and disturbed them"
 bool view_shared(const struct view *v);
 
 void view_free(struct view *v); /* what it holds, not itself */

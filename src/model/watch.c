@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HISTORY   8192 /* records kept of a CPU; a power of two */
-#define STAYS     64   /* of a thread: where it ran and waited lately */
-#define JOINED_NS 1000 /* interrupts so close upon each other are one window: an interrupt and the softirqs behind it */
+#define HISTORY 8192 /* records kept of a CPU; a power of two */
+#define STAYS   64   /* of a thread: where it ran and waited lately */
+#define JOINED_NS                                                                                  \
+	1000 /* interrupts so close upon each other are one window: an interrupt and the softirqs  \
+		behind it */
 
 struct cpu {
 	unsigned number;
@@ -15,9 +17,9 @@ struct cpu {
 	int lane;               /* of the watched thread that runs here; -1: none */
 	uint32_t tid;           /* the thread's */
 	uint64_t since_ns;      /* when it came, */
-	uint64_t known_ns;      /* up to when it was certainly here: so much of its time is counted, */
-	uint64_t told_ns;       /* and the end of its last window */
-	bool open;              /* interrupts came upon it: */
+	uint64_t known_ns; /* up to when it was certainly here: so much of its time is counted, */
+	uint64_t told_ns;  /* and the end of its last window */
+	bool open;         /* interrupts came upon it: */
 	uint64_t open_start, open_end;
 };
 
@@ -48,7 +50,8 @@ struct watch {
 	void *ctx;
 };
 
-struct watch *watch_new(struct view *view, struct session *session, const unsigned *cpus, uint32_t ncpus)
+struct watch *watch_new(struct view *view, struct session *session, const unsigned *cpus,
+			uint32_t ncpus)
 {
 	struct watch *w = calloc(1, sizeof(*w));
 
@@ -82,7 +85,8 @@ void watch_free(struct watch *w)
 	free(w);
 }
 
-void watch_hear(struct watch *w, void (*hear)(void *ctx, uint32_t lane, const struct account *a), void *ctx)
+void watch_hear(struct watch *w, void (*hear)(void *ctx, uint32_t lane, const struct account *a),
+		void *ctx)
 {
 	w->hear = hear;
 	w->ctx = ctx;
@@ -111,7 +115,8 @@ static uint32_t lane_of(struct watch *w, uint32_t tid, const struct record *r)
 		return i;
 	}
 	if (r) {
-		memcpy(run->comm, r->name, sizeof(run->comm) - 1); /* it may change: the newest holds */
+		memcpy(run->comm, r->name,
+		       sizeof(run->comm) - 1); /* it may change: the newest holds */
 		run->kernel_thread = r->flags & RECORD_KTHREAD;
 	}
 	return i;
@@ -136,7 +141,8 @@ static void count_time(struct watch *w, uint32_t lane, uint64_t start, uint64_t 
 		t->upto_ns = end;
 }
 
-/* Where a stay that is said to have begun at `start` begins: a lost record must not make two stays overlap. */
+/* Where a stay that is said to have begun at `start` begins: a lost record must not make two stays
+ * overlap. */
 static uint64_t stay_from(const struct watch *w, uint32_t lane, uint64_t start)
 {
 	const struct thread *t = &w->thread[lane];
@@ -147,7 +153,8 @@ static uint64_t stay_from(const struct watch *w, uint32_t lane, uint64_t start)
 
 /* ---- windows ---- */
 
-/* What of a CPU's records explains a thread's time there: all that ran, if it waited; what came upon it, if it ran. */
+/* What of a CPU's records explains a thread's time there: all that ran, if it waited; what came
+ * upon it, if it ran. */
 static bool matters(const struct record *r, const struct thread *t, bool ran)
 {
 	if (r->kind == RECORD_WATCH)
@@ -161,7 +168,8 @@ static bool matters(const struct record *r, const struct thread *t, bool ran)
 	return true;
 }
 
-static void feed(struct watch *w, uint32_t lane, const struct cpu *c, bool ran, uint64_t start, uint64_t end)
+static void feed(struct watch *w, uint32_t lane, const struct cpu *c, bool ran, uint64_t start,
+		 uint64_t end)
 {
 	struct thread *t = &w->thread[lane];
 	uint64_t i = c->head > HISTORY ? c->head - HISTORY : 0;
@@ -180,11 +188,13 @@ static void feed(struct watch *w, uint32_t lane, const struct cpu *c, bool ran, 
 		if (r.end_ns == start && r.start_ns < start)
 			continue; /* it only reaches up to there */
 		if (r.start_ns >= end || (ran && r.end_ns > end))
-			continue; /* an instant of what comes next, which may be a window of its own */
+			continue; /* an instant of what comes next, which may be a window of its own
+				   */
 		if (r.end_ns > end)
 			r.end_ns = end; /* it went on when the thread waited elsewhere */
 		r.seq = ++t->seq[r.level];
-		session_feed(w->session, &(struct event){.type = EVENT_RECORD, .index = lane, .record = &r});
+		session_feed(w->session,
+			     &(struct event){.type = EVENT_RECORD, .index = lane, .record = &r});
 	}
 }
 
@@ -197,18 +207,21 @@ static void account(struct watch *w, uint32_t lane, struct spot *spot, struct hi
 	if (t->tid)
 		memcpy(spot->comm, w->view->cpu[lane].comm, sizeof(spot->comm));
 	session_feed(w->session, &(struct event){.type = EVENT_WHERE, .index = lane, .spot = spot});
-	a = session_feed(w->session, &(struct event){.type = EVENT_HICCUP, .index = lane, .hiccup = h});
+	a = session_feed(w->session,
+			 &(struct event){.type = EVENT_HICCUP, .index = lane, .hiccup = h});
 	if (w->hear)
 		w->hear(w->ctx, lane, a);
 }
 
 static bool is_loss(const struct watch *w, uint32_t lane, uint64_t start, uint64_t end)
 {
-	return !w->thread[lane].own && end > start && end - start >= w->view->cpu[lane].threshold_ns;
+	return !w->thread[lane].own && end > start &&
+	       end - start >= w->view->cpu[lane].threshold_ns;
 }
 
 /* What of [start, end] the thread spent on any CPU. */
-static void feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_only, struct hiccup *h)
+static void feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_only,
+		       struct hiccup *h)
 {
 	struct thread *t = &w->thread[lane];
 
@@ -285,7 +298,8 @@ static void end_stay(struct watch *w, struct cpu *c)
 	c->lane = -1;
 }
 
-/* It is here no more, and when it left nobody has seen: what comes after it was last seen is not its time. */
+/* It is here no more, and when it left nobody has seen: what comes after it was last seen is not
+ * its time. */
 static void leave_unseen(struct watch *w, struct cpu *c)
 {
 	if (c->lane < 0)
@@ -369,7 +383,8 @@ static bool comes_upon(const struct record *r)
 	       (r->kind == RECORD_FAULT && r->end_ns > r->start_ns);
 }
 
-/* What shows that another thread has the CPU. Of an NMI it does not: it may come in the middle of a switch. */
+/* What shows that another thread has the CPU. Of an NMI it does not: it may come in the middle of a
+ * switch. */
 static bool is_anothers(const struct cpu *c, const struct record *r)
 {
 	if (r->kind == RECORD_THREAD || (r->kind == RECORD_MARK && r->mark == MARK_THREAD))
@@ -419,7 +434,8 @@ void watch_until(struct watch *w, uint64_t ns)
 			close_window(w, &w->cpu[i]);
 }
 
-/* Its records come from wherever it was, one CPU after the other; where it runs still is no stay yet. */
+/* Its records come from wherever it was, one CPU after the other; where it runs still is no stay
+ * yet. */
 void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 {
 	uint32_t lane = lane_of(w, tid, NULL);
@@ -454,7 +470,8 @@ void watch_finish(struct watch *w, uint64_t end_ns)
 	for (uint32_t i = 0; i < w->ncpus; i++) {
 		struct cpu *c = &w->cpu[i];
 
-		if (c->lane >= 0 && !w->view->cpu[c->lane].unpaired) /* else it may have left unseen once more */
+		if (c->lane >= 0 &&
+		    !w->view->cpu[c->lane].unpaired) /* else it may have left unseen once more */
 			known_until(w, c, end_ns);
 		end_stay(w, c);
 	}

@@ -1,4 +1,5 @@
-/* Numbers and strings as bytes, little-endian; writing cannot fail but for memory, reading never leaves its bounds. */
+/* Numbers and strings as bytes, little-endian; writing cannot fail but for memory, reading never
+ * leaves its bounds. */
 #ifndef CULPRIT_BYTES_H
 #define CULPRIT_BYTES_H
 
@@ -19,9 +20,11 @@ void put_u32(struct bytes *b, uint32_t v);
 void put_u64(struct bytes *b, uint64_t v);
 void put_number(struct bytes *b, uint64_t v); /* seven bits a byte, the lowest first */
 void put_signed(struct bytes *b, int64_t v);
-void put_text(struct bytes *b, const char *text, size_t max); /* up to max bytes or NUL; NULL is not "" */
+void put_text(struct bytes *b, const char *text,
+	      size_t max); /* up to max bytes or NUL; NULL is not "" */
 
-/* What is left to read. Once something did not fit, `bad` is set, nothing is left, and all answers are 0. */
+/* What is left to read. Once something did not fit, `bad` is set, nothing is left, and all answers
+ * are 0. */
 struct reading {
 	const uint8_t *at, *end;
 	bool bad;

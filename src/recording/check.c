@@ -2,9 +2,11 @@
 
 #include "recording/format.h"
 
-#define CLOCKS_NS  1000000 /* a window's ends and its hiccups are told by two clocks: they differ by less... */
-#define CLOCKS_OF  1000    /* ...and by less than a thousandth */
-#define OVERLAP_NS 1000    /* two anchors of one clock */
+#define CLOCKS_NS                                                                                  \
+	1000000 /* a window's ends and its hiccups are told by two clocks: they differ by less...  \
+		 */
+#define CLOCKS_OF  1000 /* ...and by less than a thousandth */
+#define OVERLAP_NS 1000 /* two anchors of one clock */
 
 /* One after the other: of CPUs that a sampler spins on. */
 static bool in_line(const struct run *run)
@@ -37,7 +39,8 @@ static const char *check_hiccup(struct checked *c, const struct run *run, const 
 	return NULL;
 }
 
-const char *check_event(struct checked *c, const struct run *run, uint64_t end_ns, const struct event *e)
+const char *check_event(struct checked *c, const struct run *run, uint64_t end_ns,
+			const struct event *e)
 {
 	switch (e->type) {
 	case EVENT_RECORD:
@@ -62,7 +65,8 @@ const char *check_event(struct checked *c, const struct run *run, uint64_t end_n
 	}
 }
 
-const char *check_run(const struct checked *c, uint32_t ncpus, const struct run *was, const struct run *now)
+const char *check_run(const struct checked *c, uint32_t ncpus, const struct run *was,
+		      const struct run *now)
 {
 	if (was->started_ns && now->started_ns != was->started_ns)
 		return "the window begins at two times";
@@ -81,10 +85,12 @@ static bool too_many(const struct cpu_run *cpu, const struct checked *c, uint64_
 
 	if (most < missing)
 		return true;
-	return n->seen > most || n->below_threshold > most || n->folded > most || n->mismatches / 2 > most + c->hiccups;
+	return n->seen > most || n->below_threshold > most || n->folded > most ||
+	       n->mismatches / 2 > most + c->hiccups;
 }
 
-const char *check_cpu(const struct checked *c, const struct run *run, struct cpu_run *cpu, uint64_t records_missing)
+const char *check_cpu(const struct checked *c, const struct run *run, struct cpu_run *cpu,
+		      uint64_t records_missing)
 {
 	uint64_t lost = c->sum_ns + cpu->hiccups_lost_ns, clocks = cpu->observed_ns / CLOCKS_OF;
 

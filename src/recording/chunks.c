@@ -51,14 +51,16 @@ int chunks_open(struct chunks *c, const char *path)
 	c->at = FILE_HEAD;
 	if (!read_at(c, 0, head, sizeof(head)) || memcmp(get_raw(&r, 8), FILE_MAGIC, 8)) {
 		close(c->fd);
-		return complain("%s is not a recording of culprit%s", path, c->size ? "" : ": it is empty");
+		return complain("%s is not a recording of culprit%s", path,
+				c->size ? "" : ": it is empty");
 	}
 	major = get_u16(&r);
 	minor = get_u16(&r);
 	if (!major || major > FORMAT_MAJOR) {
 		close(c->fd);
-		return complain("%s is of format %u.%u, and this culprit reads up to %u.x: use a newer one", path,
-				major, minor, FORMAT_MAJOR);
+		return complain(
+			"%s is of format %u.%u, and this culprit reads up to %u.x: use a newer one",
+			path, major, minor, FORMAT_MAJOR);
 	}
 	c->major = major;
 	return 0;
@@ -98,7 +100,8 @@ static bool parse_head(const uint8_t *at, struct head *h)
 	h->stored = get_u32(&r);
 	h->raw = get_u32(&r);
 	h->crc = get_u32(&r);
-	return get_u32(&r) == crc32(0, at, CHUNK_HEAD - 4) && h->stored <= h->raw && h->raw <= CHUNK_MAX;
+	return get_u32(&r) == crc32(0, at, CHUNK_HEAD - 4) && h->stored <= h->raw &&
+	       h->raw <= CHUNK_MAX;
 }
 
 /* The first place from c->at on where a chunk begins; the file's end when there is none. */
@@ -144,12 +147,14 @@ static bool load(struct chunks *c, const struct head *h)
 	uint8_t *to;
 	uLongf raw = h->raw;
 
-	if (!make_room(&c->payload, &c->payload_room, h->raw) || !make_room(&c->stored, &c->stored_room, h->stored))
+	if (!make_room(&c->payload, &c->payload_room, h->raw) ||
+	    !make_room(&c->stored, &c->stored_room, h->stored))
 		return false;
 	to = h->stored < h->raw ? c->stored : c->payload;
 	if (!read_at(c, c->start + CHUNK_HEAD, to, h->stored) || crc32(0, to, h->stored) != h->crc)
 		return false;
-	if (h->stored < h->raw && (uncompress(c->payload, &raw, c->stored, h->stored) != Z_OK || raw != h->raw))
+	if (h->stored < h->raw &&
+	    (uncompress(c->payload, &raw, c->stored, h->stored) != Z_OK || raw != h->raw))
 		return false;
 	c->type = h->type;
 	c->len = h->raw;
@@ -161,7 +166,8 @@ bool chunks_find(struct chunks *c, uint32_t type)
 	uint8_t head[CHUNK_HEAD];
 	struct head h;
 
-	while (c->at + CHUNK_HEAD <= c->size && read_at(c, c->at, head, sizeof(head)) && parse_head(head, &h)) {
+	while (c->at + CHUNK_HEAD <= c->size && read_at(c, c->at, head, sizeof(head)) &&
+	       parse_head(head, &h)) {
 		c->start = c->at;
 		c->at += CHUNK_HEAD + h.stored;
 		if (h.type == type)

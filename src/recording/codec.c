@@ -25,7 +25,8 @@ struct shape {
 struct last { /* of a CPU */
 	uint64_t record_end, hiccup_end;
 	uint32_t after[LEVELS], seq[LEVELS];
-	uint32_t whole[LEVELS]; /* format 1: the newest record's sequence, whole; goes through all chunks */
+	uint32_t whole[LEVELS]; /* format 1: the newest record's sequence, whole; goes through all
+				   chunks */
 };
 
 /* What both sides know alike. */
@@ -168,11 +169,13 @@ static void put_record(struct encoder *e, const struct record *r)
 	struct last *last = &s->last[s->index];
 	struct shape shape = shape_of(r);
 	uint32_t place = place_of(&shape);
-	bool new = s->of_chunk[place] != s->chunk || memcmp(&s->shape[place], &shape, sizeof(shape)) != 0;
+	bool new = s->of_chunk[place] != s->chunk ||
+		   memcmp(&s->shape[place], &shape, sizeof(shape)) != 0;
 	bool jumps = r->seq != last->seq[r->level % LEVELS] + 1;
 	bool instant = r->start_ns == r->end_ns;
 
-	put_u8(&e->b, CODE_RECORD | (new ? SHAPE_NEW : 0) | (jumps ? SEQUENCE_JUMPS : 0) | (instant ? INSTANT : 0));
+	put_u8(&e->b, CODE_RECORD | (new ? SHAPE_NEW : 0) | (jumps ? SEQUENCE_JUMPS : 0) |
+			      (instant ? INSTANT : 0));
 	put_number(&e->b, place);
 	if (new) {
 		put_shape(&e->b, &shape);
@@ -412,7 +415,8 @@ static bool get_spot(struct decoder *d, struct reading *r)
 	d->spot.tid = get_number(r);
 	comm = get_text(r, &len);
 	if (comm)
-		memcpy(d->spot.comm, comm, len < sizeof(d->spot.comm) - 1 ? len : sizeof(d->spot.comm) - 1);
+		memcpy(d->spot.comm, comm,
+		       len < sizeof(d->spot.comm) - 1 ? len : sizeof(d->spot.comm) - 1);
 	return !r->bad;
 }
 

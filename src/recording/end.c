@@ -1,4 +1,5 @@
-/* The end of a recording, whether it is there or not: what its tail says, if it can be, or else what the events tell. */
+/* The end of a recording, whether it is there or not: what its tail says, if it can be, or else
+ * what the events tell. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,8 +31,9 @@ static bool get_tail(const struct recording *r, struct reading *in, struct tail 
 	t->records_lost = get_number(in);
 	t->cpu = calloc(r->nlanes, sizeof(*t->cpu));
 	for (uint32_t i = 0; t->cpu && i < r->nlanes && !in->bad; i++) {
-		struct cpu_run *at_first =
-			r->lane[i].index < r->view->summary.ncpus ? &r->view->cpu[r->lane[i].index] : NULL;
+		struct cpu_run *at_first = r->lane[i].index < r->view->summary.ncpus
+						   ? &r->view->cpu[r->lane[i].index]
+						   : NULL;
 
 		if (at_first) { /* fields that an older writer does not have stay */
 			t->cpu[i] = *at_first;
@@ -50,7 +52,8 @@ static const char *check_tail(const struct recording *r, struct tail *t)
 	uint64_t missing = t->hiccups_lost + t->records_lost;
 
 	for (uint32_t i = 0; i < r->nlanes && !why; i++)
-		why = check_cpu(&r->checked[i], &t->run, &t->cpu[i], missing < t->records_lost ? UINT64_MAX : missing);
+		why = check_cpu(&r->checked[i], &t->run, &t->cpu[i],
+				missing < t->records_lost ? UINT64_MAX : missing);
 	return why;
 }
 
@@ -75,7 +78,8 @@ const char *reader_tail(struct recording *r, struct reading *in)
 		r->hiccups_lost = t.hiccups_lost;
 		r->records_lost = t.records_lost;
 		for (uint32_t i = 0; i < r->nlanes; i++) {
-			if (v->run.duration_ns < t.cpu[i].observed_ns && !v->run.watch) /* it was corrected */
+			if (v->run.duration_ns < t.cpu[i].observed_ns &&
+			    !v->run.watch) /* it was corrected */
 				v->run.duration_ns = t.cpu[i].observed_ns;
 			if (r->lane[i].index < v->summary.ncpus)
 				take_cpu(&v->cpu[r->lane[i].index], &t.cpu[i]);
@@ -89,13 +93,15 @@ const char *reader_tail(struct recording *r, struct reading *in)
 	return why;
 }
 
-/* One CPU's window is at least as long as what was lost of it: two anchors of one clock may differ. */
+/* One CPU's window is at least as long as what was lost of it: two anchors of one clock may differ.
+ */
 static void hold_lost(struct recording *r, uint32_t lane)
 {
 	struct view *v = r->view;
 	uint32_t i = r->lane[lane].index;
 
-	if (!v->run.watch && !v->run.windows && v->cpu[i].observed_ns < v->summary.cpu[i].hiccups.sum)
+	if (!v->run.watch && !v->run.windows &&
+	    v->cpu[i].observed_ns < v->summary.cpu[i].hiccups.sum)
 		v->cpu[i].observed_ns = v->summary.cpu[i].hiccups.sum;
 }
 
@@ -133,18 +139,26 @@ static void describe_damage(struct recording *r)
 		snprintf(parts, sizeof(parts), "%u damaged part%s left out; ", damaged,
 			 damaged == 1 ? " was" : "s were");
 	if (r->ncannot)
-		snprintf(text, len, "%s%u part%s what cannot be, the first at byte %llu: %s; from there on %s left out",
-			 parts, r->ncannot, r->ncannot == 1 ? " holds" : "s hold", (unsigned long long)r->cannot_at,
-			 r->cannot, r->ncannot == 1 ? "it is" : "they are");
+		snprintf(text, len,
+			 "%s%u part%s what cannot be, the first at byte %llu: %s; from there on %s "
+			 "left out",
+			 parts, r->ncannot, r->ncannot == 1 ? " holds" : "s hold",
+			 (unsigned long long)r->cannot_at, r->cannot,
+			 r->ncannot == 1 ? "it is" : "they are");
 	else if (damaged)
-		snprintf(text, len, "%u damaged part%s left out, the first at byte %llu: what was in them is missing",
-			 damaged, damaged == 1 ? " was" : "s were", (unsigned long long)r->chunks.damaged_at);
+		snprintf(text, len,
+			 "%u damaged part%s left out, the first at byte %llu: what was in them is "
+			 "missing",
+			 damaged, damaged == 1 ? " was" : "s were",
+			 (unsigned long long)r->chunks.damaged_at);
 	else if (!r->end)
-		snprintf(text, len, "the recording was cut off after %s, at byte %llu: the end is missing",
+		snprintf(text, len,
+			 "the recording was cut off after %s, at byte %llu: the end is missing",
 			 format_ns(r->view->run.duration_ns, after, sizeof(after)),
 			 (unsigned long long)r->chunks.start);
 	else if (r->hiccups_lost || r->records_lost)
-		snprintf(text, len, "the disk was too slow: %llu hiccups and %llu records are missing",
+		snprintf(text, len,
+			 "the disk was too slow: %llu hiccups and %llu records are missing",
 			 (unsigned long long)r->hiccups_lost, (unsigned long long)r->records_lost);
 }
 
@@ -207,7 +221,8 @@ void reader_raise_threshold(struct recording *r)
 		l->measured_from_ns = c->measured_from_ns = c->threshold_ns;
 		c->threshold_ns = r->part.threshold_ns;
 		if (!c->shorts.known)
-			c->shorts = (struct short_gaps){.known = true, .from_ns = c->measured_from_ns};
+			c->shorts =
+				(struct short_gaps){.known = true, .from_ns = c->measured_from_ns};
 		c->shorts.count += l->below.count;
 		c->shorts.total_ns += l->below.total_ns;
 	}

@@ -14,17 +14,18 @@ struct field {
 	size_t offset, size;
 };
 
-#define F(type, of, name)                                                                                              \
-	{                                                                                                              \
-		type, offsetof(struct of, name), sizeof(((struct of *)0)->name)                                        \
+#define F(type, of, name)                                                                          \
+	{                                                                                          \
+		type, offsetof(struct of, name), sizeof(((struct of *)0)->name)                    \
 	}
 #define FIELDS(table) table, sizeof(table) / sizeof(table[0])
 
 /* New rows go to the end; none is ever taken away. */
 static const struct field host_fields[] = {
-	F(BUFFER, host, hostname),   F(BUFFER, host, kernel),      F(BUFFER, host, arch),    F(BUFFER, host, cpu_model),
-	F(BUFFER, host, hypervisor), F(BUFFER, host, clocksource), F(BUFFER, host, cmdline), F(NUMBER, host, tsc_khz),
-	F(SET, host, isolated),      F(SET, host, nohz_full),      F(SET, host, online),
+	F(BUFFER, host, hostname),  F(BUFFER, host, kernel),     F(BUFFER, host, arch),
+	F(BUFFER, host, cpu_model), F(BUFFER, host, hypervisor), F(BUFFER, host, clocksource),
+	F(BUFFER, host, cmdline),   F(NUMBER, host, tsc_khz),    F(SET, host, isolated),
+	F(SET, host, nohz_full),    F(SET, host, online),
 };
 
 static const struct field run_fields[] = {
@@ -204,7 +205,8 @@ static void put_fields(struct bytes *b, const struct field *table, size_t n, con
 		put_field(b, &table[i], (const char *)of + table[i].offset);
 }
 
-static void get_fields(struct reading *r, const struct field *table, size_t n, void *of, struct texts *t)
+static void get_fields(struct reading *r, const struct field *table, size_t n, void *of,
+		       struct texts *t)
 {
 	for (size_t i = 0; i < n && r->at < r->end; i++)
 		get_field(r, &table[i], (char *)of + table[i].offset, t);
@@ -275,7 +277,8 @@ void get_run(struct reading *r, struct run *run, struct texts *t)
 	r->bad |= s.bad;
 }
 
-/* A name, of the histogram the buckets that are not empty (how far each is from the last one, and what is in it), and the rest. */
+/* A name, of the histogram the buckets that are not empty (how far each is from the last one, and
+ * what is in it), and the rest. */
 static void put_series(struct bytes *b, const struct series *series)
 {
 	const struct hist *h = &series->hist;
@@ -312,7 +315,8 @@ static void get_series(struct reading *r, struct series *series)
 
 	name = get_text(&s, &len);
 	if (name)
-		memcpy(series->name, name, len < sizeof(series->name) - 1 ? len : sizeof(series->name) - 1);
+		memcpy(series->name, name,
+		       len < sizeof(series->name) - 1 ? len : sizeof(series->name) - 1);
 	h->sum = get_number(&s);
 	h->min = get_number(&s);
 	h->max = get_number(&s);

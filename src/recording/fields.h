@@ -1,5 +1,6 @@
-/* What a view holds beside its summary, as bytes: host, run, and each CPU's run. One table of fields writes and reads them, so that the
- * two cannot differ. A section that a newer version made longer is read as far as it is known; what an older one lacks stays zero. */
+/* What a view holds beside its summary, as bytes: host, run, and each CPU's run. One table of
+ * fields writes and reads them, so that the two cannot differ. A section that a newer version made
+ * longer is read as far as it is known; what an older one lacks stays zero. */
 #ifndef CULPRIT_FIELDS_H
 #define CULPRIT_FIELDS_H
 

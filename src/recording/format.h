@@ -1,33 +1,36 @@
 /* A recording file. All numbers are little-endian.
  *
  *   file    "culprit\n", u16 major, u16 minor, u32 0; then chunks up to the one of type END
- *   chunk   "CHNK", type (four letters), u32 stored, u32 raw, u32 crc32 of the payload as stored, u32 crc32 of the 20 bytes before;
- *           then `stored` bytes: the payload, by zlib when stored < raw, else as it is
+ *   chunk   "CHNK", type (four letters), u32 stored, u32 raw, u32 crc32 of the payload as stored,
+ * u32 crc32 of the 20 bytes before; then `stored` bytes: the payload, by zlib when stored < raw,
+ * else as it is
  *
  *   HEAD    host, run, and of each CPU its number, threshold and edge bounds: first, and once
  *   RUN     run again, once the window has opened
  *   FACT    facts of the machine: name, error, text
- *   EVNT    what the session was given, in its order (codec.h); readable without the chunks before it but for the names
- *   TAIL    run, host and each CPU's counters at the end; without it the recording was cut off
- *   END     nothing: the file is whole
+ *   EVNT    what the session was given, in its order (codec.h); readable without the chunks before
+ * it but for the names TAIL    run, host and each CPU's counters at the end; without it the
+ * recording was cut off END     nothing: the file is whole
  *
- * A reader skips types that it does not know. Minor versions add chunk types, and fields at the end of what there is; a major one changes
- * what is there. A damaged chunk is left out and said so; the next one is found by its mark.
+ * A reader skips types that it does not know. Minor versions add chunk types, and fields at the end
+ * of what there is; a major one changes what is there. A damaged chunk is left out and said so; the
+ * next one is found by its mark.
  */
 #ifndef CULPRIT_FORMAT_H
 #define CULPRIT_FORMAT_H
 
 #include <stdint.h>
 
-#define FILE_MAGIC          "culprit\n"
-#define FILE_HEAD           16
-#define FORMAT_MAJOR        2 /* 1: sequences of 16 bits, see codec.h; still read */
-#define FORMAT_MINOR        0
-#define CHUNK_MARK          "CHNK"
-#define CHUNK_HEAD          24
-#define CHUNK_MAX           (4 << 20)           /* payload bytes, raw: what a reader has to hold */
-#define TIME_MAX            (UINT64_C(1) << 62) /* ns; more makes no sense, and sums would overflow */
-#define LETTERS(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+#define FILE_MAGIC   "culprit\n"
+#define FILE_HEAD    16
+#define FORMAT_MAJOR 2 /* 1: sequences of 16 bits, see codec.h; still read */
+#define FORMAT_MINOR 0
+#define CHUNK_MARK   "CHNK"
+#define CHUNK_HEAD   24
+#define CHUNK_MAX    (4 << 20)           /* payload bytes, raw: what a reader has to hold */
+#define TIME_MAX     (UINT64_C(1) << 62) /* ns; more makes no sense, and sums would overflow */
+#define LETTERS(a, b, c, d)                                                                        \
+	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
 enum chunk_type {
 	CHUNK_HEAD_TYPE = LETTERS('H', 'E', 'A', 'D'),

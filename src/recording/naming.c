@@ -48,7 +48,8 @@ static struct name *find(const struct naming *n, enum event_type type, uint64_t 
 /* Twice the slots; without memory for them it stays as it is. */
 static void grow(struct naming *n)
 {
-	struct naming larger = {.bits = n->bits + 1, .slot = calloc(2u << n->bits, sizeof(*n->slot))};
+	struct naming larger = {.bits = n->bits + 1,
+				.slot = calloc(2u << n->bits, sizeof(*n->slot))};
 
 	if (!larger.slot)
 		return;
@@ -100,7 +101,9 @@ static void take_stack(struct naming *n, struct reading *r, struct name *x, int 
 
 void naming_skip(struct reading *r, const struct event *e)
 {
-	int n = e->type == EVENT_STACK ? e->named.nframes : e->type == EVENT_IRQ ? 2 : e->type == EVENT_SYMBOL;
+	int n = e->type == EVENT_STACK ? e->named.nframes
+		: e->type == EVENT_IRQ ? 2
+				       : e->type == EVENT_SYMBOL;
 	size_t len;
 
 	while (n-- > 0)

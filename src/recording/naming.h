@@ -13,7 +13,8 @@ void naming_free(struct naming *n);
 
 /* Takes the texts of an event EVENT_IRQ, EVENT_SYMBOL or EVENT_STACK. */
 void naming_take(struct naming *n, struct reading *r, const struct event *e);
-void naming_skip(struct reading *r, const struct event *e); /* passes over them; of other events there are none */
+void naming_skip(struct reading *r,
+		 const struct event *e); /* passes over them; of other events there are none */
 const struct names *naming_names(const struct naming *n);
 
 #endif

@@ -32,7 +32,8 @@ struct message {
 
 struct queue *queue_new(void)
 {
-	void *q = mmap(NULL, sizeof(struct queue), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *q = mmap(NULL, sizeof(struct queue), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return q == MAP_FAILED ? NULL : q;
 }
@@ -84,7 +85,8 @@ int queue_error(const struct queue *q)
 	return atomic_load(&q->error);
 }
 
-void queue_stats(const struct queue *q, uint64_t *raw_bytes, uint64_t *stored_bytes, uint64_t *cpu_ns)
+void queue_stats(const struct queue *q, uint64_t *raw_bytes, uint64_t *stored_bytes,
+		 uint64_t *cpu_ns)
 {
 	*raw_bytes = q->raw_bytes;
 	*stored_bytes = q->stored_bytes;
@@ -166,7 +168,8 @@ static int write_file_head(int fd)
 	return error;
 }
 
-/* One chunk, if there is one. 1: there was; 0: there is none; -1: that was the last, or it failed. */
+/* One chunk, if there is one. 1: there was; 0: there is none; -1: that was the last, or it failed.
+ */
 static int take(struct writer *w)
 {
 	struct queue *q = w->q;

@@ -8,8 +8,9 @@
 #include "recording/format.h"
 #include "recording/reader.h"
 
-#define NEAR_NS   1000000        /* sequences tell records apart that are not further from each other */
-#define STARTS_NS 60000000000ULL /* samplers start together; the kernel may let one wait, not so long */
+#define NEAR_NS 1000000 /* sequences tell records apart that are not further from each other */
+#define STARTS_NS                                                                                  \
+	60000000000ULL /* samplers start together; the kernel may let one wait, not so long */
 
 /* ---- the head ---- */
 
@@ -35,13 +36,16 @@ static int take_cpus(struct recording *r, struct reading *in)
 		get_cpu(in, want ? &run[wanted] : &skipped, r->texts);
 		cpu_run_free(&skipped);
 		in->bad |= cpu >= CPUS_MAX;
-		r->lane[i] = (struct lane){.index = want ? wanted : UINT32_MAX, .stop_ns = UINT64_MAX};
+		r->lane[i] =
+			(struct lane){.index = want ? wanted : UINT32_MAX, .stop_ns = UINT64_MAX};
 		if (want)
 			cpus[wanted++] = cpu;
 	}
-	if (!r->lane || !run || !cpus || in->bad || !wanted || summary_init(&v->summary, cpus, wanted)) {
+	if (!r->lane || !run || !cpus || in->bad || !wanted ||
+	    summary_init(&v->summary, cpus, wanted)) {
 		free(cpus);
-		for (uint64_t i = 0; run && i < n; i++) /* the view does not know yet how many it has */
+		for (uint64_t i = 0; run && i < n;
+		     i++) /* the view does not know yet how many it has */
 			cpu_run_free(&run[i]);
 		free(run);
 		v->cpu = NULL;
@@ -58,7 +62,8 @@ static int take_head(struct recording *r, const char *path)
 
 	if (!chunks_next(&r->chunks) || r->chunks.type != CHUNK_HEAD_TYPE || r->chunks.damaged)
 		return complain("%s: its head is %s, and without it nothing can be read", path,
-				r->chunks.cut || r->chunks.size == FILE_HEAD ? "missing" : "damaged");
+				r->chunks.cut || r->chunks.size == FILE_HEAD ? "missing"
+									     : "damaged");
 	in = (struct reading){r->chunks.payload, r->chunks.payload + r->chunks.len, false};
 	get_host(&in, &r->view->host);
 	get_run(&in, &r->view->run, r->texts);
@@ -70,7 +75,8 @@ static int take_head(struct recording *r, const char *path)
 				cpus_format(&r->part.cpus, wanted, sizeof(wanted)),
 				cpus_format(&r->view->run.cpus, recorded, sizeof(recorded)));
 	}
-	return err ? complain("%s: its head is damaged, and without it nothing can be read", path) : 0;
+	return err ? complain("%s: its head is damaged, and without it nothing can be read", path)
+		   : 0;
 }
 
 /* ---- what cannot be ---- */
@@ -107,7 +113,8 @@ static void take_run(struct recording *r, struct reading *in)
 
 static void note_hiccup(const struct recording *r, struct lane *l, const struct hiccup *h)
 {
-	uint64_t from = r->view->run.started_ns + r->part.from_ns, to = r->view->run.started_ns + r->part.to_ns;
+	uint64_t from = r->view->run.started_ns + r->part.from_ns,
+		 to = r->view->run.started_ns + r->part.to_ns;
 
 	if (r->part.from_ns && h->start_ns < from) {
 		l->cut = true;
@@ -141,7 +148,8 @@ static void find_part(struct recording *r)
 	struct event e;
 
 	while (chunks_next(&r->chunks)) {
-		r->reading = (struct reading){r->chunks.payload, r->chunks.payload + r->chunks.len, false};
+		r->reading = (struct reading){r->chunks.payload, r->chunks.payload + r->chunks.len,
+					      false};
 		if (r->chunks.type == CHUNK_RUN)
 			take_run(r, &r->reading);
 		if (r->chunks.type != CHUNK_EVENTS)
@@ -180,7 +188,8 @@ static bool left_out(struct lane *l, struct event *e)
 	case EVENT_RECORD:
 		return before_part(l, e->record) || e->record->end_ns > l->stop_ns;
 	case EVENT_HICCUP:
-		return (l->cut && e->hiccup->start_ns < l->cut_ns) || e->hiccup->start_ns >= l->stop_ns;
+		return (l->cut && e->hiccup->start_ns < l->cut_ns) ||
+		       e->hiccup->start_ns >= l->stop_ns;
 	case EVENT_START:
 		if (l->cut)
 			memcpy(e->cursor, l->cursor, sizeof(e->cursor));
@@ -208,8 +217,8 @@ static int prepare(struct recording *r, const char *path)
 	if (r->part.from_ns || r->part.to_ns)
 		find_part(r);
 	reader_raise_threshold(r);
-	r->session = session_new(
-		&(struct session_options){.view = r->view, .names = naming_names(r->naming), .spans = r->part.spans});
+	r->session = session_new(&(struct session_options){
+		.view = r->view, .names = naming_names(r->naming), .spans = r->part.spans});
 	return r->session ? 0 : complain("out of memory");
 }
 
@@ -295,7 +304,9 @@ static bool next_chunk(struct recording *r)
 
 static void note_time(struct lane *l, const struct event *e)
 {
-	uint64_t ns = e->type == EVENT_RECORD ? e->record->end_ns : e->type == EVENT_HICCUP ? e->hiccup->end_ns : 0;
+	uint64_t ns = e->type == EVENT_RECORD   ? e->record->end_ns
+		      : e->type == EVENT_HICCUP ? e->hiccup->end_ns
+						: 0;
 
 	if (ns > l->last_ns)
 		l->last_ns = ns;

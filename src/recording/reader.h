@@ -44,7 +44,8 @@ struct recording {
 	bool tail, end, finished;
 };
 
-/* Hiccups below part.threshold_ns are none: to be asked for of the head, and reader_end does it of the tail. */
+/* Hiccups below part.threshold_ns are none: to be asked for of the head, and reader_end does it of
+ * the tail. */
 void reader_raise_threshold(struct recording *r);
 
 /* The tail. NULL, or why it cannot be; then the view is as it was. */

@@ -6,7 +6,9 @@
 
 #define TEXTS_SLOTS 65536
 #define TEXTS_MAX   (64 << 20)
-#define TEXTS_TRIES 32 /* a text further down is kept anew: a file that has chosen its texts to collide is not slow */
+#define TEXTS_TRIES                                                                                \
+	32 /* a text further down is kept anew: a file that has chosen its texts to collide is not \
+	      slow */
 
 struct kept {
 	struct kept *next;

@@ -8,7 +8,8 @@
 struct texts;
 struct texts *texts_new(void); /* NULL: out of memory */
 void texts_free(struct texts *t);
-/* The same text once; NULL when memory, or the most that a recording may name (64 MiB), is used up. */
+/* The same text once; NULL when memory, or the most that a recording may name (64 MiB), is used up.
+ */
 const char *texts_keep(struct texts *t, const char *text, size_t len);
 
 #endif

@@ -117,7 +117,8 @@ static bool push_patiently(struct recorder *r, uint32_t type, struct bytes *b)
 	struct timespec nap = {0, 2 * NSEC_PER_MSEC};
 	bool done = false;
 
-	while (!r->failed && !(done = push(r, type, b)) && !b->failed && now_ns() < deadline && recorder_poll(r))
+	while (!r->failed && !(done = push(r, type, b)) && !b->failed && now_ns() < deadline &&
+	       recorder_poll(r))
 		nanosleep(&nap, NULL);
 	free(b->at);
 	return done;
@@ -134,7 +135,8 @@ static int create(const char *path, bool force)
 	if (fd < 0 && errno == EEXIST && !stat(path, &st) && !S_ISREG(st.st_mode))
 		fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 && errno == EEXIST)
-		complain("%s is there already: choose another name, or --force to overwrite it", path);
+		complain("%s is there already: choose another name, or --force to overwrite it",
+			 path);
 	else if (fd < 0)
 		complain("cannot record to %s: %s", path, strerror(errno));
 	return fd;
@@ -155,7 +157,8 @@ struct recorder *recorder_open(const char *path, bool force, const struct cpus *
 		r->seen = calloc(1, sizeof(*r->seen));
 		r->queue = queue_new();
 	}
-	if (!r || !r->path || !r->seen || !r->queue || (r->pid = queue_writer(r->queue, fd, housekeeping)) < 0) {
+	if (!r || !r->path || !r->seen || !r->queue ||
+	    (r->pid = queue_writer(r->queue, fd, housekeeping)) < 0) {
 		complain("recording to %s: no memory for it", path);
 		close(fd);
 		if (r)
@@ -214,7 +217,8 @@ bool recorder_poll(struct recorder *r)
 	if (error) {
 		r->failed = true;
 		complain("recording to %s stops here, what is written stays readable: %s", r->path,
-			 error == ECHILD ? "the process that writes it was killed" : strerror(error));
+			 error == ECHILD ? "the process that writes it was killed"
+					 : strerror(error));
 	}
 	if (!r->failed && r->encoder && now_ns() - r->cut_ns >= EVENTS_NS)
 		cut_events(r);
@@ -262,7 +266,8 @@ int recorder_end(struct recorder *r, const struct view *v)
 	if (!whole)
 		return -1;
 	if (r->stats.hiccups_lost || r->stats.records_lost)
-		return complain("recording to %s: the disk was too slow, %llu hiccups and %llu records are not in it",
+		return complain("recording to %s: the disk was too slow, %llu hiccups and %llu "
+				"records are not in it",
 				r->path, (unsigned long long)r->stats.hiccups_lost,
 				(unsigned long long)r->stats.records_lost);
 	return 0;

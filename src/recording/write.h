@@ -1,13 +1,13 @@
-/* Writing a recording. The events of a session are packed here and handed, a chunk at a time, to a process of its own on the housekeeping
- * CPUs, which compresses and writes them: a slow or full disk cannot make the reader of the probes' rings late. What lies between the two is
- * bounded; what finds no room is left out, counted, and missing from the recording only.
+/* Writing a recording. The events of a session are packed here and handed, a chunk at a time, to a
+ * process of its own on the housekeeping CPUs, which compresses and writes them: a slow or full
+ * disk cannot make the reader of the probes' rings late. What lies between the two is bounded; what
+ * finds no room is left out, counted, and missing from the recording only.
  *
- *   recorder_open    the file is made, the writing process forked: before collect_open, so that it inherits nothing of that
- *   recorder_head    after collect_open, before collect_begin
- *   recorder_begun   the window has opened
- *   recorder_poll    now and then, at least each second
- *   recorder_end     the view is complete: tail, end, and all of it on its way to the disk
- *   recorder_close   also without all that; a file that has no head yet goes
+ *   recorder_open    the file is made, the writing process forked: before collect_open, so that it
+ * inherits nothing of that recorder_head    after collect_open, before collect_begin recorder_begun
+ * the window has opened recorder_poll    now and then, at least each second recorder_end     the
+ * view is complete: tail, end, and all of it on its way to the disk recorder_close   also without
+ * all that; a file that has no head yet goes
  */
 #ifndef CULPRIT_RECORDING_WRITE_H
 #define CULPRIT_RECORDING_WRITE_H
@@ -26,7 +26,8 @@ struct recorder_stats {
 
 /* force: a file that is there is overwritten. NULL with the reason said. */
 struct recorder *recorder_open(const char *path, bool force, const struct cpus *housekeeping);
-const struct tap *recorder_tap(const struct recorder *r); /* for the session; listens from recorder_head on */
+const struct tap *
+recorder_tap(const struct recorder *r); /* for the session; listens from recorder_head on */
 int recorder_head(struct recorder *r, const struct view *v);
 void recorder_begun(struct recorder *r, const struct view *v);
 

@@ -53,20 +53,26 @@ static void write_head(const struct page *p)
 	flow_start(&f, p->out, p->width, "culprit " CULPRIT_VERSION " audit", " · ", "  ");
 	fputs(text_plain(p), p->out);
 	f.some = true;
-	flow_add(&f, "linux %s", escape_text(v->host.kernel, sizeof(v->host.kernel), text, sizeof(text)));
+	flow_add(&f, "linux %s",
+		 escape_text(v->host.kernel, sizeof(v->host.kernel), text, sizeof(text)));
 	if (v->host.cpu_model[0])
-		flow_add(&f, "%s", escape_text(v->host.cpu_model, sizeof(v->host.cpu_model), text, sizeof(text)));
+		flow_add(&f, "%s",
+			 escape_text(v->host.cpu_model, sizeof(v->host.cpu_model), text,
+				     sizeof(text)));
 	if (v->host.hypervisor[0])
 		flow_add(&f, "%s guest",
-			 escape_text(v->host.hypervisor, sizeof(v->host.hypervisor), text, sizeof(text)));
+			 escape_text(v->host.hypervisor, sizeof(v->host.hypervisor), text,
+				     sizeof(text)));
 	flow_add(&f, "cpu %s", list_of(&v->run.cpus, text, sizeof(text)));
 	flow_add(&f, "housekeeping %s", list_of(&v->run.housekeeping, text, sizeof(text)));
 	flow_end(&f);
 	for (int level = FINDING_FAIL; level >= FINDING_INFO; level--)
-		fprintf(p->out, "%u %s · ", findings_count(&v->findings, level), finding_level_name(level));
+		fprintf(p->out, "%u %s · ", findings_count(&v->findings, level),
+			finding_level_name(level));
 	for (uint32_t i = 0; i < v->findings.count; i++)
 		unknown += !v->findings.row[i].known;
-	fprintf(p->out, "%u ok · %u not known\n", findings_count(&v->findings, FINDING_OK), unknown);
+	fprintf(p->out, "%u ok · %u not known\n", findings_count(&v->findings, FINDING_OK),
+		unknown);
 }
 
 static void write_fix(const struct page *p, const struct finding *x)
@@ -92,7 +98,9 @@ static void write_state(const struct page *p, const struct finding *x)
 
 	escape_text(x->value ? x->value : "", SIZE_MAX, is, sizeof(is));
 	escape_text(x->good ? x->good : "", SIZE_MAX, should, sizeof(should));
-	if (both && text_columns(LEAD "found:  · good: ") + text_columns(is) + text_columns(should) <= p->width) {
+	if (both &&
+	    text_columns(LEAD "found:  · good: ") + text_columns(is) + text_columns(should) <=
+		    p->width) {
 		fprintf(p->out, LEAD "found: %s · good: %s\n", is, should);
 		return;
 	}
@@ -147,7 +155,8 @@ static void write_rest(const struct page *p, const char *start, bool known, bool
 		snprintf(held, sizeof(held), "%s", x->id);
 		if (!known)
 			snprintf(held, sizeof(held), "%s (%s)", x->id,
-				 escape_text(x->value ? x->value : "?", SIZE_MAX, safe, sizeof(safe)));
+				 escape_text(x->value ? x->value : "?", SIZE_MAX, safe,
+					     sizeof(safe)));
 	}
 	if (!held[0])
 		return;
@@ -157,7 +166,9 @@ static void write_rest(const struct page *p, const char *start, bool known, bool
 
 static int write_text(const struct view *v, const struct render_options *options, FILE *out)
 {
-	struct page p = {out, v, options->colour, false, options->width ? options->width : 100, SERIES_SHORT};
+	struct page p = {
+		out,         v, options->colour, false, options->width ? options->width : 100,
+		SERIES_SHORT};
 	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
 	char *boot = findings_boot(&v->findings);
 	const char *id = "";
@@ -218,7 +229,9 @@ void render_findings(struct json *j, const char *key, const struct findings *fin
 			json_u64(j, "cpu", cpus_next(&x->cpus, 0));
 		else
 			json_null(j, "cpu");
-		json_string(j, "cpus", cpus_empty(&x->cpus) ? NULL : cpus_format(&x->cpus, list, sizeof(list)));
+		json_string(j, "cpus",
+			    cpus_empty(&x->cpus) ? NULL
+						 : cpus_format(&x->cpus, list, sizeof(list)));
 		json_string(j, "title", x->title);
 		json_string(j, "value", x->value);
 		json_string(j, "good", x->good);
@@ -259,7 +272,8 @@ static int write_json(const struct view *v, const struct render_options *options
 
 /* ---- Markdown ---- */
 
-/* What means something to Markdown inside a table is escaped; nothing else of the machine's can begin a line here. */
+/* What means something to Markdown inside a table is escaped; nothing else of the machine's can
+ * begin a line here. */
 static void cell(FILE *out, const char *text)
 {
 	char safe[TEXT_MAX];
@@ -352,14 +366,17 @@ int render_audit_script(const struct view *v, const struct render_options *optio
 	}
 	findings_order(&v->findings, order);
 	fprintf(out,
-		"#!/bin/sh\n# culprit " CULPRIT_VERSION " audit, linux %s: cpu %s quiet, housekeeping on %s.\n"
-		"# Read this before you run it, as root. It lasts until the next boot; each undo line takes back the "
+		"#!/bin/sh\n# culprit " CULPRIT_VERSION
+		" audit, linux %s: cpu %s quiet, housekeeping on %s.\n"
+		"# Read this before you run it, as root. It lasts until the next boot; each undo "
+		"line takes back the "
 		"line above it.\n",
 		escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel)),
-		list_of(&v->run.cpus, cpus, sizeof(cpus)), list_of(&v->run.housekeeping, keep, sizeof(keep)));
+		list_of(&v->run.cpus, cpus, sizeof(cpus)),
+		list_of(&v->run.housekeeping, keep, sizeof(keep)));
 	if (boot)
-		fprintf(out,
-			"# These need the kernel's command line (/etc/default/grub, then update-grub, and a boot):\n");
+		fprintf(out, "# These need the kernel's command line (/etc/default/grub, then "
+			     "update-grub, and a boot):\n");
 	comment(out, "  ", boot);
 	for (uint32_t i = 0; i < v->findings.count; i++) {
 		const struct finding *x = &v->findings.row[order[i]];

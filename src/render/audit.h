@@ -1,4 +1,5 @@
-/* What an audit found, in four forms. They read view->host, run.cpus, run.housekeeping and findings. */
+/* What an audit found, in four forms. They read view->host, run.cpus, run.housekeeping and
+ * findings. */
 #ifndef CULPRIT_RENDER_AUDIT_H
 #define CULPRIT_RENDER_AUDIT_H
 
@@ -9,17 +10,20 @@
 
 struct audit_format {
 	const char *name;
-	int (*write)(const struct view *v, const struct render_options *options, FILE *out); /* 0 or -errno */
+	int (*write)(const struct view *v, const struct render_options *options,
+		     FILE *out); /* 0 or -errno */
 };
 
 extern const struct audit_format audit_formats[]; /* ends with a row of zeros */
 extern const char *const audit_format_names[];    /* the same, for opt_set_choice */
 
-/* The fixes as a shell script to be read before it is run: commands of warnings and failures stand in it, those of notes in comments,
- * and below each the line that undoes it. */
+/* The fixes as a shell script to be read before it is run: commands of warnings and failures stand
+ * in it, those of notes in comments, and below each the line that undoes it. */
 int render_audit_script(const struct view *v, const struct render_options *options, FILE *out);
 
-/* findings[] as an array of this key: {"id","level","known","cpu","cpus","title","value","good","fix","fix_kind","undo","cause","cost_ns"} */
+/* findings[] as an array of this key:
+ * {"id","level","known","cpu","cpus","title","value","good","fix","fix_kind","undo","cause","cost_ns"}
+ */
 void render_findings(struct json *j, const char *key, const struct findings *f);
 
 #endif

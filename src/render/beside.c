@@ -30,7 +30,9 @@ static void time_cell(struct table *t, const struct beside_share *s, uint64_t ob
 {
 	char text[32];
 
-	table_cell(t, NULL, s->count && !s->ns ? "-" : format_ns(rate(s->ns, observed_ns), text, sizeof(text)));
+	table_cell(t, NULL,
+		   s->count && !s->ns ? "-"
+				      : format_ns(rate(s->ns, observed_ns), text, sizeof(text)));
 }
 
 static void ratio_cell(struct table *t, const struct beside *b, const struct beside_share *theirs,
@@ -41,7 +43,10 @@ static void ratio_cell(struct table *t, const struct beside *b, const struct bes
 	if (a > 0 && c > 0)
 		table_cellf(t, NULL, "%.2f", c / a);
 	else
-		table_cell(t, NULL, theirs->count && ours->count ? "-" : theirs->count ? "gone" : "new");
+		table_cell(t, NULL,
+			   theirs->count && ours->count ? "-"
+			   : theirs->count              ? "gone"
+							: "new");
 }
 
 static void row(struct table *t, const struct beside *b, const struct beside_share *theirs,
@@ -60,15 +65,18 @@ static void row(struct table *t, const struct beside *b, const struct beside_sha
 int render_beside_text(const struct beside *b, const char *theirs, const char *ours,
 		       const struct render_options *options, FILE *out)
 {
-	static const char *const headings[] = {"osnoise/s", "time/s", "culprit/s", "time/s", "ratio"};
+	static const char *const headings[] = {"osnoise/s", "time/s", "culprit/s", "time/s",
+					       "ratio"};
 	struct table *t = table_new(options->width ? options->width : 100, 2);
 	char name[ESCAPED], a[32], c[32], file[256];
 
 	if (!t)
 		return -ENOMEM;
-	fprintf(out, "%s: osnoise, %s observed\n", escape_text(theirs, SIZE_MAX, file, sizeof(file)),
+	fprintf(out, "%s: osnoise, %s observed\n",
+		escape_text(theirs, SIZE_MAX, file, sizeof(file)),
 		b->theirs_ns ? format_ns(b->theirs_ns, a, sizeof(a)) : "an unknown time");
-	fprintf(out, "%s: culprit, %s observed\n\n", escape_text(ours, SIZE_MAX, file, sizeof(file)),
+	fprintf(out, "%s: culprit, %s observed\n\n",
+		escape_text(ours, SIZE_MAX, file, sizeof(file)),
 		format_ns(b->ours_ns, c, sizeof(c)));
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_column(t, headings[i], ALIGN_RIGHT, false);
@@ -77,21 +85,26 @@ int render_beside_text(const struct beside *b, const char *theirs, const char *o
 	row(t, b, &b->theirs, &b->ours, "", "all gaps");
 	for (uint32_t i = 0; i < b->count && i < ROWS_MAX; i++)
 		row(t, b, &b->row[i].theirs, &b->row[i].ours, source_kind_name(b->row[i].kind),
-		    escape_text(b->row[i].name[0] ? b->row[i].name : "(all)", SIZE_MAX, name, sizeof(name)));
+		    escape_text(b->row[i].name[0] ? b->row[i].name : "(all)", SIZE_MAX, name,
+				sizeof(name)));
 	table_print(t, out, options->colour);
 	table_free(t);
 	if (b->count > ROWS_MAX)
 		fprintf(out, "  %u more sources (all in -f json)\n", b->count - ROWS_MAX);
-	fputs("\nboth per second observed; not the same time, perhaps not the same machine. irq: vectors, too. gone: "
+	fputs("\nboth per second observed; not the same time, perhaps not the same machine. irq: "
+	      "vectors, too. gone: "
 	      "only osnoise\n"
 	      "saw it; new: only culprit did. osnoise has no page faults, and no functions\n",
 	      out);
 	if (!b->theirs_detailed)
-		fputs("the saved output has counters only: sources have no names, and no times of their own\n", out);
+		fputs("the saved output has counters only: sources have no names, and no times of "
+		      "their own\n",
+		      out);
 	return ferror(out) ? -EIO : 0;
 }
 
-static void write_share(struct json *j, const char *key, const struct beside_share *s, uint64_t observed_ns)
+static void write_share(struct json *j, const char *key, const struct beside_share *s,
+			uint64_t observed_ns)
 {
 	json_object_flat(j, key);
 	json_u64(j, "count", s->count);

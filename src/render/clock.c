@@ -63,7 +63,8 @@ static const char *signed_ns(double ns, char *buf, size_t len)
 {
 	char text[32];
 
-	snprintf(buf, len, "%c%s", ns < 0 ? '-' : '+', format_ns(fabs(ns) + 0.5, text, sizeof(text)));
+	snprintf(buf, len, "%c%s", ns < 0 ? '-' : '+',
+		 format_ns(fabs(ns) + 0.5, text, sizeof(text)));
 	return buf;
 }
 
@@ -93,12 +94,13 @@ static void write_head(const struct page *p, const struct clock_view *v)
 	if (v->host.hypervisor[0])
 		flow_add(&f, "%s guest", safe(v->host.hypervisor, text));
 	flow_add(&f, "on cpu %u", v->reference);
-	flow_add(&f, "clocksource %s (of: %s)", v->host.clocksource[0] ? safe(v->host.clocksource, text) : "not known",
+	flow_add(&f, "clocksource %s (of: %s)",
+		 v->host.clocksource[0] ? safe(v->host.clocksource, text) : "not known",
 		 safe(v->clocksources, more));
 	flow_end(&f);
 	if (v->unstable)
-		fprintf(p->out, "%sthe counter is not stable here: %s%s\n", text_style(p, BOLD), v->unstable,
-			text_plain(p));
+		fprintf(p->out, "%sthe counter is not stable here: %s%s\n", text_style(p, BOLD),
+			v->unstable, text_plain(p));
 }
 
 static void rate_row(struct table *t, const struct clock_rate *r, const char *by)
@@ -123,7 +125,8 @@ static void rate_row(struct table *t, const struct clock_rate *r, const char *by
 
 static int write_rates(const struct page *p, const struct clock_view *v)
 {
-	static const char *const headings[] = {"rate", "+-", "off a line, rms", "max", "tenths differ", "over", NULL};
+	static const char *const headings[] = {
+		"rate", "+-", "off a line, rms", "max", "tenths differ", "over", NULL};
 	struct table *t = begin_table(p, headings);
 	char text[80];
 	int err;
@@ -136,8 +139,10 @@ static int write_rates(const struct page *p, const struct clock_view *v)
 	rate_row(t, &v->raw, "CLOCK_MONOTONIC_RAW");
 	err = end_table(p, t);
 	if (v->monotonic.known && v->raw.known)
-		fprintf(p->out, "  CLOCK_MONOTONIC runs %.3f ppm (+- %.3f) %s than CLOCK_MONOTONIC_RAW\n",
-			fabs(v->raw.khz / v->monotonic.khz - 1) * 1e6, v->monotonic.error_ppm + v->raw.error_ppm,
+		fprintf(p->out,
+			"  CLOCK_MONOTONIC runs %.3f ppm (+- %.3f) %s than CLOCK_MONOTONIC_RAW\n",
+			fabs(v->raw.khz / v->monotonic.khz - 1) * 1e6,
+			v->monotonic.error_ppm + v->raw.error_ppm,
 			v->monotonic.khz < v->raw.khz ? "faster" : "slower");
 	if (v->ntp_known)
 		fprintf(p->out, "  the kernel is told %+.3f ppm, %s\n", v->ntp_ppm,
@@ -150,7 +155,8 @@ static int write_rates(const struct page *p, const struct clock_view *v)
 
 static int write_offsets(const struct page *p, const struct clock_view *v)
 {
-	static const char *const headings[] = {"ahead by", "+-", "round trip", "and back", "messages", NULL};
+	static const char *const headings[] = {"ahead by", "+-",       "round trip",
+					       "and back", "messages", NULL};
 	struct table *t;
 	char a[40], b[40];
 
@@ -172,11 +178,18 @@ static int write_offsets(const struct page *p, const struct clock_view *v)
 		} else {
 			table_cell(t, NULL, signed_ns(o->ns, a, sizeof(a)));
 			table_cell(t, NULL, format_ns(o->bound_ns + 0.5, a, sizeof(a)));
-			table_cell(t, NULL, format_ns(o->way[0].round_trip * v->ns_per_tick + 0.5, a, sizeof(a)));
-			table_cell(t, NULL, format_ns(o->way[1].round_trip * v->ns_per_tick + 0.5, a, sizeof(a)));
-			table_cell(t, NULL, format_count(o->way[0].count + o->way[1].count, b, sizeof(b)));
+			table_cell(t, NULL,
+				   format_ns(o->way[0].round_trip * v->ns_per_tick + 0.5, a,
+					     sizeof(a)));
+			table_cell(t, NULL,
+				   format_ns(o->way[1].round_trip * v->ns_per_tick + 0.5, a,
+					     sizeof(a)));
+			table_cell(t, NULL,
+				   format_count(o->way[0].count + o->way[1].count, b, sizeof(b)));
 			table_cellf(t, "1", "cpu %u%s", o->cpu,
-				    o->moved ? ": no one offset explains all messages, the counters drift" : "");
+				    o->moved ? ": no one offset explains all messages, the "
+					       "counters drift"
+					     : "");
 		}
 		table_end_row(t);
 	}
@@ -185,7 +198,8 @@ static int write_offsets(const struct page *p, const struct clock_view *v)
 
 static int write_costs(const struct page *p, const struct clock_view *v)
 {
-	static const char *const headings[] = {"min", "median", "p99", "resolution", "read in", NULL};
+	static const char *const headings[] = {"min",        "median",  "p99",
+					       "resolution", "read in", NULL};
 	static const char *const how[] = {"not known", "user space", "the kernel"};
 	struct table *t = begin_table(p, headings);
 	char text[40];
@@ -202,7 +216,9 @@ static int write_costs(const struct page *p, const struct clock_view *v)
 			table_cell(t, NULL, short_ps(c->min_ps, text, sizeof(text)));
 			table_cell(t, NULL, short_ps(c->median_ps, text, sizeof(text)));
 			table_cell(t, NULL, short_ps(c->p99_ps, text, sizeof(text)));
-			table_cell(t, NULL, c->counter ? "" : format_ns(c->resolution_ns, text, sizeof(text)));
+			table_cell(t, NULL,
+				   c->counter ? ""
+					      : format_ns(c->resolution_ns, text, sizeof(text)));
 			table_cell(t, NULL, c->counter ? "" : how[c->how]);
 			table_cell(t, "1", c->name);
 		}
@@ -241,27 +257,34 @@ static void write_phc_head(const struct page *p, const struct clock_view *v, con
 		flow_add(&f, "%s", safe(d->name, text));
 	if (d->max_ppb >= 0) {
 		flow_add(&f, "adjustable by %d ppb", d->max_ppb);
-		flow_add(&f, "%d pins, %d external time stamps, %s", d->pins, d->external, d->pps ? "PPS" : "no PPS");
-		flow_add(&f, "%s read both clocks at once", d->cross ? "its hardware can" : "its hardware cannot");
+		flow_add(&f, "%d pins, %d external time stamps, %s", d->pins, d->external,
+			 d->pps ? "PPS" : "no PPS");
+		flow_add(&f, "%s read both clocks at once",
+			 d->cross ? "its hardware can" : "its hardware cannot");
 	}
 	flow_end(&f);
 	if (d->rate_known && d->rate_ppm < -900000)
 		fprintf(p->out, "  it stands still\n");
 	else if (d->rate_known)
-		fprintf(p->out, "  it runs %.3f ppm (+- %.3f) %s than CLOCK_REALTIME\n", fabs(d->rate_ppm),
-			d->rate_error_ppm, d->rate_ppm < 0 ? "slower" : "faster");
+		fprintf(p->out, "  it runs %.3f ppm (+- %.3f) %s than CLOCK_REALTIME\n",
+			fabs(d->rate_ppm), d->rate_error_ppm,
+			d->rate_ppm < 0 ? "slower" : "faster");
 	if (d->scale == PHC_TAI)
-		fprintf(p->out, "  it keeps TAI: %d s are taken off (TAI - UTC, from %s)\n", v->tai_s, v->tai_from);
+		fprintf(p->out, "  it keeps TAI: %d s are taken off (TAI - UTC, from %s)\n",
+			v->tai_s, v->tai_from);
 	else if (d->scale == PHC_UTC)
 		fprintf(p->out, "  it keeps UTC: nothing is taken off\n");
 	else
-		fprintf(p->out, "  it keeps neither UTC nor TAI (TAI - UTC is %d s, from %s): nothing is taken off\n",
+		fprintf(p->out,
+			"  it keeps neither UTC nor TAI (TAI - UTC is %d s, from %s): nothing is "
+			"taken off\n",
 			v->tai_s, v->tai_from);
 }
 
 static int write_phc(const struct page *p, const struct clock_view *v, const struct phc *d)
 {
-	static const char *const headings[] = {"offset", "least", "most", "delay", "call", "min", NULL};
+	static const char *const headings[] = {"offset", "least", "most", "delay",
+					       "call",   "min",   NULL};
 	struct table *t = begin_table(p, headings);
 	char text[40];
 
@@ -276,9 +299,13 @@ static int write_phc(const struct page *p, const struct clock_view *v, const str
 			table_cellf(t, "1", "%s: %s", phc_way_name(i), render_phc_error(r->error));
 		} else {
 			table_cell(t, NULL, signed_ns(r->raw_ns - applied, text, sizeof(text)));
-			table_cell(t, NULL, signed_ns(r->raw_least_ns - applied, text, sizeof(text)));
-			table_cell(t, NULL, signed_ns(r->raw_most_ns - applied, text, sizeof(text)));
-			table_cell(t, NULL, i == PHC_PRECISE ? "" : format_ns(r->delay_ns, text, sizeof(text)));
+			table_cell(t, NULL,
+				   signed_ns(r->raw_least_ns - applied, text, sizeof(text)));
+			table_cell(t, NULL,
+				   signed_ns(r->raw_most_ns - applied, text, sizeof(text)));
+			table_cell(t, NULL,
+				   i == PHC_PRECISE ? ""
+						    : format_ns(r->delay_ns, text, sizeof(text)));
 			table_cell(t, NULL, format_ns(r->call_p50_ns, text, sizeof(text)));
 			table_cell(t, NULL, format_ns(r->call_min_ns, text, sizeof(text)));
 			table_cell(t, "1", phc_way_name(i));
@@ -290,7 +317,9 @@ static int write_phc(const struct page *p, const struct clock_view *v, const str
 
 int render_clock_text(const struct clock_view *v, const struct render_options *options, FILE *out)
 {
-	struct page p = {.out = out, .colour = options->colour, .width = options->width ? options->width : 100};
+	struct page p = {.out = out,
+			 .colour = options->colour,
+			 .width = options->width ? options->width : 100};
 	int err;
 
 	write_head(&p, v);

@@ -85,7 +85,8 @@ static void write_costs(struct json *j, const struct clock_view *v)
 	json_end(j);
 }
 
-static void write_result(struct json *j, enum phc_way way, const struct phc_result *r, int64_t applied_ns)
+static void write_result(struct json *j, enum phc_way way, const struct phc_result *r,
+			 int64_t applied_ns)
 {
 	json_object(j, NULL);
 	json_string(j, "name", phc_way_name(way));

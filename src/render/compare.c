@@ -57,7 +57,8 @@ static void write_row(struct table *t, const struct compare_row *r)
 	char a[96], name[80];
 
 	table_cell(t, NULL, source_kind_name(r->kind));
-	table_cellf(t, NULL, "%s%s", escape_text(r->name, sizeof(r->name), name, sizeof(name)), r->name[0] ? "" : "?");
+	table_cellf(t, NULL, "%s%s", escape_text(r->name, sizeof(r->name), name, sizeof(name)),
+		    r->name[0] ? "" : "?");
 	table_cell(t, NULL, format_count(r->ours, a, sizeof(a)));
 	table_cell(t, NULL, format_count(r->theirs, a, sizeof(a)));
 	table_cell(t, NULL, format_count(r->matched, a, sizeof(a)));
@@ -87,13 +88,15 @@ static void write_alone(const struct compare_row *r, FILE *out)
 			format_count(r->only_theirs, a, sizeof(a)));
 	if (compare_differs(r)) {
 		why = compare_why_differs(r);
-		fprintf(out, "  differ: %s %s, half of them by %s or more%s%s\n", source_kind_name(r->kind), name,
-			format_ns(hist_percentile(&r->difference, 50), a, sizeof(a)), why ? ": " : "", why ? why : "");
+		fprintf(out, "  differ: %s %s, half of them by %s or more%s%s\n",
+			source_kind_name(r->kind), name,
+			format_ns(hist_percentile(&r->difference, 50), a, sizeof(a)),
+			why ? ": " : "", why ? why : "");
 	}
 }
 
-static int write_cpu(const struct view *v, uint32_t i, const struct compared *cpu, const struct render_options *o,
-		     FILE *out)
+static int write_cpu(const struct view *v, uint32_t i, const struct compared *cpu,
+		     const struct render_options *o, FILE *out)
 {
 	static const char *const numbers[] = {"culprit",   "osnoise",  "matched", "net here",
 					      "net there", "diff p50", "p99",     "max"};
@@ -106,13 +109,16 @@ static int write_cpu(const struct view *v, uint32_t i, const struct compared *cp
 		table_free(t);
 		return -ENOMEM;
 	}
-	fprintf(out, "\ncpu %u  %s intervals by culprit, %s by osnoise, %s of these matched (%s %%)\n",
-		v->summary.cpu[i].cpu, format_count(sum.ours, a, sizeof(a)), format_count(sum.theirs, b, sizeof(b)),
-		format_count(sum.matched, c, sizeof(c)), format_percent(matched_percent(&sum), d, sizeof(d)));
+	fprintf(out,
+		"\ncpu %u  %s intervals by culprit, %s by osnoise, %s of these matched (%s %%)\n",
+		v->summary.cpu[i].cpu, format_count(sum.ours, a, sizeof(a)),
+		format_count(sum.theirs, b, sizeof(b)), format_count(sum.matched, c, sizeof(c)),
+		format_percent(matched_percent(&sum), d, sizeof(d)));
 	if (sum.matched)
 		fprintf(out, "  half of these differ by no more than %s, or %s %%\n",
 			format_ns(hist_percentile(&cpu->compare.difference, 50), a, sizeof(a)),
-			format_percent(hist_percentile(&cpu->compare.relative, 50) / 100.0, b, sizeof(b)));
+			format_percent(hist_percentile(&cpu->compare.relative, 50) / 100.0, b,
+				       sizeof(b)));
 	table_column(t, "kind", ALIGN_LEFT, false);
 	table_column(t, "who", ALIGN_LEFT, true);
 	for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
@@ -122,7 +128,9 @@ static int write_cpu(const struct view *v, uint32_t i, const struct compared *cp
 	table_print(t, out, o->colour);
 	for (uint32_t k = 0; k < cpu->compare.rows; k++)
 		write_alone(order[k], out);
-	fprintf(out, "  gaps without any interval, which osnoise calls HW: %s, %s; by osnoise's own events: %s\n",
+	fprintf(out,
+		"  gaps without any interval, which osnoise calls HW: %s, %s; by osnoise's own "
+		"events: %s\n",
 		format_count(cpu->hw, a, sizeof(a)), format_ns(cpu->hw_ns, b, sizeof(b)),
 		format_count(cpu->hw_theirs, c, sizeof(c)));
 	fprintf(out, "  time outside the kernel in all, also beside short interrupts: %s\n",
@@ -135,14 +143,17 @@ static int write_cpu(const struct view *v, uint32_t i, const struct compared *cp
 	return 0;
 }
 
-static int write_text(const struct view *v, const struct compared *cpu, const struct render_options *o, FILE *out)
+static int write_text(const struct view *v, const struct compared *cpu,
+		      const struct render_options *o, FILE *out)
 {
 	char time[32], kernel[300];
 	int err = 0;
 
 	fprintf(out,
-		"culprit %s · linux %s · %s of the same interruptions, by culprit and by the kernel's osnoise tracer\n",
-		CULPRIT_VERSION, escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel)),
+		"culprit %s · linux %s · %s of the same interruptions, by culprit and by the "
+		"kernel's osnoise tracer\n",
+		CULPRIT_VERSION,
+		escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel)),
 		format_ns(v->run.duration_ns, time, sizeof(time)));
 	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++)
 		err = write_cpu(v, i, &cpu[i], o, out);
@@ -187,7 +198,8 @@ static int json_cpu(struct json *j, const struct view *v, uint32_t i, const stru
 	json_u64(j, "matched", sum.matched);
 	json_double(j, "matched_percent", matched_percent(&sum), 4);
 	json_u64(j, "difference_p50_ns", hist_percentile(&cpu->compare.difference, 50));
-	json_double(j, "difference_p50_percent", hist_percentile(&cpu->compare.relative, 50) / 100.0, 2);
+	json_double(j, "difference_p50_percent",
+		    hist_percentile(&cpu->compare.relative, 50) / 100.0, 2);
 	json_u64(j, "lost", v->cpu[i].counts.lost + cpu->intervals_lost);
 	json_u64(j, "hw", cpu->hw);
 	json_u64(j, "hw_ns", cpu->hw_ns);
@@ -222,8 +234,8 @@ static int write_json(const struct view *v, const struct compared *cpu, FILE *ou
 	return err;
 }
 
-int render_compare(const struct view *v, const struct compared *cpu, const struct render_options *o, bool json,
-		   FILE *out)
+int render_compare(const struct view *v, const struct compared *cpu, const struct render_options *o,
+		   bool json, FILE *out)
 {
 	int err = json ? write_json(v, cpu, out) : write_text(v, cpu, o, out);
 

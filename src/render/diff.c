@@ -48,7 +48,8 @@ static void heading(const struct page *p, const char *text)
 	if (p->markdown)
 		fprintf(p->out, "\n## %c%s\n\n", text[0] & ~0x20, text + 1);
 	else
-		fprintf(p->out, "\n%s%s%s\n", p->colour ? "\033[1m" : "", text, p->colour ? "\033[0m" : "");
+		fprintf(p->out, "\n%s%s%s\n", p->colour ? "\033[1m" : "", text,
+			p->colour ? "\033[0m" : "");
 }
 
 static void print(const struct page *p, struct table *t)
@@ -87,7 +88,9 @@ static void ratio_cells(struct table *t, const struct ratio *r)
 
 static const char *style(enum diff_verdict v)
 {
-	return v == DIFF_SAME || v == DIFF_UNCLEAR ? "2" : v == DIFF_NEW || v == DIFF_WORSE ? "1;31" : "1;32";
+	return v == DIFF_SAME || v == DIFF_UNCLEAR ? "2"
+	       : v == DIFF_NEW || v == DIFF_WORSE  ? "1;31"
+						   : "1;32";
 }
 
 static void verdict_cell(struct table *t, enum diff_verdict v)
@@ -95,7 +98,8 @@ static void verdict_cell(struct table *t, enum diff_verdict v)
 	table_cell(t, style(v), diff_verdict_name(v));
 }
 
-static void file_columns(const struct diff *d, struct table *t, enum table_align align, bool elastic)
+static void file_columns(const struct diff *d, struct table *t, enum table_align align,
+			 bool elastic)
 {
 	for (uint32_t k = 0; k < d->n; k++)
 		table_column(t, diff_letter(k), align, elastic);
@@ -103,7 +107,8 @@ static void file_columns(const struct diff *d, struct table *t, enum table_align
 
 /* ---- files and their differences ---- */
 
-static void file_row(const struct page *p, struct table *t, uint32_t k, const char *name, const struct view *v)
+static void file_row(const struct page *p, struct table *t, uint32_t k, const char *name,
+		     const struct view *v)
 {
 	uint64_t observed_ns = 0;
 	char text[TEXT_LEN];
@@ -116,7 +121,8 @@ static void file_row(const struct page *p, struct table *t, uint32_t k, const ch
 	name_cell(p, t, v->host.kernel);
 	table_cell(t, NULL, cpus_format(&v->run.cpus, text, 40));
 	table_cell(t, NULL, format_ns(observed_ns / v->summary.ncpus, text, sizeof(text)));
-	table_cellf(t, NULL, "%.19s%s", escape_text(v->run.started, sizeof(v->run.started), text, sizeof(text)),
+	table_cellf(t, NULL, "%.19s%s",
+		    escape_text(v->run.started, sizeof(v->run.started), text, sizeof(text)),
 		    v->run.started[0] ? "Z" : "");
 	table_end_row(t);
 }
@@ -181,7 +187,8 @@ static void write_facts(const struct page *p)
 	}
 	print(p, t);
 	if (d->facts > shown)
-		fprintf(p->out, "%s%u more are in -f json\n", p->markdown ? "\n" : "  ", d->facts - shown);
+		fprintf(p->out, "%s%u more are in -f json\n", p->markdown ? "\n" : "  ",
+			d->facts - shown);
 }
 
 /* ---- all hiccups ---- */
@@ -204,11 +211,12 @@ static void total_row(const struct page *p, struct table *t, bool time)
 
 	table_cell(t, "1", time ? "time lost" : "hiccups");
 	for (uint32_t k = 0; k < p->d->n; k++) {
-		const char *text =
-			time ? ns_text(c[k].ns_per_s, a, sizeof(a)) : render_diff_number(c[k].per_s, a, sizeof(a));
+		const char *text = time ? ns_text(c[k].ns_per_s, a, sizeof(a))
+					: render_diff_number(c[k].per_s, a, sizeof(a));
 
 		if (k && p->d->n > 2 && time)
-			table_cellf(t, style(c[k].verdict), "%s %s", diff_verdict_name(c[k].verdict), text);
+			table_cellf(t, style(c[k].verdict), "%s %s",
+				    diff_verdict_name(c[k].verdict), text);
 		else
 			table_cell(t, NULL, text);
 	}
@@ -237,7 +245,8 @@ static void length_row(const struct page *p, struct table *t, const char *what, 
 	table_cell(t, NULL, what);
 	for (uint32_t k = 0; k < p->d->n; k++)
 		table_cell(t, NULL,
-			   format_ns(*(const uint64_t *)((const char *)&p->d->total[k] + offset), a, sizeof(a)));
+			   format_ns(*(const uint64_t *)((const char *)&p->d->total[k] + offset), a,
+				     sizeof(a)));
 	table_end_row(t);
 }
 
@@ -290,7 +299,8 @@ static void source_row(const struct page *p, struct table *t, const struct diff_
 		const char *ns = c[k].total_ns ? ns_text(c[k].ns_per_s, a, sizeof(a)) : "0";
 
 		if (k && p->d->n > 2)
-			table_cellf(t, style(c[k].verdict), "%s %s", diff_verdict_name(c[k].verdict), ns);
+			table_cellf(t, style(c[k].verdict), "%s %s",
+				    diff_verdict_name(c[k].verdict), ns);
 		else
 			table_cell(t, NULL, ns);
 	}
@@ -298,7 +308,8 @@ static void source_row(const struct page *p, struct table *t, const struct diff_
 		ratio_cells(t, deciding(&c[0], &c[1]));
 	table_cell(t, "2", source_kind_name(r->kind));
 	render_diff_who(r, text, sizeof(text));
-	table_cell(t, r->changed ? "1" : NULL, p->markdown ? markdown_code(text, span, sizeof(span)) : text);
+	table_cell(t, r->changed ? "1" : NULL,
+		   p->markdown ? markdown_code(text, span, sizeof(span)) : text);
 	table_end_row(t);
 }
 
@@ -351,8 +362,8 @@ static void write_sources(const struct page *p)
 		source_row(p, t, &d->row[i]);
 	print(p, t);
 	if (d->rows > shown)
-		fprintf(p->out, "%s%u more%s are in -f json\n", p->markdown ? "\n" : "  ", d->rows - shown,
-			any(d, shown) ? "" : ", all the same,");
+		fprintf(p->out, "%s%u more%s are in -f json\n", p->markdown ? "\n" : "  ",
+			d->rows - shown, any(d, shown) ? "" : ", all the same,");
 	diff_legend(p);
 }
 
@@ -383,8 +394,12 @@ static void write_page(const struct page *p)
 int render_diff(const struct diff *d, const char *const *names, enum diff_format format,
 		const struct render_options *options, FILE *out)
 {
-	struct page p = {
-		out, d, names, format == DIFF_MARKDOWN, options->colour, options->width ? options->width : 100};
+	struct page p = {out,
+			 d,
+			 names,
+			 format == DIFF_MARKDOWN,
+			 options->colour,
+			 options->width ? options->width : 100};
 
 	if (format == DIFF_JSON)
 		return render_diff_json(d, names, out);

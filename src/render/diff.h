@@ -23,7 +23,8 @@ void render_diff_lengths(const struct diff *d, unsigned width, FILE *out);
 #define DIFF_WHO 2048
 const char *render_diff_who(const struct diff_row *row, char *buf, size_t len);
 
-/* Three digits, or whole when there are more: "0.206" "12.5" "5,301" "<0.001" "inf"; "-" for NAN. Returns buf. */
+/* Three digits, or whole when there are more: "0.206" "12.5" "5,301" "<0.001" "inf"; "-" for NAN.
+ * Returns buf. */
 const char *render_diff_number(double value, char *buf, size_t len);
 
 #endif

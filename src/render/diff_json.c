@@ -1,14 +1,15 @@
-/* The comparison as JSON. Ratios are to the first side; null is a ratio that there is none of, or an infinite one. All sides' bins lie between
- * the same edges. */
+/* The comparison as JSON. Ratios are to the first side; null is a ratio that there is none of, or
+ * an infinite one. All sides' bins lie between the same edges. */
 #include <errno.h>
 
 #include "base/json.h"
 #include "render/diff.h"
 
-static void write_file(struct json *j, const struct diff *d, uint32_t side, const struct view *v, const char *name)
+static void write_file(struct json *j, const struct diff *d, uint32_t side, const struct view *v,
+		       const char *name)
 {
-	uint64_t observed = 0, hiccups_lost = 0, lost = 0, attributed = 0, edge = 0, outside = 0, shorts = 0,
-		 not_recorded = 0;
+	uint64_t observed = 0, hiccups_lost = 0, lost = 0, attributed = 0, edge = 0, outside = 0,
+		 shorts = 0, not_recorded = 0;
 
 	json_object(j, NULL);
 	json_string(j, "file", name);

@@ -1,5 +1,6 @@
-/* How long hiccups and intervals were, of all files one above the other: bars of Unicode block elements on a logarithmic axis that is the
- * same for all. And the words and numbers that the tables have, too. */
+/* How long hiccups and intervals were, of all files one above the other: bars of Unicode block
+ * elements on a logarithmic axis that is the same for all. And the words and numbers that the
+ * tables have, too. */
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +20,8 @@ const char *render_diff_who(const struct diff_row *r, char *buf, size_t len)
 		escape_text(r->name, sizeof(r->name), name, sizeof(name));
 	escape_text(r->function ? r->function : "", SIZE_MAX, function, sizeof(function));
 	snprintf(buf, len, "%s%s%s%s",
-		 r->kind == SOURCE_IRQ && strspn(name, "0123456789") == strlen(name) ? "irq " : "", name,
-		 r->function ? " > " : "", function);
+		 r->kind == SOURCE_IRQ && strspn(name, "0123456789") == strlen(name) ? "irq " : "",
+		 name, r->function ? " > " : "", function);
 	return buf;
 }
 
@@ -38,7 +39,8 @@ const char *render_diff_number(double value, char *buf, size_t len)
 	else if (value > 0 && value < 0.0005)
 		snprintf(buf, len, "<0.001");
 	else
-		snprintf(buf, len, "%.4g", value < 1 ? round(value * 1000) / 1000 : round(value / digit) * digit);
+		snprintf(buf, len, "%.4g",
+			 value < 1 ? round(value * 1000) / 1000 : round(value / digit) * digit);
 	return buf;
 }
 
@@ -47,8 +49,9 @@ const char *render_diff_number(double value, char *buf, size_t len)
 /* Decades above their places; one that does not fit is left out. */
 static void write_axis(const struct diff *d, FILE *out)
 {
-	static const char *const decades[] = {"|10 ns", "|100 ns", "|1 us", "|10 us", "|100 us", "|1 ms",
-					      "|10 ms", "|100 ms", "|1 s",  "|10 s",  "|100 s"};
+	static const char *const decades[] = {"|10 ns",  "|100 ns", "|1 us",  "|10 us",
+					      "|100 us", "|1 ms",   "|10 ms", "|100 ms",
+					      "|1 s",    "|10 s",   "|100 s"};
 	double span = log((double)d->high_ns / (double)d->low_ns), ns = 10;
 	int column = 0;
 
@@ -68,7 +71,8 @@ static void write_axis(const struct diff *d, FILE *out)
 }
 
 /* Bars of all files on one scale. */
-static void write_bars(const struct diff *d, FILE *out, const char *name, const struct diff_cell *cell)
+static void write_bars(const struct diff *d, FILE *out, const char *name,
+		       const struct diff_cell *cell)
 {
 	static const char *const bar[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	double most = 0;
@@ -83,10 +87,11 @@ static void write_bars(const struct diff *d, FILE *out, const char *name, const 
 
 		while (last && !cell[k].bin[last - 1])
 			last--;
-		fprintf(out, "    %c %7s/s%s", 'A' + (int)k, render_diff_number(cell[k].runs_per_s, a, sizeof(a)),
-			last ? "  " : "");
+		fprintf(out, "    %c %7s/s%s", 'A' + (int)k,
+			render_diff_number(cell[k].runs_per_s, a, sizeof(a)), last ? "  " : "");
 		for (unsigned i = 0; i < last; i++)
-			fputs(bar[(unsigned)ceil(8 * sqrt(cell[k].bin[i] / d->seconds[k] / most))], out);
+			fputs(bar[(unsigned)ceil(8 * sqrt(cell[k].bin[i] / d->seconds[k] / most))],
+			      out);
 		fputc('\n', out);
 	}
 }

@@ -25,10 +25,14 @@ static void write_loss(const struct page *p, const char *name, const struct view
 	escape_text(name, SIZE_MAX, file, sizeof(file));
 	if (v->run.incomplete[0])
 		fprintf(p->out, "\n%s is incomplete: %s\n", file,
-			escape_text(v->run.incomplete, sizeof(v->run.incomplete), text, sizeof(text)));
+			escape_text(v->run.incomplete, sizeof(v->run.incomplete), text,
+				    sizeof(text)));
 	if (hiccups || records)
-		fprintf(p->out, "\n%s: %s hiccups and %s records were lost: its sources had more than is shown\n", file,
-			format_count(hiccups, a, sizeof(a)), format_count(records, b, sizeof(b)));
+		fprintf(p->out,
+			"\n%s: %s hiccups and %s records were lost: its sources had more than is "
+			"shown\n",
+			file, format_count(hiccups, a, sizeof(a)),
+			format_count(records, b, sizeof(b)));
 }
 
 void diff_losses(const struct page *p)
@@ -60,7 +64,8 @@ void diff_unlike(const struct page *p)
 		if (!p->d->unlike[k])
 			continue;
 		escape_text(p->d->unlike[k], SIZE_MAX, names, sizeof(names));
-		snprintf(text, sizeof(text), "the recordings of %s are not alike in: %s", diff_letter(k), names);
+		snprintf(text, sizeof(text), "the recordings of %s are not alike in: %s",
+			 diff_letter(k), names);
 		fputc('\n', p->out);
 		write_sentence(p, text);
 	}
@@ -72,13 +77,15 @@ void diff_thresholds(const struct page *p)
 
 	if (p->d->raised)
 		snprintf(text, sizeof(text),
-			 "the thresholds differ: compared are hiccups of %s and more, as in the recording with the "
+			 "the thresholds differ: compared are hiccups of %s and more, as in the "
+			 "recording with the "
 			 "largest "
 			 "one; shorter ones count as short gaps",
 			 format_ns(p->d->threshold_ns, a, sizeof(a)));
 	else if (!p->d->threshold_ns)
 		snprintf(text, sizeof(text),
-			 "the thresholds differ, and each recording's hiccups are those above its own: do not compare "
+			 "the thresholds differ, and each recording's hiccups are those above its "
+			 "own: do not compare "
 			 "their number");
 	else
 		return;
@@ -86,7 +93,8 @@ void diff_thresholds(const struct page *p)
 	write_sentence(p, text);
 }
 
-/* Of the sides that were recorded in turn with A, or of the others: "B, C: ", and "" when it is of all. False: there are none. */
+/* Of the sides that were recorded in turn with A, or of the others: "B, C: ", and "" when it is of
+ * all. False: there are none. */
 static bool sides_text(const struct diff *d, bool in_turn, char *buf, size_t len)
 {
 	uint32_t n = 0;
@@ -95,7 +103,8 @@ static bool sides_text(const struct diff *d, bool in_turn, char *buf, size_t len
 	for (uint32_t k = 1; k < d->n; k++) {
 		if (d->in_turn[k] != in_turn)
 			continue;
-		snprintf(buf + strlen(buf), len - strlen(buf), "%s%s", n++ ? ", " : "", diff_letter(k));
+		snprintf(buf + strlen(buf), len - strlen(buf), "%s%s", n++ ? ", " : "",
+			 diff_letter(k));
 	}
 	if (n + 1 == d->n)
 		buf[0] = '\0';
@@ -111,7 +120,8 @@ void diff_between(const struct page *p)
 
 	if (sides_text(p->d, true, sides, sizeof(sides))) {
 		snprintf(text, sizeof(text),
-			 "%sthe intervals are by how far the recordings of a side differ (they were made in turn)",
+			 "%sthe intervals are by how far the recordings of a side differ (they "
+			 "were made in turn)",
 			 sides);
 		fputc('\n', p->out);
 		write_sentence(p, text);
@@ -119,15 +129,17 @@ void diff_between(const struct page *p)
 	if (!sides_text(p->d, false, sides, sizeof(sides)))
 		return;
 	if (p->d->between > 1)
-		snprintf(
-			text, sizeof(text),
-			"%snothing here tells how far two windows differ with nothing changed: up to a factor of %g is "
-			"assumed (--between), and the intervals are wider by it. Several recordings a side, made in "
-			"turn, tell it",
-			sides, p->d->between);
+		snprintf(text, sizeof(text),
+			 "%snothing here tells how far two windows differ with nothing changed: up "
+			 "to a factor of %g is "
+			 "assumed (--between), and the intervals are wider by it. Several "
+			 "recordings a side, made in "
+			 "turn, tell it",
+			 sides, p->d->between);
 	else
 		snprintf(text, sizeof(text),
-			 "%swindows are taken to differ by chance alone (--between 1): what else changes from one to "
+			 "%swindows are taken to differ by chance alone (--between 1): what else "
+			 "changes from one to "
 			 "the "
 			 "next counts as a difference",
 			 sides);
@@ -153,7 +165,8 @@ void diff_legend(const struct page *p)
 		return;
 	for (uint32_t i = 0; i < d->rows; i++)
 		none |= !d->row[i].cell[0].total_ns || !d->row[i].cell[1].total_ns;
-	snprintf(text, sizeof(text), "same: may be chance, with %u sources to look at, or weighs little", d->rows);
+	snprintf(text, sizeof(text),
+		 "same: may be chance, with %u sources to look at, or weighs little", d->rows);
 	write_below(p, text);
 	if (none && d->n == 2)
 		write_below(p, "where one side has none, the ratio is that of the counts");
@@ -173,7 +186,8 @@ void diff_unclear(const struct page *p)
 	if (!unclear)
 		return;
 	snprintf(text, sizeof(text),
-		 "unclear: not chance within these windows, and yet not surely more than a factor of %g between them, "
+		 "unclear: not chance within these windows, and yet not surely more than a factor "
+		 "of %g between them, "
 		 "or "
 		 "fewer than 1,000 intervals in each, as any program makes that comes or goes",
 		 d->between);

@@ -1,12 +1,14 @@
-/* Folded stacks, as flamegraph.pl, inferno and speedscope read them: all time that was lost, by who took it and who asked for it.
+/* Folded stacks, as flamegraph.pl, inferno and speedscope read them: all time that was lost, by who
+ * took it and who asked for it.
  *
- *   cpu 3;thread;kworker/3:1 [812];vmstat_update;by poke [4414] on cpu 0;entry_SYSCALL_64_after_hwframe;do_syscall_64;poke_ask 31000
- *   cpu 3;edge 2800
+ *   cpu 3;thread;kworker/3:1 [812];vmstat_update;by poke [4414] on cpu
+ * 0;entry_SYSCALL_64_after_hwframe;do_syscall_64;poke_ask 31000 cpu 3;edge 2800
  *
- * The weight is ns, so that width is time: all lines of a CPU make what it lost. A source's time is divided among those who asked by how
- * often each did, as the time of single requests is not kept; what nobody is known to have asked for ends with the source. The
- * asker's kernel stack is that of its first request, without the probe's own frames. Of several hosts each line begins with its host. Names are escaped, a
- * semicolon as \x3b.
+ * The weight is ns, so that width is time: all lines of a CPU make what it lost. A source's time is
+ * divided among those who asked by how often each did, as the time of single requests is not kept;
+ * what nobody is known to have asked for ends with the source. The asker's kernel stack is that of
+ * its first request, without the probe's own frames. Of several hosts each line begins with its
+ * host. Names are escaped, a semicolon as \x3b.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -57,7 +59,8 @@ static void put_lane(struct stack *s, const char *host, const char *lane, const 
 	put(s, kind);
 }
 
-static void put_source(struct stack *s, const char *host, const char *lane, const struct source *source)
+static void put_source(struct stack *s, const char *host, const char *lane,
+		       const struct source *source)
 {
 	struct source bare = *source;
 	char text[WHO_MAX];
@@ -72,7 +75,8 @@ static void put_source(struct stack *s, const char *host, const char *lane, cons
 /* What the probe itself put on the stack. */
 static bool is_probe(const char *frame)
 {
-	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_", "__traceiter_"};
+	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
+					  "__traceiter_"};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (!strncmp(frame, own[i], strlen(own[i])))
@@ -89,7 +93,8 @@ static void put_asker(struct stack *s, const struct origin *o)
 		snprintf(text, sizeof(text), "by %s on cpu %u", asker_context(&o->who), o->who.cpu);
 	else
 		snprintf(text, sizeof(text), "by %s [%u] on cpu %u",
-			 escape_text(o->who.comm, sizeof(o->who.comm), comm, sizeof(comm)), o->who.tid, o->who.cpu);
+			 escape_text(o->who.comm, sizeof(o->who.comm), comm, sizeof(comm)),
+			 o->who.tid, o->who.cpu);
 	put(s, text);
 	while (innermost < o->nframes && is_probe(o->frame[innermost]))
 		innermost++;
@@ -99,7 +104,8 @@ static void put_asker(struct stack *s, const struct origin *o)
 		put_name(s, o->who.function);
 }
 
-static void write_source(struct stack *s, const char *host, const char *lane, const struct source *source)
+static void write_source(struct stack *s, const char *host, const char *lane,
+			 const struct source *source)
 {
 	const struct origins *o = source->origins;
 	uint64_t rest = source->net.sum, requests = source->net.count;
@@ -122,7 +128,8 @@ static void write_source(struct stack *s, const char *host, const char *lane, co
 	}
 }
 
-int render_folded(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+int render_folded(const struct view *const *views, uint32_t n, const struct render_options *options,
+		  FILE *out)
 {
 	struct stack s = {.out = out};
 	char label[HOST_LABEL], lane[LANE_NAME];

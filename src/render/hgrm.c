@@ -1,5 +1,6 @@
-/* The lengths of all hiccups as HdrHistogram's tools print a distribution (outputPercentileDistribution of its Java, 5 ticks per half
- * distance), for the plotters that read it. Of all CPUs, and hosts, together; values are us.
+/* The lengths of all hiccups as HdrHistogram's tools print a distribution
+ * (outputPercentileDistribution of its Java, 5 ticks per half distance), for the plotters that read
+ * it. Of all CPUs, and hosts, together; values are us.
  *
  *          Value     Percentile TotalCount 1/(1-Percentile)
  *
@@ -21,7 +22,8 @@
 
 #define TICKS_PER_HALF 5
 
-static void write_line(const struct hist *h, uint32_t bucket, double percent, uint64_t count, FILE *out)
+static void write_line(const struct hist *h, uint32_t bucket, double percent, uint64_t count,
+		       FILE *out)
 {
 	uint64_t highest = hist_highest(h, bucket), ns = highest < h->max ? highest : h->max;
 
@@ -64,14 +66,16 @@ static double deviation(const struct hist *h)
 	double mean = hist_mean(h), squares = 0;
 
 	for (uint32_t i = 0; i < h->nbuckets; i++) {
-		double middle = h->bucket[i] ? ((double)hist_lowest(h, i) + hist_highest(h, i)) / 2 : mean;
+		double middle =
+			h->bucket[i] ? ((double)hist_lowest(h, i) + hist_highest(h, i)) / 2 : mean;
 
 		squares += h->bucket[i] * (middle - mean) * (middle - mean);
 	}
 	return h->count ? sqrt(squares / h->count) : 0;
 }
 
-int render_hgrm(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+int render_hgrm(const struct view *const *views, uint32_t n, const struct render_options *options,
+		FILE *out)
 {
 	struct hist all;
 
@@ -81,13 +85,15 @@ int render_hgrm(const struct view *const *views, uint32_t n, const struct render
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < views[i]->summary.ncpus; k++)
 			hist_merge(&all, &views[i]->summary.cpu[k].hiccups);
-	fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
+	fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
+		"1/(1-Percentile)");
 	write_percentiles(&all, out);
-	fprintf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", hist_mean(&all) / NSEC_PER_USEC,
-		deviation(&all) / NSEC_PER_USEC);
-	fprintf(out, "#[Max     = %12.3f, Total count    = %12" PRIu64 "]\n", (double)all.max / NSEC_PER_USEC,
-		all.count);
-	fprintf(out, "#[Buckets = %12u, SubBuckets     = %12u]\n", 64 - HICCUP_BITS, 2u << HICCUP_BITS);
+	fprintf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n",
+		hist_mean(&all) / NSEC_PER_USEC, deviation(&all) / NSEC_PER_USEC);
+	fprintf(out, "#[Max     = %12.3f, Total count    = %12" PRIu64 "]\n",
+		(double)all.max / NSEC_PER_USEC, all.count);
+	fprintf(out, "#[Buckets = %12u, SubBuckets     = %12u]\n", 64 - HICCUP_BITS,
+		2u << HICCUP_BITS);
 	hist_free(&all);
 	return ferror(out) ? -EIO : 0;
 }

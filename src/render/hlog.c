@@ -1,9 +1,11 @@
-/* The lengths of hiccups as an HdrHistogram log (format 1.3: AbstractHistogramLogReader of its Java), which jHiccup's and HdrHistogram's
- * tools read: a line a CPU, tagged with it, for the whole run. Values are ns; as those tools do, Interval_Max is in millions, so ms.
+/* The lengths of hiccups as an HdrHistogram log (format 1.3: AbstractHistogramLogReader of its
+ * Java), which jHiccup's and HdrHistogram's tools read: a line a CPU, tagged with it, for the whole
+ * run. Values are ns; as those tools do, Interval_Max is in millions, so ms.
  *
- * Our histogram of 7 bits has the very buckets of an HdrHistogram of 2 significant digits from 1 on, so its counts go over as they are: V2
- * encoding (AbstractHistogram.encodeIntoByteBuffer), integers big-endian, each count as ZigZag LEB128 with a run of empty buckets as
- * its negative length; zlib; base64.
+ * Our histogram of 7 bits has the very buckets of an HdrHistogram of 2 significant digits from 1
+ * on, so its counts go over as they are: V2 encoding (AbstractHistogram.encodeIntoByteBuffer),
+ * integers big-endian, each count as ZigZag LEB128 with a run of empty buckets as its negative
+ * length; zlib; base64.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -69,17 +71,20 @@ static size_t encode(const struct hist *h, uint8_t *buf)
 	put_be(buf + 8, 4, 0); /* normalizing offset */
 	put_be(buf + 12, 4, DIGITS);
 	put_be(buf + 16, 8, 1); /* lowest value that is told from others */
-	put_be(buf + 24, 8, h->count && h->max > HIGHEST_LEAST ? hist_highest(h, used - 1) : HIGHEST_LEAST);
+	put_be(buf + 24, 8,
+	       h->count && h->max > HIGHEST_LEAST ? hist_highest(h, used - 1) : HIGHEST_LEAST);
 	put_be(buf + 32, 8, bits);
 	return n;
 }
 
 static void write_base64(const uint8_t *data, size_t len, FILE *out)
 {
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 	for (size_t i = 0; i < len; i += 3) {
-		uint32_t three = data[i] << 16 | (i + 1 < len ? data[i + 1] << 8 : 0) | (i + 2 < len ? data[i + 2] : 0);
+		uint32_t three = data[i] << 16 | (i + 1 < len ? data[i + 1] << 8 : 0) |
+				 (i + 2 < len ? data[i + 2] : 0);
 
 		putc(digits[three >> 18], out);
 		putc(digits[three >> 12 & 63], out);
@@ -125,7 +130,8 @@ static void write_tag(const char *host, const struct view *v, uint32_t index, FI
 		write_word(host, out);
 	fputs(host ? ":" : "", out);
 	if (v->run.watch)
-		write_word(escape_text(view_lane(v, index, lane), SIZE_MAX, safe, sizeof(safe)), out);
+		write_word(escape_text(view_lane(v, index, lane), SIZE_MAX, safe, sizeof(safe)),
+			   out);
 	else
 		fprintf(out, "cpu%u", v->summary.cpu[index].cpu);
 	putc(',', out);
@@ -143,13 +149,19 @@ static void write_head(uint64_t start_ns, FILE *out)
 {
 	char text[ISO_TIME];
 
-	fputs("#[Hiccups by culprit " CULPRIT_VERSION ", in ns]\n#[Histogram log format version 1.3]\n", out);
-	fprintf(out, "#[StartTime: %.3f (seconds since epoch), %s]\n", start_ns / 1e9, format_iso_time(start_ns, text));
+	fputs("#[Hiccups by culprit " CULPRIT_VERSION
+	      ", in ns]\n#[Histogram log format version 1.3]\n",
+	      out);
+	fprintf(out, "#[StartTime: %.3f (seconds since epoch), %s]\n", start_ns / 1e9,
+		format_iso_time(start_ns, text));
 	fprintf(out, "#[BaseTime: %.3f (seconds since epoch)]\n", start_ns / 1e9);
-	fputs("\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n", out);
+	fputs("\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_"
+	      "Histogram\"\n",
+	      out);
 }
 
-int render_hlog(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+int render_hlog(const struct view *const *views, uint32_t n, const struct render_options *options,
+		FILE *out)
 {
 	uint64_t first = UINT64_MAX;
 	char label[HOST_LABEL];
@@ -166,9 +178,10 @@ int render_hlog(const struct view *const *views, uint32_t n, const struct render
 		for (uint32_t k = 0; k < v->summary.ncpus && !err; k++) {
 			const struct hist *h = &v->summary.cpu[k].hiccups;
 
-			write_tag(n > 1 ? host_label(views, n, i, label, sizeof(label)) : NULL, v, k, out);
-			fprintf(out, "%.3f,%.3f,%.3f,", (started(v) - first) / 1e9, v->cpu[k].observed_ns / 1e9,
-				h->max / 1e6);
+			write_tag(n > 1 ? host_label(views, n, i, label, sizeof(label)) : NULL, v,
+				  k, out);
+			fprintf(out, "%.3f,%.3f,%.3f,", (started(v) - first) / 1e9,
+				v->cpu[k].observed_ns / 1e9, h->max / 1e6);
 			err = write_histogram(h, out);
 			putc('\n', out);
 		}

@@ -58,7 +58,8 @@ static int first_source(const struct sources *t, char *buf, size_t len)
 	return 0;
 }
 
-static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char *host, bool markdown)
+static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char *host,
+		   bool markdown)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
 	char a[32], first[WHO_MAX], lane[LANE_NAME];
@@ -80,7 +81,8 @@ static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char
 	return err;
 }
 
-static int write_cpus(const struct view *const *views, uint32_t n, unsigned width, bool markdown, FILE *out)
+static int write_cpus(const struct view *const *views, uint32_t n, unsigned width, bool markdown,
+		      FILE *out)
 {
 	struct table *t = table_new(width, 2);
 	char label[HOST_LABEL];
@@ -103,7 +105,8 @@ static int write_cpus(const struct view *const *views, uint32_t n, unsigned widt
 	return err;
 }
 
-static void source_row(struct table *t, const struct host_source *s, const char *host, bool markdown)
+static void source_row(struct table *t, const struct host_source *s, const char *host,
+		       bool markdown)
 {
 	char a[32], cpus[64], who[WHO_MAX];
 
@@ -118,7 +121,8 @@ static void source_row(struct table *t, const struct host_source *s, const char 
 	table_end_row(t);
 }
 
-static int write_sources(const struct view *const *views, uint32_t n, unsigned width, bool markdown, FILE *out)
+static int write_sources(const struct view *const *views, uint32_t n, unsigned width, bool markdown,
+			 FILE *out)
 {
 	struct host_source *row = calloc(RANK_ROWS, sizeof(*row));
 	int count = row ? hosts_rank(views, n, row, RANK_ROWS) : -ENOMEM;
@@ -142,22 +146,27 @@ static int write_sources(const struct view *const *views, uint32_t n, unsigned w
 	table_column(t, "kind", ALIGN_LEFT, false);
 	table_column(t, "who", ALIGN_LEFT, true);
 	for (int i = 0; i < count && i < RANK_ROWS; i++)
-		source_row(t, &row[i], host_label(views, n, row[i].view, label, sizeof(label)), markdown);
+		source_row(t, &row[i], host_label(views, n, row[i].view, label, sizeof(label)),
+			   markdown);
 	putc('\n', out);
 	print(t, markdown, out);
 	if (count > RANK_ROWS)
-		fprintf(out, "%sand %d more: see each report\n", markdown ? "\n" : "  ", count - RANK_ROWS);
+		fprintf(out, "%sand %d more: see each report\n", markdown ? "\n" : "  ",
+			count - RANK_ROWS);
 	free(row);
 	return 0;
 }
 
-int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options, bool markdown,
-		 FILE *out)
+int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options,
+		 bool markdown, FILE *out)
 {
 	unsigned width = options->width ? options->width : 100;
 	int err;
 
-	fprintf(out, markdown ? "# culprit: %u reports\n\n" : "culprit " CULPRIT_VERSION " · %u reports\n\n", n);
+	fprintf(out,
+		markdown ? "# culprit: %u reports\n\n"
+			 : "culprit " CULPRIT_VERSION " · %u reports\n\n",
+		n);
 	err = write_cpus(views, n, width, markdown, out);
 	return err ? err : write_sources(views, n, width, markdown, out);
 }

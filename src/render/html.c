@@ -1,6 +1,7 @@
-/* The report to look at: one file that needs no network, no script and no other file. A view is a <section>, several have an index before
- * them. Pictures are inline SVG without text, stretched to the width there is; their labels are HTML beside them, so that they stay
- * readable on any screen and on paper. What hovering shows (title) stands in the tables, too.
+/* The report to look at: one file that needs no network, no script and no other file. A view is a
+ * <section>, several have an index before them. Pictures are inline SVG without text, stretched to
+ * the width there is; their labels are HTML beside them, so that they stay readable on any screen
+ * and on paper. What hovering shows (title) stands in the tables, too.
  *
  *   web-07
  *   linux 6.12.1 · Model 1 · 60.0 s from 2026-01-02 03:04:05 UTC
@@ -65,11 +66,13 @@ static void write_meta(const struct html *h)
 		fputs("</p>\n", out);
 	}
 	if (!r->traced)
-		fputs("<p class=\"warn\"><b>Not traced</b> (--no-trace): hiccups are measured, nothing is "
+		fputs("<p class=\"warn\"><b>Not traced</b> (--no-trace): hiccups are measured, "
+		      "nothing is "
 		      "attributed.</p>\n",
 		      out);
 	if (r->symbols_hidden && r->traced)
-		fputs("<p class=\"warn\"><b>Functions have no names:</b> the kernel hides its addresses (sysctl "
+		fputs("<p class=\"warn\"><b>Functions have no names:</b> the kernel hides its "
+		      "addresses (sysctl "
 		      "kernel.kptr_restrict).</p>\n",
 		      out);
 }
@@ -104,14 +107,16 @@ static void number(FILE *out, const char *name, uint64_t ns)
 	fputs("</dd></div>", out);
 }
 
-static void write_hiccups(const struct html *h, const struct cpu_summary *s, const struct cpu_run *r)
+static void write_hiccups(const struct html *h, const struct cpu_summary *s,
+			  const struct cpu_run *r)
 {
 	FILE *out = h->out;
 
 	fputs("<p class=\"big\">", out);
 	html_lost(out, h->view, r - h->view->cpu);
-	fputs(view_lost(h->view, r - h->view->cpu) < 0 ? " <small>lost</small></p>"
-						       : " <small>of its time lost to hiccups</small></p>",
+	fputs(view_lost(h->view, r - h->view->cpu) < 0
+		      ? " <small>lost</small></p>"
+		      : " <small>of its time lost to hiccups</small></p>",
 	      out);
 	if (s->hiccups.count)
 		write_shares(h, s);
@@ -132,7 +137,8 @@ static void write_hiccups(const struct html *h, const struct cpu_summary *s, con
 }
 
 /* Of a workload: how many of its windows were so long that somebody is looked for. */
-static void write_windows(const struct html *h, const struct cpu_summary *s, const struct cpu_run *r)
+static void write_windows(const struct html *h, const struct cpu_summary *s,
+			  const struct cpu_run *r)
 {
 	FILE *out = h->out;
 
@@ -216,23 +222,29 @@ static int write_view(const struct html *h, const char *label, uint32_t number)
 
 /* ---- the page ---- */
 
-static const char terms[] =
-	"<footer><h2>How to read this</h2><dl>\n"
-	"<div><dt>hiccup</dt><dd>A time that the CPU was away from the sampler that spins on it, longer than the "
-	"threshold. Every nanosecond of it goes to exactly one source, to edge, or to outside.</dd></div>\n"
-	"<div><dt>edge</dt><dd>The kernel’s own way in and out around what it ran, up to a bound that was "
-	"calibrated before the run.</dd></div>\n"
-	"<div><dt>outside the kernel</dt><dd>Nothing that the kernel showed explains it: firmware, hypervisor or "
-	"hardware.</dd></div>\n"
-	"<div><dt>time, max</dt><dd>Net: what interrupted the source in turn is not counted.</dd></div>\n"
-	"<div><dt>[K01]</dt><dd>An entry of the cause book: <code>culprit explain K01</code>.</dd></div>\n"
-	"</dl><p>culprit " CULPRIT_VERSION "</p></footer>\n";
+static const char terms[] = "<footer><h2>How to read this</h2><dl>\n"
+			    "<div><dt>hiccup</dt><dd>A time that the CPU was away from the sampler "
+			    "that spins on it, longer than the "
+			    "threshold. Every nanosecond of it goes to exactly one source, to "
+			    "edge, or to outside.</dd></div>\n"
+			    "<div><dt>edge</dt><dd>The kernel’s own way in and out around what it "
+			    "ran, up to a bound that was "
+			    "calibrated before the run.</dd></div>\n"
+			    "<div><dt>outside the kernel</dt><dd>Nothing that the kernel showed "
+			    "explains it: firmware, hypervisor or "
+			    "hardware.</dd></div>\n"
+			    "<div><dt>time, max</dt><dd>Net: what interrupted the source in turn "
+			    "is not counted.</dd></div>\n"
+			    "<div><dt>[K01]</dt><dd>An entry of the cause book: <code>culprit "
+			    "explain K01</code>.</dd></div>\n"
+			    "</dl><p>culprit " CULPRIT_VERSION "</p></footer>\n";
 
 static void write_head(FILE *out, const char *title)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	      "style-src 'unsafe-inline'; "
 	      "img-src data:\"/>\n<link rel=\"icon\" href=\"data:,\"/>\n<title>",
 	      out);
 	html_text(out, title);
@@ -241,7 +253,8 @@ static void write_head(FILE *out, const char *title)
 	fputs("</style>\n</head>\n<body>\n<main>\n", out);
 }
 
-int render_html(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+int render_html(const struct view *const *views, uint32_t n, const struct render_options *options,
+		FILE *out)
 {
 	char label[HOST_LABEL];
 	uint32_t ncpus = 0;

@@ -1,5 +1,5 @@
-/* What the files of the HTML report share. The file is well-formed XML as well: elements are closed, attributes quoted, and no entities are
- * used but the five of XML. */
+/* What the files of the HTML report share. The file is well-formed XML as well: elements are
+ * closed, attributes quoted, and no entities are used but the five of XML. */
 #ifndef CULPRIT_HTML_H
 #define CULPRIT_HTML_H
 
@@ -12,13 +12,15 @@ extern const char html_css[]; /* html.css, made into C when culprit is built */
 struct html {
 	FILE *out;
 	const struct view *view;
-	uint32_t ncpus; /* of all views in this file: what is drawn of each gets coarser the more there are */
+	uint32_t ncpus; /* of all views in this file: what is drawn of each gets coarser the more
+			   there are */
 };
 
 /* ---- text: safe inside elements and inside quoted attributes ---- */
 
-void html_text(FILE *out, const char *printable); /* UTF-8 that escape_text has made, or that is our own */
-void html_name(FILE *out, const char *name);      /* a name from the machine, any bytes */
+void html_text(FILE *out,
+	       const char *printable); /* UTF-8 that escape_text has made, or that is our own */
+void html_name(FILE *out, const char *name); /* a name from the machine, any bytes */
 void html_name_n(FILE *out, const char *name, size_t len);
 void html_who(FILE *out, const struct source *s); /* render_who's words */
 
@@ -46,12 +48,15 @@ static inline bool html_windows(const struct view *v)
 
 void html_kind(const struct html *h, unsigned kind); /* its name */
 extern const uint8_t html_kinds[TIMELINE_KINDS];     /* in the order of legends and stacks */
-const char *html_class(unsigned kind);               /* CSS class with its colour; of TIMELINE_KINDS: of what is left */
+const char *
+html_class(unsigned kind); /* CSS class with its colour; of TIMELINE_KINDS: of what is left */
 void html_swatch(FILE *out, unsigned kind);
 
-/* ---- axes: labels are HTML above or below a stretched drawing, at a percentage of its width ---- */
+/* ---- axes: labels are HTML above or below a stretched drawing, at a percentage of its width ----
+ */
 
-uint64_t html_step(uint64_t range_ns, unsigned parts); /* a round time that goes into the range about so often */
+uint64_t html_step(uint64_t range_ns,
+		   unsigned parts); /* a round time that goes into the range about so often */
 void html_tick(FILE *out, double percent, uint64_t ns,
 	       uint64_t step_ns); /* a label that says ns, in the unit of the step */
 
@@ -65,7 +70,8 @@ void html_worst(const struct html *h);
 int html_audit(const struct html *h); /* 0 or -ENOMEM */
 void html_method(const struct html *h);
 
-/* Of several views: the hosts side by side, with links, and whose sources cost most. 0 or -errno. */
+/* Of several views: the hosts side by side, with links, and whose sources cost most. 0 or -errno.
+ */
 int html_index(const struct view *const *views, uint32_t n, FILE *out);
 
 #endif

@@ -46,9 +46,12 @@ int html_audit(const struct html *h)
 		return -ENOMEM;
 	n = findings_costly(all, order, &rest, &failed);
 	if (n || rest)
-		fputs("<h2>What the audit found</h2>\n<p class=\"say\">By what it cost in this run.</p>\n", out);
+		fputs("<h2>What the audit found</h2>\n<p class=\"say\">By what it cost in this "
+		      "run.</p>\n",
+		      out);
 	if (n) {
-		fputs("<div class=\"table\"><table class=\"audit\"><thead><tr><th>cost</th><th>what</th><th>what to "
+		fputs("<div class=\"table\"><table "
+		      "class=\"audit\"><thead><tr><th>cost</th><th>what</th><th>what to "
 		      "do</th></tr></thead><tbody>\n",
 		      out);
 		for (uint32_t i = 0; i < n && i < SHOWN; i++)
@@ -56,9 +59,12 @@ int html_audit(const struct html *h)
 		fputs("</tbody></table></div>\n", out);
 	}
 	if (n > SHOWN)
-		fprintf(out, "<p class=\"say\">And %u that cost less: all of them with -f json.</p>\n", n - SHOWN);
+		fprintf(out,
+			"<p class=\"say\">And %u that cost less: all of them with -f json.</p>\n",
+			n - SHOWN);
 	if (rest) {
-		fprintf(out, "<p class=\"say\">%u %swarning%s", rest, n ? "more " : "", rest == 1 ? "" : "s");
+		fprintf(out, "<p class=\"say\">%u %swarning%s", rest, n ? "more " : "",
+			rest == 1 ? "" : "s");
 		if (failed)
 			fprintf(out, ", %u of them FAIL,", failed);
 		fputs(" cost nothing in this run: see <code>culprit audit</code>.</p>\n", out);

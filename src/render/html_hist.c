@@ -1,5 +1,5 @@
-/* How long hiccups were: a histogram a CPU, lengths and counts both on log axes, so that one hiccup of a millisecond shows beside a million
- * of a microsecond. */
+/* How long hiccups were: a histogram a CPU, lengths and counts both on log axes, so that one hiccup
+ * of a millisecond shows beside a million of a microsecond. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -78,7 +78,8 @@ static void write_counts(const struct axes *a)
 	for (uint64_t ten = 1; ten <= a->tallest; ten *= 10)
 		for (unsigned m = 1; m <= (a->tallest < 20 ? 5 : 1); m += m == 1 ? 1 : 3)
 			if (m * ten <= a->tallest) {
-				fprintf(out, "<span style=\"bottom:%.1f%%\">", 100 * y_of(a, m * ten));
+				fprintf(out, "<span style=\"bottom:%.1f%%\">",
+					100 * y_of(a, m * ten));
 				html_count(out, m * ten);
 				fputs("</span>", out);
 			}
@@ -92,10 +93,12 @@ static void length_tick(const struct axes *a, uint64_t ns, uint64_t unit_ns)
 		html_tick(a->h->out, 100 * x, ns, unit_ns);
 }
 
-/* Powers of ten, with 2 and 5 between them while they are few, and round lengths where they are far apart. */
+/* Powers of ten, with 2 and 5 between them while they are few, and round lengths where they are far
+ * apart. */
 static void write_lengths(const struct axes *a)
 {
-	uint64_t low = exp2(a->low), high = exp2(a->low + a->octaves), step = html_step(high - low + 1, 5);
+	uint64_t low = exp2(a->low), high = exp2(a->low + a->octaves),
+		 step = html_step(high - low + 1, 5);
 
 	fputs("<div class=\"axis\">", a->h->out);
 	for (uint64_t ten = 1, i = 0; i < 19 && a->octaves > 3; ten *= 10, i++) {
@@ -114,8 +117,8 @@ static void write_marker(const struct axes *a, unsigned row, const char *what, u
 {
 	double x = x_of(a, ns);
 
-	fprintf(a->h->out, "<span class=\"mark r%u%s\" style=\"left:%.2f%%\">%s ", row, x > 0.6 ? " left" : "", 100 * x,
-		what);
+	fprintf(a->h->out, "<span class=\"mark r%u%s\" style=\"left:%.2f%%\">%s ", row,
+		x > 0.6 ? " left" : "", 100 * x, what);
 	html_ns(a->h->out, ns);
 	fputs("</span>", a->h->out);
 }
@@ -135,7 +138,8 @@ static void write_histogram(const struct html *h, uint32_t index, struct axes *a
 	write_counts(a);
 	fputs("</div><div class=\"field\">", h->out);
 	fprintf(h->out,
-		"<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"how many were how "
+		"<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
+		"aria-label=\"how many were how "
 		"long, of ",
 		WIDTH, HEIGHT);
 	html_lane(h->out, h->view, index);
@@ -157,7 +161,8 @@ void html_histograms(const struct html *h)
 	if (!a)
 		return;
 	fprintf(h->out,
-		"<h2>How long %s were</h2>\n<p class=\"say\">How many were how long%s. Both axes are logarithmic.</p>\n"
+		"<h2>How long %s were</h2>\n<p class=\"say\">How many were how long%s. Both axes "
+		"are logarithmic.</p>\n"
 		"<div class=\"histograms\">\n",
 		html_windows(h->view) ? "windows" : "hiccups",
 		html_windows(h->view) ? ", of those above the threshold" : "");

@@ -1,4 +1,5 @@
-/* Several reports in one file: their CPUs side by side, each linked to its report, and whose sources cost most. */
+/* Several reports in one file: their CPUs side by side, each linked to its report, and whose
+ * sources cost most. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -32,7 +33,8 @@ static int first_source(FILE *out, const struct sources *t)
 	return 0;
 }
 
-static int write_cpu(const struct view *const *views, uint32_t n, uint32_t i, uint32_t cpu, FILE *out)
+static int write_cpu(const struct view *const *views, uint32_t n, uint32_t i, uint32_t cpu,
+		     FILE *out)
 {
 	const struct cpu_summary *s = &views[i]->summary.cpu[cpu];
 	int err;
@@ -53,7 +55,8 @@ static int write_cpu(const struct view *const *views, uint32_t n, uint32_t i, ui
 	return err;
 }
 
-static void write_ranked(const struct view *const *views, uint32_t n, const struct host_source *s, FILE *out)
+static void write_ranked(const struct view *const *views, uint32_t n, const struct host_source *s,
+			 FILE *out)
 {
 	char cpus[128];
 
@@ -67,7 +70,8 @@ static void write_ranked(const struct view *const *views, uint32_t n, const stru
 	html_ns(out, s->max_ns);
 	fputs("</td><td>", out);
 	link_to(out, views, n, s->view);
-	fprintf(out, "</td><td>CPU %s</td><td class=\"who\">", cpus_format(&s->cpus, cpus, sizeof(cpus)));
+	fprintf(out, "</td><td>CPU %s</td><td class=\"who\">",
+		cpus_format(&s->cpus, cpus, sizeof(cpus)));
 	html_swatch(out, s->who->kind);
 	html_who(out, s->who);
 	fprintf(out, " <em>%s</em></td></tr>\n", source_kind_name(s->who->kind));
@@ -81,7 +85,8 @@ int html_index(const struct view *const *views, uint32_t n, FILE *out)
 	if (!row)
 		return -ENOMEM;
 	fprintf(out,
-		"<section class=\"index\">\n<h1>%u reports</h1>\n<div class=\"table\"><table class=\"plain "
+		"<section class=\"index\">\n<h1>%u reports</h1>\n<div class=\"table\"><table "
+		"class=\"plain "
 		"hosts\"><thead><tr>"
 		"<th>host</th><th></th><th>lost</th><th>hiccups</th><th>worst</th><th>first "
 		"source</th></tr></thead><tbody>\n",
@@ -90,17 +95,20 @@ int html_index(const struct view *const *views, uint32_t n, FILE *out)
 		for (uint32_t k = 0; k < views[i]->summary.ncpus && !err; k++)
 			err = write_cpu(views, n, i, k, out);
 	count = hosts_rank(views, n, row, RANK_ROWS);
-	fputs("</tbody></table></div>\n<h2>What cost most</h2>\n<div class=\"table\"><table class=\"plain "
+	fputs("</tbody></table></div>\n<h2>What cost most</h2>\n<div class=\"table\"><table "
+	      "class=\"plain "
 	      "rank\"><thead><tr>"
 	      "<th>of all "
-	      "time</th><th>time</th><th>count</th><th>max</th><th>host</th><th></th><th>who</th></tr></"
+	      "time</th><th>time</th><th>count</th><th>max</th><th>host</th><th></th><th>who</th></"
+	      "tr></"
 	      "thead><tbody>\n",
 	      out);
 	for (int i = 0; i < count && i < RANK_ROWS; i++)
 		write_ranked(views, n, &row[i], out);
 	fputs("</tbody></table></div>\n", out);
 	if (count > RANK_ROWS)
-		fprintf(out, "<p class=\"say\">and %d more: see each report</p>\n", count - RANK_ROWS);
+		fprintf(out, "<p class=\"say\">and %d more: see each report</p>\n",
+			count - RANK_ROWS);
 	fputs("</section>\n", out);
 	free(row);
 	return err ? err : count < 0 ? count : 0;

@@ -1,5 +1,5 @@
-/* How it was measured: for each CPU what was counted, lost and not matched, the kernel's counters beside what was traced, then what this
- * kernel does not show, and the environment. */
+/* How it was measured: for each CPU what was counted, lost and not matched, the kernel's counters
+ * beside what was traced, then what this kernel does not show, and the environment. */
 #include <inttypes.h>
 
 #include "render/html.h"
@@ -54,7 +54,8 @@ static void write_evidence(const struct html *h, const struct cpu_run *r)
 	end_row(out);
 }
 
-static void write_records(const struct html *h, const struct cpu_summary *s, const struct cpu_run *r)
+static void write_records(const struct html *h, const struct cpu_summary *s,
+			  const struct cpu_run *r)
 {
 	FILE *out = h->out;
 
@@ -92,7 +93,9 @@ static void write_records(const struct html *h, const struct cpu_summary *s, con
 	if (r->recursion_misses)
 		zero_row(out, "recursion misses", r->recursion_misses);
 	if (r->unpaired)
-		zero_row(out, h->view->run.watch ? "times that it left its CPU unseen" : "intervals without an end",
+		zero_row(out,
+			 h->view->run.watch ? "times that it left its CPU unseen"
+					    : "intervals without an end",
 			 r->unpaired);
 	if (r->reported)
 		zero_row(out, "hiccups that it reported itself", r->reported);
@@ -117,7 +120,8 @@ static void write_closure(const struct html *h, const struct cpu_run *r)
 		return;
 	}
 	fputs("<table "
-	      "class=\"closure\"><thead><tr><th>counter</th><th>kernel</th><th>traced</th><th></th></tr></"
+	      "class=\"closure\"><thead><tr><th>counter</th><th>kernel</th><th>traced</th><th></"
+	      "th></tr></"
 	      "thead><tbody>\n",
 	      out);
 	for (uint32_t i = 0; i < r->nclosure; i++) {
@@ -129,7 +133,9 @@ static void write_closure(const struct html *h, const struct cpu_run *r)
 		html_count(out, c->kernel);
 		fputs("</td><td>", out);
 		html_count(out, c->traced);
-		fputs(c->kernel == c->traced ? "</td><td>same" : "</td><td><b class=\"bad\">differs</b>", out);
+		fputs(c->kernel == c->traced ? "</td><td>same"
+					     : "</td><td><b class=\"bad\">differs</b>",
+		      out);
 		if (c->why) {
 			fputs(" <small>", out);
 			html_name(out, c->why);
@@ -173,7 +179,9 @@ static void write_beside(const struct html *h, const struct others *t)
 		const struct other *o = &t->row[order[i]];
 
 		fputs("<li>", out);
-		html_text(out, o->rest ? o->comm : render_comm(o->comm, o->kernel_thread, comm, sizeof(comm)));
+		html_text(out,
+			  o->rest ? o->comm
+				  : render_comm(o->comm, o->kernel_thread, comm, sizeof(comm)));
 		if (o->tid)
 			fprintf(out, " [%u]", o->tid);
 		fputs(", ", out);
@@ -221,7 +229,8 @@ static void write_cpu(const struct html *h, uint32_t index)
 	if (r->khz_changes) {
 		begin_row(out, "changes of its frequency");
 		html_count(out, r->khz_changes);
-		fprintf(out, ", %.2f to %.2f GHz", (double)r->khz_min / 1e6, (double)r->khz_max / 1e6);
+		fprintf(out, ", %.2f to %.2f GHz", (double)r->khz_min / 1e6,
+			(double)r->khz_max / 1e6);
 		end_row(out);
 	}
 	if (h->view->run.traced)
@@ -292,7 +301,8 @@ void html_method(const struct html *h)
 		write_cpu(h, i);
 	fputs("</div>\n", out);
 	if (r->nnot_observed) {
-		fputs("<h2>Not observed</h2>\n<p class=\"say\">This kernel does not have these tracepoints. What they "
+		fputs("<h2>Not observed</h2>\n<p class=\"say\">This kernel does not have these "
+		      "tracepoints. What they "
 		      "would show "
 		      "counts as ",
 		      out);

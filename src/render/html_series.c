@@ -55,7 +55,8 @@ void html_series(const struct html *h)
 		html_lane(h->out, h->view, i);
 		fprintf(h->out,
 			"</caption>\n<thead><tr><th>of "
-			"each</th><th>count</th><th>min</th><th>median</th><th>p99</th><th>p99.9</th>"
+			"each</th><th>count</th><th>min</th><th>median</th><th>p99</th><th>p99.9</"
+			"th>"
 			"<th>max</th>%s</tr></thead><tbody>\n",
 			several ? "<th>longer</th><th>than</th>" : "");
 		for (uint32_t k = 0; k < r->nseries; k++)

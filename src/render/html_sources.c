@@ -1,4 +1,5 @@
-/* Who took the time of a CPU: a row a source with a bar, who asked for it, and what to do about it. On a narrow page a row is a block. */
+/* Who took the time of a CPU: a row a source with a bar, who asked for it, and what to do about it.
+ * On a narrow page a row is a block. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,7 +26,9 @@ static void write_numbers(const struct rows *r, unsigned kind, uint64_t ns, cons
 {
 	FILE *out = r->h->out;
 
-	fprintf(out, "<tr><td class=\"share\"><div class=\"bar\"><i class=\"%s\" style=\"width:%.2f%%\"></i></div>",
+	fprintf(out,
+		"<tr><td class=\"share\"><div class=\"bar\"><i class=\"%s\" "
+		"style=\"width:%.2f%%\"></i></div>",
 		html_class(kind), r->longest ? 100.0 * (double)ns / (double)r->longest : 0);
 	fprintf(out, "<span>%.2f %%</span></td><td data-of=\"time\">",
 		r->whole ? 100.0 * (double)ns / (double)r->whole : 0);
@@ -106,8 +109,8 @@ static void write_source(const struct rows *r, uint32_t k)
 	if (s->kind == SOURCE_LOST) {
 		char text[WHO_MAX + 80];
 
-		fprintf(out, "<small>%s record%s missing", format_count(s->missing, text, sizeof(text)),
-			s->missing == 1 ? "" : "s");
+		fprintf(out, "<small>%s record%s missing",
+			format_count(s->missing, text, sizeof(text)), s->missing == 1 ? "" : "s");
 		if (sources_near_lost(r->sources)) {
 			fputs("; most seen: ", out);
 			html_who(out, sources_near_lost(r->sources));
@@ -146,7 +149,8 @@ static void write_rest(const struct rows *r, uint32_t shown, uint32_t n, uint64_
 	if (more) {
 		write_numbers(r, TIMELINE_KINDS, more, NULL);
 		fprintf(out,
-			"<td class=\"who\">%u more sources <small>all of them: -f json</small></td><td></td></tr>\n",
+			"<td class=\"who\">%u more sources <small>all of them: -f "
+			"json</small></td><td></td></tr>\n",
 			n - shown);
 	}
 }

@@ -130,8 +130,9 @@ void html_lane(FILE *out, const struct view *v, uint32_t index)
 
 /* ---- kinds ---- */
 
-const uint8_t html_kinds[TIMELINE_KINDS] = {SOURCE_THREAD, SOURCE_SYSCALL, SOURCE_SOFTIRQ, SOURCE_IRQ,  SOURCE_VECTOR,
-					    SOURCE_NMI,    SOURCE_FAULT,   TIMELINE_EDGE,  SOURCE_LOST, SOURCE_OUTSIDE};
+const uint8_t html_kinds[TIMELINE_KINDS] = {
+	SOURCE_THREAD, SOURCE_SYSCALL, SOURCE_SOFTIRQ, SOURCE_IRQ,  SOURCE_VECTOR,
+	SOURCE_NMI,    SOURCE_FAULT,   TIMELINE_EDGE,  SOURCE_LOST, SOURCE_OUTSIDE};
 _Static_assert(SOURCE_KINDS == 9, "a kind has its place in html_kinds and its colour in html.css");
 
 void html_kind(const struct html *h, unsigned kind)
@@ -148,8 +149,9 @@ void html_kind(const struct html *h, unsigned kind)
 
 const char *html_class(unsigned kind)
 {
-	static const char *const classes[] = {"k-irq",     "k-vector", "k-softirq", "k-nmi",  "k-thread", "k-fault",
-					      "k-syscall", "k-lost",   "k-outside", "k-edge", "k-rest"};
+	static const char *const classes[] = {"k-irq",     "k-vector", "k-softirq", "k-nmi",
+					      "k-thread",  "k-fault",  "k-syscall", "k-lost",
+					      "k-outside", "k-edge",   "k-rest"};
 
 	return classes[kind < TIMELINE_KINDS ? kind : TIMELINE_KINDS];
 }
@@ -163,7 +165,8 @@ void html_swatch(FILE *out, unsigned kind)
 
 uint64_t html_step(uint64_t range_ns, unsigned parts)
 {
-	static const uint64_t long_s[] = {1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 43200};
+	static const uint64_t long_s[] = {1,   2,   5,    10,   20,   30,   60,    120,
+					  300, 600, 1200, 1800, 3600, 7200, 21600, 43200};
 	uint64_t want = range_ns / parts, step = 1;
 
 	if (want > NSEC_PER_SEC) {
@@ -174,7 +177,10 @@ uint64_t html_step(uint64_t range_ns, unsigned parts)
 	}
 	while (step * 10 <= want)
 		step *= 10;
-	return step >= want ? step : 2 * step >= want ? 2 * step : 5 * step >= want ? 5 * step : 10 * step;
+	return step >= want       ? step
+	       : 2 * step >= want ? 2 * step
+	       : 5 * step >= want ? 5 * step
+				  : 10 * step;
 }
 
 void html_tick(FILE *out, double percent, uint64_t ns, uint64_t step_ns)
@@ -182,8 +188,9 @@ void html_tick(FILE *out, double percent, uint64_t ns, uint64_t step_ns)
 	static const struct {
 		uint64_t ns;
 		const char *name;
-	} units[] = {{86400 * NSEC_PER_SEC, "d"}, {3600 * NSEC_PER_SEC, "h"}, {60 * NSEC_PER_SEC, "min"},
-		     {NSEC_PER_SEC, "s"},         {NSEC_PER_MSEC, "ms"},      {NSEC_PER_USEC, "µs"}};
+	} units[] = {{86400 * NSEC_PER_SEC, "d"}, {3600 * NSEC_PER_SEC, "h"},
+		     {60 * NSEC_PER_SEC, "min"},  {NSEC_PER_SEC, "s"},
+		     {NSEC_PER_MSEC, "ms"},       {NSEC_PER_USEC, "µs"}};
 	size_t u = 0;
 
 	while (u < 6 && units[u].ns > step_ns)

@@ -1,4 +1,5 @@
-/* When time was lost: a lane for each CPU with the share of its time that went in each slot, stacked by kind, over one axis of time. */
+/* When time was lost: a lane for each CPU with the share of its time that went in each slot,
+ * stacked by kind, over one axis of time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 #define COLUMNS_ALL   8192 /* columns of all lanes of a file together... */
 #define COLUMNS_LEAST 64   /* ...but so many a lane */
-#define HOVER_CPUS    8    /* files of more CPUs have nothing to hover over: it is most of the bytes */
+#define HOVER_CPUS    8 /* files of more CPUs have nothing to hover over: it is most of the bytes */
 
 struct lane {
 	const struct html *h;
@@ -67,7 +68,10 @@ static double round_up(double share)
 
 	while (top * 10 < share)
 		top *= 10;
-	return top >= share ? top : 2 * top >= share ? 2 * top : 5 * top >= share ? 5 * top : 10 * top;
+	return top >= share       ? top
+	       : 2 * top >= share ? 2 * top
+	       : 5 * top >= share ? 5 * top
+				  : 10 * top;
 }
 
 static uint64_t first_slot(const struct lane *l)
@@ -126,8 +130,8 @@ static void write_kind(const struct lane *l, unsigned i)
 			continue;
 		for (unsigned k = 0; k <= i; k++)
 			y -= height[k];
-		fprintf(l->h->out, "%sM%u %uh%uv%uh-%uz", some ? "" : "<path d=\"", c.x, y, c.width, height[i],
-			c.width);
+		fprintf(l->h->out, "%sM%u %uh%uv%uh-%uz", some ? "" : "<path d=\"", c.x, y, c.width,
+			height[i], c.width);
 		some = true;
 	}
 	if (some)
@@ -142,8 +146,8 @@ static void write_hover(const struct lane *l)
 	for (uint64_t slot = first_slot(l); slot <= last_slot(l); slot++) {
 		if (!column_at(l, slot, &c))
 			continue;
-		fprintf(out, "<rect x=\"%u\" width=\"%u\" height=\"%u\"><title>+%.3f s: ", c.x, c.width, HEIGHT,
-			(double)(c.from_ns - l->h->view->run.started_ns) / 1e9);
+		fprintf(out, "<rect x=\"%u\" width=\"%u\" height=\"%u\"><title>+%.3f s: ", c.x,
+			c.width, HEIGHT, (double)(c.from_ns - l->h->view->run.started_ns) / 1e9);
 		html_share(out, c.sum_ns, c.to_ns - c.from_ns);
 		for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
 			if (!c.lost_ns[html_kinds[i]])
@@ -182,7 +186,8 @@ static void write_lane(struct lane *l, uint32_t index)
 		fputs("<span class=\"top\">", out);
 		html_share(out, (uint64_t)(l->top * 1e9 + 0.5), NSEC_PER_SEC);
 		fprintf(out,
-			"</span>\n<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
+			"</span>\n<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
+			"role=\"img\" "
 			"aria-label=\"time lost over the run, by kind, of ",
 			WIDTH, HEIGHT);
 		html_lane(out, l->h->view, index);
@@ -200,11 +205,14 @@ static void write_lane(struct lane *l, uint32_t index)
 
 static void write_axis(const struct lane *l)
 {
-	uint64_t started = l->h->view->run.started_ns, range = l->end_ns - l->begin_ns, step = html_step(range, 6);
+	uint64_t started = l->h->view->run.started_ns, range = l->end_ns - l->begin_ns,
+		 step = html_step(range, 6);
 
 	fputs("<div class=\"axis\">", l->h->out);
-	for (uint64_t at = (l->begin_ns - started + step - 1) / step * step; at <= l->end_ns - started; at += step)
-		html_tick(l->h->out, 100.0 * (double)(started + at - l->begin_ns) / (double)range, at, step);
+	for (uint64_t at = (l->begin_ns - started + step - 1) / step * step;
+	     at <= l->end_ns - started; at += step)
+		html_tick(l->h->out, 100.0 * (double)(started + at - l->begin_ns) / (double)range,
+			  at, step);
 	fputs("</div>\n", l->h->out);
 }
 
@@ -229,7 +237,8 @@ static void write_legend(const struct html *h)
 	fputs("</ul>\n", h->out);
 }
 
-/* Of a part of a recording the view does not say where it begins: at the first slot that holds something, or a little before. */
+/* Of a part of a recording the view does not say where it begins: at the first slot that holds
+ * something, or a little before. */
 static uint64_t begin_of(const struct view *v)
 {
 	uint64_t begin = UINT64_MAX;
@@ -257,7 +266,8 @@ void html_timeline(const struct html *h)
 	l->begin_ns = begin_of(h->view);
 	l->end_ns = l->begin_ns + h->view->run.duration_ns;
 	fprintf(h->out,
-		"<h2>%s</h2>\n<p class=\"say\">Share of each %s’s time, by kind. Each lane has its own scale.</p>\n",
+		"<h2>%s</h2>\n<p class=\"say\">Share of each %s’s time, by kind. Each lane has its "
+		"own scale.</p>\n",
 		html_windows(h->view) ? "When windows were long" : "When time was lost",
 		h->view->run.watch ? "thread" : "CPU");
 	write_legend(h);

@@ -1,5 +1,6 @@
-/* The worst hiccups as nested strips: what ran at the bottom, what interrupted it on top of that, and between them the kernel's own way in
- * and out (edge) and time that nothing explains (outside). Below each strip its pieces, with who asked for them. */
+/* The worst hiccups as nested strips: what ran at the bottom, what interrupted it on top of that,
+ * and between them the kernel's own way in and out (edge) and time that nothing explains (outside).
+ * Below each strip its pieces, with who asked for them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +34,9 @@ static void write_gap(const struct strip *s, unsigned kind, uint64_t from_ns, ui
 {
 	if (to_ns <= from_ns || percent_of(s, to_ns - from_ns) < GAP_LEAST)
 		return;
-	fprintf(s->h->out, "<i class=\"%s d0\" style=\"left:%.2f%%;width:%.2f%%\" title=\"", html_class(kind),
-		percent_of(s, from_ns - s->w->start_ns), percent_of(s, to_ns - from_ns));
+	fprintf(s->h->out, "<i class=\"%s d0\" style=\"left:%.2f%%;width:%.2f%%\" title=\"",
+		html_class(kind), percent_of(s, from_ns - s->w->start_ns),
+		percent_of(s, to_ns - from_ns));
 	html_kind(s->h, kind);
 	fputc(' ', s->h->out);
 	html_ns(s->h->out, to_ns - from_ns);
@@ -50,8 +52,10 @@ static uint64_t bound_of(const struct strip *s, const struct span *span)
 	return s->cpu->sources.row[span->source]->kind == SOURCE_THREAD ? b->thread_ns : b->irq_ns;
 }
 
-/* As the join splits it: beside an interval it is edge up to the bound, the rest is outside. Which part comes first is not known. */
-static void write_between(const struct strip *s, const struct span *before, const struct span *after)
+/* As the join splits it: beside an interval it is edge up to the bound, the rest is outside. Which
+ * part comes first is not known. */
+static void write_between(const struct strip *s, const struct span *before,
+			  const struct span *after)
 {
 	uint64_t from = before ? before->end_ns : s->w->start_ns;
 	uint64_t to = after ? after->start_ns : s->w->start_ns + s->w->duration_ns;
@@ -81,9 +85,11 @@ static void write_span(struct strip *s, const struct span *span)
 	FILE *out = s->h->out;
 
 	s->drawn++;
-	fprintf(out, "<i class=\"%s d%u%s\" style=\"left:%.2f%%;width:%.2f%%\" title=\"", html_class(who->kind), depth,
+	fprintf(out, "<i class=\"%s d%u%s\" style=\"left:%.2f%%;width:%.2f%%\" title=\"",
+		html_class(who->kind), depth,
 		width >= LABEL_WIDE && width < LABEL_NARROW ? " wide" : "",
-		percent_of(s, span->start_ns - s->w->start_ns), width < SEEN_LEAST ? SEEN_LEAST : width);
+		percent_of(s, span->start_ns - s->w->start_ns),
+		width < SEEN_LEAST ? SEEN_LEAST : width);
 	html_who(out, who);
 	fputs(": ", out);
 	html_ns(out, span->end_ns - span->start_ns);
@@ -137,7 +143,8 @@ static void write_strip(struct strip *s)
 	unsigned rows = 1;
 
 	for (uint32_t i = 0; i < w->nspans; i++)
-		if (w->spans[i].end_ns - w->spans[i].start_ns >= shortest && w->spans[i].depth >= rows)
+		if (w->spans[i].end_ns - w->spans[i].start_ns >= shortest &&
+		    w->spans[i].depth >= rows)
 			rows = w->spans[i].depth + 1U;
 	fprintf(s->h->out, "<div class=\"strip rows%u%s\">", rows < ROWS_MAX ? rows : ROWS_MAX,
 		shortest || w->spans_left ? " more" : "");
@@ -220,7 +227,8 @@ void html_worst(const struct html *h)
 {
 	const struct summary *summary = &h->view->summary;
 
-	fputs(html_windows(h->view) ? "<h2>Longest windows</h2>" : "<h2>Worst hiccups</h2>", h->out);
+	fputs(html_windows(h->view) ? "<h2>Longest windows</h2>" : "<h2>Worst hiccups</h2>",
+	      h->out);
 	fputs("\n<p class=\"say\">Each from its begin to its end; what interrupted something "
 	      "stands on top of "
 	      "it.</p>\n<ol class=\"worst\">\n",
@@ -235,7 +243,8 @@ void html_worst(const struct html *h)
 		html_ns(h->out, w->duration_ns);
 		fputs(" <small>", h->out);
 		html_lane(h->out, h->view, w->cpu);
-		fprintf(h->out, ", at +%.6f s</small></h3>", (double)(w->start_ns - h->view->run.started_ns) / 1e9);
+		fprintf(h->out, ", at +%.6f s</small></h3>",
+			(double)(w->start_ns - h->view->run.started_ns) / 1e9);
 		if (w->nspans || !w->npieces)
 			write_strip(&s);
 		write_pieces(&s);

@@ -1,4 +1,5 @@
-/* The report as JSON, schema culprit.report/2. Names that are added later keep the schema; one that changes or goes raises it. */
+/* The report as JSON, schema culprit.report/2. Names that are added later keep the schema; one that
+ * changes or goes raises it. */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/json.h"
@@ -213,7 +214,8 @@ static void write_numbers(struct json *j, const struct hist *h, unsigned per_ns)
 	json_u64(j, "mean_ns", h->count ? h->sum / h->count / per_ns : 0);
 	json_u64(j, "mad_ns", (hist_mad(h) + half) / per_ns);
 	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
-		json_u64(j, percentiles[i].key, (hist_percentile(h, percentiles[i].p) + half) / per_ns);
+		json_u64(j, percentiles[i].key,
+			 (hist_percentile(h, percentiles[i].p) + half) / per_ns);
 }
 
 static void write_hiccups(struct json *j, const struct hist *h)
@@ -271,7 +273,8 @@ void render_shorts(struct json *j, const struct short_gaps *s)
 	json_end(j);
 }
 
-/* Around the interruptions that the bounds were learned from; recordings before there was this do not have it. */
+/* Around the interruptions that the bounds were learned from; recordings before there was this do
+ * not have it. */
 static void write_edge_seen(struct json *j, const struct edge_seen *e)
 {
 	const struct {
@@ -389,7 +392,8 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	return err;
 }
 
-void render_pieces(struct json *j, const struct cpu_summary *s, const struct piece *pieces, uint32_t n)
+void render_pieces(struct json *j, const struct cpu_summary *s, const struct piece *pieces,
+		   uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct source *source = s->sources.row[pieces[i].source];
@@ -463,7 +467,8 @@ static int write_report(struct json *j, const struct view *v)
 	return err;
 }
 
-int render_json(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+int render_json(const struct view *const *views, uint32_t n, const struct render_options *options,
+		FILE *out)
 {
 	struct json j;
 	int err = 0;

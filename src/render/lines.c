@@ -1,25 +1,28 @@
-/* csv and jsonl: a line a hiccup, with the same columns, made for DuckDB, ClickHouse, Spark over the files of many hosts. Names of columns
- * are added, never changed. Times are integer ns.
+/* csv and jsonl: a line a hiccup, with the same columns, made for DuckDB, ClickHouse, Spark over
+ * the files of many hosts. Names of columns are added, never changed. Times are integer ns.
  *
  *   host kernel cpu isolated nohz_full   where
- *   started                              wall clock, UTC, ISO 8601 to the ns, at the run's start: with host it names the run
- *   time                                 the same at the hiccup's start: started + at_ns
- *   at_ns start_ns                       the hiccup's start: since the run's start, and of CLOCK_MONOTONIC
- *   duration_ns                          = attributed_ns + edge_ns + not_recorded_ns + outside_ns
- *   not_recorded_ns                      what ran then is not known, as records are missing
- *   threshold_ns                         shorter gaps of this CPU have no line: to compare hosts take those longer than the largest
- *   records_lost                         records that are missing in it or just before it: not 0, and it may lack names
- *   first_kind _id _name _function _cause _net_ns   the largest piece; kind `outside`, without a name, where outside_ns is larger, and
- *                                        `lost`, "not recorded", where not_recorded_ns is
- *   cause                                its entry in the cause book, by its names alone: the report, which sees all of a run, may know better
- *   first_by_comm _pid _cpu _function    who asked for it; pid 0: an interrupt; nothing: not known
- *   first_kernel_thread                  of a thread: is it the kernel's? Its name does not tell
- *   tid comm                             of a watched thread, whose lost time it is; nothing otherwise. comm: nothing, too, where it is not known
- *   piece_count pieces                   all pieces, in order of appearance: in csv a cell that holds the very array of jsonl,
+ *   started                              wall clock, UTC, ISO 8601 to the ns, at the run's start:
+ * with host it names the run time                                 the same at the hiccup's start:
+ * started + at_ns at_ns start_ns                       the hiccup's start: since the run's start,
+ * and of CLOCK_MONOTONIC duration_ns                          = attributed_ns + edge_ns +
+ * not_recorded_ns + outside_ns not_recorded_ns                      what ran then is not known, as
+ * records are missing threshold_ns                         shorter gaps of this CPU have no line:
+ * to compare hosts take those longer than the largest records_lost                         records
+ * that are missing in it or just before it: not 0, and it may lack names first_kind _id _name
+ * _function _cause _net_ns   the largest piece; kind `outside`, without a name, where outside_ns is
+ * larger, and `lost`, "not recorded", where not_recorded_ns is cause its entry in the cause book,
+ * by its names alone: the report, which sees all of a run, may know better first_by_comm _pid _cpu
+ * _function    who asked for it; pid 0: an interrupt; nothing: not known first_kernel_thread of a
+ * thread: is it the kernel's? Its name does not tell tid comm                             of a
+ * watched thread, whose lost time it is; nothing otherwise. comm: nothing, too, where it is not
+ * known piece_count pieces                   all pieces, in order of appearance: in csv a cell that
+ * holds the very array of jsonl,
  *                                        [{"kind","id","name","function","kernel_thread","cause","net_ns","origin":{"cpu","pid","comm","function"}}]
  *
- * What is not known is null in jsonl and nothing in csv, where an empty name is "". csv is UTF-8 with quotes by RFC 4180 and lines that
- * end in a newline alone. A text that a spreadsheet would take for a formula begins with \xNN there instead.
+ * What is not known is null in jsonl and nothing in csv, where an empty name is "". csv is UTF-8
+ * with quotes by RFC 4180 and lines that end in a newline alone. A text that a spreadsheet would
+ * take for a formula begins with \xNN there instead.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -35,9 +38,11 @@
 
 struct line {
 	const char *host, *kernel, *started, *time;
-	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns, lost, lost_ns;
+	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns,
+		lost, lost_ns;
 	bool isolated, nohz_full;
-	const char *kind, *name, *function, *cause, *by_comm, *by_function; /* of the largest piece; NULL: not known */
+	const char *kind, *name, *function, *cause, *by_comm,
+		*by_function; /* of the largest piece; NULL: not known */
 	int64_t id, net_ns, by_pid, by_cpu, kernel_thread;
 	int64_t piece_count;
 	int64_t tid; /* of a watched thread */
@@ -48,9 +53,9 @@ struct line {
 
 enum column_type { TEXT, NUMBER, FLAG, MAYBE, PIECES };
 
-#define COLUMN(type, name, field)                                                                                      \
-	{                                                                                                              \
-		name, type, offsetof(struct line, field)                                                               \
+#define COLUMN(type, name, field)                                                                  \
+	{                                                                                          \
+		name, type, offsetof(struct line, field)                                           \
 	}
 
 static const struct column {
@@ -147,7 +152,8 @@ static void find_first(struct line *l)
 	}
 }
 
-static struct line line_of(const struct view *v, uint32_t index, const struct account *a, char time[ISO_TIME])
+static struct line line_of(const struct view *v, uint32_t index, const struct account *a,
+			   char time[ISO_TIME])
 {
 	struct line l = {.host = v->host.hostname,
 			 .kernel = v->host.kernel,

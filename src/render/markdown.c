@@ -1,4 +1,5 @@
-/* The report for tickets: GitHub's Markdown, readable as it is. All that comes from the machine stands in code spans.
+/* The report for tickets: GitHub's Markdown, readable as it is. All that comes from the machine
+ * stands in code spans.
  *
  *   # culprit: `web-07`
  *
@@ -8,11 +9,14 @@
  *
  *   ## cpu 3, isolated
  *
- *   7 hiccups took 0.0053 % of 1.00 s; the worst 33.7 us, p99 33.7 us, median 2.42 us; attributed 94.5 %, edge 5.28 %, outside the kernel 0.189 %.
+ *   7 hiccups took 0.0053 % of 1.00 s; the worst 33.7 us, p99 33.7 us, median 2.42 us;
+ * attributed 94.5 %, edge 5.28 %, outside the kernel 0.189 %.
  *
- *   | share % |    time | count |     max |     p99 | kind   | who                                 | what to do                          | notes                     |
- *   | ------: | ------: | ----: | ------: | ------: | :----- | :---------------------------------- | :---------------------------------- | :------------------------ |
- *   |   58.46 | 31.0 us |     1 | 31.0 us | 31.0 us | thread | `kworker/3:1 [812] > vmstat_update` | K01: `sysctl vm.stat_interval=120`  | by `poke [4414]` on cpu 0: … |
+ *   | share % |    time | count |     max |     p99 | kind   | who | what to do | notes | | ------:
+ * | ------: | ----: | ------: | ------: | :----- | :---------------------------------- |
+ * :---------------------------------- | :------------------------ | |   58.46 | 31.0 us |     1
+ * | 31.0 us | 31.0 us | thread | `kworker/3:1 [812] > vmstat_update` | K01: `sysctl
+ * vm.stat_interval=120`  | by `poke [4414]` on cpu 0: … |
  *
  *   ## Worst hiccups
  *   ## How it was measured
@@ -63,7 +67,8 @@ static struct table *begin(const char *const *headings, const char *align)
 	struct table *t = table_new(0, 0);
 
 	for (; t && *align; align++)
-		table_column(t, *headings++, *align == 'r' ? ALIGN_RIGHT : ALIGN_LEFT, *align == 'e');
+		table_column(t, *headings++, *align == 'r' ? ALIGN_RIGHT : ALIGN_LEFT,
+			     *align == 'e');
 	return t;
 }
 
@@ -136,11 +141,13 @@ static char *notes_of(const struct sources *t, const struct source *s)
 	}
 	if (s->affinity) {
 		escape_text(s->affinity, SIZE_MAX, name, sizeof(name));
-		fprintf(f, "%smay go to cpu %s", ftell(f) ? "; " : "", markdown_code(name, text, sizeof(text)));
+		fprintf(f, "%smay go to cpu %s", ftell(f) ? "; " : "",
+			markdown_code(name, text, sizeof(text)));
 	}
 	if (s->memory_of[0]) {
 		escape_text(s->memory_of, sizeof(s->memory_of), name, sizeof(name));
-		fprintf(f, "%smemory of %s", ftell(f) ? "; " : "", markdown_code(name, text, sizeof(text)));
+		fprintf(f, "%smemory of %s", ftell(f) ? "; " : "",
+			markdown_code(name, text, sizeof(text)));
 	}
 	if (render_runs(s, name, sizeof(name)))
 		fprintf(f, "%s%s", ftell(f) ? "; " : "", name);
@@ -154,7 +161,8 @@ static char *notes_of(const struct sources *t, const struct source *s)
 	return NULL;
 }
 
-static void source_row(struct table *t, const struct sources *all, const struct source *s, uint64_t whole)
+static void source_row(struct table *t, const struct sources *all, const struct source *s,
+		       uint64_t whole)
 {
 	char a[32], who[WHO_MAX], text[WHO_MAX + 16], advice[CODE_MAX], *notes = notes_of(all, s);
 
@@ -176,7 +184,8 @@ static void source_row(struct table *t, const struct sources *all, const struct 
 }
 
 /* A row for time without statistics of its own. */
-static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *kind, const char *text)
+static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *kind,
+		    const char *text)
 {
 	char a[32];
 
@@ -214,7 +223,8 @@ static int write_sources(const struct view *v, const struct cpu_summary *s, FILE
 	if (n > shown)
 		sum_row(t, rest, s->hiccups.sum, "", text);
 	if (s->edge_ns)
-		sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
+		sum_row(t, s->edge_ns, s->hiccups.sum, "edge",
+			"kernel entry and exit around these");
 	free(order);
 	return finish(t, out);
 }
@@ -227,7 +237,8 @@ static void write_shorts(const struct cpu_run *r, FILE *out)
 	if (s->known)
 		fprintf(out, "; %s short gap%s besides, of %s to %s, took %s %% more",
 			format_count(s->count, a, sizeof(a)), s->count == 1 ? "" : "s",
-			format_ns(s->from_ns, b, sizeof(b)), format_ns(r->threshold_ns, c, sizeof(c)),
+			format_ns(s->from_ns, b, sizeof(b)),
+			format_ns(r->threshold_ns, c, sizeof(c)),
 			percent(s->total_ns, r->observed_ns, d, sizeof(d)));
 }
 
@@ -241,18 +252,20 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 {
 	const struct cpu_summary *s = &v->summary.cpu[i];
 	const struct hist *h = &s->hiccups;
-	char a[32], b[32], c[32], d[32], lane[LANE_NAME], safe[4 * LANE_NAME], text[8 * LANE_NAME + RUNS_MAX],
-		rest[CODE_MAX];
+	char a[32], b[32], c[32], d[32], lane[LANE_NAME], safe[4 * LANE_NAME],
+		text[8 * LANE_NAME + RUNS_MAX], rest[CODE_MAX];
 
 	if (v->run.watch)
 		fprintf(out, "\n## %s\n\n",
-			markdown_code(escape_text(view_lane(v, i, lane), SIZE_MAX, safe, sizeof(safe)), text,
-				      sizeof(text)));
+			markdown_code(
+				escape_text(view_lane(v, i, lane), SIZE_MAX, safe, sizeof(safe)),
+				text, sizeof(text)));
 	else
 		fprintf(out, "\n## cpu %u, %s%s\n\n", s->cpu,
 			cpus_has(&v->host.isolated, s->cpu) ? "isolated" : "not isolated",
 			cpus_has(&v->host.nohz_full, s->cpu) ? ", nohz_full" : "");
-	fprintf(out, "%s hiccup%s took ", format_count(h->count, a, sizeof(a)), h->count == 1 ? "" : "s");
+	fprintf(out, "%s hiccup%s took ", format_count(h->count, a, sizeof(a)),
+		h->count == 1 ? "" : "s");
 	if (view_lost(v, i) < 0)
 		fprintf(out, "%s", format_ns(h->sum, b, sizeof(b)));
 	else
@@ -264,14 +277,18 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 		return 0;
 	}
 	fprintf(out, "; the worst %s, p99 %s, median %s", format_ns(h->max, a, sizeof(a)),
-		format_ns(hist_percentile(h, 99), b, sizeof(b)), format_ns(hist_percentile(h, 50), c, sizeof(c)));
+		format_ns(hist_percentile(h, 99), b, sizeof(b)),
+		format_ns(hist_percentile(h, 50), c, sizeof(c)));
 	if (v->run.traced)
-		fprintf(out, "; %s %s %%, edge %s %%", v->run.watch ? "seen by the kernel" : "attributed",
-			percent(s->attributed_ns, h->sum, a, sizeof(a)), percent(s->edge_ns, h->sum, b, sizeof(b)));
+		fprintf(out, "; %s %s %%, edge %s %%",
+			v->run.watch ? "seen by the kernel" : "attributed",
+			percent(s->attributed_ns, h->sum, a, sizeof(a)),
+			percent(s->edge_ns, h->sum, b, sizeof(b)));
 	if (s->lost_ns)
 		fprintf(out, ", " NOT_RECORDED " %s %%", percent(s->lost_ns, h->sum, d, sizeof(d)));
 	if (v->run.traced)
-		fprintf(out, ", %s %s %%", rest_of(v, rest), percent(s->outside_ns, h->sum, d, sizeof(d)));
+		fprintf(out, ", %s %s %%", rest_of(v, rest),
+			percent(s->outside_ns, h->sum, d, sizeof(d)));
 	if (render_merged(&s->sources, text, sizeof(text)))
 		fprintf(out, "; %s", text);
 	write_shorts(&v->cpu[i], out);
@@ -285,7 +302,8 @@ static void add_piece(FILE *out, const char *joint, const struct source *s, cons
 {
 	char who[WHO_MAX], text[WHO_MAX + 16], a[32];
 
-	fprintf(out, "%s%s %s", joint, markdown_code(render_who(s, who, sizeof(who)), text, sizeof(text)),
+	fprintf(out, "%s%s %s", joint,
+		markdown_code(render_who(s, who, sizeof(who)), text, sizeof(text)),
 		format_ns(p->net_ns, a, sizeof(a)));
 	if (p->asker.kind == ASKER_THREAD)
 		fprintf(out, " (by %s on cpu %u)", asker(&p->asker, text), p->asker.cpu);
@@ -308,15 +326,16 @@ static char *pieces_of(const struct view *v, const struct worst *w)
 	for (uint32_t i = shown; i < w->npieces; i++)
 		more += w->pieces[i].net_ns;
 	if (more)
-		fprintf(f, "%s%u more %s", joint, w->npieces - shown, format_ns(more, a, sizeof(a)));
+		fprintf(f, "%s%u more %s", joint, w->npieces - shown,
+			format_ns(more, a, sizeof(a)));
 	if (w->edge_ns)
 		fprintf(f, "%sedge %s", joint, format_ns(w->edge_ns, a, sizeof(a)));
 	if (w->lost_ns)
 		fprintf(f, "%s" NOT_RECORDED " %s", w->npieces || w->edge_ns ? " + " : "",
 			format_ns(w->lost_ns, a, sizeof(a)));
 	if (w->outside_ns)
-		fprintf(f, "%s%s %s", w->npieces || w->edge_ns || w->lost_ns ? " + " : "", rest_of(v, rest),
-			format_ns(w->outside_ns, a, sizeof(a)));
+		fprintf(f, "%s%s %s", w->npieces || w->edge_ns || w->lost_ns ? " + " : "",
+			rest_of(v, rest), format_ns(w->outside_ns, a, sizeof(a)));
 	if (!fclose(f))
 		return text;
 	free(text);
@@ -325,7 +344,9 @@ static char *pieces_of(const struct view *v, const struct worst *w)
 
 static int write_worst(const struct view *v, FILE *out)
 {
-	struct table *t = begin((const char *const[]){"at", v->run.watch ? "thread" : "cpu", "length", "what"}, "rrre");
+	struct table *t = begin(
+		(const char *const[]){"at", v->run.watch ? "thread" : "cpu", "length", "what"},
+		"rrre");
 	char a[32], lane[LANE_NAME], code[8 * LANE_NAME];
 
 	for (uint32_t i = 0; t && i < v->summary.nworst && i < WORST_TOP; i++) {
@@ -334,7 +355,8 @@ static int write_worst(const struct view *v, FILE *out)
 
 		table_cellf(t, NULL, "+%.6f s", (w->start_ns - v->run.started_ns) / 1e9);
 		if (v->run.watch)
-			table_cell(t, NULL, markdown_code(view_lane(v, w->cpu, lane), code, sizeof(code)));
+			table_cell(t, NULL,
+				   markdown_code(view_lane(v, w->cpu, lane), code, sizeof(code)));
 		else
 			table_cellf(t, NULL, "%u", v->summary.cpu[w->cpu].cpu);
 		table_cell(t, NULL, format_ns(w->duration_ns, a, sizeof(a)));
@@ -366,7 +388,8 @@ static int write_report(const struct view *v, FILE *out)
 	return err ? err : render_markdown_method(v, out);
 }
 
-int render_markdown(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+int render_markdown(const struct view *const *views, uint32_t n,
+		    const struct render_options *options, FILE *out)
 {
 	int err = n > 1 ? render_hosts(views, n, options, true, out) : 0;
 

@@ -15,7 +15,8 @@ static const char *code(const char *name, char buf[NAME_MAX_ESCAPED])
 {
 	char text[NAME_MAX_ESCAPED - 32];
 
-	return markdown_code(escape_text(name, SIZE_MAX, text, sizeof(text)), buf, NAME_MAX_ESCAPED);
+	return markdown_code(escape_text(name, SIZE_MAX, text, sizeof(text)), buf,
+			     NAME_MAX_ESCAPED);
 }
 
 static void closure_cell(struct table *t, const struct run *run, const struct cpu_run *r)
@@ -25,7 +26,8 @@ static void closure_cell(struct table *t, const struct run *run, const struct cp
 	for (uint32_t i = 0; i < r->nclosure; i++)
 		match += r->closure[i].kernel == r->closure[i].traced;
 	if (!r->closure_known)
-		table_cell(t, NULL, run->incomplete[0] || run->part ? "not of this part" : "not checked");
+		table_cell(t, NULL,
+			   run->incomplete[0] || run->part ? "not of this part" : "not checked");
 	else
 		table_cellf(t, NULL, "%u of %u counters match", match, r->nclosure);
 }
@@ -65,10 +67,12 @@ static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 
 static int write_cpus(const struct view *v, FILE *out)
 {
-	static const char *const of_threads[] = {"thread", "observed", "threshold", "records", "records lost"};
-	static const char *const headings[] = {"cpu",     "observed",     "threshold",    "loop",
-					       "records", "records lost", "hiccups lost", "join mismatches",
-					       "edge",    "closure",      "steal clock",  "SMIs"};
+	static const char *const of_threads[] = {"thread", "observed", "threshold", "records",
+						 "records lost"};
+	static const char *const headings[] = {"cpu",          "observed",        "threshold",
+					       "loop",         "records",         "records lost",
+					       "hiccups lost", "join mismatches", "edge",
+					       "closure",      "steal clock",     "SMIs"};
 	struct table *t = table_new(0, 0);
 
 	if (!t)
@@ -92,12 +96,13 @@ static void write_thread_notes(const struct view *v, uint32_t i, FILE *out)
 	markdown_code(view_lane(v, i, lane), text, sizeof(text));
 	if (r->unpaired)
 		fprintf(out,
-			"* %s: %" PRIu64
-			" times nobody saw when it left its CPU: not all of its time is known, nor all of "
+			"* %s: %" PRIu64 " times nobody saw when it left its CPU: not all of its "
+			"time is known, nor all of "
 			"its losses\n",
 			text, r->unpaired);
 	if (r->reported)
-		fprintf(out, "* %s reported %" PRIu64 " of its hiccups itself: they may overlap\n", text, r->reported);
+		fprintf(out, "* %s reported %" PRIu64 " of its hiccups itself: they may overlap\n",
+			text, r->reported);
 	else if (r->woken)
 		fprintf(out,
 			"* %s was woken %" PRIu64 " times: %" PRIu64
@@ -113,24 +118,24 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED], time[32];
 
 	if (r->ended)
-		fprintf(out, "* cpu %u ended early, after %s: %s\n", cpu, format_ns(r->observed_ns, time, sizeof(time)),
-			code(r->ended, a));
+		fprintf(out, "* cpu %u ended early, after %s: %s\n", cpu,
+			format_ns(r->observed_ns, time, sizeof(time)), code(r->ended, a));
 	if (v->run.watch) {
 		write_thread_notes(v, i, out);
 		return;
 	}
 	if (r->unpaired)
 		fprintf(out,
-			"* cpu %u: %" PRIu64
-			" intervals had no end that the kernel showed; they last to the end of their hiccup\n",
+			"* cpu %u: %" PRIu64 " intervals had no end that the kernel showed; they "
+			"last to the end of their hiccup\n",
 			cpu, r->unpaired);
 	for (uint32_t k = 0; k < r->nclosure; k++) {
 		const struct closure_row *c = &r->closure[k];
 
 		if (c->kernel == c->traced)
 			continue;
-		fprintf(out, "* cpu %u: the kernel counted %" PRIu64 " of %s, traced were %" PRIu64, cpu, c->kernel,
-			code(c->counter, a), c->traced);
+		fprintf(out, "* cpu %u: the kernel counted %" PRIu64 " of %s, traced were %" PRIu64,
+			cpu, c->kernel, code(c->counter, a), c->traced);
 		fprintf(out, c->why ? ": %s\n" : "\n", c->why ? code(c->why, b) : "");
 	}
 	for (uint32_t k = 0; k < t->count; k++) {
@@ -148,14 +153,21 @@ static void write_not_observed(const struct run *r, FILE *out)
 
 	fputs("\n## Not observed\n\n", out);
 	if (!r->traced)
-		fputs("Nothing was traced (`--no-trace`): hiccups are measured, nothing is attributed.\n", out);
+		fputs("Nothing was traced (`--no-trace`): hiccups are measured, nothing is "
+		      "attributed.\n",
+		      out);
 	else if (!r->nnot_observed && !r->symbols_hidden)
 		fputs("Nothing that culprit knows of.\n", out);
 	if (r->traced && r->symbols_hidden)
-		fputs("The kernel hides its addresses (sysctl `kernel.kptr_restrict`): functions have no names.\n",
+		fputs("The kernel hides its addresses (sysctl `kernel.kptr_restrict`): functions "
+		      "have no names.\n",
 		      out);
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
-		fprintf(out, "%s%s", i ? ", " : r->symbols_hidden ? "\n" : "", code(r->not_observed[i], text));
+		fprintf(out, "%s%s",
+			i                   ? ", "
+			: r->symbols_hidden ? "\n"
+					    : "",
+			code(r->not_observed[i], text));
 	if (r->nnot_observed)
 		fprintf(out, ": not in this kernel; what they would show counts as %s.\n",
 			r->rest[0] ? code(r->rest, text) : "outside the kernel");
@@ -171,13 +183,16 @@ int render_markdown_method(const struct view *v, FILE *out)
 		fputs(VIEW_WATCH ".\n\n", out);
 	else
 		fprintf(out, "Sampler %s, %s; the threshold is %s.\n\n", code(v->run.sampler, a),
-			code(v->run.priority, b), v->run.threshold_auto ? "chosen (`-t auto`)" : "given");
+			code(v->run.priority, b),
+			v->run.threshold_auto ? "chosen (`-t auto`)" : "given");
 	err = write_cpus(v, out);
 	if (!v->run.watch)
-		fputs("\n* edge: the longest time beside an interrupt, or a thread, that counts as the kernel's own "
+		fputs("\n* edge: the longest time beside an interrupt, or a thread, that counts as "
+		      "the kernel's own "
 		      "way in "
 		      "or out\n"
-		      "* closure: the kernel's own counters over the same window, and what was traced of them\n",
+		      "* closure: the kernel's own counters over the same window, and what was "
+		      "traced of them\n",
 		      out);
 	else
 		fputs("\n", out);

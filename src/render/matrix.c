@@ -30,8 +30,12 @@ static void write_text(const struct matrix *m, FILE *out)
 
 	flow_start(&f, out, 100, "culprit " CULPRIT_VERSION, " · ", "  ");
 	f.some = true;
-	flow_add(&f, "linux %s", escape_text(m->view->host.kernel, sizeof(m->view->host.kernel), text, sizeof(text)));
-	flow_add(&f, "%s", escape_text(m->view->host.cpu_model, sizeof(m->view->host.cpu_model), text, sizeof(text)));
+	flow_add(&f, "linux %s",
+		 escape_text(m->view->host.kernel, sizeof(m->view->host.kernel), text,
+			     sizeof(text)));
+	flow_add(&f, "%s",
+		 escape_text(m->view->host.cpu_model, sizeof(m->view->host.cpu_model), text,
+			     sizeof(text)));
 	flow_add(&f, "%s, one way, median of %s messages, ns", m->method,
 		 format_count(m->messages, text, sizeof(text)));
 	flow_end(&f);

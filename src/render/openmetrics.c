@@ -1,19 +1,20 @@
-/* Metrics: what a monitoring system scrapes, as OpenMetrics 1.0 and in the older Prometheus text format. They differ in a few words: a counter's
- * family ends in _total only in the older one, which knows neither UNIT nor the type info. Both end with "# EOF", a comment in the older.
+/* Metrics: what a monitoring system scrapes, as OpenMetrics 1.0 and in the older Prometheus text
+ * format. They differ in a few words: a counter's family ends in _total only in the older one,
+ * which knows neither UNIT nor the type info. Both end with "# EOF", a comment in the older.
  *
  *   culprit_info{version,hostname,kernel,...}           culprit_cpu_info{cpu,isolated,nohz_full}
  *   culprit_running                                     1 while the run goes on
  *   culprit_observed_seconds_total{cpu}                 what the others are a part of
- *   culprit_hiccup_seconds{cpu,le}                      histogram, exponential: powers of two of a nanosecond
- *   culprit_lost_seconds_total{cpu,kind,source,kernel_thread,function,cause}   sums up to the time of all hiccups; kind "edge" has no source
- *   culprit_interruptions_total{the same}               each interruption at the source that it began with
- *   culprit_function_runs_total{the same}
- *   culprit_sources_merged_total{cpu,kind}              into the kind's "(others)", and _seconds_total
- *   culprit_interruption_seconds{kind,le}               histogram over all CPUs
- *   and per CPU what was lost, and what does not agree
+ *   culprit_hiccup_seconds{cpu,le}                      histogram, exponential: powers of two of a
+ * nanosecond culprit_lost_seconds_total{cpu,kind,source,kernel_thread,function,cause}   sums up to
+ * the time of all hiccups; kind "edge" has no source culprit_interruptions_total{the same} each
+ * interruption at the source that it began with culprit_function_runs_total{the same}
+ *   culprit_sources_merged_total{cpu,kind}              into the kind's "(others)", and
+ * _seconds_total culprit_interruption_seconds{kind,le}               histogram over all CPUs and
+ * per CPU what was lost, and what does not agree
  *
- * Which sources have a series is decided by model/leaders.h. Times are exact: seconds with nine decimals. Of several runs each
- * sample has the labels host and started.
+ * Which sources have a series is decided by model/leaders.h. Times are exact: seconds with nine
+ * decimals. Of several runs each sample has the labels host and started.
  */
 #include "render/openmetrics.h"
 
@@ -41,7 +42,8 @@ struct metrics {
 
 /* ---- one sample ---- */
 
-/* In quotes, by both rules: the project's for bytes that nobody should print, then the format's for its own. */
+/* In quotes, by both rules: the project's for bytes that nobody should print, then the format's for
+ * its own. */
 static void label(struct metrics *m, const char *name, const char *value)
 {
 	char piece[ESCAPE_CHAR];
@@ -95,7 +97,8 @@ struct family {
 	enum type type;
 	bool seconds;
 	const char *help;
-	void (*write)(struct metrics *m, const struct family *f); /* of one view; NULL: the row of each CPU */
+	void (*write)(struct metrics *m,
+		      const struct family *f); /* of one view; NULL: the row of each CPU */
 	/* Where a CPU's number stands. */
 	bool in_summary; /* else in its cpu_run */
 	size_t at, known;
@@ -111,7 +114,8 @@ static void head(const struct metrics *m, const struct family *f)
 	static const char *const types[] = {"gauge", "counter", "histogram", "info"};
 	const char *end = m->strict ? "" : suffix(f->type);
 
-	fprintf(m->out, "# TYPE %s%s %s\n", f->name, end, f->type == INFO && !m->strict ? "gauge" : types[f->type]);
+	fprintf(m->out, "# TYPE %s%s %s\n", f->name, end,
+		f->type == INFO && !m->strict ? "gauge" : types[f->type]);
 	if (m->strict && f->seconds)
 		fprintf(m->out, "# UNIT %s seconds\n", f->name);
 	fprintf(m->out, "# HELP %s%s %s.\n", f->name, end, f->help);
@@ -178,8 +182,8 @@ static void write_cpu_info(struct metrics *m, const struct family *f)
 static void write_cpus(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
-		const char *row =
-			f->in_summary ? (const char *)&m->view->summary.cpu[i] : (const char *)&m->view->cpu[i];
+		const char *row = f->in_summary ? (const char *)&m->view->summary.cpu[i]
+						: (const char *)&m->view->cpu[i];
 
 		if (f->known && !*(const bool *)(row + f->known))
 			continue;
@@ -192,7 +196,8 @@ static void write_cpus(struct metrics *m, const struct family *f)
 /* ---- histograms ---- */
 
 struct buckets {
-	uint64_t below[BUCKET_LAST + 1]; /* shorter than 2^n ns: there the buckets of struct hist end, too */
+	uint64_t below[BUCKET_LAST +
+		       1]; /* shorter than 2^n ns: there the buckets of struct hist end, too */
 	uint64_t count, sum;
 };
 
@@ -200,13 +205,14 @@ static void add_hist(struct buckets *b, const struct hist *h)
 {
 	b->count += h->count;
 	b->sum += h->sum;
-	for (uint32_t i = h->count ? hist_index(h, h->min) : 0; h->count && i <= hist_index(h, h->max); i++)
+	for (uint32_t i = h->count ? hist_index(h, h->min) : 0;
+	     h->count && i <= hist_index(h, h->max); i++)
 		for (int n = BUCKET_FIRST; h->bucket[i] && n <= BUCKET_LAST; n++)
 			b->below[n] += hist_highest(h, i) < UINT64_C(1) << n ? h->bucket[i] : 0;
 }
 
-static void write_hist(struct metrics *m, const struct family *f, const struct buckets *b, const char *name,
-		       const char *text)
+static void write_hist(struct metrics *m, const struct family *f, const struct buckets *b,
+		       const char *name, const char *text)
 {
 	char le[32];
 
@@ -255,14 +261,15 @@ static void write_kinds(struct metrics *m, const struct family *f)
 
 /* ---- sources ---- */
 
-static void write_source(struct metrics *m, const struct family *f, uint32_t i, const char *kind, const char *name,
-			 const struct leader *l, uint64_t number)
+static void write_source(struct metrics *m, const struct family *f, uint32_t i, const char *kind,
+			 const char *name, const struct leader *l, uint64_t number)
 {
 	sample(m, f->name, suffix(f->type));
 	label_lane(m, i);
 	label(m, "kind", kind);
 	label(m, "source", name);
-	label(m, "kernel_thread", l && l->kind == SOURCE_THREAD ? l->kernel_thread ? "true" : "false" : NULL);
+	label(m, "kernel_thread",
+	      l && l->kind == SOURCE_THREAD ? l->kernel_thread ? "true" : "false" : NULL);
 	label(m, "function", l ? l->function : NULL);
 	label(m, "cause", l ? l->cause : NULL);
 	value(m, number, f->seconds);
@@ -283,11 +290,13 @@ static void write_sources(struct metrics *m, const struct family *f)
 		for (uint32_t k = 0; k < c->count; k++) {
 			const struct leader *own = &c->own[k];
 
-			write_source(m, f, i, source_kind_name(own->kind), own->name, own, sum_of(f, &own->sum));
+			write_source(m, f, i, source_kind_name(own->kind), own->name, own,
+				     sum_of(f, &own->sum));
 		}
 		for (int k = 0; k < SOURCE_KINDS; k++)
 			if (c->rest[k].runs || c->rest[k].count || c->rest[k].ns)
-				write_source(m, f, i, source_kind_name(k), "(others)", NULL, sum_of(f, &c->rest[k]));
+				write_source(m, f, i, source_kind_name(k), "(others)", NULL,
+					     sum_of(f, &c->rest[k]));
 		if (f->seconds)
 			write_source(m, f, i, "edge", NULL, NULL, s->edge_ns);
 	}
@@ -316,56 +325,70 @@ static void write_merged(struct metrics *m, const struct family *f)
 
 static const struct family families[] = {
 	{"culprit", INFO, false, "The measuring run and its host", .write = write_info},
-	{"culprit_running", GAUGE, false, "1 while the run goes on, 0 in its last report", .write = write_running},
+	{"culprit_running", GAUGE, false, "1 while the run goes on, 0 in its last report",
+	 .write = write_running},
 	{"culprit_cpu", INFO, false, "A measured CPU", .write = write_cpu_info},
-	{"culprit_threshold_seconds", GAUGE, true, "Shorter gaps are no hiccups", RUN(threshold_ns)},
-	{"culprit_observed_seconds", COUNTER, true, "Time for which the CPU was observed", RUN(observed_ns)},
-	{"culprit_hiccups", COUNTER, false, "Times that the CPU was away for the threshold at least",
-	 SUMMARY(hiccups.count)},
+	{"culprit_threshold_seconds", GAUGE, true, "Shorter gaps are no hiccups",
+	 RUN(threshold_ns)},
+	{"culprit_observed_seconds", COUNTER, true, "Time for which the CPU was observed",
+	 RUN(observed_ns)},
+	{"culprit_hiccups", COUNTER, false,
+	 "Times that the CPU was away for the threshold at least", SUMMARY(hiccups.count)},
 	{"culprit_short_gaps", COUNTER, false,
-	 "Gaps that were too short to be hiccups, and are counted in no other metric", RUN(shorts.count),
+	 "Gaps that were too short to be hiccups, and are counted in no other metric",
+	 RUN(shorts.count), KNOWN(shorts.known)},
+	{"culprit_short_gaps_seconds", COUNTER, true,
+	 "Time in the gaps that were too short to be hiccups", RUN(shorts.total_ns),
 	 KNOWN(shorts.known)},
-	{"culprit_short_gaps_seconds", COUNTER, true, "Time in the gaps that were too short to be hiccups",
-	 RUN(shorts.total_ns), KNOWN(shorts.known)},
-	{"culprit_hiccup_seconds", HISTOGRAM, true, "How long the CPU was away at a time", .write = write_hiccups},
-	{"culprit_longest_hiccup_seconds", GAUGE, true, "The longest time that the CPU was away since the run began",
-	 SUMMARY(hiccups.max)},
+	{"culprit_hiccup_seconds", HISTOGRAM, true, "How long the CPU was away at a time",
+	 .write = write_hiccups},
+	{"culprit_longest_hiccup_seconds", GAUGE, true,
+	 "The longest time that the CPU was away since the run began", SUMMARY(hiccups.max)},
 	{"culprit_lost_seconds", COUNTER, true,
-	 "Time that a source took from the CPU, less what interrupted it; all together sum up to the time away",
+	 "Time that a source took from the CPU, less what interrupted it; all together sum up to "
+	 "the time away",
 	 .write = write_sources, .at = offsetof(struct leader_sums, ns)},
 	{"culprit_interruptions", COUNTER, false,
 	 "Interruptions that began with a source: each is counted once, whatever else ran in it",
 	 .write = write_sources, .at = offsetof(struct leader_sums, count)},
 	{"culprit_function_runs", COUNTER, false,
-	 "Times that a source's function ran: several may run in one interruption", .write = write_sources,
-	 .at = offsetof(struct leader_sums, runs)},
+	 "Times that a source's function ran: several may run in one interruption",
+	 .write = write_sources, .at = offsetof(struct leader_sums, runs)},
 	{"culprit_sources_merged", COUNTER, false,
-	 "Sources that were too many to be kept apart and went into the others of their kind, each time",
+	 "Sources that were too many to be kept apart and went into the others of their kind, each "
+	 "time",
 	 .write = write_merged},
-	{"culprit_sources_merged_seconds", COUNTER, true, "What those had taken", .write = write_merged},
+	{"culprit_sources_merged_seconds", COUNTER, true, "What those had taken",
+	 .write = write_merged},
 	{"culprit_interruption_seconds", HISTOGRAM, true,
-	 "How long a function of a source of a kind held a CPU at a time, less what interrupted it; all CPUs together",
+	 "How long a function of a source of a kind held a CPU at a time, less what interrupted "
+	 "it; all CPUs together",
 	 .write = write_kinds},
-	{"culprit_records", COUNTER, false, "Records of the kernel's activity taken", RUN(counts.seen)},
-	{"culprit_records_lost", COUNTER, false, "Records that are missing: names may be missing then",
-	 RUN(counts.lost)},
-	{"culprit_join_mismatches", COUNTER, false, "Hiccups whose timestamps and records disagree: should be 0",
-	 RUN(counts.mismatches)},
+	{"culprit_records", COUNTER, false, "Records of the kernel's activity taken",
+	 RUN(counts.seen)},
+	{"culprit_records_lost", COUNTER, false,
+	 "Records that are missing: names may be missing then", RUN(counts.lost)},
+	{"culprit_join_mismatches", COUNTER, false,
+	 "Hiccups whose timestamps and records disagree: should be 0", RUN(counts.mismatches)},
 	{"culprit_recursion_misses", COUNTER, false,
 	 "Times that a probe was left out inside another; those of all CPUs stand with the first",
 	 RUN(recursion_misses)},
-	{"culprit_hiccups_lost", COUNTER, false, "Hiccups that came faster than they could be read", RUN(hiccups_lost)},
-	{"culprit_hiccups_lost_seconds", COUNTER, true, "Time of the hiccups that could not be read",
-	 RUN(hiccups_lost_ns)},
-	{"culprit_steal_seconds", COUNTER, true, "What the hypervisor's steal clock rose by, in steps of 10 ms",
-	 RUN(steal_ns), KNOWN(steal_known)},
-	{"culprit_smis", COUNTER, false, "System management interrupts, known when the run is over", RUN(smi_count),
-	 KNOWN(smi_known)},
+	{"culprit_hiccups_lost", COUNTER, false, "Hiccups that came faster than they could be read",
+	 RUN(hiccups_lost)},
+	{"culprit_hiccups_lost_seconds", COUNTER, true,
+	 "Time of the hiccups that could not be read", RUN(hiccups_lost_ns)},
+	{"culprit_steal_seconds", COUNTER, true,
+	 "What the hypervisor's steal clock rose by, in steps of 10 ms", RUN(steal_ns),
+	 KNOWN(steal_known)},
+	{"culprit_smis", COUNTER, false, "System management interrupts, known when the run is over",
+	 RUN(smi_count), KNOWN(smi_known)},
 };
 
-static void write_all(struct metrics *m, const struct view *const *views, const struct leaders *leaders, uint32_t n)
+static void write_all(struct metrics *m, const struct view *const *views,
+		      const struct leaders *leaders, uint32_t n)
 {
-	for (const struct family *f = families; f < families + sizeof(families) / sizeof(families[0]); f++) {
+	for (const struct family *f = families;
+	     f < families + sizeof(families) / sizeof(families[0]); f++) {
 		head(m, f);
 		for (uint32_t i = 0; i < n; i++) {
 			m->view = views[i];
@@ -404,13 +427,15 @@ static int render(const struct view *const *views, uint32_t n, bool strict, FILE
 	return err ? err : ferror(out) ? -EIO : 0;
 }
 
-int render_openmetrics(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+int render_openmetrics(const struct view *const *views, uint32_t n,
+		       const struct render_options *options, FILE *out)
 {
 	(void)options;
 	return render(views, n, true, out);
 }
 
-int render_prometheus(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+int render_prometheus(const struct view *const *views, uint32_t n,
+		      const struct render_options *options, FILE *out)
 {
 	(void)options;
 	return render(views, n, false, out);

@@ -1,4 +1,5 @@
-/* Metrics, in two dialects: OpenMetrics, and the older Prometheus text format, which node_exporter's textfile collector reads. */
+/* Metrics, in two dialects: OpenMetrics, and the older Prometheus text format, which
+ * node_exporter's textfile collector reads. */
 #ifndef CULPRIT_RENDER_OPENMETRICS_H
 #define CULPRIT_RENDER_OPENMETRICS_H
 
@@ -7,8 +8,9 @@
 #include "model/leaders.h"
 #include "model/view.h"
 
-/* A run as of now in Prometheus' dialect; collect_snapshot has filled the view, and series are up to date. running: it goes on.
- * 0 or -errno. */
-int render_textfile(const struct view *view, const struct leaders *leaders, bool running, FILE *out);
+/* A run as of now in Prometheus' dialect; collect_snapshot has filled the view, and series are up
+ * to date. running: it goes on. 0 or -errno. */
+int render_textfile(const struct view *view, const struct leaders *leaders, bool running,
+		    FILE *out);
 
 #endif

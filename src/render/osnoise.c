@@ -2,9 +2,9 @@
  *
  *	osnoise.txt  4,000 lines · 3,973 gaps · 1 period
  *
- *	cpu 1  periods 2 · runtime 2.00 s · noise 77.2 ms · available 96.14 % · worst period 41.6 ms · worst gap 8.04 ms
- *	  hw 6 · nmi 0 · irq 546 · softirq 0 · thread 112
- *	       time  count      max      p99  kind     who
+ *	cpu 1  periods 2 · runtime 2.00 s · noise 77.2 ms · available 96.14 % · worst period 41.6 ms
+ *· worst gap 8.04 ms hw 6 · nmi 0 · irq 546 · softirq 0 · thread 112 time  count      max      p99
+ *kind     who
  */
 #include "render/osnoise.h"
 
@@ -56,7 +56,8 @@ static void write_head(const struct page *p, const char *input)
 	char name[88], a[32];
 	struct flow f;
 
-	flow_start(&f, p->out, p->width, escape_text(input, SIZE_MAX, name, sizeof(name)), " · ", "  ");
+	flow_start(&f, p->out, p->width, escape_text(input, SIZE_MAX, name, sizeof(name)), " · ",
+		   "  ");
 	f.some = true;
 	add_count(&f, r->lines, "line", "lines");
 	add_count(&f, r->events[OSNOISE_NOISE], "noise", "noises");
@@ -64,7 +65,8 @@ static void write_head(const struct page *p, const char *input)
 	add_count(&f, r->events[OSNOISE_PERIOD], "period", "periods");
 	add_count(&f, r->events[OSNOISE_TIMERLAT], "timerlat line", "timerlat lines");
 	if (r->min_start_ns != UINT64_MAX)
-		flow_add(&f, "%s from first to last", format_ns(r->max_end_ns - r->min_start_ns, a, sizeof(a)));
+		flow_add(&f, "%s from first to last",
+			 format_ns(r->max_end_ns - r->min_start_ns, a, sizeof(a)));
 	if (r->rtla_duration_ns)
 		flow_add(&f, "rtla ran %s", format_ns(r->rtla_duration_ns, a, sizeof(a)));
 	if (r->stopped)
@@ -80,13 +82,15 @@ static void write_period(const struct page *p, const struct osnoise_period *s, c
 	if (!s->count)
 		return;
 	flow_start(&f, p->out, p->width, "  ", " · ", "    ");
-	flow_add(&f, "%s %s", format_count(s->count, a, sizeof(a)), s->count == 1 ? "period" : "periods");
+	flow_add(&f, "%s %s", format_count(s->count, a, sizeof(a)),
+		 s->count == 1 ? "period" : "periods");
 	f.some = true;
 	if (s->runtime_ns != UINT64_MAX) {
 		flow_add(&f, "run time %s", format_ns(s->runtime_ns, a, sizeof(a)));
 		if (s->noise_ns <= s->runtime_ns && s->runtime_ns)
 			flow_add(&f, "%.5f %% available",
-				 100.0 * (double)(s->runtime_ns - s->noise_ns) / (double)s->runtime_ns);
+				 100.0 * (double)(s->runtime_ns - s->noise_ns) /
+					 (double)s->runtime_ns);
 	}
 	flow_add(&f, "noise %s", format_ns(s->noise_ns, a, sizeof(a)));
 	flow_add(&f, "worst period %s", format_ns(s->max_noise_ns, a, sizeof(a)));
@@ -110,12 +114,14 @@ static void write_samples(const struct page *p, const struct osnoise_cpu *c)
 	if (!c->samples.count)
 		return;
 	flow_start(&f, p->out, p->width, "  ", " · ", "    ");
-	flow_add(&f, "%s %s", format_count(c->samples.count, a, sizeof(a)), c->samples.count == 1 ? "gap" : "gaps");
+	flow_add(&f, "%s %s", format_count(c->samples.count, a, sizeof(a)),
+		 c->samples.count == 1 ? "gap" : "gaps");
 	flow_add(&f, "total %s", format_ns(c->samples.sum, a, sizeof(a)));
 	flow_add(&f, "worst %s", format_ns(c->samples.max, a, sizeof(a)));
 	flow_add(&f, "p99 %s", format_ns(hist_percentile(&c->samples, 99), a, sizeof(a)));
 	flow_add(&f, "median %s", format_ns(hist_percentile(&c->samples, 50), a, sizeof(a)));
-	flow_add(&f, "%s in %s without any interference", format_ns(c->samples_alone_ns, a, sizeof(a)),
+	flow_add(&f, "%s in %s without any interference",
+		 format_ns(c->samples_alone_ns, a, sizeof(a)),
 		 format_count(c->samples_alone, b, sizeof(b)));
 	if (c->samples_complete)
 		flow_add(&f, "of %s with all their noises here these explain %s",
@@ -181,14 +187,14 @@ static void write_sources(const struct page *p, const struct osnoise_cpu *c)
 	free(order);
 }
 
-static void write_latency(const struct page *p, const char *what, uint64_t count, uint64_t min, uint64_t avg,
-			  uint64_t max)
+static void write_latency(const struct page *p, const char *what, uint64_t count, uint64_t min,
+			  uint64_t avg, uint64_t max)
 {
 	char a[32], b[32], c[32], d[32];
 
 	fprintf(p->out, "  timerlat %-6s  %s times · min %s · avg %s · max %s\n", what,
-		format_count(count, a, sizeof(a)), format_ns(min, b, sizeof(b)), format_ns(avg, c, sizeof(c)),
-		format_ns(max, d, sizeof(d)));
+		format_count(count, a, sizeof(a)), format_ns(min, b, sizeof(b)),
+		format_ns(avg, c, sizeof(c)), format_ns(max, d, sizeof(d)));
 }
 
 static void write_timerlat(const struct page *p, const struct osnoise_cpu *c)
@@ -198,15 +204,18 @@ static void write_timerlat(const struct page *p, const struct osnoise_cpu *c)
 		const struct osnoise_latency *l = &c->rtla[i];
 
 		if (h->count)
-			write_latency(p, timerlat_context_name(i), h->count, h->min, h->sum / h->count, h->max);
+			write_latency(p, timerlat_context_name(i), h->count, h->min,
+				      h->sum / h->count, h->max);
 		if (l->known)
-			write_latency(p, timerlat_context_name(i), l->count, l->min_ns, l->avg_ns, l->max_ns);
+			write_latency(p, timerlat_context_name(i), l->count, l->min_ns, l->avg_ns,
+				      l->max_ns);
 	}
 }
 
 static void write_cpu(const struct page *p, const struct osnoise_cpu *c)
 {
-	fprintf(p->out, "\n%scpu %u%s\n", p->colour ? "\033[1m" : "", c->cpu, p->colour ? "\033[0m" : "");
+	fprintf(p->out, "\n%scpu %u%s\n", p->colour ? "\033[1m" : "", c->cpu,
+		p->colour ? "\033[0m" : "");
 	write_period(p, &c->traced, "from the trace");
 	write_period(p, &c->top, "from rtla");
 	write_samples(p, c);
@@ -217,7 +226,9 @@ static void write_cpu(const struct page *p, const struct osnoise_cpu *c)
 /* Of all, also of those that rtla only counted as beyond its last bucket. */
 static void add_p99(struct flow *f, const struct osnoise_column *c)
 {
-	double percent = c->h.count ? 99.0 * ((double)c->h.count + (double)c->over) / (double)c->h.count : 200;
+	double percent =
+		c->h.count ? 99.0 * ((double)c->h.count + (double)c->over) / (double)c->h.count
+			   : 200;
 	char a[32];
 
 	if (percent <= 100)
@@ -260,7 +271,8 @@ static void write_columns(const struct page *p)
 		fputs("  more columns are not shown\n", p->out);
 }
 
-static void write_longest(const struct page *p, const char *title, const struct osnoise_event *list, uint32_t n)
+static void write_longest(const struct page *p, const char *title, const struct osnoise_event *list,
+			  uint32_t n)
 {
 	static const char *const headings[] = {"start", "cpu", "time", "kind", "who"};
 	struct table *t = new_table(p, headings, 5);
@@ -304,7 +316,8 @@ static void write_analysis(const struct page *p, const struct osnoise_analysis *
 		const struct osnoise_part *s = &a->part[i];
 
 		escape_text(s->who[0] ? s->who : s->label, SIZE_MAX, text, sizeof(text));
-		fprintf(p->out, "  %8s  %s%s\n", s->ns == UINT64_MAX ? "" : format_ns(s->ns, time, sizeof(time)),
+		fprintf(p->out, "  %8s  %s%s\n",
+			s->ns == UINT64_MAX ? "" : format_ns(s->ns, time, sizeof(time)),
 			s->who[0] ? "  " : "", text);
 	}
 	if (!a->nframes)
@@ -322,8 +335,10 @@ static void write_left_out(const struct page *p)
 	char a[32];
 
 	if (r->left_out_first)
-		fprintf(p->out, "left out: %s thread noise%s since boot (the first after switching on)\n",
-			format_count(r->left_out_first, a, sizeof(a)), r->left_out_first == 1 ? "" : "s");
+		fprintf(p->out,
+			"left out: %s thread noise%s since boot (the first after switching on)\n",
+			format_count(r->left_out_first, a, sizeof(a)),
+			r->left_out_first == 1 ? "" : "s");
 	if (r->left_out_workload)
 		fprintf(p->out, "left out: %s thread noises of the workload [%u] itself\n",
 			format_count(r->left_out_workload, a, sizeof(a)), r->workload);
@@ -337,16 +352,18 @@ static void write_left_out(const struct page *p)
 		fprintf(p->out, "%s lines were longer than %u bytes, and cut\n",
 			format_count(r->lines_cut, a, sizeof(a)), LINE_BYTES);
 	if (r->analyses_beyond)
-		fprintf(p->out, "%s more analyses are not shown\n", format_count(r->analyses_beyond, a, sizeof(a)));
+		fprintf(p->out, "%s more analyses are not shown\n",
+			format_count(r->analyses_beyond, a, sizeof(a)));
 	if (r->tainted)
-		fprintf(p->out,
-			"the kernel says that osnoise is tainted: its accounting went wrong, doubt these times\n");
+		fprintf(p->out, "the kernel says that osnoise is tainted: its accounting went "
+				"wrong, doubt these times\n");
 	if (r->no_memory)
 		fprintf(p->out, "out of memory: some of the input is not in these numbers\n");
-	if (r->events[OSNOISE_NOISE] && !r->events[OSNOISE_SAMPLE] && !r->events[OSNOISE_TIMERLAT] && !r->workload)
-		fprintf(p->out,
-			"no gaps of the kernel's own loop are here: the run time of the program that was measured\n"
-			"  counts as thread noise; --workload PID leaves it out\n");
+	if (r->events[OSNOISE_NOISE] && !r->events[OSNOISE_SAMPLE] &&
+	    !r->events[OSNOISE_TIMERLAT] && !r->workload)
+		fprintf(p->out, "no gaps of the kernel's own loop are here: the run time of the "
+				"program that was measured\n"
+				"  counts as thread noise; --workload PID leaves it out\n");
 }
 
 static void write_unread(const struct page *p)
@@ -356,7 +373,8 @@ static void write_unread(const struct page *p)
 	struct flow f;
 
 	if (r->nother) {
-		flow_start(&f, p->out, p->width, "events of other systems, counted only: ", " · ", "  ");
+		flow_start(&f, p->out, p->width, "events of other systems, counted only: ", " · ",
+			   "  ");
 		for (uint32_t i = 0; i < r->nother; i++)
 			flow_add(&f, "%s %s", escape_text(r->other[i].name, SIZE_MAX, text, 80),
 				 format_count(r->other[i].count, a, sizeof(a)));
@@ -369,13 +387,14 @@ static void write_unread(const struct page *p)
 	fprintf(p->out, "not understood: %s line%s\n", format_count(r->unknown, a, sizeof(a)),
 		r->unknown == 1 ? "" : "s");
 	for (uint32_t i = 0; i < r->nunknowns; i++) {
-		escape_text(r->unknowns[i].text, r->unknowns[i].len, text, p->width > 12 ? p->width - 12 : 8);
+		escape_text(r->unknowns[i].text, r->unknowns[i].len, text,
+			    p->width > 12 ? p->width - 12 : 8);
 		fprintf(p->out, "  %7" PRIu64 ": %s\n", r->unknowns[i].line, text);
 	}
 }
 
-int render_osnoise_text(const struct osnoise_reader *r, const char *input, const struct render_options *options,
-			FILE *out)
+int render_osnoise_text(const struct osnoise_reader *r, const char *input,
+			const struct render_options *options, FILE *out)
 {
 	struct page p = {out, r, options->colour, options->width ? options->width : 100};
 	uint32_t *order = osnoise_cpu_order(r);
@@ -390,8 +409,8 @@ int render_osnoise_text(const struct osnoise_reader *r, const char *input, const
 		fputs("\nall CPUs\n", out);
 	for (int i = 0; i < TIMERLAT_CONTEXTS; i++)
 		if (r->all[i].known && r->ncpus != 1)
-			write_latency(&p, timerlat_context_name(i), r->all[i].count, r->all[i].min_ns, r->all[i].avg_ns,
-				      r->all[i].max_ns);
+			write_latency(&p, timerlat_context_name(i), r->all[i].count,
+				      r->all[i].min_ns, r->all[i].avg_ns, r->all[i].max_ns);
 	write_columns(&p);
 	write_longest(&p, "longest gaps", r->gaps, r->ngaps);
 	write_longest(&p, "longest noises", r->longest, r->nlongest);

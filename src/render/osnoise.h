@@ -6,8 +6,8 @@
 #include "render/render.h"
 
 /* input: what to call the text. 0, or nonzero when writing failed. */
-int render_osnoise_text(const struct osnoise_reader *r, const char *input, const struct render_options *options,
-			FILE *out);
+int render_osnoise_text(const struct osnoise_reader *r, const char *input,
+			const struct render_options *options, FILE *out);
 int render_osnoise_json(const struct osnoise_reader *r, const char *input, FILE *out);
 
 /* Indices into r->cpu by rising CPU number; free() it. NULL: no memory. */

@@ -1,4 +1,5 @@
-/* osnoise's and rtla's output as JSON, schema culprit.osnoise/1. All times are integer ns; null is what the input does not say. */
+/* osnoise's and rtla's output as JSON, schema culprit.osnoise/1. All times are integer ns; null is
+ * what the input does not say. */
 #include <stdlib.h>
 
 #include "base/json.h"
@@ -106,7 +107,8 @@ static void write_samples(struct json *j, const struct osnoise_cpu *c)
 	json_end(j);
 }
 
-static void write_latency(struct json *j, const char *from, int context, const struct osnoise_latency *l)
+static void write_latency(struct json *j, const char *from, int context,
+			  const struct osnoise_latency *l)
 {
 	if (!l->known)
 		return;
@@ -179,7 +181,8 @@ static void write_cpus(struct json *j, const struct osnoise_reader *r)
 	free(order);
 }
 
-static void write_events(struct json *j, const char *key, const struct osnoise_event *list, uint32_t n)
+static void write_events(struct json *j, const char *key, const struct osnoise_event *list,
+			 uint32_t n)
 {
 	json_array(j, key);
 	for (uint32_t i = 0; i < n; i++) {

@@ -1,12 +1,15 @@
-/* A trace for ui.perfetto.dev and trace_processor: binary TrackEvents, written hiccup by hiccup, so that a recording of a day needs no
- * memory. perfetto.proto has the part of their schema that is used.
+/* A trace for ui.perfetto.dev and trace_processor: binary TrackEvents, written hiccup by hiccup, so
+ * that a recording of a day needs no memory. perfetto.proto has the part of their schema that is
+ * used.
  *
- *   CPU 3         each hiccup as a slice, in it the spans of what ran, nested as they were; of a watch audio [701], a track for each thread
- *   CPU 3 steal   the hypervisor's steal clock, read every 200 ms; a reading stands at the next hiccup
- *   CPU 0 asks    who asked for a span, with an arrow to it. When that was is not recorded: it stands where the span begins
+ *   CPU 3         each hiccup as a slice, in it the spans of what ran, nested as they were; of a
+ * watch audio [701], a track for each thread CPU 3 steal   the hypervisor's steal clock, read every
+ * 200 ms; a reading stands at the next hiccup CPU 0 asks    who asked for a span, with an arrow to
+ * it. When that was is not recorded: it stands where the span begins
  *
- * Times are CLOCK_MONOTONIC, with one snapshot of it and the wall clock. A source's name is said once and then by number. All ids come from
- * host and start of the run: those of another are others.
+ * Times are CLOCK_MONOTONIC, with one snapshot of it and the wall clock. A source's name is said
+ * once and then by number. All ids come from host and start of the run: those of another are
+ * others.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -49,7 +52,8 @@ void perfetto_emit(struct trace *t, Perfetto__TracePacket *p)
 	p->trusted_packet_sequence_id = (uint32_t)(t->run >> 33) | 0x40000000;
 	if (!p->has_sequence_flags) {
 		p->has_sequence_flags = true;
-		p->sequence_flags = PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE;
+		p->sequence_flags =
+			PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE;
 	}
 	trace.packet = &p;
 	trace.n_packet = 1;
@@ -67,7 +71,8 @@ static uint64_t number_of_run(const struct view *v)
 	return h & ~0xfffffULL;
 }
 
-void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter, char *name)
+void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter,
+		    char *name)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackDescriptor d = PERFETTO__TRACK_DESCRIPTOR__INIT;
@@ -118,7 +123,8 @@ static struct trace *begin(const struct view *view, FILE *out)
 
 /* ---- events ---- */
 
-static void event_init(struct event_parts *e, Perfetto__TrackEvent__Type type, uint64_t at_ns, uint64_t track)
+static void event_init(struct event_parts *e, Perfetto__TrackEvent__Type type, uint64_t at_ns,
+		       uint64_t track)
 {
 	e->packet = (Perfetto__TracePacket)PERFETTO__TRACE_PACKET__INIT;
 	e->event = (Perfetto__TrackEvent)PERFETTO__TRACK_EVENT__INIT;
@@ -197,10 +203,12 @@ static void emit_steal(struct trace *t, uint32_t index, uint64_t at_ns)
 		return;
 	if (t->steal[index] == UINT64_MAX) {
 		snprintf(name, sizeof(name), "CPU %u steal", t->view->summary.cpu[index].cpu);
-		perfetto_track(t, TRACK_STEAL + index, TRACK_ROOT, t->view->summary.ncpus + 1 + index, true, name);
+		perfetto_track(t, TRACK_STEAL + index, TRACK_ROOT,
+			       t->view->summary.ncpus + 1 + index, true, name);
 	}
 	t->steal[index] = r->steal_ns;
-	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, at_ns, t->run + TRACK_STEAL + index);
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, at_ns,
+		   t->run + TRACK_STEAL + index);
 	e.event.has_counter_value = true;
 	e.event.counter_value = r->steal_ns;
 	perfetto_emit(t, &e.packet);
@@ -208,7 +216,8 @@ static void emit_steal(struct trace *t, uint32_t index, uint64_t at_ns)
 
 /* ---- spans ---- */
 
-/* An event on the asker's track, where the arrow begins. what: "poke [4414] futex_wake". Returns the arrow's number, 0: none. */
+/* An event on the asker's track, where the arrow begins. what: "poke [4414] futex_wake". Returns
+ * the arrow's number, 0: none. */
 static uint64_t emit_asker(struct trace *t, const struct asker *a, uint64_t at_ns, char *what)
 {
 	struct event_parts e;
@@ -222,7 +231,8 @@ static uint64_t emit_asker(struct trace *t, const struct asker *a, uint64_t at_n
 		perfetto_track(t, TRACK_ASKER + a->cpu, TRACK_ASKERS, a->cpu, false, name);
 	}
 	e.flow = t->run + ++t->flows;
-	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT, at_ns, t->run + TRACK_ASKER + a->cpu);
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT, at_ns,
+		   t->run + TRACK_ASKER + a->cpu);
 	e.event.name = what;
 	e.event.flow_ids = &e.flow;
 	e.event.n_flow_ids = 1;
@@ -237,7 +247,8 @@ static char *describe_asker(const struct asker *a, char *buf, size_t len)
 	if (asker_context(a))
 		snprintf(buf, len, "%s", asker_context(a));
 	else
-		snprintf(buf, len, "%s [%u]", escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid);
+		snprintf(buf, len, "%s [%u]",
+			 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid);
 	if (a->function)
 		snprintf(buf + strlen(buf), len - strlen(buf), " %s",
 			 escape_text(a->function, SIZE_MAX, function, sizeof(function)));
@@ -272,8 +283,8 @@ static void emit_span(struct trace *t, uint32_t index, uint64_t track, const str
 	struct event_parts e;
 
 	if (span->asker.kind)
-		e.flow =
-			emit_asker(t, &span->asker, span->start_ns, describe_asker(&span->asker, asker, sizeof(asker)));
+		e.flow = emit_asker(t, &span->asker, span->start_ns,
+				    describe_asker(&span->asker, asker, sizeof(asker)));
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, span->start_ns, track);
 	event_category(&e, 1 + s->kind);
 	e.event.has_name_iid = true;

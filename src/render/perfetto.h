@@ -35,12 +35,14 @@ enum note {
 	NOTES
 };
 
-/* A track of a lane, which is a CPU or a watched thread. Slices of one track must not overlap. Hiccups may, where windows are reported by who
- * lost them: then they stand on several tracks of the same name. */
+/* A track of a lane, which is a CPU or a watched thread. Slices of one track must not overlap.
+ * Hiccups may, where windows are reported by who lost them: then they stand on several tracks of
+ * the same name. */
 struct row {
 	uint64_t track;  /* 0: none yet */
 	uint64_t end_ns; /* of its last hiccup */
-	uint32_t tid;    /* of the thread that it is of, and its name; 0: a CPU's, or that of several threads */
+	uint32_t tid; /* of the thread that it is of, and its name; 0: a CPU's, or that of several
+			 threads */
 	char comm[sizeof(((struct spot *)0)->comm)];
 };
 
@@ -67,8 +69,10 @@ struct trace {
 /* Writes the packet, as a trace of one: several behind each other are one. */
 void perfetto_emit(struct trace *t, Perfetto__TracePacket *p);
 
-/* A track below another; one that is its own parent has none. rank: among its siblings. counter: of ns, else of slices. */
-void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter, char *name);
+/* A track below another; one that is its own parent has none. rank: among its siblings. counter: of
+ * ns, else of slices. */
+void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter,
+		    char *name);
 
 /* The track of the lane's hiccup, made when there is none yet. Returns its uuid. */
 uint64_t perfetto_row(struct trace *t, uint32_t index, const struct account *a);

@@ -8,8 +8,15 @@
 #include "render/perfetto.h"
 
 static const char *const note_names[NOTES] = {
-	NULL,         "cause",        "asked by",       "attributed_ns", "edge_ns", "not_recorded_ns",
-	"outside_ns", "records_lost", "spans_left_out",
+	NULL,
+	"cause",
+	"asked by",
+	"attributed_ns",
+	"edge_ns",
+	"not_recorded_ns",
+	"outside_ns",
+	"records_lost",
+	"spans_left_out",
 };
 
 static void emit_clocks(struct trace *t)
@@ -33,7 +40,8 @@ static void emit_clocks(struct trace *t)
 	packet.clock_snapshot = &snapshot;
 	packet.trace_packet_defaults = &defaults;
 	packet.has_sequence_flags = true;
-	packet.sequence_flags = PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED;
+	packet.sequence_flags =
+		PERFETTO__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED;
 	perfetto_emit(t, &packet);
 }
 
@@ -41,19 +49,22 @@ static void emit_clocks(struct trace *t)
 static void emit_host(struct trace *t)
 {
 	char name[4 * sizeof(t->view->host.hostname)], release[4 * sizeof(t->view->host.kernel)];
-	char arch[4 * sizeof(t->view->host.arch)], rest[4 * sizeof(t->view->run.rest)], linux_name[] = "Linux";
+	char arch[4 * sizeof(t->view->host.arch)], rest[4 * sizeof(t->view->run.rest)],
+		linux_name[] = "Linux";
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__SystemInfo info = PERFETTO__SYSTEM_INFO__INIT;
 	Perfetto__Utsname uts = PERFETTO__UTSNAME__INIT;
 	Perfetto__InternedData interned = PERFETTO__INTERNED_DATA__INIT;
-	Perfetto__EventName event[2] = {PERFETTO__EVENT_NAME__INIT, PERFETTO__EVENT_NAME__INIT}, *events[2];
+	Perfetto__EventName event[2] = {PERFETTO__EVENT_NAME__INIT, PERFETTO__EVENT_NAME__INIT},
+			    *events[2];
 	Perfetto__EventCategory category[CATEGORY_HICCUP], *categories[CATEGORY_HICCUP];
 	Perfetto__DebugAnnotationName note[NOTES], *notes[NOTES];
 
 	for (int i = 0; i < 2; i++) {
 		event[i].has_iid = true;
 		event[i].iid = i ? NAME_OUTSIDE : NAME_HICCUP;
-		event[i].name = i ? escape_text(view_rest(t->view), SIZE_MAX, rest, sizeof(rest)) : (char *)"hiccup";
+		event[i].name = i ? escape_text(view_rest(t->view), SIZE_MAX, rest, sizeof(rest))
+				  : (char *)"hiccup";
 		events[i] = &event[i];
 	}
 	for (int i = 0; i < CATEGORY_HICCUP; i++) {
@@ -90,18 +101,20 @@ static void emit_host(struct trace *t)
 
 #define ROW_NAME (4 * LANE_NAME)
 
-static char *row_name(const struct trace *t, uint32_t index, const struct row *r, char name[ROW_NAME])
+static char *row_name(const struct trace *t, uint32_t index, const struct row *r,
+		      char name[ROW_NAME])
 {
 	unsigned cpu = t->view->summary.cpu[index].cpu;
 	char lane[LANE_NAME];
 
 	if (!t->view->run.watch)
-		snprintf(name, ROW_NAME, "CPU %u%s", cpu, cpus_has(&t->view->host.isolated, cpu) ? " (isolated)" : "");
+		snprintf(name, ROW_NAME, "CPU %u%s", cpu,
+			 cpus_has(&t->view->host.isolated, cpu) ? " (isolated)" : "");
 	else if (!r->tid)
 		snprintf(name, ROW_NAME, "(others)");
 	else
-		escape_text(view_thread(r->comm, t->view->cpu[index].kernel_thread, r->tid, lane), SIZE_MAX, name,
-			    ROW_NAME);
+		escape_text(view_thread(r->comm, t->view->cpu[index].kernel_thread, r->tid, lane),
+			    SIZE_MAX, name, ROW_NAME);
 	return name;
 }
 
@@ -113,7 +126,8 @@ static void begin_row(struct trace *t, uint32_t index, struct row *r, uint64_t t
 	perfetto_track(t, track, TRACK_ROOT, index, false, row_name(t, index, r, name));
 }
 
-/* Whose the hiccup is: the last of the lanes may have been one thread's before it is several threads'. */
+/* Whose the hiccup is: the last of the lanes may have been one thread's before it is several
+ * threads'. */
 static void name_row(const struct trace *t, uint32_t index, const struct account *a, struct row *r)
 {
 	const struct cpu_run *run = &t->view->cpu[index];
@@ -131,8 +145,8 @@ uint64_t perfetto_row(struct trace *t, uint32_t index, const struct account *a)
 
 	name_row(t, index, a, &new);
 	for (; r < row + ROWS; r++) {
-		if (r->track && r->tid == new.tid && !strncmp(r->comm, new.comm, sizeof(new.comm)) &&
-		    r->end_ns <= a->start_ns)
+		if (r->track && r->tid == new.tid &&
+		    !strncmp(r->comm, new.comm, sizeof(new.comm)) && r->end_ns <= a->start_ns)
 			break;
 		if (r->end_ns < oldest->end_ns)
 			oldest = r;
@@ -150,7 +164,8 @@ static void emit_tracks(struct trace *t)
 {
 	char host[4 * sizeof(t->view->host.hostname)], name[sizeof(host) + 32];
 
-	snprintf(name, sizeof(name), "culprit %s", escape_text(t->view->host.hostname, SIZE_MAX, host, sizeof(host)));
+	snprintf(name, sizeof(name), "culprit %s",
+		 escape_text(t->view->host.hostname, SIZE_MAX, host, sizeof(host)));
 	perfetto_track(t, TRACK_ROOT, TRACK_ROOT, 0, false, name);
 	for (uint32_t i = 0; i < t->view->summary.ncpus && !t->view->run.watch; i++)
 		begin_row(t, i, &t->rows[i][0], TRACK_CPU + i);

@@ -31,17 +31,21 @@ static void text_row(struct table *t, const struct period_line *l)
 	table_end_row(t);
 }
 
-static int write_text(const struct host *host, const struct period_line *line, uint32_t count, FILE *out)
+static int write_text(const struct host *host, const struct period_line *line, uint32_t count,
+		      FILE *out)
 {
-	static const char *const headings[] = {"TURN",       "BY", "CPU", "RUNTIME", "NOISE", "% AVAIL",
-					       "MAX SINGLE", "HW", "NMI", "IRQ",     "SIRQ",  "THREAD"};
+	static const char *const headings[] = {"TURN",  "BY",      "CPU",        "RUNTIME",
+					       "NOISE", "% AVAIL", "MAX SINGLE", "HW",
+					       "NMI",   "IRQ",     "SIRQ",       "THREAD"};
 	struct table *t = table_new(100, 0);
 	char kernel[300];
 
 	if (!t)
 		return -ENOMEM;
-	fprintf(out, "culprit %s · linux %s · the kernel's own workload and culprit's sampler in turn\n",
-		CULPRIT_VERSION, escape_text(host->kernel, sizeof(host->kernel), kernel, sizeof(kernel)));
+	fprintf(out,
+		"culprit %s · linux %s · the kernel's own workload and culprit's sampler in turn\n",
+		CULPRIT_VERSION,
+		escape_text(host->kernel, sizeof(host->kernel), kernel, sizeof(kernel)));
 	fprintf(out, "a line a period; times in us; HW: gaps without any interference\n\n");
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_column(t, headings[i], i == 1 ? ALIGN_LEFT : ALIGN_RIGHT, false);
@@ -52,7 +56,8 @@ static int write_text(const struct host *host, const struct period_line *line, u
 	return 0;
 }
 
-static void write_json(const struct host *host, const struct period_line *line, uint32_t count, FILE *out)
+static void write_json(const struct host *host, const struct period_line *line, uint32_t count,
+		       FILE *out)
 {
 	struct json j;
 
@@ -83,7 +88,8 @@ static void write_json(const struct host *host, const struct period_line *line, 
 	json_end(&j);
 }
 
-int render_periods(const struct host *host, const struct period_line *line, uint32_t count, bool json, FILE *out)
+int render_periods(const struct host *host, const struct period_line *line, uint32_t count,
+		   bool json, FILE *out)
 {
 	int err = 0;
 

@@ -15,6 +15,7 @@ struct period_line {
 };
 
 /* In the order of the lines. 0 or -errno. */
-int render_periods(const struct host *host, const struct period_line *line, uint32_t count, bool json, FILE *out);
+int render_periods(const struct host *host, const struct period_line *line, uint32_t count,
+		   bool json, FILE *out);
 
 #endif

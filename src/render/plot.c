@@ -11,7 +11,8 @@
 #include "base/table.h"
 #include "base/units.h"
 
-/* A linear axis ends a little behind this percentile, or at so many medians: else one long wait would leave nothing to see. */
+/* A linear axis ends a little behind this percentile, or at so many medians: else one long wait
+ * would leave nothing to see. */
 #define TAIL    99.9
 #define MEDIANS 10
 
@@ -82,7 +83,8 @@ static void find_range(const struct plot *p, struct plot_bins *b)
 	b->low_ns = INFINITY;
 	for (uint32_t i = 0; i < p->nfiles; i++) {
 		const struct plot_file *f = &p->file[i];
-		double tail = fmin(plot_percentile(f, TAIL) * 1.1, MEDIANS * plot_percentile(f, 50)),
+		double tail = fmin(plot_percentile(f, TAIL) * 1.1,
+				   MEDIANS * plot_percentile(f, 50)),
 		       max = ns_of(f, f->hist.max), min = ns_of(f, f->hist.min);
 
 		if (!f->hist.count)
@@ -119,7 +121,8 @@ double plot_bin_ns(const struct plot *p, const struct plot_bins *b, unsigned i)
 {
 	double share = (double)i / PLOT_BINS;
 
-	return p->log_x ? b->low_ns * pow(b->high_ns / b->low_ns, share) : b->low_ns + share * (b->high_ns - b->low_ns);
+	return p->log_x ? b->low_ns * pow(b->high_ns / b->low_ns, share)
+			: b->low_ns + share * (b->high_ns - b->low_ns);
 }
 
 /* A bucket of the histogram lies across several bins, or in one: each gets its part. */
@@ -144,14 +147,16 @@ void plot_bins(const struct plot *p, struct plot_bins *b)
 		const struct plot_file *f = &p->file[i];
 
 		for (uint32_t k = 0; k < f->hist.nbuckets; k++) {
-			double low = ns_of(f, hist_lowest(&f->hist, k)), high = ns_of(f, hist_highest(&f->hist, k) + 1);
+			double low = ns_of(f, hist_lowest(&f->hist, k)),
+			       high = ns_of(f, hist_highest(&f->hist, k) + 1);
 
 			if (!f->hist.bucket[k])
 				continue;
 			low = fmax(low, ns_of(f, f->hist.min));
 			if (low >= b->high_ns)
 				b->beyond += f->hist.bucket[k];
-			spread(b->share[i], bin_at(p, b, low), fmax(bin_at(p, b, high), bin_at(p, b, low) + 1e-6),
+			spread(b->share[i], bin_at(p, b, low),
+			       fmax(bin_at(p, b, high), bin_at(p, b, low) + 1e-6),
 			       100.0 * f->hist.bucket[k] / f->hist.count);
 		}
 		for (unsigned k = 0; k < PLOT_BINS; k++) {
@@ -271,7 +276,8 @@ static void gnuplot_histograms(const struct plot *p, FILE *out)
 	if (p->log_y)
 		fputs("set logscale y\n", out);
 	for (uint32_t i = 0; i < p->nfiles; i++) {
-		fprintf(out, "%s$file%u with steps linewidth 2 title ", i ? ", \\\n     " : "plot ", i);
+		fprintf(out, "%s$file%u with steps linewidth 2 title ", i ? ", \\\n     " : "plot ",
+			i);
 		quote(p->file[i].name, out);
 	}
 	putc('\n', out);
@@ -291,13 +297,14 @@ static void gnuplot_surfaces(const struct plot *p, FILE *out)
 		fprintf(out, "$file%u << EOD\n", i);
 		for (uint64_t k = 0; k < s->columns; k++) {
 			for (unsigned row = first; row <= last; row++)
-				fprintf(out, "%.6g %.6g %u\n", k * s->column_ns / 1e9, plot_row_ns(row) / 1000,
-					s->cell[k][row]);
+				fprintf(out, "%.6g %.6g %u\n", k * s->column_ns / 1e9,
+					plot_row_ns(row) / 1000, s->cell[k][row]);
 			putc('\n', out);
 		}
 		fputs("EOD\n", out);
 	}
-	fputs("set xlabel \"s\"\nset ylabel \"us\"\nset zlabel \"count\"\nset logscale y\nset pm3d\nset hidden3d\n",
+	fputs("set xlabel \"s\"\nset ylabel \"us\"\nset zlabel \"count\"\nset logscale y\nset "
+	      "pm3d\nset hidden3d\n",
 	      out);
 	fprintf(out, "set multiplot layout %u,1\n", p->nfiles);
 	for (uint32_t i = 0; i < p->nfiles; i++) {
@@ -310,7 +317,9 @@ static void gnuplot_surfaces(const struct plot *p, FILE *out)
 
 void plot_gnuplot(const struct plot *p, FILE *out)
 {
-	fputs("# gnuplot -p FILE shows it; set terminal and output above the plot to keep it\nset title ", out);
+	fputs("# gnuplot -p FILE shows it; set terminal and output above the plot to keep it\nset "
+	      "title ",
+	      out);
 	quote(p->what, out);
 	fputs(" noenhanced\nset key noenhanced\n", out);
 	if (p->surface)

@@ -1,5 +1,6 @@
-/* Pictures of recordings: histograms of several laid over each other, and of each how its values spread over time. As SVG, written by
- * hand, in an HTML page, and as a script for gnuplot that has its data in it. What is drawn is the same in all of them. */
+/* Pictures of recordings: histograms of several laid over each other, and of each how its values
+ * spread over time. As SVG, written by hand, in an HTML page, and as a script for gnuplot that has
+ * its data in it. What is drawn is the same in all of them. */
 #ifndef CULPRIT_RENDER_PLOT_H
 #define CULPRIT_RENDER_PLOT_H
 
@@ -11,8 +12,8 @@
 
 #define PLOT_FILES 8
 
-/* Values over time, as a grid that grows with the time: columns become twice as wide when they no longer suffice. Rows are eighths of an
- * octave. */
+/* Values over time, as a grid that grows with the time: columns become twice as wide when they no
+ * longer suffice. Rows are eighths of an octave. */
 #define SURFACE_COLUMNS 240
 #define SURFACE_ROWS    (64 * 8)
 
@@ -29,7 +30,8 @@ struct plot_file {
 	struct hist hist; /* ns or ps; the caller's */
 	bool fine;        /* ps */
 	struct surface *surface;
-	uint64_t duration_ns, threshold_ns; /* of the surface: the window; what is shorter is not in it (0: all are) */
+	uint64_t duration_ns, threshold_ns; /* of the surface: the window; what is shorter is not in
+					       it (0: all are) */
 };
 
 struct plot {
@@ -52,7 +54,8 @@ void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out);
 
 #define PLOT_BINS 160
 
-/* The shares of the values, in percent, that fall into equal steps of the x axis (of its logarithm). */
+/* The shares of the values, in percent, that fall into equal steps of the x axis (of its
+ * logarithm). */
 struct plot_bins {
 	double low_ns, high_ns; /* of the axis */
 	double share[PLOT_FILES][PLOT_BINS];
@@ -62,7 +65,8 @@ struct plot_bins {
 };
 
 void plot_bins(const struct plot *p, struct plot_bins *b);
-double plot_bin_ns(const struct plot *p, const struct plot_bins *b, unsigned i); /* where bin i begins */
+double plot_bin_ns(const struct plot *p, const struct plot_bins *b,
+		   unsigned i); /* where bin i begins */
 
 /* Rows of all files' surfaces that have something in them: [first, last]. False: none. */
 bool plot_rows(const struct plot *p, unsigned *first, unsigned *last);

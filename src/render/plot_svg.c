@@ -1,5 +1,6 @@
-/* A plot as SVG: histograms as steps with a tinted area below, or values over time as a heat map, one panel a file. Colours are Okabe
- * and Ito's, which the colour-blind tell apart, and lines differ by their dashes, too; the heat map is viridis. */
+/* A plot as SVG: histograms as steps with a tinted area below, or values over time as a heat map,
+ * one panel a file. Colours are Okabe and Ito's, which the colour-blind tell apart, and lines
+ * differ by their dashes, too; the heat map is viridis. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +20,8 @@
 
 static const char *const colours[PLOT_FILES] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
 						"#e69f00", "#56b4e9", "#000000", "#8c6d31"};
-static const char *const dashes[PLOT_FILES] = {"none", "7 3", "2 3", "9 3 2 3", "none", "7 3", "2 3", "9 3 2 3"};
+static const char *const dashes[PLOT_FILES] = {"none", "7 3", "2 3", "9 3 2 3",
+					       "none", "7 3", "2 3", "9 3 2 3"};
 
 /* ---- text ---- */
 
@@ -49,7 +51,9 @@ static void legend(const struct plot *p, uint32_t i, double x, double y, FILE *o
 		label(WIDTH - RIGHT, y, "figures", "no values", out);
 		return;
 	}
-	fprintf(out, "<text x=\"%d\" y=\"%.1f\" class=\"figures\">%s values · median %s · p99 %s · max %s</text>\n",
+	fprintf(out,
+		"<text x=\"%d\" y=\"%.1f\" class=\"figures\">%s values · median %s · p99 %s · max "
+		"%s</text>\n",
 		WIDTH - RIGHT, y, format_count(f->hist.count, count, sizeof(count)),
 		plot_time(plot_percentile(f, 50), median, sizeof(median)),
 		plot_time(plot_percentile(f, 99), tail, sizeof(tail)),
@@ -59,10 +63,14 @@ static void legend(const struct plot *p, uint32_t i, double x, double y, FILE *o
 static void head(const struct plot *p, int height, FILE *out)
 {
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
-		"font-family=\"Inter,Helvetica,Arial,DejaVu Sans,sans-serif\" font-size=\"13\" fill=\"#333\">\n"
-		"<style>.title{font-size:17px;font-weight:600;fill:#111}.name{fill:#111}.figures{text-anchor:end;"
-		"fill:#555}.x{text-anchor:middle}.y{text-anchor:end}.small{font-size:11.5px;fill:#666}"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+		"height=\"%d\" "
+		"font-family=\"Inter,Helvetica,Arial,DejaVu Sans,sans-serif\" font-size=\"13\" "
+		"fill=\"#333\">\n"
+		"<style>.title{font-size:17px;font-weight:600;fill:#111}.name{fill:#111}.figures{"
+		"text-anchor:end;"
+		"fill:#555}.x{text-anchor:middle}.y{text-anchor:end}.small{font-size:11.5px;fill:#"
+		"666}"
 		".grid{stroke:#e4e4e4;stroke-width:1}.axis{stroke:#888;stroke-width:1}</style>\n"
 		"<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
 		WIDTH, height, WIDTH, height, WIDTH, height);
@@ -89,12 +97,14 @@ struct axis {
 
 static double place(const struct axis *a, double value)
 {
-	double share = a->log ? log(value / a->low) / log(a->high / a->low) : (value - a->low) / (a->high - a->low);
+	double share = a->log ? log(value / a->low) / log(a->high / a->low)
+			      : (value - a->low) / (a->high - a->low);
 
 	return a->from + share * (a->to - a->from);
 }
 
-/* The next tick behind `value`; of a logarithmic axis 1, 2, 5 or only the powers of ten, when there are many. */
+/* The next tick behind `value`; of a logarithmic axis 1, 2, 5 or only the powers of ten, when there
+ * are many. */
 static double next_tick(const struct axis *a, double value, unsigned n)
 {
 	double decades = log10(a->high / a->low), power, step;
@@ -118,19 +128,22 @@ static double first_tick(const struct axis *a, unsigned n)
 
 static void x_tick(double x, double top, double bottom, const char *text, FILE *out)
 {
-	fprintf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", x, x, top, bottom);
+	fprintf(out, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", x,
+		x, top, bottom);
 	label(x, bottom + 18, "x", text, out);
 }
 
 static void y_tick(double y, const char *text, FILE *out)
 {
-	fprintf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", LEFT, WIDTH - RIGHT, y, y);
+	fprintf(out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" class=\"grid\"/>\n", LEFT,
+		WIDTH - RIGHT, y, y);
 	label(LEFT - 8, y + 4, "y", text, out);
 }
 
 static void frame(double top, double bottom, FILE *out)
 {
-	fprintf(out, "<path d=\"M%d %.1fV%.1fH%d\" fill=\"none\" class=\"axis\"/>\n", LEFT, top, bottom, WIDTH - RIGHT);
+	fprintf(out, "<path d=\"M%d %.1fV%.1fH%d\" fill=\"none\" class=\"axis\"/>\n", LEFT, top,
+		bottom, WIDTH - RIGHT);
 }
 
 /* ---- histograms ---- */
@@ -147,8 +160,8 @@ static void histogram_axes(const struct axis *x, const struct axis *y, FILE *out
 	}
 }
 
-static void steps(const struct plot_bins *b, uint32_t i, const struct axis *x, const struct axis *y, bool area,
-		  FILE *out)
+static void steps(const struct plot_bins *b, uint32_t i, const struct axis *x, const struct axis *y,
+		  bool area, FILE *out)
 {
 	double width = (x->to - x->from) / PLOT_BINS;
 
@@ -162,7 +175,9 @@ static void steps(const struct plot_bins *b, uint32_t i, const struct axis *x, c
 	if (area)
 		fprintf(out, "Z\" fill=\"%s\" fill-opacity=\"0.12\"/>\n", colours[i]);
 	else
-		fprintf(out, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" stroke-dasharray=\"%s\"/>\n",
+		fprintf(out,
+			"\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" "
+			"stroke-dasharray=\"%s\"/>\n",
 			colours[i], dashes[i]);
 }
 
@@ -177,13 +192,15 @@ static void histograms(const struct plot *p, FILE *out)
 		return;
 	plot_bins(p, b);
 	x = (struct axis){b->low_ns, b->high_ns, p->log_x, LEFT, WIDTH - RIGHT};
-	y = (struct axis){p->log_y ? pow(10, floor(log10(b->least))) : 0, b->most * 1.06, p->log_y, top + HEIGHT, top};
+	y = (struct axis){p->log_y ? pow(10, floor(log10(b->least))) : 0, b->most * 1.06, p->log_y,
+			  top + HEIGHT, top};
 	head(p, top + HEIGHT + 64, out);
 	for (uint32_t i = 0; i < p->nfiles; i++) {
 		double at = 48 + LINE * (i + 0.5);
 
 		fprintf(out,
-			"<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"3\" "
+			"<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
+			"stroke-width=\"3\" "
 			"stroke-dasharray=\"%s\"/>\n",
 			LEFT, LEFT + 30, at, at, colours[i], dashes[i]);
 		legend(p, i, LEFT + 40, at + 4.5, out);
@@ -201,7 +218,8 @@ static void histograms(const struct plot *p, FILE *out)
 	label(LEFT, y.from + 44, "small", text, out);
 	if (b->beyond) {
 		snprintf(text, sizeof(text),
-			 "%s values lie to the right of this, up to %s (all with a logarithmic axis)",
+			 "%s values lie to the right of this, up to %s (all with a logarithmic "
+			 "axis)",
 			 format_count(b->beyond, count, sizeof(count)),
 			 plot_time(b->longest_ns, longest, sizeof(longest)));
 		label(WIDTH - RIGHT, y.from + 44, "small y", text, out);
@@ -238,21 +256,26 @@ static uint32_t most_in_a_cell(const struct plot *p)
 	return most;
 }
 
-static void cells(const struct surface *s, const struct axis *x, const struct axis *y, uint32_t most, FILE *out)
+static void cells(const struct surface *s, const struct axis *x, const struct axis *y,
+		  uint32_t most, FILE *out)
 {
 	char colour[8];
 
 	fputs("<g shape-rendering=\"crispEdges\">\n", out);
 	for (uint64_t k = 0; k < s->columns; k++)
 		for (unsigned row = 0; row < SURFACE_ROWS; row++) {
-			double left = place(x, k * s->column_ns), right = fmin(place(x, (k + 1) * s->column_ns), x->to);
-			double bottom = place(y, plot_row_ns(row)), top = place(y, plot_row_ns(row + 1));
+			double left = place(x, k * s->column_ns),
+			       right = fmin(place(x, (k + 1) * s->column_ns), x->to);
+			double bottom = place(y, plot_row_ns(row)),
+			       top = place(y, plot_row_ns(row + 1));
 
 			if (!s->cell[k][row] || left >= right)
 				continue;
 			viridis(most > 1 ? log(s->cell[k][row]) / log(most) : 0, colour);
-			fprintf(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\"/>\n", left,
-				top, right - left, bottom - top, colour);
+			fprintf(out,
+				"<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
+				"fill=\"%s\"/>\n",
+				left, top, right - left, bottom - top, colour);
 		}
 	fputs("</g>\n", out);
 }
@@ -264,18 +287,21 @@ static void colour_bar(double y, uint32_t most, FILE *out)
 
 	for (int i = 0; i < width; i += 4) {
 		viridis((i + 2.0) / width, colour);
-		fprintf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"4.5\" height=\"12\" fill=\"%s\"/>\n", left + i, y,
-			colour);
+		fprintf(out,
+			"<rect x=\"%d\" y=\"%.1f\" width=\"4.5\" height=\"12\" fill=\"%s\"/>\n",
+			left + i, y, colour);
 	}
 	label(left - 8, y + 11, "figures", "values in a field: 1", out);
 	snprintf(text, sizeof(text), "%" PRIu32, most);
 	label(left + width + 8, y + 11, "name", text, out);
 }
 
-static void panel(const struct plot *p, uint32_t i, double top, const struct axis *rows, uint32_t most, FILE *out)
+static void panel(const struct plot *p, uint32_t i, double top, const struct axis *rows,
+		  uint32_t most, FILE *out)
 {
 	const struct plot_file *f = &p->file[i];
-	struct axis x = {0, f->duration_ns ? f->duration_ns : 1, false, LEFT, WIDTH - RIGHT}, y = *rows;
+	struct axis x = {0, f->duration_ns ? f->duration_ns : 1, false, LEFT, WIDTH - RIGHT},
+		    y = *rows;
 	char text[64], note[160];
 
 	y.from = top + LINE + PANEL;
@@ -289,7 +315,8 @@ static void panel(const struct plot *p, uint32_t i, double top, const struct axi
 	frame(y.to, y.from, out);
 	if (!f->threshold_ns)
 		return;
-	snprintf(note, sizeof(note), "a recording keeps when those came that were longer than its threshold, %s",
+	snprintf(note, sizeof(note),
+		 "a recording keeps when those came that were longer than its threshold, %s",
 		 plot_time(f->threshold_ns, text, sizeof(text)));
 	label(LEFT, y.from + 36, "small", note, out);
 }
@@ -327,7 +354,9 @@ void plot_html(const struct plot *p, FILE *out)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>", out);
 	html_name(out, p->what);
-	fputs("</title>\n<style>body{margin:24px;background:#fff}svg{max-width:100%;height:auto}</style>\n", out);
+	fputs("</title>\n<style>body{margin:24px;background:#fff}svg{max-width:100%;height:auto}</"
+	      "style>\n",
+	      out);
 	plot_svg(p, out);
 	fputs("</html>\n", out);
 }

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include "model/view.h"
 
-#define REPORTS_SCHEMA "culprit.reports/1" /* of several: {"schema":..., "reports":[each as alone]} */
+#define REPORTS_SCHEMA                                                                             \
+	"culprit.reports/1" /* of several: {"schema":..., "reports":[each as alone]} */
 
 /* In text, which figures of what a workload measured. */
 enum series_style { SERIES_SHORT, SERIES_WIDE, SERIES_LONG };
@@ -24,28 +25,34 @@ struct render_options {
 struct format {
 	const char *name;
 	const char *what; /* one line for the help */
-	/* A report of n views, 1 or more; of several it tells the hosts apart. 0, or -errno. NULL: a format of lines. */
-	int (*write)(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
-	/* Lines: what comes before the first, once for all views (NULL: nothing), and the line of one hiccup of the CPU with this index.
-	 * While a run lasts, only what is known when it begins may be read of the view, beside the CPU's sources. */
+	/* A report of n views, 1 or more; of several it tells the hosts apart. 0, or -errno. NULL:
+	 * a format of lines. */
+	int (*write)(const struct view *const *views, uint32_t n,
+		     const struct render_options *options, FILE *out);
+	/* Lines: what comes before the first, once for all views (NULL: nothing), and the line of
+	 * one hiccup of the CPU with this index. While a run lasts, only what is known when it
+	 * begins may be read of the view, beside the CPU's sources. */
 	void (*head)(FILE *out);
-	int (*hiccup)(const struct view *view, uint32_t index, const struct account *account, FILE *out);
-	bool spans;                       /* it shows when each interval of a hiccup ran: the session is to keep that */
+	int (*hiccup)(const struct view *view, uint32_t index, const struct account *account,
+		      FILE *out);
+	bool spans; /* it shows when each interval of a hiccup ran: the session is to keep that */
 	const struct trace_format *trace; /* instead of all of these, but spans */
 };
 
-/* A trace: a binary file of one view that is written hiccup by hiccup, and remembers what it has said. Of the view it reads what lines do, and
- * at the end all. */
+/* A trace: a binary file of one view that is written hiccup by hiccup, and remembers what it has
+ * said. Of the view it reads what lines do, and at the end all. */
 struct trace;
 struct trace_format {
-	struct trace *(*begin)(const struct view *view, FILE *out);                    /* NULL: out of memory */
-	int (*hiccup)(struct trace *t, uint32_t index, const struct account *account); /* the account has its spans */
-	int (*end)(struct trace *t); /* frees it. 0 or -errno, as the others */
+	struct trace *(*begin)(const struct view *view, FILE *out); /* NULL: out of memory */
+	int (*hiccup)(struct trace *t, uint32_t index,
+		      const struct account *account); /* the account has its spans */
+	int (*end)(struct trace *t);                  /* frees it. 0 or -errno, as the others */
 };
 
-#define FORMATS_HELP                                                                                                   \
-	"text (default), json, markdown, html; folded, hgrm, hlog, openmetrics, prometheus for other tools; csv, "     \
-	"jsonl: "                                                                                                      \
+#define FORMATS_HELP                                                                               \
+	"text (default), json, markdown, html; folded, hgrm, hlog, openmetrics, prometheus for "   \
+	"other tools; csv, "                                                                       \
+	"jsonl: "                                                                                  \
 	"each hiccup as it comes, a line each; perfetto: a trace for ui.perfetto.dev"
 
 enum { FORMAT_TEXT, FORMAT_JSON }; /* the first two */
@@ -53,15 +60,24 @@ enum { FORMAT_TEXT, FORMAT_JSON }; /* the first two */
 extern const struct format formats[];    /* ends with a row of zeros */
 extern const char *const format_names[]; /* the same, for opt_set_choice */
 
-int render_text(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
-int render_json(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
-int render_markdown(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
-int render_html(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
-int render_folded(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
-int render_hgrm(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
-int render_hlog(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
-int render_openmetrics(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
-int render_prometheus(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out);
+int render_text(const struct view *const *views, uint32_t n, const struct render_options *options,
+		FILE *out);
+int render_json(const struct view *const *views, uint32_t n, const struct render_options *options,
+		FILE *out);
+int render_markdown(const struct view *const *views, uint32_t n,
+		    const struct render_options *options, FILE *out);
+int render_html(const struct view *const *views, uint32_t n, const struct render_options *options,
+		FILE *out);
+int render_folded(const struct view *const *views, uint32_t n, const struct render_options *options,
+		  FILE *out);
+int render_hgrm(const struct view *const *views, uint32_t n, const struct render_options *options,
+		FILE *out);
+int render_hlog(const struct view *const *views, uint32_t n, const struct render_options *options,
+		FILE *out);
+int render_openmetrics(const struct view *const *views, uint32_t n,
+		       const struct render_options *options, FILE *out);
+int render_prometheus(const struct view *const *views, uint32_t n,
+		      const struct render_options *options, FILE *out);
 
 extern const struct trace_format render_perfetto;
 
@@ -72,28 +88,32 @@ int render_jsonl(const struct view *view, uint32_t index, const struct account *
 
 /* ---- for the renderers ---- */
 
-/* What a report of several begins with, in text or Markdown: the hosts side by side, and whose sources cost most. 0 or -errno. */
-int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options, bool markdown,
-		 FILE *out);
+/* What a report of several begins with, in text or Markdown: the hosts side by side, and whose
+ * sources cost most. 0 or -errno. */
+int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options,
+		 bool markdown, FILE *out);
 
 /* The end of a report in Markdown: how it was measured, and what was not observed. 0 or -errno. */
 int render_markdown_method(const struct view *view, FILE *out);
 
-/* "[kworker/3:1] [812]", "python3 [99]", "virtio1-req.0 (irq 36)", "local_timer > tick_nohz_handler", escaped. Only a kernel thread's name
- * stands in brackets, and only what was merged is called "(others)": a thread whose own name begins with "[" begins with "\x5b" instead, one
- * that is called "(others)" with "\x28". Returns buf. */
+/* "[kworker/3:1] [812]", "python3 [99]", "virtio1-req.0 (irq 36)", "local_timer >
+ * tick_nohz_handler", escaped. Only a kernel thread's name stands in brackets, and only what was
+ * merged is called "(others)": a thread whose own name begins with "[" begins with "\x5b" instead,
+ * one that is called "(others)" with "\x28". Returns buf. */
 #define WHO_MAX (2 * (4 * SOURCE_NAME + 8)) /* the function may be cut */
 const char *render_who(const struct source *source, char *buf, size_t len);
 
-/* How many of a source's requests an asker made: " (5 of 9)", " (5+ of 9)" where it may have been more. Returns buf. */
+/* How many of a source's requests an asker made: " (5 of 9)", " (5+ of 9)" where it may have been
+ * more. Returns buf. */
 #define REQUESTS_MAX 64
-const char *render_requests(const struct origins *o, const struct origin *row, char *buf, size_t len);
+const char *render_requests(const struct origins *o, const struct origin *row, char *buf,
+			    size_t len);
 
 /* The same of a thread's name alone: "[kworker/3:1]", "python3". */
 const char *render_comm(const char *comm, bool kernel_thread, char *buf, size_t len);
 
-/* How often the function ran, where that is another number than the interruptions': "190 runs; 150 interruptions began with it". Returns
- * buf, or NULL. */
+/* How often the function ran, where that is another number than the interruptions': "190 runs; 150
+ * interruptions began with it". Returns buf, or NULL. */
 #define RUNS_MAX 128
 const char *render_runs(const struct source *s, char *buf, size_t len);
 
@@ -101,10 +121,12 @@ const char *render_runs(const struct source *s, char *buf, size_t len);
 const char *render_stops(const struct source *s, char *buf, size_t len);
 #define STOPS_MAX 128
 
-/* Of rows that were merged: "too many sources: 1,204 merged into (others), 3.41 ms". Returns buf, or NULL: none were. */
+/* Of rows that were merged: "too many sources: 1,204 merged into (others), 3.41 ms". Returns buf,
+ * or NULL: none were. */
 const char *render_merged(const struct sources *t, char *buf, size_t len);
 /* Of a source of kind lost: "7 records missing; most seen: local_timer", escaped. Returns buf. */
-const char *render_lost(const struct sources *sources, const struct source *source, char *buf, size_t len);
+const char *render_lost(const struct sources *sources, const struct source *source, char *buf,
+			size_t len);
 
 /* The object "host". */
 struct json;
@@ -112,7 +134,9 @@ void render_host(struct json *j, const struct host *h);
 /* "short_gaps": {"from_ns","count","total_ns"}, or null */
 void render_shorts(struct json *j, const struct short_gaps *s);
 
-/* {"kind":..,"id":..,"name":..,"function":..,"cause":..,"net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} for each, into an array. */
-void render_pieces(struct json *j, const struct cpu_summary *cpu, const struct piece *pieces, uint32_t n);
+/* {"kind":..,"id":..,"name":..,"function":..,"cause":..,"net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}}
+ * for each, into an array. */
+void render_pieces(struct json *j, const struct cpu_summary *cpu, const struct piece *pieces,
+		   uint32_t n);
 
 #endif

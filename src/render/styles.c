@@ -10,7 +10,8 @@
 #define PERIOD_NS     NSEC_PER_SEC /* osnoise's default */
 #define OSLAT_BUCKETS 32           /* oslat's default */
 
-const char *const style_names[] = {"culprit", "osjitter", "hiccups", "sysjitter", "oslat", "osnoise", NULL};
+const char *const style_names[] = {"culprit", "osjitter", "hiccups", "sysjitter",
+				   "oslat",   "osnoise",  NULL};
 
 uint64_t style_threshold(enum style style)
 {
@@ -45,18 +46,22 @@ static void osjitter(const struct view *v, FILE *out)
 	static const double percentiles[] = {50, 20, 80, 90, 99, 99.9};
 	char text[32];
 
-	fprintf(out, "%4s %8s %8s %8s %8s %9s %12s %10s %5s %8s %9s %9s %9s %9s %9s %9s %9s %9s\n", "CPU", "TSC_khz",
-		"#intr", "#delta", "ovfl_ns", "invol_ctx", "sum_intr_ns", "iratio", "rt_s", "loop_ns", "median_ns",
-		"p20_ns", "p80_ns", "p90_ns", "p99_ns", "p99.9_ns", "max_ns", "mad_ns");
+	fprintf(out, "%4s %8s %8s %8s %8s %9s %12s %10s %5s %8s %9s %9s %9s %9s %9s %9s %9s %9s\n",
+		"CPU", "TSC_khz", "#intr", "#delta", "ovfl_ns", "invol_ctx", "sum_intr_ns",
+		"iratio", "rt_s", "loop_ns", "median_ns", "p20_ns", "p80_ns", "p90_ns", "p99_ns",
+		"p99.9_ns", "max_ns", "mad_ns");
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
 		const struct hist *h = &v->summary.cpu[i].hiccups;
 		const struct cpu_run *r = &v->cpu[i];
 		uint64_t loop = r->loop_min_ns + 0.5, sum = h->sum + r->hiccups_lost_ns,
 			 all = h->count + r->hiccups_lost;
 
-		fprintf(out, "%4u %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8u %9s %12" PRIu64 " %10.6f %5.0f %8" PRIu64,
-			v->summary.cpu[i].cpu, v->host.tsc_khz, all, h->count, 0, switches(r, text, sizeof(text)),
-			less(sum, all * loop), r->observed_ns ? (double)less(sum, all * loop) / r->observed_ns : 0,
+		fprintf(out,
+			"%4u %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8u %9s %12" PRIu64
+			" %10.6f %5.0f %8" PRIu64,
+			v->summary.cpu[i].cpu, v->host.tsc_khz, all, h->count, 0,
+			switches(r, text, sizeof(text)), less(sum, all * loop),
+			r->observed_ns ? (double)less(sum, all * loop) / r->observed_ns : 0,
 			r->observed_ns / 1e9, loop);
 		for (size_t k = 0; k < sizeof(percentiles) / sizeof(percentiles[0]); k++)
 			fprintf(out, " %9" PRIu64, less(hist_percentile(h, percentiles[k]), loop));
@@ -66,14 +71,17 @@ static void osjitter(const struct view *v, FILE *out)
 
 static void hiccups(const struct view *v, FILE *out)
 {
-	fprintf(out, "%-4s %-12s %-8s %-8s %-8s %-8s\n", "cpu", "threshold_ns", "hiccups", "pct99_ns", "pct999_ns",
-		"max_ns");
+	fprintf(out, "%-4s %-12s %-8s %-8s %-8s %-8s\n", "cpu", "threshold_ns", "hiccups",
+		"pct99_ns", "pct999_ns", "max_ns");
 	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
 		const struct hist *h = &v->summary.cpu[i].hiccups;
 
-		fprintf(out, "%-4u %-12" PRIu64 " %-8" PRIu64 " %-8" PRIu64 " %-9" PRIu64 " %-8" PRIu64 "\n",
-			v->summary.cpu[i].cpu, v->cpu[i].threshold_ns, h->count + v->cpu[i].hiccups_lost,
-			hist_percentile(h, 99), hist_percentile(h, 99.9), h->max);
+		fprintf(out,
+			"%-4u %-12" PRIu64 " %-8" PRIu64 " %-8" PRIu64 " %-9" PRIu64 " %-8" PRIu64
+			"\n",
+			v->summary.cpu[i].cpu, v->cpu[i].threshold_ns,
+			h->count + v->cpu[i].hiccups_lost, hist_percentile(h, 99),
+			hist_percentile(h, 99.9), h->max);
 	}
 }
 
@@ -143,9 +151,10 @@ static void sysjitter_cell(const struct view *v, uint32_t i, enum figure figure,
 static void sysjitter(const struct view *v, FILE *out)
 {
 	static const char *const rows[] = {
-		"core_i",        "threshold(ns)", "cpu_mhz",        "runtime(ns)",  "runtime(s)",    "int_n",
-		"int_n_per_sec", "int_min(ns)",   "int_median(ns)", "int_mean(ns)", "int_90(ns)",    "int_99(ns)",
-		"int_999(ns)",   "int_9999(ns)",  "int_99999(ns)",  "int_max(ns)",  "int_total(ns)", "int_total(%)"};
+		"core_i",      "threshold(ns)", "cpu_mhz",     "runtime(ns)",    "runtime(s)",
+		"int_n",       "int_n_per_sec", "int_min(ns)", "int_median(ns)", "int_mean(ns)",
+		"int_90(ns)",  "int_99(ns)",    "int_999(ns)", "int_9999(ns)",   "int_99999(ns)",
+		"int_max(ns)", "int_total(ns)", "int_total(%)"};
 
 	for (int row = CORE; row <= SHARE; row++) {
 		fprintf(out, "%s:%*s", rows[row], (int)(16 - strlen(rows[row])), "");
@@ -155,14 +164,16 @@ static void sysjitter(const struct view *v, FILE *out)
 	}
 }
 
-void render_raw(const struct view *v, const struct account *a, uint64_t last_ns, uint64_t tsc_khz, FILE *out)
+void render_raw(const struct view *v, const struct account *a, uint64_t last_ns, uint64_t tsc_khz,
+		FILE *out)
 {
-	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", a->start_ns - v->run.started_ns,
-		last_ns ? (a->start_ns - last_ns) / 1000 : 0, (uint64_t)(a->duration_ns * (tsc_khz / 1e6) + 0.5),
-		a->duration_ns);
+	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+		a->start_ns - v->run.started_ns, last_ns ? (a->start_ns - last_ns) / 1000 : 0,
+		(uint64_t)(a->duration_ns * (tsc_khz / 1e6) + 0.5), a->duration_ns);
 }
 
-/* ---- oslat: all loops by their length in us, begun ones counted whole: what took 1.5 us is in the bucket of 2 ---- */
+/* ---- oslat: all loops by their length in us, begun ones counted whole: what took 1.5 us is in the
+ * bucket of 2 ---- */
 
 static uint64_t oslat_us(uint64_t ns)
 {
@@ -281,19 +292,20 @@ int render_style(enum style style, const struct view *v, FILE *out)
 
 void render_period_head(FILE *out)
 {
-	fprintf(out, "%-5s %10s %10s %10s %10s %8s %8s %8s %8s %8s\n", "CPU", "RUNTIME", "NOISE", "%CPU-AVAIL",
-		"MAX-SINGLE", "HW", "NMI", "IRQ", "SIRQ", "THREAD");
+	fprintf(out, "%-5s %10s %10s %10s %10s %8s %8s %8s %8s %8s\n", "CPU", "RUNTIME", "NOISE",
+		"%CPU-AVAIL", "MAX-SINGLE", "HW", "NMI", "IRQ", "SIRQ", "THREAD");
 }
 
-static void end_period(const struct view *v, uint32_t index, struct style_period *p, uint64_t runtime_ns, FILE *out)
+static void end_period(const struct view *v, uint32_t index, struct style_period *p,
+		       uint64_t runtime_ns, FILE *out)
 {
 	fprintf(out,
-		"%-5u %10" PRIu64 " %10" PRIu64 " %10.5f %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
-		" %8" PRIu64 "\n",
+		"%-5u %10" PRIu64 " %10" PRIu64 " %10.5f %10" PRIu64 " %8" PRIu64 " %8" PRIu64
+		" %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
 		v->summary.cpu[index].cpu, runtime_ns / 1000, p->noise_ns / 1000,
 		runtime_ns ? 100.0 - 100.0 * p->noise_ns / runtime_ns : 0, p->max_ns / 1000, p->hw,
-		p->count[SOURCE_NMI], p->count[SOURCE_IRQ] + p->count[SOURCE_VECTOR], p->count[SOURCE_SOFTIRQ],
-		p->count[SOURCE_THREAD]);
+		p->count[SOURCE_NMI], p->count[SOURCE_IRQ] + p->count[SOURCE_VECTOR],
+		p->count[SOURCE_SOFTIRQ], p->count[SOURCE_THREAD]);
 	*p = (struct style_period){.end_ns = p->end_ns + PERIOD_NS, .left_ns = p->left_ns};
 	p->noise_ns = p->left_ns < PERIOD_NS ? p->left_ns : PERIOD_NS;
 	p->left_ns -= p->noise_ns;
@@ -305,7 +317,8 @@ static bool same_interval(const struct span *before, const struct span *s, bool 
 	return same_kind && before->depth == s->depth && before->end_ns == s->start_ns;
 }
 
-void render_period(const struct view *v, uint32_t index, struct style_period *p, const struct account *a, FILE *out)
+void render_period(const struct view *v, uint32_t index, struct style_period *p,
+		   const struct account *a, FILE *out)
 {
 	const struct sources *sources = &v->summary.cpu[index].sources;
 	uint64_t now = a ? a->start_ns : v->run.started_ns + v->cpu[index].observed_ns;
@@ -330,7 +343,8 @@ void render_period(const struct view *v, uint32_t index, struct style_period *p,
 	for (uint32_t i = 0; i < a->nspans; i++) {
 		enum source_kind kind = sources->row[a->spans[i].source]->kind;
 
-		p->count[kind] += !i || !same_interval(&a->spans[i - 1], &a->spans[i],
-						       sources->row[a->spans[i - 1].source]->kind == kind);
+		p->count[kind] +=
+			!i || !same_interval(&a->spans[i - 1], &a->spans[i],
+					     sources->row[a->spans[i - 1].source]->kind == kind);
 	}
 }

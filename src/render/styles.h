@@ -1,5 +1,6 @@
-/* The report in the columns, units and order of the field's small tools, for those who script on them. The meaning of each column is that
- * tool's; where it had a fault (a counter that wraps, a silently ignored CPU) it is not kept.
+/* The report in the columns, units and order of the field's small tools, for those who script on
+ * them. The meaning of each column is that tool's; where it had a fault (a counter that wraps, a
+ * silently ignored CPU) it is not kept.
  *
  *   osjitter   gsauthof/osjitter: a row a CPU, percentiles of the gaps less the loop's own length
  *   hiccups    rigtorp/hiccups: a row a CPU
@@ -13,7 +14,14 @@
 #include <stdio.h>
 #include "model/view.h"
 
-enum style { STYLE_NONE, STYLE_OSJITTER, STYLE_HICCUPS, STYLE_SYSJITTER, STYLE_OSLAT, STYLE_OSNOISE };
+enum style {
+	STYLE_NONE,
+	STYLE_OSJITTER,
+	STYLE_HICCUPS,
+	STYLE_SYSJITTER,
+	STYLE_OSLAT,
+	STYLE_OSNOISE
+};
 
 extern const char *const style_names[]; /* for opt_set_choice: "culprit" is STYLE_NONE */
 
@@ -23,9 +31,10 @@ uint64_t style_threshold(enum style style);
 /* All but osnoise. 0 or -errno. */
 int render_style(enum style style, const struct view *view, FILE *out);
 
-/* sysjitter --raw: a line a hiccup of one CPU: when (ns since the run's start), since the last one (us), how long (cycles, ns).
- * last_ns: when the last one began, 0: there was none. */
-void render_raw(const struct view *view, const struct account *a, uint64_t last_ns, uint64_t tsc_khz, FILE *out);
+/* sysjitter --raw: a line a hiccup of one CPU: when (ns since the run's start), since the last one
+ * (us), how long (cycles, ns). last_ns: when the last one began, 0: there was none. */
+void render_raw(const struct view *view, const struct account *a, uint64_t last_ns,
+		uint64_t tsc_khz, FILE *out);
 
 /* osnoise's lines, as hiccups come in order of time on each CPU. */
 struct style_period {
@@ -33,8 +42,9 @@ struct style_period {
 	uint64_t left_ns; /* of a hiccup that reaches into the next period */
 };
 void render_period_head(FILE *out);
-/* A hiccup of the CPU with this index, or NULL: the run has ended. Writes the lines of the periods that are over. */
-void render_period(const struct view *view, uint32_t index, struct style_period *period, const struct account *a,
-		   FILE *out);
+/* A hiccup of the CPU with this index, or NULL: the run has ended. Writes the lines of the periods
+ * that are over. */
+void render_period(const struct view *view, uint32_t index, struct style_period *period,
+		   const struct account *a, FILE *out);
 
 #endif

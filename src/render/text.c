@@ -2,12 +2,11 @@
  *
  *   culprit 0.1 · linux 6.12.1 · Intel Xeon Gold 6338 · 60.0 s · sampler tsc
  *
- *   cpu 3 (isolated, nohz_full)  412 hiccups · 0.0061 % of its time lost to them · worst 38.2 us · p99 6.10 us · median 1.90 us
- *     attributed 97.4 % · edge 2.1 % · outside the kernel 0.5 % · threshold 200 ns (auto) · records 1,021, lost 0
- *      share      time  count      max      p99  kind     who
- *       62.1   2.27 ms    300  9.80 us  9.10 us  thread   kworker/3:1 [812]
- *     worst:
- *     +12.345678 s  38.2 us = kworker/3:2 31.0 us + local_timer 2.10 us + edge 5.10 us
+ *   cpu 3 (isolated, nohz_full)  412 hiccups · 0.0061 % of its time lost to them · worst 38.2 us ·
+ * p99 6.10 us · median 1.90 us attributed 97.4 % · edge 2.1 % · outside the kernel 0.5 % ·
+ * threshold 200 ns (auto) · records 1,021, lost 0 share      time  count      max      p99  kind
+ * who 62.1   2.27 ms    300  9.80 us  9.10 us  thread   kworker/3:1 [812] worst: +12.345678 s  38.2
+ * us = kworker/3:2 31.0 us + local_timer 2.10 us + edge 5.10 us
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -64,30 +63,38 @@ static void write_head(const struct page *p)
 	flow_add(&f, "linux %s", escape_text(h->kernel, sizeof(h->kernel), text, sizeof(text)));
 	flow_add(&f, "%s", escape_text(h->cpu_model, sizeof(h->cpu_model), text, sizeof(text)));
 	if (h->hypervisor[0])
-		flow_add(&f, "%s guest", escape_text(h->hypervisor, sizeof(h->hypervisor), text, sizeof(text)));
+		flow_add(&f, "%s guest",
+			 escape_text(h->hypervisor, sizeof(h->hypervisor), text, sizeof(text)));
 	flow_add(&f, "%s", format_ns(p->view->run.duration_ns, text, sizeof(text)));
 	if (p->view->run.label[0])
-		flow_add(&f, "%s", escape_text(p->view->run.label, sizeof(p->view->run.label), text, sizeof(text)));
+		flow_add(&f, "%s",
+			 escape_text(p->view->run.label, sizeof(p->view->run.label), text,
+				     sizeof(text)));
 	flow_end(&f);
 	if (p->view->run.incomplete[0])
-		fprintf(p->out, "%sincomplete: %s%s\n", text_style(p, BOLD), p->view->run.incomplete, text_plain(p));
+		fprintf(p->out, "%sincomplete: %s%s\n", text_style(p, BOLD),
+			p->view->run.incomplete, text_plain(p));
 	if (view_shared(p->view))
 		fprintf(p->out, "%s\n", VIEW_SHARED);
 }
 
-static void write_numbers(const struct page *p, const struct cpu_summary *s, const struct cpu_run *r)
+static void write_numbers(const struct page *p, const struct cpu_summary *s,
+			  const struct cpu_run *r)
 {
 	char a[32], b[32], rest[SAFE_MAX];
 	struct flow f;
 
 	if (p->view->run.traced && s->hiccups.count) {
-		flow_start(&f, p->out, p->width, p->view->run.windows ? "  of their time: " : "  ", " · ", "  ");
+		flow_start(&f, p->out, p->width, p->view->run.windows ? "  of their time: " : "  ",
+			   " · ", "  ");
 		flow_add(&f, "%s %s %%", p->view->run.watch ? "seen by the kernel" : "attributed",
 			 percent_of(s->attributed_ns, s->hiccups.sum, a, sizeof(a)));
 		if (!p->view->run.watch)
-			flow_add(&f, "edge %s %%", percent_of(s->edge_ns, s->hiccups.sum, a, sizeof(a)));
+			flow_add(&f, "edge %s %%",
+				 percent_of(s->edge_ns, s->hiccups.sum, a, sizeof(a)));
 		if (s->lost_ns)
-			flow_add(&f, NOT_RECORDED " %s %%", percent_of(s->lost_ns, s->hiccups.sum, a, sizeof(a)));
+			flow_add(&f, NOT_RECORDED " %s %%",
+				 percent_of(s->lost_ns, s->hiccups.sum, a, sizeof(a)));
 		flow_add(&f, "%s %s %%", safe(view_rest(p->view), rest),
 			 percent_of(s->outside_ns, s->hiccups.sum, a, sizeof(a)));
 		flow_end(&f);
@@ -101,7 +108,8 @@ static void write_numbers(const struct page *p, const struct cpu_summary *s, con
 	if (p->view->run.traced) {
 		flow_add(&f, "records %s, lost %s", format_count(r->counts.seen, a, sizeof(a)),
 			 format_count(r->counts.lost, b, sizeof(b)));
-		flow_add(&f, "join mismatches %s", format_count(r->counts.mismatches, a, sizeof(a)));
+		flow_add(&f, "join mismatches %s",
+			 format_count(r->counts.mismatches, a, sizeof(a)));
 	}
 	if (f.some)
 		flow_end(&f);
@@ -118,7 +126,8 @@ static void write_shorts(const struct page *p, const struct cpu_run *r)
 	if (s->known)
 		fprintf(p->out, "  %s short gap%s besides, of %s to %s: %s %% of its time more\n",
 			format_count(s->count, a, sizeof(a)), s->count == 1 ? "" : "s",
-			format_ns(s->from_ns, b, sizeof(b)), format_ns(r->threshold_ns, c, sizeof(c)),
+			format_ns(s->from_ns, b, sizeof(b)),
+			format_ns(r->threshold_ns, c, sizeof(c)),
 			percent_of(s->total_ns, r->observed_ns, d, sizeof(d)));
 }
 
@@ -131,11 +140,14 @@ static void write_edges(const struct page *p, const struct cpu_run *r)
 	if (!p->view->run.traced || p->view->run.watch || n >= EDGE_SAMPLES_FEW)
 		return;
 	if (n >= EDGE_SAMPLES_MIN)
-		fprintf(p->out, "  edge beside an interrupt: up to %s, learned from %llu interruptions only\n",
+		fprintf(p->out,
+			"  edge beside an interrupt: up to %s, learned from %llu interruptions "
+			"only\n",
 			format_ns(r->bounds.irq_ns, a, sizeof(a)), n);
 	else
 		fprintf(p->out,
-			"  edge beside an interrupt: up to %s, a default: %llu interruptions were too few to learn it "
+			"  edge beside an interrupt: up to %s, a default: %llu interruptions were "
+			"too few to learn it "
 			"from\n",
 			format_ns(r->bounds.irq_ns, a, sizeof(a)), n);
 }
@@ -170,13 +182,16 @@ static void write_thread(const struct page *p, const struct cpu_run *r)
 			format_count(r->reported, a, sizeof(a)));
 	if (r->unpaired)
 		fprintf(p->out,
-			"  %s times nobody saw when it left its CPU: not all of its time is known, nor all of its "
+			"  %s times nobody saw when it left its CPU: not all of its time is known, "
+			"nor all of its "
 			"losses\n",
 			format_count(r->unpaired, a, sizeof(a)));
 	if (r->woken && !r->reported)
 		fprintf(p->out,
-			"  woken %s times: %s waits count from when a timer was due, the others from the wake-up\n",
-			format_count(r->woken, a, sizeof(a)), format_count(r->woken_due, b, sizeof(b)));
+			"  woken %s times: %s waits count from when a timer was due, the others "
+			"from the wake-up\n",
+			format_count(r->woken, a, sizeof(a)),
+			format_count(r->woken_due, b, sizeof(b)));
 }
 
 static void write_cpu_head(const struct page *p, uint32_t i)
@@ -200,12 +215,15 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	fputs(start, p->out);
 	f.column += strlen(start);
 	if (p->view->run.windows && !p->view->run.watch) {
-		flow_add(&f, "%s %s", safe(p->view->run.sampler, text), format_ns(r->observed_ns, a, sizeof(a)));
+		flow_add(&f, "%s %s", safe(p->view->run.sampler, text),
+			 format_ns(r->observed_ns, a, sizeof(a)));
 		flow_add(&f, "%s longer than %s", format_count(hiccups->count, a, sizeof(a)),
-			 series_thresholds(r->series, r->nseries) > 1 ? "their threshold"
-								      : format_ns(r->threshold_ns, b, sizeof(b)));
+			 series_thresholds(r->series, r->nseries) > 1
+				 ? "their threshold"
+				 : format_ns(r->threshold_ns, b, sizeof(b)));
 	} else {
-		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)), hiccups->count == 1 ? "" : "s");
+		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)),
+			 hiccups->count == 1 ? "" : "s");
 		add_lost(&f, p->view, i);
 	}
 	if (hiccups->count && (!p->view->run.windows || p->view->run.watch)) {
@@ -220,16 +238,20 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	write_shorts(p, r);
 	write_edges(p, r);
 	if (r->hiccups_lost)
-		fprintf(p->out, "  %s more hiccups were not recorded, %s: the reader came too late\n",
-			format_count(r->hiccups_lost, a, sizeof(a)), format_ns(r->hiccups_lost_ns, b, sizeof(b)));
+		fprintf(p->out,
+			"  %s more hiccups were not recorded, %s: the reader came too late\n",
+			format_count(r->hiccups_lost, a, sizeof(a)),
+			format_ns(r->hiccups_lost_ns, b, sizeof(b)));
 	if (p->view->run.watch)
 		write_thread(p, r);
 	else if (r->unpaired)
-		fprintf(p->out, "  %s intervals had no end that was traced; they last to the end of their hiccup\n",
+		fprintf(p->out,
+			"  %s intervals had no end that was traced; they last to the end of their "
+			"hiccup\n",
 			format_count(r->unpaired, a, sizeof(a)));
 	if (r->ended)
-		fprintf(p->out, "  ended early, after %s: %s\n", format_ns(r->observed_ns, a, sizeof(a)),
-			safe(r->ended, text));
+		fprintf(p->out, "  ended early, after %s: %s\n",
+			format_ns(r->observed_ns, a, sizeof(a)), safe(r->ended, text));
 }
 
 /* The kernel's counters: one line when all agree, else those that do not. */
@@ -261,18 +283,19 @@ static void write_closure(const struct page *p, const struct cpu_run *r)
 	if (!p->view->run.traced || p->view->run.watch)
 		return;
 	if (!r->closure_known && (p->view->run.incomplete[0] || p->view->run.part)) {
-		fprintf(p->out, "  closure: not checked, this is a part of what the kernel's counters cover\n");
+		fprintf(p->out, "  closure: not checked, this is a part of what the kernel's "
+				"counters cover\n");
 		return;
 	}
 	if (!r->closure_known) {
-		fprintf(p->out,
-			"  closure: not checked, the CPU was too busy to read its counters between two interrupts\n");
+		fprintf(p->out, "  closure: not checked, the CPU was too busy to read its counters "
+				"between two interrupts\n");
 		return;
 	}
 	for (uint32_t i = 0; i < r->nclosure; i++)
 		differ += r->closure[i].kernel != r->closure[i].traced;
-	fprintf(p->out, "  closure: %u of the kernel's %u counters match what was traced\n", r->nclosure - differ,
-		r->nclosure);
+	fprintf(p->out, "  closure: %u of the kernel's %u counters match what was traced\n",
+		r->nclosure - differ, r->nclosure);
 	for (uint32_t i = 0; i < r->nclosure; i++) {
 		const struct closure_row *c = &r->closure[i];
 		char counter[SAFE_MAX], why[SAFE_MAX];
@@ -291,7 +314,8 @@ static void write_ticks(const struct page *p, const struct ticks *t)
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct tick_row *r = &t->row[i];
 
-		fprintf(p->out, "  %s %s x %" PRIu64 " while %s", i ? "                    " : "the tick was kept by",
+		fprintf(p->out, "  %s %s x %" PRIu64 " while %s",
+			i ? "                    " : "the tick was kept by",
 			tick_dependency_name(r->dependency), r->count,
 			escape_text(r->comm, sizeof(r->comm), comm, sizeof(comm)));
 		fprintf(p->out, r->tid ? " [%u] ran\n" : " ran\n", r->tid);
@@ -309,8 +333,9 @@ static void write_beside(const struct page *p, uint32_t i)
 
 	others_rank(t, order);
 	flow_start(&f, p->out, p->width,
-		   r->ended ? "  beside its process ran " : "  its process stayed on this CPU; beside it ran ", " · ",
-		   "    ");
+		   r->ended ? "  beside its process ran "
+			    : "  its process stayed on this CPU; beside it ran ",
+		   " · ", "    ");
 	for (uint32_t k = 0; k < shown; k++) {
 		const struct other *o = &t->row[order[k]];
 
@@ -336,7 +361,8 @@ static void write_frequency(const struct page *p, const struct cpu_run *r)
 
 	if (r->khz_changes)
 		fprintf(p->out, "  its frequency changed %s times, from %.2f to %.2f GHz\n",
-			format_count(r->khz_changes, count, sizeof(count)), r->khz_min / 1e6, r->khz_max / 1e6);
+			format_count(r->khz_changes, count, sizeof(count)), r->khz_min / 1e6,
+			r->khz_max / 1e6);
 }
 
 /* "(by poke [812] on cpu 0)" behind the piece that it asked for. */
@@ -349,8 +375,8 @@ static void add_asker(struct flow *f, const struct asker *a)
 		return; /* the interrupt is a piece of its own */
 	f->separator = " ";
 	f->lead = WORST_LEAD "  ";
-	flow_add(f, "(by %s [%u] on cpu %u)", escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid,
-		 a->cpu);
+	flow_add(f, "(by %s [%u] on cpu %u)",
+		 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid, a->cpu);
 	f->separator = separator;
 	f->lead = lead;
 }
@@ -358,14 +384,16 @@ static void add_asker(struct flow *f, const struct asker *a)
 static void write_worst(const struct page *p, const struct worst *w)
 {
 	const struct cpu_summary *s = &p->view->summary.cpu[w->cpu];
-	char name[2 * NAME_MAX_ESCAPED + 128], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME], rest[SAFE_MAX],
-		start[96 + 4 * LANE_NAME];
+	char name[2 * NAME_MAX_ESCAPED + 128], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME],
+		rest[SAFE_MAX], start[96 + 4 * LANE_NAME];
 	uint64_t more = 0;
 	uint32_t shown;
 	struct flow f;
 
-	snprintf(start, sizeof(start), "  +%.6f s  %s  %8s = ", (w->start_ns - p->view->run.started_ns) / 1e9,
-		 escape_text(view_lane(p->view, w->cpu, lane), SIZE_MAX, safe_lane, sizeof(safe_lane)),
+	snprintf(start, sizeof(start),
+		 "  +%.6f s  %s  %8s = ", (w->start_ns - p->view->run.started_ns) / 1e9,
+		 escape_text(view_lane(p->view, w->cpu, lane), SIZE_MAX, safe_lane,
+			     sizeof(safe_lane)),
 		 format_ns(w->duration_ns, time, sizeof(time)));
 	flow_start(&f, p->out, p->width, start, " + ", WORST_LEAD "+ ");
 	shown = w->npieces > PIECES_TOP + 1 ? PIECES_TOP : w->npieces;
@@ -386,7 +414,8 @@ static void write_worst(const struct page *p, const struct worst *w)
 	if (w->lost_ns)
 		flow_add(&f, NOT_RECORDED " %s", format_ns(w->lost_ns, time, sizeof(time)));
 	if (w->outside_ns)
-		flow_add(&f, "%s %s", safe(view_rest(p->view), rest), format_ns(w->outside_ns, time, sizeof(time)));
+		flow_add(&f, "%s %s", safe(view_rest(p->view), rest),
+			 format_ns(w->outside_ns, time, sizeof(time)));
 	flow_end(&f);
 }
 
@@ -397,10 +426,11 @@ static void write_tail(const struct page *p)
 	struct flow f;
 
 	if (r->symbols_hidden && r->traced)
-		fprintf(p->out,
-			"\nfunctions have no names: the kernel hides its addresses (sysctl kernel.kptr_restrict)\n");
+		fprintf(p->out, "\nfunctions have no names: the kernel hides its addresses (sysctl "
+				"kernel.kptr_restrict)\n");
 	if (!r->traced)
-		fprintf(p->out, "\nnot traced (--no-trace): hiccups are measured, nothing is attributed\n");
+		fprintf(p->out,
+			"\nnot traced (--no-trace): hiccups are measured, nothing is attributed\n");
 	if (r->watch) {
 		fputc('\n', p->out);
 		flow_start(&f, p->out, p->width, "", " ", "  ");
@@ -414,13 +444,18 @@ static void write_tail(const struct page *p)
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
 		flow_add(&f, "%s", safe(r->not_observed[i], text));
 	flow_end(&f);
-	fprintf(p->out, "  (not in this kernel: what they would show counts as %s)\n", safe(view_rest(p->view), text));
+	fprintf(p->out, "  (not in this kernel: what they would show counts as %s)\n",
+		safe(view_rest(p->view), text));
 }
 
 static void write_one(const struct view *view, const struct render_options *options, FILE *out)
 {
-	struct page p = {
-		out, view, options->colour, options->stacks, options->width ? options->width : 100, options->series};
+	struct page p = {out,
+			 view,
+			 options->colour,
+			 options->stacks,
+			 options->width ? options->width : 100,
+			 options->series};
 	uint32_t worst = view->summary.nworst < WORST_TOP ? view->summary.nworst : WORST_TOP;
 
 	write_head(&p);
@@ -445,16 +480,18 @@ static void write_one(const struct view *view, const struct render_options *opti
 	write_tail(&p);
 }
 
-int render_text(const struct view *const *views, uint32_t n, const struct render_options *options, FILE *out)
+int render_text(const struct view *const *views, uint32_t n, const struct render_options *options,
+		FILE *out)
 {
 	int err = n > 1 ? render_hosts(views, n, options, false, out) : 0;
 	char label[HOST_LABEL], started[160];
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (n > 1)
-			fprintf(out, "\n==== %s, %s ====\n", host_label(views, n, i, label, sizeof(label)),
-				escape_text(views[i]->run.started, sizeof(views[i]->run.started), started,
-					    sizeof(started)));
+			fprintf(out, "\n==== %s, %s ====\n",
+				host_label(views, n, i, label, sizeof(label)),
+				escape_text(views[i]->run.started, sizeof(views[i]->run.started),
+					    started, sizeof(started)));
 		write_one(views[i], options, out);
 	}
 	return err ? err : ferror(out) ? -EIO : 0;

@@ -1,4 +1,5 @@
-/* The parts of the text report that come from the audit: the verdict on top, and below the sources what explains them.
+/* The parts of the text report that come from the audit: the verdict on top, and below the sources
+ * what explains them.
  *
  *   audit, by what it cost in this run:
  *     1.20 ms/s  IRQ 36 (virtio1-req.0) is delivered to cpu 3 [I01]
@@ -77,7 +78,8 @@ static void write_finding(const struct page *p, const struct finding *x)
 	format_ns((double)x->cost_ns * NSEC_PER_SEC / duration, rate, sizeof(rate));
 	snprintf(start, sizeof(start), "  %9s/s", rate);
 	snprintf(start + strlen(start), sizeof(start) - strlen(start), "%*s",
-		 (int)(sizeof(LEAD) - 1 > strlen(start) ? sizeof(LEAD) - 1 - strlen(start) : 1), "");
+		 (int)(sizeof(LEAD) - 1 > strlen(start) ? sizeof(LEAD) - 1 - strlen(start) : 1),
+		 "");
 	snprintf(cause, sizeof(cause), "[%s]", x->cause ? x->cause : "");
 	write_words(p, start, x->title, x->cause ? cause : NULL);
 	if (x->fix && strlen(x->fix) <= FIX_SHOWN)
@@ -93,15 +95,19 @@ void text_audit(const struct page *p)
 	uint32_t rest = 0, failed = 0, n = order ? findings_costly(all, order, &rest, &failed) : 0;
 
 	if (n || rest)
-		fprintf(p->out, "\n%saudit%s, by what it cost in this run\n", text_style(p, BOLD), text_plain(p));
+		fprintf(p->out, "\n%saudit%s, by what it cost in this run\n", text_style(p, BOLD),
+			text_plain(p));
 	for (; shown < n && shown < FINDINGS_SHOWN; shown++)
 		write_finding(p, &all->row[order[shown]]);
 	if (n > shown)
 		fprintf(p->out, "  and %u that cost less (-f json has them all)\n", n - shown);
 	if (rest && failed)
-		fprintf(p->out, "  %u more warnings, %u of them FAIL, cost nothing in this run: see culprit audit\n",
+		fprintf(p->out,
+			"  %u more warnings, %u of them FAIL, cost nothing in this run: see "
+			"culprit audit\n",
 			rest, failed);
 	else if (rest)
-		fprintf(p->out, "  %u more warnings cost nothing in this run: see culprit audit\n", rest);
+		fprintf(p->out, "  %u more warnings cost nothing in this run: see culprit audit\n",
+			rest);
 	free(order);
 }

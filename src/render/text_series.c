@@ -3,12 +3,14 @@
  *      count       min    median       p90       p99     p99.9       max       mad
  *      2,000   12.1 us   34.8 us   51.0 us   98.3 us    412 us   2.20 ms   3.10 us  latency
  *
- * Where each series has a threshold of its own, how many of its windows were longer stands in place of a percentile:
+ * Where each series has a threshold of its own, how many of its windows were longer stands in place
+ * of a percentile:
  *
  *      count      min   median      p90      p99      max      mad  longer     than  of each
  *      3,540   113 ns   125 ns   129 ns   181 ns  57.6 us  7.68 ns      14  1.28 us  invalid
  *
- * wide has p20 and p80 as well, and neither of these; long is a column for each series, with all that a latency's tail is asked for.
+ * wide has p20 and p80 as well, and neither of these; long is a column for each series, with all
+ * that a latency's tail is asked for.
  */
 #include "base/escape.h"
 #include "base/table.h"
@@ -25,7 +27,9 @@ static void value_cell(struct table *t, const struct series *s, uint64_t value)
 	if (s->fine && value < 99950)
 		table_cellf(t, NULL, value < 9995 ? "%.2f ns" : "%.1f ns", value / 1000.0);
 	else
-		table_cell(t, NULL, format_ns((value + UNITS(s->fine) / 2) / UNITS(s->fine), text, sizeof(text)));
+		table_cell(t, NULL,
+			   format_ns((value + UNITS(s->fine) / 2) / UNITS(s->fine), text,
+				     sizeof(text)));
 }
 
 /* What stands in a cell: a percentile, or one of these. */
@@ -36,17 +40,19 @@ struct figure {
 	double what;
 };
 
-static const struct figure one_threshold[] = {{"count", COUNT}, {"min", MIN}, {"median", 50}, {"p90", 90}, {"p99", 99},
-					      {"p99.9", 99.9},  {"max", MAX}, {"mad", MAD},   {0}};
-static const struct figure several_thresholds[] = {{"count", COUNT}, {"min", MIN}, {"median", 50}, {"p90", 90},
-						   {"p99", 99},      {"max", MAX}, {"mad", MAD},   {"longer", LONGER},
-						   {"than", THAN},   {0}};
+static const struct figure one_threshold[] = {{"count", COUNT}, {"min", MIN}, {"median", 50},
+					      {"p90", 90},      {"p99", 99},  {"p99.9", 99.9},
+					      {"max", MAX},     {"mad", MAD}, {0}};
+static const struct figure several_thresholds[] = {
+	{"count", COUNT}, {"min", MIN}, {"median", 50},     {"p90", 90},    {"p99", 99},
+	{"max", MAX},     {"mad", MAD}, {"longer", LONGER}, {"than", THAN}, {0}};
 static const struct figure wide[] = {{"count", COUNT}, {"min", MIN}, {"p20", 20}, {"median", 50},
 				     {"p80", 80},      {"p90", 90},  {"p99", 99}, {"p99.9", 99.9},
 				     {"max", MAX},     {"mad", MAD}, {0}};
-static const struct figure all[] = {{"count", COUNT},   {"mean", MEAN},       {"min", MIN},   {"50", 50},
-				    {"90", 90},         {"99", 99},           {"99.9", 99.9}, {"99.99", 99.99},
-				    {"99.999", 99.999}, {"99.9999", 99.9999}, {"max", MAX},   {0}};
+static const struct figure all[] = {{"count", COUNT},     {"mean", MEAN},   {"min", MIN},
+				    {"50", 50},           {"90", 90},       {"99", 99},
+				    {"99.9", 99.9},       {"99.99", 99.99}, {"99.999", 99.999},
+				    {"99.9999", 99.9999}, {"max", MAX},     {0}};
 
 /* several: as the longest counts what was timed without being a value, too. */
 static void figure_cell(struct table *t, const struct series *s, double what, bool several)
@@ -65,9 +71,11 @@ static void figure_cell(struct table *t, const struct series *s, double what, bo
 	else if (what == MAD)
 		value_cell(t, s, hist_mad(&s->hist));
 	else if (what == LONGER)
-		table_cell(t, NULL, s->threshold_ns ? format_count(s->longer, text, sizeof(text)) : "");
+		table_cell(t, NULL,
+			   s->threshold_ns ? format_count(s->longer, text, sizeof(text)) : "");
 	else if (what == THAN)
-		table_cell(t, NULL, s->threshold_ns ? format_ns(s->threshold_ns, text, sizeof(text)) : "");
+		table_cell(t, NULL,
+			   s->threshold_ns ? format_ns(s->threshold_ns, text, sizeof(text)) : "");
 	else
 		value_cell(t, s, hist_percentile(&s->hist, what));
 }
@@ -83,7 +91,8 @@ static void fill_rows(struct table *t, const struct cpu_run *r, const struct fig
 {
 	for (const struct figure *f = figure; f->heading; f++)
 		table_column(t, f->heading, ALIGN_RIGHT, false);
-	table_column(t, "of each", ALIGN_LEFT, figure != wide); /* there names differ in their last words */
+	table_column(t, "of each", ALIGN_LEFT,
+		     figure != wide); /* there names differ in their last words */
 	for (uint32_t i = 0; i < r->nseries; i++) {
 		const struct series *s = &r->series[i];
 
@@ -97,7 +106,8 @@ static void fill_rows(struct table *t, const struct cpu_run *r, const struct fig
 }
 
 /* Series as columns, `some` from the first on; returns the first one after them. */
-static uint32_t fill_columns(struct table *t, const struct cpu_run *r, uint32_t first, uint32_t some)
+static uint32_t fill_columns(struct table *t, const struct cpu_run *r, uint32_t first,
+			     uint32_t some)
 {
 	uint32_t n = 0, last = first;
 
@@ -137,9 +147,10 @@ void text_series(const struct page *p, const struct cpu_run *r)
 			next = fill_columns(t, r, next, COLUMNS);
 		else
 			fill_rows(t, r,
-				  p->series == SERIES_WIDE                       ? wide
-				  : series_thresholds(r->series, r->nseries) > 1 ? several_thresholds
-										 : one_threshold);
+				  p->series == SERIES_WIDE ? wide
+				  : series_thresholds(r->series, r->nseries) > 1
+					  ? several_thresholds
+					  : one_threshold);
 		table_print(t, p->out, p->colour);
 		table_free(t);
 	} while (p->series == SERIES_LONG && next < r->nseries);

@@ -46,8 +46,9 @@ const char *render_runs(const struct source *s, char *buf, size_t len)
 
 	if (s->count == s->net.count || s->kind == SOURCE_OUTSIDE)
 		return NULL;
-	snprintf(buf, len, "%s run%s; %s interruption%s began with it", format_count(s->net.count, runs, sizeof(runs)),
-		 s->net.count == 1 ? "" : "s", s->count ? format_count(s->count, count, sizeof(count)) : "no",
+	snprintf(buf, len, "%s run%s; %s interruption%s began with it",
+		 format_count(s->net.count, runs, sizeof(runs)), s->net.count == 1 ? "" : "s",
+		 s->count ? format_count(s->count, count, sizeof(count)) : "no",
 		 s->count > 1 ? "s" : "");
 	return buf;
 }
@@ -58,7 +59,8 @@ const char *render_stops(const struct source *s, char *buf, size_t len)
 
 	if (!s->stopped.count)
 		return NULL;
-	snprintf(buf, len, "max %s: likely stopped inside; p99 %s", format_ns(s->net.max, max, sizeof(max)),
+	snprintf(buf, len, "max %s: likely stopped inside; p99 %s",
+		 format_ns(s->net.max, max, sizeof(max)),
 		 format_ns(s->stopped.usual_ns, usual, sizeof(usual)));
 	return buf;
 }
@@ -70,8 +72,8 @@ const char *render_merged(const struct sources *t, char *buf, size_t len)
 
 	if (!n)
 		return NULL;
-	snprintf(buf, len, "too many sources: %s merged into (others), %s", format_count(n, count, sizeof(count)),
-		 format_ns(ns, time, sizeof(time)));
+	snprintf(buf, len, "too many sources: %s merged into (others), %s",
+		 format_count(n, count, sizeof(count)), format_ns(ns, time, sizeof(time)));
 	return buf;
 }
 
@@ -97,7 +99,8 @@ const char *render_who(const struct source *s, char *buf, size_t len)
 	return buf;
 }
 
-const char *render_requests(const struct origins *o, const struct origin *row, char *buf, size_t len)
+const char *render_requests(const struct origins *o, const struct origin *row, char *buf,
+			    size_t len)
 {
 	char count[32];
 
@@ -106,14 +109,15 @@ const char *render_requests(const struct origins *o, const struct origin *row, c
 	return buf;
 }
 
-const char *render_lost(const struct sources *sources, const struct source *s, char *buf, size_t len)
+const char *render_lost(const struct sources *sources, const struct source *s, char *buf,
+			size_t len)
 {
 	const struct source *near = sources_near_lost(sources);
 	char count[32], who[WHO_MAX];
 
-	snprintf(buf, len, "%s record%s missing%s%s", format_count(s->missing, count, sizeof(count)),
-		 s->missing == 1 ? "" : "s", near ? "; most seen: " : "",
-		 near ? render_who(near, who, sizeof(who)) : "");
+	snprintf(buf, len, "%s record%s missing%s%s",
+		 format_count(s->missing, count, sizeof(count)), s->missing == 1 ? "" : "s",
+		 near ? "; most seen: " : "", near ? render_who(near, who, sizeof(who)) : "");
 	return buf;
 }
 
@@ -125,7 +129,8 @@ static void note_row(struct table *t, const char *text)
 	table_end_row(t);
 }
 
-/* Below those that were shown: how many requests more there were. With a "+" above, some of them may be theirs. */
+/* Below those that were shown: how many requests more there were. With a "+" above, some of them
+ * may be theirs. */
 static void others_row(struct table *t, const struct origins *o, const uint32_t *shown, uint32_t n)
 {
 	uint64_t rest = o->known - o->unnamed;
@@ -135,8 +140,9 @@ static void others_row(struct table *t, const struct origins *o, const uint32_t 
 		rest -= o->row[shown[i]].count;
 	if (!rest && !o->unnamed)
 		return;
-	snprintf(text, sizeof(text), "  %s more%s, %s unknown", format_count(rest, count, sizeof(count)),
-		 o->count > n ? " by others" : "", format_count(o->unnamed, unknown, sizeof(unknown)));
+	snprintf(text, sizeof(text), "  %s more%s, %s unknown",
+		 format_count(rest, count, sizeof(count)), o->count > n ? " by others" : "",
+		 format_count(o->unnamed, unknown, sizeof(unknown)));
 	note_row(t, text);
 }
 
@@ -152,14 +158,15 @@ static void origin_rows(struct table *t, const struct origins *o, bool stacks)
 		const char *context = asker_context(&r->who);
 
 		escape_text(r->who.comm, sizeof(r->who.comm), comm, sizeof(comm));
-		escape_text(r->who.function ? r->who.function : "?", SIZE_MAX, function, sizeof(function));
+		escape_text(r->who.function ? r->who.function : "?", SIZE_MAX, function,
+			    sizeof(function));
 		render_requests(o, r, requests, sizeof(requests));
 		if (context)
-			snprintf(text, sizeof(text), "  by %s on cpu %u: %s%s", context, r->who.cpu, function,
-				 requests);
-		else
-			snprintf(text, sizeof(text), "  by %s [%u] on cpu %u: %s%s", comm, r->who.tid, r->who.cpu,
+			snprintf(text, sizeof(text), "  by %s on cpu %u: %s%s", context, r->who.cpu,
 				 function, requests);
+		else
+			snprintf(text, sizeof(text), "  by %s [%u] on cpu %u: %s%s", comm,
+				 r->who.tid, r->who.cpu, function, requests);
 		note_row(t, text);
 		for (int k = 0; stacks && k < r->nframes; k++) {
 			snprintf(text, sizeof(text), "      %s",
@@ -171,8 +178,10 @@ static void origin_rows(struct table *t, const struct origins *o, bool stacks)
 		others_row(t, o, order, n);
 }
 
-/* Below a source, from the table's left edge on, so that a command fits in one line. What a row above says already is not said again. */
-static void advice_row(struct table *t, const struct sources *sources, const uint32_t *order, uint32_t k)
+/* Below a source, from the table's left edge on, so that a command fits in one line. What a row
+ * above says already is not said again. */
+static void advice_row(struct table *t, const struct sources *sources, const uint32_t *order,
+		       uint32_t k)
 {
 	const struct source *s = sources->row[order[k]];
 	const char *advice = s->advice ? s->advice : "";
@@ -229,7 +238,8 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole, 
 }
 
 /* A row for time without statistics of its own. */
-static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *kind, const char *text)
+static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *kind,
+		    const char *text)
 {
 	char a[32];
 
@@ -270,18 +280,21 @@ void text_sources(const struct page *p, uint32_t i)
 		const struct source *row = s->sources.row[order[k]];
 
 		if (!edge && row->net.sum <= s->edge_ns) {
-			sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
+			sum_row(t, s->edge_ns, s->hiccups.sum, "edge",
+				"kernel entry and exit around these");
 			edge = true;
 		}
 		source_row(t, row, s->hiccups.sum, p->stacks);
 		if (row->kind == SOURCE_LOST) {
-			snprintf(text, sizeof(text), "  %s", render_lost(&s->sources, row, lost, sizeof(lost)));
+			snprintf(text, sizeof(text), "  %s",
+				 render_lost(&s->sources, row, lost, sizeof(lost)));
 			note_row(t, text);
 		}
 		advice_row(t, &s->sources, order, k);
 	}
 	if (!edge)
-		sum_row(t, s->edge_ns, s->hiccups.sum, "edge", "kernel entry and exit around these");
+		sum_row(t, s->edge_ns, s->hiccups.sum, "edge",
+			"kernel entry and exit around these");
 	for (uint32_t k = shown; k < n; k++)
 		rest += s->sources.row[order[k]]->net.sum;
 	if (n > shown) {
@@ -342,7 +355,8 @@ void text_not_in_book(const struct page *p)
 	fputc('\n', p->out);
 	flow_start(&f, p->out, p->width, "not in the book: ", ", ", "  ");
 	for (uint32_t i = 0; i < n; i++)
-		flow_add(&f, "%s", escape_text(stranger_name(some[i]), SIZE_MAX, name, sizeof(name)));
+		flow_add(&f, "%s",
+			 escape_text(stranger_name(some[i]), SIZE_MAX, name, sizeof(name)));
 	if (more)
 		flow_add(&f, "%u more", more);
 	flow_add(&f, "worth adding");

@@ -29,11 +29,12 @@ struct line {
 	uint64_t max, count;
 };
 
-static const char *const sort_names[TOP_SORTS] = {"the last second", "the last ten seconds", "all the time",
-						  "the longest", "count"};
+static const char *const sort_names[TOP_SORTS] = {"the last second", "the last ten seconds",
+						  "all the time", "the longest", "count"};
 
 /* Prints one line, cut to the width. */
-static void put(const struct top_state *s, unsigned *left, const char *sgr, const char *text, FILE *out)
+static void put(const struct top_state *s, unsigned *left, const char *sgr, const char *text,
+		FILE *out)
 {
 	size_t len = text_fit(text, s->width);
 
@@ -54,14 +55,16 @@ static void write_head(const struct top_state *s, const struct view *v, unsigned
 	format_ns(v->run.duration_ns, time, sizeof(time));
 	escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel));
 	if (s->width < NARROW)
-		snprintf(text, sizeof(text), "culprit top · %s%s", time, s->paused ? " · paused" : "");
-	else
-		snprintf(text, sizeof(text), "culprit top · linux %s · %s · by %s%s", kernel, time, sort_names[s->sort],
+		snprintf(text, sizeof(text), "culprit top · %s%s", time,
 			 s->paused ? " · paused" : "");
+	else
+		snprintf(text, sizeof(text), "culprit top · linux %s · %s · by %s%s", kernel, time,
+			 sort_names[s->sort], s->paused ? " · paused" : "");
 	put(s, left, "1", text, out);
 }
 
-/* A block for each second, the last one right; its height is the share lost, on a scale of orders of magnitude: 0.001 % to 100 %. */
+/* A block for each second, the last one right; its height is the share lost, on a scale of orders
+ * of magnitude: 0.001 % to 100 %. */
 static void sparkline(const struct recent *r, uint32_t cpu, unsigned columns, char *buf, size_t len)
 {
 	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -74,24 +77,28 @@ static void sparkline(const struct recent *r, uint32_t cpu, unsigned columns, ch
 
 		if (share < 0)
 			continue;
-		for (double limit = 1e-5; height < 7 && share > limit; limit *= 5.18) /* 7 steps to 1 */
+		for (double limit = 1e-5; height < 7 && share > limit;
+		     limit *= 5.18) /* 7 steps to 1 */
 			height++;
 		if (at + 4 < len)
 			at += snprintf(buf + at, len - at, "%s", blocks[height]);
 	}
 }
 
-static void write_cpus(const struct top_state *s, const struct view *v, const struct recent *r, unsigned *left,
-		       FILE *out)
+static void write_cpus(const struct top_state *s, const struct view *v, const struct recent *r,
+		       unsigned *left, FILE *out)
 {
 	for (uint32_t i = 0; i < v->summary.ncpus && i<CPUS_SHOWN && * left> 4; i++) {
 		char start[96], line[4 * RECENT_LINE], text[TEXT_MAX + 256], share[32];
 		uint64_t observed = recent_observed(r, i, 1);
 		unsigned used;
 
-		format_percent(observed ? 100.0 * recent_lost(r, i, 1) / observed : 0, share, sizeof(share));
+		format_percent(observed ? 100.0 * recent_lost(r, i, 1) / observed : 0, share,
+			       sizeof(share));
 		snprintf(start, sizeof(start), "cpu %u%s  %s %% lost  ", v->summary.cpu[i].cpu,
-			 s->width >= WIDE && cpus_has(&v->host.isolated, v->summary.cpu[i].cpu) ? " (isolated)" : "",
+			 s->width >= WIDE && cpus_has(&v->host.isolated, v->summary.cpu[i].cpu)
+				 ? " (isolated)"
+				 : "",
 			 share);
 		used = text_columns(start);
 		sparkline(r, i, s->width > used ? s->width - used : 0, line, sizeof(line));
@@ -122,7 +129,8 @@ static int by_key(const void *a, const void *b, void *sort)
 		return p < q ? 1 : -1;
 	if (x->all != y->all)
 		return x->all < y->all ? 1 : -1;
-	return x->cpu != y->cpu ? (x->cpu > y->cpu) - (x->cpu < y->cpu) : (x->row > y->row) - (x->row < y->row);
+	return x->cpu != y->cpu ? (x->cpu > y->cpu) - (x->cpu < y->cpu)
+				: (x->row > y->row) - (x->row < y->row);
 }
 
 static double share_of(uint64_t ns, uint64_t observed)
@@ -130,8 +138,8 @@ static double share_of(uint64_t ns, uint64_t observed)
 	return observed ? 100.0 * ns / observed : 0;
 }
 
-static uint32_t collect_lines(const struct view *v, const struct recent *r, enum top_sort sort, struct line *line,
-			      uint32_t room)
+static uint32_t collect_lines(const struct view *v, const struct recent *r, enum top_sort sort,
+			      struct line *line, uint32_t room)
 {
 	uint32_t n = 0;
 
@@ -146,8 +154,10 @@ static uint32_t collect_lines(const struct view *v, const struct recent *r, enum
 			line[n++] =
 				(struct line){.cpu = i,
 					      .row = k,
-					      .second = share_of(recent_of(r, i, k, 1).ns, recent_observed(r, i, 1)),
-					      .ten = share_of(recent_of(r, i, k, 10).ns, recent_observed(r, i, 10)),
+					      .second = share_of(recent_of(r, i, k, 1).ns,
+								 recent_observed(r, i, 1)),
+					      .ten = share_of(recent_of(r, i, k, 10).ns,
+							      recent_observed(r, i, 10)),
 					      .all = share_of(x->net.sum, v->cpu[i].observed_ns),
 					      .max = x->net.max,
 					      .count = x->count};
@@ -185,7 +195,8 @@ static void declare(struct table *t, const struct top_state *s, bool cpus)
 	table_column(t, "who", ALIGN_LEFT, true);
 }
 
-static void row(struct table *t, const struct top_state *s, const struct view *v, const struct line *l)
+static void row(struct table *t, const struct top_state *s, const struct view *v,
+		const struct line *l)
 {
 	const struct source *source = v->summary.cpu[l->cpu].sources.row[l->row];
 	char text[WHO_MAX];
@@ -229,8 +240,8 @@ static int print_table(const struct top_state *s, const struct table *t, unsigne
 	return 0;
 }
 
-static int write_table(const struct top_state *s, const struct view *v, const struct recent *r, unsigned *left,
-		       FILE *out)
+static int write_table(const struct top_state *s, const struct view *v, const struct recent *r,
+		       unsigned *left, FILE *out)
 {
 	struct line *line = calloc(ROWS_MAX, sizeof(*line));
 	struct table *t = table_new(s->width, 0);
@@ -284,6 +295,8 @@ int render_top(const struct view *v, const struct recent *r, const struct top_st
 	}
 	while (left > 1)
 		put(s, &left, NULL, "", out);
-	put(s, &left, "2", s->width < NARROW ? "q quit p pause s sort h help" : "q quit  p pause  s sort  h help", out);
+	put(s, &left, "2",
+	    s->width < NARROW ? "q quit p pause s sort h help" : "q quit  p pause  s sort  h help",
+	    out);
 	return err ? err : ferror(out) ? -EIO : 0;
 }

@@ -15,7 +15,8 @@ struct top_state {
 	unsigned width, height;
 };
 
-/* One screen: `height` lines at most, none wider than `width`, each cleared to its end; the cursor begins at the top. 0 or -errno. */
+/* One screen: `height` lines at most, none wider than `width`, each cleared to its end; the cursor
+ * begins at the top. 0 or -errno. */
 int render_top(const struct view *v, const struct recent *r, const struct top_state *s, FILE *out);
 
 #endif

@@ -1,5 +1,6 @@
-/* The figures of `make bench` that need a program of their own: the spin loop against a bare one, a record's cost by ring, and each
- * probe's cost by the kernel's own program statistics. Prints rows of a table: name, value, unit, remark. */
+/* The figures of `make bench` that need a program of their own: the spin loop against a bare one, a
+ * record's cost by ring, and each probe's cost by the kernel's own program statistics. Prints rows
+ * of a table: name, value, unit, remark. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sched.h>
@@ -101,8 +102,8 @@ static void bench_loop(void)
 		ratio[i] = real[i] / bare[i];
 		gap[i] = short_gap() * ns;
 	}
-	printf("loop: bare counter reads\t%.2f\tns\tmedian of %d rounds, in turn with the next\n", median(bare, ROUNDS),
-	       ROUNDS);
+	printf("loop: bare counter reads\t%.2f\tns\tmedian of %d rounds, in turn with the next\n",
+	       median(bare, ROUNDS), ROUNDS);
 	printf("loop: the sampler's\t%.2f\tns\t\n", median(real, ROUNDS));
 	printf("loop: ratio\t%.3f\t\tto be at most 1.05\n", median(ratio, ROUNDS));
 	printf("loop: counting a short gap\t%.2f\tns\t\n", median(gap, ROUNDS));
@@ -154,8 +155,9 @@ static void bench_program(struct bpf_program *prog, struct ring_buffer *ring, co
 		bpf_link__destroy(link);
 		added[i] = with - without;
 	}
-	printf("record: %s\t%.0f\tns\tadded to a system call, attached against detached, median of %d\n", name,
-	       median(added, ROUNDS), ROUNDS);
+	printf("record: %s\t%.0f\tns\tadded to a system call, attached against detached, median of "
+	       "%d\n",
+	       name, median(added, ROUNDS), ROUNDS);
 }
 
 static void bench_rings(int cpu)
@@ -166,7 +168,8 @@ static void bench_rings(int cpu)
 
 	if (!skel)
 		exit(1);
-	bpf_object__for_each_program(prog, skel->obj) if (!strncmp(bpf_program__name(prog), "bench_", 6))
+	bpf_object__for_each_program(prog,
+				     skel->obj) if (!strncmp(bpf_program__name(prog), "bench_", 6))
 		bpf_program__set_autoload(prog, true);
 	skel->rodata->slot_of_cpu[cpu] = 1;
 	skel->bss->gate = 1;
@@ -199,10 +202,12 @@ static void bench_probes(unsigned seconds)
 		fd = bpf_prog_get_fd_by_id(id);
 		memset(&info, 0, sizeof(info));
 		len = sizeof(info);
-		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) && info.type == BPF_PROG_TYPE_TRACING &&
-		    info.run_cnt > 100)
-			printf("probe: %s\t%.0f\tns\tmean of %llu runs on all CPUs, statistics included\n", info.name,
-			       (double)info.run_time_ns / info.run_cnt, (unsigned long long)info.run_cnt);
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &len) &&
+		    info.type == BPF_PROG_TYPE_TRACING && info.run_cnt > 100)
+			printf("probe: %s\t%.0f\tns\tmean of %llu runs on all CPUs, statistics "
+			       "included\n",
+			       info.name, (double)info.run_time_ns / info.run_cnt,
+			       (unsigned long long)info.run_cnt);
 		if (fd >= 0)
 			close(fd);
 	}

@@ -1,5 +1,6 @@
-/* Two threads on two CPUs that tell each other, with nothing around it: what pingpong spin and queue are held against. Prints both medians,
- * one way, in ns: of a ball that is returned at once, and of one that is held for 10 us first. Each thread knows the other's stamps only. */
+/* Two threads on two CPUs that tell each other, with nothing around it: what pingpong spin and
+ * queue are held against. Prints both medians, one way, in ns: of a ball that is returned at once,
+ * and of one that is held for 10 us first. Each thread knows the other's stamps only. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>

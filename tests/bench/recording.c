@@ -1,5 +1,6 @@
-/* The recording is made as a live run makes one: a session is fed, the recorder hears of it, a process writes. It goes faster than
- * any machine's noise, so it waits now and then until all is written; nothing may find the queue full. Always the same bytes. */
+/* The recording is made as a live run makes one: a session is fed, the recorder hears of it, a
+ * process writes. It goes faster than any machine's noise, so it waits now and then until all is
+ * written; nothing may find the queue full. Always the same bytes. */
 #include "recording.h"
 
 #include <stdio.h>
@@ -12,10 +13,10 @@
 #define BATCH   50     /* gaps of one CPU before the next one's, as a reader of rings finds them */
 #define AHEAD   500000 /* records on their way at most: 4 MB of the queue's 16 */
 
-static const char *const workers[] = {"vmstat_update", "lru_add_drain_per_cpu", "blk_mq_run_work_fn", "wb_workfn",
-				      "flush_to_ldisc"};
-static const char *const wakers[] = {"futex_wake", "pipe_write", "sock_def_readable", "hrtimer_wakeup",
-				     "process_timeout"};
+static const char *const workers[] = {"vmstat_update", "lru_add_drain_per_cpu",
+				      "blk_mq_run_work_fn", "wb_workfn", "flush_to_ldisc"};
+static const char *const wakers[] = {"futex_wake", "pipe_write", "sock_def_readable",
+				     "hrtimer_wakeup", "process_timeout"};
 #define FEW 5
 
 struct making {
@@ -68,8 +69,8 @@ static uint64_t make_work(struct making *m)
 	uint64_t end = 5000 + below(m, 40000);
 
 	put(m, vector(VECTOR_RESCHEDULE, 300, 900));
-	put(m, asked(mark(LEVEL_THREAD, MARK_WORK, m->work[which], 2500), 700 + below(m, 3), "python3", 0,
-		     m->queued[which]));
+	put(m, asked(mark(LEVEL_THREAD, MARK_WORK, m->work[which], 2500), 700 + below(m, 3),
+		     "python3", 0, m->queued[which]));
 	put(m, kthread(40 + below(m, 4), "kworker/3:1", 2100, end));
 	return end;
 }
@@ -82,7 +83,8 @@ static uint64_t make_thread(struct making *m)
 
 	snprintf(comm, sizeof(comm), "server-%u", tid % 40);
 	put(m, vector(VECTOR_RESCHEDULE, 300, 800));
-	put(m, asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 700 + below(m, 3), "client", 0, m->woken[below(m, FEW)]));
+	put(m, asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 700 + below(m, 3), "client", 0,
+		     m->woken[below(m, FEW)]));
 	put(m, thread(tid, comm, 1200, end));
 	return end;
 }
@@ -131,7 +133,8 @@ static void begin(struct making *m, const char *path)
 	m->net = scene_function(s, "ixgbe_msix_clean_rings [ixgbe]");
 	s->irq[24] = "eth0-TxRx-0";
 	for (int i = 0; i < FEW; i++) {
-		const char *queue[] = {"__queue_work", "queue_work_on", workers[i], "do_syscall_64"};
+		const char *queue[] = {"__queue_work", "queue_work_on", workers[i],
+				       "do_syscall_64"};
 		const char *wake[] = {"try_to_wake_up", "wake_up_q", wakers[i], "do_syscall_64"};
 
 		m->work[i] = scene_function(s, workers[i]);
@@ -163,12 +166,15 @@ int bench_recording(const char *path, uint64_t records)
 	if (scene_finish(&m.scene))
 		return -1;
 	view_free(&m.scene.view);
-	printf("recording: a record\t%.2f\tB\tof %.1f M made ones in %.1f M hiccups, the hiccups not counted as "
+	printf("recording: a record\t%.2f\tB\tof %.1f M made ones in %.1f M hiccups, the hiccups "
+	       "not counted as "
 	       "records but in "
 	       "the bytes\n",
 	       (double)n->stored_bytes / n->records, n->records / 1e6, n->hiccups / 1e6);
-	printf("recording: a hiccup, with its records\t%.1f\tB\t\n", (double)n->stored_bytes / n->hiccups);
-	printf("recording: CPU of the writer\t%.0f\tns\ta record: %.1f %% of a CPU at 100,000 a second\n",
+	printf("recording: a hiccup, with its records\t%.1f\tB\t\n",
+	       (double)n->stored_bytes / n->hiccups);
+	printf("recording: CPU of the writer\t%.0f\tns\ta record: %.1f %% of a CPU at 100,000 a "
+	       "second\n",
 	       (double)n->cpu_ns / n->records, n->cpu_ns * 1e5 / n->records / 1e7);
 	return 0;
 }

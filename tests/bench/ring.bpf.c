@@ -1,5 +1,5 @@
-/* What a record costs, ring by ring: four programs on a tracepoint that a cheap system call fires (prctl(PR_SET_NAME)).
- * Each does what the one before does, and one thing more. */
+/* What a record costs, ring by ring: four programs on a tracepoint that a cheap system call fires
+ * (prctl(PR_SET_NAME)). Each does what the one before does, and one thing more. */
 #include "trace.bpf.h"
 
 struct {

@@ -1,4 +1,5 @@
-/* Programs whose throughput tells what being watched costs: each turn raises a counter in a file that the bench reads. */
+/* Programs whose throughput tells what being watched costs: each turn raises a counter in a file
+ * that the bench reads. */
 #include "turns.h"
 
 #include <fcntl.h>

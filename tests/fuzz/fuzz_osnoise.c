@@ -1,5 +1,5 @@
-/* Any bytes into the osnoise reader and both of its reports: nothing crashes, no line is lost count of. The first byte says
- * in what blocks the rest comes. */
+/* Any bytes into the osnoise reader and both of its reports: nothing crashes, no line is lost count
+ * of. The first byte says in what blocks the rest comes. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +21,8 @@ static void check_event(const struct osnoise_event *e)
 	assert(e->start_ns + e->duration_ns >= e->start_ns);
 }
 
-static uint64_t feed(struct osnoise_reader *r, struct lines *l, const char *text, size_t size, size_t block)
+static uint64_t feed(struct osnoise_reader *r, struct lines *l, const char *text, size_t size,
+		     size_t block)
 {
 	uint64_t events = 0;
 

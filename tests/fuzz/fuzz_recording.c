@@ -1,6 +1,7 @@
-/* Any bytes as a recording, and whatever comes of it into a report, the audit, or a comparison with itself: nothing crashes, the
- * sums hold. Mutations meet what is in the chunks: they are unpacked before, and get their lengths and checksums after.
- * Bytes 12 and 13 of the file, which mean nothing, say which part of it is asked for. */
+/* Any bytes as a recording, and whatever comes of it into a report, the audit, or a comparison with
+ * itself: nothing crashes, the sums hold. Mutations meet what is in the chunks: they are unpacked
+ * before, and get their lengths and checksums after. Bytes 12 and 13 of the file, which mean
+ * nothing, say which part of it is asked for. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -45,7 +46,8 @@ static void put_chunk_head(uint8_t *at, uint32_t len)
 	put32(at + 20, crc32(0, at, CHUNK_HEAD - 4));
 }
 
-/* The same with its chunks uncompressed, as many as find room; not one that it does not understand. */
+/* The same with its chunks uncompressed, as many as find room; not one that it does not understand.
+ */
 static size_t unpack(const uint8_t *from, size_t size, uint8_t *to, size_t room)
 {
 	size_t at = FILE_HEAD, n = FILE_HEAD;
@@ -62,7 +64,9 @@ static size_t unpack(const uint8_t *from, size_t size, uint8_t *to, size_t room)
 		memcpy(to + n, from + at, CHUNK_HEAD);
 		if (stored == len)
 			memcpy(to + n + CHUNK_HEAD, from + at + CHUNK_HEAD, len);
-		else if (uncompress(to + n + CHUNK_HEAD, &raw, from + at + CHUNK_HEAD, stored) != Z_OK || raw != len)
+		else if (uncompress(to + n + CHUNK_HEAD, &raw, from + at + CHUNK_HEAD, stored) !=
+				 Z_OK ||
+			 raw != len)
 			break;
 		put_chunk_head(to + n, len);
 		at += CHUNK_HEAD + stored;
@@ -127,12 +131,15 @@ static void check_view(const struct view *v)
 		uint64_t outside = 0, inside = 0;
 
 		for (uint32_t k = 0; k < c->sources.count; k++)
-			*(c->sources.row[k]->kind == SOURCE_OUTSIDE ? &outside : &inside) += c->sources.row[k]->net.sum;
-		assert(c->attributed_ns + c->edge_ns + c->lost_ns + c->outside_ns == c->hiccups.sum);
+			*(c->sources.row[k]->kind == SOURCE_OUTSIDE ? &outside : &inside) +=
+				c->sources.row[k]->net.sum;
+		assert(c->attributed_ns + c->edge_ns + c->lost_ns + c->outside_ns ==
+		       c->hiccups.sum);
 		assert(inside == c->attributed_ns + c->lost_ns && outside == c->outside_ns);
 		if (!v->run.watch && !v->run.windows) /* never more than all of the time */
 			assert(c->hiccups.sum + v->cpu[i].hiccups_lost_ns <= v->cpu[i].observed_ns);
-		assert(!v->cpu[i].steal_known || v->cpu[i].steal_ns <= v->cpu[i].observed_ns + 1000000000);
+		assert(!v->cpu[i].steal_known ||
+		       v->cpu[i].steal_ns <= v->cpu[i].observed_ns + 1000000000);
 	}
 }
 

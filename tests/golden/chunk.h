@@ -1,4 +1,5 @@
-/* The chunks of a recording as a test takes them apart and puts them together: see src/recording/format.h. */
+/* The chunks of a recording as a test takes them apart and puts them together: see
+ * src/recording/format.h. */
 #ifndef CULPRIT_TESTS_CHUNK_H
 #define CULPRIT_TESTS_CHUNK_H
 
@@ -17,7 +18,8 @@ struct chunk {
 };
 
 /* The chunks of an undamaged file, into chunk[max]; returns how many. */
-static inline uint32_t chunks_parse(const uint8_t *file, size_t size, struct chunk *chunk, uint32_t max)
+static inline uint32_t chunks_parse(const uint8_t *file, size_t size, struct chunk *chunk,
+				    uint32_t max)
 {
 	struct reading r = {file + FILE_HEAD, file + size, false};
 	uint32_t n = 0;

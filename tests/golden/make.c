@@ -1,12 +1,14 @@
-/* golden DIR: makes the recordings whose reports are kept in this directory, DIR/NAME.rec each, and prints the formats there are. The same
- * on every machine: nothing in them comes from the one that makes them.
+/* golden DIR: makes the recordings whose reports are kept in this directory, DIR/NAME.rec each, and
+ * prints the formats there are. The same on every machine: nothing in them comes from the one that
+ * makes them.
  *
- *   quiet    an isolated CPU with next to nothing          ticking  a housekeeping one with all that it does
- *   irq      a network card's interrupt on an isolated CPU threads  who preempts, who asked, from where; RT throttling, faults
- *   guest    time outside the kernel, with a steal clock   two      CPUs that stop together, counters that do not close, an early end
- *   rt       PREEMPT_RT, and hostile names everywhere      untraced  --no-trace
- *   sleep    a workload: windows instead of hiccups      stopped  a handler that a guest's host stopped
- *   crowd    a thread that renames itself, a fork storm, threads that pose as the kernel's, several timers in one interrupt
+ *   quiet    an isolated CPU with next to nothing          ticking  a housekeeping one with all
+ * that it does irq      a network card's interrupt on an isolated CPU threads  who preempts, who
+ * asked, from where; RT throttling, faults guest    time outside the kernel, with a steal clock two
+ * CPUs that stop together, counters that do not close, an early end rt       PREEMPT_RT, and
+ * hostile names everywhere      untraced  --no-trace sleep    a workload: windows instead of
+ * hiccups      stopped  a handler that a guest's host stopped crowd    a thread that renames
+ * itself, a fork storm, threads that pose as the kernel's, several timers in one interrupt
  */
 #include <limits.h>
 #include <unistd.h>
@@ -27,7 +29,8 @@ static void fact(struct scene *s, const char *name, const char *text)
 }
 
 /* A tick as x86 has it: the vector, its function, and the softirqs behind it. */
-static void tick(struct scene *s, uint32_t index, uint64_t at_ns, uint64_t length, uint32_t softirqs)
+static void tick(struct scene *s, uint32_t index, uint64_t at_ns, uint64_t length,
+		 uint32_t softirqs)
 {
 	uint64_t at = 300 + length;
 
@@ -49,7 +52,8 @@ static void quiet(struct scene *s, const char *path)
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 3; i++) {
 		scene_gap(s, 0, 1000 * MS + 4000 * MS * i);
-		scene_put(s, mark(LEVEL_IRQ, MARK_HRTIMER, scene_function(s, "tick_nohz_handler"), 450));
+		scene_put(s, mark(LEVEL_IRQ, MARK_HRTIMER, scene_function(s, "tick_nohz_handler"),
+				  450));
 		scene_put(s, instant(RECORD_TICK, LEVEL_IRQ, 1 << 3, 4711, "matlab", 1100));
 		scene_put(s, vector(VECTOR_LOCAL_TIMER, 300, 2200 + 10 * i));
 		scene_end(s, 2500 + 20 * i);
@@ -58,7 +62,8 @@ static void quiet(struct scene *s, const char *path)
 	s->view.cpu[0].closure_known = true;
 	s->view.cpu[0].nclosure = 2;
 	s->view.cpu[0].closure = calloc(2, sizeof(*s->view.cpu[0].closure));
-	s->view.cpu[0].closure[0] = (struct closure_row){.counter = "LOC", .kernel = 3, .traced = 3};
+	s->view.cpu[0].closure[0] =
+		(struct closure_row){.counter = "LOC", .kernel = 3, .traced = 3};
 	s->view.cpu[0].closure[1] = (struct closure_row){.counter = "context switches"};
 }
 
@@ -118,11 +123,13 @@ static void ask(struct scene *s, uint64_t at_ns, int32_t stack, const char *comm
 
 static void threads(struct scene *s, const char *path)
 {
-	static const char *const queue[] = {"__queue_work", "queue_work_on", "__lru_add_drain_all", "__x64_sys_madvise",
-					    "do_syscall_64"};
-	static const char *const wake[] = {"try_to_wake_up", "wake_up_q", "futex_wake", "do_futex", "do_syscall_64"};
-	static const char *const timer[] = {"try_to_wake_up", "process_timeout",   "call_timer_fn",
-					    "__run_timers",   "run_timer_softirq", "handle_softirqs"};
+	static const char *const queue[] = {"__queue_work", "queue_work_on", "__lru_add_drain_all",
+					    "__x64_sys_madvise", "do_syscall_64"};
+	static const char *const wake[] = {"try_to_wake_up", "wake_up_q", "futex_wake", "do_futex",
+					   "do_syscall_64"};
+	static const char *const timer[] = {"try_to_wake_up",    "process_timeout",
+					    "call_timer_fn",     "__run_timers",
+					    "run_timer_softirq", "handle_softirqs"};
 	int32_t queued, woken, timed;
 	uint64_t sched, flush;
 
@@ -138,15 +145,18 @@ static void threads(struct scene *s, const char *path)
 	flush = scene_function(s, "flush_tlb_func");
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 20; i++)
-		ask(s, 10 * MS * i + 1 * MS, i % 4 ? queued : timed, i % 3 ? "python3" : "bash", i % 3 ? 4414 : 99);
+		ask(s, 10 * MS * i + 1 * MS, i % 4 ? queued : timed, i % 3 ? "python3" : "bash",
+		    i % 3 ? 4414 : 99);
 	for (uint32_t i = 0; i < 9; i++) { /* a real-time thread that another thread woke */
 		struct record r = thread(77, "audio", 1200, 41 * US);
 
 		r.prio = 49;
 		scene_gap(s, 0, 220 * MS + 10 * MS * i);
-		scene_put(s, asked(mark(LEVEL_IRQ, MARK_RESCHEDULE, 0, 400), 60, "player", 2, woken));
+		scene_put(s,
+			  asked(mark(LEVEL_IRQ, MARK_RESCHEDULE, 0, 400), 60, "player", 2, woken));
 		scene_put(s, vector(VECTOR_RESCHEDULE, 300, 800));
-		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 60, "player", 2, woken));
+		scene_put(s,
+			  asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 60, "player", 2, woken));
 		scene_put(s, r);
 		scene_end(s, 42500);
 	}
@@ -177,12 +187,15 @@ static struct record in_context(struct record m, uint8_t context)
 	return m;
 }
 
-/* More askers than a source keeps apart: most come once, and of two that come often one comes late. Some cannot be told. */
+/* More askers than a source keeps apart: most come once, and of two that come often one comes late.
+ * Some cannot be told. */
 static void askers(struct scene *s, const char *path)
 {
-	static const char *const submit[] = {"try_to_wake_up", "wake_up_q", "futex_wake", "do_futex", "do_syscall_64"};
+	static const char *const submit[] = {"try_to_wake_up", "wake_up_q", "futex_wake",
+					     "do_futex", "do_syscall_64"};
 	static const char *const strange[] = {"[unknown 0xffffffffc0000000]"};
-	static const char *const timer[] = {"try_to_wake_up", "process_timeout", "call_timer_fn", "handle_softirqs"};
+	static const char *const timer[] = {"try_to_wake_up", "process_timeout", "call_timer_fn",
+					    "handle_softirqs"};
 	int32_t called, unreadable, timed;
 
 	scene_init(s, "aio-box", cpu3, 1);
@@ -191,11 +204,12 @@ static void askers(struct scene *s, const char *path)
 	timed = scene_stack(s, timer, 4);
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 240; i++) {
-		struct record waker =
-			asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 5000 + i, "short-lived", 2, called);
+		struct record waker = asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 5000 + i,
+					    "short-lived", 2, called);
 
 		if (i >= 80 && i % 4 == 0) {
-			waker = asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 4242, "late", 0, called);
+			waker = asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 1300), 4242, "late", 0,
+				      called);
 		} else if (i % 16 == 1) {
 			waker.stack = unreadable;
 		} else if (i % 8 == 3) {
@@ -235,7 +249,8 @@ static void guest(struct scene *s, const char *path)
 	s->view.cpu[0].steal_ns = 40 * MS;
 }
 
-/* A guest's vector that is short 240 times, and long once: the host took the CPU in the middle of it. */
+/* A guest's vector that is short 240 times, and long once: the host took the CPU in the middle of
+ * it. */
 static void stopped(struct scene *s, const char *path)
 {
 	scene_init(s, "vm-4", cpu1, 1);
@@ -244,7 +259,8 @@ static void stopped(struct scene *s, const char *path)
 	for (uint32_t i = 0; i < 24; i++) {
 		scene_gap(s, 0, 10 * MS * i + 1 * MS);
 		for (uint32_t k = 0; k < 10; k++)
-			scene_put(s, vector(VECTOR_RESCHEDULE, 700 + 3000 * k, 700 + 3000 * k + 1500 + 20 * i));
+			scene_put(s, vector(VECTOR_RESCHEDULE, 700 + 3000 * k,
+					    700 + 3000 * k + 1500 + 20 * i));
 		scene_end(s, 31 * US);
 	}
 	scene_gap(s, 0, 500 * MS);
@@ -290,9 +306,13 @@ static void two(struct scene *s, const char *path)
 	s->view.cpu[0].closure_known = true;
 	s->view.cpu[0].nclosure = 3;
 	s->view.cpu[0].closure = calloc(3, sizeof(*s->view.cpu[0].closure));
-	s->view.cpu[0].closure[0] = (struct closure_row){.counter = "LOC", .kernel = 50, .traced = 50};
-	s->view.cpu[0].closure[1] = (struct closure_row){
-		.counter = "RES", .kernel = 9, .traced = 8, .why = "the kernel counts some that run no handler"};
+	s->view.cpu[0].closure[0] =
+		(struct closure_row){.counter = "LOC", .kernel = 50, .traced = 50};
+	s->view.cpu[0].closure[1] =
+		(struct closure_row){.counter = "RES",
+				     .kernel = 9,
+				     .traced = 8,
+				     .why = "the kernel counts some that run no handler"};
 	s->view.cpu[0].closure[2] = (struct closure_row){.counter = "HYP", .kernel = 4};
 	for (uint32_t i = 0; i < 2; i++) {
 		s->view.cpu[i].smi_known = true;
@@ -380,15 +400,18 @@ static void rt(struct scene *s, const char *path)
 		scene_put(s, kthread(30 + i, "irq/24-eth0", 2500, 7000));
 		scene_put(s, thread(200 + i, hostile[i], 7500, 11000));
 		scene_put(s, rest);
-		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 15500), 7 + i, hostile[i], 2, stack[i]));
+		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 15500), 7 + i, hostile[i], 2,
+				   stack[i]));
 		scene_put(s, kthread(15, "ksoftirqd/3", 11500, 16000));
 		scene_end(s, 16500 + 100 * i);
 	}
 	v->cpu[0].closure_known = true;
 	v->cpu[0].nclosure = 2;
 	v->cpu[0].closure = calloc(2, sizeof(*v->cpu[0].closure));
-	v->cpu[0].closure[0] = (struct closure_row){
-		.counter = "a|`b`<i>\n\033[1m", .kernel = 7, .traced = 5, .why = "w|`h`\n\033[1m<y>"};
+	v->cpu[0].closure[0] = (struct closure_row){.counter = "a|`b`<i>\n\033[1m",
+						    .kernel = 7,
+						    .traced = 5,
+						    .why = "w|`h`\n\033[1m<y>"};
 	v->cpu[0].closure[1] = (struct closure_row){.counter = "LOC", .kernel = 1, .traced = 1};
 	v->cpu[0].ended = "e|`nd`\n\033[1m<z>";
 }
@@ -420,7 +443,8 @@ static void sleeping(struct scene *s, const char *path)
 	s->view.run.windows = true;
 	strcpy(s->view.run.rest, "idle exit");
 	series = s->view.cpu[0].series = calloc(2, sizeof(*series));
-	if (!series || hist_init(&series[0].hist, SERIES_BITS) || hist_init(&series[1].hist, SERIES_BITS))
+	if (!series || hist_init(&series[0].hist, SERIES_BITS) ||
+	    hist_init(&series[1].hist, SERIES_BITS))
 		abort();
 	s->view.cpu[0].nseries = 2;
 	strcpy(series[0].name, "latency");
@@ -446,8 +470,9 @@ static void sleeping(struct scene *s, const char *path)
 /* All that tries to be another, or too many. */
 static void crowd(struct scene *s, const char *path)
 {
-	static const char *const fakes[] = {"ksoftirqd/3", "kworker/3:1", "migration/3", "swapper/3",
-					    "[kswapd0]",   "(others)",    "rcu_preempt"};
+	static const char *const fakes[] = {"ksoftirqd/3", "kworker/3:1", "migration/3",
+					    "swapper/3",   "[kswapd0]",   "(others)",
+					    "rcu_preempt"};
 	uint64_t timer[3], lone, work, at;
 	char comm[16];
 
@@ -459,8 +484,8 @@ static void crowd(struct scene *s, const char *path)
 	work = scene_function(s, "vmstat_update");
 	s->irq[24] = "eth0-TxRx-0";
 	scene_begin(s, path);
-	for (uint32_t i = 0; i < 30;
-	     i++) { /* three timers in one interrupt; the second also begins one; a fourth never does */
+	for (uint32_t i = 0; i < 30; i++) { /* three timers in one interrupt; the second also begins
+					       one; a fourth never does */
 		scene_gap(s, 0, 10 * MS * i + 1 * MS);
 		for (uint32_t k = i % 10 == 9; k < 3; k++)
 			scene_put(s, mark(LEVEL_SOFTIRQ, MARK_TIMER, timer[k], 600 + 500 * k));
@@ -510,8 +535,8 @@ static void give(uint32_t index, struct record r, uint64_t at_ns)
 }
 
 /* What a watched thread does: at_ns + start is since when, at_ns + end is now. */
-static void does(uint32_t index, enum watch_kind what, uint32_t tid, const char *name, uint64_t at_ns, uint64_t start,
-		 uint64_t end)
+static void does(uint32_t index, enum watch_kind what, uint32_t tid, const char *name,
+		 uint64_t at_ns, uint64_t start, uint64_t end)
 {
 	struct record r = thread(tid, name, start, end);
 
@@ -574,14 +599,15 @@ static void watched(struct scene *s, const char *path)
 		abort();
 	for (unsigned i = 0; i < 10; i++)
 		engine(s, 10 * MS * i);
-	for (unsigned i = 0; i < 5;
-	     i++) { /* one that says itself when it was late, the second time from before the first */
+	for (unsigned i = 0; i < 5; i++) { /* one that says itself when it was late, the second time
+					      from before the first */
 		does(0, WATCH_IN_WOKEN, 701, "audio", 200 * MS + 10 * MS * i, 1 * MS, 2 * MS);
 		watch_window(watch, 701, SCENE_STARTED + 200 * MS + 10 * MS * (i & 6),
 			     SCENE_STARTED + 203 * MS + 10 * MS * i);
 		does(0, WATCH_OUT, 701, "audio", 200 * MS + 10 * MS * i, 2 * MS, 5 * MS);
 	}
-	for (unsigned i = 0; i < 3; i++) { /* one that leaves unseen, and interrupts that are no business of its */
+	for (unsigned i = 0; i < 3;
+	     i++) { /* one that leaves unseen, and interrupts that are no business of its */
 		does(0, WATCH_IN, 702, "=pool|<b>", 300 * MS + 10 * MS * i, 0, 0);
 		upon(0, vector(VECTOR_RESCHEDULE, 1 * MS, 1 * MS + 900), 300 * MS + 10 * MS * i);
 		give(0, vector(VECTOR_LOCAL_TIMER, 4 * MS, 5 * MS), 300 * MS + 10 * MS * i);
@@ -596,7 +622,8 @@ static void watched(struct scene *s, const char *path)
 				  .end_ns = 2 * US};
 	give(1, kernels, 350 * MS);
 	does(1, WATCH_OUT, 35, "rcuc/3", 350 * MS, 2 * US, 2 * MS);
-	watch_window(watch, 703, SCENE_STARTED + 400 * MS, SCENE_STARTED + 401 * MS); /* seen on no CPU */
+	watch_window(watch, 703, SCENE_STARTED + 400 * MS,
+		     SCENE_STARTED + 401 * MS); /* seen on no CPU */
 	watch_finish(watch, SCENE_STARTED + s->view.run.duration_ns);
 	watch_free(watch);
 }
@@ -605,9 +632,10 @@ static const struct {
 	const char *name;
 	void (*make)(struct scene *s, const char *path);
 } recordings[] = {
-	{"quiet", quiet},    {"ticking", ticking}, {"irq", busy_irq}, {"threads", threads}, {"guest", guest},
-	{"short", shorts},   {"stopped", stopped}, {"two", two},      {"rt", rt},           {"untraced", untraced},
-	{"sleep", sleeping}, {"askers", askers},   {"crowd", crowd},  {"watch", watched},
+	{"quiet", quiet}, {"ticking", ticking},   {"irq", busy_irq},    {"threads", threads},
+	{"guest", guest}, {"short", shorts},      {"stopped", stopped}, {"two", two},
+	{"rt", rt},       {"untraced", untraced}, {"sleep", sleeping},  {"askers", askers},
+	{"crowd", crowd}, {"watch", watched},
 };
 
 int main(int argc, char **argv)

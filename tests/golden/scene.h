@@ -1,11 +1,11 @@
-/* Sessions made by hand, and their recordings: hiccups with the records in them, without a machine. The same calls make the same file.
+/* Sessions made by hand, and their recordings: hiccups with the records in them, without a machine.
+ *The same calls make the same file.
  *
  *	scene_init(&s, "web-07", cpus, ncpus);
  *	scene_begin(&s, "file.rec");
- *	scene_gap(&s, 0, at_ns);                         times from here on are since the gap's begin
- *	scene_put(&s, vector(VECTOR_LOCAL_TIMER, 300, 2400));
- *	scene_end(&s, 3000);
- *	scene_finish(&s);                                s.view is what a live run would report
+ *	scene_gap(&s, 0, at_ns);                         times from here on are since the gap's
+ *begin scene_put(&s, vector(VECTOR_LOCAL_TIMER, 300, 2400)); scene_end(&s, 3000); scene_finish(&s);
+ *s.view is what a live run would report
  */
 #ifndef CULPRIT_TESTS_SCENE_H
 #define CULPRIT_TESTS_SCENE_H
@@ -106,7 +106,8 @@ static inline void scene_tap(void *ctx, const struct event *e)
 		s->also->event(s->also->ctx, e);
 }
 
-static inline void scene_init(struct scene *s, const char *hostname, const unsigned *cpus, uint32_t ncpus)
+static inline void scene_init(struct scene *s, const char *hostname, const unsigned *cpus,
+			      uint32_t ncpus)
 {
 	struct view *v = &s->view;
 
@@ -141,7 +142,8 @@ static inline void scene_init(struct scene *s, const char *hostname, const unsig
 		c->edge_seen = (struct edge_seen){100, 310, 480, 290, 420};
 	}
 	s->tap = (struct tap){s, scene_tap};
-	s->names = (struct names){s, scene_name_irq, scene_name_affinity, scene_name_symbol, scene_name_stack};
+	s->names = (struct names){s, scene_name_irq, scene_name_affinity, scene_name_symbol,
+				  scene_name_stack};
 }
 
 /* path NULL: nothing is recorded. */
@@ -157,7 +159,8 @@ static inline void scene_begin(struct scene *s, const char *path)
 			exit(1);
 		recorder_begun(s->recorder, v);
 	}
-	s->session = session_new(&(struct session_options){.view = v, .names = &s->names, .tap = &s->tap});
+	s->session = session_new(
+		&(struct session_options){.view = v, .names = &s->names, .tap = &s->tap});
 	if (!s->session)
 		abort();
 	for (uint32_t i = 0; i < v->summary.ncpus; i++)
@@ -177,7 +180,8 @@ static inline void scene_put(struct scene *s, struct record r)
 	r.start_ns += s->start_ns;
 	r.end_ns += s->start_ns;
 	r.seq = ++s->cursor[s->index][r.level];
-	session_feed(s->session, &(struct event){.type = EVENT_RECORD, .index = s->index, .record = &r});
+	session_feed(s->session,
+		     &(struct event){.type = EVENT_RECORD, .index = s->index, .record = &r});
 }
 
 static inline void scene_end(struct scene *s, uint64_t duration_ns)
@@ -186,7 +190,8 @@ static inline void scene_end(struct scene *s, uint64_t duration_ns)
 
 	memcpy(h.before, s->before, sizeof(h.before));
 	memcpy(h.after, s->cursor[s->index], sizeof(h.after));
-	session_feed(s->session, &(struct event){.type = EVENT_HICCUP, .index = s->index, .hiccup = &h});
+	session_feed(s->session,
+		     &(struct event){.type = EVENT_HICCUP, .index = s->index, .hiccup = &h});
 }
 
 static inline void scene_steal(struct scene *s, uint32_t index, uint64_t ns)
@@ -231,26 +236,40 @@ static inline int scene_finish(struct scene *s)
 
 static inline struct record vector(uint32_t id, uint64_t start, uint64_t end)
 {
-	return (struct record){
-		.kind = RECORD_VECTOR, .level = LEVEL_IRQ, .id = id, .arg = 236 + id, .start_ns = start, .end_ns = end};
+	return (struct record){.kind = RECORD_VECTOR,
+			       .level = LEVEL_IRQ,
+			       .id = id,
+			       .arg = 236 + id,
+			       .start_ns = start,
+			       .end_ns = end};
 }
 
 static inline struct record irq(uint32_t id, uint64_t handler, uint64_t start, uint64_t end)
 {
-	return (struct record){
-		.kind = RECORD_IRQ, .level = LEVEL_IRQ, .id = id, .arg = handler, .start_ns = start, .end_ns = end};
+	return (struct record){.kind = RECORD_IRQ,
+			       .level = LEVEL_IRQ,
+			       .id = id,
+			       .arg = handler,
+			       .start_ns = start,
+			       .end_ns = end};
 }
 
 static inline struct record softirq(uint32_t id, uint64_t start, uint64_t end)
 {
-	return (struct record){
-		.kind = RECORD_SOFTIRQ, .level = LEVEL_SOFTIRQ, .id = id, .start_ns = start, .end_ns = end};
+	return (struct record){.kind = RECORD_SOFTIRQ,
+			       .level = LEVEL_SOFTIRQ,
+			       .id = id,
+			       .start_ns = start,
+			       .end_ns = end};
 }
 
 static inline struct record nmi(uint64_t handler, uint64_t start, uint64_t end)
 {
-	return (struct record){
-		.kind = RECORD_NMI, .level = LEVEL_NMI, .arg = handler, .start_ns = start, .end_ns = end};
+	return (struct record){.kind = RECORD_NMI,
+			       .level = LEVEL_NMI,
+			       .arg = handler,
+			       .start_ns = start,
+			       .end_ns = end};
 }
 
 static inline struct record named(struct record r, const char *name)
@@ -281,14 +300,20 @@ static inline struct record kthread(uint32_t tid, const char *comm, uint64_t sta
 	return r;
 }
 
-/* An instant of an interval of this level: it comes after what ended before it, and before what encloses it. */
+/* An instant of an interval of this level: it comes after what ended before it, and before what
+ * encloses it. */
 static inline struct record mark(uint8_t level, uint8_t kind, uint64_t function, uint64_t at)
 {
-	return (struct record){
-		.kind = RECORD_MARK, .level = level, .mark = kind, .arg = function, .start_ns = at, .end_ns = at};
+	return (struct record){.kind = RECORD_MARK,
+			       .level = level,
+			       .mark = kind,
+			       .arg = function,
+			       .start_ns = at,
+			       .end_ns = at};
 }
 
-static inline struct record asked(struct record m, uint32_t tid, const char *comm, uint16_t cpu, int32_t stack)
+static inline struct record asked(struct record m, uint32_t tid, const char *comm, uint16_t cpu,
+				  int32_t stack)
 {
 	m.flags |= RECORD_ORIGIN;
 	m.id = tid;
@@ -297,10 +322,15 @@ static inline struct record asked(struct record m, uint32_t tid, const char *com
 	return named(m, comm);
 }
 
-static inline struct record instant(uint8_t kind, uint8_t level, uint32_t id, uint64_t arg, const char *name,
-				    uint64_t at)
+static inline struct record instant(uint8_t kind, uint8_t level, uint32_t id, uint64_t arg,
+				    const char *name, uint64_t at)
 {
-	return named((struct record){.kind = kind, .level = level, .id = id, .arg = arg, .start_ns = at, .end_ns = at},
+	return named((struct record){.kind = kind,
+				     .level = level,
+				     .id = id,
+				     .arg = arg,
+				     .start_ns = at,
+				     .end_ns = at},
 		     name);
 }
 

@@ -1,9 +1,11 @@
-/* Programs to be watched by culprit watch: watched MODE [SECONDS]. Says "ready PID TID..." and does until it is killed, or for so long:
+/* Programs to be watched by culprit watch: watched MODE [SECONDS]. Says "ready PID TID..." and does
+ *until it is killed, or for so long:
  *
  *	spin      two threads that only compute
  *	sleep     nothing
  *	calls     a system call after the other
- *	late      a loop of 1 ms that reports each turn that began more than 100 us late through culprit.h; at the end it prints them
+ *	late      a loop of 1 ms that reports each turn that began more than 100 us late through
+ *culprit.h; at the end it prints them
  */
 #include "culprit.h"
 
@@ -74,7 +76,8 @@ static void be_late(void)
 	}
 	culprit_reports_close(reports);
 	for (unsigned i = 0; i < n; i++)
-		printf("%llu %llu\n", (unsigned long long)late[i][0], (unsigned long long)late[i][1]);
+		printf("%llu %llu\n", (unsigned long long)late[i][0],
+		       (unsigned long long)late[i][1]);
 }
 
 int main(int argc, char **argv)

@@ -5,7 +5,8 @@
  *	sir  [TIMER..>             ended with '>': a part of a preempted softirq
  *	flt  ..F                   an instant: a page fault
  *	tlb  ..1                   an instant: a TLB flush, by its reason
- *	irq  [!tick]               the record was dropped: it has its place in the sequence, but does not come
+ *	irq  [!tick]               the record was dropped: it has its place in the sequence, but
+ *does not come
  */
 #ifndef CULPRIT_TESTS_DRAWING_H
 #define CULPRIT_TESTS_DRAWING_H
@@ -127,13 +128,15 @@ static void draw_row(struct scene *s, const char *row, uint64_t ns)
 			r->kind = fault ? RECORD_FAULT : RECORD_TLB;
 			r->level = fault ? LEVEL_THREAD : LEVEL_IRQ;
 			r->id = fault ? 6 : *at - '0';
-			r->start_ns = r->end_ns = ORIGIN_NS + (uint64_t)(at - row - LABEL_COLUMNS) * ns;
+			r->start_ns = r->end_ns =
+				ORIGIN_NS + (uint64_t)(at - row - LABEL_COLUMNS) * ns;
 		}
 		at++;
 	}
 }
 
-/* As the probes write them: by end, the inner one first; what ends comes before the instant after it. */
+/* As the probes write them: by end, the inner one first; what ends comes before the instant after
+ * it. */
 static int by_end(const void *a, const void *b)
 {
 	const struct record *x = a, *y = b;
@@ -183,7 +186,8 @@ static void give(const struct scene *s, struct join *j, int late)
 		unsigned best = 0;
 
 		for (unsigned i = 0; i < s->nrecords; i++) {
-			uint64_t ns = s->record[i].end_ns + (s->record[i].level == late ? LATE_NS : 0);
+			uint64_t ns =
+				s->record[i].end_ns + (s->record[i].level == late ? LATE_NS : 0);
 
 			if (!given[i] && ns < best_ns) {
 				best_ns = ns;

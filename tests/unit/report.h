@@ -1,4 +1,5 @@
-/* Views made by hand, for the tests of report formats: a plain one, and one in which every name is hostile. */
+/* Views made by hand, for the tests of report formats: a plain one, and one in which every name is
+ * hostile. */
 #ifndef CULPRIT_TESTS_REPORT_H
 #define CULPRIT_TESTS_REPORT_H
 
@@ -13,7 +14,8 @@
 
 struct report {
 	struct view view;
-	struct account hiccup[REPORT_HICCUPS]; /* in order of time, each of the CPU with this index */
+	struct account
+		hiccup[REPORT_HICCUPS]; /* in order of time, each of the CPU with this index */
 	struct piece piece[REPORT_HICCUPS][REPORT_PIECES];
 	struct span span[REPORT_HICCUPS][REPORT_PIECES];
 	uint32_t index[REPORT_HICCUPS];
@@ -52,7 +54,9 @@ static const char *const hostile_names[] = {
 static const char *report_symbol(void *ctx, uint64_t address)
 {
 	(void)ctx;
-	return address == 1 ? "vmstat_update" : address < 100 ? "poke_ask" : hostile_names[address - 100];
+	return address == 1    ? "vmstat_update"
+	       : address < 100 ? "poke_ask"
+			       : hostile_names[address - 100];
 }
 
 /* Stack n of the plain view: the asker below the system call. */
@@ -68,7 +72,8 @@ static int report_stack(void *ctx, int32_t id, const char **frame)
 
 static const struct names report_names = {.symbol = report_symbol, .stack = report_stack};
 
-static void report_init(struct report *r, const char *hostname, const unsigned *cpus, uint32_t ncpus)
+static void report_init(struct report *r, const char *hostname, const unsigned *cpus,
+			uint32_t ncpus)
 {
 	struct view *v = &r->view;
 
@@ -108,8 +113,8 @@ static void report_free(struct report *r)
 }
 
 /* Begins a hiccup at_ns after the run's start. Its duration is what is added to it. */
-static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t at_ns, uint64_t edge_ns,
-				     uint64_t outside_ns)
+static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t at_ns,
+				     uint64_t edge_ns, uint64_t outside_ns)
 {
 	struct account *a = &r->hiccup[r->hiccups];
 
@@ -143,15 +148,17 @@ static struct source *report_key(struct report *r, const struct source_key *key,
 	return t->row[row];
 }
 
-static struct source *report_piece(struct report *r, enum source_kind kind, uint32_t id, const char *name,
-				   const char *function, uint64_t net_ns)
+static struct source *report_piece(struct report *r, enum source_kind kind, uint32_t id,
+				   const char *name, const char *function, uint64_t net_ns)
 {
-	return report_key(r, &(struct source_key){.kind = kind, .id = id, .name = name, .function = function}, net_ns);
+	return report_key(
+		r, &(struct source_key){.kind = kind, .id = id, .name = name, .function = function},
+		net_ns);
 }
 
 /* Who asked for the newest piece. */
-static void report_asked(struct report *r, struct source *s, uint32_t tid, const char *comm, uint16_t cpu,
-			 uint64_t function)
+static void report_asked(struct report *r, struct source *s, uint32_t tid, const char *comm,
+			 uint16_t cpu, uint64_t function)
 {
 	struct record mark = {.kind = RECORD_MARK,
 			      .flags = RECORD_ORIGIN,
@@ -174,7 +181,8 @@ static void report_spans(struct report *r, struct account *a)
 	for (uint32_t i = 0; i < a->npieces; i++) {
 		const struct piece *p = &a->pieces[i];
 
-		span[i] = (struct span){at, at + p->net_ns, .source = p->source, .asker = p->asker, .depth = i != 0};
+		span[i] = (struct span){at, at + p->net_ns, .source = p->source, .asker = p->asker,
+					.depth = i != 0};
 		at += i ? p->net_ns : p->net_ns / 2;
 	}
 	if (a->npieces)
@@ -195,7 +203,8 @@ static void report_end(struct report *r, const char *verdict)
 		summary_outside(&r->view.summary, index, a->start_ns, a->outside_ns, verdict);
 }
 
-/* CPUs 2 and 3; the tick on both, a worker that poke asked for, a device interrupt, and one gap that nothing explains. */
+/* CPUs 2 and 3; the tick on both, a worker that poke asked for, a device interrupt, and one gap
+ * that nothing explains. */
 static inline void report_plain(struct report *r, const char *hostname)
 {
 	static const unsigned cpus[] = {2, 3};
@@ -205,15 +214,20 @@ static inline void report_plain(struct report *r, const char *hostname)
 	cpus_add(&r->view.host.isolated, 3);
 	for (uint32_t i = 0; i < 10; i++) {
 		report_hiccup(r, i % 2, 1000000 + 4000000 * i, 400, 0);
-		report_piece(r, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler", 2000 + i);
+		report_piece(r, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer",
+			     "tick_nohz_handler", 2000 + i);
 		report_end(r, NULL);
 	}
 	report_hiccup(r, 1, 50000000, 500, 100);
-	s = report_key(r, &(struct source_key){SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", true, 812}, 31000);
+	s = report_key(
+		r,
+		&(struct source_key){SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", true, 812},
+		31000);
 	s->cause = "K01";
 	s->advice = strdup("sysctl vm.stat_interval=120");
 	report_asked(r, s, 4414, "poke", 0, 2);
-	report_piece(r, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler", 2100);
+	report_piece(r, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler",
+		     2100);
 	report_end(r, "steal");
 	report_hiccup(r, 1, 60000000, 300, 0);
 	report_piece(r, SOURCE_IRQ, 36, "virtio1-req.0", NULL, 7000);
@@ -254,13 +268,14 @@ static inline void report_hostile(struct report *r)
 	v->cpu[0].closure_known = true;
 	v->cpu[0].nclosure = 2;
 	v->cpu[0].closure[0] = (struct closure_row){.counter = "LOC", .kernel = 5, .traced = 5};
-	v->cpu[0].closure[1] =
-		(struct closure_row){.counter = "a|`b`<i>", .kernel = 7, .traced = 5, .why = "w|`h`\n<y>"};
+	v->cpu[0].closure[1] = (struct closure_row){
+		.counter = "a|`b`<i>", .kernel = 7, .traced = 5, .why = "w|`h`\n<y>"};
 	for (uint32_t i = 0; i < HOSTILE_NAMES; i++) {
 		const char *name = hostile_names[i];
 
 		report_hiccup(r, i % 2, 1000 + 1000000 * i, 100 + i, i % 3 ? 0 : 50 + i);
-		report_asked(r, report_piece(r, SOURCE_THREAD, 100 + i, name, name, 5000 + i), 7 + i, name, i, 100 + i);
+		report_asked(r, report_piece(r, SOURCE_THREAD, 100 + i, name, name, 5000 + i),
+			     7 + i, name, i, 100 + i);
 		report_piece(r, SOURCE_IRQ, i, name, NULL, 3000 + i);
 		if (i % 5 == 4)
 			report_lost(r, i, i % 2 ? 6000 : 2);

@@ -1,7 +1,8 @@
-/* report_files DIR: the views of report.h in every format, for real readers of them, and what is true of them.
+/* report_files DIR: the views of report.h in every format, for real readers of them, and what is
+ * true of them.
  *
- * DIR/one.FORMAT, two.FORMAT (two hosts), hostile.FORMAT, quiet.FORMAT (no hiccups), truth.json; strings there are hex.
- * DIR/diff.FORMAT: web-07 against hostile. */
+ * DIR/one.FORMAT, two.FORMAT (two hosts), hostile.FORMAT, quiet.FORMAT (no hiccups), truth.json;
+ * strings there are hex. DIR/diff.FORMAT: web-07 against hostile. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -26,7 +27,8 @@ static FILE *create(const char *dir, const char *set, const char *format)
 }
 
 /* The hiccup's pieces one after the other, as if each had run once. */
-static int write_traced(const struct trace_format *f, struct trace *t, uint32_t index, const struct account *hiccup)
+static int write_traced(const struct trace_format *f, struct trace *t, uint32_t index,
+			const struct account *hiccup)
 {
 	struct span spans[REPORT_PIECES];
 	struct account a = *hiccup;
@@ -54,7 +56,8 @@ static int write_trace(const struct trace_format *f, const struct report *r, FIL
 	return t && !f->end(t) ? err : -1;
 }
 
-static int write_format(const struct format *f, struct report *const *reports, uint32_t n, FILE *out)
+static int write_format(const struct format *f, struct report *const *reports, uint32_t n,
+			FILE *out)
 {
 	const struct render_options options = {.width = 100};
 	const struct view *views[4];
@@ -70,7 +73,8 @@ static int write_format(const struct format *f, struct report *const *reports, u
 		f->head(out);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = 0; k < reports[i]->hiccups && !err; k++)
-			err = f->hiccup(views[i], reports[i]->index[k], &reports[i]->hiccup[k], out);
+			err = f->hiccup(views[i], reports[i]->index[k], &reports[i]->hiccup[k],
+					out);
 	return err;
 }
 
@@ -89,8 +93,8 @@ static void write_hex(FILE *out, const char *key, const char *text)
 
 static void write_piece(FILE *out, const struct source *s, const struct piece *p)
 {
-	fprintf(out, "{\"kind\": \"%s\", \"id\": %u, \"net_ns\": %" PRIu64 ", ", source_kind_name(s->kind), s->id,
-		p->net_ns);
+	fprintf(out, "{\"kind\": \"%s\", \"id\": %u, \"net_ns\": %" PRIu64 ", ",
+		source_kind_name(s->kind), s->id, p->net_ns);
 	write_hex(out, "name", s->name);
 	fputs(", ", out);
 	write_hex(out, "function", s->function);
@@ -120,11 +124,15 @@ static void write_truth(FILE *out, const struct report *r)
 		const struct cpu_summary *s = &r->view.summary.cpu[r->index[i]];
 
 		fprintf(out,
-			"%s{\"cpu\": %u, \"isolated\": %s, \"start_ns\": %" PRIu64 ", \"duration_ns\": %" PRIu64
-			", \"attributed_ns\": %" PRIu64 ", \"edge_ns\": %" PRIu64 ", \"outside_ns\": %" PRIu64
-			", \"not_recorded_ns\": %" PRIu64 ", \"records_lost\": %" PRIu64 ", \"pieces\": [",
-			i ? ",\n" : "", s->cpu, cpus_has(&r->view.host.isolated, s->cpu) ? "true" : "false",
-			a->start_ns, a->duration_ns, a->attributed_ns, a->edge_ns, a->outside_ns, a->lost_ns, a->lost);
+			"%s{\"cpu\": %u, \"isolated\": %s, \"start_ns\": %" PRIu64
+			", \"duration_ns\": %" PRIu64 ", \"attributed_ns\": %" PRIu64
+			", \"edge_ns\": %" PRIu64 ", \"outside_ns\": %" PRIu64
+			", \"not_recorded_ns\": %" PRIu64 ", \"records_lost\": %" PRIu64
+			", \"pieces\": [",
+			i ? ",\n" : "", s->cpu,
+			cpus_has(&r->view.host.isolated, s->cpu) ? "true" : "false", a->start_ns,
+			a->duration_ns, a->attributed_ns, a->edge_ns, a->outside_ns, a->lost_ns,
+			a->lost);
 		for (uint32_t k = 0; k < a->npieces; k++) {
 			fputs(k ? ", " : "", out);
 			write_piece(out, s->sources.row[a->pieces[k].source], &a->pieces[k]);
@@ -136,7 +144,9 @@ static void write_truth(FILE *out, const struct report *r)
 
 static int write_diff(const char *dir, const struct report *a, const struct report *b)
 {
-	static const char *const names[] = {"a|`b`<i>\n.rec", "b.rec"}, *const suffix[] = {"text", "markdown", "json"};
+	static const char *const names[] = {"a|`b`<i>\n.rec", "b.rec"}, *const suffix[] = {
+										"text", "markdown",
+										"json"};
 	const struct render_options options = {.width = 100};
 	const struct view *views[] = {&a->view, &b->view};
 	struct diff d;
@@ -172,8 +182,8 @@ int main(int argc, char **argv)
 	report_init(&quiet, "quiet", &cpu, 1);
 	out = create(argv[1], "truth", "json");
 	for (size_t i = 0; i < REPORTS; i++) {
-		fprintf(out,
-			i ? ",\n\"%s\": " : "{\"%s\": ", (const char *[]){"web-07", "db-1", "hostile", "quiet"}[i]);
+		fprintf(out, i ? ",\n\"%s\": " : "{\"%s\": ",
+			(const char *[]){"web-07", "db-1", "hostile", "quiet"}[i]);
 		write_truth(out, all[i]);
 	}
 	fputs("}\n", out);
@@ -182,7 +192,8 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
 			out = create(argv[1], sets[i].name, f->name);
 			if (write_format(f, all + sets[i].first, sets[i].n, out) || fclose(out)) {
-				fprintf(stderr, "%s of %s could not be written\n", f->name, sets[i].name);
+				fprintf(stderr, "%s of %s could not be written\n", f->name,
+					sets[i].name);
 				return 1;
 			}
 		}

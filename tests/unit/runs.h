@@ -1,4 +1,5 @@
-/* Runs made by chance, for the tests of diff: sources whose events come by a Poisson process, or in bursts, or evenly. */
+/* Runs made by chance, for the tests of diff: sources whose events come by a Poisson process, or in
+ * bursts, or evenly. */
 #ifndef CULPRIT_TESTS_RUNS_H
 #define CULPRIT_TESTS_RUNS_H
 
@@ -42,11 +43,12 @@ static void run_init(struct view *v, const unsigned *cpus, uint32_t ncpus, doubl
 }
 
 /* A hiccup with one interval, at_s behind the start. */
-static void run_add(struct view *v, uint32_t index, double at_s, enum source_kind kind, uint32_t id, const char *name,
-		    const char *function, uint64_t net_ns)
+static void run_add(struct view *v, uint32_t index, double at_s, enum source_kind kind, uint32_t id,
+		    const char *name, const char *function, uint64_t net_ns)
 {
 	struct sources *t = &v->summary.cpu[index].sources;
-	struct piece piece = {.source = sources_find(t, kind, id, name, function), .net_ns = net_ns};
+	struct piece piece = {.source = sources_find(t, kind, id, name, function),
+			      .net_ns = net_ns};
 	struct account a = {.start_ns = STARTED_NS + (uint64_t)(at_s * 1e9),
 			    .duration_ns = net_ns,
 			    .attributed_ns = net_ns,
@@ -60,18 +62,21 @@ static void run_add(struct view *v, uint32_t index, double at_s, enum source_kin
 }
 
 /* Events of mean_ns that come by chance, per_s a second, in bursts of `burst` 100 us apart. */
-static inline void run_noise(struct view *v, uint32_t index, double per_s, unsigned burst, enum source_kind kind,
-			     uint32_t id, const char *name, const char *function, double mean_ns)
+static inline void run_noise(struct view *v, uint32_t index, double per_s, unsigned burst,
+			     enum source_kind kind, uint32_t id, const char *name,
+			     const char *function, double mean_ns)
 {
 	double seconds = v->cpu[index].observed_ns / 1e9, rate = per_s / burst;
 
 	for (double at = -log(uniform()) / rate; at < seconds; at -= log(uniform()) / rate)
 		for (unsigned i = 0; i < burst && at + 1e-4 * i < seconds; i++)
-			run_add(v, index, at + 1e-4 * i, kind, id, name, function, 1 - mean_ns * log(uniform()));
+			run_add(v, index, at + 1e-4 * i, kind, id, name, function,
+				1 - mean_ns * log(uniform()));
 }
 
 /* Each view a side of its own. */
-static inline int diff_of(struct diff *d, const struct view *const *views, uint32_t n, double between)
+static inline int diff_of(struct diff *d, const struct view *const *views, uint32_t n,
+			  double between)
 {
 	struct diff_side side[DIFF_FILES];
 

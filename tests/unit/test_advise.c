@@ -1,5 +1,5 @@
-/* From a whole view to causes and advice: what runs beside a source, the tick's table and the evidence decide; the commands have this
- * machine's numbers, and no name that a stranger chose. */
+/* From a whole view to causes and advice: what runs beside a source, the tick's table and the
+ * evidence decide; the commands have this machine's numbers, and no name that a stranger chose. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,8 @@ static int end(void **state)
 	return 0;
 }
 
-static struct source *add(enum source_kind kind, uint32_t id, const char *name, const char *function, unsigned count)
+static struct source *add(enum source_kind kind, uint32_t id, const char *name,
+			  const char *function, unsigned count)
 {
 	struct sources *t = &v.summary.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
@@ -56,7 +57,8 @@ static void assert_cause(const struct source *s, const char *id)
 {
 	assert_int_equal(advise(&v), 0);
 	if (!s->cause || strcmp(s->cause, id))
-		fail_msg("%s > %s is %s, not %s", s->name, s->function, s->cause ? s->cause : "none", id);
+		fail_msg("%s > %s is %s, not %s", s->name, s->function,
+			 s->cause ? s->cause : "none", id);
 }
 
 static struct source *tick(void)
@@ -181,10 +183,11 @@ static void ask(struct source *s, const char *function, const char *frame)
 		s->origins = calloc(1, sizeof(*s->origins));
 	assert_non_null(s->origins);
 	s->origins->count = s->origins->known = 1;
-	s->origins->row[0] = (struct origin){.who = {.kind = ASKER_THREAD, .tid = 9, .function = function},
-					     .count = 1,
-					     .nframes = frame ? 2 : 0,
-					     .frame = {"try", frame}};
+	s->origins->row[0] =
+		(struct origin){.who = {.kind = ASKER_THREAD, .tid = 9, .function = function},
+				.count = 1,
+				.nframes = frame ? 2 : 0,
+				.frame = {"try", frame}};
 }
 
 static void test_who_asked(void **state)
@@ -195,18 +198,21 @@ static void test_who_asked(void **state)
 		const char *asker, *frame;
 		const char *id, *before; /* before: nobody is known */
 	} is[] = {
-		{SOURCE_VECTOR, "call_function", "do_sync_core", "static_key_enable", "tracepoint_add_func", "P09",
-		 "P09"},
-		{SOURCE_VECTOR, "call_function", "do_sync_core", "static_key_enable", "toggle_allocation_gate", "P10",
-		 "P09"},
-		{SOURCE_VECTOR, "call_function", "do_flush_tlb_all", "x", "change_page_attr_set_clr", "P07", "P06"},
-		{SOURCE_VECTOR, "call_function", "do_flush_tlb_all", "__purge_vmap_area_lazy", "vfree", "P06", "P06"},
+		{SOURCE_VECTOR, "call_function", "do_sync_core", "static_key_enable",
+		 "tracepoint_add_func", "P09", "P09"},
+		{SOURCE_VECTOR, "call_function", "do_sync_core", "static_key_enable",
+		 "toggle_allocation_gate", "P10", "P09"},
+		{SOURCE_VECTOR, "call_function", "do_flush_tlb_all", "x",
+		 "change_page_attr_set_clr", "P07", "P06"},
+		{SOURCE_VECTOR, "call_function", "do_flush_tlb_all", "__purge_vmap_area_lazy",
+		 "vfree", "P06", "P06"},
 		{SOURCE_VECTOR, "reschedule", NULL, "futex_wake", "do_futex", "P01", "P01"},
 		{SOURCE_VECTOR, "reschedule", NULL, "x", "kick_process", "P02", "P01"},
 		{SOURCE_VECTOR, "reschedule", NULL, "force_qs_rnp", "rcu_gp_kthread", "P03", "P01"},
 		{SOURCE_VECTOR, "reschedule", NULL, "x", "kvm_vcpu_kick [kvm]", "P22", "P01"},
 		{SOURCE_THREAD, "migration/3", NULL, "x", "stop_machine_cpuslocked", "K20", "K20"},
-		{SOURCE_THREAD, "migration/3", NULL, "affine_move_task", "__set_cpus_allowed_ptr", "K21", "K20"},
+		{SOURCE_THREAD, "migration/3", NULL, "affine_move_task", "__set_cpus_allowed_ptr",
+		 "K21", "K20"},
 		{SOURCE_THREAD, "migration/3", NULL, NULL, NULL, "K21", "K20"},
 	};
 
@@ -239,8 +245,9 @@ static void test_numbers_are_filled_in(void **state)
 /* The name of a thread is its own choice, and that of an interrupt its driver's. */
 static void test_hostile_names_stay_out(void **state)
 {
-	static const char *const names[] = {"$(reboot)", "a;reboot", "`x`", "a b", "-rf", "x\ny", "a'b",
-					    "a\"b",      "\x1b[2J",  "a|b", "a&b", "*",   "~"};
+	static const char *const names[] = {"$(reboot)", "a;reboot", "`x`",  "a b",     "-rf",
+					    "x\ny",      "a'b",      "a\"b", "\x1b[2J", "a|b",
+					    "a&b",       "*",        "~"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -259,7 +266,11 @@ static void test_hostile_names_stay_out(void **state)
 		const char *const texts[] = {c->advice, c->undo, c->fix, c->confirm};
 
 		for (size_t i = 0; i < 4; i++) {
-			struct fill f = {.cpu = 1, .irq = 2, .pid = 3, .comm = "\x1b;reboot\x1b", .interface = "\x1b"};
+			struct fill f = {.cpu = 1,
+					 .irq = 2,
+					 .pid = 3,
+					 .comm = "\x1b;reboot\x1b",
+					 .interface = "\x1b"};
 			char *text = texts[i] ? fill_text(texts[i], &f) : NULL;
 
 			if (text && strchr(text, '\x1b'))
@@ -285,10 +296,14 @@ static void test_text_is_filled(void **state)
 			  .pid = 9,
 			  .comm = "kworker/3:1-x",
 			  .interface = "eth0.7"};
-	text = fill_text("{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface} ${x} {print} {cpu", &f);
-	assert_string_equal(text, "5 4-7 0-3,40 100,0000000f 0 9 kworker/3:1-x eth0.7 ${x} {print} {cpu");
+	text = fill_text("{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface} ${x} "
+			 "{print} {cpu",
+			 &f);
+	assert_string_equal(text,
+			    "5 4-7 0-3,40 100,0000000f 0 9 kworker/3:1-x eth0.7 ${x} {print} {cpu");
 	free(text);
-	text = fill_text("{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface}", &nothing);
+	text = fill_text("{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface}",
+			 &nothing);
 	assert_string_equal(text, "CPU CPUS HOUSEKEEPING HKMASK IRQ PID COMM INTERFACE");
 	free(text);
 }

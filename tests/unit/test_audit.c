@@ -1,5 +1,6 @@
-/* The audit's checks over facts that are made up here: a machine where cpu 3 of four is as quiet as can be, on which every check is content,
- * and from there one step off the way for each check; then facts that are hostile, unreadable or missing. */
+/* The audit's checks over facts that are made up here: a machine where cpu 3 of four is as quiet as
+ * can be, on which every check is content, and from there one step off the way for each check; then
+ * facts that are hostile, unreadable or missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,9 +25,9 @@
 
 #define KTHREAD "200040"  /* PF_KTHREAD and something else */
 #define BOUND   "4200040" /* and PF_NO_SETAFFINITY */
-#define GOOD_TASKS                                                                                                     \
-	"1 1 S 400100 0 0 0 0-2 systemd\n2 2 S " KTHREAD " 1 0 0 0-2 kthreadd\n"                                       \
-	"17 17 S " KTHREAD " 1 0 0 0-2 rcu_preempt\n30 30 S " BOUND " 3 1 99 3 migration/3\n"                          \
+#define GOOD_TASKS                                                                                 \
+	"1 1 S 400100 0 0 0 0-2 systemd\n2 2 S " KTHREAD " 1 0 0 0-2 kthreadd\n"                   \
+	"17 17 S " KTHREAD " 1 0 0 0-2 rcu_preempt\n30 30 S " BOUND " 3 1 99 3 migration/3\n"      \
 	"31 31 S " KTHREAD " 0 0 0 0-2 rcuop/3\n812 812 R 400000 3 1 50 3 workload\n"
 
 struct named {
@@ -34,10 +35,12 @@ struct named {
 };
 
 static const struct named good_world[] = {
-	{"proc/cmdline", "quiet isolcpus=managed_irq,domain,3 nohz_full=3 irqaffinity=0-2 -- isolcpus=7\n"},
+	{"proc/cmdline",
+	 "quiet isolcpus=managed_irq,domain,3 nohz_full=3 irqaffinity=0-2 -- isolcpus=7\n"},
 	{"run/dmesg", "[    0.000000] NO_HZ: Full dynticks CPUs: 3.\n"},
-	{"run/kconfig", "CONFIG_NO_HZ_FULL=y\nCONFIG_HZ=250\nCONFIG_CPU_ISOLATION=y\nCONFIG_RCU_NOCB_CPU=y\n"
-			"# CONFIG_KFENCE_STATIC_KEYS is not set\n"},
+	{"run/kconfig",
+	 "CONFIG_NO_HZ_FULL=y\nCONFIG_HZ=250\nCONFIG_CPU_ISOLATION=y\nCONFIG_RCU_NOCB_CPU=y\n"
+	 "# CONFIG_KFENCE_STATIC_KEYS is not set\n"},
 	{CPU "online", "0-3\n"},
 	{CPU "possible", "0-3\n"},
 	{CPU "isolated", "3\n"},
@@ -45,8 +48,9 @@ static const struct named good_world[] = {
 	{"sys/fs/cgroup/cpuset.cpus.isolated", "\n"},
 	{"sys/kernel/rcu_expedited", "0\n"},
 	{"sys/kernel/rcu_normal", "1\n"},
-	{"proc/mounts", "none /sys/kernel/debug debugfs rw 0 0\nnone /sys/kernel/tracing tracefs rw 0 0\n"
-			"none /sys/kernel/security securityfs rw 0 0\n"},
+	{"proc/mounts",
+	 "none /sys/kernel/debug debugfs rw 0 0\nnone /sys/kernel/tracing tracefs rw 0 0\n"
+	 "none /sys/kernel/security securityfs rw 0 0\n"},
 	{"proc/irq/default_smp_affinity", "7\n"},
 	{"proc/irq/36/smp_affinity_list", "0-2\n"},
 	{"proc/irq/36/effective_affinity_list", "1\n"},
@@ -92,10 +96,13 @@ static const struct named good_world[] = {
 	{"sys/kernel/debug/sched/fair_server/cpu3/runtime", "0\n"},
 	{"sys/kernel/debug/sched/features", "PLACE_LAG NO_HRTICK NO_HRTICK_DL\n"},
 	{"sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"},
-	{"sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet acpi_pm \n"},
-	{"proc/stat", "cpu  1 2 3 4 5 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 80 9 10\ncpu3 1 2 3 4 5 6 7 0 9 10\n"},
+	{"sys/devices/system/clocksource/clocksource0/available_clocksource",
+	 "tsc hpet acpi_pm \n"},
+	{"proc/stat",
+	 "cpu  1 2 3 4 5 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 80 9 10\ncpu3 1 2 3 4 5 6 7 0 9 10\n"},
 	{"proc/loadavg", "1.02 0.9 0.8 1/200 4242\n"},
-	{"proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc constant_tsc nonstop_tsc tsc_adjust tsc_reliable\n\n"},
+	{"proc/cpuinfo",
+	 "processor\t: 0\nflags\t\t: fpu tsc constant_tsc nonstop_tsc tsc_adjust tsc_reliable\n\n"},
 	{CPU "cpu3/topology/thread_siblings_list", "3\n"},
 	{CPU "cpu3/topology/physical_package_id", "0\n"},
 	{CPU "cpu3/cache/index3/shared_cpu_list", "0-3\n"},
@@ -128,7 +135,9 @@ static const struct named good_world[] = {
 
 static void put(struct facts *f, const char *name, const char *text)
 {
-	assert_int_equal(text ? facts_add(f, name, 0, text, strlen(text)) : facts_add(f, name, -ENOENT, NULL, 0), 0);
+	assert_int_equal(text ? facts_add(f, name, 0, text, strlen(text))
+			      : facts_add(f, name, -ENOENT, NULL, 0),
+			 0);
 }
 
 static void good(struct facts *f)
@@ -209,7 +218,12 @@ static const struct step steps[] = {
 	 "isolated",
 	 NULL,
 	 NULL},
-	{"cpuset_isolated", {{"sys/fs/cgroup/cpuset.cpus.isolated", "2-3\n"}}, FINDING_INFO, "cpuset", NULL, NULL},
+	{"cpuset_isolated",
+	 {{"sys/fs/cgroup/cpuset.cpus.isolated", "2-3\n"}},
+	 FINDING_INFO,
+	 "cpuset",
+	 NULL,
+	 NULL},
 	{"cpuset_partition",
 	 {{"sys/fs/cgroup/rt.slice/cpuset.cpus.partition",
 	   "isolated invalid (Cpu list in cpuset.cpus not exclusive)\n"}},
@@ -217,15 +231,31 @@ static const struct step steps[] = {
 	 "/sys/fs/cgroup/rt.slice is not in force",
 	 "exclusive",
 	 NULL},
-	{"cpuset_partition", {{"sys/fs/cgroup/a/b/cpuset.cpus.partition", "isolated\n"}}, FINDING_OK, NULL, NULL, NULL},
-	{"nohz_full", {{CPU "nohz_full", "(null)\n"}}, FINDING_FAIL, "250 times a second", "nohz_full=3", NULL},
+	{"cpuset_partition",
+	 {{"sys/fs/cgroup/a/b/cpuset.cpus.partition", "isolated\n"}},
+	 FINDING_OK,
+	 NULL,
+	 NULL,
+	 NULL},
 	{"nohz_full",
-	 {{CPU "nohz_full", NULL}, {"run/kconfig", "CONFIG_HZ=1000\n# CONFIG_NO_HZ_FULL is not set\n"}},
+	 {{CPU "nohz_full", "(null)\n"}},
+	 FINDING_FAIL,
+	 "250 times a second",
+	 "nohz_full=3",
+	 NULL},
+	{"nohz_full",
+	 {{CPU "nohz_full", NULL},
+	  {"run/kconfig", "CONFIG_HZ=1000\n# CONFIG_NO_HZ_FULL is not set\n"}},
 	 FINDING_FAIL,
 	 "1000 times a second",
 	 "CONFIG_NO_HZ_FULL=y",
 	 NULL},
-	{"lists_equal", {{CPU "nohz_full", "2-3\n"}}, FINDING_WARN, "cpu 2 is in only one", NULL, NULL},
+	{"lists_equal",
+	 {{CPU "nohz_full", "2-3\n"}},
+	 FINDING_WARN,
+	 "cpu 2 is in only one",
+	 NULL,
+	 NULL},
 	{"boot_cpu", {{CPU "online", "3\n"}}, FINDING_WARN, "boot CPU", NULL, NULL},
 	{"dmesg",
 	 {{"run/dmesg", "[    0.0] Housekeeping: nohz_full= must match isolcpus=\n"}},
@@ -234,7 +264,8 @@ static const struct step steps[] = {
 	 NULL,
 	 NULL},
 	{"kconfig",
-	 {{"run/kconfig", "CONFIG_HZ=250\nCONFIG_CPU_ISOLATION=y\n# CONFIG_RCU_NOCB_CPU is not set\n"}},
+	 {{"run/kconfig",
+	   "CONFIG_HZ=250\nCONFIG_CPU_ISOLATION=y\n# CONFIG_RCU_NOCB_CPU is not set\n"}},
 	 FINDING_WARN,
 	 "RCU_NOCB_CPU",
 	 NULL,
@@ -271,9 +302,15 @@ static const struct step steps[] = {
 	 "expedited",
 	 "echo 1 > /sys/kernel/rcu_normal",
 	 NULL},
-	{"cpu_quota", {{"sys/fs/cgroup/a/cpu.max", "50000 100000\n"}}, FINDING_INFO, "quotas", NULL, NULL},
 	{"cpu_quota",
-	 {{"sys/fs/cgroup/it's/cpu.max", "50000 100000\n"}, {"sys/fs/cgroup/it's/cgroup.procs", "7\n812\n"}},
+	 {{"sys/fs/cgroup/a/cpu.max", "50000 100000\n"}},
+	 FINDING_INFO,
+	 "quotas",
+	 NULL,
+	 NULL},
+	{"cpu_quota",
+	 {{"sys/fs/cgroup/it's/cpu.max", "50000 100000\n"},
+	  {"sys/fs/cgroup/it's/cgroup.procs", "7\n812\n"}},
 	 FINDING_FAIL,
 	 "workload [812] on cpu 3 is under a CPU quota",
 	 "echo max > '/sys/fs/cgroup/it'\\''s/cpu.max'",
@@ -287,7 +324,12 @@ static const struct step steps[] = {
 	 "IRQ 36 (virtio1-req.0) is delivered to cpu 3",
 	 "echo 0-2 > /proc/irq/36/smp_affinity_list",
 	 "echo 0-3 > /proc/irq/36/smp_affinity_list"},
-	{"irq", {{"proc/irq/36/effective_affinity_list", "3\n"}}, FINDING_INFO, "were not since boot: 36", NULL, NULL},
+	{"irq",
+	 {{"proc/irq/36/effective_affinity_list", "3\n"}},
+	 FINDING_INFO,
+	 "were not since boot: 36",
+	 NULL,
+	 NULL},
 	{"irq",
 	 {{"proc/irq/36/smp_affinity_list", "0-3\n"}},
 	 FINDING_INFO,
@@ -303,7 +345,8 @@ static const struct step steps[] = {
 	 "isolcpus=managed_irq,domain,3",
 	 NULL},
 	{"irq_managed",
-	 {{"proc/irq/36/smp_affinity_list", "3\n"}, {"sys/kernel/debug/irq/irqs/36", "IRQD_AFFINITY_MANAGED\n"}},
+	 {{"proc/irq/36/smp_affinity_list", "3\n"},
+	  {"sys/kernel/debug/irq/irqs/36", "IRQD_AFFINITY_MANAGED\n"}},
 	 FINDING_WARN,
 	 "managed_irq cannot move it",
 	 NULL,
@@ -315,7 +358,8 @@ static const struct step steps[] = {
 	 "echo 7 > /proc/irq/default_smp_affinity",
 	 "echo f > "},
 	{"irqbalance",
-	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"}, {"run/irqbalance", "IRQBALANCE_BANNED_CPULIST=1-2\n"}},
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"},
+	  {"run/irqbalance", "IRQBALANCE_BANNED_CPULIST=1-2\n"}},
 	 FINDING_WARN,
 	 "replaces irqbalance's own ban of isolated CPUs and leaves out cpu 3",
 	 "IRQBALANCE_BANNED_CPULIST=3",
@@ -327,15 +371,23 @@ static const struct step steps[] = {
 	 "leaves out cpu 3",
 	 NULL,
 	 NULL},
-	{"irqbalance", {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"}}, FINDING_OK, "keeps off", NULL, NULL},
 	{"irqbalance",
-	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"}, {"run/irqbalance", "IRQBALANCE_BANNED_CPUS=00000008\n"}},
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"}},
 	 FINDING_OK,
 	 "keeps off",
 	 NULL,
 	 NULL},
 	{"irqbalance",
-	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"}, {CPU "isolated", "\n"}, {CPU "nohz_full", "\n"}},
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"},
+	  {"run/irqbalance", "IRQBALANCE_BANNED_CPUS=00000008\n"}},
+	 FINDING_OK,
+	 "keeps off",
+	 NULL,
+	 NULL},
+	{"irqbalance",
+	 {{TASKS, "9 9 S 400000 0 0 0 0-2 irqbalance\n"},
+	  {CPU "isolated", "\n"},
+	  {CPU "nohz_full", "\n"}},
 	 FINDING_WARN,
 	 "may move IRQs to cpu 3",
 	 NULL,
@@ -346,7 +398,12 @@ static const struct step steps[] = {
 	 "cpu 3: e th",
 	 "echo 4 > '/sys/class/net/e th/queues/rx-0/rps_cpus'",
 	 "echo 0000000c > "},
-	{"xps", {{"sys/class/net/eth0/queues/tx-0/xps_cpus", "8\n"}}, FINDING_INFO, "cpu 3: eth0", NULL, NULL},
+	{"xps",
+	 {{"sys/class/net/eth0/queues/tx-0/xps_cpus", "8\n"}},
+	 FINDING_INFO,
+	 "cpu 3: eth0",
+	 NULL,
+	 NULL},
 	{"rps_default",
 	 {{"proc/sys/net/core/rps_default_mask", "f\n"}},
 	 FINDING_WARN,
@@ -359,7 +416,12 @@ static const struct step steps[] = {
 	 "napi/eth0-12",
 	 NULL,
 	 NULL},
-	{"block_affinity", {{"sys/block/sda/queue/rq_affinity", "2\n"}}, FINDING_INFO, "sda", NULL, NULL},
+	{"block_affinity",
+	 {{"sys/block/sda/queue/rq_affinity", "2\n"}},
+	 FINDING_INFO,
+	 "sda",
+	 NULL,
+	 NULL},
 	/* threads and work */
 	{"tasks",
 	 {{TASKS, GOOD_TASKS "99 99 S 400000 1 0 0 0-3 cron\n"}},
@@ -379,26 +441,47 @@ static const struct step steps[] = {
 	 "kswapd0",
 	 "taskset -pc 0-2 $t",
 	 NULL},
-	{"kthreads", {{TASKS, "40 40 S " BOUND " 3 0 0 3 ksoftirqd/3\n"}}, FINDING_OK, NULL, NULL, NULL},
-	{"realtime", {{TASKS, "40 40 S 400000 1 1 80 0-3 jackd\n"}}, FINDING_WARN, "jackd [40] prio 80", NULL, NULL},
+	{"kthreads",
+	 {{TASKS, "40 40 S " BOUND " 3 0 0 3 ksoftirqd/3\n"}},
+	 FINDING_OK,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"realtime",
+	 {{TASKS, "40 40 S 400000 1 1 80 0-3 jackd\n"}},
+	 FINDING_WARN,
+	 "jackd [40] prio 80",
+	 NULL,
+	 NULL},
 	{"unbound_work",
 	 {{WQ "cpumask", "f\n"}},
 	 FINDING_WARN,
 	 "unbound",
 	 "echo 7 > /sys/devices/virtual/workqueue/cpumask",
 	 "echo f > "},
-	{"workqueues", {{WQ "writeback/cpumask", "f\n"}}, FINDING_WARN, "writeback", "echo 7 > ", "echo f > "},
+	{"workqueues",
+	 {{WQ "writeback/cpumask", "f\n"}},
+	 FINDING_WARN,
+	 "writeback",
+	 "echo 7 > ",
+	 "echo f > "},
 	{"power_efficient",
 	 {{"sys/module/workqueue/parameters/power_efficient", "N\n"}},
 	 FINDING_INFO,
 	 NULL,
 	 "workqueue.power_efficient=1",
 	 NULL},
-	{"agents", {{TASKS, "7 7 S 400000 0 0 0 0-2 turbostat\n"}}, FINDING_WARN, "turbostat [7] runs", NULL, NULL},
+	{"agents",
+	 {{TASKS, "7 7 S 400000 0 0 0 0-2 turbostat\n"}},
+	 FINDING_WARN,
+	 "turbostat [7] runs",
+	 NULL,
+	 NULL},
 	{"agents",
 	 {{TASKS, "7 7 S 400000 0 0 0 0-2 turbostat\n"}, {"run/root", "1\n77\n"}},
 	 FINDING_INFO,
-	 "a process [7] that is not root's is called turbostat: if it is that program, it visits every CPU",
+	 "a process [7] that is not root's is called turbostat: if it is that program, it visits "
+	 "every CPU",
 	 NULL,
 	 NULL},
 	{"agents",
@@ -413,14 +496,25 @@ static const struct step steps[] = {
 	 "irqbalance does not run",
 	 NULL,
 	 NULL},
-	{"systemd", {{TASKS, "1 1 S 400000 0 0 0 0-3 systemd\n"}}, FINDING_INFO, NULL, "CPUAffinity=0-2", NULL},
 	{"systemd",
-	 {{TASKS, "1 1 S 400000 0 0 0 0-3 systemd\n"}, {"etc/systemd/system.conf", "[Manager]\nCPUAffinity=0-2\n"}},
+	 {{TASKS, "1 1 S 400000 0 0 0 0-3 systemd\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 "CPUAffinity=0-2",
+	 NULL},
+	{"systemd",
+	 {{TASKS, "1 1 S 400000 0 0 0 0-3 systemd\n"},
+	  {"etc/systemd/system.conf", "[Manager]\nCPUAffinity=0-2\n"}},
 	 FINDING_OK,
 	 NULL,
 	 NULL,
 	 NULL},
-	{"guests", {{TASKS, "5 4 S 400000 0 0 0 0-3 CPU 1/KVM\n"}}, FINDING_INFO, "CPU 1/KVM", NULL, NULL},
+	{"guests",
+	 {{TASKS, "5 4 S 400000 0 0 0 0-3 CPU 1/KVM\n"}},
+	 FINDING_INFO,
+	 "CPU 1/KVM",
+	 NULL,
+	 NULL},
 	{"tuned", {{"etc/tuned/active_profile", "balanced\n"}}, FINDING_INFO, NULL, NULL, NULL},
 	/* memory */
 	{"vmstat",
@@ -462,7 +556,12 @@ static const struct step steps[] = {
 	 "swapon -a"},
 	{"zswap", {{"sys/module/zswap/parameters/enabled", "Y\n"}}, FINDING_INFO, NULL, NULL, NULL},
 	{"compaction", {{VM "compaction_proactiveness", "20\n"}}, FINDING_INFO, NULL, NULL, NULL},
-	{"compact_locked", {{VM "compact_unevictable_allowed", "1\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"compact_locked",
+	 {{VM "compact_unevictable_allowed", "1\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
 	{"writeback", {{VM "dirty_writeback_centisecs", "100\n"}}, FINDING_INFO, NULL, NULL, NULL},
 	{"kfence",
 	 {{"run/kconfig", "CONFIG_HZ=250\nCONFIG_KFENCE_STATIC_KEYS=y\n"}},
@@ -483,8 +582,18 @@ static const struct step steps[] = {
 	 NULL,
 	 NULL,
 	 NULL},
-	{"nmi_watchdog", {{KERNEL "nmi_watchdog", "1\n"}}, FINDING_WARN, NULL, "sysctl -w kernel.nmi_watchdog=0", NULL},
-	{"backtraces", {{KERNEL "hung_task_all_cpu_backtrace", "1\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"nmi_watchdog",
+	 {{KERNEL "nmi_watchdog", "1\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 "sysctl -w kernel.nmi_watchdog=0",
+	 NULL},
+	{"backtraces",
+	 {{KERNEL "hung_task_all_cpu_backtrace", "1\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
 	/* the workload of the good world is FIFO */
 	{"rt_throttle",
 	 {{"run/kconfig", "CONFIG_HZ=250\nCONFIG_RT_GROUP_SCHED=y\n"}},
@@ -493,7 +602,8 @@ static const struct step steps[] = {
 	 "sysctl -w kernel.sched_rt_runtime_us=-1",
 	 "=950000"},
 	{"rt_throttle",
-	 {{"run/kconfig", "CONFIG_HZ=250\nCONFIG_RT_GROUP_SCHED=y\n"}, {TASKS, "812 812 R 400000 3 0 0 3 workload\n"}},
+	 {{"run/kconfig", "CONFIG_HZ=250\nCONFIG_RT_GROUP_SCHED=y\n"},
+	  {TASKS, "812 812 R 400000 3 0 0 3 workload\n"}},
 	 FINDING_INFO,
 	 NULL,
 	 NULL,
@@ -530,7 +640,8 @@ static const struct step steps[] = {
 	 NULL,
 	 NULL},
 	{"split_lock",
-	 {{"run/dmesg", "x86/split lock detection: #AC: a.out/9 took a split_lock trap at address: 0x1\n"}},
+	 {{"run/dmesg",
+	   "x86/split lock detection: #AC: a.out/9 took a split_lock trap at address: 0x1\n"}},
 	 FINDING_WARN,
 	 NULL,
 	 NULL,
@@ -548,8 +659,18 @@ static const struct step steps[] = {
 	 NULL,
 	 NULL},
 	{"bpf_stats", {{KERNEL "bpf_stats_enabled", "1\n"}}, FINDING_INFO, NULL, NULL, NULL},
-	{"livepatch", {{"sys/kernel/livepatch/fix/transition", "1\n"}}, FINDING_WARN, NULL, NULL, NULL},
-	{"resctrl", {{"proc/mounts", "resctrl /sys/fs/resctrl resctrl rw 0 0\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"livepatch",
+	 {{"sys/kernel/livepatch/fix/transition", "1\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"resctrl",
+	 {{"proc/mounts", "resctrl /sys/fs/resctrl resctrl rw 0 0\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
 	{"iommu", {{"sys/kernel/iommu_groups/1/type", "DMA-FQ\n"}}, FINDING_INFO, NULL, NULL, NULL},
 	{"load", {{"proc/loadavg", "17.5 1 1 1/1 1\n"}}, FINDING_WARN, NULL, NULL, NULL},
 	{"lockdown",
@@ -567,7 +688,12 @@ static const struct step steps[] = {
 	 NULL,
 	 NULL},
 	{"kconfig", {{"run/kconfig", "CONFIG_HZ=250\n"}}, FINDING_WARN, NULL, NULL, NULL},
-	{"cpuset_isolated", {{"sys/fs/cgroup/cpuset.cpus.isolated", "3\n"}}, FINDING_OK, "alone", NULL, NULL},
+	{"cpuset_isolated",
+	 {{"sys/fs/cgroup/cpuset.cpus.isolated", "3\n"}},
+	 FINDING_OK,
+	 "alone",
+	 NULL,
+	 NULL},
 	{"tsc",
 	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc\n"},
 	  {"sys/devices/system/clocksource/clocksource0/current_clocksource", "kvm-clock\n"}},
@@ -582,7 +708,8 @@ static const struct step steps[] = {
 	 "tsc=nowatchdog",
 	 NULL},
 	{"clock_watchdog",
-	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc nonstop_tsc\n"}, {"proc/cmdline", "tsc=nowatchdog\n"}},
+	 {{"proc/cpuinfo", "x\nflags\t: tsc constant_tsc nonstop_tsc\n"},
+	  {"proc/cmdline", "tsc=nowatchdog\n"}},
 	 FINDING_OK,
 	 NULL,
 	 NULL,
@@ -605,7 +732,12 @@ static const struct step steps[] = {
 	 "schedutil",
 	 "echo performance > /sys/devices/system/cpu/cpu3/cpufreq/scaling_governor",
 	 "echo schedutil > "},
-	{"frequency", {{CPU "cpu3/cpufreq/scaling_min_freq", "800000\n"}}, FINDING_INFO, NULL, NULL, NULL},
+	{"frequency",
+	 {{CPU "cpu3/cpufreq/scaling_min_freq", "800000\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
 	{"idle_states",
 	 {{CPU "cpu3/cpuidle/state1/disable", "0\n"}},
 	 FINDING_INFO,
@@ -625,16 +757,36 @@ static const struct step steps[] = {
 	 NULL,
 	 NULL,
 	 NULL},
-	{"edac", {{"sys/devices/system/edac/mc/mc0/ce_count", "17\n"}}, FINDING_WARN, "17 corrected", NULL, NULL},
-	{"edac", {{"sys/module/edac_core/parameters/edac_mc_poll_msec", "1000\n"}}, FINDING_INFO, NULL, NULL, NULL},
-	{"thermal", {{CPU "cpu3/thermal_throttle/core_throttle_count", "4\n"}}, FINDING_WARN, NULL, NULL, NULL},
+	{"edac",
+	 {{"sys/devices/system/edac/mc/mc0/ce_count", "17\n"}},
+	 FINDING_WARN,
+	 "17 corrected",
+	 NULL,
+	 NULL},
+	{"edac",
+	 {{"sys/module/edac_core/parameters/edac_mc_poll_msec", "1000\n"}},
+	 FINDING_INFO,
+	 NULL,
+	 NULL,
+	 NULL},
+	{"thermal",
+	 {{CPU "cpu3/thermal_throttle/core_throttle_count", "4\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 NULL,
+	 NULL},
 	{"hypervisor",
 	 {{"proc/cpuinfo", "x\nflags\t: constant_tsc nonstop_tsc hypervisor\n"}},
 	 FINDING_WARN,
 	 NULL,
 	 NULL,
 	 NULL},
-	{"steal", {{"proc/stat", "cpu 0\ncpu3 1 2 3 4 5 6 7 250 0 0\n"}}, FINDING_WARN, NULL, NULL, NULL},
+	{"steal",
+	 {{"proc/stat", "cpu 0\ncpu3 1 2 3 4 5 6 7 250 0 0\n"}},
+	 FINDING_WARN,
+	 NULL,
+	 NULL,
+	 NULL},
 };
 
 static void test_steps(void **state)
@@ -654,14 +806,17 @@ static void test_steps(void **state)
 		if (!x)
 			fail_msg("step %zu: no finding %s", i, s->id);
 		if (x->level != s->level || !x->known)
-			fail_msg("step %zu: %s is %s: %s (%s)", i, s->id, finding_level_name(x->level), x->title,
-				 x->value ? x->value : "");
+			fail_msg("step %zu: %s is %s: %s (%s)", i, s->id,
+				 finding_level_name(x->level), x->title, x->value ? x->value : "");
 		if (s->title && !strstr(x->title, s->title))
-			fail_msg("step %zu: %s says \"%s\", not \"%s\"", i, s->id, x->title, s->title);
+			fail_msg("step %zu: %s says \"%s\", not \"%s\"", i, s->id, x->title,
+				 s->title);
 		if (s->fix && (!x->fix || !strstr(x->fix, s->fix)))
-			fail_msg("step %zu: %s: fix \"%s\", not \"%s\"", i, s->id, x->fix ? x->fix : "", s->fix);
+			fail_msg("step %zu: %s: fix \"%s\", not \"%s\"", i, s->id,
+				 x->fix ? x->fix : "", s->fix);
 		if (s->undo && (!x->undo || !strstr(x->undo, s->undo)))
-			fail_msg("step %zu: %s: undo \"%s\", not \"%s\"", i, s->id, x->undo ? x->undo : "", s->undo);
+			fail_msg("step %zu: %s: undo \"%s\", not \"%s\"", i, s->id,
+				 x->undo ? x->undo : "", s->undo);
 		findings_free(&out);
 		facts_free(&f);
 	}
@@ -706,8 +861,8 @@ static void test_unknown(void **state)
 		out = check(&f, 3);
 		for (uint32_t i = 0; i < out.count; i++) {
 			if (out.row[i].level > FINDING_INFO)
-				fail_msg("%s is %s: %s", out.row[i].id, finding_level_name(out.row[i].level),
-					 out.row[i].title);
+				fail_msg("%s is %s: %s", out.row[i].id,
+					 finding_level_name(out.row[i].level), out.row[i].title);
 		}
 		assert_false(find(&out, "isolated")->known);
 		assert_false(find(&out, "nohz_full")->known);
@@ -741,7 +896,10 @@ static void test_hostile(void **state)
 		struct facts f = {0};
 
 		for (size_t i = 0; i < COUNT(good_world); i++) {
-			const char *text = what == 0 ? "" : what == 1 ? binary : what == 2 ? big : "\n\n\n,,,:::---";
+			const char *text = what == 0   ? ""
+					   : what == 1 ? binary
+					   : what == 2 ? big
+						       : "\n\n\n,,,:::---";
 			size_t len = what == 0   ? 0
 				     : what == 1 ? sizeof(binary) - 1
 				     : what == 2 ? FACT_MAX
@@ -769,8 +927,8 @@ static void test_hostile(void **state)
 				assert_non_null(strstr(x->fix, "'/sys/class/net/`x`/"));
 			assert_null(strstr(x->fix, "reboot"));
 		}
-		assert_non_null(
-			strstr(find(&out, "workqueues")->fix, "'/sys/devices/virtual/workqueue/a'\\''b/cpumask'"));
+		assert_non_null(strstr(find(&out, "workqueues")->fix,
+				       "'/sys/devices/virtual/workqueue/a'\\''b/cpumask'"));
 		findings_free(&out);
 		facts_free(&f);
 	}
@@ -795,7 +953,8 @@ static void test_targets(void **state)
 	facts_free(&f);
 }
 
-/* 128 CPUs, of which the odd ones of the upper half are quiet: lists and masks as long as they get. */
+/* 128 CPUs, of which the odd ones of the upper half are quiet: lists and masks as long as they get.
+ */
 static void test_many(void **state)
 {
 	struct audit_options o = {0};
@@ -809,7 +968,8 @@ static void test_many(void **state)
 		cpus_add(&o.targets, cpu);
 	assert_int_equal(audit(&f, &o, &out), 0);
 	assert_string_equal(find(&out, "unbound_work")->fix,
-			    "echo 55555555,55555555,ffffffff,ffffffff > /sys/devices/virtual/workqueue/cpumask");
+			    "echo 55555555,55555555,ffffffff,ffffffff > "
+			    "/sys/devices/virtual/workqueue/cpumask");
 	assert_int_equal(cpus_count(&find(&out, "unbound_work")->cpus), 32);
 	findings_free(&out);
 	facts_free(&f);
@@ -818,8 +978,9 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quiet),   cmocka_unit_test(test_steps),   cmocka_unit_test(test_all_have_steps),
-		cmocka_unit_test(test_unknown), cmocka_unit_test(test_hostile), cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_quiet),          cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_all_have_steps), cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_hostile),        cmocka_unit_test(test_targets),
 		cmocka_unit_test(test_many),
 	};
 

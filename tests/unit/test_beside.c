@@ -45,15 +45,16 @@ static void say(struct ground *g, const char *line)
 	osnoise_line(&g->reader, line, strlen(line));
 }
 
-static void ours(struct ground *g, enum source_kind kind, uint32_t id, const char *name, const char *function,
-		 uint64_t ns)
+static void ours(struct ground *g, enum source_kind kind, uint32_t id, const char *name,
+		 const char *function, uint64_t ns)
 {
 	struct sources *s = &g->view.summary.cpu[0].sources;
 
 	source_add(s->row[sources_find(s, kind, id, name, function)], ns, true);
 }
 
-static const struct beside_row *row_of(const struct beside *b, enum source_kind kind, const char *name)
+static const struct beside_row *row_of(const struct beside *b, enum source_kind kind,
+				       const char *name)
 {
 	for (uint32_t i = 0; i < b->count; i++)
 		if (b->row[i].kind == kind && !strcmp(b->row[i].name, name))
@@ -62,15 +63,19 @@ static const struct beside_row *row_of(const struct beside *b, enum source_kind 
 	return NULL;
 }
 
-/* A vector is an IRQ to osnoise; functions and thread ids are added up; what only one saw has a row, too. */
+/* A vector is an IRQ to osnoise; functions and thread ids are added up; what only one saw has a
+ * row, too. */
 static void test_pairs(void **state)
 {
 	struct ground *g = *state;
 	struct beside b;
 
-	say(g, "  <idle>-0   [001] d.h1.    10.000100: irq_noise: local_timer:236 start 10.000000000 duration 5000 ns");
-	say(g, "  <idle>-0   [001] d.h1.    11.000100: irq_noise: local_timer:236 start 11.000000000 duration 7000 ns");
-	say(g, "  <idle>-0   [001] d.h1.    11.500100: irq_noise: nvme0q1:42 start 11.500000000 duration 900 ns");
+	say(g, "  <idle>-0   [001] d.h1.    10.000100: irq_noise: local_timer:236 start "
+	       "10.000000000 duration 5000 ns");
+	say(g, "  <idle>-0   [001] d.h1.    11.000100: irq_noise: local_timer:236 start "
+	       "11.000000000 duration 7000 ns");
+	say(g, "  <idle>-0   [001] d.h1.    11.500100: irq_noise: nvme0q1:42 start 11.500000000 "
+	       "duration 900 ns");
 	ours(g, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 4000);
 	ours(g, SOURCE_VECTOR, 236, "local_timer", "hrtimer_wakeup", 2000);
 	ours(g, SOURCE_THREAD, 7, "poke", NULL, 100);
@@ -99,10 +104,12 @@ static void test_counters(void **state)
 
 	say(g, "                                          Operating System Noise");
 	say(g, "duration:   0 00:00:02 | time is in us");
-	say(g, "CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single          HW          NMI    "
+	say(g, "CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single         "
+	       " HW          NMI    "
 	       "      "
 	       "IRQ      Softirq       Thread");
-	say(g, "  1 #2          2000000          40    99.99800          20           10           3            0      "
+	say(g, "  1 #2          2000000          40    99.99800          20           10           "
+	       "3            0      "
 	       "    "
 	       "500            6            4");
 	ours(g, SOURCE_VECTOR, 236, "local_timer", NULL, 4000);

@@ -1,4 +1,5 @@
-/* The cause book: whole, without contradictions, and found by every name that means one of its causes. */
+/* The cause book: whole, without contradictions, and found by every name that means one of its
+ * causes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +40,8 @@ static void test_all_entries_are_there(void **state)
 			have += cause_by_id(id) != NULL;
 		}
 		if (have != groups[g].entries)
-			fail_msg("group %c has %u entries, not %u", groups[g].letter, have, groups[g].entries);
+			fail_msg("group %c has %u entries, not %u", groups[g].letter, have,
+				 groups[g].entries);
 		total += have;
 	}
 	for (const struct cause *c = causes; c->id; c++)
@@ -75,7 +77,8 @@ static void test_no_two_rows_fight(void **state)
 	for (const struct cause_match *a = cause_matches; a->kind; a++)
 		for (const struct cause_match *b = a + 1; b->kind; b++)
 			if (!strcmp(a->kind, b->kind) && !strcmp(a->pattern, b->pattern))
-				fail_msg("%s %s is both %s and %s", a->kind, a->pattern, a->cause->id, b->cause->id);
+				fail_msg("%s %s is both %s and %s", a->kind, a->pattern,
+					 a->cause->id, b->cause->id);
 }
 
 /* A name that the pattern means: "kworker/[0-9]*" is "kworker/7x". */
@@ -189,18 +192,31 @@ static void test_sources_lead_to_causes(void **state)
 		struct source s;
 		const char *id; /* NULL: none */
 	} is[] = {
-		{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .kernel_thread = true, .function = "vmstat_update"},
+		{{.kind = SOURCE_THREAD,
+		  .name = "kworker/3:1",
+		  .kernel_thread = true,
+		  .function = "vmstat_update"},
 		 "K01"},
-		{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .kernel_thread = true, .function = "some_work [mod]"},
+		{{.kind = SOURCE_THREAD,
+		  .name = "kworker/3:1",
+		  .kernel_thread = true,
+		  .function = "some_work [mod]"},
 		 "K07"},
 		{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .kernel_thread = true}, "K07"},
-		{{.kind = SOURCE_THREAD, .name = "ktimers/3", .kernel_thread = true, .function = "process_timeout"},
+		{{.kind = SOURCE_THREAD,
+		  .name = "ktimers/3",
+		  .kernel_thread = true,
+		  .function = "process_timeout"},
 		 "T10"},
 		{{.kind = SOURCE_THREAD, .name = "unheard-of", .kernel_thread = true}, NULL},
 		{{.kind = SOURCE_THREAD, .name = "bash", .id = 7}, "K34"},
 		{{.kind = SOURCE_THREAD, .name = "kswapd0", .id = 7}, "K34"},
 		{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .id = 7}, "K34"},
-		{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .id = 7, .function = "vmstat_update"}, "K34"},
+		{{.kind = SOURCE_THREAD,
+		  .name = "kworker/3:1",
+		  .id = 7,
+		  .function = "vmstat_update"},
+		 "K34"},
 		{{.kind = SOURCE_THREAD, .name = "ksoftirqd/3", .id = 7}, "K34"},
 		{{.kind = SOURCE_THREAD, .name = "migration/3", .id = 7}, "K34"},
 		{{.kind = SOURCE_THREAD, .name = "rcu_preempt", .id = 7}, "K34"},
@@ -209,18 +225,29 @@ static void test_sources_lead_to_causes(void **state)
 		{{.kind = SOURCE_THREAD, .name = "(others)", .rest = true}, NULL},
 		{{.kind = SOURCE_SOFTIRQ, .name = "(others)", .rest = true}, NULL},
 		{{.kind = SOURCE_THREAD, .name = "turbostat", .id = 7}, "P12"},
-		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "tick_nohz_handler"}, "T01"},
+		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "tick_nohz_handler"},
+		 "T01"},
 		{{.kind = SOURCE_VECTOR, .name = "local_timer"}, "T01"},
-		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "some_timer [mod]"}, NULL},
-		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "[unknown 0xffffffff81000000]"}, "T01"},
+		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "some_timer [mod]"},
+		 NULL},
+		{{.kind = SOURCE_VECTOR,
+		  .name = "local_timer",
+		  .function = "[unknown 0xffffffff81000000]"},
+		 "T01"},
 		{{.kind = SOURCE_VECTOR, .name = "reschedule"}, "P01"},
 		{{.kind = SOURCE_VECTOR, .name = "call_function"}, "P05"},
 		{{.kind = SOURCE_VECTOR, .name = "call_function_single"}, "P05"},
 		{{.kind = SOURCE_VECTOR, .name = "call_function", .function = "unheard_of"}, NULL},
-		{{.kind = SOURCE_VECTOR, .name = "call_function", .function = "remote shootdown"}, "P05"},
-		{{.kind = SOURCE_VECTOR, .name = "call_function_single", .function = "kvm_mmu_something"}, "P22"},
-		{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "kvm_something"}, "I07"},
-		{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "unheard_of"}, "S01"},
+		{{.kind = SOURCE_VECTOR, .name = "call_function", .function = "remote shootdown"},
+		 "P05"},
+		{{.kind = SOURCE_VECTOR,
+		  .name = "call_function_single",
+		  .function = "kvm_mmu_something"},
+		 "P22"},
+		{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "kvm_something"},
+		 "I07"},
+		{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "unheard_of"},
+		 "S01"},
 		{{.kind = SOURCE_SOFTIRQ, .id = 9, .name = "RCU"}, "S07"},
 		{{.kind = SOURCE_VECTOR, .name = "irq_work"}, NULL}, /* any of W01 to W07 */
 		{{.kind = SOURCE_VECTOR, .name = "thermal_apic"}, "I08"},
@@ -233,12 +260,20 @@ static void test_sources_lead_to_causes(void **state)
 		{{.kind = SOURCE_NMI, .name = "NMI", .function = "perf_event_nmi_handler"}, "H02"},
 		{{.kind = SOURCE_NMI, .name = "NMI"}, "H02"},
 		{{.kind = SOURCE_NMI, .name = "NMI", .function = "unheard_of"}, NULL},
-		{{.kind = SOURCE_IRQ, .id = 36, .name = "eth0-TxRx-3", .function = "e1000_intr [e1000]"}, "I01"},
+		{{.kind = SOURCE_IRQ,
+		  .id = 36,
+		  .name = "eth0-TxRx-3",
+		  .function = "e1000_intr [e1000]"},
+		 "I01"},
 		{{.kind = SOURCE_IRQ, .id = 36, .name = ""}, "I01"},
-		{{.kind = SOURCE_IRQ, .id = 37, .name = "nvme0q5", .function = "nvme_irq [nvme]"}, "I02"},
+		{{.kind = SOURCE_IRQ, .id = 37, .name = "nvme0q5", .function = "nvme_irq [nvme]"},
+		 "I02"},
 		{{.kind = SOURCE_IRQ, .id = 38, .name = "virtio1-req.0"}, "I02"},
 		/* work mlx5* does not mean its interrupt handlers */
-		{{.kind = SOURCE_IRQ, .id = 39, .name = "mlx5_comp3", .function = "mlx5_irq_int_handler [mlx5_core]"},
+		{{.kind = SOURCE_IRQ,
+		  .id = 39,
+		  .name = "mlx5_comp3",
+		  .function = "mlx5_irq_int_handler [mlx5_core]"},
 		 "I01"},
 		{{.kind = SOURCE_FAULT, .name = "page fault"}, "F01"},
 		{{.kind = SOURCE_OUTSIDE, .name = "not traced"}, NULL},
@@ -276,7 +311,8 @@ static void test_names_are_explained(void **state)
 	assert_null(cause_of_name("*"));
 }
 
-/* Every spelling of a report, and what it stands for; note: the entry is on the kind of thing, and says so. */
+/* Every spelling of a report, and what it stands for; note: the entry is on the kind of thing, and
+ * says so. */
 static void test_spellings(void **state)
 {
 	static const struct {
@@ -356,12 +392,14 @@ static void test_spellings(void **state)
 		else if (m.cause)
 			fail_msg("'%s' is %s, not none", is[i].name, m.cause->id);
 		if ((m.note[0] != 0) != is[i].note || m.irq != is[i].irq || m.tid != is[i].tid)
-			fail_msg("'%s': note '%s' irq %ld tid %u", is[i].name, m.note, m.irq, m.tid);
+			fail_msg("'%s': note '%s' irq %ld tid %u", is[i].name, m.note, m.irq,
+				 m.tid);
 	}
 }
 
-/* tests/fixtures/functions.txt: what in the symbol tables of 6.12 and 6.12-rt is called like a function of a timer or a work item, and
- * such that were seen in reports. Each means an entry, or the one on its kind, and then says so; a report takes no cause from the latter. */
+/* tests/fixtures/functions.txt: what in the symbol tables of 6.12 and 6.12-rt is called like a
+ * function of a timer or a work item, and such that were seen in reports. Each means an entry, or
+ * the one on its kind, and then says so; a report takes no cause from the latter. */
 static void test_functions_of_kernels(void **state)
 {
 	FILE *f = fopen("tests/fixtures/functions.txt", "re");

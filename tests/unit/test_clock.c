@@ -1,4 +1,5 @@
-/* The arithmetic of clocks: rates from readings that are off, offsets from messages that take their time, and which time a clock keeps. */
+/* The arithmetic of clocks: rates from readings that are off, offsets from messages that take their
+ * time, and which time a clock keeps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,18 +32,20 @@ static void near(double got, double want, double allowed)
 
 /* ---- rate ---- */
 
-/* A counter of 2.6 GHz that has run for weeks, read for ten seconds: each clock reading off by up to `jitter` ns. */
+/* A counter of 2.6 GHz that has run for weeks, read for ten seconds: each clock reading off by up
+ * to `jitter` ns. */
 static void make_readings(struct clock_reading *r, double khz, uint64_t jitter, double drift_ppm)
 {
 	const uint64_t tick0 = UINT64_C(5000000000000000), ns0 = UINT64_C(1900000000000000);
 
 	for (int i = 0; i < COUNT; i++) {
-		double ns = i * 20e6, late = i > COUNT / 2 ? (ns - COUNT / 2 * 20e6) * drift_ppm * 1e-6 : 0;
+		double ns = i * 20e6,
+		       late = i > COUNT / 2 ? (ns - COUNT / 2 * 20e6) * drift_ppm * 1e-6 : 0;
 
 		r[i] = (struct clock_reading){.tick = tick0 + (uint64_t)llround(ns * khz / 1e6),
 					      .width = 60,
-					      .ns = ns0 + (uint64_t)llround(ns + late) + below(2 * jitter + 1) -
-						    jitter};
+					      .ns = ns0 + (uint64_t)llround(ns + late) +
+						    below(2 * jitter + 1) - jitter};
 	}
 }
 
@@ -92,14 +95,16 @@ static void no_rate(void **state)
 
 /* ---- offsets ---- */
 
-/* Messages between a counter and one that is `ahead` ticks ahead of it, each taking 100 ticks and up to 400 more. */
+/* Messages between a counter and one that is `ahead` ticks ahead of it, each taking 100 ticks and
+ * up to 400 more. */
 static struct clock_offset talk(int64_t ahead, int64_t drift)
 {
 	struct clock_offset o = {.cpu = 1};
 	uint64_t now = 1000000;
 
 	for (int i = 0; i < 2000; i++) {
-		uint64_t a = now, b = a + 100 + below(400), c = b + 100 + below(400), d = c + 100 + below(400);
+		uint64_t a = now, b = a + 100 + below(400), c = b + 100 + below(400),
+			 d = c + 100 + below(400);
 		int64_t there = ahead + drift * i;
 
 		clock_way_add(&o.way[0], a, b + there, c);
@@ -146,7 +151,8 @@ static void scales(void **state)
 	assert_int_equal(phc_scale(18 * s, 37, &applied), PHC_OTHER);
 	assert_int_equal(applied, 0);
 	assert_int_equal(phc_scale(37 * s, 0, &applied), PHC_OTHER);
-	assert_int_equal(phc_scale(-1760000000 * s, 37, &applied), PHC_OTHER); /* counts from its start */
+	assert_int_equal(phc_scale(-1760000000 * s, 37, &applied),
+			 PHC_OTHER); /* counts from its start */
 	assert_int_equal(phc_scale(INT64_MAX / 4, 37, &applied), PHC_OTHER);
 	assert_int_equal(phc_scale(-INT64_MAX / 4, 37, &applied), PHC_OTHER);
 }
@@ -163,7 +169,10 @@ static void leap_seconds(void **state)
 	assert_int_equal(clock_leap_seconds(list, 1800000000), 37);
 	assert_int_equal(clock_leap_seconds(list, 0), 0); /* before all of them */
 	assert_int_equal(clock_leap_seconds("", 1800000000), 0);
-	assert_int_equal(clock_leap_seconds("garbage\n12 13\n-1 5\n3692217600\n3692217600 99999999\n", 1800000000), 0);
+	assert_int_equal(
+		clock_leap_seconds("garbage\n12 13\n-1 5\n3692217600\n3692217600 99999999\n",
+				   1800000000),
+		0);
 }
 
 int main(void)

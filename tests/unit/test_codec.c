@@ -1,4 +1,5 @@
-/* Events to bytes and back: of all types, by chance and at the edges, over several chunks of which each can be read alone. */
+/* Events to bytes and back: of all types, by chance and at the edges, over several chunks of which
+ * each can be read alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,10 +102,12 @@ static void make(struct kept *k, uint64_t now, struct hiccup *last)
 		break;
 	case EVENT_HICCUP:
 		k->hiccup = (struct hiccup){.start_ns = below(50) ? now : any_number() / 2};
-		k->hiccup.end_ns = k->hiccup.start_ns + (below(50) ? below(1000000) : any_number() / 2);
+		k->hiccup.end_ns =
+			k->hiccup.start_ns + (below(50) ? below(1000000) : any_number() / 2);
 		for (int i = 0; i < LEVELS; i++) {
 			k->hiccup.before[i] = below(5) ? last->after[i] : any_number();
-			k->hiccup.after[i] = k->hiccup.before[i] + (below(5) ? below(3) : any_number());
+			k->hiccup.after[i] =
+				k->hiccup.before[i] + (below(5) ? below(3) : any_number());
 		}
 		*last = k->hiccup;
 		e->hiccup = &k->hiccup;
@@ -120,7 +123,9 @@ static void make(struct kept *k, uint64_t now, struct hiccup *last)
 		break;
 	default:
 		e->index = 0; /* names belong to no CPU */
-		e->named.number = e->type == EVENT_SYMBOL ? random64() : below(3) ? below(100) : any_number();
+		e->named.number = e->type == EVENT_SYMBOL ? random64()
+				  : below(3)              ? below(100)
+							  : any_number();
 		e->named.name = below(5) ? k->text[0] : NULL;
 		e->named.affinity = below(2) ? k->text[1] : NULL;
 		if (e->type != EVENT_STACK)
@@ -259,7 +264,8 @@ static size_t cost_of(struct encoder *e, const struct event *event)
 /* The times and sequences at the ends of their ranges, of every kind and level. */
 static void test_edges(void **state)
 {
-	static const uint64_t times[] = {0, 1, 127, 128, UINT32_MAX, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
+	static const uint64_t times[] = {
+		0, 1, 127, 128, UINT32_MAX, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
 	enum { N = sizeof(times) / sizeof(times[0]) };
 	struct kept *all = calloc(N * N * 16 + 2, sizeof(*all));
 	struct encoder *e = encoder_new(CPUS);
@@ -272,28 +278,33 @@ static void test_edges(void **state)
 	for (int a = 0; a < N; a++)
 		for (int b = 0; b < N; b++)
 			for (int kind = 0; kind < 16; kind++, n++) {
-				all[n].event = (struct event){.type = EVENT_RECORD, .index = n % CPUS};
+				all[n].event =
+					(struct event){.type = EVENT_RECORD, .index = n % CPUS};
 				all[n].event.record = &all[n].record;
-				all[n].record = (struct record){.start_ns = times[a],
-								.end_ns = times[b],
-								.arg = times[kind % N],
-								.origin = times[(a + kind) % N],
-								.id = UINT32_MAX * (a % 2),
-								.prio = b % 2 ? INT16_MIN : INT16_MAX,
-								.seq = kind % 3 ? UINT16_MAX : 0,
-								.kind = kind,
-								.level = kind % LEVELS,
-								.flags = 255 * (b % 2),
-								.mark = 255 * (a % 2),
-								.stack = a % 2 ? INT32_MIN : INT32_MAX};
-				memset(all[n].record.name, kind % 2 ? 255 : 0, sizeof(all[n].record.name));
+				all[n].record =
+					(struct record){.start_ns = times[a],
+							.end_ns = times[b],
+							.arg = times[kind % N],
+							.origin = times[(a + kind) % N],
+							.id = UINT32_MAX * (a % 2),
+							.prio = b % 2 ? INT16_MIN : INT16_MAX,
+							.seq = kind % 3 ? UINT16_MAX : 0,
+							.kind = kind,
+							.level = kind % LEVELS,
+							.flags = 255 * (b % 2),
+							.mark = 255 * (a % 2),
+							.stack = a % 2 ? INT32_MIN : INT32_MAX};
+				memset(all[n].record.name, kind % 2 ? 255 : 0,
+				       sizeof(all[n].record.name));
 				encoder_put(e, &all[n].event);
 			}
 	for (int i = 0; i < 2; i++, n++) {
 		all[n].hiccup = (struct hiccup){.start_ns = 0, .end_ns = UINT64_MAX};
 		for (int level = 0; level < LEVELS; level++)
-			all[n].hiccup.before[level] = i ? 0 : UINT16_MAX, all[n].hiccup.after[level] = i ? 1 : 0;
-		all[n].event = (struct event){.type = EVENT_HICCUP, .index = CPUS - 1, .hiccup = &all[n].hiccup};
+			all[n].hiccup.before[level] = i ? 0 : UINT16_MAX,
+			all[n].hiccup.after[level] = i ? 1 : 0;
+		all[n].event = (struct event){
+			.type = EVENT_HICCUP, .index = CPUS - 1, .hiccup = &all[n].hiccup};
 		encoder_put(e, &all[n].event);
 	}
 	c = take_chunk(e, 0, n);
@@ -337,18 +348,19 @@ static void test_bad(void **state)
 		const char *bytes;
 		size_t len;
 	} bad[] = {
-		{"\0\xc0\x05\x02", 4},                                      /* a shape that was never put */
-		{"\0\x81\xff\xff\x7f", 5},                                  /* a place that is none */
-		{"\0\x81\x01short", 8},                                     /* a shape that is cut */
-		{"\0\x40\x05\x05\x01", 5},                                  /* CPU 5 of 5 */
-		{"\0\x40", 2},                                              /* no CPU */
-		{"\0\x40\x01", 3},                                          /* nothing behind it */
-		{"\0\x3f", 2},                                              /* an event that is none */
-		{"\0\0", 2},                                                /* the same */
-		{"\0\x08\x01\x31", 4},                                      /* 49 frames */
-		{"\0\x08\x01\xff\xff\xff\xff\x0f", 8},                      /* -1 frames */
-		{"\0\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 13}, /* a number without an end */
-		{"\0\x01\0\0\0\0\0\0\0", 9},                                /* half a cursor */
+		{"\0\xc0\x05\x02", 4},                 /* a shape that was never put */
+		{"\0\x81\xff\xff\x7f", 5},             /* a place that is none */
+		{"\0\x81\x01short", 8},                /* a shape that is cut */
+		{"\0\x40\x05\x05\x01", 5},             /* CPU 5 of 5 */
+		{"\0\x40", 2},                         /* no CPU */
+		{"\0\x40\x01", 3},                     /* nothing behind it */
+		{"\0\x3f", 2},                         /* an event that is none */
+		{"\0\0", 2},                           /* the same */
+		{"\0\x08\x01\x31", 4},                 /* 49 frames */
+		{"\0\x08\x01\xff\xff\xff\xff\x0f", 8}, /* -1 frames */
+		{"\0\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+		 13},                        /* a number without an end */
+		{"\0\x01\0\0\0\0\0\0\0", 9}, /* half a cursor */
 	};
 	struct decoder *d = decoder_new(CPUS, FORMAT_MAJOR);
 

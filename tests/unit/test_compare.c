@@ -28,7 +28,12 @@ static int teardown(void **state)
 
 static void add(bool theirs, uint8_t kind, uint32_t id, uint64_t end, uint64_t net)
 {
-	struct interval i = {.end_ns = end, .net_ns = net, .theirs = theirs, .kind = kind, .id = id, .name = "x"};
+	struct interval i = {.end_ns = end,
+			     .net_ns = net,
+			     .theirs = theirs,
+			     .kind = kind,
+			     .id = id,
+			     .name = "x"};
 
 	compare_add(&c, &i);
 }
@@ -63,7 +68,8 @@ static void test_pairs(void **state)
 	assert_int_equal(r->difference.min, 20);
 }
 
-/* osnoise speaks within its own probe, and ours comes behind it: what the saying took is no difference. */
+/* osnoise speaks within its own probe, and ours comes behind it: what the saying took is no
+ * difference. */
 static void test_late(void **state)
 {
 	const struct compare_row *r;
@@ -72,7 +78,8 @@ static void test_late(void **state)
 	for (int i = 1; i <= 3; i++) {
 		add(true, RECORD_IRQ, 236, i * MS, 10000);
 		add(false, RECORD_IRQ, 236, i * MS + 900, 10950);
-		add(true, RECORD_NMI, 0, i * MS + 4000, 2000); /* the other way round all of it counts */
+		add(true, RECORD_NMI, 0, i * MS + 4000,
+		    2000); /* the other way round all of it counts */
 		add(false, RECORD_NMI, 0, i * MS + 3500, 1200);
 	}
 	compare_finish(&c);
@@ -128,7 +135,8 @@ static void test_nearest(void **state)
 	assert_int_equal(row(SOURCE_IRQ, 1)->difference.max, 0);
 }
 
-/* Very many, one side much behind the other's batches; what never gets a partner is counted once. */
+/* Very many, one side much behind the other's batches; what never gets a partner is counted once.
+ */
 static void test_many(void **state)
 {
 	uint64_t t = 0, alone = 0;
@@ -158,7 +166,8 @@ static void test_many(void **state)
 
 static void test_interval_of(void **state)
 {
-	struct record r = {.kind = RECORD_VECTOR, .id = VECTOR_LOCAL_TIMER, .arg = 236, .end_ns = 9};
+	struct record r = {
+		.kind = RECORD_VECTOR, .id = VECTOR_LOCAL_TIMER, .arg = 236, .end_ns = 9};
 	struct interval i = interval_of(&r, 5);
 
 	(void)state;
@@ -166,7 +175,8 @@ static void test_interval_of(void **state)
 	assert_int_equal(i.id, 236);
 	assert_string_equal(i.name, "local_timer");
 	assert_false(i.theirs);
-	r = (struct record){.kind = RECORD_OSNOISE, .mark = RECORD_THREAD, .id = 7, .arg = 1234, .end_ns = 9};
+	r = (struct record){
+		.kind = RECORD_OSNOISE, .mark = RECORD_THREAD, .id = 7, .arg = 1234, .end_ns = 9};
 	memset(r.name, 'n', sizeof(r.name)); /* all sixteen bytes, no NUL */
 	i = interval_of(&r, 0);
 	assert_true(i.theirs);

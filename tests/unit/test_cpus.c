@@ -1,5 +1,5 @@
-/* CPU lists: the syntax both ways, what is refused and in which words, and the set operations against a plain bool
- * array. */
+/* CPU lists: the syntax both ways, what is refused and in which words, and the set operations
+ * against a plain bool array. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,7 +101,8 @@ static void test_bad_lists_name_the_part_and_leave_the_set(void **state)
 		kept = set;
 		assert_int_equal(cpus_parse(bad[i].text, &set, why, sizeof(why)), bad[i].err);
 		if (!strstr(why, bad[i].part))
-			fail_msg("'%s': the reason \"%s\" does not name %s", bad[i].text, why, bad[i].part);
+			fail_msg("'%s': the reason \"%s\" does not name %s", bad[i].text, why,
+				 bad[i].part);
 		assert_null(strchr(why, '\n'));
 		assert_memory_equal(&set, &kept, sizeof(set));
 	}

@@ -1,5 +1,5 @@
-/* diff: what is paired with what, verdicts on runs that were made alike and on those with a known noise more, and intervals that
- * cover the truth. */
+/* diff: what is paired with what, verdicts on runs that were made alike and on those with a known
+ * noise more, and intervals that cover the truth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,8 @@ static const struct diff_row *find(enum source_kind kind, const char *name, cons
 	for (uint32_t i = 0; i < d.rows; i++) {
 		const struct diff_row *r = &d.row[i];
 
-		if (r->kind == kind && !strcmp(r->name, name) && !strcmp(r->function ? r->function : "", function))
+		if (r->kind == kind && !strcmp(r->name, name) &&
+		    !strcmp(r->function ? r->function : "", function))
 			return r;
 	}
 	fail_msg("no row %s > %s", name, function);
@@ -143,7 +144,8 @@ static void test_paired(void **state)
 	assert_int_equal(d.total[0].max_ns, 3000);
 }
 
-/* A kernel thread is not who is called so, and a function that ran second in its interruptions ran, but interrupted nobody. */
+/* A kernel thread is not who is called so, and a function that ran second in its interruptions ran,
+ * but interrupted nobody. */
 static void test_fakes_and_runs(void **state)
 {
 	struct sources *t;
@@ -155,7 +157,8 @@ static void test_fakes_and_runs(void **state)
 	run_add(&a, 0, 1, SOURCE_THREAD, 812, "kworker/3:1", NULL, 1000);
 	run_add(&b, 0, 1, SOURCE_THREAD, 812, "kworker/3:1", NULL, 1000);
 	t = &b.summary.cpu[1].sources;
-	row = sources_find_key(t, &(struct source_key){SOURCE_THREAD, 812, "kworker/3:1", NULL, true, 812});
+	row = sources_find_key(
+		t, &(struct source_key){SOURCE_THREAD, 812, "kworker/3:1", NULL, true, 812});
 	source_add(t->row[row], 5000, true);
 	row = sources_find(t, SOURCE_SOFTIRQ, 1, "TIMER", "second");
 	source_add(t->row[row], 300, false);
@@ -165,8 +168,10 @@ static void test_fakes_and_runs(void **state)
 	for (uint32_t i = 0; i < d.rows; i++)
 		if (d.row[i].kind == SOURCE_THREAD) {
 			assert_string_equal(d.row[i].name, "kworker/3:*");
-			assert_int_equal(d.row[i].cell[0].total_ns, d.row[i].kernel_thread ? 0 : 1000);
-			assert_int_equal(d.row[i].cell[1].total_ns, d.row[i].kernel_thread ? 5000 : 1000);
+			assert_int_equal(d.row[i].cell[0].total_ns,
+					 d.row[i].kernel_thread ? 0 : 1000);
+			assert_int_equal(d.row[i].cell[1].total_ns,
+					 d.row[i].kernel_thread ? 5000 : 1000);
 		}
 	assert_int_equal(find(SOURCE_SOFTIRQ, "TIMER", "second")->cell[1].count, 0);
 	assert_int_equal(find(SOURCE_SOFTIRQ, "TIMER", "second")->cell[1].runs, 2);
@@ -187,7 +192,8 @@ static void test_other_cpus(void **state)
 
 /* ---- verdicts ---- */
 
-/* A machine as they are: a tick, a few bursts of network traffic, workers, and what nothing explains. */
+/* A machine as they are: a tick, a few bursts of network traffic, workers, and what nothing
+ * explains. */
 static void make_machine(struct view *v, double seconds)
 {
 	run_init(v, two_cpus, 2, seconds);
@@ -196,7 +202,8 @@ static void make_machine(struct view *v, double seconds)
 			run_add(v, i, at, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler",
 				2000 + 500 * uniform());
 		run_noise(v, i, 100, 50, SOURCE_SOFTIRQ, 3, "NET_RX", NULL, 8000);
-		run_noise(v, i, 3, 1, SOURCE_THREAD, 800 + i, i ? "kworker/3:1" : "kworker/2:1", "vmstat_update", 6000);
+		run_noise(v, i, 3, 1, SOURCE_THREAD, 800 + i, i ? "kworker/3:1" : "kworker/2:1",
+			  "vmstat_update", 6000);
 		run_noise(v, i, 1, 1, SOURCE_THREAD, 15, "rcu_preempt", NULL, 50000);
 		run_noise(v, i, 400, 1, SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 5000);
 	}
@@ -211,7 +218,8 @@ static unsigned not_same(void)
 	return n;
 }
 
-/* In twenty pairs of equal settings there may be one with anything to say about its sources, and one about the whole. */
+/* In twenty pairs of equal settings there may be one with anything to say about its sources, and
+ * one about the whole. */
 static void test_same(void **state)
 {
 	unsigned wrong = 0;
@@ -229,7 +237,8 @@ static void test_same(void **state)
 		fail_msg("%u of 40 pairs of equal settings differ", wrong);
 }
 
-/* Of sixty sources three would differ by chance at 95 % each: for all together it must be one pair in twenty. */
+/* Of sixty sources three would differ by chance at 95 % each: for all together it must be one pair
+ * in twenty. */
 static void test_many_sources(void **state)
 {
 	unsigned wrong = 0;
@@ -295,7 +304,8 @@ static void test_gone(void **state)
 	run_noise(&a, 0, 40, 1, SOURCE_THREAD, 4711, "poke", NULL, 100000);
 	make();
 	check_change("poke", -2e6, DIFF_GONE);
-	assert_true(d.row[0].cell[1].time_ratio.value == 0 && d.row[0].cell[1].count_ratio.high < 1);
+	assert_true(d.row[0].cell[1].time_ratio.value == 0 &&
+		    d.row[0].cell[1].count_ratio.high < 1);
 	check_verdict(d.total[1].verdict, DIFF_BETTER);
 	assert_false(diff_worse_by(&d, 1, 0.1));
 }
@@ -319,7 +329,8 @@ static void test_more_and_less(void **state)
 	check_change("poke", -1e6, DIFF_BETTER);
 }
 
-/* Four and none may be chance, and what weighs nothing is no change, unless it lasts longer than nearly all else. */
+/* Four and none may be chance, and what weighs nothing is no change, unless it lasts longer than
+ * nearly all else. */
 static void test_chance_and_weight(void **state)
 {
 	(void)state;
@@ -331,7 +342,8 @@ static void test_chance_and_weight(void **state)
 	for (unsigned i = 0; i < 40; i++)
 		run_add(&b, 0, 0.01 + 0.24 * i, SOURCE_THREAD, 2, "light", NULL, 300);
 	for (unsigned i = 0; i < 18; i++)
-		run_add(&b, 0, 0.3 + 0.52 * i, SOURCE_THREAD, 3, "long", NULL, i == 5 ? 300000 : 300);
+		run_add(&b, 0, 0.3 + 0.52 * i, SOURCE_THREAD, 3, "long", NULL,
+			i == 5 ? 300000 : 300);
 	make();
 	check_verdict(find(SOURCE_THREAD, "four", "")->cell[1].verdict, DIFF_SAME);
 	check_verdict(find(SOURCE_THREAD, "light", "")->cell[1].verdict, DIFF_SAME);
@@ -345,7 +357,8 @@ static void test_covers(void **state)
 	static const struct {
 		double per_s, times;
 		unsigned burst;
-	} cases[] = {{0.3, 1, 1}, {1, 2, 1}, {5, 0.5, 1}, {50, 1, 1}, {500, 1.3, 1}, {200, 1, 40}, {60, 2, 10}};
+	} cases[] = {{0.3, 1, 1},   {1, 2, 1},    {5, 0.5, 1}, {50, 1, 1},
+		     {500, 1.3, 1}, {200, 1, 40}, {60, 2, 10}};
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(cases); i++) {
@@ -357,19 +370,23 @@ static void test_covers(void **state)
 
 			run_init(&a, one_cpu, 1, 10);
 			run_init(&b, one_cpu, 1, 6);
-			run_noise(&a, 0, cases[i].per_s, cases[i].burst, SOURCE_THREAD, 1, "x", NULL, 7000);
-			run_noise(&b, 0, cases[i].per_s * cases[i].times, cases[i].burst, SOURCE_THREAD, 1, "x", NULL,
-				  7000);
+			run_noise(&a, 0, cases[i].per_s, cases[i].burst, SOURCE_THREAD, 1, "x",
+				  NULL, 7000);
+			run_noise(&b, 0, cases[i].per_s * cases[i].times, cases[i].burst,
+				  SOURCE_THREAD, 1, "x", NULL, 7000);
 			make();
 			cell = &d.total[1];
-			counts += cell->count_ratio.low <= cases[i].times && cases[i].times <= cell->count_ratio.high;
-			times += cell->time_ratio.low <= cases[i].times && cases[i].times <= cell->time_ratio.high;
+			counts += cell->count_ratio.low <= cases[i].times &&
+				  cases[i].times <= cell->count_ratio.high;
+			times += cell->time_ratio.low <= cases[i].times &&
+				 cases[i].times <= cell->time_ratio.high;
 			end(NULL);
 		}
 		if (counts < 0.93 * pairs || times < 0.93 * pairs)
-			fail_msg(
-				"%g a second, times %g, bursts of %u: of %u intervals %u cover it by count, %u by time",
-				cases[i].per_s, cases[i].times, cases[i].burst, pairs, counts, times);
+			fail_msg("%g a second, times %g, bursts of %u: of %u intervals %u cover it "
+				 "by count, %u by time",
+				 cases[i].per_s, cases[i].times, cases[i].burst, pairs, counts,
+				 times);
 	}
 }
 
@@ -463,8 +480,8 @@ static void check_facts(const char *const *want)
 	for (uint32_t i = 0; i < d.facts; i++) {
 		const struct diff_fact *f = &d.fact[i];
 
-		snprintf(line, sizeof(line), "%s: %s | %s", f->what, f->value[0] ? f->value[0] : "-",
-			 f->value[1] ? f->value[1] : "-");
+		snprintf(line, sizeof(line), "%s: %s | %s", f->what,
+			 f->value[0] ? f->value[0] : "-", f->value[1] ? f->value[1] : "-");
 		if (!want[i])
 			fail_msg("one more: %s", line);
 		assert_string_equal(line, want[i]);
@@ -481,27 +498,29 @@ static void test_environment(void **state)
 {
 	static char lacks[] = "csd_function_entry", lacks_too[] = "ipi_send_cpu";
 	static char *some[] = {lacks, lacks_too};
-	static const char *const want[] = {"kernel: 6.12.1 | 6.12.2",
-					   "hypervisor: - | KVM",
-					   "isolated CPUs: - | 3",
-					   "cmdline console: console=a console=b | console=a",
-					   "cmdline isolcpus: - | isolcpus=3",
-					   "cmdline mitigations: mitigations=auto | mitigations=off",
-					   "cmdline quiet: quiet | -",
-					   "threshold: 200 ns (auto) | 300 ns (auto)",
-					   "not observed ipi_send_cpu: ipi_send_cpu | -",
-					   "etc/absent: - | x",
-					   "proc/sys/vm/stat_interval: 1 | 120",
-					   "run/kconfig CONFIG_HZ: CONFIG_HZ=250 | CONFIG_HZ=1000",
-					   "sys/secret: (not readable) | 5",
-					   NULL};
+	static const char *const want[] = {
+		"kernel: 6.12.1 | 6.12.2",
+		"hypervisor: - | KVM",
+		"isolated CPUs: - | 3",
+		"cmdline console: console=a console=b | console=a",
+		"cmdline isolcpus: - | isolcpus=3",
+		"cmdline mitigations: mitigations=auto | mitigations=off",
+		"cmdline quiet: quiet | -",
+		"threshold: 200 ns (auto) | 300 ns (auto)",
+		"not observed ipi_send_cpu: ipi_send_cpu | -",
+		"etc/absent: - | x",
+		"proc/sys/vm/stat_interval: 1 | 120",
+		"run/kconfig CONFIG_HZ: CONFIG_HZ=250 | CONFIG_HZ=1000",
+		"sys/secret: (not readable) | 5",
+		NULL};
 
 	(void)state;
 	run_init(&a, one_cpu, 1, 10);
 	run_init(&b, one_cpu, 1, 10);
 	strcpy(b.host.kernel, "6.12.2");
 	strcpy(b.host.hypervisor, "KVM");
-	strcpy(a.host.cmdline, "root=/dev/sda quiet mitigations=auto console=a console=b x=\"1 2\"");
+	strcpy(a.host.cmdline,
+	       "root=/dev/sda quiet mitigations=auto console=a console=b x=\"1 2\"");
 	strcpy(b.host.cmdline, "  root=/dev/sda isolcpus=3 console=a x=\"1 2\" mitigations=off");
 	cpus_add(&b.host.isolated, 3);
 	b.cpu[0].threshold_ns = 300;

@@ -1,16 +1,17 @@
-/* Windows of an unchanged machine differ by more than chance within them. How often diff calls that a change, over windows that were made
- * with such differences and over 220 that were recorded; and that what did change is still seen. The seeds are fixed: the same windows in
- * every run.
+/* Windows of an unchanged machine differ by more than chance within them. How often diff calls that
+ * a change, over windows that were made with such differences and over 220 that were recorded; and
+ * that what did change is still seen. The seeds are fixed: the same windows in every run.
  *
- * The recorded ones (tests/fixtures/diff/unchanged.tsv has their totals): 2 s each, one after the other, of one CPU of a guest with two,
- * nothing changed about it, while compilers, package managers and tests ran there in turn. As 110 pairs, each row of the comparison looked
- * at as well:
+ * The recorded ones (tests/fixtures/diff/unchanged.tsv has their totals): 2 s each, one after the
+ * other, of one CPU of a guest with two, nothing changed about it, while compilers, package
+ * managers and tests ran there in turn. As 110 pairs, each row of the comparison looked at as well:
  *
  *                                          pairs whose total        pairs with a source
  *                                          is better or worse       that is not the same
  *    chance within the windows alone               31                        61
  *    two windows may differ by 3, and
- *    1,000 intervals at least                       1                         3   (the other differences are "unclear")
+ *    1,000 intervals at least                       1                         3   (the other
+ * differences are "unclear")
  *    --fail-if-worse 1 exits with 2                 0
  *
  *   in turn, recordings a side    comparisons   total better or worse   with a source
@@ -46,7 +47,8 @@ static double binomial_tail(unsigned least, unsigned n, double p)
 	double sum = 0;
 
 	for (unsigned k = least; k <= n; k++)
-		sum += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + k * log(p) + (n - k) * log1p(-p));
+		sum += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + k * log(p) +
+			   (n - k) * log1p(-p));
 	return sum;
 }
 
@@ -64,7 +66,8 @@ static void compare(unsigned each, bool in_turn, double between)
 	struct diff_side side[2] = {{views[0], each}, {views[1], each}};
 
 	for (unsigned i = 0; i < 2 * each; i++) {
-		snprintf(view[i].run.started, sizeof(view[i].run.started), "2026-01-02T03:04:%02u.000000006Z", i);
+		snprintf(view[i].run.started, sizeof(view[i].run.started),
+			 "2026-01-02T03:04:%02u.000000006Z", i);
 		view[i].run.real_time = real_time;
 		views[in_turn ? i % 2 : i / each][in_turn ? i / 2 : i % each] = &view[i];
 	}
@@ -114,8 +117,10 @@ static double normal(void)
 	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
 }
 
-/* Jobs that come and go: some two seconds of work, and four without, whatever the window's length. */
-static void run_jobs(struct view *v, double seconds, double per_s, uint32_t id, const char *name, double mean_ns)
+/* Jobs that come and go: some two seconds of work, and four without, whatever the window's length.
+ */
+static void run_jobs(struct view *v, double seconds, double per_s, uint32_t id, const char *name,
+		     double mean_ns)
 {
 	bool on = uniform() < 1.0 / 3;
 
@@ -123,11 +128,13 @@ static void run_jobs(struct view *v, double seconds, double per_s, uint32_t id, 
 		until = at - (on ? 2 : 4) * log(uniform());
 		for (double t = at - log(uniform()) / per_s; on && t < until && t < seconds;
 		     t -= log(uniform()) / per_s)
-			run_add(v, 0, t, SOURCE_THREAD, id, name, NULL, 1 - mean_ns * log(uniform()));
+			run_add(v, 0, t, SOURCE_THREAD, id, name, NULL,
+				1 - mean_ns * log(uniform()));
 	}
 }
 
-/* One window: how fast the machine is and what its host does drift, and jobs come and go, the intervals of one of them so long. */
+/* One window: how fast the machine is and what its host does drift, and jobs come and go, the
+ * intervals of one of them so long. */
 static void make_window(struct view *v, double seconds, double drift, double job_ns)
 {
 	double speed = exp(drift * normal());
@@ -136,16 +143,20 @@ static void make_window(struct view *v, double seconds, double drift, double job
 	for (double at = 0.001; at < seconds; at += 0.004)
 		run_add(v, 0, at, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler",
 			speed * (2000 + 500 * uniform()));
-	run_noise(v, 0, 1000 * exp(drift * normal()), 1, SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL,
-		  speed * 5000);
-	run_noise(v, 0, 100 * exp(drift * normal()), 50, SOURCE_SOFTIRQ, 3, "NET_RX", NULL, speed * 8000);
+	run_noise(v, 0, 1000 * exp(drift * normal()), 1, SOURCE_OUTSIDE, 0,
+		  "hardware or hypervisor", NULL, speed * 5000);
+	run_noise(v, 0, 100 * exp(drift * normal()), 50, SOURCE_SOFTIRQ, 3, "NET_RX", NULL,
+		  speed * 8000);
 	run_noise(v, 0, 3, 1, SOURCE_THREAD, 800, "kworker/3:1", "vmstat_update", 6000);
 	run_jobs(v, seconds, 80, 4000, "cc1", job_ns);
 	run_jobs(v, seconds, 300, 4001, "find", 20000);
 }
 
-#define SMALL_NS 80e3 /* of which twice as much is lost as without: two windows differ by less than what is assumed */
-#define LARGE_NS 3e6  /* more than that: only recordings that were made in turn tell it from a change */
+#define SMALL_NS                                                                                   \
+	80e3 /* of which twice as much is lost as without: two windows differ by less than what is \
+		assumed */
+#define LARGE_NS                                                                                   \
+	3e6 /* more than that: only recordings that were made in turn tell it from a change */
 
 /* Many comparisons of `each` a side. */
 static void count_false(const char *what, unsigned n, unsigned each, double seconds, double drift)
@@ -182,7 +193,8 @@ static void test_unchanged(void **state)
 /* ---- windows that were recorded ---- */
 
 /* `count` hiccups of the same length but for the longest, spread over their part of the window. */
-static void add_part(struct view *v, double from_s, double length_s, uint64_t count, uint64_t sum, uint64_t longest)
+static void add_part(struct view *v, double from_s, double length_s, uint64_t count, uint64_t sum,
+		     uint64_t longest)
 {
 	for (uint64_t i = 0; i < count; i++) {
 		double at = from_s + length_s * (i + 0.5) / count;
@@ -203,7 +215,8 @@ static bool read_window(FILE *f, struct view *v)
 		for (unsigned i = 0; i < PARTS; i++) {
 			if (fscanf(f, "%llu %llu %llu", &count, &sum, &longest) != 3)
 				fail_msg("unchanged.tsv is cut off");
-			add_part(v, window_ns / 1e9 * i / PARTS, window_ns / 1e9 / PARTS, count, sum, longest);
+			add_part(v, window_ns / 1e9 * i / PARTS, window_ns / 1e9 / PARTS, count,
+				 sum, longest);
 		}
 		return true;
 	}
@@ -234,7 +247,8 @@ static void test_recorded(void **state)
 	bool fails;
 
 	(void)state;
-	assert_true(binomial_tail(recorded(1, 1, &fails), 110, LEVEL) < 1e-6); /* chance alone does not do */
+	assert_true(binomial_tail(recorded(1, 1, &fails), 110, LEVEL) <
+		    1e-6); /* chance alone does not do */
 	assert_true(fails);
 	for (unsigned each = 1; each <= 5; each++) {
 		unsigned wrong = recorded(each, DIFF_BETWEEN, &fails);
@@ -251,11 +265,13 @@ static void make_changed(unsigned each, double seconds, double times)
 {
 	for (unsigned k = 0; k < 2 * each; k++) {
 		make_window(&view[k], seconds, 0.1, SMALL_NS);
-		run_noise(&view[k], 0, k % 2 ? 100 * times : 100, 1, SOURCE_IRQ, 24, "eth0", NULL, 20000);
+		run_noise(&view[k], 0, k % 2 ? 100 * times : 100, 1, SOURCE_IRQ, 24, "eth0", NULL,
+			  20000);
 	}
 }
 
-/* Twice as often, of two hundred in a window: three recordings a side tell it mostly, and five nearly always. */
+/* Twice as often, of two hundred in a window: three recordings a side tell it mostly, and five
+ * nearly always. */
 static void test_doubled(void **state)
 {
 	static const struct {
@@ -292,8 +308,8 @@ static unsigned count_pairs(double seconds, double times, double between, enum d
 	return seen;
 }
 
-/* One recording a side does not tell that, and says so; those whose windows differ by chance alone are told, and so is a change that is
- * more than what is assumed. */
+/* One recording a side does not tell that, and says so; those whose windows differ by chance alone
+ * are told, and so is a change that is more than what is assumed. */
 static void test_doubled_pair(void **state)
 {
 	(void)state;
@@ -304,10 +320,12 @@ static void test_doubled_pair(void **state)
 	real_time = true; /* no program's */
 	assert_true(count_pairs(2, 2, 1.2, DIFF_WORSE) >= 30);
 	real_time = false;
-	assert_true(count_pairs(10, 10, DIFF_BETWEEN, DIFF_WORSE) >= 38); /* a thousand, and ten thousand */
+	assert_true(count_pairs(10, 10, DIFF_BETWEEN, DIFF_WORSE) >=
+		    38); /* a thousand, and ten thousand */
 }
 
-/* Recordings that were not made in turn tell no more than a pair: what drifts falls together with the change. */
+/* Recordings that were not made in turn tell no more than a pair: what drifts falls together with
+ * the change. */
 static void test_not_in_turn(void **state)
 {
 	(void)state;
@@ -321,7 +339,8 @@ static void test_not_in_turn(void **state)
 	forget(4);
 }
 
-/* Gone after thousands of intervals is gone, however little of the time they took and whatever else drifts. */
+/* Gone after thousands of intervals is gone, however little of the time they took and whatever else
+ * drifts. */
 static void test_gone(void **state)
 {
 	enum diff_verdict v;
@@ -335,7 +354,8 @@ static void test_gone(void **state)
 		compare(1, true, DIFF_BETWEEN);
 		check_verdict(verdict_on("eth0"), DIFF_GONE);
 		diff_free(&d);
-		run_noise(&view[1], 0, 0.3, 1, SOURCE_IRQ, 24, "eth0", NULL, 150); /* one may be left */
+		run_noise(&view[1], 0, 0.3, 1, SOURCE_IRQ, 24, "eth0", NULL,
+			  150); /* one may be left */
 		compare(1, true, DIFF_BETWEEN);
 		v = verdict_on("eth0");
 		assert_true(v == DIFF_GONE || v == DIFF_BETTER);
@@ -375,9 +395,10 @@ static void test_unlike(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unchanged),    cmocka_unit_test(test_recorded),    cmocka_unit_test(test_doubled),
-		cmocka_unit_test(test_doubled_pair), cmocka_unit_test(test_not_in_turn), cmocka_unit_test(test_gone),
-		cmocka_unit_test(test_gate),         cmocka_unit_test(test_unlike),
+		cmocka_unit_test(test_unchanged),   cmocka_unit_test(test_recorded),
+		cmocka_unit_test(test_doubled),     cmocka_unit_test(test_doubled_pair),
+		cmocka_unit_test(test_not_in_turn), cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_gate),        cmocka_unit_test(test_unlike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

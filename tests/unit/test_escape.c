@@ -1,5 +1,6 @@
-/* Hostile names: whatever bytes go in, what comes out is printable UTF-8 without controls and bidirectional tricks,
- * tells two names apart, and fits. Also say(), whose only art is to escape what it says. */
+/* Hostile names: whatever bytes go in, what comes out is printable UTF-8 without controls and
+ * bidirectional tricks, tells two names apart, and fits. Also say(), whose only art is to escape
+ * what it says. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* posix_openpt */
 #endif
@@ -34,7 +35,8 @@ static const struct {
 	{"two\nlines\ttab\r", "two\\x0alines\\x09tab\\x0d"},
 	{"\033[2J\033]0;t\007", "\\x1b[2J\\x1b]0;t\\x07"},
 	{"\x01\x1f\x7f", "\\x01\\x1f\\x7f"},
-	{"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"},
+	{"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80",
+	 "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"},
 	{"\xdf\xbf \xef\xbf\xbd", "\xdf\xbf \xef\xbf\xbd"},
 	/* C1, raw and as UTF-8; the first characters after them pass */
 	{"\x9b"
@@ -68,8 +70,10 @@ static const struct {
 	 "gpj",
 	 "\\xe2\\x80\\xaegpj"},
 	{"\xe2\x80\xaa\xe2\x80\xaf", "\\xe2\\x80\\xaa\xe2\x80\xaf"},
-	{"\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa", "\xe2\x81\xa5\\xe2\\x81\\xa6\\xe2\\x81\\xa9\xe2\x81\xaa"},
-	{"\xe2\x80\x8d\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90", "\xe2\x80\x8d\\xe2\\x80\\x8e\\xe2\\x80\\x8f\xe2\x80\x90"},
+	{"\xe2\x81\xa5\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xaa",
+	 "\xe2\x81\xa5\\xe2\\x81\\xa6\\xe2\\x81\\xa9\xe2\x81\xaa"},
+	{"\xe2\x80\x8d\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\x90",
+	 "\xe2\x80\x8d\\xe2\\x80\\x8e\\xe2\\x80\\x8f\xe2\x80\x90"},
 	{"\xe2\x80\xa7\xe2\x80\xa8\xe2\x80\xa9", "\xe2\x80\xa7\\xe2\\x80\\xa8\\xe2\\x80\\xa9"},
 	{"\xd8\x9b\xd8\x9c\xd8\x9d", "\xd8\x9b\\xd8\\x9c\xd8\x9d"},
 };
@@ -80,8 +84,11 @@ static void test_escapes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_string_equal(escape_text(cases[i].name, SIZE_MAX, buf, sizeof(buf)), cases[i].text);
-		assert_string_equal(escape_text(cases[i].name, strlen(cases[i].name), buf, sizeof(buf)), cases[i].text);
+		assert_string_equal(escape_text(cases[i].name, SIZE_MAX, buf, sizeof(buf)),
+				    cases[i].text);
+		assert_string_equal(
+			escape_text(cases[i].name, strlen(cases[i].name), buf, sizeof(buf)),
+			cases[i].text);
 	}
 }
 
@@ -117,7 +124,8 @@ static void test_cuts_at_whole_characters(void **state)
 					"5678",
 					SIZE_MAX, buf, 8),
 			    "12\xc3\xbc...");
-	assert_string_equal(escape_text("\xf0\x9f\x98\x80xxxx", SIZE_MAX, buf, 8), "\xf0\x9f\x98\x80...");
+	assert_string_equal(escape_text("\xf0\x9f\x98\x80xxxx", SIZE_MAX, buf, 8),
+			    "\xf0\x9f\x98\x80...");
 	assert_string_equal(escape_text("1\xf0\x9f\x98\x80xxx", SIZE_MAX, buf, 8), "1...");
 	assert_string_equal(escape_text("\033\033", SIZE_MAX, buf, 8), "\\x1b...");
 	assert_string_equal(escape_text("1\033\033", SIZE_MAX, buf, 8), "1...");
@@ -159,7 +167,8 @@ static size_t unescape(const char *text, char *name)
 /* Bytes that meet more of the decoder's edges than even chances would. */
 static char hostile_byte(void)
 {
-	static const char edges[] = "\x01\x1b\\\"\x7f\x80\x9b\x9f\xa8\xae\xbf\xc0\xc2\xd8\xe0\xe2\xed\xef\xf0\xf4\xff";
+	static const char edges[] =
+		"\x01\x1b\\\"\x7f\x80\x9b\x9f\xa8\xae\xbf\xc0\xc2\xd8\xe0\xe2\xed\xef\xf0\xf4\xff";
 
 	if (random() % 3)
 		return edges[random() % (long)(sizeof(edges) - 1)];
@@ -260,8 +269,9 @@ static void test_say_is_one_escaped_line(void **state)
 	result = complain("stray newline, path C:\\%s\n", "dir");
 	stderr_back();
 	assert_int_equal(result, -1);
-	assert_string_equal(file_text(file, buf, sizeof(buf)), "culprit: 2 names: \\x1b[2Jx\\x0ay\\xc2\\x9b\n"
-							       "culprit: stray newline, path C:\\\\dir\n");
+	assert_string_equal(file_text(file, buf, sizeof(buf)),
+			    "culprit: 2 names: \\x1b[2Jx\\x0ay\\xc2\\x9b\n"
+			    "culprit: stray newline, path C:\\\\dir\n");
 }
 
 static void test_say_cuts_long_lines(void **state)

@@ -140,8 +140,9 @@ static void test_globs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_find),        cmocka_unit_test(test_bytes), cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_count_bound), cmocka_unit_test(test_globs),
+		cmocka_unit_test(test_find),   cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_bounds), cmocka_unit_test(test_count_bound),
+		cmocka_unit_test(test_globs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Findings as a set: their order, the boot parameters of all together, and which source one explains. */
+/* Findings as a set: their order, the boot parameters of all together, and which source one
+ * explains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +11,8 @@
 
 #include "model/finding.h"
 
-static struct finding *add(struct findings *f, const char *id, enum finding_level level, uint64_t cost,
-			   const char *boot)
+static struct finding *add(struct findings *f, const char *id, enum finding_level level,
+			   uint64_t cost, const char *boot)
 {
 	struct finding *x = findings_add(f, id, level);
 
@@ -24,7 +25,8 @@ static struct finding *add(struct findings *f, const char *id, enum finding_leve
 
 static void test_order(void **state)
 {
-	static const char *const want[] = {"fail dear", "fail", "fail too", "warn dear", "warn", "info", "ok"};
+	static const char *const want[] = {"fail dear", "fail", "fail too", "warn dear",
+					   "warn",      "info", "ok"};
 	struct findings f = {0};
 	uint32_t order[7];
 

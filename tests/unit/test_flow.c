@@ -9,7 +9,8 @@
 
 #include "base/flow.h"
 
-static char *printed(unsigned width, const char *const *items, const char *separator, const char *lead)
+static char *printed(unsigned width, const char *const *items, const char *separator,
+		     const char *lead)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -24,7 +25,8 @@ static char *printed(unsigned width, const char *const *items, const char *separ
 	return text;
 }
 
-static void check(unsigned width, const char *const *items, const char *separator, const char *lead, const char *want)
+static void check(unsigned width, const char *const *items, const char *separator, const char *lead,
+		  const char *want)
 {
 	char *got = printed(width, items, separator, lead);
 

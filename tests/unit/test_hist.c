@@ -1,5 +1,6 @@
-/* The histogram against sorted arrays of the same values: nearest ranks computed in integers, the relative error of
- * every answer, and the median absolute deviation within the bounds that the buckets' widths leave. */
+/* The histogram against sorted arrays of the same values: nearest ranks computed in integers, the
+ * relative error of every answer, and the median absolute deviation within the bounds that the
+ * buckets' widths leave. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -65,7 +66,8 @@ static uint64_t two_values(void)
 	return random64() % 2 ? 1 : UINT64_MAX;
 }
 
-static uint64_t (*const shapes[])(void) = {uniform, heavy_tail, exponential, constant, huge, zero, two_values};
+static uint64_t (*const shapes[])(void) = {uniform, heavy_tail, exponential, constant,
+					   huge,    zero,       two_values};
 
 static int compare(const void *a, const void *b)
 {
@@ -75,7 +77,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* Fills values[count] with a shape, sorted, and the histogram with the same. */
-static void fill(struct hist *h, unsigned bits, uint64_t (*shape)(void), uint64_t *values, size_t count)
+static void fill(struct hist *h, unsigned bits, uint64_t (*shape)(void), uint64_t *values,
+		 size_t count)
 {
 	assert_int_equal(hist_init(h, bits), 0);
 	for (size_t i = 0; i < count; i++) {
@@ -87,8 +90,9 @@ static void fill(struct hist *h, unsigned bits, uint64_t (*shape)(void), uint64_
 
 static void check_percentiles(const struct hist *h, const uint64_t *sorted, size_t count)
 {
-	static const unsigned thousandths[] = {1,     10,    100,   1000,  5000,  25000, 29000, 50000, 57000,
-					       75000, 90000, 95000, 99000, 99500, 99900, 99990, 99999, 100000};
+	static const unsigned thousandths[] = {1,     10,    100,   1000,  5000,  25000,
+					       29000, 50000, 57000, 75000, 90000, 95000,
+					       99000, 99500, 99900, 99990, 99999, 100000};
 
 	for (size_t i = 0; i < COUNT(thousandths); i++) {
 		size_t rank = (count * thousandths[i] + 99999) / 100000;
@@ -96,8 +100,9 @@ static void check_percentiles(const struct hist *h, const uint64_t *sorted, size
 		uint64_t highest = hist_highest(h, hist_index(h, want));
 
 		if (got != (highest < sorted[count - 1] ? highest : sorted[count - 1]))
-			fail_msg("p%g of %zu values is %llu, rank %zu is %llu", thousandths[i] / 1000.0, count,
-				 (unsigned long long)got, rank, (unsigned long long)want);
+			fail_msg("p%g of %zu values is %llu, rank %zu is %llu",
+				 thousandths[i] / 1000.0, count, (unsigned long long)got, rank,
+				 (unsigned long long)want);
 		assert_true(got >= want);
 		assert_true(got - want <= want >> h->bits);
 	}
@@ -187,8 +192,9 @@ static uint64_t add_capped(uint64_t a, uint64_t b)
 	return a + b < a ? UINT64_MAX : a + b;
 }
 
-/* Each value may stand anywhere in its bucket, the median too: every deviation is known up to those two widths, so
- * the sorted lower ends and the sorted upper ends enclose the right answer at the median's rank. */
+/* Each value may stand anywhere in its bucket, the median too: every deviation is known up to those
+ * two widths, so the sorted lower ends and the sorted upper ends enclose the right answer at the
+ * median's rank. */
 static void check_mad(const struct hist *h, const uint64_t *sorted, size_t count)
 {
 	static uint64_t low[VALUES_MAX], high[VALUES_MAX];
@@ -207,8 +213,9 @@ static void check_mad(const struct hist *h, const uint64_t *sorted, size_t count
 	qsort(low, count, sizeof(*low), compare);
 	qsort(high, count, sizeof(*high), compare);
 	if (got < low[at] || got > high[at])
-		fail_msg("mad of %zu values is %llu, not in %llu..%llu", count, (unsigned long long)got,
-			 (unsigned long long)low[at], (unsigned long long)high[at]);
+		fail_msg("mad of %zu values is %llu, not in %llu..%llu", count,
+			 (unsigned long long)got, (unsigned long long)low[at],
+			 (unsigned long long)high[at]);
 }
 
 static void test_mad_against_brute_force(void **state)

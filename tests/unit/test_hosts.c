@@ -34,7 +34,8 @@ static int end(void **state)
 	return 0;
 }
 
-static char *written(const struct format *f, const struct view *const *views, uint32_t n, unsigned width)
+static char *written(const struct format *f, const struct view *const *views, uint32_t n,
+		     unsigned width)
 {
 	const struct render_options options = {.width = width};
 	char *text;
@@ -115,7 +116,8 @@ static void test_text(void **state)
 		"   lost %     time  count      max  host    cpu  kind     who\n"
 		"   0.0045  90.0 us      1  90.0 us  web-07  2    outside  hardware or hypervisor\n"
 		"   0.0045  90.0 us      1  90.0 us  db-1    2    outside  hardware or hypervisor\n"
-		"   0.0015  31.0 us      1  31.0 us  web-07  3    thread   [kworker/3:1] [812] > vmstat_update\n";
+		"   0.0015  31.0 us      1  31.0 us  web-07  3    thread   [kworker/3:1] [812] > "
+		"vmstat_update\n";
 	char *one[2], *both = written(&formats[0], three, 2, 100), *at;
 
 	(void)state;
@@ -129,7 +131,8 @@ static void test_text(void **state)
 	at += strlen(one[0]);
 	assert_memory_equal(at, "\n==== db-1, 2026-01-02T03:04:05.000000006Z ====\n",
 			    strlen("\n==== db-1, 2026-01-02T03:04:05.000000006Z ====\n"));
-	assert_string_equal(at + strlen("\n==== db-1, 2026-01-02T03:04:05.000000006Z ====\n"), one[1]);
+	assert_string_equal(at + strlen("\n==== db-1, 2026-01-02T03:04:05.000000006Z ====\n"),
+			    one[1]);
 	free(one[0]);
 	free(one[1]);
 	free(both);

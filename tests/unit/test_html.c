@@ -1,5 +1,6 @@
-/* The HTML report: that names stay text and elements are closed, of views made by hand, and how large it gets. What XML parsers and browsers
- * say of it is tested by tests/live/27-html.t and tests/browser. */
+/* The HTML report: that names stay text and elements are closed, of views made by hand, and how
+ * large it gets. What XML parsers and browsers say of it is tested by tests/live/27-html.t and
+ * tests/browser. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@ static char *render(const struct view *const *views, uint32_t n)
 	return text;
 }
 
-/* All elements are closed in order; attributes stand in quotes; outside of both there is no less-than sign and no other entity. */
+/* All elements are closed in order; attributes stand in quotes; outside of both there is no
+ * less-than sign and no other entity. */
 static void check_form(const char *text)
 {
 	char open[64][16];
@@ -57,7 +59,8 @@ static void check_form(const char *text)
 			memcpy(open[depth], text, n);
 			open[depth++][n] = '\0';
 		} else {
-			assert_true(depth && strlen(open[depth - 1]) == n && !memcmp(open[depth - 1], text, n));
+			assert_true(depth && strlen(open[depth - 1]) == n &&
+				    !memcmp(open[depth - 1], text, n));
 			depth--;
 		}
 		for (text += n; *text != '>'; text++) {
@@ -171,8 +174,8 @@ static void test_little(void **state)
 	}
 }
 
-/* Ten minutes of sixteen CPUs, each with something everywhere: a thousand sources with long names, all slots in use, the worst hiccups with
- * as many spans as there can be. */
+/* Ten minutes of sixteen CPUs, each with something everywhere: a thousand sources with long names,
+ * all slots in use, the worst hiccups with as many spans as there can be. */
 static void test_at_most_3_mib(void **state)
 {
 	static const enum source_kind kinds[6] = {SOURCE_IRQ,     SOURCE_IRQ,    SOURCE_SOFTIRQ,
@@ -202,20 +205,23 @@ static void test_at_most_3_mib(void **state)
 					    .spans_left = 77};
 
 			for (uint32_t k = 0; k < 6; k++) {
-				snprintf(name, sizeof(name), "a name of fifty letters that is <escaped> & long %3u",
+				snprintf(name, sizeof(name),
+					 "a name of fifty letters that is <escaped> & long %3u",
 					 i % rows[k]);
-				piece[k] = (struct piece){.source = sources_find(&s->sources, kinds[k],
-										 i % rows[k] + 500 * k, name, NULL),
-							  .net_ns = 1000 + 100 * k + i};
+				piece[k] = (struct piece){
+					.source = sources_find(&s->sources, kinds[k],
+							       i % rows[k] + 500 * k, name, NULL),
+					.net_ns = 1000 + 100 * k + i};
 				source_add(s->sources.row[piece[k].source], piece[k].net_ns, true);
 				a.attributed_ns += piece[k].net_ns;
 			}
 			a.edge_ns = a.outside_ns = 500;
 			a.duration_ns = a.attributed_ns + 1000;
 			for (uint32_t k = 0; i >= 59990 && k < SPANS_MAX; k++)
-				span[k] = (struct span){a.start_ns + a.duration_ns / SPANS_MAX * k,
-							a.start_ns + a.duration_ns / SPANS_MAX * (k + 1) - 100,
-							.source = k, .depth = k % 5};
+				span[k] = (struct span){
+					a.start_ns + a.duration_ns / SPANS_MAX * k,
+					a.start_ns + a.duration_ns / SPANS_MAX * (k + 1) - 100,
+					.source = k, .depth = k % 5};
 			a.nspans = i >= 59990 ? SPANS_MAX : 0;
 			summary_add(&report.view.summary, cpu, &a);
 		}

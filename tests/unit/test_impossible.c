@@ -1,5 +1,5 @@
-/* Recordings that are whole to their checksums and tell what no machine can have done: it is left out, the report says why, and no figure
- * of what is left is impossible. */
+/* Recordings that are whole to their checksums and tell what no machine can have done: it is left
+ * out, the report says why, and no figure of what is left is impossible. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,8 @@ static void check_view(void)
 		const struct cpu_summary *c = &view.summary.cpu[i];
 		const struct cpu_run *run = &view.cpu[i];
 
-		assert_int_equal(c->attributed_ns + c->edge_ns + c->lost_ns + c->outside_ns, c->hiccups.sum);
+		assert_int_equal(c->attributed_ns + c->edge_ns + c->lost_ns + c->outside_ns,
+				 c->hiccups.sum);
 		assert_true(c->hiccups.sum + run->hiccups_lost_ns <= run->observed_ns);
 		assert_true(run->observed_ns <= view.run.duration_ns || view.run.part);
 		assert_true(run->steal_ns <= run->observed_ns + 1000000000);
@@ -134,7 +135,8 @@ static void test_steal(void **state)
 
 /* ---- the tail ---- */
 
-/* The recording of the scene that was finished last, with another tail, and one more chunk of events before or behind it. */
+/* The recording of the scene that was finished last, with another tail, and one more chunk of
+ * events before or behind it. */
 static void write_with_tail(const struct view *v, const struct bytes *more, bool behind)
 {
 	struct bytes file = {0}, tail = {0}, was = {0};
@@ -256,10 +258,14 @@ static void test_events(void **state)
 	check_hiccup(at, 1ULL << 62, "a hiccup ends behind the window");
 	check_hiccup(at, UINT64_MAX, "a hiccup ends behind the window");
 	check_hiccup(at, at - 1, "an event means nothing");
-	check_event(&(struct event){.type = EVENT_RECORD, .record = &r}, false, "a record ends before it begins");
-	check_event(&(struct event){.type = EVENT_STEAL, .ns = 1ULL << 63}, false, "a steal clock shows more");
-	check_event(&(struct event){.type = EVENT_RELIEVE, .ns = 1ULL << 63}, false, "a time is later than");
-	check_event(&(struct event){.type = EVENT_HICCUP, .hiccup = &good}, true, "it goes on behind its end");
+	check_event(&(struct event){.type = EVENT_RECORD, .record = &r}, false,
+		    "a record ends before it begins");
+	check_event(&(struct event){.type = EVENT_STEAL, .ns = 1ULL << 63}, false,
+		    "a steal clock shows more");
+	check_event(&(struct event){.type = EVENT_RELIEVE, .ns = 1ULL << 63}, false,
+		    "a time is later than");
+	check_event(&(struct event){.type = EVENT_HICCUP, .hiccup = &good}, true,
+		    "it goes on behind its end");
 }
 
 /* ---- parts ---- */
@@ -283,7 +289,8 @@ static void test_part(void **state)
 	scene.view.cpu[0].hiccups_lost_ns = WINDOW_NS / 2;
 	write_with_tail(&scene.view, NULL, false);
 	view_free(&scene.view);
-	check_read(&(struct part){.to_ns = 200 * US}, "7 hiccups of the whole were not recorded", 1);
+	check_read(&(struct part){.to_ns = 200 * US}, "7 hiccups of the whole were not recorded",
+		   1);
 }
 
 static int open_files(void **state)
@@ -303,8 +310,9 @@ static int remove_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_overlap), cmocka_unit_test(test_too_much), cmocka_unit_test(test_steal),
-		cmocka_unit_test(test_tail),    cmocka_unit_test(test_events),   cmocka_unit_test(test_part),
+		cmocka_unit_test(test_overlap), cmocka_unit_test(test_too_much),
+		cmocka_unit_test(test_steal),   cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_events),  cmocka_unit_test(test_part),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);

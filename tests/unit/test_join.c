@@ -1,6 +1,6 @@
-/* The join on drawn timelines (see drawing.h). What the join must say of each hiccup stands beside its drawing. Every drawing is joined
- * several times, the records of one level coming late each time, as levels race for the clock. The sequences begin close to
- * their wrap-around. */
+/* The join on drawn timelines (see drawing.h). What the join must say of each hiccup stands beside
+ * its drawing. Every drawing is joined several times, the records of one level coming late each
+ * time, as levels race for the clock. The sequences begin close to their wrap-around. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,8 +23,10 @@ struct drawing {
 	const char *what;
 	uint64_t ns; /* of a column; 0: 100 */
 	const char *rows[ROWS_MAX + 1];
-	const char *want[ROWS_MAX]; /* of each hiccup: pieces in order of first appearance | edge, outside */
-	const char *counts; /* intervals of each source over all, in order of first appearance; NULL: not looked at */
+	const char *want[ROWS_MAX]; /* of each hiccup: pieces in order of first appearance | edge,
+				       outside */
+	const char *counts; /* intervals of each source over all, in order of first appearance;
+			       NULL: not looked at */
 	uint64_t lost, below, mismatches;
 };
 
@@ -42,7 +44,8 @@ static const struct drawing drawings[] = {
 	},
 	{
 		.what = "an interrupt in a softirq",
-		.rows = {"sir  ..[TIMER.......]..", "irq  ......[tick]......", "hic  [----------------]"},
+		.rows = {"sir  ..[TIMER.......]..", "irq  ......[tick]......",
+			 "hic  [----------------]"},
 		.want = {"local_timer 600, TIMER 800 | edge 400 outside 0"},
 	},
 	{
@@ -72,21 +75,24 @@ static const struct drawing drawings[] = {
 	},
 	{
 		.what = "a fault lasts until the next, that one until the hiccup's end",
-		.rows = {"flt  ...F.......F......", "irq  .....[tick].......", "hic  [----------------]"},
+		.rows = {"flt  ...F.......F......", "irq  .....[tick].......",
+			 "hic  [----------------]"},
 		.want = {"local_timer 600, page fault 900 | edge 200 outside 100"},
 		.counts = "local_timer 1, page fault 2",
 	},
 	{
 		.what = "a thread runs while a fault waits",
-		.rows = {"flt  ..F...............", "thr  .....[kw.]........", "irq  ......[b].........",
-			 "hic  [----------------]"},
+		.rows = {"flt  ..F...............", "thr  .....[kw.]........",
+			 "irq  ......[b].........", "hic  [----------------]"},
 		.want = {"b 300, kw 200, page fault 1100 | edge 200 outside 0"},
 	},
 	{
 		.what = "a fault ends with its hiccup",
-		.rows = {"flt  ..F..............................", "irq  ........................[tick]...",
+		.rows = {"flt  ..F..............................",
+			 "irq  ........................[tick]...",
 			 "hic  [---------]...........[---------]"},
-		.want = {"page fault 900 | edge 200 outside 0", "local_timer 600 | edge 400 outside 100"},
+		.want = {"page fault 900 | edge 200 outside 0",
+			 "local_timer 600 | edge 400 outside 100"},
 	},
 	{
 		.what = "an instant at the start is inside, one at the end is not",
@@ -99,18 +105,23 @@ static const struct drawing drawings[] = {
 		.what = "a TLB flush names its vector's function, not the next one's",
 		.rows = {"irq  ..[callfn..].[callfn]..", "tlb  .....1.................",
 			 "hic  [---------------------]"},
-		.want = {"call_function>remote shootdown 1000, call_function 800 | edge 500 outside 0"},
+		.want = {"call_function>remote shootdown 1000, call_function 800 | edge 500 "
+			 "outside 0"},
 	},
 	{
 		.what = "a TLB flush in a vector in a softirq",
-		.rows = {"sir  .[TIMER..........].", "irq  ....[callfn.]......", "nmi  ......[N].........",
-			 "tlb  ..........5........", "hic  [----------------]."},
-		.want = {"NMI 300, call_function>remote wrong CPU 600, TIMER 800 | edge 100 outside 0"},
+		.rows = {"sir  .[TIMER..........].", "irq  ....[callfn.]......",
+			 "nmi  ......[N].........", "tlb  ..........5........",
+			 "hic  [----------------]."},
+		.want = {"NMI 300, call_function>remote wrong CPU 600, TIMER 800 | edge 100 "
+			 "outside 0"},
 	},
 	{
 		.what = "a TLB flush where one vector ends and the next begins",
-		.rows = {"irq  ..[callfn][callfn]..", "tlb  ..........1.........", "hic  [------------------]"},
-		.want = {"call_function 800, call_function>remote shootdown 800 | edge 400 outside 0"},
+		.rows = {"irq  ..[callfn][callfn]..", "tlb  ..........1.........",
+			 "hic  [------------------]"},
+		.want = {"call_function 800, call_function>remote shootdown 800 | edge 400 outside "
+			 "0"},
 	},
 	{
 		.what = "an interval as long as its hiccup",
@@ -136,49 +147,55 @@ static const struct drawing drawings[] = {
 	{
 		.what = "over the start by less than the tolerance",
 		.ns = 10,
-		.rows = {"irq  [tick..............]............", "hic  ...............[------------]..."},
+		.rows = {"irq  [tick..............]............",
+			 "hic  ...............[------------]..."},
 		.want = {"| edge 0 outside 140"},
 		.below = 1,
 	},
 	{
 		.what = "over the start by more than the tolerance",
 		.ns = 10,
-		.rows = {"irq  [tick..............]............", "hic  ........[-------------------]..."},
+		.rows = {"irq  [tick..............]............",
+			 "hic  ........[-------------------]..."},
 		.want = {"local_timer 120 | edge 90 outside 0"},
 	},
 	{
 		.what = "over the end by less than the tolerance",
 		.ns = 10,
-		.rows = {"irq  ............[tick..............]", "hic  ..[---------------------]......."},
+		.rows = {"irq  ............[tick..............]",
+			 "hic  ..[---------------------]......."},
 		.want = {"local_timer 130 | edge 100 outside 0"},
 	},
 	{
 		.what = "over the end by more than the tolerance",
 		.ns = 10,
-		.rows = {"irq  ............[tick..............].......", "hic  ..[-----------------]..................",
+		.rows = {"irq  ............[tick..............].......",
+			 "hic  ..[-----------------]..................",
 			 "hic  .....................[----------------]"},
 		.want = {"| edge 0 outside 190", "local_timer 110 | edge 70 outside 0"},
 	},
 	{
 		.what = "over the end by more than the tolerance, but the sequence says inside",
 		.ns = 10,
-		.rows = {"irq  ....[tick....................]", "hic  ..[---------------].........."},
+		.rows = {"irq  ....[tick....................]",
+			 "hic  ..[---------------].........."},
 		.want = {"| edge 0 outside 170"},
 		.mismatches = 1,
 	},
 	{
 		.what = "several hiccups in one batch",
-		.rows = {"irq  ..[tick]......[tick]..[tick]......", "hic  [--------]..[-------------------].",
+		.rows = {"irq  ..[tick]......[tick]..[tick]......",
+			 "hic  [--------]..[-------------------].",
 			 "hic  .................................[-]"},
-		.want = {"local_timer 600 | edge 400 outside 0", "local_timer 1200 | edge 600 outside 300",
-			 "| edge 0 outside 300"},
+		.want = {"local_timer 600 | edge 400 outside 0",
+			 "local_timer 1200 | edge 600 outside 300", "| edge 0 outside 300"},
 		.counts = "local_timer 3",
 	},
 	{
 		.what = "hiccups back to back",
 		.rows = {"irq  .[tick]..[tick].......", "hic  [------][------][---]."},
-		.want = {"local_timer 600 | edge 200 outside 0", "local_timer 600 | edge 200 outside 0",
-			 "| edge 0 outside 500"},
+		.want = {"local_timer 600 | edge 200 outside 0",
+			 "local_timer 600 | edge 200 outside 0", "| edge 0 outside 500"},
 	},
 	{
 		.what = "records below the threshold between hiccups",
@@ -192,19 +209,22 @@ static const struct drawing drawings[] = {
 	},
 	{
 		.what = "gaps before, between and after, each with the bounds of its neighbours",
-		.rows = {"irq  ....[a]...........................", "thr  ................[kw]..............",
+		.rows = {"irq  ....[a]...........................",
+			 "thr  ................[kw]..............",
 			 "hic  [--------------------------------]"},
 		.want = {"a 300, kw 400 | edge 1400 outside 1300"},
 	},
 	{
 		.what = "gaps inside a thread are the thread's",
-		.rows = {"thr  .....[kw.......................].....", "irq  .......[a].................[b].......",
+		.rows = {"thr  .....[kw.......................].....",
+			 "irq  .......[a].................[b].......",
 			 "hic  [----------------------------------]."},
 		.want = {"a 300, b 300, kw 2100 | edge 900 outside 0"},
 	},
 	{
 		.what = "a softirq that is preempted counts once",
-		.rows = {"thr  ..[ksoft........][rt..][ksoft......]..", "sir  ....[TIMER......>......[TIMER..]......",
+		.rows = {"thr  ..[ksoft........][rt..][ksoft......]..",
+			 "sir  ....[TIMER......>......[TIMER..]......",
 			 "hic  [------------------------------------]"},
 		.want = {"TIMER 2200, ksoft 600, rt 600 | edge 400 outside 0"},
 		.counts = "TIMER 1, ksoft 2, rt 1",
@@ -216,8 +236,9 @@ static const struct drawing drawings[] = {
 	},
 	{
 		.what = "four end together",
-		.rows = {"thr  ..[kw.........]..", "sir  ....[TIMER....]..", "irq  ......[tick...]..",
-			 "nmi  ..........[NMI]..", "hic  [---------------]"},
+		.rows = {"thr  ..[kw.........]..", "sir  ....[TIMER....]..",
+			 "irq  ......[tick...]..", "nmi  ..........[NMI]..",
+			 "hic  [---------------]"},
 		.want = {"NMI 500, local_timer 400, TIMER 200, kw 200 | edge 400 outside 0"},
 	},
 	{
@@ -243,7 +264,8 @@ static const struct drawing drawings[] = {
 	},
 	{
 		.what = "a dropped record: of the outer one's time nobody knows how much was its",
-		.rows = {"sir  ..[TIMER.......]..", "irq  ......[!tick].....", "hic  [----------------]"},
+		.rows = {"sir  ..[TIMER.......]..", "irq  ......[!tick].....",
+			 "hic  [----------------]"},
 		.want = {"TIMER 0 | edge 0 outside 0 lost 1800"},
 		.lost = 1,
 	},
@@ -252,13 +274,15 @@ static const struct drawing drawings[] = {
 		.rows = {"sir  ..[!TIMER......].................[!SCHED].",
 			 "irq  ......[tick].....[!a].[!b]...............",
 			 "hic  [----------------]......[-----].........."},
-		.want = {"local_timer 600 | edge 0 outside 0 lost 1200", "| edge 0 outside 0 lost 700"},
+		.want = {"local_timer 600 | edge 0 outside 0 lost 1200",
+			 "| edge 0 outside 0 lost 700"},
 		.lost = 3, /* SCHED ends after the hiccup */
 	},
 	{
 		.what = "records dropped at the tail of every level",
 		.rows = {"thr  ...[a][!b][!c]..............", "sir  .......................[!RCU].",
-			 "nmi  ...............[N].[!N]........", "hic  [-----------------------------]"},
+			 "nmi  ...............[N].[!N]........",
+			 "hic  [-----------------------------]"},
 		.want = {"a 0, NMI 300 | edge 0 outside 0 lost 2800"},
 		.lost = 4,
 	},
@@ -275,8 +299,8 @@ static void say_account(char *text, size_t size, const struct sources *t, const 
 		fprintf(out, "%s%s%s%s %llu", i ? ", " : "", s->name, s->function ? ">" : "",
 			s->function ? s->function : "", (unsigned long long)a->pieces[i].net_ns);
 	}
-	fprintf(out, "%s| edge %llu outside %llu", a->npieces ? " " : "", (unsigned long long)a->edge_ns,
-		(unsigned long long)a->outside_ns);
+	fprintf(out, "%s| edge %llu outside %llu", a->npieces ? " " : "",
+		(unsigned long long)a->edge_ns, (unsigned long long)a->outside_ns);
 	if (a->lost_ns)
 		fprintf(out, " lost %llu", (unsigned long long)a->lost_ns);
 	fclose(out);
@@ -289,7 +313,8 @@ static void check_sums(const struct account *a)
 	for (unsigned i = 0; i < a->npieces; i++)
 		pieces += a->pieces[i].net_ns;
 	assert_int_equal(pieces, a->attributed_ns);
-	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns, a->duration_ns);
+	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns,
+			 a->duration_ns);
 }
 
 static void check_counts(const struct sources *t, const char *want)
@@ -306,7 +331,8 @@ static void check_counts(const struct sources *t, const char *want)
 
 static void check_drawing(const struct drawing *d, int late)
 {
-	static const uint32_t cursor[LEVELS] = {FIRST_CURSOR, FIRST_CURSOR, FIRST_CURSOR, FIRST_CURSOR};
+	static const uint32_t cursor[LEVELS] = {FIRST_CURSOR, FIRST_CURSOR, FIRST_CURSOR,
+						FIRST_CURSOR};
 	struct scene s = {.nrecords = 0};
 	struct names names = {.irq = name_of_irq};
 	struct sources t;
@@ -319,8 +345,8 @@ static void check_drawing(const struct drawing *d, int late)
 	number(&s);
 	assert_int_equal(sources_init(&t), 0);
 	names.ctx = &s;
-	j = join_new(
-		&(struct join_options){.sources = &t, .names = &names, .threshold_ns = threshold_ns, .bounds = bounds});
+	j = join_new(&(struct join_options){
+		.sources = &t, .names = &names, .threshold_ns = threshold_ns, .bounds = bounds});
 	assert_non_null(j);
 	join_start(j, cursor);
 	give(&s, j, late);
@@ -385,9 +411,14 @@ static void test_places(void **state)
 	(void)state;
 	for (unsigned i = 0; i < COUNT(places); i++) {
 		const struct place *p = &places[i];
-		struct hiccup h = {
-			.start_ns = 10000, .end_ns = 20000, .before = {0, 0, UINT32_MAX}, .after = {0, 0, 2}};
-		struct hiccup next = {.start_ns = 30000, .end_ns = 31000, .before = {0, 0, 3}, .after = {0, 0, 3}};
+		struct hiccup h = {.start_ns = 10000,
+				   .end_ns = 20000,
+				   .before = {0, 0, UINT32_MAX},
+				   .after = {0, 0, 2}};
+		struct hiccup next = {.start_ns = 30000,
+				      .end_ns = 31000,
+				      .before = {0, 0, 3},
+				      .after = {0, 0, 3}};
 		struct record r = {.start_ns = p->start_ns, .end_ns = p->end_ns, .seq = p->seq};
 		const struct account *a;
 		struct sources t;
@@ -396,7 +427,8 @@ static void test_places(void **state)
 		r.level = LEVEL_IRQ;
 		r.kind = RECORD_IRQ;
 		assert_int_equal(sources_init(&t), 0);
-		j = join_new(&(struct join_options){.sources = &t, .threshold_ns = threshold_ns, .bounds = bounds});
+		j = join_new(&(struct join_options){
+			.sources = &t, .threshold_ns = threshold_ns, .bounds = bounds});
 		assert_non_null(j);
 		join_start(j, cursor);
 		join_record(j, &r);
@@ -416,14 +448,16 @@ static void test_places(void **state)
 static void test_lost(void **state)
 {
 	static const uint32_t cursor[LEVELS] = {5, UINT32_MAX - 5, 0, 0};
-	struct record r = {.start_ns = 100, .end_ns = 200, .level = LEVEL_SOFTIRQ, .kind = RECORD_SOFTIRQ};
+	struct record r = {
+		.start_ns = 100, .end_ns = 200, .level = LEVEL_SOFTIRQ, .kind = RECORD_SOFTIRQ};
 	struct hiccup h = {.start_ns = 1000, .end_ns = 2000};
 	struct sources t;
 	struct join *j;
 
 	(void)state;
 	assert_int_equal(sources_init(&t), 0);
-	j = join_new(&(struct join_options){.sources = &t, .threshold_ns = threshold_ns, .bounds = bounds});
+	j = join_new(&(struct join_options){
+		.sources = &t, .threshold_ns = threshold_ns, .bounds = bounds});
 	assert_non_null(j);
 	join_start(j, cursor);
 	r.seq = UINT32_MAX - 4;
@@ -463,9 +497,11 @@ static void test_lost(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[COUNT(drawings) + 2] = {cmocka_unit_test(test_places), cmocka_unit_test(test_lost)};
+	struct CMUnitTest tests[COUNT(drawings) + 2] = {cmocka_unit_test(test_places),
+							cmocka_unit_test(test_lost)};
 
 	for (unsigned i = 0; i < COUNT(drawings); i++)
-		tests[i + 2] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL, (void *)&drawings[i]};
+		tests[i + 2] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL,
+						   (void *)&drawings[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,8 @@ static const unsigned long_ones[LONG_ONES] = {
 	LONG_HOG | LONG_STORM | LONG_FAULT | LONG_WAKER,
 };
 
-/* Returns the time between the waking interrupt and the first thread: where folding may be that much off. */
+/* Returns the time between the waking interrupt and the first thread: where folding may be that
+ * much off. */
 static uint64_t make_long(unsigned what)
 {
 	struct hiccup *h;
@@ -93,7 +94,8 @@ static void begin_hand(uint64_t threshold)
 {
 	memset(place, 0, sizeof(place));
 	assert_int_equal(sources_init(&sources), 0);
-	join = join_new(&(struct join_options){.sources = &sources, .threshold_ns = threshold, .bounds = bounds});
+	join = join_new(&(struct join_options){
+		.sources = &sources, .threshold_ns = threshold, .bounds = bounds});
 	assert_non_null(join);
 	join_start(join, place);
 }
@@ -106,8 +108,10 @@ static void end_hand(void)
 
 static void hand(unsigned level, unsigned kind, uint64_t start, uint64_t length)
 {
-	struct record r = {
-		.start_ns = BASE_NS + start, .end_ns = BASE_NS + start + length, .level = level, .kind = kind};
+	struct record r = {.start_ns = BASE_NS + start,
+			   .end_ns = BASE_NS + start + length,
+			   .level = level,
+			   .kind = kind};
 
 	r.id = kind == RECORD_VECTOR ? VECTOR_LOCAL_TIMER : 7;
 	r.seq = ++place[level];
@@ -134,7 +138,8 @@ static const struct account *account(uint64_t start, uint64_t end, const uint32_
 		pieces += a->pieces[i].net_ns;
 	assert_int_equal(pieces, a->attributed_ns);
 	assert_no_more(a);
-	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns, a->duration_ns);
+	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns,
+			 a->duration_ns);
 	return a;
 }
 
@@ -170,7 +175,8 @@ static void test_more_records_than_places(void **state)
 	end_hand();
 }
 
-/* Threads and interrupts outside of any other, with gaps: merged, they account for what they would have one by one. */
+/* Threads and interrupts outside of any other, with gaps: merged, they account for what they would
+ * have one by one. */
 static void test_folded_gaps(void **state)
 {
 	uint64_t at = 40, edge = 25, outside = 15, attributed = 0, last = 25;
@@ -213,7 +219,8 @@ static void test_folded_gaps(void **state)
 	end_hand();
 }
 
-/* The user's threshold is long: ticks that lie within it of each other, and of a thread's start, are gaps of their own. */
+/* The user's threshold is long: ticks that lie within it of each other, and of a thread's start,
+ * are gaps of their own. */
 static void test_ticks_before_a_hog(void **state)
 {
 	uint32_t before[LEVELS];
@@ -243,8 +250,9 @@ static void test_ticks_before_a_hog(void **state)
 	end_hand();
 }
 
-/* The sampler was back for too short a time to tell of a hiccup before the next one began: what was recorded since is the next one's, however
- * much that is, and the first is told with its own end. */
+/* The sampler was back for too short a time to tell of a hiccup before the next one began: what was
+ * recorded since is the next one's, however much that is, and the first is told with its own end.
+ */
 static void test_two_in_a_row(void **state)
 {
 	uint32_t before[LEVELS] = {0};
@@ -271,7 +279,8 @@ static void test_two_in_a_row(void **state)
 	end_hand();
 }
 
-/* Very many records below the threshold, and the sampler is back from a hiccup that has not come yet. */
+/* Very many records below the threshold, and the sampler is back from a hiccup that has not come
+ * yet. */
 static void test_hiccup_still_to_come(void **state)
 {
 	uint32_t before[LEVELS];
@@ -294,7 +303,8 @@ static void test_hiccup_still_to_come(void **state)
 	end_hand();
 }
 
-/* Interrupts alone, and the reader never makes room: nothing says that a hiccup lasts. What is known is bounded and adds up. */
+/* Interrupts alone, and the reader never makes room: nothing says that a hiccup lasts. What is
+ * known is bounded and adds up. */
 static void test_storm_of_interrupts(void **state)
 {
 	const struct account *a;
@@ -336,7 +346,8 @@ static void test_open_and_not_relieved(void **state)
 	end_hand();
 }
 
-/* The hiccup ends and begins inside of what was netted ahead: it is made to fit, and that is counted. */
+/* The hiccup ends and begins inside of what was netted ahead: it is made to fit, and that is
+ * counted. */
 static void test_netted_too_much(void **state)
 {
 	const struct account *a;
@@ -386,7 +397,8 @@ static void test_too_late(void **state)
 	}
 }
 
-/* What nobody's clock does, and a file may say: records from the newest to the oldest, and room to be made for each. */
+/* What nobody's clock does, and a file may say: records from the newest to the oldest, and room to
+ * be made for each. */
 static void test_backwards(void **state)
 {
 	clock_t began = clock();
@@ -403,7 +415,8 @@ static void test_backwards(void **state)
 	end_hand();
 }
 
-/* A workload that sleeps between its windows is off its CPU nearly always: what ran before a window is none of it. */
+/* A workload that sleeps between its windows is off its CPU nearly always: what ran before a window
+ * is none of it. */
 static void test_windows_of_a_sleeper(void **state)
 {
 	const uint64_t n = 100000;
@@ -413,8 +426,8 @@ static void test_windows_of_a_sleeper(void **state)
 	(void)state;
 	begin_hand(150);
 	join_free(join);
-	join = join_new(
-		&(struct join_options){.sources = &sources, .windows = true, .threshold_ns = 150, .bounds = bounds});
+	join = join_new(&(struct join_options){
+		.sources = &sources, .windows = true, .threshold_ns = 150, .bounds = bounds});
 	assert_non_null(join);
 	for (uint64_t i = 0; i < n; i++) {
 		if (i == n - 3)

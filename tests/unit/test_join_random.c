@@ -20,14 +20,16 @@ static void make_hiccup(void)
 		if (one_in(12))
 			make_fault();
 		do
-			make_outermost(threads ? LEVEL_THREAD : 1 + below(LEVEL_NMI), 1 + below(400), 0);
+			make_outermost(threads ? LEVEL_THREAD : 1 + below(LEVEL_NMI),
+				       1 + below(400), 0);
 		while (threads && !one_in(3));
 		w.now_ns += below(3) * below(150);
 	}
 	end_hiccup(h);
 }
 
-/* Between hiccups the sampler runs, and is away for less than the threshold. Its cursors may be read on the other side of that. */
+/* Between hiccups the sampler runs, and is away for less than the threshold. Its cursors may be
+ * read on the other side of that. */
 static void make_spare(struct hiccup *h)
 {
 	for (unsigned n = below(4); n; n--) {

@@ -1,5 +1,5 @@
-/* The JSON writer: its layout to the byte, and a strict reader of RFC 8259 (itself tested on what it must refuse)
- * that everything written for hostile names has to pass. */
+/* The JSON writer: its layout to the byte, and a strict reader of RFC 8259 (itself tested on what
+ * it must refuse) that everything written for hostile names has to pass. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,8 @@ static void skip_blanks(const char **at)
 	*at += strspn(*at, " \n\t\r");
 }
 
-/* Decodes a string into out (when given; no longer than the text). Of the RFC's escapes \u is not known. */
+/* Decodes a string into out (when given; no longer than the text). Of the RFC's escapes \u is not
+ * known. */
 static bool read_string(const char **at, char *out)
 {
 	if (*(*at)++ != '"')
@@ -141,11 +142,13 @@ static bool is_json(const char *text)
 static void test_the_reader_is_strict(void **state)
 {
 	/* each ends with a NUL, the last with two */
-	static const char good[] = "{}\0[]\0[1, -2.5, 0, 1e9, 0.10]\0{\"a\": [{\"b\": null}], \"c\": true}\0"
-				   "\"x\\\\\\\"y\"\0 [false]\n\0";
-	static const char bad[] = "{\0[1,]\0[,1]\0{\"a\"}\0{\"a\":}\0{a: 1}\0[1 2]\0[01]\0[1.]\0[-]\0[nan]\0[inf]\0"
-				  "\"a\0\"\n\"\0\"\\x1b\"\0\"\\\0{} {}\0\"\xff\"\0\"\xc3\"\0[\"a\" \"b\"]\0"
-				  "{\"a\": 1 \"b\": 2}\0[1}\0]\0";
+	static const char good[] =
+		"{}\0[]\0[1, -2.5, 0, 1e9, 0.10]\0{\"a\": [{\"b\": null}], \"c\": true}\0"
+		"\"x\\\\\\\"y\"\0 [false]\n\0";
+	static const char bad[] =
+		"{\0[1,]\0[,1]\0{\"a\"}\0{\"a\":}\0{a: 1}\0[1 2]\0[01]\0[1.]\0[-]\0[nan]\0[inf]\0"
+		"\"a\0\"\n\"\0\"\\x1b\"\0\"\\\0{} {}\0\"\xff\"\0\"\xc3\"\0[\"a\" \"b\"]\0"
+		"{\"a\": 1 \"b\": 2}\0[1}\0]\0";
 
 	(void)state;
 	assert_false(is_json(""));
@@ -215,20 +218,21 @@ static void test_layout(void **state)
 	json_u64(j, NULL, 2);
 	json_end(j);
 	json_end(j);
-	assert_string_equal(written(&w), "{\n"
-					 "  \"name\": \"x\",\n"
-					 "  \"list\": [\n"
-					 "    1,\n"
-					 "    {\"a\": -1, \"b\": [true, false], \"c\": {\"d\": null}},\n"
-					 "    [\n"
-					 "      0.50\n"
-					 "    ]\n"
-					 "  ],\n"
-					 "  \"none\": [],\n"
-					 "  \"empty\": {},\n"
-					 "  \"void\": [],\n"
-					 "  \"two\": [1, 2]\n"
-					 "}\n");
+	assert_string_equal(written(&w),
+			    "{\n"
+			    "  \"name\": \"x\",\n"
+			    "  \"list\": [\n"
+			    "    1,\n"
+			    "    {\"a\": -1, \"b\": [true, false], \"c\": {\"d\": null}},\n"
+			    "    [\n"
+			    "      0.50\n"
+			    "    ]\n"
+			    "  ],\n"
+			    "  \"none\": [],\n"
+			    "  \"empty\": {},\n"
+			    "  \"void\": [],\n"
+			    "  \"two\": [1, 2]\n"
+			    "}\n");
 	assert_true(is_json(w.text));
 	free(w.text);
 }
@@ -298,35 +302,37 @@ static void test_strings(void **state)
 	json_string_n(j, "nul", "ab\0cd", 5);
 	json_string_n(j, "none", "ab", 0);
 	json_end(j);
-	assert_string_equal(
-		written(&w),
-		"{\n"
-		"  \"plain\": \"gr\xc3\xbc\xc3\x9f/\xf0\x9f\x98\x80\",\n"
-		"  \"null\": null,\n"
-		"  \"null n\": null,\n"
-		"  \"\": \"\",\n"
-		"  \"quote \\\" key\": \"a \\\"quoted\\\" 'name'\",\n"
-		"  \"backslash\": \"a\\\\\\\\b\",\n"
-		"  \"lines\": \"a\\\\x0ab\\\\x1b[2J\",\n"
-		"  \"bad \\\\xff key\": \"\\\\xc0\\\\xaf \\\\xed\\\\xa0\\\\x80 \\\\xf0\\\\x9f\\\\x98 \\\\xff\",\n"
-		"  \"csi\": \"\\\\xc2\\\\x9b31m\",\n"
-		"  \"bidi\": \"\\\\xe2\\\\x80\\\\xaeX\\\\xe2\\\\x81\\\\xa6\",\n"
-		"  \"cut\": \"abc\",\n"
-		"  \"cut in a character\": \"ab\\\\xe2\\\\x82\",\n"
-		"  \"nul\": \"ab\",\n"
-		"  \"none\": \"\"\n"
-		"}\n");
+	assert_string_equal(written(&w),
+			    "{\n"
+			    "  \"plain\": \"gr\xc3\xbc\xc3\x9f/\xf0\x9f\x98\x80\",\n"
+			    "  \"null\": null,\n"
+			    "  \"null n\": null,\n"
+			    "  \"\": \"\",\n"
+			    "  \"quote \\\" key\": \"a \\\"quoted\\\" 'name'\",\n"
+			    "  \"backslash\": \"a\\\\\\\\b\",\n"
+			    "  \"lines\": \"a\\\\x0ab\\\\x1b[2J\",\n"
+			    "  \"bad \\\\xff key\": \"\\\\xc0\\\\xaf \\\\xed\\\\xa0\\\\x80 "
+			    "\\\\xf0\\\\x9f\\\\x98 \\\\xff\",\n"
+			    "  \"csi\": \"\\\\xc2\\\\x9b31m\",\n"
+			    "  \"bidi\": \"\\\\xe2\\\\x80\\\\xaeX\\\\xe2\\\\x81\\\\xa6\",\n"
+			    "  \"cut\": \"abc\",\n"
+			    "  \"cut in a character\": \"ab\\\\xe2\\\\x82\",\n"
+			    "  \"nul\": \"ab\",\n"
+			    "  \"none\": \"\"\n"
+			    "}\n");
 	assert_true(is_json(w.text));
 	free(w.text);
 }
 
-/* Whatever a name holds: the output is JSON, and the string read back is the name as escape_text shows it. */
+/* Whatever a name holds: the output is JSON, and the string read back is the name as escape_text
+ * shows it. */
 static void test_random_names(void **state)
 {
 	(void)state;
 	srandom(9);
 	for (int round = 0; round < 5000; round++) {
-		static const char edges[] = "\"\\/\n\033\x7f\xc2\x9b\xe2\x80\xae\xff\xed\xa0\x80\xf0\x9f\x98";
+		static const char edges[] =
+			"\"\\/\n\033\x7f\xc2\x9b\xe2\x80\xae\xff\xed\xa0\x80\xf0\x9f\x98";
 		char name[24], text[128], back[256];
 		size_t len = (size_t)random() % sizeof(name);
 		struct writing w;
@@ -334,8 +340,8 @@ static void test_random_names(void **state)
 		const char *at;
 
 		for (size_t i = 0; i < len; i++)
-			name[i] =
-				random() % 2 ? edges[random() % (long)(sizeof(edges) - 1)] : (char)(1 + random() % 255);
+			name[i] = random() % 2 ? edges[random() % (long)(sizeof(edges) - 1)]
+					       : (char)(1 + random() % 255);
 		json_object_flat(j, NULL);
 		json_string_n(j, "k", name, len);
 		json_end(j);

@@ -1,4 +1,5 @@
-/* Leaders: counters that never fall, few of them, and nothing of the time lost is missing in their growth. */
+/* Leaders: counters that never fall, few of them, and nothing of the time lost is missing in their
+ * growth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +29,8 @@ static void world_free(struct world *w)
 	summary_free(&w->summary);
 }
 
-static void run(struct world *w, enum source_kind kind, uint32_t id, const char *name, const char *function,
-		uint64_t ns)
+static void run(struct world *w, enum source_kind kind, uint32_t id, const char *name,
+		const char *function, uint64_t ns)
 {
 	struct sources *t = &w->summary.cpu[0].sources;
 
@@ -64,7 +65,9 @@ static void test_one_series_a_name(void **state)
 	run(&w, SOURCE_THREAD, 14, "kworker/3:7", "vmstat_update", 200);
 	run(&w, SOURCE_THREAD, 14, "kworker/3:7", "drain", 9);
 	run(&w, SOURCE_IRQ, 10, "make", NULL, 3);
-	source_add(w.summary.cpu[0].sources.row[sources_rest(&w.summary.cpu[0].sources, SOURCE_IRQ)], 4, true);
+	source_add(
+		w.summary.cpu[0].sources.row[sources_rest(&w.summary.cpu[0].sources, SOURCE_IRQ)],
+		4, true);
 	c = update(&w);
 	assert_int_equal(c->count, 4);
 	assert_int_equal(c->own[0].sum.ns, 300);
@@ -115,7 +118,8 @@ static void test_who_comes_later(void **state)
 
 #define NAMES 90
 
-/* Counters as a monitoring system sees them, by name; [NAMES]: the rest. One that is away is not known any more. */
+/* Counters as a monitoring system sees them, by name; [NAMES]: the rest. One that is away is not
+ * known any more. */
 struct seen {
 	uint64_t ns[NAMES + 1];
 	bool there[NAMES + 1];
@@ -179,7 +183,8 @@ static void test_nothing_falls_and_nothing_is_missing(void **state)
 static void run_kernel(struct world *w, uint32_t id, const char *name, uint64_t ns)
 {
 	struct sources *t = &w->summary.cpu[0].sources;
-	uint32_t row = sources_find_key(t, &(struct source_key){SOURCE_THREAD, id, name, NULL, true, id});
+	uint32_t row =
+		sources_find_key(t, &(struct source_key){SOURCE_THREAD, id, name, NULL, true, id});
 
 	source_add(t->row[row], ns, true);
 }
@@ -208,7 +213,8 @@ static void test_fakes(void **state)
 	world_free(&w);
 }
 
-/* Sources go into their kind's rest all the time, and some come back: still nothing falls, and nothing is missing. */
+/* Sources go into their kind's rest all the time, and some come back: still nothing falls, and
+ * nothing is missing. */
 static void test_storm(void **state)
 {
 	struct leader_sums before = {0}, before_rest = {0};
@@ -225,7 +231,8 @@ static void test_storm(void **state)
 
 			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
 			ns = (random >> 40) % 1000;
-			snprintf(name, sizeof(name), "t%u", (unsigned)(random >> 33) % (i % 2 ? 900 : 100000));
+			snprintf(name, sizeof(name), "t%u",
+				 (unsigned)(random >> 33) % (i % 2 ? 900 : 100000));
 			run(&w, SOURCE_THREAD, 500 + (random >> 50) % 3, name, NULL, ns);
 			came += ns;
 			runs++;
@@ -237,7 +244,8 @@ static void test_storm(void **state)
 		assert_true(find(c, "steady")->sum.ns >= before.ns + 5000 * (round > 0));
 		before = find(c, "steady")->sum;
 		assert_true(c->rest[SOURCE_THREAD].ns >= before_rest.ns);
-		assert_true(c->rest[SOURCE_THREAD].runs >= before_rest.runs && c->rest[SOURCE_THREAD].runs <= runs);
+		assert_true(c->rest[SOURCE_THREAD].runs >= before_rest.runs &&
+			    c->rest[SOURCE_THREAD].runs <= runs);
 		assert_int_equal(c->rest[SOURCE_THREAD].runs, c->rest[SOURCE_THREAD].count);
 		before_rest = c->rest[SOURCE_THREAD];
 		sum = before_rest.ns + c->gone[SOURCE_THREAD].ns;

@@ -1,4 +1,5 @@
-/* Code spans and tables in Markdown, to the byte. What a reader makes of them: tests/live/25-formats.t. */
+/* Code spans and tables in Markdown, to the byte. What a reader makes of them:
+ * tests/live/25-formats.t. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,15 +36,16 @@ static void test_code(void **state)
 /* Whatever is cut, what is left is a whole span of whole characters. */
 static void test_code_is_cut(void **state)
 {
-	static const char *const texts[] = {"abcdefghijklmnopqrstuvwxyz", "abc```````````````````````",
-					    "``````````````````",
-					    "\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc"};
+	static const char *const texts[] = {
+		"abcdefghijklmnopqrstuvwxyz", "abc```````````````````````", "``````````````````",
+		"\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc"};
 	char buf[64];
 
 	(void)state;
 	assert_string_equal(markdown_code(texts[0], buf, 16), "`abcdefghijklm`");
 	assert_string_equal(markdown_code(texts[1], buf, 16), "``` abc`` ```");
-	assert_string_equal(markdown_code(texts[3], buf, 16), "`\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc`");
+	assert_string_equal(markdown_code(texts[3], buf, 16),
+			    "`\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6\xc3\xbc`");
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		for (size_t len = 16; len < sizeof(buf); len++) {
 			char *code = markdown_code(texts[i], memset(buf, 'x', sizeof(buf)), len);
@@ -78,10 +80,12 @@ static void test_table(void **state)
 	table_print_markdown(t, out);
 	fclose(out);
 	table_free(t);
-	assert_string_equal(text, "|     n | name   | long                                             |\n"
-				  "| ----: | :----- | :----------------------------------------------- |\n"
-				  "|     7 | `a\\|b` | 01234567890123456789012345678901234567890123456789012 |\n"
-				  "| 12345 |        |                                                  |\n");
+	assert_string_equal(
+		text,
+		"|     n | name   | long                                             |\n"
+		"| ----: | :----- | :----------------------------------------------- |\n"
+		"|     7 | `a\\|b` | 01234567890123456789012345678901234567890123456789012 |\n"
+		"| 12345 |        |                                                  |\n");
 	free(text);
 }
 

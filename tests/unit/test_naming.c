@@ -50,7 +50,8 @@ static void take(struct event e, const char *a, const char *b)
 
 static struct event named(enum event_type type, uint64_t number)
 {
-	return (struct event){.type = type, .named = {.number = number, .nframes = type == EVENT_STACK ? 2 : 0}};
+	return (struct event){.type = type,
+			      .named = {.number = number, .nframes = type == EVENT_STACK ? 2 : 0}};
 }
 
 /* The numbers of IRQs and stacks are alike, those of symbols are addresses. */
@@ -68,12 +69,14 @@ static void test_many(void **state)
 		take(named(EVENT_IRQ, i), text, "0-3");
 		text[0] = 's';
 		take(named(EVENT_STACK, i), text, "outer");
-		take(named(EVENT_SYMBOL, 0xffffffff81000000), "another name", NULL); /* the first one holds */
+		take(named(EVENT_SYMBOL, 0xffffffff81000000), "another name",
+		     NULL); /* the first one holds */
 		if (i % 100 && i != 2999)
 			continue;
 		for (uint32_t k = 0; k <= i; k++) {
 			snprintf(text, sizeof(text), "f%u", k);
-			assert_string_equal(names->symbol(names->ctx, 0xffffffff81000000 + 16 * k), text);
+			assert_string_equal(names->symbol(names->ctx, 0xffffffff81000000 + 16 * k),
+					    text);
 			text[0] = 'i';
 			assert_string_equal(names->irq(names->ctx, k), text);
 			assert_string_equal(names->irq_affinity(names->ctx, k), "0-3");

@@ -1,5 +1,5 @@
-/* The nest: how marks divide an interval's time among functions, and who is said to have asked. First drawn by hand, then at random
- * against an oracle that owns every nanosecond. */
+/* The nest: how marks divide an interval's time among functions, and who is said to have asked.
+ * First drawn by hand, then at random against an oracle that owns every nanosecond. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,111 +88,137 @@ static const struct drawing drawings[] = {
 	},
 	{
 		.what = "each kind of mark, and what is not marked",
-		.record = {MARK(110, LEVEL_IRQ, MARK_HRTIMER, 'a'), MARK(130, LEVEL_IRQ, MARK_CSD, 'b'),
+		.record = {MARK(110, LEVEL_IRQ, MARK_HRTIMER, 'a'),
+			   MARK(130, LEVEL_IRQ, MARK_CSD, 'b'),
 			   MARK(160, LEVEL_IRQ, MARK_IRQ_WORK, 'c'), VEC(100, 200, TIMER),
-			   MARK(210, LEVEL_SOFTIRQ, MARK_TIMER, 'd'), MARK(220, LEVEL_SOFTIRQ, MARK_TASKLET, 'e'),
-			   SIR(200, 250, 1, 0), MARK(250, LEVEL_THREAD, MARK_WORK, 'f'), THR(250, 300, 7, 120, 0),
+			   MARK(210, LEVEL_SOFTIRQ, MARK_TIMER, 'd'),
+			   MARK(220, LEVEL_SOFTIRQ, MARK_TASKLET, 'e'), SIR(200, 250, 1, 0),
+			   MARK(250, LEVEL_THREAD, MARK_WORK, 'f'), THR(250, 300, 7, 120, 0),
 			   VEC(300, 310, TIMER), SIR(310, 330, 1, 0), THR(330, 350, 7, 120, 0)},
-		.want = "local_timer>a 30, local_timer>b 30, local_timer>c 40, TIMER>d 20, TIMER>e 30, kw>f 50, "
+		.want = "local_timer>a 30, local_timer>b 30, local_timer>c 40, TIMER>d 20, TIMER>e "
+			"30, kw>f 50, "
 			"local_timer 10, TIMER 20, kw 20 | edge 30 outside 120",
 	},
 	{
 		.what = "what lies within is taken from its own segment",
-		.record = {MARK(110, LEVEL_SOFTIRQ, MARK_TIMER, 'a'), NMI(112, 115, 0), VEC(120, 130, TIMER),
-			   MARK(140, LEVEL_SOFTIRQ, MARK_TIMER, 'b'), VEC(140, 160, TIMER), IRQ(190, 200, 0, 0),
-			   SIR(100, 200, 1, 0)},
-		.want = "NMI 3, local_timer 30, disk 10, TIMER>a 27, TIMER>b 30 | edge 20 outside 280",
+		.record = {MARK(110, LEVEL_SOFTIRQ, MARK_TIMER, 'a'), NMI(112, 115, 0),
+			   VEC(120, 130, TIMER), MARK(140, LEVEL_SOFTIRQ, MARK_TIMER, 'b'),
+			   VEC(140, 160, TIMER), IRQ(190, 200, 0, 0), SIR(100, 200, 1, 0)},
+		.want = "NMI 3, local_timer 30, disk 10, TIMER>a 27, TIMER>b 30 | edge 20 outside "
+			"280",
 	},
 	{
 		.what = "marks of other levels: above, below, and at once",
-		.record = {MARK(100, LEVEL_THREAD, MARK_WORK, 'w'), MARK(100, LEVEL_SOFTIRQ, MARK_TIMER, 's'),
-			   MARK(100, LEVEL_IRQ, MARK_HRTIMER, 'h'), VEC(100, 130, TIMER), SIR(100, 150, 1, 0),
-			   MARK(160, LEVEL_IRQ, MARK_CSD, 'x'), MARK(165, LEVEL_SOFTIRQ, MARK_TIMER, 'y'),
-			   THR(100, 200, 7, 120, 0)},
+		.record = {MARK(100, LEVEL_THREAD, MARK_WORK, 'w'),
+			   MARK(100, LEVEL_SOFTIRQ, MARK_TIMER, 's'),
+			   MARK(100, LEVEL_IRQ, MARK_HRTIMER, 'h'), VEC(100, 130, TIMER),
+			   SIR(100, 150, 1, 0), MARK(160, LEVEL_IRQ, MARK_CSD, 'x'),
+			   MARK(165, LEVEL_SOFTIRQ, MARK_TIMER, 'y'), THR(100, 200, 7, 120, 0)},
 		.want = "local_timer>h 30, TIMER>s 20, kw>w 50 | edge 40 outside 260",
 	},
 	{
 		.what = "marks at the very start and end",
-		.record = {MARK(100, LEVEL_IRQ, MARK_HRTIMER, 'a'), MARK(200, LEVEL_IRQ, MARK_HRTIMER, 'b'),
-			   VEC(100, 200, TIMER), MARK(200, LEVEL_IRQ, MARK_CSD, 'c'), VEC(200, 220, CALL)},
-		.want = "local_timer>a 100, local_timer>b 0, call_function>c 20 | edge 20 outside 260",
+		.record = {MARK(100, LEVEL_IRQ, MARK_HRTIMER, 'a'),
+			   MARK(200, LEVEL_IRQ, MARK_HRTIMER, 'b'), VEC(100, 200, TIMER),
+			   MARK(200, LEVEL_IRQ, MARK_CSD, 'c'), VEC(200, 220, CALL)},
+		.want = "local_timer>a 100, local_timer>b 0, call_function>c 20 | edge 20 outside "
+			"260",
 	},
 	{
 		.what = "a mark behind all of its level waits in vain",
-		.record = {VEC(100, 200, TIMER), MARK(210, LEVEL_IRQ, MARK_HRTIMER, 'a'), VEC(220, 240, TIMER), NEXT,
-			   VEC(100, 200, TIMER)},
-		.want = "local_timer 120 | edge 40 outside 240; local_timer 100 | edge 20 outside 280",
+		.record = {VEC(100, 200, TIMER), MARK(210, LEVEL_IRQ, MARK_HRTIMER, 'a'),
+			   VEC(220, 240, TIMER), NEXT, VEC(100, 200, TIMER)},
+		.want = "local_timer 120 | edge 40 outside 240; local_timer 100 | edge 20 outside "
+			"280",
 	},
 	{
 		.what = "late marks are left out",
 		.record = {VEC(100, 200, TIMER), MARK(150, LEVEL_IRQ, MARK_HRTIMER, 'a'),
-			   MARK(150, LEVEL_SOFTIRQ, MARK_TIMER, 'b'), TLB(199, 1), SIR(90, 210, 1, 0)},
+			   MARK(150, LEVEL_SOFTIRQ, MARK_TIMER, 'b'), TLB(199, 1),
+			   SIR(90, 210, 1, 0)},
 		.want = "local_timer 100, TIMER 20 | edge 20 outside 260",
 	},
 	{
 		.what = "an outer handler's mark before a demultiplexed one's",
-		.record = {MARK(110, LEVEL_IRQ, MARK_IRQ_WORK, 'a'), MARK(125, LEVEL_IRQ, MARK_HRTIMER, 'b'),
-			   IRQ(120, 150, 1, 0), IRQ(100, 200, 0, 0)},
+		.record = {MARK(110, LEVEL_IRQ, MARK_IRQ_WORK, 'a'),
+			   MARK(125, LEVEL_IRQ, MARK_HRTIMER, 'b'), IRQ(120, 150, 1, 0),
+			   IRQ(100, 200, 0, 0)},
 		.want = "net>b 30, disk>a 70 | edge 20 outside 280",
 	},
 	{
 		.what = "TLB flushes with functions and without",
-		.record = {MARK(110, LEVEL_IRQ, MARK_CSD, 'a'), TLB(120, 1), VEC(100, 150, CALL), TLB(160, 5),
-			   VEC(150, 200, CALL), TLB(210, 1), MARK(220, LEVEL_IRQ, MARK_CSD, 'b'), VEC(200, 230, CALL),
-			   MARK(230, LEVEL_IRQ, MARK_CSD, 0), TLB(231, 1), MARK(240, LEVEL_IRQ, MARK_CSD, 'c'),
-			   VEC(230, 250, CALL)},
-		.want = "call_function>a 50, call_function>remote wrong CPU 50, call_function>b 30, "
-			"call_function>remote shootdown 10, call_function>c 10 | edge 20 outside 230",
+		.record = {MARK(110, LEVEL_IRQ, MARK_CSD, 'a'), TLB(120, 1), VEC(100, 150, CALL),
+			   TLB(160, 5), VEC(150, 200, CALL), TLB(210, 1),
+			   MARK(220, LEVEL_IRQ, MARK_CSD, 'b'), VEC(200, 230, CALL),
+			   MARK(230, LEVEL_IRQ, MARK_CSD, 0), TLB(231, 1),
+			   MARK(240, LEVEL_IRQ, MARK_CSD, 'c'), VEC(230, 250, CALL)},
+		.want = "call_function>a 50, call_function>remote wrong CPU 50, call_function>b "
+			"30, "
+			"call_function>remote shootdown 10, call_function>c 10 | edge 20 outside "
+			"230",
 	},
 	{
 		.what = "functions of interrupts and NMIs are their handlers'",
 		.record = {IRQ(100, 120, 0, 'd'), NMI(150, 160, 'n'), NMI(160, 165, 'm'),
-			   MARK(210, LEVEL_IRQ, MARK_HRTIMER, 't'), IRQ(200, 220, 1, 'h'), IRQ(220, 230, 9, 0)},
+			   MARK(210, LEVEL_IRQ, MARK_HRTIMER, 't'), IRQ(200, 220, 1, 'h'),
+			   IRQ(220, 230, 9, 0)},
 		.want = "disk>d 20, NMI>n 10, NMI>m 5, net>t 20,  10 | edge 60 outside 275",
 	},
 	{
 		.what = "so does a softirq, which is counted once",
 		.record = {MARK(105, LEVEL_SOFTIRQ, MARK_TIMER, 'a'), SIR(100, 150, 1, RECORD_PART),
-			   THR(150, 160, 8, 120, 0), MARK(160, LEVEL_SOFTIRQ, MARK_TIMER, 'a'), SIR(160, 190, 1, 0)},
+			   THR(150, 160, 8, 120, 0), MARK(160, LEVEL_SOFTIRQ, MARK_TIMER, 'a'),
+			   SIR(160, 190, 1, 0)},
 		.want = "TIMER>a 80, kw 10 | edge 20 outside 290",
 	},
 	{
 		.what = "a worker goes on with its work after preemption",
-		.record = {MARK(110, LEVEL_THREAD, MARK_WORK, 'a'), THR(100, 150, 7, 120, RECORD_ONGOING),
-			   THR(150, 160, 8, 120, RECORD_ONGOING), MARK(190, LEVEL_THREAD, MARK_WORK, 'b'),
-			   THR(160, 200, 7, 120, RECORD_ONGOING), NEXT, THR(100, 150, 7, 120, RECORD_ONGOING), NEXT,
-			   THR(100, 110, 7, 120, 0), THR(110, 130, 7, 120, 0)},
-		.want = "kw>a 80, kw 10, kw>b 10 | edge 40 outside 260; kw>b 50 | edge 40 outside 310; "
+		.record = {MARK(110, LEVEL_THREAD, MARK_WORK, 'a'),
+			   THR(100, 150, 7, 120, RECORD_ONGOING),
+			   THR(150, 160, 8, 120, RECORD_ONGOING),
+			   MARK(190, LEVEL_THREAD, MARK_WORK, 'b'),
+			   THR(160, 200, 7, 120, RECORD_ONGOING), NEXT,
+			   THR(100, 150, 7, 120, RECORD_ONGOING), NEXT, THR(100, 110, 7, 120, 0),
+			   THR(110, 130, 7, 120, 0)},
+		.want = "kw>a 80, kw 10, kw>b 10 | edge 40 outside 260; kw>b 50 | edge 40 outside "
+			"310; "
 			"kw>b 10, kw 20 | edge 40 outside 330",
 	},
 	{
 		.what = "not when it left idle",
 		.record = {MARK(110, LEVEL_THREAD, MARK_WORK, 'a'), THR(100, 150, 7, 120, 0),
-			   THR(150, 160, 7, 120, RECORD_ONGOING), THR(160, 190, 7, 120, RECORD_ONGOING)},
+			   THR(150, 160, 7, 120, RECORD_ONGOING),
+			   THR(160, 190, 7, 120, RECORD_ONGOING)},
 		.want = "kw>a 50, kw 40 | edge 40 outside 270",
 	},
 	{
 		.what = "nor another thread in its place",
-		.record = {MARK(110, LEVEL_THREAD, MARK_WORK, 'a'), THR(100, 150, 7, 120, RECORD_ONGOING),
+		.record = {MARK(110, LEVEL_THREAD, MARK_WORK, 'a'),
+			   THR(100, 150, 7, 120, RECORD_ONGOING),
 			   THR(150, 160, 71, 120, RECORD_ONGOING), THR(160, 170, 71, 120, 0),
-			   THR(170, 180, 7, 120, RECORD_ONGOING), MARK(190, LEVEL_THREAD, MARK_WORK, 'b'),
-			   THR(190, 200, 71, 120, RECORD_ONGOING), THR(200, 210, 7, 120, RECORD_ONGOING),
-			   THR(210, 220, 71, 120, 0)},
+			   THR(170, 180, 7, 120, RECORD_ONGOING),
+			   MARK(190, LEVEL_THREAD, MARK_WORK, 'b'),
+			   THR(190, 200, 71, 120, RECORD_ONGOING),
+			   THR(200, 210, 7, 120, RECORD_ONGOING), THR(210, 220, 71, 120, 0)},
 		.want = "kw>a 60, kw 20, kw>b 20, kw 10 | edge 50 outside 240",
 	},
 	{
 		.what = "nor the idle thread",
-		.record = {MARK(110, LEVEL_THREAD, MARK_WORK, 'a'), THR(100, 150, 64, 120, RECORD_ONGOING),
-			   THR(150, 160, 64, 120, 0), THR(160, 190, 0, 120, RECORD_ONGOING)},
+		.record = {MARK(110, LEVEL_THREAD, MARK_WORK, 'a'),
+			   THR(100, 150, 64, 120, RECORD_ONGOING), THR(150, 160, 64, 120, 0),
+			   THR(160, 190, 0, 120, RECORD_ONGOING)},
 		.want = "kw>a 60, kw 30 | edge 40 outside 270",
 	},
 	{
-		.what = "throttled: a thread without real-time priority in a real-time sampler's stead",
+		.what = "throttled: a thread without real-time priority in a real-time sampler's "
+			"stead",
 		.real_time = true,
-		.record = {THR(100, 150, 7, 100, 0), THR(150, 160, 8, 99, 0), THR(160, 170, 8, -1, 0),
-			   MARK(180, LEVEL_THREAD, MARK_WORK, 'a'), THR(170, 200, 9, 120, RECORD_ONGOING),
+		.record = {THR(100, 150, 7, 100, 0), THR(150, 160, 8, 99, 0),
+			   THR(160, 170, 8, -1, 0), MARK(180, LEVEL_THREAD, MARK_WORK, 'a'),
+			   THR(170, 200, 9, 120, RECORD_ONGOING),
 			   THR(200, 205, 9, 120, RECORD_ONGOING), THR(205, 210, 9, 98, 0)},
-		.want = "kw>[throttled] 50, kw 20, kw>[throttled] 15, kw>a 25 | edge 40 outside 250",
+		.want = "kw>[throttled] 50, kw 20, kw>[throttled] 15, kw>a 25 | edge 40 outside "
+			"250",
 	},
 	{
 		.what = "throttling is not a work item that goes on",
@@ -217,8 +243,8 @@ static void say_account(FILE *out, const struct sources *t, const struct account
 		fprintf(out, "%s%s%s%s %llu", i ? ", " : "", s->name, s->function ? ">" : "",
 			s->function ? s->function : "", (unsigned long long)p->net_ns);
 	}
-	fprintf(out, "%s| edge %llu outside %llu", a->npieces ? " " : "", (unsigned long long)a->edge_ns,
-		(unsigned long long)a->outside_ns);
+	fprintf(out, "%s| edge %llu outside %llu", a->npieces ? " " : "",
+		(unsigned long long)a->edge_ns, (unsigned long long)a->outside_ns);
 }
 
 static void check_sums(const struct account *a)
@@ -229,10 +255,12 @@ static void check_sums(const struct account *a)
 		pieces += a->pieces[i].net_ns;
 	assert_int_equal(pieces, a->attributed_ns);
 	assert_true(a->attributed_ns <= a->duration_ns && a->edge_ns <= a->duration_ns);
-	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns, a->duration_ns);
+	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns,
+			 a->duration_ns);
 }
 
-/* The spans are in order of time, each lies in one that is less deep by one, and what they have net of each other is what the pieces say. */
+/* The spans are in order of time, each lies in one that is less deep by one, and what they have net
+ * of each other is what the pieces say. */
 static void check_spans(const struct account *a)
 {
 	const struct span *in[16] = {NULL};
@@ -240,7 +268,8 @@ static void check_spans(const struct account *a)
 
 	assert_int_equal(a->spans_left, 0);
 	for (uint32_t i = 0; i < a->nspans; i++) {
-		const struct span *s = &a->spans[i], *last = s->depth < COUNT(in) ? in[s->depth] : NULL;
+		const struct span *s = &a->spans[i],
+				  *last = s->depth < COUNT(in) ? in[s->depth] : NULL;
 
 		assert_true(a->start_ns <= s->start_ns && s->start_ns < s->end_ns);
 		assert_true(s->end_ns <= a->start_ns + a->duration_ns);
@@ -309,7 +338,8 @@ static void test_drawing(void **state)
 
 enum { NO_FUNCTION, THROTTLED = 7, SHOOTDOWN, WRONG_CPU }; /* between them 'a' to 'f' */
 
-static const uint32_t tids[] = {3, 67, 131, 5, 64, 0}; /* sources 0 to 5; then softirqs, IRQs, vectors and NMI */
+static const uint32_t tids[] = {3,  67, 131, 5,
+				64, 0}; /* sources 0 to 5; then softirqs, IRQs, vectors and NMI */
 
 static struct {
 	struct nest *nest;
@@ -353,7 +383,8 @@ static void end_segment(struct segment *s, uint64_t to, bool counts)
 
 static void make_mark(unsigned level, uint64_t at, struct segment *s)
 {
-	struct record m = MARK(at, level, 1 + below(MARK_RESCHEDULE), below(5) ? 'a' + below(6) : 0);
+	struct record m =
+		MARK(at, level, 1 + below(MARK_RESCHEDULE), below(5) ? 'a' + below(6) : 0);
 
 	m.id = 1 + below(20);
 	m.flags = below(2) ? RECORD_ORIGIN : 0;
@@ -375,9 +406,13 @@ static void make_source(struct record *r, struct segment *s)
 	static const int16_t prios[] = {-1, 99, 100, 120};
 	unsigned which = below(r->level == LEVEL_THREAD ? COUNT(tids) : 3);
 
-	r->kind = r->level == LEVEL_THREAD ? RECORD_THREAD : r->level == LEVEL_SOFTIRQ ? RECORD_SOFTIRQ : RECORD_NMI;
+	r->kind = r->level == LEVEL_THREAD    ? RECORD_THREAD
+		  : r->level == LEVEL_SOFTIRQ ? RECORD_SOFTIRQ
+					      : RECORD_NMI;
 	r->id = r->level == LEVEL_THREAD ? tids[which] : which;
-	s->source = r->level == LEVEL_THREAD ? which : 3 * r->level + 3 + (r->level == LEVEL_NMI ? 3 : which);
+	s->source = r->level == LEVEL_THREAD
+			    ? which
+			    : 3 * r->level + 3 + (r->level == LEVEL_NMI ? 3 : which);
 	if (r->level == LEVEL_THREAD) {
 		r->prio = prios[below(COUNT(prios))];
 		r->flags = below(2) ? RECORD_ONGOING : 0;
@@ -426,7 +461,8 @@ static void make_interval(unsigned level, uint64_t from, uint64_t to)
 			nest_take(w.nest, &flush, 0, SPAN_NS);
 			if (!s.function)
 				s.function = flush.id == 1 ? SHOOTDOWN : WRONG_CPU;
-		} else if (what == 3 && level < LEVEL_NMI && at < to) { /* of a higher level: nobody's */
+		} else if (what == 3 && level < LEVEL_NMI &&
+			   at < to) { /* of a higher level: nobody's */
 			struct record other = ASKED(at, level + 1, MARK_CSD, 'z', 99);
 
 			nest_take(w.nest, &other, 0, SPAN_NS);
@@ -454,7 +490,8 @@ static uint64_t make_hiccup(void)
 		unsigned level = below(LEVELS);
 
 		end = now + 1 + below(200);
-		memset(w.outer + now, level == LEVEL_THREAD ? bounds.thread_ns : bounds.irq_ns, end - now);
+		memset(w.outer + now, level == LEVEL_THREAD ? bounds.thread_ns : bounds.irq_ns,
+		       end - now);
 		make_interval(level, now, end);
 		now = end + below(3) * below(40);
 	}
@@ -463,7 +500,9 @@ static uint64_t make_hiccup(void)
 
 static unsigned key_of(const struct source *s)
 {
-	unsigned source = s->kind == SOURCE_NMI ? 15 : s->kind == SOURCE_SOFTIRQ ? 6 + s->id : 9 + s->id;
+	unsigned source = s->kind == SOURCE_NMI       ? 15
+			  : s->kind == SOURCE_SOFTIRQ ? 6 + s->id
+						      : 9 + s->id;
 	unsigned function = s->function ? s->function[0] - 'a' + 1 : NO_FUNCTION;
 
 	for (unsigned i = 0; s->kind == SOURCE_THREAD && i < COUNT(tids); i++)
@@ -539,7 +578,8 @@ static void test_kernel_threads_are_told(void **state)
 	sources_free(&sources);
 }
 
-/* As a kernel's counter has it: softirqs with several timers each, some in pieces, more than the nest keeps apart. */
+/* As a kernel's counter has it: softirqs with several timers each, some in pieces, more than the
+ * nest keeps apart. */
 static void test_interruptions_are_intervals(void **state)
 {
 	enum { N = 9000 };
@@ -555,11 +595,13 @@ static void test_interruptions_are_intervals(void **state)
 	nest_open(n);
 	for (uint64_t i = 0, at = 0; i < N; i++, at += 100) {
 		for (uint64_t k = 0; k < i % 4; k++) {
-			struct record m = MARK(at + 10 + 10 * k, LEVEL_SOFTIRQ, MARK_TIMER, 'a' + (i + k) % 3);
+			struct record m = MARK(at + 10 + 10 * k, LEVEL_SOFTIRQ, MARK_TIMER,
+					       'a' + (i + k) % 3);
 
 			nest_take(n, &m, 0, N * 100);
 		}
-		nest_take(n, &(struct record)SIR(at, at + 50, 1, i % 5 == 4 ? RECORD_PART : 0), 0, N * 100);
+		nest_take(n, &(struct record)SIR(at, at + 50, 1, i % 5 == 4 ? RECORD_PART : 0), 0,
+			  N * 100);
 		intervals += i % 5 != 4;
 		runs += (i % 4 ? i % 4 : 1) - (i % 5 == 4);
 		if (i % 5 != 4)
@@ -581,7 +623,8 @@ static void test_interruptions_are_intervals(void **state)
 	sources_free(&sources);
 }
 
-/* A storm of names within one hiccup: the pieces follow their sources into the rest, and what comes last is named. */
+/* A storm of names within one hiccup: the pieces follow their sources into the rest, and what comes
+ * last is named. */
 static void test_storm_in_one_hiccup(void **state)
 {
 	enum { N = 5000 };
@@ -652,7 +695,8 @@ static void test_random(void **state)
 		assert_int_equal(t.row[i]->net.count, w.runs[key_of(t.row[i])]);
 		assert_int_equal(t.row[i]->count, w.first[key_of(t.row[i])]);
 		w.intervals -= t.row[i]->count;
-		assert_int_equal(t.row[i]->origins ? t.row[i]->origins->known : 0, w.known[key_of(t.row[i])]);
+		assert_int_equal(t.row[i]->origins ? t.row[i]->origins->known : 0,
+				 w.known[key_of(t.row[i])]);
 	}
 	assert_int_equal(w.intervals, 0);
 	assert_true(t.count > 100);
@@ -671,6 +715,7 @@ int main(void)
 	};
 
 	for (unsigned i = 0; i < COUNT(drawings); i++)
-		tests[i + 5] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL, (void *)&drawings[i]};
+		tests[i + 5] = (struct CMUnitTest){drawings[i].what, test_drawing, NULL, NULL,
+						   (void *)&drawings[i]};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

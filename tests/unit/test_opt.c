@@ -1,4 +1,5 @@
-/* Option tables: every way to write an option, every setter, every error to the word, and help that fits 80 columns. */
+/* Option tables: every way to write an option, every setter, every error to the word, and help that
+ * fits 80 columns. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,17 +47,19 @@ static const int level_nine = 9;
 static const struct opt rows[] = {
 	{'c', "cpus", "CPUS", "Watch these CPUs, like 1-3,8.", FIELD(cpus), opt_set_cpus, NULL},
 	{'d', "duration", "TIME", "Stop after this time.", FIELD(duration), opt_set_duration, NULL},
-	{'t', "threshold", "TIME", "Report gaps as long as this, and count all of the rest  too.", FIELD(threshold),
-	 opt_set_time, NULL},
+	{'t', "threshold", "TIME", "Report gaps as long as this, and count all of the rest  too.",
+	 FIELD(threshold), opt_set_time, NULL},
 	{'p', "percent", "SHARE", "Fail below this share.", FIELD(percent), opt_set_percent, NULL},
 	{'o', "output", "FILE",
-	 "Write here.\nThe file is replaced only when the whole report could be written: a run that fails keeps it.",
+	 "Write here.\nThe file is replaced only when the whole report could be written: a run "
+	 "that fails keeps it.",
 	 FIELD(output), opt_set_string, NULL},
 	{0, "format", "WORD", "One of text, json and csv.", FIELD(format), opt_set_choice, formats},
 	{'q', "quiet", NULL, "Say nothing.", FIELD(quiet), NULL, NULL},
 	{'v', NULL, NULL, "Say more.", FIELD(verbose), NULL, NULL},
 	{'x', "best", NULL, "Level nine.", FIELD(level), set_level, &level_nine},
-	{0, "a-long-name-with-its-value", "AND-A-LONG-VALUE", "\xc2\xb5s.", FIELD(output), opt_set_string, NULL},
+	{0, "a-long-name-with-its-value", "AND-A-LONG-VALUE", "\xc2\xb5s.", FIELD(output),
+	 opt_set_string, NULL},
 	{0, "plain", NULL, "No colours.", FIELD(plain), NULL, NULL},
 	{0},
 };
@@ -64,7 +67,8 @@ static const struct opt rows[] = {
 static const struct opt_command run = {
 	.name = "run",
 	.summary = "Measure jitter and name its sources.",
-	.about = "Spins on each of the CPUs and looks for gaps in the time that it sees there, and wraps.\n\n"
+	.about = "Spins on each of the CPUs and looks for gaps in the time that it sees there, and "
+		 "wraps.\n\n"
 		 "Examples:\n"
 		 "  culprit run -c 2-3 -d 60      a minute on two CPUs\n",
 	.opts = rows,
@@ -141,12 +145,13 @@ static void check_everything_set(const struct result *r)
 static void test_every_setter_in_every_spelling(void **state)
 {
 	const char *const *const spellings[] = {
-		ARGS("--cpus=1-3,8", "--duration=90", "--threshold=10us", "--percent=99.9%", "--output=a=b",
-		     "--format=csv", "--quiet", "-v", "--best"),
-		ARGS("--cpus", "1-3,8", "--duration", "1.5m", "--threshold", "0.01ms", "--percent", "99.9", "--output",
-		     "a=b", "--format", "csv", "-qvx"),
+		ARGS("--cpus=1-3,8", "--duration=90", "--threshold=10us", "--percent=99.9%",
+		     "--output=a=b", "--format=csv", "--quiet", "-v", "--best"),
+		ARGS("--cpus", "1-3,8", "--duration", "1.5m", "--threshold", "0.01ms", "--percent",
+		     "99.9", "--output", "a=b", "--format", "csv", "-qvx"),
 		ARGS("-xc1-3,8", "-d90s", "-t10us", "-p99.9", "-oa=b", "--format=csv", "-q", "-v"),
-		ARGS("-qvxc", "1-3,8", "-d", "90", "-t", "10us", "-p", "99.9", "-o", "a=b", "--format=csv"),
+		ARGS("-qvxc", "1-3,8", "-d", "90", "-t", "10us", "-p", "99.9", "-o", "a=b",
+		     "--format=csv"),
 	};
 
 	(void)state;
@@ -183,7 +188,8 @@ static void test_values_may_look_like_options(void **state)
 	assert_string_equal(parse_well(&run, ARGS("-o", "-"))->options.output, "-");
 	assert_int_equal(parse_well(&run, ARGS("--format=text"))->options.format, 0);
 	assert_string_equal(parse_well(&run, ARGS("--output="))->options.output, "");
-	assert_string_equal(parse_well(&run, ARGS("--output", "--quiet"))->options.output, "--quiet");
+	assert_string_equal(parse_well(&run, ARGS("--output", "--quiet"))->options.output,
+			    "--quiet");
 	assert_false(parse_well(&run, ARGS("--output", "--quiet"))->options.quiet);
 }
 
@@ -200,7 +206,8 @@ static void check_operands(const struct result *r, const char *const *want)
 
 static void test_operands_keep_their_order(void **state)
 {
-	const struct result *r = parse_well(&show, ARGS("one", "-q", "two", "-o", "out", "three", "--format=json"));
+	const struct result *r =
+		parse_well(&show, ARGS("one", "-q", "two", "-o", "out", "three", "--format=json"));
 
 	(void)state;
 	check_operands(r, ARGS("one", "two", "three"));
@@ -248,8 +255,10 @@ static const struct {
 	 "--duration: '5 parsecs': unknown unit 'parsecs': use ns, us, ms, s, m, h or d"},
 	{ARGS("-d0"), "-d: '0': too short: must be 1 ns or more"},
 	{ARGS("--threshold=10"), "--threshold: '10': no unit: write 10us or 10ms, say"},
-	{ARGS("--percent=200"), "--percent: '200': not a share: must be more than 0 and at most 100"},
-	{ARGS("--cpus=1,5-3"), "--cpus: '1,5-3' is not a CPU list: '5-3' runs backwards: write the lower number first"},
+	{ARGS("--percent=200"),
+	 "--percent: '200': not a share: must be more than 0 and at most 100"},
+	{ARGS("--cpus=1,5-3"),
+	 "--cpus: '1,5-3' is not a CPU list: '5-3' runs backwards: write the lower number first"},
 	{ARGS("-c", ""), "-c: '' names no CPU: write a list like 0-3,8"},
 	{ARGS("--format=jsno"), "--format: 'jsno' is not known: use text, json or csv"},
 	{ARGS("--format=\x9b"), "--format: '\\x9b' is not known: use text, json or csv"},
@@ -279,7 +288,8 @@ static void test_setters_leave_the_field_on_error(void **state)
 	kept = options;
 	assert_int_not_equal(opt_set_cpus("x", &options.cpus, &rows[0], why, sizeof(why)), 0);
 	assert_int_not_equal(opt_set_cpus(" ", &options.cpus, &rows[0], why, sizeof(why)), 0);
-	assert_int_not_equal(opt_set_duration("x", &options.duration, &rows[1], why, sizeof(why)), 0);
+	assert_int_not_equal(opt_set_duration("x", &options.duration, &rows[1], why, sizeof(why)),
+			     0);
 	assert_int_not_equal(opt_set_time("5", &options.threshold, &rows[2], why, sizeof(why)), 0);
 	assert_int_not_equal(opt_set_percent("x", &options.percent, &rows[3], why, sizeof(why)), 0);
 	assert_int_not_equal(opt_set_choice("x", &options.format, &rows[5], why, 12), 0);
@@ -304,42 +314,47 @@ static void test_help_page(void **state)
 	(void)state;
 	assert_int_equal(r->code, 1);
 	assert_string_equal(r->err, "");
-	assert_string_equal(r->out, "usage: culprit run [OPTIONS]\n\n"
-				    "Measure jitter and name its sources.\n\n"
-				    "Spins on each of the CPUs and looks for gaps in the time that it sees there, and\n"
-				    "wraps.\n\n"
-				    "Examples:\n"
-				    "  culprit run -c 2-3 -d 60      a minute on two CPUs\n\n"
-				    "options:\n"
-				    "  -c, --cpus=CPUS       Watch these CPUs, like 1-3,8.\n"
-				    "  -d, --duration=TIME   Stop after this time.\n"
-				    "  -t, --threshold=TIME  Report gaps as long as this, and count all of the rest\n"
-				    "                        too.\n"
-				    "  -p, --percent=SHARE   Fail below this share.\n"
-				    "  -o, --output=FILE     Write here.\n"
-				    "                        The file is replaced only when the whole report could be\n"
-				    "                        written: a run that fails keeps it.\n"
-				    "      --format=WORD     One of text, json and csv.\n"
-				    "  -q, --quiet           Say nothing.\n"
-				    "  -v                    Say more.\n"
-				    "  -x, --best            Level nine.\n"
-				    "      --a-long-name-with-its-value=AND-A-LONG-VALUE\n"
-				    "                        \xc2\xb5s.\n"
-				    "      --plain           No colours.\n"
-				    "  -h, --help            Print this help.\n");
+	assert_string_equal(
+		r->out,
+		"usage: culprit run [OPTIONS]\n\n"
+		"Measure jitter and name its sources.\n\n"
+		"Spins on each of the CPUs and looks for gaps in the time that it sees there, and\n"
+		"wraps.\n\n"
+		"Examples:\n"
+		"  culprit run -c 2-3 -d 60      a minute on two CPUs\n\n"
+		"options:\n"
+		"  -c, --cpus=CPUS       Watch these CPUs, like 1-3,8.\n"
+		"  -d, --duration=TIME   Stop after this time.\n"
+		"  -t, --threshold=TIME  Report gaps as long as this, and count all of the rest\n"
+		"                        too.\n"
+		"  -p, --percent=SHARE   Fail below this share.\n"
+		"  -o, --output=FILE     Write here.\n"
+		"                        The file is replaced only when the whole report could be\n"
+		"                        written: a run that fails keeps it.\n"
+		"      --format=WORD     One of text, json and csv.\n"
+		"  -q, --quiet           Say nothing.\n"
+		"  -v                    Say more.\n"
+		"  -x, --best            Level nine.\n"
+		"      --a-long-name-with-its-value=AND-A-LONG-VALUE\n"
+		"                        \xc2\xb5s.\n"
+		"      --plain           No colours.\n"
+		"  -h, --help            Print this help.\n");
 	check_columns(r->out);
 	assert_string_equal(parse(&run, ARGS("-qh"))->out, r->out);
 	r = parse(&show, ARGS("-h"));
-	assert_ptr_equal(strstr(r->out, "usage: culprit show [OPTIONS] FILE...\n\nShow reports.\n\noptions:\n"),
-			 r->out);
+	assert_ptr_equal(
+		strstr(r->out,
+		       "usage: culprit show [OPTIONS] FILE...\n\nShow reports.\n\noptions:\n"),
+		r->out);
 }
 
 /* Long words and long names have to give way somewhere. */
 static void test_help_never_passes_80_columns(void **state)
 {
-	static const char word[] =
-		"\u00fc1234567890123456789012345678901234567890123456789012345678901234567890123456789";
-	static const char right[] = "                                                  far to the right of everything";
+	static const char word[] = "\u00fc123456789012345678901234567890123456789012345678901234567"
+				   "8901234567890123456789";
+	static const char right[] =
+		"                                                  far to the right of everything";
 	const struct opt odd[] = {
 		{0, word, "VALUE", word, 0, opt_set_string, NULL},
 		{'a', "b", word, "", 0, opt_set_string, NULL},
@@ -360,11 +375,13 @@ static void test_help_never_passes_80_columns(void **state)
 
 static void test_nearest(void **state)
 {
-	static const char *const words[] = {"run", "report", "record", "diff", "doctor", "help", NULL};
+	static const char *const words[] = {"run",    "report", "record", "diff",
+					    "doctor", "help",   NULL};
 	/* each word, then its nearest; "recort" is one edit from two words: the first counts */
-	const char *const *pair = ARGS("run", "run", "rnu", "run", "urn", "run", "rn", "run", "repport", "report",
-				       "recrod", "record", "recort", "report", "docter", "doctor", "dokktor", "doctor",
-				       "dokktr", "", "ru-n-", "", "x", "", "", "", "helpless", "", "diff2", "diff");
+	const char *const *pair = ARGS(
+		"run", "run", "rnu", "run", "urn", "run", "rn", "run", "repport", "report",
+		"recrod", "record", "recort", "report", "docter", "doctor", "dokktor", "doctor",
+		"dokktr", "", "ru-n-", "", "x", "", "", "", "helpless", "", "diff2", "diff");
 	char longest[200] = "";
 
 	(void)state;

@@ -1,4 +1,5 @@
-/* Who asked: how askers are told apart and counted, which frame of a stack is named, and that the nest gives each interval its own. */
+/* Who asked: how askers are told apart and counted, which frame of a stack is named, and that the
+ * nest gives each interval its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,15 +20,18 @@
 static const char *const stacks[][FRAMES_MAX] = {
 	{"insert_work", "__queue_work", "queue_work_on", "vmstat_shepherd", "process_one_work"},
 	{"try_to_wake_up", "wake_up_q", "futex_wake", "do_syscall_64"},
-	{"ttwu_queue_wakelist", "try_to_wake_up", "hrtimer_wakeup", "asm_sysvec_apic_timer_interrupt", "do_work"},
-	{"__queue_work", "delayed_work_timer_fn", "call_timer_fn", "handle_softirqs", "irq_exit_rcu"},
+	{"ttwu_queue_wakelist", "try_to_wake_up", "hrtimer_wakeup",
+	 "asm_sysvec_apic_timer_interrupt", "do_work"},
+	{"__queue_work", "delayed_work_timer_fn", "call_timer_fn", "handle_softirqs",
+	 "irq_exit_rcu"},
 	{"smp_call_function_many_cond", "on_each_cpu_cond_mask"}, /* helpers only */
 	{"bpf_prog_1 [bpf]", "[unknown 0xffffffff81000000]", "flush_tlb_mm_range"},
 	{"el1h_64_irq", "default_idle"},
 	{NULL},
 };
 
-/* The same text is at a new place each time, as it may be when several addresses lie in one function. */
+/* The same text is at a new place each time, as it may be when several addresses lie in one
+ * function. */
 static const char *name_symbol(void *ctx, uint64_t address)
 {
 	static char text[256][24];
@@ -52,9 +56,11 @@ static int name_stack(void *ctx, int32_t id, const char **frame)
 
 static const struct names names = {.symbol = name_symbol, .stack = name_stack};
 
-static struct record asker(uint16_t cpu, uint32_t tid, const char *comm, int32_t stack, uint64_t site)
+static struct record asker(uint16_t cpu, uint32_t tid, const char *comm, int32_t stack,
+			   uint64_t site)
 {
-	struct record r = {.kind = RECORD_MARK, .mark = MARK_CSD, .flags = RECORD_ORIGIN, .level = LEVEL_IRQ};
+	struct record r = {
+		.kind = RECORD_MARK, .mark = MARK_CSD, .flags = RECORD_ORIGIN, .level = LEVEL_IRQ};
 
 	r.origin_cpu = cpu;
 	r.id = tid;
@@ -69,10 +75,12 @@ static uint32_t add_record(struct origins *o, const struct record *r)
 {
 	const struct asker *a = origins_add(o, r, &names);
 
-	return a ? 1 + (uint32_t)((const struct origin *)a - o->row) : 0; /* a row begins with its asker */
+	return a ? 1 + (uint32_t)((const struct origin *)a - o->row)
+		 : 0; /* a row begins with its asker */
 }
 
-static uint32_t add(struct origins *o, uint16_t cpu, uint32_t tid, const char *comm, int32_t stack, uint64_t site)
+static uint32_t add(struct origins *o, uint16_t cpu, uint32_t tid, const char *comm, int32_t stack,
+		    uint64_t site)
 {
 	struct record r = asker(cpu, tid, comm, stack, site);
 
@@ -126,7 +134,7 @@ static const struct {
 	{1, 9, "futex_wake", ASKER_THREAD},
 	{2, 9, "hrtimer_wakeup", ASKER_INTERRUPT},
 	{3, 9, "delayed_work_timer_fn", ASKER_SOFTIRQ},
-	{4, 9, "site_9", ASKER_THREAD},                /* nothing but helpers: the call site says more */
+	{4, 9, "site_9", ASKER_THREAD}, /* nothing but helpers: the call site says more */
 	{4, 0, "on_each_cpu_cond_mask", ASKER_THREAD}, /* the outermost helper */
 	{5, 9, "flush_tlb_mm_range", ASKER_THREAD},
 	{6, 9, "el1h_64_irq", ASKER_INTERRUPT},
@@ -139,7 +147,8 @@ static const char *name_of(enum asker_kind kind, const char *thread)
 	return kind == ASKER_THREAD ? thread : kind == ASKER_SOFTIRQ ? "(softirq)" : "(interrupt)";
 }
 
-/* Without a stack that can be read it may have been an interrupt, in the name of whatever thread it hit: nobody is named. */
+/* Without a stack that can be read it may have been an interrupt, in the name of whatever thread it
+ * hit: nobody is named. */
 static void test_unreadable(void **state)
 {
 	static const int32_t without[] = {7, -2}; /* empty; none could be had */
@@ -162,7 +171,8 @@ static void test_functions(void **state)
 		struct origins o = {.count = 0};
 		int frames = 0;
 
-		assert_int_equal(add(&o, 3, 77, "a long name", requests[i].stack, requests[i].site), 1);
+		assert_int_equal(add(&o, 3, 77, "a long name", requests[i].stack, requests[i].site),
+				 1);
 		if (requests[i].function)
 			assert_string_equal(o.row[0].who.function, requests[i].function);
 		else
@@ -172,7 +182,8 @@ static void test_functions(void **state)
 		assert_int_equal(o.row[0].who.tid, requests[i].kind == ASKER_THREAD ? 77 : 0);
 		assert_string_equal(o.row[0].who.comm, name_of(requests[i].kind, "a long name"));
 		while (requests[i].stack >= 0 && stacks[requests[i].stack][frames]) {
-			assert_string_equal(o.row[0].frame[frames], stacks[requests[i].stack][frames]);
+			assert_string_equal(o.row[0].frame[frames],
+					    stacks[requests[i].stack][frames]);
 			frames++;
 		}
 		assert_int_equal(o.row[0].nframes, frames);
@@ -198,7 +209,8 @@ static void test_comms_of_any_bytes(void **state)
 	struct origins o = {.count = 0};
 
 	(void)state;
-	assert_int_equal(add(&o, 0, 1, "0123456789abcdef", -1, 0), 1); /* no NUL: what follows is not the name's */
+	assert_int_equal(add(&o, 0, 1, "0123456789abcdef", -1, 0),
+			 1); /* no NUL: what follows is not the name's */
 	assert_int_equal(add(&o, 0, 1, "0123456789abcde", -1, 0), 2);
 	assert_int_equal(add(&o, 0, 1, "\x1b]0;x\x07\xff\xc3\n", -1, 0), 3);
 	assert_int_equal(add(&o, 0, 1, "", -1, 0), 4);
@@ -211,29 +223,32 @@ static void test_comms_of_any_bytes(void **state)
 
 /* ---- contexts ---- */
 
-#define UDP_IN_SOFTIRQ                                                                                                 \
-	"try_to_wake_up", "autoremove_wake_function", "__wake_up_common", "__wake_up_sync_key", "sock_def_readable",   \
-		"__udp_enqueue_schedule_skb", "udp_queue_rcv_one_skb", "udp_unicast_rcv_skb", "__udp4_lib_rcv",        \
-		"ip_protocol_deliver_rcu", "ip_local_deliver_finish", "__netif_receive_skb_one_core",                  \
-		"process_backlog", "__napi_poll", "net_rx_action"
+#define UDP_IN_SOFTIRQ                                                                             \
+	"try_to_wake_up", "autoremove_wake_function", "__wake_up_common", "__wake_up_sync_key",    \
+		"sock_def_readable", "__udp_enqueue_schedule_skb", "udp_queue_rcv_one_skb",        \
+		"udp_unicast_rcv_skb", "__udp4_lib_rcv", "ip_protocol_deliver_rcu",                \
+		"ip_local_deliver_finish", "__netif_receive_skb_one_core", "process_backlog",      \
+		"__napi_poll", "net_rx_action"
 #define SYSTEM_CALL "ip_output", "udp_send_skb", "udp_sendmsg", "__sys_sendto", "do_syscall_64"
 
-/* What a stack shows, with what the probe said of its context: 0 where the kernel has no counter that it can read. */
+/* What a stack shows, with what the probe said of its context: 0 where the kernel has no counter
+ * that it can read. */
 static const struct {
 	const char *what;
 	const char *frame[FRAMES_MAX];
 	enum asker_kind without, irq, softirq, thread; /* by the probe's word */
 } shapes[] = {
 	{"a signal ends the thread on its way out of an interrupt",
-	 {"try_to_wake_up", "do_notify_parent", "do_exit", "get_signal", "arch_do_signal_or_restart",
-	  "exit_to_user_mode_loop", "irqentry_exit", "asm_sysvec_reschedule_ipi"},
+	 {"try_to_wake_up", "do_notify_parent", "do_exit", "get_signal",
+	  "arch_do_signal_or_restart", "exit_to_user_mode_loop", "irqentry_exit",
+	  "asm_sysvec_reschedule_ipi"},
 	 ASKER_THREAD,
 	 ASKER_INTERRUPT,
 	 ASKER_SOFTIRQ,
 	 ASKER_THREAD},
 	{"the thread is preempted behind an interrupt, and its worker pool wakes another",
-	 {"try_to_wake_up", "wq_worker_sleeping", "schedule", "preempt_schedule_irq", "irqentry_exit",
-	  "asm_sysvec_apic_timer_interrupt"},
+	 {"try_to_wake_up", "wq_worker_sleeping", "schedule", "preempt_schedule_irq",
+	  "irqentry_exit", "asm_sysvec_apic_timer_interrupt"},
 	 ASKER_THREAD,
 	 ASKER_INTERRUPT,
 	 ASKER_SOFTIRQ,
@@ -259,28 +274,31 @@ static const struct {
 	 ASKER_SOFTIRQ,
 	 ASKER_INTERRUPT},
 	{"a hard interrupt, arm64",
-	 {"try_to_wake_up", "__handle_irq_event_percpu", "gic_handle_irq", "call_on_irq_stack", "el0_interrupt",
-	  "el0t_64_irq"},
+	 {"try_to_wake_up", "__handle_irq_event_percpu", "gic_handle_irq", "call_on_irq_stack",
+	  "el0_interrupt", "el0t_64_irq"},
 	 ASKER_INTERRUPT,
 	 ASKER_INTERRUPT,
 	 ASKER_SOFTIRQ,
 	 ASKER_INTERRUPT},
 	{"an NMI",
-	 {"irq_work_queue_on", "perf_event_overflow", "nmi_handle", "exc_nmi", "asm_exc_nmi", "do_syscall_64"},
+	 {"irq_work_queue_on", "perf_event_overflow", "nmi_handle", "exc_nmi", "asm_exc_nmi",
+	  "do_syscall_64"},
 	 ASKER_INTERRUPT,
 	 ASKER_INTERRUPT,
 	 ASKER_SOFTIRQ,
 	 ASKER_INTERRUPT},
 	{"a softirq at the end of an interrupt",
-	 {"try_to_wake_up", "process_timeout", "call_timer_fn", "run_timer_softirq", "handle_softirqs",
-	  "__irq_exit_rcu", "sysvec_apic_timer_interrupt", "asm_sysvec_apic_timer_interrupt", "do_syscall_64"},
+	 {"try_to_wake_up", "process_timeout", "call_timer_fn", "run_timer_softirq",
+	  "handle_softirqs", "__irq_exit_rcu", "sysvec_apic_timer_interrupt",
+	  "asm_sysvec_apic_timer_interrupt", "do_syscall_64"},
 	 ASKER_SOFTIRQ,
 	 ASKER_INTERRUPT,
 	 ASKER_SOFTIRQ,
 	 ASKER_SOFTIRQ},
 	{"the same, 5.10",
-	 {"try_to_wake_up", "process_timeout", "call_timer_fn", "run_timer_softirq", "__softirqentry_text_start",
-	  "asm_call_irq_on_stack", "do_softirq_own_stack", "irq_exit_rcu", "sysvec_apic_timer_interrupt"},
+	 {"try_to_wake_up", "process_timeout", "call_timer_fn", "run_timer_softirq",
+	  "__softirqentry_text_start", "asm_call_irq_on_stack", "do_softirq_own_stack",
+	  "irq_exit_rcu", "sysvec_apic_timer_interrupt"},
 	 ASKER_SOFTIRQ,
 	 ASKER_INTERRUPT,
 	 ASKER_SOFTIRQ,
@@ -300,29 +318,31 @@ static const struct {
 	 ASKER_SOFTIRQ,
 	 ASKER_INTERRUPT},
 	{"a message over loopback, carried by its sender",
-	 {UDP_IN_SOFTIRQ, "handle_softirqs", "do_softirq.part.0", "__local_bh_enable_ip", "__dev_queue_xmit",
-	  SYSTEM_CALL},
+	 {UDP_IN_SOFTIRQ, "handle_softirqs", "do_softirq.part.0", "__local_bh_enable_ip",
+	  "__dev_queue_xmit", SYSTEM_CALL},
 	 ASKER_THREAD,
 	 ASKER_INTERRUPT,
 	 ASKER_THREAD,
 	 ASKER_THREAD},
 	{"the same, 5.10",
-	 {UDP_IN_SOFTIRQ, "__softirqentry_text_start", "asm_call_irq_on_stack", "do_softirq_own_stack", "do_softirq",
-	  "__local_bh_enable_ip", "ip_finish_output2", SYSTEM_CALL},
+	 {UDP_IN_SOFTIRQ, "__softirqentry_text_start", "asm_call_irq_on_stack",
+	  "do_softirq_own_stack", "do_softirq", "__local_bh_enable_ip", "ip_finish_output2",
+	  SYSTEM_CALL},
 	 ASKER_THREAD,
 	 ASKER_INTERRUPT,
 	 ASKER_THREAD,
 	 ASKER_THREAD},
 	{"the same, arm64",
 	 {UDP_IN_SOFTIRQ, "handle_softirqs", "__do_softirq", "____do_softirq", "call_on_irq_stack",
-	  "do_softirq_own_stack", "do_softirq.part.0", "__local_bh_enable_ip", "__dev_queue_xmit", SYSTEM_CALL,
-	  "el0t_64_sync"},
+	  "do_softirq_own_stack", "do_softirq.part.0", "__local_bh_enable_ip", "__dev_queue_xmit",
+	  SYSTEM_CALL, "el0t_64_sync"},
 	 ASKER_THREAD,
 	 ASKER_INTERRUPT,
 	 ASKER_THREAD,
 	 ASKER_THREAD},
 	{"the same, PREEMPT_RT",
-	 {UDP_IN_SOFTIRQ, "handle_softirqs.constprop.0", "__local_bh_enable_ip", "__dev_queue_xmit", SYSTEM_CALL},
+	 {UDP_IN_SOFTIRQ, "handle_softirqs.constprop.0", "__local_bh_enable_ip", "__dev_queue_xmit",
+	  SYSTEM_CALL},
 	 ASKER_THREAD,
 	 ASKER_INTERRUPT,
 	 ASKER_THREAD,
@@ -334,28 +354,31 @@ static const struct {
 	 ASKER_SOFTIRQ,
 	 ASKER_SOFTIRQ},
 	{"a message that came while an innocent kept softirqs off",
-	 {UDP_IN_SOFTIRQ, "handle_softirqs", "do_softirq.part.0", "__local_bh_enable_ip", "tcp_v4_rcv", "release_sock",
-	  "tcp_recvmsg", "do_syscall_64"},
+	 {UDP_IN_SOFTIRQ, "handle_softirqs", "do_softirq.part.0", "__local_bh_enable_ip",
+	  "tcp_v4_rcv", "release_sock", "tcp_recvmsg", "do_syscall_64"},
 	 ASKER_SOFTIRQ,
 	 ASKER_INTERRUPT,
 	 ASKER_SOFTIRQ,
 	 ASKER_SOFTIRQ},
 	{"a timer that expired while a sender kept softirqs off",
-	 {"try_to_wake_up", "process_timeout", "call_timer_fn", "run_timer_softirq", "handle_softirqs",
-	  "do_softirq.part.0", "__local_bh_enable_ip", "__dev_queue_xmit", SYSTEM_CALL},
+	 {"try_to_wake_up", "process_timeout", "call_timer_fn", "run_timer_softirq",
+	  "handle_softirqs", "do_softirq.part.0", "__local_bh_enable_ip", "__dev_queue_xmit",
+	  SYSTEM_CALL},
 	 ASKER_SOFTIRQ,
 	 ASKER_INTERRUPT,
 	 ASKER_SOFTIRQ,
 	 ASKER_SOFTIRQ},
 	{"messages at the end of an interrupt that hit a sender",
 	 {UDP_IN_SOFTIRQ, "handle_softirqs", "__irq_exit_rcu", "sysvec_call_function_single",
-	  "asm_sysvec_call_function_single", "__local_bh_enable_ip", "__dev_queue_xmit", SYSTEM_CALL},
+	  "asm_sysvec_call_function_single", "__local_bh_enable_ip", "__dev_queue_xmit",
+	  SYSTEM_CALL},
 	 ASKER_SOFTIRQ,
 	 ASKER_INTERRUPT,
 	 ASKER_SOFTIRQ,
 	 ASKER_SOFTIRQ},
 	{"ksoftirqd",
-	 {UDP_IN_SOFTIRQ, "handle_softirqs", "run_ksoftirqd", "smpboot_thread_fn", "kthread", "ret_from_fork"},
+	 {UDP_IN_SOFTIRQ, "handle_softirqs", "run_ksoftirqd", "smpboot_thread_fn", "kthread",
+	  "ret_from_fork"},
 	 ASKER_SOFTIRQ,
 	 ASKER_INTERRUPT,
 	 ASKER_SOFTIRQ,
@@ -383,13 +406,15 @@ static void assert_shape(unsigned shape, unsigned context, enum asker_kind want)
 	a = origins_add(&o, &r, &shape_names);
 	assert_non_null(a);
 	if (a->kind != want)
-		fail_msg("%s, by context %u: %u, not %u", shapes[shape].what, context, a->kind, want);
+		fail_msg("%s, by context %u: %u, not %u", shapes[shape].what, context, a->kind,
+			 want);
 	assert_int_equal(a->tid, want == ASKER_THREAD ? 77 : 0);
 	assert_string_equal(a->comm, name_of(want, "current"));
 	if (want == ASKER_THREAD)
 		assert_null(asker_context(a));
 	else
-		assert_string_equal(asker_context(a), want == ASKER_SOFTIRQ ? "a softirq" : "an interrupt");
+		assert_string_equal(asker_context(a),
+				    want == ASKER_SOFTIRQ ? "a softirq" : "an interrupt");
 }
 
 static void test_shapes(void **state)
@@ -419,7 +444,8 @@ static void test_contexts_without_a_stack(void **state)
 		{-2, RECORD_BY_SOFTIRQ, 9, "hit", ASKER_SOFTIRQ},
 		{-1, RECORD_BY_THREAD, 9, "does", ASKER_THREAD},
 		{-1, RECORD_BY_THREAD, 0, "swapper/3", ASKER_THREAD}, /* the idle thread is one */
-		{-2, RECORD_BY_THREAD, 9, "hit", ASKER_UNKNOWN},      /* perhaps the end of an interrupt */
+		{-2, RECORD_BY_THREAD, 9, "hit",
+		 ASKER_UNKNOWN}, /* perhaps the end of an interrupt */
 		{-2, 0, 9, "hit", ASKER_UNKNOWN},
 		{-1, 0, 0, "(interrupt)", ASKER_INTERRUPT}, /* recordings of old */
 		{-1, 0, 9, "(interrupt)", ASKER_THREAD},    /* what a thread calls itself */
@@ -447,7 +473,8 @@ static void test_contexts_without_a_stack(void **state)
 /* The same thread, from the same place, but not in the same context. */
 static void test_contexts_are_kept_apart(void **state)
 {
-	static const unsigned contexts[] = {RECORD_BY_THREAD, RECORD_BY_SOFTIRQ, RECORD_BY_INTERRUPT};
+	static const unsigned contexts[] = {RECORD_BY_THREAD, RECORD_BY_SOFTIRQ,
+					    RECORD_BY_INTERRUPT};
 	struct origins o = {.count = 0};
 
 	(void)state;
@@ -484,7 +511,8 @@ static void assert_true_of(const struct origins *o)
 			assert_int_not_equal(r->who.tid, o->row[k].who.tid);
 	}
 	assert_int_equal(sum, o->known - o->unnamed);
-	for (uint32_t tid = 1; tid < ASKERS; tid++) { /* who made more than one in ORIGINS_MAX is here */
+	for (uint32_t tid = 1; tid < ASKERS;
+	     tid++) { /* who made more than one in ORIGINS_MAX is here */
 		bool here = truth[tid] * ORIGINS_MAX <= asked - unnamed;
 
 		for (uint32_t i = 0; i < o->count; i++)
@@ -543,7 +571,8 @@ static void test_the_heaviest_comes_late(void **state)
 	assert_null(o.row[top].who.function);
 	unnamed++;
 	asked++;
-	assert_int_equal(add(&o, 0, 1, "many", -2, 0), 0); /* cannot be told, and takes nobody's row */
+	assert_int_equal(add(&o, 0, 1, "many", -2, 0),
+			 0); /* cannot be told, and takes nobody's row */
 	assert_true_of(&o);
 }
 
@@ -575,14 +604,16 @@ static void test_merged(void **state)
 		begin_counting();
 		for (uint32_t n = 0; n < 2000; n++) {
 			x ^= x << 13, x ^= x >> 7, x ^= x << 17;
-			ask(x >> 60 < seed % 16 ? &o : &other, 1 + (x >> 8) % (x % 4 ? 1 + seed : ASKERS - 1));
+			ask(x >> 60 < seed % 16 ? &o : &other,
+			    1 + (x >> 8) % (x % 4 ? 1 + seed : ASKERS - 1));
 		}
 		origins_merge(&o, &other);
 		assert_int_equal(o.known, asked);
 		for (uint32_t i = 0; i < o.count; i++) {
 			const struct origin *r = &o.row[i];
 
-			assert_true(r->count <= truth[r->who.tid] && truth[r->who.tid] <= r->count + r->missed);
+			assert_true(r->count <= truth[r->who.tid] &&
+				    truth[r->who.tid] <= r->count + r->missed);
 			least = r->count + r->missed < least ? r->count + r->missed : least;
 			for (uint32_t k = 0; k < i; k++)
 				assert_int_not_equal(r->who.tid, o.row[k].who.tid);
@@ -616,7 +647,8 @@ static void test_a_row_taken_over(void **state)
 	assert_int_equal(first.tid, 9999); /* a copy is still what it was */
 	assert_string_equal(first.comm, "first");
 	assert_string_equal(first.function, "futex_wake");
-	add(&o, 1, 9999, "first", 1, 5); /* again, from the same place: the last request of no row is that any more */
+	add(&o, 1, 9999, "first", 1,
+	    5); /* again, from the same place: the last request of no row is that any more */
 	assert_int_equal(o.known, 2 * ORIGINS_MAX + 1);
 	for (uint32_t i = 0; i < o.count; i++)
 		assert_int_not_equal(o.row[i].count, 0);
@@ -673,8 +705,13 @@ static int end(void **state)
 
 static void take(unsigned level, unsigned kind, uint64_t start, uint64_t end_ns)
 {
-	struct record r = {
-		.start_ns = start, .end_ns = end_ns, .level = level, .kind = kind, .arg = 251, .id = 3, .name = "hog"};
+	struct record r = {.start_ns = start,
+			   .end_ns = end_ns,
+			   .level = level,
+			   .kind = kind,
+			   .arg = 251,
+			   .id = 3,
+			   .name = "hog"};
 
 	nest_take(n, &r, 0, UINT64_MAX);
 }
@@ -692,7 +729,8 @@ static void take_mark(unsigned level, unsigned mark, uint64_t at, uint64_t funct
 	nest_take(n, &r, 0, UINT64_MAX);
 }
 
-/* Pieces: function, net time and, behind a slash, the asker's tid; in brackets all requests so far. */
+/* Pieces: function, net time and, behind a slash, the asker's tid; in brackets all requests so far.
+ */
 static void assert_account(uint64_t end_ns, const char *want)
 {
 	unsigned stuck_out;
@@ -705,7 +743,8 @@ static void assert_account(uint64_t end_ns, const char *want)
 		const struct source *s = t.row[p->source];
 
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %llu", i ? ", " : "",
-				       s->function ? s->function : s->name, (unsigned long long)p->net_ns);
+				       s->function ? s->function : s->name,
+				       (unsigned long long)p->net_ns);
 		if (p->asker.kind)
 			at += (size_t)snprintf(text + at, sizeof(text) - at, "/%u", p->asker.tid);
 		if (s->origins)
@@ -752,7 +791,8 @@ static void test_work_before_waker(void **state)
 	take_mark(LEVEL_THREAD, MARK_WORK, 130, 3, 0);
 	take(LEVEL_THREAD, RECORD_THREAD, 100, 150);
 	take_mark(LEVEL_THREAD, MARK_WAKER, 150, 0, 44);
-	take_mark(LEVEL_THREAD, MARK_WORK, 155, 4, 0); /* nobody queued it here: it stays the waker's */
+	take_mark(LEVEL_THREAD, MARK_WORK, 155, 4,
+		  0); /* nobody queued it here: it stays the waker's */
 	take(LEVEL_THREAD, RECORD_THREAD, 150, 170);
 	assert_account(200, "site_1 20/42 (1), site_2 10/43 (1), site_3 20, site_4 20/44 (1)");
 }
@@ -770,7 +810,8 @@ static void test_each_call_its_own(void **state)
 	assert_int_equal(t.row[0]->origins->row[0].count, 2);
 }
 
-/* More askers in one hiccup than a source has rows: each interval keeps its own, whoever has the row now. */
+/* More askers in one hiccup than a source has rows: each interval keeps its own, whoever has the
+ * row now. */
 static void test_rows_change_hands_in_a_hiccup(void **state)
 {
 	const struct account *a;
@@ -796,8 +837,8 @@ static void test_rows_change_hands_in_a_hiccup(void **state)
 
 #define TICKS 50000
 
-/* A hog that was woken, and went to work, before very many ticks: it keeps its waker, its work and who queued it. The time behind what
- * woke it is merged with the rest (nest.c: below()). */
+/* A hog that was woken, and went to work, before very many ticks: it keeps its waker, its work and
+ * who queued it. The time behind what woke it is merged with the rest (nest.c: below()). */
 static void hog(bool woken_by_irq, uint32_t waker, uint32_t queuer, const char *who)
 {
 	uint64_t now = 120;
@@ -811,8 +852,10 @@ static void hog(bool woken_by_irq, uint32_t waker, uint32_t queuer, const char *
 	for (unsigned i = 0; i < TICKS; i++, now += 10)
 		take(LEVEL_IRQ, RECORD_VECTOR, now, now + 3);
 	take(LEVEL_THREAD, RECORD_THREAD, 100, now);
-	snprintf(want, sizeof(want), "%scall_function %u, %s %u/%s", woken_by_irq ? "NET_RX 95, " : "", 3 * TICKS,
-		 queuer == UINT32_MAX ? "hog" : "site_1", 20 + 7 * TICKS + (woken_by_irq ? 5 : 0), who);
+	snprintf(want, sizeof(want), "%scall_function %u, %s %u/%s",
+		 woken_by_irq ? "NET_RX 95, " : "", 3 * TICKS,
+		 queuer == UINT32_MAX ? "hog" : "site_1", 20 + 7 * TICKS + (woken_by_irq ? 5 : 0),
+		 who);
 	assert_true(nest_folded(n) > 0);
 	assert_account(now, want);
 }
@@ -828,10 +871,15 @@ static void test_hogs(void **state)
 	hog(true, 47, 48, "48 (4)");
 }
 
-/* A mark that is older than all that was merged stays where it was: what went on until then has its time. */
+/* A mark that is older than all that was merged stays where it was: what went on until then has its
+ * time. */
 static void test_hog_goes_on(void **state)
 {
-	struct record left = {.start_ns = 10, .end_ns = 50, .kind = RECORD_THREAD, .id = 3, .flags = RECORD_ONGOING};
+	struct record left = {.start_ns = 10,
+			      .end_ns = 50,
+			      .kind = RECORD_THREAD,
+			      .id = 3,
+			      .flags = RECORD_ONGOING};
 	uint64_t now = 120;
 
 	(void)state;

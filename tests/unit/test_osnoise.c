@@ -1,5 +1,6 @@
-/* The readers of osnoise's and rtla's output: real files against numbers found without this parser (the rows of TRACES are what
- * tests/fixtures/osnoise/expect prints), then lines as no kernel or as only a hostile one writes them. */
+/* The readers of osnoise's and rtla's output: real files against numbers found without this parser
+ * (the rows of TRACES are what tests/fixtures/osnoise/expect prints), then lines as no kernel or as
+ * only a hostile one writes them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,12 +107,14 @@ static const struct osnoise_cpu *cpu(unsigned number)
 	return r.cpu[r.slot[number] - 1];
 }
 
-static const struct source *source(unsigned number, enum source_kind kind, uint32_t id, const char *name)
+static const struct source *source(unsigned number, enum source_kind kind, uint32_t id,
+				   const char *name)
 {
 	const struct sources *t = &cpu(number)->sources;
 
 	for (uint32_t i = 0; i < t->count; i++)
-		if (t->row[i]->kind == kind && t->row[i]->id == id && !strcmp(t->row[i]->name, name))
+		if (t->row[i]->kind == kind && t->row[i]->id == id &&
+		    !strcmp(t->row[i]->name, name))
 			return t->row[i];
 	fail_msg("no source %s %u %s", source_kind_name(kind), id, name);
 	return NULL;
@@ -191,12 +194,69 @@ static const struct {
 	 41,
 	 1815320842,
 	 1231724376},
-	{"6.1-rt-stop.trace",      23, 1,      8,    0, 0, 0, 0, 7, 1, 2, 245508, 602194, 15303, 0, SOURCE_OUTSIDE, 0,
-	 "hardware or hypervisor", 7,  230205, 67271},
-	{"6.1-rt-timerlat.trace", 200, 93,     0,    0, 94, 0, 0, 0, 0, 3, 1148723, 0, 0, 8527981, SOURCE_VECTOR, 236,
-	 "local_timer",           46,  593571, 33720},
-	{"6.1-rt.report",          60, 0,       59,   1, 0, 0, 0, 59, 0, 1, 1505432, 1505432, 0, 0, SOURCE_OUTSIDE, 0,
-	 "hardware or hypervisor", 59, 1505432, 70396},
+	{"6.1-rt-stop.trace",
+	 23,
+	 1,
+	 8,
+	 0,
+	 0,
+	 0,
+	 0,
+	 7,
+	 1,
+	 2,
+	 245508,
+	 602194,
+	 15303,
+	 0,
+	 SOURCE_OUTSIDE,
+	 0,
+	 "hardware or hypervisor",
+	 7,
+	 230205,
+	 67271},
+	{"6.1-rt-timerlat.trace",
+	 200,
+	 93,
+	 0,
+	 0,
+	 94,
+	 0,
+	 0,
+	 0,
+	 0,
+	 3,
+	 1148723,
+	 0,
+	 0,
+	 8527981,
+	 SOURCE_VECTOR,
+	 236,
+	 "local_timer",
+	 46,
+	 593571,
+	 33720},
+	{"6.1-rt.report",
+	 60,
+	 0,
+	 59,
+	 1,
+	 0,
+	 0,
+	 0,
+	 59,
+	 0,
+	 1,
+	 1505432,
+	 1505432,
+	 0,
+	 0,
+	 SOURCE_OUTSIDE,
+	 0,
+	 "hardware or hypervisor",
+	 59,
+	 1505432,
+	 70396},
 	{"6.12-noworkload.report",
 	 250,
 	 80,
@@ -302,12 +362,69 @@ static const struct {
 	 114,
 	 391858,
 	 133180},
-	{"6.12-rt.trace", 295,      176, 104,           2,   0,        0, 0,        5,      97, 11, 59672071,
-	 60392489,        59454867, 0,   SOURCE_THREAD, 215, "inject", 9, 50719043, 7991902},
-	{"6.12-timerlat.trace", 150, 74,     0,    0, 65, 0, 0, 0, 0, 3, 363390, 0, 0, 373278, SOURCE_VECTOR, 236,
-	 "local_timer",         39,  242306, 20630},
-	{"6.12.trace", 403,      232, 159,           2,   0,        0,  0,        5,      151, 11, 68485418,
-	 69922150,     68372914, 0,   SOURCE_THREAD, 117, "inject", 16, 59855056, 3997604},
+	{"6.12-rt.trace",
+	 295,
+	 176,
+	 104,
+	 2,
+	 0,
+	 0,
+	 0,
+	 5,
+	 97,
+	 11,
+	 59672071,
+	 60392489,
+	 59454867,
+	 0,
+	 SOURCE_THREAD,
+	 215,
+	 "inject",
+	 9,
+	 50719043,
+	 7991902},
+	{"6.12-timerlat.trace",
+	 150,
+	 74,
+	 0,
+	 0,
+	 65,
+	 0,
+	 0,
+	 0,
+	 0,
+	 3,
+	 363390,
+	 0,
+	 0,
+	 373278,
+	 SOURCE_VECTOR,
+	 236,
+	 "local_timer",
+	 39,
+	 242306,
+	 20630},
+	{"6.12.trace",
+	 403,
+	 232,
+	 159,
+	 2,
+	 0,
+	 0,
+	 0,
+	 5,
+	 151,
+	 11,
+	 68485418,
+	 69922150,
+	 68372914,
+	 0,
+	 SOURCE_THREAD,
+	 117,
+	 "inject",
+	 16,
+	 59855056,
+	 3997604},
 	{"rtla-6.1-timerlat_trace.txt",
 	 32,
 	 3,
@@ -371,15 +488,16 @@ static void test_traces(void **state)
 		assert_int_equal(r.events[OSNOISE_SAMPLE], traces[i].samples);
 		assert_int_equal(r.events[OSNOISE_PERIOD], traces[i].periods);
 		assert_int_equal(r.events[OSNOISE_TIMERLAT], traces[i].timerlat);
-		assert_int_equal(handed_out,
-				 traces[i].noises + traces[i].samples + traces[i].periods + traces[i].timerlat);
+		assert_int_equal(handed_out, traces[i].noises + traces[i].samples +
+						     traces[i].periods + traces[i].timerlat);
 		assert_int_equal(r.left_out_first, traces[i].since_boot);
 		assert_int_equal(r.other_events, traces[i].other);
 		assert_int_equal(c->samples.sum, traces[i].samples_ns);
 		assert_int_equal(c->samples_alone, traces[i].alone);
 		assert_int_equal(c->samples_complete, traces[i].complete);
 		assert_int_equal(c->samples_explained_ns, traces[i].explained_ns);
-		assert_int_equal(c->latency[TIMERLAT_IRQ].sum + c->latency[TIMERLAT_THREAD].sum, traces[i].timerlat_ns);
+		assert_int_equal(c->latency[TIMERLAT_IRQ].sum + c->latency[TIMERLAT_THREAD].sum,
+				 traces[i].timerlat_ns);
 		assert_int_equal(c->sources.count, traces[i].nsources);
 		for (uint32_t k = 0; k < c->sources.count; k++)
 			net += c->sources.row[k]->net.sum;
@@ -391,7 +509,8 @@ static void test_traces(void **state)
 	}
 }
 
-/* The two lines in the file: 1000000 41636 95.83640 8043 2 0 262 0 39 and 1000000 35556 96.44440 8017 4 2 284 0 73. */
+/* The two lines in the file: 1000000 41636 95.83640 8043 2 0 262 0 39 and 1000000 35556 96.44440
+ * 8017 4 2 284 0 73. */
 static void test_periods(void **state)
 {
 	const struct osnoise_period *p;
@@ -421,7 +540,8 @@ static void test_periods(void **state)
 static void test_stamps(void **state)
 {
 	(void)state;
-	give("          <idle>-0       [001] dNh2.    70.957150: irq_noise: local_timer:236 start 70.955792385 "
+	give("          <idle>-0       [001] dNh2.    70.957150: irq_noise: local_timer:236 start "
+	     "70.955792385 "
 	     "duration 1238200 ns");
 	assert_int_equal(last.type, OSNOISE_NOISE);
 	assert_int_equal(last.kind, SOURCE_VECTOR);
@@ -432,13 +552,15 @@ static void test_stamps(void **state)
 	assert_int_equal(last.start_ns, 70955792385);
 	assert_int_equal(last.duration_ns, 1238200);
 	/* x86-tsc: the stamp is a counter, the start is not. */
-	give("          <idle>-0       [001] dNh2.  17906424794: irq_noise: reschedule:253 start 17.802320917 duration "
+	give("          <idle>-0       [001] dNh2.  17906424794: irq_noise: reschedule:253 start "
+	     "17.802320917 duration "
 	     "1350 ns");
 	assert_false(last.stamp_ns);
 	assert_int_equal(last.stamp, 17906424794);
 	assert_int_equal(last.start_ns, 17802320917);
 	/* trace-cmd report -t */
-	give("            spin-211   [001]    40.760388123: irq_noise:            ttyS0:4 start 40.845946299 duration "
+	give("            spin-211   [001]    40.760388123: irq_noise:            ttyS0:4 start "
+	     "40.845946299 duration "
 	     "210667 ns");
 	assert_int_equal(last.kind, SOURCE_IRQ);
 	assert_int_equal(last.stamp, 40760388123);
@@ -467,7 +589,9 @@ static void test_osnoise_top(void **state)
 		{"rtla-6.1-osnoise-top-2cpu.txt",
 		 1,
 		 {4, US(4014297), US(1668481), US(559414), US(17331), 2316, 0, 7, 0, 3, false}},
-		{"rtla-6.12-hwnoise.txt", 1, {5, US(3750000), US(78150), US(20377), US(301), 2868, 0, 0, 0, 0, true}},
+		{"rtla-6.12-hwnoise.txt",
+		 1,
+		 {5, US(3750000), US(78150), US(20377), US(301), 2868, 0, 0, 0, 0, true}},
 	};
 
 	(void)state;
@@ -494,8 +618,8 @@ static void test_osnoise_top(void **state)
 	assert_int_equal(r.unknown, 0);
 }
 
-static void check_latency(const struct osnoise_latency *l, uint64_t count, uint64_t cur, uint64_t min, uint64_t avg,
-			  uint64_t max)
+static void check_latency(const struct osnoise_latency *l, uint64_t count, uint64_t cur,
+			  uint64_t min, uint64_t avg, uint64_t max)
 {
 	assert_true(l->known);
 	assert_int_equal(l->count, count);
@@ -522,7 +646,8 @@ static void test_timerlat_top(void **state)
 	check_latency(&r.all[TIMERLAT_USER], 5927, 0, 57, 159, 8575);
 	/* One line, and no more: found by the fuzzer. */
 	again();
-	assert_int_equal(give("ALL #1 e0 | 1 2 3 | 1 2 3 | - - - |  Saving trace to x"), OSNOISE_TAKEN);
+	assert_int_equal(give("ALL #1 e0 | 1 2 3 | 1 2 3 | - - - |  Saving trace to x"),
+			 OSNOISE_TAKEN);
 	assert_int_equal(r.known, 1);
 	assert_string_equal(r.saved_to, "x");
 }
@@ -530,8 +655,10 @@ static void test_timerlat_top(void **state)
 static void test_nanoseconds(void **state)
 {
 	(void)state;
-	give("  0 00:00:02   |          IRQ Timer Latency (ns)        |         Thread Timer Latency (ns)");
-	give("  3 #17        |      100       100       100       101 |     1013      1013      1013      1014");
+	give("  0 00:00:02   |          IRQ Timer Latency (ns)        |         Thread Timer "
+	     "Latency (ns)");
+	give("  3 #17        |      100       100       100       101 |     1013      1013      "
+	     "1013      1014");
 	assert_int_equal(cpu(3)->rtla[TIMERLAT_THREAD].max_ns, 1014);
 	give("# Time unit is nanoseconds (ns)");
 	give("Index   CPU-007");
@@ -658,17 +785,22 @@ static void test_names(void **state)
 	(void)state;
 	check_name("irq_noise: i8042: a b:1", SOURCE_IRQ, 1, "i8042: a b");
 	check_name("irq_noise: :1", SOURCE_IRQ, 1, "");
-	check_name("irq_noise: local_timer:23", SOURCE_IRQ, 23, "local_timer"); /* a driver that calls itself so */
+	check_name("irq_noise: local_timer:23", SOURCE_IRQ, 23,
+		   "local_timer"); /* a driver that calls itself so */
 	check_name("irq_noise: nvme0q1:236", SOURCE_IRQ, 236, "nvme0q1");
 	check_name("irq_noise: deferred_error:244", SOURCE_VECTOR, 244, "deferred_error_apic");
 	check_name("irq_noise: x start 1.000000000 duration 1 ns:9", SOURCE_IRQ, 9,
 		   "x start 1.000000000 duration 1 ns");
-	check_name("irq_noise: 0123456789012345678901234567890123456789012345678901234567890123456789:5", SOURCE_IRQ, 5,
+	check_name("irq_noise: "
+		   "0123456789012345678901234567890123456789012345678901234567890123456789:5",
+		   SOURCE_IRQ, 5,
 		   "012345678901234567890123456789012345678901234567890123456789012");
 	check_name("thread_noise:     spin:131", SOURCE_THREAD, 131, "spin");
 	check_name("thread_noise: kworker/1:1:53", SOURCE_THREAD, 53, "kworker/1:1");
-	check_name("thread_noise:  a: start 1:53", SOURCE_THREAD, 53, " a: start 1"); /* too long to be padded */
-	check_name("thread_noise:             spin:131", SOURCE_THREAD, 131, "spin"); /* trace-cmd */
+	check_name("thread_noise:  a: start 1:53", SOURCE_THREAD, 53,
+		   " a: start 1"); /* too long to be padded */
+	check_name("thread_noise:             spin:131", SOURCE_THREAD, 131,
+		   "spin"); /* trace-cmd */
 	check_name("thread_noise: \033[31m\xff\n:7", SOURCE_THREAD, 7, "\033[31m\xff\n");
 	check_name("softirq_noise:      RCU:9", SOURCE_SOFTIRQ, 9, "RCU");
 	check_name("nmi_noise:", SOURCE_NMI, 0, "NMI");
@@ -683,7 +815,8 @@ static void test_front(void **state)
 		uint32_t task;
 		unsigned cpu;
 	} good[] = {
-		{"      -1 [1] 1:x-42      [002] d..h1..     1.000007: ", 42, 2}, /* a comm that looks like the rest */
+		{"      -1 [1] 1:x-42      [002] d..h1..     1.000007: ", 42,
+		 2}, /* a comm that looks like the rest */
 		{"     a-9 [000] 1-43      [4095] .......     1.000007: ", 43, 4095},
 		{"           <...>-4194304 [002] d..h1..     1.000007: ", 4194304, 2},
 		{"            bash-44      (     44) [002] d..h1..     1.000007: ", 44, 2},
@@ -719,7 +852,8 @@ static void test_numbers_that_do_not_fit(void **state)
 	static const char *const lines[] = {
 		FRONT "nmi_noise: start 1.000000000 duration 18446744073709551616 ns",
 		FRONT "nmi_noise: start 18446744073.709551616 duration 1 ns",
-		FRONT "nmi_noise: start 1.000000000 duration 18446744073709551615 ns", /* 584 years */
+		FRONT
+		"nmi_noise: start 1.000000000 duration 18446744073709551615 ns", /* 584 years */
 		FRONT "nmi_noise: start 1.000000000 duration -5 ns",
 		FRONT "nmi_noise: start 1.000000000 duration 5 us",
 		FRONT "nmi_noise: start 1.000000000 duration 5 ns and more",
@@ -751,13 +885,16 @@ static void test_left_out(void **state)
 {
 	(void)state;
 	r.workload = 131;
-	assert_int_equal(give(FRONT "thread_noise: swapper/1:0 start 0.000000000 duration 6829718301 ns"),
-			 OSNOISE_EVENT);
+	assert_int_equal(
+		give(FRONT "thread_noise: swapper/1:0 start 0.000000000 duration 6829718301 ns"),
+		OSNOISE_EVENT);
 	assert_true(last.left_out);
-	assert_int_equal(give(FRONT "thread_noise:     spin:131 start 6.100000000 duration 700000000 ns"),
-			 OSNOISE_EVENT);
+	assert_int_equal(
+		give(FRONT "thread_noise:     spin:131 start 6.100000000 duration 700000000 ns"),
+		OSNOISE_EVENT);
 	assert_true(last.left_out);
-	assert_int_equal(give(FRONT "thread_noise:     spin:132 start 6.100000000 duration 7 ns"), OSNOISE_EVENT);
+	assert_int_equal(give(FRONT "thread_noise:     spin:132 start 6.100000000 duration 7 ns"),
+			 OSNOISE_EVENT);
 	assert_false(last.left_out);
 	assert_int_equal(r.left_out_first, 1);
 	assert_int_equal(r.left_out_workload, 1);
@@ -778,7 +915,9 @@ static void test_explained(void **state)
 	assert_int_equal(cpu(3)->samples_explained_ns, 500);
 	assert_int_equal(cpu(3)->samples_rest_ns, 500);
 	give(FRONT "irq_noise: ttyS0:4 start 3.000000100 duration 200 ns");
-	give(FRONT "sample_threshold: start 3.000000000 duration 1000 ns interference 2"); /* one is missing */
+	give(FRONT
+	     "sample_threshold: start 3.000000000 duration 1000 ns interference 2"); /* one is
+											missing */
 	give(FRONT "sample_threshold: start 4.000000000 duration 70 ns interference 0");
 	assert_int_equal(cpu(3)->samples_complete, 1);
 	assert_int_equal(cpu(3)->samples.count, 3);
@@ -792,20 +931,28 @@ static void test_explained(void **state)
 static void test_twice(void **state)
 {
 	(void)state;
-	assert_int_equal(give(FRONT
-			      "osnoise_sample: runtime=1000000 noise=41636 max_sample=8043 hw_count=2 irq_count=262 "
-			      "nmi_count=0 softirq_count=1 thread_count=39"),
+	assert_int_equal(give(FRONT "osnoise_sample: runtime=1000000 noise=41636 max_sample=8043 "
+				    "hw_count=2 irq_count=262 "
+				    "nmi_count=0 softirq_count=1 thread_count=39"),
 			 OSNOISE_EVENT);
 	assert_int_equal(last.period.runtime_ns, US(1000000));
 	assert_int_equal(last.period.softirq, 1);
-	assert_int_equal(give(FRONT "1000000      41636  95.83640    8043      2      0    262      1     39"),
-			 OSNOISE_TAKEN);
-	assert_int_equal(give(FRONT "1000000      41636  95.83640    8043      2      0    262      1     39"),
+	assert_int_equal(
+		give(FRONT
+		     "1000000      41636  95.83640    8043      2      0    262      1     39"),
+		OSNOISE_TAKEN);
+	assert_int_equal(
+		give(FRONT
+		     "1000000      41636  95.83640    8043      2      0    262      1     39"),
+		OSNOISE_EVENT);
+	assert_int_equal(give(FRONT "timerlat_sample: timer_latency=1215 seqnum=1 context=0"),
 			 OSNOISE_EVENT);
-	assert_int_equal(give(FRONT "timerlat_sample: timer_latency=1215 seqnum=1 context=0"), OSNOISE_EVENT);
-	assert_int_equal(give(FRONT "#1     context    irq timer_latency      1215 ns"), OSNOISE_TAKEN);
-	assert_int_equal(give(FRONT "#1     context thread timer_latency      1215 ns"), OSNOISE_EVENT);
-	assert_int_equal(give(FRONT "timerlat: seq:1\tcontext:2\ttimer_latency:1300"), OSNOISE_EVENT);
+	assert_int_equal(give(FRONT "#1     context    irq timer_latency      1215 ns"),
+			 OSNOISE_TAKEN);
+	assert_int_equal(give(FRONT "#1     context thread timer_latency      1215 ns"),
+			 OSNOISE_EVENT);
+	assert_int_equal(give(FRONT "timerlat: seq:1\tcontext:2\ttimer_latency:1300"),
+			 OSNOISE_EVENT);
 	assert_int_equal(last.context, TIMERLAT_USER);
 	assert_int_equal(cpu(3)->traced.count, 2);
 	assert_int_equal(cpu(3)->latency[TIMERLAT_IRQ].count, 1);
@@ -824,7 +971,8 @@ static void test_newlines(void **state)
 	assert_int_equal(r.unknown, 0);
 	/* Cut by something else: the next record is its own, and the cut one unknown. */
 	assert_int_equal(give(FRONT "thread_noise: spi"), OSNOISE_TAKEN);
-	assert_int_equal(give(FRONT "thread_noise: x:1 start 6.100000000 duration 7 ns"), OSNOISE_EVENT);
+	assert_int_equal(give(FRONT "thread_noise: x:1 start 6.100000000 duration 7 ns"),
+			 OSNOISE_EVENT);
 	assert_string_equal(last.name, "x");
 	assert_int_equal(r.unknown, 1);
 	/* The end of the text comes first. */
@@ -846,9 +994,11 @@ static void test_asides(void **state)
 	assert_int_equal(give("# osnoise is tainted!"), OSNOISE_TAKEN);
 	assert_int_equal(give("CPU 0 is empty"), OSNOISE_TAKEN);
 	assert_int_equal(give("# tracer: osnoise\r"), OSNOISE_TAKEN);
-	assert_int_equal(give(FRONT "sched_wakeup: comm=rcuog/0 pid=18 prio=98 target_cpu=000"), OSNOISE_TAKEN);
+	assert_int_equal(give(FRONT "sched_wakeup: comm=rcuog/0 pid=18 prio=98 target_cpu=000"),
+			 OSNOISE_TAKEN);
 	assert_int_equal(give(FRONT "osnoise_main: stop tracing hit on cpu 1"), OSNOISE_TAKEN);
-	assert_int_equal(give(FRONT "sched_wakeup: comm=a pid=18 prio=98 target_cpu=000"), OSNOISE_TAKEN);
+	assert_int_equal(give(FRONT "sched_wakeup: comm=a pid=18 prio=98 target_cpu=000"),
+			 OSNOISE_TAKEN);
 	assert_int_equal(give(FRONT "vfs_read <-ksys_read"), OSNOISE_UNKNOWN);
 	assert_int_equal(r.lost, 130);
 	assert_true(r.tainted);
@@ -856,7 +1006,8 @@ static void test_asides(void **state)
 	assert_int_equal(r.other[0].count, 2);
 }
 
-/* Two tables and a trace in one text, as `rtla ...; cat osnoise_trace.txt` writes them; the second table replaces the first. */
+/* Two tables and a trace in one text, as `rtla ...; cat osnoise_trace.txt` writes them; the second
+ * table replaces the first. */
 static void test_interleaved(void **state)
 {
 	(void)state;
@@ -874,12 +1025,13 @@ static void test_interleaved(void **state)
 	assert_int_equal(r.events[OSNOISE_TIMERLAT], 2);
 }
 
-/* Whatever is cut off: never more events than in the whole, and every line is accounted for. In blocks of a size that changes. */
+/* Whatever is cut off: never more events than in the whole, and every line is accounted for. In
+ * blocks of a size that changes. */
 static void test_truncated_everywhere(void **state)
 {
-	static const char *const files[] = {"6.1-rt-stop.trace", "rtla-6.12-timerlat-auto.txt",
-					    "rtla-6.12-timerlat-top.txt", "6.1-rt-noworkload.report",
-					    "rtla-6.1-osnoise-top-2cpu.txt"};
+	static const char *const files[] = {
+		"6.1-rt-stop.trace", "rtla-6.12-timerlat-auto.txt", "rtla-6.12-timerlat-top.txt",
+		"6.1-rt-noworkload.report", "rtla-6.1-osnoise-top-2cpu.txt"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -908,7 +1060,8 @@ static void test_bounds(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 6000; i++) {
 		snprintf(line, sizeof(line),
-			 "            x-1      [%03u] d 1.0: irq_noise: name%u:%u start 1.000000000 duration %u ns",
+			 "            x-1      [%03u] d 1.0: irq_noise: name%u:%u start "
+			 "1.000000000 duration %u ns",
 			 i % 1200, i, i, i + 1);
 		assert_int_equal(give(line), OSNOISE_EVENT);
 		snprintf(line, sizeof(line), FRONT "event_%u: x", i);

@@ -47,7 +47,8 @@ static void test_one_row_a_thread(void **state)
 	assert_int_equal(order[2], 2);
 }
 
-/* A fork storm: those with the least time share a row, nothing is lost, and who takes much at once is named whenever it comes. */
+/* A fork storm: those with the least time share a row, nothing is lost, and who takes much at once
+ * is named whenever it comes. */
 static void test_many_threads_share_a_row(void **state)
 {
 	uint64_t count = 0, ns = 0;
@@ -83,15 +84,19 @@ static void test_many_threads_share_a_row(void **state)
 /* Who is called like another, or like the rest, is another. */
 static void test_fakes(void **state)
 {
-	struct record kernel = {
-		.kind = RECORD_THREAD, .id = 12, .flags = RECORD_KTHREAD, .end_ns = 5, .name = "kworker/1:0"};
+	struct record kernel = {.kind = RECORD_THREAD,
+				.id = 12,
+				.flags = RECORD_KTHREAD,
+				.end_ns = 5,
+				.name = "kworker/1:0"};
 
 	(void)state;
 	add(12, "kworker/1:0", 3);
 	others_add(&others, &kernel);
 	add(13, "(others)", 1);
 	assert_int_equal(others.count, 3);
-	assert_true(!others.row[0].kernel_thread && others.row[1].kernel_thread && !others.row[2].rest);
+	assert_true(!others.row[0].kernel_thread && others.row[1].kernel_thread &&
+		    !others.row[2].rest);
 	assert_int_equal(others.row[1].total_ns, 5);
 }
 

@@ -1,4 +1,5 @@
-/* Time outside the kernel: which verdict each gap gets, and that every nanosecond of it gets one. */
+/* Time outside the kernel: which verdict each gap gets, and that every nanosecond of it gets one.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,8 +83,9 @@ static const char *said(uint32_t cpu)
 
 		assert_int_equal(row->kind, SOURCE_OUTSIDE);
 		assert_int_equal(row->hiccups, row->net.count);
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %llu in %llu", i ? ", " : "", row->name,
-				       (unsigned long long)row->net.sum, (unsigned long long)row->net.count);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s %llu in %llu",
+				       i ? ", " : "", row->name, (unsigned long long)row->net.sum,
+				       (unsigned long long)row->net.count);
 	}
 	return text;
 }
@@ -172,7 +174,9 @@ static void test_pairs(void **state)
 	for (unsigned i = 0; i < 2 * COUNT(pairs); i++) {
 		const struct pair *p = &pairs[i / 2];
 		uint64_t shift = i * 1000000;
-		unsigned was = s.cpu[0].sources.count ? (unsigned)s.cpu[0].sources.row[0]->net.count : 0, is;
+		unsigned was = s.cpu[0].sources.count ? (unsigned)s.cpu[0].sources.row[0]->net.count
+						      : 0,
+			 is;
 
 		if (i & 1) /* the other first */
 			gap(1, shift + p->b, shift + p->b_end);
@@ -200,10 +204,12 @@ static void test_three(void **state)
 	gap(1, 11000, 21000);
 	gap(2, 10500, 20500);
 	gap(0, 50000, 60000);
-	gap(1, 51000, 61000); /* coincides with the first and with the third, which do not coincide */
+	gap(1, 51000,
+	    61000); /* coincides with the first and with the third, which do not coincide */
 	gap(2, 52000, 62000);
 	gap(0, 90000, 95000);
-	finish("simultaneous 20000 in 2, other 5000 in 1", "simultaneous 20000 in 2", "simultaneous 20000 in 2");
+	finish("simultaneous 20000 in 2, other 5000 in 1", "simultaneous 20000 in 2",
+	       "simultaneous 20000 in 2");
 }
 
 static void test_not_with_itself(void **state)
@@ -320,7 +326,8 @@ static void test_quarter(void **state)
 		assert_string_equal(said(MANY - 1 - cpu), "simultaneous 10000 in 1");
 }
 
-/* The evidence comes late for the first CPUs, and much longer gaps are kept: it counts all the same. */
+/* The evidence comes late for the first CPUs, and much longer gaps are kept: it counts all the
+ * same. */
 static void test_all_at_once_after_many(void **state)
 {
 	(void)state;
@@ -380,7 +387,8 @@ static void test_several_steps(void **state)
 	assert_string_equal(said(0), "");
 	outside_steal(o, 0, 4 * STEP_NS);
 	assert_string_equal(said(0), "steal 4000000 in 1");
-	gap(0, 20000000, 40000000); /* one step more than the clock has made since: it may have begun before */
+	gap(0, 20000000,
+	    40000000); /* one step more than the clock has made since: it may have begun before */
 	gap(0, 60000000, 61000000);
 	outside_steal(o, 0, 5 * STEP_NS);
 	finish("steal 24000000 in 2, other 1000000 in 1", "", "");
@@ -411,13 +419,16 @@ static void test_old(void **state)
 		outside_steal(o, cpu, 0);
 		gap(cpu, first, first + 10000000);
 		gap(cpu, later - 5000000, later + 1000000);
-		gap(cpu, later + 5000000, later + 10000000); /* 30 s after the first, to the ns on the second CPU */
+		gap(cpu, later + 5000000,
+		    later + 10000000); /* 30 s after the first, to the ns on the second CPU */
 		outside_steal(o, cpu, STEP_NS);
 	}
-	finish("other 10000000 in 1, steal 11000000 in 2", "steal 10000000 in 1, other 11000000 in 2", "");
+	finish("other 10000000 in 1, steal 11000000 in 2",
+	       "steal 10000000 in 1, other 11000000 in 2", "");
 }
 
-/* Of equally long ones the earlier take it, whatever sorts them. They are not kept in order when some had to go. */
+/* Of equally long ones the earlier take it, whatever sorts them. They are not kept in order when
+ * some had to go. */
 static void test_equally_long(void **state)
 {
 	(void)state;
@@ -440,7 +451,8 @@ static void test_simultaneous_before_steal(void **state)
 	finish("simultaneous 10000000 in 1, other 5000 in 1", "simultaneous 10000000 in 1", "");
 }
 
-/* The shortest are decided when too many wait, but not the newest: another CPU's may still coincide. */
+/* The shortest are decided when too many wait, but not the newest: another CPU's may still
+ * coincide. */
 static void test_more_than_are_kept(void **state)
 {
 	uint64_t now = 0;
@@ -476,7 +488,8 @@ static void test_totals(void **state)
 		uint32_t cpu = (uint32_t)below(FEW);
 
 		for (unsigned batch = (unsigned)below(20); batch; batch--) {
-			uint64_t start = clock[cpu] + below(20000), ns = 1 + below(below(2) ? 4000 : 100000);
+			uint64_t start = clock[cpu] + below(20000),
+				 ns = 1 + below(below(2) ? 4000 : 100000);
 
 			clock[cpu] = start + ns;
 			add(cpu, start, clock[cpu], 1 + below(ns));

@@ -1,5 +1,6 @@
-/* perfetto: on which track a hiccup stands. A trace is read back and compared as text, a line a track that has slices: its name, and of each
- * outer slice begin+length. What the public schema says of traces is tested by tests/live/29-perfetto.t. */
+/* perfetto: on which track a hiccup stands. A trace is read back and compared as text, a line a
+ * track that has slices: its name, and of each outer slice begin+length. What the public schema
+ * says of traces is tested by tests/live/29-perfetto.t. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +36,8 @@ static void begin(bool watch, const char *comm, uint32_t tid)
 }
 
 /* Of the lane with this index, since the run's start; as a thread's, or (tid 0) a CPU's. */
-static void hiccup(uint32_t index, const char *comm, uint32_t tid, uint64_t start_ns, uint64_t end_ns)
+static void hiccup(uint32_t index, const char *comm, uint32_t tid, uint64_t start_ns,
+		   uint64_t end_ns)
 {
 	struct account a = {.start_ns = REPORT_STARTED + start_ns,
 			    .duration_ns = end_ns - start_ns,
@@ -46,7 +48,8 @@ static void hiccup(uint32_t index, const char *comm, uint32_t tid, uint64_t star
 	assert_int_equal(render_perfetto.hiccup(trace, index, &a), 0);
 }
 
-/* The slices of a track. As who reads a trace takes it: an end is the end of what began last, so slices must not overlap. */
+/* The slices of a track. As who reads a trace takes it: an end is the end of what began last, so
+ * slices must not overlap. */
 static size_t tell(const Perfetto__Trace *t, uint64_t track, char *text, size_t size)
 {
 	uint64_t last = 0, open = 0;
@@ -65,7 +68,8 @@ static size_t tell(const Perfetto__Trace *t, uint64_t track, char *text, size_t 
 			open = p->timestamp;
 		} else if (e->type == PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END) {
 			assert_true(open);
-			n += snprintf(text + n, size - n, " %lu+%lu", (unsigned long)(open - REPORT_STARTED),
+			n += snprintf(text + n, size - n, " %lu+%lu",
+				      (unsigned long)(open - REPORT_STARTED),
 				      (unsigned long)(p->timestamp - open));
 			open = 0;
 		}

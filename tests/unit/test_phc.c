@@ -1,5 +1,6 @@
-/* PTP hardware clocks, against a driver that is played here: each way on its own, what fails, and what the report says of it. The file under
- * test is taken in whole, as it is no part of what reports link. */
+/* PTP hardware clocks, against a driver that is played here: each way on its own, what fails, and
+ * what the report says of it. The file under test is taken in whole, as it is no part of what
+ * reports link. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -58,7 +59,8 @@ static int played_ioctl(int fd, unsigned long request, void *arg)
 	assert_int_equal(fd, FD);
 	switch (request) {
 	case PTP_CLOCK_GETCAPS:
-		*(struct ptp_clock_caps *)arg = (struct ptp_clock_caps){.max_adj = 999, .n_pins = 4, .pps = 1};
+		*(struct ptp_clock_caps *)arg =
+			(struct ptp_clock_caps){.max_adj = 999, .n_pins = 4, .pps = 1};
 		return 0;
 	case PTP_SYS_OFFSET:
 		for (unsigned i = 0; i <= 2 * offset->n_samples; i++)
@@ -131,8 +133,10 @@ static char *report_of(struct phc *phc, bool json)
 
 static void all_ways(void **state)
 {
-	static const int64_t ahead[] = {0, 1234567, -1234567, 37 * S, 37 * S - 5000, -START_NS, 500 * S};
-	static const enum phc_scale scale[] = {PHC_UTC, PHC_UTC, PHC_UTC, PHC_TAI, PHC_TAI, PHC_OTHER, PHC_OTHER};
+	static const int64_t ahead[] = {0,         1234567, -1234567, 37 * S, 37 * S - 5000,
+					-START_NS, 500 * S};
+	static const enum phc_scale scale[] = {PHC_UTC, PHC_UTC,   PHC_UTC,  PHC_TAI,
+					       PHC_TAI, PHC_OTHER, PHC_OTHER};
 	static const uint32_t samples[PHC_WAYS] = {CALLS, CALLS * SAMPLES, CALLS * SAMPLES, CALLS};
 
 	(void)state;
@@ -152,7 +156,8 @@ static void all_ways(void **state)
 			assert_in_range(r->raw_ns - ahead[i] + 20, 0,
 					40); /* the three readings take 200 to 220 ns each */
 			assert_true(r->raw_least_ns <= r->raw_ns && r->raw_ns <= r->raw_most_ns);
-			assert_true(w == PHC_PRECISE ? !r->delay_ns : r->delay_ns >= 400 && r->delay_ns <= 430);
+			assert_true(w == PHC_PRECISE ? !r->delay_ns
+						     : r->delay_ns >= 400 && r->delay_ns <= 430);
 			assert_true(r->call_min_ns > 0 && r->call_min_ns <= r->call_p50_ns);
 		}
 		assert_int_equal(phc.result[PHC_PRECISE].raw_ns, ahead[i]);
@@ -169,7 +174,8 @@ static void rates(void **state)
 	phc = measured_later(37 * S, -2400);
 	assert_true(phc.rate_known);
 	assert_true(fabs(phc.rate_ppm + 1.2) <= phc.rate_error_ppm);
-	assert_true(phc.rate_error_ppm > 0.19 && phc.rate_error_ppm < 0.22); /* 400 ns and a little, of 2 s */
+	assert_true(phc.rate_error_ppm > 0.19 &&
+		    phc.rate_error_ppm < 0.22); /* 400 ns and a little, of 2 s */
 	text = report_of(&phc, false);
 	assert_non_null(strstr(text, "ppm (+- 0.2"));
 	assert_non_null(strstr(text, "slower than CLOCK_REALTIME"));

@@ -1,4 +1,5 @@
-/* Plots: shares that add up whatever the axes, values over time that survive a longer window, and files whose names would be markup. */
+/* Plots: shares that add up whatever the axes, values over time that survive a longer window, and
+ * files whose names would be markup. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,11 +65,14 @@ static void shares(void **state)
 	for (int log_x = 0; log_x < 2; log_x++) {
 		p.log_x = log_x;
 		plot_bins(&p, &b);
-		assert_true(fabs(sum(b.share[0]) - 100) < 0.01 && fabs(sum(b.share[1]) - 100) < 0.01);
+		assert_true(fabs(sum(b.share[0]) - 100) < 0.01 &&
+			    fabs(sum(b.share[1]) - 100) < 0.01);
 		assert_int_equal(b.beyond, 0);
-		assert_true(plot_bin_ns(&p, &b, PLOT_BINS) >= 200000 && plot_bin_ns(&p, &b, 0) <= 100);
+		assert_true(plot_bin_ns(&p, &b, PLOT_BINS) >= 200000 &&
+			    plot_bin_ns(&p, &b, 0) <= 100);
 	}
-	/* Values that are spread evenly are so in the picture: 0.1 to 100 us of an axis that ends at 204 us. */
+	/* Values that are spread evenly are so in the picture: 0.1 to 100 us of an axis that ends
+	 * at 204 us. */
 	p.log_x = false;
 	plot_bins(&p, &b);
 	for (unsigned k = 2; k < 70; k++)
@@ -173,7 +177,8 @@ static void over_time(void **state)
 /* Of a name nothing is markup, nothing drives a terminal, in any form. */
 static void names(void **state)
 {
-	static void (*const forms[])(const struct plot *, FILE *) = {plot_svg, plot_html, plot_gnuplot, plot_json};
+	static void (*const forms[])(const struct plot *, FILE *) = {plot_svg, plot_html,
+								     plot_gnuplot, plot_json};
 	struct plot p = make(2);
 	char *text;
 
@@ -216,7 +221,8 @@ static void table(void **state)
 	assert_string_equal(
 		text, "latency\n"
 		      "  count     min   median      p90      p99   p99.9     max  of each file\n"
-		      "  1,000  100 ns  50.2 us  90.1 us  99.3 us  100 us  100 us  <script>&\"\\x1b[31m\\xff.rec\n"
+		      "  1,000  100 ns  50.2 us  90.1 us  99.3 us  100 us  100 us  "
+		      "<script>&\"\\x1b[31m\\xff.rec\n"
 		      "  1,000  200 ns   100 us   180 us   199 us  200 us  200 us  b.rec\n");
 	free(text);
 	drop(&p);
@@ -237,8 +243,9 @@ static void times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares),    cmocka_unit_test(tail),  cmocka_unit_test(fine),  cmocka_unit_test(edges),
-		cmocka_unit_test(over_time), cmocka_unit_test(names), cmocka_unit_test(table), cmocka_unit_test(times),
+		cmocka_unit_test(shares), cmocka_unit_test(tail),      cmocka_unit_test(fine),
+		cmocka_unit_test(edges),  cmocka_unit_test(over_time), cmocka_unit_test(names),
+		cmocka_unit_test(table),  cmocka_unit_test(times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

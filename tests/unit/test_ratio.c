@@ -1,5 +1,6 @@
-/* Ratios of rates: the bounds are those of the exact binomial test, and intervals cover the truth as often as they say, also
- * where there were few events, of counts and of times. The generator's seed is fixed: the same pairs in every run. */
+/* Ratios of rates: the bounds are those of the exact binomial test, and intervals cover the truth
+ * as often as they say, also where there were few events, of counts and of times. The generator's
+ * seed is fixed: the same pairs in every run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +49,8 @@ static double binomial_tail(unsigned least, unsigned n, double p)
 	double sum = 0;
 
 	for (unsigned k = least; k <= n; k++)
-		sum += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + k * log(p) + (n - k) * log1p(-p));
+		sum += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + k * log(p) +
+			   (n - k) * log1p(-p));
 	return sum;
 }
 
@@ -57,9 +59,10 @@ static void test_beta(void **state)
 	(void)state;
 	check_near(beta_odds(0.5, 7, 7), 1);
 	check_near(beta_odds(0.3, 1, 1), 0.3 / 0.7);
-	check_near(beta_odds(0.9, 1, 5), 1 / pow(0.1, 1 / 5.0) - 1);             /* 1 - (1 - x)^5 */
-	check_near(beta_odds(0.025, 6, 1), 1 / (pow(0.025, -1 / 6.0) - 1));      /* x^6 */
-	check_near(beta_odds(1e-9, 0.5, 0.5), pow(tan(1e-9 * acos(-1) / 2), 2)); /* the arcsine law */
+	check_near(beta_odds(0.9, 1, 5), 1 / pow(0.1, 1 / 5.0) - 1);        /* 1 - (1 - x)^5 */
+	check_near(beta_odds(0.025, 6, 1), 1 / (pow(0.025, -1 / 6.0) - 1)); /* x^6 */
+	check_near(beta_odds(1e-9, 0.5, 0.5),
+		   pow(tan(1e-9 * acos(-1) / 2), 2)); /* the arcsine law */
 	/* so many that it is normal: odds of 1 and 1.96 standard deviations of its logarithm */
 	assert_true(fabs(log(beta_odds(0.975, 1e8, 1e8)) / sqrt(2e-8) - 1.959964) < 1e-3);
 }
@@ -76,7 +79,8 @@ static void test_counts_are_exact(void **state)
 
 		check_near(r.value, b / 3.0 / a);
 		check_near(binomial_tail(b, a + b, 3 * r.low / (1 + 3 * r.low)), ALPHA / 2);
-		check_near(1 - binomial_tail(b + 1, a + b, 3 * r.high / (1 + 3 * r.high)), ALPHA / 2);
+		check_near(1 - binomial_tail(b + 1, a + b, 3 * r.high / (1 + 3 * r.high)),
+			   ALPHA / 2);
 	}
 }
 
@@ -88,7 +92,8 @@ static void test_none(void **state)
 	(void)state;
 	r = ratio_of(&none, &six, ALPHA);
 	assert_true(isinf(r.value) && isinf(r.high));
-	check_near(r.low, 1 / (pow(ALPHA / 2, -1 / 6.0) - 1)); /* 1.18: six and none is a difference... */
+	check_near(r.low,
+		   1 / (pow(ALPHA / 2, -1 / 6.0) - 1)); /* 1.18: six and none is a difference... */
 	assert_true(r.low > 1);
 	r = ratio_of(&none, &five, ALPHA);
 	assert_true(r.low < 1); /* ...five and none is not */
@@ -115,7 +120,9 @@ enum lengths { EQUAL, EXPONENTIAL, LOGNORMAL };
 
 static double length(enum lengths lengths)
 {
-	return lengths == EQUAL ? 1 : lengths == EXPONENTIAL ? -log(uniform()) : exp(0.7 * normal());
+	return lengths == EQUAL         ? 1
+	       : lengths == EXPONENTIAL ? -log(uniform())
+					: exp(0.7 * normal());
 }
 
 /* Events that come by chance, `rate` a second. */
@@ -133,7 +140,8 @@ static struct ratio_sum observe(double rate, double seconds, bool times, enum le
 	return s;
 }
 
-static void check_covers(double expected, double truth, double seconds, bool times, enum lengths lengths)
+static void check_covers(double expected, double truth, double seconds, bool times,
+			 enum lengths lengths)
 {
 	unsigned covered = 0;
 
@@ -150,8 +158,8 @@ static void check_covers(double expected, double truth, double seconds, bool tim
 		covered += r.low <= truth && truth <= r.high;
 	}
 	if (covered < 0.93 * PAIRS)
-		fail_msg("%g expected, ratio %g, %s %d: the truth is in %u of %u intervals", expected, truth,
-			 times ? "times" : "counts", lengths, covered, PAIRS);
+		fail_msg("%g expected, ratio %g, %s %d: the truth is in %u of %u intervals",
+			 expected, truth, times ? "times" : "counts", lengths, covered, PAIRS);
 }
 
 static void test_covers(void **state)
@@ -170,8 +178,8 @@ static void test_covers(void **state)
 		}
 }
 
-/* An interval that says nothing would cover, too: of 100 against 200 events it must see the difference nearly always, and
- * be as narrow as the normal distribution's. */
+/* An interval that says nothing would cover, too: of 100 against 200 events it must see the
+ * difference nearly always, and be as narrow as the normal distribution's. */
 static void test_sees(void **state)
 {
 	unsigned seen = 0;

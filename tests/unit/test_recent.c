@@ -85,7 +85,8 @@ static void test_share_is_bounded(void **state)
 	view_free(&v);
 }
 
-/* Rows go into the rest and others take their places: each second's growth is what came in it, and nobody has another's past. */
+/* Rows go into the rest and others take their places: each second's growth is what came in it, and
+ * nobody has another's past. */
 static void test_rows_change_places(void **state)
 {
 	struct view v = {0};
@@ -110,7 +111,8 @@ static void test_rows_change_places(void **state)
 		for (uint32_t i = 0; i < t->count; i++) {
 			sum += recent_of(&r, 0, i, 1).ns;
 			if (!strcmp(t->row[i]->name, "steady"))
-				assert_int_equal(recent_of(&r, 0, i, 10).ns, 700 * (second < 10 ? second : 10));
+				assert_int_equal(recent_of(&r, 0, i, 10).ns,
+						 700 * (second < 10 ? second : 10));
 			else if (!t->row[i]->rest)
 				assert_true(recent_of(&r, 0, i, 10).ns <= 100);
 		}

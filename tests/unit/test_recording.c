@@ -1,5 +1,6 @@
-/* What was recorded is what is read: the view of a recording equals that of the session which was fed the same events, in all that a
- * report may show. And what is not whole, not ours or not sane is read as far as it can be, and said so. */
+/* What was recorded is what is read: the view of a recording equals that of the session which was
+ * fed the same events, in all that a report may show. And what is not whole, not ours or not sane
+ * is read as far as it can be, and said so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,12 +77,14 @@ static const char *hear(void)
 
 /* ---- a scene ---- */
 
-static const char *const comms[] = {"rcu_preempt", "kworker/3:1", "poke", "ksoftirqd/3", "", "a\xff\n\"b"};
+static const char *const comms[] = {"rcu_preempt", "kworker/3:1", "poke", "ksoftirqd/3", "",
+				    "a\xff\n\"b"};
 
 /* One gap with a nest by chance, up to `at` and back. */
 static void random_gap(struct scene *s, uint32_t index, uint64_t at_ns)
 {
-	uint64_t tick = scene_function(s, "tick_nohz_handler"), work = scene_function(s, "vmstat_update");
+	uint64_t tick = scene_function(s, "tick_nohz_handler"),
+		 work = scene_function(s, "vmstat_update");
 	uint64_t at = 200 + below(700), start = at;
 	uint32_t tid = 10 + below(40);
 	const char *comm = comms[below(sizeof(comms) / sizeof(comms[0]))];
@@ -92,7 +95,8 @@ static void random_gap(struct scene *s, uint32_t index, uint64_t at_ns)
 
 		switch (below(5)) {
 		case 0:
-			scene_put(s, irq(below(5), scene_function(s, "e1000_intr [e1000]"), at, end));
+			scene_put(s,
+				  irq(below(5), scene_function(s, "e1000_intr [e1000]"), at, end));
 			break;
 		case 1:
 			scene_put(s, nmi(scene_function(s, "perf_event_nmi_handler"), at, end));
@@ -104,7 +108,8 @@ static void random_gap(struct scene *s, uint32_t index, uint64_t at_ns)
 			scene_put(s, mark(LEVEL_IRQ, MARK_HRTIMER, tick, at + 50));
 			scene_put(s, vector(VECTOR_LOCAL_TIMER, at, end));
 			if (!below(3))
-				scene_put(s, instant(RECORD_TICK, LEVEL_IRQ, 1 << below(4), 77, comm, end));
+				scene_put(s, instant(RECORD_TICK, LEVEL_IRQ, 1 << below(4), 77,
+						     comm, end));
 		}
 		at = end;
 	}
@@ -112,8 +117,8 @@ static void random_gap(struct scene *s, uint32_t index, uint64_t at_ns)
 		uint64_t begin = below(2) ? start - 100 : at;
 
 		at += 2000;
-		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WORK, work, at - 1500), 100 + below(50), "asker", below(4),
-				   (int32_t)below(3) - 1));
+		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WORK, work, at - 1500), 100 + below(50),
+				   "asker", below(4), (int32_t)below(3) - 1));
 		scene_put(s, kthread(tid, comm, begin, at));
 	}
 	scene_end(s, at + below(9) * below(5000));
@@ -122,7 +127,8 @@ static void random_gap(struct scene *s, uint32_t index, uint64_t at_ns)
 static void random_scene(struct scene *s, uint32_t gaps, const char *file)
 {
 	static const unsigned cpus[] = {1, 3};
-	static const char *const stack[] = {"smp_call_function_many_cond", "sched_setaffinity", "do_syscall_64"};
+	static const char *const stack[] = {"smp_call_function_many_cond", "sched_setaffinity",
+					    "do_syscall_64"};
 	uint64_t at = 1000000;
 
 	scene_init(s, "web-07", cpus, 2);
@@ -146,7 +152,8 @@ static void random_scene(struct scene *s, uint32_t gaps, const char *file)
 	}
 	s->view.run.duration_ns = at + 100000000;
 	s->view.cpu[1].closure = calloc(2, sizeof(*s->view.cpu[1].closure));
-	s->view.cpu[1].closure[0] = (struct closure_row){"LOC", 12, 13, "one came at the window's end"};
+	s->view.cpu[1].closure[0] =
+		(struct closure_row){"LOC", 12, 13, "one came at the window's end"};
 	s->view.cpu[1].closure[1] = (struct closure_row){"RES", 7, 7, NULL};
 	s->view.cpu[1].nclosure = 2;
 	s->view.cpu[1].closure_known = true;
@@ -299,7 +306,9 @@ static void same_report(const struct view *a, const struct view *b)
 		for (int i = 0; i < 2 && f->write; i++) {
 			FILE *out = open_memstream(&text[i], &len[i]);
 
-			assert_int_equal(f->write(&both[i], 1, &(struct render_options){.stacks = true}, out), 0);
+			assert_int_equal(f->write(&both[i], 1,
+						  &(struct render_options){.stacks = true}, out),
+					 0);
 			assert_int_equal(fclose(out), 0);
 		}
 		if (!f->write)
@@ -372,7 +381,8 @@ static void check_sums(void)
 			  : s->kind == SOURCE_LOST  ? &lost
 						    : &inside) += s->net.sum;
 		}
-		assert_int_equal(c->attributed_ns + c->edge_ns + c->lost_ns + c->outside_ns, c->hiccups.sum);
+		assert_int_equal(c->attributed_ns + c->edge_ns + c->lost_ns + c->outside_ns,
+				 c->hiccups.sum);
 		assert_int_equal(lost, c->lost_ns);
 		assert_int_equal(inside, c->attributed_ns);
 		assert_int_equal(outside, c->outside_ns);
@@ -383,7 +393,8 @@ static void check_sums(void)
 
 static void test_same(void **state)
 {
-	static const uint32_t sizes[] = {0, 1, 300, 60000}; /* the last makes several chunks of events */
+	static const uint32_t sizes[] = {0, 1, 300,
+					 60000}; /* the last makes several chunks of events */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -447,7 +458,8 @@ static void test_cpus(void **state)
 	assert_int_equal(view.summary.cpu[0].cpu, 3);
 	assert_int_equal(cpus_count(&view.run.cpus), 1);
 	same_hist(&scene.view.summary.cpu[1].hiccups, &view.summary.cpu[0].hiccups);
-	assert_int_equal(scene.view.summary.cpu[1].attributed_ns, view.summary.cpu[0].attributed_ns);
+	assert_int_equal(scene.view.summary.cpu[1].attributed_ns,
+			 view.summary.cpu[0].attributed_ns);
 	assert_int_equal(view.cpu[0].nclosure, 2);
 	assert_string_equal(view.cpu[0].ended, "the CPU went offline");
 	assert_int_equal(scene.view.cpu[1].counts.seen, view.cpu[0].counts.seen);
@@ -461,12 +473,13 @@ static void test_cpus(void **state)
 	scene_free(&scene);
 }
 
-/* With a larger threshold: its hiccups and their sources are those that were that long; the others are short gaps, with those that were some
- * before. A windows' threshold stays. */
+/* With a larger threshold: its hiccups and their sources are those that were that long; the others
+ * are short gaps, with those that were some before. A windows' threshold stays. */
 static void test_threshold(void **state)
 {
 	const struct account *a;
-	uint64_t count[2] = {0}, sum[2] = {0}, below[2] = {0}, below_ns[2] = {0}, attributed[2] = {0};
+	uint64_t count[2] = {0}, sum[2] = {0}, below[2] = {0}, below_ns[2] = {0},
+		 attributed[2] = {0};
 	struct part part = {.threshold_ns = 4000};
 	struct recording *r;
 	uint32_t i;
@@ -516,7 +529,8 @@ static void test_times(void **state)
 	(void)state;
 	random_scene(&scene, 2000, path);
 	for (size_t i = 0; i < sizeof(span) / sizeof(span[0]); i++) {
-		struct recording *r = read_part(&(struct part){.from_ns = span[i][0], .to_ns = span[i][1]});
+		struct recording *r =
+			read_part(&(struct part){.from_ns = span[i][0], .to_ns = span[i][1]});
 
 		assert_non_null(r);
 		assert_true(hiccups_read() > 400);
@@ -528,16 +542,19 @@ static void test_times(void **state)
 			lost += view.cpu[k].counts.lost;
 			mismatches += view.cpu[k].counts.mismatches;
 			for (uint32_t w = 0; w < view.summary.nworst; w++)
-				assert_true(view.summary.worst[w].start_ns >= SCENE_STARTED + span[i][0]);
+				assert_true(view.summary.worst[w].start_ns >=
+					    SCENE_STARTED + span[i][0]);
 		}
 		assert_true(view.run.part);
 		forget(r);
 	}
 	assert_int_equal(count, 2000);
-	assert_int_equal(sum, scene.view.summary.cpu[0].hiccups.sum + scene.view.summary.cpu[1].hiccups.sum);
+	assert_int_equal(sum, scene.view.summary.cpu[0].hiccups.sum +
+				      scene.view.summary.cpu[1].hiccups.sum);
 	assert_int_equal(seen, scene.view.cpu[0].counts.seen + scene.view.cpu[1].counts.seen);
 	assert_int_equal(lost, 0);
-	assert_int_equal(mismatches, scene.view.cpu[0].counts.mismatches + scene.view.cpu[1].counts.mismatches);
+	assert_int_equal(mismatches,
+			 scene.view.cpu[0].counts.mismatches + scene.view.cpu[1].counts.mismatches);
 	scene_free(&scene);
 }
 
@@ -559,7 +576,8 @@ static void test_versions(void **state)
 		struct bytes more = {0};
 
 		put_raw(&more, chunk[i].payload, chunk[i].len);
-		if (chunk[i].type != CHUNK_EVENTS && chunk[i].type != CHUNK_FACT) /* fields that we do not know */
+		if (chunk[i].type != CHUNK_EVENTS &&
+		    chunk[i].type != CHUNK_FACT) /* fields that we do not know */
 			put_raw(&more, "and more", 8);
 		put_chunk(&longer, chunk[i].type, more.at, more.len);
 		put_chunk(&longer, LETTERS('N', 'E', 'W', '1' + i % 8), "what is it", 10);
@@ -585,7 +603,8 @@ static void test_versions(void **state)
 
 /* ---- damage ---- */
 
-/* A small recording with several chunks of events: those of the scene in chunks of some hiccups each. */
+/* A small recording with several chunks of events: those of the scene in chunks of some hiccups
+ * each. */
 struct small {
 	struct bytes file;
 	struct chunk chunk[CHUNKS_MAX];
@@ -642,7 +661,8 @@ static void make_small(struct small *m, uint32_t hiccups, uint32_t each)
 	}
 	m->chunks = chunks_parse(m->file.at, m->file.len, m->chunk, CHUNKS_MAX);
 	for (uint32_t i = 0, k = 0; i < m->chunks; i++)
-		m->hiccups[i + 1] = m->hiccups[i] + (m->chunk[i].type == CHUNK_EVENTS ? s.hiccups[k++] : 0);
+		m->hiccups[i + 1] =
+			m->hiccups[i] + (m->chunk[i].type == CHUNK_EVENTS ? s.hiccups[k++] : 0);
 	for (uint32_t k = 0; k < s.n; k++)
 		free(s.payload[k].at);
 	encoder_free(s.encoder);
@@ -673,9 +693,10 @@ static void test_truncated(void **state)
 			whole++;
 		if (!whole) {
 			assert_null(r);
-			assert_non_null(strstr(hear(), !len              ? "is not a recording of culprit: it is empty"
-						       : len < FILE_HEAD ? "is not a recording of culprit"
-									 : "its head is missing"));
+			assert_non_null(
+				strstr(hear(), !len ? "is not a recording of culprit: it is empty"
+					       : len < FILE_HEAD ? "is not a recording of culprit"
+								 : "its head is missing"));
 			view_free(&view);
 			continue;
 		}
@@ -702,8 +723,8 @@ static void check_flipped(const struct small *m, size_t i, struct recording *r)
 
 	if (i < 10) {
 		assert_null(r);
-		assert_non_null(
-			strstr(hear(), i < 8 ? "is not a recording of culprit" : "this culprit reads up to 2.x"));
+		assert_non_null(strstr(hear(), i < 8 ? "is not a recording of culprit"
+						     : "this culprit reads up to 2.x"));
 		return;
 	}
 	while (hit < m->chunks && m->chunk[hit].end <= i)
@@ -720,9 +741,11 @@ static void check_flipped(const struct small *m, size_t i, struct recording *r)
 		assert_int_equal(hiccups_read(), m->hiccups[m->chunks]);
 		return;
 	}
-	snprintf(want, sizeof(want), "1 damaged part was left out, the first at byte %zu", m->chunk[hit].start);
+	snprintf(want, sizeof(want), "1 damaged part was left out, the first at byte %zu",
+		 m->chunk[hit].start);
 	assert_non_null(strstr(view.run.incomplete, want));
-	assert_int_equal(hiccups_read(), m->hiccups[m->chunks] - (m->hiccups[hit + 1] - m->hiccups[hit]));
+	assert_int_equal(hiccups_read(),
+			 m->hiccups[m->chunks] - (m->hiccups[hit + 1] - m->hiccups[hit]));
 }
 
 static void test_flipped(void **state)
@@ -747,7 +770,8 @@ static void test_flipped(void **state)
 	free_small(&m);
 }
 
-/* What lies between two chunks is passed over, whatever it is; also what looks like the begin of one. */
+/* What lies between two chunks is passed over, whatever it is; also what looks like the begin of
+ * one. */
 static void test_rubbish(void **state)
 {
 	struct small m;
@@ -786,7 +810,8 @@ static int open_files(void **state)
 	if (fd < 0)
 		return -1;
 	close(fd);
-	mallopt(M_MMAP_THRESHOLD, 128 << 10); /* else what is large and hardly used is cleared each time */
+	mallopt(M_MMAP_THRESHOLD,
+		128 << 10); /* else what is large and hardly used is cleared each time */
 	said = fileno(tmpfile());
 	return said < 0;
 }
@@ -800,10 +825,12 @@ static int remove_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),      cmocka_unit_test(test_next),     cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_threshold), cmocka_unit_test(test_versions), cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_times),     cmocka_unit_test(test_versions), cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_flipped),   cmocka_unit_test(test_rubbish),
+		cmocka_unit_test(test_same),      cmocka_unit_test(test_next),
+		cmocka_unit_test(test_cpus),      cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_versions),  cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_times),     cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_truncated), cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_rubbish),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);

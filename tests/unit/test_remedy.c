@@ -1,5 +1,6 @@
-/* No advice that cannot work: every cause of the book, as a report meets it, on machines that lack something. What is said goes through
- * advise() and audit_view(), as in a report: advice of the sources, fixes of the findings, the verdict. */
+/* No advice that cannot work: every cause of the book, as a report meets it, on machines that lack
+ * something. What is said goes through advise() and audit_view(), as in a report: advice of the
+ * sources, fixes of the findings, the verdict. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,8 +17,10 @@
 #include "audit/together.h"
 #include "record.h"
 
-#define KCONFIG_FULL "CONFIG_CPU_ISOLATION=y\nCONFIG_NO_HZ_FULL=y\nCONFIG_RCU_NOCB_CPU=y\nCONFIG_HZ=250\n"
-#define KCONFIG_NONE "# CONFIG_CPU_ISOLATION is not set\n# CONFIG_NO_HZ_FULL is not set\nCONFIG_HZ=250\n"
+#define KCONFIG_FULL                                                                               \
+	"CONFIG_CPU_ISOLATION=y\nCONFIG_NO_HZ_FULL=y\nCONFIG_RCU_NOCB_CPU=y\nCONFIG_HZ=250\n"
+#define KCONFIG_NONE                                                                               \
+	"# CONFIG_CPU_ISOLATION is not set\n# CONFIG_NO_HZ_FULL is not set\nCONFIG_HZ=250\n"
 
 struct machine {
 	const char *name, *cpus, *housekeeping, *online;
@@ -33,17 +36,19 @@ static const struct machine machines[] = {
 	{"plain", "3", "0-2", "0-3", KCONFIG_FULL, "", "", "", "x86_64", TASKS, true},
 	{"no facts", "3", "0-2", "0-3", NULL, "", "", "", "x86_64", NULL, false},
 	{"no NO_HZ_FULL", "3", "0-2", "0-3", KCONFIG_NONE, "", NULL, "", "x86_64", TASKS, true},
-	{"one housekeeping CPU", "1-3", "0", "0-3", KCONFIG_FULL, "", "", "", "x86_64", TASKS, true},
+	{"one housekeeping CPU", "1-3", "0", "0-3", KCONFIG_FULL, "", "", "", "x86_64", TASKS,
+	 true},
 	{"no housekeeping CPU", "0-3", "0", "0-3", KCONFIG_FULL, "", "", "", "x86_64", TASKS, true},
 	{"one CPU", "0", "0", "0", KCONFIG_FULL, "", "", "", "x86_64", TASKS, false},
 	{"isolated", "3", "0-2", "0-3", KCONFIG_FULL, "3", "3", "", "x86_64", TASKS, true},
 	{"a cpuset partition", "3", "0-2", "0-3", KCONFIG_FULL, "", "", "", "x86_64", TASKS, true},
 	{"guest", "3", "0-2", "0-3", KCONFIG_FULL, "3", "", "KVM", "x86_64", TASKS, false},
 	{"arm64", "3", "0-2", "0-3", KCONFIG_FULL, "", "", "", "aarch64", TASKS, false},
-	{"a deadline task", "3", "0-2", "0-3", KCONFIG_FULL, "3", "3", "", "x86_64", TASKS DEADLINE, true},
+	{"a deadline task", "3", "0-2", "0-3", KCONFIG_FULL, "3", "3", "", "x86_64", TASKS DEADLINE,
+	 true},
 	{"the boot CPU", "0", "1-3", "0-3", KCONFIG_FULL, "", "", "", "x86_64", TASKS, false},
-	{"siblings, real time", "2-3", "0-1", "0-3", KCONFIG_FULL "CONFIG_PREEMPT_RT=y\n", "2-3", "2-3", "", "x86_64",
-	 TASKS, true},
+	{"siblings, real time", "2-3", "0-1", "0-3", KCONFIG_FULL "CONFIG_PREEMPT_RT=y\n", "2-3",
+	 "2-3", "", "x86_64", TASKS, true},
 };
 
 static struct view v;
@@ -117,8 +122,8 @@ static void begin(const struct machine *m)
 
 /* ---- what a report would hold ---- */
 
-static void interval(uint32_t cpu, enum source_kind kind, uint32_t id, const char *name, const char *function,
-		     bool kernel)
+static void interval(uint32_t cpu, enum source_kind kind, uint32_t id, const char *name,
+		     const char *function, bool kernel)
 {
 	struct sources *t = &v.summary.cpu[cpu].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
@@ -139,7 +144,9 @@ static const char *name_for(const char *pattern)
 	size_t n = 0;
 
 	for (; *pattern && n + 1 < sizeof(names[0]); pattern++) {
-		name[n] = *pattern == '*' || *pattern == '?' ? 'x' : *pattern == '[' ? '7' : *pattern;
+		name[n] = *pattern == '*' || *pattern == '?' ? 'x'
+			  : *pattern == '['                  ? '7'
+							     : *pattern;
 		if (*pattern == '[')
 			pattern = strchr(pattern, ']');
 		n++;
@@ -176,7 +183,8 @@ static bool source_of(const struct cause_match *m, uint32_t cpu)
 	if (!strcmp(m->kind, "softirq"))
 		interval(cpu, SOURCE_SOFTIRQ, atoi(name), softirq_name(atoi(name)), NULL, false);
 	else if (!strcmp(m->kind, "tlbreason"))
-		interval(cpu, SOURCE_VECTOR, 0, "call_function", tlb_reason_name(atoi(name)), false);
+		interval(cpu, SOURCE_VECTOR, 0, "call_function", tlb_reason_name(atoi(name)),
+			 false);
 	else if (!strcmp(m->kind, "comm"))
 		interval(cpu, SOURCE_THREAD, 55, name, NULL, true);
 	else if (!strcmp(m->kind, "irq"))
@@ -217,7 +225,8 @@ static void others(uint32_t cpu, unsigned which)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (i == which || which == UINT32_MAX)
-			interval(cpu, rows[i].kind, rows[i].id, rows[i].name, rows[i].function, rows[i].kernel);
+			interval(cpu, rows[i].kind, rows[i].id, rows[i].name, rows[i].function,
+				 rows[i].kernel);
 }
 #define OTHERS 16
 
@@ -230,15 +239,17 @@ static void refuse(const struct machine *m, const char *who, const char *text, c
 
 static void check_commands(const struct machine *m, const char *who, const char *text)
 {
-	static const char *const gaps[] = {"HOUSEKEEPING", "CPUS",          "HKMASK", "/IRQ/",  "PID",     "COMM",
-					   "FUNCTION",     "INTERFACE",     "GROUP",  "cpuCPU", "cpu CPU", "echo  >",
-					   "echo >",       "taskset -pc  ", "-C  ",   "=,",     "\001",    "idle=poll"};
+	static const char *const gaps[] = {
+		"HOUSEKEEPING", "CPUS",          "HKMASK", "/IRQ/",  "PID",     "COMM",
+		"FUNCTION",     "INTERFACE",     "GROUP",  "cpuCPU", "cpu CPU", "echo  >",
+		"echo >",       "taskset -pc  ", "-C  ",   "=,",     "\001",    "idle=poll"};
 	struct cpus to;
 
 	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++)
 		if (strstr(text, gaps[i]))
 			refuse(m, who, text, gaps[i]);
-	for (const char *at = text; strcmp(who, "undo") && (at = strstr(at, "taskset -pc ")); at++) {
+	for (const char *at = text; strcmp(who, "undo") && (at = strstr(at, "taskset -pc "));
+	     at++) {
 		char list[64];
 
 		if (sscanf(at, "taskset -pc %63s", list) == 1 && !cpus_parse(list, &to, NULL, 0)) {
@@ -265,7 +276,8 @@ static void check_isolation(const struct machine *m, const char *who, const char
 		refuse(m, who, text, "isolcpus cannot be had here");
 	if (strstr(text, "rcu_nocbs=") && lacks)
 		refuse(m, who, text, "rcu_nocbs cannot be had here");
-	if (!strcmp(m->name, "isolated") && (nohz || (isolcpus && !strstr(who, "[I02]") && !strstr(who, "irq"))))
+	if (!strcmp(m->name, "isolated") &&
+	    (nohz || (isolcpus && !strstr(who, "[I02]") && !strstr(who, "irq"))))
 		refuse(m, who, text, "it is so already");
 	if (!strcmp(m->name, "the boot CPU") && nohz)
 		refuse(m, who, text, "the boot CPU cannot be");
@@ -283,8 +295,8 @@ static bool is_own(const struct source *s)
 {
 	const struct cause *c = cause_by_id(s->cause);
 
-	return c->advice &&
-	       (strstr(c->advice, "{pid}") || strstr(c->advice, "{irq}") || strstr(c->advice, "{function}"));
+	return c->advice && (strstr(c->advice, "{pid}") || strstr(c->advice, "{irq}") ||
+			     strstr(c->advice, "{function}"));
 }
 
 static void check_source(const struct machine *m, const struct sources *t, const struct source *s)
@@ -299,7 +311,8 @@ static void check_source(const struct machine *m, const struct sources *t, const
 		refuse(m, who, "", "a family is no cause");
 	if (!strcmp(s->name, "culprit") && s->advice && strstr(s->advice, "taskset"))
 		refuse(m, who, s->advice, "culprit itself");
-	if (!strcmp(m->name, "a deadline task") && c && !strcmp(c->id, "T03") && s->kind != SOURCE_THREAD)
+	if (!strcmp(m->name, "a deadline task") && c && !strcmp(c->id, "T03") &&
+	    s->kind != SOURCE_THREAD)
 		refuse(m, who, s->advice, "the fair server did not do it");
 	if (!strcmp(s->name, "irq_work") && !s->function && c)
 		refuse(m, who, "", "any irq_work is no kernel message");
@@ -307,8 +320,8 @@ static void check_source(const struct machine *m, const struct sources *t, const
 		const struct source *o = t->row[i];
 
 		if (o->cause && !strcmp(o->cause, s->cause) &&
-		    strcmp(o->advice ? o->advice : "", s->advice ? s->advice : "") && strcmp(o->name, "culprit") &&
-		    strcmp(s->name, "culprit"))
+		    strcmp(o->advice ? o->advice : "", s->advice ? s->advice : "") &&
+		    strcmp(o->name, "culprit") && strcmp(s->name, "culprit"))
 			refuse(m, who, o->advice, s->advice ? s->advice : "none");
 	}
 }
@@ -328,7 +341,8 @@ static void check_all(const struct machine *m)
 		const struct finding *f = &v.findings.row[i];
 		char text[1024];
 
-		snprintf(text, sizeof(text), "%s%s", f->fix && f->fix_kind == FIX_BOOT ? "boot with " : "",
+		snprintf(text, sizeof(text), "%s%s",
+			 f->fix && f->fix_kind == FIX_BOOT ? "boot with " : "",
 			 f->fix ? f->fix : "");
 		check_text(m, f->id, text);
 		check_text(m, "undo", f->undo);
@@ -344,7 +358,10 @@ static void check_verdict(const struct machine *m)
 
 	if (!advice)
 		return;
-	advice += strncmp(advice, "boot with ", 10) || !strstr(v.cpu[0].verdict, "to the command line") ? 0 : 10;
+	advice += strncmp(advice, "boot with ", 10) ||
+				  !strstr(v.cpu[0].verdict, "to the command line")
+			  ? 0
+			  : 10;
 	if (strlen(advice) <= FIX_MAX && !strstr(v.cpu[0].verdict, advice))
 		refuse(m, v.cpu[0].verdict, advice, "the row says something else");
 }
@@ -395,14 +412,19 @@ static void test_kept_ticks(void **state)
 	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
 		for (uint32_t bit = 1; bit <= 32; bit *= 2)
 			for (uint32_t tid = 0; tid < 2; tid++) {
-				struct record r = {.kind = RECORD_TICK, .id = bit, .arg = tid * 812, .name = "app"};
+				struct record r = {.kind = RECORD_TICK,
+						   .id = bit,
+						   .arg = tid * 812,
+						   .name = "app"};
 
 				begin(&machines[i]);
 				cpus_or(&v.host.nohz_full, &v.run.cpus);
 				ticks_add(&v.summary.cpu[0].ticks, &r);
-				interval(0, SOURCE_VECTOR, 0, "local_timer", "tick_nohz_handler", false);
+				interval(0, SOURCE_VECTOR, 0, "local_timer", "tick_nohz_handler",
+					 false);
 				if (bit == 4)
-					interval(0, SOURCE_VECTOR, 0, "local_timer", "dl_task_timer", false);
+					interval(0, SOURCE_VECTOR, 0, "local_timer",
+						 "dl_task_timer", false);
 				check_all(&machines[i]);
 				view_free(&v);
 			}

@@ -1,5 +1,5 @@
-/* The comparison as text, Markdown and JSON: one to the byte, and of runs with hostile names that no line is wider than the page and no
- * byte reaches a terminal that could drive it. */
+/* The comparison as text, Markdown and JSON: one to the byte, and of runs with hostile names that
+ * no line is wider than the page and no byte reaches a terminal that could drive it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,8 @@ static double between = 1;
 static const char *const names[] = {"before.rec", "after.rec", "later.rec"};
 
 /* What is printed, owned by the caller. */
-static char *print(const struct view *const *views, uint32_t n, enum diff_format format, unsigned width)
+static char *print(const struct view *const *views, uint32_t n, enum diff_format format,
+		   unsigned width)
 {
 	const struct render_options options = {.width = width};
 	struct diff d;
@@ -40,12 +41,15 @@ static void make_two(struct view *a, struct view *b)
 	run_init(a, one_cpu, 1, 10);
 	run_init(b, one_cpu, 1, 10);
 	for (unsigned i = 0; i < 100; i++) {
-		run_add(a, 0, 0.05 + 0.1 * i, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2000);
-		run_add(b, 0, 0.05 + 0.1 * i, SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2000);
+		run_add(a, 0, 0.05 + 0.1 * i, SOURCE_VECTOR, 236, "local_timer",
+			"tick_nohz_handler", 2000);
+		run_add(b, 0, 0.05 + 0.1 * i, SOURCE_VECTOR, 236, "local_timer",
+			"tick_nohz_handler", 2000);
 		run_add(b, 0, 0.03 + 0.1 * i, SOURCE_THREAD, 4711, "poke", NULL, 200000);
 	}
 	for (unsigned i = 0; i < 1200; i++)
-		run_add(a, 0, 0.001 + 0.008 * i, SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update", 1000);
+		run_add(a, 0, 0.001 + 0.008 * i, SOURCE_THREAD, 812, "kworker/3:1", "vmstat_update",
+			1000);
 	cpus_add(&b->host.isolated, 3);
 	strcpy(a->host.cmdline, "quiet");
 	strcpy(b->host.cmdline, "quiet isolcpus=3");
@@ -54,59 +58,60 @@ static void make_two(struct view *a, struct view *b)
 
 static void test_text(void **state)
 {
-	static const char want[] = "culprit " CULPRIT_VERSION " · 2 sides, compared with A\n"
-				   "\n"
-				   "  side  path        host  kernel  cpu  observed  started\n"
-				   "  A     before.rec  host  6.12.1  3      10.0 s  2026-01-02T03:04:05Z\n"
-				   "  B     after.rec   host  6.12.1  3      10.0 s  2026-01-02T03:14:05Z\n"
-				   "\n"
-				   "  nothing here tells how far two windows differ with nothing changed: up to a\n"
-				   "  factor of 3 is assumed (--between), and the intervals are wider by it. Several\n"
-				   "  recordings a side, made in turn, tell it\n"
-				   "\n"
-				   "not the same\n"
-				   "  what              A  B\n"
-				   "  isolated CPUs     -  3\n"
-				   "  cmdline isolcpus  -  isolcpus=3\n"
-				   "\n"
-				   "all hiccups, each second of a CPU\n"
-				   "                       A        B  ratio  95 % interval  verdict\n"
-				   "  time lost       140 us  2.02 ms   14.4    3.08 - 53.1  worse\n"
-				   "  hiccups            130       20  0.154   0.044 - 0.54\n"
-				   "  attributed      140 us  2.02 ms\n"
-				   "  edge              0 ns     0 ns\n"
-				   "  outside           0 ns     0 ns\n"
-				   "  median length  1.00 us  2.01 us\n"
-				   "  p99 length     2.00 us   200 us\n"
-				   "  p99.9 length   2.00 us   200 us\n"
-				   "  longest        2.00 us   200 us\n"
-				   "\n"
-				   "sources, time each second of a CPU\n"
-				   "  verdict        A        B  ratio  95 % interval  kind    who\n"
-				   "  gone      120 us        0      0      0 - 0.014  thread  kworker/3:* > vmst...\n"
-				   "  unclear        0  2.00 ms    inf     8.87 - inf  thread  poke\n"
-				   "  same     20.0 us  20.0 us      1       0.25 - 4  vector  local_timer > tick...\n"
-				   "  same: may be chance, with 3 sources to look at, or weighs little\n"
-				   "  where one side has none, the ratio is that of the counts\n"
-				   "  unclear: not chance within these windows, and yet not surely more than a\n"
-				   "  factor of 3 between them, or fewer than 1,000 intervals in each, as any\n"
-				   "  program makes that comes or goes\n"
-				   "\n"
-				   "lengths, by how often they came\n"
-				   "                 |1 us               |10 us               |100 us\n"
-				   "  all hiccups\n"
-				   "    A     130/s  █     ▃\n"
-				   "    B      20/s        ▃                                        ▃\n"
-				   "  thread kworker/3:* > vmstat_update\n"
-				   "    A     120/s  █\n"
-				   "    B       0/s\n"
-				   "  thread poke\n"
-				   "    A       0/s\n"
-				   "    B      10/s                                                 █\n"
-				   "  vector local_timer > tick_nohz_handler\n"
-				   "    A      10/s        █\n"
-				   "    B      10/s        █\n"
-				   "  (heights: the root of how often, on one scale for all files)\n";
+	static const char want[] =
+		"culprit " CULPRIT_VERSION " · 2 sides, compared with A\n"
+		"\n"
+		"  side  path        host  kernel  cpu  observed  started\n"
+		"  A     before.rec  host  6.12.1  3      10.0 s  2026-01-02T03:04:05Z\n"
+		"  B     after.rec   host  6.12.1  3      10.0 s  2026-01-02T03:14:05Z\n"
+		"\n"
+		"  nothing here tells how far two windows differ with nothing changed: up to a\n"
+		"  factor of 3 is assumed (--between), and the intervals are wider by it. Several\n"
+		"  recordings a side, made in turn, tell it\n"
+		"\n"
+		"not the same\n"
+		"  what              A  B\n"
+		"  isolated CPUs     -  3\n"
+		"  cmdline isolcpus  -  isolcpus=3\n"
+		"\n"
+		"all hiccups, each second of a CPU\n"
+		"                       A        B  ratio  95 % interval  verdict\n"
+		"  time lost       140 us  2.02 ms   14.4    3.08 - 53.1  worse\n"
+		"  hiccups            130       20  0.154   0.044 - 0.54\n"
+		"  attributed      140 us  2.02 ms\n"
+		"  edge              0 ns     0 ns\n"
+		"  outside           0 ns     0 ns\n"
+		"  median length  1.00 us  2.01 us\n"
+		"  p99 length     2.00 us   200 us\n"
+		"  p99.9 length   2.00 us   200 us\n"
+		"  longest        2.00 us   200 us\n"
+		"\n"
+		"sources, time each second of a CPU\n"
+		"  verdict        A        B  ratio  95 % interval  kind    who\n"
+		"  gone      120 us        0      0      0 - 0.014  thread  kworker/3:* > vmst...\n"
+		"  unclear        0  2.00 ms    inf     8.87 - inf  thread  poke\n"
+		"  same     20.0 us  20.0 us      1       0.25 - 4  vector  local_timer > tick...\n"
+		"  same: may be chance, with 3 sources to look at, or weighs little\n"
+		"  where one side has none, the ratio is that of the counts\n"
+		"  unclear: not chance within these windows, and yet not surely more than a\n"
+		"  factor of 3 between them, or fewer than 1,000 intervals in each, as any\n"
+		"  program makes that comes or goes\n"
+		"\n"
+		"lengths, by how often they came\n"
+		"                 |1 us               |10 us               |100 us\n"
+		"  all hiccups\n"
+		"    A     130/s  █     ▃\n"
+		"    B      20/s        ▃                                        ▃\n"
+		"  thread kworker/3:* > vmstat_update\n"
+		"    A     120/s  █\n"
+		"    B       0/s\n"
+		"  thread poke\n"
+		"    A       0/s\n"
+		"    B      10/s                                                 █\n"
+		"  vector local_timer > tick_nohz_handler\n"
+		"    A      10/s        █\n"
+		"    B      10/s        █\n"
+		"  (heights: the root of how often, on one scale for all files)\n";
 	struct view a, b;
 	const struct view *views[] = {&a, &b};
 	char *text;
@@ -134,9 +139,8 @@ static void test_markdown(void **state)
 	assert_non_null(strstr(text, "# culprit: 2 sides compared\n\n| side | path         |"));
 	assert_non_null(strstr(text, "\n## Not the same\n\n| what "));
 	assert_non_null(strstr(text, "\n| `cmdline isolcpus` | -   | `isolcpus=3` |\n"));
-	assert_non_null(strstr(
-		text,
-		"| gone    |  120 us |       0 |     0 |     0 - 0.005 | thread | `kworker/3:* > vmstat_update`"));
+	assert_non_null(strstr(text, "| gone    |  120 us |       0 |     0 |     0 - 0.005 | "
+				     "thread | `kworker/3:* > vmstat_update`"));
 	assert_non_null(strstr(text, "\n```\n    "));
 	free(text);
 	view_free(&a);
@@ -156,7 +160,8 @@ static void test_three(void **state)
 	text = print(views, 3, DIFF_TEXT, 80);
 	assert_non_null(strstr(text, "  time lost       140 us  worse 2.02 ms  gone 0 ns\n"));
 	assert_non_null(strstr(text, "\n        0   new 2.00 ms  same 0  thread  poke\n"));
-	assert_non_null(strstr(text, "\n   120 us        gone 0  gone 0  thread  kworker/3:* > vmstat_update\n"));
+	assert_non_null(strstr(
+		text, "\n   120 us        gone 0  gone 0  thread  kworker/3:* > vmstat_update\n"));
 	assert_non_null(strstr(text, "\n    C       0/s\n"));
 	free(text);
 	view_free(&a);
@@ -213,7 +218,8 @@ static void test_quiet(void **state)
 	for (int format = DIFF_TEXT; format <= DIFF_JSON; format++) {
 		char *text = print(views, 2, format, 80);
 
-		assert_non_null(strstr(text, format == DIFF_JSON ? "\"verdict\": \"same\"" : "same"));
+		assert_non_null(
+			strstr(text, format == DIFF_JSON ? "\"verdict\": \"same\"" : "same"));
 		assert_null(strstr(text, "nan"));
 		free(text);
 	}
@@ -226,21 +232,24 @@ static void test_numbers(void **state)
 	static const struct {
 		double value;
 		const char *text;
-	} rows[] = {{0, "0"},          {0.0001, "<0.001"}, {0.0005, "0.001"}, {0.2061, "0.206"}, {0.9996, "1"},
-		    {1.234, "1.23"},   {12.55, "12.6"},    {99.96, "100"},    {999.4, "999"},    {999.5, "1,000"},
-		    {5301.4, "5,301"}, {INFINITY, "inf"},  {NAN, "-"}};
+	} rows[] = {{0, "0"},       {0.0001, "<0.001"}, {0.0005, "0.001"}, {0.2061, "0.206"},
+		    {0.9996, "1"},  {1.234, "1.23"},    {12.55, "12.6"},   {99.96, "100"},
+		    {999.4, "999"}, {999.5, "1,000"},   {5301.4, "5,301"}, {INFINITY, "inf"},
+		    {NAN, "-"}};
 	char text[32];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_string_equal(render_diff_number(rows[i].value, text, sizeof(text)), rows[i].text);
+		assert_string_equal(render_diff_number(rows[i].value, text, sizeof(text)),
+				    rows[i].text);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),    cmocka_unit_test(test_markdown), cmocka_unit_test(test_three),
-		cmocka_unit_test(test_hostile), cmocka_unit_test(test_quiet),    cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_text),  cmocka_unit_test(test_markdown),
+		cmocka_unit_test(test_three), cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_quiet), cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,8 @@ static void test_kinds_and_names(void **state)
 
 	(void)state;
 	assert_true(shown_is(&all, &worker) && shown_is(&all, &timer) && !shown_some(&all));
-	assert_true(shown_is(&threads, &worker) && !shown_is(&threads, &timer) && shown_some(&threads));
+	assert_true(shown_is(&threads, &worker) && !shown_is(&threads, &timer) &&
+		    shown_some(&threads));
 	both.kinds |= 1u << SOURCE_VECTOR;
 	assert_true(shown_is(&both, &worker) && shown_is(&both, &timer));
 	assert_true(shown_is(&(struct shown){.source = "kworker/*"}, &worker));
@@ -35,7 +36,8 @@ static void test_kinds_and_names(void **state)
 	assert_false(shown_is(&(struct shown){.source = "local"}, &timer));
 	assert_false(shown_is(&(struct shown){.source = ""}, &timer));
 	assert_false(shown_is(&(struct shown){.source = "a*b*c*d"}, &timer));
-	assert_false(shown_is(&(struct shown){.kinds = 1u << SOURCE_VECTOR, .source = "kworker/*"}, &worker));
+	assert_false(shown_is(&(struct shown){.kinds = 1u << SOURCE_VECTOR, .source = "kworker/*"},
+			      &worker));
 }
 
 static void test_rank_and_rows(void **state)

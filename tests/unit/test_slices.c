@@ -1,4 +1,5 @@
-/* Slices: nothing is lost however they grow, in whichever order times come, and their scatter tells bursts from what comes evenly. */
+/* Slices: nothing is lost however they grow, in whichever order times come, and their scatter tells
+ * bursts from what comes evenly. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +48,8 @@ static void test_none(void **state)
 /* The slice that a time fell into still says so after they grew. */
 static void test_any_order(void **state)
 {
-	static const uint64_t at[] = {5000, 5001, 4999, 4985, 5030, 1000, 9000, 3, 40000, 39999, 5000};
+	static const uint64_t at[] = {5000, 5001, 4999,  4985,  5030, 1000,
+				      9000, 3,    40000, 39999, 5000};
 	struct slices s = {0};
 
 	(void)state;
@@ -79,7 +81,8 @@ static void test_merge(void **state)
 	(void)state;
 	seed = 7;
 	for (unsigned i = 0; i < 500; i++) {
-		uint64_t at = BEGIN + (uint64_t)(uniform() * 20 * S), value = 1 + (uint64_t)(uniform() * 1000);
+		uint64_t at = BEGIN + (uint64_t)(uniform() * 20 * S),
+			 value = 1 + (uint64_t)(uniform() * 1000);
 
 		if (i % 3)
 			slices_add(&a, at, value);
@@ -103,18 +106,21 @@ static void test_merge(void **state)
 	assert_memory_equal(ba.cell, both.cell, sizeof(both.cell));
 }
 
-/* Bursts of `size` events within 10 ms, come by chance, `rate` bursts a second for 20 s; each event takes 1 to 3. */
+/* Bursts of `size` events within 10 ms, come by chance, `rate` bursts a second for 20 s; each event
+ * takes 1 to 3. */
 static struct slices bursts(double rate, unsigned size)
 {
 	struct slices s = {0};
 
 	for (double at = -log(uniform()) / rate; at < 20; at -= log(uniform()) / rate)
 		for (unsigned i = 0; i < size; i++)
-			slices_add(&s, BEGIN + (uint64_t)((at + 0.01 * i / size) * S), 1 + (uint64_t)(uniform() * 3));
+			slices_add(&s, BEGIN + (uint64_t)((at + 0.01 * i / size) * S),
+				   1 + (uint64_t)(uniform() * 3));
 	return s;
 }
 
-/* The scatter is that of one window to the next, near enough: on average a little more, for there being few slices. */
+/* The scatter is that of one window to the next, near enough: on average a little more, for there
+ * being few slices. */
 static void check_scatter(double rate, unsigned size)
 {
 	double sum = 0, squares = 0, said = 0, said_sum = 0, n = 400, variance;
@@ -133,9 +139,11 @@ static void check_scatter(double rate, unsigned size)
 	}
 	variance = (squares - sum * sum / n) / n;
 	if (said / n < 0.95 * variance || said / n > 1.5 * variance)
-		fail_msg("%g bursts of %u: the variance is %g, the slices say %g", rate, size, variance, said / n);
+		fail_msg("%g bursts of %u: the variance is %g, the slices say %g", rate, size,
+			 variance, said / n);
 	if (said_sum / n < 3.8 * variance || said_sum / n > 7 * variance) /* of about 2 each */
-		fail_msg("%g bursts of %u: the slices say %g of the sums", rate, size, said_sum / n);
+		fail_msg("%g bursts of %u: the slices say %g of the sums", rate, size,
+			 said_sum / n);
 }
 
 static void test_scatter(void **state)
@@ -166,8 +174,9 @@ static void test_short_window(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_none),    cmocka_unit_test(test_any_order),    cmocka_unit_test(test_merge),
-		cmocka_unit_test(test_scatter), cmocka_unit_test(test_short_window),
+		cmocka_unit_test(test_none),         cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_merge),        cmocka_unit_test(test_scatter),
+		cmocka_unit_test(test_short_window),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

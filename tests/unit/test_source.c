@@ -1,4 +1,5 @@
-/* The table of sources: keys, what folds into what when there are too many, names of any bytes, rank. */
+/* The table of sources: keys, what folds into what when there are too many, names of any bytes,
+ * rank. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,8 @@ static int end(void **state)
 	return 0;
 }
 
-static const struct source *find(enum source_kind kind, uint32_t id, const char *name, const char *function)
+static const struct source *find(enum source_kind kind, uint32_t id, const char *name,
+				 const char *function)
 {
 	uint32_t row = sources_find(&t, kind, id, name, function);
 
@@ -43,11 +45,14 @@ static void test_each_part_of_the_key_counts(void **state)
 		uint32_t id;
 		const char *name, *function;
 	} keys[] = {
-		{SOURCE_IRQ, 1, "a", NULL},       {SOURCE_SOFTIRQ, 1, "a", NULL}, {SOURCE_IRQ, 2, "a", NULL},
-		{SOURCE_IRQ, 1, "b", NULL},       {SOURCE_IRQ, 1, "a", "f"},      {SOURCE_IRQ, 1, "a", "g"},
-		{SOURCE_IRQ, 1, "af", NULL},      {SOURCE_IRQ, 1, "", "af"},      {SOURCE_IRQ, 1, NULL, NULL},
-		{SOURCE_IRQ, 1, "a", ""},         {SOURCE_IRQ, 0x100, "a", NULL}, {SOURCE_IRQ, UINT32_MAX, "a", NULL},
-		{SOURCE_OUTSIDE, 0, "smi", NULL}, {SOURCE_THREAD, 0, "kw", NULL}, {SOURCE_THREAD, 9, "kw", NULL},
+		{SOURCE_IRQ, 1, "a", NULL},       {SOURCE_SOFTIRQ, 1, "a", NULL},
+		{SOURCE_IRQ, 2, "a", NULL},       {SOURCE_IRQ, 1, "b", NULL},
+		{SOURCE_IRQ, 1, "a", "f"},        {SOURCE_IRQ, 1, "a", "g"},
+		{SOURCE_IRQ, 1, "af", NULL},      {SOURCE_IRQ, 1, "", "af"},
+		{SOURCE_IRQ, 1, NULL, NULL},      {SOURCE_IRQ, 1, "a", ""},
+		{SOURCE_IRQ, 0x100, "a", NULL},   {SOURCE_IRQ, UINT32_MAX, "a", NULL},
+		{SOURCE_OUTSIDE, 0, "smi", NULL}, {SOURCE_THREAD, 0, "kw", NULL},
+		{SOURCE_THREAD, 9, "kw", NULL},
 	};
 	const unsigned n = sizeof(keys) / sizeof(keys[0]);
 	char name[8], function[8];
@@ -59,9 +64,12 @@ static void test_each_part_of_the_key_counts(void **state)
 
 			/* Equal texts at other addresses are equal keys. */
 			snprintf(name, sizeof(name), "%s", keys[i].name ? keys[i].name : "");
-			snprintf(function, sizeof(function), "%s", keys[i].function ? keys[i].function : "");
-			assert_int_equal(sources_find(&t, keys[i].kind, keys[i].id, keys[i].name ? name : NULL,
-						      round && keys[i].function ? function : keys[i].function),
+			snprintf(function, sizeof(function), "%s",
+				 keys[i].function ? keys[i].function : "");
+			assert_int_equal(sources_find(&t, keys[i].kind, keys[i].id,
+						      keys[i].name ? name : NULL,
+						      round && keys[i].function ? function
+										: keys[i].function),
 					 i);
 			s = t.row[i];
 			assert_int_equal(s->kind, keys[i].kind);
@@ -77,17 +85,20 @@ static void test_each_part_of_the_key_counts(void **state)
 /* A thread takes its time. */
 static const struct source *run_in(uint32_t process, uint32_t tid, const char *comm, uint64_t ns)
 {
-	uint32_t row = sources_find_key(&t, &(struct source_key){SOURCE_THREAD, tid, comm, NULL, false, process});
+	uint32_t row = sources_find_key(
+		&t, &(struct source_key){SOURCE_THREAD, tid, comm, NULL, false, process});
 
 	source_add(t.row[row], ns, true);
 	return t.row[row];
 }
 
-static const struct source *row_of(enum source_kind kind, uint32_t id, const char *name, bool kernel_thread)
+static const struct source *row_of(enum source_kind kind, uint32_t id, const char *name,
+				   bool kernel_thread)
 {
 	for (uint32_t i = 0; i < t.count; i++)
-		if (t.row[i]->kind == kind && t.row[i]->id == id && t.row[i]->kernel_thread == kernel_thread &&
-		    !t.row[i]->rest && !strcmp(t.row[i]->name, name))
+		if (t.row[i]->kind == kind && t.row[i]->id == id &&
+		    t.row[i]->kernel_thread == kernel_thread && !t.row[i]->rest &&
+		    !strcmp(t.row[i]->name, name))
 			return t.row[i];
 	return NULL;
 }
@@ -183,11 +194,13 @@ static void test_many_functions_of_one_thread(void **state)
 	assert_int_equal(t.trims, 1);
 	for (uint32_t i = 0; i < t.count; i++) /* what is shared is told by its function */
 		if (!t.row[i]->id)
-			assert_string_equal(t.row[i]->function,
-					    t.row[i]->merged > 1 ? function[0] : t.row[i]->function);
+			assert_string_equal(t.row[i]->function, t.row[i]->merged > 1
+									? function[0]
+									: t.row[i]->function);
 }
 
-/* A thread that renames itself for each of its stays has no more of the table than its process may. */
+/* A thread that renames itself for each of its stays has no more of the table than its process may.
+ */
 static void test_rename_storm(void **state)
 {
 	const struct source *rest;
@@ -238,7 +251,8 @@ static void test_each_kind_has_its_rows(void **state)
 				struct source *s;
 
 				snprintf(name, sizeof(name), "%u-%u", kind, id);
-				s = t.row[sources_find(&t, kind, id, name, id % 2 ? "function" : NULL)];
+				s = t.row[sources_find(&t, kind, id, name,
+						       id % 2 ? "function" : NULL)];
 				assert_false(s->rest);
 				assert_int_equal(s->kind, kind);
 				assert_string_equal(s->name, name);
@@ -296,7 +310,8 @@ static void test_places(void **state)
 		}
 		for (unsigned i = 0; i < 300; i++) { /* trims several times, or not at all */
 			random = random * 1664525 + 1013904223;
-			snprintf(comm, sizeof(comm), "%u", (random >> 8) % (round % 3 ? 2000 : 200));
+			snprintf(comm, sizeof(comm), "%u",
+				 (random >> 8) % (round % 3 ? 2000 : 200));
 			trims = t.trims;
 			run_in(1 + (random >> 20) % 9, 1 + (random >> 12) % 40, comm, random >> 24);
 			assert_true(t.trims - trims <= 2);
@@ -307,7 +322,8 @@ static void test_places(void **state)
 			if (t.moved[i] & SOURCE_GONE)
 				assert_true(now->rest || !now->id);
 			else
-				assert_true(now == row[i] && (now->serial == serial[i] || !now->id));
+				assert_true(now == row[i] &&
+					    (now->serial == serial[i] || !now->id));
 		}
 	}
 	assert_true(t.trims > 100);
@@ -349,8 +365,8 @@ static void test_collisions(void **state)
 	for (unsigned round = 0; round < 3; round++)
 		for (unsigned i = 0; i < 192; i++) {
 			snprintf(name, sizeof(name), "%u", i / 16);
-			assert_int_equal(sources_find(&t, i % 2 ? SOURCE_IRQ : SOURCE_SOFTIRQ, i % 16 / 2 * 4096, name,
-						      functions[i / 48]),
+			assert_int_equal(sources_find(&t, i % 2 ? SOURCE_IRQ : SOURCE_SOFTIRQ,
+						      i % 16 / 2 * 4096, name, functions[i / 48]),
 					 i);
 		}
 	assert_int_equal(t.count, 192);
@@ -368,7 +384,8 @@ static void test_any_bytes(void **state)
 		assert_int_equal(sources_find(&t, SOURCE_THREAD, 5, comm, NULL), byte - 1);
 		assert_memory_equal(t.row[byte - 1]->name, comm, sizeof(comm));
 	}
-	assert_string_equal(find(SOURCE_THREAD, 5, "a\n\x1b[2J%s\"\\", NULL)->name, "a\n\x1b[2J%s\"\\");
+	assert_string_equal(find(SOURCE_THREAD, 5, "a\n\x1b[2J%s\"\\", NULL)->name,
+			    "a\n\x1b[2J%s\"\\");
 	memset(longest, 'n', sizeof(longest));
 	longest[sizeof(longest) - 1] = 0;
 	kept = find(SOURCE_IRQ, 5, longest, NULL);

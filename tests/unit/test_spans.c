@@ -1,4 +1,5 @@
-/* Spans: when each interval of a hiccup ran, as text, and what stays of too many. That their net times are the pieces' is test_nest's. */
+/* Spans: when each interval of a hiccup ran, as text, and what stays of too many. That their net
+ * times are the pieces' is test_nest's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,13 +39,19 @@ static int name_stack(void *ctx, int32_t id, const char **frame)
 
 static const struct names names = {.irq = name_irq, .symbol = name_symbol, .stack = name_stack};
 
-static struct record record(enum record_kind kind, enum record_level level, uint64_t start, uint64_t end, uint32_t id,
-			    uint64_t arg)
+static struct record record(enum record_kind kind, enum record_level level, uint64_t start,
+			    uint64_t end, uint32_t id, uint64_t arg)
 {
-	return (struct record){.start_ns = start, .end_ns = end, .level = level, .kind = kind, .id = id, .arg = arg};
+	return (struct record){.start_ns = start,
+			       .end_ns = end,
+			       .level = level,
+			       .kind = kind,
+			       .id = id,
+			       .arg = arg};
 }
 
-static struct record mark(enum record_level level, uint64_t at, enum mark_kind what, uint64_t function, uint32_t asker)
+static struct record mark(enum record_level level, uint64_t at, enum mark_kind what,
+			  uint64_t function, uint32_t asker)
 {
 	struct record r = record(RECORD_MARK, level, at, at, asker, function);
 
@@ -65,9 +72,9 @@ static char *say_spans(const struct sources *t, const struct account *a, char *t
 		const struct span *s = &a->spans[i];
 		const struct source *who = t->row[s->source];
 
-		fprintf(out, "%s%*s%llu-%llu %s%s%s", i ? ", " : "", 2 * s->depth, "", (unsigned long long)s->start_ns,
-			(unsigned long long)s->end_ns, who->name, who->function ? ">" : "",
-			who->function ? who->function : "");
+		fprintf(out, "%s%*s%llu-%llu %s%s%s", i ? ", " : "", 2 * s->depth, "",
+			(unsigned long long)s->start_ns, (unsigned long long)s->end_ns, who->name,
+			who->function ? ">" : "", who->function ? who->function : "");
 		if (s->asker.kind)
 			fprintf(out, " by %u", s->asker.tid);
 	}
@@ -127,7 +134,8 @@ static void test_functions_follow_each_other(void **state)
 	};
 
 	(void)state;
-	spans_are(records, COUNT(records), true, "100-160 local_timer>a,   140-150 NMI, 160-200 local_timer>b by 41");
+	spans_are(records, COUNT(records), true,
+		  "100-160 local_timer>a,   140-150 NMI, 160-200 local_timer>b by 41");
 }
 
 static void test_same_begin_and_end(void **state)
@@ -156,7 +164,8 @@ static void test_ends_that_nobody_told(void **state)
 	};
 
 	(void)state;
-	spans_are(records, COUNT(records), true, "100-1000 page fault,   150-160 local_timer,   980-1000 net");
+	spans_are(records, COUNT(records), true,
+		  "100-1000 page fault,   150-160 local_timer,   980-1000 net");
 	spans_are(lost, COUNT(lost), true, "0-60 local_timer, 90-1000 poke");
 }
 
@@ -176,11 +185,13 @@ static void test_bounded(void **state)
 	assert_int_equal(nest_keep_spans(nest), 0);
 	nest_open(nest);
 	for (uint32_t i = 0; i < many; i++) {
-		struct record r = record(RECORD_VECTOR, LEVEL_IRQ, 100 * i, 100 * i + (i % 10 ? 10 : 50), 1, 236);
+		struct record r = record(RECORD_VECTOR, LEVEL_IRQ, 100 * i,
+					 100 * i + (i % 10 ? 10 : 50), 1, 236);
 
 		nest_take(nest, &r, 0, UINT64_MAX);
 	}
-	nest_take(nest, &(struct record){.end_ns = 100 * many, .kind = RECORD_THREAD, .id = 7}, 0, UINT64_MAX);
+	nest_take(nest, &(struct record){.end_ns = 100 * many, .kind = RECORD_THREAD, .id = 7}, 0,
+		  UINT64_MAX);
 	a = nest_close(nest, 0, 100 * many, &stuck);
 	assert_int_equal(a->nspans, SPANS_MAX);
 	assert_int_equal(a->spans_left, many + 1 - SPANS_MAX);

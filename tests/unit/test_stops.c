@@ -1,4 +1,5 @@
-/* Handlers that were stopped: told from those that take long by themselves, and only where something speaks for a stop. */
+/* Handlers that were stopped: told from those that take long by themselves, and only where
+ * something speaks for a stop. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,7 +61,8 @@ static void test_a_stop(void **state)
 		assert_in_range(s->stopped.usual_ns, 18000, 18000 * 33 / 32);
 		assert_in_range(s->stopped.ns, 1452000 * 31 / 32, 1452000 * 33 / 32);
 		assert_in_range(stops_usual_max(s), 18000, 18000 * 33 / 32);
-		assert_in_range(stops_usual_sum(s), 2501 * 18000 - 1470000 / 32, 2501 * 18000 + 1470000 / 32);
+		assert_in_range(stops_usual_sum(s), 2501 * 18000 - 1470000 / 32,
+				2501 * 18000 + 1470000 / 32);
 	}
 }
 
@@ -88,7 +90,8 @@ static void test_what_speaks_for_a_stop(void **state)
 	assert_int_equal(s->stopped.count, 2);
 }
 
-/* Few samples; less than 50 us; less than eight times; one of fifty; a thread, whose turns have no usual length. */
+/* Few samples; less than 50 us; less than eight times; one of fifty; a thread, whose turns have no
+ * usual length. */
 static void test_no_stops(void **state)
 {
 	static const struct {
@@ -110,7 +113,8 @@ static void test_no_stops(void **state)
 		stops_find(&v, 0);
 		assert_int_equal(s->stopped.count, 0);
 		assert_int_equal(stops_usual_max(s), is[i].long_ns);
-		assert_int_equal(stops_usual_sum(s), is[i].count * is[i].ns + is[i].few * is[i].long_ns);
+		assert_int_equal(stops_usual_sum(s),
+				 is[i].count * is[i].ns + is[i].few * is[i].long_ns);
 	}
 }
 

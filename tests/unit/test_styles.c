@@ -1,5 +1,5 @@
-/* The columns, units and order of the field's small tools, out of a run whose figures are known: 98 hiccups of 1.5 us, one of 40 us
- * and one of 2.2 s on CPU 2; none on CPU 3. */
+/* The columns, units and order of the field's small tools, out of a run whose figures are known: 98
+ * hiccups of 1.5 us, one of 40 us and one of 2.2 s on CPU 2; none on CPU 3. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,8 @@ static struct report report;
 static void hiccup(uint64_t at_ns, uint64_t net_ns)
 {
 	report_hiccup(&report, 0, at_ns, 0, 0);
-	report_piece(&report, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler", net_ns);
+	report_piece(&report, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler",
+		     net_ns);
 	report_end(&report, NULL);
 	report.hiccups = 0; /* they are in the summary, and no more is asked of them */
 	memset(&report.hiccup[0], 0, sizeof(report.hiccup[0]));
@@ -40,7 +41,8 @@ static void begin(void)
 	report.view.cpu[0].closure = calloc(1, sizeof(struct closure_row));
 	assert_non_null(report.view.cpu[0].closure);
 	report.view.cpu[0].nclosure = 1;
-	report.view.cpu[0].closure[0] = (struct closure_row){.counter = "context switches", .kernel = 17};
+	report.view.cpu[0].closure[0] =
+		(struct closure_row){.counter = "context switches", .kernel = 17};
 }
 
 static char *text_of(enum style style)
@@ -82,12 +84,15 @@ static void osjitter(void **state)
 	(void)state;
 	begin();
 	text = text_of(STYLE_OSJITTER);
-	assert_string_equal(words(text, 0),
-			    "CPU TSC_khz #intr #delta ovfl_ns invol_ctx sum_intr_ns iratio rt_s loop_ns "
-			    "median_ns p20_ns p80_ns p90_ns p99_ns p99.9_ns max_ns mad_ns");
+	assert_string_equal(
+		words(text, 0),
+		"CPU TSC_khz #intr #delta ovfl_ns invol_ctx sum_intr_ns iratio rt_s loop_ns "
+		"median_ns p20_ns p80_ns p90_ns p99_ns p99.9_ns max_ns mad_ns");
 	/* The loop's own 9 ns go off each gap; percentiles are a bucket's highest value. */
-	assert_string_equal(words(text, 1), "2 2000000 100 100 0 17 2200186100 0.550047 4 9 1494 1494 1494 1494 40182 "
-					    "2199999991 2199999991 0");
+	assert_string_equal(
+		words(text, 1),
+		"2 2000000 100 100 0 17 2200186100 0.550047 4 9 1494 1494 1494 1494 40182 "
+		"2199999991 2199999991 0");
 	assert_string_equal(words(text, 2), "3 2000000 0 0 0 - 0 0.000000 4 9 0 0 0 0 0 0 0 0");
 	free(text);
 	report_free(&report);
@@ -217,7 +222,8 @@ static void osnoise(void **state)
 	render_period(&report.view, 0, &p, a, out);
 	render_period(&report.view, 0, &p, NULL, out);
 	fclose(out);
-	assert_string_equal(words(text, 0), "CPU RUNTIME NOISE %CPU-AVAIL MAX-SINGLE HW NMI IRQ SIRQ THREAD");
+	assert_string_equal(words(text, 0),
+			    "CPU RUNTIME NOISE %CPU-AVAIL MAX-SINGLE HW NMI IRQ SIRQ THREAD");
 	assert_string_equal(words(text, 1), "3 1000000 100007 89.99930 1300000 1 0 1 1 0");
 	assert_string_equal(words(text, 2), "3 1000000 1000000 0.00000 0 0 0 0 0 0");
 	assert_string_equal(words(text, 3), "3 1000000 200000 80.00000 0 0 0 0 0 0");
@@ -232,14 +238,16 @@ static void thresholds(void **state)
 	assert_int_equal(style_threshold(STYLE_OSJITTER), 100);
 	assert_int_equal(style_threshold(STYLE_OSLAT), 1000); /* the width of its buckets */
 	assert_int_equal(style_threshold(STYLE_OSNOISE), 1000);
-	assert_int_equal(style_threshold(STYLE_SYSJITTER), 0); /* it must be given there; here it is the loop's */
+	assert_int_equal(style_threshold(STYLE_SYSJITTER),
+			 0); /* it must be given there; here it is the loop's */
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(osjitter),   cmocka_unit_test(hiccups), cmocka_unit_test(sysjitter),
-		cmocka_unit_test(raw),        cmocka_unit_test(oslat),   cmocka_unit_test(osnoise),
+		cmocka_unit_test(osjitter),   cmocka_unit_test(hiccups),
+		cmocka_unit_test(sysjitter),  cmocka_unit_test(raw),
+		cmocka_unit_test(oslat),      cmocka_unit_test(osnoise),
 		cmocka_unit_test(thresholds),
 	};
 

@@ -1,4 +1,5 @@
-/* What is kept of a run: totals, the worst hiccups in their order, and the bounds of edges from what was learned. */
+/* What is kept of a run: totals, the worst hiccups in their order, and the bounds of edges from
+ * what was learned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,8 @@ static int end(void **state)
 static void add(uint32_t cpu, uint64_t duration, uint64_t start)
 {
 	struct piece none;
-	struct account a = {.start_ns = start, .duration_ns = duration, .edge_ns = duration, .pieces = &none};
+	struct account a = {
+		.start_ns = start, .duration_ns = duration, .edge_ns = duration, .pieces = &none};
 
 	summary_add(&s, cpu, &a);
 }
@@ -102,7 +104,8 @@ static void test_totals(void **state)
 static void test_worst_few(void **state)
 {
 	static const uint64_t durations[] = {30, 90, 10, 90, 50, 10};
-	static const uint64_t want[] = {1, 3, 4, 0, 2, 5}; /* of equal ones the earlier stays first */
+	static const uint64_t want[] = {1, 3, 4,
+					0, 2, 5}; /* of equal ones the earlier stays first */
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(durations); i++)
@@ -193,10 +196,14 @@ static void test_worst_pieces(void **state)
 	struct piece pieces[] = {{.source = 7, .net_ns = 20}, {.source = 3, .net_ns = 500},
 				 {.source = 9, .net_ns = 0},  {.source = 5, .net_ns = 20},
 				 {.source = 1, .net_ns = 20}, {.source = 4, .net_ns = 501}};
-	static const struct piece want[] = {{.source = 4, .net_ns = 501}, {.source = 3, .net_ns = 500},
-					    {.source = 1, .net_ns = 20},  {.source = 5, .net_ns = 20},
-					    {.source = 7, .net_ns = 20},  {.source = 9, .net_ns = 0}};
-	struct account a = {.duration_ns = 1061, .attributed_ns = 1061, .pieces = pieces, .npieces = COUNT(pieces)};
+	static const struct piece want[] = {
+		{.source = 4, .net_ns = 501}, {.source = 3, .net_ns = 500},
+		{.source = 1, .net_ns = 20},  {.source = 5, .net_ns = 20},
+		{.source = 7, .net_ns = 20},  {.source = 9, .net_ns = 0}};
+	struct account a = {.duration_ns = 1061,
+			    .attributed_ns = 1061,
+			    .pieces = pieces,
+			    .npieces = COUNT(pieces)};
 
 	(void)state;
 	for (uint32_t i = 0; i < 10; i++)
@@ -235,8 +242,11 @@ static int end_edges(void **state)
 
 static void learn(unsigned n, bool thread, uint64_t pre, uint64_t post)
 {
-	struct account a = {
-		.intervals = 1, .pre_ns = pre, .post_ns = post, .first_thread = thread, .last_thread = thread};
+	struct account a = {.intervals = 1,
+			    .pre_ns = pre,
+			    .post_ns = post,
+			    .first_thread = thread,
+			    .last_thread = thread};
 
 	while (n--)
 		edge_times_add(&e, &a);
@@ -258,7 +268,8 @@ static void test_no_samples(void **state)
 	assert_bounds(false, 2000, 5000);
 	for (unsigned i = 0; i < 100; i++)
 		edge_times_add(&e, &nothing); /* says nothing about edges */
-	assert_int_equal(e.pre_irq.count + e.post_irq.count + e.pre_thread.count + e.post_thread.count, 0);
+	assert_int_equal(
+		e.pre_irq.count + e.post_irq.count + e.pre_thread.count + e.post_thread.count, 0);
 	learn(7, false, 60, 50); /* too few */
 	learn(7, true, 60, 50);
 	assert_bounds(false, 2000, 5000);
@@ -343,10 +354,12 @@ static void test_first_and_last_differ(void **state)
 #define TEST(f)  cmocka_unit_test_setup_teardown(f, begin, end)
 #define EDGES(f) cmocka_unit_test_setup_teardown(f, begin_edges, end_edges)
 
-/* The worst keep their own copy of when each piece ran; what is pushed out is freed (the sanitizers' word). */
+/* The worst keep their own copy of when each piece ran; what is pushed out is freed (the
+ * sanitizers' word). */
 static void test_worst_spans(void **state)
 {
-	struct span spans[2] = {{.start_ns = 1, .end_ns = 5}, {.start_ns = 2, .end_ns = 3, .source = 4, .depth = 1}};
+	struct span spans[2] = {{.start_ns = 1, .end_ns = 5},
+				{.start_ns = 2, .end_ns = 3, .source = 4, .depth = 1}};
 	struct account a = {.spans = spans, .nspans = 2, .spans_left = 9};
 
 	(void)state;
@@ -367,7 +380,8 @@ static void test_worst_spans(void **state)
 	assert_int_equal(s.worst[0].nspans, 0);
 }
 
-/* Sources that go into their kind's rest take the worst hiccups' pieces along; the others' stay theirs, wherever those are now. */
+/* Sources that go into their kind's rest take the worst hiccups' pieces along; the others' stay
+ * theirs, wherever those are now. */
 static void test_worst_follow(void **state)
 {
 	struct sources *t = &s.cpu[0].sources;
@@ -378,10 +392,12 @@ static void test_worst_follow(void **state)
 	for (uint32_t i = 0; i < 3000; i++) {
 		struct piece pieces[2];
 		struct span span = {.start_ns = i, .end_ns = i + 100};
-		struct account a = {.start_ns = i, .pieces = pieces, .npieces = 2, .spans = &span, .nspans = 1};
+		struct account a = {
+			.start_ns = i, .pieces = pieces, .npieces = 2, .spans = &span, .nspans = 1};
 
 		snprintf(name, sizeof(name), "n%u", i);
-		pieces[1] = (struct piece){.source = sources_find(t, SOURCE_IRQ, 7, "disk", NULL), .net_ns = 50};
+		pieces[1] = (struct piece){.source = sources_find(t, SOURCE_IRQ, 7, "disk", NULL),
+					   .net_ns = 50};
 		pieces[0] = (struct piece){.source = sources_find(t, SOURCE_THREAD, 9, name, NULL),
 					   .net_ns = i == 10 ? 90000 : 1000 - i / 100};
 		span.source = pieces[0].source;

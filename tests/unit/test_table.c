@@ -1,4 +1,5 @@
-/* Text tables to the byte: alignment, the elastic columns' order and floor, blanks that must not trail, styles. */
+/* Text tables to the byte: alignment, the elastic columns' order and floor, blanks that must not
+ * trail, styles. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -242,7 +243,8 @@ static void test_many_rows(void **state)
 	table_free(t);
 	for (const char *line = text; *line; line += strcspn(line, "\n") + 1, n++)
 		for (unsigned c = 0; c < TABLE_COLUMNS; c++) {
-			snprintf(cell, sizeof(cell), "%3u%s", n, c + 1 < TABLE_COLUMNS ? "  " : "\n");
+			snprintf(cell, sizeof(cell), "%3u%s", n,
+				 c + 1 < TABLE_COLUMNS ? "  " : "\n");
 			assert_memory_equal(line + 5 * c, cell, strlen(cell));
 		}
 	assert_int_equal(n, 1000);

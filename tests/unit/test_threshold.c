@@ -1,4 +1,5 @@
-/* Which gaps count, from histograms of loops: 24 that were taken within a minute on a busy guest, and some made by hand. */
+/* Which gaps count, from histograms of loops: 24 that were taken within a minute on a busy guest,
+ * and some made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,8 @@ static uint64_t quantile(uint64_t one_in)
 	return i;
 }
 
-/* They are not alike: the length that one loop in 1000 exceeds, and the one in 30,000, differ several times. The threshold does not. */
+/* They are not alike: the length that one loop in 1000 exceeds, and the one in 30,000, differ
+ * several times. The threshold does not. */
 static void same_on_one_machine(void **state)
 {
 	FILE *f = fopen("tests/fixtures/loops", "r");
@@ -57,7 +59,8 @@ static void same_on_one_machine(void **state)
 	assert_non_null(f);
 	for (; getline(&line, &size, f) > 0; count++) {
 		double per_tick = take(line);
-		uint64_t bare = threshold_auto(loop, per_tick, false), guest = threshold_auto(loop, per_tick, true);
+		uint64_t bare = threshold_auto(loop, per_tick, false),
+			 guest = threshold_auto(loop, per_tick, true);
 		uint64_t often = quantile(1000);
 
 		low = often < low ? often : low;
@@ -66,7 +69,10 @@ static void same_on_one_machine(void **state)
 		assert_int_equal(ns(guest, per_tick), 500);
 		assert_int_equal(ns(threshold_short(loop, per_tick, bare), per_tick), 100);
 		assert_int_equal(ns(threshold_short(loop, per_tick, guest), per_tick), 100);
-		assert_int_equal(ns(threshold_short(loop, per_tick, threshold_ticks(50000, per_tick)), per_tick), 100);
+		assert_int_equal(
+			ns(threshold_short(loop, per_tick, threshold_ticks(50000, per_tick)),
+			   per_tick),
+			100);
 	}
 	assert_int_equal(count, 24);
 	assert_true(high > 3 * low);
@@ -79,7 +85,8 @@ static void make(uint64_t ticks, uint64_t count)
 	loop[ticks] += count;
 }
 
-/* A clock that is read by a system call: eight loops. A tenth more or less of the loop is not much more of the threshold. */
+/* A clock that is read by a system call: eight loops. A tenth more or less of the loop is not much
+ * more of the threshold. */
 static void slow_loop(void **state)
 {
 	uint64_t last = 0;
@@ -111,7 +118,8 @@ static void coarse_counter(void **state)
 		make(1, 100000);
 		make(2, 3000);
 		assert_in_range(ns(threshold_auto(loop, per_tick, false), per_tick), 200, 360);
-		assert_in_range(threshold_short(loop, per_tick, 12), 3, 4); /* what the grain cannot make */
+		assert_in_range(threshold_short(loop, per_tick, 12), 3,
+				4); /* what the grain cannot make */
 	}
 }
 
@@ -120,7 +128,7 @@ static void edges(void **state)
 	(void)state;
 	memset(loop, 0, sizeof(loop));
 	assert_int_equal(threshold_auto(loop, 1, false), 200); /* nothing was seen */
-	make(LOOP_SLOTS - 1, 1000);                            /* every loop is longer than there are slots */
+	make(LOOP_SLOTS - 1, 1000); /* every loop is longer than there are slots */
 	assert_true(threshold_auto(loop, 1, false) > 8 * (LOOP_SLOTS - 1));
 	memset(loop, 0, sizeof(loop));
 	make(10, 100000);

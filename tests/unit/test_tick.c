@@ -20,8 +20,8 @@ static void add(struct ticks *t, uint32_t dependency, uint32_t tid, const char *
 	ticks_add(t, &r);
 }
 
-static void assert_row(const struct ticks *t, uint32_t row, uint32_t dependency, uint32_t tid, const char *comm,
-		       uint64_t count)
+static void assert_row(const struct ticks *t, uint32_t row, uint32_t dependency, uint32_t tid,
+		       const char *comm, uint64_t count)
 {
 	assert_true(row < t->count);
 	assert_int_equal(t->row[row].dependency, dependency);
@@ -43,7 +43,8 @@ static uint64_t total(const struct ticks *t)
 static void test_names(void **state)
 {
 	/* include/linux/tick.h: enum tick_dep_bits */
-	static const char *const names[] = {"POSIX_TIMER", "PERF_EVENTS", "SCHED", "CLOCK_UNSTABLE", "RCU", "RCU_EXP"};
+	static const char *const names[] = {"POSIX_TIMER",    "PERF_EVENTS", "SCHED",
+					    "CLOCK_UNSTABLE", "RCU",         "RCU_EXP"};
 
 	(void)state;
 	assert_string_equal(tick_dependency_name(0), "NONE");
@@ -92,7 +93,8 @@ static void test_comms_of_any_bytes(void **state)
 	assert_row(&t, 3, 4, 1, "", 1);
 }
 
-/* Later threads share the last row of their dependency; those that have rows keep them; others' are left alone. */
+/* Later threads share the last row of their dependency; those that have rows keep them; others' are
+ * left alone. */
 static void test_many_threads(void **state)
 {
 	struct ticks t = {.count = 0};

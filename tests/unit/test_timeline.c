@@ -1,4 +1,5 @@
-/* The timeline: every lost nanosecond is in the slot that it was lost in, however long hiccups and the run are. */
+/* The timeline: every lost nanosecond is in the slot that it was lost in, however long hiccups and
+ * the run are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,10 +114,13 @@ static void test_growing(void **state)
 	}
 	assert_int_equal(sum(SOURCE_THREAD), 20000ULL * 20001 / 2);
 	now = 123456789 * MS;
-	for (uint64_t i = 1, slot = 0, here = 0; i <= 20000; i++) { /* the same again, slot by slot */
+	for (uint64_t i = 1, slot = 0, here = 0; i <= 20000;
+	     i++) { /* the same again, slot by slot */
 		if (now >> t.slots.log2 != slot) {
-			assert_true(!slot || timeline_slot(&t, slot)[SOURCE_THREAD] <= here + 20000);
-			assert_true(!slot || timeline_slot(&t, slot)[SOURCE_THREAD] + 20000 >= here);
+			assert_true(!slot ||
+				    timeline_slot(&t, slot)[SOURCE_THREAD] <= here + 20000);
+			assert_true(!slot ||
+				    timeline_slot(&t, slot)[SOURCE_THREAD] + 20000 >= here);
 			slot = now >> t.slots.log2;
 			here = 0;
 		}
@@ -128,8 +132,10 @@ static void test_growing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_nothing, begin),         cmocka_unit_test_setup(test_kinds, begin),
-		cmocka_unit_test_setup(test_long_hiccup, begin),     cmocka_unit_test_setup(test_growing, begin),
+		cmocka_unit_test_setup(test_nothing, begin),
+		cmocka_unit_test_setup(test_kinds, begin),
+		cmocka_unit_test_setup(test_long_hiccup, begin),
+		cmocka_unit_test_setup(test_growing, begin),
 		cmocka_unit_test_setup(test_longer_than_all, begin),
 	};
 

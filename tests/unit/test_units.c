@@ -1,5 +1,5 @@
-/* Numbers for people: what is read to the nanosecond, what is refused and why, and that three digits stay three when
- * rounding carries. */
+/* Numbers for people: what is read to the nanosecond, what is refused and why, and that three
+ * digits stay three when rounding carries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +78,8 @@ static const struct {
 	{"5", 0, -EINVAL, "'5': no unit: write 5us or 5ms"},
 	{"0x10", NSEC_PER_SEC, -EINVAL, "unknown unit 'x10'"},
 	{"1e3s", 0, -EINVAL, "unknown unit 'e3s'"},
-	{"5 parsecs", 0, -EINVAL, "'5 parsecs': unknown unit 'parsecs': use ns, us, ms, s, m, h or d"},
+	{"5 parsecs", 0, -EINVAL,
+	 "'5 parsecs': unknown unit 'parsecs': use ns, us, ms, s, m, h or d"},
 	{"5 ", NSEC_PER_SEC, -EINVAL, "unknown unit ' '"},
 	{"5s ", 0, -EINVAL, "unknown unit 's '"},
 	{"5s\n", 0, -EINVAL, "unknown unit 's"},
@@ -111,10 +112,12 @@ static void test_durations(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(durations); i++) {
 		uint64_t ns = 77;
-		int err = parse_duration(durations[i].text, durations[i].unit, &ns, why, sizeof(why));
+		int err =
+			parse_duration(durations[i].text, durations[i].unit, &ns, why, sizeof(why));
 
 		if (err || ns != durations[i].ns)
-			fail_msg("'%s': %d, %llu ns", durations[i].text, err, (unsigned long long)ns);
+			fail_msg("'%s': %d, %llu ns", durations[i].text, err,
+				 (unsigned long long)ns);
 	}
 }
 
@@ -124,7 +127,8 @@ static void test_bad_durations(void **state)
 	for (size_t i = 0; i < COUNT(bad_durations); i++) {
 		char why[160] = "", quoted[64];
 		uint64_t ns = 77;
-		int err = parse_duration(bad_durations[i].text, bad_durations[i].unit, &ns, why, sizeof(why));
+		int err = parse_duration(bad_durations[i].text, bad_durations[i].unit, &ns, why,
+					 sizeof(why));
 
 		if (err != bad_durations[i].err || !strstr(why, bad_durations[i].reason))
 			fail_msg("'%s': %d, %s", bad_durations[i].text, err, why);
@@ -158,8 +162,9 @@ static void test_percent(void **state)
 		const char *text;
 		double value;
 	} good[] = {
-		{"0.5", 0.5},   {"0.5%", 0.5}, {".5%", 0.5},       {"100", 100},       {"100%", 100},
-		{"99.9", 99.9}, {"0.1", 0.1},  {"99.999", 99.999}, {"0.0001", 0.0001},
+		{"0.5", 0.5}, {"0.5%", 0.5},      {".5%", 0.5},
+		{"100", 100}, {"100%", 100},      {"99.9", 99.9},
+		{"0.1", 0.1}, {"99.999", 99.999}, {"0.0001", 0.0001},
 	};
 	static const struct {
 		const char *text;
@@ -295,7 +300,8 @@ static void test_shown_times_read_back(void **state)
 	(void)state;
 	srandom(3);
 	for (int i = 0; i < 20000; i++) {
-		uint64_t ns = ((uint64_t)random() << 31 | (uint64_t)random()) >> random() % 62, back;
+		uint64_t ns = ((uint64_t)random() << 31 | (uint64_t)random()) >> random() % 62,
+			 back;
 		unsigned digits = 0;
 		char buf[32], why[128];
 
@@ -306,7 +312,8 @@ static void test_shown_times_read_back(void **state)
 		for (const char *c = buf; *c; c++)
 			digits += *c >= '0' && *c <= '9';
 		assert_in_range(digits, 1, 3);
-		/* Two digits at least above 999 ns, so half of the last is 2.5 percent of the value at worst. */
+		/* Two digits at least above 999 ns, so half of the last is 2.5 percent of the value
+		 * at worst. */
 		assert_true((back > ns ? back - ns : ns - back) <= (ns < 1000 ? 0 : ns / 40));
 		if (ns >= 1000 && ns < 119 * NSEC_PER_SEC)
 			assert_true((back > ns ? back - ns : ns - back) <= ns / 200 + 1);
@@ -324,7 +331,8 @@ static void test_format_count(void **state)
 	assert_string_equal(format_count(1000, buf, sizeof(buf)), "1,000");
 	assert_string_equal(format_count(123456, buf, sizeof(buf)), "123,456");
 	assert_string_equal(format_count(1234567, buf, sizeof(buf)), "1,234,567");
-	assert_string_equal(format_count(UINT64_MAX, buf, sizeof(buf)), "18,446,744,073,709,551,615");
+	assert_string_equal(format_count(UINT64_MAX, buf, sizeof(buf)),
+			    "18,446,744,073,709,551,615");
 	assert_string_equal(format_count(1234567, buf, 6), "1,234");
 }
 
@@ -334,16 +342,18 @@ static void test_format_percent(void **state)
 		double percent;
 		const char *text;
 	} cases[] = {
-		{97.4, "97.4"},      {0.0061, "0.0061"},  {100, "100"},        {0, "0"},        {0.00009, "<0.0001"},
-		{1e-300, "<0.0001"}, {0.0001, "0.0001"},  {50, "50"},          {12.34, "12.3"}, {1.234, "1.23"},
-		{0.1234, "0.123"},   {0.01234, "0.0123"}, {0.00123, "0.0012"}, {9.996, "10"},   {99.96, "100"},
-		{0.99996, "1"},      {10.04, "10"},       {1.5, "1.5"},        {250.4, "250"},  {1000, "1000"},
+		{97.4, "97.4"},       {0.0061, "0.0061"},  {100, "100"},       {0, "0"},
+		{0.00009, "<0.0001"}, {1e-300, "<0.0001"}, {0.0001, "0.0001"}, {50, "50"},
+		{12.34, "12.3"},      {1.234, "1.23"},     {0.1234, "0.123"},  {0.01234, "0.0123"},
+		{0.00123, "0.0012"},  {9.996, "10"},       {99.96, "100"},     {0.99996, "1"},
+		{10.04, "10"},        {1.5, "1.5"},        {250.4, "250"},     {1000, "1000"},
 	};
 	char buf[32];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++)
-		assert_string_equal(format_percent(cases[i].percent, buf, sizeof(buf)), cases[i].text);
+		assert_string_equal(format_percent(cases[i].percent, buf, sizeof(buf)),
+				    cases[i].text);
 	assert_string_equal(format_percent(97.4, buf, 3), "97");
 	assert_string_equal(format_percent((double)NAN, buf, sizeof(buf)), "nan");
 	assert_int_equal(strlen(format_percent(1.7e308, buf, sizeof(buf))), sizeof(buf) - 1);

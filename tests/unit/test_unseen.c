@@ -1,4 +1,5 @@
-/* Threads that leave the CPU without the tracepoint: the nest knows who came, and lets them have the rest of the hiccup. */
+/* Threads that leave the CPU without the tracepoint: the nest knows who came, and lets them have
+ * the rest of the hiccup. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +32,12 @@ static int teardown(void **state)
 
 static void take(uint8_t kind, uint8_t mark, uint32_t id, uint64_t start, uint64_t end)
 {
-	struct record r = {.kind = kind, .mark = mark, .id = id, .start_ns = start, .end_ns = end, .name = "t"};
+	struct record r = {.kind = kind,
+			   .mark = mark,
+			   .id = id,
+			   .start_ns = start,
+			   .end_ns = end,
+			   .name = "t"};
 
 	r.level = kind == RECORD_VECTOR ? LEVEL_IRQ : LEVEL_THREAD;
 	nest_take(nest, &r, 0, UINT64_MAX);

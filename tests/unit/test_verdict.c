@@ -1,4 +1,5 @@
-/* The verdict on runs that are made up here, and what the audit and the run know together: costs, and commands that are the machine's own. */
+/* The verdict on runs that are made up here, and what the audit and the run know together: costs,
+ * and commands that are the machine's own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,8 +44,8 @@ static void fact(const char *name, const char *text)
 }
 
 /* count intervals of ns each, each a hiccup of its own. */
-static struct source *add(enum source_kind kind, uint32_t id, const char *name, const char *function, unsigned count,
-			  uint64_t ns)
+static struct source *add(enum source_kind kind, uint32_t id, const char *name,
+			  const char *function, unsigned count, uint64_t ns)
 {
 	struct sources *t = &v.summary.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
@@ -81,7 +82,8 @@ static void test_quiet(void **state)
 	fact("sys/devices/system/cpu/nohz_full", "3\n");
 	expect("cpu 3 is quiet: it lost 0.0003 % of its time to hiccups, at most 3.10 us at once");
 	fact("sys/devices/system/cpu/nohz_full", "\n");
-	expect("cpu 3 is quiet: it lost 0.0003 % of its time to hiccups, at most 3.10 us at once; the audit still "
+	expect("cpu 3 is quiet: it lost 0.0003 % of its time to hiccups, at most 3.10 us at once; "
+	       "the audit still "
 	       "finds 1 thing "
 	       "not in "
 	       "order (culprit audit)");
@@ -92,10 +94,12 @@ static void test_nothing_at_all(void **state)
 	(void)state;
 	expect("cpu 3 is quiet: it lost 0 % of its time to hiccups");
 	v.cpu[0].threshold_ns = 500;
-	v.cpu[0].shorts = (struct short_gaps){true, 100, 900, 90000}; /* 0.01 % of the time is 1 ms */
+	v.cpu[0].shorts =
+		(struct short_gaps){true, 100, 900, 90000}; /* 0.01 % of the time is 1 ms */
 	expect("cpu 3 is quiet: it lost 0 % of its time to hiccups");
 	v.cpu[0].shorts.total_ns = 6000000;
-	expect("cpu 3 is quiet but for gaps under 500 ns, which take 0.06 %: it lost 0 % of its time to longer ones");
+	expect("cpu 3 is quiet but for gaps under 500 ns, which take 0.06 %: it lost 0 % of its "
+	       "time to longer ones");
 	v.cpu[0].observed_ns = 0;
 	assert_int_equal(audit_view(&v), 0);
 	assert_string_equal(v.cpu[0].verdict, "");
@@ -111,9 +115,11 @@ static void test_tick(void **state)
 	machine();
 	fact("sys/devices/system/cpu/isolated", "3\n");
 	fact("sys/devices/system/cpu/nohz_full", "\n");
-	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full; add nohz_full=3 to the command line");
+	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full; add nohz_full=3 to the "
+	       "command line");
 	fact("run/kconfig", "# CONFIG_NO_HZ_FULL is not set\nCONFIG_HZ=250\n");
-	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full, and this kernel cannot be; boot a kernel that is "
+	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full, and this kernel cannot be; "
+	       "boot a kernel that is "
 	       "built with "
 	       "CONFIG_NO_HZ_FULL=y, with nohz_full=3");
 }
@@ -128,7 +134,8 @@ static void test_tick_that_is_kept(void **state)
 	ticks_add(&v.summary.cpu[0].ticks, &r);
 	assert_int_equal(advise(&v), 0);
 	assert_int_equal(audit_view(&v), 0);
-	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 0.41 % to the tick: kept by SCHED while app ran; "));
+	assert_non_null(strstr(v.cpu[0].verdict,
+			       "cpu 3 loses 0.41 % to the tick: kept by SCHED while app ran; "));
 }
 
 static void busy_irq(void)
@@ -149,7 +156,8 @@ static void test_irq(void **state)
 	(void)state;
 	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 10, 2000);
 	busy_irq();
-	expect("cpu 3 loses 0.12 % to IRQ 36 (ahci[0000:00:1f.2]): echo 0-2 > /proc/irq/36/smp_affinity_list");
+	expect("cpu 3 loses 0.12 % to IRQ 36 (ahci[0000:00:1f.2]): echo 0-2 > "
+	       "/proc/irq/36/smp_affinity_list");
 	assert_string_equal(s->advice, "echo 0-2 > /proc/irq/36/smp_affinity_list");
 	for (uint32_t i = 0; i < v.findings.count; i++) {
 		const struct finding *f = &v.findings.row[i];
@@ -158,7 +166,8 @@ static void test_irq(void **state)
 	}
 	/* What a name does not tell, the audit knows: nobody can move this one. */
 	fact("sys/kernel/debug/irq/irqs/36", "IRQD_AFFINITY_MANAGED\n");
-	expect("cpu 3 loses 0.12 % to IRQ 36 (ahci[0000:00:1f.2]): add isolcpus=managed_irq,domain,3 to the command "
+	expect("cpu 3 loses 0.12 % to IRQ 36 (ahci[0000:00:1f.2]): add "
+	       "isolcpus=managed_irq,domain,3 to the command "
 	       "line");
 	assert_string_equal(s->advice, "boot with isolcpus=managed_irq,domain,3");
 	assert_string_equal(s->cause, "I02");
@@ -177,7 +186,9 @@ static void test_only(void **state)
 		assert_int_equal(advise(&v), 0);
 		assert_int_equal(audit_view(&v), 0);
 		for (uint32_t i = 0; i < v.findings.count; i++)
-			cost += !strcmp(v.findings.row[i].id, "compaction") ? v.findings.row[i].cost_ns : 0;
+			cost += !strcmp(v.findings.row[i].id, "compaction")
+					? v.findings.row[i].cost_ns
+					: 0;
 		assert_int_equal(cost, round ? 5000000 : 0);
 		add(SOURCE_THREAD, 51, "kcompactd0", NULL, 100, 50000)->kernel_thread = true;
 	}
@@ -203,11 +214,14 @@ static void test_thread(void **state)
 	machine();
 	fact("sys/devices/system/cpu/isolated", "\n");
 	fact("sys/devices/system/cpu/nohz_full", "\n");
-	expect("cpu 3 loses 1.2 % to the thread backup [812]: taskset -pc 0-2 812"); /* isolcpus= moves no bound one */
+	expect("cpu 3 loses 1.2 % to the thread backup [812]: taskset -pc 0-2 812"); /* isolcpus=
+											moves no
+											bound one */
 	fact("run/tasks/0000", "812 812 S 400000 3 0 0 3 backup\n");
 	expect("cpu 3 loses 1.2 % to the thread backup [812]: taskset -pc 0-2 812");
 	fact("run/tasks/0000", "812 812 S 400000 3 0 0 0-3 backup\n");
-	expect("cpu 3 loses 1.2 % to the thread backup [812]: cpu 3 is not isolated: the scheduler balances other "
+	expect("cpu 3 loses 1.2 % to the thread backup [812]: cpu 3 is not isolated: the scheduler "
+	       "balances other "
 	       "tasks onto it; "
 	       "add isolcpus=managed_irq,domain,3 to the command line");
 }
@@ -219,14 +233,14 @@ static void test_hypervisor(void **state)
 	add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 3000, 10000);
 	assert_int_equal(advise(&v), 0);
 	assert_int_equal(audit_view(&v), 0);
-	assert_non_null(strstr(
-		v.cpu[0].verdict,
-		"cpu 3 loses 0.3 % to what the kernel does not see: this is a guest, and its host takes the time; "));
+	assert_non_null(strstr(v.cpu[0].verdict,
+			       "cpu 3 loses 0.3 % to what the kernel does not see: this "
+			       "is a guest, and its host takes the time; "));
 	add(SOURCE_OUTSIDE, 0, "steal", NULL, 100, 1000000);
 	assert_int_equal(advise(&v), 0);
 	assert_int_equal(audit_view(&v), 0);
-	assert_non_null(strstr(v.cpu[0].verdict,
-			       "cpu 3 loses 1.3 % to what the kernel does not see: the host gave the CPU to others; "));
+	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 1.3 % to what the kernel does not "
+						 "see: the host gave the CPU to others; "));
 }
 
 static void test_firmware(void **state)
@@ -238,7 +252,8 @@ static void test_firmware(void **state)
 	assert_int_equal(advise(&v), 0);
 	assert_int_equal(audit_view(&v), 0);
 	assert_non_null(
-		strstr(v.cpu[0].verdict, "cpu 3 loses 0.028 % to what the kernel does not see: firmware (7 SMIs); "));
+		strstr(v.cpu[0].verdict,
+		       "cpu 3 loses 0.028 % to what the kernel does not see: firmware (7 SMIs); "));
 }
 
 static void test_throttled(void **state)
@@ -253,12 +268,14 @@ static void test_throttled(void **state)
 	fact("sys/kernel/debug/sched/features", "NO_HRTICK\n");
 	fact("proc/sys/kernel/sched_rt_runtime_us", "950000\n");
 	fact("proc/sys/kernel/sched_rt_period_us", "1000000\n");
-	expect("cpu 3 loses 5 % to real-time throttling, which takes the sampler off for threads without a real-time "
+	expect("cpu 3 loses 5 % to real-time throttling, which takes the sampler off for threads "
+	       "without a real-time "
 	       "priority: "
 	       "sysctl -w kernel.sched_rt_runtime_us=-1");
 	fact("sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n");
 	add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 10, 2000);
-	expect("cpu 3 loses 5 % to real-time throttling, which takes the sampler off for threads without a real-time "
+	expect("cpu 3 loses 5 % to real-time throttling, which takes the sampler off for threads "
+	       "without a real-time "
 	       "priority: "
 	       "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime");
 }
@@ -269,7 +286,8 @@ static void test_one_long(void **state)
 	(void)state;
 	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 200, 2000);
 	add(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 1, 38200)->kernel_thread = true;
-	expect("cpu 3 loses little, 0.0044 %, but up to 38.2 us at once to the kernel thread kworker/3:2 [77] > "
+	expect("cpu 3 loses little, 0.0044 %, but up to 38.2 us at once to the kernel thread "
+	       "kworker/3:2 [77] > "
 	       "vmstat_update: sysctl "
 	       "vm.stat_interval=120");
 }
@@ -279,7 +297,8 @@ static void test_not_traced(void **state)
 	(void)state;
 	v.run.traced = false;
 	add(SOURCE_OUTSIDE, 0, "not traced", NULL, 3000, 10000);
-	expect("cpu 3 loses 0.3 % of its time, up to 10.0 us at once, and nobody can be named: it was not traced");
+	expect("cpu 3 loses 0.3 % of its time, up to 10.0 us at once, and nobody can be named: it "
+	       "was not traced");
 }
 
 /* Names of any length and content cannot break the sentence, and commands hold none of them. */
@@ -297,7 +316,8 @@ static void test_hostile(void **state)
 	assert_true(strlen(v.cpu[0].verdict) < sizeof(v.cpu[0].verdict));
 }
 
-/* Where records were lost nobody is blamed, whether that time has a row of its own or lies in what is outside the kernel. */
+/* Where records were lost nobody is blamed, whether that time has a row of its own or lies in what
+ * is outside the kernel. */
 static void test_lost_records(void **state)
 {
 	(void)state;
@@ -305,13 +325,17 @@ static void test_lost_records(void **state)
 	add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 100, 31000000);
 	add(SOURCE_THREAD, 812, "backup", NULL, 100, 12000000);
 	v.cpu[0].counts.lost = 12345;
-	expect("cpu 3: 12,345 records were lost here: who took 31 % of its time is not known; the most seen was the "
+	expect("cpu 3: 12,345 records were lost here: who took 31 % of its time is not known; the "
+	       "most seen was the "
 	       "thread backup "
-	       "[812] (12 %); give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
+	       "[812] (12 %); give culprit a CPU of its own with -H, or measure fewer CPUs at once "
+	       "with -c");
 	add(SOURCE_LOST, 0, NOT_RECORDED, NULL, 100, 40000000);
-	expect("cpu 3: 12,345 records were lost here: who took 40 % of its time is not known; the most seen was the "
+	expect("cpu 3: 12,345 records were lost here: who took 40 % of its time is not known; the "
+	       "most seen was the "
 	       "thread backup "
-	       "[812] (12 %); give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
+	       "[812] (12 %); give culprit a CPU of its own with -H, or measure fewer CPUs at once "
+	       "with -c");
 	add(SOURCE_THREAD, 812, "backup", NULL, 100, 32000000); /* what was recorded may be said */
 	expect("cpu 3 loses 44 % to the thread backup [812]: taskset -pc 0-2 812");
 }
@@ -327,7 +351,8 @@ static void test_stopped_tick(void **state)
 	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 3, 4400000);
 	assert_int_equal(advise(&v), 0);
 	assert_int_equal(audit_view(&v), 0);
-	assert_non_null(strstr(v.cpu[0].verdict, "to the tick: ")); /* on bare metal nothing speaks for a stop */
+	assert_non_null(strstr(v.cpu[0].verdict,
+			       "to the tick: ")); /* on bare metal nothing speaks for a stop */
 	assert_int_equal(tick->stopped.count, 0);
 	snprintf(v.host.hypervisor, sizeof(v.host.hypervisor), "KVM");
 	assert_int_equal(advise(&v), 0);
@@ -343,7 +368,8 @@ static void slow(uint64_t ns)
 	hist_add(&v.summary.cpu[0].hiccups, ns);
 }
 
-static struct source *part(enum source_kind kind, uint32_t id, const char *name, const char *function, uint64_t ns)
+static struct source *part(enum source_kind kind, uint32_t id, const char *name,
+			   const char *function, uint64_t ns)
 {
 	struct sources *t = &v.summary.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
@@ -376,25 +402,30 @@ static void test_slow_windows(void **state)
 	part(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 610000)->kernel_thread = true;
 	part(SOURCE_VECTOR, 236, "local_timer", "hrtimer_wakeup", 300000); /* its own, maybe */
 	part(SOURCE_OUTSIDE, 0, "timer late, or exit from idle", NULL, 90000);
-	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; 61 % of their time went to the kernel "
+	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; 61 % of their time went "
+	       "to the kernel "
 	       "thread kworker/3:2 [77] > "
 	       "vmstat_update: sysctl vm.stat_interval=120");
 	v.run.traced = false;
-	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; why is not known: it was not traced");
+	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; why is not known: it was "
+	       "not traced");
 }
 
-/* Most of their time is the operation's own: what did interrupt is said, but not made the reason. */
+/* Most of their time is the operation's own: what did interrupt is said, but not made the reason.
+ */
 static void test_slow_by_themselves(void **state)
 {
 	(void)state;
 	workload();
 	slow(1000000);
 	part(SOURCE_OUTSIDE, 0, "timer late, or exit from idle", NULL, 900000);
-	expect("sleep on cpu 3: 1 took longer than 50.0 us, up to 1.00 ms; nothing that is surely foreign took "
+	expect("sleep on cpu 3: 1 took longer than 50.0 us, up to 1.00 ms; nothing that is surely "
+	       "foreign took "
 	       "much of their time, 90 % of it is "
 	       "timer late, or exit from idle");
 	part(SOURCE_THREAD, 812, "backup", NULL, 40000);
-	expect("sleep on cpu 3: 1 took longer than 50.0 us, up to 1.00 ms; nothing that is surely foreign took "
+	expect("sleep on cpu 3: 1 took longer than 50.0 us, up to 1.00 ms; nothing that is surely "
+	       "foreign took "
 	       "much of their time, 90 % of it is "
 	       "timer late, or exit from idle; the most, 4 %, went to the thread backup [812]: "
 	       "taskset -pc 0-2 "
@@ -409,7 +440,8 @@ static void test_slow_series(void **state)
 	v.cpu[0].nseries = 2;
 	v.cpu[0].series = calloc(2, sizeof(*v.cpu[0].series));
 	for (int i = 0; i < 2; i++) {
-		snprintf(v.cpu[0].series[i].name, sizeof(v.cpu[0].series[i].name), i ? "futex" : "spin");
+		snprintf(v.cpu[0].series[i].name, sizeof(v.cpu[0].series[i].name),
+			 i ? "futex" : "spin");
 		assert_int_equal(hist_init(&v.cpu[0].series[i].hist, SERIES_BITS), 0);
 		v.cpu[0].series[i].threshold_ns = 1000 + i;
 	}
@@ -419,7 +451,8 @@ static void test_slow_series(void **state)
 	slow(8000);
 	slow(8000);
 	part(SOURCE_THREAD, 812, "backup", NULL, 12000);
-	expect("pingpong on cpu 3: 3 took longer than their series' thresholds (most often futex, 3 times), up to 8.00 "
+	expect("pingpong on cpu 3: 3 took longer than their series' thresholds (most often futex, "
+	       "3 times), up to 8.00 "
 	       "us; 50 % of their "
 	       "time went to the thread backup [812]: taskset -pc 0-2 812");
 }

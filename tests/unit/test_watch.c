@@ -1,5 +1,5 @@
-/* Watched threads: which windows a made-up stream of records is cut into, and what explains each. A window is compared as text,
- * "thread 7 5000+3000 thread:make=3000 rest=0". */
+/* Watched threads: which windows a made-up stream of records is cut into, and what explains each. A
+ * window is compared as text, "thread 7 5000+3000 thread:make=3000 rest=0". */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,15 +52,17 @@ static void hear(void *ctx, uint32_t lane, const struct account *a)
 	size_t n = strlen(said);
 
 	(void)ctx;
-	n += snprintf(said + n, sizeof(said) - n, "%s %u %lu+%lu", view.cpu[lane].comm, view.cpu[lane].tid,
-		      (unsigned long)a->start_ns, (unsigned long)a->duration_ns);
+	n += snprintf(said + n, sizeof(said) - n, "%s %u %lu+%lu", view.cpu[lane].comm,
+		      view.cpu[lane].tid, (unsigned long)a->start_ns,
+		      (unsigned long)a->duration_ns);
 	for (uint32_t i = 0; i < a->npieces; i++) {
 		const struct source *s = t->row[a->pieces[i].source];
 
-		n += snprintf(said + n, sizeof(said) - n, " %s:%s=%lu", source_kind_name(s->kind), s->name,
-			      (unsigned long)a->pieces[i].net_ns);
+		n += snprintf(said + n, sizeof(said) - n, " %s:%s=%lu", source_kind_name(s->kind),
+			      s->name, (unsigned long)a->pieces[i].net_ns);
 	}
-	snprintf(said + n, sizeof(said) - n, " rest=%lu\n", (unsigned long)(a->edge_ns + a->outside_ns));
+	snprintf(said + n, sizeof(said) - n, " rest=%lu\n",
+		 (unsigned long)(a->edge_ns + a->outside_ns));
 	assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, a->duration_ns);
 }
 
@@ -103,8 +105,8 @@ static void end(uint64_t ns)
 	session_free(session);
 }
 
-static void give(uint32_t index, enum record_kind kind, unsigned level, uint32_t id, uint64_t start, uint64_t stop,
-		 unsigned mark, uint64_t arg, const char *name)
+static void give(uint32_t index, enum record_kind kind, unsigned level, uint32_t id, uint64_t start,
+		 uint64_t stop, unsigned mark, uint64_t arg, const char *name)
 {
 	struct record r = {.kind = kind,
 			   .level = level,
@@ -121,7 +123,8 @@ static void give(uint32_t index, enum record_kind kind, unsigned level, uint32_t
 	watch_record(watch, index, &r);
 }
 
-static void comes(uint32_t index, uint32_t tid, enum watch_kind how, uint32_t waited_cpu, uint64_t since, uint64_t ns)
+static void comes(uint32_t index, uint32_t tid, enum watch_kind how, uint32_t waited_cpu,
+		  uint64_t since, uint64_t ns)
 {
 	give(index, RECORD_WATCH, LEVEL_THREAD, tid, since, ns, how, waited_cpu, "mine");
 	upon[index] = true;
@@ -191,7 +194,10 @@ static void kernel_thread(void **state)
 	(void)state;
 	begin(0);
 	for (uint32_t i = 0; i < 3; i++) {
-		struct record r = {.kind = RECORD_WATCH, .id = 7 + i, .start_ns = 1000 * i, .end_ns = 1000 * i + 500};
+		struct record r = {.kind = RECORD_WATCH,
+				   .id = 7 + i,
+				   .start_ns = 1000 * i,
+				   .end_ns = 1000 * i + 500};
 
 		r.mark = WATCH_OUT;
 		r.flags = threads[i].flags;
@@ -229,7 +235,8 @@ static void short_ones(void **state)
 	is("mine 7 10000+500 irq:disk=500 rest=0\n");
 }
 
-/* What still ran at the end of the window is closed there; an open window is told in time, not at the end only. */
+/* What still ran at the end of the window is closed there; an open window is told in time, not at
+ * the end only. */
 static void in_time(void **state)
 {
 	(void)state;
@@ -369,7 +376,8 @@ static void own_only(void **state)
 
 /* ---- what is not seen ---- */
 
-/* It leaves without a record: what shows that another has the CPU ends its stay where it was last seen. */
+/* It leaves without a record: what shows that another has the CPU ends its stay where it was last
+ * seen. */
 static void left_unseen(void **state)
 {
 	(void)state;
@@ -515,7 +523,8 @@ static void say(unsigned cpu, enum watch_kind what, unsigned t, unsigned waited,
 		world.lost[cpu] = true;
 		return;
 	}
-	give(cpu, RECORD_WATCH, LEVEL_THREAD, t, start, world.now, what, waited ? FIRST : 5, "mine");
+	give(cpu, RECORD_WATCH, LEVEL_THREAD, t, start, world.now, what, waited ? FIRST : 5,
+	     "mine");
 }
 
 static void leaves(unsigned cpu, bool waits)
@@ -584,7 +593,8 @@ static void happens(unsigned cpu)
 	default:
 		if (world.waits_on[t]) {
 			say(cpu, WATCH_MOVED, t, world.waits_on[t] == 1, world.moves[t]);
-			world.told[cpu] = world.told[cpu] && running; /* the probes' flag is the newest record's */
+			world.told[cpu] = world.told[cpu] &&
+					  running; /* the probes' flag is the newest record's */
 			world.waits_on[t] = 1 + roll(WORLD_CPUS);
 			world.moves[t] = world.now;
 		}
@@ -604,7 +614,8 @@ static void check_world(uint64_t window)
 	}
 }
 
-/* Threads that come and go unseen, records that are lost: no thread loses more than its time, or has more than there was. */
+/* Threads that come and go unseen, records that are lost: no thread loses more than its time, or
+ * has more than there was. */
 static void random_streams(void **state)
 {
 	uint64_t some = 0;
@@ -669,7 +680,8 @@ static void unused_lanes_go(void **state)
 	view_free(&view);
 }
 
-/* Nothing is kept of a CPU but its newest records: a long wait loses its oldest explanations, not its sum. */
+/* Nothing is kept of a CPU but its newest records: a long wait loses its oldest explanations, not
+ * its sum. */
 static void bounded(void **state)
 {
 	char want[64];
@@ -682,7 +694,8 @@ static void bounded(void **state)
 		irq(0, 2000 + 100 * i, 2000 + 100 * i + 10);
 	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 1000, 3000000);
 	end(3000001);
-	snprintf(want, sizeof(want), "mine 7 1000+%d irq:disk=%d rest=%d\n", 2999000, 81920, 2999000 - 81920);
+	snprintf(want, sizeof(want), "mine 7 1000+%d irq:disk=%d rest=%d\n", 2999000, 81920,
+		 2999000 - 81920);
 	is(want);
 }
 

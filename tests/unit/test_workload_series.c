@@ -1,4 +1,5 @@
-/* What a workload measured: through a recording and back, and as a report shows it when values are shorter than a nanosecond. */
+/* What a workload measured: through a recording and back, and as a report shows it when values are
+ * shorter than a nanosecond. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,8 @@
 
 static struct series make(const char *name, bool fine, uint64_t value, uint64_t threshold_ns)
 {
-	struct series s = {.fine = fine, .threshold_ns = threshold_ns, .longer = threshold_ns ? 3 : 0};
+	struct series s = {
+		.fine = fine, .threshold_ns = threshold_ns, .longer = threshold_ns ? 3 : 0};
 
 	snprintf(s.name, sizeof(s.name), "%s", name);
 	assert_int_equal(hist_init(&s.hist, SERIES_BITS), 0);

@@ -1,6 +1,7 @@
-/* Random nests, and an oracle that owns every nanosecond of them in arrays: who is innermost there, and what is outermost. In an exact
- * world pieces, edge and outside must be the oracle's. In a messy one records are dropped and times are wrong: there the sums
- * must hold, and every dropped record be counted. JOIN_SEED=n repeats a run. */
+/* Random nests, and an oracle that owns every nanosecond of them in arrays: who is innermost there,
+ * and what is outermost. In an exact world pieces, edge and outside must be the oracle's. In a
+ * messy one records are dropped and times are wrong: there the sums must hold, and every dropped
+ * record be counted. JOIN_SEED=n repeats a run. */
 #ifndef CULPRIT_TESTS_WORLD_H
 #define CULPRIT_TESTS_WORLD_H
 
@@ -13,8 +14,9 @@
 #define BATCH_MAX   5 /* hiccups whose records are given at once */
 #define RECORDS_MAX 250000
 #define SPAN_MAX    24000000
-#define LATE_NS     300 /* less than the join allows: here records come every 10 ns or so, and it keeps 64 */
-#define PLAY_NS     150 /* by how much a messy world's times are wrong */
+#define LATE_NS                                                                                    \
+	300 /* less than the join allows: here records come every 10 ns or so, and it keeps 64 */
+#define PLAY_NS 150 /* by how much a messy world's times are wrong */
 
 enum {
 	KEY_THREAD,
@@ -81,7 +83,11 @@ static struct record *new_record(unsigned level, unsigned kind, uint64_t start, 
 		start -= below(PLAY_NS);
 		end += below(PLAY_NS);
 	}
-	*r = (struct record){.start_ns = start, .end_ns = end, .level = level, .kind = kind, .seq = ++w.cursor[level]};
+	*r = (struct record){.start_ns = start,
+			     .end_ns = end,
+			     .level = level,
+			     .kind = kind,
+			     .seq = ++w.cursor[level]};
 	return r;
 }
 
@@ -123,8 +129,8 @@ static void record_key(unsigned level, unsigned key, uint64_t start, uint64_t en
 	}
 }
 
-/* An interval with its children: higher levels, here and there without a gap. The children are painted over it and recorded
- * before it. every_ns: 0, or how far apart many children are. */
+/* An interval with its children: higher levels, here and there without a gap. The children are
+ * painted over it and recorded before it. every_ns: 0, or how far apart many children are. */
 static void make_interval(unsigned level, uint64_t start, uint64_t end, uint64_t every_ns)
 {
 	unsigned key = pick_key(level);
@@ -133,7 +139,8 @@ static void make_interval(unsigned level, uint64_t start, uint64_t end, uint64_t
 	if (key == KEY_FLUSH && end - start < 2)
 		key = KEY_VECTOR;
 	memset(w.inner + (start - w.origin_ns), (int)key, end - start);
-	if (key == KEY_FLUSH) { /* not where it begins: one of a lower level that ends there would come after it */
+	if (key == KEY_FLUSH) { /* not where it begins: one of a lower level that ends there would
+				   come after it */
 		at += 1 + below(end - start - 1);
 		new_record(LEVEL_IRQ, RECORD_TLB, at, at)->id = 1;
 	}
@@ -234,7 +241,8 @@ static uint64_t attributed_ns, outside_ns, edge_ns, lasted_ns;
 
 static const char *name_of_irq(void *ctx, uint32_t irq)
 {
-	static const char *const names[] = {"irq0", "irq1", "irq2", "irq3", "irq4", "irq5", "irq6", "irq7"};
+	static const char *const names[] = {"irq0", "irq1", "irq2", "irq3",
+					    "irq4", "irq5", "irq6", "irq7"};
 
 	(void)ctx;
 	return names[irq];
@@ -249,8 +257,10 @@ static void begin_join(bool messy)
 	w.seen = w.lost = w.short_ones = 0;
 	attributed_ns = outside_ns = edge_ns = lasted_ns = 0;
 	assert_int_equal(sources_init(&sources), 0);
-	join = join_new(&(struct join_options){
-		.sources = &sources, .names = &names, .threshold_ns = threshold_ns, .bounds = bounds});
+	join = join_new(&(struct join_options){.sources = &sources,
+					       .names = &names,
+					       .threshold_ns = threshold_ns,
+					       .bounds = bounds});
 	assert_non_null(join);
 	for (unsigned i = 0; i < LEVELS; i++)
 		w.cursor[i] = random64();
@@ -293,7 +303,8 @@ static void ask_oracle(const struct hiccup *h, uint64_t *net, uint64_t *edge, ui
 		gap = i;
 		while (i < to && !w.outer[i])
 			i++;
-		bound = (gap > from ? bound_of(w.outer[gap - 1]) : 0) + (i < to ? bound_of(w.outer[i]) : 0);
+		bound = (gap > from ? bound_of(w.outer[gap - 1]) : 0) +
+			(i < to ? bound_of(w.outer[i]) : 0);
 		gap = i-- - gap;
 		*edge += gap < bound ? gap : bound;
 		*outside += gap > bound ? gap - bound : 0;
@@ -340,7 +351,8 @@ static void check_account(const struct hiccup *h, const struct account *a, uint6
 		pieces += a->pieces[i].net_ns;
 	assert_int_equal(pieces, a->attributed_ns);
 	assert_no_more(a);
-	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns, a->duration_ns);
+	assert_int_equal(a->attributed_ns + a->edge_ns + a->lost_ns + a->outside_ns,
+			 a->duration_ns);
 	attributed_ns += a->attributed_ns;
 	edge_ns += a->edge_ns;
 	outside_ns += a->outside_ns;
@@ -349,8 +361,8 @@ static void check_account(const struct hiccup *h, const struct account *a, uint6
 		check_oracle(h, a, slack);
 }
 
-/* The records of one level come late, by less than a microsecond; the order within a level stays. batch: 0, or after how many the
- * reader looks whether a hiccup is too long to wait for. */
+/* The records of one level come late, by less than a microsecond; the order within a level stays.
+ * batch: 0, or after how many the reader looks whether a hiccup is too long to wait for. */
 struct giver {
 	int late;
 	unsigned batch;
@@ -386,7 +398,8 @@ static void give(const struct giver *g)
 		while (late < w.nrecords && w.record[late].level != g->late)
 			late++;
 		if (on_time < w.nrecords &&
-		    (late >= w.nrecords || w.record[on_time].end_ns <= w.record[late].end_ns + LATE_NS))
+		    (late >= w.nrecords ||
+		     w.record[on_time].end_ns <= w.record[late].end_ns + LATE_NS))
 			give_one(g, on_time++);
 		else if (late < w.nrecords)
 			give_one(g, late++);
@@ -411,7 +424,8 @@ static void end_join(void)
 	assert_int_equal(counts->seen, w.seen);
 	assert_int_equal(counts->lost, w.lost);
 	if (!w.messy) {
-		assert_int_equal(attributed_ns + edge_ns + outside_ns, lasted_ns); /* nothing is lost */
+		assert_int_equal(attributed_ns + edge_ns + outside_ns,
+				 lasted_ns); /* nothing is lost */
 		assert_int_equal(counts->mismatches, 0);
 		assert_int_equal(counts->below_threshold, w.short_ones);
 	}
