@@ -1,18 +1,19 @@
 /* poke: makes known noise on one CPU and says what it did and when, so that a tracer's answer can
- *be held against it.
+ * be held against it.
  *
- *	poke fifo -c 1 -n 3 -l 200us
- *	{"poke":"fifo","classes":["fifo"],"skipped":[],"cpu":1,"control_cpu":0,"count":3,"length_ns":200000,...}
- *	{"class":"fifo","n":0,"cpu":1,"start_ns":81349,"end_ns":281350,"pid":7,"tid":8,"comm":"poke-fifo",...}
- *	{"done":true,"pokes":3}
+ *   poke fifo -c 1 -n 3 -l 200us
+ *   {"poke":"fifo","classes":["fifo"],"skipped":[],"cpu":1,"control_cpu":0,"count":3,...}
+ *   {"class":"fifo","n":0,"cpu":1,"start_ns":81349,"end_ns":281350,"pid":7,"tid":8,...}
+ *   {"done":true,"pokes":3}
  *
- * The main thread stays on the control CPU, sleeps until each due time and drives a class's poke;
- *threads on the target run only for their poke. Nothing is written before the last poke, and all
- *memory is locked, so that the log holds all that poke did to the target between its first and last
- *due time. Setting up and exiting do disturb it.
+ * The main thread stays on the control CPU, sleeps until each due time and drives the poke of a
+ * class; threads on the target run only for their poke. Nothing is written before the last poke,
+ * and all memory is locked, so the log holds all that poke did to the target between its first and
+ * last due time. Setup and exit do disturb the target.
  *
  * Exit: 0 done, 1 bad arguments, 3 this machine cannot make that noise, 128+N ended by signal N
- *(after putting all back). */
+ * (after undoing its changes).
+ */
 #include "poke.h"
 
 #include <errno.h>

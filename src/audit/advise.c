@@ -1,11 +1,13 @@
 /* From a source to its cause and advice, where its names alone do not decide:
  *
  *   the tick        of a nohz_full CPU: by what kept it most often (tick.h), and what else ran
- * there outside         by the verdict, the SMI count and whether this is a guest [throttled] by
- * whether the fair server's timer ran there migration/N     with the soft-lockup timer beside it,
- * as often: that one's perf's NMI      far more often than the watchdog's: a profiler who asked a
- * kick, a flush or a stop of the CPU means what its asker wanted: by the kernel stack of who asked
- * most often
+ *                   there
+ *   outside         by the verdict, the SMI count and whether this is a guest
+ *   [throttled]     by whether the fair server's timer ran there
+ *   migration/N     with the soft-lockup timer beside it, as often: that one's
+ *   perf's NMI      far more often than the watchdog's: a profiler
+ *   who asked       a kick, a flush or a stop of the CPU means what its asker wanted: by the kernel
+ *                   stack of who asked most often
  */
 #include "audit/advise.h"
 

@@ -2,11 +2,12 @@
  *
  *   a workload    how many of its windows were slow, and what took most of their time
  *   quiet         a CPU that lost next to nothing to hiccups, and never much at once; what gaps
- * below the threshold took is said not traced    nothing can be named not recorded  records were
- * lost in what took most: nobody is blamed otherwise     what took most: the tick, throttling, what
- * is outside the kernel, or one source; where little was lost, but once too much at once, the
- * source that did that. Then why, from the audit where it looked and from the cause book else, and
- * what to do.
+ *                 below the threshold took is said
+ *   not traced    nothing can be named
+ *   not recorded  records were lost in what took most: nobody is blamed
+ *   otherwise     what took most: the tick, throttling, what is outside the kernel, or one source;
+ *                 where little was lost, but once too much at once, the source that did that. Then
+ *                 why, from the audit where it looked and from the cause book else, and what to do.
  */
 #include "audit/verdict.h"
 

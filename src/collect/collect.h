@@ -2,11 +2,14 @@
  * and joined as they come.
  *
  *   collect_open     pin this process, load and attach the probes, start the samplers, learn each
- * CPU's loop and edges collect_begin    the window opens on all CPUs at once collect_poll     take
- * what has come; call it every few milliseconds collect_snapshot the view as of now, while the run
- * goes on collect_stop     the window closes on all CPUs collect_end      the view is complete
+ *                    CPU's loop and edges
+ *   collect_begin    the window opens on all CPUs at once
+ *   collect_poll     take what has come; call it every few milliseconds
+ *   collect_snapshot the view as of now, while the run goes on
+ *   collect_stop     the window closes on all CPUs
+ *   collect_end      the view is complete
  *   collect_close    everything that was switched on is off again (collect_close alone is enough at
- * any point)
+ *                    any point)
  */
 #ifndef CULPRIT_COLLECT_H
 #define CULPRIT_COLLECT_H

@@ -19,18 +19,20 @@ struct facts_options {
 				    where it is */
 };
 
-/* Adds to `facts`. 0, or -ENOMEM or -ENOSPC when the set is not complete. What cannot be read has
- *its error in the set.
+/* Adds to `facts`. 0, or -ENOMEM or -ENOSPC when the set is not complete. A fact that cannot be
+ * read has its error in the set.
  *
  * Derived facts:
- *	run/tasks/0000     "tid tgid state flags(hex) cpu policy rt-priority affinity comm\n" of
- *each thread, comm escaped; 0001 goes on run/tasks/left_out  how many threads more there were
- *	run/irqbalance     the running irqbalance's IRQBALANCE_* variables, a line each
- *	run/root           numbers of the processes that run as root, a line each
- *	run/kconfig        the kernel's configuration, those lines that the checks ask for
- *	run/dmesg          the kernel's messages about isolation, clocks, throttling and split locks
- *	sys/fs/cgroup/...  cpuset.cpus.partition that is not "member", cpu.max that is not "max",
- *v1's quotas, and what follows from them */
+ *   run/tasks/0000      "tid tgid state flags(hex) cpu policy rt-priority affinity comm\n" of each
+ *                       thread, comm escaped; 0001 goes on
+ *   run/tasks/left_out  number of threads beyond those
+ *   run/irqbalance      IRQBALANCE_* variables of the running irqbalance, one on each line
+ *   run/root            numbers of the processes that run as root, one on each line
+ *   run/kconfig         the lines of the kernel's configuration that the checks ask for
+ *   run/dmesg           the kernel's messages about isolation, clocks, throttling and split locks
+ *   sys/fs/cgroup/...   cpuset.cpus.partition that is not "member", cpu.max that is not "max",
+ *                       v1's quotas, and what follows from them
+ */
 int facts_take(struct facts *facts, const struct facts_options *options);
 
 #endif

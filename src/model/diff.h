@@ -1,37 +1,47 @@
 /* Two or more sides beside each other, each one recording or several: the same sources paired,
- * everything per second that a CPU was observed, and what of the differences is more than chance.
- * All sides are compared with the first.
+ * everything per second that a CPU was observed, and which differences are more than chance. All
+ * sides are compared with the first.
  *
- * Sources of all CPUs are paired by kind, name and function, kernel threads apart from others;
- * numbers that are another machine's or another boot's are none of a name: see diff_name(). Of each
- * there are two ratios with 95 % intervals (ratio.h): of the count, and of the time. Their variance
- * is the largest of what these say: chance   the events of one hiccup are one event: of times the
- * sum of the squares of what each hiccup lost to it (compound Poisson), of counts the count times
- * the mean number in a hiccup scatter  how far a window's 16 to 32 slices differ (slices.h), for
- * what comes in bursts between  how far the recordings of a side differ: then the interval is
- * Fieller's, with Student's t and Welch's degrees of freedom Nothing within a window tells what
- * differs from one window to the next: who else works on the machine, how fast it is. So: in turn
- * each side has two recordings or more, and those of the two sides alternate in time: what drifts
- * is then in the scatter between them. The interval includes 1 unless all recordings of one side
- * lie above all of the other's else     two windows may differ by a factor `between` with nothing
- * changed: by so much the interval is wider, and less than DIFF_THOUSAND intervals, which any
- * program that comes or goes makes, tell nothing of a source, unless the samplers had a real-time
- * priority, which keeps those away. DIFF_BETWEEN is an assumption: of 110 pairs of windows of 2 s
- * of an unchanged guest with other work on it one total differed by more, see
- * tests/unit/test_diff_between.c
+ * Sources of all CPUs are paired by kind, name and function, kernel threads apart from others. A
+ * number that belongs to one machine or boot is no part of a name: see diff_name(). Each pair has
+ * two ratios with 95 % intervals (ratio.h): of the count, and of the time. Their variance is the
+ * largest of:
+ *
+ *   chance   the events of one hiccup count as one event: of times the sum of the squares of what
+ *            each hiccup lost to it (compound Poisson), of counts the count times the mean number
+ * in a hiccup scatter  how far a window's 16 to 32 slices differ (slices.h), for what comes in
+ * bursts between  how far the recordings of a side differ: then the interval is Fieller's, with
+ *            Student's t and Welch's degrees of freedom
+ *
+ * Nothing within a window tells what differs from one window to the next: who else works on the
+ * machine, how fast it is. So:
+ *
+ *   in turn  each side has two recordings or more, and those of the two sides alternate in time:
+ *            drift is then in the scatter between them. The interval includes 1 unless all
+ *            recordings of one side lie above all of the other's
+ *   else     two windows may differ by a factor `between` with nothing changed: the interval is
+ *            wider by that factor, and fewer than DIFF_THOUSAND intervals, which any program that
+ *            comes or goes makes, tell nothing of a source, unless the samplers had a real-time
+ *            priority, which keeps such programs away. DIFF_BETWEEN is an assumption: of 110 pairs
+ *            of windows of 2 s of an unchanged guest with other work on it one total differed by
+ *            more, see tests/unit/test_diff_between.c
  *
  * The verdict on a source:
+ *
  *   gone, new      only the first, or only the other has it
- *   better, worse  it takes less or more time a second; recorded in turn, so does one whose time
- * went the same way with 95 % and whose count did so for sure (then each of the two is asked with
- * half of what follows) unclear        not in turn: more than chance within the windows, and yet
- * two windows may differ by that same           all else, and whatever could be chance or is
- * negligible Could be chance: the interval includes 1 (for gone and new that of the count), when it
- * is made wide enough to be right for all sources of the side at once 95 times in 100 (Bonferroni:
- * each is 1 - 0.05 / sources). Negligible: the change is under 1 % of the time that the CPUs lose,
- * in intervals of which none is longer than 99 % of the hiccups of both sides, and not
- * DIFF_THOUSAND of them against a tenth of that or less. On all hiccups together, which are one
- * source, the same rules give the verdict, negligible being 1 %.
+ *   better, worse  it takes less or more time a second. Recorded in turn, also a source whose time
+ *                  changed the same way with 95 % and whose count changed so for sure (then each of
+ *                  the two is asked with half of the 5 % below)
+ *   unclear        not in turn: more than chance within the windows, but two windows may differ by
+ *                  that much
+ *   same           all others: changes that could be chance, or are negligible
+ *
+ * Could be chance: the interval includes 1 (for gone and new that of the count) when it is made
+ * wide enough to be right for all sources of the side at once 95 times in 100 (Bonferroni: each is
+ * 1 - 0.05 / sources). Negligible: the change is under 1 % of the time that the CPUs lose, in
+ * intervals of which none is longer than 99 % of the hiccups of both sides, and not DIFF_THOUSAND
+ * of them against a tenth of that or less. All hiccups together are one source: the same rules give
+ * the verdict, negligible being 1 %.
  */
 #ifndef CULPRIT_DIFF_H
 #define CULPRIT_DIFF_H

@@ -41,8 +41,8 @@ void facts_free(struct facts *f); /* what it holds; it is empty then */
 const struct fact *facts_find(const struct facts *f, const char *name); /* NULL: nobody looked */
 
 /* Facts whose name matches a glob, in order; an asterisk stands for any bytes but a slash. Begin
- *with after = NULL: for (const struct fact *x = facts_next(f, glob, NULL); x; x = facts_next(f,
- *glob, x)) */
+ * with after = NULL:
+ *	for (const struct fact *x = facts_next(f, glob, NULL); x; x = facts_next(f, glob, x)) */
 const struct fact *facts_next(const struct facts *f, const char *glob, const struct fact *after);
 
 /* The text of a fact that was read, as a C string (a NUL in it ends it); NULL when it is missing or

@@ -4,12 +4,15 @@
  * Records come in the order in which they ended, hiccups in order of time. Inside a hiccup the
  * records form a strict nest (NMI in IRQ in softirq in thread), and an inner one ends before the
  * outer, so each record's net time is known as it arrives: its length less the intervals that ended
- * inside it. Every nanosecond of the hiccup then goes to exactly one of attributed  the net time of
- * a named interval; edge        kernel entry and exit around the outermost intervals, up to a bound
- * that is calibrated on this machine; lost        time in which records are known to be missing,
- * and none that came says whose it was (holes.h); outside     the rest: nothing that the kernel
- * showed explains it (firmware, hypervisor, hardware, or what is not observed). attributed + edge +
- * lost + outside == end - start, always.
+ * inside it. Every nanosecond of the hiccup then goes to exactly one of
+ *   attributed  the net time of a named interval;
+ *   edge        kernel entry and exit around the outermost intervals, up to a bound that is
+ *               calibrated on this machine;
+ *   lost        time in which records are known to be missing, and none that came says whose it was
+ *               (holes.h);
+ *   outside     the rest: nothing that the kernel showed explains it (firmware, hypervisor,
+ *               hardware, or what is not observed).
+ * attributed + edge + lost + outside == end - start, always.
  *
  * Records are matched by timestamp. The sequence numbers that the sampler read before and after the
  * gap must agree with that choice; where they do not, it is counted as a mismatch.

@@ -1,7 +1,7 @@
 /* Reads what the kernel's osnoise and timerlat tracers and rtla print: tracefs `trace` and
- *trace_pipe text, `trace-cmd report` text, rtla osnoise top and hist, rtla hwnoise, rtla timerlat
- *top and hist with its auto-analysis. One line at a time, no look-ahead; memory is bounded whatever
- *the text holds, and what is not understood is counted and the first of it kept.
+ * trace_pipe text, `trace-cmd report` text, rtla osnoise top and hist, rtla hwnoise, rtla timerlat
+ * top and hist with its auto-analysis. One line at a time, no look-ahead; memory is bounded
+ * whatever the text holds, and what is not understood is counted and the first of it kept.
  *
  *	osnoise_init(&r);
  *	while (lines_next(&l, &data, &left))
@@ -10,7 +10,7 @@
  *	osnoise_finish(&r);
  *
  * All times are integer nanoseconds. `start_ns` is trace_clock_local, whatever clock the record's
- *own stamp is in.
+ * own stamp is in.
  */
 #ifndef CULPRIT_OSNOISE_H
 #define CULPRIT_OSNOISE_H

@@ -1,11 +1,12 @@
-/* Lines of tracefs `trace` and of `trace-cmd report`:
+/* Lines of tracefs `trace` and of `trace-cmd report` (each is one line):
  *
- *	          <idle>-0       [001] dNh2.    70.957150: irq_noise: local_timer:236
- *start 70.955792385 duration 1238200 ns osnoise/1-196   [001]    32.573895: sample_threshold:
- *start 32.573779430 duration 98599 ns interference 0
+ *   "          <idle>-0       [001] dNh2.    70.957150: irq_noise: local_timer:236
+ *    start 70.955792385 duration 1238200 ns"
+ *   "       osnoise/1-196   [001]    32.573895: sample_threshold:     start 32.573779430
+ *    duration 98599 ns interference 0"
  *
- * Comms and IRQ names may hold anything, ':' and " start " too. So the front is read by its columns
- *where it can be (a comm takes 16 of them), and a noise from its end.
+ * Comms and IRQ names may hold anything, also ':' and " start ". So the front is read by its
+ * columns where it can be (a comm takes 16 of them), and a noise from its end.
  */
 #include <string.h>
 

@@ -1,9 +1,11 @@
 /* Time outside the kernel gets its verdict by evidence, some of which comes later than the hiccup:
  *
  *   simultaneous  other target CPUs, a quarter of them at least, stopped and went on at the same
- * time: that is no one CPU's interrupt steal         the hypervisor's steal clock of this CPU rose
- * by as much (Documentation/virt/kvm/x86/msr.rst): the longest gaps since its last step take it; it
- * comes in steps of 10 ms otherwise     hardware or hypervisor
+ *                 time: that is no one CPU's interrupt
+ *   steal         the hypervisor's steal clock of this CPU rose by as much
+ *                 (Documentation/virt/kvm/x86/msr.rst): the longest gaps since its last step take
+ *                 it; it comes in steps of 10 ms
+ *   otherwise     hardware or hypervisor
  *
  * Each CPU keeps its newest few hundred gaps, and the longest of the older, until the steal clock
  * moves; the others are decided before, and all at the end.

@@ -2,7 +2,7 @@
  *
  *   hiccup     a gap of the threshold at least: kept with its time, and explained
  *   short gap  a gap below it, but longer than the loop ever is by itself: counted, and its time
- * summed up
+ *              summed up
  *
  * `-t auto` is 200 ns on bare metal and 500 ns in a guest, where the host's own short gaps come in
  * tens of thousands a second; where eight of the sampler's usual loops are longer than that, it is

@@ -8,11 +8,14 @@
  *   CODE_CPU number: index of the CPU that the events behind it belong to; 0 at first
  *   START    4 x u32 sequence
  *   HICCUP   signed: start less the last hiccup's end; number: duration; of each level two numbers:
- * sequence before, less the last one's after, and after less before, modulo 2^32 RELIEVE, STEAL
- * number: ns IRQ      number, text: name, text: affinity SYMBOL   u64 address, text STACK number:
- * id, number: frames, of each a text record   number: place in the table; if SHAPE_NEW its 46
- * bytes; if SEQUENCE_JUMPS u32: sequence, else it is the level's next one; signed: end less the
- * CPU's last record's end; number: length, unless INSTANT
+ *            sequence before, less the last one's after, and after less before, modulo 2^32
+ *   RELIEVE, STEAL   number: ns
+ *   IRQ      number, text: name, text: affinity
+ *   SYMBOL   u64 address, text
+ *   STACK    number: id, number: frames, of each a text
+ *   record   number: place in the table; if SHAPE_NEW its 46 bytes; if SEQUENCE_JUMPS u32:
+ *            sequence, else it is the level's next one; signed: end less the CPU's last record's
+ *            end; number: length, unless INSTANT
  *
  * In format 1 sequences are u16, and modulo 2^16: reading makes them whole again.
  */

@@ -2,15 +2,16 @@
  *
  *   file    "culprit\n", u16 major, u16 minor, u32 0; then chunks up to the one of type END
  *   chunk   "CHNK", type (four letters), u32 stored, u32 raw, u32 crc32 of the payload as stored,
- * u32 crc32 of the 20 bytes before; then `stored` bytes: the payload, by zlib when stored < raw,
- * else as it is
+ *           u32 crc32 of the 20 bytes before; then `stored` bytes: the payload, by zlib when stored
+ *           < raw, else as it is
  *
  *   HEAD    host, run, and of each CPU its number, threshold and edge bounds: first, and once
  *   RUN     run again, once the window has opened
  *   FACT    facts of the machine: name, error, text
  *   EVNT    what the session was given, in its order (codec.h); readable without the chunks before
- * it but for the names TAIL    run, host and each CPU's counters at the end; without it the
- * recording was cut off END     nothing: the file is whole
+ *           it but for the names
+ *   TAIL    run, host and each CPU's counters at the end; without it the recording was cut off
+ *   END     nothing: the file is whole
  *
  * A reader skips types that it does not know. Minor versions add chunk types, and fields at the end
  * of what there is; a major one changes what is there. A damaged chunk is left out and said so; the

@@ -4,10 +4,12 @@
  * finds no room is left out, counted, and missing from the recording only.
  *
  *   recorder_open    the file is made, the writing process forked: before collect_open, so that it
- * inherits nothing of that recorder_head    after collect_open, before collect_begin recorder_begun
- * the window has opened recorder_poll    now and then, at least each second recorder_end     the
- * view is complete: tail, end, and all of it on its way to the disk recorder_close   also without
- * all that; a file that has no head yet goes
+ *                    inherits nothing of that
+ *   recorder_head    after collect_open, before collect_begin
+ *   recorder_begun   the window has opened
+ *   recorder_poll    now and then, at least each second
+ *   recorder_end     the view is complete: tail, end, and all of it on its way to the disk
+ *   recorder_close   also without all that; a file that has no head yet goes
  */
 #ifndef CULPRIT_RECORDING_WRITE_H
 #define CULPRIT_RECORDING_WRITE_H

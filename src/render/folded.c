@@ -1,14 +1,14 @@
 /* Folded stacks, as flamegraph.pl, inferno and speedscope read them: all time that was lost, by who
  * took it and who asked for it.
  *
- *   cpu 3;thread;kworker/3:1 [812];vmstat_update;by poke [4414] on cpu
- * 0;entry_SYSCALL_64_after_hwframe;do_syscall_64;poke_ask 31000 cpu 3;edge 2800
+ *   cpu 3;thread;kworker/3:1 [812];vmstat_update;by poke [4414] on cpu 0;do_syscall_64;ask 31000
+ *   cpu 3;edge 2800
  *
- * The weight is ns, so that width is time: all lines of a CPU make what it lost. A source's time is
- * divided among those who asked by how often each did, as the time of single requests is not kept;
- * what nobody is known to have asked for ends with the source. The asker's kernel stack is that of
- * its first request, without the probe's own frames. Of several hosts each line begins with its
- * host. Names are escaped, a semicolon as \x3b.
+ * The weight is ns, so the width is time: the lines of a CPU add up to what it lost. A source's
+ * time is divided among its askers by how often each asked, because the time of single requests is
+ * not kept; the part without a known asker ends with the source. The asker's kernel stack is that
+ * of its first request, without the frames of the probe. With several hosts each line begins with
+ * the host. Names are escaped, a semicolon as \x3b.
  */
 #include <errno.h>
 #include <inttypes.h>

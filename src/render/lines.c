@@ -1,28 +1,33 @@
-/* csv and jsonl: a line a hiccup, with the same columns, made for DuckDB, ClickHouse, Spark over
- * the files of many hosts. Names of columns are added, never changed. Times are integer ns.
+/* csv and jsonl: one line for each hiccup, with the same columns, made for DuckDB, ClickHouse or
+ * Spark over the files of many hosts. Columns are added, never renamed. Times are integer ns.
  *
  *   host kernel cpu isolated nohz_full   where
- *   started                              wall clock, UTC, ISO 8601 to the ns, at the run's start:
- * with host it names the run time                                 the same at the hiccup's start:
- * started + at_ns at_ns start_ns                       the hiccup's start: since the run's start,
- * and of CLOCK_MONOTONIC duration_ns                          = attributed_ns + edge_ns +
- * not_recorded_ns + outside_ns not_recorded_ns                      what ran then is not known, as
- * records are missing threshold_ns                         shorter gaps of this CPU have no line:
- * to compare hosts take those longer than the largest records_lost                         records
- * that are missing in it or just before it: not 0, and it may lack names first_kind _id _name
- * _function _cause _net_ns   the largest piece; kind `outside`, without a name, where outside_ns is
- * larger, and `lost`, "not recorded", where not_recorded_ns is cause its entry in the cause book,
- * by its names alone: the report, which sees all of a run, may know better first_by_comm _pid _cpu
- * _function    who asked for it; pid 0: an interrupt; nothing: not known first_kernel_thread of a
- * thread: is it the kernel's? Its name does not tell tid comm                             of a
- * watched thread, whose lost time it is; nothing otherwise. comm: nothing, too, where it is not
- * known piece_count pieces                   all pieces, in order of appearance: in csv a cell that
- * holds the very array of jsonl,
- *                                        [{"kind","id","name","function","kernel_thread","cause","net_ns","origin":{"cpu","pid","comm","function"}}]
+ *   started              wall clock, UTC, ISO 8601 to the ns, at the start of the run: with host it
+ *                        names the run
+ *   time                 the same at the start of the hiccup: started + at_ns
+ *   at_ns start_ns       start of the hiccup: since the start of the run, and of CLOCK_MONOTONIC
+ *   duration_ns          = attributed_ns + edge_ns + not_recorded_ns + outside_ns
+ *   not_recorded_ns      time in which records are missing, so nobody knows what ran
+ *   threshold_ns         shorter gaps of this CPU have no line: to compare hosts, take the hiccups
+ *                        longer than the largest threshold
+ *   records_lost         records missing in the hiccup or just before it: unless 0, names may lack
+ *   first_kind _id _name _function _cause _net_ns
+ *                        the largest piece. Kind `outside`, without a name, where outside_ns is
+ *                        larger; `lost`, "not recorded", where not_recorded_ns is
+ *   cause                entry in the cause book, found by the names alone: the report, which sees
+ *                        the whole run, may know better
+ *   first_by_comm _pid _cpu _function
+ *                        who asked for it; pid 0: an interrupt; empty: not known
+ *   first_kernel_thread  of a thread: whether it is the kernel's, which its name does not tell
+ *   tid comm             the watched thread that lost the time; empty without a watch, and comm
+ *                        also where it is not known
+ *   piece_count pieces   all pieces, in order of appearance: in csv one cell with the array of
+ *                        jsonl, [{"kind","id","name","function","kernel_thread","cause","net_ns",
+ *                        "origin":{"cpu","pid","comm","function"}}]
  *
- * What is not known is null in jsonl and nothing in csv, where an empty name is "". csv is UTF-8
- * with quotes by RFC 4180 and lines that end in a newline alone. A text that a spreadsheet would
- * take for a formula begins with \xNN there instead.
+ * Unknown values are null in jsonl and empty in csv, where an empty name is "". csv is UTF-8,
+ * quoted by RFC 4180; its lines end in a newline alone. A text that a spreadsheet would take for a
+ * formula begins with \xNN instead.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* The report for tickets: GitHub's Markdown, readable as it is. All that comes from the machine
- * stands in code spans.
+/* The report for tickets: GitHub's Markdown, readable as it is. Text from the machine stands in
+ * code spans.
  *
  *   # culprit: `web-07`
  *
@@ -9,14 +9,11 @@
  *
  *   ## cpu 3, isolated
  *
- *   7 hiccups took 0.0053 % of 1.00 s; the worst 33.7 us, p99 33.7 us, median 2.42 us;
- * attributed 94.5 %, edge 5.28 %, outside the kernel 0.189 %.
+ *   7 hiccups took 0.0053 % of 1.00 s; the worst 33.7 us, p99 33.7 us, median 2.42 us; attributed …
  *
- *   | share % |    time | count |     max |     p99 | kind   | who | what to do | notes | | ------:
- * | ------: | ----: | ------: | ------: | :----- | :---------------------------------- |
- * :---------------------------------- | :------------------------ | |   58.46 | 31.0 us |     1
- * | 31.0 us | 31.0 us | thread | `kworker/3:1 [812] > vmstat_update` | K01: `sysctl
- * vm.stat_interval=120`  | by `poke [4414]` on cpu 0: … |
+ *   | share % |    time | count |     max |     p99 | kind   | who | what to do | notes |
+ *   | ------: | ------: | ----: | ------: | ------: | :----- | :-- | :--------- | :---- |
+ *   |   58.46 | 31.0 us |     1 | 31.0 us | 31.0 us | thread | `…` | K01: `…`   | by `…` on cpu 0 |
  *
  *   ## Worst hiccups
  *   ## How it was measured

@@ -1,20 +1,24 @@
 /* Metrics: what a monitoring system scrapes, as OpenMetrics 1.0 and in the older Prometheus text
- * format. They differ in a few words: a counter's family ends in _total only in the older one,
- * which knows neither UNIT nor the type info. Both end with "# EOF", a comment in the older.
+ * format. The two differ in a few words: only in the older one a counter's family ends in _total,
+ * and it knows neither UNIT nor the type info. Both end with "# EOF", a comment in the older.
  *
- *   culprit_info{version,hostname,kernel,...}           culprit_cpu_info{cpu,isolated,nohz_full}
- *   culprit_running                                     1 while the run goes on
- *   culprit_observed_seconds_total{cpu}                 what the others are a part of
- *   culprit_hiccup_seconds{cpu,le}                      histogram, exponential: powers of two of a
- * nanosecond culprit_lost_seconds_total{cpu,kind,source,kernel_thread,function,cause}   sums up to
- * the time of all hiccups; kind "edge" has no source culprit_interruptions_total{the same} each
- * interruption at the source that it began with culprit_function_runs_total{the same}
- *   culprit_sources_merged_total{cpu,kind}              into the kind's "(others)", and
- * _seconds_total culprit_interruption_seconds{kind,le}               histogram over all CPUs and
- * per CPU what was lost, and what does not agree
+ *   culprit_info{version,hostname,kernel,...}
+ *   culprit_cpu_info{cpu,isolated,nohz_full}
+ *   culprit_running                        1 while the run goes on
+ *   culprit_observed_seconds_total{cpu}    the time of which all the others are a part
+ *   culprit_hiccup_seconds{cpu,le}         histogram, exponential: powers of two of a nanosecond
+ *   culprit_lost_seconds_total{cpu,kind,source,kernel_thread,function,cause}
+ *                                          add up to the time of all hiccups; kind "edge" has no
+ *                                          source
+ *   culprit_interruptions_total{the same}  each interruption counts for the source it began with
+ *   culprit_function_runs_total{the same}
+ *   culprit_sources_merged_total{cpu,kind} rows merged into the kind's "(others)"; and
+ *                                          _seconds_total
+ *   culprit_interruption_seconds{kind,le}  histogram over all CPUs
+ *   and for each CPU what was lost and which counters do not agree
  *
- * Which sources have a series is decided by model/leaders.h. Times are exact: seconds with nine
- * decimals. Of several runs each sample has the labels host and started.
+ * model/leaders.h decides which sources have a series. Times are exact: seconds with nine decimals.
+ * With several runs each sample has the labels host and started.
  */
 #include "render/openmetrics.h"
 

@@ -1,10 +1,10 @@
-/* osnoise's and rtla's output for people:
+/* What the kernel's osnoise and rtla printed, for people:
  *
- *	osnoise.txt  4,000 lines · 3,973 gaps · 1 period
+ *   osnoise.txt  4,000 lines · 3,973 gaps · 1 period
  *
- *	cpu 1  periods 2 · runtime 2.00 s · noise 77.2 ms · available 96.14 % · worst period 41.6 ms
- *· worst gap 8.04 ms hw 6 · nmi 0 · irq 546 · softirq 0 · thread 112 time  count      max      p99
- *kind     who
+ *   cpu 1  periods 2 · runtime 2.00 s · noise 77.2 ms · available 96.14 % · …
+ *     hw 6 · nmi 0 · irq 546 · softirq 0 · thread 112
+ *          time  count      max      p99  kind     who
  */
 #include "render/osnoise.h"
 

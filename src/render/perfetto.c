@@ -3,9 +3,11 @@
  * used.
  *
  *   CPU 3         each hiccup as a slice, in it the spans of what ran, nested as they were; of a
- * watch audio [701], a track for each thread CPU 3 steal   the hypervisor's steal clock, read every
- * 200 ms; a reading stands at the next hiccup CPU 0 asks    who asked for a span, with an arrow to
- * it. When that was is not recorded: it stands where the span begins
+ *                 watch audio [701], a track for each thread
+ *   CPU 3 steal   the hypervisor's steal clock, read every 200 ms; a reading stands at the next
+ *                 hiccup
+ *   CPU 0 asks    who asked for a span, with an arrow to it. When that was is not recorded: it
+ *                 stands where the span begins
  *
  * Times are CLOCK_MONOTONIC, with one snapshot of it and the wall clock. A source's name is said
  * once and then by number. All ids come from host and start of the run: those of another are

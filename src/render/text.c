@@ -2,11 +2,12 @@
  *
  *   culprit 0.1 · linux 6.12.1 · Intel Xeon Gold 6338 · 60.0 s · sampler tsc
  *
- *   cpu 3 (isolated, nohz_full)  412 hiccups · 0.0061 % of its time lost to them · worst 38.2 us ·
- * p99 6.10 us · median 1.90 us attributed 97.4 % · edge 2.1 % · outside the kernel 0.5 % ·
- * threshold 200 ns (auto) · records 1,021, lost 0 share      time  count      max      p99  kind
- * who 62.1   2.27 ms    300  9.80 us  9.10 us  thread   kworker/3:1 [812] worst: +12.345678 s  38.2
- * us = kworker/3:2 31.0 us + local_timer 2.10 us + edge 5.10 us
+ *   cpu 3 (isolated, nohz_full)  412 hiccups · 0.0061 % of its time lost to them · worst 38.2 us …
+ *     attributed 97.4 % · edge 2.1 % · outside the kernel 0.5 % · threshold 200 ns (auto) · …
+ *      share      time  count      max      p99  kind     who
+ *       62.1   2.27 ms    300  9.80 us  9.10 us  thread   kworker/3:1 [812]
+ *     worst:
+ *     +12.345678 s  38.2 us = kworker/3:2 31.0 us + local_timer 2.10 us + edge 5.10 us
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,14 +1,18 @@
 /* golden DIR: makes the recordings whose reports are kept in this directory, DIR/NAME.rec each, and
- * prints the formats there are. The same on every machine: nothing in them comes from the one that
- * makes them.
+ * prints the names of all formats. The recordings are the same on every machine.
  *
- *   quiet    an isolated CPU with next to nothing          ticking  a housekeeping one with all
- * that it does irq      a network card's interrupt on an isolated CPU threads  who preempts, who
- * asked, from where; RT throttling, faults guest    time outside the kernel, with a steal clock two
- * CPUs that stop together, counters that do not close, an early end rt       PREEMPT_RT, and
- * hostile names everywhere      untraced  --no-trace sleep    a workload: windows instead of
- * hiccups      stopped  a handler that a guest's host stopped crowd    a thread that renames
- * itself, a fork storm, threads that pose as the kernel's, several timers in one interrupt
+ *   quiet     an isolated CPU with next to nothing
+ *   ticking   a housekeeping CPU with all that it does
+ *   irq       a network card's interrupt on an isolated CPU
+ *   threads   who preempts, who asked, from where; RT throttling, faults
+ *   guest     time outside the kernel, with a steal clock
+ *   two       CPUs that stop together, counters that do not close, an early end
+ *   rt        PREEMPT_RT, and hostile names everywhere
+ *   untraced  --no-trace
+ *   sleep     a workload: windows instead of hiccups
+ *   stopped   a handler that a guest's host stopped
+ *   crowd     a thread that renames itself, a fork storm, threads that pose as the kernel's,
+ * several timers in one interrupt
  */
 #include <limits.h>
 #include <unistd.h>

@@ -1,11 +1,12 @@
 /* Sessions made by hand, and their recordings: hiccups with the records in them, without a machine.
- *The same calls make the same file.
+ * The same calls make the same file.
  *
- *	scene_init(&s, "web-07", cpus, ncpus);
- *	scene_begin(&s, "file.rec");
- *	scene_gap(&s, 0, at_ns);                         times from here on are since the gap's
- *begin scene_put(&s, vector(VECTOR_LOCAL_TIMER, 300, 2400)); scene_end(&s, 3000); scene_finish(&s);
- *s.view is what a live run would report
+ *   scene_init(&s, "web-07", cpus, ncpus);
+ *   scene_begin(&s, "file.rec");
+ *   scene_gap(&s, 0, at_ns);                  from here on times count from the gap's begin
+ *   scene_put(&s, vector(VECTOR_LOCAL_TIMER, 300, 2400));
+ *   scene_end(&s, 3000);
+ *   scene_finish(&s);                         s.view is what a live run would report
  */
 #ifndef CULPRIT_TESTS_SCENE_H
 #define CULPRIT_TESTS_SCENE_H

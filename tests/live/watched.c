@@ -1,11 +1,11 @@
-/* Programs to be watched by culprit watch: watched MODE [SECONDS]. Says "ready PID TID..." and does
- *until it is killed, or for so long:
+/* Programs for culprit watch to watch: watched MODE [SECONDS]. Says "ready PID TID..." and runs
+ * until it is killed, or for SECONDS:
  *
- *	spin      two threads that only compute
- *	sleep     nothing
- *	calls     a system call after the other
- *	late      a loop of 1 ms that reports each turn that began more than 100 us late through
- *culprit.h; at the end it prints them
+ *   spin   two threads that only compute
+ *   sleep  nothing
+ *   calls  one system call after the other
+ *   late   a loop of 1 ms that reports each turn that began more than 100 us late through
+ * culprit.h; at the end it prints them
  */
 #include "culprit.h"
 

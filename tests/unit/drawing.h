@@ -1,12 +1,11 @@
 /* Timelines drawn as text: a row is a level, a column is a time.
  *
- *	irq  ...[nvme....].....    an interval: from its first column up to and with its last
- *	hic  .[--------------].    a hiccup
- *	sir  [TIMER..>             ended with '>': a part of a preempted softirq
- *	flt  ..F                   an instant: a page fault
- *	tlb  ..1                   an instant: a TLB flush, by its reason
- *	irq  [!tick]               the record was dropped: it has its place in the sequence, but
- *does not come
+ *   irq  ...[nvme....].....    an interval: from its first column to its last, inclusive
+ *   hic  .[--------------].    a hiccup
+ *   sir  [TIMER..>             ended with '>': a part of a preempted softirq
+ *   flt  ..F                   an instant: a page fault
+ *   tlb  ..1                   an instant: a TLB flush, by its reason
+ *   irq  [!tick]               a dropped record: it has its place in the sequence, but never comes
  */
 #ifndef CULPRIT_TESTS_DRAWING_H
 #define CULPRIT_TESTS_DRAWING_H

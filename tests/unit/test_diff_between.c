@@ -1,18 +1,18 @@
-/* Windows of an unchanged machine differ by more than chance within them. How often diff calls that
- * a change, over windows that were made with such differences and over 220 that were recorded; and
- * that what did change is still seen. The seeds are fixed: the same windows in every run.
+/* Windows of an unchanged machine differ by more than chance within them. These tests count how
+ * often diff calls that a change, over made windows with such differences and over 220 recorded
+ * ones, and check that it still sees real changes. The seeds are fixed: every run has the same
+ * windows.
  *
  * The recorded ones (tests/fixtures/diff/unchanged.tsv has their totals): 2 s each, one after the
  * other, of one CPU of a guest with two, nothing changed about it, while compilers, package
- * managers and tests ran there in turn. As 110 pairs, each row of the comparison looked at as well:
+ * managers and tests ran there in turn. As 110 pairs, with a look at each row of the comparison:
  *
- *                                          pairs whose total        pairs with a source
- *                                          is better or worse       that is not the same
- *    chance within the windows alone               31                        61
- *    two windows may differ by 3, and
- *    1,000 intervals at least                       1                         3   (the other
- * differences are "unclear")
- *    --fail-if-worse 1 exits with 2                 0
+ *                                      pairs whose total      pairs with a source
+ *                                      is better or worse     that is not the same
+ *   chance within the windows alone            31                      61
+ *   two windows may differ by 3, and
+ *   1,000 intervals at least                    1                       3  (the rest are "unclear")
+ *   --fail-if-worse 1 exits with 2              0
  *
  *   in turn, recordings a side    comparisons   total better or worse   with a source
  *                 2                   55                0                     0
