@@ -15,25 +15,78 @@ void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, co
 	f->column = text_columns(start);
 }
 
+/* Prints an item on this line, or on a further one where it does not fit. One that is too long for
+ * that begins farther left. */
+static void put(struct flow *f, const char *item, const char *separator, const char *lead)
+{
+	unsigned columns = text_columns(item), room = f->width > columns ? f->width - columns : 0;
+	size_t blanks = strspn(lead, " ");
+
+	if (f->column + text_columns(separator) + columns > f->width) {
+		while (blanks-- && text_columns(lead) > room)
+			lead++;
+		fprintf(f->out, "\n%s", lead);
+		f->column = text_columns(lead);
+	} else {
+		fputs(separator, f->out);
+		f->column += text_columns(separator);
+	}
+	fputs(item, f->out);
+	f->column += columns;
+}
+
+/* Cuts the first part off, up to " > ", or the first word, and returns the rest. A number and its
+ * unit are one word, and so are ">" and the name behind it. */
+static char *cut(char *part, bool words)
+{
+	char *end = strstr(part + 1, " > ");
+	size_t len;
+
+	if (words) {
+		len = strcspn(part, " ");
+		if (len == strspn(part, "0123456789.,>") && part[len])
+			len += 1 + strcspn(part + len + 1, " ");
+		end = part[len] ? part + len : NULL;
+	}
+	if (end)
+		*end++ = '\0';
+	return end;
+}
+
+static void put_broken(struct flow *f, char *item)
+{
+	const char *separator = f->some ? f->separator : " ", *lead = f->some ? f->lead : f->hang;
+
+	for (char *part = item, *next; part; part = next) {
+		bool words;
+
+		next = cut(part, false);
+		words = text_columns(f->hang) + text_columns(part) > f->width;
+		for (char *word = part, *rest; word; word = rest) {
+			rest = words ? cut(word, true) : NULL;
+			put(f, word, separator, lead);
+			separator = " ";
+			lead = f->hang;
+		}
+	}
+}
+
 void flow_add(struct flow *f, const char *fmt, ...)
 {
 	char item[ITEM_MAX];
-	unsigned columns;
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(item, sizeof(item), fmt, args);
 	va_end(args);
-	columns = text_columns(item);
-	if (f->some && f->column + text_columns(f->separator) + columns > f->width) {
-		fprintf(f->out, "\n%s", f->lead);
-		f->column = text_columns(f->lead);
+	if (f->hang && (!f->some || text_columns(f->lead) + text_columns(item) > f->width)) {
+		put_broken(f, item);
 	} else if (f->some) {
-		fputs(f->separator, f->out);
-		f->column += text_columns(f->separator);
+		put(f, item, f->separator, f->lead);
+	} else {
+		fputs(item, f->out);
+		f->column += text_columns(item);
 	}
-	fputs(item, f->out);
-	f->column += columns;
 	f->some = true;
 }
 

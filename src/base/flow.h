@@ -10,6 +10,10 @@ struct flow {
 	unsigned width;        /* columns that a line may take; a single item may be longer */
 	const char *separator; /* between two items on a line: " · " */
 	const char *lead;      /* before the first item on a further line: "      " */
+	/* NULL: no item is broken. Else one that does not fit a line is broken before " > ", and
+	 * then between words, and its further lines begin with this. The first item is broken where
+	 * it does not fit behind the start, from which a blank sets it off. */
+	const char *hang;
 	unsigned column;
 	bool some;
 };

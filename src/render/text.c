@@ -24,6 +24,7 @@
 #include "render/text.h"
 
 #define WORST_LEAD "        " /* before the further lines of a worst hiccup */
+#define WORST_HANG WORST_LEAD "  "
 #define WORST_TOP  5
 #define BESIDE_TOP 8
 #define PIECES_TOP 24 /* of a worst hiccup */
@@ -375,7 +376,7 @@ static void add_asker(struct flow *f, const struct asker *a)
 	if (asker_context(a))
 		return; /* the interrupt is a piece of its own */
 	f->separator = " ";
-	f->lead = WORST_LEAD "  ";
+	f->lead = WORST_HANG;
 	flow_add(f, "(by %s [%u] on cpu %u)",
 		 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid, a->cpu);
 	f->separator = separator;
@@ -386,17 +387,22 @@ static void write_worst(const struct page *p, const struct worst *w)
 {
 	const struct cpu_summary *s = &p->view->summary.cpu[w->cpu];
 	char name[2 * NAME_MAX_ESCAPED + 128], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME],
-		rest[SAFE_MAX], start[96 + 4 * LANE_NAME];
+		rest[SAFE_MAX], start[64];
 	uint64_t more = 0;
 	uint32_t shown;
 	struct flow f;
 
-	snprintf(start, sizeof(start),
-		 "  +%.6f s  %s  %8s = ", (w->start_ns - p->view->run.started_ns) / 1e9,
+	snprintf(start, sizeof(start), "  +%.6f s", (w->start_ns - p->view->run.started_ns) / 1e9);
+	flow_start(&f, p->out, p->width, start, "  ", WORST_HANG);
+	f.hang = WORST_HANG;
+	f.some = true;
+	flow_add(&f, "%s",
 		 escape_text(view_lane(p->view, w->cpu, lane), SIZE_MAX, safe_lane,
-			     sizeof(safe_lane)),
-		 format_ns(w->duration_ns, time, sizeof(time)));
-	flow_start(&f, p->out, p->width, start, " + ", WORST_LEAD "+ ");
+			     sizeof(safe_lane)));
+	flow_add(&f, "%8s =", format_ns(w->duration_ns, time, sizeof(time)));
+	f.some = false; /* the first piece follows the "=" */
+	f.separator = " + ";
+	f.lead = WORST_LEAD "+ ";
 	shown = w->npieces > PIECES_TOP + 1 ? PIECES_TOP : w->npieces;
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct source *source = s->sources.row[w->pieces[i].source];

@@ -1,0 +1,180 @@
+/* The text report's lines: the worst hiccups fit the width, whatever their pieces are called. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "render/render.h"
+#include "report.h"
+
+static struct report report;
+
+/* The lines below "worst hiccups", up to the end of the report. */
+static char *worst_lines(unsigned width)
+{
+	const struct render_options options = {.width = width};
+	const struct view *views[] = {&report.view};
+	char *text = NULL, *from, *worst;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	assert_int_equal(render_text(views, 1, &options, out), 0);
+	fclose(out);
+	from = strstr(text, "\nworst hiccups\n");
+	assert_non_null(from);
+	from += strlen("\nworst hiccups\n");
+	worst = strdup(from);
+	free(text);
+	assert_non_null(worst);
+	return worst;
+}
+
+static void check(unsigned width, const char *want)
+{
+	char *got = worst_lines(width);
+
+	assert_string_equal(got, want);
+	free(got);
+}
+
+static void init(void)
+{
+	static const unsigned cpus[] = {1};
+
+	report_init(&report, "web-07", cpus, 1);
+}
+
+static void kworker(uint32_t tid, const char *name, const char *function, uint64_t ns)
+{
+	report_key(&report, &(struct source_key){SOURCE_THREAD, tid, name, function, true, tid},
+		   ns);
+}
+
+static void test_one_piece(void **state)
+{
+	static const char *const broken = "  +0.408044 s  cpu 1   30.3 us = [kworker/1:1] [27928]\n"
+					  "          > update_balloon_stats_func 30.3 us\n";
+
+	(void)state;
+	init();
+	report_hiccup(&report, 0, 408044000, 0, 0);
+	kworker(27928, "kworker/1:1", "update_balloon_stats_func", 30300);
+	report_end(&report, NULL);
+	check(60, broken);
+	check(80, broken);
+	check(89, broken);
+	check(90, "  +0.408044 s  cpu 1   30.3 us = [kworker/1:1] [27928] > "
+		  "update_balloon_stats_func 30.3 us\n");
+	report_free(&report);
+}
+
+static void test_pieces(void **state)
+{
+	(void)state;
+	init();
+	report_hiccup(&report, 0, 408044000, 500, 0);
+	kworker(27928, "kworker/u16:3-ev", "mlx5e_health_update_statistics [mlx5_core]", 30300);
+	kworker(31, "ksoftirqd/1", "a_function_with_a_name_that_is_nearly_as_long_as_a_line", 2000);
+	report_piece(&report, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler",
+		     1800);
+	report_end(&report, NULL);
+	check(60, "  +0.408044 s  cpu 1   34.6 us = [kworker/u16:3-ev] [27928]\n"
+		  "          > mlx5e_health_update_statistics [mlx5_core]\n"
+		  "          30.3 us + [ksoftirqd/1] [31]\n"
+		  "   > a_function_with_a_name_that_is_nearly_as_long_as_a_line\n"
+		  "          2.00 us + local_timer > tick_nohz_handler 1.80 us\n"
+		  "        + edge 500 ns\n");
+	check(80, "  +0.408044 s  cpu 1   34.6 us = [kworker/u16:3-ev] [27928]\n"
+		  "          > mlx5e_health_update_statistics [mlx5_core] 30.3 us\n"
+		  "        + [ksoftirqd/1] [31]\n"
+		  "          > a_function_with_a_name_that_is_nearly_as_long_as_a_line 2.00 us\n"
+		  "        + local_timer > tick_nohz_handler 1.80 us + edge 500 ns\n");
+	check(100, "  +0.408044 s  cpu 1   34.6 us = [kworker/u16:3-ev] [27928]\n"
+		   "          > mlx5e_health_update_statistics [mlx5_core] 30.3 us\n"
+		   "        + [ksoftirqd/1] [31] > "
+		   "a_function_with_a_name_that_is_nearly_as_long_as_a_line 2.00 us\n"
+		   "        + local_timer > tick_nohz_handler 1.80 us + edge 500 ns\n");
+	report_free(&report);
+}
+
+/* The same words with a blank between them. */
+static char *one_line(char *text)
+{
+	char *to = text, *from = text;
+
+	while (*(from += strspn(from, " \n"))) {
+		size_t len = strcspn(from, " \n");
+
+		memmove(to, from, len);
+		to += len;
+		from += len;
+		*to++ = ' ';
+	}
+	*to = '\0';
+	return text;
+}
+
+/* At any width no line is longer, but for one that is a single word; and no word is lost. */
+static void check_widths(void)
+{
+	char *all = one_line(worst_lines(10000));
+
+	for (unsigned width = 60; width <= 140; width++) {
+		char *text = worst_lines(width), *lines = strdup(text), *save = NULL;
+
+		assert_non_null(lines);
+		for (char *line = strtok_r(lines, "\n", &save); line;
+		     line = strtok_r(NULL, "\n", &save)) {
+			const char *word = line + strspn(line, " +>");
+
+			if (text_columns(line) > width && strchr(word, ' '))
+				fail_msg("wider than %u: %s", width, line);
+			assert_int_not_equal(line[strlen(line) - 1], ' ');
+		}
+		assert_string_equal(one_line(text), all);
+		free(lines);
+		free(text);
+	}
+	free(all);
+}
+
+static void test_any_width(void **state)
+{
+	(void)state;
+	init();
+	for (uint32_t i = 0; i < 5; i++) {
+		char name[16], function[64];
+
+		snprintf(name, sizeof(name), "%.*s", 3 * (int)i + 3, "CPU 0/KVM 123456");
+		snprintf(function, sizeof(function), "%.*s", 12 * (int)i + 12,
+			 "a_rather_long_function_name_without_any_blank_in_its_name_at_all");
+		report_hiccup(&report, 0, 408044000ULL * (i + 1), i * 300, i * 4000);
+		report_asked(&report,
+			     report_piece(&report, SOURCE_THREAD, 2792800 + i, name, function,
+					  30300 + i),
+			     4414000, name, 0, 2);
+		kworker(31 + i, "kworker/u16:3-ev", function, 12000);
+		report_piece(&report, SOURCE_IRQ, 36, "virtio1-req.0", NULL, 7000);
+		report_end(&report, "hardware or hypervisor");
+	}
+	check_widths();
+	report_free(&report);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_piece),
+		cmocka_unit_test(test_pieces),
+		cmocka_unit_test(test_any_width),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
