@@ -322,7 +322,7 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 	a->housekeeping = without(&a->online, &a->targets);
 	cpus_format(&a->targets, a->cpus, sizeof(a->cpus));
 	cpus_format(&a->housekeeping, a->keep, sizeof(a->keep));
-	format_mask(&a->housekeeping, a->keep_mask, sizeof(a->keep_mask));
+	cpus_format_mask(&a->housekeeping, a->keep_mask, sizeof(a->keep_mask));
 	if (cpus_empty(&a->housekeeping)) {
 		snprintf(a->keep, sizeof(a->keep), NOBODY);
 		snprintf(a->keep_mask, sizeof(a->keep_mask), NOBODY);

@@ -90,7 +90,6 @@ bool number_of(const struct audit *a, const char *name, long long *n);
 bool list_of(const struct audit *a, const char *name,
 	     struct cpus *set); /* "0-3,8"; "(null)" is empty */
 bool mask_of(const struct audit *a, const char *name, struct cpus *set); /* "00000001,0000ff00" */
-bool parse_mask(const char *text, struct cpus *set);
 
 /* Of a line that has a number for each possible CPU, the targets' together. */
 unsigned long long sum_of_targets(const struct audit *a, const char *line);
@@ -147,9 +146,6 @@ bool comm_begins(const struct task *t, const char *prefix);
 /* Anybody may call a process irqbalance: a daemon is believed when it runs as root. Recordings of
  * old do not say: they are believed. */
 bool runs_as_root(const struct audit *a, const struct task *t);
-
-void format_mask(const struct cpus *set, char *buf,
-		 size_t len); /* "ff,00000001", as the kernel reads masks */
 
 /* Adds to a text that grows; NULL is empty, and what it becomes without memory. The caller frees
  * it. */

@@ -261,7 +261,7 @@ static void check_irqbalance(struct audit *a)
 		if (!given)
 			given = variable(text_of(a, files[i]), "IRQBALANCE_BANNED_CPUS", text,
 					 sizeof(text)) &&
-				text[0] && parse_mask(text, &banned);
+				text[0] && cpus_parse_mask(text, &banned);
 	}
 	if (!given) {
 		struct cpus more;

@@ -25,7 +25,7 @@ static void steering(struct audit *a, const char *glob, enum finding_level level
 			continue;
 		name_add(&names, interface, strcspn(interface, "/"));
 		set = without(&set, &a->targets);
-		format_mask(&set, mask, sizeof(mask));
+		cpus_format_mask(&set, mask, sizeof(mask));
 		first_line(x->text, old, sizeof(old));
 		snprintf(slashed, sizeof(slashed), "/%s", x->name);
 		if (!shell_quote(slashed, path, sizeof(path)))

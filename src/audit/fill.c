@@ -20,23 +20,6 @@ static bool is_harmless(const char *name)
 	return true;
 }
 
-/* As /proc/irq/N/smp_affinity and the workqueues' cpumask take it: words of 32 bits from the left,
- * commas between (lib/bitmap.c). */
-static void format_mask(const struct cpus *set, char *buf, size_t len)
-{
-	bool some = false;
-
-	buf[0] = 0;
-	for (int i = CPUS_MAX / 32; i-- > 0;) {
-		uint32_t word = set->bits[i / 2] >> (i % 2 ? 32 : 0);
-		size_t used = strlen(buf);
-
-		if (word || some || !i)
-			snprintf(buf + used, len - used, some ? ",%08" PRIx32 : "%" PRIx32, word);
-		some |= word != 0;
-	}
-}
-
 /* Without the compiler's suffix and the module. */
 static const char *plain_function(const char *function, char *buf, size_t len)
 {
@@ -59,7 +42,7 @@ static bool value_of(const struct fill *f, const char *field, char *buf, size_t 
 	else if (!strcmp(field, "housekeeping") && f->housekeeping && !cpus_empty(f->housekeeping))
 		cpus_format(f->housekeeping, buf, len);
 	else if (!strcmp(field, "hkmask") && f->housekeeping && !cpus_empty(f->housekeeping))
-		format_mask(f->housekeeping, buf, len);
+		cpus_format_mask(f->housekeeping, buf, len);
 	else if (!strcmp(field, "irq") && f->irq >= 0)
 		snprintf(buf, len, "%ld", f->irq);
 	else if (!strcmp(field, "pid") && f->pid)

@@ -48,35 +48,12 @@ bool list_of(const struct audit *a, const char *name, struct cpus *set)
 	return !strncmp(text, "(null)", 6) || !cpus_parse(text, set, why, sizeof(why));
 }
 
-bool parse_mask(const char *text, struct cpus *set)
-{
-	size_t len = strcspn(text, "\n"), digits = 0;
-
-	cpus_clear(set);
-	for (size_t i = len; i-- > 0;) {
-		char c = text[i];
-		int digit = isdigit((unsigned char)c) ? c - '0'
-			    : c >= 'a' && c <= 'f'    ? c - 'a' + 10
-						      : -1;
-
-		if (c == ',')
-			continue;
-		if (digit < 0)
-			return false;
-		for (int bit = 0; bit < 4; bit++)
-			if (digit >> bit & 1)
-				cpus_add(set, 4 * digits + bit);
-		digits++;
-	}
-	return digits > 0;
-}
-
 bool mask_of(const struct audit *a, const char *name, struct cpus *set)
 {
 	const char *text = text_of(a, name);
 
 	cpus_clear(set);
-	return text && parse_mask(text, set);
+	return text && cpus_parse_mask(text, set);
 }
 
 bool has_word(const char *text, const char *word)
@@ -214,23 +191,6 @@ bool one_number(const char *name, const char *prefix, unsigned *n)
 		return false;
 	*n = strtoul(name + len, &end, 10);
 	return !*end || *end == '/';
-}
-
-/* Words of 32 bits, the highest first, as the kernel reads masks. */
-void format_mask(const struct cpus *set, char *buf, size_t len)
-{
-	int last = 0;
-	size_t n = 0;
-
-	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
-		last = cpu;
-	buf[0] = 0;
-	for (int word = last / 32; word >= 0 && n + 12 < len; word--) {
-		uint32_t bits = set->bits[word / 2] >> (word % 2 * 32);
-
-		n += snprintf(buf + n, len - n, word == last / 32 ? "%x" : "%08x", bits);
-		n += snprintf(buf + n, len - n, "%s", word ? "," : "");
-	}
 }
 
 /* ---- threads ---- */

@@ -197,6 +197,46 @@ int cpus_next(const struct cpus *set, unsigned from)
 	return -1;
 }
 
+bool cpus_parse_mask(const char *text, struct cpus *set)
+{
+	size_t len = strcspn(text, "\n"), digits = 0;
+
+	cpus_clear(set);
+	for (size_t i = len; i-- > 0;) {
+		char c = text[i];
+		int digit = isdigit((unsigned char)c) ? c - '0'
+			    : c >= 'a' && c <= 'f'    ? c - 'a' + 10
+						      : -1;
+
+		if (c == ',')
+			continue;
+		if (digit < 0)
+			return false;
+		for (int bit = 0; bit < 4; bit++)
+			if (digit >> bit & 1)
+				cpus_add(set, 4 * digits + bit);
+		digits++;
+	}
+	return digits > 0;
+}
+
+char *cpus_format_mask(const struct cpus *set, char *buf, size_t len)
+{
+	int last = 0;
+	size_t n = 0;
+
+	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
+		last = cpu;
+	buf[0] = 0;
+	for (int word = last / 32; word >= 0 && n + 12 < len; word--) {
+		uint32_t bits = set->bits[word / 2] >> (word % 2 * 32);
+
+		n += snprintf(buf + n, len - n, word == last / 32 ? "%x" : "%08x", bits);
+		n += snprintf(buf + n, len - n, "%s", word ? "," : "");
+	}
+	return buf;
+}
+
 int cpus_run_on(const struct cpus *set)
 {
 	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
@@ -212,4 +252,26 @@ int cpus_run_on(const struct cpus *set)
 		err = -errno;
 	CPU_FREE(mask);
 	return err;
+}
+
+int cpus_run_on_one(unsigned cpu)
+{
+	struct cpus set;
+
+	cpus_clear(&set);
+	cpus_add(&set, cpu);
+	return cpus_run_on(&set);
+}
+
+void cpus_allowed(struct cpus *set)
+{
+	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+
+	cpus_clear(set);
+	if (mask && !sched_getaffinity(0, size, mask))
+		for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++)
+			if (CPU_ISSET_S(cpu, size, mask))
+				cpus_add(set, cpu);
+	CPU_FREE(mask);
 }

@@ -39,7 +39,17 @@ void cpus_sub(struct cpus *set, const struct cpus *other); /* set &= ~other */
  *	for (int c = cpus_next(s, 0); c >= 0; c = cpus_next(s, c + 1)) */
 int cpus_next(const struct cpus *set, unsigned from);
 
-/* This thread runs on these CPUs only from now on. 0 or -errno. */
+/* The kernel's hex masks: words of 32 bits, the highest first ("ff,00000001"), as smp_affinity and
+ * the workqueues' cpumask have them. cpus_parse_mask reads the first line; false: it is no mask,
+ * and *set is not to be used. cpus_format_mask returns buf. */
+bool cpus_parse_mask(const char *text, struct cpus *set);
+char *cpus_format_mask(const struct cpus *set, char *buf, size_t len);
+
+/* This thread runs on these CPUs, or this one, only from now on. 0 or -errno. */
 int cpus_run_on(const struct cpus *set);
+int cpus_run_on_one(unsigned cpu);
+
+/* Where this thread may run; isolated CPUs are mostly not among them. */
+void cpus_allowed(struct cpus *set);
 
 #endif

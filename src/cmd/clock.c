@@ -70,7 +70,7 @@ static int choose(struct options *o, const struct host *host)
 	char list[256], all[256];
 	int lowest;
 
-	host_allowed(&allowed);
+	cpus_allowed(&allowed);
 	cpus_and(&allowed, &host->online);
 	if (cpus_empty(&o->cpus)) {
 		o->cpus = host->isolated;

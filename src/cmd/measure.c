@@ -128,7 +128,7 @@ static int choose_targets(struct measure *m, const struct host *host)
 	cpus_and(&m->cpus, &host->online);
 	if (!cpus_empty(&m->cpus))
 		return 0;
-	host_allowed(&allowed);
+	cpus_allowed(&allowed);
 	m->cpus = allowed;
 	lowest = cpus_next(&m->cpus, 0);
 	if (lowest >= 0)
@@ -203,7 +203,7 @@ int measure_choose(const struct measure *m, const struct host *host, unsigned *c
 		from = host->isolated;
 		cpus_and(&from, &host->online);
 		if (cpus_count(&from) < need)
-			host_allowed(&from);
+			cpus_allowed(&from);
 		if (cpus_count(&from) > need && cpus_empty(&host->isolated))
 			cpus_del(&from, cpus_next(&from, 0));
 	}

@@ -229,7 +229,7 @@ static int run_matrix(struct options *o, struct workload *w)
 	int code;
 
 	if (cpus_empty(&m->cpus))
-		host_allowed(&m->cpus);
+		cpus_allowed(&m->cpus);
 	n = cpus_count(&m->cpus);
 	if (n < 2) {
 		complain("a pair is two CPUs, and this is one: give more with -c");

@@ -2,7 +2,6 @@
  * one late. */
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -258,15 +258,11 @@ static int open_journal(struct options *o)
 static void __attribute__((noreturn)) spin_and_rest(int cpu)
 {
 	struct timespec rest = {0, REST_NS};
-	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "culprit-spinner");
 	signal(SIGINT, SIG_IGN); /* the tracer ends us */
-	CPU_ZERO_S(size, set);
-	CPU_SET_S(cpu, size, set);
-	sched_setaffinity(0, size, set);
+	cpus_run_on_one(cpu);
 	for (;;) {
 		uint64_t end = measure_now() + SPIN_NS;
 

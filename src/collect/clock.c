@@ -3,7 +3,6 @@
 #include "collect/clock.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,22 +20,6 @@
 #define READ_TRIES   8
 #define ROUGH_NS     (20 * NSEC_PER_MSEC)
 #define STEP_NS      (5 * NSEC_PER_MSEC) /* between two readings of the rates, at least */
-
-int clock_pin(unsigned cpu)
-{
-	cpu_set_t *set = CPU_ALLOC(cpu + 1);
-	size_t size = CPU_ALLOC_SIZE(cpu + 1);
-	int err = 0;
-
-	if (!set)
-		return -ENOMEM;
-	CPU_ZERO_S(size, set);
-	CPU_SET_S(cpu, size, set);
-	if (sched_setaffinity(0, size, set))
-		err = -errno;
-	CPU_FREE(set);
-	return err;
-}
 
 /* ---- rates ---- */
 
@@ -171,7 +154,7 @@ int clock_measure(struct clock_view *v, const struct clock_options *o)
 	v->offset = calloc(cpus_count(&o->cpus), sizeof(*v->offset));
 	if (!v->offset)
 		return complain("out of memory");
-	err = clock_pin(v->reference);
+	err = cpus_run_on_one(v->reference);
 	if (err)
 		return complain("cannot move to CPU %u: %s; choose others with -c", v->reference,
 				strerror(-err));

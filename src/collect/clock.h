@@ -32,6 +32,4 @@ void clock_measure_offset(struct clock_offset *offset, double ns_per_tick,
 
 void clock_measure_costs(struct clock_view *v, const volatile int *stop);
 
-int clock_pin(unsigned cpu); /* this thread; 0 or -errno */
-
 #endif

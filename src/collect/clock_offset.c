@@ -8,11 +8,11 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/cpus.h"
 #include "base/units.h"
 #include "collect/clock.h"
 #include "collect/tick.h"
@@ -32,7 +32,8 @@ struct talker {
 
 struct talk {
 	struct talker side[2]; /* the reference, which begins; the other CPU */
-	_Alignas(64) _Atomic int here, over;
+	_Alignas(64) _Atomic int here, refused, over;
+	unsigned cpu; /* the other one */
 	const volatile int *stop;
 };
 
@@ -78,37 +79,21 @@ static void *other_side(void *arg)
 {
 	struct talk *t = arg;
 
+	if (cpus_run_on_one(t->cpu)) {
+		atomic_store(&t->refused, 1);
+		return NULL;
+	}
 	atomic_store(&t->here, 1);
 	converse(t, 1);
 	return NULL;
-}
-
-static int start(pthread_t *thread, unsigned cpu, struct talk *t)
-{
-	cpu_set_t *set = CPU_ALLOC(cpu + 1);
-	size_t size = CPU_ALLOC_SIZE(cpu + 1);
-	pthread_attr_t attr;
-	int err;
-
-	if (!set)
-		return ENOMEM;
-	CPU_ZERO_S(size, set);
-	CPU_SET_S(cpu, size, set);
-	err = pthread_attr_init(&attr);
-	if (!err) {
-		err = pthread_attr_setaffinity_np(&attr, size, set);
-		err = err ? err : pthread_create(thread, &attr, other_side, t);
-		pthread_attr_destroy(&attr);
-	}
-	CPU_FREE(set);
-	return err;
 }
 
 static bool await_here(const struct talk *t)
 {
 	uint64_t deadline = tick_clock() + WAIT_NS;
 
-	while (!atomic_load(&t->here) && !*t->stop && tick_clock() < deadline)
+	while (!atomic_load(&t->here) && !atomic_load(&t->refused) && !*t->stop &&
+	       tick_clock() < deadline)
 		nanosleep(&(struct timespec){0, NAP_NS}, NULL);
 	return atomic_load(&t->here);
 }
@@ -133,9 +118,9 @@ void clock_measure_offset(struct clock_offset *offset, double ns_per_tick, const
 		offset->failed = "out of memory";
 		return;
 	}
-	*t = (struct talk){.stop = stop};
-	if (start(&thread, offset->cpu, t)) {
-		offset->failed = "this process may not run there";
+	*t = (struct talk){.stop = stop, .cpu = offset->cpu};
+	if (pthread_create(&thread, NULL, other_side, t)) {
+		offset->failed = "no thread can be started";
 		free(t);
 		return;
 	}
@@ -148,6 +133,9 @@ void clock_measure_offset(struct clock_offset *offset, double ns_per_tick, const
 		offset->failed = TOO_LATE; /* the thread keeps its memory */
 		return;
 	}
-	keep(offset, t, ns_per_tick);
+	if (atomic_load(&t->refused))
+		offset->failed = "this process may not run there";
+	else
+		keep(offset, t, ns_per_tick);
 	free(t);
 }

@@ -1,6 +1,5 @@
 #include "collect/host.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,19 +122,6 @@ void host_read(struct host *host)
 	read_cpus(CPU_DIR "isolated", &host->isolated);
 	read_cpus(CPU_DIR "nohz_full", &host->nohz_full);
 	read_cpus(CPU_DIR "online", &host->online);
-}
-
-void host_allowed(struct cpus *set)
-{
-	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-
-	cpus_clear(set);
-	if (mask && !sched_getaffinity(0, size, mask))
-		for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++)
-			if (CPU_ISSET_S(cpu, size, mask))
-				cpus_add(set, cpu);
-	CPU_FREE(mask);
 }
 
 bool host_counter_stable(const struct host *host, const char **why)

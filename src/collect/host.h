@@ -9,10 +9,6 @@
 /* Fills all but tsc_khz. What cannot be read is left empty. */
 void host_read(struct host *host);
 
-/* CPUs that the calling thread may run on (isolated ones are hidden by the default mask,
- * sched_getaffinity). */
-void host_allowed(struct cpus *set);
-
 /* The counter runs at one rate on all CPUs and in all sleep states, as far as the kernel knows;
  * else *why says what is missing. */
 bool host_counter_stable(const struct host *host, const char **why);

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "collect/learn.h"
 #include "collect/workload.h"
 
@@ -97,21 +98,16 @@ static void touch_stack(void)
 static void settle_in(struct lane *l, const struct sampler_options *o)
 {
 	struct sched_param param = {.sched_priority = o->priority};
-	cpu_set_t *set = CPU_ALLOC(o->cpu + 1);
-	size_t size = CPU_ALLOC_SIZE(o->cpu + 1);
 	sigset_t all;
+	int err;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, "culprit-sampler");
 	prctl(PR_SET_TIMERSLACK, 1);
-	if (!set)
-		give_up(l, ENOMEM, "allocating a CPU mask");
-	CPU_ZERO_S(size, set);
-	CPU_SET_S(o->cpu, size, set);
-	if (sched_setaffinity(0, size, set))
-		give_up(l, errno, "moving to the CPU");
-	CPU_FREE(set);
+	err = cpus_run_on_one(o->cpu);
+	if (err)
+		give_up(l, -err, "moving to the CPU");
 	if (o->policy != SCHED_OTHER && sched_setscheduler(0, o->policy, &param))
 		give_up(l, errno, "setting the scheduling policy");
 	memset(l->ring, 0, sizeof(l->ring));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "model/source_trim.h"
 
 #define HASH_SLOTS  (4 * SOURCES_MAX)
@@ -129,19 +130,17 @@ void sources_free(struct sources *t)
 
 /* ---- looking up ---- */
 
-static uint64_t hash_text(uint64_t h, const char *text)
+/* The byte behind it keeps "ab", "c" and "a", "bc" apart. */
+static uint64_t hash_part(uint64_t h, const char *text)
 {
-	for (const char *p = text; p && *p; p++) /* FNV-1a */
-		h = (h ^ (unsigned char)*p) * 0x100000001b3ULL;
-	return (h ^ 0xff) * 0x100000001b3ULL;
+	return hash_byte(hash_text(h, text), 0xff);
 }
 
 static uint32_t hash_key(const struct source_key *k)
 {
-	uint64_t h = 0xcbf29ce484222325ULL ^ k->kind ^ (uint64_t)k->kernel_thread << 7 ^
-		     (uint64_t)k->id << 8;
+	uint64_t h = HASH_BEGIN ^ k->kind ^ (uint64_t)k->kernel_thread << 7 ^ (uint64_t)k->id << 8;
 
-	h = hash_text(hash_text(h, k->name), k->function);
+	h = hash_part(hash_part(h, k->name), k->function);
 	return h ^ h >> 32;
 }
 
@@ -166,7 +165,7 @@ static uint32_t *find_slot(struct sources *t, const struct source_key *k)
 
 static struct comm *find_comm(struct sources *t, const struct source_key *k)
 {
-	uint64_t h = hash_text(k->kernel_thread, k->name);
+	uint64_t h = hash_text(HASH_BEGIN ^ k->kernel_thread, k->name);
 	struct comm *c = &t->comm[(h ^ h >> 32) % COMM_SLOTS];
 
 	while (c->any &&
@@ -220,7 +219,7 @@ static uint64_t group_of(const struct source_key *k)
 	if (!k->kernel_thread)
 		return k->process ? k->process : k->id;
 	snprintf(begin, sizeof(begin), "%.*s", (int)strcspn(k->name, "0123456789/:"), k->name);
-	return hash_text(0, begin) | 1ULL << 63;
+	return hash_text(HASH_BEGIN, begin) | 1ULL << 63;
 }
 
 static uint32_t add_row(struct sources *t, const struct source_key *k)

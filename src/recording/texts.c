@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define TEXTS_SLOTS 65536
 #define TEXTS_MAX   (64 << 20)
 #define TEXTS_TRIES                                                                                \
@@ -38,13 +40,11 @@ void texts_free(struct texts *t)
 
 const char *texts_keep(struct texts *t, const char *text, size_t len)
 {
-	uint32_t h = 2166136261; /* FNV-1a */
+	uint64_t h = hash_bytes(HASH_BEGIN, text, len);
 	struct kept *k;
 	int tries = 0;
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (unsigned char)text[i]) * 16777619;
-	h = (h ^ h >> 16) % TEXTS_SLOTS;
+	h = (h ^ h >> 32) % TEXTS_SLOTS;
 	for (k = t->slot[h]; k && tries < TEXTS_TRIES; k = k->next, tries++)
 		if (k->len == len && !memcmp(k->text, text, len))
 			return k->text;

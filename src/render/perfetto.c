@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/hash.h"
 #include "base/units.h"
 #include "render/perfetto.h"
 
@@ -64,12 +65,8 @@ void perfetto_emit(struct trace *t, Perfetto__TracePacket *p)
 
 static uint64_t number_of_run(const struct view *v)
 {
-	uint64_t h = 0xcbf29ce484222325ULL; /* FNV-1a */
+	uint64_t h = hash_text(hash_text(HASH_BEGIN, v->host.hostname), v->run.started);
 
-	for (const char *p = v->host.hostname; *p; p++)
-		h = (h ^ (unsigned char)*p) * 0x100000001b3ULL;
-	for (const char *p = v->run.started; *p; p++)
-		h = (h ^ (unsigned char)*p) * 0x100000001b3ULL;
 	return h & ~0xfffffULL;
 }
 

@@ -249,6 +249,33 @@ static void test_cpus_past_the_end_are_in_no_set(void **state)
 	assert_int_equal(cpus_next(&guarded[0], UINT32_MAX), -1);
 }
 
+static void test_masks(void **state)
+{
+	static const struct {
+		const char *mask, *list, *canonical; /* NULL: it is no mask */
+	} rows[] = {
+		{"0", "", "0"},
+		{"3", "0-1", "3"},
+		{"00000000,0000000f\n", "0-3", "f"},
+		{"1,00000000", "32", "1,00000000"},
+		{"80000000,00000001,ff000000", "24-32,95", "80000000,00000001,ff000000"},
+		{"", NULL, NULL},
+		{"0x3", NULL, NULL},
+		{"3 ", NULL, NULL},
+	};
+	char list[64], mask[64];
+	struct cpus set;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(cpus_parse_mask(rows[i].mask, &set), rows[i].list != NULL);
+		if (!rows[i].list)
+			continue;
+		assert_string_equal(cpus_format(&set, list, sizeof(list)), rows[i].list);
+		assert_string_equal(cpus_format_mask(&set, mask, sizeof(mask)), rows[i].canonical);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_format_of_random_sets_reads_back),
 		cmocka_unit_test(test_operations_against_an_array),
 		cmocka_unit_test(test_cpus_past_the_end_are_in_no_set),
+		cmocka_unit_test(test_masks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,31 @@
+/* FNV-1a (Fowler, Noll, Vo) of 64 bits, for tables in memory and ids that need no secrecy. Begin
+ * with HASH_BEGIN and put in one thing after the other. */
+#ifndef CULPRIT_HASH_H
+#define CULPRIT_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_BEGIN 0xcbf29ce484222325ULL
+
+static inline uint64_t hash_byte(uint64_t h, unsigned char byte)
+{
+	return (h ^ byte) * 0x100000001b3ULL;
+}
+
+static inline uint64_t hash_bytes(uint64_t h, const void *bytes, size_t len)
+{
+	for (const unsigned char *p = bytes, *end = p + len; p < end; p++)
+		h = hash_byte(h, *p);
+	return h;
+}
+
+/* The text without its NUL; NULL is the empty text. */
+static inline uint64_t hash_text(uint64_t h, const char *text)
+{
+	for (const char *p = text; p && *p; p++)
+		h = hash_byte(h, *p);
+	return h;
+}
+
+#endif
