@@ -268,9 +268,9 @@ $(O)/bench: $(BENCH_OBJ) $(filter-out $(O)/src/main.o,$(LIVE_OBJ)) $(O)/libpure.
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBBPF)
 
 # ---- form ----
-C_FILES := $(wildcard bpf/*.[ch] src/*.c src/*/*.[ch] tools/*.[ch] tests/*/*.[ch] vmlinux/*.h)
+C_FILES := $(wildcard bpf/*.[ch] src/*.[ch] src/*/*.[ch] tools/*.[ch] tests/*/*.[ch] vmlinux/*.h)
 
-lint: ## layering, forbidden words, format
+lint: ## layering, form of the C files
 	$(Q)tools/lint $(C_FILES)
 
 fmt: ## format the C files

@@ -18,8 +18,8 @@ enum record_kind {
 	RECORD_IRQ = 1, /* device interrupt handler: id = IRQ number, arg = the handler's address */
 	RECORD_VECTOR = 2,  /* x86 system vector: id = enum vector_id, arg = vector number */
 	RECORD_SOFTIRQ = 3, /* id = softirq number (include/linux/interrupt.h) */
-	RECORD_NMI = 4,    /* one NMI: arg = address of the handler that knew it, or of what is done
-			      when none did */
+	/* One NMI: arg = address of the handler that knew it, or of the fallback when none did. */
+	RECORD_NMI = 4,
 	RECORD_THREAD = 5, /* not the sampler: id = tid (0: idle), arg = tgid, prio, name = comm */
 	/* Instants. A fault lasts until the sampler runs on: id = error code, arg = address. */
 	RECORD_FAULT = 6,
@@ -38,8 +38,9 @@ enum record_kind {
 	/* A watched thread: mark = enum watch_kind, id = tid, arg = of WATCH_IN the CPU where it
 	 * waited, of WATCH_OUT its tgid, name = comm. For the watch stage (model/watch.h) only. */
 	RECORD_WATCH = 11,
-	RECORD_SYSCALL = 12, /* of a watched thread, on request: id = its number; ends where the
-				thread is switched out */
+	/* A system call of a watched thread, on request: id = its number; ends where the thread is
+	 * switched out. */
+	RECORD_SYSCALL = 12,
 	/* In a ring only: `id` records had no room here. */
 	RECORD_LOST = 13,
 };
@@ -48,8 +49,9 @@ enum watch_kind {
 	WATCH_IN_PREEMPTED = 1, /* it runs again: since start_ns it would have */
 	WATCH_IN_WOKEN = 2,     /* the same, and it slept before */
 	WATCH_IN = 3,           /* it runs since start_ns; nothing is known of before */
-	WATCH_OUT = 4, /* it has run since start_ns, and runs no more; start_ns == end_ns: it came
-			  unseen */
+	/* Ran since start_ns, and was switched out. start_ns == end_ns: nobody saw it switched
+	 * in. */
+	WATCH_OUT = 4,
 	WATCH_GONE =
 		5, /* it runs no more, and left some time before: the tracepoint did not show it */
 	WATCH_IN_DUE = 6, /* as WATCH_IN_WOKEN, by a timer that was due at start_ns */
@@ -68,8 +70,9 @@ enum mark_kind {
 	MARK_TASKLET = 6,
 	MARK_WAKER = 7,      /* no function: who woke the thread that begins here */
 	MARK_RESCHEDULE = 8, /* no function: who sent the reschedule IPI */
-	MARK_THREAD = 9, /* no function: the sampler makes way for thread `id`, `name`; its record
-			    follows when it leaves */
+	/* No function: the sampler makes way for thread `id`, `name`; its record follows when it
+	 * leaves. */
+	MARK_THREAD = 9,
 };
 
 /* A context interrupts only lower ones, and within one CPU a level never runs twice at once (IRQs:
@@ -98,53 +101,54 @@ enum vector_id {
 };
 
 /* flags */
-#define RECORD_PART                                                                                \
-	1 /* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
-#define RECORD_ONGOING                                                                             \
-	2 /* RECORD_THREAD: it left in the middle of something; a worker goes on with the same     \
-	     work */
+/* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
+#define RECORD_PART 1
+/* RECORD_THREAD: left in the middle of something; a worker goes on with the same work */
+#define RECORD_ONGOING 2
 #define RECORD_ORIGIN  4 /* name, id, origin_cpu, origin and stack tell who asked */
 #define RECORD_KTHREAD 8 /* RECORD_THREAD, RECORD_WATCH: a kernel thread */
-#define RECORD_UPON                                                                                \
-	32 /* while threads are watched: it came upon the one whose WATCH_IN was the CPU's last */
+/* while threads are watched: it came upon the one whose WATCH_IN was the CPU's last */
+#define RECORD_UPON 32
 /* RECORD_ORIGIN: in what context it was asked for; 0: not known, the stack may tell */
 #define RECORD_CONTEXT      96
 #define RECORD_BY_INTERRUPT 32
-#define RECORD_BY_SOFTIRQ                                                                          \
-	64 /* in the name of whatever thread it ran on; the stack may show that this thread wanted \
-	      it */
-#define RECORD_BY_THREAD                                                                           \
-	96              /* or the end of an interrupt that came upon it: that shows in the stack */
-#define RECORD_INNER 16 /* while threads are watched: it ran inside another interval */
+/* in the name of the thread it ran on; the stack may show that this thread wanted it */
+#define RECORD_BY_SOFTIRQ 64
+/* or the end of an interrupt that came upon it: that shows in the stack */
+#define RECORD_BY_THREAD 96
+#define RECORD_INNER     16 /* while threads are watched: it ran inside another interval */
 /* In a ring, with the level: */
 #define RECORD_WIDE 64 /* the second half follows */
-#define RECORD_SAME                                                                                \
-	128 /* the second half is that of the newest wide record in the same place, see            \
-	       record_place() */
+/* second half: as of the newest wide record in the same place, see record_place() */
+#define RECORD_SAME 128
 
 struct record {
 	/* The first half. */
 	__u64 start_ns;
 	__u64 end_ns;
 	__u64 arg;
-	__u32 id; /* RECORD_ORIGIN: tid of the thread that was current; 0: the idle one, or none had
-		     a part in it (RECORD_CONTEXT) */
+	/* RECORD_ORIGIN: tid of the thread that was current; 0: the idle thread, or no thread had a
+	 * part in it (RECORD_CONTEXT) */
+	__u32 id;
 	__u8 kind;  /* enum record_kind */
 	__u8 level; /* enum record_level */
 	__u8 flags;
 	__u8 mark; /* RECORD_MARK: enum mark_kind */
 	/* The second half. */
-	char name[16]; /* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated
-			  only when shorter */
-	__u64 origin;  /* RECORD_ORIGIN: address that the request came from, 0: see the stack */
-	__s16 stack;   /* RECORD_ORIGIN: id of the asker's kernel stack; -1: none is needed to know
-			  the context; -2: none could be had */
+	/* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated only when
+	 * shorter. */
+	char name[16];
+	__u64 origin; /* RECORD_ORIGIN: address that the request came from, 0: see the stack */
+	/* RECORD_ORIGIN: id of the asker's kernel stack; -1: the context is known without it; -2:
+	 * none could be taken */
+	__s16 stack;
 	union {
 		__s16 prio;       /* RECORD_THREAD: task_struct.prio */
 		__u16 origin_cpu; /* RECORD_ORIGIN */
 	};
-	__u32 seq; /* place in its CPU's and level's sequence, modulo 2^32; dropped records have a
-		      place, too. Set by the reader */
+	/* Place in the sequence of its CPU and level, modulo 2^32; dropped records have a place,
+	 * too. Set by the reader. */
+	__u32 seq;
 };
 
 /* What the rings are made of: half a record. */
@@ -221,10 +225,10 @@ struct cpu_state {
 	__u32 active;          /* watched threads that run or wait here: else nothing is recorded */
 	struct record_open thread;
 	struct record_open softirq;
-	struct record_open irq[2]; /* a demultiplexing handler (GPIO banks) calls a second one
-				      inside the first */
-	struct record_open
-		preempted;    /* softirq put aside with its thread (PREEMPT_RT): start_ns = tid */
+	/* a demultiplexing handler (GPIO banks) calls a second one inside the first */
+	struct record_open irq[2];
+	/* softirq put aside with its thread (PREEMPT_RT): start_ns = tid */
+	struct record_open preempted;
 	__u64 away_ns;        /* since when the sampler has been switched out; 0: it has the CPU */
 	__u64 head[LEVELS];   /* halves written */
 	__u32 place[LEVELS];  /* where the next one goes, from ring_base() on */
@@ -238,8 +242,8 @@ struct cpu_state {
 	__u32 here;         /* the watched thread that runs, 0: none */
 	__u64 active_since; /* when `active` was last raised from 0 */
 	__u64 mark[LEVELS]; /* function that the open interval of this level runs, 0: not known */
-	__u64 nmi_start,
-		nmi_seen;     /* of the handlers that the newest NMI asked; start 0: one knew it */
+	/* of the handlers that the newest NMI asked; start 0: one knew it */
+	__u64 nmi_start, nmi_seen;
 	__u64 preempted_mark; /* the function that `preempted` ran */
 	__u64 khz_changes;    /* of the CPU's frequency, since the reader put these to 0... */
 	__u32 khz, khz_min, khz_max;

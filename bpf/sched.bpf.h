@@ -29,8 +29,8 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 	}
 }
 
-#define TASK_IDLE                                                                                  \
-	0x402 /* how an idle worker sleeps: UNINTERRUPTIBLE | NOLOAD (include/linux/sched.h) */
+/* how an idle worker sleeps: UNINTERRUPTIBLE | NOLOAD (include/linux/sched.h) */
+#define TASK_IDLE 0x402
 
 static __always_inline unsigned int state_of(struct task_struct *task)
 {

@@ -59,12 +59,11 @@ int reschedule_exit(__u64 *ctx)
 	return 0;
 }
 
-#define NMI_LOOK_NS                                                                                \
-	1000 /* an NMI asks every handler of its type; those that had nothing to do and were quick \
-		are left out */
-#define NMI_APART_NS                                                                               \
-	20000 /* handlers that come so soon behind each other are taken to be asked by the same    \
-		 NMI */
+/* An NMI asks every handler of its type; handlers that had nothing to do and were quick are left
+ * out. */
+#define NMI_LOOK_NS 1000
+/* Handlers that follow each other within this time are taken to be asked by the same NMI. */
+#define NMI_APART_NS 20000
 
 const volatile bool unknown_nmi_seen = false; /* whether the program below is there */
 

@@ -1,13 +1,15 @@
-/* For programs that know themselves when they were late: a control loop that missed its deadline, a packet that waited. The program says
- * from when to when, and `culprit watch -p PID` says who is to blame. One header, nothing to link.
+/* For programs that know when they were late: a control loop that missed its deadline, a packet
+ * that waited. The program says from when to when, and `culprit watch -p PID` says who is to blame.
+ * One header, nothing to link.
  *
- *	struct culprit_reports *reports = culprit_reports_open();    once; NULL: not to be had, and the next call does nothing
- *	...
- *	culprit_late(reports, due_ns, now_ns);                       times of CLOCK_MONOTONIC
+ *   struct culprit_reports *reports = culprit_reports_open();   once; NULL: no memory to share, and
+ *                                                               culprit_late does nothing
+ *   culprit_late(reports, due_ns, now_ns);                      times of CLOCK_MONOTONIC
  *
- * culprit_late makes no system call and takes no lock: some stores to memory that it shares with whoever watches. When nobody does, the newest
- * reports just stay there. It may be called by any thread; a thread may be interrupted in it. The memory is a file in /dev/shm named after
- * the process; culprit_reports_close removes it, and so does culprit watch when the process has gone.
+ * culprit_late makes no system call and takes no lock: it stores to memory that it shares with
+ * culprit watch. While nobody watches, the newest reports just stay there. Any thread may call it,
+ * and may be interrupted in it. The memory is a file in /dev/shm named after the process;
+ * culprit_reports_close removes it, and so does culprit watch when the process has gone.
  */
 #ifndef CULPRIT_H
 #define CULPRIT_H
@@ -50,7 +52,8 @@ static inline struct culprit_reports *culprit_reports_open(void)
 		close(fd);
 		return NULL;
 	}
-	r = (struct culprit_reports *)mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	r = (struct culprit_reports *)mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE,
+					   MAP_SHARED | MAP_POPULATE, fd, 0);
 	close(fd);
 	if (r == MAP_FAILED)
 		return NULL;

@@ -27,8 +27,8 @@ struct poke_event {
 	struct poke *poke;
 	uint64_t due_ns;
 	uint64_t start_ns, end_ns;
-	uint64_t
-		ran_ns; /* CPU time that the thread on the target used; 0: none of ours ran there */
+	/* CPU time that the thread on the target used; 0: none of ours ran there */
+	uint64_t ran_ns;
 	struct {
 		const char *key;
 		uint64_t value;
@@ -79,8 +79,8 @@ struct poke {
 	pid_t tid;
 	struct poke_event *now; /* handed to body */
 	_Atomic uint32_t kicks, done, ready, release;
-	struct poke *
-		partner; /* of a storm: a second thread on the target, whose partner is the first */
+	/* of a storm: a second thread on the target, whose partner is the first */
+	struct poke *partner;
 	bool second;
 
 	int fd;

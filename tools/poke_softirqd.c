@@ -14,9 +14,8 @@
 #include <unistd.h>
 
 #define SOCKETS 32 /* that each datagram goes to */
-#define UNDER_WAY                                                                                  \
-	400 /* datagrams that may wait for the softirq: more than it takes at once                 \
-	       (net.core.netdev_budget) */
+/* Datagrams that may wait for the softirq: more than it takes at once (net.core.netdev_budget). */
+#define UNDER_WAY   400
 #define PATIENCE_NS 1000000000ULL
 #define RPS_CPUS    "/sys/class/net/lo/queues/rx-0/rps_cpus"
 

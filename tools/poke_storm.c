@@ -35,8 +35,9 @@ int storm_prepare(struct poke *p)
 
 int storm_poke(struct poke *p, struct poke_event *ev)
 {
-	static struct poke_event its; /* no two storms at once; the thread may still write to it
-					 when this one is interrupted */
+	/* No two storms run at once; the thread may still write here when this one is
+	 * interrupted. */
+	static struct poke_event its;
 	struct poke *q = p->partner;
 
 	atomic_store_explicit(&p->release, 0, memory_order_release);

@@ -22,8 +22,8 @@
 #include "base/units.h"
 #include "model/stops.h"
 
-#define WATCHDOG_NMI_NS                                                                            \
-	NSEC_PER_SEC /* far more often than kernel.watchdog_thresh (10 s) of CPU time */
+/* far more often than kernel.watchdog_thresh (10 s) of CPU time */
+#define WATCHDOG_NMI_NS NSEC_PER_SEC
 
 /* Where a source is. */
 struct place {

@@ -17,12 +17,12 @@ struct cause {
 	const char *why;     /* it reaches an isolated CPU */
 	const char *confirm; /* commands in backquotes, here and in fix */
 	const char *fix;
-	const char *advice; /* one line: a command, a boot parameter, or the shortest instruction;
-			       NULL: none */
-	const char *otherwise; /* what to do where `advice` cannot be filled in or cannot work;
-				  NULL: nothing */
-	const char *undo; /* the command that takes `advice` back; NULL: none is needed, or there is
-			     none */
+	/* One line: a command, a boot parameter, or the shortest instruction; NULL: none. */
+	const char *advice;
+	/* What to do where `advice` cannot be filled in or cannot work; NULL: nothing. */
+	const char *otherwise;
+	/* The command that takes `advice` back; NULL: none is needed, or there is none. */
+	const char *undo;
 	const char *since;  /* from which kernel on, or "any" */
 	const char *cost;   /* what the remedy costs, or one hit takes; NULL: not known */
 	const char *source; /* kernel file and symbol, or document */

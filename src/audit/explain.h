@@ -7,9 +7,8 @@
 #include "audit/advise.h"
 #include "audit/meaning.h"
 
-#define CAUSES_SCHEMA                                                                              \
-	"culprit.causes/1" /* {"schema":..., "causes":[{"id":..., "matches":[{"kind":...,          \
-			      "pattern":...}]}]} */
+/* {"schema":..., "causes":[{"id":..., "matches":[{"kind":..., "pattern":...}]}]} */
+#define CAUSES_SCHEMA "culprit.causes/1"
 
 enum explain_format { EXPLAIN_TEXT, EXPLAIN_JSON, EXPLAIN_MARKDOWN };
 
@@ -17,8 +16,9 @@ struct explain_options {
 	int format;     /* enum explain_format */
 	unsigned width; /* of text; columns */
 	bool colour;    /* in text: escape sequences for a terminal */
-	bool whole; /* text and Markdown: the entries, else only their titles by group. JSON has all
-		       of them always. */
+	/* Text and Markdown: print the entries, not only their titles by group. JSON always has all
+	 * of them. */
+	bool whole;
 	struct fill fill;
 };
 

@@ -9,13 +9,13 @@
 
 struct meaning {
 	const struct cause *cause; /* NULL: the name means nothing */
-	char note[MEANING_NOTE];   /* why the entry speaks of the kind of thing and not of this very
-				    * name; "": it speaks of the   name. May hold the name's bytes:
-				    * escape on output. */
-	long irq;                  /* -1: none was named */
-	uint32_t tid;              /* 0: none was named */
-	char who[128];             /* the name without kind, number and function */
-	char function[128];        /* "": none was named */
+	/* Why the entry speaks of the kind of thing and not of this very name; "": it speaks of the
+	 * name. May hold bytes of the name: escape on output. */
+	char note[MEANING_NOTE];
+	long irq;           /* -1: none was named */
+	uint32_t tid;       /* 0: none was named */
+	char who[128];      /* the name without kind, number and function */
+	char function[128]; /* "": none was named */
 };
 
 /* Takes "tick_nohz_handler", "local_timer > tick_nohz_handler", "python3 [4242]", "[ksoftirqd/1]",

@@ -73,8 +73,8 @@ size_t escape_char(const char *name, size_t len, char out[ESCAPE_CHAR])
 
 char *escape_text(const char *name, size_t len, char *buf, size_t buflen)
 {
-	size_t pos = 0, whole = 0; /* whole: the last place between characters that leaves room for
-				      the dots */
+	/* whole: the last place between characters that leaves room for the dots */
+	size_t pos = 0, whole = 0;
 	char piece[ESCAPE_CHAR];
 	size_t used;
 

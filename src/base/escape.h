@@ -14,9 +14,8 @@
  * themselves. */
 char *escape_text(const char *name, size_t len, char *buf, size_t buflen);
 
-#define ESCAPE_CHAR                                                                                \
-	16 /* holds any one escaped character and its NUL: three bytes as \xNN, or four of UTF-8   \
-	    */
+/* Holds any one escaped character and its NUL: three bytes as \xNN, or four of UTF-8. */
+#define ESCAPE_CHAR 16
 
 /* The first character of name by the rules above into out. Returns the bytes of name it stands for,
  * 0 at the end (out is empty then). */

@@ -12,9 +12,9 @@ struct opt {
 	char letter;       /* 0: none */
 	const char *name;  /* without the dashes; NULL: none */
 	const char *value; /* what the help calls the value, "CPUS"; NULL: a flag that takes none */
-	const char *help;  /* one sentence; may hold newlines, printed indented; NULL: left out of
-			      the help */
-	size_t offset;     /* of the field in the options struct */
+	/* One sentence; may hold newlines, printed indented; NULL: left out of the help. */
+	const char *help;
+	size_t offset; /* of the field in the options struct */
 	/* Stores the value into the field. Returns 0, or nonzero with the reason in why: "'x' is
 	 * not a CPU list: ...". NULL for a flag: stores true into a bool field; a flag's own set is
 	 * called with text NULL. `arg` is this row's own. */

@@ -17,8 +17,9 @@ struct measure {
 		int policy, priority;
 	} sched;
 	bool quiet, no_trace, no_audit, clock;
-	bool may_share; /* the command ends by itself: where no other CPU is, housekeeping may run
-			   on the measured ones */
+	/* The command ends by itself: housekeeping may share the measured CPUs where no other CPU
+	 * is left. */
+	bool may_share;
 	const char *ready_file; /* for tests: made when the window opens */
 };
 

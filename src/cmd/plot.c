@@ -24,8 +24,8 @@ struct options {
 	int format;
 	const char *path, *series;
 	int log;
-	bool surface,
-		mixed; /* mixed: windows of several series, which a recording does not tell apart */
+	/* mixed: windows of several series, which a recording does not tell apart */
+	bool surface, mixed;
 	struct cpus cpus;
 };
 

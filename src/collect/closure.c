@@ -14,8 +14,8 @@
 #define SOFTIRQS    16
 
 struct row {
-	char label[LABEL_MAX]; /* "24", "LOC" as in /proc/interrupts; "softirq TIMER"; "context
-				  switches" */
+	/* "24", "LOC" as in /proc/interrupts; "softirq TIMER"; "context switches" */
+	char label[LABEL_MAX];
 	uint64_t begin, end;
 };
 

@@ -23,12 +23,12 @@ struct collect_options {
 	struct cpus targets;
 	struct cpus housekeeping; /* empty: all other online CPUs */
 	bool trace;               /* load and attach the probes */
-	bool osnoise;         /* also the events of the kernel's osnoise tracer, which is on; needs
-				 intervals */
-	bool intervals;       /* keep each interval for collect_interval */
-	bool spans;           /* accounts and the worst hiccups have their spans */
-	bool clock;           /* sample CLOCK_MONOTONIC instead of the counter */
-	int policy, priority; /* of the samplers: SCHED_OTHER, SCHED_FIFO, SCHED_RR */
+	/* Also read the events of the kernel's osnoise tracer, which is on; needs intervals. */
+	bool osnoise;
+	bool intervals;                  /* keep each interval for collect_interval */
+	bool spans;                      /* accounts and the worst hiccups have their spans */
+	bool clock;                      /* sample CLOCK_MONOTONIC instead of the counter */
+	int policy, priority;            /* of the samplers: SCHED_OTHER, SCHED_FIFO, SCHED_RR */
 	const struct workload *workload; /* what the samplers do instead of spinning; NULL: spin */
 	const void *workload_options;    /* its own */
 	const struct tap *tap;           /* hears what the session is given; NULL: nobody does */

@@ -13,10 +13,10 @@
 #include "model/facts.h"
 
 struct facts_options {
-	const char *root;        /* NULL: "/"; another directory for tests */
-	bool deep;               /* also what disturbs CPUs; it is FACT_NOT_TAKEN otherwise */
-	const struct cpus *from; /* this thread moves to these CPUs first; NULL or empty: it stays
-				    where it is */
+	const char *root; /* NULL: "/"; another directory for tests */
+	bool deep;        /* also what disturbs CPUs; it is FACT_NOT_TAKEN otherwise */
+	/* This thread moves to these CPUs first; NULL or empty: it stays where it is. */
+	const struct cpus *from;
 };
 
 /* Adds to `facts`. 0, or -ENOMEM or -ENOSPC when the set is not complete. A fact that cannot be

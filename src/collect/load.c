@@ -161,8 +161,8 @@ static void keep(struct load *l, pid_t culprit)
 	sigaction(SIGTERM, &end, NULL);
 	sigfillset(&others);
 	sigdelset(&others, SIGTERM);
-	sigprocmask(SIG_SETMASK, &others, &l->unblocked); /* orphans of the tool's send SIGALRM to
-							     whom they take for their parent */
+	/* Orphans of the load tool send SIGALRM to the process that they take for their parent. */
+	sigprocmask(SIG_SETMASK, &others, &l->unblocked);
 	prctl(PR_SET_NAME, "culprit-load");
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -17,8 +17,8 @@ extern const char *const load_names[]; /* "cpu", "disk", "net" */
 struct load_options {
 	uint32_t workers[LOAD_KINDS]; /* how many of each; 0: none */
 	struct cpus cpus;             /* where they run */
-	uint64_t before_ns;           /* how much of the window comes first; 0: until somebody asks
-					 (LOAD_WANTED) */
+	/* How much of the window comes first; 0: until somebody asks (LOAD_WANTED). */
+	uint64_t before_ns;
 };
 
 enum load_phase {

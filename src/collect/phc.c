@@ -20,9 +20,8 @@
 
 #define SAMPLES 25 /* PTP_MAX_SAMPLES of the kernel */
 #define CALLS   20 /* of each kind */
-#define CLOCK_OF(fd)                                                                               \
-	(~(clockid_t)(fd)*8 | 3) /* FD_TO_CLOCKID, Documentation/driver-api/ptp.rst                \
-				  */
+/* FD_TO_CLOCKID, Documentation/driver-api/ptp.rst */
+#define CLOCK_OF(fd) (~(clockid_t)(fd)*8 | 3)
 
 static int kernel_ioctl(int fd, unsigned long request, void *arg)
 {

@@ -33,8 +33,8 @@ struct pingpong_options {
 	uint64_t *matrix;
 };
 
-extern const struct workload pingpong_workload; /* takes struct pingpong_options; series: to be set
-						   to the names of its ways */
+/* Takes struct pingpong_options; series: the caller sets it to the names of its ways. */
+extern const struct workload pingpong_workload;
 
 /* 0, or -1 with the reason in why: neither this CPU nor this kernel can be changed by the user at
  * once, so it is no error of his. */

@@ -48,9 +48,10 @@ struct side {
 	struct box *in, *out;
 	bool first;
 	uint32_t series;
-	uint64_t last;     /* in->word as it was seen last */
-	cursors_t cursors; /* read ahead of what lets the other side send: the last message to it,
-			      or the arrival */
+	uint64_t last; /* in->word as it was seen last */
+	/* Read before anything lets the other side send: before the last message to it, or its
+	 * arrival. */
+	cursors_t cursors;
 	uint64_t *raw, *raw_count; /* NULL: not wanted */
 	struct hist *median;       /* of a pair of many: instead of a series */
 	struct ring *ring;

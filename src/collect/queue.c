@@ -122,8 +122,8 @@ static void produce(struct party *p, uint64_t first, uint64_t messages)
 			break;
 		memcpy(slot->payload, o->payload + n % pieces * o->length, o->length);
 		p->table->sum += add_up(slot->payload, o->length);
-		for (;;) { /* the last reading of the cursors ahead of the time when it is due is
-			      the window's */
+		/* The last reading of the cursors before the due time belongs to the window. */
+		for (;;) {
 			next = work_cursors(w);
 			now = read_tick(p->counter);
 			if (now >= due)

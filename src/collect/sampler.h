@@ -62,32 +62,32 @@ struct lane {
 	_Atomic int started;                /* the window has begun: the next five are set */
 	uint64_t start, end;                /* the window, ticks */
 	cursors_t start_cursors, end_cursors;
-	uint64_t start_ns,
-		start_anchor;        /* the two clocks, read together at the window's start... */
+	/* the two clocks, read together at the window's start... */
+	uint64_t start_ns, start_anchor;
 	uint64_t end_ns, end_anchor; /* ...and at its end */
 	uint64_t backwards;          /* the counter ran backwards */
 	uint64_t busy_ticks;         /* bookkeeping between a gap and the next loop */
 	uint64_t anchor_min;         /* the least that two clocks were read apart, ticks */
 	bool anchor_known;
-	uint64_t busy_min,
-		busy_max;        /* the least after a hiccup, and the most that is allowed for it */
+	/* the least after a hiccup, and the most that is allowed for it */
+	uint64_t busy_min, busy_max;
 	uint64_t short_busy_min; /* the least after a short gap */
 	bool smi_known;          /* the CPU counts SMIs and the kernel shows them */
 	uint64_t smi_count;      /* in the window */
 	bool finished;           /* the workload has done all that it was to do */
 	bool moved; /* the kernel took the sampler to another CPU: the window ended there */
-	uint64_t short_count,
-		short_ticks; /* gaps below the threshold: how many, and how long together */
+	/* gaps below the threshold: how many, and how long together */
+	uint64_t short_count, short_ticks;
 	uint64_t away_ticks; /* hiccups and bookkeeping: the rest of the window is loops */
 	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them... */
 	uint64_t loop_min;   /* ...the shortest, ticks... */
-	uint64_t loop_above[LOOP_CLASSES]; /* ...and how many were longer than
-					      2^(LOOP_CLASS_FIRST+n) ticks */
-	uint64_t loop[LOOP_SLOTS];         /* while learning: loops by ticks */
-	uint64_t threshold;                /* ticks: a gap as long is a hiccup */
-	uint64_t short_from; /* ticks: a shorter loop is no gap; the threshold: there are no short
-				gaps */
-	double ns_per_tick;  /* as learned */
+	/* ...and how many were longer than 2^(LOOP_CLASS_FIRST+n) ticks */
+	uint64_t loop_above[LOOP_CLASSES];
+	uint64_t loop[LOOP_SLOTS]; /* while learning: loops by ticks */
+	uint64_t threshold;        /* ticks: a gap as long is a hiccup */
+	/* Ticks: a shorter loop is no gap. Equal to the threshold: short gaps are not counted. */
+	uint64_t short_from;
+	double ns_per_tick; /* as learned */
 	int error;
 	char what[64];
 

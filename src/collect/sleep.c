@@ -7,8 +7,8 @@
 #include "collect/tick.h"
 
 #define WARM_INTERVAL_NS (10 * NSEC_PER_MSEC) /* at most, while learning */
-#define PATIENCE_NS                                                                                \
-	(50 * NSEC_PER_MSEC) /* how long a sleep may be without a look whether to stop */
+/* how long a sleep may be without a look whether to stop */
+#define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
 enum { LATENCY, DELTA, LOADED }; /* under load the same two again */
 
@@ -93,8 +93,9 @@ static int run(struct work *w)
 			break;
 		cursors = work_cursors(w);
 		now = tick_clock();
-		if (o->relative && due > now) { /* the call asks for what is left of the interval,
-						   and counts from itself */
+		/* A relative call asks for the rest of the interval, and counts from its own
+		 * begin. */
+		if (o->relative && due > now) {
 			due = n ? now + interval : due;
 			err = sleep_for(due - now);
 		} else {

@@ -15,9 +15,7 @@
 #include "collect/where.h"
 #include "collect/tick.h"
 
-#define SETTLE_NS                                                                                  \
-	(100 * NSEC_PER_MSEC) /* after attaching: what the kernel still has to tidy up             \
-			       */
+#define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: the kernel still has to tidy up */
 
 /* Where samplers with a real-time priority have all CPUs, this process must come before them, or
  * nobody could stop them. */

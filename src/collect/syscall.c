@@ -100,8 +100,7 @@ static bool make_sqrt(unsigned n)
 
 static const struct {
 	bool (*make)(unsigned n);
-	bool slack; /* with the timer slack that culprit was started with; the sampler's own is 1 ns
-		     */
+	bool slack; /* with the timer slack that culprit was started with, not the sampler's 1 ns */
 } calls[SYSCALL_CALLS] = {
 	{make_nothing, false},  {make_addition, false}, {make_sqrt, false},
 	{make_getuid, false},   {make_getpid, false},   {make_close, false},
@@ -136,8 +135,8 @@ const char *const syscall_names[SYSCALL_CALLS + 1] = {
 struct timing {
 	struct work *w;
 	const struct syscall_options *o;
-	uint64_t
-		empty; /* ticks of a batch of none: two readings, a call of the maker, its return */
+	/* ticks of a batch of none: two readings, a call of the maker, its return */
+	uint64_t empty;
 	unsigned batch[SYSCALL_CALLS]; /* of the chosen calls */
 	unsigned bare[SYSCALL_CALLS];
 };

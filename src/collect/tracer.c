@@ -16,9 +16,8 @@
 
 #define LOCK_TRIES 50
 #define INSTANCE   "culprit-osnoise"
-#define STATE                                                                                      \
-	"/run/culprit-osnoise.state" /* what to put back, for the next start should this one be    \
-					killed */
+/* Knobs to put back: the next start reads them should this process be killed. */
+#define STATE     "/run/culprit-osnoise.state"
 #define VALUE_MAX 4096
 
 struct tracer {

@@ -21,10 +21,9 @@
 #include "model/watch.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
-#define LATE_NS                                                                                    \
-	NSEC_PER_MSEC /* a record may be published so long after its end: its CPU had something    \
-			 else to do */
-#define BATCH 65536   /* records that are put into order at once */
+/* A record may be published this long after its end: its CPU had something else to do. */
+#define LATE_NS NSEC_PER_MSEC
+#define BATCH   65536 /* records that are put into order at once */
 
 /* A record and the CPU that it comes from. */
 struct arrival {

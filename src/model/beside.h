@@ -24,8 +24,9 @@ struct beside {
 	struct beside_share theirs, ours; /* gaps: osnoise's samples or noise, culprit's hiccups */
 	struct beside_row *row;           /* by falling time, of whoever saw more */
 	uint32_t count;
-	bool theirs_detailed; /* events with names; false: rtla's or the periods' counters only, in
-				 the rows without a name */
+	/* Events with names; false: only the counters of rtla or of the periods, in the rows
+	 * without a name. */
+	bool theirs_detailed;
 };
 
 /* 0 or -ENOMEM. Free with beside_free. */

@@ -87,8 +87,9 @@ struct phc_result {
 	/* Of the sample with the shortest delay, as read: hardware clock minus CLOCK_REALTIME. And
 	 * the least and most of all. */
 	int64_t raw_ns, raw_least_ns, raw_most_ns;
-	uint64_t delay_ns; /* between the two readings of CLOCK_REALTIME around it, the shortest; 0:
-			      the hardware takes both */
+	/* Shortest time between the two readings of CLOCK_REALTIME around it; 0: the hardware takes
+	 * both. */
+	uint64_t delay_ns;
 	uint64_t call_min_ns, call_p50_ns; /* of the call, which may take several samples */
 };
 

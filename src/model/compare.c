@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APART_NS                                                                                   \
-	20000000 /* between the two probes of one tracepoint: a guest may be stopped there */
+/* between the two probes of one tracepoint: a guest may be stopped there */
+#define APART_NS    20000000
 #define PATIENCE_NS 200000000 /* after which no partner comes any more */
 
 int compare_init(struct compare *c)

@@ -66,8 +66,8 @@ struct diff_cell {
 	uint64_t p50_ns, p99_ns, p999_ns, max_ns; /* of one */
 	uint64_t bin[DIFF_BINS];                  /* by length, see diff_bin_ns */
 	double per_s, runs_per_s, ns_per_s;       /* per second that a CPU was observed */
-	struct ratio count_ratio,
-		time_ratio; /* to the first side; of the first itself NAN, 0, INFINITY */
+	/* to the first side; of the first itself NAN, 0, INFINITY */
+	struct ratio count_ratio, time_ratio;
 	enum diff_verdict verdict;
 };
 
@@ -100,12 +100,13 @@ struct diff {
 	struct diff_side side[DIFF_FILES];
 	const struct view *view[DIFF_FILES]; /* each side's first */
 	bool in_turn[DIFF_FILES];            /* with those of the first side */
-	char *unlike[DIFF_FILES];   /* owned: what its recordings differ in, "kernel, threshold";
-				       NULL: in nothing */
+	/* owned: what its recordings differ in, "kernel, threshold"; NULL: in nothing */
+	char *unlike[DIFF_FILES];
 	double between;             /* where not in turn, two windows may differ by this factor */
 	double seconds[DIFF_FILES]; /* observed, all CPUs together */
+	/* of the hiccups' time */
 	uint64_t attributed_ns[DIFF_FILES], edge_ns[DIFF_FILES], lost_ns[DIFF_FILES],
-		outside_ns[DIFF_FILES]; /* of the hiccups' time */
+		outside_ns[DIFF_FILES];
 	bool same_cpus;        /* all measured the same CPUs: numbers of CPUs in names are kept */
 	bool traced;           /* all were: else there are no sources */
 	uint64_t threshold_ns; /* of all CPUs of all recordings; 0: they differ */
@@ -114,8 +115,8 @@ struct diff {
 	uint64_t short_ns[DIFF_FILES];
 	uint64_t low_ns, high_ns; /* of the bins: the shortest and the longest of all */
 	struct diff_cell total[DIFF_FILES];
-	struct diff_row *row; /* owned; those that changed, by falling change; then the others, by
-				 falling time */
+	/* Owned; changed rows by falling change, then the others by falling time. */
+	struct diff_row *row;
 	uint32_t rows;
 	struct diff_fact *fact; /* owned */
 	uint32_t facts;

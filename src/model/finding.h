@@ -36,13 +36,15 @@ struct finding {
 	char *good;       /* as it should be */
 	char *fix, *undo; /* undo is a command */
 	enum fix_kind fix_kind;
-	const char *only; /* static: of the sources with its cause only those whose name begins so;
-			     NULL: all */
-	bool about;       /* it is about one source: */
+	/* Static: prefix of the names, among the sources with its cause, that it explains; NULL:
+	 * all of them. */
+	const char *only;
+	bool about; /* it is about one source: */
 	enum source_kind kind;
-	uint32_t number;  /* IRQ or tid */
-	uint64_t cost_ns; /* measured time of the sources that it explains, of all CPUs; 0: none in
-			     this run, or no run */
+	uint32_t number; /* IRQ or tid */
+	/* Measured time of the sources that it explains, of all CPUs; 0: none in this run, or no
+	 * run. */
+	uint64_t cost_ns;
 };
 
 struct findings { /* all zeros: none */

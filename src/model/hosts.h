@@ -10,8 +10,8 @@
 /* One source of one host, over all of its CPUs. */
 struct host_source {
 	uint32_t view;
-	const struct source
-		*who; /* its row on the first of these CPUs; of its totals take those below */
+	/* its row on the first of these CPUs; of its totals take those below */
+	const struct source *who;
 	struct cpus cpus;
 	uint64_t count, total_ns, max_ns;
 	uint64_t observed_ns; /* of all the host's CPUs together, also those without it */

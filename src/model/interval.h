@@ -10,10 +10,10 @@
 struct interval {
 	uint64_t end_ns; /* of theirs: when the event came, just behind the end */
 	uint64_t net_ns;
-	bool theirs;  /* osnoise says so */
-	uint8_t kind; /* enum record_kind; osnoise does not tell vectors from IRQs: RECORD_IRQ is
-			 both */
-	uint32_t id;  /* IRQ, vector number, softirq, tid */
+	bool theirs; /* osnoise says so */
+	/* enum record_kind; osnoise does not tell vectors from IRQs: RECORD_IRQ is both */
+	uint8_t kind;
+	uint32_t id; /* IRQ, vector number, softirq, tid */
 	char name[17];
 };
 

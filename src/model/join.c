@@ -8,15 +8,14 @@
 #include <string.h>
 
 #define WAIT_SLOTS JOIN_WAIT_ALL /* touched only as far as records wait */
-#define NEWEST                                                                                     \
-	64 /* records that stay when room is made: one that ended just before them may still come  \
-	    */
+/* Records that stay when room is made: one that ended just before them may still come. */
+#define NEWEST   64
 #define DISORDER 256 /* records that one may come late by; more than any clock's error takes */
-#define TOLERANCE_NS                                                                               \
-	100 /* the sampler's clock against the probes': same clock, read through two paths */
-#define NEAR_NS                                                                                    \
-	2000 /* the sampler's bookkeeping: a record may fall between its cursor and its counter    \
-		readings */
+/* the sampler's clock against the probes': same clock, read through two paths */
+#define TOLERANCE_NS 100
+/* Time of the sampler's bookkeeping: a record may fall between its cursor and its counter
+ * readings. */
+#define NEAR_NS 2000
 
 struct join {
 	struct nest *nest;
@@ -389,8 +388,9 @@ void join_relieve(struct join *j, uint64_t since_ns)
 
 	if (join_waiting(j) <= JOIN_WAIT_MAX)
 		return;
-	if (j->windows) { /* a workload that sleeps is off its CPU all the time, and when its window
-			     began is known at its end only */
+	/* A sleeping workload is off its CPU all the time, and the begin of its window is known
+	 * only at its end. */
+	if (j->windows) {
 		for (; join_waiting(j) > 2 * JOIN_WAIT_MAX; j->first++) {
 			drop_below(j, waiting(j, j->first));
 			pass(j, waiting(j, j->first));

@@ -35,8 +35,8 @@ struct join_counts {
 	uint64_t lost;            /* places in the sequence that no record came for */
 	uint64_t below_threshold; /* records in gaps too short to be hiccups */
 	uint64_t mismatches;      /* timestamps and sequence disagree */
-	uint64_t folded; /* top-level intervals merged to bound memory, in hiccups of very many
-			    records */
+	/* top-level intervals merged to bound memory, in hiccups of very many records */
+	uint64_t folded;
 };
 
 struct join_options {
@@ -47,8 +47,8 @@ struct join_options {
 	struct intervals *intervals; /* gets each interval; NULL: not wanted */
 	bool spans;                  /* accounts have their spans */
 	bool real_time;              /* the sampler has a real-time priority */
-	bool windows; /* hiccups are windows of a workload: what ran between them is nobody's loss
-		       */
+	/* Hiccups are windows of a workload: nobody lost what ran between them. */
+	bool windows;
 	uint64_t threshold_ns; /* shortest gap that is a hiccup */
 	struct edge_bounds bounds;
 };

@@ -6,9 +6,8 @@
 
 #include <stdint.h>
 
-#define STACK_FRAMES                                                                               \
-	48 /* a message that its sender carries to the receiver is 30 deep and more                \
-	    */
+/* a message that its sender carries to the receiver is 30 deep and more */
+#define STACK_FRAMES 48
 
 struct names {
 	void *ctx;

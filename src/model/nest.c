@@ -17,10 +17,10 @@ static const char throttled[] = "[throttled]";
 /* Something that has ended inside the hiccup and lies in no later interval yet. */
 struct ended {
 	uint64_t start, end;
-	uint64_t gaps, edge; /* after folding: time within that belongs to no interval, and how much
-				of it is edge... */
-	uint64_t lost;       /* ...and how much lies in holes */
-	uint32_t intervals;  /* 1, after folding more */
+	/* After folding: time inside that belongs to no interval, and how much of it is edge... */
+	uint64_t gaps, edge;
+	uint64_t lost;            /* ...and how much lies in holes */
+	uint32_t intervals;       /* 1, after folding more */
 	bool thread, last_thread; /* of several the first and the last */
 	bool note;                /* an instant, not an interval: then its record follows */
 	bool doubt;               /* and others of its level are missing before it */
@@ -232,8 +232,9 @@ struct segment {
 	const struct record *flush; /* a TLB flush for another CPU was in it */
 	uint64_t start, net;
 	bool marked;
-	bool first; /* the interval begins with it, and is counted there. Of a softirq in pieces the
-		       last piece is the interval */
+	/* The interval begins with this piece, and is counted there. A softirq in pieces counts at
+	 * its last piece. */
+	bool first;
 };
 
 /* Returns who asked for it. */

@@ -41,12 +41,11 @@ struct account {
 	uint64_t pre_ns, post_ns;
 	bool first_thread, last_thread; /* these intervals are threads */
 	uint32_t intervals;             /* outermost ones */
-	uint32_t theirs; /* intervals of which the kernel's osnoise tracer said that they ended here
-			  */
+	uint32_t theirs;  /* intervals that ended here by the kernel's osnoise tracer */
 	struct spot spot; /* set by the session */
 	uint64_t lost;    /* records that are missing in it; set by the join */
-	struct piece
-		*pieces; /* one per source, in order of first appearance; attributed time only */
+	/* one per source, in order of first appearance; attributed time only */
+	struct piece *pieces;
 	uint32_t npieces;
 	const struct span *spans;    /* when each ran, see spans.h; none unless nest_keep_spans */
 	uint32_t nspans, spans_left; /* how many, and how many more there were */

@@ -18,8 +18,8 @@
 enum asker_kind {
 	ASKER_UNKNOWN,
 	ASKER_INTERRUPT,
-	ASKER_SOFTIRQ, /* who raised it is not known: an interrupt, a thread, or it was put off to
-			  ksoftirqd */
+	/* the raiser is not known: an interrupt, a thread, or ksoftirqd after a delay */
+	ASKER_SOFTIRQ,
 	ASKER_THREAD,
 };
 
@@ -29,8 +29,8 @@ struct asker {
 	uint32_t tid; /* of a thread; 0: the idle one */
 	uint16_t cpu;
 	char comm[17]; /* of a thread; "(interrupt)", "(softirq)" */
-	const char
-		*function; /* the one behind the request; belongs to the names; NULL: not known */
+	/* the one behind the request; belongs to the names; NULL: not known */
+	const char *function;
 };
 
 /* A request as it was recorded. */

@@ -22,11 +22,10 @@
 #include "model/source.h"
 
 #define OSNOISE_SCHEMA "culprit.osnoise/1"
-#define OSNOISE_CPUS                                                                               \
-	1024 /* CPUs with tables of their own; later ones are counted in cpus_beyond               \
-	      */
-#define OSNOISE_ROWS                                                                               \
-	4096 /* source rows of all CPUs together; later names fold into their kind's (others) */
+/* CPUs with tables of their own; later ones are counted in cpus_beyond */
+#define OSNOISE_CPUS 1024
+/* source rows of all CPUs together; later names fold into their kind's (others) */
+#define OSNOISE_ROWS     4096
 #define OSNOISE_LONGEST  20
 #define OSNOISE_UNKNOWNS 8
 #define OSNOISE_TEXT     160
@@ -39,15 +38,15 @@
 
 /* What osnoise_line() made of a line. */
 enum osnoise_got {
-	OSNOISE_TAKEN,   /* read, and nothing to hand out: headings, rtla's tables, events of other
-			    systems */
+	/* read, with no result: headings, rtla's tables, events of other systems */
+	OSNOISE_TAKEN,
 	OSNOISE_EVENT,   /* an event is complete, in reader.event */
 	OSNOISE_UNKNOWN, /* not understood: counted */
 };
 
 enum osnoise_type {
-	OSNOISE_NOISE,    /* irq_noise, nmi_noise, softirq_noise, thread_noise: net time of one
-			     interval */
+	/* irq_noise, nmi_noise, softirq_noise, thread_noise: net time of one interval */
+	OSNOISE_NOISE,
 	OSNOISE_SAMPLE,   /* sample_threshold: one gap of the kernel's loop, gross */
 	OSNOISE_PERIOD,   /* osnoise's line at the end of a period */
 	OSNOISE_TIMERLAT, /* timerlat's line: duration_ns is the latency */
@@ -58,8 +57,8 @@ enum timerlat_context { TIMERLAT_IRQ, TIMERLAT_THREAD, TIMERLAT_USER, TIMERLAT_C
 /* One period, or the sum of several. osnoise counts a gap without any interference as hw. */
 struct osnoise_period {
 	uint64_t count;
-	uint64_t
-		runtime_ns; /* UINT64_MAX: not said (trace-cmd prints no run time on old kernels) */
+	/* UINT64_MAX: not said (trace-cmd prints no run time on old kernels) */
+	uint64_t runtime_ns;
 	uint64_t noise_ns;
 	uint64_t max_noise_ns; /* the worst period */
 	uint64_t max_single_ns;
@@ -78,8 +77,7 @@ struct osnoise_event {
 	uint64_t duration_ns;
 	enum source_kind kind; /* noise */
 	uint32_t id;           /* IRQ, vector, softirq, tid; of timerlat its activation */
-	uint64_t interference; /* sample: how many noises it holds; 0: nothing that the kernel
-				  showed */
+	uint64_t interference; /* sample: number of noises in it; 0: the kernel showed nothing */
 	enum timerlat_context context;
 	struct osnoise_period period;
 	char name[SOURCE_NAME]; /* noise; any bytes, ends with NUL */
@@ -101,11 +99,11 @@ struct osnoise_column {
 
 /* rtla's auto-analysis of one stop. */
 struct osnoise_part {
-	char label[48];        /* as rtla says it: "Blocking thread", without the colon */
-	char who[SOURCE_NAME]; /* "swapper/1:0": a part of the label's time; "" for the label's own
-				  line */
-	uint64_t ns;           /* UINT64_MAX: none given */
-	uint32_t hundredths;   /* of a per cent; UINT32_MAX: none given */
+	char label[48]; /* as rtla says it: "Blocking thread", without the colon */
+	/* "swapper/1:0": a part of the label's time; "" for the label's own line */
+	char who[SOURCE_NAME];
+	uint64_t ns;         /* UINT64_MAX: none given */
+	uint32_t hundredths; /* of a per cent; UINT32_MAX: none given */
 };
 
 struct osnoise_analysis {
@@ -123,22 +121,22 @@ struct osnoise_span {
 struct osnoise_cpu {
 	unsigned cpu;
 	bool has_sources;
-	struct sources
-		sources;     /* net times of noises; gaps without interference are kind outside */
-	struct hist samples; /* gross lengths of all gaps; bucket NULL: none came */
+	/* net times of noises; gaps without interference are kind outside */
+	struct sources sources;
+	struct hist samples;       /* gross lengths of all gaps; bucket NULL: none came */
 	uint64_t samples_alone_ns; /* of gaps without interference... */
 	uint64_t samples_alone;
-	uint64_t samples_explained_ns,
-		samples_rest_ns; /* ...and of those with all of their noises in the text */
+	/* ...and of those with all of their noises in the text */
+	uint64_t samples_explained_ns, samples_rest_ns;
 	uint64_t samples_complete;
 	struct osnoise_period traced, top; /* sums of period lines; rtla's last table */
 	struct hist latency[TIMERLAT_CONTEXTS];
 	struct osnoise_latency rtla[TIMERLAT_CONTEXTS];
-	struct osnoise_span recent[OSNOISE_RECENT]; /* the latest noises: what a sample that ends
-						       now is made of */
+	/* the latest noises, of which a sample that ends now consists */
+	struct osnoise_span recent[OSNOISE_RECENT];
 	uint64_t nrecent;
-	struct osnoise_event last[2]; /* period, timerlat: since 6.18 both come twice, as tracer's
-					 line and as event */
+	/* Period, timerlat: since 6.18 both come twice, as a line of the tracer and as an event. */
+	struct osnoise_event last[2];
 	bool last_form[2];
 };
 
@@ -157,8 +155,8 @@ enum osnoise_section {
 
 struct osnoise_reader {
 	/* Settings, before the first line. */
-	uint32_t workload; /* thread noise of this tid is the measured program itself, and left out;
-			      0: none */
+	/* Thread noise of this tid is the measured program itself, and left out; 0: none. */
+	uint32_t workload;
 
 	struct osnoise_event event; /* the one in hand */
 
@@ -166,8 +164,8 @@ struct osnoise_reader {
 	struct osnoise_cpu **cpu; /* in order of first appearance */
 	uint32_t ncpus;
 	uint64_t cpus_beyond; /* events and rows of CPUs past OSNOISE_CPUS */
-	struct osnoise_event
-		longest[OSNOISE_LONGEST]; /* noises and gaps alone, by falling duration */
+	/* noises and gaps alone, by falling duration */
+	struct osnoise_event longest[OSNOISE_LONGEST];
 	uint32_t nlongest;
 	struct osnoise_event gaps[OSNOISE_LONGEST]; /* the longest samples */
 	uint32_t ngaps;

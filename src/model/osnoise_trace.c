@@ -15,9 +15,8 @@
 #define COMM_COLUMNS  16
 #define FRONT_MAX     256
 #define TRACE_CMD_PAD 21 /* trace-cmd fills "name:" up to here, and one more blank */
-#define NOISE_MAX_NS                                                                               \
-	(36500ULL * 86400 * NSEC_PER_SEC) /* a century: start + duration cannot wrap               \
-					   */
+/* a century: start + duration cannot wrap */
+#define NOISE_MAX_NS (36500ULL * 86400 * NSEC_PER_SEC)
 
 static bool stamp_token(struct text token, struct osnoise_event *e)
 {

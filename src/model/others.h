@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include "record.h"
 
-#define OTHERS_ROWS                                                                                \
-	64 /* when there are more threads, the half with the least time goes into one row */
+/* when there are more threads, the half with the least time goes into one row */
+#define OTHERS_ROWS 64
 
 struct other {
 	uint32_t tid;  /* 0: several */

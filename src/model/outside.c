@@ -4,15 +4,13 @@
 #include <stdlib.h>
 
 #define RECENT 256 /* gaps a CPU that another's may coincide with */
-#define KEPT                                                                                       \
-	512 /* gaps a CPU that wait for the steal clock: the recent ones, and the longest of the   \
-	       others */
+/* Gaps of a CPU that wait for the steal clock: the recent ones, and the longest of the older. */
+#define KEPT    512
 #define LONG_NS 5000 /* shorter ones coincide by chance: thousands come in a second */
-#define ALIKE_NS                                                                                   \
-	1000 /* two CPUs that were stopped by one thing stop and go on together, to this and a     \
-		twentieth */
-#define STEP_NS 10000000       /* of the steal clock in /proc/stat */
-#define OLD_NS  30000000000ULL /* the steal clock says nothing of gaps so long ago */
+/* Two CPUs that one thing stopped stop and go on together, up to this and a twentieth. */
+#define ALIKE_NS 1000
+#define STEP_NS  10000000       /* of the steal clock in /proc/stat */
+#define OLD_NS   30000000000ULL /* the steal clock says nothing of gaps so long ago */
 
 struct gap {
 	uint64_t start, end, ns;

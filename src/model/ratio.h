@@ -19,16 +19,18 @@
 /* One side. All in the unit of the sum: events, or ns. */
 struct ratio_sum {
 	double sum;
-	double variance; /* of the sum; of a Poisson count the count, of a compound Poisson sum the
-			    sum of the squares of its jumps */
-	double jump;    /* the largest single jump there may be: 1 of a count; better too large than
-			   too small */
+	/* Of the sum. Of a Poisson count: the count; of a compound Poisson sum: the sum of the
+	 * squares of its jumps. */
+	double variance;
+	/* the largest possible single jump: 1 of a count; better too large than too small */
+	double jump;
 	double seconds; /* observed, more than 0 */
 };
 
 struct ratio {
-	double value; /* (after / its seconds) / (before / its seconds): INFINITY when only before
-			 is 0, NAN when both are */
+	/* (after / its seconds) / (before / its seconds): INFINITY when only before is 0, NAN when
+	 * both are. */
+	double value;
 	double low, high; /* 0 and INFINITY where nothing is known */
 };
 

@@ -15,8 +15,7 @@ struct series {
 	char name[SERIES_NAME];
 	struct hist hist;      /* ns... */
 	bool fine;             /* ...or ps: what is measured takes few ns */
-	uint64_t threshold_ns; /* its windows that are longer are hiccups; 0: its values are of no
-				  windows */
+	uint64_t threshold_ns; /* longer windows of it are hiccups; 0: its values are not windows */
 	uint64_t longer, longest_ns; /* how many were; the longest window of all */
 };
 

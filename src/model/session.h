@@ -12,12 +12,12 @@
 
 /* Recordings hold these: never renumbered. */
 enum event_type {
-	EVENT_START = 1,   /* the window of a CPU begins: the sequences then */
-	EVENT_RECORD = 2,  /* a record of the probes */
-	EVENT_HICCUP = 3,  /* a hiccup of the sampler; all its records have been given */
-	EVENT_RELIEVE = 4, /* join_relieve: ns = since when another thread has the CPU, 0: the
-			      sampler has it */
-	EVENT_STEAL = 5,   /* ns = the CPU's steal clock: what it rose by is in the view's cpus */
+	EVENT_START = 1,  /* the window of a CPU begins: the sequences then */
+	EVENT_RECORD = 2, /* a record of the probes */
+	EVENT_HICCUP = 3, /* a hiccup of the sampler; all its records have been given */
+	/* join_relieve: ns = since when another thread has the CPU; 0: the sampler has it. */
+	EVENT_RELIEVE = 4,
+	EVENT_STEAL = 5, /* ns = the CPU's steal clock: what it rose by is in the view's cpus */
 	/* What numbers are called: said by the session just before the event that it is needed for,
 	   not fed to it. */
 	EVENT_IRQ = 6,
@@ -59,8 +59,8 @@ struct tap {
 };
 
 struct session_options {
-	struct view *view; /* has its summary, and its cpus' thresholds and bounds; outlives the
-			      session */
+	/* Holds the summary, and the thresholds and bounds of the CPUs; outlives the session. */
+	struct view *view;
 	const struct names *names;
 	const struct tap *tap; /* NULL: nobody listens */
 	bool intervals;        /* keep each interval for session_interval */

@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include "model/source.h"
 
-struct shown {              /* all zeros: all of them */
-	unsigned kinds;     /* a bit for each enum source_kind; 0: all */
-	const char *source; /* glob over the name or the function, an asterisk stands for any bytes;
-			       NULL: all */
-	uint32_t top;       /* so many rows at most; 0: as many as the format shows */
+struct shown {          /* all zeros: all of them */
+	unsigned kinds; /* a bit for each enum source_kind; 0: all */
+	/* glob over the name or the function, an asterisk stands for any bytes; NULL: all */
+	const char *source;
+	uint32_t top; /* so many rows at most; 0: as many as the format shows */
 };
 
 bool shown_some(const struct shown *s); /* not all kinds and names */

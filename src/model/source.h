@@ -44,41 +44,41 @@ enum source_kind {
 
 struct source {
 	enum source_kind kind;
-	uint32_t id; /* IRQ, vector number, softirq, tid (0: several threads of that comm, or idle);
-			else 0 */
+	/* IRQ, vector number, softirq, tid (0: several threads of that comm, or idle); else 0. */
+	uint32_t id;
 	char name[SOURCE_NAME]; /* any bytes: escape on output */
 	const char *function;   /* belongs to the names (names.h); NULL: not known */
 	bool kernel_thread;     /* anybody may be called kswapd0 */
 	bool rest;              /* "(others)" of its kind */
-	uint64_t hiccups; /* in how many it had a part; more than that where rows were merged into
-			     this one */
-	uint64_t count;   /* interruptions: intervals that began with this function */
-	struct hist net;  /* net ns of each run of the function: how often it ran, sum, max,
-			     percentiles */
-	struct slices
-		slices; /* net ns of each hiccup that it had a part in: how evenly they came */
-	uint32_t piece; /* used by the join: this source's piece of the hiccup in hand */
-	uint64_t epoch; /* used by the join: which hiccup `piece` belongs to */
+	/* in how many it had a part; more than that in a row that others were merged into */
+	uint64_t hiccups;
+	uint64_t count; /* interruptions: intervals that began with this function */
+	/* Net ns of each run of the function: how often it ran, sum, max, percentiles. */
+	struct hist net;
+	/* net ns of each hiccup that it had a part in: how evenly they came */
+	struct slices slices;
+	uint32_t piece;        /* used by the join: this source's piece of the hiccup in hand */
+	uint64_t epoch;        /* used by the join: which hiccup `piece` belongs to */
 	const char *affinity;  /* of an IRQ; belongs to the names; NULL: not known */
 	uint64_t near_lost_ns; /* net ns in hiccups that records are missing of... */
 	uint64_t missing;      /* ...and of SOURCE_LOST how many are */
-	char memory_of[17]; /* of a TLB shootdown: comm of the thread whose memory it was, the last
-			       time */
+	/* of a TLB shootdown: comm of the thread whose memory it was, the last time */
+	char memory_of[17];
 	struct origins *origins; /* who asked for it; NULL: nobody is known */
-	const char *cause; /* id in the cause book; static; NULL: not looked up yet, or the book has
-			      none */
+	/* id in the cause book; static; NULL: not looked up yet, or the book has none */
+	const char *cause;
+	/* Runs likely stopped inside by a host or firmware (stops.h); set with the advice. */
 	struct {
 		uint64_t count, ns; /* runs, and time of these beyond the usual */
 		uint64_t usual_ns;  /* what 99 of 100 runs take at most */
-	} stopped; /* likely stopped inside by a host or firmware (stops.h); filled with the advice;
-		      zeros: none */
+	} stopped;
 	char *advice;    /* what to do about it, one line, for this machine; owned; NULL: nothing */
 	uint64_t merged; /* rows that went into this one */
-	uint64_t serial; /* no two rows of a table have had the same; those that came later have
-			    larger ones */
+	/* no two rows of a table ever have the same; later rows have larger ones */
+	uint64_t serial;
 	uint64_t oldest; /* the least serial of what is in it */
-	uint64_t
-		group; /* of a thread: its process, or the kernel threads whose names begin alike */
+	/* of a thread: its process, or the kernel threads whose names begin alike */
+	uint64_t group;
 	uint64_t judged_ns; /* net.sum when rows went the last time */
 	struct {
 		uint64_t ns, count;
@@ -92,8 +92,9 @@ struct source_key {
 	const char *name;     /* is copied; NULL is none */
 	const char *function; /* is kept; NULL is none */
 	bool kernel_thread;
-	uint32_t process; /* tgid of a thread; 0: not known. No part of the key: it only says whose
-			     rows are too many */
+	/* tgid of a thread; 0: not known. No part of the key: it only says whose rows are too
+	 * many. */
+	uint32_t process;
 };
 
 struct sources {
@@ -106,10 +107,9 @@ struct sources {
 	struct found *found;               /* keys looked up before */
 	uint64_t serial;                   /* the newest row's */
 	uint64_t trims;                    /* how often rows went */
-	uint32_t went[SOURCE_ROWS]; /* the last time: to which place each row went, with SOURCE_GONE
-				     */
-	uint32_t moved[SOURCE_ROWS]; /* the same since sources_settle, for all rows that there were
-					then */
+	/* the last time: the place each row moved to, with SOURCE_GONE */
+	uint32_t went[SOURCE_ROWS];
+	uint32_t moved[SOURCE_ROWS]; /* the same since sources_settle, for all rows of that time */
 	uint32_t settled;            /* how many those were */
 	uint64_t settled_trims;      /* trims then */
 };

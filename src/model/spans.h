@@ -14,8 +14,8 @@
 struct span {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, start_ns < end_ns */
 	uint32_t source;           /* row of the CPU's sources */
-	uint32_t ended; /* its place in the order of ends: of two at the same time the later one is
-			   outside */
+	/* place in the order of ends: of two with the same end the later one is outside */
+	uint32_t ended;
 	struct asker asker;
 	uint8_t depth; /* 0: outermost */
 };

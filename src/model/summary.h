@@ -45,8 +45,8 @@ struct cpu_summary {
 	struct slices slices; /* of the hiccups */
 	struct timeline timeline;
 	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
-	uint64_t pre_ns, post_ns; /* before the first and after the last interval, whatever they
-				     were counted as */
+	/* before the first and after the last interval, whatever they were counted as */
+	uint64_t pre_ns, post_ns;
 };
 
 struct summary {

@@ -20,8 +20,8 @@ struct host {
 	char kernel[256];
 	char arch[65];
 	char cpu_model[128];
-	char hypervisor[64]; /* "" on bare metal: "KVM", "VMware", ..., "unknown" when only the CPU
-				flag shows it */
+	/* "" on bare metal: "KVM", "VMware", ..., "unknown" when only the CPU flag shows it. */
+	char hypervisor[64];
 	char clocksource[64];
 	char cmdline[4096];
 	uint64_t tsc_khz; /* as measured against CLOCK_MONOTONIC; 0: the counter was not used */
@@ -47,13 +47,13 @@ struct cpu_run {
 	uint32_t tid;  /* of a watched thread: the lane is its, not a CPU's (0: several) */
 	char comm[17]; /* its name; "": the lane is a CPU's */
 	bool kernel_thread;
-	uint64_t woken, woken_due; /* of a watched thread: wake-ups, and those by a timer whose due
-				      time is known */
-	uint64_t reported;         /* hiccups of its that are windows reported by itself */
+	/* Of a watched thread: wake-ups, and those by a timer whose due time is known. */
+	uint64_t woken, woken_due;
+	uint64_t reported; /* hiccups of its that are windows reported by itself */
 	uint64_t observed_ns;
 	uint64_t threshold_ns;
-	uint64_t measured_from_ns; /* the threshold that it was measured with, where it has been
-				      raised since; 0: the same */
+	/* The threshold that it was measured with, where it has been raised since; 0: the same. */
+	uint64_t measured_from_ns;
 	struct short_gaps shorts;
 	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them... */
 	double loop_min_ns, loop_mean_ns;
@@ -63,24 +63,25 @@ struct cpu_run {
 	struct edge_seen edge_seen;
 	struct join_counts counts;
 	uint64_t recursion_misses;
-	uint64_t unpaired; /* ends without their begin, threads that left unseen; of a watched
-			      thread: how often it did */
+	/* Ends without a begin, and unseen leaves of threads; of a watched thread: its own. */
+	uint64_t unpaired;
 	uint64_t hiccups_lost_ns;
 	uint64_t hiccups_lost;   /* the reader was late: the sampler's ring was full */
 	uint64_t bookkeeping_ns; /* the sampler's own time between gap and loop */
 	bool steal_known, smi_known;
 	uint64_t steal_ns;  /* steal clock over the window, in steps of 10 ms (/proc/stat) */
 	uint64_t smi_count; /* SMIs on this CPU in the window (perf event msr/smi/) */
-	bool closure_known; /* false: the CPU was too busy to read its counters between two
-			       interrupts, or was not traced */
+	/* False: not traced, or too busy for a reading of its counters between two interrupts. */
+	bool closure_known;
 	struct closure_row *closure;
 	uint32_t nclosure;
 	struct series *series; /* of a workload: what it measured */
 	uint32_t nseries;
-	char verdict[640]; /* one sentence: is it quiet, and if not, what to do first
-			      (audit/verdict.h); any bytes; "": none */
-	uint64_t khz_changes, khz_min,
-		khz_max;   /* of its frequency in the window; 0: none was seen */
+	/* One sentence: is the CPU quiet, and if not, what to do first (audit/verdict.h). Any
+	 * bytes; "": none. */
+	char verdict[640];
+	/* of its frequency in the window; 0: none was seen */
+	uint64_t khz_changes, khz_min, khz_max;
 	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
 };
 
@@ -98,8 +99,8 @@ struct run {
 	bool windows;        /* a workload was measured: hiccups are windows of its */
 	char label[64];      /* what the user calls it; any bytes; "": nothing */
 	char rest[48];       /* then: what time in a window is that nothing explains */
-	bool part; /* of a recording's time only: what was counted over the whole does not compare
-		    */
+	/* Holds only a part of the recording's time: counts over the whole do not compare. */
+	bool part;
 	char incomplete[240]; /* what a recording lacks; "": nothing */
 	struct cpus cpus, housekeeping;
 	char **not_observed; /* tracepoints that this kernel lacks */

@@ -5,9 +5,8 @@
 
 #define HISTORY 8192 /* records kept of a CPU; a power of two */
 #define STAYS   64   /* of a thread: where it ran and waited lately */
-#define JOINED_NS                                                                                  \
-	1000 /* interrupts so close upon each other are one window: an interrupt and the softirqs  \
-		behind it */
+/* Interrupts closer than this are one window: an interrupt and the softirqs behind it. */
+#define JOINED_NS 1000
 
 struct cpu {
 	unsigned number;
@@ -188,8 +187,7 @@ static void feed(struct watch *w, uint32_t lane, const struct cpu *c, bool ran, 
 		if (r.end_ns == start && r.start_ns < start)
 			continue; /* it only reaches up to there */
 		if (r.start_ns >= end || (ran && r.end_ns > end))
-			continue; /* an instant of what comes next, which may be a window of its own
-				   */
+			continue; /* belongs to what comes next, which may be a window of its own */
 		if (r.end_ns > end)
 			r.end_ns = end; /* it went on when the thread waited elsewhere */
 		r.seq = ++t->seq[r.level];

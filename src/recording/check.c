@@ -2,9 +2,8 @@
 
 #include "recording/format.h"
 
-#define CLOCKS_NS                                                                                  \
-	1000000 /* a window's ends and its hiccups are told by two clocks: they differ by less...  \
-		 */
+/* A window's ends and its hiccups come from two clocks: they differ by less... */
+#define CLOCKS_NS  1000000
 #define CLOCKS_OF  1000 /* ...and by less than a thousandth */
 #define OVERLAP_NS 1000 /* two anchors of one clock */
 

@@ -12,8 +12,8 @@ struct chunks {
 	unsigned major; /* of the file's format */
 	uint64_t at, size;
 	uint32_t type; /* of the chunk in hand */
-	uint64_t
-		start; /* where it begins; when there are no more, where the first one is missing */
+	/* where it begins; when there are no more, where the first one is missing */
+	uint64_t start;
 	uint8_t *payload; /* uncompressed */
 	uint32_t len;
 	uint32_t damaged;    /* passed over */

@@ -25,8 +25,8 @@ struct shape {
 struct last { /* of a CPU */
 	uint64_t record_end, hiccup_end;
 	uint32_t after[LEVELS], seq[LEVELS];
-	uint32_t whole[LEVELS]; /* format 1: the newest record's sequence, whole; goes through all
-				   chunks */
+	/* Format 1: the whole sequence number of the newest record; lives through all chunks. */
+	uint32_t whole[LEVELS];
 };
 
 /* What both sides know alike. */

@@ -9,8 +9,8 @@
 #include "recording/reader.h"
 
 #define NEAR_NS 1000000 /* sequences tell records apart that are not further from each other */
-#define STARTS_NS                                                                                  \
-	60000000000ULL /* samplers start together; the kernel may let one wait, not so long */
+/* samplers start together; the kernel may let one wait, not so long */
+#define STARTS_NS 60000000000ULL
 
 /* ---- the head ---- */
 

@@ -16,12 +16,12 @@ struct recording;
 
 /* What of it is wanted. */
 struct part {
-	struct cpus cpus;        /* empty: all */
-	bool spans;              /* accounts and the worst hiccups have their spans */
-	uint64_t threshold_ns;   /* shorter hiccups are short gaps instead; not of a workload's
-				    windows; 0: all are hiccups */
-	uint64_t from_ns, to_ns; /* hiccups that begin in this time, since the window's start; to_ns
-				    0: to the end */
+	struct cpus cpus; /* empty: all */
+	bool spans;       /* accounts and the worst hiccups have their spans */
+	/* Shorter hiccups become short gaps, except a workload's windows; 0: all are hiccups. */
+	uint64_t threshold_ns;
+	/* Keep hiccups that begin in this time, since the window's start; to_ns 0: to the end. */
+	uint64_t from_ns, to_ns;
 };
 
 /* part NULL: all. `view` is all zeros, and is there until recording_close. NULL with the reason

@@ -8,9 +8,8 @@
 
 #define TEXTS_SLOTS 65536
 #define TEXTS_MAX   (64 << 20)
-#define TEXTS_TRIES                                                                                \
-	32 /* a text further down is kept anew: a file that has chosen its texts to collide is not \
-	      slow */
+/* A text further down is stored again, so a file whose texts were chosen to collide is not slow. */
+#define TEXTS_TRIES 32
 
 struct kept {
 	struct kept *next;

@@ -21,9 +21,8 @@ extern const char *const audit_format_names[];    /* the same, for opt_set_choic
  * in it, those of notes in comments, and below each the line that undoes it. */
 int render_audit_script(const struct view *v, const struct render_options *options, FILE *out);
 
-/* findings[] as an array of this key:
- * {"id","level","known","cpu","cpus","title","value","good","fix","fix_kind","undo","cause","cost_ns"}
- */
+/* findings[] as an array of this key: {"id","level","known","cpu","cpus","title","value","good",
+ * "fix","fix_kind","undo","cause","cost_ns"} */
 void render_findings(struct json *j, const char *key, const struct findings *f);
 
 #endif

@@ -36,8 +36,8 @@
 #include "base/table.h"
 #include "base/units.h"
 
-#define ROWS_MAX    16 /* fewer when fewer have changed; all that changed are shown up to the next */
-#define CHANGED_MAX 40
+#define ROWS_MAX    16 /* fewer when fewer have changed */
+#define CHANGED_MAX 40 /* all that changed, up to this many */
 #define FACTS_SHOWN 40
 #define VALUE_MAX   300
 

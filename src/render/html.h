@@ -12,8 +12,8 @@ extern const char html_css[]; /* html.css, made into C when culprit is built */
 struct html {
 	FILE *out;
 	const struct view *view;
-	uint32_t ncpus; /* of all views in this file: what is drawn of each gets coarser the more
-			   there are */
+	/* CPUs of all views in this file: the more there are, the coarser each is drawn. */
+	uint32_t ncpus;
 };
 
 /* ---- text: safe inside elements and inside quoted attributes ---- */

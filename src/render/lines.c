@@ -46,8 +46,8 @@ struct line {
 	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns,
 		lost, lost_ns;
 	bool isolated, nohz_full;
-	const char *kind, *name, *function, *cause, *by_comm,
-		*by_function; /* of the largest piece; NULL: not known */
+	/* of the largest piece; NULL: not known */
+	const char *kind, *name, *function, *cause, *by_comm, *by_function;
 	int64_t id, net_ns, by_pid, by_cpu, kernel_thread;
 	int64_t piece_count;
 	int64_t tid; /* of a watched thread */

@@ -200,8 +200,8 @@ static void write_cpus(struct metrics *m, const struct family *f)
 /* ---- histograms ---- */
 
 struct buckets {
-	uint64_t below[BUCKET_LAST +
-		       1]; /* shorter than 2^n ns: there the buckets of struct hist end, too */
+	/* shorter than 2^n ns: there the buckets of struct hist end, too */
+	uint64_t below[BUCKET_LAST + 1];
 	uint64_t count, sum;
 };
 

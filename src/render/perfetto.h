@@ -41,8 +41,7 @@ enum note {
 struct row {
 	uint64_t track;  /* 0: none yet */
 	uint64_t end_ns; /* of its last hiccup */
-	uint32_t tid; /* of the thread that it is of, and its name; 0: a CPU's, or that of several
-			 threads */
+	uint32_t tid; /* its thread, with its name; 0: the track of a CPU, or of several threads */
 	char comm[sizeof(((struct spot *)0)->comm)];
 };
 

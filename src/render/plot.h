@@ -30,8 +30,8 @@ struct plot_file {
 	struct hist hist; /* ns or ps; the caller's */
 	bool fine;        /* ps */
 	struct surface *surface;
-	uint64_t duration_ns, threshold_ns; /* of the surface: the window; what is shorter is not in
-					       it (0: all are) */
+	/* Of the surface: the window, and the length below which nothing is in it (0: all is). */
+	uint64_t duration_ns, threshold_ns;
 };
 
 struct plot {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include "model/view.h"
 
-#define REPORTS_SCHEMA                                                                             \
-	"culprit.reports/1" /* of several: {"schema":..., "reports":[each as alone]} */
+/* of several: {"schema":..., "reports":[each as alone]} */
+#define REPORTS_SCHEMA "culprit.reports/1"
 
 /* In text, which figures of what a workload measured. */
 enum series_style { SERIES_SHORT, SERIES_WIDE, SERIES_LONG };
@@ -134,8 +134,8 @@ void render_host(struct json *j, const struct host *h);
 /* "short_gaps": {"from_ns","count","total_ns"}, or null */
 void render_shorts(struct json *j, const struct short_gaps *s);
 
-/* {"kind":..,"id":..,"name":..,"function":..,"cause":..,"net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}}
- * for each, into an array. */
+/* Each as an object, into an array: {"kind":..,"id":..,"name":..,"function":..,"cause":..,
+ * "net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} */
 void render_pieces(struct json *j, const struct cpu_summary *cpu, const struct piece *pieces,
 		   uint32_t n);
 

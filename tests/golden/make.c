@@ -488,8 +488,8 @@ static void crowd(struct scene *s, const char *path)
 	work = scene_function(s, "vmstat_update");
 	s->irq[24] = "eth0-TxRx-0";
 	scene_begin(s, path);
-	for (uint32_t i = 0; i < 30; i++) { /* three timers in one interrupt; the second also begins
-					       one; a fourth never does */
+	/* Three timers in one interrupt; the second also begins one; a fourth never does. */
+	for (uint32_t i = 0; i < 30; i++) {
 		scene_gap(s, 0, 10 * MS * i + 1 * MS);
 		for (uint32_t k = i % 10 == 9; k < 3; k++)
 			scene_put(s, mark(LEVEL_SOFTIRQ, MARK_TIMER, timer[k], 600 + 500 * k));
@@ -603,8 +603,8 @@ static void watched(struct scene *s, const char *path)
 		abort();
 	for (unsigned i = 0; i < 10; i++)
 		engine(s, 10 * MS * i);
-	for (unsigned i = 0; i < 5; i++) { /* one that says itself when it was late, the second time
-					      from before the first */
+	/* A thread that reports its own delays, the second time from before the first. */
+	for (unsigned i = 0; i < 5; i++) {
 		does(0, WATCH_IN_WOKEN, 701, "audio", 200 * MS + 10 * MS * i, 1 * MS, 2 * MS);
 		watch_window(watch, 701, SCENE_STARTED + 200 * MS + 10 * MS * (i & 6),
 			     SCENE_STARTED + 203 * MS + 10 * MS * i);

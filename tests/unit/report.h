@@ -14,8 +14,8 @@
 
 struct report {
 	struct view view;
-	struct account
-		hiccup[REPORT_HICCUPS]; /* in order of time, each of the CPU with this index */
+	/* in order of time, each of the CPU with this index */
+	struct account hiccup[REPORT_HICCUPS];
 	struct piece piece[REPORT_HICCUPS][REPORT_PIECES];
 	struct span span[REPORT_HICCUPS][REPORT_PIECES];
 	uint32_t index[REPORT_HICCUPS];

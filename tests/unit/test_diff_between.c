@@ -152,11 +152,10 @@ static void make_window(struct view *v, double seconds, double drift, double job
 	run_jobs(v, seconds, 300, 4001, "find", 20000);
 }
 
-#define SMALL_NS                                                                                   \
-	80e3 /* of which twice as much is lost as without: two windows differ by less than what is \
-		assumed */
-#define LARGE_NS                                                                                   \
-	3e6 /* more than that: only recordings that were made in turn tell it from a change */
+/* Twice the loss of a thing this large: two windows differ by less than diff assumes. */
+#define SMALL_NS 80e3
+/* more than that: only recordings that were made in turn tell it from a change */
+#define LARGE_NS 3e6
 
 /* Many comparisons of `each` a side. */
 static void count_false(const char *what, unsigned n, unsigned each, double seconds, double drift)

@@ -23,10 +23,10 @@ struct drawing {
 	const char *what;
 	uint64_t ns; /* of a column; 0: 100 */
 	const char *rows[ROWS_MAX + 1];
-	const char *want[ROWS_MAX]; /* of each hiccup: pieces in order of first appearance | edge,
-				       outside */
-	const char *counts; /* intervals of each source over all, in order of first appearance;
-			       NULL: not looked at */
+	/* Of each hiccup: pieces in order of first appearance | edge, outside. */
+	const char *want[ROWS_MAX];
+	/* Intervals of each source over all, in order of first appearance; NULL: not checked. */
+	const char *counts;
 	uint64_t lost, below, mismatches;
 };
 

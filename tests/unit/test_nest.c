@@ -50,23 +50,24 @@ static const struct names names = {.irq = name_irq, .symbol = name_symbol, .stac
 /* ---- drawn by hand ---- */
 
 /* clang-format off */
+#define AT(from, to, of, what) .start_ns = from, .end_ns = to, .level = of, .kind = what
 #define IRQ(from, to, number, handler) \
-	{.start_ns = from, .end_ns = to, .level = LEVEL_IRQ, .kind = RECORD_IRQ, .id = number, .arg = handler}
+	{AT(from, to, LEVEL_IRQ, RECORD_IRQ), .id = number, .arg = handler}
 #define VEC(from, to, vector) \
-	{.start_ns = from, .end_ns = to, .level = LEVEL_IRQ, .kind = RECORD_VECTOR, .id = vector, .arg = vector}
+	{AT(from, to, LEVEL_IRQ, RECORD_VECTOR), .id = vector, .arg = vector}
 #define SIR(from, to, number, flag) \
-	{.start_ns = from, .end_ns = to, .level = LEVEL_SOFTIRQ, .kind = RECORD_SOFTIRQ, .id = number, .flags = flag}
-#define NMI(from, to, handler) \
-	{.start_ns = from, .end_ns = to, .level = LEVEL_NMI, .kind = RECORD_NMI, .arg = handler}
+	{AT(from, to, LEVEL_SOFTIRQ, RECORD_SOFTIRQ), .id = number, .flags = flag}
+#define NMI(from, to, handler) {AT(from, to, LEVEL_NMI, RECORD_NMI), .arg = handler}
 #define THR(from, to, tid, priority, flag) \
-	{.start_ns = from, .end_ns = to, .kind = RECORD_THREAD, .id = tid, .prio = priority, .flags = flag, .name = "kw"}
+	{AT(from, to, LEVEL_THREAD, RECORD_THREAD), .id = tid, .prio = priority, .flags = flag, \
+	 .name = "kw"}
 #define MARK(at, of, what, function) \
-	{.start_ns = at, .end_ns = at, .level = of, .kind = RECORD_MARK, .mark = what, .arg = function}
+	{AT(at, at, of, RECORD_MARK), .mark = what, .arg = function}
 #define ASKED(at, of, what, function, tid) \
-	{.start_ns = at, .end_ns = at, .level = of, .kind = RECORD_MARK, .mark = what, .arg = function, \
-	 .id = tid, .flags = RECORD_ORIGIN, .stack = -1}
-#define TLB(at, reason) {.start_ns = at, .end_ns = at, .level = LEVEL_IRQ, .kind = RECORD_TLB, .id = reason}
-#define FAULT(at)       {.start_ns = at, .end_ns = at, .kind = RECORD_FAULT}
+	{AT(at, at, of, RECORD_MARK), .mark = what, .arg = function, .id = tid, \
+	 .flags = RECORD_ORIGIN, .stack = -1}
+#define TLB(at, reason) {AT(at, at, LEVEL_IRQ, RECORD_TLB), .id = reason}
+#define FAULT(at)       {AT(at, at, LEVEL_THREAD, RECORD_FAULT)}
 #define NEXT            {.start_ns = 1} /* another hiccup */
 /* clang-format on */
 

@@ -915,9 +915,8 @@ static void test_explained(void **state)
 	assert_int_equal(cpu(3)->samples_explained_ns, 500);
 	assert_int_equal(cpu(3)->samples_rest_ns, 500);
 	give(FRONT "irq_noise: ttyS0:4 start 3.000000100 duration 200 ns");
-	give(FRONT
-	     "sample_threshold: start 3.000000000 duration 1000 ns interference 2"); /* one is
-											missing */
+	/* One interference is missing. */
+	give(FRONT "sample_threshold: start 3.000000000 duration 1000 ns interference 2");
 	give(FRONT "sample_threshold: start 4.000000000 duration 70 ns interference 0");
 	assert_int_equal(cpu(3)->samples_complete, 1);
 	assert_int_equal(cpu(3)->samples.count, 3);

@@ -214,9 +214,8 @@ static void test_thread(void **state)
 	machine();
 	fact("sys/devices/system/cpu/isolated", "\n");
 	fact("sys/devices/system/cpu/nohz_full", "\n");
-	expect("cpu 3 loses 1.2 % to the thread backup [812]: taskset -pc 0-2 812"); /* isolcpus=
-											moves no
-											bound one */
+	/* isolcpus= does not move a bound thread. */
+	expect("cpu 3 loses 1.2 % to the thread backup [812]: taskset -pc 0-2 812");
 	fact("run/tasks/0000", "812 812 S 400000 3 0 0 3 backup\n");
 	expect("cpu 3 loses 1.2 % to the thread backup [812]: taskset -pc 0-2 812");
 	fact("run/tasks/0000", "812 812 S 400000 3 0 0 0-3 backup\n");

@@ -14,8 +14,8 @@
 #define BATCH_MAX   5 /* hiccups whose records are given at once */
 #define RECORDS_MAX 250000
 #define SPAN_MAX    24000000
-#define LATE_NS                                                                                    \
-	300 /* less than the join allows: here records come every 10 ns or so, and it keeps 64 */
+/* less than the join allows: here records come every 10 ns or so, and it keeps 64 */
+#define LATE_NS 300
 #define PLAY_NS 150 /* by how much a messy world's times are wrong */
 
 enum {
@@ -139,8 +139,9 @@ static void make_interval(unsigned level, uint64_t start, uint64_t end, uint64_t
 	if (key == KEY_FLUSH && end - start < 2)
 		key = KEY_VECTOR;
 	memset(w.inner + (start - w.origin_ns), (int)key, end - start);
-	if (key == KEY_FLUSH) { /* not where it begins: one of a lower level that ends there would
-				   come after it */
+	/* Not where the flush begins: a record of a lower level that ends there would come after
+	 * it. */
+	if (key == KEY_FLUSH) {
 		at += 1 + below(end - start - 1);
 		new_record(LEVEL_IRQ, RECORD_TLB, at, at)->id = 1;
 	}
