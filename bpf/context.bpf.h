@@ -1,7 +1,7 @@
-/* In what context a probe runs: a thread's own doing, a softirq, or a hard interrupt. The kernel
- * counts its contexts in the preempt count (include/linux/preempt.h), which lies in another place
- * on each architecture and, on x86, in three series of kernels. Where none is found, the context is
- * not known. */
+/* The context a probe runs in: a thread's own doing, a softirq, or a hard interrupt. The kernel
+ * counts its contexts in the preempt count (include/linux/preempt.h). The place of that count
+ * differs between architectures and, on x86, between three series of kernels. Where none is found,
+ * the context is not known. */
 #ifndef CULPRIT_CONTEXT_BPF_H
 #define CULPRIT_CONTEXT_BPF_H
 
@@ -12,17 +12,17 @@ enum context {
 	CONTEXT_UNKNOWN,
 	CONTEXT_NMI,
 	CONTEXT_IRQ,
-	CONTEXT_SOFTIRQ, /* it runs softirqs; one that only keeps them off is a thread */
+	CONTEXT_SOFTIRQ, /* runs softirqs; a thread that only disables them counts as a thread */
 	CONTEXT_THREAD,
 };
 
-/* Where variables of each CPU lie, from the first of them, by the kernel's type information; 0: it
- * has none of that name. */
-extern const volatile __u32 at_preempt_count; /* x86 but for the next */
+/* Offsets of per-CPU variables from the start of a CPU's area, taken from the kernel's type
+ * information; 0: this kernel has no variable of that name. */
+extern const volatile __u32 at_preempt_count; /* x86, except 6.2 to 6.14 */
 extern const volatile __u32 at_pcpu_hot;      /* x86, 6.2 to 6.14 */
 extern const volatile __u32 at_runqueues;
-/* Newer kernels (7.3 is one, 6.18 is not): 8 bits for interrupts that are off lie below those of
- * the interrupts that run. */
+/* Newer kernels (7.3 does, 6.18 does not) keep 8 bits for disabled interrupts below the bits of
+ * running interrupts. */
 extern const volatile bool count_is_wide;
 
 #define COUNT_SOFTIRQ 0x00000100 /* SOFTIRQ_OFFSET; SOFTIRQ_DISABLE_OFFSET is twice that */
@@ -31,8 +31,8 @@ extern const volatile bool count_is_wide;
 #define COUNT_IRQ     0x0f000000
 #define COUNT_NMI     0x70000000
 
-/* Asks no symbol of the kernel, as few kernels show those of data: the current thread knows its
- * CPU's run queue, and from there it is a fixed distance. */
+/* Uses no kernel symbol, because few kernels export symbols of data: the current thread knows its
+ * CPU's run queue, and the count lies at a fixed distance from there. */
 static __always_inline bool read_count(struct task_struct *task, __u32 *count)
 {
 	__u64 from = 0, at = at_preempt_count;
@@ -51,8 +51,9 @@ static __always_inline bool read_count(struct task_struct *task, __u32 *count)
 	return true;
 }
 
-/* The end of an interrupt lowers the count before it runs softirqs, and these raise it again: what
- * the kernel does in between, with the interrupted thread as current, looks like the thread's own.
+/* At its end an interrupt lowers the count before it runs softirqs, and these raise it again. What
+ * the kernel does in between, with the interrupted thread as current, looks like the thread's own
+ * work.
  */
 static __always_inline enum context context_now(void)
 {
@@ -71,8 +72,8 @@ static __always_inline enum context context_now(void)
 	return softirq & COUNT_SOFTIRQ ? CONTEXT_SOFTIRQ : CONTEXT_THREAD;
 }
 
-/* This thread came into the kernel by a system call, or never leaves it: else an interrupt or a
- * fault brought it here. */
+/* True when this thread entered the kernel by a system call, or never leaves the kernel; false when
+ * an interrupt or a fault brought it here. */
 static __always_inline bool came_by_itself(void)
 {
 	struct pt_regs___x86 *x86;

@@ -1,5 +1,5 @@
-/* Changes of the target CPUs' frequency. Any CPU may say it of any other one, so these are counts
- * in shared memory and no records: two that come at once may miss one of the extremes, and no
+/* Frequency changes of the target CPUs. Any CPU may report the change of any other, so these are
+ * counts in shared memory and no records: two reports at once may lose one of the extremes, but no
  * change. */
 #include "trace.bpf.h"
 

@@ -1,4 +1,4 @@
-/* Device interrupts and softirqs (include/trace/events/irq.h). One handler is one interval: a
+/* Device interrupts and softirqs (include/trace/events/irq.h). Each handler is one interval: a
  * shared line runs several. */
 #include "trace.bpf.h"
 

@@ -1,7 +1,7 @@
-/* Who asked: IPI senders, wakers, queuers of work. These run on the other CPUs, and their first
- * instructions ask whether a target is meant. The kernel stack names the function behind the
- * request; with the context it tells whether the thread that is noted wanted it, or an interrupt or
- * softirq that came upon it. */
+/* Who asked: senders of IPIs, wakers, queuers of work. The programs run on the other CPUs, and
+ * their first instructions test whether the request is for a target CPU. The kernel stack names the
+ * function behind the request; with the context it tells whether the noted thread wanted it, or an
+ * interrupt or softirq that ran on top of that thread. */
 #include "context.bpf.h"
 #include "origin.bpf.h"
 
@@ -24,7 +24,7 @@ static __always_inline bool is_target(__u32 cpu)
 	return c && (!watching || c->active);
 }
 
-/* The threads that softirqs are put off to. Who ended an interrupt, or raised a softirq, wakes
+/* Threads that run deferred softirqs. The end of an interrupt, or the raiser of a softirq, wakes
  * them. */
 static __always_inline bool runs_softirqs(struct task_struct *task)
 {
@@ -36,7 +36,7 @@ static __always_inline bool runs_softirqs(struct task_struct *task)
 	return !__builtin_memcmp(comm, "ksoftirq", 8) || !__builtin_memcmp(comm, "ktimers/", 8);
 }
 
-/* Interrupts and softirqs come upon any thread: it has no part in what they ask for. */
+/* Interrupts and softirqs run on top of any thread: that thread has no part in their requests. */
 static __always_inline void nobody(struct asker *a, int context, __u64 function)
 {
 	a->context = context;
@@ -46,8 +46,8 @@ static __always_inline void nobody(struct asker *a, int context, __u64 function)
 		a->callsite = function;
 }
 
-/* A target CPU asks, or something that runs on it. It pays no stack, which takes a microsecond and
- * more, where the context alone tells who asked: what its open interval runs is known already. */
+/* A target CPU asks, or a thread on it. A stack takes a microsecond and more there, so none is
+ * taken where the context alone tells who asked: the CPU's open interval is known already. */
 static __always_inline bool needs_stack_on_target(const struct cpu_state *c, enum context context,
 						  struct task_struct *wakes, struct asker *a)
 {
@@ -81,8 +81,8 @@ static __always_inline __u8 context_flag(enum context context)
 	return context == CONTEXT_SOFTIRQ ? RECORD_BY_SOFTIRQ : RECORD_BY_INTERRUPT;
 }
 
-/* Two stacks may want one place, and the first keeps it. With one frame less, which is ours and
- * says nothing, it wants another. */
+/* Stack ids are hash slots, and the first stack keeps its slot. On a collision retry without our
+ * own top frame, which hashes elsewhere. */
 static __always_inline __s32 stack_of(void *ctx)
 {
 	long id = bpf_get_stackid(ctx, &origin_stacks, 0);
@@ -94,7 +94,7 @@ static __always_inline __s32 stack_of(void *ctx)
 	return id < 0 ? -2 : id;
 }
 
-/* wakes: the thread that is woken, NULL: it is about something else. */
+/* wakes: the woken thread; NULL: the request is no wake-up. */
 static __always_inline void note(void *ctx, void *map, struct origin_key key, __u64 callsite,
 				 struct task_struct *wakes)
 {
@@ -107,7 +107,7 @@ static __always_inline void note(void *ctx, void *map, struct origin_key key, __
 	bpf_get_current_comm(a.comm, sizeof(a.comm));
 	if (!c || needs_stack_on_target(c, context, wakes, &a))
 		a.stack = stack_of(ctx);
-	/* No room: then nothing may be left under the key that belongs to an earlier request. */
+	/* The map is full: remove what an earlier request left under the same key. */
 	if (bpf_map_update_elem(map, &key, &a, BPF_ANY))
 		bpf_map_delete_elem(map, &key);
 }
@@ -120,7 +120,7 @@ int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *func
 	return 0;
 }
 
-/* A reschedule IPI has no callback; function calls are noted by csd_queue_cpu. */
+/* A reschedule IPI has no callback; csd_queue_cpu notes function calls. */
 SEC("?tp_btf/ipi_send_cpu")
 int BPF_PROG(ipi_send_cpu, unsigned int cpu, unsigned long callsite, void *callback)
 {
@@ -138,7 +138,7 @@ int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq,
 	return 0;
 }
 
-/* The thread's next CPU is not chosen yet: the one it ran on last stands for it. */
+/* The next CPU of the thread is not chosen yet: its last CPU stands for it. */
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
@@ -147,7 +147,8 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 	return 0;
 }
 
-/* It went to another CPU after all: who woke it has no part in its coming here some other time. */
+/* The thread went to another CPU after all: forget its waker, who has no part in a later arrival
+ * here. */
 SEC("?tp_btf/sched_migrate_task")
 int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
 {

@@ -1,6 +1,6 @@
 /* Origins: who, on which CPU, asked for what a target CPU then ran. Noted where the asker runs, at
- * its cost; fetched by the mark on the target. A key that is used again overwrites; one that is
- * fetched is gone, so that nobody is blamed twice. */
+ * its cost; fetched by the mark on the target. A second request under the same key overwrites the
+ * first. Fetching removes the entry, so that nobody is blamed twice. */
 #ifndef CULPRIT_ORIGIN_BPF_H
 #define CULPRIT_ORIGIN_BPF_H
 
@@ -17,7 +17,7 @@ struct asker {
 };
 
 struct origin_key {
-	__u64 what; /* address of the csd, the work, or the tid */
+	__u64 what; /* address of the csd or the work, or the tid */
 	__u64 cpu;
 };
 
@@ -48,8 +48,8 @@ static __always_inline struct origin_key wake_key(int tid)
 	return (struct origin_key){tid, 0};
 }
 
-/* As mark(), with the asker, if one was noted, who is gone from the map then. plain: without one
- * there is a mark, too. */
+/* As mark(), with the asker, if one was noted; its entry leaves the map. plain: mark also without
+ * an asker. */
 static __always_inline void mark_asked(struct cpu_state *c, int level, int what, __u64 function,
 				       __u64 now, void *map, struct origin_key key, bool plain)
 {

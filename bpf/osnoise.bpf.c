@@ -1,6 +1,6 @@
-/* The kernel's own osnoise events (include/trace/events/osnoise.h), into the same rings, so that
- * they come in order with ours. Only where the osnoise tracer is switched on; loaded only when they
- * are to be compared. */
+/* The kernel's own osnoise events (include/trace/events/osnoise.h), written to the same rings, so
+ * that they come in order with ours. Loaded only for a comparison, while the osnoise tracer is
+ * switched on. */
 #include "trace.bpf.h"
 
 static __always_inline struct record noise(int kind, __u32 id, __u64 duration)
@@ -42,8 +42,8 @@ int BPF_PROG(softirq_noise, int vector, __u64 start, __u64 duration)
 	return 0;
 }
 
-/* Also emitted for the sampler itself, each time it is switched out, with all that it ran: not
- * noise. */
+/* The kernel also emits this for the sampler itself, with all that it ran, each time it is switched
+ * out: that is no noise. */
 SEC("?tp_btf/thread_noise")
 int BPF_PROG(thread_noise, struct task_struct *task, __u64 start, __u64 duration)
 {

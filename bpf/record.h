@@ -20,7 +20,8 @@ enum record_kind {
 	RECORD_SOFTIRQ = 3, /* id = softirq number (include/linux/interrupt.h) */
 	/* One NMI: arg = address of the handler that knew it, or of the fallback when none did. */
 	RECORD_NMI = 4,
-	RECORD_THREAD = 5, /* not the sampler: id = tid (0: idle), arg = tgid, prio, name = comm */
+	/* another thread than the sampler: id = tid (0: idle), arg = tgid, prio, name = comm */
+	RECORD_THREAD = 5,
 	/* Instants. A fault lasts until the sampler runs on: id = error code, arg = address. */
 	RECORD_FAULT = 6,
 	/* A TLB flush for another CPU: id = reason (enum tlb_flush_reason), arg = pages, name =
@@ -32,11 +33,12 @@ enum record_kind {
 	/* The tick could not be stopped: id = dependency bit (include/linux/tick.h), arg = tid,
 	   name = comm. */
 	RECORD_TICK = 9,
-	/* The kernel's osnoise tracer says that an interval ended: mark = its record_kind, id =
-	 * IRQ, vector, softirq or tid, arg = net ns, name = what osnoise calls it. */
+	/* The kernel's osnoise tracer reports the end of an interval: mark = its record_kind, id =
+	 * IRQ, vector, softirq or tid, arg = net ns, name = as osnoise calls it. */
 	RECORD_OSNOISE = 10,
-	/* A watched thread: mark = enum watch_kind, id = tid, arg = of WATCH_IN the CPU where it
-	 * waited, of WATCH_OUT its tgid, name = comm. For the watch stage (model/watch.h) only. */
+	/* A watched thread: mark = enum watch_kind, id = tid, name = comm; arg = of WATCH_IN the
+	 * CPU where it waited, of WATCH_OUT its tgid. Read by the watch stage (model/watch.h)
+	 * only. */
 	RECORD_WATCH = 11,
 	/* A system call of a watched thread, on request: id = its number; ends where the thread is
 	 * switched out. */
@@ -46,37 +48,37 @@ enum record_kind {
 };
 
 enum watch_kind {
-	WATCH_IN_PREEMPTED = 1, /* it runs again: since start_ns it would have */
-	WATCH_IN_WOKEN = 2,     /* the same, and it slept before */
-	WATCH_IN = 3,           /* it runs since start_ns; nothing is known of before */
+	WATCH_IN_PREEMPTED = 1, /* runs again; it was ready to run since start_ns */
+	WATCH_IN_WOKEN = 2,     /* the same after a sleep */
+	WATCH_IN = 3,           /* runs since start_ns; what it did before is not known */
 	/* Ran since start_ns, and was switched out. start_ns == end_ns: nobody saw it switched
 	 * in. */
 	WATCH_OUT = 4,
 	WATCH_GONE =
-		5, /* it runs no more, and left some time before: the tracepoint did not show it */
-	WATCH_IN_DUE = 6, /* as WATCH_IN_WOKEN, by a timer that was due at start_ns */
+		5, /* runs no more, and left some time before: the tracepoint did not show it */
+	WATCH_IN_DUE = 6, /* as WATCH_IN_WOKEN, woken by a timer that was due at start_ns */
 	WATCH_MOVED =
-		7, /* it waits on another CPU from now on; since start_ns it waited on `arg` */
+		7, /* waits on another CPU from now on; it waited on CPU `arg` since start_ns */
 };
 
-/* What a mark marks. With RECORD_ORIGIN its name, id, origin_cpu, origin and stack say who asked
- * for it. */
+/* The meaning of a mark. With RECORD_ORIGIN the record's name, id, origin_cpu, origin and stack say
+ * who asked. */
 enum mark_kind {
 	MARK_HRTIMER = 1,
-	MARK_TIMER = 2, /* of a delayed work's timer the function is the work's */
+	MARK_TIMER = 2, /* the function; of a delayed work's timer, the work's function */
 	MARK_WORK = 3,
 	MARK_CSD = 4, /* a function called by an IPI */
 	MARK_IRQ_WORK = 5,
 	MARK_TASKLET = 6,
-	MARK_WAKER = 7,      /* no function: who woke the thread that begins here */
-	MARK_RESCHEDULE = 8, /* no function: who sent the reschedule IPI */
+	MARK_WAKER = 7,      /* no function: the waker of the thread that begins here */
+	MARK_RESCHEDULE = 8, /* no function: the sender of the reschedule IPI */
 	/* No function: the sampler makes way for thread `id`, `name`; its record follows when it
 	 * leaves. */
 	MARK_THREAD = 9,
 };
 
-/* A context interrupts only lower ones, and within one CPU a level never runs twice at once (IRQs:
- * see open[] below). */
+/* A context interrupts only lower ones, and within one CPU a level never runs twice at once (for
+ * IRQs see irq[] below). */
 enum record_level {
 	LEVEL_THREAD = 0,
 	LEVEL_SOFTIRQ = 1,
@@ -101,25 +103,25 @@ enum vector_id {
 };
 
 /* flags */
-/* a piece of a softirq that was preempted (PREEMPT_RT); the next piece follows */
+/* A piece of a softirq that was preempted (PREEMPT_RT); the next piece follows. */
 #define RECORD_PART 1
-/* RECORD_THREAD: left in the middle of something; a worker goes on with the same work */
+/* RECORD_THREAD: left in the middle of its work; a worker goes on with the same work. */
 #define RECORD_ONGOING 2
 #define RECORD_ORIGIN  4 /* name, id, origin_cpu, origin and stack tell who asked */
 #define RECORD_KTHREAD 8 /* RECORD_THREAD, RECORD_WATCH: a kernel thread */
-/* while threads are watched: it came upon the one whose WATCH_IN was the CPU's last */
+/* While threads are watched: interrupted the thread whose WATCH_IN was the CPU's last. */
 #define RECORD_UPON 32
-/* RECORD_ORIGIN: in what context it was asked for; 0: not known, the stack may tell */
+/* RECORD_ORIGIN: the context of the request; 0: not known, the stack may tell. */
 #define RECORD_CONTEXT      96
 #define RECORD_BY_INTERRUPT 32
-/* in the name of the thread it ran on; the stack may show that this thread wanted it */
+/* In the name of the thread it ran on; the stack may show that this thread wanted it. */
 #define RECORD_BY_SOFTIRQ 64
-/* or the end of an interrupt that came upon it: that shows in the stack */
+/* Or the end of an interrupt on top of the thread: the stack shows that. */
 #define RECORD_BY_THREAD 96
-#define RECORD_INNER     16 /* while threads are watched: it ran inside another interval */
+#define RECORD_INNER     16 /* while threads are watched: ran inside another interval */
 /* In a ring, with the level: */
 #define RECORD_WIDE 64 /* the second half follows */
-/* second half: as of the newest wide record in the same place, see record_place() */
+/* The second half equals that of the newest wide record in the same place, see record_place(). */
 #define RECORD_SAME 128
 
 struct record {
@@ -127,8 +129,8 @@ struct record {
 	__u64 start_ns;
 	__u64 end_ns;
 	__u64 arg;
-	/* RECORD_ORIGIN: tid of the thread that was current; 0: the idle thread, or no thread had a
-	 * part in it (RECORD_CONTEXT) */
+	/* RECORD_ORIGIN: tid of the current thread; 0: the idle thread, or no thread had a part in
+	 * it (RECORD_CONTEXT). */
 	__u32 id;
 	__u8 kind;  /* enum record_kind */
 	__u8 level; /* enum record_level */
@@ -138,9 +140,9 @@ struct record {
 	/* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated only when
 	 * shorter. */
 	char name[16];
-	__u64 origin; /* RECORD_ORIGIN: address that the request came from, 0: see the stack */
+	__u64 origin; /* RECORD_ORIGIN: address that the request came from; 0: see the stack */
 	/* RECORD_ORIGIN: id of the asker's kernel stack; -1: the context is known without it; -2:
-	 * none could be taken */
+	 * none could be taken. */
 	__s16 stack;
 	union {
 		__s16 prio;       /* RECORD_THREAD: task_struct.prio */
@@ -165,8 +167,8 @@ struct record_open {
 	__u32 kind;
 };
 
-/* Halves that the ring of each level holds: what a level can produce in a tenth of a second at its
- * worst (README, "What it costs"). */
+/* Size of each level's ring in halves: enough for a tenth of a second of the most that the level
+ * can produce (README, "What it costs"). */
 #define RING_THREAD  (60 << 10)
 #define RING_SOFTIRQ (28 << 10)
 #define RING_IRQ     (36 << 10)
@@ -181,7 +183,7 @@ static inline __attribute__((always_inline)) __u32 ring_size(int level)
 					: RING_NMI;
 }
 
-/* Index of its first half in cpu_state.ring. */
+/* Index of the level's first half in cpu_state.ring. */
 static inline __attribute__((always_inline)) __u32 ring_base(int level)
 {
 	return level == LEVEL_THREAD    ? 0
@@ -190,17 +192,17 @@ static inline __attribute__((always_inline)) __u32 ring_base(int level)
 					: RING_THREAD + RING_SOFTIRQ + RING_IRQ;
 }
 
-/* Where the next record goes behind one of so many halves. A wide one must not be torn: the ring's
- * last half begins none. */
+/* Place of the record that follows one of so many halves. A wide record must not be torn: the
+ * ring's last half begins none. */
 static inline __attribute__((always_inline)) __u32 ring_next(int level, __u32 place, __u32 halves)
 {
 	place += halves;
 	return place >= ring_size(level) - 1 ? 0 : place;
 }
 
-/* Second halves repeat: who was here, who asked. A record whose second half is as that of the last
- * one with the same place is written without it. Writer and reader keep the newest second half of
- * each place alike. NMIs have none. */
+/* Second halves repeat: who was here, who asked. A record is written without its second half when
+ * that equals the one of the last record in the same place. Writer and reader keep the newest
+ * second half of each place alike. NMIs have none. */
 #define SAME_PLACES 256
 
 static inline __attribute__((always_inline)) __u32 record_place(const struct record *r)
@@ -222,32 +224,35 @@ struct cpu_state {
 	__u32 cursor[LEVELS] __attribute__((
 		aligned(16))); /* seq of the newest record of each level, dropped or not */
 	__s32 sampler;         /* tid; set before the gate opens */
-	__u32 active;          /* watched threads that run or wait here: else nothing is recorded */
+	__u32 active;          /* watched threads that run or wait here; 0: nothing is recorded */
 	struct record_open thread;
 	struct record_open softirq;
-	/* a demultiplexing handler (GPIO banks) calls a second one inside the first */
+	/* A demultiplexing handler (GPIO banks) calls a second one inside the first. */
 	struct record_open irq[2];
-	/* softirq put aside with its thread (PREEMPT_RT): start_ns = tid */
+	/* Softirq put aside with its thread (PREEMPT_RT): start_ns = tid. */
 	struct record_open preempted;
-	__u64 away_ns;        /* since when the sampler has been switched out; 0: it has the CPU */
-	__u64 head[LEVELS];   /* halves written */
-	__u32 place[LEVELS];  /* where the next one goes, from ring_base() on */
-	__u64 lost[LEVELS];   /* records dropped because the ring was full */
-	__u32 unsaid[LEVELS]; /* of these: not yet said by a RECORD_LOST */
-	__u64 unpaired;       /* an end without its begin */
-	__u64 switches;       /* times that the sampler was switched out */
-	struct record_open syscall; /* of the watched thread that runs */
+	__u64 away_ns;              /* since when the sampler is switched out; 0: it has the CPU */
+	__u64 head[LEVELS];         /* halves written */
+	__u32 place[LEVELS];        /* place of the next record, counted from ring_base() */
+	__u64 lost[LEVELS];         /* records dropped because the ring was full */
+	__u32 unsaid[LEVELS];       /* those of them that no RECORD_LOST has reported yet */
+	__u64 unpaired;             /* ends without a begin */
+	__u64 switches;             /* times that the sampler was switched out */
+	struct record_open syscall; /* of the running watched thread */
 	struct record_open fault;   /* the same: id = error code */
-	__u32 seen;         /* 1: `active` is right about who was running when the gate opened */
-	__u32 here;         /* the watched thread that runs, 0: none */
+	/* 1: `active` counts the thread that was running when the gate opened */
+	__u32 seen;
+	__u32 here;         /* tid of the running watched thread; 0: none */
 	__u64 active_since; /* when `active` was last raised from 0 */
 	__u64 mark[LEVELS]; /* function that the open interval of this level runs, 0: not known */
-	/* of the handlers that the newest NMI asked; start 0: one knew it */
+	/* Handlers that the newest NMI asked; start 0: one knew the NMI. */
 	__u64 nmi_start, nmi_seen;
 	__u64 preempted_mark; /* the function that `preempted` ran */
-	__u64 khz_changes;    /* of the CPU's frequency, since the reader put these to 0... */
+	/* frequency changes of the CPU since the reader reset these to 0... */
+	__u64 khz_changes;
 	__u32 khz, khz_min, khz_max;
-	__u32 told; /* 1: the newest RECORD_WATCH found room, so the reader knows about `here` */
+	/* 1: the ring had room for the newest RECORD_WATCH, so the reader knows about `here` */
+	__u32 told;
 	struct record_half same[LEVEL_NMI][SAME_PLACES]; /* see record_place() */
 	__u64 tail[LEVELS] __attribute__((
 		aligned(4096))); /* halves read; written by the reader, on a page of its own */

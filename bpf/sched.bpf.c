@@ -1,4 +1,4 @@
-/* Foreign threads on a target CPU, and what the sampler itself does wrong there: page faults,
+/* Other threads on a target CPU, and disturbances that the sampler causes itself: page faults,
  * remote TLB flushes. */
 #include "sched.bpf.h"
 
@@ -19,7 +19,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	c->irq[0].start_ns = 0; /* no interrupt is open here: an exit was missed */
 	c->irq[1].start_ns = 0;
 	if (c->thread.start_ns && c->thread.id != (__u32)prev->pid)
-		c->unpaired++; /* it left unseen */
+		c->unpaired++; /* left without a record */
 	if (prev->pid == c->sampler) {
 		c->switches++;
 		thread_begins(c, next, now);
@@ -37,8 +37,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	return 0;
 }
 
-/* Entry only: there is no exit to hook. The join lets the fault last until the sampler runs again.
- */
+/* Entry only: the exit has no hook. The join lets the fault last until the sampler runs again. */
 SEC("?tp_btf/page_fault_user")
 int BPF_PROG(page_fault_user, unsigned long address, void *regs, unsigned long error_code)
 {
@@ -54,7 +53,7 @@ int BPF_PROG(page_fault_user, unsigned long address, void *regs, unsigned long e
 
 #define TLB_REMOTE_SHOOTDOWN 1 /* enum tlb_flush_reason, include/linux/mm_types.h */
 #define TLB_REMOTE_WRONG_CPU 5
-/* Only flushes that another CPU asked for, which run in its IPI: the others belong to a thread that
+/* Only flushes that another CPU asked for, which run in its IPI: all others belong to a thread that
  * is recorded already. */
 SEC("?tp_btf/tlb_flush")
 int BPF_PROG(tlb_flush, int reason, unsigned long pages)
@@ -64,7 +63,7 @@ int BPF_PROG(tlb_flush, int reason, unsigned long pages)
 
 	if (!c || (reason != TLB_REMOTE_SHOOTDOWN && reason != TLB_REMOTE_WRONG_CPU))
 		return 0;
-	if (reason == TLB_REMOTE_SHOOTDOWN) /* else it is another's memory that is loaded here */
+	if (reason == TLB_REMOTE_SHOOTDOWN) /* else this CPU loads the memory of another thread */
 		bpf_get_current_comm(r.name, sizeof(r.name));
 	r.start_ns = r.end_ns = bpf_ktime_get_ns();
 	put_wide(c, LEVEL_IRQ, &r);

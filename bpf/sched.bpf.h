@@ -1,4 +1,4 @@
-/* What the programs on sched_switch share: the sampler's (sched.bpf.c) and the one that follows
+/* Shared by the programs on sched_switch: the sampler's (sched.bpf.c) and the one that follows
  * watched threads (watch.bpf.c). */
 #ifndef CULPRIT_SCHED_BPF_H
 #define CULPRIT_SCHED_BPF_H
@@ -6,9 +6,9 @@
 #include "trace.bpf.h"
 #include "origin.bpf.h"
 
-/* PREEMPT_RT runs softirqs in threads that can be preempted. A softirq that is open when its thread
- * goes is ended here as a part, and begun again when the thread comes back, in the same function,
- * so that it is not blamed for what runs in between. */
+/* PREEMPT_RT runs softirqs in threads that can be preempted. When its thread leaves, an open
+ * softirq ends here as a part; it begins again, in the same function, when the thread returns. So
+ * it is not blamed for what runs in between. */
 static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, int prev, int next)
 {
 	if (c->softirq.start_ns) {
@@ -29,7 +29,7 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 	}
 }
 
-/* how an idle worker sleeps: UNINTERRUPTIBLE | NOLOAD (include/linux/sched.h) */
+/* State of an idle worker's sleep: UNINTERRUPTIBLE | NOLOAD (include/linux/sched.h). */
 #define TASK_IDLE 0x402
 
 static __always_inline unsigned int state_of(struct task_struct *task)
@@ -59,8 +59,8 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 	put_wide(c, LEVEL_THREAD, &r);
 }
 
-/* Some kernels have threads that leave without the tracepoint: so who came instead of the sampler
- * is said at once. */
+/* Some kernels have threads that leave without the tracepoint, so the thread that replaces the
+ * sampler is reported at once. */
 static __always_inline void thread_begins(struct cpu_state *c, struct task_struct *task, __u64 now)
 {
 	struct record r = {.start_ns = now,

@@ -1,9 +1,9 @@
-/* What every probe file shares: the test whether this CPU is a target, and begin, end and instant.
+/* Shared by all probe files: the test whether this CPU is a target, and begin, end and instant.
  *
- * A probe runs on the CPU under test, so each does as little as it can: off-target it is two loads
- * and out; on target, an entry is one timestamp and one store, an exit one timestamp and one
- * 64-byte record. Nothing here wakes anybody: a ring-buffer wakeup is an irq_work, which is a
- * self-IPI on the very CPU being measured (kernel/bpf/ringbuf.c).
+ * A probe runs on the CPU under test, so each does as little as it can: off-target two loads; on
+ * target one timestamp and one store at the entry, one timestamp and one 64-byte record at the
+ * exit. Nothing here wakes anybody: a ring-buffer wakeup is an irq_work, which is a self-IPI on the
+ * very CPU being measured (kernel/bpf/ringbuf.c).
  */
 #ifndef CULPRIT_TRACE_BPF_H
 #define CULPRIT_TRACE_BPF_H
@@ -18,14 +18,15 @@
 #define TARGET_CPUS 8192 /* CPUS_MAX */
 
 extern const volatile __u16
-	slot_of_cpu[TARGET_CPUS];   /* 1 + index into cpu_states; 0: not a target */
-extern const volatile int watching; /* 1: only while a watched thread runs or waits on the CPU */
-extern volatile int gate;           /* 1 while records are wanted */
+	slot_of_cpu[TARGET_CPUS]; /* 1 + index into cpu_states; 0: not a target */
+/* 1: record only while a watched thread runs or waits on the CPU */
+extern const volatile int watching;
+extern volatile int gate; /* 1 while records are wanted */
 
 struct cpu_states {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* set to the number of target CPUs before loading */
+	__uint(max_entries, 1); /* resized to the number of target CPUs before loading */
 	__type(key, __u32);
 	__type(value, struct cpu_state);
 };
@@ -35,7 +36,7 @@ extern struct cpu_states cpu_states SEC(".maps");
 
 extern const volatile __s32 watch_tgid[WATCH_IDS],
 	watch_tid[WATCH_IDS];          /* watched processes and threads; 0: none */
-extern const volatile int watch_users; /* all threads of user space */
+extern const volatile int watch_users; /* watch all threads of user space */
 
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
@@ -57,8 +58,8 @@ static __always_inline struct cpu_state *state_of_cpu(__u32 cpu)
 	__u64 i = cpu;
 	__u32 slot;
 
-	/* The compiler would check one register and index with another, which the verifier cannot
-	 * follow. */
+	/* Keeps the compiler from checking one register and indexing with another, which the
+	 * verifier cannot follow. */
 	barrier_var(i);
 	if (i >= TARGET_CPUS || !slot_of_cpu[i])
 		return NULL;
@@ -66,7 +67,7 @@ static __always_inline struct cpu_state *state_of_cpu(__u32 cpu)
 	return bpf_map_lookup_elem(&cpu_states, &slot);
 }
 
-/* This CPU's state when it is a target and the gate is open, else NULL. */
+/* State of this CPU when it is a target and the gate is open, else NULL. */
 static __always_inline struct cpu_state *target_cpu(void)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -82,7 +83,7 @@ static __always_inline struct cpu_state *target_cpu(void)
 }
 
 #if defined(__TARGET_ARCH_x86)
-/* Stores are not reordered here (Intel SDM, 8.2.2). */
+/* x86 does not reorder stores (Intel SDM, 8.2.2). */
 #define store_release(at, value)                                                                   \
 	do {                                                                                       \
 		barrier();                                                                         \
@@ -90,30 +91,31 @@ static __always_inline struct cpu_state *target_cpu(void)
 	} while (0)
 #else
 /* An exchange that returns the old value is a full barrier (Documentation/atomic_t.txt); arm64
- * takes it in programs from 5.18 on. */
+ * accepts it in programs since 5.18. */
 #define store_release(at, value) ((void)__sync_lock_test_and_set(at, value))
 #endif
 
-/* The next half of a level's ring. There is room: see reserve(). */
+/* The next half of a level's ring; the caller has made sure of room, see reserve(). */
 static __always_inline struct record *next_half(struct cpu_state *c, int level)
 {
 	__u64 at = ring_base(level) + c->place[level];
 
 	barrier_var(at);
-	if (at > RING_HALVES - 2) /* never: for the verifier, and for a look at both halves */
+	/* never true: bounds the index for the verifier, for access to both halves */
+	if (at > RING_HALVES - 2)
 		return NULL;
 	return (struct record *)&c->ring[at];
 }
 
-/* What has been written of a record counts from now on. */
+/* Makes the written halves of a record visible to the reader. */
 static __always_inline void publish(struct cpu_state *c, int level, __u32 halves)
 {
 	c->place[level] = ring_next(level, c->place[level], halves);
 	store_release(&c->head[level], c->head[level] + halves);
 }
 
-/* Takes the next place in a level's sequence, of which the caller fills one half or two and calls
- * publish(). NULL: the ring is full and the place counted as lost; how many are missing is said
+/* Takes the next place in a level's sequence. The caller fills one or two halves and calls
+ * publish(). NULL: the ring is full and the place counts as lost; a RECORD_LOST reports the number
  * once there is room again. */
 static __always_inline struct record *reserve(struct cpu_state *c, int level, __u32 halves)
 {
@@ -139,8 +141,8 @@ static __always_inline struct record *reserve(struct cpu_state *c, int level, __
 	return next_half(c, level);
 }
 
-/* Writes a whole record, all of whose bytes are set: its second half only where that is news.
- * False: there was no room. */
+/* Writes a whole record, of which the caller has set all bytes; its second half only when that is
+ * new. False: the ring was full. */
 static __always_inline bool put_wide(struct cpu_state *c, int level, struct record *r)
 {
 	struct record_half *half = (struct record_half *)r, *to;
@@ -160,7 +162,7 @@ static __always_inline bool put_wide(struct cpu_state *c, int level, struct reco
 	return true;
 }
 
-/* Writes a record that has no second half. */
+/* Writes a record without a second half. */
 static __always_inline void put_narrow(struct cpu_state *c, int level, int kind, int mark,
 				       int flags, __u32 id, __u64 arg, __u64 start, __u64 end)
 {
@@ -179,9 +181,9 @@ static __always_inline void put_narrow(struct cpu_state *c, int level, int kind,
 	publish(c, level, 1);
 }
 
-#define WATCH_ALWAYS 1 /* ns: before any window */
+#define WATCH_ALWAYS 1 /* start in ns: before any window */
 
-/* A watched thread came or went. start 0: the same as end. */
+/* Reports that a watched thread came or went. start 0: the same as end. */
 static __always_inline void watch_say(struct cpu_state *c, int what, struct task_struct *task,
 				      __u64 arg, __u64 start, __u64 end)
 {
@@ -198,7 +200,7 @@ static __always_inline void watch_say(struct cpu_state *c, int what, struct task
 	c->told = put_wide(c, LEVEL_THREAD, &r);
 }
 
-/* One more watched thread runs or waits here. */
+/* Counts one more watched thread that runs or waits here. */
 static __always_inline void activate(struct cpu_state *c, __u64 now)
 {
 	if (!c->active)
@@ -206,7 +208,7 @@ static __always_inline void activate(struct cpu_state *c, __u64 now)
 	__sync_fetch_and_add(&c->active, 1);
 }
 
-/* The first event since the gate opened: whoever runs here has done so without a switch. */
+/* At the first event since the gate opened: finds the thread that runs here since before. */
 static __always_inline bool watch_find(struct cpu_state *c)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -222,7 +224,7 @@ static __always_inline bool watch_find(struct cpu_state *c)
 	return true;
 }
 
-/* The same, and there is somebody here whose time it is about: the sampler, or a watched thread. */
+/* As target_cpu(); when threads are watched, only while one of them runs or waits here. */
 static __always_inline struct cpu_state *target(void)
 {
 	struct cpu_state *c = target_cpu();
@@ -232,7 +234,7 @@ static __always_inline struct cpu_state *target(void)
 	return !c->seen && watch_find(c) ? c : NULL;
 }
 
-/* It runs inside an interval of a lower level, or of its own. */
+/* True when it runs inside an interval of a lower level, or of its own level. */
 static __always_inline bool is_inner(const struct cpu_state *c, int level)
 {
 	if (level == LEVEL_NMI)
@@ -240,7 +242,8 @@ static __always_inline bool is_inner(const struct cpu_state *c, int level)
 	return level == LEVEL_IRQ && (c->irq[1].start_ns || c->softirq.start_ns);
 }
 
-/* Some kernels have threads that leave without the tracepoint: so whoever is here is asked. */
+/* Asks for the current thread, because some kernels have threads that leave without the
+ * tracepoint. */
 static __always_inline __u8 watch_flags(const struct cpu_state *c, int level)
 {
 	__u8 upon = c->told && c->here && c->here == (__u32)bpf_get_current_pid_tgid() ? RECORD_UPON
@@ -253,11 +256,11 @@ static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32
 				 __u64 start, __u64 end)
 {
 	if (watching && start < c->active_since)
-		return; /* its own begin was not looked at: this one is an older one's */
+		return; /* its own begin was not seen: the open one belongs to an older interval */
 	put_narrow(c, level, kind, 0, watching ? watch_flags(c, level) : 0, id, arg, start, end);
 }
 
-/* The level that is running: marks go to the ring of the interval they explain. */
+/* The level that is running: marks go to the ring of the interval that they explain. */
 static __always_inline int level_now(const struct cpu_state *c, int otherwise)
 {
 	if (c->irq[0].start_ns)
@@ -265,7 +268,7 @@ static __always_inline int level_now(const struct cpu_state *c, int otherwise)
 	return c->softirq.start_ns ? LEVEL_SOFTIRQ : otherwise;
 }
 
-/* The interval of this level runs `function` from now on. */
+/* Notes that the interval of this level runs `function` from now on. */
 static __always_inline void mark(struct cpu_state *c, int level, int what, __u64 function,
 				 __u64 now)
 {
@@ -275,8 +278,8 @@ static __always_inline void mark(struct cpu_state *c, int level, int what, __u64
 
 static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id, __u64 function)
 {
-	/* An outer handler of another kind or number is still open: this one runs inside it. The
-	 * same one open means that its exit was missed: start afresh. */
+	/* An open outer handler of another kind or number means that this one runs inside it. An
+	 * open one of the same kind and number means that its exit was missed: start afresh. */
 	bool inside = c->irq[0].start_ns && (c->irq[0].id != id || c->irq[0].kind != kind);
 	struct record_open *o = inside ? &c->irq[1] : &c->irq[0];
 

@@ -1,6 +1,6 @@
 /* x86 system vectors and NMI handlers (arch/x86/include/asm/trace/irq_vectors.h,
- * include/trace/events/nmi.h). Other architectures have none of these: there the timer and the IPIs
- * are device interrupts to the kernel, and irq.bpf.c sees them. */
+ * include/trace/events/nmi.h). Other architectures have none of these: their timer and IPIs are
+ * device interrupts to the kernel, and irq.bpf.c records them. */
 #include "trace.bpf.h"
 #include "origin.bpf.h"
 
@@ -43,7 +43,7 @@ int reschedule_entry(__u64 *ctx)
 	return 0;
 }
 
-/* The handler itself does nothing that has a tracepoint, so its mark says only who sent it. */
+/* No tracepoint shows work of the handler itself, so its mark says only who sent the IPI. */
 SEC("?tp_btf/reschedule_exit")
 int reschedule_exit(__u64 *ctx)
 {
@@ -65,11 +65,11 @@ int reschedule_exit(__u64 *ctx)
 /* Handlers that follow each other within this time are taken to be asked by the same NMI. */
 #define NMI_APART_NS 20000
 
-const volatile bool unknown_nmi_seen = false; /* whether the program below is there */
+const volatile bool unknown_nmi_seen = false; /* whether the program below is loaded */
 
-/* Fires after each handler, with its duration. Runs in NMI context: a clock read and stores to this
- * CPU's own NMI ring only. An NMI is the first handler's that knew it, with the time that asking
- * the others before took. */
+/* Fires after each handler, with its duration. Runs in NMI context: it reads a clock and stores to
+ * this CPU's own NMI ring only. An NMI belongs to the first handler that knew it, with the time
+ * spent on asking the handlers before. */
 SEC("?tp_btf/nmi_handler")
 int BPF_PROG(nmi_handler, void *handler, __s64 delta_ns, int handled)
 {
@@ -94,7 +94,7 @@ int BPF_PROG(nmi_handler, void *handler, __s64 delta_ns, int handled)
 
 extern const void unknown_nmi_error __ksym __weak;
 
-/* One that no handler knew: asking them and the message about it are one interval. */
+/* An NMI that no handler knew: asking them and the message about it are one interval. */
 SEC("?fexit/unknown_nmi_error")
 int unknown_nmi(void *ctx)
 {

@@ -1,13 +1,13 @@
-/* Watched threads (culprit watch): when each runs, and since when it would have run but did not.
- * Instead of sched.bpf.c, whose thread is the sampler: here the threads are the user's, on whatever
- * CPU they are. Nothing is recorded on a CPU where none of them runs or waits. */
+/* Watched threads (culprit watch): when each runs, and since when it was ready to run but did not.
+ * Replaces sched.bpf.c, which follows the sampler: here the threads are the user's, on any CPU.
+ * Nothing is recorded on a CPU where none of them runs or waits. */
 #include "sched.bpf.h"
 
-/* A watched thread that would run. */
+/* A watched thread that is ready to run. */
 struct wait {
 	__u64 since_ns;
-	__u64 here_ns; /* the same, since it waits on this CPU */
-	__u32 cpu;     /* where it waits; it may run on another */
+	__u64 here_ns; /* since when it waits on this CPU */
+	__u32 cpu;     /* CPU where it waits; it may run on another */
 	__u32 kind;    /* WATCH_IN_PREEMPTED, WATCH_IN_WOKEN */
 };
 
@@ -18,7 +18,7 @@ struct {
 	__type(value, struct wait);
 } watch_waits SEC(".maps");
 
-/* Watched threads that a timer has woken: when it was due. */
+/* Watched threads woken by a timer: when the timer was due. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 8192);
@@ -26,7 +26,7 @@ struct {
 	__type(value, __u64);
 } watch_dues SEC(".maps");
 
-/* When the timer whose function this CPU runs was due; 0: it runs none. */
+/* Due time of the timer whose function this CPU runs; 0: it runs none. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -42,7 +42,7 @@ static __always_inline void deactivate(struct cpu_state *c)
 
 static __always_inline void waits_on(struct cpu_state *c, __u64 now)
 {
-	if (!c->thread.start_ns) /* whoever runs there is in its way from now on */
+	if (!c->thread.start_ns) /* from now on the thread that runs there is in its way */
 		c->thread.start_ns = now;
 	activate(c, now);
 }
@@ -57,7 +57,7 @@ static __always_inline void begin_wait(struct task_struct *task, __u32 cpu, __u3
 		waits_on(c, now);
 }
 
-/* Of what comes it is not known since when it waited. */
+/* Forgets since when the thread waits, because the next event cannot know it. */
 static __always_inline void forget_wait(__s32 tid)
 {
 	struct wait *w = bpf_map_lookup_elem(&watch_waits, &tid);
@@ -90,7 +90,7 @@ static __always_inline void comes(struct cpu_state *c, struct task_struct *task,
 	bpf_map_delete_elem(&watch_waits, &tid);
 }
 
-/* When it came; 0: it came unseen. */
+/* When the thread came; 0: nobody saw it come. */
 static __always_inline __u64 here_since(const struct cpu_state *c, const struct task_struct *task,
 					bool first)
 {
@@ -99,7 +99,7 @@ static __always_inline __u64 here_since(const struct cpu_state *c, const struct 
 	return c->thread.id == (__u32)task->pid ? c->thread.start_ns : 0;
 }
 
-/* since: see watch_say. */
+/* since: see watch_say(). */
 static __always_inline void goes(struct cpu_state *c, struct task_struct *task, bool preempt,
 				 __u64 since, __u64 now)
 {
@@ -107,7 +107,7 @@ static __always_inline void goes(struct cpu_state *c, struct task_struct *task, 
 		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->syscall.id, 0, c->syscall.start_ns, now);
 		c->syscall.start_ns = 0;
 	}
-	c->fault.start_ns = 0; /* it sleeps in it */
+	c->fault.start_ns = 0; /* sleeps inside the fault */
 	watch_say(c, WATCH_OUT, task, task->tgid, since, now);
 	c->here = 0;
 	deactivate(c);
@@ -132,27 +132,27 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 
 	if (!c) {
 		if (gate)
-			forget_wait(next->pid); /* it runs where nobody looks */
+			forget_wait(next->pid); /* runs where nobody looks */
 		return 0;
 	}
 	mine = is_watched(prev);
-	first = !c->seen; /* whoever leaves has been here since before the window */
+	first = !c->seen; /* a thread that leaves now was here before the window */
 	c->seen = 1;
 	if (!c->active && !mine && !is_watched(next)) {
 		c->thread.id = next->pid;
-		c->thread.start_ns = 0; /* it is in nobody's way so far */
+		c->thread.start_ns = 0; /* so far in nobody's way */
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
 	if (c->here && c->here != (__u32)prev->pid)
 		is_gone(c, now);
 	if (mine && !c->here)
-		activate(c, now); /* it came unseen, or before the window */
+		activate(c, now); /* came without a record, or before the window */
 	softirq_over_switch(c, now, prev->pid, next->pid);
 	c->irq[0].start_ns = 0;
 	c->irq[1].start_ns = 0;
 	if (c->active > mine && c->thread.start_ns && c->thread.id == (__u32)prev->pid)
-		thread_ends(c, prev, now); /* it was in the way of others */
+		thread_ends(c, prev, now); /* was in the way of others */
 	if (mine)
 		goes(c, prev, preempt, here_since(c, prev, first), now);
 	c->thread.id = next->pid;
@@ -166,8 +166,8 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	return 0;
 }
 
-/* On the CPU that it will run on, or on the waker's. Of a thread that has not left yet it says
- * nothing: it goes on running. */
+/* Fires on the CPU that the thread will run on, or on the waker's. Means nothing for a thread that
+ * has not left yet: it goes on running. */
 SEC("?tp_btf/sched_wakeup")
 int BPF_PROG(watch_wakeup, struct task_struct *task)
 {
@@ -191,7 +191,8 @@ int BPF_PROG(watch_wakeup_new, struct task_struct *task)
 	return 0;
 }
 
-/* It waits elsewhere from now on. A CPU that nobody reads cannot say so, and the wait is forgotten.
+/* The thread waits elsewhere from now on. No program runs on a CPU that is no target, so a wait
+ * there is forgotten.
  */
 SEC("?tp_btf/sched_migrate_task")
 int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
@@ -219,8 +220,8 @@ int BPF_PROG(watch_migrate, struct task_struct *task, int dest_cpu)
 
 /* ---- timers ---- */
 
-/* When it was due: its slack is over. In a softirq an interrupt may come upon its function, and
- * wake somebody for other reasons. */
+/* Notes when the timer was due: at the end of its slack. In a softirq, an interrupt may run on top
+ * of the timer's function, and wake somebody for other reasons. */
 SEC("?tp_btf/hrtimer_expire_entry")
 int BPF_PROG(watch_timer, struct hrtimer *timer)
 {
@@ -247,8 +248,8 @@ int BPF_PROG(watch_timer_end)
 	return 0;
 }
 
-/* Where the waker is. The newest wake-up holds: of one that came before the thread had gone to
- * sleep nothing is left. */
+/* Runs on the waker's CPU. The newest wake-up holds: one that came before the thread had gone to
+ * sleep leaves nothing. */
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(watch_waking, struct task_struct *task)
 {
@@ -278,7 +279,7 @@ int BPF_PROG(watch_fault, unsigned long address, void *regs, unsigned long error
 	return 0;
 }
 
-/* The tracepoint has no counterpart at the end; this is where most of a fault's time has gone. */
+/* The page-fault tracepoint has no counterpart at the end; most of a fault's time is over here. */
 SEC("?fexit/handle_mm_fault")
 int BPF_PROG(watch_fault_end)
 {

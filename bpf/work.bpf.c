@@ -1,5 +1,5 @@
 /* Which function: timers, work items, functions called by an IPI, irq_work, tasklets. Each start is
- * one mark; there is no exit hook, because what comes next, a mark or the interval's end, ends it.
+ * one mark. There is no exit hook, because the next mark or the end of the interval ends it.
  */
 #include "trace.bpf.h"
 #include "origin.bpf.h"
@@ -21,7 +21,7 @@ int BPF_PROG(hrtimer_expire_entry, struct hrtimer *timer)
 
 extern const void delayed_work_timer_fn __ksym __weak;
 
-/* The timer of a delayed work only queues it: name the work. */
+/* The timer of a delayed work only queues the work: name the work. */
 SEC("?tp_btf/timer_expire_entry")
 int BPF_PROG(timer_expire_entry, struct timer_list *timer)
 {
@@ -60,13 +60,13 @@ int BPF_PROG(workqueue_execute_start, struct work_struct *work)
 {
 	struct cpu_state *c = target();
 
-	if (c) /* in a softirq: the bottom-half workqueues */
+	if (c) /* runs in a softirq: the bottom-half workqueues */
 		mark_asked(c, level_now(c, LEVEL_THREAD), MARK_WORK, (__u64)work->func,
 			   bpf_ktime_get_ns(), &origin_works, work_key(work), true);
 	return 0;
 }
 
-/* Raw: a program with typed arguments may not read one that points to a function. */
+/* Raw, because a program with typed arguments may not read one that points to a function. */
 SEC("?raw_tp/csd_function_entry")
 int BPF_PROG(csd_function_entry, void *function, void *csd)
 {
@@ -78,8 +78,8 @@ int BPF_PROG(csd_function_entry, void *function, void *csd)
 	return 0;
 }
 
-/* Only failures: which dependency kept the tick. Interrupts are off here, as for all that writes to
- * the IRQ ring. */
+/* Records failures only: the dependency that kept the tick. Interrupts are off here, as for all
+ * writers of the IRQ ring. */
 SEC("?tp_btf/tick_stop")
 int BPF_PROG(tick_stop, int success, int dependency)
 {

@@ -26,7 +26,8 @@
 #define CULPRIT_REPORTS_PATH  "/dev/shm/culprit-%d"
 
 struct culprit_report {
-	uint64_t place; /* 1 + which report this is; written last: it is whole when this is right */
+	/* 1 + number of this report; written last: the report is whole when this is right */
+	uint64_t place;
 	uint64_t start_ns, end_ns;
 	uint32_t tid, pad;
 };
@@ -44,7 +45,7 @@ static inline struct culprit_reports *culprit_reports_open(void)
 	int fd;
 
 	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)getpid());
-	unlink(path); /* of a process of the same number that has gone */
+	unlink(path); /* left by a process of the same number that has gone */
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return NULL;

@@ -32,7 +32,7 @@ static int unknown(const char *name)
 	return EXIT_ERROR;
 }
 
-/* For make install: what is made from the tables. Not in the list. */
+/* For make install: prints what is made from the tables. Not in the list of commands. */
 static bool made_from_tables(int argc, char **argv)
 {
 	const struct command *c = argc > 2 ? find(argv[2]) : NULL;

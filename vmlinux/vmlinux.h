@@ -1,13 +1,14 @@
-/* The few kernel structures that the probes read, by hand. Only the fields that are used, in any
- * order: preserve_access_index makes libbpf find the real offsets in the running kernel's BTF
- * (CO-RE), so this file fits every kernel and architecture. To read one more field, add it here. */
+/* The few kernel structures that the probes read, written by hand. They hold only the fields in
+ * use, in any order: preserve_access_index makes libbpf find the real offsets in the running
+ * kernel's BTF (CO-RE), so this file fits every kernel and architecture. To read one more field,
+ * add it here. */
 #ifndef CULPRIT_VMLINUX_H
 #define CULPRIT_VMLINUX_H
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct thread_info {
-	unsigned long preempt_count; /* arm64; of its 64 bits the lower half is the count */
+	unsigned long preempt_count; /* arm64; the count is the lower half of its 64 bits */
 };
 
 struct rq {
@@ -25,7 +26,7 @@ struct sched_entity {
 struct task_struct {
 	struct sched_entity se;
 	struct thread_info thread_info;
-	int softirq_disable_cnt; /* PREEMPT_RT: its softirqs are threads */
+	int softirq_disable_cnt; /* PREEMPT_RT: softirqs run in threads */
 	int pid;                 /* what user space calls the thread id */
 	int tgid;                /* what user space calls the process id */
 	unsigned int __state;    /* "state" before 5.14 */
@@ -44,7 +45,7 @@ struct timerqueue_node {
 };
 
 struct hrtimer_clock_base {
-	long long offset; /* of its clock against CLOCK_MONOTONIC */
+	long long offset; /* of its clock from CLOCK_MONOTONIC */
 };
 
 struct hrtimer {
@@ -83,7 +84,7 @@ struct pcpu_hot {
 	int preempt_count;
 };
 
-/* What a thread came into the kernel with; below 0: by no system call. */
+/* The register that tells how a thread entered the kernel; below 0: not by a system call. */
 struct pt_regs___x86 {
 	unsigned long orig_ax;
 };

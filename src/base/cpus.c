@@ -1,7 +1,7 @@
-/* Sets of CPUs and the kernel's list syntax for them: comma-separated parts, each a number, a range
- * or a range with a stride (":used/group": of every `group` CPUs the first `used`). The reader is
- * stricter than the kernel's, which takes empty parts and a stride of none: what a user types here
- * decides which CPUs get measured, so a slip must not pass. */
+/* Sets of CPUs and the kernel's list syntax for them: comma-separated parts, each a number, a
+ * range, or a range with a stride ("0-15:2/4": the first 2 of every 4 CPUs). The reader is stricter
+ * than the kernel's, which accepts empty parts and a stride of 0: the list decides which CPUs are
+ * measured, so a typing error must not pass. */
 #include "base/cpus.h"
 
 #include <ctype.h>
@@ -17,8 +17,8 @@ struct part {
 	unsigned first, last, used, group;
 };
 
-/* The number at *text, which moves past it. Stops counting at CPUS_MAX, so that no length of digits
- * overflows. */
+/* Reads the number at *text, and moves *text past it. Stops counting at CPUS_MAX, so that no length
+ * of digits overflows. */
 static int number_read(const char **text, unsigned *number)
 {
 	unsigned n = 0;
@@ -31,7 +31,7 @@ static int number_read(const char **text, unsigned *number)
 	return n < CPUS_MAX ? 0 : -ERANGE;
 }
 
-/* Takes one part at *text, which moves past what was understood. */
+/* Reads one part at *text, and moves *text past what it understood. */
 static int part_read(const char **text, struct part *part)
 {
 	int err = number_read(text, &part->first);
@@ -52,7 +52,7 @@ static int part_read(const char **text, struct part *part)
 	return number_read(text, &part->group);
 }
 
-/* Takes the part [text, end) into *set. */
+/* Adds the part [text, end) to *set. */
 static int part_parse(const char *text, const char *end, struct cpus *set, char *why, size_t whylen)
 {
 	const char *at = text;

@@ -21,7 +21,7 @@ struct cpus {
 int cpus_parse(const char *text, struct cpus *out, char *why, size_t whylen);
 
 /* Writes the list as the kernel prints it: ascending, runs as ranges, no strides ("1-3,8", "" for
- * none). Cuts between two parts when it does not fit: "1-3,8,...". Returns buf. */
+ * none). Where it does not fit it is cut between two parts: "1-3,8,...". Returns buf. */
 char *cpus_format(const struct cpus *set, char *buf, size_t len);
 
 /* A CPU at or over CPUS_MAX is in no set; adding it does nothing. */
@@ -36,20 +36,20 @@ void cpus_or(struct cpus *set, const struct cpus *other);  /* set |= other */
 void cpus_sub(struct cpus *set, const struct cpus *other); /* set &= ~other */
 
 /* The first CPU in the set at or after `from`, -1 if none:
- *	for (int c = cpus_next(s, 0); c >= 0; c = cpus_next(s, c + 1)) */
+ *   for (int c = cpus_next(s, 0); c >= 0; c = cpus_next(s, c + 1)) */
 int cpus_next(const struct cpus *set, unsigned from);
 
-/* The kernel's hex masks: words of 32 bits, the highest first ("ff,00000001"), as smp_affinity and
- * the workqueues' cpumask have them. cpus_parse_mask reads the first line; false: it is no mask,
- * and *set is not to be used. cpus_format_mask returns buf. */
+/* The kernel's hex masks: words of 32 bits, the highest first ("ff,00000001"), as in smp_affinity
+ * and the workqueues' cpumask. cpus_parse_mask reads the first line; false: it is no mask, and *set
+ * is undefined. cpus_format_mask returns buf. */
 bool cpus_parse_mask(const char *text, struct cpus *set);
 char *cpus_format_mask(const struct cpus *set, char *buf, size_t len);
 
-/* This thread runs on these CPUs, or this one, only from now on. 0 or -errno. */
+/* Restricts this thread to these CPUs, or to this one. 0 or -errno. */
 int cpus_run_on(const struct cpus *set);
 int cpus_run_on_one(unsigned cpu);
 
-/* Where this thread may run; isolated CPUs are mostly not among them. */
+/* The CPUs that this thread may run on; isolated CPUs are mostly not among them. */
 void cpus_allowed(struct cpus *set);
 
 #endif

@@ -1,7 +1,7 @@
-/* Making foreign names safe to print. A process chooses its own comm and a driver its interrupts'
- * names, so both may hold bytes that drive a terminal (ESC, the C1 controls), reorder what is read
- * (bidirectional controls) or are no UTF-8 at all. Everything goes through escape_char(), one
- * character at a time, so that the text and the JSON output agree on the rules. */
+/* Makes foreign names safe to print. A process chooses its own comm and a driver the names of its
+ * interrupts, so both may hold bytes that control a terminal (ESC, the C1 controls), change the
+ * reading order (bidirectional controls) or are no UTF-8 at all. All text goes through
+ * escape_char(), one character at a time, so that text and JSON output agree on the rules. */
 #include "base/escape.h"
 
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The length of the well-formed character at s, 0 when it is not well-formed. Bytes are looked at
- * one after the other: a NUL is no continuation, so nothing past the end of a C string is read. */
+/* Length of the well-formed character at s, 0 when it is not well-formed. Reads the bytes in order,
+ * and a NUL is no continuation, so it reads nothing past the end of a C string. */
 static size_t utf8_decode(const unsigned char *s, size_t len, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -33,7 +33,7 @@ static size_t utf8_decode(const unsigned char *s, size_t len, uint32_t *code)
 			return 0;
 		*code = *code << 6 | (s[i] & 0x3f);
 	}
-	/* A longer form than needed could smuggle a control character past a check of the bytes. */
+	/* A form longer than needed could smuggle a control character past a check of the bytes. */
 	if (*code < least[n] || (*code >= 0xd800 && *code <= 0xdfff) || *code > 0x10ffff)
 		return 0;
 	return n;

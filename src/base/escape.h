@@ -1,35 +1,36 @@
-/* Names that come from the machine (comms, IRQ names, paths) may hold any byte. This makes them
- * safe to print. */
+/* Names that come from the machine (comms, IRQ names, paths) may hold any byte. These functions
+ * make them safe to print. */
 #ifndef CULPRIT_ESCAPE_H
 #define CULPRIT_ESCAPE_H
 
 #include <stddef.h>
 
 /* Copies `len` bytes of name (stops at the first NUL; len SIZE_MAX: a C string) as printable UTF-8
- * into buf: control characters (C0, DEL, C1 also when well-formed UTF-8: U+009B is CSI), invalid
+ * into buf. Control characters (C0, DEL, C1 also when well-formed UTF-8: U+009B is CSI), invalid
  * UTF-8, the bidirectional controls (U+061C, U+200E-200F, U+202A-202E, U+2066-2069) and the line
- * separators U+2028/2029 become \xNN byte by byte, in lower case; a backslash becomes two, so that
- * two names never look the same. Cuts at a whole character (or a whole escape) with a final "..."
- * when it does not fit (buflen >= 8). Returns buf. Escape once: say() and the JSON writer do it
+ * separators U+2028/2029 become \xNN byte by byte, in lower case. A backslash becomes two, so that
+ * two names never look the same. Where the text does not fit (buflen >= 8) it is cut at a whole
+ * character or escape, and "..." added. Returns buf. Escape once: say() and the JSON writer do it
  * themselves. */
 char *escape_text(const char *name, size_t len, char *buf, size_t buflen);
 
 /* Holds any one escaped character and its NUL: three bytes as \xNN, or four of UTF-8. */
 #define ESCAPE_CHAR 16
 
-/* The first character of name by the rules above into out. Returns the bytes of name it stands for,
- * 0 at the end (out is empty then). */
+/* Writes the first character of name, escaped as above, to out. Returns the number of bytes of name
+ * that it stands for, 0 at the end (out is empty then). */
 size_t escape_char(const char *name, size_t len, char out[ESCAPE_CHAR]);
 
 /* Number of terminal columns of printable UTF-8, one per code point (combining and wide characters
  * are not handled apart). */
 size_t text_columns(const char *utf8);
 
-/* Number of bytes of printable UTF-8 that its first `columns` columns take: where to cut. */
+/* Number of bytes of printable UTF-8 in its first `columns` columns: where to cut. */
 size_t text_fit(const char *utf8, size_t columns);
 
-/* `text` as one word of a POSIX shell, in single quotes unless it is plain. NULL when it does not
- * fit, or holds what escape_text would write as \xNN: a command is printed as it is. Else buf. */
+/* Writes `text` as one word of a POSIX shell, in single quotes unless it is plain. Returns buf, or
+ * NULL when it does not fit, or when escape_text would write a part of it as \xNN: a command must
+ * be printed unchanged. */
 char *shell_quote(const char *text, char *buf, size_t buflen);
 
 #endif

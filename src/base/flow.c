@@ -15,8 +15,8 @@ void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, co
 	f->column = text_columns(start);
 }
 
-/* Prints an item on this line, or on a further one where it does not fit. One that is too long for
- * that begins farther left. */
+/* Prints an item on this line, or on the next where it does not fit. An item too long for that
+ * starts farther left. */
 static void put(struct flow *f, const char *item, const char *separator, const char *lead)
 {
 	unsigned columns = text_columns(item), room = f->width > columns ? f->width - columns : 0;
@@ -35,7 +35,7 @@ static void put(struct flow *f, const char *item, const char *separator, const c
 	f->column += columns;
 }
 
-/* Cuts the first part off, up to " > ", or the first word, and returns the rest. A number and its
+/* Cuts off the first part, up to " > ", or the first word, and returns the rest. A number and its
  * unit are one word, and so are ">" and the name behind it. */
 static char *cut(char *part, bool words)
 {

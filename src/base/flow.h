@@ -1,4 +1,4 @@
-/* Items joined by a separator, broken before the width: "a · b · c". */
+/* Items joined by a separator, with line breaks before the width: "a · b · c". */
 #ifndef CULPRIT_FLOW_H
 #define CULPRIT_FLOW_H
 
@@ -10,15 +10,15 @@ struct flow {
 	unsigned width;        /* columns that a line may take; a single item may be longer */
 	const char *separator; /* between two items on a line: " · " */
 	const char *lead;      /* before the first item on a further line: "      " */
-	/* NULL: no item is broken. Else one that does not fit a line is broken before " > ", and
+	/* NULL: no item is broken. Else an item that does not fit a line is broken before " > ",
 	 * then between words, and its further lines begin with this. The first item is broken where
-	 * it does not fit behind the start, from which a blank sets it off. */
+	 * it does not fit behind the start; a blank stands between them. */
 	const char *hang;
 	unsigned column;
 	bool some;
 };
 
-/* Prints `start`, which the items follow; it may hold no escape sequences. */
+/* Prints `start`, which the items follow; `start` may hold no escape sequences. */
 void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, const char *separator,
 		const char *lead);
 __attribute__((format(printf, 2, 3))) void flow_add(struct flow *f, const char *fmt, ...);

@@ -2,8 +2,8 @@
 
 #include <stddef.h>
 
-/* Goes back to the last star only: enough, for what a star has taken can only grow. A barrier that
- * it would take ends that. */
+/* Backtracks to the last star only: that is enough, because what a star takes can only grow. A
+ * barrier in what it would take ends the search. */
 bool glob_match(const char *glob, const char *text, char barrier)
 {
 	const char *star = NULL, *from = NULL;

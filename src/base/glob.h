@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-/* barrier: a byte that no asterisk takes, '/' for paths; 0: none. Time is at most the product of
- * the two lengths. */
+/* barrier: a byte that no asterisk takes, '/' for paths; 0: none. Takes at most the product of the
+ * two lengths in time. */
 bool glob_match(const char *glob, const char *text, char barrier);
 
 #endif

@@ -1,5 +1,5 @@
 /* FNV-1a (Fowler, Noll, Vo) of 64 bits, for tables in memory and ids that need no secrecy. Begin
- * with HASH_BEGIN and put in one thing after the other. */
+ * with HASH_BEGIN and add one thing after the other. */
 #ifndef CULPRIT_HASH_H
 #define CULPRIT_HASH_H
 

@@ -48,8 +48,7 @@ uint32_t hist_index(const struct hist *h, uint64_t value)
 	if (value >> h->bits == 0)
 		return (uint32_t)value;
 	shift = 63 - (unsigned)__builtin_clzll(value) - h->bits;
-	/* value >> shift has its highest bit at 2^bits: that bit makes the difference between shift
-	 * and shift + 1. */
+	/* value >> shift has its highest bit at 2^bits: that bit adds 1 to the shift. */
 	return (shift << h->bits) + (uint32_t)(value >> shift);
 }
 
@@ -99,8 +98,8 @@ void hist_merge(struct hist *h, const struct hist *from)
 		h->max = from->max;
 }
 
-/* The nearest rank of p percent, from 1. A decimal like 99.9 is not a double: the exact product may
- * lie a hair over a whole number, and must not count as the next rank for that. */
+/* The nearest rank of p percent, from 1. A decimal like 99.9 is no exact double: a product a hair
+ * over a whole number must not count as the next rank. */
 static uint64_t rank_of(const struct hist *h, double p)
 {
 	double exact = p * (double)h->count / 100;
@@ -116,7 +115,7 @@ static uint64_t rank_of(const struct hist *h, double p)
 	return rank;
 }
 
-/* The bucket that holds the value of this rank; *before counts the values in the buckets under it.
+/* The bucket that holds the value of this rank; *before = number of values in the buckets below it.
  */
 static uint32_t bucket_of_rank(const struct hist *h, uint64_t rank, uint64_t *before)
 {
@@ -137,7 +136,7 @@ uint64_t hist_percentile(const struct hist *h, double p)
 	return value < h->max ? value : h->max;
 }
 
-/* The value that stands for a bucket's values. */
+/* The value that stands for all values of a bucket. */
 static uint64_t bucket_middle(const struct hist *h, uint32_t index)
 {
 	uint64_t low = hist_lowest(h, index), middle = low + (hist_highest(h, index) - low) / 2;
@@ -147,12 +146,12 @@ static uint64_t bucket_middle(const struct hist *h, uint32_t index)
 	return middle < h->max ? middle : h->max;
 }
 
-/* Deviations grow to both sides of the median's bucket, so that walking outwards, the nearer side
- * first, meets them in order: no second histogram is needed. */
+/* Deviations grow to both sides of the median's bucket, so a walk outwards, the nearer side first,
+ * meets them in order: no second histogram is needed. */
 uint64_t hist_mad(const struct hist *h)
 {
 	uint64_t rank = h->count / 2 + h->count % 2, deviation = 0, seen, before, median;
-	uint32_t at, down, up; /* down and up: the next to take, one past it for down */
+	uint32_t at, down, up; /* down and up: the next bucket on each side, for down plus one */
 
 	if (!h->count)
 		return 0;

@@ -1,6 +1,6 @@
-/* A histogram of nanoseconds with constant relative error: buckets of 2^-bits of their octave (the
- * idea is Gil Tene's HdrHistogram; the layout here is plain powers of two). Covers all of uint64_t,
- * so nothing overflows or is clipped. Memory is one allocation, made at init; adding never
+/* A histogram of nanoseconds with constant relative error: buckets as wide as 2^-bits of their
+ * octave (the idea is Gil Tene's HdrHistogram; the layout here is plain powers of two). Covers all
+ * of uint64_t, so nothing overflows or is clipped. Memory is one allocation at init; adding never
  * allocates. */
 #ifndef CULPRIT_HIST_H
 #define CULPRIT_HIST_H
@@ -19,7 +19,7 @@ struct hist {
  * other bits. Free with hist_free. */
 int hist_init(struct hist *h, unsigned bits);
 void hist_free(struct hist *h);
-/* Over memory of the caller's, (65 - bits) << bits zeros; not to be freed with hist_free. bits as
+/* Uses memory of the caller, (65 - bits) << bits zeros; do not free it with hist_free. bits as
  * above. */
 void hist_place(struct hist *h, unsigned bits, uint64_t *memory);
 void hist_reset(struct hist *h);
@@ -30,9 +30,9 @@ void hist_add_n(struct hist *h, uint64_t value, uint64_t n);
 void hist_merge(struct hist *h, const struct hist *from);
 
 /* The smallest value v such that at least p percent of the values are <= v, 0 < p <= 100 (nearest
- * rank): exact to the bucket, given as the bucket's highest value clamped into [min, max]. 0 when
- * empty. p means the decimal it was written as: 99.9 of 1000 values is the 999th, though the double
- * is a little over 99.9. */
+ * rank): exact to the bucket, returned as the bucket's highest value clamped into [min, max]. 0
+ * when empty. p means its decimal: 99.9 of 1000 values is the 999th, though the double is a little
+ * over 99.9. */
 uint64_t hist_percentile(const struct hist *h, double p);
 
 /* Median absolute deviation from the median, both by nearest rank, to the bucket's width (bucket

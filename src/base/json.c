@@ -1,7 +1,7 @@
-/* JSON as it comes: nothing is held back, so that an event stream of any length can be written.
- * Levels are printed over several lines, two spaces a level, or flat on one; everything inside a
- * flat level is flat. Names are made printable by escape_char() first, which leaves only the quote
- * and the backslash for JSON's own escaping. */
+/* JSON, written as it comes: nothing is held back, so an event stream may have any length. Levels
+ * are printed over several lines, two spaces a level, or flat on one; everything inside a flat
+ * level is flat. escape_char() makes names printable first, which leaves only the quote and the
+ * backslash for JSON's own escaping. */
 #include "base/json.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 
 #define DEPTH_MAX 32
 
-/* The innermost level's bit; 0 outside all of them. */
+/* Bit of the innermost level; 0 outside all levels. */
 static uint32_t level_bit(const struct json *j)
 {
 	return j->depth ? UINT32_C(1) << (j->depth - 1) : 0;
@@ -39,7 +39,7 @@ static void quoted(struct json *j, const char *text, size_t len)
 	putc('"', j->out);
 }
 
-/* All that stands before a value: comma, line, key. */
+/* Prints everything before a value: comma, line, key. */
 static void lead(struct json *j, const char *key)
 {
 	uint32_t bit = level_bit(j);

@@ -1,8 +1,8 @@
-/* A streaming JSON writer: the caller says what comes, it places commas, newlines and indentation.
- * Strings and keys may hold any byte: invalid UTF-8 and controls come out as the text \xNN and a
- * backslash as two (escape_text's rule, see escape.h), so every output is valid JSON and UTF-8, and
- * no two names read the same. Pass names as they are, not escaped. Wrong use (no key inside an
- * object, a key elsewhere, too deep, one end too many) is a bug and asserts. */
+/* A streaming JSON writer: it places commas, newlines and indentation. Strings and keys may hold
+ * any byte: invalid UTF-8 and controls become the text \xNN and a backslash becomes two
+ * (escape_text's rule, see escape.h), so every output is valid JSON and UTF-8, and no two names
+ * read the same. Pass names unescaped. Wrong use (no key inside an object, a key elsewhere, too
+ * deep, one end too many) is a bug and asserts. */
 #ifndef CULPRIT_JSON_H
 #define CULPRIT_JSON_H
 
@@ -20,8 +20,7 @@ struct json {
 
 void json_init(struct json *j, FILE *out);
 
-/* key NULL inside arrays and at the top. Objects and arrays opened _flat print on one line, with
- * all they hold. */
+/* key: NULL inside arrays and at the top. The _flat ones print on one line, with all they hold. */
 void json_object(struct json *j, const char *key);
 void json_object_flat(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);

@@ -15,8 +15,8 @@ static size_t longest_run(const char *text, size_t len)
 	return longest;
 }
 
-/* A reader takes one blank off each side, so that a name may begin or end with a backquote, or with
- * blanks. */
+/* A reader strips one blank from each side of a span, so a name may begin or end with a backquote,
+ * or with blanks. */
 static bool needs_pad(const char *text, size_t len)
 {
 	return len && (strchr("` ", text[0]) || strchr("` ", text[len - 1]));

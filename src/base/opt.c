@@ -1,7 +1,7 @@
-/* Reading a command line by a table of options, and printing the same table as help. Words are
- * taken in order, options and operands mixed; operands are moved to the front of argv, which never
- * overtakes the word being read. Each error ends the reading with one line that names the option
- * the way it was typed and says where the help is. */
+/* Reads a command line by a table of options, and prints the same table as help. Words are read in
+ * order, options and operands mixed; operands move to the front of argv, which never overtakes the
+ * word being read. Each error ends the reading with one line that names the option as it was typed
+ * and says where the help is. */
 #include "base/opt.h"
 
 #include <assert.h>
@@ -15,9 +15,9 @@
 #include "base/units.h"
 
 #define HELP_COLUMNS 80
-#define HELP_LEFT    28 /* options longer than this have their help on the next line */
-#define SHOWN        64 /* bytes of an option that a message shows */
-#define WORDS        64 /* options a suggestion is looked for in */
+#define HELP_LEFT    28 /* longer options have their help on the next line */
+#define SHOWN        64 /* bytes of an option shown in a message */
+#define WORDS        64 /* most options searched for a suggestion */
 
 struct reading {
 	const struct opt_command *command;
@@ -183,8 +183,8 @@ int opt_parse(const struct opt_command *command, int argc, char **argv, void *op
 	return 0;
 }
 
-/* How many bytes of text[len] a line of `room` columns takes: all, else whole words, else what fits
- * of a long one. */
+/* Number of bytes of text[len] for a line of `room` columns: all, else whole words, else a part of
+ * a long word. */
 static size_t line_fit(const char *text, size_t len, size_t room)
 {
 	size_t fit = text_fit(text, room), n = fit;
@@ -198,7 +198,7 @@ static size_t line_fit(const char *text, size_t len, size_t room)
 	return n ? n : fit;
 }
 
-/* Prints text[len] from column `at`, its further lines indented like its first. A line that fits
+/* Prints text[len] from column `at`, its further lines indented like the first. A line that fits
  * keeps its inner blanks: examples stay in shape. */
 static void print_line(FILE *out, const char *text, size_t len, size_t indent, size_t at)
 {
@@ -234,7 +234,7 @@ static void print_text(FILE *out, const char *text, size_t indent, size_t at)
 	}
 }
 
-/* "  -c, --cpus=CPUS"; returns its columns. */
+/* Writes "  -c, --cpus=CPUS"; returns its columns. */
 static size_t left_text(const struct opt *row, char *buf, size_t len)
 {
 	char letter[] = {row->letter ? '-' : ' ', row->letter ? row->letter : ' ', '\0'};
@@ -289,8 +289,8 @@ void opt_help(const struct opt_command *command, FILE *out)
 	print_row(out, &help, left);
 }
 
-/* Edits that turn a into b: letters changed, dropped or added, and neighbours swapped, each once
- * (optimal string alignment). Only three rows of the usual table are alive at a time. */
+/* Number of edits that turn a into b: letters changed, dropped or added, and neighbours swapped,
+ * each once (optimal string alignment). Keeps only three rows of the usual table. */
 static size_t edit_distance(const char *a, size_t alen, const char *b, size_t blen)
 {
 	size_t rows[3][SHOWN], *before = rows[0], *above = rows[1], *row = rows[2], *spare;

@@ -1,7 +1,7 @@
-/* Option tables: one row an option, a typed struct a command. The same table parses the command
- * line and prints the help, so the two cannot differ. Short options may be joined (-qc1) and take
- * their value joined or apart; long ones take =value or the next word; "--" ends options; an
- * unknown option is answered with the nearest known one. */
+/* Option tables: one row for each option, one typed struct for each command. The same table parses
+ * the command line and prints the help, so the two cannot differ. Short options may be joined
+ * (-qc1) and take their value joined or apart; long ones take =value or the next word; "--" ends
+ * options; the answer to an unknown option names the nearest known one. */
 #ifndef CULPRIT_OPT_H
 #define CULPRIT_OPT_H
 
@@ -16,8 +16,8 @@ struct opt {
 	const char *help;
 	size_t offset; /* of the field in the options struct */
 	/* Stores the value into the field. Returns 0, or nonzero with the reason in why: "'x' is
-	 * not a CPU list: ...". NULL for a flag: stores true into a bool field; a flag's own set is
-	 * called with text NULL. `arg` is this row's own. */
+	 * not a CPU list: ...". NULL for a flag: stores true into a bool field; a flag with its own
+	 * set gets text NULL. */
 	int (*set)(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 	const void *arg;
 };
@@ -32,22 +32,22 @@ struct opt_command {
 };
 
 /* Parses argv[1..argc-1] into `options`. Operands are left in argv[1..*noperands] in their order,
- * with a NULL after them. Returns 0; 1 when help was asked for (-h, --help, already printed on
- * stdout); -1 on an error, one line said on stderr (what, why, and which help to read). Operands
- * where command->operands is NULL are an error. -h and --help belong to every command: a table does
- * not list them. */
+ * with a NULL after them. Returns 0; 1 after help was asked for (-h, --help) and printed on stdout;
+ * -1 after an error, with one line on stderr (what, why, and which help to read). Operands are an
+ * error when command->operands is NULL. -h and --help belong to every command: a table does not
+ * list them. */
 int opt_parse(const struct opt_command *command, int argc, char **argv, void *options,
 	      int *noperands);
 
 /* The whole help page of a command, at most 80 columns. */
 void opt_help(const struct opt_command *command, FILE *out);
 
-/* The word of `words` (NULL-terminated) nearest to `word` by edit distance (two letters swapped
+/* The word of `words` (NULL-terminated) with the least edit distance to `word` (two swapped letters
  * count as one edit), the first of equals; NULL when none is near (more than a third of the longer
- * of the two differs). */
+ * one differs). */
 const char *opt_nearest(const char *word, const char *const *words);
 
-/* Setters for table rows: of a const char * (not copied), a struct cpus (nonempty), a uint64_t of
+/* Setters for table rows: for a const char * (not copied), a struct cpus (nonempty), a uint64_t of
  * nanoseconds (duration: a bare number is seconds; time: a unit must be given), a double, and an
  * int (the index into arg, a NULL-terminated const char *const []). The field is untouched on
  * error. */

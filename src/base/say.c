@@ -1,8 +1,7 @@
-/* Messages to the user, and the one progress line that they have to get along with. Everything is
- * built in memory and written by one call, so that lines of several processes on one terminal do
- * not mix. The texts quote what the user or the machine gave (paths, names, arguments); escaping
- * the finished line covers all of it, whatever a caller forgot. The only state is whether a
- * progress line stands on the terminal. */
+/* Messages to the user, and the one progress line on the same terminal. Each message is built in
+ * memory and written by one call, so that lines of several processes do not mix. The texts quote
+ * the user and the machine (paths, names, arguments); escaping the finished line covers all of it,
+ * even if a caller forgot. The only state is whether a progress line stands on the terminal. */
 #include "base/say.h"
 
 #include <errno.h>
@@ -61,8 +60,8 @@ int complain(const char *fmt, ...)
 	return -1;
 }
 
-/* One column less than there are: a character in the last one makes some terminals wrap, and \r
- * then returns to the wrong line. */
+/* One column less than the terminal has: a character in the last column makes some terminals wrap,
+ * and \r then returns to the wrong line. */
 static size_t progress_columns(void)
 {
 	struct winsize size;

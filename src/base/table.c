@@ -1,6 +1,6 @@
-/* Text tables. Rows are kept until the table is printed, as only then the widths are known. Memory
- * may run out on the way, and callers print reports, not error codes: a cell that could not be kept
- * shows as "?" and rows that could not are counted, so that what is missing can be seen. */
+/* Text tables. Rows are kept until the table is printed, because the widths are known only then.
+ * Callers print reports, not error codes, so running out of memory is shown in the table: a cell
+ * that could not be kept prints as "?", and lost rows are counted. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* vasprintf */
 #endif
@@ -14,7 +14,7 @@
 #include "base/escape.h"
 
 #define GAP           2 /* columns between columns */
-#define ELASTIC_LEAST 8 /* what an elastic column keeps */
+#define ELASTIC_LEAST 8 /* the least width of an elastic column */
 #define DOTS          "..."
 
 struct cell {
@@ -25,7 +25,7 @@ struct cell {
 
 struct row {
 	struct cell cell[TABLE_COLUMNS];
-	bool line; /* cell[0] goes across all columns */
+	bool line; /* cell[0] spans all columns */
 	unsigned indent, hang;
 };
 
@@ -39,10 +39,10 @@ struct table {
 	struct column column[TABLE_COLUMNS];
 	struct row heading;
 	bool headed;
-	struct row *row; /* one more than nrows when a row is open */
+	struct row *row; /* one more than nrows while a row is open */
 	size_t nrows, room, lost;
 	bool open;
-	unsigned next; /* the open row's next cell */
+	unsigned next; /* next cell of the open row */
 };
 
 struct table *table_new(unsigned width, unsigned indent)
@@ -73,7 +73,7 @@ void table_free(struct table *t)
 	free(t);
 }
 
-/* Keeps text without the blanks at its end: they would trail when the cell is a row's last. */
+/* Keeps text without the blanks at its end: they would trail in the last cell of a row. */
 static void cell_set(struct cell *cell, const char *style, const char *text)
 {
 	size_t len = strlen(text);
@@ -169,7 +169,7 @@ void table_line(struct table *t, const char *style, unsigned indent, unsigned ha
 	table_end_row(t);
 }
 
-/* The widths that the cells want, less what the elastic columns have to give up. */
+/* The widths that the cells need, less what the elastic columns give up. */
 static void fit_widths(const struct table *t, size_t *width)
 {
 	size_t total = t->indent + (t->ncolumns ? GAP * (t->ncolumns - 1) : 0);
@@ -247,7 +247,7 @@ static void print_line(const struct table *t, const struct row *row, FILE *out, 
 	fputs(colour ? "\033[0m\n" : "\n", out);
 }
 
-/* Blanks are owed until a cell with text follows, so that none trail. */
+/* Holds blanks back until a cell with text follows, so that none trail. */
 static void print_row(const struct table *t, const struct row *row, const size_t *width, FILE *out,
 		      bool colour)
 {
@@ -289,9 +289,9 @@ void table_print(const struct table *t, FILE *out, bool colour)
 
 /* ---- Markdown ---- */
 
-#define ELASTIC_MOST 48 /* what a cell of an elastic column is padded to */
+#define ELASTIC_MOST 48 /* elastic columns pad their cells up to this */
 
-/* Columns that the text takes with its bars escaped. */
+/* Columns that the text takes once its bars are escaped. */
 static size_t marked_columns(const char *text)
 {
 	size_t n = text_columns(text);

@@ -1,4 +1,4 @@
-/* Reading and writing numbers for people. Durations are read in integers, whole part and fraction
+/* Reads and writes numbers for people. Durations are read as integers, whole part and fraction
  * apart, so that "0.1us" is 100 ns and not what a double makes of it; 128 bits hold every product
  * on the way. Writing rounds half up, once, at the digits that are shown, and moves on to the next
  * unit when rounding reaches it. */
@@ -17,11 +17,11 @@
 #define FRACTION        1000000000000000000ULL /* 10^18 */
 
 struct decimal {
-	uint64_t whole;    /* FRACTION stands for all that is as large or larger */
+	uint64_t whole;    /* FRACTION stands for all values as large or larger */
 	uint64_t fraction; /* of FRACTION; digits past the 18th are dropped */
 };
 
-/* Takes "12", "12.5" or ".5". Returns where it ends, NULL when no number is there. */
+/* Reads "12", "12.5" or ".5". Returns where it ends, NULL without a number. */
 static const char *decimal_read(const char *text, struct decimal *d)
 {
 	uint64_t weight = FRACTION;
@@ -151,7 +151,7 @@ char *format_ns(uint64_t ns, char *buf, size_t len)
 	static const struct {
 		const char *name;
 		uint64_t ns;
-		unsigned limit; /* as many of these are the next unit's; 0: no next unit */
+		unsigned limit; /* the next unit begins at this many; 0: no next unit */
 		unsigned decimals;
 	} units[] = {
 		{"ns", 1, 1000, 0},

@@ -10,36 +10,37 @@
 #define NSEC_PER_MSEC 1000000ULL
 #define NSEC_PER_USEC 1000ULL
 
-/* "10us", "1.5s", "200ns", "2m", "3h", "1d", "0.5ms", "12.5 min" (all that format_ns prints); "µs"
- * too. A number without a unit takes `unit_ns` (1e9 for a run's length); unit_ns 0 means that a
- * unit must be given. Returns 0 and *ns, to the nearest nanosecond, or a one-line reason in why
+/* Reads "10us", "1.5s", "200ns", "2m", "3h", "1d", "0.5ms", "12.5 min" (all that format_ns prints);
+ * "µs" too. A number without a unit takes `unit_ns` (1e9 for a run's length); unit_ns 0 means that
+ * a unit must be given. Returns 0 and *ns, to the nearest nanosecond, or a one-line reason in why
  * that begins with the quoted text ("'5 parsecs': unknown unit ...") and -EINVAL (empty, signs,
  * inf/nan, hex, exponents, unknown units, trailing text) or -ERANGE (zero, less than 1 ns, more
  * than 366 days). *ns is untouched on error. */
 int parse_duration(const char *text, uint64_t unit_ns, uint64_t *ns, char *why, size_t whylen);
 
-/* "0.5" or "0.5%": 0 < p <= 100. Same errors. */
+/* Reads "0.5" or "0.5%": 0 < p <= 100. Same errors. */
 int parse_percent(const char *text, double *percent, char *why, size_t whylen);
 
-/* A plain decimal integer within [lo, hi]; a minus is taken only when lo is below 0. Same errors.
+/* Reads a plain decimal integer within [lo, hi]; a minus is accepted only when lo is below 0. Same
+ * errors.
  */
 int parse_integer(const char *text, long lo, long hi, long *value, char *why, size_t whylen);
 
 /* Three significant digits and a unit, for people: "0 ns" "38 ns" "1.90 us" "38.2 us" "412 us"
- * "2.27 ms" "60.0 s". From two of them on minutes, hours and days take over with one decimal at
- * most: "12.5 min" "3.2 h" "366 d". Never rounds into a fourth digit ("1000 us" is "1.00 ms"),
- * short of 1000 days. Returns buf. */
+ * "2.27 ms" "60.0 s". Minutes, hours and days begin at two of them, with one decimal at most: "12.5
+ * min" "3.2 h" "366 d". Never rounds into a fourth digit ("1000 us" is "1.00 ms"), short of 1000
+ * days. Returns buf. */
 char *format_ns(uint64_t ns, char *buf, size_t len);
 
 /* Thousands separated by commas: "1,234,567". Returns buf. */
 char *format_count(uint64_t n, char *buf, size_t len);
 
 /* A share of 100 for people, up to three significant digits and four decimals, no zeros at the end:
- * "97.4", "50", "0.0061", "100", "0", "<0.0001" for a nonzero less than that. Returns buf. */
+ * "97.4", "50", "0.0061", "100", "0", "<0.0001" for a smaller one above 0. Returns buf. */
 char *format_percent(double percent, char *buf, size_t len);
 
-/* UTC by ISO 8601, "2026-01-02T03:04:05.000000006Z", as ns since 1970. Reads any number of decimals
- * up to nine; returns 0, or -EINVAL for all else. format_iso_time writes nine. */
+/* UTC by ISO 8601, "2026-01-02T03:04:05.000000006Z", as ns since 1970. Reads up to nine decimals;
+ * returns 0, or -EINVAL for all else. format_iso_time writes nine. */
 #define ISO_TIME 40
 int parse_iso_time(const char *text, uint64_t *ns);
 char *format_iso_time(uint64_t ns, char buf[ISO_TIME]);
