@@ -14,6 +14,7 @@ import time
 import lib
 from lib import culprit, done, is_, ok, read, skip
 
+lib.take_turn()
 TRIES = 3  # threads on two CPUs must both run for a while
 IN_USER_SPACE = {"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"}
 

@@ -24,13 +24,11 @@ POKE = os.path.abspath(os.environ.get("POKE") or os.path.join(os.path.dirname(CU
 READY_MAX_S = 30  # set-up: loading and attaching the probes, learning the loop
 MARK = "CULPRIT_TEST=" + uuid.uuid4().hex  # in the environment of all that this file starts
 
-# One test at a time on the machine, whatever TMPDIR says: another one's noise would be taken for this one's.
-fcntl.flock(os.open("/tmp", os.O_RDONLY), fcntl.LOCK_EX)
-
 ALLOWED = os.sched_getaffinity(0)  # CPUs; culprit gets them all, the test itself keeps off the target
 
 _count = 0
 _failed = 0
+_turn = None
 
 
 # ---- TAP ----
@@ -148,11 +146,23 @@ def need_bpf():
         skip_all("needs BPF: " + e.stderr.strip(), required=True)
 
 
+def take_turn():
+    """Waits until no other test measures on this machine, whatever TMPDIR says: its noise would be taken for this one's.
+
+    Until the file ends. Files that measure nothing (tests/cli) take no turn.
+    """
+    global _turn
+    if _turn is None:
+        _turn = os.open("/tmp", os.O_RDONLY)
+        fcntl.flock(_turn, fcntl.LOCK_EX)
+
+
 def pick_target():
-    """An isolated CPU, or else the highest allowed one; skips the file where it would be the only one.
+    """An isolated CPU, or else the highest allowed one; skips the file where it would be the only one. Takes the turn.
 
     This process and the pokes that it starts keep off that CPU from then on.
     """
+    take_turn()
     here = online()
     isolated = parse_cpus(read("/sys/devices/system/cpu/isolated")) & here
     cpu = min(isolated) if isolated else max(ALLOWED & here)

@@ -17,11 +17,12 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import check_sums, cpu_of, diag, done, is_, not_judged, ok, skip_all, sources, total  # noqa: E402
+from lib import check_sums, cpu_of, diag, done, is_, not_judged, ok, skip_all, sources, take_turn, total  # noqa: E402
 
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
 _loader.exec_module(lab)
+take_turn()
 
 KERNEL = "6.12-rt"
 HZ = 250  # of all Debian kernels for amd64

@@ -12,11 +12,12 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import diag, done, is_, ok, skip_all  # noqa: E402
+from lib import diag, done, is_, ok, skip_all, take_turn  # noqa: E402
 
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
 _loader.exec_module(lab)
+take_turn()
 
 KERNEL = "6.12-rt"
 HZ = 250

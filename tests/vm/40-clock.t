@@ -10,11 +10,12 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import done, is_, ok, skip, skip_all  # noqa: E402
+from lib import done, is_, ok, skip, skip_all, take_turn  # noqa: E402
 
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
 _loader.exec_module(lab)
+take_turn()
 
 KERNEL = "6.12"  # with the core of PTP built in
 WAYS = ["clock_gettime", "PTP_SYS_OFFSET", "PTP_SYS_OFFSET_EXTENDED", "PTP_SYS_OFFSET_PRECISE"]

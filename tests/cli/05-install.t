@@ -58,7 +58,8 @@ else:
 
 # ---- install ----
 to = os.path.join(place, "root")
-make = ["make", "-C", ROOT, f"O={os.path.dirname(CULPRIT)}", f"DESTDIR={to}", "PREFIX=/usr", "--no-print-directory"]
+# By the name that it was built under: by another one everything would be built again.
+make = ["make", "-C", ROOT, f"O={os.path.relpath(os.path.dirname(CULPRIT), ROOT)}", f"DESTDIR={to}", "PREFIX=/usr", "--no-print-directory"]
 if os.path.basename(CULPRIT) == "culprit" and shutil.which("make"):
     r = subprocess.run([*make, "install"], capture_output=True, text=True)
     found = sorted(os.path.relpath(os.path.join(d, f), to) for d, _, files in os.walk(to) for f in files)
