@@ -92,7 +92,7 @@ LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib) $(LIBPURE)
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
-MADE_SRC := $(O)/causes.c $(O)/html_css.c $(O)/report_schema.c $(O)/perfetto.pb-c.c
+MADE_SRC := $(O)/causes.c $(O)/topics.c $(O)/html_css.c $(O)/report_schema.c $(O)/perfetto.pb-c.c
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
 LIBPURE := -lm -lz -l:libprotobuf-c.a
 LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
@@ -114,6 +114,11 @@ CAUSES	:= $(wildcard src/audit/causes/*.cause)
 $(O)/causes.c: tools/causes.awk $(CAUSES)
 	$(call say,AWK,$@)
 	$(Q)LC_ALL=C awk -f tools/causes.awk $(CAUSES) > $@
+# The help topics.
+TOPICS	:= $(wildcard src/cmd/topics/*.txt)
+$(O)/topics.c: tools/topics.awk $(TOPICS)
+	$(call say,AWK,$@)
+	$(Q)LC_ALL=C awk -f tools/topics.awk $(TOPICS) > $@
 # The style of the HTML report, as a string.
 $(O)/html_css.c: src/render/html.css Makefile
 	$(call say,SED,$@)
@@ -282,19 +287,20 @@ $(O)/doc/.made: $(O)/culprit
 	$(Q)rm -rf $(O)/doc && mkdir -p $(O)/doc
 	$(Q)$< help --man >$(O)/doc/culprit.1
 	$(Q)for c in $$($< help --list); do $< help --man $$c >$(O)/doc/culprit-$$c.1 || exit 1; done
+	$(Q)for t in $$($< help --topics); do $< help --man $${t%.*} >$(O)/doc/culprit-$$t || exit 1; done
 	$(Q)$< help --bash >$(O)/doc/culprit && $< help --zsh >$(O)/doc/_culprit && touch $@
 
 install: all $(O)/doc/.made ## into DESTDIR and PREFIX: the program, its man pages, completion for bash and zsh
 	install -D -m 755 $(O)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 $(O)/doc/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	for s in 1 5 7; do install -d $(DESTDIR)$(PREFIX)/share/man/man$$s && \
+		install -m 644 $(O)/doc/*.$$s $(DESTDIR)$(PREFIX)/share/man/man$$s || exit 1; done
 	install -D -m 644 $(O)/doc/culprit $(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit
 	install -D -m 644 $(O)/doc/_culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
 	install -D -m 644 src/culprit.h $(DESTDIR)$(PREFIX)/include/culprit.h
 
 uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/culprit $(DESTDIR)$(PREFIX)/include/culprit.h
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1 $(DESTDIR)$(PREFIX)/share/man/man1/culprit-*.1
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1 $(DESTDIR)$(PREFIX)/share/man/man[157]/culprit-*.[157]
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
 
 clean: ## remove what was built

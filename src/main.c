@@ -1,4 +1,4 @@
-/* The commands: their names come from cmd.h. */
+/* The commands: their names come from cmd.h; and help. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/manual.h"
+#include "cmd/topic.h"
 
 #define COMMAND_ROW(name) {&name##_usage, cmd_##name},
 static const struct command commands[] = {COMMANDS(COMMAND_ROW)};
@@ -20,14 +21,20 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-static int unknown(const char *name)
+#define NTOPICS 32 /* that a suggestion is looked for in */
+
+/* `what`: "a command"; topics: they are meant, too. */
+static int unknown(const char *name, const char *what, bool of_topics)
 {
-	const char *words[NCOMMANDS + 2] = {"help"}, *near;
+	const char *words[NCOMMANDS + NTOPICS + 3] = {"help", "version"}, *near;
+	size_t n = 2;
 
 	for (size_t i = 0; i < NCOMMANDS; i++)
-		words[i + 1] = commands[i].usage->name;
+		words[n++] = commands[i].usage->name;
+	for (const struct topic *t = topics; of_topics && t->name && n < NCOMMANDS + NTOPICS; t++)
+		words[n++] = t->name;
 	near = opt_nearest(name, words);
-	complain("'%s' is not a command%s%s%s: see culprit help", name,
+	complain("'%.60s' is not %s%s%s%s: see culprit help", name, what,
 		 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return EXIT_ERROR;
 }
@@ -36,10 +43,16 @@ static int unknown(const char *name)
 static bool made_from_tables(int argc, char **argv)
 {
 	const struct command *c = argc > 2 ? find(argv[2]) : NULL;
+	const struct topic *topic = argc > 2 ? topic_find(argv[2]) : NULL;
 
 	if (!strcmp(argv[1], "--list"))
 		for (size_t i = 0; i < NCOMMANDS; i++)
 			printf("%s\n", commands[i].usage->name);
+	else if (!strcmp(argv[1], "--topics"))
+		for (const struct topic *t = topics; t->name; t++)
+			printf("%s.%d\n", t->name, t->section);
+	else if (!strcmp(argv[1], "--man") && topic)
+		topic_manual(topic, stdout);
 	else if (!strcmp(argv[1], "--man") && c)
 		manual_of(c->usage, stdout);
 	else if (!strcmp(argv[1], "--man") && argc == 2)
@@ -53,27 +66,39 @@ static bool made_from_tables(int argc, char **argv)
 	return true;
 }
 
-static int help(int argc, char **argv)
+static void list(void)
 {
-	const struct command *c;
-
-	if (argc > 1 && made_from_tables(argc, argv))
-		return EXIT_OK;
-
-	if (argc > 1) {
-		c = find(argv[1]);
-		if (!c)
-			return unknown(argv[1]);
-		opt_help(c->usage, stdout);
-		return EXIT_OK;
-	}
 	printf("culprit %s: what interrupts a CPU, and who is to blame\n\n"
 	       "usage: culprit COMMAND [OPTION...]\n\n",
 	       CULPRIT_VERSION);
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		printf("  %-10s %s\n", commands[i].usage->name, commands[i].usage->summary);
-	printf("  %-10s %s\n", "help", "this list, or with a COMMAND its options");
+	printf("  %-10s %s\n\ntopics:\n", "help",
+	       "this list, or with a COMMAND or a TOPIC its page");
+	for (const struct topic *t = topics; t->name; t++)
+		printf("  %-10s %s\n", t->name, t->summary);
 	printf("\nTo begin: sudo culprit run\n");
+}
+
+static int help(int argc, char **argv)
+{
+	const struct topic *topic;
+	const struct command *c;
+
+	if (argc > 1 && made_from_tables(argc, argv))
+		return EXIT_OK;
+	if (argc < 2 || !strcmp(argv[1], "help")) {
+		list();
+		return EXIT_OK;
+	}
+	c = find(argv[1]);
+	topic = topic_find(argv[1]);
+	if (!c && !topic)
+		return unknown(argv[1], "a command or a topic", true);
+	if (c)
+		opt_help(c->usage, stdout);
+	else
+		topic_print(topic, stdout);
 	return EXIT_OK;
 }
 
@@ -92,5 +117,5 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return help(argc - 1, argv + 1);
 	c = find(argv[1]);
-	return c ? c->run(argc - 1, argv + 1) : unknown(argv[1]);
+	return c ? c->run(argc - 1, argv + 1) : unknown(argv[1], "a command", false);
 }

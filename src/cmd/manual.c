@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "cmd/topic.h"
+
 static bool ends(const struct opt *row)
 {
 	return !row->letter && !row->name;
@@ -28,8 +30,7 @@ static const char *const *words_of(const struct opt *row)
 
 /* ---- man pages ---- */
 
-/* Text as roff takes it for text: no line begins with a control character, a minus is a minus. */
-static void roff(const char *text, FILE *out)
+void roff(const char *text, FILE *out)
 {
 	bool begins = true;
 
@@ -50,14 +51,18 @@ static void roff(const char *text, FILE *out)
 	}
 }
 
-static void heading(const char *name, FILE *out)
+void roff_heading(const char *name, int section, FILE *out)
 {
+	const char *of = section == 1   ? "User Commands"
+			 : section == 5 ? "File Formats"
+					: "Miscellaneous Information";
+
 	fputs(".TH CULPRIT", out);
 	if (name)
 		putc('-', out);
 	for (const char *p = name ? name : ""; *p; p++)
 		putc(toupper((unsigned char)*p), out);
-	fprintf(out, " 1 \"\" \"culprit %s\" \"User Commands\"\n", CULPRIT_VERSION);
+	fprintf(out, " %d \"\" \"culprit %s\" \"%s\"\n", section, CULPRIT_VERSION, of);
 }
 
 static void option(const struct opt *row, FILE *out)
@@ -86,7 +91,7 @@ static void option(const struct opt *row, FILE *out)
 
 void manual_of(const struct opt_command *usage, FILE *out)
 {
-	heading(usage->name, out);
+	roff_heading(usage->name, 1, out);
 	fprintf(out, ".SH NAME\nculprit\\-%s \\- ", usage->name);
 	roff(usage->summary, out);
 	fprintf(out, "\n.SH SYNOPSIS\n.B culprit %s\n[\\fIOPTION\\fR]...", usage->name);
@@ -110,7 +115,7 @@ void manual_of(const struct opt_command *usage, FILE *out)
 
 void manual_all(const struct command *commands, size_t n, FILE *out)
 {
-	heading(NULL, out);
+	roff_heading(NULL, 1, out);
 	fputs(".SH NAME\nculprit \\- what interrupts a CPU, and who is to blame\n"
 	      ".SH SYNOPSIS\n.B culprit\n\\fICOMMAND\\fR [\\fIOPTION\\fR]...\n"
 	      ".SH DESCRIPTION\nA sampler spins on each CPU and notices every time it was away; "
@@ -124,6 +129,12 @@ void manual_all(const struct command *commands, size_t n, FILE *out)
 	for (size_t i = 0; i < n; i++) {
 		fprintf(out, ".TP\n.BR culprit\\-%s (1)\n", commands[i].usage->name);
 		roff(commands[i].usage->summary, out);
+		putc('\n', out);
+	}
+	fputs(".SH TOPICS\n", out);
+	for (const struct topic *t = topics; t->name; t++) {
+		fprintf(out, ".TP\n.BR culprit\\-%s (%d)\n", t->name, t->section);
+		roff(t->summary, out);
 		putc('\n', out);
 	}
 	fputs(".SH EXIT STATUS\n0 done, 1 error (one line on standard error), 2 a threshold that "
@@ -152,14 +163,18 @@ void complete_bash(const struct command *commands, size_t n, FILE *out)
 	      "_culprit()\n{\n"
 	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} "
 	      "command=${COMP_WORDS[1]}\n"
-	      "\tlocal options= words=\n"
-	      "\tif [ \"$COMP_CWORD\" -eq 1 ] || { [ \"$COMP_CWORD\" -eq 2 ] && [ \"$command\" = "
-	      "help ]; }; then\n"
-	      "\t\tCOMPREPLY=($(compgen -W \"",
+	      "\tlocal options= words= commands=\"",
 	      out);
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "%s ", commands[i].usage->name);
-	fputs("help version\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase $command in\n", out);
+	fputs("help version\"\n"
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$commands\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
+	      "\tcase $command in\n\thelp)\n\t\twords=\"$commands",
+	      out);
+	for (const struct topic *t = topics; t->name; t++)
+		fprintf(out, " %s", t->name);
+	fputs("\"\n\t\t;;\n", out);
 	for (size_t i = 0; i < n; i++) {
 		const struct opt_command *usage = commands[i].usage;
 
@@ -247,10 +262,16 @@ void complete_zsh(const struct command *commands, size_t n, FILE *out)
 		zsh_text(commands[i].usage->summary, out);
 		fputs("'\n", out);
 	}
-	fputs("\t\t'help:the commands, or the options of one'\n\t)\n"
+	fputs("\t\t'help:the commands, or the options of one'\n\t)\n\tlocal -a topics=(\n", out);
+	for (const struct topic *t = topics; t->name; t++) {
+		fprintf(out, "\t\t'%s:", t->name);
+		zsh_text(t->summary, out);
+		fputs("'\n", out);
+	}
+	fputs("\t)\n"
 	      "\tif (( CURRENT == 2 )); then\n\t\t_describe command commands\n\t\treturn\n\tfi\n"
 	      "\tlocal command=$words[2]\n\tshift words\n\t(( CURRENT-- ))\n\tcase $command in\n"
-	      "\t\thelp) _describe command commands ;;\n",
+	      "\t\thelp) _describe command commands -- topics ;;\n",
 	      out);
 	for (size_t i = 0; i < n; i++) {
 		fprintf(out, "\t\t%s)\n\t\t\t_arguments -s \\\n", commands[i].usage->name);

@@ -11,6 +11,12 @@
 void manual_all(const struct command *commands, size_t n, FILE *out);
 void manual_of(const struct opt_command *usage, FILE *out);
 
+/* Text as roff takes it for text: no line begins with a control character, a minus is a minus. */
+void roff(const char *text, FILE *out);
+
+/* The first line of a man page; name NULL: of culprit(1) itself. */
+void roff_heading(const char *name, int section, FILE *out);
+
 /* Scripts for the two shells. */
 void complete_bash(const struct command *commands, size_t n, FILE *out);
 void complete_zsh(const struct command *commands, size_t n, FILE *out);

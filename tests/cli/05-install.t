@@ -13,21 +13,42 @@ names = culprit("help", "--list").out.split()
 ok("run" in names and "explain" in names and len(names) > 8, "the commands", names)
 is_([n for n in names if not re.search(rf"^  {n} ", culprit("help").out, re.M)], [], "all of them are in the help")
 
+topics = culprit("help", "--topics").out.split()
+ok("reading.7" in topics and "formats.5" in topics, "the topics", topics)
+listed = culprit("help").out.split("topics:")[1]
+is_([t for t in topics if not re.search(rf"^  {t[:-2]} ", listed, re.M)], [], "all of them are in the help")
+
 # ---- man pages ----
-for name in ["", *names]:
-    page = culprit("help", "--man", *([name] if name else [])).out
-    path = os.path.join(place, f"culprit{'-' + name if name else ''}.1")
+for page, section in [("", 1), *[(n, 1) for n in names], *[t.split(".") for t in topics]]:
+    text = culprit("help", "--man", *([page] if page else [])).out
+    path = os.path.join(place, f"culprit{'-' + page if page else ''}.{section}")
     with open(path, "w") as f:
-        f.write(page)
+        f.write(text)
+    ok(re.match(rf'\.TH CULPRIT{"-" + page.upper() if page else ""} {section} ', text), f"man page {page}({section}): its head", text[:60])
     if shutil.which("groff"):
-        r = subprocess.run(["groff", "-ww", "-man", "-z", path], capture_output=True, text=True)
-        ok(r.returncode == 0 and not r.stderr, f"man page {name}: no warnings", r.stderr[:500])
+        r = subprocess.run(["groff", "-k", "-Tutf8", "-ww", "-man", path], capture_output=True, text=True)
+        ok(r.returncode == 0 and not r.stderr, f"man page {page}: no warnings", r.stderr[:500])
     else:
-        skip(f"man page {name}", "groff is not installed")
-    if name:
-        options = set(re.findall(r"--[a-z][a-z-]+", culprit("help", name).out.split("options:")[1]))
-        told = set(re.findall(r"--[a-z][a-z-]+", page.replace("\\-", "-")))
-        is_(sorted(options - told), [], f"man page {name}: every option of the help")
+        skip(f"man page {page}", "groff is not installed")
+    told = text.replace("\\-", "-")
+    if page in names:
+        options = set(re.findall(r"--[a-z][a-z-]+", culprit("help", page).out.split("options:")[1]))
+        is_(sorted(options - set(re.findall(r"--[a-z][a-z-]+", told))), [], f"man page {page}: every option of the help")
+    elif page:
+        # Each word of the topic, and in their order: what roff adds stands on lines of its own or before the words.
+        r = culprit("help", page)
+        ok(r.rc == 0 and max(map(len, r.out.splitlines())) <= 80, f"topic {page}: fits 80 columns", r.rc)
+        words = iter(told.replace("\\&", "").replace("\\e", "\\").split())
+        lost = [w for w in r.out.split("\n", 1)[1].split() if w != "*" and w not in words]
+        is_(lost, [], f"man page {page}: every word of the topic")
+    else:
+        is_([w for w in [*names, *[t[:-2] for t in topics]] if f"culprit\\-{w} (" not in text], [], "culprit(1) refers to every page")
+
+# ---- help that is not there ----
+for word, near in ("redaing", "reading"), ("rnu", "run"), ("formts", "formats"):
+    r = culprit("help", word)
+    ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and f"did you mean '{near}'" in r.err, f"help {word}: one line with what is near", r)
+is_(culprit("help", "help").out, culprit("help").out, "help help")
 
 # ---- completion ----
 script = os.path.join(place, "culprit.bash")
@@ -42,6 +63,7 @@ def complete(*words):
 
 is_(complete("culprit", "rep"), ["report"], "bash: a command")
 is_(complete("culprit", "help", "aud"), ["audit"], "bash: a command to help")
+is_(complete("culprit", "help", "read"), ["reading"], "bash: a topic")
 is_(complete("culprit", "run", "--max-h"), ["--max-hiccup"], "bash: an option")
 is_(complete("culprit", "run", "--style", "osj"), ["osjitter"], "bash: a choice")
 ok("markdown" in complete("culprit", "report", "-f", ""), "bash: the formats", complete("culprit", "report", "-f", ""))
@@ -55,6 +77,7 @@ if shutil.which("zsh"):
     ok(r.returncode == 0, "zsh: the script parses", r.stderr)
 else:
     is_([n for n in names if f"\t\t{n})\n" not in zsh], [], "zsh: every command")
+is_([t for t in topics if f"\t\t'{t[:-2]}:" not in zsh], [], "zsh: every topic")
 
 # ---- install ----
 to = os.path.join(place, "root")
@@ -65,7 +88,8 @@ if os.path.basename(CULPRIT) == "culprit" and shutil.which("make"):
     found = sorted(os.path.relpath(os.path.join(d, f), to) for d, _, files in os.walk(to) for f in files)
     is_(found, sorted(["usr/bin/culprit", "usr/include/culprit.h", "usr/share/man/man1/culprit.1",
                        "usr/share/bash-completion/completions/culprit", "usr/share/zsh/site-functions/_culprit",
-                       *[f"usr/share/man/man1/culprit-{n}.1" for n in names]]), "install: what it puts where")
+                       *[f"usr/share/man/man1/culprit-{n}.1" for n in names],
+                       *[f"usr/share/man/man{t[-1]}/culprit-{t}" for t in topics]]), "install: what it puts where")
     r = subprocess.run([*make, "uninstall"], capture_output=True, text=True)
     is_([f for d, _, files in os.walk(to) for f in files], [], "uninstall: nothing of it is left")
 else:
