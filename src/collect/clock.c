@@ -1,5 +1,5 @@
-/* The order of it: this process goes to the reference CPU and stays there. What is short comes
- * first; the rate takes the time that was given. */
+/* Measures the clocks in this order: this process moves to the reference CPU and stays there; the
+ * short measurements come first; the rate takes the given time. */
 #include "collect/clock.h"
 
 #include <errno.h>
@@ -15,11 +15,11 @@
 #include "collect/tick.h"
 
 #define CLOCKSOURCES "/sys/devices/system/clocksource/clocksource0/available_clocksource"
-#define LEAP_LIST    "/usr/share/zoneinfo/leap-seconds.list" /* of tzdata */
+#define LEAP_LIST    "/usr/share/zoneinfo/leap-seconds.list" /* from tzdata */
 #define LEAP_MAX     65536
 #define READ_TRIES   8
 #define ROUGH_NS     (20 * NSEC_PER_MSEC)
-#define STEP_NS      (5 * NSEC_PER_MSEC) /* between two readings of the rates, at least */
+#define STEP_NS      (5 * NSEC_PER_MSEC) /* least time between two readings of the rates */
 
 /* ---- rates ---- */
 
@@ -31,7 +31,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
 }
 
-/* The counter before and after the clock, of some tries the closest. */
+/* Reads the counter before and after the clock; of some tries the closest. */
 static struct clock_reading read_both(clockid_t clock)
 {
 	struct clock_reading best = {.width = UINT64_MAX};
@@ -78,7 +78,7 @@ void clock_measure_rates(struct clock_view *v, const struct clock_options *o)
 	v->raw = clock_rate(raw, n);
 }
 
-/* Good enough to know what a batch of calls takes. */
+/* Rate of the counter, good enough to estimate how long a batch of calls takes. */
 static double rough_rate(void)
 {
 	struct clock_reading a = read_both(CLOCK_MONOTONIC), b;
@@ -101,7 +101,7 @@ static size_t read_text(const char *path, char *buf, size_t len)
 	return n;
 }
 
-/* TAI - UTC: the kernel's, if somebody has told it, as chronyd and ptp4l do. */
+/* Reads TAI - UTC from the kernel, if chronyd, ptp4l or another program has set it. */
 static void read_tai(struct clock_view *v, int kernel)
 {
 	char *list = malloc(LEAP_MAX);

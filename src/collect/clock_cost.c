@@ -1,10 +1,10 @@
-/* What it costs to read the counter, with and without fences, and each of the kernel's clocks; and
- * whether a clock is answered in user space. In rounds, so that what drifts does so for all alike;
- * in batches, less what an empty batch takes.
+/* Cost of reading the counter, with and without fences, and each of the kernel's clocks; and
+ * whether a clock is read in user space. Measured in rounds, so that drift affects all alike; in
+ * batches, less the time of an empty batch.
  *
- * Whether a clock is read by a system call is found out without a guess: a child lets the kernel
- * refuse clock_gettime and gettimeofday (seccomp) and tries all. What still answers does so in user
- * space, by the vDSO.
+ * The test for a system call is exact: a child process lets the kernel refuse clock_gettime and
+ * gettimeofday (seccomp) and tries all clocks. Those that still answer are read in user space, by
+ * the vDSO.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -30,14 +30,14 @@
 #include "collect/tick.h"
 
 #define ROUNDS    2000
-#define MAX_NS    (2 * NSEC_PER_SEC) /* for all of them */
+#define MAX_NS    (2 * NSEC_PER_SEC) /* for all clocks together */
 #define BATCH_NS  2000
 #define BATCH_MAX 1024
 #define EMPTY     101
 #define BITS      8    /* of the histograms: 0.4 % */
-#define REFUSED   EDOM /* what the filter answers; clock_gettime never does */
+#define REFUSED   EDOM /* the filter's answer; clock_gettime never returns it */
 
-/* Counter instructions: a loop of one of them. The asm keeps its result alive. */
+/* Readers of the counter: a loop over one instruction. The asm keeps its result alive. */
 #define READER(name, instructions, clobbers...)                                                    \
 	static void name(clockid_t clock, unsigned n)                                              \
 	{                                                                                          \
@@ -94,7 +94,7 @@ static const struct {
 	const char *name;
 	void (*read)(clockid_t clock, unsigned n);
 	clockid_t clock;
-	const char *(*absent)(void); /* NULL: it is there */
+	const char *(*absent)(void); /* returns why the clock is missing; NULL: it exists */
 } table[] = {
 #if defined(__x86_64__)
 	{"rdtsc", read_plain, -1, NULL},
@@ -192,7 +192,8 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Two readings of the counter, and a call through the table that does nothing between them. */
+/* Ticks of two readings of the counter, with a call through the table between them that does
+ * nothing. */
 static uint64_t empty_batch(void)
 {
 	void (*volatile none)(clockid_t clock, unsigned n) = read_none;

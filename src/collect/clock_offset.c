@@ -1,10 +1,10 @@
-/* How far the counters of two CPUs are apart: a thread on each, and two cache lines. Each in turn
- * waits for the other's message, reads its counter and passes the reading on; so every reading
- * comes after the one that it answers and before the one that answers it, and each message is a
- * question and an answer.
+/* Offset between the counters of two CPUs: a thread on each, and two cache lines. Each in turn
+ * waits for the other's message, reads its counter and passes the reading on. So every reading
+ * comes after the one that it answers and before its own answer, and each message is a question and
+ * an answer.
  *
- * The other thread may get its CPU late or never, as something of higher priority may hold it: all
- * waits end.
+ * The other thread may get its CPU late or never, because a thread of higher priority may hold it:
+ * all waits end.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,9 +17,9 @@
 #include "collect/clock.h"
 #include "collect/tick.h"
 
-#define MESSAGES 20000                 /* of each, at most */
-#define TALK_NS  (100 * NSEC_PER_MSEC) /* for those */
-#define WAIT_NS  NSEC_PER_SEC          /* for the other one to appear, or to answer */
+#define MESSAGES 20000                 /* of each thread, at most */
+#define TALK_NS  (100 * NSEC_PER_MSEC) /* for all messages */
+#define WAIT_NS  NSEC_PER_SEC          /* until the other thread appears or answers */
 #define LOOK     1024                  /* spins between looks at the clock */
 #define NAP_NS   100000
 #define TOO_LATE "a thread there was not given its CPU for a second"
@@ -31,13 +31,13 @@ struct talker {
 };
 
 struct talk {
-	struct talker side[2]; /* the reference, which begins; the other CPU */
+	struct talker side[2]; /* the reference, which begins, and the other CPU */
 	_Alignas(64) _Atomic int here, refused, over;
 	unsigned cpu; /* the other one */
 	const volatile int *stop;
 };
 
-/* False: there will be none. */
+/* Waits for a message. False: there will be none. */
 static bool await_message(struct talk *t, const struct talker *from, uint64_t number)
 {
 	uint64_t deadline = 0;

@@ -26,7 +26,7 @@ struct closure {
 	struct row row[ROWS_MAX];
 	uint32_t rows;
 	uint64_t switches[2];
-	/* Traced. */
+	/* Counts of records. */
 	uint64_t vector[VECTORS], softirq[SOFTIRQS], nmi, irq[IRQS_MAX];
 };
 
@@ -68,7 +68,7 @@ static void set(struct closure *c, const char *label, uint64_t value)
 		c->row[i].begin = c->row[i].end = value;
 }
 
-/* Which column is the CPU's: the heading has one word "CPUn" per column. */
+/* Index of the CPU's column: the heading has one word "CPUn" for each column. */
 static int column_of(const char *heading, unsigned cpu)
 {
 	int column = 0, n;
@@ -83,7 +83,7 @@ static int column_of(const char *heading, unsigned cpu)
 	return -1;
 }
 
-/* A table of the kernel's: a heading of CPUs, then "label: count count ... text". */
+/* Reads a table of the kernel's: a heading of CPUs, then "label: count count ... text". */
 static void read_table(struct closure *c, const char *path, const char *prefix)
 {
 	FILE *f = fopen(path, "re");
@@ -134,7 +134,7 @@ static void read_switches(struct closure *c)
 	}
 }
 
-/* What must not change while the counters are read. */
+/* State that must not change while the counters are read. */
 struct stillness {
 	cursors_t cursors;
 	uint64_t switches, open;
@@ -148,8 +148,8 @@ static struct stillness look(const struct cpu_state *s)
 					__atomic_load_n(&s->softirq.start_ns, __ATOMIC_ACQUIRE) |
 					__atomic_load_n(&s->thread.start_ns, __ATOMIC_ACQUIRE)};
 
-	__atomic_thread_fence(
-		__ATOMIC_SEQ_CST); /* what is read next is read later, and the other way round */
+	/* keeps the order: later reads stay later, earlier ones earlier */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return now;
 }
 
@@ -207,7 +207,7 @@ static const struct {
 	{"SPU", {VECTOR_SPURIOUS}},
 };
 
-/* Not interrupts, or counted in another row as well. */
+/* True for rows that are no interrupts, or are counted in another row as well. */
 static bool skipped(const char *label)
 {
 	static const char *const names[] = {"RTR", "MCP", "PMI", "TLB", "ERR", "MIS"};
@@ -238,7 +238,7 @@ static bool traced_vector(const struct closure *c, const char *label, uint64_t *
 	return false;
 }
 
-/* Fills traced and why for one row of the kernel's. */
+/* Fills traced and why for one of the kernel's rows. */
 static void compare_row(const struct closure *c, struct closure_row *out,
 			unsigned (*actions)(void *ctx, uint32_t irq), void *ctx)
 {

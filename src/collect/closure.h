@@ -19,15 +19,15 @@ struct closure;
 struct closure *closure_new(unsigned cpu, int sampler); /* NULL: out of memory */
 void closure_free(struct closure *c);
 
-/* Reads the counters between two interrupts: first call the begin, second call the end of the
- * window. Returns false when the CPU is too busy for that. *cursors: the record sequences then. */
+/* Reads the counters between two interrupts: the first call begins, the second ends the window.
+ * *cursors: the record sequences at that time. Returns false when the CPU is too busy. */
 bool closure_read(struct closure *c, const struct cpu_state *state, cursors_t *cursors);
 
 /* Counts a record of the window. */
 void closure_count(struct closure *c, const struct record *r);
 
-/* The rows that counted anything, into run->closure (allocated; the view's). actions: how many
- * handlers share an IRQ. */
+/* Writes the rows that counted anything to run->closure (allocated; the view owns it). actions:
+ * returns how many handlers share an IRQ. */
 void closure_compare(struct closure *c, struct cpu_run *run,
 		     unsigned (*actions)(void *ctx, uint32_t irq), void *ctx);
 

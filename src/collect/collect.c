@@ -1,5 +1,5 @@
-/* The window of a live run, from its begin on all CPUs at once to its end. Starting is in start.c,
- * reading in read.c. */
+/* The window of a live run, from its begin on all CPUs at once to its end. start.c starts the run,
+ * read.c reads it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define BARRIER_NS    (3 * NSEC_PER_MSEC)
 #define STEAL_READ_NS (200 * NSEC_PER_MSEC)
 
-/* The eighth number of a CPU's line in /proc/stat, in clock ticks
+/* Reads the eighth number of each CPU's line in /proc/stat, in clock ticks
  * (Documentation/filesystems/proc.rst). */
 static void read_steal(struct collect *c)
 {
@@ -44,7 +44,7 @@ static void read_steal(struct collect *c)
 		fclose(f);
 }
 
-/* The run starts with the first of its CPUs. */
+/* Notes the start of the run: the first of its CPUs starts it. */
 static void note_start(struct collect *c)
 {
 	struct run *run = &c->view->run;
@@ -91,7 +91,7 @@ int collect_begin(struct collect *c)
 		session_feed(c->session, &start);
 		t->last_ns = t->lane->start_ns;
 		t->live = true;
-		if (c->counter) /* as learned; in the end the whole window tells */
+		if (c->counter) /* by the learned rate; at the end the whole window tells it */
 			c->view->host.tsc_khz = 1e6 / t->lane->ns_per_tick + 0.5;
 		if (t->state) {
 			t->unpaired_before = t->state->unpaired;
@@ -107,22 +107,22 @@ int collect_begin(struct collect *c)
 		t->closure = t->state ? closure_new(t->cpu, t->pid) : NULL;
 		if (t->closure)
 			t->closing = closure_read(t->closure, t->state, &t->closure_begin.cursors);
-		read_all(c); /* that took a while */
+		read_all(c); /* the calls above took a while */
 	}
 	note_start(c);
 	c->began = true;
 	return 0;
 }
 
-/* A count never falls from one snapshot to the next: neither for a better rate of the counter, nor
- * for a window that ended with the last hiccup. */
+/* Raises a count. It never falls from one snapshot to the next: neither by a better rate of the
+ * counter, nor by a window that ended with the last hiccup. */
 static void raise_to(uint64_t *count, uint64_t now)
 {
 	if (now > *count)
 		*count = now;
 }
 
-/* What a CPU's window has counted up to end_ns, into the view. */
+/* Writes the counts of a CPU's window up to end_ns to the view. */
 static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 {
 	struct target *t = &c->target[i];
@@ -139,7 +139,7 @@ static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 	}
 	run->hiccups_lost = l->lost;
 	raise_to(&run->hiccups_lost_ns, l->lost_ticks * t->ns_per_tick);
-	if (!c->view->run.windows) /* it is told by two clocks */
+	if (!c->view->run.windows) /* begin and end come from two clocks */
 		raise_to(&run->observed_ns,
 			 c->view->summary.cpu[i].hiccups.sum + run->hiccups_lost_ns);
 	raise_to(&run->bookkeeping_ns, l->busy_ticks * t->ns_per_tick);
@@ -147,7 +147,7 @@ static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 	raise_to(&run->shorts.total_ns, l->short_ticks * t->ns_per_tick);
 }
 
-/* Of the whole run; what is of all CPUs together stands in the first one's row. */
+/* Counts the whole run. Run-wide counters are stored in the first CPU's row. */
 static void count_all(struct collect *c)
 {
 	if (c->probes)
@@ -167,7 +167,7 @@ void collect_snapshot(struct collect *c)
 	count_all(c);
 }
 
-/* A workload's samples, out of the memory that it shares. */
+/* Copies a workload's samples out of the shared memory. */
 static void keep_series(struct cpu_run *run, const struct series *from)
 {
 	uint32_t n = 0;
@@ -216,8 +216,8 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
 }
 
-/* A sampler that is no longer there, or no longer where it belongs, or at its end. What it has told
- * is taken first. */
+/* Finds samplers that have died, left their CPU, or finished, and takes their last hiccups
+ * first. */
 static void check_alive(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
@@ -240,8 +240,8 @@ static void check_alive(struct collect *c, uint32_t i)
 				: t->last_ns);
 }
 
-/* One of those that wait for each other has failed, and the others would wait for ever. The next
- * look finds them gone. */
+/* Ends all samplers after one of a group that wait for each other has failed: the others would wait
+ * for ever. The next check finds them gone. */
 static void abandon(struct collect *c)
 {
 	bool failed = false;
@@ -292,7 +292,7 @@ static void await_stop(struct collect *c, uint32_t i, uint64_t deadline)
 			t->pid = 0;
 			break;
 		}
-		read_all(c); /* who keeps it from stopping goes on being recorded */
+		read_all(c); /* a thread that keeps it from stopping goes on being recorded */
 		nap(NAP_NS / 4);
 	}
 }

@@ -1,15 +1,14 @@
-/* A live run: samplers and probes on the target CPUs, read by this process from a housekeeping CPU
- * and joined as they come.
+/* A live run: samplers and probes on the target CPUs. This process reads them from a housekeeping
+ * CPU and joins the two streams as they come.
  *
- *   collect_open     pin this process, load and attach the probes, start the samplers, learn each
- *                    CPU's loop and edges
- *   collect_begin    the window opens on all CPUs at once
- *   collect_poll     take what has come; call it every few milliseconds
- *   collect_snapshot the view as of now, while the run goes on
- *   collect_stop     the window closes on all CPUs
- *   collect_end      the view is complete
- *   collect_close    everything that was switched on is off again (collect_close alone is enough at
- *                    any point)
+ *   collect_open     pins this process, loads and attaches the probes, starts the samplers, learns
+ *                    each CPU's loop and edges
+ *   collect_begin    opens the window on all CPUs at once
+ *   collect_poll     takes what has come; call it every few milliseconds
+ *   collect_snapshot fills the view as of now, while the run goes on
+ *   collect_stop     closes the window on all CPUs
+ *   collect_end      completes the view
+ *   collect_close    switches everything off again; enough by itself at any point
  */
 #ifndef CULPRIT_COLLECT_H
 #define CULPRIT_COLLECT_H
@@ -26,15 +25,15 @@ struct collect_options {
 	/* Also read the events of the kernel's osnoise tracer, which is on; needs intervals. */
 	bool osnoise;
 	bool intervals;                  /* keep each interval for collect_interval */
-	bool spans;                      /* accounts and the worst hiccups have their spans */
+	bool spans;                      /* record spans in accounts and the worst hiccups */
 	bool clock;                      /* sample CLOCK_MONOTONIC instead of the counter */
 	int policy, priority;            /* of the samplers: SCHED_OTHER, SCHED_FIFO, SCHED_RR */
-	const struct workload *workload; /* what the samplers do instead of spinning; NULL: spin */
-	const void *workload_options;    /* its own */
-	const struct tap *tap;           /* hears what the session is given; NULL: nobody does */
-	/* Hears each hiccup when it is in the view's summary, each CPU's in order of time; the
-	 * account is valid until it returns. NULL: nobody does. Called by collect_poll,
-	 * collect_stop and collect_end. */
+	const struct workload *workload; /* runs in the samplers instead of spinning; NULL: spin */
+	const void *workload_options;    /* passed to the workload */
+	const struct tap *tap;           /* hears what the session is given; NULL: none */
+	/* Called with each hiccup when it is in the view's summary, in order of time for each CPU;
+	 * the account is valid until it returns. NULL: none. Called by collect_poll, collect_stop
+	 * and collect_end. */
 	void (*hear)(void *ctx, uint32_t index, const struct account *a);
 	void *hear_ctx;
 	uint64_t threshold_ns; /* 0: from each CPU's own loop */
@@ -42,9 +41,9 @@ struct collect_options {
 
 struct collect;
 
-/* view->host has been read; its run, cpu and summary are filled here and stay the caller's
- * (view_free). Returns NULL with the reason said. `stop` is looked at while it waits: a nonzero
- * value makes it give up quietly. */
+/* The caller has read view->host. Fills the view's run, cpu and summary, which stay the caller's
+ * (view_free). Returns NULL with the reason said. Checks `stop` while it waits: when nonzero it
+ * gives up quietly. */
 struct collect *collect_open(const struct collect_options *options, struct view *view,
 			     const volatile int *stop);
 
@@ -53,22 +52,23 @@ int collect_begin(struct collect *c); /* 0, or -1 with the reason said */
 /* Returns the number of target CPUs that are still being sampled. */
 uint32_t collect_poll(struct collect *c);
 
-/* The intervals of all hiccups that have been accounted for, and osnoise's of the same, in the
- * order in which they ended; NULL: no more. */
+/* The next interval of the hiccups that have been accounted for, and osnoise's of the same time, in
+ * the order of their ends; NULL: no more. */
 const struct interval *collect_interval(struct collect *c, uint32_t *index);
 
 uint64_t collect_intervals_lost(const struct collect *c,
-				uint32_t index); /* the caller came too late for them */
+				/* intervals lost because the caller came too late */
+				uint32_t index);
 
-/* Enters in the view what is known before the end: observed time, counts and losses of each CPU,
+/* Writes to the view what is known before the end: observed time, counts and losses of each CPU,
  * the run's duration, all as of now. Sources and histograms are always as of the last collect_poll;
- * gaps outside the kernel of the last seconds may have no verdict yet, and are in no source then.
+ * gaps outside the kernel in the last seconds may have no verdict yet, and then are in no source.
  * Closure, loop lengths and SMIs are known only at the end. Costs the targets nothing: it reads
- * memory, and with probes makes one system call for each of them (~30). To be called behind
- * collect_poll, so that hiccups and time belong together. */
+ * memory, and with probes makes one system call for each of them (~30). Call it after collect_poll,
+ * so that hiccups and time belong together. */
 void collect_snapshot(struct collect *c);
 
-void collect_stop(struct collect *c); /* the window closes; the last hiccups can be taken */
+void collect_stop(struct collect *c); /* closes the window; the last hiccups can be taken */
 void collect_end(struct collect *c);
 void collect_close(struct collect *c);
 

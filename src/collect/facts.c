@@ -40,8 +40,8 @@ static const struct source_row rows[] = {
 	{"sys/fs/cgroup/unified/cpuset.cpus.isolated", PLAIN},
 	{"sys/kernel/rcu_expedited", PLAIN},
 	{"sys/kernel/rcu_normal", PLAIN},
-	/* interrupts: the names and counts of /sys/kernel/irq are those of /proc/interrupts, a file
-	   each */
+	/* interrupts: /sys/kernel/irq has the names and counts of /proc/interrupts, one file
+	 * each */
 	{"proc/irq/default_smp_affinity", PLAIN},
 	{"proc/irq/*/smp_affinity_list", PLAIN},
 	{"proc/irq/*/effective_affinity_list", PLAIN},
@@ -158,8 +158,8 @@ static const struct source_row rows[] = {
 	{CPU_DIR "cpu*/power/energy_perf_bias", DISTURBS},
 };
 
-/* Reading these runs work on all CPUs, sends them IPIs, or worse (mm/vmstat.c: vmstat_refresh;
- * fs/drop_caches.c). No glob above names one; this keeps it so. */
+/* Files whose reading runs work on all CPUs, sends them IPIs, or worse (mm/vmstat.c:
+ * vmstat_refresh; fs/drop_caches.c). No glob above names one; this list keeps it so. */
 static const char *const never[] = {
 	VM "stat_refresh",
 	VM "compact_memory",
@@ -187,7 +187,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The entries of a directory that match one part of a glob, sorted. Returns how many, or -errno. */
+/* Entries of a directory that match one part of a glob, sorted. Returns how many, or -errno. */
 static int entries(const struct facts_in *in, const char *path, const char *part, char ***names)
 {
 	int fd = openat(in->root, path[0] ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0,
@@ -219,8 +219,8 @@ static int entries(const struct facts_in *in, const char *path, const char *part
 	return n;
 }
 
-/* `path`: what is settled; `glob`: what follows, without a slash in front. A directory that may not
- * be entered is a fact of its own. */
+/* Walks a glob. `path`: the part that is resolved; `glob`: the rest, without a slash in front. A
+ * directory that may not be entered is a fact of its own. */
 static int walk(struct facts_in *in, const char *path, const char *glob)
 {
 	size_t plain = strcspn(glob, "*"), len;

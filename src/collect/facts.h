@@ -1,8 +1,8 @@
-/* Reads the facts that the audit concludes from (model/facts.h): a table of paths and globs, and
+/* Reads the facts from which the audit concludes (model/facts.h): a table of paths and globs, and
  * what is derived from /proc.
  *
  * Reading must not be noise. Files whose reading sends an IPI to a CPU or queues work on it are
- * marked in the table: they are read last and only when asked for (`deep`), never before a run's
+ * marked in the table: they are read last and only on request (`deep`), never before a run's
  * window. Files whose reading disturbs every CPU are never opened. Nothing is written anywhere.
  */
 #ifndef CULPRIT_COLLECT_FACTS_H
@@ -14,7 +14,7 @@
 
 struct facts_options {
 	const char *root; /* NULL: "/"; another directory for tests */
-	bool deep;        /* also what disturbs CPUs; it is FACT_NOT_TAKEN otherwise */
+	bool deep;        /* read also what disturbs CPUs; else it is FACT_NOT_TAKEN */
 	/* This thread moves to these CPUs first; NULL or empty: it stays where it is. */
 	const struct cpus *from;
 };

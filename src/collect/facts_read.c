@@ -31,7 +31,7 @@ ssize_t facts_bytes(const struct facts_in *in, const char *path, void *buf, size
 	} else if (!S_ISREG(st.st_mode)) {
 		have = (n = read(fd, buf, 4)) > 0
 			       ? n
-			       : 0; /* it answers to 4 bytes in binary (kernel/power/qos.c) */
+			       : 0; /* reads as 4 bytes in binary (kernel/power/qos.c) */
 		n = n < 0 ? -errno : 0;
 	} else {
 		while (have < len && (n = read(fd, (char *)buf + have, len - have)) > 0)
@@ -44,7 +44,7 @@ ssize_t facts_bytes(const struct facts_in *in, const char *path, void *buf, size
 
 int facts_read(struct facts_in *in, const char *path, bool absent)
 {
-	static const size_t max = FACT_MAX + 1; /* one more: facts_add sees that it was cut */
+	static const size_t max = FACT_MAX + 1; /* one more, so that facts_add sees a cut */
 	char *buf = malloc(max);
 	ssize_t n;
 	int err;
@@ -58,7 +58,7 @@ int facts_read(struct facts_in *in, const char *path, bool absent)
 		err = n < 0 ? facts_add(in->facts, path, n, NULL, 0)
 			    : facts_add(in->facts, path, 0, buf, n);
 	free(buf);
-	return err == -EINVAL ? 0 : err; /* a path that is too long for a fact is left out */
+	return err == -EINVAL ? 0 : err; /* skips a path that is too long for a fact */
 }
 
 /* ---- lines that matter of texts that are long ---- */
@@ -68,7 +68,7 @@ static bool begins(const char *line, const char *word)
 	return !strncmp(line, word, strlen(word));
 }
 
-/* Keeps the lines of `text` for which `wanted` holds, in place, and adds them. */
+/* Adds the lines of `text` for which `wanted` holds; packs them in place. */
 static int add_lines(struct facts_in *in, const char *name, char *text,
 		     bool (*wanted)(const char *line))
 {
@@ -122,7 +122,7 @@ static bool config_wanted(const char *line)
 
 #define CONFIG_MAX (4u << 20)
 
-/* Of /proc/config.gz, or else of /boot/config-RELEASE. */
+/* Adds the wanted lines of /proc/config.gz, or else of /boot/config-RELEASE. */
 static int take_config(struct facts_in *in)
 {
 	char *packed = malloc(CONFIG_MAX), *text = malloc(CONFIG_MAX + 1), path[512];

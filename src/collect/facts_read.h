@@ -1,4 +1,5 @@
-/* Inside of facts_take: reading one file below the root, and the facts that are derived from many.
+/* Inside facts_take: reading one file below the root, and the facts that are derived from many
+ * files.
  */
 #ifndef CULPRIT_COLLECT_FACTS_READ_H
 #define CULPRIT_COLLECT_FACTS_READ_H
@@ -11,18 +12,18 @@
 struct facts_in {
 	struct facts *facts;
 	int root;  /* directory */
-	bool live; /* it is this machine's, not a test's */
+	bool live; /* the root is this machine's, not a test's */
 };
 
-/* Reads at most `len` bytes of a file below the root; returns how many, or -errno. Never waits,
+/* Reads at most `len` bytes of a file below the root; returns how many, or -errno. Never waits;
  * opens no directory, no pipe, and no device but cpu_dma_latency. */
 ssize_t facts_bytes(const struct facts_in *in, const char *path, void *buf, size_t len);
 
-/* Adds the file as a fact, with its text or its error. absent: also when it is not there. 0,
- * -ENOMEM, -ENOSPC. */
+/* Adds the file as a fact, with its text or its error. absent: also when the file does not exist.
+ * 0, -ENOMEM, -ENOSPC. */
 int facts_read(struct facts_in *in, const char *path, bool absent);
 
-bool facts_never(const char *path); /* it must not be opened */
+bool facts_never(const char *path); /* true when it must not be opened */
 
 int facts_derive(struct facts_in *in);
 int facts_tasks(struct facts_in *in);

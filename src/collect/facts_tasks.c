@@ -1,5 +1,5 @@
-/* Facts that need a walk: the threads of /proc, irqbalance's environment, and the cgroups that
- * differ from the default. */
+/* Facts from a walk over many files: the threads of /proc, irqbalance's environment, and the
+ * cgroups that differ from the default. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static DIR *open_dir(const struct facts_in *in, const char *path)
 	return dir;
 }
 
-/* The list behind "Cpus_allowed_list:<tab>" in a status file. */
+/* Copies the list behind "Cpus_allowed_list:<tab>" in a status file. */
 static bool allowed_list(const char *status, char *list, size_t len)
 {
 	static const char key[] = "\nCpus_allowed_list:";
@@ -68,7 +68,8 @@ static bool allowed_list(const char *status, char *list, size_t len)
 	return true;
 }
 
-/* All four user ids are root's, seen from here: in a user namespace of its own root is none. */
+/* True when all four user ids are root's, as this process sees them: the root of another user
+ * namespace is not root here. */
 static bool is_root(const char *status)
 {
 	const char *at = strstr(status, "\nUid:");
@@ -78,7 +79,7 @@ static bool is_root(const char *status)
 	       !(id[0] | id[1] | id[2] | id[3]);
 }
 
-/* One line; false when the thread is gone or its files are not what they should be. */
+/* Writes the line of one thread; false when the thread is gone or its files are malformed. */
 static bool describe(const struct facts_in *in, const char *tgid, const char *tid, char *line,
 		     size_t len, bool *root)
 {
@@ -116,8 +117,8 @@ static bool describe(const struct facts_in *in, const char *tgid, const char *ti
 			policy, priority, affinity, comm) < (int)len;
 }
 
-/* The daemon's own word: what systemd, a file or a shell gave it. No other variable leaves the
- * process. */
+/* Reads the settings in the daemon's own environment, from systemd, a file or a shell. No other
+ * variable leaves the process. */
 static int take_irqbalance(struct facts_in *in, const char *pid)
 {
 	char path[64], *env = malloc(FACT_MAX + 1), *out = calloc(1, FACT_MAX + 1);
@@ -202,7 +203,7 @@ int facts_tasks(struct facts_in *in)
 
 /* ---- cgroups ---- */
 
-/* Files of a cgroup, and what they say where nothing was set. */
+/* Files of a cgroup, and their text when nothing is set. */
 static const struct {
 	const char *name, *usual;
 } cgroup_files[] = {
@@ -229,8 +230,8 @@ static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, in
 		    !strncmp(text, cgroup_files[i].usual, strlen(cgroup_files[i].usual)))
 			continue;
 		err = facts_add(in->facts, below, n < 0 ? n : 0, text, n < 0 ? 0 : n);
-		/* What else is asked of such a group: which CPUs the partition has, whom the quota
-		 * throttles. */
+		/* Facts wanted of such a group: the CPUs of its partition, and the threads that its
+		 * quota throttles. */
 		snprintf(below, sizeof(below), "%s/%s", path,
 			 i ? "cgroup.procs" : "cpuset.cpus.effective");
 		if (!err)

@@ -8,7 +8,7 @@
 
 #define CPU_DIR "/sys/devices/system/cpu/"
 
-/* Reads a small file's first line into buf, "" when it cannot. */
+/* Reads the first line of a small file into buf, "" on failure. */
 static void read_line(const char *path, char *buf, size_t len)
 {
 	FILE *f = fopen(path, "re");
@@ -31,7 +31,7 @@ static void read_cpus(const char *path, struct cpus *set)
 	cpus_parse(line, set, why, sizeof(why)); /* nohz_full may say "(null)": the empty set */
 }
 
-/* The value behind "key<tabs>: " on the first line that has it. */
+/* Copies the value behind "key<tabs>: " on the first line that has it. */
 static bool cpuinfo(const char *key, char *buf, size_t len)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");
@@ -141,8 +141,8 @@ bool host_counter_stable(const struct host *host, const char **why)
 #endif
 }
 
-/* This process or another one is in the machine's own namespace of this kind, or the kernel has no
- * such. The first ones' numbers are fixed (include/uapi/linux/nsfs.h). */
+/* True when the process is in the machine's own namespace of this kind, or the kernel has none of
+ * this kind. The numbers of the first namespaces are fixed (include/uapi/linux/nsfs.h). */
 static bool is_initial(const char *who, const char *kind, unsigned inode)
 {
 	char path[64], target[64], want[64];

@@ -1,4 +1,4 @@
-/* Facts about the machine that a report needs to be understood elsewhere. Read once, without
+/* Facts about the machine that a reader of the report elsewhere needs. Read once, without
  * disturbing any CPU. */
 #ifndef CULPRIT_HOST_H
 #define CULPRIT_HOST_H
@@ -6,23 +6,23 @@
 #include <stdbool.h>
 #include "model/view.h"
 
-/* Fills all but tsc_khz. What cannot be read is left empty. */
+/* Fills all but tsc_khz. Facts that cannot be read stay empty. */
 void host_read(struct host *host);
 
-/* The counter runs at one rate on all CPUs and in all sleep states, as far as the kernel knows;
- * else *why says what is missing. */
+/* True when the counter runs at one rate on all CPUs and in all sleep states, as far as the kernel
+ * knows; else *why says what is missing. */
 bool host_counter_stable(const struct host *host, const char **why);
 
-/* Where this process would have to run for tracing, and does not; NULL: it does. Only in the
- * machine's own namespaces do a thread id, a capability and a time mean the same to it and to the
- * kernel. */
+/* Names the namespace of the machine in which this process would have to run for tracing, and does
+ * not; NULL: it runs there. Only there does this process mean the same as the kernel by a thread
+ * id, a capability and a time. */
 const char *host_foreign(void);
 
-/* By how much CLOCK_MONOTONIC is shifted in the time namespace of this process ("self", "812"), ns.
- */
+/* Shift of CLOCK_MONOTONIC in the time namespace of this process ("self", "812"), ns. */
 int64_t host_clock_shift(const char *who);
 
-/* The capabilities that are missing for tracing, as "CAP_BPF, CAP_PERFMON"; "" when none is. */
+/* Writes the capabilities that are missing for tracing, as "CAP_BPF, CAP_PERFMON"; "" when none is
+ * missing. */
 void host_missing_caps(char *buf, size_t len);
 
 #endif

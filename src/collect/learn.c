@@ -1,5 +1,5 @@
-/* What a sampler learns before its window: the rate of its counter, how long its loop is, and how
- * the kernel comes and goes. */
+/* A sampler learns before its window: the rate of its counter, the length of its loop, and how long
+ * the kernel's entry and exit take. */
 #include "collect/learn.h"
 
 #include <errno.h>
@@ -11,13 +11,13 @@
 
 #include "base/units.h"
 
-#define LEARN_LOOP_NS  30000000ULL /* spinning for the loop histogram */
+#define LEARN_LOOP_NS  30000000ULL /* spent spinning for the loop histogram */
 #define BUSY_MAX_NS    5000
 #define LEARN_TIMERS   100
 #define LEARN_TIMER_NS 1000000
 #define LEARN_CLOCK_NS 500000
-#define LEARN_LONGEST  1000 /* ms, where a hypervisor leaves no time for enough of them sooner */
-#define LEARN_WANTED   60   /* hiccups, of which most are the clock's own */
+#define LEARN_LONGEST  1000 /* ms, when a hypervisor leaves no time for enough of them sooner */
+#define LEARN_WANTED   60   /* hiccups, most of them by the clock itself */
 #define LEARN_NAPS     32
 
 void learn_limits(struct lane *l, uint64_t short_from, uint64_t threshold)
@@ -27,7 +27,8 @@ void learn_limits(struct lane *l, uint64_t short_from, uint64_t threshold)
 	atomic_store(&l->limit, short_from);
 }
 
-/* The loop's own lengths, without publishing: for a hand-rolled time, ended by the counter itself.
+/* Measures the lengths of the loop itself, without publishing, for a fixed time that the counter
+ * ends.
  */
 void learn_loop(struct spin *s)
 {
@@ -49,10 +50,10 @@ void learn_loop(struct spin *s)
 }
 
 /* Interrupts this CPU two thousand times a second and wakes nobody: perf's cpu-clock, with no
- * memory to write samples to. Its hrtimer expires in the interrupt itself also on PREEMPT_RT, where
- * a timerfd's waits for a thread. It is the CPU's event, not this process's: for the first of a
- * process the kernel patches itself, and once more a second after the last is closed. -1: not
- * allowed. */
+ * memory for samples. Its hrtimer expires in the interrupt itself also on PREEMPT_RT, where a
+ * timerfd's hrtimer waits for a thread. The event belongs to the CPU, not to this process: for the
+ * first event of a process the kernel patches its own code, and again a second after the last is
+ * closed. -1: not allowed. */
 static int open_clock(unsigned cpu)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr),
@@ -64,8 +65,8 @@ static int open_clock(unsigned cpu)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Timers that fire once and that nobody waits for: each millisecond one, instead of the clock, or
- * beside it just those that end the window for certain. 0 or -errno. */
+/* Timers that fire once and that nobody waits for: one each millisecond, in place of the clock;
+ * beside the clock only those that end the window for certain. 0 or -errno. */
 static int set_timers(int *fd, int n)
 {
 	int err = 0;
@@ -84,8 +85,8 @@ static int set_timers(int *fd, int n)
 	return err;
 }
 
-/* Clean interruptions, to see how long the kernel's way in and out is. Threads come from short
- * sleeps: out to idle and back. */
+/* Makes clean interruptions, to learn how long the kernel's way in and out is. Short sleeps make
+ * the threads: out to idle and back. */
 int learn_edges(struct spin *s)
 {
 	struct timespec nap = {0, 200000};

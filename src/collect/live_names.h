@@ -1,5 +1,5 @@
-/* Names of IRQs, kernel addresses and stacks, asked of the running kernel when a number is first
- * seen: it may be gone when the report is made. */
+/* Names of IRQs, kernel addresses and stacks. Asked of the running kernel when a number first
+ * appears: the thing may be gone when the report is made. */
 #ifndef CULPRIT_LIVE_NAMES_H
 #define CULPRIT_LIVE_NAMES_H
 
@@ -10,15 +10,15 @@
 struct live_names;
 
 struct live_names *
-live_names_new(struct probes *probes); /* NULL: out of memory. `probes` outlives it */
+live_names_new(struct probes *probes); /* NULL: out of memory. `probes` must outlive it */
 void live_names_free(struct live_names *n);
 
-/* Valid, with all strings it gave, until it is freed. */
+/* Valid, with all strings from it, until it is freed. */
 const struct names *live_names(const struct live_names *n);
 
 bool live_names_hidden(const struct live_names *n); /* the kernel hides its addresses */
 
-/* How many handlers share an IRQ line; ctx is the struct live_names. */
+/* Number of handlers that share an IRQ line; ctx is the struct live_names. */
 unsigned live_irq_actions(void *ctx, uint32_t irq);
 
 #endif

@@ -21,7 +21,7 @@
 
 #define TOOL      "stress-ng"
 #define LOOK_NS   (10 * NSEC_PER_MSEC)
-#define SETTLE_NS (300 * NSEC_PER_MSEC) /* from its first worker on */
+#define SETTLE_NS (300 * NSEC_PER_MSEC) /* after its first worker has started */
 #define PATH_MAX_ 256
 
 const char *const load_names[] = {"cpu", "disk", "net", NULL};
@@ -30,9 +30,9 @@ static const char *const stressors[LOAD_KINDS] = {"--cpu", "--hdd", "--sock"};
 struct load {
 	struct load_options options;
 	struct load_state *state;
-	char place[PATH_MAX_]; /* what they write goes there */
+	char place[PATH_MAX_]; /* directory for the files of the workers */
 	pid_t keeper;
-	sigset_t unblocked; /* the signals that it blocked when it was culprit still */
+	sigset_t unblocked; /* signals that were blocked before the fork */
 };
 
 /* ---- the keeper ---- */
@@ -52,7 +52,7 @@ static void look_again(void)
 	nanosleep(&nap, NULL);
 }
 
-/* Processes that this one is the parent of into pid[]; returns how many. */
+/* Writes the children of a process to pid[]; returns how many. */
 static int children(pid_t of, pid_t *pid, int max)
 {
 	char path[64];
@@ -68,7 +68,8 @@ static int children(pid_t of, pid_t *pid, int max)
 	return n;
 }
 
-/* Whose parent ends becomes ours (PR_SET_CHILD_SUBREAPER): until there is nobody left. */
+/* Ends all descendants. Orphans become our children (PR_SET_CHILD_SUBREAPER), so repeat until none
+ * is left. */
 static void end_all(void)
 {
 	pid_t pid[256];
@@ -113,12 +114,12 @@ static void become_tool(const struct load *l)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (stay_on(&l->options.cpus))
 		_exit(127);
-	setpriority(PRIO_PROCESS, 0, 0); /* no better than others', unlike ours */
+	setpriority(PRIO_PROCESS, 0, 0); /* as others', without our own better priority */
 	execvp(TOOL, (char *const *)argv);
 	_exit(127);
 }
 
-/* True once its workers are at work. */
+/* Starts the tool. True once its workers are at work. */
 static bool start_tool(const struct load *l, pid_t *tool)
 {
 	uint64_t deadline = tick_clock() + 10 * NSEC_PER_SEC, ready = 0;
@@ -156,7 +157,8 @@ static void keep(struct load *l, pid_t culprit)
 
 	for (int fd = 0; null >= 0 && fd < 3; fd++)
 		dup2(null,
-		     fd); /* whoever waits for the end of culprit's output does not wait for us */
+		     /* a reader that waits for the end of culprit's output does not wait for us */
+		     fd);
 	setpgid(0, 0);
 	sigaction(SIGTERM, &end, NULL);
 	sigfillset(&others);

@@ -1,7 +1,7 @@
 /* A load beside a measurement: stress-ng (the Debian package), started in the middle of the window
- * and gone when it is over, whatever ends culprit. A process of ours, the keeper, starts it and
- * adopts all that it leaves; it hears of culprit's end by a signal of the kernel's, also when
- * culprit was killed, ends every descendant, and removes the directory that they wrote to.
+ * and gone when the window is over, however culprit ends. A process of ours, the keeper, starts
+ * stress-ng and adopts all orphans. A signal of the kernel tells the keeper of culprit's end, even
+ * by SIGKILL; it then ends every descendant and removes the directory that they wrote to.
  */
 #ifndef CULPRIT_COLLECT_LOAD_H
 #define CULPRIT_COLLECT_LOAD_H
@@ -17,29 +17,30 @@ extern const char *const load_names[]; /* "cpu", "disk", "net" */
 struct load_options {
 	uint32_t workers[LOAD_KINDS]; /* how many of each; 0: none */
 	struct cpus cpus;             /* where they run */
-	/* How much of the window comes first; 0: until somebody asks (LOAD_WANTED). */
+	/* Part of the window without the load, at its begin; 0: until somebody asks
+	 * (LOAD_WANTED). */
 	uint64_t before_ns;
 };
 
 enum load_phase {
-	LOAD_NONE,   /* not yet */
-	LOAD_WANTED, /* it is being started: what is measured now is neither without nor with it */
+	LOAD_NONE,   /* not started yet */
+	LOAD_WANTED, /* starting: a sleep now is measured neither without nor with the load */
 	LOAD_ON,
-	LOAD_ENDED, /* it should run, and does not */
+	LOAD_ENDED, /* has ended too early */
 };
 
 /* Shared by samplers, keeper and culprit. */
 struct load_state {
 	_Atomic int phase; /* enum load_phase */
 	_Atomic uint64_t
-		begun; /* CLOCK_MONOTONIC: the first sampler's window has opened; 0: not yet */
+		begun; /* CLOCK_MONOTONIC time when the first sampler's window opened; 0: not yet */
 };
 
 struct load;
 
-/* Before the samplers are forked. NULL with the reason said: no stress-ng, no directory. */
+/* Call before the samplers are forked. NULL with the reason said: no stress-ng, no directory. */
 struct load *load_open(const struct load_options *options);
-struct load_state *load_state(struct load *l); /* until load_close */
-void load_close(struct load *l);               /* nothing of it runs or is left behind any more */
+struct load_state *load_state(struct load *l); /* valid until load_close */
+void load_close(struct load *l);               /* leaves nothing of it running or behind */
 
 #endif

@@ -40,7 +40,7 @@ static int ethtool(int fd, const char *interface, void *command)
 	return ioctl(fd, SIOCETHTOOL, &request) ? -errno : 0;
 }
 
-/* The number of the interface's /dev/ptpN, or -1 with the reason said. */
+/* Number of the interface's /dev/ptpN, or -1 with the reason said. */
 static int find_index(const char *interface)
 {
 	struct ethtool_ts_info info = {.cmd = ETHTOOL_GET_TS_INFO};
@@ -125,7 +125,7 @@ struct bout {
 	struct phc_result *result;
 };
 
-/* A driver may answer anything. */
+/* Limits the answer of a driver, which may be anything. */
 static int64_t limited(__int128 ns)
 {
 	const int64_t most = INT64_MAX / 4;
@@ -148,7 +148,7 @@ static int64_t spec_ns(const struct timespec *t)
 	return ns_of(t->tv_sec, t->tv_nsec);
 }
 
-/* The hardware's clock showed `device` between two readings of CLOCK_REALTIME. */
+/* Adds a sample: the hardware's clock showed `device` between two readings of CLOCK_REALTIME. */
 static void add_sample(struct bout *b, int64_t before, int64_t device, int64_t after)
 {
 	struct phc_result *r = b->result;
@@ -202,7 +202,7 @@ static int by_gettime(struct bout *b)
 	return 0;
 }
 
-/* Of some readings the one with the shortest delay. */
+/* Takes some readings, and keeps the one with the shortest delay. */
 struct phc_start phc_begin(int fd, const struct phc_calls *calls)
 {
 	struct phc_start best = {.known = false};
@@ -268,7 +268,7 @@ static int by_extended(struct bout *b)
 	return 0;
 }
 
-/* The hardware latches both clocks at one time. */
+/* The hardware latches both clocks at the same time. */
 static int by_precise(struct bout *b)
 {
 	for (int i = 0; i < CALLS; i++) {

@@ -1,5 +1,5 @@
 /* PTP hardware clocks: the clock of a network card or of the host
- * (Documentation/driver-api/ptp.rst), held against CLOCK_REALTIME in each way that the kernel
+ * (Documentation/driver-api/ptp.rst), compared with CLOCK_REALTIME in each way that the kernel
  * offers. Reads only: nothing is set.
  */
 #ifndef CULPRIT_PHC_H
@@ -9,7 +9,7 @@
 
 #include "model/clock.h"
 
-/* The system calls that it takes, so that a test can answer them. */
+/* System calls in use, so that a test can replace them. */
 struct phc_calls {
 	int (*ioctl)(int fd, unsigned long request, void *arg);
 	int (*gettime)(clockid_t clock, struct timespec *t);
@@ -22,16 +22,16 @@ extern const struct phc_calls phc_kernel;
  * no PTP hardware clock, no permission. */
 int phc_open(const char *operand, struct phc *phc);
 
-/* A reading of both clocks, some time before phc_measure: then the rate can be told. */
+/* A reading of both clocks, some time before phc_measure, from which the rate follows. */
 struct phc_start {
 	bool known;
-	int64_t raw_ns, system_ns; /* hardware clock minus CLOCK_REALTIME, and that */
+	int64_t raw_ns, system_ns; /* hardware clock minus CLOCK_REALTIME, and CLOCK_REALTIME */
 	uint64_t delay_ns;
 };
 
 struct phc_start phc_begin(int fd, const struct phc_calls *calls);
 
-/* Tries all ways; what fails says so in its result. `tai_s`: TAI - UTC. `ns_per_tick` of the
+/* Tries all ways; the result of a failed one says so. `tai_s`: TAI - UTC. `ns_per_tick` of the
  * counter, for the time that calls take. */
 void phc_measure(int fd, const struct phc_calls *calls, const struct phc_start *start, int tai_s,
 		 double ns_per_tick, struct phc *phc);

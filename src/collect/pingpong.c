@@ -10,12 +10,12 @@
 #include "base/units.h"
 #include "collect/pingpong_way.h"
 
-#define WARM 500 /* messages each way by each method, to learn from */
+#define WARM 500 /* messages each way by each method, for learning */
 
 struct way {
 	const char *name;
 	int (*play)(struct side *s, uint64_t messages, bool *stopped);
-	int (*can)(char *why, size_t len); /* NULL: everywhere */
+	int (*can)(char *why, size_t len); /* 0: the machine can; NULL: all can */
 };
 
 static const struct way ways[PINGPONG_WAYS] = {
@@ -46,11 +46,11 @@ int pingpong_can(uint32_t way, char *why, size_t len)
 /* Shared by both sides. */
 struct table {
 	_Alignas(128) _Atomic uint64_t arrived[2];
-	_Alignas(128) _Atomic uint64_t done; /* sides of pairs that are through */
+	_Alignas(128) _Atomic uint64_t done; /* sides of finished pairs */
 	struct box box[2];
 };
 
-/* ---- in the tracer ---- */
+/* ---- in culprit's process ---- */
 
 static int share_primitives(struct box *b)
 {
@@ -121,8 +121,8 @@ static void nap(void)
 	nanosleep(&t, NULL);
 }
 
-/* Both sides begin a run together. They learn at different times, and so wait asleep for it; false:
- * stopped. */
+/* Makes both sides begin a run together. They learn at different times, so they sleep until then;
+ * false: stopped. */
 static bool meet(struct table *t, struct side *s)
 {
 	uint64_t run;
@@ -170,7 +170,7 @@ static int play_all(struct side *s, struct table *t)
 	return err;
 }
 
-/* One pair of many; the series serves as scratch paper. */
+/* Plays one pair of many; the series serves as scratch memory. */
 static int play_pair(struct side *s, struct table *t, uint32_t other)
 {
 	struct work *w = s->work;

@@ -4,7 +4,7 @@
 
 #include "collect/pingpong_way.h"
 
-/* The cursors are read ahead of both, as ahead of any window. */
+/* Reads the cursors before both clock readings, as before any window. */
 int play_null(struct side *s, uint64_t messages, bool *stopped)
 {
 	bool counter = s->work->spin->counter;
@@ -30,7 +30,7 @@ static inline bool store(struct side *s, uint64_t stamp)
 	return true;
 }
 
-/* Stamps of one side only rise, so that a word that differs is a message. */
+/* Looks for a message: stamps of one side only rise, so a different word is a message. */
 static inline __attribute__((always_inline)) uint64_t look(struct side *s, uint64_t pauses)
 {
 	uint64_t word;
@@ -82,7 +82,7 @@ int play_spin_pauses(struct side *s, uint64_t messages, bool *stopped)
 
 #include <cpuid.h>
 
-#define WAIT_TICKS 1000000 /* before a look whether to stop */
+#define WAIT_TICKS 1000000 /* ticks until it checks whether to stop */
 
 /* Intel SDM, CPUID leaf 7: ECX bit 5, WAITPKG. */
 int can_umwait(char *why, size_t len)
@@ -106,8 +106,8 @@ int can_mwaitx(char *why, size_t len)
 	return -1;
 }
 
-/* Instructions by their bytes: old assemblers do not know them. umonitor rax; umwait ecx: 1 is the
- * lighter state, C0.1, until edx:eax. */
+/* Instructions by their bytes, because old assemblers do not know them. umonitor rax; umwait ecx: 1
+ * is the lighter state, C0.1, until edx:eax. */
 static inline uint64_t receive_umwait(struct side *s)
 {
 	uint64_t word;
@@ -132,7 +132,7 @@ static inline uint64_t receive_umwait(struct side *s)
 	}
 }
 
-/* monitorx rax, ecx, edx; mwaitx eax: f0 stays out of idle states, ecx: 2 ends after ebx ticks. */
+/* monitorx rax, ecx, edx; mwaitx eax: f0 stays out of idle states; ecx: 2 ends after ebx ticks. */
 static inline uint64_t receive_mwaitx(struct side *s)
 {
 	uint64_t word;
@@ -180,7 +180,7 @@ int can_mwaitx(char *why, size_t len)
 	return -1;
 }
 
-/* Never reached: refused by can_umwait and can_mwaitx. */
+/* Never called: can_umwait and can_mwaitx refuse. */
 int play_umwait(struct side *s, uint64_t messages, bool *stopped)
 {
 	return play_spin(s, messages, stopped);

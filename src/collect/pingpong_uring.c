@@ -1,7 +1,7 @@
 /* The way of pingpong through io_uring: a pipe, written and read by requests in a ring. Each side
- * has a ring of its own, made when it is first needed, and enters the kernel once a message: it
- * hands in one request and waits for its end. By raw system calls (man 7 io_uring), as four of its
- * structs are all that is needed. */
+ * makes a ring of its own when it first needs one, and enters the kernel once for each message: it
+ * submits one request and waits for its end. Uses raw system calls (man 7 io_uring), because it
+ * needs only four structs. */
 #include <linux/io_uring.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +89,7 @@ static inline uint32_t *in_ring(void *ring, uint32_t offset)
 	return (uint32_t *)((char *)ring + offset);
 }
 
-/* One request, and its result. */
+/* Submits one request and returns its result. */
 static int transfer(struct ring *r, int opcode, int fd, uint64_t *stamp)
 {
 	const struct io_uring_params *p = &r->p;
@@ -103,7 +103,7 @@ static int transfer(struct ring *r, int opcode, int fd, uint64_t *stamp)
 	r->sqe[at].fd = fd;
 	r->sqe[at].addr = (uintptr_t)stamp;
 	r->sqe[at].len = sizeof(*stamp);
-	r->sqe[at].off = -1ULL; /* a pipe has no places */
+	r->sqe[at].off = -1ULL; /* a pipe has no offsets */
 	in_ring(r->sq, p->sq_off.array)[at] = at;
 	__atomic_store_n(in_ring(r->sq, p->sq_off.tail), tail + 1, __ATOMIC_RELEASE);
 	if (syscall(SYS_io_uring_enter, r->fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1)

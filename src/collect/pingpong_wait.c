@@ -140,7 +140,7 @@ int play_eventfd(struct side *s, uint64_t messages, bool *stopped)
 	return play(s, messages, stopped, send_eventfd, receive_eventfd);
 }
 
-/* A pair of sockets: what goes into the one comes out of the other. */
+/* Uses a pair of sockets: each receives what the other sends. */
 static inline bool send_socket(struct side *s, uint64_t stamp)
 {
 	return send(s->in->socket, &stamp, sizeof(stamp), MSG_NOSIGNAL) == sizeof(stamp) ||

@@ -1,9 +1,9 @@
-/* How a message goes from one side to the other. Each way has send and receive; `play` is the game
- * that all of them play, compiled for each so that no call stands between a spinning loop and its
- * stamp.
+/* The course of a message from one side to the other. Each way has send and receive; `play` is the
+ * game that all of them play, compiled for each so that no call stands between a spinning loop and
+ * its stamp.
  *
- * One message is on its way at any time. Who has it and is told to stop passes on STOP, and so no
- * side waits for one that has gone.
+ * Only one message is under way at any time. A side that is told to stop while it has the message
+ * passes on STOP, so no side waits for one that has gone.
  */
 #ifndef CULPRIT_PINGPONG_WAY_H
 #define CULPRIT_PINGPONG_WAY_H
@@ -17,7 +17,7 @@
 #include "collect/spin.h"
 
 #define STOP  1    /* no stamp is that small */
-#define LOOKS 4096 /* between two looks whether to stop */
+#define LOOKS 4096 /* between two checks whether to stop */
 
 #if defined(__x86_64__)
 #define RELAX() __builtin_ia32_pause()
@@ -27,11 +27,11 @@
 #define RELAX() __asm__ volatile("" ::: "memory")
 #endif
 
-/* What one side receives by. Lines of their own: 128 bytes, as CPUs fetch lines in pairs. */
+/* The mailbox of one side. On lines of its own: 128 bytes, because CPUs fetch lines in pairs. */
 struct box {
-	_Alignas(128) _Atomic uint64_t word; /* of spinning ways: the newest stamp */
+	_Alignas(128) _Atomic uint64_t word; /* of the spinning ways: the newest stamp */
 	_Alignas(128) _Atomic uint32_t futex;
-	_Alignas(128) uint64_t stamp; /* of ways that only wake */
+	_Alignas(128) uint64_t stamp; /* of the ways that only wake */
 	sem_t sem;
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
@@ -48,12 +48,12 @@ struct side {
 	struct box *in, *out;
 	bool first;
 	uint32_t series;
-	uint64_t last; /* in->word as it was seen last */
+	uint64_t last; /* the last value read from in->word */
 	/* Read before anything lets the other side send: before the last message to it, or its
 	 * arrival. */
 	cursors_t cursors;
 	uint64_t *raw, *raw_count; /* NULL: not wanted */
-	struct hist *median;       /* of a pair of many: instead of a series */
+	struct hist *median;       /* for a pair of many, instead of a series */
 	struct ring *ring;
 };
 
@@ -77,14 +77,14 @@ int can_umwait(char *why, size_t len);
 int can_mwaitx(char *why, size_t len);
 int can_io_uring(char *why, size_t len);
 
-void ring_close(struct ring *ring); /* NULL: nothing */
+void ring_close(struct ring *ring); /* NULL is fine */
 
 static inline uint64_t side_ns(const struct side *s, uint64_t from, uint64_t to)
 {
 	return to > from ? (to - from) * s->work->ns_per_tick + 0.5 : 0;
 }
 
-/* A message has come, or what takes its place has been done. */
+/* Notes that a message has come, or that its replacement has been done. */
 static inline void note_message(struct side *s, uint64_t stamp, uint64_t now)
 {
 	uint64_t ns = side_ns(s, stamp, now);
@@ -98,7 +98,7 @@ static inline void note_message(struct side *s, uint64_t stamp, uint64_t now)
 		s->raw[(*s->raw_count)++] = ns;
 }
 
-/* False: that was the end, or it failed. */
+/* Sends a message. False: the end, or a failure. */
 static inline __attribute__((always_inline)) bool throw(
 	struct side * s, bool (*send)(struct side *, uint64_t), bool *stopped)
 {
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) bool throw(
 	return true;
 }
 
-/* receive: the stamp; STOP, or 0 when it failed. */
+/* receive: returns the stamp; STOP, or 0 when it failed. */
 static inline __attribute__((always_inline)) int play(struct side *s, uint64_t messages,
 						      bool *stopped,
 						      bool (*send)(struct side *, uint64_t),

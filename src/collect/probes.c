@@ -16,15 +16,15 @@
 #include "culprit.skel.h"
 
 #define PROBES_MAX    96
-#define PROBES_FRAMES STACK_FRAMES /* as origin.bpf.c keeps */
+#define PROBES_FRAMES STACK_FRAMES /* as many as origin.bpf.c keeps */
 #define VMLINUX_BTF   "/sys/kernel/btf/vmlinux"
 
 struct probes {
 	struct culprit_bpf *skel;
 	struct cpu_state *states;
 	uint32_t nstates;
-	bool osnoise;                  /* its events are wanted */
-	const struct watched *watched; /* NULL: a sampler; while loading */
+	bool osnoise;                  /* wants the events of osnoise */
+	const struct watched *watched; /* NULL: a sampler; set while loading */
 	struct bpf_link *link[PROBES_MAX];
 	uint32_t nlinks;
 	char *missing[PROBES_MAX + 1];
@@ -32,7 +32,7 @@ struct probes {
 	char why[256]; /* libbpf's last complaint */
 };
 
-/* libbpf prints many lines; the first warning is the cause, and it goes into our one. */
+/* libbpf prints many lines. The first warning is the cause, and becomes part of our one line. */
 static struct probes *complaining;
 
 static int keep_first_warning(enum libbpf_print_level level, const char *fmt, va_list args)
@@ -44,11 +44,11 @@ static int keep_first_warning(enum libbpf_print_level level, const char *fmt, va
 	return 0;
 }
 
-/* What the kernel says about itself. The tracepoints are found in one pass: it has a hundred
- * thousand types and more. */
+/* The kernel's description of itself. One pass finds the tracepoints, because there are more than a
+ * hundred thousand types. */
 struct kernel {
 	struct btf *btf;
-	uint32_t *tracepoint; /* types; their typedefs are called btf_trace_NAME */
+	uint32_t *tracepoint; /* types whose typedefs are called btf_trace_NAME */
 	uint32_t ntracepoints;
 };
 
@@ -81,9 +81,9 @@ static void kernel_free(struct kernel *k)
 	free(k->tracepoint);
 }
 
-/* The kernel describes each tracepoint's arguments as a typedef btf_trace_NAME of a pointer to a
- * function. How many there are changes between kernels, also within a stable series; ours must be
- * there. Returns the count, -1 when there is no such one. */
+/* The kernel describes the arguments of each tracepoint as a typedef btf_trace_NAME of a pointer to
+ * a function. Their number changes between kernels, also within a stable series; the ones that our
+ * programs read must exist. Returns the count, -1 without such a tracepoint. */
 static int tracepoint_args(const struct kernel *k, const char *name)
 {
 	const struct btf *btf = k->btf;
@@ -102,7 +102,7 @@ static int tracepoint_args(const struct kernel *k, const char *name)
 					 : -1; /* the first is the probe's own data */
 }
 
-/* Arguments that the programs read, where it is more than one. */
+/* Number of arguments that the programs read, where it is more than one. */
 static int args_needed(const char *name)
 {
 	static const struct {
@@ -121,7 +121,7 @@ static int args_needed(const char *name)
 	return 1;
 }
 
-/* "tp_btf/NAME", "fentry/NAME" or "fexit/NAME". */
+/* Returns "tp_btf/NAME", "fentry/NAME" or "fexit/NAME". */
 static const char *hook_of(const struct bpf_program *prog)
 {
 	const char *slash = strchr(bpf_program__section_name(prog), '/');
@@ -136,7 +136,8 @@ static bool is_function_hook(const struct bpf_program *prog)
 	return strstr(section, "fentry/") || strstr(section, "fexit/");
 }
 
-/* Whether programs on this function may be loaded: many kernels, and some architectures, refuse. */
+/* True when programs on this function may be loaded: many kernels, and some architectures,
+ * refuse. */
 static bool function_takes_programs(const struct btf *btf, const char *name)
 {
 	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
@@ -166,7 +167,7 @@ static void miss(struct probes *p, const char *name)
 		p->missing[p->nmissing++] = strdup(name);
 }
 
-/* The sampler's programs and those that watch threads take each other's place. */
+/* The sampler's programs and those that watch threads replace each other. */
 static bool is_wanted(const struct probes *p, const struct bpf_program *prog)
 {
 	const char *name = bpf_program__name(prog);
@@ -200,7 +201,7 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 	p->skel->rodata->unknown_nmi_seen = bpf_program__autoload(p->skel->progs.unknown_nmi);
 }
 
-/* Where a variable of each CPU lies among them; 0: there is none. */
+/* Offset of a per-CPU variable; 0: this kernel has none of that name. */
 static uint32_t percpu_at(const struct btf *btf, const char *name)
 {
 	int32_t var = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);

@@ -1,5 +1,5 @@
-/* The BPF programs: loading, attaching, the shared memory, the gate. The only file that sees the
- * skeleton. */
+/* The BPF programs: loading, attaching, the shared memory, the gate. The only file that includes
+ * the skeleton. */
 #ifndef CULPRIT_PROBES_H
 #define CULPRIT_PROBES_H
 
@@ -10,17 +10,17 @@
 
 struct probes;
 
-/* Threads to watch, instead of a sampler. Zeros: none. */
+/* Threads to watch, in place of a sampler. Zeros: none. */
 struct watched {
 	int32_t tgid[16], tid[16]; /* as many as watch.bpf.c keeps */
 	bool users;                /* all threads of user space */
-	bool faults, syscalls;     /* theirs, too */
+	bool faults, syscalls;     /* of these threads, too */
 };
 
-/* Loads the programs that this kernel has tracepoints for; each target gets a cpu_state, in
- * ascending order of CPU. Nothing is attached yet. osnoise: also the events of the kernel's osnoise
- * tracer. watched: NULL, or threads that records are wanted of, on whatever target they are. Says
- * why and returns NULL on error. */
+/* Loads the programs for which this kernel has tracepoints; each target gets a cpu_state, in
+ * ascending order of CPU. Attaches nothing yet. osnoise: also the events of the kernel's osnoise
+ * tracer. watched: NULL, or threads to record on whatever target they are. Returns NULL with the
+ * reason said. */
 struct probes *probes_open(const struct cpus *targets, bool osnoise, const struct watched *watched);
 void probes_close(struct probes *p); /* detaches all */
 
@@ -28,20 +28,20 @@ void probes_close(struct probes *p); /* detaches all */
  * the reason said. */
 int probes_attach(struct probes *p);
 
-/* Records are written while the gate is open. */
+/* Opens or closes the gate: records are written only while it is open. */
 void probes_gate(struct probes *p, bool open);
 
 /* State of the nth target; shared with the kernel, valid until close. */
 struct cpu_state *probes_state(struct probes *p, uint32_t index);
 
-/* Tracepoints that this kernel does not have, NULL-terminated; owned by probes. */
+/* Tracepoints that this kernel lacks, NULL-terminated; owned by probes. */
 char **probes_not_observed(const struct probes *p, uint32_t *count);
 
-/* The addresses of a stack that a record names, innermost first; returns how many. */
+/* Copies the addresses of a stack that a record names, innermost first; returns how many. */
 int probes_stack(const struct probes *p, int32_t id, uint64_t *address, int max);
 
-/* Times that the kernel skipped a program because it was running already (since 5.12; 0 where it
- * does not tell). */
+/* Times that the kernel skipped a program because it was running already (since 5.12; 0 where the
+ * kernel does not tell). */
 uint64_t probes_recursion_misses(const struct probes *p);
 
 #endif

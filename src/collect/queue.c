@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "collect/spin.h"
 
-#define LOOKS 4096 /* between two looks whether to stop */
+#define LOOKS 4096 /* between two checks whether to stop */
 #define LINE  64
 
 #if defined(__x86_64__)
@@ -37,7 +37,7 @@ struct slot {
 struct table {
 	_Alignas(128) _Atomic uint64_t arrived[2];
 	_Alignas(128) _Atomic uint64_t
-		end[2]; /* 1 + the number behind the run's last message; 0: it goes on */
+		end[2]; /* 1 + number behind the run's last message; 0: the run goes on */
 	uint64_t sum;   /* of all payloads sent, written before end */
 	struct {
 		_Alignas(128) _Atomic uint64_t seen; /* messages */
@@ -88,7 +88,8 @@ static uint64_t to_ns_of(const struct party *p, uint64_t from, uint64_t to)
 
 /* ---- the producer ---- */
 
-/* All consumers have seen the message that this one takes the place of. False: told to stop. */
+/* Waits until all consumers have seen the message whose slot this one takes. False: told to
+ * stop. */
 static bool await_room(const struct party *p, uint64_t message)
 {
 	for (int role = QUEUE_ACCUMULATOR; role < QUEUE_ROLES; role++) {
@@ -144,7 +145,7 @@ static void produce(struct party *p, uint64_t first, uint64_t messages)
 
 /* ---- the consumers ---- */
 
-/* False: no more will come. */
+/* Waits for a message. False: no more will come. */
 static inline bool await_message(const struct party *p, const struct slot *slot, uint64_t message)
 {
 	for (;;) {
@@ -164,7 +165,7 @@ static int use(const struct party *p, const struct slot *slot, uint64_t *sum)
 		*sum += add_up(slot->payload, p->o->length);
 		return 0;
 	}
-	errno = ENOSPC; /* for a write of less */
+	errno = ENOSPC; /* errno after a short write */
 	if (write(p->o->journal, slot->payload, p->o->length) == (ssize_t)p->o->length)
 		return 0;
 	return work_failed(p->work, errno, "writing the journal");
@@ -189,8 +190,8 @@ static int consume(struct party *p, uint64_t first, cursors_t cursors, uint64_t 
 		now = read_tick(p->counter);
 		stamp = slot->stamp;
 		waited = !last || (int64_t)(last - stamp) < 0;
-		if (waited ||
-		    !w->learning) /* those behind a late one would teach nothing but its delay */
+		/* those behind a late message would teach nothing but its delay */
+		if (waited || !w->learning)
 			work_value(w, transit, to_ns_of(p, stamp, now));
 		work_outlier(w, transit, waited ? stamp : last, now, cursors);
 		if (last)
@@ -209,7 +210,7 @@ static int consume(struct party *p, uint64_t first, cursors_t cursors, uint64_t 
 
 /* ---- together ---- */
 
-/* All begin a run together. They learn at different times, and so wait asleep for it; false:
+/* Makes all begin a run together. They learn at different times, so they sleep until then; false:
  * stopped. */
 static bool meet(const struct party *p)
 {
@@ -228,7 +229,7 @@ static bool meet(const struct party *p)
 	return true;
 }
 
-/* Where memory cannot be locked, it is at least there. */
+/* Touches the memory: where it cannot be locked, it is at least mapped. */
 static void touch(const struct queue_options *o)
 {
 	for (size_t i = 0; i < queue_ring_bytes(o); i += 4096)
@@ -240,7 +241,7 @@ static int run(struct work *w)
 	const struct queue_options *o = w->options;
 	struct party p = {
 		.work = w, .o = o, .table = w->props->shared, .counter = w->spin->counter};
-	static uint64_t sum; /* of this process: what has come, learning included */
+	static uint64_t sum; /* over all payloads this process has seen, learning included */
 	uint64_t first = w->learning ? 0 : o->warmup;
 	cursors_t cursors;
 
@@ -248,7 +249,7 @@ static int run(struct work *w)
 		p.role++;
 	if (w->learning)
 		touch(o);
-	cursors = work_cursors(w); /* ahead of anything that the producer sends */
+	cursors = work_cursors(w); /* before the producer sends anything */
 	if (!meet(&p))
 		return 0;
 	if (p.role != QUEUE_PRODUCER)

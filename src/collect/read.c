@@ -1,5 +1,5 @@
-/* Reading a live run: what samplers and probes have written, into the session, and out of it hiccup
- * by hiccup. */
+/* Reads a live run: moves what samplers and probes have written into the session, and takes hiccup
+ * by hiccup out of it. */
 #include <string.h>
 #include <time.h>
 
@@ -7,8 +7,8 @@
 #include "collect/target.h"
 #include "collect/tick.h"
 
-#define BATCH     8192 /* records between two looks at what waits */
-#define BUSY_FILL 5    /* percent of a ring in the time between two looks */
+#define BATCH     8192 /* records between two checks of what waits */
+#define BUSY_FILL 5    /* percent of a ring filled between two looks */
 #define BUSY_NS   (20 * NSEC_PER_MSEC)
 
 void nap(uint64_t ns)
@@ -18,14 +18,14 @@ void nap(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-/* How far behind a reading of the sequences a record lies. */
+/* Distance of a record behind a reading of the sequences. */
 static int32_t past(cursors_t cursors, const struct record *r)
 {
 	return r->seq - (uint32_t)(cursors >> 32 * r->level);
 }
 
-/* The window of something begins with a reading of the sequences: true for all records behind it.
- * Each level remembers that it is. */
+/* A window begins with a reading of the sequences: true for all records behind it. Each level
+ * remembers once it is behind. */
 static bool behind(struct begin *b, const struct record *r)
 {
 	if (!b->passed[r->level])
@@ -33,8 +33,8 @@ static bool behind(struct begin *b, const struct record *r)
 	return b->passed[r->level];
 }
 
-/* The oldest interval that is open: since when something else has had the CPU without a break. 0:
- * nothing has it. */
+/* Begin of the oldest open interval: since then something else has had the CPU without a break. 0:
+ * the sampler has it. */
 static uint64_t away_since(const struct cpu_state *s)
 {
 	const __u64 *const open[] = {&s->away_ns, &s->softirq.start_ns, &s->irq[0].start_ns};
@@ -54,7 +54,7 @@ void look_at_records(struct target *t)
 		return;
 	t->since = away_since(t->state);
 	rings_look(t->rings);
-	t->steady = t->since == away_since(t->state); /* else something came to its end meanwhile */
+	t->steady = t->since == away_since(t->state); /* else something ended meanwhile */
 	t->fill = rings_fill(t->rings);
 }
 
@@ -82,9 +82,9 @@ void split_cursors(cursors_t cursors, uint32_t *level)
 		level[i] = cursors >> 32 * i;
 }
 
-/* Takes the anchor of a hiccup as this CPU's, if its two clocks were read as close together as they
- * can be; else something came between them, and the last good one, with the rate, is nearer the
- * truth. The longer two anchors lie apart the better the rate: to 1e-8 within seconds. */
+/* Takes a hiccup's anchor as this CPU's, if its two clocks were read as close together as they can
+ * be. Otherwise something came between the readings, and the last good anchor with the rate is more
+ * exact. The longer two anchors lie apart the better the rate: to 1e-8 within seconds. */
 static void take_anchor(struct target *t, const struct lane_hiccup *l)
 {
 	bool good = l->anchor_width <= 4 * t->lane->anchor_min;
@@ -122,8 +122,8 @@ void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h)
 	split_cursors(l->cursors_after, h->after);
 }
 
-/* All records that fell into the hiccup have been taken: as many as its sequences say, or as many
- * as there are. */
+/* True when all records of the hiccup have been taken: as many as its sequences say, or as many as
+ * exist. */
 static bool is_complete(const struct target *t, const struct lane_hiccup *l)
 {
 	for (int i = 0; t->rings && i < LEVELS; i++) {
@@ -137,7 +137,7 @@ static bool is_complete(const struct target *t, const struct lane_hiccup *l)
 	return true;
 }
 
-/* Accounts for the hiccups that have been read, as far as their records have. */
+/* Accounts for the hiccups that have been read, as far as their records have come. */
 static void drain(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
@@ -179,9 +179,8 @@ static void feed_record(void *ctx, uint32_t i, const struct record *r)
 	session_feed(ctx, &(struct event){.type = EVENT_RECORD, .index = i, .record = r});
 }
 
-/* What waits in the join must not become more than it can hold: hiccups that are complete take
- * theirs with them, and what is left belongs to one that has not ended, or to none. since: as
- * read_records says it. */
+/* Bounds what waits in the join: complete hiccups take their records with them, and the rest
+ * belongs to one that has not ended, or to none. since: as from read_records. */
 static void make_room(struct collect *c, uint32_t i, uint64_t since, bool steady)
 {
 	if (session_waiting(c->session, i) <= JOIN_WAIT_MAX / 2 || !c->began)
@@ -192,7 +191,7 @@ static void make_room(struct collect *c, uint32_t i, uint64_t since, bool steady
 			     &(struct event){.type = EVENT_RELIEVE, .index = i, .ns = since});
 }
 
-/* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
+/* Reads hiccups first, then records: when a hiccup is visible, so are all its records. */
 void read_target(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];

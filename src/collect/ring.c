@@ -34,7 +34,7 @@ static const struct record_half *step(struct rings *r, int level, uint32_t halve
 	return at;
 }
 
-/* The second half stands behind the first, or is the same as before, or there is none. */
+/* The second half follows the first, or is the same as before, or does not exist. */
 static void take_second(struct ring_level *l, const struct record_half *second)
 {
 	struct record_half *same = &l->same[record_place(&l->next)];

@@ -1,5 +1,5 @@
-/* Reading the rings of one target CPU (record.h: cpu_state): records whole again, in the order in
- * which they ended, each with its place in its level's sequence. One reader a cpu_state, from the
+/* Reads the rings of one target CPU (record.h: cpu_state): whole records, in the order of their
+ * ends, each with its place in its level's sequence. One reader for each cpu_state, from the
  * opening of the gate on. */
 #ifndef CULPRIT_RING_H
 #define CULPRIT_RING_H
@@ -9,7 +9,7 @@
 #include "record.h"
 
 struct ring_level {
-	uint64_t head, tail; /* halves: written when looked at last, and read */
+	uint64_t head, tail; /* halves: written at the last look, and read */
 	uint32_t place, seq;
 	bool ready; /* `next` is the next record */
 	struct record next;
@@ -24,19 +24,19 @@ struct rings {
 struct rings *rings_new(struct cpu_state *state); /* NULL: out of memory */
 void rings_free(struct rings *r);
 
-/* Looks at what has been written by now. */
+/* Looks how much has been written by now. */
 void rings_look(struct rings *r);
 
-/* Of what had been written at the last look, the next record of all levels or of one, which stays
- * the next until rings_pop; NULL: none. Of two that ended at once the inner one comes first. */
+/* The next record of all levels, or of one, among those written at the last look; it stays the next
+ * until rings_pop. NULL: none. Of two with the same end the inner one comes first. */
 const struct record *rings_next(struct rings *r);
 const struct record *rings_next_of(struct rings *r, int level);
 void rings_pop(struct rings *r, int level);
 
-/* Gives the room of what was popped back to the writer. */
+/* Returns the room of popped records to the writer. */
 void rings_release(struct rings *r);
 
-/* The largest share of a ring that was full at the last look, percent. */
+/* Largest share of a ring that was full at the last look, percent. */
 unsigned rings_fill(const struct rings *r);
 
 #endif

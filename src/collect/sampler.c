@@ -36,9 +36,8 @@ void lane_free(struct lane *lane)
 
 /* ---- SMIs ---- */
 
-/* Opens the kernel's event msr/smi/ (arch/x86/events/msr.c) for this process, on whatever CPU it
- * is: reading MSR_SMI_COUNT of another CPU would send an IPI there. -1 where the CPU has no such
- * counter. */
+/* Opens the kernel's event msr/smi/ (arch/x86/events/msr.c) for this process on any CPU: reading
+ * MSR_SMI_COUNT of another CPU would send an IPI there. -1 where the CPU has no such counter. */
 static int open_smi_event(void)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr)};
@@ -77,7 +76,7 @@ static void __attribute__((noreturn)) give_up(struct lane *l, int err, const cha
 	_exit(1);
 }
 
-/* Waits for the tracer. Sleeps: nothing is being measured yet, and a spinning FIFO sampler would
+/* Waits for culprit's process. Sleeps: nothing is measured yet, and a spinning FIFO sampler would
  * shut out the attach. */
 static void wait_for(struct lane *l, int phase)
 {
@@ -113,14 +112,12 @@ static void settle_in(struct lane *l, const struct sampler_options *o)
 	memset(l->ring, 0, sizeof(l->ring));
 	memset(l->loop, 0, sizeof(l->loop));
 	touch_stack();
-	/* Without privilege locked memory has a limit. What there is may be below it, and what
-	 * comes later, if that were locked, too, beyond it: then the process would be killed for a
-	 * page of stack. */
+	/* Without privilege locked memory has a limit. Today's pages may fit in it while later
+	 * ones, if locked too, do not: then one more page of stack would kill the process. */
 	mlockall(geteuid() ? MCL_CURRENT : MCL_CURRENT | MCL_FUTURE);
 }
 
-/* What is learned of the loop, the edges, and of a workload how long its windows are: then the
- * limit is known. */
+/* Learns the loop, the edges, and the length of a workload's windows: then the limit is known. */
 static void learn_all(struct spin *s, struct work *w, const struct sampler_options *o)
 {
 	struct lane *l = s->lane;
@@ -156,7 +153,7 @@ static void run_workload(struct work *w)
 
 	window_opens(w->spin);
 	l->error = 0;
-	w->workload->run(w); /* what failed is in the lane */
+	w->workload->run(w); /* the lane says what failed */
 	l->end = read_tick(w->spin->counter);
 	window_closes(w->spin);
 	l->finished = !l->error;
@@ -205,8 +202,9 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 		spin_window(&s);
 	l->smi_count = read_smi(l, smi_event) - smi_before;
 	atomic_store(&l->phase, LANE_DONE);
+	/* keeps the memory map until everything has been read; then culprit ends this process */
 	for (;;)
-		pause(); /* keeps the memory map until the tracer has read everything; it ends us */
+		pause();
 }
 
 static int by_number(const void *a, const void *b)
@@ -214,7 +212,8 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* What the tracer holds, locks and programs, must go when it goes; a workload's own stay. */
+/* Closes the inherited locks and programs, which must go when culprit's process goes; keeps a
+ * workload's own descriptors. */
 static void close_others(struct workload_props *props)
 {
 	unsigned from = 3;
@@ -240,7 +239,7 @@ pid_t sampler_start(struct lane *lane, const struct sampler_options *options)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close_others(options->props);
-	if (getppid() != parent) /* it died before the line above */
+	if (getppid() != parent) /* the parent died before the line above */
 		_exit(1);
 	sampler_main(lane, options);
 }

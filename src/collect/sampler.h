@@ -1,12 +1,13 @@
-/* The sampler: one process per target CPU that spins on the time-stamp counter and notes every gap.
+/* The sampler: one process for each target CPU that spins on the time-stamp counter and notes every
+ * gap.
  *
- * A process, not a thread: with a memory map of its own no munmap or mprotect of the tracer sends
- * TLB-shootdown IPIs to the CPU under test. Everything that the loop touches is locked and touched
- * before; it makes no system call between start and stop; one load, one compare and counts in
- * registers per loop. It is stopped by lowering the limit that the loop compares with, so that
- * stopping costs no instruction.
+ * A process, not a thread: because it has a memory map of its own, no munmap or mprotect of
+ * culprit's process sends TLB-shootdown IPIs to the CPU under test. Everything that the loop
+ * touches is locked and touched before; it makes no system call between start and stop; a loop is
+ * one load, one compare, and counts in registers. To stop it, another process lowers the limit that
+ * the loop compares with, so stopping costs no instruction.
  *
- * What it shares with the tracer is one `struct lane`, a shared anonymous mapping.
+ * It shares one `struct lane` with culprit's process, a shared anonymous mapping.
  */
 #ifndef CULPRIT_SAMPLER_H
 #define CULPRIT_SAMPLER_H
@@ -22,25 +23,25 @@
 #define LOOP_CLASSES     8     /* of loop lengths while measuring: longer than 2^n ticks... */
 #define LOOP_CLASS_FIRST 5     /* ...from this n on */
 
-/* All levels' sequences of a CPU, cpu_state.cursor: level L in bits 32 L to 32 L + 31. Read without
- * a lock by two loads, in either order: what counts is that each level's place was read ahead of
+/* The sequences of all levels of a CPU, cpu_state.cursor: level L in bits 32 L to 32 L + 31. Read
+ * without a lock by two loads, in either order: it is enough that each level's place is read before
  * the counter. */
 typedef unsigned __int128 __attribute__((may_alias)) cursors_t;
 
 enum lane_phase {
 	LANE_INIT,    /* pinning, locking */
 	LANE_READY,   /* sampler: waits for LEARN */
-	LANE_LEARN,   /* tracer: measure the loop, then the edges */
-	LANE_LEARNED, /* sampler: waits for MEASURE; the lane holds what was learned */
-	LANE_MEASURE, /* tracer: spin */
+	LANE_LEARN,   /* culprit: measure the loop, then the edges */
+	LANE_LEARNED, /* sampler: waits for MEASURE; the lane holds the results */
+	LANE_MEASURE, /* culprit: spin */
 	LANE_DONE,    /* sampler: has stopped; the window's end is in the lane */
-	LANE_FAILED,  /* sampler: cannot; `error` and `what` say why */
+	LANE_FAILED,  /* sampler: failed; `error` and `what` say why */
 };
 
 struct lane_hiccup {
 	uint64_t before, after; /* ticks */
 	uint64_t anchor_tick;   /* a reading of both clocks right after the gap */
-	uint64_t anchor_width;  /* ticks between them, at most */
+	uint64_t anchor_width;  /* ticks between the two readings, at most */
 	uint64_t anchor_ns;     /* CLOCK_MONOTONIC */
 	cursors_t cursors_before, cursors_after;
 };
@@ -49,42 +50,42 @@ struct lane {
 	/* Read in the loop. */
 	_Atomic uint64_t limit; /* ticks; a loop as long is a gap. 0: stop */
 
-	/* Written by the tracer. */
+	/* Written by culprit's process. */
 	_Alignas(64) _Atomic int phase;
 	_Atomic int stop;
 	_Atomic uint64_t tail;
-	uint64_t begin_ns; /* CLOCK_MONOTONIC: all samplers start then; set before MEASURE */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC: start of all samplers; set before MEASURE */
 
 	/* Written by the sampler. */
 	_Alignas(64) _Atomic uint64_t head; /* hiccups published; slot = head % LANE_SLOTS */
-	uint64_t lost;                      /* hiccups that found the ring full... */
-	uint64_t lost_ticks;                /* ...and how long they were */
+	uint64_t lost;                      /* hiccups that came when the ring was full... */
+	uint64_t lost_ticks;                /* ...and their length */
 	_Atomic int started;                /* the window has begun: the next five are set */
 	uint64_t start, end;                /* the window, ticks */
 	cursors_t start_cursors, end_cursors;
-	/* the two clocks, read together at the window's start... */
+	/* The two clocks, read together at the window's start... */
 	uint64_t start_ns, start_anchor;
 	uint64_t end_ns, end_anchor; /* ...and at its end */
-	uint64_t backwards;          /* the counter ran backwards */
+	uint64_t backwards;          /* times that the counter ran backwards */
 	uint64_t busy_ticks;         /* bookkeeping between a gap and the next loop */
-	uint64_t anchor_min;         /* the least that two clocks were read apart, ticks */
+	uint64_t anchor_min;         /* shortest time between readings of the two clocks, ticks */
 	bool anchor_known;
-	/* the least after a hiccup, and the most that is allowed for it */
+	/* Shortest after a hiccup, and the longest accepted for it. */
 	uint64_t busy_min, busy_max;
-	uint64_t short_busy_min; /* the least after a short gap */
+	uint64_t short_busy_min; /* shortest after a short gap */
 	bool smi_known;          /* the CPU counts SMIs and the kernel shows them */
 	uint64_t smi_count;      /* in the window */
-	bool finished;           /* the workload has done all that it was to do */
+	bool finished;           /* the workload has done all its windows */
 	bool moved; /* the kernel took the sampler to another CPU: the window ended there */
-	/* gaps below the threshold: how many, and how long together */
+	/* Gaps below the threshold: how many, and how long together. */
 	uint64_t short_count, short_ticks;
 	uint64_t away_ticks; /* hiccups and bookkeeping: the rest of the window is loops */
 	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them... */
 	uint64_t loop_min;   /* ...the shortest, ticks... */
-	/* ...and how many were longer than 2^(LOOP_CLASS_FIRST+n) ticks */
+	/* ...and how many were longer than 2^(LOOP_CLASS_FIRST+n) ticks. */
 	uint64_t loop_above[LOOP_CLASSES];
 	uint64_t loop[LOOP_SLOTS]; /* while learning: loops by ticks */
-	uint64_t threshold;        /* ticks: a gap as long is a hiccup */
+	uint64_t threshold;        /* threshold in force, ticks: given, or learned from the loop */
 	/* Ticks: a shorter loop is no gap. Equal to the threshold: short gaps are not counted. */
 	uint64_t short_from;
 	double ns_per_tick; /* as learned */
@@ -105,28 +106,28 @@ struct sampler_options {
 	int priority;
 	uint64_t threshold_ns;           /* 0: auto */
 	const cursors_t *cursors;        /* of this CPU's cpu_state; NULL without probes */
-	const struct workload *workload; /* instead of spinning; NULL: spin */
+	const struct workload *workload; /* runs instead of the spin loop; NULL: spin */
 	struct workload_props *props;
 	const void *workload_options;
 	struct samples *samples;
-	uint32_t index;   /* of this sampler among them */
-	bool learn_edges; /* interrupt itself with a timer, for the calibration of edges */
+	uint32_t index;   /* of this sampler among all */
+	bool learn_edges; /* interrupt itself with a timer, to calibrate the edges */
 	bool guest;       /* under a hypervisor */
 };
 
-/* Shared memory for a sampler, NULL when there is none to have. */
+/* Shared memory for a sampler; NULL when out of memory. */
 struct lane *lane_new(void);
 void lane_free(struct lane *lane);
 
-/* Forks the sampler. It dies with the calling process. Returns its pid or -errno; when it is ready
- * lane->phase says so. */
+/* Forks the sampler. It dies with the calling process. Returns its pid or -errno; lane->phase says
+ * when it is ready. */
 pid_t sampler_start(struct lane *lane, const struct sampler_options *options);
 
 /* For bench: ticks per turn of a bare back-to-back loop over the counter (the least of `batches`
  * short ones). */
 double sampler_bench_bare(unsigned batches);
-/* The real loop, in this process, until somebody sets lane->limit to 0 (a signal handler). In
- * ticks: where short gaps and hiccups begin. */
+/* For bench: the real loop, in this process, until somebody sets lane->limit to 0 (a signal
+ * handler). In ticks: where short gaps and hiccups begin. */
 void sampler_bench_loop(struct lane *lane, uint64_t short_from, uint64_t threshold);
 
 #endif

@@ -6,11 +6,11 @@
 #include "base/units.h"
 #include "collect/tick.h"
 
-#define WARM_INTERVAL_NS (10 * NSEC_PER_MSEC) /* at most, while learning */
-/* how long a sleep may be without a look whether to stop */
+#define WARM_INTERVAL_NS (10 * NSEC_PER_MSEC) /* while learning, at most */
+/* Longest sleep without a check whether to stop. */
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
-enum { LATENCY, DELTA, LOADED }; /* under load the same two again */
+enum { LATENCY, DELTA, LOADED }; /* LOADED: the same two again, under load */
 
 static int sleep_until(uint64_t ns)
 {
@@ -26,8 +26,7 @@ static int sleep_for(uint64_t ns)
 	return clock_nanosleep(CLOCK_MONOTONIC, 0, &t, NULL);
 }
 
-/* Most of a long sleep goes in pieces, so that Ctrl-C is heard; the last one is the one that
- * counts. Returns the time left to sleep. */
+/* Sleeps in short steps until shortly before `due`, so Ctrl-C is noticed. False: stopped. */
 static bool approach(struct work *w, uint64_t due)
 {
 	while (due > tick_clock() + 2 * PATIENCE_NS) {
@@ -38,7 +37,7 @@ static bool approach(struct work *w, uint64_t due)
 	return true;
 }
 
-/* Which series this sleep goes to; -1: none, the load is just being started. */
+/* Series of this sleep; -1: none, the load is just starting. */
 static int series_now(const struct work *w, uint64_t n)
 {
 	const struct sleep_options *o = w->options;
@@ -61,7 +60,7 @@ static void begin(struct work *w)
 		atomic_compare_exchange_strong(&o->load->begun, &not_yet, tick_clock());
 }
 
-/* What was measured of a sleep; learning, of both parts: one threshold holds for both. */
+/* Enters the values of a sleep. While learning, of both parts: one threshold holds for both. */
 static void note(struct work *w, int series, uint64_t due, uint64_t now, uint64_t tick,
 		 cursors_t cursors, uint64_t last)
 {
@@ -112,7 +111,7 @@ static int run(struct work *w)
 		last = series >= 0 ? now : 0;
 		due += interval;
 		if (due <=
-		    now) /* it slept through whole intervals: they are one late wake-up, not many */
+		    now) /* counts a sleep through whole intervals as one late wake-up, not many */
 			due = now + interval;
 	}
 	return 0;

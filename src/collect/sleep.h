@@ -8,13 +8,13 @@
 
 struct sleep_options {
 	uint64_t interval_ns;
-	uint64_t samples;        /* per CPU; 0: until the window ends */
-	bool relative;           /* clock_nanosleep for the interval, instead of until a time */
+	uint64_t samples;        /* for each CPU; 0: until the window ends */
+	bool relative;           /* clock_nanosleep for the interval, not until a time */
 	struct load_state *load; /* of sleep_loaded_workload */
 };
 
-/* Both take struct sleep_options. Of the second one's sleeps those under load are series of their
- * own, and those while it starts are none. */
+/* Both take struct sleep_options. In the second one, sleeps under load are series of their own, and
+ * sleeps while it starts are in none. */
 extern const struct workload sleep_workload, sleep_loaded_workload;
 
 #endif

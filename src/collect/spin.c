@@ -1,11 +1,11 @@
-/* The loop that the sampler spins in, and what it does when a turn took long. */
+/* The sampler's spin loop, and what it does after a long turn. */
 #include "collect/spin.h"
 
 #include <sched.h>
 #include <string.h>
 
 #define ANCHOR_TRIES  64
-#define LOOPS_AT_ONCE (1U << 30) /* loops before the 32-bit counters are kept */
+#define LOOPS_AT_ONCE (1U << 30) /* loops until the 32-bit counters are stored */
 #define CLASS(n)      (1U << (LOOP_CLASS_FIRST + (n)))
 
 const cursors_t no_cursors;
@@ -53,7 +53,7 @@ void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t c
 	atomic_store_explicit(&l->head, head + 1, memory_order_release);
 }
 
-/* The sampler may go on: nobody stopped it, and it is where it belongs. */
+/* True while nobody has stopped the sampler and it is on its CPU. */
 static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
 {
 	if (!limit || atomic_load_explicit(&s->lane->stop, memory_order_relaxed))
@@ -65,25 +65,26 @@ static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
 }
 
 /* Right after a gap the caches are cold, and noting it takes longer than at best. While learning,
- * the longest that it took with no record coming in becomes what is allowed for it. */
+ * the longest time without an incoming record becomes the accepted one. */
 static void note_busy(struct spin *s, uint64_t ticks, bool no_records)
 {
 	if (s->learning && no_records && ticks > s->lane->busy_max && ticks < s->busy_cap)
 		s->lane->busy_max = ticks;
 }
 
-/* Below the threshold it is a loop like others, and a short gap. */
+/* Counts a gap below the threshold as a loop like others, and as a short gap. */
 static void note_short(struct lane *l, uint64_t length)
 {
 	l->short_count++;
 	l->short_ticks += length;
-	l->away_ticks -= length; /* which is about to have it */
+	l->away_ticks -= length; /* the caller adds it */
 	l->loop_count++;
 	for (int i = 0; i < LOOP_CLASSES; i++)
 		l->loop_above[i] += length > CLASS(i);
 }
 
-/* The gap from s->before to `after`: true when it is a hiccup. At the stop it may be none at all.
+/* Notes the gap from s->before to `after`: true when it is a hiccup. At the stop it may be no gap
+ * at all.
  */
 static bool note_gap(struct spin *s, uint64_t after)
 {
@@ -103,7 +104,7 @@ static bool note_gap(struct spin *s, uint64_t after)
 	return false;
 }
 
-/* Noting a gap took so long: nothing came in between. */
+/* True when noting a gap took no longer than accepted: nothing came in between. */
 static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_records)
 {
 	struct lane *l = s->lane;
@@ -116,9 +117,9 @@ static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_rec
 	return ticks < l->short_from + 4 * *least || (hiccup && no_records && ticks < l->busy_max);
 }
 
-/* A loop was as long as the limit: a gap from s->before to `after`, or the stop: then false.
- * `cursors` was read ahead of `after`. Leaves a fresh reading in s->before, so that this work is
- * not counted; what interrupts this work is a gap, too. */
+/* Called after a turn as long as the limit: a gap from s->before to `after`, or the stop, which
+ * returns false. `cursors` was read before `after`. Leaves a fresh reading in s->before, so that
+ * this work is not counted; what interrupts this work is a gap, too. */
 static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, cursors_t cursors)
 {
 	struct lane *l = s->lane;
@@ -152,9 +153,9 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 
 typedef int32_t v4 __attribute__((vector_size(16)));
 
-/* The lengths of all loops, without a memory access: eight counters in two vector registers, each
- * of the loops longer than CLASS(n) ticks. A histogram in memory costs half as much again as the
- * loop itself, because its address depends on the counter just read. */
+/* Lengths of all loops, without a memory access: eight counters in two vector registers, each for
+ * the loops longer than CLASS(n) ticks. A histogram in memory costs half as much again as the loop
+ * itself, because its address depends on the counter just read. */
 struct lengths {
 	v4 above[2];
 	uint64_t min;
@@ -164,7 +165,7 @@ static inline __attribute__((always_inline)) void note_length(struct lengths *n,
 {
 	const v4 low = {CLASS(0), CLASS(1), CLASS(2), CLASS(3)},
 		 high = {CLASS(4), CLASS(5), CLASS(6), CLASS(7)};
-	int32_t short_length = length; /* shorter than the limit */
+	int32_t short_length = length; /* below the limit */
 	v4 all = {short_length, short_length, short_length, short_length};
 
 	n->above[0] -= all > low;
@@ -172,7 +173,7 @@ static inline __attribute__((always_inline)) void note_length(struct lengths *n,
 	n->min = length < n->min ? length : n->min;
 }
 
-/* By value: a counter whose address were taken would stay in memory. */
+/* Takes the counters by value: one whose address is taken would stay in memory. */
 static __attribute__((noinline)) void keep_lengths(struct lane *l, struct lengths n, uint64_t loops)
 {
 	for (int i = 0; i < LOOP_CLASSES; i++)
@@ -182,12 +183,12 @@ static __attribute__((noinline)) void keep_lengths(struct lane *l, struct length
 	l->loop_count += loops;
 }
 
-/* Of two values that lie side by side in memory: else the loop has both in one vector register, and
- * moves them in and out of it each time. */
+/* Separates two values that lie side by side in memory: otherwise the compiler keeps both in one
+ * vector register, and moves them in and out of it in each turn. */
 #define APART(value) __asm__("" : "+r"(value))
 
-/* The loop. `cursors` belongs to `before`: read ahead of it, so that every record of a later gap
- * has a higher place. */
+/* The loop. `cursors` is read before `before`, so every record of a later gap has a higher
+ * place. */
 static inline __attribute__((always_inline)) void spin(struct spin *s, bool counter)
 {
 	struct lane *l = s->lane;

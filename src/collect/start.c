@@ -1,5 +1,5 @@
-/* Starting a live run: this process out of the way, probes attached, samplers in place, each CPU's
- * loop and edges learned. */
+/* Starts a live run: moves this process out of the way, attaches the probes, starts the samplers,
+ * learns each CPU's loop and edges. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: the kernel still has to tidy up */
 
-/* Where samplers with a real-time priority have all CPUs, this process must come before them, or
+/* Where samplers with a real-time priority have all CPUs, this process needs a higher one, or
  * nobody could stop them. */
 static int rise_above(const struct collect_options *o)
 {
@@ -34,8 +34,8 @@ static int rise_above(const struct collect_options *o)
 	return 0;
 }
 
-/* Whoever else runs on the housekeeping CPUs must not keep this process from the rings for longer
- * than they hold. Where that is not allowed, it stays as it is. */
+/* Other threads on the housekeeping CPUs must not keep this process from the rings for longer than
+ * the rings hold. Where a better priority is not allowed, it stays as it is. */
 void collect_rise(struct collect *c)
 {
 	struct sched_param param = {.sched_priority = 1};
@@ -97,7 +97,7 @@ static int sampler_failed(const struct target *t)
 	return complain("CPU %u: %s failed: %s", t->cpu, t->lane->what, strerror(t->lane->error));
 }
 
-/* Waits until all samplers have reached a phase; records that come meanwhile are dropped. */
+/* Waits until all samplers have reached a phase; drops the records that come meanwhile. */
 static int await(struct collect *c, int phase, uint64_t limit_ns)
 {
 	uint64_t deadline = tick_clock() + limit_ns;
@@ -141,7 +141,8 @@ static void learn_record(void *ctx, uint32_t i, const struct record *r)
 	join_record(ctx, r);
 }
 
-/* The bounds of this CPU's edges, from the interruptions that its sampler made for itself. */
+/* Learns the bounds of this CPU's edges, from the interruptions that its sampler made for
+ * itself. */
 static int learn_edges(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
@@ -256,7 +257,7 @@ static int name_targets(struct collect *c, const struct collect_options *o)
 	return 0;
 }
 
-/* What the samplers of a workload share, and inherit. */
+/* Prepares what a workload's samplers share and inherit. */
 static int prepare_workload(struct collect *c, const struct collect_options *o)
 {
 	struct workload_props *p = &c->props;
@@ -278,7 +279,7 @@ static int prepare_workload(struct collect *c, const struct collect_options *o)
 	return w->prepare ? w->prepare(p, o->workload_options) : 0;
 }
 
-/* The samplers are forked before anything is attached: they inherit the shared memory and no file
+/* Forks the samplers before anything is attached: they inherit the shared memory and no file
  * descriptor that holds a program. */
 static int start_all(struct collect *c, const struct collect_options *o)
 {
@@ -305,7 +306,8 @@ static int start_all(struct collect *c, const struct collect_options *o)
 			return -1;
 		c->view->run.not_observed =
 			probes_not_observed(c->probes, &c->view->run.nnot_observed);
-		c->names = live_names_new(c->probes); /* late: our own programs are symbols, too */
+		/* late, because our own programs are symbols, too */
+		c->names = live_names_new(c->probes);
 		if (!c->names)
 			return complain("out of memory");
 		c->view->run.symbols_hidden = live_names_hidden(c->names);

@@ -13,7 +13,7 @@ struct symbol {
 };
 
 struct symbols {
-	struct symbol *row; /* by address */
+	struct symbol *row; /* sorted by address */
 	uint32_t count, room;
 	char *text;
 	size_t used, size;
@@ -71,7 +71,8 @@ static int by_address(const void *a, const void *b)
 	return x->name < y->name ? -1 : 1;
 }
 
-/* Lines: "ffffffff81000000 T name\t[module]". Functions only: the letters t and w in either case.
+/* Reads lines: "ffffffff81000000 T name\t[module]". Functions only: the letters t and w in either
+ * case.
  */
 static void load(struct symbols *s)
 {
@@ -156,7 +157,7 @@ const char *symbols_name(struct symbols *s, uint64_t address)
 	 * later. */
 	if (!lo || address - s->row[lo - 1].address > 1 << 20)
 		return unknown(s, address);
-	/* Of several names for one address the first in kallsyms. */
+	/* Takes the first of several names for one address, as in kallsyms. */
 	for (lo--; lo && s->row[lo - 1].address == s->row[lo].address; lo--)
 		;
 	return s->text + s->row[lo].name;

@@ -17,7 +17,7 @@ void symbols_free(struct symbols *s);
  * NULL. */
 const char *symbols_name(struct symbols *s, uint64_t address);
 
-/* The kernel hides its addresses from this process. */
+/* True when the kernel hides its addresses from this process. */
 bool symbols_hidden(const struct symbols *s);
 
 #endif

@@ -13,15 +13,15 @@
 #include "base/units.h"
 #include "collect/spin.h"
 
-#define BATCH_NS   2000 /* how long a batch of short calls is to last... */
-#define BATCH_MAX  4096 /* ...and at most so many of them */
+#define BATCH_NS   2000 /* wanted length of a batch of short calls... */
+#define BATCH_MAX  4096 /* ...and the most calls in it */
 #define SINGLES    16   /* of a short call in a round, timed one by one */
 #define BARE_NS    40000
 #define TRIES      5
 #define EMPTY      101
 #define NO_SYSCALL 1000 /* beyond all tables of x86-64 and arm64 */
 
-/* ---- the calls: n times; false: one of them did not do what it should ---- */
+/* ---- the calls: n times; false: one of them failed ---- */
 
 #define MAKER(name, good)                                                                          \
 	static bool name(unsigned n)                                                               \
@@ -49,7 +49,7 @@ static bool read_clock(clockid_t clock)
 static bool call_nothing_there(void)
 {
 	return syscall(NO_SYSCALL) == -1 &&
-	       (errno == ENOSYS || errno == EPERM); /* EPERM: by a container's filter */
+	       (errno == ENOSYS || errno == EPERM); /* EPERM: a container's filter refuses it */
 }
 
 static uint32_t nobody_waits;
@@ -135,9 +135,9 @@ const char *const syscall_names[SYSCALL_CALLS + 1] = {
 struct timing {
 	struct work *w;
 	const struct syscall_options *o;
-	/* ticks of a batch of none: two readings, a call of the maker, its return */
+	/* Ticks of an empty batch: two readings, a call of the maker, its return. */
 	uint64_t empty;
-	unsigned batch[SYSCALL_CALLS]; /* of the chosen calls */
+	unsigned batch[SYSCALL_CALLS]; /* number of calls, for each chosen call */
 	unsigned bare[SYSCALL_CALLS];
 };
 
@@ -151,8 +151,8 @@ static uint64_t ps(const struct timing *t, uint64_t ticks, unsigned calls_made)
 	return ticks * t->w->ns_per_tick * 1000 / calls_made + 0.5;
 }
 
-/* Ticks of n calls of a maker. The fences stand around it: nothing of it runs ahead of the first
- * reading or behind the second. */
+/* Ticks of n calls of a maker. Fences on both sides: none of it runs before the first reading or
+ * after the second. */
 static int time_calls(const struct timing *t, bool (*volatile make)(unsigned n), unsigned n,
 		      uint64_t *before, uint64_t *after)
 {
@@ -189,7 +189,7 @@ static int median_of(const struct timing *t, bool (*make)(unsigned n), unsigned 
 	return 0;
 }
 
-/* How many calls make a batch, from a few that warm up what they need. */
+/* Chooses how many calls make a batch, from a few calls that also warm up. */
 static int size_batches(struct timing *t)
 {
 	int err = median_of(t, make_nothing, 0, EMPTY, &t->empty);
@@ -213,7 +213,7 @@ static int size_batches(struct timing *t)
 	return err;
 }
 
-/* A batch, or of a long call the one: the value of its series. */
+/* Times a batch, or one long call, as a value of its series. */
 static int time_batch(const struct timing *t, uint32_t i)
 {
 	cursors_t cursors = work_cursors(t->w);
@@ -256,10 +256,10 @@ static int time_one(const struct timing *t, uint32_t i)
 	bool slack = calls[t->o->call[i]].slack;
 	int err = 0;
 
-	if (t->batch[i] > 1) /* first: the batch finds the caches warm */
+	if (t->batch[i] > 1) /* first, so that the batch finds the caches warm */
 		err = time_singles(t, i);
 	if (slack)
-		prctl(PR_SET_TIMERSLACK, 0); /* back to what it was at the fork */
+		prctl(PR_SET_TIMERSLACK, 0); /* back to its value at the fork */
 	if (!err)
 		err = time_batch(t, i);
 	if (slack)

@@ -15,7 +15,7 @@
 #include "collect/sampler.h"
 #include "model/session.h"
 
-#define LEARN_MAX_NS 10000000000ULL /* for samplers to answer */
+#define LEARN_MAX_NS 10000000000ULL /* wait for samplers to answer */
 #define NAP_NS       2000000
 
 struct begin {
@@ -23,23 +23,24 @@ struct begin {
 	bool passed[LEVELS];
 };
 
-/* What collect knows of one target CPU. */
+/* State of one target CPU. */
 struct target {
 	unsigned cpu;
 	struct lane *lane;
 	pid_t pid;
-	struct cpu_state *state; /* NULL without probes, as is: */
+	struct cpu_state *state; /* NULL without probes, as are: */
 	struct rings *rings;
-	unsigned fill;  /* of its fullest ring at the last look, percent */
-	uint64_t since; /* since when something else had had the CPU then; 0: the sampler had it */
-	bool steady;    /* that was so before and after the look */
-	uint64_t head, tail;      /* of the lane: hiccups read, and accounted for */
+	unsigned fill; /* of its fullest ring at the last look, percent */
+	/* since when something else had the CPU at the last look; 0: the sampler had it */
+	uint64_t since;
+	bool steady;              /* true when that was so before and after the look */
+	uint64_t head, tail;      /* of the lane: hiccups read, and hiccups accounted for */
 	bool live;                /* its window is open */
-	bool told;                /* its end has been entered in the view */
+	bool told;                /* its end is in the view */
 	uint64_t unpaired_before; /* of the probes, at the window's start */
 	double ns_per_tick;
 	uint64_t anchor_tick, anchor_ns; /* the newest good reading of both clocks */
-	uint64_t base_tick, base_ns;     /* the first good one, or until then the first */
+	uint64_t base_tick, base_ns;     /* the first good one; until then the first */
 	bool base_good;
 	uint64_t last_ns;        /* end of the newest hiccup */
 	struct samples *samples; /* of a workload; NULL: none */
@@ -47,7 +48,7 @@ struct target {
 	bool closing;            /* its window has begun... */
 	bool closed;             /* ...and ended */
 	struct begin window, closure_begin;
-	cursors_t closure_end; /* record sequences then */
+	cursors_t closure_end; /* record sequences at that time */
 };
 
 struct collect {
@@ -55,7 +56,7 @@ struct collect {
 	const volatile int *stop;
 	struct probes *probes;
 	struct target *target;
-	unsigned *cpus; /* their numbers */
+	unsigned *cpus; /* numbers of the targets */
 	uint32_t ntargets;
 	uint64_t misses_before;
 	const struct workload *workload;
@@ -67,7 +68,7 @@ struct collect {
 	bool began, stopped, ended;
 	int policy; /* of this process before the window... */
 	struct sched_param param;
-	bool risen;               /* ...in which it has one of its own */
+	bool risen;               /* ...in which it has a better one */
 	struct session *session;  /* from learning on */
 	uint64_t steal_read_ns;   /* when the steal clocks were read last */
 	struct live_names *names; /* NULL without probes */
@@ -75,28 +76,28 @@ struct collect {
 
 /* ---- start.c ---- */
 
-void collect_rise(struct collect *c); /* this process comes first on its CPUs... */
-void collect_sink(struct collect *c); /* ...no more */
+void collect_rise(struct collect *c); /* gives this process a better priority on its CPUs... */
+void collect_sink(struct collect *c); /* ...takes it back */
 
 /* ---- read.c ---- */
 
-/* Who takes records: the session, or a join of its own while edges are learned. */
+/* Taker of records: the session, or a join of its own while edges are learned. */
 struct taker {
 	void (*take)(void *ctx, uint32_t index, const struct record *r);
 	void *ctx;
 	uint32_t index; /* of the CPU */
 };
 
-/* Looks at what the probes have written of one CPU, and at since when something else has had it
+/* Looks at what the probes have written for one CPU, and since when something else has had that CPU
  * without a break. */
 void look_at_records(struct target *t);
-/* Moves a batch of that to the taker (NULL: throws it away); bounded: up to the sequences `end`.
- * False: there is no more. */
+/* Moves a batch of the records to the taker (NULL: drops them); bounded: up to the sequences `end`.
+ * False: there are no more. */
 bool read_records(struct target *t, const struct taker *taker, cursors_t end, bool bounded);
-/* Hiccups first, then records: all records of a hiccup that is visible are visible, too. */
+/* Reads hiccups first, then records: when a hiccup is visible, so are all its records. */
 void read_target(struct collect *c, uint32_t i);
-void read_all(struct collect *c); /* all whose window is open */
-/* Again and again, while one of them fills its rings so fast that a nap may be too long. */
+void read_all(struct collect *c); /* all with an open window */
+/* Reads again and again, while one of them fills its rings so fast that a nap may be too long. */
 void read_busy(struct collect *c);
 
 void split_cursors(cursors_t cursors, uint32_t *level);

@@ -21,7 +21,7 @@ static inline uint64_t tick_counter(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* Neither ahead of what comes before it nor behind what comes after it (Intel SDM, RDTSC; the
+/* Fenced: runs neither before earlier instructions nor after later ones (Intel SDM, RDTSC; the
  * kernel makes lfence wait on AMD, too). */
 static inline uint64_t tick_fenced(void)
 {
@@ -38,7 +38,8 @@ static inline uint64_t tick_counter(void)
 {
 	uint64_t t;
 
-	/* isb: else it may be read ahead of what comes before it, the record sequences above all */
+	/* isb: without it the counter may be read before earlier loads, above all those of the
+	 * record sequences. */
 	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(t) : : "memory");
 	return t;
 }

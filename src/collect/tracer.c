@@ -24,7 +24,7 @@ struct tracer {
 	char root[64]; /* of tracefs */
 	int state;     /* locked while this process lives */
 	char cpus[VALUE_MAX + 8];
-	bool workload; /* the option was set */
+	bool workload; /* the option OSNOISE_WORKLOAD was set */
 	bool changed;
 	bool mounted; /* by us */
 };
@@ -75,7 +75,7 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
-/* Where nobody has mounted tracefs it is mounted for the time. */
+/* Finds tracefs; where nobody has mounted it, mounts it for the time. */
 static int find_root(struct tracer *t)
 {
 	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing",
@@ -135,7 +135,7 @@ static int check_others(const struct tracer *t)
 	return err;
 }
 
-/* ---- what is put back ---- */
+/* ---- restoring ---- */
 
 static void put_back(struct tracer *t)
 {
@@ -165,18 +165,18 @@ static int save(struct tracer *t)
 	return 0;
 }
 
-/* Takes the lock; what a killed predecessor left behind is put back first. */
+/* Takes the lock; first restores what a killed predecessor left behind. */
 static int lock_state(struct tracer *t)
 {
 	struct timespec nap = {0, 100000000};
 	char state[VALUE_MAX + 8] = "";
 	ssize_t n;
 
-	mkdir("/run", 0755); /* a bare system may have none */
+	mkdir("/run", 0755); /* a minimal system may have none */
 	t->state = open(STATE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (t->state < 0)
 		return complain("cannot open %s: %s", STATE, strerror(errno));
-	/* One that was killed lets go only when the kernel has detached its programs. */
+	/* A killed process releases its lock only when the kernel has detached its programs. */
 	for (int i = 0; flock(t->state, LOCK_EX | LOCK_NB) && i < LOCK_TRIES; i++)
 		nanosleep(&nap, NULL);
 	if (flock(t->state, LOCK_EX | LOCK_NB))
@@ -202,7 +202,7 @@ static int switch_on(struct tracer *t, const struct cpus *cpus, bool workload)
 	t->changed = true;
 	err = write_value(t, "osnoise/options",
 			  workload ? "OSNOISE_WORKLOAD"
-				   : "NO_OSNOISE_WORKLOAD"); /* before the tracer */
+				   : "NO_OSNOISE_WORKLOAD"); /* set before the tracer starts */
 	if (!err)
 		err = write_value(t, "osnoise/cpus", list);
 	if (!err && mkdir(path, 0700) && errno != EEXIST)

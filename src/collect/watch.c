@@ -40,16 +40,16 @@ struct live_watch {
 	struct watch *watch;
 	unsigned *cpu;
 	uint32_t ncpus;
-	struct rings **rings; /* of each CPU */
+	struct rings **rings; /* one for each CPU */
 	struct arrival *batch;
 	uint64_t *thread_lost; /* of each CPU, before the window */
 	uint64_t lost_before, begin_ns, misses_before;
-	int reports;      /* the program's (src/culprit.h), open; -1: it makes none */
-	uint64_t fetched; /* how many of them have been read: */
+	int reports;      /* the program's reports (src/culprit.h), open; -1: it makes none */
+	uint64_t fetched; /* how many of them have been read */
 	struct culprit_report pending[CULPRIT_REPORTS];
-	uint32_t npending, taken; /* of these that many are the model's */
+	uint32_t npending, taken; /* the first `taken` of these are the model's */
 	uint64_t reports_lost;
-	int64_t shift; /* of the program's clock: it may be in a time namespace */
+	int64_t shift; /* of the program's clock, which may be in a time namespace */
 	bool ended;
 };
 
@@ -140,7 +140,7 @@ struct live_watch *watch_open(const struct watch_options *options, struct view *
 	return NULL;
 }
 
-/* What a killed process has left behind. */
+/* Removes what a killed process has left behind. */
 static void remove_reports(const struct live_watch *w)
 {
 	char path[64];
@@ -175,7 +175,8 @@ void watch_close(struct live_watch *w)
 
 /* ---- the program's own reports ---- */
 
-/* They are read, not mapped: a program that cuts its file off must not be able to end us. */
+/* Reads the reports instead of mapping them: a program that truncates its file must not be able to
+ * end us. */
 static bool read_reports(const struct live_watch *w, void *to, size_t len, size_t from)
 {
 	return pread(w->reports, to, len, from) == (ssize_t)len;
@@ -201,13 +202,12 @@ static void open_reports(struct live_watch *w)
 	    magic == CULPRIT_REPORTS_MAGIC &&
 	    read_reports(w, &w->fetched, sizeof(w->fetched),
 			 offsetof(struct culprit_reports, head)))
-		return; /* earlier ones are not of this window */
+		return; /* earlier ones do not belong to this window */
 	close(w->reports);
 	w->reports = -1;
 }
 
-/* The report with this place: 0 and *r, or 1: it has been overwritten, or -1: it is being written.
- */
+/* The report with this place: 0 and *r; 1: it has been overwritten; -1: it is being written. */
 static int read_report(const struct live_watch *w, uint64_t place, struct culprit_report *r)
 {
 	size_t at = offsetof(struct culprit_reports, report) + place % CULPRIT_REPORTS * sizeof(*r);
@@ -221,7 +221,7 @@ static int read_report(const struct live_watch *w, uint64_t place, struct culpri
 	return r->place < place + 1 ? -1 : 1;
 }
 
-/* Those that have been made since the last time, in their order. */
+/* Fetches the new reports since the last time, in their order. */
 static void fetch_reports(struct live_watch *w)
 {
 	uint64_t head;
@@ -246,7 +246,7 @@ static void fetch_reports(struct live_watch *w)
 	}
 }
 
-/* Those that ended before `ns`; of later ones the records may not all be there. */
+/* Takes the reports that ended before `ns`; records of later ones may still be missing. */
 static void take_reports(struct live_watch *w, uint64_t ns)
 {
 	for (; w->taken < w->npending && w->pending[w->taken].end_ns - w->shift <= ns; w->taken++) {
@@ -273,7 +273,8 @@ static int by_end(const void *a, const void *b)
 	return (int32_t)(x->record.seq - y->record.seq);
 }
 
-/* What ended before `ns`, of all CPUs in order. False: there is more than a batch. */
+/* Reads the records that ended before `ns`, of all CPUs in order. False: there is more than a
+ * batch. */
 static bool read_until(struct live_watch *w, uint64_t ns)
 {
 	uint32_t n = 0;
@@ -293,7 +294,7 @@ static bool read_until(struct live_watch *w, uint64_t ns)
 	}
 	qsort(w->batch, n, sizeof(*w->batch), by_end);
 	for (uint32_t i = 0; i < n;
-	     i++) { /* a report when its records have come, and before later ones push them out */
+	     i++) { /* takes a report when its records have come, before later ones push them out */
 		take_reports(w, w->batch[i].record.end_ns - 1);
 		watch_record(w->watch, w->batch[i].index, &w->batch[i].record);
 	}
@@ -356,7 +357,7 @@ void watch_end(struct live_watch *w)
 		n--;
 	for (uint32_t i = 0; i < n; i++)
 		w->view->cpu[i].counts = *session_counts(w->session, i);
-	if (n) { /* what is of all lanes together stands in the first one's row */
+	if (n) { /* run-wide counters stand in the first lane's row */
 		w->view->cpu[0].counts.lost += lost(w) - w->lost_before;
 		w->view->cpu[0].hiccups_lost = w->reports_lost;
 		w->view->cpu[0].recursion_misses =

@@ -14,7 +14,8 @@ int stay_on(const struct cpus *set)
 		err = complain(
 			"cannot move to the housekeeping CPUs %s (%s): choose others with -H",
 			cpus_format(set, list, sizeof(list)), strerror(-err));
-	/* A late reader loses records; this is our own process, and it mostly sleeps. */
+	/* A late reader loses records, so our own process, which mostly sleeps, gets a better
+	 * priority. */
 	setpriority(PRIO_PROCESS, 0, -15);
 	return err;
 }

@@ -4,7 +4,7 @@
 
 #include "base/cpus.h"
 
-int stay_on(const struct cpus
-		    *set); /* on these CPUs only, and seldom late; 0, or -1 with the reason said */
+/* keeps this process on these CPUs, with little delay; 0, or -1 with the reason said */
+int stay_on(const struct cpus *set);
 
 #endif

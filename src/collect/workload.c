@@ -123,12 +123,12 @@ void work_learn(struct work *w, uint64_t given, uint64_t least)
 {
 	w->learning = true;
 	w->left = w->workload->warm;
-	w->workload->run(w); /* what failed is in the lane */
+	w->workload->run(w); /* the lane says what failed */
 	w->learning = false;
 	for (uint32_t i = 0; i < count_series(w->workload); i++) {
 		struct series *s = &w->series[i];
 		uint64_t median = hist_percentile(&s->hist, 50) / (s->fine ? 1000 : 1);
-		/* Up to the next 10 ns, for the eye. */
+		/* Rounds up to the next 10 ns, for readers. */
 		uint64_t limit = (WARM_FACTOR * median / 10 + 1) * 10 / w->ns_per_tick;
 
 		w->limit[i] = given ? given : limit > least ? limit : least;
