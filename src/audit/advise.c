@@ -1,13 +1,12 @@
-/* From a source to its cause and advice, where its names alone do not decide:
+/* Finds cause and advice of a source whose names alone do not decide:
  *
- *   the tick        of a nohz_full CPU: by what kept it most often (tick.h), and what else ran
- *                   there
- *   outside         by the verdict, the SMI count and whether this is a guest
- *   [throttled]     by whether the fair server's timer ran there
- *   migration/N     with the soft-lockup timer beside it, as often: that one's
- *   perf's NMI      far more often than the watchdog's: a profiler
- *   who asked       a kick, a flush or a stop of the CPU means what its asker wanted: by the kernel
- *                   stack of who asked most often
+ *   the tick      of a nohz_full CPU: by the dependency that kept it most often (tick.h), and by
+ * what else ran there outside       by the verdict, the SMI count, and whether this is a guest
+ *   [throttled]   by whether the fair server's timer ran there
+ *   migration/N   the soft-lockup watchdog's, when its timer ran there as often
+ *   perf's NMI    a profiler's, when there are far more than the watchdog makes
+ *   who asked     a kick, a flush or a stop of the CPU means what its asker wanted: by the kernel
+ *                 stack of the most frequent asker
  */
 #include "audit/advise.h"
 
@@ -22,10 +21,10 @@
 #include "base/units.h"
 #include "model/stops.h"
 
-/* far more often than kernel.watchdog_thresh (10 s) of CPU time */
+/* Far more often than kernel.watchdog_thresh (10 s) of CPU time. */
 #define WATCHDOG_NMI_NS NSEC_PER_SEC
 
-/* Where a source is. */
+/* The place of a source. */
 struct place {
 	const struct view *view;
 	const struct cpu_summary *cpu;
@@ -37,7 +36,7 @@ static bool runs(const struct source *s, const char *function)
 	return s->function && !strcmp(s->function, function);
 }
 
-/* How often the function ran on the CPU. */
+/* Number of times that the function ran on the CPU. */
 static uint64_t beside(const struct place *p, const char *function)
 {
 	uint64_t n = 0;
@@ -56,7 +55,7 @@ static bool is_tick(const struct source *s)
 	       (!s->function || s->function[0] == '[');
 }
 
-/* Of a watched thread's CPUs it is not said. */
+/* False for the CPUs of a watched thread, of which the view does not say. */
 static bool is_nohz_full(const struct place *p)
 {
 	return !p->view->run.watch && cpus_has(&p->view->host.nohz_full, p->cpu->cpu);
@@ -81,8 +80,8 @@ static uint32_t tick_kept_by(const struct ticks *t)
 	return dependency;
 }
 
-/* A user's task with the policy SCHED_DEADLINE may run on the CPU. The kernel's own of that policy
- * (sugov) arm no timers. */
+/* True when a user's task with the policy SCHED_DEADLINE may run on the CPU. The kernel's own such
+ * tasks (sugov) arm no timers. */
 static bool has_deadline_task(const struct place *p)
 {
 	struct audit a = {.facts = &p->view->facts};
@@ -95,7 +94,7 @@ static bool has_deadline_task(const struct place *p)
 	return false;
 }
 
-/* The server for normal tasks is known to be on for the CPU. */
+/* True when the server for normal tasks is known to be on for the CPU. */
 static bool has_fair_server(const struct place *p)
 {
 	struct audit a = {.facts = &p->view->facts};
@@ -107,7 +106,7 @@ static bool has_fair_server(const struct place *p)
 	return number_of(&a, name, &runtime) && runtime > 0;
 }
 
-/* dl_task_timer is that of a deadline task as well as the fair server's. */
+/* dl_task_timer belongs to a deadline task as well as to the fair server. */
 static const struct cause *cause_of_deadline(const struct place *p)
 {
 	return has_fair_server(p) && !has_deadline_task(p) ? cause_by_id("T03")
@@ -143,8 +142,8 @@ static const struct cause *cause_of_tick(const struct place *p, const struct sou
 	return c ? c : otherwise;
 }
 
-/* What took the sampler off had no real-time priority: a deadline task's timer beside it is no
- * reason. */
+/* The threads that ran in the sampler's place had no real-time priority: a deadline task's timer
+ * beside them is no reason. */
 static const struct cause *cause_of_throttling(const struct place *p)
 {
 	bool server = has_fair_server(p) || (beside(p, "dl_task_timer") && !has_deadline_task(p));
@@ -163,8 +162,8 @@ static const struct cause *cause_of_outside(const struct place *p, const struct 
 	return cause_match("outside", p->view->host.hypervisor[0] ? "guest" : "hardware");
 }
 
-/* The stack of who asked most often holds a function like this; "*": somebody is known to have
- * asked. */
+/* True when the stack of the most frequent asker holds such a function; "*": when any asker is
+ * known. */
 static bool asked_by(const struct source *s, const char *pattern)
 {
 	uint32_t first;
@@ -184,7 +183,7 @@ static bool asked_by(const struct source *s, const char *pattern)
 static const struct cause *cause_by_asker(const struct source *s)
 {
 	static const struct {
-		const char *who; /* the function, else the name, of the source */
+		const char *who; /* function, or else name, of the source */
 		const char *asker;
 		const char *id;
 	} rows[] = {
@@ -199,7 +198,7 @@ static const struct cause *cause_by_asker(const struct source *s)
 		{"reschedule", "force_qs_rnp", "P03"},
 		{"migration/*", "stop_machine*", "K20"},
 		{"migration/*", "stop_cpus*", "K20"},
-		{"migration/*", "*", "K21"}, /* one that stops all CPUs would show */
+		{"migration/*", "*", "K21"}, /* a stop of all CPUs would show the asker */
 	};
 	const char *who = s->function && s->function[0] != '[' ? s->function : s->name;
 
@@ -231,8 +230,7 @@ static const struct cause *cause_at(const struct place *p, const struct source *
 	return c;
 }
 
-/* A kernel thread that works for a device says so in its name: "irq/24-eth0-TxRx-0",
- * "napi/eth0-12". */
+/* A kernel thread that works for a device names it: "irq/24-eth0-TxRx-0", "napi/eth0-12". */
 static void fill_device(const struct source *s, struct fill *f, char *device, size_t len)
 {
 	unsigned irq;
@@ -249,14 +247,14 @@ static void fill_device(const struct source *s, struct fill *f, char *device, si
 	device_of(s->name, device, len);
 }
 
-/* The kernel refuses to move these, whatever their entry says of others. */
+/* True when the kernel refuses to move the thread, whatever its entry says of others. */
 static bool is_bound(const struct source *s)
 {
 	return s->kernel_thread &&
 	       (!strncmp(s->name, "rcuc/", 5) || !strncmp(s->name, "backlog_napi/", 13));
 }
 
-/* Of the thread that the advice is about: the source's own, or the one for which the tick was kept.
+/* Number of the thread that the advice is about: the source's own, or the one that kept the tick.
  */
 static uint32_t pid_of(const struct place *p, const struct source *s, const struct cause *c)
 {
@@ -276,7 +274,7 @@ static uint32_t pid_of(const struct place *p, const struct source *s, const stru
 	return most ? most->tid : 0;
 }
 
-/* The CPUs that may take over what shall leave the measured ones. */
+/* The CPUs that can take over the work of the measured ones. */
 static struct cpus others_of(const struct view *v)
 {
 	struct cpus rest = v->run.housekeeping;
@@ -291,8 +289,8 @@ static struct cpus others_of(const struct view *v)
 
 static char *advice_at(const struct place *p, const struct source *s, const struct cause *c)
 {
-	long cpu = p->view->run.watch ? -1
-				      : (long)p->cpu->cpu; /* a watched thread's lane is no CPU's */
+	/* the lane of a watched thread is no CPU */
+	long cpu = p->view->run.watch ? -1 : (long)p->cpu->cpu;
 	struct conditions here = conditions_of(&p->view->facts, cpu);
 	struct cpus rest = others_of(p->view);
 	char device[SOURCE_NAME];
@@ -306,15 +304,16 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 
 	fill_device(s, &f, device, sizeof(device));
 	if (p->view->run.watch && cpus_empty(&rest))
-		f.cpus = NULL; /* its threads may run everywhere: no CPU is meant to be quiet */
-	if (cpu >= 0) {        /* also where no facts were read */
+		f.cpus = NULL; /* its threads may run on any CPU: none is meant to be quiet */
+	if (cpu >= 0) {        /* also when no facts were read */
 		here.isolated |= cpus_has(&p->view->host.isolated, cpu);
 		here.managed_irq |= here.isolated && strstr(p->view->host.cmdline, "managed_irq,");
 		here.nohz_full |= cpus_has(&p->view->host.nohz_full, cpu);
 		here.boot_cpu |= cpus_next(&p->view->host.online, 0) == cpu;
 	}
 
-	/* It has what the book would say, and nothing was seen that kept the tick. */
+	/* The CPU has already what the book would advise, and nothing was seen that kept the
+	 * tick. */
 	if (!strcmp(c->id, "T01") && here.nohz_full)
 		return strdup(
 			"nohz_full is on for this CPU, and nothing was seen that kept its tick");

@@ -82,7 +82,7 @@ void write_fix(struct audit *a, struct finding *f, const char *name, const char 
 	if (!f || !shell_quote(slashed, path, sizeof(path)))
 		return;
 	first_line(now ? now : "", line, sizeof(line));
-	/* "always [madvise] never": the chosen word is what goes back. */
+	/* "always [madvise] never": the undo writes the chosen word back. */
 	if (strchr(line, '[') && strchr(strchr(line, '['), ']')) {
 		char *from = strchr(line, '[') + 1;
 
@@ -102,7 +102,7 @@ void write_fix(struct audit *a, struct finding *f, const char *name, const char 
 		undo(f, "echo %s > %s", old, path);
 }
 
-/* ---- what is not known ---- */
+/* ---- unknown facts ---- */
 
 static const char *why_silent(const struct audit *a, const char *name)
 {
@@ -129,11 +129,11 @@ static const char *why_silent(const struct audit *a, const char *name)
 void unknown(struct audit *a, const char *what, const char *name)
 {
 	const struct fact *fact = facts_find(a->facts, name);
-	bool derived = !strncmp(name, "run/", 4); /* there it is always something to be known */
+	bool derived = !strncmp(name, "run/", 4); /* exists on every machine */
 	struct finding *f;
 	const char *why;
 
-	/* The directory above it may be what could not be read. */
+	/* The directory above may be what could not be read. */
 	for (const char *slash = name; !fact && (slash = strchr(slash, '/')); slash++) {
 		char above[FACT_NAME_MAX];
 
@@ -227,8 +227,8 @@ void check_mask(struct audit *a, const char *name, const char *title, const char
 
 /* ---- fixes that cannot work ---- */
 
-/* In place of the list of housekeeping CPUs where there are none, and of its mask: no command with
- * it comes out. */
+/* Stands for the list and the mask of housekeeping CPUs when there are none: a command with it is
+ * never printed. */
 #define NOBODY "\001"
 
 static void no_fix(struct finding *f, const char *why)
@@ -238,8 +238,8 @@ static void no_fix(struct finding *f, const char *why)
 	words(f, "%s", why);
 }
 
-/* What needs another CPU where all are to be quiet, and boot parameters that this kernel does not
- * take. */
+/* Corrects fixes that need another CPU when all are to be quiet, and boot parameters that this
+ * kernel does not have. */
 static void mend_fixes(const struct audit *a)
 {
 	bool somebody_left = !cpus_empty(&a->housekeeping);
@@ -264,7 +264,7 @@ static void mend_fixes(const struct audit *a)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- the whole audit ---- */
 
 void audit_online(const struct facts *facts, struct cpus *online)
 {

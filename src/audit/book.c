@@ -1,6 +1,6 @@
-/* Looking up in the cause book. A report's source does not say what kind of thing ran its function,
- * so all kinds are asked, those first that such an interval can run: kvm_* as a timer is one thing,
- * as an IPI's function another. */
+/* Searches the cause book. A source in a report does not say what kind of thing ran its function,
+ * so all kinds are tried, those first that such an interval can run: kvm_* as a timer means one
+ * thing, as an IPI's function another. */
 #include "audit/book.h"
 
 #include <ctype.h>
@@ -33,7 +33,7 @@ static size_t fit(const struct cause_match *m, const char *kind, const char *nam
 	return fnmatch(m->pattern, name, 0) ? 0 : strlen(m->pattern);
 }
 
-/* Over several kinds, the first of equals. `least`: fits below it do not count. */
+/* The best fit over several kinds, the first of equals. `least`: worse fits do not count. */
 static const struct cause *best(const char *const *kinds, const char *name, size_t least)
 {
 	const struct cause *found = NULL;
@@ -63,7 +63,8 @@ static const struct cause *match_number(const char *kind, uint32_t number)
 	return cause_match(kind, text);
 }
 
-/* "e1000_watchdog.isra.0 [e1000]" is e1000_watchdog. Names in brackets are none of the kernel's. */
+/* Strips suffix and module: "e1000_watchdog.isra.0 [e1000]" becomes e1000_watchdog. A name in
+ * brackets is none of the kernel's. */
 static const char *plain_symbol(const char *function, char *buf, size_t len)
 {
 	if (!function || function[0] == '[')
@@ -88,10 +89,10 @@ const struct cause *cause_of_function(const struct source *s)
 		if (!strcmp(s->function, tlb_reason_name(i)))
 			return match_number("tlbreason", i);
 	if (!symbol || (s->kind == SOURCE_THREAD &&
-			!s->kernel_thread)) /* only the kernel's threads run works and stoppers */
+			!s->kernel_thread)) /* only kernel threads run work items and stoppers */
 		return NULL;
 	switch (s->kind) {
-	case SOURCE_IRQ: /* mostly its handler, which the globs do not mean */
+	case SOURCE_IRQ: /* the function is mostly its handler, which the globs do not mean */
 		return best(in_vector, symbol, EXACT);
 	case SOURCE_VECTOR:
 		return best(in_vector, symbol, 0);
@@ -125,11 +126,11 @@ const struct cause *cause_of(const struct source *s)
 	const struct cause *c = s->rest ? NULL : cause_of_function(s);
 	char symbol[8];
 
-	if (c || s->rest) /* of many merged ones there is no one cause */
+	if (c || s->rest) /* a row of many merged sources has no single cause */
 		return c;
 	switch (s->kind) {
 	case SOURCE_VECTOR:
-	case SOURCE_NMI: /* a known function that no row has is not what the vector mostly is */
+	case SOURCE_NMI: /* a known function without a row is not what the vector mostly is */
 		return plain_symbol(s->function, symbol, sizeof(symbol))
 			       ? NULL
 			       : cause_match("irqrow", vector_row(s->name));

@@ -1,5 +1,5 @@
-/* Inside of the audit: what checks are made of. A check is a row of a table: its id, the cause that
- * it guards against, and a function that looks at facts and says what it found. */
+/* Inside the audit: what checks are made of. A check is a row of a table: its id, the cause that it
+ * guards against, and a function that looks at facts and reports findings. */
 #ifndef CULPRIT_CHECKS_H
 #define CULPRIT_CHECKS_H
 
@@ -13,7 +13,7 @@ struct check;
 struct audit {
 	const struct facts *facts;
 	struct findings *out;
-	const struct check *check;                 /* the one that runs */
+	const struct check *check;                 /* the running one */
 	struct cpus targets, online, housekeeping; /* housekeeping: online without the targets */
 	char cpus[LIST_MAX], keep[LIST_MAX];       /* targets and housekeeping as lists... */
 	char keep_mask[2 * LIST_MAX]; /* ...and housekeeping as the kernel's hex mask */
@@ -22,47 +22,49 @@ struct audit {
 	bool short_of_memory;
 };
 
-/* A file with one number or one chosen word in it. */
+/* A file that holds one number or one chosen word. */
 struct knob {
 	const char *name;
 	enum {
 		GOOD_IS,
 		GOOD_FROM,
+		/* equal to `limit`; `limit` or more; not the word `bad` ("always [never]" or
+		 * alone) */
 		BAD_WORD
-	} test; /* equal to `limit`; that or more; not the word `bad` ("always [never]" or alone) */
+	} test;
 	long long limit;
 	const char *bad;
 	enum finding_level level;
-	const char *title, *fine; /* when it is bad; when it is good */
-	const char *set;          /* what to write; NULL: `words` instead */
+	const char *title, *fine; /* of the finding: when bad, and when good */
+	const char *set;          /* text to write; NULL: `words` instead */
 	const char *words;
-	const char *only; /* of struct finding */
+	const char *only; /* as in struct finding */
 };
 
 struct check {
 	const char *id, *cause;
 	void (*run)(struct audit *a);
-	const struct knob *knob; /* of check_knob */
+	const struct knob *knob; /* used by check_knob */
 };
 
 void check_knob(struct audit *a);
 
-/* A mask in a file that should hold no target: `title` and the targets when it does, `fine` when
- * not. */
+/* Checks a mask in a file that should hold no target: reports `title` and the targets when it does,
+ * `fine` when not. */
 void check_mask(struct audit *a, const char *name, const char *title, const char *fine);
 
-/* Each ends with a row of zeros. */
+/* Each table ends with a row of zeros. */
 extern const struct check checks_isolation[], checks_interrupts[], checks_steering[],
 	checks_tasks[], checks_memory[], checks_system[], checks_hardware[], checks_power[];
 
-/* ---- saying what was found; each returns the row, or NULL without memory, which all that follow
- * bear ---- */
+/* ---- findings: each function returns the row, or NULL when out of memory; all below accept NULL
+ * ---- */
 
 __attribute__((format(printf, 3, 4))) struct finding *
 found(struct audit *a, enum finding_level level, const char *title, ...);
 struct finding *found_ok(struct audit *a, const char *title);
 
-/* One level's short cuts. */
+/* Shorthands for each level. */
 #define fail(a, ...) found(a, FINDING_FAIL, __VA_ARGS__)
 #define warn(a, ...) found(a, FINDING_WARN, __VA_ARGS__)
 #define info(a, ...) found(a, FINDING_INFO, __VA_ARGS__)
@@ -74,27 +76,27 @@ __attribute__((format(printf, 2, 3))) void boot(struct finding *f, const char *f
 __attribute__((format(printf, 2, 3))) void command(struct finding *f, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void undo(struct finding *f, const char *fmt, ...);
 
-/* The fix is to write `text` to this file, the undo to write back what is there now. sysctl for
- * what is below proc/sys. */
+/* Sets the fix to writing `text` to this file, and the undo to writing back its present text. Uses
+ * sysctl for files below proc/sys. */
 void write_fix(struct audit *a, struct finding *f, const char *name, const char *text);
 
-/* Says that a fact could not be had: absent counts as fine (the kernel does not have it), anything
- * else as not known. Where the facts are silent because a file system is not mounted, that is not
- * known, too. */
+/* Reports that a fact is missing: an absent one counts as fine (the kernel does not have it), any
+ * other as not known. Facts that are absent because a file system is not mounted are not known,
+ * too. */
 void unknown(struct audit *a, const char *what, const char *name);
 
-/* ---- reading facts; false: it is not there, cannot be read or is not of that form ---- */
+/* ---- reading facts; false: the fact is absent, unreadable or malformed ---- */
 
-const char *text_of(const struct audit *a, const char *name); /* NULL for these */
+const char *text_of(const struct audit *a, const char *name); /* NULL for such a fact */
 bool number_of(const struct audit *a, const char *name, long long *n);
 bool list_of(const struct audit *a, const char *name,
 	     struct cpus *set); /* "0-3,8"; "(null)" is empty */
 bool mask_of(const struct audit *a, const char *name, struct cpus *set); /* "00000001,0000ff00" */
 
-/* Of a line that has a number for each possible CPU, the targets' together. */
+/* Adds up the targets' numbers in a line with one number for each possible CPU. */
 unsigned long long sum_of_targets(const struct audit *a, const char *line);
 
-/* The value of a kernel parameter, "" when it has none; the last one counts. false: it is not
+/* The value of a kernel parameter, "" when it has none; the last one counts. False: it is not
  * given. */
 bool parameter(const struct audit *a, const char *name, char *value, size_t len);
 
@@ -106,12 +108,13 @@ void first_line(const char *text, char *line, size_t len); /* without blanks at 
 bool one_number(const char *name, const char *prefix,
 		unsigned *n); /* "proc/irq/36/..." with "proc/irq/" is 36 */
 bool kconfig(const struct audit *a, const char *option, char *value,
-	     size_t len); /* "y", "250", "n" when it is not set; false: not known */
+	     size_t len); /* "y", "250", "n" when not set; false: not known */
 bool isolated_now(const struct audit *a,
-		  struct cpus *set); /* by isolcpus= or a cpuset partition; false: not known */
+		  /* isolated by isolcpus= or a cpuset partition; false: not known */
+		  struct cpus *set);
 
-/* A file below sys/devices/system/cpu/cpuN. cpu_text: its first line; NULL, and line is "", when it
- * cannot be had. */
+/* Reads a file below sys/devices/system/cpu/cpuN. cpu_text: its first line; NULL, and line is "",
+ * when it is missing. */
 bool cpu_number(const struct audit *a, unsigned cpu, const char *path, long long *n);
 const char *cpu_text(const struct audit *a, unsigned cpu, const char *path, char *line, size_t len);
 
@@ -137,22 +140,22 @@ struct task_walk {
 	const char *at;
 };
 
-/* The next thread of the facts; begin with zeros. */
+/* The next thread in the facts; begin with zeros. */
 bool next_task(const struct audit *a, struct task_walk *w, struct task *t);
-bool need_tasks(struct audit *a); /* false: threads are not known, and that has been said */
+bool need_tasks(struct audit *a); /* false: threads are not known, and a finding says so */
 bool comm_is(const struct task *t, const char *name);
 bool comm_begins(const struct task *t, const char *prefix);
 
-/* Anybody may call a process irqbalance: a daemon is believed when it runs as root. Recordings of
- * old do not say: they are believed. */
+/* True when the process runs as root: anybody may call a process irqbalance, so only root's daemons
+ * are believed. Old recordings do not say: they are believed. */
 bool runs_as_root(const struct audit *a, const struct task *t);
 
-/* Adds to a text that grows; NULL is empty, and what it becomes without memory. The caller frees
- * it. */
+/* Appends to a growing text; NULL is the empty text, and the result when out of memory. The caller
+ * frees it. */
 __attribute__((format(printf, 2, 3))) void text_add(char **text, const char *fmt, ...);
 
-/* Threads that one command moves to housekeeping and one brings back: collect them, then say it.
- * Frees both texts. */
+/* Collects threads for one command that moves them to housekeeping CPUs and one that moves them
+ * back, then adds the commands to the finding. Frees both texts. */
 void thread_fix(const struct task *t, char **list, char **back);
 void threads_move(struct audit *a, struct finding *f, char *list, char *back);
 

@@ -1,4 +1,4 @@
-/* The processor and what is below the kernel: the counter, siblings, machine checks, the
+/* The processor and the layers below the kernel: the counter, siblings, machine checks, the
  * hypervisor. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define CPUINFO_LINE 8192
 
-/* The flags of the first CPU, between blanks; false: not x86, or not known. */
+/* Flags of the first CPU, between blanks; false: not x86, or not known. */
 static bool cpu_flags(const struct audit *a, char *flags, size_t len)
 {
 	const struct fact *x = facts_find(a->facts, "proc/cpuinfo"); /* its beginning is enough */
@@ -45,7 +45,7 @@ static void check_tsc(struct audit *a)
 		found_ok(a, "the time-stamp counter runs at one rate and never stops");
 		return;
 	}
-	/* The kernel's own watchdog, or who said tsc=reliable, may trust it all the same. */
+	/* The kernel's own watchdog, or a user's tsc=reliable, may trust it all the same. */
 	if (text_of(a, CLOCK "current_clocksource") &&
 	    has_word(text_of(a, CLOCK "current_clocksource"), "tsc"))
 		f = warn(a, "the time-stamp counter is not known to be steady, though it is the "
@@ -69,7 +69,8 @@ static unsigned packages(const struct audit *a)
 	return highest + 1;
 }
 
-/* The rules of arch/x86/kernel/tsc.c: check_system_tsc_reliable and kernel/time/clocksource.c. */
+/* Follows the rules of arch/x86/kernel/tsc.c: check_system_tsc_reliable and
+ * kernel/time/clocksource.c. */
 static void check_clock_watchdog(struct audit *a)
 {
 	char flags[CPUINFO_LINE], tsc[64] = "", line[256] = "";

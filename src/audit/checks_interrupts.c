@@ -1,4 +1,4 @@
-/* Where device interrupts go, and who moves them. */
+/* The targets of device interrupts, and the programs that move them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static unsigned long long irq_count(const struct audit *a, unsigned irq)
 	return text ? sum_of_targets(a, text) : 0;
 }
 
-/* What drivers call it, "virtio1-req.0"; "" when nobody handles it. */
+/* The driver's name for it, "virtio1-req.0"; "" when nobody handles it. */
 static void irq_name(const struct audit *a, unsigned irq, char *buf, size_t len)
 {
 	char name[64];
@@ -31,9 +31,9 @@ static void irq_name(const struct audit *a, unsigned irq, char *buf, size_t len)
 	first_line(text ? text : "", buf, len);
 }
 
-/* Queues that the kernel spreads itself: nobody can move them by hand. debugfs says so; where it is
- * silent, the drivers whose I/O queues always are: NVMe, and virtio disks with an interrupt of
- * their own for each queue (drivers/virtio/virtio_pci_common.c). */
+/* True for queues that the kernel spreads itself: nobody can move them by hand. debugfs tells;
+ * where it is silent, these drivers always have such queues: NVMe, and virtio disks with an
+ * interrupt for each queue (drivers/virtio/virtio_pci_common.c). */
 static bool irq_managed(const struct audit *a, unsigned irq)
 {
 	char file[64], name[LINE_MAX_TEXT];
@@ -91,7 +91,7 @@ static void irq_delivered(struct audit *a, unsigned irq, const char *name, const
 	write_fix(a, f, file, a->keep);
 }
 
-/* IRQs that are said in one row. */
+/* IRQs that share one finding. */
 struct irq_group {
 	struct naming names;
 	char *list, *undo;
@@ -211,7 +211,7 @@ static void check_default(struct audit *a)
 		   "new IRQs keep off");
 }
 
-/* VAR=value of a shell file or of an environment; the last one counts. */
+/* Value of VAR=value in a shell file or an environment; the last one counts. */
 static bool variable(const char *text, const char *name, char *val, size_t len)
 {
 	size_t n = strlen(name);
@@ -232,8 +232,8 @@ static bool variable(const char *text, const char *name, char *val, size_t len)
 	return given;
 }
 
-/* irqbalance keeps off isolated and nohz_full CPUs of its own accord, but a ban that is given
- * replaces that (irqbalance.c: setup_banned_cpus). CPUs isolated by a cpuset it does not know. */
+/* irqbalance avoids isolated and nohz_full CPUs by itself, but a given ban replaces that
+ * (irqbalance.c: setup_banned_cpus). It does not know CPUs that a cpuset isolates. */
 static void check_irqbalance(struct audit *a)
 {
 	static const char *const files[] = {"run/irqbalance", "etc/default/irqbalance",

@@ -78,7 +78,7 @@ static void check_isolated(struct audit *a)
 	boot(f, "isolcpus=managed_irq,domain,%s", a->cpus);
 }
 
-/* The kernel counts those of isolcpus= among them (kernel/cgroup/cpuset.c). */
+/* The kernel counts the CPUs of isolcpus= among them (kernel/cgroup/cpuset.c). */
 static void check_cpuset(struct audit *a)
 {
 	struct cpus set, boot_time;
@@ -101,7 +101,7 @@ static void check_cpuset(struct audit *a)
 
 #define CGROUP_DEPTH 9
 
-/* Facts of this file in the cgroups of all depths; *depth begins with 0. */
+/* The next fact of this file in the cgroups of all depths; *depth begins with 0. */
 static const struct fact *next_cgroup(const struct audit *a, const char *file, int *depth,
 				      const struct fact *after)
 {
@@ -253,7 +253,7 @@ static void check_dmesg(struct audit *a)
 		found_ok(a, "no message of the kernel about isolation refused");
 }
 
-/* The parts that isolation is made of. Only what is missing is said, one row each. */
+/* Checks the kernel options that isolation needs. Reports only missing ones, each as a finding. */
 static void check_kconfig(struct audit *a)
 {
 	static const struct {
@@ -296,7 +296,7 @@ static void check_rcu_nocb(struct audit *a)
 		offloaded = a->targets;
 	else if (given[0])
 		cpus_parse(given, &offloaded, why, sizeof(why));
-	if (list_of(a, CPU_DIR "nohz_full", &nohz)) /* it implies the offload */
+	if (list_of(a, CPU_DIR "nohz_full", &nohz)) /* nohz_full implies the offload */
 		cpus_or(&offloaded, &nohz);
 	while (next_task(a, &w, &t)) {
 		char comm[32];
@@ -377,8 +377,8 @@ static void check_rcu_expedited(struct audit *a)
 		  expedited ? "0" : "1");
 }
 
-/* A CFS quota throttles what runs under it and keeps its tick. It is a failure where a target's own
- * workload is under it. */
+/* A CFS quota throttles the tasks under it and keeps their tick. It is a failure when a target's
+ * own workload is under it. */
 static void check_quota(struct audit *a)
 {
 	static const char *const files[] = {"cpu.max", "cpu.cfs_quota_us"};

@@ -1,4 +1,5 @@
-/* Memory management: what sends TLB flushes, drains per-CPU lists or faults into the workload. */
+/* Memory management: sources of TLB flushes, drains of per-CPU lists, and faults in the
+ * workload. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,8 +54,8 @@ static void check_hugepages(struct audit *a)
 	value(info(a, "huge pages set aside"), "%s", pages[0] ? pages : "none");
 }
 
-/* KFENCE patches the kernel's text twice an interval, an IPI to all CPUs each, where it uses a
- * static key. */
+/* KFENCE patches the kernel's code twice in each interval, with an IPI to all CPUs each time, where
+ * it uses a static key. */
 static void check_kfence(struct audit *a)
 {
 	static const char name[] = "sys/module/kfence/parameters/sample_interval";

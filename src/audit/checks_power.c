@@ -7,7 +7,7 @@
 #include "base/escape.h"
 
 #define CPU_DIR "sys/devices/system/cpu/"
-#define DEEP_US 2 /* a sleep state that takes longer to leave */
+#define DEEP_US 2 /* us; the exit from a deep sleep state takes longer */
 
 static void check_governor(struct audit *a)
 {
@@ -24,7 +24,7 @@ static void check_governor(struct audit *a)
 			continue;
 		known = true;
 		cpu_text(a, cpu, "cpufreq/scaling_driver", driver, sizeof(driver));
-		/* There the hardware chooses, whatever the governor is called. */
+		/* The hardware chooses the frequency, whatever the governor is called. */
 		hwp = (!strcmp(driver, "intel_pstate") && !strcmp(status, "active")) ||
 		      !strcmp(driver, "amd-pstate-epp");
 		if (!strcmp(governor, "performance") || (hwp && !strcmp(governor, "powersave")))

@@ -1,4 +1,4 @@
-/* What steers network and block work to a CPU. */
+/* Settings that steer network and block work to CPUs. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The scheduler's and the watchdogs' knobs, clocks, tracing, and what else of the system reaches
- * every CPU. */
+/* Knobs of the scheduler and the watchdogs, clocks, tracing, and other parts of the system that
+ * reach every CPU. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static void check_softlockup(struct audit *a)
 	write_fix(a, f, KERNEL "watchdog_cpumask", a->keep);
 }
 
-/* Who takes a spinning real-time thread off: the throttling, or since the fair server came that one
- * alone, unless real-time threads have groups (kernel/sched/rt.c). false: it is not known. */
+/* Whether throttling takes off a spinning real-time thread. Since the fair server came only that
+ * one does, unless real-time threads have groups (kernel/sched/rt.c). False: not known. */
 static bool throttling_acts(const struct audit *a, bool *acts)
 {
 	char groups[8];
@@ -59,7 +59,7 @@ static bool throttling_acts(const struct audit *a, bool *acts)
 	return text_of(a, DEBUG "sched/features") != NULL;
 }
 
-/* Throttling takes a real-time thread off for 50 ms a second when it never sleeps: the trap of a
+/* Throttling takes a real-time thread that never sleeps off for 50 ms a second: the trap of a
  * spinning FIFO workload. */
 static void check_rt_throttle(struct audit *a)
 {
@@ -98,7 +98,7 @@ static void check_rt_throttle(struct audit *a)
 	write_fix(a, f, KERNEL "sched_rt_runtime_us", "-1");
 }
 
-/* From 6.12 on the deadline server does what throttling did, and restarts the tick for it. */
+/* Since 6.12 the deadline server does the work of throttling, and restarts the tick for it. */
 static void check_fair_server(struct audit *a)
 {
 	struct naming names = {0};
@@ -145,7 +145,7 @@ static void check_fair_server(struct audit *a)
 	free(back);
 }
 
-/* With it on, timers that a nohz_full CPU arms go to a housekeeping CPU (kernel/time/hrtimer.c:
+/* When on, timers that a nohz_full CPU arms go to a housekeeping CPU (kernel/time/hrtimer.c:
  * get_target_base). */
 static void check_timer_migration(struct audit *a)
 {
@@ -216,7 +216,7 @@ static void check_psi(struct audit *a)
 {
 	const struct fact *x = facts_find(a->facts, "proc/pressure/cpu");
 
-	if (!x || x->err) { /* it is there and cannot be opened when psi=0 */
+	if (!x || x->err) { /* with psi=0 the file exists and cannot be opened */
 		found_ok(a, "no pressure stall accounting");
 		return;
 	}
@@ -270,7 +270,7 @@ static void check_split_lock(struct audit *a)
 	}
 	for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
 		first_line(text, line, sizeof(line));
-		/* "x86/split lock detection: warning ..." at boot says only that it is on. */
+		/* "x86/split lock detection: warning ..." at boot only says that it is on. */
 		if (!strstr(line, "took a split_lock trap") &&
 		    !strstr(line, "took a bus_lock trap"))
 			continue;
@@ -375,7 +375,7 @@ static void check_load(struct audit *a)
 		unknown(a, "the load", "proc/loadavg");
 		return;
 	}
-	/* A workload that spins counts one a target. */
+	/* A spinning workload counts one for each target. */
 	if (!cpus || load <= cpus + targets) {
 		value(found_ok(a, "housekeeping CPUs are not overloaded"), "load %.2f", load);
 		return;

@@ -1,4 +1,4 @@
-/* Threads and workqueues: what may run on the target CPUs besides the workload. */
+/* Threads and workqueues: what may run on the target CPUs beside the workload. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,8 +73,8 @@ static void check_wq_isolated(struct audit *a)
 
 /* ---- kernel threads ---- */
 
-/* Those that have a check of their own, or no mask of their own: a threaded handler follows its
- * IRQ. */
+/* True for threads that have a check of their own, or no mask of their own: a threaded handler
+ * follows its IRQ. */
 static bool own_check(const struct task *t)
 {
 	return comm_begins(t, "rcu") || comm_begins(t, "irq/") || comm_begins(t, "napi/") ||
@@ -239,7 +239,7 @@ static void check_systemd(struct audit *a)
 	words(f, "CPUAffinity=%s in /etc/systemd/system.conf, from the next boot on", a->keep);
 }
 
-/* ---- programs that are known to disturb ---- */
+/* ---- known disturbers ---- */
 
 static const struct {
 	const char *comm, *does;

@@ -22,16 +22,16 @@
 #define WORD 1024
 
 struct field {
-	const char *name; /* JSON's */
+	const char *name; /* its key in JSON */
 	const char *label;
-	char *text;   /* owned; NULL: it has none */
-	bool command; /* the whole text is one */
+	char *text;   /* owned; NULL: none */
+	bool command; /* the whole text is a command */
 };
 
 #define FIELDS 11
 #define LEGEND 512
 
-/* An entry's texts as they are printed; the caller gives them back with free_fields. */
+/* The texts of an entry as printed; release them with free_fields. */
 struct fields {
 	struct field row[FIELDS];
 	char note[2 * MEANING_NOTE], legend[LEGEND];
@@ -43,8 +43,8 @@ static void free_fields(struct fields *f)
 		free(f->row[i].text);
 }
 
-/* Fills them in; what has no value stays a word in capitals, which the last row explains. 0 or
- * -ENOMEM. */
+/* Fills the fields in; a placeholder without a value becomes a word in capitals, which the last row
+ * explains. 0 or -ENOMEM. */
 static int fields_of(const struct explained *x, const struct explain_options *o, struct fields *f)
 {
 	const struct cause *c = x->cause;
@@ -69,7 +69,7 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 
 	f->legend[0] = 0;
 	for (char *at = f->note; x->note[0] && *at; at++)
-		*at = *at == '`' ? '\'' : *at; /* it marks commands */
+		*at = *at == '`' ? '\'' : *at; /* a backquote marks commands */
 	for (int i = 0; i < FIELDS - 1; i++) {
 		const char *text = fields[i].text;
 
@@ -93,8 +93,7 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 	return 0;
 }
 
-/* How a report calls what a row of the match table means: "softirq TIMER"; "" where it has no name
- * of its own. */
+/* A report's word for a row of the match table: "softirq TIMER"; "" where it has none. */
 static const char *match_label(const struct cause_match *m, char *buf, size_t len)
 {
 	static const char *const labels[][2] = {{"comm", "thread"},
@@ -122,8 +121,8 @@ static const char *match_label(const struct cause_match *m, char *buf, size_t le
 
 /* ---- text ---- */
 
-/* The next word of text, a whole command in backquotes for one where it is short enough. Returns
- * how far it goes. */
+/* Takes the next word of text; a short enough command in backquotes counts as one word. Returns its
+ * length. */
 static size_t next_word(const char *text, size_t columns, char word[WORD])
 {
 	const char *open = strchr(text, '`'), *close = open ? strchr(open + 1, '`') : NULL;
@@ -210,7 +209,8 @@ static int write_text(const struct explained *x, const struct explain_options *o
 
 /* ---- Markdown ---- */
 
-/* Plain text between commands in backquotes: there stars and underscores are what they are. */
+/* Writes plain text between commands in backquotes: inside them stars and underscores mean
+ * themselves. */
 static void write_prose(const char *text, FILE *out)
 {
 	for (bool code = false; *text; text++) {
@@ -269,7 +269,8 @@ static int write_json(const struct explained *x, const struct explain_options *o
 	json_bool(j, "family", cause_is_family(c));
 	for (int i = 0; i < FIELDS; i++)
 		json_string(j, f.row[i].name,
-			    i || !f.row[i].text ? f.row[i].text : x->note); /* it escapes */
+			    /* the JSON writer escapes */
+			    i || !f.row[i].text ? f.row[i].text : x->note);
 	free_fields(&f);
 	json_array(j, "matches");
 	for (const struct cause_match *m = cause_matches; m->kind; m++) {

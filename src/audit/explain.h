@@ -22,14 +22,14 @@ struct explain_options {
 	struct fill fill;
 };
 
-/* An entry, and why it is given for the name that was asked for, "": it is that name's own (any
+/* An entry, and why it answers the name that was asked for; "": the entry is on that very name (any
  * bytes, escaped on output). */
 struct explained {
 	const struct cause *cause;
 	char note[MEANING_NOTE];
 };
 
-/* some[n], in the book's order. 0, or -errno when writing failed. */
+/* Prints some[n], in the book's order. 0, or -errno when writing failed. */
 int explain(const struct explained *some, uint32_t n, const struct explain_options *options,
 	    FILE *out);
 

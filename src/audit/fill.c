@@ -1,5 +1,5 @@
-/* Filling in placeholders. A process chooses its own comm, and a driver its interrupts' names:
- * whatever could mean anything to a shell stays out of the text. */
+/* Fills in placeholders. A process chooses its own comm, and a driver the names of its interrupts:
+ * bytes that mean something to a shell never get into the text. */
 #include "audit/advise.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ static bool is_harmless(const char *name)
 	return true;
 }
 
-/* Without the compiler's suffix and the module. */
+/* The function without the compiler's suffix and the module. */
 static const char *plain_function(const char *function, char *buf, size_t len)
 {
 	if (!function)
@@ -29,7 +29,7 @@ static const char *plain_function(const char *function, char *buf, size_t len)
 	return buf;
 }
 
-/* The value of a placeholder into buf; false: it has none. */
+/* Writes the value of a placeholder to buf; false: it has none. */
 static bool value_of(const struct fill *f, const char *field, char *buf, size_t len)
 {
 	const char *name = NULL;
@@ -78,7 +78,7 @@ static const struct {
 };
 #define KNOWN (sizeof(known) / sizeof(known[0]))
 
-/* "{cpus}" at the beginning of text: its index in known, and its length in *used. */
+/* True for "{cpus}" at the beginning of text: its index in known, and its length in *used. */
 static bool placeholder(const char *text, size_t *index, size_t *used)
 {
 	for (size_t i = 0; *text == '{' && i < KNOWN; i++) {
@@ -93,7 +93,7 @@ static bool placeholder(const char *text, size_t *index, size_t *used)
 	return false;
 }
 
-/* "{pid}" without a value reads PID. */
+/* Writes {pid} without a value as PID. */
 static void format_word(size_t index, char *buf)
 {
 	for (size_t i = 0; i <= strlen(known[index].name); i++)
@@ -155,7 +155,7 @@ char *fill_text(const char *text, const struct fill *f)
 
 char *device_of(const char *name, char *buf, size_t len)
 {
-	/* What follows the device in the names that drivers give their queues' interrupts. */
+	/* Endings that drivers add to the device's name for the interrupts of its queues. */
 	static const char *const ends[] = {"-TxRx",   "-rxtx", "-RxTx",   "-txrx", "-tx",
 					   "-rx",     "-Tx",   "-Rx",     "-fp-",  "-input",
 					   "-output", "-req",  "-config", "-Q"};
@@ -177,7 +177,7 @@ char *device_of(const char *name, char *buf, size_t len)
 		return buf;
 	}
 	*end = 0;
-	at = strrchr(buf, '-'); /* "i40e-eth0-TxRx-0": the driver stands before it */
+	at = strrchr(buf, '-'); /* "i40e-eth0-TxRx-0": the driver's name comes first */
 	if (at)
 		memmove(buf, at + 1, strlen(at + 1) + 1);
 	return buf;

@@ -1,6 +1,6 @@
-/* From a report's spelling of a name to the book's entry. A row says more than a bare function:
- * what ran it. Where the book does not have the function, the kind of thing is known at least, and
- * the entry on that kind is given, marked as such. */
+/* Leads from a report's spelling of a name to the book's entry. A row of a report says more than a
+ * bare function: it says what ran the function. When the book does not know the function, the kind
+ * of thing is known at least, and the answer is the entry on that kind, marked as such. */
 #include "audit/meaning.h"
 
 #include <ctype.h>
@@ -33,7 +33,7 @@ static void trim(char *text)
 	text[n - lead] = 0;
 }
 
-/* The number in "<open>123<close>" at the end of text, which is cut off; -1: there is none. */
+/* Cuts off "<open>123<close>" at the end of text and returns the number; -1: there is none. */
 static long cut_number(char *text, const char *open, char close)
 {
 	size_t n = strlen(text);
@@ -53,7 +53,7 @@ static long cut_number(char *text, const char *open, char close)
 	return number;
 }
 
-/* A report's column "kind", and how the verdict begins a name. */
+/* Skips a word of the report's column "kind", with which the verdict also begins a name. */
 static const char *skip_kind(const char *name)
 {
 	static const char *const kinds[] = {"the thread ",
@@ -96,7 +96,8 @@ static void spell_irq(struct meaning *m)
 		m->who[n - 1] = 0;
 }
 
-/* True: the name stands in brackets, as ps writes kernel threads and a report the ids of causes. */
+/* Takes the name apart. True: it stands in brackets, as ps writes kernel threads and a report the
+ * ids of causes. */
 static bool spell(const char *name, struct meaning *m)
 {
 	char whole[sizeof(m->who) + sizeof(m->function)], *arrow = NULL;
@@ -129,8 +130,8 @@ static bool spell(const char *name, struct meaning *m)
 
 /* ---- what ran a function ---- */
 
-/* A thread that only the kernel makes, by its name: what ran a function says so, or the report
- * does. */
+/* True for a thread that only the kernel makes, by its name; then the report's function ran in
+ * it. */
 static bool runs_work_of_kernel(const char *who)
 {
 	static const char *const threads[] = {"kworker/*", "migration/*", "ksoftirqd/*",
@@ -163,7 +164,7 @@ static struct source carrier_of(const struct meaning *m)
 	return s;
 }
 
-/* The kind of function that such an interval runs; NULL: several kinds, or none. */
+/* Kind of the functions that such an interval runs; NULL: several kinds, or none. */
 static const char *kind_run_by(const struct source *s)
 {
 	static const struct {
@@ -219,7 +220,7 @@ static void row_meaning(struct meaning *m, bool bracketed)
 
 /* ---- a bare name ---- */
 
-/* How the kernel's functions of a kind are mostly called. */
+/* Kind of a bare function, guessed by the kernel's habits of naming. */
 static const char *kind_by_name(const char *function)
 {
 	static const struct {
@@ -261,7 +262,7 @@ static const struct cause *word_meaning(const char *name)
 	return cause_match("word", low);
 }
 
-/* "work" is said of a work item's function. */
+/* Words for a kind; "work" stands for the function of a work item. */
 static const char *kind_words(const char *kind)
 {
 	static const char *const rows[][2] = {{"work", "a work item's"},

@@ -1,4 +1,4 @@
-/* What a name means that somebody copied out of a report, as the report spells it. */
+/* The meaning of a name copied out of a report, in the report's spelling. */
 #ifndef CULPRIT_MEANING_H
 #define CULPRIT_MEANING_H
 
@@ -18,16 +18,17 @@ struct meaning {
 	char function[128]; /* "": none was named */
 };
 
-/* Takes "tick_nohz_handler", "local_timer > tick_nohz_handler", "python3 [4242]", "[ksoftirqd/1]",
- * "virtio1-req.0 (irq 36)", "IRQ 36", "softirq TIMER", "K01", "[K01]", "steal". Knows nothing of
- * the machine that it runs on. */
+/* Reads "tick_nohz_handler", "local_timer > tick_nohz_handler", "python3 [4242]", "[ksoftirqd/1]",
+ * "virtio1-req.0 (irq 36)", "IRQ 36", "softirq TIMER", "K01", "[K01]", "steal". Does not look at
+ * this machine. */
 void name_meaning(const char *name, struct meaning *m);
 
 /* The entry on a kind of thing: "timer", "hrtimer", "work", "irqwork", "csd", "stopper", "nmi",
  * "kthread", "vector", "symbol". */
 const struct cause *cause_family(const char *kind);
 
-/* An entry on a kind of thing or a word of the report; a source never has it as its cause. */
+/* True for an entry on a kind of thing or a word of the report; no source ever has it as its
+ * cause. */
 bool cause_is_family(const struct cause *c);
 
 #endif

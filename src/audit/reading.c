@@ -1,4 +1,4 @@
-/* What checks read facts with: numbers, CPU lists and masks, kernel parameters, threads. */
+/* Reads facts for the checks: numbers, CPU lists and masks, kernel parameters, threads. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -44,7 +44,7 @@ bool list_of(const struct audit *a, const char *name, struct cpus *set)
 	cpus_clear(set);
 	if (!text)
 		return false;
-	/* Where the mask was never allocated (lib/vsprintf.c: bitmap of a NULL pointer). */
+	/* "(null)": the mask was never allocated (lib/vsprintf.c: bitmap of a NULL pointer). */
 	return !strncmp(text, "(null)", 6) || !cpus_parse(text, set, why, sizeof(why));
 }
 
@@ -78,7 +78,7 @@ bool parameter(const struct audit *a, const char *name, char *val, size_t len)
 
 		at += strspn(at, " \n");
 		word = strcspn(at, " \n");
-		if (word == 2 && !strncmp(at, "--", 2)) /* what follows is for init */
+		if (word == 2 && !strncmp(at, "--", 2)) /* the rest is for init */
 			break;
 		if (word >= n && !strncmp(at, name, n) && (at[n] == '=' || word == n)) {
 			size_t from = word == n ? n : n + 1;
@@ -213,7 +213,7 @@ static bool parse_task(const char *line, size_t len, struct task *t)
 	int comm = 0;
 
 	snprintf(copy, sizeof(copy), "%.*s", (int)len,
-		 line); /* sscanf would look for the end of all lines */
+		 line); /* on a copy, because sscanf would look for the end of all lines */
 	if (sscanf(copy, "%u %u %c %x %u %u %u %1023s %n", &t->tid, &t->tgid, &t->state, &t->flags,
 		   &t->cpu, &t->policy, &t->priority, allowed, &comm) != 8 ||
 	    !comm || (size_t)comm > len || cpus_parse(allowed, &t->allowed, why, sizeof(why)))

@@ -1,5 +1,5 @@
 /* Advice that cannot work is worse than none: nohz_full on a kernel without it, isolation of all
- * CPUs, a thread moved to where it is, a command with a gap. */
+ * CPUs, a move of a thread to where it is, a command with a gap. */
 #include "audit/remedy.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "audit/checks.h"
 
-/* Known to be off: in the kernel's configuration. */
+/* True when the kernel's configuration says that the option is off. */
 static bool built_without(const struct audit *a, const char *option)
 {
 	char value[16];
@@ -59,7 +59,7 @@ const char *boot_refused(const char *parameters, const struct conditions *here, 
 	return NULL;
 }
 
-/* Why this text cannot be said here; NULL: it can. */
+/* The reason why this text cannot be advised here; NULL: it can. */
 static const char *refused(const char *text, const struct fill *f, const struct conditions *here)
 {
 	bool somebody_left = f->housekeeping && !cpus_empty(f->housekeeping);

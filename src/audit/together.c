@@ -11,8 +11,8 @@
 #include "audit/checks.h"
 #include "audit/verdict.h"
 
-/* A thread of this number was there before the window, and it may leave these CPUs: so where tasks
- * go by default concerns it. */
+/* True for a thread that was there before the window and may leave these CPUs: the default affinity
+ * of tasks concerns it. */
 static bool is_movable(const struct view *v, const struct source *s)
 {
 	struct audit a = {.facts = &v->facts};
@@ -25,7 +25,7 @@ static bool is_movable(const struct view *v, const struct source *s)
 	return false;
 }
 
-/* The book's advice is on this very thread or interrupt. */
+/* True when the book's advice is on this very thread or interrupt. */
 static bool has_own_advice(const struct source *s)
 {
 	const struct cause *c = s->cause ? cause_by_id(s->cause) : NULL;
@@ -33,8 +33,8 @@ static bool has_own_advice(const struct source *s)
 	return c && c->advice && (strstr(c->advice, "{pid}") || strstr(c->advice, "{irq}"));
 }
 
-/* A finding on the machine says more than the book, but not of one thread or interrupt; there only
- * a failure of isolation does, and of a thread that it lets in. */
+/* A finding on the machine replaces the book's advice, except advice on one thread or interrupt:
+ * there only a failure of isolation does, for a thread that it lets in. */
 static bool concerns(const struct view *v, unsigned cpu, const struct finding *f,
 		     const struct source *s)
 {
@@ -60,7 +60,7 @@ const struct finding *finding_of(const struct view *v, unsigned cpu, const struc
 	return best;
 }
 
-/* As advice is written: "boot with ..." for parameters. */
+/* Takes a finding's fix as advice: "boot with ..." for parameters. */
 static int take_fix(const struct finding *f, struct source *s)
 {
 	char *advice;
@@ -77,7 +77,7 @@ static int take_fix(const struct finding *f, struct source *s)
 	return 0;
 }
 
-/* Of a watched thread a lane is no CPU. */
+/* The CPU of a lane; a watched thread's lane is none. */
 static unsigned lane_cpu(const struct view *v, uint32_t i)
 {
 	return v->run.watch ? UINT_MAX : v->summary.cpu[i].cpu;
@@ -94,7 +94,8 @@ static void add_costs(struct view *v, struct finding *f)
 	}
 }
 
-/* One cause has one fix: that of the finding, where one explains the source, also in the verdict.
+/* Replaces advice by the finding's fix where a finding explains the source, so that one cause has
+ * one fix, also in the verdict.
  */
 static int take_fixes(struct view *v)
 {

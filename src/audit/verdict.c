@@ -1,13 +1,12 @@
 /* The verdict: what a report says first. Rules, in this order:
  *
  *   a workload    how many of its windows were slow, and what took most of their time
- *   quiet         a CPU that lost next to nothing to hiccups, and never much at once; what gaps
- *                 below the threshold took is said
- *   not traced    nothing can be named
- *   not recorded  records were lost in what took most: nobody is blamed
- *   otherwise     what took most: the tick, throttling, what is outside the kernel, or one source;
- *                 where little was lost, but once too much at once, the source that did that. Then
- *                 why, from the audit where it looked and from the cause book else, and what to do.
+ *   quiet         the CPU lost next to nothing to hiccups, and never much at once; the sentence
+ * names the time of gaps below the threshold not traced    nothing can be named not recorded
+ * records were lost in what took most: nobody is blamed otherwise     what took most: the tick,
+ * throttling, time outside the kernel, or one source; where little was lost, but once too much at
+ * once, the source of that. Then why, from the audit's findings or else from the cause book, and
+ * what to do
  */
 #include "audit/verdict.h"
 
@@ -21,8 +20,8 @@
 #include "base/units.h"
 #include "model/stops.h"
 
-/* Of a second on a CPU that is to be quiet; rtla and cyclictest pass machines for real time by tens
- * of microseconds. */
+/* Share of a CPU's time that a quiet CPU may lose; rtla and cyclictest pass machines for real time
+ * by tens of microseconds. */
 #define QUIET_SHARE 0.0001 /* of its time */
 #define QUIET_NS    (20 * NSEC_PER_USEC)
 
@@ -48,7 +47,7 @@ static bool has_function(const struct source *s, const char *function)
 	return s->function && !strcmp(s->function, function);
 }
 
-/* The cause book has the tick's reasons from T01 to T08. */
+/* The group of a source; the cause book has the tick's reasons from T01 to T08. */
 static enum group group_of(const struct source *s)
 {
 	if (has_function(s, "[throttled]"))
@@ -92,7 +91,7 @@ static void add_source(struct sentence *out, const struct source *s)
 			add(out, "threads that are too many to be told apart");
 			return;
 		}
-		/* Only what poses as one of the kernel's needs to be called the user's. */
+		/* Only a thread that poses as one of the kernel's needs the word user. */
 		add(out, "the %sthread %s",
 		    s->kernel_thread    ? "kernel "
 		    : s->name[0] == '[' ? "user "
@@ -118,7 +117,7 @@ static void add_source(struct sentence *out, const struct source *s)
 		add(out, " > %s", s->function);
 }
 
-/* Of a watched thread it is no CPU's. */
+/* UINT_MAX for a watched thread, which is no CPU. */
 static unsigned cpu_number(const struct view *v, const struct cpu_summary *c)
 {
 	return v->run.watch ? UINT_MAX : c->cpu;
@@ -195,13 +194,13 @@ static void say_source(struct sentence *out, const struct view *v, const struct 
 /* ---- which ---- */
 
 struct most {
-	const struct source *source; /* that took most of it */
+	const struct source *source; /* the source that took most of it */
 	enum group group;
 	uint64_t ns;
 };
 
-/* What stopped a handler is not the handler's doing: only the usual part of it counts
- * (model/stops.h). */
+/* Finds what took most. Only the usual part of a stopped handler counts: the stop is not the
+ * handler's doing (model/stops.h). */
 static struct most find_most(const struct cpu_summary *c)
 {
 	struct most groups[GROUPS] = {{0}}, best = {0};
@@ -247,7 +246,7 @@ static uint64_t not_recorded(const struct cpu_summary *c)
 	return ns;
 }
 
-/* Outside of what the kernel showed, without evidence of whose doing it was, while a share of the
+/* True for time outside the kernel's records, without evidence of its cause, while a share of the
  * records is missing. */
 static bool may_be_lost(const struct view *v, uint32_t i, const struct source *s)
 {
@@ -259,7 +258,7 @@ static bool may_be_lost(const struct view *v, uint32_t i, const struct source *s
 	return r->counts.lost > (r->counts.seen + r->counts.lost) / 100;
 }
 
-/* Of what was recorded, as far as it goes. */
+/* The source with most time among the recorded ones. */
 static const struct source *most_seen(const struct cpu_summary *c)
 {
 	const struct source *best = NULL;
@@ -273,7 +272,7 @@ static const struct source *most_seen(const struct cpu_summary *c)
 	return best;
 }
 
-/* Lost records are no evidence against hardware or host: who took the time is not known. ns: how
+/* Lost records are no evidence against hardware or host: nobody knows who took the time. ns: how
  * much of it. */
 static void say_lost(struct sentence *out, const struct view *v, uint32_t i, uint64_t ns)
 {
@@ -307,7 +306,7 @@ static void say_what(struct sentence *out, const struct view *v, uint32_t i, con
 		say_source(out, v, c, m->source);
 }
 
-/* Of a watched thread whose share is not known. */
+/* For a watched thread whose share is not known. */
 static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 {
 	const struct cpu_summary *c = &v->summary.cpu[i];
@@ -383,30 +382,30 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 	}
 }
 
-/* ---- of a workload: its slow windows are known, what its CPU lost is not ---- */
+/* ---- a workload: its slow windows are known, the loss of its CPU is not ---- */
 
-/* The time of the slow windows that is neither an interruption nor the kernel's way: the operation
- * itself, as far as is known. */
+/* True for the time of slow windows that is neither an interruption nor the kernel's entry and
+ * exit: the operation itself, as far as is known. */
 static bool is_rest(const struct view *v, const struct source *s)
 {
 	return s->kind == SOURCE_OUTSIDE && v->run.rest[0] && !strcmp(s->name, v->run.rest);
 }
 
-/* The operation's own wake-up comes in these ways, too. */
+/* True for sources that the operation's own wake-up uses, too. */
 static bool may_be_own(const struct source *s)
 {
 	static const char *const causes[] = {"T10", "P01", "P04"};
 
 	if (s->kind == SOURCE_VECTOR && !s->function && !strcmp(s->name, "local_timer"))
-		return true; /* what the timer interrupt ran is not known */
+		return true; /* the function of the timer interrupt is not known */
 	for (size_t i = 0; s->cause && i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (!strcmp(s->cause, causes[i]))
 			return true;
 	return false;
 }
 
-/* What took most of the slow windows' time and is surely not the workload's own; *rest: what is
- * nobody's. */
+/* Finds what took most of the slow windows' time and is surely not the workload's own; *rest: the
+ * time of no source. */
 static struct most find_most_of_windows(const struct view *v, const struct cpu_summary *c,
 					uint64_t *rest)
 {
@@ -424,8 +423,8 @@ static struct most find_most_of_windows(const struct view *v, const struct cpu_s
 	return best;
 }
 
-/* "latency under load", of several series that with the most slow windows; NULL: there is just one
- * that has a threshold. */
+/* "latency under load": of several series the one with the most slow windows; NULL: only one has a
+ * threshold. */
 static const struct series *slowest_series(const struct cpu_run *r)
 {
 	const struct series *worst = NULL;

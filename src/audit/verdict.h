@@ -1,11 +1,10 @@
-/* Is this CPU quiet, and if not, what is the first thing to do: one sentence a CPU. */
+/* Is this CPU quiet, and if not, what is the first thing to do: one sentence for each CPU. */
 #ifndef CULPRIT_VERDICT_H
 #define CULPRIT_VERDICT_H
 
 #include "model/view.h"
 
-/* Fills cpu[].verdict from the summary, the sources' causes (advise.h) and the findings, if there
- * are any. */
+/* Fills cpu[].verdict from the summary, the sources' causes (advise.h) and the findings, if any. */
 void verdict(struct view *v);
 
 #endif

@@ -67,7 +67,7 @@ void put_number(struct bytes *b, uint64_t v)
 	put_raw(b, text, n);
 }
 
-/* Small ones of both signs are short: 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */
+/* Maps small numbers of both signs to short codes: 0, -1, 1, -2 ... to 0, 1, 2, 3 ... */
 void put_signed(struct bytes *b, int64_t v)
 {
 	put_number(b, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));

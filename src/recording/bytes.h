@@ -1,4 +1,4 @@
-/* Numbers and strings as bytes, little-endian; writing cannot fail but for memory, reading never
+/* Numbers and strings as bytes, little-endian; writing fails only without memory, reading never
  * leaves its bounds. */
 #ifndef CULPRIT_BYTES_H
 #define CULPRIT_BYTES_H
@@ -10,7 +10,7 @@
 struct bytes {
 	uint8_t *at; /* owned: free() */
 	size_t len, room;
-	bool failed; /* memory ran out; what was put since is missing */
+	bool failed; /* memory ran out; later puts are missing */
 };
 
 void put_raw(struct bytes *b, const void *data, size_t len);
@@ -23,21 +23,21 @@ void put_signed(struct bytes *b, int64_t v);
 void put_text(struct bytes *b, const char *text,
 	      size_t max); /* up to max bytes or NUL; NULL is not "" */
 
-/* What is left to read. Once something did not fit, `bad` is set, nothing is left, and all answers
- * are 0. */
+/* Bytes left to read. After a get beyond the end `bad` is set, nothing is left, and all answers are
+ * 0. */
 struct reading {
 	const uint8_t *at, *end;
 	bool bad;
 };
 
-const uint8_t *get_raw(struct reading *r, size_t len); /* NULL: there are not so many */
+const uint8_t *get_raw(struct reading *r, size_t len); /* NULL: fewer bytes are left */
 uint8_t get_u8(struct reading *r);
 uint16_t get_u16(struct reading *r);
 uint32_t get_u32(struct reading *r);
 uint64_t get_u64(struct reading *r);
 uint64_t get_long_number(struct reading *r);
 
-/* Most are of one byte. */
+/* Most numbers take one byte. */
 static inline uint64_t get_number(struct reading *r)
 {
 	return r->at < r->end && *r->at < 0x80 ? *r->at++ : get_long_number(r);
@@ -50,7 +50,7 @@ static inline int64_t get_signed(struct reading *r)
 	return v >> 1 ^ -(v & 1);
 }
 
-/* The bytes of a text, not NUL-terminated, and how many; NULL: none was put, or it is bad. */
+/* The bytes of a text, not NUL-terminated, and their number; NULL: the text was NULL, or is bad. */
 const char *get_text(struct reading *r, size_t *len);
 
 #endif

@@ -2,12 +2,12 @@
 
 #include "recording/format.h"
 
-/* A window's ends and its hiccups come from two clocks: they differ by less... */
+/* A window's ends and its hiccups come from two clocks, which differ by less than this... */
 #define CLOCKS_NS  1000000
 #define CLOCKS_OF  1000 /* ...and by less than a thousandth */
 #define OVERLAP_NS 1000 /* two anchors of one clock */
 
-/* One after the other: of CPUs that a sampler spins on. */
+/* True when hiccups follow each other: on CPUs that a sampler spins on. */
 static bool in_line(const struct run *run)
 {
 	return !run->watch && !run->windows;

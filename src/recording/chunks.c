@@ -13,7 +13,7 @@
 
 #define SEARCH_BYTES 65536
 
-/* Reads len bytes at a place; false when there are not so many. */
+/* Reads len bytes at a place; false when there are fewer. */
 static bool read_at(const struct chunks *c, uint64_t at, void *to, size_t len)
 {
 	char *p = to;
@@ -104,7 +104,7 @@ static bool parse_head(const uint8_t *at, struct head *h)
 	       h->raw <= CHUNK_MAX;
 }
 
-/* The first place from c->at on where a chunk begins; the file's end when there is none. */
+/* Finds the first place from c->at on where a chunk begins; the file's end when there is none. */
 static void find_mark(struct chunks *c)
 {
 	uint8_t *block = malloc(SEARCH_BYTES);
@@ -141,7 +141,7 @@ static bool make_room(uint8_t **buffer, size_t *room, size_t len)
 	return true;
 }
 
-/* The payload of the chunk in hand, whole and checked. */
+/* Loads the payload of the chunk in hand, whole and checked. */
 static bool load(struct chunks *c, const struct head *h)
 {
 	uint8_t *to;

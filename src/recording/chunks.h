@@ -1,4 +1,4 @@
-/* The chunks of a file, one after the other; damaged ones are passed over. */
+/* The chunks of a file, in order; damaged ones are skipped. */
 #ifndef CULPRIT_CHUNKS_H
 #define CULPRIT_CHUNKS_H
 
@@ -12,23 +12,25 @@ struct chunks {
 	unsigned major; /* of the file's format */
 	uint64_t at, size;
 	uint32_t type; /* of the chunk in hand */
-	/* where it begins; when there are no more, where the first one is missing */
+	/* Begin of the chunk in hand; after the last one, of the first that is missing. */
 	uint64_t start;
 	uint8_t *payload; /* uncompressed */
 	uint32_t len;
-	uint32_t damaged;    /* passed over */
+	uint32_t damaged;    /* skipped chunks */
 	uint64_t damaged_at; /* the first of them */
 	bool cut;            /* the file ends within a chunk */
 	uint8_t *stored;
 	size_t payload_room, stored_room;
 };
 
-/* 0, or -1 with the reason said: it cannot be opened, or is no recording that can be read. */
+/* 0, or -1 with the reason said: the file cannot be opened, or is no recording that this version
+ * can read. */
 int chunks_open(struct chunks *c, const char *path);
 void chunks_close(struct chunks *c);
-void chunks_rewind(struct chunks *c); /* to the first chunk; what was damaged is forgotten */
+void chunks_rewind(struct chunks *c); /* back to the first chunk; forgets the damaged ones */
 bool chunks_next(struct chunks *c);   /* false: there are no more */
-/* The next chunk of a type, where all up to it have whole heads; reads no other. */
+/* Finds the next chunk of a type, as long as all heads on the way are whole; reads no other
+ * payload. */
 bool chunks_find(struct chunks *c, uint32_t type);
 
 #endif

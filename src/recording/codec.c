@@ -11,7 +11,7 @@
 #define SHAPES         4096
 #define SHAPE_BYTES    46
 
-/* A record without its times and its place. */
+/* A record without its times and its place in the sequence. */
 struct shape {
 	uint64_t arg, origin;
 	uint32_t id;
@@ -22,17 +22,17 @@ struct shape {
 	char name[16];
 };
 
-struct last { /* of a CPU */
+struct last { /* newest values of a CPU */
 	uint64_t record_end, hiccup_end;
 	uint32_t after[LEVELS], seq[LEVELS];
 	/* Format 1: the whole sequence number of the newest record; lives through all chunks. */
 	uint32_t whole[LEVELS];
 };
 
-/* What both sides know alike. */
+/* State that writer and reader hold alike. */
 struct state {
 	uint32_t ncpus, index;
-	uint32_t chunk;            /* counts them */
+	uint32_t chunk;            /* number of the chunk */
 	uint32_t of_chunk[SHAPES]; /* the chunk that the shape belongs to */
 	struct shape shape[SHAPES];
 	struct last *last;
@@ -330,7 +330,7 @@ static uint32_t whole(uint32_t near, uint16_t low)
 	return near + (int16_t)(low - (uint16_t)near);
 }
 
-/* A record's place in its level's sequence. */
+/* Place of a record in its level's sequence. */
 static uint32_t get_sequence(struct decoder *d, struct reading *r, unsigned level, bool jumps)
 {
 	struct last *last = &d->s->last[d->s->index];
@@ -339,7 +339,7 @@ static uint32_t get_sequence(struct decoder *d, struct reading *r, unsigned leve
 		last->seq[level] = jumps ? get_u32(r) : last->seq[level] + 1;
 	else {
 		last->seq[level] = jumps ? get_u16(r) : (uint16_t)(last->seq[level] + 1);
-		/* Nothing tells more losses than these from fewer. */
+		/* Nothing distinguishes more losses than these from fewer. */
 		last->whole[level] += (uint16_t)(last->seq[level] - last->whole[level]);
 		return last->whole[level];
 	}
@@ -420,7 +420,7 @@ static bool get_spot(struct decoder *d, struct reading *r)
 	return !r->bad;
 }
 
-/* The event behind a code that is no record's. */
+/* Decodes the event behind a code that is no record's. */
 static bool get_event(struct decoder *d, struct reading *r, struct event *event)
 {
 	switch (event->type) {

@@ -1,5 +1,4 @@
-/* The end of a recording, whether it is there or not: what its tail says, if it can be, or else
- * what the events tell. */
+/* The end of a recording: what its tail says, if it can be, or what the events tell without one. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +7,8 @@
 #include "recording/fields.h"
 #include "recording/reader.h"
 
-#define STEAL_NS 1000000000 /* it may be of the time before the window, at most so much... */
+/* the clock's step may include time before the window, at most this much... */
+#define STEAL_NS 1000000000
 
 /* ---- the tail ---- */
 
@@ -35,7 +35,7 @@ static bool get_tail(const struct recording *r, struct reading *in, struct tail 
 						   ? &r->view->cpu[r->lane[i].index]
 						   : NULL;
 
-		if (at_first) { /* fields that an older writer does not have stay */
+		if (at_first) { /* keeps fields that an older writer does not have */
 			t->cpu[i] = *at_first;
 			t->cpu[i].closure = NULL;
 			t->cpu[i].series = NULL;
@@ -93,7 +93,8 @@ const char *reader_tail(struct recording *r, struct reading *in)
 	return why;
 }
 
-/* One CPU's window is at least as long as what was lost of it: two anchors of one clock may differ.
+/* Makes the window of a CPU at least as long as the time lost in it: two anchors of one clock may
+ * differ.
  */
 static void hold_lost(struct recording *r, uint32_t lane)
 {
@@ -105,7 +106,7 @@ static void hold_lost(struct recording *r, uint32_t lane)
 		v->cpu[i].observed_ns = v->summary.cpu[i].hiccups.sum;
 }
 
-/* What the tail would have said, as far as it can be known without. */
+/* Fills in what the tail would have said, as far as it is known without it. */
 static void guess_tail(struct recording *r)
 {
 	struct run *run = &r->view->run;
@@ -162,7 +163,7 @@ static void describe_damage(struct recording *r)
 			 (unsigned long long)r->hiccups_lost, (unsigned long long)r->records_lost);
 }
 
-/* Nobody knows when they were. */
+/* Forgets losses, because nobody knows when they were. */
 static void forget_lost(struct view *v)
 {
 	uint64_t lost = 0;
@@ -179,7 +180,8 @@ static void forget_lost(struct view *v)
 
 /* ---- a part of the time ---- */
 
-/* A hiccup belongs to the part that it begins in, all of it: so does the time up to its end. */
+/* A hiccup belongs, with all its time, to the part in which it begins; so the part's time lasts to
+ * its end. */
 static void clip(struct recording *r)
 {
 	struct run *run = &r->view->run;
@@ -230,7 +232,7 @@ void reader_raise_threshold(struct recording *r)
 
 /* ---- all ---- */
 
-/* A steal clock that rose by more than there was time for is none. */
+/* A steal clock that rose by more than the time there was is none. */
 static void check_steal(struct cpu_run *c)
 {
 	if (c->steal_known && c->steal_ns > c->observed_ns + STEAL_NS) {

@@ -20,7 +20,7 @@ struct field {
 	}
 #define FIELDS(table) table, sizeof(table) / sizeof(table[0])
 
-/* New rows go to the end; none is ever taken away. */
+/* New rows go to the end; no row is ever removed. */
 static const struct field host_fields[] = {
 	F(BUFFER, host, hostname),  F(BUFFER, host, kernel),     F(BUFFER, host, arch),
 	F(BUFFER, host, cpu_model), F(BUFFER, host, hypervisor), F(BUFFER, host, clocksource),
@@ -144,7 +144,7 @@ static void put_field(struct bytes *b, const struct field *f, const char *at)
 	}
 }
 
-/* What makes no sense is not known: later sums would overflow. */
+/* Reads a time. A senseless one counts as not known: later sums would overflow. */
 static uint64_t get_time(struct reading *r)
 {
 	uint64_t ns = get_number(r);
@@ -152,7 +152,7 @@ static uint64_t get_time(struct reading *r)
 	return ns <= TIME_MAX ? ns : 0;
 }
 
-/* A length in ns: not negative, infinite or no number. */
+/* Reads a length in ns: not negative, infinite or no number. */
 static double get_real(struct reading *r)
 {
 	uint64_t bits = get_u64(r);
@@ -212,7 +212,7 @@ static void get_fields(struct reading *r, const struct field *table, size_t n, v
 		get_field(r, &table[i], (char *)of + table[i].offset, t);
 }
 
-/* A section: its length, then what is in it. */
+/* Writes a section: its length, then its contents. */
 static void put_section(struct bytes *b, struct bytes *section)
 {
 	put_number(b, section->len);
@@ -277,8 +277,8 @@ void get_run(struct reading *r, struct run *run, struct texts *t)
 	r->bad |= s.bad;
 }
 
-/* A name, of the histogram the buckets that are not empty (how far each is from the last one, and
- * what is in it), and the rest. */
+/* Writes the name, the buckets of the histogram that are not empty (distance from the last one, and
+ * count), and the rest. */
 static void put_series(struct bytes *b, const struct series *series)
 {
 	const struct hist *h = &series->hist;
@@ -343,7 +343,7 @@ static void get_series(struct reading *r, struct series *series)
 	r->bad |= s.bad;
 }
 
-/* All or none. */
+/* Reads all series or none. */
 static void get_all_series(struct reading *r, struct cpu_run *c)
 {
 	uint64_t n = get_number(r);
@@ -446,6 +446,6 @@ void get_facts(struct reading *r, struct facts *f)
 		}
 		memcpy(name, text, len);
 		name[len] = 0;
-		facts_add(f, name, err, at, size); /* what finds no room is not known */
+		facts_add(f, name, err, at, size); /* a fact without room stays unknown */
 	}
 }

@@ -1,6 +1,6 @@
-/* What a view holds beside its summary, as bytes: host, run, and each CPU's run. One table of
- * fields writes and reads them, so that the two cannot differ. A section that a newer version made
- * longer is read as far as it is known; what an older one lacks stays zero. */
+/* A view without its summary, as bytes: host, run, and each CPU's run. One table of fields writes
+ * and reads them, so the two cannot differ. Of a section that a newer version made longer, the
+ * known part is read; fields that an older one lacks stay zero. */
 #ifndef CULPRIT_FIELDS_H
 #define CULPRIT_FIELDS_H
 
@@ -12,15 +12,15 @@ void put_host(struct bytes *b, const struct host *h);
 void put_run(struct bytes *b, const struct run *r);
 void put_cpu(struct bytes *b, const struct cpu_run *c);
 
-/* Facts from `first` on, as many as fit a chunk; returns the first that is left. */
+/* Writes facts from `first` on, as many as fit a chunk; returns the first that is left. */
 uint32_t put_facts(struct bytes *b, const struct facts *f, uint32_t first);
 
 void get_host(struct reading *r, struct host *h);
-/* The list not_observed is allocated, its texts kept; one that the run has already goes. */
+/* Allocates the list not_observed; `t` keeps its texts. Frees a list that the run has already. */
 void get_run(struct reading *r, struct run *run, struct texts *t);
-/* c->closure and c->series are allocated; those that it has already are freed. */
+/* Allocates c->closure and c->series; frees those that it has already. */
 void get_cpu(struct reading *r, struct cpu_run *c, struct texts *t);
 
-void get_facts(struct reading *r, struct facts *f); /* adds them */
+void get_facts(struct reading *r, struct facts *f); /* adds the facts that it reads */
 
 #endif

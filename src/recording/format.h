@@ -5,17 +5,17 @@
  *           u32 crc32 of the 20 bytes before; then `stored` bytes: the payload, by zlib when stored
  *           < raw, else as it is
  *
- *   HEAD    host, run, and of each CPU its number, threshold and edge bounds: first, and once
+ *   HEAD    host, run, and each CPU's number, threshold and edge bounds: first, and once
  *   RUN     run again, once the window has opened
  *   FACT    facts of the machine: name, error, text
- *   EVNT    what the session was given, in its order (codec.h); readable without the chunks before
- *           it but for the names
+ *   EVNT    the session's events, in its order (codec.h); readable without the chunks before it,
+ *           except for names
  *   TAIL    run, host and each CPU's counters at the end; without it the recording was cut off
  *   END     nothing: the file is whole
  *
- * A reader skips types that it does not know. Minor versions add chunk types, and fields at the end
- * of what there is; a major one changes what is there. A damaged chunk is left out and said so; the
- * next one is found by its mark.
+ * A reader skips unknown types. Minor versions add chunk types, and fields at the end of sections;
+ * major versions change what exists. A reader leaves out a damaged chunk and says so; it finds the
+ * next one by its mark.
  */
 #ifndef CULPRIT_FORMAT_H
 #define CULPRIT_FORMAT_H

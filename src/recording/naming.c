@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BITS_FIRST 9   /* the table has 2^9 slots at first, */
-#define BITS_MOST  18  /* and at most so many; half of them stay free */
-#define TRIES      256 /* numbers that a file has chosen to collide must not make it slow */
+#define BITS_FIRST 9  /* the table has 2^9 slots at first, */
+#define BITS_MOST  18 /* and at most this many; half of them stay free */
+/* slots searched: a file whose numbers were chosen to collide must not be slow */
+#define TRIES 256
 
-/* Names of a stack, in a list of all. */
+/* The names of a stack, in a list of all stacks. */
 struct frames {
 	struct frames *next;
 	const char *name[STACK_FRAMES];
@@ -18,7 +19,7 @@ struct name {
 	uint64_t number;
 	enum event_type type; /* 0: free */
 	const char *name, *affinity;
-	const struct frames *frames; /* NULL: no memory for them */
+	const struct frames *frames; /* NULL: out of memory */
 	int nframes;
 };
 
@@ -31,7 +32,7 @@ struct naming {
 	struct names names;
 };
 
-/* The slot that has it, or a free one where it belongs; NULL: neither is near. */
+/* The slot that has it, or a free one for it; NULL: neither is near. */
 static struct name *find(const struct naming *n, enum event_type type, uint64_t number)
 {
 	uint64_t at = ((number ^ (uint64_t)type << 60) * 0x9e3779b97f4a7c15ULL) >> (64 - n->bits);
@@ -45,7 +46,7 @@ static struct name *find(const struct naming *n, enum event_type type, uint64_t 
 	return NULL;
 }
 
-/* Twice the slots; without memory for them it stays as it is. */
+/* Doubles the slots; without memory they stay as they are. */
 static void grow(struct naming *n)
 {
 	struct naming larger = {.bits = n->bits + 1,
@@ -117,7 +118,8 @@ void naming_take(struct naming *n, struct reading *r, const struct event *e)
 	if (n->used >= 1u << (n->bits - 1) && n->bits < BITS_MOST)
 		grow(n);
 	x = find(n, e->type, e->named.number);
-	if (!x || x->type || n->used >= 1u << (n->bits - 1)) { /* known already, or too many */
+	/* known already, or the table is full */
+	if (!x || x->type || n->used >= 1u << (n->bits - 1)) {
 		naming_skip(r, e);
 		return;
 	}

@@ -1,4 +1,4 @@
-/* The names that a recording has of IRQs, addresses and stacks. */
+/* The names of IRQs, addresses and stacks in a recording. */
 #ifndef CULPRIT_NAMING_H
 #define CULPRIT_NAMING_H
 
@@ -8,13 +8,12 @@
 
 struct naming;
 
-struct naming *naming_new(struct texts *texts); /* NULL: out of memory; texts outlive it */
+struct naming *naming_new(struct texts *texts); /* NULL: out of memory; `texts` must outlive it */
 void naming_free(struct naming *n);
 
 /* Takes the texts of an event EVENT_IRQ, EVENT_SYMBOL or EVENT_STACK. */
 void naming_take(struct naming *n, struct reading *r, const struct event *e);
-void naming_skip(struct reading *r,
-		 const struct event *e); /* passes over them; of other events there are none */
+void naming_skip(struct reading *r, const struct event *e); /* skips them; other events have none */
 const struct names *naming_names(const struct naming *n);
 
 #endif

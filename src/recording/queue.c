@@ -16,7 +16,7 @@
 
 #define ROOM       (16 << 20) /* a power of two, and more than a chunk */
 #define NAP_NS     (10 * NSEC_PER_MSEC)
-#define SYNC_NS    (10 * NSEC_PER_SEC) /* so much a power cut may cost */
+#define SYNC_NS    (10 * NSEC_PER_SEC) /* a power cut may cost this much */
 #define LEVEL_FAST 1
 
 struct queue {
@@ -98,7 +98,7 @@ void queue_stats(const struct queue *q, uint64_t *raw_bytes, uint64_t *stored_by
 struct writer {
 	struct queue *q;
 	int fd;
-	uint8_t *raw, *stored; /* CHUNK_MAX and what zlib may make of it */
+	uint8_t *raw, *stored; /* CHUNK_MAX, and the most that zlib may make of it */
 	uint64_t synced_ns;
 };
 
@@ -168,7 +168,7 @@ static int write_file_head(int fd)
 	return error;
 }
 
-/* One chunk, if there is one. 1: there was; 0: there is none; -1: that was the last, or it failed.
+/* Writes one chunk, if there is one. 1: written; 0: none; -1: it was the last, or writing failed.
  */
 static int take(struct writer *w)
 {
@@ -199,7 +199,7 @@ static void write_until_end(struct writer *w, pid_t parent)
 		if (taken < 0 || (!taken && last))
 			return;
 		if (clock_ns(CLOCK_MONOTONIC) - w->synced_ns > SYNC_NS) {
-			fdatasync(w->fd); /* of a pipe it fails, and need not be */
+			fdatasync(w->fd); /* fails on a pipe, which does not need it */
 			w->synced_ns = clock_ns(CLOCK_MONOTONIC);
 		}
 		if (!taken)
@@ -215,11 +215,12 @@ pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
 
 	if (pid)
 		return pid < 0 ? -errno : pid;
-	signal(SIGINT, SIG_IGN); /* these go to the whole group; the tracer says when it is over */
+	/* these go to the whole group; culprit's process says when it is over */
+	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	cpus_run_on(cpus); /* the tracer says what is wrong with it */
+	cpus_run_on(cpus); /* culprit's process reports a failure */
 	w.raw = malloc(CHUNK_MAX);
 	w.stored = malloc(compressBound(CHUNK_MAX));
 	w.synced_ns = clock_ns(CLOCK_MONOTONIC);

@@ -1,4 +1,4 @@
-/* Between the recorder and the process that writes its file: chunks in shared memory, one side
+/* Connects the recorder and the process that writes its file: chunks in shared memory, one side
  * puts, the other takes. */
 #ifndef CULPRIT_QUEUE_H
 #define CULPRIT_QUEUE_H
@@ -15,14 +15,15 @@ struct queue;
 struct queue *queue_new(void); /* NULL: out of memory */
 void queue_free(struct queue *q);
 
-/* Forks the process that takes from it and writes the file, until the chunk CHUNK_END, queue_leave,
- * an error, or the end of this process. It runs on these CPUs and owns fd. Its pid, or -errno. */
+/* Forks the process that takes chunks and writes the file, until the chunk CHUNK_END, queue_leave,
+ * an error, or the end of the calling process. It runs on these CPUs and owns fd. Returns its pid,
+ * or -errno. */
 pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus);
 
 bool queue_push(struct queue *q, uint32_t type, const void *payload,
-		size_t len);            /* false: there is no room */
-void queue_leave(struct queue *q);      /* no more comes */
-int queue_error(const struct queue *q); /* errno of what failed, 0 */
+		size_t len);            /* false: the queue is full */
+void queue_leave(struct queue *q);      /* ends the queue: no more comes */
+int queue_error(const struct queue *q); /* errno of a failure, or 0 */
 void queue_stats(const struct queue *q, uint64_t *raw_bytes, uint64_t *stored_bytes,
 		 uint64_t *cpu_ns);
 

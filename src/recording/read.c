@@ -8,8 +8,8 @@
 #include "recording/format.h"
 #include "recording/reader.h"
 
-#define NEAR_NS 1000000 /* sequences tell records apart that are not further from each other */
-/* samplers start together; the kernel may let one wait, not so long */
+#define NEAR_NS 1000000 /* sequences identify records no farther apart than this */
+/* Samplers start together; the kernel may delay one, but not so long. */
 #define STARTS_NS 60000000000ULL
 
 /* ---- the head ---- */
@@ -45,7 +45,7 @@ static int take_cpus(struct recording *r, struct reading *in)
 	    summary_init(&v->summary, cpus, wanted)) {
 		free(cpus);
 		for (uint64_t i = 0; run && i < n;
-		     i++) /* the view does not know yet how many it has */
+		     i++) /* the view does not know yet how many CPUs it has */
 			cpu_run_free(&run[i]);
 		free(run);
 		v->cpu = NULL;
@@ -79,9 +79,9 @@ static int take_head(struct recording *r, const char *path)
 		   : 0;
 }
 
-/* ---- what cannot be ---- */
+/* ---- impossible contents ---- */
 
-/* The chunk in hand holds what cannot be: what is left of it is not read. */
+/* Refuses the chunk in hand, which holds the impossible: its rest is not read. */
 static void refuse(struct recording *r, const char *why)
 {
 	if (!r->ncannot++) {
@@ -125,7 +125,7 @@ static void note_hiccup(const struct recording *r, struct lane *l, const struct 
 		l->stop_ns = h->start_ns;
 }
 
-/* When the window ends, if there is a tail to say so. */
+/* Reads the end of the window from the tail, if there is one. */
 static void find_end(struct recording *r)
 {
 	struct run run = {.started_ns = 0};
@@ -142,7 +142,7 @@ static void find_end(struct recording *r)
 	chunks_next(&r->chunks); /* the head */
 }
 
-/* Looks once through the file for where the part begins and ends on each CPU. */
+/* Searches the file once for the part's begin and end on each CPU. */
 static void find_part(struct recording *r)
 {
 	struct event e;
@@ -169,7 +169,7 @@ static void find_part(struct recording *r)
 	r->ncannot = 0;
 }
 
-/* By its time, and near the cut by its place in the sequence. */
+/* True before the part: by time, and near the cut by the place in the sequence. */
 static bool before_part(struct lane *l, const struct record *rec)
 {
 	if (!l->cut || l->passed[rec->level])
@@ -312,7 +312,7 @@ static void note_time(struct lane *l, const struct event *e)
 		l->last_ns = ns;
 }
 
-/* A hiccup that is none with this threshold. What ran in it is below the threshold, too. */
+/* True for a hiccup below this threshold. What ran in it is below the threshold, too. */
 static bool too_short(const struct recording *r, struct lane *l, const struct event *e)
 {
 	uint64_t ns = e->type == EVENT_HICCUP ? e->hiccup->end_ns - e->hiccup->start_ns : 0;

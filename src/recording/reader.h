@@ -1,4 +1,4 @@
-/* What is known of a recording while it is read. For read.c and end.c alone. */
+/* State of a recording while it is read. For read.c and end.c alone. */
 #ifndef CULPRIT_READER_H
 #define CULPRIT_READER_H
 
@@ -11,17 +11,18 @@
 /* One recorded CPU. */
 struct lane {
 	uint32_t index;   /* in the view; UINT32_MAX: not wanted */
-	uint64_t last_ns; /* the newest event */
-	uint64_t left_ns; /* the end of the last hiccup that is in the part */
+	uint64_t last_ns; /* time of the newest event */
+	uint64_t left_ns; /* end of the last hiccup in the part */
 	/* With part.from_ns: the last hiccup before it... */
 	bool cut;
 	uint64_t cut_ns;
 	uint32_t cursor[LEVELS];
 	bool passed[LEVELS];
-	/* ...with part.to_ns: the first behind it. */
+	/* ...with part.to_ns: the first one after it. */
 	uint64_t stop_ns;
-	uint64_t measured_from_ns; /* with part.threshold_ns, where that is larger: its own... */
-	struct short_gaps below;   /* ...and the hiccups between the two */
+	/* with part.threshold_ns, if larger: the recorded threshold... */
+	uint64_t measured_from_ns;
+	struct short_gaps below; /* ...and the hiccups between the two */
 };
 
 struct recording {
@@ -33,25 +34,25 @@ struct recording {
 	struct decoder *decoder;
 	struct session *session;
 	struct lane *lane;
-	struct checked *checked; /* of each lane */
+	struct checked *checked; /* for each lane */
 	uint32_t nlanes;
-	uint64_t end_ns;        /* no hiccup is later; 0: not known */
-	struct reading reading; /* what is left of the chunk of events in hand */
-	const char *cannot;     /* the first thing that cannot be... */
+	uint64_t end_ns;        /* no hiccup ends later; 0: not known */
+	struct reading reading; /* rest of the chunk of events in hand */
+	const char *cannot;     /* the first impossible thing... */
 	uint64_t cannot_at;     /* ...in the part of the file that begins here... */
-	uint32_t ncannot;       /* ...and in how many parts there is such */
+	uint32_t ncannot;       /* ...and the number of such parts */
 	uint64_t hiccups_lost, records_lost;
 	bool tail, end, finished;
 };
 
-/* Hiccups below part.threshold_ns are none: to be asked for of the head, and reader_end does it of
+/* Turns hiccups below part.threshold_ns into short gaps. Call it on the head; reader_end does it on
  * the tail. */
 void reader_raise_threshold(struct recording *r);
 
-/* The tail. NULL, or why it cannot be; then the view is as it was. */
+/* Reads the tail. NULL, or why it cannot be; then the view is unchanged. */
 const char *reader_tail(struct recording *r, struct reading *in);
 
-/* All has been read: what the view still lacks, and what there is to say about the file. */
+/* Ends the reading: fills in what the view still lacks, and what to say about the file. */
 void reader_end(struct recording *r);
 
 #endif

@@ -8,7 +8,8 @@
 
 #define TEXTS_SLOTS 65536
 #define TEXTS_MAX   (64 << 20)
-/* A text further down is stored again, so a file whose texts were chosen to collide is not slow. */
+/* Tries to find a text. After that it is stored again, so a file whose texts were chosen to collide
+ * is not slow. */
 #define TEXTS_TRIES 32
 
 struct kept {

@@ -17,9 +17,9 @@
 #include "recording/format.h"
 #include "recording/queue.h"
 
-#define EVENTS_BYTES (192 << 10)         /* a chunk of events is cut when it has as much... */
-#define EVENTS_NS    NSEC_PER_SEC        /* ...or is as old */
-#define CLOSE_NS     (30 * NSEC_PER_SEC) /* for the writing process to be done */
+#define EVENTS_BYTES (192 << 10)         /* cuts a chunk of events at this size... */
+#define EVENTS_NS    NSEC_PER_SEC        /* ...or at this age */
+#define CLOSE_NS     (30 * NSEC_PER_SEC) /* wait for the writing process to finish */
 
 struct recorder {
 	char *path;
@@ -28,7 +28,7 @@ struct recorder {
 	struct tap tap;
 	struct encoder *encoder;
 	struct names_seen *seen;
-	uint64_t cut_ns;           /* when the last chunk of events was cut */
+	uint64_t cut_ns;           /* time of the last cut */
 	uint64_t hiccups, records; /* in the chunk in hand */
 	struct recorder_stats stats;
 	bool headed, failed;
@@ -42,11 +42,11 @@ static uint64_t now_ns(void)
 	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
 }
 
-/* ---- names that have been written ---- */
+/* ---- names already written ---- */
 
-#define SEEN_SLOTS 65536 /* a power of two; when it is full, names are written again and again */
+#define SEEN_SLOTS 65536 /* a power of two; when it is full, names are written again */
 
-/* Which numbers have their names in the recording. Keys are never 0. */
+/* The numbers whose names are in the recording. Keys are never 0. */
 struct names_seen {
 	uint64_t key[SEEN_SLOTS];
 };
@@ -89,7 +89,7 @@ static void cut_events(struct recorder *r)
 	} else {
 		r->stats.hiccups_lost += r->hiccups;
 		r->stats.records_lost += r->records;
-		memset(r->seen, 0, sizeof(*r->seen)); /* names were in it */
+		memset(r->seen, 0, sizeof(*r->seen)); /* it had names in it */
 	}
 	r->hiccups = r->records = 0;
 	encoder_reset(r->encoder);
@@ -110,7 +110,7 @@ static void on_event(void *ctx, const struct event *e)
 		cut_events(r);
 }
 
-/* The tail has to get in: waits while the writing process makes room. */
+/* The tail must get in: waits while the writing process makes room. */
 static bool push_patiently(struct recorder *r, uint32_t type, struct bytes *b)
 {
 	uint64_t deadline = now_ns() + CLOSE_NS;
@@ -131,7 +131,7 @@ static int create(const char *path, bool force)
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
 	struct stat st;
 
-	/* What is no file cannot be overwritten: /dev/null, a pipe. */
+	/* A file that is none cannot be overwritten: /dev/null, a pipe. */
 	if (fd < 0 && errno == EEXIST && !stat(path, &st) && !S_ISREG(st.st_mode))
 		fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 && errno == EEXIST)
@@ -225,7 +225,7 @@ bool recorder_poll(struct recorder *r)
 	return !r->failed;
 }
 
-/* Waits for the writing process to be done; what it said last holds. */
+/* Waits until the writing process is done; its last word counts. */
 static int await_writer(struct recorder *r)
 {
 	uint64_t deadline = now_ns() + CLOSE_NS;

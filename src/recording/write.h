@@ -1,15 +1,15 @@
 /* Writing a recording. The events of a session are packed here and handed, a chunk at a time, to a
  * process of its own on the housekeeping CPUs, which compresses and writes them: a slow or full
- * disk cannot make the reader of the probes' rings late. What lies between the two is bounded; what
- * finds no room is left out, counted, and missing from the recording only.
+ * disk cannot delay the reader of the probes' rings. The queue between the two is bounded; chunks
+ * without room are left out, counted, and missing from the recording only.
  *
- *   recorder_open    the file is made, the writing process forked: before collect_open, so that it
+ *   recorder_open    makes the file, forks the writing process: before collect_open, so that it
  *                    inherits nothing of that
  *   recorder_head    after collect_open, before collect_begin
  *   recorder_begun   the window has opened
  *   recorder_poll    now and then, at least each second
- *   recorder_end     the view is complete: tail, end, and all of it on its way to the disk
- *   recorder_close   also without all that; a file that has no head yet goes
+ *   recorder_end     the view is complete: hands over tail and end, and waits for the disk
+ *   recorder_close   enough by itself at any point; removes a file that has no head yet
  */
 #ifndef CULPRIT_RECORDING_WRITE_H
 #define CULPRIT_RECORDING_WRITE_H
@@ -18,25 +18,25 @@
 
 struct recorder;
 
-/* What the writing process has done; for reports of what recording costs. */
+/* Statistics of the writing process, for reports of what recording costs. */
 struct recorder_stats {
 	uint64_t hiccups, records;           /* put into the recording */
-	uint64_t hiccups_lost, records_lost; /* found no room */
+	uint64_t hiccups_lost, records_lost; /* left out for lack of room */
 	uint64_t raw_bytes, stored_bytes;
 	uint64_t cpu_ns; /* of the writing process */
 };
 
-/* force: a file that is there is overwritten. NULL with the reason said. */
+/* force: overwrites an existing file. NULL with the reason said. */
 struct recorder *recorder_open(const char *path, bool force, const struct cpus *housekeeping);
 const struct tap *
-recorder_tap(const struct recorder *r); /* for the session; listens from recorder_head on */
+recorder_tap(const struct recorder *r); /* for the session; hears from recorder_head on */
 int recorder_head(struct recorder *r, const struct view *v);
 void recorder_begun(struct recorder *r, const struct view *v);
 
-/* False when writing has failed: the reason has been said once, and nothing more is recorded. */
+/* False after a failure to write: the reason has been said once, and nothing more is recorded. */
 bool recorder_poll(struct recorder *r);
 
-/* 0, or -1: the file lacks something, and it has been said what. */
+/* 0, or -1: the file lacks something, and the reason has been said. */
 int recorder_end(struct recorder *r, const struct view *v);
 void recorder_close(struct recorder *r);
 
