@@ -144,10 +144,10 @@ for name in hosts:
     ok(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text(name + ".csv") + text(name + ".jsonl")),
        f"{name}: no control character but the newlines")
 
-readme = open(os.path.join(lib.ROOT, "README.md"), encoding="utf-8").read()
+fleet = lib.culprit("help", "fleet").out
 duckdb = reader("duckdb")
 if duckdb:
-    query = re.search(r"^    (CREATE VIEW lines.*?ORDER BY.*?;)$", readme, re.M | re.S).group(1)
+    query = re.search(r"^    (CREATE VIEW lines.*?ORDER BY.*?;)$", fleet, re.M | re.S).group(1)
     os.makedirs(path("fleet"))
     for name in ("one", "hostile"):
         shutil.copy(path(name + ".jsonl"), path("fleet"))
@@ -157,16 +157,20 @@ if duckdb:
     want = {}
     for host in truth.values():
         for h in host["hiccups"]:
-            for p in map(piece, h["pieces"]):
-                key = said(host["host"]), p["kind"], p["name"], p["function"]
+            rest = {"edge": h["edge_ns"], "lost": h["not_recorded_ns"], "outside": h["outside_ns"]}
+            parts = [((p["kind"], p["name"], p["function"]), p["net_ns"]) for p in map(piece, h["pieces"])]
+            for what, ns in parts + [((kind, None, None), ns) for kind, ns in rest.items()]:
+                key = said(host["host"]), *what
                 count, total, worst = want.get(key, (0, 0, 0))
-                want[key] = count + 1, total + p["net_ns"], max(worst, p["net_ns"])
-            if h["outside_ns"]:
-                key = said(host["host"]), "outside", None, None
-                count, total, worst = want.get(key, (0, 0, 0))
-                want[key] = count + 1, total + h["outside_ns"], max(worst, h["outside_ns"])
+                if ns:
+                    want[key] = count + 1, total + ns, max(worst, ns)
     got = duckdb.sql(query).fetchall()
-    is_({r[:4]: (r[4], round(r[5] * 1e6), round(r[6] * 1e3)) for r in got}, want, "README's query over many jsonl files")
+    is_({r[:4]: (r[4], round(r[5] * 1e6), round(r[6] * 1e3)) for r in got}, want, "the query over many jsonl files of culprit help fleet")
+    ok({"edge", "lost", "outside"} <= {r[1] for r in got}, "what is in no piece has rows, too", {r[1] for r in got})
+    lost = {}
+    for host in truth.values():
+        lost[said(host["host"])] = lost.get(said(host["host"]), 0) + sum(h["duration_ns"] for h in host["hiccups"])
+    is_({name: round(sum(r[5] for r in got if r[0] == name) * 1e6) for name in lost}, lost, "its rows add up to the time that each host lost")
     ok(all((a[0], -a[5]) <= (b[0], -b[5]) for a, b in zip(got, got[1:])), "it ranks the sources of each host", got[:5])
     os.chdir("/")
     everything = f"FROM read_csv('{where}/*.csv')"

@@ -1,6 +1,6 @@
 """What a CPU did, read from the kernel's trace alone: which intervals, in what order, each with its net time and functions, and who asked.
 
-Written from the meaning of the tracepoints and of the report (README), not from culprit's code. Net time is time on top of the stack: each
+Written from the meaning of the tracepoints and of the report (culprit help reading), not from culprit's code. Net time is time on top of the stack: each
 nanosecond between two events belongs to the innermost interval that is open. What an interval runs is the function that began in it last;
 its time before the first one counts as the way there.
 """
