@@ -1,7 +1,8 @@
 /* Finds cause and advice of a source whose names alone do not decide:
  *
  *   the tick      of a nohz_full CPU: by the dependency that kept it most often (tick.h), and by
- * what else ran there outside       by the verdict, the SMI count, and whether this is a guest
+ *                 what else ran there
+ *   outside       by the verdict, the SMI count, and whether this is a guest
  *   [throttled]   by whether the fair server's timer ran there
  *   migration/N   the soft-lockup watchdog's, when its timer ran there as often
  *   perf's NMI    a profiler's, when there are far more than the watchdog makes

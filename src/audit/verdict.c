@@ -2,11 +2,12 @@
  *
  *   a workload    how many of its windows were slow, and what took most of their time
  *   quiet         the CPU lost next to nothing to hiccups, and never much at once; the sentence
- * names the time of gaps below the threshold not traced    nothing can be named not recorded
- * records were lost in what took most: nobody is blamed otherwise     what took most: the tick,
- * throttling, time outside the kernel, or one source; where little was lost, but once too much at
- * once, the source of that. Then why, from the audit's findings or else from the cause book, and
- * what to do
+ *                 names the time of gaps below the threshold
+ *   not traced    nothing can be named
+ *   not recorded  records were lost in what took most: nobody is blamed
+ *   otherwise     what took most: the tick, throttling, time outside the kernel, or one source;
+ *                 where little was lost, but once too much at once, the source of that. Then why,
+ *                 from the audit's findings or else from the cause book, and what to do
  */
 #include "audit/verdict.h"
 

@@ -30,8 +30,8 @@ struct facts_options {
  *   run/root            numbers of the processes that run as root, one on each line
  *   run/kconfig         the lines of the kernel's configuration that the checks ask for
  *   run/dmesg           the kernel's messages about isolation, clocks, throttling and split locks
- *   sys/fs/cgroup/...   cpuset.cpus.partition that is not "member", cpu.max that is not "max",
- *                       v1's quotas, and what follows from them
+ *   sys/fs/cgroup/...   cpuset.cpus.partition that is not "member", cpu.max that is not "max", v1's
+ *                       quotas, and what follows from them
  */
 int facts_take(struct facts *facts, const struct facts_options *options);
 

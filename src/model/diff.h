@@ -9,8 +9,9 @@
  *
  *   chance   the events of one hiccup count as one event: of times the sum of the squares of what
  *            each hiccup lost to it (compound Poisson), of counts the count times the mean number
- * in a hiccup scatter  how far a window's 16 to 32 slices differ (slices.h), for what comes in
- * bursts between  how far the recordings of a side differ: then the interval is Fieller's, with
+ *            in a hiccup
+ *   scatter  how far a window's 16 to 32 slices differ (slices.h), for what comes in bursts
+ *   between  how far the recordings of a side differ: then the interval is Fieller's, with
  *            Student's t and Welch's degrees of freedom
  *
  * Nothing within a window tells what differs from one window to the next: who else works on the

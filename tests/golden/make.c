@@ -12,7 +12,7 @@
  *   sleep     a workload: windows instead of hiccups
  *   stopped   a handler that a guest's host stopped
  *   crowd     a thread that renames itself, a fork storm, threads that pose as the kernel's,
- * several timers in one interrupt
+ *             several timers in one interrupt
  */
 #include <limits.h>
 #include <unistd.h>

@@ -5,7 +5,7 @@
  *   sleep  nothing
  *   calls  one system call after the other
  *   late   a loop of 1 ms that reports each turn that began more than 100 us late through
- * culprit.h; at the end it prints them
+ *          culprit.h; at the end it prints them
  */
 #include "culprit.h"
 
