@@ -25,13 +25,13 @@ enum record_kind {
 	/* Instants. A fault lasts until the sampler runs on: id = error code, arg = address. */
 	RECORD_FAULT = 6,
 	/* A TLB flush for another CPU: id = reason (enum tlb_flush_reason), arg = pages, name =
-	   comm of the memory's owner. */
+	 * comm of the memory's owner. */
 	RECORD_TLB = 7,
 	/* From here on the enclosing interval of this level runs the function `arg`; see enum
-	   mark_kind. */
+	 * mark_kind. */
 	RECORD_MARK = 8,
 	/* The tick could not be stopped: id = dependency bit (include/linux/tick.h), arg = tid,
-	   name = comm. */
+	 * name = comm. */
 	RECORD_TICK = 9,
 	/* The kernel's osnoise tracer reports the end of an interval: mark = its record_kind, id =
 	 * IRQ, vector, softirq or tid, arg = net ns, name = as osnoise calls it. */

@@ -54,7 +54,7 @@ static int add_sources(struct beside *b, const struct sources *s, bool theirs)
 	return err;
 }
 
-/* Counters without names: of the periods' lines, or of rtla's table. */
+/* Adds counters without names: of the periods' lines, or of rtla's table. */
 static int add_period(struct beside *b, const struct osnoise_period *p)
 {
 	const struct {
@@ -99,7 +99,7 @@ static int take_theirs(struct beside *b, const struct osnoise_reader *r)
 	return err;
 }
 
-/* Beside counters without names culprit's have none either. */
+/* Adds culprit's sources, without names when the other side has none. */
 static int take_ours(struct beside *b, const struct view *v)
 {
 	int err = 0;

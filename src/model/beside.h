@@ -1,7 +1,7 @@
-/* Saved osnoise output beside a recording of culprit's: the same sources by each, per second
- * observed. The two were not made at the same time, perhaps not on the same machine: rates are
- * compared, not events. Sources are paired by what osnoise knows of them: kind (it does not tell
- * vectors from IRQs) and name; culprit's functions and thread ids are added up.
+/* Saved osnoise output beside a recording of culprit's: the rate of each source by either, per
+ * observed second. The two were not made at the same time, perhaps not on the same machine, so
+ * rates are compared, not events. Sources are paired by what osnoise knows of them: kind (it does
+ * not tell vectors from IRQs) and name; culprit's functions and thread ids are added up.
  */
 #ifndef CULPRIT_BESIDE_H
 #define CULPRIT_BESIDE_H
@@ -14,7 +14,7 @@ struct beside_share {
 };
 
 struct beside_row {
-	enum source_kind kind; /* SOURCE_IRQ: vectors, too */
+	enum source_kind kind; /* SOURCE_IRQ includes vectors */
 	char name[SOURCE_NAME];
 	struct beside_share theirs, ours;
 };
@@ -22,7 +22,7 @@ struct beside_row {
 struct beside {
 	uint64_t theirs_ns, ours_ns;      /* observed, of all CPUs together; 0: not known */
 	struct beside_share theirs, ours; /* gaps: osnoise's samples or noise, culprit's hiccups */
-	struct beside_row *row;           /* by falling time, of whoever saw more */
+	struct beside_row *row;           /* by falling time, of the side that saw more */
 	uint32_t count;
 	/* Events with names; false: only the counters of rtla or of the periods, in the rows
 	 * without a name. */

@@ -13,10 +13,10 @@
 
 struct line {
 	double slope;    /* ns per tick */
-	double at0, ns0; /* it goes through this point, relative to the first reading */
+	double at0, ns0; /* a point on the line, relative to the first reading */
 };
 
-/* Least squares, about the mean: the numbers stay small enough for doubles. */
+/* Fits by least squares, about the mean: the numbers stay small enough for doubles. */
 static bool fit(const struct clock_reading *r, uint32_t n, struct line *line)
 {
 	double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
@@ -36,7 +36,7 @@ static bool fit(const struct clock_reading *r, uint32_t n, struct line *line)
 	return xx > 0 && xy > 0;
 }
 
-/* How far the slopes of the tenths are apart, each from its first to its last reading. */
+/* Difference between the slopes of the tenths, each from its first to its last reading. */
 static double spread(const struct clock_reading *r, uint32_t n, double slope)
 {
 	double least = INFINITY, most = -INFINITY;
@@ -97,7 +97,7 @@ void clock_way_add(struct clock_way *w, uint64_t t0, uint64_t t1, uint64_t t2)
 void clock_offset_solve(struct clock_offset *o, double ns_per_tick)
 {
 	const struct clock_way *there = &o->way[0], *back = &o->way[1];
-	/* On the way back this CPU asks, and what is measured is how far the reference is ahead. */
+	/* On the way back this CPU asks, so this measures how far the reference is ahead. */
 	int64_t low = there->low > -back->high ? there->low : -back->high;
 	int64_t high = there->high < -back->low ? there->high : -back->low;
 

@@ -1,6 +1,6 @@
-/* What culprit clock measures: how steady the CPU's counter runs, how far it is apart between CPUs,
- * what reading a clock costs, and where the hardware clocks of network cards stand. And the
- * arithmetic of it, pure. Times are ns unless a name says otherwise.
+/* Results of culprit clock: how steady the CPU's counter runs, its offset between CPUs, the cost of
+ * reading a clock, and the state of the hardware clocks of network cards. And their arithmetic,
+ * pure. Times are ns unless a name says otherwise.
  */
 #ifndef CULPRIT_CLOCK_H
 #define CULPRIT_CLOCK_H
@@ -27,8 +27,8 @@ struct clock_reading {
 struct clock_rate {
 	bool known;              /* false: fewer than three readings, or the counter stood still */
 	double khz;              /* of the counter, by a straight line through all readings */
-	double error_ppm;        /* of that, by how far apart the two were read at both ends */
-	double rms_ns, worst_ns; /* how far readings lie from the line */
+	double error_ppm;        /* of khz, from the widths of the readings at both ends */
+	double rms_ns, worst_ns; /* distance of readings from the line */
 	double spread_ppm;       /* between the fastest and the slowest tenth of the time */
 	uint64_t duration_ns;
 	uint32_t readings;
@@ -39,7 +39,7 @@ struct clock_rate clock_rate(const struct clock_reading *r, uint32_t n);
 
 /* ---- offset between CPUs ---- */
 
-/* One CPU asks at t0, another one answers at t1, the first sees that at t2, each by its own
+/* One CPU asks at t0, another one answers at t1, the first sees the answer at t2, each by its own
  * counter. The answer came between t0 and t2, so the second counter is ahead by t1 - t2 at least
  * and t1 - t0 at most. Of many the narrowest limits hold. */
 struct clock_way {
@@ -56,10 +56,10 @@ struct clock_offset {
 	struct clock_way way[2]; /* the reference asks; this CPU asks */
 	/* This CPU's counter is ahead of the reference's by `ns` +- bound_ns. */
 	double ns, bound_ns;
-	bool moved; /* no one offset explains all round trips */
+	bool moved; /* no single offset explains all round trips */
 };
 
-/* ns, bound_ns and moved from both ways. */
+/* Computes ns, bound_ns and moved from both ways. */
 void clock_offset_solve(struct clock_offset *o, double ns_per_tick);
 
 /* ---- cost ---- */
@@ -70,9 +70,8 @@ struct clock_cost {
 	char name[CLOCK_NAME];
 	const char *absent; /* NULL: measured; else why not */
 	bool counter;       /* an instruction, not a clock */
-	enum clock_how
-		how; /* of a clock: answered in user space by the vDSO, or by a system call */
-	uint64_t resolution_ns;             /* of a clock, as it says itself */
+	enum clock_how how; /* of a clock: read in user space by the vDSO, or by a system call */
+	uint64_t resolution_ns;             /* of a clock, by its own account */
 	uint64_t min_ps, median_ps, p99_ps; /* of batches */
 };
 
@@ -83,9 +82,9 @@ enum phc_way { PHC_GETTIME, PHC_OFFSET, PHC_EXTENDED, PHC_PRECISE, PHC_WAYS };
 /* One way to compare a hardware clock with CLOCK_REALTIME. */
 struct phc_result {
 	int error;        /* errno; 0: it works */
-	uint32_t samples; /* that were taken */
+	uint32_t samples; /* samples taken */
 	/* Of the sample with the shortest delay, as read: hardware clock minus CLOCK_REALTIME. And
-	 * the least and most of all. */
+	 * the least and most of all samples. */
 	int64_t raw_ns, raw_least_ns, raw_most_ns;
 	/* Shortest time between the two readings of CLOCK_REALTIME around it; 0: the hardware takes
 	 * both. */
@@ -97,7 +96,7 @@ enum phc_scale {
 	PHC_UTC,
 	PHC_TAI,
 	PHC_OTHER
-}; /* OTHER: it shows no time of day, counted from its start perhaps */
+}; /* OTHER: no time of day, perhaps counted from its start */
 
 struct phc {
 	char operand[256]; /* as given */
@@ -107,19 +106,19 @@ struct phc {
 	int cross; /* its hardware can read both clocks at once; -1: not known */
 	enum phc_scale scale;
 	bool rate_known;
-	double rate_ppm; /* by which it runs faster than CLOCK_REALTIME... */
+	double rate_ppm; /* how much faster than CLOCK_REALTIME it runs... */
 	double rate_error_ppm;
 	struct phc_result result[PHC_WAYS];
 };
 
 const char *phc_way_name(enum phc_way w);
 
-/* Which time a hardware clock keeps that is raw_ns ahead of CLOCK_REALTIME, with TAI tai_s ahead of
- * UTC; *applied_ns is to be taken off. */
+/* The time scale of a hardware clock that is raw_ns ahead of CLOCK_REALTIME, with TAI tai_s ahead
+ * of UTC; the caller subtracts *applied_ns. */
 enum phc_scale phc_scale(int64_t raw_ns, int tai_s, int64_t *applied_ns);
 
 /* TAI - UTC at a time (s since 1970) by a leap-seconds.list (NTP's: seconds since 1900, then the
- * difference); 0: it does not say. */
+ * difference); 0: the list does not say. */
 int clock_leap_seconds(const char *list, uint64_t unix_s);
 
 #define TAI_BUILT_IN 37 /* since 2017-01-01 (IERS Bulletin C 52) */
@@ -129,14 +128,14 @@ int clock_leap_seconds(const char *list, uint64_t unix_s);
 struct clock_view {
 	struct host host;
 	const char *counter;    /* "tsc", "cntvct" */
-	const char *unstable;   /* NULL: it is stable as far as the kernel knows; else why not */
+	const char *unstable;   /* NULL: stable as far as the kernel knows; else why not */
 	char clocksources[128]; /* that the kernel has */
 	struct cpus cpus;
-	unsigned reference; /* of them: all else is measured there */
+	unsigned reference; /* one of the CPUs: all else is measured there */
 	double ns_per_tick; /* by CLOCK_MONOTONIC */
 	struct clock_rate monotonic, raw;
 	bool ntp_known, ntp_synchronised;
-	double ntp_ppm; /* by which the kernel is told to run CLOCK_MONOTONIC faster */
+	double ntp_ppm; /* how much faster the kernel is told to run CLOCK_MONOTONIC */
 	int tai_s;      /* TAI - UTC... */
 	const char *tai_from;
 	struct clock_offset *offset; /* owned */
@@ -147,6 +146,6 @@ struct clock_view {
 	uint32_t ndevices;
 };
 
-void clock_view_free(struct clock_view *v); /* what it holds */
+void clock_view_free(struct clock_view *v); /* frees its contents */
 
 #endif

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* between the two probes of one tracepoint: a guest may be stopped there */
+/* Time between the two probes of one tracepoint: a guest may be stopped there. */
 #define APART_NS    20000000
-#define PATIENCE_NS 200000000 /* after which no partner comes any more */
+#define PATIENCE_NS 200000000 /* after this no partner comes any more */
 
 int compare_init(struct compare *c)
 {
@@ -101,7 +101,7 @@ static void leave(struct compare *c, const struct interval *i)
 		r->only_ours++;
 }
 
-/* Of the other side's waiting ones of the same source the nearest in time. */
+/* Of the other side's waiting intervals of the same source, the nearest in time. */
 static int partner(const struct compare *c, const struct interval *i)
 {
 	int best = -1;

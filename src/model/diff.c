@@ -1,6 +1,6 @@
-/* All sources of all files go into one list, which is sorted by what they are called: those that
- * follow each other under one name are a row. A histogram of each of a side's recordings is enough,
- * as a cell keeps only what it was asked for. */
+/* All sources of all files go into one list, sorted by name: entries of one name are a row. One
+ * histogram for each recording of a side is enough, because a cell keeps only the values that are
+ * asked of it. */
 #include "model/diff_cell.h"
 
 #include <errno.h>
@@ -15,14 +15,14 @@ struct entry {
 	bool kernel_thread, rest;
 	char name[DIFF_NAME];
 	const char *function; /* NULL: not known */
-	uint32_t side, at;    /* its at-th recording */
+	uint32_t side, at;    /* index of its recording */
 	const struct source *source;
 };
 
 /* ---- one list of all sources ---- */
 
-/* Without what a compiler adds to a function that it made another of: "tick_sched_do_timer.isra.0"
- * is another's tick_sched_do_timer. */
+/* Length without a suffix that a compiler adds to a copy of a function:
+ * "tick_sched_do_timer.isra.0" is the tick_sched_do_timer of another kernel. */
 static size_t function_len(const char *function)
 {
 	static const char *const added[] = {".isra.", ".constprop.", ".part.", ".cold", ".llvm."};
@@ -136,7 +136,7 @@ static uint32_t list_sources(const struct diff *d, struct entry *entry)
 
 /* ---- all hiccups ---- */
 
-/* A side's cell out of its recordings' tallies. */
+/* Computes a side's cell from the tallies of its recordings. */
 static struct sums take_side(const struct diff *d, uint32_t k, struct tallies *t,
 			     struct diff_cell *c)
 {
@@ -317,7 +317,7 @@ static void take_view(struct diff *d, uint32_t k, const struct view *v)
 	}
 }
 
-/* The one that began first of those that began behind `after`; NULL: none. */
+/* The recording with the earliest begin after that of `after`; NULL: none. */
 static const struct view *next_begun(const struct diff_side *s, const char *after)
 {
 	const struct view *next = NULL;
@@ -330,7 +330,7 @@ static const struct view *next_begun(const struct diff_side *s, const char *afte
 }
 
 /* Two recordings a side or more, and time goes from one side to the other as often as the smaller
- * one has recordings: what drifts does not fall together with the change. */
+ * one has recordings: drift does not coincide with the change. */
 static bool alternate(const struct diff_side *a, const struct diff_side *b)
 {
 	const char *at = "";
@@ -362,7 +362,7 @@ static void take_sides(struct diff *d, const struct diff_side *side, uint32_t n)
 	}
 }
 
-/* What counts as a hiccup, and as a short gap. */
+/* Takes the thresholds of hiccups and of short gaps. */
 static void take_thresholds(struct diff *d)
 {
 	uint64_t from_ns = d->view[0]->cpu[0].shorts.from_ns;

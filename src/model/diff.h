@@ -61,34 +61,34 @@ enum diff_verdict { DIFF_SAME, DIFF_UNCLEAR, DIFF_GONE, DIFF_NEW, DIFF_BETTER, D
 
 /* One source, or all hiccups, in one side. */
 struct diff_cell {
-	uint64_t count; /* interruptions, as sources have them; hiccups */
+	uint64_t count; /* interruptions, as in sources; or hiccups */
 	uint64_t runs;  /* of the function; hiccups */
 	uint64_t total_ns;
 	uint64_t p50_ns, p99_ns, p999_ns, max_ns; /* of one */
 	uint64_t bin[DIFF_BINS];                  /* by length, see diff_bin_ns */
 	double per_s, runs_per_s, ns_per_s;       /* per second that a CPU was observed */
-	/* to the first side; of the first itself NAN, 0, INFINITY */
+	/* To the first side; of the first itself NAN, 0, INFINITY. */
 	struct ratio count_ratio, time_ratio;
 	enum diff_verdict verdict;
 };
 
 struct diff_row {
 	enum source_kind kind;
-	bool kernel_thread;   /* they are apart from others of that name */
-	bool rest;            /* what the tables of sources could not keep apart */
+	bool kernel_thread;   /* kept apart from other sources of that name */
+	bool rest;            /* sources that the tables could not keep apart */
 	char name[DIFF_NAME]; /* any bytes: escape on output */
 	char *function;       /* owned; NULL: not known */
 	bool changed;         /* gone, new, better or worse in some side... */
-	bool unclear;         /* ...or none of these, and unclear in some */
-	double rank_ns;       /* per second, the largest of all sides': the change, else the time */
+	bool unclear;         /* ...or none of these, and unclear in some side */
+	double rank_ns;       /* per second, the largest of all sides: the change, else the time */
 	struct diff_cell cell[DIFF_FILES];
 };
 
-/* Something about the machine or the measurement that is not the same in all sides, as their first
- * recordings have it. */
+/* A property of the machine or the measurement that differs between the sides, by their first
+ * recordings. */
 struct diff_fact {
 	char *what; /* "kernel", "cmdline isolcpus", "proc/sys/vm/stat_interval"; any bytes */
-	char *value[DIFF_FILES]; /* NULL: has none */
+	char *value[DIFF_FILES]; /* NULL: this side has none */
 };
 
 struct diff_side {
@@ -99,22 +99,22 @@ struct diff_side {
 struct diff {
 	uint32_t n;
 	struct diff_side side[DIFF_FILES];
-	const struct view *view[DIFF_FILES]; /* each side's first */
-	bool in_turn[DIFF_FILES];            /* with those of the first side */
-	/* owned: what its recordings differ in, "kernel, threshold"; NULL: in nothing */
+	const struct view *view[DIFF_FILES]; /* the first recording of each side */
+	bool in_turn[DIFF_FILES];            /* recorded in turn with those of the first side */
+	/* Owned: what its recordings differ in, "kernel, threshold"; NULL: nothing. */
 	char *unlike[DIFF_FILES];
 	double between;             /* where not in turn, two windows may differ by this factor */
 	double seconds[DIFF_FILES]; /* observed, all CPUs together */
-	/* of the hiccups' time */
+	/* Of the hiccups' time. */
 	uint64_t attributed_ns[DIFF_FILES], edge_ns[DIFF_FILES], lost_ns[DIFF_FILES],
 		outside_ns[DIFF_FILES];
-	bool same_cpus;        /* all measured the same CPUs: numbers of CPUs in names are kept */
-	bool traced;           /* all were: else there are no sources */
+	bool same_cpus;        /* all measured the same CPUs: names keep their CPU numbers */
+	bool traced;           /* all were traced: else there are no sources */
 	uint64_t threshold_ns; /* of all CPUs of all recordings; 0: they differ */
-	bool raised;       /* some had a lower one, and its hiccups below it are short gaps now */
+	bool raised;       /* some had a lower one, and their hiccups below it are short gaps now */
 	bool shorts_known; /* all recordings have short gaps of the same lengths */
 	uint64_t short_ns[DIFF_FILES];
-	uint64_t low_ns, high_ns; /* of the bins: the shortest and the longest of all */
+	uint64_t low_ns, high_ns; /* of the bins: the shortest and the longest value */
 	struct diff_cell total[DIFF_FILES];
 	/* Owned; changed rows by falling change, then the others by falling time. */
 	struct diff_row *row;
@@ -124,25 +124,26 @@ struct diff {
 };
 
 /* side[n], 2 to DIFF_FILES of them, each of one view or more, outlive the diff; each view has
- * observed its CPUs for some time. between: at least 1. 0 or -ENOMEM; diff_free in either case. */
+ * observed its CPUs for some time. between: at least 1. 0 or -ENOMEM; call diff_free in either
+ * case. */
 int diff_make(struct diff *d, const struct diff_side *side, uint32_t n, double between);
 void diff_free(struct diff *d);
 
-/* The shortest length in a bin; bins are alike on a logarithmic scale. diff_bin_ns(d, DIFF_BINS) is
- * the longest of all. */
+/* Shortest length in a bin; bins are equal on a logarithmic scale. diff_bin_ns(d, DIFF_BINS) is the
+ * longest of all. */
 double diff_bin_ns(const struct diff *d, unsigned bin);
 
-/* Lost time per second is more than `percent` more than in the first side, and the interval is
+/* True when lost time per second is more than `percent` above the first side's, and the interval is
  * above 1. */
 bool diff_worse_by(const struct diff *d, uint32_t side, double percent);
 
 /* "same", "unclear", "gone", "new", "better", "worse" */
 const char *diff_verdict_name(enum diff_verdict verdict);
 
-/* A source's name without what differs from boot to boot: "kworker/3:1H" is "kworker/3:~H",
+/* A source's name without parts that differ from boot to boot: "kworker/3:1H" is "kworker/3:~H",
  * "kworker/u8:2" "kworker/u~:~", "irq/36-eth0" "irq/~-eth0", "vhost-812" "vhost-~"; and without
  * keep_cpus "kworker/~:~H", "ksoftirqd/~", with an asterisk for each ~. The numbers of threads and
- * interrupts are no part of it, but for an interrupt that has no name. A source that is itself
+ * interrupts are no part of it, except for an interrupt without a name. A source that is itself
  * called "(others)", as only the rest is, begins with "\x28". */
 void diff_name(const struct source *s, bool keep_cpus, char name[DIFF_NAME]);
 

@@ -1,4 +1,4 @@
-/* The numbers of one cell, and how two differ. */
+/* The numbers of one cell, and how two cells differ. */
 #include "model/diff_cell.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static unsigned bin_of(const struct diff *d, double ns)
 	return at < DIFF_BINS ? (unsigned)at : DIFF_BINS - 1;
 }
 
-/* The value that stands for a bucket's. */
+/* The value that stands for a bucket's values. */
 static double middle_of(const struct hist *h, uint32_t bucket)
 {
 	double middle = 0.5 * ((double)hist_lowest(h, bucket) + (double)hist_highest(h, bucket));
@@ -65,8 +65,8 @@ struct one {
 	struct ratio_sum count, time;
 };
 
-/* Variances: see diff.h. A view that no hiccups were added to one by one has no slices: then each
- * interval is an event by itself. */
+/* Weighs a tally; for variances see diff.h. A view without hiccups added one by one has no slices:
+ * then each interval is an event by itself. */
 static struct one weigh(const struct tally *t, const struct view *v)
 {
 	double count = t->count + t->lost, total = t->net.sum + t->lost_ns, squares = 0,
@@ -110,7 +110,7 @@ static void side_add(struct side_sum *s, const struct ratio_sum *r)
 	s->n++;
 }
 
-/* The sum's variance, as the recordings differ from what an even share would be. */
+/* Variance of the sum, from the differences of the recordings to an even share. */
 static double between(const struct side_sum *s, const struct ratio_sum *r)
 {
 	double off = r->sum - s->sum.sum * r->seconds / s->sum.seconds;
@@ -144,7 +144,7 @@ struct rate {
 	double mean, variance, df;
 };
 
-/* Where nothing came there is no variance to be seen: it may be one jump of the other's. */
+/* A side without any events shows no variance: it may be one jump of the other's. */
 static struct rate rate_of(const struct side_sum *s, double jump)
 {
 	double variance = larger(s->sum.variance, s->between), second = s->sum.seconds;
@@ -163,7 +163,7 @@ static double t_squared(const struct rate *a, const struct rate *b, double alpha
 	return df * beta_odds(1 - alpha, 0.5, df / 2);
 }
 
-/* What the recordings of both sides tell: Fieller's interval for the ratio of two means (E. C.
+/* Compares by the recordings of both sides: Fieller's interval for the ratio of two means (E. C.
  * Fieller, "Some problems in interval estimation", Journal of the Royal Statistical Society B 16
  * (1954) 175-185): all ratios r for which after - r before may be 0. It has no upper end where
  * before may be 0, and includes 1 unless all recordings of one side lie above all of the other's.
@@ -189,7 +189,7 @@ static struct ratio compare_in_turn(const struct side_sum *before, const struct 
 	return r;
 }
 
-/* As chance within the windows has it. */
+/* Compares by chance within the windows. */
 static struct ratio compare_chance(const struct side_sum *before, const struct side_sum *after,
 				   double alpha)
 {
@@ -216,7 +216,7 @@ static struct ratio widen(struct ratio r, double factor)
 	return (struct ratio){r.value, r.low / factor, r.high * factor};
 }
 
-/* Thousands, and next to none. */
+/* True for thousands on one side, and next to none on the other. */
 static bool ended(const struct diff_cell *some, const struct diff_cell *none)
 {
 	return some->count >= DIFF_THOUSAND && none->per_s < some->per_s / 10;
@@ -243,13 +243,13 @@ static int direction(struct ratio r)
 	return r.low > 1 ? 1 : r.high < 1 ? -1 : 0;
 }
 
-/* Which way it goes: 1 more, -1 less, 0 may be chance. */
+/* Direction of the change: 1 more, -1 less, 0 may be chance. */
 static int judge_time(const struct sums *before, const struct sums *after, bool in_turn,
 		      double factor, double alpha)
 {
 	int time, count;
 
-	if (!in_turn || alpha >= ALPHA) /* of all hiccups together the time alone */
+	if (!in_turn || alpha >= ALPHA) /* of all hiccups together only the time counts */
 		return direction(
 			widen(compare(&before->time, &after->time, in_turn, alpha), factor));
 	time = direction(compare(&before->time, &after->time, true, alpha / 2));
@@ -273,8 +273,8 @@ static enum diff_verdict judge(const struct sums *before, const struct sums *aft
 	return way < 0 ? DIFF_BETTER : way > 0 ? DIFF_WORSE : DIFF_SAME;
 }
 
-/* Any program may come between two ordinary samplers' windows; where all had a real-time priority
- * few can. */
+/* Any program may come between the windows of two ordinary samplers; between those with a real-time
+ * priority few can. */
 static bool ordinary(const struct diff_side *s)
 {
 	for (uint32_t i = 0; i < s->n; i++)
@@ -283,7 +283,7 @@ static bool ordinary(const struct diff_side *s)
 	return false;
 }
 
-/* The other sides' cells against the first's. */
+/* Compares the other sides' cells with the first's. */
 void cells_compare(const struct diff *d, struct diff_cell *cell, const struct sums *sums,
 		   uint32_t sources)
 {

@@ -1,10 +1,10 @@
-/* Part of diff_make: the numbers of one cell, and how two differ. The rules are in diff.h. */
+/* Part of diff_make: the numbers of one cell, and how two cells differ. The rules are in diff.h. */
 #ifndef CULPRIT_DIFF_CELL_H
 #define CULPRIT_DIFF_CELL_H
 
 #include "model/diff.h"
 
-/* What one recording has of a source, or of all hiccups. */
+/* One recording's sums of a source, or of all hiccups. */
 struct tally {
 	struct hist net; /* a value for each run of a function */
 	uint64_t count;  /* interruptions; hiccups */
@@ -13,11 +13,11 @@ struct tally {
 	struct slices slices;
 };
 
-/* A side's sum, ready to be compared. */
+/* A side's sum, ready for comparison. */
 struct side_sum {
-	struct ratio_sum sum; /* its variance is of chance and scatter */
-	double between;       /* variance, as the recordings tell it */
-	double low, high;     /* the least and the largest of the recordings' rates */
+	struct ratio_sum sum; /* its variance is from chance and scatter */
+	double between;       /* variance between the recordings */
+	double low, high;     /* least and largest rate of the recordings */
 	uint32_t n;           /* recordings */
 };
 
@@ -25,7 +25,7 @@ struct sums {
 	struct side_sum count, time;
 };
 
-/* One of each recording of a side, and all of them together. */
+/* One tally for each recording of a side, and one of all together. */
 struct tallies {
 	struct tally one[DIFF_RECORDINGS], all;
 	uint32_t n;
@@ -36,12 +36,12 @@ void tallies_free(struct tallies *t);                             /* NULL is fin
 void tallies_clear(struct tallies *t);
 void tally_add(struct tally *t, const struct tally *from);
 
-/* Of a side's tallies, all of its recordings together; d knows the bins. */
+/* Fills the cell from a side's tallies, all of its recordings together; d knows the bins. */
 void cell_fill(const struct diff *d, struct diff_cell *c, const struct tally *t, double seconds);
 struct sums cell_weigh(const struct tally *t, const struct diff_side *side); /* t[side->n] */
 
-/* The other sides' cells against the first's: ratios and verdicts. d->total is filled. sources: so
- * many are looked at together. */
+/* Compares the other sides' cells with the first's: ratios and verdicts. d->total is filled.
+ * sources: number of sources compared at the same time. */
 void cells_compare(const struct diff *d, struct diff_cell *cell, const struct sums *sums,
 		   uint32_t sources);
 

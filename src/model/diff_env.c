@@ -1,5 +1,5 @@
-/* What is not the same about the machines and the measurements: settings by name, the kernel's
- * command line and other lists word by word. */
+/* Differences between the machines and the measurements: settings by name, the kernel's command
+ * line and other lists word by word. */
 #include "model/diff_words.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 
 #define THRESHOLD_ALIKE 1.1 /* learned ones differ a little from run to run */
 
-/* Facts that count or that come and go by themselves, and those that the host has already. */
+/* Facts left out: counters, values that come and go by themselves, and those that the host has
+ * already. */
 static const char *const left_out[] = {
 	"proc/stat",
 	"proc/loadavg",
@@ -88,7 +89,7 @@ static int note_fields(struct diff *d)
 	return err;
 }
 
-/* Of all of a view's CPUs. */
+/* Thresholds of all CPUs of a view. */
 static void thresholds(const struct view *v, uint64_t *low, uint64_t *high)
 {
 	*low = UINT64_MAX;
@@ -144,7 +145,8 @@ static int note_traced(struct diff *d)
 	return err ? err : diff_note(d, "kernel symbols", hidden);
 }
 
-/* The tracepoints that a kernel lacks: what they would show counts as outside the kernel there. */
+/* Notes the tracepoints that a kernel lacks: what they would show counts as outside the kernel
+ * there. */
 static int note_not_observed(struct diff *d)
 {
 	char *text[DIFF_FILES] = {NULL};
@@ -181,7 +183,7 @@ static bool is_left_out(const char *name)
 	return false;
 }
 
-/* What a fact says: its text without the last newline; NULL where it is absent. Several lines are a
+/* Notes a fact's text without the last newline; NULL where it is absent. Several lines are a
  * list. */
 static int note_fact(struct diff *d, const char *name)
 {
@@ -213,7 +215,7 @@ static int note_fact(struct diff *d, const char *name)
 	return err;
 }
 
-/* The first name of any file's facts behind `after` (NULL: of all); NULL: that was the last. */
+/* First name after `after` (NULL: of all) among any file's facts; NULL: that was the last. */
 static const char *next_name(const struct diff *d, const char *after, uint32_t *at)
 {
 	const char *next = NULL;
@@ -229,7 +231,7 @@ static const char *next_name(const struct diff *d, const char *after, uint32_t *
 	return next;
 }
 
-/* Where nobody looked there is nothing to compare. */
+/* Notes facts that both sides have read: others cannot be compared. */
 static int note_facts(struct diff *d)
 {
 	uint32_t at[DIFF_FILES] = {0};
@@ -272,7 +274,7 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* What the recordings of one side differ in: each is held against its first. */
+/* Notes what the recordings of one side differ in: each is compared with the first. */
 static int note_unlike(struct diff *d, uint32_t k)
 {
 	int err = 0;

@@ -1,4 +1,4 @@
-/* Names that are alike. */
+/* Makes names of the same thing alike. */
 #include "model/diff.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ static size_t digits(const char *text)
 	return strspn(text, "0123456789");
 }
 
-/* "kworker/CPU:NUMBER" and "kworker/uPOOL:NUMBER", with an H behind it at high priority
+/* True for "kworker/CPU:NUMBER" and "kworker/uPOOL:NUMBER", with an H behind it at high priority
  * (kernel/workqueue.c: create_worker). */
 static bool worker_name(const char *text, bool keep_cpus, char name[DIFF_NAME])
 {
@@ -35,7 +35,7 @@ static bool worker_name(const char *text, bool keep_cpus, char name[DIFF_NAME])
 	return true;
 }
 
-/* A number behind these is a thread's or an interrupt's. */
+/* Prefixes before the number of a thread or an interrupt. */
 static const char *const numbered[] = {"irq/", "vhost-", "kvm-pit/", NULL};
 
 static bool numbered_name(const char *text, char name[DIFF_NAME])

@@ -1,5 +1,5 @@
-/* A list's words are sorted by the name in front of their "=", so that each file has all its values
- * of one name in one place. */
+/* A list's words are sorted by the name in front of their "=", so that all values of one name of a
+ * file stand together. */
 #include "model/diff_words.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ int diff_note(struct diff *d, const char *what, const char *const *value)
 /* ---- lists ---- */
 
 struct word {
-	char *text; /* as it stands, NUL-terminated */
+	char *text; /* as it is, NUL-terminated */
 	size_t name_len;
 	uint32_t file, place;
 };
@@ -64,8 +64,8 @@ static int by_name(const void *a, const void *b)
 	return x->place < y->place ? -1 : 1;
 }
 
-/* The end of a word; blanks between double quotes belong to it, as the kernel has it
- * (lib/cmdline.c: next_arg). */
+/* End of a word; blanks between double quotes belong to it, as in the kernel (lib/cmdline.c:
+ * next_arg). */
 static char *word_end(char *at, const char *separators)
 {
 	bool quoted = false;
@@ -75,7 +75,7 @@ static char *word_end(char *at, const char *separators)
 	return at;
 }
 
-/* Cuts text into words, which stay in it. Returns how many there are now, or -ENOMEM. */
+/* Cuts text into words, which stay in it. Returns their number so far, or -ENOMEM. */
 static long cut(char *text, const char *separators, uint32_t file, struct word **words, long n)
 {
 	for (char *at = text, *end; at && *(at += strspn(at, separators)); at = end) {
@@ -84,7 +84,7 @@ static long cut(char *text, const char *separators, uint32_t file, struct word *
 
 		end = word_end(at, separators);
 		end = *end ? (*end = 0, end + 1) : NULL;
-		if (!(n & (n - 1))) { /* room is the next power of two */
+		if (!(n & (n - 1))) { /* the room is the next power of two */
 			grown = reallocarray(*words, n ? 2 * n : 1, sizeof(**words));
 			if (!grown)
 				return -ENOMEM;
@@ -97,7 +97,8 @@ static long cut(char *text, const char *separators, uint32_t file, struct word *
 	return n;
 }
 
-/* All words of one name: as value what each file says, several values with a blank between them. */
+/* Notes all words of one name, with what each file says as value, several with a blank between
+ * them. */
 static int note_words(struct diff *d, const char *what, const struct word *word, long n)
 {
 	char *value[DIFF_FILES] = {NULL}, *name = NULL;

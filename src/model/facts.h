@@ -1,8 +1,8 @@
 /* Facts about a machine: a flat set of named texts, as they were read. A live run and a recording
- * hold the same set, so whatever is concluded from facts can be concluded anywhere.
+ * hold the same set, so conclusions from facts can be drawn anywhere.
  *
  * A fact's name is the file's path without the leading slash, "proc/irq/36/smp_affinity_list";
- * facts that are no file begin with "run/". It has bytes or an error, never a guess: absent
+ * facts that are no file begin with "run/". A fact has bytes or an error, never a guess: absent
  * (-ENOENT) and unreadable (-EACCES, ...) stay apart from empty.
  */
 #ifndef CULPRIT_FACTS_H
@@ -17,13 +17,13 @@
 #define FACTS_ALL_MAX  (16u << 20) /* bytes of a set's names and texts together */
 #define FACT_NAME_MAX  4096
 #define FACT_TOO_LONG  (-EFBIG)  /* the text is the first FACT_MAX bytes of a longer one */
-#define FACT_NOT_TAKEN (-EAGAIN) /* it was not read, because reading it disturbs CPUs */
+#define FACT_NOT_TAKEN (-EAGAIN) /* not read, because reading it disturbs CPUs */
 
 struct fact {
 	char *name;
 	char *text;   /* any bytes, and a NUL after them; never NULL */
 	uint32_t len; /* without that NUL */
-	int err;      /* 0 or -errno; with FACT_TOO_LONG there is text all the same */
+	int err;      /* 0 or -errno; with FACT_TOO_LONG it has text all the same */
 };
 
 struct facts {            /* all zeros: the empty set */
@@ -32,21 +32,21 @@ struct facts {            /* all zeros: the empty set */
 	size_t bytes;
 };
 
-/* Adds a copy; a fact of the same name is replaced. A text over FACT_MAX is cut and gets
- * FACT_TOO_LONG. 0; -EINVAL for a name that is empty or too long; -ENOSPC when the set is full,
- * -ENOMEM: the set is as it was. */
+/* Adds a copy; it replaces a fact of the same name. A text over FACT_MAX is cut and gets
+ * FACT_TOO_LONG. 0; -EINVAL for an empty or too long name; -ENOSPC when the set is full, -ENOMEM:
+ * the set is unchanged. */
 int facts_add(struct facts *f, const char *name, int err, const void *text, size_t len);
-void facts_free(struct facts *f); /* what it holds; it is empty then */
+void facts_free(struct facts *f); /* frees its contents; it is empty then */
 
-const struct fact *facts_find(const struct facts *f, const char *name); /* NULL: nobody looked */
+const struct fact *facts_find(const struct facts *f, const char *name); /* NULL: nobody read it */
 
 /* Facts whose name matches a glob, in order; an asterisk stands for any bytes but a slash. Begin
  * with after = NULL:
  *	for (const struct fact *x = facts_next(f, glob, NULL); x; x = facts_next(f, glob, x)) */
 const struct fact *facts_next(const struct facts *f, const char *glob, const struct fact *after);
 
-/* The text of a fact that was read, as a C string (a NUL in it ends it); NULL when it is missing or
- * has an error. */
+/* Text of a fact that was read, as a C string (a NUL in it ends it); NULL when it is missing or has
+ * an error. */
 const char *facts_text(const struct facts *f, const char *name);
 
 #endif

@@ -74,7 +74,7 @@ static bool has_parameter(const char *line, const char *parameter, size_t key)
 	return false;
 }
 
-/* Two findings that explain the very same sources: the worse one is enough. */
+/* True for one of two findings that explain the very same sources: the worse one is enough. */
 static bool said(const struct findings *all, const struct finding *x)
 {
 	for (const struct finding *y = all->row; y < all->row + all->count; y++)
@@ -144,7 +144,7 @@ bool finding_explains(const struct finding *f, unsigned cpu, const struct source
 	if (f->level == FINDING_OK || !f->known ||
 	    (!cpus_empty(&f->cpus) && !cpus_has(&f->cpus, cpu)))
 		return false;
-	if (f->about || s->kind == SOURCE_IRQ) /* where one IRQ goes says nothing of another */
+	if (f->about || s->kind == SOURCE_IRQ) /* the target of one IRQ says nothing of another's */
 		return f->about && f->kind == s->kind && f->number == s->id;
 	if (f->only && strncmp(s->name, f->only, strlen(f->only)))
 		return false;

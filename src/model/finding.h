@@ -1,8 +1,8 @@
-/* What an audit found: one row a check, and of some checks one a device or thread. Made from facts
- * alone (audit/audit.h).
+/* Findings of an audit: one for each check, and from some checks one for each device or thread.
+ * Made from facts alone (audit/audit.h).
  *
  * Texts may hold names of the machine in any bytes: escape on output. A command is safe to run as
- * it stands: names in it are quoted for a shell. */
+ * it is: names in it are quoted for a shell. */
 #ifndef CULPRIT_FINDING_H
 #define CULPRIT_FINDING_H
 
@@ -15,7 +15,7 @@ enum finding_level {
 	FINDING_OK,
 	FINDING_INFO,
 	FINDING_WARN, /* a known source of noise */
-	FINDING_FAIL, /* isolation is not in effect */
+	FINDING_FAIL, /* isolation is not in force */
 	FINDING_LEVELS,
 };
 
@@ -29,17 +29,17 @@ struct finding {
 	const char *id;    /* of the check, static */
 	const char *cause; /* in the cause book, static; NULL: none */
 	enum finding_level level;
-	bool known;       /* false: the fact could not be had; `value` says why */
-	struct cpus cpus; /* empty: the machine as a whole */
+	bool known;       /* false: the fact could not be read; `value` says why */
+	struct cpus cpus; /* empty: the whole machine */
 	char *title;      /* a sentence without a full stop */
 	char *value;      /* as found; these and the following may be NULL */
-	char *good;       /* as it should be */
+	char *good;       /* the recommended value */
 	char *fix, *undo; /* undo is a command */
 	enum fix_kind fix_kind;
 	/* Static: prefix of the names, among the sources with its cause, that it explains; NULL:
 	 * all of them. */
 	const char *only;
-	bool about; /* it is about one source: */
+	bool about; /* about one source: */
 	enum source_kind kind;
 	uint32_t number; /* IRQ or tid */
 	/* Measured time of the sources that it explains, of all CPUs; 0: none in this run, or no
@@ -52,27 +52,27 @@ struct findings { /* all zeros: none */
 	uint32_t count, room;
 };
 
-/* A new row with this id, known; NULL when memory is short. Valid until the next. */
+/* Adds a row with this id, known; NULL when out of memory. Valid until the next call. */
 struct finding *findings_add(struct findings *f, const char *id, enum finding_level level);
 void findings_free(struct findings *f);
 
 const char *finding_level_name(enum finding_level level); /* "FAIL" */
 uint32_t findings_count(const struct findings *f, enum finding_level level);
 
-/* Row indices into order[count]: by falling level, then by falling cost, then as they came. */
+/* Writes row indices to order[count]: by falling level, then by falling cost, then as they came. */
 void findings_order(const struct findings *f, uint32_t *order);
 
-/* Rows that are to be mended and took time in this run into order[count], by falling cost; of those
+/* Writes rows that need a fix and took time in this run to order[count], by falling cost; of those
  * that explain the very same sources just the worst. Returns how many; *rest are the warnings that
  * cost nothing, *failed those of them that are FINDING_FAIL. */
 uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest,
 			 uint32_t *failed);
 
-/* All that FIX_BOOT rows ask for, each parameter once: "isolcpus=... nohz_full=3". The caller frees
- * it; NULL: none, or no memory. */
+/* The boot parameters of all FIX_BOOT rows, each once: "isolcpus=... nohz_full=3". The caller frees
+ * it; NULL: none, or out of memory. */
 char *findings_boot(const struct findings *f);
 
-/* This finding is a reason for what this source did on this CPU. */
+/* True when this finding is a reason for the time of this source on this CPU. */
 bool finding_explains(const struct finding *f, unsigned cpu, const struct source *s);
 
 #endif

@@ -2,7 +2,7 @@
 
 uint32_t pieces_follow(struct piece *pieces, uint32_t n, const uint32_t *places)
 {
-	uint32_t at[SOURCE_ROWS] = {0}, kept = 0; /* 1 + the piece of a row */
+	uint32_t at[SOURCE_ROWS] = {0}, kept = 0; /* 1 + the piece of each row */
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct piece p = pieces[i];

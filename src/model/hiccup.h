@@ -8,7 +8,7 @@
 struct hiccup {
 	uint64_t start_ns; /* the last counter reading before the gap */
 	uint64_t end_ns;   /* the first one after it */
-	/* The CPU's record sequences as read before start_ns and after end_ns: every record of the
+	/* The CPU's record sequences, read before start_ns and after end_ns: every record of the
 	 * hiccup has a place in (before, after] of its level. */
 	uint32_t before[LEVELS];
 	uint32_t after[LEVELS];

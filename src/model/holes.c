@@ -38,7 +38,7 @@ void holes_add(struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_
 	h->count++;
 }
 
-/* The first hole of a level that ends behind `ns`. */
+/* The first hole of a level that ends after `ns`. */
 static uint32_t first_behind(const struct holes_level *l, uint64_t ns)
 {
 	uint32_t low = 0, high = l->count;
@@ -54,7 +54,7 @@ static uint32_t first_behind(const struct holes_level *l, uint64_t ns)
 	return low;
 }
 
-/* Walks the levels' holes together, from one to the next of whichever level comes first. */
+/* Walks the holes of all levels together, always to the next in time. */
 uint64_t holes_within(const struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_ns)
 {
 	uint64_t sum = 0, at = start_ns;

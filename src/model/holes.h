@@ -1,9 +1,9 @@
 /* Holes: stretches of a hiccup in which records are known to be missing, by the level that they are
- * missing from. What ran there is not known: of time that no record covers, and of time that an
- * interval of a lower level covers, nobody can say whose it was.
+ * missing from. What ran there is not known: time in a hole that no record covers, or that an
+ * interval of a lower level covers, belongs to nobody.
  *
- * Where records are missing between two that came, they lie behind the end of the one and before
- * the begin of the other: a level never interrupts itself. */
+ * Records that are missing between two others lie after the end of the one and before the begin of
+ * the other: a level never interrupts itself. */
 #ifndef CULPRIT_HOLES_H
 #define CULPRIT_HOLES_H
 
@@ -23,17 +23,17 @@ struct holes_level {
 
 struct holes { /* all zeros: none */
 	struct holes_level level[LEVELS];
-	uint32_t count; /* of all */
+	uint32_t count; /* holes of all levels */
 };
 
 void holes_free(struct holes *h);
 void holes_clear(struct holes *h);
 
-/* Of one level they come in order of time. One without length is passed over. Without memory the
- * earlier ones are forgotten. */
+/* Adds a hole; those of one level come in order of time. Skips one without length. Out of memory
+ * forgets the earlier ones. */
 void holes_add(struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_ns);
 
-/* How much of [start, end) lies in holes of levels from this one on. */
+/* Time of [start, end) that lies in holes of this level and those above. */
 uint64_t holes_within(const struct holes *h, unsigned level, uint64_t start_ns, uint64_t end_ns);
 
 #endif

@@ -1,5 +1,5 @@
-/* All rows of all CPUs are sorted so that those of one source of one host stand together, folded
- * into one, and sorted by share. */
+/* Sorts all rows of all CPUs so that those of one source of one host stand together, adds them up,
+ * and sorts by share. */
 #include "model/hosts.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 #include "base/escape.h"
 
 struct entry {
-	uint32_t view, cpu; /* of the first row that was folded in: an index */
+	uint32_t view, cpu; /* index of the first row that was added */
 	const struct source *source;
-	uint32_t rows; /* folded into this; they still stand behind it */
+	uint32_t rows; /* rows added up here; they still stand behind it */
 	uint64_t count, total_ns, max_ns, observed_ns;
 	double share;
 };
@@ -54,7 +54,7 @@ static int by_share(const void *a, const void *b)
 
 	if ((*x)->share != (*y)->share)
 		return (*x)->share < (*y)->share ? 1 : -1;
-	return *x < *y ? -1 : *x > *y; /* their place by key */
+	return *x < *y ? -1 : *x > *y; /* place by key */
 }
 
 static uint64_t observed(const struct view *v)
@@ -96,7 +96,7 @@ static size_t list(const struct view *const *views, uint32_t n, struct entry *al
 	return count;
 }
 
-/* Sums up rows of the same key into the first of them; into[] gets those. */
+/* Adds up rows of the same key in the first of them; into[] gets those. */
 static size_t fold(struct entry *all, size_t count, struct entry **into)
 {
 	size_t n = 0;

@@ -1,4 +1,4 @@
-/* Several reports at once, usually of several hosts: what each is called, and whose sources cost
+/* Several reports at once, usually of several hosts: their names, and the sources that cost
  * most. */
 #ifndef CULPRIT_HOSTS_H
 #define CULPRIT_HOSTS_H
@@ -10,20 +10,20 @@
 /* One source of one host, over all of its CPUs. */
 struct host_source {
 	uint32_t view;
-	/* its row on the first of these CPUs; of its totals take those below */
+	/* Its row on the first of these CPUs; its totals are below. */
 	const struct source *who;
 	struct cpus cpus;
 	uint64_t count, total_ns, max_ns;
-	uint64_t observed_ns; /* of all the host's CPUs together, also those without it */
+	uint64_t observed_ns; /* of all the host's CPUs together, also those without this source */
 };
 
-/* The host's name, escaped; where several views are of the same host with a number behind it, in
- * their order: "web-07 #2". Returns buf. */
+/* The host's name, escaped; several views of the same host get a number, in their order: "web-07
+ * #2". Returns buf. */
 char *host_label(const struct view *const *views, uint32_t n, uint32_t i, char *buf, size_t len);
 
-/* The sources of all views by falling share of their host's observed time, each (kind, id, name,
- * function, kernel thread or not) once a view; the first `max` into row. Returns how many there are
- * in all, which may be more than max, or -ENOMEM. */
+/* Ranks the sources of all views by falling share of their host's observed time, each (kind, id,
+ * name, function, kernel thread or not) once a view; writes the first `max` to row. Returns how
+ * many there are in all, which may be more than max, or -ENOMEM. */
 int hosts_rank(const struct view *const *views, uint32_t n, struct host_source *row, uint32_t max);
 
 #endif

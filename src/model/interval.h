@@ -1,5 +1,5 @@
-/* Intervals one by one, in the order in which they ended, for those who want more than sums: what
- * the nest netted, and what the kernel's osnoise tracer said of the same. */
+/* Intervals one by one, in the order of their ends, for readers that need more than sums: the
+ * nest's with net times, and the kernel's osnoise tracer's. */
 #ifndef CULPRIT_INTERVAL_H
 #define CULPRIT_INTERVAL_H
 
@@ -8,9 +8,9 @@
 #include "record.h"
 
 struct interval {
-	uint64_t end_ns; /* of theirs: when the event came, just behind the end */
+	uint64_t end_ns; /* of theirs: when the event came, just after the end */
 	uint64_t net_ns;
-	bool theirs; /* osnoise says so */
+	bool theirs; /* reported by osnoise */
 	/* enum record_kind; osnoise does not tell vectors from IRQs: RECORD_IRQ is both */
 	uint8_t kind;
 	uint32_t id; /* IRQ, vector number, softirq, tid */
@@ -30,7 +30,7 @@ void intervals_push(struct intervals *q, const struct interval *i);
 const struct interval *
 intervals_next(struct intervals *q); /* NULL: none; valid until the next call or push */
 
-/* An interval from a record: its own, or osnoise's of it. */
+/* The interval of a record: our own, or osnoise's. */
 struct interval interval_of(const struct record *r, uint64_t net_ns);
 
 #endif

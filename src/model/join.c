@@ -1,6 +1,6 @@
-/* See join.h for what this does. `wait` holds records not yet spoken for. When a hiccup comes,
- * those that ended before it are dropped as below the threshold, those inside it go to the nest,
- * later ones stay.
+/* For what this does see join.h. `wait` holds records that belong to nothing yet. When a hiccup
+ * comes, records that ended before it are dropped as below the threshold, those inside it go to the
+ * nest, later ones stay.
  */
 #include "model/join.h"
 
@@ -9,9 +9,10 @@
 
 #define WAIT_SLOTS JOIN_WAIT_ALL /* touched only as far as records wait */
 /* Records that stay when room is made: one that ended just before them may still come. */
-#define NEWEST   64
-#define DISORDER 256 /* records that one may come late by; more than any clock's error takes */
-/* the sampler's clock against the probes': same clock, read through two paths */
+#define NEWEST 64
+/* largest number of records that one may come late by; more than any clock's error takes */
+#define DISORDER 256
+/* Error between the sampler's and the probes' clock: the same clock, read through two paths. */
 #define TOLERANCE_NS 100
 /* Time of the sampler's bookkeeping: a record may fall between its cursor and its counter
  * readings. */
@@ -29,14 +30,14 @@ struct join {
 	struct record *wait; /* ring of WAIT_SLOTS */
 	uint64_t first, last;
 	uint32_t seq[LEVELS]; /* of the newest record taken */
-	/* Of the newest record that waits no more, and where it ended. */
+	/* Of the newest record that waits no more: its place, and its end. */
 	uint32_t done[LEVELS];
 	uint64_t done_ns[LEVELS];
 	struct holes holes; /* of the hiccup in hand */
-	uint64_t missing;   /* records, in them */
-	uint64_t looked;    /* `last`, when room was made last */
-	uint64_t since_ns;  /* of the gap that the open nest is netted ahead for; 0: not known */
-	bool last_missing[LEVELS]; /* also the level's last ones */
+	uint64_t missing;   /* number of records missing in them */
+	uint64_t looked;    /* value of `last` when room was made last */
+	uint64_t since_ns;  /* begin of the gap for which records are netted ahead; 0: not known */
+	bool last_missing[LEVELS]; /* the last ones of the level are missing, too */
 };
 
 struct join *join_new(const struct join_options *o)
@@ -88,7 +89,7 @@ static struct record *waiting(const struct join *j, uint64_t i)
 	return &j->wait[i % WAIT_SLOTS];
 }
 
-/* What few records are left go to the ring's begin: what lies far behind it is touched only when
+/* Moves the few records that are left to the begin of the ring: its far part is touched only when
  * many wait. */
 static void rewind_ring(struct join *j)
 {
@@ -102,8 +103,8 @@ static void rewind_ring(struct join *j)
 	j->looked = 0;
 }
 
-/* Of two that end together the inner one is the higher level. Those of one level stay in the order
- * of their places. */
+/* Of two with the same end the inner one is the higher level. Records of one level stay in the
+ * order of their places. */
 static bool ends_after(const struct record *a, const struct record *b)
 {
 	if (a->level == b->level)
@@ -117,8 +118,7 @@ void join_start(struct join *j, const uint32_t cursor[LEVELS])
 	memcpy(j->done, cursor, sizeof(j->done));
 }
 
-/* All records up to `seq` must have come by now; those that did not were dropped. Later ones may
- * have come, too. */
+/* Counts records as lost that should have come: all up to `seq`. Later ones may have come, too. */
 static void expect_sequence(struct join *j, unsigned level, uint32_t seq)
 {
 	int32_t missing = seq - j->seq[level];
@@ -161,8 +161,8 @@ static bool in_window(uint32_t seq, uint32_t before, uint32_t after)
 	return seq - before - 1 < after - before;
 }
 
-/* Timestamps chose `inside` or before; the sequence must agree. Just before the gap the sampler's
- * two readings are not one. */
+/* Checks the choice by timestamp against the sequence. Just before the gap the sampler's two
+ * readings are apart. */
 static void check_sequence(struct join *j, const struct record *r, const struct hiccup *h,
 			   bool inside)
 {
@@ -185,10 +185,10 @@ static void drop_below(struct join *j, const struct record *r)
 	}
 	j->counts.below_threshold++;
 	if (!j->windows && r->end_ns - r->start_ns > j->threshold_ns + TOLERANCE_NS)
-		j->counts.mismatches++; /* so long a record must lie in a hiccup */
+		j->counts.mismatches++; /* a record this long must lie in a hiccup */
 }
 
-/* The record lies in an earlier gap. Of a long one a little may reach into this by the clocks'
+/* True when the record lies in an earlier gap. A long one may reach into this hiccup by the clocks'
  * error. */
 static bool is_before(const struct record *r, const struct hiccup *h)
 {
@@ -199,8 +199,8 @@ static bool is_before(const struct record *r, const struct hiccup *h)
 	return length ? r->end_ns <= h->start_ns : r->end_ns < h->start_ns;
 }
 
-/* The record lies in a later gap, or so it seems: one that has begun in this one and counts as its
- * own should end in it. */
+/* True when the record lies in a later gap, or seems to: a record that began in this hiccup and
+ * counts as its own should end in it. */
 static bool is_after(struct join *j, const struct record *r, const struct hiccup *h)
 {
 	if (r->start_ns < h->end_ns && r->end_ns <= h->end_ns + TOLERANCE_NS)
@@ -213,7 +213,7 @@ static bool is_after(struct join *j, const struct record *r, const struct hiccup
 
 /* ---- what is missing ---- */
 
-/* How many records are missing right before this place of the hiccup's window. */
+/* Number of records missing right before this place of the hiccup's window. */
 static uint32_t missing_before(uint32_t seq, uint32_t done, uint32_t before)
 {
 	int32_t n = seq - ((int32_t)(done - before) > 0 ? done : before);
@@ -221,9 +221,9 @@ static uint32_t missing_before(uint32_t seq, uint32_t done, uint32_t before)
 	return n > 0 ? n - 1 : 0;
 }
 
-/* Finds where records are missing among those that wait, up to the place `stop`: behind the end of
- * one and ahead of the begin of the level's next. from_ns: nothing is looked for before. h: the
- * hiccup, which ends the last holes; NULL: it lasts. */
+/* Finds where records are missing among the waiting ones, up to the place `stop`: after the end of
+ * one and before the begin of the level's next. from_ns: earlier holes are ignored. h: the hiccup,
+ * which ends the last holes; NULL: it lasts. */
 static void find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns, uint64_t stop)
 {
 	uint64_t end_ns[LEVELS];
@@ -259,7 +259,7 @@ static void find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns,
 	}
 }
 
-/* Gives a record to the nest. before: the sequence of its level where the hiccup began. */
+/* Gives a record to the nest. before: the sequence of its level at the hiccup's begin. */
 static void take(struct join *j, const struct record *r, uint32_t before, uint64_t from,
 		 uint64_t to)
 {
@@ -269,7 +269,7 @@ static void take(struct join *j, const struct record *r, uint32_t before, uint64
 	nest_take(j->nest, r, from, to);
 }
 
-/* The record waits no more. */
+/* Ends the waiting of a record. */
 static void pass(struct join *j, const struct record *r)
 {
 	j->done[r->level] = r->seq;
@@ -323,8 +323,8 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h)
 }
 
 /* The first waiting record that is too long for a gap below the threshold: it lies in a hiccup that
- * has not come yet. Its place, or j->last. The sampler may have had the CPU since for too short a
- * time to tell of it. */
+ * has not come yet. Returns its place, or j->last. The sampler may have got the CPU back for too
+ * short a time to report the hiccup. */
 static uint64_t first_long(const struct join *j)
 {
 	uint64_t i = j->first;
@@ -335,8 +335,8 @@ static uint64_t first_long(const struct join *j)
 	return i;
 }
 
-/* The first waiting record of the gap that was there at from_ns: there may have been more before
- * it, with only the kernel's own way between. Those up to the place `sure` belong to it in any
+/* The first waiting record of the gap that was open at from_ns: earlier records belong to it when
+ * only the kernel's entry and exit lie between. Those up to the place `sure` belong to it in any
  * case. */
 static uint64_t first_of_gap(const struct join *j, uint64_t sure, uint64_t from_ns)
 {
@@ -353,8 +353,8 @@ static uint64_t first_of_gap(const struct join *j, uint64_t sure, uint64_t from_
 	return i;
 }
 
-/* What waits before this place fell in gaps below the threshold. The newest half stays in any case:
- * a hiccup that has ended may not have come yet. */
+/* Drops what waits before this place: it fell in gaps below the threshold. The newest half stays in
+ * any case: a hiccup that has ended may not have come yet. */
 static void drop_before(struct join *j, uint64_t place)
 {
 	for (; j->first < place && join_waiting(j) > JOIN_WAIT_MAX / 2; j->first++) {
@@ -363,7 +363,7 @@ static void drop_before(struct join *j, uint64_t place)
 	}
 }
 
-/* What waits before this place belongs to the hiccup that comes next. */
+/* Gives what waits before this place to the hiccup that comes next. */
 static void take_before(struct join *j, uint64_t place)
 {
 	find_holes(j, NULL, nest_is_open(j->nest) ? 0 : waiting(j, j->first)->start_ns, place);
@@ -376,11 +376,11 @@ static void take_before(struct join *j, uint64_t place)
 	}
 }
 
-/* Nothing is netted that may belong to a later hiccup than the one that comes next. That one may
- * have ended while the sampler had no time to tell of it before the next one began: so what waits
- * is netted ahead only when no hiccup can be still to come for what is older, and while the same
- * gap lasts. Else it goes on waiting, up to all slots. And where exactly the gap began only its
- * hiccup tells: the longer that can be waited for, the better. */
+/* Nets nothing that may belong to a later hiccup than the next one. The next one may have ended,
+ * with no time for the sampler to report it before a further one began. So records are netted ahead
+ * only when no hiccup can still come for older records, and while the same gap lasts. Otherwise
+ * they go on waiting, up to all slots. Only its hiccup tells where exactly the gap began: the
+ * longer the wait, the better. */
 void join_relieve(struct join *j, uint64_t since_ns)
 {
 	bool full = join_waiting(j) >= WAIT_SLOTS;
@@ -405,7 +405,7 @@ void join_relieve(struct join *j, uint64_t since_ns)
 	if (!full &&
 	    j->last - j->looked <
 		    JOIN_WAIT_MAX /
-			    2) /* so that each record is looked at some dozen times at most */
+			    2) /* bounds how often each record is looked at: some dozen times */
 		return;
 	j->looked = j->last;
 	if (since_ns)

@@ -9,7 +9,7 @@ struct group {
 	const struct source *first;
 	char name[DIFF_NAME];
 	struct leader_sums sum;
-	bool seen; /* one of them was there at the last update */
+	bool seen; /* one of them was present at the last update */
 };
 
 int leaders_init(struct leaders *s, uint32_t ncpus)
@@ -49,7 +49,7 @@ static bool same_function(const char *a, const char *b)
 	return a == b || !strcmp(a ? a : "", b ? b : "");
 }
 
-/* Rows and series with one name. */
+/* True for rows and series with the same name. */
 static bool in_group(const struct group *g, const struct source *s, const char *name)
 {
 	return g->first->kind == s->kind && g->first->kernel_thread == s->kernel_thread &&
@@ -112,8 +112,8 @@ static const struct group *group_of(const struct leader *l, const struct group *
 	return NULL;
 }
 
-/* Room for one more: where there is none one goes that has no source any more, or the last in the
- * order, with what it had at the last update. */
+/* Makes room for one more: removes a series whose source is gone, or the last in the order, with
+ * its sums of the last update. */
 static struct leader *make_room(struct leaders_cpu *c, const struct group *g, uint32_t n)
 {
 	struct leader *l = NULL;
@@ -129,7 +129,7 @@ static struct leader *make_room(struct leaders_cpu *c, const struct group *g, ui
 	return l;
 }
 
-/* All that there is, less what has a series or had one. */
+/* Computes the rest: everything, less what has or had a series. */
 static void update_rest(struct leaders_cpu *c, const struct sources *t)
 {
 	memset(c->rest, 0, sizeof(c->rest));

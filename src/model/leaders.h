@@ -1,14 +1,13 @@
-/* Leaders: which sources of a CPU a monitoring system gets as time series of their own, and the
+/* Leaders: the sources of a CPU that a monitoring system gets as time series of their own, and the
  * rest of each kind as one.
  *
- * A monitoring system pays for every name it has ever seen, and takes a counter that falls for a
+ * A monitoring system pays for every name it has ever seen, and takes a falling counter for a
  * restart. So names are few: they are diff_name()'s, the same on every boot and CPU; the sources
- * with the most time stand apart, LEADERS_TOP at first and never more than LEADERS_MAX a CPU. And
- * from one update to the next no counter falls, whoever comes into the leading ones or leaves them:
- * what a source took before it got its series stays in the rest, and where one must make room,
- * which takes the least of those, what it had taken goes with it. So over any time the growth of
- * all of them is the time lost. A source that the table of sources merges into its rest keeps in
- * its series what it had.
+ * with the most time get a series, LEADERS_TOP at first and never more than LEADERS_MAX a CPU. And
+ * no counter falls from one update to the next, whatever sources join or leave: the time of a
+ * source before it got its series stays in the rest. When a series must make room, the one with the
+ * least goes, and its sums go with it. So over any time the growth of all series is the time lost.
+ * A source that the table of sources merges into its rest keeps its sums in its series.
  *
  * Pure; memory is bounded.
  */
@@ -24,12 +23,12 @@ struct leader_sums {
 	uint64_t ns, count, runs; /* net time, interruptions, runs of the function */
 };
 
-/* All sources of one kind, name and function; of threads all of the kernel's, or all others. */
+/* All sources of one kind, name and function; of threads, all of the kernel's or all others. */
 struct leader {
 	enum source_kind kind;
 	bool kernel_thread;
 	char name[DIFF_NAME];
-	const char *function, *cause; /* as of the first of them */
+	const char *function, *cause; /* of the first of them */
 	struct leader_sums sum;       /* since it has this series */
 	struct leader_sums last;      /* of all its rows, at the last update */
 };
@@ -37,8 +36,8 @@ struct leader {
 struct leaders_cpu {
 	struct leader own[LEADERS_MAX];
 	uint32_t count;
-	struct leader_sums rest[SOURCE_KINDS]; /* what has no series of its own */
-	struct leader_sums gone[SOURCE_KINDS]; /* what went with those that made room */
+	struct leader_sums rest[SOURCE_KINDS]; /* sums without a series of their own */
+	struct leader_sums gone[SOURCE_KINDS]; /* sums of the series that made room */
 	uint64_t serial;                       /* the newest source seen before the last update */
 };
 
@@ -50,8 +49,8 @@ struct leaders {
 int leaders_init(struct leaders *s, uint32_t ncpus); /* 0 or -ENOMEM */
 void leaders_free(struct leaders *s);
 
-/* Brings all series up to the summary, which is always the same one. 0 or -ENOMEM: they are as they
- * were. */
+/* Updates all series from the summary, which is always the same one. 0 or -ENOMEM: they are
+ * unchanged. */
 int leaders_update(struct leaders *s, const struct summary *summary);
 
 #endif

@@ -14,15 +14,15 @@
 
 static const char throttled[] = "[throttled]";
 
-/* Something that has ended inside the hiccup and lies in no later interval yet. */
+/* An entry that has ended inside the hiccup and lies in no later interval yet. */
 struct ended {
 	uint64_t start, end;
 	/* After folding: time inside that belongs to no interval, and how much of it is edge... */
 	uint64_t gaps, edge;
 	uint64_t lost;            /* ...and how much lies in holes */
 	uint32_t intervals;       /* 1, after folding more */
-	bool thread, last_thread; /* of several the first and the last */
-	bool note;                /* an instant, not an interval: then its record follows */
+	bool thread, last_thread; /* of several intervals the first and the last */
+	bool note;                /* an instant, not an interval: its record follows */
 	bool doubt;               /* and others of its level are missing before it */
 	struct record record;
 };
@@ -37,9 +37,9 @@ struct nest {
 	struct edge_bounds bounds;
 	struct ended *stack;
 	uint32_t depth;
-	bool in_fault; /* a page fault of the sampler has begun */
+	bool in_fault; /* a page fault of the sampler is open */
 	struct record fault;
-	bool in_thread; /* a thread has come instead of the sampler, and not left yet */
+	bool in_thread; /* a thread has replaced the sampler, and has not left yet */
 	struct record thread;
 	bool doubt[LEVELS]; /* see nest_doubt */
 	const struct holes *holes;
@@ -49,7 +49,7 @@ struct nest {
 	} ongoing[ONGOING];
 	bool open;
 	uint64_t epoch;
-	uint64_t trims; /* of the sources, as followed */
+	uint64_t trims; /* of the sources, as of the last follow */
 	uint64_t folded;
 	struct account account;
 };
@@ -104,12 +104,11 @@ void nest_holes(struct nest *n, const struct holes *holes)
 void nest_doubt(struct nest *n, unsigned level, bool inside)
 {
 	n->doubt[level] = inside;
-	if (level == LEVEL_THREAD) /* whoever was here may have left */
+	if (level == LEVEL_THREAD) /* any thread may have left meanwhile */
 		n->in_thread = n->in_fault = false;
 }
 
-/* How much of a time that no interval of a level from this one on covers may have been one that is
- * missing. */
+/* Time, uncovered by intervals of this level and above, in which one may be missing. */
 static uint64_t lost_within(const struct nest *n, unsigned level, uint64_t start, uint64_t end)
 {
 	return n->holes ? holes_within(n->holes, level, start, end) : 0;
@@ -198,7 +197,7 @@ static const char *symbol(const struct nest *n, uint64_t address)
 	return n->names && address ? n->names->symbol(n->names->ctx, address) : NULL;
 }
 
-/* What the interval runs before its first mark says otherwise. */
+/* Function of the interval before its first mark. */
 static const char *first_function(const struct nest *n, const struct record *r)
 {
 	if (r->kind == RECORD_IRQ || r->kind == RECORD_NMI)
@@ -210,8 +209,8 @@ static const char *first_function(const struct nest *n, const struct record *r)
 	return NULL;
 }
 
-/* A worker that is taken off in the middle of its work goes on with it. Throttling says nothing
- * about its work. */
+/* Remembers the function of a worker that is switched out in the middle of its work: it goes on
+ * with it. Throttling says nothing about the work. */
 static void keep_function(struct nest *n, const struct record *r, const char *function)
 {
 	if (r->kind != RECORD_THREAD || !r->id ||
@@ -229,7 +228,7 @@ static void keep_function(struct nest *n, const struct record *r, const char *fu
 struct segment {
 	const char *function;
 	const struct record *asker;
-	const struct record *flush; /* a TLB flush for another CPU was in it */
+	const struct record *flush; /* the TLB flush for another CPU inside it */
 	uint64_t start, net;
 	bool marked;
 	/* The interval begins with this piece, and is counted there. A softirq in pieces counts at
@@ -237,7 +236,7 @@ struct segment {
 	bool first;
 };
 
-/* Returns who asked for it. */
+/* Adds a segment to its source. Returns who asked for it. */
 static struct asker attribute(struct nest *n, uint32_t source, const struct segment *g, bool part)
 {
 	struct account *a = &n->account;
@@ -252,7 +251,7 @@ static struct asker attribute(struct nest *n, uint32_t source, const struct segm
 	}
 	a->pieces[s->piece].net_ns += g->net;
 	a->attributed_ns += g->net;
-	if (part) /* a piece of a run that is counted when it ends */
+	if (part) /* a piece of a run, which is counted at its end */
 		s->net.sum += g->net;
 	else
 		source_add(s, g->net, g->first);
@@ -293,10 +292,11 @@ static void merge(const struct nest *n, struct ended *f, const struct ended *e)
 	f->last_thread = e->last_thread;
 }
 
-/* Merges the older half of the stack into one entry, with the gaps inside: an interval that
- * encloses them gets them, else they are edge and outside as they would have been. Exact but for an
- * interval that begins within: see below(). Of each level's notes the newest stay, for the interval
- * that they are in has not ended; one that lay among what was merged comes behind it. */
+/* Bounds the stack: merges its older half into one entry that remembers the gaps inside. An
+ * interval that encloses them gets them, otherwise they are edge and outside as they would have
+ * been. Exact except for an interval that begins inside: see below(). The newest notes of each
+ * level stay, because the interval that they are in has not ended; a note among the merged entries
+ * moves behind them. */
 static void fold(struct nest *n)
 {
 	uint32_t half = n->depth / 2, newest[NOTE_CLASSES] = {0}, kept = 0, at = 0;
@@ -331,7 +331,7 @@ static void fold(struct nest *n)
 	n->folded += half - kept;
 }
 
-/* The record is left as it was: only a note has one. */
+/* Pushes an entry; leaves its record as it was: only a note has one. */
 static struct ended *push(struct nest *n, uint64_t start, uint64_t end)
 {
 	struct ended *e;
@@ -357,11 +357,11 @@ static void push_note(struct nest *n, const struct record *r, uint64_t at)
 	e->record = *r;
 }
 
-/* The stack stays in order of time without overlaps whatever comes. Not a strict nest (the clock, a
- * lost exit): what is taken already stays taken, and the interval begins behind it. A folded entry
- * that began before this interval: all its gaps are taken to lie in the interval, as they do when
- * threads follow each other, or when one runs for very long after the interrupt that woke it.
- * Returns these gaps. */
+/* Takes an entry below an interval. The stack stays in order of time without overlaps whatever
+ * comes. Not a strict nest (the clock, a lost exit): time that is taken stays taken, and the
+ * interval begins after it. A folded entry that began before this interval: all its gaps count as
+ * inside the interval, as they are when threads follow each other, or when one runs for very long
+ * after the interrupt that woke it. Returns these gaps. */
 static uint64_t below(struct ended *e, uint64_t *start, uint64_t *lost)
 {
 	uint64_t gaps;
@@ -378,9 +378,9 @@ static uint64_t below(struct ended *e, uint64_t *start, uint64_t *lost)
 	return gaps;
 }
 
-/* ---- an interval and what lies in it ---- */
+/* ---- an interval and its contents ---- */
 
-/* Rows have changed their places while a source was looked up. */
+/* Follows rows that moved while a source was looked up. */
 static void follow(struct nest *n)
 {
 	struct account *a = &n->account;
@@ -414,8 +414,8 @@ static void end_segment(struct nest *n, const struct record *r, const struct seg
 		memcpy(n->sources->row[row]->memory_of, s->flush->name, sizeof(s->flush->name));
 }
 
-/* A note of the interval's own level: a mark ends the segment and begins the next, the others only
- * explain. The time before the first mark belongs to it: that is the way there. */
+/* Takes a note of the interval's own level: a mark ends the segment and begins the next, others
+ * only explain. The time before the first mark belongs to that mark: it is the way there. */
 static void note(struct nest *n, const struct record *r, const struct ended *e, struct segment *s)
 {
 	const struct record *m = &e->record;
@@ -457,8 +457,8 @@ static void tap(struct nest *n, const struct record *r, uint64_t net)
 	intervals_push(n->intervals, &interval);
 }
 
-/* The interval's own time between two things inside it: what may have been a missing one of a
- * higher level is not its. */
+/* Adds the interval's own time between two things inside it, less the time of records of a higher
+ * level that may be missing there. */
 static void add_own(struct nest *n, struct segment *s, unsigned level, uint64_t from, uint64_t to,
 		    uint64_t more)
 {
@@ -479,7 +479,7 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	n->own = 0;
 	if (last && end < n->stack[last - 1].end)
 		end = n->stack[last - 1].end;
-	/* An instant that is as old and of a lower level belongs to an interval that encloses this
+	/* An instant of the same age and a lower level belongs to an interval that encloses this
 	 * one. */
 	while (first && n->stack[first - 1].start >= start &&
 	       !(n->stack[first - 1].note && n->stack[first - 1].record.level < r->level))
@@ -512,7 +512,7 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	ended->thread = ended->last_thread = thread;
 }
 
-/* A thread whose leaving was not traced: it had the CPU to the end of the hiccup. */
+/* Ends a thread whose exit was not traced: it had the CPU to the end of the hiccup. */
 static void end_thread(struct nest *n, uint64_t end)
 {
 	if (!n->in_thread)
@@ -522,7 +522,7 @@ static void end_thread(struct nest *n, uint64_t end)
 		enclose(n, &n->thread, n->thread.start_ns, end);
 }
 
-/* A fault has no exit: it lasts until the next one or the end of the hiccup. */
+/* Ends a fault, which has no exit: it lasts until the next one or the end of the hiccup. */
 static void end_fault(struct nest *n, uint64_t end)
 {
 	if (!n->in_fault)
@@ -558,7 +558,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 			n->thread.flags &= RECORD_KTHREAD;
 			break;
 		}
-		/* Late: what it was in is netted already. */
+		/* Late: the interval around it is netted already. */
 		if (n->depth && n->stack[n->depth - 1].end > start)
 			break;
 		push_note(n, r, start);
@@ -588,7 +588,8 @@ static void split_gap(struct nest *n, uint64_t from, uint64_t to, uint64_t bound
 	n->account.outside_ns += gap - edge;
 }
 
-/* What no interval covers: beside one it is edge up to the bound, the rest is outside. */
+/* Accounts for time that no interval covers: beside an interval it is edge up to the bound, the
+ * rest is outside. */
 static void account_gaps(struct nest *n, uint64_t end_ns)
 {
 	struct account *a = &n->account;

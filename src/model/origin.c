@@ -1,11 +1,11 @@
-/* The function that is named is the first on the stack that says something: senders of IPIs, wakers
- * and queuers all end in the same few helpers, which are passed over. */
+/* The named function is the first on the stack that means something: senders of IPIs, wakers and
+ * queuers all end in the same few helpers, which are skipped. */
 #include "model/origin.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Prefixes of helpers between the one who wants something and the tracepoint that sees it. */
+/* Prefixes of helpers between the asker's function and the tracepoint. */
 static const char *const helpers[] = {
 	"[unknown ",
 	"bpf_",
@@ -72,8 +72,8 @@ static const char *const helpers[] = {
 	"schedule_on_each_cpu",
 };
 
-/* Asked of every frame with every helper: nearly all differ in the first letters, for which a call
- * would be too much. */
+/* Compares inline: every frame is compared with every helper, and nearly all differ in the first
+ * letters, for which a call would be too slow. */
 static bool begins(const char *name, const char *prefix)
 {
 	while (*prefix && *name == *prefix)
@@ -94,8 +94,8 @@ static bool is_helper(const char *name)
 	return begins_with_any(name, helpers, sizeof(helpers) / sizeof(helpers[0]));
 }
 
-/* Where the kernel is entered by an interrupt: the thread below has no part in what happens. NMIs
- * are interrupts, too. */
+/* True for the function where an interrupt enters the kernel: the thread below has no part in what
+ * happens. NMIs are interrupts, too. */
 static bool is_interrupt(const char *name)
 {
 	static const char *const entries[] = {
@@ -111,7 +111,8 @@ static bool is_interrupt(const char *name)
 	return begins_with_any(name, entries, sizeof(entries) / sizeof(entries[0]));
 }
 
-/* Softirqs run in it: the name before and since 6.9, and a name that the older one goes by as well.
+/* True for the function that runs softirqs: its names before and since 6.9, and an alias of the
+ * older one.
  */
 static bool is_softirq(const char *name)
 {
@@ -121,10 +122,10 @@ static bool is_softirq(const char *name)
 	return begins_with_any(name, runs, sizeof(runs) / sizeof(runs[0]));
 }
 
-/* A thread that sends to this machine carries the message to the receiver itself: it enables
- * softirqs behind the sending, and they run at once. Of any other softirq that runs there it cannot
- * be told who raised it: an interrupt may have, while they were off. `at` is the frame that runs
- * them. */
+/* True when a thread that sends to this machine carries the message to the receiver itself: it
+ * enables softirqs after the sending, and they run at once. The raiser of any other softirq
+ * there is not known: it may be an interrupt while softirqs were off. `at` is the frame that
+ * runs them. */
 static bool carries(const char *const *frame, int n, int at)
 {
 	static const char *const enables[] = {"__local_bh_enable_ip", "do_softirq"};
@@ -144,7 +145,7 @@ static bool carries(const char *const *frame, int n, int at)
 	return false;
 }
 
-/* What a thread does for itself where an interrupt goes back to it: signals, task work, its own
+/* True for work of a thread's own on the way back from an interrupt: signals, task work, its own
  * preemption (kernel/entry/common.c). */
 static bool is_own_work(const char *name)
 {
@@ -155,7 +156,7 @@ static bool is_own_work(const char *name)
 	return begins_with_any(name, works, sizeof(works) / sizeof(works[0]));
 }
 
-/* From the innermost frame outwards: the first context that shows. */
+/* Searches from the innermost frame outwards for the first visible context. */
 static enum asker_kind kind_by_stack(const char *const *frame, int n, enum asker_kind otherwise)
 {
 	for (int i = 0; i < n; i++) {
@@ -177,8 +178,8 @@ static enum asker_kind kind_of(const struct record *r, const char *const *frame,
 	case RECORD_BY_SOFTIRQ:
 		return kind_by_stack(frame, n, ASKER_SOFTIRQ);
 	default:
-		if (!r->id && !strncmp(r->name, "(interrupt)",
-				       sizeof(r->name))) /* as recordings of old have it */
+		if (!r->id &&
+		    !strncmp(r->name, "(interrupt)", sizeof(r->name))) /* as in old recordings */
 			return ASKER_INTERRUPT;
 		return kind_by_stack(frame, n, ASKER_THREAD);
 	}
@@ -212,8 +213,8 @@ static const char *function_of(const char *const *frame, int n, const char *site
 	return site ? site : n ? frame[n - 1] : NULL;
 }
 
-/* Who asks, asks again, from the same place: the row whose last request was as this one, NULL:
- * none. Its names are the same, too. */
+/* The row whose last request was the same as this one, with the same names, because askers mostly
+ * repeat themselves; NULL: none. */
 static struct origin *again(struct origins *o, const struct record *r)
 {
 	for (uint32_t i = 0; i < o->count; i++) {
@@ -236,8 +237,8 @@ static bool same(const struct asker *a, const struct asker *b)
 	       (a->function && b->function && !strcmp(a->function, b->function));
 }
 
-/* What came upon a thread is known by its context, and a thread on a target, too; else it takes a
- * stack that has names. */
+/* True when the asker is known: from the context, of an interrupt or a thread on a target;
+ * otherwise from a stack with names. */
 static bool is_told(const struct record *r, const char *const *frame, int n)
 {
 	unsigned context = r->flags & RECORD_CONTEXT;
@@ -250,7 +251,7 @@ static bool is_told(const struct record *r, const char *const *frame, int n)
 	return false;
 }
 
-/* This asker's row: its own, a free one, or that of who came least often. */
+/* The asker's row: its own, a free one, or that of the least frequent asker. */
 static struct origin *row_of(struct origins *o, const struct asker *who)
 {
 	struct origin *least = &o->row[0];
@@ -281,7 +282,7 @@ const struct asker *origins_add(struct origins *o, const struct record *r,
 		return NULL;
 	o->known++;
 	if (r->stack >=
-	    0) /* asked each time: whoever records this run keeps the names that are asked for */
+	    0) /* asked each time, because a recorder keeps the names that are asked for */
 		n = names->stack(names->ctx, r->stack, frame);
 	site = r->origin ? names->symbol(names->ctx, r->origin) : NULL;
 	row = again(o, r);
@@ -309,7 +310,7 @@ const struct asker *origins_add(struct origins *o, const struct record *r,
 	return &row->who;
 }
 
-/* How often somebody who has no row may have asked. */
+/* Upper bound of the requests of an asker without a row. */
 static uint64_t most_unseen(const struct origins *o)
 {
 	uint64_t least = o->count < ORIGINS_MAX ? 0 : UINT64_MAX;
@@ -328,8 +329,8 @@ static const struct origin *row_like(const struct origins *o, const struct origi
 	return NULL;
 }
 
-/* Who has no row in the one may have come there as often as who came least. What finds no place
- * came least often. */
+/* An asker without a row on one side may have come there as often as the least frequent one. Askers
+ * without room are the least frequent. */
 void origins_merge(struct origins *o, const struct origins *from)
 {
 	struct origin all[2 * ORIGINS_MAX];

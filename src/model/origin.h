@@ -1,9 +1,9 @@
-/* Origins: who asked for what a source ran, told from the records' askers.
+/* Origins: who asked for what a source ran, from the askers in the records.
  *
- * Each source keeps ORIGINS_MAX askers apart. When one more comes, it takes the place of the one
- * that has come least often, and may have come, unseen, as often as that one: so whoever makes more
- * than one in ORIGINS_MAX of the requests is among them (space saving, Metwally et al. 2005). A
- * count is what was seen for certain; where `missed` is not 0 the truth may be that much higher.
+ * Each source keeps ORIGINS_MAX askers apart. One more takes the place of the least frequent, and
+ * may have come, unseen, as often as that one. So any asker of more than one in ORIGINS_MAX
+ * requests is among them (space saving, Metwally et al. 2005). A count is what was seen for
+ * certain; where `missed` is not 0 the truth may be that much higher.
  */
 #ifndef CULPRIT_ORIGIN_H
 #define CULPRIT_ORIGIN_H
@@ -23,13 +23,13 @@ enum asker_kind {
 	ASKER_THREAD,
 };
 
-/* Who asked. Stays true when its row goes to another: whoever keeps an asker keeps a copy. */
+/* Who asked. Stays true when its row goes to another asker: keep a copy. */
 struct asker {
 	enum asker_kind kind;
-	uint32_t tid; /* of a thread; 0: the idle one */
+	uint32_t tid; /* of a thread; 0: the idle thread */
 	uint16_t cpu;
 	char comm[17]; /* of a thread; "(interrupt)", "(softirq)" */
-	/* the one behind the request; belongs to the names; NULL: not known */
+	/* The function behind the request; belongs to the names; NULL: not known. */
 	const char *function;
 };
 
@@ -45,7 +45,7 @@ struct origin_last {
 struct origin {
 	struct asker who;
 	uint64_t count;  /* requests, no more than the truth */
-	uint64_t missed; /* so many more at most */
+	uint64_t missed; /* the truth is at most this much higher */
 	int nframes;
 	const char *frame[ORIGIN_FRAMES]; /* of the first such request */
 	struct origin_last last;          /* the newest such request */
@@ -55,18 +55,17 @@ struct origins {
 	struct origin row[ORIGINS_MAX];
 	uint32_t count;
 	uint64_t known;   /* requests that were noted */
-	uint64_t unnamed; /* of these, whose asker cannot be told */
+	uint64_t unnamed; /* those of them whose asker is not known */
 };
 
-/* r is a mark with RECORD_ORIGIN. Returns who asked, until the next call; NULL: it cannot be told.
- */
+/* r is a mark with RECORD_ORIGIN. Returns who asked, until the next call; NULL: not known. */
 const struct asker *origins_add(struct origins *o, const struct record *r,
 				const struct names *names);
 
-/* Indices of the n most frequent rows into order[n]; returns how many there are. */
+/* Writes the indices of the n most frequent rows to order[n]; returns how many there are. */
 uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n);
 
-/* "an interrupt", "a softirq"; NULL: it is a thread, and has a name. */
+/* "an interrupt", "a softirq"; NULL: a thread, which has a name. */
 const char *asker_context(const struct asker *a);
 
 /* Adds all of `from`, of another row of the same table of sources. */

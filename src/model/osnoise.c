@@ -1,5 +1,4 @@
-/* The reader: which format a line is of, the tables, and what is kept of lines that nobody knows.
- */
+/* The reader: the format of a line, the tables, and what is kept of unknown lines. */
 #include "model/osnoise.h"
 
 #include <errno.h>
@@ -130,7 +129,7 @@ static void note_extent(struct osnoise_reader *r, const struct osnoise_event *e)
 
 static void note_noise(struct osnoise_reader *r, struct osnoise_cpu *c, struct osnoise_event *e)
 {
-	/* The first after switching on: it lasts since boot. */
+	/* The first one after switching on lasts since boot. */
 	if (e->kind == SOURCE_THREAD && !e->start_ns) {
 		r->left_out_first++;
 		e->left_out = true;
@@ -147,8 +146,8 @@ static void note_noise(struct osnoise_reader *r, struct osnoise_cpu *c, struct o
 	add_source(r, c, e);
 }
 
-/* What of a gap its noises explain: osnoise itself only counts them. Said only when all of them are
- * in the text, that is, as many began within the gap as it claims. */
+/* Sums how much of a gap its noises explain: osnoise itself only counts them. Only when all of them
+ * are in the text, that is, as many began within the gap as it claims. */
 static void explain(struct osnoise_cpu *c, const struct osnoise_event *e)
 {
 	uint32_t n = c->nrecent < OSNOISE_RECENT ? c->nrecent : OSNOISE_RECENT;
@@ -241,8 +240,8 @@ static void keep_unknown(struct osnoise_reader *r, uint64_t line, const char *te
 	r->unknowns[r->nunknowns++].line = line;
 }
 
-/* rtla 6.1 colours its headings even into a file. Names are left alone: only a line that begins
- * with an escape is cleaned. */
+/* Removes colours: rtla 6.1 colours its headings even into a file. Names are left alone: only a
+ * line that begins with an escape is cleaned. */
 static size_t drop_colours(const char *line, size_t len, char *clean, size_t size)
 {
 	size_t n = 0;
@@ -283,7 +282,7 @@ static void give_up_open(struct osnoise_reader *r)
 	r->open_len = 0;
 }
 
-/* A comm may hold newlines, and the kernel prints them as they are: the line goes on. */
+/* True when a line goes on: a comm may hold newlines, and the kernel prints them as they are. */
 static bool is_cut_noise(const char *line, size_t len)
 {
 	struct text t = {line, line + len}, at;
@@ -302,7 +301,7 @@ static bool append_open(struct osnoise_reader *r, const char *line, size_t len)
 	return true;
 }
 
-/* The line together with what is open, if that makes an event with a name that can be a comm. */
+/* Joins the line with the open one, if that makes an event with a name that can be a comm. */
 static bool closes_open(struct osnoise_reader *r, const char *line, size_t len)
 {
 	struct text t, at;

@@ -1,13 +1,13 @@
 /* Reads what the kernel's osnoise and timerlat tracers and rtla print: tracefs `trace` and
  * trace_pipe text, `trace-cmd report` text, rtla osnoise top and hist, rtla hwnoise, rtla timerlat
  * top and hist with its auto-analysis. One line at a time, no look-ahead; memory is bounded
- * whatever the text holds, and what is not understood is counted and the first of it kept.
+ * whatever the text holds. Unknown lines are counted, and the first ones kept.
  *
- *	osnoise_init(&r);
- *	while (lines_next(&l, &data, &left))
- *		if (osnoise_line(&r, l.text, l.len) == OSNOISE_EVENT)
- *			... r.event, in the order of the text, valid until the next line ...
- *	osnoise_finish(&r);
+ *   osnoise_init(&r);
+ *   while (lines_next(&l, &data, &left))
+ *           if (osnoise_line(&r, l.text, l.len) == OSNOISE_EVENT)
+ *                   ... r.event, in the order of the text, valid until the next line ...
+ *   osnoise_finish(&r);
  *
  * All times are integer nanoseconds. `start_ns` is trace_clock_local, whatever clock the record's
  * own stamp is in.
@@ -24,7 +24,7 @@
 #define OSNOISE_SCHEMA "culprit.osnoise/1"
 /* CPUs with tables of their own; later ones are counted in cpus_beyond */
 #define OSNOISE_CPUS 1024
-/* source rows of all CPUs together; later names fold into their kind's (others) */
+/* Source rows of all CPUs together; later names fold into their kind's (others). */
 #define OSNOISE_ROWS     4096
 #define OSNOISE_LONGEST  20
 #define OSNOISE_UNKNOWNS 8
@@ -36,12 +36,12 @@
 #define OSNOISE_FRAMES   24
 #define OSNOISE_RECENT   32
 
-/* What osnoise_line() made of a line. */
+/* Result of osnoise_line() for a line. */
 enum osnoise_got {
 	/* read, with no result: headings, rtla's tables, events of other systems */
 	OSNOISE_TAKEN,
 	OSNOISE_EVENT,   /* an event is complete, in reader.event */
-	OSNOISE_UNKNOWN, /* not understood: counted */
+	OSNOISE_UNKNOWN, /* unknown: counted */
 };
 
 enum osnoise_type {
@@ -57,19 +57,19 @@ enum timerlat_context { TIMERLAT_IRQ, TIMERLAT_THREAD, TIMERLAT_USER, TIMERLAT_C
 /* One period, or the sum of several. osnoise counts a gap without any interference as hw. */
 struct osnoise_period {
 	uint64_t count;
-	/* UINT64_MAX: not said (trace-cmd prints no run time on old kernels) */
+	/* UINT64_MAX: not known (trace-cmd prints no run time on old kernels). */
 	uint64_t runtime_ns;
 	uint64_t noise_ns;
 	uint64_t max_noise_ns; /* the worst period */
 	uint64_t max_single_ns;
 	uint64_t hw, nmi, irq, softirq, thread;
-	bool irqs_off; /* rtla hwnoise: irq, softirq and thread cannot be */
+	bool irqs_off; /* rtla hwnoise: there is no irq, softirq and thread noise */
 };
 
 struct osnoise_event {
 	enum osnoise_type type;
 	unsigned cpu;
-	uint32_t task;  /* tid that the record was written under */
+	uint32_t task;  /* tid in the record's front */
 	uint64_t stamp; /* the record's own: ns, or a counter's value when stamp_ns is false */
 	bool stamp_ns;
 	bool left_out;     /* of a noise: not in the sums, see struct osnoise_reader */
@@ -99,11 +99,11 @@ struct osnoise_column {
 
 /* rtla's auto-analysis of one stop. */
 struct osnoise_part {
-	char label[48]; /* as rtla says it: "Blocking thread", without the colon */
-	/* "swapper/1:0": a part of the label's time; "" for the label's own line */
+	char label[48]; /* rtla's word: "Blocking thread", without the colon */
+	/* "swapper/1:0": a part of the label's time; "" for the label's own line. */
 	char who[SOURCE_NAME];
 	uint64_t ns;         /* UINT64_MAX: none given */
-	uint32_t hundredths; /* of a per cent; UINT32_MAX: none given */
+	uint32_t hundredths; /* of a percent; UINT32_MAX: none given */
 };
 
 struct osnoise_analysis {
@@ -121,18 +121,18 @@ struct osnoise_span {
 struct osnoise_cpu {
 	unsigned cpu;
 	bool has_sources;
-	/* net times of noises; gaps without interference are kind outside */
+	/* Net times of noises; gaps without interference are of kind outside. */
 	struct sources sources;
 	struct hist samples;       /* gross lengths of all gaps; bucket NULL: none came */
 	uint64_t samples_alone_ns; /* of gaps without interference... */
 	uint64_t samples_alone;
-	/* ...and of those with all of their noises in the text */
+	/* ...and of those with all of their noises in the text. */
 	uint64_t samples_explained_ns, samples_rest_ns;
 	uint64_t samples_complete;
 	struct osnoise_period traced, top; /* sums of period lines; rtla's last table */
 	struct hist latency[TIMERLAT_CONTEXTS];
 	struct osnoise_latency rtla[TIMERLAT_CONTEXTS];
-	/* the latest noises, of which a sample that ends now consists */
+	/* The latest noises, of which a sample that ends now consists. */
 	struct osnoise_span recent[OSNOISE_RECENT];
 	uint64_t nrecent;
 	/* Period, timerlat: since 6.18 both come twice, as a line of the tracer and as an event. */
@@ -164,7 +164,7 @@ struct osnoise_reader {
 	struct osnoise_cpu **cpu; /* in order of first appearance */
 	uint32_t ncpus;
 	uint64_t cpus_beyond; /* events and rows of CPUs past OSNOISE_CPUS */
-	/* noises and gaps alone, by falling duration */
+	/* Noises and gaps alone, by falling duration. */
 	struct osnoise_event longest[OSNOISE_LONGEST];
 	uint32_t nlongest;
 	struct osnoise_event gaps[OSNOISE_LONGEST]; /* the longest samples */
@@ -181,19 +181,19 @@ struct osnoise_reader {
 	uint64_t rtla_duration_ns;
 	bool stopped, tainted;
 	char saved_to[64];                 /* where rtla put the trace */
-	uint64_t min_start_ns, max_end_ns; /* of noises and samples that count */
+	uint64_t min_start_ns, max_end_ns; /* of the noises and samples that count */
 
 	uint64_t lines, events[4]; /* by type */
 	uint64_t left_out_first;   /* thread noise since boot: the first after switching on */
 	uint64_t left_out_workload;
-	uint64_t lost;     /* records that the kernel says are missing */
+	uint64_t lost;     /* records that the kernel reports as missing */
 	uint64_t headings; /* comments, blank lines, stacks */
 	uint64_t other_events;
 	struct osnoise_name other[OSNOISE_NAMES];
 	uint32_t nother;
 	uint64_t lines_cut; /* longer than LINE_BYTES: the caller's count */
 	uint64_t unknown;
-	uint64_t known; /* lines that are osnoise's or rtla's without doubt */
+	uint64_t known; /* lines that are surely osnoise's or rtla's */
 	struct {
 		uint64_t line;
 		uint16_t len;
@@ -202,13 +202,13 @@ struct osnoise_reader {
 	uint32_t nunknowns;
 	bool no_memory; /* something was not kept */
 
-	/* Between lines. */
+	/* State between lines. */
 	enum osnoise_section section;
 	uint64_t unit_ns; /* of rtla's numbers */
 	bool no_index, in_all;
 	uint64_t hist_rows;
 	uint32_t rows_left; /* of OSNOISE_ROWS */
-	char open[512];     /* a noise line that is cut by a newline in a comm, so far */
+	char open[512];     /* a noise line cut by a newline in a comm, so far */
 	size_t open_len;
 	uint32_t open_lines;
 	uint64_t open_at;
@@ -224,11 +224,11 @@ void osnoise_finish(struct osnoise_reader *r); /* the end of the text */
 
 const char *timerlat_context_name(enum timerlat_context context); /* "irq", "thread", "user" */
 
-/* Text in blocks to lines. A line longer than LINE_BYTES is handed out cut. */
+/* Splits blocks of text into lines. A line longer than LINE_BYTES is returned cut. */
 #define LINE_BYTES 65536
 
 struct lines {
-	size_t len; /* of the line in text, once lines_next() said true */
+	size_t len; /* of the line in text, after lines_next() returned true */
 	bool fresh, cut;
 	uint64_t ncut;
 	char text[LINE_BYTES];

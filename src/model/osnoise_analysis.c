@@ -65,7 +65,7 @@ static enum osnoise_got begin(struct osnoise_reader *r, struct text t)
 	return taken(r);
 }
 
-/* Takes "(7.25 %)" or "(100%)" off the end, if it is there. */
+/* Takes "(7.25 %)" or "(100%)" off the end, if present. */
 static void take_percent(struct text *t, uint32_t *hundredths)
 {
 	struct text at;
@@ -130,7 +130,7 @@ static enum osnoise_got keep_part(struct osnoise_reader *r, const char *label,
 	return taken(r);
 }
 
-/* "swapper/1:0    332.94 us": a part of what the last label says; without a time after an IRQ
+/* "swapper/1:0    332.94 us": a part of the last label's time; without a time after an IRQ
  * latency. */
 static enum osnoise_got part(struct osnoise_reader *r, struct text t)
 {

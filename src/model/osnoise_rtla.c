@@ -1,6 +1,6 @@
-/* What rtla prints: the tables of osnoise top, hwnoise and timerlat top, the histograms, and
- * timerlat's auto-analysis. A table that comes again (a live screen, saved) replaces the one
- * before: rtla's numbers are totals.
+/* Reads what rtla prints: the tables of osnoise top, hwnoise and timerlat top, the histograms, and
+ * timerlat's auto-analysis. A repeated table (a saved live screen) replaces the one before: rtla's
+ * numbers are totals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static bool latency_group(struct text t, uint64_t unit_ns, bool cur, struct osno
 	return !text_left(&t);
 }
 
-/* cpu -1: the row of all. t stands at the first '|'. A message may follow without a newline
+/* cpu -1: the row of all CPUs. t stands at the first '|'. A message may follow without a newline
  * (rtla 6.12). */
 static enum osnoise_got timerlat_row(struct osnoise_reader *r, int cpu, uint64_t count,
 				     struct text t)

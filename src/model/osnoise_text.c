@@ -126,9 +126,9 @@ bool text_decimal(struct text *t, uint64_t unit, uint64_t *value)
 		for (at.p++; at.p < at.end && is_digit(*at.p); at.p++) {
 			scale /= 10;
 			part += scale *
-				(uint64_t)(*at.p - '0'); /* from the tenth decimal on nothing */
+				(uint64_t)(*at.p - '0'); /* ignores decimals from the tenth on */
 		}
-	/* Below a nanosecond to the nearest. */
+	/* Rounds to the nearest nanosecond. */
 	if (__builtin_add_overflow(whole, (part * unit + NSEC_PER_SEC / 2) / NSEC_PER_SEC, value))
 		return false;
 	*t = at;

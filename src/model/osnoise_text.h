@@ -1,4 +1,4 @@
-/* Pieces of the osnoise readers: a cursor over a line of any bytes, and what the formats share. */
+/* Parts that the osnoise readers share: a cursor over a line of any bytes, and more. */
 #ifndef CULPRIT_OSNOISE_TEXT_H
 #define CULPRIT_OSNOISE_TEXT_H
 
@@ -25,22 +25,22 @@ bool text_field(struct text *t,
 struct text text_token(struct text *t); /* blanks, then all to the next blank */
 bool text_find(const struct text *t, const char *word, struct text *at); /* the first one */
 bool text_last_find(const struct text *t, const char *word, struct text *at);
-/* "12.345" with at most 9 decimals times unit; false when it does not fit. */
+/* "12.345" with at most 9 decimals, times unit; false when it does not fit. */
 bool text_decimal(struct text *t, uint64_t unit, uint64_t *value);
 void text_copy(const struct text *t, char *to, size_t size); /* cut, NUL ends it */
 
-/* The CPU's row, made when it is new. NULL: too many, or no memory. */
+/* The CPU's row, made on first use. NULL: too many, or out of memory. */
 struct osnoise_cpu *osnoise_cpu(struct osnoise_reader *r, uint64_t cpu);
 
-/* Each answers with what it made of the line, OSNOISE_UNKNOWN when it is none of its own. */
+/* Each returns what it made of the line, OSNOISE_UNKNOWN when the line is of another format. */
 enum osnoise_got osnoise_trace_line(struct osnoise_reader *r, const struct text *line);
 enum osnoise_got osnoise_rtla_line(struct osnoise_reader *r, const struct text *line);
 enum osnoise_got osnoise_analysis_line(struct osnoise_reader *r, const struct text *line);
 
-/* The line begins as a trace record does: comm, pid, CPU, stamp. */
+/* True when the line begins as a trace record does: comm, pid, CPU, stamp. */
 bool osnoise_has_front(const struct text *line);
 
-/* r->event, complete, into the tables. */
+/* Adds r->event, complete, to the tables. */
 void osnoise_note(struct osnoise_reader *r);
 
 #endif

@@ -14,8 +14,8 @@
 
 #define COMM_COLUMNS  16
 #define FRONT_MAX     256
-#define TRACE_CMD_PAD 21 /* trace-cmd fills "name:" up to here, and one more blank */
-/* a century: start + duration cannot wrap */
+#define TRACE_CMD_PAD 21 /* trace-cmd pads "name:" to this width, and adds a blank */
+/* A century: start + duration cannot wrap. */
 #define NOISE_MAX_NS (36500ULL * 86400 * NSEC_PER_SEC)
 
 static bool stamp_token(struct text token, struct osnoise_event *e)
@@ -32,7 +32,7 @@ static bool stamp_token(struct text token, struct osnoise_event *e)
 	return !text_left(&token);
 }
 
-/* From the '-' between comm and pid; on true t stands behind the stamp's colon. */
+/* Reads from the '-' between comm and pid; on true t stands behind the stamp's colon. */
 static bool front_at(struct text *t, const char *dash, struct osnoise_event *e)
 {
 	struct text at = {dash, t->end}, token;
@@ -51,8 +51,7 @@ static bool front_at(struct text *t, const char *dash, struct osnoise_event *e)
 		return false;
 	e->cpu = cpu;
 	token = text_token(&at);
-	if (!stamp_token(token,
-			 e)) /* irqs-off and the like come first, trace-cmd leaves them out */
+	if (!stamp_token(token, e)) /* flags like irqs-off come first, trace-cmd leaves them out */
 		if (!stamp_token(text_token(&at), e))
 			return false;
 	t->p = at.p;
@@ -65,14 +64,14 @@ static bool front(struct text *t, struct osnoise_event *e)
 
 	if (text_left(t) > COMM_COLUMNS && front_at(t, t->p + COMM_COLUMNS, e))
 		return true;
-	/* Text that lost its leading blanks, or has the name of a buffer in front. */
+	/* A text that lost its leading blanks, or has the name of a buffer in front. */
 	for (const char *p = t->p; p < end && (p = memchr(p, '-', end - p)); p++)
 		if (front_at(t, p, e))
 			return true;
 	return false;
 }
 
-/* "start 70.955792385 duration 1238200 ns", and what follows stays in t. */
+/* "start 70.955792385 duration 1238200 ns"; t keeps the rest. */
 static bool span(struct text *t, struct osnoise_event *e)
 {
 	if (!text_word(t, "start ") || !text_decimal(t, NSEC_PER_SEC, &e->start_ns) ||
@@ -106,7 +105,8 @@ static bool named_span(struct text t, struct osnoise_event *e)
 	return true;
 }
 
-/* irq_noise of an x86 vector has its name from the kernel's source, all others from a driver. */
+/* The name in irq_noise of an x86 vector comes from the kernel's source, all others from a
+ * driver. */
 static enum source_kind irq_kind(struct osnoise_event *e)
 {
 	static const struct {
@@ -131,7 +131,7 @@ static enum source_kind irq_kind(struct osnoise_event *e)
 	return SOURCE_IRQ;
 }
 
-/* Text after "name:". One blank follows in tracefs, trace-cmd pads the name. */
+/* Text after "name:". One blank follows in tracefs; trace-cmd pads the name. */
 static struct text payload(struct text t, size_t name_len)
 {
 	size_t pad = name_len < TRACE_CMD_PAD ? TRACE_CMD_PAD - name_len : 1, blanks = 0;
@@ -215,7 +215,7 @@ static bool keyed(const struct text *t, const char *key, uint64_t *value)
 	return false;
 }
 
-/* osnoise_sample counts are called hw_count, the tracer's own record's hw. */
+/* Counts are called hw_count in osnoise_sample, hw in the tracer's own record. */
 static bool period_keys(struct osnoise_event *e, const struct text *t)
 {
 	struct osnoise_period *p = &e->period;
@@ -293,7 +293,7 @@ static bool comes_twice(struct osnoise_reader *r, bool as_event)
 			       last->period.thread == e->period.thread;
 	same = same && c->last_form[i] != as_event && last->period.count;
 	*last = *e;
-	last->period.count = !same; /* a pair is complete: the next one is new */
+	last->period.count = !same; /* the pair is complete: the next one is new */
 	c->last_form[i] = as_event;
 	return same;
 }
@@ -336,7 +336,7 @@ static enum osnoise_got other_event(struct osnoise_reader *r, const struct text 
 	return OSNOISE_TAKEN;
 }
 
-/* "irq_noise" of "irq_noise: ..."; t then stands behind the colon. Empty: this is no event. */
+/* "irq_noise" of "irq_noise: ..."; t then stands behind the colon. Empty: no event. */
 static struct text event_name(struct text *t)
 {
 	struct text name = *t;
@@ -392,7 +392,7 @@ static enum osnoise_got about(struct osnoise_reader *r, struct text t)
 		if (!text_find(&t, "EVENTS", &word))
 			return OSNOISE_UNKNOWN;
 		text_word(&t, "LOST ");
-		r->lost += text_u64(&t, &n) ? n : 1; /* it may not be known how many */
+		r->lost += text_u64(&t, &n) ? n : 1; /* the number may be missing */
 		return OSNOISE_TAKEN;
 	}
 	if ((text_word(&t, "cpus=") && text_u64(&t, &n) && !text_left(&t)) ||

@@ -11,7 +11,7 @@ static bool is_row(const struct other *row, const struct record *r)
 	       !strncmp(row->comm, r->name, sizeof(r->name));
 }
 
-/* The lesser half goes into one row, the last, and makes room. */
+/* Makes room: merges the half with the least time into one row, the last. */
 static void merge_half(struct others *t)
 {
 	struct other rest = {.comm = SEVERAL, .rest = true};

@@ -1,5 +1,5 @@
-/* Who else ran on a CPU: all threads but the sampler, whether they made a window of a workload
- * longer or ran between two of them. Idle is nobody. Sources know only those that cost something.
+/* Other threads on a CPU: all but the sampler, whether they made a window of a workload longer or
+ * ran between two of them. Idle is nobody. Sources hold only those that cost something.
  */
 #ifndef CULPRIT_OTHERS_H
 #define CULPRIT_OTHERS_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "record.h"
 
-/* when there are more threads, the half with the least time goes into one row */
+/* With more threads, the half with the least time goes into one row. */
 #define OTHERS_ROWS 64
 
 struct other {

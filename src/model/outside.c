@@ -3,20 +3,20 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define RECENT 256 /* gaps a CPU that another's may coincide with */
+#define RECENT 256 /* gaps of a CPU that another CPU's may coincide with */
 /* Gaps of a CPU that wait for the steal clock: the recent ones, and the longest of the older. */
 #define KEPT    512
-#define LONG_NS 5000 /* shorter ones coincide by chance: thousands come in a second */
+#define LONG_NS 5000 /* shorter ones coincide by chance: there are thousands a second */
 /* Two CPUs that one thing stopped stop and go on together, up to this and a twentieth. */
 #define ALIKE_NS 1000
 #define STEP_NS  10000000       /* of the steal clock in /proc/stat */
-#define OLD_NS   30000000000ULL /* the steal clock says nothing of gaps so long ago */
+#define OLD_NS   30000000000ULL /* the steal clock says nothing of older gaps */
 
 struct gap {
 	uint64_t start, end, ns;
 	uint64_t number; /* of this CPU's */
 	uint32_t others; /* target CPUs that were away at the same time */
-	uint32_t place;  /* in `kept`, as long as that has its number */
+	uint32_t place;  /* place in `kept`, while the number there is the same */
 };
 
 struct waiting {
@@ -77,7 +77,7 @@ static uint64_t tolerance_of(const struct gap *g)
 	return ALIKE_NS + (g->end - g->start) / 20;
 }
 
-/* Both CPUs stopped and went on together, as seen by the shorter. */
+/* True when both CPUs stopped and went on together, judged by the shorter gap. */
 static bool coincide(const struct gap *a, const struct gap *b)
 {
 	uint64_t tolerance = tolerance_of(a->end - a->start < b->end - b->start ? a : b);
@@ -85,8 +85,8 @@ static bool coincide(const struct gap *a, const struct gap *b)
 	return apart(a->start, b->start) <= tolerance && apart(a->end, b->end) <= tolerance;
 }
 
-/* The newest of a CPU's that had begun by then; NULL: none of the recent ones. A CPU's gaps follow
- * each other. */
+/* A CPU's newest gap that had begun by then; NULL: no recent one. A CPU's gaps follow each
+ * other. */
 static const struct gap *newest_by(const struct waiting *w, uint64_t ns)
 {
 	uint64_t low = w->nrecent > RECENT ? w->nrecent - RECENT : 0, first = low,
@@ -103,7 +103,7 @@ static const struct gap *newest_by(const struct waiting *w, uint64_t ns)
 	return low > first ? &w->recent[(low - 1) % RECENT] : NULL;
 }
 
-/* Gaps are so much longer than what they may be apart that of each other CPU only one can coincide.
+/* Gaps are much longer than the difference allowed, so only one gap of each other CPU can coincide.
  */
 static void find_simultaneous(struct outside *o, uint32_t index, struct gap *g)
 {
@@ -127,8 +127,8 @@ static bool is_recent(const struct waiting *w, uint32_t i)
 	return w->kept[i].number + RECENT >= w->nrecent;
 }
 
-/* Of those that no other CPU's may coincide with any more; as KEPT is more than RECENT, a full
- * table has some. */
+/* The shortest gap that no other CPU's can coincide with any more; as KEPT is more than RECENT, a
+ * full table has some. */
 static uint32_t shortest(const struct waiting *w)
 {
 	uint32_t best = 0;
@@ -145,7 +145,7 @@ void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t 
 	struct waiting *w = &o->cpu[index];
 	struct gap g = {.start = start_ns, .end = end_ns, .ns = outside_ns, .number = w->nrecent};
 
-	/* Mostly something else: no evidence about what stopped several CPUs. */
+	/* A hiccup that is mostly something else: no evidence of what stopped several CPUs. */
 	if (outside_ns < LONG_NS || outside_ns * 2 < end_ns - start_ns) {
 		decide(o, index, &g, o->otherwise);
 		return;
@@ -185,7 +185,7 @@ void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns)
 		const struct gap *g = &w->kept[i];
 		bool old = g->end + OLD_NS < w->newest;
 		bool fits = g->ns <=
-			    stolen + STEP_NS; /* its step may have begun before the last reading */
+			    stolen + STEP_NS; /* the step may have begun before the last reading */
 
 		decide(o, index, g, stolen && !old && fits ? "steal" : o->otherwise);
 		if (stolen && !old && fits)

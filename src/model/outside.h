@@ -1,10 +1,10 @@
-/* Time outside the kernel gets its verdict by evidence, some of which comes later than the hiccup:
+/* The verdict on time outside the kernel, by evidence, some of which comes later than the hiccup:
  *
  *   simultaneous  other target CPUs, a quarter of them at least, stopped and went on at the same
- *                 time: that is no one CPU's interrupt
+ *                 time: no single CPU's interrupt does that
  *   steal         the hypervisor's steal clock of this CPU rose by as much
- *                 (Documentation/virt/kvm/x86/msr.rst): the longest gaps since its last step take
- *                 it; it comes in steps of 10 ms
+ *                 (Documentation/virt/kvm/x86/msr.rst), in steps of 10 ms; the longest gaps since
+ *                 its last step take it
  *   otherwise     hardware or hypervisor
  *
  * Each CPU keeps its newest few hundred gaps, and the longest of the older, until the steal clock
@@ -18,19 +18,19 @@
 
 struct outside;
 
-/* `summary` gets each gap as a row of kind outside when it is decided; it outlives this. NULL: out
- * of memory. */
+/* Each decided gap becomes a row of kind outside in `summary`, which outlives this. NULL: out of
+ * memory. */
 struct outside *outside_new(struct summary *summary, const char *otherwise);
 void outside_free(struct outside *o);
 
-/* outside_ns of a hiccup of the CPU with this index. */
+/* Adds outside_ns of a hiccup of the CPU with this index. */
 void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t end_ns,
 		 uint64_t outside_ns);
 
-/* The CPU's steal clock, ns since boot, as read now; the first call sets the base. */
+/* Takes a reading of the CPU's steal clock, ns since boot; the first call sets the base. */
 void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns);
 
-/* Decides all that is left. */
+/* Decides all remaining gaps. */
 void outside_finish(struct outside *o);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define STEPS_MAX 200000 /* of the continued fraction: enough for shapes of 10^9 */
 #define TINY      1e-300
-#define ODDS_MAX  700.0 /* the logarithm: e^700 is still a double */
+#define ODDS_MAX  700.0 /* logarithm: e^700 is still a double */
 
 static double away_from_zero(double x)
 {
@@ -42,7 +42,7 @@ static double log_gamma(double x)
 	return lgamma_r(x, &sign);
 }
 
-/* The probability up to x, for the x with these log odds. constant: the logarithm of the beta
+/* Probability up to x, for the x with these log odds. constant: the logarithm of the beta
  * function. */
 static double beta_up_to(double log_odds, double a, double b, double constant)
 {

@@ -1,28 +1,28 @@
-/* By how much a rate changed: the ratio of two sums that were each observed for some time, with its
- * confidence interval.
+/* The change of a rate: the ratio of two sums, each observed for some time, with its confidence
+ * interval.
  *
- * A sum is of jumps that come by chance: events (each jump is 1) or the time that they took. The
- * interval is Fay's for the ratio of two weighted sums of Poisson counts (M. P. Fay, "Approximate
- * confidence intervals for rate ratios from directly standardized rates with sparse data",
- * Communications in Statistics - Theory and Methods 28 (1999) 2141-2160): each sum is taken as a
- * gamma variate with its mean and variance, the upper bounds with one more jump of the largest size
- * (Fay and Feuer, Statistics in Medicine 16 (1997) 791-801); the ratio of two gammas is a beta
+ * A sum consists of jumps that come by chance: events (each jump is 1) or the time that they took.
+ * The interval is Fay's for the ratio of two weighted sums of Poisson counts (M. P. Fay,
+ * "Approximate confidence intervals for rate ratios from directly standardized rates with sparse
+ * data", Communications in Statistics - Theory and Methods 28 (1999) 2141-2160): each sum is taken
+ * as a gamma variate with its mean and variance, the upper bounds with one more jump of the largest
+ * size (Fay and Feuer, Statistics in Medicine 16 (1997) 791-801); the ratio of two gammas is a beta
  * variate. Where all jumps are 1 this is, exactly, the conditional binomial test of two Poisson
  * rates with the interval of Clopper and Pearson (Biometrika 26 (1934) 404-413; Przyborowski and
  * Wilenski, Biometrika 31 (1940) 313-323): it covers the truth at least as often as it says,
- * however few the events are. Of times it does so as long as the longest event that was seen is not
- * far from the longest there can be; tests/unit/test_ratio.c counts.
+ * however few the events are. Of times it does so as long as the longest event seen is not far from
+ * the longest possible; tests/unit/test_ratio.c counts.
  */
 #ifndef CULPRIT_RATIO_H
 #define CULPRIT_RATIO_H
 
-/* One side. All in the unit of the sum: events, or ns. */
+/* One side, in the unit of the sum: events, or ns. */
 struct ratio_sum {
 	double sum;
 	/* Of the sum. Of a Poisson count: the count; of a compound Poisson sum: the sum of the
 	 * squares of its jumps. */
 	double variance;
-	/* the largest possible single jump: 1 of a count; better too large than too small */
+	/* The largest possible single jump: 1 of a count; better too large than too small. */
 	double jump;
 	double seconds; /* observed, more than 0 */
 };

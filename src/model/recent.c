@@ -39,8 +39,7 @@ static int make_room(struct recent_cpu *c, uint32_t rows)
 	return 0;
 }
 
-/* Rows have gone, others have come to their places: those that stayed are behind or at the place
- * that they have now. */
+/* Finds rows again after some have gone: a row is at its old place, or before it. */
 static void find_rows(struct recent_cpu *c, const struct sources *t)
 {
 	for (uint32_t k = 0; k < t->count && k < c->room; k++) {
@@ -89,7 +88,7 @@ int recent_second(struct recent *r, struct view *v)
 	return err;
 }
 
-/* The slot of n seconds ago, and of now. */
+/* Slot of n seconds ago; 0: the present one. */
 static uint32_t slot(const struct recent *r, uint32_t n)
 {
 	return (r->seconds - (n > r->seconds ? r->seconds : n)) % SLOTS;

@@ -1,5 +1,5 @@
-/* What a workload measured of each of its windows, whatever their length: "latency" of a sleep,
- * "transit" of a message. */
+/* A workload's measured values, one for each window of any length: "latency" of a sleep, "transit"
+ * of a message. */
 #ifndef CULPRIT_SERIES_H
 #define CULPRIT_SERIES_H
 
@@ -14,12 +14,12 @@
 struct series {
 	char name[SERIES_NAME];
 	struct hist hist;      /* ns... */
-	bool fine;             /* ...or ps: what is measured takes few ns */
+	bool fine;             /* ...or ps, for operations of few ns */
 	uint64_t threshold_ns; /* longer windows of it are hiccups; 0: its values are not windows */
-	uint64_t longer, longest_ns; /* how many were; the longest window of all */
+	uint64_t longer, longest_ns; /* number of those, and the longest window of all */
 };
 
-/* How many of n series have a threshold. */
+/* Number of series that have a threshold. */
 static inline uint32_t series_thresholds(const struct series *series, uint32_t n)
 {
 	uint32_t some = 0;

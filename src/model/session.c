@@ -7,21 +7,21 @@
 struct lane {
 	struct join *join;
 	struct intervals *intervals;
-	uint64_t steal_ns; /* where its steal clock began */
+	uint64_t steal_ns; /* base of its steal clock */
 	struct spot spot;  /* of its next hiccup */
 };
 
 struct session {
 	struct view *view;
 	struct lane *lane;
-	uint32_t nlanes; /* the view may be cut before this goes */
+	uint32_t nlanes; /* the view may be cut before the session is freed */
 	struct outside *outside;
 	const struct names *asked;
 	const struct tap *tap;
-	struct names names; /* ours: each answer is told to the tap */
+	struct names names; /* ours: report each answer to the tap */
 };
 
-/* ---- names, and who hears of them ---- */
+/* ---- names, and the tap that hears them ---- */
 
 static void tell(const struct session *s, const struct event *e)
 {
@@ -144,7 +144,7 @@ static const struct account *take_hiccup(struct session *s, uint32_t i, const st
 		s->lane[i].spot = no_spot;
 	summary_add(&s->view->summary, i, a);
 	if (a->outside_ns &&
-	    s->view->run.watch) /* threads that wait together say nothing of what stopped CPUs */
+	    s->view->run.watch) /* threads that wait together say nothing of stopped CPUs */
 		summary_outside(&s->view->summary, i, a->start_ns, a->outside_ns,
 				s->view->run.rest);
 	else if (a->outside_ns)
@@ -160,8 +160,8 @@ static void take_steal(struct session *s, uint32_t i, uint64_t ns)
 	if (!run->steal_known)
 		s->lane[i].steal_ns = ns;
 	run->steal_known = true;
-	run->steal_ns =
-		ns > s->lane[i].steal_ns ? ns - s->lane[i].steal_ns : 0; /* some kernels' falls */
+	/* the steal clock of some kernels falls */
+	run->steal_ns = ns > s->lane[i].steal_ns ? ns - s->lane[i].steal_ns : 0;
 	outside_steal(s->outside, i, ns);
 }
 

@@ -1,8 +1,8 @@
 /* A session: the streams of all target CPUs joined into a summary, event by event. A live run feeds
- * it from samplers and probes, a recording feeds it what it kept of that; the same events in the
- * same order make the same view, byte for byte.
+ * it from samplers and probes, a recording from its chunks; the same events in the same order make
+ * the same view, byte for byte.
  *
- * Pure: no clock, no I/O. Memory is bounded however long it goes on.
+ * Pure: no clock, no I/O. Memory is bounded however long it runs.
  */
 #ifndef CULPRIT_SESSION_H
 #define CULPRIT_SESSION_H
@@ -10,20 +10,20 @@
 #include "model/join.h"
 #include "model/view.h"
 
-/* Recordings hold these: never renumbered. */
+/* Recordings hold these values: never renumber them. */
 enum event_type {
-	EVENT_START = 1,  /* the window of a CPU begins: the sequences then */
+	EVENT_START = 1,  /* begin of a CPU's window: the sequences at that time */
 	EVENT_RECORD = 2, /* a record of the probes */
-	EVENT_HICCUP = 3, /* a hiccup of the sampler; all its records have been given */
+	EVENT_HICCUP = 3, /* a hiccup of the sampler, after all its records */
 	/* join_relieve: ns = since when another thread has the CPU; 0: the sampler has it. */
 	EVENT_RELIEVE = 4,
-	EVENT_STEAL = 5, /* ns = the CPU's steal clock: what it rose by is in the view's cpus */
-	/* What numbers are called: said by the session just before the event that it is needed for,
-	   not fed to it. */
+	EVENT_STEAL = 5, /* ns = the CPU's steal clock; the view's cpus hold its growth */
+	/* Names of numbers: the session reports each just before the event that needs it; nobody
+	 * feeds them. */
 	EVENT_IRQ = 6,
 	EVENT_SYMBOL = 7,
 	EVENT_STACK = 8,
-	EVENT_WHERE = 9, /* whose the next hiccup of this lane is, when threads are watched */
+	EVENT_WHERE = 9, /* the thread of this lane's next hiccup, when threads are watched */
 	EVENT_TYPES,
 };
 
@@ -46,7 +46,7 @@ struct event {
 	};
 };
 
-/* Names have a meaning of their own, whatever the lane. */
+/* True for names, which do not depend on the lane. */
 static inline bool event_is_name(enum event_type type)
 {
 	return type >= EVENT_IRQ && type <= EVENT_STACK;
@@ -62,9 +62,9 @@ struct session_options {
 	/* Holds the summary, and the thresholds and bounds of the CPUs; outlives the session. */
 	struct view *view;
 	const struct names *names;
-	const struct tap *tap; /* NULL: nobody listens */
+	const struct tap *tap; /* NULL: none */
 	bool intervals;        /* keep each interval for session_interval */
-	bool spans;            /* accounts and the worst hiccups have their spans */
+	bool spans;            /* record spans in accounts and the worst hiccups */
 };
 
 struct session;
@@ -72,16 +72,16 @@ struct session;
 struct session *session_new(const struct session_options *options); /* NULL: out of memory */
 void session_free(struct session *s); /* the view may be empty by then */
 
-/* Of a hiccup its account, which is in the summary already and valid until the next event; NULL
- * otherwise. An event of a CPU that the view has not is passed over. */
+/* Returns the account of a hiccup, which is in the summary already, valid until the next event;
+ * NULL for other events. Skips an event of a CPU that the view lacks. */
 const struct account *session_feed(struct session *s, const struct event *event);
 
-/* All has come: decides what is still open. */
+/* Decides everything that is still open, after the last event. */
 void session_finish(struct session *s);
 
-uint32_t
-session_waiting(const struct session *s,
-		uint32_t index); /* records that wait for their hiccup: see JOIN_WAIT_MAX */
+uint32_t session_waiting(const struct session *s,
+			 /* number of records that wait for their hiccup: see JOIN_WAIT_MAX */
+			 uint32_t index);
 const struct join_counts *session_counts(const struct session *s, uint32_t index);
 struct intervals *session_intervals(const struct session *s, uint32_t index); /* NULL: not wanted */
 

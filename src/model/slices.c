@@ -49,12 +49,12 @@ void slices_merge(struct slices *s, const struct slices *from)
 		s->largest = from->largest;
 }
 
-/* What came in a part of the window. */
+/* Count and sum in a part of the window. */
 struct part {
 	double slices, sum, count;
 };
 
-/* The slices' sums against what an even share of the whole would be, by their lengths. */
+/* Compares the slices' sums with an even share of the whole, by their lengths. */
 static struct slices_scatter scatter(const struct part *part, unsigned n, const struct part *whole)
 {
 	double student = n - 1 > 2 ? (n - 1.0) / (n - 3.0) : 3;
@@ -72,7 +72,7 @@ static struct slices_scatter scatter(const struct part *part, unsigned n, const 
 	return v;
 }
 
-/* The window's first and last slices are cut; each goes with its neighbour. */
+/* The window's first and last slices are cut; each is merged with its neighbour. */
 struct slices_scatter slices_scatter(const struct slices *from, uint64_t begin_ns,
 				     uint64_t length_ns)
 {

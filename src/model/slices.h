@@ -1,8 +1,9 @@
 /* How evenly something came over a window: counts and sums in slices of equal length. What comes in
  * bursts varies more from one window to the next than its count tells, and a comparison of two
- * windows that does not know takes a burst for a change. Batch means are the remedy: the scatter of
- * the slices' sums is that of the whole (B. Schmeiser, "Batch size effects in the analysis of
- * simulation output", Operations Research 30 (1982) 556-568, who wants 10 to 30 of them).
+ * windows that does not know this takes a burst for a change. Batch means are the remedy: the
+ * scatter of the slices' sums is that of the whole (B. Schmeiser, "Batch size effects in the
+ * analysis of simulation output", Operations Research 30 (1982) 556-568, who wants 10 to 30 of
+ * them).
  */
 #ifndef CULPRIT_SLICES_H
 #define CULPRIT_SLICES_H
@@ -17,21 +18,21 @@ struct slice {
 
 struct slices { /* all zeros: nothing came */
 	struct slots slots;
-	double squares;   /* of each single value */
-	uint64_t largest; /* single value */
+	double squares;   /* sum over the single values */
+	uint64_t largest; /* largest single value */
 	struct slice cell[SLICES];
 };
 
 /* Adds a value at a time in ns; times may come in any order. */
 void slices_add(struct slices *s, uint64_t at_ns, uint64_t value);
 
-/* Adds another window's of the same clock: what came at the same time, on another CPU, is one. */
+/* Adds another window's slices of the same clock: values at the same time on two CPUs become
+ * one. */
 void slices_merge(struct slices *s, const struct slices *from);
 
-/* Variance of the sum over a window, and of the count, as the scatter of the slices tells it: of
- * the 16 to 32 that make [begin_ns, begin_ns + length_ns). With a little more for there being so
- * few: Student's t has that much more variance than the normal distribution. 0 when the window is
- * shorter than 16 ms. */
+/* Variance of the sum over a window, and of the count, from the scatter of the 16 to 32 slices that
+ * make [begin_ns, begin_ns + length_ns). Slightly enlarged because they are so few: by as much as
+ * Student's t varies more than the normal distribution. 0 when the window is shorter than 16 ms. */
 struct slices_scatter {
 	double sum, count;
 } slices_scatter(const struct slices *s, uint64_t begin_ns, uint64_t length_ns);

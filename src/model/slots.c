@@ -38,7 +38,7 @@ void slots_coarsen(struct slots *s, struct slots_table t)
 	s->log2++;
 }
 
-/* Moves the rows up, so that the first may lie earlier; false: there is no room. */
+/* Moves the rows up, so that the first may lie earlier; false: no room. */
 static bool begin_earlier(struct slots *s, struct slots_table t, uint64_t first)
 {
 	uint64_t by = s->first - first;

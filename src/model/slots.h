@@ -1,6 +1,6 @@
-/* Time in slots of equal length, which become twice as long whenever there would be too many:
- * memory is constant however long it lasts. Slots are aligned to zero of the clock, so that those
- * of two CPUs or two windows fall together. A slot is a row of counters that can be added. */
+/* Time in slots of equal length, which double whenever there would be too many: memory is constant
+ * for any duration. Slots are aligned to zero of the clock, so those of two CPUs or two windows
+ * coincide. A slot is a row of counters that can be added. */
 #ifndef CULPRIT_SLOTS_H
 #define CULPRIT_SLOTS_H
 
@@ -10,18 +10,16 @@
 
 struct slots {          /* all zeros: nothing came */
 	unsigned log2;  /* a slot is 2^log2 ns long; 0: nothing came */
-	uint64_t first; /* the first one begins at first << log2 */
+	uint64_t first; /* the first slot begins at first << log2 */
 };
 
-/* The counters, which are the caller's and begin with zeros: `rows` slots of `columns` counters
- * each. */
+/* The counters; the caller owns them, zeros at first: `rows` slots of `columns` counters each. */
 struct slots_table {
 	uint64_t *cell;
 	uint32_t rows, columns;
 };
 
-/* The row of a time in ns; times may come in any order. Rows that were found before may have moved.
- */
+/* The row of a time in ns; times may come in any order. Rows found before may have moved. */
 uint64_t *slots_at(struct slots *s, struct slots_table t, uint64_t at_ns);
 
 /* Makes slots twice as long. */

@@ -1,5 +1,5 @@
-/* The table of sources: open addressing over a fixed hash, rows by pointer so that they stay where
- * they are. */
+/* The table of sources: open addressing over a fixed hash, rows by pointer so that they never
+ * move. */
 #include "model/source.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct found {
 	char name[SOURCE_NAME];
 };
 
-/* The threads of one comm that have rows of their own. */
+/* Threads of one comm that have rows of their own. */
 struct comm {
 	const struct source *any; /* one of them; NULL: a free slot */
 	uint32_t tids;
@@ -130,7 +130,7 @@ void sources_free(struct sources *t)
 
 /* ---- looking up ---- */
 
-/* The byte behind it keeps "ab", "c" and "a", "bc" apart. */
+/* The separating byte keeps "ab", "c" and "a", "bc" apart. */
 static uint64_t hash_part(uint64_t h, const char *text)
 {
 	return hash_byte(hash_text(h, text), 0xff);
@@ -153,7 +153,7 @@ static bool same_key(const struct source *s, const struct source_key *k)
 	       (s->function && k->function && !strcmp(s->function, k->function));
 }
 
-/* The hash slot that holds the key, or the free one where it belongs. */
+/* The hash slot of the key, or a free one for it. */
 static uint32_t *find_slot(struct sources *t, const struct source_key *k)
 {
 	uint32_t i = hash_key(k) % HASH_SLOTS;
@@ -260,8 +260,8 @@ static uint32_t find(struct sources *t, const struct source_key *k)
 	return add_row(t, k);
 }
 
-/* A key mostly has the row that it had before, and most come again, with their function's name at
- * the same address. */
+/* Checks first the row that the key had last time: most keys come again, with their function's name
+ * at the same address. */
 uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 {
 	const char *name = key->name ? key->name : "";

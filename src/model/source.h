@@ -1,17 +1,17 @@
-/* Sources: who took the time. A source is (kind, id or name, function), of a thread also whether it
- * is the kernel's; each CPU has a table of them with its totals.
+/* Sources: who took the time. A source is (kind, id or name, function), for a thread also whether
+ * it is the kernel's; each CPU has a table of them with its totals.
  *
  * The table is bounded, so that neither a fork storm nor a thread that renames itself can fill the
  * memory of a run of days, or take the rows of others: each kind has its own number of rows. When a
- * kind has no row left, a quarter of its rows go, with all they have, into one row "(others)" of
- * the kind; of threads with one comm SOURCE_PIDS have rows of their own, and when there are more,
- * half of them go into one with id 0. What stays: half of it those with the most time, half those
- * with the most time since the last time that rows went, but of one process no more than a quarter
- * of the kind's rows; of kernel threads, of those whose names begin alike. So nothing is lost but
- * finer names, sums stay exact, and who takes much time, at once or little by little, has a row. A
- * source that went and comes again has a new row: what it had stays where it went.
+ * kind has no row left, a quarter of its rows go, with all their sums, into one row "(others)" of
+ * the kind. Of threads with one comm SOURCE_PIDS have rows of their own; with more, half of them go
+ * into one row with id 0. Half of the rows that stay are those with the most time, half those with
+ * the most time since rows last went, but at most a quarter of the kind's rows belong to one
+ * process, or to kernel threads whose names begin alike. So only finer names are lost: sums stay
+ * exact, and a source that takes much time, at once or little by little, has a row. A source that
+ * went and comes again gets a new row; its old sums stay where they went.
  *
- * Rows go while a hiccup is accounted for, and then others change their places: see model/follow.h.
+ * Rows go while a hiccup is accounted for, and then others move: see model/follow.h.
  */
 #ifndef CULPRIT_SOURCE_H
 #define CULPRIT_SOURCE_H
@@ -22,11 +22,11 @@
 #include "model/origin.h"
 #include "model/slices.h"
 
-#define SOURCES_MAX  1024 /* and a row "(others)" of each kind */
+#define SOURCES_MAX  1024 /* without the row "(others)" of each kind */
 #define SOURCE_ROWS  (SOURCES_MAX + SOURCE_KINDS)
 #define SOURCE_PIDS  16
 #define SOURCE_NAME  64
-#define SOURCE_GONE  0x80000000U /* of a place in sources.moved: the row went into another */
+#define SOURCE_GONE  0x80000000U /* flag of a place in sources.moved: the row went into another */
 #define SOURCE_PLACE 0x7fffffffU
 
 enum source_kind {
@@ -37,8 +37,8 @@ enum source_kind {
 	SOURCE_THREAD,
 	SOURCE_FAULT,
 	SOURCE_SYSCALL, /* of a watched thread */
-	SOURCE_LOST,    /* records are missing there: it is not known whose time it was */
-	SOURCE_OUTSIDE, /* no kernel activity explains it: firmware, hypervisor, hardware */
+	SOURCE_LOST,    /* records are missing there: nobody knows whose time it was */
+	SOURCE_OUTSIDE, /* nothing in the kernel explains it: firmware, hypervisor, hardware */
 	SOURCE_KINDS,
 };
 
@@ -48,49 +48,51 @@ struct source {
 	uint32_t id;
 	char name[SOURCE_NAME]; /* any bytes: escape on output */
 	const char *function;   /* belongs to the names (names.h); NULL: not known */
-	bool kernel_thread;     /* anybody may be called kswapd0 */
-	bool rest;              /* "(others)" of its kind */
-	/* in how many it had a part; more than that in a row that others were merged into */
+	bool kernel_thread;     /* tells it apart: any thread may be called kswapd0 */
+	bool rest;              /* the row "(others)" of its kind */
+	/* Number of hiccups in which it had a part; more than that in a row that others were merged
+	 * into. */
 	uint64_t hiccups;
 	uint64_t count; /* interruptions: intervals that began with this function */
 	/* Net ns of each run of the function: how often it ran, sum, max, percentiles. */
 	struct hist net;
-	/* net ns of each hiccup that it had a part in: how evenly they came */
+	/* Net ns of each hiccup that it had a part in: how evenly they came. */
 	struct slices slices;
 	uint32_t piece;        /* used by the join: this source's piece of the hiccup in hand */
 	uint64_t epoch;        /* used by the join: which hiccup `piece` belongs to */
 	const char *affinity;  /* of an IRQ; belongs to the names; NULL: not known */
-	uint64_t near_lost_ns; /* net ns in hiccups that records are missing of... */
-	uint64_t missing;      /* ...and of SOURCE_LOST how many are */
-	/* of a TLB shootdown: comm of the thread whose memory it was, the last time */
+	uint64_t near_lost_ns; /* net ns in hiccups with missing records... */
+	uint64_t missing;      /* ...and for SOURCE_LOST the number of those records */
+	/* Of a TLB shootdown: comm of the thread whose memory it was, the last time. */
 	char memory_of[17];
 	struct origins *origins; /* who asked for it; NULL: nobody is known */
-	/* id in the cause book; static; NULL: not looked up yet, or the book has none */
+	/* Id in the cause book; static; NULL: not looked up yet, or the book has none. */
 	const char *cause;
 	/* Runs likely stopped inside by a host or firmware (stops.h); set with the advice. */
 	struct {
-		uint64_t count, ns; /* runs, and time of these beyond the usual */
+		uint64_t count, ns; /* stopped runs, and their time beyond the usual */
 		uint64_t usual_ns;  /* what 99 of 100 runs take at most */
 	} stopped;
-	char *advice;    /* what to do about it, one line, for this machine; owned; NULL: nothing */
-	uint64_t merged; /* rows that went into this one */
-	/* no two rows of a table ever have the same; later rows have larger ones */
+	/* what to do about it on this machine, in one line; owned; NULL: nothing */
+	char *advice;
+	uint64_t merged; /* rows merged into this one */
+	/* Never the same for two rows of a table; later rows have larger ones. */
 	uint64_t serial;
-	uint64_t oldest; /* the least serial of what is in it */
-	/* of a thread: its process, or the kernel threads whose names begin alike */
+	uint64_t oldest; /* least serial of the rows in it */
+	/* Of a thread: its process, or the kernel threads whose names begin alike. */
 	uint64_t group;
-	uint64_t judged_ns; /* net.sum when rows went the last time */
+	uint64_t judged_ns; /* net.sum when rows last went */
 	struct {
 		uint64_t ns, count;
-	} marked; /* for recent.h: what of its totals is older than the last full second */
+	} marked; /* for recent.h: the part of its totals older than the last full second */
 };
 
-/* What makes a source. */
+/* The identity of a source. */
 struct source_key {
 	enum source_kind kind;
 	uint32_t id;
-	const char *name;     /* is copied; NULL is none */
-	const char *function; /* is kept; NULL is none */
+	const char *name;     /* copied; NULL: none */
+	const char *function; /* kept, not copied; NULL: none */
 	bool kernel_thread;
 	/* tgid of a thread; 0: not known. No part of the key: it only says whose rows are too
 	 * many. */
@@ -101,41 +103,41 @@ struct sources {
 	struct source **row; /* in order of first appearance */
 	uint32_t count;
 	uint32_t rows[SOURCE_KINDS];       /* of each kind, without its rest */
-	struct source *rest[SOURCE_KINDS]; /* among the rows once something is in it */
+	struct source *rest[SOURCE_KINDS]; /* NULL until something is in it */
 	uint32_t *slot;                    /* hash: 1 + index of row */
 	struct comm *comm;                 /* hash: threads with one comm */
-	struct found *found;               /* keys looked up before */
-	uint64_t serial;                   /* the newest row's */
-	uint64_t trims;                    /* how often rows went */
-	/* the last time: the place each row moved to, with SOURCE_GONE */
+	struct found *found;               /* keys found before */
+	uint64_t serial;                   /* of the newest row */
+	uint64_t trims;                    /* number of times that rows went */
+	/* The last time: the place each row moved to, with SOURCE_GONE. */
 	uint32_t went[SOURCE_ROWS];
 	uint32_t moved[SOURCE_ROWS]; /* the same since sources_settle, for all rows of that time */
-	uint32_t settled;            /* how many those were */
+	uint32_t settled;            /* number of those rows */
 	uint64_t settled_trims;      /* trims then */
 };
 
 int sources_init(struct sources *t); /* 0 or -ENOMEM */
 void sources_free(struct sources *t);
 
-/* The row of a key, made when it is new. Never fails: when memory is out it answers with the kind's
- * row for the rest. Where t->trims is another than before, rows have changed their places. */
+/* The row of a key, made on first use. Never fails: out of memory it returns the kind's row for the
+ * rest. When t->trims has changed, rows have moved. */
 uint32_t sources_find_key(struct sources *t, const struct source_key *key);
 
-/* The same for what is no kernel thread. */
+/* The same for everything but kernel threads. */
 uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name,
 		      const char *function);
 
 /* The kind's row "(others)". */
 uint32_t sources_rest(struct sources *t, enum source_kind kind);
 
-/* All who keep places of rows have followed t->moved. */
+/* Call when all who keep places of rows have followed t->moved. */
 void sources_settle(struct sources *t);
 
-/* How many rows went into "(others)", of a kind, or (SOURCE_KINDS) of all; what time those rows
- * have is what went there. */
+/* Number of rows that went into "(others)", of a kind, or (SOURCE_KINDS) of all; *ns: the time in
+ * those rows. */
 uint64_t sources_merged(const struct sources *t, enum source_kind kind, uint64_t *ns);
 
-/* A run of the source's function is over. first: an interval began with it, so that the interval
+/* Adds a finished run of the source's function. first: an interval began with it, so the interval
  * counts here, and nowhere else. */
 void source_add(struct source *s, uint64_t net_ns, bool first);
 
@@ -144,14 +146,14 @@ void source_add(struct source *s, uint64_t net_ns, bool first);
 const struct asker *source_asked(struct source *s, const struct record *r,
 				 const struct names *names);
 
-/* Who was seen most in hiccups that records are missing of; NULL: nobody. */
+/* The source seen most in hiccups with missing records; NULL: none. */
 const struct source *sources_near_lost(const struct sources *t);
 
-/* "irq", "vector", ... as the report writes them. */
+/* "irq", "vector", ... as in reports. */
 const char *source_kind_name(enum source_kind kind);
 
-/* Row indices by falling total time into order[count]; rows without intervals are left out. Returns
- * how many. */
+/* Writes row indices by falling total time to order[count]; leaves rows without intervals out.
+ * Returns how many. */
 uint32_t sources_rank(const struct sources *t, uint32_t *order);
 
 /* The kernel's names: "TIMER" (kernel/softirq.c: softirq_to_name), "local_timer" (irq_vectors.h),

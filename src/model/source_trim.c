@@ -1,7 +1,7 @@
-/* What stays is chosen twice, by all its time and by its time since the last choice; what goes is
- * added to the row that stands for it, and the rows that stay close up. A choice costs a sort and
- * makes room for a quarter of the rows (of a comm: for half of its threads), so that a new source
- * costs little even if there never was an old one. */
+/* Chooses twice which rows stay: by all their time, and by their time since the last choice. The
+ * others are added to the row that stands for them, and the remaining rows close up. A choice costs
+ * a sort and makes room for a quarter of the rows (of a comm: for half of its threads), so a new
+ * source costs little even if none ever repeats. */
 #include "model/source_trim.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ const uint16_t sources_quota[SOURCE_KINDS] = {
 _Static_assert(192 + 96 + 128 + 16 + 384 + 8 + 188 + 4 + 8 == SOURCES_MAX,
 	       "quotas together are all rows");
 
-/* One that may stay: a row, or all rows of a thread. */
+/* A candidate: a row, or all rows of a thread. */
 struct choice {
 	uint32_t id; /* row, or tid */
 	uint64_t all_ns, new_ns, group;
@@ -40,7 +40,7 @@ static int by_new(const void *a, const void *b)
 	return x->id < y->id ? -1 : 1;
 }
 
-/* Of one group no more than `most` stay. */
+/* At most `most` of one group stay. */
 static void choose(struct choice *c, uint32_t n, uint32_t keep, uint32_t most,
 		   int (*order)(const void *, const void *))
 {
@@ -142,8 +142,8 @@ void sources_trim_kind(struct sources *t, enum source_kind kind)
 {
 	struct choice c[SOURCE_ROWS];
 	uint32_t n = 0, stay = sources_quota[kind] * 3U / 4, rest = sources_rest(t, kind);
-	uint32_t most =
-		kind == SOURCE_THREAD ? sources_quota[kind] / 4U : UINT32_MAX; /* of one group */
+	/* most rows of one group */
+	uint32_t most = kind == SOURCE_THREAD ? sources_quota[kind] / 4U : UINT32_MAX;
 
 	begin(t);
 	for (uint32_t i = 0; i < t->count; i++) {
@@ -174,7 +174,7 @@ static bool same_function(const struct source *a, const struct source *b)
 	       (a->function && b->function && !strcmp(a->function, b->function));
 }
 
-/* Into the row that all such threads share; the first of them becomes that row. */
+/* Moves the row into the one that all such threads share; the first of them becomes that row. */
 static void share(struct sources *t, uint32_t row)
 {
 	struct source *s = t->row[row];

@@ -9,9 +9,8 @@ extern const uint16_t sources_quota[SOURCE_KINDS]; /* rows of a kind; together S
 
 void sources_trim_kind(struct sources *t, enum source_kind kind);
 void sources_trim_comm(struct sources *t,
-		       const struct source *any); /* threads called like this one */
+		       const struct source *any); /* threads with the same comm */
 
-void sources_index(
-	struct sources *t); /* rows have come to other places: makes all that finds them anew */
+void sources_index(struct sources *t); /* rows have moved: builds all indexes anew */
 
 #endif

@@ -9,7 +9,7 @@ static uint64_t length(const struct span *s)
 	return s->end_ns - s->start_ns;
 }
 
-/* The longest first; an outer one is at least as long as what lies in it. */
+/* Sorts the longest first; an outer span is at least as long as an inner one. */
 static int by_length(const void *a, const void *b)
 {
 	const struct span *x = a, *y = b;
@@ -51,7 +51,7 @@ void spans_add(struct spans *s, const struct span *span)
 
 void spans_finish(struct spans *s)
 {
-	uint64_t end[DEPTHS]; /* of the spans that the one in hand lies in */
+	uint64_t end[DEPTHS]; /* ends of the spans around the one in hand */
 	unsigned depth = 0;
 
 	trim(s);

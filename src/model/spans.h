@@ -1,8 +1,8 @@
-/* When each interval of a hiccup ran, for those who draw it. An interval is one span; functions
- * split it into several that follow each other on the same depth. What ran inside a span lies one
- * deeper: a span's net time is its length less that of those.
+/* The time of each interval of a hiccup, for drawings. An interval is one span; functions split it
+ * into several that follow each other on the same depth. Spans inside a span lie one deeper: a
+ * span's net time is its length less theirs.
  *
- * Bounded: of a hiccup with more spans the longest stay, and so of each the one that it lies in. */
+ * Bounded: of a hiccup with more spans the longest stay, and with each the one that it lies in. */
 #ifndef CULPRIT_SPANS_H
 #define CULPRIT_SPANS_H
 
@@ -14,7 +14,7 @@
 struct span {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, start_ns < end_ns */
 	uint32_t source;           /* row of the CPU's sources */
-	/* place in the order of ends: of two with the same end the later one is outside */
+	/* Place in the order of ends: of two with the same end the later one is outside. */
 	uint32_t ended;
 	struct asker asker;
 	uint8_t depth; /* 0: outermost */
@@ -23,15 +23,15 @@ struct span {
 struct spans { /* all zeros: none */
 	struct span row[2 * SPANS_MAX];
 	uint32_t count;
-	uint32_t left; /* how many found no place */
+	uint32_t left; /* number without a place */
 	uint32_t ended;
 };
 
-/* An inner one is added before the one that it lies in; depth is not looked at. One without length
- * is passed over. */
+/* Adds a span, an inner one before the one that it lies in; ignores depth. Skips one without
+ * length. */
 void spans_add(struct spans *s, const struct span *span);
 
-/* All have come: at most SPANS_MAX, in order of time, an outer one before what lies in it, with
+/* Ends the adding: at most SPANS_MAX, in order of time, an outer one before those inside it, with
  * their depths. */
 void spans_finish(struct spans *s);
 

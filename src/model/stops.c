@@ -15,7 +15,7 @@ static bool can_be_stopped(const struct view *v, uint32_t index)
 	return false;
 }
 
-/* Longer runs of the source are no usual ones. */
+/* Longest usual run of the source. */
 static uint64_t limit_of(uint64_t usual_ns)
 {
 	return STOPS_TIMES * usual_ns > STOPS_LEAST_NS ? STOPS_TIMES * usual_ns : STOPS_LEAST_NS;

@@ -1,4 +1,4 @@
-/* Counting what the join found, and deciding what is edge. */
+/* Adds up what the join found, and learns what is edge. */
 #include "model/summary.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static void *copy_of(const void *rows, size_t bytes)
 {
 	void *copy = malloc(bytes ? bytes : 1);
 
-	if (copy && bytes) /* else there may be no array */
+	if (copy && bytes) /* otherwise the array may be NULL */
 		memcpy(copy, rows, bytes);
 	return copy;
 }
@@ -138,7 +138,7 @@ void summary_settle(struct summary *s)
 		settle(s, i);
 }
 
-/* A part of a hiccup that no record tells of. */
+/* Adds a part of a hiccup that has no record. */
 static struct source *add_row(struct summary *s, uint32_t index, enum source_kind kind,
 			      const char *name, uint64_t start_ns, uint64_t ns)
 {
@@ -221,11 +221,11 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The way out of an interrupt is the kernel's alone; the way in is not, in a guest: the
- * hypervisor's delivery comes before it (microseconds, where the way out takes a fraction of one).
- * So in a guest the way out bounds both, on bare metal what was seen of either does. The tick has
- * more to do on its way than the timer that calibrates: in a guest that counts instructions, where
- * nothing comes from outside, 2.5 times as much. The scheduler has work on both sides of a thread,
+/* The way out of an interrupt is the kernel's alone. In a guest the way in is not: the hypervisor's
+ * delivery comes before it (microseconds, where the way out takes a fraction of one). So in a guest
+ * the way out bounds both; on bare metal each is bounded by what was seen of either. The tick has
+ * more to do on its way than the timer that calibrates: 2.5 times as much in a guest that counts
+ * instructions, where nothing comes from outside. The scheduler works on both sides of a thread,
  * after an interrupt's exit. */
 struct edge_bounds edge_times_bounds(const struct edge_times *e, bool guest)
 {

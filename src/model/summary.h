@@ -1,4 +1,4 @@
-/* What is kept of a run: per CPU its totals, histogram and sources, and of all CPUs the worst
+/* What is kept of a run: for each CPU its totals, histogram and sources, and of all CPUs the worst
  * hiccups. Nothing here grows with the length of the run. */
 #ifndef CULPRIT_SUMMARY_H
 #define CULPRIT_SUMMARY_H
@@ -22,7 +22,7 @@ struct worst {
 	uint32_t nspans, spans_left;
 };
 
-/* Times around the outermost intervals, for the calibration of edges. */
+/* Times around the outermost intervals, to calibrate the edges. */
 struct edge_times {
 	struct hist pre_irq, post_irq, pre_thread, post_thread;
 };
@@ -30,7 +30,7 @@ struct edge_times {
 #define EDGE_SAMPLES_MIN 8  /* with fewer the bounds are defaults... */
 #define EDGE_SAMPLES_FEW 30 /* ...and with fewer the report says so */
 
-/* What the bounds beside interrupts were learned from. */
+/* The samples from which the bounds beside interrupts were learned. */
 struct edge_seen {
 	uint64_t samples; /* ways out; 0: none */
 	uint64_t in_p50_ns, in_p90_ns, out_p50_ns, out_p90_ns;
@@ -45,7 +45,7 @@ struct cpu_summary {
 	struct slices slices; /* of the hiccups */
 	struct timeline timeline;
 	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
-	/* before the first and after the last interval, whatever they were counted as */
+	/* Before the first and after the last interval, whatever they count as. */
 	uint64_t pre_ns, post_ns;
 };
 
@@ -60,20 +60,20 @@ struct summary {
 int summary_init(struct summary *s, const unsigned *cpus, uint32_t ncpus);
 void summary_free(struct summary *s);
 void summary_cut(struct summary *s,
-		 uint32_t n); /* CPUs from n on go; no worst hiccup may be theirs */
+		 uint32_t n); /* removes CPUs from n on; no worst hiccup may be theirs */
 
 /* Adds one hiccup of the CPU with this index. Its time outside the kernel gets its source by
  * summary_outside, once that is decided. */
 void summary_add(struct summary *s, uint32_t index, const struct account *a);
-#define NOT_RECORDED "not recorded" /* the source of what lost records took with them */
+#define NOT_RECORDED "not recorded" /* source of the time that lost records took */
 void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns,
 		     const char *verdict);
 
-/* Rows of sources may have changed their places since the last hiccup: the worst hiccups follow.
- * Before the summary is read. */
+/* Lets the worst hiccups follow rows that moved since the last hiccup. Call it before reading the
+ * summary. */
 void summary_settle(struct summary *s);
 
-/* Edge calibration: learn from hiccups that the sampler made for itself, then ask for the bounds.
+/* Calibrates edges: learns from hiccups that the sampler made for itself, then returns the bounds.
  * guest: under a hypervisor. */
 int edge_times_init(struct edge_times *e); /* 0 or -ENOMEM */
 void edge_times_free(struct edge_times *e);

@@ -3,13 +3,13 @@
 #define BARE_NS     200
 #define GUEST_NS    500
 #define SHORT_NS    100
-#define LOOPS       8 /* usual ones in a threshold */
-#define SHORT_LOOPS 4 /* in the shortest gap */
+#define LOOPS       8 /* usual loops in a threshold */
+#define SHORT_LOOPS 4 /* usual loops in the shortest gap */
 #define GRAIN       3 /* ticks: a loop may seem one or two longer than it is */
 #define SHORT_RARE  100
 
-/* The mean of the loops that are at most twice as long as the median: of a coarse counter the
- * median is a whole number of its ticks, and may be another one in the next run. */
+/* Mean of the loops that are at most twice as long as the median: the median of a coarse counter is
+ * a whole number of its ticks, and may differ in the next run. */
 static double usual_ticks(const uint64_t loop[LOOP_SLOTS])
 {
 	uint64_t all = 0, seen = 0, median = 0;
@@ -33,7 +33,7 @@ uint64_t threshold_ticks(double ns, double ns_per_tick)
 	return ticks < 1 ? 1 : (uint64_t)ticks;
 }
 
-/* Up to the next number of two digits, for the eye. */
+/* Rounds up to the next number of two digits, for readers. */
 static double rounded(double ns)
 {
 	double step = 1;

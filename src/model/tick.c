@@ -30,7 +30,7 @@ void ticks_add(struct ticks *t, const struct record *r)
 		}
 		last = row;
 	}
-	/* The last places are for dependencies that are new. */
+	/* Keeps the last places for new dependencies. */
 	if (t->count < TICK_ROWS - 8 || (!last && t->count < TICK_ROWS)) {
 		t->row[t->count++] = new;
 	} else if (last) {

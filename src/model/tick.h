@@ -1,5 +1,5 @@
-/* Why the tick did not stop: failures of tick_stop on a target CPU, by dependency and by who was
- * running. */
+/* Why the tick did not stop: failures of tick_stop on a target CPU, by dependency and by running
+ * thread. */
 #ifndef CULPRIT_TICK_TABLE_H
 #define CULPRIT_TICK_TABLE_H
 

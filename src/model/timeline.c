@@ -7,7 +7,7 @@ static struct slots_table table(struct timeline *t)
 	return (struct slots_table){&t->lost_ns[0][0], TIMELINE_SLOTS, TIMELINE_KINDS};
 }
 
-/* How much of `lost` has come when `done` of `whole` has: summed over all parts it is exact. */
+/* Part of `lost` that belongs to the first `done` of `whole`: summed over all parts it is exact. */
 static uint64_t come(uint64_t lost, uint64_t done, uint64_t whole)
 {
 	return done == whole ? lost : (unsigned __int128)lost * done / whole;

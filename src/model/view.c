@@ -81,8 +81,8 @@ bool view_shared(const struct view *v)
 const char *view_verdict(const struct view *v)
 {
 	const char *best = NULL;
-	double most =
-		-2; /* of watched threads the longest time: their shares are of different times */
+	/* of watched threads the longest time, because their shares are of different times */
+	double most = -2;
 
 	for (uint32_t i = 0; v->cpu && i < v->summary.ncpus; i++) {
 		double lost =

@@ -28,28 +28,28 @@ struct host {
 	struct cpus isolated, nohz_full, online;
 };
 
-/* One counter of the kernel's beside what was traced, over the same window. */
+/* One counter of the kernel's beside the traced number, over the same window. */
 struct closure_row {
 	char counter[24]; /* "LOC", "24", "softirq TIMER", "context switches" */
 	uint64_t kernel, traced;
-	const char *why; /* they differ for this reason; NULL: not known, or they do not differ */
+	const char *why; /* reason for a difference; NULL: not known, or no difference */
 };
 
 /* Gaps below the threshold, which are no hiccups. A gap is longer than the sampler's loop ever is
  * by itself: see model/threshold.h. */
 struct short_gaps {
-	bool known; /* false: they were not counted, or were of more than is reported */
+	bool known; /* false: not counted, or counted over more than the report covers */
 	uint64_t from_ns, count, total_ns;
 };
 
-/* Facts of one target CPU's window that are not in its summary. */
+/* One target CPU's window, without its summary. */
 struct cpu_run {
-	uint32_t tid;  /* of a watched thread: the lane is its, not a CPU's (0: several) */
-	char comm[17]; /* its name; "": the lane is a CPU's */
+	uint32_t tid;  /* a watched thread, whose lane this is; 0 for a CPU (or several threads) */
+	char comm[17]; /* its name; "" for a CPU */
 	bool kernel_thread;
 	/* Of a watched thread: wake-ups, and those by a timer whose due time is known. */
 	uint64_t woken, woken_due;
-	uint64_t reported; /* hiccups of its that are windows reported by itself */
+	uint64_t reported; /* hiccups that the thread reported itself */
 	uint64_t observed_ns;
 	uint64_t threshold_ns;
 	/* The threshold that it was measured with, where it has been raised since; 0: the same. */
@@ -63,7 +63,7 @@ struct cpu_run {
 	struct edge_seen edge_seen;
 	struct join_counts counts;
 	uint64_t recursion_misses;
-	/* Ends without a begin, and unseen leaves of threads; of a watched thread: its own. */
+	/* Ends without a begin, and unseen exits of threads; of a watched thread: its own exits. */
 	uint64_t unpaired;
 	uint64_t hiccups_lost_ns;
 	uint64_t hiccups_lost;   /* the reader was late: the sampler's ring was full */
@@ -80,7 +80,7 @@ struct cpu_run {
 	/* One sentence: is the CPU quiet, and if not, what to do first (audit/verdict.h). Any
 	 * bytes; "": none. */
 	char verdict[640];
-	/* of its frequency in the window; 0: none was seen */
+	/* Of its frequency in the window; 0: none was seen. */
 	uint64_t khz_changes, khz_min, khz_max;
 	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
 };
@@ -96,9 +96,10 @@ struct run {
 	bool symbols_hidden; /* the kernel hides its addresses: functions have no names */
 	bool traced;         /* false: --no-trace */
 	bool watch;          /* threads were watched: a lane is a thread */
-	bool windows;        /* a workload was measured: hiccups are windows of its */
-	char label[64];      /* what the user calls it; any bytes; "": nothing */
-	char rest[48];       /* then: what time in a window is that nothing explains */
+	/* hiccups are a workload's slow operations, not gaps of the spin loop */
+	bool windows;
+	char label[64]; /* label from the user; any bytes; "": none */
+	char rest[48];  /* with windows: name of the time in them that nothing explains */
 	/* Holds only a part of the recording's time: counts over the whole do not compare. */
 	bool part;
 	char incomplete[240]; /* what a recording lacks; "": nothing */
@@ -112,48 +113,48 @@ struct view {
 	struct run run;
 	struct cpu_run *cpu; /* [summary.ncpus] */
 	struct summary summary;
-	struct shown shown;       /* which sources a report shows */
-	struct facts facts;       /* as read before the window; empty: nobody looked */
-	struct findings findings; /* what the audit makes of them */
+	struct shown shown;       /* the sources that a report shows */
+	struct facts facts;       /* read before the window; empty: nobody read any */
+	struct findings findings; /* what the audit concludes from them */
 	bool advised;             /* its sources have been looked up in the cause book */
 };
 
-void cpu_run_free(struct cpu_run *c); /* what it holds */
-/* "cpu 3", or of a watched thread "poke-timer [812]", its bytes as they are; of a kernel thread
- * "[kworker/3:1] [12]". One that poses as such is called "user thread [kworker/3:1] [812]". Returns
+void cpu_run_free(struct cpu_run *c); /* frees its contents */
+/* "cpu 3", or for a watched thread "poke-timer [812]" with unescaped bytes; a kernel thread is
+ * "[kworker/3:1] [12]", and a thread that poses as one "user thread [kworker/3:1] [812]". Returns
  * buf. */
 #define LANE_NAME 56
 char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
 
-/* A watched thread's, by a name that is maybe no more the lane's; "": not known. Returns buf. */
+/* Name of a watched thread, which may no longer be the lane's; "": not known. Returns buf. */
 char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[LANE_NAME]);
 
-/* The share of its time that a lane lost, 0 to 1; -1: not known. Of a watched thread it is not
- * where not all of its time is, because it left unseen, and where it reported its losses itself,
- * which may overlap. */
+/* Share of its time that a lane lost, 0 to 1; -1: not known. The share of a watched thread is not
+ * known when some of its time is missing because it left unseen, or when it reported its losses
+ * itself, which may overlap. */
 double view_lost(const struct view *v, uint32_t index);
 
-/* What the time is called that nothing explains, of whatever hiccups these are. */
+/* Name of the time that nothing explains, for this kind of hiccups. */
 const char *view_rest(const struct view *v);
 
-/* Lanes from n on were not used, and go. */
+/* Removes the lanes from n on, which were not used. */
 void view_cut(struct view *v, uint32_t n);
 
-/* Of watched threads: what their reports cannot have. */
+/* What reports of watched threads cannot have. */
 #define VIEW_WATCH                                                                                 \
 	"a watch sees what the kernel shows: while a thread runs, time that a hypervisor or "      \
 	"firmware takes is in no "                                                                 \
 	"line"
 
-/* No CPU was left for the tracer: it ran on the measured ones, too, and is a part of what is
- * reported. */
+/* No CPU was left for culprit itself: it ran on the measured ones, too, and is a part of the
+ * report. */
 #define VIEW_SHARED                                                                                \
 	"no CPU was left for culprit itself: it ran on the measured ones, too, and disturbed them"
 bool view_shared(const struct view *v);
 
-void view_free(struct view *v); /* what it holds, not itself */
+void view_free(struct view *v); /* frees its contents, not itself */
 
-/* The verdict on the CPU that lost the largest share of its time; NULL: there is none. */
+/* The verdict on the CPU that lost the largest share of its time; NULL: none. */
 const char *view_verdict(const struct view *v);
 
 #endif

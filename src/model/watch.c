@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define HISTORY 8192 /* records kept of a CPU; a power of two */
-#define STAYS   64   /* of a thread: where it ran and waited lately */
+#define STAYS   64   /* recent stays of a thread on CPUs, running and waiting */
 /* Interrupts closer than this are one window: an interrupt and the softirqs behind it. */
 #define JOINED_NS 1000
 
@@ -15,14 +15,14 @@ struct cpu {
 	uint32_t seq;           /* of the newest record of LEVEL_THREAD */
 	int lane;               /* of the watched thread that runs here; -1: none */
 	uint32_t tid;           /* the thread's */
-	uint64_t since_ns;      /* when it came, */
-	uint64_t known_ns; /* up to when it was certainly here: so much of its time is counted, */
-	uint64_t told_ns;  /* and the end of its last window */
-	bool open;         /* interrupts came upon it: */
+	uint64_t since_ns;      /* begin of its stay, */
+	uint64_t known_ns;      /* time up to which it was certainly here, and is counted, */
+	uint64_t told_ns;       /* end of its last window */
+	bool open;              /* begun, with interrupts on top of it: */
 	uint64_t open_start, open_end;
 };
 
-/* A thread was on a CPU, running or waiting. */
+/* A thread's stay on a CPU, running or waiting. */
 struct stay {
 	uint32_t cpu, tid;
 	bool ran;
@@ -32,8 +32,8 @@ struct stay {
 struct thread {
 	uint32_t tid; /* 0: several */
 	uint32_t seq[LEVELS];
-	bool own;         /* it reports its windows itself */
-	uint64_t upto_ns; /* its stays reach so far: time is never counted twice */
+	bool own;         /* reports its windows itself */
+	uint64_t upto_ns; /* its stays reach to here: time is never counted twice */
 	struct stay stay[STAYS];
 	uint64_t stays;
 };
@@ -93,7 +93,7 @@ void watch_hear(struct watch *w, void (*hear)(void *ctx, uint32_t lane, const st
 
 /* ---- lanes ---- */
 
-/* r: NULL when no record tells its name. */
+/* r: NULL without a record that tells its name. */
 static uint32_t lane_of(struct watch *w, uint32_t tid, const struct record *r)
 {
 	uint32_t i = 0;
@@ -115,7 +115,7 @@ static uint32_t lane_of(struct watch *w, uint32_t tid, const struct record *r)
 	}
 	if (r) {
 		memcpy(run->comm, r->name,
-		       sizeof(run->comm) - 1); /* it may change: the newest holds */
+		       sizeof(run->comm) - 1); /* it may change: the newest name holds */
 		run->kernel_thread = r->flags & RECORD_KTHREAD;
 	}
 	return i;
@@ -140,7 +140,7 @@ static void count_time(struct watch *w, uint32_t lane, uint64_t start, uint64_t 
 		t->upto_ns = end;
 }
 
-/* Where a stay that is said to have begun at `start` begins: a lost record must not make two stays
+/* Begin of a stay that is said to have begun at `start`: a lost record must not make two stays
  * overlap. */
 static uint64_t stay_from(const struct watch *w, uint32_t lane, uint64_t start)
 {
@@ -152,8 +152,8 @@ static uint64_t stay_from(const struct watch *w, uint32_t lane, uint64_t start)
 
 /* ---- windows ---- */
 
-/* What of a CPU's records explains a thread's time there: all that ran, if it waited; what came
- * upon it, if it ran. */
+/* True for a CPU's record that explains a thread's time there: anything that ran, if the thread
+ * waited; what came upon it, if it ran. */
 static bool matters(const struct record *r, const struct thread *t, bool ran)
 {
 	if (r->kind == RECORD_WATCH)
@@ -162,7 +162,7 @@ static bool matters(const struct record *r, const struct thread *t, bool ran)
 		return !ran && r->id != t->tid;
 	if (r->kind == RECORD_MARK && r->level == LEVEL_THREAD)
 		return !ran;
-	if (r->kind == RECORD_SYSCALL || r->kind == RECORD_FAULT) /* its own */
+	if (r->kind == RECORD_SYSCALL || r->kind == RECORD_FAULT) /* the thread's own */
 		return ran;
 	return true;
 }
@@ -173,7 +173,8 @@ static void feed(struct watch *w, uint32_t lane, const struct cpu *c, bool ran, 
 	struct thread *t = &w->thread[lane];
 	uint64_t i = c->head > HISTORY ? c->head - HISTORY : 0;
 
-	/* The newest that ended before: from behind, as windows are at the end mostly. */
+	/* Searches backwards for the newest that ended before, because windows are mostly at the
+	 * end. */
 	for (uint64_t k = c->head; k > i; k--)
 		if (c->history[(k - 1) % HISTORY].end_ns + JOINED_NS < start) {
 			i = k;
@@ -185,7 +186,7 @@ static void feed(struct watch *w, uint32_t lane, const struct cpu *c, bool ran, 
 		if (r.end_ns < start || !matters(&r, t, ran))
 			continue;
 		if (r.end_ns == start && r.start_ns < start)
-			continue; /* it only reaches up to there */
+			continue; /* only reaches up to the window */
 		if (r.start_ns >= end || (ran && r.end_ns > end))
 			continue; /* belongs to what comes next, which may be a window of its own */
 		if (r.end_ns > end)
@@ -217,7 +218,7 @@ static bool is_loss(const struct watch *w, uint32_t lane, uint64_t start, uint64
 	       end - start >= w->view->cpu[lane].threshold_ns;
 }
 
-/* What of [start, end] the thread spent on any CPU. */
+/* Feeds the part of [start, end] that the thread spent on any CPU. */
 static void feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_only,
 		       struct hiccup *h)
 {
@@ -250,7 +251,7 @@ static void close_window(struct watch *w, struct cpu *c)
 	c->told_ns = h.end_ns;
 }
 
-/* It was here until then, whatever comes. */
+/* Notes that the thread was here until then. */
 static void known_until(struct watch *w, struct cpu *c, uint64_t ns)
 {
 	if (ns <= c->known_ns)
@@ -296,8 +297,7 @@ static void end_stay(struct watch *w, struct cpu *c)
 	c->lane = -1;
 }
 
-/* It is here no more, and when it left nobody has seen: what comes after it was last seen is not
- * its time. */
+/* Ends a stay whose end nobody saw: time after the last sign of the thread is not counted. */
 static void leave_unseen(struct watch *w, struct cpu *c)
 {
 	if (c->lane < 0)
@@ -310,7 +310,8 @@ static void begin_stay(struct watch *w, struct cpu *c, const struct record *r, u
 {
 	uint32_t lane = lane_of(w, r->id, r);
 
-	for (struct cpu *x = w->cpu; x < w->cpu + w->ncpus; x++) /* it cannot be at two places */
+	/* a thread cannot be at two places */
+	for (struct cpu *x = w->cpu; x < w->cpu + w->ncpus; x++)
 		if (x == c || x->tid == r->id)
 			leave_unseen(w, x);
 	c->lane = lane;
@@ -318,7 +319,8 @@ static void begin_stay(struct watch *w, struct cpu *c, const struct record *r, u
 	c->since_ns = c->known_ns = c->told_ns = stay_from(w, lane, since);
 }
 
-/* Before it came it waited, at last on this CPU: where it waited before is in its stays. */
+/* Feeds the wait before a thread came, the last part of it on this CPU; its stays hold where it
+ * waited before. */
 static void waited(struct watch *w, struct cpu *c, uint32_t lane, const struct record *r)
 {
 	struct hiccup h = {.start_ns = stay_from(w, lane, r->start_ns), .end_ns = r->end_ns};
@@ -365,7 +367,7 @@ static void comes(struct watch *w, struct cpu *c, const struct record *r)
 	c->since_ns = c->known_ns = c->told_ns = stay_from(w, c->lane, r->end_ns);
 }
 
-/* start and end the same: since when it has run is not known. */
+/* Equal start and end: since when it has run is not known. */
 static void goes(struct watch *w, struct cpu *c, const struct record *r)
 {
 	if (c->lane < 0 || c->tid != r->id)
@@ -381,8 +383,8 @@ static bool comes_upon(const struct record *r)
 	       (r->kind == RECORD_FAULT && r->end_ns > r->start_ns);
 }
 
-/* What shows that another thread has the CPU. Of an NMI it does not: it may come in the middle of a
- * switch. */
+/* True for a record that shows another thread on the CPU. An NMI does not: it may come in the
+ * middle of a switch. */
 static bool is_anothers(const struct cpu *c, const struct record *r)
 {
 	if (r->kind == RECORD_THREAD || (r->kind == RECORD_MARK && r->mark == MARK_THREAD))
@@ -390,7 +392,7 @@ static bool is_anothers(const struct cpu *c, const struct record *r)
 	return comes_upon(r) && !(r->flags & RECORD_UPON) && r->level != LEVEL_NMI;
 }
 
-/* One that is lost may have been the thread's leaving. */
+/* False when a record is lost, which may have been the thread's leaving. */
 static bool follows(struct cpu *c, const struct record *r)
 {
 	bool next = r->level != LEVEL_THREAD || r->seq == c->seq + 1;
@@ -432,8 +434,8 @@ void watch_until(struct watch *w, uint64_t ns)
 			close_window(w, &w->cpu[i]);
 }
 
-/* Its records come from wherever it was, one CPU after the other; where it runs still is no stay
- * yet. */
+/* Takes its records from wherever it was, one CPU after the other; the place where it still runs is
+ * no stay yet. */
 void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 {
 	uint32_t lane = lane_of(w, tid, NULL);
@@ -468,8 +470,8 @@ void watch_finish(struct watch *w, uint64_t end_ns)
 	for (uint32_t i = 0; i < w->ncpus; i++) {
 		struct cpu *c = &w->cpu[i];
 
-		if (c->lane >= 0 &&
-		    !w->view->cpu[c->lane].unpaired) /* else it may have left unseen once more */
+		/* otherwise it may have left unseen once more */
+		if (c->lane >= 0 && !w->view->cpu[c->lane].unpaired)
 			known_until(w, c, end_ns);
 		end_stay(w, c);
 	}
