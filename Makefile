@@ -85,7 +85,7 @@ $(O)/culprit.skel.h: $(O)/culprit.bpf.o
 
 # ---- the user side ----
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wformat=2 -Wundef \
-	-Wno-format-nonliteral $(ERROR)
+	-Wno-format-nonliteral -Wno-missing-field-initializers $(ERROR)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(SANFLAGS) -D_GNU_SOURCE -DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CFLAGS)
 LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib) $(LIBPURE)

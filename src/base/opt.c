@@ -1,4 +1,4 @@
-/* Reads a command line by a table of options, and prints the same table as help. Words are read in
+/* Reads a command line by a table of options. Words are read in
  * order, options and operands mixed; operands move to the front of argv, which never overtakes the
  * word being read. Each error ends the reading with one line that names the option as it was typed
  * and says where the help is. */
@@ -14,38 +14,88 @@
 #include "base/say.h"
 #include "base/units.h"
 
-#define HELP_COLUMNS 80
-#define HELP_LEFT    28 /* longer options have their help on the next line */
-#define SHOWN        64 /* bytes of an option shown in a message */
-#define WORDS        64 /* most options searched for a suggestion */
+#define SHOWN 64 /* bytes of an option shown in a message */
 
 struct reading {
 	const struct opt_command *command;
+	struct opt_rows rows;
+	bool given[OPT_ROWS];
 	int argc, at; /* at: the word being read */
 	char **argv;
 	void *options;
 };
 
+/* ---- rows ---- */
+
 static bool row_ends(const struct opt *row)
 {
-	return !row->letter && !row->name;
+	return !row->letter && !row->name && !row->include;
 }
 
-static const struct opt *row_of_letter(const struct opt_command *command, char letter)
+static const struct opt *row_of_name(const struct opt_rows *rows, const char *name, size_t len)
 {
-	for (const struct opt *row = command->opts; row && !row_ends(row); row++)
-		if (row->letter == letter)
-			return row;
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->row[i].name && strlen(rows->row[i].name) == len &&
+		    !memcmp(rows->row[i].name, name, len))
+			return &rows->row[i];
 	return NULL;
 }
 
-static const struct opt *row_of_name(const struct opt_command *command, const char *name,
-				     size_t len)
+static const struct opt *row_of_letter(const struct opt_rows *rows, char letter)
 {
-	for (const struct opt *row = command->opts; row && !row_ends(row); row++)
-		if (row->name && strlen(row->name) == len && !memcmp(row->name, name, len))
-			return row;
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->row[i].letter == letter)
+			return &rows->row[i];
 	return NULL;
+}
+
+static void add_rows(const struct opt *row, size_t offset, struct opt_rows *rows)
+{
+	for (; row && !row_ends(row); row++) {
+		if (row->include) {
+			add_rows(row->include, offset + row->offset, rows);
+			continue;
+		}
+		if (row->name && row_of_name(rows, row->name, strlen(row->name)))
+			continue;
+		assert(rows->n < OPT_ROWS);
+		rows->row[rows->n] = *row;
+		rows->row[rows->n++].offset += offset;
+	}
+}
+
+void opt_rows(const struct opt_command *command, struct opt_rows *rows)
+{
+	rows->n = 0;
+	add_rows(command->opts, 0, rows);
+}
+
+const struct opt_choice *opt_choice(const struct opt *row, size_t i)
+{
+	const struct opt_choices *choices = row->set == opt_set_choice ? row->arg : NULL;
+	const struct opt_choice *choice = NULL;
+
+	for (size_t k = 0; choices && k <= i; k++) {
+		choice = (const void *)((const char *)choices->rows + k * choices->size);
+		if (!choice->name)
+			return NULL;
+	}
+	return choice;
+}
+
+const char *opt_help_text(const struct opt *row, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s%s%s", row->help, row->preset ? "; default: " : "",
+		 row->preset ? row->preset : "");
+	return buf;
+}
+
+/* ---- a command line ---- */
+
+/* The row itself, or of an old spelling the one of the new. */
+static const struct opt *row_meant(const struct reading *r, const struct opt *row)
+{
+	return row->alias ? row_of_name(&r->rows, row->alias, strlen(row->alias)) : row;
 }
 
 static int help_wanted(const struct reading *r)
@@ -54,12 +104,13 @@ static int help_wanted(const struct reading *r)
 	return 1;
 }
 
-static int store(const struct reading *r, const struct opt *row, const char *shown,
-		 const char *text)
+static int store(struct reading *r, const struct opt *row, const char *shown, const char *text)
 {
-	void *field = (char *)r->options + row->offset;
+	void *field;
 	char why[512] = "not taken";
 
+	r->given[row - r->rows.row] = true;
+	field = (char *)r->options + row->offset;
 	if (!row->set) {
 		assert(!row->value);
 		*(bool *)field = true;
@@ -81,14 +132,14 @@ static int store_next(struct reading *r, const struct opt *row, const char *show
 
 static int unknown_name(const struct reading *r, const char *name, int len)
 {
-	const char *words[WORDS + 2], *near;
+	const char *words[OPT_ROWS + 2], *near;
 	char typed[SHOWN];
 	size_t n = 0;
 
 	snprintf(typed, sizeof(typed), "%.*s", len, name);
-	for (const struct opt *row = r->command->opts; row && !row_ends(row) && n < WORDS; row++)
-		if (row->name)
-			words[n++] = row->name;
+	for (size_t i = 0; i < r->rows.n; i++)
+		if (r->rows.row[i].name && r->rows.row[i].help)
+			words[n++] = r->rows.row[i].name;
 	words[n++] = "help";
 	words[n] = NULL;
 	near = opt_nearest(typed, words);
@@ -101,13 +152,14 @@ static int take_long(struct reading *r, const char *word)
 {
 	const char *name = word + 2;
 	size_t len = strcspn(name, "=");
-	const struct opt *row = row_of_name(r->command, name, len);
+	const struct opt *row = row_of_name(&r->rows, name, len);
 	bool help = len == 4 && !memcmp(name, "help", 4);
 	char shown[SHOWN];
 
 	if (!row && !help)
 		return unknown_name(r, name, len < SHOWN ? (int)len : SHOWN);
 	snprintf(shown, sizeof(shown), "--%s", help ? "help" : row->name);
+	row = help ? NULL : row_meant(r, row);
 	if (name[len] && (help || !row->value))
 		return complain("%s: takes no value, but '%.60s' was given: write %s alone "
 				"(culprit help %s)",
@@ -124,7 +176,7 @@ static int unknown_letter(const struct reading *r, const char *letter, const cha
 	const char *name = r->command->name;
 
 	/* One dash too few shows up as an unknown letter somewhere in the word. */
-	if (row_of_name(r->command, word + 1, strcspn(word + 1, "=")))
+	if (row_of_name(&r->rows, word + 1, strcspn(word + 1, "=")))
 		return complain("%s: unknown option: did you mean -%s? (culprit help %s)", word,
 				word, name);
 	return complain("-%.*s: unknown option (culprit help %s)", (int)text_fit(letter, 1), letter,
@@ -134,7 +186,7 @@ static int unknown_letter(const struct reading *r, const char *letter, const cha
 static int take_short(struct reading *r, const char *word)
 {
 	for (const char *letter = word + 1; *letter; letter++) {
-		const struct opt *row = row_of_letter(r->command, *letter);
+		const struct opt *row = row_of_letter(&r->rows, *letter);
 		char shown[] = {'-', *letter, '\0'};
 		int err;
 
@@ -142,12 +194,55 @@ static int take_short(struct reading *r, const char *word)
 			return help_wanted(r);
 		if (!row)
 			return unknown_letter(r, letter, word);
+		row = row_meant(r, row);
 		if (row->value)
 			return letter[1] ? store(r, row, shown, letter + 1)
 					 : store_next(r, row, shown);
 		err = store(r, row, shown, NULL);
 		if (err)
 			return err;
+	}
+	return 0;
+}
+
+/* Whether one of these names, by comma, was given: that one, or else "path or --record", into
+ * `shown`. */
+static bool one_given(const struct reading *r, const char *names, char *shown, size_t size)
+{
+	size_t at = 0;
+
+	for (size_t len; *names; names += len + (names[len] == ',')) {
+		const struct opt *row;
+
+		len = strcspn(names, ",");
+		row = row_of_name(&r->rows, names, len);
+		assert(row);
+		if (r->given[row - r->rows.row]) {
+			snprintf(shown, size, "%s", row->name);
+			return true;
+		}
+		if (at < size)
+			at += (size_t)snprintf(shown + at, size - at, "%s%s", at ? " or --" : "",
+					       row->name);
+	}
+	return false;
+}
+
+/* Options that would be dropped, or that do not go with others. */
+static int check_company(const struct reading *r)
+{
+	for (size_t i = 0; i < r->rows.n; i++) {
+		const struct opt *row = &r->rows.row[i];
+		char other[2 * SHOWN];
+
+		if (!r->given[i])
+			continue;
+		if (row->needs && !one_given(r, row->needs, other, sizeof(other)))
+			return complain("--%s: %s: give --%s, too (culprit help %s)", row->name,
+					row->why, other, r->command->name);
+		if (row->excludes && one_given(r, row->excludes, other, sizeof(other)))
+			return complain("--%s: %s: leave out --%s (culprit help %s)", row->name,
+					row->why, other, r->command->name);
 	}
 	return 0;
 }
@@ -160,6 +255,7 @@ int opt_parse(const struct opt_command *command, int argc, char **argv, void *op
 	bool ended = false;
 	int count = 0, err;
 
+	opt_rows(command, &r.rows);
 	for (; r.at < argc; r.at++) {
 		char *word = argv[r.at];
 
@@ -180,113 +276,7 @@ int opt_parse(const struct opt_command *command, int argc, char **argv, void *op
 	if (count + 1 < argc)
 		argv[count + 1] = NULL;
 	*noperands = count;
-	return 0;
-}
-
-/* Number of bytes of text[len] for a line of `room` columns: all, else whole words, else a part of
- * a long word. */
-static size_t line_fit(const char *text, size_t len, size_t room)
-{
-	size_t fit = text_fit(text, room), n = fit;
-
-	if (fit >= len)
-		return len;
-	while (n && text[n] != ' ')
-		n--;
-	while (n && text[n - 1] == ' ')
-		n--;
-	return n ? n : fit;
-}
-
-/* Prints text[len] from column `at`, its further lines indented like the first. A line that fits
- * keeps its inner blanks: examples stay in shape. */
-static void print_line(FILE *out, const char *text, size_t len, size_t indent, size_t at)
-{
-	size_t blanks = strspn(text, " ");
-
-	text += blanks;
-	len -= blanks;
-	indent += blanks < HELP_COLUMNS / 4 ? blanks : HELP_COLUMNS / 4;
-	if (!len)
-		putc('\n', out);
-	while (len) {
-		size_t n = line_fit(text, len, HELP_COLUMNS - indent);
-
-		fprintf(out, "%*s%.*s\n", (int)(indent - at), "", (int)n, text);
-		while (n < len && text[n] == ' ')
-			n++;
-		text += n;
-		len -= n;
-		at = 0;
-	}
-}
-
-/* Prints text of any number of lines, indented, the first from column `at`. */
-static void print_text(FILE *out, const char *text, size_t indent, size_t at)
-{
-	for (;; at = 0) {
-		size_t len = strcspn(text, "\n");
-
-		print_line(out, text, len, indent, at);
-		if (!text[len] || !text[len + 1])
-			return;
-		text += len + 1;
-	}
-}
-
-/* Writes "  -c, --cpus=CPUS"; returns its columns. */
-static size_t left_text(const struct opt *row, char *buf, size_t len)
-{
-	char letter[] = {row->letter ? '-' : ' ', row->letter ? row->letter : ' ', '\0'};
-	const char *dashes = row->letter ? ", --" : "  --", *equals = row->name ? "=" : " ";
-
-	snprintf(buf, len, "  %s%s%s%s%s", letter, row->name ? dashes : "",
-		 row->name ? row->name : "", row->value ? equals : "",
-		 row->value ? row->value : "");
-	return text_columns(buf);
-}
-
-static void print_row(FILE *out, const struct opt *row, size_t left)
-{
-	char text[128];
-	size_t columns = left_text(row, text, sizeof(text));
-
-	if (!row->help)
-		return; /* for the project's own tests */
-	if (columns > left) {
-		print_text(out, text, 0, 0);
-		columns = 0;
-	} else {
-		fputs(text, out);
-	}
-	print_text(out, row->help, left + 2, columns);
-}
-
-void opt_help(const struct opt_command *command, FILE *out)
-{
-	static const struct opt help = {.letter = 'h', .name = "help", .help = "Print this help."};
-	char text[512];
-	size_t left = left_text(&help, text, sizeof(text));
-
-	snprintf(text, sizeof(text), "usage: culprit %s [OPTIONS]%s%s", command->name,
-		 command->operands ? " " : "", command->operands ? command->operands : "");
-	print_text(out, text, 0, 0);
-	putc('\n', out);
-	print_text(out, command->summary, 0, 0);
-	if (command->about) {
-		putc('\n', out);
-		print_text(out, command->about, 0, 0);
-	}
-	fputs("\noptions:\n", out);
-	for (const struct opt *row = command->opts; row && !row_ends(row); row++) {
-		size_t columns = left_text(row, text, sizeof(text));
-
-		if (columns > left && columns <= HELP_LEFT)
-			left = columns;
-	}
-	for (const struct opt *row = command->opts; row && !row_ends(row); row++)
-		print_row(out, row, left);
-	print_row(out, &help, left);
+	return check_company(&r);
 }
 
 /* Number of edits that turn a into b: letters changed, dropped or added, and neighbours swapped,
@@ -383,20 +373,19 @@ int opt_set_percent(const char *text, void *field, const struct opt *row, char *
 
 int opt_set_choice(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
 {
-	const char *const *words = row->arg;
+	const struct opt_choice *choice;
 	size_t at;
 
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], text)) {
-			*(int *)field = i;
+	for (size_t i = 0; (choice = opt_choice(row, i)); i++)
+		if (!strcmp(choice->name, text)) {
+			*(int *)field = (int)i;
 			return 0;
 		}
 	at = (size_t)snprintf(why, whylen, "'%.40s' is not known: use ", text);
-	for (; *words && at < whylen; words++) {
-		const char *joint = words[1] && words[2] ? ", " : " or ";
+	for (size_t i = 0; (choice = opt_choice(row, i)) && at < whylen; i++) {
+		const char *joint = !i ? "" : opt_choice(row, i + 1) ? ", " : " or ";
 
-		at += (size_t)snprintf(why + at, whylen - at, "%s%s", *words,
-				       words[1] ? joint : "");
+		at += (size_t)snprintf(why + at, whylen - at, "%s%s", joint, choice->name);
 	}
 	return -1;
 }

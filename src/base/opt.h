@@ -5,6 +5,7 @@
 #ifndef CULPRIT_OPT_H
 #define CULPRIT_OPT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -20,8 +21,38 @@ struct opt {
 	 * set gets text NULL. */
 	int (*set)(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 	const void *arg;
+	const char *preset; /* what holds where the option is not given, for the help: "10s" */
+	/* Old spelling of the option with this name: parsed like it, left out of the help. */
+	const char *alias;
+	/* Names of other options, by comma: it is an error to give this one without one of
+	 * `needs`, or with one of `excludes`; why: the reason, for the message. */
+	const char *needs, *excludes, *why;
+	/* All rows of this table in place of this row: their struct is the field at offset. */
+	const struct opt *include;
 };
-/* A table ends with a row of zeros. */
+/* A table ends with a row of zeros. A row hides those of the same name further down, so a command
+ * that includes a table can tell about one of its options in its own words. */
+
+/* A word that an option takes, and what it stands for (NULL: the option's help says it). */
+struct opt_choice {
+	const char *name, *what;
+};
+
+/* The words of an option: an array of struct opt_choice, or of larger structs that begin with one;
+ * the last has no name. */
+struct opt_choices {
+	const void *rows;
+	size_t size; /* of one, bytes */
+};
+#define OPT_CHOICES(rows) (&(const struct opt_choices){rows, sizeof((rows)[0])})
+
+/* The i-th word that the option takes; NULL: there are not so many, or it takes any. */
+const struct opt_choice *opt_choice(const struct opt *row, size_t i);
+
+struct opt_example {
+	const char *line; /* for a shell: "sudo culprit run -c 3" */
+	const char *what; /* it does */
+};
 
 struct opt_command {
 	const char *name;     /* "run" */
@@ -29,7 +60,23 @@ struct opt_command {
 	const char *summary;  /* one line for `culprit help` */
 	const char *about;    /* paragraphs for `culprit help run`; may be NULL */
 	const struct opt *opts;
+	const struct opt_example *examples;   /* the last has no line; NULL: none */
+	const struct opt_choice *environment; /* the variables that it honours, the last nameless */
 };
+
+#define OPT_ROWS 64
+
+/* A command's options, with those of the tables that its table includes; offsets are from the
+ * options struct of the command. */
+struct opt_rows {
+	struct opt row[OPT_ROWS];
+	size_t n;
+};
+void opt_rows(const struct opt_command *command, struct opt_rows *rows);
+
+/* The help text of an option, with what holds where it is not given. Returns buf. */
+#define OPT_HELP_MAX 1024
+const char *opt_help_text(const struct opt *row, char *buf, size_t len);
 
 /* Parses argv[1..argc-1] into `options`. Operands are left in argv[1..*noperands] in their order,
  * with a NULL after them. Returns 0; 1 after help was asked for (-h, --help) and printed on stdout;
@@ -49,8 +96,7 @@ const char *opt_nearest(const char *word, const char *const *words);
 
 /* Setters for table rows: for a const char * (not copied), a struct cpus (nonempty), a uint64_t of
  * nanoseconds (duration: a bare number is seconds; time: a unit must be given), a double, and an
- * int (the index into arg, a NULL-terminated const char *const []). The field is untouched on
- * error. */
+ * int (the index into arg, a struct opt_choices). The field is untouched on error. */
 int opt_set_string(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int opt_set_cpus(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int opt_set_duration(const char *text, void *field, const struct opt *row, char *why,

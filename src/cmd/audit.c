@@ -28,8 +28,8 @@ static const struct opt audit_opts[] = {
 	 "the CPUs that should be quiet; default: the isolated ones that are online, or else all "
 	 "but the lowest",
 	 FIELD(cpus), opt_set_cpus, NULL},
-	{'f', "format", "FORMAT", "text (default), json or markdown", FIELD(format), opt_set_choice,
-	 audit_format_names},
+	{'f', "format", "FORMAT", "how it is written", FIELD(format), opt_set_choice,
+	 OPT_CHOICES(audit_formats), .preset = "text"},
 	{'o', "output", "FILE", "write to FILE instead of standard output", FIELD(output.path),
 	 opt_set_string, NULL},
 	{0, "deep", NULL,

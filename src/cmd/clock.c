@@ -24,8 +24,6 @@ struct options {
 	bool quiet;
 };
 
-static const char *const formats_here[] = {"text", "json", NULL}; /* as FORMAT_TEXT, FORMAT_JSON */
-
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt clock_opts[] = {
@@ -36,8 +34,8 @@ static const struct opt clock_opts[] = {
 	{'d', "duration", "TIME",
 	 "how long to watch the rate, as 10s or 1h; a bare number is seconds; default 3s",
 	 FIELD(duration_ns), opt_set_duration, NULL},
-	{'f', "format", "FORMAT", "text (default) or json", FIELD(format), opt_set_choice,
-	 formats_here},
+	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
+	 OPT_CHOICES(text_or_json), .preset = "text"},
 	{'o', "output", "FILE", "write the report to FILE instead of standard output",
 	 FIELD(output.path), opt_set_string, NULL},
 	{'q', "quiet", NULL, "no progress line", FIELD(quiet), NULL, NULL},

@@ -27,7 +27,13 @@ struct files {
 	uint32_t sides;
 };
 
-static const char *const diff_formats[] = {"text", "markdown", "json", NULL}; /* enum diff_format */
+/* enum diff_format */
+static const struct opt_choice diff_formats[] = {
+	{"text", "for people"},
+	{"markdown", "for tickets"},
+	{"json", "for scripts"},
+	{0},
+};
 
 /* As many percent as one likes: twice the time is 100 % worse. */
 static int set_worse(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
@@ -65,8 +71,8 @@ static int set_between(const char *text, void *field, const struct opt *row, cha
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt diff_opts[] = {
-	{'f', "format", "FORMAT", "text (default), markdown or json", FIELD(output.format),
-	 opt_set_choice, diff_formats},
+	{'f', "format", "FORMAT", "how it is written", FIELD(output.format), opt_set_choice,
+	 OPT_CHOICES(diff_formats), .preset = "text"},
 	{'o', "output", "FILE", "write to FILE instead of standard output", FIELD(output.path),
 	 opt_set_string, NULL},
 	{0, "fail-if-worse", "PERCENT",

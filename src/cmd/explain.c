@@ -20,14 +20,19 @@ struct options {
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
 
-static const char *const explain_formats[] = {"text", "json", "markdown", NULL};
+static const struct opt_choice explain_formats[] = {
+	{"text", "for people"},
+	{"json", "for scripts"},
+	{"markdown", "for tickets"},
+	{0},
+};
 
 static const struct opt explain_opts[] = {
 	{'c', "cpus", "CPUS",
 	 "fill these CPUs into the commands; default: the isolated ones, else all but the lowest",
 	 offsetof(struct options, cpus), opt_set_cpus, NULL},
-	{'f', "format", "FORMAT", "text (default), json or markdown",
-	 offsetof(struct options, format), opt_set_choice, explain_formats},
+	{'f', "format", "FORMAT", "how it is written", offsetof(struct options, format),
+	 opt_set_choice, OPT_CHOICES(explain_formats), .preset = "text"},
 	{'a', "all", NULL, "whole entries, also where only the titles would be listed",
 	 offsetof(struct options, all), NULL, NULL},
 	{0},

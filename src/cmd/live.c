@@ -134,6 +134,27 @@ int live_run(struct live *l)
 
 /* ---- workloads ---- */
 
+#define FIELD(name) offsetof(struct bench, name)
+
+const struct opt bench_record_opts[] = {
+	{'r', "record", "FILE", "also record it to FILE, for culprit report, diff and plot",
+	 FIELD(record), opt_set_string},
+	{0, "force", NULL, "overwrite a recording that is there", FIELD(force)},
+	{0},
+};
+
+const struct opt bench_opts[] = {
+	{'t', "threshold", "TIME",
+	 "what takes longer is explained, as 50us, or auto: ten times the median of a warm-up",
+	 FIELD(measure.threshold_ns), measure_set_threshold, .preset = "auto"},
+	{.include = measure_report_opts, .offset = FIELD(measure)},
+	{.include = output_opts, .offset = FIELD(output)},
+	{.include = series_opts, .offset = FIELD(output)},
+	{.include = bench_record_opts},
+	{0, "label", "TEXT", "what this run is called in the report", FIELD(label), opt_set_string},
+	{0},
+};
+
 struct bench_state {
 	struct bench *bench;
 	struct view *view;

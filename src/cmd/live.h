@@ -40,36 +40,9 @@ struct bench {
 		      struct view *v); /* instead of bench_report, which it may call; NULL: that */
 };
 
-/* Rows of an option table whose struct has a `struct bench` of this name. */
-#define BENCH_OPTS(type, member)                                                                   \
-	MEASURE_OPTS(type, member.measure), OUTPUT_OPTS(type, member.output),                      \
-		SERIES_OPT(type, member.output),                                                   \
-		{'r',                                                                              \
-		 "record",                                                                         \
-		 "FILE",                                                                           \
-		 "also record it to FILE, for culprit report, diff and plot",                      \
-		 offsetof(type, member.record),                                                    \
-		 opt_set_string,                                                                   \
-		 NULL},                                                                            \
-		{0,                                                                                \
-		 "label",                                                                          \
-		 "TEXT",                                                                           \
-		 "what this run is called in the report",                                          \
-		 offsetof(type, member.label),                                                     \
-		 opt_set_string,                                                                   \
-		 NULL},                                                                            \
-		{0,                                                                                \
-		 "force",                                                                          \
-		 NULL,                                                                             \
-		 "overwrite a recording that is there",                                            \
-		 offsetof(type, member.force),                                                     \
-		 NULL,                                                                             \
-		 NULL},                                                                            \
-	{                                                                                          \
-		0, "no-trace", NULL,                                                               \
-			"measure only, without BPF: needs no privileges, names nothing",           \
-			offsetof(type, member.measure.no_trace), NULL, NULL                        \
-	}
+/* Rows of option tables: of a struct bench all that a workload's command has beside the workload's
+ * own; and those for a recording of it, which a table of another struct can have, too. */
+extern const struct opt bench_opts[], bench_record_opts[];
 
 int bench_report(struct bench *b, struct view *v); /* the exit code */
 

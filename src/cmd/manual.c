@@ -6,27 +6,22 @@
 
 #include "cmd/topic.h"
 
-static bool ends(const struct opt *row)
+/* Options without help are hidden. */
+static struct opt_rows *visible_rows(const struct opt_command *usage, struct opt_rows *rows)
 {
-	return !row->letter && !row->name;
+	size_t n = 0;
+
+	opt_rows(usage, rows);
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->row[i].help)
+			rows->row[n++] = rows->row[i];
+	rows->n = n;
+	return rows;
 }
 
-/* Those without help are for the project's own tests. */
-static const struct opt *next(const struct opt *row)
-{
-	while (!ends(row) && !row->help)
-		row++;
-	return ends(row) ? NULL : row;
-}
-
-#define FOR_EACH_OPTION(row, usage)                                                                \
-	for (const struct opt *row = (usage)->opts ? next((usage)->opts) : NULL; row;              \
-	     row = next(row + 1))
-
-static const char *const *words_of(const struct opt *row)
-{
-	return row->set == opt_set_choice ? row->arg : NULL;
-}
+#define FOR_EACH_OPTION(row_, usage)                                                               \
+	for (struct opt_rows rows_, *all_ = visible_rows(usage, &rows_); all_; all_ = NULL)        \
+		for (const struct opt *row_ = all_->row; row_ < all_->row + all_->n; row_++)
 
 /* ---- man pages ---- */
 
@@ -67,7 +62,8 @@ void roff_heading(const char *name, int section, FILE *out)
 
 static void option(const struct opt *row, FILE *out)
 {
-	const char *const *words = words_of(row);
+	const struct opt_choice *choice;
+	char help[OPT_HELP_MAX];
 
 	fputs(".TP\n", out);
 	if (row->letter)
@@ -80,11 +76,12 @@ static void option(const struct opt *row, FILE *out)
 	if (row->value)
 		fprintf(out, " \\fI%s\\fR", row->value);
 	putc('\n', out);
-	roff(row->help, out);
-	for (size_t i = 0; words && words[i]; i++) {
-		fputs(i ? ", \\fB" : "\n.br\n\\fB", out);
-		roff(words[i], out);
-		fputs("\\fR", out);
+	roff(opt_help_text(row, help, sizeof(help)), out);
+	for (size_t i = 0; (choice = opt_choice(row, i)); i++) {
+		fputs("\n.br\n\\fB", out);
+		roff(choice->name, out);
+		fputs(choice->what ? "\\fR: " : "\\fR", out);
+		roff(choice->what ? choice->what : "", out);
 	}
 	putc('\n', out);
 }
@@ -183,9 +180,9 @@ void complete_bash(const struct command *commands, size_t n, FILE *out)
 		fputs("\"\n\t\tcase $prev in\n", out);
 		FOR_EACH_OPTION(row, usage)
 		{
-			const char *const *words = words_of(row);
+			const struct opt_choice *choice = opt_choice(row, 0);
 
-			if (!words)
+			if (!choice)
 				continue;
 			fputs("\t\t", out);
 			if (row->letter)
@@ -193,8 +190,8 @@ void complete_bash(const struct command *commands, size_t n, FILE *out)
 			if (row->name)
 				fprintf(out, "--%s", row->name);
 			fputs(") words=\"", out);
-			for (; *words; words++)
-				fprintf(out, "%s%s", *words, words[1] ? " " : "");
+			for (size_t k = 0; (choice = opt_choice(row, k)); k++)
+				fprintf(out, "%s%s", k ? " " : "", choice->name);
 			fputs("\" ;;\n", out);
 		}
 		fputs("\t\tesac\n\t\t;;\n", out);
@@ -224,7 +221,7 @@ static void zsh_text(const char *text, FILE *out)
 
 static void zsh_option(const struct opt *row, FILE *out)
 {
-	const char *const *words = words_of(row);
+	const struct opt_choice *choice;
 	char forms[2][64] = {"", ""};
 
 	if (row->letter)
@@ -239,10 +236,10 @@ static void zsh_option(const struct opt *row, FILE *out)
 		putc(']', out);
 		if (row->value) {
 			fprintf(out, ":%s:", row->value);
-			if (words) {
+			if (opt_choice(row, 0)) {
 				putc('(', out);
-				for (size_t k = 0; words[k]; k++)
-					fprintf(out, "%s%s", k ? " " : "", words[k]);
+				for (size_t k = 0; (choice = opt_choice(row, k)); k++)
+					fprintf(out, "%s%s", k ? " " : "", choice->name);
 				putc(')', out);
 			} else if (!strcmp(row->value, "FILE") || !strcmp(row->value, "PREFIX")) {
 				fputs("_files", out);

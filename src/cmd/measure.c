@@ -17,6 +17,40 @@
 
 /* ---- options ---- */
 
+#define FIELD(name) offsetof(struct measure, name)
+
+const struct opt measure_opts[] = {
+	{'c', "cpus", "CPUS", "the CPUs to measure, as 1-3,8", FIELD(cpus), opt_set_cpus,
+	 .preset = "the isolated ones that are online, or else all allowed ones but the lowest"},
+	MEASURE_DURATION(FIELD(duration_ns), "10s"),
+	{'t', "threshold", "TIME",
+	 "the shortest gap that counts as a hiccup, as 1us, or auto: 200 ns, in a guest 500 ns, or "
+	 "eight turns of the sampler's loop where that is longer. Shorter gaps are counted and "
+	 "summed up, but not explained",
+	 FIELD(threshold_ns), measure_set_threshold, .preset = "auto"},
+	{'P', "priority", "PRIO",
+	 "policy and priority of the samplers: f:10 FIFO, r:5 round robin, o:0 normal",
+	 FIELD(sched), measure_set_priority, .preset = "o:0"},
+	{'H', "housekeeping", "CPUS", "where everything else of culprit runs", FIELD(housekeeping),
+	 opt_set_cpus, .preset = "all other CPUs"},
+	{0, "clock", NULL,
+	 "sample CLOCK_MONOTONIC instead of the time-stamp counter: coarser, for machines whose "
+	 "counter is not stable",
+	 FIELD(clock)},
+	{0, "ready-file", "FILE", NULL, FIELD(ready_file), opt_set_string},
+	{0},
+};
+
+const struct opt measure_report_opts[] = {
+	{.include = measure_opts},
+	MEASURE_NO_TRACE(FIELD(no_trace)),
+	{0, "no-audit", NULL,
+	 "do not read how the machine is set up before the window (see culprit audit)",
+	 FIELD(no_audit)},
+	{'q', "quiet", NULL, "no progress line", FIELD(quiet)},
+	{0},
+};
+
 int measure_set_duration(const char *text, void *field, const struct opt *row, char *why,
 			 size_t whylen)
 {

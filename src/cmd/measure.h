@@ -23,72 +23,23 @@ struct measure {
 	const char *ready_file; /* for tests: made when the window opens */
 };
 
-/* Rows of an option table whose struct has a `struct measure` of this name. */
-#define MEASURE_OPTS(type, member)                                                                  \
-	{'c',                                                                                       \
-	 "cpus",                                                                                    \
-	 "CPUS",                                                                                    \
-	 "the CPUs to measure, as 1-3,8; default: the isolated ones that are online, or else all "  \
-	 "allowed ones but "                                                                        \
-	 "the lowest",                                                                              \
-	 offsetof(type, member.cpus),                                                               \
-	 opt_set_cpus,                                                                              \
-	 NULL},                                                                                     \
-		{'d',                                                                               \
-		 "duration",                                                                        \
-		 "TIME",                                                                            \
-		 "how long: 10s, 5m, 500ms, or forever: until Ctrl-C or SIGTERM; a bare number "    \
-		 "is seconds; "                                                                     \
-		 "default 10s, or until what -n counts is done",                                    \
-		 offsetof(type, member.duration_ns),                                                \
-		 measure_set_duration,                                                              \
-		 NULL},                                                                             \
-		{'t',                                                                               \
-		 "threshold",                                                                       \
-		 "TIME",                                                                            \
-		 "the shortest gap that counts as a hiccup, as 1us, or auto (the default): 200 "    \
-		 "ns, in a guest "                                                                  \
-		 "500 ns, or eight turns of the sampler's loop where that is longer. Shorter "      \
-		 "gaps are counted and "                                                            \
-		 "summed up, but not explained",                                                    \
-		 offsetof(type, member.threshold_ns),                                               \
-		 measure_set_threshold,                                                             \
-		 NULL},                                                                             \
-		{'P',                                                                               \
-		 "priority",                                                                        \
-		 "PRIO",                                                                            \
-		 "policy and priority of the samplers: f:10 FIFO, r:5 round robin, o:0 normal "     \
-		 "(default)",                                                                       \
-		 offsetof(type, member.sched),                                                      \
-		 measure_set_priority,                                                              \
-		 NULL},                                                                             \
-		{'H',                                                                               \
-		 "housekeeping",                                                                    \
-		 "CPUS",                                                                            \
-		 "where everything else of culprit runs; default: all other CPUs",                  \
-		 offsetof(type, member.housekeeping),                                               \
-		 opt_set_cpus,                                                                      \
-		 NULL},                                                                             \
-		{'q', "quiet", NULL, "no progress line", offsetof(type, member.quiet), NULL, NULL}, \
-		{0,                                                                                 \
-		 "no-audit",                                                                        \
-		 NULL,                                                                              \
-		 "do not read how the machine is set up before the window (see culprit audit)",     \
-		 offsetof(type, member.no_audit),                                                   \
-		 NULL,                                                                              \
-		 NULL},                                                                             \
-		{0,                                                                                 \
-		 "clock",                                                                           \
-		 NULL,                                                                              \
-		 "sample CLOCK_MONOTONIC instead of the time-stamp counter: coarser, for "          \
-		 "machines whose counter is "                                                       \
-		 "not stable",                                                                      \
-		 offsetof(type, member.clock),                                                      \
-		 NULL,                                                                              \
-		 NULL},                                                                             \
-	{                                                                                           \
-		0, "ready-file", "FILE", NULL, offsetof(type, member.ready_file), opt_set_string,   \
-			NULL                                                                        \
+/* Rows of option tables: of a struct measure -c, -d, -t, -P, -H and --clock; and these for commands
+ * with a report: -q, --no-audit and --no-trace, too. */
+extern const struct opt measure_opts[], measure_report_opts[];
+
+/* -d and --no-trace in a table of their own struct: `field` is their offset there, `preset` how
+ * long it takes without -d. */
+#define MEASURE_DURATION(field, preset_)                                                           \
+	{                                                                                          \
+		'd', "duration", "TIME",                                                           \
+			"how long: 10s, 5m, 500ms, or forever: until Ctrl-C or SIGTERM; a bare "   \
+			"number is seconds",                                                       \
+			field, measure_set_duration, .preset = preset_                             \
+	}
+#define MEASURE_NO_TRACE(field)                                                                    \
+	{                                                                                          \
+		0, "no-trace", NULL,                                                               \
+			"measure only, without BPF: needs no privileges, names nothing", field     \
 	}
 
 int measure_set_duration(const char *text, void *field, const struct opt *row, char *why,

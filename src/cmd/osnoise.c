@@ -37,8 +37,6 @@ struct options {
 	uint32_t workload;
 };
 
-static const char *const formats_here[] = {"text", "json", NULL};
-
 static int set_pid(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
 {
 	long pid;
@@ -53,7 +51,7 @@ static int set_pid(const char *text, void *field, const struct opt *row, char *w
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt osnoise_opts[] = {
-	MEASURE_OPTS(struct options, measure),
+	{.include = measure_opts, .offset = FIELD(measure)},
 	{0, "from", "FILE",
 	 "read saved output: tracefs trace text, trace-cmd report text, trace.dat, or what rtla "
 	 "printed; - is standard "
@@ -67,8 +65,8 @@ static const struct opt osnoise_opts[] = {
 	 "leave out thread noise of this thread: the program that was measured, after "
 	 "NO_OSNOISE_WORKLOAD",
 	 FIELD(workload), set_pid, NULL},
-	{'f', "format", "FORMAT", "text (default) or json", FIELD(format), opt_set_choice,
-	 formats_here},
+	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
+	 OPT_CHOICES(text_or_json), .preset = "text"},
 	{'o', "output", "FILE", "write the report to FILE instead of standard output",
 	 FIELD(output), opt_set_string, NULL},
 	{0},

@@ -13,6 +13,8 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 
+#define FIELD(name) offsetof(struct output, name)
+
 static const struct format *format_of(const struct output *o)
 {
 	return &formats[o->format];
@@ -24,7 +26,35 @@ static int write_failed(const struct output *o, int error)
 			strerror(error));
 }
 
-const char *const series_styles[] = {"short", "wide", "long", NULL};
+const struct opt_choice text_or_json[] = {
+	[FORMAT_TEXT] = {"text", "for people"},
+	[FORMAT_JSON] = {"json", "for scripts"},
+	{0},
+};
+
+const struct opt output_opts[] = {
+	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
+	 OPT_CHOICES(formats), .preset = "text"},
+	{'o', "output", "FILE", "write the report to FILE instead of standard output", FIELD(path),
+	 opt_set_string},
+	{0, "stacks", NULL, "in text: the kernel stacks of who asked for IPIs, wakeups and work",
+	 FIELD(stacks)},
+	{0},
+};
+
+/* enum series_style */
+static const struct opt_choice series_styles[] = {
+	{"short", "percentiles up to 99.9"},
+	{"wide", "p20 and p80, too"},
+	{"long", "up to 99.9999"},
+	{0},
+};
+
+const struct opt series_opts[] = {
+	{0, "series", "WHAT", "in text, which figures of what was measured", FIELD(series),
+	 opt_set_choice, OPT_CHOICES(series_styles)},
+	{0},
+};
 
 int output_open(struct output *o)
 {
@@ -33,7 +63,7 @@ int output_open(struct output *o)
 	o->file = stdout;
 	if (!o->path && format_of(o)->trace && isatty(STDOUT_FILENO))
 		return complain("%s is binary, and this is a terminal: give it a file with -o",
-				format_of(o)->name);
+				format_of(o)->choice.name);
 	if (!o->path)
 		return 0;
 	o->made = access(o->path, F_OK);

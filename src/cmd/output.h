@@ -20,38 +20,9 @@ struct output {
 	struct trace *trace; /* NULL: no hiccup has come, or the format is another */
 };
 
-/* Rows of an option table whose struct has a `struct output` of this name. */
-#define OUTPUT_OPTS(type, member)                                                                  \
-	{'f',                                                                                      \
-	 "format",                                                                                 \
-	 "FORMAT",                                                                                 \
-	 FORMATS_HELP,                                                                             \
-	 offsetof(type, member.format),                                                            \
-	 opt_set_choice,                                                                           \
-	 format_names},                                                                            \
-		{'o',                                                                              \
-		 "output",                                                                         \
-		 "FILE",                                                                           \
-		 "write the report to FILE instead of standard output",                            \
-		 offsetof(type, member.path),                                                      \
-		 opt_set_string,                                                                   \
-		 NULL},                                                                            \
-	{                                                                                          \
-		0, "stacks", NULL,                                                                 \
-			"in text: the kernel stacks of who asked for IPIs, wakeups and work",      \
-			offsetof(type, member.stacks), NULL, NULL                                  \
-	}
-
-/* For reports of workloads. */
-#define SERIES_OPT(type, member)                                                                   \
-	{                                                                                          \
-		0, "series", "WHAT",                                                               \
-			"in text, which figures of what was measured: short, wide (p20 and p80, "  \
-			"too) or long (up to "                                                     \
-			"99.9999)",                                                                \
-			offsetof(type, member.series), opt_set_choice, series_styles               \
-	}
-extern const char *const series_styles[];
+extern const struct opt_choice text_or_json[]; /* for commands that have no other formats */
+extern const struct opt output_opts[];         /* of a struct output: -f, -o, --stacks */
+extern const struct opt series_opts[];         /* of a struct output, for reports of workloads */
 
 /* Colour and width where `out` is a terminal: at most so many columns, and no colour with NO_COLOR.
  * Else both stay as they are. */

@@ -95,7 +95,8 @@ static const struct opt pingpong_opts[] = {
 	 "all pairs of CPUs (those of -c, or else all) one after another, and a table of the "
 	 "medians; not traced",
 	 FIELD(matrix), NULL, NULL},
-	BENCH_OPTS(struct options, bench),
+	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "until all messages are sent"),
+	{.include = bench_opts, .offset = FIELD(bench)},
 	{0},
 };
 
@@ -188,7 +189,7 @@ static int check_matrix(struct options *o)
 				o->raw.path ? "--raw" : "-r");
 	if (o->bench.output.format != FORMAT_TEXT && o->bench.output.format != FORMAT_JSON)
 		return complain("--matrix prints text or json, not %s",
-				format_names[o->bench.output.format]);
+				formats[o->bench.output.format].choice.name);
 	return 0;
 }
 

@@ -16,8 +16,15 @@
 #define HICCUPS "hiccups"
 
 enum plot_format { BY_NAME, SVG, HTML, PNG, GNUPLOT, JSON };
-static const char *const plot_formats[] = {"by-name", "svg",  "html", "png",
-					   "gnuplot", "json", NULL};
+static const struct opt_choice plot_formats[] = {
+	{"by-name", "as the name of FILE ends"},
+	{"svg", "a picture that stays sharp"},
+	{"html", "the same as a page, for any browser"},
+	{"png", "a picture of dots; needs rsvg-convert"},
+	{"gnuplot", "a script with the data in it"},
+	{"json", "the data alone"},
+	{0},
+};
 static const char *const endings[] = {"", ".svg", ".html", ".png", ".gp", ".json"};
 
 struct options {
@@ -31,20 +38,20 @@ struct options {
 
 #define FIELD(name) offsetof(struct options, name)
 
-static const char *const axes[] = {"none", "x", "y", "xy", NULL};
+static const struct opt_choice axes[] = {{"none"}, {"x"}, {"y"}, {"xy"}, {0}};
 
 static const struct opt plot_opts[] = {
 	{'o', "output", "FILE",
 	 "where the picture goes; its name's end says what it is: .svg, .html, .png, .gp or .json",
 	 FIELD(path), opt_set_string, NULL},
-	{'f', "format", "FORMAT",
-	 "svg, html, png, gnuplot (a script with the data in it) or json, whatever the name",
-	 FIELD(format), opt_set_choice, plot_formats},
+	{'f', "format", "FORMAT", "what the picture is, whatever its name", FIELD(format),
+	 opt_set_choice, OPT_CHOICES(plot_formats), .preset = "by-name"},
 	{0, "series", "NAME",
 	 "what was measured: latency, delta, ...; default: the first series of the first file, or "
 	 "else its hiccups",
 	 FIELD(series), opt_set_string, NULL},
-	{0, "log", "AXES", "logarithmic axes: x, y or xy", FIELD(log), opt_set_choice, axes},
+	{0, "log", "AXES", "logarithmic axes: x, y or xy", FIELD(log), opt_set_choice,
+	 OPT_CHOICES(axes)},
 	{0, "surface", NULL,
 	 "how values spread over time, as a heat map for each file (gnuplot: a surface): of a "
 	 "series those that were "

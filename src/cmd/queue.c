@@ -93,7 +93,8 @@ static const struct opt queue_opts[] = {
 	 "to disturb: processes that spin 3 ms and sleep 30 ms, shared out among all online CPUs",
 	 FIELD(spinners), measure_set_count, &spinners_range},
 	{0, "long", NULL, "the same as --series long", FIELD(long_table), NULL, NULL},
-	BENCH_OPTS(struct options, bench),
+	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "until all messages are sent"),
+	{.include = bench_opts, .offset = FIELD(bench)},
 	{0},
 };
 

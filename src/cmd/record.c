@@ -15,11 +15,9 @@ struct options {
 };
 
 static const struct opt record_opts[] = {
-	MEASURE_OPTS(struct options, measure),
+	{.include = measure_report_opts, .offset = offsetof(struct options, measure)},
 	{0, "force", NULL, "overwrite FILE if it is there", offsetof(struct options, force), NULL,
 	 NULL},
-	{0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing",
-	 offsetof(struct options, measure.no_trace), NULL, NULL},
 	{0},
 };
 

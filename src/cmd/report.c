@@ -47,8 +47,8 @@ static int set_top(const char *text, void *field, const struct opt *row, char *w
 }
 
 static const struct opt report_opts[] = {
-	OUTPUT_OPTS(struct options, output),
-	SERIES_OPT(struct options, output),
+	{.include = output_opts, .offset = FIELD(output)},
+	{.include = series_opts, .offset = FIELD(output)},
 	{0, "cpu", "CPUS", "only these CPUs", FIELD(part.cpus), opt_set_cpus, NULL},
 	{0, "from", "TIME", "only hiccups that begin later than this after the window's start",
 	 FIELD(part.from_ns), opt_set_duration, NULL},

@@ -29,8 +29,8 @@ struct options {
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt run_opts[] = {
-	MEASURE_OPTS(struct options, measure),
-	OUTPUT_OPTS(struct options, output),
+	{.include = measure_report_opts, .offset = FIELD(measure)},
+	{.include = output_opts, .offset = FIELD(output)},
 	{'r', "record", "FILE", "also record the run to FILE, for culprit report and diff",
 	 FIELD(record), opt_set_string, NULL},
 	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), NULL, NULL},
@@ -38,11 +38,8 @@ static const struct opt run_opts[] = {
 	 "also write each hiccup, with its pieces and who asked for them, to FILE: the lines of -f "
 	 "jsonl",
 	 FIELD(hiccups), opt_set_string, NULL},
-	{0, "style", "TOOL",
-	 "the columns, units and default threshold of another tool: osjitter, hiccups, sysjitter, "
-	 "oslat, or osnoise "
-	 "(a line a second)",
-	 FIELD(styled.style), opt_set_choice, style_names},
+	{0, "style", "TOOL", "the columns, units and default threshold of another tool",
+	 FIELD(styled.style), opt_set_choice, OPT_CHOICES(style_names)},
 	{0, "raw", "PREFIX",
 	 "each hiccup of a CPU in a line of PREFIX.CPU, as sysjitter writes them",
 	 FIELD(styled.raw), opt_set_string, NULL},
@@ -57,8 +54,6 @@ static const struct opt run_opts[] = {
 	 opt_set_time, NULL},
 	{0, "max-lost", "PERCENT", "exit with 2 when a CPU loses more of its time to hiccups",
 	 FIELD(max_lost), opt_set_percent, NULL},
-	{0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing",
-	 FIELD(measure.no_trace), NULL, NULL},
 	{0},
 };
 

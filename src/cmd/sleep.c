@@ -86,7 +86,8 @@ static const struct opt sleep_opts[] = {
 	 "CPUs in the second half of the window, whose sleeps are series of their own",
 	 FIELD(load), set_load, NULL},
 	{0, "load-here", NULL, "the load runs on the measured CPUs", FIELD(load_here), NULL, NULL},
-	BENCH_OPTS(struct options, bench),
+	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "10s, or with -n until they are done"),
+	{.include = bench_opts, .offset = FIELD(bench)},
 	{0},
 };
 

@@ -85,7 +85,8 @@ static const struct opt syscall_opts[] = {
 	 "also each short call in a long loop without a timer inside: what its median is to agree "
 	 "with",
 	 FIELD(syscall.bare), NULL, NULL},
-	BENCH_OPTS(struct options, bench),
+	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "10s, or with -n until they are done"),
+	{.include = bench_opts, .offset = FIELD(bench)},
 	{0},
 };
 

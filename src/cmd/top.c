@@ -23,9 +23,9 @@ struct options {
 };
 
 static const struct opt top_opts[] = {
-	MEASURE_OPTS(struct options, measure),
-	{0, "no-trace", NULL, "measure only, without BPF: needs no privileges, names nothing",
-	 offsetof(struct options, measure.no_trace), NULL, NULL},
+	MEASURE_DURATION(offsetof(struct options, measure.duration_ns), "forever"),
+	{.include = measure_opts, .offset = offsetof(struct options, measure)},
+	MEASURE_NO_TRACE(offsetof(struct options, measure.no_trace)),
 	{0},
 };
 

@@ -63,10 +63,8 @@ static const struct opt watch_opts[] = {
 	{'H', "housekeeping", "CPUS", "where culprit runs; default: all CPUs but those of -c",
 	 FIELD(bench.measure.housekeeping), opt_set_cpus, NULL},
 	{'q', "quiet", NULL, "no progress line", FIELD(bench.measure.quiet), NULL, NULL},
-	OUTPUT_OPTS(struct options, bench.output),
-	{'r', "record", "FILE", "also record it to FILE, for culprit report and diff",
-	 FIELD(bench.record), opt_set_string, NULL},
-	{0, "force", NULL, "overwrite a recording that is there", FIELD(bench.force), NULL, NULL},
+	{.include = output_opts, .offset = FIELD(bench.output)},
+	{.include = bench_record_opts, .offset = FIELD(bench)},
 	{0, "ready-file", "FILE", NULL, FIELD(bench.measure.ready_file), opt_set_string, NULL},
 	{0},
 };

@@ -315,9 +315,11 @@ static int write_markdown(const struct view *v, const struct render_options *opt
 }
 
 const struct audit_format audit_formats[] = {
-	{"text", write_text}, {"json", write_json}, {"markdown", write_markdown}, {0}};
-
-const char *const audit_format_names[] = {"text", "json", "markdown", NULL};
+	{{"text", "for people"}, write_text},
+	{{"json", "for scripts: schema " AUDIT_SCHEMA}, write_json},
+	{{"markdown", "for tickets"}, write_markdown},
+	{{0}},
+};
 
 /* ---- the script ---- */
 

@@ -9,13 +9,12 @@
 #define AUDIT_SCHEMA "culprit.audit/1"
 
 struct audit_format {
-	const char *name;
+	struct opt_choice choice;
 	int (*write)(const struct view *v, const struct render_options *options,
 		     FILE *out); /* 0 or -errno */
 };
 
 extern const struct audit_format audit_formats[]; /* ends with a row of zeros */
-extern const char *const audit_format_names[];    /* the same, for opt_set_choice */
 
 /* The fixes as a shell script to be read before it is run: commands of warnings and failures stand
  * in it, those of notes in comments, and below each the line that undoes it. */

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+
+#include "base/opt.h"
 #include "model/view.h"
 
 /* of several: {"schema":..., "reports":[each as alone]} */
@@ -23,8 +25,7 @@ struct render_options {
 
 /* A report is written when all is known; lines, one a hiccup, as the hiccups come. */
 struct format {
-	const char *name;
-	const char *what; /* one line for the help */
+	struct opt_choice choice; /* its name, and one line for the help */
 	/* A report of n views, 1 or more; of several it tells the hosts apart. 0, or -errno. NULL:
 	 * a format of lines. */
 	int (*write)(const struct view *const *views, uint32_t n,
@@ -49,16 +50,9 @@ struct trace_format {
 	int (*end)(struct trace *t);                  /* frees it. 0 or -errno, as the others */
 };
 
-#define FORMATS_HELP                                                                               \
-	"text (default), json, markdown, html; folded, hgrm, hlog, openmetrics, prometheus for "   \
-	"other tools; csv, "                                                                       \
-	"jsonl: "                                                                                  \
-	"each hiccup as it comes, a line each; perfetto: a trace for ui.perfetto.dev"
-
 enum { FORMAT_TEXT, FORMAT_JSON }; /* the first two */
 
-extern const struct format formats[];    /* ends with a row of zeros */
-extern const char *const format_names[]; /* the same, for opt_set_choice */
+extern const struct format formats[]; /* ends with a row of zeros */
 
 int render_text(const struct view *const *views, uint32_t n, const struct render_options *options,
 		FILE *out);

@@ -10,8 +10,15 @@
 #define PERIOD_NS     NSEC_PER_SEC /* osnoise's default */
 #define OSLAT_BUCKETS 32           /* oslat's default */
 
-const char *const style_names[] = {"culprit", "osjitter", "hiccups", "sysjitter",
-				   "oslat",   "osnoise",  NULL};
+const struct opt_choice style_names[] = {
+	{"culprit", "its own report"},
+	{"osjitter", "a row a CPU, percentiles less the loop's own length"},
+	{"hiccups", "a row a CPU"},
+	{"sysjitter", "a column a CPU"},
+	{"oslat", "all loops in buckets of 1 us"},
+	{"osnoise", "the kernel tracer's: a line a second"},
+	{0},
+};
 
 uint64_t style_threshold(enum style style)
 {

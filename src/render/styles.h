@@ -12,6 +12,7 @@
 #define CULPRIT_RENDER_STYLES_H
 
 #include <stdio.h>
+#include "base/opt.h"
 #include "model/view.h"
 
 enum style {
@@ -23,7 +24,7 @@ enum style {
 	STYLE_OSNOISE
 };
 
-extern const char *const style_names[]; /* for opt_set_choice: "culprit" is STYLE_NONE */
+extern const struct opt_choice style_names[]; /* "culprit" is STYLE_NONE */
 
 /* The threshold that the tool has when none is given, ns; 0: from the loop. */
 uint64_t style_threshold(enum style style);

@@ -656,8 +656,8 @@ int main(int argc, char **argv)
 			return 1;
 		view_free(&scene.view);
 	}
-	for (const struct format *f = formats; f->name; f++)
+	for (const struct format *f = formats; f->choice.name; f++)
 		if (!f->trace) /* text all of them */
-			puts(f->name);
+			puts(f->choice.name);
 	return 0;
 }

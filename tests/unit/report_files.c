@@ -188,11 +188,11 @@ int main(int argc, char **argv)
 	}
 	fputs("}\n", out);
 	fclose(out);
-	for (const struct format *f = formats; f->name; f++)
+	for (const struct format *f = formats; f->choice.name; f++)
 		for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
-			out = create(argv[1], sets[i].name, f->name);
+			out = create(argv[1], sets[i].name, f->choice.name);
 			if (write_format(f, all + sets[i].first, sets[i].n, out) || fclose(out)) {
-				fprintf(stderr, "%s of %s could not be written\n", f->name,
+				fprintf(stderr, "%s of %s could not be written\n", f->choice.name,
 					sets[i].name);
 				return 1;
 			}

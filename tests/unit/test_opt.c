@@ -20,7 +20,14 @@
 #define ARGS_MAX     24
 #define TEXT_MAX     8192
 
+struct part {
+	int before;
+	const char *path;
+	int depth;
+};
+
 struct options {
+	struct part part;
 	struct cpus cpus;
 	uint64_t duration, threshold;
 	double percent;
@@ -29,7 +36,7 @@ struct options {
 	bool quiet, verbose, plain;
 };
 
-static const char *const formats[] = {"text", "json", "csv", NULL};
+static const struct opt_choice formats[] = {{"text"}, {"json"}, {"csv"}, {0}};
 
 /* A flag with a setter of its own: `arg` says which level it stands for. */
 static int set_level(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
@@ -54,7 +61,8 @@ static const struct opt rows[] = {
 	 "Write here.\nThe file is replaced only when the whole report could be written: a run "
 	 "that fails keeps it.",
 	 FIELD(output), opt_set_string, NULL},
-	{0, "format", "WORD", "One of text, json and csv.", FIELD(format), opt_set_choice, formats},
+	{0, "format", "WORD", "One of text, json and csv.", FIELD(format), opt_set_choice,
+	 OPT_CHOICES(formats)},
 	{'q', "quiet", NULL, "Say nothing.", FIELD(quiet), NULL, NULL},
 	{'v', NULL, NULL, "Say more.", FIELD(verbose), NULL, NULL},
 	{'x', "best", NULL, "Level nine.", FIELD(level), set_level, &level_nine},
@@ -73,6 +81,36 @@ static const struct opt_command run = {
 		 "  culprit run -c 2-3 -d 60      a minute on two CPUs\n",
 	.opts = rows,
 };
+
+/* A table that includes another one, tells about one of its options in its own words, and keeps old
+ * spellings. */
+static const struct opt_choice depths[] = {{"flat", "one level"}, {"deep", "all levels"}, {0}};
+
+static const struct opt part_rows[] = {
+	{'i', "path", "FILE", "Read FILE.", offsetof(struct part, path), opt_set_string},
+	{0, "depth", "HOW", "How deep.", offsetof(struct part, depth), opt_set_choice,
+	 OPT_CHOICES(depths), .preset = "flat"},
+	{0},
+};
+static const struct opt outer_rows[] = {
+	{0, "depth", "HOW", "How far down.", FIELD(part.depth), opt_set_choice, OPT_CHOICES(depths),
+	 .preset = "deep"},
+	{.include = part_rows, .offset = FIELD(part)},
+	{'q', "quiet", NULL, "Say nothing.", FIELD(quiet)},
+	{0, "plain", NULL, "No colours.", FIELD(plain), .needs = "path,quiet",
+	 .why = "is for files"},
+	{'v', "verbose", NULL, "Say more.", FIELD(verbose), .excludes = "quiet",
+	 .why = "says what this does not"},
+	{0, "file", "FILE", .alias = "path"},
+	{'f', NULL, "FILE", .alias = "path"},
+	{0, "silent", .alias = "quiet"},
+	{0},
+};
+static const struct opt_example outer_examples[] = {
+	{"culprit outer -i x", "reads x"}, {"culprit outer", "reads nothing"}, {0}};
+static const struct opt_choice outer_environment[] = {{"COLUMNS", "the width"}, {0}};
+static const struct opt_command outer = {"outer",    NULL,           "Reads.",         NULL,
+					 outer_rows, outer_examples, outer_environment};
 
 static const struct opt_command show = {"show", "FILE...", "Show reports.", NULL, rows};
 
@@ -297,6 +335,68 @@ static void test_setters_leave_the_field_on_error(void **state)
 	assert_memory_equal(&options, &kept, sizeof(options));
 }
 
+static void test_included_tables(void **state)
+{
+	const struct result *r = parse_well(&outer, ARGS("-i", "x", "--depth=deep", "-q"));
+
+	(void)state;
+	assert_string_equal(r->options.part.path, "x");
+	assert_int_equal(r->options.part.depth, 1);
+	assert_int_equal(r->options.part.before, 0);
+	assert_true(r->options.quiet);
+	r = parse(&outer, ARGS("-h"));
+	assert_string_equal(r->out, "usage: culprit outer [OPTIONS]\n\n"
+				    "Reads.\n\n"
+				    "options:\n"
+				    "      --depth=HOW  How far down.; default: deep\n"
+				    "                     flat  one level\n"
+				    "                     deep  all levels\n"
+				    "  -i, --path=FILE  Read FILE.\n"
+				    "  -q, --quiet      Say nothing.\n"
+				    "      --plain      No colours.\n"
+				    "  -v, --verbose    Say more.\n"
+				    "  -h, --help       Print this help.\n\n"
+				    "examples:\n"
+				    "  culprit outer -i x\n"
+				    "      reads x\n"
+				    "  culprit outer\n"
+				    "      reads nothing\n\n"
+				    "environment:\n"
+				    "  COLUMNS\n"
+				    "      the width\n");
+}
+
+static void test_old_spellings(void **state)
+{
+	(void)state;
+	assert_string_equal(parse_well(&outer, ARGS("--file", "y"))->options.part.path, "y");
+	assert_string_equal(parse_well(&outer, ARGS("--file=y"))->options.part.path, "y");
+	assert_string_equal(parse_well(&outer, ARGS("-qfy"))->options.part.path, "y");
+	assert_true(parse_well(&outer, ARGS("--silent"))->options.quiet);
+	assert_string_equal(parse(&outer, ARGS("--file"))->err,
+			    "culprit: --file: needs a value: --file FILE (culprit help outer)\n");
+	assert_string_equal(parse(&outer, ARGS("--fille"))->err,
+			    "culprit: --fille: unknown option (culprit help outer)\n");
+}
+
+/* An option that would be dropped is an error; old spellings count as the new. */
+static void test_company(void **state)
+{
+	static const char alone[] =
+		"culprit: --plain: is for files: give --path or --quiet, too (culprit help "
+		"outer)\n";
+	static const char both[] = "culprit: --verbose: says what this does not: leave out --quiet "
+				   "(culprit help outer)\n";
+
+	(void)state;
+	parse_well(&outer, ARGS("--plain", "-q"));
+	parse_well(&outer, ARGS("--file=x", "--plain"));
+	parse_well(&outer, ARGS("-v"));
+	assert_string_equal(parse(&outer, ARGS("--plain"))->err, alone);
+	assert_string_equal(parse(&outer, ARGS("-v", "--silent"))->err, both);
+	assert_int_equal(parse(&outer, ARGS("-qv"))->code, -1);
+}
+
 static void check_columns(const char *text)
 {
 	for (; *text; text += strcspn(text, "\n") + 1) {
@@ -406,6 +506,9 @@ int main(void)
 		cmocka_unit_test(test_operands_keep_their_order),
 		cmocka_unit_test(test_errors_are_one_clear_line),
 		cmocka_unit_test(test_setters_leave_the_field_on_error),
+		cmocka_unit_test(test_included_tables),
+		cmocka_unit_test(test_old_spellings),
+		cmocka_unit_test(test_company),
 		cmocka_unit_test(test_help_page),
 		cmocka_unit_test(test_help_never_passes_80_columns),
 		cmocka_unit_test(test_nearest),

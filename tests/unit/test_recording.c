@@ -302,7 +302,7 @@ static void same_report(const struct view *a, const struct view *b)
 	char *text[2];
 	size_t len[2];
 
-	for (const struct format *f = formats; f->name; f++) {
+	for (const struct format *f = formats; f->choice.name; f++) {
 		for (int i = 0; i < 2 && f->write; i++) {
 			FILE *out = open_memstream(&text[i], &len[i]);
 
