@@ -4,10 +4,13 @@
 
 #include "collect/pingpong_way.h"
 
-/* Reads the cursors before both clock readings, as before any window. */
+/* Reads the cursors before both clock readings, as before any window. Sends nothing, so the other
+ * side may send the first message of the next way at any time: for that one the earlier cursors
+ * hold. */
 int play_null(struct side *s, uint64_t messages, bool *stopped)
 {
 	bool counter = s->work->spin->counter;
+	cursors_t sent = s->cursors;
 
 	for (uint64_t n = 0; n < messages; n++) {
 		uint64_t before, after;
@@ -21,6 +24,7 @@ int play_null(struct side *s, uint64_t messages, bool *stopped)
 		after = read_tick(counter);
 		note_message(s, before, after);
 	}
+	s->cursors = sent;
 	return 0;
 }
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import tempfile
 
 import lib
@@ -91,6 +92,17 @@ for cpu in a, b:
     other = sources(report, {a: b, b: a}[cpu], kind="thread", name="poke-fifo")
     is_(lib.total(other), 0, "the other CPU is not blamed")
     lib.check_sums(report, f"pingpong, poked on cpu {cpu}")
+
+# ---- a side that is late between two ways ----
+# The other one goes on to the next way and sends: one run in seven or so, where each shares its CPU with somebody busy.
+busy = [subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) for cpu in (a, b)]
+try:
+    for _ in range(5):
+        lib.check_sums(json.loads(pingpong("-m", "null,spin", "-n", "300", "-f", "json").out), "two ways, both CPUs shared")
+finally:
+    for process in busy:
+        process.kill()
+        process.wait()
 
 # ---- the end ----
 for method in "spin", "cv", "pipe":
