@@ -1,4 +1,4 @@
-/* culprit audit: the machine's set-up held against what quiet CPUs need. */
+/* culprit audit: compares the machine's set-up with what quiet CPUs need. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 struct options {
 	struct cpus cpus;
 	int format;
-	struct output output; /* of which only the file is used */
+	struct output output; /* only the file is used */
 	const char *root;
 	bool deep, script, facts;
 };
@@ -83,7 +83,7 @@ static int choose(const struct options *o, struct view *v)
 	return 0;
 }
 
-/* For those who wonder what was read. */
+/* Prints the facts, for users who wonder what was read. */
 static void print_facts(const struct facts *f, FILE *out)
 {
 	for (uint32_t i = 0; i < f->count; i++)
@@ -108,7 +108,7 @@ static int print(struct options *o, const struct view *v)
 	return 0;
 }
 
-/* The facts of this machine, or of the root that a test has made. */
+/* Takes the facts of this machine, or of a root that a test has made. */
 static int take_facts(const struct options *o, struct view *v)
 {
 	struct cpus from = v->host.online,
@@ -131,7 +131,7 @@ static int take_facts(const struct options *o, struct view *v)
 	return 0;
 }
 
-/* Those of a recording, and what they cost in it. */
+/* Takes the facts of a recording, and their costs in it. */
 static int read_facts(struct options *o, const char *path, struct view *v, struct recording **r)
 {
 	*r = recording_open(path, NULL, v);

@@ -1,4 +1,4 @@
-/* culprit clock: how far the CPU's counter and the clocks can be trusted, and what it costs to read
+/* culprit clock: how far the CPU's counter and the clocks can be trusted, and the cost of reading
  * them. */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct options {
 	unsigned reference;
 	uint64_t duration_ns;
 	int format;
-	struct output output; /* of which only the file is used */
+	struct output output; /* only the file is used */
 	bool quiet;
 };
 
@@ -61,7 +61,7 @@ const struct opt_command clock_usage = {
 	.opts = clock_opts,
 };
 
-/* Isolated CPUs are in nobody's mask, and the first to be asked about. */
+/* Isolated CPUs are in no process's mask by default, but are the most interesting ones. */
 static int choose(struct options *o, const struct host *host)
 {
 	struct cpus allowed, absent = o->cpus, here;
@@ -87,7 +87,7 @@ static int choose(struct options *o, const struct host *host)
 	return 0;
 }
 
-/* All that are named, before anything is measured. */
+/* Opens all named devices before anything is measured. */
 static int open_devices(struct clock_view *v, char **operand, int n, int *fd)
 {
 	v->device = calloc(n ? n : 1, sizeof(*v->device));

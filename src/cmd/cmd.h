@@ -1,4 +1,4 @@
-/* The commands: one verb a file, one row in main's table. */
+/* The commands: one file for each, one row in main's table. */
 #ifndef CULPRIT_CMD_H
 #define CULPRIT_CMD_H
 
@@ -6,7 +6,7 @@
 
 enum exit_code {
 	EXIT_OK = 0,
-	EXIT_ERROR = 1,   /* said on stderr, one line */
+	EXIT_ERROR = 1,   /* an error, reported by one line on stderr */
 	EXIT_CROSSED = 2, /* a threshold that the user set was crossed */
 };
 
@@ -15,7 +15,7 @@ struct command {
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */
 };
 
-/* All of them, in the order of the help: NAME_usage and cmd_NAME are in NAME.c. */
+/* All commands, in the order of the help: NAME_usage and cmd_NAME are in NAME.c. */
 /* clang-format off */
 #define COMMANDS(ROW) \
 	ROW(run) \

@@ -11,7 +11,7 @@
 #include "render/diff.h"
 
 struct options {
-	struct output output; /* its format is one of ours */
+	struct output output; /* its format is one of diff_formats */
 	double worse;         /* percent; NAN: not given */
 	double between;
 };
@@ -22,7 +22,7 @@ struct files {
 	struct recording *recording[DIFF_RECORDINGS];
 	struct view view[DIFF_RECORDINGS];
 	const struct view *views[DIFF_RECORDINGS];
-	uint32_t n; /* of them, of all sides... */
+	uint32_t n; /* number of files, over all sides... */
 	struct diff_side side[DIFF_FILES];
 	uint32_t sides;
 };
@@ -35,7 +35,7 @@ static const struct opt_choice diff_formats[] = {
 	{0},
 };
 
-/* As many percent as one likes: twice the time is 100 % worse. */
+/* Takes any percentage: twice the time is 100 % worse. */
 static int set_worse(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
 {
 	size_t digits = strspn(text, "0123456789."), first = strspn(text, "0123456789");
@@ -115,7 +115,7 @@ const struct opt_command diff_usage = {
 	.opts = diff_opts,
 };
 
-/* "after.rec", or of several "side B". */
+/* "after.rec", or for several recordings "side B". */
 static const char *side_name(const struct files *f, uint32_t k, char *buf, size_t len)
 {
 	if (f->side[k].n > 1)
@@ -125,7 +125,7 @@ static const char *side_name(const struct files *f, uint32_t k, char *buf, size_
 	return buf;
 }
 
-/* More than that, and yet two windows may differ by it. */
+/* True for more than that, when two windows may differ by it. */
 static bool passed_over(const struct options *o, const struct diff *d, uint32_t k)
 {
 	const struct ratio *r = &d->total[k].time_ratio;
@@ -203,8 +203,8 @@ static struct recording *read_file(const char *path, const struct part *part, st
 	return NULL;
 }
 
-/* Recordings are compared from the largest of their thresholds on: those with a lower one are read
- * once more. A workload's windows have thresholds of their own. */
+/* Recordings are compared from the largest of their thresholds on: reads those with a lower one
+ * again. A workload's windows have thresholds of their own. */
 static int level(struct files *f)
 {
 	struct part part = {0};
@@ -256,7 +256,7 @@ static int diff(struct options *o, struct files *f)
 
 /* ---- the command line ---- */
 
-/* Where -- stands between files; argc: nowhere. */
+/* Index of -- between files; argc: none. */
 static int separator(int argc, char **argv)
 {
 	for (int i = 2; i + 1 < argc; i++)
@@ -305,7 +305,7 @@ static int take_arguments(struct options *o, struct files *f, int argc, char **a
 		if (!f->n) /* only options stood before it */
 			alone = separator(argc - end, argv + end) == argc - end;
 		argc -= end;
-		argv += end; /* its name is the -- */
+		argv += end; /* the -- stands for the command's name */
 	}
 }
 

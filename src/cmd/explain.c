@@ -59,7 +59,7 @@ const struct opt_command explain_usage = {
 
 /* ---- what a name means ---- */
 
-/* "name" among "name,name" */
+/* True for "name" in "name,name". */
 static bool is_action(const char *actions, const char *name)
 {
 	size_t len = strlen(name);
@@ -70,7 +70,7 @@ static bool is_action(const char *actions, const char *name)
 	return false;
 }
 
-/* An interrupt of this machine, by number or name; false: there is none. */
+/* Finds an interrupt of this machine, by number or name; false: none. */
 static bool find_irq(const char *name, struct source *irq)
 {
 	bool number = *name && !name[strspn(name, "0123456789")], found = false;
@@ -97,7 +97,8 @@ static bool find_irq(const char *name, struct source *irq)
 	return found;
 }
 
-/* A function of the running kernel; its module into `module`, "" for the kernel's own. */
+/* Finds a function of the running kernel; writes its module to `module`, "" for the kernel's
+ * own. */
 static bool find_symbol(const char *name, char *module, size_t len)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
@@ -122,7 +123,7 @@ static bool find_symbol(const char *name, char *module, size_t len)
 	return found;
 }
 
-/* A thread of this name that runs here now; *kernel: it is one of the kernel's. */
+/* Finds a running thread of this name; *kernel: it is one of the kernel's. */
 static bool find_thread(const char *name, bool *kernel)
 {
 	glob_t files = {0};
@@ -149,7 +150,7 @@ static bool find_thread(const char *name, bool *kernel)
 	return found;
 }
 
-/* What this machine knows of a name that the book does not. */
+/* Asks this machine for a name that the book does not know. */
 static void ask_machine(struct meaning *m)
 {
 	const char *name = m->function[0] ? m->function : m->who;
@@ -230,8 +231,8 @@ static int by_place(const void *a, const void *b)
 	return x->cause < y->cause ? -1 : x->cause > y->cause ? 1 : strcmp(x->note, y->note);
 }
 
-/* Fills some[] with what the names mean, each once, in the book's order; -1 with the first that
- * means nothing said. */
+/* Fills some[] with the meanings of the names, each once, in the book's order; -1 after reporting
+ * the first unknown name. */
 static int choose(char **names, int nnames, struct explained *some, uint32_t *n, struct fill *f,
 		  char *device, size_t len)
 {
@@ -252,8 +253,8 @@ static int choose(char **names, int nnames, struct explained *some, uint32_t *n,
 	return 0;
 }
 
-/* The CPUs that a command of the book is filled in with: those that are given, else the isolated
- * ones, else all but the lowest. */
+/* The CPUs to fill into the book's commands: the given ones, else the isolated ones, else all but
+ * the lowest. */
 static void choose_cpus(const struct host *host, struct cpus *cpus, struct cpus *housekeeping)
 {
 	if (cpus_empty(cpus))

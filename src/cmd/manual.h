@@ -1,5 +1,4 @@
-/* Man pages and completion, made from the option tables: they cannot say anything else than the
- * commands do. */
+/* Man pages and completion, made from the option tables, so they always agree with the commands. */
 #ifndef CULPRIT_MANUAL_H
 #define CULPRIT_MANUAL_H
 
@@ -7,17 +6,17 @@
 
 #include "cmd/cmd.h"
 
-/* culprit(1), from all commands; and culprit-NAME(1). roff with man(7)'s macros. */
+/* Print culprit(1), from all commands; and culprit-NAME(1). roff with man(7)'s macros. */
 void manual_all(const struct command *commands, size_t n, FILE *out);
 void manual_of(const struct opt_command *usage, FILE *out);
 
-/* Text as roff takes it for text: no line begins with a control character, a minus is a minus. */
+/* Escapes text for roff: no line begins with a control character, a minus is a minus. */
 void roff(const char *text, FILE *out);
 
-/* The first line of a man page; name NULL: of culprit(1) itself. */
+/* The first line of a man page; name NULL: culprit(1) itself. */
 void roff_heading(const char *name, int section, FILE *out);
 
-/* Scripts for the two shells. */
+/* Completion scripts for the two shells. */
 void complete_bash(const struct command *commands, size_t n, FILE *out);
 void complete_zsh(const struct command *commands, size_t n, FILE *out);
 

@@ -1,5 +1,5 @@
-/* culprit osnoise: beside the kernel's osnoise tracer (osnoise_live.c), or what it and rtla have
- * saved, in culprit's words. */
+/* culprit osnoise: compares with the kernel's osnoise tracer (osnoise_live.c), or reports what it
+ * and rtla have saved, in culprit's words. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -24,7 +24,7 @@
 
 #define BLOCK 65536
 
-/* The first bytes of a trace.dat (trace-cmd's file). */
+/* First bytes of a trace.dat (trace-cmd's file). */
 static const char dat_magic[] = "\x17\x08\x44tracing";
 #define DAT_MAGIC_LEN (sizeof(dat_magic) - 1)
 
@@ -32,7 +32,7 @@ struct options {
 	struct measure measure;
 	bool alternate;
 	const char *from, *output;
-	const char *recording; /* of culprit's, to lay beside --from */
+	const char *recording; /* recording of culprit's, to compare with --from */
 	int format;
 	uint32_t workload;
 };
@@ -153,7 +153,7 @@ static int read_head(struct input *in, const char *name)
 	return 0;
 }
 
-/* `trace-cmd report` of the file in place of its bytes. -t: stamps to the nanosecond. */
+/* Replaces the file's bytes by the output of `trace-cmd report`. -t: stamps to the nanosecond. */
 static int through_trace_cmd(struct input *in, const char *path)
 {
 	const char *const argv[] = {"trace-cmd", "report", "-t", "-i", path, NULL};
@@ -219,7 +219,7 @@ static int close_input(struct input *in, const char *name)
 	return complain("trace-cmd could not read %s: 'trace-cmd report -i' on it says why", name);
 }
 
-/* Nothing of it was osnoise's or rtla's: most likely the wrong file. */
+/* Refuses a text with no line of osnoise or rtla: most likely the wrong file. */
 static int check_known(const struct osnoise_reader *r, const char *name)
 {
 	char first[OSNOISE_TEXT + 1] = "";
@@ -273,7 +273,7 @@ static int write_report(const struct options *o, const struct osnoise_reader *r,
 	return 0;
 }
 
-/* The report, beside the recording if one is given. */
+/* Writes the report, beside the recording if one is given. */
 static int report(const struct options *o, const struct osnoise_reader *r, const char *name)
 {
 	struct view *v = o->recording ? calloc(1, sizeof(*v)) : NULL;

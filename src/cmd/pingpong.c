@@ -1,5 +1,5 @@
-/* culprit pingpong: what it costs to tell another CPU, by each way there is, and who made a message
- * late. */
+/* culprit pingpong: the time to send another CPU a message, by each available way, and who made a
+ * message late. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define LOOKS           10
 
 struct options {
-	struct bench bench; /* first: the hook below gets it */
+	struct bench bench; /* first, because the hook below gets a pointer to it */
 	struct pingpong_options pingpong;
 	struct measure_pair pin;
 	bool matrix, every_way;
@@ -32,7 +32,7 @@ struct options {
 
 static const struct measure_range pauses_range = {0, 1000000}, looks_range = {1, 100000};
 
-/* "pipe,futex" into o->way; "all". */
+/* Reads "pipe,futex" into o->way; "all". */
 static int set_methods(const char *text, void *field, const struct opt *row, char *why,
 		       size_t whylen)
 {
@@ -202,7 +202,7 @@ static void *shared(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* Ways that cannot be had here: of all they are left out, one that was asked for is an error. */
+/* Removes ways that this machine does not have: from "all" silently, a named one is an error. */
 static int check_methods(struct options *o)
 {
 	struct pingpong_options *p = &o->pingpong;

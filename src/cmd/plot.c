@@ -1,4 +1,4 @@
-/* culprit plot: recordings laid over each other, as a picture and a table. */
+/* culprit plot: recordings on top of each other, as a picture and a table. */
 #include <errno.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static int merge(struct plot_file *f, const struct hist *from)
 	return 0;
 }
 
-/* All CPUs' values as one. */
+/* Merges the values of all CPUs. */
 static int take_values(struct plot_file *f, const struct view *v, const char *series)
 {
 	bool found = false;
@@ -175,7 +175,7 @@ static void write_svg(const struct plot *p, int format, FILE *out)
 		plot_svg(p, out);
 }
 
-/* rsvg-convert makes the SVG a PNG: twice as many dots, for screens of today. */
+/* rsvg-convert makes the SVG a PNG: twice as many dots, for today's screens. */
 static int convert(FILE *svg, const char *path)
 {
 	char *const argv[] = {"rsvg-convert", "--zoom=2",   "--format=png",
@@ -246,7 +246,7 @@ static int plot(struct options *o, char **path, uint32_t n)
 	return err ? EXIT_ERROR : EXIT_OK;
 }
 
-/* What the picture is, by its name. */
+/* Chooses the picture's format by its name. */
 static int settle_format(struct options *o)
 {
 	size_t len = o->path ? strlen(o->path) : 0;

@@ -24,7 +24,7 @@
 #define SPINNERS_MAX 4096
 #define SPIN_NS      (3 * NSEC_PER_MSEC)
 #define REST_NS      (30 * NSEC_PER_MSEC)
-#define BUILT_IN     (1 << 20) /* bytes of payload where no file is given */
+#define BUILT_IN     (1 << 20) /* bytes of payload without a given file */
 
 enum { NOT_GIVEN = -1, NONE = -2 };
 
@@ -118,7 +118,7 @@ const struct opt_command queue_usage = {
 
 static const char *const role_names[] = {"producer", "accumulator", "journaller"};
 
-/* The CPU of a role: the one that was asked for, or else the first free one. */
+/* The CPU of a role: the given one, or else the first free one. */
 static int choose_cpu(struct options *o, int role, const unsigned *from, int n)
 {
 	struct cpus *taken = &o->bench.measure.cpus;
@@ -169,7 +169,7 @@ static int choose_cpus(struct options *o)
 
 /* ---- what the processes share ---- */
 
-/* Memory to be inherited, all of it there. */
+/* Allocates memory to be inherited, all of it mapped. */
 static void *get_memory(size_t bytes)
 {
 	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -178,7 +178,8 @@ static void *get_memory(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-/* All of it will be there, and locked: so not more than a quarter of the machine's memory. */
+/* Limits the ring to a quarter of the machine's memory, because all of it will be mapped and
+ * locked. */
 static int map_ring(struct queue_options *q)
 {
 	uint64_t all = (uint64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE),
@@ -262,7 +263,7 @@ static void __attribute__((noreturn)) spin_and_rest(int cpu)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "culprit-spinner");
-	signal(SIGINT, SIG_IGN); /* the tracer ends us */
+	signal(SIGINT, SIG_IGN); /* culprit's process ends us */
 	cpus_run_on_one(cpu);
 	for (;;) {
 		uint64_t end = measure_now() + SPIN_NS;
@@ -273,7 +274,7 @@ static void __attribute__((noreturn)) spin_and_rest(int cpu)
 	}
 }
 
-/* Returns how many were started. */
+/* Returns the number of started spinners. */
 static uint64_t start_spinners(const struct options *o, pid_t *pid)
 {
 	static struct host host; /* large */

@@ -15,10 +15,10 @@
 
 #define DMA_LATENCY "/dev/cpu_dma_latency" /* Documentation/admin-guide/pm/cpuidle.rst */
 
-#define BEFORE_NS   (10 * NSEC_PER_SEC) /* without load, of a window that has no end */
+#define BEFORE_NS   (10 * NSEC_PER_SEC) /* time without load in a window without end */
 #define WORKERS_MAX 4096
 
-/* --load: each kind with how many workers; WORKERS_MAX + 1: as many as CPUs. */
+/* --load: the workers of each kind; WORKERS_MAX + 1: as many as CPUs. */
 struct wish {
 	uint32_t workers[LOAD_KINDS];
 };
@@ -53,7 +53,7 @@ static int add_load(struct wish *wish, char *word, char *why, size_t whylen)
 	return 0;
 }
 
-/* "cpu,disk:2"; may be given again. */
+/* Reads "cpu,disk:2"; may be given again. */
 static int set_load(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
 {
 	char words[256], *next = words;
@@ -108,7 +108,7 @@ static bool is_loaded(const struct wish *w)
 	return w->workers[LOAD_CPU] || w->workers[LOAD_DISK] || w->workers[LOAD_NET];
 }
 
-/* The exit code. */
+/* Returns the exit code. */
 static int run_loaded(struct options *o)
 {
 	struct measure *m = &o->bench.measure;
@@ -167,6 +167,6 @@ int cmd_sleep(int argc, char **argv)
 	}
 	code = is_loaded(&o.load) ? run_loaded(&o) : bench_run(&o.bench, &sleep_workload, &o.sleep);
 	if (fd >= 0)
-		close(fd); /* the request goes with it */
+		close(fd); /* ends the request */
 	return code;
 }

@@ -11,7 +11,7 @@
 #define STEPS        10000 /* as many as hiccups takes */
 #define STEPS_FACTOR 8
 
-/* hiccups takes eight times the smallest step that the clock makes in ten thousand readings. */
+/* hiccups takes eight times the smallest step of the clock in ten thousand readings. */
 static uint64_t smallest_step(void)
 {
 	uint64_t least = UINT64_MAX, last = 0;

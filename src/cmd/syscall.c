@@ -1,4 +1,4 @@
-/* culprit syscall: what entering the kernel costs on a CPU, and who made a call take long. */
+/* culprit syscall: the cost of entering the kernel on a CPU, and who made a call take long. */
 #include <errno.h>
 #include <string.h>
 

@@ -17,15 +17,15 @@ struct textfile {
 	char *tmp;
 	struct leaders leaders;
 	pthread_t writer;
-	bool begun; /* the writer is there */
+	bool begun; /* the writer thread exists */
 
-	pthread_mutex_t lock; /* of the next three */
+	pthread_mutex_t lock; /* guards the next three */
 	pthread_cond_t come;
-	char *text; /* to be written; NULL: nothing */
+	char *text; /* waits to be written; NULL: nothing */
 	size_t len;
 	bool end;
 
-	int error; /* errno of the last attempt; the writer's */
+	int error; /* errno of the writer's last attempt */
 };
 
 /* ---- the file ---- */
@@ -45,16 +45,17 @@ static int put(int fd, const char *text, size_t len)
 	return 0;
 }
 
-/* 0 or errno. Nothing is synced: after a crash of the machine there is no run to tell of. */
+/* 0 or errno. Without a sync: after a crash of the machine there is no run to report. */
 static int put_file(const struct textfile *t, const char *text, size_t len)
 {
 	int fd, err;
 
-	unlink(t->tmp); /* of one that was killed */
+	unlink(t->tmp); /* left by a killed run */
 	fd = open(t->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return errno;
-	err = fchmod(fd, 0644) ? errno : 0; /* whatever the umask: another user is to read it */
+	/* whatever the umask: another user must be able to read it */
+	err = fchmod(fd, 0644) ? errno : 0;
 	if (!err)
 		err = put(fd, text, len);
 	if (close(fd) && !err)
@@ -66,7 +67,7 @@ static int put_file(const struct textfile *t, const char *text, size_t len)
 	return err;
 }
 
-/* Once when it begins to fail. */
+/* Reports a failure once, when it begins. */
 static void put_or_say(struct textfile *t, const char *text, size_t len)
 {
 	int err = put_file(t, text, len);
@@ -163,7 +164,7 @@ void textfile_write(struct textfile *t, struct view *view, bool running)
 	FILE *f;
 
 	if (!t->leaders.cpu && leaders_init(&t->leaders, view->summary.ncpus))
-		return; /* out of memory: perhaps not the next time */
+		return; /* out of memory: the next time may work */
 	f = open_memstream(&text, &len);
 	if (!f)
 		return;

@@ -21,8 +21,8 @@
 #include "render/text.h"
 
 #define LEAD        "        "
-#define FIX_MAX     240 /* bytes of a command that the text shows */
-#define ALIKE_SHOWN 10  /* findings of one check and level, as one an IRQ */
+#define FIX_MAX     240 /* bytes of a command shown in text */
+#define ALIKE_SHOWN 10  /* findings of one check and level, for example one for each IRQ */
 #define TEXT_MAX    4096
 
 static void paragraph(const struct page *p, const char *start, const char *text, const char *more)
@@ -90,7 +90,7 @@ static void write_fix(const struct page *p, const struct finding *x)
 	paragraph(p, starts[x->fix_kind], cut, NULL);
 }
 
-/* On one line if it fits. */
+/* Writes it on one line if it fits. */
 static void write_state(const struct page *p, const struct finding *x)
 {
 	char is[TEXT_MAX], should[TEXT_MAX];
@@ -136,7 +136,7 @@ static void start_flow(struct flow *f, const struct page *p, const char *start)
 	f->some = true;
 }
 
-/* One paragraph of all that needs no more than its name. */
+/* Writes one paragraph of all findings that need only their names. */
 static void write_rest(const struct page *p, const char *start, bool known, bool absent)
 {
 	char safe[512], held[600] = "";
@@ -272,8 +272,8 @@ static int write_json(const struct view *v, const struct render_options *options
 
 /* ---- Markdown ---- */
 
-/* What means something to Markdown inside a table is escaped; nothing else of the machine's can
- * begin a line here. */
+/* Escapes what means something to Markdown inside a table; no other text from the machine can begin
+ * a line here. */
 static void cell(FILE *out, const char *text)
 {
 	char safe[TEXT_MAX];

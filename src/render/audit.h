@@ -1,4 +1,4 @@
-/* What an audit found, in four forms. They read view->host, run.cpus, run.housekeeping and
+/* Findings of an audit in four forms. They read view->host, run.cpus, run.housekeeping and
  * findings. */
 #ifndef CULPRIT_RENDER_AUDIT_H
 #define CULPRIT_RENDER_AUDIT_H
@@ -16,11 +16,12 @@ struct audit_format {
 
 extern const struct audit_format audit_formats[]; /* ends with a row of zeros */
 
-/* The fixes as a shell script to be read before it is run: commands of warnings and failures stand
- * in it, those of notes in comments, and below each the line that undoes it. */
+/* Writes the fixes as a shell script to read before use: commands of warnings and failures, those
+ * of notes in comments, and below each the line that undoes it. */
 int render_audit_script(const struct view *v, const struct render_options *options, FILE *out);
 
-/* findings[] as an array of this key: {"id","level","known","cpu","cpus","title","value","good",
+/* Writes findings[] as an array of this key:
+ * {"id","level","known","cpu","cpus","title","value","good",
  * "fix","fix_kind","undo","cause","cost_ns"} */
 void render_findings(struct json *j, const char *key, const struct findings *f);
 

@@ -1,4 +1,4 @@
-/* What culprit clock measured, as text and as JSON (schema culprit.clock/1). */
+/* Results of culprit clock, as text and as JSON (schema culprit.clock/1). */
 #ifndef CULPRIT_RENDER_CLOCK_H
 #define CULPRIT_RENDER_CLOCK_H
 
@@ -9,7 +9,7 @@
 int render_clock_text(const struct clock_view *v, const struct render_options *options, FILE *out);
 int render_clock_json(const struct clock_view *v, FILE *out);
 
-/* Why a way to read a hardware clock does not work: of an errno, in words. */
+/* Explains in words, by an errno, why a way to read a hardware clock does not work. */
 const char *render_phc_error(int error);
 
 #endif

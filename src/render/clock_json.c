@@ -1,4 +1,4 @@
-/* The same as JSON, schema culprit.clock/1. What is not known is null. */
+/* The same as JSON, schema culprit.clock/1. Unknown values are null. */
 #include <errno.h>
 #include <math.h>
 

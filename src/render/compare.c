@@ -38,7 +38,7 @@ static int by_time(const void *a, const void *b)
 	return *x < *y ? -1 : 1;
 }
 
-/* Rows by falling time, owned by the caller; NULL: out of memory. */
+/* Rows by falling time; the caller owns them; NULL: out of memory. */
 static const struct compare_row **sorted(const struct compare *c)
 {
 	const struct compare_row **order = calloc(c->rows + 1, sizeof(*order));

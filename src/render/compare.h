@@ -10,7 +10,7 @@
 
 #define COMPARE_SCHEMA "culprit.compare/1"
 
-/* What is known of one CPU. */
+/* Results of one CPU. */
 struct compared {
 	struct compare compare;
 	/* osnoise's own sampler counts a gap as HW when no interval was in it. The same rule for

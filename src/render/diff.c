@@ -282,7 +282,7 @@ static void write_total(const struct page *p)
 
 /* ---- sources ---- */
 
-/* Where one of two has it not, that is told by the count. */
+/* The count decides when one of two lacks the source. */
 static const struct ratio *deciding(const struct diff_cell *before, const struct diff_cell *after)
 {
 	return before->total_ns && after->total_ns ? &after->time_ratio : &after->count_ratio;
@@ -322,7 +322,7 @@ static uint32_t count_changed(const struct diff *d)
 	return n;
 }
 
-/* Some row from this one on is not the same. */
+/* True when some row from this one on has changed. */
 static bool any(const struct diff *d, uint32_t from)
 {
 	bool some = false;

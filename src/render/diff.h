@@ -1,4 +1,4 @@
-/* What changed between runs, as text, Markdown and JSON (schema culprit.diff/1). */
+/* Differences between runs, as text, Markdown and JSON (schema culprit.diff/1). */
 #ifndef CULPRIT_RENDER_DIFF_H
 #define CULPRIT_RENDER_DIFF_H
 
@@ -10,7 +10,7 @@
 
 enum diff_format { DIFF_TEXT, DIFF_MARKDOWN, DIFF_JSON };
 
-/* names: what the files are called, of all sides in their order. 0 or -errno. */
+/* names: of the files, over all sides in their order. 0 or -errno. */
 int render_diff(const struct diff *d, const char *const *names, enum diff_format format,
 		const struct render_options *options, FILE *out);
 

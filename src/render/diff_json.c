@@ -1,5 +1,5 @@
-/* The comparison as JSON. Ratios are to the first side; null is a ratio that there is none of, or
- * an infinite one. All sides' bins lie between the same edges. */
+/* The comparison as JSON. Ratios are to the first side; null stands for no ratio, or an infinite
+ * one. The bins of all sides have the same edges. */
 #include <errno.h>
 
 #include "base/json.h"
@@ -104,7 +104,7 @@ static void write_environment(struct json *j, const struct diff *d)
 	json_end(j);
 }
 
-/* How what differs with nothing changed is known of each. */
+/* Writes how each side knows what differs with nothing changed. */
 static void write_sides(struct json *j, const struct diff *d)
 {
 	json_array(j, "sides");

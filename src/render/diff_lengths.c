@@ -1,6 +1,5 @@
-/* How long hiccups and intervals were, of all files one above the other: bars of Unicode block
- * elements on a logarithmic axis that is the same for all. And the words and numbers that the
- * tables have, too. */
+/* Lengths of hiccups and intervals, all files one above the other: bars of Unicode block elements
+ * on one logarithmic axis for all. And words and numbers that the tables share. */
 #include <math.h>
 #include <string.h>
 
@@ -46,7 +45,7 @@ const char *render_diff_number(double value, char *buf, size_t len)
 
 #define LABEL 17 /* columns before the bars */
 
-/* Decades above their places; one that does not fit is left out. */
+/* Writes decades above their places; leaves out those that do not fit. */
 static void write_axis(const struct diff *d, FILE *out)
 {
 	static const char *const decades[] = {"|10 ns",  "|100 ns", "|1 us",  "|10 us",
@@ -70,7 +69,7 @@ static void write_axis(const struct diff *d, FILE *out)
 	fputc('\n', out);
 }
 
-/* Bars of all files on one scale. */
+/* Writes the bars of all files on one scale. */
 static void write_bars(const struct diff *d, FILE *out, const char *name,
 		       const struct diff_cell *cell)
 {

@@ -1,4 +1,4 @@
-/* The sentences around the tables: what the numbers do not say, and what the words mean. */
+/* The sentences around the tables: what the numbers do not tell, and what the words mean. */
 #include <string.h>
 
 #include "base/escape.h"
@@ -12,7 +12,7 @@ const char *diff_letter(uint32_t k)
 	return letters[k];
 }
 
-/* What makes a recording's numbers less than they were. */
+/* Reports losses, which make a recording's numbers too small. */
 static void write_loss(const struct page *p, const char *name, const struct view *v)
 {
 	char a[32], b[32], text[4 * sizeof(v->run.incomplete)], file[TEXT_LEN];
@@ -93,8 +93,8 @@ void diff_thresholds(const struct page *p)
 	write_sentence(p, text);
 }
 
-/* Of the sides that were recorded in turn with A, or of the others: "B, C: ", and "" when it is of
- * all. False: there are none. */
+/* Names the sides that were recorded in turn with A, or the others: "B, C: ", and "" for all of
+ * them. False: none. */
 static bool sides_text(const struct diff *d, bool in_turn, char *buf, size_t len)
 {
 	uint32_t n = 0;
@@ -113,7 +113,7 @@ static bool sides_text(const struct diff *d, bool in_turn, char *buf, size_t len
 	return n != 0;
 }
 
-/* What the intervals know of what differs with nothing changed. */
+/* Reports what the intervals know of differences with nothing changed. */
 void diff_between(const struct page *p)
 {
 	char sides[64], text[TEXT_LEN];
@@ -147,7 +147,7 @@ void diff_between(const struct page *p)
 	write_sentence(p, text);
 }
 
-/* A sentence below a table. */
+/* Writes a sentence below a table. */
 static void write_below(const struct page *p, const char *text)
 {
 	if (p->markdown)

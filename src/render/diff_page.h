@@ -16,13 +16,13 @@ struct page {
 
 const char *diff_letter(uint32_t side); /* "A" */
 
-void diff_losses(const struct page *p); /* what the recordings lack */
-void diff_unlike(const struct page *p); /* what those of one side differ in */
+void diff_losses(const struct page *p); /* reports what the recordings lack */
+void diff_unlike(const struct page *p); /* reports how recordings of one side differ */
 void diff_thresholds(
-	const struct page *p); /* what is compared, where that is not what was measured */
-void diff_between(
-	const struct page *p); /* what the intervals know of what differs with nothing changed */
-void diff_legend(const struct page *p);  /* below the sources */
-void diff_unclear(const struct page *p); /* what that verdict means, where it is there */
+	const struct page *p); /* reports what is compared, where that is not what was measured */
+/* reports what the intervals know of differences with nothing changed */
+void diff_between(const struct page *p);
+void diff_legend(const struct page *p);  /* explains the words, below the sources */
+void diff_unclear(const struct page *p); /* explains that verdict, where it appears */
 
 #endif

@@ -20,10 +20,10 @@
 
 struct stack {
 	FILE *out;
-	bool some; /* the line has a frame */
+	bool some; /* the line has a frame already */
 };
 
-/* Text that is escaped already. */
+/* Writes text that is escaped already. */
 static void put(struct stack *s, const char *text)
 {
 	if (s->some)
@@ -72,7 +72,7 @@ static void put_source(struct stack *s, const char *host, const char *lane,
 		put_name(s, source->function);
 }
 
-/* What the probe itself put on the stack. */
+/* True for frames of the probe itself. */
 static bool is_probe(const char *frame)
 {
 	static const char *const own[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",

@@ -1,6 +1,6 @@
 /* The lengths of all hiccups as HdrHistogram's tools print a distribution
  * (outputPercentileDistribution of its Java, 5 ticks per half distance), for the plotters that read
- * it. Of all CPUs, and hosts, together; values are us.
+ * it. All CPUs and hosts together; values are us.
  *
  *          Value     Percentile TotalCount 1/(1-Percentile)
  *
@@ -11,7 +11,7 @@
  *   #[Max     =       90.000, Total count    =           13]
  *   #[Buckets =           57, SubBuckets     =          256]
  *
- * A value is the highest of its bucket, at most 0.8 % more than what was measured.
+ * A value is the highest of its bucket, at most 0.8 % more than measured.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static void write_line(const struct hist *h, uint32_t bucket, double percent, ui
 	putc('\n', out);
 }
 
-/* The steps halve with the distance to 100 %. */
+/* Halves the steps with the distance to 100 %. */
 static double next_percent(double percent)
 {
 	return percent + 100 / (TICKS_PER_HALF * exp2(floor(log2(100 / (100 - percent))) + 1));

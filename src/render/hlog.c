@@ -33,7 +33,7 @@ static void put_be(uint8_t *at, unsigned bytes, uint64_t value)
 		at[i] = value >> 8 * (bytes - 1 - i);
 }
 
-/* ZigZag LEB128, whose ninth byte has eight bits. */
+/* Writes ZigZag LEB128, whose ninth byte has eight bits. */
 static size_t put_count(uint8_t *at, int64_t count)
 {
 	uint64_t value = (uint64_t)count << 1 ^ (uint64_t)(count >> 63);
@@ -58,7 +58,7 @@ static size_t encode(const struct hist *h, uint8_t *buf)
 	for (uint32_t i = 0; i < used;) {
 		uint32_t empty = 0;
 
-		while (!h->bucket[i + empty]) /* the last one is not */
+		while (!h->bucket[i + empty]) /* stops, because the last bucket is not empty */
 			empty++;
 		if (empty)
 			n += put_count(buf + n, -(int64_t)empty);
@@ -70,7 +70,7 @@ static size_t encode(const struct hist *h, uint8_t *buf)
 	put_be(buf + 4, 4, n - HEAD);
 	put_be(buf + 8, 4, 0); /* normalizing offset */
 	put_be(buf + 12, 4, DIGITS);
-	put_be(buf + 16, 8, 1); /* lowest value that is told from others */
+	put_be(buf + 16, 8, 1); /* lowest discernible value */
 	put_be(buf + 24, 8,
 	       h->count && h->max > HIGHEST_LEAST ? hist_highest(h, used - 1) : HIGHEST_LEAST);
 	put_be(buf + 32, 8, bits);
@@ -111,7 +111,7 @@ static int write_histogram(const struct hist *h, FILE *out)
 	return err;
 }
 
-/* A tag holds no commas and no blanks. */
+/* Writes a tag, which holds no commas and no blanks. */
 static void write_word(const char *word, FILE *out)
 {
 	for (; *word; word++)

@@ -19,7 +19,7 @@
 
 #define RANK_ROWS 16
 
-/* In a column: the points stand under each other. */
+/* For a column: aligns the decimal points. */
 static const char *share(uint64_t part, uint64_t whole, char *buf, size_t len)
 {
 	double percent = whole ? 100.0 * part / whole : 0;
@@ -28,7 +28,7 @@ static const char *share(uint64_t part, uint64_t whole, char *buf, size_t len)
 	return buf;
 }
 
-/* A name from the machine: as it is in text, a code span in Markdown. */
+/* A name from the machine: escaped in text, a code span in Markdown. */
 static void name_cell(struct table *t, const char *name, bool markdown)
 {
 	char text[HOST_LABEL + 16];

@@ -1,14 +1,14 @@
-/* The report to look at: one file that needs no network, no script and no other file. A view is a
- * <section>, several have an index before them. Pictures are inline SVG without text, stretched to
- * the width there is; their labels are HTML beside them, so that they stay readable on any screen
- * and on paper. What hovering shows (title) stands in the tables, too.
+/* The report to look at: one file that needs no network, no script and no other file. Each view is
+ * a <section>; several have an index before them. Pictures are inline SVG without text, stretched
+ * to the available width; their labels are HTML beside them, so that they stay readable on any
+ * screen and on paper. Titles shown on hovering repeat what the tables say.
  *
  *   web-07
  *   linux 6.12.1 · Model 1 · 60.0 s from 2026-01-02 03:04:05 UTC
  *   [CPU 3  0.0061 % lost, 412 hiccups, worst 38.2 µs]  ...
- *   When time was lost      stacked by kind, a lane a CPU
+ *   When time was lost      stacked by kind, a lane for each CPU
  *   How long hiccups were   histograms on log axes
- *   Who took the time       a table a CPU, with bars, who asked and what to do
+ *   Who took the time       a table for each CPU, with bars, who asked and what to do
  *   Worst hiccups           nested strips
  *   How it was measured     counters, losses, closure, what was not observed, environment
  */
@@ -77,7 +77,7 @@ static void write_meta(const struct html *h)
 		      out);
 }
 
-/* Time by kind, as a line of which each has its share. */
+/* Draws time by kind as shares of a line. */
 static void write_shares(const struct html *h, const struct cpu_summary *s)
 {
 	uint64_t by_kind[TIMELINE_KINDS] = {[TIMELINE_EDGE] = s->edge_ns};
@@ -136,7 +136,7 @@ static void write_hiccups(const struct html *h, const struct cpu_summary *s,
 	fputs("</dl>", out);
 }
 
-/* Of a workload: how many of its windows were so long that somebody is looked for. */
+/* For a workload: how many of its windows were so long that they are explained. */
 static void write_windows(const struct html *h, const struct cpu_summary *s,
 			  const struct cpu_run *r)
 {

@@ -1,5 +1,5 @@
-/* What the files of the HTML report share. The file is well-formed XML as well: elements are
- * closed, attributes quoted, and no entities are used but the five of XML. */
+/* Shared by the files of the HTML report. The output is well-formed XML as well: elements are
+ * closed, attributes quoted, and the only entities are the five of XML. */
 #ifndef CULPRIT_HTML_H
 #define CULPRIT_HTML_H
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "model/view.h"
 
-extern const char html_css[]; /* html.css, made into C when culprit is built */
+extern const char html_css[]; /* html.css, compiled in */
 
 struct html {
 	FILE *out;
@@ -18,9 +18,8 @@ struct html {
 
 /* ---- text: safe inside elements and inside quoted attributes ---- */
 
-void html_text(FILE *out,
-	       const char *printable); /* UTF-8 that escape_text has made, or that is our own */
-void html_name(FILE *out, const char *name); /* a name from the machine, any bytes */
+void html_text(FILE *out, const char *printable); /* UTF-8 from escape_text, or our own */
+void html_name(FILE *out, const char *name);      /* a name from the machine, any bytes */
 void html_name_n(FILE *out, const char *name, size_t len);
 void html_who(FILE *out, const struct source *s); /* render_who's words */
 
@@ -32,13 +31,13 @@ void html_share(FILE *out, uint64_t part, uint64_t whole);
 /* "poke [812] on CPU 0", "an interrupt on CPU 0" */
 void html_asker(FILE *out, const struct asker *a);
 
-/* The share of its time that a lane lost, or where that is not known the time */
+/* Share of its time that a lane lost, or the time where the share is not known. */
 void html_lost(FILE *out, const struct view *v, uint32_t index);
 
 /* "CPU 3", or the name of a watched thread */
 void html_lane(FILE *out, const struct view *v, uint32_t index);
 
-/* Hiccups are called windows: a workload was measured. */
+/* True when hiccups are called windows: a workload was measured. */
 static inline bool html_windows(const struct view *v)
 {
 	return v->run.windows && !v->run.watch;
@@ -49,16 +48,16 @@ static inline bool html_windows(const struct view *v)
 void html_kind(const struct html *h, unsigned kind); /* its name */
 extern const uint8_t html_kinds[TIMELINE_KINDS];     /* in the order of legends and stacks */
 const char *
-html_class(unsigned kind); /* CSS class with its colour; of TIMELINE_KINDS: of what is left */
+html_class(unsigned kind); /* CSS class with the colour of a kind; TIMELINE_KINDS: of the rest */
 void html_swatch(FILE *out, unsigned kind);
 
 /* ---- axes: labels are HTML above or below a stretched drawing, at a percentage of its width ----
  */
 
 uint64_t html_step(uint64_t range_ns,
-		   unsigned parts); /* a round time that goes into the range about so often */
+		   unsigned parts); /* round time that fits into the range about `parts` times */
 void html_tick(FILE *out, double percent, uint64_t ns,
-	       uint64_t step_ns); /* a label that says ns, in the unit of the step */
+	       uint64_t step_ns); /* label in ns, in the unit of the step */
 
 /* ---- parts of a view ---- */
 
@@ -70,7 +69,8 @@ void html_worst(const struct html *h);
 int html_audit(const struct html *h); /* 0 or -ENOMEM */
 void html_method(const struct html *h);
 
-/* Of several views: the hosts side by side, with links, and whose sources cost most. 0 or -errno.
+/* Of several views: the hosts side by side, with links, and the sources that cost most. 0 or
+ * -errno.
  */
 int html_index(const struct view *const *views, uint32_t n, FILE *out);
 

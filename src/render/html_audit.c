@@ -1,4 +1,5 @@
-/* What the audit found that took time in this run: what it cost, what it is, and what mends it. */
+/* Findings of the audit that took time in this run: their cost, what they are, and how to fix
+ * them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* How long hiccups were: a histogram a CPU, lengths and counts both on log axes, so that one hiccup
- * of a millisecond shows beside a million of a microsecond. */
+/* Lengths of hiccups: a histogram for each CPU, lengths and counts both on log axes, so that one
+ * hiccup of a millisecond shows beside a million of a microsecond. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,13 +9,13 @@
 #define WIDTH  1200
 #define HEIGHT 400
 #define BINS   64
-#define FLOOR  0.5 /* count at the foot of the axis: a single hiccup has a height, too */
+#define FLOOR  0.5 /* count at the foot of the axis, so that a single hiccup has a height, too */
 
 struct axes {
 	const struct html *h;
 	const struct hist *hist;
-	double low, octaves; /* log2 of the shortest length, and how far it goes */
-	double tallest;      /* count */
+	double low, octaves; /* log2 of the shortest length, and the extent of the axis */
+	double tallest;      /* largest count */
 	uint64_t bin[BINS];
 };
 
@@ -29,7 +29,7 @@ static double y_of(const struct axes *a, double count)
 	return log(count / FLOOR) / log(a->tallest / FLOOR);
 }
 
-/* A bin is at least as wide as a bucket, or there would be gaps. */
+/* Makes a bin at least as wide as a bucket, or there would be gaps. */
 static void fill(struct axes *a)
 {
 	const struct hist *h = a->hist;

@@ -1,5 +1,5 @@
-/* Several reports in one file: their CPUs side by side, each linked to its report, and whose
- * sources cost most. */
+/* Several reports in one file: their CPUs side by side, each linked to its report, and the sources
+ * that cost most. */
 #include <errno.h>
 #include <stdlib.h>
 

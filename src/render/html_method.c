@@ -1,5 +1,5 @@
 /* How it was measured: for each CPU what was counted, lost and not matched, the kernel's counters
- * beside what was traced, then what this kernel does not show, and the environment. */
+ * beside the traced ones; then what this kernel does not show, and the environment. */
 #include <inttypes.h>
 
 #include "render/html.h"
@@ -17,7 +17,7 @@ static void end_row(FILE *out)
 	fputs("</dd></div>\n", out);
 }
 
-/* A count that should be 0. */
+/* Writes a count that should be 0. */
 static void zero_row(FILE *out, const char *name, uint64_t n)
 {
 	begin_row(out, name);
@@ -165,7 +165,7 @@ static void write_ticks(const struct html *h, const struct ticks *t)
 	fputs("</ul>\n", out);
 }
 
-/* The other threads that ran on a workload's CPU, also between its windows. */
+/* Writes the other threads that ran on a workload's CPU, also between its windows. */
 static void write_beside(const struct html *h, const struct others *t)
 {
 	uint32_t order[OTHERS_ROWS], shown = t->count < BESIDE_SHOWN ? t->count : BESIDE_SHOWN;

@@ -1,7 +1,7 @@
-/* What a workload measured of all its windows: a table a CPU. */
+/* The values of a workload over all its windows: a table for each CPU. */
 #include "render/html.h"
 
-/* Picoseconds where what is measured takes few ns. */
+/* Uses picoseconds for operations of few ns. */
 static void write_value(FILE *out, const struct series *s, const char *name, uint64_t value)
 {
 	fprintf(out, "<td data-of=\"%s\">", name);

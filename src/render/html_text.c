@@ -1,4 +1,4 @@
-/* What the HTML report writes of names, numbers, kinds and axes. */
+/* How the HTML report writes names, numbers, kinds and axes. */
 #include <string.h>
 
 #include "base/escape.h"
@@ -8,7 +8,7 @@
 
 /* ---- text ---- */
 
-/* One character of printable UTF-8. U+FFFE and U+FFFF may not stand in XML. */
+/* Writes one character of printable UTF-8. U+FFFE and U+FFFF may not stand in XML. */
 static void put_char(FILE *out, const char *c, size_t len)
 {
 	switch (*c) {

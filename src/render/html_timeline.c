@@ -1,5 +1,5 @@
-/* When time was lost: a lane for each CPU with the share of its time that went in each slot,
- * stacked by kind, over one axis of time. */
+/* When time was lost: a lane for each CPU with the lost share of each slot, stacked by kind, over
+ * one axis of time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,20 +9,20 @@
 /* Units of a drawing, which is stretched to the page. */
 #define WIDTH  4000
 #define HEIGHT 500
-#define LEAST  12 /* of these high is what there is little of */
+#define LEAST  12 /* least height of a kind that has any time, in these units */
 
 #define COLUMNS_ALL   8192 /* columns of all lanes of a file together... */
-#define COLUMNS_LEAST 64   /* ...but so many a lane */
-#define HOVER_CPUS    8 /* files of more CPUs have nothing to hover over: it is most of the bytes */
+#define COLUMNS_LEAST 64   /* ...but this many for each lane */
+#define HOVER_CPUS    8    /* files of more CPUs have no hover texts, which are most of the bytes */
 
 struct lane {
 	const struct html *h;
-	uint64_t begin_ns, end_ns; /* what the axis shows */
+	uint64_t begin_ns, end_ns; /* range of the axis */
 	struct timeline timeline;
-	double top; /* of the scale: a share of time, 1 is all of it */
+	double top; /* of the scale, as a share of time: 1 is all of it */
 };
 
-/* A slot as far as the axis shows it. */
+/* The part of a slot on the axis. */
 struct column {
 	uint64_t from_ns, to_ns;
 	const uint64_t *lost_ns;
@@ -61,7 +61,7 @@ static double share_of(const struct column *c)
 	return share < 1 ? share : 1; /* a hiccup may stick out of the window */
 }
 
-/* 1, 2 or 5 times a power of ten that is not less. */
+/* Rounds up to 1, 2 or 5 times a power of ten. */
 static double round_up(double share)
 {
 	double top = 1e-9;
@@ -161,7 +161,7 @@ static void write_hover(const struct lane *l)
 	}
 }
 
-/* How many a lane has at most. */
+/* Largest number of columns of a lane. */
 static uint32_t columns_of(const struct html *h)
 {
 	uint32_t n = COLUMNS_ALL / (h->ncpus ? h->ncpus : 1);
@@ -237,8 +237,8 @@ static void write_legend(const struct html *h)
 	fputs("</ul>\n", h->out);
 }
 
-/* Of a part of a recording the view does not say where it begins: at the first slot that holds
- * something, or a little before. */
+/* Begin of the axis. For a part of a recording, whose begin the view does not know, the first slot
+ * that holds something, or a little before. */
 static uint64_t begin_of(const struct view *v)
 {
 	uint64_t begin = UINT64_MAX;

@@ -46,7 +46,7 @@ struct line {
 	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns,
 		lost, lost_ns;
 	bool isolated, nohz_full;
-	/* of the largest piece; NULL: not known */
+	/* Of the largest piece; NULL: not known. */
 	const char *kind, *name, *function, *cause, *by_comm, *by_function;
 	int64_t id, net_ns, by_pid, by_cpu, kernel_thread;
 	int64_t piece_count;

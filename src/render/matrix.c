@@ -6,7 +6,7 @@
  *         0     -    69
  *         1    84     -
  *
- * Wider than a page where there are many CPUs: it is one line a sender.
+ * Wider than a page with many CPUs: each sender is one line.
  */
 #include "render/matrix.h"
 

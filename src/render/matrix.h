@@ -1,4 +1,4 @@
-/* How long a message takes from each CPU to each other one (schema culprit.matrix/1). */
+/* The time of a message from each CPU to each other one (schema culprit.matrix/1). */
 #ifndef CULPRIT_RENDER_MATRIX_H
 #define CULPRIT_RENDER_MATRIX_H
 
@@ -7,7 +7,7 @@
 #include "model/view.h"
 
 struct matrix {
-	const struct view *view; /* its host, and the CPUs of its summary */
+	const struct view *view; /* for its host, and the CPUs of its summary */
 	const char *method;
 	uint64_t messages;         /* each way between each two */
 	const uint64_t *median_ns; /* [sender * n + receiver]; UINT64_MAX: not measured */

@@ -31,23 +31,22 @@
 #include "base/units.h"
 #include "render/render.h"
 
-#define BUCKET_FIRST 8  /* the first bucket ends at 2^8 ns... */
-#define BUCKET_LAST  30 /* ...and the last but +Inf at 2^30 */
+#define BUCKET_FIRST 8  /* end of the first bucket: 2^8 ns... */
+#define BUCKET_LAST  30 /* ...and of the last but +Inf: 2^30 */
 
 struct metrics {
 	FILE *out;
-	bool strict; /* OpenMetrics */
+	bool strict; /* OpenMetrics, not Prometheus' format */
 	bool running;
-	bool many; /* views: samples have a host */
+	bool many; /* several views: samples name their host */
 	const struct view *view;
 	const struct leaders *leaders; /* of this view */
-	bool some;                     /* this sample has a label */
+	bool some;                     /* this sample has a label already */
 };
 
 /* ---- one sample ---- */
 
-/* In quotes, by both rules: the project's for bytes that nobody should print, then the format's for
- * its own. */
+/* Quotes a value by two rules: the project's for unprintable bytes, then the format's own. */
 static void label(struct metrics *m, const char *name, const char *value)
 {
 	char piece[ESCAPE_CHAR];
@@ -102,8 +101,8 @@ struct family {
 	bool seconds;
 	const char *help;
 	void (*write)(struct metrics *m,
-		      const struct family *f); /* of one view; NULL: the row of each CPU */
-	/* Where a CPU's number stands. */
+		      const struct family *f); /* of one view; NULL: one for each CPU */
+	/* Whether a CPU's number is in its summary. */
 	bool in_summary; /* else in its cpu_run */
 	size_t at, known;
 };
@@ -156,7 +155,7 @@ static const char *lane_label(const struct metrics *m)
 	return m->view->run.watch ? "thread" : "cpu";
 }
 
-/* Of watched threads a lane is one of them. */
+/* Labels a lane, which is a CPU or a watched thread. */
 static void label_lane(struct metrics *m, uint32_t i)
 {
 	char lane[LANE_NAME];
@@ -182,7 +181,7 @@ static void write_cpu_info(struct metrics *m, const struct family *f)
 	}
 }
 
-/* One number a CPU, from where the family says. */
+/* Writes one number for each CPU, from where the family says. */
 static void write_cpus(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
@@ -200,7 +199,7 @@ static void write_cpus(struct metrics *m, const struct family *f)
 /* ---- histograms ---- */
 
 struct buckets {
-	/* shorter than 2^n ns: there the buckets of struct hist end, too */
+	/* Shorter than 2^n ns, where buckets of struct hist end, too. */
 	uint64_t below[BUCKET_LAST + 1];
 	uint64_t count, sum;
 };
@@ -284,7 +283,7 @@ static uint64_t sum_of(const struct family *f, const struct leader_sums *s)
 	return *(const uint64_t *)((const char *)s + f->at);
 }
 
-/* The number of the sums that the family says. */
+/* Writes that number of the sums that the family names. */
 static void write_sources(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {

@@ -8,8 +8,8 @@
 #include "model/leaders.h"
 #include "model/view.h"
 
-/* A run as of now in Prometheus' dialect; collect_snapshot has filled the view, and series are up
- * to date. running: it goes on. 0 or -errno. */
+/* Writes a run as of now in Prometheus' dialect, after collect_snapshot and an update of the
+ * series. running: it goes on. 0 or -errno. */
 int render_textfile(const struct view *view, const struct leaders *leaders, bool running,
 		    FILE *out);
 

@@ -223,7 +223,7 @@ static void write_cpu(const struct page *p, const struct osnoise_cpu *c)
 	write_sources(p, c);
 }
 
-/* Of all, also of those that rtla only counted as beyond its last bucket. */
+/* p99 of all values, also of those that rtla only counted as beyond its last bucket. */
 static void add_p99(struct flow *f, const struct osnoise_column *c)
 {
 	double percent =
@@ -328,7 +328,7 @@ static void write_analysis(const struct page *p, const struct osnoise_analysis *
 	flow_end(&f);
 }
 
-/* What the numbers above do not hold. */
+/* Reports what the numbers above leave out. */
 static void write_left_out(const struct page *p)
 {
 	const struct osnoise_reader *r = p->r;

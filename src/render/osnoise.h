@@ -5,12 +5,12 @@
 #include "model/osnoise.h"
 #include "render/render.h"
 
-/* input: what to call the text. 0, or nonzero when writing failed. */
+/* input: name of the text. 0, or nonzero when writing failed. */
 int render_osnoise_text(const struct osnoise_reader *r, const char *input,
 			const struct render_options *options, FILE *out);
 int render_osnoise_json(const struct osnoise_reader *r, const char *input, FILE *out);
 
-/* Indices into r->cpu by rising CPU number; free() it. NULL: no memory. */
+/* Indices into r->cpu by rising CPU number; free() it. NULL: out of memory. */
 uint32_t *osnoise_cpu_order(const struct osnoise_reader *r);
 
 #endif

@@ -1,5 +1,5 @@
-/* osnoise's and rtla's output as JSON, schema culprit.osnoise/1. All times are integer ns; null is
- * what the input does not say. */
+/* Output of osnoise and rtla as JSON, schema culprit.osnoise/1. All times are integer ns; values
+ * that the input lacks are null. */
 #include <stdlib.h>
 
 #include "base/json.h"

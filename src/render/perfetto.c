@@ -1,17 +1,16 @@
 /* A trace for ui.perfetto.dev and trace_processor: binary TrackEvents, written hiccup by hiccup, so
- * that a recording of a day needs no memory. perfetto.proto has the part of their schema that is
- * used.
+ * that a recording of a day needs no memory. perfetto.proto has the used part of their schema.
  *
- *   CPU 3         each hiccup as a slice, in it the spans of what ran, nested as they were; of a
+ *   CPU 3         each hiccup as a slice, in it the spans of what ran, nested as they were; for a
  *                 watch audio [701], a track for each thread
  *   CPU 3 steal   the hypervisor's steal clock, read every 200 ms; a reading stands at the next
  *                 hiccup
- *   CPU 0 asks    who asked for a span, with an arrow to it. When that was is not recorded: it
- *                 stands where the span begins
+ *   CPU 0 asks    who asked for a span, with an arrow to it. The time of the request is not
+ *                 recorded: it stands where the span begins
  *
- * Times are CLOCK_MONOTONIC, with one snapshot of it and the wall clock. A source's name is said
- * once and then by number. All ids come from host and start of the run: those of another are
- * others.
+ * Times are CLOCK_MONOTONIC, with one snapshot of it and the wall clock. A source's name is written
+ * once and then replaced by a number. All ids come from host and start of the run, so two runs
+ * share none.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +22,7 @@
 #include "base/units.h"
 #include "render/perfetto.h"
 
-/* An event, and what it points to. */
+/* An event, and the things it points to. */
 struct event_parts {
 	Perfetto__TracePacket packet;
 	Perfetto__TrackEvent event;
@@ -215,8 +214,8 @@ static void emit_steal(struct trace *t, uint32_t index, uint64_t at_ns)
 
 /* ---- spans ---- */
 
-/* An event on the asker's track, where the arrow begins. what: "poke [4414] futex_wake". Returns
- * the arrow's number, 0: none. */
+/* Emits an event on the asker's track, where the arrow begins. what: "poke [4414] futex_wake".
+ * Returns the arrow's number, 0: none. */
 static uint64_t emit_asker(struct trace *t, const struct asker *a, uint64_t at_ns, char *what)
 {
 	struct event_parts e;
@@ -254,7 +253,7 @@ static char *describe_asker(const struct asker *a, char *buf, size_t len)
 	return buf;
 }
 
-/* Where memory is out a name may be said again, which changes nothing. */
+/* Out of memory a name may be written again, which changes nothing. */
 static bool first_time(struct said *said, uint64_t serial)
 {
 	size_t byte = serial / 8;
@@ -311,7 +310,7 @@ static void emit_span(struct trace *t, uint32_t index, uint64_t track, const str
 
 static int add_hiccup(struct trace *t, uint32_t index, const struct account *a)
 {
-	uint64_t ends[SPANS_MAX]; /* of the spans that are open */
+	uint64_t ends[SPANS_MAX]; /* ends of the open spans */
 	uint32_t open = 0;
 	uint64_t track;
 

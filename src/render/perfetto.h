@@ -15,13 +15,13 @@ enum {
 	TRACK_ROW = 0x40000
 };
 
-/* What names are said by: event names... */
+/* Ids of interned names: event names... */
 enum { NAME_HICCUP = 1, NAME_OUTSIDE, NAME_SOURCE };
 
 /* ...categories (1 + enum source_kind, and this)... */
 #define CATEGORY_HICCUP (SOURCE_KINDS + 1)
 
-/* ...and what is said of an event. */
+/* ...and annotations of an event. */
 enum note {
 	NOTE_NONE,
 	NOTE_CAUSE,
@@ -36,8 +36,8 @@ enum note {
 };
 
 /* A track of a lane, which is a CPU or a watched thread. Slices of one track must not overlap.
- * Hiccups may, where windows are reported by who lost them: then they stand on several tracks of
- * the same name. */
+ * Hiccups may, when the thread that lost the time reports them: then they stand on several tracks
+ * of the same name. */
 struct row {
 	uint64_t track;  /* 0: none yet */
 	uint64_t end_ns; /* of its last hiccup */
@@ -45,9 +45,9 @@ struct row {
 	char comm[sizeof(((struct spot *)0)->comm)];
 };
 
-#define ROWS 8 /* tracks of a lane that may be used again */
+#define ROWS 8 /* tracks of a lane that can be reused */
 
-/* The serials of sources whose names have been said: rows go and move, serials stay. */
+/* Serials of the sources whose names are written: rows go and move, serials stay. */
 struct said {
 	uint8_t *bit;
 	size_t bytes;
@@ -56,27 +56,27 @@ struct said {
 struct trace {
 	FILE *out;
 	const struct view *view;
-	uint64_t run;             /* its number */
-	uint64_t flows;           /* arrows so far */
-	struct cpus askers;       /* that have a track */
-	struct said *named;       /* of each CPU */
-	struct row (*rows)[ROWS]; /* of each lane */
-	uint64_t more;            /* rows that have a track of their own so far */
-	uint64_t *steal;          /* of each CPU, as shown last; UINT64_MAX: not yet */
+	uint64_t run;             /* number of the run */
+	uint64_t flows;           /* number of arrows so far */
+	struct cpus askers;       /* CPUs of askers with a track */
+	struct said *named;       /* one for each CPU */
+	struct row (*rows)[ROWS]; /* for each lane */
+	uint64_t more;            /* number of rows with a track of their own so far */
+	uint64_t *steal;          /* last shown value of each CPU; UINT64_MAX: none */
 };
 
-/* Writes the packet, as a trace of one: several behind each other are one. */
+/* Writes the packet as a trace of one: several in a row are one trace. */
 void perfetto_emit(struct trace *t, Perfetto__TracePacket *p);
 
-/* A track below another; one that is its own parent has none. rank: among its siblings. counter: of
- * ns, else of slices. */
+/* Adds a track below another; one that is its own parent has none. rank: among its siblings.
+ * counter: of ns, else of slices. */
 void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter,
 		    char *name);
 
-/* The track of the lane's hiccup, made when there is none yet. Returns its uuid. */
+/* The track of the lane's hiccup, made on first use. Returns its uuid. */
 uint64_t perfetto_row(struct trace *t, uint32_t index, const struct account *a);
 
-/* What comes before the first hiccup: clocks, host, all names that are known by then, tracks. */
+/* Writes what comes before the first hiccup: clocks, host, all names known by then, tracks. */
 void perfetto_head(struct trace *t);
 
 #endif

@@ -45,7 +45,7 @@ static void emit_clocks(struct trace *t)
 	perfetto_emit(t, &packet);
 }
 
-/* The host, and all names that are known before anything happens. */
+/* The host, and all names known before the first event. */
 static void emit_host(struct trace *t)
 {
 	char name[4 * sizeof(t->view->host.hostname)], release[4 * sizeof(t->view->host.kernel)];
@@ -126,8 +126,7 @@ static void begin_row(struct trace *t, uint32_t index, struct row *r, uint64_t t
 	perfetto_track(t, track, TRACK_ROOT, index, false, row_name(t, index, r, name));
 }
 
-/* Whose the hiccup is: the last of the lanes may have been one thread's before it is several
- * threads'. */
+/* Names the hiccup's thread: the last lane may belong to one thread first and to several later. */
 static void name_row(const struct trace *t, uint32_t index, const struct account *a, struct row *r)
 {
 	const struct cpu_run *run = &t->view->cpu[index];

@@ -8,13 +8,13 @@
 #include "model/view.h"
 
 struct period_line {
-	bool ours;      /* culprit's, else the kernel's */
+	bool ours;      /* culprit's, not the kernel's */
 	unsigned round; /* of the alternation, from 1 */
 	unsigned cpu;
 	struct osnoise_period period;
 };
 
-/* In the order of the lines. 0 or -errno. */
+/* Writes the lines in their order. 0 or -errno. */
 int render_periods(const struct host *host, const struct period_line *line, uint32_t count,
 		   bool json, FILE *out);
 

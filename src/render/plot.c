@@ -1,4 +1,4 @@
-/* What all forms of a plot share, the table, JSON, and the script for gnuplot. */
+/* Parts that all forms of a plot share, the table, JSON, and the script for gnuplot. */
 #include "render/plot.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 #include "base/table.h"
 #include "base/units.h"
 
-/* A linear axis ends a little behind this percentile, or at so many medians: else one long wait
- * would leave nothing to see. */
+/* A linear axis ends a little behind this percentile, or at a number of medians: otherwise one long
+ * wait would leave nothing to see. */
 #define TAIL    99.9
 #define MEDIANS 10
 
@@ -125,7 +125,7 @@ double plot_bin_ns(const struct plot *p, const struct plot_bins *b, unsigned i)
 			: b->low_ns + share * (b->high_ns - b->low_ns);
 }
 
-/* A bucket of the histogram lies across several bins, or in one: each gets its part. */
+/* Spreads a bucket of the histogram over the bins that it lies in. */
 static void spread(double *share, double from, double to, double percent)
 {
 	double width = to - from;
@@ -163,8 +163,8 @@ void plot_bins(const struct plot *p, struct plot_bins *b)
 			double share = b->share[i][k];
 
 			b->most = fmax(b->most, share);
-			if (share >= 50.0 / f->hist.count &&
-			    (!b->least || share < b->least)) /* parts of one value are less */
+			/* a part of one value is less than 1 */
+			if (share >= 50.0 / f->hist.count && (!b->least || share < b->least))
 				b->least = share;
 		}
 	}
@@ -243,7 +243,7 @@ void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out)
 
 /* ---- gnuplot ---- */
 
-/* In double quotes, where gnuplot reads backslashes. */
+/* Writes in double quotes, where gnuplot reads backslashes. */
 static void quote(const char *name, FILE *out)
 {
 	char text[512];
@@ -284,7 +284,7 @@ static void gnuplot_histograms(const struct plot *p, FILE *out)
 	free(b);
 }
 
-/* A surface each: time, value, count. */
+/* Writes one surface for each file: time, value, count. */
 static void gnuplot_surfaces(const struct plot *p, FILE *out)
 {
 	unsigned first, last;

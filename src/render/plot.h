@@ -1,6 +1,6 @@
-/* Pictures of recordings: histograms of several laid over each other, and of each how its values
- * spread over time. As SVG, written by hand, in an HTML page, and as a script for gnuplot that has
- * its data in it. What is drawn is the same in all of them. */
+/* Pictures of recordings: histograms of several on top of each other, and for each its values over
+ * time. As SVG, written by hand, in an HTML page, and as a script for gnuplot that contains its
+ * data. All show the same. */
 #ifndef CULPRIT_RENDER_PLOT_H
 #define CULPRIT_RENDER_PLOT_H
 
@@ -18,7 +18,7 @@
 #define SURFACE_ROWS    (64 * 8)
 
 struct surface {
-	uint64_t column_ns, columns; /* how wide one is; how many have something in them */
+	uint64_t column_ns, columns; /* width of a column; number of columns in use */
 	uint32_t cell[SURFACE_COLUMNS][SURFACE_ROWS];
 };
 
@@ -27,7 +27,7 @@ void surface_add(struct surface *s, uint64_t at_ns, uint64_t value_ns);
 
 struct plot_file {
 	const char *name; /* any bytes */
-	struct hist hist; /* ns or ps; the caller's */
+	struct hist hist; /* ns or ps; the caller owns it */
 	bool fine;        /* ps */
 	struct surface *surface;
 	/* Of the surface: the window, and the length below which nothing is in it (0: all is). */
@@ -50,28 +50,27 @@ void plot_gnuplot(const struct plot *p, FILE *out);
 void plot_json(const struct plot *p, FILE *out); /* schema culprit.plot/1 */
 void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out);
 
-/* ---- what the forms share ---- */
+/* ---- shared by all forms ---- */
 
 #define PLOT_BINS 160
 
-/* The shares of the values, in percent, that fall into equal steps of the x axis (of its
- * logarithm). */
+/* Shares of the values, in percent, in equal steps of the x axis (of its logarithm). */
 struct plot_bins {
 	double low_ns, high_ns; /* of the axis */
 	double share[PLOT_FILES][PLOT_BINS];
-	double least, most; /* that are not 0 */
+	double least, most; /* of the shares that are not 0 */
 	uint64_t beyond;    /* values to the right of the axis, and the longest */
 	double longest_ns;
 };
 
 void plot_bins(const struct plot *p, struct plot_bins *b);
 double plot_bin_ns(const struct plot *p, const struct plot_bins *b,
-		   unsigned i); /* where bin i begins */
+		   unsigned i); /* begin of bin i */
 
-/* Rows of all files' surfaces that have something in them: [first, last]. False: none. */
+/* Rows in use in any file's surface: [first, last]. False: none. */
 bool plot_rows(const struct plot *p, unsigned *first, unsigned *last);
-double plot_row_ns(unsigned row); /* its lowest value */
+double plot_row_ns(unsigned row); /* lowest value of a row */
 
-char *plot_time(double ns, char *buf, size_t len); /* "10 us": as short as it can be */
+char *plot_time(double ns, char *buf, size_t len); /* "10 us": as short as possible */
 
 #endif

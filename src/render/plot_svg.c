@@ -1,6 +1,6 @@
 /* A plot as SVG: histograms as steps with a tinted area below, or values over time as a heat map,
- * one panel a file. Colours are Okabe and Ito's, which the colour-blind tell apart, and lines
- * differ by their dashes, too; the heat map is viridis. */
+ * one panel for each file. Colours are Okabe and Ito's, which the colour-blind tell apart, and
+ * lines differ by their dashes, too; the heat map is viridis. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "render/plot.h"
 
 #define WIDTH  960
-#define LEFT   84 /* of the drawing, in the picture */
+#define LEFT   84 /* of the drawing inside the picture */
 #define RIGHT  32
 #define LINE   20 /* height of a line of text */
 #define HEIGHT 420
@@ -32,7 +32,8 @@ static void label(double x, double y, const char *class, const char *text, FILE 
 	fputs("</text>\n", out);
 }
 
-/* A file's name and its figures; a long name loses its front, as paths differ at their ends. */
+/* Writes a file's name and its figures; a long name loses its front, because paths differ at their
+ * ends. */
 static void legend(const struct plot *p, uint32_t i, double x, double y, FILE *out)
 {
 	const struct plot_file *f = &p->file[i];
@@ -81,7 +82,7 @@ static void head(const struct plot *p, int height, FILE *out)
 
 /* ---- axes ---- */
 
-/* 1, 2 or 5 times a power of ten, so that about n of them are in the range. */
+/* 1, 2 or 5 times a power of ten, about n of which fit the range. */
 static double nice_step(double range, unsigned n)
 {
 	double rough = range / n, power = pow(10, floor(log10(rough)));
@@ -92,7 +93,7 @@ static double nice_step(double range, unsigned n)
 struct axis {
 	double low, high;
 	bool log;
-	double from, to; /* in the picture */
+	double from, to; /* ends inside the picture */
 };
 
 static double place(const struct axis *a, double value)
@@ -103,7 +104,7 @@ static double place(const struct axis *a, double value)
 	return a->from + share * (a->to - a->from);
 }
 
-/* The next tick behind `value`; of a logarithmic axis 1, 2, 5 or only the powers of ten, when there
+/* The next tick after `value`; on a logarithmic axis 1, 2, 5, or only the powers of ten when there
  * are many. */
 static double next_tick(const struct axis *a, double value, unsigned n)
 {

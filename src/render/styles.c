@@ -38,7 +38,7 @@ static uint64_t less(uint64_t value, uint64_t loop)
 	return value > loop ? value - loop : 0;
 }
 
-/* Involuntary context switches, out of the closure's rows; "-": not known. */
+/* Involuntary context switches, from the closure's rows; "-": not known. */
 static const char *switches(const struct cpu_run *r, char *buf, size_t len)
 {
 	snprintf(buf, len, "-");
@@ -92,7 +92,7 @@ static void hiccups(const struct view *v, FILE *out)
 	}
 }
 
-/* ---- sysjitter: a row a figure, a column a CPU ---- */
+/* ---- sysjitter: a row for each figure, a column for each CPU ---- */
 
 enum figure {
 	CORE,
@@ -179,19 +179,18 @@ void render_raw(const struct view *v, const struct account *a, uint64_t last_ns,
 		(uint64_t)(a->duration_ns * (tsc_khz / 1e6) + 0.5), a->duration_ns);
 }
 
-/* ---- oslat: all loops by their length in us, begun ones counted whole: what took 1.5 us is in the
- * bucket of 2 ---- */
+/* ---- oslat: all loops by their length in us, rounded up: 1.5 us is in the bucket of 2 ---- */
 
 static uint64_t oslat_us(uint64_t ns)
 {
 	return ns / 1000 + 1;
 }
 
-/* Its average is that of these numbers. */
+/* Returns the average of these numbers. */
 static double oslat_bucket(const struct view *v, uint32_t i, uint64_t bucket[OSLAT_BUCKETS])
 {
 	const struct hist *h = &v->summary.cpu[i].hiccups;
-	uint64_t n = v->cpu[i].loop_count, sum = n; /* the loops below the threshold */
+	uint64_t n = v->cpu[i].loop_count, sum = n; /* loops below the threshold */
 
 	memset(bucket, 0, OSLAT_BUCKETS * sizeof(*bucket));
 	bucket[0] = n;
@@ -318,7 +317,7 @@ static void end_period(const struct view *v, uint32_t index, struct style_period
 	p->left_ns -= p->noise_ns;
 }
 
-/* An interval that ran several functions has a span for each, one behind the other. */
+/* True for the next span of an interval that ran several functions, each with a span of its own. */
 static bool same_interval(const struct span *before, const struct span *s, bool same_kind)
 {
 	return same_kind && before->depth == s->depth && before->end_ns == s->start_ns;
@@ -334,17 +333,17 @@ void render_period(const struct view *v, uint32_t index, struct style_period *p,
 		p->end_ns = v->run.started_ns + PERIOD_NS;
 	while (now >= p->end_ns)
 		end_period(v, index, p, PERIOD_NS, out);
-	if (!a) { /* a rest of the last period, unless it is next to nothing */
+	if (!a) { /* the rest of the last period, unless it is next to nothing */
 		if (now + PERIOD_NS > p->end_ns + PERIOD_NS / 20)
 			end_period(v, index, p, now + PERIOD_NS - p->end_ns, out);
 		return;
 	}
 	p->noise_ns += a->duration_ns;
-	if (now + a->duration_ns > p->end_ns) { /* it reaches into the next period */
+	if (now + a->duration_ns > p->end_ns) { /* reaches into the next period */
 		p->left_ns = now + a->duration_ns - p->end_ns;
 		p->noise_ns -= p->left_ns;
 	}
-	p->hw += !a->intervals; /* osnoise's rule: nothing interfered that it knows of */
+	p->hw += !a->intervals; /* osnoise's rule: no known interval was in it */
 	if (a->duration_ns > p->max_ns)
 		p->max_ns = a->duration_ns;
 	for (uint32_t i = 0; i < a->nspans; i++) {

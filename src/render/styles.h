@@ -1,12 +1,12 @@
-/* The report in the columns, units and order of the field's small tools, for those who script on
- * them. The meaning of each column is that tool's; where it had a fault (a counter that wraps, a
- * silently ignored CPU) it is not kept.
+/* The report in the columns, units and order of the field's small tools, for users with scripts for
+ * them. Each column means what it means in that tool, without the tool's faults (a counter that
+ * wraps, a silently ignored CPU).
  *
  *   osjitter   gsauthof/osjitter: a row a CPU, percentiles of the gaps less the loop's own length
  *   hiccups    rigtorp/hiccups: a row a CPU
  *   sysjitter  Xilinx-CNS/cns-sysjitter: a column a CPU
  *   oslat      rt-tests: all loops in buckets of 1 us
- *   osnoise    the kernel's tracer: a line a period of 1 s (see struct style_periods)
+ *   osnoise    the kernel's tracer: a line a period of 1 s (see struct style_period)
  */
 #ifndef CULPRIT_RENDER_STYLES_H
 #define CULPRIT_RENDER_STYLES_H
@@ -26,25 +26,25 @@ enum style {
 
 extern const struct opt_choice style_names[]; /* "culprit" is STYLE_NONE */
 
-/* The threshold that the tool has when none is given, ns; 0: from the loop. */
+/* The tool's default threshold, ns; 0: from the loop. */
 uint64_t style_threshold(enum style style);
 
-/* All but osnoise. 0 or -errno. */
+/* Writes any style but osnoise. 0 or -errno. */
 int render_style(enum style style, const struct view *view, FILE *out);
 
-/* sysjitter --raw: a line a hiccup of one CPU: when (ns since the run's start), since the last one
- * (us), how long (cycles, ns). last_ns: when the last one began, 0: there was none. */
+/* sysjitter --raw: a line for each hiccup of one CPU: time (ns since the run's start), distance
+ * from the last one (us), length (cycles, ns). last_ns: begin of the last one, 0: none. */
 void render_raw(const struct view *view, const struct account *a, uint64_t last_ns,
 		uint64_t tsc_khz, FILE *out);
 
-/* osnoise's lines, as hiccups come in order of time on each CPU. */
+/* osnoise's lines, written as hiccups come in order of time on each CPU. */
 struct style_period {
 	uint64_t end_ns, noise_ns, max_ns, hw, count[SOURCE_KINDS];
-	uint64_t left_ns; /* of a hiccup that reaches into the next period */
+	uint64_t left_ns; /* rest of a hiccup that reaches into the next period */
 };
 void render_period_head(FILE *out);
-/* A hiccup of the CPU with this index, or NULL: the run has ended. Writes the lines of the periods
- * that are over. */
+/* Takes a hiccup of the CPU with this index, or NULL at the end of the run. Writes the lines of
+ * finished periods. */
 void render_period(const struct view *view, uint32_t index, struct style_period *period,
 		   const struct account *a, FILE *out);
 

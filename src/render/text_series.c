@@ -1,16 +1,15 @@
-/* In the text report, what a workload measured:
+/* In the text report, the values of a workload:
  *
  *      count       min    median       p90       p99     p99.9       max       mad
  *      2,000   12.1 us   34.8 us   51.0 us   98.3 us    412 us   2.20 ms   3.10 us  latency
  *
- * Where each series has a threshold of its own, how many of its windows were longer stands in place
- * of a percentile:
+ * When each series has a threshold of its own, the number of longer windows replaces a percentile:
  *
  *      count      min   median      p90      p99      max      mad  longer     than  of each
  *      3,540   113 ns   125 ns   129 ns   181 ns  57.6 us  7.68 ns      14  1.28 us  invalid
  *
- * wide has p20 and p80 as well, and neither of these; long is a column for each series, with all
- * that a latency's tail is asked for.
+ * wide adds p20 and p80, and has neither of these two; long has a column for each series, with all
+ * figures of a latency's tail.
  */
 #include "base/escape.h"
 #include "base/table.h"
@@ -19,7 +18,7 @@
 
 #define UNITS(fine) ((fine) ? 1000 : 1)
 
-/* "0.34 ns", "24.1 ns", and from 100 ns on as all times are. */
+/* "0.34 ns", "24.1 ns", and as all times from 100 ns on. */
 static void value_cell(struct table *t, const struct series *s, uint64_t value)
 {
 	char text[32];
@@ -32,7 +31,7 @@ static void value_cell(struct table *t, const struct series *s, uint64_t value)
 				     sizeof(text)));
 }
 
-/* What stands in a cell: a percentile, or one of these. */
+/* The figure of a cell: a percentile, or one of these. */
 enum { COUNT = -1, MIN = -2, MEAN = -3, MAX = -4, MAD = -5, LONGER = -6, THAN = -7 };
 
 struct figure {
@@ -54,7 +53,7 @@ static const struct figure all[] = {{"count", COUNT},     {"mean", MEAN},   {"mi
 				    {"99.9", 99.9},       {"99.99", 99.99}, {"99.999", 99.999},
 				    {"99.9999", 99.9999}, {"max", MAX},     {0}};
 
-/* several: as the longest counts what was timed without being a value, too. */
+/* several: MAX includes operations that were timed without being a value. */
 static void figure_cell(struct table *t, const struct series *s, double what, bool several)
 {
 	uint64_t max = s->hist.max, longest = s->longest_ns * UNITS(s->fine);
@@ -92,7 +91,7 @@ static void fill_rows(struct table *t, const struct cpu_run *r, const struct fig
 	for (const struct figure *f = figure; f->heading; f++)
 		table_column(t, f->heading, ALIGN_RIGHT, false);
 	table_column(t, "of each", ALIGN_LEFT,
-		     figure != wide); /* there names differ in their last words */
+		     figure != wide); /* where names differ in their last words */
 	for (uint32_t i = 0; i < r->nseries; i++) {
 		const struct series *s = &r->series[i];
 
@@ -105,7 +104,7 @@ static void fill_rows(struct table *t, const struct cpu_run *r, const struct fig
 	}
 }
 
-/* Series as columns, `some` from the first on; returns the first one after them. */
+/* Writes series as columns, `some` from the first on; returns the first one after them. */
 static uint32_t fill_columns(struct table *t, const struct cpu_run *r, uint32_t first,
 			     uint32_t some)
 {

@@ -19,8 +19,8 @@
 
 #define CPUS_SHOWN 8
 #define ROWS_MAX   512
-#define NARROW     60  /* columns: only what one cannot do without */
-#define WIDE       100 /* room for all */
+#define NARROW     60  /* columns: below this only what is indispensable */
+#define WIDE       100 /* columns: room for everything */
 #define TEXT_MAX   1024
 
 struct line {
@@ -63,8 +63,8 @@ static void write_head(const struct top_state *s, const struct view *v, unsigned
 	put(s, left, "1", text, out);
 }
 
-/* A block for each second, the last one right; its height is the share lost, on a scale of orders
- * of magnitude: 0.001 % to 100 %. */
+/* A block for each second, the newest on the right; its height is the lost share, on a scale of
+ * orders of magnitude: 0.001 % to 100 %. */
 static void sparkline(const struct recent *r, uint32_t cpu, unsigned columns, char *buf, size_t len)
 {
 	static const char *const blocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -218,7 +218,7 @@ static void row(struct table *t, const struct top_state *s, const struct view *v
 	table_end_row(t);
 }
 
-/* The table's lines, with what clears the rest of each. */
+/* Prints the table's lines, and clears the rest of each. */
 static int print_table(const struct top_state *s, const struct table *t, unsigned *left, FILE *out)
 {
 	char *text = NULL, *line, *next;
