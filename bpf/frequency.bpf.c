@@ -8,9 +8,9 @@ int BPF_PROG(cpu_frequency, unsigned int khz, unsigned int cpu)
 {
 	struct cpu_state *c = gate ? state_of_cpu(cpu) : NULL;
 
-	if (!c || c->khz == khz)
+	if (!c || c->own.khz == khz)
 		return 0;
-	c->khz = khz;
+	c->own.khz = khz;
 	__sync_fetch_and_add(&c->khz_changes, 1);
 	if (!c->khz_min || khz < c->khz_min)
 		c->khz_min = khz;

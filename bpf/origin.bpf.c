@@ -56,10 +56,10 @@ static __always_inline bool needs_stack_on_target(const struct cpu_state *c, enu
 		nobody(a, RECORD_BY_INTERRUPT, 0);
 		return false;
 	case CONTEXT_IRQ:
-		nobody(a, RECORD_BY_INTERRUPT, c->irq[0].start_ns ? c->mark[LEVEL_IRQ] : 0);
+		nobody(a, RECORD_BY_INTERRUPT, c->irq[0].start_ns ? c->own.mark[LEVEL_IRQ] : 0);
 		return false;
 	case CONTEXT_SOFTIRQ:
-		nobody(a, RECORD_BY_SOFTIRQ, c->softirq.start_ns ? c->mark[LEVEL_SOFTIRQ] : 0);
+		nobody(a, RECORD_BY_SOFTIRQ, c->softirq.start_ns ? c->own.mark[LEVEL_SOFTIRQ] : 0);
 		return false;
 	case CONTEXT_THREAD:
 		if (runs_softirqs(wakes)) {

@@ -66,7 +66,7 @@ static __always_inline void mark_asked(struct cpu_state *c, int level, int what,
 			mark(c, level, what, function, now);
 		return;
 	}
-	c->mark[level] = function;
+	c->own.mark[level] = function;
 	r.flags |= a->context;
 	r.id = a->tid;
 	r.origin_cpu = a->cpu;

@@ -1,5 +1,5 @@
 /* THE contract: what the probes write, what a recording stores, what the analysis reads. One struct
- * for all three; in the rings most records are their first half only.
+ * for all three; in the rings (state.h) most records are their first half only.
  *
  * A record is an interval during which something other than the sampler held a target CPU (start_ns
  * < end_ns), or an instant that explains one (start_ns == end_ns). Times are CLOCK_MONOTONIC:
@@ -13,38 +13,49 @@
 
 #include <linux/types.h>
 
+/* An interval takes time from the sampler, and is a source of time (model/kind.h); an instant
+ * explains one:
+ *
+ *   IRQ      device interrupt handler: id = IRQ number, arg = the handler's address
+ *   VECTOR   x86 system vector: id = enum vector_id, arg = vector number
+ *   SOFTIRQ  id = softirq number (include/linux/interrupt.h)
+ *   NMI      one NMI: arg = address of the handler that knew it, or of the fallback when none did
+ *   THREAD   another thread than the sampler: id = tid (0: idle), arg = tgid, prio, name = comm
+ *   FAULT    id = error code, arg = address. Of the sampler an instant: it lasts until the sampler
+ *            runs on
+ *   TLB      a TLB flush for another CPU: id = reason (TLB_REASONS), arg = pages, name = comm of
+ *            the memory's owner
+ *   MARK     from here on the enclosing interval of this level runs the function `arg`; see enum
+ *            mark_kind
+ *   TICK     the tick could not be stopped: id = dependency bit (include/linux/tick.h), arg = tid,
+ *            name = comm
+ *   OSNOISE  the kernel's osnoise tracer reports the end of an interval: mark = its record_kind,
+ *            id = IRQ, vector, softirq or tid, arg = net ns, name = as osnoise calls it
+ *   WATCH    a watched thread: mark = enum watch_kind, id = tid, name = comm; arg = of WATCH_IN
+ *            the CPU where it waited, of WATCH_OUT its tgid. Read by the watch stage
+ *            (model/watch.h) only
+ *   SYSCALL  a system call of a watched thread, on request: id = its number; ends where the thread
+ * is switched out LOST     in a ring only: `id` records had no room here
+ */
+#define RECORDS(INTERVAL, INSTANT)                                                                 \
+	INTERVAL(IRQ, 1)                                                                           \
+	INTERVAL(VECTOR, 2)                                                                        \
+	INTERVAL(SOFTIRQ, 3)                                                                       \
+	INTERVAL(NMI, 4)                                                                           \
+	INTERVAL(THREAD, 5)                                                                        \
+	INTERVAL(FAULT, 6)                                                                         \
+	INSTANT(TLB, 7)                                                                            \
+	INSTANT(MARK, 8)                                                                           \
+	INSTANT(TICK, 9)                                                                           \
+	INSTANT(OSNOISE, 10)                                                                       \
+	INSTANT(WATCH, 11)                                                                         \
+	INTERVAL(SYSCALL, 12)                                                                      \
+	INSTANT(LOST, 13)
+
 enum record_kind {
-	/* Intervals. */
-	RECORD_IRQ = 1, /* device interrupt handler: id = IRQ number, arg = the handler's address */
-	RECORD_VECTOR = 2,  /* x86 system vector: id = enum vector_id, arg = vector number */
-	RECORD_SOFTIRQ = 3, /* id = softirq number (include/linux/interrupt.h) */
-	/* One NMI: arg = address of the handler that knew it, or of the fallback when none did. */
-	RECORD_NMI = 4,
-	/* another thread than the sampler: id = tid (0: idle), arg = tgid, prio, name = comm */
-	RECORD_THREAD = 5,
-	/* Instants. A fault lasts until the sampler runs on: id = error code, arg = address. */
-	RECORD_FAULT = 6,
-	/* A TLB flush for another CPU: id = reason (enum tlb_flush_reason), arg = pages, name =
-	 * comm of the memory's owner. */
-	RECORD_TLB = 7,
-	/* From here on the enclosing interval of this level runs the function `arg`; see enum
-	 * mark_kind. */
-	RECORD_MARK = 8,
-	/* The tick could not be stopped: id = dependency bit (include/linux/tick.h), arg = tid,
-	 * name = comm. */
-	RECORD_TICK = 9,
-	/* The kernel's osnoise tracer reports the end of an interval: mark = its record_kind, id =
-	 * IRQ, vector, softirq or tid, arg = net ns, name = as osnoise calls it. */
-	RECORD_OSNOISE = 10,
-	/* A watched thread: mark = enum watch_kind, id = tid, name = comm; arg = of WATCH_IN the
-	 * CPU where it waited, of WATCH_OUT its tgid. Read by the watch stage (model/watch.h)
-	 * only. */
-	RECORD_WATCH = 11,
-	/* A system call of a watched thread, on request: id = its number; ends where the thread is
-	 * switched out. */
-	RECORD_SYSCALL = 12,
-	/* In a ring only: `id` records had no room here. */
-	RECORD_LOST = 13,
+#define ROW(name, number) RECORD_##name = number,
+	RECORDS(ROW, ROW)
+#undef ROW
 };
 
 enum watch_kind {
@@ -78,7 +89,7 @@ enum mark_kind {
 };
 
 /* A context interrupts only lower ones, and within one CPU a level never runs twice at once (for
- * IRQs see irq[] below). */
+ * IRQs see irq[] in state.h). */
 enum record_level {
 	LEVEL_THREAD = 0,
 	LEVEL_SOFTIRQ = 1,
@@ -87,19 +98,42 @@ enum record_level {
 	LEVELS = 4,
 };
 
+/* x86 system vectors: the kernel's name (arch/x86/include/asm/trace/irq_vectors.h), and the row of
+ * /proc/interrupts that counts it (arch/x86/kernel/irq.c: arch_show_interrupts). */
+#define VECTORS(ROW)                                                                               \
+	ROW(1, LOCAL_TIMER, local_timer, "LOC")                                                    \
+	ROW(2, RESCHEDULE, reschedule, "RES")                                                      \
+	ROW(3, CALL_FUNCTION, call_function, "CAL")                                                \
+	ROW(4, CALL_FUNCTION_SINGLE, call_function_single, "CAL")                                  \
+	ROW(5, IRQ_WORK, irq_work, "IWI")                                                          \
+	ROW(6, THERMAL, thermal_apic, "TRM")                                                       \
+	ROW(7, THRESHOLD, threshold_apic, "THR")                                                   \
+	ROW(8, DEFERRED_ERROR, deferred_error_apic, "DFR")                                         \
+	ROW(9, ERROR, error_apic, "ERR")                                                           \
+	ROW(10, SPURIOUS, spurious_apic, "SPU")                                                    \
+	ROW(11, PLATFORM_IPI, x86_platform_ipi, "PLT")
+
 enum vector_id {
-	VECTOR_LOCAL_TIMER = 1,
-	VECTOR_RESCHEDULE = 2,
-	VECTOR_CALL_FUNCTION = 3,
-	VECTOR_CALL_FUNCTION_SINGLE = 4,
-	VECTOR_IRQ_WORK = 5,
-	VECTOR_THERMAL = 6,
-	VECTOR_THRESHOLD = 7,
-	VECTOR_DEFERRED_ERROR = 8,
-	VECTOR_ERROR = 9,
-	VECTOR_SPURIOUS = 10,
-	VECTOR_PLATFORM_IPI = 11,
-	VECTORS = 12,
+#define ROW(number, name, kernel_name, counter) VECTOR_##name = number,
+	VECTORS(ROW)
+#undef ROW
+		VECTOR_IDS,
+};
+
+/* enum tlb_flush_reason (include/linux/mm_types.h), as the kernel's tracepoint writes them
+ * (include/trace/events/tlb.h). */
+#define TLB_REASONS(ROW)                                                                           \
+	ROW(0, TASK_SWITCH, "task switch")                                                         \
+	ROW(1, REMOTE_SHOOTDOWN, "remote shootdown")                                               \
+	ROW(2, LOCAL_SHOOTDOWN, "local shootdown")                                                 \
+	ROW(3, LOCAL_MM_SHOOTDOWN, "local mm shootdown")                                           \
+	ROW(4, REMOTE_SEND_IPI, "remote IPI send")                                                 \
+	ROW(5, REMOTE_WRONG_CPU, "remote wrong CPU")
+
+enum tlb_reason {
+#define ROW(number, name, text) TLB_##name = number,
+	TLB_REASONS(ROW)
+#undef ROW
 };
 
 /* flags */
@@ -153,113 +187,10 @@ struct record {
 	__u32 seq;
 };
 
-/* What the rings are made of: half a record. */
-struct record_half {
-	__u64 word[4];
-};
-
-_Static_assert(sizeof(struct record) == 2 * sizeof(struct record_half), "two halves");
-
-/* An interval that has begun and not ended. */
-struct record_open {
-	__u64 start_ns;
-	__u32 id;
-	__u32 kind;
-};
-
-/* Size of each level's ring in halves: enough for a tenth of a second of the most that the level
- * can produce (README, "What it costs"). */
-#define RING_THREAD  (60 << 10)
-#define RING_SOFTIRQ (28 << 10)
-#define RING_IRQ     (36 << 10)
-#define RING_NMI     (2 << 10)
-#define RING_HALVES  (RING_THREAD + RING_SOFTIRQ + RING_IRQ + RING_NMI)
-
-static inline __attribute__((always_inline)) __u32 ring_size(int level)
-{
-	return level == LEVEL_THREAD    ? RING_THREAD
-	       : level == LEVEL_SOFTIRQ ? RING_SOFTIRQ
-	       : level == LEVEL_IRQ     ? RING_IRQ
-					: RING_NMI;
-}
-
-/* Index of the level's first half in cpu_state.ring. */
-static inline __attribute__((always_inline)) __u32 ring_base(int level)
-{
-	return level == LEVEL_THREAD    ? 0
-	       : level == LEVEL_SOFTIRQ ? RING_THREAD
-	       : level == LEVEL_IRQ     ? RING_THREAD + RING_SOFTIRQ
-					: RING_THREAD + RING_SOFTIRQ + RING_IRQ;
-}
-
-/* Place of the record that follows one of so many halves. A wide record must not be torn: the
- * ring's last half begins none. */
-static inline __attribute__((always_inline)) __u32 ring_next(int level, __u32 place, __u32 halves)
-{
-	place += halves;
-	return place >= ring_size(level) - 1 ? 0 : place;
-}
-
-/* Second halves repeat: who was here, who asked. A record is written without its second half when
- * that equals the one of the last record in the same place. Writer and reader keep the newest
- * second half of each place alike. NMIs have none. */
-#define SAME_PLACES 256
-
-static inline __attribute__((always_inline)) __u32 record_place(const struct record *r)
-{
-	return (r->id + 31 * r->kind + 7 * r->mark) % SAME_PLACES;
-}
-
-/* One per target CPU, in an mmapable BPF array. The kernel side writes all but `tail` and
- * `sampler`; every level's fields have one writer at a time, because a level does not interrupt
- * itself, so there are no locks and no atomics here, and NMI code never waits for anything.
- *
- * Order of publication, of one level: the record's halves, then `head` with release semantics
- * (trace.bpf.h: publish). The reader loads `head` with acquire semantics, reads the halves, and
- * then stores `tail` with release semantics; the writer loads `tail` and writes only behind a
- * branch that depends on it. So the reader never sees half a record, and the writer never writes
- * over one that is being read. `cursor` is read by the sampler, on the same CPU, where program
- * order is enough: it says which records fell into a hiccup. */
-struct cpu_state {
-	__u32 cursor[LEVELS] __attribute__((
-		aligned(16))); /* seq of the newest record of each level, dropped or not */
-	__s32 sampler;         /* tid; set before the gate opens */
-	__u32 active;          /* watched threads that run or wait here; 0: nothing is recorded */
-	struct record_open thread;
-	struct record_open softirq;
-	/* A demultiplexing handler (GPIO banks) calls a second one inside the first. */
-	struct record_open irq[2];
-	/* Softirq put aside with its thread (PREEMPT_RT): start_ns = tid. */
-	struct record_open preempted;
-	__u64 away_ns;              /* since when the sampler is switched out; 0: it has the CPU */
-	__u64 head[LEVELS];         /* halves written */
-	__u32 place[LEVELS];        /* place of the next record, counted from ring_base() */
-	__u64 lost[LEVELS];         /* records dropped because the ring was full */
-	__u32 unsaid[LEVELS];       /* those of them that no RECORD_LOST has reported yet */
-	__u64 unpaired;             /* ends without a begin */
-	__u64 switches;             /* times that the sampler was switched out */
-	struct record_open syscall; /* of the running watched thread */
-	struct record_open fault;   /* the same: id = error code */
-	/* 1: `active` counts the thread that was running when the gate opened */
-	__u32 seen;
-	__u32 here;         /* tid of the running watched thread; 0: none */
-	__u64 active_since; /* when `active` was last raised from 0 */
-	__u64 mark[LEVELS]; /* function that the open interval of this level runs, 0: not known */
-	/* Handlers that the newest NMI asked; start 0: one knew the NMI. */
-	__u64 nmi_start, nmi_seen;
-	__u64 preempted_mark; /* the function that `preempted` ran */
-	/* frequency changes of the CPU since the reader reset these to 0... */
-	__u64 khz_changes;
-	__u32 khz, khz_min, khz_max;
-	/* 1: the ring had room for the newest RECORD_WATCH, so the reader knows about `here` */
-	__u32 told;
-	struct record_half same[LEVEL_NMI][SAME_PLACES]; /* see record_place() */
-	__u64 tail[LEVELS] __attribute__((
-		aligned(4096))); /* halves read; written by the reader, on a page of its own */
-	struct record_half ring[RING_HALVES] __attribute__((aligned(4096)));
-};
-
-_Static_assert(sizeof(struct cpu_state) % 4096 == 0, "each begins on a page of its own");
-_Static_assert(sizeof(struct cpu_state) <= 4 << 20, "the kernel memory that a target CPU may take");
+/* The halves are copied as such, and nothing is padded. */
+_Static_assert(sizeof(struct record) == 64, "two halves of 32 bytes");
+_Static_assert(__builtin_offsetof(struct record, mark) == 31, "the first half ends with `mark`");
+_Static_assert(__builtin_offsetof(struct record, name) == 32, "the second half begins with `name`");
+_Static_assert(__builtin_offsetof(struct record, seq) == 60, "the second half ends with `seq`");
 
 #endif

@@ -51,8 +51,6 @@ int BPF_PROG(page_fault_user, unsigned long address, void *regs, unsigned long e
 	return 0;
 }
 
-#define TLB_REMOTE_SHOOTDOWN 1 /* enum tlb_flush_reason, include/linux/mm_types.h */
-#define TLB_REMOTE_WRONG_CPU 5
 /* Only flushes that another CPU asked for, which run in its IPI: all others belong to a thread that
  * is recorded already. */
 SEC("?tp_btf/tlb_flush")

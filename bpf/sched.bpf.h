@@ -15,17 +15,17 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 		put_narrow(c, LEVEL_SOFTIRQ, RECORD_SOFTIRQ, 0,
 			   RECORD_PART | (watching ? watch_flags(c, LEVEL_SOFTIRQ) : 0),
 			   c->softirq.id, 0, c->softirq.start_ns, now);
-		c->preempted.start_ns = prev;
-		c->preempted.id = c->softirq.id;
-		c->preempted_mark = c->mark[LEVEL_SOFTIRQ];
+		c->own.preempted.start_ns = prev;
+		c->own.preempted.id = c->softirq.id;
+		c->own.preempted_mark = c->own.mark[LEVEL_SOFTIRQ];
 		c->softirq.start_ns = 0;
-	} else if (c->preempted.start_ns && c->preempted.start_ns == (__u64)next) {
-		c->softirq.id = c->preempted.id;
+	} else if (c->own.preempted.start_ns && c->own.preempted.start_ns == (__u64)next) {
+		c->softirq.id = c->own.preempted.id;
 		c->softirq.start_ns = now;
-		c->preempted.start_ns = 0;
-		c->mark[LEVEL_SOFTIRQ] = 0;
-		if (c->preempted_mark)
-			mark(c, LEVEL_SOFTIRQ, MARK_TIMER, c->preempted_mark, now);
+		c->own.preempted.start_ns = 0;
+		c->own.mark[LEVEL_SOFTIRQ] = 0;
+		if (c->own.preempted_mark)
+			mark(c, LEVEL_SOFTIRQ, MARK_TIMER, c->own.preempted_mark, now);
 	}
 }
 
@@ -71,7 +71,7 @@ static __always_inline void thread_begins(struct cpu_state *c, struct task_struc
 			   .mark = MARK_THREAD,
 			   .prio = task->prio};
 
-	c->mark[LEVEL_THREAD] = 0;
+	c->own.mark[LEVEL_THREAD] = 0;
 	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
 	put_wide(c, LEVEL_THREAD, &r);
 }

@@ -13,7 +13,7 @@
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 #include "vmlinux.h"
-#include "record.h"
+#include "state.h"
 
 #define TARGET_CPUS 8192 /* CPUS_MAX */
 
@@ -98,7 +98,7 @@ static __always_inline struct cpu_state *target_cpu(void)
 /* The next half of a level's ring; the caller has made sure of room, see reserve(). */
 static __always_inline struct record *next_half(struct cpu_state *c, int level)
 {
-	__u64 at = ring_base(level) + c->place[level];
+	__u64 at = ring_base(level) + c->own.place[level];
 
 	barrier_var(at);
 	/* never true: bounds the index for the verifier, for access to both halves */
@@ -110,7 +110,7 @@ static __always_inline struct record *next_half(struct cpu_state *c, int level)
 /* Makes the written halves of a record visible to the reader. */
 static __always_inline void publish(struct cpu_state *c, int level, __u32 halves)
 {
-	c->place[level] = ring_next(level, c->place[level], halves);
+	c->own.place[level] = ring_next(level, c->own.place[level], halves);
 	store_release(&c->head[level], c->head[level] + halves);
 }
 
@@ -125,17 +125,17 @@ static __always_inline struct record *reserve(struct cpu_state *c, int level, __
 	c->cursor[level]++;
 	if (used + 1 + halves > ring_size(level) - 1) {
 		c->lost[level]++;
-		c->unsaid[level]++;
+		c->own.unsaid[level]++;
 		return NULL;
 	}
-	if (c->unsaid[level]) {
+	if (c->own.unsaid[level]) {
 		r = next_half(c, level);
 		if (!r)
 			return NULL;
-		r->id = c->unsaid[level];
+		r->id = c->own.unsaid[level];
 		r->kind = RECORD_LOST;
 		r->flags = 0;
-		c->unsaid[level] = 0;
+		c->own.unsaid[level] = 0;
 		publish(c, level, 1);
 	}
 	return next_half(c, level);
@@ -146,7 +146,7 @@ static __always_inline struct record *reserve(struct cpu_state *c, int level, __
 static __always_inline bool put_wide(struct cpu_state *c, int level, struct record *r)
 {
 	struct record_half *half = (struct record_half *)r, *to;
-	struct record_half *same = &c->same[level][record_place(r)];
+	struct record_half *same = &c->own.same[level][record_place(r)];
 	bool repeats = half[1].word[0] == same->word[0] && half[1].word[1] == same->word[1] &&
 		       half[1].word[2] == same->word[2] && half[1].word[3] == same->word[3];
 	__u32 halves = repeats ? 1 : 2;
@@ -197,14 +197,14 @@ static __always_inline void watch_say(struct cpu_state *c, int what, struct task
 			   .prio = task->prio};
 
 	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
-	c->told = put_wide(c, LEVEL_THREAD, &r);
+	c->own.told = put_wide(c, LEVEL_THREAD, &r);
 }
 
 /* Counts one more watched thread that runs or waits here. */
 static __always_inline void activate(struct cpu_state *c, __u64 now)
 {
 	if (!c->active)
-		c->active_since = now;
+		c->own.active_since = now;
 	__sync_fetch_and_add(&c->active, 1);
 }
 
@@ -214,12 +214,12 @@ static __always_inline bool watch_find(struct cpu_state *c)
 	struct task_struct *task = bpf_get_current_task_btf();
 	__u64 now;
 
-	c->seen = 1;
+	c->own.seen = 1;
 	if (!is_watched(task))
 		return false;
 	now = bpf_ktime_get_ns();
 	activate(c, now);
-	c->here = task->pid;
+	c->own.here = task->pid;
 	watch_say(c, WATCH_IN, task, bpf_get_smp_processor_id(), WATCH_ALWAYS, now);
 	return true;
 }
@@ -231,7 +231,7 @@ static __always_inline struct cpu_state *target(void)
 
 	if (!watching || !c || c->active)
 		return c;
-	return !c->seen && watch_find(c) ? c : NULL;
+	return !c->own.seen && watch_find(c) ? c : NULL;
 }
 
 /* True when it runs inside an interval of a lower level, or of its own level. */
@@ -246,8 +246,9 @@ static __always_inline bool is_inner(const struct cpu_state *c, int level)
  * tracepoint. */
 static __always_inline __u8 watch_flags(const struct cpu_state *c, int level)
 {
-	__u8 upon = c->told && c->here && c->here == (__u32)bpf_get_current_pid_tgid() ? RECORD_UPON
-										       : 0;
+	__u8 upon = c->own.told && c->own.here && c->own.here == (__u32)bpf_get_current_pid_tgid()
+			    ? RECORD_UPON
+			    : 0;
 
 	return upon | (is_inner(c, level) ? RECORD_INNER : 0);
 }
@@ -255,7 +256,7 @@ static __always_inline __u8 watch_flags(const struct cpu_state *c, int level)
 static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32 id, __u64 arg,
 				 __u64 start, __u64 end)
 {
-	if (watching && start < c->active_since)
+	if (watching && start < c->own.active_since)
 		return; /* its own begin was not seen: the open one belongs to an older interval */
 	put_narrow(c, level, kind, 0, watching ? watch_flags(c, level) : 0, id, arg, start, end);
 }
@@ -272,7 +273,7 @@ static __always_inline int level_now(const struct cpu_state *c, int otherwise)
 static __always_inline void mark(struct cpu_state *c, int level, int what, __u64 function,
 				 __u64 now)
 {
-	c->mark[level] = function;
+	c->own.mark[level] = function;
 	put_narrow(c, level, RECORD_MARK, what, 0, 0, function, now, now);
 }
 
@@ -283,7 +284,7 @@ static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id,
 	bool inside = c->irq[0].start_ns && (c->irq[0].id != id || c->irq[0].kind != kind);
 	struct record_open *o = inside ? &c->irq[1] : &c->irq[0];
 
-	c->mark[LEVEL_IRQ] = function;
+	c->own.mark[LEVEL_IRQ] = function;
 	o->id = id;
 	o->kind = kind;
 	o->start_ns = bpf_ktime_get_ns();

@@ -4,60 +4,39 @@
 #include "trace.bpf.h"
 #include "origin.bpf.h"
 
-#define VECTOR(name, number)                                                                       \
-	SEC("?tp_btf/" #name "_entry") int name##_entry(__u64 *ctx)                                \
-	{                                                                                          \
-		struct cpu_state *c = target();                                                    \
-                                                                                                   \
-		if (c)                                                                             \
-			begin_irq(c, RECORD_VECTOR, number, 0);                                    \
-		return 0;                                                                          \
-	}                                                                                          \
-	SEC("?tp_btf/" #name "_exit") int name##_exit(__u64 *ctx)                                  \
-	{                                                                                          \
-		struct cpu_state *c = target();                                                    \
-                                                                                                   \
-		if (c)                                                                             \
-			end_irq(c, RECORD_VECTOR, number, (__u32)ctx[0], bpf_ktime_get_ns());      \
-		return 0;                                                                          \
-	}
-
-VECTOR(local_timer, VECTOR_LOCAL_TIMER)
-VECTOR(call_function, VECTOR_CALL_FUNCTION)
-VECTOR(call_function_single, VECTOR_CALL_FUNCTION_SINGLE)
-VECTOR(irq_work, VECTOR_IRQ_WORK)
-VECTOR(thermal_apic, VECTOR_THERMAL)
-VECTOR(threshold_apic, VECTOR_THRESHOLD)
-VECTOR(deferred_error_apic, VECTOR_DEFERRED_ERROR)
-VECTOR(error_apic, VECTOR_ERROR)
-VECTOR(spurious_apic, VECTOR_SPURIOUS)
-VECTOR(x86_platform_ipi, VECTOR_PLATFORM_IPI)
-
-SEC("?tp_btf/reschedule_entry")
-int reschedule_entry(__u64 *ctx)
+/* No tracepoint shows work of the reschedule IPI's handler, so its mark says only who sent it. */
+static __always_inline void end_vector(__u32 id, __u32 number)
 {
-	struct cpu_state *c = target();
-
-	if (c)
-		begin_irq(c, RECORD_VECTOR, VECTOR_RESCHEDULE, 0);
-	return 0;
-}
-
-/* No tracepoint shows work of the handler itself, so its mark says only who sent the IPI. */
-SEC("?tp_btf/reschedule_exit")
-int reschedule_exit(__u64 *ctx)
-{
-	struct origin_key key = csd_key(bpf_get_smp_processor_id(), NULL);
 	struct cpu_state *c = target();
 	__u64 now;
 
 	if (!c)
-		return 0;
+		return;
 	now = bpf_ktime_get_ns();
-	mark_asked(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now, &origin_resched, key, false);
-	end_irq(c, RECORD_VECTOR, VECTOR_RESCHEDULE, (__u32)ctx[0], now);
-	return 0;
+	if (id == VECTOR_RESCHEDULE) {
+		struct origin_key key = csd_key(bpf_get_smp_processor_id(), NULL);
+
+		mark_asked(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now, &origin_resched, key, false);
+	}
+	end_irq(c, RECORD_VECTOR, id, number, now);
 }
+
+#define PROBES(number, name, kernel_name, counter)                                                 \
+	SEC("?tp_btf/" #kernel_name "_entry") int kernel_name##_entry(__u64 *ctx)                  \
+	{                                                                                          \
+		struct cpu_state *c = target();                                                    \
+                                                                                                   \
+		if (c)                                                                             \
+			begin_irq(c, RECORD_VECTOR, VECTOR_##name, 0);                             \
+		return 0;                                                                          \
+	}                                                                                          \
+	SEC("?tp_btf/" #kernel_name "_exit") int kernel_name##_exit(__u64 *ctx)                    \
+	{                                                                                          \
+		end_vector(VECTOR_##name, ctx[0]);                                                 \
+		return 0;                                                                          \
+	}
+
+VECTORS(PROBES)
 
 /* An NMI asks every handler of its type; handlers that had nothing to do and were quick are left
  * out. */
@@ -80,13 +59,13 @@ int BPF_PROG(nmi_handler, void *handler, __s64 delta_ns, int handled)
 		return 0;
 	now = bpf_ktime_get_ns();
 	start = now - delta_ns;
-	if (start > c->nmi_seen + NMI_APART_NS)
-		c->nmi_start = start;
-	c->nmi_seen = now;
+	if (start > c->own.nmi_seen + NMI_APART_NS)
+		c->own.nmi_start = start;
+	c->own.nmi_seen = now;
 	if (handled) {
-		emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)handler, c->nmi_start ?: start, now);
-		c->nmi_start = 0;
-	} else if (delta_ns >= NMI_LOOK_NS && (!c->nmi_start || !unknown_nmi_seen)) {
+		emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)handler, c->own.nmi_start ?: start, now);
+		c->own.nmi_start = 0;
+	} else if (delta_ns >= NMI_LOOK_NS && (!c->own.nmi_start || !unknown_nmi_seen)) {
 		emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)handler, start, now);
 	}
 	return 0;
@@ -104,7 +83,7 @@ int unknown_nmi(void *ctx)
 	if (!c)
 		return 0;
 	now = bpf_ktime_get_ns();
-	emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)&unknown_nmi_error, c->nmi_start ?: now, now);
-	c->nmi_seen = 0;
+	emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)&unknown_nmi_error, c->own.nmi_start ?: now, now);
+	c->own.nmi_seen = 0;
 	return 0;
 }

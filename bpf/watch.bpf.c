@@ -75,7 +75,7 @@ static __always_inline void comes(struct cpu_state *c, struct task_struct *task,
 	__u64 *due;
 
 	activate(c, now);
-	c->here = tid;
+	c->own.here = tid;
 	if (!w) {
 		watch_say(c, WATCH_IN, task, bpf_get_smp_processor_id(), now, now);
 		return;
@@ -103,13 +103,14 @@ static __always_inline __u64 here_since(const struct cpu_state *c, const struct 
 static __always_inline void goes(struct cpu_state *c, struct task_struct *task, bool preempt,
 				 __u64 since, __u64 now)
 {
-	if (c->syscall.start_ns) {
-		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->syscall.id, 0, c->syscall.start_ns, now);
-		c->syscall.start_ns = 0;
+	if (c->own.syscall.start_ns) {
+		emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, 0, c->own.syscall.start_ns,
+		     now);
+		c->own.syscall.start_ns = 0;
 	}
-	c->fault.start_ns = 0; /* sleeps inside the fault */
+	c->own.fault.start_ns = 0; /* sleeps inside the fault */
 	watch_say(c, WATCH_OUT, task, task->tgid, since, now);
-	c->here = 0;
+	c->own.here = 0;
 	deactivate(c);
 	if (preempt || !state_of(task))
 		begin_wait(task, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now);
@@ -117,9 +118,9 @@ static __always_inline void goes(struct cpu_state *c, struct task_struct *task, 
 
 static __always_inline void is_gone(struct cpu_state *c, __u64 now)
 {
-	put_narrow(c, LEVEL_THREAD, RECORD_WATCH, WATCH_GONE, 0, c->here, 0, now, now);
-	c->syscall.start_ns = c->fault.start_ns = 0;
-	c->here = 0;
+	put_narrow(c, LEVEL_THREAD, RECORD_WATCH, WATCH_GONE, 0, c->own.here, 0, now, now);
+	c->own.syscall.start_ns = c->own.fault.start_ns = 0;
+	c->own.here = 0;
 	deactivate(c);
 }
 
@@ -136,17 +137,17 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		return 0;
 	}
 	mine = is_watched(prev);
-	first = !c->seen; /* a thread that leaves now was here before the window */
-	c->seen = 1;
+	first = !c->own.seen; /* a thread that leaves now was here before the window */
+	c->own.seen = 1;
 	if (!c->active && !mine && !is_watched(next)) {
 		c->thread.id = next->pid;
 		c->thread.start_ns = 0; /* so far in nobody's way */
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
-	if (c->here && c->here != (__u32)prev->pid)
+	if (c->own.here && c->own.here != (__u32)prev->pid)
 		is_gone(c, now);
-	if (mine && !c->here)
+	if (mine && !c->own.here)
 		activate(c, now); /* came without a record, or before the window */
 	softirq_over_switch(c, now, prev->pid, next->pid);
 	c->irq[0].start_ns = 0;
@@ -274,8 +275,8 @@ int BPF_PROG(watch_fault, unsigned long address, void *regs, unsigned long error
 
 	if (!c || !is_watched(bpf_get_current_task_btf()))
 		return 0;
-	c->fault.id = error_code;
-	c->fault.start_ns = bpf_ktime_get_ns();
+	c->own.fault.id = error_code;
+	c->own.fault.start_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -285,10 +286,11 @@ int BPF_PROG(watch_fault_end)
 {
 	struct cpu_state *c = target();
 
-	if (!c || !c->fault.start_ns)
+	if (!c || !c->own.fault.start_ns)
 		return 0;
-	emit(c, LEVEL_THREAD, RECORD_FAULT, c->fault.id, 0, c->fault.start_ns, bpf_ktime_get_ns());
-	c->fault.start_ns = 0;
+	emit(c, LEVEL_THREAD, RECORD_FAULT, c->own.fault.id, 0, c->own.fault.start_ns,
+	     bpf_ktime_get_ns());
+	c->own.fault.start_ns = 0;
 	return 0;
 }
 
@@ -299,8 +301,8 @@ int BPF_PROG(watch_sys_enter, void *regs, long id)
 
 	if (!c || !is_watched(bpf_get_current_task_btf()))
 		return 0;
-	c->syscall.id = id;
-	c->syscall.start_ns = bpf_ktime_get_ns();
+	c->own.syscall.id = id;
+	c->own.syscall.start_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
@@ -309,10 +311,10 @@ int BPF_PROG(watch_sys_exit, void *regs, long ret)
 {
 	struct cpu_state *c = target();
 
-	if (!c || !c->syscall.start_ns)
+	if (!c || !c->own.syscall.start_ns)
 		return 0;
-	emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->syscall.id, 0, c->syscall.start_ns,
+	emit(c, LEVEL_THREAD, RECORD_SYSCALL, c->own.syscall.id, 0, c->own.syscall.start_ns,
 	     bpf_ktime_get_ns());
-	c->syscall.start_ns = 0;
+	c->own.syscall.start_ns = 0;
 	return 0;
 }

@@ -106,19 +106,9 @@ const struct cause *cause_of_function(const struct source *s)
 /* The row of /proc/interrupts that counts a vector. */
 static const char *vector_row(const char *vector)
 {
-	static const char *const rows[][2] = {
-		{"local_timer", "LOC"},          {"reschedule", "RES"},
-		{"call_function", "CAL"},        {"irq_work", "IWI"},
-		{"call_function_single", "CAL"}, {"thermal_apic", "TRM"},
-		{"threshold_apic", "THR"},       {"deferred_error_apic", "DFR"},
-		{"error_apic", "ERR"},           {"spurious_apic", "SPU"},
-		{"x86_platform_ipi", "PLT"},     {"NMI", "NMI"},
-	};
+	uint32_t id = vector_of_name(vector);
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (!strcmp(rows[i][0], vector))
-			return rows[i][1];
-	return vector;
+	return id ? vector_counter(id) : vector;
 }
 
 const struct cause *cause_of(const struct source *s)

@@ -149,9 +149,8 @@ static struct source carrier_of(const struct meaning *m)
 
 	snprintf(s.name, sizeof(s.name), "%.*s", SOURCE_NAME - 1, m->who);
 	s.kernel_thread = runs_work_of_kernel(m->who);
-	for (uint32_t i = 1; strcmp(vector_name(i), "unknown"); i++)
-		if (!strcmp(m->who, vector_name(i)))
-			s.kind = SOURCE_VECTOR;
+	if (vector_of_name(m->who))
+		s.kind = SOURCE_VECTOR;
 	for (uint32_t i = 0; strcmp(softirq_name(i), "unknown"); i++)
 		if (!strcmp(m->who, softirq_name(i))) {
 			s.kind = SOURCE_SOFTIRQ;

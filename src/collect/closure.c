@@ -27,7 +27,7 @@ struct closure {
 	uint32_t rows;
 	uint64_t switches[2];
 	/* Counts of records. */
-	uint64_t vector[VECTORS], softirq[SOFTIRQS], nmi, irq[IRQS_MAX];
+	uint64_t vector[VECTOR_IDS], softirq[SOFTIRQS], nmi, irq[IRQS_MAX];
 };
 
 struct closure *closure_new(unsigned cpu, int sampler)
@@ -180,7 +180,7 @@ bool closure_read(struct closure *c, const struct cpu_state *state, cursors_t *c
 
 void closure_count(struct closure *c, const struct record *r)
 {
-	if (r->kind == RECORD_VECTOR && r->id < VECTORS)
+	if (r->kind == RECORD_VECTOR && r->id < VECTOR_IDS)
 		c->vector[r->id]++;
 	else if (r->kind == RECORD_SOFTIRQ && r->id < SOFTIRQS && !(r->flags & RECORD_PART))
 		c->softirq[r->id]++;
@@ -189,23 +189,6 @@ void closure_count(struct closure *c, const struct record *r)
 	else if (r->kind == RECORD_IRQ && r->id < IRQS_MAX)
 		c->irq[r->id]++;
 }
-
-/* Rows of /proc/interrupts (arch/x86/kernel/irq.c: arch_show_interrupts) and the vectors that they
- * count. */
-static const struct {
-	const char *label;
-	unsigned vector[2]; /* 0: none is traced */
-} vectors[] = {
-	{"LOC", {VECTOR_LOCAL_TIMER}},
-	{"RES", {VECTOR_RESCHEDULE}},
-	{"CAL", {VECTOR_CALL_FUNCTION, VECTOR_CALL_FUNCTION_SINGLE}},
-	{"IWI", {VECTOR_IRQ_WORK}},
-	{"TRM", {VECTOR_THERMAL}},
-	{"THR", {VECTOR_THRESHOLD}},
-	{"DFR", {VECTOR_DEFERRED_ERROR}},
-	{"PLT", {VECTOR_PLATFORM_IPI}},
-	{"SPU", {VECTOR_SPURIOUS}},
-};
 
 /* True for rows that are no interrupts, or are counted in another row as well. */
 static bool skipped(const char *label)
@@ -228,14 +211,15 @@ static uint64_t grown(const struct closure *c, const char *label)
 
 static bool traced_vector(const struct closure *c, const char *label, uint64_t *traced)
 {
-	for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
-		if (!strcmp(vectors[i].label, label)) {
-			*traced = c->vector[vectors[i].vector[0]];
-			if (vectors[i].vector[1])
-				*traced += c->vector[vectors[i].vector[1]];
-			return true;
+	bool known = false;
+
+	*traced = 0;
+	for (uint32_t id = 1; id < VECTOR_IDS; id++)
+		if (!strcmp(vector_counter(id), label)) {
+			*traced += c->vector[id];
+			known = true;
 		}
-	return false;
+	return known;
 }
 
 /* Fills traced and why for one of the kernel's rows. */

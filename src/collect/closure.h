@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "collect/sampler.h"
 #include "model/view.h"
-#include "record.h"
+#include "state.h"
 
 struct closure;
 

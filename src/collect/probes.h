@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/cpus.h"
-#include "record.h"
+#include "state.h"
 
 struct probes;
 

@@ -1,4 +1,4 @@
-/* Reads the rings of one target CPU (record.h: cpu_state): whole records, in the order of their
+/* Reads the rings of one target CPU (state.h: cpu_state): whole records, in the order of their
  * ends, each with its place in its level's sequence. One reader for each cpu_state, from the
  * opening of the gate on. */
 #ifndef CULPRIT_RING_H
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "record.h"
+#include "state.h"
 
 struct ring_level {
 	uint64_t head, tail; /* halves: written at the last look, and read */

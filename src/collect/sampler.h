@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "model/threshold.h"
-#include "record.h"
+#include "state.h"
 
 #define LANE_SLOTS       32768 /* hiccups between two visits of the reader; a power of two */
 #define LOOP_CLASSES     8     /* of loop lengths while measuring: longer than 2^n ticks... */

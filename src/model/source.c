@@ -49,21 +49,36 @@ const char *softirq_name(uint32_t id)
 
 const char *vector_name(uint32_t vector_id)
 {
-	static const char *const names[VECTORS] = {
-		"unknown",       "local_timer",          "reschedule",
-		"call_function", "call_function_single", "irq_work",
-		"thermal_apic",  "threshold_apic",       "deferred_error_apic",
-		"error_apic",    "spurious_apic",        "x86_platform_ipi",
-	};
+#define ROW(number, name, kernel_name, counter) [VECTOR_##name] = #kernel_name,
+	static const char *const names[] = {"unknown", VECTORS(ROW)};
+#undef ROW
 
-	return names[vector_id < VECTORS ? vector_id : 0];
+	return names[vector_id < VECTOR_IDS ? vector_id : 0];
+}
+
+const char *vector_counter(uint32_t vector_id)
+{
+#define ROW(number, name, kernel_name, counter) [VECTOR_##name] = counter,
+	static const char *const counters[] = {"", VECTORS(ROW)};
+#undef ROW
+
+	return counters[vector_id < VECTOR_IDS ? vector_id : 0];
+}
+
+uint32_t vector_of_name(const char *name)
+{
+	uint32_t id = VECTOR_IDS - 1;
+
+	while (id && strcmp(name, vector_name(id)))
+		id--;
+	return id;
 }
 
 const char *tlb_reason_name(uint32_t reason)
 {
-	static const char *const names[] = {"task switch",     "remote shootdown",
-					    "local shootdown", "local mm shootdown",
-					    "remote IPI send", "remote wrong CPU"};
+#define ROW(number, name, text) [TLB_##name] = text,
+	static const char *const names[] = {TLB_REASONS(ROW)};
+#undef ROW
 
 	return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "unknown";
 }

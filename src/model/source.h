@@ -160,6 +160,8 @@ uint32_t sources_rank(const struct sources *t, uint32_t *order);
  * "remote shootdown" (tlb.h). */
 const char *softirq_name(uint32_t id);
 const char *vector_name(uint32_t vector_id);
+const char *vector_counter(uint32_t vector_id); /* its row of /proc/interrupts, "LOC" */
+uint32_t vector_of_name(const char *name);      /* enum vector_id; 0: of none */
 const char *tlb_reason_name(uint32_t reason);
 
 #endif

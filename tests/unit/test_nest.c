@@ -14,7 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define HICCUP_NS    400 /* of the drawn ones */
-#define RECORDS      24
+#define NEST_RECORDS 24
 
 static const struct edge_bounds bounds = {.irq_ns = 10, .thread_ns = 20};
 
@@ -77,8 +77,8 @@ static const struct names names = {.irq = name_irq, .symbol = name_symbol, .stac
 struct drawing {
 	const char *what;
 	bool real_time;
-	struct record record[RECORDS]; /* as they end */
-	const char *want;              /* pieces in order of first appearance: name>function net */
+	struct record record[NEST_RECORDS]; /* as they end */
+	const char *want; /* pieces in order of first appearance: name>function net */
 };
 
 static const struct drawing drawings[] = {
@@ -297,7 +297,7 @@ static void test_drawing(void **state)
 	const struct drawing *d = *state;
 	char text[1024] = "";
 	FILE *out = fmemopen(text, sizeof(text), "w");
-	unsigned stuck_out, last = RECORDS;
+	unsigned stuck_out, last = NEST_RECORDS;
 	struct sources t;
 	struct nest *n;
 

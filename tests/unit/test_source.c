@@ -435,7 +435,7 @@ static void test_names(void **state)
 	assert_string_equal(vector_name(VECTOR_LOCAL_TIMER), "local_timer");
 	assert_string_equal(vector_name(VECTOR_IRQ_WORK), "irq_work");
 	assert_string_equal(vector_name(VECTOR_PLATFORM_IPI), "x86_platform_ipi");
-	assert_string_equal(vector_name(VECTORS), "unknown");
+	assert_string_equal(vector_name(VECTOR_IDS), "unknown");
 	assert_string_equal(tlb_reason_name(1), "remote shootdown");
 	assert_string_equal(tlb_reason_name(5), "remote wrong CPU");
 	assert_string_equal(tlb_reason_name(6), "unknown");
