@@ -28,8 +28,8 @@
 /* The place of a source. */
 struct place {
 	const struct view *view;
-	const struct cpu_summary *cpu;
-	const struct cpu_run *run;
+	const struct cpu *cpu;
+	const struct cpu *run;
 };
 
 static bool runs(const struct source *s, const char *function)
@@ -59,7 +59,7 @@ static bool is_tick(const struct source *s)
 /* False for the CPUs of a watched thread, of which the view does not say. */
 static bool is_nohz_full(const struct place *p)
 {
-	return !p->view->run.watch && cpus_has(&p->view->host.nohz_full, p->cpu->cpu);
+	return !p->view->run.watch && cpus_has(&p->view->host.nohz_full, p->cpu->number);
 }
 
 /* The dependency that kept the tick most often; 0: none was seen. */
@@ -90,7 +90,8 @@ static bool has_deadline_task(const struct place *p)
 	struct task t;
 
 	while (next_task(&a, &w, &t))
-		if (t.policy == 6 && !(t.flags & TASK_KTHREAD) && cpus_has(&t.allowed, p->cpu->cpu))
+		if (t.policy == 6 && !(t.flags & TASK_KTHREAD) &&
+		    cpus_has(&t.allowed, p->cpu->number))
 			return true;
 	return false;
 }
@@ -103,7 +104,7 @@ static bool has_fair_server(const struct place *p)
 	char name[80];
 
 	snprintf(name, sizeof(name), "sys/kernel/debug/sched/fair_server/cpu%u/runtime",
-		 p->cpu->cpu);
+		 p->cpu->number);
 	return number_of(&a, name, &runtime) && runtime > 0;
 }
 
@@ -291,7 +292,7 @@ static struct cpus others_of(const struct view *v)
 static char *advice_at(const struct place *p, const struct source *s, const struct cause *c)
 {
 	/* the lane of a watched thread is no CPU */
-	long cpu = p->view->run.watch ? -1 : (long)p->cpu->cpu;
+	long cpu = p->view->run.watch ? -1 : (long)p->cpu->number;
 	struct conditions here = conditions_of(&p->view->facts, cpu);
 	struct cpus rest = others_of(p->view);
 	char device[SOURCE_NAME];
@@ -331,8 +332,8 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 int advise(struct view *v)
 {
 	v->advised = true;
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct place p = {v, &v->summary.cpu[i], &v->cpu[i]};
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct place p = {v, &v->cpu[i], &v->cpu[i]};
 
 		stops_find(v, i);
 		for (uint32_t k = 0; k < p.cpu->sources.count; k++) {

@@ -80,13 +80,13 @@ static int take_fix(const struct finding *f, struct source *s)
 /* The CPU of a lane; a watched thread's lane is none. */
 static unsigned lane_cpu(const struct view *v, uint32_t i)
 {
-	return v->run.watch ? UINT_MAX : v->summary.cpu[i].cpu;
+	return v->run.watch ? UINT_MAX : v->cpu[i].number;
 }
 
 static void add_costs(struct view *v, struct finding *f)
 {
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct sources *t = &v->summary.cpu[i].sources;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct sources *t = &v->cpu[i].sources;
 
 		for (uint32_t k = 0; k < t->count; k++)
 			if (t->row[k]->net.count && finding_explains(f, lane_cpu(v, i), t->row[k]))
@@ -101,8 +101,8 @@ static int take_fixes(struct view *v)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct sources *t = &v->summary.cpu[i].sources;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct sources *t = &v->cpu[i].sources;
 
 		for (uint32_t k = 0; k < t->count && !err; k++) {
 			const struct finding *f = finding_of(v, lane_cpu(v, i), t->row[k]);

@@ -119,12 +119,12 @@ static void add_source(struct sentence *out, const struct source *s)
 }
 
 /* UINT_MAX for a watched thread, which is no CPU. */
-static unsigned cpu_number(const struct view *v, const struct cpu_summary *c)
+static unsigned cpu_number(const struct view *v, const struct cpu *c)
 {
-	return v->run.watch ? UINT_MAX : c->cpu;
+	return v->run.watch ? UINT_MAX : c->number;
 }
 
-static void say_tick(struct sentence *out, const struct view *v, const struct cpu_summary *c,
+static void say_tick(struct sentence *out, const struct view *v, const struct cpu *c,
 		     const struct source *s)
 {
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
@@ -152,7 +152,7 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 	add_action(out, most ? "; " : "", f, s);
 }
 
-static void say_throttled(struct sentence *out, const struct view *v, const struct cpu_summary *c,
+static void say_throttled(struct sentence *out, const struct view *v, const struct cpu *c,
 			  const struct source *s)
 {
 	add(out, "real-time throttling, which takes the sampler off for threads without a "
@@ -163,7 +163,7 @@ static void say_throttled(struct sentence *out, const struct view *v, const stru
 static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 			const struct source *s)
 {
-	const struct cpu_run *r = &v->cpu[i];
+	const struct cpu *c = &v->cpu[i];
 
 	if (v->run.watch) {
 		add(out, "what the kernel does not show");
@@ -172,16 +172,16 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 	add(out, "what the kernel does not see: ");
 	if (!strcmp(s->name, "steal"))
 		add(out, "the host gave the CPU to others");
-	else if (r->smi_known && r->smi_count)
-		add(out, "firmware (%llu SMIs)", (unsigned long long)r->smi_count);
+	else if (c->smi_known && c->smi_count)
+		add(out, "firmware (%llu SMIs)", (unsigned long long)c->smi_count);
 	else if (v->host.hypervisor[0])
 		add(out, "this is a guest, and its host takes the time");
 	else
 		add(out, "firmware or hardware");
-	add_action(out, "; ", finding_of(v, v->summary.cpu[i].cpu, s), s);
+	add_action(out, "; ", finding_of(v, v->cpu[i].number, s), s);
 }
 
-static void say_source(struct sentence *out, const struct view *v, const struct cpu_summary *c,
+static void say_source(struct sentence *out, const struct view *v, const struct cpu *c,
 		       const struct source *s)
 {
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
@@ -202,7 +202,7 @@ struct most {
 
 /* Finds what took most. Only the usual part of a stopped handler counts: the stop is not the
  * handler's doing (model/stops.h). */
-static struct most find_most(const struct cpu_summary *c)
+static struct most find_most(const struct cpu *c)
 {
 	struct most groups[GROUPS] = {{0}}, best = {0};
 
@@ -225,7 +225,7 @@ static struct most find_most(const struct cpu_summary *c)
 	return best;
 }
 
-static struct most find_longest(const struct cpu_summary *c)
+static struct most find_longest(const struct cpu *c)
 {
 	struct most best = {0};
 
@@ -238,7 +238,7 @@ static struct most find_longest(const struct cpu_summary *c)
 	return best;
 }
 
-static uint64_t not_recorded(const struct cpu_summary *c)
+static uint64_t not_recorded(const struct cpu *c)
 {
 	uint64_t ns = 0;
 
@@ -251,16 +251,15 @@ static uint64_t not_recorded(const struct cpu_summary *c)
  * records is missing. */
 static bool may_be_lost(const struct view *v, uint32_t i, const struct source *s)
 {
-	const struct cpu_run *r = &v->cpu[i];
+	const struct cpu *c = &v->cpu[i];
 
-	if (!strcmp(s->name, "steal") || (r->smi_known && r->smi_count) ||
-	    not_recorded(&v->summary.cpu[i]))
+	if (!strcmp(s->name, "steal") || (c->smi_known && c->smi_count) || not_recorded(&v->cpu[i]))
 		return false;
-	return r->counts.lost > (r->counts.seen + r->counts.lost) / 100;
+	return c->counts.lost > (c->counts.seen + c->counts.lost) / 100;
 }
 
 /* The source with most time among the recorded ones. */
-static const struct source *most_seen(const struct cpu_summary *c)
+static const struct source *most_seen(const struct cpu *c)
 {
 	const struct source *best = NULL;
 
@@ -277,7 +276,7 @@ static const struct source *most_seen(const struct cpu_summary *c)
  * much of it. */
 static void say_lost(struct sentence *out, const struct view *v, uint32_t i, uint64_t ns)
 {
-	const struct source *seen = most_seen(&v->summary.cpu[i]);
+	const struct source *seen = most_seen(&v->cpu[i]);
 	char count[32], share[32], lane[LANE_NAME];
 
 	add(out, "%s: %s records were lost here: who took %s %% of its time is not known",
@@ -295,7 +294,7 @@ static void say_lost(struct sentence *out, const struct view *v, uint32_t i, uin
 
 static void say_what(struct sentence *out, const struct view *v, uint32_t i, const struct most *m)
 {
-	const struct cpu_summary *c = &v->summary.cpu[i];
+	const struct cpu *c = &v->cpu[i];
 
 	if (m->group == TICK)
 		say_tick(out, v, c, m->source);
@@ -310,7 +309,7 @@ static void say_what(struct sentence *out, const struct view *v, uint32_t i, con
 /* For a watched thread whose share is not known. */
 static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 {
-	const struct cpu_summary *c = &v->summary.cpu[i];
+	const struct cpu *c = &v->cpu[i];
 	char share[32], sum[32], time[32], lane[LANE_NAME];
 	struct most m = find_most(c);
 
@@ -333,7 +332,7 @@ static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 
 static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 {
-	const struct cpu_summary *c = &v->summary.cpu[i];
+	const struct cpu *c = &v->cpu[i];
 	uint64_t away = c->hiccups.sum + v->cpu[i].hiccups_lost_ns,
 		 observed = v->cpu[i].observed_ns;
 	bool little = away <= observed * QUIET_SHARE;
@@ -407,8 +406,7 @@ static bool may_be_own(const struct source *s)
 
 /* Finds what took most of the slow windows' time and is surely not the workload's own; *rest: the
  * time of no source. */
-static struct most find_most_of_windows(const struct view *v, const struct cpu_summary *c,
-					uint64_t *rest)
+static struct most find_most_of_windows(const struct view *v, const struct cpu *c, uint64_t *rest)
 {
 	struct most best = {0};
 
@@ -426,34 +424,33 @@ static struct most find_most_of_windows(const struct view *v, const struct cpu_s
 
 /* "latency under load": of several series the one with the most slow windows; NULL: only one has a
  * threshold. */
-static const struct series *slowest_series(const struct cpu_run *r)
+static const struct series *slowest_series(const struct cpu *c)
 {
 	const struct series *worst = NULL;
 
-	for (uint32_t i = 0; i < r->nseries; i++)
-		if (r->series[i].threshold_ns && (!worst || r->series[i].longer > worst->longer))
-			worst = &r->series[i];
-	return series_thresholds(r->series, r->nseries) > 1 ? worst : NULL;
+	for (uint32_t i = 0; i < c->nseries; i++)
+		if (c->series[i].threshold_ns && (!worst || c->series[i].longer > worst->longer))
+			worst = &c->series[i];
+	return series_thresholds(c->series, c->nseries) > 1 ? worst : NULL;
 }
 
 static void say_slow(struct sentence *out, const struct view *v, uint32_t i)
 {
-	const struct cpu_summary *c = &v->summary.cpu[i];
-	const struct cpu_run *r = &v->cpu[i];
-	const struct series *worst = slowest_series(r);
+	const struct cpu *c = &v->cpu[i];
+	const struct series *worst = slowest_series(c);
 	char count[32], than[32], most[32], lane[LANE_NAME];
 
 	add(out, "%s on %s: ", v->run.sampler, view_lane(v, i, lane));
-	format_count(c->hiccups.count + r->hiccups_lost, count, sizeof(count));
-	if (!c->hiccups.count && !r->hiccups_lost) {
+	format_count(c->hiccups.count + c->hiccups_lost, count, sizeof(count));
+	if (!c->hiccups.count && !c->hiccups_lost) {
 		add(out, "none was slow: none took longer than ");
 		add(out, "%s",
 		    worst ? "its series' threshold"
-			  : format_ns(r->threshold_ns, than, sizeof(than)));
+			  : format_ns(c->threshold_ns, than, sizeof(than)));
 		return;
 	}
 	add(out, "%s took longer than %s", count,
-	    worst ? "their series' thresholds" : format_ns(r->threshold_ns, than, sizeof(than)));
+	    worst ? "their series' thresholds" : format_ns(c->threshold_ns, than, sizeof(than)));
 	if (worst)
 		add(out, " (most often %s, %s times)", worst->name,
 		    format_count(worst->longer, count, sizeof(count)));
@@ -462,7 +459,7 @@ static void say_slow(struct sentence *out, const struct view *v, uint32_t i)
 
 static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 {
-	const struct cpu_summary *c = &v->summary.cpu[i];
+	const struct cpu *c = &v->cpu[i];
 	uint64_t rest, own;
 	struct most m = find_most_of_windows(v, c, &rest);
 	char share[32];
@@ -494,8 +491,8 @@ static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 
 void verdict(struct view *v)
 {
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct cpu_summary *c = &v->summary.cpu[i];
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct cpu *c = &v->cpu[i];
 		struct sentence out = {v->cpu[i].verdict, sizeof(v->cpu[i].verdict)};
 
 		out.buf[0] = 0;

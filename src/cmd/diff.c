@@ -192,7 +192,7 @@ static struct recording *read_file(const char *path, const struct part *part, st
 	if (!r)
 		return NULL;
 	recording_finish(r);
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		observed_ns += v->cpu[i].observed_ns;
 	if (observed_ns)
 		return r;
@@ -212,7 +212,7 @@ static int level(struct files *f)
 	for (uint32_t i = 0; i < f->n; i++) {
 		if (f->view[i].run.windows)
 			return 0;
-		for (uint32_t k = 0; k < f->view[i].summary.ncpus; k++)
+		for (uint32_t k = 0; k < f->view[i].ncpus; k++)
 			if (f->view[i].cpu[k].threshold_ns > part.threshold_ns)
 				part.threshold_ns = f->view[i].cpu[k].threshold_ns;
 	}
@@ -220,7 +220,7 @@ static int level(struct files *f)
 		struct view *v = &f->view[i];
 		bool lower = false;
 
-		for (uint32_t k = 0; k < v->summary.ncpus; k++)
+		for (uint32_t k = 0; k < v->ncpus; k++)
 			lower |= v->cpu[k].threshold_ns < part.threshold_ns;
 		if (!lower)
 			continue;

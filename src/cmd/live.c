@@ -14,11 +14,11 @@
 
 static void show_progress(const struct view *v, uint64_t elapsed_ns, uint64_t duration_ns)
 {
-	uint64_t hiccups = 0, worst = v->summary.nworst ? v->summary.worst[0].duration_ns : 0;
+	uint64_t hiccups = 0, worst = v->nworst ? v->worst[0].duration_ns : 0;
 	char line[160], of[40] = "", a[32], b[32], c[32], d[32];
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
-		hiccups += v->summary.cpu[i].hiccups.count;
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		hiccups += v->cpu[i].hiccups.count;
 	if (duration_ns != UINT64_MAX)
 		snprintf(of, sizeof(of), " of %s", format_ns(duration_ns, b, sizeof(b)));
 	snprintf(line, sizeof(line), "%s%s · %s hiccups · worst %s",

@@ -131,7 +131,7 @@ static void hear(void *ctx, uint32_t index, const struct account *a)
 	const struct interval *i;
 
 	while (a->start_ns >= o->end_ns)
-		end_period(turn->t, turn->round, turn->v->summary.cpu[index].cpu, o, PERIOD_NS);
+		end_period(turn->t, turn->round, turn->v->cpu[index].number, o, PERIOD_NS);
 	count_hiccup(&o->period, a);
 	while ((i = collect_interval(turn->c, &index)))
 		count_interval(&turn->cpu[index].period, i);
@@ -142,21 +142,21 @@ static int sample(struct measure *m, struct turn *turn)
 	const struct view *v = turn->v;
 	uint64_t begin;
 
-	turn->cpu = calloc(v->summary.ncpus, sizeof(*turn->cpu));
+	turn->cpu = calloc(v->ncpus, sizeof(*turn->cpu));
 	if (!turn->cpu)
 		return complain("out of memory");
 	if (collect_begin(turn->c))
 		return -1;
 	begin = measure_now();
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		turn->cpu[i].end_ns = v->run.started_ns + PERIOD_NS;
 	while (measure_wait(m, begin) && collect_poll(turn->c))
 		;
 	collect_end(turn->c);
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+	for (uint32_t i = 0; i < v->ncpus; i++) {
 		uint64_t end = v->run.started_ns + v->cpu[i].observed_ns;
 		struct ongoing *o = &turn->cpu[i];
-		unsigned cpu = v->summary.cpu[i].cpu;
+		unsigned cpu = v->cpu[i].number;
 
 		while (o->end_ns <= end)
 			end_period(turn->t, turn->round, cpu, o, PERIOD_NS);

@@ -86,7 +86,7 @@ static int compare_on(struct measure *m, struct view *v, bool json, FILE *out)
 	}
 	if (!collect_begin(c)) {
 		measure_announce(m);
-		measure(m, c, cpu, v->summary.ncpus);
+		measure(m, c, cpu, v->ncpus);
 		code = render_compare(v, cpu, &ro, json, out) ? EXIT_ERROR : EXIT_OK;
 		if (code)
 			complain("writing the report failed");

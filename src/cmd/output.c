@@ -113,7 +113,7 @@ void output_begin(struct output *o)
 static void name_causes(const struct view *v, uint32_t index, const struct account *a)
 {
 	for (uint32_t i = 0; i < a->npieces; i++) {
-		struct source *s = v->summary.cpu[index].sources.row[a->pieces[i].source];
+		struct source *s = v->cpu[index].sources.row[a->pieces[i].source];
 		const struct cause *c;
 
 		if (s->cause || (s->hiccups & (s->hiccups - 1)))
@@ -162,17 +162,17 @@ static void say_rest(const struct view *v)
 
 	if (v->run.incomplete[0])
 		say("%s: incomplete: %s", v->host.hostname, v->run.incomplete);
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct cpu_run *r = &v->cpu[i];
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct cpu *c = &v->cpu[i];
 
-		if (r->hiccups_lost)
+		if (c->hiccups_lost)
 			say("CPU %u: %s hiccups have no line, %s in all: they came faster than "
 			    "they could be read",
-			    v->summary.cpu[i].cpu, format_count(r->hiccups_lost, a, sizeof(a)),
-			    format_ns(r->hiccups_lost_ns, b, sizeof(b)));
-		if (r->ended)
-			say("CPU %u: ended early, after %s: %s", v->summary.cpu[i].cpu,
-			    format_ns(r->observed_ns, a, sizeof(a)), r->ended);
+			    v->cpu[i].number, format_count(c->hiccups_lost, a, sizeof(a)),
+			    format_ns(c->hiccups_lost_ns, b, sizeof(b)));
+		if (c->ended)
+			say("CPU %u: ended early, after %s: %s", v->cpu[i].number,
+			    format_ns(c->observed_ns, a, sizeof(a)), c->ended);
 	}
 }
 

@@ -168,9 +168,9 @@ static int report_matrix(struct bench *b, struct view *v)
 			   .median_ns = o->pingpong.matrix};
 	struct render_options r;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		if (v->cpu[i].ended)
-			say("CPU %u: ended early: %s", v->summary.cpu[i].cpu, v->cpu[i].ended);
+			say("CPU %u: ended early: %s", v->cpu[i].number, v->cpu[i].ended);
 	output_ready(&b->output, &r);
 	return output_done(&b->output,
 			   render_matrix(&m, b->output.format == FORMAT_JSON, b->output.file))

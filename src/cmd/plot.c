@@ -74,7 +74,7 @@ const struct opt_command plot_usage = {
 
 /* ---- reading ---- */
 
-static const struct series *find_series(const struct cpu_run *c, const char *name)
+static const struct series *find_series(const struct cpu *c, const char *name)
 {
 	for (uint32_t i = 0; i < c->nseries; i++)
 		if (!strncmp(c->series[i].name, name, SERIES_NAME))
@@ -95,7 +95,7 @@ static int take_values(struct plot_file *f, const struct view *v, const char *se
 {
 	bool found = false;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct series *s = find_series(&v->cpu[i], series);
 
 		if (s) {
@@ -107,12 +107,12 @@ static int take_values(struct plot_file *f, const struct view *v, const char *se
 		if (!s && strcmp(series, HICCUPS))
 			continue;
 		found = true;
-		if (merge(f, s ? &s->hist : &v->summary.cpu[i].hiccups))
+		if (merge(f, s ? &s->hist : &v->cpu[i].hiccups))
 			return -1;
 	}
 	if (found)
 		return 0;
-	if (!v->summary.ncpus || !v->cpu[0].nseries)
+	if (!v->ncpus || !v->cpu[0].nseries)
 		return complain("%s holds no %s: it has " HICCUPS " only (--series)", f->name,
 				series);
 	return complain("%s holds no %s: its first series is %s (--series)", f->name, series,
@@ -144,15 +144,14 @@ static int read_file(struct options *o, struct plot_file *f, char first[SERIES_N
 		if (v->run.incomplete[0])
 			say("%s: %s", f->name, v->run.incomplete);
 		if (!o->series) {
-			bool some = v->summary.ncpus && v->cpu[0].nseries;
+			bool some = v->ncpus && v->cpu[0].nseries;
 
 			memcpy(first, some ? v->cpu[0].series[0].name : HICCUPS,
 			       some ? SERIES_NAME : sizeof(HICCUPS));
 			o->series = first;
 		}
 		f->duration_ns = v->run.duration_ns;
-		o->mixed |= v->summary.ncpus &&
-			    series_thresholds(v->cpu[0].series, v->cpu[0].nseries) > 1;
+		o->mixed |= v->ncpus && series_thresholds(v->cpu[0].series, v->cpu[0].nseries) > 1;
 	}
 	err = r ? take_values(f, v, o->series) : -1;
 	view_free(v);

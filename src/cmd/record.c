@@ -50,10 +50,10 @@ static int end(void *ctx)
 	printf("%s: %s of %u CPU%s, %s hiccups, %s records in %s bytes; read it with: culprit "
 	       "report %s\n",
 	       escape_text(s->path, SIZE_MAX, path, sizeof(path)),
-	       format_ns(s->live->view->run.duration_ns, a, sizeof(a)),
-	       s->live->view->summary.ncpus, s->live->view->summary.ncpus == 1 ? "" : "s",
-	       format_count(n->hiccups, b, sizeof(b)), format_count(n->records, c, sizeof(c)),
-	       format_count(n->stored_bytes, d, sizeof(d)), path);
+	       format_ns(s->live->view->run.duration_ns, a, sizeof(a)), s->live->view->ncpus,
+	       s->live->view->ncpus == 1 ? "" : "s", format_count(n->hiccups, b, sizeof(b)),
+	       format_count(n->records, c, sizeof(c)), format_count(n->stored_bytes, d, sizeof(d)),
+	       path);
 	return EXIT_OK;
 }
 

@@ -78,7 +78,7 @@ const struct opt_command report_usage = {
 /* A hiccup has a line when a source that is shown had a part in it. */
 static bool is_shown(const struct view *v, uint32_t index, const struct account *a)
 {
-	const struct sources *t = &v->summary.cpu[index].sources;
+	const struct sources *t = &v->cpu[index].sources;
 	const struct source outside = {.kind = SOURCE_OUTSIDE},
 			    lost = {.kind = SOURCE_LOST, .name = NOT_RECORDED};
 

@@ -81,28 +81,27 @@ static int crossed(const struct options *o, const struct view *v)
 {
 	int code = EXIT_OK;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct hist *h = &v->summary.cpu[i].hiccups;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct hist *h = &v->cpu[i].hiccups;
 		uint64_t away = h->sum + v->cpu[i].hiccups_lost_ns;
 		double lost = v->cpu[i].observed_ns ? 100.0 * away / v->cpu[i].observed_ns : 0;
 		char a[32], b[32];
 
 		if (o->max_hiccup_ns && h->max > o->max_hiccup_ns) {
 			say("CPU %u: a hiccup of %s is longer than --max-hiccup %s",
-			    v->summary.cpu[i].cpu, format_ns(h->max, a, sizeof(a)),
+			    v->cpu[i].number, format_ns(h->max, a, sizeof(a)),
 			    format_ns(o->max_hiccup_ns, b, sizeof(b)));
 			code = EXIT_CROSSED;
 		}
 		if (o->max_hiccup_ns && v->cpu[i].hiccups_lost) {
 			say("CPU %u: %s hiccups were lost, and any may have been longer than "
 			    "--max-hiccup",
-			    v->summary.cpu[i].cpu,
-			    format_count(v->cpu[i].hiccups_lost, a, sizeof(a)));
+			    v->cpu[i].number, format_count(v->cpu[i].hiccups_lost, a, sizeof(a)));
 			code = EXIT_CROSSED;
 		}
 		if (o->max_lost > 0 && lost > o->max_lost) {
 			say("CPU %u: %s %% of its time lost is more than --max-lost %s",
-			    v->summary.cpu[i].cpu, format_percent(lost, a, sizeof(a)),
+			    v->cpu[i].number, format_percent(lost, a, sizeof(a)),
 			    format_percent(o->max_lost, b, sizeof(b)));
 			code = EXIT_CROSSED;
 		}

@@ -45,12 +45,12 @@ static int open_raw(struct styled *s, const struct view *v)
 {
 	char path[4096];
 
-	s->file = calloc(v->summary.ncpus, sizeof(*s->file));
-	s->last_ns = calloc(v->summary.ncpus, sizeof(*s->last_ns));
+	s->file = calloc(v->ncpus, sizeof(*s->file));
+	s->last_ns = calloc(v->ncpus, sizeof(*s->last_ns));
 	if (!s->file || !s->last_ns)
 		return complain("out of memory");
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		snprintf(path, sizeof(path), "%s.%u", s->raw, v->summary.cpu[i].cpu);
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		snprintf(path, sizeof(path), "%s.%u", s->raw, v->cpu[i].number);
 		s->file[i] = fopen(path, "we");
 		if (!s->file[i])
 			return complain("cannot write to %s: %s; choose another prefix with --raw",
@@ -62,7 +62,7 @@ static int open_raw(struct styled *s, const struct view *v)
 int style_begin(struct styled *s, const struct view *v, FILE *out)
 {
 	s->tsc_khz = v->host.tsc_khz;
-	s->period = calloc(v->summary.ncpus, sizeof(*s->period));
+	s->period = calloc(v->ncpus, sizeof(*s->period));
 	if (!s->period)
 		return complain("out of memory");
 	if (s->style == STYLE_OSNOISE)
@@ -86,13 +86,13 @@ int style_end(struct styled *s, const struct view *v, FILE *out)
 	int err = 0;
 
 	if (s->style == STYLE_OSNOISE)
-		for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		for (uint32_t i = 0; i < v->ncpus; i++)
 			render_period(v, i, &s->period[i], NULL, out);
 	else if (s->style != STYLE_NONE && render_style(s->style, v, out) == -ENOMEM)
 		err = complain("out of memory");
-	for (uint32_t i = 0; s->file && i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; s->file && i < v->ncpus; i++)
 		if (s->file[i] && (ferror(s->file[i]) | fclose(s->file[i])))
-			err = complain("writing %s.%u: %s", s->raw, v->summary.cpu[i].cpu,
+			err = complain("writing %s.%u: %s", s->raw, v->cpu[i].number,
 				       strerror(errno));
 	if (s->style != STYLE_NONE && (fflush(out) || ferror(out)))
 		err = complain("writing the report: %s", strerror(errno));

@@ -163,13 +163,13 @@ void textfile_write(struct textfile *t, struct view *view, bool running)
 	size_t len;
 	FILE *f;
 
-	if (!t->leaders.cpu && leaders_init(&t->leaders, view->summary.ncpus))
+	if (!t->leaders.cpu && leaders_init(&t->leaders, view->ncpus))
 		return; /* out of memory: the next time may work */
 	f = open_memstream(&text, &len);
 	if (!f)
 		return;
-	if (leaders_update(&t->leaders, &view->summary) |
-	    render_textfile(view, &t->leaders, running, f) | fclose(f))
+	if (leaders_update(&t->leaders, view) | render_textfile(view, &t->leaders, running, f) |
+	    fclose(f))
 		free(text);
 	else
 		hand_over(t, text, len);

@@ -190,9 +190,9 @@ static enum key_result take_keys(struct top_state *s)
 
 static void name_causes(struct view *v)
 {
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
-		for (uint32_t k = 0; k < v->summary.cpu[i].sources.count; k++) {
-			struct source *s = v->summary.cpu[i].sources.row[k];
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		for (uint32_t k = 0; k < v->cpu[i].sources.count; k++) {
+			struct source *s = v->cpu[i].sources.row[k];
 			const struct cause *c = s->cause ? NULL : cause_of(s);
 
 			if (c)
@@ -242,7 +242,7 @@ static int run(const struct measure *m, struct view *v)
 	c = collect_open(&co, v, &measure_stop);
 	if (!c)
 		return measure_stop ? 0 : -1;
-	if (recent_init(&recent, v->summary.ncpus)) {
+	if (recent_init(&recent, v->ncpus)) {
 		collect_close(c);
 		return complain("out of memory");
 	}

@@ -248,7 +248,7 @@ static void compare_row(const struct closure *c, struct closure_row *out,
 	}
 }
 
-void closure_compare(struct closure *c, struct cpu_run *run,
+void closure_compare(struct closure *c, struct cpu *run,
 		     unsigned (*actions)(void *ctx, uint32_t irq), void *ctx)
 {
 	run->closure = calloc(c->rows ? c->rows : 1, sizeof(*run->closure));

@@ -28,7 +28,7 @@ void closure_count(struct closure *c, const struct record *r);
 
 /* Writes the rows that counted anything to run->closure (allocated; the view owns it). actions:
  * returns how many handlers share an IRQ. */
-void closure_compare(struct closure *c, struct cpu_run *run,
+void closure_compare(struct closure *c, struct cpu *run,
 		     unsigned (*actions)(void *ctx, uint32_t irq), void *ctx);
 
 #endif

@@ -127,7 +127,7 @@ static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 {
 	struct target *t = &c->target[i];
 	const struct lane *l = t->lane;
-	struct cpu_run *run = &c->view->cpu[i];
+	struct cpu *run = &c->view->cpu[i];
 
 	raise_to(&run->observed_ns, end_ns - l->start_ns);
 	run->counts = *session_counts(c->session, i);
@@ -140,18 +140,17 @@ static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 	run->hiccups_lost = l->lost;
 	raise_to(&run->hiccups_lost_ns, l->lost_ticks * t->ns_per_tick);
 	if (!c->view->run.windows) /* begin and end come from two clocks */
-		raise_to(&run->observed_ns,
-			 c->view->summary.cpu[i].hiccups.sum + run->hiccups_lost_ns);
+		raise_to(&run->observed_ns, c->view->cpu[i].hiccups.sum + run->hiccups_lost_ns);
 	raise_to(&run->bookkeeping_ns, l->busy_ticks * t->ns_per_tick);
 	run->shorts.count = l->short_count;
 	raise_to(&run->shorts.total_ns, l->short_ticks * t->ns_per_tick);
 }
 
-/* Counts the whole run. Run-wide counters are stored in the first CPU's row. */
+/* Counts the whole run. */
 static void count_all(struct collect *c)
 {
 	if (c->probes)
-		c->view->cpu[0].recursion_misses =
+		c->view->run.recursion_misses =
 			probes_recursion_misses(c->probes) - c->misses_before;
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		raise_to(&c->view->run.duration_ns, c->view->cpu[i].observed_ns);
@@ -168,7 +167,7 @@ void collect_snapshot(struct collect *c)
 }
 
 /* Copies a workload's samples out of the shared memory. */
-static void keep_series(struct cpu_run *run, const struct series *from)
+static void keep_series(struct cpu *run, const struct series *from)
 {
 	uint32_t n = 0;
 
@@ -192,7 +191,7 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 {
 	struct target *t = &c->target[i];
 	struct lane *l = t->lane;
-	struct cpu_run *run = &c->view->cpu[i];
+	struct cpu *run = &c->view->cpu[i];
 
 	t->live = false;
 	count_window(c, i, end_ns);
@@ -221,7 +220,7 @@ static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 static void check_alive(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
-	struct cpu_run *run = &c->view->cpu[i];
+	struct cpu *run = &c->view->cpu[i];
 
 	if (t->pid && waitpid(t->pid, NULL, WNOHANG) == t->pid)
 		t->pid = 0;

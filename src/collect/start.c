@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "collect/target.h"
 #include "collect/where.h"
+#include "model/summary.h"
 #include "collect/tick.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: the kernel still has to tidy up */
@@ -147,7 +148,7 @@ static int learn_edges(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
 	struct lane *l = t->lane;
-	struct cpu_run *run = &c->view->cpu[i];
+	struct cpu *run = &c->view->cpu[i];
 	struct edge_bounds all = {UINT64_MAX / 4, UINT64_MAX / 4};
 	struct sources scratch;
 	struct edge_times times;
@@ -239,9 +240,8 @@ static int name_targets(struct collect *c, const struct collect_options *o)
 
 	c->ntargets = cpus_count(&o->targets);
 	c->target = calloc(c->ntargets, sizeof(*c->target));
-	v->cpu = calloc(c->ntargets, sizeof(*v->cpu));
 	cpus = calloc(c->ntargets, sizeof(*cpus));
-	if (!c->target || !v->cpu || !cpus) {
+	if (!c->target || !cpus) {
 		free(cpus);
 		return complain("out of memory");
 	}
@@ -250,7 +250,7 @@ static int name_targets(struct collect *c, const struct collect_options *o)
 		cpus[i++] = cpu;
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		c->target[i].cpu = cpus[i];
-	err = summary_init(&v->summary, cpus, c->ntargets);
+	err = view_cpus(v, cpus, c->ntargets);
 	c->cpus = cpus;
 	if (err)
 		return complain("out of memory");

@@ -73,8 +73,7 @@ static int prepare_view(struct live_watch *w)
 
 	for (unsigned i = 0; i < WATCH_LANES; i++)
 		lane[i] = i;
-	v->cpu = calloc(WATCH_LANES, sizeof(*v->cpu));
-	if (!v->cpu || summary_init(&v->summary, lane, WATCH_LANES))
+	if (view_cpus(v, lane, WATCH_LANES))
 		return complain("out of memory");
 	for (unsigned i = 0; i < WATCH_LANES; i++)
 		v->cpu[i].threshold_ns = w->options.threshold_ns;
@@ -360,7 +359,7 @@ void watch_end(struct live_watch *w)
 	if (n) { /* run-wide counters stand in the first lane's row */
 		w->view->cpu[0].counts.lost += lost(w) - w->lost_before;
 		w->view->cpu[0].hiccups_lost = w->reports_lost;
-		w->view->cpu[0].recursion_misses =
+		w->view->run.recursion_misses =
 			probes_recursion_misses(w->probes) - w->misses_before;
 	}
 }

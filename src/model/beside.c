@@ -104,8 +104,8 @@ static int take_ours(struct beside *b, const struct view *v)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++) {
-		const struct cpu_summary *c = &v->summary.cpu[i];
+	for (uint32_t i = 0; i < v->ncpus && !err; i++) {
+		const struct cpu *c = &v->cpu[i];
 
 		b->ours_ns += v->cpu[i].observed_ns;
 		b->ours.count += c->hiccups.count;

@@ -87,7 +87,7 @@ static uint32_t count_sources(const struct diff *d)
 
 	for (uint32_t k = 0; k < d->n; k++)
 		for (uint32_t r = 0; r < d->side[k].n; r++) {
-			const struct summary *s = &d->side[k].view[r]->summary;
+			const struct view *s = d->side[k].view[r];
 
 			for (uint32_t i = 0; i < s->ncpus; i++)
 				n += s->cpu[i].sources.count;
@@ -97,7 +97,7 @@ static uint32_t count_sources(const struct diff *d)
 
 static uint32_t list_view(const struct diff *d, uint32_t side, uint32_t at, struct entry *entry)
 {
-	const struct summary *s = &d->side[side].view[at]->summary;
+	const struct view *s = d->side[side].view[at];
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->ncpus; i++) {
@@ -148,8 +148,8 @@ static struct sums take_side(const struct diff *d, uint32_t k, struct tallies *t
 
 static void tally_view(struct diff *d, uint32_t k, const struct view *v, struct tally *t)
 {
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct cpu_summary *c = &v->summary.cpu[i];
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct cpu *c = &v->cpu[i];
 
 		hist_merge(&t->net, &c->hiccups);
 		slices_merge(&t->slices, &c->slices);
@@ -166,7 +166,7 @@ static void tally_view(struct diff *d, uint32_t k, const struct view *v, struct 
 
 static int compare_totals(struct diff *d)
 {
-	struct tallies *t = tallies_new(d, d->view[0]->summary.cpu[0].hiccups.bits);
+	struct tallies *t = tallies_new(d, d->view[0]->cpu[0].hiccups.bits);
 	struct sums sums[DIFF_FILES];
 
 	if (!t)
@@ -295,10 +295,10 @@ static void widen(struct diff *d, const struct hist *h)
 
 static bool cpus_alike(const struct view *a, const struct view *b)
 {
-	if (a->summary.ncpus != b->summary.ncpus)
+	if (a->ncpus != b->ncpus)
 		return false;
-	for (uint32_t i = 0; i < a->summary.ncpus; i++)
-		if (a->summary.cpu[i].cpu != b->summary.cpu[i].cpu)
+	for (uint32_t i = 0; i < a->ncpus; i++)
+		if (a->cpu[i].number != b->cpu[i].number)
 			return false;
 	return true;
 }
@@ -307,11 +307,11 @@ static void take_view(struct diff *d, uint32_t k, const struct view *v)
 {
 	d->traced &= v->run.traced;
 	d->same_cpus &= cpus_alike(d->view[0], v);
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct sources *t = &v->summary.cpu[i].sources;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct sources *t = &v->cpu[i].sources;
 
 		d->seconds[k] += v->cpu[i].observed_ns / 1e9;
-		widen(d, &v->summary.cpu[i].hiccups);
+		widen(d, &v->cpu[i].hiccups);
 		for (uint32_t r = 0; r < t->count; r++)
 			widen(d, &t->row[r]->net);
 	}
@@ -371,8 +371,8 @@ static void take_thresholds(struct diff *d)
 	d->shorts_known = true;
 	for (uint32_t k = 0; k < d->n; k++)
 		for (uint32_t r = 0; r < d->side[k].n; r++)
-			for (uint32_t i = 0; i < d->side[k].view[r]->summary.ncpus; i++) {
-				const struct cpu_run *c = &d->side[k].view[r]->cpu[i];
+			for (uint32_t i = 0; i < d->side[k].view[r]->ncpus; i++) {
+				const struct cpu *c = &d->side[k].view[r]->cpu[i];
 
 				if (c->threshold_ns != d->threshold_ns)
 					d->threshold_ns = 0;

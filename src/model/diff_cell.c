@@ -75,7 +75,7 @@ static struct one weigh(const struct tally *t, const struct view *v)
 	uint64_t window_ns = 0;
 	struct one s;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+	for (uint32_t i = 0; i < v->ncpus; i++) {
 		window_ns = v->cpu[i].observed_ns > window_ns ? v->cpu[i].observed_ns : window_ns;
 		seconds += v->cpu[i].observed_ns / 1e9;
 	}

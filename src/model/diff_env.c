@@ -94,8 +94,8 @@ static void thresholds(const struct view *v, uint64_t *low, uint64_t *high)
 {
 	*low = UINT64_MAX;
 	*high = 0;
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct cpu_run *c = &v->cpu[i];
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct cpu *c = &v->cpu[i];
 		uint64_t t = c->measured_from_ns ? c->measured_from_ns : c->threshold_ns;
 
 		*low = t < *low ? t : *low;

@@ -61,7 +61,7 @@ static uint64_t observed(const struct view *v)
 {
 	uint64_t ns = 0;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		ns += v->cpu[i].observed_ns;
 	return ns;
 }
@@ -71,8 +71,8 @@ static size_t count_rows(const struct view *const *views, uint32_t n)
 	size_t rows = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < views[i]->summary.ncpus; k++)
-			rows += views[i]->summary.cpu[k].sources.count;
+		for (uint32_t k = 0; k < views[i]->ncpus; k++)
+			rows += views[i]->cpu[k].sources.count;
 	return rows;
 }
 
@@ -82,8 +82,8 @@ static size_t list(const struct view *const *views, uint32_t n, struct entry *al
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < views[i]->summary.ncpus; k++) {
-			const struct sources *t = &views[i]->summary.cpu[k].sources;
+		for (uint32_t k = 0; k < views[i]->ncpus; k++) {
+			const struct sources *t = &views[i]->cpu[k].sources;
 
 			for (uint32_t r = 0; r < t->count; r++)
 				if (t->row[r]->net.count)
@@ -126,7 +126,7 @@ static void fill(struct host_source *row, const struct entry *e, const struct vi
 				    .max_ns = e->max_ns,
 				    .observed_ns = e->observed_ns};
 	for (uint32_t i = 0; i < e->rows; i++)
-		cpus_add(&row->cpus, v->summary.cpu[e[i].cpu].cpu);
+		cpus_add(&row->cpus, v->cpu[e[i].cpu].number);
 }
 
 int hosts_rank(const struct view *const *views, uint32_t n, struct host_source *row, uint32_t max)

@@ -187,19 +187,19 @@ static void update_cpu(struct leaders_cpu *c, const struct sources *t, struct gr
 	update_rest(c, t);
 }
 
-int leaders_update(struct leaders *s, const struct summary *summary)
+int leaders_update(struct leaders *s, const struct view *v)
 {
 	uint32_t most = 1;
 	struct group *g;
 
-	for (uint32_t i = 0; i < summary->ncpus; i++)
-		if (summary->cpu[i].sources.count > most)
-			most = summary->cpu[i].sources.count;
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		if (v->cpu[i].sources.count > most)
+			most = v->cpu[i].sources.count;
 	g = calloc(most, sizeof(*g));
 	if (!g)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < s->ncpus && i < summary->ncpus; i++)
-		update_cpu(&s->cpu[i], &summary->cpu[i].sources, g);
+	for (uint32_t i = 0; i < s->ncpus && i < v->ncpus; i++)
+		update_cpu(&s->cpu[i], &v->cpu[i].sources, g);
 	free(g);
 	return 0;
 }

@@ -42,15 +42,15 @@ struct leaders_cpu {
 };
 
 struct leaders {
-	struct leaders_cpu *cpu; /* by index of the summary */
+	struct leaders_cpu *cpu; /* by index of the view */
 	uint32_t ncpus;
 };
 
 int leaders_init(struct leaders *s, uint32_t ncpus); /* 0 or -ENOMEM */
 void leaders_free(struct leaders *s);
 
-/* Updates all series from the summary, which is always the same one. 0 or -ENOMEM: they are
+/* Updates all series from the view, which is always the same one. 0 or -ENOMEM: they are
  * unchanged. */
-int leaders_update(struct leaders *s, const struct summary *summary);
+int leaders_update(struct leaders *s, const struct view *v);
 
 #endif

@@ -30,20 +30,20 @@ struct waiting {
 };
 
 struct outside {
-	struct summary *summary;
+	struct view *view;
 	const char *otherwise;
 	struct waiting *cpu;
 };
 
-struct outside *outside_new(struct summary *summary, const char *otherwise)
+struct outside *outside_new(struct view *view, const char *otherwise)
 {
 	struct outside *o = calloc(1, sizeof(*o));
 
 	if (!o)
 		return NULL;
-	o->summary = summary;
+	o->view = view;
 	o->otherwise = otherwise;
-	o->cpu = calloc(summary->ncpus, sizeof(*o->cpu));
+	o->cpu = calloc(view->ncpus, sizeof(*o->cpu));
 	if (o->cpu)
 		return o;
 	free(o);
@@ -61,9 +61,9 @@ void outside_free(struct outside *o)
 static void decide(struct outside *o, uint32_t index, const struct gap *g, const char *verdict)
 {
 	/* Of many CPUs some are always away by chance. */
-	uint32_t enough = o->summary->ncpus / 4 > 1 ? o->summary->ncpus / 4 : 1;
+	uint32_t enough = o->view->ncpus / 4 > 1 ? o->view->ncpus / 4 : 1;
 
-	summary_outside(o->summary, index, g->start, g->ns,
+	summary_outside(o->view, index, g->start, g->ns,
 			g->others >= enough ? "simultaneous" : verdict);
 }
 
@@ -107,7 +107,7 @@ static const struct gap *newest_by(const struct waiting *w, uint64_t ns)
  */
 static void find_simultaneous(struct outside *o, uint32_t index, struct gap *g)
 {
-	for (uint32_t i = 0; i < o->summary->ncpus; i++) {
+	for (uint32_t i = 0; i < o->view->ncpus; i++) {
 		struct waiting *w = &o->cpu[i];
 		const struct gap *other;
 
@@ -196,7 +196,7 @@ void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns)
 
 void outside_finish(struct outside *o)
 {
-	for (uint32_t i = 0; i < o->summary->ncpus; i++) {
+	for (uint32_t i = 0; i < o->view->ncpus; i++) {
 		struct waiting *w = &o->cpu[i];
 
 		for (uint32_t k = 0; k < w->nkept; k++)

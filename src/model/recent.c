@@ -63,7 +63,7 @@ int recent_second(struct recent *r, struct view *v)
 	int err = 0;
 
 	for (uint32_t i = 0; i < r->ncpus; i++) {
-		struct cpu_summary *s = &v->summary.cpu[i];
+		struct cpu *s = &v->cpu[i];
 		struct recent_cpu *c = &r->cpu[i];
 		uint64_t observed, lost;
 

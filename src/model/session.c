@@ -78,21 +78,21 @@ static int open_lane(struct session *s, uint32_t i, const struct session_options
 
 	l->spot = no_spot;
 	if (!v->run.watch)
-		l->spot.cpu = v->summary.cpu[i].cpu;
+		l->spot.cpu = v->cpu[i].number;
 	l->intervals = o->intervals ? calloc(1, sizeof(*l->intervals)) : NULL;
 	if (o->intervals && !l->intervals)
 		return -1;
-	l->join = join_new(&(struct join_options){
-		.sources = &s->view->summary.cpu[i].sources,
-		.ticks = &s->view->summary.cpu[i].ticks,
-		.others = v->run.windows ? &s->view->summary.cpu[i].others : NULL,
-		.intervals = l->intervals,
-		.spans = o->spans,
-		.real_time = v->run.real_time,
-		.windows = v->run.windows,
-		.names = s->asked ? &s->names : NULL,
-		.threshold_ns = v->cpu[i].threshold_ns,
-		.bounds = v->cpu[i].bounds});
+	l->join = join_new(
+		&(struct join_options){.sources = &s->view->cpu[i].sources,
+				       .ticks = &s->view->cpu[i].ticks,
+				       .others = v->run.windows ? &s->view->cpu[i].others : NULL,
+				       .intervals = l->intervals,
+				       .spans = o->spans,
+				       .real_time = v->run.real_time,
+				       .windows = v->run.windows,
+				       .names = s->asked ? &s->names : NULL,
+				       .threshold_ns = v->cpu[i].threshold_ns,
+				       .bounds = v->cpu[i].bounds});
 	return l->join ? 0 : -1;
 }
 
@@ -107,12 +107,11 @@ struct session *session_new(const struct session_options *o)
 	s->asked = o->names;
 	s->tap = o->tap;
 	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack};
-	s->nlanes = o->view->summary.ncpus;
+	s->nlanes = o->view->ncpus;
 	s->lane = calloc(s->nlanes, sizeof(*s->lane));
-	s->outside =
-		outside_new(&o->view->summary, !o->view->run.traced   ? "not traced"
-					       : o->view->run.rest[0] ? o->view->run.rest
-								      : "hardware or hypervisor");
+	s->outside = outside_new(o->view, !o->view->run.traced   ? "not traced"
+					  : o->view->run.rest[0] ? o->view->run.rest
+								 : "hardware or hypervisor");
 	ok = s->lane && s->outside;
 	for (uint32_t i = 0; ok && i < s->nlanes; i++)
 		ok = !open_lane(s, i, o);
@@ -142,11 +141,10 @@ static const struct account *take_hiccup(struct session *s, uint32_t i, const st
 	a->spot = s->lane[i].spot;
 	if (s->view->run.watch)
 		s->lane[i].spot = no_spot;
-	summary_add(&s->view->summary, i, a);
+	summary_add(s->view, i, a);
 	if (a->outside_ns &&
 	    s->view->run.watch) /* threads that wait together say nothing of stopped CPUs */
-		summary_outside(&s->view->summary, i, a->start_ns, a->outside_ns,
-				s->view->run.rest);
+		summary_outside(s->view, i, a->start_ns, a->outside_ns, s->view->run.rest);
 	else if (a->outside_ns)
 		outside_add(s->outside, i, a->start_ns, a->start_ns + a->duration_ns,
 			    a->outside_ns);
@@ -155,13 +153,13 @@ static const struct account *take_hiccup(struct session *s, uint32_t i, const st
 
 static void take_steal(struct session *s, uint32_t i, uint64_t ns)
 {
-	struct cpu_run *run = &s->view->cpu[i];
+	struct cpu *c = &s->view->cpu[i];
 
-	if (!run->steal_known)
+	if (!c->steal_known)
 		s->lane[i].steal_ns = ns;
-	run->steal_known = true;
+	c->steal_known = true;
 	/* the steal clock of some kernels falls */
-	run->steal_ns = ns > s->lane[i].steal_ns ? ns - s->lane[i].steal_ns : 0;
+	c->steal_ns = ns > s->lane[i].steal_ns ? ns - s->lane[i].steal_ns : 0;
 	outside_steal(s->outside, i, ns);
 }
 
@@ -200,7 +198,7 @@ const struct account *session_feed(struct session *s, const struct event *e)
 void session_finish(struct session *s)
 {
 	outside_finish(s->outside);
-	summary_settle(&s->view->summary);
+	summary_settle(s->view);
 }
 
 uint32_t session_waiting(const struct session *s, uint32_t index)

@@ -4,7 +4,7 @@
 
 static bool can_be_stopped(const struct view *v, uint32_t index)
 {
-	const struct sources *t = &v->summary.cpu[index].sources;
+	const struct sources *t = &v->cpu[index].sources;
 
 	if (v->host.hypervisor[0] || (v->cpu[index].smi_known && v->cpu[index].smi_count))
 		return true;
@@ -44,7 +44,7 @@ static void find(struct source *s)
 
 void stops_find(const struct view *v, uint32_t index)
 {
-	const struct sources *t = &v->summary.cpu[index].sources;
+	const struct sources *t = &v->cpu[index].sources;
 	bool can = can_be_stopped(v, index);
 
 	for (uint32_t i = 0; i < t->count; i++) {

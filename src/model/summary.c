@@ -11,57 +11,6 @@
 #define EDGE_IRQ_NS    2000 /* without samples */
 #define EDGE_THREAD_NS 5000
 
-int summary_init(struct summary *s, const unsigned *cpus, uint32_t ncpus)
-{
-	memset(s, 0, sizeof(*s));
-	s->cpu = calloc(ncpus, sizeof(*s->cpu));
-	if (!s->cpu)
-		return -ENOMEM;
-	for (s->ncpus = 0; s->ncpus < ncpus; s->ncpus++) {
-		struct cpu_summary *c = &s->cpu[s->ncpus];
-
-		c->cpu = cpus[s->ncpus];
-		if (sources_init(&c->sources))
-			break;
-		if (hist_init(&c->hiccups, HICCUP_BITS)) {
-			sources_free(&c->sources);
-			break;
-		}
-	}
-	if (s->ncpus == ncpus)
-		return 0;
-	summary_free(s);
-	return -ENOMEM;
-}
-
-static void free_worst(struct worst *w)
-{
-	free(w->pieces);
-	free(w->spans);
-}
-
-void summary_cut(struct summary *s, uint32_t n)
-{
-	while (s->ncpus > n) {
-		struct cpu_summary *c = &s->cpu[--s->ncpus];
-
-		sources_free(&c->sources);
-		hist_free(&c->hiccups);
-	}
-}
-
-void summary_free(struct summary *s)
-{
-	for (uint32_t i = 0; i < s->ncpus; i++) {
-		sources_free(&s->cpu[i].sources);
-		hist_free(&s->cpu[i].hiccups);
-	}
-	for (uint32_t i = 0; i < s->nworst; i++)
-		free_worst(&s->worst[i]);
-	free(s->cpu);
-	memset(s, 0, sizeof(*s));
-}
-
 static int by_net(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
@@ -80,13 +29,13 @@ static void *copy_of(const void *rows, size_t bytes)
 	return copy;
 }
 
-static void keep_worst(struct summary *s, uint32_t index, const struct account *a)
+static void keep_worst(struct view *v, uint32_t index, const struct account *a)
 {
 	struct piece *pieces;
 	struct span *spans;
-	uint32_t at = s->nworst;
+	uint32_t at = v->nworst;
 
-	if (s->nworst == WORST_MAX && a->duration_ns <= s->worst[WORST_MAX - 1].duration_ns)
+	if (v->nworst == WORST_MAX && a->duration_ns <= v->worst[WORST_MAX - 1].duration_ns)
 		return;
 	pieces = copy_of(a->pieces, a->npieces * sizeof(*pieces));
 	spans = a->nspans ? copy_of(a->spans, a->nspans * sizeof(*spans)) : NULL;
@@ -96,13 +45,13 @@ static void keep_worst(struct summary *s, uint32_t index, const struct account *
 		return;
 	}
 	qsort(pieces, a->npieces, sizeof(*pieces), by_net);
-	if (s->nworst == WORST_MAX)
-		free_worst(&s->worst[--at]);
+	if (v->nworst == WORST_MAX)
+		worst_free(&v->worst[--at]);
 	else
-		s->nworst++;
-	for (; at && s->worst[at - 1].duration_ns < a->duration_ns; at--)
-		s->worst[at] = s->worst[at - 1];
-	s->worst[at] = (struct worst){.cpu = index,
+		v->nworst++;
+	for (; at && v->worst[at - 1].duration_ns < a->duration_ns; at--)
+		v->worst[at] = v->worst[at - 1];
+	v->worst[at] = (struct worst){.cpu = index,
 				      .spot = a->spot,
 				      .start_ns = a->start_ns,
 				      .duration_ns = a->duration_ns,
@@ -116,12 +65,12 @@ static void keep_worst(struct summary *s, uint32_t index, const struct account *
 				      .spans_left = a->spans_left};
 }
 
-static void settle(struct summary *s, uint32_t index)
+static void settle(struct view *v, uint32_t index)
 {
-	struct sources *t = &s->cpu[index].sources;
+	struct sources *t = &v->cpu[index].sources;
 
-	for (uint32_t i = 0; i < s->nworst && t->trims != t->settled_trims; i++) {
-		struct worst *w = &s->worst[i];
+	for (uint32_t i = 0; i < v->nworst && t->trims != t->settled_trims; i++) {
+		struct worst *w = &v->worst[i];
 
 		if (w->cpu != index)
 			continue;
@@ -132,17 +81,17 @@ static void settle(struct summary *s, uint32_t index)
 	sources_settle(t);
 }
 
-void summary_settle(struct summary *s)
+void summary_settle(struct view *v)
 {
-	for (uint32_t i = 0; i < s->ncpus; i++)
-		settle(s, i);
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		settle(v, i);
 }
 
 /* Adds a part of a hiccup that has no record. */
-static struct source *add_row(struct summary *s, uint32_t index, enum source_kind kind,
+static struct source *add_row(struct view *v, uint32_t index, enum source_kind kind,
 			      const char *name, uint64_t start_ns, uint64_t ns)
 {
-	struct sources *t = &s->cpu[index].sources;
+	struct sources *t = &v->cpu[index].sources;
 	struct source *row = t->row[sources_find(t, kind, 0, name, NULL)];
 
 	row->hiccups++;
@@ -151,14 +100,14 @@ static struct source *add_row(struct summary *s, uint32_t index, enum source_kin
 	return row;
 }
 
-void summary_add(struct summary *s, uint32_t index, const struct account *a)
+void summary_add(struct view *v, uint32_t index, const struct account *a)
 {
-	struct cpu_summary *c = &s->cpu[index];
+	struct cpu *c = &v->cpu[index];
 	uint64_t lost[TIMELINE_KINDS] = {[TIMELINE_EDGE] = a->edge_ns,
 					 [SOURCE_LOST] = a->lost_ns,
 					 [SOURCE_OUTSIDE] = a->outside_ns};
 
-	settle(s, index);
+	settle(v, index);
 	hist_add(&c->hiccups, a->duration_ns);
 	slices_add(&c->slices, a->start_ns, a->duration_ns);
 	for (uint32_t i = 0; i < a->npieces; i++) {
@@ -175,17 +124,17 @@ void summary_add(struct summary *s, uint32_t index, const struct account *a)
 	c->lost_ns += a->lost_ns;
 	c->outside_ns += a->outside_ns;
 	if (a->lost_ns)
-		add_row(s, index, SOURCE_LOST, NOT_RECORDED, a->start_ns, a->lost_ns)->missing +=
+		add_row(v, index, SOURCE_LOST, NOT_RECORDED, a->start_ns, a->lost_ns)->missing +=
 			a->lost;
 	c->pre_ns += a->pre_ns;
 	c->post_ns += a->post_ns;
-	keep_worst(s, index, a);
+	keep_worst(v, index, a);
 }
 
-void summary_outside(struct summary *s, uint32_t index, uint64_t start_ns, uint64_t outside_ns,
+void summary_outside(struct view *v, uint32_t index, uint64_t start_ns, uint64_t outside_ns,
 		     const char *verdict)
 {
-	add_row(s, index, SOURCE_OUTSIDE, verdict, start_ns, outside_ns);
+	add_row(v, index, SOURCE_OUTSIDE, verdict, start_ns, outside_ns);
 }
 
 /* ---- edges ---- */

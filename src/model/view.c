@@ -1,9 +1,26 @@
 #include "model/view.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-void cpu_run_free(struct cpu_run *c)
+int view_cpus(struct view *v, const unsigned *numbers, uint32_t n)
+{
+	v->cpu = calloc(n, sizeof(*v->cpu));
+	v->ncpus = v->cpu ? n : 0;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		struct cpu *c = &v->cpu[i];
+
+		c->number = numbers[i];
+		if (sources_init(&c->sources) || hist_init(&c->hiccups, HICCUP_BITS)) {
+			view_free(v);
+			return -ENOMEM;
+		}
+	}
+	return v->cpu ? 0 : -ENOMEM;
+}
+
+void cpu_clear(struct cpu *c)
 {
 	for (uint32_t i = 0; i < c->nseries; i++)
 		hist_free(&c->series[i].hist);
@@ -26,25 +43,24 @@ char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[L
 
 char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME])
 {
-	const struct cpu_run *r = &v->cpu[index];
+	const struct cpu *c = &v->cpu[index];
 
 	if (!v->run.watch)
-		snprintf(buf, LANE_NAME, "cpu %u", v->summary.cpu[index].cpu);
-	else if (r->tid)
-		view_thread(r->comm, r->kernel_thread, r->tid, buf);
+		snprintf(buf, LANE_NAME, "cpu %u", c->number);
+	else if (c->tid)
+		view_thread(c->comm, c->kernel_thread, c->tid, buf);
 	else
-		snprintf(buf, LANE_NAME, "%s", r->comm);
+		snprintf(buf, LANE_NAME, "%s", c->comm);
 	return buf;
 }
 
 double view_lost(const struct view *v, uint32_t index)
 {
-	const struct cpu_run *r = &v->cpu[index];
-	uint64_t away = v->summary.cpu[index].hiccups.sum + r->hiccups_lost_ns;
+	const struct cpu *c = &v->cpu[index];
 
-	if (!r->observed_ns || (v->run.watch && (r->unpaired || r->reported)))
+	if (!c->observed_ns || (v->run.watch && (c->unpaired || c->reported)))
 		return -1;
-	return (double)away / r->observed_ns;
+	return (double)(c->hiccups.sum + c->hiccups_lost_ns) / c->observed_ns;
 }
 
 const char *view_rest(const struct view *v)
@@ -54,18 +70,28 @@ const char *view_rest(const struct view *v)
 
 void view_cut(struct view *v, uint32_t n)
 {
-	for (uint32_t i = n; i < v->summary.ncpus; i++)
-		cpu_run_free(&v->cpu[i]);
-	summary_cut(&v->summary, n);
+	while (v->ncpus > n) {
+		struct cpu *c = &v->cpu[--v->ncpus];
+
+		cpu_clear(c);
+		sources_free(&c->sources);
+		hist_free(&c->hiccups);
+	}
+}
+
+void worst_free(struct worst *w)
+{
+	free(w->pieces);
+	free(w->spans);
 }
 
 void view_free(struct view *v)
 {
-	for (uint32_t i = 0; v->cpu && i < v->summary.ncpus; i++)
-		cpu_run_free(&v->cpu[i]);
+	view_cut(v, 0);
 	free(v->cpu);
 	v->cpu = NULL;
-	summary_free(&v->summary);
+	while (v->nworst)
+		worst_free(&v->worst[--v->nworst]);
 	facts_free(&v->facts);
 	findings_free(&v->findings);
 }
@@ -84,9 +110,8 @@ const char *view_verdict(const struct view *v)
 	/* of watched threads the longest time, because their shares are of different times */
 	double most = -2;
 
-	for (uint32_t i = 0; v->cpu && i < v->summary.ncpus; i++) {
-		double lost =
-			v->run.watch ? (double)v->summary.cpu[i].hiccups.sum : view_lost(v, i);
+	for (uint32_t i = 0; v->cpu && i < v->ncpus; i++) {
+		double lost = v->run.watch ? (double)v->cpu[i].hiccups.sum : view_lost(v, i);
 
 		if (v->cpu[i].verdict[0] && lost > most) {
 			best = v->cpu[i].verdict;

@@ -10,8 +10,10 @@
 #include "model/finding.h"
 #include "model/series.h"
 #include "model/shown.h"
-#include "model/summary.h"
+#include "model/join.h"
+#include "model/timeline.h"
 
+#define NOT_RECORDED  "not recorded" /* source of the time that lost records took */
 #define LOOP_LENGTHS  8
 #define REPORT_SCHEMA "culprit.report/2"
 
@@ -42,8 +44,45 @@ struct short_gaps {
 	uint64_t from_ns, count, total_ns;
 };
 
-/* One target CPU's window, without its summary. */
-struct cpu_run {
+#define WORST_MAX   20
+#define HICCUP_BITS 7 /* of the histogram of hiccups: percentiles to 0.8 % */
+
+struct worst {
+	uint32_t cpu; /* index into the view's CPUs */
+	struct spot spot;
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t duration_ns, edge_ns, lost_ns, outside_ns;
+	struct piece *pieces; /* owned; by falling net time */
+	uint32_t npieces;
+	struct span *spans; /* owned; in order of time; none unless the session keeps them */
+	uint32_t nspans, spans_left;
+};
+
+#define EDGE_SAMPLES_MIN 8  /* with fewer the bounds are defaults... */
+#define EDGE_SAMPLES_FEW 30 /* ...and with fewer the report says so */
+
+/* The samples from which the bounds beside interrupts were learned. */
+struct edge_seen {
+	uint64_t samples; /* ways out; 0: none */
+	uint64_t in_p50_ns, in_p90_ns, out_p50_ns, out_p90_ns;
+};
+
+/* A target CPU, or a watched thread: a lane. Nothing here grows with the length of the run. */
+struct cpu {
+	unsigned number;
+
+	/* What the join found (summary.h). */
+	struct sources sources; /* also rows of kind outside */
+	struct ticks ticks;
+	struct others others; /* of a workload only */
+	struct hist hiccups;
+	struct slices slices; /* of the hiccups */
+	struct timeline timeline;
+	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
+	/* Before the first and after the last interval, whatever they count as. */
+	uint64_t pre_ns, post_ns;
+
+	/* What else is known of its window. */
 	uint32_t tid;  /* a watched thread, whose lane this is; 0 for a CPU (or several threads) */
 	char comm[17]; /* its name; "" for a CPU */
 	bool kernel_thread;
@@ -62,7 +101,6 @@ struct cpu_run {
 	struct edge_bounds bounds;
 	struct edge_seen edge_seen;
 	struct join_counts counts;
-	uint64_t recursion_misses;
 	/* Ends without a begin, and unseen exits of threads; of a watched thread: its own exits. */
 	uint64_t unpaired;
 	uint64_t hiccups_lost_ns;
@@ -106,20 +144,28 @@ struct run {
 	struct cpus cpus, housekeeping;
 	char **not_observed; /* tracepoints that this kernel lacks */
 	uint32_t nnot_observed;
+	uint64_t recursion_misses; /* of the probes, which are the same for all CPUs */
 };
 
 struct view {
 	struct host host;
 	struct run run;
-	struct cpu_run *cpu; /* [summary.ncpus] */
-	struct summary summary;
+	struct cpu *cpu;
+	uint32_t ncpus;
+	struct worst worst[WORST_MAX]; /* of all CPUs, by falling duration */
+	uint32_t nworst;
 	struct shown shown;       /* the sources that a report shows */
 	struct facts facts;       /* read before the window; empty: nobody read any */
 	struct findings findings; /* what the audit concludes from them */
 	bool advised;             /* its sources have been looked up in the cause book */
 };
 
-void cpu_run_free(struct cpu_run *c); /* frees its contents */
+/* Makes the view's CPUs: numbers in ascending order. 0 or -ENOMEM. */
+int view_cpus(struct view *v, const unsigned *numbers, uint32_t n);
+
+void worst_free(struct worst *w); /* what it holds */
+void cpu_clear(struct cpu *c);    /* frees its series and closure rows */
+
 /* "cpu 3", or for a watched thread "poke-timer [812]" with unescaped bytes; a kernel thread is
  * "[kworker/3:1] [12]", and a thread that poses as one "user thread [kworker/3:1] [812]". Returns
  * buf. */

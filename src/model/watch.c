@@ -8,7 +8,7 @@
 /* Interrupts closer than this are one window: an interrupt and the softirqs behind it. */
 #define JOINED_NS 1000
 
-struct cpu {
+struct watched {
 	unsigned number;
 	struct record *history; /* [HISTORY] */
 	uint64_t head;          /* records that have come */
@@ -41,7 +41,7 @@ struct thread {
 struct watch {
 	struct view *view;
 	struct session *session;
-	struct cpu *cpu;
+	struct watched *cpu;
 	uint32_t ncpus;
 	struct thread thread[WATCH_LANES];
 	uint32_t nthreads;
@@ -60,7 +60,7 @@ struct watch *watch_new(struct view *view, struct session *session, const unsign
 	w->session = session;
 	w->cpu = calloc(ncpus, sizeof(*w->cpu));
 	for (; w->cpu && w->ncpus < ncpus; w->ncpus++) {
-		struct cpu *c = &w->cpu[w->ncpus];
+		struct watched *c = &w->cpu[w->ncpus];
 
 		c->number = cpus[w->ncpus];
 		c->lane = -1;
@@ -97,7 +97,7 @@ void watch_hear(struct watch *w, void (*hear)(void *ctx, uint32_t lane, const st
 static uint32_t lane_of(struct watch *w, uint32_t tid, const struct record *r)
 {
 	uint32_t i = 0;
-	struct cpu_run *run;
+	struct cpu *run;
 
 	while (i < w->nthreads && w->thread[i].tid != tid)
 		i++;
@@ -167,7 +167,7 @@ static bool matters(const struct record *r, const struct thread *t, bool ran)
 	return true;
 }
 
-static void feed(struct watch *w, uint32_t lane, const struct cpu *c, bool ran, uint64_t start,
+static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool ran, uint64_t start,
 		 uint64_t end)
 {
 	struct thread *t = &w->thread[lane];
@@ -234,7 +234,7 @@ static void feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_
 	}
 }
 
-static void close_window(struct watch *w, struct cpu *c)
+static void close_window(struct watch *w, struct watched *c)
 {
 	struct hiccup h = {.start_ns = c->open_start, .end_ns = c->open_end};
 
@@ -252,7 +252,7 @@ static void close_window(struct watch *w, struct cpu *c)
 }
 
 /* Notes that the thread was here until then. */
-static void known_until(struct watch *w, struct cpu *c, uint64_t ns)
+static void known_until(struct watch *w, struct watched *c, uint64_t ns)
 {
 	if (ns <= c->known_ns)
 		return;
@@ -260,7 +260,7 @@ static void known_until(struct watch *w, struct cpu *c, uint64_t ns)
 	c->known_ns = ns;
 }
 
-static void interrupted(struct watch *w, struct cpu *c, const struct record *r)
+static void interrupted(struct watch *w, struct watched *c, const struct record *r)
 {
 	uint64_t start = r->start_ns > c->since_ns ? r->start_ns : c->since_ns;
 
@@ -280,7 +280,7 @@ static void interrupted(struct watch *w, struct cpu *c, const struct record *r)
 
 /* ---- threads come and go ---- */
 
-static struct cpu *cpu_of(struct watch *w, uint64_t number, struct cpu *otherwise)
+static struct watched *cpu_of(struct watch *w, uint64_t number, struct watched *otherwise)
 {
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		if (w->cpu[i].number == number)
@@ -288,7 +288,7 @@ static struct cpu *cpu_of(struct watch *w, uint64_t number, struct cpu *otherwis
 	return otherwise;
 }
 
-static void end_stay(struct watch *w, struct cpu *c)
+static void end_stay(struct watch *w, struct watched *c)
 {
 	if (c->lane < 0)
 		return;
@@ -298,7 +298,7 @@ static void end_stay(struct watch *w, struct cpu *c)
 }
 
 /* Ends a stay whose end nobody saw: time after the last sign of the thread is not counted. */
-static void leave_unseen(struct watch *w, struct cpu *c)
+static void leave_unseen(struct watch *w, struct watched *c)
 {
 	if (c->lane < 0)
 		return;
@@ -306,12 +306,12 @@ static void leave_unseen(struct watch *w, struct cpu *c)
 	end_stay(w, c);
 }
 
-static void begin_stay(struct watch *w, struct cpu *c, const struct record *r, uint64_t since)
+static void begin_stay(struct watch *w, struct watched *c, const struct record *r, uint64_t since)
 {
 	uint32_t lane = lane_of(w, r->id, r);
 
 	/* a thread cannot be at two places */
-	for (struct cpu *x = w->cpu; x < w->cpu + w->ncpus; x++)
+	for (struct watched *x = w->cpu; x < w->cpu + w->ncpus; x++)
 		if (x == c || x->tid == r->id)
 			leave_unseen(w, x);
 	c->lane = lane;
@@ -321,7 +321,7 @@ static void begin_stay(struct watch *w, struct cpu *c, const struct record *r, u
 
 /* Feeds the wait before a thread came, the last part of it on this CPU; its stays hold where it
  * waited before. */
-static void waited(struct watch *w, struct cpu *c, uint32_t lane, const struct record *r)
+static void waited(struct watch *w, struct watched *c, uint32_t lane, const struct record *r)
 {
 	struct hiccup h = {.start_ns = stay_from(w, lane, r->start_ns), .end_ns = r->end_ns};
 	struct thread *t = &w->thread[lane];
@@ -344,16 +344,16 @@ static void waited(struct watch *w, struct cpu *c, uint32_t lane, const struct r
 	account(w, lane, &(struct spot){c->number, r->id, ""}, &h);
 }
 
-static void moved(struct watch *w, struct cpu *c, const struct record *r)
+static void moved(struct watch *w, struct watched *c, const struct record *r)
 {
 	uint32_t lane = lane_of(w, r->id, r);
 
 	note_stay(w, lane, &(struct stay){c - w->cpu, r->id, false, r->start_ns, r->end_ns});
 }
 
-static void comes(struct watch *w, struct cpu *c, const struct record *r)
+static void comes(struct watch *w, struct watched *c, const struct record *r)
 {
-	struct cpu_run *run;
+	struct cpu *run;
 
 	if (r->mark == WATCH_IN) {
 		begin_stay(w, c, r, r->start_ns);
@@ -368,7 +368,7 @@ static void comes(struct watch *w, struct cpu *c, const struct record *r)
 }
 
 /* Equal start and end: since when it has run is not known. */
-static void goes(struct watch *w, struct cpu *c, const struct record *r)
+static void goes(struct watch *w, struct watched *c, const struct record *r)
 {
 	if (c->lane < 0 || c->tid != r->id)
 		begin_stay(w, c, r, r->start_ns);
@@ -385,7 +385,7 @@ static bool comes_upon(const struct record *r)
 
 /* True for a record that shows another thread on the CPU. An NMI does not: it may come in the
  * middle of a switch. */
-static bool is_anothers(const struct cpu *c, const struct record *r)
+static bool is_anothers(const struct watched *c, const struct record *r)
 {
 	if (r->kind == RECORD_THREAD || (r->kind == RECORD_MARK && r->mark == MARK_THREAD))
 		return r->id != c->tid;
@@ -393,7 +393,7 @@ static bool is_anothers(const struct cpu *c, const struct record *r)
 }
 
 /* False when a record is lost, which may have been the thread's leaving. */
-static bool follows(struct cpu *c, const struct record *r)
+static bool follows(struct watched *c, const struct record *r)
 {
 	bool next = r->level != LEVEL_THREAD || r->seq == c->seq + 1;
 
@@ -404,7 +404,7 @@ static bool follows(struct cpu *c, const struct record *r)
 
 void watch_record(struct watch *w, uint32_t index, const struct record *r)
 {
-	struct cpu *c = &w->cpu[index];
+	struct watched *c = &w->cpu[index];
 
 	if (r->level >= LEVELS)
 		return;
@@ -452,7 +452,7 @@ void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 			spot.cpu = w->cpu[t->stay[i % STAYS].cpu].number;
 	memcpy(h.before, t->seq, sizeof(h.before));
 	feed_stays(w, lane, tid, false, &h);
-	for (struct cpu *c = w->cpu; c < w->cpu + w->ncpus; c++)
+	for (struct watched *c = w->cpu; c < w->cpu + w->ncpus; c++)
 		if (c->lane == (int)lane && c->tid == tid && c->since_ns < end) {
 			feed(w, lane, c, true, c->since_ns > start ? c->since_ns : start, end);
 			spot.cpu = c->number;
@@ -468,7 +468,7 @@ void watch_lost(struct watch *w, uint32_t index)
 void watch_finish(struct watch *w, uint64_t end_ns)
 {
 	for (uint32_t i = 0; i < w->ncpus; i++) {
-		struct cpu *c = &w->cpu[i];
+		struct watched *c = &w->cpu[i];
 
 		/* otherwise it may have left unseen once more */
 		if (c->lane >= 0 && !w->view->cpu[c->lane].unpaired)
@@ -479,9 +479,9 @@ void watch_finish(struct watch *w, uint64_t end_ns)
 
 void watch_cut(struct view *v)
 {
-	uint32_t n = v->summary.ncpus;
+	uint32_t n = v->ncpus;
 
-	while (n && !v->cpu[n - 1].comm[0] && !v->summary.cpu[n - 1].hiccups.count)
+	while (n && !v->cpu[n - 1].comm[0] && !v->cpu[n - 1].hiccups.count)
 		n--;
 	view_cut(v, n);
 }

@@ -77,7 +77,7 @@ const char *check_run(const struct checked *c, uint32_t ncpus, const struct run 
 	return NULL;
 }
 
-static bool too_many(const struct cpu_run *cpu, const struct checked *c, uint64_t missing)
+static bool too_many(const struct cpu *cpu, const struct checked *c, uint64_t missing)
 {
 	const struct join_counts *n = &cpu->counts;
 	uint64_t most = c->records + missing;
@@ -88,7 +88,7 @@ static bool too_many(const struct cpu_run *cpu, const struct checked *c, uint64_
 	       n->mismatches / 2 > most + c->hiccups;
 }
 
-const char *check_cpu(const struct checked *c, const struct run *run, struct cpu_run *cpu,
+const char *check_cpu(const struct checked *c, const struct run *run, struct cpu *cpu,
 		      uint64_t records_missing)
 {
 	uint64_t lost = c->sum_ns + cpu->hiccups_lost_ns, clocks = cpu->observed_ns / CLOCKS_OF;

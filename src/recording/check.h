@@ -29,7 +29,7 @@ const char *check_run(const struct checked *c, uint32_t ncpus, const struct run 
 		      const struct run *now);
 /* Checks a CPU's counters at the end; records_missing: records that the file lacks. Corrects its
  * window by the difference between the clocks of the window and of its hiccups. */
-const char *check_cpu(const struct checked *c, const struct run *run, struct cpu_run *cpu,
+const char *check_cpu(const struct checked *c, const struct run *run, struct cpu *cpu,
 		      uint64_t records_missing);
 
 #endif

@@ -12,15 +12,34 @@
 
 /* ---- the tail ---- */
 
+#define NOTHING "its end means nothing"
+
 struct tail {
 	struct run run;
 	struct host host;
-	struct cpu_run *cpu; /* [nlanes] */
-	uint64_t hiccups_lost, records_lost;
+	struct reading cpus; /* where these begin */
+	uint64_t hiccups_lost, records_lost, longest_ns;
 };
 
-static bool get_tail(const struct recording *r, struct reading *in, struct tail *t)
+/* The next lane's facts, over those that the CPU has: fields that an older writer does not have
+ * stay. Returns why they cannot be, or NULL. */
+static const char *get_lane(struct recording *r, uint32_t i, struct reading *in, struct tail *t,
+			    struct cpu *cpu)
 {
+	uint64_t missing = t->hiccups_lost + t->records_lost;
+
+	get_cpu(in, cpu, &t->run.recursion_misses, r->texts);
+	return in->bad ? NOTHING
+		       : check_cpu(&r->checked[i], &t->run, cpu,
+				   missing < t->records_lost ? UINT64_MAX : missing);
+}
+
+/* Looks at all of it before any of it is taken. */
+static const char *check_tail(struct recording *r, struct reading *in, struct tail *t,
+			      struct cpu *scratch)
+{
+	const char *why;
+
 	t->run = r->view->run;
 	t->run.not_observed = NULL;
 	t->run.nnot_observed = 0;
@@ -29,66 +48,53 @@ static bool get_tail(const struct recording *r, struct reading *in, struct tail 
 	get_host(in, &t->host);
 	t->hiccups_lost = get_number(in);
 	t->records_lost = get_number(in);
-	t->cpu = calloc(r->nlanes, sizeof(*t->cpu));
-	for (uint32_t i = 0; t->cpu && i < r->nlanes && !in->bad; i++) {
-		struct cpu_run *at_first = r->lane[i].index < r->view->summary.ncpus
-						   ? &r->view->cpu[r->lane[i].index]
-						   : NULL;
+	t->cpus = *in;
+	t->longest_ns = t->run.recursion_misses = 0;
+	why = in->bad ? NOTHING : check_run(r->checked, r->nlanes, &r->view->run, &t->run);
+	for (uint32_t i = 0; i < r->nlanes && !why; i++) {
+		struct lane *l = &r->lane[i];
 
-		if (at_first) { /* keeps fields that an older writer does not have */
-			t->cpu[i] = *at_first;
-			t->cpu[i].closure = NULL;
-			t->cpu[i].series = NULL;
-			t->cpu[i].nclosure = t->cpu[i].nseries = 0;
-		}
-		get_cpu(in, &t->cpu[i], r->texts);
+		*scratch = l->index < r->view->ncpus ? r->view->cpu[l->index] : (struct cpu){0};
+		scratch->closure = NULL;
+		scratch->series = NULL;
+		scratch->nclosure = scratch->nseries = 0;
+		why = get_lane(r, i, in, t, scratch);
+		if (t->longest_ns < scratch->observed_ns)
+			t->longest_ns = scratch->observed_ns;
+		cpu_clear(scratch);
 	}
-	return t->cpu && !in->bad;
-}
-
-static const char *check_tail(const struct recording *r, struct tail *t)
-{
-	const char *why = check_run(r->checked, r->nlanes, &r->view->run, &t->run);
-	uint64_t missing = t->hiccups_lost + t->records_lost;
-
-	for (uint32_t i = 0; i < r->nlanes && !why; i++)
-		why = check_cpu(&r->checked[i], &t->run, &t->cpu[i],
-				missing < t->records_lost ? UINT64_MAX : missing);
 	return why;
 }
 
-static void take_cpu(struct cpu_run *to, struct cpu_run *from)
+static void take_tail(struct recording *r, struct tail *t)
 {
-	struct cpu_run was = *to;
+	struct view *v = r->view;
 
-	*to = *from;
-	*from = was;
+	t->run.recursion_misses = 0;
+	for (uint32_t i = 0; i < r->nlanes; i++)
+		if (r->lane[i].index < v->ncpus)
+			get_lane(r, i, &t->cpus, t, &v->cpu[r->lane[i].index]);
+		else
+			skip_cpu(&t->cpus);
+	if (t->run.duration_ns < t->longest_ns && !t->run.watch) /* it was corrected */
+		t->run.duration_ns = t->longest_ns;
+	v->run = t->run;
+	v->host = t->host;
+	r->hiccups_lost = t->hiccups_lost;
+	r->records_lost = t->records_lost;
 }
 
 const char *reader_tail(struct recording *r, struct reading *in)
 {
-	struct view *v = r->view;
-	struct tail t = {.cpu = NULL};
-	const char *why = get_tail(r, in, &t) ? check_tail(r, &t) : "its end means nothing";
-	char **not_observed = why ? t.run.not_observed : v->run.not_observed;
+	struct tail t = {.longest_ns = 0};
+	struct cpu *scratch = malloc(sizeof(*scratch));
+	const char *why = scratch ? check_tail(r, in, &t, scratch) : "there is no memory for it";
+	char **not_observed = why ? t.run.not_observed : r->view->run.not_observed;
 
-	if (!why) {
-		v->run = t.run;
-		v->host = t.host;
-		r->hiccups_lost = t.hiccups_lost;
-		r->records_lost = t.records_lost;
-		for (uint32_t i = 0; i < r->nlanes; i++) {
-			if (v->run.duration_ns < t.cpu[i].observed_ns &&
-			    !v->run.watch) /* it was corrected */
-				v->run.duration_ns = t.cpu[i].observed_ns;
-			if (r->lane[i].index < v->summary.ncpus)
-				take_cpu(&v->cpu[r->lane[i].index], &t.cpu[i]);
-		}
-	}
+	if (!why)
+		take_tail(r, &t);
+	free(scratch);
 	free(not_observed);
-	for (uint32_t i = 0; t.cpu && i < r->nlanes; i++)
-		cpu_run_free(&t.cpu[i]);
-	free(t.cpu);
 	r->tail = !why;
 	return why;
 }
@@ -101,9 +107,8 @@ static void hold_lost(struct recording *r, uint32_t lane)
 	struct view *v = r->view;
 	uint32_t i = r->lane[lane].index;
 
-	if (!v->run.watch && !v->run.windows &&
-	    v->cpu[i].observed_ns < v->summary.cpu[i].hiccups.sum)
-		v->cpu[i].observed_ns = v->summary.cpu[i].hiccups.sum;
+	if (!v->run.watch && !v->run.windows && v->cpu[i].observed_ns < v->cpu[i].hiccups.sum)
+		v->cpu[i].observed_ns = v->cpu[i].hiccups.sum;
 }
 
 /* Fills in what the tail would have said, as far as it is known without it. */
@@ -114,7 +119,7 @@ static void guess_tail(struct recording *r)
 	run->duration_ns = 0;
 	for (uint32_t i = 0; i < r->nlanes; i++) {
 		struct lane *l = &r->lane[i];
-		struct cpu_run *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
+		struct cpu *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
 
 		if (!c)
 			continue;
@@ -168,7 +173,7 @@ static void forget_lost(struct view *v)
 {
 	uint64_t lost = 0;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+	for (uint32_t i = 0; i < v->ncpus; i++) {
 		lost += v->cpu[i].hiccups_lost;
 		v->cpu[i].hiccups_lost = v->cpu[i].hiccups_lost_ns = 0;
 	}
@@ -189,7 +194,7 @@ static void clip(struct recording *r)
 
 	for (uint32_t i = 0; i < r->nlanes; i++) {
 		struct lane *l = &r->lane[i];
-		struct cpu_run *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
+		struct cpu *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
 		uint64_t begin = from, end;
 
 		if (!c)
@@ -216,7 +221,7 @@ void reader_raise_threshold(struct recording *r)
 {
 	for (uint32_t i = 0; i < r->nlanes && !r->view->run.windows; i++) {
 		struct lane *l = &r->lane[i];
-		struct cpu_run *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
+		struct cpu *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
 
 		if (!c || c->threshold_ns >= r->part.threshold_ns)
 			continue;
@@ -233,7 +238,7 @@ void reader_raise_threshold(struct recording *r)
 /* ---- all ---- */
 
 /* A steal clock that rose by more than the time there was is none. */
-static void check_steal(struct cpu_run *c)
+static void check_steal(struct cpu *c)
 {
 	if (c->steal_known && c->steal_ns > c->observed_ns + STEAL_NS) {
 		c->steal_known = false;
@@ -247,7 +252,7 @@ void reader_end(struct recording *r)
 
 	if (!r->tail)
 		guess_tail(r);
-	for (uint32_t i = 0; i < r->view->summary.ncpus; i++)
+	for (uint32_t i = 0; i < r->view->ncpus; i++)
 		check_steal(&r->view->cpu[i]);
 	describe_damage(r);
 	if (r->view->run.watch)
@@ -256,10 +261,10 @@ void reader_end(struct recording *r)
 		clip(r);
 	if (r->tail)
 		reader_raise_threshold(r);
-	for (uint32_t i = 0; i < r->view->summary.ncpus; i++)
+	for (uint32_t i = 0; i < r->view->ncpus; i++)
 		r->view->cpu[i].shorts.known &= r->tail && !part;
 	if (part || r->view->run.incomplete[0])
-		for (uint32_t i = 0; i < r->view->summary.ncpus; i++)
+		for (uint32_t i = 0; i < r->view->ncpus; i++)
 			r->view->cpu[i].counts = *session_counts(r->session, i);
 	if (!cpus_empty(&r->part.cpus))
 		cpus_and(&r->view->run.cpus, &r->part.cpus);

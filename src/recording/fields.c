@@ -37,47 +37,50 @@ static const struct field run_fields[] = {
 };
 
 static const struct field cpu_fields[] = {
-	F(TIME, cpu_run, observed_ns),
-	F(TIME, cpu_run, threshold_ns),
-	F(NUMBER, cpu_run, loop_count),
-	F(REAL, cpu_run, loop_min_ns),
-	F(REAL, cpu_run, loop_mean_ns),
-	F(TIME, cpu_run, bounds.irq_ns),
-	F(TIME, cpu_run, bounds.thread_ns),
-	F(NUMBER, cpu_run, edge_seen.samples),
-	F(NUMBER, cpu_run, counts.seen),
-	F(NUMBER, cpu_run, counts.lost),
-	F(NUMBER, cpu_run, counts.below_threshold),
-	F(NUMBER, cpu_run, counts.mismatches),
-	F(NUMBER, cpu_run, counts.folded),
-	F(NUMBER, cpu_run, recursion_misses),
-	F(NUMBER, cpu_run, unpaired),
-	F(TIME, cpu_run, hiccups_lost_ns),
-	F(NUMBER, cpu_run, hiccups_lost),
-	F(TIME, cpu_run, bookkeeping_ns),
-	F(FLAG, cpu_run, steal_known),
-	F(FLAG, cpu_run, smi_known),
-	F(TIME, cpu_run, steal_ns),
-	F(NUMBER, cpu_run, smi_count),
-	F(FLAG, cpu_run, closure_known),
-	F(TEXT, cpu_run, ended),
-	F(NUMBER32, cpu_run, tid),
-	F(BUFFER, cpu_run, comm),
-	F(NUMBER, cpu_run, khz_changes),
-	F(NUMBER, cpu_run, khz_min),
-	F(NUMBER, cpu_run, khz_max),
-	F(FLAG, cpu_run, shorts.known),
-	F(TIME, cpu_run, shorts.from_ns),
-	F(NUMBER, cpu_run, shorts.count),
-	F(TIME, cpu_run, shorts.total_ns),
-	F(TIME, cpu_run, edge_seen.in_p50_ns),
-	F(TIME, cpu_run, edge_seen.in_p90_ns),
-	F(TIME, cpu_run, edge_seen.out_p50_ns),
-	F(TIME, cpu_run, edge_seen.out_p90_ns),
-	F(NUMBER, cpu_run, woken),
-	F(NUMBER, cpu_run, woken_due),
-	F(NUMBER, cpu_run, reported),
-	F(FLAG, cpu_run, kernel_thread),
+	F(TIME, cpu, observed_ns),
+	F(TIME, cpu, threshold_ns),
+	F(NUMBER, cpu, loop_count),
+	F(REAL, cpu, loop_min_ns),
+	F(REAL, cpu, loop_mean_ns),
+	F(TIME, cpu, bounds.irq_ns),
+	F(TIME, cpu, bounds.thread_ns),
+	F(NUMBER, cpu, edge_seen.samples),
+	F(NUMBER, cpu, counts.seen),
+	F(NUMBER, cpu, counts.lost),
+	F(NUMBER, cpu, counts.below_threshold),
+	F(NUMBER, cpu, counts.mismatches),
+	F(NUMBER, cpu, counts.folded),
+};
+
+/* Behind a number that is of the whole run, and stands with the first CPU. */
+static const struct field more_cpu_fields[] = {
+	F(NUMBER, cpu, unpaired),
+	F(TIME, cpu, hiccups_lost_ns),
+	F(NUMBER, cpu, hiccups_lost),
+	F(TIME, cpu, bookkeeping_ns),
+	F(FLAG, cpu, steal_known),
+	F(FLAG, cpu, smi_known),
+	F(TIME, cpu, steal_ns),
+	F(NUMBER, cpu, smi_count),
+	F(FLAG, cpu, closure_known),
+	F(TEXT, cpu, ended),
+	F(NUMBER32, cpu, tid),
+	F(BUFFER, cpu, comm),
+	F(NUMBER, cpu, khz_changes),
+	F(NUMBER, cpu, khz_min),
+	F(NUMBER, cpu, khz_max),
+	F(FLAG, cpu, shorts.known),
+	F(TIME, cpu, shorts.from_ns),
+	F(NUMBER, cpu, shorts.count),
+	F(TIME, cpu, shorts.total_ns),
+	F(TIME, cpu, edge_seen.in_p50_ns),
+	F(TIME, cpu, edge_seen.in_p90_ns),
+	F(TIME, cpu, edge_seen.out_p50_ns),
+	F(TIME, cpu, edge_seen.out_p90_ns),
+	F(NUMBER, cpu, woken),
+	F(NUMBER, cpu, woken_due),
+	F(NUMBER, cpu, reported),
+	F(FLAG, cpu, kernel_thread),
 };
 
 static const struct field closure_fields[] = {
@@ -344,7 +347,7 @@ static void get_series(struct reading *r, struct series *series)
 }
 
 /* Reads all series or none. */
-static void get_all_series(struct reading *r, struct cpu_run *c)
+static void get_all_series(struct reading *r, struct cpu *c)
 {
 	uint64_t n = get_number(r);
 
@@ -359,7 +362,7 @@ static void get_all_series(struct reading *r, struct cpu_run *c)
 	r->bad |= n != c->nseries;
 }
 
-void put_cpu(struct bytes *b, const struct cpu_run *c)
+void put_cpu(struct bytes *b, const struct cpu *c, uint64_t recursion_misses)
 {
 	struct bytes s = {0};
 
@@ -382,15 +385,22 @@ void put_cpu(struct bytes *b, const struct cpu_run *c)
 	for (uint32_t i = 0; i < c->nseries; i++)
 		put_series(&s, &c->series[i]);
 	put_fields(&s, FIELDS(cpu_fields), c);
+	put_number(&s, recursion_misses);
+	put_fields(&s, FIELDS(more_cpu_fields), c);
 	put_section(b, &s);
 }
 
-void get_cpu(struct reading *r, struct cpu_run *c, struct texts *t)
+void skip_cpu(struct reading *r)
+{
+	r->bad |= get_section(r).bad;
+}
+
+void get_cpu(struct reading *r, struct cpu *c, uint64_t *recursion_misses, struct texts *t)
 {
 	struct reading s = get_section(r);
 	uint64_t n = get_number(&s);
 
-	cpu_run_free(c);
+	cpu_clear(c);
 	c->closure = n && n <= LIST_MAX ? calloc(n, sizeof(*c->closure)) : NULL;
 	s.bad |= n && !c->closure;
 	c->nclosure = s.bad ? 0 : n;
@@ -412,6 +422,9 @@ void get_cpu(struct reading *r, struct cpu_run *c, struct texts *t)
 	}
 	get_all_series(&s, c);
 	get_fields(&s, FIELDS(cpu_fields), c, t);
+	if (s.at < s.end)
+		*recursion_misses += get_number(&s);
+	get_fields(&s, FIELDS(more_cpu_fields), c, t);
 	r->bad |= s.bad;
 }
 

@@ -16,43 +16,40 @@
 
 static int take_cpus(struct recording *r, struct reading *in)
 {
-	struct view *v = r->view;
-	struct cpu_run *run;
-	unsigned *cpus;
 	uint64_t n = get_number(in);
+	struct reading again = *in;
 	uint32_t wanted = 0;
+	unsigned *cpus;
+	int err = -1;
 
 	if (!n || n > CPUS_MAX || in->bad)
 		return -1;
 	r->nlanes = n;
 	r->lane = calloc(n, sizeof(*r->lane));
-	v->cpu = run = calloc(n, sizeof(*run));
 	cpus = calloc(n, sizeof(*cpus));
-	for (uint64_t i = 0; r->lane && run && cpus && i < n && !in->bad; i++) {
-		struct cpu_run skipped = {0};
+	for (uint64_t i = 0; r->lane && cpus && i < n && !in->bad; i++) {
 		uint64_t cpu = get_number(in);
 		bool want = cpus_empty(&r->part.cpus) || cpus_has(&r->part.cpus, cpu);
 
-		get_cpu(in, want ? &run[wanted] : &skipped, r->texts);
-		cpu_run_free(&skipped);
+		skip_cpu(in);
 		in->bad |= cpu >= CPUS_MAX;
 		r->lane[i] =
 			(struct lane){.index = want ? wanted : UINT32_MAX, .stop_ns = UINT64_MAX};
 		if (want)
 			cpus[wanted++] = cpu;
 	}
-	if (!r->lane || !run || !cpus || in->bad || !wanted ||
-	    summary_init(&v->summary, cpus, wanted)) {
-		free(cpus);
-		for (uint64_t i = 0; run && i < n;
-		     i++) /* the view does not know yet how many CPUs it has */
-			cpu_run_free(&run[i]);
-		free(run);
-		v->cpu = NULL;
-		return !in->bad && r->lane && !wanted ? -2 : -1;
+	if (r->lane && cpus && !in->bad)
+		err = !wanted ? -2 : view_cpus(r->view, cpus, wanted) ? -1 : 0;
+	for (uint64_t i = 0; !err && i < n; i++) {
+		get_number(&again);
+		if (r->lane[i].index == UINT32_MAX)
+			skip_cpu(&again);
+		else
+			get_cpu(&again, &r->view->cpu[r->lane[i].index],
+				&r->view->run.recursion_misses, r->texts);
 	}
 	free(cpus);
-	return 0;
+	return again.bad ? -1 : err;
 }
 
 static int take_head(struct recording *r, const char *path)

@@ -181,10 +181,10 @@ int recorder_head(struct recorder *r, const struct view *v)
 
 	put_host(&b, &v->host);
 	put_run(&b, &v->run);
-	put_number(&b, v->summary.ncpus);
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		put_number(&b, v->summary.cpu[i].cpu);
-		put_cpu(&b, &v->cpu[i]);
+	put_number(&b, v->ncpus);
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		put_number(&b, v->cpu[i].number);
+		put_cpu(&b, &v->cpu[i], i ? 0 : v->run.recursion_misses);
 	}
 	r->headed = push_patiently(r, CHUNK_HEAD_TYPE, &b);
 	for (uint32_t i = 0; i < v->facts.count && r->headed;) {
@@ -193,7 +193,7 @@ int recorder_head(struct recorder *r, const struct view *v)
 		i = put_facts(&facts, &v->facts, i);
 		push_patiently(r, CHUNK_FACT, &facts);
 	}
-	r->encoder = encoder_new(v->summary.ncpus);
+	r->encoder = encoder_new(v->ncpus);
 	return r->encoder && r->headed ? 0 : complain("recording to %s: no memory for it", r->path);
 }
 
@@ -255,8 +255,8 @@ int recorder_end(struct recorder *r, const struct view *v)
 	put_host(&b, &v->host);
 	put_number(&b, r->stats.hiccups_lost);
 	put_number(&b, r->stats.records_lost);
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
-		put_cpu(&b, &v->cpu[i]);
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		put_cpu(&b, &v->cpu[i], i ? 0 : v->run.recursion_misses);
 	whole = push_patiently(r, CHUNK_TAIL, &b) && push_patiently(r, CHUNK_END, &end);
 	error = whole ? await_writer(r) : 0;
 	if (error) {

@@ -111,7 +111,7 @@ static int write_cpu(const struct view *v, uint32_t i, const struct compared *cp
 	}
 	fprintf(out,
 		"\ncpu %u  %s intervals by culprit, %s by osnoise, %s of these matched (%s %%)\n",
-		v->summary.cpu[i].cpu, format_count(sum.ours, a, sizeof(a)),
+		v->cpu[i].number, format_count(sum.ours, a, sizeof(a)),
 		format_count(sum.theirs, b, sizeof(b)), format_count(sum.matched, c, sizeof(c)),
 		format_percent(matched_percent(&sum), d, sizeof(d)));
 	if (sum.matched)
@@ -134,7 +134,7 @@ static int write_cpu(const struct view *v, uint32_t i, const struct compared *cp
 		format_count(cpu->hw, a, sizeof(a)), format_ns(cpu->hw_ns, b, sizeof(b)),
 		format_count(cpu->hw_theirs, c, sizeof(c)));
 	fprintf(out, "  time outside the kernel in all, also beside short interrupts: %s\n",
-		format_ns(v->summary.cpu[i].outside_ns, a, sizeof(a)));
+		format_ns(v->cpu[i].outside_ns, a, sizeof(a)));
 	if (cpu->intervals_lost)
 		fprintf(out, "  %s intervals were not compared: the reader came too late\n",
 			format_count(cpu->intervals_lost, a, sizeof(a)));
@@ -155,7 +155,7 @@ static int write_text(const struct view *v, const struct compared *cpu,
 		CULPRIT_VERSION,
 		escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel)),
 		format_ns(v->run.duration_ns, time, sizeof(time)));
-	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++)
+	for (uint32_t i = 0; i < v->ncpus && !err; i++)
 		err = write_cpu(v, i, &cpu[i], o, out);
 	return err;
 }
@@ -191,7 +191,7 @@ static int json_cpu(struct json *j, const struct view *v, uint32_t i, const stru
 	if (!order)
 		return -ENOMEM;
 	json_object(j, NULL);
-	json_u64(j, "cpu", v->summary.cpu[i].cpu);
+	json_u64(j, "cpu", v->cpu[i].number);
 	json_u64(j, "observed_ns", v->cpu[i].observed_ns);
 	json_u64(j, "culprit", sum.ours);
 	json_u64(j, "osnoise", sum.theirs);
@@ -204,7 +204,7 @@ static int json_cpu(struct json *j, const struct view *v, uint32_t i, const stru
 	json_u64(j, "hw", cpu->hw);
 	json_u64(j, "hw_ns", cpu->hw_ns);
 	json_u64(j, "hw_osnoise", cpu->hw_theirs);
-	json_u64(j, "outside_ns", v->summary.cpu[i].outside_ns);
+	json_u64(j, "outside_ns", v->cpu[i].outside_ns);
 	json_array(j, "sources");
 	for (uint32_t k = 0; k < cpu->compare.rows; k++)
 		json_row(j, order[k]);
@@ -227,7 +227,7 @@ static int write_json(const struct view *v, const struct compared *cpu, FILE *ou
 	json_string(&j, "started", v->run.started);
 	json_u64(&j, "duration_ns", v->run.duration_ns);
 	json_array(&j, "cpus");
-	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++)
+	for (uint32_t i = 0; i < v->ncpus && !err; i++)
 		err = json_cpu(&j, v, i, &cpu[i]);
 	json_end(&j);
 	json_end(&j);

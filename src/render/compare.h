@@ -19,7 +19,7 @@ struct compared {
 	uint64_t intervals_lost; /* the reader was late */
 };
 
-/* cpu[view->summary.ncpus]. json: that, else text. 0 or -errno. */
+/* cpu[view->ncpus]. json: that, else text. 0 or -errno. */
 int render_compare(const struct view *view, const struct compared *cpu,
 		   const struct render_options *options, bool json, FILE *out);
 

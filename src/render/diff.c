@@ -113,14 +113,14 @@ static void file_row(const struct page *p, struct table *t, uint32_t k, const ch
 	uint64_t observed_ns = 0;
 	char text[TEXT_LEN];
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		observed_ns += v->cpu[i].observed_ns;
 	table_cell(t, "1", diff_letter(k));
 	name_cell(p, t, name);
 	name_cell(p, t, v->host.hostname);
 	name_cell(p, t, v->host.kernel);
 	table_cell(t, NULL, cpus_format(&v->run.cpus, text, 40));
-	table_cell(t, NULL, format_ns(observed_ns / v->summary.ncpus, text, sizeof(text)));
+	table_cell(t, NULL, format_ns(observed_ns / v->ncpus, text, sizeof(text)));
 	table_cellf(t, NULL, "%.19s%s",
 		    escape_text(v->run.started, sizeof(v->run.started), text, sizeof(text)),
 		    v->run.started[0] ? "Z" : "");

@@ -19,15 +19,15 @@ static void write_file(struct json *j, const struct diff *d, uint32_t side, cons
 	json_string(j, "started", v->run.started);
 	json_u64(j, "duration_ns", v->run.duration_ns);
 	json_array_flat(j, "cpus");
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		json_u64(j, NULL, v->summary.cpu[i].cpu);
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		json_u64(j, NULL, v->cpu[i].number);
 		observed += v->cpu[i].observed_ns;
 		hiccups_lost += v->cpu[i].hiccups_lost;
 		lost += v->cpu[i].counts.lost;
-		attributed += v->summary.cpu[i].attributed_ns;
-		edge += v->summary.cpu[i].edge_ns;
-		not_recorded += v->summary.cpu[i].lost_ns;
-		outside += v->summary.cpu[i].outside_ns;
+		attributed += v->cpu[i].attributed_ns;
+		edge += v->cpu[i].edge_ns;
+		not_recorded += v->cpu[i].lost_ns;
+		outside += v->cpu[i].outside_ns;
 		shorts += v->cpu[i].shorts.total_ns;
 	}
 	json_end(j);

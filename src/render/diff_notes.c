@@ -18,7 +18,7 @@ static void write_loss(const struct page *p, const char *name, const struct view
 	char a[32], b[32], text[4 * sizeof(v->run.incomplete)], file[TEXT_LEN];
 	uint64_t hiccups = 0, records = 0;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
+	for (uint32_t i = 0; i < v->ncpus; i++) {
 		hiccups += v->cpu[i].hiccups_lost;
 		records += v->cpu[i].counts.lost;
 	}

@@ -138,8 +138,8 @@ int render_folded(const struct view *const *views, uint32_t n, const struct rend
 	for (uint32_t i = 0; i < n; i++) {
 		const char *host = n > 1 ? host_label(views, n, i, label, sizeof(label)) : NULL;
 
-		for (uint32_t k = 0; k < views[i]->summary.ncpus; k++) {
-			const struct cpu_summary *c = &views[i]->summary.cpu[k];
+		for (uint32_t k = 0; k < views[i]->ncpus; k++) {
+			const struct cpu *c = &views[i]->cpu[k];
 
 			view_lane(views[i], k, lane);
 			for (uint32_t r = 0; r < c->sources.count; r++)

@@ -83,8 +83,8 @@ int render_hgrm(const struct view *const *views, uint32_t n, const struct render
 	if (hist_init(&all, HICCUP_BITS))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < views[i]->summary.ncpus; k++)
-			hist_merge(&all, &views[i]->summary.cpu[k].hiccups);
+		for (uint32_t k = 0; k < views[i]->ncpus; k++)
+			hist_merge(&all, &views[i]->cpu[k].hiccups);
 	fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
 		"1/(1-Percentile)");
 	write_percentiles(&all, out);

@@ -133,7 +133,7 @@ static void write_tag(const char *host, const struct view *v, uint32_t index, FI
 		write_word(escape_text(view_lane(v, index, lane), SIZE_MAX, safe, sizeof(safe)),
 			   out);
 	else
-		fprintf(out, "cpu%u", v->summary.cpu[index].cpu);
+		fprintf(out, "cpu%u", v->cpu[index].number);
 	putc(',', out);
 }
 
@@ -175,8 +175,8 @@ int render_hlog(const struct view *const *views, uint32_t n, const struct render
 	for (uint32_t i = 0; i < n && !err; i++) {
 		const struct view *v = views[i];
 
-		for (uint32_t k = 0; k < v->summary.ncpus && !err; k++) {
-			const struct hist *h = &v->summary.cpu[k].hiccups;
+		for (uint32_t k = 0; k < v->ncpus && !err; k++) {
+			const struct hist *h = &v->cpu[k].hiccups;
 
 			write_tag(n > 1 ? host_label(views, n, i, label, sizeof(label)) : NULL, v,
 				  k, out);

@@ -61,21 +61,21 @@ static int first_source(const struct sources *t, char *buf, size_t len)
 static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char *host,
 		   bool markdown)
 {
-	const struct cpu_summary *s = &v->summary.cpu[i];
+	const struct cpu *c = &v->cpu[i];
 	char a[32], first[WHO_MAX], lane[LANE_NAME];
-	int err = first_source(&s->sources, first, sizeof(first));
+	int err = first_source(&c->sources, first, sizeof(first));
 
 	name_cell(t, host, markdown);
 	if (v->run.watch)
 		name_cell(t, view_lane(v, i, lane), markdown);
 	else
-		table_cellf(t, NULL, "%u", s->cpu);
+		table_cellf(t, NULL, "%u", c->number);
 	if (view_lost(v, i) < 0)
 		table_cell(t, NULL, "?");
 	else
-		table_cell(t, NULL, share(s->hiccups.sum, v->cpu[i].observed_ns, a, sizeof(a)));
-	table_cell(t, NULL, format_count(s->hiccups.count, a, sizeof(a)));
-	table_cell(t, NULL, format_ns(s->hiccups.max, a, sizeof(a)));
+		table_cell(t, NULL, share(c->hiccups.sum, v->cpu[i].observed_ns, a, sizeof(a)));
+	table_cell(t, NULL, format_count(c->hiccups.count, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(c->hiccups.max, a, sizeof(a)));
 	name_cell(t, first, markdown);
 	table_end_row(t);
 	return err;
@@ -98,7 +98,7 @@ static int write_cpus(const struct view *const *views, uint32_t n, unsigned widt
 	table_column(t, "first source", ALIGN_LEFT, true);
 	for (uint32_t i = 0; i < n && !err; i++) {
 		host_label(views, n, i, label, sizeof(label));
-		for (uint32_t k = 0; k < views[i]->summary.ncpus && !err; k++)
+		for (uint32_t k = 0; k < views[i]->ncpus && !err; k++)
 			err = cpu_row(t, views[i], k, label, markdown);
 	}
 	print(t, markdown, out);

@@ -78,12 +78,12 @@ static void write_meta(const struct html *h)
 }
 
 /* Draws time by kind as shares of a line. */
-static void write_shares(const struct html *h, const struct cpu_summary *s)
+static void write_shares(const struct html *h, const struct cpu *c)
 {
-	uint64_t by_kind[TIMELINE_KINDS] = {[TIMELINE_EDGE] = s->edge_ns};
+	uint64_t by_kind[TIMELINE_KINDS] = {[TIMELINE_EDGE] = c->edge_ns};
 
-	for (uint32_t i = 0; i < s->sources.count; i++)
-		by_kind[s->sources.row[i]->kind] += s->sources.row[i]->net.sum;
+	for (uint32_t i = 0; i < c->sources.count; i++)
+		by_kind[c->sources.row[i]->kind] += c->sources.row[i]->net.sum;
 	fputs("<div class=\"shares\">", h->out);
 	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
 		unsigned k = html_kinds[i];
@@ -91,10 +91,10 @@ static void write_shares(const struct html *h, const struct cpu_summary *s)
 		if (!by_kind[k])
 			continue;
 		fprintf(h->out, "<i class=\"%s\" style=\"flex-grow:%.4f\" title=\"", html_class(k),
-			100.0 * (double)by_kind[k] / (double)s->hiccups.sum);
+			100.0 * (double)by_kind[k] / (double)c->hiccups.sum);
 		html_kind(h, k);
 		fputc(' ', h->out);
-		html_share(h->out, by_kind[k], s->hiccups.sum);
+		html_share(h->out, by_kind[k], c->hiccups.sum);
 		fputs("\"></i>", h->out);
 	}
 	fputs("</div>", h->out);
@@ -107,82 +107,79 @@ static void number(FILE *out, const char *name, uint64_t ns)
 	fputs("</dd></div>", out);
 }
 
-static void write_hiccups(const struct html *h, const struct cpu_summary *s,
-			  const struct cpu_run *r)
+static void write_hiccups(const struct html *h, const struct cpu *c)
 {
 	FILE *out = h->out;
 
 	fputs("<p class=\"big\">", out);
-	html_lost(out, h->view, r - h->view->cpu);
-	fputs(view_lost(h->view, r - h->view->cpu) < 0
+	html_lost(out, h->view, c - h->view->cpu);
+	fputs(view_lost(h->view, c - h->view->cpu) < 0
 		      ? " <small>lost</small></p>"
 		      : " <small>of its time lost to hiccups</small></p>",
 	      out);
-	if (s->hiccups.count)
-		write_shares(h, s);
+	if (c->hiccups.count)
+		write_shares(h, c);
 	fputs("<dl><div><dt>hiccups</dt><dd>", out);
-	html_count(out, s->hiccups.count);
+	html_count(out, c->hiccups.count);
 	fputs("</dd></div>", out);
-	if (s->hiccups.count) {
-		number(out, "worst", s->hiccups.max);
-		number(out, "p99", hist_percentile(&s->hiccups, 99));
-		number(out, "median", hist_percentile(&s->hiccups, 50));
+	if (c->hiccups.count) {
+		number(out, "worst", c->hiccups.max);
+		number(out, "p99", hist_percentile(&c->hiccups, 99));
+		number(out, "median", hist_percentile(&c->hiccups, 50));
 	}
-	if (r->shorts.known) {
+	if (c->shorts.known) {
 		fputs("<div><dt>in shorter gaps, besides</dt><dd>", out);
-		html_share(out, r->shorts.total_ns, r->observed_ns);
+		html_share(out, c->shorts.total_ns, c->observed_ns);
 		fputs("</dd></div>", out);
 	}
 	fputs("</dl>", out);
 }
 
 /* For a workload: how many of its windows were so long that they are explained. */
-static void write_windows(const struct html *h, const struct cpu_summary *s,
-			  const struct cpu_run *r)
+static void write_windows(const struct html *h, const struct cpu *c)
 {
 	FILE *out = h->out;
 
 	fputs("<p class=\"big\">", out);
-	html_count(out, s->hiccups.count);
+	html_count(out, c->hiccups.count);
 	fputs(" <small>", out);
 	html_name(out, h->view->run.sampler);
 	fputs(" windows longer than ", out);
-	if (series_thresholds(r->series, r->nseries) > 1)
+	if (series_thresholds(c->series, c->nseries) > 1)
 		fputs("their threshold", out);
 	else
-		html_ns(out, r->threshold_ns);
+		html_ns(out, c->threshold_ns);
 	fputs("</small></p>", out);
-	if (s->hiccups.count)
-		write_shares(h, s);
+	if (c->hiccups.count)
+		write_shares(h, c);
 }
 
 static void write_card(const struct html *h, uint32_t i)
 {
-	const struct cpu_summary *s = &h->view->summary.cpu[i];
-	const struct cpu_run *r = &h->view->cpu[i];
+	const struct cpu *c = &h->view->cpu[i];
 	FILE *out = h->out;
 
 	fputs("<li><h3>", out);
 	html_lane(out, h->view, i);
 	if (!h->view->run.watch)
 		fprintf(out, " <small>%s%s</small>",
-			cpus_has(&h->view->host.isolated, s->cpu) ? "isolated" : "not isolated",
-			cpus_has(&h->view->host.nohz_full, s->cpu) ? ", nohz_full" : "");
+			cpus_has(&h->view->host.isolated, c->number) ? "isolated" : "not isolated",
+			cpus_has(&h->view->host.nohz_full, c->number) ? ", nohz_full" : "");
 	fputs("</h3>", out);
 	if (html_windows(h->view))
-		write_windows(h, s, r);
+		write_windows(h, c);
 	else
-		write_hiccups(h, s, r);
-	if (r->verdict[0] && h->view->summary.ncpus > 1) {
+		write_hiccups(h, c);
+	if (c->verdict[0] && h->view->ncpus > 1) {
 		fputs("<p class=\"say\">", out);
-		html_name(out, r->verdict);
+		html_name(out, c->verdict);
 		fputs("</p>", out);
 	}
-	if (r->ended) {
+	if (c->ended) {
 		fputs("<p class=\"warn\">Ended early, after ", out);
-		html_ns(out, r->observed_ns);
+		html_ns(out, c->observed_ns);
 		fputs(": ", out);
-		html_name(out, r->ended);
+		html_name(out, c->ended);
 		fputs("</p>", out);
 	}
 	fputs("</li>\n", out);
@@ -190,7 +187,7 @@ static void write_card(const struct html *h, uint32_t i)
 
 static int write_view(const struct html *h, const char *label, uint32_t number)
 {
-	const struct summary *s = &h->view->summary;
+	const struct view *s = h->view;
 	uint64_t hiccups = 0;
 	int err = 0;
 
@@ -262,7 +259,7 @@ int render_html(const struct view *const *views, uint32_t n, const struct render
 
 	(void)options;
 	for (uint32_t i = 0; i < n; i++)
-		ncpus += views[i]->summary.ncpus;
+		ncpus += views[i]->ncpus;
 	if (n > 1)
 		snprintf(label, sizeof(label), "%u reports", n);
 	write_head(out, n > 1 ? label : host_label(views, n, 0, label, sizeof(label)));

@@ -125,16 +125,16 @@ static void write_marker(const struct axes *a, unsigned row, const char *what, u
 
 static void write_histogram(const struct html *h, uint32_t index, struct axes *a)
 {
-	const struct cpu_summary *s = &h->view->summary.cpu[index];
+	const struct cpu *c = &h->view->cpu[index];
 
-	*a = (struct axes){.h = h, .hist = &s->hiccups};
+	*a = (struct axes){.h = h, .hist = &c->hiccups};
 	fill(a);
 	fputs("<figure><figcaption><h3>", h->out);
 	html_lane(h->out, h->view, index);
 	fputs("</h3> ", h->out);
-	html_count(h->out, s->hiccups.count);
+	html_count(h->out, c->hiccups.count);
 	fprintf(h->out, " %s%s</figcaption><div class=\"chart\"><div class=\"counts\">",
-		html_windows(h->view) ? "window" : "hiccup", s->hiccups.count == 1 ? "" : "s");
+		html_windows(h->view) ? "window" : "hiccup", c->hiccups.count == 1 ? "" : "s");
 	write_counts(a);
 	fputs("</div><div class=\"field\">", h->out);
 	fprintf(h->out,
@@ -146,9 +146,9 @@ static void write_histogram(const struct html *h, uint32_t index, struct axes *a
 	fputs("\">", h->out);
 	write_bars(a);
 	fputs("</svg>", h->out);
-	write_marker(a, 0, "median", hist_percentile(&s->hiccups, 50));
-	write_marker(a, 1, "p99", hist_percentile(&s->hiccups, 99));
-	write_marker(a, 2, "worst", s->hiccups.max);
+	write_marker(a, 0, "median", hist_percentile(&c->hiccups, 50));
+	write_marker(a, 1, "p99", hist_percentile(&c->hiccups, 99));
+	write_marker(a, 2, "worst", c->hiccups.max);
 	fputs("</div>", h->out);
 	write_lengths(a);
 	fputs("</div></figure>\n", h->out);
@@ -166,8 +166,8 @@ void html_histograms(const struct html *h)
 		"<div class=\"histograms\">\n",
 		html_windows(h->view) ? "windows" : "hiccups",
 		html_windows(h->view) ? ", of those above the threshold" : "");
-	for (uint32_t i = 0; i < h->view->summary.ncpus; i++)
-		if (h->view->summary.cpu[i].hiccups.count)
+	for (uint32_t i = 0; i < h->view->ncpus; i++)
+		if (h->view->cpu[i].hiccups.count)
 			write_histogram(h, i, a);
 	fputs("</div>\n", h->out);
 	free(a);

@@ -36,7 +36,7 @@ static int first_source(FILE *out, const struct sources *t)
 static int write_cpu(const struct view *const *views, uint32_t n, uint32_t i, uint32_t cpu,
 		     FILE *out)
 {
-	const struct cpu_summary *s = &views[i]->summary.cpu[cpu];
+	const struct cpu *c = &views[i]->cpu[cpu];
 	int err;
 
 	fputs("<tr><td>", out);
@@ -46,11 +46,11 @@ static int write_cpu(const struct view *const *views, uint32_t n, uint32_t i, ui
 	fputs("</td><td data-of=\"lost\">", out);
 	html_lost(out, views[i], cpu);
 	fputs("</td><td data-of=\"hiccups\">", out);
-	html_count(out, s->hiccups.count);
+	html_count(out, c->hiccups.count);
 	fputs("</td><td data-of=\"worst\">", out);
-	html_ns(out, s->hiccups.max);
+	html_ns(out, c->hiccups.max);
 	fputs("</td><td class=\"who\">", out);
-	err = first_source(out, &s->sources);
+	err = first_source(out, &c->sources);
 	fputs("</td></tr>\n", out);
 	return err;
 }
@@ -92,7 +92,7 @@ int html_index(const struct view *const *views, uint32_t n, FILE *out)
 		"source</th></tr></thead><tbody>\n",
 		n);
 	for (uint32_t i = 0; i < n && !err; i++)
-		for (uint32_t k = 0; k < views[i]->summary.ncpus && !err; k++)
+		for (uint32_t k = 0; k < views[i]->ncpus && !err; k++)
 			err = write_cpu(views, n, i, k, out);
 	count = hosts_rank(views, n, row, RANK_ROWS);
 	fputs("</tbody></table></div>\n<h2>What cost most</h2>\n<div class=\"table\"><table "

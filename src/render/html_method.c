@@ -36,78 +36,77 @@ static void ns_row(FILE *out, const char *name, uint64_t ns)
 	end_row(out);
 }
 
-static void write_evidence(const struct html *h, const struct cpu_run *r)
+static void write_evidence(const struct html *h, const struct cpu *c)
 {
 	FILE *out = h->out;
 
 	begin_row(out, "steal clock");
-	if (r->steal_known)
-		html_ns(out, r->steal_ns);
+	if (c->steal_known)
+		html_ns(out, c->steal_ns);
 	else
 		fputs("not readable", out);
 	end_row(out);
 	begin_row(out, "SMIs");
-	if (r->smi_known)
-		html_count(out, r->smi_count);
+	if (c->smi_known)
+		html_count(out, c->smi_count);
 	else
 		fputs("cannot be counted here", out);
 	end_row(out);
 }
 
-static void write_records(const struct html *h, const struct cpu_summary *s,
-			  const struct cpu_run *r)
+static void write_records(const struct html *h, const struct cpu *c)
 {
 	FILE *out = h->out;
 
 	begin_row(out, "attributed");
-	html_share(out, s->attributed_ns, s->hiccups.sum);
+	html_share(out, c->attributed_ns, c->hiccups.sum);
 	end_row(out);
 	begin_row(out, "edge");
-	html_share(out, s->edge_ns, s->hiccups.sum);
+	html_share(out, c->edge_ns, c->hiccups.sum);
 	end_row(out);
-	if (s->lost_ns) {
+	if (c->lost_ns) {
 		begin_row(out, NOT_RECORDED);
-		html_share(out, s->lost_ns, s->hiccups.sum);
+		html_share(out, c->lost_ns, c->hiccups.sum);
 		end_row(out);
 	}
 	fputs("<div><dt>", out);
 	html_kind(h, SOURCE_OUTSIDE);
 	fputs("</dt><dd>", out);
-	html_share(out, s->outside_ns, s->hiccups.sum);
+	html_share(out, c->outside_ns, c->hiccups.sum);
 	end_row(out);
 	begin_row(out, "longest edge beside an interrupt");
-	html_ns(out, r->bounds.irq_ns);
-	if (r->edge_seen.samples < EDGE_SAMPLES_FEW && !h->view->run.watch)
+	html_ns(out, c->bounds.irq_ns);
+	if (c->edge_seen.samples < EDGE_SAMPLES_FEW && !h->view->run.watch)
 		fprintf(out,
-			r->edge_seen.samples < EDGE_SAMPLES_MIN
+			c->edge_seen.samples < EDGE_SAMPLES_MIN
 				? ", a default: %llu interruptions were too few to learn it from"
 				: ", learned from %llu interruptions only",
-			(unsigned long long)r->edge_seen.samples);
+			(unsigned long long)c->edge_seen.samples);
 	end_row(out);
-	ns_row(out, "longest edge beside a thread", r->bounds.thread_ns);
+	ns_row(out, "longest edge beside a thread", c->bounds.thread_ns);
 	begin_row(out, "records");
-	html_count(out, r->counts.seen);
+	html_count(out, c->counts.seen);
 	end_row(out);
-	zero_row(out, "records lost", r->counts.lost);
-	zero_row(out, "join mismatches", r->counts.mismatches);
-	if (r->recursion_misses)
-		zero_row(out, "recursion misses", r->recursion_misses);
-	if (r->unpaired)
+	zero_row(out, "records lost", c->counts.lost);
+	zero_row(out, "join mismatches", c->counts.mismatches);
+	if (c == h->view->cpu && h->view->run.recursion_misses)
+		zero_row(out, "recursion misses", h->view->run.recursion_misses);
+	if (c->unpaired)
 		zero_row(out,
 			 h->view->run.watch ? "times that it left its CPU unseen"
 					    : "intervals without an end",
-			 r->unpaired);
-	if (r->reported)
-		zero_row(out, "hiccups that it reported itself", r->reported);
-	if (r->woken) {
-		zero_row(out, "wake-ups", r->woken);
-		zero_row(out, "of these counted from when a timer was due", r->woken_due);
+			 c->unpaired);
+	if (c->reported)
+		zero_row(out, "hiccups that it reported itself", c->reported);
+	if (c->woken) {
+		zero_row(out, "wake-ups", c->woken);
+		zero_row(out, "of these counted from when a timer was due", c->woken_due);
 	}
 	if (!h->view->run.watch)
-		write_evidence(h, r);
+		write_evidence(h, c);
 }
 
-static void write_closure(const struct html *h, const struct cpu_run *r)
+static void write_closure(const struct html *h, const struct cpu *r)
 {
 	FILE *out = h->out;
 
@@ -197,50 +196,49 @@ static void write_beside(const struct html *h, const struct others *t)
 
 static void write_cpu(const struct html *h, uint32_t index)
 {
-	const struct cpu_summary *s = &h->view->summary.cpu[index];
-	const struct cpu_run *r = &h->view->cpu[index];
+	const struct cpu *c = &h->view->cpu[index];
 	FILE *out = h->out;
 
 	fputs("<div class=\"method\"><h3>", out);
 	html_lane(out, h->view, index);
 	fputs("</h3>\n<dl>\n", out);
-	ns_row(out, "observed", r->observed_ns);
+	ns_row(out, "observed", c->observed_ns);
 	begin_row(out, "threshold");
-	html_ns(out, r->threshold_ns);
+	html_ns(out, c->threshold_ns);
 	fputs(h->view->run.threshold_auto ? " (auto)" : "", out);
 	end_row(out);
-	if (r->shorts.known) {
+	if (c->shorts.known) {
 		begin_row(out, "short gaps");
-		html_count(out, r->shorts.count);
+		html_count(out, c->shorts.count);
 		fputs(" from ", out);
-		html_ns(out, r->shorts.from_ns);
+		html_ns(out, c->shorts.from_ns);
 		fputs(" up to the threshold, together ", out);
-		html_ns(out, r->shorts.total_ns);
+		html_ns(out, c->shorts.total_ns);
 		end_row(out);
 	}
-	if (r->loop_count) {
+	if (c->loop_count) {
 		begin_row(out, "the sampler’s loop");
-		fprintf(out, "%.1f ns", r->loop_mean_ns);
+		fprintf(out, "%.1f ns", c->loop_mean_ns);
 		end_row(out);
 	}
-	zero_row(out, "hiccups not recorded", r->hiccups_lost);
-	if (r->hiccups_lost)
-		ns_row(out, "time in them", r->hiccups_lost_ns);
-	if (r->khz_changes) {
+	zero_row(out, "hiccups not recorded", c->hiccups_lost);
+	if (c->hiccups_lost)
+		ns_row(out, "time in them", c->hiccups_lost_ns);
+	if (c->khz_changes) {
 		begin_row(out, "changes of its frequency");
-		html_count(out, r->khz_changes);
-		fprintf(out, ", %.2f to %.2f GHz", (double)r->khz_min / 1e6,
-			(double)r->khz_max / 1e6);
+		html_count(out, c->khz_changes);
+		fprintf(out, ", %.2f to %.2f GHz", (double)c->khz_min / 1e6,
+			(double)c->khz_max / 1e6);
 		end_row(out);
 	}
 	if (h->view->run.traced)
-		write_records(h, s, r);
+		write_records(h, c);
 	fputs("</dl>\n", out);
 	if (h->view->run.traced && !h->view->run.watch)
-		write_closure(h, r);
-	write_ticks(h, &s->ticks);
+		write_closure(h, c);
+	write_ticks(h, &c->ticks);
 	if (html_windows(h->view) && h->view->run.traced)
-		write_beside(h, &s->others);
+		write_beside(h, &c->others);
 	fputs("</div>\n", out);
 }
 
@@ -297,7 +295,7 @@ void html_method(const struct html *h)
 	FILE *out = h->out;
 
 	fputs("<h2>How it was measured</h2>\n<div class=\"methods\">\n", out);
-	for (uint32_t i = 0; i < h->view->summary.ncpus; i++)
+	for (uint32_t i = 0; i < h->view->ncpus; i++)
 		write_cpu(h, i);
 	fputs("</div>\n", out);
 	if (r->nnot_observed) {

@@ -42,11 +42,11 @@ void html_series(const struct html *h)
 {
 	bool some = false;
 
-	for (uint32_t i = 0; i < h->view->summary.ncpus; i++) {
-		const struct cpu_run *r = &h->view->cpu[i];
-		bool several = series_thresholds(r->series, r->nseries) > 1;
+	for (uint32_t i = 0; i < h->view->ncpus; i++) {
+		const struct cpu *c = &h->view->cpu[i];
+		bool several = series_thresholds(c->series, c->nseries) > 1;
 
-		if (!r->nseries)
+		if (!c->nseries)
 			continue;
 		if (!some)
 			fputs("<h2>What was measured</h2>\n", h->out);
@@ -59,9 +59,9 @@ void html_series(const struct html *h)
 			"th>"
 			"<th>max</th>%s</tr></thead><tbody>\n",
 			several ? "<th>longer</th><th>than</th>" : "");
-		for (uint32_t k = 0; k < r->nseries; k++)
-			if (r->series[k].hist.count)
-				write_row(h->out, &r->series[k], several);
+		for (uint32_t k = 0; k < c->nseries; k++)
+			if (c->series[k].hist.count)
+				write_row(h->out, &c->series[k], several);
 		fputs("</tbody></table></div>\n", h->out);
 	}
 }

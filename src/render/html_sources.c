@@ -157,19 +157,19 @@ static void write_rest(const struct rows *r, uint32_t shown, uint32_t n, uint64_
 
 int html_sources(const struct html *h, uint32_t index)
 {
-	const struct cpu_summary *s = &h->view->summary.cpu[index];
-	uint32_t *order = calloc(s->sources.count + 1, sizeof(*order)), n, shown;
-	struct rows r = {.h = h, .sources = &s->sources, .order = order, .whole = s->hiccups.sum};
+	const struct cpu *c = &h->view->cpu[index];
+	uint32_t *order = calloc(c->sources.count + 1, sizeof(*order)), n, shown;
+	struct rows r = {.h = h, .sources = &c->sources, .order = order, .whole = c->hiccups.sum};
 	char merged[RUNS_MAX];
 
 	if (!order)
 		return -ENOMEM;
-	n = shown_rank(&h->view->shown, &s->sources, order);
+	n = shown_rank(&h->view->shown, &c->sources, order);
 	if (n) {
 		shown = ROWS_ALL / h->ncpus < ROWS_MIN ? ROWS_MIN : ROWS_ALL / h->ncpus;
 		shown = shown < ROWS_MAX ? shown : ROWS_MAX;
 		shown = shown_rows(&h->view->shown, n, n > shown + 1 ? shown : n);
-		r.longest = s->sources.row[order[0]]->net.sum;
+		r.longest = c->sources.row[order[0]]->net.sum;
 		fputs("<div class=\"table\"><table class=\"sources\"><caption>", h->out);
 		html_lane(h->out, h->view, index);
 		fputs("</caption>\n<thead><tr><th>share of lost "
@@ -178,9 +178,9 @@ int html_sources(const struct html *h, uint32_t index)
 		      h->out);
 		for (uint32_t i = 0; i < shown; i++)
 			write_source(&r, i);
-		write_rest(&r, shown, n, s->edge_ns);
+		write_rest(&r, shown, n, c->edge_ns);
 		fputs("</tbody></table></div>\n", h->out);
-		if (render_merged(&s->sources, merged, sizeof(merged)))
+		if (render_merged(&c->sources, merged, sizeof(merged)))
 			fprintf(h->out, "<p class=\"say\">%s</p>\n", merged);
 	}
 	free(order);

@@ -103,9 +103,9 @@ void html_share(FILE *out, uint64_t part, uint64_t whole)
 void html_lost(FILE *out, const struct view *v, uint32_t index)
 {
 	if (view_lost(v, index) < 0)
-		html_ns(out, v->summary.cpu[index].hiccups.sum);
+		html_ns(out, v->cpu[index].hiccups.sum);
 	else
-		html_share(out, v->summary.cpu[index].hiccups.sum, v->cpu[index].observed_ns);
+		html_share(out, v->cpu[index].hiccups.sum, v->cpu[index].observed_ns);
 }
 
 void html_asker(FILE *out, const struct asker *a)
@@ -125,7 +125,7 @@ void html_lane(FILE *out, const struct view *v, uint32_t index)
 	if (v->run.watch)
 		html_name(out, view_lane(v, index, lane));
 	else
-		fprintf(out, "CPU %u", v->summary.cpu[index].cpu);
+		fprintf(out, "CPU %u", v->cpu[index].number);
 }
 
 /* ---- kinds ---- */

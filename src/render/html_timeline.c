@@ -172,14 +172,14 @@ static uint32_t columns_of(const struct html *h)
 static void write_lane(struct lane *l, uint32_t index)
 {
 	uint32_t wanted = columns_of(l->h);
-	const struct cpu_summary *s = &l->h->view->summary.cpu[index];
+	const struct cpu *c = &l->h->view->cpu[index];
 	FILE *out = l->h->out;
 
 	fputs("<div class=\"lane\"><h3>", out);
 	html_lane(out, l->h->view, index);
 	fputs("</h3><div class=\"plot\">", out);
-	if (s->hiccups.count) {
-		l->timeline = s->timeline;
+	if (c->hiccups.count) {
+		l->timeline = c->timeline;
 		while (last_slot(l) - first_slot(l) >= wanted)
 			timeline_coarsen(&l->timeline);
 		find_top(l);
@@ -218,7 +218,7 @@ static void write_axis(const struct lane *l)
 
 static void write_legend(const struct html *h)
 {
-	const struct summary *s = &h->view->summary;
+	const struct view *s = h->view;
 	bool some[TIMELINE_KINDS] = {false};
 
 	for (uint32_t i = 0; i < s->ncpus; i++)
@@ -245,8 +245,8 @@ static uint64_t begin_of(const struct view *v)
 
 	if (!v->run.part)
 		return v->run.started_ns;
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct slots *s = &v->summary.cpu[i].timeline.slots;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct slots *s = &v->cpu[i].timeline.slots;
 
 		if (s->log2 && s->first << s->log2 < begin)
 			begin = s->first << s->log2;
@@ -271,9 +271,9 @@ void html_timeline(const struct html *h)
 		html_windows(h->view) ? "When windows were long" : "When time was lost",
 		h->view->run.watch ? "thread" : "CPU");
 	write_legend(h);
-	fprintf(h->out, "<div class=\"lanes%s%s\">\n", h->view->summary.ncpus > 8 ? " many" : "",
+	fprintf(h->out, "<div class=\"lanes%s%s\">\n", h->view->ncpus > 8 ? " many" : "",
 		h->view->run.watch ? " threads" : "");
-	for (uint32_t i = 0; i < h->view->summary.ncpus; i++)
+	for (uint32_t i = 0; i < h->view->ncpus; i++)
 		write_lane(l, i);
 	write_axis(l);
 	fputs("</div>\n", h->out);

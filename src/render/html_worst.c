@@ -20,7 +20,7 @@
 struct strip {
 	const struct html *h;
 	const struct worst *w;
-	const struct cpu_summary *cpu;
+	const struct cpu *cpu;
 	uint32_t drawn;
 };
 
@@ -225,7 +225,7 @@ static void write_pieces(const struct strip *s)
 
 void html_worst(const struct html *h)
 {
-	const struct summary *summary = &h->view->summary;
+	const struct view *summary = h->view;
 
 	fputs(html_windows(h->view) ? "<h2>Longest windows</h2>" : "<h2>Worst hiccups</h2>",
 	      h->out);

@@ -92,20 +92,20 @@ static void write_origins(struct json *j, const struct origins *o)
 	json_end(j);
 }
 
-static void write_closure(struct json *j, const struct cpu_run *r)
+static void write_closure(struct json *j, const struct cpu *c)
 {
 	json_array(j, "closure");
-	for (uint32_t i = 0; i < r->nclosure; i++) {
+	for (uint32_t i = 0; i < c->nclosure; i++) {
 		json_object_flat(j, NULL);
-		json_string(j, "counter", r->closure[i].counter);
-		json_u64(j, "kernel", r->closure[i].kernel);
-		json_u64(j, "traced", r->closure[i].traced);
-		if (r->closure[i].why)
-			json_string(j, "why", r->closure[i].why);
+		json_string(j, "counter", c->closure[i].counter);
+		json_u64(j, "kernel", c->closure[i].kernel);
+		json_u64(j, "traced", c->closure[i].traced);
+		if (c->closure[i].why)
+			json_string(j, "why", c->closure[i].why);
 		json_end(j);
 	}
 	json_end(j);
-	json_bool(j, "closure_checked", r->closure_known);
+	json_bool(j, "closure_checked", c->closure_known);
 }
 
 static void write_ticks(struct json *j, const struct ticks *t)
@@ -145,12 +145,12 @@ static void write_others(struct json *j, const struct others *t)
 	json_end(j);
 }
 
-static void write_frequency(struct json *j, const struct cpu_run *r)
+static void write_frequency(struct json *j, const struct cpu *c)
 {
 	json_object_flat(j, "frequency");
-	json_u64(j, "changes", r->khz_changes);
-	json_u64(j, "min_khz", r->khz_min);
-	json_u64(j, "max_khz", r->khz_max);
+	json_u64(j, "changes", c->khz_changes);
+	json_u64(j, "min_khz", c->khz_min);
+	json_u64(j, "max_khz", c->khz_max);
 	json_end(j);
 }
 
@@ -237,13 +237,13 @@ static void write_fine(struct json *j, const struct hist *h)
 }
 
 /* What a workload measured of its windows, whatever their length. */
-static void write_series(struct json *j, const struct cpu_run *r)
+static void write_series(struct json *j, const struct cpu *c)
 {
-	if (!r->nseries)
+	if (!c->nseries)
 		return;
 	json_array(j, "series");
-	for (uint32_t i = 0; i < r->nseries; i++) {
-		const struct series *s = &r->series[i];
+	for (uint32_t i = 0; i < c->nseries; i++) {
+		const struct series *s = &c->series[i];
 
 		json_object(j, NULL);
 		json_string(j, "name", s->name);
@@ -294,109 +294,107 @@ static void write_edge_seen(struct json *j, const struct edge_seen *e)
 }
 
 /* Instead of a CPU. */
-static void write_thread(struct json *j, const struct cpu_run *r)
+static void write_thread(struct json *j, const struct cpu *c)
 {
 	json_null(j, "cpu");
 	json_object_flat(j, "thread");
-	json_u64(j, "pid", r->tid);
-	json_string(j, "comm", r->comm);
-	json_bool(j, "kernel_thread", r->kernel_thread);
-	json_u64(j, "woken", r->woken);
-	json_u64(j, "woken_due", r->woken_due);
-	json_u64(j, "reported", r->reported);
+	json_u64(j, "pid", c->tid);
+	json_string(j, "comm", c->comm);
+	json_bool(j, "kernel_thread", c->kernel_thread);
+	json_u64(j, "woken", c->woken);
+	json_u64(j, "woken_due", c->woken_due);
+	json_u64(j, "reported", c->reported);
 	json_end(j);
 }
 
 static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 {
-	const struct cpu_summary *s = &v->summary.cpu[i];
-	const struct cpu_run *r = &v->cpu[i];
+	const struct cpu *c = &v->cpu[i];
 	uint64_t merged, merged_ns;
 	int err;
 
-	merged = sources_merged(&s->sources, SOURCE_KINDS, &merged_ns);
+	merged = sources_merged(&c->sources, SOURCE_KINDS, &merged_ns);
 	json_object(j, NULL);
 	if (v->run.watch)
-		write_thread(j, r);
+		write_thread(j, c);
 	else
-		json_u64(j, "cpu", s->cpu);
-	json_bool(j, "isolated", !v->run.watch && cpus_has(&v->host.isolated, s->cpu));
-	json_bool(j, "nohz_full", !v->run.watch && cpus_has(&v->host.nohz_full, s->cpu));
-	json_u64(j, "observed_ns", r->observed_ns);
-	json_string(j, "verdict", r->verdict[0] ? r->verdict : NULL);
-	json_string(j, "ended_early", r->ended);
-	json_u64(j, "threshold_ns", r->threshold_ns);
-	render_shorts(j, &r->shorts);
+		json_u64(j, "cpu", c->number);
+	json_bool(j, "isolated", !v->run.watch && cpus_has(&v->host.isolated, c->number));
+	json_bool(j, "nohz_full", !v->run.watch && cpus_has(&v->host.nohz_full, c->number));
+	json_u64(j, "observed_ns", c->observed_ns);
+	json_string(j, "verdict", c->verdict[0] ? c->verdict : NULL);
+	json_string(j, "ended_early", c->ended);
+	json_u64(j, "threshold_ns", c->threshold_ns);
+	render_shorts(j, &c->shorts);
 	json_object(j, "loop");
-	json_u64(j, "count", r->loop_count);
-	json_u64(j, "min_ns", r->loop_min_ns + 0.5);
-	json_u64(j, "mean_ns", r->loop_mean_ns + 0.5);
-	json_u64(j, "mean_ps", r->loop_mean_ns * 1000 + 0.5);
+	json_u64(j, "count", c->loop_count);
+	json_u64(j, "min_ns", c->loop_min_ns + 0.5);
+	json_u64(j, "mean_ns", c->loop_mean_ns + 0.5);
+	json_u64(j, "mean_ps", c->loop_mean_ns * 1000 + 0.5);
 	json_array_flat(j, "longer_than");
-	for (int k = 0; k < LOOP_LENGTHS && r->loop_above_ns[k] < r->threshold_ns; k++) {
+	for (int k = 0; k < LOOP_LENGTHS && c->loop_above_ns[k] < c->threshold_ns; k++) {
 		json_object_flat(j, NULL);
-		json_u64(j, "ns", r->loop_above_ns[k] + 0.5);
-		json_u64(j, "count", r->loop_above[k]);
+		json_u64(j, "ns", c->loop_above_ns[k] + 0.5);
+		json_u64(j, "count", c->loop_above[k]);
 		json_end(j);
 	}
 	json_end(j);
 	json_end(j);
-	write_series(j, r);
-	write_hiccups(j, &s->hiccups);
+	write_series(j, c);
+	write_hiccups(j, &c->hiccups);
 	json_object(j, "time");
-	json_u64(j, "attributed_ns", s->attributed_ns);
-	json_u64(j, "edge_ns", s->edge_ns);
-	json_u64(j, "not_recorded_ns", s->lost_ns);
-	json_u64(j, "outside_ns", s->outside_ns);
+	json_u64(j, "attributed_ns", c->attributed_ns);
+	json_u64(j, "edge_ns", c->edge_ns);
+	json_u64(j, "not_recorded_ns", c->lost_ns);
+	json_u64(j, "outside_ns", c->outside_ns);
 	json_end(j);
 	json_object(j, "edges");
-	json_u64(j, "bound_irq_ns", r->bounds.irq_ns);
-	json_u64(j, "bound_thread_ns", r->bounds.thread_ns);
-	write_edge_seen(j, &r->edge_seen);
-	json_u64(j, "before_first_ns", s->pre_ns);
-	json_u64(j, "after_last_ns", s->post_ns);
+	json_u64(j, "bound_irq_ns", c->bounds.irq_ns);
+	json_u64(j, "bound_thread_ns", c->bounds.thread_ns);
+	write_edge_seen(j, &c->edge_seen);
+	json_u64(j, "before_first_ns", c->pre_ns);
+	json_u64(j, "after_last_ns", c->post_ns);
 	json_end(j);
 	json_object(j, "records");
-	json_u64(j, "seen", r->counts.seen);
-	json_u64(j, "lost", r->counts.lost);
-	json_u64(j, "hiccups_lost", r->hiccups_lost);
-	json_u64(j, "hiccups_lost_ns", r->hiccups_lost_ns);
-	json_u64(j, "unpaired", r->unpaired);
-	json_u64(j, "below_threshold", r->counts.below_threshold);
-	json_u64(j, "recursion_misses", r->recursion_misses);
-	json_u64(j, "join_mismatches", r->counts.mismatches);
+	json_u64(j, "seen", c->counts.seen);
+	json_u64(j, "lost", c->counts.lost);
+	json_u64(j, "hiccups_lost", c->hiccups_lost);
+	json_u64(j, "hiccups_lost_ns", c->hiccups_lost_ns);
+	json_u64(j, "unpaired", c->unpaired);
+	json_u64(j, "below_threshold", c->counts.below_threshold);
+	json_u64(j, "recursion_misses", i ? 0 : v->run.recursion_misses);
+	json_u64(j, "join_mismatches", c->counts.mismatches);
 	json_end(j);
-	json_u64(j, "bookkeeping_ns", r->bookkeeping_ns);
+	json_u64(j, "bookkeeping_ns", c->bookkeeping_ns);
 	json_object(j, "evidence");
-	if (r->steal_known)
-		json_u64(j, "steal_ns", r->steal_ns);
+	if (c->steal_known)
+		json_u64(j, "steal_ns", c->steal_ns);
 	else
 		json_null(j, "steal_ns");
-	if (r->smi_known)
-		json_u64(j, "smi_count", r->smi_count);
+	if (c->smi_known)
+		json_u64(j, "smi_count", c->smi_count);
 	else
 		json_null(j, "smi_count");
 	json_end(j);
-	write_closure(j, r);
-	write_ticks(j, &s->ticks);
+	write_closure(j, c);
+	write_ticks(j, &c->ticks);
 	if (v->run.windows && v->run.traced && !v->run.watch)
-		write_others(j, &s->others);
-	if (r->khz_changes)
-		write_frequency(j, r);
+		write_others(j, &c->others);
+	if (c->khz_changes)
+		write_frequency(j, c);
 	json_object_flat(j, "merged");
 	json_u64(j, "sources", merged);
 	json_u64(j, "total_ns", merged_ns);
 	json_end(j);
-	err = write_sources(j, &s->sources, &v->shown);
+	err = write_sources(j, &c->sources, &v->shown);
 	json_end(j);
 	return err;
 }
 
-void render_pieces(struct json *j, const struct cpu_summary *s, const struct piece *pieces,
-		   uint32_t n)
+void render_pieces(struct json *j, const struct cpu *c, const struct piece *pieces, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct source *source = s->sources.row[pieces[i].source];
+		const struct source *source = c->sources.row[pieces[i].source];
 
 		json_object_flat(j, NULL);
 		write_who(j, source);
@@ -419,7 +417,7 @@ void render_pieces(struct json *j, const struct cpu_summary *s, const struct pie
 
 static void write_worst(struct json *j, const struct view *v, const struct worst *w)
 {
-	const struct cpu_summary *s = &v->summary.cpu[w->cpu];
+	const struct cpu *c = &v->cpu[w->cpu];
 
 	json_object(j, NULL);
 	if (w->spot.cpu == SPOT_UNKNOWN)
@@ -438,7 +436,7 @@ static void write_worst(struct json *j, const struct view *v, const struct worst
 	json_u64(j, "not_recorded_ns", w->lost_ns);
 	json_u64(j, "outside_ns", w->outside_ns);
 	json_array(j, "pieces");
-	render_pieces(j, s, w->pieces, w->npieces);
+	render_pieces(j, c, w->pieces, w->npieces);
 	json_end(j);
 	json_end(j);
 }
@@ -454,12 +452,12 @@ static int write_report(struct json *j, const struct view *v)
 	write_run(j, &v->run);
 	json_string(j, "verdict", view_verdict(v));
 	json_array(j, "cpus");
-	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++)
+	for (uint32_t i = 0; i < v->ncpus && !err; i++)
 		err = write_cpu(j, v, i);
 	json_end(j);
 	json_array(j, "worst");
-	for (uint32_t i = 0; i < v->summary.nworst; i++)
-		write_worst(j, v, &v->summary.worst[i]);
+	for (uint32_t i = 0; i < v->nworst; i++)
+		write_worst(j, v, &v->worst[i]);
 	json_end(j);
 	if (v->findings.count)
 		render_findings(j, "findings", &v->findings);

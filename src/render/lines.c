@@ -52,7 +52,7 @@ struct line {
 	int64_t piece_count;
 	int64_t tid; /* of a watched thread */
 	const char *comm;
-	const struct cpu_summary *summary;
+	const struct cpu *summary;
 	const struct account *account;
 };
 
@@ -176,7 +176,7 @@ static struct line line_of(const struct view *v, uint32_t index, const struct ac
 			 .piece_count = a->npieces,
 			 .tid = a->spot.tid ? a->spot.tid : UNKNOWN,
 			 .comm = a->spot.comm[0] ? a->spot.comm : NULL,
-			 .summary = &v->summary.cpu[index],
+			 .summary = &v->cpu[index],
 			 .account = a};
 	uint64_t started;
 

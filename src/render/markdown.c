@@ -195,11 +195,11 @@ static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *ki
 	table_end_row(t);
 }
 
-static int write_sources(const struct view *v, const struct cpu_summary *s, FILE *out)
+static int write_sources(const struct view *v, const struct cpu *c, FILE *out)
 {
 	static const char *const headings[] = {"share %", "time", "count",      "max",  "p99",
 					       "kind",    "who",  "what to do", "notes"};
-	uint32_t *order = calloc(s->sources.count + 1, sizeof(*order)), n, shown;
+	uint32_t *order = calloc(c->sources.count + 1, sizeof(*order)), n, shown;
 	struct table *t = begin(headings, "rrrrrleee");
 	uint64_t rest = 0;
 	char text[64];
@@ -209,24 +209,24 @@ static int write_sources(const struct view *v, const struct cpu_summary *s, FILE
 		free(order);
 		return -ENOMEM;
 	}
-	n = shown_rank(&v->shown, &s->sources, order);
+	n = shown_rank(&v->shown, &c->sources, order);
 	shown = shown_rows(&v->shown, n, ROWS_MAX);
 	for (uint32_t i = 0; i < n; i++)
 		if (i < shown)
-			source_row(t, &s->sources, s->sources.row[order[i]], s->hiccups.sum);
+			source_row(t, &c->sources, c->sources.row[order[i]], c->hiccups.sum);
 		else
-			rest += s->sources.row[order[i]]->net.sum;
+			rest += c->sources.row[order[i]]->net.sum;
 	snprintf(text, sizeof(text), "%u more sources", n - shown);
 	if (n > shown)
-		sum_row(t, rest, s->hiccups.sum, "", text);
-	if (s->edge_ns)
-		sum_row(t, s->edge_ns, s->hiccups.sum, "edge",
+		sum_row(t, rest, c->hiccups.sum, "", text);
+	if (c->edge_ns)
+		sum_row(t, c->edge_ns, c->hiccups.sum, "edge",
 			"kernel entry and exit around these");
 	free(order);
 	return finish(t, out);
 }
 
-static void write_shorts(const struct cpu_run *r, FILE *out)
+static void write_shorts(const struct cpu *r, FILE *out)
 {
 	const struct short_gaps *s = &r->shorts;
 	char a[32], b[32], c[32], d[32];
@@ -247,7 +247,7 @@ static const char *rest_of(const struct view *v, char buf[CODE_MAX])
 
 static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 {
-	const struct cpu_summary *s = &v->summary.cpu[i];
+	const struct cpu *s = &v->cpu[i];
 	const struct hist *h = &s->hiccups;
 	char a[32], b[32], c[32], d[32], lane[LANE_NAME], safe[4 * LANE_NAME],
 		text[8 * LANE_NAME + RUNS_MAX], rest[CODE_MAX];
@@ -258,9 +258,9 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 				escape_text(view_lane(v, i, lane), SIZE_MAX, safe, sizeof(safe)),
 				text, sizeof(text)));
 	else
-		fprintf(out, "\n## cpu %u, %s%s\n\n", s->cpu,
-			cpus_has(&v->host.isolated, s->cpu) ? "isolated" : "not isolated",
-			cpus_has(&v->host.nohz_full, s->cpu) ? ", nohz_full" : "");
+		fprintf(out, "\n## cpu %u, %s%s\n\n", s->number,
+			cpus_has(&v->host.isolated, s->number) ? "isolated" : "not isolated",
+			cpus_has(&v->host.nohz_full, s->number) ? ", nohz_full" : "");
 	fprintf(out, "%s hiccup%s took ", format_count(h->count, a, sizeof(a)),
 		h->count == 1 ? "" : "s");
 	if (view_lost(v, i) < 0)
@@ -308,7 +308,7 @@ static void add_piece(FILE *out, const char *joint, const struct source *s, cons
 
 static char *pieces_of(const struct view *v, const struct worst *w)
 {
-	const struct cpu_summary *s = &v->summary.cpu[w->cpu];
+	const struct cpu *c = &v->cpu[w->cpu];
 	uint32_t shown = w->npieces > PIECES_TOP + 1 ? PIECES_TOP : w->npieces;
 	char *text = NULL, a[32], rest[CODE_MAX];
 	const char *joint = "";
@@ -319,7 +319,7 @@ static char *pieces_of(const struct view *v, const struct worst *w)
 	if (!f)
 		return NULL;
 	for (uint32_t i = 0; i < shown; i++, joint = " + ")
-		add_piece(f, joint, s->sources.row[w->pieces[i].source], &w->pieces[i]);
+		add_piece(f, joint, c->sources.row[w->pieces[i].source], &w->pieces[i]);
 	for (uint32_t i = shown; i < w->npieces; i++)
 		more += w->pieces[i].net_ns;
 	if (more)
@@ -346,8 +346,8 @@ static int write_worst(const struct view *v, FILE *out)
 		"rrre");
 	char a[32], lane[LANE_NAME], code[8 * LANE_NAME];
 
-	for (uint32_t i = 0; t && i < v->summary.nworst && i < WORST_TOP; i++) {
-		const struct worst *w = &v->summary.worst[i];
+	for (uint32_t i = 0; t && i < v->nworst && i < WORST_TOP; i++) {
+		const struct worst *w = &v->worst[i];
 		char *pieces = pieces_of(v, w);
 
 		table_cellf(t, NULL, "+%.6f s", (w->start_ns - v->run.started_ns) / 1e9);
@@ -355,7 +355,7 @@ static int write_worst(const struct view *v, FILE *out)
 			table_cell(t, NULL,
 				   markdown_code(view_lane(v, w->cpu, lane), code, sizeof(code)));
 		else
-			table_cellf(t, NULL, "%u", v->summary.cpu[w->cpu].cpu);
+			table_cellf(t, NULL, "%u", v->cpu[w->cpu].number);
 		table_cell(t, NULL, format_ns(w->duration_ns, a, sizeof(a)));
 		table_cell(t, NULL, pieces ? pieces : "?");
 		table_end_row(t);
@@ -378,9 +378,9 @@ static int write_report(const struct view *v, FILE *out)
 	if (view_verdict(v))
 		fprintf(out, "**Verdict**: %s\n\n", code(view_verdict(v), text));
 	err = write_environment(v, out);
-	for (uint32_t i = 0; i < v->summary.ncpus && !err; i++)
+	for (uint32_t i = 0; i < v->ncpus && !err; i++)
 		err = write_cpu(v, i, out);
-	if (v->summary.nworst && !err)
+	if (v->nworst && !err)
 		err = write_worst(v, out);
 	return err ? err : render_markdown_method(v, out);
 }

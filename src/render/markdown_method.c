@@ -19,49 +19,49 @@ static const char *code(const char *name, char buf[NAME_MAX_ESCAPED])
 			     NAME_MAX_ESCAPED);
 }
 
-static void closure_cell(struct table *t, const struct run *run, const struct cpu_run *r)
+static void closure_cell(struct table *t, const struct run *run, const struct cpu *c)
 {
 	uint32_t match = 0;
 
-	for (uint32_t i = 0; i < r->nclosure; i++)
-		match += r->closure[i].kernel == r->closure[i].traced;
-	if (!r->closure_known)
+	for (uint32_t i = 0; i < c->nclosure; i++)
+		match += c->closure[i].kernel == c->closure[i].traced;
+	if (!c->closure_known)
 		table_cell(t, NULL,
 			   run->incomplete[0] || run->part ? "not of this part" : "not checked");
 	else
-		table_cellf(t, NULL, "%u of %u counters match", match, r->nclosure);
+		table_cellf(t, NULL, "%u of %u counters match", match, c->nclosure);
 }
 
 static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 {
-	const struct cpu_run *r = &v->cpu[i];
+	const struct cpu *c = &v->cpu[i];
 	char a[32], b[32], lane[LANE_NAME], text[8 * LANE_NAME];
 
 	if (v->run.watch)
 		table_cell(t, NULL, markdown_code(view_lane(v, i, lane), text, sizeof(text)));
 	else
-		table_cellf(t, NULL, "%u", v->summary.cpu[i].cpu);
-	table_cell(t, NULL, format_ns(r->observed_ns, a, sizeof(a)));
-	table_cell(t, NULL, format_ns(r->threshold_ns, a, sizeof(a)));
+		table_cellf(t, NULL, "%u", v->cpu[i].number);
+	table_cell(t, NULL, format_ns(c->observed_ns, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(c->threshold_ns, a, sizeof(a)));
 	if (v->run.watch) {
-		table_cell(t, NULL, format_count(r->counts.seen, a, sizeof(a)));
-		table_cell(t, NULL, format_count(r->counts.lost, a, sizeof(a)));
+		table_cell(t, NULL, format_count(c->counts.seen, a, sizeof(a)));
+		table_cell(t, NULL, format_count(c->counts.lost, a, sizeof(a)));
 		table_end_row(t);
 		return;
 	}
-	table_cellf(t, NULL, "%.1f ns", r->loop_mean_ns);
-	table_cell(t, NULL, format_count(r->counts.seen, a, sizeof(a)));
-	table_cell(t, NULL, format_count(r->counts.lost, a, sizeof(a)));
-	table_cell(t, NULL, format_count(r->hiccups_lost, a, sizeof(a)));
-	table_cell(t, NULL, format_count(r->counts.mismatches, a, sizeof(a)));
-	table_cellf(t, NULL, "%s, %s%s", format_ns(r->bounds.irq_ns, a, sizeof(a)),
-		    format_ns(r->bounds.thread_ns, b, sizeof(b)),
-		    r->edge_seen.samples < EDGE_SAMPLES_MIN   ? " (not calibrated)"
-		    : r->edge_seen.samples < EDGE_SAMPLES_FEW ? " (from few samples)"
+	table_cellf(t, NULL, "%.1f ns", c->loop_mean_ns);
+	table_cell(t, NULL, format_count(c->counts.seen, a, sizeof(a)));
+	table_cell(t, NULL, format_count(c->counts.lost, a, sizeof(a)));
+	table_cell(t, NULL, format_count(c->hiccups_lost, a, sizeof(a)));
+	table_cell(t, NULL, format_count(c->counts.mismatches, a, sizeof(a)));
+	table_cellf(t, NULL, "%s, %s%s", format_ns(c->bounds.irq_ns, a, sizeof(a)),
+		    format_ns(c->bounds.thread_ns, b, sizeof(b)),
+		    c->edge_seen.samples < EDGE_SAMPLES_MIN   ? " (not calibrated)"
+		    : c->edge_seen.samples < EDGE_SAMPLES_FEW ? " (from few samples)"
 							      : "");
-	closure_cell(t, &v->run, r);
-	table_cell(t, NULL, r->steal_known ? format_ns(r->steal_ns, a, sizeof(a)) : "?");
-	table_cell(t, NULL, r->smi_known ? format_count(r->smi_count, a, sizeof(a)) : "?");
+	closure_cell(t, &v->run, c);
+	table_cell(t, NULL, c->steal_known ? format_ns(c->steal_ns, a, sizeof(a)) : "?");
+	table_cell(t, NULL, c->smi_known ? format_count(c->smi_count, a, sizeof(a)) : "?");
 	table_end_row(t);
 }
 
@@ -81,7 +81,7 @@ static int write_cpus(const struct view *v, FILE *out)
 		table_column(t, of_threads[i], i ? ALIGN_RIGHT : ALIGN_LEFT, false);
 	for (size_t i = 0; !v->run.watch && i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_column(t, headings[i], i == 8 || i == 9 ? ALIGN_LEFT : ALIGN_RIGHT, false);
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		cpu_row(t, v, i);
 	table_print_markdown(t, out);
 	table_free(t);
@@ -90,31 +90,31 @@ static int write_cpus(const struct view *v, FILE *out)
 
 static void write_thread_notes(const struct view *v, uint32_t i, FILE *out)
 {
-	const struct cpu_run *r = &v->cpu[i];
+	const struct cpu *c = &v->cpu[i];
 	char lane[LANE_NAME], text[8 * LANE_NAME];
 
 	markdown_code(view_lane(v, i, lane), text, sizeof(text));
-	if (r->unpaired)
+	if (c->unpaired)
 		fprintf(out,
 			"* %s: %" PRIu64 " times nobody saw when it left its CPU: not all of its "
 			"time is known, nor all of "
 			"its losses\n",
-			text, r->unpaired);
-	if (r->reported)
+			text, c->unpaired);
+	if (c->reported)
 		fprintf(out, "* %s reported %" PRIu64 " of its hiccups itself: they may overlap\n",
-			text, r->reported);
-	else if (r->woken)
+			text, c->reported);
+	else if (c->woken)
 		fprintf(out,
 			"* %s was woken %" PRIu64 " times: %" PRIu64
 			" waits count from when a timer was due, the others from the wake-up\n",
-			text, r->woken, r->woken_due);
+			text, c->woken, c->woken_due);
 }
 
 static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 {
-	const struct ticks *t = &v->summary.cpu[i].ticks;
-	const struct cpu_run *r = &v->cpu[i];
-	unsigned cpu = v->summary.cpu[i].cpu;
+	const struct ticks *t = &v->cpu[i].ticks;
+	const struct cpu *r = &v->cpu[i];
+	unsigned cpu = v->cpu[i].number;
 	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED], time[32];
 
 	if (r->ended)
@@ -196,7 +196,7 @@ int render_markdown_method(const struct view *v, FILE *out)
 		      out);
 	else
 		fputs("\n", out);
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		write_cpu_notes(v, i, out);
 	write_not_observed(&v->run, out);
 	return err;

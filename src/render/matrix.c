@@ -22,7 +22,7 @@
 
 static void write_text(const struct matrix *m, FILE *out)
 {
-	const struct summary *s = &m->view->summary;
+	const struct view *s = m->view;
 	char text[512];
 	uint64_t most = 0;
 	struct flow f;
@@ -47,10 +47,10 @@ static void write_text(const struct matrix *m, FILE *out)
 		width = 4;
 	fprintf(out, "\n" CORNER);
 	for (uint32_t i = 0; i < s->ncpus; i++)
-		fprintf(out, "  %*u", width, s->cpu[i].cpu);
+		fprintf(out, "  %*u", width, s->cpu[i].number);
 	fputc('\n', out);
 	for (uint32_t i = 0; i < s->ncpus; i++) {
-		fprintf(out, "%*u", (int)sizeof(CORNER) - 1, s->cpu[i].cpu);
+		fprintf(out, "%*u", (int)sizeof(CORNER) - 1, s->cpu[i].number);
 		for (uint32_t k = 0; k < s->ncpus; k++) {
 			uint64_t ns = m->median_ns[i * s->ncpus + k];
 
@@ -65,7 +65,7 @@ static void write_text(const struct matrix *m, FILE *out)
 
 static void write_json(const struct matrix *m, FILE *out)
 {
-	const struct summary *s = &m->view->summary;
+	const struct view *s = m->view;
 	struct json j;
 
 	json_init(&j, out);
@@ -79,7 +79,7 @@ static void write_json(const struct matrix *m, FILE *out)
 	json_u64(&j, "messages", m->messages);
 	json_array_flat(&j, "cpus");
 	for (uint32_t i = 0; i < s->ncpus; i++)
-		json_u64(&j, NULL, s->cpu[i].cpu);
+		json_u64(&j, NULL, s->cpu[i].number);
 	json_end(&j);
 	json_array(&j, "median_ns");
 	for (uint32_t i = 0; i < s->ncpus; i++) {

@@ -102,9 +102,7 @@ struct family {
 	const char *help;
 	void (*write)(struct metrics *m,
 		      const struct family *f); /* of one view; NULL: one for each CPU */
-	/* Whether a CPU's number is in its summary. */
-	bool in_summary; /* else in its cpu_run */
-	size_t at, known;
+	size_t at, known;                      /* where a CPU's number stands */
 };
 
 static const char *suffix(enum type type)
@@ -163,13 +161,13 @@ static void label_lane(struct metrics *m, uint32_t i)
 	if (m->view->run.watch)
 		label(m, lane_label(m), view_lane(m->view, i, lane));
 	else
-		label_u64(m, lane_label(m), m->view->summary.cpu[i].cpu);
+		label_u64(m, lane_label(m), m->view->cpu[i].number);
 }
 
 static void write_cpu_info(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
-		unsigned cpu = m->view->summary.cpu[i].cpu;
+	for (uint32_t i = 0; i < m->view->ncpus; i++) {
+		unsigned cpu = m->view->cpu[i].number;
 
 		if (m->view->run.watch)
 			return;
@@ -184,9 +182,8 @@ static void write_cpu_info(struct metrics *m, const struct family *f)
 /* Writes one number for each CPU, from where the family says. */
 static void write_cpus(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
-		const char *row = f->in_summary ? (const char *)&m->view->summary.cpu[i]
-						: (const char *)&m->view->cpu[i];
+	for (uint32_t i = 0; i < m->view->ncpus; i++) {
+		const char *row = (const char *)&m->view->cpu[i];
 
 		if (f->known && !*(const bool *)(row + f->known))
 			continue;
@@ -236,14 +233,14 @@ static void write_hist(struct metrics *m, const struct family *f, const struct b
 
 static void write_hiccups(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
+	for (uint32_t i = 0; i < m->view->ncpus; i++) {
 		struct buckets b = {0};
 		char cpu[LANE_NAME];
 
-		snprintf(cpu, sizeof(cpu), "%u", m->view->summary.cpu[i].cpu);
+		snprintf(cpu, sizeof(cpu), "%u", m->view->cpu[i].number);
 		if (m->view->run.watch)
 			view_lane(m->view, i, cpu);
-		add_hist(&b, &m->view->summary.cpu[i].hiccups);
+		add_hist(&b, &m->view->cpu[i].hiccups);
 		write_hist(m, f, &b, lane_label(m), cpu);
 	}
 }
@@ -252,8 +249,8 @@ static void write_kinds(struct metrics *m, const struct family *f)
 {
 	struct buckets b[SOURCE_KINDS] = {0};
 
-	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
-		const struct sources *t = &m->view->summary.cpu[i].sources;
+	for (uint32_t i = 0; i < m->view->ncpus; i++) {
+		const struct sources *t = &m->view->cpu[i].sources;
 
 		for (uint32_t k = 0; k < t->count; k++)
 			add_hist(&b[t->row[k]->kind], &t->row[k]->net);
@@ -286,8 +283,8 @@ static uint64_t sum_of(const struct family *f, const struct leader_sums *s)
 /* Writes that number of the sums that the family names. */
 static void write_sources(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->summary.ncpus; i++) {
-		const struct cpu_summary *s = &m->view->summary.cpu[i];
+	for (uint32_t i = 0; i < m->view->ncpus; i++) {
+		const struct cpu *s = &m->view->cpu[i];
 		const struct leaders_cpu *c = &m->leaders->cpu[i];
 
 		for (uint32_t k = 0; k < c->count; k++) {
@@ -307,24 +304,32 @@ static void write_sources(struct metrics *m, const struct family *f)
 
 static void write_merged(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->summary.ncpus; i++)
+	for (uint32_t i = 0; i < m->view->ncpus; i++)
 		for (int k = 0; k < SOURCE_KINDS; k++) {
-			uint64_t ns, n = sources_merged(&m->view->summary.cpu[i].sources, k, &ns);
+			uint64_t ns, n = sources_merged(&m->view->cpu[i].sources, k, &ns);
 
 			if (!n)
 				continue;
 			sample(m, f->name, suffix(f->type));
-			label_u64(m, "cpu", m->view->summary.cpu[i].cpu);
+			label_u64(m, "cpu", m->view->cpu[i].number);
 			label(m, "kind", source_kind_name(k));
 			value(m, f->seconds ? ns : n, f->seconds);
 		}
 }
 
+static void write_misses(struct metrics *m, const struct family *f)
+{
+	for (uint32_t i = 0; i < m->view->ncpus; i++) {
+		sample(m, f->name, suffix(f->type));
+		label_lane(m, i);
+		value(m, i ? 0 : m->view->run.recursion_misses, f->seconds);
+	}
+}
+
 /* ---- the whole ---- */
 
-#define RUN(field)     .at = offsetof(struct cpu_run, field)
-#define SUMMARY(field) .in_summary = true, .at = offsetof(struct cpu_summary, field)
-#define KNOWN(field)   .known = offsetof(struct cpu_run, field)
+#define OF_CPU(field) .at = offsetof(struct cpu, field)
+#define KNOWN(field)  .known = offsetof(struct cpu, field)
 
 static const struct family families[] = {
 	{"culprit", INFO, false, "The measuring run and its host", .write = write_info},
@@ -332,21 +337,21 @@ static const struct family families[] = {
 	 .write = write_running},
 	{"culprit_cpu", INFO, false, "A measured CPU", .write = write_cpu_info},
 	{"culprit_threshold_seconds", GAUGE, true, "Shorter gaps are no hiccups",
-	 RUN(threshold_ns)},
+	 OF_CPU(threshold_ns)},
 	{"culprit_observed_seconds", COUNTER, true, "Time for which the CPU was observed",
-	 RUN(observed_ns)},
+	 OF_CPU(observed_ns)},
 	{"culprit_hiccups", COUNTER, false,
-	 "Times that the CPU was away for the threshold at least", SUMMARY(hiccups.count)},
+	 "Times that the CPU was away for the threshold at least", OF_CPU(hiccups.count)},
 	{"culprit_short_gaps", COUNTER, false,
 	 "Gaps that were too short to be hiccups, and are counted in no other metric",
-	 RUN(shorts.count), KNOWN(shorts.known)},
+	 OF_CPU(shorts.count), KNOWN(shorts.known)},
 	{"culprit_short_gaps_seconds", COUNTER, true,
-	 "Time in the gaps that were too short to be hiccups", RUN(shorts.total_ns),
+	 "Time in the gaps that were too short to be hiccups", OF_CPU(shorts.total_ns),
 	 KNOWN(shorts.known)},
 	{"culprit_hiccup_seconds", HISTOGRAM, true, "How long the CPU was away at a time",
 	 .write = write_hiccups},
 	{"culprit_longest_hiccup_seconds", GAUGE, true,
-	 "The longest time that the CPU was away since the run began", SUMMARY(hiccups.max)},
+	 "The longest time that the CPU was away since the run began", OF_CPU(hiccups.max)},
 	{"culprit_lost_seconds", COUNTER, true,
 	 "Time that a source took from the CPU, less what interrupted it; all together sum up to "
 	 "the time away",
@@ -368,23 +373,23 @@ static const struct family families[] = {
 	 "it; all CPUs together",
 	 .write = write_kinds},
 	{"culprit_records", COUNTER, false, "Records of the kernel's activity taken",
-	 RUN(counts.seen)},
+	 OF_CPU(counts.seen)},
 	{"culprit_records_lost", COUNTER, false,
-	 "Records that are missing: names may be missing then", RUN(counts.lost)},
+	 "Records that are missing: names may be missing then", OF_CPU(counts.lost)},
 	{"culprit_join_mismatches", COUNTER, false,
-	 "Hiccups whose timestamps and records disagree: should be 0", RUN(counts.mismatches)},
+	 "Hiccups whose timestamps and records disagree: should be 0", OF_CPU(counts.mismatches)},
 	{"culprit_recursion_misses", COUNTER, false,
 	 "Times that a probe was left out inside another; those of all CPUs stand with the first",
-	 RUN(recursion_misses)},
+	 .write = write_misses},
 	{"culprit_hiccups_lost", COUNTER, false, "Hiccups that came faster than they could be read",
-	 RUN(hiccups_lost)},
+	 OF_CPU(hiccups_lost)},
 	{"culprit_hiccups_lost_seconds", COUNTER, true,
-	 "Time of the hiccups that could not be read", RUN(hiccups_lost_ns)},
+	 "Time of the hiccups that could not be read", OF_CPU(hiccups_lost_ns)},
 	{"culprit_steal_seconds", COUNTER, true,
-	 "What the hypervisor's steal clock rose by, in steps of 10 ms", RUN(steal_ns),
+	 "What the hypervisor's steal clock rose by, in steps of 10 ms", OF_CPU(steal_ns),
 	 KNOWN(steal_known)},
 	{"culprit_smis", COUNTER, false, "System management interrupts, known when the run is over",
-	 RUN(smi_count), KNOWN(smi_known)},
+	 OF_CPU(smi_count), KNOWN(smi_known)},
 };
 
 static void write_all(struct metrics *m, const struct view *const *views,
@@ -418,9 +423,9 @@ static int render(const struct view *const *views, uint32_t n, bool strict, FILE
 	uint32_t i;
 
 	for (i = 0; i < n && !err; i++) {
-		err = leaders_init(&leaders[i], views[i]->summary.ncpus);
+		err = leaders_init(&leaders[i], views[i]->ncpus);
 		if (!err)
-			err = leaders_update(&leaders[i], &views[i]->summary);
+			err = leaders_update(&leaders[i], views[i]);
 	}
 	if (!err)
 		write_all(&m, views, leaders, n);

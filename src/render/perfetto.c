@@ -97,7 +97,7 @@ void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, 
 static struct trace *begin(const struct view *view, FILE *out)
 {
 	struct trace *t = calloc(1, sizeof(*t));
-	uint32_t n = view->summary.ncpus;
+	uint32_t n = view->ncpus;
 
 	if (!t)
 		return NULL;
@@ -193,22 +193,22 @@ static void emit_hiccup(struct trace *t, uint64_t track, const struct account *a
 
 static void emit_steal(struct trace *t, uint32_t index, uint64_t at_ns)
 {
-	const struct cpu_run *r = &t->view->cpu[index];
+	const struct cpu *c = &t->view->cpu[index];
 	struct event_parts e;
 	char name[32];
 
-	if (!r->steal_known || r->steal_ns == t->steal[index])
+	if (!c->steal_known || c->steal_ns == t->steal[index])
 		return;
 	if (t->steal[index] == UINT64_MAX) {
-		snprintf(name, sizeof(name), "CPU %u steal", t->view->summary.cpu[index].cpu);
-		perfetto_track(t, TRACK_STEAL + index, TRACK_ROOT,
-			       t->view->summary.ncpus + 1 + index, true, name);
+		snprintf(name, sizeof(name), "CPU %u steal", t->view->cpu[index].number);
+		perfetto_track(t, TRACK_STEAL + index, TRACK_ROOT, t->view->ncpus + 1 + index, true,
+			       name);
 	}
-	t->steal[index] = r->steal_ns;
+	t->steal[index] = c->steal_ns;
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, at_ns,
 		   t->run + TRACK_STEAL + index);
 	e.event.has_counter_value = true;
-	e.event.counter_value = r->steal_ns;
+	e.event.counter_value = c->steal_ns;
 	perfetto_emit(t, &e.packet);
 }
 
@@ -276,7 +276,7 @@ static bool first_time(struct said *said, uint64_t serial)
 
 static void emit_span(struct trace *t, uint32_t index, uint64_t track, const struct span *span)
 {
-	const struct source *s = t->view->summary.cpu[index].sources.row[span->source];
+	const struct source *s = t->view->cpu[index].sources.row[span->source];
 	char name[WHO_MAX], asker[512];
 	struct event_parts e;
 
@@ -333,10 +333,10 @@ static int end(struct trace *t)
 {
 	int err;
 
-	for (uint32_t i = 0; i < t->view->summary.ncpus; i++)
+	for (uint32_t i = 0; i < t->view->ncpus; i++)
 		emit_steal(t, i, t->view->run.started_ns + t->view->cpu[i].observed_ns);
 	err = ferror(t->out) ? -EIO : 0;
-	for (uint32_t i = 0; i < t->view->summary.ncpus; i++)
+	for (uint32_t i = 0; i < t->view->ncpus; i++)
 		free(t->named[i].bit);
 	free(t->named);
 	free(t->rows);

@@ -104,7 +104,7 @@ static void emit_host(struct trace *t)
 static char *row_name(const struct trace *t, uint32_t index, const struct row *r,
 		      char name[ROW_NAME])
 {
-	unsigned cpu = t->view->summary.cpu[index].cpu;
+	unsigned cpu = t->view->cpu[index].number;
 	char lane[LANE_NAME];
 
 	if (!t->view->run.watch)
@@ -129,10 +129,10 @@ static void begin_row(struct trace *t, uint32_t index, struct row *r, uint64_t t
 /* Names the hiccup's thread: the last lane may belong to one thread first and to several later. */
 static void name_row(const struct trace *t, uint32_t index, const struct account *a, struct row *r)
 {
-	const struct cpu_run *run = &t->view->cpu[index];
+	const struct cpu *c = &t->view->cpu[index];
 
 	memset(r, 0, sizeof(*r));
-	if (!t->view->run.watch || (!run->tid && run->comm[0]))
+	if (!t->view->run.watch || (!c->tid && c->comm[0]))
 		return;
 	r->tid = a->spot.tid;
 	memcpy(r->comm, a->spot.comm, sizeof(r->comm));
@@ -166,9 +166,9 @@ static void emit_tracks(struct trace *t)
 	snprintf(name, sizeof(name), "culprit %s",
 		 escape_text(t->view->host.hostname, SIZE_MAX, host, sizeof(host)));
 	perfetto_track(t, TRACK_ROOT, TRACK_ROOT, 0, false, name);
-	for (uint32_t i = 0; i < t->view->summary.ncpus && !t->view->run.watch; i++)
+	for (uint32_t i = 0; i < t->view->ncpus && !t->view->run.watch; i++)
 		begin_row(t, i, &t->rows[i][0], TRACK_CPU + i);
-	perfetto_track(t, TRACK_ASKERS, TRACK_ROOT, t->view->summary.ncpus, false, "who asked");
+	perfetto_track(t, TRACK_ASKERS, TRACK_ROOT, t->view->ncpus, false, "who asked");
 }
 
 void perfetto_head(struct trace *t)

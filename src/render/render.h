@@ -130,7 +130,6 @@ void render_shorts(struct json *j, const struct short_gaps *s);
 
 /* Each as an object, into an array: {"kind":..,"id":..,"name":..,"function":..,"cause":..,
  * "net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} */
-void render_pieces(struct json *j, const struct cpu_summary *cpu, const struct piece *pieces,
-		   uint32_t n);
+void render_pieces(struct json *j, const struct cpu *cpu, const struct piece *pieces, uint32_t n);
 
 #endif

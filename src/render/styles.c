@@ -39,12 +39,12 @@ static uint64_t less(uint64_t value, uint64_t loop)
 }
 
 /* Involuntary context switches, from the closure's rows; "-": not known. */
-static const char *switches(const struct cpu_run *r, char *buf, size_t len)
+static const char *switches(const struct cpu *c, char *buf, size_t len)
 {
 	snprintf(buf, len, "-");
-	for (uint32_t i = 0; i < r->nclosure; i++)
-		if (!strcmp(r->closure[i].counter, "context switches"))
-			snprintf(buf, len, "%" PRIu64, r->closure[i].kernel);
+	for (uint32_t i = 0; i < c->nclosure; i++)
+		if (!strcmp(c->closure[i].counter, "context switches"))
+			snprintf(buf, len, "%" PRIu64, c->closure[i].kernel);
 	return buf;
 }
 
@@ -57,19 +57,19 @@ static void osjitter(const struct view *v, FILE *out)
 		"CPU", "TSC_khz", "#intr", "#delta", "ovfl_ns", "invol_ctx", "sum_intr_ns",
 		"iratio", "rt_s", "loop_ns", "median_ns", "p20_ns", "p80_ns", "p90_ns", "p99_ns",
 		"p99.9_ns", "max_ns", "mad_ns");
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct hist *h = &v->summary.cpu[i].hiccups;
-		const struct cpu_run *r = &v->cpu[i];
-		uint64_t loop = r->loop_min_ns + 0.5, sum = h->sum + r->hiccups_lost_ns,
-			 all = h->count + r->hiccups_lost;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct hist *h = &v->cpu[i].hiccups;
+		const struct cpu *c = &v->cpu[i];
+		uint64_t loop = c->loop_min_ns + 0.5, sum = h->sum + c->hiccups_lost_ns,
+			 all = h->count + c->hiccups_lost;
 
 		fprintf(out,
 			"%4u %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8u %9s %12" PRIu64
 			" %10.6f %5.0f %8" PRIu64,
-			v->summary.cpu[i].cpu, v->host.tsc_khz, all, h->count, 0,
-			switches(r, text, sizeof(text)), less(sum, all * loop),
-			r->observed_ns ? (double)less(sum, all * loop) / r->observed_ns : 0,
-			r->observed_ns / 1e9, loop);
+			v->cpu[i].number, v->host.tsc_khz, all, h->count, 0,
+			switches(c, text, sizeof(text)), less(sum, all * loop),
+			c->observed_ns ? (double)less(sum, all * loop) / c->observed_ns : 0,
+			c->observed_ns / 1e9, loop);
 		for (size_t k = 0; k < sizeof(percentiles) / sizeof(percentiles[0]); k++)
 			fprintf(out, " %9" PRIu64, less(hist_percentile(h, percentiles[k]), loop));
 		fprintf(out, " %9" PRIu64 " %9" PRIu64 "\n", less(h->max, loop), hist_mad(h));
@@ -80,15 +80,14 @@ static void hiccups(const struct view *v, FILE *out)
 {
 	fprintf(out, "%-4s %-12s %-8s %-8s %-8s %-8s\n", "cpu", "threshold_ns", "hiccups",
 		"pct99_ns", "pct999_ns", "max_ns");
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct hist *h = &v->summary.cpu[i].hiccups;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct hist *h = &v->cpu[i].hiccups;
 
 		fprintf(out,
 			"%-4u %-12" PRIu64 " %-8" PRIu64 " %-8" PRIu64 " %-9" PRIu64 " %-8" PRIu64
 			"\n",
-			v->summary.cpu[i].cpu, v->cpu[i].threshold_ns,
-			h->count + v->cpu[i].hiccups_lost, hist_percentile(h, 99),
-			hist_percentile(h, 99.9), h->max);
+			v->cpu[i].number, v->cpu[i].threshold_ns, h->count + v->cpu[i].hiccups_lost,
+			hist_percentile(h, 99), hist_percentile(h, 99.9), h->max);
 	}
 }
 
@@ -117,13 +116,13 @@ enum figure {
 
 static void sysjitter_cell(const struct view *v, uint32_t i, enum figure figure, FILE *out)
 {
-	const struct hist *h = &v->summary.cpu[i].hiccups;
-	const struct cpu_run *r = &v->cpu[i];
-	double seconds = r->observed_ns / 1e9;
+	const struct hist *h = &v->cpu[i].hiccups;
+	const struct cpu *c = &v->cpu[i];
+	double seconds = c->observed_ns / 1e9;
 
 	switch (figure) {
 	case CORE:
-		fprintf(out, "%12u", v->summary.cpu[i].cpu);
+		fprintf(out, "%12u", v->cpu[i].number);
 		break;
 	case RUNTIME_S:
 		fprintf(out, "%12.3f", seconds);
@@ -132,12 +131,12 @@ static void sysjitter_cell(const struct view *v, uint32_t i, enum figure figure,
 		fprintf(out, "%12.3f", seconds > 0 ? h->count / seconds : 0);
 		break;
 	case SHARE:
-		fprintf(out, "%12.3f", r->observed_ns ? 100.0 * h->sum / r->observed_ns : 0);
+		fprintf(out, "%12.3f", c->observed_ns ? 100.0 * h->sum / c->observed_ns : 0);
 		break;
 	default: {
-		const uint64_t value[] = {[THRESHOLD] = r->threshold_ns,
+		const uint64_t value[] = {[THRESHOLD] = c->threshold_ns,
 					  [MHZ] = v->host.tsc_khz / 1000,
-					  [RUNTIME_NS] = r->observed_ns,
+					  [RUNTIME_NS] = c->observed_ns,
 					  [COUNT] = h->count,
 					  [MIN] = h->count ? h->min : 0,
 					  [MEDIAN] = hist_percentile(h, 50),
@@ -165,7 +164,7 @@ static void sysjitter(const struct view *v, FILE *out)
 
 	for (int row = CORE; row <= SHARE; row++) {
 		fprintf(out, "%s:%*s", rows[row], (int)(16 - strlen(rows[row])), "");
-		for (uint32_t i = 0; i < v->summary.ncpus; i++)
+		for (uint32_t i = 0; i < v->ncpus; i++)
 			sysjitter_cell(v, i, row, out);
 		putc('\n', out);
 	}
@@ -189,7 +188,7 @@ static uint64_t oslat_us(uint64_t ns)
 /* Returns the average of these numbers. */
 static double oslat_bucket(const struct view *v, uint32_t i, uint64_t bucket[OSLAT_BUCKETS])
 {
-	const struct hist *h = &v->summary.cpu[i].hiccups;
+	const struct hist *h = &v->cpu[i].hiccups;
 	uint64_t n = v->cpu[i].loop_count, sum = n; /* loops below the threshold */
 
 	memset(bucket, 0, OSLAT_BUCKETS * sizeof(*bucket));
@@ -213,14 +212,14 @@ static void oslat_label(const char *label, FILE *out)
 
 static uint64_t oslat_max(const struct view *v, uint32_t i)
 {
-	const struct hist *h = &v->summary.cpu[i].hiccups;
+	const struct hist *h = &v->cpu[i].hiccups;
 
 	return oslat_us(h->count ? h->max : v->cpu[i].loop_mean_ns);
 }
 
 static int oslat(const struct view *v, FILE *out)
 {
-	uint32_t n = v->summary.ncpus;
+	uint32_t n = v->ncpus;
 	uint64_t(*bucket)[OSLAT_BUCKETS] = calloc(n, sizeof(*bucket));
 	double *average = calloc(n, sizeof(*average));
 	char label[32];
@@ -234,7 +233,7 @@ static int oslat(const struct view *v, FILE *out)
 		average[i] = oslat_bucket(v, i, bucket[i]);
 	oslat_label("Core", out);
 	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %u", v->summary.cpu[i].cpu);
+		fprintf(out, " %u", v->cpu[i].number);
 	putc('\n', out);
 	oslat_label("Counter Freq", out);
 	for (uint32_t i = 0; i < n; i++)
@@ -308,7 +307,7 @@ static void end_period(const struct view *v, uint32_t index, struct style_period
 	fprintf(out,
 		"%-5u %10" PRIu64 " %10" PRIu64 " %10.5f %10" PRIu64 " %8" PRIu64 " %8" PRIu64
 		" %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
-		v->summary.cpu[index].cpu, runtime_ns / 1000, p->noise_ns / 1000,
+		v->cpu[index].number, runtime_ns / 1000, p->noise_ns / 1000,
 		runtime_ns ? 100.0 - 100.0 * p->noise_ns / runtime_ns : 0, p->max_ns / 1000, p->hw,
 		p->count[SOURCE_NMI], p->count[SOURCE_IRQ] + p->count[SOURCE_VECTOR],
 		p->count[SOURCE_SOFTIRQ], p->count[SOURCE_THREAD]);
@@ -326,7 +325,7 @@ static bool same_interval(const struct span *before, const struct span *s, bool 
 void render_period(const struct view *v, uint32_t index, struct style_period *p,
 		   const struct account *a, FILE *out)
 {
-	const struct sources *sources = &v->summary.cpu[index].sources;
+	const struct sources *sources = &v->cpu[index].sources;
 	uint64_t now = a ? a->start_ns : v->run.started_ns + v->cpu[index].observed_ns;
 
 	if (!p->end_ns)

@@ -80,47 +80,46 @@ static void write_head(const struct page *p)
 		fprintf(p->out, "%s\n", VIEW_SHARED);
 }
 
-static void write_numbers(const struct page *p, const struct cpu_summary *s,
-			  const struct cpu_run *r)
+static void write_numbers(const struct page *p, const struct cpu *c)
 {
 	char a[32], b[32], rest[SAFE_MAX];
 	struct flow f;
 
-	if (p->view->run.traced && s->hiccups.count) {
+	if (p->view->run.traced && c->hiccups.count) {
 		flow_start(&f, p->out, p->width, p->view->run.windows ? "  of their time: " : "  ",
 			   " · ", "  ");
 		flow_add(&f, "%s %s %%", p->view->run.watch ? "seen by the kernel" : "attributed",
-			 percent_of(s->attributed_ns, s->hiccups.sum, a, sizeof(a)));
+			 percent_of(c->attributed_ns, c->hiccups.sum, a, sizeof(a)));
 		if (!p->view->run.watch)
 			flow_add(&f, "edge %s %%",
-				 percent_of(s->edge_ns, s->hiccups.sum, a, sizeof(a)));
-		if (s->lost_ns)
+				 percent_of(c->edge_ns, c->hiccups.sum, a, sizeof(a)));
+		if (c->lost_ns)
 			flow_add(&f, NOT_RECORDED " %s %%",
-				 percent_of(s->lost_ns, s->hiccups.sum, a, sizeof(a)));
+				 percent_of(c->lost_ns, c->hiccups.sum, a, sizeof(a)));
 		flow_add(&f, "%s %s %%", safe(view_rest(p->view), rest),
-			 percent_of(s->outside_ns, s->hiccups.sum, a, sizeof(a)));
+			 percent_of(c->outside_ns, c->hiccups.sum, a, sizeof(a)));
 		flow_end(&f);
 	}
 	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
-	if (series_thresholds(r->series, r->nseries) <= 1 && r->threshold_ns)
-		flow_add(&f, "threshold %s%s", format_ns(r->threshold_ns, a, sizeof(a)),
+	if (series_thresholds(c->series, c->nseries) <= 1 && c->threshold_ns)
+		flow_add(&f, "threshold %s%s", format_ns(c->threshold_ns, a, sizeof(a)),
 			 p->view->run.threshold_auto ? " (auto)" : "");
-	if (r->loop_count)
-		flow_add(&f, "loop %.1f ns", r->loop_mean_ns);
+	if (c->loop_count)
+		flow_add(&f, "loop %.1f ns", c->loop_mean_ns);
 	if (p->view->run.traced) {
-		flow_add(&f, "records %s, lost %s", format_count(r->counts.seen, a, sizeof(a)),
-			 format_count(r->counts.lost, b, sizeof(b)));
+		flow_add(&f, "records %s, lost %s", format_count(c->counts.seen, a, sizeof(a)),
+			 format_count(c->counts.lost, b, sizeof(b)));
 		flow_add(&f, "join mismatches %s",
-			 format_count(r->counts.mismatches, a, sizeof(a)));
+			 format_count(c->counts.mismatches, a, sizeof(a)));
 	}
 	if (f.some)
 		flow_end(&f);
-	if (render_merged(&s->sources, rest, sizeof(rest)))
+	if (render_merged(&c->sources, rest, sizeof(rest)))
 		fprintf(p->out, "  %s\n", rest);
 }
 
 /* What is shorter than a hiccup. */
-static void write_shorts(const struct page *p, const struct cpu_run *r)
+static void write_shorts(const struct page *p, const struct cpu *r)
 {
 	const struct short_gaps *s = &r->shorts;
 	char a[32], b[32], c[32], d[32];
@@ -134,9 +133,9 @@ static void write_shorts(const struct page *p, const struct cpu_run *r)
 }
 
 /* Where the bounds of edges come from, when that is little. */
-static void write_edges(const struct page *p, const struct cpu_run *r)
+static void write_edges(const struct page *p, const struct cpu *c)
 {
-	unsigned long long n = r->edge_seen.samples;
+	unsigned long long n = c->edge_seen.samples;
 	char a[32];
 
 	if (!p->view->run.traced || p->view->run.watch || n >= EDGE_SAMPLES_FEW)
@@ -145,62 +144,61 @@ static void write_edges(const struct page *p, const struct cpu_run *r)
 		fprintf(p->out,
 			"  edge beside an interrupt: up to %s, learned from %llu interruptions "
 			"only\n",
-			format_ns(r->bounds.irq_ns, a, sizeof(a)), n);
+			format_ns(c->bounds.irq_ns, a, sizeof(a)), n);
 	else
 		fprintf(p->out,
 			"  edge beside an interrupt: up to %s, a default: %llu interruptions were "
 			"too few to learn it "
 			"from\n",
-			format_ns(r->bounds.irq_ns, a, sizeof(a)), n);
+			format_ns(c->bounds.irq_ns, a, sizeof(a)), n);
 }
 
 static void add_lost(struct flow *f, const struct view *v, uint32_t i)
 {
-	const struct cpu_run *r = &v->cpu[i];
+	const struct cpu *c = &v->cpu[i];
 	double lost = view_lost(v, i);
 	char a[32], b[32];
 
-	format_ns(v->summary.cpu[i].hiccups.sum, b, sizeof(b));
+	format_ns(c->hiccups.sum, b, sizeof(b));
 	if (!v->run.watch) /* of those that were not recorded another line tells */
 		flow_add(f, "%s %% of its time lost to them",
-			 percent_of(v->summary.cpu[i].hiccups.sum, r->observed_ns, a, sizeof(a)));
+			 percent_of(c->hiccups.sum, c->observed_ns, a, sizeof(a)));
 	else if (lost >= 0)
 		flow_add(f, "%s %% of its time lost", format_percent(100 * lost, a, sizeof(a)));
-	else if (r->reported)
+	else if (c->reported)
 		flow_add(f, "%s in all", b);
 	else
 		flow_add(f, "%s lost", b);
-	if (v->run.watch && !r->reported)
-		flow_add(f, "seen for %s", format_ns(r->observed_ns, a, sizeof(a)));
+	if (v->run.watch && !c->reported)
+		flow_add(f, "seen for %s", format_ns(c->observed_ns, a, sizeof(a)));
 }
 
 /* What a watched thread's figures mean. */
-static void write_thread(const struct page *p, const struct cpu_run *r)
+static void write_thread(const struct page *p, const struct cpu *c)
 {
 	char a[32], b[32];
 
-	if (r->reported && r->reported < p->view->summary.cpu[r - p->view->cpu].hiccups.count)
+	if (c->reported && c->reported < c->hiccups.count)
 		fprintf(p->out, "  from its first report on only its reports count: %s\n",
-			format_count(r->reported, a, sizeof(a)));
-	if (r->unpaired)
+			format_count(c->reported, a, sizeof(a)));
+	if (c->unpaired)
 		fprintf(p->out,
 			"  %s times nobody saw when it left its CPU: not all of its time is known, "
 			"nor all of its "
 			"losses\n",
-			format_count(r->unpaired, a, sizeof(a)));
-	if (r->woken && !r->reported)
+			format_count(c->unpaired, a, sizeof(a)));
+	if (c->woken && !c->reported)
 		fprintf(p->out,
 			"  woken %s times: %s waits count from when a timer was due, the others "
 			"from the wake-up\n",
-			format_count(r->woken, a, sizeof(a)),
-			format_count(r->woken_due, b, sizeof(b)));
+			format_count(c->woken, a, sizeof(a)),
+			format_count(c->woken_due, b, sizeof(b)));
 }
 
 static void write_cpu_head(const struct page *p, uint32_t i)
 {
-	const struct cpu_summary *s = &p->view->summary.cpu[i];
-	const struct cpu_run *r = &p->view->cpu[i];
-	const struct hist *hiccups = &s->hiccups;
+	const struct cpu *c = &p->view->cpu[i];
+	const struct hist *hiccups = &c->hiccups;
 	char start[4 * LANE_NAME], lane[LANE_NAME], a[32], b[32], text[SAFE_MAX];
 	struct flow f;
 
@@ -212,17 +210,17 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 		strcpy(start, "  ");
 	else
 		snprintf(start, sizeof(start), " (%s%s)  ",
-			 cpus_has(&p->view->host.isolated, s->cpu) ? "isolated" : "not isolated",
-			 cpus_has(&p->view->host.nohz_full, s->cpu) ? ", nohz_full" : "");
+			 cpus_has(&p->view->host.isolated, c->number) ? "isolated" : "not isolated",
+			 cpus_has(&p->view->host.nohz_full, c->number) ? ", nohz_full" : "");
 	fputs(start, p->out);
 	f.column += strlen(start);
 	if (p->view->run.windows && !p->view->run.watch) {
 		flow_add(&f, "%s %s", safe(p->view->run.sampler, text),
-			 format_ns(r->observed_ns, a, sizeof(a)));
+			 format_ns(c->observed_ns, a, sizeof(a)));
 		flow_add(&f, "%s longer than %s", format_count(hiccups->count, a, sizeof(a)),
-			 series_thresholds(r->series, r->nseries) > 1
+			 series_thresholds(c->series, c->nseries) > 1
 				 ? "their threshold"
-				 : format_ns(r->threshold_ns, b, sizeof(b)));
+				 : format_ns(c->threshold_ns, b, sizeof(b)));
 	} else {
 		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)),
 			 hiccups->count == 1 ? "" : "s");
@@ -234,51 +232,51 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 		flow_add(&f, "median %s", format_ns(hist_percentile(hiccups, 50), a, sizeof(a)));
 	}
 	flow_end(&f);
-	if (r->nseries)
-		text_series(p, r);
-	write_numbers(p, s, r);
-	write_shorts(p, r);
-	write_edges(p, r);
-	if (r->hiccups_lost)
+	if (c->nseries)
+		text_series(p, c);
+	write_numbers(p, c);
+	write_shorts(p, c);
+	write_edges(p, c);
+	if (c->hiccups_lost)
 		fprintf(p->out,
 			"  %s more hiccups were not recorded, %s: the reader came too late\n",
-			format_count(r->hiccups_lost, a, sizeof(a)),
-			format_ns(r->hiccups_lost_ns, b, sizeof(b)));
+			format_count(c->hiccups_lost, a, sizeof(a)),
+			format_ns(c->hiccups_lost_ns, b, sizeof(b)));
 	if (p->view->run.watch)
-		write_thread(p, r);
-	else if (r->unpaired)
+		write_thread(p, c);
+	else if (c->unpaired)
 		fprintf(p->out,
 			"  %s intervals had no end that was traced; they last to the end of their "
 			"hiccup\n",
-			format_count(r->unpaired, a, sizeof(a)));
-	if (r->ended)
+			format_count(c->unpaired, a, sizeof(a)));
+	if (c->ended)
 		fprintf(p->out, "  ended early, after %s: %s\n",
-			format_ns(r->observed_ns, a, sizeof(a)), safe(r->ended, text));
+			format_ns(c->observed_ns, a, sizeof(a)), safe(c->ended, text));
 }
 
 /* The kernel's counters: one line when all agree, else those that do not. */
-static void write_evidence(const struct page *p, const struct cpu_run *r, uint64_t outside_ns)
+static void write_evidence(const struct page *p, const struct cpu *c)
 {
 	char a[32];
 	struct flow f;
 
-	if (!p->view->run.traced || !outside_ns || p->view->run.watch)
+	if (!p->view->run.traced || !c->outside_ns || p->view->run.watch)
 		return;
 	flow_start(&f, p->out, p->width, "  outside the kernel: ", "; ", "    ");
 	if (p->view->host.hypervisor[0])
 		flow_add(&f, "this is a guest, and its host takes time unseen");
-	if (r->steal_known)
-		flow_add(&f, "steal clock %s", format_ns(r->steal_ns, a, sizeof(a)));
+	if (c->steal_known)
+		flow_add(&f, "steal clock %s", format_ns(c->steal_ns, a, sizeof(a)));
 	else
 		flow_add(&f, "steal clock not readable");
-	if (r->smi_known)
-		flow_add(&f, "%s SMIs", format_count(r->smi_count, a, sizeof(a)));
+	if (c->smi_known)
+		flow_add(&f, "%s SMIs", format_count(c->smi_count, a, sizeof(a)));
 	else
 		flow_add(&f, "SMIs cannot be counted here");
 	flow_end(&f);
 }
 
-static void write_closure(const struct page *p, const struct cpu_run *r)
+static void write_closure(const struct page *p, const struct cpu *r)
 {
 	uint32_t differ = 0;
 
@@ -327,15 +325,15 @@ static void write_ticks(const struct page *p, const struct ticks *t)
 /* "its process stayed on this CPU, and beside it ran kworker/1:2 [62] 912 us (40 x) · ..." */
 static void write_beside(const struct page *p, uint32_t i)
 {
-	const struct others *t = &p->view->summary.cpu[i].others;
-	const struct cpu_run *r = &p->view->cpu[i];
+	const struct cpu *c = &p->view->cpu[i];
+	const struct others *t = &c->others;
 	uint32_t order[OTHERS_ROWS], shown = t->count < BESIDE_TOP ? t->count : BESIDE_TOP;
 	char comm[96], time[32], count[32];
 	struct flow f;
 
 	others_rank(t, order);
 	flow_start(&f, p->out, p->width,
-		   r->ended ? "  beside its process ran "
+		   c->ended ? "  beside its process ran "
 			    : "  its process stayed on this CPU; beside it ran ",
 		   " · ", "    ");
 	for (uint32_t k = 0; k < shown; k++) {
@@ -357,14 +355,14 @@ static void write_beside(const struct page *p, uint32_t i)
 	flow_end(&f);
 }
 
-static void write_frequency(const struct page *p, const struct cpu_run *r)
+static void write_frequency(const struct page *p, const struct cpu *c)
 {
 	char count[32];
 
-	if (r->khz_changes)
+	if (c->khz_changes)
 		fprintf(p->out, "  its frequency changed %s times, from %.2f to %.2f GHz\n",
-			format_count(r->khz_changes, count, sizeof(count)), r->khz_min / 1e6,
-			r->khz_max / 1e6);
+			format_count(c->khz_changes, count, sizeof(count)), c->khz_min / 1e6,
+			c->khz_max / 1e6);
 }
 
 /* "(by poke [812] on cpu 0)" behind the piece that it asked for. */
@@ -385,7 +383,7 @@ static void add_asker(struct flow *f, const struct asker *a)
 
 static void write_worst(const struct page *p, const struct worst *w)
 {
-	const struct cpu_summary *s = &p->view->summary.cpu[w->cpu];
+	const struct cpu *c = &p->view->cpu[w->cpu];
 	char name[2 * NAME_MAX_ESCAPED + 128], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME],
 		rest[SAFE_MAX], start[64];
 	uint64_t more = 0;
@@ -405,7 +403,7 @@ static void write_worst(const struct page *p, const struct worst *w)
 	f.lead = WORST_LEAD "+ ";
 	shown = w->npieces > PIECES_TOP + 1 ? PIECES_TOP : w->npieces;
 	for (uint32_t i = 0; i < shown; i++) {
-		const struct source *source = s->sources.row[w->pieces[i].source];
+		const struct source *source = c->sources.row[w->pieces[i].source];
 
 		flow_add(&f, "%s %s", render_who(source, name, sizeof(name)),
 			 format_ns(w->pieces[i].net_ns, time, sizeof(time)));
@@ -463,17 +461,17 @@ static void write_one(const struct view *view, const struct render_options *opti
 			 options->stacks,
 			 options->width ? options->width : 100,
 			 options->series};
-	uint32_t worst = view->summary.nworst < WORST_TOP ? view->summary.nworst : WORST_TOP;
+	uint32_t worst = view->nworst < WORST_TOP ? view->nworst : WORST_TOP;
 
 	write_head(&p);
 	text_verdict(&p);
-	for (uint32_t i = 0; i < view->summary.ncpus; i++) {
+	for (uint32_t i = 0; i < view->ncpus; i++) {
 		write_cpu_head(&p, i);
-		if (view->summary.cpu[i].hiccups.count)
+		if (view->cpu[i].hiccups.count)
 			text_sources(&p, i);
-		write_evidence(&p, &view->cpu[i], view->summary.cpu[i].outside_ns);
+		write_evidence(&p, &view->cpu[i]);
 		write_closure(&p, &view->cpu[i]);
-		write_ticks(&p, &view->summary.cpu[i].ticks);
+		write_ticks(&p, &view->cpu[i].ticks);
 		if (view->run.windows && view->run.traced && !view->run.watch)
 			write_beside(&p, i);
 		write_frequency(&p, &view->cpu[i]);
@@ -481,7 +479,7 @@ static void write_one(const struct view *view, const struct render_options *opti
 	if (worst)
 		fprintf(out, "\n%sworst hiccups%s\n", text_style(&p, BOLD), text_plain(&p));
 	for (uint32_t i = 0; i < worst; i++)
-		write_worst(&p, &view->summary.worst[i]);
+		write_worst(&p, &view->worst[i]);
 	text_audit(&p);
 	text_not_in_book(&p);
 	write_tail(&p);

@@ -38,6 +38,6 @@ void text_audit(const struct page *p);
 void text_not_in_book(const struct page *p);
 
 /* What a workload measured of its windows: a row for each series. */
-void text_series(const struct page *p, const struct cpu_run *r);
+void text_series(const struct page *p, const struct cpu *c);
 
 #endif

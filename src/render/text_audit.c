@@ -22,17 +22,17 @@
 /* Of watched threads the time: their shares are of different times. */
 static double share(const struct view *v, uint32_t i)
 {
-	return v->run.watch ? (double)v->summary.cpu[i].hiccups.sum : view_lost(v, i);
+	return v->run.watch ? (double)v->cpu[i].hiccups.sum : view_lost(v, i);
 }
 
 void text_verdict(const struct page *p)
 {
 	const struct view *v = p->view;
-	uint32_t *order = calloc(v->summary.ncpus + 1, sizeof(*order)), n = 0;
+	uint32_t *order = calloc(v->ncpus + 1, sizeof(*order)), n = 0;
 	char safe[4 * sizeof(v->cpu->verdict)];
 	struct flow f;
 
-	for (uint32_t i = 0; order && i < v->summary.ncpus; i++) {
+	for (uint32_t i = 0; order && i < v->ncpus; i++) {
 		uint32_t k = n;
 
 		if (!v->cpu[i].verdict[0])

@@ -86,14 +86,14 @@ static void name_cell(struct table *t, const struct series *s)
 	table_cell(t, "1", escape_text(s->name, sizeof(s->name), name, sizeof(name)));
 }
 
-static void fill_rows(struct table *t, const struct cpu_run *r, const struct figure *figure)
+static void fill_rows(struct table *t, const struct cpu *c, const struct figure *figure)
 {
 	for (const struct figure *f = figure; f->heading; f++)
 		table_column(t, f->heading, ALIGN_RIGHT, false);
 	table_column(t, "of each", ALIGN_LEFT,
 		     figure != wide); /* where names differ in their last words */
-	for (uint32_t i = 0; i < r->nseries; i++) {
-		const struct series *s = &r->series[i];
+	for (uint32_t i = 0; i < c->nseries; i++) {
+		const struct series *s = &c->series[i];
 
 		if (!s->hist.count)
 			continue;
@@ -105,27 +105,26 @@ static void fill_rows(struct table *t, const struct cpu_run *r, const struct fig
 }
 
 /* Writes series as columns, `some` from the first on; returns the first one after them. */
-static uint32_t fill_columns(struct table *t, const struct cpu_run *r, uint32_t first,
-			     uint32_t some)
+static uint32_t fill_columns(struct table *t, const struct cpu *c, uint32_t first, uint32_t some)
 {
 	uint32_t n = 0, last = first;
 
 	table_column(t, NULL, ALIGN_LEFT, false);
-	for (; last < r->nseries && n < some; last++)
-		if (r->series[last].hist.count) {
+	for (; last < c->nseries && n < some; last++)
+		if (c->series[last].hist.count) {
 			table_column(t, NULL, ALIGN_RIGHT, false);
 			n++;
 		}
 	table_cell(t, NULL, "");
 	for (uint32_t i = first; i < last; i++)
-		if (r->series[i].hist.count)
-			name_cell(t, &r->series[i]);
+		if (c->series[i].hist.count)
+			name_cell(t, &c->series[i]);
 	table_end_row(t);
 	for (const struct figure *f = all; f->heading; f++) {
 		table_cell(t, NULL, f->heading);
 		for (uint32_t i = first; i < last; i++)
-			if (r->series[i].hist.count)
-				figure_cell(t, &r->series[i], f->what, false);
+			if (c->series[i].hist.count)
+				figure_cell(t, &c->series[i], f->what, false);
 		table_end_row(t);
 	}
 	return last;
@@ -133,7 +132,7 @@ static uint32_t fill_columns(struct table *t, const struct cpu_run *r, uint32_t 
 
 #define COLUMNS 4
 
-void text_series(const struct page *p, const struct cpu_run *r)
+void text_series(const struct page *p, const struct cpu *c)
 {
 	uint32_t next = 0;
 
@@ -143,14 +142,14 @@ void text_series(const struct page *p, const struct cpu_run *r)
 		if (!t)
 			return;
 		if (p->series == SERIES_LONG)
-			next = fill_columns(t, r, next, COLUMNS);
+			next = fill_columns(t, c, next, COLUMNS);
 		else
-			fill_rows(t, r,
+			fill_rows(t, c,
 				  p->series == SERIES_WIDE ? wide
-				  : series_thresholds(r->series, r->nseries) > 1
+				  : series_thresholds(c->series, c->nseries) > 1
 					  ? several_thresholds
 					  : one_threshold);
 		table_print(t, p->out, p->colour);
 		table_free(t);
-	} while (p->series == SERIES_LONG && next < r->nseries);
+	} while (p->series == SERIES_LONG && next < c->nseries);
 }

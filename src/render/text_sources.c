@@ -264,42 +264,42 @@ static void declare_columns(struct table *t)
 
 void text_sources(const struct page *p, uint32_t i)
 {
-	const struct cpu_summary *s = &p->view->summary.cpu[i];
-	uint32_t *order = calloc(s->sources.count + 1, sizeof(*order)), n, shown;
+	const struct cpu *c = &p->view->cpu[i];
+	uint32_t *order = calloc(c->sources.count + 1, sizeof(*order)), n, shown;
 	struct table *t = table_new(p->width, 2);
-	bool edge = !s->edge_ns;
+	bool edge = !c->edge_ns;
 	uint64_t rest = 0;
 	char lost[WHO_MAX + 80], text[WHO_MAX + 96];
 
 	if (!order || !t)
 		goto out;
 	declare_columns(t);
-	n = shown_rank(&p->view->shown, &s->sources, order);
+	n = shown_rank(&p->view->shown, &c->sources, order);
 	shown = shown_rows(&p->view->shown, n, ROWS_MAX);
 	for (uint32_t k = 0; k < shown; k++) {
-		const struct source *row = s->sources.row[order[k]];
+		const struct source *row = c->sources.row[order[k]];
 
-		if (!edge && row->net.sum <= s->edge_ns) {
-			sum_row(t, s->edge_ns, s->hiccups.sum, "edge",
+		if (!edge && row->net.sum <= c->edge_ns) {
+			sum_row(t, c->edge_ns, c->hiccups.sum, "edge",
 				"kernel entry and exit around these");
 			edge = true;
 		}
-		source_row(t, row, s->hiccups.sum, p->stacks);
+		source_row(t, row, c->hiccups.sum, p->stacks);
 		if (row->kind == SOURCE_LOST) {
 			snprintf(text, sizeof(text), "  %s",
-				 render_lost(&s->sources, row, lost, sizeof(lost)));
+				 render_lost(&c->sources, row, lost, sizeof(lost)));
 			note_row(t, text);
 		}
-		advice_row(t, &s->sources, order, k);
+		advice_row(t, &c->sources, order, k);
 	}
 	if (!edge)
-		sum_row(t, s->edge_ns, s->hiccups.sum, "edge",
+		sum_row(t, c->edge_ns, c->hiccups.sum, "edge",
 			"kernel entry and exit around these");
 	for (uint32_t k = shown; k < n; k++)
-		rest += s->sources.row[order[k]]->net.sum;
+		rest += c->sources.row[order[k]]->net.sum;
 	if (n > shown) {
 		snprintf(text, sizeof(text), "%u more sources (all in -f json)", n - shown);
-		sum_row(t, rest, s->hiccups.sum, "", text);
+		sum_row(t, rest, c->hiccups.sum, "", text);
 	}
 	table_print(t, p->out, p->colour);
 out:
@@ -338,8 +338,8 @@ void text_not_in_book(const struct page *p)
 	uint32_t n = 0, more = 0;
 	struct flow f;
 
-	for (uint32_t i = 0; p->view->advised && i < p->view->summary.ncpus; i++) {
-		const struct sources *t = &p->view->summary.cpu[i].sources;
+	for (uint32_t i = 0; p->view->advised && i < p->view->ncpus; i++) {
+		const struct sources *t = &p->view->cpu[i].sources;
 
 		for (uint32_t k = 0; k < t->count; k++) {
 			if (!is_stranger(t->row[k]) || listed(some, n, t->row[k]))

@@ -88,15 +88,15 @@ static void sparkline(const struct recent *r, uint32_t cpu, unsigned columns, ch
 static void write_cpus(const struct top_state *s, const struct view *v, const struct recent *r,
 		       unsigned *left, FILE *out)
 {
-	for (uint32_t i = 0; i < v->summary.ncpus && i<CPUS_SHOWN && * left> 4; i++) {
+	for (uint32_t i = 0; i < v->ncpus && i<CPUS_SHOWN && * left> 4; i++) {
 		char start[96], line[4 * RECENT_LINE], text[TEXT_MAX + 256], share[32];
 		uint64_t observed = recent_observed(r, i, 1);
 		unsigned used;
 
 		format_percent(observed ? 100.0 * recent_lost(r, i, 1) / observed : 0, share,
 			       sizeof(share));
-		snprintf(start, sizeof(start), "cpu %u%s  %s %% lost  ", v->summary.cpu[i].cpu,
-			 s->width >= WIDE && cpus_has(&v->host.isolated, v->summary.cpu[i].cpu)
+		snprintf(start, sizeof(start), "cpu %u%s  %s %% lost  ", v->cpu[i].number,
+			 s->width >= WIDE && cpus_has(&v->host.isolated, v->cpu[i].number)
 				 ? " (isolated)"
 				 : "",
 			 share);
@@ -105,10 +105,10 @@ static void write_cpus(const struct top_state *s, const struct view *v, const st
 		snprintf(text, sizeof(text), "%s%s", start, line);
 		put(s, left, NULL, text, out);
 	}
-	if (v->summary.ncpus > CPUS_SHOWN && *left > 4) {
+	if (v->ncpus > CPUS_SHOWN && *left > 4) {
 		char text[64];
 
-		snprintf(text, sizeof(text), "%u more CPUs", v->summary.ncpus - CPUS_SHOWN);
+		snprintf(text, sizeof(text), "%u more CPUs", v->ncpus - CPUS_SHOWN);
 		put(s, left, "2", text, out);
 	}
 }
@@ -143,8 +143,8 @@ static uint32_t collect_lines(const struct view *v, const struct recent *r, enum
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct sources *t = &v->summary.cpu[i].sources;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct sources *t = &v->cpu[i].sources;
 
 		for (uint32_t k = 0; k < t->count && n < room; k++) {
 			const struct source *x = t->row[k];
@@ -198,7 +198,7 @@ static void declare(struct table *t, const struct top_state *s, bool cpus)
 static void row(struct table *t, const struct top_state *s, const struct view *v,
 		const struct line *l)
 {
-	const struct source *source = v->summary.cpu[l->cpu].sources.row[l->row];
+	const struct source *source = v->cpu[l->cpu].sources.row[l->row];
 	char text[WHO_MAX];
 
 	share_cell(t, l->second);
@@ -208,8 +208,8 @@ static void row(struct table *t, const struct top_state *s, const struct view *v
 		table_cell(t, NULL, format_count(l->count, text, sizeof(text)));
 	}
 	table_cell(t, NULL, format_ns(l->max, text, sizeof(text)));
-	if (v->summary.ncpus > 1)
-		table_cellf(t, NULL, "%u", v->summary.cpu[l->cpu].cpu);
+	if (v->ncpus > 1)
+		table_cellf(t, NULL, "%u", v->cpu[l->cpu].number);
 	if (s->width >= WIDE)
 		table_cell(t, "2", source_kind_name(source->kind));
 	if (s->width >= NARROW)
@@ -249,7 +249,7 @@ static int write_table(const struct top_state *s, const struct view *v, const st
 	int err = -ENOMEM;
 
 	if (line && t) {
-		declare(t, s, v->summary.ncpus > 1);
+		declare(t, s, v->ncpus > 1);
 		n = collect_lines(v, r, s->sort, line, ROWS_MAX);
 		for (uint32_t i = 0; i < n && i < rows; i++)
 			row(t, s, v, &line[i]);

@@ -126,8 +126,8 @@ static void check_account(const struct account *a)
 
 static void check_view(const struct view *v)
 {
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		const struct cpu_summary *c = &v->summary.cpu[i];
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct cpu *c = &v->cpu[i];
 		uint64_t outside = 0, inside = 0;
 
 		for (uint32_t k = 0; k < c->sources.count; k++)
@@ -149,7 +149,7 @@ static void render(const struct format *f, const struct view *v)
 	const struct view *two[] = {v, v};
 
 	if (f->write)
-		f->write(two, 1 + v->summary.ncpus % 2, &options, nowhere);
+		f->write(two, 1 + v->ncpus % 2, &options, nowhere);
 }
 
 static void compare(const struct view *v)
@@ -159,7 +159,7 @@ static void compare(const struct view *v)
 	const struct diff_side sides[] = {{two, 1}, {two, 2}};
 	struct diff d;
 
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		if (!v->cpu[i].observed_ns)
 			return;
 	if (!diff_make(&d, sides, 2, DIFF_BETWEEN))
@@ -180,7 +180,7 @@ static void read_all(struct recording *r, struct view *v, uint32_t which)
 		f++;
 	trace = f->trace ? f->trace->begin(v, nowhere) : NULL;
 	while ((a = recording_next(r, &index))) {
-		assert(index < v->summary.ncpus);
+		assert(index < v->ncpus);
 		check_account(a);
 		if (f->hiccup)
 			f->hiccup(v, index, a, nowhere);

@@ -324,7 +324,7 @@ static void two(struct scene *s, const char *path)
 	}
 	s->view.cpu[1].hiccups_lost = 12;
 	s->view.cpu[1].hiccups_lost_ns = 345678;
-	s->view.cpu[1].recursion_misses = 1;
+	s->view.run.recursion_misses = 1;
 	s->view.cpu[1].ended = "the CPU went offline";
 	s->view.cpu[1].observed_ns = 800 * MS;
 }

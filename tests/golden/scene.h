@@ -131,11 +131,10 @@ static inline void scene_init(struct scene *s, const char *hostname, const unsig
 	v->run.duration_ns = 1000000000;
 	v->run.threshold_auto = v->run.traced = true;
 	cpus_add(&v->run.housekeeping, 0);
-	v->cpu = calloc(ncpus, sizeof(*v->cpu));
-	if (!v->cpu || summary_init(&v->summary, cpus, ncpus))
+	if (view_cpus(v, cpus, ncpus))
 		abort();
 	for (uint32_t i = 0; i < ncpus; i++) {
-		struct cpu_run *c = &v->cpu[i];
+		struct cpu *c = &v->cpu[i];
 
 		cpus_add(&v->run.cpus, cpus[i]);
 		c->threshold_ns = 200;
@@ -164,7 +163,7 @@ static inline void scene_begin(struct scene *s, const char *path)
 		&(struct session_options){.view = v, .names = &s->names, .tap = &s->tap});
 	if (!s->session)
 		abort();
-	for (uint32_t i = 0; i < v->summary.ncpus; i++)
+	for (uint32_t i = 0; i < v->ncpus; i++)
 		session_feed(s->session, &(struct event){.type = EVENT_START, .index = i});
 }
 
@@ -207,8 +206,8 @@ static inline int scene_finish(struct scene *s)
 	int err = 0;
 
 	session_finish(s->session);
-	for (uint32_t i = 0; i < v->summary.ncpus; i++) {
-		struct cpu_run *c = &v->cpu[i];
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		struct cpu *c = &v->cpu[i];
 
 		if (!c->observed_ns && !v->run.watch)
 			c->observed_ns = v->run.duration_ns;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/summary.h"
 #include "model/view.h"
 
 #define REPORT_HICCUPS 64
@@ -92,8 +93,7 @@ static void report_init(struct report *r, const char *hostname, const unsigned *
 	v->run.duration_ns = 1000000000;
 	v->run.threshold_auto = v->run.traced = true;
 	cpus_add(&v->run.housekeeping, 0);
-	v->cpu = calloc(ncpus, sizeof(*v->cpu));
-	if (!v->cpu || summary_init(&v->summary, cpus, ncpus))
+	if (view_cpus(v, cpus, ncpus))
 		abort();
 	for (uint32_t i = 0; i < ncpus; i++) {
 		cpus_add(&v->run.cpus, cpus[i]);
@@ -123,7 +123,7 @@ static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t 
 	r->index[r->hiccups] = index;
 	a->pieces = r->piece[r->hiccups++];
 	a->start_ns = REPORT_STARTED + at_ns;
-	a->spot.cpu = r->view.summary.cpu[index].cpu;
+	a->spot.cpu = r->view.cpu[index].number;
 	a->edge_ns = edge_ns;
 	a->outside_ns = outside_ns;
 	a->duration_ns = edge_ns + outside_ns;
@@ -134,7 +134,7 @@ static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t 
 static struct source *report_key(struct report *r, const struct source_key *key, uint64_t net_ns)
 {
 	struct account *a = &r->hiccup[r->hiccups - 1];
-	struct sources *t = &r->view.summary.cpu[r->index[r->hiccups - 1]].sources;
+	struct sources *t = &r->view.cpu[r->index[r->hiccups - 1]].sources;
 	uint32_t row = sources_find_key(t, key);
 
 	if (a->npieces == REPORT_PIECES)
@@ -198,9 +198,9 @@ static void report_end(struct report *r, const char *verdict)
 	uint32_t index = r->index[r->hiccups - 1];
 
 	report_spans(r, a);
-	summary_add(&r->view.summary, index, a);
+	summary_add(&r->view, index, a);
 	if (a->outside_ns)
-		summary_outside(&r->view.summary, index, a->start_ns, a->outside_ns, verdict);
+		summary_outside(&r->view, index, a->start_ns, a->outside_ns, verdict);
 }
 
 /* CPUs 2 and 3; the tick on both, a worker that poke asked for, a device interrupt, and one gap

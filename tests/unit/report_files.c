@@ -121,7 +121,7 @@ static void write_truth(FILE *out, const struct report *r)
 	fprintf(out, ", \"hiccups\": [");
 	for (uint32_t i = 0; i < r->hiccups; i++) {
 		const struct account *a = &r->hiccup[i];
-		const struct cpu_summary *s = &r->view.summary.cpu[r->index[i]];
+		const struct cpu *s = &r->view.cpu[r->index[i]];
 
 		fprintf(out,
 			"%s{\"cpu\": %u, \"isolated\": %s, \"start_ns\": %" PRIu64
@@ -129,8 +129,8 @@ static void write_truth(FILE *out, const struct report *r)
 			", \"edge_ns\": %" PRIu64 ", \"outside_ns\": %" PRIu64
 			", \"not_recorded_ns\": %" PRIu64 ", \"records_lost\": %" PRIu64
 			", \"pieces\": [",
-			i ? ",\n" : "", s->cpu,
-			cpus_has(&r->view.host.isolated, s->cpu) ? "true" : "false", a->start_ns,
+			i ? ",\n" : "", s->number,
+			cpus_has(&r->view.host.isolated, s->number) ? "true" : "false", a->start_ns,
 			a->duration_ns, a->attributed_ns, a->edge_ns, a->outside_ns, a->lost_ns,
 			a->lost);
 		for (uint32_t k = 0; k < a->npieces; k++) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/summary.h"
 #include "model/diff.h"
 
 #define STARTED_NS 7000000123ULL
@@ -32,8 +33,7 @@ static void run_init(struct view *v, const unsigned *cpus, uint32_t ncpus, doubl
 	v->run.started_ns = STARTED_NS;
 	v->run.duration_ns = seconds * 1e9;
 	v->run.threshold_auto = v->run.traced = true;
-	v->cpu = calloc(ncpus, sizeof(*v->cpu));
-	if (!v->cpu || summary_init(&v->summary, cpus, ncpus))
+	if (view_cpus(v, cpus, ncpus))
 		abort();
 	for (uint32_t i = 0; i < ncpus; i++) {
 		cpus_add(&v->run.cpus, cpus[i]);
@@ -46,7 +46,7 @@ static void run_init(struct view *v, const unsigned *cpus, uint32_t ncpus, doubl
 static void run_add(struct view *v, uint32_t index, double at_s, enum source_kind kind, uint32_t id,
 		    const char *name, const char *function, uint64_t net_ns)
 {
-	struct sources *t = &v->summary.cpu[index].sources;
+	struct sources *t = &v->cpu[index].sources;
 	struct piece piece = {.source = sources_find(t, kind, id, name, function),
 			      .net_ns = net_ns};
 	struct account a = {.start_ns = STARTED_NS + (uint64_t)(at_s * 1e9),
@@ -58,7 +58,7 @@ static void run_add(struct view *v, uint32_t index, double at_s, enum source_kin
 
 	t->row[piece.source]->hiccups++;
 	source_add(t->row[piece.source], net_ns, true);
-	summary_add(&v->summary, index, &a);
+	summary_add(v, index, &a);
 }
 
 /* Events of mean_ns that come by chance, per_s a second, in bursts of `burst` 100 us apart. */

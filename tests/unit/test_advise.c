@@ -20,11 +20,12 @@ static int begin(void **state)
 
 	(void)state;
 	memset(&v, 0, sizeof(v));
-	v.cpu = calloc(1, sizeof(*v.cpu));
-	v.cpu[0].observed_ns = 60000000000;
 	cpus_parse("3", &v.run.cpus, NULL, 0);
 	cpus_parse("0-2", &v.run.housekeeping, NULL, 0);
-	return summary_init(&v.summary, cpus, 1);
+	if (view_cpus(&v, cpus, 1))
+		return -1;
+	v.cpu[0].observed_ns = 60000000000;
+	return 0;
 }
 
 static int end(void **state)
@@ -37,7 +38,7 @@ static int end(void **state)
 static struct source *add(enum source_kind kind, uint32_t id, const char *name,
 			  const char *function, unsigned count)
 {
-	struct sources *t = &v.summary.cpu[0].sources;
+	struct sources *t = &v.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
 
 	while (count--)
@@ -50,7 +51,7 @@ static void kept(uint32_t dependency, unsigned count)
 	struct record r = {.kind = RECORD_TICK, .id = dependency, .arg = 812, .name = "app"};
 
 	while (count--)
-		ticks_add(&v.summary.cpu[0].ticks, &r);
+		ticks_add(&v.cpu[0].ticks, &r);
 }
 
 static void assert_cause(const struct source *s, const char *id)

@@ -22,9 +22,7 @@ static int setup(void **state)
 
 	assert_non_null(g);
 	assert_int_equal(osnoise_init(&g->reader), 0);
-	g->view.cpu = calloc(1, sizeof(*g->view.cpu));
-	assert_non_null(g->view.cpu);
-	assert_int_equal(summary_init(&g->view.summary, &cpu, 1), 0);
+	assert_int_equal(view_cpus(&g->view, &cpu, 1), 0);
 	g->view.cpu[0].observed_ns = 2000000000;
 	*state = g;
 	return 0;
@@ -48,7 +46,7 @@ static void say(struct ground *g, const char *line)
 static void ours(struct ground *g, enum source_kind kind, uint32_t id, const char *name,
 		 const char *function, uint64_t ns)
 {
-	struct sources *s = &g->view.summary.cpu[0].sources;
+	struct sources *s = &g->view.cpu[0].sources;
 
 	source_add(s->row[sources_find(s, kind, id, name, function)], ns, true);
 }

@@ -156,7 +156,7 @@ static void test_fakes_and_runs(void **state)
 	run_init(&b, two_cpus, 2, 10);
 	run_add(&a, 0, 1, SOURCE_THREAD, 812, "kworker/3:1", NULL, 1000);
 	run_add(&b, 0, 1, SOURCE_THREAD, 812, "kworker/3:1", NULL, 1000);
-	t = &b.summary.cpu[1].sources;
+	t = &b.cpu[1].sources;
 	row = sources_find_key(
 		t, &(struct source_key){SOURCE_THREAD, 812, "kworker/3:1", NULL, true, 812});
 	source_add(t->row[row], 5000, true);

@@ -192,7 +192,7 @@ static void test_at_most_3_mib(void **state)
 	report_init(&report, "big", cpus, 16);
 	report.view.run.duration_ns = 600 * S;
 	for (unsigned cpu = 0; cpu < 16; cpu++) {
-		struct cpu_summary *s = &report.view.summary.cpu[cpu];
+		struct cpu *s = &report.view.cpu[cpu];
 
 		report.view.cpu[cpu].observed_ns = 600 * S;
 		for (uint32_t i = 0; i < 60000; i++) {
@@ -223,7 +223,7 @@ static void test_at_most_3_mib(void **state)
 					a.start_ns + a.duration_ns / SPANS_MAX * (k + 1) - 100,
 					.source = k, .depth = k % 5};
 			a.nspans = i >= 59990 ? SPANS_MAX : 0;
-			summary_add(&report.view.summary, cpu, &a);
+			summary_add(&report.view, cpu, &a);
 		}
 	}
 	text = render(&view, 1);

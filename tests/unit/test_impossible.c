@@ -46,15 +46,14 @@ static void end(void)
 /* What is accepted holds together. */
 static void check_view(void)
 {
-	for (uint32_t i = 0; i < view.summary.ncpus; i++) {
-		const struct cpu_summary *c = &view.summary.cpu[i];
-		const struct cpu_run *run = &view.cpu[i];
+	for (uint32_t i = 0; i < view.ncpus; i++) {
+		const struct cpu *c = &view.cpu[i];
 
 		assert_int_equal(c->attributed_ns + c->edge_ns + c->lost_ns + c->outside_ns,
 				 c->hiccups.sum);
-		assert_true(c->hiccups.sum + run->hiccups_lost_ns <= run->observed_ns);
-		assert_true(run->observed_ns <= view.run.duration_ns || view.run.part);
-		assert_true(run->steal_ns <= run->observed_ns + 1000000000);
+		assert_true(c->hiccups.sum + c->hiccups_lost_ns <= c->observed_ns);
+		assert_true(c->observed_ns <= view.run.duration_ns || view.run.part);
+		assert_true(c->steal_ns <= c->observed_ns + 1000000000);
 	}
 }
 
@@ -71,7 +70,7 @@ static void check_read(const struct part *part, const char *why, uint64_t hiccup
 		fail_msg("'%s' is not said, but '%s'", why, view.run.incomplete);
 	if (!why)
 		assert_string_equal(view.run.incomplete, "");
-	assert_int_equal(view.summary.cpu[0].hiccups.count, hiccups);
+	assert_int_equal(view.cpu[0].hiccups.count, hiccups);
 	check_view();
 	view_free(&view);
 	recording_close(r);
@@ -154,7 +153,7 @@ static void write_with_tail(const struct view *v, const struct bytes *more, bool
 	put_host(&tail, &v->host);
 	put_number(&tail, 0);
 	put_number(&tail, 0);
-	put_cpu(&tail, &v->cpu[0]);
+	put_cpu(&tail, &v->cpu[0], 0);
 	n = chunks_parse(was.at, was.len, chunk, CHUNKS_MAX);
 	put_file_head(&file, was.at[8], was.at[10]);
 	for (uint32_t i = 0; i < n; i++) {

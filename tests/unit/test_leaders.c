@@ -11,7 +11,7 @@
 #include "model/leaders.h"
 
 struct world {
-	struct summary summary;
+	struct view view;
 	struct leaders set;
 };
 
@@ -19,27 +19,27 @@ static void world_init(struct world *w)
 {
 	static const unsigned cpu = 3;
 
-	assert_int_equal(summary_init(&w->summary, &cpu, 1), 0);
+	assert_int_equal(view_cpus(&w->view, &cpu, 1), 0);
 	assert_int_equal(leaders_init(&w->set, 1), 0);
 }
 
 static void world_free(struct world *w)
 {
 	leaders_free(&w->set);
-	summary_free(&w->summary);
+	view_free(&w->view);
 }
 
 static void run(struct world *w, enum source_kind kind, uint32_t id, const char *name,
 		const char *function, uint64_t ns)
 {
-	struct sources *t = &w->summary.cpu[0].sources;
+	struct sources *t = &w->view.cpu[0].sources;
 
 	source_add(t->row[sources_find(t, kind, id, name, function)], ns, true);
 }
 
 static const struct leaders_cpu *update(struct world *w)
 {
-	assert_int_equal(leaders_update(&w->set, &w->summary), 0);
+	assert_int_equal(leaders_update(&w->set, &w->view), 0);
 	return &w->set.cpu[0];
 }
 
@@ -65,9 +65,8 @@ static void test_one_series_a_name(void **state)
 	run(&w, SOURCE_THREAD, 14, "kworker/3:7", "vmstat_update", 200);
 	run(&w, SOURCE_THREAD, 14, "kworker/3:7", "drain", 9);
 	run(&w, SOURCE_IRQ, 10, "make", NULL, 3);
-	source_add(
-		w.summary.cpu[0].sources.row[sources_rest(&w.summary.cpu[0].sources, SOURCE_IRQ)],
-		4, true);
+	source_add(w.view.cpu[0].sources.row[sources_rest(&w.view.cpu[0].sources, SOURCE_IRQ)], 4,
+		   true);
 	c = update(&w);
 	assert_int_equal(c->count, 4);
 	assert_int_equal(c->own[0].sum.ns, 300);
@@ -182,7 +181,7 @@ static void test_nothing_falls_and_nothing_is_missing(void **state)
 
 static void run_kernel(struct world *w, uint32_t id, const char *name, uint64_t ns)
 {
-	struct sources *t = &w->summary.cpu[0].sources;
+	struct sources *t = &w->view.cpu[0].sources;
 	uint32_t row =
 		sources_find_key(t, &(struct source_key){SOURCE_THREAD, id, name, NULL, true, id});
 
@@ -254,7 +253,7 @@ static void test_storm(void **state)
 		assert_int_equal(sum, came); /* the table lost nothing */
 	}
 	assert_int_equal(before.ns, 400 * 5000);
-	assert_true(sources_merged(&w.summary.cpu[0].sources, SOURCE_THREAD, &merged) > 10000);
+	assert_true(sources_merged(&w.view.cpu[0].sources, SOURCE_THREAD, &merged) > 10000);
 	world_free(&w);
 }
 

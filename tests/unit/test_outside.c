@@ -21,7 +21,7 @@
 #define FEW          3
 #define MANY         64
 
-static struct summary s;
+static struct view s;
 static struct outside *o;
 static uint64_t added_ns[MANY], added[MANY];
 
@@ -33,7 +33,7 @@ static int begin_with(uint32_t ncpus)
 	memset(added_ns, 0, sizeof(added_ns));
 	for (uint32_t i = 0; i < ncpus; i++)
 		cpus[i] = 2 * i + 1;
-	if (summary_init(&s, cpus, ncpus))
+	if (view_cpus(&s, cpus, ncpus))
 		return -1;
 	o = outside_new(&s, "other");
 	return o ? 0 : -1;
@@ -55,7 +55,7 @@ static int end(void **state)
 {
 	(void)state;
 	outside_free(o);
-	summary_free(&s);
+	view_free(&s);
 	return 0;
 }
 

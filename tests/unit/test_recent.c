@@ -17,15 +17,13 @@ static void open_view(struct view *v)
 {
 	unsigned cpu = 3;
 
-	v->cpu = calloc(1, sizeof(*v->cpu));
-	assert_non_null(v->cpu);
-	assert_int_equal(summary_init(&v->summary, &cpu, 1), 0);
+	assert_int_equal(view_cpus(v, &cpu, 1), 0);
 }
 
 static void lose(struct view *v, uint32_t row, uint64_t ns)
 {
-	source_add(v->summary.cpu[0].sources.row[row], ns, true);
-	hist_add(&v->summary.cpu[0].hiccups, ns);
+	source_add(v->cpu[0].sources.row[row], ns, true);
+	hist_add(&v->cpu[0].hiccups, ns);
 }
 
 static void test_seconds(void **state)
@@ -38,7 +36,7 @@ static void test_seconds(void **state)
 	open_view(&v);
 	assert_int_equal(recent_init(&r, 1), 0);
 	assert_true(recent_share(&r, 0, 0) < 0);
-	a = sources_find(&v.summary.cpu[0].sources, SOURCE_THREAD, 7, "a", NULL);
+	a = sources_find(&v.cpu[0].sources, SOURCE_THREAD, 7, "a", NULL);
 	for (uint64_t second = 1; second <= 25; second++) {
 		v.cpu[0].observed_ns = second * SECOND;
 		lose(&v, a, second * 1000000);
@@ -53,7 +51,7 @@ static void test_seconds(void **state)
 	assert_float_equal(recent_share(&r, 0, 24), 0.001, 1e-6);
 	assert_true(recent_share(&r, 0, 25) < 0);
 	/* A source that comes late has taken nothing before. */
-	b = sources_find(&v.summary.cpu[0].sources, SOURCE_THREAD, 8, "b", NULL);
+	b = sources_find(&v.cpu[0].sources, SOURCE_THREAD, 8, "b", NULL);
 	lose(&v, b, 5);
 	v.cpu[0].observed_ns += SECOND;
 	assert_int_equal(recent_of(&r, 0, b, 1).count, 0);
@@ -74,7 +72,7 @@ static void test_share_is_bounded(void **state)
 	(void)state;
 	open_view(&v);
 	assert_int_equal(recent_init(&r, 1), 0);
-	a = sources_find(&v.summary.cpu[0].sources, SOURCE_THREAD, 7, "a", NULL);
+	a = sources_find(&v.cpu[0].sources, SOURCE_THREAD, 7, "a", NULL);
 	v.cpu[0].observed_ns = SECOND;
 	lose(&v, a, 5 * SECOND);
 	recent_second(&r, &v);
@@ -96,7 +94,7 @@ static void test_rows_change_places(void **state)
 
 	(void)state;
 	open_view(&v);
-	t = &v.summary.cpu[0].sources;
+	t = &v.cpu[0].sources;
 	assert_int_equal(recent_init(&r, 1), 0);
 	for (uint32_t second = 1; second <= 30; second++) {
 		uint64_t sum = 0;

@@ -250,9 +250,9 @@ static void same_ticks(const struct ticks *a, const struct ticks *b)
 	}
 }
 
-static void same_cpu(const struct cpu_summary *a, const struct cpu_summary *b)
+static void same_cpu(const struct cpu *a, const struct cpu *b)
 {
-	assert_int_equal(a->cpu, b->cpu);
+	assert_int_equal(a->number, b->number);
 	same_sources(&a->sources, &b->sources);
 	same_ticks(&a->ticks, &b->ticks);
 	same_hist(&a->hiccups, &b->hiccups);
@@ -264,7 +264,7 @@ static void same_cpu(const struct cpu_summary *a, const struct cpu_summary *b)
 	assert_int_equal(a->post_ns, b->post_ns);
 }
 
-static void same_worst(const struct summary *a, const struct summary *b)
+static void same_worst(const struct view *a, const struct view *b)
 {
 	assert_int_equal(a->nworst, b->nworst);
 	for (uint32_t i = 0; i < a->nworst; i++) {
@@ -314,7 +314,7 @@ static void same_report(const struct view *a, const struct view *b)
 		if (!f->write)
 			continue;
 		assert_string_equal(text[0], text[1]);
-		assert_true(len[0] > 40 || !a->summary.nworst);
+		assert_true(len[0] > 40 || !a->nworst);
 		free(text[0]);
 		free(text[1]);
 	}
@@ -322,10 +322,10 @@ static void same_report(const struct view *a, const struct view *b)
 
 static void same_view(const struct view *a, const struct view *b)
 {
-	assert_int_equal(a->summary.ncpus, b->summary.ncpus);
-	for (uint32_t i = 0; i < a->summary.ncpus; i++)
-		same_cpu(&a->summary.cpu[i], &b->summary.cpu[i]);
-	same_worst(&a->summary, &b->summary);
+	assert_int_equal(a->ncpus, b->ncpus);
+	for (uint32_t i = 0; i < a->ncpus; i++)
+		same_cpu(&a->cpu[i], &b->cpu[i]);
+	same_worst(a, b);
 	same_facts(&a->facts, &b->facts);
 	assert_memory_equal(&a->host, &b->host, sizeof(a->host));
 	same_report(a, b);
@@ -362,16 +362,16 @@ static uint64_t hiccups_read(void)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < view.summary.ncpus; i++)
-		n += view.summary.cpu[i].hiccups.count;
+	for (uint32_t i = 0; i < view.ncpus; i++)
+		n += view.cpu[i].hiccups.count;
 	return n;
 }
 
 /* The sums hold whatever was read, also modulo 2^64. */
 static void check_sums(void)
 {
-	for (uint32_t i = 0; i < view.summary.ncpus; i++) {
-		const struct cpu_summary *c = &view.summary.cpu[i];
+	for (uint32_t i = 0; i < view.ncpus; i++) {
+		const struct cpu *c = &view.cpu[i];
 		uint64_t outside = 0, inside = 0, lost = 0;
 
 		for (uint32_t k = 0; k < c->sources.count; k++) {
@@ -437,7 +437,7 @@ static void test_next(void **state)
 	assert_int_equal(n, 2000);
 	recording_finish(r);
 	same_view(&scene.view, &view);
-	assert_int_equal(sum, view.summary.cpu[0].hiccups.sum + view.summary.cpu[1].hiccups.sum);
+	assert_int_equal(sum, view.cpu[0].hiccups.sum + view.cpu[1].hiccups.sum);
 	forget(r);
 	scene_free(&scene);
 }
@@ -454,12 +454,11 @@ static void test_cpus(void **state)
 	cpus_add(&part.cpus, 7);
 	r = read_part(&part);
 	assert_non_null(r);
-	assert_int_equal(view.summary.ncpus, 1);
-	assert_int_equal(view.summary.cpu[0].cpu, 3);
+	assert_int_equal(view.ncpus, 1);
+	assert_int_equal(view.cpu[0].number, 3);
 	assert_int_equal(cpus_count(&view.run.cpus), 1);
-	same_hist(&scene.view.summary.cpu[1].hiccups, &view.summary.cpu[0].hiccups);
-	assert_int_equal(scene.view.summary.cpu[1].attributed_ns,
-			 view.summary.cpu[0].attributed_ns);
+	same_hist(&scene.view.cpu[1].hiccups, &view.cpu[0].hiccups);
+	assert_int_equal(scene.view.cpu[1].attributed_ns, view.cpu[0].attributed_ns);
 	assert_int_equal(view.cpu[0].nclosure, 2);
 	assert_string_equal(view.cpu[0].ended, "the CPU went offline");
 	assert_int_equal(scene.view.cpu[1].counts.seen, view.cpu[0].counts.seen);
@@ -505,9 +504,9 @@ static void test_threshold(void **state)
 		assert_true(below[i] > 100 && count[i] > 100);
 		assert_int_equal(view.cpu[i].threshold_ns, 4000);
 		assert_int_equal(view.cpu[i].measured_from_ns, 200);
-		assert_int_equal(view.summary.cpu[i].hiccups.count, count[i]);
-		assert_int_equal(view.summary.cpu[i].hiccups.sum, sum[i]);
-		assert_int_equal(view.summary.cpu[i].attributed_ns, attributed[i]);
+		assert_int_equal(view.cpu[i].hiccups.count, count[i]);
+		assert_int_equal(view.cpu[i].hiccups.sum, sum[i]);
+		assert_int_equal(view.cpu[i].attributed_ns, attributed[i]);
 		assert_int_equal(view.cpu[i].shorts.from_ns, i ? 100 : 200);
 		assert_int_equal(view.cpu[i].shorts.count, below[i] + (i ? 31 : 0));
 		assert_int_equal(view.cpu[i].shorts.total_ns, below_ns[i] + (i ? 4100 : 0));
@@ -536,21 +535,19 @@ static void test_times(void **state)
 		assert_true(hiccups_read() > 400);
 		check_sums();
 		for (uint32_t k = 0; k < 2; k++) {
-			count += view.summary.cpu[k].hiccups.count;
-			sum += view.summary.cpu[k].hiccups.sum;
+			count += view.cpu[k].hiccups.count;
+			sum += view.cpu[k].hiccups.sum;
 			seen += view.cpu[k].counts.seen;
 			lost += view.cpu[k].counts.lost;
 			mismatches += view.cpu[k].counts.mismatches;
-			for (uint32_t w = 0; w < view.summary.nworst; w++)
-				assert_true(view.summary.worst[w].start_ns >=
-					    SCENE_STARTED + span[i][0]);
+			for (uint32_t w = 0; w < view.nworst; w++)
+				assert_true(view.worst[w].start_ns >= SCENE_STARTED + span[i][0]);
 		}
 		assert_true(view.run.part);
 		forget(r);
 	}
 	assert_int_equal(count, 2000);
-	assert_int_equal(sum, scene.view.summary.cpu[0].hiccups.sum +
-				      scene.view.summary.cpu[1].hiccups.sum);
+	assert_int_equal(sum, scene.view.cpu[0].hiccups.sum + scene.view.cpu[1].hiccups.sum);
 	assert_int_equal(seen, scene.view.cpu[0].counts.seen + scene.view.cpu[1].counts.seen);
 	assert_int_equal(lost, 0);
 	assert_int_equal(mismatches,

@@ -86,8 +86,7 @@ static void begin(const struct machine *m)
 		cpus[n++] = c;
 	v.run.traced = true;
 	v.run.duration_ns = 1000000000;
-	v.cpu = calloc(n, sizeof(*v.cpu));
-	assert_int_equal(summary_init(&v.summary, cpus, n), 0);
+	assert_int_equal(view_cpus(&v, cpus, n), 0);
 	for (unsigned i = 0; i < n; i++)
 		v.cpu[i].observed_ns = 1000000000;
 	if (!m->kconfig)
@@ -125,13 +124,13 @@ static void begin(const struct machine *m)
 static void interval(uint32_t cpu, enum source_kind kind, uint32_t id, const char *name,
 		     const char *function, bool kernel)
 {
-	struct sources *t = &v.summary.cpu[cpu].sources;
+	struct sources *t = &v.cpu[cpu].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
 
 	s->kernel_thread = kernel;
 	for (int i = 0; i < 10; i++) {
 		hist_add(&s->net, 100000);
-		hist_add(&v.summary.cpu[cpu].hiccups, 100000);
+		hist_add(&v.cpu[cpu].hiccups, 100000);
 	}
 }
 
@@ -330,8 +329,8 @@ static void check_all(const struct machine *m)
 {
 	assert_int_equal(advise(&v), 0);
 	assert_int_equal(audit_view(&v), 0);
-	for (uint32_t i = 0; i < v.summary.ncpus; i++) {
-		const struct sources *t = &v.summary.cpu[i].sources;
+	for (uint32_t i = 0; i < v.ncpus; i++) {
+		const struct sources *t = &v.cpu[i].sources;
 
 		for (uint32_t k = 0; k < t->count; k++)
 			check_source(m, t, t->row[k]);
@@ -353,7 +352,7 @@ static void check_all(const struct machine *m)
 /* What the verdict says to do about its one source is what the source's row says. */
 static void check_verdict(const struct machine *m)
 {
-	const struct sources *t = &v.summary.cpu[0].sources;
+	const struct sources *t = &v.cpu[0].sources;
 	const char *advice = t->count ? t->row[0]->advice : NULL;
 
 	if (!advice)
@@ -373,7 +372,7 @@ static void test_all_at_once(void **state)
 		begin(&machines[i]);
 		for (const struct cause_match *c = cause_matches; c->kind; c++)
 			source_of(c, 0);
-		others(v.summary.ncpus - 1, UINT32_MAX);
+		others(v.ncpus - 1, UINT32_MAX);
 		check_all(&machines[i]);
 		view_free(&v);
 	}
@@ -419,7 +418,7 @@ static void test_kept_ticks(void **state)
 
 				begin(&machines[i]);
 				cpus_or(&v.host.nohz_full, &v.run.cpus);
-				ticks_add(&v.summary.cpu[0].ticks, &r);
+				ticks_add(&v.cpu[0].ticks, &r);
 				interval(0, SOURCE_VECTOR, 0, "local_timer", "tick_nohz_handler",
 					 false);
 				if (bit == 4)
@@ -450,7 +449,7 @@ static void test_words(void **state)
 		begin(&machines[is[i].machine]);
 		interval(0, SOURCE_VECTOR, 0, "local_timer", "tick_nohz_handler", false);
 		check_all(&machines[is[i].machine]);
-		t = &v.summary.cpu[0].sources;
+		t = &v.cpu[0].sources;
 		if (!strstr(t->row[0]->advice, is[i].words))
 			refuse(&machines[is[i].machine], "tick", t->row[0]->advice, is[i].words);
 		view_free(&v);

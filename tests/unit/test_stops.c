@@ -20,9 +20,8 @@ static int begin(void **state)
 
 	(void)state;
 	memset(&v, 0, sizeof(v));
-	v.cpu = calloc(1, sizeof(*v.cpu));
 	strcpy(v.host.hypervisor, "KVM");
-	return summary_init(&v.summary, cpus, 1);
+	return view_cpus(&v, cpus, 1);
 }
 
 static int end(void **state)
@@ -34,7 +33,7 @@ static int end(void **state)
 
 static struct source *add(enum source_kind kind, const char *name, uint64_t count, uint64_t ns)
 {
-	struct sources *t = &v.summary.cpu[0].sources;
+	struct sources *t = &v.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, 0, name, NULL)];
 
 	hist_add_n(&s->net, ns, count);

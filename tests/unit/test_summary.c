@@ -16,18 +16,18 @@
 #define MANY         5000
 
 static const unsigned cpus[] = {2, 5, 130};
-static struct summary s;
+static struct view s;
 
 static int begin(void **state)
 {
 	(void)state;
-	return summary_init(&s, cpus, COUNT(cpus));
+	return view_cpus(&s, cpus, COUNT(cpus));
 }
 
 static int end(void **state)
 {
 	(void)state;
-	summary_free(&s);
+	view_free(&s);
 	return 0;
 }
 
@@ -47,7 +47,7 @@ static void test_empty(void **state)
 	assert_int_equal(s.ncpus, COUNT(cpus));
 	assert_int_equal(s.nworst, 0);
 	for (unsigned i = 0; i < COUNT(cpus); i++) {
-		assert_int_equal(s.cpu[i].cpu, cpus[i]);
+		assert_int_equal(s.cpu[i].number, cpus[i]);
 		assert_int_equal(s.cpu[i].hiccups.count, 0);
 		assert_int_equal(s.cpu[i].sources.count, 0);
 	}

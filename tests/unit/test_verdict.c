@@ -22,13 +22,14 @@ static int begin(void **state)
 
 	(void)state;
 	memset(&v, 0, sizeof(v));
-	v.cpu = calloc(1, sizeof(*v.cpu));
-	v.cpu[0].observed_ns = 10000000000;
 	v.run.traced = true;
 	v.run.duration_ns = 10000000000;
 	cpus_parse("3", &v.run.cpus, NULL, 0);
 	cpus_parse("0-2", &v.run.housekeeping, NULL, 0);
-	return summary_init(&v.summary, cpus, 1);
+	if (view_cpus(&v, cpus, 1))
+		return -1;
+	v.cpu[0].observed_ns = 10000000000;
+	return 0;
 }
 
 static int end(void **state)
@@ -47,12 +48,12 @@ static void fact(const char *name, const char *text)
 static struct source *add(enum source_kind kind, uint32_t id, const char *name,
 			  const char *function, unsigned count, uint64_t ns)
 {
-	struct sources *t = &v.summary.cpu[0].sources;
+	struct sources *t = &v.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
 
 	for (unsigned i = 0; i < count; i++) {
 		source_add(s, ns, true);
-		hist_add(&v.summary.cpu[0].hiccups, ns);
+		hist_add(&v.cpu[0].hiccups, ns);
 	}
 	return s;
 }
@@ -131,7 +132,7 @@ static void test_tick_that_is_kept(void **state)
 	(void)state;
 	cpus_add(&v.host.nohz_full, 3);
 	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2500, 16400);
-	ticks_add(&v.summary.cpu[0].ticks, &r);
+	ticks_add(&v.cpu[0].ticks, &r);
 	assert_int_equal(advise(&v), 0);
 	assert_int_equal(audit_view(&v), 0);
 	assert_non_null(strstr(v.cpu[0].verdict,
@@ -364,13 +365,13 @@ static void test_stopped_tick(void **state)
 
 static void slow(uint64_t ns)
 {
-	hist_add(&v.summary.cpu[0].hiccups, ns);
+	hist_add(&v.cpu[0].hiccups, ns);
 }
 
 static struct source *part(enum source_kind kind, uint32_t id, const char *name,
 			   const char *function, uint64_t ns)
 {
-	struct sources *t = &v.summary.cpu[0].sources;
+	struct sources *t = &v.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
 
 	hist_add(&s->net, ns);

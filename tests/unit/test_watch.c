@@ -48,7 +48,7 @@ static bool upon[2]; /* a watched thread is on the CPU with this index */
 
 static void hear(void *ctx, uint32_t lane, const struct account *a)
 {
-	const struct sources *t = &view.summary.cpu[lane].sources;
+	const struct sources *t = &view.cpu[lane].sources;
 	size_t n = strlen(said);
 
 	(void)ctx;
@@ -77,9 +77,7 @@ static void begin(uint64_t threshold_ns)
 	memset(upon, 0, sizeof(upon));
 	for (unsigned i = 0; i < WATCH_LANES; i++)
 		lane[i] = i;
-	view.cpu = calloc(WATCH_LANES, sizeof(*view.cpu));
-	assert_non_null(view.cpu);
-	assert_int_equal(summary_init(&view.summary, lane, WATCH_LANES), 0);
+	assert_int_equal(view_cpus(&view, lane, WATCH_LANES), 0);
 	for (unsigned i = 0; i < WATCH_LANES; i++)
 		view.cpu[i].threshold_ns = threshold_ns;
 	view.run.watch = view.run.windows = view.run.traced = true;
@@ -95,7 +93,7 @@ static void end(uint64_t ns)
 {
 	watch_finish(watch, ns);
 	session_finish(session);
-	for (uint32_t i = 0; i < view.summary.ncpus; i++) {
+	for (uint32_t i = 0; i < view.ncpus; i++) {
 		const struct join_counts *c = session_counts(session, i);
 
 		assert_int_equal(c->lost, 0);
@@ -328,8 +326,8 @@ static void each_other(void **state)
 	goes(0, 8, 5000, 6000);
 	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 5000, 6000);
 	end(7000);
-	assert_int_equal(view.summary.cpu[0].hiccups.sum, 1000);
-	assert_int_equal(view.summary.cpu[1].hiccups.sum, 1100);
+	assert_int_equal(view.cpu[0].hiccups.sum, 1000);
+	assert_int_equal(view.cpu[1].hiccups.sum, 1100);
 	is("mine 8 4000+1000 rest=1000\n"
 	   "mine 8 5500+100 irq:disk=100 rest=0\n"
 	   "mine 7 5000+1000 irq:disk=100 thread:mine=900 rest=0\n");
@@ -604,11 +602,11 @@ static void happens(unsigned cpu)
 static void check_world(uint64_t window)
 {
 	for (unsigned lane = 0; lane < WORLD_THREADS; lane++) {
-		const struct cpu_run *run = &view.cpu[lane];
+		const struct cpu *run = &view.cpu[lane];
 
 		if (!run->tid)
 			continue;
-		assert_true(view.summary.cpu[lane].hiccups.sum <= run->observed_ns);
+		assert_true(view.cpu[lane].hiccups.sum <= run->observed_ns);
 		assert_true(run->observed_ns <= world.true_ns[run->tid]);
 		assert_true(run->observed_ns <= window);
 	}
@@ -635,7 +633,7 @@ static void random_streams(void **state)
 				watch_lost(watch, cpu);
 		end(world.now);
 		check_world(world.now);
-		some += view.summary.cpu[0].hiccups.sum;
+		some += view.cpu[0].hiccups.sum;
 		view_free(&view);
 	}
 	assert_true(some > 20 * 10000);
@@ -659,11 +657,11 @@ static void many(void **state)
 	assert_int_equal(view.cpu[WATCH_LANES - 2].tid, 100 + WATCH_LANES - 2);
 	assert_int_equal(view.cpu[WATCH_LANES - 1].tid, 0); /* several */
 	assert_string_equal(view.cpu[WATCH_LANES - 1].comm, "(others)");
-	assert_int_equal(view.summary.cpu[WATCH_LANES - 1].hiccups.count, 7);
+	assert_int_equal(view.cpu[WATCH_LANES - 1].hiccups.count, 7);
 	for (uint32_t i = 0; i < WATCH_LANES - 1; i++)
-		assert_int_equal(view.summary.cpu[i].hiccups.sum, 10 + i);
+		assert_int_equal(view.cpu[i].hiccups.sum, 10 + i);
 	watch_cut(&view);
-	assert_int_equal(view.summary.ncpus, WATCH_LANES);
+	assert_int_equal(view.ncpus, WATCH_LANES);
 	view_free(&view);
 }
 
@@ -675,7 +673,7 @@ static void unused_lanes_go(void **state)
 	comes(1, 8, WATCH_IN, 5, 1000, 1000);
 	end(2000);
 	watch_cut(&view);
-	assert_int_equal(view.summary.ncpus, 2);
+	assert_int_equal(view.ncpus, 2);
 	assert_int_equal(view.cpu[1].tid, 8);
 	view_free(&view);
 }

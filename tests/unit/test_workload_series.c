@@ -26,9 +26,9 @@ static struct series make(const char *name, bool fine, uint64_t value, uint64_t 
 	return s;
 }
 
-static struct cpu_run some_run(void)
+static struct cpu some_run(void)
 {
-	struct cpu_run c = {.series = calloc(3, sizeof(*c.series)), .nseries = 3};
+	struct cpu c = {.series = calloc(3, sizeof(*c.series)), .nseries = 3};
 
 	assert_non_null(c.series);
 	c.series[0] = make("addition", true, 275, 330);
@@ -37,7 +37,7 @@ static struct cpu_run some_run(void)
 	return c;
 }
 
-static char *text_of(const struct cpu_run *c, unsigned width)
+static char *text_of(const struct cpu *c, unsigned width)
 {
 	char *text = NULL;
 	size_t len;
@@ -51,7 +51,7 @@ static char *text_of(const struct cpu_run *c, unsigned width)
 
 static void fine_values(void **state)
 {
-	struct cpu_run c = some_run();
+	struct cpu c = some_run();
 	char *text;
 
 	(void)state;
@@ -71,22 +71,24 @@ static void fine_values(void **state)
 	assert_non_null(strstr(text, "180 ns"));
 	assert_null(strstr(text, "us"));
 	free(text);
-	cpu_run_free(&c);
+	cpu_clear(&c);
 }
 
 static void recorded(void **state)
 {
-	struct cpu_run c = some_run(), back = {0};
+	struct cpu c = some_run(), back = {0};
 	struct texts *texts = texts_new();
 	struct bytes b = {0};
 	struct reading r;
+	uint64_t misses = 1;
 
 	(void)state;
-	put_cpu(&b, &c);
+	put_cpu(&b, &c, 7);
 	assert_false(b.failed);
 	r = (struct reading){b.at, b.at + b.len, false};
-	get_cpu(&r, &back, texts);
+	get_cpu(&r, &back, &misses, texts);
 	assert_false(r.bad);
+	assert_int_equal(misses, 8); /* the run's are added to */
 	assert_int_equal(back.nseries, 3);
 	for (int i = 0; i < 3; i++) {
 		const struct series *x = &c.series[i], *y = &back.series[i];
@@ -101,8 +103,8 @@ static void recorded(void **state)
 		assert_int_equal(x->hist.max, y->hist.max);
 	}
 	free(b.at);
-	cpu_run_free(&c);
-	cpu_run_free(&back);
+	cpu_clear(&c);
+	cpu_clear(&back);
 	texts_free(texts);
 }
 
