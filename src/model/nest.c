@@ -1,58 +1,13 @@
 #include "model/nest.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/follow.h"
+#include "model/nest_state.h"
 
-#define STACK_SLOTS 4096
-#define PIECES_MAX  SOURCE_ROWS
-#define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
-#define ONGOING     64  /* threads that left in the middle of a work item, by tid */
-
-static const char throttled[] = "[throttled]";
-
-/* An entry that has ended inside the hiccup and lies in no later interval yet. */
-struct ended {
-	uint64_t start, end;
-	/* After folding: time inside that belongs to no interval, and how much of it is edge... */
-	uint64_t gaps, edge;
-	uint64_t lost;            /* ...and how much lies in holes */
-	uint32_t intervals;       /* 1, after folding more */
-	bool thread, last_thread; /* of several intervals the first and the last */
-	bool note;                /* an instant, not an interval: its record follows */
-	bool doubt;               /* and others of its level are missing before it */
-	struct record record;
-};
-
-struct nest {
-	struct sources *sources;
-	const struct names *names;
-	struct intervals *intervals;
-	struct spans *spans; /* NULL: not wanted */
-	uint64_t own;        /* net time of the interval in hand */
-	bool real_time;
-	struct edge_bounds bounds;
-	struct ended *stack;
-	uint32_t depth;
-	bool in_fault; /* a page fault of the sampler is open */
-	struct record fault;
-	bool in_thread; /* a thread has replaced the sampler, and has not left yet */
-	struct record thread;
-	bool doubt[LEVELS]; /* see nest_doubt */
-	const struct holes *holes;
-	struct {
-		uint32_t tid;
-		const char *function;
-	} ongoing[ONGOING];
-	bool open;
-	uint64_t epoch;
-	uint64_t trims; /* of the sources, as of the last follow */
-	uint64_t folded;
-	struct account account;
-};
+#define PIECES_MAX SOURCE_ROWS
 
 struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const struct names *names,
 		      bool real_time)
@@ -108,12 +63,6 @@ void nest_doubt(struct nest *n, unsigned level, bool inside)
 		n->in_thread = n->in_fault = false;
 }
 
-/* Time, uncovered by intervals of this level and above, in which one may be missing. */
-static uint64_t lost_within(const struct nest *n, unsigned level, uint64_t start, uint64_t end)
-{
-	return n->holes ? holes_within(n->holes, level, start, end) : 0;
-}
-
 bool nest_is_open(const struct nest *n)
 {
 	return n->open;
@@ -137,92 +86,7 @@ void nest_open(struct nest *n)
 		spans_clear(n->spans);
 }
 
-/* ---- naming ---- */
-
-static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
-{
-	const char *name = n->names ? n->names->irq(n->names->ctx, irq) : NULL;
-	uint32_t row = sources_find(n->sources, SOURCE_IRQ, irq, name, function);
-
-	if (n->names && n->names->irq_affinity && !n->sources->row[row]->affinity)
-		n->sources->row[row]->affinity = n->names->irq_affinity(n->names->ctx, irq);
-	return row;
-}
-
-static uint32_t thread_source(struct nest *n, const struct record *r, const char *function)
-{
-	char name[sizeof(r->name) + 1];
-	struct source_key key = {
-		.kind = SOURCE_THREAD, .id = r->id, .name = name, .function = function};
-
-	memcpy(name, r->name, sizeof(r->name));
-	name[sizeof(r->name)] = 0;
-	key.kernel_thread = r->flags & RECORD_KTHREAD || !r->id; /* idle has no flag before 5.14 */
-	key.process = r->arg;
-	return sources_find_key(n->sources, &key);
-}
-
-static uint32_t syscall_source(struct nest *n, uint32_t number)
-{
-	char name[24];
-
-	snprintf(name, sizeof(name), "system call %u", number);
-	return sources_find(n->sources, SOURCE_SYSCALL, number, name, NULL);
-}
-
-static uint32_t source_of(struct nest *n, const struct record *r, const char *function)
-{
-	switch (r->kind) {
-	case RECORD_IRQ:
-		return irq_source(n, r->id, function);
-	case RECORD_VECTOR:
-		return sources_find(n->sources, SOURCE_VECTOR, r->arg, vector_name(r->id),
-				    function);
-	case RECORD_SOFTIRQ:
-		return sources_find(n->sources, SOURCE_SOFTIRQ, r->id, softirq_name(r->id),
-				    function);
-	case RECORD_NMI:
-		return sources_find(n->sources, SOURCE_NMI, 0, "NMI", function);
-	case RECORD_FAULT:
-		return sources_find(n->sources, SOURCE_FAULT, 0, "page fault", function);
-	case RECORD_SYSCALL:
-		return syscall_source(n, r->id);
-	default:
-		return thread_source(n, r, function);
-	}
-}
-
-static const char *symbol(const struct nest *n, uint64_t address)
-{
-	return n->names && address ? n->names->symbol(n->names->ctx, address) : NULL;
-}
-
-/* Function of the interval before its first mark. */
-static const char *first_function(const struct nest *n, const struct record *r)
-{
-	if (r->kind == RECORD_IRQ || r->kind == RECORD_NMI)
-		return symbol(n, r->arg);
-	if (r->kind == RECORD_THREAD && n->real_time && r->prio >= NORMAL_PRIO)
-		return throttled;
-	if (r->kind == RECORD_THREAD && r->id && n->ongoing[r->id % ONGOING].tid == r->id)
-		return n->ongoing[r->id % ONGOING].function;
-	return NULL;
-}
-
-/* Remembers the function of a worker that is switched out in the middle of its work: it goes on
- * with it. Throttling says nothing about the work. */
-static void keep_function(struct nest *n, const struct record *r, const char *function)
-{
-	if (r->kind != RECORD_THREAD || !r->id ||
-	    (r->flags & RECORD_ONGOING && function == throttled))
-		return;
-	if (r->flags & RECORD_ONGOING && function) {
-		n->ongoing[r->id % ONGOING].tid = r->id;
-		n->ongoing[r->id % ONGOING].function = function;
-	} else if (n->ongoing[r->id % ONGOING].tid == r->id) {
-		n->ongoing[r->id % ONGOING].tid = 0;
-	}
-}
+/* ---- an interval and its contents ---- */
 
 /* The part of an interval that runs one function. */
 struct segment {
@@ -262,124 +126,6 @@ static struct asker attribute(struct nest *n, uint32_t source, const struct segm
 	return a->pieces[s->piece].asker;
 }
 
-/* ---- the stack ---- */
-
-static uint64_t bound_at(const struct nest *n, bool thread)
-{
-	return thread ? n->bounds.thread_ns : n->bounds.irq_ns;
-}
-
-enum { NOTE_CLASSES = 2 * LEVELS };
-
-static unsigned note_class(const struct record *m)
-{
-	bool asks_only =
-		m->kind == RECORD_MARK && (m->mark == MARK_WAKER || m->mark == MARK_RESCHEDULE);
-
-	return 2 * m->level + !asks_only;
-}
-
-static void merge(const struct nest *n, struct ended *f, const struct ended *e)
-{
-	uint64_t gap = e->start - f->end, lost = lost_within(n, LEVEL_THREAD, f->end, e->start);
-	uint64_t bound = bound_at(n, f->last_thread) + bound_at(n, e->thread);
-
-	f->gaps += e->gaps + gap;
-	f->lost += e->lost + lost;
-	f->edge += e->edge + (gap - lost < bound ? gap - lost : bound);
-	f->end = e->end;
-	f->intervals += e->intervals;
-	f->last_thread = e->last_thread;
-}
-
-/* Bounds the stack: merges its older half into one entry that remembers the gaps inside. An
- * interval that encloses them gets them, otherwise they are edge and outside as they would have
- * been. Exact except for an interval that begins inside: see below(). The newest notes of each
- * level stay, because the interval that they are in has not ended; a note among the merged entries
- * moves behind them. */
-static void fold(struct nest *n)
-{
-	uint32_t half = n->depth / 2, newest[NOTE_CLASSES] = {0}, kept = 0, at = 0;
-	struct ended f = {.note = true}, note[NOTE_CLASSES];
-
-	for (uint32_t i = 0; i < half; i++) {
-		const struct ended *e = &n->stack[i];
-
-		if (e->note)
-			newest[note_class(&e->record)] = i + 1;
-		else if (f.note)
-			f = *e;
-		else
-			merge(n, &f, e);
-	}
-	for (uint32_t i = 0; i < half; i++) /* in order of time */
-		if (n->stack[i].note && newest[note_class(&n->stack[i].record)] == i + 1)
-			note[kept++] = n->stack[i];
-	while (at < kept && (f.note || note[at].start <= f.start))
-		n->stack[at] = note[at], at++;
-	if (!f.note) {
-		n->stack[at] = f;
-		for (uint32_t i = at; i < kept; i++) {
-			if (note[i].start < f.end)
-				note[i].start = note[i].end = f.end;
-			n->stack[i + 1] = note[i];
-		}
-	}
-	kept += !f.note;
-	memmove(&n->stack[kept], &n->stack[half], (n->depth - half) * sizeof(*n->stack));
-	n->depth -= half - kept;
-	n->folded += half - kept;
-}
-
-/* Pushes an entry; leaves its record as it was: only a note has one. */
-static struct ended *push(struct nest *n, uint64_t start, uint64_t end)
-{
-	struct ended *e;
-
-	if (n->depth == STACK_SLOTS)
-		fold(n);
-	e = &n->stack[n->depth++];
-	e->start = start;
-	e->end = end;
-	e->gaps = e->edge = e->lost = 0;
-	e->intervals = 0;
-	e->thread = e->last_thread = e->note = e->doubt = false;
-	return e;
-}
-
-static void push_note(struct nest *n, const struct record *r, uint64_t at)
-{
-	struct ended *e = push(n, at, at);
-
-	e->note = true;
-	e->doubt = n->doubt[r->level];
-	n->doubt[r->level] = false;
-	e->record = *r;
-}
-
-/* Takes an entry below an interval. The stack stays in order of time without overlaps whatever
- * comes. Not a strict nest (the clock, a lost exit): time that is taken stays taken, and the
- * interval begins after it. A folded entry that began before this interval: all its gaps count as
- * inside the interval, as they are when threads follow each other, or when one runs for very long
- * after the interrupt that woke it. Returns these gaps. */
-static uint64_t below(struct ended *e, uint64_t *start, uint64_t *lost)
-{
-	uint64_t gaps;
-
-	*lost = 0;
-	if (e->end <= *start)
-		return 0;
-	gaps = e->end - *start < e->gaps ? e->end - *start : e->gaps;
-	*lost = gaps < e->lost ? gaps : e->lost;
-	e->gaps -= gaps;
-	e->lost -= *lost;
-	e->edge = e->edge < e->gaps - e->lost ? e->edge : e->gaps - e->lost;
-	*start = e->end;
-	return gaps;
-}
-
-/* ---- an interval and its contents ---- */
-
 /* Follows rows that moved while a source was looked up. */
 static void follow(struct nest *n)
 {
@@ -402,7 +148,7 @@ static void follow(struct nest *n)
 static void end_segment(struct nest *n, const struct record *r, const struct segment *s,
 			uint64_t end, bool part)
 {
-	uint32_t row = source_of(n, r, s->function);
+	uint32_t row = nest_source(n, r, s->function);
 	struct asker asker;
 
 	follow(n);
@@ -442,7 +188,7 @@ static void note(struct nest *n, const struct record *r, const struct ended *e, 
 		s->flush = NULL;
 	}
 	s->marked = true;
-	s->function = symbol(n, m->arg);
+	s->function = nest_symbol(n, m->arg);
 	if (asker)
 		s->asker = asker;
 }
@@ -470,7 +216,8 @@ static void add_own(struct nest *n, struct segment *s, unsigned level, uint64_t 
 
 static void enclose(struct nest *n, const struct record *r, uint64_t start, uint64_t end)
 {
-	struct segment s = {.function = first_function(n, r), .first = !(r->flags & RECORD_PART)};
+	struct segment s = {.function = nest_first_function(n, r),
+			    .first = !(r->flags & RECORD_PART)};
 	bool thread = r->kind == RECORD_THREAD;
 	uint32_t first = n->depth, last = n->depth;
 	struct ended *ended;
@@ -485,7 +232,7 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	       !(n->stack[first - 1].note && n->stack[first - 1].record.level < r->level))
 		first--;
 	if (first)
-		s.net = below(&n->stack[first - 1], &start, &lost);
+		s.net = nest_below(&n->stack[first - 1], &start, &lost);
 	s.net -= lost;
 	n->account.lost_ns += lost;
 	s.start = at = start;
@@ -504,10 +251,10 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 		s.function = NULL;
 	n->doubt[r->level] = false;
 	end_segment(n, r, &s, end, r->flags & RECORD_PART);
-	keep_function(n, r, s.function);
+	nest_keep_function(n, r, s.function);
 	tap(n, r, n->own);
 	n->depth = first;
-	ended = push(n, start, end);
+	ended = nest_push(n, start, end);
 	ended->intervals = 1;
 	ended->thread = ended->last_thread = thread;
 }
@@ -561,7 +308,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 		/* Late: the interval around it is netted already. */
 		if (n->depth && n->stack[n->depth - 1].end > start)
 			break;
-		push_note(n, r, start);
+		nest_push_note(n, r, start);
 		break;
 	case RECORD_TICK:
 		break;

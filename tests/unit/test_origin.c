@@ -838,7 +838,7 @@ static void test_rows_change_hands_in_a_hiccup(void **state)
 #define TICKS 50000
 
 /* A hog that was woken, and went to work, before very many ticks: it keeps its waker, its work and
- * who queued it. The time behind what woke it is merged with the rest (nest.c: below()). */
+ * who queued it. The time behind what woke it is merged with the rest (nest_below()). */
 static void hog(bool woken_by_irq, uint32_t waker, uint32_t queuer, const char *who)
 {
 	uint64_t now = 120;

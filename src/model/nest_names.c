@@ -1,0 +1,90 @@
+#include "model/nest_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
+
+static const char throttled[] = "[throttled]";
+
+static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
+{
+	const char *name = n->names ? n->names->irq(n->names->ctx, irq) : NULL;
+	uint32_t row = sources_find(n->sources, SOURCE_IRQ, irq, name, function);
+
+	if (n->names && n->names->irq_affinity && !n->sources->row[row]->affinity)
+		n->sources->row[row]->affinity = n->names->irq_affinity(n->names->ctx, irq);
+	return row;
+}
+
+static uint32_t thread_source(struct nest *n, const struct record *r, const char *function)
+{
+	char name[sizeof(r->name) + 1];
+	struct source_key key = {
+		.kind = SOURCE_THREAD, .id = r->id, .name = name, .function = function};
+
+	memcpy(name, r->name, sizeof(r->name));
+	name[sizeof(r->name)] = 0;
+	key.kernel_thread = r->flags & RECORD_KTHREAD || !r->id; /* idle has no flag before 5.14 */
+	key.process = r->arg;
+	return sources_find_key(n->sources, &key);
+}
+
+static uint32_t syscall_source(struct nest *n, uint32_t number)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "system call %u", number);
+	return sources_find(n->sources, SOURCE_SYSCALL, number, name, NULL);
+}
+
+uint32_t nest_source(struct nest *n, const struct record *r, const char *function)
+{
+	switch (r->kind) {
+	case RECORD_IRQ:
+		return irq_source(n, r->id, function);
+	case RECORD_VECTOR:
+		return sources_find(n->sources, SOURCE_VECTOR, r->arg, vector_name(r->id),
+				    function);
+	case RECORD_SOFTIRQ:
+		return sources_find(n->sources, SOURCE_SOFTIRQ, r->id, softirq_name(r->id),
+				    function);
+	case RECORD_NMI:
+		return sources_find(n->sources, SOURCE_NMI, 0, "NMI", function);
+	case RECORD_FAULT:
+		return sources_find(n->sources, SOURCE_FAULT, 0, "page fault", function);
+	case RECORD_SYSCALL:
+		return syscall_source(n, r->id);
+	default:
+		return thread_source(n, r, function);
+	}
+}
+
+const char *nest_symbol(const struct nest *n, uint64_t address)
+{
+	return n->names && address ? n->names->symbol(n->names->ctx, address) : NULL;
+}
+
+const char *nest_first_function(const struct nest *n, const struct record *r)
+{
+	if (r->kind == RECORD_IRQ || r->kind == RECORD_NMI)
+		return nest_symbol(n, r->arg);
+	if (r->kind == RECORD_THREAD && n->real_time && r->prio >= NORMAL_PRIO)
+		return throttled;
+	if (r->kind == RECORD_THREAD && r->id && n->ongoing[r->id % ONGOING].tid == r->id)
+		return n->ongoing[r->id % ONGOING].function;
+	return NULL;
+}
+
+void nest_keep_function(struct nest *n, const struct record *r, const char *function)
+{
+	if (r->kind != RECORD_THREAD || !r->id ||
+	    (r->flags & RECORD_ONGOING && function == throttled))
+		return;
+	if (r->flags & RECORD_ONGOING && function) {
+		n->ongoing[r->id % ONGOING].tid = r->id;
+		n->ongoing[r->id % ONGOING].function = function;
+	} else if (n->ongoing[r->id % ONGOING].tid == r->id) {
+		n->ongoing[r->id % ONGOING].tid = 0;
+	}
+}

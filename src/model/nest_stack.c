@@ -1,0 +1,106 @@
+#include "model/nest_state.h"
+
+#include <string.h>
+
+enum { NOTE_CLASSES = 2 * LEVELS };
+
+static unsigned note_class(const struct record *m)
+{
+	bool asks_only =
+		m->kind == RECORD_MARK && (m->mark == MARK_WAKER || m->mark == MARK_RESCHEDULE);
+
+	return 2 * m->level + !asks_only;
+}
+
+static void merge(const struct nest *n, struct ended *f, const struct ended *e)
+{
+	uint64_t gap = e->start - f->end, lost = lost_within(n, LEVEL_THREAD, f->end, e->start);
+	uint64_t bound = bound_at(n, f->last_thread) + bound_at(n, e->thread);
+
+	f->gaps += e->gaps + gap;
+	f->lost += e->lost + lost;
+	f->edge += e->edge + (gap - lost < bound ? gap - lost : bound);
+	f->end = e->end;
+	f->intervals += e->intervals;
+	f->last_thread = e->last_thread;
+}
+
+/* Bounds the stack: merges its older half into one entry that remembers the gaps inside. An
+ * interval that encloses them gets them, otherwise they are edge and outside as they would have
+ * been. Exact except for an interval that begins inside: see nest_below(). The newest notes of each
+ * level stay, because the interval that they are in has not ended; a note among the merged entries
+ * moves behind them. */
+static void fold(struct nest *n)
+{
+	uint32_t half = n->depth / 2, newest[NOTE_CLASSES] = {0}, kept = 0, at = 0;
+	struct ended f = {.note = true}, note[NOTE_CLASSES];
+
+	for (uint32_t i = 0; i < half; i++) {
+		const struct ended *e = &n->stack[i];
+
+		if (e->note)
+			newest[note_class(&e->record)] = i + 1;
+		else if (f.note)
+			f = *e;
+		else
+			merge(n, &f, e);
+	}
+	for (uint32_t i = 0; i < half; i++) /* in order of time */
+		if (n->stack[i].note && newest[note_class(&n->stack[i].record)] == i + 1)
+			note[kept++] = n->stack[i];
+	while (at < kept && (f.note || note[at].start <= f.start))
+		n->stack[at] = note[at], at++;
+	if (!f.note) {
+		n->stack[at] = f;
+		for (uint32_t i = at; i < kept; i++) {
+			if (note[i].start < f.end)
+				note[i].start = note[i].end = f.end;
+			n->stack[i + 1] = note[i];
+		}
+	}
+	kept += !f.note;
+	memmove(&n->stack[kept], &n->stack[half], (n->depth - half) * sizeof(*n->stack));
+	n->depth -= half - kept;
+	n->folded += half - kept;
+}
+
+struct ended *nest_push(struct nest *n, uint64_t start, uint64_t end)
+{
+	struct ended *e;
+
+	if (n->depth == STACK_SLOTS)
+		fold(n);
+	e = &n->stack[n->depth++];
+	e->start = start;
+	e->end = end;
+	e->gaps = e->edge = e->lost = 0;
+	e->intervals = 0;
+	e->thread = e->last_thread = e->note = e->doubt = false;
+	return e;
+}
+
+void nest_push_note(struct nest *n, const struct record *r, uint64_t at)
+{
+	struct ended *e = nest_push(n, at, at);
+
+	e->note = true;
+	e->doubt = n->doubt[r->level];
+	n->doubt[r->level] = false;
+	e->record = *r;
+}
+
+uint64_t nest_below(struct ended *e, uint64_t *start, uint64_t *lost)
+{
+	uint64_t gaps;
+
+	*lost = 0;
+	if (e->end <= *start)
+		return 0;
+	gaps = e->end - *start < e->gaps ? e->end - *start : e->gaps;
+	*lost = gaps < e->lost ? gaps : e->lost;
+	e->gaps -= gaps;
+	e->lost -= *lost;
+	e->edge = e->edge < e->gaps - e->lost ? e->edge : e->gaps - e->lost;
+	*start = e->end;
+	return gaps;
+}

@@ -1,0 +1,94 @@
+/* Inside the nest: what nest.c (the accounting), nest_stack.c (what has ended) and nest_names.c
+ * (what a record is called) share. */
+#ifndef CULPRIT_NEST_STATE_H
+#define CULPRIT_NEST_STATE_H
+
+#include "model/nest.h"
+
+#define STACK_SLOTS 4096
+#define ONGOING     64 /* threads that left in the middle of a work item, by tid */
+
+/* An entry that has ended inside the hiccup and lies in no later interval yet. */
+struct ended {
+	uint64_t start, end;
+	/* After folding: time inside that belongs to no interval, and how much of it is edge... */
+	uint64_t gaps, edge;
+	uint64_t lost;            /* ...and how much lies in holes */
+	uint32_t intervals;       /* 1, after folding more */
+	bool thread, last_thread; /* of several intervals the first and the last */
+	bool note;                /* an instant, not an interval: its record follows */
+	bool doubt;               /* and others of its level are missing before it */
+	struct record record;
+};
+
+struct nest {
+	struct sources *sources;
+	const struct names *names;
+	struct intervals *intervals;
+	struct spans *spans; /* NULL: not wanted */
+	uint64_t own;        /* net time of the interval in hand */
+	bool real_time;
+	struct edge_bounds bounds;
+	struct ended *stack;
+	uint32_t depth;
+	bool in_fault; /* a page fault of the sampler is open */
+	struct record fault;
+	bool in_thread; /* a thread has replaced the sampler, and has not left yet */
+	struct record thread;
+	bool doubt[LEVELS]; /* see nest_doubt */
+	const struct holes *holes;
+	struct {
+		uint32_t tid;
+		const char *function;
+	} ongoing[ONGOING];
+	bool open;
+	uint64_t epoch;
+	uint64_t trims; /* of the sources, as of the last follow */
+	uint64_t folded;
+	struct account account;
+};
+
+/* Time, uncovered by intervals of this level and above, in which one may be missing. */
+static inline uint64_t lost_within(const struct nest *n, unsigned level, uint64_t start,
+				   uint64_t end)
+{
+	return n->holes ? holes_within(n->holes, level, start, end) : 0;
+}
+
+/* The longest time beside an interval that is its edge. */
+static inline uint64_t bound_at(const struct nest *n, bool thread)
+{
+	return thread ? n->bounds.thread_ns : n->bounds.irq_ns;
+}
+
+/* ---- nest_stack.c ---- */
+
+/* Pushes an entry; leaves its record as it was: only a note has one. */
+struct ended *nest_push(struct nest *n, uint64_t start, uint64_t end);
+
+/* A record that is an instant. */
+void nest_push_note(struct nest *n, const struct record *r, uint64_t at);
+
+/* Takes an entry below an interval. The stack stays in order of time without overlaps whatever
+ * comes. Not a strict nest (the clock, a lost exit): time that is taken stays taken, and the
+ * interval begins after it. A folded entry that began before this interval: all its gaps count as
+ * inside the interval, as they are when threads follow each other, or when one runs for very long
+ * after the interrupt that woke it. Returns these gaps. */
+uint64_t nest_below(struct ended *e, uint64_t *start, uint64_t *lost);
+
+/* ---- nest_names.c ---- */
+
+/* The row of the sources that this record's time goes to while it runs the function; NULL: none. */
+uint32_t nest_source(struct nest *n, const struct record *r, const char *function);
+
+/* NULL: not known. */
+const char *nest_symbol(const struct nest *n, uint64_t address);
+
+/* Function of the interval before its first mark. */
+const char *nest_first_function(const struct nest *n, const struct record *r);
+
+/* Remembers the function of a worker that is switched out in the middle of its work: it goes on
+ * with it. Throttling says nothing about the work. */
+void nest_keep_function(struct nest *n, const struct record *r, const char *function);
+
+#endif

@@ -1,0 +1,72 @@
+/* Inside watch.h: who runs where (watch.c), and the windows that a thread loses, each with the
+ * records that explain it (watch_windows.c). */
+#ifndef CULPRIT_WATCH_STATE_H
+#define CULPRIT_WATCH_STATE_H
+
+#include "model/watch.h"
+
+#define HISTORY 8192 /* records kept of a CPU; a power of two */
+#define STAYS   64   /* recent stays of a thread on CPUs, running and waiting */
+/* Interrupts closer than this are one window: an interrupt and the softirqs behind it. */
+#define JOINED_NS 1000
+
+struct watched {
+	unsigned number;
+	struct record *history; /* [HISTORY] */
+	uint64_t head;          /* records that have come */
+	uint32_t seq;           /* of the newest record of LEVEL_THREAD */
+	int lane;               /* of the watched thread that runs here; -1: none */
+	uint32_t tid;           /* the thread's */
+	uint64_t since_ns;      /* begin of its stay, */
+	uint64_t known_ns;      /* time up to which it was certainly here, and is counted, */
+	uint64_t told_ns;       /* end of its last window */
+	bool open;              /* begun, with interrupts on top of it: */
+	uint64_t open_start, open_end;
+};
+
+/* A thread's stay on a CPU, running or waiting. */
+struct stay {
+	uint32_t cpu, tid;
+	bool ran;
+	uint64_t start_ns, end_ns;
+};
+
+struct thread {
+	uint32_t tid; /* 0: several */
+	uint32_t seq[LEVELS];
+	bool own;         /* reports its windows itself */
+	uint64_t upto_ns; /* its stays reach to here: time is never counted twice */
+	struct stay stay[STAYS];
+	uint64_t stays;
+};
+
+struct watch {
+	struct view *view;
+	struct session *session;
+	struct watched *cpu;
+	uint32_t ncpus;
+	struct thread thread[WATCH_LANES];
+	uint32_t nthreads;
+	void (*hear)(void *ctx, uint32_t lane, const struct account *a);
+	void *ctx;
+};
+
+/* The thread's lane. r: NULL without a record that tells its name. */
+uint32_t watch_lane(struct watch *w, uint32_t tid, const struct record *r);
+
+/* ---- watch_windows.c ---- */
+
+/* A time as long as this is a hiccup of the lane. */
+bool watch_is_loss(const struct watch *w, uint32_t lane, uint64_t start, uint64_t end);
+
+/* Feeds the part of h that the thread spent on any CPU. */
+void watch_feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_only,
+		      struct hiccup *h);
+
+/* Gives the session the hiccup, whose records it has been given. */
+void watch_account(struct watch *w, uint32_t lane, struct spot *spot, struct hiccup *h);
+
+/* Ends the window of the interrupts that came upon the thread here. */
+void watch_close_window(struct watch *w, struct watched *c);
+
+#endif

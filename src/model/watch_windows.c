@@ -1,0 +1,128 @@
+#include <string.h>
+
+#include "model/watch_state.h"
+
+/* True for a CPU's record that explains a thread's time there: anything that ran, if the thread
+ * waited; what came upon it, if it ran. */
+static bool matters(const struct record *r, const struct thread *t, bool ran)
+{
+	if (r->kind == RECORD_WATCH)
+		return false;
+	if (r->kind == RECORD_THREAD || (r->kind == RECORD_MARK && r->mark == MARK_THREAD))
+		return !ran && r->id != t->tid;
+	if (r->kind == RECORD_MARK && r->level == LEVEL_THREAD)
+		return !ran;
+	if (r->kind == RECORD_SYSCALL || r->kind == RECORD_FAULT) /* the thread's own */
+		return ran;
+	return true;
+}
+
+static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool ran, uint64_t start,
+		 uint64_t end)
+{
+	struct thread *t = &w->thread[lane];
+	uint64_t i = c->head > HISTORY ? c->head - HISTORY : 0;
+
+	/* Searches backwards for the newest that ended before, because windows are mostly at the
+	 * end. */
+	for (uint64_t k = c->head; k > i; k--)
+		if (c->history[(k - 1) % HISTORY].end_ns + JOINED_NS < start) {
+			i = k;
+			break;
+		}
+	for (; i < c->head; i++) {
+		struct record r = c->history[i % HISTORY];
+
+		if (r.end_ns < start || !matters(&r, t, ran))
+			continue;
+		if (r.end_ns == start && r.start_ns < start)
+			continue; /* only reaches up to the window */
+		if (r.start_ns >= end || (ran && r.end_ns > end))
+			continue; /* belongs to what comes next, which may be a window of its own */
+		if (r.end_ns > end)
+			r.end_ns = end; /* it went on when the thread waited elsewhere */
+		r.seq = ++t->seq[r.level];
+		session_feed(w->session,
+			     &(struct event){.type = EVENT_RECORD, .index = lane, .record = &r});
+	}
+}
+
+void watch_account(struct watch *w, uint32_t lane, struct spot *spot, struct hiccup *h)
+{
+	struct thread *t = &w->thread[lane];
+	const struct account *a;
+
+	memcpy(h->after, t->seq, sizeof(h->after));
+	if (t->tid)
+		memcpy(spot->comm, w->view->cpu[lane].comm, sizeof(spot->comm));
+	session_feed(w->session, &(struct event){.type = EVENT_WHERE, .index = lane, .spot = spot});
+	a = session_feed(w->session,
+			 &(struct event){.type = EVENT_HICCUP, .index = lane, .hiccup = h});
+	if (w->hear)
+		w->hear(w->ctx, lane, a);
+}
+
+bool watch_is_loss(const struct watch *w, uint32_t lane, uint64_t start, uint64_t end)
+{
+	return !w->thread[lane].own && end > start &&
+	       end - start >= w->view->cpu[lane].threshold_ns;
+}
+
+void watch_feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_only,
+		      struct hiccup *h)
+{
+	struct thread *t = &w->thread[lane];
+
+	for (uint64_t i = t->stays > STAYS ? t->stays - STAYS : 0; i < t->stays; i++) {
+		const struct stay *s = &t->stay[i % STAYS];
+		uint64_t from = s->start_ns > h->start_ns ? s->start_ns : h->start_ns;
+		uint64_t to = s->end_ns < h->end_ns ? s->end_ns : h->end_ns;
+
+		if (from < to && s->tid == tid && !(waits_only && s->ran))
+			feed(w, lane, &w->cpu[s->cpu], s->ran, from, to);
+	}
+}
+
+void watch_close_window(struct watch *w, struct watched *c)
+{
+	struct hiccup h = {.start_ns = c->open_start, .end_ns = c->open_end};
+
+	if (!c->open)
+		return;
+	c->open = false;
+	if (h.start_ns < c->told_ns)
+		h.start_ns = c->told_ns;
+	if (c->lane < 0 || h.end_ns > c->known_ns ||
+	    !watch_is_loss(w, c->lane, h.start_ns, h.end_ns))
+		return;
+	memcpy(h.before, w->thread[c->lane].seq, sizeof(h.before));
+	feed(w, c->lane, c, true, h.start_ns, h.end_ns);
+	watch_account(w, c->lane, &(struct spot){c->number, c->tid, ""}, &h);
+	c->told_ns = h.end_ns;
+}
+
+/* Takes its records from wherever it was, one CPU after the other; the place where it still runs is
+ * no stay yet. */
+void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
+{
+	uint32_t lane = watch_lane(w, tid, NULL);
+	struct thread *t = &w->thread[lane];
+	struct hiccup h = {.start_ns = start, .end_ns = end};
+	struct spot spot = {SPOT_UNKNOWN, tid, ""};
+
+	t->own = true;
+	if (end <= start)
+		return;
+	w->view->cpu[lane].reported++;
+	for (uint64_t i = t->stays > STAYS ? t->stays - STAYS : 0; i < t->stays; i++)
+		if (t->stay[i % STAYS].tid == tid && t->stay[i % STAYS].start_ns < end)
+			spot.cpu = w->cpu[t->stay[i % STAYS].cpu].number;
+	memcpy(h.before, t->seq, sizeof(h.before));
+	watch_feed_stays(w, lane, tid, false, &h);
+	for (struct watched *c = w->cpu; c < w->cpu + w->ncpus; c++)
+		if (c->lane == (int)lane && c->tid == tid && c->since_ns < end) {
+			feed(w, lane, c, true, c->since_ns > start ? c->since_ns : start, end);
+			spot.cpu = c->number;
+		}
+	watch_account(w, lane, &spot, &h);
+}

@@ -1,0 +1,200 @@
+#include "recording/codec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "recording/codec_state.h"
+
+struct encoder {
+	struct codec_state *s;
+	struct bytes b;
+};
+
+struct encoder *encoder_new(uint32_t ncpus)
+{
+	struct encoder *e = calloc(1, sizeof(*e));
+
+	if (e)
+		e->s = codec_state_new(ncpus);
+	if (e && e->s)
+		return e;
+	free(e);
+	return NULL;
+}
+
+void encoder_free(struct encoder *e)
+{
+	if (!e)
+		return;
+	codec_state_free(e->s);
+	free(e->b.at);
+	free(e);
+}
+
+const struct bytes *encoder_bytes(const struct encoder *e)
+{
+	return &e->b;
+}
+
+void encoder_reset(struct encoder *e)
+{
+	e->b.len = 0;
+	e->b.failed = false;
+}
+
+static uint64_t time_of(const struct event *event)
+{
+	return event->type == EVENT_RECORD   ? event->record->end_ns
+	       : event->type == EVENT_HICCUP ? event->hiccup->end_ns
+					     : 0;
+}
+
+static struct shape shape_of(const struct record *r)
+{
+	struct shape s = {.arg = r->arg,
+			  .origin = r->origin,
+			  .id = r->id,
+			  .stack = r->stack,
+			  .prio = r->prio,
+			  .kind = r->kind,
+			  .level = r->level,
+			  .flags = r->flags,
+			  .mark = r->mark};
+
+	memcpy(s.name, r->name, sizeof(s.name));
+	return s;
+}
+
+static uint32_t place_of(const struct shape *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	uint64_t h = 0xcbf29ce484222325ULL;
+
+	for (size_t i = 0; i < sizeof(*s); i += 8) {
+		uint64_t word;
+
+		memcpy(&word, p + i, 8);
+		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
+		h ^= h >> 29;
+	}
+	return h % SHAPES;
+}
+
+static void put_shape(struct bytes *b, const struct shape *s)
+{
+	put_u64(b, s->arg);
+	put_u64(b, s->origin);
+	put_u32(b, s->id);
+	put_u32(b, s->stack);
+	put_u16(b, s->prio);
+	put_u8(b, s->kind);
+	put_u8(b, s->level);
+	put_u8(b, s->flags);
+	put_u8(b, s->mark);
+	put_raw(b, s->name, sizeof(s->name));
+}
+
+static void put_record(struct encoder *e, const struct record *r)
+{
+	struct codec_state *s = e->s;
+	struct last *last = &s->last[s->index];
+	struct shape shape = shape_of(r);
+	uint32_t place = place_of(&shape);
+	bool new = s->of_chunk[place] != s->chunk ||
+		   memcmp(&s->shape[place], &shape, sizeof(shape)) != 0;
+	bool jumps = r->seq != last->seq[r->level % LEVELS] + 1;
+	bool instant = r->start_ns == r->end_ns;
+
+	put_u8(&e->b, CODE_RECORD | (new ? SHAPE_NEW : 0) | (jumps ? SEQUENCE_JUMPS : 0) |
+			      (instant ? INSTANT : 0));
+	put_number(&e->b, place);
+	if (new) {
+		put_shape(&e->b, &shape);
+		s->shape[place] = shape;
+		s->of_chunk[place] = s->chunk;
+	}
+	if (jumps)
+		put_u32(&e->b, r->seq);
+	put_signed(&e->b, r->end_ns - last->record_end);
+	if (!instant)
+		put_number(&e->b, r->end_ns - r->start_ns);
+	last->record_end = r->end_ns;
+	last->seq[r->level % LEVELS] = r->seq;
+}
+
+static void put_hiccup(struct encoder *e, const struct hiccup *h)
+{
+	struct last *last = &e->s->last[e->s->index];
+
+	put_u8(&e->b, EVENT_HICCUP);
+	put_signed(&e->b, h->start_ns - last->hiccup_end);
+	put_number(&e->b, h->end_ns - h->start_ns);
+	for (int i = 0; i < LEVELS; i++) {
+		put_number(&e->b, (uint32_t)(h->before[i] - last->after[i]));
+		put_number(&e->b, (uint32_t)(h->after[i] - h->before[i]));
+		last->after[i] = h->after[i];
+	}
+	last->hiccup_end = h->end_ns;
+}
+
+static void put_spot(struct encoder *e, const struct spot *p)
+{
+	put_u8(&e->b, EVENT_WHERE);
+	put_number(&e->b, p->cpu);
+	put_number(&e->b, p->tid);
+	put_text(&e->b, p->comm, sizeof(p->comm));
+}
+
+static void put_named(struct encoder *e, const struct event *event)
+{
+	put_u8(&e->b, event->type);
+	if (event->type == EVENT_SYMBOL)
+		put_u64(&e->b, event->named.number);
+	else
+		put_number(&e->b, event->named.number);
+	if (event->type == EVENT_STACK) {
+		put_number(&e->b, event->named.nframes);
+		for (int i = 0; i < event->named.nframes; i++)
+			put_text(&e->b, event->named.frame[i], SIZE_MAX / 2);
+		return;
+	}
+	put_text(&e->b, event->named.name, SIZE_MAX / 2);
+	if (event->type == EVENT_IRQ)
+		put_text(&e->b, event->named.affinity, SIZE_MAX / 2);
+}
+
+void encoder_put(struct encoder *e, const struct event *event)
+{
+	if (!e->b.len) {
+		put_number(&e->b, time_of(event));
+		codec_state_start(e->s, time_of(event));
+	}
+	if (event->index != e->s->index && !event_is_name(event->type)) {
+		put_u8(&e->b, CODE_CPU);
+		put_number(&e->b, event->index);
+		e->s->index = event->index;
+	}
+	switch (event->type) {
+	case EVENT_START:
+		put_u8(&e->b, event->type);
+		for (int i = 0; i < LEVELS; i++)
+			put_u32(&e->b, event->cursor[i]);
+		break;
+	case EVENT_RECORD:
+		put_record(e, event->record);
+		break;
+	case EVENT_HICCUP:
+		put_hiccup(e, event->hiccup);
+		break;
+	case EVENT_WHERE:
+		put_spot(e, event->spot);
+		break;
+	case EVENT_RELIEVE:
+	case EVENT_STEAL:
+		put_u8(&e->b, event->type);
+		put_number(&e->b, event->ns);
+		break;
+	default:
+		put_named(e, event);
+	}
+}

@@ -1,0 +1,144 @@
+#include "recording/section.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpus.h"
+#include "recording/format.h"
+
+static void put_set(struct bytes *b, const struct cpus *set)
+{
+	size_t words = CPUS_MAX / 64;
+
+	while (words && !set->bits[words - 1])
+		words--;
+	put_number(b, words);
+	for (size_t i = 0; i < words; i++)
+		put_u64(b, set->bits[i]);
+}
+
+static void get_set(struct reading *r, struct cpus *set)
+{
+	uint64_t words = get_number(r);
+
+	cpus_clear(set);
+	for (uint64_t i = 0; i < words && !r->bad; i++) {
+		uint64_t bits = get_u64(r);
+
+		if (i < CPUS_MAX / 64)
+			set->bits[i] = bits;
+	}
+}
+
+static void put_field(struct bytes *b, const struct field *f, const char *at)
+{
+	uint64_t bits;
+
+	switch (f->type) {
+	case FIELD_NUMBER:
+	case FIELD_TIME:
+		put_number(b, *(const uint64_t *)at);
+		break;
+	case FIELD_NUMBER32:
+		put_number(b, *(const uint32_t *)at);
+		break;
+	case FIELD_FLAG:
+		put_u8(b, *(const bool *)at);
+		break;
+	case FIELD_REAL:
+		memcpy(&bits, at, sizeof(bits));
+		put_u64(b, bits);
+		break;
+	case FIELD_BUFFER:
+		put_text(b, at, f->size);
+		break;
+	case FIELD_SET:
+		put_set(b, (const struct cpus *)at);
+		break;
+	case FIELD_TEXT:
+		put_text(b, *(const char *const *)at, SIZE_MAX / 2);
+		break;
+	}
+}
+
+/* Reads a time. A senseless one counts as not known: later sums would overflow. */
+static uint64_t get_time(struct reading *r)
+{
+	uint64_t ns = get_number(r);
+
+	return ns <= TIME_MAX ? ns : 0;
+}
+
+double get_real(struct reading *r)
+{
+	uint64_t bits = get_u64(r);
+	double ns;
+
+	memcpy(&ns, &bits, sizeof(ns));
+	return ns >= 0 && ns <= TIME_MAX ? ns : 0;
+}
+
+static void get_field(struct reading *r, const struct field *f, char *at, struct texts *t)
+{
+	const char *text;
+	size_t len;
+
+	switch (f->type) {
+	case FIELD_NUMBER:
+		*(uint64_t *)at = get_number(r);
+		break;
+	case FIELD_TIME:
+		*(uint64_t *)at = get_time(r);
+		break;
+	case FIELD_NUMBER32:
+		*(uint32_t *)at = get_number(r);
+		break;
+	case FIELD_FLAG:
+		*(bool *)at = get_u8(r);
+		break;
+	case FIELD_REAL:
+		*(double *)at = get_real(r);
+		break;
+	case FIELD_BUFFER:
+		text = get_text(r, &len);
+		memset(at, 0, f->size);
+		if (text)
+			memcpy(at, text, len < f->size - 1 ? len : f->size - 1);
+		break;
+	case FIELD_SET:
+		get_set(r, (struct cpus *)at);
+		break;
+	case FIELD_TEXT:
+		text = get_text(r, &len);
+		*(const char **)at = text ? texts_keep(t, text, len) : NULL;
+		break;
+	}
+}
+
+void put_fields(struct bytes *b, const struct field *table, size_t n, const void *of)
+{
+	for (size_t i = 0; i < n; i++)
+		put_field(b, &table[i], (const char *)of + table[i].offset);
+}
+
+void get_fields(struct reading *r, const struct field *table, size_t n, void *of, struct texts *t)
+{
+	for (size_t i = 0; i < n && r->at < r->end; i++)
+		get_field(r, &table[i], (char *)of + table[i].offset, t);
+}
+
+void put_section(struct bytes *b, struct bytes *section)
+{
+	put_number(b, section->len);
+	put_raw(b, section->at, section->len);
+	b->failed |= section->failed;
+	free(section->at);
+}
+
+struct reading get_section(struct reading *r)
+{
+	uint64_t len = get_number(r);
+	const uint8_t *at = get_raw(r, len);
+
+	return at ? (struct reading){at, at + len, false} : (struct reading){.bad = true};
+}
