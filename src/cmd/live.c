@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -54,7 +55,7 @@ static void measure(struct live *l, struct collect *c, struct recorder *recorder
 			break;
 		if (recording)
 			recording = recorder_poll(recorder);
-		now = measure_now();
+		now = now_ns();
 		snapshot(l, c, now, &due);
 		if (progress && now - shown >= PROGRESS_NS) {
 			show_progress(l->view, now - begin, m->duration_ns);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/host.h"
@@ -319,17 +320,9 @@ void measure_catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-uint64_t measure_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
-}
-
 bool measure_wait(const struct measure *m, uint64_t begin_ns)
 {
-	uint64_t elapsed = measure_now() - begin_ns;
+	uint64_t elapsed = now_ns() - begin_ns;
 	struct timespec nap = {0, POLL_NS};
 
 	if (elapsed >= m->duration_ns || measure_stop)

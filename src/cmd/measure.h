@@ -97,7 +97,6 @@ void measure_over(
  * signal has come. begin_ns: when it opened. */
 bool measure_wait(const struct measure *m, uint64_t begin_ns);
 
-uint64_t measure_now(void); /* ns of CLOCK_MONOTONIC */
 void measure_announce(const struct measure *m);
 
 #endif

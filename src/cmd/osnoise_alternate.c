@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -66,7 +67,7 @@ static int read_periods(struct tracer *tracer, struct table_of *t, unsigned roun
 static int kernel_turn(struct measure *m, struct table_of *t, unsigned round)
 {
 	struct tracer *tracer = tracer_start(&m->cpus, true);
-	uint64_t begin = measure_now();
+	uint64_t begin = now_ns();
 	int err;
 
 	if (!tracer)
@@ -147,7 +148,7 @@ static int sample(struct measure *m, struct turn *turn)
 		return complain("out of memory");
 	if (collect_begin(turn->c))
 		return -1;
-	begin = measure_now();
+	begin = now_ns();
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		turn->cpu[i].end_ns = v->run.started_ns + PERIOD_NS;
 	while (measure_wait(m, begin) && collect_poll(turn->c))

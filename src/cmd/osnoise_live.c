@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "collect/host.h"
@@ -31,7 +32,7 @@ static void take(struct collect *c, struct compared *cpu)
 
 static void measure(struct measure *m, struct collect *c, struct compared *cpu, uint32_t ncpus)
 {
-	uint64_t begin = measure_now();
+	uint64_t begin = now_ns();
 
 	while (measure_wait(m, begin) && collect_poll(c))
 		take(c, cpu);

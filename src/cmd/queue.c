@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cpus.h"
+#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -266,9 +267,9 @@ static void __attribute__((noreturn)) spin_and_rest(int cpu)
 	signal(SIGINT, SIG_IGN); /* culprit's process ends us */
 	cpus_run_on_one(cpu);
 	for (;;) {
-		uint64_t end = measure_now() + SPIN_NS;
+		uint64_t end = now_ns() + SPIN_NS;
 
-		while (measure_now() < end)
+		while (now_ns() < end)
 			;
 		nanosleep(&rest, NULL);
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 
@@ -17,11 +18,8 @@ static uint64_t smallest_step(void)
 	uint64_t least = UINT64_MAX, last = 0;
 
 	for (int i = 0; i < STEPS; i++) {
-		struct timespec t;
-		uint64_t now;
+		uint64_t now = now_ns();
 
-		clock_gettime(CLOCK_MONOTONIC, &t);
-		now = t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
 		if (last && now - last < least && now > last)
 			least = now - last;
 		last = now;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "audit/book.h"
+#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -209,7 +210,7 @@ static int watch(struct collect *c, const struct measure *m, struct view *v, str
 
 	while (measure_wait(m, begin)) {
 		enum key_result key = take_keys(&s);
-		bool second = measure_now() >= next;
+		bool second = now_ns() >= next;
 
 		if (key == KEY_QUIT || !collect_poll(c))
 			break;

@@ -23,14 +23,6 @@
 
 /* ---- rates ---- */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
-}
-
 /* Reads the counter before and after the clock; of some tries the closest. */
 static struct clock_reading read_both(clockid_t clock)
 {
@@ -56,8 +48,7 @@ static void sleep_ns(uint64_t ns)
 void clock_measure_rates(struct clock_view *v, const struct clock_options *o)
 {
 	static struct clock_reading monotonic[CLOCK_READINGS_MAX], raw[CLOCK_READINGS_MAX];
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC),
-		 step = o->duration_ns / (CLOCK_READINGS_MAX - 2);
+	uint64_t begin = now_ns(), step = o->duration_ns / (CLOCK_READINGS_MAX - 2);
 	uint32_t n = 0;
 
 	if (step < STEP_NS)
@@ -68,7 +59,7 @@ void clock_measure_rates(struct clock_view *v, const struct clock_options *o)
 		monotonic[n] = read_both(CLOCK_MONOTONIC);
 		raw[n] = read_both(CLOCK_MONOTONIC_RAW);
 		n++;
-		elapsed = clock_ns(CLOCK_MONOTONIC) - begin;
+		elapsed = now_ns() - begin;
 		if (n == CLOCK_READINGS_MAX || (n > 2 && (elapsed >= o->duration_ns || *o->stop)))
 			break;
 		if (n * step > elapsed)

@@ -247,12 +247,12 @@ static void describe(struct clock_view *v)
 
 static void measure(struct clock_view *v, struct hist *hist, const volatile int *stop)
 {
-	uint64_t empty = empty_batch(), end = tick_clock() + MAX_NS;
+	uint64_t empty = empty_batch(), end = now_ns() + MAX_NS;
 	unsigned batch[ROWS];
 
 	for (size_t i = 0; i < ROWS; i++)
 		batch[i] = v->cost[i].absent ? 0 : size_batch(i, empty, v->ns_per_tick);
-	for (int round = 0; round < ROUNDS && tick_clock() < end && !(round && *stop); round++)
+	for (int round = 0; round < ROUNDS && now_ns() < end && !(round && *stop); round++)
 		for (size_t i = 0; i < ROWS; i++) {
 			uint64_t ticks = batch[i] ? time_reads(i, batch[i]) : 0;
 

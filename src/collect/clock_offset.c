@@ -48,8 +48,8 @@ static bool await_message(struct talk *t, const struct talker *from, uint64_t nu
 		if (i % LOOK)
 			continue;
 		if (!deadline)
-			deadline = tick_clock() + WAIT_NS;
-		if (atomic_load(&t->over) || *t->stop || tick_clock() > deadline)
+			deadline = now_ns() + WAIT_NS;
+		if (atomic_load(&t->over) || *t->stop || now_ns() > deadline)
 			return false;
 	}
 }
@@ -57,7 +57,7 @@ static bool await_message(struct talk *t, const struct talker *from, uint64_t nu
 static void converse(struct talk *t, int me)
 {
 	struct talker *mine = &t->side[me], *theirs = &t->side[!me];
-	uint64_t end = tick_clock() + TALK_NS;
+	uint64_t end = now_ns() + TALK_NS;
 
 	for (uint64_t n = 1; n <= MESSAGES; n++) {
 		uint64_t now, last = mine->tick;
@@ -69,7 +69,7 @@ static void converse(struct talk *t, int me)
 			clock_way_add(&mine->way, last, theirs->tick, now);
 		mine->tick = now;
 		atomic_store_explicit(&mine->said, n, memory_order_release);
-		if (n % LOOK == 0 && tick_clock() > end)
+		if (n % LOOK == 0 && now_ns() > end)
 			break;
 	}
 	atomic_store(&t->over, 1);
@@ -90,10 +90,10 @@ static void *other_side(void *arg)
 
 static bool await_here(const struct talk *t)
 {
-	uint64_t deadline = tick_clock() + WAIT_NS;
+	uint64_t deadline = now_ns() + WAIT_NS;
 
 	while (!atomic_load(&t->here) && !atomic_load(&t->refused) && !*t->stop &&
-	       tick_clock() < deadline)
+	       now_ns() < deadline)
 		nanosleep(&(struct timespec){0, NAP_NS}, NULL);
 	return atomic_load(&t->here);
 }

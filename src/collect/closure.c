@@ -155,9 +155,9 @@ static struct stillness look(const struct cpu_state *s)
 
 bool closure_read(struct closure *c, const struct cpu_state *state, cursors_t *cursors)
 {
-	uint64_t begin = tick_clock();
+	uint64_t begin = now_ns();
 
-	while (tick_clock() - begin < PATIENCE_NS) {
+	while (now_ns() - begin < PATIENCE_NS) {
 		struct stillness before = look(state), after;
 
 		read_table(c, "/proc/interrupts", "");

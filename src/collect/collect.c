@@ -25,7 +25,7 @@ static void read_steal(struct collect *c)
 	FILE *f = fopen("/proc/stat", "re");
 	char line[512];
 
-	c->steal_read_ns = tick_clock();
+	c->steal_read_ns = now_ns();
 	while (f && fgets(line, sizeof(line), f)) {
 		unsigned long long steal;
 		unsigned cpu;
@@ -48,17 +48,14 @@ static void read_steal(struct collect *c)
 static void note_start(struct collect *c)
 {
 	struct run *run = &c->view->run;
-	struct timespec wall;
 	uint64_t now;
 
 	run->started_ns = c->target[0].lane->start_ns;
 	for (uint32_t i = 1; i < c->ntargets; i++)
 		if (c->target[i].lane->start_ns < run->started_ns)
 			run->started_ns = c->target[i].lane->start_ns;
-	now = tick_clock();
-	clock_gettime(CLOCK_REALTIME, &wall);
-	format_iso_time(wall.tv_sec * NSEC_PER_SEC + wall.tv_nsec - (now - run->started_ns),
-			run->started);
+	now = now_ns();
+	format_iso_time(clock_ns(CLOCK_REALTIME) - (now - run->started_ns), run->started);
 }
 
 int collect_begin(struct collect *c)
@@ -66,7 +63,7 @@ int collect_begin(struct collect *c)
 	uint64_t begin;
 
 	collect_rise(c);
-	begin = tick_clock() + BARRIER_NS;
+	begin = now_ns() + BARRIER_NS;
 
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		look_at_records(&c->target[i]); /* room for the window */
@@ -77,7 +74,7 @@ int collect_begin(struct collect *c)
 	}
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		while (!atomic_load_explicit(&c->target[i].lane->started, memory_order_acquire)) {
-			if (tick_clock() > begin + LEARN_MAX_NS)
+			if (now_ns() > begin + LEARN_MAX_NS)
 				return complain("the sampler of CPU %u was not given its CPU",
 						c->target[i].cpu);
 			nap(NAP_NS / 4);
@@ -158,7 +155,7 @@ static void count_all(struct collect *c)
 
 void collect_snapshot(struct collect *c)
 {
-	uint64_t now = tick_clock();
+	uint64_t now = now_ns();
 
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (c->target[i].live)
@@ -275,7 +272,7 @@ uint32_t collect_poll(struct collect *c)
 		abandon(c);
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		live += c->target[i].live;
-	if (tick_clock() - c->steal_read_ns > STEAL_READ_NS)
+	if (now_ns() - c->steal_read_ns > STEAL_READ_NS)
 		read_steal(c);
 	return live;
 }
@@ -286,7 +283,7 @@ static void await_stop(struct collect *c, uint32_t i, uint64_t deadline)
 	struct target *t = &c->target[i];
 
 	while (t->pid && atomic_load_explicit(&t->lane->phase, memory_order_acquire) != LANE_DONE &&
-	       tick_clock() < deadline) {
+	       now_ns() < deadline) {
 		if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
 			t->pid = 0;
 			break;
@@ -315,7 +312,7 @@ void collect_stop(struct collect *c)
 		}
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (c->target[i].live) {
-			await_stop(c, i, tick_clock() + LEARN_MAX_NS);
+			await_stop(c, i, now_ns() + LEARN_MAX_NS);
 			read_target(c, i);
 		}
 	if (c->probes)

@@ -122,18 +122,18 @@ static void become_tool(const struct load *l)
 /* Starts the tool. True once its workers are at work. */
 static bool start_tool(const struct load *l, pid_t *tool)
 {
-	uint64_t deadline = tick_clock() + 10 * NSEC_PER_SEC, ready = 0;
+	uint64_t deadline = now_ns() + 10 * NSEC_PER_SEC, ready = 0;
 	pid_t some[4];
 
 	*tool = fork();
 	if (!*tool)
 		become_tool(l);
-	while (*tool > 0 && !over && tick_clock() < deadline) {
+	while (*tool > 0 && !over && now_ns() < deadline) {
 		if (waitpid(*tool, NULL, WNOHANG) == *tool)
 			return false;
 		if (!ready && children(*tool, some, 4))
-			ready = tick_clock() + SETTLE_NS;
-		if (ready && tick_clock() > ready)
+			ready = now_ns() + SETTLE_NS;
+		if (ready && now_ns() > ready)
 			return true;
 		look_again();
 	}
@@ -145,7 +145,7 @@ static bool is_due(const struct load *l)
 	uint64_t begun = atomic_load(&l->state->begun);
 
 	return atomic_load(&l->state->phase) == LOAD_WANTED ||
-	       (l->options.before_ns && begun && tick_clock() >= begun + l->options.before_ns);
+	       (l->options.before_ns && begun && now_ns() >= begun + l->options.before_ns);
 }
 
 static void keep(struct load *l, pid_t culprit)

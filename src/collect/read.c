@@ -219,10 +219,10 @@ void read_all(struct collect *c)
 
 void read_busy(struct collect *c)
 {
-	uint64_t end = tick_clock() + BUSY_NS;
+	uint64_t end = now_ns() + BUSY_NS;
 	bool busy = true;
 
-	while (busy && tick_clock() < end) {
+	while (busy && now_ns() < end) {
 		busy = false;
 		for (uint32_t i = 0; i < c->ntargets; i++)
 			if (c->target[i].live && c->target[i].fill >= BUSY_FILL) {

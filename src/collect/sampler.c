@@ -193,7 +193,7 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 	atomic_store(&l->started, 0);
 	atomic_store(&l->phase, LANE_LEARNED);
 	wait_for(l, LANE_MEASURE);
-	while (tick_clock() < l->begin_ns) /* the barrier */
+	while (now_ns() < l->begin_ns) /* the barrier */
 		;
 	smi_before = read_smi(l, smi_event);
 	if (w.workload)

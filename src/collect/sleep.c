@@ -29,7 +29,7 @@ static int sleep_for(uint64_t ns)
 /* Sleeps in short steps until shortly before `due`, so Ctrl-C is noticed. False: stopped. */
 static bool approach(struct work *w, uint64_t due)
 {
-	while (due > tick_clock() + 2 * PATIENCE_NS) {
+	while (due > now_ns() + 2 * PATIENCE_NS) {
 		sleep_for(PATIENCE_NS);
 		if (!w->learning && !work_going(w))
 			return false;
@@ -57,7 +57,7 @@ static void begin(struct work *w)
 	uint64_t not_yet = 0;
 
 	if (o->load && !w->learning)
-		atomic_compare_exchange_strong(&o->load->begun, &not_yet, tick_clock());
+		atomic_compare_exchange_strong(&o->load->begun, &not_yet, now_ns());
 }
 
 /* Enters the values of a sleep. While learning, of both parts: one threshold holds for both. */
@@ -80,7 +80,7 @@ static int run(struct work *w)
 	const struct sleep_options *o = w->options;
 	uint64_t interval = w->learning && o->interval_ns > WARM_INTERVAL_NS ? WARM_INTERVAL_NS
 									     : o->interval_ns;
-	uint64_t due = tick_clock() + interval, last = 0;
+	uint64_t due = now_ns() + interval, last = 0;
 
 	begin(w);
 	for (uint64_t n = 0; work_going(w) && (w->learning || !o->samples || n < o->samples);) {
@@ -91,7 +91,7 @@ static int run(struct work *w)
 		if (!approach(w, due))
 			break;
 		cursors = work_cursors(w);
-		now = tick_clock();
+		now = now_ns();
 		/* A relative call asks for the rest of the interval, and counts from its own
 		 * begin. */
 		if (o->relative && due > now) {
@@ -101,7 +101,7 @@ static int run(struct work *w)
 			err = sleep_until(due);
 		}
 		tick = work_tick(w);
-		now = tick_clock();
+		now = now_ns();
 		if (err)
 			return work_failed(w, err, "clock_nanosleep");
 		if (series >= 0) {

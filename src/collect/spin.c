@@ -15,7 +15,7 @@ uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns)
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < ANCHOR_TRIES; i++) {
-		uint64_t a = read_tick(counter), t = tick_clock(), b = read_tick(counter);
+		uint64_t a = read_tick(counter), t = now_ns(), b = read_tick(counter);
 
 		if (b - a < best) {
 			best = b - a;

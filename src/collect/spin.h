@@ -27,7 +27,7 @@ struct spin {
 
 static inline __attribute__((always_inline)) uint64_t read_tick(bool counter)
 {
-	return counter ? tick_counter() : tick_clock();
+	return counter ? tick_counter() : now_ns();
 }
 
 /* Reads both clocks as close together as possible: an interrupt between the two readings would

@@ -101,7 +101,7 @@ static int sampler_failed(const struct target *t)
 /* Waits until all samplers have reached a phase; drops the records that come meanwhile. */
 static int await(struct collect *c, int phase, uint64_t limit_ns)
 {
-	uint64_t deadline = tick_clock() + limit_ns;
+	uint64_t deadline = now_ns() + limit_ns;
 	uint32_t ready;
 
 	do {
@@ -124,7 +124,7 @@ static int await(struct collect *c, int phase, uint64_t limit_ns)
 		if (ready == c->ntargets)
 			return 0;
 		nap(NAP_NS);
-	} while (tick_clock() < deadline);
+	} while (now_ns() < deadline);
 	return complain("the samplers were not given their CPUs within %llu s: something of higher "
 			"priority holds them",
 			(unsigned long long)(limit_ns / NSEC_PER_SEC));

@@ -143,7 +143,7 @@ struct timing {
 
 static uint64_t now(const struct timing *t)
 {
-	return t->w->spin->counter ? tick_fenced() : tick_clock();
+	return t->w->spin->counter ? tick_fenced() : now_ns();
 }
 
 static uint64_t ps(const struct timing *t, uint64_t ticks, unsigned calls_made)
@@ -244,10 +244,10 @@ static int time_singles(const struct timing *t, uint32_t i)
 
 static int time_bare(const struct timing *t, uint32_t i)
 {
-	uint64_t before = tick_clock();
+	uint64_t before = now_ns();
 	bool good = calls[t->o->call[i]].make(t->bare[i]);
 
-	work_value(t->w, t->o->ncalls + i, (tick_clock() - before) * 1000 / t->bare[i]);
+	work_value(t->w, t->o->ncalls + i, (now_ns() - before) * 1000 / t->bare[i]);
 	return good ? 0 : -EINVAL;
 }
 

@@ -4,15 +4,8 @@
 #define CULPRIT_TICK_H
 
 #include <stdint.h>
-#include <time.h>
 
-static inline uint64_t tick_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+#include "base/now.h"
 
 #if defined(__x86_64__)
 #define TICK_NAME "tsc"
@@ -53,8 +46,8 @@ static inline uint64_t tick_fenced(void)
 }
 #else
 #define TICK_NAME    "clock"
-#define tick_counter tick_clock
-#define tick_fenced  tick_clock
+#define tick_counter now_ns
+#define tick_fenced  now_ns
 #endif
 
 #endif

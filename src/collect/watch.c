@@ -302,13 +302,12 @@ static bool read_until(struct live_watch *w, uint64_t ns)
 
 void watch_begin(struct live_watch *w)
 {
-	struct timespec now, nap = {0, SETTLE_NS};
+	struct timespec nap = {0, SETTLE_NS};
 	struct run *run = &w->view->run;
 
 	nanosleep(&nap, NULL);
-	clock_gettime(CLOCK_REALTIME, &now);
-	w->begin_ns = run->started_ns = tick_clock();
-	format_iso_time(now.tv_sec * NSEC_PER_SEC + now.tv_nsec, run->started);
+	w->begin_ns = run->started_ns = now_ns();
+	format_iso_time(clock_ns(CLOCK_REALTIME), run->started);
 	w->lost_before = lost(w);
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		w->thread_lost[i] = probes_state(w->probes, i)->lost[LEVEL_THREAD];
@@ -319,7 +318,7 @@ void watch_begin(struct live_watch *w)
 
 bool watch_poll(struct live_watch *w)
 {
-	uint64_t until = tick_clock() - LATE_NS;
+	uint64_t until = now_ns() - LATE_NS;
 
 	open_reports(w);
 	fetch_reports(w);
@@ -332,7 +331,7 @@ bool watch_poll(struct live_watch *w)
 
 void watch_end(struct live_watch *w)
 {
-	uint64_t end = tick_clock();
+	uint64_t end = now_ns();
 	struct timespec nap = {0, 2 * LATE_NS};
 	struct run *run = &w->view->run;
 	uint32_t n = WATCH_LANES;

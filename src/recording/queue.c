@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/now.h"
 #include "base/units.h"
 #include "recording/bytes.h"
 #include "recording/format.h"
@@ -102,14 +103,6 @@ struct writer {
 	uint64_t synced_ns;
 };
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
-}
-
 static int write_all(int fd, const void *data, size_t len)
 {
 	const char *at = data;
@@ -198,9 +191,9 @@ static void write_until_end(struct writer *w, pid_t parent)
 
 		if (taken < 0 || (!taken && last))
 			return;
-		if (clock_ns(CLOCK_MONOTONIC) - w->synced_ns > SYNC_NS) {
+		if (now_ns() - w->synced_ns > SYNC_NS) {
 			fdatasync(w->fd); /* fails on a pipe, which does not need it */
-			w->synced_ns = clock_ns(CLOCK_MONOTONIC);
+			w->synced_ns = now_ns();
 		}
 		if (!taken)
 			nanosleep(&nap, NULL);
@@ -223,7 +216,7 @@ pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
 	cpus_run_on(cpus); /* culprit's process reports a failure */
 	w.raw = malloc(CHUNK_MAX);
 	w.stored = malloc(compressBound(CHUNK_MAX));
-	w.synced_ns = clock_ns(CLOCK_MONOTONIC);
+	w.synced_ns = now_ns();
 	error = w.raw && w.stored ? write_file_head(fd) : ENOMEM;
 	if (error)
 		atomic_store(&q->error, error);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "recording/codec.h"
@@ -33,14 +34,6 @@ struct recorder {
 	struct recorder_stats stats;
 	bool headed, failed;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * NSEC_PER_SEC + t.tv_nsec;
-}
 
 /* ---- names already written ---- */
 

@@ -59,10 +59,10 @@ static double median(double *v, int n)
 
 static double ns_per_tick(void)
 {
-	uint64_t t0 = tick_counter(), n0 = tick_clock();
+	uint64_t t0 = tick_counter(), n0 = now_ns();
 
 	usleep(200000);
-	return (double)(tick_clock() - n0) / (tick_counter() - t0);
+	return (double)(now_ns() - n0) / (tick_counter() - t0);
 }
 
 static void run_loop(uint64_t short_from)
@@ -117,12 +117,12 @@ static double prctl_ns(struct ring_buffer *ring)
 	double best = 1e9;
 
 	for (int run = 0; run < RUNS; run++) {
-		uint64_t start = tick_clock();
+		uint64_t start = now_ns();
 		double ns;
 
 		for (int i = 0; i < CALLS; i++)
 			prctl(PR_SET_NAME, "bench");
-		ns = (double)(tick_clock() - start) / CALLS;
+		ns = (double)(now_ns() - start) / CALLS;
 		best = ns < best ? ns : best;
 		ring_buffer__consume(ring);
 	}
