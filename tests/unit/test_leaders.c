@@ -19,6 +19,7 @@ static void world_init(struct world *w)
 {
 	static const unsigned cpu = 3;
 
+	memset(w, 0, sizeof(*w));
 	assert_int_equal(view_cpus(&w->view, &cpu, 1), 0);
 	assert_int_equal(leaders_init(&w->set, 1), 0);
 }
