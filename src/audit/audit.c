@@ -309,8 +309,8 @@ static bool has_realtime_task(const struct audit *a)
 int audit(const struct facts *facts, const struct audit_options *o, struct findings *out)
 {
 	static const struct check *const tables[] = {
-		checks_isolation, checks_interrupts, checks_steering, checks_tasks,
-		checks_memory,    checks_system,     checks_hardware, checks_power};
+		checks_isolation, checks_interrupts, checks_steering, checks_tasks, checks_memory,
+		checks_scheduler, checks_system,     checks_hardware, checks_power};
 	struct audit *a = calloc(1, sizeof(*a));
 
 	if (!a)

@@ -53,9 +53,14 @@ void check_knob(struct audit *a);
  * `fine` when not. */
 void check_mask(struct audit *a, const char *name, const char *title, const char *fine);
 
+/* In checks_cgroup.c, for the table in checks_isolation.c. */
+void check_partitions(struct audit *a);
+void check_quota(struct audit *a);
+
 /* Each table ends with a row of zeros. */
 extern const struct check checks_isolation[], checks_interrupts[], checks_steering[],
-	checks_tasks[], checks_memory[], checks_system[], checks_hardware[], checks_power[];
+	checks_tasks[], checks_memory[], checks_scheduler[], checks_system[], checks_hardware[],
+	checks_power[];
 
 /* ---- findings: each function returns the row, or NULL when out of memory; all below accept NULL
  * ---- */

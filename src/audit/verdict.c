@@ -11,194 +11,18 @@
  */
 #include "audit/verdict.h"
 
-#include <limits.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "audit/together.h"
+#include "audit/sentence.h"
 #include "base/units.h"
 #include "model/stops.h"
 
 /* Share of a CPU's time that a quiet CPU may lose; rtla and cyclictest pass machines for real time
  * by tens of microseconds. */
-#define QUIET_SHARE 0.0001 /* of its time */
+#define QUIET_SHARE 0.0001
 #define QUIET_NS    (20 * NSEC_PER_USEC)
 
-enum group { TICK, THROTTLED, OUTSIDE, LOST, GROUPS };
-
-struct sentence {
-	char *buf;
-	size_t len;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct sentence *s, const char *fmt, ...)
-{
-	size_t have = strlen(s->buf);
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(s->buf + have, s->len - have, fmt, args);
-	va_end(args);
-}
-
-static bool has_function(const struct source *s, const char *function)
-{
-	return s->function && !strcmp(s->function, function);
-}
-
-/* The group of a source; the cause book has the tick's reasons from T01 to T08. */
-static enum group group_of(const struct source *s)
-{
-	if (has_function(s, "[throttled]"))
-		return THROTTLED;
-	if (s->kind == SOURCE_LOST)
-		return LOST;
-	if (s->kind == SOURCE_OUTSIDE)
-		return OUTSIDE;
-	if (s->kind == SOURCE_VECTOR && s->cause && !strncmp(s->cause, "T0", 2) &&
-	    s->cause[2] <= '8')
-		return TICK;
-	return GROUPS;
-}
-
-/* ---- why, and what to do ---- */
-
-static void add_action(struct sentence *out, const char *joint, const struct finding *f,
-		       const struct source *s)
-{
-	const char *text = f && f->fix ? f->fix : s->advice;
-
-	if (!text)
-		add(out, "%sculprit explain %s", joint, s->cause ? s->cause : "tells more");
-	else if (strlen(text) > FIX_MAX)
-		add(out, "%s" FIX_ELSEWHERE, joint);
-	else if (f && f->fix && f->fix_kind == FIX_BOOT)
-		add(out, "%sadd %s to the command line", joint, text);
-	else
-		add(out, "%s%s", joint, text);
-}
-
-static void add_source(struct sentence *out, const struct source *s)
-{
-	switch (s->kind) {
-	case SOURCE_IRQ:
-		add(out, "IRQ %u%s%s%s", s->id, s->name[0] ? " (" : "", s->name,
-		    s->name[0] ? ")" : "");
-		return;
-	case SOURCE_THREAD:
-		if (s->rest) {
-			add(out, "threads that are too many to be told apart");
-			return;
-		}
-		/* Only a thread that poses as one of the kernel's needs the word user. */
-		add(out, "the %sthread %s",
-		    s->kernel_thread    ? "kernel "
-		    : s->name[0] == '[' ? "user "
-					: "",
-		    s->name);
-		if (s->id)
-			add(out, " [%u]", s->id);
-		break;
-	case SOURCE_SOFTIRQ:
-		add(out, "the softirq %s", s->name);
-		break;
-	case SOURCE_NMI:
-		add(out, "NMIs");
-		break;
-	case SOURCE_FAULT:
-		add(out, "page faults");
-		return;
-	default:
-		add(out, "%s", s->name);
-		break;
-	}
-	if (s->function)
-		add(out, " > %s", s->function);
-}
-
-/* UINT_MAX for a watched thread, which is no CPU. */
-static unsigned cpu_number(const struct view *v, const struct cpu *c)
-{
-	return v->run.watch ? UINT_MAX : c->number;
-}
-
-static void say_tick(struct sentence *out, const struct view *v, const struct cpu *c,
-		     const struct source *s)
-{
-	const struct finding *f = finding_of(v, cpu_number(v, c), s);
-	const struct tick_row *most = NULL;
-
-	if (v->run.watch) {
-		add(out, "the tick");
-		add_action(out, ": ", NULL, s);
-		return;
-	}
-	add(out, "the tick: ");
-	if (!cpus_has(&v->host.nohz_full, cpu_number(v, c))) {
-		add(out, "it is not nohz_full");
-		if (f && f->fix && f->fix_kind == FIX_WORDS)
-			add(out, ", and this kernel cannot be");
-		add_action(out, "; ", f && !strcmp(f->id, "nohz_full") ? f : NULL, s);
-		return;
-	}
-	for (uint32_t i = 0; i < c->ticks.count; i++)
-		if (!most || c->ticks.row[i].count > most->count)
-			most = &c->ticks.row[i];
-	if (most)
-		add(out, "kept by %s while %s ran", tick_dependency_name(most->dependency),
-		    most->comm);
-	add_action(out, most ? "; " : "", f, s);
-}
-
-static void say_throttled(struct sentence *out, const struct view *v, const struct cpu *c,
-			  const struct source *s)
-{
-	add(out, "real-time throttling, which takes the sampler off for threads without a "
-		 "real-time priority");
-	add_action(out, ": ", finding_of(v, cpu_number(v, c), s), s);
-}
-
-static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
-			const struct source *s)
-{
-	const struct cpu *c = &v->cpu[i];
-
-	if (v->run.watch) {
-		add(out, "what the kernel does not show");
-		return;
-	}
-	add(out, "what the kernel does not see: ");
-	if (!strcmp(s->name, "steal"))
-		add(out, "the host gave the CPU to others");
-	else if (c->smi_known && c->smi_count)
-		add(out, "firmware (%llu SMIs)", (unsigned long long)c->smi_count);
-	else if (v->host.hypervisor[0])
-		add(out, "this is a guest, and its host takes the time");
-	else
-		add(out, "firmware or hardware");
-	add_action(out, "; ", finding_of(v, v->cpu[i].number, s), s);
-}
-
-static void say_source(struct sentence *out, const struct view *v, const struct cpu *c,
-		       const struct source *s)
-{
-	const struct finding *f = finding_of(v, cpu_number(v, c), s);
-
-	add_source(out, s);
-	if (f && !f->about && f->level == FINDING_FAIL)
-		add(out, ": %s", f->title);
-	add_action(out, f && !f->about && f->level == FINDING_FAIL ? "; " : ": ", f, s);
-}
-
-/* ---- which ---- */
-
-struct most {
-	const struct source *source; /* the source that took most of it */
-	enum group group;
-	uint64_t ns;
-};
+/* ---- what took most ---- */
 
 /* Finds what took most. Only the usual part of a stopped handler counts: the stop is not the
  * handler's doing (model/stops.h). */
@@ -279,31 +103,20 @@ static void say_lost(struct sentence *out, const struct view *v, uint32_t i, uin
 	const struct source *seen = most_seen(&v->cpu[i]);
 	char count[32], share[32], lane[LANE_NAME];
 
-	add(out, "%s: %s records were lost here: who took %s %% of its time is not known",
-	    view_lane(v, i, lane), format_count(v->cpu[i].counts.lost, count, sizeof(count)),
-	    format_percent(100.0 * ns / v->cpu[i].observed_ns, share, sizeof(share)));
+	sentence_add(out, "%s: %s records were lost here: who took %s %% of its time is not known",
+		     view_lane(v, i, lane),
+		     format_count(v->cpu[i].counts.lost, count, sizeof(count)),
+		     format_percent(100.0 * ns / v->cpu[i].observed_ns, share, sizeof(share)));
 	if (seen && seen->net.sum) {
-		add(out, "; the most seen was ");
-		add_source(out, seen);
-		add(out, " (%s %%)",
-		    format_percent(100.0 * seen->net.sum / v->cpu[i].observed_ns, share,
-				   sizeof(share)));
+		sentence_add(out, "; the most seen was ");
+		sentence_source(out, seen);
+		sentence_add(out, " (%s %%)",
+			     format_percent(100.0 * seen->net.sum / v->cpu[i].observed_ns, share,
+					    sizeof(share)));
 	}
-	add(out, "; give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
-}
-
-static void say_what(struct sentence *out, const struct view *v, uint32_t i, const struct most *m)
-{
-	const struct cpu *c = &v->cpu[i];
-
-	if (m->group == TICK)
-		say_tick(out, v, c, m->source);
-	else if (m->group == THROTTLED)
-		say_throttled(out, v, c, m->source);
-	else if (m->group == OUTSIDE)
-		say_outside(out, v, i, m->source);
-	else
-		say_source(out, v, c, m->source);
+	sentence_add(
+		out,
+		"; give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
 }
 
 /* For a watched thread whose share is not known. */
@@ -317,17 +130,18 @@ static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 	format_ns(c->hiccups.sum, sum, sizeof(sum));
 	format_ns(c->hiccups.max, time, sizeof(time));
 	if (!c->hiccups.count)
-		add(out, "%s lost nothing that was seen, but not all of its time was", lane);
+		sentence_add(out, "%s lost nothing that was seen, but not all of its time was",
+			     lane);
 	else if (v->cpu[i].reported)
-		add(out, "%s was late by %s in all, up to %s at once", lane, sum, time);
+		sentence_add(out, "%s was late by %s in all, up to %s at once", lane, sum, time);
 	else
-		add(out, "%s lost %s, up to %s at once, and not all of its time was seen", lane,
-		    sum, time);
+		sentence_add(out, "%s lost %s, up to %s at once, and not all of its time was seen",
+			     lane, sum, time);
 	if (!m.source || !c->hiccups.sum)
 		return;
-	add(out, "; %s %% of that to ",
-	    format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
-	say_what(out, v, i, &m);
+	sentence_add(out, "; %s %% of that to ",
+		     format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
+	sentence_most(out, v, i, &m);
 }
 
 static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
@@ -346,21 +160,26 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 	format_ns(c->hiccups.max, time, sizeof(time));
 	if (little && c->hiccups.max <= QUIET_NS) {
 		if (shorts->known && shorts->total_ns > observed * QUIET_SHARE)
-			add(out,
-			    "%s is quiet but for gaps under %s, which take %s %%: it lost %s %% of "
-			    "its time to longer "
-			    "ones",
-			    lane, format_ns(v->cpu[i].threshold_ns, time, sizeof(time)),
-			    format_percent(100.0 * shorts->total_ns / observed, part, sizeof(part)),
-			    share);
+			sentence_add(out,
+				     "%s is quiet but for gaps under %s, which take %s %%: it lost "
+				     "%s %% of "
+				     "its time to longer "
+				     "ones",
+				     lane, format_ns(v->cpu[i].threshold_ns, time, sizeof(time)),
+				     format_percent(100.0 * shorts->total_ns / observed, part,
+						    sizeof(part)),
+				     share);
 		else
-			add(out, "%s is quiet: it lost %s %% of its time to hiccups", lane, share);
+			sentence_add(out, "%s is quiet: it lost %s %% of its time to hiccups", lane,
+				     share);
 		format_ns(c->hiccups.max, time, sizeof(time));
 		if (c->hiccups.count)
-			add(out, ", at most %s at once", time);
+			sentence_add(out, ", at most %s at once", time);
 		if (failed)
-			add(out, "; the audit still finds %u thing%s not in order (culprit audit)",
-			    failed, failed == 1 ? "" : "s");
+			sentence_add(
+				out,
+				"; the audit still finds %u thing%s not in order (culprit audit)",
+				failed, failed == 1 ? "" : "s");
 		return;
 	}
 	m = little ? find_longest(c) : find_most(c);
@@ -369,16 +188,18 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 		return;
 	}
 	if (!v->run.traced || !m.source) {
-		add(out, "%s loses %s %% of its time, up to %s at once, and nobody can be named%s",
-		    lane, share, time, v->run.traced ? "" : ": it was not traced");
+		sentence_add(
+			out,
+			"%s loses %s %% of its time, up to %s at once, and nobody can be named%s",
+			lane, share, time, v->run.traced ? "" : ": it was not traced");
 	} else if (little) {
-		add(out, "%s loses little, %s %%, but up to %s at once to ", lane, share,
-		    format_ns(m.ns, time, sizeof(time)));
-		say_what(out, v, i, &m);
+		sentence_add(out, "%s loses little, %s %%, but up to %s at once to ", lane, share,
+			     format_ns(m.ns, time, sizeof(time)));
+		sentence_most(out, v, i, &m);
 	} else {
-		add(out, "%s loses %s %% to ", lane,
-		    format_percent(100.0 * m.ns / observed, share, sizeof(share)));
-		say_what(out, v, i, &m);
+		sentence_add(out, "%s loses %s %% to ", lane,
+			     format_percent(100.0 * m.ns / observed, share, sizeof(share)));
+		sentence_most(out, v, i, &m);
 	}
 }
 
@@ -440,21 +261,22 @@ static void say_slow(struct sentence *out, const struct view *v, uint32_t i)
 	const struct series *worst = slowest_series(c);
 	char count[32], than[32], most[32], lane[LANE_NAME];
 
-	add(out, "%s on %s: ", v->run.sampler, view_lane(v, i, lane));
+	sentence_add(out, "%s on %s: ", v->run.sampler, view_lane(v, i, lane));
 	format_count(c->hiccups.count + c->hiccups_lost, count, sizeof(count));
 	if (!c->hiccups.count && !c->hiccups_lost) {
-		add(out, "none was slow: none took longer than ");
-		add(out, "%s",
-		    worst ? "its series' threshold"
-			  : format_ns(c->threshold_ns, than, sizeof(than)));
+		sentence_add(out, "none was slow: none took longer than ");
+		sentence_add(out, "%s",
+			     worst ? "its series' threshold"
+				   : format_ns(c->threshold_ns, than, sizeof(than)));
 		return;
 	}
-	add(out, "%s took longer than %s", count,
-	    worst ? "their series' thresholds" : format_ns(c->threshold_ns, than, sizeof(than)));
+	sentence_add(out, "%s took longer than %s", count,
+		     worst ? "their series' thresholds"
+			   : format_ns(c->threshold_ns, than, sizeof(than)));
 	if (worst)
-		add(out, " (most often %s, %s times)", worst->name,
-		    format_count(worst->longer, count, sizeof(count)));
-	add(out, ", up to %s", format_ns(c->hiccups.max, most, sizeof(most)));
+		sentence_add(out, " (most often %s, %s times)", worst->name,
+			     format_count(worst->longer, count, sizeof(count)));
+	sentence_add(out, ", up to %s", format_ns(c->hiccups.max, most, sizeof(most)));
 }
 
 static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
@@ -468,25 +290,26 @@ static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 	if (!c->hiccups.count)
 		return;
 	if (!v->run.traced) {
-		add(out, "; why is not known: it was not traced");
+		sentence_add(out, "; why is not known: it was not traced");
 		return;
 	}
 	own = c->hiccups.sum - (m.ns < c->hiccups.sum ? m.ns : c->hiccups.sum);
 	if (!m.source || m.ns < own / 4) {
-		add(out, "; nothing that is surely foreign took much of their time");
+		sentence_add(out, "; nothing that is surely foreign took much of their time");
 		if (rest > c->hiccups.sum / 2)
-			add(out, ", %s %% of it is %s",
-			    format_percent(100.0 * rest / c->hiccups.sum, share, sizeof(share)),
-			    v->run.rest);
+			sentence_add(
+				out, ", %s %% of it is %s",
+				format_percent(100.0 * rest / c->hiccups.sum, share, sizeof(share)),
+				v->run.rest);
 		if (!m.source)
 			return;
-		add(out, "; the most, %s %%, went to ",
-		    format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
+		sentence_add(out, "; the most, %s %%, went to ",
+			     format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
 	} else {
-		add(out, "; %s %% of their time went to ",
-		    format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
+		sentence_add(out, "; %s %% of their time went to ",
+			     format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
 	}
-	say_what(out, v, i, &m);
+	sentence_most(out, v, i, &m);
 }
 
 void verdict(struct view *v)

@@ -7,8 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "audit/advise.h"
-#include "audit/together.h"
+#include "audit/book.h"
+#include "audit/conclude.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -149,10 +149,8 @@ bool output_flush(struct output *o)
 
 void output_explain(struct view *v)
 {
-	if (advise(v))
-		say("out of memory: some sources have no advice");
-	if (audit_view(v))
-		say("out of memory: the audit is not complete");
+	if (conclude(v))
+		say("out of memory: some advice is missing");
 }
 
 /* Lines have no place for what a report would say of the run as a whole. */

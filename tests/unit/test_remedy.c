@@ -1,5 +1,5 @@
 /* No advice that cannot work: every cause of the book, as a report meets it, on machines that lack
- * something. What is said goes through advise() and audit_view(), as in a report: advice of the
+ * something. What is said goes through conclude(), as in a report: advice of the
  * sources, fixes of the findings, the verdict. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "audit/advise.h"
 #include "audit/meaning.h"
-#include "audit/together.h"
+#include "audit/conclude.h"
 #include "record.h"
 
 #define KCONFIG_FULL                                                                               \
@@ -327,8 +327,7 @@ static void check_source(const struct machine *m, const struct sources *t, const
 
 static void check_all(const struct machine *m)
 {
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	for (uint32_t i = 0; i < v.ncpus; i++) {
 		const struct sources *t = &v.cpu[i].sources;
 

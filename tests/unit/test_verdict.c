@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "audit/advise.h"
-#include "audit/together.h"
+#include "audit/conclude.h"
 
 static struct view v;
 
@@ -60,8 +60,7 @@ static struct source *add(enum source_kind kind, uint32_t id, const char *name,
 
 static void expect(const char *want)
 {
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	assert_string_equal(v.cpu[0].verdict, want);
 	assert_string_equal(view_verdict(&v), want);
 }
@@ -102,7 +101,7 @@ static void test_nothing_at_all(void **state)
 	expect("cpu 3 is quiet but for gaps under 500 ns, which take 0.06 %: it lost 0 % of its "
 	       "time to longer ones");
 	v.cpu[0].observed_ns = 0;
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	assert_string_equal(v.cpu[0].verdict, "");
 	assert_null(view_verdict(&v));
 }
@@ -133,8 +132,7 @@ static void test_tick_that_is_kept(void **state)
 	cpus_add(&v.host.nohz_full, 3);
 	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2500, 16400);
 	ticks_add(&v.cpu[0].ticks, &r);
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	assert_non_null(strstr(v.cpu[0].verdict,
 			       "cpu 3 loses 0.41 % to the tick: kept by SCHED while app ran; "));
 }
@@ -184,8 +182,7 @@ static void test_only(void **state)
 	machine();
 	fact("proc/sys/vm/compaction_proactiveness", "20\n");
 	for (int round = 0; round < 2; round++) {
-		assert_int_equal(advise(&v), 0);
-		assert_int_equal(audit_view(&v), 0);
+		assert_int_equal(conclude(&v), 0);
 		for (uint32_t i = 0; i < v.findings.count; i++)
 			cost += !strcmp(v.findings.row[i].id, "compaction")
 					? v.findings.row[i].cost_ns
@@ -200,8 +197,7 @@ static void test_other_irq(void **state)
 	(void)state;
 	add(SOURCE_IRQ, 37, "other", "other_intr", 1000, 12000);
 	busy_irq();
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	for (uint32_t i = 0; i < v.findings.count; i++)
 		assert_int_equal(v.findings.row[i].cost_ns, 0);
 	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 0.12 % to IRQ 37 (other): "));
@@ -231,14 +227,12 @@ static void test_hypervisor(void **state)
 	(void)state;
 	snprintf(v.host.hypervisor, sizeof(v.host.hypervisor), "KVM");
 	add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 3000, 10000);
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	assert_non_null(strstr(v.cpu[0].verdict,
 			       "cpu 3 loses 0.3 % to what the kernel does not see: this "
 			       "is a guest, and its host takes the time; "));
 	add(SOURCE_OUTSIDE, 0, "steal", NULL, 100, 1000000);
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 1.3 % to what the kernel does not "
 						 "see: the host gave the CPU to others; "));
 }
@@ -249,8 +243,7 @@ static void test_firmware(void **state)
 	v.cpu[0].smi_known = true;
 	v.cpu[0].smi_count = 7;
 	add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 7, 400000);
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	assert_non_null(
 		strstr(v.cpu[0].verdict,
 		       "cpu 3 loses 0.028 % to what the kernel does not see: firmware (7 SMIs); "));
@@ -310,8 +303,7 @@ static void test_hostile(void **state)
 	memset(name, '\'', sizeof(name));
 	name[sizeof(name) - 1] = 0;
 	add(SOURCE_THREAD, 812, name, name, 100, 1200000);
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	assert_non_null(strstr(v.cpu[0].verdict, "taskset -pc 0-2 812"));
 	assert_true(strlen(v.cpu[0].verdict) < sizeof(v.cpu[0].verdict));
 }
@@ -349,14 +341,12 @@ static void test_stopped_tick(void **state)
 	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 1000, 3000);
 	tick = add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 500, 2000);
 	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 3, 4400000);
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	assert_non_null(strstr(v.cpu[0].verdict,
 			       "to the tick: ")); /* on bare metal nothing speaks for a stop */
 	assert_int_equal(tick->stopped.count, 0);
 	snprintf(v.host.hypervisor, sizeof(v.host.hypervisor), "KVM");
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	assert_int_equal(tick->stopped.count, 3);
 	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 0.03 % to IRQ 36 (eth0): "));
 }
@@ -465,11 +455,9 @@ static void test_again(void **state)
 	(void)state;
 	add(SOURCE_IRQ, 36, "ahci", "ahci_intr", 1000, 12000);
 	busy_irq();
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	count = v.findings.count;
-	assert_int_equal(advise(&v), 0);
-	assert_int_equal(audit_view(&v), 0);
+	assert_int_equal(conclude(&v), 0);
 	assert_int_equal(v.findings.count, count);
 	for (uint32_t i = 0; i < count; i++)
 		assert_true(v.findings.row[i].cost_ns <= 12000000);

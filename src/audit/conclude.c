@@ -1,4 +1,4 @@
-#include "audit/together.h"
+#include "audit/conclude.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/advise.h"
 #include "audit/audit.h"
 #include "audit/book.h"
 #include "audit/checks.h"
@@ -95,8 +96,7 @@ static void add_costs(struct view *v, struct finding *f)
 }
 
 /* Replaces advice by the finding's fix where a finding explains the source, so that one cause has
- * one fix, also in the verdict.
- */
+ * one fix, also in the verdict. */
 static int take_fixes(struct view *v)
 {
 	int err = 0;
@@ -114,13 +114,13 @@ static int take_fixes(struct view *v)
 	return err;
 }
 
-int audit_view(struct view *v)
+int conclude(struct view *v)
 {
 	struct audit_options o = {.targets = v->run.cpus, .realtime = v->run.real_time};
-	int err = 0;
+	int err = advise(v);
 
 	findings_free(&v->findings);
-	if (v->facts.count)
+	if (!err && v->facts.count)
 		err = audit(&v->facts, &o, &v->findings);
 	for (uint32_t i = 0; i < v->findings.count; i++)
 		add_costs(v, &v->findings.row[i]);

@@ -1,0 +1,247 @@
+/* Knobs of the scheduler and the watchdogs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/checks.h"
+
+#define KERNEL "proc/sys/kernel/"
+#define DEBUG  "sys/kernel/debug/"
+
+#define KNOB(...) check_knob, &(const struct knob)__VA_ARGS__
+
+static void check_softlockup(struct audit *a)
+{
+	long long on, soft;
+	struct cpus mask;
+	char list[LIST_MAX];
+
+	if (!number_of(a, KERNEL "watchdog", &on) || !number_of(a, KERNEL "soft_watchdog", &soft)) {
+		unknown(a, "soft-lockup watchdog", KERNEL "soft_watchdog");
+		return;
+	}
+	if (!on || !soft) {
+		found_ok(a, "no soft-lockup watchdog");
+		return;
+	}
+	if (!list_of(a, KERNEL "watchdog_cpumask", &mask)) {
+		unknown(a, "CPUs of the soft-lockup watchdog", KERNEL "watchdog_cpumask");
+		return;
+	}
+	if (!meets(&mask, &a->targets)) {
+		found_ok(a, "the soft-lockup watchdog keeps off");
+		return;
+	}
+	struct finding *f = warn(a,
+				 "the soft-lockup watchdog runs on %s: a timer and a switch to "
+				 "migration/N every 4 s",
+				 a->whose);
+
+	if (f)
+		f->cpus = a->targets;
+	value(f, "watchdog_cpumask %s", cpus_format(&mask, list, sizeof(list)));
+	good(f, "%s", a->keep);
+	write_fix(a, f, KERNEL "watchdog_cpumask", a->keep);
+}
+
+/* Whether throttling takes off a spinning real-time thread. Since the fair server came only that
+ * one does, unless real-time threads have groups (kernel/sched/rt.c). False: not known. */
+static bool throttling_acts(const struct audit *a, bool *acts)
+{
+	char groups[8];
+
+	*acts = kconfig(a, "RT_GROUP_SCHED", groups, sizeof(groups)) && !strcmp(groups, "y");
+	if (*acts)
+		return true;
+	*acts = text_of(a, DEBUG "sched/features") &&
+		!facts_next(a->facts, DEBUG "sched/fair_server/*/runtime", NULL);
+	return text_of(a, DEBUG "sched/features") != NULL;
+}
+
+/* Throttling takes a real-time thread that never sleeps off for 50 ms a second: the trap of a
+ * spinning FIFO workload. */
+static void check_rt_throttle(struct audit *a)
+{
+	long long runtime, period;
+	struct finding *f;
+	bool acts;
+
+	if (!number_of(a, KERNEL "sched_rt_runtime_us", &runtime) ||
+	    !number_of(a, KERNEL "sched_rt_period_us", &period)) {
+		unknown(a, "real-time throttling", KERNEL "sched_rt_runtime_us");
+		return;
+	}
+	if (!throttling_acts(a, &acts)) {
+		unknown(a, "whether real-time throttling acts here, or the fair server",
+			DEBUG "sched/features");
+		return;
+	}
+	if (!acts) {
+		found_ok(a, "no real-time throttling: the fair server does it in this kernel");
+		return;
+	}
+	if (runtime < 0 || runtime >= period) {
+		value(found_ok(a, "no real-time throttling"), "%lld", runtime);
+		return;
+	}
+	if (a->realtime)
+		f = warn(a,
+			 "real-time throttling: a FIFO thread that spins loses the CPU for %lld ms "
+			 "in every %lld ms",
+			 (period - runtime) / 1000, period / 1000);
+	else
+		f = info(a, "real-time throttling is on: it matters when a FIFO thread spins on %s",
+			 a->whose);
+	value(f, "%lld of %lld us", runtime, period);
+	good(f, "-1");
+	write_fix(a, f, KERNEL "sched_rt_runtime_us", "-1");
+}
+
+/* Since 6.12 the deadline server does the work of throttling, and restarts the tick for it. */
+static void check_fair_server(struct audit *a)
+{
+	struct naming names = {0};
+	const struct fact *x = NULL;
+	unsigned cpu, looked = 0;
+	char *fix = NULL, *back = NULL;
+	struct cpus set;
+	long long n;
+
+	cpus_clear(&set);
+	while ((x = facts_next(a->facts, DEBUG "sched/fair_server/*/runtime", x))) {
+		if (!one_number(x->name, DEBUG "sched/fair_server/cpu", &cpu) ||
+		    !number_of(a, x->name, &n))
+			continue;
+		looked++;
+		if (!n || !cpus_has(&a->targets, cpu))
+			continue;
+		cpus_add(&set, cpu);
+		name_add(&names, "", 0);
+		text_add(&fix, "%secho 0 > /%s", fix ? "; " : "", x->name);
+		text_add(&back, "%secho %lld > /%s", back ? "; " : "", n, x->name);
+	}
+	if (!looked) {
+		unknown(a, "the fair server", DEBUG "sched/fair_server/");
+	} else if (!names.count) {
+		found_ok(a, "the fair server is off");
+	} else {
+		struct finding *f = found(a, a->realtime ? FINDING_WARN : FINDING_INFO,
+					  a->realtime ? "the fair server takes 50 ms a second from "
+							"a FIFO thread for any normal one on %s"
+						      : "the fair server is on: it matters when a "
+							"FIFO thread spins on %s",
+					  a->whose);
+
+		if (f)
+			f->cpus = set;
+		good(f, "runtime 0");
+		if (fix && back) {
+			command(f, "%s", fix);
+			undo(f, "%s", back);
+		}
+	}
+	free(fix);
+	free(back);
+}
+
+/* When on, timers that a nohz_full CPU arms go to a housekeeping CPU (kernel/time/hrtimer.c:
+ * get_target_base). */
+static void check_timer_migration(struct audit *a)
+{
+	struct cpus nohz;
+	long long n;
+
+	if (!number_of(a, KERNEL "timer_migration", &n)) {
+		unknown(a, "timer migration", KERNEL "timer_migration");
+		return;
+	}
+	list_of(a, "sys/devices/system/cpu/nohz_full", &nohz);
+	if (n) {
+		found_ok(a, meets(&nohz, &a->targets)
+				    ? "timers that are armed on nohz_full CPUs go to others"
+				    : "timer migration is on");
+		return;
+	}
+	struct finding *f = info(a, "timers stay on the CPU that armed them%s",
+				 meets(&nohz, &a->targets) ? ", though it is nohz_full" : "");
+
+	value(f, "timer_migration is 0");
+	good(f, "1 with nohz_full; 0 keeps an idle CPU's timers off where there is no nohz_full");
+	write_fix(a, f, KERNEL "timer_migration", "1");
+}
+
+static void check_features(struct audit *a)
+{
+	const char *text = text_of(a, DEBUG "sched/features");
+
+	if (!text) {
+		unknown(a, "scheduler features", DEBUG "sched/features");
+		return;
+	}
+	if (!has_word(text, "HRTICK")) {
+		found_ok(a, "no HRTICK preemption timer");
+		return;
+	}
+	struct finding *f = info(a, "the scheduler uses an exact preemption timer (HRTICK)");
+
+	good(f, "NO_HRTICK");
+	command(f, "echo NO_HRTICK > /sys/kernel/debug/sched/features");
+	undo(f, "echo HRTICK > /sys/kernel/debug/sched/features");
+}
+
+static void check_backtraces(struct audit *a)
+{
+	static const char *const names[] = {
+		KERNEL "hung_task_all_cpu_backtrace", KERNEL "softlockup_all_cpu_backtrace",
+		KERNEL "hardlockup_all_cpu_backtrace", KERNEL "oops_all_cpu_backtrace"};
+	long long n;
+	int bad = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!number_of(a, names[i], &n) || !n)
+			continue;
+		struct finding *f = info(a, "%s: an NMI to all CPUs when it happens",
+					 names[i] + strlen(KERNEL));
+
+		good(f, "0");
+		write_fix(a, f, names[i], "0");
+		bad++;
+	}
+	if (!bad)
+		found_ok(a, "no lockup asks all CPUs for a backtrace");
+}
+
+static void check_psi(struct audit *a)
+{
+	const struct fact *x = facts_find(a->facts, "proc/pressure/cpu");
+
+	if (!x || x->err) { /* with psi=0 the file exists and cannot be opened */
+		found_ok(a, "no pressure stall accounting");
+		return;
+	}
+	struct finding *f = info(
+		a,
+		"pressure stall accounting is on: a work item every 2 s where tasks change state");
+
+	good(f, "psi=0");
+	boot(f, "psi=0");
+}
+
+const struct check checks_scheduler[] = {
+	{"softlockup", "T17", check_softlockup, NULL},
+	{"nmi_watchdog", "H02",
+	 KNOB({.name = KERNEL "nmi_watchdog",
+	       .test = GOOD_IS,
+	       .limit = 0,
+	       .level = FINDING_WARN,
+	       .title = "the NMI watchdog interrupts each CPU about every 10 s",
+	       .fine = "no NMI watchdog",
+	       .set = "0"})},
+	{"backtraces", "H04", check_backtraces, NULL},
+	{"rt_throttle", "T18", check_rt_throttle, NULL},
+	{"fair_server", "T03", check_fair_server, NULL},
+	{"timer_migration", "T12", check_timer_migration, NULL},
+	{"sched_features", "T19", check_features, NULL},
+	{"psi", "K08", check_psi, NULL},
+	{0},
+};

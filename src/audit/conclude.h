@@ -1,0 +1,21 @@
+/* What a report says beside what was measured: causes, advice, findings, verdicts. */
+#ifndef CULPRIT_CONCLUDE_H
+#define CULPRIT_CONCLUDE_H
+
+#include "model/view.h"
+
+#define FIX_MAX       140 /* a longer fix does not fit a sentence */
+#define FIX_ELSEWHERE "culprit audit --script prints the commands"
+
+/* Gives each source of the view its cause and advice (advise.h), audits the view's facts, if it has
+ * any, for the measured CPUs, and gives each finding the measured time of the sources that it
+ * explains. Where a finding is the reason for a source, its fix becomes the source's advice: it
+ * knows more than a name. Then fills the verdicts. Call it when the view is complete, as often as
+ * the view changes. 0, or -ENOMEM: some advice or findings are missing. */
+int conclude(struct view *v);
+
+/* The finding, with a fix, that is the reason for this source on this CPU (UINT_MAX: on no CPU in
+ * particular); NULL: none. */
+const struct finding *finding_of(const struct view *v, unsigned cpu, const struct source *s);
+
+#endif

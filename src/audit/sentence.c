@@ -1,0 +1,180 @@
+#include "audit/sentence.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "audit/conclude.h"
+
+void sentence_add(struct sentence *s, const char *fmt, ...)
+{
+	size_t have = strlen(s->buf);
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(s->buf + have, s->len - have, fmt, args);
+	va_end(args);
+}
+
+static bool has_function(const struct source *s, const char *function)
+{
+	return s->function && !strcmp(s->function, function);
+}
+
+/* The cause book has the tick's reasons from T01 to T08. */
+enum group group_of(const struct source *s)
+{
+	if (has_function(s, "[throttled]"))
+		return THROTTLED;
+	if (s->kind == SOURCE_LOST)
+		return LOST;
+	if (s->kind == SOURCE_OUTSIDE)
+		return OUTSIDE;
+	if (s->kind == SOURCE_VECTOR && s->cause && !strncmp(s->cause, "T0", 2) &&
+	    s->cause[2] <= '8')
+		return TICK;
+	return GROUPS;
+}
+
+static void add_action(struct sentence *out, const char *joint, const struct finding *f,
+		       const struct source *s)
+{
+	const char *text = f && f->fix ? f->fix : s->advice;
+
+	if (!text)
+		sentence_add(out, "%sculprit explain %s", joint,
+			     s->cause ? s->cause : "tells more");
+	else if (strlen(text) > FIX_MAX)
+		sentence_add(out, "%s" FIX_ELSEWHERE, joint);
+	else if (f && f->fix && f->fix_kind == FIX_BOOT)
+		sentence_add(out, "%sadd %s to the command line", joint, text);
+	else
+		sentence_add(out, "%s%s", joint, text);
+}
+
+void sentence_source(struct sentence *out, const struct source *s)
+{
+	switch (s->kind) {
+	case SOURCE_IRQ:
+		sentence_add(out, "IRQ %u%s%s%s", s->id, s->name[0] ? " (" : "", s->name,
+			     s->name[0] ? ")" : "");
+		return;
+	case SOURCE_THREAD:
+		if (s->rest) {
+			sentence_add(out, "threads that are too many to be told apart");
+			return;
+		}
+		/* Only a thread that poses as one of the kernel's needs the word user. */
+		sentence_add(out, "the %sthread %s",
+			     s->kernel_thread    ? "kernel "
+			     : s->name[0] == '[' ? "user "
+						 : "",
+			     s->name);
+		if (s->id)
+			sentence_add(out, " [%u]", s->id);
+		break;
+	case SOURCE_SOFTIRQ:
+		sentence_add(out, "the softirq %s", s->name);
+		break;
+	case SOURCE_NMI:
+		sentence_add(out, "NMIs");
+		break;
+	case SOURCE_FAULT:
+		sentence_add(out, "page faults");
+		return;
+	default:
+		sentence_add(out, "%s", s->name);
+		break;
+	}
+	if (s->function)
+		sentence_add(out, " > %s", s->function);
+}
+
+/* UINT_MAX for a watched thread, which is no CPU. */
+static unsigned cpu_number(const struct view *v, const struct cpu *c)
+{
+	return v->run.watch ? UINT_MAX : c->number;
+}
+
+static void say_tick(struct sentence *out, const struct view *v, const struct cpu *c,
+		     const struct source *s)
+{
+	const struct finding *f = finding_of(v, cpu_number(v, c), s);
+	const struct tick_row *most = NULL;
+
+	if (v->run.watch) {
+		sentence_add(out, "the tick");
+		add_action(out, ": ", NULL, s);
+		return;
+	}
+	sentence_add(out, "the tick: ");
+	if (!cpus_has(&v->host.nohz_full, cpu_number(v, c))) {
+		sentence_add(out, "it is not nohz_full");
+		if (f && f->fix && f->fix_kind == FIX_WORDS)
+			sentence_add(out, ", and this kernel cannot be");
+		add_action(out, "; ", f && !strcmp(f->id, "nohz_full") ? f : NULL, s);
+		return;
+	}
+	for (uint32_t i = 0; i < c->ticks.count; i++)
+		if (!most || c->ticks.row[i].count > most->count)
+			most = &c->ticks.row[i];
+	if (most)
+		sentence_add(out, "kept by %s while %s ran", tick_dependency_name(most->dependency),
+			     most->comm);
+	add_action(out, most ? "; " : "", f, s);
+}
+
+static void say_throttled(struct sentence *out, const struct view *v, const struct cpu *c,
+			  const struct source *s)
+{
+	sentence_add(out, "real-time throttling, which takes the sampler off for threads without a "
+			  "real-time priority");
+	add_action(out, ": ", finding_of(v, cpu_number(v, c), s), s);
+}
+
+static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
+			const struct source *s)
+{
+	const struct cpu *c = &v->cpu[i];
+
+	if (v->run.watch) {
+		sentence_add(out, "what the kernel does not show");
+		return;
+	}
+	sentence_add(out, "what the kernel does not see: ");
+	if (!strcmp(s->name, "steal"))
+		sentence_add(out, "the host gave the CPU to others");
+	else if (c->smi_known && c->smi_count)
+		sentence_add(out, "firmware (%llu SMIs)", (unsigned long long)c->smi_count);
+	else if (v->host.hypervisor[0])
+		sentence_add(out, "this is a guest, and its host takes the time");
+	else
+		sentence_add(out, "firmware or hardware");
+	add_action(out, "; ", finding_of(v, v->cpu[i].number, s), s);
+}
+
+static void say_source(struct sentence *out, const struct view *v, const struct cpu *c,
+		       const struct source *s)
+{
+	const struct finding *f = finding_of(v, cpu_number(v, c), s);
+
+	sentence_source(out, s);
+	if (f && !f->about && f->level == FINDING_FAIL)
+		sentence_add(out, ": %s", f->title);
+	add_action(out, f && !f->about && f->level == FINDING_FAIL ? "; " : ": ", f, s);
+}
+
+void sentence_most(struct sentence *out, const struct view *v, uint32_t i, const struct most *m)
+{
+	const struct cpu *c = &v->cpu[i];
+
+	if (m->group == TICK)
+		say_tick(out, v, c, m->source);
+	else if (m->group == THROTTLED)
+		say_throttled(out, v, c, m->source);
+	else if (m->group == OUTSIDE)
+		say_outside(out, v, i, m->source);
+	else
+		say_source(out, v, c, m->source);
+}
