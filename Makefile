@@ -198,6 +198,10 @@ golden: $(O)/.setup-check ## write the expected reports in tests/golden anew, fo
 	$(Q)$(MAKE) --no-print-directory all $(O)/golden
 	$(Q)BUILD=$(O) tests/golden/10-reports.t write
 
+pictures: $(O)/.setup-check ## draw the README's pictures in tests/golden/pictures anew, for review
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)BUILD=$(O) tests/golden/40-pictures.t write
+
 accuracy: $(O)/.setup-check ## known noise, a thousand pokes of each class: found, named, blamed rightly (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(O) tests/accuracy/score $(ARGS)
@@ -310,4 +314,4 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check check-san check-browser check-roots check-all lab fuzz golden accuracy oracle unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check check-san check-browser check-roots check-all lab fuzz golden pictures accuracy oracle unit-tests bench lint fmt install uninstall clean help
