@@ -140,7 +140,8 @@ int live_run(struct live *l)
 const struct opt bench_record_opts[] = {
 	{'r', "record", "FILE", "also record it to FILE, for culprit report, diff and plot",
 	 FIELD(record), opt_set_string},
-	{0, "force", NULL, "overwrite a recording that is there", FIELD(force)},
+	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), .needs = "record",
+	 .why = "overwrites a recording, and none is made"},
 	{0},
 };
 
@@ -152,6 +153,8 @@ const struct opt bench_opts[] = {
 	{.include = output_opts, .offset = FIELD(output)},
 	{.include = series_opts, .offset = FIELD(output)},
 	{.include = bench_record_opts},
+	{0, "max-hiccup", "TIME", "exit with 2 when an operation takes longer",
+	 FIELD(limits.max_hiccup_ns), opt_set_time},
 	{0, "label", "TEXT", "what this run is called in the report", FIELD(label), opt_set_string},
 	{0},
 };
@@ -187,7 +190,7 @@ int bench_report(struct bench *b, struct view *v)
 	const struct view *view = v;
 
 	output_explain(v);
-	return output_end(&b->output, &view, 1) ? EXIT_ERROR : EXIT_OK;
+	return output_end(&b->output, &view, 1) ? EXIT_ERROR : limits_crossed(&b->limits, v);
 }
 
 static int bench_end(void *ctx)

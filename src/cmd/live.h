@@ -3,6 +3,7 @@
 #ifndef CULPRIT_LIVE_H
 #define CULPRIT_LIVE_H
 
+#include "cmd/limits.h"
 #include "cmd/measure.h"
 #include "cmd/output.h"
 #include "recording/write.h"
@@ -34,6 +35,7 @@ int live_run(struct live *l); /* the exit code */
 struct bench {
 	struct measure measure;
 	struct output output;
+	struct limits limits;
 	const char *record, *label;
 	bool force;
 	int (*report)(struct bench *b,

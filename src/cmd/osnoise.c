@@ -31,8 +31,8 @@ static const char dat_magic[] = "\x17\x08\x44tracing";
 struct options {
 	struct measure measure;
 	bool alternate;
-	const char *from, *output;
-	const char *recording; /* recording of culprit's, to compare with --from */
+	const char *input, *output;
+	const char *recording; /* recording of culprit's, to compare with --input */
 	int format;
 	uint32_t workload;
 };
@@ -52,11 +52,12 @@ static int set_pid(const char *text, void *field, const struct opt *row, char *w
 
 static const struct opt osnoise_opts[] = {
 	{.include = measure_opts, .offset = FIELD(measure)},
-	{0, "from", "FILE",
+	{0, "input", "FILE",
 	 "read saved output: tracefs trace text, trace-cmd report text, trace.dat, or what rtla "
 	 "printed; - is standard "
 	 "input",
-	 FIELD(from), opt_set_string, NULL},
+	 FIELD(input), opt_set_string},
+	{0, "from", "FILE", .alias = "input"},
 	{0, "alternate", NULL,
 	 "the kernel's own workload and culprit's sampler in turn, twice each, in osnoise's "
 	 "columns",
@@ -83,7 +84,7 @@ const struct opt_command osnoise_usage = {
 		 "CONFIG_OSNOISE_TRACER, as "
 		 "Debian's -rt "
 		 "kernels are.\n\n"
-		 "With --from: reads the output of the kernel's osnoise and timerlat tracers and "
+		 "With --input: reads the output of the kernel's osnoise and timerlat tracers and "
 		 "of rtla, of this "
 		 "machine or of one "
 		 "far away, and prints it as culprit names things. Lines that it does not know are "
@@ -299,7 +300,7 @@ static int report(const struct options *o, const struct osnoise_reader *r, const
 
 static int from_file(const struct options *o)
 {
-	const char *name = strcmp(o->from, "-") ? o->from : "standard input";
+	const char *name = strcmp(o->input, "-") ? o->input : "standard input";
 	struct osnoise_reader *r = calloc(1, sizeof(*r));
 	struct lines *l = calloc(1, sizeof(*l));
 	struct input in = {.fd = -1};
@@ -310,7 +311,7 @@ static int from_file(const struct options *o)
 		goto out;
 	}
 	r->workload = o->workload;
-	bad = open_input(&in, o->from, name) || read_all(&in, name, r, l);
+	bad = open_input(&in, o->input, name) || read_all(&in, name, r, l);
 	bad = (!bad && close_input(&in, name)) || bad;
 	bad = bad || check_known(r, name) || report(o, r, name);
 	osnoise_free(r);
@@ -349,14 +350,14 @@ int cmd_osnoise(int argc, char **argv)
 	code = opt_parse(&osnoise_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
-	if (operands > 1 || (operands && !o.from)) {
+	if (operands > 1 || (operands && !o.input)) {
 		complain(operands > 1
-				 ? "one RECORDING at a time can be laid beside --from"
-				 : "a RECORDING goes with --from FILE: see culprit help osnoise");
+				 ? "one RECORDING at a time can be laid beside --input"
+				 : "a RECORDING goes with --input FILE: see culprit help osnoise");
 		return EXIT_ERROR;
 	}
 	o.recording = argv[1];
-	if (o.from)
+	if (o.input)
 		return from_file(&o);
 	return live(&o);
 }

@@ -43,16 +43,17 @@ const struct opt output_opts[] = {
 };
 
 /* enum series_style */
-static const struct opt_choice series_styles[] = {
-	{"short", "percentiles up to 99.9"},
+const struct opt_choice percentile_sets[] = {
+	{"short", "up to 99.9"},
 	{"wide", "p20 and p80, too"},
 	{"long", "up to 99.9999"},
 	{0},
 };
 
 const struct opt series_opts[] = {
-	{0, "series", "WHAT", "in text, which figures of what was measured", FIELD(series),
-	 opt_set_choice, OPT_CHOICES(series_styles)},
+	{0, "percentiles", "WHICH", "in text, of what was measured", FIELD(series), opt_set_choice,
+	 OPT_CHOICES(percentile_sets), .preset = "short"},
+	{0, "series", "WHICH", .alias = "percentiles"},
 	{0},
 };
 

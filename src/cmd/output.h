@@ -20,9 +20,10 @@ struct output {
 	struct trace *trace; /* NULL: no hiccup has come, or the format is another */
 };
 
-extern const struct opt_choice text_or_json[]; /* for commands that have no other formats */
-extern const struct opt output_opts[];         /* of a struct output: -f, -o, --stacks */
-extern const struct opt series_opts[];         /* of a struct output, for reports of workloads */
+extern const struct opt_choice text_or_json[];    /* for commands that have no other formats */
+extern const struct opt output_opts[];            /* of a struct output: -f, -o, --stacks */
+extern const struct opt_choice percentile_sets[]; /* enum series_style */
+extern const struct opt series_opts[];            /* of a struct output, for reports of workloads */
 
 /* Colour and width where `out` is a terminal: at most so many columns, and no colour with NO_COLOR.
  * Else both stay as they are. */

@@ -84,13 +84,17 @@ static const struct opt pingpong_opts[] = {
 	{'k', "pauses", "N",
 	 "PAUSE instructions before each message; default 1000, with --matrix none", FIELD(pauses),
 	 measure_set_count, &pauses_range},
-	{'p', "looks", "N", "PAUSE instructions between two looks of spin-pauses; default 10",
-	 FIELD(pingpong.looks), measure_set_count, &looks_range},
+	{0, "looks", "N", "PAUSE instructions between two looks of spin-pauses",
+	 FIELD(pingpong.looks), measure_set_count, &looks_range, .preset = "10"},
+	{'p', NULL, "N", .alias = "looks"},
 	{0, "pin", "A,B",
 	 "the CPU that begins and the other one; default: two of the isolated ones, or else of all",
 	 FIELD(pin), measure_set_pair, NULL},
-	{0, "raw", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path),
-	 opt_set_string, NULL},
+	{0, "times", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path),
+	 opt_set_string},
+	{0, "raw", "FILE", .alias = "times"},
+	{0, "percentiles", "WHICH", "in text, of what was measured", FIELD(bench.output.series),
+	 opt_set_choice, OPT_CHOICES(percentile_sets), .preset = "wide"},
 	{0, "matrix", NULL,
 	 "all pairs of CPUs (those of -c, or else all) one after another, and a table of the "
 	 "medians; not traced",
@@ -186,7 +190,7 @@ static int check_matrix(struct options *o)
 		return complain("--matrix takes one method");
 	if (o->bench.record || o->raw.path)
 		return complain("--matrix keeps the medians only: leave out %s",
-				o->raw.path ? "--raw" : "-r");
+				o->raw.path ? "--times" : "-r");
 	if (o->bench.output.format != FORMAT_TEXT && o->bench.output.format != FORMAT_JSON)
 		return complain("--matrix prints text or json, not %s",
 				formats[o->bench.output.format].choice.name);

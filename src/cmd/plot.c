@@ -57,7 +57,8 @@ static const struct opt plot_opts[] = {
 	 "series those that were "
 	 "longer than the recording's threshold; where several series have one, all together",
 	 FIELD(surface), NULL, NULL},
-	{0, "cpu", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus, NULL},
+	{'c', "cpus", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus},
+	{0, "cpu", "CPUS", .alias = "cpus"},
 	{0},
 };
 

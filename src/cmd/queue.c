@@ -33,7 +33,7 @@ struct options {
 	struct bench bench;
 	struct queue_options queue;
 	long cpu[QUEUE_ROLES];
-	const char *input, *journal;
+	const char *payload, *journal;
 	uint64_t spinners;
 	bool long_table;
 };
@@ -85,15 +85,16 @@ static const struct opt queue_opts[] = {
 	{0, "journaller", "CPU",
 	 "where it runs, or none; default: none where there is no third CPU for it", FIELD(cpu[2]),
 	 set_cpu, "none"},
-	{0, "input", "FILE", "what the messages are made of; default: built in", FIELD(input),
-	 opt_set_string, NULL},
+	{0, "payload", "FILE", "what the messages are made of", FIELD(payload), opt_set_string,
+	 .preset = "built in"},
+	{0, "input", "FILE", .alias = "payload"},
 	{0, "journal", "FILE",
 	 "what the journaller appends to; default: a file that is gone afterwards", FIELD(journal),
 	 opt_set_string, NULL},
 	{0, "spinners", "N",
 	 "to disturb: processes that spin 3 ms and sleep 30 ms, shared out among all online CPUs",
 	 FIELD(spinners), measure_set_count, &spinners_range},
-	{0, "long", NULL, "the same as --series long", FIELD(long_table), NULL, NULL},
+	{0, "long", NULL, NULL, FIELD(long_table)}, /* old spelling of --percentiles long */
 	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "until all messages are sent"),
 	{.include = bench_opts, .offset = FIELD(bench)},
 	{0},
@@ -198,7 +199,7 @@ static int map_payload(struct options *o)
 	struct stat st;
 	int fd;
 
-	if (!o->input) {
+	if (!o->payload) {
 		char *at = get_memory(BUILT_IN);
 
 		for (uint32_t i = 0, x = 1; at && i < BUILT_IN; i++, x = x * 1664525 + 1013904223)
@@ -207,20 +208,21 @@ static int map_payload(struct options *o)
 		q->payload_len = BUILT_IN;
 		return at ? 0 : complain("out of memory");
 	}
-	fd = open(o->input, O_RDONLY | O_CLOEXEC);
+	fd = open(o->payload, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st)) {
-		complain("cannot read %s: %s", o->input, strerror(errno));
+		complain("cannot read %s: %s", o->payload, strerror(errno));
 	} else if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < q->length) {
-		complain("%s holds no message of %llu bytes: give a larger file with --input, or a "
+		complain("%s holds no message of %llu bytes: give a larger file with --payload, or "
+			 "a "
 			 "smaller -l",
-			 o->input, (unsigned long long)q->length);
+			 o->payload, (unsigned long long)q->length);
 	} else {
 		q->payload_len = st.st_size;
 		q->payload =
 			mmap(NULL, q->payload_len, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
 		if (q->payload == MAP_FAILED) {
 			q->payload = NULL;
-			complain("cannot map %s: %s", o->input, strerror(errno));
+			complain("cannot map %s: %s", o->payload, strerror(errno));
 		}
 	}
 	if (fd >= 0)

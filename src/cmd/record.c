@@ -6,16 +6,19 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/limits.h"
 #include "cmd/live.h"
 #include "collect/host.h"
 
 struct options {
 	struct measure measure;
+	struct limits limits;
 	bool force;
 };
 
 static const struct opt record_opts[] = {
 	{.include = measure_report_opts, .offset = offsetof(struct options, measure)},
+	{.include = limits_opts, .offset = offsetof(struct options, limits)},
 	{0, "force", NULL, "overwrite FILE if it is there", offsetof(struct options, force), NULL,
 	 NULL},
 	{0},
@@ -38,6 +41,7 @@ const struct opt_command record_usage = {
 struct record_state {
 	struct live *live;
 	const char *path;
+	const struct limits *limits;
 };
 
 /* One line: what is in the file, and what to do with it. */
@@ -54,7 +58,7 @@ static int end(void *ctx)
 	       s->live->view->ncpus == 1 ? "" : "s", format_count(n->hiccups, b, sizeof(b)),
 	       format_count(n->records, c, sizeof(c)), format_count(n->stored_bytes, d, sizeof(d)),
 	       path);
-	return EXIT_OK;
+	return limits_crossed(s->limits, s->live->view);
 }
 
 int cmd_record(int argc, char **argv)
@@ -62,7 +66,7 @@ int cmd_record(int argc, char **argv)
 	struct options o = {0};
 	struct view *v = calloc(1, sizeof(*v));
 	struct live live = {.measure = &o.measure, .view = v, .end = end};
-	struct record_state state = {.live = &live};
+	struct record_state state = {.live = &live, .limits = &o.limits};
 	int operands, code;
 
 	measure_init(&o.measure);

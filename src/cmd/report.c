@@ -7,6 +7,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/limits.h"
 #include "cmd/output.h"
 #include "recording/read.h"
 
@@ -15,6 +16,7 @@ struct options {
 	struct part part;
 	bool schema;
 	struct shown shown;
+	struct limits limits;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -49,7 +51,8 @@ static int set_top(const char *text, void *field, const struct opt *row, char *w
 static const struct opt report_opts[] = {
 	{.include = output_opts, .offset = FIELD(output)},
 	{.include = series_opts, .offset = FIELD(output)},
-	{0, "cpu", "CPUS", "only these CPUs", FIELD(part.cpus), opt_set_cpus, NULL},
+	{'c', "cpus", "CPUS", "only these CPUs", FIELD(part.cpus), opt_set_cpus},
+	{0, "cpu", "CPUS", .alias = "cpus"},
 	{0, "from", "TIME", "only hiccups that begin later than this after the window's start",
 	 FIELD(part.from_ns), opt_set_duration, NULL},
 	{0, "to", "TIME", "only hiccups that begin before this", FIELD(part.to_ns),
@@ -59,6 +62,7 @@ static const struct opt report_opts[] = {
 	{0, "source", "GLOB", "show only sources whose name or function matches, as 'kworker/*'",
 	 FIELD(shown.source), opt_set_string, NULL},
 	{0, "top", "N", "show so many sources of a CPU", FIELD(shown.top), set_top, NULL},
+	{.include = limits_opts, .offset = FIELD(limits)},
 	{0, "schema", NULL, "print the JSON schema of -f json instead", FIELD(schema), NULL, NULL},
 	{0},
 };
@@ -131,6 +135,10 @@ static int report(struct options *o, char **path, uint32_t n)
 			goto out;
 	}
 	code = output_end(&o->output, views, n) ? EXIT_ERROR : EXIT_OK;
+	for (i = 0; i < n && code != EXIT_ERROR; i++)
+		if (limits_crossed(&o->limits, views[i]) == EXIT_CROSSED)
+			code = EXIT_CROSSED;
+	i = n;
 out:
 	for (uint32_t k = 0; k < i; k++) {
 		view_free(&view[k]);

@@ -8,6 +8,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/limits.h"
 #include "cmd/live.h"
 #include "cmd/output.h"
 #include "cmd/style.h"
@@ -20,8 +21,8 @@ struct options {
 	struct styled styled;
 	const char *hiccups, *record, *textfile;
 	bool force;
-	uint64_t interval_ns, max_hiccup_ns;
-	double max_lost;
+	uint64_t interval_ns;
+	struct limits limits;
 };
 
 #define INTERVAL_NS (15 * NSEC_PER_SEC)
@@ -32,14 +33,16 @@ static const struct opt run_opts[] = {
 	{.include = measure_report_opts, .offset = FIELD(measure)},
 	{.include = output_opts, .offset = FIELD(output)},
 	{'r', "record", "FILE", "also record the run to FILE, for culprit report and diff",
-	 FIELD(record), opt_set_string, NULL},
-	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), NULL, NULL},
+	 FIELD(record), opt_set_string},
+	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), .needs = "record",
+	 .why = "overwrites a recording, and none is made"},
 	{0, "hiccups", "FILE",
 	 "also write each hiccup, with its pieces and who asked for them, to FILE: the lines of -f "
 	 "jsonl",
 	 FIELD(hiccups), opt_set_string, NULL},
 	{0, "style", "TOOL", "the columns, units and default threshold of another tool",
-	 FIELD(styled.style), opt_set_choice, OPT_CHOICES(style_names)},
+	 FIELD(styled.style), opt_set_choice, OPT_CHOICES(style_names), .preset = "culprit",
+	 .excludes = "format,stacks", .why = "prints in a form of its own"},
 	{0, "raw", "PREFIX",
 	 "each hiccup of a CPU in a line of PREFIX.CPU, as sysjitter writes them",
 	 FIELD(styled.raw), opt_set_string, NULL},
@@ -48,12 +51,11 @@ static const struct opt run_opts[] = {
 	 "run goes on; with -d "
 	 "forever for always",
 	 FIELD(textfile), opt_set_string, NULL},
-	{0, "interval", "TIME", "how often; default 15s", FIELD(interval_ns), opt_set_duration,
-	 NULL},
-	{0, "max-hiccup", "TIME", "exit with 2 when a hiccup is longer", FIELD(max_hiccup_ns),
-	 opt_set_time, NULL},
-	{0, "max-lost", "PERCENT", "exit with 2 when a CPU loses more of its time to hiccups",
-	 FIELD(max_lost), opt_set_percent, NULL},
+	{0, "textfile-interval", "TIME", "how often it is rewritten", FIELD(interval_ns),
+	 opt_set_duration, .preset = "15s", .needs = "textfile",
+	 .why = "is how often the file of --textfile is rewritten, and none is given"},
+	{0, "interval", "TIME", .alias = "textfile-interval"},
+	{.include = limits_opts, .offset = FIELD(limits)},
 	{0},
 };
 
@@ -76,38 +78,6 @@ struct run_state {
 	bool failed; /* --style or --raw cannot go on */
 	struct textfile *textfile;
 };
-
-static int crossed(const struct options *o, const struct view *v)
-{
-	int code = EXIT_OK;
-
-	for (uint32_t i = 0; i < v->ncpus; i++) {
-		const struct hist *h = &v->cpu[i].hiccups;
-		uint64_t away = h->sum + v->cpu[i].hiccups_lost_ns;
-		double lost = v->cpu[i].observed_ns ? 100.0 * away / v->cpu[i].observed_ns : 0;
-		char a[32], b[32];
-
-		if (o->max_hiccup_ns && h->max > o->max_hiccup_ns) {
-			say("CPU %u: a hiccup of %s is longer than --max-hiccup %s",
-			    v->cpu[i].number, format_ns(h->max, a, sizeof(a)),
-			    format_ns(o->max_hiccup_ns, b, sizeof(b)));
-			code = EXIT_CROSSED;
-		}
-		if (o->max_hiccup_ns && v->cpu[i].hiccups_lost) {
-			say("CPU %u: %s hiccups were lost, and any may have been longer than "
-			    "--max-hiccup",
-			    v->cpu[i].number, format_count(v->cpu[i].hiccups_lost, a, sizeof(a)));
-			code = EXIT_CROSSED;
-		}
-		if (o->max_lost > 0 && lost > o->max_lost) {
-			say("CPU %u: %s %% of its time lost is more than --max-lost %s",
-			    v->cpu[i].number, format_percent(lost, a, sizeof(a)),
-			    format_percent(o->max_lost, b, sizeof(b)));
-			code = EXIT_CROSSED;
-		}
-	}
-	return code;
-}
 
 static void begin(void *ctx)
 {
@@ -158,9 +128,10 @@ static int end(void *ctx)
 	if (style_end(&s->o->styled, s->view, s->o->output.file) || s->failed)
 		return EXIT_ERROR;
 	if (s->o->styled.style != STYLE_NONE)
-		return crossed(s->o, s->view);
+		return limits_crossed(&s->o->limits, s->view);
 	output_explain(s->view);
-	return output_end(&s->o->output, &view, 1) ? EXIT_ERROR : crossed(s->o, s->view);
+	return output_end(&s->o->output, &view, 1) ? EXIT_ERROR
+						   : limits_crossed(&s->o->limits, s->view);
 }
 
 static int run(struct options *o, struct view *v)
@@ -178,11 +149,6 @@ static int run(struct options *o, struct view *v)
 			    .spans = o->styled.style == STYLE_OSNOISE || output_spans(&o->output)};
 	int code;
 
-	if (o->interval_ns && !o->textfile) {
-		complain("--interval says how often the file of --textfile is written, and none is "
-			 "given");
-		return EXIT_ERROR;
-	}
 	if (o->textfile && !(state.textfile = textfile_open(o->textfile)))
 		return EXIT_ERROR;
 	if (o->hiccups && !(state.lines = fopen(o->hiccups, "we"))) {

@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/limits.h"
 #include "cmd/live.h"
 #include "collect/host.h"
 #include "collect/watch.h"
@@ -19,6 +20,7 @@
 
 struct options {
 	struct bench bench;
+	struct limits limits;
 	struct watched threads;
 };
 
@@ -42,21 +44,34 @@ static int set_id(const char *text, void *field, const struct opt *row, char *wh
 	return -EINVAL;
 }
 
+/* -t TIME; or -t TID, as it was: a bare number, which no time is. */
+static int set_threshold_or_tid(const char *text, void *field, const struct opt *row, char *why,
+				size_t whylen)
+{
+	struct options *o = field;
+
+	if (!*text || text[strspn(text, "0123456789")])
+		return opt_set_time(text, &o->bench.measure.threshold_ns, row, why, whylen);
+	say("-t %.20s is read as --tid, its old meaning: -t is --threshold now, so write --tid "
+	    "%.20s",
+	    text, text);
+	return set_id(text, o->threads.tid, row, why, whylen);
+}
+
 static const struct opt watch_opts[] = {
 	{'p', "pid", "PID",
 	 "watch all threads of this process, also those to come; may be given again",
 	 FIELD(threads.tgid), set_id, NULL},
-	{'t', "tid", "TID", "watch this thread; may be given again", FIELD(threads.tid), set_id,
-	 NULL},
+	{0, "tid", "TID", "watch this thread; may be given again", FIELD(threads.tid), set_id},
 	{'c', "cpus", "CPUS",
-	 "only what happens on these CPUs; without -p and -t all threads of programs there; "
+	 "only what happens on these CPUs; without -p and --tid all threads of programs there; "
 	 "default: where the threads "
 	 "may run",
 	 FIELD(bench.measure.cpus), opt_set_cpus, NULL},
-	{'d', "duration", "TIME", "how long: 10s, 5m, 500ms; a bare number is seconds; default 10s",
-	 FIELD(bench.measure.duration_ns), opt_set_duration, NULL},
-	{0, "threshold", "TIME", "leave out losses that are shorter; default none",
-	 FIELD(bench.measure.threshold_ns), opt_set_time, NULL},
+	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "10s"),
+	{'t', NULL, "TIME", NULL, 0, set_threshold_or_tid}, /* ahead of the row that tells of it */
+	{'t', "threshold", "TIME", "leave out losses that are shorter",
+	 FIELD(bench.measure.threshold_ns), opt_set_time, .preset = "none"},
 	{0, "faults", NULL, "page faults, too", FIELD(threads.faults), NULL, NULL},
 	{0, "syscalls", NULL, "system calls, too: their time on the CPU", FIELD(threads.syscalls),
 	 NULL, NULL},
@@ -65,6 +80,7 @@ static const struct opt watch_opts[] = {
 	{'q', "quiet", NULL, "no progress line", FIELD(bench.measure.quiet), NULL, NULL},
 	{.include = output_opts, .offset = FIELD(bench.output)},
 	{.include = bench_record_opts, .offset = FIELD(bench)},
+	{.include = limits_opts, .offset = FIELD(limits)},
 	{0, "ready-file", "FILE", NULL, FIELD(bench.measure.ready_file), opt_set_string, NULL},
 	{0},
 };
@@ -112,7 +128,8 @@ static int check_ids(const struct watched *w)
 	for (int i = 0; i < IDS && w->tid[i]; i++) {
 		snprintf(path, sizeof(path), "/proc/%d", w->tid[i]);
 		if (access(path, F_OK))
-			return complain("there is no thread %d (-t): ps -eL lists them", w->tid[i]);
+			return complain("there is no thread %d (--tid): ps -eL lists them",
+					w->tid[i]);
 	}
 	return 0;
 }
@@ -162,7 +179,7 @@ static int check(struct options *o, const struct host *host)
 
 	o->threads.users = !has_ids(o->threads.tgid) && !has_ids(o->threads.tid);
 	if (o->threads.users && cpus_empty(&m->cpus))
-		return complain("watch what? give -p PID, -t TID, or -c CPUS");
+		return complain("watch what? give -p PID, --tid TID, or -c CPUS");
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&absent))
 		return complain("CPU %s is not there or offline (-c)",
@@ -209,7 +226,7 @@ static int measure(struct options *o, struct view *v, struct live_watch *w,
 		bad = recorder_end(recorder, v);
 	watch_cut(v);
 	output_explain(v);
-	return output_end(out, &view, 1) || bad ? EXIT_ERROR : EXIT_OK;
+	return output_end(out, &view, 1) || bad ? EXIT_ERROR : limits_crossed(&o->limits, v);
 }
 
 static int run(struct options *o, struct view *v)

@@ -93,10 +93,10 @@ static int find_root(struct tracer *t)
 			return 0;
 		return complain("this kernel has no osnoise tracer (CONFIG_OSNOISE_TRACER; "
 				"Debian's -rt kernels have it): "
-				"read output saved elsewhere with --from FILE");
+				"read output saved elsewhere with --input FILE");
 	}
 	return complain("this kernel has no tracefs, and so no osnoise tracer: read output saved "
-			"elsewhere with --from FILE");
+			"elsewhere with --input FILE");
 }
 
 /* ---- other users ---- */

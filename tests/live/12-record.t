@@ -120,7 +120,7 @@ for name, text, want in (("empty", b"", "it is empty"), ("text", b"hello, this i
     r = culprit("report", at(name))
     ok(r.rc == 1 and want in r.err and r.err.count("\n") == 1, f"{name}: one line says so", r)
 for args, want in ((["/nowhere"], "No such file"), ([work], "is not a file"), ([], "which recording"),
-                   ([at("a.rec"), "--cpu", "999"], "was not recorded"),
+                   ([at("a.rec"), "-c", "999"], "was not recorded"),
                    ([at("a.rec"), "--from", "2s", "--to", "1s"], "--to is not later")):
     r = culprit("report", *args)
     ok(r.rc == 1 and want in r.err and r.err.count("\n") == 1, f"report {' '.join(args[1:])}: {want}", r)

@@ -117,7 +117,7 @@ run = ("run", "-q", "-c", str(cpu)) + (() if os.geteuid() == 0 else ("--no-trace
 os.mkdir(path("t"))
 os.umask(0o077)
 # 10 ms: a hundred files a second, each of them must be whole.
-proc = lib.spawn(*run, "-d", "5s", "-f", "json", "-o", path("report"), "--textfile", path("t", "culprit.prom"), "--interval", "10ms")
+proc = lib.spawn(*run, "-d", "5s", "-f", "json", "-o", path("report"), "--textfile", path("t", "culprit.prom"), "--textfile-interval", "10ms")
 whole = broken = 0
 tids = set()
 modes, seen, last, falls, there = set(), [], {}, [], False
@@ -172,7 +172,7 @@ promtool("t/culprit.prom")
 gone = path("gone")
 os.mkdir(gone)
 with lib.ready_file() as ready:
-    proc = lib.spawn(*run, "-d", "forever", "--textfile", gone + "/a.prom", "--interval", "50ms", "--ready-file", ready)
+    proc = lib.spawn(*run, "-d", "forever", "--textfile", gone + "/a.prom", "--textfile-interval", "50ms", "--ready-file", ready)
     lib.await_ready(proc, ready)
     time.sleep(0.3)
     shutil.rmtree(gone)
@@ -192,7 +192,7 @@ if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "culprit-test", full
     skip("a full disk", "cannot mount a small one here")
 else:
     try:
-        r = culprit(*run, "-d", "1s", "--textfile", full + "/a.prom", "--interval", "50ms")
+        r = culprit(*run, "-d", "1s", "--textfile", full + "/a.prom", "--textfile-interval", "50ms")
         ok(r.rc == 1 and len(r.err.splitlines()) == 1 and "No space left" in r.err and f"cpu {cpu} " in r.out,
            "a full disk: one line, the whole report, and exit status 1", r)
         is_(os.listdir(full), [], "and no half file")
@@ -202,7 +202,7 @@ else:
 for args, words, what in (
         (("--textfile", path("nowhere", "a.prom")), "cannot write beside", "a directory that is not there"),
         (("--textfile", "/dev/null"), "no regular file", "a device"),
-        (("--interval", "5s"), "none is given", "an interval of nothing")):
+        (("--textfile-interval", "5s"), "none is given", "an interval of nothing")):
     r = culprit(*run, "-d", "1s", *args)
     ok(r.rc == 1 and not r.out and words in r.err and len(r.err.splitlines()) == 1, f"refused at once: {what}", r)
 ok(os.path.exists("/dev/null"), "and the device is still there")

@@ -43,7 +43,7 @@ def stopped(command, *args, inside=None, seconds=20):
 # ---- all methods, to the last message ----
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     raw, recording = os.path.join(place, "raw"), os.path.join(place, "rec")
-    r = pingpong("-m", "all", "-n", "300", "-f", "json", "--raw", raw, "-r", recording, "--label", "x\033[2J", timeout=120)
+    r = pingpong("-m", "all", "-n", "300", "-f", "json", "--times", raw, "-r", recording, "--label", "x\033[2J", timeout=120)
     report = json.loads(r.out)
     with open(raw) as f:
         messages = json.load(f)["messages"]
@@ -63,7 +63,7 @@ for cpu in a, b:
     ok(s["null"]["min_ns"] < s["spin"]["min_ns"] < s["pipe"]["min_ns"],  # medians are of who else runs, on a busy machine
        f"cpu {cpu}: a clock costs less than a message, and that less than one through the kernel", s["null"], s["spin"], s["pipe"])
 is_({(m["method"], m["from"], m["to"]): len(m["ns"]) for m in messages},
-    {(n, None if n == "null" else {a: b, b: a}[to], to): 300 for n in names for to in (a, b)}, "--raw has each message of each")
+    {(n, None if n == "null" else {a: b, b: a}[to], to): 300 for n in names for to in (a, b)}, "--times has each message of each")
 is_([(m["method"], m["to"]) for m in messages
      if (min(m["ns"]), max(m["ns"])) != tuple(series(report, m["to"])[m["method"]][k] for k in ("min_ns", "max_ns"))], [],
     "and they are those that the report counted")
@@ -130,7 +130,7 @@ ok(re.search(rf"^ +{a} +- +\d+\n +{b} +\d+ +-$", r.out, re.M), "and as a table",
 for args, says in ((("-m", "smoke"), "smoke"), (("-m", "spim"), "spin"), (("-m", "spin,spin"), "twice"), (("-m", ""), "method"),
                    (("-n", "0"), "-n"), (("-k", "-1"), "-k"), (("-p", "0"), "-p"), (("--pin", "0"), "two"), (("--pin", "0,0"), "two"),
                    (("--pin", "0,4000"), "4000"), (("-c", "0"), "2 CPUs"), (("--matrix", "-m", "spin,cv"), "one method"),
-                   (("--matrix", "-r", "/dev/null"), "-r"), (("--matrix", "-f", "csv"), "csv"), (("--raw", "/nonexistent/x"), "nonexistent"),
+                   (("--matrix", "-r", "/dev/null"), "-r"), (("--matrix", "-f", "csv"), "csv"), (("--times", "/nonexistent/x"), "nonexistent"),
                    (("--pin", f"{a},{b}", "-c", f"{a},{b}"), "-c")):
     r = culprit("pingpong", *args, timeout=20)
     ok(r.rc == 1 and not r.out and len(r.err.splitlines()) == 1 and says in r.err, f"refused: {' '.join(args)}", r)

@@ -50,19 +50,19 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     with open(stock, "rb") as f:
         pieces = f.read()
     before = set(os.listdir(tempfile.gettempdir()))
-    report = json.loads(queue(*ALONE, "-n", "500", "-w", "100", "-l", "300", "--input", stock, "--journal", journal, "-f", "json").out)
+    report = json.loads(queue(*ALONE, "-n", "500", "-w", "100", "-l", "300", "--payload", stock, "--journal", journal, "-f", "json").out)
     is_({n: s["count"] for n, s in series(report, b).items()}, {"journaller transit": 500, "journaller between messages": 499},
         "the journaller's series")
     with open(journal, "rb") as f:
         written = f.read()
     ok(written == pieces[:900] * 200, "the journal holds all messages in order, made of the file that was given")
-    r = queue(*ALONE, "-n", "500", "-w", "100", "--long", "-r", recording, "--label", "tuned",
+    r = queue(*ALONE, "-n", "500", "-w", "100", "--percentiles", "long", "-r", recording, "--label", "tuned",
               prefix=("env", f"TMPDIR={place}"))
     is_(set(os.listdir(place)) - {"journal", "stock", "rec"}, set(), "a journal without a name is gone afterwards")
-    again = culprit("report", "--series", "long", recording)
+    again = culprit("report", "--percentiles", "long", recording)
     is_(again.out, r.out, "a recording reports the same")
     ok("· tuned" in r.out and all(re.search(rf"^ +{p} ", r.out, re.M) for p in ("mean", "min", "50", "99\\.9", "99\\.9999", "max", "count")),
-       "--long has the whole tail, --label is in the head", r)
+       "--percentiles long has the whole tail, --label is in the head", r)
     ok("its process stayed on this CPU; beside it ran" in r.out, "each process: where it was, and who else ran there", r)
 r = queue(*PLACES, "-n", "30000", "-w", "100", "--spinners", str(len(lib.online())), "-f", "json")
 ok(all(any(o["comm"] == "culprit-spinner" for o in c["beside"]) for c in json.loads(r.out)["cpus"]), "--spinners disturb each CPU", r)
@@ -102,7 +102,7 @@ ok(r.rc == 1 and "writing the journal" in r.err, "a journal that takes nothing i
 for args, says in ((("--producer", str(a), "--accumulator", str(a)), "two"), (("--producer", "x"), "producer"),
                    (("--producer", "4000"), "4000"), (("--accumulator", "none", "--journaller", "none"), "nobody"),
                    (("-l", "7"), "-l"), (("-b", "100"), "power of two"), (("-b", str(1 << 24), "-l", "65536"), "no memory"),
-                   (("-g", "0"), "-g"), (("-w", "0"), "-w"), (("--input", "/nonexistent"), "nonexistent"), (("--input", "/"), "message"),
+                   (("-g", "0"), "-g"), (("-w", "0"), "-w"), (("--payload", "/nonexistent"), "nonexistent"), (("--payload", "/"), "message"),
                    ((*PLACES, "--journal", "x"), "journaller"), ((*ALONE, "--journal", "/nonexistent/j"), "nonexistent"),
                    (("--spinners", "-1"), "spinners")):
     r = culprit("queue", *args, timeout=20)

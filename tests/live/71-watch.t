@@ -93,10 +93,10 @@ with program("spin") as p:
     ok(len(others) == 2, "two threads on one CPU take it from each other, and are named for it", others)
     ok(rows(report, kind="vector", name="local_timer"), "the tick is named")
 
-    report, log = watch("-t", p.tids[1], "-d", "2s")
+    report, log = watch("--tid", p.tids[1], "-d", "2s")
     is_(tids(report), {p.tids[1]}, "-t: that thread only")
     ok(not poked(report), "poke is not named when it is not there", poked(report))
-    report, _ = watch("-t", p.tids[1], "-t", p.tids[0], "-d", "1s", "--threshold", "1ms")
+    report, _ = watch("--tid", p.tids[1], "--tid", p.tids[0], "-d", "1s", "-t", "1ms")
     is_(tids(report), set(p.tids), "-t may be given again")
     ok(all(c["hiccups"]["min_ns"] >= 1000000 for c in report["cpus"] if c["hiccups"]["count"]),
        "--threshold leaves out what is shorter", report["cpus"])
@@ -223,7 +223,7 @@ def refused(what, *args, says):
 
 refused("nothing to watch", says="-p PID")
 refused("a process that is not there", "-p", "4194303", says="4194303")
-refused("a thread that is not there", "-t", "4194303", says="4194303")
+refused("a thread that is not there", "--tid", "4194303", says="4194303")
 refused("an absent CPU", "-c", "4000", says="4000")
 for bad in "0", "-1", "x", "1.5", "", "99999999999":
     refused(f"-p {bad!r}", "-p", bad, says="-p|--pid")
