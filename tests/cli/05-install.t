@@ -50,6 +50,18 @@ for word, near in ("redaing", "reading"), ("rnu", "run"), ("formts", "formats"):
     ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and f"did you mean '{near}'" in r.err, f"help {word}: one line with what is near", r)
 is_(culprit("help", "help").out, culprit("help").out, "help help")
 
+# ---- what the pages say of commands ----
+pages = {"README.md": open(os.path.join(ROOT, "README.md"), encoding="utf-8").read()}
+pages |= {t: culprit("help", t[:-2]).out for t in topics}
+helps = {name: culprit("help", name).out for name in names}
+for page, text in pages.items():
+    said = re.findall(r"\bculprit +([a-z]+)((?: [^ \n`|#]+)*)", text.replace("\\\n", " "))
+    used = [(command, option) for command, rest in said if command in helps
+            for option in re.findall(r"(?<=\s)(--[a-z][a-z-]*|-[a-zA-Z])\b", rest.split(" -- ")[0])]
+    is_([u for u in used if not re.search(rf"(^|\s){u[1]}\b", helps[u[0]])], [], f"{page}: the options of its {len(used)} uses are there")
+    is_([w for w in re.findall(r"\bculprit help ([a-z]+)", " ".join(text.split())) if w not in names + [t[:-2] for t in topics]], [],
+        f"{page}: it refers to pages that are there")
+
 # ---- completion ----
 script = os.path.join(place, "culprit.bash")
 with open(script, "w") as f:
