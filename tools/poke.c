@@ -24,64 +24,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define MAX_COUNT     100000
+#define MAX_COUNT 100000
 /* From the end of set-up to the first due time: what set-up left behind (RCU callbacks, migrations)
  * dies down. */
 #define LEAD_NS 100000000ULL
 
 volatile sig_atomic_t poke_stop;
 pid_t poke_pid;
-
-__attribute__((format(printf, 2, 3), noreturn)) static void die(int rc, const char *fmt, ...)
-{
-	va_list ap;
-
-	fputs("poke: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	exit(rc);
-}
-
-static uint64_t parse_ns(const char *option, const char *text, const char **rest)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	char *end;
-	double value = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
-
-	for (size_t i = 0; value >= 0 && i < ARRAY_SIZE(units); i++) {
-		size_t len = strlen(units[i].unit);
-
-		if (strncmp(end, units[i].unit, len) ||
-		    (rest ? end[len] && end[len] != '-' : end[len]))
-			continue;
-		value *= units[i].ns;
-		if (value < 1 || value > 60e9)
-			break;
-		if (rest)
-			*rest = end + len;
-		return (uint64_t)value;
-	}
-	die(1, "%s %s: not a time between 1ns and 60s with a unit, such as 100us or 5ms", option,
-	    text);
-}
-
-static long parse_long(const char *option, const char *text, long lo, long hi)
-{
-	char *end;
-	long value;
-
-	errno = 0;
-	value = strtol(text, &end, 10);
-	if (errno || end == text || *end || value < lo || value > hi)
-		die(1, "%s %s: not a number between %ld and %ld", option, text, lo, hi);
-	return value;
-}
 
 static const struct poke_class *find_class(const char *name, size_t len)
 {

@@ -107,6 +107,15 @@ int read_line(const char *path, char *buf, size_t len);
 int write_text(const char *path, const char *text);
 bool cpu_in_list(int cpu, const char *list); /* "0-3,8" */
 
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Ends poke with this exit code, after one line on stderr. */
+__attribute__((format(printf, 2, 3), noreturn)) void die(int rc, const char *fmt, ...);
+/* The value of an option, or the end with one line on stderr. parse_ns: "100us", 1ns to 60s; with
+ * `rest`, which gets the place behind the unit, a dash may follow. */
+uint64_t parse_ns(const char *option, const char *text, const char **rest);
+long parse_long(const char *option, const char *text, long lo, long hi);
+
 /* poke_log.c */
 void log_config(const char *what, const struct poke_conf *conf, const struct poke *pokes, size_t nr,
 		uint64_t start);

@@ -1,7 +1,9 @@
-/* Clock, waiting and small files. */
+/* Clock, waiting, small files, and numbers on the command line. */
 #include "poke.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -102,4 +104,54 @@ bool cpu_in_list(int cpu, const char *list)
 		list = *end == ',' ? end + 1 : end;
 	}
 	return false;
+}
+
+void die(int rc, const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("poke: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	exit(rc);
+}
+
+uint64_t parse_ns(const char *option, const char *text, const char **rest)
+{
+	static const struct {
+		const char *unit;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+	char *end;
+	double value = *text >= '0' && *text <= '9' ? strtod(text, &end) : -1;
+
+	for (size_t i = 0; value >= 0 && i < ARRAY_SIZE(units); i++) {
+		size_t len = strlen(units[i].unit);
+
+		if (strncmp(end, units[i].unit, len) ||
+		    (rest ? end[len] && end[len] != '-' : end[len]))
+			continue;
+		value *= units[i].ns;
+		if (value < 1 || value > 60e9)
+			break;
+		if (rest)
+			*rest = end + len;
+		return (uint64_t)value;
+	}
+	die(1, "%s %s: not a time between 1ns and 60s with a unit, such as 100us or 5ms", option,
+	    text);
+}
+
+long parse_long(const char *option, const char *text, long lo, long hi)
+{
+	char *end;
+	long value;
+
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || end == text || *end || value < lo || value > hi)
+		die(1, "%s %s: not a number between %ld and %ld", option, text, lo, hi);
+	return value;
 }

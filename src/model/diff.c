@@ -1,7 +1,8 @@
-/* All sources of all files go into one list, sorted by name: entries of one name are a row. One
- * histogram for each recording of a side is enough, because a cell keeps only the values that are
- * asked of it. */
+/* Compares the sides: all hiccups first, then the list of all sources, row by row. One histogram
+ * for each recording of a side is enough, because a cell keeps only the values that are asked of
+ * it. */
 #include "model/diff_cell.h"
+#include "model/diff_list.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,130 +10,6 @@
 #include <string.h>
 
 #define LOW_LEAST_NS 10 /* shorter ones are in the first bin, too */
-
-struct entry {
-	enum source_kind kind;
-	bool kernel_thread, rest;
-	char name[DIFF_NAME];
-	const char *function; /* NULL: not known */
-	uint32_t side, at;    /* index of its recording */
-	const struct source *source;
-};
-
-/* ---- one list of all sources ---- */
-
-/* Length without a suffix that a compiler adds to a copy of a function:
- * "tick_sched_do_timer.isra.0" is the tick_sched_do_timer of another kernel. */
-static size_t function_len(const char *function)
-{
-	static const char *const added[] = {".isra.", ".constprop.", ".part.", ".cold", ".llvm."};
-	size_t n = strlen(function);
-
-	for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
-		const char *at = strstr(function, added[i]);
-
-		if (at && at > function && (size_t)(at - function) < n)
-			n = at - function;
-	}
-	return n;
-}
-
-static int function_order(const char *a, const char *b)
-{
-	size_t na, nb;
-	int order;
-
-	if (!a || !b)
-		return !!a - !!b;
-	na = function_len(a);
-	nb = function_len(b);
-	order = strncmp(a, b, na < nb ? na : nb);
-	return order ? order : (na > nb) - (na < nb);
-}
-
-static int same_row(const struct entry *x, const struct entry *y)
-{
-	int order;
-
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->kernel_thread != y->kernel_thread)
-		return x->kernel_thread ? -1 : 1;
-	if (x->rest != y->rest)
-		return x->rest ? -1 : 1;
-	order = strcmp(x->name, y->name);
-	return order ? order : function_order(x->function, y->function);
-}
-
-static int by_row(const void *a, const void *b)
-{
-	const struct entry *x = a, *y = b;
-	int order = same_row(x, y);
-
-	if (order)
-		return order;
-	if (x->side != y->side)
-		return x->side < y->side ? -1 : 1;
-	return (x->at > y->at) - (x->at < y->at);
-}
-
-static bool has_any(const struct source *s)
-{
-	return s->net.count || s->net.sum;
-}
-
-static uint32_t count_sources(const struct diff *d)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < d->n; k++)
-		for (uint32_t r = 0; r < d->side[k].n; r++) {
-			const struct view *s = d->side[k].view[r];
-
-			for (uint32_t i = 0; i < s->ncpus; i++)
-				n += s->cpu[i].sources.count;
-		}
-	return n;
-}
-
-static uint32_t list_view(const struct diff *d, uint32_t side, uint32_t at, struct entry *entry)
-{
-	const struct view *s = d->side[side].view[at];
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->ncpus; i++) {
-		const struct sources *t = &s->cpu[i].sources;
-
-		for (uint32_t r = 0; r < t->count; r++) {
-			const struct source *source = t->row[r];
-
-			if (!has_any(source))
-				continue;
-			entry[n] = (struct entry){.kind = source->kind,
-						  .kernel_thread = source->kernel_thread,
-						  .rest = source->rest,
-						  .function = source->function,
-						  .side = side,
-						  .at = at,
-						  .source = source};
-			diff_name(source, d->same_cpus, entry[n].name);
-			n++;
-		}
-	}
-	return n;
-}
-
-/* Fills entry[], sorted; returns how many. */
-static uint32_t list_sources(const struct diff *d, struct entry *entry)
-{
-	uint32_t n = 0;
-
-	for (uint32_t k = 0; k < d->n; k++)
-		for (uint32_t at = 0; at < d->side[k].n; at++)
-			n += list_view(d, k, at, entry + n);
-	qsort(entry, n, sizeof(*entry), by_row);
-	return n;
-}
 
 /* ---- all hiccups ---- */
 
@@ -199,7 +76,7 @@ static int by_rank(const void *a, const void *b)
 	if (x->kernel_thread != y->kernel_thread)
 		return x->kernel_thread ? -1 : 1;
 	return strcmp(x->name, y->name) ? strcmp(x->name, y->name)
-					: function_order(x->function, y->function);
+					: diff_function_order(x->function, y->function);
 }
 
 static void rank_row(const struct diff *d, struct diff_row *row)
@@ -219,10 +96,10 @@ static void rank_row(const struct diff *d, struct diff_row *row)
 }
 
 /* Fills a row from the entries of its name, which begin at *at and are in the order of sides. */
-static int fill_row(struct diff *d, struct diff_row *row, const struct entry **at,
-		    const struct entry *end, struct tallies *t)
+static int fill_row(struct diff *d, struct diff_row *row, const struct diff_entry **at,
+		    const struct diff_entry *end, struct tallies *t)
 {
-	const struct entry *first = *at;
+	const struct diff_entry *first = *at;
 	struct sums sums[DIFF_FILES];
 
 	row->kind = first->kind;
@@ -230,11 +107,11 @@ static int fill_row(struct diff *d, struct diff_row *row, const struct entry **a
 	row->rest = first->rest;
 	memcpy(row->name, first->name, sizeof(row->name));
 	if (first->function &&
-	    !(row->function = strndup(first->function, function_len(first->function))))
+	    !(row->function = strndup(first->function, diff_function_len(first->function))))
 		return -ENOMEM;
 	for (uint32_t k = 0; k < d->n; k++) {
 		tallies_clear(t);
-		for (; *at < end && (*at)->side == k && !same_row(*at, first); ++*at) {
+		for (; *at < end && (*at)->side == k && !diff_same_row(*at, first); ++*at) {
 			const struct source *s = (*at)->source;
 			struct tally *one = &t->one[(*at)->at];
 
@@ -250,14 +127,14 @@ static int fill_row(struct diff *d, struct diff_row *row, const struct entry **a
 	return 0;
 }
 
-static int compare_rows(struct diff *d, const struct entry *entry, uint32_t n)
+static int compare_rows(struct diff *d, const struct diff_entry *entry, uint32_t n)
 {
-	const struct entry *at = entry, *end = entry + n;
+	const struct diff_entry *at = entry, *end = entry + n;
 	struct tallies *t = tallies_new(d, n ? entry[0].source->net.bits : 1);
 	int err;
 
 	for (uint32_t i = 0; i < n; i++)
-		d->rows += !i || same_row(&entry[i - 1], &entry[i]);
+		d->rows += !i || diff_same_row(&entry[i - 1], &entry[i]);
 	d->row = calloc(d->rows + 1, sizeof(*d->row));
 	err = d->row && t ? 0 : -ENOMEM;
 	for (uint32_t i = 0; !err && i < d->rows; i++)
@@ -270,8 +147,8 @@ static int compare_rows(struct diff *d, const struct entry *entry, uint32_t n)
 
 static int compare_sources(struct diff *d)
 {
-	struct entry *entry = calloc(count_sources(d) + 1, sizeof(*entry));
-	int err = entry ? compare_rows(d, entry, list_sources(d, entry)) : -ENOMEM;
+	struct diff_entry *entry = calloc(diff_count_sources(d) + 1, sizeof(*entry));
+	int err = entry ? compare_rows(d, entry, diff_list_sources(d, entry)) : -ENOMEM;
 
 	free(entry);
 	return err;

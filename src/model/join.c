@@ -2,43 +2,16 @@
  * comes, records that ended before it are dropped as below the threshold, those inside it go to the
  * nest, later ones stay.
  */
-#include "model/join.h"
+#include "model/join_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_SLOTS JOIN_WAIT_ALL /* touched only as far as records wait */
-/* Records that stay when room is made: one that ended just before them may still come. */
-#define NEWEST 64
 /* largest number of records that one may come late by; more than any clock's error takes */
 #define DISORDER 256
-/* Error between the sampler's and the probes' clock: the same clock, read through two paths. */
-#define TOLERANCE_NS 100
 /* Time of the sampler's bookkeeping: a record may fall between its cursor and its counter
  * readings. */
 #define NEAR_NS 2000
-
-struct join {
-	struct nest *nest;
-	struct ticks *ticks;
-	struct others *others;
-	struct intervals *intervals;
-	struct edge_bounds bounds;
-	uint64_t threshold_ns;
-	bool windows;
-	struct join_counts counts;
-	struct record *wait; /* ring of WAIT_SLOTS */
-	uint64_t first, last;
-	uint32_t seq[LEVELS]; /* of the newest record taken */
-	/* Of the newest record that waits no more: its place, and its end. */
-	uint32_t done[LEVELS];
-	uint64_t done_ns[LEVELS];
-	struct holes holes; /* of the hiccup in hand */
-	uint64_t missing;   /* number of records missing in them */
-	uint64_t looked;    /* value of `last` when room was made last */
-	uint64_t since_ns;  /* begin of the gap for which records are netted ahead; 0: not known */
-	bool last_missing[LEVELS]; /* the last ones of the level are missing, too */
-};
 
 struct join *join_new(const struct join_options *o)
 {
@@ -84,11 +57,6 @@ uint32_t join_waiting(const struct join *j)
 	return j->last - j->first;
 }
 
-static struct record *waiting(const struct join *j, uint64_t i)
-{
-	return &j->wait[i % WAIT_SLOTS];
-}
-
 /* Moves the few records that are left to the begin of the ring: its far part is touched only when
  * many wait. */
 static void rewind_ring(struct join *j)
@@ -97,7 +65,7 @@ static void rewind_ring(struct join *j)
 
 	if (n > NEWEST || first < NEWEST || first + n > WAIT_SLOTS)
 		return;
-	memcpy(j->wait, waiting(j, j->first), n * sizeof(*j->wait));
+	memcpy(j->wait, join_place(j, j->first), n * sizeof(*j->wait));
 	j->first = 0;
 	j->last = n;
 	j->looked = 0;
@@ -148,11 +116,11 @@ void join_record(struct join *j, const struct record *r)
 	if (j->last - j->first >= WAIT_SLOTS)
 		join_relieve(j, 0);
 	first = join_waiting(j) > DISORDER ? j->last - DISORDER : j->first;
-	while (i > first && ends_after(waiting(j, i - 1), r)) {
-		*waiting(j, i) = *waiting(j, i - 1);
+	while (i > first && ends_after(join_place(j, i - 1), r)) {
+		*join_place(j, i) = *join_place(j, i - 1);
 		i--;
 	}
-	*waiting(j, i) = *r;
+	*join_place(j, i) = *r;
 	j->last++;
 }
 
@@ -176,7 +144,7 @@ static void check_sequence(struct join *j, const struct record *r, const struct 
 	j->counts.mismatches++;
 }
 
-static void drop_below(struct join *j, const struct record *r)
+void join_drop_below(struct join *j, const struct record *r)
 {
 	if (j->intervals && (r->kind < RECORD_FAULT || r->kind == RECORD_OSNOISE)) {
 		struct interval interval = interval_of(r, r->end_ns - r->start_ns);
@@ -221,10 +189,7 @@ static uint32_t missing_before(uint32_t seq, uint32_t done, uint32_t before)
 	return n > 0 ? n - 1 : 0;
 }
 
-/* Finds where records are missing among the waiting ones, up to the place `stop`: after the end of
- * one and before the begin of the level's next. from_ns: earlier holes are ignored. h: the hiccup,
- * which ends the last holes; NULL: it lasts. */
-static void find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns, uint64_t stop)
+void join_find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns, uint64_t stop)
 {
 	uint64_t end_ns[LEVELS];
 	uint32_t seq[LEVELS];
@@ -232,7 +197,7 @@ static void find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns,
 	memcpy(seq, j->done, sizeof(seq));
 	memcpy(end_ns, j->done_ns, sizeof(end_ns));
 	for (uint64_t i = j->first; i < stop; i++) {
-		const struct record *r = waiting(j, i);
+		const struct record *r = join_place(j, i);
 		unsigned level = r->level;
 		uint32_t n;
 
@@ -259,9 +224,7 @@ static void find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns,
 	}
 }
 
-/* Gives a record to the nest. before: the sequence of its level at the hiccup's begin. */
-static void take(struct join *j, const struct record *r, uint32_t before, uint64_t from,
-		 uint64_t to)
+void join_take(struct join *j, const struct record *r, uint32_t before, uint64_t from, uint64_t to)
 {
 	if (missing_before(r->seq, j->done[r->level], before))
 		nest_doubt(j->nest, r->level,
@@ -269,8 +232,7 @@ static void take(struct join *j, const struct record *r, uint32_t before, uint64
 	nest_take(j->nest, r, from, to);
 }
 
-/* Ends the waiting of a record. */
-static void pass(struct join *j, const struct record *r)
+void join_pass(struct join *j, const struct record *r)
 {
 	j->done[r->level] = r->seq;
 	if (r->end_ns > j->done_ns[r->level])
@@ -297,19 +259,19 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h)
 	for (unsigned level = 0; level < LEVELS; level++)
 		expect_sequence(j, level, h->after[level]);
 	nest_open(j->nest);
-	find_holes(j, h, h->start_ns, j->last);
+	join_find_holes(j, h, h->start_ns, j->last);
 	for (; j->first < j->last; j->first++) {
-		const struct record *r = waiting(j, j->first);
+		const struct record *r = join_place(j, j->first);
 		bool before = is_before(r, h);
 
 		if (!before && is_after(j, r, h))
 			break;
 		check_sequence(j, r, h, !before);
 		if (before)
-			drop_below(j, r);
+			join_drop_below(j, r);
 		else
-			take(j, r, h->before[r->level], h->start_ns, h->end_ns);
-		pass(j, r);
+			join_take(j, r, h->before[r->level], h->start_ns, h->end_ns);
+		join_pass(j, r);
 	}
 	rewind_ring(j);
 	pass_window(j, h);
@@ -320,103 +282,4 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h)
 	j->counts.mismatches += stuck_out;
 	j->counts.folded = nest_folded(j->nest);
 	return account;
-}
-
-/* The first waiting record that is too long for a gap below the threshold: it lies in a hiccup that
- * has not come yet. Returns its place, or j->last. The sampler may have got the CPU back for too
- * short a time to report the hiccup. */
-static uint64_t first_long(const struct join *j)
-{
-	uint64_t i = j->first;
-
-	while (i < j->last &&
-	       waiting(j, i)->end_ns - waiting(j, i)->start_ns <= j->threshold_ns + TOLERANCE_NS)
-		i++;
-	return i;
-}
-
-/* The first waiting record of the gap that was open at from_ns: earlier records belong to it when
- * only the kernel's entry and exit lie between. Those up to the place `sure` belong to it in any
- * case. */
-static uint64_t first_of_gap(const struct join *j, uint64_t sure, uint64_t from_ns)
-{
-	uint64_t near = j->bounds.irq_ns + j->bounds.thread_ns;
-	uint64_t i = j->last, start = from_ns;
-
-	for (; i > j->first; i--) {
-		const struct record *r = waiting(j, i - 1);
-
-		if (i <= sure && r->end_ns < from_ns && r->end_ns + near < start)
-			break;
-		start = r->start_ns < start ? r->start_ns : start;
-	}
-	return i;
-}
-
-/* Drops what waits before this place: it fell in gaps below the threshold. The newest half stays in
- * any case: a hiccup that has ended may not have come yet. */
-static void drop_before(struct join *j, uint64_t place)
-{
-	for (; j->first < place && join_waiting(j) > JOIN_WAIT_MAX / 2; j->first++) {
-		drop_below(j, waiting(j, j->first));
-		pass(j, waiting(j, j->first));
-	}
-}
-
-/* Gives what waits before this place to the hiccup that comes next. */
-static void take_before(struct join *j, uint64_t place)
-{
-	find_holes(j, NULL, nest_is_open(j->nest) ? 0 : waiting(j, j->first)->start_ns, place);
-	nest_open(j->nest);
-	for (; j->first < place; j->first++) {
-		const struct record *r = waiting(j, j->first);
-
-		take(j, r, j->done[r->level], 0, UINT64_MAX);
-		pass(j, r);
-	}
-}
-
-/* Nets nothing that may belong to a later hiccup than the next one. The next one may have ended,
- * with no time for the sampler to report it before a further one began. So records are netted ahead
- * only when no hiccup can still come for older records, and while the same gap lasts. Otherwise
- * they go on waiting, up to all slots. Only its hiccup tells where exactly the gap began: the
- * longer the wait, the better. */
-void join_relieve(struct join *j, uint64_t since_ns)
-{
-	bool full = join_waiting(j) >= WAIT_SLOTS;
-	uint64_t lasting = j->last, told;
-
-	if (join_waiting(j) <= JOIN_WAIT_MAX)
-		return;
-	/* A sleeping workload is off its CPU all the time, and the begin of its window is known
-	 * only at its end. */
-	if (j->windows) {
-		for (; join_waiting(j) > 2 * JOIN_WAIT_MAX; j->first++) {
-			drop_below(j, waiting(j, j->first));
-			pass(j, waiting(j, j->first));
-		}
-		return;
-	}
-	if (nest_is_open(j->nest)) {
-		if (full || (since_ns && since_ns == j->since_ns))
-			take_before(j, j->last - NEWEST);
-		return;
-	}
-	if (!full &&
-	    j->last - j->looked <
-		    JOIN_WAIT_MAX /
-			    2) /* bounds how often each record is looked at: some dozen times */
-		return;
-	j->looked = j->last;
-	if (since_ns)
-		lasting = first_of_gap(j, j->last - NEWEST, since_ns);
-	told = first_long(j);
-	drop_before(j,
-		    told < lasting ? first_of_gap(j, told, waiting(j, told)->start_ns) : lasting);
-	if (join_waiting(j) <= JOIN_WAIT_MAX / 2)
-		return;
-	if (!full && (!since_ns || told < lasting || join_waiting(j) < JOIN_WAIT_ALL / 4 * 3))
-		return;
-	j->since_ns = since_ns;
-	take_before(j, j->last - NEWEST);
 }

@@ -1,7 +1,6 @@
 /* Reads what rtla prints: the tables of osnoise top, hwnoise and timerlat top, the histograms, and
  * timerlat's auto-analysis. A repeated table (a saved live screen) replaces the one before: rtla's
- * numbers are totals.
- */
+ * numbers are totals. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +87,26 @@ static enum osnoise_got osnoise_row(struct osnoise_reader *r, uint64_t cpu, uint
 
 /* ---- timerlat top ---- */
 
-static bool message(struct osnoise_reader *r, struct text t);
+static bool message(struct osnoise_reader *r, struct text t)
+{
+	struct text at = t;
+
+	text_word(&at, "rtla ");
+	if ((text_word(&at, "osnoise") || text_word(&at, "timerlat") ||
+	     text_word(&at, "timelat")) &&
+	    text_is(&at, " hit stop tracing")) {
+		r->stopped = true;
+		if (r->section != SECTION_ANALYSIS)
+			r->section = SECTION_NONE;
+		return true;
+	}
+	if (text_word(&t, "Saving trace to ")) {
+		text_copy(&t, r->saved_to, sizeof(r->saved_to));
+		r->section = SECTION_NONE;
+		return true;
+	}
+	return false;
+}
 
 /* "cur min avg max", or of the row of all CPUs "min avg max". */
 static bool latency_group(struct text t, uint64_t unit_ns, bool cur, struct osnoise_latency *l)
@@ -301,27 +319,6 @@ static enum osnoise_got hist_line(struct osnoise_reader *r, struct text t)
 }
 
 /* ---- headings and messages ---- */
-
-static bool message(struct osnoise_reader *r, struct text t)
-{
-	struct text at = t;
-
-	text_word(&at, "rtla ");
-	if ((text_word(&at, "osnoise") || text_word(&at, "timerlat") ||
-	     text_word(&at, "timelat")) &&
-	    text_is(&at, " hit stop tracing")) {
-		r->stopped = true;
-		if (r->section != SECTION_ANALYSIS)
-			r->section = SECTION_NONE;
-		return true;
-	}
-	if (text_word(&t, "Saving trace to ")) {
-		text_copy(&t, r->saved_to, sizeof(r->saved_to));
-		r->section = SECTION_NONE;
-		return true;
-	}
-	return false;
-}
 
 static enum osnoise_got heading(struct osnoise_reader *r, struct text t)
 {

@@ -43,4 +43,14 @@ bool osnoise_has_front(const struct text *line);
 /* Adds r->event, complete, to the tables. */
 void osnoise_note(struct osnoise_reader *r);
 
+/* A century: start + duration cannot wrap. */
+#define NOISE_MAX_NS (36500ULL * 86400 * NSEC_PER_SEC)
+
+/* A period or a latency into the event, from the tracer's own line or an event's keys; false: the
+ * text is no such thing. */
+bool osnoise_period_line(struct osnoise_event *e, struct text t);
+bool osnoise_period_keys(struct osnoise_event *e, const struct text *t);
+bool osnoise_timerlat_line(struct osnoise_event *e, struct text t);
+bool osnoise_timerlat_keys(struct osnoise_event *e, const struct text *t);
+
 #endif

@@ -15,8 +15,6 @@
 #define COMM_COLUMNS  16
 #define FRONT_MAX     256
 #define TRACE_CMD_PAD 21 /* trace-cmd pads "name:" to this width, and adds a blank */
-/* A century: start + duration cannot wrap. */
-#define NOISE_MAX_NS (36500ULL * 86400 * NSEC_PER_SEC)
 
 static bool stamp_token(struct text token, struct osnoise_event *e)
 {
@@ -176,103 +174,6 @@ static bool sample(struct osnoise_event *e, struct text t)
 	       !text_left(&t);
 }
 
-static bool microseconds(uint64_t *ns)
-{
-	return !__builtin_mul_overflow(*ns, NSEC_PER_USEC, ns);
-}
-
-/* "1000000      41636  95.83640    8043      2      0    262      0     39" */
-static bool period_line(struct osnoise_event *e, struct text t)
-{
-	struct osnoise_period *p = &e->period;
-	uint64_t percent;
-
-	e->type = OSNOISE_PERIOD;
-	if (!text_field(&t, &p->runtime_ns) || !text_field(&t, &p->noise_ns))
-		return false;
-	text_blanks(&t);
-	if (!text_decimal(&t, NSEC_PER_SEC, &percent) || !text_field(&t, &p->max_single_ns) ||
-	    !text_field(&t, &p->hw) || !text_field(&t, &p->nmi) || !text_field(&t, &p->irq) ||
-	    !text_field(&t, &p->softirq) || !text_field(&t, &p->thread))
-		return false;
-	text_blanks(&t);
-	p->count = 1;
-	return !text_left(&t) && microseconds(&p->runtime_ns) && microseconds(&p->noise_ns) &&
-	       microseconds(&p->max_single_ns);
-}
-
-/* The number behind `key` anywhere in t: "noise:23826<tab>max_sample:175", "noise=23826
- * max_sample=175". */
-static bool keyed(const struct text *t, const char *key, uint64_t *value)
-{
-	struct text rest = *t, token;
-
-	while (text_blanks(&rest), text_left(&rest)) {
-		token = text_token(&rest);
-		if (text_word(&token, key) && (text_word(&token, "=") || text_word(&token, ":")))
-			return text_u64(&token, value) && !text_left(&token);
-	}
-	return false;
-}
-
-/* Counts are called hw_count in osnoise_sample, hw in the tracer's own record. */
-static bool period_keys(struct osnoise_event *e, const struct text *t)
-{
-	struct osnoise_period *p = &e->period;
-
-	e->type = OSNOISE_PERIOD;
-	if (!keyed(t, "runtime", &p->runtime_ns) || !microseconds(&p->runtime_ns))
-		p->runtime_ns = UINT64_MAX;
-	if (!keyed(t, "noise", &p->noise_ns) || !keyed(t, "max_sample", &p->max_single_ns))
-		return false;
-	if (!(keyed(t, "hw", &p->hw) && keyed(t, "nmi", &p->nmi) && keyed(t, "irq", &p->irq) &&
-	      keyed(t, "softirq", &p->softirq) && keyed(t, "thread", &p->thread)) &&
-	    !(keyed(t, "hw_count", &p->hw) && keyed(t, "nmi_count", &p->nmi) &&
-	      keyed(t, "irq_count", &p->irq) && keyed(t, "softirq_count", &p->softirq) &&
-	      keyed(t, "thread_count", &p->thread)))
-		return false;
-	p->count = 1;
-	return microseconds(&p->noise_ns) && microseconds(&p->max_single_ns);
-}
-
-/* "#2080  context    irq timer_latency     52493 ns" */
-static bool timerlat_line(struct osnoise_event *e, struct text t)
-{
-	struct text context, unit;
-
-	e->type = OSNOISE_TIMERLAT;
-	if (!text_word(&t, "#") || !text_u32(&t, &e->id))
-		return false;
-	context = text_token(&t);
-	if (!text_is(&context, "context"))
-		return false;
-	context = text_token(&t);
-	e->context = text_is(&context, "irq")      ? TIMERLAT_IRQ
-		     : text_is(&context, "thread") ? TIMERLAT_THREAD
-						   : TIMERLAT_USER;
-	if (e->context == TIMERLAT_USER && !text_word(&context, "user"))
-		return false;
-	context = text_token(&t);
-	if (!text_is(&context, "timer_latency") || !text_field(&t, &e->duration_ns))
-		return false;
-	unit = text_token(&t);
-	text_blanks(&t);
-	return text_is(&unit, "ns") && !text_left(&t) && e->duration_ns <= NOISE_MAX_NS;
-}
-
-static bool timerlat_keys(struct osnoise_event *e, const struct text *t)
-{
-	uint64_t id, context;
-
-	e->type = OSNOISE_TIMERLAT;
-	if ((!keyed(t, "seq", &id) && !keyed(t, "seqnum", &id)) || !keyed(t, "context", &context) ||
-	    !keyed(t, "timer_latency", &e->duration_ns))
-		return false;
-	e->id = id;
-	e->context = context;
-	return id <= UINT32_MAX && context < TIMERLAT_CONTEXTS && e->duration_ns <= NOISE_MAX_NS;
-}
-
 /* Since 6.18 a period and a latency also come as events of their own, just before the tracer's
  * line. With both switched on each would count twice. */
 static bool comes_twice(struct osnoise_reader *r, bool as_event)
@@ -362,8 +263,8 @@ static enum osnoise_got record(struct osnoise_reader *r, struct text t)
 		return OSNOISE_TAKEN;
 	}
 	if (rest.p < rest.end && *rest.p == '#')
-		return done_once(r, timerlat_line(e, rest), false);
-	if (rest.p < rest.end && *rest.p >= '0' && *rest.p <= '9' && period_line(e, rest))
+		return done_once(r, osnoise_timerlat_line(e, rest), false);
+	if (rest.p < rest.end && *rest.p >= '0' && *rest.p <= '9' && osnoise_period_line(e, rest))
 		return done_once(r, true, false);
 	name = event_name(&rest);
 	if (!text_left(&name))
@@ -375,9 +276,10 @@ static enum osnoise_got record(struct osnoise_reader *r, struct text t)
 	if (text_is(&name, "sample_threshold"))
 		return done(r, sample(e, t));
 	if (text_is(&name, "osnoise") || text_is(&name, "osnoise_sample"))
-		return done_once(r, period_keys(e, &t), text_is(&name, "osnoise_sample"));
+		return done_once(r, osnoise_period_keys(e, &t), text_is(&name, "osnoise_sample"));
 	if (text_is(&name, "timerlat") || text_is(&name, "timerlat_sample"))
-		return done_once(r, timerlat_keys(e, &t), text_is(&name, "timerlat_sample"));
+		return done_once(r, osnoise_timerlat_keys(e, &t),
+				 text_is(&name, "timerlat_sample"));
 	return other_event(r, &name);
 }
 

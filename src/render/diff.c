@@ -6,10 +6,6 @@
  *     A     before.rec  web-07  6.12.1  3      60.0 s  2026-01-02T03:04:05Z
  *     B     after.rec   web-07  6.12.1  3      60.0 s  2026-01-02T03:14:05Z
  *
- *   not the same
- *     what                      A  B
- *     proc/sys/vm/stat_interval 1  120
- *
  *   all hiccups, each second of a CPU
  *                      A        B  ratio  95 % interval  verdict
  *     time lost  58.8 ms  12.1 ms  0.206  0.195 - 0.218  better
@@ -17,11 +13,6 @@
  *   sources, time each second of a CPU
  *     verdict        A   B  ratio  95 % interval  kind    who
  *     gone     2.27 us   0      0      0 - 0.081  thread  kworker/3:* > vmstat_update
- *
- *   lengths                           1 us    10 us   100 us
- *     thread kworker/3:* > vmstat_update
- *       A  0.98/s  ▂▅█▃▁
- *       B       0
  *
  * With more than two sides each has a column, with its verdict beside the number.
  */

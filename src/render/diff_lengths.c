@@ -1,5 +1,11 @@
 /* Lengths of hiccups and intervals, all files one above the other: bars of Unicode block elements
- * on one logarithmic axis for all. And words and numbers that the tables share. */
+ * on one logarithmic axis for all. And words and numbers that the tables share.
+ *
+ *   lengths                           1 us    10 us   100 us
+ *     thread kworker/3:* > vmstat_update
+ *       A  0.98/s  ▂▅█▃▁
+ *       B       0
+ */
 #include <math.h>
 #include <string.h>
 

@@ -27,69 +27,12 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/escape.h"
 #include "base/units.h"
+#include "render/metric.h"
 #include "render/render.h"
 
 #define BUCKET_FIRST 8  /* end of the first bucket: 2^8 ns... */
 #define BUCKET_LAST  30 /* ...and of the last but +Inf: 2^30 */
-
-struct metrics {
-	FILE *out;
-	bool strict; /* OpenMetrics, not Prometheus' format */
-	bool running;
-	bool many; /* several views: samples name their host */
-	const struct view *view;
-	const struct leaders *leaders; /* of this view */
-	bool some;                     /* this sample has a label already */
-};
-
-/* ---- one sample ---- */
-
-/* Quotes a value by two rules: the project's for unprintable bytes, then the format's own. */
-static void label(struct metrics *m, const char *name, const char *value)
-{
-	char piece[ESCAPE_CHAR];
-	size_t used;
-
-	fprintf(m->out, "%c%s=\"", m->some ? ',' : '{', name);
-	m->some = true;
-	for (; value && (used = escape_char(value, SIZE_MAX, piece)); value += used)
-		for (const char *p = piece; *p; p++) {
-			if (*p == '\\' || *p == '"')
-				putc('\\', m->out);
-			putc(*p, m->out);
-		}
-	putc('"', m->out);
-}
-
-static void label_u64(struct metrics *m, const char *name, uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	label(m, name, text);
-}
-
-static void sample(struct metrics *m, const char *name, const char *suffix)
-{
-	fprintf(m->out, "%s%s", name, suffix);
-	m->some = false;
-	if (m->many) {
-		label(m, "host", m->view->host.hostname);
-		label(m, "started", m->view->run.started);
-	}
-}
-
-static void value(struct metrics *m, uint64_t value, bool seconds)
-{
-	if (m->some)
-		putc('}', m->out);
-	if (seconds)
-		fprintf(m->out, " %llu.%09llu\n", value / NSEC_PER_SEC, value % NSEC_PER_SEC);
-	else
-		fprintf(m->out, " %" PRIu64 "\n", value);
-}
 
 /* ---- families ---- */
 
@@ -126,26 +69,26 @@ static void write_info(struct metrics *m, const struct family *f)
 {
 	const struct view *v = m->view;
 
-	sample(m, f->name, suffix(f->type));
-	label(m, "version", CULPRIT_VERSION);
-	label(m, "hostname", v->host.hostname);
-	label(m, "kernel", v->host.kernel);
-	label(m, "arch", v->host.arch);
-	label(m, "cpu_model", v->host.cpu_model);
-	label(m, "hypervisor", v->host.hypervisor);
-	label(m, "clocksource", v->host.clocksource);
-	label(m, "sampler", v->run.sampler);
-	label(m, "priority", v->run.priority);
-	label(m, "traced", v->run.traced ? "true" : "false");
+	metric_begin(m, f->name, suffix(f->type));
+	metric_label(m, "version", CULPRIT_VERSION);
+	metric_label(m, "hostname", v->host.hostname);
+	metric_label(m, "kernel", v->host.kernel);
+	metric_label(m, "arch", v->host.arch);
+	metric_label(m, "cpu_model", v->host.cpu_model);
+	metric_label(m, "hypervisor", v->host.hypervisor);
+	metric_label(m, "clocksource", v->host.clocksource);
+	metric_label(m, "sampler", v->run.sampler);
+	metric_label(m, "priority", v->run.priority);
+	metric_label(m, "traced", v->run.traced ? "true" : "false");
 	if (!m->many)
-		label(m, "started", v->run.started);
-	value(m, 1, false);
+		metric_label(m, "started", v->run.started);
+	metric_value(m, 1, false);
 }
 
 static void write_running(struct metrics *m, const struct family *f)
 {
-	sample(m, f->name, "");
-	value(m, m->running, false);
+	metric_begin(m, f->name, "");
+	metric_value(m, m->running, false);
 }
 
 static const char *lane_label(const struct metrics *m)
@@ -159,9 +102,9 @@ static void label_lane(struct metrics *m, uint32_t i)
 	char lane[LANE_NAME];
 
 	if (m->view->run.watch)
-		label(m, lane_label(m), view_lane(m->view, i, lane));
+		metric_label(m, lane_label(m), view_lane(m->view, i, lane));
 	else
-		label_u64(m, lane_label(m), m->view->cpu[i].number);
+		metric_label_u64(m, lane_label(m), m->view->cpu[i].number);
 }
 
 static void write_cpu_info(struct metrics *m, const struct family *f)
@@ -171,11 +114,13 @@ static void write_cpu_info(struct metrics *m, const struct family *f)
 
 		if (m->view->run.watch)
 			return;
-		sample(m, f->name, suffix(f->type));
-		label_u64(m, "cpu", cpu);
-		label(m, "isolated", cpus_has(&m->view->host.isolated, cpu) ? "true" : "false");
-		label(m, "nohz_full", cpus_has(&m->view->host.nohz_full, cpu) ? "true" : "false");
-		value(m, 1, false);
+		metric_begin(m, f->name, suffix(f->type));
+		metric_label_u64(m, "cpu", cpu);
+		metric_label(m, "isolated",
+			     cpus_has(&m->view->host.isolated, cpu) ? "true" : "false");
+		metric_label(m, "nohz_full",
+			     cpus_has(&m->view->host.nohz_full, cpu) ? "true" : "false");
+		metric_value(m, 1, false);
 	}
 }
 
@@ -187,9 +132,9 @@ static void write_cpus(struct metrics *m, const struct family *f)
 
 		if (f->known && !*(const bool *)(row + f->known))
 			continue;
-		sample(m, f->name, suffix(f->type));
+		metric_begin(m, f->name, suffix(f->type));
 		label_lane(m, i);
-		value(m, *(const uint64_t *)(row + f->at), f->seconds);
+		metric_value(m, *(const uint64_t *)(row + f->at), f->seconds);
 	}
 }
 
@@ -218,17 +163,17 @@ static void write_hist(struct metrics *m, const struct family *f, const struct b
 
 	for (int n = BUCKET_FIRST; n <= BUCKET_LAST + 1; n++) {
 		snprintf(le, sizeof(le), "%.10g", (double)(UINT64_C(1) << n) / NSEC_PER_SEC);
-		sample(m, f->name, "_bucket");
-		label(m, name, text);
-		label(m, "le", n > BUCKET_LAST ? "+Inf" : le);
-		value(m, n > BUCKET_LAST ? b->count : b->below[n], false);
+		metric_begin(m, f->name, "_bucket");
+		metric_label(m, name, text);
+		metric_label(m, "le", n > BUCKET_LAST ? "+Inf" : le);
+		metric_value(m, n > BUCKET_LAST ? b->count : b->below[n], false);
 	}
-	sample(m, f->name, "_sum");
-	label(m, name, text);
-	value(m, b->sum, true);
-	sample(m, f->name, "_count");
-	label(m, name, text);
-	value(m, b->count, false);
+	metric_begin(m, f->name, "_sum");
+	metric_label(m, name, text);
+	metric_value(m, b->sum, true);
+	metric_begin(m, f->name, "_count");
+	metric_label(m, name, text);
+	metric_value(m, b->count, false);
 }
 
 static void write_hiccups(struct metrics *m, const struct family *f)
@@ -264,15 +209,15 @@ static void write_kinds(struct metrics *m, const struct family *f)
 static void write_source(struct metrics *m, const struct family *f, uint32_t i, const char *kind,
 			 const char *name, const struct leader *l, uint64_t number)
 {
-	sample(m, f->name, suffix(f->type));
+	metric_begin(m, f->name, suffix(f->type));
 	label_lane(m, i);
-	label(m, "kind", kind);
-	label(m, "source", name);
-	label(m, "kernel_thread",
-	      l && l->kind == SOURCE_THREAD ? l->kernel_thread ? "true" : "false" : NULL);
-	label(m, "function", l ? l->function : NULL);
-	label(m, "cause", l ? l->cause : NULL);
-	value(m, number, f->seconds);
+	metric_label(m, "kind", kind);
+	metric_label(m, "source", name);
+	metric_label(m, "kernel_thread",
+		     l && l->kind == SOURCE_THREAD ? l->kernel_thread ? "true" : "false" : NULL);
+	metric_label(m, "function", l ? l->function : NULL);
+	metric_label(m, "cause", l ? l->cause : NULL);
+	metric_value(m, number, f->seconds);
 }
 
 static uint64_t sum_of(const struct family *f, const struct leader_sums *s)
@@ -310,19 +255,19 @@ static void write_merged(struct metrics *m, const struct family *f)
 
 			if (!n)
 				continue;
-			sample(m, f->name, suffix(f->type));
-			label_u64(m, "cpu", m->view->cpu[i].number);
-			label(m, "kind", source_kind_name(k));
-			value(m, f->seconds ? ns : n, f->seconds);
+			metric_begin(m, f->name, suffix(f->type));
+			metric_label_u64(m, "cpu", m->view->cpu[i].number);
+			metric_label(m, "kind", source_kind_name(k));
+			metric_value(m, f->seconds ? ns : n, f->seconds);
 		}
 }
 
 static void write_misses(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->view->ncpus; i++) {
-		sample(m, f->name, suffix(f->type));
+		metric_begin(m, f->name, suffix(f->type));
 		label_lane(m, i);
-		value(m, i ? 0 : m->view->run.recursion_misses, f->seconds);
+		metric_value(m, i ? 0 : m->view->run.recursion_misses, f->seconds);
 	}
 }
 

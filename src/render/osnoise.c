@@ -328,71 +328,6 @@ static void write_analysis(const struct page *p, const struct osnoise_analysis *
 	flow_end(&f);
 }
 
-/* Reports what the numbers above leave out. */
-static void write_left_out(const struct page *p)
-{
-	const struct osnoise_reader *r = p->r;
-	char a[32];
-
-	if (r->left_out_first)
-		fprintf(p->out,
-			"left out: %s thread noise%s since boot (the first after switching on)\n",
-			format_count(r->left_out_first, a, sizeof(a)),
-			r->left_out_first == 1 ? "" : "s");
-	if (r->left_out_workload)
-		fprintf(p->out, "left out: %s thread noises of the workload [%u] itself\n",
-			format_count(r->left_out_workload, a, sizeof(a)), r->workload);
-	if (r->lost)
-		fprintf(p->out, "the kernel lost %s records before they were saved\n",
-			format_count(r->lost, a, sizeof(a)));
-	if (r->cpus_beyond)
-		fprintf(p->out, "%s records and rows of CPUs after the first %u are not shown\n",
-			format_count(r->cpus_beyond, a, sizeof(a)), OSNOISE_CPUS);
-	if (r->lines_cut)
-		fprintf(p->out, "%s lines were longer than %u bytes, and cut\n",
-			format_count(r->lines_cut, a, sizeof(a)), LINE_BYTES);
-	if (r->analyses_beyond)
-		fprintf(p->out, "%s more analyses are not shown\n",
-			format_count(r->analyses_beyond, a, sizeof(a)));
-	if (r->tainted)
-		fprintf(p->out, "the kernel says that osnoise is tainted: its accounting went "
-				"wrong, doubt these times\n");
-	if (r->no_memory)
-		fprintf(p->out, "out of memory: some of the input is not in these numbers\n");
-	if (r->events[OSNOISE_NOISE] && !r->events[OSNOISE_SAMPLE] &&
-	    !r->events[OSNOISE_TIMERLAT] && !r->workload)
-		fprintf(p->out, "no gaps of the kernel's own loop are here: the run time of the "
-				"program that was measured\n"
-				"  counts as thread noise; --workload PID leaves it out\n");
-}
-
-static void write_unread(const struct page *p)
-{
-	const struct osnoise_reader *r = p->r;
-	char text[4 * OSNOISE_TEXT], a[32];
-	struct flow f;
-
-	if (r->nother) {
-		flow_start(&f, p->out, p->width, "events of other systems, counted only: ", " · ",
-			   "  ");
-		for (uint32_t i = 0; i < r->nother; i++)
-			flow_add(&f, "%s %s", escape_text(r->other[i].name, SIZE_MAX, text, 80),
-				 format_count(r->other[i].count, a, sizeof(a)));
-		flow_end(&f);
-	}
-	if (!r->unknown) {
-		fprintf(p->out, "every line was understood\n");
-		return;
-	}
-	fprintf(p->out, "not understood: %s line%s\n", format_count(r->unknown, a, sizeof(a)),
-		r->unknown == 1 ? "" : "s");
-	for (uint32_t i = 0; i < r->nunknowns; i++) {
-		escape_text(r->unknowns[i].text, r->unknowns[i].len, text,
-			    p->width > 12 ? p->width - 12 : 8);
-		fprintf(p->out, "  %7" PRIu64 ": %s\n", r->unknowns[i].line, text);
-	}
-}
-
 int render_osnoise_text(const struct osnoise_reader *r, const char *input,
 			const struct render_options *options, FILE *out)
 {
@@ -417,7 +352,6 @@ int render_osnoise_text(const struct osnoise_reader *r, const char *input,
 	for (uint32_t i = 0; i < r->nanalyses; i++)
 		write_analysis(&p, r->analysis[i]);
 	fputc('\n', out);
-	write_left_out(&p);
-	write_unread(&p);
+	render_osnoise_notes(r, p.width, out);
 	return ferror(out) ? -1 : 0;
 }

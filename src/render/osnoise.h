@@ -13,4 +13,7 @@ int render_osnoise_json(const struct osnoise_reader *r, const char *input, FILE 
 /* Indices into r->cpu by rising CPU number; free() it. NULL: out of memory. */
 uint32_t *osnoise_cpu_order(const struct osnoise_reader *r);
 
+/* The end of the text: what the numbers leave out, and the lines that were not understood. */
+void render_osnoise_notes(const struct osnoise_reader *r, unsigned width, FILE *out);
+
 #endif

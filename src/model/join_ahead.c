@@ -1,0 +1,102 @@
+/* Netting ahead: what the join does with waiting records while a hiccup lasts. */
+#include "model/join_parts.h"
+
+#include <stddef.h>
+
+/* The first waiting record that is too long for a gap below the threshold: it lies in a hiccup that
+ * has not come yet. Returns its place, or j->last. The sampler may have got the CPU back for too
+ * short a time to report the hiccup. */
+static uint64_t first_long(const struct join *j)
+{
+	uint64_t i = j->first;
+
+	while (i < j->last && join_place(j, i)->end_ns - join_place(j, i)->start_ns <=
+				      j->threshold_ns + TOLERANCE_NS)
+		i++;
+	return i;
+}
+
+/* The first waiting record of the gap that was open at from_ns: earlier records belong to it when
+ * only the kernel's entry and exit lie between. Those up to the place `sure` belong to it in any
+ * case. */
+static uint64_t first_of_gap(const struct join *j, uint64_t sure, uint64_t from_ns)
+{
+	uint64_t near = j->bounds.irq_ns + j->bounds.thread_ns;
+	uint64_t i = j->last, start = from_ns;
+
+	for (; i > j->first; i--) {
+		const struct record *r = join_place(j, i - 1);
+
+		if (i <= sure && r->end_ns < from_ns && r->end_ns + near < start)
+			break;
+		start = r->start_ns < start ? r->start_ns : start;
+	}
+	return i;
+}
+
+/* Drops what waits before this place: it fell in gaps below the threshold. The newest half stays in
+ * any case: a hiccup that has ended may not have come yet. */
+static void drop_before(struct join *j, uint64_t place)
+{
+	for (; j->first < place && join_waiting(j) > JOIN_WAIT_MAX / 2; j->first++) {
+		join_drop_below(j, join_place(j, j->first));
+		join_pass(j, join_place(j, j->first));
+	}
+}
+
+/* Gives what waits before this place to the hiccup that comes next. */
+static void take_before(struct join *j, uint64_t place)
+{
+	join_find_holes(j, NULL, nest_is_open(j->nest) ? 0 : join_place(j, j->first)->start_ns,
+			place);
+	nest_open(j->nest);
+	for (; j->first < place; j->first++) {
+		const struct record *r = join_place(j, j->first);
+
+		join_take(j, r, j->done[r->level], 0, UINT64_MAX);
+		join_pass(j, r);
+	}
+}
+
+/* Nets nothing that may belong to a later hiccup than the next one. The next one may have ended,
+ * with no time for the sampler to report it before a further one began. So records are netted ahead
+ * only when no hiccup can still come for older records, and while the same gap lasts. Otherwise
+ * they go on waiting, up to all slots. Only its hiccup tells where exactly the gap began: the
+ * longer the wait, the better. */
+void join_relieve(struct join *j, uint64_t since_ns)
+{
+	bool full = join_waiting(j) >= WAIT_SLOTS;
+	uint64_t lasting = j->last, told;
+
+	if (join_waiting(j) <= JOIN_WAIT_MAX)
+		return;
+	/* A sleeping workload is off its CPU all the time, and the begin of its window is known
+	 * only at its end. */
+	if (j->windows) {
+		for (; join_waiting(j) > 2 * JOIN_WAIT_MAX; j->first++) {
+			join_drop_below(j, join_place(j, j->first));
+			join_pass(j, join_place(j, j->first));
+		}
+		return;
+	}
+	if (nest_is_open(j->nest)) {
+		if (full || (since_ns && since_ns == j->since_ns))
+			take_before(j, j->last - NEWEST);
+		return;
+	}
+	/* Bounds how often each record is looked at: some dozen times. */
+	if (!full && j->last - j->looked < JOIN_WAIT_MAX / 2)
+		return;
+	j->looked = j->last;
+	if (since_ns)
+		lasting = first_of_gap(j, j->last - NEWEST, since_ns);
+	told = first_long(j);
+	drop_before(j, told < lasting ? first_of_gap(j, told, join_place(j, told)->start_ns)
+				      : lasting);
+	if (join_waiting(j) <= JOIN_WAIT_MAX / 2)
+		return;
+	if (!full && (!since_ns || told < lasting || join_waiting(j) < JOIN_WAIT_ALL / 4 * 3))
+		return;
+	j->since_ns = since_ns;
+	take_before(j, j->last - NEWEST);
+}

@@ -1,0 +1,55 @@
+/* Inside the join, for join.c and join_ahead.c alone. */
+#ifndef CULPRIT_JOIN_PARTS_H
+#define CULPRIT_JOIN_PARTS_H
+
+#include "model/join.h"
+
+#define WAIT_SLOTS JOIN_WAIT_ALL /* touched only as far as records wait */
+/* Records that stay when room is made: one that ended just before them may still come. */
+#define NEWEST 64
+/* Error between the sampler's and the probes' clock: the same clock, read through two paths. */
+#define TOLERANCE_NS 100
+
+struct join {
+	struct nest *nest;
+	struct ticks *ticks;
+	struct others *others;
+	struct intervals *intervals;
+	struct edge_bounds bounds;
+	uint64_t threshold_ns;
+	bool windows;
+	struct join_counts counts;
+	struct record *wait; /* ring of WAIT_SLOTS */
+	uint64_t first, last;
+	uint32_t seq[LEVELS]; /* of the newest record taken */
+	/* Of the newest record that waits no more: its place, and its end. */
+	uint32_t done[LEVELS];
+	uint64_t done_ns[LEVELS];
+	struct holes holes; /* of the hiccup in hand */
+	uint64_t missing;   /* number of records missing in them */
+	uint64_t looked;    /* value of `last` when room was made last */
+	uint64_t since_ns;  /* begin of the gap for which records are netted ahead; 0: not known */
+	bool last_missing[LEVELS]; /* the last ones of the level are missing, too */
+};
+
+/* The waiting record at a place, from j->first up to j->last. */
+static inline struct record *join_place(const struct join *j, uint64_t i)
+{
+	return &j->wait[i % WAIT_SLOTS];
+}
+
+/* Counts a record as below the threshold. */
+void join_drop_below(struct join *j, const struct record *r);
+
+/* Finds where records are missing among the waiting ones, up to the place `stop`: after the end of
+ * one and before the begin of the level's next. from_ns: earlier holes are ignored. h: the hiccup,
+ * which ends the last holes; NULL: it lasts. */
+void join_find_holes(struct join *j, const struct hiccup *h, uint64_t from_ns, uint64_t stop);
+
+/* Gives a record to the nest. before: the sequence of its level at the hiccup's begin. */
+void join_take(struct join *j, const struct record *r, uint32_t before, uint64_t from, uint64_t to);
+
+/* Ends the waiting of a record. */
+void join_pass(struct join *j, const struct record *r);
+
+#endif

@@ -1,0 +1,50 @@
+#include "render/metric.h"
+
+#include <inttypes.h>
+
+#include "base/escape.h"
+#include "base/units.h"
+
+void metric_label(struct metrics *m, const char *name, const char *value)
+{
+	char piece[ESCAPE_CHAR];
+	size_t used;
+
+	fprintf(m->out, "%c%s=\"", m->some ? ',' : '{', name);
+	m->some = true;
+	for (; value && (used = escape_char(value, SIZE_MAX, piece)); value += used)
+		for (const char *p = piece; *p; p++) {
+			if (*p == '\\' || *p == '"')
+				putc('\\', m->out);
+			putc(*p, m->out);
+		}
+	putc('"', m->out);
+}
+
+void metric_label_u64(struct metrics *m, const char *name, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	metric_label(m, name, text);
+}
+
+void metric_begin(struct metrics *m, const char *name, const char *suffix)
+{
+	fprintf(m->out, "%s%s", name, suffix);
+	m->some = false;
+	if (m->many) {
+		metric_label(m, "host", m->view->host.hostname);
+		metric_label(m, "started", m->view->run.started);
+	}
+}
+
+void metric_value(struct metrics *m, uint64_t value, bool seconds)
+{
+	if (m->some)
+		putc('}', m->out);
+	if (seconds)
+		fprintf(m->out, " %llu.%09llu\n", value / NSEC_PER_SEC, value % NSEC_PER_SEC);
+	else
+		fprintf(m->out, " %" PRIu64 "\n", value);
+}
