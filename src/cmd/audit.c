@@ -43,6 +43,14 @@ static const struct opt audit_opts[] = {
 	{0},
 };
 
+static const struct opt_example audit_examples[] = {
+	{"sudo culprit audit -c 3", "what will interrupt CPU 3, and how to end it"},
+	{"culprit audit --script > quiet.sh", "the fixes as a script, to be read first"},
+	{"culprit audit before.rec -f markdown",
+	 "the machine of a recording, with what each finding cost"},
+	{0},
+};
+
 const struct opt_command audit_usage = {
 	.name = "audit",
 	.operands = "[RECORDING]",
@@ -55,6 +63,8 @@ const struct opt_command audit_usage = {
 		 "about the machine that it was made on, with what each finding cost.\n\n"
 		 "Exit status: 0 nothing failed, 1 error, 2 a FAIL: isolation is not in effect.",
 	.opts = audit_opts,
+	.examples = audit_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
 static int choose(const struct options *o, struct view *v)

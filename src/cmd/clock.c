@@ -42,6 +42,12 @@ static const struct opt clock_opts[] = {
 	{0},
 };
 
+static const struct opt_example clock_examples[] = {
+	{"culprit clock", "three seconds of the counter and the clocks"},
+	{"sudo culprit clock -d 1m /dev/ptp0", "the hardware clock of a network card, too"},
+	{0},
+};
+
 const struct opt_command clock_usage = {
 	.name = "clock",
 	.operands = "[DEVICE|INTERFACE]...",
@@ -59,6 +65,8 @@ const struct opt_command clock_usage = {
 		 "CLOCK_REALTIME, in "
 		 "each way that the kernel has: offset, delay, and how long the call takes.",
 	.opts = clock_opts,
+	.examples = clock_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
 /* Isolated CPUs are in no process's mask by default, but are the most interesting ones. */

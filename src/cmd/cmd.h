@@ -10,6 +10,21 @@ enum exit_code {
 	EXIT_CROSSED = 2, /* a threshold that the user set was crossed */
 };
 
+/* Rows of a command's environment. */
+#define ENV_NO_COLOR                                                                               \
+	{                                                                                          \
+		"NO_COLOR", "when it is set and not empty: no colours"                             \
+	}
+#define ENV_COLUMNS                                                                                \
+	{                                                                                          \
+		"COLUMNS", "how wide the text is, from 40 to 120; default: the terminal's width, " \
+			   "or else 100"                                                           \
+	}
+#define ENV_NONE                                                                                   \
+	{                                                                                          \
+		"none", "no variable changes what it does"                                         \
+	}
+
 struct command {
 	const struct opt_command *usage;
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an exit code */

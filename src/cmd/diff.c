@@ -88,6 +88,16 @@ static const struct opt diff_opts[] = {
 	{0},
 };
 
+static const struct opt_example diff_examples[] = {
+	{"culprit diff before.rec after.rec",
+	 "did the change help? one recording of each tells only a large one"},
+	{"culprit diff a1.rec a2.rec a3.rec -- b1.rec b2.rec b3.rec",
+	 "three of each, made in turn: a1, b1, a2, b2, a3, b3"},
+	{"culprit diff before.rec after.rec --fail-if-worse 10",
+	 "exits with 2 when over 10 % more time is lost, and it is no chance"},
+	{0},
+};
+
 const struct opt_command diff_usage = {
 	.name = "diff",
 	.operands = "FILE... [--] FILE...",
@@ -113,6 +123,8 @@ const struct opt_command diff_usage = {
 		 "Hiccups are compared from the largest of the thresholds on.\n\n"
 		 "Exit status: 0 done, 1 error, 2 --fail-if-worse was met.",
 	.opts = diff_opts,
+	.examples = diff_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
 /* "after.rec", or for several recordings "side B". */

@@ -38,6 +38,14 @@ static const struct opt explain_opts[] = {
 	{0},
 };
 
+static const struct opt_example explain_examples[] = {
+	{"culprit explain vmstat_update", "a function that a report shows"},
+	{"culprit explain -c 3 'local_timer > hrtimer_wakeup'",
+	 "a whole row, with CPU 3 in the commands"},
+	{"culprit explain K09", "a cause by its id"},
+	{0},
+};
+
 const struct opt_command explain_usage = {
 	.name = "explain",
 	.operands = "[NAME...]",
@@ -55,6 +63,8 @@ const struct opt_command explain_usage = {
 		 "NAME all "
 		 "causes are listed by group.",
 	.opts = explain_opts,
+	.examples = explain_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
 /* ---- what a name means ---- */

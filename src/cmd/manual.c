@@ -86,6 +86,16 @@ static void option(const struct opt *row, FILE *out)
 	putc('\n', out);
 }
 
+/* A word or a line, and what it is. */
+static void tagged(const char *tag, const char *what, FILE *out)
+{
+	fputs(".TP\n\\fB", out);
+	roff(tag, out);
+	fputs("\\fR\n", out);
+	roff(what, out);
+	putc('\n', out);
+}
+
 void manual_of(const struct opt_command *usage, FILE *out)
 {
 	roff_heading(usage->name, 1, out);
@@ -105,7 +115,13 @@ void manual_of(const struct opt_command *usage, FILE *out)
 	fputs(".SH OPTIONS\n", out);
 	FOR_EACH_OPTION(row, usage)
 	option(row, out);
-	fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nPrint the help.\n.SH SEE ALSO\n.BR culprit "
+	fputs(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nPrint the help.\n.SH EXAMPLES\n", out);
+	for (const struct opt_example *e = usage->examples; e && e->line; e++)
+		tagged(e->line, e->what, out);
+	fputs(".SH ENVIRONMENT\n", out);
+	for (const struct opt_choice *v = usage->environment; v && v->name; v++)
+		tagged(v->name, v->what, out);
+	fputs(".SH SEE ALSO\n.BR culprit "
 	      "(1)\n",
 	      out);
 }

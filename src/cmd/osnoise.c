@@ -73,6 +73,14 @@ static const struct opt osnoise_opts[] = {
 	{0},
 };
 
+static const struct opt_example osnoise_examples[] = {
+	{"sudo culprit osnoise -c 3 -d 1m",
+	 "the kernel's tracer and culprit on the same CPU at the same time"},
+	{"culprit osnoise --input trace.txt", "what was saved of osnoise, timerlat or rtla"},
+	{"culprit osnoise --input trace.txt before.rec", "the same beside a recording"},
+	{0},
+};
+
 const struct opt_command osnoise_usage = {
 	.name = "osnoise",
 	.operands = "[RECORDING]",
@@ -94,6 +102,11 @@ const struct opt_command osnoise_usage = {
 		 "second and source.\n\n"
 		 "A trace.dat is read through trace-cmd, which must be installed.",
 	.opts = osnoise_opts,
+	.examples = osnoise_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR,
+						   ENV_COLUMNS,
+						   {"PATH", "where trace-cmd is, for a trace.dat"},
+						   {0}},
 };
 
 /* ---- reading ---- */

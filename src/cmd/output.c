@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,6 +13,8 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+
+#define WIDTH_MIN 40 /* columns that a report needs */
 
 #define FIELD(name) offsetof(struct output, name)
 
@@ -177,14 +180,18 @@ static void say_rest(const struct view *v)
 
 void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width)
 {
-	const char *no_colour = getenv("NO_COLOR");
+	const char *no_colour = getenv("NO_COLOR"), *columns = getenv("COLUMNS");
+	bool terminal = isatty(fileno(out));
 	struct winsize size;
+	char why[160];
+	long wide = 0;
 
-	if (!isatty(fileno(out)))
-		return;
-	*colour = !(no_colour && no_colour[0]);
-	if (!ioctl(fileno(out), TIOCGWINSZ, &size) && size.ws_col >= 40)
-		*width = size.ws_col < most ? size.ws_col : most;
+	*colour = terminal && !(no_colour && no_colour[0]);
+	if ((!columns || parse_integer(columns, WIDTH_MIN, INT_MAX, &wide, why, sizeof(why))) &&
+	    terminal && !ioctl(fileno(out), TIOCGWINSZ, &size))
+		wide = size.ws_col;
+	if (wide >= WIDTH_MIN)
+		*width = wide < most ? wide : most;
 }
 
 void output_ready(struct output *o, struct render_options *r)

@@ -25,8 +25,8 @@ extern const struct opt output_opts[];            /* of a struct output: -f, -o,
 extern const struct opt_choice percentile_sets[]; /* enum series_style */
 extern const struct opt series_opts[];            /* of a struct output, for reports of workloads */
 
-/* Colour and width where `out` is a terminal: at most so many columns, and no colour with NO_COLOR.
- * Else both stay as they are. */
+/* Colour where `out` is a terminal and NO_COLOR is not set; width in columns, `most` at most: what
+ * COLUMNS says, or else the terminal has. Else the width stays as it is. */
 void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width);
 
 /* Opens the file before there is anything to write: what it holds is kept until there is. 0, or -1

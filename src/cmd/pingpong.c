@@ -104,6 +104,12 @@ static const struct opt pingpong_opts[] = {
 	{0},
 };
 
+static const struct opt_example pingpong_examples[] = {
+	{"sudo culprit pingpong --pin 2,3 -m all", "each method between CPUs 2 and 3"},
+	{"culprit pingpong --matrix -m spin", "the median of each pair of CPUs"},
+	{0},
+};
+
 const struct opt_command pingpong_usage = {
 	.name = "pingpong",
 	.summary = "what telling another CPU costs, by each method, and who made it late",
@@ -117,6 +123,8 @@ const struct opt_command pingpong_usage = {
 		 "on "
 		 "the CPU that was late.",
 	.opts = pingpong_opts,
+	.examples = pingpong_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
 /* ---- the raw times ---- */

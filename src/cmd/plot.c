@@ -62,6 +62,14 @@ static const struct opt plot_opts[] = {
 	{0},
 };
 
+static const struct opt_example plot_examples[] = {
+	{"culprit plot before.rec after.rec", "a table of their percentiles"},
+	{"culprit plot before.rec after.rec --log x -o both.svg",
+	 "their histograms in one picture, with a logarithmic axis"},
+	{"culprit plot before.rec --surface -o when.html", "when which lengths came"},
+	{0},
+};
+
 const struct opt_command plot_usage = {
 	.name = "plot",
 	.operands = "FILE...",
@@ -71,6 +79,10 @@ const struct opt_command plot_usage = {
 		 "hiccups, "
 		 "and prints a table of their figures. Without -o only the table.",
 	.opts = plot_opts,
+	.examples = plot_examples,
+	.environment =
+		(const struct opt_choice[]){
+			ENV_NO_COLOR, ENV_COLUMNS, {"PATH", "where rsvg-convert is, for PNG"}, {0}},
 };
 
 /* ---- reading ---- */

@@ -100,6 +100,13 @@ static const struct opt queue_opts[] = {
 	{0},
 };
 
+static const struct opt_example queue_examples[] = {
+	{"sudo culprit queue --producer 2 --accumulator 3", "from CPU 2 to CPU 3"},
+	{"sudo culprit queue -n 1000000 --percentiles long -r queue.rec",
+	 "a million messages with their whole tail, kept for culprit diff"},
+	{0},
+};
+
 const struct opt_command queue_usage = {
 	.name = "queue",
 	.summary = "messages through a ring between busy-waiting processes, and who made one late",
@@ -114,6 +121,13 @@ const struct opt_command queue_usage = {
 		 "explained on the CPU that was late; of each CPU the report says who else ran "
 		 "there.",
 	.opts = queue_opts,
+	.examples = queue_examples,
+	.environment =
+		(const struct opt_choice[]){
+			ENV_NO_COLOR,
+			ENV_COLUMNS,
+			{"TMPDIR", "where the journal is without --journal; default: /tmp"},
+			{0}},
 };
 
 /* ---- places ---- */

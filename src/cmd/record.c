@@ -24,6 +24,13 @@ static const struct opt record_opts[] = {
 	{0},
 };
 
+static const struct opt_example record_examples[] = {
+	{"sudo culprit record -c 3 -d 10m before.rec", "ten minutes of CPU 3"},
+	{"sudo culprit record -q -d forever --force night.rec",
+	 "until a signal comes, in place of the last one"},
+	{0},
+};
+
 const struct opt_command record_usage = {
 	.name = "record",
 	.operands = "FILE",
@@ -36,6 +43,8 @@ const struct opt_command record_usage = {
 		 "printed. Ctrl-C ends it early; a recording that is cut off can be read up to "
 		 "there.",
 	.opts = record_opts,
+	.examples = record_examples,
+	.environment = (const struct opt_choice[]){ENV_NONE, {0}},
 };
 
 struct record_state {

@@ -67,6 +67,15 @@ static const struct opt report_opts[] = {
 	{0},
 };
 
+static const struct opt_example report_examples[] = {
+	{"culprit report before.rec", "what culprit run would have printed"},
+	{"culprit report before.rec --from 2s --to 8s --source 'kworker/*'",
+	 "a part of its time, and of its sources"},
+	{"culprit report before.rec -f folded -o stacks.folded", "for a flame graph of who asked"},
+	{"culprit report web-*.rec -f markdown", "several hosts as one"},
+	{0},
+};
+
 const struct opt_command report_usage = {
 	.name = "report",
 	.operands = "FILE...",
@@ -77,6 +86,8 @@ const struct opt_command report_usage = {
 		 "report with a column for the host. Needs neither privileges nor the machine that "
 		 "it was made on.",
 	.opts = report_opts,
+	.examples = report_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
 /* A hiccup has a line when a source that is shown had a part in it. */

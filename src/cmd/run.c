@@ -59,6 +59,16 @@ static const struct opt run_opts[] = {
 	{0},
 };
 
+static const struct opt_example run_examples[] = {
+	{"sudo culprit run", "ten seconds of the isolated CPUs, or else of all but the lowest"},
+	{"sudo culprit run -c 3 -d 1m -f html -o cpu3.html",
+	 "a minute of CPU 3, as a page for a browser"},
+	{"sudo culprit run -c 2,3 -P f:10 --max-hiccup 50us",
+	 "samplers with a real-time priority; exits with 2 when a hiccup was longer"},
+	{"culprit run -c 3 --no-trace", "how long CPU 3 was away, not why: needs no privileges"},
+	{0},
+};
+
 const struct opt_command run_usage = {
 	.name = "run",
 	.summary = "measure CPUs and say who interrupted them",
@@ -68,6 +78,8 @@ const struct opt_command run_usage = {
 		 "Exit status: 0 done, 1 error, 2 a threshold given by --max-hiccup or --max-lost "
 		 "was crossed.",
 	.opts = run_opts,
+	.examples = run_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
 /* What the callbacks of a live run share. */

@@ -91,6 +91,14 @@ static const struct opt sleep_opts[] = {
 	{0},
 };
 
+static const struct opt_example sleep_examples[] = {
+	{"sudo culprit sleep -c 3 -i 1ms -P f:80 -d 1m",
+	 "as cyclictest measures, with the reason for each late wake-up"},
+	{"sudo culprit sleep -c 3 --load cpu,disk",
+	 "ten seconds, the second half of them with load on the other CPUs"},
+	{0},
+};
+
 const struct opt_command sleep_usage = {
 	.name = "sleep",
 	.summary = "sleep and wake in turn, and say who made a wake-up late",
@@ -101,6 +109,13 @@ const struct opt_command sleep_usage = {
 		 "interrupts, exit from "
 		 "idle.",
 	.opts = sleep_opts,
+	.examples = sleep_examples,
+	.environment =
+		(const struct opt_choice[]){ENV_NO_COLOR,
+					    ENV_COLUMNS,
+					    {"PATH", "where stress-ng is, for --load"},
+					    {"TMPDIR", "where the disk load writes; default: /tmp"},
+					    {0}},
 };
 
 static bool is_loaded(const struct wish *w)

@@ -90,6 +90,13 @@ static const struct opt syscall_opts[] = {
 	{0},
 };
 
+static const struct opt_example syscall_examples[] = {
+	{"sudo culprit syscall -c 3", "all calls, for ten seconds"},
+	{"sudo culprit syscall -c 3 --only getpid,clock_monotonic -n 100000",
+	 "two of them, as often"},
+	{0},
+};
+
 const struct opt_command syscall_usage = {
 	.name = "syscall",
 	.summary = "what entering the kernel costs, and who made a call take long",
@@ -103,6 +110,8 @@ const struct opt_command syscall_usage = {
 		 "nanosleeps differ in what they ask for and in timer slack: that of this process, "
 		 "or 1 ns.",
 	.opts = syscall_opts,
+	.examples = syscall_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
 int cmd_syscall(int argc, char **argv)

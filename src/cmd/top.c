@@ -30,6 +30,12 @@ static const struct opt top_opts[] = {
 	{0},
 };
 
+static const struct opt_example top_examples[] = {
+	{"sudo culprit top", "the isolated CPUs, or else all but the lowest"},
+	{"sudo culprit top -c 3 -d 1m", "CPU 3, for a minute"},
+	{0},
+};
+
 const struct opt_command top_usage = {
 	.name = "top",
 	.summary = "watch who interrupts CPUs, second by second",
@@ -39,6 +45,8 @@ const struct opt_command top_usage = {
 		 "and since the start. Keys: q quits, p pauses, s sorts, h explains. Runs until it "
 		 "is ended, or for -d.",
 	.opts = top_opts,
+	.examples = top_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, {0}},
 };
 
 /* ---- the terminal, as it was and as it is ---- */

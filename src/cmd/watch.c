@@ -85,6 +85,16 @@ static const struct opt watch_opts[] = {
 	{0},
 };
 
+static const struct opt_example watch_examples[] = {
+	{"sudo culprit watch -p 4242",
+	 "who takes time from the threads of process 4242, for ten seconds"},
+	{"sudo culprit watch -p 4242 -d forever -t 1ms --max-hiccup 5ms",
+	 "losses from 1 ms on, until it ends; exits with 2 when one was over 5 ms"},
+	{"sudo culprit watch -c 3 --syscalls -f html -o threads.html",
+	 "all threads of programs on CPU 3 and their system calls, as a page"},
+	{0},
+};
+
 const struct opt_command watch_usage = {
 	.name = "watch",
 	.summary = "say who takes time from your own program's threads",
@@ -97,6 +107,8 @@ const struct opt_command watch_usage = {
 		 "instead. "
 		 "Ends with the program, with -d, or with Ctrl-C.",
 	.opts = watch_opts,
+	.examples = watch_examples,
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
 struct watch_state {

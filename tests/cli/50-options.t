@@ -2,6 +2,7 @@
 """Options: old spellings still work, and say so where they could mean two things; what would be dropped is refused. Needs no root."""
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -56,4 +57,5 @@ for what, says, *args in (
         ("a workload's --force without a recording", "give --record", "sleep", "--force")):
     refused(f"{what} is refused", *args, says=says)
 
+shutil.rmtree(place)
 done()

@@ -7,7 +7,8 @@ mode=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 n=0 failed=0
-export LC_ALL=de_DE.UTF-8 TZ=Asia/Kathmandu COLUMNS=40 # nothing of where it runs may show
+export LC_ALL=de_DE.UTF-8 TZ=Asia/Kathmandu # nothing of where it runs may show...
+unset COLUMNS NO_COLOR                      # ...but what it is asked for
 
 report() { # NAME ARGS...: one report, against expected/NAME
 	name=$1; shift
