@@ -227,7 +227,7 @@ static void check_alive(struct collect *c, uint32_t i)
 	if (!t->pid)
 		run->ended = run->ended ? run->ended : "its sampler was killed";
 	else if (t->lane->error)
-		run->ended = t->lane->what;
+		run->ended = view_text(c->view, t->lane->what);
 	else if (!t->lane->finished || t->lane->moved)
 		run->ended = "the kernel moved its sampler to another CPU (taken offline?)";
 	if (t->tail == t->head)
@@ -356,8 +356,6 @@ void collect_close(struct collect *c)
 		}
 	}
 	collect_sink(c);
-	c->view->run.not_observed = NULL;
-	c->view->run.nnot_observed = 0;
 	probes_close(c->probes);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		lane_free(c->target[i].lane);

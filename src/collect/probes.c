@@ -345,10 +345,10 @@ struct cpu_state *probes_state(struct probes *p, uint32_t index)
 	return &p->states[index];
 }
 
-char **probes_not_observed(const struct probes *p, uint32_t *count)
+void probes_not_observed(const struct probes *p, struct view *v)
 {
-	*count = p->nmissing;
-	return (char **)p->missing;
+	for (uint32_t i = 0; i < p->nmissing; i++)
+		view_not_observed(v, p->missing[i]);
 }
 
 uint64_t probes_recursion_misses(const struct probes *p)

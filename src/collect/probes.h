@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/cpus.h"
+#include "model/view.h"
 #include "state.h"
 
 struct probes;
@@ -34,8 +34,8 @@ void probes_gate(struct probes *p, bool open);
 /* State of the nth target; shared with the kernel, valid until close. */
 struct cpu_state *probes_state(struct probes *p, uint32_t index);
 
-/* Tracepoints that this kernel lacks, NULL-terminated; owned by probes. */
-char **probes_not_observed(const struct probes *p, uint32_t *count);
+/* Names the tracepoints that this kernel lacks in the view. */
+void probes_not_observed(const struct probes *p, struct view *v);
 
 /* Copies the addresses of a stack that a record names, innermost first; returns how many. */
 int probes_stack(const struct probes *p, int32_t id, uint64_t *address, int max);

@@ -304,8 +304,7 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	if (c->probes) {
 		if (probes_attach(c->probes))
 			return -1;
-		c->view->run.not_observed =
-			probes_not_observed(c->probes, &c->view->run.nnot_observed);
+		probes_not_observed(c->probes, c->view);
 		/* late, because our own programs are symbols, too */
 		c->names = live_names_new(c->probes);
 		if (!c->names)

@@ -107,7 +107,7 @@ static int open_all(struct live_watch *w)
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		if (!(w->rings[i] = rings_new(probes_state(w->probes, i))))
 			return complain("out of memory");
-	w->view->run.not_observed = probes_not_observed(w->probes, &w->view->run.nnot_observed);
+	probes_not_observed(w->probes, w->view);
 	w->names = live_names_new(w->probes);
 	if (!w->names)
 		return complain("out of memory");
@@ -155,8 +155,6 @@ void watch_close(struct live_watch *w)
 	if (!w)
 		return;
 	remove_reports(w);
-	w->view->run.not_observed = NULL;
-	w->view->run.nnot_observed = 0;
 	probes_close(w->probes);
 	watch_free(w->watch);
 	session_free(w->session);

@@ -1,6 +1,6 @@
 /* Names for numbers: IRQs, kernel addresses, stacks. The live run asks the machine, a recording
- * contains them. All strings belong to the answerer and stay valid until the report has been
- * made. */
+ * contains them. All strings belong to the answerer; a session keeps copies in
+ * its view. */
 #ifndef CULPRIT_NAMES_H
 #define CULPRIT_NAMES_H
 

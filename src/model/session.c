@@ -18,7 +18,7 @@ struct session {
 	struct outside *outside;
 	const struct names *asked;
 	const struct tap *tap;
-	struct names names; /* ours: report each answer to the tap */
+	struct names names; /* ours: keep each answer in the view, and report it to the tap */
 };
 
 /* ---- names, and the tap that hears them ---- */
@@ -33,13 +33,15 @@ static const char *ask_affinity(void *ctx, uint32_t irq)
 {
 	const struct session *s = ctx;
 
-	return s->asked->irq_affinity ? s->asked->irq_affinity(s->asked->ctx, irq) : NULL;
+	return s->asked->irq_affinity
+		       ? view_text(s->view, s->asked->irq_affinity(s->asked->ctx, irq))
+		       : NULL;
 }
 
 static const char *ask_irq(void *ctx, uint32_t irq)
 {
 	const struct session *s = ctx;
-	const char *name = s->asked->irq(s->asked->ctx, irq);
+	const char *name = view_text(s->view, s->asked->irq(s->asked->ctx, irq));
 
 	tell(s,
 	     &(struct event){
@@ -51,7 +53,10 @@ static const char *ask_irq(void *ctx, uint32_t irq)
 static const char *ask_symbol(void *ctx, uint64_t address)
 {
 	const struct session *s = ctx;
-	const char *name = s->asked->symbol(s->asked->ctx, address);
+	const char *name = view_text(s->view, s->asked->symbol(s->asked->ctx, address));
+
+	if (!name) /* there is no memory for it */
+		name = "[unknown]";
 
 	tell(s, &(struct event){.type = EVENT_SYMBOL, .named = {.number = address, .name = name}});
 	return name;
@@ -60,7 +65,10 @@ static const char *ask_symbol(void *ctx, uint64_t address)
 static int ask_stack(void *ctx, int32_t id, const char **frame)
 {
 	const struct session *s = ctx;
-	int n = s->asked->stack(s->asked->ctx, id, frame);
+	int known = s->asked->stack(s->asked->ctx, id, frame), n = 0;
+
+	while (n < known && (frame[n] = view_text(s->view, frame[n])))
+		n++;
 
 	tell(s, &(struct event){.type = EVENT_STACK,
 				.named = {.number = id, .frame = frame, .nframes = n}});

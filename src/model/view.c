@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int view_cpus(struct view *v, const unsigned *numbers, uint32_t n)
 {
@@ -18,6 +19,26 @@ int view_cpus(struct view *v, const unsigned *numbers, uint32_t n)
 		}
 	}
 	return v->cpu ? 0 : -ENOMEM;
+}
+
+const char *view_text(struct view *v, const char *text)
+{
+	if (!v->texts)
+		v->texts = texts_new();
+	return v->texts && text ? texts_keep(v->texts, text, strlen(text)) : NULL;
+}
+
+void view_not_observed(struct view *v, const char *tracepoint)
+{
+	const char *text = view_text(v, tracepoint);
+	const char **list =
+		reallocarray(v->run.not_observed, v->run.nnot_observed + 1, sizeof(*list));
+
+	if (!list)
+		return;
+	v->run.not_observed = list;
+	if (text)
+		list[v->run.nnot_observed++] = text;
 }
 
 void cpu_clear(struct cpu *c)
@@ -92,6 +113,11 @@ void view_free(struct view *v)
 	v->cpu = NULL;
 	while (v->nworst)
 		worst_free(&v->worst[--v->nworst]);
+	free(v->run.not_observed);
+	v->run.not_observed = NULL;
+	v->run.nnot_observed = 0;
+	texts_free(v->texts);
+	v->texts = NULL;
 	facts_free(&v->facts);
 	findings_free(&v->findings);
 }

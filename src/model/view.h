@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/cpus.h"
+#include "base/texts.h"
 #include "model/facts.h"
 #include "model/finding.h"
 #include "model/series.h"
@@ -142,7 +143,7 @@ struct run {
 	bool part;
 	char incomplete[240]; /* what a recording lacks; "": nothing */
 	struct cpus cpus, housekeeping;
-	char **not_observed; /* tracepoints that this kernel lacks */
+	const char **not_observed; /* tracepoints that this kernel lacks; allocated */
 	uint32_t nnot_observed;
 	uint64_t recursion_misses; /* of the probes, which are the same for all CPUs */
 };
@@ -157,6 +158,7 @@ struct view {
 	struct shown shown;       /* the sources that a report shows */
 	struct facts facts;       /* read before the window; empty: nobody read any */
 	struct findings findings; /* what the audit concludes from them */
+	struct texts *texts;      /* what its strings point to, sources' names among them */
 	bool advised;             /* its sources have been looked up in the cause book */
 };
 
@@ -164,7 +166,11 @@ struct view {
 int view_cpus(struct view *v, const unsigned *numbers, uint32_t n);
 
 void worst_free(struct worst *w); /* what it holds */
-void cpu_clear(struct cpu *c);    /* frees its series and closure rows */
+/* The view's copy of a text; NULL for NULL, and when there is no memory for it. */
+const char *view_text(struct view *v, const char *text);
+void view_not_observed(struct view *v, const char *tracepoint); /* adds one that the kernel lacks */
+
+void cpu_clear(struct cpu *c); /* frees its series and closure rows */
 
 /* "cpu 3", or for a watched thread "poke-timer [812]" with unescaped bytes; a kernel thread is
  * "[kworker/3:1] [12]", and a thread that poses as one "user thread [kworker/3:1] [812]". Returns

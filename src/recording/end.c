@@ -89,7 +89,7 @@ const char *reader_tail(struct recording *r, struct reading *in)
 	struct tail t = {.longest_ns = 0};
 	struct cpu *scratch = malloc(sizeof(*scratch));
 	const char *why = scratch ? check_tail(r, in, &t, scratch) : "there is no memory for it";
-	char **not_observed = why ? t.run.not_observed : r->view->run.not_observed;
+	const char **not_observed = why ? t.run.not_observed : r->view->run.not_observed;
 
 	if (!why)
 		take_tail(r, &t);

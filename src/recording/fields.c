@@ -120,7 +120,7 @@ void get_run(struct reading *r, struct run *run, struct texts *t)
 		const char *kept = text ? texts_keep(t, text, len) : NULL;
 
 		if (kept)
-			run->not_observed[run->nnot_observed++] = (char *)kept;
+			run->not_observed[run->nnot_observed++] = kept;
 	}
 	get_fields(&s, FIELDS(run_fields), run, t);
 	r->bad |= s.bad;

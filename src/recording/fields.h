@@ -6,7 +6,7 @@
 
 #include "model/view.h"
 #include "recording/bytes.h"
-#include "recording/texts.h"
+#include "base/texts.h"
 
 void put_host(struct bytes *b, const struct host *h);
 void put_run(struct bytes *b, const struct run *r);

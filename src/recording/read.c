@@ -200,7 +200,8 @@ static bool left_out(struct lane *l, struct event *e)
 
 static int prepare(struct recording *r, const char *path)
 {
-	r->texts = texts_new();
+	view_text(r->view, ""); /* makes its texts */
+	r->texts = r->view->texts;
 	r->naming = r->texts ? naming_new(r->texts) : NULL;
 	if (!r->naming)
 		return complain("out of memory");
@@ -245,13 +246,9 @@ void recording_close(struct recording *r)
 	if (!r)
 		return;
 	chunks_close(&r->chunks);
-	free(r->view->run.not_observed);
-	r->view->run.not_observed = NULL;
-	r->view->run.nnot_observed = 0;
 	session_free(r->session);
 	decoder_free(r->decoder);
 	naming_free(r->naming);
-	texts_free(r->texts);
 	free(r->lane);
 	free(r->checked);
 	free(r);

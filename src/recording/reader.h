@@ -29,7 +29,7 @@ struct recording {
 	struct chunks chunks;
 	struct part part;
 	struct view *view;
-	struct texts *texts;
+	struct texts *texts; /* the view's */
 	struct naming *naming;
 	struct decoder *decoder;
 	struct session *session;

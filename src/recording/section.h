@@ -4,7 +4,7 @@
 #define CULPRIT_SECTION_H
 
 #include "recording/bytes.h"
-#include "recording/texts.h"
+#include "base/texts.h"
 
 enum field_type {
 	FIELD_NUMBER,

@@ -287,11 +287,9 @@ static void shorts(struct scene *s, const char *path)
 
 static void two(struct scene *s, const char *path)
 {
-	static char *not_observed[] = {(char *)"ipi_send_cpu", (char *)"csd_function_entry"};
-
 	scene_init(s, "numa-9", cpus13, 2);
-	s->view.run.not_observed = not_observed;
-	s->view.run.nnot_observed = 2;
+	view_not_observed(&s->view, "ipi_send_cpu");
+	view_not_observed(&s->view, "csd_function_entry");
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 30; i++)
 		tick(s, i % 2, 15 * MS * i + 1 * MS, 2000 + 30 * (i % 5), 0);
@@ -361,8 +359,6 @@ static const char *const hostile[] = {
 
 static void hostile_view(struct view *v)
 {
-	static char *not_observed[] = {(char *)"evil|`<b>\n\033[1m*x*"};
-
 	strcpy(v->host.hostname, "h|<b>\"x\",\n`y`\033[1m");
 	strcpy(v->host.kernel, "6.12.9-rt|<i>`\n=\xe2\x80\xae");
 	strcpy(v->host.cmdline, "quiet | `x` <script>alert(1)</script>\n# no \"head\" \xff");
@@ -372,8 +368,7 @@ static void hostile_view(struct view *v)
 	strcpy(v->host.arch, "x86|64");
 	strcpy(v->run.sampler, "t|sc\n");
 	strcpy(v->run.priority, "S|C\033[5m");
-	v->run.not_observed = not_observed;
-	v->run.nnot_observed = 1;
+	view_not_observed(v, "evil|`<b>\n\033[1m*x*");
 }
 
 static void rt(struct scene *s, const char *path)
@@ -573,7 +568,6 @@ static void engine(struct scene *s, uint64_t at)
 static void watched(struct scene *s, const char *path)
 {
 	static const unsigned cpus[] = {0, 3};
-	static char *not_observed[] = {(char *)"irq_work_single"};
 	unsigned lane[WATCH_LANES];
 	struct record kernels;
 
@@ -595,8 +589,7 @@ static void watched(struct scene *s, const char *path)
 	strcpy(s->view.run.rest, "not seen");
 	s->view.run.watch = s->view.run.windows = true;
 	s->view.run.threshold_auto = false;
-	s->view.run.not_observed = not_observed;
-	s->view.run.nnot_observed = 1;
+	view_not_observed(&s->view, "irq_work_single");
 	scene_begin(s, path);
 	watch = watch_new(&s->view, s->session, cpus, 2);
 	if (!watch)

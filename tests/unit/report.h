@@ -251,8 +251,6 @@ static inline void report_lost(struct report *r, uint64_t records, uint64_t ns)
 static inline void report_hostile(struct report *r)
 {
 	static const unsigned cpus[] = {1, 4};
-	static char missing[] = "evil|`<b>\n*x*";
-	static char *not_observed[] = {missing};
 	struct view *v = &r->view;
 
 	report_init(r, "h|<b>\"x\",\n`y`\033[1m", cpus, 2);
@@ -260,8 +258,7 @@ static inline void report_hostile(struct report *r)
 	strcpy(v->host.cmdline, "quiet | `x` <script>alert(1)</script>\n# no \"head\" \xff");
 	strcpy(v->host.cpu_model, "CPU | `<b>`");
 	strcpy(v->host.hypervisor, "H|V\n");
-	v->run.not_observed = not_observed;
-	v->run.nnot_observed = 1;
+	view_not_observed(v, "evil|`<b>\n*x*");
 	v->cpu[0].closure = calloc(2, sizeof(*v->cpu[0].closure));
 	if (!v->cpu[0].closure)
 		abort();

@@ -524,10 +524,9 @@ static void test_environment(void **state)
 	strcpy(b.host.cmdline, "  root=/dev/sda isolcpus=3 console=a x=\"1 2\" mitigations=off");
 	cpus_add(&b.host.isolated, 3);
 	b.cpu[0].threshold_ns = 300;
-	a.run.not_observed = some;
-	a.run.nnot_observed = 2;
-	b.run.not_observed = some;
-	b.run.nnot_observed = 1;
+	view_not_observed(&a, some[0]);
+	view_not_observed(&a, some[1]);
+	view_not_observed(&b, some[0]);
 	add_fact(&a, "proc/sys/vm/stat_interval", 0, "1\n");
 	add_fact(&b, "proc/sys/vm/stat_interval", 0, "120\n");
 	add_fact(&a, "proc/stat", 0, "cpu 1\n");

@@ -139,11 +139,8 @@ static void random_scene(struct scene *s, uint32_t gaps, const char *file)
 	s->affinity[4] = "0-3, effective 1";
 	facts_add(&s->view.facts, "proc/cmdline", 0, "quiet\n", 6);
 	facts_add(&s->view.facts, "proc/absent", -ENOENT, NULL, 0);
-	s->view.run.not_observed = calloc(2, sizeof(char *));
-	assert_non_null(s->view.run.not_observed);
-	s->view.run.not_observed[0] = (char *)"tlb_flush";
-	s->view.run.not_observed[1] = (char *)"irq_work_run";
-	s->view.run.nnot_observed = 2;
+	view_not_observed(&s->view, "tlb_flush");
+	view_not_observed(&s->view, "irq_work_run");
 	scene_begin(s, file);
 	for (uint32_t i = 0; i < gaps; i++) {
 		random_gap(s, below(2), at += 100000 + below(1000000));
@@ -167,7 +164,6 @@ static void random_scene(struct scene *s, uint32_t gaps, const char *file)
 
 static void scene_free(struct scene *s)
 {
-	free(s->view.run.not_observed);
 	view_free(&s->view);
 }
 
@@ -436,9 +432,10 @@ static void test_next(void **state)
 	}
 	assert_int_equal(n, 2000);
 	recording_finish(r);
+	recording_close(r); /* the view outlives it */
 	same_view(&scene.view, &view);
 	assert_int_equal(sum, view.cpu[0].hiccups.sum + view.cpu[1].hiccups.sum);
-	forget(r);
+	view_free(&view);
 	scene_free(&scene);
 }
 

@@ -1,4 +1,4 @@
-#include "recording/texts.h"
+#include "base/texts.h"
 
 #include <stdint.h>
 #include <stdlib.h>
