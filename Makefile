@@ -21,9 +21,11 @@ MAKEFLAGS += --no-builtin-rules
 all: $(O)/culprit $(O)/poke
 
 # ---- what the machine needs ----
-# Debian packages; tools/setup installs those that are missing (as root), and says so where it cannot.
-PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev pkg-config libprotobuf-c-dev protobuf-c-compiler
-CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 python3-jsonschema tmux perl groff-base clang-format
+# Debian packages; tools/setup installs missing ones (as root), and says so where it cannot.
+PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev pkg-config \
+	libprotobuf-c-dev protobuf-c-compiler
+CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 python3-jsonschema tmux perl groff-base \
+	clang-format
 
 $(O)/.setup-run: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(PACKAGES) && touch $@
@@ -35,40 +37,47 @@ $(O)/.setup-check: tools/setup Makefile
 $(O)/.setup-lab: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(LAB_PACKAGES) && touch $@
 
-# Tools that do the same as a part of culprit, or that it uses. Without them `make check` skips the tests beside them and says so.
+# Tools that do the same as a part of culprit, or that it uses. Without them `make check` skips the
+# tests that need them, and says so.
 PEERS	:= rt-tests stress-ng librsvg2-bin gnuplot-nox
 $(O)/.setup-peers: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(PEERS) && touch $@
 
-# Readers of what culprit writes, in Python, for the tests of formats. Without them `make check` skips those and says so.
+# Readers of culprit's output, in Python, for the tests of formats. Without them `make check` skips
+# those tests, and says so.
 $(O)/.setup-readers: tools/setup tests/readers.txt
 	$(Q)mkdir -p $(O) && tools/setup python3-venv && python3 -m venv $(O)/readers
-	$(Q)$(O)/readers/bin/pip install -q --no-cache-dir --require-hashes --only-binary=:all: -r tests/readers.txt && touch $@
+	$(Q)$(O)/readers/bin/pip install -q --no-cache-dir --require-hashes --only-binary=:all: \
+		-r tests/readers.txt && touch $@
 
 # Prometheus' own check of metrics, without the service that its package would start.
 $(O)/.setup-promtool: $(O)/.setup-readers
-	$(Q)cd $(O) && apt-get download -qq -o APT::Sandbox::User=root prometheus && dpkg-deb --fsys-tarfile prometheus_*.deb | \
-		tar -xO ./usr/bin/promtool > promtool && chmod +x promtool && rm prometheus_*.deb && touch $(@F)
+	$(Q)cd $(O) && apt-get download -qq -o APT::Sandbox::User=root prometheus && \
+		dpkg-deb --fsys-tarfile prometheus_*.deb | \
+		tar -xO ./usr/bin/promtool > promtool && \
+		chmod +x promtool && rm prometheus_*.deb && touch $(@F)
 
-# Warnings are errors where WERROR=1 asks for that, as `make check` does, and only with versions that were tried: Debian 12's and 13's.
-# Newer ones warn of more, and nobody's build shall end for that.
+# WERROR=1, which `make check` sets, turns warnings into errors, but only with versions that were
+# tried: Debian 12's and 13's. Newer ones warn of more, which must not end anybody's build.
 TRIED	:= gcc-12 gcc-14 clang-14 clang-19 libbpf-1.1 libbpf-1.5 cmocka-1.1
 ifneq ($(WERROR),)
 UNTRIED	:= $(filter-out $(TRIED),$(shell for c in $(CC) $(CLANG); do \
-	$$c --version | grep -q clang && name=clang || name=gcc; echo $$name-$$($$c -dumpversion | cut -d. -f1); done; \
+	$$c --version | grep -q clang && name=clang || name=gcc; \
+	echo $$name-$$($$c -dumpversion | cut -d. -f1); done; \
 	for l in libbpf cmocka; do echo $$l-$$(pkg-config --modversion $$l | cut -d. -f1-2); done))
 ERROR	:= $(if $(UNTRIED),,-Werror)
 $(if $(UNTRIED),$(if $(MAKE_RESTARTS),,$(info warnings are not errors here: $(UNTRIED) was not tried)))
 endif
 
 # ---- the BPF side: one arch-neutral object, linked from small ones, into a skeleton ----
-# The files that define maps come first: bpftool 7.1 loses a map that is defined after its first use.
+# Files that define maps come first: bpftool 7.1 loses a map that is defined after its first use.
 BPF_MAPS := bpf/trace.bpf.c bpf/origin.bpf.c
 BPF_SRC	:= $(BPF_MAPS) $(filter-out $(BPF_MAPS),$(wildcard bpf/*.bpf.c))
 BPF_OBJ	:= $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
 # From libbpf 1.5 on its headers need linux/types.h before them.
-BPF_CFLAGS := -include linux/types.h -O2 -g -target bpf -mcpu=v3 -Wall -Wextra $(ERROR) -Wno-unused-parameter -Ivmlinux -Ibpf \
-	-idirafter /usr/include/$(shell uname -m)-linux-gnu -D__TARGET_ARCH_$(if $(filter aarch64,$(shell uname -m)),arm64,x86)
+BPF_CFLAGS := -include linux/types.h -O2 -g -target bpf -mcpu=v3 -Wall -Wextra $(ERROR) \
+	-Wno-unused-parameter -Ivmlinux -Ibpf -idirafter /usr/include/$(shell uname -m)-linux-gnu \
+	-D__TARGET_ARCH_$(if $(filter aarch64,$(shell uname -m)),arm64,x86)
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(O)/.setup-run
 	$(call say,BPF,$<)
@@ -84,10 +93,11 @@ $(O)/culprit.skel.h: $(O)/culprit.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name culprit_bpf > $@
 
 # ---- the user side ----
-WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wformat=2 -Wundef \
-	-Wno-format-nonliteral -Wno-missing-field-initializers $(ERROR)
+WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+	-Wformat=2 -Wundef -Wno-format-nonliteral -Wno-missing-field-initializers $(ERROR)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-ALL_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(SANFLAGS) -D_GNU_SOURCE -DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CFLAGS)
+ALL_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(SANFLAGS) -D_GNU_SOURCE \
+	-DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CFLAGS)
 LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib) $(LIBPURE)
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
@@ -122,11 +132,13 @@ $(O)/topics.c: tools/topics.awk $(TOPICS)
 # The style of the HTML report, as a string.
 $(O)/html_css.c: src/render/html.css Makefile
 	$(call say,SED,$@)
-	$(Q)(echo '#include "render/html.h"'; echo 'const char html_css[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+	$(Q)(echo '#include "render/html.h"'; echo 'const char html_css[] ='; \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
 # The schema of JSON reports, too.
 $(O)/report_schema.c: tests/schema/report.json Makefile
 	$(call say,SED,$@)
-	$(Q)(echo '#include "render/render.h"'; echo 'const char report_schema[] ='; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
+	$(Q)(echo '#include "render/render.h"'; echo 'const char report_schema[] ='; \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $<; echo ';') > $@
 $(MADE_SRC:.c=.o): %.o: %.c $(FLAGS_FILE)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
@@ -136,7 +148,8 @@ $(O)/perfetto.pb-c.h: src/render/perfetto.proto | $(O)/.setup-run
 	$(call say,PROTO,$<)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
 $(O)/perfetto.pb-c.c: $(O)/perfetto.pb-c.h ;
-$(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o $(O)/tests/unit/test_perfetto.o: $(O)/perfetto.pb-c.h
+$(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o $(O)/tests/unit/test_perfetto.o: \
+	$(O)/perfetto.pb-c.h
 
 $(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a
 	$(call say,LD,$@)
@@ -183,7 +196,8 @@ check: $(O)/.setup-check ## install what is missing, build with -Werror, run all
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-promtool
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-peers
-	$(Q)$(MAKE) --no-print-directory $(JOBS) WERROR=1 all $(O)/lab_guest unit-tests $(if $(FUZZ_LIB),$(FUZZ))
+	$(Q)$(MAKE) --no-print-directory $(JOBS) WERROR=1 all $(O)/lab_guest unit-tests \
+		$(if $(FUZZ_LIB),$(FUZZ))
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
 
@@ -194,7 +208,7 @@ $(O)/golden: $(O)/tests/golden/make.o $(O)/libpure.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBPURE)
 
-golden: $(O)/.setup-check ## write the expected reports in tests/golden anew, for review with git diff
+golden: $(O)/.setup-check ## write tests/golden/expected anew, for review with git diff
 	$(Q)$(MAKE) --no-print-directory all $(O)/golden
 	$(Q)BUILD=$(O) tests/golden/10-reports.t write
 
@@ -202,11 +216,11 @@ pictures: $(O)/.setup-check ## draw the README's pictures in tests/golden/pictur
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(O) tests/golden/40-pictures.t write
 
-accuracy: $(O)/.setup-check ## known noise, a thousand pokes of each class: found, named, blamed rightly (root; minutes)
+accuracy: $(O)/.setup-check ## find and name a thousand known noises of each class (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(O) tests/accuracy/score $(ARGS)
 
-oracle: $(O)/.setup-check $(O)/.setup-peers ## culprit against the kernel's own trace under nineteen loads (root; minutes)
+oracle: $(O)/.setup-check $(O)/.setup-peers ## compare with the kernel's own trace (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)LONG=1 tests/check $(O) oracle
 
@@ -214,12 +228,12 @@ $(O)/lab_guest: tools/lab_guest.c
 	$(call say,CC,$<)
 	$(Q)$(CC) -O2 $(WARN) -static -o $@ $<
 
-lab: $(O)/.setup-check $(O)/.setup-lab ## the tests in Debian's kernels under QEMU, and a table; KERNELS="6.1 6.12-rt" picks
+lab: $(O)/.setup-check $(O)/.setup-lab ## test in Debian's kernels under QEMU; KERNELS="6.1 6.12-rt"
 	$(Q)$(MAKE) --no-print-directory all $(O)/lab_guest
 	$(Q)BUILD=$(O) flock /tmp tools/lab table $(KERNELS)
 	$(Q)LONG=1 tests/check $(O) vm
 
-check-roots: ## the tree in clean Debians, with gcc and with clang: builds, passes its tests, measures (root); SUITES="trixie sid" picks
+check-roots: ## build and test in clean Debians, gcc and clang (root); SUITES="trixie sid"
 	$(Q)tools/setup debootstrap git python3
 	$(Q)BUILD=$(O) PACKAGES="$(CHECK_PACKAGES)" tools/roots $(SUITES)
 
@@ -233,9 +247,9 @@ check-browser: $(O)/.setup-check ## install Chromium (100 MB), and look at the H
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all unit-tests
 	$(Q)tests/check $(O) browser
 
-# Each tests/fuzz/fuzz_NAME.c is linked with all that is pure; tests/fuzz/10-run.t runs it from tests/fixtures/NAME and the words of
-# NAME.dict on, the one of recordings from those of tests/golden. They need a part of clang that Debian packages apart; `make check` does
-# without where it is not there.
+# Each tests/fuzz/fuzz_NAME.c is linked with all pure code; tests/fuzz/10-run.t starts it from
+# tests/fixtures/NAME and the words of NAME.dict, the one of recordings from those of tests/golden.
+# They need a part of clang that Debian packages apart; without it `make check` skips them.
 FUZZ	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_S	?= 60
 FUZZ_SAN := address,undefined -fno-sanitize-recover=all
@@ -244,7 +258,8 @@ FUZZ_LIB = $(wildcard $(shell $(CLANG) -print-resource-dir)/lib/linux/libclang_r
 $(O)/fuzz/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check $(O)/perfetto.pb-c.h
 	$(call say,CC,$< (fuzz))
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 -fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c $< -o $@
+	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 \
+		-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c $< -o $@
 $(FUZZ): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(LIBPURE)
@@ -254,7 +269,7 @@ fuzz: $(O)/.setup-check ## fuzz the readers of what others wrote, each for FUZZ_
 	$(Q)$(MAKE) --no-print-directory $(FUZZ) $(O)/golden
 	$(Q)FUZZ_S=$(FUZZ_S) tests/check $(O) fuzz
 
-check-all: ## everything that can be proved, also what takes hours: the tests, clean Debians, all kernels, a thousand pokes, fuzzing (root)
+check-all: ## all tests, also in clean Debians and all kernels, pokes, fuzzing (root; hours)
 	$(Q)tests/check-all $(O)
 
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
@@ -294,7 +309,7 @@ $(O)/doc/.made: $(O)/culprit
 	$(Q)for t in $$($< help --topics); do $< help --man $${t%.*} >$(O)/doc/culprit-$$t || exit 1; done
 	$(Q)$< help --bash >$(O)/doc/culprit && $< help --zsh >$(O)/doc/_culprit && touch $@
 
-install: all $(O)/doc/.made ## into DESTDIR and PREFIX: the program, its man pages, completion for bash and zsh
+install: all $(O)/doc/.made ## program, man pages and completion, into DESTDIR and PREFIX
 	install -D -m 755 $(O)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
 	for s in 1 5 7; do install -d $(DESTDIR)$(PREFIX)/share/man/man$$s && \
 		install -m 644 $(O)/doc/*.$$s $(DESTDIR)$(PREFIX)/share/man/man$$s || exit 1; done
@@ -304,8 +319,10 @@ install: all $(O)/doc/.made ## into DESTDIR and PREFIX: the program, its man pag
 
 uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/culprit $(DESTDIR)$(PREFIX)/include/culprit.h
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1 $(DESTDIR)$(PREFIX)/share/man/man[157]/culprit-*.[157]
-	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man[157]/culprit-*.[157]
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit
+	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
 
 clean: ## remove what was built
 	rm -rf $(O)
@@ -314,4 +331,5 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check check-san check-browser check-roots check-all lab fuzz golden pictures accuracy oracle unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check check-san check-browser check-roots check-all lab fuzz golden pictures \
+	accuracy oracle unit-tests bench lint fmt install uninstall clean help
