@@ -1,6 +1,6 @@
-/* The way out of a guest of tools/lab: standard input goes into the memory that guest and host
- * share, its length before it, then the power goes off. The memory is BAR 2 of QEMU's ivshmem
- * device (PCI 1af4:1110), which needs no driver: sysfs maps it. */
+/* Ends a guest of tools/lab: copies standard input into the memory that guest and host share, its
+ * length before it, then powers off. The memory is BAR 2 of QEMU's ivshmem device (PCI 1af4:1110),
+ * which needs no driver: sysfs maps it. */
 #include <fcntl.h>
 #include <glob.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static int open_in(const char *device, const char *file, int flags)
 	return open(path, flags | O_CLOEXEC);
 }
 
-/* The shared memory, NULL: there is none. */
+/* Maps the shared memory; NULL: none. */
 static char *shared(size_t *size)
 {
 	glob_t devices;

@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 #define MAX_COUNT 100000
-/* From the end of set-up to the first due time: what set-up left behind (RCU callbacks, migrations)
- * dies down. */
+/* Time from the end of set-up to the first due time, in which effects of the set-up (RCU callbacks,
+ * migrations) die down. */
 #define LEAD_NS 100000000ULL
 
 volatile sig_atomic_t poke_stop;
@@ -54,7 +54,7 @@ static void on_signal(int sig)
 	poke_stop = sig;
 }
 
-/* Picks and takes the control CPU, locks memory, blocks what only a class may receive. */
+/* Picks and takes the control CPU, locks memory, blocks signals that only a class may receive. */
 static void settle(struct poke_conf *conf)
 {
 	struct sigaction sa = {.sa_handler = on_signal};
@@ -80,7 +80,7 @@ static void settle(struct poke_conf *conf)
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		die(3, "cannot lock memory, and page faults would be noise of their own: %s",
 		    strerror(errno));
-	/* Only for punctuality; where it is refused, pokes come late and say so by their times. */
+	/* Only for punctuality; where it is refused, pokes come late and their times show it. */
 	sched_setscheduler(0, SCHED_FIFO, &prio);
 
 	sigaction(SIGINT, &sa, NULL);
@@ -103,7 +103,7 @@ static void *must_alloc(size_t nr, size_t size)
 	return mem;
 }
 
-/* Fixes all due times, the classes' turns shuffled, and hands each class its own. */
+/* Fixes all due times, with the classes' turns shuffled, and gives each class its own. */
 static void schedule(struct poke_event *events, size_t nr_events, struct poke *pokes, size_t nr,
 		     struct poke_conf *conf, uint64_t start)
 {
@@ -125,8 +125,7 @@ static void schedule(struct poke_event *events, size_t nr_events, struct poke *p
 
 		events[i].due_ns = due;
 		p->mine[p->nr++] = &events[i];
-		due += length_of(p) -
-		       conf->length_ns; /* a storm's start to the next start: its own length more */
+		due += length_of(p) - conf->length_ns; /* a storm may last its own length more */
 		due += conf->gap_lo_ns +
 		       random_next(&state) % (conf->gap_hi_ns - conf->gap_lo_ns + 1);
 	}

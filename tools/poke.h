@@ -1,4 +1,4 @@
-/* Between the parts of poke: what a class of noise is, what one poke leaves in the log, and the
+/* Shared by the parts of poke: what a class of noise is, what one poke leaves in the log, and the
  * thread that a class may keep on the target CPU. All times are ns of CLOCK_MONOTONIC. */
 #ifndef POKE_H
 #define POKE_H
@@ -38,22 +38,22 @@ struct poke_event {
 struct poke_class {
 	const char *name;
 	const char *makes;
-	const char *function; /* the kernel function that does the noise, where it has one */
+	const char *function; /* the kernel function that makes the noise, where it has one */
 	int policy;           /* of the thread on the target */
 	uint64_t least_ns;    /* one poke lasts LENGTH, and no less than this */
-	bool apart;           /* not in a mix that does not name it */
+	bool apart;           /* left out of a mix that does not name it */
 	/* Sets up what all pokes share. May disturb the target: it runs before the first due time
 	 * is fixed. -1 with p->why filled when this machine cannot do it. */
 	int (*prepare)(struct poke *p);
-	/* Hands all due times to what then acts by itself; NULL for a class that is driven poke by
-	 * poke. */
+	/* Gives all due times to a class that then acts by itself; NULL for a class that is driven
+	 * poke by poke. */
 	int (*arm)(struct poke *p);
-	/* Does one poke at ev->due_ns, which has come; or, for a class that was armed, waits until
-	 * it is done. */
+	/* Makes one poke at ev->due_ns, which has come; or, for an armed class, waits until it is
+	 * done. */
 	int (*poke)(struct poke *p, struct poke_event *ev);
-	/* Puts everything back; called once, also when prepare failed or never ran. */
+	/* Undoes everything; called once, also when prepare failed or never ran. */
 	void (*finish)(struct poke *p);
-	/* What the thread on the target does each time it is kicked. */
+	/* Work of the thread on the target each time it is kicked. */
 	void (*body)(struct poke *p, struct poke_event *ev);
 };
 
@@ -69,7 +69,7 @@ struct poke {
 	const struct poke_class *class;
 	const struct poke_conf *conf;
 	char comm[16];
-	char name[40]; /* what else it hits the target by: a device IRQ, a kernel thread */
+	char name[40]; /* its second victim on the target: a device IRQ, a kernel thread */
 	char why[200];
 	struct poke_event **mine; /* this class's events in order of time */
 	long nr, turn;
@@ -79,7 +79,7 @@ struct poke {
 	pid_t tid;
 	struct poke_event *now; /* handed to body */
 	_Atomic uint32_t kicks, done, ready, release;
-	/* of a storm: a second thread on the target, whose partner is the first */
+	/* Of a storm: a second thread on the target, whose partner is the first. */
 	struct poke *partner;
 	bool second;
 

@@ -1,4 +1,4 @@
-/* The table of what poke can make, one row a class. */
+/* The table of poke's classes, one row for each. */
 #include "poke.h"
 
 const struct poke_class poke_classes[] = {

@@ -187,9 +187,9 @@ static void affinity_path(char *path, size_t len, int irq)
 	snprintf(path, len, "/proc/irq/%d/smp_affinity_list", irq);
 }
 
-/* Whether raising moves this row, once its affinity is the target: by count, as the kernel may take
- * a new affinity only at the next interrupt, and a managed IRQ that cannot be moved may be on the
- * target as it is. */
+/* Tests whether raising moves this row, once its affinity is the target: by count, because the
+ * kernel may apply a new affinity only at the next interrupt, and a managed IRQ that cannot be
+ * moved may be on the target already. */
 static bool try_line(struct poke *p, const struct irq_line *before, struct irq_line *after)
 {
 	struct irq_source *src = p->priv;
@@ -240,7 +240,7 @@ static bool try_device(struct poke *p, struct irq_line *before, struct irq_line 
 	return false;
 }
 
-/* On success p->fd is left open. */
+/* Leaves p->fd open on success. */
 static bool try_path(struct poke *p, const char *path, int flags)
 {
 	struct irq_line *before = calloc(MAX_IRQS, sizeof(*before)),
@@ -288,8 +288,8 @@ int irq_prepare(struct poke *p)
 	p->priv = src;
 	if (posix_memalign(&src->buf, PAGE, PAGE))
 		return cannot(p, "out of memory");
-	/* Our own program needs no right to a whole disk; read directly, it comes from the disk
-	 * each time. */
+	/* Our own program file needs no right to a whole disk; read directly, it comes from the
+	 * disk each time. */
 	if (try_path(p, "/proc/self/exe", O_RDONLY | O_DIRECT) ||
 	    try_class(p, "/sys/block", "", O_RDONLY | O_DIRECT))
 		return 0;

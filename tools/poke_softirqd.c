@@ -1,4 +1,4 @@
-/* So much work for a softirq that ksoftirqd takes over: datagrams that another CPU puts into the
+/* Overloads a softirq so that ksoftirqd takes over: datagrams that another CPU puts into the
  * target's queue (RPS), each for many sockets. All of it lives in a network namespace of its own,
  * whose settings go with its last socket, however poke ends. */
 #include "poke.h"
@@ -104,7 +104,7 @@ static uint64_t received(const struct flood *f)
 int softirqd_poke(struct poke *p, struct poke_event *ev)
 {
 	const struct flood *f = p->priv;
-	uint64_t sent = 0, came = received(f), now; /* what came late belongs to no poke */
+	uint64_t sent = 0, came = received(f), now; /* late ones belong to no poke */
 	char byte = 0;
 
 	came = 0;

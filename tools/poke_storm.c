@@ -82,7 +82,7 @@ void yield_body(struct poke *p, struct poke_event *ev)
 	say(ev, start, ran);
 }
 
-/* Whose turn it is stands in the first one's `release`. */
+/* The first one's `release` says whose turn it is. */
 void switch_body(struct poke *p, struct poke_event *ev)
 {
 	uint64_t ran = cpu_time_ns(), start = now_ns();
@@ -116,12 +116,12 @@ int udp_poke(struct poke *p, struct poke_event *ev)
 	char byte;
 
 	while (recv(p->fd, &byte, 1, MSG_DONTWAIT) ==
-	       1) /* left by a storm whose receiver lost its patience */
+	       1) /* left by a storm whose receiver gave up */
 		;
 	return storm_poke(p, ev);
 }
 
-/* The second one receives, until a byte says that this was all. */
+/* The second one receives, until a byte marks the end. */
 void udp_body(struct poke *p, struct poke_event *ev)
 {
 	uint64_t ran = cpu_time_ns(), start = now_ns();
@@ -139,7 +139,7 @@ void udp_body(struct poke *p, struct poke_event *ev)
 	say(ev, start, ran);
 }
 
-/* It comes with the name that it always has, and leaves with another each time. */
+/* Comes with its usual name, and leaves with another each time. */
 void rename_body(struct poke *p, struct poke_event *ev)
 {
 	uint64_t ran = cpu_time_ns(), start = now_ns();

@@ -1,5 +1,5 @@
-/* The thread that a class keeps asleep on the target CPU, and the classes that need no more than
- * it. */
+/* The thread that a class keeps asleep on the target CPU, and the classes that need only that
+ * thread. */
 #include "poke.h"
 
 #include <arpa/inet.h>
@@ -45,8 +45,8 @@ static void *worker_main(void *arg)
 		if (p->stop)
 			return NULL;
 		p->class->body(p, p->now);
-		/* No wake-up of the control thread: it would be sent from the target. It looks by
-		 * itself. */
+		/* Does not wake the control thread: the wake-up would be sent from the target. It
+		 * looks by itself. */
 		atomic_fetch_add_explicit(&p->done, 1, memory_order_release);
 	}
 }
@@ -96,7 +96,7 @@ void worker_stop(struct poke *p)
 		return;
 	p->stop = true;
 	worker_kick(p, NULL);
-	/* One that the target lets starve is left for exit to end. */
+	/* A thread that the target starves is left for exit to end. */
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec++;
 	if (!pthread_timedjoin_np(p->thread, NULL, &until))
@@ -234,7 +234,7 @@ void net_body(struct poke *p, struct poke_event *ev)
 	ev->ran_ns = cpu_time_ns() - ran;
 }
 
-/* A socket that is connected to itself. */
+/* Opens a socket that is connected to itself. */
 int open_loop(struct poke *p)
 {
 	struct sockaddr_in addr = {.sin_family = AF_INET,

@@ -1,7 +1,7 @@
-/* Timers that are armed on the target CPU beforehand and expire there by themselves. All of a run
- * are armed at once, one timer a poke: arming them one by one would take a thread on the target
- * each time, and re-arming from elsewhere would move them. On a nohz_full CPU the kernel hands
- * timers to housekeeping CPUs unless kernel.timer_migration is 0. */
+/* Timers that are armed on the target CPU beforehand and expire there by themselves. All timers of
+ * a run are armed at once, one for each poke: arming them one by one would need a thread on the
+ * target each time, and re-arming from elsewhere would move them. On a nohz_full CPU the kernel
+ * gives timers to housekeeping CPUs unless kernel.timer_migration is 0. */
 #include "poke.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define TIMER_MIGRATION "/proc/sys/kernel/timer_migration"
 
-static int migration_off; /* how many classes asked for it */
+static int migration_off; /* number of classes that asked for it */
 static char migration_was[8];
 
 static int keep_timers(struct poke *p)

@@ -80,7 +80,7 @@ static double real_loop(void)
 	return (double)(lane->end - lane->start - lane->away_ticks) / lane->loop_count;
 }
 
-/* What it takes to count one, when every loop is one. */
+/* Time to count a short gap, when every loop is one. */
 static double short_gap(void)
 {
 	run_loop(1);
@@ -111,7 +111,7 @@ static void bench_loop(void)
 
 /* ---- rings ---- */
 
-/* The least of many short runs: what is longer was interrupted. */
+/* The least of many short runs: a longer one was interrupted. */
 static double prctl_ns(struct ring_buffer *ring)
 {
 	double best = 1e9;

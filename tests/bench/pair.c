@@ -1,5 +1,5 @@
-/* Two threads on two CPUs that tell each other, with nothing around it: what pingpong spin and
- * queue are held against. Prints both medians, one way, in ns: of a ball that is returned at once,
+/* Two threads on two CPUs that send each other messages, with nothing around it: the measure for
+ * pingpong spin and queue. Prints both medians, one way, in ns: of a ball that is returned at once,
  * and of one that is held for 10 us first. Each thread knows the other's stamps only. */
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
-/* The recording is made as a live run makes one: a session is fed, the recorder hears of it, a
- * process writes. It goes faster than any machine's noise, so it waits now and then until all is
- * written; nothing may find the queue full. Always the same bytes. */
+/* Makes the recording as a live run does: feeds a session, the recorder hears it, a process writes.
+ * It is faster than any machine's noise, so it waits now and then until all is written; the queue
+ * must never be full. Always the same bytes. */
 #include "recording.h"
 
 #include <stdio.h>
@@ -110,7 +110,7 @@ static void make_gap(struct making *m, uint32_t cpu)
 	m->at[cpu] += end + 1000 + below(m, 200000);
 }
 
-/* Until nothing has been written for a while. */
+/* Waits until nothing has been written for a while. */
 static void wait_for_writer(const struct recorder *r)
 {
 	struct timespec nap = {.tv_nsec = 60000000};

@@ -1,13 +1,13 @@
-/* A recording of any length, as of a machine that has all of it: ticks with their softirqs, wakeups
- * and work with who asked and from where, a network card, page faults, and gaps that nothing
- * explains. */
+/* A recording of any length, from an invented machine with all kinds of noise: ticks with their
+ * softirqs, wakeups and work with who asked and from where, a network card, page faults, and gaps
+ * that nothing explains. */
 #ifndef CULPRIT_BENCH_RECORDING_H
 #define CULPRIT_BENCH_RECORDING_H
 
 #include <stdint.h>
 
-/* Writes at least that many records to a file through the recorder, and prints what they take as
- * rows of the table. 0 or -1, said. */
+/* Writes at least that many records to a file through the recorder, and prints their cost as rows
+ * of the table. 0 or -1, said. */
 int bench_recording(const char *path, uint64_t records);
 
 #endif

@@ -1,5 +1,5 @@
-/* What a record costs, ring by ring: four programs on a tracepoint that a cheap system call fires
- * (prctl(PR_SET_NAME)). Each does what the one before does, and one thing more. */
+/* The cost of a record, ring by ring: four programs on a tracepoint that a cheap system call fires
+ * (prctl(PR_SET_NAME)). Each does one thing more than the one before. */
 #include "trace.bpf.h"
 
 struct {
@@ -23,7 +23,7 @@ int bench_clock(void *ctx)
 	return 0;
 }
 
-/* The ring that the probes use. */
+/* Uses the probes' ring. */
 SEC("?tp_btf/task_rename")
 int bench_array(void *ctx)
 {
@@ -33,12 +33,12 @@ int bench_array(void *ctx)
 	if (!c)
 		return 0;
 	now = bpf_ktime_get_ns();
-	c->tail[LEVEL_IRQ] = c->head[LEVEL_IRQ]; /* never full: the reader's part */
+	c->tail[LEVEL_IRQ] = c->head[LEVEL_IRQ]; /* never full: does the reader's part */
 	emit(c, LEVEL_IRQ, RECORD_IRQ, 0, 0, now, now);
 	return 0;
 }
 
-/* The kernel's ring buffer, without wakeups. */
+/* Uses the kernel's ring buffer, without wakeups. */
 SEC("?tp_btf/task_rename")
 int bench_ringbuf(void *ctx)
 {

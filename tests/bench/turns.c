@@ -1,4 +1,4 @@
-/* Programs whose throughput tells what being watched costs: each turn raises a counter in a file
+/* Programs whose throughput shows the cost of being watched: each turn raises a counter in a file
  * that the bench reads. */
 #include "turns.h"
 
@@ -26,7 +26,7 @@ static void call(volatile uint64_t *turns)
 		syscall(SYS_getppid);
 }
 
-/* A byte to a child on the same CPU and back: two switches. */
+/* Sends a byte to a child on the same CPU and back: two switches. */
 static int exchange(volatile uint64_t *turns)
 {
 	int there[2], back[2];

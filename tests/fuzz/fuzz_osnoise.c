@@ -1,5 +1,5 @@
-/* Any bytes into the osnoise reader and both of its reports: nothing crashes, no line is lost count
- * of. The first byte says in what blocks the rest comes. */
+/* Feeds any bytes to the osnoise reader and both of its reports: nothing crashes, every line is
+ * counted. The first byte chooses the blocks in which the rest comes. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>

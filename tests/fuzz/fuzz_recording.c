@@ -1,7 +1,7 @@
-/* Any bytes as a recording, and whatever comes of it into a report, the audit, or a comparison with
- * itself: nothing crashes, the sums hold. Mutations meet what is in the chunks: they are unpacked
- * before, and get their lengths and checksums after. Bytes 12 and 13 of the file, which mean
- * nothing, say which part of it is asked for. */
+/* Reads any bytes as a recording, and feeds the result to a report, the audit, or a comparison with
+ * itself: nothing crashes, the sums hold. Mutations work on the contents of chunks: they are
+ * unpacked before, and get their lengths and checksums after. Bytes 12 and 13 of the file, which
+ * mean nothing else, choose the part to read. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -46,8 +46,7 @@ static void put_chunk_head(uint8_t *at, uint32_t len)
 	put32(at + 20, crc32(0, at, CHUNK_HEAD - 4));
 }
 
-/* The same with its chunks uncompressed, as many as find room; not one that it does not understand.
- */
+/* Copies with chunks uncompressed, as many as fit; skips one that it does not understand. */
 static size_t unpack(const uint8_t *from, size_t size, uint8_t *to, size_t room)
 {
 	size_t at = FILE_HEAD, n = FILE_HEAD;
@@ -75,7 +74,7 @@ static size_t unpack(const uint8_t *from, size_t size, uint8_t *to, size_t room)
 	return n;
 }
 
-/* Each mark begins a chunk that lasts to the next one. */
+/* Repairs chunks: each mark begins a chunk that lasts to the next one. */
 static void repair(uint8_t *data, size_t size)
 {
 	size_t start = FILE_HEAD;
@@ -105,7 +104,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	}
 	free(unpacked);
 	size = LLVMFuzzerMutate(data, size, max_size);
-	if (seed % 16) /* else as damaged as it is */
+	if (seed % 16) /* else leaves it damaged */
 		repair(data, size);
 	return size;
 }
@@ -136,7 +135,7 @@ static void check_view(const struct view *v)
 		assert(c->attributed_ns + c->edge_ns + c->lost_ns + c->outside_ns ==
 		       c->hiccups.sum);
 		assert(inside == c->attributed_ns + c->lost_ns && outside == c->outside_ns);
-		if (!v->run.watch && !v->run.windows) /* never more than all of the time */
+		if (!v->run.watch && !v->run.windows) /* never more than the whole time */
 			assert(c->hiccups.sum + v->cpu[i].hiccups_lost_ns <= v->cpu[i].observed_ns);
 		assert(!v->cpu[i].steal_known ||
 		       v->cpu[i].steal_ns <= v->cpu[i].observed_ns + 1000000000);

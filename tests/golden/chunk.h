@@ -1,5 +1,4 @@
-/* The chunks of a recording as a test takes them apart and puts them together: see
- * src/recording/format.h. */
+/* The chunks of a recording, taken apart and put together by a test: see src/recording/format.h. */
 #ifndef CULPRIT_TESTS_CHUNK_H
 #define CULPRIT_TESTS_CHUNK_H
 
@@ -17,7 +16,7 @@ struct chunk {
 	uint32_t len;
 };
 
-/* The chunks of an undamaged file, into chunk[max]; returns how many. */
+/* Writes the chunks of an undamaged file to chunk[max]; returns how many. */
 static inline uint32_t chunks_parse(const uint8_t *file, size_t size, struct chunk *chunk,
 				    uint32_t max)
 {
@@ -57,7 +56,7 @@ static inline void put_file_head(struct bytes *b, uint16_t major, uint16_t minor
 	put_u32(b, 0);
 }
 
-/* Not compressed. */
+/* Writes it uncompressed. */
 static inline void put_chunk(struct bytes *b, uint32_t type, const void *payload, uint32_t len)
 {
 	size_t start = b->len;

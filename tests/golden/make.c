@@ -32,7 +32,7 @@ static void fact(struct scene *s, const char *name, const char *text)
 		abort();
 }
 
-/* A tick as x86 has it: the vector, its function, and the softirqs behind it. */
+/* A tick as on x86: the vector, its function, and the softirqs behind it. */
 static void tick(struct scene *s, uint32_t index, uint64_t at_ns, uint64_t length,
 		 uint32_t softirqs)
 {
@@ -105,7 +105,7 @@ static void busy_irq(struct scene *s, const char *path)
 		scene_put(s, softirq(3, end + 100, end + 5000 + 300 * (i % 11)));
 		scene_end(s, end + 5400 + 300 * (i % 11));
 	}
-	for (uint32_t i = 0; i < 5; i++) { /* one that has no name, and one inside a softirq */
+	for (uint32_t i = 0; i < 5; i++) { /* one without a name, and one inside a softirq */
 		scene_gap(s, 0, 850 * MS + 20 * MS * i);
 		scene_put(s, irq(36, poll, 900, 2400));
 		scene_put(s, irq(99, 0, 2600, 3100));
@@ -191,8 +191,8 @@ static struct record in_context(struct record m, uint8_t context)
 	return m;
 }
 
-/* More askers than a source keeps apart: most come once, and of two that come often one comes late.
- * Some cannot be told. */
+/* More askers than a source keeps apart: most come once; of two frequent ones one comes late. Some
+ * are not known. */
 static void askers(struct scene *s, const char *path)
 {
 	static const char *const submit[] = {"try_to_wake_up", "wake_up_q", "futex_wake",
@@ -272,7 +272,7 @@ static void stopped(struct scene *s, const char *path)
 	scene_end(s, 1472 * US);
 }
 
-/* Of a host: many gaps that would be none in a guest. */
+/* A host with many gaps below a guest's threshold. */
 static void shorts(struct scene *s, const char *path)
 {
 	scene_init(s, "bare-1", cpu3, 1);
@@ -327,7 +327,7 @@ static void two(struct scene *s, const char *path)
 	s->view.cpu[1].observed_ns = 800 * MS;
 }
 
-/* As a process, a driver or a file could bring them: 15 bytes and a NUL at most are comms. */
+/* Names that a process, a driver or a file could bring: comms have 15 bytes and a NUL at most. */
 static const char *const hostile[] = {
 	"<script>",
 	"a|b",
@@ -393,7 +393,7 @@ static void rt(struct scene *s, const char *path)
 		scene_gap(s, 0, 1 * MS + 10 * MS * i);
 		scene_put(s, irq(i, function, 300, 900));
 		scene_put(s, instant(RECORD_TICK, LEVEL_IRQ, 1 << i % 5, 10 + i, hostile[i], 900));
-		/* A softirq that is preempted with its thread, as PREEMPT_RT does. */
+		/* A softirq that is preempted with its thread, as on PREEMPT_RT. */
 		first.flags = RECORD_PART;
 		scene_put(s, first);
 		scene_put(s, kthread(30 + i, "irq/24-eth0", 2500, 7000));
@@ -466,7 +466,7 @@ static void sleeping(struct scene *s, const char *path)
 	}
 }
 
-/* All that tries to be another, or too many. */
+/* Names that pose as others, and too many names. */
 static void crowd(struct scene *s, const char *path)
 {
 	static const char *const fakes[] = {"ksoftirqd/3", "kworker/3:1", "migration/3",
@@ -505,7 +505,7 @@ static void crowd(struct scene *s, const char *path)
 		}
 		scene_end(s, 91000);
 	}
-	scene_gap(s, 0, 500 * MS); /* in one hiccup, and with those that are no crowd at its end */
+	scene_gap(s, 0, 500 * MS); /* in one hiccup, with ordinary ones at its end */
 	for (uint32_t i = at = 0; i < 600; i++, at += 2000) {
 		struct record r;
 
@@ -533,7 +533,7 @@ static void give(uint32_t index, struct record r, uint64_t at_ns)
 	watch_record(watch, index, &r);
 }
 
-/* What a watched thread does: at_ns + start is since when, at_ns + end is now. */
+/* Records an event of a watched thread: since at_ns + start, now at_ns + end. */
 static void does(uint32_t index, enum watch_kind what, uint32_t tid, const char *name,
 		 uint64_t at_ns, uint64_t start, uint64_t end)
 {
@@ -604,7 +604,7 @@ static void watched(struct scene *s, const char *path)
 		does(0, WATCH_OUT, 701, "audio", 200 * MS + 10 * MS * i, 2 * MS, 5 * MS);
 	}
 	for (unsigned i = 0; i < 3;
-	     i++) { /* one that leaves unseen, and interrupts that are no business of its */
+	     i++) { /* one that leaves unseen, and interrupts that do not concern it */
 		does(0, WATCH_IN, 702, "=pool|<b>", 300 * MS + 10 * MS * i, 0, 0);
 		upon(0, vector(VECTOR_RESCHEDULE, 1 * MS, 1 * MS + 900), 300 * MS + 10 * MS * i);
 		give(0, vector(VECTOR_LOCAL_TIMER, 4 * MS, 5 * MS), 300 * MS + 10 * MS * i);
@@ -650,7 +650,7 @@ int main(int argc, char **argv)
 		view_free(&scene.view);
 	}
 	for (const struct format *f = formats; f->choice.name; f++)
-		if (!f->trace) /* text all of them */
+		if (!f->trace) /* text shows all of them */
 			puts(f->choice.name);
 	return 0;
 }

@@ -21,13 +21,13 @@
 #define SCENE_CPUS    8192
 #define SCENE_WORDS   1024
 #define SCENE_STARTED 5000000000ULL
-#define SCENE_TEXT    0xffffffff81000000ULL /* kernel text begins here */
+#define SCENE_TEXT    0xffffffff81000000ULL /* begin of kernel text */
 
 struct scene {
 	struct view view;
 	struct session *session;
 	struct recorder *recorder; /* NULL: not recorded */
-	const struct tap *also;    /* hears what the recorder hears; NULL: nobody */
+	const struct tap *also;    /* hears what the recorder hears; NULL: none */
 	struct tap tap;
 	struct names names;
 	uint32_t cursor[SCENE_CPUS][LEVELS];
@@ -146,7 +146,7 @@ static inline void scene_init(struct scene *s, const char *hostname, const unsig
 				  scene_name_stack};
 }
 
-/* path NULL: nothing is recorded. */
+/* path NULL: without a recording. */
 static inline void scene_begin(struct scene *s, const char *path)
 {
 	struct view *v = &s->view;
@@ -174,7 +174,7 @@ static inline void scene_gap(struct scene *s, uint32_t index, uint64_t at_ns)
 	memcpy(s->before, s->cursor[index], sizeof(s->before));
 }
 
-/* Inner ones first: in the order in which they end. */
+/* Inner ones first: in the order of their ends. */
 static inline void scene_put(struct scene *s, struct record r)
 {
 	r.start_ns += s->start_ns;
@@ -199,7 +199,7 @@ static inline void scene_steal(struct scene *s, uint32_t index, uint64_t ns)
 	session_feed(s->session, &(struct event){.type = EVENT_STEAL, .index = index, .ns = ns});
 }
 
-/* The window is over: what is still to be said of each CPU may be filled in before. */
+/* Ends the window; the caller may fill in each CPU's counters before. */
 static inline int scene_finish(struct scene *s)
 {
 	struct view *v = &s->view;
@@ -300,8 +300,8 @@ static inline struct record kthread(uint32_t tid, const char *comm, uint64_t sta
 	return r;
 }
 
-/* An instant of an interval of this level: it comes after what ended before it, and before what
- * encloses it. */
+/* An instant of an interval of this level: after records that ended before it, before those around
+ * it. */
 static inline struct record mark(uint8_t level, uint8_t kind, uint64_t function, uint64_t at)
 {
 	return (struct record){.kind = RECORD_MARK,

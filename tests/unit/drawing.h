@@ -20,7 +20,7 @@
 #define ROWS_MAX      6
 #define RECORDS_MAX   64
 #define ORIGIN_NS     5000000000ULL
-#define FIRST_CURSOR  UINT32_C(4294967293) /* the wrap-around comes with the third record */
+#define FIRST_CURSOR  UINT32_C(4294967293) /* the sequence wraps around at the third record */
 #define LABEL_COLUMNS 5
 #define LATE_NS       999
 
@@ -84,7 +84,7 @@ static struct record *new_record(struct scene *s)
 	return &s->record[s->nrecords++];
 }
 
-/* An interval: "[name..]". Returns the column behind it. */
+/* Draws an interval: "[name..]". Returns the column behind it. */
 static const char *draw_interval(struct scene *s, const char *label, const char *at, uint64_t ns)
 {
 	const char *first = label + LABEL_COLUMNS, *end = at + strcspn(at, "]>"), *text = at + 1;
@@ -134,8 +134,8 @@ static void draw_row(struct scene *s, const char *row, uint64_t ns)
 	}
 }
 
-/* As the probes write them: by end, the inner one first; what ends comes before the instant after
- * it. */
+/* Sorts as the probes write: by end, the inner one first; an end comes before an instant of the
+ * same time. */
 static int by_end(const void *a, const void *b)
 {
 	const struct record *x = a, *y = b;
@@ -147,7 +147,7 @@ static int by_end(const void *a, const void *b)
 	return (x->start_ns == x->end_ns) - (y->start_ns == y->end_ns);
 }
 
-/* The cursors count what the sampler can have seen: records whose greater half lies before. */
+/* Sets the cursors to what the sampler can have seen: records whose greater half lies before. */
 static void number(struct scene *s)
 {
 	uint32_t next[LEVELS];
@@ -175,7 +175,7 @@ static void number(struct scene *s)
 	}
 }
 
-/* Gives all records, those of one level up to LATE_NS late; the order within a level stays. */
+/* Gives all records, those of one level up to LATE_NS late, in order within the level. */
 static void give(const struct scene *s, struct join *j, int late)
 {
 	bool given[RECORDS_MAX] = {false};

@@ -23,7 +23,7 @@ struct report {
 	uint32_t hiccups;
 };
 
-/* As a process, a driver or a file could bring them. 15 bytes at most: comms. */
+/* Names that a process, a driver or a file could bring. 15 bytes at most: comms. */
 static const char *const hostile_names[] = {
 	"<script>",
 	"a|b",
@@ -112,7 +112,7 @@ static void report_free(struct report *r)
 	view_free(&r->view);
 }
 
-/* Begins a hiccup at_ns after the run's start. Its duration is what is added to it. */
+/* Begins a hiccup at_ns after the run's start. Its duration is the sum of its pieces. */
 static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t at_ns,
 				     uint64_t edge_ns, uint64_t outside_ns)
 {
@@ -130,7 +130,7 @@ static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t 
 	return a;
 }
 
-/* A piece of the newest hiccup. */
+/* Adds a piece to the newest hiccup. */
 static struct source *report_key(struct report *r, const struct source_key *key, uint64_t net_ns)
 {
 	struct account *a = &r->hiccup[r->hiccups - 1];
@@ -156,7 +156,7 @@ static struct source *report_piece(struct report *r, enum source_kind kind, uint
 		net_ns);
 }
 
-/* Who asked for the newest piece. */
+/* Sets who asked for the newest piece. */
 static void report_asked(struct report *r, struct source *s, uint32_t tid, const char *comm,
 			 uint16_t cpu, uint64_t function)
 {
@@ -172,7 +172,7 @@ static void report_asked(struct report *r, struct source *s, uint32_t tid, const
 	a->pieces[a->npieces - 1].asker = *source_asked(s, &mark, &report_names);
 }
 
-/* All other pieces ran, one after the other, inside the first. */
+/* Lets all other pieces run one after the other inside the first. */
 static void report_spans(struct report *r, struct account *a)
 {
 	struct span *span = r->span[r->hiccups - 1];
@@ -191,7 +191,7 @@ static void report_spans(struct report *r, struct account *a)
 	a->nspans = a->npieces;
 }
 
-/* The newest hiccup is complete. */
+/* Completes the newest hiccup. */
 static void report_end(struct report *r, const char *verdict)
 {
 	struct account *a = &r->hiccup[r->hiccups - 1];
@@ -203,8 +203,8 @@ static void report_end(struct report *r, const char *verdict)
 		summary_outside(&r->view, index, a->start_ns, a->outside_ns, verdict);
 }
 
-/* CPUs 2 and 3; the tick on both, a worker that poke asked for, a device interrupt, and one gap
- * that nothing explains. */
+/* CPUs 2 and 3; the tick on both, a worker that poke asked for, a device interrupt, and one
+ * unexplained gap. */
 static inline void report_plain(struct report *r, const char *hostname)
 {
 	static const unsigned cpus[] = {2, 3};
@@ -237,7 +237,7 @@ static inline void report_plain(struct report *r, const char *hostname)
 	r->hiccup[2].lost = 3;
 }
 
-/* What of the newest hiccup nobody knows, as records are missing. */
+/* Marks time of the newest hiccup as unknown, with missing records. */
 static inline void report_lost(struct report *r, uint64_t records, uint64_t ns)
 {
 	struct account *a = &r->hiccup[r->hiccups - 1];
@@ -247,7 +247,7 @@ static inline void report_lost(struct report *r, uint64_t records, uint64_t ns)
 	a->duration_ns += ns;
 }
 
-/* CPUs 1 and 4; each name as a thread's, an interrupt's, an asker's and a function's. */
+/* CPUs 1 and 4; each hostile name as a thread's, an interrupt's, an asker's and a function's. */
 static inline void report_hostile(struct report *r)
 {
 	static const unsigned cpus[] = {1, 4};

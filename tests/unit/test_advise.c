@@ -1,5 +1,5 @@
-/* From a whole view to causes and advice: what runs beside a source, the tick's table and the
- * evidence decide; the commands have this machine's numbers, and no name that a stranger chose. */
+/* From a whole view to causes and advice: the neighbours of a source, the tick's table and the
+ * evidence decide; the commands have this machine's numbers, and no name chosen by a stranger. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +111,7 @@ static void test_who_keeps_the_tick_for_the_scheduler(void **state)
 	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_period_timer", 5);
 	assert_cause(s, "T09");
 	timer = add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 5);
-	assert_cause(s, "T31"); /* whose, is not known */
+	assert_cause(s, "T31"); /* whose it is, is not known */
 	assert_cause(timer, "T31");
 	fact("sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n");
 	assert_cause(timer, "T03");
@@ -155,7 +155,7 @@ static void test_outside_by_evidence(void **state)
 	v.cpu[0].smi_known = false;
 	strcpy(v.host.hypervisor, "KVM");
 	assert_cause(alone, "H15");
-	assert_cause(together, "H15"); /* without the steal clock's word */
+	assert_cause(together, "H15"); /* without evidence from the steal clock */
 	assert_cause(steal, "H14");
 }
 
@@ -170,7 +170,7 @@ static void test_what_runs_beside(void **state)
 	add(SOURCE_VECTOR, 236, "local_timer", "watchdog_timer_fn", 5);
 	assert_cause(stopper, "T17");
 	assert_string_equal(stopper->advice, "echo 0-2 > /proc/sys/kernel/watchdog_cpumask");
-	stopper->kernel_thread = false; /* one that is only called so */
+	stopper->kernel_thread = false; /* a thread that only bears the name */
 	assert_cause(stopper, "K34");
 	stopper->kernel_thread = true;
 	assert_cause(nmi, "H02");
@@ -243,7 +243,7 @@ static void test_numbers_are_filled_in(void **state)
 	assert_string_equal(several->advice, "bind its threads to cpu 0-2");
 }
 
-/* The name of a thread is its own choice, and that of an interrupt its driver's. */
+/* A process chooses its thread's name, a driver its interrupt's. */
 static void test_hostile_names_stay_out(void **state)
 {
 	static const char *const names[] = {"$(reboot)", "a;reboot", "`x`",  "a b",     "-rf",

@@ -1,6 +1,6 @@
-/* The audit's checks over facts that are made up here: a machine where cpu 3 of four is as quiet as
- * can be, on which every check is content, and from there one step off the way for each check; then
- * facts that are hostile, unreadable or missing. */
+/* The audit's checks over invented facts: a machine where cpu 3 of four is as quiet as possible,
+ * which satisfies every check; one step off the right way for each check; then facts that are
+ * hostile, unreadable or missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,7 +109,7 @@ static const struct named good_world[] = {
 	{"sys/devices/system/node/node0/cpulist", "0-3\n"},
 	{CPU "cpu3/cpufreq/scaling_driver", "intel_pstate\n"},
 	{CPU "intel_pstate/status", "active\n"},
-	{CPU "cpu3/cpufreq/scaling_governor", "powersave\n"}, /* there the hardware chooses */
+	{CPU "cpu3/cpufreq/scaling_governor", "powersave\n"}, /* the hardware chooses there */
 	{CPU "cpu3/cpufreq/scaling_min_freq", "3000000\n"},
 	{CPU "cpu3/cpufreq/scaling_max_freq", "3000000\n"},
 	{CPU "cpu3/cpufreq/energy_performance_preference", "performance\n"},
@@ -187,7 +187,7 @@ static void test_quiet(void **state)
 
 struct step {
 	const char *id;
-	struct named change[3]; /* text NULL: the file is not there */
+	struct named change[3]; /* text NULL: the file is absent */
 	enum finding_level level;
 	const char *title, *fix, *undo; /* parts of them; NULL: any */
 };
@@ -822,7 +822,7 @@ static void test_steps(void **state)
 	}
 }
 
-/* Each check of the good world has its bad step, or says nothing that could be bad. */
+/* Each check of the good world has a bad step, or only reports. */
 static void test_all_have_steps(void **state)
 {
 	static const char *const neutral[] = {"softirqs", "wq_isolated", "hugepages",
@@ -847,7 +847,7 @@ static void test_all_have_steps(void **state)
 	facts_free(&f);
 }
 
-/* Nothing was read, or nothing may be: nothing is guessed. */
+/* Without any fact, or without permission: nothing is guessed. */
 static void test_unknown(void **state)
 {
 	static const int errors[] = {-EACCES, -EIO, -EISDIR, FACT_NOT_TAKEN};
@@ -873,7 +873,7 @@ static void test_unknown(void **state)
 	}
 	facts_free(&f);
 	good(&f);
-	put(&f, "run/kconfig", NULL); /* every kernel has one; it is not here */
+	put(&f, "run/kconfig", NULL); /* every kernel has one, but it was not read */
 	out = check(&f, 3);
 	assert_false(find(&out, "kconfig")->known);
 	findings_free(&out);
@@ -883,7 +883,7 @@ static void test_unknown(void **state)
 	findings_free(&out);
 }
 
-/* Texts that are no lists, no numbers, too long, or would like to be commands. */
+/* Texts that are no lists, no numbers, too long, or try to be commands. */
 static void test_hostile(void **state)
 {
 	static const char binary[] = "\xff\x00\x1b[2J;rm -rf /\n$(reboot)`reboot`";
@@ -919,7 +919,7 @@ static void test_hostile(void **state)
 
 			if (x->fix_kind != FIX_COMMAND || !x->fix)
 				continue;
-			/* Outside of quotes there is no command of the machine's. */
+			/* Outside of quotes no name of the machine is in the command. */
 			assert_null(strchr(x->fix, '\n'));
 			assert_null(strstr(x->fix, "$("));
 			assert_null(strchr(x->fix, '\033'));
@@ -953,8 +953,7 @@ static void test_targets(void **state)
 	facts_free(&f);
 }
 
-/* 128 CPUs, of which the odd ones of the upper half are quiet: lists and masks as long as they get.
- */
+/* 128 CPUs, of which the odd ones of the upper half are quiet: the longest lists and masks. */
 static void test_many(void **state)
 {
 	struct audit_options o = {0};

@@ -1,4 +1,4 @@
-/* Saved osnoise output beside a view: what is paired, and what is added up. */
+/* Saved osnoise output beside a view: which sources are paired, and which added up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,8 +61,8 @@ static const struct beside_row *row_of(const struct beside *b, enum source_kind 
 	return NULL;
 }
 
-/* A vector is an IRQ to osnoise; functions and thread ids are added up; what only one saw has a
- * row, too. */
+/* A vector is an IRQ to osnoise; functions and thread ids are added up; a source of one side only
+ * has a row, too. */
 static void test_pairs(void **state)
 {
 	struct ground *g = *state;

@@ -1,4 +1,4 @@
-/* The cause book: whole, without contradictions, and found by every name that means one of its
+/* The cause book: complete, without contradictions, and found by every name that means one of its
  * causes. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,8 @@ static void assert_cause(const struct cause *c, const char *id, const char *what
 		fail_msg("%s is %s, not %s", what, c ? c->id : "none", id);
 }
 
-/* Letters, and how many entries each group has: numbers from 1 without a gap, but for threads. */
+/* The letters, and the number of entries in each group: numbered from 1 without a gap, except
+ * threads. */
 static void test_all_entries_are_there(void **state)
 {
 	static const struct {
@@ -81,7 +82,7 @@ static void test_no_two_rows_fight(void **state)
 					 a->cause->id, b->cause->id);
 }
 
-/* A name that the pattern means: "kworker/[0-9]*" is "kworker/7x". */
+/* A name that the pattern matches: "kworker/[0-9]*" is "kworker/7x". */
 static void name_for(const char *pattern, char *name, size_t len)
 {
 	size_t n = 0;
@@ -99,7 +100,7 @@ static void name_for(const char *pattern, char *name, size_t len)
 	name[n] = 0;
 }
 
-/* The source of a report that has this name. */
+/* A report's source with this name. */
 static struct source source_for(const char *kind, const char *name)
 {
 	static const struct {
@@ -140,7 +141,8 @@ static struct source source_for(const char *kind, const char *name)
 	return s;
 }
 
-/* tests/fixtures/causes.tsv: kind, pattern, and the id that a name of that pattern must lead to. */
+/* tests/fixtures/causes.tsv: kind, pattern, and the id to which a name of that pattern must
+ * lead. */
 static void test_every_pattern_leads_to_its_cause(void **state)
 {
 	FILE *f = fopen("tests/fixtures/causes.tsv", "re");
@@ -269,7 +271,7 @@ static void test_sources_lead_to_causes(void **state)
 		{{.kind = SOURCE_IRQ, .id = 37, .name = "nvme0q5", .function = "nvme_irq [nvme]"},
 		 "I02"},
 		{{.kind = SOURCE_IRQ, .id = 38, .name = "virtio1-req.0"}, "I02"},
-		/* work mlx5* does not mean its interrupt handlers */
+		/* the work mlx5* does not mean its interrupt handlers */
 		{{.kind = SOURCE_IRQ,
 		  .id = 39,
 		  .name = "mlx5_comp3",
@@ -311,8 +313,8 @@ static void test_names_are_explained(void **state)
 	assert_null(cause_of_name("*"));
 }
 
-/* Every spelling of a report, and what it stands for; note: the entry is on the kind of thing, and
- * says so. */
+/* Every spelling of a report, and its meaning; note: the entry is on the kind of thing, and says
+ * so. */
 static void test_spellings(void **state)
 {
 	static const struct {
@@ -397,9 +399,9 @@ static void test_spellings(void **state)
 	}
 }
 
-/* tests/fixtures/functions.txt: what in the symbol tables of 6.12 and 6.12-rt is called like a
- * function of a timer or a work item, and such that were seen in reports. Each means an entry, or
- * the one on its kind, and then says so; a report takes no cause from the latter. */
+/* tests/fixtures/functions.txt: functions from the symbol tables of 6.12 and 6.12-rt with names
+ * like those of timers and work items, and some seen in reports. Each leads to an entry, or to the
+ * one on its kind, marked as such; a report never takes a cause from the latter. */
 static void test_functions_of_kernels(void **state)
 {
 	FILE *f = fopen("tests/fixtures/functions.txt", "re");

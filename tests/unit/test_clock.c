@@ -1,5 +1,5 @@
-/* The arithmetic of clocks: rates from readings that are off, offsets from messages that take their
- * time, and which time a clock keeps. */
+/* The arithmetic of clocks: rates from inexact readings, offsets from slow messages, and time
+ * scales. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void rates(void **state)
 	near(x.rms_ns, 300 / sqrt(3), 15);
 	assert_true(x.worst_ns > 250 && x.worst_ns < 340);
 
-	/* From half of the time on 10 ppm faster. */
+	/* Runs 10 ppm faster in the second half of the time. */
 	make_readings(r, 2596136.19, 0, 10);
 	x = clock_rate(r, COUNT);
 	near(x.spread_ppm, 10, 0.01);
@@ -130,7 +130,7 @@ static void offsets(void **state)
 		assert_int_equal(o.way[0].count, 2000);
 		assert_in_range(o.way[0].round_trip, 200, 300);
 	}
-	assert_true(talk(0, 3).moved); /* 3 ticks more at each message: no offset holds for all */
+	assert_true(talk(0, 3).moved); /* 3 ticks more at each message: no single offset fits all */
 	assert_false(talk(-5000, 0).moved);
 }
 

@@ -1,5 +1,5 @@
-/* Events to bytes and back: of all types, by chance and at the edges, over several chunks of which
- * each can be read alone. */
+/* Events to bytes and back: of all types, random and at the limits, over several chunks, each of
+ * which can be read alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static uint64_t below(uint64_t n)
 	return (random64() >> 20) % n;
 }
 
-/* Of any length in bits: small ones as likely as large ones. */
+/* A number of random length in bits: small ones as likely as large ones. */
 static uint64_t any_number(void)
 {
 	unsigned bits = below(65);
@@ -219,7 +219,7 @@ static struct chunk take_chunk(struct encoder *e, uint32_t first, uint32_t end)
 	return c;
 }
 
-/* In order, and then each alone in a decoder that has seen others. */
+/* In order, and then each chunk alone in a decoder that has seen others. */
 static void test_random(void **state)
 {
 	struct kept *all = calloc(EVENTS, sizeof(*all));
@@ -261,7 +261,7 @@ static size_t cost_of(struct encoder *e, const struct event *event)
 	return encoder_bytes(e)->len - before;
 }
 
-/* The times and sequences at the ends of their ranges, of every kind and level. */
+/* The limits of times and sequences, for every kind and level. */
 static void test_edges(void **state)
 {
 	static const uint64_t times[] = {
@@ -315,7 +315,7 @@ static void test_edges(void **state)
 	free(all);
 }
 
-/* What comes most often is small: a tick, and the hiccup that it makes. */
+/* The most frequent events are small: a tick, and the hiccup that it makes. */
 static void test_size(void **state)
 {
 	struct encoder *e = encoder_new(1);

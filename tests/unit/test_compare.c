@@ -1,4 +1,4 @@
-/* compare: pairs the intervals of two sides, and counts what stays alone. */
+/* compare: pairs the intervals of two sides, and counts those without a partner. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,7 @@ static void test_pairs(void **state)
 	assert_int_equal(r->difference.min, 20);
 }
 
-/* osnoise speaks within its own probe, and ours comes behind it: what the saying took is no
+/* osnoise reports within its own probe, and ours comes behind it: the time of the report is no
  * difference. */
 static void test_late(void **state)
 {
@@ -79,7 +79,7 @@ static void test_late(void **state)
 		add(true, RECORD_IRQ, 236, i * MS, 10000);
 		add(false, RECORD_IRQ, 236, i * MS + 900, 10950);
 		add(true, RECORD_NMI, 0, i * MS + 4000,
-		    2000); /* the other way round all of it counts */
+		    2000); /* in the other order all of it counts */
 		add(false, RECORD_NMI, 0, i * MS + 3500, 1200);
 	}
 	compare_finish(&c);
@@ -111,7 +111,7 @@ static void test_alone(void **state)
 	assert_int_equal(row(SOURCE_THREAD, 78)->matched, 0);
 }
 
-/* Same number, other kind: an IRQ is not a softirq. */
+/* The same number of another kind: an IRQ is not a softirq. */
 static void test_kinds(void **state)
 {
 	(void)state;
@@ -135,7 +135,7 @@ static void test_nearest(void **state)
 	assert_int_equal(row(SOURCE_IRQ, 1)->difference.max, 0);
 }
 
-/* Very many, one side much behind the other's batches; what never gets a partner is counted once.
+/* Very many, one side far behind the other's batches; intervals without a partner are counted once.
  */
 static void test_many(void **state)
 {
@@ -171,7 +171,7 @@ static void test_interval_of(void **state)
 	struct interval i = interval_of(&r, 5);
 
 	(void)state;
-	assert_int_equal(i.kind, RECORD_IRQ); /* osnoise does not tell them apart */
+	assert_int_equal(i.kind, RECORD_IRQ); /* osnoise does not tell vectors from IRQs */
 	assert_int_equal(i.id, 236);
 	assert_string_equal(i.name, "local_timer");
 	assert_false(i.theirs);

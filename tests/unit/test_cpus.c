@@ -1,5 +1,5 @@
-/* CPU lists: the syntax both ways, what is refused and in which words, and the set operations
- * against a plain bool array. */
+/* CPU lists: the syntax both ways, refusals and their words, and the set operations against a plain
+ * bool array. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

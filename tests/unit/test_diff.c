@@ -1,5 +1,5 @@
-/* diff: what is paired with what, verdicts on runs that were made alike and on those with a known
- * noise more, and intervals that cover the truth. */
+/* diff: what is paired with what, verdicts on equal runs and on runs with one known noise more, and
+ * intervals that cover the truth. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -144,8 +144,8 @@ static void test_paired(void **state)
 	assert_int_equal(d.total[0].max_ns, 3000);
 }
 
-/* A kernel thread is not who is called so, and a function that ran second in its interruptions ran,
- * but interrupted nobody. */
+/* A kernel thread is not a thread that bears its name; a function that ran second in its
+ * interruptions ran, but interrupted nobody. */
 static void test_fakes_and_runs(void **state)
 {
 	struct sources *t;
@@ -192,8 +192,7 @@ static void test_other_cpus(void **state)
 
 /* ---- verdicts ---- */
 
-/* A machine as they are: a tick, a few bursts of network traffic, workers, and what nothing
- * explains. */
+/* A machine as usual: a tick, a few bursts of network traffic, workers, and unexplained time. */
 static void make_machine(struct view *v, double seconds)
 {
 	run_init(v, two_cpus, 2, seconds);
@@ -218,8 +217,7 @@ static unsigned not_same(void)
 	return n;
 }
 
-/* In twenty pairs of equal settings there may be one with anything to say about its sources, and
- * one about the whole. */
+/* Of twenty pairs of equal settings one may have a verdict on its sources, and one on the whole. */
 static void test_same(void **state)
 {
 	unsigned wrong = 0;
@@ -237,8 +235,8 @@ static void test_same(void **state)
 		fail_msg("%u of 40 pairs of equal settings differ", wrong);
 }
 
-/* Of sixty sources three would differ by chance at 95 % each: for all together it must be one pair
- * in twenty. */
+/* Of sixty sources three would differ by chance at 95 % each: over all it must be one pair in
+ * twenty. */
 static void test_many_sources(void **state)
 {
 	unsigned wrong = 0;
@@ -329,8 +327,8 @@ static void test_more_and_less(void **state)
 	check_change("poke", -1e6, DIFF_BETTER);
 }
 
-/* Four and none may be chance, and what weighs nothing is no change, unless it lasts longer than
- * nearly all else. */
+/* Four and none may be chance; a negligible source is no change, unless it lasts longer than nearly
+ * all others. */
 static void test_chance_and_weight(void **state)
 {
 	(void)state;
@@ -414,7 +412,7 @@ static void test_distributions(void **state)
 	assert_int_equal(sum, 2);
 }
 
-/* Nothing happened: nothing is said, and nothing fails. */
+/* Nothing happened: nothing is reported, and nothing fails. */
 static void test_quiet(void **state)
 {
 	(void)state;
@@ -472,7 +470,7 @@ static void test_untraced(void **state)
 
 /* ---- the environment ---- */
 
-/* "what: A | B", each difference a line. */
+/* "what: A | B", each difference on a line. */
 static void check_facts(const char *const *want)
 {
 	char line[512];
@@ -553,7 +551,7 @@ static void test_environment_alike(void **state)
 	run_init(&a, one_cpu, 1, 10);
 	run_init(&b, one_cpu, 1, 7);
 	b.cpu[0].threshold_ns = 210;   /* learned: nearly the same */
-	add_fact(&a, "sys/x", 0, "5"); /* of the other nobody looked */
+	add_fact(&a, "sys/x", 0, "5"); /* nobody read it on the other side */
 	make();
 	check_facts(none);
 }

@@ -52,7 +52,8 @@ static double binomial_tail(unsigned least, unsigned n, double p)
 	return sum;
 }
 
-/* So many of n are compatible with the level: by chance there are more once in a thousand. */
+/* Checks that so many wrong ones of n are compatible with the level: chance makes more once in a
+ * thousand. */
 static void check_rate(const char *what, unsigned wrong, unsigned n)
 {
 	if (wrong && binomial_tail(wrong, n, LEVEL) < 1e-3)
@@ -110,15 +111,14 @@ static void check_verdict(enum diff_verdict got, enum diff_verdict want)
 	assert_string_equal(diff_verdict_name(got), diff_verdict_name(want));
 }
 
-/* ---- windows that were made ---- */
+/* ---- made windows ---- */
 
 static double normal(void)
 {
 	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
 }
 
-/* Jobs that come and go: some two seconds of work, and four without, whatever the window's length.
- */
+/* Jobs that come and go: two seconds of work, and four without, whatever the window's length. */
 static void run_jobs(struct view *v, double seconds, double per_s, uint32_t id, const char *name,
 		     double mean_ns)
 {
@@ -133,8 +133,8 @@ static void run_jobs(struct view *v, double seconds, double per_s, uint32_t id, 
 	}
 }
 
-/* One window: how fast the machine is and what its host does drift, and jobs come and go, the
- * intervals of one of them so long. */
+/* Makes one window: the machine's speed and its host drift, jobs come and go; job_ns is the length
+ * of a job's intervals. */
 static void make_window(struct view *v, double seconds, double drift, double job_ns)
 {
 	double speed = exp(drift * normal());
@@ -154,10 +154,10 @@ static void make_window(struct view *v, double seconds, double drift, double job
 
 /* Twice the loss of a thing this large: two windows differ by less than diff assumes. */
 #define SMALL_NS 80e3
-/* more than that: only recordings that were made in turn tell it from a change */
+/* More than that: only recordings made in turn tell it from a change. */
 #define LARGE_NS 3e6
 
-/* Many comparisons of `each` a side. */
+/* Counts over many comparisons of `each` a side. */
 static void count_false(const char *what, unsigned n, unsigned each, double seconds, double drift)
 {
 	unsigned totals = 0, sources = 0, failed = 0;
@@ -189,9 +189,10 @@ static void test_unchanged(void **state)
 	count_false("five each, with more drift", 60, 5, 2, 0.6);
 }
 
-/* ---- windows that were recorded ---- */
+/* ---- recorded windows ---- */
 
-/* `count` hiccups of the same length but for the longest, spread over their part of the window. */
+/* Adds `count` hiccups of the same length except the longest, spread over their part of the
+ * window. */
 static void add_part(struct view *v, double from_s, double length_s, uint64_t count, uint64_t sum,
 		     uint64_t longest)
 {
@@ -257,9 +258,9 @@ static void test_recorded(void **state)
 	}
 }
 
-/* ---- what did change ---- */
+/* ---- real changes ---- */
 
-/* A source that comes 100 times a second, in the windows of B `times` as often. */
+/* Adds a source that comes 100 times a second, in the windows of B `times` as often. */
 static void make_changed(unsigned each, double seconds, double times)
 {
 	for (unsigned k = 0; k < 2 * each; k++) {
@@ -269,7 +270,7 @@ static void make_changed(unsigned each, double seconds, double times)
 	}
 }
 
-/* Twice as often, of two hundred in a window: three recordings a side tell it mostly, and five
+/* Twice as often, of two hundred in a window: three recordings a side mostly show it, and five
  * nearly always. */
 static void test_doubled(void **state)
 {
@@ -293,7 +294,7 @@ static void test_doubled(void **state)
 	}
 }
 
-/* How often the verdict on a pair is this one, of forty. */
+/* Number of pairs, of forty, with this verdict. */
 static unsigned count_pairs(double seconds, double times, double between, enum diff_verdict verdict)
 {
 	unsigned seen = 0;
@@ -307,8 +308,8 @@ static unsigned count_pairs(double seconds, double times, double between, enum d
 	return seen;
 }
 
-/* One recording a side does not tell that, and says so; those whose windows differ by chance alone
- * are told, and so is a change that is more than what is assumed. */
+/* One recording a side does not show that, and says so; windows that differ by chance alone do, and
+ * so does a change larger than assumed. */
 static void test_doubled_pair(void **state)
 {
 	(void)state;
@@ -323,8 +324,7 @@ static void test_doubled_pair(void **state)
 		    38); /* a thousand, and ten thousand */
 }
 
-/* Recordings that were not made in turn tell no more than a pair: what drifts falls together with
- * the change. */
+/* Recordings not made in turn show no more than a pair: drift coincides with the change. */
 static void test_not_in_turn(void **state)
 {
 	(void)state;
@@ -338,7 +338,7 @@ static void test_not_in_turn(void **state)
 	forget(4);
 }
 
-/* Gone after thousands of intervals is gone, however little of the time they took and whatever else
+/* Gone after thousands of intervals is gone, however little time they took and whatever else
  * drifts. */
 static void test_gone(void **state)
 {
@@ -362,7 +362,8 @@ static void test_gone(void **state)
 	}
 }
 
-/* Tenfold lost time fails a gate that allows half as much again, with one recording a side. */
+/* Ten times the lost time fails a gate that allows half as much again, with one recording a
+ * side. */
 static void test_gate(void **state)
 {
 	(void)state;
@@ -377,7 +378,7 @@ static void test_gate(void **state)
 	forget(1);
 }
 
-/* What the recordings of a side differ in is told. */
+/* Differences between the recordings of a side are reported. */
 static void test_unlike(void **state)
 {
 	(void)state;

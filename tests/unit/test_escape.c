@@ -1,6 +1,5 @@
-/* Hostile names: whatever bytes go in, what comes out is printable UTF-8 without controls and
- * bidirectional tricks, tells two names apart, and fits. Also say(), whose only art is to escape
- * what it says. */
+/* Hostile names: for any bytes the output is printable UTF-8 without controls and bidirectional
+ * tricks, tells two names apart, and fits. Also say(), which only has to escape its text. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* posix_openpt */
 #endif

@@ -1,6 +1,5 @@
-/* The HTML report: that names stay text and elements are closed, of views made by hand, and how
- * large it gets. What XML parsers and browsers say of it is tested by tests/live/27-html.t and
- * tests/browser. */
+/* The HTML report: names stay text and elements are closed, in views made by hand, and its size.
+ * tests/live/27-html.t and tests/browser check it with XML parsers and browsers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +30,7 @@ static char *render(const struct view *const *views, uint32_t n)
 	return text;
 }
 
-/* All elements are closed in order; attributes stand in quotes; outside of both there is no
+/* Checks that elements are closed in order; attributes stand in quotes; outside of both there is no
  * less-than sign and no other entity. */
 static void check_form(const char *text)
 {

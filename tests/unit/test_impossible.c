@@ -1,5 +1,5 @@
-/* Recordings that are whole to their checksums and tell what no machine can have done: it is left
- * out, the report says why, and no figure of what is left is impossible. */
+/* Recordings with right checksums and impossible contents: these are left out, the report says why,
+ * and no remaining figure is impossible. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void end(void)
 	assert_int_equal(scene_finish(&scene), 0);
 }
 
-/* What is accepted holds together. */
+/* Checks that the accepted contents are consistent. */
 static void check_view(void)
 {
 	for (uint32_t i = 0; i < view.ncpus; i++) {
@@ -57,7 +57,7 @@ static void check_view(void)
 	}
 }
 
-/* Reads it: `why` is among what is said (NULL: nothing is), and so many hiccups are left. */
+/* Reads it: `why` is among the messages (NULL: there are none), and so many hiccups are left. */
 static void check_read(const struct part *part, const char *why, uint64_t hiccups)
 {
 	struct recording *r;
@@ -134,8 +134,8 @@ static void test_steal(void **state)
 
 /* ---- the tail ---- */
 
-/* The recording of the scene that was finished last, with another tail, and one more chunk of
- * events before or behind it. */
+/* Rewrites the last finished recording of the scene with another tail, and one more chunk of events
+ * before or behind it. */
 static void write_with_tail(const struct view *v, const struct bytes *more, bool behind)
 {
 	struct bytes file = {0}, tail = {0}, was = {0};
@@ -176,7 +176,7 @@ static void write_with_tail(const struct view *v, const struct bytes *more, bool
 	free(was.at);
 }
 
-/* What is not of the tail stays, and the window is as long as is known without. */
+/* Everything outside the tail stays, and the window is as long as is known without it. */
 static void check_tail(const char *why)
 {
 	write_with_tail(&scene.view, NULL, false);

@@ -1,6 +1,6 @@
-/* The join on drawn timelines (see drawing.h). What the join must say of each hiccup stands beside
- * its drawing. Every drawing is joined several times, the records of one level coming late each
- * time, as levels race for the clock. The sequences begin close to their wrap-around. */
+/* The join on drawn timelines (see drawing.h). The expected account of each hiccup stands beside
+ * its drawing. Every drawing is joined several times, each time with the records of one level late,
+ * as levels race for the clock. The sequences begin close to their wrap-around. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -24,8 +24,8 @@ static const unsigned long_ones[LONG_ONES] = {
 	LONG_HOG | LONG_STORM | LONG_FAULT | LONG_WAKER,
 };
 
-/* Returns the time between the waking interrupt and the first thread: where folding may be that
- * much off. */
+/* Returns the time between the waking interrupt and the first thread: the largest error of
+ * folding. */
 static uint64_t make_long(unsigned what)
 {
 	struct hiccup *h;
@@ -175,8 +175,8 @@ static void test_more_records_than_places(void **state)
 	end_hand();
 }
 
-/* Threads and interrupts outside of any other, with gaps: merged, they account for what they would
- * have one by one. */
+/* Threads and interrupts at the top level, with gaps: merged, their account is the same as one by
+ * one. */
 static void test_folded_gaps(void **state)
 {
 	uint64_t at = 40, edge = 25, outside = 15, attributed = 0, last = 25;
@@ -250,8 +250,8 @@ static void test_ticks_before_a_hog(void **state)
 	end_hand();
 }
 
-/* The sampler was back for too short a time to tell of a hiccup before the next one began: what was
- * recorded since is the next one's, however much that is, and the first is told with its own end.
+/* The sampler was back for too short a time to report a hiccup before the next one began: records
+ * since then are the next one's, however many, and the first one has its own end.
  */
 static void test_two_in_a_row(void **state)
 {
@@ -303,8 +303,8 @@ static void test_hiccup_still_to_come(void **state)
 	end_hand();
 }
 
-/* Interrupts alone, and the reader never makes room: nothing says that a hiccup lasts. What is
- * known is bounded and adds up. */
+/* Interrupts alone, and the reader never makes room: nothing says that a hiccup lasts. The known
+ * part is bounded and adds up. */
 static void test_storm_of_interrupts(void **state)
 {
 	const struct account *a;
@@ -324,7 +324,7 @@ static void test_storm_of_interrupts(void **state)
 	end_hand();
 }
 
-/* A hiccup was netted ahead, and then the reader makes no more room. */
+/* A hiccup is netted ahead, and then the reader makes no more room. */
 static void test_open_and_not_relieved(void **state)
 {
 	const struct account *a;
@@ -369,7 +369,7 @@ static void test_netted_too_much(void **state)
 	}
 }
 
-/* Records that are later than the levels' race allows: what they were in is netted already. */
+/* Records later than the levels' race allows: the interval around them is netted already. */
 static void test_too_late(void **state)
 {
 	const struct account *a;
@@ -397,8 +397,8 @@ static void test_too_late(void **state)
 	}
 }
 
-/* What nobody's clock does, and a file may say: records from the newest to the oldest, and room to
- * be made for each. */
+/* Impossible for a clock, but not for a file: records from the newest to the oldest, and room made
+ * for each. */
 static void test_backwards(void **state)
 {
 	clock_t began = clock();
@@ -416,7 +416,7 @@ static void test_backwards(void **state)
 }
 
 /* A workload that sleeps between its windows is off its CPU nearly always: what ran before a window
- * is none of it. */
+ * is no part of it. */
 static void test_windows_of_a_sleeper(void **state)
 {
 	const uint64_t n = 100000;

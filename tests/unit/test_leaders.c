@@ -1,5 +1,4 @@
-/* Leaders: counters that never fall, few of them, and nothing of the time lost is missing in their
- * growth. */
+/* Leaders: few counters, which never fall, and whose growth is all of the lost time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -140,7 +139,7 @@ static struct seen look(const struct leaders_cpu *c)
 	return s;
 }
 
-/* Names rise and sink all the time: what makes room and comes back begins anew. */
+/* Names rise and sink all the time: a series that made room and comes back begins anew. */
 static void test_nothing_falls_and_nothing_is_missing(void **state)
 {
 	struct seen before, now = {0};
@@ -189,7 +188,7 @@ static void run_kernel(struct world *w, uint32_t id, const char *name, uint64_t 
 	source_add(t->row[row], ns, true);
 }
 
-/* Who poses as a kernel thread, or as the rest, has a series of its own. */
+/* A thread that poses as a kernel thread, or as the rest, has a series of its own. */
 static void test_fakes(void **state)
 {
 	const struct leaders_cpu *c;

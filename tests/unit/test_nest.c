@@ -1,5 +1,5 @@
-/* The nest: how marks divide an interval's time among functions, and who is said to have asked.
- * First drawn by hand, then at random against an oracle that owns every nanosecond. */
+/* The nest: how marks divide an interval's time among functions, and who asked. First drawn by
+ * hand, then at random against an oracle that owns every nanosecond. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -260,8 +260,8 @@ static void check_sums(const struct account *a)
 			 a->duration_ns);
 }
 
-/* The spans are in order of time, each lies in one that is less deep by one, and what they have net
- * of each other is what the pieces say. */
+/* Checks that spans are in order of time, each lies in one that is less deep by one, and their net
+ * times equal the pieces. */
 static void check_spans(const struct account *a)
 {
 	const struct span *in[16] = {NULL};
@@ -441,7 +441,7 @@ static void leave_thread(const struct record *r, const struct segment *s)
 	w.kept[s->source] = r->flags ? s->function : NO_FUNCTION;
 }
 
-/* Makes the records of what lies in it first, as the probes do. */
+/* Makes the records inside it first, as the probes do. */
 static void make_interval(unsigned level, uint64_t from, uint64_t to)
 {
 	struct record r = {.start_ns = from, .end_ns = to, .level = level, .name = "t"};
@@ -624,8 +624,8 @@ static void test_interruptions_are_intervals(void **state)
 	sources_free(&sources);
 }
 
-/* A storm of names within one hiccup: the pieces follow their sources into the rest, and what comes
- * last is named. */
+/* A storm of names within one hiccup: the pieces follow their sources into the rest, and the newest
+ * name is kept. */
 static void test_storm_in_one_hiccup(void **state)
 {
 	enum { N = 5000 };

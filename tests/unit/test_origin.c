@@ -147,8 +147,7 @@ static const char *name_of(enum asker_kind kind, const char *thread)
 	return kind == ASKER_THREAD ? thread : kind == ASKER_SOFTIRQ ? "(softirq)" : "(interrupt)";
 }
 
-/* Without a stack that can be read it may have been an interrupt, in the name of whatever thread it
- * hit: nobody is named. */
+/* Without a readable stack it may have been an interrupt on top of any thread: nobody is named. */
 static void test_unreadable(void **state)
 {
 	static const int32_t without[] = {7, -2}; /* empty; none could be had */
@@ -190,7 +189,7 @@ static void test_functions(void **state)
 	}
 }
 
-/* Interrupts that ask the same are one asker, whomever they interrupted. */
+/* Interrupts that ask the same are one asker, whatever thread they interrupted. */
 static void test_interrupts_are_one(void **state)
 {
 	struct origins o = {.count = 0};
@@ -428,7 +427,7 @@ static void test_shapes(void **state)
 	}
 }
 
-/* What came upon a thread needs no stack to be told; who was current is not looked at. */
+/* Softirqs and interrupts are known without a stack; the current thread does not matter. */
 static void test_contexts_without_a_stack(void **state)
 {
 	static const struct {
@@ -493,7 +492,7 @@ static void test_contexts_are_kept_apart(void **state)
 
 static uint64_t truth[ASKERS], asked, unnamed;
 
-/* Of what the rows say all must hold of what happened. */
+/* The rows must be true of what happened. */
 static void assert_true_of(const struct origins *o)
 {
 	uint64_t sum = 0;
@@ -548,7 +547,7 @@ static void test_as_many_as_rows(void **state)
 		assert_int_equal(o.row[i].count + o.row[i].missed, 3);
 }
 
-/* Those who came first come never again; who asks most comes late. */
+/* The first askers never come again; the most frequent one comes late. */
 static void test_the_heaviest_comes_late(void **state)
 {
 	struct origins o = {.count = 0};
@@ -624,7 +623,7 @@ static void test_merged(void **state)
 	}
 }
 
-/* A row that goes to another takes nothing along. */
+/* A row that goes to another asker takes nothing along. */
 static void test_a_row_taken_over(void **state)
 {
 	struct origins o = {.count = 0};

@@ -1,4 +1,4 @@
-/* Who else ran on a CPU: rows by thread, their bound, and their order. */
+/* Other threads on a CPU: rows by thread, their bound, and their order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,8 +47,8 @@ static void test_one_row_a_thread(void **state)
 	assert_int_equal(order[2], 2);
 }
 
-/* A fork storm: those with the least time share a row, nothing is lost, and who takes much at once
- * is named whenever it comes. */
+/* A fork storm: threads with the least time share a row, nothing is lost, and one with much time is
+ * named whenever it comes. */
 static void test_many_threads_share_a_row(void **state)
 {
 	uint64_t count = 0, ns = 0;
@@ -81,7 +81,7 @@ static void test_many_threads_share_a_row(void **state)
 	assert_int_equal(ns, 1000 * 45 / 10 + 100000 + 50 * 8);
 }
 
-/* Who is called like another, or like the rest, is another. */
+/* A thread with another's name, or the rest's, is a thread of its own. */
 static void test_fakes(void **state)
 {
 	struct record kernel = {.kind = RECORD_THREAD,

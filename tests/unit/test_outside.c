@@ -1,5 +1,4 @@
-/* Time outside the kernel: which verdict each gap gets, and that every nanosecond of it gets one.
- */
+/* Time outside the kernel: the verdict of each gap, and that every nanosecond gets one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +104,7 @@ static void check_totals(void)
 	}
 }
 
-/* What each CPU is said to have had after all is decided. */
+/* Compares what each CPU has after all is decided. */
 static void finish(const char *first, const char *second, const char *third)
 {
 	outside_finish(o);
@@ -394,7 +393,7 @@ static void test_several_steps(void **state)
 	finish("steal 24000000 in 2, other 1000000 in 1", "", "");
 }
 
-/* What the hypervisor did not count, or not all of it, was something else. */
+/* Time that the hypervisor did not count was something else. */
 static void test_much_longer_than_stolen(void **state)
 {
 	(void)state;
@@ -427,7 +426,7 @@ static void test_old(void **state)
 	       "steal 10000000 in 1, other 11000000 in 2", "");
 }
 
-/* Of equally long ones the earlier take it, whatever sorts them. They are not kept in order when
+/* Of equally long gaps the earlier take it, however they are sorted. They are out of order after
  * some had to go. */
 static void test_equally_long(void **state)
 {

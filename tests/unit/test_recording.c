@@ -1,6 +1,6 @@
-/* What was recorded is what is read: the view of a recording equals that of the session which was
- * fed the same events, in all that a report may show. And what is not whole, not ours or not sane
- * is read as far as it can be, and said so. */
+/* Reading returns what was recorded: the view of a recording equals that of the session which was
+ * fed the same events, in all that a report may show. A recording that is not whole, not ours or
+ * not sane is read as far as possible, with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -439,7 +439,7 @@ static void test_next(void **state)
 	scene_free(&scene);
 }
 
-/* One of the CPUs: as if the other had not been there, but for what is told by both. */
+/* One of the CPUs: as if the other had not been there, except for what both tell. */
 static void test_cpus(void **state)
 {
 	struct part part = {0};
@@ -469,8 +469,8 @@ static void test_cpus(void **state)
 	scene_free(&scene);
 }
 
-/* With a larger threshold: its hiccups and their sources are those that were that long; the others
- * are short gaps, with those that were some before. A windows' threshold stays. */
+/* With a larger threshold: its hiccups and their sources are those of that length; the others are
+ * short gaps, together with the recorded ones. A threshold for windows stays. */
 static void test_threshold(void **state)
 {
 	const struct account *a;
@@ -764,7 +764,7 @@ static void test_flipped(void **state)
 	free_small(&m);
 }
 
-/* What lies between two chunks is passed over, whatever it is; also what looks like the begin of
+/* Bytes between two chunks are skipped, whatever they are; also when they look like the begin of
  * one. */
 static void test_rubbish(void **state)
 {

@@ -229,7 +229,7 @@ static void others(uint32_t cpu, unsigned which)
 }
 #define OTHERS 16
 
-/* ---- what must not be said ---- */
+/* ---- forbidden advice ---- */
 
 static void refuse(const struct machine *m, const char *who, const char *text, const char *why)
 {
@@ -348,7 +348,7 @@ static void check_all(const struct machine *m)
 	}
 }
 
-/* What the verdict says to do about its one source is what the source's row says. */
+/* The verdict's advice about its one source is that of the source's row. */
 static void check_verdict(const struct machine *m)
 {
 	const struct sources *t = &v.cpu[0].sources;

@@ -1,4 +1,4 @@
-/* The table of sources: keys, what folds into what when there are too many, names of any bytes,
+/* The table of sources: keys, which rows are merged when there are too many, names of any bytes,
  * rank. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +103,7 @@ static const struct source *row_of(enum source_kind kind, uint32_t id, const cha
 	return NULL;
 }
 
-/* Nothing is lost, and nothing is twice. */
+/* Checks that nothing is lost, and nothing counts twice. */
 static void check_sums(uint64_t ns, uint64_t count)
 {
 	uint32_t rows[SOURCE_KINDS] = {0};
@@ -156,7 +156,7 @@ static void test_many_threads_of_one_comm(void **state)
 	assert_int_equal(sources_merged(&t, SOURCE_KINDS, &merged), 0);
 }
 
-/* One that takes little at a time, but again and again, while others come once and never more. */
+/* One that takes little at a time, but again and again, while others come once. */
 static void test_little_by_little(void **state)
 {
 	char comm[16];
@@ -199,7 +199,8 @@ static void test_many_functions_of_one_thread(void **state)
 									: t.row[i]->function);
 }
 
-/* A thread that renames itself for each of its stays has no more of the table than its process may.
+/* A thread that renames itself for each of its stays gets no more of the table than its process may
+ * have.
  */
 static void test_rename_storm(void **state)
 {
@@ -238,7 +239,7 @@ static void test_rename_storm(void **state)
 	check_sums(20000 * 2000ULL + 600000000 + 200 * 3000 + 40 * 1000, 20000 + 1 + 200 + 40);
 }
 
-/* Each kind has its own rows: what fills one leaves the others theirs. */
+/* Each kind has its own rows: a full kind leaves the others theirs. */
 static void test_each_kind_has_its_rows(void **state)
 {
 	uint64_t ns = 0, count = 0, serial = 0;
@@ -270,7 +271,7 @@ static void test_each_kind_has_its_rows(void **state)
 	}
 }
 
-/* Nobody can pose as the rest, or as the kernel. */
+/* No thread can pose as the rest, or as the kernel. */
 static void test_fakes(void **state)
 {
 	struct source_key kernel = {SOURCE_THREAD, 12, "kworker/1:0", NULL, true, 12};
@@ -292,7 +293,7 @@ static void test_fakes(void **state)
 	assert_int_equal(sources_find(&t, SOURCE_THREAD, 0, "(others)", NULL), a);
 }
 
-/* Whoever keeps places finds the same rows again, or where they went. */
+/* Whoever keeps places finds the same rows again, or the rows they went into. */
 static void test_places(void **state)
 {
 	const struct source *row[ROWS_MAX];

@@ -1,5 +1,5 @@
-/* Handlers that were stopped: told from those that take long by themselves, and only where
- * something speaks for a stop. */
+/* Stopped handlers: told from those that take long by themselves, and only with a sign of a
+ * stop. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The columns, units and order of the field's small tools, out of a run whose figures are known: 98
+/* The columns, units and order of the field's small tools, from a run with known figures: 98
  * hiccups of 1.5 us, one of 40 us and one of 2.2 s on CPU 2; none on CPU 3. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -189,7 +189,8 @@ static void oslat(void **state)
 	report_free(&report);
 }
 
-/* A line a second; what reaches into the next second counts there, too, but as one hiccup. */
+/* A line a second; a hiccup that reaches into the next second counts there, too, but as one
+ * hiccup. */
 static void osnoise(void **state)
 {
 	struct style_period p = {0};

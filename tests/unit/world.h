@@ -1,5 +1,5 @@
-/* Random nests, and an oracle that owns every nanosecond of them in arrays: who is innermost there,
- * and what is outermost. In an exact world pieces, edge and outside must be the oracle's. In a
+/* Random nests, and an oracle that owns every nanosecond of them in arrays: the innermost interval
+ * there, and the outermost. In an exact world pieces, edge and outside must be the oracle's. In a
  * messy one records are dropped and times are wrong: there the sums must hold, and every dropped
  * record be counted. JOIN_SEED=n repeats a run. */
 #ifndef CULPRIT_TESTS_WORLD_H
@@ -14,9 +14,9 @@
 #define BATCH_MAX   5 /* hiccups whose records are given at once */
 #define RECORDS_MAX 250000
 #define SPAN_MAX    24000000
-/* less than the join allows: here records come every 10 ns or so, and it keeps 64 */
+/* Less than the join allows: here records come every 10 ns or so, and it keeps 64. */
 #define LATE_NS 300
-#define PLAY_NS 150 /* by how much a messy world's times are wrong */
+#define PLAY_NS 150 /* largest error of a messy world's times */
 
 enum {
 	KEY_THREAD,
@@ -32,7 +32,7 @@ enum {
 static const struct edge_bounds bounds = {.irq_ns = 25, .thread_ns = 60};
 static const uint64_t threshold_ns = 150;
 
-/* What happened on the CPU: records by end, and the oracle's arrays from origin_ns on. */
+/* Events on the CPU: records by end, and the oracle's arrays from origin_ns on. */
 static struct world {
 	uint64_t origin_ns, now_ns;
 	struct record *record;
@@ -129,8 +129,8 @@ static void record_key(unsigned level, unsigned key, uint64_t start, uint64_t en
 	}
 }
 
-/* An interval with its children: higher levels, here and there without a gap. The children are
- * painted over it and recorded before it. every_ns: 0, or how far apart many children are. */
+/* Makes an interval with its children: higher levels, here and there without a gap. The children
+ * are painted over it and recorded before it. every_ns: 0, or the distance of many children. */
 static void make_interval(unsigned level, uint64_t start, uint64_t end, uint64_t every_ns)
 {
 	unsigned key = pick_key(level);
@@ -187,7 +187,8 @@ static struct hiccup *begin_hiccup(void)
 	return h;
 }
 
-/* After its first fault a fault is the outermost, and has what is left to the sampler. */
+/* After its first fault the outermost interval is a fault, and owns the rest of the sampler's
+ * time. */
 static void end_hiccup(struct hiccup *h)
 {
 	if (w.now_ns == h->start_ns)
@@ -334,7 +335,7 @@ static void check_oracle(const struct hiccup *h, const struct account *a, uint64
 	assert_int_equal(a->duration_ns, h->end_ns - h->start_ns);
 }
 
-/* Sums that wrap around are equal, too. */
+/* Checks each sum, because sums that wrap around are equal, too. */
 static void assert_no_more(const struct account *a)
 {
 	assert_true(a->attributed_ns <= a->duration_ns && a->edge_ns <= a->duration_ns);
@@ -362,14 +363,14 @@ static void check_account(const struct hiccup *h, const struct account *a, uint6
 		check_oracle(h, a, slack);
 }
 
-/* The records of one level come late, by less than a microsecond; the order within a level stays.
- * batch: 0, or after how many the reader looks whether a hiccup is too long to wait for. */
+/* Gives the records, those of one level late by less than a microsecond, in order within the level.
+ * batch: 0, or the number of records after which the reader checks for a long hiccup. */
 struct giver {
 	int late;
 	unsigned batch;
 };
 
-/* Since when a thread has had the CPU when this record was the newest. */
+/* Time since when a thread has had the CPU when this record was the newest. */
 static uint64_t off_cpu_ns(unsigned i, const struct hiccup *h)
 {
 	uint64_t now = w.record[i].end_ns;
