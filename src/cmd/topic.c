@@ -55,7 +55,8 @@ void topic_manual(const struct topic *topic, FILE *out)
 	bool blank = true;
 
 	roff_heading(topic->name, topic->section, out);
-	fprintf(out, ".SH NAME\nculprit\\-%s \\- ", topic->name);
+	/* Names of fields and functions are not hyphenated. */
+	fprintf(out, ".nh\n.SH NAME\nculprit\\-%s \\- ", topic->name);
 	print_line(topic->summary, strlen(topic->summary), out);
 	for (const char *line = topic->text; *line; line += strcspn(line, "\n") + 1) {
 		size_t len = strcspn(line, "\n"), in = strspn(line, " ");

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Installing: man pages and completion are made from the option tables, read well, and go again."""
+import json
 import os
 import re
 import shutil
@@ -62,6 +63,15 @@ for page, text in pages.items():
     is_([w for w in re.findall(r"\bculprit help ([a-z]+)", " ".join(text.split())) if w not in names + [t[:-2] for t in topics]], [],
         f"{page}: it refers to pages that are there")
 
+# ---- what the formats topic names ----
+words = set(re.findall(r"\w+", pages["formats.5"]))
+with open(os.path.join(ROOT, "tests/golden/expected/quiet.csv"), encoding="utf-8") as f:
+    is_([c for c in f.readline().strip().split(",") if c not in words], [], "every column of csv")
+with open(os.path.join(ROOT, "tests/schema/report.json"), encoding="utf-8") as f:
+    for what, of in json.load(f)["$defs"].items():
+        if what != "series":  # which is cut short there
+            is_([k for k in of.get("properties", {}) if k not in words], [], f"the names of a {what} in JSON")
+
 # ---- completion ----
 script = os.path.join(place, "culprit.bash")
 with open(script, "w") as f:
@@ -78,7 +88,9 @@ is_(complete("culprit", "help", "aud"), ["audit"], "bash: a command to help")
 is_(complete("culprit", "help", "read"), ["reading"], "bash: a topic")
 is_(complete("culprit", "run", "--max-h"), ["--max-hiccup"], "bash: an option")
 is_(complete("culprit", "run", "--style", "osj"), ["osjitter"], "bash: a choice")
-ok("markdown" in complete("culprit", "report", "-f", ""), "bash: the formats", complete("culprit", "report", "-f", ""))
+formats = complete("culprit", "report", "-f", "")
+ok("markdown" in formats, "bash: the formats", formats)
+is_([f for f in formats if f not in words], [], "the formats topic has all of them")
 os.chdir(place)
 is_(complete("culprit", "report", "culprit.b"), ["culprit.bash"], "bash: a file")
 zsh = culprit("help", "--zsh").out
