@@ -74,12 +74,6 @@ static const char *plain_symbol(const char *function, char *buf, size_t len)
 	return buf[0] ? buf : NULL;
 }
 
-static const char *const in_vector[] = {"csd",  "irqwork", "hrtimer", "timer",
-					"work", "stopper", NULL};
-static const char *const in_task[] = {"work",    "stopper", "timer", "hrtimer",
-				      "irqwork", "csd",     NULL};
-static const char *const in_nmi[] = {"nmi", NULL};
-
 const struct cause *cause_of_function(const struct source *s)
 {
 	char buf[256];
@@ -91,16 +85,7 @@ const struct cause *cause_of_function(const struct source *s)
 	if (!symbol || (s->kind == SOURCE_THREAD &&
 			!s->kernel_thread)) /* only kernel threads run work items and stoppers */
 		return NULL;
-	switch (s->kind) {
-	case SOURCE_IRQ: /* the function is mostly its handler, which the globs do not mean */
-		return best(in_vector, symbol, EXACT);
-	case SOURCE_VECTOR:
-		return best(in_vector, symbol, 0);
-	case SOURCE_NMI:
-		return best(in_nmi, symbol, 0);
-	default:
-		return best(in_task, symbol, 0);
-	}
+	return best(kind_of(s->kind)->functions, symbol, kind_of(s->kind)->exact ? EXACT : 0);
 }
 
 /* The row of /proc/interrupts that counts a vector. */
@@ -114,30 +99,23 @@ static const char *vector_row(const char *vector)
 const struct cause *cause_of(const struct source *s)
 {
 	const struct cause *c = s->rest ? NULL : cause_of_function(s);
+	const struct kind *kind = kind_of(s->kind);
 	char symbol[8];
 
 	if (c || s->rest) /* a row of many merged sources has no single cause */
 		return c;
-	switch (s->kind) {
-	case SOURCE_VECTOR:
-	case SOURCE_NMI: /* a known function without a row is not what the vector mostly is */
+	if (s->kind == SOURCE_VECTOR || s->kind == SOURCE_NMI)
+		/* a known function without a row is not what the vector mostly is */
 		return plain_symbol(s->function, symbol, sizeof(symbol))
 			       ? NULL
-			       : cause_match("irqrow", vector_row(s->name));
-	case SOURCE_IRQ:
-		return cause_match("irq", s->name);
-	case SOURCE_SOFTIRQ:
-		return match_number("softirq", s->id);
-	case SOURCE_FAULT:
-		return cause_match("fault", s->name);
-	case SOURCE_SYSCALL:
-		return cause_by_id("F08");
-	case SOURCE_THREAD:
-		return cause_match(s->kernel_thread ? "comm" : "user",
-				   s->name); /* anybody may be called kswapd0 */
-	default:
+			       : cause_match(kind->book, vector_row(s->name));
+	if (s->kind == SOURCE_THREAD && s->kernel_thread)
+		return cause_match("comm", s->name);
+	if (kind->cause)
+		return cause_by_id(kind->cause);
+	if (!kind->book)
 		return NULL;
-	}
+	return kind->by_id ? match_number(kind->book, s->id) : cause_match(kind->book, s->name);
 }
 
 static bool is_softirq(const char *name, uint32_t *id)

@@ -53,27 +53,32 @@ static long cut_number(char *text, const char *open, char close)
 	return number;
 }
 
-/* Skips a word of the report's column "kind", with which the verdict also begins a name. */
+/* What follows the first len bytes of a word and a blank; NULL: the name does not begin so. */
+static const char *behind(const char *name, const char *word, size_t len)
+{
+	return !strncmp(name, word, len) && name[len] == ' ' && name[len + 1] ? name + len + 1
+									      : NULL;
+}
+
+/* Skips a word of the report's column "kind", or one with which the verdict begins a name. Of an
+ * interrupt both are its number's: see spell_irq(). */
 static const char *skip_kind(const char *name)
 {
-	static const char *const kinds[] = {"the thread ",
-					    "the kernel thread ",
-					    "the user thread ",
-					    "user thread ",
-					    "the softirq ",
-					    "thread ",
-					    "softirq ",
-					    "vector ",
-					    "fault ",
-					    "outside ",
-					    "syscall ",
-					    "nmi ",
-					    "edge "};
+	static const char *const words[] = {"the thread", "the kernel thread", "the user thread",
+					    "user thread", "edge"};
+	const char *rest = NULL;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!strncmp(name, kinds[i], strlen(kinds[i])) && name[strlen(kinds[i])])
-			return name + strlen(kinds[i]);
-	return name;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && !rest; i++)
+		rest = behind(name, words[i], strlen(words[i]));
+	for (enum source_kind k = 0; k < SOURCE_KINDS && !rest; k++) {
+		const char *noun = kind_of(k)->noun, *word = source_kind_name(k);
+
+		if (k != SOURCE_IRQ)
+			rest = behind(name, word, strlen(word));
+		if (!rest && noun && strstr(noun, " %s"))
+			rest = behind(name, noun, strlen(noun) - strlen(" %s"));
+	}
+	return rest ? rest : name;
 }
 
 /* "irq 36", "IRQ 36 (virtio1-req.0)", "irq virtio1-req.0 (irq 36)" */

@@ -53,40 +53,33 @@ static void add_action(struct sentence *out, const char *joint, const struct fin
 		sentence_add(out, "%s%s", joint, text);
 }
 
+static void add_thread(struct sentence *out, const struct source *s)
+{
+	/* Only a thread that poses as one of the kernel's needs the word user. */
+	sentence_add(out, "the %sthread %s",
+		     s->kernel_thread    ? "kernel "
+		     : s->name[0] == '[' ? "user "
+					 : "",
+		     s->name);
+	if (s->id)
+		sentence_add(out, " [%u]", s->id);
+}
+
 void sentence_source(struct sentence *out, const struct source *s)
 {
-	switch (s->kind) {
-	case SOURCE_IRQ:
+	if (s->kind == SOURCE_IRQ) {
 		sentence_add(out, "IRQ %u%s%s%s", s->id, s->name[0] ? " (" : "", s->name,
 			     s->name[0] ? ")" : "");
 		return;
-	case SOURCE_THREAD:
-		if (s->rest) {
-			sentence_add(out, "threads that are too many to be told apart");
-			return;
-		}
-		/* Only a thread that poses as one of the kernel's needs the word user. */
-		sentence_add(out, "the %sthread %s",
-			     s->kernel_thread    ? "kernel "
-			     : s->name[0] == '[' ? "user "
-						 : "",
-			     s->name);
-		if (s->id)
-			sentence_add(out, " [%u]", s->id);
-		break;
-	case SOURCE_SOFTIRQ:
-		sentence_add(out, "the softirq %s", s->name);
-		break;
-	case SOURCE_NMI:
-		sentence_add(out, "NMIs");
-		break;
-	case SOURCE_FAULT:
-		sentence_add(out, "page faults");
-		return;
-	default:
-		sentence_add(out, "%s", s->name);
-		break;
 	}
+	if (s->kind == SOURCE_THREAD && s->rest) {
+		sentence_add(out, "threads that are too many to be told apart");
+		return;
+	}
+	if (s->kind == SOURCE_THREAD)
+		add_thread(out, s);
+	else
+		sentence_add(out, kind_of(s->kind)->noun, s->name);
 	if (s->function)
 		sentence_add(out, " > %s", s->function);
 }

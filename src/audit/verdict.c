@@ -90,7 +90,7 @@ static const struct source *most_seen(const struct cpu *c)
 	for (uint32_t i = 0; i < c->sources.count; i++) {
 		const struct source *s = c->sources.row[i];
 
-		if (s->kind < SOURCE_LOST && (!best || s->net.sum > best->net.sum))
+		if (kind_is_interval(s->kind) && (!best || s->net.sum > best->net.sum))
 			best = s;
 	}
 	return best;

@@ -102,10 +102,10 @@ static void end_period(struct table_of *t, unsigned round, unsigned cpu, struct 
 
 static void count_interval(struct osnoise_period *p, const struct interval *i)
 {
-	p->nmi += i->kind == RECORD_NMI;
-	p->irq += i->kind == RECORD_IRQ;
-	p->softirq += i->kind == RECORD_SOFTIRQ;
-	p->thread += i->kind == RECORD_THREAD;
+	p->nmi += i->kind == SOURCE_NMI;
+	p->irq += i->kind == SOURCE_IRQ;
+	p->softirq += i->kind == SOURCE_SOFTIRQ;
+	p->thread += i->kind == SOURCE_THREAD;
 }
 
 static void count_hiccup(struct osnoise_period *p, const struct account *a)

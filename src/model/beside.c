@@ -48,7 +48,7 @@ static int add_sources(struct beside *b, const struct sources *s, bool theirs)
 	for (uint32_t i = 0; i < s->count && !err; i++) {
 		const struct source *x = s->row[i];
 
-		if (x->net.count && x->kind < SOURCE_LOST)
+		if (x->net.count && kind_is_interval(x->kind))
 			err = add(b, x->kind, x->name, theirs, x->count, x->net.sum);
 	}
 	return err;
@@ -117,7 +117,7 @@ static int take_ours(struct beside *b, const struct view *v)
 		for (uint32_t k = 0; k < c->sources.count && !err; k++) {
 			const struct source *x = c->sources.row[k];
 
-			if (x->net.count && x->kind < SOURCE_LOST && x->kind != SOURCE_FAULT)
+			if (x->net.count && kind_is_interval(x->kind) && x->kind != SOURCE_FAULT)
 				err = add(b, x->kind, "", false, x->count, x->net.sum);
 		}
 	}

@@ -24,30 +24,13 @@ void compare_free(struct compare *c)
 	memset(c, 0, sizeof(*c));
 }
 
-static enum source_kind kind_of(const struct interval *i)
-{
-	switch (i->kind) {
-	case RECORD_SOFTIRQ:
-		return SOURCE_SOFTIRQ;
-	case RECORD_THREAD:
-		return SOURCE_THREAD;
-	case RECORD_NMI:
-		return SOURCE_NMI;
-	case RECORD_FAULT:
-		return SOURCE_FAULT;
-	default:
-		return SOURCE_IRQ;
-	}
-}
-
 static struct compare_row *row_of(struct compare *c, const struct interval *i)
 {
-	enum source_kind kind = kind_of(i);
 	struct compare_row *r;
 
 	for (uint32_t k = 0; k < c->rows; k++) {
 		r = &c->row[k];
-		if (r->kind == kind && r->id == i->id) {
+		if (r->kind == i->kind && r->id == i->id) {
 			if (!r->name[0])
 				memcpy(r->name, i->name, sizeof(r->name));
 			return r;
@@ -66,7 +49,7 @@ static struct compare_row *row_of(struct compare *c, const struct interval *i)
 	memset(r, 0, sizeof(*r));
 	if (hist_init(&r->difference, 5))
 		return NULL;
-	r->kind = kind;
+	r->kind = i->kind;
 	r->id = i->id;
 	memcpy(r->name, i->name, sizeof(r->name));
 	c->rows++;
@@ -109,7 +92,7 @@ static int partner(const struct compare *c, const struct interval *i)
 	for (int k = 0; k < COMPARE_PENDING; k++) {
 		const struct interval *p = &c->pending[!i->theirs][k].i;
 
-		if (!c->pending[!i->theirs][k].used || kind_of(p) != kind_of(i) || p->id != i->id ||
+		if (!c->pending[!i->theirs][k].used || p->kind != i->kind || p->id != i->id ||
 		    apart(p->end_ns, i->end_ns) > APART_NS)
 			continue;
 		if (best < 0 || apart(p->end_ns, i->end_ns) <
@@ -185,18 +168,13 @@ void compare_finish(struct compare *c)
 	forget_old(c);
 }
 
+#define SOFTIRQS_IN_THREADS "on PREEMPT_RT osnoise leaves softirqs in the threads that run them"
+
 const char *compare_why(const struct compare_row *row, bool ours)
 {
-	if (!ours)
-		return NULL;
-	switch (row->kind) {
-	case SOURCE_SOFTIRQ:
-		return "on PREEMPT_RT osnoise leaves softirqs in the threads that run them";
-	case SOURCE_FAULT:
-		return "osnoise does not hook page faults";
-	default:
-		return NULL;
-	}
+	if (ours && row->kind == SOURCE_SOFTIRQ)
+		return SOFTIRQS_IN_THREADS;
+	return ours && row->kind == SOURCE_FAULT ? "osnoise does not hook page faults" : NULL;
 }
 
 bool compare_differs(const struct compare_row *row)
@@ -209,14 +187,9 @@ bool compare_differs(const struct compare_row *row)
 
 const char *compare_why_differs(const struct compare_row *row)
 {
-	switch (row->kind) {
-	case SOURCE_NMI:
+	if (row->kind == SOURCE_NMI)
 		return "osnoise counts the way into an NMI and out of it as well";
-	case SOURCE_THREAD:
-		return row->ours_ns < row->theirs_ns ? "on PREEMPT_RT osnoise leaves softirqs in "
-						       "the threads that run them"
-						     : NULL;
-	default:
-		return "so short that what the probe of the one takes is seen by the other";
-	}
+	if (row->kind == SOURCE_THREAD)
+		return row->ours_ns < row->theirs_ns ? SOFTIRQS_IN_THREADS : NULL;
+	return "so short that what the probe of the one takes is seen by the other";
 }

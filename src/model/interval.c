@@ -19,22 +19,22 @@ const struct interval *intervals_next(struct intervals *q)
 
 struct interval interval_of(const struct record *r, uint64_t net_ns)
 {
-	struct interval i = {.end_ns = r->end_ns, .net_ns = net_ns, .kind = r->kind, .id = r->id};
+	bool theirs = r->kind == RECORD_OSNOISE;
+	struct interval i = {.end_ns = r->end_ns,
+			     .net_ns = theirs ? r->arg : net_ns,
+			     .theirs = theirs,
+			     .kind = record_source(theirs ? r->mark : r->kind),
+			     .id = r->id};
 
-	if (r->kind == RECORD_OSNOISE) {
-		i.theirs = true;
-		i.kind = r->mark;
-		i.net_ns = r->arg;
-	}
 	if (r->kind == RECORD_VECTOR) {
-		i.kind = RECORD_IRQ;
+		i.kind = SOURCE_IRQ;
 		i.id = r->arg;
 		strncpy(i.name, vector_name(r->id), sizeof(i.name) - 1);
-	} else if (r->kind == RECORD_SOFTIRQ || (i.theirs && i.kind == RECORD_SOFTIRQ)) {
+	} else if (i.kind == SOURCE_SOFTIRQ) {
 		strncpy(i.name, softirq_name(r->id), sizeof(i.name) - 1);
-	} else if (i.kind == RECORD_NMI) {
+	} else if (i.kind == SOURCE_NMI) {
 		strcpy(i.name, "NMI");
-	} else if (r->kind == RECORD_THREAD || i.theirs) {
+	} else if (i.kind == SOURCE_THREAD || theirs) {
 		memcpy(i.name, r->name, sizeof(r->name));
 	}
 	return i;

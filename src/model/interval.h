@@ -5,15 +5,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "record.h"
+#include "model/kind.h"
 
 struct interval {
 	uint64_t end_ns; /* of theirs: when the event came, just after the end */
 	uint64_t net_ns;
-	bool theirs; /* reported by osnoise */
-	/* enum record_kind; osnoise does not tell vectors from IRQs: RECORD_IRQ is both */
-	uint8_t kind;
-	uint32_t id; /* IRQ, vector number, softirq, tid */
+	bool theirs;           /* reported by osnoise */
+	enum source_kind kind; /* osnoise does not tell vectors from IRQs: SOURCE_IRQ is both */
+	uint32_t id;           /* IRQ, vector number, softirq, tid */
 	char name[17];
 };
 

@@ -146,7 +146,7 @@ static void check_sequence(struct join *j, const struct record *r, const struct 
 
 void join_drop_below(struct join *j, const struct record *r)
 {
-	if (j->intervals && (r->kind < RECORD_FAULT || r->kind == RECORD_OSNOISE)) {
+	if (j->intervals && (record_is_interval(r) || r->kind == RECORD_OSNOISE)) {
 		struct interval interval = interval_of(r, r->end_ns - r->start_ns);
 
 		intervals_push(j->intervals, &interval);

@@ -285,7 +285,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 
 	if (start > end)
 		start = end;
-	switch (r->kind) {
+	switch ((enum record_kind)r->kind) {
 	case RECORD_FAULT:
 		if (end > start) { /* its end is known: of a watched thread */
 			enclose(n, r, start, end);
@@ -310,16 +310,25 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 			break;
 		nest_push_note(n, r, start);
 		break;
-	case RECORD_TICK:
-		break;
 	case RECORD_OSNOISE:
 		n->account.theirs++;
 		tap(n, r, 0);
 		break;
-	default:
-		if (r->kind == RECORD_THREAD)
-			n->in_thread = false;
+	case RECORD_THREAD:
+		n->in_thread = false;
 		enclose(n, r, start, end);
+		break;
+	case RECORD_IRQ:
+	case RECORD_VECTOR:
+	case RECORD_SOFTIRQ:
+	case RECORD_NMI:
+	case RECORD_SYSCALL:
+		enclose(n, r, start, end);
+		break;
+	case RECORD_TICK: /* taken by the join */
+	case RECORD_WATCH:
+	case RECORD_LOST:
+		break;
 	}
 }
 

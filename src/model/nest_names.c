@@ -40,24 +40,29 @@ static uint32_t syscall_source(struct nest *n, uint32_t number)
 
 uint32_t nest_source(struct nest *n, const struct record *r, const char *function)
 {
-	switch (r->kind) {
-	case RECORD_IRQ:
+	switch (record_source(r->kind)) {
+	case SOURCE_IRQ:
 		return irq_source(n, r->id, function);
-	case RECORD_VECTOR:
+	case SOURCE_VECTOR:
 		return sources_find(n->sources, SOURCE_VECTOR, r->arg, vector_name(r->id),
 				    function);
-	case RECORD_SOFTIRQ:
+	case SOURCE_SOFTIRQ:
 		return sources_find(n->sources, SOURCE_SOFTIRQ, r->id, softirq_name(r->id),
 				    function);
-	case RECORD_NMI:
+	case SOURCE_NMI:
 		return sources_find(n->sources, SOURCE_NMI, 0, "NMI", function);
-	case RECORD_FAULT:
-		return sources_find(n->sources, SOURCE_FAULT, 0, "page fault", function);
-	case RECORD_SYSCALL:
-		return syscall_source(n, r->id);
-	default:
+	case SOURCE_THREAD:
 		return thread_source(n, r, function);
+	case SOURCE_FAULT:
+		return sources_find(n->sources, SOURCE_FAULT, 0, "page fault", function);
+	case SOURCE_SYSCALL:
+		return syscall_source(n, r->id);
+	case SOURCE_LOST:
+	case SOURCE_OUTSIDE:
+	case SOURCE_KINDS:
+		break; /* no interval's */
 	}
+	return sources_rest(n->sources, SOURCE_LOST);
 }
 
 const char *nest_symbol(const struct nest *n, uint64_t address)

@@ -31,14 +31,6 @@ struct comm {
 	uint32_t tid[SOURCE_PIDS];
 };
 
-static const char *const kind_names[SOURCE_KINDS] = {
-	"irq", "vector", "softirq", "nmi", "thread", "fault", "syscall", "lost", "outside"};
-
-const char *source_kind_name(enum source_kind kind)
-{
-	return kind < SOURCE_KINDS ? kind_names[kind] : "unknown";
-}
-
 const char *softirq_name(uint32_t id)
 {
 	static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
@@ -270,7 +262,7 @@ static uint32_t find(struct sources *t, const struct source_key *k)
 		if (c->tids == SOURCE_PIDS && !has_tid(c, k->id))
 			sources_trim_comm(t, c->any);
 	}
-	if (t->rows[k->kind] >= sources_quota[k->kind])
+	if (t->rows[k->kind] >= kind_rows[k->kind])
 		sources_trim_kind(t, k->kind);
 	return add_row(t, k);
 }

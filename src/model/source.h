@@ -19,28 +19,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/hist.h"
+#include "model/kind.h"
 #include "model/origin.h"
 #include "model/slices.h"
 
-#define SOURCES_MAX  1024 /* without the row "(others)" of each kind */
 #define SOURCE_ROWS  (SOURCES_MAX + SOURCE_KINDS)
 #define SOURCE_PIDS  16
 #define SOURCE_NAME  64
 #define SOURCE_GONE  0x80000000U /* flag of a place in sources.moved: the row went into another */
 #define SOURCE_PLACE 0x7fffffffU
-
-enum source_kind {
-	SOURCE_IRQ,
-	SOURCE_VECTOR,
-	SOURCE_SOFTIRQ,
-	SOURCE_NMI,
-	SOURCE_THREAD,
-	SOURCE_FAULT,
-	SOURCE_SYSCALL, /* of a watched thread */
-	SOURCE_LOST,    /* records are missing there: nobody knows whose time it was */
-	SOURCE_OUTSIDE, /* nothing in the kernel explains it: firmware, hypervisor, hardware */
-	SOURCE_KINDS,
-};
 
 struct source {
 	enum source_kind kind;
@@ -148,9 +135,6 @@ const struct asker *source_asked(struct source *s, const struct record *r,
 
 /* The source seen most in hiccups with missing records; NULL: none. */
 const struct source *sources_near_lost(const struct sources *t);
-
-/* "irq", "vector", ... as in reports. */
-const char *source_kind_name(enum source_kind kind);
 
 /* Writes row indices by falling total time to order[count]; leaves rows without intervals out.
  * Returns how many. */

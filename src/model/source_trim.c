@@ -7,14 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const uint16_t sources_quota[SOURCE_KINDS] = {
-	[SOURCE_IRQ] = 192,     [SOURCE_VECTOR] = 96,  [SOURCE_SOFTIRQ] = 128,
-	[SOURCE_NMI] = 16,      [SOURCE_THREAD] = 384, [SOURCE_FAULT] = 8,
-	[SOURCE_SYSCALL] = 188, [SOURCE_LOST] = 4,     [SOURCE_OUTSIDE] = 8,
-};
-_Static_assert(192 + 96 + 128 + 16 + 384 + 8 + 188 + 4 + 8 == SOURCES_MAX,
-	       "quotas together are all rows");
-
 /* A candidate: a row, or all rows of a thread. */
 struct choice {
 	uint32_t id; /* row, or tid */
@@ -141,9 +133,9 @@ static void begin(struct sources *t)
 void sources_trim_kind(struct sources *t, enum source_kind kind)
 {
 	struct choice c[SOURCE_ROWS];
-	uint32_t n = 0, stay = sources_quota[kind] * 3U / 4, rest = sources_rest(t, kind);
+	uint32_t n = 0, stay = kind_rows[kind] * 3U / 4, rest = sources_rest(t, kind);
 	/* most rows of one group */
-	uint32_t most = kind == SOURCE_THREAD ? sources_quota[kind] / 4U : UINT32_MAX;
+	uint32_t most = kind == SOURCE_THREAD ? kind_rows[kind] / 4U : UINT32_MAX;
 
 	begin(t);
 	for (uint32_t i = 0; i < t->count; i++) {

@@ -5,8 +5,6 @@
 
 #include "model/source.h"
 
-extern const uint16_t sources_quota[SOURCE_KINDS]; /* rows of a kind; together SOURCES_MAX */
-
 void sources_trim_kind(struct sources *t, enum source_kind kind);
 void sources_trim_comm(struct sources *t,
 		       const struct source *any); /* threads with the same comm */

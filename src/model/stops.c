@@ -51,8 +51,7 @@ void stops_find(const struct view *v, uint32_t index)
 		struct source *s = t->row[i];
 
 		memset(&s->stopped, 0, sizeof(s->stopped));
-		if (can && (s->kind == SOURCE_IRQ || s->kind == SOURCE_VECTOR ||
-			    s->kind == SOURCE_SOFTIRQ || s->kind == SOURCE_NMI))
+		if (can && kind_of(s->kind)->handler)
 			find(s);
 	}
 }

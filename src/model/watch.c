@@ -232,9 +232,7 @@ static void goes(struct watch *w, struct watched *c, const struct record *r)
 
 static bool comes_upon(const struct record *r)
 {
-	return r->kind == RECORD_IRQ || r->kind == RECORD_VECTOR || r->kind == RECORD_SOFTIRQ ||
-	       r->kind == RECORD_NMI || r->kind == RECORD_SYSCALL ||
-	       (r->kind == RECORD_FAULT && r->end_ns > r->start_ns);
+	return record_is_interval(r) && r->kind != RECORD_THREAD;
 }
 
 /* True for a record that shows another thread on the CPU. An NMI does not: it may come in the

@@ -86,12 +86,12 @@ static void write_shares(const struct html *h, const struct cpu *c)
 		by_kind[c->sources.row[i]->kind] += c->sources.row[i]->net.sum;
 	fputs("<div class=\"shares\">", h->out);
 	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
-		unsigned k = html_kinds[i];
+		unsigned k = kind_legend[i];
 
 		if (!by_kind[k])
 			continue;
-		fprintf(h->out, "<i class=\"%s\" style=\"flex-grow:%.4f\" title=\"", html_class(k),
-			100.0 * (double)by_kind[k] / (double)c->hiccups.sum);
+		fprintf(h->out, "<i class=\"k-%s\" style=\"flex-grow:%.4f\" title=\"",
+			html_class(k), 100.0 * (double)by_kind[k] / (double)c->hiccups.sum);
 		html_kind(h, k);
 		fputc(' ', h->out);
 		html_share(h->out, by_kind[k], c->hiccups.sum);

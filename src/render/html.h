@@ -46,9 +46,8 @@ static inline bool html_windows(const struct view *v)
 /* ---- kinds: enum source_kind and TIMELINE_EDGE behind it ---- */
 
 void html_kind(const struct html *h, unsigned kind); /* its name */
-extern const uint8_t html_kinds[TIMELINE_KINDS];     /* in the order of legends and stacks */
-const char *
-html_class(unsigned kind); /* CSS class with the colour of a kind; TIMELINE_KINDS: of the rest */
+/* Its CSS class, with the colour, behind "k-"; TIMELINE_KINDS: of the rest. */
+const char *html_class(unsigned kind);
 void html_swatch(FILE *out, unsigned kind);
 
 /* ---- axes: labels are HTML above or below a stretched drawing, at a percentage of its width ----

@@ -27,7 +27,7 @@ static void write_numbers(const struct rows *r, unsigned kind, uint64_t ns, cons
 	FILE *out = r->h->out;
 
 	fprintf(out,
-		"<tr><td class=\"share\"><div class=\"bar\"><i class=\"%s\" "
+		"<tr><td class=\"share\"><div class=\"bar\"><i class=\"k-%s\" "
 		"style=\"width:%.2f%%\"></i></div>",
 		html_class(kind), r->longest ? 100.0 * (double)ns / (double)r->longest : 0);
 	fprintf(out, "<span>%.2f %%</span></td><td data-of=\"time\">",

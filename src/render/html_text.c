@@ -130,11 +130,6 @@ void html_lane(FILE *out, const struct view *v, uint32_t index)
 
 /* ---- kinds ---- */
 
-const uint8_t html_kinds[TIMELINE_KINDS] = {
-	SOURCE_THREAD, SOURCE_SYSCALL, SOURCE_SOFTIRQ, SOURCE_IRQ,  SOURCE_VECTOR,
-	SOURCE_NMI,    SOURCE_FAULT,   TIMELINE_EDGE,  SOURCE_LOST, SOURCE_OUTSIDE};
-_Static_assert(SOURCE_KINDS == 9, "a kind has its place in html_kinds and its colour in html.css");
-
 void html_kind(const struct html *h, unsigned kind)
 {
 	if (kind == TIMELINE_EDGE)
@@ -149,16 +144,14 @@ void html_kind(const struct html *h, unsigned kind)
 
 const char *html_class(unsigned kind)
 {
-	static const char *const classes[] = {"k-irq",     "k-vector", "k-softirq", "k-nmi",
-					      "k-thread",  "k-fault",  "k-syscall", "k-lost",
-					      "k-outside", "k-edge",   "k-rest"};
-
-	return classes[kind < TIMELINE_KINDS ? kind : TIMELINE_KINDS];
+	if (kind < SOURCE_KINDS)
+		return source_kind_name(kind);
+	return kind == TIMELINE_EDGE ? "edge" : "rest";
 }
 
 void html_swatch(FILE *out, unsigned kind)
 {
-	fprintf(out, "<i class=\"swatch %s\"></i>", html_class(kind));
+	fprintf(out, "<i class=\"swatch k-%s\"></i>", html_class(kind));
 }
 
 /* ---- axes ---- */

@@ -96,7 +96,7 @@ static void find_top(struct lane *l)
 	l->top = l->top < 1 ? l->top : 1;
 }
 
-/* The heights of a column's kinds, in their order in html_kinds, add up to its own. */
+/* The heights of a column's kinds, in their order in kind_legend, add up to its own. */
 static void heights(const struct lane *l, struct column *c, unsigned height[TIMELINE_KINDS])
 {
 	uint64_t below = 0;
@@ -107,7 +107,7 @@ static void heights(const struct lane *l, struct column *c, unsigned height[TIME
 	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
 		unsigned top;
 
-		below += c->lost_ns[html_kinds[i]];
+		below += c->lost_ns[kind_legend[i]];
 		top = c->height * ((double)below / (double)c->sum_ns) + 0.5;
 		height[i] = top - at;
 		at = top;
@@ -135,7 +135,7 @@ static void write_kind(const struct lane *l, unsigned i)
 		some = true;
 	}
 	if (some)
-		fprintf(l->h->out, "\" class=\"%s\"/>\n", html_class(html_kinds[i]));
+		fprintf(l->h->out, "\" class=\"k-%s\"/>\n", html_class(kind_legend[i]));
 }
 
 static void write_hover(const struct lane *l)
@@ -150,12 +150,12 @@ static void write_hover(const struct lane *l)
 			c.width, HEIGHT, (double)(c.from_ns - l->h->view->run.started_ns) / 1e9);
 		html_share(out, c.sum_ns, c.to_ns - c.from_ns);
 		for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
-			if (!c.lost_ns[html_kinds[i]])
+			if (!c.lost_ns[kind_legend[i]])
 				continue;
 			fputs(", ", out);
-			html_kind(l->h, html_kinds[i]);
+			html_kind(l->h, kind_legend[i]);
 			fputc(' ', out);
-			html_ns(out, c.lost_ns[html_kinds[i]]);
+			html_ns(out, c.lost_ns[kind_legend[i]]);
 		}
 		fputs("</title></rect>", out);
 	}
@@ -227,11 +227,11 @@ static void write_legend(const struct html *h)
 				some[k] |= s->cpu[i].timeline.lost_ns[n][k] != 0;
 	fputs("<ul class=\"legend\">", h->out);
 	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
-		if (!some[html_kinds[i]])
+		if (!some[kind_legend[i]])
 			continue;
 		fputs("<li>", h->out);
-		html_swatch(h->out, html_kinds[i]);
-		html_kind(h, html_kinds[i]);
+		html_swatch(h->out, kind_legend[i]);
+		html_kind(h, kind_legend[i]);
 		fputs("</li>", h->out);
 	}
 	fputs("</ul>\n", h->out);

@@ -34,7 +34,7 @@ static void write_gap(const struct strip *s, unsigned kind, uint64_t from_ns, ui
 {
 	if (to_ns <= from_ns || percent_of(s, to_ns - from_ns) < GAP_LEAST)
 		return;
-	fprintf(s->h->out, "<i class=\"%s d0\" style=\"left:%.2f%%;width:%.2f%%\" title=\"",
+	fprintf(s->h->out, "<i class=\"k-%s d0\" style=\"left:%.2f%%;width:%.2f%%\" title=\"",
 		html_class(kind), percent_of(s, from_ns - s->w->start_ns),
 		percent_of(s, to_ns - from_ns));
 	html_kind(s->h, kind);
@@ -85,7 +85,7 @@ static void write_span(struct strip *s, const struct span *span)
 	FILE *out = s->h->out;
 
 	s->drawn++;
-	fprintf(out, "<i class=\"%s d%u%s\" style=\"left:%.2f%%;width:%.2f%%\" title=\"",
+	fprintf(out, "<i class=\"k-%s d%u%s\" style=\"left:%.2f%%;width:%.2f%%\" title=\"",
 		html_class(who->kind), depth,
 		width >= LABEL_WIDE && width < LABEL_NARROW ? " wide" : "",
 		percent_of(s, span->start_ns - s->w->start_ns),

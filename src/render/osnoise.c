@@ -134,15 +134,10 @@ static void write_samples(const struct page *p, const struct osnoise_cpu *c)
 
 static void who(enum source_kind kind, uint32_t id, const char *bytes, char *buf, size_t len)
 {
-	char name[ESCAPED];
+	char name[ESCAPED], number[32];
 
 	escape_text(bytes, SOURCE_NAME, name, sizeof(name));
-	if (kind == SOURCE_IRQ)
-		snprintf(buf, len, name[0] ? "%s (irq %u)" : "%sirq %u", name, id);
-	else if (kind == SOURCE_THREAD && id)
-		snprintf(buf, len, "%s [%u]", name, id);
-	else
-		snprintf(buf, len, "%s", name);
+	snprintf(buf, len, "%s%s", name, kind_id(kind, id, !name[0], number, sizeof(number)));
 }
 
 static void source_row(struct table *t, const struct source *s)

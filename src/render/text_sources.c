@@ -79,7 +79,7 @@ const char *render_merged(const struct sources *t, char *buf, size_t len)
 
 const char *render_who(const struct source *s, char *buf, size_t len)
 {
-	char name[NAME_MAX_ESCAPED], id[32] = "";
+	char name[NAME_MAX_ESCAPED], id[32];
 
 	if (s->rest)
 		snprintf(name, sizeof(name), "%s", s->name);
@@ -87,11 +87,7 @@ const char *render_who(const struct source *s, char *buf, size_t len)
 		render_comm(s->name, s->kernel_thread, name, sizeof(name));
 	else
 		escape_text(s->name, sizeof(s->name), name, sizeof(name));
-	if (s->kind == SOURCE_IRQ)
-		snprintf(id, sizeof(id), name[0] ? " (irq %u)" : "irq %u", s->id);
-	else if (s->kind == SOURCE_THREAD && s->id)
-		snprintf(id, sizeof(id), " [%u]", s->id);
-	snprintf(buf, len, "%s%s", name, id);
+	snprintf(buf, len, "%s%s", name, kind_id(s->kind, s->id, !name[0], id, sizeof(id)));
 	if (s->function) {
 		escape_text(s->function, SIZE_MAX, name, sizeof(name));
 		snprintf(buf + strlen(buf), len - strlen(buf), " > %s", name);
@@ -209,7 +205,7 @@ static void source_row(struct table *t, const struct source *s, uint64_t whole, 
 	table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
 	table_cell(t, DIM, source_kind_name(s->kind));
-	table_cell(t, s->kind >= SOURCE_LOST ? NULL : BOLD, render_who(s, name, sizeof(name)));
+	table_cell(t, kind_is_interval(s->kind) ? BOLD : NULL, render_who(s, name, sizeof(name)));
 	table_end_row(t);
 	if (render_runs(s, a, sizeof(a))) {
 		snprintf(name, sizeof(name), "  %s", a);
@@ -313,7 +309,7 @@ static bool is_stranger(const struct source *s)
 {
 	bool idle = s->kernel_thread && !s->id && !strncmp(s->name, "swapper/", 8);
 
-	return !s->cause && s->net.count && s->kind < SOURCE_LOST && !idle && !s->rest &&
+	return !s->cause && s->net.count && kind_is_interval(s->kind) && !idle && !s->rest &&
 	       !(s->function && s->function[0] == '[');
 }
 

@@ -26,7 +26,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void add(bool theirs, uint8_t kind, uint32_t id, uint64_t end, uint64_t net)
+static void add(bool theirs, enum source_kind kind, uint32_t id, uint64_t end, uint64_t net)
 {
 	struct interval i = {.end_ns = end,
 			     .net_ns = net,
@@ -52,10 +52,10 @@ static void test_pairs(void **state)
 	const struct compare_row *r;
 
 	(void)state;
-	add(false, RECORD_IRQ, 236, 1000, 500);
-	add(true, RECORD_IRQ, 236, 1010, 450);
-	add(true, RECORD_IRQ, 236, 5000, 700); /* the other side may come first */
-	add(false, RECORD_IRQ, 236, 4990, 720);
+	add(false, SOURCE_IRQ, 236, 1000, 500);
+	add(true, SOURCE_IRQ, 236, 1010, 450);
+	add(true, SOURCE_IRQ, 236, 5000, 700); /* the other side may come first */
+	add(false, SOURCE_IRQ, 236, 4990, 720);
 	compare_finish(&c);
 	r = row(SOURCE_IRQ, 236);
 	assert_int_equal(r->matched, 2);
@@ -76,11 +76,11 @@ static void test_late(void **state)
 
 	(void)state;
 	for (int i = 1; i <= 3; i++) {
-		add(true, RECORD_IRQ, 236, i * MS, 10000);
-		add(false, RECORD_IRQ, 236, i * MS + 900, 10950);
-		add(true, RECORD_NMI, 0, i * MS + 4000,
+		add(true, SOURCE_IRQ, 236, i * MS, 10000);
+		add(false, SOURCE_IRQ, 236, i * MS + 900, 10950);
+		add(true, SOURCE_NMI, 0, i * MS + 4000,
 		    2000); /* in the other order all of it counts */
-		add(false, RECORD_NMI, 0, i * MS + 3500, 1200);
+		add(false, SOURCE_NMI, 0, i * MS + 3500, 1200);
 	}
 	compare_finish(&c);
 	r = row(SOURCE_IRQ, 236);
@@ -98,10 +98,10 @@ static void test_late(void **state)
 static void test_alone(void **state)
 {
 	(void)state;
-	add(false, RECORD_SOFTIRQ, 8, 1000, 500);
-	add(true, RECORD_THREAD, 77, 2000, 100);
-	add(true, RECORD_THREAD, 78, 3000, 100);
-	add(false, RECORD_THREAD, 78, 3000 + 30 * MS, 100); /* too far apart to be the same */
+	add(false, SOURCE_SOFTIRQ, 8, 1000, 500);
+	add(true, SOURCE_THREAD, 77, 2000, 100);
+	add(true, SOURCE_THREAD, 78, 3000, 100);
+	add(false, SOURCE_THREAD, 78, 3000 + 30 * MS, 100); /* too far apart to be the same */
 	compare_finish(&c);
 	assert_int_equal(row(SOURCE_SOFTIRQ, 8)->only_ours, 1);
 	assert_non_null(compare_why(row(SOURCE_SOFTIRQ, 8), true));
@@ -115,8 +115,8 @@ static void test_alone(void **state)
 static void test_kinds(void **state)
 {
 	(void)state;
-	add(false, RECORD_IRQ, 7, 1000, 10);
-	add(true, RECORD_SOFTIRQ, 7, 1000, 10);
+	add(false, SOURCE_IRQ, 7, 1000, 10);
+	add(true, SOURCE_SOFTIRQ, 7, 1000, 10);
 	compare_finish(&c);
 	assert_int_equal(row(SOURCE_IRQ, 7)->only_ours, 1);
 	assert_int_equal(row(SOURCE_SOFTIRQ, 7)->only_theirs, 1);
@@ -126,10 +126,10 @@ static void test_kinds(void **state)
 static void test_nearest(void **state)
 {
 	(void)state;
-	add(false, RECORD_IRQ, 1, 1 * MS, 100);
-	add(false, RECORD_IRQ, 1, 3 * MS, 200);
-	add(true, RECORD_IRQ, 1, 3 * MS + 10, 200);
-	add(true, RECORD_IRQ, 1, 1 * MS + 10, 100);
+	add(false, SOURCE_IRQ, 1, 1 * MS, 100);
+	add(false, SOURCE_IRQ, 1, 3 * MS, 200);
+	add(true, SOURCE_IRQ, 1, 3 * MS + 10, 200);
+	add(true, SOURCE_IRQ, 1, 1 * MS + 10, 100);
 	compare_finish(&c);
 	assert_int_equal(row(SOURCE_IRQ, 1)->matched, 2);
 	assert_int_equal(row(SOURCE_IRQ, 1)->difference.max, 0);
@@ -144,10 +144,10 @@ static void test_many(void **state)
 	(void)state;
 	for (int batch = 0; batch < 400; batch++) {
 		for (int k = 0; k < 100; k++)
-			add(false, RECORD_IRQ, k % 3, t + k * 1000, 50);
+			add(false, SOURCE_IRQ, k % 3, t + k * 1000, 50);
 		for (int k = 0; k < 100; k++)
 			if (k % 10)
-				add(true, RECORD_IRQ, k % 3, t + k * 1000 + 5, 60);
+				add(true, SOURCE_IRQ, k % 3, t + k * 1000 + 5, 60);
 			else
 				alone++;
 		t += 50 * MS;
@@ -171,7 +171,7 @@ static void test_interval_of(void **state)
 	struct interval i = interval_of(&r, 5);
 
 	(void)state;
-	assert_int_equal(i.kind, RECORD_IRQ); /* osnoise does not tell vectors from IRQs */
+	assert_int_equal(i.kind, SOURCE_IRQ); /* osnoise does not tell vectors from IRQs */
 	assert_int_equal(i.id, 236);
 	assert_string_equal(i.name, "local_timer");
 	assert_false(i.theirs);
@@ -180,7 +180,7 @@ static void test_interval_of(void **state)
 	memset(r.name, 'n', sizeof(r.name)); /* all sixteen bytes, no NUL */
 	i = interval_of(&r, 0);
 	assert_true(i.theirs);
-	assert_int_equal(i.kind, RECORD_THREAD);
+	assert_int_equal(i.kind, SOURCE_THREAD);
 	assert_int_equal(i.net_ns, 1234);
 	assert_int_equal(strlen(i.name), 16);
 }

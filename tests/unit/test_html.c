@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "render/html.h"
 #include "render/render.h"
 #include "report.h"
 
@@ -233,6 +234,41 @@ static void test_at_most_3_mib(void **state)
 	report_free(&report);
 }
 
+static unsigned times_in(const char *text, const char *word)
+{
+	unsigned n = 0;
+
+	for (const char *at = text; (at = strstr(at, word)); at++)
+		n++;
+	return n;
+}
+
+/* A kind has a place in legends, a colour on light ground and one on dark, and is in the schema of
+ * JSON reports. */
+static void test_kinds(void **state)
+{
+	bool has_place[TIMELINE_KINDS] = {false};
+	char word[64];
+
+	(void)state;
+	for (unsigned i = 0; i < TIMELINE_KINDS; i++)
+		has_place[kind_legend[i]] = true;
+	for (unsigned k = 0; k < TIMELINE_KINDS; k++) {
+		assert_true(has_place[k]);
+		snprintf(word, sizeof(word), "\n.k-%s { --kind: var(--%s);", html_class(k),
+			 html_class(k));
+		assert_int_equal(times_in(html_css, word), 1);
+		snprintf(word, sizeof(word), "--%s: #", html_class(k));
+		assert_int_equal(times_in(html_css, word), 2);
+	}
+	for (enum source_kind k = 0; k < SOURCE_KINDS; k++) {
+		const char *kinds = strstr(report_schema, "\"kind\": {\"enum\": [");
+
+		snprintf(word, sizeof(word), "\"%s\"", source_kind_name(k));
+		assert_true(strstr(kinds, word) && strstr(kinds, word) < strchr(kinds, ']'));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_names_are_text),
 		cmocka_unit_test(test_little),
 		cmocka_unit_test(test_at_most_3_mib),
+		cmocka_unit_test(test_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

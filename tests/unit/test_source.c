@@ -123,7 +123,7 @@ static void check_sums(uint64_t ns, uint64_t count)
 	assert_int_equal(count, 0);
 	for (int k = 0; k < SOURCE_KINDS; k++) {
 		assert_int_equal(rows[k], t.rows[k]);
-		assert_true(rows[k] <= sources_quota[k]);
+		assert_true(rows[k] <= kind_rows[k]);
 	}
 }
 
@@ -225,12 +225,12 @@ static void test_rename_storm(void **state)
 	assert_int_equal(find(SOURCE_SOFTIRQ, 1, "TIMER", NULL)->rest, false);
 	for (uint32_t i = 0; i < t.count; i++)
 		mine += t.row[i]->group == 666;
-	assert_true(mine > 0 && mine <= sources_quota[SOURCE_THREAD]);
+	assert_true(mine > 0 && mine <= kind_rows[SOURCE_THREAD]);
 	sources_trim_kind(&t, SOURCE_THREAD);
 	mine = 0;
 	for (uint32_t i = 0; i < t.count; i++)
 		mine += t.row[i]->group == 666;
-	assert_true(mine <= sources_quota[SOURCE_THREAD] / 4U);
+	assert_true(mine <= kind_rows[SOURCE_THREAD] / 4U);
 	rest = t.row[sources_rest(&t, SOURCE_THREAD)];
 	merged = sources_merged(&t, SOURCE_KINDS, &ns);
 	assert_int_equal(rest->merged, merged);
@@ -248,7 +248,7 @@ static void test_each_kind_has_its_rows(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 2; round++)
 		for (unsigned kind = 0; kind < SOURCE_KINDS; kind++)
-			for (uint32_t id = 0; id < 2U * (uint32_t)sources_quota[kind]; id++) {
+			for (uint32_t id = 0; id < 2U * (uint32_t)kind_rows[kind]; id++) {
 				struct source *s;
 
 				snprintf(name, sizeof(name), "%u-%u", kind, id);
