@@ -1,11 +1,14 @@
 #!/bin/sh
-# The pictures of the README are what culprit prints of pictures/trade-07.rec. With the argument "write" they are drawn anew.
+# What the README shows is what culprit prints of pictures/trade-07.rec: its two pictures, and rows
+# of the report. With the argument "write" the pictures are drawn anew, for review with git diff.
 here=$(cd "$(dirname "$0")" && pwd)
-unset COLUMNS NO_COLOR # nothing of where it runs may show
 build=$(cd "${BUILD:-$here/../../build}" && pwd)
+readme=$here/../../README.md kept=$here/pictures
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+unset COLUMNS NO_COLOR # nothing of where it runs may show
 n=0 failed=0
+
 ok() { # NAME COMMAND...
 	name=$1; shift
 	n=$((n + 1))
@@ -18,18 +21,23 @@ ok() { # NAME COMMAND...
 	fi
 }
 
+well_formed() {
+	python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1"
+}
+
 mkdir "$work/drawn"
-ok "pictures are drawn" "$here/../../tools/pictures" "$build/culprit" "$here/pictures/trade-07.rec" "$work/drawn"
-[ "$1" != write ] || cp "$work"/drawn/* "$here/pictures"
-for picture in terminal report; do
-	ok "$picture.svg: make pictures draws it anew, for review" diff "$here/pictures/$picture.svg" "$work/drawn/$picture.svg"
-	ok "$picture.svg: well-formed" python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/drawn/$picture.svg"
-	ok "$picture.svg: the README shows it" grep -q "(tests/golden/pictures/$picture.svg)\|\"tests/golden/pictures/$picture.svg\"" "$here/../../README.md"
+ok "pictures are drawn" "$here/../../tools/pictures" "$build/culprit" "$kept/trade-07.rec" "$work/drawn"
+[ "$1" != write ] || cp "$work"/drawn/* "$kept"
+for picture in terminal.svg report.svg; do
+	ok "$picture: make pictures draws it anew" diff "$kept/$picture" "$work/drawn/$picture"
+	ok "$picture: well-formed" well_formed "$work/drawn/$picture"
+	ok "$picture: the README shows it" grep -q "(tests/golden/pictures/$picture)" "$readme"
 done
+
 # The lines between the fences, each in the report, and in its order.
-sed -n '/^```$/,/^```$/{/^```$/d;/./p}' "$here/../../README.md" >"$work/readme"
-"$build/culprit" report "$here/pictures/trade-07.rec" | diff - "$work/readme" | sed -n 's/^> //p' >"$work/foreign"
-ok "the README's rows: $(wc -l <"$work/readme") of them" [ "$(wc -l <"$work/readme")" -gt 10 ]
-ok "the README's rows are the report's" diff /dev/null "$work/foreign"
+sed -n '/^```$/,/^```$/{/^```$/d;/./p}' "$readme" >"$work/rows"
+"$build/culprit" report "$kept/trade-07.rec" | diff - "$work/rows" | sed -n 's/^> //p' >"$work/foreign"
+ok "the README has rows of the report" [ "$(wc -l <"$work/rows")" -gt 10 ]
+ok "they are as the report has them" diff /dev/null "$work/foreign"
 echo "1..$n"
 exit $failed
