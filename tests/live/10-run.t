@@ -7,7 +7,7 @@ from lib import cpu_of, diag, done, is_, ok, sources, total
 
 lib.need_bpf()
 cpu = lib.pick_target()
-report, log = lib.run_json(cpu, 3, poke=["timer", "-n", "100", "-g", "10ms"])
+report, log = lib.run_json(cpu, 2, poke=["timer", "-n", "100", "-g", "10ms"])
 
 is_(report["schema"], "culprit.report/2", "the schema names itself")
 is_(report["host"]["kernel"], os.uname().release, "the kernel is this one")
@@ -17,7 +17,8 @@ ok(cpu not in report["run"]["housekeeping"] and report["run"]["housekeeping"], "
    report["run"]["housekeeping"])
 ok(isinstance(report["run"]["not_observed"], list), "what is not observed is listed")
 c = cpu_of(report, cpu)
-ok(3e9 <= c["observed_ns"] < 4e9, "a run of 3 s observes 3 s", c["observed_ns"])
+# The end is noticed when the sampler is back.
+ok(2e9 <= c["observed_ns"] < 2.1e9 + c["hiccups"]["max_ns"], "a run of 2 s observes 2 s", c["observed_ns"])
 ok(c["loop"]["count"] * c["loop"]["mean_ps"] / 1000 + c["hiccups"]["total_ns"] < 1.01 * c["observed_ns"],
    "loops and hiccups fit into the time observed", c["loop"], c["hiccups"])
 ok(c["loop"]["count"] > 1e6, "the sampler did spin", c["loop"])

@@ -6,12 +6,12 @@ import os
 import pty
 import re
 import signal
+import tempfile
 import time
 
 import lib
 from lib import cpu_of, done, is_, ok, sources
 
-STOP_S = 2.6  # at 2.6 GHz 2^32 cycles are 1.65 s
 HOSTILE = b"\x1b[31m\"\\|\n\xff<b>"
 
 lib.need_bpf()
@@ -19,16 +19,12 @@ cpu = lib.pick_target()
 other = min(c for c in lib.online() if c != cpu)
 
 
-def while_measuring(seconds, act, *extra):
-    """Runs culprit and calls act(pid of the sampler) in its window; returns the report and what act returned."""
-    with lib.ready_file() as path:
-        proc = lib.spawn("run", "-c", str(cpu), "-d", f"{seconds}s", "-f", "json", "-q", "--ready-file", path, *extra)
-        lib.await_ready(proc, path)
-        sampler = next(pid for pid, comm in lib.marked() if pid != proc.pid and comm == "culprit-sampler")
-        got = act(sampler)
-        result = lib.finish(proc, seconds + 20)
-    ok(result.rc == 0, "the run ends well", result)
-    return json.loads(result.out), got
+def while_measuring(act, *extra):
+    """Runs culprit and calls act(pid of the sampler) in its window, which ends then; returns the report and what act returned."""
+    with lib.opened("run", "-c", str(cpu), "-d", "30s", "-f", "json", "-q", *extra) as run:
+        got = act(next(pid for pid, comm in lib.marked() if pid != run.proc.pid and comm == "culprit-sampler"))
+    ok(run.result.rc == 0, "the run ends well", run.result)
+    return json.loads(run.result.out), got
 
 
 def stays_open(sampler):
@@ -36,8 +32,16 @@ def stays_open(sampler):
     return [link for fd in os.listdir(f"/proc/{sampler}/fd") if "perf_event" in (link := os.readlink(f"/proc/{sampler}/fd/{fd}"))]
 
 
-report, held = while_measuring(1, stays_open)
+def look(sampler):
+    held = stays_open(sampler)
+    time.sleep(0.5)
+    return held
+
+
+report, held = while_measuring(look)
 row = cpu_of(report, cpu)
+# As long as its counter takes to count to 2^32, and somewhat longer; where that is a minute (arm64) it is left out.
+stop_s = min(1.1 * 2 ** 32 / report["host"]["tsc_khz"] / 1000, 2.6)
 ok(len(held) == (row["evidence"]["smi_count"] is not None), "no perf event is left behind from learning", held, row["evidence"])
 gaps, loop = row["short_gaps"], row["loop"]
 ok(gaps["count"] * (gaps["from_ns"] - 1) <= gaps["total_ns"] <= gaps["count"] * (row["threshold_ns"] + 1),
@@ -53,30 +57,41 @@ ok(abs(told - row["observed_ns"]) < 0.001 * row["observed_ns"], "loops, hiccups 
 def stop(sampler):
     os.kill(sampler, signal.SIGSTOP)
     begun = time.monotonic()
-    time.sleep(STOP_S)
+    time.sleep(stop_s)
     os.kill(sampler, signal.SIGCONT)
     return time.monotonic() - begun
 
 
-report, stopped = while_measuring(5, stop)
+# One window, told twice: in another tool's columns, whose own 32 bits do not hold that, and by its recording.
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    recording = os.path.join(place, "rec")
+    with lib.opened("run", "-c", str(cpu), "-d", "30s", "-q", "--style", "osjitter", "-r", recording) as run:
+        stopped = stop(next(pid for pid, comm in lib.marked() if comm == "culprit-sampler"))
+    ok(run.result.rc == 0, "the run ends well", run.result)
+    heading, values = (line.split() for line in run.result.out.splitlines())
+    row = dict(zip(heading, values))
+    report = json.loads(lib.culprit("report", "-f", "json", recording).out)
 # A thread that left unseen in those seconds may take the end of one record with it.
 lib.check_sums(report, "stopped", mismatches=cpu_of(report, cpu)["records"]["unpaired"])
 longest = report["worst"][0]
-ok(abs(longest["duration_ns"] / 1e9 - stopped) < 0.2, "a stop of seconds is one hiccup of its true length", stopped, longest)
+# It cannot be shorter than it was stopped; how much later it is back on its CPU is up to the machine, and no part of what is tested.
+ok(0.99 * stopped <= longest["duration_ns"] / 1e9 < stopped + 1, "a stop of seconds is one hiccup of its true length", stopped, longest)
+# Told in ticks of a rate that is known to its kHz.
+ok(abs(int(row["max_ns"]) / longest["duration_ns"] - 1) < 1e-5, "and in osjitter's column, too", row, longest)
 ok(longest["outside_ns"] < 0.2 * longest["duration_ns"], "and others or idle had the CPU meanwhile", longest)
 
 
 def move(sampler):
-    time.sleep(1)
-    for pid in (sampler,):
-        os.sched_setaffinity(pid, {other})
-    return None
+    time.sleep(0.6)
+    os.sched_setaffinity(sampler, {other})
+    time.sleep(0.3)
 
 
-report, _ = while_measuring(6, move)
+began = time.monotonic()
+report, _ = while_measuring(move)
 row = cpu_of(report, cpu)
 ok(row["ended_early"] and "moved" in row["ended_early"], "a sampler that is moved says so", row["ended_early"])
-ok(0.5e9 < row["observed_ns"] < 4e9, "and the time before is covered", row["observed_ns"])
+ok(0.5 < row["observed_ns"] / 1e9 < time.monotonic() - began - 0.3, "and the time before is covered", row["observed_ns"])
 lib.check_sums(report, "moved", lost=None, mismatches=None)
 
 
@@ -86,7 +101,7 @@ def hostile(_):
     if not pid:
         ctypes.CDLL(None).prctl(15, ctypes.c_char_p(HOSTILE), 0, 0, 0)
         os.sched_setaffinity(0, {cpu})
-        end = time.monotonic() + 1
+        end = time.monotonic() + 0.5
         while time.monotonic() < end:
             pass
         os._exit(0)
@@ -94,19 +109,16 @@ def hostile(_):
     return pid
 
 
-report, pid = while_measuring(3, hostile)
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    recording = os.path.join(place, "rec")
+    report, pid = while_measuring(hostile, "-r", recording)
+    text = lib.culprit("report", recording).out
 rows = sources(report, cpu, kind="thread", id=pid, name=re.compile(r"x1b"))
 ok(rows and all(c.isprintable() for c in rows[0]["name"]), "a hostile name is escaped in JSON", sources(report, cpu, id=pid))
-
-with lib.ready_file() as path:
-    proc = lib.spawn("run", "-c", str(cpu), "-d", "3s", "-q", "--ready-file", path)
-    lib.await_ready(proc, path)
-    hostile(None)
-    text = lib.finish(proc, 20).out
 ok("\\x1b[31m" in text and "\x1b" not in text, "and in text", text[:2000])
 ok(all(len(line) <= 100 for line in text.splitlines()), "the text fits 100 columns", [x for x in text.splitlines() if len(x) > 100])
 
-report, _ = while_measuring(2, lambda sampler: is_(os.sched_getscheduler(sampler), os.SCHED_FIFO, "-P f:10 makes it FIFO"), "-P", "f:10")
+report, _ = while_measuring(lambda sampler: is_(os.sched_getscheduler(sampler), os.SCHED_FIFO, "-P f:10 makes it FIFO"), "-P", "f:10")
 is_(report["run"]["priority"], "SCHED_FIFO 10", "and the report says so")
 
 
@@ -115,7 +127,7 @@ def on_terminal(*args, env=()):
     pid, master = pty.fork()
     if not pid:
         os.environ.update(env)
-        os.execv(lib.CULPRIT, [lib.CULPRIT, "run", "-c", str(cpu), "-d", "1200ms", *args])
+        os.execv(lib.CULPRIT, [lib.CULPRIT, "run", "-c", str(cpu), "-d", "600ms", *args])
     out = b""
     try:
         while chunk := os.read(master, 4096):
@@ -127,7 +139,7 @@ def on_terminal(*args, env=()):
 
 
 plain, quiet, mono = on_terminal(), on_terminal("-q"), on_terminal("-q", env={"NO_COLOR": "1"})
-ok("hiccups · worst" in plain and "\r" in plain, "a terminal gets a progress line", plain[:300])
-ok(" of 1.20 s" not in quiet, "-q takes it away", quiet[:300])
+ok("hiccups · worst" in plain and " of 600 ms" in plain and "\r" in plain, "a terminal gets a progress line", plain[:300])
+ok(" of 600 ms" not in quiet, "-q takes it away", quiet[:300])
 ok("\x1b[" in quiet and "\x1b[" not in mono, "colour on a terminal, none with NO_COLOR", mono[:300])
 done()

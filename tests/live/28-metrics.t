@@ -199,13 +199,5 @@ else:
     finally:
         subprocess.run(["umount", full], check=True)
 
-for args, words, what in (
-        (("--textfile", path("nowhere", "a.prom")), "cannot write beside", "a directory that is not there"),
-        (("--textfile", "/dev/null"), "no regular file", "a device"),
-        (("--textfile-interval", "5s"), "none is given", "an interval of nothing")):
-    r = culprit(*run, "-d", "1s", *args)
-    ok(r.rc == 1 and not r.out and words in r.err and len(r.err.splitlines()) == 1, f"refused at once: {what}", r)
-ok(os.path.exists("/dev/null"), "and the device is still there")
-
 shutil.rmtree(where)
 done()

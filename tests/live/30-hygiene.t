@@ -10,9 +10,8 @@ import subprocess
 import lib
 from lib import cpu_of, done, is_, names, ok, skip, sources, total
 
-SECONDS = 4
-# IPIs that the rest of the machine may send to the target in SECONDS. Attaching the probes sends hundreds.
-USUAL_CALLS = 60
+SECONDS = 2
+USUAL_CALLS = 60  # IPIs that attaching the probes sends, at least: hundreds were seen
 
 lib.need_bpf()
 cpu = lib.pick_target()
@@ -30,15 +29,16 @@ def call_rows(report):
 
 report, log = lib.run_json(cpu, SECONDS)
 lib.check_sums(report, "traced")
-untraced, control = lib.run_json(cpu, SECONDS, "--no-trace")
-if max(log.inner["CAL"], control.inner["CAL"]) > USUAL_CALLS:  # something else was busy: once more
-    report, log = lib.run_json(cpu, SECONDS)
-    untraced, control = lib.run_json(cpu, SECONDS, "--no-trace")
+untraced, _ = lib.run_json(cpu, 0.3, "--no-trace")
 is_(own(report), [], "no source and no worst hiccup names a process of culprit")
-calls = total(call_rows(report), "count")
-allowed = 2 * control.inner["CAL"] + USUAL_CALLS
-ok(calls <= allowed, "its window has no more function-call IPIs than an untraced run's",
-   f"{calls} traced; the kernel counted {log.inner['CAL']} then and {control.inner['CAL']} untraced", *call_rows(report))
+# Others may send as many as they like: those that are not known to be theirs could be culprit's.
+calls = call_rows(report)
+theirs = sum(total([o for o in s["origins"] if not o["comm"].startswith("culprit")], "count") for s in calls)
+if "csd_queue_cpu" in report["run"]["not_observed"]:
+    skip("its window has no function-call IPIs of its own", "this kernel does not tell who sent them")
+else:
+    ok(total(calls, "count") - theirs <= USUAL_CALLS, "its window has no function-call IPIs of its own",
+       f"the kernel counted {log.inner['CAL']}..{log.outer['CAL']}, {theirs} are by others", *calls)
 ok(log.outer["CAL"] - log.inner["CAL"] > USUAL_CALLS, "attaching and detaching do send them: outside the window",
    log.outer["CAL"], log.inner["CAL"])
 asked = [(s["kind"], s["name"], s["function"], o) for s in cpu_of(report, cpu)["sources"] for o in s.get("origins", [])

@@ -107,27 +107,6 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         r = culprit("clock", "-d", "100ms", prefix=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"), path=public)
         ok(r.rc == 0 and "kHz" in r.out, "needs no privileges", r)
 
-
-def refused(what, *args, says):
-    r = culprit("clock", "-d", "60s", *args)
-    ok(r.rc == 1 and not r.out and len(r.err.splitlines()) == 1 and re.search(says, r.err) and r.seconds < 5,
-       f"{what} is refused", r)
-
-
-refused("an interface without a clock", "lo", says="^culprit: lo has no PTP hardware clock")
-refused("no interface", "nosuch0", says="nosuch0.*no network interface")
-refused("an empty name", "", says="no network interface")
-refused("a name that drives terminals", "\033[2J", says=r"\\x1b\[2J")
-refused("a device that is no clock", "/dev/null", says="/dev/null is no PTP hardware clock")
-refused("a device that is not there", "/dev/ptp4000", says="cannot open /dev/ptp4000")
-for name in "/" + "x" * 5000, "x" * 5000:
-    refused("a name without end", name, says="is no (PTP hardware clock|network interface)")
-refused("an absent CPU", "-c", "4000", says="4000")
-refused("no time", "-d", "0", says="-d|--duration")
-refused("another format", "-f", "csv", says="csv")
-refused("more devices than there are", *["/dev/null"] * 17, says="16")
-refused("a file that cannot be written", "-o", "/nonexistent/report", says="/nonexistent/report")
-
 # ---- PTP hardware clocks ----
 devices = glob.glob("/dev/ptp[0-9]*")
 if not devices:

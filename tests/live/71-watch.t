@@ -212,37 +212,6 @@ with program("late") as q:
 ok(torn.rc == 0, "a program that cuts its reports off ends only itself", torn)
 ok(not os.path.exists(f"/dev/shm/culprit-{p.pid}"), "and what it left in /dev/shm is removed")
 
-# ---- bad input ----
-
-
-def refused(what, *args, says):
-    r = culprit("watch", *args, timeout=20)
-    lines = r.err.splitlines()
-    ok(r.rc == 1 and not r.out and len(lines) == 1 and re.search(says, r.err) and r.seconds < 5, f"{what} is refused", args, r)
-
-
-refused("nothing to watch", says="-p PID")
-refused("a process that is not there", "-p", "4194303", says="4194303")
-refused("a thread that is not there", "--tid", "4194303", says="4194303")
-refused("an absent CPU", "-c", "4000", says="4000")
-for bad in "0", "-1", "x", "1.5", "", "99999999999":
-    refused(f"-p {bad!r}", "-p", bad, says="-p|--pid")
-refused("more than 16", *(x for _ in range(17) for x in ("-p", str(os.getpid()))), says="16")
-
-
-def elsewhere_refused(what, says, *unshare):
-    if subprocess.run(["unshare", *unshare, "true"], capture_output=True).returncode:
-        skip(f"{what} is refused", "no such namespace can be made here")
-        return
-    for args in (("watch", "-p", str(os.getpid())), ("run", "-c", str(cpu), "-d", "1s")):
-        r = culprit(*args, prefix=("unshare", *unshare), timeout=20)
-        ok(r.rc == 1 and not r.out and len(r.err.splitlines()) == 1 and says in r.err, f"{what} is refused: {args[0]}", r)
-
-
-elsewhere_refused("a shifted clock", "time namespace", "-T", "--monotonic", "1000")
-elsewhere_refused("a user namespace", "user namespace", "-U", "-r")
-elsewhere_refused("a PID namespace", "PID namespace", "-p", "-f", "--mount-proc")
-refused("an operand", str(os.getpid()), says=str(os.getpid()))
 shutil.rmtree(place)
 is_(lib.await_gone(lib.marked), [], "nothing is left running")
 done()

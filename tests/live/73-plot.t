@@ -74,21 +74,6 @@ for args in (), ("--log", "xy"), ("--surface",):
     else:
         skip("gnuplot reads its script", "needs gnuplot")
 
-
-def refused(*args, says, **kwargs):
-    r = culprit("plot", *args, timeout=20, **kwargs)
-    ok(r.rc == 1 and not r.out and len(r.err.splitlines()) == 1 and re.search(says, r.err), f"{args[-3:]} is refused", r)
-
-
-refused(says="which recordings")
-refused("missing.rec", says="missing.rec")
-refused(*["a.rec"] * 9, says="8")
-refused("a.rec", "-o", "x.jpg", says="x.jpg")
-refused("a.rec", "-o", "/nonexistent/x.svg", says="/nonexistent/x.svg")
-refused("a.rec", "-f", "svg", says="-o")
-refused("a.rec", "--series", "nope", says="latency")
-refused("a.rec", "run.rec", says="run.rec")
-refused("a.rec", "--log", "z", says="z")
 os.chdir("/")
 shutil.rmtree(place)
 done()

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import traceback
+import types
 import uuid
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -140,10 +141,8 @@ def need_bpf():
     need_root()
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
         skip_all("needs BPF type information: no /sys/kernel/btf/vmlinux", required=True)
-    try:
-        subprocess.run([POKE, "bpf", "-c", str(pick_target()), "-n", "1"], check=True, capture_output=True, text=True)
-    except subprocess.CalledProcessError as e:
-        skip_all("needs BPF: " + e.stderr.strip(), required=True)
+    if why := need_class(pick_target(), "bpf"):
+        skip_all("needs BPF: " + why, required=True)
 
 
 def take_turn():
@@ -174,8 +173,9 @@ def pick_target():
 
 def need_class(cpu, name):
     """None, or why poke cannot make this class here."""
-    r = subprocess.run([POKE, name, "-c", str(cpu), "-n", "1"], capture_output=True, text=True, timeout=60)
-    return None if r.returncode == 0 else r.stderr.strip()
+    r = subprocess.run([POKE, "list", "--check", "-c", str(cpu)], capture_output=True, text=True, timeout=60)
+    said = dict(line.split(None, 1) for line in r.stdout.splitlines())
+    return None if said[name].startswith("ok") else said[name]
 
 
 # ---- running ----
@@ -296,35 +296,41 @@ def run_poke(cpu, *args, timeout=60):
     return log
 
 
-def run_json(cpu, seconds, *extra, poke=None, lead=None):
-    """Measures `cpu`; runs poke ["fifo", "-n", "20"] inside the window. Returns (report, log).
+@contextlib.contextmanager
+def opened(*args, stop=True, timeout=60, **kwargs):
+    """culprit with args, whose window is open inside the block. Yields a namespace: proc, and after the block result.
 
-    The window opens when culprit makes its --ready-file, or with `lead` that many seconds after it was started.
+    With `stop` the window is closed after the block, so that it is as long as what is done in it: its -d is how long it may be.
     """
     with ready_file() as path:
-        before = counters(cpu)
-        proc = spawn("run", "-c", str(cpu), "-d", f"{seconds}s", "-f", "json", "-q", "--ready-file", path, *extra)
+        run = types.SimpleNamespace(proc=spawn(*args, "--ready-file", path, **kwargs), result=None)
         try:
-            if lead is None:
-                await_ready(proc, path)
-            else:
-                time.sleep(lead)
-            opened = counters(cpu)
-            log = run_poke(cpu, *poke) if poke else Log()
-            if not poke:
-                time.sleep(seconds * 0.8)
-            closing = counters(cpu)
-            if proc.poll() is not None:
-                raise RuntimeError(f"the window of {seconds} s closed before poke was done: {finish(proc, 1)}")
-            result = finish(proc, seconds + READY_MAX_S)
+            await_ready(run.proc, path)
+            yield run
+            if stop and run.proc.poll() is None:
+                run.proc.send_signal(signal.SIGINT)
+            run.result = finish(run.proc, timeout)
         finally:
-            if proc.poll() is None:
-                os.killpg(proc.pid, signal.SIGKILL)
-        log.inner = difference(closing, opened)
-        log.outer = difference(counters(cpu), before)
-    if result.rc != 0:
-        raise RuntimeError(f"culprit run: {result}")
-    return json.loads(result.out), log
+            if run.proc.poll() is None:
+                os.killpg(run.proc.pid, signal.SIGKILL)
+                run.proc.communicate()
+
+
+def run_json(cpu, seconds, *extra, poke=None):
+    """Measures `cpu` for `seconds`, or with None as long as poke ["fifo", "-n", "20"] takes. Returns (report, log)."""
+    before = counters(cpu)
+    with opened("run", "-c", str(cpu), "-d", f"{seconds or 60}s", "-f", "json", "-q", *extra, stop=not seconds) as run:
+        opening = counters(cpu)
+        log = run_poke(cpu, *poke) if poke else Log()
+        if seconds and not poke:
+            time.sleep(seconds * 0.8)
+        closing = counters(cpu)
+        if run.proc.poll() is not None:
+            raise RuntimeError(f"the window of {seconds} s closed before poke was done: {finish(run.proc, 1)}")
+    log.inner, log.outer = difference(closing, opening), difference(counters(cpu), before)
+    if run.result.rc != 0:
+        raise RuntimeError(f"culprit run: {run.result}")
+    return json.loads(run.result.out), log
 
 
 def marked():

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""A run without privileges; one that ends early, and one that crosses a limit, says so and still gives its report."""
+import json
+import os
+import re
+import shutil
+import signal
+import tempfile
+
+import lib
+from lib import CULPRIT, culprit, cpu_of, done, is_, ok, skip
+
+lib.need_root()
+cpu = lib.pick_target()
+ON = ("-c", str(cpu))
+# ---- without privileges ----
+
+if shutil.which("setpriv"):
+    with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+        os.chmod(place, 0o755)
+        public = shutil.copy(CULPRIT, place)
+        nobody = {"prefix": ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"), "path": public}
+        r = culprit("run", *ON, "-d", "200ms", "-q", "--no-trace", **nobody)
+        is_(r.rc, 0, "--no-trace needs no privileges")
+        ok(re.search("not traced|no.trace|attributes nothing|names nothing", r.out), "and says that it names nothing", r)
+        r = culprit("run", *ON, "-d", "200ms", "-q", "--no-trace", "-f", "json", **nobody)
+        report = json.loads(r.out) if r.rc == 0 else {}
+        ok(report and cpu_of(report, cpu)["time"]["attributed_ns"] == 0, "its JSON attributes nothing", r)
+        ok(report and cpu_of(report, cpu)["loop"]["count"] > 1e5, "but the sampler did measure", r)
+        if report:
+            lib.check_sums(report, "--no-trace")
+else:
+    skip("without privileges", "no setpriv")
+
+# ---- an early end, and limits ----
+
+trace = () if os.path.exists("/sys/kernel/btf/vmlinux") else ("--no-trace",)
+with lib.ready_file() as path:
+    proc = lib.spawn("run", *ON, "-d", "60s", "-f", "json", "-q", "--ready-file", path, *trace)
+    lib.await_ready(proc, path)
+    os.killpg(proc.pid, signal.SIGINT)  # as a terminal sends Ctrl-C: to the samplers, too
+    r = lib.finish(proc, 20)
+is_(r.rc, 0, "Ctrl-C: exit 0")
+ok(r.out and not lib.broken_sums(json.loads(r.out)), "Ctrl-C: the full report", r)
+is_(r.err, "", "Ctrl-C: no word on stderr")
+
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    kept = os.path.join(place, "report")
+    noise = lib.spawn("timer", *ON, "-n", "100000", "-g", "1ms", path=lib.POKE)  # so that there is something to lose
+    for limit in ("--max-hiccup", "1ns"), ("--max-lost", "0.0001"):
+        r = culprit("run", *ON, "-d", "300ms", "-q", "-f", "json", "-o", kept, *limit, *trace)
+        is_(r.rc, 2, f"{' '.join(limit)}: exit 2")
+        ok(len(r.err.splitlines()) == 1 and limit[0] in r.err, f"{' '.join(limit)}: says which was crossed", r)
+        with open(kept) as f:
+            ok(not lib.broken_sums(json.load(f)), f"{' '.join(limit)}: the report is written all the same")
+    r = culprit("run", *ON, "-d", "300ms", "-q", "--max-hiccup", "60s", "--max-lost", "100", *trace)
+    is_(r.rc, 0, "limits that are not crossed: exit 0")
+    noise.terminate()
+    lib.finish(noise, 20)
+
+is_(lib.await_gone(lib.marked), [], "nothing is left running")
+done()
