@@ -71,8 +71,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     heading, values = (line.split() for line in run.result.out.splitlines())
     row = dict(zip(heading, values))
     report = json.loads(lib.culprit("report", "-f", "json", recording).out)
-# A thread that left unseen in those seconds may take the end of one record with it.
-lib.check_sums(report, "stopped", mismatches=cpu_of(report, cpu)["records"]["unpaired"])
+lib.check_sums(report, "stopped")
 longest = report["worst"][0]
 # It cannot be shorter than it was stopped; how much later it is back on its CPU is up to the machine, and no part of what is tested.
 ok(0.99 * stopped <= longest["duration_ns"] / 1e9 < stopped + 1, "a stop of seconds is one hiccup of its true length", stopped, longest)

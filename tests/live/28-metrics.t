@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""openmetrics, prometheus and --textfile, read back by promtool and by Prometheus' own Python parsers."""
+"""--textfile: who reads it while the run goes on sees whole files, whose counters never fall and in the end are the report's."""
 import os
 import re
 import shutil
@@ -20,13 +20,11 @@ import lib
 from lib import culprit, done, is_, ok, skip
 
 try:
-    from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
-    from prometheus_client.parser import text_string_to_metric_families as prometheus
+    from metrics import prometheus, promtool, samples, total
 except ImportError:
     lib.skip_all("the Python package prometheus_client is not there (make check installs it when it can)", required=True)
 
 where = tempfile.mkdtemp(prefix="culprit-test-")
-subprocess.run([os.path.join(BUILD, "tests", "unit", "report_files"), where], check=True)
 
 
 def path(*name):
@@ -38,90 +36,19 @@ def text(name):
         return f.read()
 
 
-def promtool(name):
-    tool = os.path.join(BUILD, "promtool")
-    if not os.path.exists(tool) and os.environ.get("CI") != "true":
-        return skip(f"promtool, {name}", "promtool is not there (make check installs it when it can)")
-    with open(path(name)) as f:
-        r = subprocess.run([tool, "check", "metrics"], stdin=f, capture_output=True, text=True)
-    return ok(r.returncode == 0 and not r.stdout + r.stderr, f"promtool finds nothing to say of {name}", r)
-
-
-def samples(families):
-    """{(name, labels): value}, and none twice."""
-    found = {}
-    for family in families:
-        for s in family.samples:
-            key = s.name, tuple(sorted(s.labels.items()))
-            assert key not in found, key
-            found[key] = s.value
-    return found
-
-
-def labels(key):
-    return dict(key[1])
-
-
-def select(found, name, **match):
-    return {k: v for k, v in found.items() if k[0] == name and match.items() <= labels(k).items()}
-
-
-def total(found, name, **match):
-    return round(sum(select(found, name, **match).values()) * 1e9)
-
-
-# ---- views made by hand ----
-
-truth = json.loads(text("truth.json"))
-runs = {"one": ["web-07"], "two": ["web-07", "db-1"], "hostile": ["hostile"]}
-for name, hosts in runs.items():
-    promtool(name + ".prometheus")
-    new, old = samples(openmetrics(text(name + ".openmetrics"))), samples(prometheus(text(name + ".prometheus")))
-    is_(new, old, f"{name}: both dialects say the same")
-    hiccups = [(host, h) for host in hosts for h in truth[host]["hiccups"]]
-    is_(total(new, "culprit_lost_seconds_total"), sum(h["duration_ns"] for _, h in hiccups),
-        f"{name}: the sources and the edges sum up to the time away")
-    is_(total(new, "culprit_lost_seconds_total", kind="edge"), sum(h["edge_ns"] for _, h in hiccups), f"{name}: the edges")
-    for host in hosts:
-        many = {"host": truth[host]["host"] and bytes.fromhex(truth[host]["host"]).decode()} if len(hosts) > 1 else {}
-        for cpu in {h["cpu"] for h in truth[host]["hiccups"]}:
-            mine = [h["duration_ns"] for h in truth[host]["hiccups"] if h["cpu"] == cpu]
-            buckets = {float(labels(k)["le"]): v for k, v in
-                       select(new, "culprit_hiccup_seconds_bucket", cpu=str(cpu), **many).items()}
-            is_(buckets, {le: sum(d < le * 1e9 for d in mine) for le in buckets}, f"{host}, cpu {cpu}: its histogram")
-            ok(list(buckets) == sorted(buckets) and all(b == 2 * a for a, b in zip(list(buckets), list(buckets)[1:-1])),
-               f"{host}, cpu {cpu}: the buckets are powers of two", list(buckets))
-            is_(total(new, "culprit_longest_hiccup_seconds", cpu=str(cpu), **many), max(mine), f"{host}, cpu {cpu}: the longest")
-    ok(text(name + ".openmetrics").endswith("\n# EOF\n"), f"{name}: it ends with # EOF")
-    ok(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text(name + ".openmetrics")), f"{name}: no control character but newlines")
-one = samples(openmetrics(text("one.openmetrics")))
-is_(one[("culprit_lost_seconds_total", tuple(sorted({
-    "cpu": "3", "kind": "thread", "source": "kworker/*:*", "kernel_thread": "true", "function": "vmstat_update",
-    "cause": "K01"}.items())))], 31e-6, "a worker's time, with its function and cause, under a name that every boot has")
-is_({labels(k)["kernel_thread"] for k in select(one, "culprit_lost_seconds_total") if labels(k)["kind"] != "thread"}, {""},
-    "of what is no thread nothing says whether it is the kernel's")
-is_(set(select(one, "culprit_cpu_info")), {("culprit_cpu_info", tuple(sorted({
-    "cpu": c, "isolated": i, "nohz_full": "false"}.items()))) for c, i in (("2", "false"), ("3", "true"))}, "which CPUs")
-hostile = samples(openmetrics(text("hostile.openmetrics")))
-is_({labels(k)["kernel_thread"] for k in select(hostile, "culprit_lost_seconds_total", kind="thread") if labels(k)["source"] != "(others)"},
-    {"false"}, "threads of users are none of the kernel's, whatever they are called")
-told = {labels(k)["source"] for k in select(hostile, "culprit_lost_seconds_total")}
-ok({'quo"te,comma', "new\\x0aline", "back\\\\slash", "\\x1b[31mred", "été"} <= told, "hostile names, escaped once", told)
-ok(max(len(select(hostile, "culprit_lost_seconds_total", cpu=str(c))) for c in (1, 4)) <= 28,
-   "20 sources a CPU and the rest of each kind", len(told))
-
 # ---- --textfile ----
 
 cpu = lib.pick_target()
+noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)  # so that there is something to count
 run = ("run", "-q", "-c", str(cpu)) + (() if os.geteuid() == 0 else ("--no-trace",))
 os.mkdir(path("t"))
 os.umask(0o077)
 # 10 ms: a hundred files a second, each of them must be whole.
-proc = lib.spawn(*run, "-d", "5s", "-f", "json", "-o", path("report"), "--textfile", path("t", "culprit.prom"), "--textfile-interval", "10ms")
+proc = lib.spawn(*run, "-d", "2500ms", "-f", "json", "-o", path("report"), "--textfile", path("t", "culprit.prom"), "--textfile-interval", "10ms")
 whole = broken = 0
 tids = set()
 modes, seen, last, falls, there = set(), [], {}, [], False
-deadline = time.monotonic() + 5 + lib.READY_MAX_S
+deadline = time.monotonic() + 3 + lib.READY_MAX_S
 while proc.poll() is None and time.monotonic() < deadline:
     if whole % 100 == 0:
         tids |= {int(t) for t in os.listdir(f"/proc/{proc.pid}/task")} if os.path.exists(f"/proc/{proc.pid}/task") else set()
@@ -135,12 +62,12 @@ while proc.poll() is None and time.monotonic() < deadline:
         continue
     whole += now.endswith("\n# EOF\n") and now.startswith("# TYPE culprit_info ")
     broken += not (now.endswith("\n# EOF\n") and now.startswith("# TYPE culprit_info "))
-    if not seen or now != seen[-1] and len(seen) < 60 and time.monotonic() - stamp > 0.08:
+    if not seen or now != seen[-1] and len(seen) < 60 and time.monotonic() - stamp > 0.04:
         stamp = time.monotonic()
         seen.append(now)
 r = lib.finish(proc, 5)
 ok(r.rc == 0 and not r.out + r.err, "the run is as ever", r)
-ok(not broken and whole > 1000 and len(seen) > 20, "who reads it in a tight loop never sees a half of it",
+ok(not broken and whole > 200 and len(seen) > 10, "who reads it in a tight loop never sees a half of it",
    f"{broken} broken, {whole} whole, {len(seen)} different ones kept")
 is_(modes, {"0o644"}, "others may read it, whatever the umask")
 is_(os.listdir(path("t")), ["culprit.prom"], "nothing else is left there")
@@ -159,14 +86,19 @@ for one_text in seen + [text("t/culprit.prom")]:
 ok(not falls, "no counter ever falls", falls[:3])
 first = samples(prometheus(seen[0]))
 is_((total(first, "culprit_running"), total(end, "culprit_running")), (10**9, 0), "it says whether the run goes on")
+end_ns = total(end, "culprit_observed_seconds_total")
 steps = [total(samples(prometheus(t)), "culprit_observed_seconds_total") for t in seen]
-ok(all(a < b for a, b in zip(steps, steps[1:])) and steps[-1] > 3e9, "the time observed grows", steps)
+ok(all(a < b for a, b in zip(steps, steps[1:])) and steps[-1] > end_ns / 2, "the time observed grows", steps)
 c = lib.cpu_of(report, cpu)
 is_(total(end, "culprit_observed_seconds_total"), c["observed_ns"], "in the end it is the report's")
-is_(total(end, "culprit_lost_seconds_total"), c["hiccups"]["total_ns"], "so is the time away")
 is_(total(end, "culprit_hiccups_total") // 10**9, c["hiccups"]["count"], "so are the hiccups")
-is_(total(end, "culprit_interruptions_total") // 10**9, sum(s["count"] for s in c["sources"]), "and the interruptions")
-promtool("t/culprit.prom")
+# A counter never falls: where a busy machine has more threads than rows, what was merged last may be missing in it.
+merged = c["merged"]["total_ns"]
+away, count = total(end, "culprit_lost_seconds_total"), total(end, "culprit_interruptions_total") // 10**9
+ok(0 <= c["hiccups"]["total_ns"] - away <= merged, "so is the time away", away, c["hiccups"], c["merged"])
+interruptions = sum(s["count"] for s in c["sources"])
+ok(count == interruptions or merged and count < interruptions, "and the interruptions", count, interruptions, c["merged"])
+promtool(path("t/culprit.prom"))
 
 # A disk that is full, a directory that goes and comes: said once, the run goes on, and the file is there again.
 gone = path("gone")
@@ -174,12 +106,11 @@ os.mkdir(gone)
 with lib.ready_file() as ready:
     proc = lib.spawn(*run, "-d", "forever", "--textfile", gone + "/a.prom", "--textfile-interval", "50ms", "--ready-file", ready)
     lib.await_ready(proc, ready)
-    time.sleep(0.3)
-    shutil.rmtree(gone)
-    time.sleep(0.5)
+    lib.await_gone(lambda: not os.path.exists(gone + "/a.prom"))
+    os.rename(gone, gone + " now")
+    time.sleep(0.2)  # some intervals
     os.mkdir(gone)
-    time.sleep(0.5)
-    back = os.path.exists(gone + "/a.prom")
+    back = not lib.await_gone(lambda: not os.path.exists(gone + "/a.prom"))
     os.killpg(proc.pid, signal.SIGTERM)
     r = lib.finish(proc, 20)
 ok(r.rc == 0 and f"cpu {cpu} " in r.out, "a run that goes on for ever ends by a signal, with its report", r)
@@ -192,12 +123,14 @@ if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "culprit-test", full
     skip("a full disk", "cannot mount a small one here")
 else:
     try:
-        r = culprit(*run, "-d", "1s", "--textfile", full + "/a.prom", "--textfile-interval", "50ms")
+        r = culprit(*run, "-d", "300ms", "--textfile", full + "/a.prom", "--textfile-interval", "50ms")
         ok(r.rc == 1 and len(r.err.splitlines()) == 1 and "No space left" in r.err and f"cpu {cpu} " in r.out,
            "a full disk: one line, the whole report, and exit status 1", r)
         is_(os.listdir(full), [], "and no half file")
     finally:
         subprocess.run(["umount", full], check=True)
 
+noise.terminate()
+lib.finish(noise, 20)
 shutil.rmtree(where)
 done()

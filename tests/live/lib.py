@@ -416,7 +416,8 @@ def broken_sums(report, lost=0, mismatches=0):
                   s["max_ns"] <= s["total_ns"], cpu, "this row contradicts itself", s)
         holds(h["total_ns"] <= c["observed_ns"], cpu, "more time lost than observed", h, c["observed_ns"])
         holds(lost is None or r["lost"] <= lost, cpu, "records were lost", r)
-        holds(mismatches is None or r["join_mismatches"] <= mismatches, cpu, "records and hiccups do not agree", r)
+        # A thread that left unseen (some kernels have those) may take the end of one record with it.
+        holds(mismatches is None or r["join_mismatches"] <= mismatches + r["unpaired"], cpu, "records and hiccups do not agree", r)
     for w in report["worst"]:
         holds(total(w["pieces"], "net_ns") + w["edge_ns"] + w["outside_ns"] == w["duration_ns"],
               "this hiccup is not the sum of its pieces, edge and outside", w)

@@ -1,31 +1,11 @@
-#!/usr/bin/env python3
-"""perfetto: traces read back with the public schema, held against what jsonl says of the same hiccups."""
+"""Reads perfetto's traces with the public schema, and holds them against what jsonl says of the same hiccups."""
 import json
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
-
-BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(os.environ.get("CULPRIT") or "build/culprit"))
-READERS = os.path.join(BUILD, "readers", "bin", "python")
-if os.path.exists(READERS) and not sys.prefix.startswith(os.path.join(BUILD, "readers")):
-    os.execv(READERS, [READERS, __file__])
 
 import lib
-from lib import culprit, done, is_, ok, skip
+from lib import is_, ok
 
-try:
-    from google.protobuf.unknown_fields import UnknownFieldSet
-    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import BuiltinClock, Trace, TracePacket, TrackEvent
-except ImportError:
-    lib.skip_all("the Python package perfetto is not there (make check installs it when it can)", required=True)
-
-where = tempfile.mkdtemp(prefix="culprit-test-")
-
-
-def path(name):
-    return os.path.join(where, name)
+from google.protobuf.unknown_fields import UnknownFieldSet
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import BuiltinClock, Trace, TracePacket, TrackEvent
 
 
 class Slice:
@@ -171,60 +151,3 @@ def agree(name, trace, lines, sums=True):
 
 def jsonl(text):
     return [json.loads(line) for line in text.splitlines()]
-
-
-# ---- recordings, and hostile names ----
-
-subprocess.run([os.path.join(BUILD, "golden"), where], check=True, stdout=subprocess.DEVNULL)
-arrows = deepest = 0
-for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
-    r = culprit("report", path(file), "-f", "perfetto", "-o", path("trace"))
-    lines = culprit("report", path(file), "-f", "jsonl")
-    if not ok(r.rc == lines.rc == 0 and lines.out, f"{file}: both can be written", r, lines):
-        continue
-    tracks, top, counters, n = agree(file, path("trace"), jsonl(lines.out))
-    arrows += n
-    deepest = max([deepest] + [sum(1 for _ in below(s)) for row in top.values() for s in row if s.children])
-    if file == "guest.rec":
-        values = [v for _, v in counters.get("CPU 1 steal", [])]
-        ok(values[:1] == [0] and values[-1:] == [40_000_000] and values == sorted(values),
-           "the steal clock is a counter, from nothing to what the report says", counters)
-ok(arrows and deepest > 1, "they have arrows and slices in slices", arrows, deepest)
-
-files = path("files")
-os.mkdir(files)
-subprocess.run([os.path.join(BUILD, "tests", "unit", "report_files"), files], check=True)
-for name in ("one", "hostile"):
-    with open(os.path.join(files, name + ".jsonl"), encoding="utf-8") as f:
-        rows = jsonl(f.read())
-    agree(name, os.path.join(files, name + ".perfetto"), rows, sums=name == "one")
-
-r = culprit("report", path("guest.rec"), path("irq.rec"), "-f", "perfetto", "-o", path("both"))
-ok(r.rc == 1 and "one recording" in r.err and len(r.err.splitlines()) == 1 and not os.path.exists(path("both")),
-   "two recordings are refused", r)
-whole = culprit("report", path("guest.rec"), "-f", "perfetto", "-o", "/dev/full")
-ok(whole.rc == 1 and "No space left" in whole.err and len(whole.err.splitlines()) == 1, "a full disk is told of", whole)
-
-# ---- a live run, and the recording of it ----
-
-if os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux"):
-    cpu = lib.pick_target()
-    with lib.ready_file() as ready:
-        proc = lib.spawn("run", "-q", "-c", str(cpu), "-d", "3s", "-f", "perfetto", "-o", path("live"), "-r", path("live.rec"),
-                         "--hiccups", path("live.jsonl"), "--ready-file", ready)
-        lib.await_ready(proc, ready)
-        lib.run_poke(cpu, "futex", "-n", "50", "-g", "10ms")
-        r = lib.finish(proc, 30)
-    is_((r.rc, r.out, r.err), (0, "", ""), "a live run writes one")
-    with open(path("live.jsonl"), encoding="utf-8") as f:
-        tracks, top, counters, n = agree("live", path("live"), jsonl(f.read()))
-    ok(n >= 40, "who woke a thread is at the other end of an arrow", n)
-    r = culprit("report", path("live.rec"), "-f", "perfetto", "-o", path("again"))
-    ok(r.rc == 0, "so does the report of its recording", r)
-    is_([(t, [(s.begin, s.end, s.name) for s in row]) for t, row in read(path("again"))[1].items()],
-        [(t, [(s.begin, s.end, s.name) for s in row]) for t, row in top.items()], "with the same slices")
-else:
-    skip("a live run", "needs root and BPF")
-
-shutil.rmtree(where)
-done()

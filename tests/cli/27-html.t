@@ -69,21 +69,5 @@ worst = body.find(".//ol[@class='worst']")
 ok(all(0 <= float(part.split(":")[1].rstrip("%")) <= 100.2 for i in worst.iter("i") for part in (i.get("style") or "left:0%").split(";")),
    "the strips' spans lie in them")
 
-lib.need_bpf()
-cpu = lib.pick_target()
-recording, live, again, late = (os.path.join(where, n) for n in ("run.rec", "live.html", "again.html", "late.html"))
-r = culprit("run", "-c", str(cpu), "-d", "2s", "-q", "-r", recording, "-f", "html", "-o", live)
-ok(r.rc == 0 and not r.err, "a live run writes it", r)
-r = culprit("report", recording, "-f", "html", "-o", again)
-is_((r.rc, read("again.html") == read("live.html")), (0, True), "the recording gives the same file, byte for byte")
-root = ET.fromstring(read("live.html"))
-paths = [p.get("d") for p in root.iter("path")]
-ok(len(paths) >= 2 and all(p.startswith("M") for p in paths), "time was lost, and is drawn", paths[:3])
-spans = [i for i in root.find(".//ol[@class='worst']").iter("i") if "d0" in (i.get("class") or "")]
-ok(spans, "the worst hiccups have strips")
-r = culprit("report", recording, "--from", "500ms", "--to", "1500ms", "-f", "html", "-o", late)
-ticks = [s.text for s in ET.fromstring(read("late.html")).findall(".//div[@class='lanes']/div[@class='axis']/span")]
-ok(r.rc == 0 and ticks and all(0.3 <= float(t.split()[0]) * (0.001 if "ms" in t else 1) <= 1.6 for t in ticks),
-   "a part of it has its own axis", r, ticks)
 shutil.rmtree(where)
 done()

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""perfetto: traces read back with the public schema, held against what jsonl says of the same hiccups."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(os.environ.get("CULPRIT") or "build/culprit"))
+READERS = os.path.join(BUILD, "readers", "bin", "python")
+if os.path.exists(READERS) and not sys.prefix.startswith(os.path.join(BUILD, "readers")):
+    os.execv(READERS, [READERS, __file__])
+
+import lib
+from lib import culprit, done, is_, ok, skip
+
+try:
+    from traces import agree, below, jsonl
+except ImportError:
+    lib.skip_all("the Python package perfetto is not there (make check installs it when it can)", required=True)
+
+where = tempfile.mkdtemp(prefix="culprit-test-")
+
+
+def path(name):
+    return os.path.join(where, name)
+
+
+# ---- recordings, and hostile names ----
+
+subprocess.run([os.path.join(BUILD, "golden"), where], check=True, stdout=subprocess.DEVNULL)
+arrows = deepest = 0
+for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
+    r = culprit("report", path(file), "-f", "perfetto", "-o", path("trace"))
+    lines = culprit("report", path(file), "-f", "jsonl")
+    if not ok(r.rc == lines.rc == 0 and lines.out, f"{file}: both can be written", r, lines):
+        continue
+    tracks, top, counters, n = agree(file, path("trace"), jsonl(lines.out))
+    arrows += n
+    deepest = max([deepest] + [sum(1 for _ in below(s)) for row in top.values() for s in row if s.children])
+    if file == "guest.rec":
+        values = [v for _, v in counters.get("CPU 1 steal", [])]
+        ok(values[:1] == [0] and values[-1:] == [40_000_000] and values == sorted(values),
+           "the steal clock is a counter, from nothing to what the report says", counters)
+ok(arrows and deepest > 1, "they have arrows and slices in slices", arrows, deepest)
+
+files = path("files")
+os.mkdir(files)
+subprocess.run([os.path.join(BUILD, "tests", "unit", "report_files"), files], check=True)
+for name in ("one", "hostile"):
+    with open(os.path.join(files, name + ".jsonl"), encoding="utf-8") as f:
+        rows = jsonl(f.read())
+    agree(name, os.path.join(files, name + ".perfetto"), rows, sums=name == "one")
+
+r = culprit("report", path("guest.rec"), path("irq.rec"), "-f", "perfetto", "-o", path("both"))
+ok(r.rc == 1 and "one recording" in r.err and len(r.err.splitlines()) == 1 and not os.path.exists(path("both")),
+   "two recordings are refused", r)
+whole = culprit("report", path("guest.rec"), "-f", "perfetto", "-o", "/dev/full")
+ok(whole.rc == 1 and "No space left" in whole.err and len(whole.err.splitlines()) == 1, "a full disk is told of", whole)
+
+shutil.rmtree(where)
+done()
