@@ -46,16 +46,13 @@ def program(*args, **kwargs):
         p.proc.communicate(timeout=20)
 
 
-def watch(*args, form="json", meanwhile=lambda: None):
-    """The report, and what `meanwhile` returned inside the window."""
-    with lib.ready_file() as path:
-        proc = lib.spawn("watch", "-q", "-f", form, "--ready-file", path, *map(str, args))
-        lib.await_ready(proc, path)
-        did = meanwhile()
-        r = lib.finish(proc, 60)
-    if r.rc:
-        raise RuntimeError(f"culprit watch {args}: {r}")
-    return json.loads(r.out) if form == "json" else r.out, did
+def watch(*args, form="json", meanwhile=None, seconds=0.5):
+    """The report of a window that lasts `seconds`, or as long as `meanwhile` takes; and what that returned."""
+    with lib.opened("watch", "-q", "-f", form, "-d", "60s" if meanwhile else f"{seconds}s", *map(str, args), stop=bool(meanwhile)) as run:
+        did = meanwhile and meanwhile()
+    if run.result.rc:
+        raise RuntimeError(f"culprit watch {args}: {run.result}")
+    return json.loads(run.result.out) if form == "json" else run.result.out, did
 
 
 def check_sums(report, what):
@@ -80,7 +77,7 @@ def poke(*args):
 
 # ---- who takes its time ----
 with program("spin") as p:
-    report, log = watch("-p", p.pid, "-d", "4s", meanwhile=poke("fifo", "-n", "30", "-l", "2ms", "-g", "20ms-40ms"))
+    report, log = watch("-p", p.pid, meanwhile=poke("fifo", "-n", "20", "-l", "2ms", "-g", "20ms-40ms"))
     check_sums(report, "preempted")
     is_(tids(report), set(p.tids), "-p: its threads, each by its number")
     found = poked(report)
@@ -93,10 +90,10 @@ with program("spin") as p:
     ok(len(others) == 2, "two threads on one CPU take it from each other, and are named for it", others)
     ok(rows(report, kind="vector", name="local_timer"), "the tick is named")
 
-    report, log = watch("--tid", p.tids[1], "-d", "2s")
+    report, log = watch("--tid", p.tids[1])
     is_(tids(report), {p.tids[1]}, "-t: that thread only")
     ok(not poked(report), "poke is not named when it is not there", poked(report))
-    report, _ = watch("--tid", p.tids[1], "--tid", p.tids[0], "-d", "1s", "-t", "1ms")
+    report, _ = watch("--tid", p.tids[1], "--tid", p.tids[0], "-t", "1ms")
     is_(tids(report), set(p.tids), "-t may be given again")
     ok(all(c["hiccups"]["min_ns"] >= 1000000 for c in report["cpus"] if c["hiccups"]["count"]),
        "--threshold leaves out what is shorter", report["cpus"])
@@ -110,13 +107,13 @@ with program("spin") as p:
 
     rec = os.path.join(place, "rec")
     for form in "json", "text":
-        live, _ = watch("-p", p.pid, "-d", "1s", "-r", rec, "--force", form=form) if form == "text" else (
-            culprit("watch", "-q", "-p", str(p.pid), "-d", "1s", "-r", rec, "--force", "-f", form).out, None)
+        live, _ = watch("-p", p.pid, "-r", rec, "--force", form=form) if form == "text" else (
+            culprit("watch", "-q", "-p", str(p.pid), "-d", "500ms", "-r", rec, "--force", "-f", form).out, None)
         is_(culprit("report", rec, "-f", form).out, live, f"a recording's report is the watch's own, as {form}")
 
 # ---- a program with a priority of its own, on a CPU that others want ----
 with program("late", prefix=("chrt", "-f", "50")) as p:
-    report, _ = watch("-p", p.pid, "-d", "3s")
+    report, _ = watch("-p", p.pid, seconds=1)
     check_sums(report, "quiet")
     ok(not poked(report), "nobody who is not there is named", poked(report))
     lost = sum(c["hiccups"]["total_ns"] for c in report["cpus"])
@@ -127,7 +124,7 @@ with program("late", prefix=("chrt", "-f", "50")) as p:
 # ---- on the CPUs that were asked for ----
 elsewhere = min(lib.ALLOWED - {cpu})
 with program("spin") as here, program("spin", on=(elsewhere,)) as there:
-    report, _ = watch("-c", cpu, "-d", "1s")
+    report, _ = watch("-c", cpu)
     ok(set(here.tids) <= tids(report), "-c: programs on that CPU are watched", here.tids, tids(report))
     ok(not set(there.tids) & tids(report), "and none that runs elsewhere", there.tids, tids(report))
     is_(report["run"]["cpus"], [cpu], "the report says which CPU")
@@ -153,25 +150,25 @@ if shutil.which("bpftool"):
         return records_made()
 
     with program("sleep") as p:
-        _, made = watch("-p", p.pid, "-d", "3s", meanwhile=poke_and_count)
+        _, made = watch("-p", p.pid, meanwhile=poke_and_count)
         is_(set(made), {0}, "while a watched program sleeps nothing at all is recorded on its CPU")
     with program("spin") as p:
-        _, made = watch("-p", p.pid, "-d", "3s", meanwhile=poke_and_count)
+        _, made = watch("-p", p.pid, meanwhile=poke_and_count)
         ok(max(made) > 100, "while it runs it is", made)
 else:
     skip("CPUs where nobody runs make no records", "needs bpftool")
 
 # ---- on request ----
 with program("calls") as p:
-    report, _ = watch("-p", p.pid, "-d", "1s", "--syscalls")
+    report, _ = watch("-p", p.pid, "--syscalls")
     calls = rows(report, kind="syscall")
     ok(total(calls, "count") > 1000 and calls[0]["name"] == "getppid" or calls[0]["id"] == 110, "--syscalls: each call", calls[:3])
-    report, _ = watch("-p", p.pid, "-d", "1s")
+    report, _ = watch("-p", p.pid)
     is_(rows(report, kind="syscall"), [], "none without it")
 
 # ---- its own windows ----
 with program("late") as p:
-    out, log = watch("-p", p.pid, "-d", "4s", form="jsonl", meanwhile=poke("fifo", "-n", "40", "-l", "3ms", "-g", "20ms-40ms"))
+    out, log = watch("-p", p.pid, form="jsonl", meanwhile=poke("fifo", "-n", "30", "-l", "3ms", "-g", "20ms-40ms"))
     windows = [json.loads(line) for line in out.splitlines()]
     printed = [tuple(map(int, line.split())) for line in p.end().splitlines()]
 own = {(start, end - start) for start, end in printed}
@@ -202,7 +199,7 @@ with program("late") as p:
     r = lib.finish(proc, 15)
 ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == {p.tids[0]}, "the program is killed: the watch ends, with its report", r)
 with program("late") as q:
-    proc = lib.spawn("watch", "-p", str(q.pid), "-d", "1s", "-q", "-f", "json", "--ready-file", os.path.join(place, "r3"))
+    proc = lib.spawn("watch", "-p", str(q.pid), "-d", "500ms", "-q", "-f", "json", "--ready-file", os.path.join(place, "r3"))
     lib.await_ready(proc, os.path.join(place, "r3"))
     q.proc.send_signal(signal.SIGSTOP)
     os.truncate(f"/dev/shm/culprit-{q.pid}", 0)
