@@ -28,35 +28,49 @@ static void show_progress(const struct view *v, uint64_t elapsed_ns, uint64_t du
 	say_progress(line);
 }
 
-/* False: whoever takes the hiccups takes no more. */
-static bool flush(const struct live *l)
+static void hear(void *ctx, uint32_t index, const struct account *a)
 {
-	return !l->hiccup || l->flush(l->ctx);
+	const struct live *l = ctx;
+
+	if (l->output)
+		output_hiccup(l->output, l->view, index, a);
+	if (l->hiccup)
+		l->hiccup(l->ctx, index, a);
 }
 
-static void snapshot(struct live *l, struct collect *c, uint64_t now, uint64_t *due_ns)
+/* False: one of those who take part wants no more. */
+static bool step(struct live *l)
+{
+	bool more = !l->output || output_flush(l->output);
+
+	return more && (!l->step || l->step(l->ctx));
+}
+
+static void snapshot(struct live *l, uint64_t now, uint64_t *due_ns)
 {
 	if (!l->snapshot || now < *due_ns)
 		return;
-	*due_ns = now + l->every_ns;
-	collect_snapshot(c);
+	*due_ns += l->every_ns;
+	if (*due_ns <= now)
+		*due_ns = now + l->every_ns;
+	l->engine->snapshot(l->run);
 	l->snapshot(l->ctx);
 }
 
-static void measure(struct live *l, struct collect *c, struct recorder *recorder)
+static void measure(struct live *l, struct recorder *recorder)
 {
 	const struct measure *m = l->measure;
 	bool progress = !m->quiet && isatty(STDERR_FILENO);
 	uint64_t begin = l->view->run.started_ns, shown = begin, due = begin, now;
 	bool recording = recorder;
 
-	while (measure_wait(m, begin)) {
-		if (!collect_poll(c) || !flush(l))
-			break;
+	while (measure_wait(m, begin) && l->engine->poll(l->run)) {
 		if (recording)
 			recording = recorder_poll(recorder);
 		now = now_ns();
-		snapshot(l, c, now, &due);
+		snapshot(l, now, &due);
+		if (!step(l))
+			break;
 		if (progress && now - shown >= PROGRESS_NS) {
 			show_progress(l->view, now - begin, m->duration_ns);
 			shown = now;
@@ -64,31 +78,45 @@ static void measure(struct live *l, struct collect *c, struct recorder *recorder
 	}
 	if (progress)
 		say_progress("");
+	if (l->over)
+		l->over(l->ctx);
+}
+
+int live_report(struct output *o, struct view *v)
+{
+	const struct view *view = v;
+
+	output_explain(v);
+	return output_end(o, &view, 1) ? EXIT_ERROR : EXIT_OK;
 }
 
 /* From the window's begin to its end. */
-static int run_window(struct live *l, struct collect *c, struct recorder *recorder)
+static int run_window(struct live *l, struct recorder *recorder)
 {
 	int code, bad = 0;
 
 	if (recorder && recorder_head(recorder, l->view))
 		return EXIT_ERROR;
-	if (collect_begin(c))
+	if (l->engine->begin(l->run))
 		return EXIT_ERROR;
 	if (recorder)
 		recorder_begun(recorder, l->view);
+	if (l->output)
+		output_begin(l->output);
+	if (l->begin && l->begin(l->ctx))
+		return EXIT_ERROR;
 	measure_announce(l->measure);
-	if (l->begin)
-		l->begin(l->ctx);
-	measure(l, c, recorder);
-	collect_end(c);
-	flush(l);
+	measure(l, recorder);
+	l->engine->end(l->run);
+	step(l);
 	measure_over();
 	if (recorder) {
 		bad = recorder_end(recorder, l->view);
 		l->stats = recorder_stats(recorder);
 	}
-	code = l->end(l->ctx);
+	code = l->end ? l->end(l->ctx) : live_report(l->output, l->view);
+	if (!code && l->limits)
+		code = limits_crossed(l->limits, l->view);
 	return bad ? EXIT_ERROR : code;
 }
 
@@ -104,31 +132,28 @@ static void take_facts(const struct live *l)
 
 int live_run(struct live *l)
 {
-	struct collect_options co = measure_collect(l->measure);
+	struct engine_hooks hooks = {.ctx = l, .stop = &measure_stop};
 	struct recorder *recorder = NULL;
-	struct collect *c;
 	int code = EXIT_ERROR;
 
-	co.spans = l->spans;
-	co.hear = l->hiccup;
-	co.hear_ctx = l->ctx;
-	co.workload = l->workload;
-	co.workload_options = l->workload_options;
+	hooks.spans = l->spans || (l->output && output_spans(l->output));
+	if (l->hiccup || (l->output && output_lines(l->output)))
+		hooks.hear = hear;
 	measure_catch_signals();
 	if (l->record_to) {
 		recorder = recorder_open(l->record_to, l->force, &l->measure->housekeeping);
 		if (!recorder)
 			return EXIT_ERROR;
-		co.tap = recorder_tap(recorder);
+		hooks.tap = recorder_tap(recorder);
 	}
 	take_facts(l);
-	c = collect_open(&co, l->view, &measure_stop);
-	if (c)
-		code = run_window(l, c, recorder);
+	l->run = l->engine->open(l->engine_options, &hooks, l->view);
+	if (l->run)
+		code = run_window(l, recorder);
 	else if (measure_stop)
 		complain("ended before the window opened: nothing was measured");
-	if (c)
-		collect_close(c);
+	if (l->run)
+		l->engine->close(l->run);
 	recorder_close(recorder);
 	return code;
 }
@@ -164,58 +189,28 @@ struct bench_state {
 	struct view *view;
 };
 
-static void bench_begin(void *ctx)
-{
-	const struct bench_state *s = ctx;
-
-	output_begin(&s->bench->output);
-}
-
-static void bench_hiccup(void *ctx, uint32_t index, const struct account *a)
-{
-	const struct bench_state *s = ctx;
-
-	output_hiccup(&s->bench->output, s->view, index, a);
-}
-
-static bool bench_flush(void *ctx)
-{
-	const struct bench_state *s = ctx;
-
-	return output_flush(&s->bench->output);
-}
-
-int bench_report(struct bench *b, struct view *v)
-{
-	const struct view *view = v;
-
-	output_explain(v);
-	return output_end(&b->output, &view, 1) ? EXIT_ERROR : limits_crossed(&b->limits, v);
-}
-
 static int bench_end(void *ctx)
 {
 	const struct bench_state *s = ctx;
 
 	return s->bench->report ? s->bench->report(s->bench, s->view)
-				: bench_report(s->bench, s->view);
+				: live_report(&s->bench->output, s->view);
 }
 
 int bench_run(struct bench *b, const struct workload *workload, const void *workload_options)
 {
 	struct view *v = calloc(1, sizeof(*v));
 	struct bench_state state = {b, v};
+	struct collect_options co;
 	struct live live = {.measure = &b->measure,
+			    .engine = &collect_engine,
+			    .engine_options = &co,
 			    .view = v,
-			    .workload = workload,
-			    .workload_options = workload_options,
+			    .output = &b->output,
+			    .limits = &b->limits,
 			    .record_to = b->record,
 			    .force = b->force,
 			    .ctx = &state,
-			    .begin = bench_begin,
-			    .hiccup = output_lines(&b->output) ? bench_hiccup : NULL,
-			    .spans = output_spans(&b->output),
-			    .flush = bench_flush,
 			    .end = bench_end};
 	int code = EXIT_ERROR;
 
@@ -226,8 +221,12 @@ int bench_run(struct bench *b, const struct workload *workload, const void *work
 	host_read(&v->host);
 	if (b->label)
 		snprintf(v->run.label, sizeof(v->run.label), "%s", b->label);
-	if (!measure_check(&b->measure, &v->host) && !output_open(&b->output))
+	if (!measure_check(&b->measure, &v->host) && !output_open(&b->output)) {
+		co = measure_collect(&b->measure);
+		co.workload = workload;
+		co.workload_options = workload_options;
 		code = output_close(&b->output, live_run(&live));
+	}
 	view_free(v);
 	free(v);
 	return code;

@@ -1,5 +1,7 @@
-/* A live run as run and record do it: the window, its progress line, its hiccups one by one, its
- * recording. */
+/* The one loop of all commands that measure live: from the engine's open to its close, with
+ * signals, the progress line, the recording, the report and the limits. A command takes part by
+ * callbacks.
+ */
 #ifndef CULPRIT_LIVE_H
 #define CULPRIT_LIVE_H
 
@@ -10,26 +12,33 @@
 
 struct live {
 	const struct measure *measure;
-	struct view *view;               /* its host has been read */
-	const struct workload *workload; /* instead of spinning; NULL: spin */
-	const void *workload_options;
-	bool spans;                  /* as collect.h's */
-	const char *record_to;       /* a recording; NULL: none */
+	const struct engine *engine;
+	const void *engine_options;
+	struct view *view;           /* its host has been read */
+	struct output *output;       /* of the report, which takes each hiccup; NULL: none */
+	bool spans;                  /* record spans whatever the output needs */
+	const struct limits *limits; /* NULL: none */
+	const char *record_to;       /* path of a recording; NULL: none */
 	bool force;                  /* overwrite it */
 	struct recorder_stats stats; /* of the recording, at the end */
-	void *ctx;                   /* for these: */
-	void (*begin)(void *ctx);    /* the window has opened; may be NULL */
-	/* Each hiccup (NULL: not wanted), and what to do after some have come: false ends the
-	 * window. */
+
+	/* Callbacks get ctx; each may be NULL. */
+	void *ctx;
+	int (*begin)(void *ctx); /* the window has opened; nonzero: give up, with the reason said */
 	void (*hiccup)(void *ctx, uint32_t index, const struct account *a);
-	bool (*flush)(void *ctx);
-	uint64_t every_ns; /* so often, and when the window has opened: */
-	void (*snapshot)(
-		void *ctx);    /* the view is as of now, see collect_snapshot; NULL: not wanted */
-	int (*end)(void *ctx); /* the view is complete: returns the exit code */
+	uint64_t every_ns;           /* between two snapshots; the first one comes at once */
+	void (*snapshot)(void *ctx); /* the view is as of now */
+	bool (*step)(void *ctx);     /* after what has come was taken; false: end the window */
+	void (*over)(void *ctx);     /* the window's time is over, and it is about to close */
+	int (*end)(void *ctx);       /* the view is complete; the exit code. NULL: live_report */
+
+	void *run; /* the engine's, while it is open */
 };
 
 int live_run(struct live *l); /* the exit code */
+
+/* Explains the view and writes the report. The exit code. */
+int live_report(struct output *o, struct view *v);
 
 /* The options of commands that measure a workload, and what they have in common. */
 struct bench {
@@ -39,14 +48,12 @@ struct bench {
 	const char *record, *label;
 	bool force;
 	int (*report)(struct bench *b,
-		      struct view *v); /* instead of bench_report, which it may call; NULL: that */
+		      struct view *v); /* instead of live_report, which it may call; NULL: that */
 };
 
 /* Rows of option tables: of a struct bench all that a workload's command has beside the workload's
  * own; and those for a recording of it, which a table of another struct can have, too. */
 extern const struct opt bench_opts[], bench_record_opts[];
-
-int bench_report(struct bench *b, struct view *v); /* the exit code */
 
 /* Measures the workload and writes the report. Returns the exit code. */
 int bench_run(struct bench *b, const struct workload *workload, const void *workload_options);

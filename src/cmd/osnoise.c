@@ -52,6 +52,7 @@ static int set_pid(const char *text, void *field, const struct opt *row, char *w
 
 static const struct opt osnoise_opts[] = {
 	{.include = measure_opts, .offset = FIELD(measure)},
+	{'q', "quiet", NULL, "no progress line", FIELD(measure.quiet)},
 	{0, "input", "FILE",
 	 "read saved output: tracefs trace text, trace-cmd report text, trace.dat, or what rtla "
 	 "printed; - is standard "

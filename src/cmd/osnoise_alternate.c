@@ -7,6 +7,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/live.h"
 #include "collect/host.h"
 #include "collect/tracer.h"
 #include "model/osnoise.h"
@@ -118,8 +119,7 @@ static void count_hiccup(struct osnoise_period *p, const struct account *a)
 
 /* Our turn: each CPU's period as it goes on. */
 struct turn {
-	struct collect *c;
-	const struct view *v;
+	const struct live *live;
 	struct table_of *t;
 	unsigned round;
 	struct ongoing *cpu;
@@ -127,33 +127,37 @@ struct turn {
 
 static void hear(void *ctx, uint32_t index, const struct account *a)
 {
-	struct turn *turn = ctx;
+	const struct turn *turn = ctx;
+	const struct live *l = turn->live;
 	struct ongoing *o = &turn->cpu[index];
+	struct intervals *q = l->engine->intervals(l->run, index);
 	const struct interval *i;
 
 	while (a->start_ns >= o->end_ns)
-		end_period(turn->t, turn->round, turn->v->cpu[index].number, o, PERIOD_NS);
+		end_period(turn->t, turn->round, l->view->cpu[index].number, o, PERIOD_NS);
 	count_hiccup(&o->period, a);
-	while ((i = collect_interval(turn->c, &index)))
-		count_interval(&turn->cpu[index].period, i);
+	while ((i = intervals_next(q)))
+		count_interval(&o->period, i);
 }
 
-static int sample(struct measure *m, struct turn *turn)
+static int begin(void *ctx)
 {
-	const struct view *v = turn->v;
-	uint64_t begin;
+	struct turn *turn = ctx;
+	const struct view *v = turn->live->view;
 
 	turn->cpu = calloc(v->ncpus, sizeof(*turn->cpu));
 	if (!turn->cpu)
 		return complain("out of memory");
-	if (collect_begin(turn->c))
-		return -1;
-	begin = now_ns();
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		turn->cpu[i].end_ns = v->run.started_ns + PERIOD_NS;
-	while (measure_wait(m, begin) && collect_poll(turn->c))
-		;
-	collect_end(turn->c);
+	return 0;
+}
+
+static int end(void *ctx)
+{
+	const struct turn *turn = ctx;
+	const struct view *v = turn->live->view;
+
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		uint64_t end = v->run.started_ns + v->cpu[i].observed_ns;
 		struct ongoing *o = &turn->cpu[i];
@@ -165,31 +169,34 @@ static int sample(struct measure *m, struct turn *turn)
 		    o->end_ns + PERIOD_NS / 20) /* more than a rest of the last period */
 			end_period(turn->t, turn->round, cpu, o, end + PERIOD_NS - o->end_ns);
 	}
-	return 0;
+	return EXIT_OK;
 }
 
 static int our_turn(struct measure *m, const struct host *host, struct table_of *t, unsigned round)
 {
 	struct collect_options co = measure_collect(m);
 	struct view *v = calloc(1, sizeof(*v));
-	struct turn turn = {.v = v, .t = t, .round = round};
-	int err = -1;
+	struct turn turn = {.t = t, .round = round};
+	struct live live = {.measure = m,
+			    .engine = &collect_engine,
+			    .engine_options = &co,
+			    .view = v,
+			    .ctx = &turn,
+			    .begin = begin,
+			    .hiccup = hear,
+			    .end = end};
+	int code;
 
 	if (!v)
 		return complain("out of memory");
 	v->host = *host;
 	co.intervals = true;
-	co.hear = hear;
-	co.hear_ctx = &turn;
-	turn.c = collect_open(&co, v, &measure_stop);
-	if (turn.c) {
-		err = sample(m, &turn);
-		collect_close(turn.c);
-	}
+	turn.live = &live;
+	code = live_run(&live);
 	free(turn.cpu);
 	view_free(v);
 	free(v);
-	return err;
+	return code ? -1 : 0;
 }
 
 int osnoise_alternate(struct measure *m, bool json, FILE *out)
@@ -202,6 +209,7 @@ int osnoise_alternate(struct measure *m, bool json, FILE *out)
 		complain("out of memory");
 		return EXIT_ERROR;
 	}
+	m->no_audit = true;
 	host_read(host);
 	measure_catch_signals();
 	if (!m->threshold_ns)

@@ -3,16 +3,24 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/now.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "cmd/live.h"
 #include "collect/host.h"
 #include "collect/tracer.h"
 #include "render/compare.h"
 
+/* State of the callbacks. */
+struct comparing {
+	const struct live *live;
+	struct compared *cpu;
+	bool json;
+	FILE *out;
+};
+
 static void hear(void *ctx, uint32_t index, const struct account *a)
 {
-	struct compared *cpu = ctx;
+	struct compared *cpu = ((struct comparing *)ctx)->cpu;
 
 	cpu[index].hw_theirs += !a->theirs;
 	if (!a->intervals) {
@@ -21,27 +29,34 @@ static void hear(void *ctx, uint32_t index, const struct account *a)
 	}
 }
 
-static void take(struct collect *c, struct compared *cpu)
+static bool take(void *ctx)
 {
-	const struct interval *i;
-	uint32_t index;
+	const struct comparing *s = ctx;
+	const struct live *l = s->live;
 
-	while ((i = collect_interval(c, &index)))
-		compare_add(&cpu[index].compare, i);
+	for (uint32_t i = 0; i < l->view->ncpus; i++) {
+		struct intervals *q = l->engine->intervals(l->run, i);
+		const struct interval *next;
+
+		while ((next = intervals_next(q)))
+			compare_add(&s->cpu[i].compare, next);
+		s->cpu[i].intervals_lost = q->lost;
+	}
+	return true;
 }
 
-static void measure(struct measure *m, struct collect *c, struct compared *cpu, uint32_t ncpus)
+static int end(void *ctx)
 {
-	uint64_t begin = now_ns();
+	const struct comparing *s = ctx;
+	const struct view *v = s->live->view;
+	struct render_options ro = {.colour = isatty(fileno(s->out)) && !getenv("NO_COLOR")};
 
-	while (measure_wait(m, begin) && collect_poll(c))
-		take(c, cpu);
-	collect_end(c);
-	take(c, cpu);
-	for (uint32_t i = 0; i < ncpus; i++) {
-		compare_finish(&cpu[i].compare);
-		cpu[i].intervals_lost = collect_intervals_lost(c, i);
-	}
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		compare_finish(&s->cpu[i].compare);
+	if (!render_compare(v, s->cpu, &ro, s->json, s->out))
+		return EXIT_OK;
+	complain("writing the report failed");
+	return EXIT_ERROR;
 }
 
 static void compared_free(struct compared *cpu, uint32_t ncpus)
@@ -64,36 +79,29 @@ static struct compared *compared_new(uint32_t ncpus)
 	return cpu;
 }
 
-static int compare_on(struct measure *m, struct view *v, bool json, FILE *out)
+static int compare_on(const struct measure *m, struct view *v, bool json, FILE *out)
 {
 	struct collect_options co = measure_collect(m);
-	struct render_options ro = {.colour = isatty(fileno(out)) && !getenv("NO_COLOR")};
 	uint32_t ncpus = cpus_count(&m->cpus);
-	struct compared *cpu = compared_new(ncpus);
-	struct collect *c;
-	int code = EXIT_ERROR;
+	struct comparing state = {.cpu = compared_new(ncpus), .json = json, .out = out};
+	struct live live = {.measure = m,
+			    .engine = &collect_engine,
+			    .engine_options = &co,
+			    .view = v,
+			    .ctx = &state,
+			    .hiccup = hear,
+			    .step = take,
+			    .end = end};
+	int code;
 
-	if (!cpu) {
+	if (!state.cpu) {
 		complain("out of memory");
 		return EXIT_ERROR;
 	}
 	co.osnoise = co.intervals = true;
-	co.hear = hear;
-	co.hear_ctx = cpu;
-	c = collect_open(&co, v, &measure_stop);
-	if (!c) {
-		compared_free(cpu, ncpus);
-		return measure_stop ? EXIT_OK : EXIT_ERROR;
-	}
-	if (!collect_begin(c)) {
-		measure_announce(m);
-		measure(m, c, cpu, v->ncpus);
-		code = render_compare(v, cpu, &ro, json, out) ? EXIT_ERROR : EXIT_OK;
-		if (code)
-			complain("writing the report failed");
-	}
-	compared_free(cpu, ncpus);
-	collect_close(c);
+	state.live = &live;
+	code = live_run(&live);
+	compared_free(state.cpu, ncpus);
 	return code;
 }
 
@@ -107,6 +115,7 @@ int osnoise_live(struct measure *m, bool json, FILE *out)
 		complain("out of memory");
 		return EXIT_ERROR;
 	}
+	m->no_audit = true;
 	host_read(&v->host);
 	if (!measure_check(m, &v->host)) {
 		measure_catch_signals();

@@ -161,7 +161,7 @@ static void write_raw(const struct pingpong_options *p, FILE *f)
 static int report_raw(struct bench *b, struct view *v)
 {
 	struct options *o = (struct options *)b;
-	int code = bench_report(b, v);
+	int code = live_report(&b->output, v);
 	struct render_options r;
 
 	output_ready(&o->raw, &r);

@@ -50,7 +50,6 @@ const struct opt_command record_usage = {
 struct record_state {
 	struct live *live;
 	const char *path;
-	const struct limits *limits;
 };
 
 /* One line: what is in the file, and what to do with it. */
@@ -67,15 +66,21 @@ static int end(void *ctx)
 	       s->live->view->ncpus == 1 ? "" : "s", format_count(n->hiccups, b, sizeof(b)),
 	       format_count(n->records, c, sizeof(c)), format_count(n->stored_bytes, d, sizeof(d)),
 	       path);
-	return limits_crossed(s->limits, s->live->view);
+	return EXIT_OK;
 }
 
 int cmd_record(int argc, char **argv)
 {
 	struct options o = {0};
 	struct view *v = calloc(1, sizeof(*v));
-	struct live live = {.measure = &o.measure, .view = v, .end = end};
-	struct record_state state = {.live = &live, .limits = &o.limits};
+	struct collect_options co;
+	struct live live = {.measure = &o.measure,
+			    .engine = &collect_engine,
+			    .engine_options = &co,
+			    .view = v,
+			    .limits = &o.limits,
+			    .end = end};
+	struct record_state state = {.live = &live};
 	int operands, code;
 
 	measure_init(&o.measure);
@@ -94,7 +99,11 @@ int cmd_record(int argc, char **argv)
 	state.path = live.record_to = argv[1];
 	live.force = o.force;
 	host_read(&v->host);
-	code = measure_check(&o.measure, &v->host) ? EXIT_ERROR : live_run(&live);
+	code = EXIT_ERROR;
+	if (!measure_check(&o.measure, &v->host)) {
+		co = measure_collect(&o.measure);
+		code = live_run(&live);
+	}
 	view_free(v);
 	free(v);
 	return code;

@@ -91,32 +91,29 @@ struct run_state {
 	struct textfile *textfile;
 };
 
-static void begin(void *ctx)
+static int begin(void *ctx)
 {
 	struct run_state *s = ctx;
 
-	if (s->o->styled.style == STYLE_NONE)
-		output_begin(&s->o->output);
 	s->failed = style_begin(&s->o->styled, s->view, s->o->output.file);
+	return 0;
 }
 
 static void take_hiccup(void *ctx, uint32_t index, const struct account *a)
 {
 	struct run_state *s = ctx;
 
-	if (s->o->styled.style == STYLE_NONE)
-		output_hiccup(&s->o->output, s->view, index, a);
 	if (!s->failed)
 		style_hiccup(&s->o->styled, s->view, index, a, s->o->output.file);
 	if (s->lines)
 		render_jsonl(s->view, index, a, s->lines);
 }
 
-static bool flush(void *ctx)
+static bool step(void *ctx)
 {
-	struct run_state *s = ctx;
+	const struct run_state *s = ctx;
 
-	return !s->failed && output_flush(&s->o->output);
+	return !s->failed;
 }
 
 static void write_textfile(struct run_state *s, bool running)
@@ -133,32 +130,32 @@ static void snapshot(void *ctx)
 static int end(void *ctx)
 {
 	struct run_state *s = ctx;
-	const struct view *view = s->view;
 
 	if (s->textfile)
 		write_textfile(s, false);
 	if (style_end(&s->o->styled, s->view, s->o->output.file) || s->failed)
 		return EXIT_ERROR;
-	if (s->o->styled.style != STYLE_NONE)
-		return limits_crossed(&s->o->limits, s->view);
-	output_explain(s->view);
-	return output_end(&s->o->output, &view, 1) ? EXIT_ERROR
-						   : limits_crossed(&s->o->limits, s->view);
+	return s->o->styled.style == STYLE_NONE ? live_report(&s->o->output, s->view) : EXIT_OK;
 }
 
 static int run(struct options *o, struct view *v)
 {
 	struct run_state state = {.o = o, .view = v};
+	struct collect_options co = measure_collect(&o->measure);
 	struct live live = {.measure = &o->measure,
+			    .engine = &collect_engine,
+			    .engine_options = &co,
 			    .view = v,
+			    .output = o->styled.style == STYLE_NONE ? &o->output : NULL,
+			    .spans = o->styled.style == STYLE_OSNOISE,
+			    .limits = &o->limits,
 			    .record_to = o->record,
 			    .force = o->force,
 			    .ctx = &state,
 			    .begin = begin,
-			    .flush = flush,
+			    .step = step,
 			    .every_ns = o->interval_ns ? o->interval_ns : INTERVAL_NS,
-			    .end = end,
-			    .spans = o->styled.style == STYLE_OSNOISE || output_spans(&o->output)};
+			    .end = end};
 	int code;
 
 	if (o->textfile && !(state.textfile = textfile_open(o->textfile)))
@@ -169,7 +166,7 @@ static int run(struct options *o, struct view *v)
 		textfile_close(state.textfile);
 		return EXIT_ERROR;
 	}
-	if (state.lines || output_lines(&o->output) || style_wants_hiccups(&o->styled))
+	if (state.lines || style_wants_hiccups(&o->styled))
 		live.hiccup = take_hiccup;
 	if (state.textfile)
 		live.snapshot = snapshot;

@@ -15,7 +15,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
-#include "cmd/measure.h"
+#include "cmd/live.h"
 #include "collect/host.h"
 #include "render/top.h"
 
@@ -209,62 +209,89 @@ static void name_causes(struct view *v)
 		}
 }
 
-static int watch(struct collect *c, const struct measure *m, struct view *v, struct recent *r)
+/* State of the callbacks. */
+struct terminal {
+	struct view *view;
+	struct recent recent;
+	struct top_state screen;
+	struct winsize drawn; /* size of the terminal then */
+	bool second;          /* one is over since */
+	bool gone;            /* the terminal is */
+};
+
+static int begin(void *ctx)
 {
-	const char *no_colour = getenv("NO_COLOR");
-	struct top_state s = {.colour = !(no_colour && no_colour[0])};
-	uint64_t begin = v->run.started_ns, next = begin;
-	struct winsize drawn = {0}, now;
+	struct terminal *s = ctx;
 
-	while (measure_wait(m, begin)) {
-		enum key_result key = take_keys(&s);
-		bool second = now_ns() >= next;
-
-		if (key == KEY_QUIT || !collect_poll(c))
-			break;
-		if (second) {
-			next += NSEC_PER_SEC;
-			collect_snapshot(c);
-			if (v->run.duration_ns)
-				recent_second(r, v);
-			name_causes(v);
-		}
-		memset(&now, 0, sizeof(now));
-		ioctl(STDOUT_FILENO, TIOCGWINSZ, &now);
-		if (memcmp(&now, &drawn, sizeof(now)))
-			key = KEY_DRAW;
-		drawn = now;
-		if ((key == KEY_DRAW || (second && !s.paused)) && !draw(&s, v, r))
-			return complain("the terminal is gone");
-	}
-	return 0;
+	if (recent_init(&s->recent, s->view->ncpus))
+		return complain("out of memory");
+	return enter();
 }
 
+static void snapshot(void *ctx)
+{
+	struct terminal *s = ctx;
+
+	if (s->view->run.duration_ns)
+		recent_second(&s->recent, s->view);
+	name_causes(s->view);
+	s->second = true;
+}
+
+static bool step(void *ctx)
+{
+	struct terminal *s = ctx;
+	enum key_result key = entered ? take_keys(&s->screen) : KEY_QUIT;
+	struct winsize now = {0};
+
+	if (key == KEY_QUIT)
+		return false;
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &now);
+	if (memcmp(&now, &s->drawn, sizeof(now)))
+		key = KEY_DRAW;
+	s->drawn = now;
+	if (key == KEY_DRAW || (s->second && !s->screen.paused))
+		s->gone = !draw(&s->screen, s->view, &s->recent);
+	s->second = false;
+	return !s->gone;
+}
+
+static void over(void *ctx)
+{
+	(void)ctx;
+	leave();
+}
+
+static int end(void *ctx)
+{
+	const struct terminal *s = ctx;
+
+	if (s->gone)
+		complain("the terminal is gone");
+	return s->gone ? EXIT_ERROR : EXIT_OK;
+}
+
+/* The exit code. */
 static int run(const struct measure *m, struct view *v)
 {
+	const char *no_colour = getenv("NO_COLOR");
 	struct collect_options co = measure_collect(m);
-	struct recent recent;
-	struct collect *c;
-	int err = -1;
+	struct terminal terminal = {.view = v, .screen.colour = !(no_colour && no_colour[0])};
+	struct live live = {.measure = m,
+			    .engine = &collect_engine,
+			    .engine_options = &co,
+			    .view = v,
+			    .ctx = &terminal,
+			    .begin = begin,
+			    .every_ns = NSEC_PER_SEC,
+			    .snapshot = snapshot,
+			    .step = step,
+			    .over = over,
+			    .end = end};
+	int code = live_run(&live);
 
-	measure_catch_signals();
-	c = collect_open(&co, v, &measure_stop);
-	if (!c)
-		return measure_stop ? 0 : -1;
-	if (recent_init(&recent, v->ncpus)) {
-		collect_close(c);
-		return complain("out of memory");
-	}
-	if (!collect_begin(c) && !enter()) {
-		measure_announce(m);
-		err = watch(c, m, v, &recent);
-		leave();
-		collect_stop(c);
-	}
-	leave();
-	collect_close(c);
-	recent_free(&recent);
-	return err;
+	recent_free(&terminal.recent);
+	return code;
 }
 
 int cmd_top(int argc, char **argv)
@@ -275,6 +302,7 @@ int cmd_top(int argc, char **argv)
 
 	measure_init(&o.measure);
 	o.measure.duration_ns = UINT64_MAX; /* forever */
+	o.measure.quiet = o.measure.no_audit = true;
 	code = opt_parse(&top_usage, argc, argv, &o, &operands);
 	if (code || !v) {
 		free(v);
@@ -286,7 +314,7 @@ int cmd_top(int argc, char **argv)
 		return EXIT_ERROR;
 	}
 	host_read(&v->host);
-	code = measure_check(&o.measure, &v->host) || run(&o.measure, v) ? EXIT_ERROR : EXIT_OK;
+	code = measure_check(&o.measure, &v->host) ? EXIT_ERROR : run(&o.measure, v);
 	view_free(v);
 	free(v);
 	return code;

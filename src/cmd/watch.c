@@ -111,18 +111,6 @@ const struct opt_command watch_usage = {
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
-struct watch_state {
-	struct options *o;
-	struct view *view;
-};
-
-static void hear(void *ctx, uint32_t lane, const struct account *a)
-{
-	struct watch_state *s = ctx;
-
-	output_hiccup(&s->o->bench.output, s->view, lane, a);
-}
-
 static bool has_ids(const int32_t *id)
 {
 	return id[0];
@@ -214,61 +202,42 @@ static int check(struct options *o, const struct host *host)
 	return 0;
 }
 
-static int measure(struct options *o, struct view *v, struct live_watch *w,
-		   struct recorder *recorder)
-{
-	struct output *out = &o->bench.output;
-	const struct view *view = v;
-	int bad = 0;
+struct watch_state {
+	struct options *o;
+	struct view *view;
+};
 
-	if (recorder && recorder_head(recorder, v))
-		return EXIT_ERROR;
-	watch_begin(w);
-	if (recorder)
-		recorder_begun(recorder, v);
-	measure_announce(&o->bench.measure);
-	output_begin(out);
-	while (measure_wait(&o->bench.measure, v->run.started_ns) && watch_poll(w) &&
-	       output_flush(out))
-		if (recorder)
-			recorder_poll(recorder);
-	watch_end(w);
-	measure_over();
-	if (recorder)
-		bad = recorder_end(recorder, v);
-	watch_cut(v);
-	output_explain(v);
-	return output_end(out, &view, 1) || bad ? EXIT_ERROR : limits_crossed(&o->limits, v);
+static int end(void *ctx)
+{
+	const struct watch_state *s = ctx;
+
+	watch_cut(s->view);
+	return live_report(&s->o->bench.output, s->view);
 }
 
+/* The exit code. */
 static int run(struct options *o, struct view *v)
 {
+	struct bench *b = &o->bench;
 	struct watch_state state = {o, v};
 	struct watch_options wo = {.threads = o->threads,
 				   .pid = o->threads.tgid[0],
-				   .cpus = o->bench.measure.cpus,
-				   .housekeeping = o->bench.measure.housekeeping,
-				   .threshold_ns = o->bench.measure.threshold_ns,
-				   .spans = true,
-				   .hear = output_lines(&o->bench.output) ? hear : NULL,
-				   .ctx = &state};
-	struct recorder *recorder = NULL;
-	struct live_watch *w;
-	int code = EXIT_ERROR;
+				   .cpus = b->measure.cpus,
+				   .housekeeping = b->measure.housekeeping,
+				   .threshold_ns = b->measure.threshold_ns};
+	struct live live = {.measure = &b->measure,
+			    .engine = &watch_engine,
+			    .engine_options = &wo,
+			    .view = v,
+			    .output = &b->output,
+			    .spans = true,
+			    .limits = &o->limits,
+			    .record_to = b->record,
+			    .force = b->force,
+			    .ctx = &state,
+			    .end = end};
 
-	measure_catch_signals();
-	if (o->bench.record) {
-		recorder = recorder_open(o->bench.record, o->bench.force, &o->bench.measure.cpus);
-		if (!recorder)
-			return EXIT_ERROR;
-		wo.tap = recorder_tap(recorder);
-	}
-	w = watch_open(&wo, v);
-	if (w)
-		code = measure(o, v, w, recorder);
-	watch_close(w);
-	recorder_close(recorder);
-	return code;
+	return live_run(&live);
 }
 
 int cmd_watch(int argc, char **argv)
@@ -278,6 +247,7 @@ int cmd_watch(int argc, char **argv)
 	int operands, code;
 
 	measure_init(&o.bench.measure);
+	o.bench.measure.no_audit = true;
 	code = opt_parse(&watch_usage, argc, argv, &o, &operands);
 	if (code || !v) {
 		free(v);

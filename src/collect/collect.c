@@ -58,8 +58,9 @@ static void note_start(struct collect *c)
 	format_iso_time(clock_ns(CLOCK_REALTIME) - (now - run->started_ns), run->started);
 }
 
-int collect_begin(struct collect *c)
+static int begin(void *run)
 {
+	struct collect *c = run;
 	uint64_t begin;
 
 	collect_rise(c);
@@ -153,8 +154,16 @@ static void count_all(struct collect *c)
 		raise_to(&c->view->run.duration_ns, c->view->cpu[i].observed_ns);
 }
 
-void collect_snapshot(struct collect *c)
+static struct intervals *intervals(void *run, uint32_t index)
 {
+	const struct collect *c = run;
+
+	return session_intervals(c->session, index);
+}
+
+static void snapshot(void *run)
+{
+	struct collect *c = run;
 	uint64_t now = now_ns();
 
 	for (uint32_t i = 0; i < c->ntargets; i++)
@@ -257,8 +266,9 @@ static void abandon(struct collect *c)
 	}
 }
 
-uint32_t collect_poll(struct collect *c)
+static bool poll(void *run)
 {
+	struct collect *c = run;
 	uint32_t live = 0;
 
 	for (uint32_t i = 0; i < c->ntargets; i++) {
@@ -293,11 +303,8 @@ static void await_stop(struct collect *c, uint32_t i, uint64_t deadline)
 	}
 }
 
-void collect_stop(struct collect *c)
+static void close_window(struct collect *c)
 {
-	if (!c->began || c->stopped)
-		return;
-	c->stopped = true;
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
 
@@ -320,12 +327,14 @@ void collect_stop(struct collect *c)
 	collect_sink(c);
 }
 
-void collect_end(struct collect *c)
+static void end(void *run)
 {
-	collect_stop(c);
+	struct collect *c = run;
+
 	if (!c->began || c->ended)
 		return;
 	c->ended = true;
+	close_window(c);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
 
@@ -345,8 +354,10 @@ void collect_end(struct collect *c)
 	count_all(c);
 }
 
-void collect_close(struct collect *c)
+void collect_close(void *run)
 {
+	struct collect *c = run;
+
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
 
@@ -373,3 +384,13 @@ void collect_close(struct collect *c)
 	free(c->target);
 	free(c);
 }
+
+const struct engine collect_engine = {
+	.open = collect_open,
+	.begin = begin,
+	.poll = poll,
+	.intervals = intervals,
+	.snapshot = snapshot,
+	.end = end,
+	.close = collect_close,
+};

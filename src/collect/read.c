@@ -150,28 +150,9 @@ static void drain(struct collect *c, uint32_t i)
 		atomic_store_explicit(&t->lane->tail, ++t->tail, memory_order_release);
 		a = session_feed(c->session,
 				 &(struct event){.type = EVENT_HICCUP, .index = i, .hiccup = &h});
-		if (a && c->hear)
-			c->hear(c->hear_ctx, i, a);
+		if (a && c->hooks.hear)
+			c->hooks.hear(c->hooks.ctx, i, a);
 	}
-}
-
-const struct interval *collect_interval(struct collect *c, uint32_t *index)
-{
-	for (*index = 0; *index < c->ntargets; ++*index) {
-		struct intervals *q = session_intervals(c->session, *index);
-		const struct interval *i = q ? intervals_next(q) : NULL;
-
-		if (i)
-			return i;
-	}
-	return NULL;
-}
-
-uint64_t collect_intervals_lost(const struct collect *c, uint32_t index)
-{
-	const struct intervals *q = session_intervals(c->session, index);
-
-	return q ? q->lost : 0;
 }
 
 static void feed_record(void *ctx, uint32_t i, const struct record *r)

@@ -119,7 +119,7 @@ static int await(struct collect *c, int phase, uint64_t limit_ns)
 			}
 			ready += now == phase;
 		}
-		if (*c->stop)
+		if (*c->hooks.stop)
 			return -1;
 		if (ready == c->ntargets)
 			return 0;
@@ -203,9 +203,9 @@ static int learn(struct collect *c)
 	c->session = session_new(
 		&(struct session_options){.view = c->view,
 					  .names = c->names ? live_names(c->names) : NULL,
-					  .tap = c->tap,
+					  .tap = c->hooks.tap,
 					  .intervals = c->want_intervals,
-					  .spans = c->want_spans});
+					  .spans = c->hooks.spans});
 	if (!c->session)
 		return complain("out of memory");
 	return 0;
@@ -317,9 +317,9 @@ static int start_all(struct collect *c, const struct collect_options *o)
 	return learn(c);
 }
 
-struct collect *collect_open(const struct collect_options *options, struct view *view,
-			     const volatile int *stop)
+void *collect_open(const void *options, const struct engine_hooks *hooks, struct view *view)
 {
+	const struct collect_options *o = options;
 	struct collect *c = calloc(1, sizeof(*c));
 
 	if (!c) {
@@ -327,15 +327,11 @@ struct collect *collect_open(const struct collect_options *options, struct view 
 		return NULL;
 	}
 	c->view = view;
-	c->stop = stop;
-	c->counter = !options->clock;
-	c->want_intervals = options->intervals;
-	c->want_spans = options->spans;
-	c->tap = options->tap;
-	c->hear = options->hear;
-	c->hear_ctx = options->hear_ctx;
-	describe_run(view, options);
-	if (!start_all(c, options))
+	c->hooks = *hooks;
+	c->counter = !o->clock;
+	c->want_intervals = o->intervals;
+	describe_run(view, o);
+	if (!start_all(c, o))
 		return c;
 	collect_close(c);
 	return NULL;

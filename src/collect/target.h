@@ -53,7 +53,6 @@ struct target {
 
 struct collect {
 	struct view *view;
-	const volatile int *stop;
 	struct probes *probes;
 	struct target *target;
 	unsigned *cpus; /* numbers of the targets */
@@ -61,11 +60,9 @@ struct collect {
 	uint64_t misses_before;
 	const struct workload *workload;
 	struct workload_props props;
-	bool counter, want_intervals, want_spans;
-	const struct tap *tap;
-	void (*hear)(void *ctx, uint32_t index, const struct account *a);
-	void *hear_ctx;
-	bool began, stopped, ended;
+	bool counter, want_intervals;
+	struct engine_hooks hooks;
+	bool began, ended;
 	int policy; /* of this process before the window... */
 	struct sched_param param;
 	bool risen;               /* ...in which it has a better one */
@@ -74,7 +71,13 @@ struct collect {
 	struct live_names *names; /* NULL without probes */
 };
 
+/* ---- collect.c ---- */
+
+void collect_close(void *run); /* as the engine's */
+
 /* ---- start.c ---- */
+
+void *collect_open(const void *options, const struct engine_hooks *hooks, struct view *view);
 
 void collect_rise(struct collect *c); /* gives this process a better priority on its CPUs... */
 void collect_sink(struct collect *c); /* ...takes it back */

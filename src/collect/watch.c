@@ -33,6 +33,7 @@ struct arrival {
 
 struct live_watch {
 	struct watch_options options;
+	struct engine_hooks hooks;
 	struct view *view;
 	struct probes *probes;
 	struct live_names *names;
@@ -114,29 +115,10 @@ static int open_all(struct live_watch *w)
 	w->view->run.symbols_hidden = live_names_hidden(w->names);
 	w->session = session_new(&(struct session_options){.view = w->view,
 							   .names = live_names(w->names),
-							   .tap = w->options.tap,
-							   .spans = w->options.spans});
+							   .tap = w->hooks.tap,
+							   .spans = w->hooks.spans});
 	w->watch = w->session ? watch_new(w->view, w->session, w->cpu, w->ncpus) : NULL;
 	return w->watch ? 0 : complain("out of memory");
-}
-
-struct live_watch *watch_open(const struct watch_options *options, struct view *view)
-{
-	struct live_watch *w = calloc(1, sizeof(*w));
-
-	if (!w) {
-		complain("out of memory");
-		return NULL;
-	}
-	w->options = *options;
-	w->view = view;
-	w->reports = -1;
-	if (!open_all(w)) {
-		watch_hear(w->watch, options->hear, options->ctx);
-		return w;
-	}
-	watch_close(w);
-	return NULL;
 }
 
 /* Removes what a killed process has left behind. */
@@ -150,10 +132,10 @@ static void remove_reports(const struct live_watch *w)
 	unlink(path);
 }
 
-void watch_close(struct live_watch *w)
+static void close_watch(void *run)
 {
-	if (!w)
-		return;
+	struct live_watch *w = run;
+
 	remove_reports(w);
 	probes_close(w->probes);
 	watch_free(w->watch);
@@ -168,6 +150,26 @@ void watch_close(struct live_watch *w)
 	free(w->thread_lost);
 	free(w->cpu);
 	free(w);
+}
+
+static void *open_watch(const void *options, const struct engine_hooks *hooks, struct view *view)
+{
+	struct live_watch *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		complain("out of memory");
+		return NULL;
+	}
+	w->options = *(const struct watch_options *)options;
+	w->hooks = *hooks;
+	w->view = view;
+	w->reports = -1;
+	if (!open_all(w) && !*hooks->stop) {
+		watch_hear(w->watch, hooks->hear, hooks->ctx);
+		return w;
+	}
+	close_watch(w);
+	return NULL;
 }
 
 /* ---- the program's own reports ---- */
@@ -298,24 +300,27 @@ static bool read_until(struct live_watch *w, uint64_t ns)
 	return n < BATCH;
 }
 
-void watch_begin(struct live_watch *w)
+static int begin(void *run)
 {
+	struct live_watch *w = run;
 	struct timespec nap = {0, SETTLE_NS};
-	struct run *run = &w->view->run;
 
 	nanosleep(&nap, NULL);
-	w->begin_ns = run->started_ns = now_ns();
-	format_iso_time(clock_ns(CLOCK_REALTIME), run->started);
+	w->begin_ns = w->view->run.started_ns = now_ns();
+	format_iso_time(clock_ns(CLOCK_REALTIME), w->view->run.started);
 	w->lost_before = lost(w);
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		w->thread_lost[i] = probes_state(w->probes, i)->lost[LEVEL_THREAD];
 	w->misses_before = probes_recursion_misses(w->probes);
 	open_reports(w);
 	probes_gate(w->probes, true);
+	return 0;
 }
 
-bool watch_poll(struct live_watch *w)
+/* False when the watched process has ended. */
+static bool poll(void *run)
 {
+	struct live_watch *w = run;
 	uint64_t until = now_ns() - LATE_NS;
 
 	open_reports(w);
@@ -327,12 +332,34 @@ bool watch_poll(struct live_watch *w)
 	return !w->options.pid || !kill(w->options.pid, 0) || errno != ESRCH;
 }
 
-void watch_end(struct live_watch *w)
+/* Writes the counts up to `now` to the view; those of no thread stand in the first lane's row. */
+static void count(struct live_watch *w, uint64_t now)
 {
+	struct view *v = w->view;
+	uint32_t n = WATCH_LANES;
+
+	v->run.duration_ns = now - w->begin_ns;
+	v->run.recursion_misses = probes_recursion_misses(w->probes) - w->misses_before;
+	while (n && !v->cpu[n - 1].comm[0])
+		n--;
+	for (uint32_t i = 0; i < n; i++)
+		v->cpu[i].counts = *session_counts(w->session, i);
+	if (n) {
+		v->cpu[0].counts.lost += lost(w) - w->lost_before;
+		v->cpu[0].hiccups_lost = w->reports_lost;
+	}
+}
+
+static void snapshot(void *run)
+{
+	count(run, now_ns());
+}
+
+static void end(void *run)
+{
+	struct live_watch *w = run;
 	uint64_t end = now_ns();
 	struct timespec nap = {0, 2 * LATE_NS};
-	struct run *run = &w->view->run;
-	uint32_t n = WATCH_LANES;
 
 	if (w->ended)
 		return;
@@ -348,15 +375,14 @@ void watch_end(struct live_watch *w)
 			watch_lost(w->watch, i);
 	watch_finish(w->watch, end);
 	session_finish(w->session);
-	run->duration_ns = end - w->begin_ns;
-	while (n && !w->view->cpu[n - 1].comm[0])
-		n--;
-	for (uint32_t i = 0; i < n; i++)
-		w->view->cpu[i].counts = *session_counts(w->session, i);
-	if (n) { /* run-wide counters stand in the first lane's row */
-		w->view->cpu[0].counts.lost += lost(w) - w->lost_before;
-		w->view->cpu[0].hiccups_lost = w->reports_lost;
-		w->view->run.recursion_misses =
-			probes_recursion_misses(w->probes) - w->misses_before;
-	}
+	count(w, end);
 }
+
+const struct engine watch_engine = {
+	.open = open_watch,
+	.begin = begin,
+	.poll = poll,
+	.snapshot = snapshot,
+	.end = end,
+	.close = close_watch,
+};

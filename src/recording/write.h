@@ -3,9 +3,8 @@
  * disk cannot delay the reader of the probes' rings. The queue between the two is bounded; chunks
  * without room are left out, counted, and missing from the recording only.
  *
- *   recorder_open    makes the file, forks the writing process: before collect_open, so that it
- *                    inherits nothing of that
- *   recorder_head    after collect_open, before collect_begin
+ *   recorder_open    makes the file, forks the writing process: before the engine is opened, so
+ * that it inherits nothing of that recorder_head    when the engine is open, before the window
  *   recorder_begun   the window has opened
  *   recorder_poll    now and then, at least each second
  *   recorder_end     the view is complete: hands over tail and end, and waits for the disk

@@ -8,7 +8,7 @@
 #include "model/leaders.h"
 #include "model/view.h"
 
-/* Writes a run as of now in Prometheus' dialect, after collect_snapshot and an update of the
+/* Writes a run as of now in Prometheus' dialect, after a snapshot and an update of the
  * series. running: it goes on. 0 or -errno. */
 int render_textfile(const struct view *view, const struct leaders *leaders, bool running,
 		    FILE *out);
