@@ -20,7 +20,7 @@ struct join *join_new(const struct join_options *o)
 	if (!j)
 		return NULL;
 	j->ticks = o->ticks;
-	j->others = o->others;
+	j->bystanders = o->bystanders;
 	j->threshold_ns = o->threshold_ns;
 	j->windows = o->windows;
 	j->bounds = o->bounds;
@@ -111,8 +111,8 @@ void join_record(struct join *j, const struct record *r)
 	j->counts.seen++;
 	if (r->kind == RECORD_TICK && j->ticks)
 		ticks_add(j->ticks, r);
-	if (r->kind == RECORD_THREAD && j->others)
-		others_add(j->others, r);
+	if (r->kind == RECORD_THREAD && j->bystanders)
+		bystanders_add(j->bystanders, r);
 	if (j->last - j->first >= WAIT_SLOTS)
 		join_relieve(j, 0);
 	first = join_waiting(j) > DISORDER ? j->last - DISORDER : j->first;

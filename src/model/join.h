@@ -29,7 +29,7 @@
 #include "model/holes.h"
 #include "model/interval.h"
 #include "model/nest.h"
-#include "model/others.h"
+#include "model/bystanders.h"
 #include "model/tick.h"
 
 struct join_counts {
@@ -44,11 +44,11 @@ struct join_counts {
 struct join_options {
 	struct sources *sources; /* raised as hiccups come; outlives the join, as do the next two */
 	struct ticks *ticks;     /* NULL: not wanted */
-	struct others *others;   /* NULL: not wanted */
-	const struct names *names;   /* NULL: numbers without names */
-	struct intervals *intervals; /* gets each interval; NULL: not wanted */
-	bool spans;                  /* record spans in accounts */
-	bool real_time;              /* the sampler has a real-time priority */
+	struct bystanders *bystanders; /* NULL: not wanted */
+	const struct names *names;     /* NULL: numbers without names */
+	struct intervals *intervals;   /* gets each interval; NULL: not wanted */
+	bool spans;                    /* record spans in accounts */
+	bool real_time;                /* the sampler has a real-time priority */
 	/* Hiccups are windows of a workload: what ran between them is no loss. */
 	bool windows;
 	uint64_t threshold_ns; /* shortest gap that is a hiccup */

@@ -13,7 +13,7 @@
 struct join {
 	struct nest *nest;
 	struct ticks *ticks;
-	struct others *others;
+	struct bystanders *bystanders;
 	struct intervals *intervals;
 	struct edge_bounds bounds;
 	uint64_t threshold_ns;

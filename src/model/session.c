@@ -90,17 +90,17 @@ static int open_lane(struct session *s, uint32_t i, const struct session_options
 	l->intervals = o->intervals ? calloc(1, sizeof(*l->intervals)) : NULL;
 	if (o->intervals && !l->intervals)
 		return -1;
-	l->join = join_new(
-		&(struct join_options){.sources = &s->view->cpu[i].sources,
-				       .ticks = &s->view->cpu[i].ticks,
-				       .others = v->run.windows ? &s->view->cpu[i].others : NULL,
-				       .intervals = l->intervals,
-				       .spans = o->spans,
-				       .real_time = v->run.real_time,
-				       .windows = v->run.windows,
-				       .names = s->asked ? &s->names : NULL,
-				       .threshold_ns = v->cpu[i].threshold_ns,
-				       .bounds = v->cpu[i].bounds});
+	l->join = join_new(&(struct join_options){
+		.sources = &s->view->cpu[i].sources,
+		.ticks = &s->view->cpu[i].ticks,
+		.bystanders = v->run.windows ? &s->view->cpu[i].bystanders : NULL,
+		.intervals = l->intervals,
+		.spans = o->spans,
+		.real_time = v->run.real_time,
+		.windows = v->run.windows,
+		.names = s->asked ? &s->names : NULL,
+		.threshold_ns = v->cpu[i].threshold_ns,
+		.bounds = v->cpu[i].bounds});
 	return l->join ? 0 : -1;
 }
 

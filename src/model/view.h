@@ -75,7 +75,7 @@ struct cpu {
 	/* What the join found (summary.h). */
 	struct sources sources; /* also rows of kind outside */
 	struct ticks ticks;
-	struct others others; /* of a workload only */
+	struct bystanders bystanders; /* of a workload only */
 	struct hist hiccups;
 	struct slices slices; /* of the hiccups */
 	struct timeline timeline;

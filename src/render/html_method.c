@@ -165,17 +165,17 @@ static void write_ticks(const struct html *h, const struct ticks *t)
 }
 
 /* Writes the other threads that ran on a workload's CPU, also between its windows. */
-static void write_beside(const struct html *h, const struct others *t)
+static void write_beside(const struct html *h, const struct bystanders *t)
 {
-	uint32_t order[OTHERS_ROWS], shown = t->count < BESIDE_SHOWN ? t->count : BESIDE_SHOWN;
+	uint32_t order[BYSTANDERS_ROWS], shown = t->count < BESIDE_SHOWN ? t->count : BESIDE_SHOWN;
 	FILE *out = h->out;
 	char comm[96];
 
-	others_rank(t, order);
+	bystanders_rank(t, order);
 	fprintf(out, "<p class=\"say\">Beside the workload ran%s</p>\n<ul class=\"ticks\">",
 		t->count ? "" : " nothing.");
 	for (uint32_t i = 0; i < shown; i++) {
-		const struct other *o = &t->row[order[i]];
+		const struct bystander *o = &t->row[order[i]];
 
 		fputs("<li>", out);
 		html_text(out,
@@ -238,7 +238,7 @@ static void write_cpu(const struct html *h, uint32_t index)
 		write_closure(h, c);
 	write_ticks(h, &c->ticks);
 	if (html_windows(h->view) && h->view->run.traced)
-		write_beside(h, &c->others);
+		write_beside(h, &c->bystanders);
 	fputs("</div>\n", out);
 }
 

@@ -122,14 +122,14 @@ static void write_ticks(struct json *j, const struct ticks *t)
 	json_end(j);
 }
 
-static void write_others(struct json *j, const struct others *t)
+static void write_bystanders(struct json *j, const struct bystanders *t)
 {
-	uint32_t order[OTHERS_ROWS];
+	uint32_t order[BYSTANDERS_ROWS];
 
-	others_rank(t, order);
+	bystanders_rank(t, order);
 	json_array(j, "beside");
 	for (uint32_t i = 0; i < t->count; i++) {
-		const struct other *o = &t->row[order[i]];
+		const struct bystander *o = &t->row[order[i]];
 
 		json_object_flat(j, NULL);
 		json_string(j, "comm", o->comm);
@@ -379,7 +379,7 @@ static int write_cpu(struct json *j, const struct view *v, uint32_t i)
 	write_closure(j, c);
 	write_ticks(j, &c->ticks);
 	if (v->run.windows && v->run.traced && !v->run.watch)
-		write_others(j, &c->others);
+		write_bystanders(j, &c->bystanders);
 	if (c->khz_changes)
 		write_frequency(j, c);
 	json_object_flat(j, "merged");

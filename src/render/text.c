@@ -326,18 +326,18 @@ static void write_ticks(const struct page *p, const struct ticks *t)
 static void write_beside(const struct page *p, uint32_t i)
 {
 	const struct cpu *c = &p->view->cpu[i];
-	const struct others *t = &c->others;
-	uint32_t order[OTHERS_ROWS], shown = t->count < BESIDE_TOP ? t->count : BESIDE_TOP;
+	const struct bystanders *t = &c->bystanders;
+	uint32_t order[BYSTANDERS_ROWS], shown = t->count < BESIDE_TOP ? t->count : BESIDE_TOP;
 	char comm[96], time[32], count[32];
 	struct flow f;
 
-	others_rank(t, order);
+	bystanders_rank(t, order);
 	flow_start(&f, p->out, p->width,
 		   c->ended ? "  beside its process ran "
 			    : "  its process stayed on this CPU; beside it ran ",
 		   " · ", "    ");
 	for (uint32_t k = 0; k < shown; k++) {
-		const struct other *o = &t->row[order[k]];
+		const struct bystander *o = &t->row[order[k]];
 
 		if (o->rest)
 			strcpy(comm, o->comm);

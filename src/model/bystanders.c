@@ -1,10 +1,10 @@
-#include "model/others.h"
+#include "model/bystanders.h"
 
 #include <string.h>
 
 #define SEVERAL "(others)"
 
-static bool is_row(const struct other *row, const struct record *r)
+static bool is_row(const struct bystander *row, const struct record *r)
 {
 	return !row->rest && row->tid == r->id &&
 	       row->kernel_thread == !!(r->flags & RECORD_KTHREAD) &&
@@ -12,14 +12,14 @@ static bool is_row(const struct other *row, const struct record *r)
 }
 
 /* Makes room: merges the half with the least time into one row, the last. */
-static void merge_half(struct others *t)
+static void merge_half(struct bystanders *t)
 {
-	struct other rest = {.comm = SEVERAL, .rest = true};
-	uint32_t order[OTHERS_ROWS], kept = 0;
-	bool stays[OTHERS_ROWS] = {false};
+	struct bystander rest = {.comm = SEVERAL, .rest = true};
+	uint32_t order[BYSTANDERS_ROWS], kept = 0;
+	bool stays[BYSTANDERS_ROWS] = {false};
 
-	others_rank(t, order);
-	for (uint32_t i = 0; i < OTHERS_ROWS / 2; i++)
+	bystanders_rank(t, order);
+	for (uint32_t i = 0; i < BYSTANDERS_ROWS / 2; i++)
 		stays[order[i]] = true;
 	for (uint32_t i = 0; i < t->count; i++)
 		if (stays[i] && !t->row[i].rest) {
@@ -32,7 +32,7 @@ static void merge_half(struct others *t)
 	t->count = kept;
 }
 
-void others_add(struct others *t, const struct record *r)
+void bystanders_add(struct bystanders *t, const struct record *r)
 {
 	uint32_t i = 0;
 
@@ -40,13 +40,13 @@ void others_add(struct others *t, const struct record *r)
 		return;
 	while (i < t->count && !is_row(&t->row[i], r))
 		i++;
-	if (i == OTHERS_ROWS) {
+	if (i == BYSTANDERS_ROWS) {
 		merge_half(t);
 		i = t->count;
 	}
 	if (i == t->count) {
-		t->row[i] =
-			(struct other){.tid = r->id, .kernel_thread = r->flags & RECORD_KTHREAD};
+		t->row[i] = (struct bystander){.tid = r->id,
+					       .kernel_thread = r->flags & RECORD_KTHREAD};
 		memcpy(t->row[i].comm, r->name, sizeof(r->name));
 		t->count++;
 	}
@@ -54,7 +54,7 @@ void others_add(struct others *t, const struct record *r)
 	t->row[i].total_ns += r->end_ns - r->start_ns;
 }
 
-void others_rank(const struct others *t, uint32_t *order)
+void bystanders_rank(const struct bystanders *t, uint32_t *order)
 {
 	for (uint32_t i = 0; i < t->count; i++) {
 		uint32_t k = i;

@@ -1,17 +1,17 @@
 /* Other threads on a CPU: all but the sampler, whether they made a window of a workload longer or
  * ran between two of them. Idle is nobody. Sources hold only those that cost something.
  */
-#ifndef CULPRIT_OTHERS_H
-#define CULPRIT_OTHERS_H
+#ifndef CULPRIT_BYSTANDERS_H
+#define CULPRIT_BYSTANDERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "record.h"
 
 /* With more threads, the half with the least time goes into one row. */
-#define OTHERS_ROWS 64
+#define BYSTANDERS_ROWS 64
 
-struct other {
+struct bystander {
 	uint32_t tid;  /* 0: several */
 	char comm[17]; /* any bytes: escape on output */
 	bool kernel_thread;
@@ -19,14 +19,14 @@ struct other {
 	uint64_t count, total_ns;
 };
 
-struct others {
-	struct other row[OTHERS_ROWS];
+struct bystanders {
+	struct bystander row[BYSTANDERS_ROWS];
 	uint32_t count;
 };
 
-void others_add(struct others *t, const struct record *r); /* a RECORD_THREAD */
+void bystanders_add(struct bystanders *t, const struct record *r); /* a RECORD_THREAD */
 
 /* Row indices by falling time into order[count]. */
-void others_rank(const struct others *t, uint32_t *order);
+void bystanders_rank(const struct bystanders *t, uint32_t *order);
 
 #endif

@@ -8,28 +8,28 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/others.h"
+#include "model/bystanders.h"
 
-static struct others others;
+static struct bystanders bystanders;
 
 static void add(uint32_t tid, const char *comm, uint64_t ns)
 {
 	struct record r = {.kind = RECORD_THREAD, .id = tid, .start_ns = 1000, .end_ns = 1000 + ns};
 
 	memcpy(r.name, comm, strnlen(comm, sizeof(r.name)));
-	others_add(&others, &r);
+	bystanders_add(&bystanders, &r);
 }
 
 static int begin(void **state)
 {
 	(void)state;
-	memset(&others, 0, sizeof(others));
+	memset(&bystanders, 0, sizeof(bystanders));
 	return 0;
 }
 
 static void test_one_row_a_thread(void **state)
 {
-	uint32_t order[OTHERS_ROWS];
+	uint32_t order[BYSTANDERS_ROWS];
 
 	(void)state;
 	add(7, "short", 10);
@@ -37,11 +37,11 @@ static void test_one_row_a_thread(void **state)
 	add(7, "short", 5);
 	add(7, "renamed", 1);
 	add(0, "swapper/1", 1000000);
-	assert_int_equal(others.count, 3);
-	assert_int_equal(others.row[0].count, 2);
-	assert_int_equal(others.row[0].total_ns, 15);
-	assert_string_equal(others.row[1].comm, "a comm of 16 chr");
-	others_rank(&others, order);
+	assert_int_equal(bystanders.count, 3);
+	assert_int_equal(bystanders.row[0].count, 2);
+	assert_int_equal(bystanders.row[0].total_ns, 15);
+	assert_string_equal(bystanders.row[1].comm, "a comm of 16 chr");
+	bystanders_rank(&bystanders, order);
 	assert_int_equal(order[0], 1);
 	assert_int_equal(order[1], 0);
 	assert_int_equal(order[2], 2);
@@ -64,10 +64,10 @@ static void test_many_threads_share_a_row(void **state)
 			add(5000, "heavy", 100000);
 		if (i % 20 == 0)
 			add(6000, "patient", 8);
-		assert_true(others.count <= OTHERS_ROWS);
+		assert_true(bystanders.count <= BYSTANDERS_ROWS);
 	}
-	for (uint32_t i = 0; i < others.count; i++) {
-		const struct other *o = &others.row[i];
+	for (uint32_t i = 0; i < bystanders.count; i++) {
+		const struct bystander *o = &bystanders.row[i];
 
 		count += o->count;
 		ns += o->total_ns;
@@ -92,12 +92,12 @@ static void test_fakes(void **state)
 
 	(void)state;
 	add(12, "kworker/1:0", 3);
-	others_add(&others, &kernel);
+	bystanders_add(&bystanders, &kernel);
 	add(13, "(others)", 1);
-	assert_int_equal(others.count, 3);
-	assert_true(!others.row[0].kernel_thread && others.row[1].kernel_thread &&
-		    !others.row[2].rest);
-	assert_int_equal(others.row[1].total_ns, 5);
+	assert_int_equal(bystanders.count, 3);
+	assert_true(!bystanders.row[0].kernel_thread && bystanders.row[1].kernel_thread &&
+		    !bystanders.row[2].rest);
+	assert_int_equal(bystanders.row[1].total_ns, 5);
 }
 
 int main(void)
