@@ -30,14 +30,14 @@ static const struct opt audit_opts[] = {
 	 FIELD(cpus), opt_set_cpus, NULL},
 	{'f', "format", "FORMAT", "how it is written", FIELD(format), opt_set_choice,
 	 OPT_CHOICES(audit_formats), .preset = "text"},
-	{'o', "output", "FILE", "write to FILE instead of standard output", FIELD(output.path),
-	 opt_set_string, NULL},
+	{'o', "output", "FILE", "write to FILE instead of standard output, which - is",
+	 FIELD(output.path), output_set_path},
 	{0, "deep", NULL,
 	 "also read what sends an interrupt to the CPUs (the processor's energy preference)",
-	 FIELD(deep), NULL, NULL},
+	 FIELD(deep)},
 	{0, "script", NULL,
 	 "the fixes as a shell script, with the lines that undo them, to be read before it is run",
-	 FIELD(script), NULL, NULL},
+	 FIELD(script), .excludes = "format", .why = "prints a shell script"},
 	{0, "root", "DIR", NULL, FIELD(root), opt_set_string, NULL},
 	{0, "facts", NULL, NULL, FIELD(facts), NULL, NULL},
 	{0},
@@ -60,7 +60,8 @@ const struct opt_command audit_usage = {
 		 "interrupt "
 		 "them, how to end it, and how to take that back. It changes nothing. Of a "
 		 "RECORDING it says the same "
-		 "about the machine that it was made on, with what each finding cost.\n\n"
+		 "about the machine that it was made on, with what each finding cost. - is "
+		 "standard input.\n\n"
 		 "Exit status: 0 nothing failed, 1 error, 2 a FAIL: isolation is not in effect.",
 	.opts = audit_opts,
 	.examples = audit_examples,
@@ -191,6 +192,12 @@ int cmd_audit(int argc, char **argv)
 	}
 	if (operands > 1) {
 		complain("one RECORDING at a time: culprit audit %s", argv[1]);
+		free(v);
+		return EXIT_ERROR;
+	}
+	if (operands && o.deep) {
+		complain("--deep reads this machine, and %s is of one as it was: leave out either",
+			 argv[1]);
 		free(v);
 		return EXIT_ERROR;
 	}

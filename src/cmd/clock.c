@@ -36,8 +36,8 @@ static const struct opt clock_opts[] = {
 	 FIELD(duration_ns), opt_set_duration, NULL},
 	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
 	 OPT_CHOICES(text_or_json), .preset = "text"},
-	{'o', "output", "FILE", "write the report to FILE instead of standard output",
-	 FIELD(output.path), opt_set_string, NULL},
+	{'o', "output", "FILE", "write the report to FILE instead of standard output, which - is",
+	 FIELD(output.path), output_set_path},
 	{'q', "quiet", NULL, "no progress line", FIELD(quiet), NULL, NULL},
 	{0},
 };

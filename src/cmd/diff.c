@@ -73,8 +73,8 @@ static int set_between(const char *text, void *field, const struct opt *row, cha
 static const struct opt diff_opts[] = {
 	{'f', "format", "FORMAT", "how it is written", FIELD(output.format), opt_set_choice,
 	 OPT_CHOICES(diff_formats), .preset = "text"},
-	{'o', "output", "FILE", "write to FILE instead of standard output", FIELD(output.path),
-	 opt_set_string, NULL},
+	{'o', "output", "FILE", "write to FILE instead of standard output, which - is",
+	 FIELD(output.path), output_set_path},
 	{0, "fail-if-worse", "PERCENT",
 	 "exit with 2 when any other side loses more time a second than the first, by more than "
 	 "PERCENT of it, and the "
@@ -120,7 +120,8 @@ const struct opt_command diff_usage = {
 		 "in no long interval. "
 		 "Then: what is not the same about machine, kernel and settings, and how the "
 		 "lengths are distributed. "
-		 "Hiccups are compared from the largest of the thresholds on.\n\n"
+		 "Hiccups are compared from the largest of the thresholds on. - is standard "
+		 "input.\n\n"
 		 "Exit status: 0 done, 1 error, 2 --fail-if-worse was met.",
 	.opts = diff_opts,
 	.examples = diff_examples,

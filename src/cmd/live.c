@@ -164,7 +164,7 @@ int live_run(struct live *l)
 
 const struct opt bench_record_opts[] = {
 	{'r', "record", "FILE", "also record it to FILE, for culprit report, diff and plot",
-	 FIELD(record), opt_set_string},
+	 FIELD(record), output_set_file},
 	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), .needs = "record",
 	 .why = "overwrites a recording, and none is made"},
 	{0},

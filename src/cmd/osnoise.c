@@ -57,7 +57,9 @@ static const struct opt osnoise_opts[] = {
 	 "read saved output: tracefs trace text, trace-cmd report text, trace.dat, or what rtla "
 	 "printed; - is standard "
 	 "input",
-	 FIELD(input), opt_set_string},
+	 FIELD(input), opt_set_string,
+	 .excludes = "cpus,duration,threshold,priority,housekeeping,clock,alternate",
+	 .why = "measures nothing, it reads"},
 	{0, "from", "FILE", .alias = "input"},
 	{0, "alternate", NULL,
 	 "the kernel's own workload and culprit's sampler in turn, twice each, in osnoise's "
@@ -66,11 +68,11 @@ static const struct opt osnoise_opts[] = {
 	{0, "workload", "PID",
 	 "leave out thread noise of this thread: the program that was measured, after "
 	 "NO_OSNOISE_WORKLOAD",
-	 FIELD(workload), set_pid, NULL},
+	 FIELD(workload), set_pid, .needs = "input", .why = "is of a thread in what --input reads"},
 	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
 	 OPT_CHOICES(text_or_json), .preset = "text"},
-	{'o', "output", "FILE", "write the report to FILE instead of standard output",
-	 FIELD(output), opt_set_string, NULL},
+	{'o', "output", "FILE", "write the report to FILE instead of standard output, which - is",
+	 FIELD(output), output_set_path},
 	{0},
 };
 
@@ -368,6 +370,10 @@ int cmd_osnoise(int argc, char **argv)
 		complain(operands > 1
 				 ? "one RECORDING at a time can be laid beside --input"
 				 : "a RECORDING goes with --input FILE: see culprit help osnoise");
+		return EXIT_ERROR;
+	}
+	if (o.alternate && o.measure.duration_ns == UINT64_MAX) {
+		complain("--alternate takes turns of -d each: give it a time");
 		return EXIT_ERROR;
 	}
 	o.recording = argv[1];

@@ -29,6 +29,21 @@ static int write_failed(const struct output *o, int error)
 			strerror(error));
 }
 
+int output_set_path(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	(void)row, (void)why, (void)whylen;
+	*(const char **)field = strcmp(text, "-") ? text : NULL;
+	return 0;
+}
+
+int output_set_file(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	if (strcmp(text, "-"))
+		return opt_set_string(text, field, row, why, whylen);
+	snprintf(why, whylen, "standard output has the report: name a file");
+	return -EINVAL;
+}
+
 const struct opt_choice text_or_json[] = {
 	[FORMAT_TEXT] = {"text", "for people"},
 	[FORMAT_JSON] = {"json", "for scripts"},
@@ -38,8 +53,8 @@ const struct opt_choice text_or_json[] = {
 const struct opt output_opts[] = {
 	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
 	 OPT_CHOICES(formats), .preset = "text"},
-	{'o', "output", "FILE", "write the report to FILE instead of standard output", FIELD(path),
-	 opt_set_string},
+	{'o', "output", "FILE", "write the report to FILE instead of standard output, which - is",
+	 FIELD(path), output_set_path},
 	{0, "stacks", NULL, "in text: the kernel stacks of who asked for IPIs, wakeups and work",
 	 FIELD(stacks)},
 	{0},
@@ -65,6 +80,9 @@ int output_open(struct output *o)
 	int fd;
 
 	o->file = stdout;
+	if (o->stacks && o->format != FORMAT_TEXT)
+		return complain("--stacks shows kernel stacks in text: leave it out with -f %s",
+				format_of(o)->choice.name);
 	if (!o->path && format_of(o)->trace && isatty(STDOUT_FILENO))
 		return complain("%s is binary, and this is a terminal: give it a file with -o",
 				format_of(o)->choice.name);

@@ -25,6 +25,12 @@ extern const struct opt output_opts[];            /* of a struct output: -f, -o,
 extern const struct opt_choice percentile_sets[]; /* enum series_style */
 extern const struct opt series_opts[];            /* of a struct output, for reports of workloads */
 
+/* Setter of a const char *: "-" is standard output, NULL. */
+int output_set_path(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
+
+/* Setter for files beside the report: standard output is not theirs. */
+int output_set_file(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
+
 /* Colour where `out` is a terminal and NO_COLOR is not set; width in columns, `most` at most: what
  * COLUMNS says, or else the terminal has. Else the width stays as it is. */
 void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width);

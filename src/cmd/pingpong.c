@@ -89,16 +89,18 @@ static const struct opt pingpong_opts[] = {
 	{'p', NULL, "N", .alias = "looks"},
 	{0, "pin", "A,B",
 	 "the CPU that begins and the other one; default: two of the isolated ones, or else of all",
-	 FIELD(pin), measure_set_pair, NULL},
+	 FIELD(pin), measure_set_pair, .excludes = "cpus", .why = "says which CPUs"},
 	{0, "times", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path),
-	 opt_set_string},
+	 output_set_file},
 	{0, "raw", "FILE", .alias = "times"},
 	{0, "percentiles", "WHICH", "in text, of what was measured", FIELD(bench.output.series),
 	 opt_set_choice, OPT_CHOICES(percentile_sets), .preset = "wide"},
 	{0, "matrix", NULL,
 	 "all pairs of CPUs (those of -c, or else all) one after another, and a table of the "
 	 "medians; not traced",
-	 FIELD(matrix), NULL, NULL},
+	 FIELD(matrix),
+	 .excludes = "pin,record,times,stacks,percentiles,threshold,max-hiccup,label",
+	 .why = "keeps the medians of all pairs only"},
 	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "until all messages are sent"),
 	{.include = bench_opts, .offset = FIELD(bench)},
 	{0},
@@ -192,13 +194,8 @@ static int report_matrix(struct bench *b, struct view *v)
 
 static int check_matrix(struct options *o)
 {
-	if (o->pin.given)
-		return complain("--matrix takes all CPUs, or those of -c: leave out --pin");
 	if (o->pingpong.nways != 1)
 		return complain("--matrix takes one method");
-	if (o->bench.record || o->raw.path)
-		return complain("--matrix keeps the medians only: leave out %s",
-				o->raw.path ? "--times" : "-r");
 	if (o->bench.output.format != FORMAT_TEXT && o->bench.output.format != FORMAT_JSON)
 		return complain("--matrix prints text or json, not %s",
 				formats[o->bench.output.format].choice.name);
@@ -267,8 +264,6 @@ static int choose_pair(struct options *o)
 	struct measure *m = &o->bench.measure;
 	static struct host host; /* large */
 
-	if (o->pin.given && !cpus_empty(&m->cpus))
-		return complain("--pin says which CPUs: leave out -c");
 	if (cpus_count(&m->cpus) > 2)
 		return complain("one message needs two CPUs: give them with --pin A,B, or --matrix "
 				"for all pairs");

@@ -14,6 +14,7 @@
 #include "render/plot.h"
 
 #define HICCUPS "hiccups"
+#define STDOUT  "/dev/stdout" /* -o -: the picture alone goes there */
 
 enum plot_format { BY_NAME, SVG, HTML, PNG, GNUPLOT, JSON };
 static const struct opt_choice plot_formats[] = {
@@ -42,7 +43,8 @@ static const struct opt_choice axes[] = {{"none"}, {"x"}, {"y"}, {"xy"}, {0}};
 
 static const struct opt plot_opts[] = {
 	{'o', "output", "FILE",
-	 "where the picture goes; its name's end says what it is: .svg, .html, .png, .gp or .json",
+	 "where the picture goes; the end of its name says what it is: .svg, .html, .png, .gp or "
+	 ".json. - is standard output, without the table; it needs -f",
 	 FIELD(path), opt_set_string, NULL},
 	{'f', "format", "FORMAT", "what the picture is, whatever its name", FIELD(format),
 	 opt_set_choice, OPT_CHOICES(plot_formats), .preset = "by-name"},
@@ -51,12 +53,12 @@ static const struct opt plot_opts[] = {
 	 "else its hiccups",
 	 FIELD(series), opt_set_string, NULL},
 	{0, "log", "AXES", "logarithmic axes: x, y or xy", FIELD(log), opt_set_choice,
-	 OPT_CHOICES(axes)},
+	 OPT_CHOICES(axes), .needs = "output", .why = "is of the picture"},
 	{0, "surface", NULL,
 	 "how values spread over time, as a heat map for each file (gnuplot: a surface): of a "
 	 "series those that were "
 	 "longer than the recording's threshold; where several series have one, all together",
-	 FIELD(surface), NULL, NULL},
+	 FIELD(surface), .needs = "output", .why = "is of the picture"},
 	{'c', "cpus", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus},
 	{0, "cpu", "CPUS", .alias = "cpus"},
 	{0},
@@ -77,7 +79,8 @@ const struct opt_command plot_usage = {
 	.about = "Draws the histograms of up to 8 recordings, of a series of sleep, pingpong and "
 		 "the like, or of "
 		 "hiccups, "
-		 "and prints a table of their figures. Without -o only the table.",
+		 "and prints a table of their figures. Without -o only the table. - is standard "
+		 "input.",
 	.opts = plot_opts,
 	.examples = plot_examples,
 	.environment =
@@ -245,7 +248,7 @@ static int plot(struct options *o, char **path, uint32_t n)
 	if (!err && o->path)
 		err = write_plot(o, &p);
 	p.what = o->series;
-	if (!err && !output_open(&table)) {
+	if (!err && !(o->path && !strcmp(o->path, STDOUT)) && !output_open(&table)) {
 		output_ready(&table, &r);
 		plot_table(&p, r.width, r.colour, table.file);
 		err = output_close(&table, output_done(&table, 0) ? EXIT_ERROR : EXIT_OK);
@@ -291,5 +294,7 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (settle_format(&o))
 		return EXIT_ERROR;
+	if (o.path && !strcmp(o.path, "-"))
+		o.path = STDOUT;
 	return plot(&o, argv + 1, operands);
 }

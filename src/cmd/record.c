@@ -1,6 +1,7 @@
 /* culprit record: measure as run does, into a file. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "base/say.h"
@@ -93,6 +94,11 @@ int cmd_record(int argc, char **argv)
 	if (operands != 1) {
 		complain("one FILE to record to is needed: culprit record %s",
 			 operands ? "takes no more" : "-d 10s FILE");
+		free(v);
+		return EXIT_ERROR;
+	}
+	if (!strcmp(argv[1], "-")) {
+		complain("a recording is written to a file, not to standard output: name one");
 		free(v);
 		return EXIT_ERROR;
 	}

@@ -69,7 +69,7 @@ static const struct opt report_opts[] = {
 
 static const struct opt_example report_examples[] = {
 	{"culprit report before.rec", "what culprit run would have printed"},
-	{"culprit report before.rec --from 2s --to 8s --source 'kworker/*'",
+	{"culprit report before.rec --from 200ms --to 700ms --kind irq",
 	 "a part of its time, and of its sources"},
 	{"culprit report before.rec -f folded -o stacks.folded", "for a flame graph of who asked"},
 	{"culprit report web-*.rec -f markdown", "several hosts as one"},
@@ -84,7 +84,7 @@ const struct opt_command report_usage = {
 		 "several recordings "
 		 "give one "
 		 "report with a column for the host. Needs neither privileges nor the machine that "
-		 "it was made on.",
+		 "it was made on. - is standard input.",
 	.opts = report_opts,
 	.examples = report_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
@@ -113,6 +113,7 @@ static struct recording *read_file(struct options *o, const char *path, struct v
 	struct recording *r = recording_open(path, &o->part, v);
 	const struct account *a;
 	uint32_t index;
+	char whole[32];
 
 	if (!r)
 		return NULL;
@@ -122,8 +123,29 @@ static struct recording *read_file(struct options *o, const char *path, struct v
 			if (is_shown(v, index, a))
 				output_hiccup(&o->output, v, index, a);
 	recording_finish(r);
+	if (o->part.from_ns >= recording_whole_ns(r) && o->part.from_ns) {
+		complain(
+			"%s: holds %s, and nothing of it is later than --from: give an earlier one",
+			path, format_ns(recording_whole_ns(r), whole, sizeof(whole)));
+		view_free(v);
+		recording_close(r);
+		return NULL;
+	}
 	output_explain(v);
 	return r;
+}
+
+/* False: what --kind and --source ask for is in none of them. */
+static bool some_shown(const struct options *o, const struct view *const *views, uint32_t n)
+{
+	if (!shown_some(&o->shown))
+		return true;
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < views[k]->ncpus; i++)
+			for (uint32_t s = 0; s < views[k]->cpu[i].sources.count; s++)
+				if (shown_is(&o->shown, views[k]->cpu[i].sources.row[s]))
+					return true;
+	return false;
 }
 
 static int report(struct options *o, char **path, uint32_t n)
@@ -144,6 +166,11 @@ static int report(struct options *o, char **path, uint32_t n)
 		recording[i] = read_file(o, path[i], &view[i]);
 		if (!recording[i])
 			goto out;
+	}
+	if (!some_shown(o, views, n)) {
+		complain("no source is of this --kind and --source: the report without them lists "
+			 "all");
+		goto out;
 	}
 	code = output_end(&o->output, views, n) ? EXIT_ERROR : EXIT_OK;
 	for (i = 0; i < n && code != EXIT_ERROR; i++)
@@ -169,6 +196,10 @@ int cmd_report(int argc, char **argv)
 	code = opt_parse(&report_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	if (o.schema && operands) {
+		complain("--schema prints the schema alone: leave out the recordings");
+		return EXIT_ERROR;
+	}
 	if (o.schema)
 		return fputs(report_schema, stdout) < 0 || fflush(stdout) ? EXIT_ERROR : EXIT_OK;
 	if (!operands) {

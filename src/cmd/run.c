@@ -33,13 +33,13 @@ static const struct opt run_opts[] = {
 	{.include = measure_report_opts, .offset = FIELD(measure)},
 	{.include = output_opts, .offset = FIELD(output)},
 	{'r', "record", "FILE", "also record the run to FILE, for culprit report and diff",
-	 FIELD(record), opt_set_string},
+	 FIELD(record), output_set_file},
 	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), .needs = "record",
 	 .why = "overwrites a recording, and none is made"},
 	{0, "hiccups", "FILE",
 	 "also write each hiccup, with its pieces and who asked for them, to FILE: the lines of -f "
 	 "jsonl",
-	 FIELD(hiccups), opt_set_string, NULL},
+	 FIELD(hiccups), output_set_file},
 	{0, "style", "TOOL", "the columns, units and default threshold of another tool",
 	 FIELD(styled.style), opt_set_choice, OPT_CHOICES(style_names), .preset = "culprit",
 	 .excludes = "format,stacks", .why = "prints in a form of its own"},
@@ -50,7 +50,7 @@ static const struct opt run_opts[] = {
 	 "also keep metrics in FILE for node_exporter's textfile collector, rewritten while the "
 	 "run goes on; with -d "
 	 "forever for always",
-	 FIELD(textfile), opt_set_string, NULL},
+	 FIELD(textfile), output_set_file},
 	{0, "textfile-interval", "TIME", "how often it is rewritten", FIELD(interval_ns),
 	 opt_set_duration, .preset = "15s", .needs = "textfile",
 	 .why = "is how often the file of --textfile is rewritten, and none is given"},

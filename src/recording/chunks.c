@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,6 +33,40 @@ static bool read_at(const struct chunks *c, uint64_t at, void *to, size_t len)
 	return true;
 }
 
+/* Makes standard input a file that can be read from any place, and more than once: a pipe is copied
+ * into one without a name, which takes its place. 0, or -1 with errno. */
+static int settle_input(void)
+{
+	struct stat st;
+	char block[65536];
+	ssize_t n;
+	FILE *f;
+
+	if (fstat(STDIN_FILENO, &st) || S_ISREG(st.st_mode) || isatty(STDIN_FILENO))
+		return 0;
+	f = tmpfile();
+	while (f && (n = read(STDIN_FILENO, block, sizeof(block))) != 0)
+		if ((n < 0 && errno != EINTR) || (n > 0 && fwrite(block, n, 1, f) != 1))
+			break;
+	if (!f || n || fflush(f) || dup2(fileno(f), STDIN_FILENO) < 0) {
+		int err = errno;
+
+		if (f)
+			fclose(f);
+		errno = err;
+		return -1;
+	}
+	fclose(f);
+	return 0;
+}
+
+static int open_file(const char *path)
+{
+	if (strcmp(path, "-"))
+		return open(path, O_RDONLY | O_CLOEXEC);
+	return settle_input() ? -1 : open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
+}
+
 int chunks_open(struct chunks *c, const char *path)
 {
 	uint8_t head[FILE_HEAD];
@@ -40,7 +75,9 @@ int chunks_open(struct chunks *c, const char *path)
 	struct stat st;
 
 	memset(c, 0, sizeof(*c));
-	c->fd = open(path, O_RDONLY | O_CLOEXEC);
+	c->fd = open_file(path);
+	if (!strcmp(path, "-"))
+		path = "standard input";
 	if (c->fd < 0)
 		return complain("cannot read %s: %s", path, strerror(errno));
 	if (fstat(c->fd, &st) || !S_ISREG(st.st_mode)) {

@@ -257,6 +257,7 @@ void reader_end(struct recording *r)
 	describe_damage(r);
 	if (r->view->run.watch)
 		watch_cut(r->view);
+	r->whole_ns = r->view->run.duration_ns;
 	if (part)
 		clip(r);
 	if (r->tail)

@@ -232,6 +232,8 @@ struct recording *recording_open(const char *path, const struct part *part, stru
 		free(r);
 		return NULL;
 	}
+	if (!strcmp(path, "-"))
+		path = "standard input";
 	r->view = view;
 	if (part)
 		r->part = *part;
@@ -239,6 +241,11 @@ struct recording *recording_open(const char *path, const struct part *part, stru
 		return r;
 	recording_close(r);
 	return NULL;
+}
+
+uint64_t recording_whole_ns(const struct recording *r)
+{
+	return r->whole_ns;
 }
 
 void recording_close(struct recording *r)

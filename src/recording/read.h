@@ -23,14 +23,19 @@ struct part {
 	uint64_t from_ns, to_ns;
 };
 
-/* part NULL: all. `view` is all zeros, and must live until recording_close. NULL with the reason
- * said: no such file, not a recording, of a newer major version, or its head is damaged. After
- * recording_finish view->run.incomplete names everything else that is missing or damaged. */
+/* Opens a recording; path "-": standard input, which may be a pipe. part NULL: all. `view` is all
+ * zeros, and must live until recording_close. NULL with the reason said: no such file, not a
+ * recording, of a newer major version, or its head is damaged. After recording_finish
+ * view->run.incomplete names everything else that is missing or damaged. */
 struct recording *recording_open(const char *path, const struct part *part, struct view *view);
 
 /* The account is valid until the next call; NULL: there are no more. */
 const struct account *recording_next(struct recording *r, uint32_t *index);
 void recording_finish(struct recording *r); /* reads the rest */
+
+/* Once it is finished: the length of all its time, ns, whatever part is wanted. */
+uint64_t recording_whole_ns(const struct recording *r);
+
 void recording_close(
 	struct recording *r); /* frees what the view points to; view_free before or after */
 

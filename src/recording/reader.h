@@ -36,6 +36,7 @@ struct recording {
 	struct lane *lane;
 	struct checked *checked; /* for each lane */
 	uint32_t nlanes;
+	uint64_t whole_ns;      /* of all its time, whatever part is wanted */
 	uint64_t end_ns;        /* no hiccup ends later; 0: not known */
 	struct reading reading; /* rest of the chunk of events in hand */
 	const char *cannot;     /* the first impossible thing... */

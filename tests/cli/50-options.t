@@ -54,8 +54,54 @@ for what, says, *args in (
         ("--style with a format", "leave out --format", "run", "--style", "oslat", "-f", "json"),
         ("--style with --stacks", "leave out --stacks", "run", "--style", "oslat", "--stacks"),
         ("--textfile-interval without --textfile", "give --textfile", "run", "--textfile-interval", "5s"),
-        ("a workload's --force without a recording", "give --record", "sleep", "--force")):
+        ("a workload's --force without a recording", "give --record", "sleep", "--force"),
+        ("--stacks with -f json", "in text", "report", at("two.rec"), "--stacks", "-f", "json"),
+        ("--schema with a recording", "leave out the recordings", "report", "--schema", at("two.rec")),
+        ("plot --log without a picture", "give --output", "plot", at("two.rec"), "--log", "x"),
+        ("plot --surface without a picture", "give --output", "plot", at("two.rec"), "--surface"),
+        ("audit --script with a format", "leave out --format", "audit", "--script", "-f", "json"),
+        ("audit --deep of a recording", "leave out either", "audit", "--deep", at("two.rec")),
+        ("osnoise --input with what measures", "leave out --cpus", "osnoise", "--input", TRACE, "-c", "0"),
+        ("osnoise --workload without --input", "give --input", "osnoise", "--workload", "3"),
+        ("osnoise --alternate without an end", "give it a time", "osnoise", "--alternate", "-d", "forever"),
+        ("sleep --load-here without --load", "give --load", "sleep", "--load-here"),
+        ("pingpong --matrix with --stacks", "leave out --stacks", "pingpong", "--matrix", "--stacks"),
+        ("pingpong --pin with -c", "leave out --cpus", "pingpong", "--pin", "0,1", "-c", "0")):
     refused(f"{what} is refused", *args, says=says)
+
+# ---- nothing is left ----
+refused("a part behind the end is refused", "report", at("irq.rec"), "--from", "20s", says="irq.rec: holds 1.00 s, and nothing")
+refused("a part that begins at the end is refused", "report", at("irq.rec"), "--from", "1s", "-f", "json", says="irq.rec: holds 1.00 s")
+refused("CPUs that were not recorded are refused", "report", at("irq.rec"), "-c", "99", says="was not recorded; recorded are 3")
+refused("a source that is not there is refused", "report", at("irq.rec"), "--source", "nosuch", says="no source is of this")
+refused("a kind that is not there is refused", "report", at("irq.rec"), "--kind", "nmi", "-f", "json", says="no source is of this")
+
+# ---- standard input and output ----
+report = culprit("report", at("two.rec")).out
+recording = open(at("two.rec"), "rb").read()
+
+
+def piped(*args, given=recording):
+    return subprocess.run([CULPRIT, *args], input=given, capture_output=True, timeout=60)
+
+
+is_(piped("report", "-").stdout.decode(), report, "report - reads a pipe")
+with open(at("two.rec"), "rb") as f:
+    is_(subprocess.run([CULPRIT, "report", "-"], stdin=f, capture_output=True).stdout.decode(), report, "report - reads a file")
+r = piped("diff", "-", "-", "-f", "json")
+ok(r.returncode == 0 and r.stdout.startswith(b"{"), "diff - - reads it twice", r)
+for what, given, says in (("nothing", b"", "standard input is not a recording.*empty"), ("a text", b"hello\n", "standard input is not a recording"),
+                          ("a head alone", recording[:100], "standard input: ")):
+    r = piped("report", "-", given=given)
+    ok(r.returncode == 1 and not r.stdout and re.search(says, r.stderr.decode()) and r.stderr.count(b"\n") == 1, f"{what} on standard input is refused", r)
+is_(culprit("report", at("two.rec"), "-o", "-").out, report, "report -o - is standard output")
+ok(not os.path.exists("-"), "no file of this name is made")
+is_(culprit("osnoise", "--input", TRACE, "-o", "-").out, culprit("osnoise", "--input", TRACE).out, "osnoise -o - is standard output")
+is_(piped("plot", "-", "-o", "-", "-f", "json").stdout[:1], b"{", "plot -o - writes the picture alone")
+refused("plot -o - without -f is refused", "plot", at("two.rec"), "-o", "-", says="give -f")
+for args in ("run", "--hiccups", "-"), ("run", "-r", "-"), ("run", "--textfile", "-"), ("sleep", "-r", "-"), ("pingpong", "--times", "-"):
+    refused(f"{' '.join(args)} is refused", *args, says="name a file")
+refused("record - is refused", "record", "-", says="not to standard output")
 
 shutil.rmtree(place)
 done()
