@@ -8,19 +8,19 @@
 #include "cmd/live.h"
 #include "collect/host.h"
 #include "collect/tracer.h"
-#include "render/compare.h"
+#include "render/osnoise_pairs.h"
 
 /* State of the callbacks. */
 struct comparing {
 	const struct live *live;
-	struct compared *cpu;
+	struct paired *cpu;
 	bool json;
 	FILE *out;
 };
 
 static void hear(void *ctx, uint32_t index, const struct account *a)
 {
-	struct compared *cpu = ((struct comparing *)ctx)->cpu;
+	struct paired *cpu = ((struct comparing *)ctx)->cpu;
 
 	cpu[index].hw_theirs += !a->theirs;
 	if (!a->intervals) {
@@ -39,7 +39,7 @@ static bool take(void *ctx)
 		const struct interval *next;
 
 		while ((next = intervals_next(q)))
-			compare_add(&s->cpu[i].compare, next);
+			pairs_add(&s->cpu[i].pairs, next);
 		s->cpu[i].intervals_lost = q->lost;
 	}
 	return true;
@@ -52,28 +52,28 @@ static int end(void *ctx)
 	struct render_options ro = {.colour = isatty(fileno(s->out)) && !getenv("NO_COLOR")};
 
 	for (uint32_t i = 0; i < v->ncpus; i++)
-		compare_finish(&s->cpu[i].compare);
-	if (!render_compare(v, s->cpu, &ro, s->json, s->out))
+		pairs_finish(&s->cpu[i].pairs);
+	if (!render_osnoise_pairs(v, s->cpu, &ro, s->json, s->out))
 		return EXIT_OK;
 	complain("writing the report failed");
 	return EXIT_ERROR;
 }
 
-static void compared_free(struct compared *cpu, uint32_t ncpus)
+static void paired_free(struct paired *cpu, uint32_t ncpus)
 {
 	for (uint32_t i = 0; cpu && i < ncpus; i++)
-		compare_free(&cpu[i].compare);
+		pairs_free(&cpu[i].pairs);
 	free(cpu);
 }
 
 /* NULL when out of memory. */
-static struct compared *compared_new(uint32_t ncpus)
+static struct paired *paired_new(uint32_t ncpus)
 {
-	struct compared *cpu = calloc(ncpus, sizeof(*cpu));
+	struct paired *cpu = calloc(ncpus, sizeof(*cpu));
 
 	for (uint32_t i = 0; cpu && i < ncpus; i++)
-		if (compare_init(&cpu[i].compare)) {
-			compared_free(cpu, ncpus);
+		if (pairs_init(&cpu[i].pairs)) {
+			paired_free(cpu, ncpus);
 			return NULL;
 		}
 	return cpu;
@@ -83,7 +83,7 @@ static int compare_on(const struct measure *m, struct view *v, bool json, FILE *
 {
 	struct collect_options co = measure_collect(m);
 	uint32_t ncpus = cpus_count(&m->cpus);
-	struct comparing state = {.cpu = compared_new(ncpus), .json = json, .out = out};
+	struct comparing state = {.cpu = paired_new(ncpus), .json = json, .out = out};
 	struct live live = {.measure = m,
 			    .engine = &collect_engine,
 			    .engine_options = &co,
@@ -101,7 +101,7 @@ static int compare_on(const struct measure *m, struct view *v, bool json, FILE *
 	co.osnoise = co.intervals = true;
 	state.live = &live;
 	code = live_run(&live);
-	compared_free(state.cpu, ncpus);
+	paired_free(state.cpu, ncpus);
 	return code;
 }
 

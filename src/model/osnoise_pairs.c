@@ -1,4 +1,4 @@
-#include "model/compare.h"
+#include "model/osnoise_pairs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 #define APART_NS    20000000
 #define PATIENCE_NS 200000000 /* after this no partner comes any more */
 
-int compare_init(struct compare *c)
+int pairs_init(struct osnoise_pairs *c)
 {
 	memset(c, 0, sizeof(*c));
 	return hist_init(&c->difference, 5) || hist_init(&c->relative, 5) ? -ENOMEM : 0;
 }
 
-void compare_free(struct compare *c)
+void pairs_free(struct osnoise_pairs *c)
 {
 	for (uint32_t i = 0; i < c->rows; i++)
 		hist_free(&c->row[i].difference);
@@ -24,9 +24,9 @@ void compare_free(struct compare *c)
 	memset(c, 0, sizeof(*c));
 }
 
-static struct compare_row *row_of(struct compare *c, const struct interval *i)
+static struct pairs_row *row_of(struct osnoise_pairs *c, const struct interval *i)
 {
-	struct compare_row *r;
+	struct pairs_row *r;
 
 	for (uint32_t k = 0; k < c->rows; k++) {
 		r = &c->row[k];
@@ -56,7 +56,7 @@ static struct compare_row *row_of(struct compare *c, const struct interval *i)
 	return r;
 }
 
-static void count(struct compare_row *r, const struct interval *i)
+static void count(struct pairs_row *r, const struct interval *i)
 {
 	if (i->theirs) {
 		r->theirs++;
@@ -72,9 +72,9 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-static void leave(struct compare *c, const struct interval *i)
+static void leave(struct osnoise_pairs *c, const struct interval *i)
 {
-	struct compare_row *r = row_of(c, i);
+	struct pairs_row *r = row_of(c, i);
 
 	if (!r)
 		c->dropped++;
@@ -85,11 +85,11 @@ static void leave(struct compare *c, const struct interval *i)
 }
 
 /* Of the other side's waiting intervals of the same source, the nearest in time. */
-static int partner(const struct compare *c, const struct interval *i)
+static int partner(const struct osnoise_pairs *c, const struct interval *i)
 {
 	int best = -1;
 
-	for (int k = 0; k < COMPARE_PENDING; k++) {
+	for (int k = 0; k < PAIRS_PENDING; k++) {
 		const struct interval *p = &c->pending[!i->theirs][k].i;
 
 		if (!c->pending[!i->theirs][k].used || p->kind != i->kind || p->id != i->id ||
@@ -102,10 +102,10 @@ static int partner(const struct compare *c, const struct interval *i)
 	return best;
 }
 
-static void forget_old(struct compare *c)
+static void forget_old(struct osnoise_pairs *c)
 {
 	for (int side = 0; side < 2; side++)
-		for (int k = 0; k < COMPARE_PENDING; k++)
+		for (int k = 0; k < PAIRS_PENDING; k++)
 			if (c->pending[side][k].used &&
 			    c->pending[side][k].i.end_ns + PATIENCE_NS < c->newest_ns) {
 				leave(c, &c->pending[side][k].i);
@@ -113,9 +113,9 @@ static void forget_old(struct compare *c)
 			}
 }
 
-static void wait(struct compare *c, const struct interval *i)
+static void wait(struct osnoise_pairs *c, const struct interval *i)
 {
-	uint32_t at = c->next[i->theirs]++ % COMPARE_PENDING;
+	uint32_t at = c->next[i->theirs]++ % PAIRS_PENDING;
 
 	if (at % 64 == 0)
 		forget_old(c);
@@ -125,7 +125,7 @@ static void wait(struct compare *c, const struct interval *i)
 	c->pending[i->theirs][at].used = true;
 }
 
-static void match(struct compare *c, struct compare_row *r, const struct interval *ours,
+static void match(struct osnoise_pairs *c, struct pairs_row *r, const struct interval *ours,
 		  const struct interval *theirs)
 {
 	uint64_t late = ours->end_ns > theirs->end_ns ? ours->end_ns - theirs->end_ns : 0;
@@ -139,9 +139,9 @@ static void match(struct compare *c, struct compare_row *r, const struct interva
 	hist_add(&c->relative, difference * 10000 / (ours->net_ns + !ours->net_ns));
 }
 
-void compare_add(struct compare *c, const struct interval *i)
+void pairs_add(struct osnoise_pairs *c, const struct interval *i)
 {
-	struct compare_row *r = row_of(c, i);
+	struct pairs_row *r = row_of(c, i);
 	const struct interval *p;
 	int k;
 
@@ -162,7 +162,7 @@ void compare_add(struct compare *c, const struct interval *i)
 	match(c, r, i->theirs ? p : i, i->theirs ? i : p);
 }
 
-void compare_finish(struct compare *c)
+void pairs_finish(struct osnoise_pairs *c)
 {
 	c->newest_ns = UINT64_MAX;
 	forget_old(c);
@@ -170,22 +170,22 @@ void compare_finish(struct compare *c)
 
 #define SOFTIRQS_IN_THREADS "on PREEMPT_RT osnoise leaves softirqs in the threads that run them"
 
-const char *compare_why(const struct compare_row *row, bool ours)
+const char *pairs_why(const struct pairs_row *row, bool ours)
 {
 	if (ours && row->kind == SOURCE_SOFTIRQ)
 		return SOFTIRQS_IN_THREADS;
 	return ours && row->kind == SOURCE_FAULT ? "osnoise does not hook page faults" : NULL;
 }
 
-bool compare_differs(const struct compare_row *row)
+bool pairs_differs(const struct pairs_row *row)
 {
 	uint64_t median = hist_percentile(&row->difference, 50);
 
-	return row->matched && median > COMPARE_ALIKE_NS &&
+	return row->matched && median > PAIRS_ALIKE_NS &&
 	       median * 20 > row->matched_ns / row->matched;
 }
 
-const char *compare_why_differs(const struct compare_row *row)
+const char *pairs_why_differs(const struct pairs_row *row)
 {
 	if (row->kind == SOURCE_NMI)
 		return "osnoise counts the way into an NMI and out of it as well";

@@ -7,22 +7,22 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "model/compare.h"
+#include "model/osnoise_pairs.h"
 
 #define MS 1000000ULL
 
-static struct compare c;
+static struct osnoise_pairs c;
 
 static int setup(void **state)
 {
 	(void)state;
-	return compare_init(&c);
+	return pairs_init(&c);
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	compare_free(&c);
+	pairs_free(&c);
 	return 0;
 }
 
@@ -35,10 +35,10 @@ static void add(bool theirs, enum source_kind kind, uint32_t id, uint64_t end, u
 			     .id = id,
 			     .name = "x"};
 
-	compare_add(&c, &i);
+	pairs_add(&c, &i);
 }
 
-static const struct compare_row *row(enum source_kind kind, uint32_t id)
+static const struct pairs_row *row(enum source_kind kind, uint32_t id)
 {
 	for (uint32_t i = 0; i < c.rows; i++)
 		if (c.row[i].kind == kind && c.row[i].id == id)
@@ -49,14 +49,14 @@ static const struct compare_row *row(enum source_kind kind, uint32_t id)
 
 static void test_pairs(void **state)
 {
-	const struct compare_row *r;
+	const struct pairs_row *r;
 
 	(void)state;
 	add(false, SOURCE_IRQ, 236, 1000, 500);
 	add(true, SOURCE_IRQ, 236, 1010, 450);
 	add(true, SOURCE_IRQ, 236, 5000, 700); /* the other side may come first */
 	add(false, SOURCE_IRQ, 236, 4990, 720);
-	compare_finish(&c);
+	pairs_finish(&c);
 	r = row(SOURCE_IRQ, 236);
 	assert_int_equal(r->matched, 2);
 	assert_int_equal(r->only_ours + r->only_theirs, 0);
@@ -72,7 +72,7 @@ static void test_pairs(void **state)
  * difference. */
 static void test_late(void **state)
 {
-	const struct compare_row *r;
+	const struct pairs_row *r;
 
 	(void)state;
 	for (int i = 1; i <= 3; i++) {
@@ -82,15 +82,15 @@ static void test_late(void **state)
 		    2000); /* in the other order all of it counts */
 		add(false, SOURCE_NMI, 0, i * MS + 3500, 1200);
 	}
-	compare_finish(&c);
+	pairs_finish(&c);
 	r = row(SOURCE_IRQ, 236);
 	assert_int_equal(r->matched, 3);
 	assert_int_equal(r->difference.max, 50);
-	assert_false(compare_differs(r));
+	assert_false(pairs_differs(r));
 	r = row(SOURCE_NMI, 0);
 	assert_int_equal(r->difference.max, 800);
-	assert_true(compare_differs(r));
-	assert_non_null(compare_why_differs(r));
+	assert_true(pairs_differs(r));
+	assert_non_null(pairs_why_differs(r));
 	assert_int_equal(c.difference.count, 6);
 	assert_int_equal(c.relative.max, 800 * 10000 / 1200);
 }
@@ -102,9 +102,9 @@ static void test_alone(void **state)
 	add(true, SOURCE_THREAD, 77, 2000, 100);
 	add(true, SOURCE_THREAD, 78, 3000, 100);
 	add(false, SOURCE_THREAD, 78, 3000 + 30 * MS, 100); /* too far apart to be the same */
-	compare_finish(&c);
+	pairs_finish(&c);
 	assert_int_equal(row(SOURCE_SOFTIRQ, 8)->only_ours, 1);
-	assert_non_null(compare_why(row(SOURCE_SOFTIRQ, 8), true));
+	assert_non_null(pairs_why(row(SOURCE_SOFTIRQ, 8), true));
 	assert_int_equal(row(SOURCE_THREAD, 77)->only_theirs, 1);
 	assert_int_equal(row(SOURCE_THREAD, 78)->only_theirs, 1);
 	assert_int_equal(row(SOURCE_THREAD, 78)->only_ours, 1);
@@ -117,7 +117,7 @@ static void test_kinds(void **state)
 	(void)state;
 	add(false, SOURCE_IRQ, 7, 1000, 10);
 	add(true, SOURCE_SOFTIRQ, 7, 1000, 10);
-	compare_finish(&c);
+	pairs_finish(&c);
 	assert_int_equal(row(SOURCE_IRQ, 7)->only_ours, 1);
 	assert_int_equal(row(SOURCE_SOFTIRQ, 7)->only_theirs, 1);
 }
@@ -130,7 +130,7 @@ static void test_nearest(void **state)
 	add(false, SOURCE_IRQ, 1, 3 * MS, 200);
 	add(true, SOURCE_IRQ, 1, 3 * MS + 10, 200);
 	add(true, SOURCE_IRQ, 1, 1 * MS + 10, 100);
-	compare_finish(&c);
+	pairs_finish(&c);
 	assert_int_equal(row(SOURCE_IRQ, 1)->matched, 2);
 	assert_int_equal(row(SOURCE_IRQ, 1)->difference.max, 0);
 }
@@ -152,7 +152,7 @@ static void test_many(void **state)
 				alone++;
 		t += 50 * MS;
 	}
-	compare_finish(&c);
+	pairs_finish(&c);
 	for (uint32_t i = 0; i < c.rows; i++) {
 		assert_int_equal(c.row[i].ours, c.row[i].matched + c.row[i].only_ours);
 		assert_int_equal(c.row[i].theirs, c.row[i].matched + c.row[i].only_theirs);

@@ -1,4 +1,4 @@
-#include "render/compare.h"
+#include "render/osnoise_pairs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "base/table.h"
 #include "base/units.h"
 
-static struct compare_row totals(const struct compare *c)
+static struct pairs_row totals(const struct osnoise_pairs *c)
 {
-	struct compare_row sum = {0};
+	struct pairs_row sum = {0};
 
 	for (uint32_t i = 0; i < c->rows; i++) {
 		sum.ours += c->row[i].ours;
@@ -24,14 +24,14 @@ static struct compare_row totals(const struct compare *c)
 	return sum;
 }
 
-static double matched_percent(const struct compare_row *r)
+static double matched_percent(const struct pairs_row *r)
 {
 	return r->theirs ? 100.0 * r->matched / r->theirs : 100;
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct compare_row *const *x = a, *const *y = b;
+	const struct pairs_row *const *x = a, *const *y = b;
 
 	if ((*x)->ours_ns != (*y)->ours_ns)
 		return (*x)->ours_ns < (*y)->ours_ns ? 1 : -1;
@@ -39,9 +39,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Rows by falling time; the caller owns them; NULL: out of memory. */
-static const struct compare_row **sorted(const struct compare *c)
+static const struct pairs_row **sorted(const struct osnoise_pairs *c)
 {
-	const struct compare_row **order = calloc(c->rows + 1, sizeof(*order));
+	const struct pairs_row **order = calloc(c->rows + 1, sizeof(*order));
 
 	for (uint32_t i = 0; order && i < c->rows; i++)
 		order[i] = &c->row[i];
@@ -52,7 +52,7 @@ static const struct compare_row **sorted(const struct compare *c)
 
 /* ---- text ---- */
 
-static void write_row(struct table *t, const struct compare_row *r)
+static void write_row(struct table *t, const struct pairs_row *r)
 {
 	char a[96], name[80];
 
@@ -72,22 +72,22 @@ static void write_row(struct table *t, const struct compare_row *r)
 	table_end_row(t);
 }
 
-static void write_alone(const struct compare_row *r, FILE *out)
+static void write_alone(const struct pairs_row *r, FILE *out)
 {
 	char a[32], name[80];
 	const char *why;
 
 	escape_text(r->name, sizeof(r->name), name, sizeof(name));
 	if (r->only_ours) {
-		why = compare_why(r, true);
+		why = pairs_why(r, true);
 		fprintf(out, "  only culprit: %s %s, %s%s%s\n", source_kind_name(r->kind), name,
 			format_count(r->only_ours, a, sizeof(a)), why ? ": " : "", why ? why : "");
 	}
 	if (r->only_theirs)
 		fprintf(out, "  only osnoise: %s %s, %s\n", source_kind_name(r->kind), name,
 			format_count(r->only_theirs, a, sizeof(a)));
-	if (compare_differs(r)) {
-		why = compare_why_differs(r);
+	if (pairs_differs(r)) {
+		why = pairs_why_differs(r);
 		fprintf(out, "  differ: %s %s, half of them by %s or more%s%s\n",
 			source_kind_name(r->kind), name,
 			format_ns(hist_percentile(&r->difference, 50), a, sizeof(a)),
@@ -95,12 +95,12 @@ static void write_alone(const struct compare_row *r, FILE *out)
 	}
 }
 
-static int write_cpu(const struct view *v, uint32_t i, const struct compared *cpu,
+static int write_cpu(const struct view *v, uint32_t i, const struct paired *cpu,
 		     const struct render_options *o, FILE *out)
 {
 	static const char *const numbers[] = {"culprit",   "osnoise",  "matched", "net here",
 					      "net there", "diff p50", "p99",     "max"};
-	const struct compare_row **order = sorted(&cpu->compare), sum = totals(&cpu->compare);
+	const struct pairs_row **order = sorted(&cpu->pairs), sum = totals(&cpu->pairs);
 	struct table *t = table_new(o->width ? o->width : 100, 2);
 	char a[32], b[32], c[32], d[32];
 
@@ -116,17 +116,17 @@ static int write_cpu(const struct view *v, uint32_t i, const struct compared *cp
 		format_percent(matched_percent(&sum), d, sizeof(d)));
 	if (sum.matched)
 		fprintf(out, "  half of these differ by no more than %s, or %s %%\n",
-			format_ns(hist_percentile(&cpu->compare.difference, 50), a, sizeof(a)),
-			format_percent(hist_percentile(&cpu->compare.relative, 50) / 100.0, b,
+			format_ns(hist_percentile(&cpu->pairs.difference, 50), a, sizeof(a)),
+			format_percent(hist_percentile(&cpu->pairs.relative, 50) / 100.0, b,
 				       sizeof(b)));
 	table_column(t, "kind", ALIGN_LEFT, false);
 	table_column(t, "who", ALIGN_LEFT, true);
 	for (size_t k = 0; k < sizeof(numbers) / sizeof(numbers[0]); k++)
 		table_column(t, numbers[k], ALIGN_RIGHT, false);
-	for (uint32_t k = 0; k < cpu->compare.rows; k++)
+	for (uint32_t k = 0; k < cpu->pairs.rows; k++)
 		write_row(t, order[k]);
 	table_print(t, out, o->colour);
-	for (uint32_t k = 0; k < cpu->compare.rows; k++)
+	for (uint32_t k = 0; k < cpu->pairs.rows; k++)
 		write_alone(order[k], out);
 	fprintf(out,
 		"  gaps without any interval, which osnoise calls HW: %s, %s; by osnoise's own "
@@ -143,7 +143,7 @@ static int write_cpu(const struct view *v, uint32_t i, const struct compared *cp
 	return 0;
 }
 
-static int write_text(const struct view *v, const struct compared *cpu,
+static int write_text(const struct view *v, const struct paired *cpu,
 		      const struct render_options *o, FILE *out)
 {
 	char time[32], kernel[300];
@@ -162,7 +162,7 @@ static int write_text(const struct view *v, const struct compared *cpu,
 
 /* ---- JSON ---- */
 
-static void json_row(struct json *j, const struct compare_row *r)
+static void json_row(struct json *j, const struct pairs_row *r)
 {
 	json_object_flat(j, NULL);
 	json_string(j, "kind", source_kind_name(r->kind));
@@ -178,15 +178,15 @@ static void json_row(struct json *j, const struct compare_row *r)
 	json_u64(j, "difference_p50_ns", hist_percentile(&r->difference, 50));
 	json_u64(j, "difference_p99_ns", hist_percentile(&r->difference, 99));
 	json_u64(j, "difference_max_ns", r->difference.max);
-	json_string(j, "why", r->only_ours ? compare_why(r, true) : NULL);
-	json_bool(j, "differs", compare_differs(r));
-	json_string(j, "why_differs", compare_differs(r) ? compare_why_differs(r) : NULL);
+	json_string(j, "why", r->only_ours ? pairs_why(r, true) : NULL);
+	json_bool(j, "differs", pairs_differs(r));
+	json_string(j, "why_differs", pairs_differs(r) ? pairs_why_differs(r) : NULL);
 	json_end(j);
 }
 
-static int json_cpu(struct json *j, const struct view *v, uint32_t i, const struct compared *cpu)
+static int json_cpu(struct json *j, const struct view *v, uint32_t i, const struct paired *cpu)
 {
-	const struct compare_row **order = sorted(&cpu->compare), sum = totals(&cpu->compare);
+	const struct pairs_row **order = sorted(&cpu->pairs), sum = totals(&cpu->pairs);
 
 	if (!order)
 		return -ENOMEM;
@@ -197,16 +197,16 @@ static int json_cpu(struct json *j, const struct view *v, uint32_t i, const stru
 	json_u64(j, "osnoise", sum.theirs);
 	json_u64(j, "matched", sum.matched);
 	json_double(j, "matched_percent", matched_percent(&sum), 4);
-	json_u64(j, "difference_p50_ns", hist_percentile(&cpu->compare.difference, 50));
-	json_double(j, "difference_p50_percent",
-		    hist_percentile(&cpu->compare.relative, 50) / 100.0, 2);
+	json_u64(j, "difference_p50_ns", hist_percentile(&cpu->pairs.difference, 50));
+	json_double(j, "difference_p50_percent", hist_percentile(&cpu->pairs.relative, 50) / 100.0,
+		    2);
 	json_u64(j, "lost", v->cpu[i].counts.lost + cpu->intervals_lost);
 	json_u64(j, "hw", cpu->hw);
 	json_u64(j, "hw_ns", cpu->hw_ns);
 	json_u64(j, "hw_osnoise", cpu->hw_theirs);
 	json_u64(j, "outside_ns", v->cpu[i].outside_ns);
 	json_array(j, "sources");
-	for (uint32_t k = 0; k < cpu->compare.rows; k++)
+	for (uint32_t k = 0; k < cpu->pairs.rows; k++)
 		json_row(j, order[k]);
 	json_end(j);
 	json_end(j);
@@ -214,14 +214,14 @@ static int json_cpu(struct json *j, const struct view *v, uint32_t i, const stru
 	return 0;
 }
 
-static int write_json(const struct view *v, const struct compared *cpu, FILE *out)
+static int write_json(const struct view *v, const struct paired *cpu, FILE *out)
 {
 	struct json j;
 	int err = 0;
 
 	json_init(&j, out);
 	json_object(&j, NULL);
-	json_string(&j, "schema", COMPARE_SCHEMA);
+	json_string(&j, "schema", PAIRS_SCHEMA);
 	json_string(&j, "version", CULPRIT_VERSION);
 	json_string(&j, "kernel", v->host.kernel);
 	json_string(&j, "started", v->run.started);
@@ -234,8 +234,8 @@ static int write_json(const struct view *v, const struct compared *cpu, FILE *ou
 	return err;
 }
 
-int render_compare(const struct view *v, const struct compared *cpu, const struct render_options *o,
-		   bool json, FILE *out)
+int render_osnoise_pairs(const struct view *v, const struct paired *cpu,
+			 const struct render_options *o, bool json, FILE *out)
 {
 	int err = json ? write_json(v, cpu, out) : write_text(v, cpu, o, out);
 

@@ -8,17 +8,17 @@
  * osnoise reports from within its own probe. Where our probe comes after that, the report itself
  * would count as a difference, so our interval is compared as it was when osnoise reported.
  */
-#ifndef CULPRIT_COMPARE_H
-#define CULPRIT_COMPARE_H
+#ifndef CULPRIT_OSNOISE_PAIRS_H
+#define CULPRIT_OSNOISE_PAIRS_H
 
 #include <stdint.h>
 #include "model/interval.h"
 #include "model/source.h"
 
-#define COMPARE_PENDING 512
+#define PAIRS_PENDING 512
 
 /* One source as both sides see it. */
-struct compare_row {
+struct pairs_row {
 	enum source_kind kind;
 	uint32_t id;
 	char name[17];
@@ -29,35 +29,35 @@ struct compare_row {
 	uint64_t matched_ns;    /* our net time of the matched */
 };
 
-struct compare {
-	struct compare_row *row; /* in order of appearance */
+struct osnoise_pairs {
+	struct pairs_row *row; /* in order of appearance */
 	uint32_t rows, room;
 	struct {
 		struct interval i;
 		bool used;
-	} pending[2][COMPARE_PENDING]; /* ours, theirs */
+	} pending[2][PAIRS_PENDING]; /* ours, theirs */
 	uint32_t next[2];
 	uint64_t newest_ns;
 	struct hist difference, relative; /* of all matched: ns, and 1/100 percent of ours */
 	uint64_t dropped;                 /* rows without memory */
 };
 
-int compare_init(struct compare *c); /* One for each CPU. 0 or -ENOMEM. */
-void compare_free(struct compare *c);
+int pairs_init(struct osnoise_pairs *c); /* One for each CPU. 0 or -ENOMEM. */
+void pairs_free(struct osnoise_pairs *c);
 
 /* Adds an interval of either side; those of one side come in the order of their ends, the two sides
  * within 100 ms of each other. */
-void compare_add(struct compare *c, const struct interval *i);
-void compare_finish(struct compare *c); /* counts what still waits as without partner */
+void pairs_add(struct osnoise_pairs *c, const struct interval *i);
+void pairs_finish(struct osnoise_pairs *c); /* counts what still waits as without partner */
 
 /* Why osnoise or culprit lacks such an interval, NULL: not known. ours: only culprit has it. */
-const char *compare_why(const struct compare_row *row, bool ours);
+const char *pairs_why(const struct pairs_row *row, bool ours);
 
 /* Limit of likeness: the matched differ when half of them or more differ by more than this and a
  * twentieth of their length. */
-#define COMPARE_ALIKE_NS 200
-bool compare_differs(const struct compare_row *row);
+#define PAIRS_ALIKE_NS 200
+bool pairs_differs(const struct pairs_row *row);
 /* Why they may differ, NULL: not known. */
-const char *compare_why_differs(const struct compare_row *row);
+const char *pairs_why_differs(const struct pairs_row *row);
 
 #endif
