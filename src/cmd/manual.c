@@ -96,6 +96,19 @@ static void tagged(const char *tag, const char *what, FILE *out)
 	putc('\n', out);
 }
 
+/* The topics that speak of this command. */
+static void see_also(const char *name, FILE *out)
+{
+	char use[64];
+
+	snprintf(use, sizeof(use), "culprit %s", name);
+	fputs(".SH SEE ALSO\n.BR culprit (1)", out);
+	for (const struct topic *t = topics; t->name; t++)
+		if (strstr(t->text, use))
+			fprintf(out, ",\n.BR culprit\\-%s (%d)", t->name, t->section);
+	putc('\n', out);
+}
+
 void manual_of(const struct opt_command *usage, FILE *out)
 {
 	roff_heading(usage->name, 1, out);
@@ -121,9 +134,7 @@ void manual_of(const struct opt_command *usage, FILE *out)
 	fputs(".SH ENVIRONMENT\n", out);
 	for (const struct opt_choice *v = usage->environment; v && v->name; v++)
 		tagged(v->name, v->what, out);
-	fputs(".SH SEE ALSO\n.BR culprit "
-	      "(1)\n",
-	      out);
+	see_also(usage->name, out);
 }
 
 void manual_all(const struct command *commands, size_t n, FILE *out)

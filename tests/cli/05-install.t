@@ -34,6 +34,9 @@ for page, section in [("", 1), *[(n, 1) for n in names], *[t.split(".") for t in
     told = text.replace("\\-", "-")
     if page in names:
         options = set(re.findall(r"--[a-z][a-z-]+", culprit("help", page).out.split("options:")[1]))
+        refers = {t for t in re.findall(r"^\.BR culprit-([a-z]+) \([57]\)", told, re.M)}
+        is_(refers, {t[:-2] for t in topics if f"culprit {page}" in culprit("help", t[:-2]).out},
+            f"man page {page}: it refers to the topics that speak of it")
         is_(sorted(options - set(re.findall(r"--[a-z][a-z-]+", told))), [], f"man page {page}: every option of the help")
     elif page:
         # Each word of the topic, and in their order: what roff adds stands on lines of its own or before the words.
