@@ -16,10 +16,10 @@
 #include "cmd/osnoise_alternate.h"
 #include "cmd/osnoise_live.h"
 #include "cmd/output.h"
-#include "model/beside.h"
+#include "model/osnoise_rates.h"
 #include "model/osnoise.h"
 #include "recording/read.h"
-#include "render/beside.h"
+#include "render/osnoise_rates.h"
 #include "render/osnoise.h"
 
 #define BLOCK 65536
@@ -252,18 +252,18 @@ static int check_known(const struct osnoise_reader *r, const char *name)
 
 /* ---- writing ---- */
 
-static int write_beside(const struct options *o, const struct osnoise_reader *r,
-			const struct view *v, const char *name, const struct render_options *ro,
-			FILE *out)
+static int write_rates(const struct options *o, const struct osnoise_reader *r,
+		       const struct view *v, const char *name, const struct render_options *ro,
+		       FILE *out)
 {
-	struct beside b;
-	int err = beside_make(&b, r, v);
+	struct osnoise_rates b;
+	int err = rates_make(&b, r, v);
 
 	if (err)
 		return err;
-	err = o->format == FORMAT_JSON ? render_beside_json(&b, name, o->recording, out)
-				       : render_beside_text(&b, name, o->recording, ro, out);
-	beside_free(&b);
+	err = o->format == FORMAT_JSON ? render_osnoise_rates_json(&b, name, o->recording, out)
+				       : render_osnoise_rates_text(&b, name, o->recording, ro, out);
+	rates_free(&b);
 	return err;
 }
 
@@ -278,7 +278,7 @@ static int write_report(const struct options *o, const struct osnoise_reader *r,
 		return complain("cannot write to %s: %s; choose another file with -o", o->output,
 				strerror(errno));
 	output_terminal(out, 100, &ro.colour, &ro.width);
-	bad = v                          ? write_beside(o, r, v, name, &ro, out)
+	bad = v                          ? write_rates(o, r, v, name, &ro, out)
 	      : o->format == FORMAT_JSON ? render_osnoise_json(r, name, out)
 					 : render_osnoise_text(r, name, &ro, out);
 	bad |= fflush(out);

@@ -3,26 +3,26 @@
  * rates are compared, not events. Sources are paired by what osnoise knows of them: kind (it does
  * not tell vectors from IRQs) and name; culprit's functions and thread ids are added up.
  */
-#ifndef CULPRIT_BESIDE_H
-#define CULPRIT_BESIDE_H
+#ifndef CULPRIT_OSNOISE_RATES_H
+#define CULPRIT_OSNOISE_RATES_H
 
 #include "model/osnoise.h"
 #include "model/view.h"
 
-struct beside_share {
+struct rates_share {
 	uint64_t count, ns; /* net */
 };
 
-struct beside_row {
+struct rates_row {
 	enum source_kind kind; /* SOURCE_IRQ includes vectors */
 	char name[SOURCE_NAME];
-	struct beside_share theirs, ours;
+	struct rates_share theirs, ours;
 };
 
-struct beside {
-	uint64_t theirs_ns, ours_ns;      /* observed, of all CPUs together; 0: not known */
-	struct beside_share theirs, ours; /* gaps: osnoise's samples or noise, culprit's hiccups */
-	struct beside_row *row;           /* by falling time, of the side that saw more */
+struct osnoise_rates {
+	uint64_t theirs_ns, ours_ns;     /* observed, of all CPUs together; 0: not known */
+	struct rates_share theirs, ours; /* gaps: osnoise's samples or noise, culprit's hiccups */
+	struct rates_row *row;           /* by falling time, of the side that saw more */
 	uint32_t count;
 	/* Events with names; false: only the counters of rtla or of the periods, in the rows
 	 * without a name. */
@@ -30,7 +30,7 @@ struct beside {
 };
 
 /* 0 or -ENOMEM. Free with beside_free. */
-int beside_make(struct beside *b, const struct osnoise_reader *r, const struct view *v);
-void beside_free(struct beside *b);
+int rates_make(struct osnoise_rates *b, const struct osnoise_reader *r, const struct view *v);
+void rates_free(struct osnoise_rates *b);
 
 #endif

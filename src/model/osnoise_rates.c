@@ -1,4 +1,4 @@
-#include "model/beside.h"
+#include "model/osnoise_rates.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@ static enum source_kind their_kind(enum source_kind kind)
 	return kind == SOURCE_VECTOR ? SOURCE_IRQ : kind;
 }
 
-static struct beside_row *find(struct beside *b, enum source_kind kind, const char *name)
+static struct rates_row *find(struct osnoise_rates *b, enum source_kind kind, const char *name)
 {
-	struct beside_row *bigger;
+	struct rates_row *bigger;
 
 	kind = their_kind(kind);
 	for (uint32_t i = 0; i < b->count; i++)
@@ -27,11 +27,11 @@ static struct beside_row *find(struct beside *b, enum source_kind kind, const ch
 	return &b->row[b->count++];
 }
 
-static int add(struct beside *b, enum source_kind kind, const char *name, bool theirs,
+static int add(struct osnoise_rates *b, enum source_kind kind, const char *name, bool theirs,
 	       uint64_t count, uint64_t ns)
 {
-	struct beside_row *row = find(b, kind, name);
-	struct beside_share *share;
+	struct rates_row *row = find(b, kind, name);
+	struct rates_share *share;
 
 	if (!row)
 		return -ENOMEM;
@@ -41,7 +41,7 @@ static int add(struct beside *b, enum source_kind kind, const char *name, bool t
 	return 0;
 }
 
-static int add_sources(struct beside *b, const struct sources *s, bool theirs)
+static int add_sources(struct osnoise_rates *b, const struct sources *s, bool theirs)
 {
 	int err = 0;
 
@@ -55,7 +55,7 @@ static int add_sources(struct beside *b, const struct sources *s, bool theirs)
 }
 
 /* Adds counters without names: of the periods' lines, or of rtla's table. */
-static int add_period(struct beside *b, const struct osnoise_period *p)
+static int add_period(struct osnoise_rates *b, const struct osnoise_period *p)
 {
 	const struct {
 		enum source_kind kind;
@@ -72,7 +72,7 @@ static int add_period(struct beside *b, const struct osnoise_period *p)
 	return err;
 }
 
-static int take_theirs(struct beside *b, const struct osnoise_reader *r)
+static int take_theirs(struct osnoise_rates *b, const struct osnoise_reader *r)
 {
 	uint64_t span = r->min_start_ns != UINT64_MAX ? r->max_end_ns - r->min_start_ns : 0;
 	int err = 0;
@@ -100,7 +100,7 @@ static int take_theirs(struct beside *b, const struct osnoise_reader *r)
 }
 
 /* Adds culprit's sources, without names when the other side has none. */
-static int take_ours(struct beside *b, const struct view *v)
+static int take_ours(struct osnoise_rates *b, const struct view *v)
 {
 	int err = 0;
 
@@ -126,7 +126,7 @@ static int take_ours(struct beside *b, const struct view *v)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct beside_row *x = a, *y = b;
+	const struct rates_row *x = a, *y = b;
 	uint64_t p = x->theirs.ns > x->ours.ns ? x->theirs.ns : x->ours.ns;
 	uint64_t q = y->theirs.ns > y->ours.ns ? y->theirs.ns : y->ours.ns;
 
@@ -136,11 +136,11 @@ static int by_time(const void *a, const void *b)
 				  : strcmp(x->name, y->name);
 }
 
-int beside_make(struct beside *b, const struct osnoise_reader *r, const struct view *v)
+int rates_make(struct osnoise_rates *b, const struct osnoise_reader *r, const struct view *v)
 {
 	memset(b, 0, sizeof(*b));
 	if (take_theirs(b, r) || take_ours(b, v)) {
-		beside_free(b);
+		rates_free(b);
 		return -ENOMEM;
 	}
 	if (b->count)
@@ -148,7 +148,7 @@ int beside_make(struct beside *b, const struct osnoise_reader *r, const struct v
 	return 0;
 }
 
-void beside_free(struct beside *b)
+void rates_free(struct osnoise_rates *b)
 {
 	free(b->row);
 	memset(b, 0, sizeof(*b));

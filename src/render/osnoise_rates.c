@@ -4,7 +4,7 @@
  *	   count       time   count       time  ratio  kind     who
  *	     250    1.20 ms     251    1.31 ms   1.09  irq      local_timer
  */
-#include "render/beside.h"
+#include "render/osnoise_rates.h"
 
 #include <errno.h>
 
@@ -26,7 +26,7 @@ static void count_cell(struct table *t, uint64_t n, uint64_t observed_ns)
 	table_cellf(t, NULL, "%.1f", rate(n, observed_ns));
 }
 
-static void time_cell(struct table *t, const struct beside_share *s, uint64_t observed_ns)
+static void time_cell(struct table *t, const struct rates_share *s, uint64_t observed_ns)
 {
 	char text[32];
 
@@ -35,8 +35,8 @@ static void time_cell(struct table *t, const struct beside_share *s, uint64_t ob
 				      : format_ns(rate(s->ns, observed_ns), text, sizeof(text)));
 }
 
-static void ratio_cell(struct table *t, const struct beside *b, const struct beside_share *theirs,
-		       const struct beside_share *ours)
+static void ratio_cell(struct table *t, const struct osnoise_rates *b,
+		       const struct rates_share *theirs, const struct rates_share *ours)
 {
 	double a = rate(theirs->ns, b->theirs_ns), c = rate(ours->ns, b->ours_ns);
 
@@ -49,8 +49,8 @@ static void ratio_cell(struct table *t, const struct beside *b, const struct bes
 							: "new");
 }
 
-static void row(struct table *t, const struct beside *b, const struct beside_share *theirs,
-		const struct beside_share *ours, const char *kind, const char *name)
+static void row(struct table *t, const struct osnoise_rates *b, const struct rates_share *theirs,
+		const struct rates_share *ours, const char *kind, const char *name)
 {
 	count_cell(t, theirs->count, b->theirs_ns);
 	time_cell(t, theirs, b->theirs_ns);
@@ -62,8 +62,8 @@ static void row(struct table *t, const struct beside *b, const struct beside_sha
 	table_end_row(t);
 }
 
-int render_beside_text(const struct beside *b, const char *theirs, const char *ours,
-		       const struct render_options *options, FILE *out)
+int render_osnoise_rates_text(const struct osnoise_rates *b, const char *theirs, const char *ours,
+			      const struct render_options *options, FILE *out)
 {
 	static const char *const headings[] = {"osnoise/s", "time/s", "culprit/s", "time/s",
 					       "ratio"};
@@ -103,7 +103,7 @@ int render_beside_text(const struct beside *b, const char *theirs, const char *o
 	return ferror(out) ? -EIO : 0;
 }
 
-static void write_share(struct json *j, const char *key, const struct beside_share *s,
+static void write_share(struct json *j, const char *key, const struct rates_share *s,
 			uint64_t observed_ns)
 {
 	json_object_flat(j, key);
@@ -114,7 +114,8 @@ static void write_share(struct json *j, const char *key, const struct beside_sha
 	json_end(j);
 }
 
-int render_beside_json(const struct beside *b, const char *theirs, const char *ours, FILE *out)
+int render_osnoise_rates_json(const struct osnoise_rates *b, const char *theirs, const char *ours,
+			      FILE *out)
 {
 	struct json j;
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/beside.h"
+#include "model/osnoise_rates.h"
 
 struct ground {
 	struct osnoise_reader reader;
@@ -51,8 +51,8 @@ static void ours(struct ground *g, enum source_kind kind, uint32_t id, const cha
 	source_add(s->row[sources_find(s, kind, id, name, function)], ns, true);
 }
 
-static const struct beside_row *row_of(const struct beside *b, enum source_kind kind,
-				       const char *name)
+static const struct rates_row *row_of(const struct osnoise_rates *b, enum source_kind kind,
+				      const char *name)
 {
 	for (uint32_t i = 0; i < b->count; i++)
 		if (b->row[i].kind == kind && !strcmp(b->row[i].name, name))
@@ -66,7 +66,7 @@ static const struct beside_row *row_of(const struct beside *b, enum source_kind 
 static void test_pairs(void **state)
 {
 	struct ground *g = *state;
-	struct beside b;
+	struct osnoise_rates b;
 
 	say(g, "  <idle>-0   [001] d.h1.    10.000100: irq_noise: local_timer:236 start "
 	       "10.000000000 duration 5000 ns");
@@ -79,7 +79,7 @@ static void test_pairs(void **state)
 	ours(g, SOURCE_THREAD, 7, "poke", NULL, 100);
 	ours(g, SOURCE_THREAD, 8, "poke", NULL, 200);
 	ours(g, SOURCE_OUTSIDE, 0, "steal", NULL, 100000);
-	assert_int_equal(beside_make(&b, &g->reader, &g->view), 0);
+	assert_int_equal(rates_make(&b, &g->reader, &g->view), 0);
 	assert_true(b.theirs_detailed);
 	assert_int_equal(b.count, 3);
 	assert_int_equal(row_of(&b, SOURCE_IRQ, "local_timer")->theirs.ns, 12000);
@@ -91,14 +91,14 @@ static void test_pairs(void **state)
 	assert_string_equal(b.row[0].name, "local_timer");
 	assert_int_equal(b.ours_ns, 2000000000);
 	assert_int_equal(b.theirs_ns, 1500000900);
-	beside_free(&b);
+	rates_free(&b);
 }
 
 /* rtla's table has counters only: then culprit's have no names either. */
 static void test_counters(void **state)
 {
 	struct ground *g = *state;
-	struct beside b;
+	struct osnoise_rates b;
 
 	say(g, "                                          Operating System Noise");
 	say(g, "duration:   0 00:00:02 | time is in us");
@@ -112,7 +112,7 @@ static void test_counters(void **state)
 	       "500            6            4");
 	ours(g, SOURCE_VECTOR, 236, "local_timer", NULL, 4000);
 	ours(g, SOURCE_IRQ, 42, "nvme0q1", NULL, 1000);
-	assert_int_equal(beside_make(&b, &g->reader, &g->view), 0);
+	assert_int_equal(rates_make(&b, &g->reader, &g->view), 0);
 	assert_false(b.theirs_detailed);
 	assert_int_equal(b.theirs_ns, 2000000000);
 	assert_int_equal(b.theirs.ns, 40000);
@@ -120,7 +120,7 @@ static void test_counters(void **state)
 	assert_int_equal(row_of(&b, SOURCE_IRQ, "")->ours.count, 2);
 	assert_int_equal(row_of(&b, SOURCE_THREAD, "")->theirs.count, 4);
 	assert_int_equal(row_of(&b, SOURCE_SOFTIRQ, "")->ours.count, 0);
-	beside_free(&b);
+	rates_free(&b);
 }
 
 int main(void)
