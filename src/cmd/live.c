@@ -1,6 +1,5 @@
 #include "cmd/live.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +8,6 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "collect/facts.h"
-#include "collect/host.h"
 
 #define PROGRESS_NS (250 * NSEC_PER_MSEC)
 
@@ -155,79 +153,5 @@ int live_run(struct live *l)
 	if (l->run)
 		l->engine->close(l->run);
 	recorder_close(recorder);
-	return code;
-}
-
-/* ---- workloads ---- */
-
-#define FIELD(name) offsetof(struct bench, name)
-
-const struct opt bench_record_opts[] = {
-	{'r', "record", "FILE", "also record it to FILE, for culprit report, diff and plot",
-	 FIELD(record), output_set_file},
-	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), .needs = "record",
-	 .why = "overwrites a recording, and none is made"},
-	{0},
-};
-
-const struct opt bench_opts[] = {
-	{'t', "threshold", "TIME",
-	 "what takes longer is explained, as 50us, or auto: ten times the median of a warm-up",
-	 FIELD(measure.threshold_ns), measure_set_threshold, .preset = "auto"},
-	{.include = measure_report_opts, .offset = FIELD(measure)},
-	{.include = output_opts, .offset = FIELD(output)},
-	{.include = series_opts, .offset = FIELD(output)},
-	{.include = bench_record_opts},
-	{0, "max-hiccup", "TIME", "exit with 2 when an operation takes longer",
-	 FIELD(limits.max_hiccup_ns), opt_set_time},
-	{0, "label", "TEXT", "what this run is called in the report", FIELD(label), opt_set_string},
-	{0},
-};
-
-struct bench_state {
-	struct bench *bench;
-	struct view *view;
-};
-
-static int bench_end(void *ctx)
-{
-	const struct bench_state *s = ctx;
-
-	return s->bench->report ? s->bench->report(s->bench, s->view)
-				: live_report(&s->bench->output, s->view);
-}
-
-int bench_run(struct bench *b, const struct workload *workload, const void *workload_options)
-{
-	struct view *v = calloc(1, sizeof(*v));
-	struct bench_state state = {b, v};
-	struct collect_options co;
-	struct live live = {.measure = &b->measure,
-			    .engine = &collect_engine,
-			    .engine_options = &co,
-			    .view = v,
-			    .output = &b->output,
-			    .limits = &b->limits,
-			    .record_to = b->record,
-			    .force = b->force,
-			    .ctx = &state,
-			    .end = bench_end};
-	int code = EXIT_ERROR;
-
-	if (!v) {
-		complain("out of memory");
-		return EXIT_ERROR;
-	}
-	host_read(&v->host);
-	if (b->label)
-		snprintf(v->run.label, sizeof(v->run.label), "%s", b->label);
-	if (!measure_check(&b->measure, &v->host) && !output_open(&b->output)) {
-		co = measure_collect(&b->measure);
-		co.workload = workload;
-		co.workload_options = workload_options;
-		code = output_close(&b->output, live_run(&live));
-	}
-	view_free(v);
-	free(v);
 	return code;
 }

@@ -40,22 +40,4 @@ int live_run(struct live *l); /* the exit code */
 /* Explains the view and writes the report. The exit code. */
 int live_report(struct output *o, struct view *v);
 
-/* The options of commands that measure a workload, and what they have in common. */
-struct bench {
-	struct measure measure;
-	struct output output;
-	struct limits limits;
-	const char *record, *label;
-	bool force;
-	int (*report)(struct bench *b,
-		      struct view *v); /* instead of live_report, which it may call; NULL: that */
-};
-
-/* Rows of option tables: of a struct bench all that a workload's command has beside the workload's
- * own; and those for a recording of it, which a table of another struct can have, too. */
-extern const struct opt bench_opts[], bench_record_opts[];
-
-/* Measures the workload and writes the report. Returns the exit code. */
-int bench_run(struct bench *b, const struct workload *workload, const void *workload_options);
-
 #endif

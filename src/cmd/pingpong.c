@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
-#include "cmd/live.h"
+#include "cmd/workload_command.h"
 #include "collect/host.h"
 #include "collect/pingpong.h"
 #include "render/matrix.h"
@@ -20,7 +20,7 @@
 #define LOOKS           10
 
 struct options {
-	struct bench bench; /* first, because the hook below gets a pointer to it */
+	struct workload_command command; /* first, because the hook below gets a pointer to it */
 	struct pingpong_options pingpong;
 	struct measure_pair pin;
 	bool matrix, every_way;
@@ -93,7 +93,7 @@ static const struct opt pingpong_opts[] = {
 	{0, "times", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path),
 	 output_set_file},
 	{0, "raw", "FILE", .alias = "times"},
-	{0, "percentiles", "WHICH", "in text, of what was measured", FIELD(bench.output.series),
+	{0, "percentiles", "WHICH", "in text, of what was measured", FIELD(command.output.series),
 	 opt_set_choice, OPT_CHOICES(percentile_sets), .preset = "wide"},
 	{0, "matrix", NULL,
 	 "all pairs of CPUs (those of -c, or else all) one after another, and a table of the "
@@ -101,8 +101,8 @@ static const struct opt pingpong_opts[] = {
 	 FIELD(matrix),
 	 .excludes = "pin,record,times,stacks,percentiles,threshold,max-hiccup,label",
 	 .why = "keeps the medians of all pairs only"},
-	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "until all messages are sent"),
-	{.include = bench_opts, .offset = FIELD(bench)},
+	MEASURE_DURATION(FIELD(command.measure.duration_ns), "until all messages are sent"),
+	{.include = workload_command_opts, .offset = FIELD(command)},
 	{0},
 };
 
@@ -160,7 +160,7 @@ static void write_raw(const struct pingpong_options *p, FILE *f)
 	json_end(&j);
 }
 
-static int report_raw(struct bench *b, struct view *v)
+static int report_raw(struct workload_command *b, struct view *v)
 {
 	struct options *o = (struct options *)b;
 	int code = live_report(&b->output, v);
@@ -173,7 +173,7 @@ static int report_raw(struct bench *b, struct view *v)
 
 /* ---- the matrix ---- */
 
-static int report_matrix(struct bench *b, struct view *v)
+static int report_matrix(struct workload_command *b, struct view *v)
 {
 	const struct options *o = (const struct options *)b;
 	struct matrix m = {.view = v,
@@ -196,9 +196,9 @@ static int check_matrix(struct options *o)
 {
 	if (o->pingpong.nways != 1)
 		return complain("--matrix takes one method");
-	if (o->bench.output.format != FORMAT_TEXT && o->bench.output.format != FORMAT_JSON)
+	if (o->command.output.format != FORMAT_TEXT && o->command.output.format != FORMAT_JSON)
 		return complain("--matrix prints text or json, not %s",
-				formats[o->bench.output.format].choice.name);
+				formats[o->command.output.format].choice.name);
 	return 0;
 }
 
@@ -233,7 +233,7 @@ static int check_methods(struct options *o)
 
 static int run_matrix(struct options *o, struct workload *w)
 {
-	struct measure *m = &o->bench.measure;
+	struct measure *m = &o->command.measure;
 	size_t bytes;
 	unsigned n;
 	int code;
@@ -253,15 +253,15 @@ static int run_matrix(struct options *o, struct workload *w)
 	}
 	memset(o->pingpong.matrix, 0xff, bytes);
 	m->no_trace = m->no_audit = true;
-	o->bench.report = report_matrix;
-	code = bench_run(&o->bench, w, &o->pingpong);
+	o->command.report = report_matrix;
+	code = workload_command_run(&o->command, w, &o->pingpong);
 	munmap(o->pingpong.matrix, bytes);
 	return code;
 }
 
 static int choose_pair(struct options *o)
 {
-	struct measure *m = &o->bench.measure;
+	struct measure *m = &o->command.measure;
 	static struct host host; /* large */
 
 	if (cpus_count(&m->cpus) > 2)
@@ -286,15 +286,15 @@ static int run_pair(struct options *o, struct workload *w)
 	if (choose_pair(o))
 		return EXIT_ERROR;
 	if (!bytes)
-		return bench_run(&o->bench, w, p);
+		return workload_command_run(&o->command, w, p);
 	p->raw_count = p->messages < SIZE_MAX / 1024 ? shared(bytes) : NULL;
 	if (!p->raw_count) {
 		complain("no memory for so many raw times: make -n smaller");
 		return EXIT_ERROR;
 	}
 	p->raw = p->raw_count + 2 * p->nways;
-	o->bench.report = report_raw;
-	code = output_open(&o->raw) ? EXIT_ERROR : bench_run(&o->bench, w, p);
+	o->command.report = report_raw;
+	code = output_open(&o->raw) ? EXIT_ERROR : workload_command_run(&o->command, w, p);
 	code = output_close(&o->raw, code);
 	munmap(p->raw_count, bytes);
 	return code;
@@ -309,10 +309,10 @@ int cmd_pingpong(int argc, char **argv)
 	struct pingpong_options *p = &o.pingpong;
 	int operands, code;
 
-	measure_init(&o.bench.measure);
-	o.bench.measure.duration_ns = UINT64_MAX;
-	o.bench.measure.may_share = true;
-	o.bench.output.series = SERIES_WIDE;
+	measure_init(&o.command.measure);
+	o.command.measure.duration_ns = UINT64_MAX;
+	o.command.measure.may_share = true;
+	o.command.output.series = SERIES_WIDE;
 	code = opt_parse(&pingpong_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;

@@ -18,7 +18,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
-#include "cmd/live.h"
+#include "cmd/workload_command.h"
 #include "collect/host.h"
 #include "collect/queue.h"
 
@@ -30,7 +30,7 @@
 enum { NOT_GIVEN = -1, NONE = -2 };
 
 struct options {
-	struct bench bench;
+	struct workload_command command;
 	struct queue_options queue;
 	long cpu[QUEUE_ROLES];
 	const char *payload, *journal;
@@ -95,8 +95,8 @@ static const struct opt queue_opts[] = {
 	 "to disturb: processes that spin 3 ms and sleep 30 ms, shared out among all online CPUs",
 	 FIELD(spinners), measure_set_count, &spinners_range},
 	{0, "long", NULL, NULL, FIELD(long_table)}, /* old spelling of --percentiles long */
-	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "until all messages are sent"),
-	{.include = bench_opts, .offset = FIELD(bench)},
+	MEASURE_DURATION(FIELD(command.measure.duration_ns), "until all messages are sent"),
+	{.include = workload_command_opts, .offset = FIELD(command)},
 	{0},
 };
 
@@ -137,7 +137,7 @@ static const char *const role_names[] = {"producer", "accumulator", "journaller"
 /* The CPU of a role: the given one, or else the first free one. */
 static int choose_cpu(struct options *o, int role, const unsigned *from, int n)
 {
-	struct cpus *taken = &o->bench.measure.cpus;
+	struct cpus *taken = &o->command.measure.cpus;
 
 	for (int i = 0; o->cpu[role] == NOT_GIVEN && i < n; i++) {
 		bool free = !cpus_has(taken, from[i]);
@@ -169,10 +169,10 @@ static int choose_cpus(struct options *o)
 	int n;
 
 	host_read(&host);
-	n = measure_choose(&o->bench.measure, &host, from, 2, 2 * QUEUE_ROLES);
+	n = measure_choose(&o->command.measure, &host, from, 2, 2 * QUEUE_ROLES);
 	if (n < 0)
 		return -1;
-	cpus_clear(&o->bench.measure.cpus);
+	cpus_clear(&o->command.measure.cpus);
 	for (int role = 0; role < QUEUE_ROLES; role++)
 		if (choose_cpu(o, role, from, n))
 			return -1;
@@ -324,7 +324,7 @@ static int run_disturbed(struct options *o)
 	if (n < o->spinners)
 		complain("cannot start so many spinners: %s", strerror(errno));
 	else
-		code = bench_run(&o->bench, &queue_workload, &o->queue);
+		code = workload_command_run(&o->command, &queue_workload, &o->queue);
 	for (uint64_t i = 0; i < n; i++) {
 		kill(pid[i], SIGKILL);
 		waitpid(pid[i], NULL, 0);
@@ -344,14 +344,14 @@ int cmd_queue(int argc, char **argv)
 				      .journal = -1}};
 	int operands, code;
 
-	measure_init(&o.bench.measure);
-	o.bench.measure.duration_ns = UINT64_MAX;
-	o.bench.measure.may_share = true;
+	measure_init(&o.command.measure);
+	o.command.measure.duration_ns = UINT64_MAX;
+	o.command.measure.may_share = true;
 	code = opt_parse(&queue_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	if (o.long_table)
-		o.bench.output.series = SERIES_LONG;
+		o.command.output.series = SERIES_LONG;
 	if (choose_cpus(&o) || map_payload(&o))
 		return EXIT_ERROR;
 	if (map_ring(&o.queue) || open_journal(&o))

@@ -9,7 +9,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
-#include "cmd/live.h"
+#include "cmd/workload_command.h"
 #include "collect/host.h"
 #include "collect/sleep.h"
 
@@ -24,7 +24,7 @@ struct wish {
 };
 
 struct options {
-	struct bench bench;
+	struct workload_command command;
 	struct sleep_options sleep;
 	bool dma_latency, load_here;
 	struct wish load;
@@ -87,8 +87,8 @@ static const struct opt sleep_opts[] = {
 	 FIELD(load), set_load, NULL},
 	{0, "load-here", NULL, "the load runs on the measured CPUs", FIELD(load_here),
 	 .needs = "load", .why = "says where the load runs"},
-	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "10s, or with -n until they are done"),
-	{.include = bench_opts, .offset = FIELD(bench)},
+	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s, or with -n until they are done"),
+	{.include = workload_command_opts, .offset = FIELD(command)},
 	{0},
 };
 
@@ -127,7 +127,7 @@ static bool is_loaded(const struct wish *w)
 /* Returns the exit code. */
 static int run_loaded(struct options *o)
 {
-	struct measure *m = &o->bench.measure;
+	struct measure *m = &o->command.measure;
 	struct load_options lo = {.before_ns = m->duration_ns / 2};
 	struct host *host = calloc(1, sizeof(*host));
 	struct load *load;
@@ -152,7 +152,7 @@ static int run_loaded(struct options *o)
 	if (!load)
 		return EXIT_ERROR;
 	o->sleep.load = load_state(load);
-	code = bench_run(&o->bench, &sleep_loaded_workload, &o->sleep);
+	code = workload_command_run(&o->command, &sleep_loaded_workload, &o->sleep);
 	load_close(load);
 	return code;
 }
@@ -163,12 +163,12 @@ int cmd_sleep(int argc, char **argv)
 	int operands, code, fd = -1;
 	int32_t none = 0;
 
-	measure_init(&o.bench.measure);
-	o.bench.measure.duration_ns = 0;
+	measure_init(&o.command.measure);
+	o.command.measure.duration_ns = 0;
 	code = opt_parse(&sleep_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
-	measure_end(&o.bench.measure, o.sleep.samples);
+	measure_end(&o.command.measure, o.sleep.samples);
 	if (o.dma_latency) {
 		fd = open(DMA_LATENCY, O_WRONLY | O_CLOEXEC);
 		if (fd < 0 || write(fd, &none, sizeof(none)) != sizeof(none)) {
@@ -176,7 +176,8 @@ int cmd_sleep(int argc, char **argv)
 			return EXIT_ERROR;
 		}
 	}
-	code = is_loaded(&o.load) ? run_loaded(&o) : bench_run(&o.bench, &sleep_workload, &o.sleep);
+	code = is_loaded(&o.load) ? run_loaded(&o)
+				  : workload_command_run(&o.command, &sleep_workload, &o.sleep);
 	if (fd >= 0)
 		close(fd); /* ends the request */
 	return code;

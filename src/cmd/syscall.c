@@ -5,13 +5,13 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
-#include "cmd/live.h"
+#include "cmd/workload_command.h"
 #include "collect/syscall.h"
 
 #define NAME_LEN 24
 
 struct options {
-	struct bench bench;
+	struct workload_command command;
 	struct syscall_options syscall;
 };
 
@@ -85,8 +85,8 @@ static const struct opt syscall_opts[] = {
 	 "also each short call in a long loop without a timer inside: what its median is to agree "
 	 "with",
 	 FIELD(syscall.bare), NULL, NULL},
-	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "10s, or with -n until they are done"),
-	{.include = bench_opts, .offset = FIELD(bench)},
+	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s, or with -n until they are done"),
+	{.include = workload_command_opts, .offset = FIELD(command)},
 	{0},
 };
 
@@ -123,8 +123,8 @@ int cmd_syscall(int argc, char **argv)
 	struct workload workload = syscall_workload;
 	int operands, code;
 
-	measure_init(&o.bench.measure);
-	o.bench.measure.duration_ns = 0;
+	measure_init(&o.command.measure);
+	o.command.measure.duration_ns = 0;
 	code = opt_parse(&syscall_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
@@ -140,6 +140,6 @@ int cmd_syscall(int argc, char **argv)
 			names[s->ncalls + i] = bare[i];
 	}
 	workload.series = names;
-	measure_end(&o.bench.measure, s->rounds);
-	return bench_run(&o.bench, &workload, s);
+	measure_end(&o.command.measure, s->rounds);
+	return workload_command_run(&o.command, &workload, s);
 }

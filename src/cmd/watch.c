@@ -10,8 +10,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
-#include "cmd/limits.h"
-#include "cmd/live.h"
+#include "cmd/workload_command.h"
 #include "collect/host.h"
 #include "collect/watch.h"
 #include "model/watch.h"
@@ -19,8 +18,7 @@
 #define IDS 16 /* of struct watched */
 
 struct options {
-	struct bench bench;
-	struct limits limits;
+	struct workload_command command;
 	struct watched threads;
 };
 
@@ -51,7 +49,7 @@ static int set_threshold_or_tid(const char *text, void *field, const struct opt 
 	struct options *o = field;
 
 	if (!*text || text[strspn(text, "0123456789")])
-		return opt_set_time(text, &o->bench.measure.threshold_ns, row, why, whylen);
+		return opt_set_time(text, &o->command.measure.threshold_ns, row, why, whylen);
 	say("-t %.20s is read as --tid, its old meaning: -t is --threshold now, so write --tid "
 	    "%.20s",
 	    text, text);
@@ -67,21 +65,21 @@ static const struct opt watch_opts[] = {
 	 "only what happens on these CPUs; without -p and --tid all threads of programs there; "
 	 "default: where the threads "
 	 "may run",
-	 FIELD(bench.measure.cpus), opt_set_cpus, NULL},
-	MEASURE_DURATION(FIELD(bench.measure.duration_ns), "10s"),
+	 FIELD(command.measure.cpus), opt_set_cpus, NULL},
+	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s"),
 	{'t', NULL, "TIME", NULL, 0, set_threshold_or_tid}, /* ahead of the row that tells of it */
 	{'t', "threshold", "TIME", "leave out losses that are shorter",
-	 FIELD(bench.measure.threshold_ns), opt_set_time, .preset = "none"},
+	 FIELD(command.measure.threshold_ns), opt_set_time, .preset = "none"},
 	{0, "faults", NULL, "page faults, too", FIELD(threads.faults), NULL, NULL},
 	{0, "syscalls", NULL, "system calls, too: their time on the CPU", FIELD(threads.syscalls),
 	 NULL, NULL},
 	{'H', "housekeeping", "CPUS", "where culprit runs; default: all CPUs but those of -c",
-	 FIELD(bench.measure.housekeeping), opt_set_cpus, NULL},
-	{'q', "quiet", NULL, "no progress line", FIELD(bench.measure.quiet), NULL, NULL},
-	{.include = output_opts, .offset = FIELD(bench.output)},
-	{.include = bench_record_opts, .offset = FIELD(bench)},
-	{.include = limits_opts, .offset = FIELD(limits)},
-	{0, "ready-file", "FILE", NULL, FIELD(bench.measure.ready_file), opt_set_string, NULL},
+	 FIELD(command.measure.housekeeping), opt_set_cpus, NULL},
+	{'q', "quiet", NULL, "no progress line", FIELD(command.measure.quiet), NULL, NULL},
+	{.include = output_opts, .offset = FIELD(command.output)},
+	{.include = workload_record_opts, .offset = FIELD(command)},
+	{.include = limits_opts, .offset = FIELD(command.limits)},
+	{0, "ready-file", "FILE", NULL, FIELD(command.measure.ready_file), opt_set_string, NULL},
 	{0},
 };
 
@@ -172,7 +170,7 @@ static void find_cpus(const struct watched *w, struct cpus *cpus)
 
 static int check(struct options *o, const struct host *host)
 {
-	struct measure *m = &o->bench.measure;
+	struct measure *m = &o->command.measure;
 	struct cpus absent = m->cpus;
 	char list[256], caps[64];
 	const char *where;
@@ -212,28 +210,28 @@ static int end(void *ctx)
 	const struct watch_state *s = ctx;
 
 	watch_cut(s->view);
-	return live_report(&s->o->bench.output, s->view);
+	return live_report(&s->o->command.output, s->view);
 }
 
 /* The exit code. */
 static int run(struct options *o, struct view *v)
 {
-	struct bench *b = &o->bench;
+	struct workload_command *c = &o->command;
 	struct watch_state state = {o, v};
 	struct watch_options wo = {.threads = o->threads,
 				   .pid = o->threads.tgid[0],
-				   .cpus = b->measure.cpus,
-				   .housekeeping = b->measure.housekeeping,
-				   .threshold_ns = b->measure.threshold_ns};
-	struct live live = {.measure = &b->measure,
+				   .cpus = c->measure.cpus,
+				   .housekeeping = c->measure.housekeeping,
+				   .threshold_ns = c->measure.threshold_ns};
+	struct live live = {.measure = &c->measure,
 			    .engine = &watch_engine,
 			    .engine_options = &wo,
 			    .view = v,
-			    .output = &b->output,
+			    .output = &c->output,
 			    .spans = true,
-			    .limits = &o->limits,
-			    .record_to = b->record,
-			    .force = b->force,
+			    .limits = &c->limits,
+			    .record_to = c->record,
+			    .force = c->force,
 			    .ctx = &state,
 			    .end = end};
 
@@ -246,18 +244,18 @@ int cmd_watch(int argc, char **argv)
 	struct view *v = calloc(1, sizeof(*v));
 	int operands, code;
 
-	measure_init(&o.bench.measure);
-	o.bench.measure.no_audit = true;
+	measure_init(&o.command.measure);
+	o.command.measure.no_audit = true;
 	code = opt_parse(&watch_usage, argc, argv, &o, &operands);
 	if (code || !v) {
 		free(v);
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
 	host_read(&v->host);
-	if (check(&o, &v->host) || output_open(&o.bench.output))
+	if (check(&o, &v->host) || output_open(&o.command.output))
 		code = EXIT_ERROR;
 	else
-		code = output_close(&o.bench.output, run(&o, v));
+		code = output_close(&o.command.output, run(&o, v));
 	view_free(v);
 	free(v);
 	return code;

@@ -1,0 +1,81 @@
+#include "cmd/workload_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/say.h"
+#include "cmd/cmd.h"
+#include "collect/host.h"
+
+#define FIELD(name) offsetof(struct workload_command, name)
+
+const struct opt workload_record_opts[] = {
+	{'r', "record", "FILE", "also record it to FILE, for culprit report, diff and plot",
+	 FIELD(record), output_set_file},
+	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), .needs = "record",
+	 .why = "overwrites a recording, and none is made"},
+	{0},
+};
+
+const struct opt workload_command_opts[] = {
+	{'t', "threshold", "TIME",
+	 "what takes longer is explained, as 50us, or auto: ten times the median of a warm-up",
+	 FIELD(measure.threshold_ns), measure_set_threshold, .preset = "auto"},
+	{.include = measure_report_opts, .offset = FIELD(measure)},
+	{.include = output_opts, .offset = FIELD(output)},
+	{.include = series_opts, .offset = FIELD(output)},
+	{.include = workload_record_opts},
+	{0, "max-hiccup", "TIME", "exit with 2 when an operation takes longer",
+	 FIELD(limits.max_hiccup_ns), opt_set_time},
+	{0, "label", "TEXT", "what this run is called in the report", FIELD(label), opt_set_string},
+	{0},
+};
+
+struct workload_state {
+	struct workload_command *command;
+	struct view *view;
+};
+
+static int end(void *ctx)
+{
+	const struct workload_state *s = ctx;
+
+	return s->command->report ? s->command->report(s->command, s->view)
+				  : live_report(&s->command->output, s->view);
+}
+
+int workload_command_run(struct workload_command *c, const struct workload *workload,
+			 const void *workload_options)
+{
+	struct view *v = calloc(1, sizeof(*v));
+	struct workload_state state = {c, v};
+	struct collect_options co;
+	struct live live = {.measure = &c->measure,
+			    .engine = &collect_engine,
+			    .engine_options = &co,
+			    .view = v,
+			    .output = &c->output,
+			    .limits = &c->limits,
+			    .record_to = c->record,
+			    .force = c->force,
+			    .ctx = &state,
+			    .end = end};
+	int code = EXIT_ERROR;
+
+	if (!v) {
+		complain("out of memory");
+		return EXIT_ERROR;
+	}
+	host_read(&v->host);
+	if (c->label)
+		snprintf(v->run.label, sizeof(v->run.label), "%s", c->label);
+	if (!measure_check(&c->measure, &v->host) && !output_open(&c->output)) {
+		co = measure_collect(&c->measure);
+		co.workload = workload;
+		co.workload_options = workload_options;
+		code = output_close(&c->output, live_run(&live));
+	}
+	view_free(v);
+	free(v);
+	return code;
+}

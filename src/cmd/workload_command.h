@@ -1,0 +1,27 @@
+/* Commands that measure a workload (collect/workload.h) and report on it: their options, and a live
+ * run with a report. */
+#ifndef CULPRIT_WORKLOAD_COMMAND_H
+#define CULPRIT_WORKLOAD_COMMAND_H
+
+#include "cmd/live.h"
+
+struct workload_command {
+	struct measure measure;
+	struct output output;
+	struct limits limits;
+	const char *record, *label;
+	bool force;
+	int (*report)(struct workload_command *c,
+		      struct view *v); /* instead of live_report, which it may call; NULL: that */
+};
+
+/* Rows of option tables: of a struct workload_command all that a workload's command has beside the
+ * workload's own; and those for a recording of it, which a table of another struct can have, too.
+ */
+extern const struct opt workload_command_opts[], workload_record_opts[];
+
+/* Measures the workload and writes the report. Returns the exit code. */
+int workload_command_run(struct workload_command *c, const struct workload *workload,
+			 const void *workload_options);
+
+#endif
