@@ -12,7 +12,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/host.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 #define CLOCKSOURCES "/sys/devices/system/clocksource/clocksource0/available_clocksource"
 #define LEAP_LIST    "/usr/share/zoneinfo/leap-seconds.list" /* from tzdata */
@@ -29,7 +29,7 @@ static struct clock_reading read_both(clockid_t clock)
 	struct clock_reading best = {.width = UINT64_MAX};
 
 	for (int i = 0; i < READ_TRIES; i++) {
-		uint64_t before = tick_fenced(), ns = clock_ns(clock), after = tick_fenced();
+		uint64_t before = counter_fenced(), ns = clock_ns(clock), after = counter_fenced();
 
 		if (after - before < best.width)
 			best = (struct clock_reading){before + (after - before) / 2, after - before,
@@ -137,7 +137,7 @@ int clock_measure(struct clock_view *v, const struct clock_options *o)
 {
 	int err;
 
-	v->counter = TICK_NAME;
+	v->counter = COUNTER_NAME;
 	if (!host_counter_stable(&v->host, &v->unstable) && !v->unstable)
 		v->unstable = "not known";
 	v->cpus = o->cpus;

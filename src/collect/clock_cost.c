@@ -27,7 +27,7 @@
 #include "base/hist.h"
 #include "base/units.h"
 #include "collect/clock.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 #define ROUNDS    2000
 #define MAX_NS    (2 * NSEC_PER_SEC) /* for all clocks together */
@@ -179,10 +179,10 @@ static void find_how(struct clock_view *v)
 
 static uint64_t time_reads(size_t row, unsigned n)
 {
-	uint64_t before = tick_fenced();
+	uint64_t before = counter_fenced();
 
 	table[row].read(table[row].clock, n);
-	return tick_fenced() - before;
+	return counter_fenced() - before;
 }
 
 static int by_value(const void *a, const void *b)
@@ -200,10 +200,10 @@ static uint64_t empty_batch(void)
 	uint64_t ticks[EMPTY];
 
 	for (int i = 0; i < EMPTY; i++) {
-		uint64_t before = tick_fenced();
+		uint64_t before = counter_fenced();
 
 		none(0, 0);
-		ticks[i] = tick_fenced() - before;
+		ticks[i] = counter_fenced() - before;
 	}
 	qsort(ticks, EMPTY, sizeof(ticks[0]), by_value);
 	return ticks[EMPTY / 2];

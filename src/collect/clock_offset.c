@@ -15,7 +15,7 @@
 #include "base/cpus.h"
 #include "base/units.h"
 #include "collect/clock.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 #define MESSAGES 20000                 /* of each thread, at most */
 #define TALK_NS  (100 * NSEC_PER_MSEC) /* for all messages */
@@ -64,7 +64,7 @@ static void converse(struct talk *t, int me)
 
 		if (!await_message(t, theirs, me ? n : n - 1))
 			break;
-		now = tick_fenced();
+		now = counter_fenced();
 		if (n > 1)
 			clock_way_add(&mine->way, last, theirs->tick, now);
 		mine->tick = now;

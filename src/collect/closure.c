@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 #define ROWS_MAX    4096
 #define LABEL_MAX   24

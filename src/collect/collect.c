@@ -12,7 +12,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/target.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 #define BARRIER_NS    (3 * NSEC_PER_MSEC)
 #define STEAL_READ_NS (200 * NSEC_PER_MSEC)

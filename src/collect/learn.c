@@ -36,15 +36,15 @@ void learn_loop(struct spin *s)
 	uint64_t t0, n0, t1, n1, before, now;
 
 	read_anchor(l, s->counter, &t0, &n0);
-	before = read_tick(s->counter);
+	before = read_counter(s->counter);
 	do {
 		for (int i = 0; i < 10000; i++) {
-			now = read_tick(s->counter);
+			now = read_counter(s->counter);
 			l->loop[now - before < LOOP_SLOTS ? now - before : LOOP_SLOTS - 1]++;
 			before = now;
 		}
 		read_anchor(l, s->counter, &t1, &n1);
-		before = read_tick(s->counter);
+		before = read_counter(s->counter);
 	} while (n1 - n0 < LEARN_LOOP_NS);
 	l->ns_per_tick = (double)(n1 - n0) / (t1 - t0);
 }
@@ -99,7 +99,7 @@ int learn_edges(struct spin *s)
 	if (!err) {
 		s->noted = 0;
 		s->wanted = clock < 0 || s->cursors == &no_cursors ? 0 : LEARN_WANTED;
-		s->deadline = read_tick(s->counter) +
+		s->deadline = read_counter(s->counter) +
 			      (uint64_t)((LEARN_TIMERS - 1) * LEARN_TIMER_NS / l->ns_per_tick);
 		s->longest = s->deadline + (uint64_t)((LEARN_LONGEST - LEARN_TIMERS) *
 						      LEARN_TIMER_NS / l->ns_per_tick);
@@ -113,10 +113,10 @@ int learn_edges(struct spin *s)
 			close(fd[n]);
 	for (int i = 0; !err && i < LEARN_NAPS; i++) {
 		cursors_t cursors = *s->cursors;
-		uint64_t before = read_tick(s->counter);
+		uint64_t before = read_counter(s->counter);
 
 		nanosleep(&nap, NULL);
-		publish_hiccup(s, before, read_tick(s->counter), cursors);
+		publish_hiccup(s, before, read_counter(s->counter), cursors);
 	}
 	s->learning = false;
 	l->end_cursors = *s->cursors;

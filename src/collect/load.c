@@ -16,7 +16,7 @@
 
 #include "base/say.h"
 #include "base/units.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 #include "collect/where.h"
 
 #define TOOL      "stress-ng"

@@ -16,7 +16,7 @@
 
 #include "base/say.h"
 #include "base/units.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 #define SAMPLES 25 /* PTP_MAX_SAMPLES of the kernel */
 #define CALLS   20 /* of each kind */
@@ -173,9 +173,9 @@ static void add_call(struct bout *b, uint64_t ticks)
 
 static int request(struct bout *b, unsigned long what, void *arg)
 {
-	uint64_t before = tick_fenced();
+	uint64_t before = counter_fenced();
 	int err = b->calls->ioctl(b->fd, what, arg) ? -errno : 0;
-	uint64_t after = tick_fenced();
+	uint64_t after = counter_fenced();
 
 	if (!err)
 		add_call(b, after - before);
@@ -190,10 +190,10 @@ static int by_gettime(struct bout *b)
 	for (int i = 0; i < CALLS; i++) {
 		if (b->calls->gettime(CLOCK_REALTIME, &before))
 			return -errno;
-		from = tick_fenced();
+		from = counter_fenced();
 		if (b->calls->gettime(CLOCK_OF(b->fd), &device))
 			return -errno;
-		to = tick_fenced();
+		to = counter_fenced();
 		if (b->calls->gettime(CLOCK_REALTIME, &after))
 			return -errno;
 		add_call(b, to - from);

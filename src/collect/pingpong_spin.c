@@ -20,8 +20,8 @@ int play_null(struct side *s, uint64_t messages, bool *stopped)
 			break;
 		}
 		s->cursors = work_cursors(s->work);
-		before = read_tick(counter);
-		after = read_tick(counter);
+		before = read_counter(counter);
+		after = read_counter(counter);
 		note_message(s, before, after);
 	}
 	s->cursors = sent;

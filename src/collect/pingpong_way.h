@@ -113,11 +113,11 @@ static inline __attribute__((always_inline)) bool throw(
 	for (uint64_t i = 0; i < s->o->pauses; i++)
 		RELAX();
 	s->cursors = work_cursors(s->work);
-	stamp = read_tick(counter);
+	stamp = read_counter(counter);
 	if (!send(s, stamp))
 		return false;
 	if (!s->median)
-		work_outlier(s->work, s->series, stamp, read_tick(counter), s->cursors);
+		work_outlier(s->work, s->series, stamp, read_counter(counter), s->cursors);
 	return true;
 }
 
@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) int play(struct side *s, uint64_t m
 		if (s->first && !throw(s, send, stopped))
 			break;
 		stamp = receive(s);
-		now = read_tick(counter);
+		now = read_counter(counter);
 		if (stamp <= STOP) {
 			*stopped = true;
 			break;

@@ -112,7 +112,7 @@ static void produce(struct party *p, uint64_t first, uint64_t messages)
 	struct work *w = p->work;
 	cursors_t cursors = work_cursors(w), next;
 	uint64_t gap = o->gap_ns / w->ns_per_tick;
-	uint64_t last = read_tick(p->counter), n = first;
+	uint64_t last = read_counter(p->counter), n = first;
 	uint64_t pieces = o->payload_len / o->length;
 
 	for (; n < first + messages && !work_stopped(w); n++) {
@@ -126,14 +126,14 @@ static void produce(struct party *p, uint64_t first, uint64_t messages)
 		/* The last reading of the cursors before the due time belongs to the window. */
 		for (;;) {
 			next = work_cursors(w);
-			now = read_tick(p->counter);
+			now = read_counter(p->counter);
 			if (now >= due)
 				break;
 			cursors = next;
 		}
-		slot->stamp = read_tick(p->counter);
+		slot->stamp = read_counter(p->counter);
 		atomic_store_explicit(&slot->message, n + 1, memory_order_release);
-		now = read_tick(p->counter);
+		now = read_counter(p->counter);
 		work_window(w, PUBLISH, to_ns_of(p, due, now), due, now, cursors);
 		if (n > first)
 			work_value(w, BETWEEN, to_ns_of(p, last, now));
@@ -187,7 +187,7 @@ static int consume(struct party *p, uint64_t first, cursors_t cursors, uint64_t 
 		if (!await_message(p, slot, n))
 			break;
 		next = work_cursors(w);
-		now = read_tick(p->counter);
+		now = read_counter(p->counter);
 		stamp = slot->stamp;
 		waited = !last || (int64_t)(last - stamp) < 0;
 		/* those behind a late message would teach nothing but its delay */

@@ -5,7 +5,7 @@
 
 #include "base/units.h"
 #include "collect/target.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 #define BATCH     8192 /* records between two checks of what waits */
 #define BUSY_FILL 5    /* percent of a ring filled between two looks */

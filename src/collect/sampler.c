@@ -154,7 +154,7 @@ static void run_workload(struct work *w)
 	window_opens(w->spin);
 	l->error = 0;
 	w->workload->run(w); /* the lane says what failed */
-	l->end = read_tick(w->spin->counter);
+	l->end = read_counter(w->spin->counter);
 	window_closes(w->spin);
 	l->finished = !l->error;
 	l->moved = (unsigned)sched_getcpu() != w->cpu;
@@ -251,11 +251,11 @@ double sampler_bench_bare(unsigned batches)
 	double best = 1e9;
 
 	while (batches--) {
-		uint64_t start = tick_counter(), now = start, before, longest = 0;
+		uint64_t start = counter_now(), now = start, before, longest = 0;
 
 		for (int i = 0; i < BENCH_BATCH; i++) {
 			before = now;
-			now = tick_counter();
+			now = counter_now();
 			if (__builtin_expect(now - before > longest, 0))
 				longest = now - before;
 		}

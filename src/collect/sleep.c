@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "base/units.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 #define WARM_INTERVAL_NS (10 * NSEC_PER_MSEC) /* while learning, at most */
 /* Longest sleep without a check whether to stop. */

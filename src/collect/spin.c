@@ -15,7 +15,7 @@ uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns)
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < ANCHOR_TRIES; i++) {
-		uint64_t a = read_tick(counter), t = now_ns(), b = read_tick(counter);
+		uint64_t a = read_counter(counter), t = now_ns(), b = read_counter(counter);
 
 		if (b - a < best) {
 			best = b - a;
@@ -138,7 +138,7 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 			return false;
 		}
 		fresh = *s->cursors;
-		now = read_tick(s->counter);
+		now = read_counter(s->counter);
 		if (undisturbed(s, now - after, hiccup, fresh == cursors_after))
 			break;
 		after = now;
@@ -194,14 +194,14 @@ static inline __attribute__((always_inline)) void spin(struct spin *s, bool coun
 	struct lane *l = s->lane;
 	const volatile cursors_t *cursors_at = s->cursors;
 	cursors_t cursors = *cursors_at;
-	uint64_t before = read_tick(counter);
+	uint64_t before = read_counter(counter);
 	struct lengths lengths = {.min = UINT64_MAX};
 	uint32_t left = LOOPS_AT_ONCE;
 
 	for (;; lengths = (struct lengths){.min = UINT64_MAX}, left = LOOPS_AT_ONCE) {
 		while (left) {
 			cursors_t cursors_now = *cursors_at;
-			uint64_t now = read_tick(counter), length = now - before;
+			uint64_t now = read_counter(counter), length = now - before;
 
 			if (__builtin_expect(
 				    length >= atomic_load_explicit(&l->limit, memory_order_relaxed),
@@ -244,7 +244,7 @@ void window_opens(struct spin *s)
 
 	read_anchor(l, s->counter, &l->start_anchor, &l->start_ns);
 	l->start_cursors = *s->cursors;
-	l->start = read_tick(s->counter);
+	l->start = read_counter(s->counter);
 	atomic_store_explicit(&l->started, 1, memory_order_release);
 }
 

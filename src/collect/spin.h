@@ -4,7 +4,7 @@
 #define CULPRIT_SPIN_H
 
 #include "collect/sampler.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 extern const cursors_t no_cursors; /* for runs without probes */
 
@@ -25,9 +25,9 @@ struct spin {
 	cursors_t before_cursors;
 };
 
-static inline __attribute__((always_inline)) uint64_t read_tick(bool counter)
+static inline __attribute__((always_inline)) uint64_t read_counter(bool counter)
 {
-	return counter ? tick_counter() : now_ns();
+	return counter ? counter_now() : now_ns();
 }
 
 /* Reads both clocks as close together as possible: an interrupt between the two readings would

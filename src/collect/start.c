@@ -14,7 +14,7 @@
 #include "collect/target.h"
 #include "collect/where.h"
 #include "model/summary.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: the kernel still has to tidy up */
 
@@ -216,7 +216,7 @@ static void describe_run(struct view *v, const struct collect_options *o)
 	snprintf(v->run.sampler, sizeof(v->run.sampler), "%s",
 		 o->workload ? o->workload->name
 		 : o->clock  ? "clock"
-			     : TICK_NAME);
+			     : COUNTER_NAME);
 	v->run.windows = o->workload;
 	if (o->workload)
 		snprintf(v->run.rest, sizeof(v->run.rest), "%s", o->workload->rest);

@@ -143,7 +143,7 @@ struct timing {
 
 static uint64_t now(const struct timing *t)
 {
-	return t->w->spin->counter ? tick_fenced() : now_ns();
+	return t->w->spin->counter ? counter_fenced() : now_ns();
 }
 
 static uint64_t ps(const struct timing *t, uint64_t ticks, unsigned calls_made)

@@ -15,7 +15,7 @@
 #include "collect/host.h"
 #include "collect/live_names.h"
 #include "collect/ring.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 #include "collect/where.h"
 #include "culprit.h"
 #include "model/watch.h"

@@ -56,7 +56,7 @@ struct series *samples_series(struct samples *s)
 
 uint64_t work_tick(const struct work *w)
 {
-	return read_tick(w->spin->counter);
+	return read_counter(w->spin->counter);
 }
 
 cursors_t work_cursors(const struct work *w)

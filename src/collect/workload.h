@@ -46,7 +46,7 @@ struct workload {
 	int (*run)(struct work *w);
 };
 
-/* ---- for the samplers' side; see also tick.h ---- */
+/* ---- for the samplers' side; see also counter.h ---- */
 
 struct work {
 	struct spin *spin;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "collect/sampler.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 #include "bench.skel.h"
 #include "pair.h"
 #include "recording.h"
@@ -59,10 +59,10 @@ static double median(double *v, int n)
 
 static double ns_per_tick(void)
 {
-	uint64_t t0 = tick_counter(), n0 = now_ns();
+	uint64_t t0 = counter_now(), n0 = now_ns();
 
 	usleep(200000);
-	return (double)(now_ns() - n0) / (tick_counter() - t0);
+	return (double)(now_ns() - n0) / (counter_now() - t0);
 }
 
 static void run_loop(uint64_t short_from)

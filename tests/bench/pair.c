@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "pair.h"
-#include "collect/tick.h"
+#include "collect/counter.h"
 
 #define MESSAGES 30000
 #define GAP_NS   10000
@@ -27,12 +27,12 @@ static uint64_t receive(int side, uint64_t *last)
 	while ((stamp = atomic_load_explicit(&word[16 * side], memory_order_acquire)) == *last)
 		;
 	*last = stamp;
-	return tick_counter() - stamp;
+	return counter_now() - stamp;
 }
 
 static void send(int side)
 {
-	atomic_store_explicit(&word[16 * !side], tick_counter(), memory_order_release);
+	atomic_store_explicit(&word[16 * !side], counter_now(), memory_order_release);
 }
 
 struct player {
@@ -53,14 +53,14 @@ static void *play(void *arg)
 	atomic_fetch_add(&arrived, 1);
 	while (atomic_load(&arrived) < 2)
 		;
-	due = tick_counter();
+	due = counter_now();
 	for (int i = 0; i < MESSAGES; i++) {
 		if (gap && !side)
-			while (tick_counter() < due)
+			while (counter_now() < due)
 				;
 		if (!side)
 			send(side);
-		due = tick_counter() + gap;
+		due = counter_now() + gap;
 		took[side][i] = receive(side, &last);
 		if (side)
 			send(side);

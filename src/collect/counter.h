@@ -1,22 +1,22 @@
 /* The CPU's own time-stamp counter: rdtsc on x86, cntvct_el0 on arm64, CLOCK_MONOTONIC elsewhere or
  * on request. */
-#ifndef CULPRIT_TICK_H
-#define CULPRIT_TICK_H
+#ifndef CULPRIT_COUNTER_H
+#define CULPRIT_COUNTER_H
 
 #include <stdint.h>
 
 #include "base/now.h"
 
 #if defined(__x86_64__)
-#define TICK_NAME "tsc"
-static inline uint64_t tick_counter(void)
+#define COUNTER_NAME "tsc"
+static inline uint64_t counter_now(void)
 {
 	return __builtin_ia32_rdtsc();
 }
 
 /* Fenced: runs neither before earlier instructions nor after later ones (Intel SDM, RDTSC; the
  * kernel makes lfence wait on AMD, too). */
-static inline uint64_t tick_fenced(void)
+static inline uint64_t counter_fenced(void)
 {
 	uint64_t t;
 
@@ -26,8 +26,8 @@ static inline uint64_t tick_fenced(void)
 	return t;
 }
 #elif defined(__aarch64__)
-#define TICK_NAME "cntvct"
-static inline uint64_t tick_counter(void)
+#define COUNTER_NAME "cntvct"
+static inline uint64_t counter_now(void)
 {
 	uint64_t t;
 
@@ -37,7 +37,7 @@ static inline uint64_t tick_counter(void)
 	return t;
 }
 
-static inline uint64_t tick_fenced(void)
+static inline uint64_t counter_fenced(void)
 {
 	uint64_t t;
 
@@ -45,9 +45,9 @@ static inline uint64_t tick_fenced(void)
 	return t;
 }
 #else
-#define TICK_NAME    "clock"
-#define tick_counter now_ns
-#define tick_fenced  now_ns
+#define COUNTER_NAME   "clock"
+#define counter_now    now_ns
+#define counter_fenced now_ns
 #endif
 
 #endif
