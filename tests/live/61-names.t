@@ -40,13 +40,12 @@ for i in range(3000):
 
 lib.need_bpf()
 cpu = lib.pick_target()
-with tempfile.TemporaryDirectory() as temp, lib.ready_file() as ready:
+with tempfile.TemporaryDirectory() as temp:
     recording = os.path.join(temp, "names.rec")
-    run = lib.spawn("run", "-c", str(cpu), "-d", "7s", "-f", "json", "-q", "-r", recording, "--ready-file", ready)
-    lib.await_ready(run, ready)
-    child = subprocess.run([sys.executable, "-c", CHILD, str(cpu)], capture_output=True, text=True, timeout=60)
-    over = run.poll() is not None
-    result = lib.finish(run, 60)
+    with lib.opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "-r", recording) as run:
+        child = subprocess.run([sys.executable, "-c", CHILD, str(cpu)], capture_output=True, text=True, timeout=60)
+        over = run.proc.poll() is not None
+    result = run.result
     text = lib.culprit("report", recording, "--top", "60").out
     metrics = lib.culprit("report", recording, "-f", "openmetrics").out
 if child.returncode or result.rc:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """top in a real terminal: what it shows, its keys, narrow and wide, and the terminal afterwards as it was before."""
+import contextlib
 import os
 import signal
 import subprocess
@@ -36,11 +37,20 @@ def await_screen(what, seconds=20):
         now = screen()
         if all(w in now for w in what):
             return now
-        time.sleep(0.2)
+        time.sleep(0.05)
+    return screen()
+
+
+def await_change(before, seconds=10):
+    """Waits until the screen is another one; the screen."""
+    lib.await_gone(lambda: screen() == before, seconds)
     return screen()
 
 
 def start(*more):
+    for name in "before", "after":
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(place, name))
     keys(f"clear; stty -g > {place}/before; {CULPRIT} top -c {cpu} {' '.join(more)}; echo rc $?; stty -g > {place}/after", "Enter")
     return await_screen(["culprit top", "quit", "who"], lib.READY_MAX_S + 10)
 
@@ -49,7 +59,7 @@ def same_terminal(how):
     await_screen(["rc "])
     now = screen()
     ok("culprit top ·" not in now and "rc " in now, f"{how}: the screen is the shell's again", now)
-    time.sleep(0.3)
+    lib.await_gone(lambda: not lib.read(f"{place}/after"))
     is_(lib.read(f"{place}/after"), lib.read(f"{place}/before"), f"{how}: the terminal's settings are as before")
 
 
@@ -70,18 +80,16 @@ try:
 
     keys("p")
     paused = await_screen(["paused"])
-    time.sleep(2.5)
+    time.sleep(1.5)  # it moves each second
     is_(screen(), paused, "paused: nothing moves")
     keys("p")
-    time.sleep(1.5)
-    ok(screen() != paused, "and goes on", paused)
+    ok(await_change(paused) != paused, "and goes on", paused)
     keys("h")
     ok("quit; so does Ctrl-C" in await_screen(["quit; so"]), "a key explains", screen())
     keys("h")
     for width, height in ((40, 15), (80, 24), (20, 5)):
         tmux("resize-window", "-t", "t", "-x", str(width), "-y", str(height))
-        time.sleep(1.6)
-        now = screen()
+        now = await_change(screen())
         ok("culprit top" in now and all(len(l) <= width for l in now.splitlines()) and len(now.splitlines()) <= height,
            f"{width} x {height}: it fits", now)
     tmux("resize-window", "-t", "t", "-x", "100", "-y", "30")
@@ -100,7 +108,7 @@ try:
     left = "?"
     while left and time.monotonic() < deadline:
         left = subprocess.run(["pgrep", "-f", f"^{CULPRIT} top"], capture_output=True, text=True).stdout
-        time.sleep(0.2)
+        time.sleep(0.05)
     is_(left, "", "a closed terminal: nothing is left running")
 finally:
     noise.terminate()

@@ -9,7 +9,7 @@ import tempfile
 import lib
 from lib import cpu_of, culprit, done, is_, ok, sources
 
-TRIES = 3  # a machine whose frequency or load changes in the window has two medians
+TRIES = 5  # a machine whose frequency or load changes in the window has two medians
 SLEEPS = {"nanosleep_0", "nanosleep_0_slack1", "nanosleep_1_slack1"}
 
 lib.need_bpf()
@@ -31,7 +31,7 @@ def series(report):
 # ---- medians ----
 off = ["not measured"]
 for _ in range(TRIES):
-    report = json.loads(syscall("-d", "2s", "-P", "f:1", "--bare", "-f", "json").out)
+    report = json.loads(syscall("-d", "1s", "-P", "f:1", "--bare", "-f", "json").out)
     s = series(report)
     short = [n for n in s if f"{n}, bare" in s and s[f"{n}, bare"]["count"]]
     off = [(n, s[n]["p50_ps"], s[f"{n}, bare"]["p50_ps"]) for n in short
@@ -53,19 +53,17 @@ is_({n: x["count"] for n, x in series(json.loads(r.out)).items()},
     {n: 50 for n in s if not n.endswith(", bare")}, "-n: each call once a round, and then the end")
 ok(r.seconds < 20, "which comes by itself", r.seconds)
 r = syscall("-n", "100000000", "-d", "500ms", "--no-trace", "-f", "json")
-ok(0.4e9 < cpu_of(json.loads(r.out), cpu)["observed_ns"] < 2e9, "with -d too, whichever ends first", r)
+ok(0.4 < cpu_of(json.loads(r.out), cpu)["observed_ns"] / 1e9 < r.seconds, "with -d too, whichever ends first", r)
 r = syscall("-n", "20", "--only", "nanosleep_0_slack1,getpid", "--no-trace", "-f", "json")
 is_([x["name"] for x in cpu_of(json.loads(r.out), cpu)["series"]], ["nanosleep_0_slack1", "getpid"], "--only: these, in this order")
-r = syscall("-n", "2000", "--only", "nanosleep_0,nanosleep_0_slack1", "--no-trace", "-f", "json")
+r = syscall("-n", "500", "--only", "nanosleep_0,nanosleep_0_slack1", "--no-trace", "-f", "json")
 slack, exact = (series(json.loads(r.out))[n]["p50_ns"] for n in ("nanosleep_0", "nanosleep_0_slack1"))
 ok(slack > exact + 20000, "a sleep with the default timer slack, 50 us, takes longer than one with 1 ns", slack, exact)
 
 # ---- blame ----
-with lib.ready_file() as path:
-    proc = lib.spawn("syscall", *ON, "-d", "4s", "--only", "getpid,futex_wake", "-f", "json", "--ready-file", path)
-    lib.await_ready(proc, path)
-    log = lib.run_poke(cpu, "fifo", "-n", "20")
-    report = json.loads(lib.finish(proc, 30).out)
+with lib.opened("syscall", *ON, "-d", "60s", "--only", "getpid,futex_wake", "-f", "json") as run:
+    log = lib.run_poke(cpu, "fifo", "-n", "60", "-g", "5ms-10ms")
+report = json.loads(run.result.out)
 found = sources(report, cpu, kind="thread", name=re.compile("poke"))
 # A call is made for part of the time only: from batch to batch the CPU is elsewhere, and what comes then makes no call late.
 ok(sum(x["hiccups"] for x in found) >= len(log) / 5, "a thread that takes the CPU is named as what made calls late", len(log),
@@ -82,7 +80,7 @@ ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)), "Ctrl
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     rec = os.path.join(place, "rec")
     for form in "json", "text":
-        live = syscall("-n", "200", "-r", rec, "--force", "-f", form).out
+        live = syscall("-n", "50", "-r", rec, "--force", "-f", form).out
         is_(culprit("report", rec, "-f", form).out, live, f"a recording's report is the run's own, as {form}")
 ok("getpid" in live and "longer" in live and "call itself" in live, "the text has a row for each call", live)
 

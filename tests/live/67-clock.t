@@ -23,9 +23,11 @@ cpus = sorted((lib.ALLOWED | lib.parse_cpus(read("/sys/devices/system/cpu/isolat
 stable = clocksource in {"tsc", "arch_sys_counter"}  # the kernel itself compares the counters of all CPUs, or the architecture promises
 
 for _ in range(TRIES):
-    r = culprit("clock", "-d", "2s", "-f", "json")
-    ok(r.rc == 0 and not r.err, "clock measures", r)
-    clock = json.loads(r.out)
+    with tempfile.NamedTemporaryFile() as kept:
+        r = culprit("clock", "-d", "1s", "-f", "json", "-o", kept.name)
+        ok(r.rc == 0 and not r.err, "clock measures", r)
+        clock = json.load(kept)
+    ok(not r.out, "-o", r)
     if not any(o["failed"] for o in clock["offsets"]):
         break
 is_(clock["schema"], "culprit.clock/1", "its schema")
@@ -33,10 +35,10 @@ is_(clock["schema"], "culprit.clock/1", "its schema")
 # ---- rate ----
 mono, raw = clock["rates"]
 is_((mono["clock"], raw["clock"]), ("CLOCK_MONOTONIC", "CLOCK_MONOTONIC_RAW"), "both rates")
-ok(mono["readings"] > 20 and 1.9e9 < mono["duration_ns"] < 4e9, "over the time that was asked for", mono)
+ok(mono["readings"] > 20 and 0.9e9 < mono["duration_ns"] < 1e9 * r.seconds, "over the time that was asked for", mono)
 ok(0 < mono["error_ppm"] < 20 and mono["rms_ns"] <= mono["worst_ns"], "with a bound", mono)
 if len(cpus) > 1:
-    other = json.loads(culprit("run", "--no-trace", "-d", "2s", "-q", "-f", "json").out)["host"]["tsc_khz"]
+    other = json.loads(culprit("run", "--no-trace", "-d", "1s", "-q", "-f", "json").out)["host"]["tsc_khz"]
     # The sampler's rate comes from 30 ms to 2 s of readings some 100 ns apart.
     ok(abs(mono["khz"] / other - 1) < 50e-6, "the rate is the one that the sampler knows", mono["khz"], other)
 slew = (raw["khz"] / mono["khz"] - 1) * 1e6
@@ -86,26 +88,22 @@ if len(cpus) > 1 and shutil.which("chrt") and os.geteuid() == 0:
     ok(r.rc == 0 and r.seconds < 15, "a CPU that a thread of the highest priority holds does not hold up the rest", r)
 
 # ---- the report, its ends ----
-r = culprit("clock", "-c", str(cpus[0]), "-d", "100ms")
+nobody = shutil.which("setpriv") and os.geteuid() == 0
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    os.chmod(place, 0o755)
+    as_nobody = {"prefix": ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"), "path": shutil.copy(lib.CULPRIT, place)}
+    r = culprit("clock", "-c", str(cpus[0]), "-d", "100ms", **(as_nobody if nobody else {}))
 ok(r.rc == 0 and "no other CPU" in r.out and "CLOCK_BOOTTIME" in r.out and max(map(len, r.out.splitlines())) <= 100,
    "text, of one CPU", r)
+if nobody:
+    ok(r.rc == 0 and "kHz" in r.out, "needs no privileges", r)
 begun = time.monotonic()
 proc = lib.spawn("clock", "-d", "60s", "-f", "json")
-time.sleep(3)
+time.sleep(1.5)
 os.killpg(proc.pid, signal.SIGINT)
-r = lib.finish(proc, 10)
-ok(r.rc == 0 and time.monotonic() - begun < 10 and json.loads(r.out)["rates"][0]["duration_ns"] < 9e9,
+r = lib.finish(proc, 20)
+ok(r.rc == 0 and time.monotonic() - begun < 20 and json.loads(r.out)["rates"][0]["duration_ns"] < 1e9 * (time.monotonic() - begun),
    "Ctrl-C: the report of what there is", r)
-with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
-    kept = os.path.join(place, "report")
-    r = culprit("clock", "-d", "100ms", "-f", "json", "-o", kept)
-    with open(kept) as f:
-        ok(r.rc == 0 and not r.out and json.load(f)["schema"] == "culprit.clock/1", "-o", r)
-    if shutil.which("setpriv") and os.geteuid() == 0:
-        os.chmod(place, 0o755)
-        public = shutil.copy(lib.CULPRIT, place)
-        r = culprit("clock", "-d", "100ms", prefix=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"), path=public)
-        ok(r.rc == 0 and "kHz" in r.out, "needs no privileges", r)
 
 # ---- PTP hardware clocks ----
 devices = glob.glob("/dev/ptp[0-9]*")

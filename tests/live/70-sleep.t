@@ -32,9 +32,9 @@ def series(text):
     return {s["name"]: s for s in cpu_of(json.loads(text), cpu)["series"]}
 
 
-def during(look, *args):
+def during(look, *args, stop=True):
     """`look` with culprit's process, inside the window, which ends then; returns (its answer, the Result)."""
-    with lib.opened("sleep", *ON, *args, "-d", "60s", "-f", "json") as run:
+    with lib.opened("sleep", *ON, *args, "-d", "60s", "-f", "json", stop=stop) as run:
         answer = look(run.proc)
     return answer, run.result
 
@@ -85,7 +85,7 @@ else:
 
 # ---- the end, recordings ----
 for interval in "10s", "100us":
-    _, r = during(lambda proc: os.killpg(proc.pid, signal.SIGINT), "-i", interval, "-P", "f:10")
+    _, r = during(lambda proc: os.killpg(proc.pid, signal.SIGINT), "-i", interval, "-P", "f:10", stop=False)
     ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)), f"Ctrl-C amid sleeps of {interval}: the full report", r)
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     rec = os.path.join(place, "rec")

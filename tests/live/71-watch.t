@@ -2,11 +2,14 @@
 """culprit watch: what takes time from a program's threads has its name, what does not touch them is not there, and windows that the
 program reports itself are explained."""
 import contextlib
+import ctypes
 import json
+import mmap
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -100,7 +103,7 @@ with program("spin") as p:
     with lib.ready_file() as path:
         proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file", path)
         lib.await_ready(proc, path)
-        time.sleep(1)  # both have run
+        time.sleep(0.5)  # both have run
         os.killpg(proc.pid, signal.SIGINT)
         r = lib.finish(proc, 10)
     ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == set(p.tids), "Ctrl-C: the full report, at once", r)
@@ -135,12 +138,15 @@ def records_made():
     maps = json.loads(subprocess.run(["bpftool", "-j", "map", "show"], capture_output=True, text=True, check=True).stdout)
     made = []
     for m in maps:
-        if m.get("name") == "cpu_states":
-            for slot in range(m["max_entries"]):
-                out = subprocess.run(["bpftool", "-j", "map", "lookup", "id", str(m["id"]), "key", *map(str, slot.to_bytes(4, "little"))],
-                                     capture_output=True, text=True, check=True).stdout
-                value = bytes(int(b, 16) for b in json.loads(out)["value"][:128])
-                made.append(sum(int.from_bytes(value[at:at + 8], "little") for at in range(96, 128, 8)))
+        if m.get("name") != "cpu_states":
+            continue
+        # bpftool would print all the rings.
+        attributes = struct.pack("I60x", m["id"])
+        fd = ctypes.CDLL(None).syscall({"x86_64": 321, "aarch64": 280}[os.uname().machine], 14, attributes, len(attributes))
+        size = -(-m["bytes_value"] // 8) * 8
+        with mmap.mmap(fd, m["max_entries"] * size, mmap.MAP_SHARED, mmap.PROT_READ) as memory:
+            made += [sum(struct.unpack_from("4Q", memory, slot * size + 96)) for slot in range(m["max_entries"])]
+        os.close(fd)
     return made
 
 
