@@ -220,6 +220,10 @@ accuracy: $(O)/.setup-check ## find and name a thousand known noises of each cla
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(O) tests/accuracy/score $(ARGS)
 
+live: $(O)/.setup-check $(O)/.setup-peers ## the live tests, the long ones too (root; minutes)
+	$(Q)$(MAKE) --no-print-directory all unit-tests
+	$(Q)LONG=1 tests/check $(O) live
+
 oracle: $(O)/.setup-check $(O)/.setup-peers ## compare with the kernel's own trace (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)LONG=1 tests/check $(O) oracle
@@ -331,5 +335,5 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check check-san check-browser check-roots check-all lab fuzz golden pictures \
+.PHONY: all run check live check-san check-browser check-roots check-all lab fuzz golden pictures \
 	accuracy oracle unit-tests bench lint fmt install uninstall clean help
