@@ -1,8 +1,7 @@
 /* Finds cause and advice of a source whose names alone do not decide:
  *
- *   the tick      of a nohz_full CPU: by the dependency that kept it most often (tick.h), and by
- *                 what else ran there
- *   outside       by the verdict, the SMI count, and whether this is a guest
+ *   the tick      of a nohz_full CPU: by the dependency that kept it most often (nohz_tick.h), and
+ * by what else ran there outside       by the verdict, the SMI count, and whether this is a guest
  *   [throttled]   by whether the fair server's timer ran there
  *   migration/N   the soft-lockup watchdog's, when its timer ran there as often
  *   perf's NMI    a profiler's, when there are far more than the watchdog makes
@@ -63,7 +62,7 @@ static bool is_nohz_full(const struct place *p)
 }
 
 /* The dependency that kept the tick most often; 0: none was seen. */
-static uint32_t tick_kept_by(const struct ticks *t)
+static uint32_t tick_kept_by(const struct nohz_ticks *t)
 {
 	uint64_t most = 0;
 	uint32_t dependency = 0;
@@ -132,7 +131,7 @@ static const struct cause *cause_of_tick(const struct place *p, const struct sou
 		return cause_of_deadline(p);
 	if (!is_tick(s) || !is_nohz_full(p) || !dependency)
 		return otherwise;
-	if (!strcmp(tick_dependency_name(dependency), "SCHED")) {
+	if (!strcmp(nohz_dependency_name(dependency), "SCHED")) {
 		if (runs_deadline_timer(p))
 			return cause_of_deadline(p);
 		for (int i = 0; i < 2; i++)
@@ -260,16 +259,16 @@ static bool is_bound(const struct source *s)
  */
 static uint32_t pid_of(const struct place *p, const struct source *s, const struct cause *c)
 {
-	const struct tick_row *most = NULL;
+	const struct nohz_tick_row *most = NULL;
 
 	if (s->kind == SOURCE_THREAD)
 		return is_bound(s) ? 0 : s->id;
 	if (strcmp(c->id, "T04"))
 		return 0;
 	for (uint32_t i = 0; i < p->cpu->ticks.count; i++) {
-		const struct tick_row *r = &p->cpu->ticks.row[i];
+		const struct nohz_tick_row *r = &p->cpu->ticks.row[i];
 
-		if (!strcmp(tick_dependency_name(r->dependency), "POSIX_TIMER") &&
+		if (!strcmp(nohz_dependency_name(r->dependency), "POSIX_TIMER") &&
 		    (!most || r->count > most->count))
 			most = r;
 	}

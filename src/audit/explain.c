@@ -16,7 +16,7 @@
 #include "base/escape.h"
 #include "base/flow.h"
 #include "base/json.h"
-#include "model/tick.h"
+#include "model/nohz_tick.h"
 
 #define LEAD "             "
 #define WORD 1024
@@ -112,7 +112,7 @@ static const char *match_label(const struct cause_match *m, char *buf, size_t le
 	else if (!strcmp(m->kind, "tlbreason"))
 		snprintf(buf, len, "TLB flush '%s'", tlb_reason_name(number));
 	else if (!strcmp(m->kind, "tickdep"))
-		snprintf(buf, len, "tick kept by %s", tick_dependency_name(number));
+		snprintf(buf, len, "tick kept by %s", nohz_dependency_name(number));
 	else if (strcmp(m->kind, "outside") && strcmp(m->kind, "family") &&
 		 strcmp(m->kind, "word") && strcmp(m->pattern, "*"))
 		snprintf(buf, len, "%s %s", label, m->pattern);

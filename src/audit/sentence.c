@@ -94,7 +94,7 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 		     const struct source *s)
 {
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
-	const struct tick_row *most = NULL;
+	const struct nohz_tick_row *most = NULL;
 
 	if (v->run.watch) {
 		sentence_add(out, "the tick");
@@ -113,7 +113,7 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 		if (!most || c->ticks.row[i].count > most->count)
 			most = &c->ticks.row[i];
 	if (most)
-		sentence_add(out, "kept by %s while %s ran", tick_dependency_name(most->dependency),
+		sentence_add(out, "kept by %s while %s ran", nohz_dependency_name(most->dependency),
 			     most->comm);
 	add_action(out, most ? "; " : "", f, s);
 }

@@ -110,7 +110,7 @@ void join_record(struct join *j, const struct record *r)
 	j->seq[r->level] = r->seq;
 	j->counts.seen++;
 	if (r->kind == RECORD_TICK && j->ticks)
-		ticks_add(j->ticks, r);
+		nohz_ticks_add(j->ticks, r);
 	if (r->kind == RECORD_THREAD && j->bystanders)
 		bystanders_add(j->bystanders, r);
 	if (j->last - j->first >= WAIT_SLOTS)

@@ -30,7 +30,7 @@
 #include "model/interval.h"
 #include "model/nest.h"
 #include "model/bystanders.h"
-#include "model/tick.h"
+#include "model/nohz_tick.h"
 
 struct join_counts {
 	uint64_t seen;            /* records taken */
@@ -43,7 +43,7 @@ struct join_counts {
 
 struct join_options {
 	struct sources *sources; /* raised as hiccups come; outlives the join, as do the next two */
-	struct ticks *ticks;     /* NULL: not wanted */
+	struct nohz_ticks *ticks;      /* NULL: not wanted */
 	struct bystanders *bystanders; /* NULL: not wanted */
 	const struct names *names;     /* NULL: numbers without names */
 	struct intervals *intervals;   /* gets each interval; NULL: not wanted */

@@ -12,7 +12,7 @@
 
 struct join {
 	struct nest *nest;
-	struct ticks *ticks;
+	struct nohz_ticks *ticks;
 	struct bystanders *bystanders;
 	struct intervals *intervals;
 	struct edge_bounds bounds;

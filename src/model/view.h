@@ -74,7 +74,7 @@ struct cpu {
 
 	/* What the join found (summary.h). */
 	struct sources sources; /* also rows of kind outside */
-	struct ticks ticks;
+	struct nohz_ticks ticks;
 	struct bystanders bystanders; /* of a workload only */
 	struct hist hiccups;
 	struct slices slices; /* of the hiccups */

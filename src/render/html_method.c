@@ -145,7 +145,7 @@ static void write_closure(const struct html *h, const struct cpu *r)
 	fputs("</tbody></table>\n", out);
 }
 
-static void write_ticks(const struct html *h, const struct ticks *t)
+static void write_ticks(const struct html *h, const struct nohz_ticks *t)
 {
 	FILE *out = h->out;
 
@@ -153,7 +153,7 @@ static void write_ticks(const struct html *h, const struct ticks *t)
 		return;
 	fputs("<p class=\"say\">The tick was kept by</p>\n<ul class=\"ticks\">", out);
 	for (uint32_t i = 0; i < t->count; i++) {
-		fprintf(out, "<li>%s, ", tick_dependency_name(t->row[i].dependency));
+		fprintf(out, "<li>%s, ", nohz_dependency_name(t->row[i].dependency));
 		html_count(out, t->row[i].count);
 		fputs(" times while ", out);
 		html_name(out, t->row[i].comm);

@@ -108,12 +108,12 @@ static void write_closure(struct json *j, const struct cpu *c)
 	json_bool(j, "closure_checked", c->closure_known);
 }
 
-static void write_ticks(struct json *j, const struct ticks *t)
+static void write_ticks(struct json *j, const struct nohz_ticks *t)
 {
 	json_array(j, "tick");
 	for (uint32_t i = 0; i < t->count; i++) {
 		json_object_flat(j, NULL);
-		json_string(j, "dependency", tick_dependency_name(t->row[i].dependency));
+		json_string(j, "dependency", nohz_dependency_name(t->row[i].dependency));
 		json_u64(j, "count", t->row[i].count);
 		json_string(j, "comm", t->row[i].comm);
 		json_u64(j, "pid", t->row[i].tid);

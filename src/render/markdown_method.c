@@ -112,7 +112,7 @@ static void write_thread_notes(const struct view *v, uint32_t i, FILE *out)
 
 static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 {
-	const struct ticks *t = &v->cpu[i].ticks;
+	const struct nohz_ticks *t = &v->cpu[i].ticks;
 	const struct cpu *r = &v->cpu[i];
 	unsigned cpu = v->cpu[i].number;
 	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED], time[32];
@@ -139,10 +139,10 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 		fprintf(out, c->why ? ": %s\n" : "\n", c->why ? code(c->why, b) : "");
 	}
 	for (uint32_t k = 0; k < t->count; k++) {
-		const struct tick_row *row = &t->row[k];
+		const struct nohz_tick_row *row = &t->row[k];
 
 		fprintf(out, "* cpu %u: the tick was kept by `%s` %" PRIu64 " times while %s", cpu,
-			tick_dependency_name(row->dependency), row->count, code(row->comm, a));
+			nohz_dependency_name(row->dependency), row->count, code(row->comm, a));
 		fprintf(out, row->tid ? " [%u] ran\n" : " ran\n", row->tid);
 	}
 }

@@ -307,16 +307,16 @@ static void write_closure(const struct page *p, const struct cpu *r)
 	}
 }
 
-static void write_ticks(const struct page *p, const struct ticks *t)
+static void write_ticks(const struct page *p, const struct nohz_ticks *t)
 {
 	char comm[80];
 
 	for (uint32_t i = 0; i < t->count; i++) {
-		const struct tick_row *r = &t->row[i];
+		const struct nohz_tick_row *r = &t->row[i];
 
 		fprintf(p->out, "  %s %s x %" PRIu64 " while %s",
 			i ? "                    " : "the tick was kept by",
-			tick_dependency_name(r->dependency), r->count,
+			nohz_dependency_name(r->dependency), r->count,
 			escape_text(r->comm, sizeof(r->comm), comm, sizeof(comm)));
 		fprintf(p->out, r->tid ? " [%u] ran\n" : " ran\n", r->tid);
 	}

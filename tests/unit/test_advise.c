@@ -51,7 +51,7 @@ static void kept(uint32_t dependency, unsigned count)
 	struct record r = {.kind = RECORD_TICK, .id = dependency, .arg = 812, .name = "app"};
 
 	while (count--)
-		ticks_add(&v.cpu[0].ticks, &r);
+		nohz_ticks_add(&v.cpu[0].ticks, &r);
 }
 
 static void assert_cause(const struct source *s, const char *id)

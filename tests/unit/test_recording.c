@@ -235,7 +235,7 @@ static void same_sources(const struct sources *a, const struct sources *b)
 }
 
 /* Member by member: what lies between them is anything. */
-static void same_ticks(const struct ticks *a, const struct ticks *b)
+static void same_ticks(const struct nohz_ticks *a, const struct nohz_ticks *b)
 {
 	assert_int_equal(a->count, b->count);
 	for (uint32_t i = 0; i < a->count; i++) {

@@ -417,7 +417,7 @@ static void test_kept_ticks(void **state)
 
 				begin(&machines[i]);
 				cpus_or(&v.host.nohz_full, &v.run.cpus);
-				ticks_add(&v.cpu[0].ticks, &r);
+				nohz_ticks_add(&v.cpu[0].ticks, &r);
 				interval(0, SOURCE_VECTOR, 0, "local_timer", "tick_nohz_handler",
 					 false);
 				if (bit == 4)

@@ -7,20 +7,20 @@
 
 #include <string.h>
 
-#include "model/tick.h"
+#include "model/nohz_tick.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define RESERVED     8 /* rows for dependencies that come late */
 
-static void add(struct ticks *t, uint32_t dependency, uint32_t tid, const char *comm)
+static void add(struct nohz_ticks *t, uint32_t dependency, uint32_t tid, const char *comm)
 {
 	struct record r = {.kind = RECORD_TICK, .id = dependency, .arg = tid};
 
 	memcpy(r.name, comm, strnlen(comm, sizeof(r.name)));
-	ticks_add(t, &r);
+	nohz_ticks_add(t, &r);
 }
 
-static void assert_row(const struct ticks *t, uint32_t row, uint32_t dependency, uint32_t tid,
+static void assert_row(const struct nohz_ticks *t, uint32_t row, uint32_t dependency, uint32_t tid,
 		       const char *comm, uint64_t count)
 {
 	assert_true(row < t->count);
@@ -30,11 +30,11 @@ static void assert_row(const struct ticks *t, uint32_t row, uint32_t dependency,
 	assert_int_equal(t->row[row].count, count);
 }
 
-static uint64_t total(const struct ticks *t)
+static uint64_t total(const struct nohz_ticks *t)
 {
 	uint64_t sum = 0;
 
-	assert_true(t->count <= TICK_ROWS);
+	assert_true(t->count <= NOHZ_TICK_ROWS);
 	for (uint32_t i = 0; i < t->count; i++)
 		sum += t->row[i].count;
 	return sum;
@@ -47,17 +47,17 @@ static void test_names(void **state)
 					    "CLOCK_UNSTABLE", "RCU",         "RCU_EXP"};
 
 	(void)state;
-	assert_string_equal(tick_dependency_name(0), "NONE");
+	assert_string_equal(nohz_dependency_name(0), "NONE");
 	for (unsigned i = 0; i < COUNT(names); i++)
-		assert_string_equal(tick_dependency_name(1U << i), names[i]);
-	assert_string_equal(tick_dependency_name(3), "several");
-	assert_string_equal(tick_dependency_name(1U << COUNT(names)), "several");
-	assert_string_equal(tick_dependency_name(UINT32_MAX), "several");
+		assert_string_equal(nohz_dependency_name(1U << i), names[i]);
+	assert_string_equal(nohz_dependency_name(3), "several");
+	assert_string_equal(nohz_dependency_name(1U << COUNT(names)), "several");
+	assert_string_equal(nohz_dependency_name(UINT32_MAX), "several");
 }
 
 static void test_each_part_of_the_key_counts(void **state)
 {
-	struct ticks t = {.count = 0};
+	struct nohz_ticks t = {.count = 0};
 
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
@@ -78,7 +78,7 @@ static void test_each_part_of_the_key_counts(void **state)
 
 static void test_comms_of_any_bytes(void **state)
 {
-	struct ticks t = {.count = 0};
+	struct nohz_ticks t = {.count = 0};
 
 	(void)state;
 	add(&t, 4, 1, "0123456789abcdef"); /* no NUL */
@@ -97,14 +97,14 @@ static void test_comms_of_any_bytes(void **state)
  * left alone. */
 static void test_many_threads(void **state)
 {
-	struct ticks t = {.count = 0};
-	uint32_t last = TICK_ROWS - RESERVED - 1;
+	struct nohz_ticks t = {.count = 0};
+	uint32_t last = NOHZ_TICK_ROWS - RESERVED - 1;
 
 	(void)state;
 	add(&t, 1, 7, "posix");
 	for (uint32_t tid = 1; tid <= 1000; tid++)
 		add(&t, 4, tid, "many");
-	assert_int_equal(t.count, TICK_ROWS - RESERVED);
+	assert_int_equal(t.count, NOHZ_TICK_ROWS - RESERVED);
 	assert_row(&t, 0, 1, 7, "posix", 1);
 	for (uint32_t i = 1; i < last; i++)
 		assert_row(&t, i, 4, i, "many", 1);
@@ -121,7 +121,7 @@ static void test_many_threads(void **state)
 /* However many threads came before, each dependency finds a row. */
 static void test_late_dependencies(void **state)
 {
-	struct ticks t = {.count = 0};
+	struct nohz_ticks t = {.count = 0};
 
 	(void)state;
 	for (uint32_t tid = 1; tid <= 100; tid++)
@@ -142,13 +142,13 @@ static void test_late_dependencies(void **state)
 /* Dependencies that no kernel has do not overflow the table. */
 static void test_bound(void **state)
 {
-	struct ticks t = {.count = 0};
+	struct nohz_ticks t = {.count = 0};
 
 	(void)state;
 	for (uint32_t i = 0; i < 5000; i++)
 		add(&t, i, i, "wild");
-	assert_int_equal(t.count, TICK_ROWS);
-	for (uint32_t i = 0; i < TICK_ROWS; i++)
+	assert_int_equal(t.count, NOHZ_TICK_ROWS);
+	for (uint32_t i = 0; i < NOHZ_TICK_ROWS; i++)
 		assert_row(&t, i, i, i, "wild", 1);
 }
 

@@ -131,7 +131,7 @@ static void test_tick_that_is_kept(void **state)
 	(void)state;
 	cpus_add(&v.host.nohz_full, 3);
 	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 2500, 16400);
-	ticks_add(&v.cpu[0].ticks, &r);
+	nohz_ticks_add(&v.cpu[0].ticks, &r);
 	assert_int_equal(conclude(&v), 0);
 	assert_non_null(strstr(v.cpu[0].verdict,
 			       "cpu 3 loses 0.41 % to the tick: kept by SCHED while app ran; "));

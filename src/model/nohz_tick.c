@@ -1,8 +1,8 @@
-#include "model/tick.h"
+#include "model/nohz_tick.h"
 
 #include <string.h>
 
-const char *tick_dependency_name(uint32_t dependency)
+const char *nohz_dependency_name(uint32_t dependency)
 {
 	static const char *const names[] = {"POSIX_TIMER",    "PERF_EVENTS", "SCHED",
 					    "CLOCK_UNSTABLE", "RCU",         "RCU_EXP"};
@@ -13,14 +13,14 @@ const char *tick_dependency_name(uint32_t dependency)
 	return dependency ? "several" : "NONE";
 }
 
-void ticks_add(struct ticks *t, const struct record *r)
+void nohz_ticks_add(struct nohz_ticks *t, const struct record *r)
 {
-	struct tick_row new = {.dependency = r->id, .tid = r->arg, .count = 1};
-	struct tick_row *last = NULL;
+	struct nohz_tick_row new = {.dependency = r->id, .tid = r->arg, .count = 1};
+	struct nohz_tick_row *last = NULL;
 
 	memcpy(new.comm, r->name, sizeof(r->name));
 	for (uint32_t i = 0; i < t->count; i++) {
-		struct tick_row *row = &t->row[i];
+		struct nohz_tick_row *row = &t->row[i];
 
 		if (row->dependency != new.dependency)
 			continue;
@@ -31,7 +31,7 @@ void ticks_add(struct ticks *t, const struct record *r)
 		last = row;
 	}
 	/* Keeps the last places for new dependencies. */
-	if (t->count < TICK_ROWS - 8 || (!last && t->count < TICK_ROWS)) {
+	if (t->count < NOHZ_TICK_ROWS - 8 || (!last && t->count < NOHZ_TICK_ROWS)) {
 		t->row[t->count++] = new;
 	} else if (last) {
 		last->count++;

@@ -1,28 +1,28 @@
 /* Why the tick did not stop: failures of tick_stop on a target CPU, by dependency and by running
  * thread. */
-#ifndef CULPRIT_TICK_TABLE_H
-#define CULPRIT_TICK_TABLE_H
+#ifndef CULPRIT_NOHZ_TICK_H
+#define CULPRIT_NOHZ_TICK_H
 
 #include <stdint.h>
 #include "record.h"
 
-#define TICK_ROWS 32 /* later threads share the last row of their dependency */
+#define NOHZ_TICK_ROWS 32 /* later threads share the last row of their dependency */
 
-struct tick_row {
+struct nohz_tick_row {
 	uint32_t dependency; /* bit: include/linux/tick.h, enum tick_dep_bits */
 	uint32_t tid;        /* 0: several, or idle */
 	char comm[17];
 	uint64_t count;
 };
 
-struct ticks {
-	struct tick_row row[TICK_ROWS];
+struct nohz_ticks {
+	struct nohz_tick_row row[NOHZ_TICK_ROWS];
 	uint32_t count;
 };
 
-void ticks_add(struct ticks *t, const struct record *r); /* a RECORD_TICK */
+void nohz_ticks_add(struct nohz_ticks *t, const struct record *r); /* a RECORD_TICK */
 
 /* "POSIX_TIMER", "PERF_EVENTS", "SCHED", "CLOCK_UNSTABLE", "RCU", "RCU_EXP". */
-const char *tick_dependency_name(uint32_t dependency);
+const char *nohz_dependency_name(uint32_t dependency);
 
 #endif
