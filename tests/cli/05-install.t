@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Installing: man pages and completion are made from the option tables, read well, and go again."""
+import glob
 import json
 import os
 import re
@@ -74,6 +75,17 @@ with open(os.path.join(ROOT, "tests/schema/report.json"), encoding="utf-8") as f
     for what, of in json.load(f)["$defs"].items():
         if what != "series":  # which is cut short there
             is_([k for k in of.get("properties", {}) if k not in words], [], f"the names of a {what} in JSON")
+
+# ---- what the source topic names ----
+room, missing, found = "", [], 0
+for line in pages["source.7"].splitlines():
+    room = line if re.fullmatch(r"[a-z/]+/", line) else room
+    names_here = line[:22] if line[20:22] == "  " else line
+    for name in names_here.split() if re.match(r" {4}\S", line) else []:
+        found += 1
+        missing += [room + name] * (not glob.glob(os.path.join(ROOT, room, name.rstrip("/") + "*")))
+ok(found > 50, "the source topic names files", found)
+is_(missing, [], "they are there")
 
 # ---- completion ----
 script = os.path.join(place, "culprit.bash")
