@@ -20,7 +20,7 @@ struct record_open {
 };
 
 /* Size of each level's ring in halves: enough for a tenth of a second of the most that the level
- * can produce (README, "What it costs"). */
+ * can produce (culprit help costs). */
 #define RING_THREAD  (60 << 10)
 #define RING_SOFTIRQ (28 << 10)
 #define RING_IRQ     (36 << 10)

@@ -2,10 +2,10 @@
 #
 #   LC_ALL=C awk -f tools/topics.awk src/cmd/topics/*.txt > topics.c
 #
-# The first line of a file is `NAME(SECTION) - SUMMARY`, NAME the file's, SECTION that of its man page.
-# Then a blank line, and text as `culprit help NAME` prints it, at most 80 columns wide: headings from
-# the first column on, paragraphs two blanks in, items `  * ` with further lines four in, and whatever
-# stands four or more in on its own is kept as it is.
+# The first line of a file is `NAME(SECTION) - SUMMARY`, NAME the file's, SECTION that of its man
+# page. Then a blank line, and text as `culprit help NAME` prints it, at most 80 columns wide:
+# headings from the first column on, paragraphs two blanks in, items `  * ` with further lines four
+# in, and whatever stands four or more in on its own is kept as it is.
 
 function refuse(why)
 {
@@ -31,7 +31,10 @@ function quoted(s, out, i, c)
 	return "\"" out
 }
 
-BEGIN { print "/* Made by tools/topics.awk from src/cmd/topics. */\n#include \"cmd/topic.h\"\n\nconst struct topic topics[] = {" }
+BEGIN {
+	print "/* Made by tools/topics.awk from src/cmd/topics. */"
+	print "#include \"cmd/topic.h\"\n\nconst struct topic topics[] = {"
+}
 
 columns($0) > 80 { refuse("longer than 80 columns") }
 /\t/ { refuse("a tab") }
