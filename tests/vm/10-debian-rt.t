@@ -35,7 +35,7 @@ culprit audit -f json -o /tmp/out/audit || [ $? = 2 ]
 culprit run -d 3s -f json -q -o /tmp/out/quiet
 culprit run -c 0 -H 1 -d 2s -f json -q -o /tmp/out/busy
 culprit run -d 3s -f json -q -o /tmp/out/stopped --hiccups /tmp/out/hiccups --ready-file /tmp/ready &
-until [ -e /tmp/ready ]; do usleep 10000; done
+until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 echo READY >/dev/console
 wait $!
 tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms --tolerance 5 --classes thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,irqwork,bpf,signal,setaffinity,net

@@ -21,32 +21,32 @@ take_turn()
 
 KERNEL = "6.12-rt"
 HZ = 250
-WINDOW_S = 60 if os.environ.get("LONG") else 6
+WINDOW_S = 60 if os.environ.get("LONG") else 4
 JOB = f"WINDOW_S={WINDOW_S}" + """
 T=/sys/kernel/tracing
 knobs() { cat $T/osnoise/cpus $T/osnoise/options $T/current_tracer; ls $T/instances; }
 knobs >/tmp/out/before
-culprit osnoise -c 1 -d ${WINDOW_S}s -q -f json -o /tmp/out/compare --ready-file /tmp/ready &
-until [ -e /tmp/ready ]; do usleep 10000; done
+culprit osnoise -c 1 -d ${WINDOW_S}s -f json -o /tmp/out/compare --ready-file /tmp/ready &
+until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 echo NMI >/dev/console
-while kill -0 $! 2>/dev/null; do poke mix -c 1 -n 20 -g 5ms-10ms --classes thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,irqwork,bpf,signal,setaffinity,net >>/tmp/out/poke; done
+while kill -0 $! 2>/dev/null; do poke mix -c 1 -n 5 -g 5ms-10ms --classes thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,irqwork,bpf,signal,setaffinity,net >>/tmp/out/poke; done
 echo CALM >/dev/console
 wait $!
 knobs >/tmp/out/after
-culprit osnoise -c 1 -d 2s -q -f json --alternate -o /tmp/out/periods
+culprit osnoise -c 1 -d 1s -f json --alternate -o /tmp/out/periods
 knobs >/tmp/out/alternated
 
 rm -f /tmp/ready
-culprit osnoise -c 1 -d 60s -q -o /dev/null --ready-file /tmp/ready &
-until [ -e /tmp/ready ]; do usleep 10000; done
+culprit osnoise -c 1 -d 60s -o /dev/null --ready-file /tmp/ready &
+until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 knobs >/tmp/out/during
-culprit osnoise -c 1 -d 1s -q -o /dev/null 2>/tmp/out/second; echo $? >>/tmp/out/second
+culprit osnoise -c 1 -d 1s -o /dev/null 2>/tmp/out/second; echo $? >>/tmp/out/second
 kill -9 $!; wait $!; usleep 500000
-culprit osnoise -c 1 -d 1s -q -o /dev/null 2>/tmp/out/third; echo $? >>/tmp/out/third
+culprit osnoise -c 1 -d 100ms -o /dev/null 2>/tmp/out/third; echo $? >>/tmp/out/third
 knobs >/tmp/out/killed
 
 echo osnoise >$T/current_tracer
-culprit osnoise -c 1 -d 1s -q -o /dev/null 2>/tmp/out/other; echo $? >>/tmp/out/other
+culprit osnoise -c 1 -d 1s -o /dev/null 2>/tmp/out/other; echo $? >>/tmp/out/other
 cat $T/current_tracer >>/tmp/out/other
 echo nop >$T/current_tracer
 """
@@ -56,7 +56,7 @@ try:
     lab.emulator()
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
-rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 300 + 10 * WINDOW_S, counted=True, nmi=5)
+rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 300 + 10 * WINDOW_S, counted=1, nmi=20)
 text = {name: data.decode(errors="replace") for name, data in files.items()}
 ok(rc == 0, "the job ends well in the guest", rc, out, err)
 

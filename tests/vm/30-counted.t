@@ -36,12 +36,12 @@ events 1
 """
 TICKING = SEEN + f"""
 culprit run -c 1 -d 4s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups --ready-file /tmp/ready &
-until [ -e /tmp/ready ]; do usleep 10000; done
+until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 poke fifo -c 1 -n 30 -l {BURST_NS}ns -g 20ms-40ms >/tmp/out/poke
 wait $!
 events 0
 cat $T/trace >/tmp/out/trace
-tests/accuracy/score -c 1 -n 20 --gap 8ms-12ms --tolerance 0
+tests/accuracy/score -c 1 -n 15 --gap 8ms-12ms --tolerance 0
 """
 TICKLESS = SEEN + f"""
 culprit run -c 1 -d 4s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups
@@ -51,7 +51,7 @@ cat $T/trace >/tmp/out/trace
 
 
 def boot(job, isolation):
-    rc, out, err, files = lab.run(lab.kernel(KERNEL), job, 200, counted=True, isolation=isolation)
+    rc, out, err, files = lab.run(lab.kernel(KERNEL), job, 200, counted=1, isolation=isolation)
     ok(rc == 0, f"{isolation}: the job ends well in the guest", rc, out, err)
     report = json.loads(files["report"])
     hiccups = [json.loads(line) for line in files["hiccups"].decode().splitlines()]

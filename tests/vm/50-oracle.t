@@ -34,7 +34,7 @@ try:
     lab.output("qemu-system-x86_64", "--version")
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
-rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 300, counted=True, isolation="isolcpus=1")
+rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 300, counted=1, isolation="isolcpus=1")
 tap = files["tap"].decode(errors="replace")
 diag(*(line for line in tap.splitlines() if not line.startswith("ok ")))
 is_(files["rc"].decode().strip(), "0", "culprit and the kernel's own trace say the same")
