@@ -1,6 +1,5 @@
 #include "collect/symbols.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,18 +76,24 @@ static int by_address(const void *a, const void *b)
 static void load(struct symbols *s)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");
-	char line[1024], name[512], module[128], type;
-	unsigned long long address;
+	char line[1024];
 	bool any = false;
 
 	while (f && fgets(line, sizeof(line), f)) {
-		module[0] = 0;
-		if (sscanf(line, "%llx %c %511s %127s", &address, &type, name, module) < 3 ||
-		    !strchr("tw", tolower(type)))
+		char *name, *module;
+		uint64_t address = strtoull(line, &name, 16);
+
+		/* Parsing with sscanf took a fifth of the CPU time of a short run. */
+		if (name[0] != ' ' || !memchr("tTwW", name[1], 4) || name[2] != ' ')
 			continue;
+		name += 3;
+		name[strcspn(name, "\n")] = 0;
+		module = strchr(name, '\t');
+		if (module)
+			*module++ = 0;
 		any |= address != 0;
 		if (address)
-			keep_symbol(s, address, name, module);
+			keep_symbol(s, address, name, module ? module : "");
 	}
 	if (f)
 		fclose(f);
