@@ -72,11 +72,10 @@ void opt_rows(const struct opt_command *command, struct opt_rows *rows)
 
 const struct opt_choice *opt_choice(const struct opt *row, size_t i)
 {
-	const struct opt_choices *choices = row->set == opt_set_choice ? row->arg : NULL;
 	const struct opt_choice *choice = NULL;
 
-	for (size_t k = 0; choices && k <= i; k++) {
-		choice = (const void *)((const char *)choices->rows + k * choices->size);
+	for (size_t k = 0; row->choices && k <= i; k++) {
+		choice = (const void *)((const char *)row->choices->rows + k * row->choices->size);
 		if (!choice->name)
 			return NULL;
 	}

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct opt_choices;
+
 struct opt {
 	char letter;       /* 0: none */
 	const char *name;  /* without the dashes; NULL: none */
@@ -21,6 +23,7 @@ struct opt {
 	 * set gets text NULL. */
 	int (*set)(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 	const void *arg;
+	const struct opt_choices *choices; /* the words that it takes; NULL: any */
 	const char *preset; /* what holds where the option is not given, for the help: "10s" */
 	/* Old spelling of the option with this name: parsed like it, left out of the help. */
 	const char *alias;
@@ -96,7 +99,7 @@ const char *opt_nearest(const char *word, const char *const *words);
 
 /* Setters for table rows: for a const char * (not copied), a struct cpus (nonempty), a uint64_t of
  * nanoseconds (duration: a bare number is seconds; time: a unit must be given), a double, and an
- * int (the index into arg, a struct opt_choices). The field is untouched on error. */
+ * int (the index of the word among the choices). The field is untouched on error. */
 int opt_set_string(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int opt_set_cpus(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 int opt_set_duration(const char *text, void *field, const struct opt *row, char *why,

@@ -24,12 +24,10 @@ struct options {
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt audit_opts[] = {
-	{'c', "cpus", "CPUS",
-	 "the CPUs that should be quiet; default: the isolated ones that are online, or else all "
-	 "but the lowest",
-	 FIELD(cpus), opt_set_cpus, NULL},
+	{'c', "cpus", "CPUS", "the CPUs that should be quiet", FIELD(cpus), opt_set_cpus,
+	 .preset = "the isolated ones that are online, or else all but the lowest"},
 	{'f', "format", "FORMAT", "how it is written", FIELD(format), opt_set_choice,
-	 OPT_CHOICES(audit_formats), .preset = "text"},
+	 .choices = OPT_CHOICES(audit_formats), .preset = "text"},
 	{'o', "output", "FILE", "write to FILE instead of standard output, which - is",
 	 FIELD(output.path), output_set_path},
 	{0, "deep", NULL,

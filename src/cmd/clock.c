@@ -27,15 +27,13 @@ struct options {
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt clock_opts[] = {
-	{'c', "cpus", "CPUS",
-	 "whose counters to compare, a thread on each for 0.1 s; default: all allowed and isolated "
-	 "ones",
-	 FIELD(cpus), opt_set_cpus, NULL},
+	{'c', "cpus", "CPUS", "whose counters to compare, a thread on each for 0.1 s", FIELD(cpus),
+	 opt_set_cpus, .preset = "all allowed and isolated ones"},
 	{'d', "duration", "TIME",
-	 "how long to watch the rate, as 10s or 1h; a bare number is seconds; default 3s",
-	 FIELD(duration_ns), opt_set_duration, NULL},
+	 "how long to watch the rate, as 10s or 1h; a bare number is seconds", FIELD(duration_ns),
+	 opt_set_duration, .preset = "3s"},
 	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
-	 OPT_CHOICES(text_or_json), .preset = "text"},
+	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
 	{'o', "output", "FILE", "write the report to FILE instead of standard output, which - is",
 	 FIELD(output.path), output_set_path},
 	{'q', "quiet", NULL, "no progress line", FIELD(quiet), NULL, NULL},

@@ -72,7 +72,7 @@ static int set_between(const char *text, void *field, const struct opt *row, cha
 
 static const struct opt diff_opts[] = {
 	{'f', "format", "FORMAT", "how it is written", FIELD(output.format), opt_set_choice,
-	 OPT_CHOICES(diff_formats), .preset = "text"},
+	 .choices = OPT_CHOICES(diff_formats), .preset = "text"},
 	{'o', "output", "FILE", "write to FILE instead of standard output, which - is",
 	 FIELD(output.path), output_set_path},
 	{0, "fail-if-worse", "PERCENT",

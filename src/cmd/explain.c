@@ -28,11 +28,10 @@ static const struct opt_choice explain_formats[] = {
 };
 
 static const struct opt explain_opts[] = {
-	{'c', "cpus", "CPUS",
-	 "fill these CPUs into the commands; default: the isolated ones, else all but the lowest",
-	 offsetof(struct options, cpus), opt_set_cpus, NULL},
+	{'c', "cpus", "CPUS", "fill these CPUs into the commands", offsetof(struct options, cpus),
+	 opt_set_cpus, .preset = "the isolated ones, else all but the lowest"},
 	{'f', "format", "FORMAT", "how it is written", offsetof(struct options, format),
-	 opt_set_choice, OPT_CHOICES(explain_formats), .preset = "text"},
+	 opt_set_choice, .choices = OPT_CHOICES(explain_formats), .preset = "text"},
 	{'a', "all", NULL, "whole entries, also where only the titles would be listed",
 	 offsetof(struct options, all), NULL, NULL},
 	{0},

@@ -70,7 +70,7 @@ static const struct opt osnoise_opts[] = {
 	 "NO_OSNOISE_WORKLOAD",
 	 FIELD(workload), set_pid, .needs = "input", .why = "is of a thread in what --input reads"},
 	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
-	 OPT_CHOICES(text_or_json), .preset = "text"},
+	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
 	{'o', "output", "FILE", "write the report to FILE instead of standard output, which - is",
 	 FIELD(output), output_set_path},
 	{0},

@@ -5,6 +5,7 @@
 
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/live.h"
 #include "collect/host.h"
 #include "collect/tracer.h"
@@ -49,8 +50,9 @@ static int end(void *ctx)
 {
 	const struct comparing *s = ctx;
 	const struct view *v = s->live->view;
-	struct render_options ro = {.colour = isatty(fileno(s->out)) && !getenv("NO_COLOR")};
+	struct render_options ro = {0};
 
+	output_terminal(s->out, 100, &ro.colour, &ro.width);
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		pairs_finish(&s->cpu[i].pairs);
 	if (!render_osnoise_pairs(v, s->cpu, &ro, s->json, s->out))

@@ -44,6 +44,15 @@ int output_set_file(const char *text, void *field, const struct opt *row, char *
 	return -EINVAL;
 }
 
+int output_set_percentiles(const char *text, void *field, const struct opt *row, char *why,
+			   size_t whylen)
+{
+	struct output *o = field;
+
+	o->series_given = true;
+	return opt_set_choice(text, &o->series, row, why, whylen);
+}
+
 const struct opt_choice text_or_json[] = {
 	[FORMAT_TEXT] = {"text", "for people"},
 	[FORMAT_JSON] = {"json", "for scripts"},
@@ -52,7 +61,7 @@ const struct opt_choice text_or_json[] = {
 
 const struct opt output_opts[] = {
 	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
-	 OPT_CHOICES(formats), .preset = "text"},
+	 .choices = OPT_CHOICES(formats), .preset = "text"},
 	{'o', "output", "FILE", "write the report to FILE instead of standard output, which - is",
 	 FIELD(path), output_set_path},
 	{0, "stacks", NULL, "in text: the kernel stacks of who asked for IPIs, wakeups and work",
@@ -69,8 +78,8 @@ const struct opt_choice percentile_sets[] = {
 };
 
 const struct opt series_opts[] = {
-	{0, "percentiles", "WHICH", "in text, of what was measured", FIELD(series), opt_set_choice,
-	 OPT_CHOICES(percentile_sets), .preset = "short"},
+	{0, "percentiles", "WHICH", "in text, of what was measured", 0, output_set_percentiles,
+	 .choices = OPT_CHOICES(percentile_sets), .preset = "short"},
 	{0, "series", "WHICH", .alias = "percentiles"},
 	{0},
 };
@@ -80,8 +89,9 @@ int output_open(struct output *o)
 	int fd;
 
 	o->file = stdout;
-	if (o->stacks && o->format != FORMAT_TEXT)
-		return complain("--stacks shows kernel stacks in text: leave it out with -f %s",
+	if ((o->stacks || o->series_given) && o->format != FORMAT_TEXT)
+		return complain("%s is for text: leave it out with -f %s",
+				o->stacks ? "--stacks" : "--percentiles",
 				format_of(o)->choice.name);
 	if (!o->path && format_of(o)->trace && isatty(STDOUT_FILENO))
 		return complain("%s is binary, and this is a terminal: give it a file with -o",

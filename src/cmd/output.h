@@ -14,6 +14,7 @@ struct output {
 	const char *path;
 	bool stacks;
 	int series; /* enum series_style */
+	bool series_given;
 	FILE *file;
 	bool made;           /* the file was not there before */
 	int error;           /* errno when it took no more */
@@ -27,6 +28,10 @@ extern const struct opt series_opts[];            /* of a struct output, for rep
 
 /* Setter of a const char *: "-" is standard output, NULL. */
 int output_set_path(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
+
+/* Setter of a struct output, for --percentiles. */
+int output_set_percentiles(const char *text, void *field, const struct opt *row, char *why,
+			   size_t whylen);
 
 /* Setter for files beside the report: standard output is not theirs. */
 int output_set_file(const char *text, void *field, const struct opt *row, char *why, size_t whylen);

@@ -74,27 +74,27 @@ static int set_methods(const char *text, void *field, const struct opt *row, cha
 
 static const struct opt pingpong_opts[] = {
 	{'m', "method", "LIST",
-	 "by comma, or all: spin (default), spin-pause, spin-pauses, umwait, mwaitx, cv (condition "
-	 "variable), sem "
-	 "(semaphore), futex, pipe, eventfd, socket, io_uring; null is what reading the clock "
-	 "costs",
-	 0, set_methods, NULL},
-	{'n', "messages", "N", "of each method, each way; default 100000, with --matrix 10000",
-	 FIELD(pingpong.messages), measure_set_count, NULL},
-	{'k', "pauses", "N",
-	 "PAUSE instructions before each message; default 1000, with --matrix none", FIELD(pauses),
-	 measure_set_count, &pauses_range},
+	 "by comma, or all: spin, spin-pause, spin-pauses, umwait, mwaitx, cv (condition "
+	 "variable), sem (semaphore), futex, pipe, eventfd, socket, io_uring; null is what reading "
+	 "the clock costs",
+	 0, set_methods, .preset = "spin"},
+	{'n', "messages", "N", "of each method, each way", FIELD(pingpong.messages),
+	 measure_set_count, .preset = "100000, with --matrix 10000"},
+	{'k', "pauses", "N", "PAUSE instructions before each message", FIELD(pauses),
+	 measure_set_count, &pauses_range, .preset = "1000, with --matrix none"},
 	{0, "looks", "N", "PAUSE instructions between two looks of spin-pauses",
 	 FIELD(pingpong.looks), measure_set_count, &looks_range, .preset = "10"},
 	{'p', NULL, "N", .alias = "looks"},
-	{0, "pin", "A,B",
-	 "the CPU that begins and the other one; default: two of the isolated ones, or else of all",
-	 FIELD(pin), measure_set_pair, .excludes = "cpus", .why = "says which CPUs"},
+	{'c', "cpus", "CPUS", "the two CPUs, or with --matrix all whose pairs are measured",
+	 FIELD(command.measure.cpus), opt_set_cpus,
+	 .preset = "two of the isolated ones, or else of all; with --matrix all"},
+	{0, "pin", "A,B", "the CPU that begins and the other one", FIELD(pin), measure_set_pair,
+	 .excludes = "cpus", .why = "says which CPUs", .preset = "as -c"},
 	{0, "times", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path),
 	 output_set_file},
 	{0, "raw", "FILE", .alias = "times"},
-	{0, "percentiles", "WHICH", "in text, of what was measured", FIELD(command.output.series),
-	 opt_set_choice, OPT_CHOICES(percentile_sets), .preset = "wide"},
+	{0, "percentiles", "WHICH", "in text, of what was measured", FIELD(command.output),
+	 output_set_percentiles, .choices = OPT_CHOICES(percentile_sets), .preset = "wide"},
 	{0, "matrix", NULL,
 	 "all pairs of CPUs (those of -c, or else all) one after another, and a table of the "
 	 "medians; not traced",
@@ -231,6 +231,20 @@ static int check_methods(struct options *o)
 	return 0;
 }
 
+/* Sets looks where they are not given; where they are, a method must take them. */
+static int check_looks(struct pingpong_options *p)
+{
+	bool taken = false;
+
+	for (uint32_t i = 0; i < p->nways; i++)
+		taken |= !strcmp(pingpong_names[p->way[i]], "spin-pauses");
+	if (p->looks && !taken)
+		return complain("--looks is of the method spin-pauses: add that to -m");
+	if (!p->looks)
+		p->looks = LOOKS;
+	return 0;
+}
+
 static int run_matrix(struct options *o, struct workload *w)
 {
 	struct measure *m = &o->command.measure;
@@ -302,8 +316,7 @@ static int run_pair(struct options *o, struct workload *w)
 
 int cmd_pingpong(int argc, char **argv)
 {
-	struct options o = {.pauses = UINT64_MAX,
-			    .pingpong = {.way = {1}, .nways = 1, .looks = LOOKS}};
+	struct options o = {.pauses = UINT64_MAX, .pingpong = {.way = {1}, .nways = 1}};
 	const char *names[PINGPONG_WAYS + 1] = {NULL};
 	struct workload workload = pingpong_workload;
 	struct pingpong_options *p = &o.pingpong;
@@ -319,7 +332,7 @@ int cmd_pingpong(int argc, char **argv)
 	if (!p->messages)
 		p->messages = o.matrix ? MATRIX_MESSAGES : MESSAGES;
 	p->pauses = o.pauses != UINT64_MAX ? o.pauses : o.matrix ? 0 : PAUSES;
-	if (check_methods(&o) || (o.matrix && check_matrix(&o)))
+	if (check_looks(p) || check_methods(&o) || (o.matrix && check_matrix(&o)))
 		return EXIT_ERROR;
 	for (uint32_t i = 0; i < p->nways; i++)
 		names[i] = pingpong_names[p->way[i]];

@@ -47,17 +47,15 @@ static const struct opt plot_opts[] = {
 	 ".json. - is standard output, without the table; it needs -f",
 	 FIELD(path), opt_set_string, NULL},
 	{'f', "format", "FORMAT", "what the picture is, whatever its name", FIELD(format),
-	 opt_set_choice, OPT_CHOICES(plot_formats), .preset = "by-name"},
-	{0, "series", "NAME",
-	 "what was measured: latency, delta, ...; default: the first series of the first file, or "
-	 "else its hiccups",
-	 FIELD(series), opt_set_string, NULL},
+	 opt_set_choice, .choices = OPT_CHOICES(plot_formats), .preset = "by-name"},
+	{0, "series", "NAME", "what was measured: latency, delta, ...", FIELD(series),
+	 opt_set_string, .preset = "the first series of the first file, or else its hiccups"},
 	{0, "log", "AXES", "logarithmic axes: x, y or xy", FIELD(log), opt_set_choice,
-	 OPT_CHOICES(axes), .needs = "output", .why = "is of the picture"},
+	 .choices = OPT_CHOICES(axes), .needs = "output", .why = "is of the picture"},
 	{0, "surface", NULL,
 	 "how values spread over time, as a heat map for each file (gnuplot: a surface): of a "
-	 "series those that were "
-	 "longer than the recording's threshold; where several series have one, all together",
+	 "series those that were longer than the recording's threshold; where several series have "
+	 "one, all together",
 	 FIELD(surface), .needs = "output", .why = "is of the picture"},
 	{'c', "cpus", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus},
 	{0, "cpu", "CPUS", .alias = "cpus"},

@@ -70,10 +70,10 @@ static int set_load(const char *text, void *field, const struct opt *row, char *
 }
 
 static const struct opt sleep_opts[] = {
-	{'i', "interval", "TIME", "how long each sleep is; default 20ms", FIELD(sleep.interval_ns),
-	 opt_set_time, NULL},
-	{'n', "samples", "N", "end after so many sleeps on each CPU; default: when -d is over",
-	 FIELD(sleep.samples), measure_set_count, NULL},
+	{'i', "interval", "TIME", "how long each sleep is", FIELD(sleep.interval_ns), opt_set_time,
+	 .preset = "20ms"},
+	{'n', "samples", "N", "end after so many sleeps on each CPU", FIELD(sleep.samples),
+	 measure_set_count, .preset = "when -d is over"},
 	{0, "relative", NULL, "sleep for the interval, not until a time", FIELD(sleep.relative),
 	 NULL, NULL},
 	{0, "dma-latency", NULL,
@@ -81,9 +81,8 @@ static const struct opt sleep_opts[] = {
 	 FIELD(dma_latency), NULL, NULL},
 	{0, "load", "LOAD",
 	 "cpu, disk or net, with :N for so many workers, or several with commas: stress-ng does "
-	 "that on the "
-	 "housekeeping "
-	 "CPUs in the second half of the window, whose sleeps are series of their own",
+	 "that on the housekeeping CPUs in the second half of the window, whose sleeps are series "
+	 "of their own",
 	 FIELD(load), set_load, NULL},
 	{0, "load-here", NULL, "the load runs on the measured CPUs", FIELD(load_here),
 	 .needs = "load", .why = "says where the load runs"},

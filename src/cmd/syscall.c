@@ -71,15 +71,12 @@ static int set_only(const char *text, void *field, const struct opt *row, char *
 }
 
 static const struct opt syscall_opts[] = {
-	{'n', "rounds", "N",
-	 "end after so many rounds of all calls on each CPU; default: when -d is over",
-	 FIELD(syscall.rounds), set_rounds, NULL},
+	{'n', "rounds", "N", "end after so many rounds of all calls on each CPU",
+	 FIELD(syscall.rounds), set_rounds, .preset = "when -d is over"},
 	{0, "only", "LIST",
 	 "only these, by comma: nothing, addition, sqrt, getuid, getpid, close_bad_fd, invalid, "
-	 "sched_yield, "
-	 "futex_wake, clock_realtime, clock_tai, clock_monotonic, clock_raw, nanosleep_0, "
-	 "nanosleep_0_slack1, "
-	 "nanosleep_1_slack1",
+	 "sched_yield, futex_wake, clock_realtime, clock_tai, clock_monotonic, clock_raw, "
+	 "nanosleep_0, nanosleep_0_slack1, nanosleep_1_slack1",
 	 FIELD(syscall), set_only, NULL},
 	{0, "bare", NULL,
 	 "also each short call in a long loop without a timer inside: what its median is to agree "

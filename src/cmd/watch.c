@@ -62,10 +62,8 @@ static const struct opt watch_opts[] = {
 	 FIELD(threads.tgid), set_id, NULL},
 	{0, "tid", "TID", "watch this thread; may be given again", FIELD(threads.tid), set_id},
 	{'c', "cpus", "CPUS",
-	 "only what happens on these CPUs; without -p and --tid all threads of programs there; "
-	 "default: where the threads "
-	 "may run",
-	 FIELD(command.measure.cpus), opt_set_cpus, NULL},
+	 "only what happens on these CPUs; without -p and --tid all threads of programs there",
+	 FIELD(command.measure.cpus), opt_set_cpus, .preset = "where the threads may run"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s"),
 	{'t', NULL, "TIME", NULL, 0, set_threshold_or_tid}, /* ahead of the row that tells of it */
 	{'t', "threshold", "TIME", "leave out losses that are shorter",
@@ -73,8 +71,8 @@ static const struct opt watch_opts[] = {
 	{0, "faults", NULL, "page faults, too", FIELD(threads.faults), NULL, NULL},
 	{0, "syscalls", NULL, "system calls, too: their time on the CPU", FIELD(threads.syscalls),
 	 NULL, NULL},
-	{'H', "housekeeping", "CPUS", "where culprit runs; default: all CPUs but those of -c",
-	 FIELD(command.measure.housekeeping), opt_set_cpus, NULL},
+	{'H', "housekeeping", "CPUS", "where culprit runs", FIELD(command.measure.housekeeping),
+	 opt_set_cpus, .preset = "all CPUs but those of -c"},
 	{'q', "quiet", NULL, "no progress line", FIELD(command.measure.quiet), NULL, NULL},
 	{.include = output_opts, .offset = FIELD(command.output)},
 	{.include = workload_record_opts, .offset = FIELD(command)},

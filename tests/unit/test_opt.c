@@ -62,7 +62,7 @@ static const struct opt rows[] = {
 	 "that fails keeps it.",
 	 FIELD(output), opt_set_string, NULL},
 	{0, "format", "WORD", "One of text, json and csv.", FIELD(format), opt_set_choice,
-	 OPT_CHOICES(formats)},
+	 .choices = OPT_CHOICES(formats)},
 	{'q', "quiet", NULL, "Say nothing.", FIELD(quiet), NULL, NULL},
 	{'v', NULL, NULL, "Say more.", FIELD(verbose), NULL, NULL},
 	{'x', "best", NULL, "Level nine.", FIELD(level), set_level, &level_nine},
@@ -89,12 +89,12 @@ static const struct opt_choice depths[] = {{"flat", "one level"}, {"deep", "all 
 static const struct opt part_rows[] = {
 	{'i', "path", "FILE", "Read FILE.", offsetof(struct part, path), opt_set_string},
 	{0, "depth", "HOW", "How deep.", offsetof(struct part, depth), opt_set_choice,
-	 OPT_CHOICES(depths), .preset = "flat"},
+	 .choices = OPT_CHOICES(depths), .preset = "flat"},
 	{0},
 };
 static const struct opt outer_rows[] = {
-	{0, "depth", "HOW", "How far down.", FIELD(part.depth), opt_set_choice, OPT_CHOICES(depths),
-	 .preset = "deep"},
+	{0, "depth", "HOW", "How far down.", FIELD(part.depth), opt_set_choice,
+	 .choices = OPT_CHOICES(depths), .preset = "deep"},
 	{.include = part_rows, .offset = FIELD(part)},
 	{'q', "quiet", NULL, "Say nothing.", FIELD(quiet)},
 	{0, "plain", NULL, "No colours.", FIELD(plain), .needs = "path,quiet",
@@ -109,8 +109,13 @@ static const struct opt outer_rows[] = {
 static const struct opt_example outer_examples[] = {
 	{"culprit outer -i x", "reads x"}, {"culprit outer", "reads nothing"}, {0}};
 static const struct opt_choice outer_environment[] = {{"COLUMNS", "the width"}, {0}};
-static const struct opt_command outer = {"outer",    NULL,           "Reads.",         NULL,
-					 outer_rows, outer_examples, outer_environment};
+static const struct opt_command outer = {
+	.name = "outer",
+	.summary = "Reads.",
+	.opts = outer_rows,
+	.examples = outer_examples,
+	.environment = outer_environment,
+};
 
 static const struct opt_command show = {"show", "FILE...", "Show reports.", NULL, rows};
 
