@@ -11,6 +11,7 @@
 
 #include "base/escape.h"
 #include "base/units.h"
+#include "model/report.h"
 #include "render/diff.h"
 
 #define LENGTHS_MAX 8 /* sources */
@@ -20,7 +21,7 @@ const char *render_diff_who(const struct diff_row *r, char *buf, size_t len)
 	char name[4 * DIFF_NAME], function[4 * 256];
 
 	if (r->kind == SOURCE_THREAD && !r->rest)
-		render_comm(r->name, r->kernel_thread, name, sizeof(name));
+		report_comm(r->name, r->kernel_thread, name, sizeof(name));
 	else
 		escape_text(r->name, sizeof(r->name), name, sizeof(name));
 	escape_text(r->function ? r->function : "", SIZE_MAX, function, sizeof(function));

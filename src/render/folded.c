@@ -16,6 +16,7 @@
 
 #include "base/escape.h"
 #include "model/hosts.h"
+#include "model/report.h"
 #include "render/render.h"
 
 struct stack {
@@ -40,7 +41,7 @@ static void put(struct stack *s, const char *text)
 
 static void put_name(struct stack *s, const char *name)
 {
-	char text[WHO_MAX];
+	char text[REPORT_WHO];
 
 	put(s, escape_text(name, SIZE_MAX, text, sizeof(text)));
 }
@@ -63,11 +64,11 @@ static void put_source(struct stack *s, const char *host, const char *lane,
 		       const struct source *source)
 {
 	struct source bare = *source;
-	char text[WHO_MAX];
+	char text[REPORT_WHO];
 
 	bare.function = NULL;
 	put_lane(s, host, lane, source_kind_name(source->kind));
-	put(s, render_who(&bare, text, sizeof(text)));
+	put(s, report_who(&bare, text, sizeof(text)));
 	if (source->function)
 		put_name(s, source->function);
 }

@@ -15,6 +15,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "model/hosts.h"
+#include "model/report.h"
 #include "render/render.h"
 
 #define RANK_ROWS 16
@@ -53,7 +54,7 @@ static int first_source(const struct sources *t, char *buf, size_t len)
 	if (!order)
 		return -ENOMEM;
 	if (sources_rank(t, order))
-		render_who(t->row[order[0]], buf, len);
+		report_who(t->row[order[0]], buf, len);
 	free(order);
 	return 0;
 }
@@ -62,7 +63,7 @@ static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char
 		   bool markdown)
 {
 	const struct cpu *c = &v->cpu[i];
-	char a[32], first[WHO_MAX], lane[LANE_NAME];
+	char a[32], first[REPORT_WHO], lane[LANE_NAME];
 	int err = first_source(&c->sources, first, sizeof(first));
 
 	name_cell(t, host, markdown);
@@ -108,7 +109,7 @@ static int write_cpus(const struct view *const *views, uint32_t n, unsigned widt
 static void source_row(struct table *t, const struct host_source *s, const char *host,
 		       bool markdown)
 {
-	char a[32], cpus[64], who[WHO_MAX];
+	char a[32], cpus[64], who[REPORT_WHO];
 
 	table_cell(t, NULL, share(s->total_ns, s->observed_ns, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(s->total_ns, a, sizeof(a)));
@@ -117,7 +118,7 @@ static void source_row(struct table *t, const struct host_source *s, const char 
 	name_cell(t, host, markdown);
 	table_cell(t, NULL, cpus_format(&s->cpus, cpus, sizeof(cpus)));
 	table_cell(t, NULL, source_kind_name(s->who->kind));
-	name_cell(t, render_who(s->who, who, sizeof(who)), markdown);
+	name_cell(t, report_who(s->who, who, sizeof(who)), markdown);
 	table_end_row(t);
 }
 

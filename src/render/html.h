@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "model/report.h"
 #include "model/view.h"
 
 extern const char html_css[]; /* html.css, compiled in */
@@ -21,20 +22,20 @@ struct html {
 void html_text(FILE *out, const char *printable); /* UTF-8 from escape_text, or our own */
 void html_name(FILE *out, const char *name);      /* a name from the machine, any bytes */
 void html_name_n(FILE *out, const char *name, size_t len);
-void html_who(FILE *out, const struct source *s); /* render_who's words */
+void html_who(FILE *out, const struct source *s); /* report_who's words */
 
 /* "38.2 µs", "12,345", "0.0061 %" */
 void html_ns(FILE *out, uint64_t ns);
 void html_count(FILE *out, uint64_t n);
 void html_share(FILE *out, uint64_t part, uint64_t whole);
 
-/* "poke [812] on CPU 0", "an interrupt on CPU 0" */
+/* "by poke [812] on cpu 0", "by an interrupt on cpu 0" */
 void html_asker(FILE *out, const struct asker *a);
 
 /* Share of its time that a lane lost, or the time where the share is not known. */
 void html_lost(FILE *out, const struct view *v, uint32_t index);
 
-/* "CPU 3", or the name of a watched thread */
+/* "cpu 3", or the name of a watched thread */
 void html_lane(FILE *out, const struct view *v, uint32_t index);
 
 /* True when hiccups are called windows: a workload was measured. */

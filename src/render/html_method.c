@@ -2,6 +2,7 @@
  * beside the traced ones; then what this kernel does not show, and the environment. */
 #include <inttypes.h>
 
+#include "model/report.h"
 #include "render/html.h"
 #include "render/render.h"
 
@@ -180,7 +181,7 @@ static void write_beside(const struct html *h, const struct bystanders *t)
 		fputs("<li>", out);
 		html_text(out,
 			  o->rest ? o->comm
-				  : render_comm(o->comm, o->kernel_thread, comm, sizeof(comm)));
+				  : report_comm(o->comm, o->kernel_thread, comm, sizeof(comm)));
 		if (o->tid)
 			fprintf(out, " [%u]", o->tid);
 		fputs(", ", out);

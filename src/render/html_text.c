@@ -3,6 +3,7 @@
 
 #include "base/escape.h"
 #include "base/units.h"
+#include "model/report.h"
 #include "render/html.h"
 #include "render/render.h"
 
@@ -70,9 +71,9 @@ void html_name(FILE *out, const char *name)
 
 void html_who(FILE *out, const struct source *s)
 {
-	char who[WHO_MAX];
+	char who[REPORT_WHO];
 
-	html_text(out, render_who(s, who, sizeof(who)));
+	html_text(out, report_who(s, who, sizeof(who)));
 }
 
 void html_ns(FILE *out, uint64_t ns)
@@ -110,22 +111,17 @@ void html_lost(FILE *out, const struct view *v, uint32_t index)
 
 void html_asker(FILE *out, const struct asker *a)
 {
-	if (asker_context(a)) {
-		fprintf(out, "%s on CPU %u", asker_context(a), a->cpu);
-	} else {
-		html_name(out, a->comm);
-		fprintf(out, " [%u] on CPU %u", a->tid, a->cpu);
-	}
+	char text[REPORT_ASKER];
+
+	report_asker(a, text);
+	html_text(out, report_unmark(text));
 }
 
 void html_lane(FILE *out, const struct view *v, uint32_t index)
 {
 	char lane[LANE_NAME];
 
-	if (v->run.watch)
-		html_name(out, view_lane(v, index, lane));
-	else
-		fprintf(out, "CPU %u", v->cpu[index].number);
+	html_name(out, view_lane(v, index, lane));
 }
 
 /* ---- kinds ---- */

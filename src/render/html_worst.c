@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "model/report.h"
 #include "render/html.h"
 #include "render/render.h"
 
@@ -15,7 +16,6 @@
 #define LABEL_WIDE   3.5  /* percent that a span must be wide to have a label... */
 #define LABEL_NARROW 12.0 /* ...on a narrow page */
 #define ROWS_MAX     6    /* classes d0 to d5 */
-#define PIECES_SHOWN 12
 
 struct strip {
 	const struct html *h;
@@ -96,7 +96,7 @@ static void write_span(struct strip *s, const struct span *span)
 	fputs(" from +", out);
 	html_ns(out, span->start_ns - s->w->start_ns);
 	if (span->asker.kind) {
-		fputs(", by ", out);
+		fputs(", ", out);
 		html_asker(out, &span->asker);
 	}
 	fputs("\">", out);
@@ -166,55 +166,37 @@ static void write_strip(struct strip *s)
 	write_axis(s);
 }
 
-static void write_piece(const struct strip *s, const struct piece *p)
+static void write_part(const struct strip *s, const struct report_part *p)
 {
-	const struct source *who = s->cpu->sources.row[p->source];
+	char text[REPORT_WHO + 2], asker[REPORT_ASKER];
+	FILE *out = s->h->out;
 
-	fputs("<li>", s->h->out);
-	html_swatch(s->h->out, who->kind);
-	html_who(s->h->out, who);
-	fputs(" <b>", s->h->out);
-	html_ns(s->h->out, p->net_ns);
-	fputs("</b>", s->h->out);
-	if (p->asker.kind) {
-		fputs(" <small>by ", s->h->out);
-		html_asker(s->h->out, &p->asker);
-		fputs("</small>", s->h->out);
+	fputs("<li>", out);
+	if (!p->more)
+		html_swatch(out, p->kind);
+	report_part_name(s->h->view, p, text);
+	html_text(out, report_unmark(text));
+	fputs(" <b>", out);
+	html_ns(out, p->ns);
+	fputs("</b>", out);
+	if (p->asker) {
+		report_asker(p->asker, asker);
+		fputs(" <small>", out);
+		html_text(out, report_unmark(asker));
+		fputs("</small>", out);
 	}
-	fputs("</li>", s->h->out);
+	fputs("</li>", out);
 }
 
-static void write_rest(const struct strip *s, unsigned kind, uint64_t ns)
-{
-	if (!ns)
-		return;
-	fputs("<li>", s->h->out);
-	html_swatch(s->h->out, kind);
-	html_kind(s->h, kind);
-	fputs(" <b>", s->h->out);
-	html_ns(s->h->out, ns);
-	fputs("</b></li>", s->h->out);
-}
-
-static void write_pieces(const struct strip *s)
+static void write_parts(const struct strip *s)
 {
 	const struct worst *w = s->w;
-	uint32_t shown = w->npieces > PIECES_SHOWN + 1 ? PIECES_SHOWN : w->npieces;
-	uint64_t more = 0;
+	struct report_part part[REPORT_PARTS];
+	uint32_t n = report_parts(s->h->view, w, part);
 
 	fputs("<ul class=\"pieces\">", s->h->out);
-	for (uint32_t i = 0; i < shown; i++)
-		write_piece(s, &w->pieces[i]);
-	for (uint32_t i = shown; i < w->npieces; i++)
-		more += w->pieces[i].net_ns;
-	if (shown < w->npieces) {
-		fprintf(s->h->out, "<li>and %u more <b>", w->npieces - shown);
-		html_ns(s->h->out, more);
-		fputs("</b></li>", s->h->out);
-	}
-	write_rest(s, TIMELINE_EDGE, w->edge_ns);
-	write_rest(s, SOURCE_LOST, w->lost_ns);
-	write_rest(s, SOURCE_OUTSIDE, w->outside_ns);
+	for (uint32_t i = 0; i < n; i++)
+		write_part(s, &part[i]);
 	if (s->drawn < w->nspans + w->spans_left) {
 		fputs("<li><small>", s->h->out);
 		html_count(s->h->out, w->nspans + w->spans_left - s->drawn);
@@ -247,7 +229,7 @@ void html_worst(const struct html *h)
 			(double)(w->start_ns - h->view->run.started_ns) / 1e9);
 		if (w->nspans || !w->npieces)
 			write_strip(&s);
-		write_pieces(&s);
+		write_parts(&s);
 		fputs("</li>\n", h->out);
 	}
 	fputs("</ol>\n", h->out);

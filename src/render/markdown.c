@@ -29,12 +29,11 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "model/hosts.h"
+#include "model/report.h"
 #include "render/render.h"
 
-#define ROWS_MAX   16
-#define WORST_TOP  10
-#define PIECES_TOP 24              /* of a worst hiccup */
-#define CODE_MAX   (4 * 4096 + 64) /* any name of a view, as code */
+#define WORST_TOP 10
+#define CODE_MAX  (4 * 4096 + 64) /* any name of a view, as code */
 
 /* A name from the machine, as code. */
 static const char *code(const char *name, char buf[CODE_MAX])
@@ -106,123 +105,84 @@ static int write_environment(const struct view *v, FILE *out)
 
 /* ---- a CPU and its sources ---- */
 
-/* "`poke [4414]`" */
-static const char *asker(const struct asker *a, char text[WHO_MAX + 16])
+/* Writes a marked text (model/report.h) with its names as code. */
+static void write_marked(char *text, FILE *out)
 {
-	char comm[WHO_MAX];
+	char name[CODE_MAX];
 
-	if (asker_context(a))
-		return asker_context(a);
-	escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm));
-	snprintf(comm + strlen(comm), sizeof(comm) - strlen(comm), " [%u]", a->tid);
-	return markdown_code(comm, text, WHO_MAX + 16);
+	for (char *at = text, *end; *at; at = end) {
+		bool is_name = *at == *REPORT_NAME;
+
+		at += is_name;
+		end = at + strcspn(at, is_name ? REPORT_END : REPORT_NAME);
+		if (is_name && *end)
+			*end++ = '\0';
+		if (is_name)
+			fputs(markdown_code(at, name, sizeof(name)), out);
+		else
+			fwrite(at, 1, end - at, out);
+	}
 }
 
-/* Who asked for it, and what else is known of it, joined by semicolons. */
-static char *notes_of(const struct sources *t, const struct source *s)
+/* A cell of marked lines, joined by semicolons. */
+static void marked_cell(struct table *t, char *lines)
 {
-	char name[WHO_MAX], text[WHO_MAX + 16], requests[REQUESTS_MAX], *notes = NULL;
-	uint32_t order, asked = s->origins ? origins_top(s->origins, &order, 1) : 0;
+	char *text = NULL, *save = NULL;
 	size_t len;
-	FILE *f = open_memstream(&notes, &len);
+	FILE *out = lines ? open_memstream(&text, &len) : NULL;
 
-	if (!f)
-		return NULL;
-	if (asked) {
-		const struct origin *o = &s->origins->row[order];
-
-		fprintf(f, "by %s on cpu %u: ", asker(&o->who, text), o->who.cpu);
-		escape_text(o->who.function ? o->who.function : "?", SIZE_MAX, name, sizeof(name));
-		fprintf(f, "%s%s", markdown_code(name, text, sizeof(text)),
-			render_requests(s->origins, o, requests, sizeof(requests)));
+	for (char *line = out ? strtok_r(lines, "\n", &save) : NULL; line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		fputs(ftell(out) ? "; " : "", out);
+		write_marked(line, out);
 	}
-	if (s->affinity) {
-		escape_text(s->affinity, SIZE_MAX, name, sizeof(name));
-		fprintf(f, "%smay go to cpu %s", ftell(f) ? "; " : "",
-			markdown_code(name, text, sizeof(text)));
-	}
-	if (s->memory_of[0]) {
-		escape_text(s->memory_of, sizeof(s->memory_of), name, sizeof(name));
-		fprintf(f, "%smemory of %s", ftell(f) ? "; " : "",
-			markdown_code(name, text, sizeof(text)));
-	}
-	if (render_runs(s, name, sizeof(name)))
-		fprintf(f, "%s%s", ftell(f) ? "; " : "", name);
-	if (render_stops(s, name, sizeof(name)))
-		fprintf(f, "%s%s", ftell(f) ? "; " : "", name);
-	if (s->kind == SOURCE_LOST)
-		fprintf(f, "%s%s", ftell(f) ? "; " : "", render_lost(t, s, name, sizeof(name)));
-	if (!fclose(f))
-		return notes;
-	free(notes);
-	return NULL;
+	table_cell(t, NULL, out && !fclose(out) ? text : "?");
+	free(text);
 }
 
-static void source_row(struct table *t, const struct sources *all, const struct source *s,
-		       uint64_t whole)
+static void add_row(struct table *t, const struct sources *all, const struct report_rows *rows,
+		    const struct report_row *r)
 {
-	char a[32], who[WHO_MAX], text[WHO_MAX + 16], advice[CODE_MAX], *notes = notes_of(all, s);
+	char a[32], who[REPORT_WHO + 2], advice[CODE_MAX], *notes;
+	const struct source *s = r->source;
 
-	table_cellf(t, NULL, "%.2f", whole ? 100.0 * s->net.sum / whole : 0);
-	table_cell(t, NULL, format_ns(s->net.sum, a, sizeof(a)));
-	table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
-	table_cell(t, NULL, format_ns(s->net.max, a, sizeof(a)));
-	table_cell(t, NULL, format_ns(hist_percentile(&s->net, 99), a, sizeof(a)));
-	table_cell(t, NULL, source_kind_name(s->kind));
-	table_cell(t, NULL, markdown_code(render_who(s, who, sizeof(who)), text, sizeof(text)));
-	if (s->cause)
-		table_cellf(t, NULL, "%s%s%s", s->cause, s->advice ? ": " : "",
-			    s->advice ? code(s->advice, advice) : "");
-	else
+	report_row_who(r, who);
+	table_cell(t, NULL, report_share(r->ns, rows->whole_ns, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(r->ns, a, sizeof(a)));
+	table_cell(t, NULL, s ? format_count(s->count, a, sizeof(a)) : "");
+	table_cell(t, NULL, s ? format_ns(s->net.max, a, sizeof(a)) : "");
+	table_cell(t, NULL, s ? format_ns(hist_percentile(&s->net, 99), a, sizeof(a)) : "");
+	table_cell(t, NULL, report_row_kind(r));
+	marked_cell(t, who);
+	if (s && s->cause)
+		table_cellf(t, NULL, "%s%s%s", s->cause, r->as_above || s->advice ? ": " : "",
+			    r->as_above ? "as above"
+			    : s->advice ? code(s->advice, advice)
+					: "");
+	if (s && !s->cause)
 		table_cell(t, NULL, "");
-	table_cell(t, NULL, notes ? notes : "?");
-	free(notes);
+	if (s) {
+		notes = report_notes(all, s, false);
+		marked_cell(t, notes);
+		free(notes);
+	}
 	table_end_row(t);
 }
 
-/* A row for time without statistics of its own. */
-static void sum_row(struct table *t, uint64_t ns, uint64_t whole, const char *kind,
-		    const char *text)
-{
-	char a[32];
-
-	table_cellf(t, NULL, "%.2f", whole ? 100.0 * ns / whole : 0);
-	table_cell(t, NULL, format_ns(ns, a, sizeof(a)));
-	for (int i = 0; i < 3; i++)
-		table_cell(t, NULL, "");
-	table_cell(t, NULL, kind);
-	table_cell(t, NULL, text);
-	table_end_row(t);
-}
-
-static int write_sources(const struct view *v, const struct cpu *c, FILE *out)
+static int write_sources(const struct view *v, uint32_t index, FILE *out)
 {
 	static const char *const headings[] = {"share %", "time", "count",      "max",  "p99",
 					       "kind",    "who",  "what to do", "notes"};
-	uint32_t *order = calloc(c->sources.count + 1, sizeof(*order)), n, shown;
 	struct table *t = begin(headings, "rrrrrleee");
-	uint64_t rest = 0;
-	char text[64];
+	struct report_rows rows;
 
-	if (!order || !t) {
+	if (!t || report_rows(v, index, &rows)) {
 		table_free(t);
-		free(order);
 		return -ENOMEM;
 	}
-	n = shown_rank(&v->shown, &c->sources, order);
-	shown = shown_rows(&v->shown, n, ROWS_MAX);
-	for (uint32_t i = 0; i < n; i++)
-		if (i < shown)
-			source_row(t, &c->sources, c->sources.row[order[i]], c->hiccups.sum);
-		else
-			rest += c->sources.row[order[i]]->net.sum;
-	snprintf(text, sizeof(text), "%u more sources", n - shown);
-	if (n > shown)
-		sum_row(t, rest, c->hiccups.sum, "", text);
-	if (c->edge_ns)
-		sum_row(t, c->edge_ns, c->hiccups.sum, "edge",
-			"kernel entry and exit around these");
-	free(order);
+	for (uint32_t i = 0; i < rows.n; i++)
+		add_row(t, &v->cpu[index].sources, &rows, &rows.row[i]);
+	free(rows.row);
 	return finish(t, out);
 }
 
@@ -250,7 +210,7 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 	const struct cpu *s = &v->cpu[i];
 	const struct hist *h = &s->hiccups;
 	char a[32], b[32], c[32], d[32], lane[LANE_NAME], safe[4 * LANE_NAME],
-		text[8 * LANE_NAME + RUNS_MAX], rest[CODE_MAX];
+		text[8 * LANE_NAME + REPORT_TEXT], rest[CODE_MAX];
 
 	if (v->run.watch)
 		fprintf(out, "\n## %s\n\n",
@@ -286,54 +246,31 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 	if (v->run.traced)
 		fprintf(out, ", %s %s %%", rest_of(v, rest),
 			percent(s->outside_ns, h->sum, d, sizeof(d)));
-	if (render_merged(&s->sources, text, sizeof(text)))
+	if (report_merged(&s->sources, text, sizeof(text)))
 		fprintf(out, "; %s", text);
 	write_shorts(&v->cpu[i], out);
 	fputs(".\n\n", out);
-	return write_sources(v, s, out);
+	return write_sources(v, i, out);
 }
 
 /* ---- the worst hiccups ---- */
 
-static void add_piece(FILE *out, const char *joint, const struct source *s, const struct piece *p)
+/* The parts, marked, as one line; NULL: out of memory. */
+static char *parts_of(const struct view *v, const struct worst *w)
 {
-	char who[WHO_MAX], text[WHO_MAX + 16], a[32];
-
-	fprintf(out, "%s%s %s", joint,
-		markdown_code(render_who(s, who, sizeof(who)), text, sizeof(text)),
-		format_ns(p->net_ns, a, sizeof(a)));
-	if (p->asker.kind == ASKER_THREAD)
-		fprintf(out, " (by %s on cpu %u)", asker(&p->asker, text), p->asker.cpu);
-}
-
-static char *pieces_of(const struct view *v, const struct worst *w)
-{
-	const struct cpu *c = &v->cpu[w->cpu];
-	uint32_t shown = w->npieces > PIECES_TOP + 1 ? PIECES_TOP : w->npieces;
-	char *text = NULL, a[32], rest[CODE_MAX];
-	const char *joint = "";
-	uint64_t more = 0;
+	char *text = NULL, name[REPORT_WHO + 2], asker[REPORT_ASKER], a[32];
+	struct report_part part[REPORT_PARTS];
+	uint32_t n = report_parts(v, w, part);
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
-	if (!f)
-		return NULL;
-	for (uint32_t i = 0; i < shown; i++, joint = " + ")
-		add_piece(f, joint, c->sources.row[w->pieces[i].source], &w->pieces[i]);
-	for (uint32_t i = shown; i < w->npieces; i++)
-		more += w->pieces[i].net_ns;
-	if (more)
-		fprintf(f, "%s%u more %s", joint, w->npieces - shown,
-			format_ns(more, a, sizeof(a)));
-	if (w->edge_ns)
-		fprintf(f, "%sedge %s", joint, format_ns(w->edge_ns, a, sizeof(a)));
-	if (w->lost_ns)
-		fprintf(f, "%s" NOT_RECORDED " %s", w->npieces || w->edge_ns ? " + " : "",
-			format_ns(w->lost_ns, a, sizeof(a)));
-	if (w->outside_ns)
-		fprintf(f, "%s%s %s", w->npieces || w->edge_ns || w->lost_ns ? " + " : "",
-			rest_of(v, rest), format_ns(w->outside_ns, a, sizeof(a)));
-	if (!fclose(f))
+	for (uint32_t i = 0; f && i < n; i++) {
+		fprintf(f, "%s%s %s", i ? " + " : "", report_part_name(v, &part[i], name),
+			format_ns(part[i].ns, a, sizeof(a)));
+		if (part[i].asker)
+			fprintf(f, " (%s)", report_asker(part[i].asker, asker));
+	}
+	if (f && !fclose(f))
 		return text;
 	free(text);
 	return NULL;
@@ -348,7 +285,7 @@ static int write_worst(const struct view *v, FILE *out)
 
 	for (uint32_t i = 0; t && i < v->nworst && i < WORST_TOP; i++) {
 		const struct worst *w = &v->worst[i];
-		char *pieces = pieces_of(v, w);
+		char *parts = parts_of(v, w);
 
 		table_cellf(t, NULL, "+%.6f s", (w->start_ns - v->run.started_ns) / 1e9);
 		if (v->run.watch)
@@ -357,9 +294,9 @@ static int write_worst(const struct view *v, FILE *out)
 		else
 			table_cellf(t, NULL, "%u", v->cpu[w->cpu].number);
 		table_cell(t, NULL, format_ns(w->duration_ns, a, sizeof(a)));
-		table_cell(t, NULL, pieces ? pieces : "?");
+		marked_cell(t, parts);
 		table_end_row(t);
-		free(pieces);
+		free(parts);
 	}
 	fputs("\n## Worst hiccups\n\n", out);
 	return finish(t, out);

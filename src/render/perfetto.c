@@ -20,6 +20,7 @@
 #include "base/escape.h"
 #include "base/hash.h"
 #include "base/units.h"
+#include "model/report.h"
 #include "render/perfetto.h"
 
 /* An event, and the things it points to. */
@@ -277,7 +278,7 @@ static bool first_time(struct said *said, uint64_t serial)
 static void emit_span(struct trace *t, uint32_t index, uint64_t track, const struct span *span)
 {
 	const struct source *s = t->view->cpu[index].sources.row[span->source];
-	char name[WHO_MAX], asker[512];
+	char name[REPORT_WHO], asker[512];
 	struct event_parts e;
 
 	if (span->asker.kind)
@@ -291,7 +292,7 @@ static void emit_span(struct trace *t, uint32_t index, uint64_t track, const str
 		e.name = (Perfetto__EventName)PERFETTO__EVENT_NAME__INIT;
 		e.name.has_iid = true;
 		e.name.iid = e.event.name_iid;
-		e.name.name = (char *)render_who(s, name, sizeof(name));
+		e.name.name = (char *)report_who(s, name, sizeof(name));
 		e.names = &e.name;
 		e.interned = (Perfetto__InternedData)PERFETTO__INTERNED_DATA__INIT;
 		e.interned.event_names = &e.names;

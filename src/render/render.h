@@ -90,38 +90,6 @@ int render_hosts(const struct view *const *views, uint32_t n, const struct rende
 /* The end of a report in Markdown: how it was measured, and what was not observed. 0 or -errno. */
 int render_markdown_method(const struct view *view, FILE *out);
 
-/* "[kworker/3:1] [812]", "python3 [99]", "virtio1-req.0 (irq 36)", "local_timer >
- * tick_nohz_handler", escaped. Only a kernel thread's name stands in brackets, and only what was
- * merged is called "(others)": a thread whose own name begins with "[" begins with "\x5b" instead,
- * one that is called "(others)" with "\x28". Returns buf. */
-#define WHO_MAX (2 * (4 * SOURCE_NAME + 8)) /* the function may be cut */
-const char *render_who(const struct source *source, char *buf, size_t len);
-
-/* How many of a source's requests an asker made: " (5 of 9)", " (5+ of 9)" where it may have been
- * more. Returns buf. */
-#define REQUESTS_MAX 64
-const char *render_requests(const struct origins *o, const struct origin *row, char *buf,
-			    size_t len);
-
-/* The same of a thread's name alone: "[kworker/3:1]", "python3". */
-const char *render_comm(const char *comm, bool kernel_thread, char *buf, size_t len);
-
-/* How often the function ran, where that is another number than the interruptions': "190 runs; 150
- * interruptions began with it". Returns buf, or NULL. */
-#define RUNS_MAX 128
-const char *render_runs(const struct source *s, char *buf, size_t len);
-
-/* "max 1.47 ms: likely stopped inside; p99 18.0 us" (model/stops.h); NULL: none was. */
-const char *render_stops(const struct source *s, char *buf, size_t len);
-#define STOPS_MAX 128
-
-/* Of rows that were merged: "too many sources: 1,204 merged into (others), 3.41 ms". Returns buf,
- * or NULL: none were. */
-const char *render_merged(const struct sources *t, char *buf, size_t len);
-/* Of a source of kind lost: "7 records missing; most seen: local_timer", escaped. Returns buf. */
-const char *render_lost(const struct sources *sources, const struct source *source, char *buf,
-			size_t len);
-
 /* The object "host". */
 struct json;
 void render_host(struct json *j, const struct host *h);

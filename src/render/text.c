@@ -20,6 +20,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "model/hosts.h"
+#include "model/report.h"
 #include "render/render.h"
 #include "render/text.h"
 
@@ -27,7 +28,6 @@
 #define WORST_HANG WORST_LEAD "  "
 #define WORST_TOP  5
 #define BESIDE_TOP 8
-#define PIECES_TOP 24 /* of a worst hiccup */
 
 const char *text_style(const struct page *p, const char *sgr)
 {
@@ -114,7 +114,7 @@ static void write_numbers(const struct page *p, const struct cpu *c)
 	}
 	if (f.some)
 		flow_end(&f);
-	if (render_merged(&c->sources, rest, sizeof(rest)))
+	if (report_merged(&c->sources, rest, sizeof(rest)))
 		fprintf(p->out, "  %s\n", rest);
 }
 
@@ -342,7 +342,7 @@ static void write_beside(const struct page *p, uint32_t i)
 		if (o->rest)
 			strcpy(comm, o->comm);
 		else
-			render_comm(o->comm, o->kernel_thread, comm, sizeof(comm));
+			report_comm(o->comm, o->kernel_thread, comm, sizeof(comm));
 		if (o->tid)
 			snprintf(comm + strlen(comm), sizeof(comm) - strlen(comm), " [%u]", o->tid);
 		flow_add(&f, "%s %s (%s x)", comm, format_ns(o->total_ns, time, sizeof(time)),
@@ -369,25 +369,21 @@ static void write_frequency(const struct page *p, const struct cpu *c)
 static void add_asker(struct flow *f, const struct asker *a)
 {
 	const char *separator = f->separator, *lead = f->lead;
-	char comm[80];
+	char text[REPORT_ASKER];
 
-	if (asker_context(a))
-		return; /* the interrupt is a piece of its own */
+	report_asker(a, text);
 	f->separator = " ";
 	f->lead = WORST_HANG;
-	flow_add(f, "(by %s [%u] on cpu %u)",
-		 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid, a->cpu);
+	flow_add(f, "(%s)", report_unmark(text));
 	f->separator = separator;
 	f->lead = lead;
 }
 
 static void write_worst(const struct page *p, const struct worst *w)
 {
-	const struct cpu *c = &p->view->cpu[w->cpu];
-	char name[2 * NAME_MAX_ESCAPED + 128], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME],
-		rest[SAFE_MAX], start[64];
-	uint64_t more = 0;
-	uint32_t shown;
+	char name[REPORT_WHO + 2], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME], start[64];
+	struct report_part part[REPORT_PARTS];
+	uint32_t n = report_parts(p->view, w, part);
 	struct flow f;
 
 	snprintf(start, sizeof(start), "  +%.6f s", (w->start_ns - p->view->run.started_ns) / 1e9);
@@ -401,26 +397,13 @@ static void write_worst(const struct page *p, const struct worst *w)
 	f.some = false; /* the first piece follows the "=" */
 	f.separator = " + ";
 	f.lead = WORST_LEAD "+ ";
-	shown = w->npieces > PIECES_TOP + 1 ? PIECES_TOP : w->npieces;
-	for (uint32_t i = 0; i < shown; i++) {
-		const struct source *source = c->sources.row[w->pieces[i].source];
-
-		flow_add(&f, "%s %s", render_who(source, name, sizeof(name)),
-			 format_ns(w->pieces[i].net_ns, time, sizeof(time)));
-		if (w->pieces[i].asker.kind)
-			add_asker(&f, &w->pieces[i].asker);
+	for (uint32_t i = 0; i < n; i++) {
+		report_part_name(p->view, &part[i], name);
+		flow_add(&f, "%s %s", report_unmark(name),
+			 format_ns(part[i].ns, time, sizeof(time)));
+		if (part[i].asker)
+			add_asker(&f, part[i].asker);
 	}
-	for (uint32_t i = shown; i < w->npieces; i++)
-		more += w->pieces[i].net_ns;
-	if (more)
-		flow_add(&f, "%u more %s", w->npieces - shown, format_ns(more, time, sizeof(time)));
-	if (w->edge_ns)
-		flow_add(&f, "edge %s", format_ns(w->edge_ns, time, sizeof(time)));
-	if (w->lost_ns)
-		flow_add(&f, NOT_RECORDED " %s", format_ns(w->lost_ns, time, sizeof(time)));
-	if (w->outside_ns)
-		flow_add(&f, "%s %s", safe(view_rest(p->view), rest),
-			 format_ns(w->outside_ns, time, sizeof(time)));
 	flow_end(&f);
 }
 

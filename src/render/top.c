@@ -6,6 +6,7 @@
  *      0.21     0.20      0.20   12,400  9.80 us  T01    local_timer > tick_nohz_handler
  *   q quit  p pause  s sort  h help
  */
+#include "model/report.h"
 #include "render/top.h"
 
 #include <errno.h>
@@ -199,7 +200,7 @@ static void row(struct table *t, const struct top_state *s, const struct view *v
 		const struct line *l)
 {
 	const struct source *source = v->cpu[l->cpu].sources.row[l->row];
-	char text[WHO_MAX];
+	char text[REPORT_WHO];
 
 	share_cell(t, l->second);
 	if (s->width >= NARROW) {
@@ -214,7 +215,7 @@ static void row(struct table *t, const struct top_state *s, const struct view *v
 		table_cell(t, "2", source_kind_name(source->kind));
 	if (s->width >= NARROW)
 		table_cell(t, NULL, source->cause ? source->cause : "");
-	table_cell(t, "1", render_who(source, text, sizeof(text)));
+	table_cell(t, "1", report_who(source, text, sizeof(text)));
 	table_end_row(t);
 }
 

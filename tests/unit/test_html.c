@@ -97,7 +97,7 @@ static void test_plain(void **state)
 	assert_int_equal(occurrences(text, "<ol class=\"worst\">"), 1);
 	assert_non_null(strstr(text, "<title>web-07 · culprit</title>"));
 	assert_non_null(strstr(text, "[kworker/3:1] [812] &gt; vmstat_update"));
-	assert_non_null(strstr(text, "by poke [4414] on CPU 0"));
+	assert_non_null(strstr(text, "by poke [4414] on cpu 0"));
 	assert_null(strstr(text, "<script"));
 	assert_null(strstr(text, "://"));
 	free(text);

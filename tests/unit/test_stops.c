@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model/stops.h"
+#include "model/report.h"
 #include "render/render.h"
 
 static struct view v;
@@ -44,18 +45,18 @@ static struct source *add(enum source_kind kind, const char *name, uint64_t coun
 static void test_a_stop(void **state)
 {
 	struct source *s = add(SOURCE_VECTOR, "local_timer", 2500, 18000);
-	char text[STOPS_MAX];
+	char text[REPORT_TEXT];
 
 	(void)state;
 	stops_find(&v, 0);
 	assert_int_equal(s->stopped.count, 0);
 	assert_int_equal(stops_usual_max(s), 18000);
-	assert_null(render_stops(s, text, sizeof(text)));
+	assert_null(report_stops(s, text, sizeof(text)));
 	add(SOURCE_VECTOR, "local_timer", 1, 1470000);
 	for (int again = 0; again < 2; again++) {
 		stops_find(&v, 0);
 		assert_int_equal(s->stopped.count, 1);
-		assert_string_equal(render_stops(s, text, sizeof(text)),
+		assert_string_equal(report_stops(s, text, sizeof(text)),
 				    "max 1.47 ms: likely stopped inside; p99 18.4 us");
 		assert_in_range(s->stopped.usual_ns, 18000, 18000 * 33 / 32);
 		assert_in_range(s->stopped.ns, 1452000 * 31 / 32, 1452000 * 33 / 32);

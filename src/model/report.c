@@ -1,0 +1,340 @@
+#include "model/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/units.h"
+
+#define ROWS_MAX    16
+#define NAME_MAX    (4 * SOURCE_NAME + 8)
+#define ASKERS_MOST 3 /* with stacks */
+
+char *report_unmark(char *marked)
+{
+	char *to = marked;
+
+	for (const char *from = marked; *from; from++)
+		if (*from != *REPORT_NAME && *from != *REPORT_END)
+			*to++ = *from;
+	*to = '\0';
+	return marked;
+}
+
+/* ---- names ---- */
+
+const char *report_comm(const char *comm, bool kernel_thread, char *buf, size_t len)
+{
+	char name[NAME_MAX];
+
+	escape_text(comm, SOURCE_NAME, name, sizeof(name));
+	if (kernel_thread)
+		snprintf(buf, len, "[%s]", name);
+	else if (name[0] == '[' || !strcmp(name, "(others)"))
+		snprintf(buf, len, "\\x%02x%s", name[0], name + 1);
+	else
+		snprintf(buf, len, "%s", name);
+	return buf;
+}
+
+const char *report_who(const struct source *s, char *buf, size_t len)
+{
+	char name[NAME_MAX], id[32];
+
+	if (s->rest)
+		snprintf(name, sizeof(name), "%s", s->name);
+	else if (s->kind == SOURCE_THREAD)
+		report_comm(s->name, s->kernel_thread, name, sizeof(name));
+	else
+		escape_text(s->name, sizeof(s->name), name, sizeof(name));
+	snprintf(buf, len, "%s%s", name, kind_id(s->kind, s->id, !name[0], id, sizeof(id)));
+	if (s->function) {
+		escape_text(s->function, SIZE_MAX, name, sizeof(name));
+		snprintf(buf + strlen(buf), len - strlen(buf), " > %s", name);
+	}
+	return buf;
+}
+
+const char *report_asker(const struct asker *a, char buf[REPORT_ASKER])
+{
+	const char *context = asker_context(a);
+	char comm[80];
+
+	if (context)
+		snprintf(buf, REPORT_ASKER, "by %s on cpu %u", context, a->cpu);
+	else
+		snprintf(buf, REPORT_ASKER, "by " REPORT_NAME "%s [%u]" REPORT_END " on cpu %u",
+			 escape_text(a->comm, sizeof(a->comm), comm, sizeof(comm)), a->tid, a->cpu);
+	return buf;
+}
+
+/* ---- a CPU's table ---- */
+
+static bool same_cause(const struct source *a, const struct source *b)
+{
+	return a->cause && b->cause && !strcmp(a->cause, b->cause) &&
+	       !strcmp(a->advice ? a->advice : "", b->advice ? b->advice : "");
+}
+
+static void add_source(struct report_rows *rows, const struct source *s)
+{
+	struct report_row *r = &rows->row[rows->n++];
+
+	*r = (struct report_row){.kind = s->kind, .source = s, .ns = s->net.sum};
+	for (const struct report_row *above = rows->row; above < r; above++)
+		r->as_above |= above->source && same_cause(above->source, s);
+}
+
+int report_rows(const struct view *v, uint32_t index, struct report_rows *rows)
+{
+	const struct cpu *c = &v->cpu[index];
+	const struct report_row edge = {.kind = TIMELINE_EDGE, .ns = c->edge_ns};
+	uint32_t *order = calloc(c->sources.count + 1, sizeof(*order)), n, shown;
+	struct report_row rest = {.kind = TIMELINE_KINDS};
+	bool edge_left = c->edge_ns;
+
+	*rows = (struct report_rows){.whole_ns = c->hiccups.sum};
+	rows->row = calloc(c->sources.count + 2, sizeof(*rows->row));
+	if (!order || !rows->row) {
+		free(order);
+		free(rows->row);
+		return -ENOMEM;
+	}
+	n = shown_rank(&v->shown, &c->sources, order);
+	/* One row for the rest tells less than that source itself. */
+	shown = shown_rows(&v->shown, n, n == ROWS_MAX + 1 ? n : ROWS_MAX);
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct source *s = c->sources.row[order[i]];
+
+		if (edge_left && s->net.sum <= edge.ns) {
+			rows->row[rows->n++] = edge;
+			edge_left = false;
+		}
+		add_source(rows, s);
+	}
+	if (edge_left)
+		rows->row[rows->n++] = edge;
+	if (rows->n)
+		rows->longest_ns = rows->row[0].ns;
+	rest.more = n - shown;
+	for (uint32_t i = shown; i < n; i++)
+		rest.ns += c->sources.row[order[i]]->net.sum;
+	if (rest.more)
+		rows->row[rows->n++] = rest;
+	free(order);
+	return 0;
+}
+
+const char *report_row_kind(const struct report_row *r)
+{
+	return r->source ? source_kind_name(r->source->kind) : r->more ? "" : "edge";
+}
+
+static const char *mark_who(const struct source *s, char buf[REPORT_WHO + 2])
+{
+	char who[REPORT_WHO];
+
+	snprintf(buf, REPORT_WHO + 2, REPORT_NAME "%s" REPORT_END, report_who(s, who, sizeof(who)));
+	return buf;
+}
+
+const char *report_row_who(const struct report_row *r, char buf[REPORT_WHO + 2])
+{
+	if (r->source)
+		return mark_who(r->source, buf);
+	if (r->more)
+		snprintf(buf, REPORT_WHO, "%u more sources (all in -f json)", r->more);
+	else
+		strcpy(buf, "kernel entry and exit around these");
+	return buf;
+}
+
+const char *report_share(uint64_t part, uint64_t whole, char *buf, size_t len)
+{
+	double percent = whole ? 100.0 * part / whole : 0;
+
+	if (percent > 0 && percent < 0.005)
+		snprintf(buf, len, "<0.01");
+	else
+		snprintf(buf, len, "%.2f", percent);
+	return buf;
+}
+
+const char *report_merged(const struct sources *t, char *buf, size_t len)
+{
+	uint64_t ns, n = sources_merged(t, SOURCE_KINDS, &ns);
+	char count[32], time[32];
+
+	if (!n)
+		return NULL;
+	snprintf(buf, len, "too many sources: %s merged into (others), %s",
+		 format_count(n, count, sizeof(count)), format_ns(ns, time, sizeof(time)));
+	return buf;
+}
+
+/* ---- notes ---- */
+
+const char *report_stops(const struct source *s, char *buf, size_t len)
+{
+	char max[32], usual[32];
+
+	if (!s->stopped.count)
+		return NULL;
+	snprintf(buf, len, "max %s: likely stopped inside; p99 %s",
+		 format_ns(s->net.max, max, sizeof(max)),
+		 format_ns(s->stopped.usual_ns, usual, sizeof(usual)));
+	return buf;
+}
+
+/* "190 runs; 150 interruptions began with it", where these are two numbers. */
+static void note_runs(const struct source *s, FILE *out)
+{
+	char runs[32], count[32];
+
+	if (s->count == s->net.count || s->kind == SOURCE_OUTSIDE)
+		return;
+	fprintf(out, "%s run%s; %s interruption%s began with it\n",
+		format_count(s->net.count, runs, sizeof(runs)), s->net.count == 1 ? "" : "s",
+		s->count ? format_count(s->count, count, sizeof(count)) : "no",
+		s->count > 1 ? "s" : "");
+}
+
+static void note_name(const char *what, const char *name, size_t len, FILE *out)
+{
+	char text[4 * FACT_NAME_MAX];
+
+	fprintf(out, "%s" REPORT_NAME "%s" REPORT_END "\n", what,
+		escape_text(name, len, text, sizeof(text)));
+}
+
+/* "by poke [812] on cpu 0: do_nanosleep (5 of 9)"; "5+" where there may have been more. */
+static void note_asker(const struct origins *o, const struct origin *r, FILE *out)
+{
+	char text[REPORT_ASKER], function[2048], count[32];
+
+	fputs(report_asker(&r->who, text), out);
+	if (r->who.function)
+		fprintf(out, ": " REPORT_NAME "%s" REPORT_END,
+			escape_text(r->who.function, SIZE_MAX, function, sizeof(function)));
+	fprintf(out, " (%s%s of %" PRIu64 ")\n", format_count(r->count, count, sizeof(count)),
+		r->missed ? "+" : "", o->known);
+}
+
+/* How many requests there were besides. With a "+" above, some of them may be theirs. */
+static void note_others(const struct origins *o, const uint32_t *shown, uint32_t n, FILE *out)
+{
+	uint64_t rest = o->known - o->unnamed;
+	char count[32], unknown[32];
+
+	for (uint32_t i = 0; i < n; i++)
+		rest -= o->row[shown[i]].count;
+	if (rest || o->unnamed)
+		fprintf(out, "%s more%s, %s unknown\n", format_count(rest, count, sizeof(count)),
+			o->count > n ? " by others" : "",
+			format_count(o->unnamed, unknown, sizeof(unknown)));
+}
+
+static void note_askers(const struct origins *o, bool stacks, FILE *out)
+{
+	uint32_t order[ASKERS_MOST], n = origins_top(o, order, stacks ? ASKERS_MOST : 1);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct origin *r = &o->row[order[i]];
+
+		note_asker(o, r, out);
+		for (int k = 0; stacks && k < r->nframes; k++)
+			note_name("    ", r->frame[k], SIZE_MAX, out);
+	}
+	if (stacks)
+		note_others(o, order, n, out);
+}
+
+/* "7 records missing; most seen: local_timer" */
+static void note_lost(const struct sources *t, const struct source *s, FILE *out)
+{
+	const struct source *near = sources_near_lost(t);
+	char count[32], who[REPORT_WHO + 2];
+
+	fprintf(out, "%s record%s missing%s%s\n", format_count(s->missing, count, sizeof(count)),
+		s->missing == 1 ? "" : "s", near ? "; most seen: " : "",
+		near ? mark_who(near, who) : "");
+}
+
+char *report_notes(const struct sources *t, const struct source *s, bool stacks)
+{
+	char stops[REPORT_TEXT], *notes = NULL;
+	size_t len;
+	FILE *out = open_memstream(&notes, &len);
+
+	if (!out)
+		return NULL;
+	note_runs(s, out);
+	if (report_stops(s, stops, sizeof(stops)))
+		fprintf(out, "%s\n", stops);
+	if (s->affinity)
+		note_name("may go to cpu ", s->affinity, SIZE_MAX, out);
+	if (s->memory_of[0])
+		note_name("memory of ", s->memory_of, sizeof(s->memory_of), out);
+	if (s->origins)
+		note_askers(s->origins, stacks, out);
+	if (s->kind == SOURCE_LOST)
+		note_lost(t, s, out);
+	if (!fclose(out))
+		return notes;
+	free(notes);
+	return NULL;
+}
+
+/* ---- a worst hiccup ---- */
+
+uint32_t report_parts(const struct view *v, const struct worst *w,
+		      struct report_part part[REPORT_PARTS])
+{
+	const struct report_part last[] = {{.kind = TIMELINE_EDGE, .ns = w->edge_ns},
+					   {.kind = SOURCE_LOST, .ns = w->lost_ns},
+					   {.kind = SOURCE_OUTSIDE, .ns = w->outside_ns}};
+	uint32_t shown = w->npieces > REPORT_PIECES_MAX + 1 ? REPORT_PIECES_MAX : w->npieces, n = 0;
+	struct report_part rest = {.kind = TIMELINE_KINDS, .more = w->npieces - shown};
+
+	for (uint32_t i = 0; i < shown; i++) {
+		const struct piece *p = &w->pieces[i];
+		const struct source *s = v->cpu[w->cpu].sources.row[p->source];
+
+		/* An interrupt that asked is a piece of its own. */
+		part[n++] = (struct report_part){.kind = s->kind,
+						 .source = s,
+						 .asker = p->asker.kind == ASKER_THREAD ? &p->asker
+											: NULL,
+						 .ns = p->net_ns};
+	}
+	for (uint32_t i = shown; i < w->npieces; i++)
+		rest.ns += w->pieces[i].net_ns;
+	if (rest.more)
+		part[n++] = rest;
+	for (size_t i = 0; i < sizeof(last) / sizeof(last[0]); i++)
+		if (last[i].ns)
+			part[n++] = last[i];
+	return n;
+}
+
+const char *report_part_name(const struct view *v, const struct report_part *p,
+			     char buf[REPORT_WHO + 2])
+{
+	char rest[4 * sizeof(v->run.rest)];
+
+	if (p->source)
+		return mark_who(p->source, buf);
+	if (p->more)
+		snprintf(buf, REPORT_WHO, "%u more", p->more);
+	else if (p->kind == SOURCE_OUTSIDE && v->run.rest[0])
+		snprintf(buf, REPORT_WHO, REPORT_NAME "%s" REPORT_END,
+			 escape_text(v->run.rest, sizeof(v->run.rest), rest, sizeof(rest)));
+	else
+		strcpy(buf, p->kind == TIMELINE_EDGE ? "edge"
+			    : p->kind == SOURCE_LOST ? NOT_RECORDED
+						     : view_rest(v));
+	return buf;
+}

@@ -1,0 +1,198 @@
+/* The rows of a CPU's table and the parts of a worst hiccup, whatever format lays them out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/report.h"
+#include "report.h"
+
+static struct report report;
+static struct report_rows rows;
+
+static int begin(void **state)
+{
+	static const unsigned cpus[] = {3};
+
+	(void)state;
+	report_init(&report, "web-07", cpus, 1);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	free(rows.row);
+	rows.row = NULL;
+	report_free(&report);
+	return 0;
+}
+
+/* n sources of one hiccup each: 1 us, 2 us, ... and edge_ns in the last. */
+static void some(uint32_t n, uint64_t edge_ns)
+{
+	char name[16];
+
+	for (uint32_t i = 1; i <= n; i++) {
+		snprintf(name, sizeof(name), "irq-%u", i);
+		report_hiccup(&report, 0, i * 1000000ULL, i == n ? edge_ns : 0, 0);
+		report_piece(&report, SOURCE_IRQ, i, name, NULL, i * 1000ULL);
+		report_end(&report, NULL);
+	}
+	assert_int_equal(report_rows(&report.view, 0, &rows), 0);
+}
+
+static void test_edge_by_size(void **state)
+{
+	char who[REPORT_WHO + 2];
+
+	(void)state;
+	some(3, 2500);
+	assert_int_equal(rows.n, 4);
+	assert_int_equal(rows.row[0].ns, 3000);
+	assert_int_equal(rows.row[1].kind, TIMELINE_EDGE);
+	assert_int_equal(rows.row[1].ns, 2500);
+	assert_null(rows.row[1].source);
+	assert_string_equal(report_row_kind(&rows.row[1]), "edge");
+	assert_int_equal(rows.row[3].ns, 1000);
+	assert_int_equal(rows.whole_ns, 8500);
+	assert_int_equal(rows.longest_ns, 3000);
+	assert_string_equal(report_row_who(&rows.row[0], who), "\1irq-3 (irq 3)\2");
+	assert_string_equal(report_unmark(who), "irq-3 (irq 3)");
+}
+
+/* No row for the rest of one; else all time is in the rows. */
+static void test_rest(void **state)
+{
+	uint64_t sum = 0;
+	char who[REPORT_WHO + 2];
+
+	(void)state;
+	some(17, 100);
+	assert_int_equal(rows.n, 18);
+	free(rows.row);
+	some(20, 0); /* 17 of them the second time */
+	assert_int_equal(rows.n, 18);
+	assert_int_equal(rows.row[16].kind, TIMELINE_EDGE);
+	assert_int_equal(rows.row[17].kind, TIMELINE_KINDS);
+	assert_int_equal(rows.row[17].more, 4);
+	assert_string_equal(report_row_who(&rows.row[17], who), "4 more sources (all in -f json)");
+	assert_string_equal(report_row_kind(&rows.row[17]), "");
+	for (uint32_t i = 0; i < rows.n; i++)
+		sum += rows.row[i].ns;
+	assert_int_equal(sum, rows.whole_ns);
+}
+
+static void advise(uint32_t row, const char *cause, const char *advice)
+{
+	struct source *s = report.view.cpu[0].sources.row[row];
+
+	s->cause = cause;
+	s->advice = advice ? strdup(advice) : NULL;
+}
+
+static void test_as_above(void **state)
+{
+	(void)state;
+	some(6, 0);
+	free(rows.row);
+	advise(5, "T01", "nohz_full=3");
+	advise(4, "T01", "nohz_full=3");
+	advise(3, "T01", NULL);
+	advise(2, "S01", NULL);
+	advise(1, "T01", NULL);
+	assert_int_equal(report_rows(&report.view, 0, &rows), 0);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(rows.row[i].as_above, i == 1 || i == 4);
+}
+
+static void test_share(void **state)
+{
+	char text[32];
+
+	(void)state;
+	assert_string_equal(report_share(0, 0, text, sizeof(text)), "0.00");
+	assert_string_equal(report_share(1, 100000, text, sizeof(text)), "<0.01");
+	assert_string_equal(report_share(1, 20000, text, sizeof(text)), "0.01");
+	assert_string_equal(report_share(1, 3, text, sizeof(text)), "33.33");
+}
+
+static void test_notes(void **state)
+{
+	struct sources *t = &report.view.cpu[0].sources;
+	struct source *s;
+	char *notes;
+
+	(void)state;
+	report_hiccup(&report, 0, 1000000, 0, 0);
+	s = report_piece(&report, SOURCE_THREAD, 812, "\1poke\n", NULL, 5000);
+	report_asked(&report, s, 4414, "\2a\nb", 7, 2);
+	s->affinity = "0-3";
+	strcpy(s->memory_of, "java");
+	source_add(s, 1000, false);
+	report_lost(&report, 7, 300);
+	report_end(&report, NULL);
+	notes = report_notes(t, s, false);
+	assert_string_equal(notes, "2 runs; 1 interruption began with it\n"
+				   "may go to cpu \0010-3\2\n"
+				   "memory of \1java\2\n"
+				   "by \1\\x02a\\x0ab [4414]\2 on cpu 7: \1poke_ask\2 (1 of 1)\n");
+	free(notes);
+	notes = report_notes(t, t->row[t->count - 1], false);
+	assert_string_equal(notes, "7 records missing; most seen: \1\\x01poke\\x0a [812]\2\n");
+	free(notes);
+}
+
+static void test_parts(void **state)
+{
+	struct report_part part[REPORT_PARTS];
+	struct piece piece[REPORT_PIECES_MAX + 2];
+	struct worst w = {.pieces = piece, .edge_ns = 5, .lost_ns = 6, .outside_ns = 7};
+	char name[REPORT_WHO + 2];
+
+	(void)state;
+	some(1, 0);
+	for (uint32_t i = 0; i < REPORT_PIECES_MAX + 2; i++)
+		piece[i] = (struct piece){.source = 0, .net_ns = 100 - i};
+	piece[0].asker.kind = ASKER_INTERRUPT;
+	piece[1].asker.kind = ASKER_THREAD;
+	w.npieces = REPORT_PIECES_MAX + 1; /* none is left out for the sake of one line */
+	assert_int_equal(report_parts(&report.view, &w, part), REPORT_PARTS);
+	assert_int_equal(part[REPORT_PIECES_MAX].ns, 100 - REPORT_PIECES_MAX);
+	assert_null(part[0].asker);
+	assert_ptr_equal(part[1].asker, &piece[1].asker);
+	w.npieces++;
+	assert_int_equal(report_parts(&report.view, &w, part), REPORT_PARTS);
+	assert_int_equal(part[REPORT_PIECES_MAX].more, 2);
+	assert_int_equal(part[REPORT_PIECES_MAX].ns, 200 - 2 * REPORT_PIECES_MAX - 1);
+	assert_string_equal(report_part_name(&report.view, &part[REPORT_PIECES_MAX], name),
+			    "2 more");
+	assert_string_equal(report_part_name(&report.view, &part[REPORT_PIECES_MAX + 1], name),
+			    "edge");
+	assert_string_equal(report_part_name(&report.view, &part[REPORT_PIECES_MAX + 2], name),
+			    NOT_RECORDED);
+	assert_string_equal(report_part_name(&report.view, &part[REPORT_PIECES_MAX + 3], name),
+			    "outside the kernel");
+	strcpy(report.view.run.rest, "not\n seen");
+	assert_string_equal(report_part_name(&report.view, &part[REPORT_PIECES_MAX + 3], name),
+			    "\1not\\x0a seen\2");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_edge_by_size, begin, end),
+		cmocka_unit_test_setup_teardown(test_rest, begin, end),
+		cmocka_unit_test_setup_teardown(test_as_above, begin, end),
+		cmocka_unit_test_setup_teardown(test_notes, begin, end),
+		cmocka_unit_test_setup_teardown(test_parts, begin, end),
+		cmocka_unit_test(test_share),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
