@@ -154,9 +154,9 @@ static const struct cause *cause_of_throttling(const struct place *p)
 
 static const struct cause *cause_of_outside(const struct place *p, const struct source *s)
 {
-	if (!strcmp(s->name, "steal"))
+	if (s->word == WORD_STEAL)
 		return cause_match("outside", "steal");
-	if (strcmp(s->name, "simultaneous") && strcmp(s->name, "hardware or hypervisor"))
+	if (s->word != WORD_SIMULTANEOUS && s->word != WORD_HARDWARE)
 		return NULL; /* without tracing nothing is known about it */
 	if (p->run->smi_known && p->run->smi_count)
 		return cause_match("outside", "smi");
@@ -218,7 +218,7 @@ static const struct cause *cause_at(const struct place *p, const struct source *
 	c = c ? c : cause_of(s);
 	if (s->kind == SOURCE_OUTSIDE)
 		return cause_of_outside(p, s);
-	if (runs(s, "[throttled]"))
+	if (s->word == WORD_THROTTLED)
 		return cause_of_throttling(p);
 	if (s->kind == SOURCE_VECTOR || runs(s, "dl_task_timer") || runs(s, "inactive_task_timer"))
 		c = cause_of_tick(p, s, c);

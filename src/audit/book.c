@@ -79,9 +79,8 @@ const struct cause *cause_of_function(const struct source *s)
 	char buf[256];
 	const char *symbol = plain_symbol(s->function, buf, sizeof(buf));
 
-	for (uint32_t i = 0; s->function && strcmp(tlb_reason_name(i), "unknown"); i++)
-		if (!strcmp(s->function, tlb_reason_name(i)))
-			return match_number("tlbreason", i);
+	if (word_tlb_reason(s->word) >= 0)
+		return match_number("tlbreason", word_tlb_reason(s->word));
 	if (!symbol || (s->kind == SOURCE_THREAD &&
 			!s->kernel_thread)) /* only kernel threads run work items and stoppers */
 		return NULL;

@@ -110,7 +110,7 @@ static const char *match_label(const struct cause_match *m, char *buf, size_t le
 	if (!strcmp(m->kind, "softirq"))
 		snprintf(buf, len, "softirq %s", softirq_name(number));
 	else if (!strcmp(m->kind, "tlbreason"))
-		snprintf(buf, len, "TLB flush '%s'", tlb_reason_name(number));
+		snprintf(buf, len, "TLB flush '%s'", word_text(word_of_tlb(number)));
 	else if (!strcmp(m->kind, "tickdep"))
 		snprintf(buf, len, "tick kept by %s", nohz_dependency_name(number));
 	else if (strcmp(m->kind, "outside") && strcmp(m->kind, "family") &&

@@ -150,7 +150,10 @@ static bool runs_work_of_kernel(const char *who)
 
 static struct source carrier_of(const struct meaning *m)
 {
-	struct source s = {.kind = SOURCE_THREAD, .id = m->tid, .function = m->function};
+	struct source s = {.kind = SOURCE_THREAD,
+			   .id = m->tid,
+			   .function = m->function,
+			   .word = word_of(m->function)};
 
 	snprintf(s.name, sizeof(s.name), "%.*s", SOURCE_NAME - 1, m->who);
 	s.kernel_thread = runs_work_of_kernel(m->who);
@@ -201,7 +204,7 @@ static void row_meaning(struct meaning *m, bool bracketed)
 	char why[200];
 
 	s.kernel_thread |= bracketed && s.kind == SOURCE_THREAD;
-	if (!strcmp(m->function, "[throttled]"))
+	if (s.word == WORD_THROTTLED)
 		m->cause = cause_match("hrtimer", "sched_rt_period_timer");
 	else if (m->function[0] == '[')
 		m->cause = cause_match("word", m->function);
@@ -256,10 +259,9 @@ static const struct cause *word_meaning(const char *name)
 	char low[128];
 	size_t i;
 
-	for (uint32_t r = 0; strcmp(tlb_reason_name(r), "unknown"); r++)
-		if (!strcmp(name, tlb_reason_name(r)))
-			return cause_of_function(
-				&(struct source){.kind = SOURCE_VECTOR, .function = name});
+	if (word_tlb_reason(word_of(name)) >= 0)
+		return cause_of_function(
+			&(struct source){.kind = SOURCE_VECTOR, .word = word_of(name)});
 	for (i = 0; name[i] && i + 1 < sizeof(low); i++)
 		low[i] = tolower((unsigned char)name[i]);
 	low[i] = 0;

@@ -17,15 +17,10 @@ void sentence_add(struct sentence *s, const char *fmt, ...)
 	va_end(args);
 }
 
-static bool has_function(const struct source *s, const char *function)
-{
-	return s->function && !strcmp(s->function, function);
-}
-
 /* The cause book has the tick's reasons from T01 to T08. */
 enum group group_of(const struct source *s)
 {
-	if (has_function(s, "[throttled]"))
+	if (s->word == WORD_THROTTLED)
 		return THROTTLED;
 	if (s->kind == SOURCE_LOST)
 		return LOST;
@@ -136,7 +131,7 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 		return;
 	}
 	sentence_add(out, "what the kernel does not see: ");
-	if (!strcmp(s->name, "steal"))
+	if (s->word == WORD_STEAL)
 		sentence_add(out, "the host gave the CPU to others");
 	else if (c->smi_known && c->smi_count)
 		sentence_add(out, "firmware (%llu SMIs)", (unsigned long long)c->smi_count);

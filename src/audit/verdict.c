@@ -77,7 +77,7 @@ static bool may_be_lost(const struct view *v, uint32_t i, const struct source *s
 {
 	const struct cpu *c = &v->cpu[i];
 
-	if (!strcmp(s->name, "steal") || (c->smi_known && c->smi_count) || not_recorded(&v->cpu[i]))
+	if (s->word == WORD_STEAL || (c->smi_known && c->smi_count) || not_recorded(&v->cpu[i]))
 		return false;
 	return c->counts.lost > (c->counts.seen + c->counts.lost) / 100;
 }
@@ -207,9 +207,9 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 
 /* True for the time of slow windows that is neither an interruption nor the kernel's entry and
  * exit: the operation itself, as far as is known. */
-static bool is_rest(const struct view *v, const struct source *s)
+static bool is_rest(const struct source *s)
 {
-	return s->kind == SOURCE_OUTSIDE && v->run.rest[0] && !strcmp(s->name, v->run.rest);
+	return s->word == WORD_REST;
 }
 
 /* True for sources that the operation's own wake-up uses, too. */
@@ -227,7 +227,7 @@ static bool may_be_own(const struct source *s)
 
 /* Finds what took most of the slow windows' time and is surely not the workload's own; *rest: the
  * time of no source. */
-static struct most find_most_of_windows(const struct view *v, const struct cpu *c, uint64_t *rest)
+static struct most find_most_of_windows(const struct cpu *c, uint64_t *rest)
 {
 	struct most best = {0};
 
@@ -235,7 +235,7 @@ static struct most find_most_of_windows(const struct view *v, const struct cpu *
 	for (uint32_t i = 0; i < c->sources.count; i++) {
 		const struct source *s = c->sources.row[i];
 
-		if (is_rest(v, s))
+		if (is_rest(s))
 			*rest += s->net.sum;
 		else if (!may_be_own(s) && stops_usual_sum(s) > best.ns)
 			best = (struct most){s, group_of(s), stops_usual_sum(s)};
@@ -283,7 +283,7 @@ static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
 	uint64_t rest, own;
-	struct most m = find_most_of_windows(v, c, &rest);
+	struct most m = find_most_of_windows(c, &rest);
 	char share[32];
 
 	say_slow(out, v, i);

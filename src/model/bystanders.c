@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define SEVERAL "(others)"
+#include "model/word.h"
 
 static bool is_row(const struct bystander *row, const struct record *r)
 {
@@ -14,7 +14,7 @@ static bool is_row(const struct bystander *row, const struct record *r)
 /* Makes room: merges the half with the least time into one row, the last. */
 static void merge_half(struct bystanders *t)
 {
-	struct bystander rest = {.comm = SEVERAL, .rest = true};
+	struct bystander rest = {.comm = OTHERS_NAME, .rest = true};
 	uint32_t order[BYSTANDERS_ROWS], kept = 0;
 	bool stays[BYSTANDERS_ROWS] = {false};
 

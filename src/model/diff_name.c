@@ -64,8 +64,8 @@ void diff_name(const struct source *s, bool keep_cpus, char name[DIFF_NAME])
 	else if (s->kind == SOURCE_THREAD && !keep_cpus && slash && slash[1] &&
 		 !slash[1 + digits(slash + 1)])
 		snprintf(name, DIFF_NAME, "%.*s/*", (int)(slash - s->name), s->name);
-	else if (!strcmp(s->name, "(others)") && !s->rest)
-		snprintf(name, DIFF_NAME, "\\x28others)");
+	else if (!strcmp(s->name, OTHERS_NAME) && !s->rest)
+		snprintf(name, DIFF_NAME, "\\x28%s", OTHERS_NAME + 1);
 	else
 		snprintf(name, DIFF_NAME, "%s", s->name);
 }

@@ -90,7 +90,8 @@ void nest_open(struct nest *n)
 
 /* The part of an interval that runs one function. */
 struct segment {
-	const char *function;
+	const char *function; /* NULL: not known, or it has a word instead */
+	enum own_word word;
 	const struct record *asker;
 	const struct record *flush; /* the TLB flush for another CPU inside it */
 	uint64_t start, net;
@@ -148,7 +149,7 @@ static void follow(struct nest *n)
 static void end_segment(struct nest *n, const struct record *r, const struct segment *s,
 			uint64_t end, bool part)
 {
-	uint32_t row = nest_source(n, r, s->function);
+	uint32_t row = nest_source(n, r, s->function, s->word);
 	struct asker asker;
 
 	follow(n);
@@ -160,6 +161,12 @@ static void end_segment(struct nest *n, const struct record *r, const struct seg
 		memcpy(n->sources->row[row]->memory_of, s->flush->name, sizeof(s->flush->name));
 }
 
+static void forget_function(struct segment *s)
+{
+	s->function = NULL;
+	s->word = WORD_NONE;
+}
+
 /* Takes a note of the interval's own level: a mark ends the segment and begins the next, others
  * only explain. The time before the first mark belongs to that mark: it is the way there. */
 static void note(struct nest *n, const struct record *r, const struct ended *e, struct segment *s)
@@ -169,8 +176,8 @@ static void note(struct nest *n, const struct record *r, const struct ended *e, 
 
 	if (m->kind == RECORD_TLB) {
 		s->flush = m;
-		if (!s->function)
-			s->function = tlb_reason_name(m->id);
+		if (!s->function && !s->word)
+			s->word = word_of_tlb(m->id);
 		return;
 	}
 	if (m->mark == MARK_WAKER || m->mark == MARK_RESCHEDULE) {
@@ -178,8 +185,8 @@ static void note(struct nest *n, const struct record *r, const struct ended *e, 
 		return;
 	}
 	if (e->doubt)
-		s->function = NULL;
-	if (s->marked || e->doubt || (s->function && r->kind == RECORD_THREAD)) {
+		forget_function(s);
+	if (s->marked || e->doubt || ((s->function || s->word) && r->kind == RECORD_THREAD)) {
 		end_segment(n, r, s, e->start, false);
 		s->start = e->start;
 		s->net = 0;
@@ -188,6 +195,7 @@ static void note(struct nest *n, const struct record *r, const struct ended *e, 
 		s->flush = NULL;
 	}
 	s->marked = true;
+	s->word = WORD_NONE;
 	s->function = nest_symbol(n, m->arg);
 	if (asker)
 		s->asker = asker;
@@ -216,13 +224,14 @@ static void add_own(struct nest *n, struct segment *s, unsigned level, uint64_t 
 
 static void enclose(struct nest *n, const struct record *r, uint64_t start, uint64_t end)
 {
-	struct segment s = {.function = nest_first_function(n, r),
-			    .first = !(r->flags & RECORD_PART)};
+	struct segment s = {.word = nest_first_word(n, r), .first = !(r->flags & RECORD_PART)};
 	bool thread = r->kind == RECORD_THREAD;
 	uint32_t first = n->depth, last = n->depth;
 	struct ended *ended;
 	uint64_t at, lost = 0;
 
+	if (!s.word)
+		s.function = nest_first_function(n, r);
 	n->own = 0;
 	if (last && end < n->stack[last - 1].end)
 		end = n->stack[last - 1].end;
@@ -248,10 +257,10 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	}
 	add_own(n, &s, r->level, at, end, 0);
 	if (n->doubt[r->level])
-		s.function = NULL;
+		forget_function(&s);
 	n->doubt[r->level] = false;
 	end_segment(n, r, &s, end, r->flags & RECORD_PART);
-	nest_keep_function(n, r, s.function);
+	nest_keep_function(n, r, s.function, s.word);
 	tap(n, r, n->own);
 	n->depth = first;
 	ended = nest_push(n, start, end);

@@ -5,8 +5,6 @@
 
 #define NORMAL_PRIO 100 /* task_struct.prio from here on is not real time; idle has 120 */
 
-static const char throttled[] = "[throttled]";
-
 static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
 {
 	const char *name = n->names ? n->names->irq(n->names->ctx, irq) : NULL;
@@ -17,11 +15,15 @@ static uint32_t irq_source(struct nest *n, uint32_t irq, const char *function)
 	return row;
 }
 
-static uint32_t thread_source(struct nest *n, const struct record *r, const char *function)
+static uint32_t thread_source(struct nest *n, const struct record *r, const char *function,
+			      enum own_word word)
 {
 	char name[sizeof(r->name) + 1];
-	struct source_key key = {
-		.kind = SOURCE_THREAD, .id = r->id, .name = name, .function = function};
+	struct source_key key = {.kind = SOURCE_THREAD,
+				 .id = r->id,
+				 .name = name,
+				 .function = function,
+				 .word = word};
 
 	memcpy(name, r->name, sizeof(r->name));
 	name[sizeof(r->name)] = 0;
@@ -38,21 +40,32 @@ static uint32_t syscall_source(struct nest *n, uint32_t number)
 	return sources_find(n->sources, SOURCE_SYSCALL, number, name, NULL);
 }
 
-uint32_t nest_source(struct nest *n, const struct record *r, const char *function)
+static uint32_t vector_source(struct nest *n, const struct record *r, const char *function,
+			      enum own_word word)
 {
+	return sources_find_key(n->sources, &(struct source_key){.kind = SOURCE_VECTOR,
+								 .id = r->arg,
+								 .name = vector_name(r->id),
+								 .function = function,
+								 .word = word});
+}
+
+uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol, enum own_word word)
+{
+	const char *function = word ? word_text(word) : symbol;
+
 	switch (record_source(r->kind)) {
 	case SOURCE_IRQ:
 		return irq_source(n, r->id, function);
 	case SOURCE_VECTOR:
-		return sources_find(n->sources, SOURCE_VECTOR, r->arg, vector_name(r->id),
-				    function);
+		return vector_source(n, r, function, word);
 	case SOURCE_SOFTIRQ:
 		return sources_find(n->sources, SOURCE_SOFTIRQ, r->id, softirq_name(r->id),
 				    function);
 	case SOURCE_NMI:
 		return sources_find(n->sources, SOURCE_NMI, 0, "NMI", function);
 	case SOURCE_THREAD:
-		return thread_source(n, r, function);
+		return thread_source(n, r, function, word);
 	case SOURCE_FAULT:
 		return sources_find(n->sources, SOURCE_FAULT, 0, "page fault", function);
 	case SOURCE_SYSCALL:
@@ -74,17 +87,22 @@ const char *nest_first_function(const struct nest *n, const struct record *r)
 {
 	if (r->kind == RECORD_IRQ || r->kind == RECORD_NMI)
 		return nest_symbol(n, r->arg);
-	if (r->kind == RECORD_THREAD && n->real_time && r->prio >= NORMAL_PRIO)
-		return throttled;
 	if (r->kind == RECORD_THREAD && r->id && n->ongoing[r->id % ONGOING].tid == r->id)
 		return n->ongoing[r->id % ONGOING].function;
 	return NULL;
 }
 
-void nest_keep_function(struct nest *n, const struct record *r, const char *function)
+enum own_word nest_first_word(const struct nest *n, const struct record *r)
+{
+	return r->kind == RECORD_THREAD && n->real_time && r->prio >= NORMAL_PRIO ? WORD_THROTTLED
+										  : WORD_NONE;
+}
+
+void nest_keep_function(struct nest *n, const struct record *r, const char *function,
+			enum own_word word)
 {
 	if (r->kind != RECORD_THREAD || !r->id ||
-	    (r->flags & RECORD_ONGOING && function == throttled))
+	    (r->flags & RECORD_ONGOING && word == WORD_THROTTLED))
 		return;
 	if (r->flags & RECORD_ONGOING && function) {
 		n->ongoing[r->id % ONGOING].tid = r->id;

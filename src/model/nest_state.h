@@ -78,8 +78,10 @@ uint64_t nest_below(struct ended *e, uint64_t *start, uint64_t *lost);
 
 /* ---- nest_names.c ---- */
 
-/* The row of the sources that this record's time goes to while it runs the function; NULL: none. */
-uint32_t nest_source(struct nest *n, const struct record *r, const char *function);
+/* The row of the sources that this record's time goes to while it runs the function, or what the
+ * word says instead; NULL, WORD_NONE: none. */
+uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,
+		     enum own_word word);
 
 /* NULL: not known. */
 const char *nest_symbol(const struct nest *n, uint64_t address);
@@ -87,8 +89,12 @@ const char *nest_symbol(const struct nest *n, uint64_t address);
 /* Function of the interval before its first mark. */
 const char *nest_first_function(const struct nest *n, const struct record *r);
 
+/* The word in its place. */
+enum own_word nest_first_word(const struct nest *n, const struct record *r);
+
 /* Remembers the function of a worker that is switched out in the middle of its work: it goes on
  * with it. Throttling says nothing about the work. */
-void nest_keep_function(struct nest *n, const struct record *r, const char *function);
+void nest_keep_function(struct nest *n, const struct record *r, const char *function,
+			enum own_word word);
 
 #endif

@@ -168,7 +168,7 @@ static bool sample(struct osnoise_event *e, struct text t)
 {
 	e->type = OSNOISE_SAMPLE;
 	e->kind = SOURCE_OUTSIDE;
-	strcpy(e->name, "hardware or hypervisor");
+	strcpy(e->name, word_text(WORD_HARDWARE));
 	text_trim(&t);
 	return span(&t, e) && text_word(&t, " interference ") && text_u64(&t, &e->interference) &&
 	       !text_left(&t);

@@ -31,11 +31,11 @@ struct waiting {
 
 struct outside {
 	struct view *view;
-	const char *otherwise;
+	enum own_word otherwise;
 	struct waiting *cpu;
 };
 
-struct outside *outside_new(struct view *view, const char *otherwise)
+struct outside *outside_new(struct view *view, enum own_word otherwise)
 {
 	struct outside *o = calloc(1, sizeof(*o));
 
@@ -58,13 +58,13 @@ void outside_free(struct outside *o)
 	free(o);
 }
 
-static void decide(struct outside *o, uint32_t index, const struct gap *g, const char *verdict)
+static void decide(struct outside *o, uint32_t index, const struct gap *g, enum own_word verdict)
 {
 	/* Of many CPUs some are always away by chance. */
 	uint32_t enough = o->view->ncpus / 4 > 1 ? o->view->ncpus / 4 : 1;
 
 	summary_outside(o->view, index, g->start, g->ns,
-			g->others >= enough ? "simultaneous" : verdict);
+			g->others >= enough ? WORD_SIMULTANEOUS : verdict);
 }
 
 static uint64_t apart(uint64_t a, uint64_t b)
@@ -187,7 +187,7 @@ void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns)
 		bool fits = g->ns <=
 			    stolen + STEP_NS; /* the step may have begun before the last reading */
 
-		decide(o, index, g, stolen && !old && fits ? "steal" : o->otherwise);
+		decide(o, index, g, stolen && !old && fits ? WORD_STEAL : o->otherwise);
 		if (stolen && !old && fits)
 			stolen -= g->ns < stolen ? g->ns : stolen;
 	}

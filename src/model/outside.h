@@ -20,7 +20,7 @@ struct outside;
 
 /* Each decided gap becomes a row of kind outside in `v`, which outlives this. NULL: out of
  * memory. */
-struct outside *outside_new(struct view *v, const char *otherwise);
+struct outside *outside_new(struct view *v, enum own_word otherwise);
 void outside_free(struct outside *o);
 
 /* Adds outside_ns of a hiccup of the CPU with this index. */

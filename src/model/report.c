@@ -33,7 +33,7 @@ const char *report_comm(const char *comm, bool kernel_thread, char *buf, size_t 
 	escape_text(comm, SOURCE_NAME, name, sizeof(name));
 	if (kernel_thread)
 		snprintf(buf, len, "[%s]", name);
-	else if (name[0] == '[' || !strcmp(name, "(others)"))
+	else if (name[0] == '[' || !strcmp(name, OTHERS_NAME))
 		snprintf(buf, len, "\\x%02x%s", name[0], name + 1);
 	else
 		snprintf(buf, len, "%s", name);
@@ -170,7 +170,7 @@ const char *report_merged(const struct sources *t, char *buf, size_t len)
 
 	if (!n)
 		return NULL;
-	snprintf(buf, len, "too many sources: %s merged into (others), %s",
+	snprintf(buf, len, "too many sources: %s merged into " OTHERS_NAME ", %s",
 		 format_count(n, count, sizeof(count)), format_ns(ns, time, sizeof(time)));
 	return buf;
 }

@@ -117,9 +117,9 @@ struct session *session_new(const struct session_options *o)
 	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack};
 	s->nlanes = o->view->ncpus;
 	s->lane = calloc(s->nlanes, sizeof(*s->lane));
-	s->outside = outside_new(o->view, !o->view->run.traced   ? "not traced"
-					  : o->view->run.rest[0] ? o->view->run.rest
-								 : "hardware or hypervisor");
+	s->outside = outside_new(o->view, !o->view->run.traced   ? WORD_NOT_TRACED
+					  : o->view->run.rest[0] ? WORD_REST
+								 : WORD_HARDWARE);
 	ok = s->lane && s->outside;
 	for (uint32_t i = 0; ok && i < s->nlanes; i++)
 		ok = !open_lane(s, i, o);
@@ -152,7 +152,7 @@ static const struct account *take_hiccup(struct session *s, uint32_t i, const st
 	summary_add(s->view, i, a);
 	if (a->outside_ns &&
 	    s->view->run.watch) /* threads that wait together say nothing of stopped CPUs */
-		summary_outside(s->view, i, a->start_ns, a->outside_ns, s->view->run.rest);
+		summary_outside(s->view, i, a->start_ns, a->outside_ns, WORD_REST);
 	else if (a->outside_ns)
 		outside_add(s->outside, i, a->start_ns, a->start_ns + a->duration_ns,
 			    a->outside_ns);

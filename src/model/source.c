@@ -66,15 +66,6 @@ uint32_t vector_of_name(const char *name)
 	return id;
 }
 
-const char *tlb_reason_name(uint32_t reason)
-{
-#define ROW(number, name, text) [TLB_##name] = text,
-	static const char *const names[] = {TLB_REASONS(ROW)};
-#undef ROW
-
-	return reason < sizeof(names) / sizeof(names[0]) ? names[reason] : "unknown";
-}
-
 static struct source *new_row(void)
 {
 	struct source *s = calloc(1, sizeof(*s));
@@ -113,7 +104,7 @@ int sources_init(struct sources *t)
 			break;
 		s->kind = k;
 		s->rest = true;
-		strcpy(s->name, "(others)");
+		strcpy(s->name, OTHERS_NAME);
 	}
 	if (ok)
 		return 0;
@@ -206,7 +197,8 @@ void sources_index(struct sources *t)
 	memset(t->rows, 0, sizeof(t->rows));
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct source *s = t->row[i];
-		struct source_key k = {s->kind, s->id, s->name, s->function, s->kernel_thread, 0};
+		struct source_key k = {s->kind,          s->id, s->name, s->function,
+				       s->kernel_thread, 0,     s->word};
 
 		if (s->rest)
 			continue;
@@ -240,6 +232,7 @@ static uint32_t add_row(struct sources *t, const struct source_key *k)
 	memcpy(s->name, k->name, strlen(k->name)); /* cut already */
 	s->function = k->function;
 	s->kernel_thread = k->kernel_thread;
+	s->word = k->word;
 	s->group = k->kind == SOURCE_THREAD ? group_of(k) : 0;
 	s->serial = s->oldest = ++t->serial;
 	*find_slot(t, k) = 1 + t->count;
@@ -292,7 +285,8 @@ uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name,
 		      const char *function)
 {
-	return sources_find_key(t, &(struct source_key){kind, id, name, function, false, 0});
+	return sources_find_key(
+		t, &(struct source_key){kind, id, name, function, false, 0, WORD_NONE});
 }
 
 uint32_t sources_rest(struct sources *t, enum source_kind kind)

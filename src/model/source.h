@@ -22,6 +22,7 @@
 #include "model/kind.h"
 #include "model/origin.h"
 #include "model/slices.h"
+#include "model/word.h"
 
 #define SOURCE_ROWS  (SOURCES_MAX + SOURCE_KINDS)
 #define SOURCE_PIDS  16
@@ -37,6 +38,7 @@ struct source {
 	const char *function;   /* belongs to the names (names.h); NULL: not known */
 	bool kernel_thread;     /* tells it apart: any thread may be called kswapd0 */
 	bool rest;              /* the row "(others)" of its kind */
+	enum own_word word;     /* that its name or function is; WORD_NONE: the machine's */
 	/* Number of hiccups in which it had a part; more than that in a row that others were merged
 	 * into. */
 	uint64_t hiccups;
@@ -84,6 +86,7 @@ struct source_key {
 	/* tgid of a thread; 0: not known. No part of the key: it only says whose rows are too
 	 * many. */
 	uint32_t process;
+	enum own_word word; /* no part of the key: it has its name or function */
 };
 
 struct sources {
@@ -146,6 +149,5 @@ const char *softirq_name(uint32_t id);
 const char *vector_name(uint32_t vector_id);
 const char *vector_counter(uint32_t vector_id); /* its row of /proc/interrupts, "LOC" */
 uint32_t vector_of_name(const char *name);      /* enum vector_id; 0: of none */
-const char *tlb_reason_name(uint32_t reason);
 
 #endif

@@ -10,7 +10,7 @@ static bool can_be_stopped(const struct view *v, uint32_t index)
 		return true;
 	for (uint32_t i = 0; i < t->count; i++)
 		if (t->row[i]->kind == SOURCE_OUTSIDE && t->row[i]->net.count &&
-		    !strcmp(t->row[i]->name, "simultaneous"))
+		    t->row[i]->word == WORD_SIMULTANEOUS)
 			return true;
 	return false;
 }

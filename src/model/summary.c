@@ -88,17 +88,19 @@ void summary_settle(struct view *v)
 }
 
 /* Adds a part of a hiccup that has no record. */
-static struct source *add_row(struct view *v, uint32_t index, enum source_kind kind,
-			      const char *name, uint64_t start_ns, uint64_t ns)
+static struct source *add_row(struct view *v, uint32_t index, const struct source_key *key,
+			      uint64_t start_ns, uint64_t ns)
 {
 	struct sources *t = &v->cpu[index].sources;
-	struct source *row = t->row[sources_find(t, kind, 0, name, NULL)];
+	struct source *row = t->row[sources_find_key(t, key)];
 
 	row->hiccups++;
 	source_add(row, ns, true);
 	slices_add(&row->slices, start_ns, ns);
 	return row;
 }
+
+static const struct source_key lost_key = {.kind = SOURCE_LOST, .name = NOT_RECORDED};
 
 void summary_add(struct view *v, uint32_t index, const struct account *a)
 {
@@ -124,17 +126,21 @@ void summary_add(struct view *v, uint32_t index, const struct account *a)
 	c->lost_ns += a->lost_ns;
 	c->outside_ns += a->outside_ns;
 	if (a->lost_ns)
-		add_row(v, index, SOURCE_LOST, NOT_RECORDED, a->start_ns, a->lost_ns)->missing +=
-			a->lost;
+		add_row(v, index, &lost_key, a->start_ns, a->lost_ns)->missing += a->lost;
 	c->pre_ns += a->pre_ns;
 	c->post_ns += a->post_ns;
 	keep_worst(v, index, a);
 }
 
 void summary_outside(struct view *v, uint32_t index, uint64_t start_ns, uint64_t outside_ns,
-		     const char *verdict)
+		     enum own_word verdict)
 {
-	add_row(v, index, SOURCE_OUTSIDE, verdict, start_ns, outside_ns);
+	const struct source_key key = {.kind = SOURCE_OUTSIDE,
+				       .name = verdict == WORD_REST ? v->run.rest
+								    : word_text(verdict),
+				       .word = verdict};
+
+	add_row(v, index, &key, start_ns, outside_ns);
 }
 
 /* ---- edges ---- */

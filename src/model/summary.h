@@ -14,7 +14,7 @@ struct edge_times {
  * summary_outside, once that is decided. */
 void summary_add(struct view *v, uint32_t index, const struct account *a);
 void summary_outside(struct view *v, uint32_t index, uint64_t start_ns, uint64_t outside_ns,
-		     const char *verdict);
+		     enum own_word verdict);
 
 /* Lets the worst hiccups follow rows that moved since the last hiccup. Call it before reading the
  * view. */

@@ -65,7 +65,7 @@ uint32_t watch_lane(struct watch *w, uint32_t tid, const struct record *r)
 	} else if (w->thread[i].tid != tid) {
 		w->thread[i].tid = run->tid = 0;
 		run->kernel_thread = false;
-		strcpy(run->comm, "(others)");
+		strcpy(run->comm, OTHERS_NAME);
 		return i;
 	}
 	if (r) {

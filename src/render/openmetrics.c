@@ -240,7 +240,7 @@ static void write_sources(struct metrics *m, const struct family *f)
 		}
 		for (int k = 0; k < SOURCE_KINDS; k++)
 			if (c->rest[k].runs || c->rest[k].count || c->rest[k].ns)
-				write_source(m, f, i, source_kind_name(k), "(others)", NULL,
+				write_source(m, f, i, source_kind_name(k), OTHERS_NAME, NULL,
 					     sum_of(f, &c->rest[k]));
 		if (f->seconds)
 			write_source(m, f, i, "edge", NULL, NULL, s->edge_ns);

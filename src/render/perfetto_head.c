@@ -111,7 +111,7 @@ static char *row_name(const struct trace *t, uint32_t index, const struct row *r
 		snprintf(name, ROW_NAME, "CPU %u%s", cpu,
 			 cpus_has(&t->view->host.isolated, cpu) ? " (isolated)" : "");
 	else if (!r->tid)
-		snprintf(name, ROW_NAME, "(others)");
+		snprintf(name, ROW_NAME, OTHERS_NAME);
 	else
 		escape_text(view_thread(r->comm, t->view->cpu[index].kernel_thread, r->tid, lane),
 			    SIZE_MAX, name, ROW_NAME);

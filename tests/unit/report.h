@@ -200,7 +200,8 @@ static void report_end(struct report *r, const char *verdict)
 	report_spans(r, a);
 	summary_add(&r->view, index, a);
 	if (a->outside_ns)
-		summary_outside(&r->view, index, a->start_ns, a->outside_ns, verdict);
+		summary_outside(&r->view, index, a->start_ns, a->outside_ns,
+				verdict ? word_of(verdict) : WORD_HARDWARE);
 }
 
 /* CPUs 2 and 3; the tick on both, a worker that poke asked for, a device interrupt, and one

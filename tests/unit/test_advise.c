@@ -41,6 +41,7 @@ static struct source *add(enum source_kind kind, uint32_t id, const char *name,
 	struct sources *t = &v.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
 
+	s->word = word_of(function ? function : name);
 	while (count--)
 		source_add(s, 1000, true);
 	return s;

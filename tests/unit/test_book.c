@@ -133,7 +133,8 @@ static struct source source_for(const char *kind, const char *name)
 	} else if (!strcmp(kind, "tlbreason")) {
 		s.kind = SOURCE_VECTOR;
 		snprintf(s.name, sizeof(s.name), "call_function");
-		s.function = tlb_reason_name(atoi(name));
+		s.word = word_of_tlb(atoi(name));
+		s.function = word_text(s.word);
 	} else {
 		assert_string_equal(kind, "comm");
 		snprintf(s.name, sizeof(s.name), "%.*s", SOURCE_NAME - 1, name);
@@ -240,7 +241,10 @@ static void test_sources_lead_to_causes(void **state)
 		{{.kind = SOURCE_VECTOR, .name = "call_function"}, "P05"},
 		{{.kind = SOURCE_VECTOR, .name = "call_function_single"}, "P05"},
 		{{.kind = SOURCE_VECTOR, .name = "call_function", .function = "unheard_of"}, NULL},
-		{{.kind = SOURCE_VECTOR, .name = "call_function", .function = "remote shootdown"},
+		{{.kind = SOURCE_VECTOR,
+		  .name = "call_function",
+		  .function = "remote shootdown",
+		  .word = WORD_TLB_REMOTE_SHOOTDOWN},
 		 "P05"},
 		{{.kind = SOURCE_VECTOR,
 		  .name = "call_function_single",

@@ -511,7 +511,8 @@ static unsigned key_of(const struct source *s)
 	if (s->function && s->function[0] == '[')
 		function = THROTTLED;
 	else if (s->function && s->function[1])
-		function = strcmp(s->function, tlb_reason_name(1)) ? WRONG_CPU : SHOOTDOWN;
+		function = strcmp(s->function, word_text(WORD_TLB_REMOTE_SHOOTDOWN)) ? WRONG_CPU
+										     : SHOOTDOWN;
 	return 16 * (source + (s->kind == SOURCE_VECTOR ? 3 : 0)) + function;
 }
 

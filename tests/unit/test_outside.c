@@ -34,7 +34,8 @@ static int begin_with(uint32_t ncpus)
 		cpus[i] = 2 * i + 1;
 	if (view_cpus(&s, cpus, ncpus))
 		return -1;
-	o = outside_new(&s, "other");
+	strcpy(s.run.rest, "other");
+	o = outside_new(&s, WORD_REST);
 	return o ? 0 : -1;
 }
 

@@ -127,6 +127,7 @@ static void interval(uint32_t cpu, enum source_kind kind, uint32_t id, const cha
 	struct sources *t = &v.cpu[cpu].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
 
+	s->word = word_of(function ? function : name);
 	s->kernel_thread = kernel;
 	for (int i = 0; i < 10; i++) {
 		hist_add(&s->net, 100000);
@@ -182,7 +183,7 @@ static bool source_of(const struct cause_match *m, uint32_t cpu)
 	if (!strcmp(m->kind, "softirq"))
 		interval(cpu, SOURCE_SOFTIRQ, atoi(name), softirq_name(atoi(name)), NULL, false);
 	else if (!strcmp(m->kind, "tlbreason"))
-		interval(cpu, SOURCE_VECTOR, 0, "call_function", tlb_reason_name(atoi(name)),
+		interval(cpu, SOURCE_VECTOR, 0, "call_function", word_text(word_of_tlb(atoi(name))),
 			 false);
 	else if (!strcmp(m->kind, "comm"))
 		interval(cpu, SOURCE_THREAD, 55, name, NULL, true);

@@ -437,9 +437,28 @@ static void test_names(void **state)
 	assert_string_equal(vector_name(VECTOR_IRQ_WORK), "irq_work");
 	assert_string_equal(vector_name(VECTOR_PLATFORM_IPI), "x86_platform_ipi");
 	assert_string_equal(vector_name(VECTOR_IDS), "unknown");
-	assert_string_equal(tlb_reason_name(1), "remote shootdown");
-	assert_string_equal(tlb_reason_name(5), "remote wrong CPU");
-	assert_string_equal(tlb_reason_name(6), "unknown");
+}
+
+/* Words have texts, and are found by them; TLB reasons are numbers of the kernel's. */
+static void test_words(void **state)
+{
+	(void)state;
+	assert_string_equal(word_text(WORD_THROTTLED), "[throttled]");
+	assert_string_equal(word_text(WORD_NOT_TRACED), "not traced");
+	assert_null(word_text(WORD_NONE));
+	assert_null(word_text(WORD_REST));
+	assert_int_equal(word_of("steal"), WORD_STEAL);
+	assert_int_equal(word_of("remote wrong CPU"), WORD_TLB_REMOTE_WRONG_CPU);
+	assert_int_equal(word_of(""), WORD_NONE);
+	assert_int_equal(word_of("steals"), WORD_NONE);
+	for (uint32_t reason = 0; reason < 6; reason++)
+		assert_int_equal(word_tlb_reason(word_of_tlb(reason)), reason);
+	assert_string_equal(word_text(word_of_tlb(1)), "remote shootdown");
+	assert_string_equal(word_text(word_of_tlb(5)), "remote wrong CPU");
+	assert_int_equal(word_of_tlb(6), WORD_NONE);
+	assert_int_equal(word_of_tlb(UINT32_MAX), WORD_NONE);
+	assert_int_equal(word_tlb_reason(WORD_NONE), -1);
+	assert_int_equal(word_tlb_reason(WORD_REST), -1);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -460,6 +479,7 @@ int main(void)
 		TEST(test_any_bytes),
 		TEST(test_rank),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,7 @@ static struct source *add(enum source_kind kind, const char *name, uint64_t coun
 	struct sources *t = &v.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, 0, name, NULL)];
 
+	s->word = word_of(name);
 	hist_add_n(&s->net, ns, count);
 	return s;
 }

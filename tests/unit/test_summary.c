@@ -74,10 +74,10 @@ static void test_totals(void **state)
 	a.outside_ns = 10;
 	summary_add(&s, 1, &a);
 	assert_int_equal(s.cpu[1].sources.count, 0); /* the verdicts come later */
-	summary_outside(&s, 1, 0, 250, "steal");
-	summary_outside(&s, 2, 0, 5, "steal");
-	summary_outside(&s, 1, 0, 10, "steal");
-	summary_outside(&s, 1, 0, 1, "simultaneous");
+	summary_outside(&s, 1, 0, 250, WORD_STEAL);
+	summary_outside(&s, 2, 0, 5, WORD_STEAL);
+	summary_outside(&s, 1, 0, 10, WORD_STEAL);
+	summary_outside(&s, 1, 0, 1, WORD_SIMULTANEOUS);
 	assert_int_equal(s.cpu[1].hiccups.count, 3);
 	assert_int_equal(s.cpu[1].hiccups.sum, 2510);
 	assert_int_equal(s.cpu[1].hiccups.max, 1000);

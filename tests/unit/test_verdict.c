@@ -51,6 +51,9 @@ static struct source *add(enum source_kind kind, uint32_t id, const char *name,
 	struct sources *t = &v.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
 
+	s->word = kind == SOURCE_OUTSIDE && !strcmp(name, v.run.rest)
+			  ? WORD_REST
+			  : word_of(function ? function : name);
 	for (unsigned i = 0; i < count; i++) {
 		source_add(s, ns, true);
 		hist_add(&v.cpu[0].hiccups, ns);
@@ -364,6 +367,9 @@ static struct source *part(enum source_kind kind, uint32_t id, const char *name,
 	struct sources *t = &v.cpu[0].sources;
 	struct source *s = t->row[sources_find(t, kind, id, name, function)];
 
+	s->word = kind == SOURCE_OUTSIDE && !strcmp(name, v.run.rest)
+			  ? WORD_REST
+			  : word_of(function ? function : name);
 	hist_add(&s->net, ns);
 	return s;
 }
