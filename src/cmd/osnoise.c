@@ -62,8 +62,8 @@ static const struct opt osnoise_opts[] = {
 	 .why = "measures nothing, it reads"},
 	{0, "from", "FILE", .alias = "input"},
 	{0, "alternate", NULL,
-	 "the kernel's own workload and culprit's sampler in turn, twice each, in osnoise's "
-	 "columns",
+	 "the kernel's own workload and culprit's sampler in turn, twice each and for -d each "
+	 "time, in osnoise's columns; -t auto is 1 us then",
 	 FIELD(alternate), NULL, NULL},
 	{0, "workload", "PID",
 	 "leave out thread noise of this thread: the program that was measured, after "
@@ -93,7 +93,7 @@ const struct opt_command osnoise_usage = {
 		 "time, and pairs "
 		 "the two one by one. All that was switched is put back. Needs a kernel with "
 		 "CONFIG_OSNOISE_TRACER, as "
-		 "Debian's -rt "
+		 "Debian's rt "
 		 "kernels are.\n\n"
 		 "With --input: reads the output of the kernel's osnoise and timerlat tracers and "
 		 "of rtla, of this "

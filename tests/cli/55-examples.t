@@ -32,6 +32,9 @@ for command in culprit("help", "--list").out.split():
     examples = [line.strip() for line in section(page, "examples") if re.match(r"  \S", line)]
     ok(len(examples) >= 2, f"help {command} has examples", page[-500:])
     is_([e for e in examples if e not in man], [], f"man page {command}: the same examples")
+    known = set(re.findall(r"^ +-(\w)[, ]", page, re.M)) | set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", page, re.M))
+    told = re.findall(r"(?<![\w-])--?([A-Za-z][a-z-]*)(?![\w-])", page.split("\nexamples:")[0])
+    is_([w for w in told if w not in known], [], f"help {command} speaks of no option that it has not")
     variables = [line.strip() for line in section(page, "environment") if re.match(r"  \S", line)]
     ok(variables and all(f"\\fB{v}\\fR" in man.split(".SH ENVIRONMENT")[1] for v in variables), f"{command}: help and man page tell the environment", variables)
     if command == "audit":  # the recordings from the golden tests know nothing of a machine
