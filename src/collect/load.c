@@ -17,7 +17,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/counter.h"
-#include "collect/where.h"
+#include "collect/affinity.h"
 
 #define TOOL      "stress-ng"
 #define LOOK_NS   (10 * NSEC_PER_MSEC)

@@ -12,7 +12,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/target.h"
-#include "collect/where.h"
+#include "collect/affinity.h"
 #include "model/summary.h"
 #include "collect/counter.h"
 

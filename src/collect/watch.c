@@ -16,7 +16,7 @@
 #include "collect/live_names.h"
 #include "collect/ring.h"
 #include "collect/counter.h"
-#include "collect/where.h"
+#include "collect/affinity.h"
 #include "culprit.h"
 #include "model/watch.h"
 

@@ -1,6 +1,6 @@
 /* Where this process runs. */
-#ifndef CULPRIT_WHERE_H
-#define CULPRIT_WHERE_H
+#ifndef CULPRIT_AFFINITY_H
+#define CULPRIT_AFFINITY_H
 
 #include "base/cpus.h"
 

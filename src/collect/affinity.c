@@ -1,4 +1,4 @@
-#include "collect/where.h"
+#include "collect/affinity.h"
 
 #include <string.h>
 #include <sys/resource.h>
