@@ -9,6 +9,7 @@
  *                 stack of the most frequent asker
  */
 #include "audit/advise.h"
+#include "audit/placeholders.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -232,7 +233,7 @@ static const struct cause *cause_at(const struct place *p, const struct source *
 }
 
 /* A kernel thread that works for a device names it: "irq/24-eth0-TxRx-0", "napi/eth0-12". */
-static void fill_device(const struct source *s, struct fill *f, char *device, size_t len)
+static void fill_device(const struct source *s, struct placeholders *f, char *device, size_t len)
 {
 	unsigned irq;
 
@@ -295,13 +296,13 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 	struct conditions here = conditions_of(&p->view->facts, cpu);
 	struct cpus rest = others_of(p->view);
 	char device[SOURCE_NAME];
-	struct fill f = {.cpu = cpu,
-			 .cpus = &p->view->run.cpus,
-			 .housekeeping = &rest,
-			 .irq = -1,
-			 .pid = pid_of(p, s, c),
-			 .comm = s->kind == SOURCE_THREAD ? s->name : NULL,
-			 .function = s->function};
+	struct placeholders f = {.cpu = cpu,
+				 .cpus = &p->view->run.cpus,
+				 .housekeeping = &rest,
+				 .irq = -1,
+				 .pid = pid_of(p, s, c),
+				 .comm = s->kind == SOURCE_THREAD ? s->name : NULL,
+				 .function = s->function};
 
 	fill_device(s, &f, device, sizeof(device));
 	if (p->view->run.watch && cpus_empty(&rest))

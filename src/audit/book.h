@@ -27,7 +27,8 @@ struct cause {
 	const char *cost;   /* cost of the remedy or of one hit; NULL: not known */
 	const char *source; /* kernel file and symbol, or document */
 };
-/* Placeholders like {cpus} in confirm, fix, advice, otherwise and undo: advise.h fills them in. */
+/* Placeholders like {cpus} in confirm, fix, advice, otherwise and undo: placeholders.h fills them
+ * in. */
 
 extern const struct cause causes[]; /* by group and number; ends with a row of zeros */
 extern const unsigned causes_count;

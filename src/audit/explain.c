@@ -80,16 +80,16 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 		if (!i)
 			f->row[i].text = strdup(text);
 		else
-			f->row[i].text = fill_text(text, &o->fill);
-		missing |= i ? fill_missing(text, &o->fill) : 0;
+			f->row[i].text = placeholders_fill(text, &o->fill);
+		missing |= i ? placeholders_missing(text, &o->fill) : 0;
 		if (!f->row[i].text) {
 			free_fields(f);
 			return -ENOMEM;
 		}
 	}
 	f->row[FIELDS - 1] = (struct field){
-		"words", "words", missing ? strdup(fill_legend(missing, f->legend, LEGEND)) : NULL,
-		false};
+		"words", "words",
+		missing ? strdup(placeholders_legend(missing, f->legend, LEGEND)) : NULL, false};
 	return 0;
 }
 

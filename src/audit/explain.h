@@ -4,8 +4,9 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "audit/advise.h"
+#include "audit/book.h"
 #include "audit/meaning.h"
+#include "audit/placeholders.h"
 
 /* {"schema":..., "causes":[{"id":..., "matches":[{"kind":..., "pattern":...}]}]} */
 #define CAUSES_SCHEMA "culprit.causes/1"
@@ -19,7 +20,7 @@ struct explain_options {
 	/* Text and Markdown: print the entries, not only their titles by group. JSON always has all
 	 * of them. */
 	bool whole;
-	struct fill fill;
+	struct placeholders fill;
 };
 
 /* An entry, and why it answers the name that was asked for; "": the entry is on that very name (any

@@ -1,6 +1,6 @@
 /* Fills in placeholders. A process chooses its own comm, and a driver the names of its interrupts:
  * bytes that mean something to a shell never get into the text. */
-#include "audit/advise.h"
+#include "audit/placeholders.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static const char *plain_function(const char *function, char *buf, size_t len)
 }
 
 /* Writes the value of a placeholder to buf; false: it has none. */
-static bool value_of(const struct fill *f, const char *field, char *buf, size_t len)
+static bool value_of(const struct placeholders *f, const char *field, char *buf, size_t len)
 {
 	const char *name = NULL;
 	char plain[128];
@@ -100,7 +100,7 @@ static void format_word(size_t index, char *buf)
 		buf[i] = toupper((unsigned char)known[index].name[i]);
 }
 
-unsigned fill_missing(const char *text, const struct fill *f)
+unsigned placeholders_missing(const char *text, const struct placeholders *f)
 {
 	char value[LIST_MAX];
 	unsigned missing = 0;
@@ -113,7 +113,7 @@ unsigned fill_missing(const char *text, const struct fill *f)
 	return missing;
 }
 
-char *fill_legend(unsigned missing, char *buf, size_t len)
+char *placeholders_legend(unsigned missing, char *buf, size_t len)
 {
 	char word[32];
 	size_t used = 0;
@@ -128,7 +128,7 @@ char *fill_legend(unsigned missing, char *buf, size_t len)
 	return buf;
 }
 
-char *fill_text(const char *text, const struct fill *f)
+char *placeholders_fill(const char *text, const struct placeholders *f)
 {
 	char value[LIST_MAX], *out = NULL;
 	size_t size, used, i;

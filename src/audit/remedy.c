@@ -60,7 +60,8 @@ const char *boot_refused(const char *parameters, const struct conditions *here, 
 }
 
 /* The reason why this text cannot be advised here; NULL: it can. */
-static const char *refused(const char *text, const struct fill *f, const struct conditions *here)
+static const char *refused(const char *text, const struct placeholders *f,
+			   const struct conditions *here)
 {
 	bool somebody_left = f->housekeeping && !cpus_empty(f->housekeeping);
 	const char *why = boot_refused(text, here, somebody_left);
@@ -72,22 +73,22 @@ static const char *refused(const char *text, const struct fill *f, const struct 
 	    (!isolcpus || (f->irq >= 0 ? here->managed_irq : here->isolated)) &&
 	    (!nohz || here->nohz_full))
 		return "this CPU has that already";
-	if (!fill_missing(text, f))
+	if (!placeholders_missing(text, f))
 		return NULL;
 	return !somebody_left && (strstr(text, "{housekeeping}") || strstr(text, "{hkmask}"))
 		       ? NOBODY_LEFT
 		       : "";
 }
 
-char *remedy(const struct cause *c, const struct fill *f, const struct conditions *here)
+char *remedy(const struct cause *c, const struct placeholders *f, const struct conditions *here)
 {
 	const char *why = refused(c->advice, f, here);
 	char *text;
 
 	if (!why)
-		return fill_text(c->advice, f);
+		return placeholders_fill(c->advice, f);
 	if (c->otherwise && !refused(c->otherwise, f, here))
-		return fill_text(c->otherwise, f);
+		return placeholders_fill(c->otherwise, f);
 	if (asprintf(&text, "%s%sculprit explain %s", why, *why ? "; " : "", c->id) < 0)
 		return NULL;
 	return text;

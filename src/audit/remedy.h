@@ -2,7 +2,9 @@
 #ifndef CULPRIT_REMEDY_H
 #define CULPRIT_REMEDY_H
 
-#include "audit/advise.h"
+#include "audit/book.h"
+#include "audit/placeholders.h"
+#include "model/facts.h"
 
 /* The parts of isolation that this kernel lacks, and those that this CPU has already. What is not
  * known is false.
@@ -19,7 +21,7 @@ struct conditions conditions_of(const struct facts *facts, long cpu);
 
 /* The cause's advice where it can be filled in and can work; else its `otherwise`; else the reason
  * why neither can. The caller frees it. NULL: out of memory. */
-char *remedy(const struct cause *c, const struct fill *f, const struct conditions *here);
+char *remedy(const struct cause *c, const struct placeholders *f, const struct conditions *here);
 
 /* The reason why a fix of boot parameters cannot work; NULL: it can. */
 const char *boot_refused(const char *parameters, const struct conditions *here, bool somebody_left);

@@ -185,7 +185,7 @@ static void ask_machine(struct meaning *m)
 			 " (in module %.100s)", module);
 }
 
-static bool take_name(const char *name, struct fill *f, struct explained *x, char *device,
+static bool take_name(const char *name, struct placeholders *f, struct explained *x, char *device,
 		      size_t len)
 {
 	struct meaning m;
@@ -242,8 +242,8 @@ static int by_place(const void *a, const void *b)
 
 /* Fills some[] with the meanings of the names, each once, in the book's order; -1 after reporting
  * the first unknown name. */
-static int choose(char **names, int nnames, struct explained *some, uint32_t *n, struct fill *f,
-		  char *device, size_t len)
+static int choose(char **names, int nnames, struct explained *some, uint32_t *n,
+		  struct placeholders *f, char *device, size_t len)
 {
 	*n = 0;
 	for (const struct cause *c = causes; !nnames && c->id; c++)
@@ -281,7 +281,7 @@ int cmd_explain(int argc, char **argv)
 {
 	struct host *host = calloc(1, sizeof(*host));
 	struct explained *some = calloc(causes_count + argc, sizeof(*some));
-	struct explain_options e = {.fill = FILL_NOTHING};
+	struct explain_options e = {.fill = PLACEHOLDERS_NONE};
 	struct options o = {0};
 	struct cpus housekeeping;
 	char device[SOURCE_NAME];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "audit/advise.h"
+#include "audit/placeholders.h"
 
 static struct view v;
 
@@ -253,12 +254,12 @@ static void test_hostile_names_stay_out(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct fill f = FILL_NOTHING;
+		struct placeholders f = PLACEHOLDERS_NONE;
 		struct source *s = add(SOURCE_THREAD, 900 + i, names[i], NULL, 1);
 		char *text;
 
 		f.comm = f.interface = names[i];
-		text = fill_text("pkill '{comm}' {interface}", &f);
+		text = placeholders_fill("pkill '{comm}' {interface}", &f);
 		assert_string_equal(text, "pkill 'COMM' INTERFACE");
 		free(text);
 		assert_int_equal(advise(&v), 0);
@@ -268,12 +269,12 @@ static void test_hostile_names_stay_out(void **state)
 		const char *const texts[] = {c->advice, c->undo, c->fix, c->confirm};
 
 		for (size_t i = 0; i < 4; i++) {
-			struct fill f = {.cpu = 1,
-					 .irq = 2,
-					 .pid = 3,
-					 .comm = "\x1b;reboot\x1b",
-					 .interface = "\x1b"};
-			char *text = texts[i] ? fill_text(texts[i], &f) : NULL;
+			struct placeholders f = {.cpu = 1,
+						 .irq = 2,
+						 .pid = 3,
+						 .comm = "\x1b;reboot\x1b",
+						 .interface = "\x1b"};
+			char *text = texts[i] ? placeholders_fill(texts[i], &f) : NULL;
 
 			if (text && strchr(text, '\x1b'))
 				fail_msg("%s takes a hostile name: %s", c->id, text);
@@ -285,27 +286,28 @@ static void test_hostile_names_stay_out(void **state)
 static void test_text_is_filled(void **state)
 {
 	struct cpus cpus, many;
-	struct fill nothing = FILL_NOTHING, f = FILL_NOTHING;
+	struct placeholders nothing = PLACEHOLDERS_NONE, f = PLACEHOLDERS_NONE;
 	char *text;
 
 	(void)state;
 	cpus_parse("4-7", &cpus, NULL, 0);
 	cpus_parse("0-3,40", &many, NULL, 0);
-	f = (struct fill){.cpu = 5,
-			  .cpus = &cpus,
-			  .housekeeping = &many,
-			  .irq = 0,
-			  .pid = 9,
-			  .comm = "kworker/3:1-x",
-			  .interface = "eth0.7"};
-	text = fill_text("{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface} ${x} "
-			 "{print} {cpu",
-			 &f);
+	f = (struct placeholders){.cpu = 5,
+				  .cpus = &cpus,
+				  .housekeeping = &many,
+				  .irq = 0,
+				  .pid = 9,
+				  .comm = "kworker/3:1-x",
+				  .interface = "eth0.7"};
+	text = placeholders_fill(
+		"{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface} ${x} "
+		"{print} {cpu",
+		&f);
 	assert_string_equal(text,
 			    "5 4-7 0-3,40 100,0000000f 0 9 kworker/3:1-x eth0.7 ${x} {print} {cpu");
 	free(text);
-	text = fill_text("{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface}",
-			 &nothing);
+	text = placeholders_fill(
+		"{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface}", &nothing);
 	assert_string_equal(text, "CPU CPUS HOUSEKEEPING HKMASK IRQ PID COMM INTERFACE");
 	free(text);
 }
