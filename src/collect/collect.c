@@ -50,10 +50,10 @@ static void note_start(struct collect *c)
 	struct run *run = &c->view->run;
 	uint64_t now;
 
-	run->started_ns = c->target[0].lane->start_ns;
+	run->started_ns = c->target[0].shm->start_ns;
 	for (uint32_t i = 1; i < c->ntargets; i++)
-		if (c->target[i].lane->start_ns < run->started_ns)
-			run->started_ns = c->target[i].lane->start_ns;
+		if (c->target[i].shm->start_ns < run->started_ns)
+			run->started_ns = c->target[i].shm->start_ns;
 	now = now_ns();
 	format_iso_time(clock_ns(CLOCK_REALTIME) - (now - run->started_ns), run->started);
 }
@@ -70,11 +70,11 @@ static int begin(void *run)
 		look_at_records(&c->target[i]); /* room for the window */
 		while (read_records(&c->target[i], NULL, 0, false))
 			;
-		c->target[i].lane->begin_ns = begin;
-		atomic_store(&c->target[i].lane->phase, LANE_MEASURE);
+		c->target[i].shm->begin_ns = begin;
+		atomic_store(&c->target[i].shm->phase, SAMPLER_MEASURE);
 	}
 	for (uint32_t i = 0; i < c->ntargets; i++)
-		while (!atomic_load_explicit(&c->target[i].lane->started, memory_order_acquire)) {
+		while (!atomic_load_explicit(&c->target[i].shm->started, memory_order_acquire)) {
 			if (now_ns() > begin + LEARN_MAX_NS)
 				return complain("the sampler of CPU %u was not given its CPU",
 						c->target[i].cpu);
@@ -84,13 +84,13 @@ static int begin(void *run)
 		struct target *t = &c->target[i];
 		struct event start = {.type = EVENT_START, .index = i};
 
-		t->window = (struct begin){.cursors = t->lane->start_cursors};
-		split_cursors(t->lane->start_cursors, start.cursor);
+		t->window = (struct begin){.cursors = t->shm->start_cursors};
+		split_cursors(t->shm->start_cursors, start.cursor);
 		session_feed(c->session, &start);
-		t->last_ns = t->lane->start_ns;
+		t->last_ns = t->shm->start_ns;
 		t->live = true;
 		if (c->counter) /* by the learned rate; at the end the whole window tells it */
-			c->view->host.tsc_khz = 1e6 / t->lane->ns_per_tick + 0.5;
+			c->view->host.tsc_khz = 1e6 / t->shm->ns_per_tick + 0.5;
 		if (t->state) {
 			t->unpaired_before = t->state->unpaired;
 			t->state->khz_changes = t->state->khz_min = t->state->khz_max = 0;
@@ -124,7 +124,7 @@ static void raise_to(uint64_t *count, uint64_t now)
 static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
 {
 	struct target *t = &c->target[i];
-	const struct lane *l = t->lane;
+	const struct sampler_shm *l = t->shm;
 	struct cpu *run = &c->view->cpu[i];
 
 	raise_to(&run->observed_ns, end_ns - l->start_ns);
@@ -196,7 +196,7 @@ static void keep_series(struct cpu *run, const struct series *from)
 static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 {
 	struct target *t = &c->target[i];
-	struct lane *l = t->lane;
+	struct sampler_shm *l = t->shm;
 	struct cpu *run = &c->view->cpu[i];
 
 	t->live = false;
@@ -230,18 +230,18 @@ static void check_alive(struct collect *c, uint32_t i)
 
 	if (t->pid && waitpid(t->pid, NULL, WNOHANG) == t->pid)
 		t->pid = 0;
-	if (t->pid && atomic_load_explicit(&t->lane->phase, memory_order_acquire) != LANE_DONE)
+	if (t->pid && atomic_load_explicit(&t->shm->phase, memory_order_acquire) != SAMPLER_DONE)
 		return;
 	read_target(c, i);
 	if (!t->pid)
 		run->ended = run->ended ? run->ended : "its sampler was killed";
-	else if (t->lane->error)
-		run->ended = view_text(c->view, t->lane->what);
-	else if (!t->lane->finished || t->lane->moved)
+	else if (t->shm->error)
+		run->ended = view_text(c->view, t->shm->what);
+	else if (!t->shm->finished || t->shm->moved)
 		run->ended = "the kernel moved its sampler to another CPU (taken offline?)";
 	if (t->tail == t->head)
 		conclude(c, i,
-			 t->pid ? to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end)
+			 t->pid ? to_ns(t, t->shm->end_anchor, t->shm->end_ns, t->shm->end)
 				: t->last_ns);
 }
 
@@ -292,7 +292,8 @@ static void await_stop(struct collect *c, uint32_t i, uint64_t deadline)
 {
 	struct target *t = &c->target[i];
 
-	while (t->pid && atomic_load_explicit(&t->lane->phase, memory_order_acquire) != LANE_DONE &&
+	while (t->pid &&
+	       atomic_load_explicit(&t->shm->phase, memory_order_acquire) != SAMPLER_DONE &&
 	       now_ns() < deadline) {
 		if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
 			t->pid = 0;
@@ -314,8 +315,8 @@ static void close_window(struct collect *c)
 	}
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (c->target[i].live) {
-			atomic_store(&c->target[i].lane->stop, 1);
-			atomic_store(&c->target[i].lane->limit, 0);
+			atomic_store(&c->target[i].shm->stop, 1);
+			atomic_store(&c->target[i].shm->limit, 0);
 		}
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (c->target[i].live) {
@@ -340,9 +341,8 @@ static void end(void *run)
 
 		if (!t->live)
 			continue;
-		if (atomic_load_explicit(&t->lane->phase, memory_order_acquire) == LANE_DONE) {
-			conclude(c, i,
-				 to_ns(t, t->lane->end_anchor, t->lane->end_ns, t->lane->end));
+		if (atomic_load_explicit(&t->shm->phase, memory_order_acquire) == SAMPLER_DONE) {
+			conclude(c, i, to_ns(t, t->shm->end_anchor, t->shm->end_ns, t->shm->end));
 		} else {
 			if (!c->view->cpu[i].ended)
 				c->view->cpu[i].ended = "its sampler did not come back to stop";
@@ -369,7 +369,7 @@ void collect_close(void *run)
 	collect_sink(c);
 	probes_close(c->probes);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
-		lane_free(c->target[i].lane);
+		sampler_shm_free(c->target[i].shm);
 		closure_free(c->target[i].closure);
 		rings_free(c->target[i].rings);
 		samples_free(c->target[i].samples, c->workload);

@@ -20,7 +20,7 @@
 #define LEARN_WANTED   60   /* hiccups, most of them by the clock itself */
 #define LEARN_NAPS     32
 
-void learn_limits(struct lane *l, uint64_t short_from, uint64_t threshold)
+void learn_limits(struct sampler_shm *l, uint64_t short_from, uint64_t threshold)
 {
 	l->threshold = threshold;
 	l->short_from = short_from;
@@ -32,7 +32,7 @@ void learn_limits(struct lane *l, uint64_t short_from, uint64_t threshold)
  */
 void learn_loop(struct spin *s)
 {
-	struct lane *l = s->lane;
+	struct sampler_shm *l = s->shm;
 	uint64_t t0, n0, t1, n1, before, now;
 
 	read_anchor(l, s->counter, &t0, &n0);
@@ -90,7 +90,7 @@ static int set_timers(int *fd, int n)
 int learn_edges(struct spin *s)
 {
 	struct timespec nap = {0, 200000};
-	struct lane *l = s->lane;
+	struct sampler_shm *l = s->shm;
 	int fd[LEARN_TIMERS], clock = open_clock(s->cpu), n = clock < 0 ? LEARN_TIMERS : 2,
 			      err = set_timers(fd, n);
 

@@ -6,12 +6,13 @@
 
 /* Sets the limits: from here on gaps of short_from ticks are gaps, and those of the threshold are
  * hiccups. */
-void learn_limits(struct lane *l, uint64_t short_from, uint64_t threshold);
+void learn_limits(struct sampler_shm *l, uint64_t short_from, uint64_t threshold);
 
-/* Learns the lengths of the loop and the rate of the counter, into the lane. */
+/* Learns the lengths of the loop and the rate of the counter, into the shared memory. */
 void learn_loop(struct spin *s);
 
-/* Makes hiccups by this CPU's own timers and sleeps, into the lane; needs the limits. 0 or -errno.
+/* Makes hiccups by this CPU's own timers and sleeps, into the shared memory; needs the limits. 0 or
+ * -errno.
  */
 int learn_edges(struct spin *s);
 

@@ -144,7 +144,7 @@ static inline __attribute__((always_inline)) int play(struct side *s, uint64_t m
 		if (!s->first && !throw(s, send, stopped))
 			break;
 	}
-	return -s->work->spin->lane->error;
+	return -s->work->spin->shm->error;
 }
 
 #endif

@@ -85,9 +85,9 @@ void split_cursors(cursors_t cursors, uint32_t *level)
 /* Takes a hiccup's anchor as this CPU's, if its two clocks were read as close together as they can
  * be. Otherwise something came between the readings, and the last good anchor with the rate is more
  * exact. The longer two anchors lie apart the better the rate: to 1e-8 within seconds. */
-static void take_anchor(struct target *t, const struct lane_hiccup *l)
+static void take_anchor(struct target *t, const struct shm_hiccup *l)
 {
-	bool good = l->anchor_width <= 4 * t->lane->anchor_min;
+	bool good = l->anchor_width <= 4 * t->shm->anchor_min;
 
 	if (!good && t->anchor_ns)
 		return;
@@ -108,7 +108,7 @@ uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns,
 	return anchor_ns - (int64_t)((int64_t)(anchor_tick - tick) * t->ns_per_tick + 0.5);
 }
 
-void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h)
+void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h)
 {
 	take_anchor(t, l);
 	h->start_ns = to_ns(t, t->anchor_tick, t->anchor_ns, l->before);
@@ -124,7 +124,7 @@ void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h)
 
 /* True when all records of the hiccup have been taken: as many as its sequences say, or as many as
  * exist. */
-static bool is_complete(const struct target *t, const struct lane_hiccup *l)
+static bool is_complete(const struct target *t, const struct shm_hiccup *l)
 {
 	for (int i = 0; t->rings && i < LEVELS; i++) {
 		const struct ring_level *ring = &t->rings->level[i];
@@ -142,12 +142,12 @@ static void drain(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
 
-	while (t->tail != t->head && is_complete(t, &t->lane->ring[t->tail % LANE_SLOTS])) {
+	while (t->tail != t->head && is_complete(t, &t->shm->ring[t->tail % SHM_SLOTS])) {
 		const struct account *a;
 		struct hiccup h;
 
-		convert(t, &t->lane->ring[t->tail % LANE_SLOTS], &h);
-		atomic_store_explicit(&t->lane->tail, ++t->tail, memory_order_release);
+		convert(t, &t->shm->ring[t->tail % SHM_SLOTS], &h);
+		atomic_store_explicit(&t->shm->tail, ++t->tail, memory_order_release);
 		a = session_feed(c->session,
 				 &(struct event){.type = EVENT_HICCUP, .index = i, .hiccup = &h});
 		if (a && c->hooks.hear)
@@ -177,10 +177,10 @@ void read_target(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
 	struct taker taker = {feed_record, c->session, i};
-	struct lane *l = t->lane;
+	struct sampler_shm *l = t->shm;
 	bool done, more;
 
-	done = atomic_load_explicit(&l->phase, memory_order_acquire) == LANE_DONE;
+	done = atomic_load_explicit(&l->phase, memory_order_acquire) == SAMPLER_DONE;
 	t->head = atomic_load_explicit(&l->head, memory_order_acquire);
 	look_at_records(t);
 	do {

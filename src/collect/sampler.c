@@ -20,18 +20,18 @@
 #define STACK_TOUCH (256 * 1024)
 #define BENCH_BATCH 20000
 
-struct lane *lane_new(void)
+struct sampler_shm *sampler_shm_new(void)
 {
-	void *p = mmap(NULL, sizeof(struct lane), PROT_READ | PROT_WRITE,
+	void *p = mmap(NULL, sizeof(struct sampler_shm), PROT_READ | PROT_WRITE,
 		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
 
-void lane_free(struct lane *lane)
+void sampler_shm_free(struct sampler_shm *shm)
 {
-	if (lane)
-		munmap(lane, sizeof(*lane));
+	if (shm)
+		munmap(shm, sizeof(*shm));
 }
 
 /* ---- SMIs ---- */
@@ -57,7 +57,7 @@ static int open_smi_event(void)
 	return found ? syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) : -1;
 }
 
-static uint64_t read_smi(struct lane *l, int event)
+static uint64_t read_smi(struct sampler_shm *l, int event)
 {
 	uint64_t count = 0;
 
@@ -68,17 +68,17 @@ static uint64_t read_smi(struct lane *l, int event)
 
 /* ---- the process ---- */
 
-static void __attribute__((noreturn)) give_up(struct lane *l, int err, const char *what)
+static void __attribute__((noreturn)) give_up(struct sampler_shm *l, int err, const char *what)
 {
 	l->error = err;
 	snprintf(l->what, sizeof(l->what), "%s", what);
-	atomic_store(&l->phase, LANE_FAILED);
+	atomic_store(&l->phase, SAMPLER_FAILED);
 	_exit(1);
 }
 
 /* Waits for culprit's process. Sleeps: nothing is measured yet, and a spinning FIFO sampler would
  * shut out the attach. */
-static void wait_for(struct lane *l, int phase)
+static void wait_for(struct sampler_shm *l, int phase)
 {
 	struct timespec nap = {0, 500000};
 
@@ -94,7 +94,7 @@ static void touch_stack(void)
 		page[i] = 1;
 }
 
-static void settle_in(struct lane *l, const struct sampler_options *o)
+static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 {
 	struct sched_param param = {.sched_priority = o->priority};
 	sigset_t all;
@@ -120,7 +120,7 @@ static void settle_in(struct lane *l, const struct sampler_options *o)
 /* Learns the loop, the edges, and the length of a workload's windows: then the limit is known. */
 static void learn_all(struct spin *s, struct work *w, const struct sampler_options *o)
 {
-	struct lane *l = s->lane;
+	struct sampler_shm *l = s->shm;
 	uint64_t threshold, given;
 	int err;
 
@@ -149,21 +149,22 @@ static void learn_all(struct spin *s, struct work *w, const struct sampler_optio
 
 static void run_workload(struct work *w)
 {
-	struct lane *l = w->spin->lane;
+	struct sampler_shm *l = w->spin->shm;
 
 	window_opens(w->spin);
 	l->error = 0;
-	w->workload->run(w); /* the lane says what failed */
+	w->workload->run(w); /* the shared memory says what failed */
 	l->end = read_counter(w->spin->counter);
 	window_closes(w->spin);
 	l->finished = !l->error;
 	l->moved = (unsigned)sched_getcpu() != w->cpu;
 }
 
-static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct sampler_options *o)
+static void __attribute__((noreturn))
+sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 {
 	struct spin s = {
-		.lane = l,
+		.shm = l,
 		.cursors = o->cursors ? o->cursors : &no_cursors,
 		.cpu = o->cpu,
 		.counter = !o->clock,
@@ -182,8 +183,8 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 	settle_in(l, o);
 	smi_event = open_smi_event();
 	l->smi_known = smi_event >= 0;
-	atomic_store(&l->phase, LANE_READY);
-	wait_for(l, LANE_LEARN);
+	atomic_store(&l->phase, SAMPLER_READY);
+	wait_for(l, SAMPLER_LEARN);
 	learn_all(&s, &w, o);
 	l->lost = l->lost_ticks = l->backwards = l->busy_ticks = l->away_ticks = 0;
 	l->short_count = l->short_ticks = 0;
@@ -191,8 +192,8 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 	l->loop_min = UINT64_MAX;
 	memset(l->loop_above, 0, sizeof(l->loop_above));
 	atomic_store(&l->started, 0);
-	atomic_store(&l->phase, LANE_LEARNED);
-	wait_for(l, LANE_MEASURE);
+	atomic_store(&l->phase, SAMPLER_LEARNED);
+	wait_for(l, SAMPLER_MEASURE);
 	while (now_ns() < l->begin_ns) /* the barrier */
 		;
 	smi_before = read_smi(l, smi_event);
@@ -201,7 +202,7 @@ static void __attribute__((noreturn)) sampler_main(struct lane *l, const struct 
 	else
 		spin_window(&s);
 	l->smi_count = read_smi(l, smi_event) - smi_before;
-	atomic_store(&l->phase, LANE_DONE);
+	atomic_store(&l->phase, SAMPLER_DONE);
 	/* keeps the memory map until everything has been read; then culprit ends this process */
 	for (;;)
 		pause();
@@ -228,7 +229,7 @@ static void close_others(struct workload_props *props)
 	syscall(SYS_close_range, from, ~0U, 0);
 }
 
-pid_t sampler_start(struct lane *lane, const struct sampler_options *options)
+pid_t sampler_start(struct sampler_shm *shm, const struct sampler_options *options)
 {
 	pid_t parent = getpid();
 	pid_t pid = fork();
@@ -241,7 +242,7 @@ pid_t sampler_start(struct lane *lane, const struct sampler_options *options)
 	close_others(options->props);
 	if (getppid() != parent) /* the parent died before the line above */
 		_exit(1);
-	sampler_main(lane, options);
+	sampler_main(shm, options);
 }
 
 /* ---- bench ---- */
@@ -266,19 +267,19 @@ double sampler_bench_bare(unsigned batches)
 	return best;
 }
 
-void sampler_bench_loop(struct lane *lane, uint64_t short_from, uint64_t threshold)
+void sampler_bench_loop(struct sampler_shm *shm, uint64_t short_from, uint64_t threshold)
 {
-	struct spin s = {.lane = lane,
+	struct spin s = {.shm = shm,
 			 .cursors = &no_cursors,
 			 .cpu = sched_getcpu(),
 			 .counter = true,
 			 .deadline = UINT64_MAX};
 
-	learn_limits(lane, short_from, threshold);
-	lane->busy_min = lane->short_busy_min = UINT64_MAX / 8;
-	lane->anchor_min = UINT64_MAX / 8;
-	lane->loop_min = UINT64_MAX;
-	lane->loop_count = lane->away_ticks = lane->short_count = lane->busy_ticks = 0;
-	atomic_store(&lane->tail, atomic_load(&lane->head));
+	learn_limits(shm, short_from, threshold);
+	shm->busy_min = shm->short_busy_min = UINT64_MAX / 8;
+	shm->anchor_min = UINT64_MAX / 8;
+	shm->loop_min = UINT64_MAX;
+	shm->loop_count = shm->away_ticks = shm->short_count = shm->busy_ticks = 0;
+	atomic_store(&shm->tail, atomic_load(&shm->head));
 	spin_window(&s);
 }

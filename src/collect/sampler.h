@@ -7,7 +7,7 @@
  * one load, one compare, and counts in registers. To stop it, another process lowers the limit that
  * the loop compares with, so stopping costs no instruction.
  *
- * It shares one `struct lane` with culprit's process, a shared anonymous mapping.
+ * It shares one `struct sampler_shm` with culprit's process, a shared anonymous mapping.
  */
 #ifndef CULPRIT_SAMPLER_H
 #define CULPRIT_SAMPLER_H
@@ -19,7 +19,7 @@
 #include "model/threshold.h"
 #include "state.h"
 
-#define LANE_SLOTS       32768 /* hiccups between two visits of the reader; a power of two */
+#define SHM_SLOTS        32768 /* hiccups between two visits of the reader; a power of two */
 #define LOOP_CLASSES     8     /* of loop lengths while measuring: longer than 2^n ticks... */
 #define LOOP_CLASS_FIRST 5     /* ...from this n on */
 
@@ -28,17 +28,17 @@
  * the counter. */
 typedef unsigned __int128 __attribute__((may_alias)) cursors_t;
 
-enum lane_phase {
-	LANE_INIT,    /* pinning, locking */
-	LANE_READY,   /* sampler: waits for LEARN */
-	LANE_LEARN,   /* culprit: measure the loop, then the edges */
-	LANE_LEARNED, /* sampler: waits for MEASURE; the lane holds the results */
-	LANE_MEASURE, /* culprit: spin */
-	LANE_DONE,    /* sampler: has stopped; the window's end is in the lane */
-	LANE_FAILED,  /* sampler: failed; `error` and `what` say why */
+enum sampler_phase {
+	SAMPLER_INIT,    /* pinning, locking */
+	SAMPLER_READY,   /* sampler: waits for LEARN */
+	SAMPLER_LEARN,   /* culprit: measure the loop, then the edges */
+	SAMPLER_LEARNED, /* sampler: waits for MEASURE; the shared memory holds the results */
+	SAMPLER_MEASURE, /* culprit: spin */
+	SAMPLER_DONE,    /* sampler: has stopped; the window's end is in the shared memory */
+	SAMPLER_FAILED,  /* sampler: failed; `error` and `what` say why */
 };
 
-struct lane_hiccup {
+struct shm_hiccup {
 	uint64_t before, after; /* ticks */
 	uint64_t anchor_tick;   /* a reading of both clocks right after the gap */
 	uint64_t anchor_width;  /* ticks between the two readings, at most */
@@ -46,7 +46,7 @@ struct lane_hiccup {
 	cursors_t cursors_before, cursors_after;
 };
 
-struct lane {
+struct sampler_shm {
 	/* Read in the loop. */
 	_Atomic uint64_t limit; /* ticks; a loop as long is a gap. 0: stop */
 
@@ -57,7 +57,7 @@ struct lane {
 	uint64_t begin_ns; /* CLOCK_MONOTONIC: start of all samplers; set before MEASURE */
 
 	/* Written by the sampler. */
-	_Alignas(64) _Atomic uint64_t head; /* hiccups published; slot = head % LANE_SLOTS */
+	_Alignas(64) _Atomic uint64_t head; /* hiccups published; slot = head % SAMPLER_SLOTS */
 	uint64_t lost;                      /* hiccups that came when the ring was full... */
 	uint64_t lost_ticks;                /* ...and their length */
 	_Atomic int started;                /* the window has begun: the next five are set */
@@ -92,7 +92,7 @@ struct lane {
 	int error;
 	char what[64];
 
-	struct lane_hiccup ring[LANE_SLOTS];
+	struct shm_hiccup ring[SHM_SLOTS];
 };
 
 struct workload;
@@ -116,18 +116,18 @@ struct sampler_options {
 };
 
 /* Shared memory for a sampler; NULL when out of memory. */
-struct lane *lane_new(void);
-void lane_free(struct lane *lane);
+struct sampler_shm *sampler_shm_new(void);
+void sampler_shm_free(struct sampler_shm *shm);
 
-/* Forks the sampler. It dies with the calling process. Returns its pid or -errno; lane->phase says
+/* Forks the sampler. It dies with the calling process. Returns its pid or -errno; shm->phase says
  * when it is ready. */
-pid_t sampler_start(struct lane *lane, const struct sampler_options *options);
+pid_t sampler_start(struct sampler_shm *shm, const struct sampler_options *options);
 
 /* For bench: ticks per turn of a bare back-to-back loop over the counter (the least of `batches`
  * short ones). */
 double sampler_bench_bare(unsigned batches);
-/* For bench: the real loop, in this process, until somebody sets lane->limit to 0 (a signal
+/* For bench: the real loop, in this process, until somebody sets shm->limit to 0 (a signal
  * handler). In ticks: where short gaps and hiccups begin. */
-void sampler_bench_loop(struct lane *lane, uint64_t short_from, uint64_t threshold);
+void sampler_bench_loop(struct sampler_shm *shm, uint64_t short_from, uint64_t threshold);
 
 #endif

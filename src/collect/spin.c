@@ -10,7 +10,7 @@
 
 const cursors_t no_cursors;
 
-uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns)
+uint64_t read_anchor(struct sampler_shm *l, bool counter, uint64_t *tick, uint64_t *ns)
 {
 	uint64_t best = UINT64_MAX;
 
@@ -35,11 +35,11 @@ uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns)
 
 void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors)
 {
-	struct lane *l = s->lane;
+	struct sampler_shm *l = s->shm;
 	uint64_t head = atomic_load_explicit(&l->head, memory_order_relaxed);
-	struct lane_hiccup *h = &l->ring[head % LANE_SLOTS];
+	struct shm_hiccup *h = &l->ring[head % SHM_SLOTS];
 
-	if (head - atomic_load_explicit(&l->tail, memory_order_acquire) >= LANE_SLOTS) {
+	if (head - atomic_load_explicit(&l->tail, memory_order_acquire) >= SHM_SLOTS) {
 		l->lost++;
 		l->lost_ticks += after - before;
 		return;
@@ -56,24 +56,24 @@ void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t c
 /* True while nobody has stopped the sampler and it is on its CPU. */
 static bool may_go_on(struct spin *s, uint64_t limit, uint64_t now)
 {
-	if (!limit || atomic_load_explicit(&s->lane->stop, memory_order_relaxed))
+	if (!limit || atomic_load_explicit(&s->shm->stop, memory_order_relaxed))
 		return false;
 	if (now >= s->deadline && (s->noted >= s->wanted || now >= s->longest))
 		return false;
-	s->lane->moved = (unsigned)sched_getcpu() != s->cpu;
-	return !s->lane->moved;
+	s->shm->moved = (unsigned)sched_getcpu() != s->cpu;
+	return !s->shm->moved;
 }
 
 /* Right after a gap the caches are cold, and noting it takes longer than at best. While learning,
  * the longest time without an incoming record becomes the accepted one. */
 static void note_busy(struct spin *s, uint64_t ticks, bool no_records)
 {
-	if (s->learning && no_records && ticks > s->lane->busy_max && ticks < s->busy_cap)
-		s->lane->busy_max = ticks;
+	if (s->learning && no_records && ticks > s->shm->busy_max && ticks < s->busy_cap)
+		s->shm->busy_max = ticks;
 }
 
 /* Counts a gap below the threshold as a loop like others, and as a short gap. */
-static void note_short(struct lane *l, uint64_t length)
+static void note_short(struct sampler_shm *l, uint64_t length)
 {
 	l->short_count++;
 	l->short_ticks += length;
@@ -88,7 +88,7 @@ static void note_short(struct lane *l, uint64_t length)
  */
 static bool note_gap(struct spin *s, uint64_t after)
 {
-	struct lane *l = s->lane;
+	struct sampler_shm *l = s->shm;
 	uint64_t length = after - s->before;
 
 	if (length > INT64_MAX) {
@@ -107,7 +107,7 @@ static bool note_gap(struct spin *s, uint64_t after)
 /* True when noting a gap took no longer than accepted: nothing came in between. */
 static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_records)
 {
-	struct lane *l = s->lane;
+	struct sampler_shm *l = s->shm;
 	uint64_t *least = hiccup ? &l->busy_min : &l->short_busy_min;
 
 	if (ticks < *least)
@@ -122,7 +122,7 @@ static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_rec
  * this work is not counted; what interrupts this work is a gap, too. */
 static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, cursors_t cursors)
 {
-	struct lane *l = s->lane;
+	struct sampler_shm *l = s->shm;
 	uint64_t limit = atomic_load_explicit(&l->limit, memory_order_relaxed), left_at = s->before,
 		 now;
 	cursors_t cursors_after, fresh;
@@ -174,7 +174,8 @@ static inline __attribute__((always_inline)) void note_length(struct lengths *n,
 }
 
 /* Takes the counters by value: one whose address is taken would stay in memory. */
-static __attribute__((noinline)) void keep_lengths(struct lane *l, struct lengths n, uint64_t loops)
+static __attribute__((noinline)) void keep_lengths(struct sampler_shm *l, struct lengths n,
+						   uint64_t loops)
 {
 	for (int i = 0; i < LOOP_CLASSES; i++)
 		l->loop_above[i] += (uint32_t)n.above[i / 4][i % 4];
@@ -191,7 +192,7 @@ static __attribute__((noinline)) void keep_lengths(struct lane *l, struct length
  * place. */
 static inline __attribute__((always_inline)) void spin(struct spin *s, bool counter)
 {
-	struct lane *l = s->lane;
+	struct sampler_shm *l = s->shm;
 	const volatile cursors_t *cursors_at = s->cursors;
 	cursors_t cursors = *cursors_at;
 	uint64_t before = read_counter(counter);
@@ -240,7 +241,7 @@ static __attribute__((noinline)) void spin_clock(struct spin *s)
 
 void window_opens(struct spin *s)
 {
-	struct lane *l = s->lane;
+	struct sampler_shm *l = s->shm;
 
 	read_anchor(l, s->counter, &l->start_anchor, &l->start_ns);
 	l->start_cursors = *s->cursors;
@@ -250,7 +251,7 @@ void window_opens(struct spin *s)
 
 void window_closes(struct spin *s)
 {
-	struct lane *l = s->lane;
+	struct sampler_shm *l = s->shm;
 
 	l->end_cursors = *s->cursors;
 	read_anchor(l, s->counter, &l->end_anchor, &l->end_ns);

@@ -9,7 +9,7 @@
 extern const cursors_t no_cursors; /* for runs without probes */
 
 struct spin {
-	struct lane *lane;
+	struct sampler_shm *shm;
 	const volatile cursors_t *cursors;
 	unsigned cpu;
 	bool counter;
@@ -33,16 +33,16 @@ static inline __attribute__((always_inline)) uint64_t read_counter(bool counter)
 /* Reads both clocks as close together as possible: an interrupt between the two readings would
  * shift the hiccup. Remembers the closest ever; on a machine that is never that quiet the closest
  * of many has to do. Returns how far apart they were, ticks. */
-uint64_t read_anchor(struct lane *l, bool counter, uint64_t *tick, uint64_t *ns);
+uint64_t read_anchor(struct sampler_shm *l, bool counter, uint64_t *tick, uint64_t *ns);
 
-/* Writes a hiccup to the lane, with its anchor; cursors: as read before `before`. */
+/* Writes a hiccup to the shared memory, with its anchor; cursors: as read before `before`. */
 void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors);
 
-/* Write the window's begin and end to the lane: both clocks and the sequences. */
+/* Write the window's begin and end to the shared memory: both clocks and the sequences. */
 void window_opens(struct spin *s);
 void window_closes(struct spin *s);
 
-/* Spins until s->deadline, lane->stop, or until another process lowers the limit. */
+/* Spins until s->deadline, shm->stop, or until another process lowers the limit. */
 void spin_window(struct spin *s);
 
 #endif

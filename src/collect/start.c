@@ -72,12 +72,12 @@ static int start_sampler(struct collect *c, uint32_t i, const struct collect_opt
 				    .learn_edges = true,
 				    .guest = c->view->host.hypervisor[0]};
 
-	t->lane = lane_new();
+	t->shm = sampler_shm_new();
 	t->samples = o->workload ? samples_new(o->workload) : NULL;
 	s.samples = t->samples;
-	if (!t->lane || (o->workload && !t->samples))
+	if (!t->shm || (o->workload && !t->samples))
 		return complain("no memory for the sampler of CPU %u", t->cpu);
-	t->pid = sampler_start(t->lane, &s);
+	t->pid = sampler_start(t->shm, &s);
 	if (t->pid < 0)
 		return complain("starting the sampler of CPU %u: %s", t->cpu, strerror(-t->pid));
 	if (t->state)
@@ -87,15 +87,15 @@ static int start_sampler(struct collect *c, uint32_t i, const struct collect_opt
 
 static int sampler_failed(const struct target *t)
 {
-	if (t->lane->error == EPERM)
+	if (t->shm->error == EPERM)
 		return complain(
 			"CPU %u: %s is not permitted: it needs CAP_SYS_NICE (run with sudo)",
-			t->cpu, t->lane->what);
-	if (t->lane->error == EINVAL)
+			t->cpu, t->shm->what);
+	if (t->shm->error == EINVAL)
 		return complain("CPU %u: %s failed: it is offline or outside this process's "
 				"cpuset; choose others with -c",
-				t->cpu, t->lane->what);
-	return complain("CPU %u: %s failed: %s", t->cpu, t->lane->what, strerror(t->lane->error));
+				t->cpu, t->shm->what);
+	return complain("CPU %u: %s failed: %s", t->cpu, t->shm->what, strerror(t->shm->error));
 }
 
 /* Waits until all samplers have reached a phase; drops the records that come meanwhile. */
@@ -108,9 +108,9 @@ static int await(struct collect *c, int phase, uint64_t limit_ns)
 		ready = 0;
 		for (uint32_t i = 0; i < c->ntargets; i++) {
 			struct target *t = &c->target[i];
-			int now = atomic_load(&t->lane->phase);
+			int now = atomic_load(&t->shm->phase);
 
-			if (now == LANE_FAILED)
+			if (now == SAMPLER_FAILED)
 				return sampler_failed(t);
 			if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
 				t->pid = 0;
@@ -133,7 +133,7 @@ static int await(struct collect *c, int phase, uint64_t limit_ns)
 static void set_phase(struct collect *c, int phase)
 {
 	for (uint32_t i = 0; i < c->ntargets; i++)
-		atomic_store(&c->target[i].lane->phase, phase);
+		atomic_store(&c->target[i].shm->phase, phase);
 }
 
 static void learn_record(void *ctx, uint32_t i, const struct record *r)
@@ -147,7 +147,7 @@ static void learn_record(void *ctx, uint32_t i, const struct record *r)
 static int learn_edges(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
-	struct lane *l = t->lane;
+	struct sampler_shm *l = t->shm;
 	struct cpu *run = &c->view->cpu[i];
 	struct edge_bounds all = {UINT64_MAX / 4, UINT64_MAX / 4};
 	struct sources scratch;
@@ -167,10 +167,10 @@ static int learn_edges(struct collect *c, uint32_t i)
 	look_at_records(t);
 	while (read_records(t, &(struct taker){learn_record, join, i}, l->end_cursors, true))
 		;
-	for (uint64_t k = head > LANE_SLOTS ? head - LANE_SLOTS : 0; k < head; k++) {
+	for (uint64_t k = head > SHM_SLOTS ? head - SHM_SLOTS : 0; k < head; k++) {
 		struct hiccup h;
 
-		convert(t, &l->ring[k % LANE_SLOTS], &h);
+		convert(t, &l->ring[k % SHM_SLOTS], &h);
 		edge_times_add(&times, join_hiccup(join, &h));
 	}
 	atomic_store(&l->tail, head);
@@ -185,12 +185,12 @@ static int learn_edges(struct collect *c, uint32_t i)
 
 static int learn(struct collect *c)
 {
-	set_phase(c, LANE_LEARN);
-	if (await(c, LANE_LEARNED, LEARN_MAX_NS))
+	set_phase(c, SAMPLER_LEARN);
+	if (await(c, SAMPLER_LEARNED, LEARN_MAX_NS))
 		return -1;
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
-		struct lane *l = t->lane;
+		struct sampler_shm *l = t->shm;
 
 		t->ns_per_tick = l->ns_per_tick;
 		if (learn_edges(c, i))
@@ -299,7 +299,7 @@ static int start_all(struct collect *c, const struct collect_options *o)
 		if (start_sampler(c, i, o))
 			return -1;
 	}
-	if (await(c, LANE_READY, LEARN_MAX_NS))
+	if (await(c, SAMPLER_READY, LEARN_MAX_NS))
 		return -1;
 	if (c->probes) {
 		if (probes_attach(c->probes))

@@ -26,17 +26,17 @@ struct begin {
 /* State of one target CPU. */
 struct target {
 	unsigned cpu;
-	struct lane *lane;
+	struct sampler_shm *shm;
 	pid_t pid;
 	struct cpu_state *state; /* NULL without probes, as are: */
 	struct rings *rings;
 	unsigned fill; /* of its fullest ring at the last look, percent */
 	/* since when something else had the CPU at the last look; 0: the sampler had it */
 	uint64_t since;
-	bool steady;              /* true when that was so before and after the look */
-	uint64_t head, tail;      /* of the lane: hiccups read, and hiccups accounted for */
-	bool live;                /* its window is open */
-	bool told;                /* its end is in the view */
+	bool steady;         /* true when that was so before and after the look */
+	uint64_t head, tail; /* of the shared memory: hiccups read, and hiccups accounted for */
+	bool live;           /* its window is open */
+	bool told;           /* its end is in the view */
 	uint64_t unpaired_before; /* of the probes, at the window's start */
 	double ns_per_tick;
 	uint64_t anchor_tick, anchor_ns; /* the newest good reading of both clocks */
@@ -105,7 +105,7 @@ void read_busy(struct collect *c);
 
 void split_cursors(cursors_t cursors, uint32_t *level);
 uint64_t to_ns(const struct target *t, uint64_t anchor_tick, uint64_t anchor_ns, uint64_t tick);
-void convert(struct target *t, const struct lane_hiccup *l, struct hiccup *h);
+void convert(struct target *t, const struct shm_hiccup *l, struct hiccup *h);
 
 void nap(uint64_t ns);
 

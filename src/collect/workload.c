@@ -68,12 +68,12 @@ bool work_going(struct work *w)
 {
 	if (w->learning)
 		return w->left && w->left--;
-	return !atomic_load_explicit(&w->spin->lane->stop, memory_order_relaxed);
+	return !atomic_load_explicit(&w->spin->shm->stop, memory_order_relaxed);
 }
 
 bool work_stopped(const struct work *w)
 {
-	return atomic_load_explicit(&w->spin->lane->stop, memory_order_relaxed);
+	return atomic_load_explicit(&w->spin->shm->stop, memory_order_relaxed);
 }
 
 void work_value(struct work *w, unsigned series, uint64_t value)
@@ -94,7 +94,7 @@ void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t aft
 	if (w->learning || after - before < w->limit[series])
 		return;
 	s->longer++;
-	w->spin->lane->away_ticks += after - before;
+	w->spin->shm->away_ticks += after - before;
 	publish_hiccup(w->spin, before, after, cursors);
 }
 
@@ -112,7 +112,7 @@ uint64_t work_tick_of(const struct work *w, uint64_t ns, uint64_t now_tick, uint
 
 int work_failed(struct work *w, int err, const char *what)
 {
-	struct lane *l = w->spin->lane;
+	struct sampler_shm *l = w->spin->shm;
 
 	l->error = err;
 	snprintf(l->what, sizeof(l->what), "%s", what);
@@ -123,7 +123,7 @@ void work_learn(struct work *w, uint64_t given, uint64_t least)
 {
 	w->learning = true;
 	w->left = w->workload->warm;
-	w->workload->run(w); /* the lane says what failed */
+	w->workload->run(w); /* the shared memory says what failed */
 	w->learning = false;
 	for (uint32_t i = 0; i < count_series(w->workload); i++) {
 		struct series *s = &w->series[i];

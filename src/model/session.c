@@ -4,7 +4,7 @@
 
 #include "model/outside.h"
 
-struct lane {
+struct session_lane {
 	struct join *join;
 	struct intervals *intervals;
 	uint64_t steal_ns; /* base of its steal clock */
@@ -13,7 +13,7 @@ struct lane {
 
 struct session {
 	struct view *view;
-	struct lane *lane;
+	struct session_lane *lane;
 	uint32_t nlanes; /* the view may be cut before the session is freed */
 	struct outside *outside;
 	const struct names *asked;
@@ -81,7 +81,7 @@ static const struct spot no_spot = {.cpu = SPOT_UNKNOWN};
 
 static int open_lane(struct session *s, uint32_t i, const struct session_options *o)
 {
-	struct lane *l = &s->lane[i];
+	struct session_lane *l = &s->lane[i];
 	const struct view *v = s->view;
 
 	l->spot = no_spot;

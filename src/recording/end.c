@@ -52,7 +52,7 @@ static const char *check_tail(struct recording *r, struct reading *in, struct ta
 	t->longest_ns = t->run.recursion_misses = 0;
 	why = in->bad ? NOTHING : check_run(r->checked, r->nlanes, &r->view->run, &t->run);
 	for (uint32_t i = 0; i < r->nlanes && !why; i++) {
-		struct lane *l = &r->lane[i];
+		struct recorded_lane *l = &r->lane[i];
 
 		*scratch = l->index < r->view->ncpus ? r->view->cpu[l->index] : (struct cpu){0};
 		scratch->closure = NULL;
@@ -118,7 +118,7 @@ static void guess_tail(struct recording *r)
 
 	run->duration_ns = 0;
 	for (uint32_t i = 0; i < r->nlanes; i++) {
-		struct lane *l = &r->lane[i];
+		struct recorded_lane *l = &r->lane[i];
 		struct cpu *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
 
 		if (!c)
@@ -193,7 +193,7 @@ static void clip(struct recording *r)
 	uint64_t whole = run->duration_ns, from = r->part.from_ns, to = r->part.to_ns;
 
 	for (uint32_t i = 0; i < r->nlanes; i++) {
-		struct lane *l = &r->lane[i];
+		struct recorded_lane *l = &r->lane[i];
 		struct cpu *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
 		uint64_t begin = from, end;
 
@@ -220,7 +220,7 @@ static void clip(struct recording *r)
 void reader_raise_threshold(struct recording *r)
 {
 	for (uint32_t i = 0; i < r->nlanes && !r->view->run.windows; i++) {
-		struct lane *l = &r->lane[i];
+		struct recorded_lane *l = &r->lane[i];
 		struct cpu *c = l->index == UINT32_MAX ? NULL : &r->view->cpu[l->index];
 
 		if (!c || c->threshold_ns >= r->part.threshold_ns)

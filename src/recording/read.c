@@ -33,8 +33,8 @@ static int take_cpus(struct recording *r, struct reading *in)
 
 		skip_cpu(in);
 		in->bad |= cpu >= CPUS_MAX;
-		r->lane[i] =
-			(struct lane){.index = want ? wanted : UINT32_MAX, .stop_ns = UINT64_MAX};
+		r->lane[i] = (struct recorded_lane){.index = want ? wanted : UINT32_MAX,
+						    .stop_ns = UINT64_MAX};
 		if (want)
 			cpus[wanted++] = cpu;
 	}
@@ -108,7 +108,7 @@ static void take_run(struct recording *r, struct reading *in)
 
 /* ---- a part of the time ---- */
 
-static void note_hiccup(const struct recording *r, struct lane *l, const struct hiccup *h)
+static void note_hiccup(const struct recording *r, struct recorded_lane *l, const struct hiccup *h)
 {
 	uint64_t from = r->view->run.started_ns + r->part.from_ns,
 		 to = r->view->run.started_ns + r->part.to_ns;
@@ -167,7 +167,7 @@ static void find_part(struct recording *r)
 }
 
 /* True before the part: by time, and near the cut by the place in the sequence. */
-static bool before_part(struct lane *l, const struct record *rec)
+static bool before_part(struct recorded_lane *l, const struct record *rec)
 {
 	if (!l->cut || l->passed[rec->level])
 		return false;
@@ -179,7 +179,7 @@ static bool before_part(struct lane *l, const struct record *rec)
 	return false;
 }
 
-static bool left_out(struct lane *l, struct event *e)
+static bool left_out(struct recorded_lane *l, struct event *e)
 {
 	switch (e->type) {
 	case EVENT_RECORD:
@@ -303,7 +303,7 @@ static bool next_chunk(struct recording *r)
 	return false;
 }
 
-static void note_time(struct lane *l, const struct event *e)
+static void note_time(struct recorded_lane *l, const struct event *e)
 {
 	uint64_t ns = e->type == EVENT_RECORD   ? e->record->end_ns
 		      : e->type == EVENT_HICCUP ? e->hiccup->end_ns
@@ -314,7 +314,7 @@ static void note_time(struct lane *l, const struct event *e)
 }
 
 /* True for a hiccup below this threshold. What ran in it is below the threshold, too. */
-static bool too_short(const struct recording *r, struct lane *l, const struct event *e)
+static bool too_short(const struct recording *r, struct recorded_lane *l, const struct event *e)
 {
 	uint64_t ns = e->type == EVENT_HICCUP ? e->hiccup->end_ns - e->hiccup->start_ns : 0;
 
@@ -327,7 +327,7 @@ static bool too_short(const struct recording *r, struct lane *l, const struct ev
 
 static const struct account *take_event(struct recording *r, struct event *e)
 {
-	struct lane *l = &r->lane[e->index];
+	struct recorded_lane *l = &r->lane[e->index];
 	const char *why;
 
 	if (event_is_name(e->type)) {

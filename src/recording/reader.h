@@ -9,7 +9,7 @@
 #include "recording/read.h"
 
 /* One recorded CPU. */
-struct lane {
+struct recorded_lane {
 	uint32_t index;   /* in the view; UINT32_MAX: not wanted */
 	uint64_t last_ns; /* time of the newest event */
 	uint64_t left_ns; /* end of the last hiccup in the part */
@@ -33,7 +33,7 @@ struct recording {
 	struct naming *naming;
 	struct decoder *decoder;
 	struct session *session;
-	struct lane *lane;
+	struct recorded_lane *lane;
 	struct checked *checked; /* for each lane */
 	uint32_t nlanes;
 	uint64_t whole_ns;      /* of all its time, whatever part is wanted */

@@ -15,7 +15,7 @@
 #define COLUMNS_LEAST 64   /* ...but this many for each lane */
 #define HOVER_CPUS    8    /* files of more CPUs have no hover texts, which are most of the bytes */
 
-struct lane {
+struct timeline_lane {
 	const struct html *h;
 	uint64_t begin_ns, end_ns; /* range of the axis */
 	struct timeline timeline;
@@ -30,13 +30,13 @@ struct column {
 	unsigned x, width, height;
 };
 
-static unsigned x_of(const struct lane *l, uint64_t ns)
+static unsigned x_of(const struct timeline_lane *l, uint64_t ns)
 {
 	return WIDTH * ((double)(ns - l->begin_ns) / (double)(l->end_ns - l->begin_ns)) + 0.5;
 }
 
 /* False: nothing was lost in it. */
-static bool column_at(const struct lane *l, uint64_t slot, struct column *c)
+static bool column_at(const struct timeline_lane *l, uint64_t slot, struct column *c)
 {
 	unsigned log2 = l->timeline.slots.log2;
 
@@ -74,17 +74,17 @@ static double round_up(double share)
 				  : 10 * top;
 }
 
-static uint64_t first_slot(const struct lane *l)
+static uint64_t first_slot(const struct timeline_lane *l)
 {
 	return l->begin_ns >> l->timeline.slots.log2;
 }
 
-static uint64_t last_slot(const struct lane *l)
+static uint64_t last_slot(const struct timeline_lane *l)
 {
 	return (l->end_ns - 1) >> l->timeline.slots.log2;
 }
 
-static void find_top(struct lane *l)
+static void find_top(struct timeline_lane *l)
 {
 	struct column c;
 
@@ -97,7 +97,8 @@ static void find_top(struct lane *l)
 }
 
 /* The heights of a column's kinds, in their order in kind_legend, add up to its own. */
-static void heights(const struct lane *l, struct column *c, unsigned height[TIMELINE_KINDS])
+static void heights(const struct timeline_lane *l, struct column *c,
+		    unsigned height[TIMELINE_KINDS])
 {
 	uint64_t below = 0;
 	unsigned at = 0;
@@ -114,7 +115,7 @@ static void heights(const struct lane *l, struct column *c, unsigned height[TIME
 	}
 }
 
-static void write_kind(const struct lane *l, unsigned i)
+static void write_kind(const struct timeline_lane *l, unsigned i)
 {
 	unsigned height[TIMELINE_KINDS];
 	bool some = false;
@@ -138,7 +139,7 @@ static void write_kind(const struct lane *l, unsigned i)
 		fprintf(l->h->out, "\" class=\"k-%s\"/>\n", html_class(kind_legend[i]));
 }
 
-static void write_hover(const struct lane *l)
+static void write_hover(const struct timeline_lane *l)
 {
 	FILE *out = l->h->out;
 	struct column c;
@@ -169,7 +170,7 @@ static uint32_t columns_of(const struct html *h)
 	return n > TIMELINE_SLOTS ? TIMELINE_SLOTS : n > COLUMNS_LEAST ? n : COLUMNS_LEAST;
 }
 
-static void write_lane(struct lane *l, uint32_t index)
+static void write_lane(struct timeline_lane *l, uint32_t index)
 {
 	uint32_t wanted = columns_of(l->h);
 	const struct cpu *c = &l->h->view->cpu[index];
@@ -203,7 +204,7 @@ static void write_lane(struct lane *l, uint32_t index)
 	fputs("</div></div>\n", out);
 }
 
-static void write_axis(const struct lane *l)
+static void write_axis(const struct timeline_lane *l)
 {
 	uint64_t started = l->h->view->run.started_ns, range = l->end_ns - l->begin_ns,
 		 step = html_step(range, 6);
@@ -256,7 +257,7 @@ static uint64_t begin_of(const struct view *v)
 
 void html_timeline(const struct html *h)
 {
-	struct lane *l = calloc(1, sizeof(*l));
+	struct timeline_lane *l = calloc(1, sizeof(*l));
 
 	if (!l || !h->view->run.duration_ns) {
 		free(l);

@@ -24,12 +24,12 @@
 #define RUNS   40
 #define CALLS  500 /* prctl calls a run */
 
-static struct lane *lane;
+static struct sampler_shm *shm;
 
 static void end_loop(int sig)
 {
 	(void)sig;
-	atomic_store(&lane->limit, 0);
+	atomic_store(&shm->limit, 0);
 }
 
 static void pin(int cpu)
@@ -70,32 +70,32 @@ static void run_loop(uint64_t short_from)
 	struct itimerval t = {.it_value.tv_usec = 50000};
 
 	setitimer(ITIMER_REAL, &t, NULL);
-	sampler_bench_loop(lane, short_from, 600);
+	sampler_bench_loop(shm, short_from, 600);
 }
 
 /* Mean of the loops that were not hiccups, over 50 ms. */
 static double real_loop(void)
 {
 	run_loop(200);
-	return (double)(lane->end - lane->start - lane->away_ticks) / lane->loop_count;
+	return (double)(shm->end - shm->start - shm->away_ticks) / shm->loop_count;
 }
 
 /* Time to count a short gap, when every loop is one. */
 static double short_gap(void)
 {
 	run_loop(1);
-	return (double)lane->busy_ticks / lane->short_count;
+	return (double)shm->busy_ticks / shm->short_count;
 }
 
 static void bench_loop(void)
 {
 	double bare[ROUNDS], real[ROUNDS], ratio[ROUNDS], gap[ROUNDS], ns = ns_per_tick();
 
-	lane = lane_new();
-	if (!lane)
+	shm = sampler_shm_new();
+	if (!shm)
 		exit(1);
 	signal(SIGALRM, end_loop);
-	memset(lane->ring, 0, sizeof(lane->ring));
+	memset(shm->ring, 0, sizeof(shm->ring));
 	for (int i = 0; i < ROUNDS; i++) {
 		bare[i] = sampler_bench_bare(200) * ns;
 		real[i] = real_loop() * ns;
