@@ -78,6 +78,14 @@ refused("CPUs that were not recorded are refused", "report", at("irq.rec"), "-c"
 refused("a source that is not there is refused", "report", at("irq.rec"), "--source", "nosuch", says="no source is of this")
 refused("a kind that is not there is refused", "report", at("irq.rec"), "--kind", "nmi", "-f", "json", says="no source is of this")
 
+# ---- thresholds ----
+for name, args, rc, says in (("irq.rec", ("--max-hiccup", "1us"), 2, "CPU 3: a hiccup of .* is longer than --max-hiccup 1.00 us"),
+                             ("irq.rec", ("--max-lost", "0.001", "-f", "json"), 2, "CPU 3: .* of its time lost is more than --max-lost"),
+                             ("watch.rec", ("--max-hiccup", "1us"), 2, "is longer than --max-hiccup"),
+                             ("irq.rec", ("--max-hiccup", "1h", "--max-lost", "99"), 0, "^$")):
+    r = culprit("report", at(name), *args)
+    ok(r.rc == rc and r.out and re.search(says, r.err), f"report {name} {' '.join(args)} exits with {rc}", r)
+
 # ---- standard input and output ----
 report = culprit("report", at("two.rec")).out
 recording = open(at("two.rec"), "rb").read()

@@ -55,6 +55,10 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
             ok(not lib.broken_sums(json.load(f)), f"{' '.join(limit)}: the report is written all the same")
     r = culprit("run", *ON, "-d", "300ms", "-q", "--max-hiccup", "60s", "--max-lost", "100", *trace)
     is_(r.rc, 0, "limits that are not crossed: exit 0")
+    for args in (("record", *ON, "-d", "300ms", "-q", "--no-trace", os.path.join(place, "rec")),
+                 ("sleep", *ON, "-n", "20", "-i", "1ms", "-t", "1us", "-q", "--no-trace")):
+        r = culprit(*args, "--max-hiccup", "1ns")
+        ok(r.rc == 2 and r.out and "--max-hiccup" in r.err, f"{args[0]} --max-hiccup: exit 2", r)
     noise.terminate()
     lib.finish(noise, 20)
 
