@@ -96,6 +96,9 @@ void render_host(struct json *j, const struct host *h);
 /* "short_gaps": {"from_ns","count","total_ns"}, or null */
 void render_shorts(struct json *j, const struct short_gaps *s);
 
+/* The CPU with this index, as an object. 0 or -ENOMEM. */
+int render_json_cpu(struct json *j, const struct view *v, uint32_t index);
+
 /* Each as an object, into an array: {"kind":..,"id":..,"name":..,"function":..,"cause":..,
  * "net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} */
 void render_pieces(struct json *j, const struct cpu *cpu, const struct piece *pieces, uint32_t n);

@@ -27,7 +27,6 @@
 #define WORST_LEAD "        " /* before the further lines of a worst hiccup */
 #define WORST_HANG WORST_LEAD "  "
 #define WORST_TOP  5
-#define BESIDE_TOP 8
 
 const char *text_style(const struct page *p, const char *sgr)
 {
@@ -39,17 +38,9 @@ const char *text_plain(const struct page *p)
 	return p->colour ? "\033[0m" : "";
 }
 
-#define SAFE_MAX 512
-
-/* Texts that may come from a file: whoever made that. Returns buf. */
-static const char *safe(const char *text, char buf[SAFE_MAX])
+const char *text_safe(const char *text, char buf[TEXT_SAFE])
 {
-	return escape_text(text, SIZE_MAX, buf, SAFE_MAX);
-}
-
-static const char *percent_of(uint64_t part, uint64_t whole, char *buf, size_t len)
-{
-	return format_percent(whole ? 100.0 * part / whole : 0, buf, len);
+	return escape_text(text, SIZE_MAX, buf, TEXT_SAFE);
 }
 
 static void write_head(const struct page *p)
@@ -78,291 +69,6 @@ static void write_head(const struct page *p)
 			p->view->run.incomplete, text_plain(p));
 	if (view_shared(p->view))
 		fprintf(p->out, "%s\n", VIEW_SHARED);
-}
-
-static void write_numbers(const struct page *p, const struct cpu *c)
-{
-	char a[32], b[32], rest[SAFE_MAX];
-	struct flow f;
-
-	if (p->view->run.traced && c->hiccups.count) {
-		flow_start(&f, p->out, p->width, p->view->run.windows ? "  of their time: " : "  ",
-			   " · ", "  ");
-		flow_add(&f, "%s %s %%", p->view->run.watch ? "seen by the kernel" : "attributed",
-			 percent_of(c->attributed_ns, c->hiccups.sum, a, sizeof(a)));
-		if (!p->view->run.watch)
-			flow_add(&f, "edge %s %%",
-				 percent_of(c->edge_ns, c->hiccups.sum, a, sizeof(a)));
-		if (c->lost_ns)
-			flow_add(&f, NOT_RECORDED " %s %%",
-				 percent_of(c->lost_ns, c->hiccups.sum, a, sizeof(a)));
-		flow_add(&f, "%s %s %%", safe(view_rest(p->view), rest),
-			 percent_of(c->outside_ns, c->hiccups.sum, a, sizeof(a)));
-		flow_end(&f);
-	}
-	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
-	if (series_thresholds(c->series, c->nseries) <= 1 && c->threshold_ns)
-		flow_add(&f, "threshold %s%s", format_ns(c->threshold_ns, a, sizeof(a)),
-			 p->view->run.threshold_auto ? " (auto)" : "");
-	if (c->loop_count)
-		flow_add(&f, "loop %.1f ns", c->loop_mean_ns);
-	if (p->view->run.traced) {
-		flow_add(&f, "records %s, lost %s", format_count(c->counts.seen, a, sizeof(a)),
-			 format_count(c->counts.lost, b, sizeof(b)));
-		flow_add(&f, "join mismatches %s",
-			 format_count(c->counts.mismatches, a, sizeof(a)));
-	}
-	if (f.some)
-		flow_end(&f);
-	if (report_merged(&c->sources, rest, sizeof(rest)))
-		fprintf(p->out, "  %s\n", rest);
-}
-
-/* What is shorter than a hiccup. */
-static void write_shorts(const struct page *p, const struct cpu *r)
-{
-	const struct short_gaps *s = &r->shorts;
-	char a[32], b[32], c[32], d[32];
-
-	if (s->known)
-		fprintf(p->out, "  %s short gap%s besides, of %s to %s: %s %% of its time more\n",
-			format_count(s->count, a, sizeof(a)), s->count == 1 ? "" : "s",
-			format_ns(s->from_ns, b, sizeof(b)),
-			format_ns(r->threshold_ns, c, sizeof(c)),
-			percent_of(s->total_ns, r->observed_ns, d, sizeof(d)));
-}
-
-/* Where the bounds of edges come from, when that is little. */
-static void write_edges(const struct page *p, const struct cpu *c)
-{
-	unsigned long long n = c->edge_seen.samples;
-	char a[32];
-
-	if (!p->view->run.traced || p->view->run.watch || n >= EDGE_SAMPLES_FEW)
-		return;
-	if (n >= EDGE_SAMPLES_MIN)
-		fprintf(p->out,
-			"  edge beside an interrupt: up to %s, learned from %llu interruptions "
-			"only\n",
-			format_ns(c->bounds.irq_ns, a, sizeof(a)), n);
-	else
-		fprintf(p->out,
-			"  edge beside an interrupt: up to %s, a default: %llu interruptions were "
-			"too few to learn it "
-			"from\n",
-			format_ns(c->bounds.irq_ns, a, sizeof(a)), n);
-}
-
-static void add_lost(struct flow *f, const struct view *v, uint32_t i)
-{
-	const struct cpu *c = &v->cpu[i];
-	double lost = view_lost(v, i);
-	char a[32], b[32];
-
-	format_ns(c->hiccups.sum, b, sizeof(b));
-	if (!v->run.watch) /* of those that were not recorded another line tells */
-		flow_add(f, "%s %% of its time lost to them",
-			 percent_of(c->hiccups.sum, c->observed_ns, a, sizeof(a)));
-	else if (lost >= 0)
-		flow_add(f, "%s %% of its time lost", format_percent(100 * lost, a, sizeof(a)));
-	else if (c->reported)
-		flow_add(f, "%s in all", b);
-	else
-		flow_add(f, "%s lost", b);
-	if (v->run.watch && !c->reported)
-		flow_add(f, "seen for %s", format_ns(c->observed_ns, a, sizeof(a)));
-}
-
-/* What a watched thread's figures mean. */
-static void write_thread(const struct page *p, const struct cpu *c)
-{
-	char a[32], b[32];
-
-	if (c->reported && c->reported < c->hiccups.count)
-		fprintf(p->out, "  from its first report on only its reports count: %s\n",
-			format_count(c->reported, a, sizeof(a)));
-	if (c->unpaired)
-		fprintf(p->out,
-			"  %s times nobody saw when it left its CPU: not all of its time is known, "
-			"nor all of its "
-			"losses\n",
-			format_count(c->unpaired, a, sizeof(a)));
-	if (c->woken && !c->reported)
-		fprintf(p->out,
-			"  woken %s times: %s waits count from when a timer was due, the others "
-			"from the wake-up\n",
-			format_count(c->woken, a, sizeof(a)),
-			format_count(c->woken_due, b, sizeof(b)));
-}
-
-static void write_cpu_head(const struct page *p, uint32_t i)
-{
-	const struct cpu *c = &p->view->cpu[i];
-	const struct hist *hiccups = &c->hiccups;
-	char start[4 * LANE_NAME], lane[LANE_NAME], a[32], b[32], text[SAFE_MAX];
-	struct flow f;
-
-	fprintf(p->out, "\n%s", text_style(p, BOLD));
-	escape_text(view_lane(p->view, i, lane), SIZE_MAX, start, sizeof(start));
-	flow_start(&f, p->out, p->width, start, " · ", "  ");
-	fputs(text_plain(p), p->out);
-	if (p->view->run.watch)
-		strcpy(start, "  ");
-	else
-		snprintf(start, sizeof(start), " (%s%s)  ",
-			 cpus_has(&p->view->host.isolated, c->number) ? "isolated" : "not isolated",
-			 cpus_has(&p->view->host.nohz_full, c->number) ? ", nohz_full" : "");
-	fputs(start, p->out);
-	f.column += strlen(start);
-	if (p->view->run.windows && !p->view->run.watch) {
-		flow_add(&f, "%s %s", safe(p->view->run.sampler, text),
-			 format_ns(c->observed_ns, a, sizeof(a)));
-		flow_add(&f, "%s longer than %s", format_count(hiccups->count, a, sizeof(a)),
-			 series_thresholds(c->series, c->nseries) > 1
-				 ? "their threshold"
-				 : format_ns(c->threshold_ns, b, sizeof(b)));
-	} else {
-		flow_add(&f, "%s hiccup%s", format_count(hiccups->count, a, sizeof(a)),
-			 hiccups->count == 1 ? "" : "s");
-		add_lost(&f, p->view, i);
-	}
-	if (hiccups->count && (!p->view->run.windows || p->view->run.watch)) {
-		flow_add(&f, "worst %s", format_ns(hiccups->max, a, sizeof(a)));
-		flow_add(&f, "p99 %s", format_ns(hist_percentile(hiccups, 99), a, sizeof(a)));
-		flow_add(&f, "median %s", format_ns(hist_percentile(hiccups, 50), a, sizeof(a)));
-	}
-	flow_end(&f);
-	if (c->nseries)
-		text_series(p, c);
-	write_numbers(p, c);
-	write_shorts(p, c);
-	write_edges(p, c);
-	if (c->hiccups_lost)
-		fprintf(p->out,
-			"  %s more hiccups were not recorded, %s: the reader came too late\n",
-			format_count(c->hiccups_lost, a, sizeof(a)),
-			format_ns(c->hiccups_lost_ns, b, sizeof(b)));
-	if (p->view->run.watch)
-		write_thread(p, c);
-	else if (c->unpaired)
-		fprintf(p->out,
-			"  %s intervals had no end that was traced; they last to the end of their "
-			"hiccup\n",
-			format_count(c->unpaired, a, sizeof(a)));
-	if (c->ended)
-		fprintf(p->out, "  ended early, after %s: %s\n",
-			format_ns(c->observed_ns, a, sizeof(a)), safe(c->ended, text));
-}
-
-/* The kernel's counters: one line when all agree, else those that do not. */
-static void write_evidence(const struct page *p, const struct cpu *c)
-{
-	char a[32];
-	struct flow f;
-
-	if (!p->view->run.traced || !c->outside_ns || p->view->run.watch)
-		return;
-	flow_start(&f, p->out, p->width, "  outside the kernel: ", "; ", "    ");
-	if (p->view->host.hypervisor[0])
-		flow_add(&f, "this is a guest, and its host takes time unseen");
-	if (c->steal_known)
-		flow_add(&f, "steal clock %s", format_ns(c->steal_ns, a, sizeof(a)));
-	else
-		flow_add(&f, "steal clock not readable");
-	if (c->smi_known)
-		flow_add(&f, "%s SMIs", format_count(c->smi_count, a, sizeof(a)));
-	else
-		flow_add(&f, "SMIs cannot be counted here");
-	flow_end(&f);
-}
-
-static void write_closure(const struct page *p, const struct cpu *r)
-{
-	uint32_t differ = 0;
-
-	if (!p->view->run.traced || p->view->run.watch)
-		return;
-	if (!r->closure_known && (p->view->run.incomplete[0] || p->view->run.part)) {
-		fprintf(p->out, "  closure: not checked, this is a part of what the kernel's "
-				"counters cover\n");
-		return;
-	}
-	if (!r->closure_known) {
-		fprintf(p->out, "  closure: not checked, the CPU was too busy to read its counters "
-				"between two interrupts\n");
-		return;
-	}
-	for (uint32_t i = 0; i < r->nclosure; i++)
-		differ += r->closure[i].kernel != r->closure[i].traced;
-	fprintf(p->out, "  closure: %u of the kernel's %u counters match what was traced\n",
-		r->nclosure - differ, r->nclosure);
-	for (uint32_t i = 0; i < r->nclosure; i++) {
-		const struct closure_row *c = &r->closure[i];
-		char counter[SAFE_MAX], why[SAFE_MAX];
-
-		if (c->kernel != c->traced)
-			fprintf(p->out, "    %s: kernel %" PRIu64 ", traced %" PRIu64 "%s%s\n",
-				safe(c->counter, counter), c->kernel, c->traced, c->why ? ": " : "",
-				c->why ? safe(c->why, why) : "");
-	}
-}
-
-static void write_ticks(const struct page *p, const struct nohz_ticks *t)
-{
-	char comm[80];
-
-	for (uint32_t i = 0; i < t->count; i++) {
-		const struct nohz_tick_row *r = &t->row[i];
-
-		fprintf(p->out, "  %s %s x %" PRIu64 " while %s",
-			i ? "                    " : "the tick was kept by",
-			nohz_dependency_name(r->dependency), r->count,
-			escape_text(r->comm, sizeof(r->comm), comm, sizeof(comm)));
-		fprintf(p->out, r->tid ? " [%u] ran\n" : " ran\n", r->tid);
-	}
-}
-
-/* "its process stayed on this CPU, and beside it ran kworker/1:2 [62] 912 us (40 x) · ..." */
-static void write_beside(const struct page *p, uint32_t i)
-{
-	const struct cpu *c = &p->view->cpu[i];
-	const struct bystanders *t = &c->bystanders;
-	uint32_t order[BYSTANDERS_ROWS], shown = t->count < BESIDE_TOP ? t->count : BESIDE_TOP;
-	char comm[96], time[32], count[32];
-	struct flow f;
-
-	bystanders_rank(t, order);
-	flow_start(&f, p->out, p->width,
-		   c->ended ? "  beside its process ran "
-			    : "  its process stayed on this CPU; beside it ran ",
-		   " · ", "    ");
-	for (uint32_t k = 0; k < shown; k++) {
-		const struct bystander *o = &t->row[order[k]];
-
-		if (o->rest)
-			strcpy(comm, o->comm);
-		else
-			report_comm(o->comm, o->kernel_thread, comm, sizeof(comm));
-		if (o->tid)
-			snprintf(comm + strlen(comm), sizeof(comm) - strlen(comm), " [%u]", o->tid);
-		flow_add(&f, "%s %s (%s x)", comm, format_ns(o->total_ns, time, sizeof(time)),
-			 format_count(o->count, count, sizeof(count)));
-	}
-	if (!t->count)
-		flow_add(&f, "nothing");
-	else if (t->count > shown)
-		flow_add(&f, "and %u more", t->count - shown);
-	flow_end(&f);
-}
-
-static void write_frequency(const struct page *p, const struct cpu *c)
-{
-	char count[32];
-
-	if (c->khz_changes)
-		fprintf(p->out, "  its frequency changed %s times, from %.2f to %.2f GHz\n",
-			format_count(c->khz_changes, count, sizeof(count)), c->khz_min / 1e6,
-			c->khz_max / 1e6);
 }
 
 /* "(by poke [812] on cpu 0)" behind the piece that it asked for. */
@@ -410,7 +116,7 @@ static void write_worst(const struct page *p, const struct worst *w)
 static void write_tail(const struct page *p)
 {
 	const struct run *r = &p->view->run;
-	char text[SAFE_MAX];
+	char text[TEXT_SAFE];
 	struct flow f;
 
 	if (r->symbols_hidden && r->traced)
@@ -430,10 +136,10 @@ static void write_tail(const struct page *p)
 	fputc('\n', p->out);
 	flow_start(&f, p->out, p->width, "not observed: ", " ", "  ");
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
-		flow_add(&f, "%s", safe(r->not_observed[i], text));
+		flow_add(&f, "%s", text_safe(r->not_observed[i], text));
 	flow_end(&f);
 	fprintf(p->out, "  (not in this kernel: what they would show counts as %s)\n",
-		safe(view_rest(p->view), text));
+		text_safe(view_rest(p->view), text));
 }
 
 static void write_one(const struct view *view, const struct render_options *options, FILE *out)
@@ -448,17 +154,8 @@ static void write_one(const struct view *view, const struct render_options *opti
 
 	write_head(&p);
 	text_verdict(&p);
-	for (uint32_t i = 0; i < view->ncpus; i++) {
-		write_cpu_head(&p, i);
-		if (view->cpu[i].hiccups.count)
-			text_sources(&p, i);
-		write_evidence(&p, &view->cpu[i]);
-		write_closure(&p, &view->cpu[i]);
-		write_ticks(&p, &view->cpu[i].ticks);
-		if (view->run.windows && view->run.traced && !view->run.watch)
-			write_beside(&p, i);
-		write_frequency(&p, &view->cpu[i]);
-	}
+	for (uint32_t i = 0; i < view->ncpus; i++)
+		text_cpu(&p, i);
 	if (worst)
 		fprintf(out, "\n%sworst hiccups%s\n", text_style(&p, BOLD), text_plain(&p));
 	for (uint32_t i = 0; i < worst; i++)

@@ -25,7 +25,14 @@ struct page {
 const char *text_style(const struct page *p, const char *sgr);
 const char *text_plain(const struct page *p);
 
-/* The table of a CPU's sources. index: the CPU's in the summary. */
+/* Texts that may come from a file, whoever made that, escaped. Returns buf. */
+#define TEXT_SAFE 512
+const char *text_safe(const char *text, char buf[TEXT_SAFE]);
+
+/* A CPU with its table. index: the CPU's in the view. */
+void text_cpu(const struct page *p, uint32_t index);
+
+/* The table of a CPU's sources. index: the CPU's in the view. */
 void text_sources(const struct page *p, uint32_t index);
 
 /* One sentence a CPU, the worst first. */

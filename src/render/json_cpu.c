@@ -1,0 +1,394 @@
+/* A CPU, or a watched thread, of the JSON report: its counters and its sources. */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/json.h"
+#include "render/render.h"
+
+static void write_who(struct json *j, const struct source *s)
+{
+	json_string(j, "kind", source_kind_name(s->kind));
+	json_u64(j, "id", s->id);
+	json_string(j, "name", s->name);
+	json_string(j, "function", s->function);
+	if (s->kind == SOURCE_THREAD && !s->rest)
+		json_bool(j, "kernel_thread", s->kernel_thread);
+	else
+		json_null(j, "kernel_thread");
+}
+
+#define ORIGINS_SHOWN 3
+
+static void write_origins(struct json *j, const struct origins *o)
+{
+	uint32_t order[ORIGINS_SHOWN], n = o ? origins_top(o, order, ORIGINS_SHOWN) : 0;
+
+	json_u64(j, "requests", o ? o->known : 0);
+	json_u64(j, "requests_unnamed", o ? o->unnamed : 0);
+	json_array(j, "origins");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct origin *r = &o->row[order[i]];
+
+		json_object_flat(j, NULL);
+		json_u64(j, "cpu", r->who.cpu);
+		json_u64(j, "pid", r->who.tid);
+		json_string(j, "comm", r->who.comm);
+		json_string(j, "function", r->who.function);
+		json_u64(j, "count", r->count);
+		json_u64(j, "count_max", r->count + r->missed);
+		json_array_flat(j, "stack");
+		for (int k = 0; k < r->nframes; k++)
+			json_string(j, NULL, r->frame[k]);
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_closure(struct json *j, const struct cpu *c)
+{
+	json_array(j, "closure");
+	for (uint32_t i = 0; i < c->nclosure; i++) {
+		json_object_flat(j, NULL);
+		json_string(j, "counter", c->closure[i].counter);
+		json_u64(j, "kernel", c->closure[i].kernel);
+		json_u64(j, "traced", c->closure[i].traced);
+		if (c->closure[i].why)
+			json_string(j, "why", c->closure[i].why);
+		json_end(j);
+	}
+	json_end(j);
+	json_bool(j, "closure_checked", c->closure_known);
+}
+
+static void write_ticks(struct json *j, const struct nohz_ticks *t)
+{
+	json_array(j, "tick");
+	for (uint32_t i = 0; i < t->count; i++) {
+		json_object_flat(j, NULL);
+		json_string(j, "dependency", nohz_dependency_name(t->row[i].dependency));
+		json_u64(j, "count", t->row[i].count);
+		json_string(j, "comm", t->row[i].comm);
+		json_u64(j, "pid", t->row[i].tid);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_bystanders(struct json *j, const struct bystanders *t)
+{
+	uint32_t order[BYSTANDERS_ROWS];
+
+	bystanders_rank(t, order);
+	json_array(j, "beside");
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct bystander *o = &t->row[order[i]];
+
+		json_object_flat(j, NULL);
+		json_string(j, "comm", o->comm);
+		json_u64(j, "pid", o->tid);
+		if (o->rest)
+			json_null(j, "kernel_thread");
+		else
+			json_bool(j, "kernel_thread", o->kernel_thread);
+		json_u64(j, "count", o->count);
+		json_u64(j, "total_ns", o->total_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_frequency(struct json *j, const struct cpu *c)
+{
+	json_object_flat(j, "frequency");
+	json_u64(j, "changes", c->khz_changes);
+	json_u64(j, "min_khz", c->khz_min);
+	json_u64(j, "max_khz", c->khz_max);
+	json_end(j);
+}
+
+static int write_sources(struct json *j, const struct sources *t, const struct shown *shown)
+{
+	uint32_t *order = calloc(t->count ? t->count : 1, sizeof(*order));
+	uint32_t n;
+
+	if (!order)
+		return -ENOMEM;
+	n = shown_rows(shown, shown_rank(shown, t, order), UINT32_MAX);
+	json_array(j, "sources");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct source *s = t->row[order[i]];
+
+		json_object(j, NULL);
+		write_who(j, s);
+		json_string(j, "cause", s->cause);
+		json_string(j, "advice", s->advice);
+		json_u64(j, "hiccups", s->hiccups);
+		json_u64(j, "count", s->count);
+		json_u64(j, "runs", s->net.count);
+		if (s->merged)
+			json_u64(j, "merged", s->merged);
+		json_u64(j, "total_ns", s->net.sum);
+		json_u64(j, "max_ns", s->net.max);
+		if (s->stopped.count) {
+			json_object_flat(j, "stopped_inside");
+			json_u64(j, "count", s->stopped.count);
+			json_u64(j, "total_ns", s->stopped.ns);
+			json_u64(j, "usual_ns", s->stopped.usual_ns);
+			json_end(j);
+		}
+		json_u64(j, "p99_ns", hist_percentile(&s->net, 99));
+		if (s->affinity)
+			json_string(j, "affinity", s->affinity);
+		if (s->memory_of[0])
+			json_string(j, "memory_of", s->memory_of);
+		write_origins(j, s->origins);
+		json_end(j);
+	}
+	json_end(j);
+	free(order);
+	return 0;
+}
+
+/* per_ns: of the histogram's unit. */
+static void write_numbers(struct json *j, const struct hist *h, unsigned per_ns)
+{
+	static const struct {
+		const char *key;
+		double p;
+	} percentiles[] = {{"p20_ns", 20}, {"p50_ns", 50}, {"p80_ns", 80},
+			   {"p90_ns", 90}, {"p99_ns", 99}, {"p999_ns", 99.9}};
+	unsigned half = per_ns / 2;
+
+	json_u64(j, "count", h->count);
+	json_u64(j, "total_ns", (h->sum + half) / per_ns);
+	json_u64(j, "min_ns", h->count ? (h->min + half) / per_ns : 0);
+	json_u64(j, "max_ns", (h->max + half) / per_ns);
+	json_u64(j, "mean_ns", h->count ? h->sum / h->count / per_ns : 0);
+	json_u64(j, "mad_ns", (hist_mad(h) + half) / per_ns);
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
+		json_u64(j, percentiles[i].key,
+			 (hist_percentile(h, percentiles[i].p) + half) / per_ns);
+}
+
+static void write_hiccups(struct json *j, const struct hist *h)
+{
+	json_object(j, "hiccups");
+	write_numbers(j, h, 1);
+	json_end(j);
+}
+
+/* What is too short for whole nanoseconds. */
+static void write_fine(struct json *j, const struct hist *h)
+{
+	json_u64(j, "min_ps", h->count ? h->min : 0);
+	json_u64(j, "mean_ps", h->count ? h->sum / h->count : 0);
+	json_u64(j, "mad_ps", hist_mad(h));
+	json_u64(j, "p20_ps", hist_percentile(h, 20));
+	json_u64(j, "p50_ps", hist_percentile(h, 50));
+	json_u64(j, "p80_ps", hist_percentile(h, 80));
+}
+
+/* What a workload measured of its windows, whatever their length. */
+static void write_series(struct json *j, const struct cpu *c)
+{
+	if (!c->nseries)
+		return;
+	json_array(j, "series");
+	for (uint32_t i = 0; i < c->nseries; i++) {
+		const struct series *s = &c->series[i];
+
+		json_object(j, NULL);
+		json_string(j, "name", s->name);
+		write_numbers(j, &s->hist, s->fine ? 1000 : 1);
+		if (s->fine)
+			write_fine(j, &s->hist);
+		if (s->threshold_ns) {
+			json_u64(j, "threshold_ns", s->threshold_ns);
+			json_u64(j, "longer", s->longer);
+			json_u64(j, "longest_ns", s->longest_ns);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void render_shorts(struct json *j, const struct short_gaps *s)
+{
+	if (!s->known) {
+		json_null(j, "short_gaps");
+		return;
+	}
+	json_object_flat(j, "short_gaps");
+	json_u64(j, "from_ns", s->from_ns);
+	json_u64(j, "count", s->count);
+	json_u64(j, "total_ns", s->total_ns);
+	json_end(j);
+}
+
+/* Around the interruptions that the bounds were learned from; recordings before there was this do
+ * not have it. */
+static void write_edge_seen(struct json *j, const struct edge_seen *e)
+{
+	const struct {
+		const char *key;
+		uint64_t ns;
+	} rows[] = {{"in_p50_ns", e->in_p50_ns},
+		    {"in_p90_ns", e->in_p90_ns},
+		    {"out_p50_ns", e->out_p50_ns},
+		    {"out_p90_ns", e->out_p90_ns}};
+
+	json_u64(j, "samples", e->samples);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (e->samples && e->out_p90_ns)
+			json_u64(j, rows[i].key, rows[i].ns);
+		else
+			json_null(j, rows[i].key);
+}
+
+/* Instead of a CPU. */
+static void write_thread(struct json *j, const struct cpu *c)
+{
+	json_null(j, "cpu");
+	json_object_flat(j, "thread");
+	json_u64(j, "pid", c->tid);
+	json_string(j, "comm", c->comm);
+	json_bool(j, "kernel_thread", c->kernel_thread);
+	json_u64(j, "woken", c->woken);
+	json_u64(j, "woken_due", c->woken_due);
+	json_u64(j, "reported", c->reported);
+	json_end(j);
+}
+
+static void write_loop(struct json *j, const struct cpu *c)
+{
+	json_object(j, "loop");
+	json_u64(j, "count", c->loop_count);
+	json_u64(j, "min_ns", c->loop_min_ns + 0.5);
+	json_u64(j, "mean_ns", c->loop_mean_ns + 0.5);
+	json_u64(j, "mean_ps", c->loop_mean_ns * 1000 + 0.5);
+	json_array_flat(j, "longer_than");
+	for (int k = 0; k < LOOP_LENGTHS && c->loop_above_ns[k] < c->threshold_ns; k++) {
+		json_object_flat(j, NULL);
+		json_u64(j, "ns", c->loop_above_ns[k] + 0.5);
+		json_u64(j, "count", c->loop_above[k]);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+/* Writes whose the lost time was, by sums, and how sure that is. */
+static void write_time(struct json *j, const struct cpu *c)
+{
+	json_object(j, "time");
+	json_u64(j, "attributed_ns", c->attributed_ns);
+	json_u64(j, "edge_ns", c->edge_ns);
+	json_u64(j, "not_recorded_ns", c->lost_ns);
+	json_u64(j, "outside_ns", c->outside_ns);
+	json_end(j);
+	json_object(j, "edges");
+	json_u64(j, "bound_irq_ns", c->bounds.irq_ns);
+	json_u64(j, "bound_thread_ns", c->bounds.thread_ns);
+	write_edge_seen(j, &c->edge_seen);
+	json_u64(j, "before_first_ns", c->pre_ns);
+	json_u64(j, "after_last_ns", c->post_ns);
+	json_end(j);
+}
+
+static void write_records(struct json *j, const struct cpu *c, uint64_t recursion_misses)
+{
+	json_object(j, "records");
+	json_u64(j, "seen", c->counts.seen);
+	json_u64(j, "lost", c->counts.lost);
+	json_u64(j, "hiccups_lost", c->hiccups_lost);
+	json_u64(j, "hiccups_lost_ns", c->hiccups_lost_ns);
+	json_u64(j, "unpaired", c->unpaired);
+	json_u64(j, "below_threshold", c->counts.below_threshold);
+	json_u64(j, "recursion_misses", recursion_misses);
+	json_u64(j, "join_mismatches", c->counts.mismatches);
+	json_end(j);
+}
+
+static void write_evidence(struct json *j, const struct cpu *c)
+{
+	json_object(j, "evidence");
+	if (c->steal_known)
+		json_u64(j, "steal_ns", c->steal_ns);
+	else
+		json_null(j, "steal_ns");
+	if (c->smi_known)
+		json_u64(j, "smi_count", c->smi_count);
+	else
+		json_null(j, "smi_count");
+	json_end(j);
+}
+
+static void write_merged(struct json *j, const struct sources *t)
+{
+	uint64_t ns, n = sources_merged(t, SOURCE_KINDS, &ns);
+
+	json_object_flat(j, "merged");
+	json_u64(j, "sources", n);
+	json_u64(j, "total_ns", ns);
+	json_end(j);
+}
+
+int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
+{
+	const struct cpu *c = &v->cpu[i];
+	int err;
+
+	json_object(j, NULL);
+	if (v->run.watch)
+		write_thread(j, c);
+	else
+		json_u64(j, "cpu", c->number);
+	json_bool(j, "isolated", !v->run.watch && cpus_has(&v->host.isolated, c->number));
+	json_bool(j, "nohz_full", !v->run.watch && cpus_has(&v->host.nohz_full, c->number));
+	json_u64(j, "observed_ns", c->observed_ns);
+	json_string(j, "verdict", c->verdict[0] ? c->verdict : NULL);
+	json_string(j, "ended_early", c->ended);
+	json_u64(j, "threshold_ns", c->threshold_ns);
+	render_shorts(j, &c->shorts);
+	write_loop(j, c);
+	write_series(j, c);
+	write_hiccups(j, &c->hiccups);
+	write_time(j, c);
+	write_records(j, c, i ? 0 : v->run.recursion_misses);
+	json_u64(j, "bookkeeping_ns", c->bookkeeping_ns);
+	write_evidence(j, c);
+	write_closure(j, c);
+	write_ticks(j, &c->ticks);
+	if (v->run.windows && v->run.traced && !v->run.watch)
+		write_bystanders(j, &c->bystanders);
+	if (c->khz_changes)
+		write_frequency(j, c);
+	write_merged(j, &c->sources);
+	err = write_sources(j, &c->sources, &v->shown);
+	json_end(j);
+	return err;
+}
+
+void render_pieces(struct json *j, const struct cpu *c, const struct piece *pieces, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct source *source = c->sources.row[pieces[i].source];
+
+		json_object_flat(j, NULL);
+		write_who(j, source);
+		if (source->cause)
+			json_string(j, "cause", source->cause);
+		json_u64(j, "net_ns", pieces[i].net_ns);
+		if (pieces[i].asker.kind) {
+			const struct asker *a = &pieces[i].asker;
+
+			json_object_flat(j, "origin");
+			json_u64(j, "cpu", a->cpu);
+			json_u64(j, "pid", a->tid);
+			json_string(j, "comm", a->comm);
+			json_string(j, "function", a->function);
+			json_end(j);
+		}
+		json_end(j);
+	}
+}
