@@ -341,53 +341,6 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 	}
 }
 
-/* ---- the end ---- */
-
-static void split_gap(struct nest *n, uint64_t from, uint64_t to, uint64_t bound)
-{
-	uint64_t lost = lost_within(n, LEVEL_THREAD, from, to), gap = to - from - lost;
-	uint64_t edge = gap < bound ? gap : bound;
-
-	n->account.edge_ns += edge;
-	n->account.lost_ns += lost;
-	n->account.outside_ns += gap - edge;
-}
-
-/* Accounts for time that no interval covers: beside an interval it is edge up to the bound, the
- * rest is outside. */
-static void account_gaps(struct nest *n, uint64_t end_ns)
-{
-	struct account *a = &n->account;
-	const struct ended *last = NULL;
-
-	for (uint32_t i = 0; i < n->depth; i++) {
-		const struct ended *e = &n->stack[i];
-		uint64_t gap, bound;
-
-		if (e->note)
-			continue;
-		gap = e->start - (last ? last->end : a->start_ns);
-		bound = bound_at(n, e->thread);
-		if (last)
-			bound += bound_at(n, last->last_thread);
-		else
-			a->pre_ns = gap, a->first_thread = e->thread;
-		split_gap(n, last ? last->end : a->start_ns, e->start, bound);
-		a->edge_ns += e->edge;
-		a->lost_ns += e->lost;
-		a->outside_ns += e->gaps - e->edge - e->lost;
-		a->intervals += e->intervals;
-		last = e;
-	}
-	if (!last) {
-		split_gap(n, a->start_ns, end_ns, 0);
-		return;
-	}
-	a->post_ns = end_ns - last->end;
-	a->last_thread = last->last_thread;
-	split_gap(n, last->end, end_ns, bound_at(n, last->last_thread));
-}
-
 struct account *nest_close(struct nest *n, uint64_t start_ns, uint64_t end_ns, unsigned *stuck_out)
 {
 	struct account *a = &n->account;
@@ -405,7 +358,7 @@ struct account *nest_close(struct nest *n, uint64_t start_ns, uint64_t end_ns, u
 	}
 	a->start_ns = start_ns;
 	a->duration_ns = end_ns - start_ns;
-	account_gaps(n, end_ns);
+	nest_account_gaps(n, end_ns);
 	if (n->spans) {
 		spans_finish(n->spans);
 		a->spans = n->spans->row;

@@ -104,3 +104,46 @@ uint64_t nest_below(struct ended *e, uint64_t *start, uint64_t *lost)
 	*start = e->end;
 	return gaps;
 }
+
+static void split_gap(struct nest *n, uint64_t from, uint64_t to, uint64_t bound)
+{
+	uint64_t lost = lost_within(n, LEVEL_THREAD, from, to), gap = to - from - lost;
+	uint64_t edge = gap < bound ? gap : bound;
+
+	n->account.edge_ns += edge;
+	n->account.lost_ns += lost;
+	n->account.outside_ns += gap - edge;
+}
+
+void nest_account_gaps(struct nest *n, uint64_t end_ns)
+{
+	struct account *a = &n->account;
+	const struct ended *last = NULL;
+
+	for (uint32_t i = 0; i < n->depth; i++) {
+		const struct ended *e = &n->stack[i];
+		uint64_t gap, bound;
+
+		if (e->note)
+			continue;
+		gap = e->start - (last ? last->end : a->start_ns);
+		bound = bound_at(n, e->thread);
+		if (last)
+			bound += bound_at(n, last->last_thread);
+		else
+			a->pre_ns = gap, a->first_thread = e->thread;
+		split_gap(n, last ? last->end : a->start_ns, e->start, bound);
+		a->edge_ns += e->edge;
+		a->lost_ns += e->lost;
+		a->outside_ns += e->gaps - e->edge - e->lost;
+		a->intervals += e->intervals;
+		last = e;
+	}
+	if (!last) {
+		split_gap(n, a->start_ns, end_ns, 0);
+		return;
+	}
+	a->post_ns = end_ns - last->end;
+	a->last_thread = last->last_thread;
+	split_gap(n, last->end, end_ns, bound_at(n, last->last_thread));
+}

@@ -76,6 +76,10 @@ void nest_push_note(struct nest *n, const struct record *r, uint64_t at);
  * after the interrupt that woke it. Returns these gaps. */
 uint64_t nest_below(struct ended *e, uint64_t *start, uint64_t *lost);
 
+/* Accounts for time that no interval covers: beside an interval it is edge up to the bound, the
+ * rest is outside. */
+void nest_account_gaps(struct nest *n, uint64_t end_ns);
+
 /* ---- nest_names.c ---- */
 
 /* The row of the sources that this record's time goes to while it runs the function, or what the

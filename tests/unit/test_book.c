@@ -189,109 +189,94 @@ static void test_the_most_specific_row_wins(void **state)
 	assert_null(cause_match("no such kind", "vmstat_update"));
 }
 
+static const struct {
+	struct source s;
+	const char *id; /* NULL: none */
+} leads[] = {
+	{{.kind = SOURCE_THREAD,
+	  .name = "kworker/3:1",
+	  .kernel_thread = true,
+	  .function = "vmstat_update"},
+	 "K01"},
+	{{.kind = SOURCE_THREAD,
+	  .name = "kworker/3:1",
+	  .kernel_thread = true,
+	  .function = "some_work [mod]"},
+	 "K07"},
+	{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .kernel_thread = true}, "K07"},
+	{{.kind = SOURCE_THREAD,
+	  .name = "ktimers/3",
+	  .kernel_thread = true,
+	  .function = "process_timeout"},
+	 "T10"},
+	{{.kind = SOURCE_THREAD, .name = "unheard-of", .kernel_thread = true}, NULL},
+	{{.kind = SOURCE_THREAD, .name = "bash", .id = 7}, "K34"},
+	{{.kind = SOURCE_THREAD, .name = "kswapd0", .id = 7}, "K34"},
+	{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .id = 7}, "K34"},
+	{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .id = 7, .function = "vmstat_update"},
+	 "K34"},
+	{{.kind = SOURCE_THREAD, .name = "ksoftirqd/3", .id = 7}, "K34"},
+	{{.kind = SOURCE_THREAD, .name = "migration/3", .id = 7}, "K34"},
+	{{.kind = SOURCE_THREAD, .name = "rcu_preempt", .id = 7}, "K34"},
+	{{.kind = SOURCE_THREAD, .name = "swapper/3", .id = 7}, "K34"},
+	{{.kind = SOURCE_THREAD, .name = "irq/24-eth0", .id = 7}, "K34"},
+	{{.kind = SOURCE_THREAD, .name = "(others)", .rest = true}, NULL},
+	{{.kind = SOURCE_SOFTIRQ, .name = "(others)", .rest = true}, NULL},
+	{{.kind = SOURCE_THREAD, .name = "turbostat", .id = 7}, "P12"},
+	{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "tick_nohz_handler"}, "T01"},
+	{{.kind = SOURCE_VECTOR, .name = "local_timer"}, "T01"},
+	{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "some_timer [mod]"}, NULL},
+	{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "[unknown 0xffffffff81000000]"},
+	 "T01"},
+	{{.kind = SOURCE_VECTOR, .name = "reschedule"}, "P01"},
+	{{.kind = SOURCE_VECTOR, .name = "call_function"}, "P05"},
+	{{.kind = SOURCE_VECTOR, .name = "call_function_single"}, "P05"},
+	{{.kind = SOURCE_VECTOR, .name = "call_function", .function = "unheard_of"}, NULL},
+	{{.kind = SOURCE_VECTOR,
+	  .name = "call_function",
+	  .function = "remote shootdown",
+	  .word = WORD_TLB_REMOTE_SHOOTDOWN},
+	 "P05"},
+	{{.kind = SOURCE_VECTOR, .name = "call_function_single", .function = "kvm_mmu_something"},
+	 "P22"},
+	{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "kvm_something"}, "I07"},
+	{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "unheard_of"}, "S01"},
+	{{.kind = SOURCE_SOFTIRQ, .id = 9, .name = "RCU"}, "S07"},
+	{{.kind = SOURCE_VECTOR, .name = "irq_work"}, NULL}, /* any of W01 to W07 */
+	{{.kind = SOURCE_VECTOR, .name = "thermal_apic"}, "I08"},
+	{{.kind = SOURCE_VECTOR, .name = "threshold_apic"}, "I09"},
+	{{.kind = SOURCE_VECTOR, .name = "deferred_error_apic"}, "I09"},
+	{{.kind = SOURCE_VECTOR, .name = "error_apic"}, "I10"},
+	{{.kind = SOURCE_VECTOR, .name = "spurious_apic"}, "I10"},
+	{{.kind = SOURCE_VECTOR, .name = "x86_platform_ipi"}, "I11"},
+	{{.kind = SOURCE_VECTOR, .name = "unknown"}, NULL},
+	{{.kind = SOURCE_NMI, .name = "NMI", .function = "perf_event_nmi_handler"}, "H02"},
+	{{.kind = SOURCE_NMI, .name = "NMI"}, "H02"},
+	{{.kind = SOURCE_NMI, .name = "NMI", .function = "unheard_of"}, NULL},
+	{{.kind = SOURCE_IRQ, .id = 36, .name = "eth0-TxRx-3", .function = "e1000_intr [e1000]"},
+	 "I01"},
+	{{.kind = SOURCE_IRQ, .id = 36, .name = ""}, "I01"},
+	{{.kind = SOURCE_IRQ, .id = 37, .name = "nvme0q5", .function = "nvme_irq [nvme]"}, "I02"},
+	{{.kind = SOURCE_IRQ, .id = 38, .name = "virtio1-req.0"}, "I02"},
+	/* the work mlx5* does not mean its interrupt handlers */
+	{{.kind = SOURCE_IRQ,
+	  .id = 39,
+	  .name = "mlx5_comp3",
+	  .function = "mlx5_irq_int_handler [mlx5_core]"},
+	 "I01"},
+	{{.kind = SOURCE_FAULT, .name = "page fault"}, "F01"},
+	{{.kind = SOURCE_OUTSIDE, .name = "not traced"}, NULL},
+};
+
 static void test_sources_lead_to_causes(void **state)
 {
-	static const struct {
-		struct source s;
-		const char *id; /* NULL: none */
-	} is[] = {
-		{{.kind = SOURCE_THREAD,
-		  .name = "kworker/3:1",
-		  .kernel_thread = true,
-		  .function = "vmstat_update"},
-		 "K01"},
-		{{.kind = SOURCE_THREAD,
-		  .name = "kworker/3:1",
-		  .kernel_thread = true,
-		  .function = "some_work [mod]"},
-		 "K07"},
-		{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .kernel_thread = true}, "K07"},
-		{{.kind = SOURCE_THREAD,
-		  .name = "ktimers/3",
-		  .kernel_thread = true,
-		  .function = "process_timeout"},
-		 "T10"},
-		{{.kind = SOURCE_THREAD, .name = "unheard-of", .kernel_thread = true}, NULL},
-		{{.kind = SOURCE_THREAD, .name = "bash", .id = 7}, "K34"},
-		{{.kind = SOURCE_THREAD, .name = "kswapd0", .id = 7}, "K34"},
-		{{.kind = SOURCE_THREAD, .name = "kworker/3:1", .id = 7}, "K34"},
-		{{.kind = SOURCE_THREAD,
-		  .name = "kworker/3:1",
-		  .id = 7,
-		  .function = "vmstat_update"},
-		 "K34"},
-		{{.kind = SOURCE_THREAD, .name = "ksoftirqd/3", .id = 7}, "K34"},
-		{{.kind = SOURCE_THREAD, .name = "migration/3", .id = 7}, "K34"},
-		{{.kind = SOURCE_THREAD, .name = "rcu_preempt", .id = 7}, "K34"},
-		{{.kind = SOURCE_THREAD, .name = "swapper/3", .id = 7}, "K34"},
-		{{.kind = SOURCE_THREAD, .name = "irq/24-eth0", .id = 7}, "K34"},
-		{{.kind = SOURCE_THREAD, .name = "(others)", .rest = true}, NULL},
-		{{.kind = SOURCE_SOFTIRQ, .name = "(others)", .rest = true}, NULL},
-		{{.kind = SOURCE_THREAD, .name = "turbostat", .id = 7}, "P12"},
-		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "tick_nohz_handler"},
-		 "T01"},
-		{{.kind = SOURCE_VECTOR, .name = "local_timer"}, "T01"},
-		{{.kind = SOURCE_VECTOR, .name = "local_timer", .function = "some_timer [mod]"},
-		 NULL},
-		{{.kind = SOURCE_VECTOR,
-		  .name = "local_timer",
-		  .function = "[unknown 0xffffffff81000000]"},
-		 "T01"},
-		{{.kind = SOURCE_VECTOR, .name = "reschedule"}, "P01"},
-		{{.kind = SOURCE_VECTOR, .name = "call_function"}, "P05"},
-		{{.kind = SOURCE_VECTOR, .name = "call_function_single"}, "P05"},
-		{{.kind = SOURCE_VECTOR, .name = "call_function", .function = "unheard_of"}, NULL},
-		{{.kind = SOURCE_VECTOR,
-		  .name = "call_function",
-		  .function = "remote shootdown",
-		  .word = WORD_TLB_REMOTE_SHOOTDOWN},
-		 "P05"},
-		{{.kind = SOURCE_VECTOR,
-		  .name = "call_function_single",
-		  .function = "kvm_mmu_something"},
-		 "P22"},
-		{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "kvm_something"},
-		 "I07"},
-		{{.kind = SOURCE_SOFTIRQ, .id = 1, .name = "TIMER", .function = "unheard_of"},
-		 "S01"},
-		{{.kind = SOURCE_SOFTIRQ, .id = 9, .name = "RCU"}, "S07"},
-		{{.kind = SOURCE_VECTOR, .name = "irq_work"}, NULL}, /* any of W01 to W07 */
-		{{.kind = SOURCE_VECTOR, .name = "thermal_apic"}, "I08"},
-		{{.kind = SOURCE_VECTOR, .name = "threshold_apic"}, "I09"},
-		{{.kind = SOURCE_VECTOR, .name = "deferred_error_apic"}, "I09"},
-		{{.kind = SOURCE_VECTOR, .name = "error_apic"}, "I10"},
-		{{.kind = SOURCE_VECTOR, .name = "spurious_apic"}, "I10"},
-		{{.kind = SOURCE_VECTOR, .name = "x86_platform_ipi"}, "I11"},
-		{{.kind = SOURCE_VECTOR, .name = "unknown"}, NULL},
-		{{.kind = SOURCE_NMI, .name = "NMI", .function = "perf_event_nmi_handler"}, "H02"},
-		{{.kind = SOURCE_NMI, .name = "NMI"}, "H02"},
-		{{.kind = SOURCE_NMI, .name = "NMI", .function = "unheard_of"}, NULL},
-		{{.kind = SOURCE_IRQ,
-		  .id = 36,
-		  .name = "eth0-TxRx-3",
-		  .function = "e1000_intr [e1000]"},
-		 "I01"},
-		{{.kind = SOURCE_IRQ, .id = 36, .name = ""}, "I01"},
-		{{.kind = SOURCE_IRQ, .id = 37, .name = "nvme0q5", .function = "nvme_irq [nvme]"},
-		 "I02"},
-		{{.kind = SOURCE_IRQ, .id = 38, .name = "virtio1-req.0"}, "I02"},
-		/* the work mlx5* does not mean its interrupt handlers */
-		{{.kind = SOURCE_IRQ,
-		  .id = 39,
-		  .name = "mlx5_comp3",
-		  .function = "mlx5_irq_int_handler [mlx5_core]"},
-		 "I01"},
-		{{.kind = SOURCE_FAULT, .name = "page fault"}, "F01"},
-		{{.kind = SOURCE_OUTSIDE, .name = "not traced"}, NULL},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
-		const struct cause *c = cause_of(&is[i].s);
-		const char *what = is[i].s.function ? is[i].s.function : is[i].s.name;
+	for (size_t i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
+		const struct cause *c = cause_of(&leads[i].s);
+		const char *what = leads[i].s.function ? leads[i].s.function : leads[i].s.name;
 
-		if (is[i].id)
-			assert_cause(c, is[i].id, what);
+		if (leads[i].id)
+			assert_cause(c, leads[i].id, what);
 		else if (c)
 			fail_msg("%s is %s, not none", what, c->id);
 	}
@@ -319,86 +304,87 @@ static void test_names_are_explained(void **state)
 
 /* Every spelling of a report, and its meaning; note: the entry is on the kind of thing, and says
  * so. */
+static const struct {
+	const char *name, *id;
+	bool note;
+	long irq;
+	uint32_t tid;
+} spellings[] = {
+	{"local_timer > tick_nohz_handler", "T01", false, -1, 0},
+	{"local_timer > unheard_of", "G02", true, -1, 0},
+	{"TIMER > unheard_of [mod]", "G01", true, -1, 0},
+	{"TIMER > tcp_orphan_update", "T27", false, -1, 0},
+	{"kworker/1:2 [6290] > refresh_vm_stats", "K05", false, -1, 6290},
+	{"kworker/1:2 [6290] > unheard_of", "G03", true, -1, 6290},
+	{"irq_work > unheard_of", "G04", true, -1, 0},
+	{"call_function > unheard_of", "G05", true, -1, 0},
+	{"call_function_single > remote shootdown", "P05", false, -1, 0},
+	{"migration/3 [20] > unheard_of", "G06", true, -1, 20},
+	{"NMI > unheard_of", "G07", true, -1, 0},
+	{"thermal_apic > unheard_of", "G09", true, -1, 0},
+	{"bash [7] > [throttled]", "T18", false, -1, 7},
+	{"python3 [4242]", "K34", true, -1, 4242},
+	{"thread python3 [4242]", "K34", true, -1, 4242},
+	{"[ksoftirqd/1]", "S08", false, -1, 0},
+	{"[ksoftirqd/1] [16]", "S08", false, -1, 16},
+	{"[kworker/1:2] [6290] > refresh_vm_stats", "K05", false, -1, 6290},
+	{"the kernel thread kworker/1:2 [6290] > refresh_vm_stats", "K05", false, -1, 6290},
+	{"[ktimerd/3] [30] > process_timeout", "T10", false, -1, 30},
+	{"ktimerd/3 [30] > process_timeout", "K34", false, -1, 30},
+	{"\\x5bksoftirqd/1] [16]", "K34", true, -1, 16},
+	{"ksoftirqd/1 [16]", "S08", false, -1, 16},
+	{"[unheard-of]", "G08", true, -1, 0},
+	{"virtio1-req.0 (irq 36)", "I02", false, 36, 0},
+	{"IRQ 36 (virtio1-req.0)", "I02", false, 36, 0},
+	{"irq 36", "I01", false, 36, 0},
+	{"eth0 (irq 24) > e1000_intr [e1000]", "I01", false, 24, 0},
+	{"[K34]", "K34", false, -1, 0},
+	{" k34 ", "K34", false, -1, 0},
+	{"softirq TIMER", "S01", false, -1, 0},
+	{"tick", "T01", false, -1, 0},
+	{"timer interrupt", "T01", false, -1, 0},
+	{"steal", "H14", false, -1, 0},
+	{"hardware or hypervisor", "G11", false, -1, 0},
+	{"simultaneous", "G11", false, -1, 0},
+	{"outside", "G11", false, -1, 0},
+	{"not traced", "G11", false, -1, 0},
+	{"edge", "G12", false, -1, 0},
+	{"not recorded", "G13", false, -1, 0},
+	{"records lost", "G13", false, -1, 0},
+	{"swapper/12", "G14", false, -1, 0},
+	{"(others)", "G15", false, -1, 0},
+	{"[unknown 0xffffffff81000000]", "G16", false, -1, 0},
+	{"context switches", "G17", false, -1, 0},
+	{"irq_work", "G04", false, -1, 0},
+	{"IWI", "G04", false, -1, 0},
+	{"page fault", "F01", false, -1, 0},
+	{"syscall futex", "F08", false, -1, 0},
+	{"remote shootdown", "P05", false, -1, 0},
+	{"POSIX_TIMER", "T04", false, -1, 0},
+	{"my_own_timer", "G01", true, -1, 0},
+	{"my_own_dwork.constprop.0 [mod]", "G03", true, -1, 0},
+	{"unheard_of", NULL, false, -1, 0},
+	{"rm -rf _work", NULL, false, -1, 0},
+	{"", NULL, false, -1, 0},
+	{" > ", NULL, false, -1, 0},
+	{"[]", NULL, false, -1, 0},
+	{" [7]", NULL, false, -1, 0},
+};
+
 static void test_spellings(void **state)
 {
-	static const struct {
-		const char *name, *id;
-		bool note;
-		long irq;
-		uint32_t tid;
-	} is[] = {
-		{"local_timer > tick_nohz_handler", "T01", false, -1, 0},
-		{"local_timer > unheard_of", "G02", true, -1, 0},
-		{"TIMER > unheard_of [mod]", "G01", true, -1, 0},
-		{"TIMER > tcp_orphan_update", "T27", false, -1, 0},
-		{"kworker/1:2 [6290] > refresh_vm_stats", "K05", false, -1, 6290},
-		{"kworker/1:2 [6290] > unheard_of", "G03", true, -1, 6290},
-		{"irq_work > unheard_of", "G04", true, -1, 0},
-		{"call_function > unheard_of", "G05", true, -1, 0},
-		{"call_function_single > remote shootdown", "P05", false, -1, 0},
-		{"migration/3 [20] > unheard_of", "G06", true, -1, 20},
-		{"NMI > unheard_of", "G07", true, -1, 0},
-		{"thermal_apic > unheard_of", "G09", true, -1, 0},
-		{"bash [7] > [throttled]", "T18", false, -1, 7},
-		{"python3 [4242]", "K34", true, -1, 4242},
-		{"thread python3 [4242]", "K34", true, -1, 4242},
-		{"[ksoftirqd/1]", "S08", false, -1, 0},
-		{"[ksoftirqd/1] [16]", "S08", false, -1, 16},
-		{"[kworker/1:2] [6290] > refresh_vm_stats", "K05", false, -1, 6290},
-		{"the kernel thread kworker/1:2 [6290] > refresh_vm_stats", "K05", false, -1, 6290},
-		{"[ktimerd/3] [30] > process_timeout", "T10", false, -1, 30},
-		{"ktimerd/3 [30] > process_timeout", "K34", false, -1, 30},
-		{"\\x5bksoftirqd/1] [16]", "K34", true, -1, 16},
-		{"ksoftirqd/1 [16]", "S08", false, -1, 16},
-		{"[unheard-of]", "G08", true, -1, 0},
-		{"virtio1-req.0 (irq 36)", "I02", false, 36, 0},
-		{"IRQ 36 (virtio1-req.0)", "I02", false, 36, 0},
-		{"irq 36", "I01", false, 36, 0},
-		{"eth0 (irq 24) > e1000_intr [e1000]", "I01", false, 24, 0},
-		{"[K34]", "K34", false, -1, 0},
-		{" k34 ", "K34", false, -1, 0},
-		{"softirq TIMER", "S01", false, -1, 0},
-		{"tick", "T01", false, -1, 0},
-		{"timer interrupt", "T01", false, -1, 0},
-		{"steal", "H14", false, -1, 0},
-		{"hardware or hypervisor", "G11", false, -1, 0},
-		{"simultaneous", "G11", false, -1, 0},
-		{"outside", "G11", false, -1, 0},
-		{"not traced", "G11", false, -1, 0},
-		{"edge", "G12", false, -1, 0},
-		{"not recorded", "G13", false, -1, 0},
-		{"records lost", "G13", false, -1, 0},
-		{"swapper/12", "G14", false, -1, 0},
-		{"(others)", "G15", false, -1, 0},
-		{"[unknown 0xffffffff81000000]", "G16", false, -1, 0},
-		{"context switches", "G17", false, -1, 0},
-		{"irq_work", "G04", false, -1, 0},
-		{"IWI", "G04", false, -1, 0},
-		{"page fault", "F01", false, -1, 0},
-		{"syscall futex", "F08", false, -1, 0},
-		{"remote shootdown", "P05", false, -1, 0},
-		{"POSIX_TIMER", "T04", false, -1, 0},
-		{"my_own_timer", "G01", true, -1, 0},
-		{"my_own_dwork.constprop.0 [mod]", "G03", true, -1, 0},
-		{"unheard_of", NULL, false, -1, 0},
-		{"rm -rf _work", NULL, false, -1, 0},
-		{"", NULL, false, -1, 0},
-		{" > ", NULL, false, -1, 0},
-		{"[]", NULL, false, -1, 0},
-		{" [7]", NULL, false, -1, 0},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++) {
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
 		struct meaning m;
 
-		name_meaning(is[i].name, &m);
-		if (is[i].id)
-			assert_cause(m.cause, is[i].id, is[i].name);
+		name_meaning(spellings[i].name, &m);
+		if (spellings[i].id)
+			assert_cause(m.cause, spellings[i].id, spellings[i].name);
 		else if (m.cause)
-			fail_msg("'%s' is %s, not none", is[i].name, m.cause->id);
-		if ((m.note[0] != 0) != is[i].note || m.irq != is[i].irq || m.tid != is[i].tid)
-			fail_msg("'%s': note '%s' irq %ld tid %u", is[i].name, m.note, m.irq,
+			fail_msg("'%s' is %s, not none", spellings[i].name, m.cause->id);
+		if ((m.note[0] != 0) != spellings[i].note || m.irq != spellings[i].irq ||
+		    m.tid != spellings[i].tid)
+			fail_msg("'%s': note '%s' irq %ld tid %u", spellings[i].name, m.note, m.irq,
 				 m.tid);
 	}
 }
