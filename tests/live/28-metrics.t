@@ -104,7 +104,7 @@ promtool(path("t/culprit.prom"))
 gone = path("gone")
 os.mkdir(gone)
 with lib.ready_file() as ready:
-    proc = lib.spawn(*run, "-d", "forever", "--textfile", gone + "/a.prom", "--textfile-interval", "50ms", "--ready-file", ready)
+    proc = lib.spawn(*run, "--no-trace", "-d", "forever", "--textfile", gone + "/a.prom", "--textfile-interval", "50ms", "--ready-file", ready)
     lib.await_ready(proc, ready)
     lib.await_gone(lambda: not os.path.exists(gone + "/a.prom"))
     os.rename(gone, gone + " now")
@@ -123,7 +123,7 @@ if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "culprit-test", full
     skip("a full disk", "cannot mount a small one here")
 else:
     try:
-        r = culprit(*run, "-d", "300ms", "--textfile", full + "/a.prom", "--textfile-interval", "50ms")
+        r = culprit(*run, "--no-trace", "-d", "300ms", "--textfile", full + "/a.prom", "--textfile-interval", "50ms")
         ok(r.rc == 1 and len(r.err.splitlines()) == 1 and "No space left" in r.err and f"cpu {cpu} " in r.out,
            "a full disk: one line, the whole report, and exit status 1", r)
         is_(os.listdir(full), [], "and no half file")

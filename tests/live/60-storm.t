@@ -8,7 +8,7 @@ STORM = 40000
 
 lib.need_bpf()
 cpu = lib.pick_target()
-report, log = lib.run_json(cpu, None, poke=["timer", "-n", str(STORM), "-g", "100us"])
+report, log = lib.run_json(cpu, None, poke=["timer", "-n", str(STORM), "-g", "100us", "-l", "50us"])
 lib.check_sums(report, "storm")
 row = report["cpus"][0]
 threads = sources(report, cpu, kind="thread", name="poke-timer")
