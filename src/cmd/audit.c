@@ -36,8 +36,8 @@ static const struct opt audit_opts[] = {
 	{0, "script", NULL,
 	 "the fixes as a shell script, with the lines that undo them, to be read before it is run",
 	 FIELD(script), .excludes = "format", .why = "prints a shell script"},
-	{0, "root", "DIR", NULL, FIELD(root), opt_set_string, NULL},
-	{0, "facts", NULL, NULL, FIELD(facts), NULL, NULL},
+	{0, "root", "DIR", NULL, FIELD(root), opt_set_string},
+	{0, "facts", NULL, NULL, FIELD(facts)},
 	{0},
 };
 

@@ -36,7 +36,7 @@ static const struct opt clock_opts[] = {
 	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
 	{'o', "output", "FILE", "write the report to FILE instead of standard output, which - is",
 	 FIELD(output.path), output_set_path},
-	{'q', "quiet", NULL, "no progress line", FIELD(quiet), NULL, NULL},
+	{'q', "quiet", NULL, "no progress line", FIELD(quiet)},
 	{0},
 };
 

@@ -79,12 +79,12 @@ static const struct opt diff_opts[] = {
 	 "exit with 2 when any other side loses more time a second than the first, by more than "
 	 "PERCENT of it, and the "
 	 "95 % interval of the ratio lies above 1",
-	 FIELD(worse), set_worse, NULL},
+	 FIELD(worse), set_worse},
 	{0, "between", "FACTOR",
 	 "two windows of an unchanged machine may differ by so much, 3 if not given; not used "
 	 "where each side has "
 	 "recordings made in turn, which tell it",
-	 FIELD(between), set_between, NULL},
+	 FIELD(between), set_between},
 	{0},
 };
 

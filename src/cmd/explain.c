@@ -33,7 +33,7 @@ static const struct opt explain_opts[] = {
 	{'f', "format", "FORMAT", "how it is written", offsetof(struct options, format),
 	 opt_set_choice, .choices = OPT_CHOICES(explain_formats), .preset = "text"},
 	{'a', "all", NULL, "whole entries, also where only the titles would be listed",
-	 offsetof(struct options, all), NULL, NULL},
+	 offsetof(struct options, all)},
 	{0},
 };
 

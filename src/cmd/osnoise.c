@@ -64,7 +64,7 @@ static const struct opt osnoise_opts[] = {
 	{0, "alternate", NULL,
 	 "the kernel's own workload and culprit's sampler in turn, twice each and for -d each "
 	 "time, in osnoise's columns; -t auto is 1 us then",
-	 FIELD(alternate), NULL, NULL},
+	 FIELD(alternate)},
 	{0, "workload", "PID",
 	 "leave out thread noise of this thread: the program that was measured, after "
 	 "NO_OSNOISE_WORKLOAD",

@@ -1,4 +1,4 @@
-/* culprit osnoise without --from: the kernel's tracer and culprit at once, of the same CPUs. */
+/* culprit osnoise without --input: the kernel's tracer and culprit at once, of the same CPUs. */
 #ifndef CULPRIT_OSNOISE_LIVE_H
 #define CULPRIT_OSNOISE_LIVE_H
 

@@ -45,7 +45,7 @@ static const struct opt plot_opts[] = {
 	{'o', "output", "FILE",
 	 "where the picture goes; the end of its name says what it is: .svg, .html, .png, .gp or "
 	 ".json. - is standard output, without the table; it needs -f",
-	 FIELD(path), opt_set_string, NULL},
+	 FIELD(path), opt_set_string},
 	{'f', "format", "FORMAT", "what the picture is, whatever its name", FIELD(format),
 	 opt_set_choice, .choices = OPT_CHOICES(plot_formats), .preset = "by-name"},
 	{0, "series", "NAME", "what was measured: latency, delta, ...", FIELD(series),

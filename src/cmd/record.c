@@ -20,8 +20,7 @@ struct options {
 static const struct opt record_opts[] = {
 	{.include = measure_report_opts, .offset = offsetof(struct options, measure)},
 	{.include = limits_opts, .offset = offsetof(struct options, limits)},
-	{0, "force", NULL, "overwrite FILE if it is there", offsetof(struct options, force), NULL,
-	 NULL},
+	{0, "force", NULL, "overwrite FILE if it is there", offsetof(struct options, force)},
 	{0},
 };
 

@@ -45,7 +45,7 @@ static const struct opt run_opts[] = {
 	 .preset = "culprit", .excludes = "format,stacks", .why = "prints in a form of its own"},
 	{0, "raw", "PREFIX",
 	 "each hiccup of a CPU in a line of PREFIX.CPU, as sysjitter writes them",
-	 FIELD(styled.raw), opt_set_string, NULL},
+	 FIELD(styled.raw), opt_set_string},
 	{0, "textfile", "FILE",
 	 "also keep metrics in FILE for node_exporter's textfile collector, rewritten while the "
 	 "run goes on; with -d "

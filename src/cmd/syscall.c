@@ -77,11 +77,11 @@ static const struct opt syscall_opts[] = {
 	 "only these, by comma: nothing, addition, sqrt, getuid, getpid, close_bad_fd, invalid, "
 	 "sched_yield, futex_wake, clock_realtime, clock_tai, clock_monotonic, clock_raw, "
 	 "nanosleep_0, nanosleep_0_slack1, nanosleep_1_slack1",
-	 FIELD(syscall), set_only, NULL},
+	 FIELD(syscall), set_only},
 	{0, "bare", NULL,
 	 "also each short call in a long loop without a timer inside: what its median is to agree "
 	 "with",
-	 FIELD(syscall.bare), NULL, NULL},
+	 FIELD(syscall.bare)},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s, or with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	{0},

@@ -59,7 +59,7 @@ static int set_threshold_or_tid(const char *text, void *field, const struct opt 
 static const struct opt watch_opts[] = {
 	{'p', "pid", "PID",
 	 "watch all threads of this process, also those to come; may be given again",
-	 FIELD(threads.tgid), set_id, NULL},
+	 FIELD(threads.tgid), set_id},
 	{0, "tid", "TID", "watch this thread; may be given again", FIELD(threads.tid), set_id},
 	{'c', "cpus", "CPUS",
 	 "only what happens on these CPUs; without -p and --tid all threads of programs there",
@@ -68,16 +68,15 @@ static const struct opt watch_opts[] = {
 	{'t', NULL, "TIME", NULL, 0, set_threshold_or_tid}, /* ahead of the row that tells of it */
 	{'t', "threshold", "TIME", "leave out losses that are shorter",
 	 FIELD(command.measure.threshold_ns), opt_set_time, .preset = "none"},
-	{0, "faults", NULL, "page faults, too", FIELD(threads.faults), NULL, NULL},
-	{0, "syscalls", NULL, "system calls, too: their time on the CPU", FIELD(threads.syscalls),
-	 NULL, NULL},
+	{0, "faults", NULL, "page faults, too", FIELD(threads.faults)},
+	{0, "syscalls", NULL, "system calls, too: their time on the CPU", FIELD(threads.syscalls)},
 	{'H', "housekeeping", "CPUS", "where culprit runs", FIELD(command.measure.housekeeping),
 	 opt_set_cpus, .preset = "all CPUs but those of -c"},
-	{'q', "quiet", NULL, "no progress line", FIELD(command.measure.quiet), NULL, NULL},
+	{'q', "quiet", NULL, "no progress line", FIELD(command.measure.quiet)},
 	{.include = output_opts, .offset = FIELD(command.output)},
 	{.include = workload_record_opts, .offset = FIELD(command)},
 	{.include = limits_opts, .offset = FIELD(command.limits)},
-	{0, "ready-file", "FILE", NULL, FIELD(command.measure.ready_file), opt_set_string, NULL},
+	{0, "ready-file", "FILE", NULL, FIELD(command.measure.ready_file), opt_set_string},
 	{0},
 };
 
