@@ -5,7 +5,7 @@
 
 #include "record.h"
 
-/* What the rings are made of: half a record. */
+/* Unit of the rings: half a record. */
 struct record_half {
 	__u64 word[4];
 };
@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) __u32 record_place(const struct rec
 	return (r->id + 31 * r->kind + 7 * r->mark) % SAME_PLACES;
 }
 
-/* What only the probes read and write. */
+/* State that only the probes read and write. */
 struct probe_state {
 	__u64 mark[LEVELS];   /* function that the open interval of this level runs, 0: not known */
 	__u32 place[LEVELS];  /* place of the next record, counted from ring_base() */
@@ -73,7 +73,7 @@ struct probe_state {
 	/* Handlers that the newest NMI asked; start 0: one knew the NMI. */
 	__u64 nmi_start, nmi_seen;
 	__u32 khz; /* the CPU's frequency */
-	/* While threads are watched. */
+	/* For watched threads. */
 	__u32 seen; /* 1: `active` counts the thread that was running when the gate opened */
 	__u32 here; /* tid of the running watched thread; 0: none */
 	__u32 told; /* 1: the ring had room for the newest RECORD_WATCH */
@@ -116,7 +116,8 @@ struct cpu_state {
 /* The sampler reads all cursors with one load (collect/sampler.h: cursors_t). */
 _Static_assert(__builtin_offsetof(struct cpu_state, cursor) % 16 == 0, "one load");
 _Static_assert(LEVELS * sizeof(__u32) == 16, "one load");
-/* The compiler of the probes and that of the reader agree: nothing is padded before the pages. */
+/* Ensures that the compilers of the probes and of the reader agree: nothing is padded before the
+ * pages. */
 _Static_assert(sizeof(struct record_open) == 16, "no padding");
 _Static_assert(__builtin_offsetof(struct probe_state, preempted) == 64, "no padding");
 _Static_assert(__builtin_offsetof(struct probe_state, same) == 160, "no padding");

@@ -15,7 +15,7 @@ const struct opt limits_opts[] = {
 	{0},
 };
 
-/* Writes "CPU 3", or of a watched thread its name. Returns buf. */
+/* Writes "CPU 3", or a watched thread's name. Returns buf. */
 static const char *lane_name(const struct view *v, uint32_t i, char buf[4 * LANE_NAME])
 {
 	char lane[LANE_NAME];

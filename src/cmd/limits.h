@@ -12,7 +12,8 @@ struct limits {
 
 extern const struct opt limits_opts[]; /* rows of a struct limits */
 
-/* Says what of the view crosses them, a line each on stderr. Returns EXIT_CROSSED or EXIT_OK. */
+/* Reports what crosses them in the view, one line each on stderr. Returns EXIT_CROSSED or
+ * EXIT_OK. */
 int limits_crossed(const struct limits *l, const struct view *v);
 
 #endif

@@ -36,7 +36,7 @@ static void hear(void *ctx, uint32_t index, const struct account *a)
 		l->hiccup(l->ctx, index, a);
 }
 
-/* False: one of those who take part wants no more. */
+/* Lets the participants work. False: one of them wants to end. */
 static bool step(struct live *l)
 {
 	bool more = !l->output || output_flush(l->output);
@@ -88,7 +88,7 @@ int live_report(struct output *o, struct view *v)
 	return output_end(o, &view, 1) ? EXIT_ERROR : EXIT_OK;
 }
 
-/* From the window's begin to its end. */
+/* Runs from the window's begin to its end. */
 static int run_window(struct live *l, struct recorder *recorder)
 {
 	int code, bad = 0;
@@ -118,7 +118,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 	return bad ? EXIT_ERROR : code;
 }
 
-/* Before anything of ours is attached or runs, and long before the window. */
+/* Reads the facts before anything of ours is attached or runs, and long before the window. */
 static void take_facts(const struct live *l)
 {
 	struct facts_options o = {.from = &l->measure->housekeeping};

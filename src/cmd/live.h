@@ -14,13 +14,13 @@ struct live {
 	const struct measure *measure;
 	const struct engine *engine;
 	const void *engine_options;
-	struct view *view;           /* its host has been read */
+	struct view *view;           /* the caller has read its host */
 	struct output *output;       /* of the report, which takes each hiccup; NULL: none */
 	bool spans;                  /* record spans whatever the output needs */
 	const struct limits *limits; /* NULL: none */
 	const char *record_to;       /* path of a recording; NULL: none */
 	bool force;                  /* overwrite it */
-	struct recorder_stats stats; /* of the recording, at the end */
+	struct recorder_stats stats; /* of the recording, set at the end */
 
 	/* Callbacks get ctx; each may be NULL. */
 	void *ctx;
@@ -28,16 +28,17 @@ struct live {
 	void (*hiccup)(void *ctx, uint32_t index, const struct account *a);
 	uint64_t every_ns;           /* between two snapshots; the first one comes at once */
 	void (*snapshot)(void *ctx); /* the view is as of now */
-	bool (*step)(void *ctx);     /* after what has come was taken; false: end the window */
-	void (*over)(void *ctx);     /* the window's time is over, and it is about to close */
-	int (*end)(void *ctx);       /* the view is complete; the exit code. NULL: live_report */
+	bool (*step)(void *ctx);     /* called after each poll; false: end the window */
+	void (*over)(void *ctx);     /* called when the window's time is over, before it closes */
+	/* called with the complete view; returns the exit code. NULL: live_report */
+	int (*end)(void *ctx);
 
-	void *run; /* the engine's, while it is open */
+	void *run; /* set by the engine while it is open */
 };
 
 int live_run(struct live *l); /* the exit code */
 
-/* Explains the view and writes the report. The exit code. */
+/* Explains the view and writes the report. Returns the exit code. */
 int live_report(struct output *o, struct view *v);
 
 #endif

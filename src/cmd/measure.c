@@ -174,8 +174,8 @@ static int choose_targets(struct measure *m, const struct host *host)
 	return 0;
 }
 
-/* Housekeeping runs on the measured CPUs: above the samplers, and not without the time that the
- * kernel keeps for all others. */
+/* Lets housekeeping run on the measured CPUs: above the samplers, and never without the time that
+ * the kernel keeps for all others. */
 static int share(struct measure *m, const struct host *host)
 {
 	FILE *f = fopen("/proc/sys/kernel/sched_rt_runtime_us", "re");
@@ -310,7 +310,7 @@ void measure_over(void)
 	}
 }
 
-/* Ctrl-C and SIGTERM. Without SA_RESTART: sleeping calls come back at once. */
+/* Catches Ctrl-C and SIGTERM. Without SA_RESTART: sleeping calls return at once. */
 void measure_catch_signals(void)
 {
 	struct sigaction act = {.sa_handler = on_signal};

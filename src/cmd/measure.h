@@ -1,4 +1,4 @@
-/* What all commands that measure live have in common: their options, the choice of CPUs, the end by
+/* Shared by all commands that measure live: their options, the choice of CPUs, the end by
  * signal. */
 #ifndef CULPRIT_MEASURE_H
 #define CULPRIT_MEASURE_H
@@ -49,13 +49,13 @@ int measure_set_threshold(const char *text, void *field, const struct opt *row, 
 int measure_set_priority(const char *text, void *field, const struct opt *row, char *why,
 			 size_t whylen);
 
-/* "3,5": two CPUs in an order of their own. */
+/* Setter of a uint64_t; the row's arg has the range, NULL: 1 to 10^12. */
 struct measure_pair {
 	unsigned cpu[2];
 	bool given;
 };
 
-/* Into a uint64_t; the row's arg has the range, NULL: 1 to 10^12. */
+/* Sets the defaults: 10 s and the normal policy. */
 struct measure_range {
 	long lo, hi;
 };
@@ -68,30 +68,30 @@ int measure_set_count(const char *text, void *field, const struct opt *row, char
 /* Defaults of 10 s and the normal policy. */
 void measure_init(struct measure *m);
 
-/* After parsing with a duration_ns of 0: without -d a run ends with what it counts, if it counts
+/* Call after parsing with a duration_ns of 0: without -d a run ends with its count, if it counts
  * (-n), or after 10 s. */
 void measure_end(struct measure *m, bool counts);
 
-/* Fills in the CPUs that were not given and checks that measuring can work here. 0, or -1 with the
+/* Fills in CPUs that were not given, and checks that measuring can work here. 0, or -1 with the
  * reason said. */
 int measure_check(struct measure *m, const struct host *host);
 
-/* For commands that want so many CPUs, each for a purpose: of those given with -c, or else of the
- * isolated ones, or else of the allowed ones, without the lowest where there are enough; the lowest
+/* Chooses CPUs for commands that need some for a purpose: from those given with -c, or else the
+ * isolated ones, or else the allowed ones, without the lowest where there are enough; the lowest
  * of them, ascending. Returns how many: at most `want`, at least `need`, or -1 with the reason
  * said. */
 int measure_choose(const struct measure *m, const struct host *host, unsigned *cpu, uint32_t need,
 		   uint32_t want);
 
-/* What collect_open takes. */
+/* The options of collect_open. */
 struct collect_options measure_collect(const struct measure *m);
 
-/* Nonzero once SIGINT, SIGTERM or SIGHUP has come: the only global state. A second one ends the
- * process by its default action. */
+/* Nonzero once SIGINT, SIGTERM or SIGHUP has come: global because a signal handler sets it. A
+ * second one ends the process by its default action. */
 extern volatile int measure_stop;
 void measure_catch_signals(void);
 void measure_over(
-	void); /* the window is: a first signal does not cut off the report that is being written */
+	void); /* ends the window: a first signal no longer cuts off the report being written */
 
 /* Sleeps until the next visit of the samplers is due; false when the window's time is over or a
  * signal has come. begin_ns: when it opened. */

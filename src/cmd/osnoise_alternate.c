@@ -117,7 +117,7 @@ static void count_hiccup(struct osnoise_period *p, const struct account *a)
 		p->max_single_ns = a->duration_ns;
 }
 
-/* Our turn: each CPU's period as it goes on. */
+/* State of our turn: each CPU's period so far. */
 struct turn {
 	const struct live *live;
 	struct table_of *t;
@@ -166,7 +166,7 @@ static int end(void *ctx)
 		while (o->end_ns <= end)
 			end_period(turn->t, turn->round, cpu, o, PERIOD_NS);
 		if (end + PERIOD_NS >
-		    o->end_ns + PERIOD_NS / 20) /* more than a rest of the last period */
+		    o->end_ns + PERIOD_NS / 20) /* longer than a rest of the last period */
 			end_period(turn->t, turn->round, cpu, o, end + PERIOD_NS - o->end_ns);
 	}
 	return EXIT_OK;

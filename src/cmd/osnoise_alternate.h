@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include "cmd/measure.h"
 
-/* Twice each, for the duration of `m`. Returns an exit code. */
+/* Runs each twice, for the duration of `m`. Returns an exit code. */
 int osnoise_alternate(struct measure *m, bool json, FILE *out);
 
 #endif

@@ -68,7 +68,7 @@ static void paired_free(struct paired *cpu, uint32_t ncpus)
 	free(cpu);
 }
 
-/* NULL when out of memory. */
+/* NULL: out of memory. */
 static struct paired *paired_new(uint32_t ncpus)
 {
 	struct paired *cpu = calloc(ncpus, sizeof(*cpu));
@@ -123,7 +123,7 @@ int osnoise_live(struct measure *m, bool json, FILE *out)
 		measure_catch_signals();
 		tracer = tracer_start(
 			&m->cpus,
-			false); /* before our own probes: both are to settle before the window */
+			false); /* before our own probes: both must settle before the window */
 		if (tracer) {
 			code = compare_on(m, v, json, out);
 			tracer_stop(tracer);

@@ -122,7 +122,7 @@ bool output_spans(const struct output *o)
 	return format_of(o)->spans;
 }
 
-/* What the file held goes when there is something to write. */
+/* Truncates the file when there is something to write. */
 static void cut(struct output *o)
 {
 	if (o->path && ftruncate(fileno(o->file), 0)) {
@@ -140,8 +140,8 @@ void output_begin(struct output *o)
 		f->head(o->file);
 }
 
-/* A line comes before all is known that advise() wants: it says what the names alone mean. Names
- * that the book has not are looked up again ever more seldom. */
+/* A line is written before advise() has all that it needs: names its cause by the names alone.
+ * Unknown names are looked up again ever more seldom. */
 static void name_causes(const struct view *v, uint32_t index, const struct account *a)
 {
 	for (uint32_t i = 0; i < a->npieces; i++) {
@@ -155,7 +155,7 @@ static void name_causes(const struct view *v, uint32_t index, const struct accou
 	}
 }
 
-/* The first hiccup brings the view. */
+/* Begins the trace with the first hiccup, which brings the view. */
 static bool begin_trace(struct output *o, const struct view *v)
 {
 	if (!o->trace && !o->error && !(o->trace = format_of(o)->trace->begin(v, o->file)))
@@ -185,7 +185,7 @@ void output_explain(struct view *v)
 		say("out of memory: some advice is missing");
 }
 
-/* Lines have no place for what a report would say of the run as a whole. */
+/* Reports about the whole run go to stderr, because lines have no place for them. */
 static void say_rest(const struct view *v)
 {
 	char a[32], b[32];
@@ -233,7 +233,7 @@ int output_done(struct output *o, int err)
 {
 	if (err || fflush(o->file) || ferror(o->file))
 		return write_failed(o, errno);
-	o->made = false; /* whatever fails now, the report is there */
+	o->made = false; /* even if a later step fails, the report is there */
 	return 0;
 }
 

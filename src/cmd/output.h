@@ -1,5 +1,5 @@
-/* Where a report goes, and in which form: the options -f, -o and --stacks, and what they mean, for
- * all commands that have them. */
+/* The form and the place of a report: the options -f, -o and --stacks, and their meaning, for all
+ * commands that have them. */
 #ifndef CULPRIT_OUTPUT_H
 #define CULPRIT_OUTPUT_H
 
@@ -16,8 +16,8 @@ struct output {
 	int series; /* enum series_style */
 	bool series_given;
 	FILE *file;
-	bool made;           /* the file was not there before */
-	int error;           /* errno when it took no more */
+	bool made;           /* the file did not exist before */
+	int error;           /* errno of the first failed write */
 	struct trace *trace; /* NULL: no hiccup has come, or the format is another */
 };
 
@@ -33,41 +33,41 @@ int output_set_path(const char *text, void *field, const struct opt *row, char *
 int output_set_percentiles(const char *text, void *field, const struct opt *row, char *why,
 			   size_t whylen);
 
-/* Setter for files beside the report: standard output is not theirs. */
+/* Setter for files beside the report, which cannot be standard output. */
 int output_set_file(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 
 /* Colour where `out` is a terminal and NO_COLOR is not set; width in columns, `most` at most: what
  * COLUMNS says, or else the terminal has. Else the width stays as it is. */
 void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width);
 
-/* Opens the file before there is anything to write: what it holds is kept until there is. 0, or -1
- * with the reason said. */
+/* Opens the file before there is anything to write; its old contents stay until then. 0, or -1 with
+ * the reason said. */
 int output_open(struct output *o);
 
-/* True: hiccups go to it one by one, as they come. */
+/* True when hiccups go to it one by one, as they come. */
 bool output_lines(const struct output *o);
-bool output_spans(
-	const struct output *o); /* it wants to know when each interval of the worst hiccups ran */
-bool output_alone(const struct output *o); /* it takes one view, not several */
-void output_begin(struct output *o); /* there will be something to write; of lines the heading */
-/* Gives the sources of its pieces their causes, and writes it if the format is one of lines. */
+bool output_spans(const struct output *o); /* needs the spans of the worst hiccups */
+bool output_alone(const struct output *o); /* takes only one view */
+void output_begin(struct output *o);       /* prepares for writing; line formats write their head */
+/* Gives the sources of its pieces their causes, and writes the hiccup if the format writes
+ * lines. */
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a);
-/* What came by output_hiccup goes out now. False when it cannot: o->error. */
+/* Flushes the hiccups written so far. False on failure: o->error. */
 bool output_flush(struct output *o);
 
-/* Gives the view what a report says beside what was measured: causes, and what to do. */
+/* Adds causes, advice and verdicts to the view. */
 void output_explain(struct view *v);
 
-/* The report, or of lines the end of them. 0, or -1 with the reason said. */
+/* Writes the report, or the end of the lines. 0, or -1 with the reason said. */
 int output_end(struct output *o, const struct view *const *views, uint32_t n);
 
-/* The two halves of output_end, for what is no report. What the file held goes, *r has the colour
- * and width for where it goes; err is of what wrote it. */
+/* The two halves of output_end, for output that is no report. output_ready truncates the file and
+ * sets *r to the colour and width for its place; err: the writer's error. */
 void output_ready(struct output *o, struct render_options *r);
 int output_done(struct output *o, int err);
 
-/* Closes it. Returns the exit code: `code`, or EXIT_ERROR when that fails; a file that was made for
- * a run that failed goes. */
+/* Closes it. Returns the exit code: `code`, or EXIT_ERROR when closing fails; removes a new file of
+ * a failed run. */
 int output_close(struct output *o, int code);
 
 #endif

@@ -52,7 +52,7 @@ struct record_state {
 	const char *path;
 };
 
-/* One line: what is in the file, and what to do with it. */
+/* Prints one line: what is in the file, and what to do with it. */
 static int end(void *ctx)
 {
 	const struct record_state *s = ctx;

@@ -91,7 +91,7 @@ const struct opt_command report_usage = {
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
-/* A hiccup has a line when a source that is shown had a part in it. */
+/* A hiccup has a line when a shown source had a part in it. */
 static bool is_shown(const struct view *v, uint32_t index, const struct account *a)
 {
 	const struct sources *t = &v->cpu[index].sources;
@@ -108,7 +108,7 @@ static bool is_shown(const struct view *v, uint32_t index, const struct account 
 	return false;
 }
 
-/* One file read into its view, its hiccups to the output on the way. */
+/* Reads one file into its view, and gives its hiccups to the output on the way. */
 static struct recording *read_file(struct options *o, const char *path, struct view *v)
 {
 	struct recording *r = recording_open(path, &o->part, v);
@@ -136,7 +136,7 @@ static struct recording *read_file(struct options *o, const char *path, struct v
 	return r;
 }
 
-/* False: what --kind and --source ask for is in none of them. */
+/* False when --kind and --source match nothing in any of them. */
 static bool some_shown(const struct options *o, const struct view *const *views, uint32_t n)
 {
 	if (!shown_some(&o->shown))

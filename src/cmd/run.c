@@ -82,7 +82,7 @@ const struct opt_command run_usage = {
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
-/* What the callbacks of a live run share. */
+/* State of the callbacks of a live run. */
 struct run_state {
 	struct options *o;
 	struct view *view;

@@ -68,7 +68,7 @@ static void leave(void)
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
 }
 
-/* What ends the process at once: the terminal first. */
+/* Restores the terminal before a signal ends the process. */
 static void on_crash(int sig)
 {
 	leave();
@@ -89,7 +89,7 @@ static int enter(void)
 	raw.c_cc[VTIME] = 0;
 	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
 		signal(crashes[i], on_crash);
-	signal(SIGTSTP, SIG_IGN); /* stopped, it could not give the terminal back */
+	signal(SIGTSTP, SIG_IGN); /* a stopped process could not restore the terminal */
 	entered = 1;
 	atexit(leave);
 	if (tcsetattr(STDIN_FILENO, TCSANOW, &raw))
@@ -182,11 +182,11 @@ static enum key_result take_keys(struct top_state *s)
 		return KEY_QUIT;
 	n = read(STDIN_FILENO, keys, sizeof(keys));
 	if (n == 0)
-		return KEY_QUIT; /* there was something, and it is nothing: the end */
+		return KEY_QUIT; /* readable without data: the end */
 	for (ssize_t i = 0; i < n; i++) {
 		enum key_result one;
 
-		if (keys[i] == '\033') /* an arrow or a mouse: nothing of it is for us */
+		if (keys[i] == '\033') /* ignores arrows and mice */
 			break;
 		one = take_key(s, keys[i]);
 		if (one > result)
@@ -214,9 +214,9 @@ struct terminal {
 	struct view *view;
 	struct recent recent;
 	struct top_state screen;
-	struct winsize drawn; /* size of the terminal then */
-	bool second;          /* one is over since */
-	bool gone;            /* the terminal is */
+	struct winsize drawn; /* size of the terminal at that time */
+	bool second;          /* a second has passed since */
+	bool gone;            /* the terminal has gone */
 };
 
 static int begin(void *ctx)
@@ -271,7 +271,7 @@ static int end(void *ctx)
 	return s->gone ? EXIT_ERROR : EXIT_OK;
 }
 
-/* The exit code. */
+/* Returns the exit code. */
 static int run(const struct measure *m, struct view *v)
 {
 	const char *no_colour = getenv("NO_COLOR");

@@ -30,7 +30,7 @@ void topic_print(const struct topic *topic, FILE *out)
 	fprintf(out, "culprit %s: %s\n\n%s", topic->name, topic->summary, topic->text);
 }
 
-/* What the line stands in, whose first `in` bytes are blanks; `blank`: the line above is empty. */
+/* The block of the line, whose first `in` bytes are blanks; `blank`: the line above is empty. */
 static enum block block_of(const char *line, size_t in, enum block above, bool blank)
 {
 	if (!in)

@@ -16,10 +16,10 @@ struct topic {
 /* All of them, by name; the last has no name. */
 extern const struct topic topics[];
 
-/* NULL when there is none of this name. */
+/* NULL: no topic of this name. */
 const struct topic *topic_find(const char *name);
 
-/* The page as the terminal shows it; and as roff with man(7)'s macros, culprit-NAME(SECTION). */
+/* Prints the page as on a terminal; and as roff with man(7)'s macros, culprit-NAME(SECTION). */
 void topic_print(const struct topic *topic, FILE *out);
 void topic_manual(const struct topic *topic, FILE *out);
 

@@ -42,7 +42,7 @@ static int set_id(const char *text, void *field, const struct opt *row, char *wh
 	return -EINVAL;
 }
 
-/* -t TIME; or -t TID, as it was: a bare number, which no time is. */
+/* Takes -t TIME; or -t TID, an old spelling: a bare number, which is no time. */
 static int set_threshold_or_tid(const char *text, void *field, const struct opt *row, char *why,
 				size_t whylen)
 {
@@ -65,7 +65,7 @@ static const struct opt watch_opts[] = {
 	 "only what happens on these CPUs; without -p and --tid all threads of programs there",
 	 FIELD(command.measure.cpus), opt_set_cpus, .preset = "where the threads may run"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s"),
-	{'t', NULL, "TIME", NULL, 0, set_threshold_or_tid}, /* ahead of the row that tells of it */
+	{'t', NULL, "TIME", NULL, 0, set_threshold_or_tid}, /* before the row that explains it */
 	{'t', "threshold", "TIME", "leave out losses that are shorter",
 	 FIELD(command.measure.threshold_ns), opt_set_time, .preset = "none"},
 	{0, "faults", NULL, "page faults, too", FIELD(threads.faults)},
@@ -111,7 +111,7 @@ static bool has_ids(const int32_t *id)
 	return id[0];
 }
 
-/* Those that are not there, before anything is switched on. */
+/* Finds missing ones before anything is switched on. */
 static int check_ids(const struct watched *w)
 {
 	char path[64];
@@ -145,7 +145,7 @@ static void add_allowed(int pid, int tid, struct cpus *cpus)
 		fclose(f);
 }
 
-/* Where the threads may run: only there anything is traced. */
+/* CPUs that the threads may run on: only these are traced. */
 static void find_cpus(const struct watched *w, struct cpus *cpus)
 {
 	for (int i = 0; i < IDS && w->tid[i]; i++)
@@ -210,7 +210,7 @@ static int end(void *ctx)
 	return live_report(&s->o->command.output, s->view);
 }
 
-/* The exit code. */
+/* Returns the exit code. */
 static int run(struct options *o, struct view *v)
 {
 	struct workload_command *c = &o->command;

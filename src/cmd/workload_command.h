@@ -1,5 +1,5 @@
-/* Commands that measure a workload (collect/workload.h) and report on it: their options, and a live
- * run with a report. */
+/* Shared by commands that measure a workload (collect/workload.h) and report on it: their options,
+ * and a live run with a report. */
 #ifndef CULPRIT_WORKLOAD_COMMAND_H
 #define CULPRIT_WORKLOAD_COMMAND_H
 
@@ -12,11 +12,13 @@ struct workload_command {
 	const char *record, *label;
 	bool force;
 	int (*report)(struct workload_command *c,
-		      struct view *v); /* instead of live_report, which it may call; NULL: that */
+		      /* called instead of live_report, which it may call; NULL: none */
+		      struct view *v);
 };
 
-/* Rows of option tables: of a struct workload_command all that a workload's command has beside the
- * workload's own; and those for a recording of it, which a table of another struct can have, too.
+/* Rows of option tables: all options of a workload's command (struct workload_command) beside the
+ * workload's own; and those for a recording of it, which the table of another struct can include,
+ * too.
  */
 extern const struct opt workload_command_opts[], workload_record_opts[];
 

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-/* What a hard or soft interrupt may run; a kernel thread mostly runs works. */
+/* Functions that a hard or soft interrupt may run; a kernel thread mostly runs work items. */
 #define IN_INTERRUPT "csd", "irqwork", "hrtimer", "timer", "work", "stopper"
 #define IN_TASK      "work", "stopper", "timer", "hrtimer", "irqwork", "csd"
 
@@ -18,7 +18,7 @@ KIND(IRQ, 192, 3) = {
 	.id_alone = "irq %u",
 	.handler = true,
 	.functions = {IN_INTERRUPT},
-	.exact = true, /* mostly its handler, which the patterns do not mean */
+	.exact = true, /* the function is mostly its handler, which the patterns do not mean */
 	.book = "irq",
 };
 

@@ -1,4 +1,4 @@
-/* Kinds of sources of lost time, one row each: whatever differs by kind alone. A new kind of
+/* Kinds of sources of lost time, one row each: everything that differs by kind alone. A new kind of
  * interval in record.h is a new kind here, and does not compile until it has its row. */
 #ifndef CULPRIT_KIND_H
 #define CULPRIT_KIND_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include "record.h"
 
-/* The intervals of record.h, and the time that no record tells of, in the order of reports. */
+/* The intervals of record.h, and time without a record, in the order of reports. */
 enum source_kind {
 #define INTERVAL(name, number) SOURCE_##name,
 #define INSTANT(name, number)

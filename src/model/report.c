@@ -104,7 +104,7 @@ int report_rows(const struct view *v, uint32_t index, struct report_rows *rows)
 		return -ENOMEM;
 	}
 	n = shown_rank(&v->shown, &c->sources, order);
-	/* One row for the rest tells less than that source itself. */
+	/* A single source in the rest would tell less than its own row. */
 	shown = shown_rows(&v->shown, n, n == ROWS_MAX + 1 ? n : ROWS_MAX);
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct source *s = c->sources.row[order[i]];
@@ -189,7 +189,7 @@ const char *report_stops(const struct source *s, char *buf, size_t len)
 	return buf;
 }
 
-/* "190 runs; 150 interruptions began with it", where these are two numbers. */
+/* "190 runs; 150 interruptions began with it", when the two numbers differ. */
 static void note_runs(const struct source *s, FILE *out)
 {
 	char runs[32], count[32];
@@ -223,7 +223,7 @@ static void note_asker(const struct origins *o, const struct origin *r, FILE *ou
 		r->missed ? "+" : "", o->known);
 }
 
-/* How many requests there were besides. With a "+" above, some of them may be theirs. */
+/* Notes how many more requests there were. With a "+" above, some of them may be that asker's. */
 static void note_others(const struct origins *o, const uint32_t *shown, uint32_t n, FILE *out)
 {
 	uint64_t rest = o->known - o->unnamed;

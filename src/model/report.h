@@ -1,5 +1,5 @@
-/* What a report for people says: the rows of a CPU's table of sources and the notes below each, and
- * the parts of a worst hiccup. Derived here once; text, Markdown and HTML lay it out.
+/* The content of a report for people: the rows of a CPU's table of sources and the notes below
+ * each, and the parts of a worst hiccup. Derived here once; text, Markdown and HTML lay it out.
  *
  * All texts are escaped. In a marked text each name from the machine stands between the bytes
  * REPORT_NAME and REPORT_END, so that a format can set it off. */
@@ -15,13 +15,13 @@ char *report_unmark(char *marked); /* drops the marks, in place; returns it */
 
 /* ---- a CPU's table ---- */
 
-/* A row: a source, the edge, or the sources that have no row. */
+/* A row: a source, the edge, or the sources without a row of their own. */
 struct report_row {
 	unsigned kind; /* enum source_kind, TIMELINE_EDGE, or TIMELINE_KINDS for the rest */
 	const struct source *source; /* NULL for the edge and the rest */
 	uint32_t more;               /* sources in the rest */
 	uint64_t ns;
-	bool as_above; /* its cause and advice stand with a row above */
+	bool as_above; /* its cause and advice are those of a row above */
 };
 
 struct report_rows {
@@ -37,7 +37,7 @@ int report_rows(const struct view *v, uint32_t index, struct report_rows *rows);
 const char *report_row_kind(const struct report_row *r); /* "thread", "edge", "" */
 const char *report_row_who(const struct report_row *r, char buf[REPORT_WHO + 2]); /* marked */
 
-/* "38.41", or "<0.01" for a nonzero less than that: the points stand under each other. */
+/* "38.41", or "<0.01" for a smaller one above 0: the decimal points are aligned. */
 const char *report_share(uint64_t part, uint64_t whole, char *buf, size_t len);
 
 /* The notes of a source, a marked line each: how often it ran, whether it was stopped, where it may
@@ -45,18 +45,18 @@ const char *report_share(uint64_t part, uint64_t whole, char *buf, size_t len);
  * stacks. The caller frees it; NULL: out of memory. */
 char *report_notes(const struct sources *t, const struct source *s, bool stacks);
 
-/* Of rows that were merged: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
+/* For merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
 const char *report_merged(const struct sources *t, char *buf, size_t len);
 
 /* ---- names ---- */
 
 /* "[kworker/3:1] [812]", "python3 [99]", "virtio1-req.0 (irq 36)", "local_timer >
- * tick_nohz_handler". Only a kernel thread's name stands in brackets, and only what was merged is
+ * tick_nohz_handler". Only a kernel thread's name stands in brackets, and only merged rows are
  * called "(others)": a thread whose own name begins with "[" begins with "\x5b" instead, one that
  * is called "(others)" with "\x28". Returns buf. */
 const char *report_who(const struct source *source, char *buf, size_t len);
 
-/* The same of a thread's name alone: "[kworker/3:1]", "python3". */
+/* The same for a thread's name alone: "[kworker/3:1]", "python3". */
 const char *report_comm(const char *comm, bool kernel_thread, char *buf, size_t len);
 
 /* "max 1.47 ms: likely stopped inside; p99 18.0 us" (model/stops.h); NULL: none was. */
@@ -77,11 +77,11 @@ struct report_part {
 	uint64_t ns;
 };
 
-#define REPORT_PIECES_MAX 24 /* are told each */
+#define REPORT_PIECES_MAX 24 /* pieces with a part of their own */
 #define REPORT_PARTS      (REPORT_PIECES_MAX + 4)
 
-/* The pieces, edge, what is not recorded and what nothing explains, as far as there is such.
- * Returns how many. */
+/* Derives the parts: the pieces, edge, unrecorded and unexplained time, without empty ones. Returns
+ * how many. */
 uint32_t report_parts(const struct view *v, const struct worst *w,
 		      struct report_part part[REPORT_PARTS]);
 

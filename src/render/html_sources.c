@@ -1,5 +1,5 @@
-/* Who took the time of a CPU: a row a source with a bar, who asked for it, and what to do about it.
- * On a narrow page a row is a block. */
+/* Who took the time of a CPU: a row for each source with a bar, who asked for it, and what to do
+ * about it. On a narrow page a row is a block. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static void write_notes(FILE *out, char *notes)
 	free(notes);
 }
 
-/* An id of the cause book and what to do. */
+/* Writes the id in the cause book and what to do. */
 static void write_cause(FILE *out, const struct report_row *r)
 {
 	fputs("<span class=\"cause\">", out);

@@ -1,6 +1,6 @@
 /* The worst hiccups as nested strips: what ran at the bottom, what interrupted it on top of that,
- * and between them the kernel's own way in and out (edge) and time that nothing explains (outside).
- * Below each strip its pieces, with who asked for them. */
+ * and between them the kernel's entry and exit (edge) and unexplained time (outside). Below each
+ * strip its pieces, with who asked for them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@
 #define SHOWN        10
 #define DRAWN_MAX    300  /* spans of a strip, the longest */
 #define GAP_LEAST    0.08 /* percent of the strip; shorter gaps are not drawn */
-#define SEEN_LEAST   0.15 /* percent that a span is drawn wide at least */
-#define LABEL_WIDE   3.5  /* percent that a span must be wide to have a label... */
+#define SEEN_LEAST   0.15 /* percent: least width of a drawn span */
+#define LABEL_WIDE   3.5  /* percent: least width of a span with a label... */
 #define LABEL_NARROW 12.0 /* ...on a narrow page */
 #define ROWS_MAX     6    /* classes d0 to d5 */
 
@@ -29,7 +29,7 @@ static double percent_of(const struct strip *s, uint64_t ns)
 	return 100.0 * (double)ns / (double)s->w->duration_ns;
 }
 
-/* A part of the bottom row that no source has. */
+/* Writes a part of the bottom row without a source. */
 static void write_gap(const struct strip *s, unsigned kind, uint64_t from_ns, uint64_t to_ns)
 {
 	if (to_ns <= from_ns || percent_of(s, to_ns - from_ns) < GAP_LEAST)
@@ -52,8 +52,8 @@ static uint64_t bound_of(const struct strip *s, const struct span *span)
 	return s->cpu->sources.row[span->source]->kind == SOURCE_THREAD ? b->thread_ns : b->irq_ns;
 }
 
-/* As the join splits it: beside an interval it is edge up to the bound, the rest is outside. Which
- * part comes first is not known. */
+/* Splits as the join does: beside an interval it is edge up to the bound, the rest is outside.
+ * Which part comes first is not known. */
 static void write_between(const struct strip *s, const struct span *before,
 			  const struct span *after)
 {
@@ -112,7 +112,7 @@ static int by_length(const void *a, const void *b)
 	return *x < *y ? 1 : *x > *y ? -1 : 0;
 }
 
-/* How long a span must be for that at most DRAWN_MAX are drawn. */
+/* The shortest span drawn, so that there are at most DRAWN_MAX. */
 static uint64_t shortest_drawn(const struct worst *w)
 {
 	uint64_t length[SPANS_MAX];

@@ -1,5 +1,5 @@
-/* The report as JSON, schema culprit.report/2. Names that are added later keep the schema; one that
- * changes or goes raises it. */
+/* The report as JSON, schema culprit.report/2. New names keep the schema; a changed or removed one
+ * raises it. */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/json.h"

@@ -177,7 +177,7 @@ static void write_hiccups(struct json *j, const struct hist *h)
 	json_end(j);
 }
 
-/* What is too short for whole nanoseconds. */
+/* Writes times too short for whole nanoseconds. */
 static void write_fine(struct json *j, const struct hist *h)
 {
 	json_u64(j, "min_ps", h->count ? h->min : 0);
@@ -188,7 +188,7 @@ static void write_fine(struct json *j, const struct hist *h)
 	json_u64(j, "p80_ps", hist_percentile(h, 80));
 }
 
-/* What a workload measured of its windows, whatever their length. */
+/* Writes a workload's values of all its windows. */
 static void write_series(struct json *j, const struct cpu *c)
 {
 	if (!c->nseries)
@@ -225,8 +225,7 @@ void render_shorts(struct json *j, const struct short_gaps *s)
 	json_end(j);
 }
 
-/* Around the interruptions that the bounds were learned from; recordings before there was this do
- * not have it. */
+/* Writes the samples around the interruptions that taught the bounds; old recordings lack them. */
 static void write_edge_seen(struct json *j, const struct edge_seen *e)
 {
 	const struct {
@@ -245,7 +244,7 @@ static void write_edge_seen(struct json *j, const struct edge_seen *e)
 			json_null(j, rows[i].key);
 }
 
-/* Instead of a CPU. */
+/* Names the thread, instead of a CPU. */
 static void write_thread(struct json *j, const struct cpu *c)
 {
 	json_null(j, "cpu");
@@ -277,7 +276,7 @@ static void write_loop(struct json *j, const struct cpu *c)
 	json_end(j);
 }
 
-/* Writes whose the lost time was, by sums, and how sure that is. */
+/* Writes how the lost time divides, and how sure that is. */
 static void write_time(struct json *j, const struct cpu *c)
 {
 	json_object(j, "time");

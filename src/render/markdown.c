@@ -33,7 +33,7 @@
 #include "render/render.h"
 
 #define WORST_TOP 10
-#define CODE_MAX  (4 * 4096 + 64) /* any name of a view, as code */
+#define CODE_MAX  (4 * 4096 + 64) /* room for any name of a view, as code */
 
 /* A name from the machine, as code. */
 static const char *code(const char *name, char buf[CODE_MAX])
@@ -48,7 +48,7 @@ static const char *percent(uint64_t part, uint64_t whole, char *buf, size_t len)
 	return format_percent(whole ? 100.0 * part / whole : 0, buf, len);
 }
 
-/* Prints and frees a table, unless there was no memory for it. */
+/* Prints and frees a table, unless it found no memory. */
 static int finish(struct table *t, FILE *out)
 {
 	if (!t)
@@ -199,7 +199,7 @@ static void write_shorts(const struct cpu *r, FILE *out)
 			percent(s->total_ns, r->observed_ns, d, sizeof(d)));
 }
 
-/* What the time is called that nothing explains. */
+/* Name of the time that nothing explains. */
 static const char *rest_of(const struct view *v, char buf[CODE_MAX])
 {
 	return v->run.rest[0] ? markdown_code(v->run.rest, buf, CODE_MAX) : view_rest(v);

@@ -1,4 +1,4 @@
-/* How a report came about: per CPU what bounds its truth, then what is worth a sentence. */
+/* How it was measured: for each CPU the limits of its truth, then everything worth a sentence. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Report formats: one file each, one function, one row in the table. */
+/* Report formats: one file, one function, one row in the table for each. */
 #ifndef CULPRIT_RENDER_H
 #define CULPRIT_RENDER_H
 
@@ -8,13 +8,13 @@
 #include "base/opt.h"
 #include "model/view.h"
 
-/* of several: {"schema":..., "reports":[each as alone]} */
+/* For several reports: {"schema":..., "reports":[each as alone]} */
 #define REPORTS_SCHEMA "culprit.reports/1"
 
-/* In text, which figures of what a workload measured. */
+/* Figures of a workload's values in text. */
 enum series_style { SERIES_SHORT, SERIES_WIDE, SERIES_LONG };
 
-extern const char report_schema[]; /* a JSON Schema of both: tests/schema/report.json */
+extern const char report_schema[]; /* JSON Schema of both: tests/schema/report.json */
 
 struct render_options {
 	bool colour;    /* escape sequences for a terminal */
@@ -23,25 +23,25 @@ struct render_options {
 	enum series_style series;
 };
 
-/* A report is written when all is known; lines, one a hiccup, as the hiccups come. */
+/* Reports are written at the end; line formats write one line for each hiccup as it comes. */
 struct format {
 	struct opt_choice choice; /* its name, and one line for the help */
-	/* A report of n views, 1 or more; of several it tells the hosts apart. 0, or -errno. NULL:
-	 * a format of lines. */
+	/* Writes a report of n views, 1 or more, with the host's name when there are several. 0, or
+	 * -errno. NULL: a line format. */
 	int (*write)(const struct view *const *views, uint32_t n,
 		     const struct render_options *options, FILE *out);
-	/* Lines: what comes before the first, once for all views (NULL: nothing), and the line of
-	 * one hiccup of the CPU with this index. While a run lasts, only what is known when it
-	 * begins may be read of the view, beside the CPU's sources. */
+	/* Line formats: the head, once for all views (NULL: none), and the line of one hiccup of
+	 * the CPU with this index. While a run lasts, it may read from the view only what is known
+	 * at its begin, and the CPU's sources. */
 	void (*head)(FILE *out);
 	int (*hiccup)(const struct view *view, uint32_t index, const struct account *account,
 		      FILE *out);
-	bool spans; /* it shows when each interval of a hiccup ran: the session is to keep that */
-	const struct trace_format *trace; /* instead of all of these, but spans */
+	bool spans; /* shows when each interval of a hiccup ran: the session must record spans */
+	const struct trace_format *trace; /* replaces all of these except spans */
 };
 
 /* A trace: a binary file of one view that is written hiccup by hiccup, and remembers what it has
- * said. Of the view it reads what lines do, and at the end all. */
+ * written. It reads of the view what line formats do, and everything at the end. */
 struct trace;
 struct trace_format {
 	struct trace *(*begin)(const struct view *view, FILE *out); /* NULL: out of memory */
@@ -82,24 +82,25 @@ int render_jsonl(const struct view *view, uint32_t index, const struct account *
 
 /* ---- for the renderers ---- */
 
-/* What a report of several begins with, in text or Markdown: the hosts side by side, and whose
- * sources cost most. 0 or -errno. */
+/* Writes the begin of a report of several, in text or Markdown: the hosts side by side, and the
+ * sources that cost most. 0 or -errno. */
 int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options,
 		 bool markdown, FILE *out);
 
-/* The end of a report in Markdown: how it was measured, and what was not observed. 0 or -errno. */
+/* Writes the end of a report in Markdown: how it was measured, and what was not observed. 0 or
+ * -errno. */
 int render_markdown_method(const struct view *view, FILE *out);
 
-/* The object "host". */
+/* Writes the object "host". */
 struct json;
 void render_host(struct json *j, const struct host *h);
-/* "short_gaps": {"from_ns","count","total_ns"}, or null */
+/* Writes "short_gaps": {"from_ns","count","total_ns"}, or null. */
 void render_shorts(struct json *j, const struct short_gaps *s);
 
-/* The CPU with this index, as an object. 0 or -ENOMEM. */
+/* Writes the CPU with this index as an object. 0 or -ENOMEM. */
 int render_json_cpu(struct json *j, const struct view *v, uint32_t index);
 
-/* Each as an object, into an array: {"kind":..,"id":..,"name":..,"function":..,"cause":..,
+/* Writes each as an object, into an array: {"kind":..,"id":..,"name":..,"function":..,"cause":..,
  * "net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} */
 void render_pieces(struct json *j, const struct cpu *cpu, const struct piece *pieces, uint32_t n);
 

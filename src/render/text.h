@@ -1,4 +1,4 @@
-/* What the files of the text report share. */
+/* Shared by the files of the text report. */
 #ifndef CULPRIT_TEXT_H
 #define CULPRIT_TEXT_H
 
@@ -25,26 +25,26 @@ struct page {
 const char *text_style(const struct page *p, const char *sgr);
 const char *text_plain(const struct page *p);
 
-/* Texts that may come from a file, whoever made that, escaped. Returns buf. */
+/* Escapes texts that may come from a file of unknown origin. Returns buf. */
 #define TEXT_SAFE 512
 const char *text_safe(const char *text, char buf[TEXT_SAFE]);
 
-/* A CPU with its table. index: the CPU's in the view. */
+/* Writes a CPU with its table. index: the CPU's in the view. */
 void text_cpu(const struct page *p, uint32_t index);
 
-/* The table of a CPU's sources. index: the CPU's in the view. */
+/* Writes the table of a CPU's sources. index: the CPU's in the view. */
 void text_sources(const struct page *p, uint32_t index);
 
-/* One sentence a CPU, the worst first. */
+/* Writes one sentence for each CPU, the worst first. */
 void text_verdict(const struct page *p);
 
-/* What the audit found that this run confirms, by what it cost; the rest in one line. */
+/* Writes the findings of the audit that this run confirms, by their cost; the rest in one line. */
 void text_audit(const struct page *p);
 
-/* The sources of all CPUs that the cause book does not have. */
+/* Writes the sources of all CPUs that the cause book does not know. */
 void text_not_in_book(const struct page *p);
 
-/* What a workload measured of its windows: a row for each series. */
+/* Writes a workload's values: a row for each series. */
 void text_series(const struct page *p, const struct cpu *c);
 
 #endif

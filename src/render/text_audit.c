@@ -1,9 +1,9 @@
-/* The parts of the text report that come from the audit: the verdict on top, and below the sources
- * what explains them.
+/* Parts of the text report from the audit: the verdict on top, and below the sources the findings
+ * that explain them.
  *
  *   audit, by what it cost in this run:
- *     1.20 ms/s  IRQ 36 (virtio1-req.0) is delivered to cpu 3 [I01]
- *                # echo 0-2 > /proc/irq/36/smp_affinity_list
+ *     1.20 ms/s  IRQ 36 (virtio1-req.0) is delivered to cpu 3 [I01] # echo 0-2 >
+ *                /proc/irq/36/smp_affinity_list
  *     and 24 findings, 2 of them FAIL, that cost nothing here: culprit audit
  */
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #define FIX_SHOWN      240
 #define LEAD           "               "
 
-/* Of watched threads the time: their shares are of different times. */
+/* For watched threads the time, because their shares are of different times. */
 static double share(const struct view *v, uint32_t i)
 {
 	return v->run.watch ? (double)v->cpu[i].hiccups.sum : view_lost(v, i);

@@ -1,4 +1,4 @@
-/* What the text report says of a CPU, or of a watched thread, around the table of its sources. */
+/* The text report of a CPU, or of a watched thread, around the table of its sources. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void write_numbers(const struct page *p, const struct cpu *c)
 		fprintf(p->out, "  %s\n", rest);
 }
 
-/* What is shorter than a hiccup. */
+/* Writes the gaps below the threshold. */
 static void write_shorts(const struct page *p, const struct cpu *r)
 {
 	const struct short_gaps *s = &r->shorts;
@@ -67,7 +67,7 @@ static void write_shorts(const struct page *p, const struct cpu *r)
 			percent_of(s->total_ns, r->observed_ns, d, sizeof(d)));
 }
 
-/* Where the bounds of edges come from, when that is little. */
+/* Writes where the bounds of edges come from, when they rest on few samples. */
 static void write_edges(const struct page *p, const struct cpu *c)
 {
 	unsigned long long n = c->edge_seen.samples;
@@ -95,7 +95,7 @@ static void add_lost(struct flow *f, const struct view *v, uint32_t i)
 	char a[32], b[32];
 
 	format_ns(c->hiccups.sum, b, sizeof(b));
-	if (!v->run.watch) /* of those that were not recorded another line tells */
+	if (!v->run.watch) /* another line reports those that were not recorded */
 		flow_add(f, "%s %% of its time lost to them",
 			 percent_of(c->hiccups.sum, c->observed_ns, a, sizeof(a)));
 	else if (lost >= 0)
@@ -108,7 +108,7 @@ static void add_lost(struct flow *f, const struct view *v, uint32_t i)
 		flow_add(f, "seen for %s", format_ns(c->observed_ns, a, sizeof(a)));
 }
 
-/* What a watched thread's figures mean. */
+/* Explains a watched thread's figures. */
 static void write_thread(const struct page *p, const struct cpu *c)
 {
 	char a[32], b[32];
@@ -189,7 +189,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 			format_ns(c->observed_ns, a, sizeof(a)), text_safe(c->ended, text));
 }
 
-/* The kernel's counters: one line when all agree, else those that do not. */
+/* Writes the kernel's counters: one line when all agree, else those that differ. */
 static void write_evidence(const struct page *p, const struct cpu *c)
 {
 	char a[32];

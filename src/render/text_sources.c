@@ -34,7 +34,7 @@ static void note_rows(struct table *t, char *notes)
 	free(notes);
 }
 
-/* Below a source, from the table's left edge on, so that a command fits in one line. */
+/* Writes it below a source, from the table's left edge on, so that a command fits in one line. */
 static void advice_row(struct table *t, const struct report_row *r)
 {
 	const struct source *s = r->source;
@@ -106,7 +106,7 @@ static bool is_stranger(const struct source *s)
 	       !(s->function && s->function[0] == '[');
 }
 
-/* What there is to look up: the function, else the name. */
+/* Text to look up: the function, else the name. */
 static const char *stranger_name(const struct source *s)
 {
 	return s->function ? s->function : s->name;
