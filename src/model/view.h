@@ -194,9 +194,9 @@ void view_cut(struct view *v, uint32_t n);
 
 /* What reports of watched threads cannot have. */
 #define VIEW_WATCH                                                                                 \
-	"a watch sees what the kernel shows: while a thread runs, time that a hypervisor or "      \
-	"firmware takes is in no "                                                                 \
-	"line"
+	"not measured: time that a hypervisor, firmware or hardware takes while a thread runs, "   \
+	"and kernel work without a probe; only windows that the program reports itself count it, " \
+	"as not seen"
 
 /* No CPU was left for culprit itself: it ran on the measured ones, too, and is a part of the
  * report. */

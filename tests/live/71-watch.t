@@ -100,15 +100,18 @@ with program("spin") as p:
     is_(tids(report), set(p.tids), "-t may be given again")
     ok(all(c["hiccups"]["min_ns"] >= 1000000 for c in report["cpus"] if c["hiccups"]["count"]),
        "--threshold leaves out what is shorter", report["cpus"])
+    rec = os.path.join(place, "rec")
     with lib.ready_file() as path:
-        proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file", path)
+        proc = lib.spawn("watch", "-p", str(p.pid), "-d", "forever", "-q", "-r", rec, "-f", "json", "--ready-file", path)
         lib.await_ready(proc, path)
         time.sleep(0.5)  # both have run
+        where = {pid: os.sched_getaffinity(pid) for pid in (proc.pid, *map(int, lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()))}
         os.killpg(proc.pid, signal.SIGINT)
         r = lib.finish(proc, 10)
     ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == set(p.tids), "Ctrl-C: the full report, at once", r)
+    ok(len(where) == 2 and not any(cpu in cpus for cpus in where.values()),
+       "culprit, and who writes its recording, stay off the watched CPU", where)
 
-    rec = os.path.join(place, "rec")
     for form in "json", "text":
         live, _ = watch("-p", p.pid, "-r", rec, "--force", form=form) if form == "text" else (
             culprit("watch", "-q", "-p", str(p.pid), "-d", "500ms", "-r", rec, "--force", "-f", form).out, None)
