@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/live.h"
 #include "collect/host.h"
-#include "collect/tracer.h"
+#include "collect/osnoise_tracer.h"
 #include "model/osnoise.h"
 #include "render/periods.h"
 
@@ -38,10 +38,10 @@ static struct period_line *add_line(struct table_of *t, bool ours, unsigned roun
 
 /* ---- the kernel's turn ---- */
 
-static int read_periods(struct tracer *tracer, struct table_of *t, unsigned round)
+static int read_periods(struct osnoise_tracer *tracer, struct table_of *t, unsigned round)
 {
 	struct osnoise_reader *r = calloc(1, sizeof(*r));
-	FILE *f = r && !osnoise_init(r) ? tracer_output(tracer) : NULL;
+	FILE *f = r && !osnoise_init(r) ? osnoise_tracer_output(tracer) : NULL;
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
@@ -67,7 +67,7 @@ static int read_periods(struct tracer *tracer, struct table_of *t, unsigned roun
 
 static int kernel_turn(struct measure *m, struct table_of *t, unsigned round)
 {
-	struct tracer *tracer = tracer_start(&m->cpus, true);
+	struct osnoise_tracer *tracer = osnoise_tracer_start(&m->cpus, true);
 	uint64_t begin = now_ns();
 	int err;
 
@@ -76,7 +76,7 @@ static int kernel_turn(struct measure *m, struct table_of *t, unsigned round)
 	while (measure_wait(m, begin))
 		;
 	err = read_periods(tracer, t, round);
-	tracer_stop(tracer);
+	osnoise_tracer_stop(tracer);
 	return err;
 }
 

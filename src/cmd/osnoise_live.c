@@ -8,7 +8,7 @@
 #include "cmd/output.h"
 #include "cmd/live.h"
 #include "collect/host.h"
-#include "collect/tracer.h"
+#include "collect/osnoise_tracer.h"
 #include "render/osnoise_pairs.h"
 
 /* State of the callbacks. */
@@ -110,7 +110,7 @@ static int compare_on(const struct measure *m, struct view *v, bool json, FILE *
 int osnoise_live(struct measure *m, bool json, FILE *out)
 {
 	struct view *v = calloc(1, sizeof(*v));
-	struct tracer *tracer;
+	struct osnoise_tracer *tracer;
 	int code = EXIT_ERROR;
 
 	if (!v) {
@@ -121,12 +121,12 @@ int osnoise_live(struct measure *m, bool json, FILE *out)
 	host_read(&v->host);
 	if (!measure_check(m, &v->host)) {
 		measure_catch_signals();
-		tracer = tracer_start(
+		tracer = osnoise_tracer_start(
 			&m->cpus,
 			false); /* before our own probes: both must settle before the window */
 		if (tracer) {
 			code = compare_on(m, v, json, out);
-			tracer_stop(tracer);
+			osnoise_tracer_stop(tracer);
 		}
 	}
 	view_free(v);

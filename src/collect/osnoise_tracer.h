@@ -3,22 +3,22 @@
  * has one set of the tracer's settings, so it refuses to disturb another user.
  * Documentation/trace/osnoise-tracer.rst.
  */
-#ifndef CULPRIT_TRACER_H
-#define CULPRIT_TRACER_H
+#ifndef CULPRIT_OSNOISE_TRACER_H
+#define CULPRIT_OSNOISE_TRACER_H
 
 #include <stdbool.h>
 #include <stdio.h>
 #include "base/cpus.h"
 
-struct tracer;
+struct osnoise_tracer;
 
 /* workload: with its own threads, which spin on these CPUs and print a line for each period; else
  * only its events. NULL with the reason said. */
-struct tracer *tracer_start(const struct cpus *cpus, bool workload);
+struct osnoise_tracer *osnoise_tracer_start(const struct cpus *cpus, bool workload);
 
 /* Output of the tracer so far; the caller reads and closes it; NULL with the reason said. */
-FILE *tracer_output(const struct tracer *t);
+FILE *osnoise_tracer_output(const struct osnoise_tracer *t);
 
-void tracer_stop(struct tracer *t); /* NULL is fine */
+void osnoise_tracer_stop(struct osnoise_tracer *t); /* NULL is fine */
 
 #endif

@@ -1,4 +1,4 @@
-#include "collect/tracer.h"
+#include "collect/osnoise_tracer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define STATE     "/run/culprit-osnoise.state"
 #define VALUE_MAX 4096
 
-struct tracer {
+struct osnoise_tracer {
 	char root[64]; /* of tracefs */
 	int state;     /* locked while this process lives */
 	char cpus[VALUE_MAX + 8];
@@ -29,7 +29,7 @@ struct tracer {
 	bool mounted; /* by us */
 };
 
-static int read_value(const struct tracer *t, const char *name, char *value, size_t len)
+static int read_value(const struct osnoise_tracer *t, const char *name, char *value, size_t len)
 {
 	char path[256];
 	ssize_t n;
@@ -48,7 +48,7 @@ static int read_value(const struct tracer *t, const char *name, char *value, siz
 	return 0;
 }
 
-static int write_value(const struct tracer *t, const char *name, const char *value)
+static int write_value(const struct osnoise_tracer *t, const char *name, const char *value)
 {
 	char path[256];
 	ssize_t n;
@@ -76,7 +76,7 @@ static bool has_word(const char *text, const char *word)
 }
 
 /* Finds tracefs; where nobody has mounted it, mounts it for the time. */
-static int find_root(struct tracer *t)
+static int find_root(struct osnoise_tracer *t)
 {
 	static const char *const roots[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing",
 					    "/sys/kernel/tracing"};
@@ -101,7 +101,7 @@ static int find_root(struct tracer *t)
 
 /* ---- other users ---- */
 
-static bool is_busy(const struct tracer *t, const char *directory)
+static bool is_busy(const struct osnoise_tracer *t, const char *directory)
 {
 	char name[320], tracer[64];
 
@@ -110,7 +110,7 @@ static bool is_busy(const struct tracer *t, const char *directory)
 	       (!strcmp(tracer, "osnoise") || !strcmp(tracer, "timerlat"));
 }
 
-static int check_others(const struct tracer *t)
+static int check_others(const struct osnoise_tracer *t)
 {
 	char path[128], name[300];
 	struct dirent *entry;
@@ -137,7 +137,7 @@ static int check_others(const struct tracer *t)
 
 /* ---- restoring ---- */
 
-static void put_back(struct tracer *t)
+static void put_back(struct osnoise_tracer *t)
 {
 	char path[128];
 
@@ -148,7 +148,7 @@ static void put_back(struct tracer *t)
 	write_value(t, "osnoise/options", t->workload ? "OSNOISE_WORKLOAD" : "NO_OSNOISE_WORKLOAD");
 }
 
-static int save(struct tracer *t)
+static int save(struct osnoise_tracer *t)
 {
 	char options[VALUE_MAX], state[VALUE_MAX + 8];
 	ssize_t n;
@@ -166,7 +166,7 @@ static int save(struct tracer *t)
 }
 
 /* Takes the lock; first restores what a killed predecessor left behind. */
-static int lock_state(struct tracer *t)
+static int lock_state(struct osnoise_tracer *t)
 {
 	struct timespec nap = {0, 100000000};
 	char state[VALUE_MAX + 8] = "";
@@ -192,7 +192,7 @@ static int lock_state(struct tracer *t)
 	return 0;
 }
 
-static int switch_on(struct tracer *t, const struct cpus *cpus, bool workload)
+static int switch_on(struct osnoise_tracer *t, const struct cpus *cpus, bool workload)
 {
 	char list[VALUE_MAX], path[128];
 	int err;
@@ -212,9 +212,9 @@ static int switch_on(struct tracer *t, const struct cpus *cpus, bool workload)
 	return err ? complain("switching on the osnoise tracer: %s", strerror(-err)) : 0;
 }
 
-struct tracer *tracer_start(const struct cpus *cpus, bool workload)
+struct osnoise_tracer *osnoise_tracer_start(const struct cpus *cpus, bool workload)
 {
-	struct tracer *t = calloc(1, sizeof(*t));
+	struct osnoise_tracer *t = calloc(1, sizeof(*t));
 
 	if (!t) {
 		complain("out of memory");
@@ -224,11 +224,11 @@ struct tracer *tracer_start(const struct cpus *cpus, bool workload)
 	if (!find_root(t) && !lock_state(t) && !check_others(t) && !save(t) &&
 	    !switch_on(t, cpus, workload))
 		return t;
-	tracer_stop(t);
+	osnoise_tracer_stop(t);
 	return NULL;
 }
 
-FILE *tracer_output(const struct tracer *t)
+FILE *osnoise_tracer_output(const struct osnoise_tracer *t)
 {
 	char path[128];
 	FILE *f;
@@ -240,7 +240,7 @@ FILE *tracer_output(const struct tracer *t)
 	return f;
 }
 
-void tracer_stop(struct tracer *t)
+void osnoise_tracer_stop(struct osnoise_tracer *t)
 {
 	if (!t)
 		return;
