@@ -194,7 +194,7 @@ static int share(struct measure *m, const struct host *host)
 			"run, and the machine "
 			"could hang: leave out -P, or set kernel.sched_rt_runtime_us to 950000");
 	if (m->sched.priority > MEASURE_SHARED_PRIORITY)
-		return complain("on all online CPUs the tracer must come before the samplers: give "
+		return complain("on all online CPUs culprit must come before its samplers: give "
 				"-P a priority up to %d",
 				MEASURE_SHARED_PRIORITY);
 	return 0;
