@@ -28,8 +28,9 @@ struct live {
 	void (*hiccup)(void *ctx, uint32_t index, const struct account *a);
 	uint64_t every_ns;           /* between two snapshots; the first one comes at once */
 	void (*snapshot)(void *ctx); /* the view is as of now */
-	bool (*step)(void *ctx);     /* called after each poll; false: end the window */
-	void (*over)(void *ctx);     /* called when the window's time is over, before it closes */
+	/* called after each poll, and when the engine has ended; false: end the window */
+	bool (*step)(void *ctx);
+	void (*over)(void *ctx); /* called when the window's time is over, before it closes */
 	/* called with the complete view; returns the exit code. NULL: live_report */
 	int (*end)(void *ctx);
 

@@ -83,7 +83,7 @@ int measure_check(struct measure *m, const struct host *host);
 int measure_choose(const struct measure *m, const struct host *host, unsigned *cpu, uint32_t need,
 		   uint32_t want);
 
-/* The options of collect_open. */
+/* The options of collect_engine. */
 struct collect_options measure_collect(const struct measure *m);
 
 /* Nonzero once SIGINT, SIGTERM or SIGHUP has come: global because a signal handler sets it. A

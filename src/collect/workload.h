@@ -4,7 +4,7 @@
  * value of a window goes into a series; a window longer than the threshold is a hiccup, and is
  * explained like any other.
  *
- * A workload is one file and one `struct workload`; its command passes it to collect_open.
+ * A workload is one file and one `struct workload`; its command passes it to the engine.
  */
 #ifndef CULPRIT_WORKLOAD_H
 #define CULPRIT_WORKLOAD_H
