@@ -142,7 +142,7 @@ enum tlb_reason {
 /* RECORD_THREAD: left in the middle of its work; a worker goes on with the same work. */
 #define RECORD_ONGOING 2
 #define RECORD_ORIGIN  4 /* name, id, origin_cpu, origin and stack tell who asked */
-#define RECORD_KTHREAD 8 /* RECORD_THREAD, RECORD_WATCH: a kernel thread */
+#define RECORD_KTHREAD 8 /* RECORD_THREAD, RECORD_WATCH, RECORD_TICK: a kernel thread */
 /* While threads are watched: interrupted the thread whose WATCH_IN was the CPU's last. */
 #define RECORD_UPON 32
 /* RECORD_ORIGIN: the context of the request; 0: not known, the stack may tell. */

@@ -89,6 +89,8 @@ int BPF_PROG(tick_stop, int success, int dependency)
 	if (!c)
 		return 0;
 	r.arg = (__u32)bpf_get_current_pid_tgid();
+	if (bpf_get_current_task_btf()->flags & PF_KTHREAD)
+		r.flags = RECORD_KTHREAD;
 	bpf_get_current_comm(r.name, sizeof(r.name));
 	r.start_ns = r.end_ns = bpf_ktime_get_ns();
 	put_wide(c, LEVEL_IRQ, &r);

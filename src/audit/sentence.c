@@ -37,9 +37,10 @@ static void add_action(struct sentence *out, const char *joint, const struct fin
 {
 	const char *text = f && f->fix ? f->fix : s->advice;
 
-	if (!text)
-		sentence_add(out, "%sculprit explain %s", joint,
-			     s->cause ? s->cause : "tells more");
+	if (!text && (s->cause || source_is_idle(s)))
+		sentence_add(out, "%sculprit explain %s", joint, s->cause ? s->cause : "swapper");
+	else if (!text)
+		sentence_add(out, "%sthe cause book has nothing on it", joint);
 	else if (strlen(text) > FIX_MAX)
 		sentence_add(out, "%s" FIX_ELSEWHERE, joint);
 	else if (f && f->fix && f->fix_kind == FIX_BOOT)

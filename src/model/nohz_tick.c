@@ -15,7 +15,10 @@ const char *nohz_dependency_name(uint32_t dependency)
 
 void nohz_ticks_add(struct nohz_ticks *t, const struct record *r)
 {
-	struct nohz_tick_row new = {.dependency = r->id, .tid = r->arg, .count = 1};
+	struct nohz_tick_row new = {.dependency = r->id,
+				    .tid = r->arg,
+				    .kernel_thread = r->flags & RECORD_KTHREAD,
+				    .count = 1};
 	struct nohz_tick_row *last = NULL;
 
 	memcpy(new.comm, r->name, sizeof(r->name));
@@ -24,7 +27,8 @@ void nohz_ticks_add(struct nohz_ticks *t, const struct record *r)
 
 		if (row->dependency != new.dependency)
 			continue;
-		if (row->tid == new.tid && !strcmp(row->comm, new.comm)) {
+		if (row->tid == new.tid && row->kernel_thread == new.kernel_thread &&
+		    !strcmp(row->comm, new.comm)) {
 			row->count++;
 			return;
 		}
@@ -36,6 +40,7 @@ void nohz_ticks_add(struct nohz_ticks *t, const struct record *r)
 	} else if (last) {
 		last->count++;
 		last->tid = 0;
+		last->kernel_thread = false;
 		strcpy(last->comm, "(several)");
 	}
 }

@@ -3,6 +3,7 @@
 #ifndef CULPRIT_NOHZ_TICK_H
 #define CULPRIT_NOHZ_TICK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "record.h"
 
@@ -12,6 +13,7 @@ struct nohz_tick_row {
 	uint32_t dependency; /* bit: include/linux/tick.h, enum tick_dep_bits */
 	uint32_t tid;        /* 0: several, or idle */
 	char comm[17];
+	bool kernel_thread; /* not known of recordings of older versions */
 	uint64_t count;
 };
 

@@ -360,6 +360,12 @@ const struct asker *source_asked(struct source *s, const struct record *r,
 	return s->origins ? origins_add(s->origins, r, names) : NULL;
 }
 
+bool source_is_idle(const struct source *s)
+{
+	return s->kind == SOURCE_THREAD && s->kernel_thread && !s->id &&
+	       !strncmp(s->name, "swapper/", 8);
+}
+
 const struct source *sources_near_lost(const struct sources *t)
 {
 	const struct source *most = NULL;

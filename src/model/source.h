@@ -136,6 +136,9 @@ void source_add(struct source *s, uint64_t net_ns, bool first);
 const struct asker *source_asked(struct source *s, const struct record *r,
 				 const struct names *names);
 
+/* True for the idle thread, "swapper/3". */
+bool source_is_idle(const struct source *s);
+
 /* The source seen most in hiccups with missing records; NULL: none. */
 const struct source *sources_near_lost(const struct sources *t);
 

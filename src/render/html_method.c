@@ -149,17 +149,20 @@ static void write_closure(const struct html *h, const struct cpu *r)
 static void write_ticks(const struct html *h, const struct nohz_ticks *t)
 {
 	FILE *out = h->out;
+	char comm[96];
 
 	if (!t->count)
 		return;
 	fputs("<p class=\"say\">The tick was kept by</p>\n<ul class=\"ticks\">", out);
 	for (uint32_t i = 0; i < t->count; i++) {
-		fprintf(out, "<li>%s, ", nohz_dependency_name(t->row[i].dependency));
-		html_count(out, t->row[i].count);
-		fputs(" times while ", out);
-		html_name(out, t->row[i].comm);
-		if (t->row[i].tid)
-			fprintf(out, " [%u]", t->row[i].tid);
+		const struct nohz_tick_row *r = &t->row[i];
+
+		fprintf(out, "<li>%s, ", nohz_dependency_name(r->dependency));
+		html_count(out, r->count);
+		fprintf(out, " time%s while ", r->count == 1 ? "" : "s");
+		html_text(out, report_comm(r->comm, r->kernel_thread, comm, sizeof(comm)));
+		if (r->tid)
+			fprintf(out, " [%u]", r->tid);
 		fputs(" ran</li>", out);
 	}
 	fputs("</ul>\n", out);
@@ -188,7 +191,7 @@ static void write_beside(const struct html *h, const struct bystanders *t)
 		html_ns(out, o->total_ns);
 		fputs(" in ", out);
 		html_count(out, o->count);
-		fputs(" times</li>", out);
+		fputs(o->count == 1 ? " time</li>" : " times</li>", out);
 	}
 	if (t->count > shown)
 		fprintf(out, "<li>and %u more</li>", t->count - shown);

@@ -7,6 +7,7 @@
 #include "base/markdown.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "model/report.h"
 #include "render/render.h"
 
 #define NAME_MAX_ESCAPED 1024
@@ -141,8 +142,11 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 	for (uint32_t k = 0; k < t->count; k++) {
 		const struct nohz_tick_row *row = &t->row[k];
 
-		fprintf(out, "* cpu %u: the tick was kept by `%s` %" PRIu64 " times while %s", cpu,
-			nohz_dependency_name(row->dependency), row->count, code(row->comm, a));
+		fprintf(out, "* cpu %u: the tick was kept by `%s` %" PRIu64 " time%s while %s", cpu,
+			nohz_dependency_name(row->dependency), row->count,
+			row->count == 1 ? "" : "s",
+			markdown_code(report_comm(row->comm, row->kernel_thread, b, sizeof(b)), a,
+				      sizeof(a)));
 		fprintf(out, row->tid ? " [%u] ran\n" : " ran\n", row->tid);
 	}
 }

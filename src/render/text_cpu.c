@@ -15,6 +15,11 @@ static const char *percent_of(uint64_t part, uint64_t whole, char *buf, size_t l
 	return format_percent(whole ? 100.0 * part / whole : 0, buf, len);
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static void write_numbers(const struct page *p, const struct cpu *c)
 {
 	char a[32], b[32], rest[TEXT_SAFE];
@@ -118,15 +123,16 @@ static void write_thread(const struct page *p, const struct cpu *c)
 			format_count(c->reported, a, sizeof(a)));
 	if (c->unpaired)
 		fprintf(p->out,
-			"  %s times nobody saw when it left its CPU: not all of its time is known, "
+			"  %s time%s nobody saw when it left its CPU: not all of its time is "
+			"known, "
 			"nor all of its "
 			"losses\n",
-			format_count(c->unpaired, a, sizeof(a)));
+			format_count(c->unpaired, a, sizeof(a)), plural(c->unpaired));
 	if (c->woken && !c->reported)
 		fprintf(p->out,
-			"  woken %s times: %s waits count from when a timer was due, the others "
+			"  woken %s time%s: %s waits count from when a timer was due, the others "
 			"from the wake-up\n",
-			format_count(c->woken, a, sizeof(a)),
+			format_count(c->woken, a, sizeof(a)), plural(c->woken),
 			format_count(c->woken_due, b, sizeof(b)));
 }
 
@@ -252,7 +258,7 @@ static void write_ticks(const struct page *p, const struct nohz_ticks *t)
 		fprintf(p->out, "  %s %s x %" PRIu64 " while %s",
 			i ? "                    " : "the tick was kept by",
 			nohz_dependency_name(r->dependency), r->count,
-			escape_text(r->comm, sizeof(r->comm), comm, sizeof(comm)));
+			report_comm(r->comm, r->kernel_thread, comm, sizeof(comm)));
 		fprintf(p->out, r->tid ? " [%u] ran\n" : " ran\n", r->tid);
 	}
 }
@@ -295,9 +301,9 @@ static void write_frequency(const struct page *p, const struct cpu *c)
 	char count[32];
 
 	if (c->khz_changes)
-		fprintf(p->out, "  its frequency changed %s times, from %.2f to %.2f GHz\n",
-			format_count(c->khz_changes, count, sizeof(count)), c->khz_min / 1e6,
-			c->khz_max / 1e6);
+		fprintf(p->out, "  its frequency changed %s time%s, from %.2f to %.2f GHz\n",
+			format_count(c->khz_changes, count, sizeof(count)), plural(c->khz_changes),
+			c->khz_min / 1e6, c->khz_max / 1e6);
 }
 
 void text_cpu(const struct page *p, uint32_t i)

@@ -100,10 +100,8 @@ void text_sources(const struct page *p, uint32_t i)
 
 static bool is_stranger(const struct source *s)
 {
-	bool idle = s->kernel_thread && !s->id && !strncmp(s->name, "swapper/", 8);
-
-	return !s->cause && s->net.count && kind_is_interval(s->kind) && !idle && !s->rest &&
-	       !(s->function && s->function[0] == '[');
+	return !s->cause && s->net.count && kind_is_interval(s->kind) && !source_is_idle(s) &&
+	       !s->rest && !(s->function && s->function[0] == '[');
 }
 
 /* Text to look up: the function, else the name. */

@@ -55,6 +55,21 @@ static void test_names(void **state)
 	assert_string_equal(nohz_dependency_name(UINT32_MAX), "several");
 }
 
+/* Anybody may be called kcompactd0. */
+static void test_a_kernel_thread_is_another(void **state)
+{
+	struct record r = {.kind = RECORD_TICK, .id = 1, .arg = 7, .name = "kcompactd0"};
+	struct nohz_ticks t = {.count = 0};
+
+	(void)state;
+	nohz_ticks_add(&t, &r);
+	r.flags = RECORD_KTHREAD;
+	nohz_ticks_add(&t, &r);
+	assert_int_equal(t.count, 2);
+	assert_false(t.row[0].kernel_thread);
+	assert_true(t.row[1].kernel_thread);
+}
+
 static void test_each_part_of_the_key_counts(void **state)
 {
 	struct nohz_ticks t = {.count = 0};
@@ -156,6 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_a_kernel_thread_is_another),
 		cmocka_unit_test(test_each_part_of_the_key_counts),
 		cmocka_unit_test(test_comms_of_any_bytes),
 		cmocka_unit_test(test_many_threads),

@@ -109,6 +109,18 @@ static void test_nothing_at_all(void **state)
 	assert_null(view_verdict(&v));
 }
 
+static void test_not_in_the_book(void **state)
+{
+	struct source *s = add(SOURCE_VECTOR, 99, "frobnicator", NULL, 2500, 16400);
+
+	(void)state;
+	expect("cpu 3 loses 0.41 % to frobnicator: the cause book has nothing on it");
+	s->net.sum = 0;
+	s = add(SOURCE_THREAD, 0, "swapper/3", NULL, 2500, 16400);
+	s->kernel_thread = true;
+	expect("cpu 3 loses 0.41 % to the kernel thread swapper/3: culprit explain swapper");
+}
+
 static void test_tick(void **state)
 {
 	(void)state;
@@ -474,16 +486,27 @@ static void test_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_quiet),        TEST(test_nothing_at_all),
-		TEST(test_tick),         TEST(test_tick_that_is_kept),
-		TEST(test_irq),          TEST(test_only),
-		TEST(test_other_irq),    TEST(test_thread),
-		TEST(test_hypervisor),   TEST(test_firmware),
-		TEST(test_throttled),    TEST(test_one_long),
-		TEST(test_not_traced),   TEST(test_hostile),
-		TEST(test_again),        TEST(test_lost_records),
-		TEST(test_stopped_tick), TEST(test_windows_without_slow_ones),
-		TEST(test_slow_windows), TEST(test_slow_by_themselves),
+		TEST(test_quiet),
+		TEST(test_nothing_at_all),
+		TEST(test_not_in_the_book),
+		TEST(test_tick),
+		TEST(test_tick_that_is_kept),
+		TEST(test_irq),
+		TEST(test_only),
+		TEST(test_other_irq),
+		TEST(test_thread),
+		TEST(test_hypervisor),
+		TEST(test_firmware),
+		TEST(test_throttled),
+		TEST(test_one_long),
+		TEST(test_not_traced),
+		TEST(test_hostile),
+		TEST(test_again),
+		TEST(test_lost_records),
+		TEST(test_stopped_tick),
+		TEST(test_windows_without_slow_ones),
+		TEST(test_slow_windows),
+		TEST(test_slow_by_themselves),
 		TEST(test_slow_series),
 	};
 
