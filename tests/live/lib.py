@@ -145,15 +145,16 @@ def need_bpf():
         skip_all("needs BPF: " + why, required=True)
 
 
-def take_turn():
+def take_turn(shared=False):
     """Waits until no other test measures on this machine, whatever TMPDIR says: its noise would be taken for this one's.
 
-    Until the file ends. Files that measure nothing (tests/cli) take no turn.
+    Until the file ends. Files that measure nothing (tests/cli) take no turn. shared: those whose guests hold beside each other,
+    as they count instructions, take one together.
     """
     global _turn
     if _turn is None:
         _turn = os.open("/tmp", os.O_RDONLY)
-        fcntl.flock(_turn, fcntl.LOCK_EX)
+        fcntl.flock(_turn, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
 
 
 def pick_target():

@@ -15,7 +15,7 @@ from lib import check_sums, cpu_of, diag, done, is_, ok, skip_all, take_turn  # 
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
 _loader.exec_module(lab)
-take_turn()
+take_turn(shared=True)
 
 KERNELS = ["5.10", "6.1-rt", "6.12", "6.12-rt"]
 ENOUGH = 30

@@ -17,7 +17,7 @@ from lib import diag, done, is_, ok, skip_all, take_turn  # noqa: E402
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
 _loader.exec_module(lab)
-take_turn()
+take_turn(shared=True)
 
 KERNEL = "6.12-rt"
 HZ = 250

@@ -19,7 +19,7 @@ from lib import diag, done, ok, skip, skip_all, take_turn  # noqa: E402
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
 _loader.exec_module(lab)
-take_turn()
+take_turn(shared=True)
 
 JOB = "tests/live/22-askers.t >/tmp/out/tap 2>&1; true"
 
