@@ -51,7 +51,7 @@ except ImportError:
 before = open(rec, "rb").read()
 r = culprit("record", "-c", str(cpu), "-d", "1s", "-q", rec)
 ok(r.rc == 1 and "there already" in r.err and open(rec, "rb").read() == before, "a recording is not overwritten", r)
-r = culprit("record", "-c", str(cpu), "-d", "100ms", "-q", "--force", rec)
+r = culprit("record", "--no-trace", "-c", str(cpu), "-d", "100ms", "-q", "--force", rec)
 ok(r.rc == 0 and open(rec, "rb").read() != before, "with --force it is", r)
 with open(rec, "wb") as f:
     f.write(before)

@@ -137,7 +137,7 @@ def on_terminal(duration, *args, env=()):
     return out.decode(errors="replace")
 
 
-plain, quiet, mono = on_terminal("600ms"), on_terminal("300ms", "-q"), on_terminal("100ms", "-q", env={"NO_COLOR": "1"})
+plain, quiet, mono = on_terminal("600ms"), on_terminal("300ms", "-q", "--no-trace"), on_terminal("100ms", "-q", env={"NO_COLOR": "1"})
 ok("hiccups · worst" in plain and " of 600 ms" in plain and "\r" in plain, "a terminal gets a progress line", plain[:300])
 ok(" of 300 ms" not in quiet, "-q takes it away", quiet[:300])
 ok("\x1b[" in quiet and "\x1b[" not in mono, "colour on a terminal, none with NO_COLOR", mono[:300])

@@ -99,7 +99,16 @@ if nobody:
     ok(r.rc == 0 and "kHz" in r.out, "needs no privileges", r)
 begun = time.monotonic()
 proc = lib.spawn("clock", "-d", "60s", "-f", "json")
-time.sleep(1.5)
+
+
+def deaf():
+    """Whether it does not catch SIGINT yet."""
+    caught = re.search(r"^SigCgt:\s*(\w+)", read(f"/proc/{proc.pid}/status"), re.M)
+    return not caught or not int(caught[1], 16) >> signal.SIGINT - 1 & 1
+
+
+lib.await_gone(deaf)
+time.sleep(1)
 os.killpg(proc.pid, signal.SIGINT)
 r = lib.finish(proc, 20)
 ok(r.rc == 0 and time.monotonic() - begun < 20 and json.loads(r.out)["rates"][0]["duration_ns"] < 1e9 * (time.monotonic() - begun),

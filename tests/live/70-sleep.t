@@ -171,7 +171,7 @@ if shutil.which("stress-ng"):
             what = " ".join(["--load", *args, sig.name])
             with lib.ready_file() as path:
                 proc = lib.spawn("sleep", *ON, "-n", "2400", "-i", "1ms", "-d", "60s", "--load", "cpu:1,disk:1,net:1", *args,
-                                 "-f", "json", "--ready-file", path)
+                                 *(() if sig == signal.SIGINT else ("--no-trace",)), "-f", "json", "--ready-file", path)
                 lib.await_ready(proc, path)
                 found = await_load(proc)
                 os.killpg(proc.pid, sig)

@@ -1,5 +1,5 @@
 /* The HTML report: names stay text and elements are closed, in views made by hand, and its size.
- * tests/live/27-html.t and tests/browser check it with XML parsers and browsers. */
+ * tests/cli/27-html.t and tests/browser check it with XML parsers and browsers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Code spans and tables in Markdown, to the byte. What a reader makes of them:
- * tests/live/25-formats.t. */
+ * tests/cli/25-formats.t. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* perfetto: on which track a hiccup stands. A trace is read back and compared as text, a line a
  * track that has slices: its name, and of each outer slice begin+length. What the public schema
- * says of traces is tested by tests/live/29-perfetto.t. */
+ * says of traces is tested by tests/cli/29-perfetto.t. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
