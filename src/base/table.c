@@ -26,6 +26,7 @@ struct cell {
 struct row {
 	struct cell cell[TABLE_COLUMNS];
 	bool line; /* cell[0] spans all columns */
+	bool note; /* or begins where the last column does */
 	unsigned indent, hang;
 };
 
@@ -153,20 +154,29 @@ void table_end_row(struct table *t)
 	t->next = 0;
 }
 
+static void line_row(struct table *t, const struct row *as, const char *style, const char *text)
+{
+	assert(!t->next && !t->open);
+	if (row_open(t)) {
+		struct row *row = &t->row[t->nrows];
+
+		*row = *as;
+		row->line = true;
+		cell_set(&row->cell[0], style, text);
+	}
+	table_end_row(t);
+}
+
 void table_line(struct table *t, const char *style, unsigned indent, unsigned hang,
 		const char *text)
 {
-	struct row *row;
+	line_row(t, &(struct row){.indent = indent, .hang = hang}, style, text);
+}
 
-	assert(!t->next && !t->open);
-	if (row_open(t)) {
-		row = &t->row[t->nrows];
-		cell_set(&row->cell[0], style, text);
-		row->line = true;
-		row->indent = indent;
-		row->hang = hang;
-	}
-	table_end_row(t);
+void table_note(struct table *t, const char *style, unsigned indent, unsigned hang,
+		const char *text)
+{
+	line_row(t, &(struct row){.note = true, .indent = indent, .hang = hang}, style, text);
 }
 
 /* The widths that the cells need, less what the elastic columns give up. */
@@ -216,11 +226,46 @@ static void print_cell(const struct cell *cell, size_t width, size_t padding, FI
 		fputs("\033[0m", out);
 }
 
-static void print_line(const struct table *t, const struct row *row, FILE *out, bool colour)
+static size_t longest_word(const char *text)
+{
+	size_t longest = 0;
+
+	for (size_t len; *text; text += len + (text[len] == ' ')) {
+		char word[(len = strcspn(text, " ")) + 1];
+		size_t columns;
+
+		memcpy(word, text, len);
+		word[len] = 0;
+		columns = text_columns(word);
+		longest = columns > longest ? columns : longest;
+	}
+	return longest;
+}
+
+/* A note moves to the left where a word of it would not fit the width. */
+static size_t line_indent(const struct table *t, const struct row *row, const size_t *width)
 {
 	const char *text = cell_text(&row->cell[0]);
-	size_t column = row->indent, len;
+	size_t indent = row->indent + strspn(text, " "), word;
 
+	if (!row->note)
+		return indent;
+	indent += t->indent;
+	for (unsigned i = 0; i + 1 < t->ncolumns; i++)
+		indent += width[i] + GAP;
+	word = row->hang + longest_word(text);
+	if (indent + word > t->width)
+		indent = word < t->width ? t->width - word : 0;
+	return indent > t->indent + row->indent ? indent : t->indent + row->indent;
+}
+
+static void print_line(const struct table *t, const struct row *row, const size_t *width, FILE *out,
+		       bool colour)
+{
+	const char *text = cell_text(&row->cell[0]);
+	size_t indent = line_indent(t, row, width), column = indent, len;
+
+	text += strspn(text, " ");
 	colour = colour && row->cell[0].style[0];
 	fprintf(out, "%*s", *text ? (int)column : 0, "");
 	if (colour)
@@ -234,7 +279,7 @@ static void print_line(const struct table *t, const struct row *row, FILE *out, 
 		word[len] = 0;
 		columns = text_columns(word);
 		if (!first && column + 1 + columns > t->width) {
-			column = row->indent + row->hang;
+			column = indent + row->hang;
 			fprintf(out, "\n%*s", (int)column, "");
 		} else if (!first) {
 			putc(' ', out);
@@ -279,7 +324,7 @@ void table_print(const struct table *t, FILE *out, bool colour)
 		print_row(t, &t->heading, width, out, colour);
 	for (size_t r = 0; r < t->nrows; r++)
 		if (t->row[r].line)
-			print_line(t, &t->row[r], out, colour);
+			print_line(t, &t->row[r], width, out, colour);
 		else
 			print_row(t, &t->row[r], width, out, colour);
 	if (t->lost)

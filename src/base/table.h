@@ -36,6 +36,10 @@ void table_end_row(struct table *t); /* missing cells are empty */
  * that stays whole. */
 void table_line(struct table *t, const char *style, unsigned indent, unsigned hang,
 		const char *text);
+/* The same, `indent` columns from where the last column begins, or to the left of that as far as
+ * the longest word needs it. */
+void table_note(struct table *t, const char *style, unsigned indent, unsigned hang,
+		const char *text);
 
 /* Two spaces between columns, no trailing blanks. colour: print styles. A last line counts the rows
  * that found no memory. */

@@ -12,25 +12,17 @@
 #include "render/text.h"
 
 #define ADVICE_INDENT 11
+#define NOTE_INDENT   2
+#define NOTE_HANG     2
 #define STRANGERS_MAX 12
-
-static void note_row(struct table *t, const char *text)
-{
-	for (int i = 0; i < 5; i++)
-		table_cell(t, NULL, "");
-	table_cell(t, DIM, text);
-	table_end_row(t);
-}
 
 static void note_rows(struct table *t, char *notes)
 {
-	char text[640], *save = NULL;
+	char *save = NULL;
 
 	for (char *line = notes ? strtok_r(report_unmark(notes), "\n", &save) : NULL; line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		snprintf(text, sizeof(text), "  %s", line);
-		note_row(t, text);
-	}
+	     line = strtok_r(NULL, "\n", &save))
+		table_note(t, DIM, NOTE_INDENT, NOTE_HANG, line);
 	free(notes);
 }
 

@@ -218,6 +218,28 @@ static void test_lines_go_across_the_columns(void **state)
 		    "    \033[2mdim, all of it\033[0m\n");
 }
 
+static void test_notes_stand_below_the_last_column(void **state)
+{
+	struct table *t = sources(46, 2);
+
+	(void)state;
+	table_note(t, NULL, 2, 2, "by poke [1] (5 of 5)");
+	table_note(t, NULL, 2, 2, "by \xc3\xa4\xc3\xb6\xc3\xbc-of-twenty-columns (5 of 5)");
+	table_note(t, NULL, 2, 2, "    a-frame-deeper");
+	table_note(t, NULL, 2, 2, "a-word-that-is-longer-than-all-of-the-width-is");
+	check_table(t, false,
+		    "  source              time  what it is\n"
+		    "  timer interrupt   412 us  the scheduler's...\n"
+		    "  nvme0q1          12.2 ms  disk\n"
+		    "                              by poke [1] (5\n"
+		    "                                of 5)\n"
+		    "                       by\n"
+		    "                         \xc3\xa4\xc3\xb6\xc3\xbc-of-twenty-columns\n"
+		    "                         (5 of 5)\n"
+		    "                              a-frame-deeper\n"
+		    "    a-word-that-is-longer-than-all-of-the-width-is\n");
+}
+
 /* The cells are copies, and there may be many rows. */
 static void test_many_rows(void **state)
 {
@@ -264,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_a_cut_cell_keeps_its_style),
 		cmocka_unit_test(test_columns_count_characters),
 		cmocka_unit_test(test_lines_go_across_the_columns),
+		cmocka_unit_test(test_notes_stand_below_the_last_column),
 		cmocka_unit_test(test_many_rows),
 	};
 
