@@ -84,12 +84,13 @@ SEC("?tp_btf/tick_stop")
 int BPF_PROG(tick_stop, int success, int dependency)
 {
 	struct cpu_state *c = success ? NULL : target();
+	struct task_struct *task = (void *)bpf_get_current_task();
 	struct record r = {.id = dependency, .kind = RECORD_TICK};
 
 	if (!c)
 		return 0;
 	r.arg = (__u32)bpf_get_current_pid_tgid();
-	if (bpf_get_current_task_btf()->flags & PF_KTHREAD)
+	if (BPF_CORE_READ(task, flags) & PF_KTHREAD) /* 5.10 has no bpf_get_current_task_btf() */
 		r.flags = RECORD_KTHREAD;
 	bpf_get_current_comm(r.name, sizeof(r.name));
 	r.start_ns = r.end_ns = bpf_ktime_get_ns();
