@@ -13,8 +13,9 @@
 
 #include "base/escape.h"
 
-#define GAP           2 /* columns between columns */
-#define ELASTIC_LEAST 8 /* the least width of an elastic column */
+#define GAP           2  /* columns between columns */
+#define ELASTIC_LEAST 8  /* the least width of an elastic column */
+#define TOGETHER      24 /* bytes in parentheses that stand on one line */
 #define DOTS          "..."
 
 struct cell {
@@ -226,12 +227,22 @@ static void print_cell(const struct cell *cell, size_t width, size_t padding, FI
 		fputs("\033[0m", out);
 }
 
+/* The bytes up to the next place where a line may be broken: a blank, but not in "(10 of 20)". */
+static size_t word_len(const char *text)
+{
+	size_t len = strcspn(text, " "), closed = strcspn(text, ")");
+
+	if (text[0] == '(' && text[closed] && closed < TOGETHER && len < closed)
+		len = closed + strcspn(text + closed, " ");
+	return len;
+}
+
 static size_t longest_word(const char *text)
 {
 	size_t longest = 0;
 
 	for (size_t len; *text; text += len + (text[len] == ' ')) {
-		char word[(len = strcspn(text, " ")) + 1];
+		char word[(len = word_len(text)) + 1];
 		size_t columns;
 
 		memcpy(word, text, len);
@@ -271,7 +282,7 @@ static void print_line(const struct table *t, const struct row *row, const size_
 	if (colour)
 		fprintf(out, "\033[%sm", row->cell[0].style);
 	for (bool first = true; *text; first = false, text += len) {
-		char word[strcspn(text, " ") + 1];
+		char word[word_len(text) + 1];
 		size_t columns;
 
 		len = sizeof(word) - 1;
