@@ -6,6 +6,7 @@
 #include "base/escape.h"
 
 #define ITEM_MAX 2048
+#define TOGETHER 24 /* bytes in parentheses that stand on one line: "(10 of 20)" */
 
 void flow_start(struct flow *f, FILE *out, unsigned width, const char *start, const char *separator,
 		const char *lead)
@@ -93,8 +94,10 @@ void flow_add(struct flow *f, const char *fmt, ...)
 void flow_words(struct flow *f, const char *text)
 {
 	while (*(text += strspn(text, " "))) {
-		size_t len = strcspn(text, " ");
+		size_t len = strcspn(text, " "), closed = strcspn(text, ")");
 
+		if (text[0] == '(' && text[closed] && closed > len && closed < TOGETHER)
+			len = closed + strcspn(text + closed, " ");
 		flow_add(f, "%.*s", (int)len, text);
 		text += len;
 	}

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/flow.h"
 
-#define GAP           2  /* columns between columns */
-#define ELASTIC_LEAST 8  /* the least width of an elastic column */
-#define TOGETHER      24 /* bytes in parentheses that stand on one line */
+#define GAP           2 /* columns between columns */
+#define ELASTIC_LEAST 8 /* the least width of an elastic column */
 #define DOTS          "..."
 
 struct cell {
@@ -227,80 +227,29 @@ static void print_cell(const struct cell *cell, size_t width, size_t padding, FI
 		fputs("\033[0m", out);
 }
 
-/* The bytes up to the next place where a line may be broken: a blank, but not in "(10 of 20)". */
-static size_t word_len(const char *text)
-{
-	size_t len = strcspn(text, " "), closed = strcspn(text, ")");
-
-	if (text[0] == '(' && text[closed] && closed < TOGETHER && len < closed)
-		len = closed + strcspn(text + closed, " ");
-	return len;
-}
-
-static size_t longest_word(const char *text)
-{
-	size_t longest = 0;
-
-	for (size_t len; *text; text += len + (text[len] == ' ')) {
-		char word[(len = word_len(text)) + 1];
-		size_t columns;
-
-		memcpy(word, text, len);
-		word[len] = 0;
-		columns = text_columns(word);
-		longest = columns > longest ? columns : longest;
-	}
-	return longest;
-}
-
-/* A note moves to the left where a word of it would not fit the width. */
-static size_t line_indent(const struct table *t, const struct row *row, const size_t *width)
-{
-	const char *text = cell_text(&row->cell[0]);
-	size_t indent = row->indent + strspn(text, " "), word;
-
-	if (!row->note)
-		return indent;
-	indent += t->indent;
-	for (unsigned i = 0; i + 1 < t->ncolumns; i++)
-		indent += width[i] + GAP;
-	word = row->hang + longest_word(text);
-	if (indent + word > t->width)
-		indent = word < t->width ? t->width - word : 0;
-	return indent > t->indent + row->indent ? indent : t->indent + row->indent;
-}
-
 static void print_line(const struct table *t, const struct row *row, const size_t *width, FILE *out,
 		       bool colour)
 {
 	const char *text = cell_text(&row->cell[0]);
-	size_t indent = line_indent(t, row, width), column = indent, len;
+	size_t indent = row->indent + strspn(text, " ") + (row->note ? t->indent : 0);
+	struct flow f;
 
-	text += strspn(text, " ");
+	for (unsigned i = 0; row->note && i + 1 < t->ncolumns; i++)
+		indent += width[i] + GAP;
+
+	char lead[indent + row->hang + 1];
+
+	snprintf(lead, sizeof(lead), "%*s", (int)(indent + row->hang), "");
 	colour = colour && row->cell[0].style[0];
-	fprintf(out, "%*s", *text ? (int)column : 0, "");
+	fprintf(out, "%*s", *text ? (int)indent : 0, "");
 	if (colour)
 		fprintf(out, "\033[%sm", row->cell[0].style);
-	for (bool first = true; *text; first = false, text += len) {
-		char word[word_len(text) + 1];
-		size_t columns;
-
-		len = sizeof(word) - 1;
-		memcpy(word, text, len);
-		word[len] = 0;
-		columns = text_columns(word);
-		if (!first && column + 1 + columns > t->width) {
-			column = indent + row->hang;
-			fprintf(out, "\n%*s", (int)column, "");
-		} else if (!first) {
-			putc(' ', out);
-			column++;
-		}
-		fputs(word, out);
-		column += columns;
-		len += text[len] == ' ';
-	}
-	fputs(colour ? "\033[0m\n" : "\n", out);
+	flow_start(&f, out, t->width, "", " ", lead);
+	f.column = indent;
+	flow_words(&f, text);
+	if (colour)
+		fputs("\033[0m", out);
+	flow_end(&f);
 }
 
 /* Holds blanks back until a cell with text follows, so that none trail. */

@@ -206,7 +206,7 @@ static void test_lines_go_across_the_columns(void **state)
 		    "  nvme0q1          12.2 ms  disk\n"
 		    "        [T01] a line is as long as the table\n"
 		    "           is wide, then\n"
-		    "           \xc3\xa4\xc3\xb6\xc3\xbc-a-word-that-is-longer-than-all-of-it\n"
+		    "      \xc3\xa4\xc3\xb6\xc3\xbc-a-word-that-is-longer-than-all-of-it\n"
 		    "\n"
 		    "    short\n");
 	t = sources(80, 2);
@@ -227,17 +227,18 @@ static void test_notes_stand_below_the_last_column(void **state)
 	table_note(t, NULL, 2, 2, "by \xc3\xa4\xc3\xb6\xc3\xbc-of-twenty-columns (5 of 5)");
 	table_note(t, NULL, 2, 2, "    a-frame-deeper");
 	table_note(t, NULL, 2, 2, "a-word-that-is-longer-than-all-of-the-width-is");
-	check_table(t, false,
-		    "  source              time  what it is\n"
-		    "  timer interrupt   412 us  the scheduler's...\n"
-		    "  nvme0q1          12.2 ms  disk\n"
-		    "                              by poke [1]\n"
-		    "                                (5 of 5)\n"
-		    "                       by\n"
-		    "                         \xc3\xa4\xc3\xb6\xc3\xbc-of-twenty-columns\n"
-		    "                         (5 of 5)\n"
-		    "                              a-frame-deeper\n"
-		    "    a-word-that-is-longer-than-all-of-the-width-is\n");
+	check_table(
+		t, false,
+		"  source              time  what it is\n"
+		"  timer interrupt   412 us  the scheduler's...\n"
+		"  nvme0q1          12.2 ms  disk\n"
+		"                              by poke [1]\n"
+		"                                (5 of 5)\n"
+		"                              by\n"
+		"                         \xc3\xa4\xc3\xb6\xc3\xbc-of-twenty-columns\n"
+		"                                (5 of 5)\n"
+		"                              a-frame-deeper\n"
+		"                              a-word-that-is-longer-than-all-of-the-width-is\n");
 }
 
 /* The cells are copies, and there may be many rows. */
