@@ -65,7 +65,7 @@ void diff_name(const struct source *s, bool keep_cpus, char name[DIFF_NAME])
 		 !slash[1 + digits(slash + 1)])
 		snprintf(name, DIFF_NAME, "%.*s/*", (int)(slash - s->name), s->name);
 	else if (!strcmp(s->name, OTHERS_NAME) && !s->rest)
-		snprintf(name, DIFF_NAME, "\\x28%s", OTHERS_NAME + 1);
+		snprintf(name, DIFF_NAME, "\\x28%s", &OTHERS_NAME[1]);
 	else
 		snprintf(name, DIFF_NAME, "%s", s->name);
 }
