@@ -167,16 +167,17 @@ static void compare(const struct view *v)
 	diff_free(&d);
 }
 
-/* which: one of the formats, or a comparison. */
+/* which: one of the formats or a comparison, modulo their number. */
 static void read_all(struct recording *r, struct view *v, uint32_t which)
 {
 	const struct format *f = formats;
 	const struct account *a;
 	struct trace *trace;
-	uint32_t index;
+	uint32_t index, n = 0;
 
-	while (which-- && f->name)
-		f++;
+	while (formats[n].choice.name)
+		n++;
+	f += which % (n + 1);
 	trace = f->trace ? f->trace->begin(v, nowhere) : NULL;
 	while ((a = recording_next(r, &index))) {
 		assert(index < v->ncpus);
@@ -192,7 +193,7 @@ static void read_all(struct recording *r, struct view *v, uint32_t which)
 	check_view(v);
 	advise(v);
 	audit(&v->facts, &(struct audit_options){.targets = v->run.cpus}, &v->findings);
-	if (f->name)
+	if (f->choice.name)
 		render(f, v);
 	else
 		compare(v);
@@ -223,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&view, 0, sizeof(view));
 	r = recording_open(path, &part, &view);
 	if (r)
-		read_all(r, &view, size % 9);
+		read_all(r, &view, size);
 	view_free(&view);
 	recording_close(r);
 	return 0;

@@ -293,7 +293,7 @@ static void test_edges(void **state)
 							.level = kind % LEVELS,
 							.flags = 255 * (b % 2),
 							.mark = 255 * (a % 2),
-							.stack = a % 2 ? INT32_MIN : INT32_MAX};
+							.stack = a % 2 ? INT16_MIN : INT16_MAX};
 				memset(all[n].record.name, kind % 2 ? 255 : 0,
 				       sizeof(all[n].record.name));
 				encoder_put(e, &all[n].event);
