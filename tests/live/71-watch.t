@@ -123,7 +123,8 @@ with program("late", prefix=("chrt", "-f", "50")) as p:
     check_sums(report, "quiet")
     ok(not poked(report), "nobody who is not there is named", poked(report))
     lost = sum(c["hiccups"]["total_ns"] for c in report["cpus"])
-    threads = rows(report, kind="thread")
+    # Not the idle thread: it is there while a timer that is due has not come yet, as long as a guest's host lets the CPU sleep.
+    threads = rows(report, kind="thread", id=lambda tid: tid != 0)
     ok(total(threads) < 0.05 * report["run"]["duration_ns"],
        "a thread with a higher priority than all loses next to nothing to threads", total(threads), threads[:5])
 

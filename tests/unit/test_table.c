@@ -237,7 +237,7 @@ static void test_notes_stand_below_the_last_column(void **state)
 		"                              by\n"
 		"                         \xc3\xa4\xc3\xb6\xc3\xbc-of-twenty-columns\n"
 		"                                (5 of 5)\n"
-		"                              a-frame-deeper\n"
+		"                                  a-frame-deeper\n"
 		"                              a-word-that-is-longer-than-all-of-the-width-is\n");
 }
 
