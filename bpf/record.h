@@ -35,7 +35,8 @@
  *            the CPU where it waited, of WATCH_OUT its tgid. Read by the watch stage
  *            (model/watch.h) only
  *   SYSCALL  a system call of a watched thread, on request: id = its number; ends where the thread
- * is switched out LOST     in a ring only: `id` records had no room here
+ *            is switched out
+ *   LOST     in a ring only: `id` records had no room here
  */
 #define RECORDS(INTERVAL, INSTANT)                                                                 \
 	INTERVAL(IRQ, 1)                                                                           \
@@ -65,11 +66,12 @@ enum watch_kind {
 	/* Ran since start_ns, and was switched out. start_ns == end_ns: nobody saw it switched
 	 * in. */
 	WATCH_OUT = 4,
-	WATCH_GONE =
-		5, /* runs no more, and left some time before: the tracepoint did not show it */
-	WATCH_IN_DUE = 6, /* as WATCH_IN_WOKEN, woken by a timer that was due at start_ns */
-	WATCH_MOVED =
-		7, /* waits on another CPU from now on; it waited on CPU `arg` since start_ns */
+	/* Runs no more, and left some time before: the tracepoint did not show it. */
+	WATCH_GONE = 5,
+	/* As WATCH_IN_WOKEN, woken by a timer that was due at start_ns. */
+	WATCH_IN_DUE = 6,
+	/* Waits on another CPU from now on; it waited on CPU `arg` since start_ns. */
+	WATCH_MOVED = 7,
 };
 
 /* The meaning of a mark. With RECORD_ORIGIN the record's name, id, origin_cpu, origin and stack say
