@@ -80,7 +80,8 @@ except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
 diag(lab.kernel(KERNEL).version())
 stops, (rc, out, err, files) = lab.trying(measure)
-ok(rc == 0, "the job ends well in the guest", rc, out, err)
+stood_still = re.search("^score: not judged: (.*)", out, re.M) if rc == 75 else None
+ok(rc == 0 or stood_still, "the job ends well in the guest", rc, out, err)
 quiet, busy, stopped = (json.loads(files[name]) for name in ("quiet", "busy", "stopped"))
 
 for what, report in ("quiet", quiet), ("busy", busy), ("stopped", stopped):
@@ -127,5 +128,8 @@ for took in stops:
         diag(f"stopped for {took / 1e6:.2f} ms, read {h['duration_ns'] / 1e6:.2f} ms")
 
 diag(out)
-ok("\nscore: all bars met" in out, "known noise is found and named, nothing else is blamed", out)
+if stood_still:
+    not_judged("known noise is found and named, nothing else is blamed", stood_still[1])
+else:
+    ok("\nscore: all bars met" in out, "known noise is found and named, nothing else is blamed", out)
 done()
