@@ -9,19 +9,15 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
-
-BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(os.environ.get("CULPRIT") or "build/culprit"))
-READERS = os.path.join(BUILD, "readers", "bin", "python")
-if os.path.exists(READERS) and not sys.prefix.startswith(os.path.join(BUILD, "readers")):
-    os.execv(READERS, [READERS, __file__])
 
 import lib
 from lib import culprit, done, is_, ok, skip
 
-MAKER = os.path.join(BUILD, "tests", "unit", "report_files")
+lib.with_readers()
+
+MAKER = os.path.join(lib.BUILD, "tests", "unit", "report_files")
 where = tempfile.mkdtemp(prefix="culprit-test-")
 subprocess.run([MAKER, where], check=True)
 

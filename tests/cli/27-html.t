@@ -10,9 +10,8 @@ import xml.etree.ElementTree as ET
 import lib
 from lib import culprit, done, is_, ok
 
-BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(lib.CULPRIT))
 where = tempfile.mkdtemp(prefix="culprit-test-")
-subprocess.run([os.path.join(BUILD, "tests", "unit", "report_files"), where], check=True)
+subprocess.run([os.path.join(lib.BUILD, "tests", "unit", "report_files"), where], check=True)
 
 
 def read(name):

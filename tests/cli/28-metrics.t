@@ -1,23 +1,18 @@
 #!/usr/bin/env python3
 """openmetrics, prometheus and --textfile, read back by promtool and by Prometheus' own Python parsers."""
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(os.environ.get("CULPRIT") or "build/culprit"))
-READERS = os.path.join(BUILD, "readers", "bin")
-if os.path.exists(READERS + "/python") and not sys.prefix.startswith(os.path.dirname(READERS)):
-    os.execv(READERS + "/python", [READERS + "/python", __file__])
-
-import json
-
 import lib
 from lib import culprit, done, is_, ok, skip
+
+lib.with_readers()
 
 try:
     from metrics import labels, openmetrics, prometheus, promtool, samples, select, total
@@ -25,7 +20,7 @@ except ImportError:
     lib.skip_all("the Python package prometheus_client is not there (make check installs it when it can)", required=True)
 
 where = tempfile.mkdtemp(prefix="culprit-test-")
-subprocess.run([os.path.join(BUILD, "tests", "unit", "report_files"), where], check=True)
+subprocess.run([os.path.join(lib.BUILD, "tests", "unit", "report_files"), where], check=True)
 
 
 def path(*name):

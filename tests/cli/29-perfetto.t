@@ -4,16 +4,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
-
-BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(os.environ.get("CULPRIT") or "build/culprit"))
-READERS = os.path.join(BUILD, "readers", "bin", "python")
-if os.path.exists(READERS) and not sys.prefix.startswith(os.path.join(BUILD, "readers")):
-    os.execv(READERS, [READERS, __file__])
 
 import lib
 from lib import culprit, done, is_, ok, skip
+
+lib.with_readers()
 
 try:
     from traces import agree, below, jsonl
@@ -29,7 +25,7 @@ def path(name):
 
 # ---- recordings, and hostile names ----
 
-subprocess.run([os.path.join(BUILD, "golden"), where], check=True, stdout=subprocess.DEVNULL)
+subprocess.run([os.path.join(lib.BUILD, "golden"), where], check=True, stdout=subprocess.DEVNULL)
 arrows = deepest = 0
 for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
     r = culprit("report", path(file), "-f", "perfetto", "-o", path("trace"))
@@ -47,7 +43,7 @@ ok(arrows and deepest > 1, "they have arrows and slices in slices", arrows, deep
 
 files = path("files")
 os.mkdir(files)
-subprocess.run([os.path.join(BUILD, "tests", "unit", "report_files"), files], check=True)
+subprocess.run([os.path.join(lib.BUILD, "tests", "unit", "report_files"), files], check=True)
 for name in ("one", "hostile"):
     with open(os.path.join(files, name + ".jsonl"), encoding="utf-8") as f:
         rows = jsonl(f.read())

@@ -6,18 +6,14 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ET
 
-BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(os.environ.get("CULPRIT") or "build/culprit"))
-READERS = os.path.join(BUILD, "readers", "bin", "python")
-if os.path.exists(READERS) and not sys.prefix.startswith(os.path.join(BUILD, "readers")):
-    os.execv(READERS, [READERS, __file__])
-
 import lib
 from lib import culprit, done, is_, ok, skip
+
+lib.with_readers()
 
 lib.need_bpf()
 cpu = lib.pick_target()

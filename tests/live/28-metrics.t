@@ -1,23 +1,18 @@
 #!/usr/bin/env python3
 """--textfile: who reads it while the run goes on sees whole files, whose counters never fall and in the end are the report's."""
+import json
 import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
-BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(os.environ.get("CULPRIT") or "build/culprit"))
-READERS = os.path.join(BUILD, "readers", "bin")
-if os.path.exists(READERS + "/python") and not sys.prefix.startswith(os.path.dirname(READERS)):
-    os.execv(READERS + "/python", [READERS + "/python", __file__])
-
-import json
-
 import lib
 from lib import culprit, done, is_, ok, skip
+
+lib.with_readers()
 
 try:
     from metrics import prometheus, promtool, samples, total

@@ -21,6 +21,7 @@ import uuid
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CULPRIT = os.path.abspath(os.environ.get("CULPRIT") or os.path.join(ROOT, "build", "culprit"))
+BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(CULPRIT))
 POKE = os.path.abspath(os.environ.get("POKE") or os.path.join(os.path.dirname(CULPRIT), "poke"))
 READY_MAX_S = 30  # set-up: loading and attaching the probes, learning the loop
 MARK = "CULPRIT_TEST=" + uuid.uuid4().hex  # in the environment of all that this file starts
@@ -100,6 +101,14 @@ sys.excepthook = _died
 
 
 # ---- what the machine must have ----
+
+
+def with_readers():
+    """Goes on under the Python that make check has given the readers of others' formats, where it has: they are imported after this."""
+    readers = os.path.join(BUILD, "readers")
+    python = os.path.join(readers, "bin", "python")
+    if os.path.exists(python) and not sys.prefix.startswith(readers):
+        os.execv(python, [python, os.path.abspath(sys.argv[0])])
 
 
 def read(path):

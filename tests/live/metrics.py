@@ -7,11 +7,9 @@ from lib import ok, skip
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics  # noqa: F401
 from prometheus_client.parser import text_string_to_metric_families as prometheus  # noqa: F401
 
-BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(lib.CULPRIT))
-
 
 def promtool(path):
-    tool, name = os.path.join(BUILD, "promtool"), os.path.basename(path)
+    tool, name = os.path.join(lib.BUILD, "promtool"), os.path.basename(path)
     if not os.path.exists(tool) and os.environ.get("CI") != "true":
         return skip(f"promtool, {name}", "promtool is not there (make check installs it when it can)")
     with open(path) as f:
