@@ -29,15 +29,18 @@ def pixels(png):
         head = png[at + 8:at + 8 + size] if kind == b"IHDR" else head
         data += png[at + 8:at + 8 + size] if kind == b"IDAT" else b""
         at += size + 12
-    width, height, channels = int.from_bytes(head[:4], "big"), int.from_bytes(head[4:8], "big"), {2: 3, 6: 4}[head[9]]
+    width, height, channels = int.from_bytes(head[:4], "big"), int.from_bytes(head[4:8],
+                                                                              "big"), {2: 3, 6: 4}[head[9]]
     raw, stride, rows = zlib.decompress(data), width * channels, []
     last = bytes(stride)
     for y in range(height):
-        how, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        how, row = raw[y * (stride + 1)], bytearray(raw[y * (stride + 1)
+                                                        + 1:(y + 1) * (stride + 1)])
         for x in range(stride if how else 0):
             left, up = row[x - channels] if x >= channels else 0, last[x]
             corner = last[x - channels] if x >= channels else 0
-            nearest = min((abs(left + up - corner - v), n, v) for n, v in enumerate((left, up, corner)))[2]
+            nearest = min((abs(left + up - corner - v), n, v) for n,
+                          v in enumerate((left, up, corner)))[2]
             row[x] = row[x] + (0, left, up, (left + up) // 2, nearest)[how] & 255
         rows.append(bytes(row))
         last = rows[-1]
@@ -62,11 +65,14 @@ for name in ("one", "two", "hostile"):
     seconds = page.open(path)
     ok(seconds < 2, f"{name}: opens within 2 s", seconds)
     is_(page.errors, [], f"{name}: the console is quiet")
-    is_([u for u in page.requests if not u.startswith(("file://" + where, "data:"))], [], f"{name}: nothing is asked of a network")
-    is_(page.eval("document.querySelectorAll('script, iframe, object, img').length"), 0, f"{name}: no script, frame or image")
+    is_([u for u in page.requests if not u.startswith(("file://" + where, "data:"))], [],
+        f"{name}: nothing is asked of a network")
+    is_(page.eval("document.querySelectorAll('script, iframe, object, img').length"), 0,
+        f"{name}: no script, frame or image")
     for width in (1200, 360):
         page.look(width)
-        ok(page.eval("document.documentElement.scrollWidth") <= width, f"{name}: {width} pixels are wide enough for it")
+        ok(page.eval("document.documentElement.scrollWidth") <= width,
+           f"{name}: {width} pixels are wide enough for it")
 
 page.open(os.path.join(where, "one.html"))
 for dark in (False, True):
@@ -75,13 +81,15 @@ for dark in (False, True):
         seen = colours(page.screenshot(whole=False))
         background = max(seen, key=seen.get)
         what = f"{'dark' if dark else 'light'}, {width} pixels wide"
-        ok((sum(background) < 150) == dark and (sum(background) > 700) != dark, what + ": the background is", background)
+        ok((sum(background) < 150) == dark and (sum(background) > 700) != dark,
+           what + ": the background is", background)
         strong = sum(n for c, n in seen.items() if max(c) - min(c) > 100)
         ok(len(seen) > 50 and strong > 500, what + ": it is drawn, in colours", len(seen), strong)
 pdf = page.pdf()
 ok(pdf[:5] == b"%PDF-" and len(pdf) > 20000, "it can be printed", len(pdf))
 box = "JSON.stringify([...document.querySelectorAll('.strip i')].map(e => e.getBoundingClientRect().width))"
-ok("[" in page.eval(box) and "0," not in page.eval(box).replace("0.", ""), "all spans of the strips can be seen", page.eval(box))
+ok("[" in page.eval(box) and "0," not in page.eval(box).replace("0.", ""),
+   "all spans of the strips can be seen", page.eval(box))
 page.close()
 shutil.rmtree(where)
 done()

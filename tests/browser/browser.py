@@ -26,16 +26,22 @@ class Page:
             os.dup2(b, 4)
 
         self.proc = subprocess.Popen(
-            [find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
-             "--disable-background-networking", "--user-data-dir=" + self.profile, "--remote-debugging-pipe", "about:blank"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False, preexec_fn=place,
-            env={**os.environ, **dict.fromkeys(["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"], self.profile)})  # all that it writes
+            [find(), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--hide-scrollbars", "--no-first-run",
+             "--disable-background-networking", "--user-data-dir=" + self.profile,
+             "--remote-debugging-pipe", "about:blank"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                     close_fds=False, preexec_fn=place,
+            env={**os.environ,
+                 **dict.fromkeys(["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"],
+                                 self.profile)})  # all that it writes
         os.close(to_read)
         os.close(from_write)
         self.timeout, self.number, self.rest, self.session = timeout, 0, b"", None
         self.errors, self.requests, self.events = [], [], []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.session = self.call("Target.attachToTarget", targetId=target,
+                                 flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(domain + ".enable")
 
@@ -83,8 +89,10 @@ class Page:
 
     def look(self, width, dark=False):
         """From here on the page is so wide, and its reader prefers this scheme."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900,
+                  deviceScaleFactor=1, mobile=False)
+        self.call("Emulation.setEmulatedMedia",
+                  features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def open(self, path):
         """Returns how many seconds it took until all was loaded."""
@@ -95,11 +103,13 @@ class Page:
         return time.monotonic() - start
 
     def eval(self, expression):
-        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+        return self.call("Runtime.evaluate", expression=expression,
+                         returnByValue=True)["result"].get("value")
 
     def screenshot(self, whole=True):
         """PNG."""
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png",
+                                          captureBeyondViewport=whole)["data"])
 
     def pdf(self):
         return base64.b64decode(self.call("Page.printToPDF", printBackground=False)["data"])

@@ -13,12 +13,14 @@ from lib import CULPRIT, ROOT, culprit, done, is_, ok, skip
 place = tempfile.mkdtemp()
 names = culprit("help", "--list").out.split()
 ok("run" in names and "explain" in names and len(names) > 8, "the commands", names)
-is_([n for n in names if not re.search(rf"^  {n} ", culprit("help").out, re.M)], [], "all of them are in the help")
+is_([n for n in names if not re.search(rf"^  {n} ", culprit("help").out, re.M)], [],
+    "all of them are in the help")
 
 topics = culprit("help", "--topics").out.split()
 ok("reading.7" in topics and "formats.5" in topics, "the topics", topics)
 listed = culprit("help").out.split("topics:")[1]
-is_([t for t in topics if not re.search(rf"^  {t[:-2]} ", listed, re.M)], [], "all of them are in the help")
+is_([t for t in topics if not re.search(rf"^  {t[:-2]} ", listed, re.M)], [],
+    "all of them are in the help")
 
 # ---- man pages ----
 for page, section in [("", 1), *[(n, 1) for n in names], *[t.split(".") for t in topics]]:
@@ -26,9 +28,11 @@ for page, section in [("", 1), *[(n, 1) for n in names], *[t.split(".") for t in
     path = os.path.join(place, f"culprit{'-' + page if page else ''}.{section}")
     with open(path, "w") as f:
         f.write(text)
-    ok(re.match(rf'\.TH CULPRIT{"-" + page.upper() if page else ""} {section} ', text), f"man page {page}({section}): its head", text[:60])
+    ok(re.match(rf'\.TH CULPRIT{"-" + page.upper() if page else ""} {section} ', text),
+       f"man page {page}({section}): its head", text[:60])
     if shutil.which("groff"):
-        r = subprocess.run(["groff", "-k", "-Tutf8", "-ww", "-man", path], capture_output=True, text=True)
+        r = subprocess.run(["groff", "-k", "-Tutf8", "-ww", "-man", path], capture_output=True,
+                           text=True)
         ok(r.returncode == 0 and not r.stderr, f"man page {page}: no warnings", r.stderr[:500])
     else:
         skip(f"man page {page}", "groff is not installed")
@@ -38,21 +42,26 @@ for page, section in [("", 1), *[(n, 1) for n in names], *[t.split(".") for t in
         refers = {t for t in re.findall(r"^\.BR culprit-([a-z]+) \([57]\)", told, re.M)}
         is_(refers, {t[:-2] for t in topics if f"culprit {page}" in culprit("help", t[:-2]).out},
             f"man page {page}: it refers to the topics that speak of it")
-        is_(sorted(options - set(re.findall(r"--[a-z][a-z-]+", told))), [], f"man page {page}: every option of the help")
+        is_(sorted(options - set(re.findall(r"--[a-z][a-z-]+", told))), [],
+            f"man page {page}: every option of the help")
     elif page:
-        # Each word of the topic, and in their order: what roff adds stands on lines of its own or before the words.
+        # Each word of the topic, and in their order: what roff adds stands on lines of its own or
+        # before the words.
         r = culprit("help", page)
-        ok(r.rc == 0 and max(map(len, r.out.splitlines())) <= 80, f"topic {page}: fits 80 columns", r.rc)
+        ok(r.rc == 0 and max(map(len, r.out.splitlines())) <= 80, f"topic {page}: fits 80 columns",
+           r.rc)
         words = iter(told.replace("\\&", "").replace("\\e", "\\").split())
         lost = [w for w in r.out.split("\n", 1)[1].split() if w != "*" and w not in words]
         is_(lost, [], f"man page {page}: every word of the topic")
     else:
-        is_([w for w in [*names, *[t[:-2] for t in topics]] if f"culprit\\-{w} (" not in text], [], "culprit(1) refers to every page")
+        is_([w for w in [*names, *[t[:-2] for t in topics]] if f"culprit\\-{w} (" not in text], [],
+            "culprit(1) refers to every page")
 
 # ---- help that is not there ----
 for word, near in ("redaing", "reading"), ("rnu", "run"), ("formts", "formats"):
     r = culprit("help", word)
-    ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and f"did you mean '{near}'" in r.err, f"help {word}: one line with what is near", r)
+    ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and f"did you mean '{near}'" in r.err,
+       f"help {word}: one line with what is near", r)
 is_(culprit("help", "help").out, culprit("help").out, "help help")
 
 # ---- what the pages say of commands ----
@@ -63,8 +72,10 @@ for page, text in pages.items():
     said = re.findall(r"\bculprit +([a-z]+)((?: [^ \n`|#]+)*)", text.replace("\\\n", " "))
     used = [(command, option) for command, rest in said if command in helps
             for option in re.findall(r"(?<=\s)(--[a-z][a-z-]*|-[a-zA-Z])\b", rest.split(" -- ")[0])]
-    is_([u for u in used if not re.search(rf"(^|\s){u[1]}\b", helps[u[0]])], [], f"{page}: the options of its {len(used)} uses are there")
-    is_([w for w in re.findall(r"\bculprit help ([a-z]+)", " ".join(text.split())) if w not in names + [t[:-2] for t in topics]], [],
+    is_([u for u in used if not re.search(rf"(^|\s){u[1]}\b", helps[u[0]])], [],
+        f"{page}: the options of its {len(used)} uses are there")
+    is_([w for w in re.findall(r"\bculprit help ([a-z]+)", " ".join(text.split())) if w not in names
+         + [t[:-2] for t in topics]], [],
         f"{page}: it refers to pages that are there")
 
 # ---- what the formats topic names ----
@@ -74,7 +85,8 @@ with open(os.path.join(ROOT, "tests/golden/expected/quiet.csv"), encoding="utf-8
 with open(os.path.join(ROOT, "tests/schema/report.json"), encoding="utf-8") as f:
     for what, of in json.load(f)["$defs"].items():
         if what != "series":  # which is cut short there
-            is_([k for k in of.get("properties", {}) if k not in words], [], f"the names of a {what} in JSON")
+            is_([k for k in of.get("properties", {}) if k not in words], [],
+                f"the names of a {what} in JSON")
 
 # ---- what the source topic names ----
 room, missing, found = "", [], 0
@@ -95,7 +107,8 @@ with open(script, "w") as f:
 
 def complete(*words):
     code = f'source {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _culprit; printf "%s\\n" "${{COMPREPLY[@]}}"'
-    return subprocess.run(["bash", "--norc", "-c", code, "bash", *words], capture_output=True, text=True).stdout.split()
+    return subprocess.run(["bash", "--norc", "-c", code, "bash", *words], capture_output=True,
+                          text=True).stdout.split()
 
 
 is_(complete("culprit", "rep"), ["report"], "bash: a command")
@@ -112,7 +125,8 @@ zsh = culprit("help", "--zsh").out
 if shutil.which("zsh"):
     with open(os.path.join(place, "_culprit"), "w") as f:
         f.write(zsh)
-    r = subprocess.run(["zsh", "-n", os.path.join(place, "_culprit")], capture_output=True, text=True)
+    r = subprocess.run(["zsh", "-n", os.path.join(place, "_culprit")], capture_output=True,
+                       text=True)
     ok(r.returncode == 0, "zsh: the script parses", r.stderr)
 else:
     is_([n for n in names if f"\t\t{n})\n" not in zsh], [], "zsh: every command")
@@ -121,14 +135,18 @@ is_([t for t in topics if f"\t\t'{t[:-2]}:" not in zsh], [], "zsh: every topic")
 # ---- install ----
 to = os.path.join(place, "root")
 # By the name that it was built under: by another one everything would be built again.
-make = ["make", "-C", ROOT, f"O={os.path.relpath(os.path.dirname(CULPRIT), ROOT)}", f"DESTDIR={to}", "PREFIX=/usr", "--no-print-directory"]
+make = ["make", "-C", ROOT, f"O={os.path.relpath(os.path.dirname(CULPRIT), ROOT)}", f"DESTDIR={to}",
+        "PREFIX=/usr", "--no-print-directory"]
 if os.path.basename(CULPRIT) == "culprit" and shutil.which("make"):
     r = subprocess.run([*make, "install"], capture_output=True, text=True)
-    found = sorted(os.path.relpath(os.path.join(d, f), to) for d, _, files in os.walk(to) for f in files)
+    found = sorted(os.path.relpath(os.path.join(d, f), to) for d, _, files in os.walk(to)
+                   for f in files)
     is_(found, sorted(["usr/bin/culprit", "usr/include/culprit.h", "usr/share/man/man1/culprit.1",
-                       "usr/share/bash-completion/completions/culprit", "usr/share/zsh/site-functions/_culprit",
+                       "usr/share/bash-completion/completions/culprit",
+                       "usr/share/zsh/site-functions/_culprit",
                        *[f"usr/share/man/man1/culprit-{n}.1" for n in names],
-                       *[f"usr/share/man/man{t[-1]}/culprit-{t}" for t in topics]]), "install: what it puts where")
+                       *[f"usr/share/man/man{t[-1]}/culprit-{t}" for t in topics]]),
+        "install: what it puts where")
     r = subprocess.run([*make, "uninstall"], capture_output=True, text=True)
     is_([f for d, _, files in os.walk(to) for f in files], [], "uninstall: nothing of it is left")
 else:

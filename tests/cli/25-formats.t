@@ -46,7 +46,8 @@ def reader(module):
         if os.environ.get("CI") == "true":
             ok(False, f"the Python package {module} is there")
         else:
-            skip(f"{module}", f"the Python package {module} is not there (make check installs it when it can)")
+            skip(f"{module}",
+                 f"the Python package {module} is not there (make check installs it when it can)")
         return None
 
 
@@ -83,7 +84,8 @@ def said(hexed, formula=False):
 
 
 def piece(p):
-    it = {k: p[k] for k in ("kind", "id", "net_ns", "kernel_thread")} | {"name": said(p["name"]), "function": said(p["function"])}
+    it = {k: p[k] for k in ("kind", "id", "net_ns", "kernel_thread")} | {"name": said(p["name"]),
+                                                                         "function": said(p["function"])}
     if p["cause"]:
         it["cause"] = p["cause"]
     if "by_cpu" in p:
@@ -98,14 +100,18 @@ def lines_of(report, formula):
         largest = max((p["net_ns"] for p in h["pieces"]), default=-1)
         first = {"kind": "outside", "net_ns": h["outside_ns"]}
         if h["not_recorded_ns"] > max(largest, h["outside_ns"]):
-            first = {"kind": "lost", "net_ns": h["not_recorded_ns"], "name": "not recorded".encode().hex()}
+            first = {"kind": "lost", "net_ns": h["not_recorded_ns"],
+                     "name": "not recorded".encode().hex()}
         elif largest >= h["outside_ns"]:
             first = next(p for p in h["pieces"] if p["net_ns"] == largest)
         at = h["start_ns"] - 5_000_000_000
         line = {k: v for k, v in h.items() if k != "pieces"}
-        line |= {"host": said(report["host"], formula), "kernel": said(report["kernel"], formula), "nohz_full": False,
-                 "started": "2026-01-02T03:04:05.000000006Z", "time": f"2026-01-02T03:04:05.{at + 6:09}Z", "at_ns": at,
-                 "threshold_ns": 200, "piece_count": len(h["pieces"]), "pieces": [piece(p) for p in h["pieces"]], "tid": None, "comm": None}  # no watch
+        line |= {"host": said(report["host"], formula), "kernel": said(report["kernel"], formula),
+                 "nohz_full": False,
+                 "started": "2026-01-02T03:04:05.000000006Z",
+                 "time": f"2026-01-02T03:04:05.{at + 6:09}Z", "at_ns": at,
+                 "threshold_ns": 200, "piece_count": len(h["pieces"]),
+                 "pieces": [piece(p) for p in h["pieces"]], "tid": None, "comm": None}  # no watch
         for key in ("kind", "id", "net_ns", "cause", "by_pid", "by_cpu", "kernel_thread"):
             line["first_" + key] = first.get(key)
         for key in ("name", "function", "by_comm", "by_function"):
@@ -133,8 +139,10 @@ for name in hosts:
     same(rows, expected(name), f"jsonl, {name}: each line says what is true")
     with open(path(name + ".csv"), newline="", encoding="utf-8") as f:
         cells = list(csv.DictReader(f, strict=True))
-    same([json.loads(c.pop("pieces")) for c in cells], [e["pieces"] for e in expected(name)], f"csv, {name}: the pieces")
-    same(cells, [{k: cell(e[k]) for k in cells[0]} for e in expected(name, formula=True)], f"csv, {name}: all other cells")
+    same([json.loads(c.pop("pieces")) for c in cells], [e["pieces"] for e in expected(name)],
+         f"csv, {name}: the pieces")
+    same(cells, [{k: cell(e[k]) for k in cells[0]} for e in expected(name, formula=True)],
+         f"csv, {name}: all other cells")
     columns = text(name + ".csv").split("\n", 1)[0].split(",")
     ok(all(list(row) == columns for row in rows), f"csv, {name}: the columns of jsonl", columns)
     ok(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text(name + ".csv") + text(name + ".jsonl")),
@@ -154,30 +162,39 @@ if duckdb:
     for host in truth.values():
         for h in host["hiccups"]:
             rest = {"edge": h["edge_ns"], "lost": h["not_recorded_ns"], "outside": h["outside_ns"]}
-            parts = [((p["kind"], p["name"], p["function"]), p["net_ns"]) for p in map(piece, h["pieces"])]
+            parts = [((p["kind"], p["name"], p["function"]), p["net_ns"])
+                     for p in map(piece, h["pieces"])]
             for what, ns in parts + [((kind, None, None), ns) for kind, ns in rest.items()]:
                 key = said(host["host"]), *what
                 count, total, worst = want.get(key, (0, 0, 0))
                 if ns:
                     want[key] = count + 1, total + ns, max(worst, ns)
     got = duckdb.sql(query).fetchall()
-    is_({r[:4]: (r[4], round(r[5] * 1e6), round(r[6] * 1e3)) for r in got}, want, "the query over many jsonl files of culprit help fleet")
-    ok({"edge", "lost", "outside"} <= {r[1] for r in got}, "what is in no piece has rows, too", {r[1] for r in got})
+    is_({r[:4]: (r[4], round(r[5] * 1e6), round(r[6] * 1e3)) for r in got}, want,
+        "the query over many jsonl files of culprit help fleet")
+    ok({"edge", "lost", "outside"} <= {r[1] for r in got}, "what is in no piece has rows, too",
+       {r[1] for r in got})
     lost = {}
     for host in truth.values():
-        lost[said(host["host"])] = lost.get(said(host["host"]), 0) + sum(h["duration_ns"] for h in host["hiccups"])
-    is_({name: round(sum(r[5] for r in got if r[0] == name) * 1e6) for name in lost}, lost, "its rows add up to the time that each host lost")
-    ok(all((a[0], -a[5]) <= (b[0], -b[5]) for a, b in zip(got, got[1:])), "it ranks the sources of each host", got[:5])
+        lost[said(host["host"])] = lost.get(said(host["host"]), 0) + sum(h["duration_ns"]
+                                                                         for h in host["hiccups"])
+    is_({name: round(sum(r[5] for r in got if r[0] == name) * 1e6) for name in lost}, lost,
+        "its rows add up to the time that each host lost")
+    ok(all((a[0], -a[5]) <= (b[0], -b[5]) for a, b in zip(got, got[1:])),
+       "it ranks the sources of each host", got[:5])
     os.chdir("/")
     everything = f"FROM read_csv('{where}/*.csv')"
     is_(duckdb.sql("SELECT count(*), sum(duration_ns) " + everything).fetchall()[0],
-        (len(sum(map(expected, hosts), [])), sum(e["duration_ns"] for n in hosts for e in expected(n))),
+        (len(sum(map(expected, hosts), [])), sum(e["duration_ns"] for n in hosts
+                                                 for e in expected(n))),
         "duckdb reads all csv files at once, each line as one row")
     is_(duckdb.sql(f"SELECT sum(len(from_json(pieces, '[{{\"net_ns\": \"BIGINT\"}}]'))) {everything}").fetchall()[0][0],
         sum(len(e["pieces"]) for n in hosts for e in expected(n)), "and takes the pieces apart")
-    types = dict(duckdb.sql("SELECT column_name, column_type FROM (DESCRIBE " + everything + ")").fetchall())
+    types = dict(duckdb.sql("SELECT column_name, column_type FROM (DESCRIBE " + everything
+                            + ")").fetchall())
     is_([types[c].split()[0] for c in ("host", "cpu", "start_ns", "isolated", "time")],
-        ["VARCHAR", "BIGINT", "BIGINT", "BOOLEAN", "TIMESTAMP"], "and sees what is a number, a flag, a time")
+        ["VARCHAR", "BIGINT", "BIGINT", "BOOLEAN", "TIMESTAMP"],
+        "and sees what is a number, a flag, a time")
 
 # ---- markdown ----
 
@@ -210,7 +227,8 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if "code" in self.open:
             self.code[-1] += data
-        if self.open and self.open[0] == "table" and self.open[-1] not in ("table", "tr", "thead", "tbody"):
+        if self.open and self.open[0] == "table" and self.open[-1] not in ("table", "tr", "thead",
+                                                                           "tbody"):
             self.tables[-1][-1][-1] += data
         elif self.open and self.open[0] in ("h1", "h2"):
             self.titles[-1] += data
@@ -223,32 +241,41 @@ def blanks(name):
 cmark = reader("cmarkgfm")
 HARMLESS = {"h1", "h2", "p", "table", "thead", "tbody", "tr", "th", "td", "code", "ul", "li"}
 for name in hosts if cmark else ():
-    page = Page(cmark.markdown_to_html_with_extensions(text(name + ".markdown"), extensions=["table", "strikethrough",
+    page = Page(cmark.markdown_to_html_with_extensions(text(name + ".markdown"),
+                                                       extensions=["table", "strikethrough",
                                                                                              "autolink", "tasklist"]))
     ok(page.tags <= HARMLESS, f"markdown, {name}: no name has become markup", page.tags - HARMLESS)
-    ok(all(len(row) == len(t[0]) for t in page.tables for row in t), f"markdown, {name}: no name has split a cell",
+    ok(all(len(row) == len(t[0]) for t in page.tables for row in t),
+       f"markdown, {name}: no name has split a cell",
        *[t for t in page.tables if any(len(row) != len(t[0]) for row in t)][:1])
     codes = set(map(blanks, page.code))
     names = {blanks(f"{lib.thread_name(said(p['name']), p['kernel_thread'])} [{p['id']}] > {said(p['function'])}")
-             for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"] if p["kind"] == "thread"}
+             for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"]
+             if p["kind"] == "thread"}
     names |= {"sysctl vm.stat_interval=120"} if "web-07" in hosts[name] else set()
     asked = {blanks(f"{said(p['by_comm'])} [{p['by_pid']}]")
-             for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"] if "by_comm" in p}
-    ok(names <= codes and asked <= codes, f"markdown, {name}: all threads and askers read as they should",
+             for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"]
+             if "by_comm" in p}
+    ok(names <= codes and asked <= codes,
+       f"markdown, {name}: all threads and askers read as they should",
        (names | asked) - codes)
     is_([t for t in page.titles if t.startswith("culprit")],
         [f"culprit: {len(hosts[name])} reports"] * (len(hosts[name]) > 1)
-        + ["culprit: " + said(truth[host]["host"]) for host in hosts[name]], f"markdown, {name}: the hosts' names")
+        + ["culprit: " + said(truth[host]["host"]) for host in hosts[name]],
+        f"markdown, {name}: the hosts' names")
     for host in hosts[name]:
         shares = [float(row[0]) for t in page.tables if t[0][0] == "share %" for row in t[1:]]
         cpus = len({h["cpu"] for h in truth[host]["hiccups"]}) * len(hosts[name])
-        ok(abs(sum(shares) - 100 * cpus) < 1, f"markdown, {name}: the rows of each CPU make 100 %", shares)
+        ok(abs(sum(shares) - 100 * cpus) < 1, f"markdown, {name}: the rows of each CPU make 100 %",
+           shares)
 
 # ---- folded stacks: split as flamegraph.pl does ----
 
 for name in hosts:
-    stacks = [re.fullmatch(r"(.*)\s+?(\d+(?:\.\d*)?)", line) for line in text(name + ".folded").splitlines()]
-    ok(all(stacks), f"folded, {name}: each line is frames and a weight", text(name + ".folded")[:300])
+    stacks = [re.fullmatch(r"(.*)\s+?(\d+(?:\.\d*)?)", line)
+              for line in text(name + ".folded").splitlines()]
+    ok(all(stacks), f"folded, {name}: each line is frames and a weight",
+       text(name + ".folded")[:300])
     stacks = [(m.group(1).split(";"), int(m.group(2))) for m in stacks]
     many = len(hosts[name]) > 1
     got, want = {}, {}
@@ -260,11 +287,13 @@ for name in hosts:
             key = said(truth[host]["host"]), f"cpu {h['cpu']}"
             want[key] = want.get(key, 0) + h["duration_ns"]
     is_(got, want, f"folded, {name}: the weights of each CPU are what it lost")
-    askers = [p for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"] if "by_comm" in p]
+    askers = [p for host in hosts[name] for h in truth[host]["hiccups"]
+              for p in h["pieces"] if "by_comm" in p]
     leaves = sorted(frames[-1] for frames, _ in stacks if any(f.startswith("by ") for f in frames))
     is_(leaves, sorted(said(p["by_function"]).replace(";", "\\x3b") or "?" for p in askers),
         f"folded, {name}: who asked ends with the function that asked")
-    ok(all(f and f == f.strip("\r\n") for frames, _ in stacks for f in frames), f"folded, {name}: no frame is empty", stacks)
+    ok(all(f and f == f.strip("\r\n") for frames, _ in stacks for f in frames),
+       f"folded, {name}: no frame is empty", stacks)
 
 # ---- HdrHistogram's log and percentiles ----
 
@@ -296,10 +325,12 @@ if reader("hdrh"):
         while h := log.get_next_interval_histogram():
             got[h.get_tag()] = h
         is_(sorted(got), sorted(want), f"hlog, {name}: a line for each CPU")
-        ok(all(got[tag].equals(want[tag]) for tag in want if tag in got), f"hlog, {name}: each has the same histogram",
+        ok(all(got[tag].equals(want[tag]) for tag in want if tag in got),
+           f"hlog, {name}: each has the same histogram",
            *[(t, list(h.get_recorded_iterator())) for t, h in got.items()])
         started = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc).timestamp()
-        ok(all((h.get_start_time_stamp(), h.get_end_time_stamp()) == (started * 1000, started * 1000 + 1000)
+        ok(all((h.get_start_time_stamp(), h.get_end_time_stamp()) == (started * 1000,
+                                                                      started * 1000 + 1000)
                for h in got.values()), f"hlog, {name}: from the run's start to its end")
         durations = sorted(h["duration_ns"] for host in hosts[name] for h in truth[host]["hiccups"])
         lines = text(name + ".hgrm").splitlines()
@@ -315,30 +346,41 @@ if reader("hdrh"):
             value, level, count = round(row[0] * 1000), row[1], row[2]
             last = len(row) == 3
             under = sum(bucket(d) < bucket(value) for d in durations)
-            if count != sum(bucket(d) <= bucket(value) for d in durations) or not under <= level * len(durations) <= count \
+            if count != sum(bucket(d) <= bucket(value)
+                            for d in durations) or not under <= level * len(durations) <= count \
                     or last != (level == 1) or (not last and abs(row[3] - 1 / (1 - level)) > 0.01):
                 wrong.append(row)
         ok(not wrong, f"hgrm, {name}: as many are not above each line's value as it says", wrong)
         steps = [0, .1, .2, .3, .4, .5, .55, .6, .65, .7, .75, .775, .8, .825, .85, .875, .8875]
-        is_([row[1] for row in rows[:-1]][:len(steps)], steps[:max(0, len(rows) - 1)], f"hgrm, {name}: steps that halve")
-        ok(not rows or rows[-1] == [durations[-1] / 1000, 1, len(durations)], f"hgrm, {name}: the last line is the longest", rows)
+        is_([row[1] for row in rows[:-1]][:len(steps)], steps[:max(0, len(rows) - 1)],
+            f"hgrm, {name}: steps that halve")
+        ok(not rows or rows[-1] == [durations[-1] / 1000, 1, len(durations)],
+           f"hgrm, {name}: the last line is the longest", rows)
 # ---- a comparison, of a plain run and one with hostile names ----
 
 d = json.loads(text("diff.json"))
-theirs = {(p["kind"], said(p["name"]), p["function"] and said(p["function"])) for h in truth["hostile"]["hiccups"]
+theirs = {(p["kind"], said(p["name"]), p["function"] and said(p["function"]))
+          for h in truth["hostile"]["hiccups"]
           for p in h["pieces"] if p["kind"] == "thread"}
 ok(theirs <= {(s["kind"], s["name"], s["function"]) for s in d["sources"] if s["files"][1]["runs"]},
    "diff, json: all hostile threads read as they should", theirs)
-is_(sum(f["count"] for f in d["total"]["files"]), sum(len(truth[h]["hiccups"]) for h in ("web-07", "hostile")),
+is_(sum(f["count"] for f in d["total"]["files"]), sum(len(truth[h]["hiccups"])
+                                                      for h in ("web-07", "hostile")),
     "diff, json: all hiccups are counted")
 if cmark:
-    page = Page(cmark.markdown_to_html_with_extensions(text("diff.markdown"), extensions=["table", "strikethrough",
+    page = Page(cmark.markdown_to_html_with_extensions(text("diff.markdown"),
+                                                       extensions=["table", "strikethrough",
                                                                                           "autolink", "tasklist"]))
-    ok(page.tags <= HARMLESS | {"pre"}, "diff, markdown: no name has become markup", page.tags - HARMLESS)
-    ok(all(len(row) == len(t[0]) for t in page.tables for row in t), "diff, markdown: no name has split a cell", page.tables)
-    shown = {blanks(row[-1]) for t in page.tables if t[0][-1] == "who" for row in t[1:] if row[-2] == "thread"}
-    known = {blanks(n + (" > " + f if f is not None else "")) for _, n, f in theirs} | {"[kworker/*:*] > vmstat_update"}
-    ok(len(shown) > 5 and shown <= known, "diff, markdown: threads read as they should", shown - known)
+    ok(page.tags <= HARMLESS | {"pre"}, "diff, markdown: no name has become markup",
+       page.tags - HARMLESS)
+    ok(all(len(row) == len(t[0]) for t in page.tables for row in t),
+       "diff, markdown: no name has split a cell", page.tables)
+    shown = {blanks(row[-1]) for t in page.tables if t[0][-1] == "who"
+             for row in t[1:] if row[-2] == "thread"}
+    known = {blanks(n + (" > " + f if f is not None else "")) for _, n,
+             f in theirs} | {"[kworker/*:*] > vmstat_update"}
+    ok(len(shown) > 5 and shown <= known, "diff, markdown: threads read as they should",
+       shown - known)
 
 shutil.rmtree(where)
 done()

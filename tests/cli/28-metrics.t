@@ -43,32 +43,46 @@ for name, hosts in runs.items():
     hiccups = [(host, h) for host in hosts for h in truth[host]["hiccups"]]
     is_(total(new, "culprit_lost_seconds_total"), sum(h["duration_ns"] for _, h in hiccups),
         f"{name}: the sources and the edges sum up to the time away")
-    is_(total(new, "culprit_lost_seconds_total", kind="edge"), sum(h["edge_ns"] for _, h in hiccups), f"{name}: the edges")
+    is_(total(new, "culprit_lost_seconds_total", kind="edge"),
+        sum(h["edge_ns"] for _, h in hiccups), f"{name}: the edges")
     for host in hosts:
-        many = {"host": truth[host]["host"] and bytes.fromhex(truth[host]["host"]).decode()} if len(hosts) > 1 else {}
+        many = {"host": truth[host]["host"]
+                and bytes.fromhex(truth[host]["host"]).decode()} if len(hosts) > 1 else {}
         for cpu in {h["cpu"] for h in truth[host]["hiccups"]}:
             mine = [h["duration_ns"] for h in truth[host]["hiccups"] if h["cpu"] == cpu]
             buckets = {float(labels(k)["le"]): v for k, v in
                        select(new, "culprit_hiccup_seconds_bucket", cpu=str(cpu), **many).items()}
-            is_(buckets, {le: sum(d < le * 1e9 for d in mine) for le in buckets}, f"{host}, cpu {cpu}: its histogram")
-            ok(list(buckets) == sorted(buckets) and all(b == 2 * a for a, b in zip(list(buckets), list(buckets)[1:-1])),
+            is_(buckets, {le: sum(d < le * 1e9 for d in mine) for le in buckets},
+                f"{host}, cpu {cpu}: its histogram")
+            ok(list(buckets) == sorted(buckets) and all(b == 2 * a for a,
+                                                        b in zip(list(buckets),
+                                                                 list(buckets)[1:-1])),
                f"{host}, cpu {cpu}: the buckets are powers of two", list(buckets))
-            is_(total(new, "culprit_longest_hiccup_seconds", cpu=str(cpu), **many), max(mine), f"{host}, cpu {cpu}: the longest")
+            is_(total(new, "culprit_longest_hiccup_seconds", cpu=str(cpu), **many), max(mine),
+                f"{host}, cpu {cpu}: the longest")
     ok(text(name + ".openmetrics").endswith("\n# EOF\n"), f"{name}: it ends with # EOF")
-    ok(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text(name + ".openmetrics")), f"{name}: no control character but newlines")
+    ok(not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text(name + ".openmetrics")),
+       f"{name}: no control character but newlines")
 one = samples(openmetrics(text("one.openmetrics")))
 is_(one[("culprit_lost_seconds_total", tuple(sorted({
-    "cpu": "3", "kind": "thread", "source": "kworker/*:*", "kernel_thread": "true", "function": "vmstat_update",
-    "cause": "K01"}.items())))], 31e-6, "a worker's time, with its function and cause, under a name that every boot has")
-is_({labels(k)["kernel_thread"] for k in select(one, "culprit_lost_seconds_total") if labels(k)["kind"] != "thread"}, {""},
+    "cpu": "3", "kind": "thread", "source": "kworker/*:*", "kernel_thread": "true",
+                                                     "function": "vmstat_update",
+    "cause": "K01"}.items())))], 31e-6,
+    "a worker's time, with its function and cause, under a name that every boot has")
+is_({labels(k)["kernel_thread"] for k in select(one, "culprit_lost_seconds_total")
+     if labels(k)["kind"] != "thread"}, {""},
     "of what is no thread nothing says whether it is the kernel's")
 is_(set(select(one, "culprit_cpu_info")), {("culprit_cpu_info", tuple(sorted({
-    "cpu": c, "isolated": i, "nohz_full": "false"}.items()))) for c, i in (("2", "false"), ("3", "true"))}, "which CPUs")
+    "cpu": c, "isolated": i, "nohz_full": "false"}.items()))) for c,
+                                           i in (("2", "false"), ("3", "true"))}, "which CPUs")
 hostile = samples(openmetrics(text("hostile.openmetrics")))
-is_({labels(k)["kernel_thread"] for k in select(hostile, "culprit_lost_seconds_total", kind="thread") if labels(k)["source"] != "(others)"},
+is_({labels(k)["kernel_thread"] for k in select(hostile, "culprit_lost_seconds_total",
+                                                kind="thread")
+     if labels(k)["source"] != "(others)"},
     {"false"}, "threads of users are none of the kernel's, whatever they are called")
 told = {labels(k)["source"] for k in select(hostile, "culprit_lost_seconds_total")}
-ok({'quo"te,comma', "new\\x0aline", "back\\\\slash", "\\x1b[31mred", "été"} <= told, "hostile names, escaped once", told)
+ok({'quo"te,comma', "new\\x0aline", "back\\\\slash", "\\x1b[31mred", "été"} <= told,
+   "hostile names, escaped once", told)
 ok(max(len(select(hostile, "culprit_lost_seconds_total", cpu=str(c))) for c in (1, 4)) <= 28,
    "20 sources a CPU and the rest of each kind", len(told))
 

@@ -14,7 +14,8 @@ lib.with_readers()
 try:
     from traces import agree, below, jsonl
 except ImportError:
-    lib.skip_all("the Python package perfetto is not there (make check installs it when it can)", required=True)
+    lib.skip_all("the Python package perfetto is not there (make check installs it when it can)",
+                 required=True)
 
 where = tempfile.mkdtemp(prefix="culprit-test-")
 
@@ -34,7 +35,8 @@ for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
         continue
     tracks, top, counters, n = agree(file, path("trace"), jsonl(lines.out))
     arrows += n
-    deepest = max([deepest] + [sum(1 for _ in below(s)) for row in top.values() for s in row if s.children])
+    deepest = max([deepest] + [sum(1 for _ in below(s)) for row in top.values()
+                               for s in row if s.children])
     if file == "guest.rec":
         values = [v for _, v in counters.get("CPU 1 steal", [])]
         ok(values[:1] == [0] and values[-1:] == [40_000_000] and values == sorted(values),
@@ -50,10 +52,12 @@ for name in ("one", "hostile"):
     agree(name, os.path.join(files, name + ".perfetto"), rows, sums=name == "one")
 
 r = culprit("report", path("guest.rec"), path("irq.rec"), "-f", "perfetto", "-o", path("both"))
-ok(r.rc == 1 and "one recording" in r.err and len(r.err.splitlines()) == 1 and not os.path.exists(path("both")),
+ok(r.rc == 1 and "one recording" in r.err and len(r.err.splitlines()) == 1
+   and not os.path.exists(path("both")),
    "two recordings are refused", r)
 whole = culprit("report", path("guest.rec"), "-f", "perfetto", "-o", "/dev/full")
-ok(whole.rc == 1 and "No space left" in whole.err and len(whole.err.splitlines()) == 1, "a full disk is told of", whole)
+ok(whole.rc == 1 and "No space left" in whole.err and len(whole.err.splitlines()) == 1,
+   "a full disk is told of", whole)
 
 shutil.rmtree(where)
 done()

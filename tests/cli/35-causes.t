@@ -35,20 +35,23 @@ def generate(text):
     with tempfile.NamedTemporaryFile("w", suffix=".cause") as f:
         f.write(text)
         f.flush()
-        r = subprocess.run(["awk", "-f", os.path.join(lib.ROOT, "tools/causes.awk"), f.name], capture_output=True, text=True,
+        r = subprocess.run(["awk", "-f", os.path.join(lib.ROOT, "tools/causes.awk"), f.name],
+                           capture_output=True, text=True,
                            env={**os.environ, "LC_ALL": "C"})
         return r.returncode, r.stdout, r.stderr.replace(f.name, "FILE")
 
 
 code, out, err = generate(GOOD + "\n" + OTHER)
 ok(code == 0 and not err, "a whole file is taken", code, err)
-ok('"text with \\"quotes\\" and a \\\\ backslash that goes on"' in out, "a long field is one C string", out)
+ok('"text with \\"quotes\\" and a \\\\ backslash that goes on"' in out,
+   "a long field is one C string", out)
 ok('{"comm", "four*", &causes[1]}' in out, "a match leads to its entry", out)
 for text, line, message in (
     (GOOD.replace("why:", "wye:"), 6, "unknown field 'wye'"),
     (GOOD.replace("since: any\n", ""), 2, "T01 has no since"),
     (GOOD + "\n" + GOOD, 17, "id T01 is there already"),
-    (GOOD + "\n" + OTHER.replace("work three", "work one"), 28, "work one belongs to another match"),
+    (GOOD + "\n" + OTHER.replace("work three", "work one"), 28,
+     "work one belongs to another match"),
     (GOOD.replace("match: work", "match: wrok"), 13, "unknown match kind 'wrok'"),
     (GOOD.replace("work one", "work"), 13, "match takes a kind and a pattern"),
     (GOOD.replace("{cpu}", "{gpu}"), 7, "unknown placeholder {gpu}"),
@@ -64,7 +67,8 @@ for text, line, message in (
     (GOOD.replace("why: why", "whywhy"), 6, "neither 'field: text' nor"),
 ):
     code, out, err = generate(text)
-    ok(code == 1 and re.search(rf"^FILE:{line}: .*{re.escape(message)}", err, re.M) and not out, f"refused: {message}", code, err)
+    ok(code == 1 and re.search(rf"^FILE:{line}: .*{re.escape(message)}", err, re.M) and not out,
+       f"refused: {message}", code, err)
 
 # ---- explain ----
 
@@ -72,38 +76,54 @@ r = culprit("explain", "-f", "json")
 book = json.loads(r.out)["causes"] if r.rc == 0 else []
 ok(len(book) > 150, "explain lists all entries", len(book))
 FIELDS = ("id", "group", "title", "what", "why", "confirm", "fix", "since", "source")
-ok(all(c[f] for c in book for f in FIELDS), "each with its fields", [c["id"] for c in book if not all(c[f] for f in FIELDS)])
+ok(all(c[f] for c in book for f in FIELDS), "each with its fields",
+   [c["id"] for c in book if not all(c[f] for f in FIELDS)])
 r = culprit("explain")
-ok(r.rc == 0 and all(c["id"] in r.out for c in book) and "Tick and timers\n  T01  " in r.out, "as text by group", r.out, r.err)
+ok(r.rc == 0 and all(c["id"] in r.out for c in book) and "Tick and timers\n  T01  " in r.out,
+   "as text by group", r.out, r.err)
 ok(max(map(len, r.out.splitlines())) <= 100, "in 100 columns")
-for name, cause in (("vmstat_update", "K01"), ("k01", "K01"), ("TIMER", "S01"), ("LOC", "T01"), ("local_timer", "T01"),
-                    ("kworker/u8:2", "K09"), ("nvme7q3", "I02"), ("ipi_mb", "P11"), ("local_timer > tick_nohz_handler", "T01"),
-                    ("[ksoftirqd/1]", "S08"), ("python3 [4242]", "K34"), ("irq 9999", "I01"), ("edge", "G12"), ("steal", "H14"),
-                    ("tcp_orphan_update", "T27"), ("do_sys_openat2", "G10"), ("some_unheard_of_timer", "G01")):
+for name, cause in (("vmstat_update", "K01"), ("k01", "K01"), ("TIMER", "S01"), ("LOC", "T01"),
+                    ("local_timer", "T01"),
+                    ("kworker/u8:2", "K09"), ("nvme7q3", "I02"), ("ipi_mb", "P11"),
+                    ("local_timer > tick_nohz_handler", "T01"),
+                    ("[ksoftirqd/1]", "S08"), ("python3 [4242]", "K34"), ("irq 9999", "I01"),
+                    ("edge", "G12"), ("steal", "H14"),
+                    ("tcp_orphan_update", "T27"), ("do_sys_openat2", "G10"),
+                    ("some_unheard_of_timer", "G01")):
     r = culprit("explain", name)
     ok(r.rc == 0 and r.out.startswith(cause + "  "), f"explain {name} is {cause}", r.out, r.err)
 r = culprit("explain", "some_unheard_of_timer")
-ok("asked      the book does not have some_unheard_of_timer" in r.out, "an entry on the kind of thing says that it is one", r.out)
+ok("asked      the book does not have some_unheard_of_timer" in r.out,
+   "an entry on the kind of thing says that it is one", r.out)
 r = culprit("explain", "-f", "json", "K34")
 got = json.loads(r.out)["causes"][0]
-ok(got["words"].startswith("PID: ") and got["asked"] is None and got["family"] is False, "words in capitals are explained", got)
+ok(got["words"].startswith("PID: ") and got["asked"] is None and got["family"] is False,
+   "words in capitals are explained", got)
 r = culprit("explain", "-f", "json", "python3 [4242]")
 got = json.loads(r.out)["causes"][0]
-ok(got["advice"].endswith(" 4242") and got["words"] is None and "python3" in got["asked"], "a thread's number is filled in", got)
+ok(got["advice"].endswith(" 4242") and got["words"] is None and "python3" in got["asked"],
+   "a thread's number is filled in", got)
 r = culprit("explain", "-c", "1", "T17", "T01")
-ok(r.rc == 0 and "nohz_full=1" in r.out and "{" not in r.out.replace("${", ""), "commands are filled in", r.out)
+ok(r.rc == 0 and "nohz_full=1" in r.out and "{" not in r.out.replace("${", ""),
+   "commands are filled in", r.out)
 ok(r.out.startswith("T01  ") and "\nT17  " in r.out, "several stand in the book's order", r.out)
 r = culprit("explain", "-f", "markdown", "--all")
-ok(r.rc == 0 and r.out.count("\n### ") == len(book) and r.out.count("\n## ") + r.out.startswith("## ") == 10, "Markdown has all", r.err)
-for name, near in (("vmstat", "vmstat_update (K01)"), ("vmstat_updaet", "vmstat_update"), ("zzzzzzzz", "culprit explain lists it all")):
+ok(r.rc == 0 and r.out.count("\n### ") == len(book) and r.out.count("\n## ")
+   + r.out.startswith("## ") == 10, "Markdown has all", r.err)
+for name, near in (("vmstat", "vmstat_update (K01)"), ("vmstat_updaet", "vmstat_update"),
+                   ("zzzzzzzz", "culprit explain lists it all")):
     r = culprit("explain", name)
-    ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and near in r.err, f"explain {name}: one line, with what is near", r.err)
+    ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and near in r.err,
+       f"explain {name}: one line, with what is near", r.err)
 r = culprit("explain", "x\x1b[31m'\n")
-ok(r.rc == 1 and "\x1b" not in r.err and r.err.count("\n") == 1, "a hostile name is escaped", repr(r.err))
-irq = next((n for n in sorted(os.listdir("/sys/kernel/irq"), key=int) if lib.read(f"/sys/kernel/irq/{n}/actions")), None) \
+ok(r.rc == 1 and "\x1b" not in r.err and r.err.count("\n") == 1, "a hostile name is escaped",
+   repr(r.err))
+irq = next((n for n in sorted(os.listdir("/sys/kernel/irq"), key=int)
+            if lib.read(f"/sys/kernel/irq/{n}/actions")), None) \
     if os.path.isdir("/sys/kernel/irq") else None
 if irq:
     for name in (irq, lib.read(f"/sys/kernel/irq/{irq}/actions").split(",")[0]):
         r = culprit("explain", name)
-        ok(r.rc == 0 and r.out.startswith("I"), f"explain {name}: an interrupt of this machine", r.out, r.err)
+        ok(r.rc == 0 and r.out.startswith("I"), f"explain {name}: an interrupt of this machine",
+           r.out, r.err)
 done()

@@ -30,19 +30,23 @@ class Root:
         "proc/sys/kernel/osrelease": "6.12.0-test\n",
         "boot/config-6.12.0-test": "CONFIG_NO_HZ_FULL=y\nCONFIG_HZ=250\nCONFIG_CPU_ISOLATION=y\nCONFIG_RCU_NOCB_CPU=y\nCONFIG_X=y\n",
         "dev/kmsg": "[0.0] Linux version\n[0.0] NO_HZ: Full dynticks CPUs: 3.\n",
-        CPU + "online": "0-3\n", CPU + "possible": "0-3\n", CPU + "isolated": "3\n", CPU + "nohz_full": "3\n",
+        CPU + "online": "0-3\n", CPU + "possible": "0-3\n", CPU + "isolated": "3\n",
+             CPU + "nohz_full": "3\n",
         "proc/mounts": "none /sys/kernel/debug debugfs rw 0 0\n",
         "proc/irq/36/smp_affinity_list": "0-2\n", "proc/irq/36/effective_affinity_list": "1\n",
-        "sys/kernel/irq/36/actions": "virtio1-req.0\n", "sys/kernel/irq/36/per_cpu_count": "5,123,0,0\n",
+        "sys/kernel/irq/36/actions": "virtio1-req.0\n",
+             "sys/kernel/irq/36/per_cpu_count": "5,123,0,0\n",
         "proc/irq/default_smp_affinity": "7\n",
         "sys/kernel/mm/transparent_hugepage/enabled": "always madvise [never]\n",
         "proc/sys/vm/stat_interval": "120\n",
         "sys/class/net/eth0/queues/rx-0/rps_cpus": "0\n",
         "sys/devices/virtual/workqueue/cpumask": "7\n",
-        CPU + "cpu3/cpufreq/scaling_driver": "intel_pstate\n", CPU + "cpu3/cpufreq/scaling_governor": "performance\n",
+        CPU + "cpu3/cpufreq/scaling_driver": "intel_pstate\n",
+             CPU + "cpu3/cpufreq/scaling_governor": "performance\n",
         CPU + "cpu3/cpufreq/energy_performance_preference": "balance_power\n",
         CPU + "cpu3/cpufreq/cpuinfo_cur_freq": "1\n",
-        "proc/sys/vm/stat_refresh": "", "proc/sys/vm/compact_memory": "", "proc/sys/vm/drop_caches": "0\n",
+        "proc/sys/vm/stat_refresh": "", "proc/sys/vm/compact_memory": "",
+             "proc/sys/vm/drop_caches": "0\n",
         "proc/sysrq-trigger": "", "sys/class/hwmon/hwmon0/temp1_input": "42\n",
         "sys/class/powercap/rapl/energy_uj": "42\n", "dev/cpu/3/msr": "",
         "sys/fs/cgroup/cgroup.procs": "1\n", "sys/fs/cgroup/a/b/cpu.max": "max 100000\n",
@@ -62,10 +66,12 @@ class Root:
         with open(path, "wb" if isinstance(text, bytes) else "w") as f:
             f.write(text)
 
-    def task(self, tid, comm, flags, cpu, allowed, policy=0, priority=0, state="S", tgid=None, uid=0):
+    def task(self, tid, comm, flags, cpu, allowed, policy=0, priority=0, state="S", tgid=None,
+             uid=0):
         base = f"proc/{tgid or tid}/task/{tid}/"
         self.put(base + "stat", stat_line(tid, comm, flags, cpu, policy, priority, state))
-        self.put(base + "status", f"Name:\t{comm}\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\nCpus_allowed:\tf\n"
+        self.put(base + "status",
+                 f"Name:\t{comm}\nUid:\t{uid}\t{uid}\t{uid}\t{uid}\nCpus_allowed:\tf\n"
                                   f"Cpus_allowed_list:\t{allowed}\n")
 
     def replace(self, name, how):
@@ -107,20 +113,30 @@ with Root() as root:
     rows = findings(r, "good")
     bad = [(i, f["title"]) for i, f in rows.items() if f["level"] in ("FAIL", "WARN")]
     ok(r.rc == 0 and not bad, "a quiet machine has no FAIL and no WARN, and exits with 0", bad, r)
-    is_(rows.get("energy_preference", {}).get("known"), False, "what disturbs the CPU is not known without --deep")
+    is_(rows.get("energy_preference", {}).get("known"), False,
+        "what disturbs the CPU is not known without --deep")
     rows = findings(root.audit("-f", "json", "--deep"), "deep")
-    is_(rows.get("energy_preference", {}).get("value"), "energy_performance_preference balance_power", "--deep reads it")
+    is_(rows.get("energy_preference", {}).get("value"),
+        "energy_performance_preference balance_power", "--deep reads it")
 
 BAD = [
-    ("isolated", "FAIL", {CPU + "isolated": "\n", "proc/cmdline": "isolcpus=nohz,3 nohz_full=3\n"}, "no 'domain'"),
-    ("nohz_full", "FAIL", {CPU + "nohz_full": "1\n"}, "cpu 3 is not nohz_full: the tick interrupts it 250 times"),
-    ("dmesg", "FAIL", {"dev/kmsg": "x\nHousekeeping: nohz unsupported. Build with CONFIG_NO_HZ_FULL\n"}, "nohz unsupported"),
-    ("irq", "WARN", {"proc/irq/36/effective_affinity_list": "3\n", "sys/kernel/irq/36/per_cpu_count": "0,0,0,9\n"}, "IRQ 36"),
+    ("isolated", "FAIL", {CPU + "isolated": "\n", "proc/cmdline": "isolcpus=nohz,3 nohz_full=3\n"},
+     "no 'domain'"),
+    ("nohz_full", "FAIL", {CPU + "nohz_full": "1\n"},
+     "cpu 3 is not nohz_full: the tick interrupts it 250 times"),
+    ("dmesg", "FAIL",
+     {"dev/kmsg": "x\nHousekeeping: nohz unsupported. Build with CONFIG_NO_HZ_FULL\n"},
+     "nohz unsupported"),
+    ("irq", "WARN",
+     {"proc/irq/36/effective_affinity_list": "3\n", "sys/kernel/irq/36/per_cpu_count": "0,0,0,9\n"},
+     "IRQ 36"),
     ("rps", "WARN", {"sys/class/net/eth0/queues/rx-0/rps_cpus": "8\n"}, "eth0"),
     ("unbound_work", "WARN", {"sys/devices/virtual/workqueue/cpumask": "f\n"}, "unbound"),
-    ("cpuset_partition", "FAIL", {"sys/fs/cgroup/rt/cpuset.cpus.partition": "isolated invalid (no)\n"}, "/sys/fs/cgroup/rt"),
+    ("cpuset_partition", "FAIL",
+     {"sys/fs/cgroup/rt/cpuset.cpus.partition": "isolated invalid (no)\n"}, "/sys/fs/cgroup/rt"),
     ("cpu_quota", "INFO", {"sys/fs/cgroup/a/b/cpu.max": "1000 100000\n"}, "quotas"),
-    ("thp", "WARN", {"sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never\n"}, "khugepaged"),
+    ("thp", "WARN", {"sys/kernel/mm/transparent_hugepage/enabled": "[always] madvise never\n"},
+     "khugepaged"),
 ]
 for check, level, files, title in BAD:
     with Root() as root:
@@ -128,7 +144,8 @@ for check, level, files, title in BAD:
             root.put(name, text)
         r = root.audit("-f", "json")
         row = findings(r, check).get(check, {})
-        ok(row.get("level") == level and title in row.get("title", "") and r.rc == (2 if level == "FAIL" else 0),
+        ok(row.get("level") == level and title in row.get("title", "")
+           and r.rc == (2 if level == "FAIL" else 0),
            f"{check}: {level} where it should be", row, r.rc)
 
 with Root() as root:
@@ -141,18 +158,23 @@ with Root() as root:
     root.put("proc/sys/kernel/sched_rt_period_us", "1000000\n")
     r = root.audit("-f", "json")
     rows = findings(r, "tasks")
-    ok("cron)(x y" in rows["tasks"]["title"] and rows["tasks"]["level"] == "FAIL", "a thread that runs there is named", rows["tasks"])
-    ok("leaves out cpu 3" in rows["irqbalance"]["title"], "irqbalance's own environment counts", rows["irqbalance"])
+    ok("cron)(x y" in rows["tasks"]["title"] and rows["tasks"]["level"] == "FAIL",
+       "a thread that runs there is named", rows["tasks"])
+    ok("leaves out cpu 3" in rows["irqbalance"]["title"], "irqbalance's own environment counts",
+       rows["irqbalance"])
     ok("SECRET" not in r.out, "and nothing else of it is told")
-    is_(rows["rt_throttle"]["level"], "WARN", "throttling is a warning where a real-time thread is bound to the CPU")
+    is_(rows["rt_throttle"]["level"], "WARN",
+        "throttling is a warning where a real-time thread is bound to the CPU")
 
 with Root() as root:
     root.task(100, "irqbalance", 0x400000, 0, "0-2", uid=1000)
     root.put("proc/100/environ", b"IRQBALANCE_BANNED_CPULIST=1\0")
     root.task(101, "turbostat", 0x400000, 0, "0-2", uid=1000)
     rows = findings(root.audit("-f", "json"), "irqbalance")
-    is_(rows["irqbalance"]["title"], "irqbalance does not run", "a process of anybody's called irqbalance is not believed")
-    ok(rows["agents"]["level"] == "INFO" and "if it is that program" in rows["agents"]["title"], "nor one called turbostat", rows["agents"])
+    is_(rows["irqbalance"]["title"], "irqbalance does not run",
+        "a process of anybody's called irqbalance is not believed")
+    ok(rows["agents"]["level"] == "INFO" and "if it is that program" in rows["agents"]["title"],
+       "nor one called turbostat", rows["agents"])
 
 # ---- hostile files ----
 
@@ -171,17 +193,20 @@ for kind, content in HOSTILE.items():
             root.put(n, content)
         for form in ("text", "json", "markdown"):
             r = root.audit("-f", form)
-            ok(r.rc in (0, 2) and not r.err and "\x1b" not in r.out and "\x07" not in r.out, f"all files {kind}: {form}", r)
+            ok(r.rc in (0, 2) and not r.err and "\x1b" not in r.out and "\x07" not in r.out,
+               f"all files {kind}: {form}", r)
 
 with Root() as root:
-    sides = [CPU + "isolated", "proc/cmdline", "proc/irq/36/smp_affinity_list", "sys/kernel/mm/transparent_hugepage/enabled"]
+    sides = [CPU + "isolated", "proc/cmdline", "proc/irq/36/smp_affinity_list",
+             "sys/kernel/mm/transparent_hugepage/enabled"]
     root.replace(sides[0], os.mkdir)
     root.replace(sides[1], os.mkfifo)
     root.replace(sides[2], lambda p: os.symlink("/dev/zero", p))
     root.replace(sides[3], lambda p: os.symlink("/nowhere/at/all", p))
     r = root.audit("-f", "json")
     rows = findings(r, "odd")
-    ok(r.rc in (0, 2) and not rows["isolated"]["known"] and "directory" in rows["isolated"]["value"],
+    ok(r.rc in (0, 2) and not rows["isolated"]["known"]
+       and "directory" in rows["isolated"]["value"],
        "a directory, a pipe, a device and a dead link in place of files", r)
 
 with Root() as root:
@@ -193,10 +218,13 @@ with Root() as root:
         os.chmod(os.path.join(root.path, CPU + "nohz_full"), 0)
         shutil.copy(CULPRIT, os.path.join(root.path, "culprit"))
         os.chmod(os.path.join(root.path, "culprit"), 0o755)
-        p = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "./culprit", "audit", "--root", ".",
-                            "-c", "3", "-f", "json"], cwd=root.path, capture_output=True, text=True, timeout=20)
+        p = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
+                            "./culprit", "audit", "--root", ".",
+                            "-c", "3", "-f", "json"], cwd=root.path, capture_output=True, text=True,
+                           timeout=20)
         rows = findings(Result(p.returncode, p.stdout, p.stderr, 0), "unreadable")
-        ok(not rows["thp"]["known"] and "Permission denied" in rows["thp"]["value"] and not rows["nohz_full"]["known"],
+        ok(not rows["thp"]["known"] and "Permission denied" in rows["thp"]["value"]
+           and not rows["nohz_full"]["known"],
            "what may not be read is not known, and said so", rows.get("thp"), rows.get("nohz_full"))
     else:
         skip("what may not be read is not known, and said so", "needs root and setpriv")
@@ -209,23 +237,30 @@ with Root() as root:
     r = root.audit("--script")
     code = [line for line in r.out.splitlines() if line and not line.startswith("#")]
     syntax = subprocess.run(["sh", "-n"], input=r.out, capture_output=True, text=True)
-    ok(syntax.returncode == 0 and not [c for c in code if not re.match(r"(echo|for|sysctl|taskset|swapoff|systemctl) ", c)],
-       "hostile names: the script is one, and holds only commands of culprit's own", code, syntax.stderr)
-    ok(any("'/sys/class/net/$(touch x);`id`/queues/rx-0/rps_cpus'" in c for c in code), "a name in it is one quoted word", code)
+    ok(syntax.returncode == 0
+       and not [c for c in code if not re.match(r"(echo|for|sysctl|taskset|swapoff|systemctl) ",
+                                                c)],
+       "hostile names: the script is one, and holds only commands of culprit's own", code,
+       syntax.stderr)
+    ok(any("'/sys/class/net/$(touch x);`id`/queues/rx-0/rps_cpus'" in c for c in code),
+       "a name in it is one quoted word", code)
     ok(any("c'\\''d" in c for c in code), "with a quote in it, too", code)
 
 # ---- what is opened, and what never ----
 
 IN_OPEN = 0x20
 libc = ctypes.CDLL(None, use_errno=True)
-NEVER = ["proc/sys/vm/stat_refresh", "proc/sys/vm/compact_memory", "proc/sys/vm/drop_caches", "proc/sysrq-trigger",
-         "sys/class/hwmon/hwmon0/temp1_input", "sys/class/powercap/rapl/energy_uj", "dev/cpu/3/msr", CPU + "cpu3/cpufreq/cpuinfo_cur_freq"]
+NEVER = ["proc/sys/vm/stat_refresh", "proc/sys/vm/compact_memory", "proc/sys/vm/drop_caches",
+         "proc/sysrq-trigger",
+         "sys/class/hwmon/hwmon0/temp1_input", "sys/class/powercap/rapl/energy_uj", "dev/cpu/3/msr",
+         CPU + "cpu3/cpufreq/cpuinfo_cur_freq"]
 DEEP = CPU + "cpu3/cpufreq/energy_performance_preference"
 
 
 def opened(root, names, *args):
     fd = libc.inotify_init1(os.O_NONBLOCK)
-    watch = {libc.inotify_add_watch(fd, os.path.join(root.path, n).encode(), IN_OPEN): n for n in names}
+    watch = {libc.inotify_add_watch(fd, os.path.join(root.path, n).encode(), IN_OPEN): n
+             for n in names}
     root.audit("-f", "json", *args)
     seen = set()
     try:
@@ -241,8 +276,10 @@ def opened(root, names, *args):
 
 
 with Root() as root:
-    is_(opened(root, NEVER + [DEEP, "proc/cmdline"]), {"proc/cmdline"}, "what disturbs CPUs is not opened")
-    is_(opened(root, NEVER + [DEEP], "--deep"), {DEEP}, "with --deep what disturbs one CPU is, and nothing that disturbs all")
+    is_(opened(root, NEVER + [DEEP, "proc/cmdline"]), {"proc/cmdline"},
+        "what disturbs CPUs is not opened")
+    is_(opened(root, NEVER + [DEEP], "--deep"), {DEEP},
+        "with --deep what disturbs one CPU is, and nothing that disturbs all")
 
 # ---- this machine ----
 
@@ -251,21 +288,28 @@ report = json.loads(r.out)
 target = parse_cpus(report["cpus"])
 rows = report["findings"]
 is_(report["schema"], "culprit.audit/1", "the schema")
-ok(target and parse_cpus(report["housekeeping"]) == online() - target, "the targets and the rest are all CPUs", report["cpus"])
-is_(r.rc, 2 if any(f["level"] == "FAIL" for f in rows) else 0, "exits with 2 where something failed, else with 0")
+ok(target and parse_cpus(report["housekeeping"]) == online() - target,
+   "the targets and the rest are all CPUs", report["cpus"])
+is_(r.rc, 2 if any(f["level"] == "FAIL" for f in rows) else 0,
+    "exits with 2 where something failed, else with 0")
 by_id = findings(r, "here")
 isolated = parse_cpus(read("/" + CPU + "isolated"))
 nohz = read("/" + CPU + "nohz_full")
 nohz = parse_cpus(nohz) if nohz and nohz[0].isdigit() else set()
-is_(by_id["nohz_full"]["level"], "OK" if target <= nohz else "FAIL", "nohz_full as the machine has it")
+is_(by_id["nohz_full"]["level"], "OK" if target <= nohz else "FAIL",
+    "nohz_full as the machine has it")
 if not os.path.exists("/sys/fs/cgroup/cpuset.cpus.isolated"):
-    is_(by_id["isolated"]["level"], "OK" if target <= isolated else "FAIL", "isolated as the machine has it")
+    is_(by_id["isolated"]["level"], "OK" if target <= isolated else "FAIL",
+        "isolated as the machine has it")
 for f in rows:
     m = f["id"] == "irq" and re.match(r"IRQ (\d+) \((.*)\) is delivered", f["title"])
     if m:
         effective = parse_cpus(read(f"/proc/irq/{m[1]}/effective_affinity_list"))
-        ok(effective & target and read(f"/sys/kernel/irq/{m[1]}/actions") == m[2], f"IRQ {m[1]} goes where the audit says", f, effective)
-is_(by_id["thp"]["level"] == "WARN", "[always]" in read("/sys/kernel/mm/transparent_hugepage/enabled"), "huge pages as the machine has them")
+        ok(effective & target and read(f"/sys/kernel/irq/{m[1]}/actions") == m[2],
+           f"IRQ {m[1]} goes where the audit says", f, effective)
+is_(by_id["thp"]["level"] == "WARN",
+    "[always]" in read("/sys/kernel/mm/transparent_hugepage/enabled"),
+    "huge pages as the machine has them")
 missing = [f["id"] for f in rows if f["level"] in ("FAIL", "WARN") and not f["title"]]
 is_(missing, [], "every finding has a title")
 

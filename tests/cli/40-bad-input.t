@@ -27,7 +27,8 @@ def refused(what, *args, says=None, **kwargs):
 def each(command, *options, says=None, bad):
     """Each of the values of the last option."""
     for value in bad:
-        refused(f"{' '.join((command, *options[-1:]))} {value[:40]!r}", command, *options, value, says=says)
+        refused(f"{' '.join((command, *options[-1:]))} {value[:40]!r}", command, *options, value,
+                says=says)
 
 
 place = tempfile.mkdtemp(prefix="culprit-test-")
@@ -49,47 +50,62 @@ refused("an unknown option", "run", "--bogus", says="bogus")
 refused("an unknown letter", "run", "-Z", says="Z")
 refused("an option without its value", "run", "-c")
 refused("an operand that nobody takes", "run", "now", says="now")
-each("run", "-d", "60s", "-c", bad=("", "x", "1-", "-1", "3-1", "1,,2", "1-2-3", "1;2", "0x1", "1.5", "99999999999"))
+each("run", "-d", "60s", "-c", bad=("", "x", "1-", "-1", "3-1", "1,,2", "1-2-3", "1;2", "0x1",
+                                    "1.5", "99999999999"))
 refused("an absent CPU", "run", "-c", "4000", "-d", "60s", says="4000")
 refused("an absent CPU beside a present one", "run", "-c", f"{cpu},4000", "-d", "60s", says="4000")
 refused("all CPUs at once", "run", "-c", everywhere, "-d", "60s", says="housekeeping")
 refused("a target that is to do housekeeping", "run", *ON, "-H", str(cpu), "-d", "60s")
-each("run", *ON, "-d", bad=("", "0", "0s", "-1s", "-5", "+5s", "s", "abc", "10 parsecs", "10sx", "1e400s", "nan", "inf", "999999d", "1..5s"))
+each("run", *ON, "-d", bad=("", "0", "0s", "-1s", "-5", "+5s", "s", "abc", "10 parsecs", "10sx",
+                            "1e400s", "nan", "inf", "999999d", "1..5s"))
 each("run", *ON, "-d", "60s", "-t", bad=("", "0", "0ns", "-1us", "5", "abc", "nan", "1us2"))
 each("run", *ON, "-d", "60s", "-P", bad=("f", "f:0", "f:100", "x:1", "o:5", "f:1x"))
 each("run", *ON, "-d", "60s", "--max-lost", bad=("0", "-1", "101", "abc", "nan"))
 refused("an unknown format", "run", *ON, "-d", "60s", "-f", "yaml", says="yaml")
-refused("an output file that cannot be written", "run", *ON, "-d", "60s", "-o", "/nonexistent/report", says="/nonexistent/report")
+refused("an output file that cannot be written", "run", *ON, "-d", "60s", "-o",
+        "/nonexistent/report", says="/nonexistent/report")
 refused("an output file that is a directory", "run", *ON, "-d", "60s", "-o", "/", says="/")
 each("run", *ON, "--style", says="--style", bad=("", "oslt", "osjitter,hiccups"))
-refused("--textfile-interval without a file", "run", *ON, "-d", "60s", "--textfile-interval", "5s", says="none is given")
+refused("--textfile-interval without a file", "run", *ON, "-d", "60s", "--textfile-interval", "5s",
+        says="none is given")
 
 # ---- recordings ----
-for name, data, want in (("empty", b"", "it is empty"), ("text", b"hello, this is no recording\n", "not a recording"),
+for name, data, want in (("empty", b"", "it is empty"),
+                         ("text", b"hello, this is no recording\n", "not a recording"),
                          ("newer", b"culprit\n\x03\x00\x05\x00\0\0\0\0", "format 3.5"),
                          ("headless", b"culprit\n\x01\x00\x00\x00\0\0\0\0", "head is missing")):
     refused(f"a recording that is {name}", "report", at(name, data), says=want)
-for args, want in ((["/nowhere"], "No such file"), ([place], "is not a file"), ([], "which recording"),
+for args, want in ((["/nowhere"], "No such file"), ([place], "is not a file"),
+                   ([], "which recording"),
                    ([at("ticking.rec"), "-c", "999"], "was not recorded"),
                    ([at("ticking.rec"), "--from", "2s", "--to", "1s"], "--to is not later")):
     refused(f"report {' '.join(args[1:])}: {want}", "report", *args, says=want)
-for args, want in (([at("ticking.rec")], "two or more"), ([at("ticking.rec"), "/nowhere"], "No such file"),
-                   ([at("ticking.rec"), os.devnull], "/dev/null"), ([at("ticking.rec")] * 2 + ["--fail-if-worse", "much"], "not a percentage")):
+for args, want in (([at("ticking.rec")], "two or more"),
+                   ([at("ticking.rec"), "/nowhere"], "No such file"),
+                   ([at("ticking.rec"), os.devnull], "/dev/null"),
+                   ([at("ticking.rec")] * 2 + ["--fail-if-worse", "much"], "not a percentage")):
     refused(f"diff: {want}", "diff", *args, says=want)
-for args, want in (([], "which recordings"), ([at("missing.rec")], r"missing\.rec"), ([at("sleep.rec")] * 9, "8"),
-                   ([at("sleep.rec"), "-o", "x.jpg"], r"x\.jpg"), ([at("sleep.rec"), "-o", "/nonexistent/x.svg"], r"/nonexistent/x\.svg"),
-                   ([at("sleep.rec"), "-f", "svg"], "-o"), ([at("sleep.rec"), "--series", "nope"], "latency"),
-                   ([at("sleep.rec"), at("ticking.rec")], r"ticking\.rec"), ([at("sleep.rec"), "--log", "z"], "z")):
+for args, want in (([], "which recordings"), ([at("missing.rec")], r"missing\.rec"),
+                   ([at("sleep.rec")] * 9, "8"),
+                   ([at("sleep.rec"), "-o", "x.jpg"], r"x\.jpg"),
+                   ([at("sleep.rec"), "-o", "/nonexistent/x.svg"], r"/nonexistent/x\.svg"),
+                   ([at("sleep.rec"), "-f", "svg"], "-o"),
+                   ([at("sleep.rec"), "--series", "nope"], "latency"),
+                   ([at("sleep.rec"), at("ticking.rec")], r"ticking\.rec"),
+                   ([at("sleep.rec"), "--log", "z"], "z")):
     refused(f"plot {' '.join(map(os.path.basename, args[-3:]))}", "plot", *args, says=want)
 
 # ---- workloads ----
-each("syscall", *ON, "--only", says="--only", bad=("", "getpd", "getpid,,close_bad_fd", "getpid,getpid", "x" * 500))
+each("syscall", *ON, "--only", says="--only", bad=("", "getpd", "getpid,,close_bad_fd",
+                                                   "getpid,getpid", "x" * 500))
 refused("syscall: no rounds", "syscall", *ON, "-n", "0", says="-n|--rounds")
 each("sleep", *ON, "-i", says="-i|--interval", bad=("", "0", "0s", "-1ms", "x", "5"))
 each("sleep", *ON, "-n", says="-n|--samples", bad=("", "0", "-1", "x", "1.5"))
-each("sleep", *ON, "--load", says="--load", bad=("", "cpus", "cpu:", "cpu:0", "cpu:x", "cpu,,disk", "net:99999"))
+each("sleep", *ON, "--load", says="--load", bad=("", "cpus", "cpu:", "cpu:0", "cpu:x", "cpu,,disk",
+                                                 "net:99999"))
 refused("sleep: --load-here alone", "sleep", *ON, "--load-here", says="--load")
-refused("sleep: a load without stress-ng", "sleep", *ON, "--load", "cpu", prefix=("env", "PATH=/nonexistent"), says="apt-get install stress-ng")
+refused("sleep: a load without stress-ng", "sleep", *ON, "--load", "cpu",
+        prefix=("env", "PATH=/nonexistent"), says="apt-get install stress-ng")
 refused("sleep: an absent CPU", "sleep", "-c", "4000", says="4000")
 refused("sleep: an operand", "sleep", *ON, "now", says="now")
 if a == b:
@@ -97,29 +113,41 @@ if a == b:
 else:
     places = "--producer", str(a), "--accumulator", str(b), "--journaller", "none"
     alone = "--producer", str(a), "--accumulator", "none", "--journaller", str(b)
-    for args, want in ((("--producer", str(a), "--accumulator", str(a)), "two"), (("--producer", "x"), "producer"),
-                       (("--producer", "4000"), "4000"), (("--accumulator", "none", "--journaller", "none"), "nobody"),
-                       (("-l", "7"), "-l"), (("-b", "100"), "power of two"), (("-b", str(1 << 24), "-l", "65536"), "no memory"),
-                       (("-g", "0"), "-g"), (("-w", "0"), "-w"), (("--payload", "/nonexistent"), "nonexistent"), (("--payload", "/"), "message"),
-                       ((*places, "--journal", "x"), "journaller"), ((*alone, "--journal", "/nonexistent/j"), "nonexistent"),
+    for args, want in ((("--producer", str(a), "--accumulator", str(a)), "two"),
+                       (("--producer", "x"), "producer"),
+                       (("--producer", "4000"), "4000"),
+                       (("--accumulator", "none", "--journaller", "none"), "nobody"),
+                       (("-l", "7"), "-l"), (("-b", "100"), "power of two"),
+                       (("-b", str(1 << 24), "-l", "65536"), "no memory"),
+                       (("-g", "0"), "-g"), (("-w", "0"), "-w"),
+                       (("--payload", "/nonexistent"), "nonexistent"),
+                       (("--payload", "/"), "message"),
+                       ((*places, "--journal", "x"), "journaller"),
+                       ((*alone, "--journal", "/nonexistent/j"), "nonexistent"),
                        (("--spinners", "-1"), "spinners")):
         refused(f"queue {' '.join(args)}", "queue", *args, says=want)
-    for args, want in ((("-m", "smoke"), "smoke"), (("-m", "spim"), "spin"), (("-m", "spin,spin"), "twice"), (("-m", ""), "method"),
-                       (("-n", "0"), "-n"), (("-k", "-1"), "-k"), (("-p", "0"), "-p"), (("--pin", "0"), "two"), (("--pin", "0,0"), "two"),
-                       (("--pin", "0,4000"), "4000"), (("-c", "0"), "2 CPUs"), (("--matrix", "-m", "spin,cv"), "one method"),
+    for args, want in ((("-m", "smoke"), "smoke"), (("-m", "spim"), "spin"),
+                       (("-m", "spin,spin"), "twice"), (("-m", ""), "method"),
+                       (("-n", "0"), "-n"), (("-k", "-1"), "-k"), (("-p", "0"), "-p"),
+                       (("--pin", "0"), "two"), (("--pin", "0,0"), "two"),
+                       (("--pin", "0,4000"), "4000"), (("-c", "0"), "2 CPUs"),
+                       (("--matrix", "-m", "spin,cv"), "one method"),
                        (("--matrix", "-r", "/dev/null"), "-r"), (("--matrix", "-f", "csv"), "csv"),
-                       (("--times", "/nonexistent/x"), "nonexistent"), (("--pin", f"{a},{b}", "-c", f"{a},{b}"), "-c")):
+                       (("--times", "/nonexistent/x"), "nonexistent"),
+                       (("--pin", f"{a},{b}", "-c", f"{a},{b}"), "-c")):
         refused(f"pingpong {' '.join(args)}", "pingpong", *args, says=want)
 
 # ---- clock ----
 for what, args, want in (
         ("an interface without a clock", ("lo",), "^culprit: lo has no PTP hardware clock"),
-        ("no interface", ("nosuch0",), "nosuch0.*no network interface"), ("an empty name", ("",), "no network interface"),
+        ("no interface", ("nosuch0",), "nosuch0.*no network interface"),
+                         ("an empty name", ("",), "no network interface"),
         ("a name that drives terminals", ("\033[2J",), r"\\x1b\[2J"),
         ("a device that is no clock", ("/dev/null",), "/dev/null is no PTP hardware clock"),
         ("a device that is not there", ("/dev/ptp4000",), "cannot open /dev/ptp4000"),
         ("a path without end", ("/" + "x" * 5000,), "is no (PTP hardware clock|network interface)"),
-        ("a name without end", ("x" * 5000,), "is no (PTP hardware clock|network interface)"), ("an absent CPU", ("-c", "4000"), "4000"),
+        ("a name without end", ("x" * 5000,), "is no (PTP hardware clock|network interface)"),
+                         ("an absent CPU", ("-c", "4000"), "4000"),
         ("no time", ("-d", "0"), "-d|--duration"), ("another format", ("-f", "csv"), "csv"),
         ("more devices than there are", ["/dev/null"] * 17, "16"),
         ("a file that cannot be written", ("-o", "/nonexistent/report"), "/nonexistent/report")):
@@ -134,9 +162,11 @@ else:
     refused("a thread that is not there", "watch", "--tid", "4194303", says="4194303")
     refused("watch: an absent CPU", "watch", "-c", "4000", says="4000")
     each("watch", "-p", says="-p|--pid", bad=("0", "-1", "x", "1.5", "", "99999999999"))
-    refused("watch: more than 16", "watch", *(x for _ in range(17) for x in ("-p", str(os.getpid()))), says="16")
+    refused("watch: more than 16", "watch",
+            *(x for _ in range(17) for x in ("-p", str(os.getpid()))), says="16")
     refused("watch: an operand", "watch", str(os.getpid()), says=str(os.getpid()))
-    for what, want, unshare in (("a shifted clock", "time namespace", ("-T", "--monotonic", "1000")),
+    for what, want, unshare in (("a shifted clock", "time namespace",
+                                 ("-T", "--monotonic", "1000")),
                                 ("a user namespace", "user namespace", ("-U", "-r")),
                                 ("a PID namespace", "PID namespace", ("-p", "-f", "--mount-proc"))):
         if subprocess.run(["unshare", *unshare, "true"], capture_output=True).returncode:
@@ -144,12 +174,15 @@ else:
             continue
         for args in (("watch", "-p", str(os.getpid())), ("run", *ON, "-d", "1s")):
             refused(f"{what}: {args[0]}", *args, prefix=("unshare", *unshare), says=want)
-    for args, want, what in ((("--textfile", at("nowhere/a.prom")), "cannot write beside", "a directory that is not there"),
+    for args, want, what in ((("--textfile", at("nowhere/a.prom")), "cannot write beside",
+                              "a directory that is not there"),
                              (("--textfile", "/dev/null"), "no regular file", "a device")):
         refused(f"--textfile: {what}", "run", *ON, "-d", "60s", *args, says=want)
     if shutil.which("setpriv"):
-        nobody = {"prefix": ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"), "path": shutil.copy(CULPRIT, place)}
-        refused("not root: the missing capability is named", "run", *ON, "-d", "60s", says="CAP_(BPF|PERFMON|SYS_ADMIN)", **nobody)
+        nobody = {"prefix": ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
+                  "path": shutil.copy(CULPRIT, place)}
+        refused("not root: the missing capability is named", "run", *ON, "-d", "60s",
+                says="CAP_(BPF|PERFMON|SYS_ADMIN)", **nobody)
     else:
         skip("not root", "no setpriv")
 
@@ -157,9 +190,12 @@ for what, args, says, future in asked:
     r = future.result()
     lines = r.err.splitlines()
     good = r.rc == 1 and len(lines) == 1 and lines[0].startswith("culprit: ") and not r.out
-    ok(good and (not says or re.search(says, r.err)), what, f"arguments {args}", r, says and f"should say /{says}/")
-# 60 s was to be measured. Beside each other, and beside whatever else the machine does, none took as long.
-slow = [(what, future.result().seconds) for what, _, _, future in asked if future.result().seconds > 20]
+    ok(good and (not says or re.search(says, r.err)), what, f"arguments {args}", r,
+       says and f"should say /{says}/")
+# 60 s was to be measured. Beside each other, and beside whatever else the machine does, none took
+# as long.
+slow = [(what, future.result().seconds) for what, _, _,
+        future in asked if future.result().seconds > 20]
 ok(not slow, "each of them at once", slow)
 ok(os.path.exists("/dev/null"), "and the device is still there")
 shutil.rmtree(place)

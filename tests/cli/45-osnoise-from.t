@@ -16,12 +16,14 @@ TRACE = os.path.join(FIXTURES, "6.12.trace")
 def refused(what, *args, says, **kwargs):
     r = culprit("osnoise", *args, timeout=20, **kwargs)
     lines = r.err.splitlines()
-    ok(r.rc == 1 and not r.out and len(lines) == 1 and lines[0].startswith("culprit: ") and re.search(says, r.err), what, r,
+    ok(r.rc == 1 and not r.out and len(lines) == 1 and lines[0].startswith("culprit: ")
+       and re.search(says, r.err), what, r,
        f"should say /{says}/")
 
 
 def run(*args, given=None, env=None):
-    return subprocess.run([CULPRIT, "osnoise", *args], input=given, capture_output=True, timeout=60, env=env)
+    return subprocess.run([CULPRIT, "osnoise", *args], input=given, capture_output=True, timeout=60,
+                          env=env)
 
 
 # ---- every fixture, both formats ----
@@ -32,15 +34,18 @@ for name in sorted(os.listdir(FIXTURES)):
     path = os.path.join(FIXTURES, name)
     r = run("--input", path, "-f", "json")
     report = json.loads(r.stdout) if r.returncode == 0 else {}
-    ok(report.get("schema") == "culprit.osnoise/1" and report["unread"]["unknown_lines"] == 0, f"{name}: every line is known", r)
+    ok(report.get("schema") == "culprit.osnoise/1" and report["unread"]["unknown_lines"] == 0,
+       f"{name}: every line is known", r)
     r = run("--input", path)
     wide = [line for line in r.stdout.decode().splitlines() if len(line) > 100]
-    ok(r.returncode == 0 and not wide and not r.stderr, f"{name}: text of at most 100 columns", r, *wide)
+    ok(r.returncode == 0 and not wide and not r.stderr, f"{name}: text of at most 100 columns", r,
+       *wide)
 
 report = json.loads(run("--input", TRACE, "-f", "json").stdout)
 (cpu,) = report["cpus"]
 is_(cpu["periods"][0]["noise_ns"], (51701 + 26768) * 1000, "the periods of a trace are summed")
-is_((cpu["sources"][0]["kind"], cpu["sources"][0]["name"], cpu["sources"][0]["max_ns"]), ("thread", "inject", 3997604),
+is_((cpu["sources"][0]["kind"], cpu["sources"][0]["name"], cpu["sources"][0]["max_ns"]),
+    ("thread", "inject", 3997604),
     "the worst source has its name")
 
 # ---- other ways in and out ----
@@ -48,16 +53,20 @@ is_((cpu["sources"][0]["kind"], cpu["sources"][0]["name"], cpu["sources"][0]["ma
 with open(TRACE, "rb") as f:
     text = f.read()
 r = run("--input", "-", "-f", "json", given=text)
-ok(r.returncode == 0 and json.loads(r.stdout)["cpus"] == report["cpus"], "- reads standard input", r.stderr)
+ok(r.returncode == 0 and json.loads(r.stdout)["cpus"] == report["cpus"], "- reads standard input",
+   r.stderr)
 r = run("--input", "-", given=text.replace(b"\n", b"\r\n"))
-ok(r.returncode == 0 and b"every line was understood" in r.stdout, "lines may end with CR", r.stdout[-300:])
+ok(r.returncode == 0 and b"every line was understood" in r.stdout, "lines may end with CR",
+   r.stdout[-300:])
 r = run("--input", "-", given=text + b"\nwhat is \x1b[31mthis\n\0\xff\n")
-ok(r.returncode == 0 and b"not understood: 2 lines" in r.stdout and rb"what is \x1b[31mthis" in r.stdout and
+ok(r.returncode == 0 and b"not understood: 2 lines" in r.stdout
+   and rb"what is \x1b[31mthis" in r.stdout and
    b"\x1b" not in r.stdout, "unknown lines are counted and shown, escaped", r.stdout[-300:])
 r = run("--input", "-", given=text[:len(text) // 2])
 ok(r.returncode == 0, "a trace cut in the middle", r)
 spin = os.path.join(FIXTURES, "6.1-rt-noworkload.trace")
-names = [s["name"] for s in json.loads(run("--input", spin, "-f", "json", "--workload", "122").stdout)["cpus"][0]["sources"]]
+names = [s["name"] for s in json.loads(run("--input", spin, "-f", "json", "--workload",
+                                           "122").stdout)["cpus"][0]["sources"]]
 ok("spin" not in names and names, "--workload leaves out the measured program", names)
 
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
@@ -70,16 +79,21 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
 
     out = os.path.join(place, "report")
     r = run("--input", TRACE, "-o", out)
-    ok(r.returncode == 0 and not r.stdout and open(out).read().startswith(TRACE[:40]), "-o writes a file", r)
+    ok(r.returncode == 0 and not r.stdout and open(out).read().startswith(TRACE[:40]),
+       "-o writes a file", r)
 
     # ---- what cannot be read ----
-    refused("no such file", "--input", os.path.join(place, "none"), says="cannot read .*none: No such file")
+    refused("no such file", "--input", os.path.join(place, "none"),
+            says="cannot read .*none: No such file")
     refused("a directory", "--input", place, says="is a directory")
     refused("an empty file", "--input", file("empty", b""), says="is empty")
-    refused("another text", "--input", file("text", b"hello\nworld\n"), says="nothing of osnoise.*'hello'")
-    refused("another text with a hostile first line", "--input", file("esc", b"\x1b]0;x\x07\n"), says=r"\\x1b")
+    refused("another text", "--input", file("text", b"hello\nworld\n"),
+            says="nothing of osnoise.*'hello'")
+    refused("another text with a hostile first line", "--input", file("esc", b"\x1b]0;x\x07\n"),
+            says=r"\\x1b")
     refused("zeros", "--input", file("zeros", b"\0" * 300000), says="nothing of osnoise")
-    refused("a report that cannot be written", "--input", TRACE, "-o", "/nonexistent/report", says="/nonexistent/report")
+    refused("a report that cannot be written", "--input", TRACE, "-o", "/nonexistent/report",
+            says="/nonexistent/report")
     refused("an unknown format", "--input", TRACE, "-f", "yaml", says="yaml")
     refused("a workload that is no PID", "--input", TRACE, "--workload", "x", says="x")
     r = run("--input", "-", given=b"")
@@ -88,10 +102,12 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         os.chmod(place, 0o755)
         public = shutil.copy(CULPRIT, place)
         file("secret", text, 0o600)
-        refused("a file without permission", "--input", os.path.join(place, "secret"), says="Permission denied",
+        refused("a file without permission", "--input", os.path.join(place, "secret"),
+                says="Permission denied",
                 prefix=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"), path=public)
         r = culprit("osnoise", "--input", shutil.copy(TRACE, place),
-                    prefix=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"), path=public)
+                    prefix=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
+                    path=public)
         is_(r.rc, 0, "needs no privileges")
     else:
         skip("a file without permission", "needs root and setpriv")
@@ -105,12 +121,15 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     os.mkdir(bin_)
     fake = {"PATH": bin_ + ":" + os.environ["PATH"]}
     report_text = os.path.join(FIXTURES, "6.12-noworkload.report")
-    file("bin/trace-cmd", f'#!/bin/sh\n[ "$*" = "report -t -i {dat}" ] && cat {report_text}\n'.encode(), 0o755)
+    file("bin/trace-cmd",
+         f'#!/bin/sh\n[ "$*" = "report -t -i {dat}" ] && cat {report_text}\n'.encode(), 0o755)
     r = run("--input", dat, "-f", "json", env=fake)
-    ok(r.returncode == 0 and json.loads(r.stdout)["input"]["noises"] == 80, "a trace.dat goes through trace-cmd", r)
+    ok(r.returncode == 0 and json.loads(r.stdout)["input"]["noises"] == 80,
+       "a trace.dat goes through trace-cmd", r)
     file("bin/trace-cmd", f"#!/bin/sh\ncat {report_text}; exit 3\n".encode(), 0o755)
     r = run("--input", dat, env=fake)
-    ok(r.returncode == 1 and not r.stdout and b"trace-cmd could not read" in r.stderr, "a trace-cmd that fails is an error", r)
+    ok(r.returncode == 1 and not r.stdout and b"trace-cmd could not read" in r.stderr,
+       "a trace-cmd that fails is an error", r)
     r = run("--input", "-", given=open(dat, "rb").read())
     ok(r.returncode == 1 and b"give it as a file" in r.stderr, "a trace.dat on standard input", r)
 
@@ -123,14 +142,17 @@ if os.path.exists(golden):
         r = run("--input", TRACE, recording, "-f", "json")
         b = json.loads(r.stdout)
         timer = [s for s in b["sources"] if s["name"] == "local_timer"]
-        ok(r.returncode == 0 and len(timer) == 1 and timer[0]["osnoise"]["count"] and timer[0]["culprit"]["count"],
+        ok(r.returncode == 0 and len(timer) == 1 and timer[0]["osnoise"]["count"]
+           and timer[0]["culprit"]["count"],
            "beside a recording: local_timer by both", r)
         r = run("--input", TRACE, recording)
-        ok(r.returncode == 0 and b"local_timer" in r.stdout and b"per second observed" in r.stdout, "and as text", r)
+        ok(r.returncode == 0 and b"local_timer" in r.stdout and b"per second observed" in r.stdout,
+           "and as text", r)
         r = run("--input", TRACE, recording, recording)
         ok(r.returncode == 1 and len(r.stderr.splitlines()) == 1, "two recordings are refused", r)
         r = run("--input", TRACE, os.path.join(place, "none"))
-        ok(r.returncode == 1 and b"No such file" in r.stderr, "one that is not there is an error", r)
+        ok(r.returncode == 1 and b"No such file" in r.stderr, "one that is not there is an error",
+           r)
 else:
     skip("beside a recording", "the recordings of tests/golden are not built")
 r = run("some.rec")

@@ -9,7 +9,8 @@ import tempfile
 from lib import CULPRIT, ROOT, culprit, done, is_, ok
 
 place = tempfile.mkdtemp()
-subprocess.run([os.path.join(os.path.dirname(CULPRIT), "golden"), place], check=True, capture_output=True)
+subprocess.run([os.path.join(os.path.dirname(CULPRIT), "golden"), place], check=True,
+               capture_output=True)
 TRACE = os.path.join(ROOT, "tests", "fixtures", "osnoise", "6.12.trace")
 
 
@@ -20,7 +21,8 @@ def at(name):
 def refused(what, *args, says, lines=1):
     r = culprit(*args, timeout=20)
     err = r.err.splitlines()
-    ok(r.rc == 1 and not r.out and len(err) == lines and err[-1].startswith("culprit: ") and re.search(says, err[-1]), what, r,
+    ok(r.rc == 1 and not r.out and len(err) == lines and err[-1].startswith("culprit: ")
+       and re.search(says, err[-1]), what, r,
        f"should say /{says}/")
 
 
@@ -34,18 +36,24 @@ for command, operands, old, new in SAME:
     ok(a.rc == 0 and a.out and not a.err, f"{command} {old[0]} is taken", a)
     is_(a.out, b.out, f"{command} {old[0]} is {new[0]}")
 # The option's own check answers: the spelling was understood.
-for args, says in ((("pingpong", "-p", "x"), "^culprit: -p: 'x': not a whole number"), (("pingpong", "--raw", "/nonexistent/x"), "/nonexistent/x"),
-                   (("queue", "--input", "/nonexistent"), "cannot read /nonexistent"), (("run", "--interval", "1s"), "--textfile-interval"),
+for args, says in ((("pingpong", "-p", "x"), "^culprit: -p: 'x': not a whole number"),
+                   (("pingpong", "--raw", "/nonexistent/x"), "/nonexistent/x"),
+                   (("queue", "--input", "/nonexistent"), "cannot read /nonexistent"),
+                   (("run", "--interval", "1s"), "--textfile-interval"),
                    (("queue", "--long", "-n", "x"), "^culprit: -n")):
     refused(f"{args[0]} {args[1]} is understood", *args, says=says)
-refused("watch -t with a bare number is --tid, and says so", "watch", "-t", "4194303", says="no thread 4194303", lines=2)
-ok("-t is --threshold now, so write --tid 4194303" in culprit("watch", "-t", "4194303").err, "the warning tells what to write")
+refused("watch -t with a bare number is --tid, and says so", "watch", "-t", "4194303",
+        says="no thread 4194303", lines=2)
+ok("-t is --threshold now, so write --tid 4194303" in culprit("watch", "-t", "4194303").err,
+   "the warning tells what to write")
 refused("watch -t with a time is --threshold", "watch", "-t", "10us", says="watch what")
 refused("watch --threshold takes no bare number", "watch", "--threshold", "4194303", says="no unit")
 for command in culprit("help", "--list").out.split():
     told = culprit("help", command).out
-    old = {"report": ("--cpu=", "--series"), "plot": ("--cpu=",), "osnoise": ("--from",), "run": ("--interval", " --series"),
-           "pingpong": ("-p,", "--raw", "--series"), "queue": ("--input", "--long", "--series"), "watch": ("-t, --tid",)}.get(command, ())
+    old = {"report": ("--cpu=", "--series"), "plot": ("--cpu=",), "osnoise": ("--from",),
+           "run": ("--interval", " --series"),
+           "pingpong": ("-p,", "--raw", "--series"), "queue": ("--input", "--long", "--series"),
+           "watch": ("-t, --tid",)}.get(command, ())
     is_([o for o in old if o in told], [], f"help {command} tells no old spelling")
 
 # ---- what would be dropped ----
@@ -53,38 +61,54 @@ for what, says, *args in (
         ("--force without a recording", "give --record", "run", "--force"),
         ("--style with a format", "leave out --format", "run", "--style", "oslat", "-f", "json"),
         ("--style with --stacks", "leave out --stacks", "run", "--style", "oslat", "--stacks"),
-        ("--textfile-interval without --textfile", "give --textfile", "run", "--textfile-interval", "5s"),
+        ("--textfile-interval without --textfile", "give --textfile", "run", "--textfile-interval",
+         "5s"),
         ("a workload's --force without a recording", "give --record", "sleep", "--force"),
         ("--stacks with -f json", "is for text", "report", at("two.rec"), "--stacks", "-f", "json"),
-        ("--percentiles with -f json", "is for text", "report", at("sleep.rec"), "--percentiles", "wide", "-f", "json"),
-        ("pingpong --looks without its method", "spin-pauses", "pingpong", "-m", "spin", "--looks", "5"),
-        ("--schema with a recording", "leave out the recordings", "report", "--schema", at("two.rec")),
+        ("--percentiles with -f json", "is for text", "report", at("sleep.rec"), "--percentiles",
+         "wide", "-f", "json"),
+        ("pingpong --looks without its method", "spin-pauses", "pingpong", "-m", "spin", "--looks",
+         "5"),
+        ("--schema with a recording", "leave out the recordings", "report", "--schema",
+         at("two.rec")),
         ("plot --log without a picture", "give --output", "plot", at("two.rec"), "--log", "x"),
         ("plot --surface without a picture", "give --output", "plot", at("two.rec"), "--surface"),
         ("audit --script with a format", "leave out --format", "audit", "--script", "-f", "json"),
         ("audit --deep of a recording", "leave out either", "audit", "--deep", at("two.rec")),
-        ("osnoise --input with what measures", "leave out --cpus", "osnoise", "--input", TRACE, "-c", "0"),
+        ("osnoise --input with what measures", "leave out --cpus", "osnoise", "--input", TRACE,
+         "-c", "0"),
         ("osnoise --workload without --input", "give --input", "osnoise", "--workload", "3"),
-        ("osnoise --alternate without an end", "give it a time", "osnoise", "--alternate", "-d", "forever"),
+        ("osnoise --alternate without an end", "give it a time", "osnoise", "--alternate", "-d",
+         "forever"),
         ("sleep --load-here without --load", "give --load", "sleep", "--load-here"),
-        ("pingpong --matrix with --stacks", "leave out --stacks", "pingpong", "--matrix", "--stacks"),
+        ("pingpong --matrix with --stacks", "leave out --stacks", "pingpong", "--matrix",
+         "--stacks"),
         ("pingpong --pin with -c", "leave out --cpus", "pingpong", "--pin", "0,1", "-c", "0")):
     refused(f"{what} is refused", *args, says=says)
 
 # ---- nothing is left ----
-refused("a part behind the end is refused", "report", at("irq.rec"), "--from", "20s", says="irq.rec: holds 1.00 s, and nothing")
-refused("a part that begins at the end is refused", "report", at("irq.rec"), "--from", "1s", "-f", "json", says="irq.rec: holds 1.00 s")
-refused("CPUs that were not recorded are refused", "report", at("irq.rec"), "-c", "99", says="was not recorded; recorded are 3")
-refused("a source that is not there is refused", "report", at("irq.rec"), "--source", "nosuch", says="no source is of this")
-refused("a kind that is not there is refused", "report", at("irq.rec"), "--kind", "nmi", "-f", "json", says="no source is of this")
+refused("a part behind the end is refused", "report", at("irq.rec"), "--from", "20s",
+        says="irq.rec: holds 1.00 s, and nothing")
+refused("a part that begins at the end is refused", "report", at("irq.rec"), "--from", "1s", "-f",
+        "json", says="irq.rec: holds 1.00 s")
+refused("CPUs that were not recorded are refused", "report", at("irq.rec"), "-c", "99",
+        says="was not recorded; recorded are 3")
+refused("a source that is not there is refused", "report", at("irq.rec"), "--source", "nosuch",
+        says="no source is of this")
+refused("a kind that is not there is refused", "report", at("irq.rec"), "--kind", "nmi", "-f",
+        "json", says="no source is of this")
 
 # ---- thresholds ----
-for name, args, rc, says in (("irq.rec", ("--max-hiccup", "1us"), 2, "CPU 3: a hiccup of .* is longer than --max-hiccup 1.00 us"),
-                             ("irq.rec", ("--max-lost", "0.001", "-f", "json"), 2, "CPU 3: .* of its time lost is more than --max-lost"),
-                             ("watch.rec", ("--max-hiccup", "1us"), 2, "is longer than --max-hiccup"),
+for name, args, rc, says in (("irq.rec", ("--max-hiccup", "1us"), 2,
+                              "CPU 3: a hiccup of .* is longer than --max-hiccup 1.00 us"),
+                             ("irq.rec", ("--max-lost", "0.001", "-f", "json"), 2,
+                              "CPU 3: .* of its time lost is more than --max-lost"),
+                             ("watch.rec", ("--max-hiccup", "1us"), 2,
+                              "is longer than --max-hiccup"),
                              ("irq.rec", ("--max-hiccup", "1h", "--max-lost", "99"), 0, "^$")):
     r = culprit("report", at(name), *args)
-    ok(r.rc == rc and r.out and re.search(says, r.err), f"report {name} {' '.join(args)} exits with {rc}", r)
+    ok(r.rc == rc and r.out and re.search(says, r.err),
+       f"report {name} {' '.join(args)} exits with {rc}", r)
 
 # ---- standard input and output ----
 report = culprit("report", at("two.rec")).out
@@ -97,19 +121,25 @@ def piped(*args, given=recording):
 
 is_(piped("report", "-").stdout.decode(), report, "report - reads a pipe")
 with open(at("two.rec"), "rb") as f:
-    is_(subprocess.run([CULPRIT, "report", "-"], stdin=f, capture_output=True).stdout.decode(), report, "report - reads a file")
+    is_(subprocess.run([CULPRIT, "report", "-"], stdin=f, capture_output=True).stdout.decode(),
+        report, "report - reads a file")
 r = piped("diff", "-", "-", "-f", "json")
 ok(r.returncode == 0 and r.stdout.startswith(b"{"), "diff - - reads it twice", r)
-for what, given, says in (("nothing", b"", "standard input is not a recording.*empty"), ("a text", b"hello\n", "standard input is not a recording"),
+for what, given, says in (("nothing", b"", "standard input is not a recording.*empty"),
+                          ("a text", b"hello\n", "standard input is not a recording"),
                           ("a head alone", recording[:100], "standard input: ")):
     r = piped("report", "-", given=given)
-    ok(r.returncode == 1 and not r.stdout and re.search(says, r.stderr.decode()) and r.stderr.count(b"\n") == 1, f"{what} on standard input is refused", r)
+    ok(r.returncode == 1 and not r.stdout and re.search(says, r.stderr.decode())
+       and r.stderr.count(b"\n") == 1, f"{what} on standard input is refused", r)
 is_(culprit("report", at("two.rec"), "-o", "-").out, report, "report -o - is standard output")
 ok(not os.path.exists("-"), "no file of this name is made")
-is_(culprit("osnoise", "--input", TRACE, "-o", "-").out, culprit("osnoise", "--input", TRACE).out, "osnoise -o - is standard output")
-is_(piped("plot", "-", "-o", "-", "-f", "json").stdout[:1], b"{", "plot -o - writes the picture alone")
+is_(culprit("osnoise", "--input", TRACE, "-o", "-").out, culprit("osnoise", "--input", TRACE).out,
+    "osnoise -o - is standard output")
+is_(piped("plot", "-", "-o", "-", "-f", "json").stdout[:1], b"{",
+    "plot -o - writes the picture alone")
 refused("plot -o - without -f is refused", "plot", at("two.rec"), "-o", "-", says="give -f")
-for args in ("run", "--hiccups", "-"), ("run", "-r", "-"), ("run", "--textfile", "-"), ("sleep", "-r", "-"), ("pingpong", "--times", "-"):
+for args in ("run", "--hiccups", "-"), ("run", "-r", "-"), ("run", "--textfile", "-"), ("sleep",
+                                                                                        "-r", "-"), ("pingpong", "--times", "-"):
     refused(f"{' '.join(args)} is refused", *args, says="name a file")
 refused("record - is refused", "record", "-", says="not to standard output")
 

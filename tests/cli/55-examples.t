@@ -9,21 +9,26 @@ import tempfile
 from lib import CULPRIT, ROOT, culprit, done, is_, ok
 
 place = tempfile.mkdtemp()
-subprocess.run([os.path.join(os.path.dirname(CULPRIT), "golden"), place], check=True, capture_output=True)
-for name in "before", "after", "web-07", "web-08", *(f"{side}{n}" for side in "ab" for n in (1, 2, 3)):
+subprocess.run([os.path.join(os.path.dirname(CULPRIT), "golden"), place], check=True,
+               capture_output=True)
+for name in "before", "after", "web-07", "web-08", *(f"{side}{n}" for side in "ab"
+                                                     for n in (1, 2, 3)):
     shutil.copy(os.path.join(place, "irq.rec"), os.path.join(place, name + ".rec"))
-shutil.copy(os.path.join(ROOT, "tests", "fixtures", "osnoise", "6.12.trace"), os.path.join(place, "trace.txt"))
+shutil.copy(os.path.join(ROOT, "tests", "fixtures", "osnoise", "6.12.trace"),
+            os.path.join(place, "trace.txt"))
 RUN = {"report", "diff", "plot", "audit", "explain", "clock", "osnoise"}
 END = "--no-such-option"
 
 
 def section(page, name):
-    return page.split(f"\n{name}:\n", 1)[1].split("\n\n")[0].splitlines() if f"\n{name}:\n" in page else []
+    return page.split(f"\n{name}:\n",
+                      1)[1].split("\n\n")[0].splitlines() if f"\n{name}:\n" in page else []
 
 
 def shell(line):
     path = os.pathsep.join((os.path.dirname(CULPRIT), os.environ["PATH"]))
-    return subprocess.run(["sh", "-c", line], cwd=place, capture_output=True, text=True, timeout=60, env={**os.environ, "PATH": path})
+    return subprocess.run(["sh", "-c", line], cwd=place, capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PATH": path})
 
 
 for command in culprit("help", "--list").out.split():
@@ -32,30 +37,41 @@ for command in culprit("help", "--list").out.split():
     examples = [line.strip() for line in section(page, "examples") if re.match(r"  \S", line)]
     ok(len(examples) >= 2, f"help {command} has examples", page[-500:])
     is_([e for e in examples if e not in man], [], f"man page {command}: the same examples")
-    known = set(re.findall(r"^ +-(\w)[, ]", page, re.M)) | set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", page, re.M))
+    known = set(re.findall(r"^ +-(\w)[, ]", page,
+                           re.M)) | set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", page, re.M))
     told = re.findall(r"(?<![\w-])--?([A-Za-z][a-z-]*)(?![\w-])", page.split("\nexamples:")[0])
-    is_([w for w in told if w not in known], [], f"help {command} speaks of no option that it has not")
+    is_([w for w in told if w not in known], [],
+        f"help {command} speaks of no option that it has not")
     variables = [line.strip() for line in section(page, "environment") if re.match(r"  \S", line)]
-    ok(variables and all(f"\\fB{v}\\fR" in man.split(".SH ENVIRONMENT")[1] for v in variables), f"{command}: help and man page tell the environment", variables)
+    ok(variables and all(f"\\fB{v}\\fR" in man.split(".SH ENVIRONMENT")[1] for v in variables),
+       f"{command}: help and man page tell the environment", variables)
     if command == "audit":  # the recordings from the golden tests know nothing of a machine
-        is_(shell("culprit record -q --no-trace --force -d 100ms before.rec").returncode, 0, "a recording of this machine")
+        is_(shell("culprit record -q --no-trace --force -d 100ms before.rec").returncode, 0,
+            "a recording of this machine")
     for example in examples:
-        ok(example.removeprefix("sudo ").startswith(f"culprit {command}"), f"of {command}: {example}")
+        ok(example.removeprefix("sudo ").startswith(f"culprit {command}"),
+           f"of {command}: {example}")
         line = re.sub(r"-([cH]) [0-9,]+", r"-\1 0", example.removeprefix("sudo "))
         if command in RUN and "sudo culprit osnoise" not in example and "ptp" not in example:
             r = shell(line)
             good = (0, 2) if command in ("audit", "diff") else (0,)
-            ok(r.returncode in good and not [e for e in r.stderr.splitlines() if "help" in e], f"runs: {example}", r)
+            ok(r.returncode in good and not [e for e in r.stderr.splitlines() if "help" in e],
+               f"runs: {example}", r)
         else:  # each word before the last is taken
             r = shell(f"{line} {END}")
-            is_(r.stderr, f"culprit: {END}: unknown option (culprit help {command})\n", f"is read: {example}")
+            is_(r.stderr, f"culprit: {END}: unknown option (culprit help {command})\n",
+                f"is read: {example}")
 
 # ---- the environment ----
-page = {w: subprocess.run([CULPRIT, "report", os.path.join(place, "two.rec")], capture_output=True, text=True,
-                          env={**os.environ, "COLUMNS": w}).stdout for w in ("90", "120", "", "39", "wide")}
-is_([max(map(len, page[w].splitlines())) <= int(w) for w in ("90", "120")], [True, True], "COLUMNS is kept to")
+page = {w: subprocess.run([CULPRIT, "report", os.path.join(place, "two.rec")], capture_output=True,
+                          text=True,
+                          env={**os.environ, "COLUMNS": w}).stdout for w in ("90", "120", "", "39",
+                                                                             "wide")}
+is_([max(map(len, page[w].splitlines())) <= int(w) for w in ("90", "120")], [True, True],
+    "COLUMNS is kept to")
 ok(page["90"] != page["120"], "COLUMNS changes the width")
-is_([page[w] == page[""] for w in ("39", "wide")], [True, True], "COLUMNS that is no width changes nothing")
+is_([page[w] == page[""] for w in ("39", "wide")], [True, True],
+    "COLUMNS that is no width changes nothing")
 
 shutil.rmtree(place)
 done()

@@ -36,11 +36,13 @@ series = {s["name"]: s for s in reported("a.rec")[0]["series"]}
 hiccups = sum(c["hiccups"]["count"] for c in reported("run.rec"))
 table = plot("a.rec", HOSTILE).splitlines()
 is_(table[0], "latency", "the first series is what is drawn")
-is_(table[1].split()[:7], "count min median p90 p99 p99.9 max".split(), "the table has these figures")
+is_(table[1].split()[:7], "count min median p90 p99 p99.9 max".split(),
+    "the table has these figures")
 is_([int(line.split()[0].replace(",", "")) for line in table[2:]], [series["latency"]["count"]] * 2,
     "of each file, in the order given")
 ok("\x1b" not in "".join(table), "names are escaped", table)
-is_(plot("a.rec", "--series", "read the clock").splitlines()[0], "read the clock", "--series picks another")
+is_(plot("a.rec", "--series", "read the clock").splitlines()[0], "read the clock",
+    "--series picks another")
 is_(plot("run.rec").splitlines()[0], "hiccups", "what has no series has hiccups")
 is_(int(plot("run.rec").splitlines()[2].split()[0].replace(",", "")), hiccups, "all of them")
 
@@ -49,19 +51,26 @@ for args in (), ("--log", "x"), ("--log", "y"), ("--log", "xy"), ("--surface",):
     text = open("x.svg").read()
     tree = xml.dom.minidom.parseString(text)
     what = " ".join(args) or "linear"
-    ok("\x1b" not in text and "<b>" not in text and tree.documentElement.tagName == "svg", f"{what}: well-formed, names are escaped")
+    ok("\x1b" not in text and "<b>" not in text and tree.documentElement.tagName == "svg",
+       f"{what}: well-formed, names are escaped")
     inside = [float(e.getAttribute(a)) for e in tree.getElementsByTagName("text") for a in "xy"]
-    ok(all(0 <= v <= float(tree.documentElement.getAttribute("height")) + 960 for v in inside), f"{what}: no text lies outside")
+    ok(all(0 <= v <= float(tree.documentElement.getAttribute("height")) + 960 for v in inside),
+       f"{what}: no text lies outside")
     paths = [e.getAttribute("d") for e in tree.getElementsByTagName("path")]
     numbers = [float(x) for p in paths for x in re.findall(r"-?[\d.]+", p)]
-    ok(len(paths) >= 2 and all(-1 <= x <= 961 for x in numbers), f"{what}: nor any line", max(numbers))
-is_(len(xml.dom.minidom.parse("x.svg").getElementsByTagName("path")), 2, "--surface: a panel for each file")
-ok(len(xml.dom.minidom.parse("x.svg").getElementsByTagName("rect")) > 50, "--surface: with the values in it")
+    ok(len(paths) >= 2 and all(-1 <= x <= 961 for x in numbers), f"{what}: nor any line",
+       max(numbers))
+is_(len(xml.dom.minidom.parse("x.svg").getElementsByTagName("path")), 2,
+    "--surface: a panel for each file")
+ok(len(xml.dom.minidom.parse("x.svg").getElementsByTagName("rect")) > 50,
+   "--surface: with the values in it")
 plot("a.rec", "-o", "x.html")
-ok(open("x.html").read().startswith("<!DOCTYPE html>") and "</svg>" in open("x.html").read(), ".html: the same in a page")
+ok(open("x.html").read().startswith("<!DOCTYPE html>") and "</svg>" in open("x.html").read(),
+   ".html: the same in a page")
 plot("a.rec", HOSTILE, "-o", "x.json")
 data = json.load(open("x.json"))
-ok(all(abs(sum(f["percent"]) - 100) < 5 for f in data["files"]) and len(data["bin_edges_ns"]) == len(data["files"][0]["percent"]) + 1,
+ok(all(abs(sum(f["percent"]) - 100) < 5 for f in data["files"])
+   and len(data["bin_edges_ns"]) == len(data["files"][0]["percent"]) + 1,
    ".json: the shares, and where each begins")
 if shutil.which("rsvg-convert"):
     plot("a.rec", "-o", "x.png")
@@ -71,8 +80,10 @@ else:
 for args in (), ("--log", "xy"), ("--surface",):
     plot("a.rec", HOSTILE, "-f", "gnuplot", "-o", "script", *args)
     if shutil.which("gnuplot"):
-        r = subprocess.run(["gnuplot", "-e", "set terminal svg; set output 'g.svg'", "script"], capture_output=True, text=True)
-        ok(r.returncode == 0 and not r.stderr and os.path.getsize("g.svg") > 5000, f"gnuplot reads its script {' '.join(args)}", r)
+        r = subprocess.run(["gnuplot", "-e", "set terminal svg; set output 'g.svg'", "script"],
+                           capture_output=True, text=True)
+        ok(r.returncode == 0 and not r.stderr and os.path.getsize("g.svg") > 5000,
+           f"gnuplot reads its script {' '.join(args)}", r)
     else:
         skip("gnuplot reads its script", "needs gnuplot")
 

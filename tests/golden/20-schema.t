@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 here = os.path.dirname(os.path.abspath(__file__))
-culprit = os.path.join(os.path.abspath(os.environ.get("BUILD", os.path.join(here, "../../build"))), "culprit")
+culprit = os.path.join(os.path.abspath(os.environ.get("BUILD", os.path.join(here, "../../build"))),
+                       "culprit")
 try:
     import jsonschema
 except ImportError:
@@ -28,12 +29,15 @@ def ok(passed, name, *details):
         print("# " + str(line)[:1000])
 
 
-text = subprocess.run([culprit, "report", "--schema"], capture_output=True, text=True, check=True).stdout
-ok(text == open(os.path.join(here, "../schema/report.json")).read(), "report --schema prints tests/schema/report.json")
+text = subprocess.run([culprit, "report", "--schema"], capture_output=True, text=True,
+                      check=True).stdout
+ok(text == open(os.path.join(here, "../schema/report.json")).read(),
+   "report --schema prints tests/schema/report.json")
 schema = json.loads(text)
 jsonschema.Draft202012Validator.check_schema(schema)
 validator = jsonschema.Draft202012Validator(schema)
-reports = {os.path.basename(p): json.load(open(p)) for p in sorted(glob.glob(os.path.join(here, "expected/*.json")))}
+reports = {os.path.basename(p): json.load(open(p))
+           for p in sorted(glob.glob(os.path.join(here, "expected/*.json")))}
 
 
 def why(report):

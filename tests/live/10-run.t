@@ -13,30 +13,37 @@ is_(report["schema"], "culprit.report/2", "the schema names itself")
 is_(report["host"]["kernel"], os.uname().release, "the kernel is this one")
 is_(report["host"]["arch"], os.uname().machine, "so is the architecture")
 is_(report["run"]["cpus"], [cpu], "the CPU asked for")
-ok(cpu not in report["run"]["housekeeping"] and report["run"]["housekeeping"], "housekeeping is elsewhere",
+ok(cpu not in report["run"]["housekeeping"] and report["run"]["housekeeping"],
+   "housekeeping is elsewhere",
    report["run"]["housekeeping"])
 ok(isinstance(report["run"]["not_observed"], list), "what is not observed is listed")
 c = cpu_of(report, cpu)
 # The end is noticed when the sampler is back.
-ok(2e9 <= c["observed_ns"] < 2.1e9 + c["hiccups"]["max_ns"], "a run of 2 s observes 2 s", c["observed_ns"])
-ok(c["loop"]["count"] * c["loop"]["mean_ps"] / 1000 + c["hiccups"]["total_ns"] < 1.01 * c["observed_ns"],
+ok(2e9 <= c["observed_ns"] < 2.1e9 + c["hiccups"]["max_ns"], "a run of 2 s observes 2 s",
+   c["observed_ns"])
+ok(c["loop"]["count"] * c["loop"]["mean_ps"] / 1000
+   + c["hiccups"]["total_ns"] < 1.01 * c["observed_ns"],
    "loops and hiccups fit into the time observed", c["loop"], c["hiccups"])
 ok(c["loop"]["count"] > 1e6, "the sampler did spin", c["loop"])
 # Both are rounded from ticks.
-ok(0 < c["threshold_ns"] <= c["hiccups"]["min_ns"] + 1, "no hiccup is below the threshold", c["threshold_ns"],
+ok(0 < c["threshold_ns"] <= c["hiccups"]["min_ns"] + 1, "no hiccup is below the threshold",
+   c["threshold_ns"],
    c["hiccups"])
 h = c["hiccups"]
-order = [h[k] for k in ("min_ns", "p20_ns", "p50_ns", "p80_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")]
+order = [h[k] for k in ("min_ns", "p20_ns", "p50_ns", "p80_ns", "p90_ns", "p99_ns", "p999_ns",
+                        "max_ns")]
 ok(order == sorted(order), "the percentiles are in order", order)
 lib.check_sums(report, "run")
 
-# A record in a gap below the threshold is counted there instead of in a source; one whose begin was not seen in none.
+# A record in a gap below the threshold is counted there instead of in a source; one whose begin was
+# not seen in none.
 below = c["records"]["below_threshold"] + c["records"]["unpaired"]
 
 
 def closes(row, rows, what, slack=0):
     count = total(rows, "count")
-    ok(log.inner[row] - below - slack <= count <= log.outer[row] + slack, f"{what}: as many as the kernel counted",
+    ok(log.inner[row] - below - slack <= count <= log.outer[row] + slack,
+       f"{what}: as many as the kernel counted",
        f"kernel {log.inner[row]}..{log.outer[row]}, culprit {count}, below the threshold or unpaired {below}")
 
 
@@ -51,8 +58,11 @@ for name in ("TIMER", "SCHED", "RCU", "NET_RX", "TASKLET", "BLOCK"):
 if log.inner["TIMER"] + log.inner["SCHED"] + log.inner["RCU"] > 0:
     ok(sources(report, cpu, kind="softirq"), "a softirq is there")
 for row in (r for r in log.inner if r.isdigit() and log.inner[r]):
-    # The kernel counts interrupts, culprit handlers: on a shared line several, and one more when it came again meanwhile.
+    # The kernel counts interrupts, culprit handlers: on a shared line several, and one more when it
+    # came again meanwhile.
     if "," not in lib.read(f"/sys/kernel/irq/{row}/actions"):
-        closes(row, sources(report, cpu, kind="irq", id=int(row)), f"irq {row}", slack=2 + log.outer[row] // 50)
-ok(sources(report, cpu, kind="thread", name="poke-timer"), "a thread is there", sources(report, cpu, kind="thread"))
+        closes(row, sources(report, cpu, kind="irq", id=int(row)), f"irq {row}",
+               slack=2 + log.outer[row] // 50)
+ok(sources(report, cpu, kind="thread", name="poke-timer"), "a thread is there",
+   sources(report, cpu, kind="thread"))
 done()

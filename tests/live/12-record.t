@@ -27,17 +27,20 @@ for fmt, more in (("json", ()), ("text", ("--stacks",)), ("text", ("-P", "f:3"))
     r = culprit("run", "-c", str(cpu), "-d", "500ms", "-q", "-f", fmt, *more, "-r", rec, "-o", live)
     ok(r.rc == 0, f"a run with {fmt} {' '.join(more)} is recorded", r)
     r = culprit("report", rec, "-f", fmt, "-o", offline, *[m for m in more if m == "--stacks"])
-    ok(r.rc == 0 and open(live, "rb").read() == open(offline, "rb").read() and os.path.getsize(live) > 1000,
+    ok(r.rc == 0 and open(live, "rb").read() == open(offline, "rb").read()
+       and os.path.getsize(live) > 1000,
        "the report of the recording is the run's, byte for byte", r,
        subprocess.run(["diff", live, offline], capture_output=True, text=True).stdout[:2000])
 noise.terminate()
 lib.finish(noise, 60)
-noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "1ms", path=lib.POKE)  # so that recordings grow
+# so that recordings grow
+noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "1ms", path=lib.POKE)
 
 # ---- record ----
 rec = at("a.rec")
 r = culprit("record", "-c", str(cpu), "-d", "1s", "-q", rec)
-ok(r.rc == 0 and re.match(re.escape(rec) + r": 1\.\d+ s of 1 CPU", r.out) and "culprit report" in r.out, "record says in a line what it has", r)
+ok(r.rc == 0 and re.match(re.escape(rec) + r": 1\.\d+ s of 1 CPU", r.out)
+   and "culprit report" in r.out, "record says in a line what it has", r)
 whole = json.loads(culprit("report", rec, "-f", "json").out)
 is_(whole["run"]["incomplete"], None, "a whole recording lacks nothing")
 lib.check_sums(whole, "the report of a recording")
@@ -50,7 +53,8 @@ except ImportError:
     lib.skip("it keeps to the schema", "the Debian package python3-jsonschema is not there")
 before = open(rec, "rb").read()
 r = culprit("record", "-c", str(cpu), "-d", "1s", "-q", rec)
-ok(r.rc == 1 and "there already" in r.err and open(rec, "rb").read() == before, "a recording is not overwritten", r)
+ok(r.rc == 1 and "there already" in r.err and open(rec, "rb").read() == before,
+   "a recording is not overwritten", r)
 r = culprit("record", "--no-trace", "-c", str(cpu), "-d", "100ms", "-q", "--force", rec)
 ok(r.rc == 0 and open(rec, "rb").read() != before, "with --force it is", r)
 with open(rec, "wb") as f:
@@ -58,13 +62,16 @@ with open(rec, "wb") as f:
 
 # ---- parts ----
 FROM, TO = 300_000_000, 700_000_000
-part = json.loads(culprit("report", rec, "-f", "json", "--from", f"{FROM}ns", "--to", f"{TO}ns").out)
+part = json.loads(culprit("report", rec, "-f", "json", "--from", f"{FROM}ns", "--to",
+                          f"{TO}ns").out)
 lines = [json.loads(l) for l in culprit("report", rec, "-f", "jsonl").out.splitlines()]
 inside = [l for l in lines if FROM <= l["at_ns"] < TO]
-is_(part["cpus"][0]["hiccups"]["count"], len(inside), "--from and --to: the hiccups that begin between")
+is_(part["cpus"][0]["hiccups"]["count"], len(inside),
+    "--from and --to: the hiccups that begin between")
 is_(part["cpus"][0]["hiccups"]["total_ns"], sum(l["duration_ns"] for l in inside), "and their time")
 # A hiccup belongs, with all its time, to the part in which it begins.
-begin, end = (max([at] + [l["at_ns"] + l["duration_ns"] for l in lines if l["at_ns"] < at]) for at in (FROM, TO))
+begin, end = (max([at] + [l["at_ns"] + l["duration_ns"] for l in lines if l["at_ns"] < at])
+              for at in (FROM, TO))
 is_(part["cpus"][0]["observed_ns"], max(0, end - begin), "observed for as long")
 is_(part["cpus"][0]["records"]["join_mismatches"], 0, "their records are their own")
 is_(part["cpus"][0]["records"]["lost"], 0, "and none is missing")
@@ -94,10 +101,12 @@ for who in ("the tracer", "the writing process"):
     r = lib.finish(p, 20)
     if who != "the tracer":
         ok(r.rc == 1 and "was killed" in r.err, f"killed: {who}: it is said", r)
-    lib.await_gone(lambda: [p for p in lib.marked() if p[0] != noise.pid])  # what writes goes when it has written what it was given
+    # what writes goes when it has written what it was given
+    lib.await_gone(lambda: [p for p in lib.marked() if p[0] != noise.pid])
     r = culprit("report", rec, "-f", "json")
     report = json.loads(r.out)
-    ok(r.rc == 0 and "cut off after" in (report["run"]["incomplete"] or ""), f"killed: {who}: the report says where it ends",
+    ok(r.rc == 0 and "cut off after" in (report["run"]["incomplete"] or ""),
+       f"killed: {who}: the report says where it ends",
        r.err, report["run"]["incomplete"])
     ok(report["cpus"][0]["hiccups"]["count"] > 0 and report["cpus"][0]["observed_ns"] > 1e8,
        f"killed: {who}: what was written is read", report["cpus"][0])
@@ -106,11 +115,13 @@ for who in ("the tracer", "the writing process"):
 small = at("small")
 os.mkdir(small)
 if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", small]).returncode == 0:
-    r = culprit("run", "-c", str(cpu), "-d", "1s", "-q", "-r", os.path.join(small, "full.rec"), "-o", at("full.txt"))
+    r = culprit("run", "-c", str(cpu), "-d", "1s", "-q", "-r", os.path.join(small, "full.rec"),
+                "-o", at("full.txt"))
     ok(r.rc == 1 and "No space left" in r.err and os.path.getsize(at("full.txt")) > 500,
        "a full disk ends the recording, not the run", r)
     r = culprit("report", os.path.join(small, "full.rec"), "-f", "json")
-    ok(r.rc == 0 and "cut off" in json.loads(r.out)["run"]["incomplete"], "what found room is read", r.err)
+    ok(r.rc == 0 and "cut off" in json.loads(r.out)["run"]["incomplete"], "what found room is read",
+       r.err)
     subprocess.run(["umount", small], check=True)
 else:
     lib.skip("a full disk", "no tmpfs can be mounted here")

@@ -22,14 +22,16 @@ other = min(c for c in lib.online() if c != cpu)
 def while_measuring(act, *extra):
     """Runs culprit and calls act(pid of the sampler) in its window, which ends then; returns the report and what act returned."""
     with lib.opened("run", "-c", str(cpu), "-d", "30s", "-f", "json", "-q", *extra) as run:
-        got = act(next(pid for pid, comm in lib.marked() if pid != run.proc.pid and comm == "culprit-sampler"))
+        got = act(next(pid for pid, comm in lib.marked() if pid != run.proc.pid
+                       and comm == "culprit-sampler"))
     ok(run.result.rc == 0, "the run ends well", run.result)
     return json.loads(run.result.out), got
 
 
 def stays_open(sampler):
     """What it holds by perf: the clock that it learned with must be closed, that of SMIs is not."""
-    return [link for fd in os.listdir(f"/proc/{sampler}/fd") if "perf_event" in (link := os.readlink(f"/proc/{sampler}/fd/{fd}"))]
+    return [link for fd in os.listdir(f"/proc/{sampler}/fd")
+            if "perf_event" in (link := os.readlink(f"/proc/{sampler}/fd/{fd}"))]
 
 
 def look(sampler):
@@ -40,18 +42,22 @@ def look(sampler):
 
 report, held = while_measuring(look)
 row = cpu_of(report, cpu)
-# As long as its counter takes to count to 2^32, and somewhat longer; where that is a minute (arm64) it is left out.
+# As long as its counter takes to count to 2^32, and somewhat longer; where that is a minute (arm64)
+# it is left out.
 stop_s = min(1.1 * 2 ** 32 / report["host"]["tsc_khz"] / 1000, 2.6)
-ok(len(held) == (row["evidence"]["smi_count"] is not None), "no perf event is left behind from learning", held, row["evidence"])
+ok(len(held) == (row["evidence"]["smi_count"] is not None),
+   "no perf event is left behind from learning", held, row["evidence"])
 gaps, loop = row["short_gaps"], row["loop"]
-ok(gaps["count"] * (gaps["from_ns"] - 1) <= gaps["total_ns"] <= gaps["count"] * (row["threshold_ns"] + 1),
+ok(gaps["count"] * (gaps["from_ns"] - 1) <= gaps["total_ns"] <= gaps["count"] * (row["threshold_ns"]
+                                                                                 + 1),
    "short gaps are as long as they are said to be", gaps)
 for c in loop["longer_than"]:
     ok(c["count"] >= gaps["count"] if c["ns"] < gaps["from_ns"] else c["count"] <= gaps["count"],
        f"and they are those of the loops, longer than {c['ns']} ns", gaps, c)
 # The rate of the counter is known to a millionth or so, each hiccup's length to a tick.
 told = loop["count"] * loop["mean_ps"] / 1000 + row["hiccups"]["total_ns"] + row["records"]["hiccups_lost_ns"] + row["bookkeeping_ns"]
-ok(abs(told - row["observed_ns"]) < 0.001 * row["observed_ns"], "loops, hiccups and bookkeeping make up the window", told, row["observed_ns"])
+ok(abs(told - row["observed_ns"]) < 0.001 * row["observed_ns"],
+   "loops, hiccups and bookkeeping make up the window", told, row["observed_ns"])
 
 
 def stop(sampler):
@@ -62,10 +68,12 @@ def stop(sampler):
     return time.monotonic() - begun
 
 
-# One window, told twice: in another tool's columns, whose own 32 bits do not hold that, and by its recording.
+# One window, told twice: in another tool's columns, whose own 32 bits do not hold that, and by its
+# recording.
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     recording = os.path.join(place, "rec")
-    with lib.opened("run", "-c", str(cpu), "-d", "30s", "-q", "--style", "osjitter", "-r", recording) as run:
+    with lib.opened("run", "-c", str(cpu), "-d", "30s", "-q", "--style", "osjitter", "-r",
+                    recording) as run:
         stopped = stop(next(pid for pid, comm in lib.marked() if comm == "culprit-sampler"))
     ok(run.result.rc == 0, "the run ends well", run.result)
     heading, values = (line.split() for line in run.result.out.splitlines())
@@ -73,11 +81,15 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     report = json.loads(lib.culprit("report", "-f", "json", recording).out)
 lib.check_sums(report, "stopped")
 longest = report["worst"][0]
-# It cannot be shorter than it was stopped; how much later it is back on its CPU is up to the machine, and no part of what is tested.
-ok(0.99 * stopped <= longest["duration_ns"] / 1e9 < stopped + 1, "a stop of seconds is one hiccup of its true length", stopped, longest)
+# It cannot be shorter than it was stopped; how much later it is back on its CPU is up to the
+# machine, and no part of what is tested.
+ok(0.99 * stopped <= longest["duration_ns"] / 1e9 < stopped + 1,
+   "a stop of seconds is one hiccup of its true length", stopped, longest)
 # Told in ticks of a rate that is known to its kHz.
-ok(abs(int(row["max_ns"]) / longest["duration_ns"] - 1) < 1e-5, "and in osjitter's column, too", row, longest)
-ok(longest["outside_ns"] < 0.2 * longest["duration_ns"], "and others or idle had the CPU meanwhile", longest)
+ok(abs(int(row["max_ns"]) / longest["duration_ns"] - 1) < 1e-5, "and in osjitter's column, too",
+   row, longest)
+ok(longest["outside_ns"] < 0.2 * longest["duration_ns"], "and others or idle had the CPU meanwhile",
+   longest)
 
 
 def move(sampler):
@@ -89,8 +101,10 @@ def move(sampler):
 began = time.monotonic()
 report, _ = while_measuring(move)
 row = cpu_of(report, cpu)
-ok(row["ended_early"] and "moved" in row["ended_early"], "a sampler that is moved says so", row["ended_early"])
-ok(0.5 < row["observed_ns"] / 1e9 < time.monotonic() - began - 0.3, "and the time before is covered", row["observed_ns"])
+ok(row["ended_early"] and "moved" in row["ended_early"], "a sampler that is moved says so",
+   row["ended_early"])
+ok(0.5 < row["observed_ns"] / 1e9 < time.monotonic() - began - 0.3,
+   "and the time before is covered", row["observed_ns"])
 lib.check_sums(report, "moved", lost=None, mismatches=None)
 
 
@@ -113,11 +127,14 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     report, pid = while_measuring(hostile, "-r", recording)
     text = lib.culprit("report", recording).out
 rows = sources(report, cpu, kind="thread", id=pid, name=re.compile(r"x1b"))
-ok(rows and all(c.isprintable() for c in rows[0]["name"]), "a hostile name is escaped in JSON", sources(report, cpu, id=pid))
+ok(rows and all(c.isprintable() for c in rows[0]["name"]), "a hostile name is escaped in JSON",
+   sources(report, cpu, id=pid))
 ok("\\x1b[31m" in text and "\x1b" not in text, "and in text", text[:2000])
-ok(all(len(line) <= 100 for line in text.splitlines()), "the text fits 100 columns", [x for x in text.splitlines() if len(x) > 100])
+ok(all(len(line) <= 100 for line in text.splitlines()), "the text fits 100 columns",
+   [x for x in text.splitlines() if len(x) > 100])
 
-report, _ = while_measuring(lambda sampler: is_(os.sched_getscheduler(sampler), os.SCHED_FIFO, "-P f:10 makes it FIFO"), "-P", "f:10")
+report, _ = while_measuring(lambda sampler: is_(os.sched_getscheduler(sampler), os.SCHED_FIFO,
+                                                "-P f:10 makes it FIFO"), "-P", "f:10")
 is_(report["run"]["priority"], "SCHED_FIFO 10", "and the report says so")
 
 
@@ -137,8 +154,11 @@ def on_terminal(duration, *args, env=()):
     return out.decode(errors="replace")
 
 
-plain, quiet, mono = on_terminal("600ms"), on_terminal("300ms", "-q", "--no-trace"), on_terminal("100ms", "-q", env={"NO_COLOR": "1"})
-ok("hiccups · worst" in plain and " of 600 ms" in plain and "\r" in plain, "a terminal gets a progress line", plain[:300])
+plain, quiet, mono = on_terminal("600ms"), on_terminal("300ms", "-q",
+                                                       "--no-trace"), on_terminal("100ms", "-q",
+                                                                                  env={"NO_COLOR": "1"})
+ok("hiccups · worst" in plain and " of 600 ms" in plain and "\r" in plain,
+   "a terminal gets a progress line", plain[:300])
 ok(" of 300 ms" not in quiet, "-q takes it away", quiet[:300])
 ok("\x1b[" in quiet and "\x1b[" not in mono, "colour on a terminal, none with NO_COLOR", mono[:300])
 done()

@@ -20,14 +20,17 @@ from lib import cpu_of, diag, done, names, ok, skip, sources, total
 ALLOW_NS = 200_000
 SPARE = 5  # runs of its thread while poke sets up and ends
 BEFORE_S = 0.5
-POKES = {"thread": ("-n", "25", "-l", "2ms", "-g", "10ms-30ms"), "fifo": ("-n", "25", "-l", "2ms", "-g", "10ms-30ms"),
-         "futex": ("-n", "75", "-g", "5ms-9ms"), "timer": ("-n", "200", "-g", "2ms-4ms"), "membarrier": ("-n", "75", "-g", "5ms-9ms"),
+POKES = {"thread": ("-n", "25", "-l", "2ms", "-g", "10ms-30ms"),
+         "fifo": ("-n", "25", "-l", "2ms", "-g", "10ms-30ms"),
+         "futex": ("-n", "75", "-g", "5ms-9ms"), "timer": ("-n", "200", "-g", "2ms-4ms"),
+         "membarrier": ("-n", "75", "-g", "5ms-9ms"),
          "tlb": ("-n", "75", "-g", "5ms-9ms"), "kworker": ("-n", "75", "-g", "5ms-9ms")}
 
 lib.need_bpf()
 cpu = lib.pick_target()
 
-# ---- class after class, in one window that begins without; each is judged by its part of the recording ----
+# ---- class after class, in one window that begins without; each is judged by its part of the
+# recording ----
 logs, part, before = {}, {}, lib.counters(cpu)
 with tempfile.TemporaryDirectory() as place:
     recording = os.path.join(place, "rec")
@@ -46,7 +49,8 @@ with tempfile.TemporaryDirectory() as place:
     started = json.loads(run.result.out)["run"]["started_monotonic_ns"]
     parts = {what: [f"{t - started}ns" for t in log.between] for what, log in logs.items()}
     for what, (begin, end) in {"": ("1ns", f"{int(0.8e9 * BEFORE_S)}ns"), **parts}.items():
-        part[what] = json.loads(lib.culprit("report", "-f", "json", "--from", begin, "--to", end, recording).out)
+        part[what] = json.loads(lib.culprit("report", "-f", "json", "--from", begin, "--to", end,
+                                            recording).out)
 inner, outer = lib.difference(closing, opening), lib.difference(lib.counters(cpu), before)
 if run.result.rc:
     raise RuntimeError(f"culprit run: {run.result}")
@@ -55,14 +59,18 @@ lib.check_sums(report, "class after class")
 for what in part:
     lib.check_sums(part[what], what or "before the first")
 control = part[""]
-ok(not [n for n in names(control) if n[1].startswith("poke")], "before the first: names nothing of poke", names(control))
+ok(not [n for n in names(control) if n[1].startswith("poke")],
+   "before the first: names nothing of poke", names(control))
 missing = report["run"]["not_observed"]
 
 
 def closes(row, count, what, *details):
-    # A record in a gap below the threshold is counted there instead of in a source; one whose begin was not seen in none.
+    # A record in a gap below the threshold is counted there instead of in a source; one whose begin
+    # was not seen in none.
     records = cpu_of(report, cpu)["records"]
-    ok(inner[row] - records["below_threshold"] - records["unpaired"] <= count <= outer[row], f"as many {what} as the kernel counted", f"kernel {inner[row]}..{outer[row]}, culprit {count}",
+    ok(inner[row] - records["below_threshold"] - records["unpaired"] <= count <= outer[row],
+       f"as many {what} as the kernel counted",
+       f"kernel {inner[row]}..{outer[row]}, culprit {count}",
        records, *details)
 
 
@@ -71,7 +79,8 @@ def asked(row, pid):
 
 
 def runs_fit(rows, log, pieces=1.5):
-    # Where the machine stalled, one poke follows another so closely that the thread does not sleep in between.
+    # Where the machine stalled, one poke follows another so closely that the thread does not sleep
+    # in between.
     runs = 1 + sum(e["start_ns"] > before["end_ns"] + 50_000 for before, e in zip(log, log[1:]))
     return runs <= total(rows, "count") <= pieces * len(log) + SPARE
 
@@ -80,14 +89,16 @@ def check_thread(what, low, high, pieces=1.5):
     """The thread that poke ran: one source, by tid and comm, between the two times in all."""
     log = logs[what]
     rows = sources(part[what], cpu, kind="thread", name=log[0]["comm"], id=log[0]["tid"])
-    if not ok(len(rows) == 1, f"{what}: its thread is one source", sources(part[what], cpu, kind="thread"), log[0]):
+    if not ok(len(rows) == 1, f"{what}: its thread is one source",
+              sources(part[what], cpu, kind="thread"), log[0]):
         return
     row, n = rows[0], len(log)
     ok(runs_fit(rows, log, pieces), f"{what}: its thread ran once a poke", f"{n} pokes", row)
     high += ALLOW_NS * (n + SPARE)
     ok(0.9 * low <= row["total_ns"] <= high, f"{what}: for as long as poke says",
        f"poke says {low}..{high} ns", row)
-    ok(row["max_ns"] >= 0.9 * low / n, f"{what}: its longest run is no shorter than the mean", f"{low / n} ns", row)
+    ok(row["max_ns"] >= 0.9 * low / n, f"{what}: its longest run is no shorter than the mean",
+       f"{low / n} ns", row)
 
 
 def spans(log, start="start_ns", end="end_ns"):
@@ -115,16 +126,22 @@ closes("CAL", total(calls, "count"), "function-call IPIs", *calls)
 for what in (w for w in ("membarrier", "tlb") if w in logs):
     log = logs[what]
     # Where the sender lost its CPU for long, the spinner had gone when the IPI came.
-    hit = [e for e in log if e["spin_start_ns"] <= e["start_ns"] and e["end_ns"] <= e["spin_end_ns"]]
-    # Nor has the kernel sent one where the spinner had been taken off: then fewer have come, and that is the kernel's count.
+    hit = [e for e in log if e["spin_start_ns"] <= e["start_ns"]
+           and e["end_ns"] <= e["spin_end_ns"]]
+    # Nor has the kernel sent one where the spinner had been taken off: then fewer have come, and
+    # that is the kernel's count.
     due = min(len(hit), log.inner["CAL"])
-    rows = sources(part[what], cpu, kind="vector", name=CALLS) if "csd_function_entry" in missing else sources(part[what], cpu, kind="vector", function=log[0]["function"])
+    rows = sources(part[what], cpu, kind="vector",
+                   name=CALLS) if "csd_function_entry" in missing else sources(part[what], cpu,
+                                                                               kind="vector",
+                                                                               function=log[0]["function"])
     runs, mine = total(rows, "runs"), sum(asked(r, log.config["pid"]) for r in rows)
     ok(runs >= due, f"{what}: one a poke", f"{len(hit)} of {len(log)} pokes", *rows)
     if "csd_queue_cpu" in missing:
         skip(f"{what}: asked for by poke", "this kernel does not tell")
     else:
-        ok(mine >= 0.9 * due, f"{what}: asked for by poke", f"{len(hit)} of {len(log)} pokes", *rows)
+        ok(mine >= 0.9 * due, f"{what}: asked for by poke", f"{len(hit)} of {len(log)} pokes",
+           *rows)
     # The IPI hits while poke's thread spins: the two share that time, and no ns belongs to both.
     thread = sources(part[what], cpu, kind="thread", name=log[0]["comm"])
     spun, high = spans(log, "spin_start_ns", "spin_end_ns"), ALLOW_NS * (len(log) + SPARE)
@@ -134,27 +151,34 @@ for what in (w for w in ("membarrier", "tlb") if w in logs):
        f"poke says {spun} ns, up to {high + others} more", *thread, *rows)
     ok(runs_fit(thread, log), f"{what}: its thread ran once a poke", *thread)
     if what == "tlb":
-        ok(min(len(hit), log.inner["TLB"]) <= runs <= outer["TLB"], "tlb: the IPIs are named as shootdowns",
+        ok(min(len(hit), log.inner["TLB"]) <= runs <= outer["TLB"],
+           "tlb: the IPIs are named as shootdowns",
            f"{len(hit)} of {len(log)} pokes, kernel {outer['TLB']}, culprit {runs}", *rows)
 
 if log := logs.get("kworker"):
-    rows = sources(part["kworker"], cpu, kind="thread", name=re.compile(f"^kworker/{cpu}:"), function=log[0]["function"])
+    rows = sources(part["kworker"], cpu, kind="thread", name=re.compile(f"^kworker/{cpu}:"),
+                   function=log[0]["function"])
     count = total(rows, "runs")
     # A work item that finds the worker running joins that run.
-    ok(count >= 0.9 * len(log), "kworker: one run a poke", f"{len(log)} pokes, culprit {count}", *rows)
+    ok(count >= 0.9 * len(log), "kworker: one run a poke", f"{len(log)} pokes, culprit {count}",
+       *rows)
     if "workqueue_queue_work" in missing:
         skip("kworker: asked for by poke", "this kernel does not tell")
     else:
-        ok(sum(asked(r, log.config["pid"]) for r in rows) >= 0.9 * count, "kworker: asked for by poke", *rows)
-    ok(0 < total(rows) <= spans(log) + ALLOW_NS * len(log), "kworker: within the time that poke waited for it", spans(log), *rows)
+        ok(sum(asked(r, log.config["pid"]) for r in rows) >= 0.9 * count,
+           "kworker: asked for by poke", *rows)
+    ok(0 < total(rows) <= spans(log) + ALLOW_NS * len(log),
+       "kworker: within the time that poke waited for it", spans(log), *rows)
 
 
-# ---- the score for the truth, short: all classes in one run, in random order. `make accuracy` is the long one ----
+# ---- the score for the truth, short: all classes in one run, in random order. `make accuracy` is
+# the long one ----
 
 N = 25
 SCORE = os.path.join(lib.ROOT, "tests", "accuracy", "score")
 with tempfile.TemporaryDirectory() as place:
-    r = subprocess.run([SCORE, "-c", str(cpu), "-n", str(N), "--gap", "4ms-12ms", "--keep", place], stdout=subprocess.PIPE, text=True,
+    r = subprocess.run([SCORE, "-c", str(cpu), "-n", str(N), "--gap", "4ms-12ms", "--keep", place],
+                       stdout=subprocess.PIPE, text=True,
                        env={**os.environ, "CULPRIT": lib.CULPRIT, "POKE": lib.POKE})
     diag(r.stdout)
     ok(r.returncode == 0, "known noise is found and named, nothing else is blamed")
@@ -167,11 +191,13 @@ log = lines[1:next(i for i, e in enumerate(lines) if "done" in e)]
 # ---- every function is named, and whoever asked for it ----
 
 # Function: the hook that names it, how often at least in a poke.
-FUNCTIONS = {"hrtimer_wakeup": ("hrtimer_expire_entry", 1), "timerfd_tmrproc": ("hrtimer_expire_entry", 1),
+FUNCTIONS = {"hrtimer_wakeup": ("hrtimer_expire_entry", 1),
+             "timerfd_tmrproc": ("hrtimer_expire_entry", 1),
              "posix_timer_fn": ("hrtimer_expire_entry", 1), "ipi_mb": ("csd_function_entry", 1),
              "flush_tlb_func": ("csd_function_entry", 1), "do_sync_core": ("csd_function_entry", 2),
              "perf_pending_irq": ("irq_work_single", 1)}
-# They run so often in one poke that only the least is known. One renames itself: most of its names go into (others).
+# They run so often in one poke that only the least is known. One renames itself: most of its names
+# go into (others).
 STORMS = ("udp", "yield-storm", "rename-storm")
 
 
@@ -180,35 +206,44 @@ missing = report["run"]["not_observed"]
 poked = {name: [e for e in log if e["class"] == name] for name in config["classes"]}
 for name in config["skipped"]:
     skip("mix: " + name, "poke cannot make it here")
-# Each poke by itself, in the hiccups around it: of the rows of threads those of the seldom ones are merged. One in a thousand is missed
-# (make accuracy); six of 25 come by chance in fewer than one of a million runs even where one in a hundred is.
-table = {words[0]: words[2:] for words in map(str.split, r.stdout.splitlines()) if words and words[0] in poked}
+# Each poke by itself, in the hiccups around it: of the rows of threads those of the seldom ones are
+# merged. One in a thousand is missed (make accuracy); six of 25 come by chance in fewer than one of
+# a million runs even where one in a hundred is.
+table = {words[0]: words[2:] for words in map(str.split, r.stdout.splitlines()) if words
+         and words[0] in poked}
 for name, pokes in poked.items():
-    for what, value in zip(("found", "its source is named", "its function is named", "who asked for it is named"), table[name]):
+    for what, value in zip(("found", "its source is named", "its function is named",
+                            "who asked for it is named"), table[name]):
         if value != "-":
             ok(float(value) >= 80, f"mix: {name}: {what}", f"{value} % of {N}")
     if "tid" in pokes[0] and name not in STORMS:
         rows = sources(report, cpu, kind="thread", id=pokes[0]["tid"], name=pokes[0]["comm"])
-        ok(total(rows, "count") <= 4 * len(pokes) + SPARE, f"mix: {name}: its thread ran no more often than four times a poke", *rows)
+        ok(total(rows, "count") <= 4 * len(pokes) + SPARE,
+           f"mix: {name}: its thread ran no more often than four times a poke", *rows)
     hook, often = FUNCTIONS.get(pokes[0].get("function"), (None, 0))
     often = pokes[0].get("calls", often)
     if often and hook not in missing:
         rows = sources(report, cpu, function=pokes[0]["function"])
         # One in twenty may share an interrupt with another.
-        ok(total(rows, "runs") >= 0.95 * often * N, f"mix: {name}: {pokes[0]['function']} is named as often as it runs", *rows)
+        ok(total(rows, "runs") >= 0.95 * often * N,
+           f"mix: {name}: {pokes[0]['function']} is named as often as it runs", *rows)
 if "perf" in poked and "irqwork" in poked and "hrtimer_expire_entry" not in missing:
     samples = sum(e["samples"] for name in ("perf", "irqwork") for e in poked[name])
     rows = sources(report, cpu, function="perf_swevent_hrtimer")
-    ok(total(rows, "runs") >= 0.95 * samples, "mix: perf: no fewer timers than samples", samples, *rows)
+    ok(total(rows, "runs") >= 0.95 * samples, "mix: perf: no fewer timers than samples", samples,
+       *rows)
 if "net" in poked:
     rows = sources(report, cpu, kind="softirq", name="NET_RX")
     ok(total(rows, "count") >= N, "mix: net: softirq NET_RX", *rows)
 if "irq" in poked:
     rows = sources(report, cpu, kind="irq", id=poked["irq"][0]["irq"])
-    ok(total(rows, "count") >= 0.9 * N and poked["irq"][0]["name"] in rows[0]["name"], "mix: irq: the device is named",
+    ok(total(rows, "count") >= 0.9 * N and poked["irq"][0]["name"] in rows[0]["name"],
+       "mix: irq: the device is named",
        *rows)
 if "setaffinity" in poked:
     near = [[p["name"] for h in hiccups for p in h["pieces"]
-             if h["start_ns"] < e["end_ns"] + 2_000_000 and h["start_ns"] + h["duration_ns"] > e["start_ns"]] for e in poked["setaffinity"]]
-    ok(sum(f"migration/{cpu}" in names for names in near) >= 0.8 * N, "mix: setaffinity: the stopper thread", *near[:3])
+             if h["start_ns"] < e["end_ns"] + 2_000_000 and h["start_ns"]
+             + h["duration_ns"] > e["start_ns"]] for e in poked["setaffinity"]]
+    ok(sum(f"migration/{cpu}" in names for names in near) >= 0.8 * N,
+       "mix: setaffinity: the stopper thread", *near[:3])
 done()

@@ -53,7 +53,8 @@ def slowly(send):
 
 def exchange():
     """Sends datagrams from another CPU to a receiver on the target; the pids of the sender and the receiver."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rx, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as tx:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rx, socket.socket(socket.AF_INET,
+                                                                               socket.SOCK_DGRAM) as tx:
         rx.bind(("127.0.0.1", 0))
         receiver = begin(True, lambda: [rx.recv(1) for _ in range(MESSAGES)])
         sender = begin(False, lambda: slowly(lambda: tx.sendto(b"x", rx.getsockname())))
@@ -72,11 +73,13 @@ def hand_over():
     return writer, reader
 
 
-# ---- one window: softirqs that take long, so that ksoftirqd goes on with them; then a datagram; then a pipe ----
+# ---- one window: softirqs that take long, so that ksoftirqd goes on with them; then a datagram;
+# then a pipe ----
 
 busy, loopback = lib.need_class(cpu, "ksoftirqd"), lib.loopback()
 with tempfile.NamedTemporaryFile() as lines:
-    with lib.opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "--hiccups", lines.name) as run:
+    with lib.opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "--hiccups",
+                    lines.name) as run:
         if not busy:
             lib.run_poke(cpu, "ksoftirqd", "-n", "40", "-g", "30ms")
         sender, receiver = exchange() if loopback else (0, 0)
@@ -92,11 +95,14 @@ ok(askers, "somebody asked for something")
 victims = [a for a in askers if a["comm"] == SAMPLER]
 ok(not victims, "the sampler asked for nothing", *victims[:5])
 # A pid of 0 is no thread or the idle one; the words for no thread stand for nobody's name.
-odd = [a for a in askers if not a["pid"] and not a["comm"].startswith(("(interrupt)", "(softirq)", "swapper/"))]
+odd = [a for a in askers if not a["pid"] and not a["comm"].startswith(("(interrupt)", "(softirq)",
+                                                                       "swapper/"))]
 ok(not odd, "who has no pid is an interrupt, a softirq or the idle thread", *odd[:5])
-stacks("interrupts and softirqs", [o for c in report["cpus"] for s in c["sources"] for o in s["origins"]
+stacks("interrupts and softirqs", [o for c in report["cpus"] for s in c["sources"]
+                                   for o in s["origins"]
                                    if o["comm"] in ("(interrupt)", "(softirq)")])
-more = [s for s in report["cpus"][0]["sources"] if total(s["origins"], "count") + s["requests_unnamed"] > s["requests"]]
+more = [s for s in report["cpus"][0]["sources"] if total(s["origins"], "count")
+        + s["requests_unnamed"] > s["requests"]]
 ok(not more, "no more is counted than was asked", *more[:3])
 
 
@@ -108,7 +114,8 @@ def woken(thread, by):
     rows = sources(report, cpu, kind="thread", id=thread)
     origins = [o for s in rows for o in s["origins"]]
     return (rows, [o for o in origins if o["pid"] == by],
-            [o for o in origins if o["pid"] not in (0, by) and not o["comm"].startswith("migration/")])
+            [o for o in origins if o["pid"] not in (0, by)
+             and not o["comm"].startswith("migration/")])
 
 
 if busy:
@@ -125,11 +132,13 @@ if not loopback:
 else:
     rows, mine, others = woken(receiver, sender)
     # It sleeps before each message, but for those that came while it was not on its CPU yet.
-    ok(total(mine, "count") >= MESSAGES / 2, "udp: the sender is named, though a softirq carries its message", f"of {MESSAGES}", *rows)
+    ok(total(mine, "count") >= MESSAGES / 2,
+       "udp: the sender is named, though a softirq carries its message", f"of {MESSAGES}", *rows)
     ok(not others, "udp: and nobody else", *others)
 
 rows, mine, others = woken(reader, writer)
 stacks("pipe", mine)
-ok(total(mine, "count") >= MESSAGES / 2, "pipe: who writes on the target is named", f"of {MESSAGES}", *rows)
+ok(total(mine, "count") >= MESSAGES / 2, "pipe: who writes on the target is named",
+   f"of {MESSAGES}", *rows)
 ok(not others, "pipe: and nobody else", *others)
 done()

@@ -18,7 +18,8 @@ lib.with_readers()
 lib.need_bpf()
 cpu = lib.pick_target()
 where = tempfile.mkdtemp(prefix="culprit-test-")
-noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)  # so that there is something to write
+# so that there is something to write
+noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)
 
 
 def path(name):
@@ -52,14 +53,20 @@ with open(path("live.csv"), newline="", encoding="utf-8") as f:
     cells = list(csv.DictReader(f, strict=True))
 rows = [json.loads(line) for line in text("live.jsonl").splitlines()]
 ok(rows, "there are hiccups", r)
-same(cells, [{k: json.dumps(v) if k == "pieces" else cell(v) for k, v in row.items()} for row in rows],
+same(cells, [{k: json.dumps(v) if k == "pieces" else cell(v) for k, v in row.items()}
+             for row in rows],
     "--hiccups has the same lines, in jsonl")
-is_(sorted({(r["host"], r["kernel"], r["cpu"]) for r in rows}), [(*os.uname()[1:3], cpu)], "of this machine")
-ok(all(r["duration_ns"] == sum(r[k + "_ns"] for k in ("attributed", "edge", "not_recorded", "outside")) >= r["threshold_ns"] for r in rows),
+is_(sorted({(r["host"], r["kernel"], r["cpu"]) for r in rows}), [(*os.uname()[1:3], cpu)],
+    "of this machine")
+ok(all(r["duration_ns"] == sum(r[k + "_ns"] for k in ("attributed", "edge", "not_recorded",
+                                                      "outside")) >= r["threshold_ns"]
+       for r in rows),
    "each is the sum of its parts", rows[:3])
 started = datetime.datetime.fromisoformat(rows[0]["started"][:26] + "+00:00").timestamp()
-ok(before <= started <= after - 0.3, "it started when it did, by the wall clock", before, started, after)
-ok(all(0 <= r["at_ns"] < 1e9 * (after - before) for r in rows) and [r["at_ns"] for r in rows] == sorted(r["at_ns"] for r in rows),
+ok(before <= started <= after - 0.3, "it started when it did, by the wall clock", before, started,
+   after)
+ok(all(0 <= r["at_ns"] < 1e9 * (after - before) for r in rows)
+   and [r["at_ns"] for r in rows] == sorted(r["at_ns"] for r in rows),
    "the hiccups come in order of time", rows[:3], rows[-3:])
 
 # ---- recordings: of one run the lines that it wrote, of two one report ----
@@ -69,12 +76,15 @@ for name in ("a", "b"):
 got = culprit("report", path("a.rec"), "-f", "csv").out
 same(got.splitlines(), text("a.csv").splitlines(), "the lines of a recording are those of the run")
 lines = culprit("report", path("a.rec"), path("b.rec"), "-f", "csv").out
-is_(lines, text("a.csv") + "".join(text("b.csv").splitlines(keepends=True)[1:]), "of two recordings they come under one heading")
+is_(lines, text("a.csv") + "".join(text("b.csv").splitlines(keepends=True)[1:]),
+    "of two recordings they come under one heading")
 both = culprit("report", path("a.rec"), path("b.rec")).out
-ok(all(f"\n  {os.uname().nodename} #{n}  {cpu} " in both for n in (1, 2)), "of two a text report has a row each", both)
+ok(all(f"\n  {os.uname().nodename} #{n}  {cpu} " in both for n in (1, 2)),
+   "of two a text report has a row each", both)
 reports = json.loads(culprit("report", path("a.rec"), path("b.rec"), "-f", "json").out)
 is_((reports["schema"], [r["cpus"][0]["hiccups"]["count"] for r in reports["reports"]]),
-    ("culprit.reports/1", [len(text(n + ".csv").splitlines()) - 1 for n in ("a", "b")]), "and as many hiccups as there are lines")
+    ("culprit.reports/1", [len(text(n + ".csv").splitlines()) - 1 for n in ("a", "b")]),
+    "and as many hiccups as there are lines")
 
 proc = lib.spawn(*run, "-f", "jsonl", "-d", "30s")
 ok(json.loads(proc.stdout.readline())["cpu"] == cpu, "lines come while the run lasts")
@@ -84,26 +94,32 @@ r = lib.finish(proc, 20)
 ok(r.rc == 1 and r.seconds < 15 and "Broken pipe" in r.err and len(r.err.splitlines()) == 1,
    "a reader that goes ends the run, and culprit says why", r)
 r = culprit(*run, "-f", "csv", "-o", "/dev/full")
-ok(r.rc == 1 and "No space left" in r.err and len(r.err.splitlines()) == 1, "so does a full disk", r)
+ok(r.rc == 1 and "No space left" in r.err and len(r.err.splitlines()) == 1, "so does a full disk",
+   r)
 with open(path("kept.csv"), "w") as f:
     f.write("kept")
 r = culprit(*run, "-f", "csv", "-o", path("kept.csv"), "-c", "9999")
-ok(r.rc == 1 and text("kept.csv") == "kept", "a run that does not begin leaves the file as it was", r)
+ok(r.rc == 1 and text("kept.csv") == "kept", "a run that does not begin leaves the file as it was",
+   r)
 
 # ---- html ----
 recording, late = path("run.rec"), path("late.html")
-r = culprit("run", "-c", str(cpu), "-d", "800ms", "-q", "-r", recording, "-f", "html", "-o", path("live.html"))
+r = culprit("run", "-c", str(cpu), "-d", "800ms", "-q", "-r", recording, "-f", "html", "-o",
+            path("live.html"))
 ok(r.rc == 0 and not r.err, "html: a live run writes it", r)
 r = culprit("report", recording, "-f", "html", "-o", path("again.html"))
-is_((r.rc, text("again.html") == text("live.html")), (0, True), "html: the recording gives the same file, byte for byte")
+is_((r.rc, text("again.html") == text("live.html")), (0, True),
+    "html: the recording gives the same file, byte for byte")
 root = ET.fromstring(text("live.html"))
 paths = [p.get("d") for p in root.iter("path")]
-ok(len(paths) >= 2 and all(p.startswith("M") for p in paths), "html: time was lost, and is drawn", paths[:3])
+ok(len(paths) >= 2 and all(p.startswith("M") for p in paths), "html: time was lost, and is drawn",
+   paths[:3])
 spans = [i for i in root.find(".//ol[@class='worst']").iter("i") if "d0" in (i.get("class") or "")]
 ok(spans, "html: the worst hiccups have strips")
 r = culprit("report", recording, "--from", "200ms", "--to", "600ms", "-f", "html", "-o", late)
 ticks = [s.text for s in ET.fromstring(text("late.html")).findall(".//div[@class='lanes']/div[@class='axis']/span")]
-ok(r.rc == 0 and ticks and all(0.1 <= float(t.split()[0]) * (0.001 if "ms" in t else 1) <= 0.7 for t in ticks),
+ok(r.rc == 0 and ticks and all(0.1 <= float(t.split()[0]) * (0.001 if "ms" in t else 1) <= 0.7
+                               for t in ticks),
    "html: a part of it has its own axis", r, ticks)
 noise.terminate()
 lib.finish(noise, 20)
@@ -112,18 +128,22 @@ lib.finish(noise, 20)
 try:
     from traces import agree, jsonl, read
 except ImportError:
-    skip("perfetto: a live run", "the Python package perfetto is not there (make check installs it when it can)")
+    skip("perfetto: a live run",
+         "the Python package perfetto is not there (make check installs it when it can)")
 else:
-    with lib.opened("run", "-q", "-c", str(cpu), "-d", "30s", "-f", "perfetto", "-o", path("live"), "-r", path("live.rec"),
+    with lib.opened("run", "-q", "-c", str(cpu), "-d", "30s", "-f", "perfetto", "-o", path("live"),
+                    "-r", path("live.rec"),
                     "--hiccups", path("live.jsonl")) as run:
         lib.run_poke(cpu, "futex", "-n", "40", "-g", "10ms")
-    is_((run.result.rc, run.result.out, run.result.err), (0, "", ""), "perfetto: a live run writes one")
+    is_((run.result.rc, run.result.out, run.result.err), (0, "", ""),
+        "perfetto: a live run writes one")
     tracks, top, counters, n = agree("live", path("live"), jsonl(text("live.jsonl")))
     ok(n >= 32, "perfetto: who woke a thread is at the other end of an arrow", n)
     r = culprit("report", path("live.rec"), "-f", "perfetto", "-o", path("again"))
     ok(r.rc == 0, "perfetto: so does the report of its recording", r)
     is_([(t, [(s.begin, s.end, s.name) for s in row]) for t, row in read(path("again"))[1].items()],
-        [(t, [(s.begin, s.end, s.name) for s in row]) for t, row in top.items()], "perfetto: with the same slices")
+        [(t, [(s.begin, s.end, s.name) for s in row]) for t, row in top.items()],
+        "perfetto: with the same slices")
 
 shutil.rmtree(where)
 done()

@@ -17,7 +17,8 @@ from lib import culprit, done, is_, ok, skip
 
 PAIRS = 6
 WINDOW_S = 4 if os.environ.get("LONG") else 1.5
-ALLOW_NS = 200_000  # a poke: the switches and system calls around what its thread times, as in 20-poke.t
+# a poke: the switches and system calls around what its thread times, as in 20-poke.t
+ALLOW_NS = 200_000
 
 lib.need_bpf()
 cpu = lib.pick_target()
@@ -30,7 +31,8 @@ def record(*poke):
     global recorded
     recorded += 1
     path = os.path.join(where, f"{recorded}.rec")
-    with lib.opened("record", "-q", "-P", "f:1", "-t", "1us", "-c", str(cpu), "-d", "60s", path) as run:
+    with lib.opened("record", "-q", "-P", "f:1", "-t", "1us", "-c", str(cpu), "-d", "60s",
+                    path) as run:
         log = lib.run_poke(cpu, *poke) if poke else time.sleep(WINDOW_S)
     r = run.result
     if r.rc != 0:
@@ -46,7 +48,8 @@ def diff(*args):
 
 
 def verdicts(d, file=1):
-    return {(s["kind"], s["name"], s["function"]): s["files"][file]["verdict"] for s in d["sources"]}
+    return {(s["kind"], s["name"], s["function"]): s["files"][file]["verdict"]
+            for s in d["sources"]}
 
 
 # ---- one setting ----
@@ -69,7 +72,8 @@ for f, path in zip(d["total"]["files"], (quiet, other)):
     report = json.loads(culprit("report", "-f", "json", path).out)
     c = lib.cpu_of(report, cpu)
     is_((f["count"], f["total_ns"], f["p99_ns"], f["max_ns"], sum(f["bins"])),
-        tuple(c["hiccups"][k] for k in ("count", "total_ns", "p99_ns", "max_ns", "count")), "the totals are the report's")
+        tuple(c["hiccups"][k] for k in ("count", "total_ns", "p99_ns", "max_ns", "count")),
+        "the totals are the report's")
     ours = {}
     for s in c["sources"]:
         ours[s["kind"]] = ours.get(s["kind"], 0) + s["total_ns"]
@@ -81,15 +85,20 @@ for f, path in zip(d["total"]["files"], (quiet, other)):
     is_(theirs, {k: v for k, v in ours.items() if v}, "pairing loses no time of any kind")
 
 sides = diff(quiet, other, "--", quiet)
-is_([s["files"] for s in sides["sides"]] + [f["side"] for f in sides["files"]], [2, 1, 0, 0, 1], "two recordings, and one")
+is_([s["files"] for s in sides["sides"]] + [f["side"] for f in sides["files"]], [2, 1, 0, 0, 1],
+    "two recordings, and one")
 is_([f["count"] for f in sides["total"]["files"]],
-    [sum(f["count"] for f in d["total"]["files"]), d["total"]["files"][0]["count"]], "a side is all of its recordings")
-is_(diff("-f", "json", "--", quiet, other)["total"], d["total"], "-- in front of all files only ends the options")
+    [sum(f["count"] for f in d["total"]["files"]), d["total"]["files"][0]["count"]],
+    "a side is all of its recordings")
+is_(diff("-f", "json", "--", quiet, other)["total"], d["total"],
+    "-- in front of all files only ends the options")
 
 itself = diff(quiet, quiet)
-is_(set(verdicts(itself).values()) | {itself["total"]["files"][1]["verdict"]}, {"same"}, "against itself all is the same")
+is_(set(verdicts(itself).values()) | {itself["total"]["files"][1]["verdict"]}, {"same"},
+    "against itself all is the same")
 is_(itself["environment"], [], "against itself nothing differs")
-is_(culprit("diff", quiet, quiet, "--fail-if-worse", "0.1").rc, 0, "against itself --fail-if-worse is not met")
+is_(culprit("diff", quiet, quiet, "--fail-if-worse", "0.1").rc, 0,
+    "against itself --fail-if-worse is not met")
 
 # ---- a known noise ----
 
@@ -100,43 +109,55 @@ else:
     # So much that RT throttling, which takes 50 ms at once, does not hide it in the total.
     noisy, log = record("fifo", "-n", "130", "-l", "8ms", "-g", "10ms-12ms")
     ran, n, comm = sum(e["ran_ns"] for e in log), len(log), log[0]["comm"]
-    d = diff("--between", "1", quiet, noisy)  # what two windows differ by besides is for the unit tests
+    # what two windows differ by besides is for the unit tests
+    d = diff("--between", "1", quiet, noisy)
     rows = [s for s in d["sources"] if s["kind"] == "thread" and s["name"] == comm]
     ok(len(rows) == 1 and rows[0]["files"][1]["verdict"] == "new", "the noise is new", *rows)
     usual = verdicts(diff(quiet, noisy)).get(("thread", comm, None))
-    ok(usual in ("new", "unclear"), "with one recording of each it is new, or it is not clear", usual)
+    ok(usual in ("new", "unclear"), "with one recording of each it is new, or it is not clear",
+       usual)
     changed = [s["files"][1]["verdict"] != "same" for s in d["sources"]]
     is_(changed, sorted(changed, reverse=True), "what changed comes before what did not")
     f = rows[0]["files"][1]
     seconds = d["files"][1]["observed_ns"] / 1e9
     # What it ran is less than it took: the host's time in it is the host's.
     took = sum(e["end_ns"] - e["start_ns"] for e in log)
-    ok(0.9 * ran <= f["total_ns"] <= max(ran, took) + ALLOW_NS * (n + 5), "it costs what poke says", f"poke: {ran} ns in {took} ns", f)
-    ok(abs(f["ns_per_s"] * seconds - f["total_ns"]) < 1e3, "and that is what it says for a second", f, seconds)
-    ok(f["count_ratio"]["low"] > 1 and f["count_ratio"]["value"] is None, "its ratio is infinite, its interval above 1", f)
+    ok(0.9 * ran <= f["total_ns"] <= max(ran, took) + ALLOW_NS * (n + 5), "it costs what poke says",
+       f"poke: {ran} ns in {took} ns", f)
+    ok(abs(f["ns_per_s"] * seconds - f["total_ns"]) < 1e3, "and that is what it says for a second",
+       f, seconds)
+    ok(f["count_ratio"]["low"] > 1 and f["count_ratio"]["value"] is None,
+       "its ratio is infinite, its interval above 1", f)
     gone = verdicts(diff("--between", "1", noisy, quiet)).get(("thread", comm, None))
     is_(gone, "gone", "the other way round it is gone")
 
     three = diff("--between", "1", quiet, other, noisy)
-    is_([len(s["files"]) for s in three["sources"]], [3] * len(three["sources"]), "three files: a column each")
-    is_(verdicts(three, 2).get(("thread", comm, None)), "new", "the third is compared with the first")
+    is_([len(s["files"]) for s in three["sources"]], [3] * len(three["sources"]),
+        "three files: a column each")
+    is_(verdicts(three, 2).get(("thread", comm, None)), "new",
+        "the third is compared with the first")
 
     total = d["total"]["files"][1]
     more = 100 * (total["time_ratio"]["value"] - 1)
     if total["time_ratio"]["low"] > 1:
-        r = culprit("diff", "--between", "1", quiet, noisy, "--fail-if-worse", str(round(more / 2, 3)))
-        ok(r.rc == 2 and noisy in r.err and r.err.count("\n") == 1, "--fail-if-worse half of that: status 2, and a line why", r)
+        r = culprit("diff", "--between", "1", quiet, noisy, "--fail-if-worse",
+                    str(round(more / 2, 3)))
+        ok(r.rc == 2 and noisy in r.err and r.err.count("\n") == 1,
+           "--fail-if-worse half of that: status 2, and a line why", r)
     else:
         skip("--fail-if-worse is met", f"the machine is too noisy: {total['time_ratio']}")
-    r = culprit("diff", "--between", "1", quiet, noisy, "--fail-if-worse", str(round(2 * max(more, 0) + 1, 3)))
+    r = culprit("diff", "--between", "1", quiet, noisy, "--fail-if-worse",
+                str(round(2 * max(more, 0) + 1, 3)))
     ok(r.rc == 0 and r.err == "", "--fail-if-worse twice of that: status 0", r)
 
 # ---- what it says when it cannot ----
 
 untraced = os.path.join(where, "untraced.rec")
-r = culprit("run", "-q", "-c", str(cpu), "-d", "100ms", "--no-trace", "-r", untraced, "-o", os.path.join(where, "x"))
+r = culprit("run", "-q", "-c", str(cpu), "-d", "100ms", "--no-trace", "-r", untraced, "-o",
+            os.path.join(where, "x"))
 r = culprit("diff", quiet, untraced)
-ok(r.rc == 0 and "cannot be compared" in r.out, "not traced: it says that sources cannot be compared", r)
+ok(r.rc == 0 and "cannot be compared" in r.out,
+   "not traced: it says that sources cannot be compared", r)
 
 shutil.rmtree(where)
 done()

@@ -34,12 +34,14 @@ def text(name):
 # ---- --textfile ----
 
 cpu = lib.pick_target()
-noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)  # so that there is something to count
+# so that there is something to count
+noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)
 run = ("run", "-q", "-c", str(cpu)) + (() if os.geteuid() == 0 else ("--no-trace",))
 os.mkdir(path("t"))
 os.umask(0o077)
 # 10 ms: a hundred files a second, each of them must be whole.
-proc = lib.spawn(*run, "-d", "2500ms", "-f", "json", "-o", path("report"), "--textfile", path("t", "culprit.prom"), "--textfile-interval", "10ms")
+proc = lib.spawn(*run, "-d", "2500ms", "-f", "json", "-o", path("report"), "--textfile",
+                 path("t", "culprit.prom"), "--textfile-interval", "10ms")
 whole = broken = 0
 tids = set()
 modes, seen, last, falls, there = set(), [], {}, [], False
@@ -62,7 +64,8 @@ while proc.poll() is None and time.monotonic() < deadline:
         seen.append(now)
 r = lib.finish(proc, 5)
 ok(r.rc == 0 and not r.out + r.err, "the run is as ever", r)
-ok(not broken and whole > 200 and len(seen) > 10, "who reads it in a tight loop never sees a half of it",
+ok(not broken and whole > 200 and len(seen) > 10,
+   "who reads it in a tight loop never sees a half of it",
    f"{broken} broken, {whole} whole, {len(seen)} different ones kept")
 is_(modes, {"0o644"}, "others may read it, whatever the umask")
 is_(os.listdir(path("t")), ["culprit.prom"], "nothing else is left there")
@@ -76,30 +79,38 @@ for one_text in seen + [text("t/culprit.prom")]:
     found = samples(prometheus(one_text))
     # The cause of a source may become clearer as more is seen: it is no part of who it is.
     plain = {(k[0], tuple(x for x in k[1] if x[0] != "cause")): v for k, v in found.items()}
-    falls += [(k, last[k], v) for k, v in plain.items() if counters.search(k[0]) and v < last.get(k, 0)]
+    falls += [(k, last[k], v) for k, v in plain.items() if counters.search(k[0])
+              and v < last.get(k, 0)]
     last = plain
 ok(not falls, "no counter ever falls", falls[:3])
 first = samples(prometheus(seen[0]))
-is_((total(first, "culprit_running"), total(end, "culprit_running")), (10**9, 0), "it says whether the run goes on")
+is_((total(first, "culprit_running"), total(end, "culprit_running")), (10**9, 0),
+    "it says whether the run goes on")
 end_ns = total(end, "culprit_observed_seconds_total")
 steps = [total(samples(prometheus(t)), "culprit_observed_seconds_total") for t in seen]
-ok(all(a < b for a, b in zip(steps, steps[1:])) and steps[-1] > end_ns / 2, "the time observed grows", steps)
+ok(all(a < b for a, b in zip(steps, steps[1:])) and steps[-1] > end_ns / 2,
+   "the time observed grows", steps)
 c = lib.cpu_of(report, cpu)
 is_(total(end, "culprit_observed_seconds_total"), c["observed_ns"], "in the end it is the report's")
 is_(total(end, "culprit_hiccups_total") // 10**9, c["hiccups"]["count"], "so are the hiccups")
-# A counter never falls: where a busy machine has more threads than rows, what was merged last may be missing in it.
+# A counter never falls: where a busy machine has more threads than rows, what was merged last may
+# be missing in it.
 merged = c["merged"]["total_ns"]
 away, count = total(end, "culprit_lost_seconds_total"), total(end, "culprit_interruptions_total") // 10**9
-ok(0 <= c["hiccups"]["total_ns"] - away <= merged, "so is the time away", away, c["hiccups"], c["merged"])
+ok(0 <= c["hiccups"]["total_ns"] - away <= merged, "so is the time away", away, c["hiccups"],
+   c["merged"])
 interruptions = sum(s["count"] for s in c["sources"])
-ok(count == interruptions or merged and count < interruptions, "and the interruptions", count, interruptions, c["merged"])
+ok(count == interruptions or merged and count < interruptions, "and the interruptions", count,
+   interruptions, c["merged"])
 promtool(path("t/culprit.prom"))
 
-# A disk that is full, a directory that goes and comes: said once, the run goes on, and the file is there again.
+# A disk that is full, a directory that goes and comes: said once, the run goes on, and the file is
+# there again.
 gone = path("gone")
 os.mkdir(gone)
 with lib.ready_file() as ready:
-    proc = lib.spawn(*run, "--no-trace", "-d", "forever", "--textfile", gone + "/a.prom", "--textfile-interval", "50ms", "--ready-file", ready)
+    proc = lib.spawn(*run, "--no-trace", "-d", "forever", "--textfile", gone + "/a.prom",
+                     "--textfile-interval", "50ms", "--ready-file", ready)
     lib.await_ready(proc, ready)
     lib.await_gone(lambda: not os.path.exists(gone + "/a.prom"))
     os.rename(gone, gone + " now")
@@ -108,18 +119,22 @@ with lib.ready_file() as ready:
     back = not lib.await_gone(lambda: not os.path.exists(gone + "/a.prom"))
     os.killpg(proc.pid, signal.SIGTERM)
     r = lib.finish(proc, 20)
-ok(r.rc == 0 and f"cpu {cpu} " in r.out, "a run that goes on for ever ends by a signal, with its report", r)
+ok(r.rc == 0 and f"cpu {cpu} " in r.out,
+   "a run that goes on for ever ends by a signal, with its report", r)
 ok(back and len(r.err.splitlines()) == 1 and "No such file" in r.err and "tries again" in r.err,
    "a directory that was gone for a while is told of in one line", r)
 
 full = path("full")
 os.mkdir(full)
-if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "culprit-test", full], capture_output=True).returncode:
+if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "culprit-test", full],
+                  capture_output=True).returncode:
     skip("a full disk", "cannot mount a small one here")
 else:
     try:
-        r = culprit(*run, "--no-trace", "-d", "300ms", "--textfile", full + "/a.prom", "--textfile-interval", "50ms")
-        ok(r.rc == 1 and len(r.err.splitlines()) == 1 and "No space left" in r.err and f"cpu {cpu} " in r.out,
+        r = culprit(*run, "--no-trace", "-d", "300ms", "--textfile", full + "/a.prom",
+                    "--textfile-interval", "50ms")
+        ok(r.rc == 1 and len(r.err.splitlines()) == 1 and "No space left" in r.err
+           and f"cpu {cpu} " in r.out,
            "a full disk: one line, the whole report, and exit status 1", r)
         is_(os.listdir(full), [], "and no half file")
     finally:

@@ -33,15 +33,20 @@ untraced, _ = lib.run_json(cpu, 0.3, "--no-trace")
 is_(own(report), [], "no source and no worst hiccup names a process of culprit")
 # Others may send as many as they like: those that are not known to be theirs could be culprit's.
 calls = call_rows(report)
-theirs = sum(total([o for o in s["origins"] if not o["comm"].startswith("culprit")], "count") for s in calls)
+theirs = sum(total([o for o in s["origins"] if not o["comm"].startswith("culprit")], "count")
+             for s in calls)
 if "csd_queue_cpu" in report["run"]["not_observed"]:
-    skip("its window has no function-call IPIs of its own", "this kernel does not tell who sent them")
+    skip("its window has no function-call IPIs of its own",
+         "this kernel does not tell who sent them")
 else:
-    ok(total(calls, "count") - theirs <= USUAL_CALLS, "its window has no function-call IPIs of its own",
+    ok(total(calls, "count") - theirs <= USUAL_CALLS,
+       "its window has no function-call IPIs of its own",
        f"the kernel counted {log.inner['CAL']}..{log.outer['CAL']}, {theirs} are by others", *calls)
-ok(log.outer["CAL"] - log.inner["CAL"] > USUAL_CALLS, "attaching and detaching do send them: outside the window",
+ok(log.outer["CAL"] - log.inner["CAL"] > USUAL_CALLS,
+   "attaching and detaching do send them: outside the window",
    log.outer["CAL"], log.inner["CAL"])
-asked = [(s["kind"], s["name"], s["function"], o) for s in cpu_of(report, cpu)["sources"] for o in s.get("origins", [])
+asked = [(s["kind"], s["name"], s["function"], o) for s in cpu_of(report, cpu)["sources"]
+         for o in s.get("origins", [])
          if o["comm"].startswith("culprit")]
 is_(asked, [], "nothing that hit the target was asked for by culprit")
 faults = sources(report, cpu, kind="fault")
@@ -58,13 +63,15 @@ ok(busy < 4, "watching the records does not slow the sampler's loop fourfold", b
 
 def programs():
     """{id: pids} of the BPF programs in the kernel; None without bpftool."""
-    tool = shutil.which("bpftool") or shutil.which("bpftool", path="/usr/sbin:/sbin:/usr/local/sbin")
+    tool = shutil.which("bpftool") or shutil.which("bpftool",
+                                                   path="/usr/sbin:/sbin:/usr/local/sbin")
     if not tool:
         return None
     for _ in range(5):  # it may stumble over programs that go while it lists
         listing = subprocess.run([tool, "-j", "prog", "list"], capture_output=True, text=True)
         if listing.returncode == 0:
-            return {p["id"]: {u["pid"] for u in p.get("pids", [])} for p in json.loads(listing.stdout)}
+            return {p["id"]: {u["pid"] for u in p.get("pids", [])}
+                    for p in json.loads(listing.stdout)}
     return None
 
 
@@ -72,13 +79,15 @@ def run_and_signal(how):
     """Starts a long run, hits it once it measures; returns its Result and the ids of its programs."""
     before = programs()
     with lib.ready_file() as path:
-        proc = lib.spawn("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "--ready-file", path)
+        proc = lib.spawn("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "--ready-file",
+                         path)
         lib.await_ready(proc, path)
         during = programs()
         ours = None
         if before is not None and during is not None:
             tree = {pid for pid, _ in lib.marked()}
-            ours = {i for i, pids in during.items() if i not in before and (not pids or pids & tree)}
+            ours = {i for i, pids in during.items() if i not in before
+                    and (not pids or pids & tree)}
         os.kill(proc.pid, how)
         return lib.finish(proc, 20), ours
 
@@ -99,7 +108,8 @@ for how in signal.SIGINT, signal.SIGTERM, signal.SIGKILL:
         else:
             ok(False, f"{how.name}: it had BPF programs")
         continue
-    is_(lib.await_gone(lambda: ours & set(programs() or ())), set(), f"{how.name}: none of its {len(ours)} BPF programs is left")
+    is_(lib.await_gone(lambda: ours & set(programs() or ())), set(),
+        f"{how.name}: none of its {len(ours)} BPF programs is left")
 
 # A sampler that dies must not be waited for, and what was measured so far is worth a report.
 with lib.ready_file() as path:

@@ -31,24 +31,31 @@ if "membarrier" in can:
     rows = sources(report, cpu, function="ipi_mb")
     ok(rows and all(s["cause"] == "P11" for s in rows), "the IPIs of membarrier", rows)
     rows = sources(report, cpu, name="poke-membarrier")
-    ok(rows and all(s["cause"] == "K34" and s["advice"].endswith(f" {s['id']}") for s in rows), "poke is a foreign thread, by number",
+    ok(rows and all(s["cause"] == "K34" and s["advice"].endswith(f" {s['id']}") for s in rows),
+       "poke is a foreign thread, by number",
        rows)
-    rows = sources(report, cpu, kind="vector", function=re.compile("^tick_(nohz_handler|sched_timer)"))
+    rows = sources(report, cpu, kind="vector",
+                   function=re.compile("^tick_(nohz_handler|sched_timer)"))
     tick = [s for s in rows if s["cause"] and s["cause"][0] == "T"]
     ok(len(tick) == len(rows), "the tick has a cause", rows)
-    kernel = [s for s in every if s["kind"] == "thread" and re.match(r"(kworker|ksoftirqd|rcu_|migration)", s["name"])]
+    kernel = [s for s in every if s["kind"] == "thread"
+              and re.match(r"(kworker|ksoftirqd|rcu_|migration)", s["name"])]
     ok(all(s["cause"] != "K34" for s in kernel), "no kernel thread is taken for a program", kernel)
     pieces = [p for w in report["worst"] for p in w["pieces"] if p["name"] == "poke-membarrier"]
     ok(all(p["cause"] == "K34" for p in pieces), "the worst hiccups' pieces carry causes", pieces)
 if "kworker" in can:
     rows = sources(report, cpu, function="refresh_vm_stats")
     ok(rows and all(s["cause"] == "K05" for s in rows), "a read of stat_refresh", rows)
-noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)  # so that there is something to say
+# so that there is something to say
+noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)
 for width in (80, 100):
-    r = subprocess.run(["script", "-qec", f"stty cols {width}; NO_COLOR=1 {lib.CULPRIT} run -c {cpu} -d 300ms -q", "/dev/null"],
+    r = subprocess.run(["script", "-qec",
+                        f"stty cols {width}; NO_COLOR=1 {lib.CULPRIT} run -c {cpu} -d 300ms -q",
+                        "/dev/null"],
                        capture_output=True, text=True, timeout=60)
     lines = r.stdout.replace("\r", "").splitlines()
-    ok(any(re.match(r"           \[[A-Z]\d\d\] ", line) for line in lines), f"text at {width} columns says what to do", r.stdout)
+    ok(any(re.match(r"           \[[A-Z]\d\d\] ", line) for line in lines),
+       f"text at {width} columns says what to do", r.stdout)
     long = [line for line in lines if len(line) > width and not re.match(r" *\S+$", line)]
     ok(not long, f"and fits them", *long)
 noise.terminate()

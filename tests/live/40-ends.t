@@ -19,13 +19,16 @@ if shutil.which("setpriv"):
     with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         os.chmod(place, 0o755)
         public = shutil.copy(CULPRIT, place)
-        nobody = {"prefix": ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"), "path": public}
+        nobody = {"prefix": ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
+                  "path": public}
         r = culprit("run", *ON, "-d", "200ms", "-q", "--no-trace", **nobody)
         is_(r.rc, 0, "--no-trace needs no privileges")
-        ok(re.search("not traced|no.trace|attributes nothing|names nothing", r.out), "and says that it names nothing", r)
+        ok(re.search("not traced|no.trace|attributes nothing|names nothing", r.out),
+           "and says that it names nothing", r)
         r = culprit("run", *ON, "-d", "200ms", "-q", "--no-trace", "-f", "json", **nobody)
         report = json.loads(r.out) if r.rc == 0 else {}
-        ok(report and cpu_of(report, cpu)["time"]["attributed_ns"] == 0, "its JSON attributes nothing", r)
+        ok(report and cpu_of(report, cpu)["time"]["attributed_ns"] == 0,
+           "its JSON attributes nothing", r)
         ok(report and cpu_of(report, cpu)["loop"]["count"] > 1e5, "but the sampler did measure", r)
         if report:
             lib.check_sums(report, "--no-trace")
@@ -46,14 +49,18 @@ is_(r.err, "", "Ctrl-C: no word on stderr")
 
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     kept = os.path.join(place, "report")
-    noise = lib.spawn("timer", *ON, "-n", "100000", "-g", "1ms", path=lib.POKE)  # so that there is something to lose
+    # so that there is something to lose
+    noise = lib.spawn("timer", *ON, "-n", "100000", "-g", "1ms", path=lib.POKE)
     for limit in ("--max-hiccup", "1ns"), ("--max-lost", "0.0001"):
         r = culprit("run", *ON, "-d", "300ms", "-q", "-f", "json", "-o", kept, *limit, "--no-trace")
         is_(r.rc, 2, f"{' '.join(limit)}: exit 2")
-        ok(len(r.err.splitlines()) == 1 and limit[0] in r.err, f"{' '.join(limit)}: says which was crossed", r)
+        ok(len(r.err.splitlines()) == 1 and limit[0] in r.err,
+           f"{' '.join(limit)}: says which was crossed", r)
         with open(kept) as f:
-            ok(not lib.broken_sums(json.load(f)), f"{' '.join(limit)}: the report is written all the same")
-    r = culprit("run", *ON, "-d", "300ms", "-q", "--max-hiccup", "60s", "--max-lost", "100", "--no-trace")
+            ok(not lib.broken_sums(json.load(f)),
+               f"{' '.join(limit)}: the report is written all the same")
+    r = culprit("run", *ON, "-d", "300ms", "-q", "--max-hiccup", "60s", "--max-lost", "100",
+                "--no-trace")
     is_(r.rc, 0, "limits that are not crossed: exit 0")
     for args in (("record", *ON, "-d", "300ms", "-q", "--no-trace", os.path.join(place, "rec")),
                  ("sleep", *ON, "-n", "20", "-i", "1ms", "-t", "1us", "-q", "--no-trace")):

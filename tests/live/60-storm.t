@@ -13,13 +13,19 @@ lib.check_sums(report, "storm")
 row = report["cpus"][0]
 threads = sources(report, cpu, kind="thread", name="poke-timer")
 ran = sum(t["count"] for t in threads)
-# Where the machine stalls, timers that are due already are not set: fewer than two records of each then.
-ok(row["records"]["seen"] > 2 ** 16, "more records than a sequence number has values", row["records"])
-ok(row["records"]["seen"] >= log.inner["LOC"] + ran - row["records"]["unpaired"], "every timer and its thread gave a record", row["records"],
+# Where the machine stalls, timers that are due already are not set: fewer than two records of each
+# then.
+ok(row["records"]["seen"] > 2 ** 16, "more records than a sequence number has values",
+   row["records"])
+ok(row["records"]["seen"] >= log.inner["LOC"] + ran - row["records"]["unpaired"],
+   "every timer and its thread gave a record", row["records"],
    log.inner["LOC"], ran)
 # Timers that come due while the thread still runs share a run.
-ok(STORM * 0.5 < ran <= STORM * 1.05, "the thread is named as often as it ran", f"{STORM} timers", threads)
-# One percent: some kernels have threads in whose time tracepoints do not fire, which closure then shows.
-differ = [c for c in row["closure"] if abs(c["kernel"] - c["traced"]) > max(10, c["kernel"] / 100) and "why" not in c]
+ok(STORM * 0.5 < ran <= STORM * 1.05, "the thread is named as often as it ran", f"{STORM} timers",
+   threads)
+# One percent: some kernels have threads in whose time tracepoints do not fire, which closure then
+# shows.
+differ = [c for c in row["closure"] if abs(c["kernel"] - c["traced"]) > max(10, c["kernel"] / 100)
+          and "why" not in c]
 ok(not row["closure_checked"] or not differ, "the kernel's counters agree", differ)
 done()

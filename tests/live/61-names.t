@@ -43,7 +43,8 @@ cpu = lib.pick_target()
 with tempfile.TemporaryDirectory() as temp:
     recording = os.path.join(temp, "names.rec")
     with lib.opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "-r", recording) as run:
-        child = subprocess.run([sys.executable, "-c", CHILD, str(cpu)], capture_output=True, text=True, timeout=60)
+        child = subprocess.run([sys.executable, "-c", CHILD, str(cpu)], capture_output=True,
+                               text=True, timeout=60)
         over = run.proc.poll() is not None
     result = run.result
     text = lib.culprit("report", recording, "--top", "60").out
@@ -60,22 +61,31 @@ if over or c["records"]["lost"] or c["records"]["hiccups_lost"]:
     sys.exit()
 lib.check_sums(report, "names")
 rest = sources(report, cpu, kind="thread", name="(others)", kernel_thread=None)
-ok(len(rest) == 1 and rest[0]["merged"] > 1000 and c["merged"]["sources"] == rest[0]["merged"], "most names are merged, and counted",
+ok(len(rest) == 1 and rest[0]["merged"] > 1000 and c["merged"]["sources"] == rest[0]["merged"],
+   "most names are merged, and counted",
    rest, c["merged"])
-ok(re.search(r"too many sources: [\d,]+ merged into \(others\)", text), "the text says so", text[:600])
-ok(re.search(rf'^culprit_sources_merged_total\{{cpu="{cpu}",kind="thread"\}} {rest[0]["merged"]}$', metrics, re.M), "and the metrics")
+ok(re.search(r"too many sources: [\d,]+ merged into \(others\)", text), "the text says so",
+   text[:600])
+ok(re.search(rf'^culprit_sources_merged_total\{{cpu="{cpu}",kind="thread"\}} {rest[0]["merged"]}$',
+             metrics, re.M), "and the metrics")
 mine = sources(report, cpu, kind="thread", id=heavy, name="heavy-one")
 ok(total(mine) > 0.15e9, "who took 0.3 s has a row of its own", mine, c["merged"])
-ok(total(sources(report, cpu, kind="vector", name="local_timer"), "runs") > 0, "the timer interrupt is named")
-ok(not sources(report, cpu, name="(others)", kind=lambda kind: kind != "thread"), "other kinds have room", c["merged"])
+ok(total(sources(report, cpu, kind="vector", name="local_timer"), "runs") > 0,
+   "the timer interrupt is named")
+ok(not sources(report, cpu, name="(others)", kind=lambda kind: kind != "thread"),
+   "other kinds have room", c["merged"])
 for name, pid in fakes.items():
     rows = sources(report, cpu, kind="thread", id=pid, name=name)
-    ok(total(rows) > 0.01e9 and {r["kernel_thread"] for r in rows} == {False}, f"{name} is a user's thread", *rows)
+    ok(total(rows) > 0.01e9 and {r["kernel_thread"] for r in rows} == {False},
+       f"{name} is a user's thread", *rows)
     ok(all(r["cause"] == "K34" or r["function"] for r in rows),
        f"{name} has no kernel thread's cause", *rows)
 kernel = [s for s in c["sources"] if s["kind"] == "thread" and s["kernel_thread"]]
-ok(not {s["id"] for s in kernel} & {heavy, *fakes.values()}, "none of them is taken for the kernel's", *kernel[:5])
-ok(not re.search(rf"  \[[^]]*\] \[({'|'.join(map(str, {heavy, *fakes.values()}))})\]", text), "none of them stands in brackets", text)
-ok(r"\x5bkswapd0]" in text and r"\x28others)" in text, "a bracket of its own, and what only the rest is called, are written otherwise",
+ok(not {s["id"] for s in kernel} & {heavy, *fakes.values()},
+   "none of them is taken for the kernel's", *kernel[:5])
+ok(not re.search(rf"  \[[^]]*\] \[({'|'.join(map(str, {heavy, *fakes.values()}))})\]", text),
+   "none of them stands in brackets", text)
+ok(r"\x5bkswapd0]" in text and r"\x28others)" in text,
+   "a bracket of its own, and what only the rest is called, are written otherwise",
    text)
 done()

@@ -19,7 +19,8 @@ SOCKET = os.path.join(place, "tmux")
 
 
 def tmux(*args, check=True):
-    return subprocess.run(["tmux", "-S", SOCKET, "-f", "/dev/null", *args], check=check, capture_output=True, text=True).stdout
+    return subprocess.run(["tmux", "-S", SOCKET, "-f", "/dev/null", *args], check=check,
+                          capture_output=True, text=True).stdout
 
 
 def screen():
@@ -60,17 +61,21 @@ def same_terminal(how):
     now = screen()
     ok("culprit top ·" not in now and "rc " in now, f"{how}: the screen is the shell's again", now)
     lib.await_gone(lambda: not lib.read(f"{place}/after"))
-    is_(lib.read(f"{place}/after"), lib.read(f"{place}/before"), f"{how}: the terminal's settings are as before")
+    is_(lib.read(f"{place}/after"), lib.read(f"{place}/before"),
+        f"{how}: the terminal's settings are as before")
 
 
 r = culprit("top", "-c", str(cpu))
-ok(r.rc == 1 and "needs a terminal" in r.err and r.err.count("\n") == 1, "without a terminal one line says so", r)
+ok(r.rc == 1 and "needs a terminal" in r.err and r.err.count("\n") == 1,
+   "without a terminal one line says so", r)
 
-tmux("new-session", "-d", "-s", "t", "-x", "100", "-y", "30", "env", "-u", "NO_COLOR", lib.MARK, "PS1=$ ", "bash", "--norc")
+tmux("new-session", "-d", "-s", "t", "-x", "100", "-y", "30", "env", "-u", "NO_COLOR", lib.MARK,
+     "PS1=$ ", "bash", "--norc")
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "3000", "-g", "10ms", path=lib.POKE)
 try:
     first = start()
-    ok("by the last second" in first and f"cpu {cpu}" in first, "it shows the CPU and how it sorts", first)
+    ok("by the last second" in first and f"cpu {cpu}" in first, "it shows the CPU and how it sorts",
+       first)
     now = await_screen(["local_timer"])
     ok("local_timer" in now and "T01" in now, "a source with its cause", now)
     ok(all(len(l) <= 100 for l in now.splitlines()), "no line is wider than the terminal", now)
@@ -90,16 +95,19 @@ try:
     for width, height in ((40, 15), (80, 24), (20, 5)):
         tmux("resize-window", "-t", "t", "-x", str(width), "-y", str(height))
         now = await_change(screen())
-        ok("culprit top" in now and all(len(l) <= width for l in now.splitlines()) and len(now.splitlines()) <= height,
+        ok("culprit top" in now and all(len(l) <= width for l in now.splitlines())
+           and len(now.splitlines()) <= height,
            f"{width} x {height}: it fits", now)
     tmux("resize-window", "-t", "t", "-x", "100", "-y", "30")
     keys("q")
     same_terminal("quit by key")
     ok("rc 0" in screen(), "quit by key: that is no error", screen())
 
-    for name, sig in (("SIGINT", signal.SIGINT), ("SIGTERM", signal.SIGTERM), ("SIGQUIT", signal.SIGQUIT)):
+    for name, sig in (("SIGINT", signal.SIGINT), ("SIGTERM", signal.SIGTERM),
+                      ("SIGQUIT", signal.SIGQUIT)):
         start("--no-trace")
-        pids = [p for p in subprocess.run(["pgrep", "-f", f"^{CULPRIT} top"], capture_output=True, text=True).stdout.split()]
+        pids = [p for p in subprocess.run(["pgrep", "-f", f"^{CULPRIT} top"], capture_output=True,
+                                          text=True).stdout.split()]
         os.kill(int(min(pids, key=int)), sig)
         same_terminal(name)
     start("--no-trace")
@@ -107,7 +115,8 @@ try:
     deadline = time.monotonic() + 15
     left = "?"
     while left and time.monotonic() < deadline:
-        left = subprocess.run(["pgrep", "-f", f"^{CULPRIT} top"], capture_output=True, text=True).stdout
+        left = subprocess.run(["pgrep", "-f", f"^{CULPRIT} top"], capture_output=True,
+                              text=True).stdout
         time.sleep(0.05)
     is_(left, "", "a closed terminal: nothing is left running")
 finally:

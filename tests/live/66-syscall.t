@@ -40,8 +40,10 @@ for _ in range(TRIES):
         break
 ok(len(short) >= 9, "short calls have a bare loop beside them", short)
 ok(not off, "and their medians are within 10 % of it", off)
-ok(0 < s["nothing"]["p50_ps"] < s["getpid"]["p50_ps"], "nothing costs less than a system call", s["nothing"], s["getpid"])
-ok(all(s[n]["min_ps"] <= s[n]["p50_ps"] <= s[n]["max_ns"] * 1000 + 1000 and s[n]["threshold_ns"] > 0 for n in short),
+ok(0 < s["nothing"]["p50_ps"] < s["getpid"]["p50_ps"], "nothing costs less than a system call",
+   s["nothing"], s["getpid"])
+ok(all(s[n]["min_ps"] <= s[n]["p50_ps"] <= s[n]["max_ns"] * 1000 + 1000 and s[n]["threshold_ns"] > 0
+       for n in short),
    "each call has a threshold of its own")
 is_(sum(x.get("longer", 0) for x in s.values()), cpu_of(report, cpu)["hiccups"]["count"],
     "what was longer than them, of all calls, is what is explained")
@@ -53,20 +55,26 @@ is_({n: x["count"] for n, x in series(json.loads(r.out)).items()},
     {n: 50 for n in s if not n.endswith(", bare")}, "-n: each call once a round, and then the end")
 ok(r.seconds < 20, "which comes by itself", r.seconds)
 r = syscall("-n", "100000000", "-d", "500ms", "--no-trace", "-f", "json")
-ok(0.4 < cpu_of(json.loads(r.out), cpu)["observed_ns"] / 1e9 < r.seconds, "with -d too, whichever ends first", r)
+ok(0.4 < cpu_of(json.loads(r.out), cpu)["observed_ns"] / 1e9 < r.seconds,
+   "with -d too, whichever ends first", r)
 r = syscall("-n", "20", "--only", "nanosleep_0_slack1,getpid", "--no-trace", "-f", "json")
-is_([x["name"] for x in cpu_of(json.loads(r.out), cpu)["series"]], ["nanosleep_0_slack1", "getpid"], "--only: these, in this order")
+is_([x["name"] for x in cpu_of(json.loads(r.out), cpu)["series"]], ["nanosleep_0_slack1", "getpid"],
+    "--only: these, in this order")
 r = syscall("-n", "500", "--only", "nanosleep_0,nanosleep_0_slack1", "--no-trace", "-f", "json")
-slack, exact = (series(json.loads(r.out))[n]["p50_ns"] for n in ("nanosleep_0", "nanosleep_0_slack1"))
-ok(slack > exact + 20000, "a sleep with the default timer slack, 50 us, takes longer than one with 1 ns", slack, exact)
+slack, exact = (series(json.loads(r.out))[n]["p50_ns"] for n in ("nanosleep_0",
+                                                                 "nanosleep_0_slack1"))
+ok(slack > exact + 20000,
+   "a sleep with the default timer slack, 50 us, takes longer than one with 1 ns", slack, exact)
 
 # ---- blame ----
 with lib.opened("syscall", *ON, "-d", "60s", "--only", "getpid,futex_wake", "-f", "json") as run:
     log = lib.run_poke(cpu, "fifo", "-n", "60", "-g", "5ms-10ms")
 report = json.loads(run.result.out)
 found = sources(report, cpu, kind="thread", name=re.compile("poke"))
-# A call is made for part of the time only: from batch to batch the CPU is elsewhere, and what comes then makes no call late.
-ok(sum(x["hiccups"] for x in found) >= len(log) / 5, "a thread that takes the CPU is named as what made calls late", len(log),
+# A call is made for part of the time only: from batch to batch the CPU is elsewhere, and what comes
+# then makes no call late.
+ok(sum(x["hiccups"] for x in found) >= len(log) / 5,
+   "a thread that takes the CPU is named as what made calls late", len(log),
    found)
 lib.check_sums(report, "blame")
 
@@ -76,13 +84,16 @@ with lib.ready_file() as path:
     lib.await_ready(proc, path)
     os.killpg(proc.pid, signal.SIGINT)
     r = lib.finish(proc, 10)
-ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)), "Ctrl-C: the full report, at once", r)
+ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
+   "Ctrl-C: the full report, at once", r)
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     rec = os.path.join(place, "rec")
     for form in "json", "text":
         live = syscall("-n", "50", "-r", rec, "--force", "-f", form).out
-        is_(culprit("report", rec, "-f", form).out, live, f"a recording's report is the run's own, as {form}")
-ok("getpid" in live and "longer" in live and "call itself" in live, "the text has a row for each call", live)
+        is_(culprit("report", rec, "-f", form).out, live,
+            f"a recording's report is the run's own, as {form}")
+ok("getpid" in live and "longer" in live and "call itself" in live,
+   "the text has a row for each call", live)
 
 is_(lib.await_gone(lib.marked), [], "nothing is left running")
 done()

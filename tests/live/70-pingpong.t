@@ -44,7 +44,8 @@ def stopped(command, *args, inside=None, seconds=20):
 # ---- all methods, to the last message ----
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     raw, recording = os.path.join(place, "raw"), os.path.join(place, "rec")
-    r = pingpong("-m", "all", "-n", str(MESSAGES), "-f", "json", "--times", raw, "-r", recording, "--label", "x\033[2J", timeout=120)
+    r = pingpong("-m", "all", "-n", str(MESSAGES), "-f", "json", "--times", raw, "-r", recording,
+                 "--label", "x\033[2J", timeout=120)
     report = json.loads(r.out)
     with open(raw) as f:
         messages = json.load(f)["messages"]
@@ -53,42 +54,55 @@ ok(again.rc == 0 and again.out == r.out, "a recording reports the same", again.e
 lib.check_sums(report, "pingpong")
 names = list(series(report, a))
 left_out = set(re.findall(r"^culprit: (\S+) is left out: ", r.err, re.M))
-is_(set(names) | left_out, {"null", "spin", "spin-pause", "spin-pauses", "umwait", "mwaitx", "cv", "sem", "futex", "pipe", "eventfd",
+is_(set(names) | left_out, {"null", "spin", "spin-pause", "spin-pauses", "umwait", "mwaitx", "cv",
+                            "sem", "futex", "pipe", "eventfd",
                             "socket", "io_uring"}, "all methods are there, or said to be left out")
-ok(left_out <= {"umwait", "mwaitx", "io_uring"}, "and only those that a machine may lack are", left_out)
-is_({series(report, cpu)[n]["count"] for cpu in (a, b) for n in names}, {MESSAGES}, "each method sent each message, both ways")
+ok(left_out <= {"umwait", "mwaitx", "io_uring"}, "and only those that a machine may lack are",
+   left_out)
+is_({series(report, cpu)[n]["count"] for cpu in (a, b) for n in names}, {MESSAGES},
+    "each method sent each message, both ways")
 for cpu in a, b:
     s = series(report, cpu)
-    is_([n for n in names if not s[n]["min_ns"] <= s[n]["p20_ns"] <= s[n]["p50_ns"] <= s[n]["p999_ns"] <= s[n]["max_ns"]], [],
+    is_([n for n in names
+         if not s[n]["min_ns"] <= s[n]["p20_ns"] <= s[n]["p50_ns"] <= s[n]["p999_ns"] <= s[n]["max_ns"]], [],
         f"cpu {cpu}: percentiles rise")
-    ok(s["null"]["min_ns"] < s["spin"]["min_ns"] < s["pipe"]["min_ns"],  # medians are of who else runs, on a busy machine
-       f"cpu {cpu}: a clock costs less than a message, and that less than one through the kernel", s["null"], s["spin"], s["pipe"])
+    # medians are of who else runs, on a busy machine
+    ok(s["null"]["min_ns"] < s["spin"]["min_ns"] < s["pipe"]["min_ns"],
+       f"cpu {cpu}: a clock costs less than a message, and that less than one through the kernel",
+       s["null"], s["spin"], s["pipe"])
 is_({(m["method"], m["from"], m["to"]): len(m["ns"]) for m in messages},
-    {(n, None if n == "null" else {a: b, b: a}[to], to): MESSAGES for n in names for to in (a, b)}, "--times has each message of each")
+    {(n, None if n == "null" else {a: b, b: a}[to], to): MESSAGES for n in names for to in (a, b)},
+    "--times has each message of each")
 is_([(m["method"], m["to"]) for m in messages
-     if (min(m["ns"]), max(m["ns"])) != tuple(series(report, m["to"])[m["method"]][k] for k in ("min_ns", "max_ns"))], [],
+     if (min(m["ns"]), max(m["ns"])) != tuple(series(report, m["to"])[m["method"]][k]
+                                              for k in ("min_ns", "max_ns"))], [],
     "and they are those that the report counted")
 
 r = pingpong("-n", "100", "--label", "x\033[2J")
 ok("\033" not in r.out and "x\\x1b[2J" in r.out, "a label is escaped", r)
-ok(re.search(r"count\s+min\s+p20\s+median\s+p80\s+p90\s+p99\s+p99\.9\s+max\s+mad", r.out), "in text with p20 and p80", r)
+ok(re.search(r"count\s+min\s+p20\s+median\s+p80\s+p90\s+p99\s+p99\.9\s+max\s+mad", r.out),
+   "in text with p20 and p80", r)
 shared = not lib.online() - {a, b}
-is_("it ran on the measured ones, too" in r.out, shared, "where no CPU is left for culprit the report says so, and only there")
+is_("it ran on the measured ones, too" in r.out, shared,
+    "where no CPU is left for culprit the report says so, and only there")
 
 # ---- who was it ----
 for cpu in a, b:
     log = []
     r = stopped("pingpong", *PIN, "-n", "1000000000", "-k", "0",
-                inside=lambda: log.extend(lib.run_poke(cpu, "fifo", "-n", str(POKES), "-l", "400us", "-g", "5ms")))
+                inside=lambda: log.extend(lib.run_poke(cpu, "fifo", "-n", str(POKES), "-l", "400us",
+                                                       "-g", "5ms")))
     report = json.loads(r.out) if r.rc == 0 else None
     if not ok(report, f"cpu {cpu}: Ctrl-C ends it with a report", r):
         continue
     ok(r.seconds < 5, "at once", r.seconds)
     found = sources(report, cpu, kind="thread", name="poke-fifo")
     # Those that came between a message and the stamp of the next made none late.
-    ok(sum(s["count"] for s in found) >= POKES // 5 and max((s["max_ns"] for s in found), default=0) > 100e3,
+    ok(sum(s["count"] for s in found) >= POKES // 5 and max((s["max_ns"] for s in found),
+                                                            default=0) > 100e3,
        f"cpu {cpu}: a poke is the named cause of the messages that it made late", found, log)
-    # Where the machine stalled, one poke follows another so closely that the thread does not sleep in between.
+    # Where the machine stalled, one poke follows another so closely that the thread does not sleep
+    # in between.
     ran = 1 + sum(e["start_ns"] > before["end_ns"] + 50_000 for before, e in zip(log, log[1:]))
     ok(any(o["comm"] == "poke-fifo" and o["count"] >= ran for o in cpu_of(report, cpu)["beside"]),
        "and it is among those that ran there", cpu_of(report, cpu)["beside"])
@@ -97,11 +111,14 @@ for cpu in a, b:
     lib.check_sums(report, f"pingpong, poked on cpu {cpu}")
 
 # ---- a side that is late between two ways ----
-# The other one goes on to the next way and sends: one run in seven or so, where each shares its CPU with somebody busy.
-busy = [subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) for cpu in (a, b)]
+# The other one goes on to the next way and sends: one run in seven or so, where each shares its CPU
+# with somebody busy.
+busy = [subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"])
+        for cpu in (a, b)]
 try:
     for _ in range(5):
-        lib.check_sums(json.loads(pingpong("-m", "null,spin", "-n", "300", "-f", "json").out), "two ways, both CPUs shared")
+        lib.check_sums(json.loads(pingpong("-m", "null,spin", "-n", "300", "-f", "json").out),
+                       "two ways, both CPUs shared")
 finally:
     for process in busy:
         process.kill()
@@ -113,7 +130,8 @@ for method in "spin", "cv", "pipe":
     ok(r.rc == 0 and r.seconds < 5, f"{method} under SCHED_FIFO stops when told to", r)
 is_(lib.await_gone(lib.marked), [], "and nothing is left running")
 with lib.ready_file() as path:
-    proc = lib.spawn("pingpong", *PIN, "-n", "1000000000", "-m", "futex", "-f", "json", "-q", "--ready-file", path)
+    proc = lib.spawn("pingpong", *PIN, "-n", "1000000000", "-m", "futex", "-f", "json", "-q",
+                     "--ready-file", path)
     lib.await_ready(proc, path)
     victims = [int(pid) for pid in lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()]
     os.kill(victims[0], signal.SIGKILL)
@@ -124,7 +142,8 @@ ok(r.rc == 0 and len([c for c in json.loads(r.out)["cpus"] if c["ended_early"]])
 # ---- the matrix ----
 r = culprit("pingpong", "--matrix", "-c", f"{a},{b}", "-n", "500", "-f", "json", "-q")
 m = json.loads(r.out) if r.rc == 0 else {}
-ok(m and m["cpus"] == [a, b] and m["median_ns"][0][0] is None and m["median_ns"][0][1] > 0 and m["median_ns"][1][0] > 0,
+ok(m and m["cpus"] == [a, b] and m["median_ns"][0][0] is None and m["median_ns"][0][1] > 0
+   and m["median_ns"][1][0] > 0,
    "--matrix: each CPU to each other one", r)
 r = culprit("pingpong", "--matrix", "-c", f"{a},{b}", "-n", "500", "-q")
 ok(re.search(rf"^ +{a} +- +\d+\n +{b} +\d+ +-$", r.out, re.M), "and as a table", r)

@@ -40,15 +40,19 @@ def during(look, *args, stop=True):
 
 
 # ---- blame ----
-log, r = during(lambda proc: lib.run_poke(cpu, "fifo", "-n", "20", "-l", "3ms", "-g", "20ms-40ms"), "-i", "1ms")
+log, r = during(lambda proc: lib.run_poke(cpu, "fifo", "-n", "20", "-l", "3ms", "-g", "20ms-40ms"),
+                "-i", "1ms")
 report = json.loads(r.out)
 lib.check_sums(report, "blame", lost=None)  # where the reader has to share its CPU some may be
 found = sources(report, cpu, kind="thread", name=re.compile("^poke"))
-ok(total(found, "hiccups") >= 0.8 * len(log), "a thread that has the CPU when a wake-up is due is named for it", len(log), found)
+ok(total(found, "hiccups") >= 0.8 * len(log),
+   "a thread that has the CPU when a wake-up is due is named for it", len(log), found)
 ran = sum(e["ran_ns"] for e in log)
-ok(0.3 * ran <= total(found) <= 1.5 * ran + 200000 * len(log), "for about the time that it ran", ran, found)
+ok(0.3 * ran <= total(found) <= 1.5 * ran + 200000 * len(log), "for about the time that it ran",
+   ran, found)
 s = series(r.out)
-is_(cpu_of(report, cpu)["hiccups"]["count"], s["latency"]["longer"], "each late wake-up is a hiccup")
+is_(cpu_of(report, cpu)["hiccups"]["count"], s["latency"]["longer"],
+    "each late wake-up is a hiccup")
 report = json.loads(sleep("-d", "300ms", "-i", "1ms", "-f", "json").out)
 is_(sources(report, cpu, name=re.compile("^poke")), [], "without poke it is not named")
 
@@ -59,14 +63,18 @@ for args in (), ("--relative",):
     s = series(r.out)
     late, delta = s["latency"], s["delta"]
     what = " ".join(args) or "absolute"
-    is_([late["count"], delta["count"]], [N, N - 1], f"{what}: -n sleeps, and the times between them")
+    is_([late["count"], delta["count"]], [N, N - 1],
+        f"{what}: -n sleeps, and the times between them")
     ok(N * INTERVAL_NS / 1e9 <= r.seconds < 15, f"{what}: which ends by itself", r.seconds)
-    ok(INTERVAL_NS * 0.98 <= delta["p50_ns"] <= INTERVAL_NS * 1.05 + 200000, f"{what}: -i is how far apart they are", delta)
-    ok(0 < late["min_ns"] <= late["p50_ns"] < INTERVAL_NS, f"{what}: a wake-up is late by less than that", late)
+    ok(INTERVAL_NS * 0.98 <= delta["p50_ns"] <= INTERVAL_NS * 1.05 + 200000,
+       f"{what}: -i is how far apart they are", delta)
+    ok(0 < late["min_ns"] <= late["p50_ns"] < INTERVAL_NS,
+       f"{what}: a wake-up is late by less than that", late)
     # One window's series, held against each other. Means are rounded to the ns.
     more, lateness = (N - 1) * (delta["mean_ns"] - INTERVAL_NS), N * late["mean_ns"]
     if args:
-        ok(more >= lateness - late["max_ns"] - 2 * N, "sleeping for a time adds up what each wake-up is late", more, late)
+        ok(more >= lateness - late["max_ns"] - 2 * N,
+           "sleeping for a time adds up what each wake-up is late", more, late)
     else:
         # Whole intervals that were slept through are given up.
         given_up = lateness if late["max_ns"] >= INTERVAL_NS else 0
@@ -76,32 +84,40 @@ for args in (), ("--relative",):
 if os.path.exists("/dev/cpu_dma_latency"):
     def holds(proc):
         fds = f"/proc/{proc.pid}/fd"
-        return "/dev/cpu_dma_latency" in [os.readlink(os.path.join(fds, fd)) for fd in os.listdir(fds)]
+        return "/dev/cpu_dma_latency" in [os.readlink(os.path.join(fds, fd))
+                                          for fd in os.listdir(fds)]
 
-    is_(during(holds, "--no-trace", "--dma-latency")[0], True, "--dma-latency holds the device open")
+    is_(during(holds, "--no-trace", "--dma-latency")[0], True,
+        "--dma-latency holds the device open")
     is_(during(holds, "--no-trace")[0], False, "nobody does without it")
 else:
     skip("--dma-latency", "no /dev/cpu_dma_latency")
 
 # ---- the end, recordings ----
 for interval in "10s", "100us":
-    _, r = during(lambda proc: os.killpg(proc.pid, signal.SIGINT), "-i", interval, "-P", "f:10", stop=False)
-    ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)), f"Ctrl-C amid sleeps of {interval}: the full report", r)
+    _, r = during(lambda proc: os.killpg(proc.pid, signal.SIGINT), "-i", interval, "-P", "f:10",
+                  stop=False)
+    ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
+       f"Ctrl-C amid sleeps of {interval}: the full report", r)
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     rec = os.path.join(place, "rec")
     for form in "json", "text":
         live = sleep("-n", "100", "-i", "1ms", "-r", rec, "--force", "-f", form).out
-        is_(culprit("report", rec, "-f", form).out, live, f"a recording's report is the run's own, as {form}")
-ok(re.search(r"latency$", live, re.M) and re.search(r"delta$", live, re.M), "the text has a row for each series", live)
+        is_(culprit("report", rec, "-f", form).out, live,
+            f"a recording's report is the run's own, as {form}")
+ok(re.search(r"latency$", live, re.M) and re.search(r"delta$", live, re.M),
+   "the text has a row for each series", live)
 
 # ---- beside cyclictest ----
 
 
 def cyclictest():
     """The median latency, us."""
-    out = subprocess.run(["cyclictest", "-a", str(cpu), "-t", "1", "-m", "-q", "-p", "10", "-i", "1000", "-D", "1", "-h", "50000"],
+    out = subprocess.run(["cyclictest", "-a", str(cpu), "-t", "1", "-m", "-q", "-p", "10", "-i",
+                          "1000", "-D", "1", "-h", "50000"],
                          capture_output=True, text=True, check=True, timeout=30).stdout
-    counts = [tuple(map(int, line.split())) for line in out.splitlines() if re.match(r"\d+\s+\d+$", line)]
+    counts = [tuple(map(int, line.split())) for line in out.splitlines() if re.match(r"\d+\s+\d+$",
+                                                                                     line)]
     half = sum(n for _, n in counts) / 2
     for us, n in counts:
         half -= n
@@ -111,7 +127,8 @@ def cyclictest():
 
 
 def ours():
-    return series(sleep("-i", "1ms", "-d", "1s", "-P", "f:10", "--dma-latency", "--no-trace", "-f", "json").out)["latency"]["p50_ns"] / 1000
+    return series(sleep("-i", "1ms", "-d", "1s", "-P", "f:10", "--dma-latency", "--no-trace", "-f",
+                        "json").out)["latency"]["p50_ns"] / 1000
 
 
 if not os.environ.get("LONG"):
@@ -125,7 +142,8 @@ elif shutil.which("cyclictest") and os.path.exists("/dev/cpu_dma_latency"):
     spread = max(max(x) / min(x) for x in (alone, beside, alone + beside))
     ratio = statistics.median(mine) / statistics.median(alone + beside)
     lib.diag(f"medians, us: cyclictest {alone} {beside}, culprit {mine}: ratio {ratio:.2f}, cyclictest's own spread {spread:.2f}")
-    ok(1 / spread / 1.3 <= ratio <= spread * 1.3, "the median is cyclictest's, within its own spread from run to run", alone, beside, mine)
+    ok(1 / spread / 1.3 <= ratio <= spread * 1.3,
+       "the median is cyclictest's, within its own spread from run to run", alone, beside, mine)
 else:
     skip("medians beside cyclictest's", "needs cyclictest (rt-tests)")
 
@@ -143,8 +161,10 @@ def descendants(pid):
 
 def load_of(proc):
     """The load's processes, with where they may run: stress-ng and its workers."""
-    return {pid: lib.parse_cpus(m[1]) for keeper in children(proc.pid) if lib.read(f"/proc/{keeper}/comm") == "culprit-load"
-            for pid in descendants(keeper) if (m := re.search(r"Cpus_allowed_list:\s*(\S+)", lib.read(f"/proc/{pid}/status")))}
+    return {pid: lib.parse_cpus(m[1]) for keeper in children(proc.pid)
+            if lib.read(f"/proc/{keeper}/comm") == "culprit-load"
+            for pid in descendants(keeper) if (m := re.search(r"Cpus_allowed_list:\s*(\S+)",
+                                                              lib.read(f"/proc/{pid}/status")))}
 
 
 def await_load(proc):
@@ -162,24 +182,31 @@ def left_behind():
 if shutil.which("stress-ng"):
     place, found = tempfile.mkdtemp(prefix="culprit-test-"), {}
     os.environ["TMPDIR"] = place
-    s = series(sleep("-n", "200", "-i", "1ms", "--load", "cpu:1,net:1", "--load", "disk:1", "-f", "json").out)
-    is_([s[n]["count"] for n in ("latency", "latency under load")], [100, 100], "--load: half of the sleeps without, half with it")
-    is_(s["latency"]["threshold_ns"], s["latency under load"]["threshold_ns"], "--load: one threshold holds for both")
+    s = series(sleep("-n", "200", "-i", "1ms", "--load", "cpu:1,net:1", "--load", "disk:1", "-f",
+                     "json").out)
+    is_([s[n]["count"] for n in ("latency", "latency under load")], [100, 100],
+        "--load: half of the sleeps without, half with it")
+    is_(s["latency"]["threshold_ns"], s["latency under load"]["threshold_ns"],
+        "--load: one threshold holds for both")
     is_(lib.await_gone(left_behind, 1), [], "--load: nothing of it is left when culprit ends")
     for args, cpus in ((), lib.ALLOWED & lib.online() - {cpu}), (("--load-here",), {cpu}):
         for sig in signal.SIGINT, signal.SIGKILL:
             what = " ".join(["--load", *args, sig.name])
             with lib.ready_file() as path:
-                proc = lib.spawn("sleep", *ON, "-n", "2400", "-i", "1ms", "-d", "60s", "--load", "cpu:1,disk:1,net:1", *args,
-                                 *(() if sig == signal.SIGINT else ("--no-trace",)), "-f", "json", "--ready-file", path)
+                proc = lib.spawn("sleep", *ON, "-n", "2400", "-i", "1ms", "-d", "60s", "--load",
+                                 "cpu:1,disk:1,net:1", *args,
+                                 *(() if sig == signal.SIGINT else ("--no-trace",)), "-f", "json",
+                                 "--ready-file", path)
                 lib.await_ready(proc, path)
                 found = await_load(proc)
                 os.killpg(proc.pid, sig)
                 r = lib.finish(proc, 20)
-            ok(len(found) >= 4 and all(allowed <= cpus for allowed in found.values()), f"{what}: it runs where it should", found, cpus)
+            ok(len(found) >= 4 and all(allowed <= cpus for allowed in found.values()),
+               f"{what}: it runs where it should", found, cpus)
             is_(lib.await_gone(left_behind), [], f"{what}: no process and no file is left")
             if sig == signal.SIGINT:
-                ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)), f"{what}: the full report, at once", r)
+                ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
+                   f"{what}: the full report, at once", r)
     shutil.rmtree(place)
     os.environ["TMPDIR"] = tempfile.gettempdir()
 else:

@@ -21,7 +21,8 @@ lib.need_bpf()
 cpu = lib.pick_target()
 place = tempfile.mkdtemp(prefix="culprit-test-")
 WATCHED = os.path.join(place, "watched")
-subprocess.run([os.environ.get("CC", "cc"), "-O2", "-I", os.path.join(lib.ROOT, "src"), "-o", WATCHED,
+subprocess.run([os.environ.get("CC", "cc"), "-O2", "-I", os.path.join(lib.ROOT, "src"), "-o",
+                WATCHED,
                 os.path.join(lib.ROOT, "tests/live/watched.c"), "-pthread"], check=True)
 
 
@@ -29,7 +30,8 @@ class Program:
     """A watched program, on the target unless `on` says otherwise."""
 
     def __init__(self, *args, on=(cpu,), prefix=()):
-        self.proc = subprocess.Popen([*prefix, WATCHED, *args], stdout=subprocess.PIPE, text=True, env=lib._environment(),
+        self.proc = subprocess.Popen([*prefix, WATCHED, *args], stdout=subprocess.PIPE, text=True,
+                                     env=lib._environment(),
                                      preexec_fn=lambda: os.sched_setaffinity(0, on))
         self.pid, *self.tids = map(int, self.proc.stdout.readline().split()[1:])
 
@@ -51,7 +53,8 @@ def program(*args, **kwargs):
 
 def watch(*args, form="json", meanwhile=None, seconds=0.5):
     """The report of a window that lasts `seconds`, or as long as `meanwhile` takes; and what that returned."""
-    with lib.opened("watch", "-q", "-f", form, "-d", "60s" if meanwhile else f"{seconds}s", *map(str, args), stop=bool(meanwhile)) as run:
+    with lib.opened("watch", "-q", "-f", form, "-d", "60s" if meanwhile else f"{seconds}s",
+                    *map(str, args), stop=bool(meanwhile)) as run:
         did = meanwhile and meanwhile()
     if run.result.rc:
         raise RuntimeError(f"culprit watch {args}: {run.result}")
@@ -80,17 +83,21 @@ def poke(*args):
 
 # ---- who takes its time ----
 with program("spin") as p:
-    report, log = watch("-p", p.pid, meanwhile=poke("fifo", "-n", "20", "-l", "2ms", "-g", "20ms-40ms"))
+    report, log = watch("-p", p.pid, meanwhile=poke("fifo", "-n", "20", "-l", "2ms", "-g",
+                                                    "20ms-40ms"))
     check_sums(report, "preempted")
     is_(tids(report), set(p.tids), "-p: its threads, each by its number")
     found = poked(report)
     ran = sum(e["ran_ns"] for e in log)
     # One of the two threads runs when poke comes, and the other waits: both lose the time.
-    ok(total(found, "hiccups") >= len(log) and 0.9 * ran <= total(found), "poke is named for what it took", ran, found)
-    ok(total(found) <= 2.2 * sum(e["end_ns"] - e["start_ns"] for e in log) + 2 * 200000 * (len(log) + 5),
+    ok(total(found, "hiccups") >= len(log) and 0.9 * ran <= total(found),
+       "poke is named for what it took", ran, found)
+    ok(total(found) <= 2.2 * sum(e["end_ns"] - e["start_ns"] for e in log)
+       + 2 * 200000 * (len(log) + 5),
        "from both threads at most", log.config, found)
     others = rows(report, kind="thread", id=p.tids[0]) + rows(report, kind="thread", id=p.tids[1])
-    ok(len(others) == 2, "two threads on one CPU take it from each other, and are named for it", others)
+    ok(len(others) == 2, "two threads on one CPU take it from each other, and are named for it",
+       others)
     ok(rows(report, kind="vector", name="local_timer"), "the tick is named")
 
     report, log = watch("--tid", p.tids[1])
@@ -102,20 +109,25 @@ with program("spin") as p:
        "--threshold leaves out what is shorter", report["cpus"])
     rec = os.path.join(place, "rec")
     with lib.ready_file() as path:
-        proc = lib.spawn("watch", "-p", str(p.pid), "-d", "forever", "-q", "-r", rec, "-f", "json", "--ready-file", path)
+        proc = lib.spawn("watch", "-p", str(p.pid), "-d", "forever", "-q", "-r", rec, "-f", "json",
+                         "--ready-file", path)
         lib.await_ready(proc, path)
         time.sleep(0.5)  # both have run
-        where = {pid: os.sched_getaffinity(pid) for pid in (proc.pid, *map(int, lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()))}
+        where = {pid: os.sched_getaffinity(pid) for pid in (proc.pid,
+                                                            *map(int, lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()))}
         os.killpg(proc.pid, signal.SIGINT)
         r = lib.finish(proc, 10)
-    ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == set(p.tids), "Ctrl-C: the full report, at once", r)
+    ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == set(p.tids),
+       "Ctrl-C: the full report, at once", r)
     ok(len(where) == 2 and not any(cpu in cpus for cpus in where.values()),
        "culprit, and who writes its recording, stay off the watched CPU", where)
 
     for form in "json", "text":
         live, _ = watch("-p", p.pid, "-r", rec, "--force", form=form) if form == "text" else (
-            culprit("watch", "-q", "-p", str(p.pid), "-d", "500ms", "-r", rec, "--force", "-f", form).out, None)
-        is_(culprit("report", rec, "-f", form).out, live, f"a recording's report is the watch's own, as {form}")
+            culprit("watch", "-q", "-p", str(p.pid), "-d", "500ms", "-r", rec, "--force", "-f",
+                    form).out, None)
+        is_(culprit("report", rec, "-f", form).out, live,
+            f"a recording's report is the watch's own, as {form}")
 
 # ---- a program with a priority of its own, on a CPU that others want ----
 with program("late", prefix=("chrt", "-f", "50")) as p:
@@ -123,33 +135,39 @@ with program("late", prefix=("chrt", "-f", "50")) as p:
     check_sums(report, "quiet")
     ok(not poked(report), "nobody who is not there is named", poked(report))
     lost = sum(c["hiccups"]["total_ns"] for c in report["cpus"])
-    # Not the idle thread: it is there while a timer that is due has not come yet, as long as a guest's host lets the CPU sleep.
+    # Not the idle thread: it is there while a timer that is due has not come yet, as long as a
+    # guest's host lets the CPU sleep.
     threads = rows(report, kind="thread", id=lambda tid: tid != 0)
     ok(total(threads) < 0.05 * report["run"]["duration_ns"],
-       "a thread with a higher priority than all loses next to nothing to threads", total(threads), threads[:5])
+       "a thread with a higher priority than all loses next to nothing to threads", total(threads),
+       threads[:5])
 
 # ---- on the CPUs that were asked for ----
 elsewhere = min(lib.ALLOWED - {cpu})
 with program("spin") as here, program("spin", on=(elsewhere,)) as there:
     report, _ = watch("-c", cpu)
-    ok(set(here.tids) <= tids(report), "-c: programs on that CPU are watched", here.tids, tids(report))
+    ok(set(here.tids) <= tids(report), "-c: programs on that CPU are watched", here.tids,
+       tids(report))
     ok(not set(there.tids) & tids(report), "and none that runs elsewhere", there.tids, tids(report))
     is_(report["run"]["cpus"], [cpu], "the report says which CPU")
 
 
 def records_made():
     """Of each CPU that culprit observes: how many records its probes have made, by the kernel's own memory."""
-    maps = json.loads(subprocess.run(["bpftool", "-j", "map", "show"], capture_output=True, text=True, check=True).stdout)
+    maps = json.loads(subprocess.run(["bpftool", "-j", "map", "show"], capture_output=True,
+                                     text=True, check=True).stdout)
     made = []
     for m in maps:
         if m.get("name") != "cpu_states":
             continue
         # bpftool would print all the rings.
         attributes = struct.pack("I60x", m["id"])
-        fd = ctypes.CDLL(None).syscall({"x86_64": 321, "aarch64": 280}[os.uname().machine], 14, attributes, len(attributes))
+        fd = ctypes.CDLL(None).syscall({"x86_64": 321, "aarch64": 280}[os.uname().machine], 14,
+                                       attributes, len(attributes))
         size = -(-m["bytes_value"] // 8) * 8
         with mmap.mmap(fd, m["max_entries"] * size, mmap.MAP_SHARED, mmap.PROT_READ) as memory:
-            made += [sum(struct.unpack_from("4Q", memory, slot * size + 96)) for slot in range(m["max_entries"])]
+            made += [sum(struct.unpack_from("4Q", memory, slot * size + 96))
+                     for slot in range(m["max_entries"])]
         os.close(fd)
     return made
 
@@ -172,13 +190,15 @@ else:
 with program("calls") as p:
     report, _ = watch("-p", p.pid, "--syscalls")
     calls = rows(report, kind="syscall")
-    ok(total(calls, "count") > 1000 and calls[0]["name"] == "getppid" or calls[0]["id"] == 110, "--syscalls: each call", calls[:3])
+    ok(total(calls, "count") > 1000 and calls[0]["name"] == "getppid" or calls[0]["id"] == 110,
+       "--syscalls: each call", calls[:3])
     report, _ = watch("-p", p.pid)
     is_(rows(report, kind="syscall"), [], "none without it")
 
 # ---- its own windows ----
 with program("late") as p:
-    out, log = watch("-p", p.pid, form="jsonl", meanwhile=poke("fifo", "-n", "30", "-l", "3ms", "-g", "20ms-40ms"))
+    out, log = watch("-p", p.pid, form="jsonl", meanwhile=poke("fifo", "-n", "30", "-l", "3ms",
+                                                               "-g", "20ms-40ms"))
     windows = [json.loads(line) for line in out.splitlines()]
     printed = [tuple(map(int, line.split())) for line in p.end().splitlines()]
 own = {(start, end - start) for start, end in printed}
@@ -187,7 +207,8 @@ mine, foreign = [], []
 for w in windows[first:]:
     (mine if (w["start_ns"], w["duration_ns"]) in own else foreign).append(w)
 ok(len(mine) >= len(log) / 2 and not foreign,
-   "from its first report on hiccups are the windows that it reports, to the nanosecond", len(mine), len(own), foreign[:3])
+   "from its first report on hiccups are the windows that it reports, to the nanosecond", len(mine),
+   len(own), foreign[:3])
 
 
 def overlap(w, e):
@@ -196,20 +217,26 @@ def overlap(w, e):
 
 late = [w for w in mine if any(overlap(w, e) > 1000000 for e in log) and not w["records_lost"]]
 by_poke = [w for w in late if any(x["name"].startswith("poke") for x in w["pieces"])]
-ok(len(by_poke) >= 5 and len(by_poke) >= 0.9 * len(late), "poke is named in those that it made late", len(by_poke), len(late), len(log))
+ok(len(by_poke) >= 5 and len(by_poke) >= 0.9 * len(late),
+   "poke is named in those that it made late", len(by_poke), len(late), len(log))
 unexplained = [w for w in by_poke if w["outside_ns"] > w["duration_ns"] / 2]
-ok(len(unexplained) <= len(by_poke) / 10, "and hardly anything of these is unexplained", len(unexplained), unexplained[:3])
-is_([f for f in os.listdir("/dev/shm") if f == f"culprit-{p.pid}"], [], "nothing of it stays in /dev/shm")
+ok(len(unexplained) <= len(by_poke) / 10, "and hardly anything of these is unexplained",
+   len(unexplained), unexplained[:3])
+is_([f for f in os.listdir("/dev/shm") if f == f"culprit-{p.pid}"], [],
+    "nothing of it stays in /dev/shm")
 
 with program("late") as p:
-    proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file", os.path.join(place, "r2"))
+    proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file",
+                     os.path.join(place, "r2"))
     lib.await_ready(proc, os.path.join(place, "r2"))
     p.proc.kill()
     p.proc.wait()
     r = lib.finish(proc, 15)
-ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == {p.tids[0]}, "the program is killed: the watch ends, with its report", r)
+ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == {p.tids[0]},
+   "the program is killed: the watch ends, with its report", r)
 with program("late") as q:
-    proc = lib.spawn("watch", "-p", str(q.pid), "-d", "500ms", "-q", "-f", "json", "--ready-file", os.path.join(place, "r3"))
+    proc = lib.spawn("watch", "-p", str(q.pid), "-d", "500ms", "-q", "-f", "json", "--ready-file",
+                     os.path.join(place, "r3"))
     lib.await_ready(proc, os.path.join(place, "r3"))
     q.proc.send_signal(signal.SIGSTOP)
     os.truncate(f"/dev/shm/culprit-{q.pid}", 0)

@@ -49,52 +49,69 @@ def ascending(row, *columns):
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     def raw_of(name):
-        return [tuple(map(int, line.split())) for line in lib.read(os.path.join(place, f"{name}.{cpu}")).splitlines()]
+        return [tuple(map(int, line.split()))
+                for line in lib.read(os.path.join(place, f"{name}.{cpu}")).splitlines()]
 
     text = styled("sysjitter", "-d", "1s", "-t", "1us", "--raw", os.path.join(place, "raw"))
     table = dict((line.split()[0].rstrip(":"), line.split()[1:]) for line in text.splitlines())
-    is_([line.split()[0].rstrip(":") for line in text.splitlines()], SYSJITTER, "sysjitter: its rows, in its order")
+    is_([line.split()[0].rstrip(":") for line in text.splitlines()], SYSJITTER,
+        "sysjitter: its rows, in its order")
     values = {k: float(v[0]) for k, v in table.items()}
     mhz = round(values["cpu_mhz"])
-    is_([values["core_i"], values["threshold(ns)"]], [cpu, 1000], "sysjitter: of this CPU and threshold")
+    is_([values["core_i"], values["threshold(ns)"]], [cpu, 1000],
+        "sysjitter: of this CPU and threshold")
     ok(abs(values["int_n"] / values["runtime(s)"] - values["int_n_per_sec"]) < 0.01 * values["int_n_per_sec"] + 0.01,
        "sysjitter: the rate", values)
-    ok(abs(100 * values["int_total(ns)"] / values["runtime(ns)"] - values["int_total(%)"]) < 0.01, "sysjitter: the share", values)
-    ok(abs(values["int_mean(ns)"] * values["int_n"] - values["int_total(ns)"]) <= values["int_n"], "sysjitter: the mean", values)
+    ok(abs(100 * values["int_total(ns)"] / values["runtime(ns)"] - values["int_total(%)"]) < 0.01,
+       "sysjitter: the share", values)
+    ok(abs(values["int_mean(ns)"] * values["int_n"] - values["int_total(ns)"]) <= values["int_n"],
+       "sysjitter: the mean", values)
     is_(os.listdir(place), [f"raw.{cpu}"], "--raw: a file for each CPU, named after it")
     raw = raw_of("raw")
     is_(len(raw), int(values["int_n"]), "--raw: a line for each hiccup")
     is_(sum(r[3] for r in raw), int(values["int_total(ns)"]), "--raw: their lengths are the total")
-    ok(all(b[0] >= a[0] + a[3] and abs((b[0] - a[0]) / 1000 - b[1]) <= 1 for a, b in zip(raw, raw[1:])),
+    ok(all(b[0] >= a[0] + a[3] and abs((b[0] - a[0]) / 1000 - b[1]) <= 1 for a,
+           b in zip(raw, raw[1:])),
        "--raw: when, and how long after the last one", raw[:5])
-    ok(all(abs(r[2] * 1000 / mhz - r[3]) <= 0.002 * r[3] + 2 for r in raw), "--raw: cycles are the same lengths", raw[:5])
+    ok(all(abs(r[2] * 1000 / mhz - r[3]) <= 0.002 * r[3] + 2 for r in raw),
+       "--raw: cycles are the same lengths", raw[:5])
 
-    # All loops of at least 1 us are hiccups here: the counts are exactly theirs, but for the 8 bits of a length that are kept.
+    # All loops of at least 1 us are hiccups here: the counts are exactly theirs, but for the 8 bits
+    # of a length that are kept.
     oslat_text = styled("oslat", "-d", "1s", "-P", "f:10", "--raw", os.path.join(place, "oslat"))
     counted = {}
     for _, _, _, ns in raw_of("oslat"):
         shift = max(0, ns.bit_length() - 8)
         us = min(32, (ns >> shift << shift) // 1000 + 1)
         counted[us] = counted.get(us, 0) + 1
-    shown = {int(us): int(n) for us, n in re.findall(r"^\s*(\d{3}) \(us\):\s+(\d+)", oslat_text, re.M)}
-    is_({us: n for us, n in shown.items() if n and us > 1}, counted, "oslat: its counts are those of the hiccups")
+    shown = {int(us): int(n) for us, n in re.findall(r"^\s*(\d{3}) \(us\):\s+(\d+)", oslat_text,
+                                                     re.M)}
+    is_({us: n for us, n in shown.items() if n and us > 1}, counted,
+        "oslat: its counts are those of the hiccups")
     ok(shown[1] > 1e5, "oslat: and all other loops took less than 1 us", shown)
 
 (row,) = rows("osjitter", "-d", "1s", "-t", "1us")
-is_([row["CPU"], row["rt_s"], row["ovfl_ns"], row["#intr"]], [str(cpu), "1", "0", row["#delta"]], "osjitter: of this CPU, nothing lost")
-ok(ascending(row, "p20_ns", "median_ns", "p80_ns", "p90_ns", "p99_ns", "p99.9_ns", "max_ns"), "osjitter: its percentiles ascend", row)
-ok(abs(int(row["sum_intr_ns"]) / 1e9 - float(row["iratio"])) < 0.01, "osjitter: iratio is the share of the time", row)
+is_([row["CPU"], row["rt_s"], row["ovfl_ns"], row["#intr"]], [str(cpu), "1", "0", row["#delta"]],
+    "osjitter: of this CPU, nothing lost")
+ok(ascending(row, "p20_ns", "median_ns", "p80_ns", "p90_ns", "p99_ns", "p99.9_ns", "max_ns"),
+   "osjitter: its percentiles ascend", row)
+ok(abs(int(row["sum_intr_ns"]) / 1e9 - float(row["iratio"])) < 0.01,
+   "osjitter: iratio is the share of the time", row)
 ok(abs(int(row["TSC_khz"]) / 1000 - mhz) < 2, "osjitter: the counter's rate is in kHz", row, mhz)
 
 (row,) = rows("hiccups", "-d", "300ms")
-ok(int(row["threshold_ns"]) % 8 == 0 and 8 <= int(row["threshold_ns"]) < 10000, "hiccups: eight times the clock's smallest step", row)
-ok(ascending(row, "threshold_ns", "pct99_ns", "pct999_ns", "max_ns"), "hiccups: its percentiles ascend", row)
+ok(int(row["threshold_ns"]) % 8 == 0 and 8 <= int(row["threshold_ns"]) < 10000,
+   "hiccups: eight times the clock's smallest step", row)
+ok(ascending(row, "threshold_ns", "pct99_ns", "pct999_ns", "max_ns"),
+   "hiccups: its percentiles ascend", row)
 (row,) = rows("hiccups", "-d", "300ms", "-t", "3us")
 is_(row["threshold_ns"], "3000", "hiccups: -t is what it says")
 
 periods = rows("osnoise", "-d", "2s")
-ok(2 <= len(periods) <= 3 and all(p["RUNTIME"] == "1000000" for p in periods[:2]), "osnoise: a line a second", periods)
-ok(all(abs(100 - 100 * int(p["NOISE"]) / int(p["RUNTIME"]) - float(p["%CPU-AVAIL"])) < 0.01 for p in periods),
+ok(2 <= len(periods) <= 3 and all(p["RUNTIME"] == "1000000" for p in periods[:2]),
+   "osnoise: a line a second", periods)
+ok(all(abs(100 - 100 * int(p["NOISE"]) / int(p["RUNTIME"]) - float(p["%CPU-AVAIL"])) < 0.01
+       for p in periods),
    "osnoise: what is left of the CPU is what noise has not taken", periods)
 ok(all(int(p["IRQ"]) > 0 for p in periods[:2]), "osnoise: interrupts are counted", periods)
 noise.terminate()
@@ -104,11 +121,14 @@ lib.finish(noise, 20)
 spare = sorted(lib.ALLOWED & lib.online())
 if len(spare) > 2:
     both = spare[-2:]
-    out = culprit("run", "-c", ",".join(map(str, both)), "-d", "500ms", "-q", "--style", "osjitter").out
-    is_([line.split()[0] for line in out.splitlines()[1:]], [str(c) for c in both], "-c A,B measures both")
+    out = culprit("run", "-c", ",".join(map(str, both)), "-d", "500ms", "-q", "--style",
+                  "osjitter").out
+    is_([line.split()[0] for line in out.splitlines()[1:]], [str(c) for c in both],
+        "-c A,B measures both")
 else:
     r = culprit("run", "-c", ",".join(map(str, spare)), "-d", "500ms", "-q", "--style", "osjitter")
-    ok(r.rc == 1 and not r.out and "housekeeping" in r.err, "-c A,B is refused where there is no third one, not cut to A", r)
+    ok(r.rc == 1 and not r.out and "housekeeping" in r.err,
+       "-c A,B is refused where there is no third one, not cut to A", r)
 
 # ---- beside oslat ----
 
@@ -124,7 +144,8 @@ def longer(text, us):
 
 
 def oslat(seconds):
-    return subprocess.run(["oslat", "-c", str(cpu), "-C", str(min(lib.ALLOWED - {cpu})), "-D", str(seconds), "-s", "-f", "10"],
+    return subprocess.run(["oslat", "-c", str(cpu), "-C", str(min(lib.ALLOWED - {cpu})), "-D",
+                           str(seconds), "-s", "-f", "10"],
                           capture_output=True, text=True, check=True, timeout=60).stdout
 
 
@@ -134,7 +155,8 @@ def shape(text):
     return [re.sub(r"(?<=[\t ])\d+(\.\d+)?(?=$| )", "N", line) for line in table]
 
 
-ok(re.search(r"Minimum:\t 1 \(us\)", oslat_text), "oslat: the shortest loop counts as 1 us", oslat_text)
+ok(re.search(r"Minimum:\t 1 \(us\)", oslat_text), "oslat: the shortest loop counts as 1 us",
+   oslat_text)
 if shutil.which("oslat"):
     is_(shape(oslat_text), shape(oslat(1)), "oslat: its lines, byte for byte but for the figures")
 else:
@@ -158,6 +180,7 @@ else:
            f"counts above {us} us are oslat's, within its own spread from run to run", theirs, ours)
 
 r = culprit("run", *ON, "-d", "500ms", "--style", "sysjitter", "--raw", "/nonexistent/x")
-ok(r.rc == 1 and "/nonexistent/x" in r.err and len(r.err.splitlines()) == 1, "--raw where nothing can be written is refused", r)
+ok(r.rc == 1 and "/nonexistent/x" in r.err and len(r.err.splitlines()) == 1,
+   "--raw where nothing can be written is refused", r)
 is_(lib.await_gone(lib.marked), [], "nothing is left running")
 done()

@@ -26,7 +26,8 @@ POKE = os.path.abspath(os.environ.get("POKE") or os.path.join(os.path.dirname(CU
 READY_MAX_S = 30  # set-up: loading and attaching the probes, learning the loop
 MARK = "CULPRIT_TEST=" + uuid.uuid4().hex  # in the environment of all that this file starts
 
-ALLOWED = os.sched_getaffinity(0)  # CPUs; culprit gets them all, the test itself keeps off the target
+# CPUs; culprit gets them all, the test itself keeps off the target
+ALLOWED = os.sched_getaffinity(0)
 
 _count = 0
 _failed = 0
@@ -93,7 +94,8 @@ def done():
 
 
 def _died(kind, value, trace):
-    ok(False, "the test went on to its end", "".join(traceback.format_exception(kind, value, trace)))
+    ok(False, "the test went on to its end",
+       "".join(traceback.format_exception(kind, value, trace)))
     _say(f"1..{_count}")
 
 
@@ -183,7 +185,8 @@ def pick_target():
 
 def need_class(cpu, name):
     """None, or why poke cannot make this class here."""
-    r = subprocess.run([POKE, "list", "--check", "-c", str(cpu)], capture_output=True, text=True, timeout=60)
+    r = subprocess.run([POKE, "list", "--check", "-c", str(cpu)], capture_output=True, text=True,
+                       timeout=60)
     said = dict(line.split(None, 1) for line in r.stdout.splitlines())
     return None if said[name].startswith("ok") else said[name]
 
@@ -217,7 +220,8 @@ def _environment():
 def spawn(*args, prefix=(), path=CULPRIT):
     """culprit in a process group of its own."""
     return subprocess.Popen([*prefix, path, *args], stdin=subprocess.DEVNULL, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(), start_new_session=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(),
+                            start_new_session=True,
                             preexec_fn=lambda: os.sched_setaffinity(0, ALLOWED))
 
 
@@ -296,7 +300,8 @@ class Log(list):
 
 
 def run_poke(cpu, *args, timeout=60):
-    r = subprocess.run([POKE, args[0], "-c", str(cpu), *args[1:]], capture_output=True, text=True, timeout=timeout,
+    r = subprocess.run([POKE, args[0], "-c", str(cpu), *args[1:]], capture_output=True, text=True,
+                       timeout=timeout,
                        env=_environment())
     if r.returncode:
         raise RuntimeError(f"poke {' '.join(args)}: rc {r.returncode}: {r.stderr.strip()}")
@@ -329,7 +334,8 @@ def opened(*args, stop=True, timeout=60, **kwargs):
 def run_json(cpu, seconds, *extra, poke=None):
     """Measures `cpu` for `seconds`, or with None as long as poke ["fifo", "-n", "20"] takes. Returns (report, log)."""
     before = counters(cpu)
-    with opened("run", "-c", str(cpu), "-d", f"{seconds or 60}s", "-f", "json", "-q", *extra, stop=not seconds) as run:
+    with opened("run", "-c", str(cpu), "-d", f"{seconds or 60}s", "-f", "json", "-q", *extra,
+                stop=not seconds) as run:
         opening = counters(cpu)
         log = run_poke(cpu, *poke) if poke else Log()
         if seconds and not poke:
@@ -396,7 +402,8 @@ def total(rows, key="total_ns"):
 
 def names(report):
     """All (kind, name) that a report names, in its sources and its worst hiccups."""
-    rows = [s for c in report["cpus"] for s in c["sources"]] + [p for w in report["worst"] for p in w["pieces"]]
+    rows = [s for c in report["cpus"] for s in c["sources"]] + [p for w in report["worst"]
+                                                                for p in w["pieces"]]
     return {(r["kind"], r["name"]) for r in rows}
 
 
@@ -412,29 +419,39 @@ def broken_sums(report, lost=0, mismatches=0):
         cpu, t, h, r = f"cpu {c['cpu']}:", c["time"], c["hiccups"], c["records"]
         inside = [s for s in c["sources"] if s["kind"] not in ("outside", "lost")]
         unrecorded = total(s for s in c["sources"] if s["kind"] == "lost")
-        holds(t["attributed_ns"] + t["edge_ns"] + t["not_recorded_ns"] + t["outside_ns"] == h["total_ns"],
-              cpu, "attributed + edge + not recorded + outside is not the time of all hiccups", t, h["total_ns"])
-        holds(unrecorded == t["not_recorded_ns"], cpu, "the lost rows do not add up to what is not recorded", unrecorded, t)
+        holds(t["attributed_ns"] + t["edge_ns"] + t["not_recorded_ns"]
+              + t["outside_ns"] == h["total_ns"],
+              cpu, "attributed + edge + not recorded + outside is not the time of all hiccups", t,
+              h["total_ns"])
+        holds(unrecorded == t["not_recorded_ns"], cpu,
+              "the lost rows do not add up to what is not recorded", unrecorded, t)
         holds(total(inside) == t["attributed_ns"],
               cpu, "the sources do not add up to the attributed time", total(inside), t)
         holds(total(c["sources"]) - total(inside) - unrecorded == t["outside_ns"],
-              cpu, "the outside rows do not add up to the outside time", total(c["sources"]) - total(inside) - unrecorded, t)
+              cpu, "the outside rows do not add up to the outside time",
+              total(c["sources"]) - total(inside) - unrecorded, t)
         for s in inside:
-            # A softirq that is preempted (PREEMPT_RT) has a part in each of several hiccups, and counts where it ends.
+            # A softirq that is preempted (PREEMPT_RT) has a part in each of several hiccups, and
+            # counts where it ends.
             parts = s["kind"] == "softirq" and "-rt" in report["host"]["kernel"]
-            holds(0 < s["hiccups"] and (s["hiccups"] <= s["runs"] or "merged" in s or parts) and s["count"] <= s["runs"] and
+            holds(0 < s["hiccups"] and (s["hiccups"] <= s["runs"] or "merged" in s or parts)
+                  and s["count"] <= s["runs"] and
                   s["max_ns"] <= s["total_ns"], cpu, "this row contradicts itself", s)
-        holds(h["total_ns"] <= c["observed_ns"], cpu, "more time lost than observed", h, c["observed_ns"])
+        holds(h["total_ns"] <= c["observed_ns"], cpu, "more time lost than observed", h,
+              c["observed_ns"])
         holds(lost is None or r["lost"] <= lost, cpu, "records were lost", r)
-        # A thread that left unseen (some kernels have those) may take the end of one record with it.
-        holds(mismatches is None or r["join_mismatches"] <= mismatches + r["unpaired"], cpu, "records and hiccups do not agree", r)
+        # A thread that left unseen (some kernels have those) may take the end of one record with
+        # it.
+        holds(mismatches is None or r["join_mismatches"] <= mismatches + r["unpaired"], cpu,
+              "records and hiccups do not agree", r)
     for w in report["worst"]:
         holds(total(w["pieces"], "net_ns") + w["edge_ns"] + w["outside_ns"] == w["duration_ns"],
               "this hiccup is not the sum of its pieces, edge and outside", w)
     longest = [w["duration_ns"] for w in report["worst"]]
     holds(longest == sorted(longest, reverse=True), "the worst hiccups are out of order", longest)
     longest_of_all = max(c["hiccups"]["max_ns"] for c in report["cpus"])
-    holds(not longest or longest[0] == longest_of_all, "the worst hiccup is not the longest one", longest, longest_of_all)
+    holds(not longest or longest[0] == longest_of_all, "the worst hiccup is not the longest one",
+          longest, longest_of_all)
     return broken
 
 

@@ -4,17 +4,20 @@ import subprocess
 
 import lib
 from lib import ok, skip
-from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics  # noqa: F401
+# noqa: F401
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus  # noqa: F401
 
 
 def promtool(path):
     tool, name = os.path.join(lib.BUILD, "promtool"), os.path.basename(path)
     if not os.path.exists(tool) and os.environ.get("CI") != "true":
-        return skip(f"promtool, {name}", "promtool is not there (make check installs it when it can)")
+        return skip(f"promtool, {name}",
+                    "promtool is not there (make check installs it when it can)")
     with open(path) as f:
         r = subprocess.run([tool, "check", "metrics"], stdin=f, capture_output=True, text=True)
-    return ok(r.returncode == 0 and not r.stdout + r.stderr, f"promtool finds nothing to say of {name}", r)
+    return ok(r.returncode == 0 and not r.stdout + r.stderr,
+              f"promtool finds nothing to say of {name}", r)
 
 
 def samples(families):

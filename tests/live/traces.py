@@ -25,14 +25,19 @@ def read(name):
             wrong.append(what)
 
     for number, p in enumerate(trace.packet):
-        must(not any(map(len, map(UnknownFieldSet, (p, p.track_event, p.track_descriptor)))), number, "an unknown field")
+        must(not any(map(len, map(UnknownFieldSet, (p, p.track_event, p.track_descriptor)))),
+             number, "an unknown field")
         if number == 0:
-            must(p.sequence_flags == TracePacket.SEQ_INCREMENTAL_STATE_CLEARED, "the first packet clears the state")
-            must(p.trace_packet_defaults.timestamp_clock_id == BuiltinClock.BUILTIN_CLOCK_MONOTONIC, "the clock")
+            must(p.sequence_flags == TracePacket.SEQ_INCREMENTAL_STATE_CLEARED,
+                 "the first packet clears the state")
+            must(p.trace_packet_defaults.timestamp_clock_id == BuiltinClock.BUILTIN_CLOCK_MONOTONIC,
+                 "the clock")
             clocks = {c.clock_id: c.timestamp for c in p.clock_snapshot.clocks}
         else:
-            must(p.sequence_flags == TracePacket.SEQ_NEEDS_INCREMENTAL_STATE, number, "needs the state")
-        must(p.trusted_packet_sequence_id == trace.packet[0].trusted_packet_sequence_id, number, "one sequence")
+            must(p.sequence_flags == TracePacket.SEQ_NEEDS_INCREMENTAL_STATE, number,
+                 "needs the state")
+        must(p.trusted_packet_sequence_id == trace.packet[0].trusted_packet_sequence_id, number,
+             "one sequence")
         for kind, known in names.items():
             for entry in getattr(p.interned_data, kind):
                 must(entry.iid not in known, number, kind, "said twice", entry)
@@ -47,7 +52,8 @@ def read(name):
         e, s = p.track_event, Slice()
         must(e.track_uuid in tracks, number, "its track comes first")
         if e.type == TrackEvent.TYPE_COUNTER:
-            counters.setdefault(tracks[e.track_uuid].name, []).append((p.timestamp, e.counter_value))
+            counters.setdefault(tracks[e.track_uuid].name,
+                                []).append((p.timestamp, e.counter_value))
             continue
         must(p.timestamp >= steps.get(e.track_uuid, 0), number, "time runs backwards on a track")
         steps[e.track_uuid] = p.timestamp
@@ -58,7 +64,8 @@ def read(name):
         s.name = names["event_names"][e.name_iid] if e.name_iid else e.name
         s.category = names["event_categories"][e.category_iids[0]] if e.category_iids else None
         s.args = {names["debug_annotation_names"][a.name_iid]:
-                  a.string_value if a.HasField("string_value") else a.uint_value for a in e.debug_annotations}
+                  a.string_value if a.HasField("string_value") else a.uint_value
+                  for a in e.debug_annotations}
         s.begin, s.end, s.children, s.track = p.timestamp, p.timestamp, [], tracks[e.track_uuid].name
         s.flows_out, s.flows_in = list(e.flow_ids), list(e.terminating_flow_ids)
         (open_here[-1].children if open_here else top.setdefault(s.track, [])).append(s)
@@ -106,20 +113,27 @@ def asked(piece):
     if not o:
         return None
     came = {"(interrupt)": "an interrupt", "(softirq)": "a softirq"}
-    return (came[o["comm"]] if o["comm"] in came and not o["pid"] else f"{o['comm']} [{o['pid']}]") + (f" {o['function']}" if o["function"] is not None else "")
+    return (came[o["comm"]] if o["comm"] in came and not o["pid"]
+            else f"{o['comm']} [{o['pid']}]") + (f" {o['function']}" if o["function"] is not None
+                                                 else "")
 
 
 def agree(name, trace, lines, sums=True):
     """The trace against the lines of jsonl. sums: the spans are true ones, so that their net times make the pieces."""
     tracks, top, counters, clocks, wrong = read(trace)
     ok(not wrong, f"{name}: it keeps the rules of the schema", *wrong[:5])
-    is_(clocks and [clocks.get(BuiltinClock.BUILTIN_CLOCK_MONOTONIC)], [lines[0]["start_ns"] - lines[0]["at_ns"]],
+    is_(clocks and [clocks.get(BuiltinClock.BUILTIN_CLOCK_MONOTONIC)],
+        [lines[0]["start_ns"] - lines[0]["at_ns"]],
         f"{name}: the clock's snapshot is the run's start")
-    hiccups = {(s.track, s.begin, s.end): s for t, row in top.items() if not t.endswith("asks") for s in row}
-    is_({k: (s.args["attributed_ns"], s.args["edge_ns"], s.args.get("not_recorded_ns", 0), s.args["outside_ns"]) for k, s in hiccups.items()},
-        {place(r): tuple(r[k + "_ns"] for k in ("attributed", "edge", "not_recorded", "outside")) for r in lines},
+    hiccups = {(s.track, s.begin, s.end): s for t, row in top.items() if not t.endswith("asks")
+               for s in row}
+    is_({k: (s.args["attributed_ns"], s.args["edge_ns"], s.args.get("not_recorded_ns", 0),
+             s.args["outside_ns"]) for k, s in hiccups.items()},
+        {place(r): tuple(r[k + "_ns"] for k in ("attributed", "edge", "not_recorded", "outside"))
+         for r in lines},
         f"{name}: a slice a hiccup, on the track of its CPU or thread")
-    is_((len(hiccups), sum(len(row) for t, row in top.items() if not t.endswith("asks"))), (len(lines), len(lines)),
+    is_((len(hiccups), sum(len(row) for t, row in top.items() if not t.endswith("asks"))),
+        (len(lines), len(lines)),
         f"{name}: and no other slice, none in another hiccup")
     bad, arrows, wanted = [], {}, 0
     for s in (s for h in hiccups.values() for s in below(h)):
@@ -139,13 +153,16 @@ def agree(name, trace, lines, sums=True):
             bad.append((mine, want))
         # A piece knows who asked for it the last time.
         told = {(s.name, s.args.get("asked by")) for s in below(h)}
-        if not h.args.get("spans_left_out") and {(who(p), asked(p)) for p in r["pieces"] if asked(p)} - told:
+        if not h.args.get("spans_left_out") and {(who(p), asked(p)) for p in r["pieces"]
+                                                 if asked(p)} - told:
             bad.append((told, r["pieces"]))
-    ok(not bad, f"{name}: in each what ran, as deep as it was, and together the pieces of jsonl", *bad[:3])
+    ok(not bad, f"{name}: in each what ran, as deep as it was, and together the pieces of jsonl",
+       *bad[:3])
     sent = {f: s for t, row in top.items() if t.endswith("asks") for s in row for f in s.flows_out}
     is_(set(sent), set(arrows), f"{name}: each arrow has two ends")
     ok(all(sent[f].name == s.args["asked by"] for f, s in arrows.items()) and len(arrows) >= wanted,
-       f"{name}: and begins at who asked", f"{len(arrows)} arrows, {wanted} pieces that somebody asked for")
+       f"{name}: and begins at who asked",
+       f"{len(arrows)} arrows, {wanted} pieces that somebody asked for")
     return tracks, top, counters, len(arrows)
 
 

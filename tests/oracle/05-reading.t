@@ -15,12 +15,15 @@ results = []
 def is_(got, want, name):
     """Nothing is measured here, so nobody has to wait for a turn: not live/lib.py's."""
     results.append(got == want)
-    print(f"{'ok' if got == want else 'not ok'} {len(results)} - {name}", *([] if got == want else [f"# got  {got!r}", f"# want {want!r}"]), sep="\n")
+    print(f"{'ok' if got == want else 'not ok'} {len(results)} - {name}",
+          *([] if got == want else [f"# got  {got!r}", f"# want {want!r}"]), sep="\n")
 
 
 SAMPLER, OTHER, WORKER = 100, 200, 300
-NAMES = {1: {"tick"}, 2: {"wakeup"}, 3: {"flush"}, 4: {"a_work"}, 5: {"delayed_work_timer_fn"}, 6: {"do_softirq"}, 7: {"run_ksoftirqd"},
-         8: {"do_syscall_64"}, 9: {"ret_from_fork"}, 10: {"asm_sysvec_apic_timer_interrupt"}, 11: {"irqentry_exit"}}
+NAMES = {1: {"tick"}, 2: {"wakeup"}, 3: {"flush"}, 4: {"a_work"}, 5: {"delayed_work_timer_fn"},
+         6: {"do_softirq"}, 7: {"run_ksoftirqd"},
+         8: {"do_syscall_64"}, 9: {"ret_from_fork"}, 10: {"asm_sysvec_apic_timer_interrupt"},
+         11: {"irqentry_exit"}}
 
 
 class Symbols:
@@ -31,8 +34,10 @@ class Symbols:
 
 
 def switch(at, before, after, comms=None):
-    comms = {SAMPLER: b"culprit-sampler\0", OTHER: b"other\0", WORKER: b"kworker/1:2\0", **(comms or {})}
-    return at, "sched_switch", 0, before, (comms.get(before, b"?"), before, 0, comms.get(after, b"?"), after)
+    comms = {SAMPLER: b"culprit-sampler\0", OTHER: b"other\0", WORKER: b"kworker/1:2\0",
+             **(comms or {})}
+    return at, "sched_switch", 0, before, (comms.get(before, b"?"), before, 0,
+                                           comms.get(after, b"?"), after)
 
 
 def event(at, name, *values, flags=0, pid=SAMPLER):
@@ -42,19 +47,26 @@ def event(at, name, *values, flags=0, pid=SAMPLER):
 US = 1000
 TRACE = [
     switch(0, OTHER, SAMPLER),
-    # A timer interrupt of two functions, of which the second wakes a thread; a softirq behind it whose timer queues work.
-    event(100 * US, "local_timer_entry", 236), event(102 * US, "hrtimer_expire_entry", 1), event(110 * US, "hrtimer_expire_entry", 2),
+    # A timer interrupt of two functions, of which the second wakes a thread; a softirq behind it
+    # whose timer queues work.
+    event(100 * US, "local_timer_entry", 236), event(102 * US, "hrtimer_expire_entry", 1),
+         event(110 * US, "hrtimer_expire_entry", 2),
     event(112 * US, "sched_waking", OTHER, flags=HARDIRQ), event(115 * US, "local_timer_exit", 236),
-    event(116 * US, "softirq_entry", 1), event(117 * US, "timer_expire_entry", 5), event(118 * US, "workqueue_queue_work", 0xa, 4, flags=SOFTIRQ),
+    event(116 * US, "softirq_entry", 1), event(117 * US, "timer_expire_entry", 5),
+         event(118 * US, "workqueue_queue_work", 0xa, 4, flags=SOFTIRQ),
     event(125 * US, "softirq_exit", 1),
-    switch(130 * US, SAMPLER, OTHER), event(150 * US, "call_function_single_entry", 251), event(152 * US, "csd_function_entry", 3, 0xc),
+    switch(130 * US, SAMPLER, OTHER), event(150 * US, "call_function_single_entry", 251),
+         event(152 * US, "csd_function_entry", 3, 0xc),
     event(160 * US, "call_function_single_exit", 251), switch(200 * US, OTHER, WORKER),
-    event(210 * US, "workqueue_execute_start", 0xa, 4, pid=WORKER), switch(260 * US, WORKER, SAMPLER),
+    event(210 * US, "workqueue_execute_start", 0xa, 4, pid=WORKER),
+         switch(260 * US, WORKER, SAMPLER),
     # Somebody came and went unseen.
-    switch(400 * US, SAMPLER, 999), event(420 * US, "local_timer_entry", 236), event(430 * US, "local_timer_exit", 236),
+    switch(400 * US, SAMPLER, 999), event(420 * US, "local_timer_entry", 236),
+         event(430 * US, "local_timer_exit", 236),
     switch(500 * US, SAMPLER, OTHER), switch(520 * US, OTHER, SAMPLER),
     event(1000 * US, "local_timer_entry", 236), event(1001 * US, "local_timer_exit", 236)]
-ELSEWHERE = [event(140 * US, "csd_queue_cpu", 1, 0xc, pid=7), event(141 * US, "csd_queue_cpu", 1, 0xd, pid=8)]
+ELSEWHERE = [event(140 * US, "csd_queue_cpu", 1, 0xc, pid=7),
+             event(141 * US, "csd_queue_cpu", 1, 0xd, pid=8)]
 
 
 def read():
@@ -65,21 +77,32 @@ def read():
     return Reading(TRACE, 1, requests, Symbols())
 
 
-parts = [(p.kind, p.id, p.name, sorted(p.function or ()), p.net // US) for p in read().parts if p.end <= 300 * US]
-is_(parts, [("vector", 236, "local_timer", ["tick"], 10), ("vector", 236, "local_timer", ["wakeup"], 5),
-            ("softirq", 1, "TIMER", ["a_work"], 9), ("vector", 251, "call_function_single", ["flush"], 10),
-            ("thread", OTHER, "other", [], 60), ("thread", WORKER, "kworker/1:2", ["a_work"], 60)], "intervals, functions and net times")
+parts = [(p.kind, p.id, p.name, sorted(p.function or ()), p.net // US)
+         for p in read().parts if p.end <= 300 * US]
+is_(parts, [("vector", 236, "local_timer", ["tick"], 10),
+            ("vector", 236, "local_timer", ["wakeup"], 5),
+            ("softirq", 1, "TIMER", ["a_work"], 9),
+            ("vector", 251, "call_function_single", ["flush"], 10),
+            ("thread", OTHER, "other", [], 60), ("thread", WORKER, "kworker/1:2", ["a_work"], 60)],
+    "intervals, functions and net times")
 
 
 def piece(kind, number, name, function, net, origin=None):
-    return {"kind": kind, "id": number, "name": name, "function": function, "net_ns": net * US, "origin": origin}
+    return {"kind": kind, "id": number, "name": name, "function": function, "net_ns": net * US,
+            "origin": origin}
 
 
-HICCUP = {"start_ns": 99 * US, "duration_ns": 170 * US, "outside_ns": 2 * US, "records_lost": 0, "pieces": [
-    piece("vector", 236, "local_timer", "tick", 10), piece("vector", 236, "local_timer", "wakeup", 5), piece("softirq", 1, "TIMER", "a_work", 9),
-    piece("thread", OTHER, "other", None, 60, {"cpu": 1, "pid": 0, "comm": "(interrupt)", "function": None}),
-    piece("vector", 251, "call_function_single", "flush", 10, {"cpu": 0, "pid": 7, "comm": "x", "function": None}),
-    piece("thread", WORKER, "kworker/1:2", "a_work", 60, {"cpu": 1, "pid": 0, "comm": "(softirq)", "function": None})]}
+HICCUP = {"start_ns": 99 * US, "duration_ns": 170 * US, "outside_ns": 2 * US, "records_lost": 0,
+          "pieces": [
+    piece("vector", 236, "local_timer", "tick", 10),
+                     piece("vector", 236, "local_timer", "wakeup", 5),
+                     piece("softirq", 1, "TIMER", "a_work", 9),
+    piece("thread", OTHER, "other", None, 60, {"cpu": 1, "pid": 0, "comm": "(interrupt)",
+                                               "function": None}),
+    piece("vector", 251, "call_function_single", "flush", 10,
+          {"cpu": 0, "pid": 7, "comm": "x", "function": None}),
+    piece("thread", WORKER, "kworker/1:2", "a_work", 60,
+          {"cpu": 1, "pid": 0, "comm": "(softirq)", "function": None})]}
 
 
 def verdict(change=None, hiccup=HICCUP):
@@ -90,7 +113,8 @@ def verdict(change=None, hiccup=HICCUP):
 
 
 v = verdict()
-is_((v.count["pieces"], v.count["askers"], dict(v.wrong)), (6, 3, {}), "the true account is right in all")
+is_((v.count["pieces"], v.count["askers"], dict(v.wrong)), (6, 3, {}),
+    "the true account is right in all")
 
 
 def wrong(change):
@@ -102,16 +126,22 @@ def lose(h):
     h["pieces"][3]["net_ns"] += 20 * US
 
 
-is_(wrong(lambda h: h["pieces"].append(piece("irq", 9, "disk", None, 1))), ["only in culprit"], "a piece too many")
+is_(wrong(lambda h: h["pieces"].append(piece("irq", 9, "disk", None, 1))), ["only in culprit"],
+    "a piece too many")
 is_(wrong(lambda h: h["pieces"].pop(2)), ["only in the trace"], "a piece too few")
 is_(wrong(lambda h: h["pieces"][0].update(function="tock")), ["function"], "another function")
 is_(wrong(lambda h: h["pieces"][3].update(net_ns=70 * US)), ["net time"], "another time")
-is_(wrong(lambda h: h["pieces"][3].update(id=201)), ["only in culprit", "only in the trace"], "another thread")
-is_(wrong(lambda h: h["pieces"][3]["origin"].update(pid=SAMPLER, comm="x")), ["asker"], "a thread in place of the interrupt that came upon it")
+is_(wrong(lambda h: h["pieces"][3].update(id=201)), ["only in culprit", "only in the trace"],
+    "another thread")
+is_(wrong(lambda h: h["pieces"][3]["origin"].update(pid=SAMPLER, comm="x")), ["asker"],
+    "a thread in place of the interrupt that came upon it")
 is_(wrong(lambda h: h["pieces"][4]["origin"].update(pid=8)), ["asker"], "another sender")
-is_(wrong(lambda h: h["pieces"][2].update(origin=h["pieces"][4]["origin"])), ["asker that the trace does not have"], "an asker where there is none")
-is_(wrong(lambda h: h.update(outside_ns=80 * US)), ["outside where the trace shows the kernel"], "time in the kernel that is called outside")
-is_(wrong(lose), ["blamed for more than the trace says, records lost"], "more than the trace has, where records are missing")
+is_(wrong(lambda h: h["pieces"][2].update(origin=h["pieces"][4]["origin"])),
+    ["asker that the trace does not have"], "an asker where there is none")
+is_(wrong(lambda h: h.update(outside_ns=80 * US)), ["outside where the trace shows the kernel"],
+    "time in the kernel that is called outside")
+is_(wrong(lose), ["blamed for more than the trace says, records lost"],
+    "more than the trace has, where records are missing")
 
 
 def shared(h):
@@ -132,22 +162,31 @@ def others(h):
 is_(wrong(shared), [], "a row that threads of one name share")
 is_(wrong(moved), [], "a row that became such a one")
 is_(wrong(others), [], "a row that became one of the others")
-is_(wrong(lambda h: (moved(h), h["pieces"][-1].update(net_ns=40 * US))), ["net time"], "together they have as much as the trace has")
+is_(wrong(lambda h: (moved(h), h["pieces"][-1].update(net_ns=40 * US))), ["net time"],
+    "together they have as much as the trace has")
 unseen = {"start_ns": 390 * US, "duration_ns": 140 * US, "outside_ns": 0, "records_lost": 0,
-          "pieces": [piece("vector", 236, "local_timer", None, 10), piece("thread", 999, "gone", None, 130)]}
+          "pieces": [piece("vector", 236, "local_timer", None, 10),
+                     piece("thread", 999, "gone", None, 130)]}
 v = verdict(hiccup=unseen)
 is_(dict(v.wrong), {}, "where somebody left unseen no thread is judged")
-is_((v.count["in doubt"], sum(v.unjudged.values()) > 0, v.count["pieces"]), (1, True, 1), "which is said, and interrupts are judged")
+is_((v.count["in doubt"], sum(v.unjudged.values()) > 0, v.count["pieces"]), (1, True, 1),
+    "which is said, and interrupts are judged")
 v = verdict(hiccup={**HICCUP, "start_ns": 999 * US, "duration_ns": 50 * US})
-is_((v.unjudged["hiccups before or after the trace"], v.count["judged"]), (1, 0), "what lies outside the trace is not judged")
+is_((v.unjudged["hiccups before or after the trace"], v.count["judged"]), (1, 0),
+    "what lies outside the trace is not judged")
 
 
-# Innermost first: a softirq, in a thread's own call, in ksoftirqd, upon a thread; a thread, on its way out of an interrupt, at an interrupt's end.
-for flags, stack, may in ((SOFTIRQ, (6, 8), {"(softirq)", SAMPLER}), (SOFTIRQ, (6, 7, 9), {"(softirq)"}), (SOFTIRQ, (6, 10), {"(softirq)"}),
-                          (SOFTIRQ | HARDIRQ, (), {"(interrupt)"}), (0, (8,), {SAMPLER}), (0, (), {SAMPLER}), (0, (1, 11, 10), {SAMPLER}),
+# Innermost first: a softirq, in a thread's own call, in ksoftirqd, upon a thread; a thread, on its
+# way out of an interrupt, at an interrupt's end.
+for flags, stack, may in ((SOFTIRQ, (6, 8), {"(softirq)", SAMPLER}),
+                          (SOFTIRQ, (6, 7, 9), {"(softirq)"}), (SOFTIRQ, (6, 10), {"(softirq)"}),
+                          (SOFTIRQ | HARDIRQ, (), {"(interrupt)"}), (0, (8,), {SAMPLER}),
+                          (0, (), {SAMPLER}), (0, (1, 11, 10), {SAMPLER}),
                           (0, (1, 10), {"(interrupt)", "(softirq)"})):
     requests = Requests()
-    requests.add([event(5, "sched_waking", OTHER, flags=flags), *([event(6, "stack", *stack)] if stack else [])], 1, 1)
-    is_(asker_of(requests.wakes[OTHER][0], Symbols())[1], frozenset(may), f"who asked: flags {flags}, stack {[NAMES[n] for n in stack]}")
+    requests.add([event(5, "sched_waking", OTHER, flags=flags),
+                  *([event(6, "stack", *stack)] if stack else [])], 1, 1)
+    is_(asker_of(requests.wakes[OTHER][0], Symbols())[1], frozenset(may),
+        f"who asked: flags {flags}, stack {[NAMES[n] for n in stack]}")
 print(f"1..{len(results)}")
 sys.exit(not all(results))

@@ -64,29 +64,38 @@ def check(name, report, v):
     diag(f"{name}: {c['judged']} of {c['hiccups']} hiccups, {c['with losses']} with lost records ({records['lost']} of {records['seen'] + records['lost']}); "
          f"{c['pieces']} pieces, {c['net time']} net times differ, {c['askers']} askers, {c['asker']} differ",
          *[f"not judged: {n} {what}" for what, n in sorted(v.unjudged.items())],
-         *[f"askers: {n} {how}, culprit says {said}" for (how, said), n in sorted(v.asker_kinds.items())])
+         *[f"askers: {n} {how}, culprit says {said}" for (how, said),
+           n in sorted(v.asker_kinds.items())])
 
     def none(what, test):
         return is_(c[what], 0, f"{name}: {test}") or diag(*v.wrong[what])
 
     def few(bad, allowed, test, *wrong):
-        ok(bad <= allowed, f"{name}: {test}", f"{bad}, at most {allowed}", *(r for w in wrong for r in v.wrong[w]))
+        ok(bad <= allowed, f"{name}: {test}", f"{bad}, at most {allowed}",
+           *(r for w in wrong for r in v.wrong[w]))
 
-    ok(c["pieces"] + c["pieces of hiccups with losses"] >= LEAST, f"{name}: there is something to judge", dict(c))
-    ok(share(c["hiccups"] - c["judged"] + c["in doubt"], c["hiccups"]) <= UNJUDGED, f"{name}: nearly all hiccups are judged", v.unjudged)
+    ok(c["pieces"] + c["pieces of hiccups with losses"] >= LEAST,
+       f"{name}: there is something to judge", dict(c))
+    ok(share(c["hiccups"] - c["judged"] + c["in doubt"], c["hiccups"]) <= UNJUDGED,
+       f"{name}: nearly all hiccups are judged", v.unjudged)
     counted = records["seen"] + records["lost"]
     low, high = v.records
-    ok(0.998 * low - 50 <= counted <= high + 50, f"{name}: the records that came and those that were lost are as many as the trace has events for",
+    ok(0.998 * low - 50 <= counted <= high + 50,
+       f"{name}: the records that came and those that were lost are as many as the trace has events for",
        f"{records}, the trace {low} to {high}")
     none("only in culprit", "culprit names nothing that the trace does not have")
     none("only in the trace", "the trace has nothing that culprit does not name")
     none("function", "functions are the same")
-    none("outside where the trace shows the kernel", "outside the kernel is only what the trace leaves")
-    none("blamed for more than the trace says, records lost", "where records were lost nothing is blamed for more")
+    none("outside where the trace shows the kernel",
+         "outside the kernel is only what the trace leaves")
+    none("blamed for more than the trace says, records lost",
+         "where records were lost nothing is blamed for more")
     # One theft may hit several pieces of a hiccup, so hiccups are counted.
-    few(c["hiccups with another net time"], most((1 - NET_GOOD) * c["pieces"]), "net times are the same", "net time")
+    few(c["hiccups with another net time"], most((1 - NET_GOOD) * c["pieces"]),
+        "net times are the same", "net time")
     # A request is noted before it is sent: no chance has a part in who asked.
-    few(c["asker"] + c["asker that the trace does not have"], (1 - ASKER_GOOD) * c["askers"], "askers are the same", "asker",
+    few(c["asker"] + c["asker that the trace does not have"], (1 - ASKER_GOOD) * c["askers"],
+        "askers are the same", "asker",
         "asker that the trace does not have")
 
 

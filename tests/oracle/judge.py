@@ -24,7 +24,8 @@ class Verdict:
     def fail(self, what, hiccup, *details):
         self.count[what] += 1
         if len(self.wrong[what]) < 20:
-            self.wrong[what].append((hiccup["start_ns"], hiccup["duration_ns"], hiccup["records_lost"], details))
+            self.wrong[what].append((hiccup["start_ns"], hiccup["duration_ns"],
+                                     hiccup["records_lost"], details))
 
     def add(self, other):
         self.count += other.count
@@ -79,7 +80,8 @@ class Judge:
     def parts_in(self, h):
         start, end = h["start_ns"], h["start_ns"] + h["duration_ns"]
         lo, hi = bisect.bisect_left(self.ends, start), bisect.bisect_right(self.ends, end)
-        return [p for p in self.reading.parts[lo:hi] if p.id not in self.reading.samplers or p.kind != "thread"]
+        return [p for p in self.reading.parts[lo:hi] if p.id not in self.reading.samplers
+                or p.kind != "thread"]
 
     def judge(self, hiccups):
         v = self.v
@@ -129,7 +131,8 @@ class Judge:
         left = h["duration_ns"] - covered
         self.v.count["outside judged"] += 1
         if h["outside_ns"] > left + self.short_ns + max(NEAR_NS, NEAR_PART * covered):
-            self.v.fail("outside where the trace shows the kernel", h, f"outside {h['outside_ns']}, the trace leaves {left}",
+            self.v.fail("outside where the trace shows the kernel", h,
+                        f"outside {h['outside_ns']}, the trace leaves {left}",
                         [(p.kind, p.id, p.name, p.net) for p in parts][:6])
 
     # ---- no record is missing: all must agree ----
@@ -155,7 +158,8 @@ class Judge:
             elif t.net == t.unseen:
                 self.v.unjudged[UPON_HIDDEN] += 1
             else:
-                self.v.fail("only in the trace", h, source, sorted(function or ()), t.net, t.parts[0].start - h["start_ns"])
+                self.v.fail("only in the trace", h, source, sorted(function or ()), t.net,
+                            t.parts[0].start - h["start_ns"])
 
     def match(self, h, p, truth):
         source = piece_source(p)
@@ -178,11 +182,14 @@ class Judge:
         """Rows that many threads share: by name alone, or (others). A thread's row may become one of these in the midst of a hiccup, so all
         that bear the name are compared together, and where there are (others), all threads. Returns the other pieces."""
         pieces = h["pieces"]
-        for p in sorted((p for p in pieces if p["kind"] == "thread" and not p["id"]), key=lambda p: p["name"] == "(others)"):
+        for p in sorted((p for p in pieces if p["kind"] == "thread" and not p["id"]),
+                        key=lambda p: p["name"] == "(others)"):
             def joins(kind, name, function, p=p):
-                return kind == "thread" and (p["name"] == "(others)" or name == p["name"] and function)
+                return kind == "thread" and (p["name"] == "(others)" or name == p["name"]
+                                             and function)
 
-            mates = [q for q in pieces if joins(q["kind"], q["name"], q["function"] == p["function"])]
+            mates = [q for q in pieces if joins(q["kind"], q["name"],
+                                                q["function"] == p["function"])]
             keys = [k for k in truth if joins(k[0][0], k[0][1], self.same_function(p, k[1]))]
             if p not in mates or not keys:
                 continue
@@ -231,9 +238,12 @@ class Judge:
         said = o["comm"] if o["comm"] in ("(interrupt)", "(softirq)") else o["pid"]
         if not any(o["cpu"] == cpu and said in may for cpu, may, _ in kinds):
             others = {asker_of(a, self.reading.symbols) for a in asked}
-            what = "asker, of an earlier time in the hiccup" if any(o["cpu"] == c and said in q for c, q, _ in others) else "asker"
+            what = "asker, of an earlier time in the hiccup" if any(o["cpu"] == c and said in q
+                                                                    for c, q,
+                                                                    _ in others) else "asker"
             self.v.fail(what, h, short(p), {k: o[k] for k in ("cpu", "pid", "comm", "function")},
-                        [(a.cpu, a.pid, a.flags, asker_of(a, self.reading.symbols)[2]) for a in last])
+                        [(a.cpu, a.pid, a.flags, asker_of(a, self.reading.symbols)[2])
+                         for a in last])
         for _, _, how in kinds:
             self.v.asker_kinds[how, said if isinstance(said, str) else "a thread"] += 1
 
@@ -251,18 +261,23 @@ class Judge:
                 if p["kind"] == "thread" and unseen:
                     self.v.unjudged["threads in hiccups with a stay whose leaving is missing"] += 1
                 else:
-                    said[(p["kind"], p["id"]) if p["kind"] != "thread" or p["id"] else "thread"] += p["net_ns"]
+                    said[(p["kind"], p["id"]) if p["kind"] != "thread"
+                         or p["id"] else "thread"] += p["net_ns"]
         for key, net in said.items():
             self.v.count["pieces of hiccups with losses"] += 1
             have = truth.get(key, 0)
             if net > have and not close_to(net, have):
-                self.v.fail("blamed for more than the trace says, records lost", h, key, f"culprit {net}, trace {have}",
+                self.v.fail("blamed for more than the trace says, records lost", h, key,
+                            f"culprit {net}, trace {have}",
                             [short(p) for p in h["pieces"] if (p["kind"], p["id"]) == key][:2])
 
 
-# Frames of a stack, from the innermost on, that tell whose doing it is: the thread's own, or an interrupt's that came upon it.
-OWN = ("irqentry_exit", "exit_to_user_mode", "preempt_schedule_irq", "raw_irqentry_exit", "do_syscall_64", "entry_SYSCALL", "ret_from_fork")
-UPON = ("asm_sysvec_", "sysvec_", "asm_common_interrupt", "common_interrupt", "irq_exit_rcu", "__irq_exit_rcu")
+# Frames of a stack, from the innermost on, that tell whose doing it is: the thread's own, or an
+# interrupt's that came upon it.
+OWN = ("irqentry_exit", "exit_to_user_mode", "preempt_schedule_irq", "raw_irqentry_exit",
+       "do_syscall_64", "entry_SYSCALL", "ret_from_fork")
+UPON = ("asm_sysvec_", "sysvec_", "asm_common_interrupt", "common_interrupt", "irq_exit_rcu",
+        "__irq_exit_rcu")
 
 
 def whose(stack, symbols):
@@ -282,7 +297,8 @@ def asker_of(a, symbols):
         return a.cpu, frozenset(("(interrupt)",)), "hard interrupt"
     by, names = whose(a.stack, symbols)
     if a.flags & SOFTIRQ:
-        if by == "own" and names & {"__local_bh_enable_ip", "do_softirq"} and "run_ksoftirqd" not in names:
+        if by == "own" and names & {"__local_bh_enable_ip",
+                                    "do_softirq"} and "run_ksoftirqd" not in names:
             return a.cpu, frozenset(("(softirq)", a.pid)), "softirq in a thread's own call"
         return a.cpu, frozenset(("(softirq)",)), "softirq"
     if by == "upon":  # the count says thread: it was lowered already

@@ -42,7 +42,8 @@ class Bench:
         ring.remove_all(self.tracefs)
         self.guard = ring.Guard(self.tracefs)
         self.on_target = ring.Instance(self.tracefs, "target", [target], EVENTS, buffer_kb())
-        self.elsewhere = ring.Instance(self.tracefs, "others", self.others, ASKING, buffer_kb() // 4 // len(self.others))
+        self.elsewhere = ring.Instance(self.tracefs, "others", self.others, ASKING,
+                                       buffer_kb() // 4 // len(self.others))
         self.stacks = None
         self.instances = self.on_target, self.elsewhere
 
@@ -67,7 +68,8 @@ class Bench:
             for instance in self.instances:
                 instance.clear()
                 instance.switch(True)
-            proc = subprocess.Popen([self.culprit, "run", "-c", str(self.target), "-d", f"{seconds}s", "-q", "-f", "json", "--hiccups", names[0],
+            proc = subprocess.Popen([self.culprit, "run", "-c", str(self.target), "-d",
+                                     f"{seconds}s", "-q", "-f", "json", "--hiccups", names[0],
                                      "-o", names[1], "--ready-file", names[2], *options])
             try:
                 deadline = time.monotonic() + READY_S
@@ -75,9 +77,11 @@ class Bench:
                     if proc.poll() is not None or time.monotonic() > deadline:
                         raise ring.Cannot("culprit did not begin to measure")
                     time.sleep(0.01)
-                self.samplers = {p for p in descendants(proc.pid) if ring.read(f"/proc/{p}/comm").strip() == SAMPLER}
+                self.samplers = {p for p in descendants(proc.pid)
+                                 if ring.read(f"/proc/{p}/comm").strip() == SAMPLER}
                 for command in load:
-                    made = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                    made = subprocess.run(command, stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.PIPE, text=True)
                     if made.returncode:
                         raise ring.Cannot(f"{os.path.basename(command[0])}: {made.stderr.strip()}")
                 proc.wait(seconds + READY_S)
@@ -117,8 +121,10 @@ class Bench:
 
 # ---- loads ----
 
-STRESSORS = ("switch", "yield", "timer", "hrtimers", "futex", "fork", "clone", "udp", "aio", "epoll")
-MANY = {"switch", "yield", "hrtimers", "futex", "epoll", "udp", "poke-fifo-switch"}  # that ask so often that a stack of each is too much
+STRESSORS = ("switch", "yield", "timer", "hrtimers", "futex", "fork", "clone", "udp", "aio",
+             "epoll")
+# that ask so often that a stack of each is too much
+MANY = {"switch", "yield", "hrtimers", "futex", "epoll", "udp", "poke-fifo-switch"}
 STORMS = ("udp", "yield-storm", "hrtimer-storm", "many-timers", "rename-storm", "ksoftirqd")
 
 
@@ -129,10 +135,12 @@ def loads(poke, target, other, seconds):
 
     made = {"idle": [["sleep", str(seconds - 1)]]}
     for name in STRESSORS:
-        made[name] = [["stress-ng", "--quiet", "--taskset", f"{other},{target}", "--" + name, "2", "-t", str(seconds - 1)]]
+        made[name] = [["stress-ng", "--quiet", "--taskset", f"{other},{target}", "--" + name, "2",
+                       "-t", str(seconds - 1)]]
     for name in STORMS:
         made["poke-" + name] = [poked(name, "-n", "60", "-g", "8ms-20ms")]
-    made["poke-storms"] = [poked("mix", "--classes", ",".join(STORMS), "-n", "15", "-g", "5ms-20ms")]
+    made["poke-storms"] = [poked("mix", "--classes", ",".join(STORMS), "-n", "15", "-g",
+                                 "5ms-20ms")]
     made["poke-mix"] = [poked("mix", "-n", "10", "-g", "4ms-8ms")]
     made["poke-fifo-switch"] = [poked("fifo-switch", "-n", "3", "-g", "200ms")]
     return made

@@ -6,25 +6,32 @@ its time before the first one counts as the way there.
 """
 import bisect
 
-VECTORS = ("local_timer", "reschedule", "call_function", "call_function_single", "irq_work", "thermal_apic", "threshold_apic",
+VECTORS = ("local_timer", "reschedule", "call_function", "call_function_single", "irq_work",
+           "thermal_apic", "threshold_apic",
            "deferred_error_apic", "error_apic", "spurious_apic", "x86_platform_ipi")
-SOFTIRQS = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU")
+SOFTIRQS = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER",
+            "RCU")
 SAMPLER = "culprit-sampler"
 
-# Events and the fields that are read of them; the first are wanted on the target, the others on all CPUs.
+# Events and the fields that are read of them; the first are wanted on the target, the others on all
+# CPUs.
 ON_TARGET = {
     "irq/irq_handler_entry": ("irq",), "irq/irq_handler_exit": ("irq",),
     "irq/softirq_entry": ("vec",), "irq/softirq_exit": ("vec",), "irq/tasklet_entry": ("func",),
     **{f"irq_vectors/{v}_{end}": ("vector",) for v in VECTORS for end in ("entry", "exit")},
     "sched/sched_switch": ("prev_comm", "prev_pid", "prev_state", "next_comm", "next_pid"),
-    "timer/hrtimer_expire_entry": ("function",), "timer/timer_expire_entry": ("function",), "timer/timer_expire_exit": (),
+    "timer/hrtimer_expire_entry": ("function",), "timer/timer_expire_entry": ("function",),
+             "timer/timer_expire_exit": (),
     "workqueue/workqueue_execute_start": ("work", "function"),
-    "csd/csd_function_entry": ("func", "csd"), "nmi/nmi_handler": ("handler", "delta_ns", "handled"),
+    "csd/csd_function_entry": ("func", "csd"), "nmi/nmi_handler": ("handler", "delta_ns",
+                                                                   "handled"),
     "exceptions/page_fault_user": ("address",),
 }
 ASKING = {
-    "sched/sched_waking": ("pid",), "csd/csd_queue_cpu": ("cpu", "csd"), "ipi/ipi_send_cpu": ("cpu", "callback"),
-    "workqueue/workqueue_queue_work": ("work", "function"), "workqueue/workqueue_execute_end": ("work",),
+    "sched/sched_waking": ("pid",), "csd/csd_queue_cpu": ("cpu", "csd"),
+          "ipi/ipi_send_cpu": ("cpu", "callback"),
+    "workqueue/workqueue_queue_work": ("work", "function"),
+          "workqueue/workqueue_execute_end": ("work",),
 }
 EVENTS = {**ON_TARGET, **ASKING}
 FIELDS = {e.split("/")[1]: fields for e, fields in EVENTS.items()}
@@ -126,8 +133,10 @@ class Requests:
         return place[lo:bisect.bisect_left(place, before, key=lambda a: a.at)]
 
 
-# What gives a record each time, what may give one more: a sender that was noted, a tick that was kept, a flush, a work item's asker.
-ONE_RECORD = {"irq_handler_exit", "softirq_exit", "hrtimer_expire_entry", "timer_expire_entry", "tasklet_entry", "csd_function_entry",
+# What gives a record each time, what may give one more: a sender that was noted, a tick that was
+# kept, a flush, a work item's asker.
+ONE_RECORD = {"irq_handler_exit", "softirq_exit", "hrtimer_expire_entry", "timer_expire_entry",
+              "tasklet_entry", "csd_function_entry",
               "workqueue_execute_start", "sched_switch", *(v + "_exit" for v in VECTORS)}
 ONE_MORE = {"reschedule_exit", "local_timer_exit", "csd_function_entry"}
 
@@ -157,7 +166,8 @@ class Reading:
         self.current = None    # tid, None: not known
         self.doubt = self.begin
         self.at_work = {}      # tid: the function of the work item that it is in the middle of
-        self.way_out = set()   # those of them that are done with it, and were preempted before they slept
+        # those of them that are done with it, and were preempted before they slept
+        self.way_out = set()
         self.left = {}         # tid: when it last left this CPU
         self.resched = self.begin
         self.taken = {}        # what a request was for: when the last one was taken up
@@ -179,16 +189,21 @@ class Reading:
     def _handlers(self):
         h = {"irq_handler_entry": lambda at, f, p, v: self._enter(at, p, "irq", v[0], None),
              "irq_handler_exit": lambda at, f, p, v: self._leave(at, "irq", v[0]),
-             "softirq_entry": lambda at, f, p, v: self._enter(at, p, "softirq", v[0], SOFTIRQS[v[0]]),
+             "softirq_entry": lambda at, f, p, v: self._enter(at, p, "softirq", v[0],
+                                                              SOFTIRQS[v[0]]),
              "softirq_exit": lambda at, f, p, v: self._leave(at, "softirq", v[0]),
-             "sched_switch": self._switch, "nmi_handler": lambda at, f, p, v: self.odd.append((at - v[1], at, "nmi")),
-             "page_fault_user": lambda at, f, p, v: self.faults.append(at) if p in self.samplers else None,
+             "sched_switch": self._switch, "nmi_handler": lambda at, f, p,
+             v: self.odd.append((at - v[1], at, "nmi")),
+             "page_fault_user": lambda at, f, p, v: self.faults.append(at) if p in self.samplers
+             else None,
              "workqueue_execute_start": self._work, "workqueue_execute_end": self._work_done,
              "workqueue_queue_work": self._queued, "timer_expire_entry": self._timer,
              "hrtimer_expire_entry": lambda at, f, p, v: self._mark(at, v[0]),
-             "tasklet_entry": lambda at, f, p, v: self._mark(at, v[0]), "csd_function_entry": self._csd}
+             "tasklet_entry": lambda at, f, p, v: self._mark(at, v[0]),
+             "csd_function_entry": self._csd}
         for vector in VECTORS:
-            h[vector + "_entry"] = lambda at, f, p, v, name=vector: self._enter(at, p, "vector", v[0], name)
+            h[vector + "_entry"] = lambda at, f, p, v, name=vector: self._enter(at, p, "vector",
+                                                                                v[0], name)
             h[vector + "_exit"] = lambda at, f, p, v, name=vector: self._leave(at, "vector", v[0])
         return h
 
@@ -234,7 +249,8 @@ class Reading:
     def _switch(self, at, flags, pid, v):
         before, after = v[1], v[4]
         for interval in self.stack[1:] if self.stack and self.stack[0].part.kind == "thread" else self.stack:
-            self.odd.append((interval.part.start, at, f"{interval.part.kind} {interval.part.id} is open over a switch"))
+            self.odd.append((interval.part.start, at,
+                             f"{interval.part.kind} {interval.part.id} is open over a switch"))
         stay = self.stack[0] if self.stack and self.stack[0].part.kind == "thread" else None
         self.stack = []
         if self.current is not None and self.current != before:
@@ -243,10 +259,12 @@ class Reading:
         if stay:
             stay.part.name = text(v[0])
             self._close(at, stay)
-            if v[2] & PREEMPTED and stay.part.function and before not in self.at_work:  # on the way out of a work item
+            # on the way out of a work item
+            if v[2] & PREEMPTED and stay.part.function and before not in self.at_work:
                 self.at_work[before] = stay.part.function
                 self.way_out.add(before)
-        # Woken on another CPU after it was taken off the queue, but before this event: that one counts.
+        # Woken on another CPU after it was taken off the queue, but before this event: that one
+        # counts.
         self.left[before] = at if v[2] & PREEMPTED or not v[2] else at - LEAVING_NS
         if self.by_name and text(v[3]) == SAMPLER:
             self.samplers.add(after)
@@ -256,8 +274,10 @@ class Reading:
         self.doubt = at
         if after in self.samplers:
             return
-        woken = Requests.between(self.requests.wakes.get(after, []), self.left.get(after, 0), at)[-1:]
-        if Requests.between(self.requests.done.get(after, []), self.left.get(after, 0), at) or (woken and after in self.way_out):
+        woken = Requests.between(self.requests.wakes.get(after, []), self.left.get(after, 0),
+                                 at)[-1:]
+        if Requests.between(self.requests.done.get(after, []), self.left.get(after, 0),
+                            at) or (woken and after in self.way_out):
             self.at_work.pop(after, None)  # it went on elsewhere
         self.way_out.discard(after)
         if woken:
@@ -303,6 +323,7 @@ class Reading:
     def _csd(self, at, flags, pid, v):
         if not self.stack or self.stack[-1].part.kind not in ("vector", "irq"):
             return  # a call of a thread's own to its own CPU, beside those to others
-        asked = Requests.between(self.requests.csds.get(v[1], []), self.taken.get(("csd", v[1]), 0), at)
+        asked = Requests.between(self.requests.csds.get(v[1], []), self.taken.get(("csd", v[1]), 0),
+                                 at)
         self.taken["csd", v[1]] = at
         self._mark(at, v[0], asked[-1:])

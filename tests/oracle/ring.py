@@ -121,11 +121,13 @@ class Instance:
 
     def lost(self, cpu):
         """Events that this CPU's buffer does not hold: overwritten, or dropped."""
-        stats = dict(line.split(":") for line in read(f"{self.at}/per_cpu/cpu{cpu}/stats").splitlines())
+        stats = dict(line.split(":")
+                     for line in read(f"{self.at}/per_cpu/cpu{cpu}/stats").splitlines())
         return sum(int(stats[k]) for k in ("overrun", "commit overrun", "dropped events"))
 
     def pages(self, cpu):
-        size = int(re.search(r"char data;\s*offset:(\d+);\s*size:(\d+)", read(self.at + "/events/header_page"))[2]) + 16 \
+        size = int(re.search(r"char data;\s*offset:(\d+);\s*size:(\d+)",
+                             read(self.at + "/events/header_page"))[2]) + 16 \
             if os.path.exists(self.at + "/events/header_page") else 4096
         fd = os.open(f"{self.at}/per_cpu/cpu{cpu}/trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK)
         try:
@@ -181,13 +183,15 @@ def raw_events(pages):
 class Format:
     """Where the fields of one event lie."""
 
-    CODES = {(1, 0): "B", (1, 1): "b", (2, 0): "H", (2, 1): "h", (4, 0): "I", (4, 1): "i", (8, 0): "Q", (8, 1): "q"}
+    CODES = {(1, 0): "B", (1, 1): "b", (2, 0): "H", (2, 1): "h", (4, 0): "I", (4, 1): "i",
+             (8, 0): "Q", (8, 1): "q"}
 
     def __init__(self, text):
         self.id = int(re.search(r"^ID: (\d+)", text, re.M)[1])
         self.fields = {}
         for name, array, offset, size, signed in re.findall(
-                r"^\tfield:[^;]*?(\w+)(\[[^\]]*\])?;\toffset:(\d+);\tsize:(\d+);\tsigned:(\d);", text, re.M):
+                r"^\tfield:[^;]*?(\w+)(\[[^\]]*\])?;\toffset:(\d+);\tsize:(\d+);\tsigned:(\d);",
+                                                            text, re.M):
             code = f"{size}s" if array else self.CODES.get((int(size), int(signed)))
             if code:
                 self.fields[name] = int(offset), code
@@ -201,7 +205,8 @@ class Format:
                 text += f"{offset - at}x" * (offset > at) + code
                 at = offset + struct.calcsize("<" + code)
             return struct.Struct(text).unpack_from
-        parts = [(self.fields[n][0], struct.Struct("<" + self.fields[n][1])) if n in self.fields else None for n in names]
+        parts = [(self.fields[n][0], struct.Struct("<" + self.fields[n][1])) if n in self.fields
+                 else None for n in names]
         return lambda page, at: tuple(p and p[1].unpack_from(page, at + p[0])[0] for p in parts)
 
 

@@ -34,7 +34,8 @@ def fake(name, script):
 
 def run(*command, **options):
     env = {**os.environ, "BUILD": place}
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, cwd=ROOT, **options)
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          env=env, cwd=ROOT, **options)
 
 
 def check(name, script, *words):
@@ -48,105 +49,143 @@ def check(name, script, *words):
 
 try:
     for what, script, last, rc in [
-            ("a green file", "echo ok 1 - a; echo ok 2 - b; echo 1..2", "2 passed, 0 failed, 0 skipped", 0),
-            ("a red one", "echo ok 1 - a; echo not ok 2 - b; echo 1..2; exit 1", "1 passed, 1 failed, 0 skipped", 1),
-            ("a skip", "echo ok 1 - a; echo 'ok 2 - b # SKIP no disk'; echo 1..2", "1 passed, 0 failed, 1 skipped", 0),
-            ("a file that is skipped as a whole proves nothing", "echo '1..0 # SKIP no disk'", "0 passed, 0 failed, 1 skipped", 1),
+            ("a green file", "echo ok 1 - a; echo ok 2 - b; echo 1..2",
+             "2 passed, 0 failed, 0 skipped", 0),
+            ("a red one", "echo ok 1 - a; echo not ok 2 - b; echo 1..2; exit 1",
+             "1 passed, 1 failed, 0 skipped", 1),
+            ("a skip", "echo ok 1 - a; echo 'ok 2 - b # SKIP no disk'; echo 1..2",
+             "1 passed, 0 failed, 1 skipped", 0),
+            ("a file that is skipped as a whole proves nothing", "echo '1..0 # SKIP no disk'",
+             "0 passed, 0 failed, 1 skipped", 1),
             ("one that dies", "echo ok 1 - a; exit 3", "1 passed, 1 failed, 0 skipped", 1),
             ("one that ends early", "echo 1..3; echo ok 1 - a", "1 passed, 1 failed, 0 skipped", 1),
-            ("one that is killed", "echo 1..1; echo ok 1 - a; kill -9 $$", "1 passed, 1 failed, 0 skipped", 1),
+            ("one that is killed", "echo 1..1; echo ok 1 - a; kill -9 $$",
+             "1 passed, 1 failed, 0 skipped", 1),
             ("one that says nothing", "true", "0 passed, 1 failed, 0 skipped", 1),
-            ("one that leaves a file behind", "echo ok 1 - a; echo 1..1; touch $TMPDIR/x", "1 passed, 1 failed, 0 skipped", 1)]:
+            ("one that leaves a file behind", "echo ok 1 - a; echo 1..1; touch $TMPDIR/x",
+             "1 passed, 1 failed, 0 skipped", 1)]:
         r, said, rows = check("a.t", script)
         ok((said, r.returncode) == (last, rc), what + ": " + last, r.stdout)
     r, _, _ = check("a.t", "echo 'ok 1 - b # SKIP no disk'; echo ok 2 - a; echo 1..2")
-    ok("skipped:\n" in r.stdout and ": b: no disk" in r.stdout, "the end says what was skipped, and why", r.stdout)
+    ok("skipped:\n" in r.stdout and ": b: no disk" in r.stdout,
+       "the end says what was skipped, and why", r.stdout)
 
     for sig in signal.SIGINT, signal.SIGTERM:
-        p = subprocess.Popen(["tests/check", place, fake("a.t", f"echo $TMPDIR >{place}/where; sleep 1000 & wait"), fake("b.t", "touch $TMPDIR/x")],
+        p = subprocess.Popen(["tests/check", place,
+                              fake("a.t", f"echo $TMPDIR >{place}/where; sleep 1000 & wait"),
+                              fake("b.t", "touch $TMPDIR/x")],
                              cwd=ROOT, stdout=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 20
-        while not (os.path.exists(place + "/where") and open(place + "/where").read()) and time.monotonic() < deadline:
+        while not (os.path.exists(place + "/where")
+                   and open(place + "/where").read()) and time.monotonic() < deadline:
             time.sleep(0.05)
         p.send_signal(sig)
         out, _ = p.communicate(timeout=20)
         where = open(place + "/where").read().strip()
         os.unlink(place + "/where")
-        ok(p.returncode == 128 + sig and where and not os.path.exists(where), f"{sig.name} ends it, and its TMPDIR goes", out, where)
+        ok(p.returncode == 128 + sig and where and not os.path.exists(where),
+           f"{sig.name} ends it, and its TMPDIR goes", out, where)
 
     unit = """echo '[       OK ] test_a'; echo '[  FAILED  ] test_b'; echo '[  PASSED  ] 1 test(s).'
     echo '[  FAILED  ] tests: 1 test(s), listed below:'; echo '[  FAILED  ] test_b'; exit 1"""
     r, said, rows = check("test_false", unit)
-    ok(said == "1 passed, 1 failed, 0 skipped" and [row["name"] for row in rows] == ["test_a", "test_b"], "cmocka's words", r.stdout, rows)
+    ok(said == "1 passed, 1 failed, 0 skipped" and [row["name"] for row in rows] == ["test_a",
+                                                                                     "test_b"],
+       "cmocka's words", r.stdout, rows)
 
     count = f"n=$(($(cat {place}/n 2>/dev/null || echo 0) + 1)); echo $n >{place}/n; "
     unjudged = "echo 'ok 1 - a # SKIP not judged: the host stood still'; echo 1..1"
-    r, said, rows = check("a.t", count + f"[ $n -gt 2 ] || {{ {unjudged}; exit; }}; echo ok 1 - a; echo 1..1")
-    ok(said == "1 passed, 0 failed, 0 skipped" and [row["result"] for row in rows] == ["not judged", "not judged", "ok"],
+    r, said, rows = check("a.t", count
+                          + f"[ $n -gt 2 ] || {{ {unjudged}; exit; }}; echo ok 1 - a; echo 1..1")
+    ok(said == "1 passed, 0 failed, 0 skipped" and [row["result"] for row in rows] == ["not judged",
+                                                                                       "not judged",
+                                                                                       "ok"],
        "what is not judged is run again", r.stdout, rows)
-    ok("run again: 2 times" in r.stdout and "a.t: 3 runs: the host stood still" in r.stdout, "and the end says how often, and why", r.stdout)
+    ok("run again: 2 times" in r.stdout and "a.t: 3 runs: the host stood still" in r.stdout,
+       "and the end says how often, and why", r.stdout)
     os.unlink(os.path.join(place, "n"))
     r, said, rows = check("a.t", count + unjudged)
-    ok(said == "0 passed, 1 failed, 0 skipped" and open(os.path.join(place, "n")).read() == "3\n", "three times; then it has failed", r.stdout)
+    ok(said == "0 passed, 1 failed, 0 skipped" and open(os.path.join(place, "n")).read() == "3\n",
+       "three times; then it has failed", r.stdout)
     os.unlink(os.path.join(place, "n"))
-    r, said, rows = check("a.t", count + "echo not ok 1 - a; echo 'ok 2 - b # SKIP not judged: x'; echo 1..2; exit 1")
-    ok(r.returncode == 1 and open(os.path.join(place, "n")).read() == "1\n", "what is red is never run again", r.stdout)
+    r, said, rows = check("a.t", count
+                          + "echo not ok 1 - a; echo 'ok 2 - b # SKIP not judged: x'; echo 1..2; exit 1")
+    ok(r.returncode == 1 and open(os.path.join(place, "n")).read() == "1\n",
+       "what is red is never run again", r.stdout)
     os.unlink(os.path.join(place, "n"))
     r = run("tests/check", place, "nothing.t")
-    ok(r.returncode == 1 and "neither a stage nor a program" in r.stdout, "what is not there is refused", r.stdout)
+    ok(r.returncode == 1 and "neither a stage nor a program" in r.stdout,
+       "what is not there is refused", r.stdout)
 
     # ---- tools/flake: every third run is red, every second skips ----
-    suite = fake("sometimes.t", count + "[ $((n % 3)) = 0 ] && echo not ok 1 - shaky || echo ok 1 - shaky\n"
+    suite = fake("sometimes.t",
+                 count + "[ $((n % 3)) = 0 ] && echo not ok 1 - shaky || echo ok 1 - shaky\n"
                  "[ $((n % 2)) = 0 ] && echo 'ok 2 - shy # SKIP no disk' || echo ok 2 - shy\n"
                  "echo 'ok 3 - never # SKIP no card'\n[ $n = 5 ] || echo ok 4 - firm; echo 1..4\n[ $((n % 3)) != 0 ]")
     r = run("tools/flake", "6", suite)
     folder = os.path.basename(place)
-    for line in ("6 runs", rf"RED +2 of 6 \(33\.3 %\)  {folder}/sometimes\.t: shaky", rf"skip +3 of 6 \(50\.0 %\)  {folder}/sometimes\.t: shy: no disk",
+    for line in ("6 runs", rf"RED +2 of 6 \(33\.3 %\)  {folder}/sometimes\.t: shaky",
+                 rf"skip +3 of 6 \(50\.0 %\)  {folder}/sometimes\.t: shy: no disk",
                  rf"absent +1 of 6 \(16\.7 %\)  {folder}/sometimes\.t: firm"):
         ok(re.search(line, r.stdout), "flake says " + line.replace(folder, "FOLDER"), r.stdout)
-    ok(r.returncode == 1 and "never" not in r.stdout.replace("nothing was ever", "") and "run 6" in r.stdout,
+    ok(r.returncode == 1 and "never" not in r.stdout.replace("nothing was ever", "")
+       and "run 6" in r.stdout,
        "and nothing of what is the same each time", r.stdout)
     r = run("tools/flake", "7", suite)
-    ok("run 7" in r.stdout and "run 6" not in r.stdout and "2 of 7" in r.stdout, "it goes on where it was", r.stdout)
+    ok("run 7" in r.stdout and "run 6" not in r.stdout and "2 of 7" in r.stdout,
+       "it goes on where it was", r.stdout)
     r = run("tools/flake", "2", "--beside", "sleep 1000", suite)
-    ok(r.returncode == 1 and "--fresh begins anew" in r.stdout and "run" not in r.stdout.split("has runs")[0],
+    ok(r.returncode == 1 and "--fresh begins anew" in r.stdout
+       and "run" not in r.stdout.split("has runs")[0],
        "and does not mix runs of different tests", r.stdout)
     r = run("tools/flake", "1", "--fresh", "--beside", "sleep 1000", suite)
     ok("run 1" in r.stdout and "1 runs" in r.stdout, "with something beside", r.stdout)
-    r = run("tools/flake", "2", "--fresh", "--beside", "true", fake("slow.t", "sleep 0.5; echo ok 1 - a; echo 1..1"))
-    ok(r.returncode == 1 and "ended by itself" in r.stdout, "a run whose companion ended does not count", r.stdout)
+    r = run("tools/flake", "2", "--fresh", "--beside", "true",
+            fake("slow.t", "sleep 0.5; echo ok 1 - a; echo 1..1"))
+    ok(r.returncode == 1 and "ended by itself" in r.stdout,
+       "a run whose companion ended does not count", r.stdout)
 
     slow = fake("slow.t", f"{count} [ $n != 2 ] || sleep 20; echo ok 1 - a; echo 1..1")
     os.unlink(os.path.join(place, "n"))
-    p = subprocess.Popen(["tools/flake", "3", "--fresh", slow], cwd=ROOT, env={**os.environ, "BUILD": place}, stdout=subprocess.PIPE, text=True,
+    p = subprocess.Popen(["tools/flake", "3", "--fresh", slow], cwd=ROOT,
+                         env={**os.environ, "BUILD": place}, stdout=subprocess.PIPE, text=True,
                          start_new_session=True)
     deadline = time.monotonic() + 20
-    while not (os.path.exists(place + "/n") and open(place + "/n").read() == "2\n") and time.monotonic() < deadline:
+    while not (os.path.exists(place + "/n")
+               and open(place + "/n").read() == "2\n") and time.monotonic() < deadline:
         time.sleep(0.05)
     os.killpg(p.pid, signal.SIGINT)
     said, _ = p.communicate(timeout=30)
     ok("interrupted" in said and "1 runs" in said, "Ctrl-C ends it, with what is known", said)
     r = run("tools/flake", "3", slow)
-    ok("run 2: ok" in r.stdout and "run 3: ok" in r.stdout and "run 1" not in r.stdout and "3 runs" in r.stdout and r.returncode == 0,
+    ok("run 2: ok" in r.stdout and "run 3: ok" in r.stdout and "run 1" not in r.stdout
+       and "3 runs" in r.stdout and r.returncode == 0,
        "and the interrupted run is made again", r.stdout)
 
     # ---- warnings are errors with what was tried, never in a user's make ----
     def compiled(*words):
         plain = ["env", "-u", "MAKEFLAGS", "-u", "MFLAGS", "-u", "MAKELEVEL"]
-        return run(*plain, "make", "-n", "V=1", f"O={place}", *words, f"{place}/src/main.o", f"{place}/bpf/trace.bpf.o").stdout
+        return run(*plain, "make", "-n", "V=1", f"O={place}", *words, f"{place}/src/main.o",
+                   f"{place}/bpf/trace.bpf.o").stdout
 
-    untried = re.findall(r"warnings are not errors here: (.*) was not tried", said := compiled("WERROR=1", "TRIED="))
-    ok(untried and "-Werror" not in said, "with versions that were not tried warnings are no errors, and make says so", said)
-    ok(compiled("WERROR=1", "TRIED=" + "".join(untried)).count("-Werror") == 2, "with those that were they are, on both sides")
+    untried = re.findall(r"warnings are not errors here: (.*) was not tried",
+                         said := compiled("WERROR=1", "TRIED="))
+    ok(untried and "-Werror" not in said,
+       "with versions that were not tried warnings are no errors, and make says so", said)
+    ok(compiled("WERROR=1", "TRIED=" + "".join(untried)).count("-Werror") == 2,
+       "with those that were they are, on both sides")
     ok("-Werror" not in (said := compiled()), "in a user's make they never are", said)
 
     # ---- check-all: each stage, also after one that fails ----
     fake("flock", 'shift; exec "$@"')
     fake("make", 'case "$*" in *-n*oracle) exit 2 ;; *san) echo broken; exit 1 ;; *) echo "$*"; echo 1 passed ;; esac')
     r = run("env", f"PATH={place}:{os.environ['PATH']}", "tests/check-all", place)
-    rows = [line.split()[:2] for line in r.stdout.splitlines() if re.match(r"\w+ +(ok|FAILED) +\d+ s", line)]
+    rows = [line.split()[:2] for line in r.stdout.splitlines()
+            if re.match(r"\w+ +(ok|FAILED) +\d+ s", line)]
     ok(r.returncode == 1 and rows == [[name, "FAILED" if name == "san" else "ok"] for name in
-                                      ("check", "san", "browser", "live", "roots", "fuzz", "accuracy", "lab")], "check-all: a row for each stage", r.stdout)
+                                      ("check", "san", "browser", "live", "roots", "fuzz",
+                                       "accuracy", "lab")], "check-all: a row for each stage",
+       r.stdout)
 finally:
     subprocess.run(["rm", "-rf", place])
 print(f"1..{number}")

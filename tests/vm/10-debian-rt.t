@@ -17,7 +17,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import check_sums, cpu_of, diag, done, is_, not_judged, ok, skip_all, sources, take_turn, total  # noqa: E402
+# noqa: E402
+from lib import check_sums, cpu_of, diag, done, is_, not_judged, ok, skip_all, sources, take_turn, total
 
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
@@ -46,7 +47,8 @@ def probes():
     """Tracepoints and functions that culprit's programs attach to."""
     text = "".join(open(path).read() for path in glob.glob(os.path.join(ROOT, "bpf", "*.bpf.c")))
     vectors = re.findall(r"^VECTOR\((\w+),", text, re.M)
-    tracepoints = set(re.findall(r'SEC\("\?(?:tp_btf|raw_tp)/(\w+)"', text)) | {v + e for v in vectors for e in ("_entry", "_exit")}
+    tracepoints = set(re.findall(r'SEC\("\?(?:tp_btf|raw_tp)/(\w+)"',
+                                 text)) | {v + e for v in vectors for e in ("_entry", "_exit")}
     return tracepoints, set(re.findall(r'SEC\("\?fentry/(\w+)"', text))
 
 
@@ -88,7 +90,8 @@ for what, report in ("quiet", quiet), ("busy", busy), ("stopped", stopped):
     check_sums(report, what)  # also: nothing lost, no mismatch
 ok("-rt" in quiet["host"]["kernel"], "it is a real-time kernel", quiet["host"])
 row = cpu_of(quiet, 1)
-is_((quiet["run"]["cpus"], row["isolated"], row["nohz_full"]), ([1], True, True), "the isolated CPU is found, and called isolated and nohz_full")
+is_((quiet["run"]["cpus"], row["isolated"], row["nohz_full"]), ([1], True, True),
+    "the isolated CPU is found, and called isolated and nohz_full")
 row = cpu_of(busy, 0)
 is_((row["isolated"], row["nohz_full"]), (False, False), "the housekeeping CPU is not")
 
@@ -100,28 +103,36 @@ is_(sorted(set(quiet["run"]["not_observed"]) - functions), sorted(tracepoints - 
 
 def ticks(report, cpu):
     """Timer interrupts a second."""
-    return total(sources(report, cpu, name="local_timer"), "count") / cpu_of(report, cpu)["observed_ns"] * 1e9
+    return total(sources(report, cpu, name="local_timer"),
+                 "count") / cpu_of(report, cpu)["observed_ns"] * 1e9
 
 
-ok(ticks(quiet, 1) < 10, "the tick is off on the isolated CPU", ticks(quiet, 1), cpu_of(quiet, 1)["sources"])
-ok(0.6 * HZ < ticks(busy, 0) < 1.6 * HZ, f"CPU 0 has its tick, {HZ} a second", ticks(busy, 0), cpu_of(busy, 0)["sources"])
+ok(ticks(quiet, 1) < 10, "the tick is off on the isolated CPU", ticks(quiet, 1),
+   cpu_of(quiet, 1)["sources"])
+ok(0.6 * HZ < ticks(busy, 0) < 1.6 * HZ, f"CPU 0 has its tick, {HZ} a second", ticks(busy, 0),
+   cpu_of(busy, 0)["sources"])
 
 findings = json.loads(files["audit"])["findings"]
-is_([f["title"] for f in findings if f["level"] == "FAIL"], [], "the audit finds the isolated CPU isolated")
+is_([f["title"] for f in findings if f["level"] == "FAIL"], [],
+    "the audit finds the isolated CPU isolated")
 failed = {f["id"]: f["cost_ns"] for f in busy["findings"] if f["level"] == "FAIL"}
 ok({"isolated", "nohz_full"} <= set(failed) and failed["nohz_full"] > 0,
    "and of CPU 0 what is missing, and that it costs time", failed)
 diag(quiet["verdict"], busy["verdict"])
-ok(quiet["verdict"].startswith("cpu 1 ") and "tick" not in quiet["verdict"], "the isolated CPU's verdict is not about the tick", quiet["verdict"])
+ok(quiet["verdict"].startswith("cpu 1 ") and "tick" not in quiet["verdict"],
+   "the isolated CPU's verdict is not about the tick", quiet["verdict"])
 
 hiccups = [json.loads(line) for line in files["hiccups"].decode().splitlines()]
 at = 0
 for took in stops:
     later = [h for h in hiccups if h["start_ns"] >= at]
     near = [h for h in later if abs(h["duration_ns"] - took) <= max(0.1 * took, 50_000)]
-    if not near and any(h["duration_ns"] > took for h in later):  # a busy host lets it wait for a CPU after the stop, too
-        not_judged(f"a stop of {took / 1e6:.1f} ms is a hiccup of that length", "the host let the guest wait longer than the test did")
-    elif ok(near, f"a stop of {took / 1e6:.1f} ms is a hiccup of that length", sorted(h["duration_ns"] for h in hiccups)[-10:]):
+    # a busy host lets it wait for a CPU after the stop, too
+    if not near and any(h["duration_ns"] > took for h in later):
+        not_judged(f"a stop of {took / 1e6:.1f} ms is a hiccup of that length",
+                   "the host let the guest wait longer than the test did")
+    elif ok(near, f"a stop of {took / 1e6:.1f} ms is a hiccup of that length",
+            sorted(h["duration_ns"] for h in hiccups)[-10:]):
         h = near[0]
         at = h["start_ns"] + h["duration_ns"]
         ok(h["outside_ns"] >= 0.9 * h["duration_ns"], "and lies outside the kernel", h)
@@ -131,5 +142,6 @@ diag(out)
 if stood_still:
     not_judged("known noise is found and named, nothing else is blamed", stood_still[1])
 else:
-    ok("\nscore: all bars met" in out, "known noise is found and named, nothing else is blamed", out)
+    ok("\nscore: all bars met" in out, "known noise is found and named, nothing else is blamed",
+       out)
 done()

@@ -45,14 +45,19 @@ for name in KERNELS:
     check_sums(report, name, lost=None, mismatches=None)
     e = cpu_of(report, 1)["edges"]
     diag(name, e)
-    # Two hundred come in the 100 ms for which it learns. Where the host leaves few of them it goes on, for a second at most.
+    # Two hundred come in the 100 ms for which it learns. Where the host leaves few of them it goes
+    # on, for a second at most.
     ok(e["samples"] >= ENOUGH, f"{name}: edges are learned from {ENOUGH} interruptions and more", e)
-    ok(0 < e["in_p50_ns"] <= e["in_p90_ns"] and 0 < e["out_p50_ns"] <= e["out_p90_ns"], f"{name}: and their spread is told", e)
-    is_(e["bound_irq_ns"], 3 * e["out_p90_ns"], f"{name}: the bound is theirs: three times the way out of nine in ten, as in any guest")
+    ok(0 < e["in_p50_ns"] <= e["in_p90_ns"] and 0 < e["out_p50_ns"] <= e["out_p90_ns"],
+       f"{name}: and their spread is told", e)
+    is_(e["bound_irq_ns"], 3 * e["out_p90_ns"],
+        f"{name}: the bound is theirs: three times the way out of nine in ten, as in any guest")
     fds = files["fds"].decode()
-    ok(fds and "perf_event" not in fds, f"{name}: the clock that made them is closed when the window opens", fds)
+    ok(fds and "perf_event" not in fds,
+       f"{name}: the clock that made them is closed when the window opens", fds)
     is_(cpu_of(report, 1)["threshold_ns"] >= 500, True, f"{name}: a guest's threshold")
     is_(files["rc"].decode().strip(), "0", f"{name}: without privileges it learns from timers")
     nobody = cpu_of(json.loads(files["nobody"]), 1)
-    is_((nobody["edges"]["samples"], nobody["edges"]["out_p90_ns"]), (0, None), f"{name}: and untraced nothing of edges")
+    is_((nobody["edges"]["samples"], nobody["edges"]["out_p90_ns"]), (0, None),
+        f"{name}: and untraced nothing of edges")
 done()

@@ -65,34 +65,52 @@ diag(f"{cpu['observed_ns'] / 1e9:.1f} s: {cpu['osnoise']} intervals by osnoise, 
      f"{cpu['difference_p50_ns']} ns, {cpu['difference_p50_percent']} %; HW {cpu['hw']} by culprit, {cpu['hw_osnoise']} by osnoise's events",
      *[f"{s['kind']} {s['name']}: {s['culprit']} {s['osnoise']} {s['matched']} p50 {s['difference_p50_ns']}" for s in cpu["sources"]])
 ok(cpu["osnoise"] > 50 * WINDOW_S, "osnoise saw the noise that was made", cpu["osnoise"])
-ok(cpu["matched"] >= 0.999 * cpu["osnoise"], "99.9 % of osnoise's intervals are matched one to one", cpu["matched"], cpu["osnoise"])
+ok(cpu["matched"] >= 0.999 * cpu["osnoise"], "99.9 % of osnoise's intervals are matched one to one",
+   cpu["matched"], cpu["osnoise"])
 is_(cpu["lost"], 0, "nothing was lost")
 nmi = [s for s in cpu["sources"] if s["kind"] == "nmi"]
-ok(nmi and nmi[0]["matched"] >= 20 and nmi[0]["matched"] == nmi[0]["culprit"] == nmi[0]["osnoise"], "each NMI is one interval of both", nmi)
+ok(nmi and nmi[0]["matched"] >= 20 and nmi[0]["matched"] == nmi[0]["culprit"] == nmi[0]["osnoise"],
+   "each NMI is one interval of both", nmi)
 alone = [s for s in cpu["sources"] if s["only_culprit"] and not s["why"]]
 is_(alone, [], "what only culprit has is explained")
-ok(cpu["difference_p50_ns"] <= 200 or cpu["difference_p50_percent"] <= 5, "half of all intervals differ by no more than 200 ns or 5 %", cpu)
-# Where one interrupt hits a thread, what culprit's probes take behind its end is the thread's to culprit and the interrupt's to osnoise: in
-# counted time 1,142 to 1,151 ns, as the threads of tlb and membarrier show, each hit by one IPI. A short thread differs by that.
-unexplained = [s for s in cpu["sources"] if s["matched"] >= 20 and s["differs"] and s["kind"] != "nmi" and
-               not (s["why_differs"] or "").startswith("on PREEMPT") and not (s["kind"] == "thread" and s["difference_p50_ns"] <= 1200)]
-is_(unexplained, [], "all sources do, but for NMIs, threads that run softirqs, and short threads by a microsecond")
-ok(cpu["hw"] > 100 and abs(cpu["hw"] - cpu["hw_osnoise"]) <= 0.01 * cpu["hw"], "both count the same gaps as HW", cpu["hw"], cpu["hw_osnoise"])
+ok(cpu["difference_p50_ns"] <= 200 or cpu["difference_p50_percent"] <= 5,
+   "half of all intervals differ by no more than 200 ns or 5 %", cpu)
+# Where one interrupt hits a thread, what culprit's probes take behind its end is the thread's to
+# culprit and the interrupt's to osnoise: in counted time 1,142 to 1,151 ns, as the threads of tlb
+# and membarrier show, each hit by one IPI. A short thread differs by that.
+unexplained = [s for s in cpu["sources"] if s["matched"] >= 20 and s["differs"]
+               and s["kind"] != "nmi" and
+               not (s["why_differs"] or "").startswith("on PREEMPT")
+               and not (s["kind"] == "thread" and s["difference_p50_ns"] <= 1200)]
+is_(unexplained, [],
+    "all sources do, but for NMIs, threads that run softirqs, and short threads by a microsecond")
+ok(cpu["hw"] > 100 and abs(cpu["hw"] - cpu["hw_osnoise"]) <= 0.01 * cpu["hw"],
+   "both count the same gaps as HW", cpu["hw"], cpu["hw_osnoise"])
 
 periods = json.loads(text["periods"])["periods"]
-ok({p["by"] for p in periods} == {"culprit", "osnoise"} and {p["turn"] for p in periods} == {1, 2}, "both measure in turn, twice", periods)
-ok(all(p["noise_ns"] <= p["runtime_ns"] and p["max_single_ns"] <= p["noise_ns"] for p in periods), "the periods hold", periods)
+ok({p["by"] for p in periods} == {"culprit", "osnoise"} and {p["turn"] for p in periods} == {1, 2},
+   "both measure in turn, twice", periods)
+ok(all(p["noise_ns"] <= p["runtime_ns"] and p["max_single_ns"] <= p["noise_ns"] for p in periods),
+   "the periods hold", periods)
 
-hw = {by: sum(p["hw"] for p in periods if p["by"] == by) / sum(p["runtime_ns"] for p in periods if p["by"] == by) * 1e9
+hw = {by: sum(p["hw"] for p in periods if p["by"] == by) / sum(p["runtime_ns"]
+                                                               for p in periods
+                                                               if p["by"] == by) * 1e9
       for by in ("culprit", "osnoise")}
-diag(f"HW a second: {hw}")  # the other CPU's turns, which are more while culprit's reader works there
-ok(50 < hw["osnoise"] < 2 * HZ and 50 < hw["culprit"] < 2 * HZ, "and osnoise's own workload finds such gaps, too", hw)
+# the other CPU's turns, which are more while culprit's reader works there
+diag(f"HW a second: {hw}")
+ok(50 < hw["osnoise"] < 2 * HZ and 50 < hw["culprit"] < 2 * HZ,
+   "and osnoise's own workload finds such gaps, too", hw)
 
 is_(text["after"], text["before"], "what was switched on is put back")
 is_(text["alternated"], text["before"], "after the alternation, too")
-ok("NO_OSNOISE_WORKLOAD" in text["during"] and "culprit-osnoise" in text["during"], "it was switched on", text["during"])
-ok(text["second"].startswith("culprit: another culprit") and text["second"].endswith("\n1\n"), "a second one waits its turn", text["second"])
-ok(text["third"].endswith("0\n") and text["killed"] == text["before"], "the run after a kill puts back what was left",
+ok("NO_OSNOISE_WORKLOAD" in text["during"] and "culprit-osnoise" in text["during"],
+   "it was switched on", text["during"])
+ok(text["second"].startswith("culprit: another culprit") and text["second"].endswith("\n1\n"),
+   "a second one waits its turn", text["second"])
+ok(text["third"].endswith("0\n") and text["killed"] == text["before"],
+   "the run after a kill puts back what was left",
    text["third"], text["killed"], text["before"])
-ok("somebody else uses" in text["other"] and text["other"].endswith("\n1\nosnoise\n"), "another user is left alone", text["other"])
+ok("somebody else uses" in text["other"] and text["other"].endswith("\n1\nosnoise\n"),
+   "another user is left alone", text["other"])
 done()

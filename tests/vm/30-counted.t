@@ -16,7 +16,8 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import check_sums, cpu_of, diag, done, is_, ok, skip_all, sources, take_turn, total  # noqa: E402
+# noqa: E402
+from lib import check_sums, cpu_of, diag, done, is_, ok, skip_all, sources, take_turn, total
 
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
@@ -56,8 +57,10 @@ def boot(job, isolation):
     report = json.loads(files["report"])
     hiccups = [json.loads(line) for line in files["hiccups"].decode().splitlines()]
     check_sums(report, isolation)
-    is_(len(hiccups), cpu_of(report, 1)["hiccups"]["count"], f"{isolation}: each hiccup is handed out")
-    return report, hiccups, out, {name: data.decode(errors="replace") for name, data in files.items()}
+    is_(len(hiccups), cpu_of(report, 1)["hiccups"]["count"],
+        f"{isolation}: each hiccup is handed out")
+    return report, hiccups, out, {name: data.decode(errors="replace") for name,
+                                  data in files.items()}
 
 
 try:
@@ -100,8 +103,10 @@ def check_turns(hiccups, trace):
     covered = turns.share(hiccups[0]["start_ns"], hiccups[-1]["start_ns"])
     diag(f"{len(hiccups)} hiccups, {len(unexplained)} with time outside the kernel, {len(orphans)} of these at no turn of CPU 0; "
          f"its turns are {100 * covered:.1f} % of the time")
-    ok(len(hiccups) > HZ and turns.spans and covered < 0.25, "there is something to explain, and it is not explained by chance", covered)
-    # A turn in which CPU 0 only goes on with what it did leaves no event: now and then there is one.
+    ok(len(hiccups) > HZ and turns.spans and covered < 0.25,
+       "there is something to explain, and it is not explained by chance", covered)
+    # A turn in which CPU 0 only goes on with what it did leaves no event: now and then there is
+    # one.
     ok(len(orphans) <= len(hiccups) // 500 and all(h["duration_ns"] < 1000 for h in orphans),
        f"each gap of more than {LEAST_NS} ns has its cause on the CPU, or lies in a turn of the other", *orphans[:5])
 
@@ -111,19 +116,24 @@ check_turns(hiccups, files["trace"])
 
 bursts = [e for e in map(json.loads, files["poke"].splitlines()) if "n" in e and "class" in e]
 for e in bursts:
-    near = [h for h in hiccups if h["start_ns"] < e["end_ns"] and e["start_ns"] < h["start_ns"] + h["duration_ns"]]
+    near = [h for h in hiccups if h["start_ns"] < e["end_ns"] and e["start_ns"] < h["start_ns"]
+            + h["duration_ns"]]
     # The tick that comes within is named by itself, and the burst is longer by it.
-    e["read"] = sum(p["net_ns"] for h in near for p in h["pieces"] if p["name"] in (e["comm"], "local_timer"))
+    e["read"] = sum(p["net_ns"] for h in near for p in h["pieces"] if p["name"] in (e["comm"],
+                                                                                    "local_timer"))
 exact = [e for e in bursts if abs(e["read"] - e["ran_ns"]) <= 0.01 * e["ran_ns"]]
 diag(f"bursts of {BURST_NS} ns: poke's thread ran {min(e['ran_ns'] for e in bursts)} to {max(e['ran_ns'] for e in bursts)} ns, culprit reads "
      f"{min(e['read'] for e in bursts)} to {max(e['read'] for e in bursts)}, {len(exact)} of {len(bursts)} to 1 %")
-# In some a turn of CPU 0 comes upon the way into the thread or out of it: longer, and never shorter.
+# In some a turn of CPU 0 comes upon the way into the thread or out of it: longer, and never
+# shorter.
 ok(len(bursts) == 30 and len(exact) >= 24, "the bursts are measured to 1 %", *bursts)
-ok(all(e["read"] >= 0.99 * e["ran_ns"] for e in bursts), "and none is found shorter than it was", *bursts)
+ok(all(e["read"] >= 0.99 * e["ran_ns"] for e in bursts), "and none is found shorter than it was",
+   *bursts)
 
 diag(out)
 table = re.search(r"^all +(\d+) +100\.00 +100\.00 +100\.00 +100\.00 +falsely blamed 0$", out, re.M)
-ok(table and int(table[1]) >= 300, "all that was made is found and rightly named, nothing is falsely blamed")
+ok(table and int(table[1]) >= 300,
+   "all that was made is found and rightly named, nothing is falsely blamed")
 
 report, hiccups, out, files = boot(TICKLESS, lab.ISOLATION)
 check_turns(hiccups, files["trace"])
@@ -132,10 +142,13 @@ outside = [h for h in hiccups if not h["pieces"]]
 named = sources(report, 1, kind=lambda kind: kind != "outside")
 diag(f"{len(outside) / seconds:.0f} gaps a second without a name, half of them of {sorted(h['duration_ns'] for h in outside)[len(outside) // 2]} ns")
 # Its ticks, and whenever culprit's reader looks.
-ok(0.8 * HZ < len(outside) / seconds < 4 * HZ, "the turns of CPU 0 are gaps outside the kernel, one a tick at least", len(outside), seconds)
-diag(*[f"{s['kind']} {s['name']} {s['function']}: {s['count']}" for s in named], cpu_of(report, 1)["tick"])
+ok(0.8 * HZ < len(outside) / seconds < 4 * HZ,
+   "the turns of CPU 0 are gaps outside the kernel, one a tick at least", len(outside), seconds)
+diag(*[f"{s['kind']} {s['name']} {s['function']}: {s['count']}" for s in named],
+     cpu_of(report, 1)["tick"])
 ok(total(named, "count") < 0.1 * len(outside), "none of them is blamed on a name", *named)
 # Empty where the window had closed before the reader came.
-differ = [row for row in cpu_of(report, 1)["closure"] if row["traced"] > row["kernel"] + 2 and "why" not in row]
+differ = [row for row in cpu_of(report, 1)["closure"] if row["traced"] > row["kernel"] + 2
+          and "why" not in row]
 is_(differ, [], "nothing is named that the kernel did not count")
 done()

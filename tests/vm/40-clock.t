@@ -36,7 +36,8 @@ tests/live/67-clock.t >/tmp/out/with
 try:
     kernel = lab.kernel(KERNEL)
     driver = lab.module(kernel, "e1000e")
-    rc, out, err, files = lab.run(kernel, JOB, 200, devices=["e1000e,romfile="], files={"/e1000e.ko": driver})
+    rc, out, err, files = lab.run(kernel, JOB, 200, devices=["e1000e,romfile="],
+                                  files={"/e1000e.ko": driver})
 except lab.Failed as why:
     skip_all(str(why), required=True)
 text = {name: data.decode(errors="replace") for name, data in files.items()}
@@ -45,24 +46,33 @@ ok(rc == 0 and text["rc"].strip() == "0", "the job ends well in the guest", rc, 
 device, = json.loads(text["card"])["devices"]
 is_((device["operand"], device["path"]), ("eth0", "/dev/ptp0"), "the interface leads to its device")
 is_([w["name"] for w in device["ways"]], WAYS, "all ways are tried")
-is_([w["error"] for w in device["ways"]], [None, None, None, "not supported"], "and the driver has three of them")
+is_([w["error"] for w in device["ways"]], [None, None, None, "not supported"],
+    "and the driver has three of them")
 for w in device["ways"][:3]:
-    ok(w["least_ns"] <= w["offset_ns"] <= w["most_ns"] and 0 < w["delay_ns"] < 1e9 and 0 < w["call_min_ns"] <= w["call_p50_ns"],
+    ok(w["least_ns"] <= w["offset_ns"] <= w["most_ns"] and 0 < w["delay_ns"] < 1e9
+       and 0 < w["call_min_ns"] <= w["call_p50_ns"],
        f"{w['name']}: offset, delay and the call's time", w)
-ok(device["time_scale"] == "UTC" and device["applied_ns"] == 0, "it was set to UTC when it began", device)
+ok(device["time_scale"] == "UTC" and device["applied_ns"] == 0, "it was set to UTC when it began",
+   device)
 ok(device["max_adjustment_ppb"] > 0 and device["cross_time_stamps"] == 0, "what it can", device)
 still = device["rate_ppm"] < 0  # before QEMU 10; from then on it runs 2.5 times as fast as it says
-ok(abs(device["rate_ppm"] - (-1e6 if still else 1.5e6)) < 1000, "its rate is what QEMU makes it", device["rate_ppm"])
-ok("PTP_SYS_OFFSET_PRECISE: not supported" in text["text"], "the text says what it cannot", text["text"])
+ok(abs(device["rate_ppm"] - (-1e6 if still else 1.5e6)) < 1000, "its rate is what QEMU makes it",
+   device["rate_ppm"])
+ok("PTP_SYS_OFFSET_PRECISE: not supported" in text["text"], "the text says what it cannot",
+   text["text"])
 if still:
-    ok("it stands still" in text["text"] and "it keeps UTC" in text["text"], "and that it stands still", text["text"])
-    ok("it keeps TAI: 37 s are taken off" in text["tai"], "a clock that is 37 s ahead keeps TAI", text["tai"])
+    ok("it stands still" in text["text"] and "it keeps UTC" in text["text"],
+       "and that it stands still", text["text"])
+    ok("it keeps TAI: 37 s are taken off" in text["tai"], "a clock that is 37 s ahead keeps TAI",
+       text["tai"])
 else:
     skip("UTC and TAI", "the card of this QEMU runs away from both")
-ok(re.fullmatch(r"culprit: cannot open /dev/ptp0: Permission denied \(run with sudo\)\n", text["nobody"]), "it takes a privilege",
+ok(re.fullmatch(r"culprit: cannot open /dev/ptp0: Permission denied \(run with sudo\)\n",
+                text["nobody"]), "it takes a privilege",
    text["nobody"])
 for name in "without", "with":
     ok(re.search(r"^1\.\.\d+$", text[name], re.M) and "not ok" not in text[name],
        f"the live test passes {name} a hardware clock", text[name])
-ok("/dev/ptp0 can be read" in text["with"] and "/dev/ptp0 can be read" not in text["without"], "which it finds")
+ok("/dev/ptp0 can be read" in text["with"] and "/dev/ptp0 can be read" not in text["without"],
+   "which it finds")
 done()

@@ -27,21 +27,27 @@ try:
     lab.output("qemu-system-x86_64", "--version")
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
-for name in sys.argv[1:] or (["5.10", "6.12", "6.12-rt", "7.3"] if os.environ.get("LONG") else ["6.12"]):
+for name in sys.argv[1:] or (["5.10", "6.12", "6.12-rt", "7.3"] if os.environ.get("LONG")
+                             else ["6.12"]):
     try:
         lab.need(lab.kernel(name))
     except (lab.Failed, FileNotFoundError) as why:
         skip(name, str(why))
         continue
-    # Not isolated: an isolated CPU takes no messages for others (RPS), so that poke could not keep its softirq busy.
+    # Not isolated: an isolated CPU takes no messages for others (RPS), so that poke could not keep
+    # its softirq busy.
     rc, out, err, files = lab.run(lab.kernel(name), JOB, 400, counted=2, isolation="irqaffinity=0")
     tap = files.get("tap", b"").decode(errors="replace").splitlines()
     passed = [line for line in tap if line.startswith("ok ") and "# SKIP" not in line]
     diag(lab.kernel(name).version(), *tap)
-    ok(not [line for line in tap if line.startswith("not ok ")] and re.fullmatch(r"1\.\.[1-9][0-9]*", tap[-1] if tap else ""),
+    ok(not [line for line in tap if line.startswith("not ok ")]
+       and re.fullmatch(r"1\.\.[1-9][0-9]*", tap[-1] if tap else ""),
        f"{name}: all tests of askers pass", rc, out, err)
-    ok(len(passed) >= (9 if name.endswith("-rt") else 11), f"{name}: and are not skipped", len(passed))
-    stacks = [int(n) for line in tap for n in re.findall(r"([0-9]+) of [1-9][0-9]* on the target were told by a stack", line)]
+    ok(len(passed) >= (9 if name.endswith("-rt") else 11), f"{name}: and are not skipped",
+       len(passed))
+    stacks = [int(n) for line in tap
+              for n in re.findall(r"([0-9]+) of [1-9][0-9]* on the target were told by a stack",
+                                  line)]
     ok(stacks and (any(stacks) if name == "5.10" else not any(stacks)),
        f"{name}: on the target {'stacks tell' if name == '5.10' else 'the context tells'} who asked", stacks)
 done()
