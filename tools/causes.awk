@@ -2,21 +2,26 @@
 #
 #   LC_ALL=C awk -f tools/causes.awk src/audit/causes/*.cause > causes.c
 #
-# A file holds entries apart by one blank line, each of `field: text` lines; a line that begins with two blanks goes on with the field
-# above, # begins a comment. Fields: id title what why confirm fix since source are required; advice (one line: what to do), otherwise
-# (the same, for where advice cannot be filled in or cannot work), undo (how to take a command back) and cost are not; `match: KIND PATTERN` stands as often as there are symbols, thread names, or
-# counters (shell globs) that mean this cause. confirm, fix, advice, otherwise and undo may hold placeholders like {cpus}.
-# Whatever is not so is refused with file and line, all of it at once. Plain POSIX awk: the build needs no other language.
+# A file holds entries with one blank line between them, each of `field: text` lines. A line that
+# begins with two blanks continues the field above it, # begins a comment, no line is longer than
+# 100 columns. Fields: id title what why confirm fix since source are required. Not required: advice
+# (what to do, at most 100 columns), otherwise (the same, where advice cannot be filled in or cannot
+# work), undo (how to take a command back), cost, and `match: KIND PATTERN`, once for each symbol,
+# thread name or counter (shell globs) that means this cause. confirm, fix, advice, otherwise and
+# undo may hold placeholders like {cpus}. Every mistake is reported with file and line, all of them
+# at once. Plain POSIX awk: the build needs no other language.
 
 BEGIN {
 	words("id title what why confirm fix since source", required)
 	words("id title what why confirm fix since source advice otherwise undo cost match", known)
 	words("confirm fix advice otherwise undo", filled)
-	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow irq fault user outside family word", kinds)
+	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow " \
+		"irq fault user outside family word", kinds)
 	words("cpu cpus housekeeping hkmask irq pid comm interface function", placeholders)
 	groups = "TIPWSKFXHG"
-	nnames = split("Tick and timers|Device interrupts|IPIs|irq_work|Softirqs|Threads and work items|" \
-		"By the workload itself|System-wide changes|Hardware, firmware, hypervisor|" \
+	nnames = split("Tick and timers|Device interrupts|IPIs|irq_work|Softirqs|" \
+		"Threads and work items|By the workload itself|System-wide changes|" \
+		"Hardware, firmware, hypervisor|" \
 		"No causes: kinds of things, and the words of a report", names, "|")
 }
 
@@ -50,7 +55,8 @@ function check_text(name, text, line, rest, word)
 		if (!(word in placeholders))
 			refuse(line, name ": unknown placeholder {" word "}")
 		else if (!(name in filled))
-			refuse(line, name ": placeholders are filled in only in confirm, fix, advice, otherwise and undo")
+			refuse(line, name ": placeholders are filled in only in " \
+				"confirm, fix, advice, otherwise and undo")
 		rest = substr(rest, RSTART + RLENGTH)
 	}
 }
@@ -80,8 +86,10 @@ function end_entry(name)
 	for (name in required)
 		if (!((entry, name) in value))
 			refuse(entry_line, entry " has no " name)
-	if (((entry, "undo") in value || (entry, "otherwise") in value) && !((entry, "advice") in value))
-		refuse(entry_line, entry " has " ((entry, "undo") in value ? "undo" : "otherwise") " without advice")
+	if (((entry, "undo") in value || (entry, "otherwise") in value) &&
+	    !((entry, "advice") in value))
+		refuse(entry_line, entry " has " ((entry, "undo") in value ? "undo" : "otherwise") \
+			" without advice")
 	entry = ""
 }
 
@@ -106,7 +114,8 @@ function add_match(rest, n, part, key)
 	else if (!(part[1] in kinds))
 		refuse(FNR, "unknown match kind '" part[1] "'")
 	else if ((part[1], part[2]) in matched)
-		refuse(FNR, part[1] " " part[2] " belongs to another match: " matched[part[1], part[2]])
+		refuse(FNR, part[1] " " part[2] " belongs to another match: " \
+			matched[part[1], part[2]])
 	else {
 		matched[part[1], part[2]] = file ":" FNR
 		nmatches[entry]++
@@ -119,13 +128,13 @@ FNR == 1 {
 	file = FILENAME
 }
 
-columns($0) > 120 { refuse(FNR, "longer than 120 columns") }
+columns($0) > 100 { refuse(FNR, "longer than 100 columns") }
 /\t/ { refuse(FNR, "a tab") }
 /^#/ { next }
 /^$/ { end_entry(); next }
 
 /^  / {
-	if (field == "" || field == "id" || field == "advice" || field == "otherwise" || field == "undo")
+	if (field == "" || field == "id")
 		refuse(FNR, "nothing here goes on")
 	sub(/^ +/, "")
 	text = text " " $0
@@ -181,8 +190,10 @@ END {
 	end_entry()
 	if (bad)
 		exit 1
-	print "/* Made by tools/causes.awk from src/audit/causes. */\n#include \"audit/book.h\"\n\nconst struct cause causes[] = {"
-	nfields = split("id title what why confirm fix advice otherwise undo since cost source", field_order, " ")
+	print "/* Made by tools/causes.awk from src/audit/causes. */\n#include \"audit/book.h\"\n"
+	print "const struct cause causes[] = {"
+	nfields = split("id title what why confirm fix advice otherwise undo since cost source",
+		field_order, " ")
 	for (g = 1; g <= length(groups); g++)
 		for (i = 0; i < 100; i++) {
 			id = sprintf("%s%02d", substr(groups, g, 1), i)
@@ -194,7 +205,8 @@ END {
 				member(id, field_order[f])
 			print "\t},"
 		}
-	printf "\t{0},\n};\n\nconst unsigned causes_count = %d;\n\nconst struct cause_match cause_matches[] = {\n", count
+	printf "\t{0},\n};\n\nconst unsigned causes_count = %d;\n\n", count
+	print "const struct cause_match cause_matches[] = {"
 	for (i = 1; i <= count; i++)
 		for (m = 1; m <= nmatches[order[i]]; m++) {
 			split(value[order[i], "match", m], part, " ")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The cause book: its generator refuses what is not whole, explain finds entries by every name, and a run's sources carry causes and
-commands with this machine's numbers."""
+"""The cause book: its generator refuses what is not whole, explain finds entries by every name, and
+a run's sources carry causes and commands with this machine's numbers."""
 import json
 import os
 import re
@@ -58,11 +58,12 @@ for text, line, message in (
     (GOOD.replace("why: why", "why: {cpu}"), 6, "placeholders are filled in only in"),
     (GOOD.replace("T01", "Q1"), 2, "id 'Q1' is not"),
     (GOOD.replace("why: why", "why: why\nwhy: because"), 7, "T01 has why already"),
-    (GOOD.replace("why: why", "why: " + 116 * "x"), 6, "longer than 120 columns"),
+    (GOOD.replace("why: why", "why: " + 96 * "x"), 6, "longer than 100 columns"),
     (GOOD.replace("`cat", "cat"), 7, "a backquote without its partner"),
     (GOOD.replace("advice: echo {housekeeping}\n", ""), 2, "undo without advice"),
-    (GOOD.replace("echo {cpus}", "echo\n  more"), 11, "nothing here goes on"),
-    (GOOD.replace("echo {housekeeping}", "x" * 101), 9, "advice is longer than 100 columns"),
+    (GOOD.replace("id: T01", "id: T01\n  more"), 3, "nothing here goes on"),
+    (GOOD.replace("echo {housekeeping}", 51 * "x" + "\n  " + 49 * "x"), 9,
+     "advice is longer than 100 columns"),
     ("title: lost\n", 1, "title stands outside of an entry"),
     (GOOD.replace("why: why", "whywhy"), 6, "neither 'field: text' nor"),
 ):
