@@ -3,6 +3,8 @@
 #   V=1                 print the commands
 #   O=dir               build there instead of build/
 #   CC=gcc|clang        compiler of the user side; the BPF side always takes clang
+#   ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=dir   build for another machine; the headers
+#                       and libraries of its Debian are in dir (tools/lab sysroot arm64 makes one)
 #   SAN=address,undefined   sanitizers for the user side
 #   DESTDIR= PREFIX=/usr/local   for install
 
@@ -10,6 +12,22 @@ VERSION	:= 0.1
 O	?= build
 PREFIX	?= /usr/local
 CLANG	?= clang
+
+# The machine to build for, as the kernel calls it, and as compilers do.
+HOST_ARCH := $(patsubst aarch64,arm64,$(patsubst riscv64,riscv,$(shell uname -m)))
+ARCH	?= $(HOST_ARCH)
+TRIPLET	:= $(patsubst arm64,aarch64,$(patsubst riscv,riscv64,$(ARCH)))-linux-gnu
+CROSS	:= $(filter-out $(HOST_ARCH),$(ARCH))
+PKG_CONFIG ?= pkg-config
+ifneq ($(CROSS),)
+CC	= $(CROSS_COMPILE)gcc
+AR	= $(CROSS_COMPILE)ar
+endif
+ifneq ($(SYSROOT),)
+ROOT_FLAGS := --sysroot=$(SYSROOT)
+export PKG_CONFIG_SYSROOT_DIR := $(SYSROOT)
+export PKG_CONFIG_LIBDIR := $(SYSROOT)/usr/lib/$(TRIPLET)/pkgconfig
+endif
 BPFTOOL	?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 Q	:= $(if $(V),,@)
 say	= $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
@@ -76,8 +94,9 @@ BPF_SRC	:= $(BPF_MAPS) $(filter-out $(BPF_MAPS),$(wildcard bpf/*.bpf.c))
 BPF_OBJ	:= $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
 # From libbpf 1.5 on its headers need linux/types.h before them.
 BPF_CFLAGS := -include linux/types.h -O2 -g -target bpf -mcpu=v3 -Wall -Wextra $(ERROR) \
-	-Wno-unused-parameter -Ivmlinux -Ibpf -idirafter /usr/include/$(shell uname -m)-linux-gnu \
-	-D__TARGET_ARCH_$(if $(filter aarch64,$(shell uname -m)),arm64,x86)
+	-Wno-unused-parameter -Ivmlinux -Ibpf -D__TARGET_ARCH_$(patsubst x86_64,x86,$(ARCH)) \
+	$(if $(SYSROOT),-idirafter $(SYSROOT)/usr/include) \
+	-idirafter $(SYSROOT)/usr/include/$(TRIPLET)
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(O)/.setup-run
 	$(call say,BPF,$<)
@@ -96,9 +115,9 @@ $(O)/culprit.skel.h: $(O)/culprit.bpf.o
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wformat=2 -Wundef -Wno-format-nonliteral -Wno-missing-field-initializers $(ERROR)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-ALL_CFLAGS = -std=gnu11 -O2 -g $(WARN) $(SANFLAGS) -D_GNU_SOURCE \
+ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 -O2 -g $(WARN) $(SANFLAGS) -D_GNU_SOURCE \
 	-DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CFLAGS)
-LIBBPF	= $(shell pkg-config --libs libbpf libelf zlib) $(LIBPURE)
+LIBBPF	= $(shell $(PKG_CONFIG) --libs libbpf libelf zlib) $(LIBPURE)
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
@@ -153,7 +172,7 @@ $(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o $(O)/tests/unit/test_
 
 $(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBBPF)
+	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBBPF)
 
 # What reports are made with; links without libbpf.
 $(O)/libpure.a: $(PURE_OBJ)
@@ -163,7 +182,7 @@ $(O)/libpure.a: $(PURE_OBJ)
 POKE_OBJ := $(patsubst %.c,$(O)/%.o,$(wildcard tools/poke*.c))
 $(O)/poke: $(POKE_OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
+	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lpthread
 
 .SECONDARY:
 
@@ -180,7 +199,7 @@ LIVE	:= $(sort $(wildcard tests/live/*.t))
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBPURE)
+	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBPURE)
 
 # Debian 12's cmocka does not have the names that its successors want.
 $(O)/tests/unit/%.o: ALL_CFLAGS += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
@@ -206,7 +225,7 @@ unit-tests: $(UNIT) $(O)/tests/unit/report_files $(O)/golden
 # The recordings whose reports are kept in tests/golden.
 $(O)/golden: $(O)/tests/golden/make.o $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBPURE)
+	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBPURE)
 
 golden: $(O)/.setup-check ## write tests/golden/expected anew, for review with git diff
 	$(Q)$(MAKE) --no-print-directory all $(O)/golden
@@ -230,7 +249,7 @@ oracle: $(O)/.setup-check $(O)/.setup-peers ## compare with the kernel's own tra
 
 $(O)/lab_guest: tools/lab_guest.c
 	$(call say,CC,$<)
-	$(Q)$(CC) -O2 $(WARN) -static -o $@ $<
+	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -static -o $@ $<
 
 lab: $(O)/.setup-check $(O)/.setup-lab ## test in Debian's kernels under QEMU; KERNELS="6.1 6.12-rt"
 	$(Q)$(MAKE) --no-print-directory all $(O)/lab_guest
@@ -293,7 +312,7 @@ $(O)/tests/bench/bench.o: $(O)/bench.skel.h
 BENCH_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
 $(O)/bench: $(BENCH_OBJ) $(filter-out $(O)/src/main.o,$(LIVE_OBJ)) $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBBPF)
+	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBBPF)
 
 # ---- form ----
 C_FILES := $(wildcard bpf/*.[ch] src/*.[ch] src/*/*.[ch] tools/*.[ch] tests/*/*.[ch] vmlinux/*.h)
@@ -304,14 +323,17 @@ lint: ## layering, form of the C files
 fmt: ## format the C files
 	$(Q)clang-format -i $(C_FILES)
 
-# Man pages and completion, from the option tables.
-$(O)/doc/.made: $(O)/culprit
+# Man pages and completion, from the option tables: by a program that runs here.
+DOC_CULPRIT := $(if $(CROSS),$(O)/host/culprit,$(O)/culprit)
+$(O)/host/culprit:
+	$(Q)$(MAKE) --no-print-directory O=$(O)/host ARCH=$(HOST_ARCH) SYSROOT= CC=cc AR=ar $@
+$(O)/doc/.made: $(DOC_CULPRIT)
 	$(call say,DOC,$(O)/doc)
 	$(Q)rm -rf $(O)/doc && mkdir -p $(O)/doc
-	$(Q)$< help --man >$(O)/doc/culprit.1
-	$(Q)for c in $$($< help --list); do $< help --man $$c >$(O)/doc/culprit-$$c.1 || exit 1; done
-	$(Q)for t in $$($< help --topics); do $< help --man $${t%.*} >$(O)/doc/culprit-$$t || exit 1; done
-	$(Q)$< help --bash >$(O)/doc/culprit && $< help --zsh >$(O)/doc/_culprit && touch $@
+	$(Q)$(DOC_CULPRIT) help --man >$(O)/doc/culprit.1
+	$(Q)for c in $$($(DOC_CULPRIT) help --list); do $(DOC_CULPRIT) help --man $$c >$(O)/doc/culprit-$$c.1 || exit 1; done
+	$(Q)for t in $$($(DOC_CULPRIT) help --topics); do $(DOC_CULPRIT) help --man $${t%.*} >$(O)/doc/culprit-$$t || exit 1; done
+	$(Q)$(DOC_CULPRIT) help --bash >$(O)/doc/culprit && $< help --zsh >$(O)/doc/_culprit && touch $@
 
 install: all $(O)/doc/.made ## program, man pages and completion, into DESTDIR and PREFIX
 	install -D -m 755 $(O)/culprit $(DESTDIR)$(PREFIX)/bin/culprit

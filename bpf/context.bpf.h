@@ -77,7 +77,7 @@ static __always_inline enum context context_now(void)
 static __always_inline bool came_by_itself(void)
 {
 	struct pt_regs___x86 *x86;
-	struct pt_regs___arm64 *arm64;
+	struct pt_regs___on_arm64 *arm64;
 	void *regs;
 
 	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs))

@@ -89,7 +89,7 @@ struct pt_regs___x86 {
 	unsigned long orig_ax;
 };
 
-struct pt_regs___arm64 {
+struct pt_regs___on_arm64 {
 	int syscallno;
 };
 

@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/host.h"
+#include "collect/machine.h"
 
 #define DEFAULT_NS              (10 * NSEC_PER_SEC)
 #define POLL_NS                 (10 * NSEC_PER_MSEC)
@@ -264,7 +265,7 @@ static int check_place(const struct measure *m, const struct host *host)
 					"measure without names",
 					caps);
 	}
-	if (!m->clock && !host_counter_stable(host, &why))
+	if (!m->clock && !machine_counter_stable(host->clocksource, &why))
 		return complain("the time-stamp counter is not stable here (%s): use --clock", why);
 	return 0;
 }

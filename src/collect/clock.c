@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/host.h"
+#include "collect/machine.h"
 #include "collect/counter.h"
 
 #define CLOCKSOURCES "/sys/devices/system/clocksource/clocksource0/available_clocksource"
@@ -138,7 +139,7 @@ int clock_measure(struct clock_view *v, const struct clock_options *o)
 	int err;
 
 	v->counter = COUNTER_NAME;
-	if (!host_counter_stable(&v->host, &v->unstable) && !v->unstable)
+	if (!machine_counter_stable(v->host.clocksource, &v->unstable) && !v->unstable)
 		v->unstable = "not known";
 	v->cpus = o->cpus;
 	v->reference = o->reference;

@@ -1,10 +1,11 @@
 #include "collect/host.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include "collect/machine.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"
 
@@ -31,78 +32,6 @@ static void read_cpus(const char *path, struct cpus *set)
 	cpus_parse(line, set, why, sizeof(why)); /* nohz_full may say "(null)": the empty set */
 }
 
-/* Copies the value behind "key<tabs>: " on the first line that has it. */
-static bool cpuinfo(const char *key, char *buf, size_t len)
-{
-	FILE *f = fopen("/proc/cpuinfo", "re");
-	char *line = NULL;
-	size_t room = 0;
-	bool found = false;
-
-	buf[0] = 0;
-	while (f && !found && getline(&line, &room, f) > 0) {
-		char *colon = strchr(line, ':');
-
-		if (!colon || strncmp(line, key, strlen(key)) || !strchr("\t :", line[strlen(key)]))
-			continue;
-		line[strcspn(line, "\n")] = 0;
-		snprintf(buf, len, "%s", colon + (colon[1] == ' ' ? 2 : 1));
-		found = true;
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	return found;
-}
-
-static bool has_flag(const char *flag)
-{
-	char flags[8192], *at = flags;
-	size_t len = strlen(flag);
-
-	cpuinfo("flags", flags, sizeof(flags));
-	while ((at = strstr(at, flag))) {
-		if ((at == flags || at[-1] == ' ') && (!at[len] || at[len] == ' '))
-			return true;
-		at += len;
-	}
-	return false;
-}
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-/* CPUID leaf 0x40000000 holds the hypervisor's signature (Documentation/virt/kvm/x86/cpuid.rst). */
-static void hypervisor_name(char *buf, size_t len)
-{
-	static const struct {
-		const char *signature, *name;
-	} known[] = {{"KVMKVMKVM", "KVM"},         {"Microsoft Hv", "Hyper-V"},
-		     {"VMwareVMware", "VMware"},   {"XenVMMXenVMM", "Xen"},
-		     {"TCGTCGTCGTCG", "QEMU TCG"}, {"bhyve bhyve ", "bhyve"},
-		     {"ACRNACRNACRN", "ACRN"}};
-	unsigned int eax, regs[3];
-	char signature[13] = "";
-
-	buf[0] = 0;
-	if (!has_flag("hypervisor"))
-		return;
-	__cpuid(0x40000000, eax, regs[0], regs[1], regs[2]);
-	memcpy(signature, regs, 12);
-	snprintf(buf, len, "unknown");
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (!strncmp(signature, known[i].signature, strlen(known[i].signature)))
-			snprintf(buf, len, "%s", known[i].name);
-}
-#else
-static void hypervisor_name(char *buf, size_t len)
-{
-	char line[64];
-
-	read_line("/sys/hypervisor/type", line, sizeof(line));
-	snprintf(buf, len, "%s", line);
-}
-#endif
-
 void host_read(struct host *host)
 {
 	struct utsname u;
@@ -113,32 +42,14 @@ void host_read(struct host *host)
 		snprintf(host->kernel, sizeof(host->kernel), "%s", u.release);
 		snprintf(host->arch, sizeof(host->arch), "%s", u.machine);
 	}
-	if (!cpuinfo("model name", host->cpu_model, sizeof(host->cpu_model)))
-		cpuinfo("CPU part", host->cpu_model, sizeof(host->cpu_model));
-	hypervisor_name(host->hypervisor, sizeof(host->hypervisor));
+	machine_cpu_model(host->cpu_model, sizeof(host->cpu_model));
+	machine_hypervisor(host->hypervisor, sizeof(host->hypervisor));
 	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		  host->clocksource, sizeof(host->clocksource));
 	read_line("/proc/cmdline", host->cmdline, sizeof(host->cmdline));
 	read_cpus(CPU_DIR "isolated", &host->isolated);
 	read_cpus(CPU_DIR "nohz_full", &host->nohz_full);
 	read_cpus(CPU_DIR "online", &host->online);
-}
-
-bool host_counter_stable(const struct host *host, const char **why)
-{
-#if defined(__x86_64__)
-	/* The kernel's own watchdog keeps "tsc" only while it agrees with the other clocks. */
-	if (!strcmp(host->clocksource, "tsc") ||
-	    (has_flag("constant_tsc") && has_flag("nonstop_tsc")))
-		return true;
-	*why = "the kernel does not use it as its clock, and the CPU has not both constant_tsc and "
-	       "nonstop_tsc";
-	return false;
-#else
-	(void)host;
-	(void)why;
-	return true;
-#endif
 }
 
 /* True when the process is in the machine's own namespace of this kind, or the kernel has none of

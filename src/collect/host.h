@@ -9,10 +9,6 @@
 /* Fills all but tsc_khz. Facts that cannot be read stay empty. */
 void host_read(struct host *host);
 
-/* True when the counter runs at one rate on all CPUs and in all sleep states, as far as the kernel
- * knows; else *why says what is missing. */
-bool host_counter_stable(const struct host *host, const char **why);
-
 /* Names the namespace of the machine in which this process would have to run for tracing, and does
  * not; NULL: it runs there. Only there does this process mean the same as the kernel by a thread
  * id, a capability and a time. */

@@ -1,0 +1,222 @@
+#include "collect/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Copies the value behind "key<tabs>: " on the first line of /proc/cpuinfo that has it. */
+static bool cpuinfo(const char *key, char *buf, size_t len)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char *line = NULL;
+	size_t room = 0;
+	bool found = false;
+
+	buf[0] = 0;
+	while (f && !found && getline(&line, &room, f) > 0) {
+		char *colon = strchr(line, ':');
+
+		if (!colon || strncmp(line, key, strlen(key)) || !strchr("\t :", line[strlen(key)]))
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		snprintf(buf, len, "%s", colon + (colon[1] == ' ' ? 2 : 1));
+		found = true;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+static bool has_flag(const char *flag)
+{
+	char flags[8192], *at = flags;
+	size_t len = strlen(flag);
+
+	cpuinfo("flags", flags, sizeof(flags));
+	while ((at = strstr(at, flag))) {
+		if ((at == flags || at[-1] == ' ') && (!at[len] || at[len] == ' '))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
+void machine_cpu_model(char *buf, size_t len)
+{
+	cpuinfo("model name", buf, len);
+}
+
+/* CPUID leaf 0x40000000 holds the hypervisor's signature (Documentation/virt/kvm/x86/cpuid.rst). */
+void machine_hypervisor(char *buf, size_t len)
+{
+	static const struct {
+		const char *signature, *name;
+	} known[] = {{"KVMKVMKVM", "KVM"},         {"Microsoft Hv", "Hyper-V"},
+		     {"VMwareVMware", "VMware"},   {"XenVMMXenVMM", "Xen"},
+		     {"TCGTCGTCGTCG", "QEMU TCG"}, {"bhyve bhyve ", "bhyve"},
+		     {"ACRNACRNACRN", "ACRN"}};
+	unsigned int eax, regs[3];
+	char signature[13] = "";
+
+	buf[0] = 0;
+	if (!has_flag("hypervisor"))
+		return;
+	__cpuid(0x40000000, eax, regs[0], regs[1], regs[2]);
+	memcpy(signature, regs, 12);
+	snprintf(buf, len, "unknown");
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (!strncmp(signature, known[i].signature, strlen(known[i].signature)))
+			snprintf(buf, len, "%s", known[i].name);
+}
+
+bool machine_counter_stable(const char *clocksource, const char **why)
+{
+	/* The kernel's own watchdog keeps "tsc" only while it agrees with the other clocks. */
+	if (!strcmp(clocksource, "tsc") || (has_flag("constant_tsc") && has_flag("nonstop_tsc")))
+		return true;
+	*why = "the kernel does not use it as its clock, and the CPU has not both constant_tsc and "
+	       "nonstop_tsc";
+	return false;
+}
+#else
+
+/* arch/arm64/include/asm/cputype.h */
+static const char *part_name(unsigned long implementer, unsigned long part)
+{
+	static const struct {
+		unsigned short implementer, part;
+		const char *name;
+	} known[] = {
+		{0x41, 0xd03, "Cortex-A53"},  {0x41, 0xd04, "Cortex-A35"},
+		{0x41, 0xd05, "Cortex-A55"},  {0x41, 0xd07, "Cortex-A57"},
+		{0x41, 0xd08, "Cortex-A72"},  {0x41, 0xd09, "Cortex-A73"},
+		{0x41, 0xd0a, "Cortex-A75"},  {0x41, 0xd0b, "Cortex-A76"},
+		{0x41, 0xd0c, "Neoverse-N1"}, {0x41, 0xd0d, "Cortex-A77"},
+		{0x41, 0xd40, "Neoverse-V1"}, {0x41, 0xd41, "Cortex-A78"},
+		{0x41, 0xd44, "Cortex-X1"},   {0x41, 0xd46, "Cortex-A510"},
+		{0x41, 0xd47, "Cortex-A710"}, {0x41, 0xd48, "Cortex-X2"},
+		{0x41, 0xd49, "Neoverse-N2"}, {0x41, 0xd4b, "Cortex-A78C"},
+		{0x41, 0xd4d, "Cortex-A715"}, {0x41, 0xd4e, "Cortex-X3"},
+		{0x41, 0xd4f, "Neoverse-V2"}, {0x41, 0xd80, "Cortex-A520"},
+		{0x41, 0xd81, "Cortex-A720"}, {0x41, 0xd82, "Cortex-X4"},
+		{0x41, 0xd84, "Neoverse-V3"}, {0x41, 0xd8e, "Neoverse-N3"},
+		{0x43, 0x0a1, "ThunderX"},    {0x43, 0x0af, "ThunderX2"},
+		{0x46, 0x001, "A64FX"},       {0x48, 0xd01, "Kunpeng 920"},
+		{0x4e, 0x003, "Denver"},      {0x4e, 0x004, "Carmel"},
+		{0xc0, 0xac3, "AmpereOne"},   {0xc0, 0xac4, "AmpereOne AC04"},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].implementer == implementer && known[i].part == part)
+			return known[i].name;
+	return NULL;
+}
+
+static const char *implementer_name(unsigned long implementer)
+{
+	static const struct {
+		unsigned short implementer;
+		const char *name;
+	} known[] = {{0x41, "Arm"},     {0x42, "Broadcom"},  {0x43, "Cavium"},
+		     {0x46, "Fujitsu"}, {0x48, "HiSilicon"}, {0x4e, "NVIDIA"},
+		     {0x50, "APM"},     {0x51, "Qualcomm"},  {0x53, "Samsung"},
+		     {0x61, "Apple"},   {0x6d, "Microsoft"}, {0xc0, "Ampere"}};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].implementer == implementer)
+			return known[i].name;
+	return NULL;
+}
+
+void machine_cpu_model(char *buf, size_t len)
+{
+	char implementer[32], part[32];
+	const char *by, *name;
+
+	if (cpuinfo("model name", buf, len) || !cpuinfo("CPU implementer", implementer, 32) ||
+	    !cpuinfo("CPU part", part, 32))
+		return;
+	by = implementer_name(strtoul(implementer, NULL, 0));
+	name = part_name(strtoul(implementer, NULL, 0), strtoul(part, NULL, 0));
+	if (by && name)
+		snprintf(buf, len, "%s %s", by, name);
+	else
+		snprintf(buf, len, "%s%s part %s", by ? "" : "implementer ", by ? by : implementer,
+			 part);
+}
+
+/* Reads the first line or string of a small file into buf, "" on failure. */
+static bool read_word(const char *path, char *buf, size_t len)
+{
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(buf, 1, len - 1, f) : 0;
+
+	buf[n] = 0;
+	buf[strcspn(buf, "\n")] = 0;
+	if (f)
+		fclose(f);
+	return buf[0];
+}
+
+/* A machine of Amazon's is a guest unless its type ends with .metal. */
+static bool is_nitro_guest(void)
+{
+	char vendor[128], type[128];
+
+	return read_word("/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor)) &&
+	       !strcmp(vendor, "Amazon EC2") &&
+	       read_word("/sys/class/dmi/id/product_name", type, sizeof(type)) &&
+	       !strstr(type, ".metal");
+}
+
+static const char *firmware_hypervisor(void)
+{
+	static const struct {
+		const char *word, *name;
+	} known[] = {{"KVM", "KVM"},
+		     {"QEMU", "QEMU"},
+		     {"VMware", "VMware"},
+		     {"Xen", "Xen"},
+		     {"Virtual Machine", "Hyper-V"},
+		     {"Parallels", "Parallels"},
+		     {"Apple Virtualization", "Apple Virtualization"}};
+	static const char *const dmi[] = {"/sys/class/dmi/id/product_name",
+					  "/sys/class/dmi/id/sys_vendor"};
+	char line[128];
+
+	for (size_t i = 0; i < sizeof(dmi) / sizeof(dmi[0]); i++) {
+		read_word(dmi[i], line, sizeof(line));
+		for (size_t j = 0; j < sizeof(known) / sizeof(known[0]); j++)
+			if (strstr(line, known[j].word))
+				return known[j].name;
+	}
+	return is_nitro_guest() ? "KVM" : NULL;
+}
+
+/* Where systemd-detect-virt looks, too: Xen, the device tree, DMI. The virtual machine that is none
+ * of hardware calls itself linux,dummy-virt, under whatever hypervisor it runs. */
+void machine_hypervisor(char *buf, size_t len)
+{
+	const char *name = firmware_hypervisor();
+	char line[128];
+
+	if (read_word("/sys/hypervisor/type", buf, len) ||
+	    read_word("/proc/device-tree/hypervisor/compatible", buf, len))
+		return;
+	if (!name && read_word("/proc/device-tree/compatible", line, sizeof(line)) &&
+	    !strcmp(line, "linux,dummy-virt"))
+		name = "unknown";
+	snprintf(buf, len, "%s", name ? name : "");
+}
+
+bool machine_counter_stable(const char *clocksource, const char **why)
+{
+	(void)clocksource;
+	(void)why;
+	return true;
+}
+#endif

@@ -1,0 +1,21 @@
+/* What the machine is: its CPU's model, whether a hypervisor runs it, and whether its counter can
+ * be trusted. */
+#ifndef CULPRIT_MACHINE_H
+#define CULPRIT_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Writes the CPU's model: what the kernel calls it, else implementer and part by name, as far as
+ * they are known; "" when the kernel says neither. */
+void machine_cpu_model(char *buf, size_t len);
+
+/* Writes the name of the hypervisor under which this machine runs; "" when nothing shows one. A
+ * hypervisor may hide itself. */
+void machine_hypervisor(char *buf, size_t len);
+
+/* True when the counter runs at one rate on all CPUs and in all sleep states, as far as the kernel
+ * knows; else *why says what is missing. clocksource: the kernel's clock. */
+bool machine_counter_stable(const char *clocksource, const char **why);
+
+#endif
