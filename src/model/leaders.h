@@ -5,8 +5,10 @@
  * restart. So names are few: they are diff_name()'s, the same on every boot and CPU; the sources
  * with the most time get a series, LEADERS_TOP at first and never more than LEADERS_MAX a CPU. And
  * no counter falls from one update to the next, whatever sources join or leave: the time of a
- * source before it got its series stays in the rest. When a series must make room, the one with the
- * least goes, and its sums go with it. So over any time the growth of all series is the time lost.
+ * source before it got its series stays in the rest. When a series must make room, one whose source
+ * is gone or the one with the least goes, and its sums go with it, into `gone`: in the rest they
+ * would be taken for new. So over any time the growth of all series is the time lost, and what the
+ * series have with `gone` is all that was ever lost.
  * A source that the table of sources merges into its rest keeps its sums in its series.
  *
  * Pure; memory is bounded.

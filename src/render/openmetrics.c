@@ -8,10 +8,13 @@
  *   culprit_observed_seconds_total{cpu}    the time of which all the others are a part
  *   culprit_hiccup_seconds{cpu,le}         histogram, exponential: powers of two of a nanosecond
  *   culprit_lost_seconds_total{cpu,kind,source,kernel_thread,function,cause}
- *                                          add up to the time of all hiccups; kind "edge" has no
- *                                          source
+ *                                          with those of series that ended they add up to the time
+ *                                          of all hiccups; kind "edge" has no source
  *   culprit_interruptions_total{the same}  each interruption counts for the source it began with
  *   culprit_function_runs_total{the same}
+ *   culprit_series_ended_seconds_total{cpu,kind}, _interruptions_total and _function_runs_total
+ *                                          what series had that made room for others: it stands in
+ *                                          the three above no more
  *   culprit_sources_merged_total{cpu,kind} rows merged into the kind's "(others)"; and
  *                                          _seconds_total
  *   culprit_interruption_seconds{kind,le}  histogram over all CPUs
@@ -247,6 +250,22 @@ static void write_sources(struct metrics *m, const struct family *f)
 	}
 }
 
+/* Writes that number of the sums of the series that made room. */
+static void write_ended(struct metrics *m, const struct family *f)
+{
+	for (uint32_t i = 0; i < m->view->ncpus; i++)
+		for (int k = 0; k < SOURCE_KINDS; k++) {
+			const struct leader_sums *gone = &m->leaders->cpu[i].gone[k];
+
+			if (!gone->runs && !gone->count && !gone->ns)
+				continue;
+			metric_begin(m, f->name, suffix(f->type));
+			label_lane(m, i);
+			metric_label(m, "kind", source_kind_name(k));
+			metric_value(m, sum_of(f, gone), f->seconds);
+		}
+}
+
 static void write_merged(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->view->ncpus; i++)
@@ -256,7 +275,7 @@ static void write_merged(struct metrics *m, const struct family *f)
 			if (!n)
 				continue;
 			metric_begin(m, f->name, suffix(f->type));
-			metric_label_u64(m, "cpu", m->view->cpu[i].number);
+			label_lane(m, i);
 			metric_label(m, "kind", source_kind_name(k));
 			metric_value(m, f->seconds ? ns : n, f->seconds);
 		}
@@ -298,8 +317,8 @@ static const struct family families[] = {
 	{"culprit_longest_hiccup_seconds", GAUGE, true,
 	 "The longest time that the CPU was away since the run began", OF_CPU(hiccups.max)},
 	{"culprit_lost_seconds", COUNTER, true,
-	 "Time that a source took from the CPU, less what interrupted it; all together sum up to "
-	 "the time away",
+	 "Time that a source took from the CPU, less what interrupted it; with "
+	 "culprit_series_ended_seconds all together sum up to the time away",
 	 .write = write_sources, .at = offsetof(struct leader_sums, ns)},
 	{"culprit_interruptions", COUNTER, false,
 	 "Interruptions that began with a source: each is counted once, whatever else ran in it",
@@ -307,6 +326,15 @@ static const struct family families[] = {
 	{"culprit_function_runs", COUNTER, false,
 	 "Times that a source's function ran: several may run in one interruption",
 	 .write = write_sources, .at = offsetof(struct leader_sums, runs)},
+	{"culprit_series_ended_seconds", COUNTER, true,
+	 "Time of series that made room for others, and that culprit_lost_seconds has no more",
+	 .write = write_ended, .at = offsetof(struct leader_sums, ns)},
+	{"culprit_series_ended_interruptions", COUNTER, false,
+	 "Interruptions of those series, that culprit_interruptions has no more",
+	 .write = write_ended, .at = offsetof(struct leader_sums, count)},
+	{"culprit_series_ended_function_runs", COUNTER, false,
+	 "Function runs of those series, that culprit_function_runs has no more",
+	 .write = write_ended, .at = offsetof(struct leader_sums, runs)},
 	{"culprit_sources_merged", COUNTER, false,
 	 "Sources that were too many to be kept apart and went into the others of their kind, each "
 	 "time",
