@@ -27,10 +27,12 @@ struct piece {
 
 /* Place of a hiccup, and its thread when threads are watched. */
 #define SPOT_UNKNOWN UINT32_MAX
+enum spot_thread { SPOT_THREAD_UNKNOWN, SPOT_THREAD_USER, SPOT_THREAD_KERNEL };
 struct spot {
 	uint32_t cpu; /* SPOT_UNKNOWN: not known */
 	uint32_t tid; /* 0: no thread's */
 	char comm[17];
+	enum spot_thread thread; /* the thread is the kernel's, or not */
 };
 
 /* The account of one hiccup. */

@@ -86,7 +86,7 @@ struct cpu {
 	/* What else is known of its window. */
 	uint32_t tid;  /* a watched thread, whose lane this is; 0 for a CPU (or several threads) */
 	char comm[17]; /* its name; "" for a CPU */
-	bool kernel_thread;
+	bool kernel_thread; /* known where comm is, of one thread */
 	/* Of a watched thread: wake-ups, and those by a timer whose due time is known. */
 	uint64_t woken, woken_due;
 	uint64_t reported; /* hiccups that the thread reported itself */

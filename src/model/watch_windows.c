@@ -50,11 +50,14 @@ static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool r
 void watch_account(struct watch *w, uint32_t lane, struct spot *spot, struct hiccup *h)
 {
 	struct thread *t = &w->thread[lane];
+	const struct cpu *c = &w->view->cpu[lane];
 	const struct account *a;
 
 	memcpy(h->after, t->seq, sizeof(h->after));
 	if (t->tid)
-		memcpy(spot->comm, w->view->cpu[lane].comm, sizeof(spot->comm));
+		memcpy(spot->comm, c->comm, sizeof(spot->comm));
+	if (spot->comm[0])
+		spot->thread = c->kernel_thread ? SPOT_THREAD_KERNEL : SPOT_THREAD_USER;
 	session_feed(w->session, &(struct event){.type = EVENT_WHERE, .index = lane, .spot = spot});
 	a = session_feed(w->session,
 			 &(struct event){.type = EVENT_HICCUP, .index = lane, .hiccup = h});
@@ -97,7 +100,7 @@ void watch_close_window(struct watch *w, struct watched *c)
 		return;
 	memcpy(h.before, w->thread[c->lane].seq, sizeof(h.before));
 	feed(w, c->lane, c, true, h.start_ns, h.end_ns);
-	watch_account(w, c->lane, &(struct spot){c->number, c->tid, ""}, &h);
+	watch_account(w, c->lane, &(struct spot){.cpu = c->number, .tid = c->tid}, &h);
 	c->told_ns = h.end_ns;
 }
 
@@ -108,7 +111,7 @@ void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 	uint32_t lane = watch_lane(w, tid, NULL);
 	struct thread *t = &w->thread[lane];
 	struct hiccup h = {.start_ns = start, .end_ns = end};
-	struct spot spot = {SPOT_UNKNOWN, tid, ""};
+	struct spot spot = {.cpu = SPOT_UNKNOWN, .tid = tid};
 
 	t->own = true;
 	if (end <= start)

@@ -13,6 +13,8 @@
 #define SEQUENCE_JUMPS 2
 #define INSTANT        4
 #define SHAPES         4096
+/* In a WHERE, enum spot_thread above the tid: older readers took 32 bits, older writers have 0. */
+#define SPOT_THREAD_SHIFT 32
 
 /* A record without its times and its place in the sequence. */
 struct shape {

@@ -142,12 +142,16 @@ static bool get_hiccup(struct decoder *d, struct reading *r)
 
 static bool get_spot(struct decoder *d, struct reading *r)
 {
+	uint64_t thread;
 	const char *comm;
 	size_t len;
 
 	memset(&d->spot, 0, sizeof(d->spot));
 	d->spot.cpu = get_number(r);
-	d->spot.tid = get_number(r);
+	thread = get_number(r);
+	d->spot.tid = thread;
+	if (thread >> SPOT_THREAD_SHIFT <= SPOT_THREAD_KERNEL)
+		d->spot.thread = thread >> SPOT_THREAD_SHIFT;
 	comm = get_text(r, &len);
 	if (comm)
 		memcpy(d->spot.comm, comm,

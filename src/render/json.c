@@ -65,6 +65,10 @@ static void write_worst(struct json *j, const struct view *v, const struct worst
 		json_object_flat(j, "thread");
 		json_u64(j, "pid", w->spot.tid);
 		json_string(j, "comm", w->spot.comm);
+		if (w->spot.thread)
+			json_bool(j, "kernel_thread", w->spot.thread == SPOT_THREAD_KERNEL);
+		else
+			json_null(j, "kernel_thread");
 		json_end(j);
 	}
 	json_u64(j, "at_ns", w->start_ns - v->run.started_ns);

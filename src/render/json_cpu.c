@@ -251,7 +251,10 @@ static void write_thread(struct json *j, const struct cpu *c)
 	json_object_flat(j, "thread");
 	json_u64(j, "pid", c->tid);
 	json_string(j, "comm", c->comm);
-	json_bool(j, "kernel_thread", c->kernel_thread);
+	if (c->tid && c->comm[0])
+		json_bool(j, "kernel_thread", c->kernel_thread);
+	else
+		json_null(j, "kernel_thread");
 	json_u64(j, "woken", c->woken);
 	json_u64(j, "woken_due", c->woken_due);
 	json_u64(j, "reported", c->reported);

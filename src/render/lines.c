@@ -1,7 +1,7 @@
 /* csv and jsonl: one line for each hiccup, with the same columns, made for DuckDB, ClickHouse or
  * Spark over the files of many hosts. Columns are added, never renamed. Times are integer ns.
  *
- *   host kernel cpu isolated nohz_full   where
+ *   host kernel cpu isolated nohz_full   where; the last three may be not known of a watched thread
  *   started              wall clock, UTC, ISO 8601 to the ns, at the start of the run: with host it
  *                        names the run
  *   time                 the same at the start of the hiccup: started + at_ns
@@ -19,8 +19,9 @@
  *   first_by_comm _pid _cpu _function
  *                        who asked for it; pid 0: an interrupt; empty: not known
  *   first_kernel_thread  of a thread: whether it is the kernel's, which its name does not tell
- *   tid comm             the watched thread that lost the time; empty without a watch, and comm
- *                        also where it is not known
+ *   tid comm kernel_thread
+ *                        the watched thread that lost the time, and whether it is the kernel's;
+ *                        empty without a watch, and the last two also where they are not known
  *   piece_count pieces   all pieces, in order of appearance: in csv one cell with the array of
  *                        jsonl, [{"kind","id","name","function","kernel_thread","cause","net_ns",
  *                        "origin":{"cpu","pid","comm","function"}}]
@@ -45,18 +46,18 @@ struct line {
 	const char *host, *kernel, *started, *time;
 	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns,
 		lost, lost_ns;
-	bool isolated, nohz_full;
+	int64_t isolated, nohz_full; /* of a CPU that is known */
 	/* Of the largest piece; NULL: not known. */
 	const char *kind, *name, *function, *cause, *by_comm, *by_function;
 	int64_t id, net_ns, by_pid, by_cpu, kernel_thread;
 	int64_t piece_count;
-	int64_t tid; /* of a watched thread */
+	int64_t tid, own_kernel_thread; /* of a watched thread */
 	const char *comm;
 	const struct cpu *summary;
 	const struct account *account;
 };
 
-enum column_type { TEXT, NUMBER, FLAG, MAYBE, PIECES };
+enum column_type { TEXT, NUMBER, FLAG, PIECES };
 
 #define COLUMN(type, name, field)                                                                  \
 	{                                                                                          \
@@ -95,10 +96,11 @@ static const struct column {
 	COLUMN(TEXT, "first_by_function", by_function),
 	COLUMN(NUMBER, "piece_count", piece_count),
 	COLUMN(PIECES, "pieces", account),
-	COLUMN(MAYBE, "first_kernel_thread", kernel_thread),
+	COLUMN(FLAG, "first_kernel_thread", kernel_thread),
 	COLUMN(NUMBER, "not_recorded_ns", lost_ns),
 	COLUMN(NUMBER, "tid", tid),
 	COLUMN(TEXT, "comm", comm),
+	COLUMN(FLAG, "kernel_thread", own_kernel_thread),
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -110,11 +112,6 @@ static const char *text_of(const struct line *l, const struct column *c)
 static int64_t number_of(const struct line *l, const struct column *c)
 {
 	return *(const int64_t *)((const char *)l + c->offset);
-}
-
-static bool flag_of(const struct line *l, const struct column *c)
-{
-	return *(const bool *)((const char *)l + c->offset);
 }
 
 /* ---- what a line says ---- */
@@ -180,8 +177,13 @@ static struct line line_of(const struct view *v, uint32_t index, const struct ac
 			 .account = a};
 	uint64_t started;
 
-	l.isolated = cpus_has(&v->host.isolated, a->spot.cpu);
-	l.nohz_full = cpus_has(&v->host.nohz_full, a->spot.cpu);
+	l.isolated = l.nohz_full = l.own_kernel_thread = UNKNOWN;
+	if (l.cpu != UNKNOWN) {
+		l.isolated = cpus_has(&v->host.isolated, a->spot.cpu);
+		l.nohz_full = cpus_has(&v->host.nohz_full, a->spot.cpu);
+	}
+	if (a->spot.thread)
+		l.own_kernel_thread = a->spot.thread == SPOT_THREAD_KERNEL;
 	if (!parse_iso_time(v->run.started, &started))
 		l.time = format_iso_time(started + l.at_ns, time);
 	find_first(&l);
@@ -254,9 +256,6 @@ static int csv_cell(const struct line *l, const struct column *c, FILE *out)
 			fprintf(out, "%" PRId64, number_of(l, c));
 		return 0;
 	case FLAG:
-		fputs(flag_of(l, c) ? "true" : "false", out);
-		return 0;
-	case MAYBE:
 		if (number_of(l, c) != UNKNOWN)
 			fputs(number_of(l, c) ? "true" : "false", out);
 		return 0;
@@ -301,13 +300,11 @@ int render_jsonl(const struct view *view, uint32_t index, const struct account *
 	for (const struct column *c = columns; c < columns + COLUMNS; c++)
 		if (c->type == TEXT)
 			json_string(&j, c->name, text_of(&l, c));
-		else if (c->type == FLAG)
-			json_bool(&j, c->name, flag_of(&l, c));
 		else if (c->type == PIECES)
 			write_pieces(&j, c->name, &l);
 		else if (number_of(&l, c) == UNKNOWN)
 			json_null(&j, c->name);
-		else if (c->type == MAYBE)
+		else if (c->type == FLAG)
 			json_bool(&j, c->name, number_of(&l, c));
 		else
 			json_i64(&j, c->name, number_of(&l, c));

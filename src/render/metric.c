@@ -48,3 +48,23 @@ void metric_value(struct metrics *m, uint64_t value, bool seconds)
 	else
 		fprintf(m->out, " %" PRIu64 "\n", value);
 }
+
+const char *metric_suffix(enum type type)
+{
+	return type == COUNTER ? "_total" : type == INFO ? "_info" : "";
+}
+
+const char *metric_lane_label(const struct metrics *m)
+{
+	return m->view->run.watch ? "thread" : "cpu";
+}
+
+void metric_lane(struct metrics *m, uint32_t i)
+{
+	char lane[LANE_NAME];
+
+	if (m->view->run.watch)
+		metric_label(m, metric_lane_label(m), view_lane(m->view, i, lane));
+	else
+		metric_label_u64(m, metric_lane_label(m), m->view->cpu[i].number);
+}

@@ -1,7 +1,9 @@
-/* One sample of the metrics, for openmetrics.c: begin it, add labels, end it with its value. */
+/* What openmetrics.c is made from: families, one sample (begin it, add labels, end it with its
+ * value), and the samples of the sources. */
 #ifndef CULPRIT_RENDER_METRIC_H
 #define CULPRIT_RENDER_METRIC_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include "model/leaders.h"
 #include "model/view.h"
@@ -16,6 +18,20 @@ struct metrics {
 	bool some;                     /* this sample has a label already */
 };
 
+enum type { GAUGE, COUNTER, HISTOGRAM, INFO };
+
+struct family {
+	const char *name; /* without _total and _info */
+	enum type type;
+	bool seconds;
+	const char *help;
+	void (*write)(struct metrics *m,
+		      const struct family *f); /* of one view; NULL: one for each CPU */
+	size_t at, known;                      /* where a CPU's number stands */
+};
+
+const char *metric_suffix(enum type type); /* "_total" */
+
 /* Begins a sample, with the labels of its host where there are several views. */
 void metric_begin(struct metrics *m, const char *name, const char *suffix);
 
@@ -23,7 +39,17 @@ void metric_begin(struct metrics *m, const char *name, const char *suffix);
 void metric_label(struct metrics *m, const char *name, const char *value);
 void metric_label_u64(struct metrics *m, const char *name, uint64_t value);
 
+/* Labels a lane, which is a CPU or a watched thread; and what its label is called. */
+void metric_lane(struct metrics *m, uint32_t i);
+const char *metric_lane_label(const struct metrics *m);
+
 /* Ends the sample. seconds: the value is ns. */
 void metric_value(struct metrics *m, uint64_t value, bool seconds);
+
+/* Each writes one number of all sums, which the family names: of the sources, of the series that
+ * made room, and of the sources that were merged. */
+void metric_sources(struct metrics *m, const struct family *f);
+void metric_ended(struct metrics *m, const struct family *f);
+void metric_merged(struct metrics *m, const struct family *f);
 
 #endif

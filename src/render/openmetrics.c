@@ -37,29 +37,12 @@
 #define BUCKET_FIRST 8  /* end of the first bucket: 2^8 ns... */
 #define BUCKET_LAST  30 /* ...and of the last but +Inf: 2^30 */
 
-/* ---- families ---- */
-
-enum type { GAUGE, COUNTER, HISTOGRAM, INFO };
-
-struct family {
-	const char *name; /* without _total and _info */
-	enum type type;
-	bool seconds;
-	const char *help;
-	void (*write)(struct metrics *m,
-		      const struct family *f); /* of one view; NULL: one for each CPU */
-	size_t at, known;                      /* where a CPU's number stands */
-};
-
-static const char *suffix(enum type type)
-{
-	return type == COUNTER ? "_total" : type == INFO ? "_info" : "";
-}
+/* ---- the run and its CPUs ---- */
 
 static void head(const struct metrics *m, const struct family *f)
 {
 	static const char *const types[] = {"gauge", "counter", "histogram", "info"};
-	const char *end = m->strict ? "" : suffix(f->type);
+	const char *end = m->strict ? "" : metric_suffix(f->type);
 
 	fprintf(m->out, "# TYPE %s%s %s\n", f->name, end,
 		f->type == INFO && !m->strict ? "gauge" : types[f->type]);
@@ -72,7 +55,7 @@ static void write_info(struct metrics *m, const struct family *f)
 {
 	const struct view *v = m->view;
 
-	metric_begin(m, f->name, suffix(f->type));
+	metric_begin(m, f->name, metric_suffix(f->type));
 	metric_label(m, "version", CULPRIT_VERSION);
 	metric_label(m, "hostname", v->host.hostname);
 	metric_label(m, "kernel", v->host.kernel);
@@ -94,22 +77,6 @@ static void write_running(struct metrics *m, const struct family *f)
 	metric_value(m, m->running, false);
 }
 
-static const char *lane_label(const struct metrics *m)
-{
-	return m->view->run.watch ? "thread" : "cpu";
-}
-
-/* Labels a lane, which is a CPU or a watched thread. */
-static void label_lane(struct metrics *m, uint32_t i)
-{
-	char lane[LANE_NAME];
-
-	if (m->view->run.watch)
-		metric_label(m, lane_label(m), view_lane(m->view, i, lane));
-	else
-		metric_label_u64(m, lane_label(m), m->view->cpu[i].number);
-}
-
 static void write_cpu_info(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->view->ncpus; i++) {
@@ -117,7 +84,7 @@ static void write_cpu_info(struct metrics *m, const struct family *f)
 
 		if (m->view->run.watch)
 			return;
-		metric_begin(m, f->name, suffix(f->type));
+		metric_begin(m, f->name, metric_suffix(f->type));
 		metric_label_u64(m, "cpu", cpu);
 		metric_label(m, "isolated",
 			     cpus_has(&m->view->host.isolated, cpu) ? "true" : "false");
@@ -135,8 +102,8 @@ static void write_cpus(struct metrics *m, const struct family *f)
 
 		if (f->known && !*(const bool *)(row + f->known))
 			continue;
-		metric_begin(m, f->name, suffix(f->type));
-		label_lane(m, i);
+		metric_begin(m, f->name, metric_suffix(f->type));
+		metric_lane(m, i);
 		metric_value(m, *(const uint64_t *)(row + f->at), f->seconds);
 	}
 }
@@ -189,7 +156,7 @@ static void write_hiccups(struct metrics *m, const struct family *f)
 		if (m->view->run.watch)
 			view_lane(m->view, i, cpu);
 		add_hist(&b, &m->view->cpu[i].hiccups);
-		write_hist(m, f, &b, lane_label(m), cpu);
+		write_hist(m, f, &b, metric_lane_label(m), cpu);
 	}
 }
 
@@ -207,85 +174,11 @@ static void write_kinds(struct metrics *m, const struct family *f)
 		write_hist(m, f, &b[k], "kind", source_kind_name(k));
 }
 
-/* ---- sources ---- */
-
-static void write_source(struct metrics *m, const struct family *f, uint32_t i, const char *kind,
-			 const char *name, const struct leader *l, uint64_t number)
-{
-	metric_begin(m, f->name, suffix(f->type));
-	label_lane(m, i);
-	metric_label(m, "kind", kind);
-	metric_label(m, "source", name);
-	metric_label(m, "kernel_thread",
-		     l && l->kind == SOURCE_THREAD ? l->kernel_thread ? "true" : "false" : NULL);
-	metric_label(m, "function", l ? l->function : NULL);
-	metric_label(m, "cause", l ? l->cause : NULL);
-	metric_value(m, number, f->seconds);
-}
-
-static uint64_t sum_of(const struct family *f, const struct leader_sums *s)
-{
-	return *(const uint64_t *)((const char *)s + f->at);
-}
-
-/* Writes that number of the sums that the family names. */
-static void write_sources(struct metrics *m, const struct family *f)
-{
-	for (uint32_t i = 0; i < m->view->ncpus; i++) {
-		const struct cpu *s = &m->view->cpu[i];
-		const struct leaders_cpu *c = &m->leaders->cpu[i];
-
-		for (uint32_t k = 0; k < c->count; k++) {
-			const struct leader *own = &c->own[k];
-
-			write_source(m, f, i, source_kind_name(own->kind), own->name, own,
-				     sum_of(f, &own->sum));
-		}
-		for (int k = 0; k < SOURCE_KINDS; k++)
-			if (c->rest[k].runs || c->rest[k].count || c->rest[k].ns)
-				write_source(m, f, i, source_kind_name(k), OTHERS_NAME, NULL,
-					     sum_of(f, &c->rest[k]));
-		if (f->seconds)
-			write_source(m, f, i, "edge", NULL, NULL, s->edge_ns);
-	}
-}
-
-/* Writes that number of the sums of the series that made room. */
-static void write_ended(struct metrics *m, const struct family *f)
-{
-	for (uint32_t i = 0; i < m->view->ncpus; i++)
-		for (int k = 0; k < SOURCE_KINDS; k++) {
-			const struct leader_sums *gone = &m->leaders->cpu[i].gone[k];
-
-			if (!gone->runs && !gone->count && !gone->ns)
-				continue;
-			metric_begin(m, f->name, suffix(f->type));
-			label_lane(m, i);
-			metric_label(m, "kind", source_kind_name(k));
-			metric_value(m, sum_of(f, gone), f->seconds);
-		}
-}
-
-static void write_merged(struct metrics *m, const struct family *f)
-{
-	for (uint32_t i = 0; i < m->view->ncpus; i++)
-		for (int k = 0; k < SOURCE_KINDS; k++) {
-			uint64_t ns, n = sources_merged(&m->view->cpu[i].sources, k, &ns);
-
-			if (!n)
-				continue;
-			metric_begin(m, f->name, suffix(f->type));
-			label_lane(m, i);
-			metric_label(m, "kind", source_kind_name(k));
-			metric_value(m, f->seconds ? ns : n, f->seconds);
-		}
-}
-
 static void write_misses(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->view->ncpus; i++) {
-		metric_begin(m, f->name, suffix(f->type));
-		label_lane(m, i);
+		metric_begin(m, f->name, metric_suffix(f->type));
+		metric_lane(m, i);
 		metric_value(m, i ? 0 : m->view->run.recursion_misses, f->seconds);
 	}
 }
@@ -319,28 +212,28 @@ static const struct family families[] = {
 	{"culprit_lost_seconds", COUNTER, true,
 	 "Time that a source took from the CPU, less what interrupted it; with "
 	 "culprit_series_ended_seconds all together sum up to the time away",
-	 .write = write_sources, .at = offsetof(struct leader_sums, ns)},
+	 .write = metric_sources, .at = offsetof(struct leader_sums, ns)},
 	{"culprit_interruptions", COUNTER, false,
 	 "Interruptions that began with a source: each is counted once, whatever else ran in it",
-	 .write = write_sources, .at = offsetof(struct leader_sums, count)},
+	 .write = metric_sources, .at = offsetof(struct leader_sums, count)},
 	{"culprit_function_runs", COUNTER, false,
 	 "Times that a source's function ran: several may run in one interruption",
-	 .write = write_sources, .at = offsetof(struct leader_sums, runs)},
+	 .write = metric_sources, .at = offsetof(struct leader_sums, runs)},
 	{"culprit_series_ended_seconds", COUNTER, true,
 	 "Time of series that made room for others, and that culprit_lost_seconds has no more",
-	 .write = write_ended, .at = offsetof(struct leader_sums, ns)},
+	 .write = metric_ended, .at = offsetof(struct leader_sums, ns)},
 	{"culprit_series_ended_interruptions", COUNTER, false,
 	 "Interruptions of those series, that culprit_interruptions has no more",
-	 .write = write_ended, .at = offsetof(struct leader_sums, count)},
+	 .write = metric_ended, .at = offsetof(struct leader_sums, count)},
 	{"culprit_series_ended_function_runs", COUNTER, false,
 	 "Function runs of those series, that culprit_function_runs has no more",
-	 .write = write_ended, .at = offsetof(struct leader_sums, runs)},
+	 .write = metric_ended, .at = offsetof(struct leader_sums, runs)},
 	{"culprit_sources_merged", COUNTER, false,
 	 "Sources that were too many to be kept apart and went into the others of their kind, each "
 	 "time",
-	 .write = write_merged},
+	 .write = metric_merged},
 	{"culprit_sources_merged_seconds", COUNTER, true, "What those had taken",
-	 .write = write_merged},
+	 .write = metric_merged},
 	{"culprit_interruption_seconds", HISTOGRAM, true,
 	 "How long a function of a source of a kind held a CPU at a time, less what interrupted "
 	 "it; all CPUs together",

@@ -111,7 +111,8 @@ def lines_of(report, formula):
                  "started": "2026-01-02T03:04:05.000000006Z",
                  "time": f"2026-01-02T03:04:05.{at + 6:09}Z", "at_ns": at,
                  "threshold_ns": 200, "piece_count": len(h["pieces"]),
-                 "pieces": [piece(p) for p in h["pieces"]], "tid": None, "comm": None}  # no watch
+                 "pieces": [piece(p) for p in h["pieces"]], "tid": None, "comm": None,
+                 "kernel_thread": None}  # no watch
         for key in ("kind", "id", "net_ns", "cause", "by_pid", "by_cpu", "kernel_thread"):
             line["first_" + key] = first.get(key)
         for key in ("name", "function", "by_comm", "by_function"):

@@ -117,7 +117,9 @@ static void make(struct kept *k, uint64_t now, struct hiccup *last)
 		e->ns = any_number();
 		break;
 	case EVENT_WHERE:
-		k->spot = (struct spot){.cpu = any_number(), .tid = any_number()};
+		k->spot = (struct spot){.cpu = any_number(),
+					.tid = any_number(),
+					.thread = any_number() % (SPOT_THREAD_KERNEL + 1)};
 		memcpy(k->spot.comm, k->text[0], strnlen(k->text[0], sizeof(k->spot.comm) - 1));
 		e->spot = &k->spot;
 		break;
