@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""A machine with many CPUs: two sockets, a NUMA node each, two hardware threads a core. Several
+target CPUs at once, what each sampler costs, CPUs that go offline while they are measured, and
+come back.
+
+8 CPUs; with LONG=1 32. All that is asserted holds in real time, however busy the host is: what
+was on which CPU, and how it ended."""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
+# noqa: E402
+from lib import check_sums, cpu_of, diag, done, is_, ok, parse_cpus, skip_all, sources, take_turn
+
+_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
+lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
+_loader.exec_module(lab)
+take_turn(shared=True)
+
+KERNEL = "6.12"
+CPUS = 32 if os.environ.get("LONG") else 8
+# The second thread of one core and the first of the next, on the second node.
+FIRST, SECOND = CPUS // 2 + 1, CPUS // 2 + 2
+JOB = f"FIRST={FIRST} SECOND={SECOND}" + r"""
+cd /sys/devices/system
+for c in cpu/cpu[0-9]*; do
+	echo ${c#cpu/cpu} $(cat $c/topology/thread_siblings_list) $(cd $c; echo node[0-9]*)
+done >/tmp/out/topology
+cd /culprit
+now() { cut -d ' ' -f 1 /proc/uptime; }
+# begin NAME CULPRIT-ARGUMENTS...: until the window is open
+begin() { rm -f /tmp/ready; name=$1; shift
+	began=$(now)
+	culprit run "$@" -f json -q --no-audit -o /tmp/out/$name --ready-file /tmp/ready \
+		2>/tmp/out/$name.err &
+	until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
+	echo $began $(now) >/tmp/out/$name.start; }
+# finish: its exit code
+finish() { wait $!; echo $? >/tmp/out/$name.rc; }
+online() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
+
+begin both -d 1h
+for p in $(grep -lx culprit-sampler /proc/[0-9]*/comm); do
+	grep -h Private_ ${p%comm}smaps_rollup | awk '{n += $2} END {print n}'
+done >/tmp/out/memory
+poke fifo -c $FIRST -n 10 -l 100us >/tmp/out/poke
+kill -INT $!; finish
+
+begin off -c $FIRST,$SECOND -d 1h --no-trace
+online $SECOND 0
+usleep 500000
+kill -INT $!; finish
+online $SECOND 1
+begin back -c $SECOND -d 300ms --no-trace; finish
+"""
+
+try:
+    lab.need(lab.kernel(KERNEL))
+    lab.emulator()
+except (lab.Failed, FileNotFoundError) as why:
+    skip_all(str(why).replace("\n", " "), required=True)
+rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 600, cpus=CPUS,
+                              isolation=f"isolcpus={FIRST},{SECOND} irqaffinity=0")
+text = {name: data.decode(errors="replace") for name, data in files.items()}
+reports = {name: json.loads(text[name]) for name in ("both", "off", "back")}
+status = {name: int(text[name + ".rc"]) for name in reports}
+
+
+def started(name):
+    """How long it took until the window was open, in s."""
+    began, ready = map(float, text[name + ".start"].split())
+    return ready - began
+
+
+siblings, nodes = {}, {}
+for line in text["topology"].splitlines():
+    cpu, group, node = line.split()
+    siblings[int(cpu)], nodes[int(cpu)] = parse_cpus(group), node
+ok(len(siblings) == CPUS and all(len(s) == 2 for s in siblings.values())
+   and set(nodes.values()) == {"node0", "node1"} and nodes[FIRST] == nodes[SECOND] == "node1"
+   and siblings[FIRST] != siblings[SECOND],
+   f"{CPUS} CPUs with sibling threads on two nodes", text["topology"])
+
+both = reports["both"]
+ok(status["both"] == 0 and not text["both.err"],
+   "the isolated CPUs are measured together, without -c", status, text["both.err"])
+check_sums(both, "both")
+is_(both["run"]["cpus"], [FIRST, SECOND], "and no others")
+memory = [int(n) for n in text["memory"].split()]
+diag(f"the window of 2 CPUs opened after {started('both'):.2f} s; "
+     f"private memory of each sampler, in kB: {memory}")
+is_(len(memory), 2, "each has a sampler")
+poked = {json.loads(line)["tid"] for line in text["poke"].splitlines() if '"tid"' in line}
+on = {cpu: {s["id"] for s in sources(both, cpu, kind="thread")} for cpu in (FIRST, SECOND)}
+ok(poked and poked <= on[FIRST] and not poked & on[SECOND],
+   "a thread is found on the CPU where it ran, and there alone", poked, on)
+
+off = reports["off"]
+seen = {c["cpu"]: c for c in off["cpus"]}
+ok(seen[SECOND]["ended_early"] and not seen[FIRST]["ended_early"],
+   "a CPU that goes offline ends early, with the reason", seen[SECOND]["ended_early"])
+ok(seen[FIRST]["observed_ns"] > seen[SECOND]["observed_ns"] + 400_000_000,
+   "and the other one goes on", seen[FIRST]["observed_ns"], seen[SECOND]["observed_ns"])
+back = reports["back"]
+ok(status["back"] == 0 and not cpu_of(back, SECOND)["ended_early"]
+   and cpu_of(back, SECOND)["observed_ns"] > 290_000_000, "when it is back it is measured again",
+   status["back"], text["back.err"])
+done()
