@@ -102,6 +102,14 @@ void write_fix(struct audit *a, struct finding *f, const char *name, const char 
 		undo(f, "echo %s > %s", old, path);
 }
 
+void join_fixes(struct finding *f, const struct finding *one)
+{
+	text_add(&f->fix, "%s%s", f->fix ? "; " : "", one->fix);
+	if (one->undo)
+		text_add(&f->undo, "%s%s", f->undo ? "; " : "", one->undo);
+	f->fix_kind = one->fix_kind;
+}
+
 /* ---- unknown facts ---- */
 
 static const char *why_silent(const struct audit *a, const char *name)
@@ -261,6 +269,11 @@ static void mend_fixes(const struct audit *a)
 			why = NOBODY_LEFT;
 		if (why)
 			no_fix(f, why);
+		for (uint32_t k = 0; k < f->list.count; k++)
+			if (f->list.row[k].fix && strstr(f->list.row[k].fix, NOBODY)) {
+				free(f->list.row[k].fix);
+				f->list.row[k].fix = NULL;
+			}
 	}
 }
 
@@ -309,8 +322,9 @@ static bool has_realtime_task(const struct audit *a)
 int audit(const struct facts *facts, const struct audit_options *o, struct findings *out)
 {
 	static const struct check *const tables[] = {
-		checks_isolation, checks_interrupts, checks_steering, checks_tasks, checks_memory,
-		checks_scheduler, checks_system,     checks_hardware, checks_power};
+		checks_isolation,  checks_interrupts, checks_steering,  checks_tasks,
+		checks_workqueues, checks_memory,     checks_scheduler, checks_system,
+		checks_hardware,   checks_power};
 	struct audit *a = calloc(1, sizeof(*a));
 
 	if (!a)
@@ -334,6 +348,7 @@ int audit(const struct facts *facts, const struct audit_options *o, struct findi
 		for (a->check = tables[i]; a->check->id; a->check++)
 			a->check->run(a);
 	mend_fixes(a);
+	findings_rank(out);
 	int err = a->short_of_memory ? -ENOMEM : 0;
 
 	free(a);

@@ -59,8 +59,8 @@ void check_quota(struct audit *a);
 
 /* Each table ends with a row of zeros. */
 extern const struct check checks_isolation[], checks_interrupts[], checks_steering[],
-	checks_tasks[], checks_memory[], checks_scheduler[], checks_system[], checks_hardware[],
-	checks_power[];
+	checks_tasks[], checks_workqueues[], checks_memory[], checks_scheduler[], checks_system[],
+	checks_hardware[], checks_power[];
 
 /* ---- findings: each function returns the row, or NULL when out of memory; all below accept NULL
  * ---- */
@@ -84,6 +84,9 @@ __attribute__((format(printf, 2, 3))) void undo(struct finding *f, const char *f
 /* Sets the fix to writing `text` to this file, and the undo to writing back its present text. Uses
  * sysctl for files below proc/sys. */
 void write_fix(struct audit *a, struct finding *f, const char *name, const char *text);
+
+/* Adds the fix and the undo of one to those of all. */
+void join_fixes(struct finding *f, const struct finding *one);
 
 /* Reports that a fact is missing: an absent one counts as fine (the kernel does not have it), any
  * other as not known. Facts that are absent because a file system is not mounted are not known,
@@ -158,6 +161,16 @@ bool runs_as_root(const struct audit *a, const struct task *t);
 /* Appends to a growing text; NULL is the empty text, and the result when out of memory. The caller
  * frees it. */
 __attribute__((format(printf, 2, 3))) void text_add(char **text, const char *fmt, ...);
+
+/* Appends " 62", or with the one after it on a run of at least four numbers " $(seq 70 133)": words
+ * of a shell. Add numbers in ascending order, and end with words_end. */
+struct number_words {
+	char *text; /* the caller frees it */
+	unsigned first, last;
+	bool some;
+};
+void words_add(struct number_words *w, unsigned number);
+void words_end(struct number_words *w);
 
 /* Collects threads for one command that moves them to housekeeping CPUs and one that moves them
  * back, then adds the commands to the finding. Frees both texts. */

@@ -1,5 +1,6 @@
 /* Cgroups: cpuset partitions that isolate CPUs, and quotas that throttle the tasks on them. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "audit/checks.h"
@@ -49,14 +50,79 @@ void check_partitions(struct audit *a)
 		found_ok(a, "no invalid cpuset partition");
 }
 
+/* Threads of the workload that are under a quota. */
+struct throttled {
+	struct finding_items threads;
+	struct finding fixes; /* of all of them */
+	const struct fact *last;
+	char value[LINE_MAX_TEXT + 32]; /* of the first one's quota */
+};
+
+/* True for a thread that is under another quota, too. */
+static bool is_listed(const struct finding_items *l, unsigned tid)
+{
+	for (uint32_t i = 0; i < l->count; i++)
+		if (l->row[i].number == tid)
+			return true;
+	return false;
+}
+
+/* x: the quota, in a file of this name. */
+static void throttled_add(struct audit *a, struct throttled *all, const struct fact *x,
+			  const char *file, const struct task *t)
+{
+	char name[160], line[LINE_MAX_TEXT];
+	struct finding one = {0};
+
+	snprintf(name, sizeof(name), "%.*s [%u]", (int)t->comm_len, t->comm, t->tid);
+	if (!is_listed(&all->threads, t->tid) && !finding_items_add(&all->threads, name, t->tid))
+		a->short_of_memory = true;
+	if (all->last == x)
+		return;
+	first_line(x->text, line, sizeof(line));
+	if (!all->last)
+		snprintf(all->value, sizeof(all->value), "%s: %s", file, line);
+	all->last = x;
+	write_fix(a, &one, x->name, strcmp(file, "cpu.max") ? "-1" : "max");
+	if (one.fix)
+		join_fixes(&all->fixes, &one);
+	free(one.fix);
+	free(one.undo);
+}
+
+static void throttled_say(struct audit *a, struct throttled *all)
+{
+	unsigned n = all->threads.count;
+	struct finding *f =
+		n == 1 ? fail(a,
+			      "%s on %s is under a CPU quota, which throttles it and keeps its "
+			      "tick",
+			      all->threads.row[0].name, a->whose)
+		       : fail(a,
+			      "%u threads on %s are under CPU quotas, which throttle them and keep "
+			      "their tick",
+			      n, a->whose);
+
+	if (!f) {
+		finding_items_free(&all->threads);
+		return;
+	}
+	f->list = all->threads;
+	f->fix = all->fixes.fix;
+	f->undo = all->fixes.undo;
+	f->fix_kind = FIX_COMMAND;
+	value(f, "%s", all->value);
+	good(f, "no quota");
+}
+
 /* A CFS quota throttles the tasks under it and keeps their tick. It is a failure when a target's
  * own workload is under it. */
 void check_quota(struct audit *a)
 {
 	static const char *const files[] = {"cpu.max", "cpu.cfs_quota_us"};
 	struct naming names = {0};
-	char line[LINE_MAX_TEXT], procs[FACT_NAME_MAX];
-	int failed = 0;
+	char procs[FACT_NAME_MAX];
+	struct throttled all = {0};
 
 	for (int i = 0; i < 2; i++) {
 		const struct fact *x = NULL;
@@ -70,7 +136,6 @@ void check_quota(struct audit *a)
 
 			if (x->err)
 				continue;
-			first_line(x->text, line, sizeof(line));
 			name_add(&names, x->name + strlen("sys/fs/cgroup"),
 				 dir - strlen("sys/fs/cgroup") - 1);
 			snprintf(procs, sizeof(procs), "%.*scgroup.procs", (int)dir, x->name);
@@ -82,20 +147,14 @@ void check_quota(struct audit *a)
 				if ((t.flags & TASK_KTHREAD) || !covers(&a->targets, &t.allowed) ||
 				    !has_word(list, tgid))
 					continue;
-				struct finding *f = fail(a,
-							 "%.*s [%u] on %s is under a CPU quota, "
-							 "which throttles it and keeps its tick",
-							 (int)t.comm_len, t.comm, t.tid, a->whose);
-
-				value(f, "%s: %s", files[i], line);
-				good(f, "no quota");
-				write_fix(a, f, x->name, i ? "-1" : "max");
-				failed++;
+				throttled_add(a, &all, x, files[i], &t);
 			}
 		}
 	}
-	if (failed)
+	if (all.threads.count) {
+		throttled_say(a, &all);
 		return;
+	}
 	if (names.count)
 		value(info(a,
 			   "CPU quotas are in force, on none of the threads that are bound to %s",

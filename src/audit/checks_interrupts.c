@@ -6,6 +6,7 @@
 
 #include "audit/checks.h"
 #include "base/escape.h"
+#include "base/units.h"
 
 #define IRQ_DIR "proc/irq/"
 
@@ -53,79 +54,149 @@ static bool irq_managed(const struct audit *a, unsigned irq)
 	       !strncmp(text, "PCI-MSI", 7);
 }
 
-static void about_irq(struct finding *f, unsigned irq)
+/* IRQs of one kind, which share a finding. */
+struct irqs {
+	struct finding_items delivered, managed, silent, may;
+	unsigned seen;
+};
+
+static struct finding_item *irq_add(struct audit *a, struct finding_items *l, unsigned irq,
+				    const char *name, const struct cpus *where)
 {
+	struct finding_item *x = finding_items_add(l, name, irq);
+
+	if (!x) {
+		a->short_of_memory = true;
+		return NULL;
+	}
+	x->cpus = *where;
+	cpus_and(&x->cpus, &a->targets);
+	x->count = irq_count(a, irq);
+	return x;
+}
+
+/* An IRQ that can be moved. */
+static void irq_add_fix(struct audit *a, struct finding_item *x)
+{
+	struct finding one = {0};
+	char file[64];
+
+	if (!x)
+		return;
+	snprintf(file, sizeof(file), IRQ_DIR "%u/smp_affinity_list", x->number);
+	write_fix(a, &one, file, a->keep);
+	x->fix = one.fix;
+	x->undo = one.undo;
+}
+
+/* The command that moves all of them, and the one that moves them back. */
+static void irqs_move(struct audit *a, struct finding *f, const struct finding_items *l)
+{
+	struct number_words numbers = {0};
+	char *back = NULL;
+
+	for (uint32_t i = 0; i < l->count; i++)
+		words_add(&numbers, l->row[i].number);
+	words_end(&numbers);
+	if (l->count == 1 && l->row[0].fix)
+		command(f, "%s", l->row[0].fix);
+	else if (numbers.text)
+		command(f, "for i in%s; do echo %s > /proc/irq/$i/smp_affinity_list; done",
+			numbers.text, a->keep);
+	for (uint32_t i = 0; i < l->count; i++)
+		if (l->row[i].undo)
+			text_add(&back, "%s%s", back ? "; " : "", l->row[i].undo);
+	if (back)
+		undo(f, "%s", back);
+	free(back);
+	free(numbers.text);
+}
+
+static unsigned long long irqs_count(const struct finding_items *l)
+{
+	unsigned long long sum = 0;
+
+	for (uint32_t i = 0; i < l->count; i++)
+		sum += l->row[i].count;
+	return sum;
+}
+
+/* The CPUs of all of them, "cpu 3", "cpus 4-31"; *set: those CPUs. */
+static void irqs_where(const struct finding_items *l, struct cpus *set, char *buf, size_t len)
+{
+	char list[LIST_MAX];
+
+	cpus_clear(set);
+	for (uint32_t i = 0; i < l->count; i++)
+		cpus_or(set, &l->row[i].cpus);
+	snprintf(buf, len, "cpu%s %s", cpus_count(set) == 1 ? "" : "s",
+		 cpus_format(set, list, sizeof(list)));
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct finding_item *x = a, *y = b;
+
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Makes the finding of these IRQs, which takes their list; NULL: there are none. `one` takes the
+ * number, the name and the CPUs; `many` takes how many they are and the CPUs. */
+static struct finding *irqs_found(struct audit *a, enum finding_level level,
+				  struct finding_items *l, const char *one, const char *many)
+{
+	char where[LIST_MAX + 8];
+	struct finding *f;
+	struct cpus set;
+
+	if (!l->count)
+		return NULL;
+	qsort(l->row, l->count, sizeof(*l->row), by_number);
+	irqs_where(l, &set, where, sizeof(where));
+	f = l->count == 1 ? found(a, level, one, l->row[0].number, l->row[0].name, where)
+			  : found(a, level, many, l->count, where);
+	if (!f) {
+		finding_items_free(l);
+		return NULL;
+	}
+	f->cpus = set;
+	f->kind = SOURCE_IRQ;
+	f->list = *l;
+	return f;
+}
+
+static void say_delivered(struct audit *a, struct finding_items *l, bool managed)
+{
+	struct finding *f = irqs_found(a, FINDING_WARN, l, "IRQ %u (%s) is delivered to %s",
+				       managed ? "%u managed IRQs are delivered to %s"
+					       : "%u IRQs are delivered to %s");
+	char count[32];
+
 	if (!f)
 		return;
 	f->about = true;
-	f->kind = SOURCE_IRQ;
-	f->number = irq;
-}
-
-static void irq_delivered(struct audit *a, unsigned irq, const char *name, const struct cpus *where)
-{
-	unsigned long long count = irq_count(a, irq);
-	char list[LIST_MAX], file[64];
-	struct finding *f;
-
-	f = warn(a, "IRQ %u (%s) is delivered to cpu %s", irq, name,
-		 cpus_format(where, list, sizeof(list)));
-	about_irq(f, irq);
-	if (f) {
-		f->cpus = *where;
-		cpus_and(&f->cpus, &a->targets);
-	}
-	value(f, "effective affinity %s, %llu interrupts on %s since boot", list, count, a->whose);
+	value(f, "%s interrupts on %s since boot",
+	      format_count(irqs_count(l), count, sizeof(count)), a->whose);
 	good(f, "only on cpu %s", a->keep);
-	if (irq_managed(a, irq)) {
-		if (f)
-			f->cause = "I02";
-		good(f,
-		     "only on cpu %s; the kernel spreads this one itself, and nobody else can move "
-		     "it",
-		     a->keep);
-		boot(f, "isolcpus=managed_irq,domain,%s", a->cpus);
+	if (!managed) {
+		irqs_move(a, f, l);
 		return;
 	}
-	snprintf(file, sizeof(file), IRQ_DIR "%u/smp_affinity_list", irq);
-	write_fix(a, f, file, a->keep);
+	f->cause = "I02";
+	good(f, "only on cpu %s; the kernel spreads %s itself, and nobody else can move %s",
+	     a->keep, l->count == 1 ? "this one" : "these", l->count == 1 ? "it" : "them");
+	boot(f, "isolcpus=managed_irq,domain,%s", a->cpus);
 }
 
-/* IRQs that share one finding. */
-struct irq_group {
-	struct naming names;
-	char *list, *undo;
-};
-
-struct irqs {
-	struct irq_group may, silent;
-	unsigned seen, delivered;
-};
-
-static void group_add(struct irq_group *g, unsigned irq, const char *affinity)
+/* Says which IRQs may come, though they do not now. */
+static void say_may(struct audit *a, struct finding_items *l, const char *one, const char *many)
 {
-	char number[16], list[LIST_MAX];
+	struct finding *f = irqs_found(a, FINDING_INFO, l, one, many);
 
-	first_line(affinity, list, sizeof(list));
-	snprintf(number, sizeof(number), "%u", irq);
-	name_add(&g->names, number, strlen(number));
-	text_add(&g->list, " %u", irq);
-	text_add(&g->undo, "%secho %s > /proc/irq/%u/smp_affinity_list", g->undo ? "; " : "", list,
-		 irq);
-}
-
-static void group_say(struct audit *a, struct irq_group *g, const char *title)
-{
-	if (g->names.count) {
-		struct finding *f = info(a, title, a->whose, name_list(&g->names));
-
-		good(f, "only on cpu %s", a->keep);
-		command(f, "for i in%s; do echo %s > /proc/irq/$i/smp_affinity_list; done", g->list,
-			a->keep);
-		undo(f, "%s", g->undo);
-	}
-	free(g->list);
-	free(g->undo);
+	if (!f)
+		return;
+	good(f, "only on cpu %s", a->keep);
+	irqs_move(a, f, l);
 }
 
 static void look_at_irq(struct audit *a, const struct fact *x, unsigned irq, struct irqs *all)
@@ -142,14 +213,14 @@ static void look_at_irq(struct audit *a, const struct fact *x, unsigned irq, str
 	if (!name[0])
 		return;
 	all->seen++;
-	if (meets(&effective, &a->targets) && irq_count(a, irq)) {
-		all->delivered++;
-		irq_delivered(a, irq, name, &effective);
-	} else if (meets(&effective, &a->targets)) {
-		group_add(&all->silent, irq, x->text);
-	} else if (meets(&allowed, &a->targets)) {
-		group_add(&all->may, irq, x->text);
-	}
+	if (meets(&effective, &a->targets) && irq_count(a, irq) && irq_managed(a, irq))
+		irq_add(a, &all->managed, irq, name, &effective);
+	else if (meets(&effective, &a->targets) && irq_count(a, irq))
+		irq_add_fix(a, irq_add(a, &all->delivered, irq, name, &effective));
+	else if (meets(&effective, &a->targets))
+		irq_add_fix(a, irq_add(a, &all->silent, irq, name, &effective));
+	else if (meets(&allowed, &a->targets))
+		irq_add_fix(a, irq_add(a, &all->may, irq, name, &allowed));
 }
 
 static void check_irqs(struct audit *a)
@@ -163,19 +234,23 @@ static void check_irqs(struct audit *a)
 			look_at_irq(a, x, irq, &all);
 	if (!all.seen)
 		unknown(a, "where interrupts go", "sys/kernel/irq/");
-	else if (!all.delivered && !all.silent.names.count && !all.may.names.count)
+	else if (!all.delivered.count && !all.managed.count && !all.silent.count && !all.may.count)
 		found_ok(a, "no IRQ may go there");
-	group_say(a, &all.silent,
-		  "IRQs that would be delivered to %s, and were not since boot: %s");
-	group_say(a, &all.may, "IRQs that may be moved to %s: %s");
+	say_delivered(a, &all.delivered, false);
+	say_delivered(a, &all.managed, true);
+	say_may(a, &all.silent, "IRQ %u (%s) would be delivered to %s, and was not since boot",
+		"%u IRQs would be delivered to %s, and were not since boot");
+	say_may(a, &all.may, "IRQ %u (%s) may be moved to %s", "%u IRQs may be moved to %s");
 }
 
 static void check_managed(struct audit *a)
 {
+	struct finding_items bad = {0};
 	const struct fact *x = NULL;
-	unsigned irq, bad = 0, looked = 0;
-	char name[LINE_MAX_TEXT], file[64];
+	unsigned irq, looked = 0;
+	char name[LINE_MAX_TEXT], file[64], count[32];
 	struct cpus allowed;
+	struct finding *f;
 
 	while ((x = facts_next(a->facts, "sys/kernel/debug/irq/irqs/*", x))) {
 		if (x->err || !one_number(x->name, "sys/kernel/debug/irq/irqs/", &irq))
@@ -186,23 +261,26 @@ static void check_managed(struct audit *a)
 		    !covers(&a->targets, &allowed))
 			continue;
 		irq_name(a, irq, name, sizeof(name));
-		struct finding *f = warn(
-			a, "managed IRQ %u (%s) has only CPUs of %s: managed_irq cannot move it",
-			irq, name, a->whose);
-
-		about_irq(f, irq);
-		if (f)
-			f->cpus = allowed;
-		words(f,
-		      "give the device fewer queues (ethtool -L for a network card), or do no I/O "
-		      "from %s",
-		      a->whose);
-		bad++;
+		irq_add(a, &bad, irq, name, &allowed);
 	}
 	if (!looked)
 		unknown(a, "which IRQs the kernel manages itself", "sys/kernel/debug/irq/irqs/");
-	else if (!bad)
+	else if (!bad.count)
 		found_ok(a, "no managed IRQ has only these CPUs");
+	f = irqs_found(a, FINDING_WARN, &bad,
+		       "managed IRQ %u (%s) has only %s, all of them to be quiet: managed_irq "
+		       "cannot move it",
+		       "managed_irq cannot move %u managed IRQs, which have only %s, all of them "
+		       "to be quiet");
+	if (!f)
+		return;
+	f->about = true;
+	value(f, "%s interrupts on %s since boot",
+	      format_count(irqs_count(&bad), count, sizeof(count)), a->whose);
+	words(f,
+	      "give the device fewer queues (ethtool -L for a network card), or do no I/O "
+	      "from %s",
+	      a->whose);
 }
 
 static void check_default(struct audit *a)

@@ -9,6 +9,15 @@
 #define CPU_DIR "sys/devices/system/cpu/"
 #define DEEP_US 2 /* us; the exit from a deep sleep state takes longer */
 
+/* Sets the fix to writing this text to a file of each of these CPUs (words of a shell). */
+static void on_each(struct finding *f, const char *cpus, const char *text, const char *file)
+{
+	if (strchr(cpus + 1, ' '))
+		command(f, "for i in%s; do echo %s > /" CPU_DIR "cpu$i/%s; done", cpus, text, file);
+	else
+		command(f, "echo %s > /" CPU_DIR "cpu%s/%s", text, cpus + 1, file);
+}
+
 static void check_governor(struct audit *a)
 {
 	char governor[64], driver[64], status[32] = "", odd[64] = "";
@@ -45,22 +54,23 @@ static void check_governor(struct audit *a)
 	if (f)
 		f->cpus = set;
 	good(f, "performance");
-	char *fix = NULL, *back = NULL, old[128];
+	struct number_words cpus = {0};
+	char *back = NULL, old[128];
 
 	for (int cpu = cpus_next(&set, 0); cpu >= 0; cpu = cpus_next(&set, cpu + 1)) {
 		cpu_text(a, cpu, "cpufreq/scaling_governor", governor, sizeof(governor));
 		if (!shell_quote(governor, old, sizeof(old)))
 			continue;
-		text_add(&fix, "%secho performance > /" CPU_DIR "cpu%d/cpufreq/scaling_governor",
-			 fix ? "; " : "", cpu);
+		words_add(&cpus, cpu);
 		text_add(&back, "%secho %s > /" CPU_DIR "cpu%d/cpufreq/scaling_governor",
 			 back ? "; " : "", old, cpu);
 	}
-	if (fix && back) {
-		command(f, "%s", fix);
+	words_end(&cpus);
+	if (cpus.text && back) {
+		on_each(f, cpus.text, "performance", "cpufreq/scaling_governor");
 		undo(f, "%s", back);
 	}
-	free(fix);
+	free(cpus.text);
 	free(back);
 }
 
@@ -94,46 +104,74 @@ static void check_frequency(struct audit *a)
 	words(f, "cpupower -c %s frequency-set -d FREQ -u FREQ", list);
 }
 
-static void check_idle(struct audit *a)
+/* Notes the CPUs on which this state is deep and in use, and its name if it is the deepest. */
+static bool look_at_state(struct audit *a, int state, struct number_words *cpus, long long *most,
+			  char *deepest, size_t len)
 {
-	char deepest[64] = "", name[64], *fix = NULL, *back = NULL;
-	long long latency, disabled, most = 0;
+	long long latency, disabled;
 	bool known = false;
+	char path[64];
 
-	each_target(a, cpu) for (int state = 0; state < 16; state++)
+	each_target(a, cpu)
 	{
-		char path[64];
-
 		snprintf(path, sizeof(path), "cpuidle/state%d/latency", state);
 		if (!cpu_number(a, cpu, path, &latency))
-			break;
+			continue;
 		known = true;
 		snprintf(path, sizeof(path), "cpuidle/state%d/disable", state);
 		if (latency <= DEEP_US || (cpu_number(a, cpu, path, &disabled) && disabled))
 			continue;
-		text_add(&fix, "%secho 1 > /" CPU_DIR "cpu%d/%s", fix ? "; " : "", cpu, path);
-		text_add(&back, "%secho 0 > /" CPU_DIR "cpu%d/%s", back ? "; " : "", cpu, path);
+		words_add(cpus, cpu);
 		snprintf(path, sizeof(path), "cpuidle/state%d/name", state);
-		if (latency > most) {
-			most = latency;
-			cpu_text(a, cpu, path, name, sizeof(name));
-			snprintf(deepest, sizeof(deepest), "%s", name);
+		if (latency > *most) {
+			*most = latency;
+			cpu_text(a, cpu, path, deepest, len);
 		}
 	}
-	if (fix && back) {
+	words_end(cpus);
+	return known;
+}
+
+static void check_idle(struct audit *a)
+{
+	char deepest[64] = "", path[64];
+	struct finding all = {0};
+	long long most = 0;
+	bool known = false;
+
+	for (int state = 0; state < 16; state++) {
+		struct finding one = {0};
+		struct number_words cpus = {0};
+
+		if (!look_at_state(a, state, &cpus, &most, deepest, sizeof(deepest)))
+			break;
+		known = true;
+		if (!cpus.text)
+			continue;
+		snprintf(path, sizeof(path), "cpuidle/state%d/disable", state);
+		on_each(&one, cpus.text, "0", path);
+		one.undo = one.fix;
+		one.fix = NULL;
+		on_each(&one, cpus.text, "1", path);
+		join_fixes(&all, &one);
+		free(one.fix);
+		free(one.undo);
+		free(cpus.text);
+	}
+	if (all.fix) {
 		struct finding *f = info(a, "sleep states that take long to leave: they matter "
 					    "when the workload blocks");
 
-		value(f, "%s takes %lld us", deepest, most);
+		value(f, "%s takes %lld us", deepest[0] ? deepest : "one of them", most);
 		good(f, "%d us at most", DEEP_US);
-		command(f, "%s", fix);
-		undo(f, "%s", back);
+		command(f, "%s", all.fix);
+		undo(f, "%s", all.undo);
 	} else {
 		found_ok(a,
 			 known ? "no deep sleep state" : "the kernel chooses no sleep states here");
 	}
-	free(fix);
-	free(back);
+	free(all.fix);
+	free(all.undo);
 }
 
 static void check_pm_qos(struct audit *a)

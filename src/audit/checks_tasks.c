@@ -1,75 +1,11 @@
-/* Threads and workqueues: what may run on the target CPUs beside the workload. */
+/* Threads: what may run on the target CPUs beside the workload. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "audit/checks.h"
 
-#define WQ_DIR "sys/devices/virtual/workqueue/"
-
 enum { FIFO = 1, ROUND_ROBIN = 2, DEADLINE = 6 }; /* include/uapi/linux/sched.h */
-
-/* ---- workqueues ---- */
-
-static void mask_finding(struct audit *a, const char *name, const struct cpus *set,
-			 const char *what)
-{
-	char list[LIST_MAX];
-	struct finding *f = warn(a, "%s may run on %s", what, a->whose);
-
-	if (f) {
-		f->cpus = *set;
-		cpus_and(&f->cpus, &a->targets);
-	}
-	value(f, "cpu %s", cpus_format(set, list, sizeof(list)));
-	good(f, "cpu %s", a->keep);
-	write_fix(a, f, name, a->keep_mask);
-}
-
-static void check_unbound(struct audit *a)
-{
-	struct cpus set;
-
-	if (!mask_of(a, WQ_DIR "cpumask", &set))
-		unknown(a, "where unbound work items run", WQ_DIR "cpumask");
-	else if (meets(&set, &a->targets))
-		mask_finding(a, WQ_DIR "cpumask", &set, "unbound work items");
-	else
-		found_ok(a, "unbound work items keep off");
-}
-
-static void check_workqueues(struct audit *a)
-{
-	const struct fact *x = NULL;
-	struct cpus set;
-	char what[256];
-	int bad = 0;
-
-	while ((x = facts_next(a->facts, WQ_DIR "*/cpumask", x))) {
-		const char *name = x->name + strlen(WQ_DIR);
-
-		if (!mask_of(a, x->name, &set) || !meets(&set, &a->targets))
-			continue;
-		snprintf(what, sizeof(what), "work items of the workqueue %.*s",
-			 (int)strcspn(name, "/"), name);
-		mask_finding(a, x->name, &set, what);
-		bad++;
-	}
-	if (!bad)
-		found_ok(a, "no workqueue of its own mask may run there");
-}
-
-static void check_wq_isolated(struct audit *a)
-{
-	struct cpus set;
-	char list[LIST_MAX];
-
-	if (!mask_of(a, WQ_DIR "cpumask_isolated", &set))
-		unknown(a, "CPUs that are isolated from workqueues", WQ_DIR "cpumask_isolated");
-	else
-		value(info(a, "CPUs that unbound workqueues keep off, whatever their masks say"),
-		      "%s", cpus_empty(&set) ? "none" : cpus_format(&set, list, sizeof(list)));
-}
 
 /* ---- kernel threads ---- */
 
@@ -343,27 +279,9 @@ static void check_tuned(struct audit *a)
 	good(f, "cpu-partitioning or realtime");
 }
 
-static const struct knob power_efficient = {
-	.name = "sys/module/workqueue/parameters/power_efficient",
-	.test = BAD_WORD,
-	.bad = "N",
-	.level = FINDING_INFO,
-	.title = "housekeeping work items of drivers stay on the CPU that queued them",
-	.fine = "power-efficient workqueues are unbound",
-	.words = "boot with workqueue.power_efficient=1",
-};
-
 const struct check checks_tasks[] = {
-	{"tasks", "K34", check_tasks, NULL},
-	{"kthreads", "K25", check_kthreads, NULL},
-	{"realtime", "K28", check_realtime, NULL},
-	{"unbound_work", "K09", check_unbound, NULL},
-	{"workqueues", "K10", check_workqueues, NULL},
-	{"wq_isolated", "K09", check_wq_isolated, NULL},
-	{"power_efficient", "K12", check_knob, &power_efficient},
-	{"agents", NULL, check_agents, NULL},
-	{"systemd", "K34", check_systemd, NULL},
-	{"guests", "I07", check_guests, NULL},
-	{"tuned", NULL, check_tuned, NULL},
-	{0},
+	{"tasks", "K34", check_tasks, NULL},       {"kthreads", "K25", check_kthreads, NULL},
+	{"realtime", "K28", check_realtime, NULL}, {"agents", NULL, check_agents, NULL},
+	{"systemd", "K34", check_systemd, NULL},   {"guests", "I07", check_guests, NULL},
+	{"tuned", NULL, check_tuned, NULL},        {0},
 };

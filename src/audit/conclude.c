@@ -61,14 +61,17 @@ const struct finding *finding_of(const struct view *v, unsigned cpu, const struc
 	return best;
 }
 
-/* Takes a finding's fix as advice: "boot with ..." for parameters. */
-static int take_fix(const struct finding *f, struct source *s)
+/* Takes a finding's fix as advice: "boot with ..." for parameters. Of many listed ones it is the
+ * fix for this one. */
+static int take_fix(const struct finding *f, unsigned cpu, struct source *s)
 {
+	const struct finding_item *one = finding_item(f, cpu, s);
+	const char *fix = one && one->fix ? one->fix : f->fix;
 	char *advice;
 
-	if (strlen(f->fix) > FIX_MAX)
+	if (strlen(fix) > FIX_MAX)
 		advice = strdup(FIX_ELSEWHERE);
-	else if (asprintf(&advice, "%s%s", f->fix_kind == FIX_BOOT ? "boot with " : "", f->fix) < 0)
+	else if (asprintf(&advice, "%s%s", f->fix_kind == FIX_BOOT ? "boot with " : "", fix) < 0)
 		advice = NULL;
 	if (!advice)
 		return -ENOMEM;
@@ -89,9 +92,17 @@ static void add_costs(struct view *v, struct finding *f)
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct sources *t = &v->cpu[i].sources;
 
-		for (uint32_t k = 0; k < t->count; k++)
-			if (t->row[k]->net.count && finding_explains(f, lane_cpu(v, i), t->row[k]))
-				f->cost_ns += t->row[k]->net.sum;
+		for (uint32_t k = 0; k < t->count; k++) {
+			const struct source *s = t->row[k];
+			struct finding_item *one;
+
+			if (!s->net.count || !finding_explains(f, lane_cpu(v, i), s))
+				continue;
+			f->cost_ns += s->net.sum;
+			one = finding_item(f, lane_cpu(v, i), s);
+			if (one)
+				one->cost_ns += s->net.sum;
+		}
 	}
 }
 
@@ -108,7 +119,7 @@ static int take_fixes(struct view *v)
 			const struct finding *f = finding_of(v, lane_cpu(v, i), t->row[k]);
 
 			if (f && t->row[k]->net.count)
-				err = take_fix(f, t->row[k]);
+				err = take_fix(f, lane_cpu(v, i), t->row[k]);
 		}
 	}
 	return err;
@@ -124,6 +135,7 @@ int conclude(struct view *v)
 		err = audit(&v->facts, &o, &v->findings);
 	for (uint32_t i = 0; i < v->findings.count; i++)
 		add_costs(v, &v->findings.row[i]);
+	findings_rank(&v->findings);
 	if (!err)
 		err = take_fixes(v);
 	verdict(v);

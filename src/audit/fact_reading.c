@@ -319,3 +319,26 @@ void text_add(char **text, const char *fmt, ...)
 	free(*text);
 	*text = both;
 }
+
+#define SEQUENCE_MIN 4 /* consecutive numbers that become one word */
+
+void words_end(struct number_words *w)
+{
+	if (w->some && w->last - w->first + 1 >= SEQUENCE_MIN)
+		text_add(&w->text, " $(seq %u %u)", w->first, w->last);
+	else
+		for (unsigned i = w->first; w->some && i <= w->last; i++)
+			text_add(&w->text, " %u", i);
+	w->some = false;
+}
+
+void words_add(struct number_words *w, unsigned number)
+{
+	if (w->some && number == w->last + 1) {
+		w->last = number;
+		return;
+	}
+	words_end(w);
+	w->first = w->last = number;
+	w->some = true;
+}

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAMES_SHOWN 3 /* of a list in a title */
+
 struct finding *findings_add(struct findings *f, const char *id, enum finding_level level)
 {
 	if (f->count == f->room) {
@@ -15,7 +17,8 @@ struct finding *findings_add(struct findings *f, const char *id, enum finding_le
 		f->row = row;
 		f->room = room;
 	}
-	f->row[f->count] = (struct finding){.id = id, .level = level, .known = true};
+	f->row[f->count] =
+		(struct finding){.id = id, .level = level, .known = true, .kind = SOURCE_KINDS};
 	return &f->row[f->count++];
 }
 
@@ -27,9 +30,83 @@ void findings_free(struct findings *f)
 		free(f->row[i].good);
 		free(f->row[i].fix);
 		free(f->row[i].undo);
+		finding_items_free(&f->row[i].list);
 	}
 	free(f->row);
 	*f = (struct findings){0};
+}
+
+struct finding_item *finding_items_add(struct finding_items *l, const char *name, uint32_t number)
+{
+	char *copy = strdup(name);
+
+	if (copy && l->count == l->room) {
+		uint32_t room = l->room ? 2 * l->room : 16;
+		struct finding_item *row = realloc(l->row, room * sizeof(*row));
+
+		if (!row) {
+			free(copy);
+			return NULL;
+		}
+		l->row = row;
+		l->room = room;
+	}
+	if (!copy)
+		return NULL;
+	l->row[l->count] = (struct finding_item){.name = copy, .number = number};
+	return &l->row[l->count++];
+}
+
+void finding_items_free(struct finding_items *l)
+{
+	for (uint32_t i = 0; i < l->count; i++) {
+		free(l->row[i].name);
+		free(l->row[i].fix);
+		free(l->row[i].undo);
+	}
+	free(l->row);
+	*l = (struct finding_items){0};
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct finding_item *x = a, *y = b;
+
+	if (x->cost_ns != y->cost_ns)
+		return x->cost_ns < y->cost_ns ? 1 : -1;
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
+				      : strcmp(x->name, y->name);
+}
+
+void findings_rank(struct findings *f)
+{
+	for (uint32_t i = 0; i < f->count; i++)
+		if (f->row[i].list.count)
+			qsort(f->row[i].list.row, f->row[i].list.count, sizeof(*f->row->list.row),
+			      by_rank);
+}
+
+char *finding_title(const struct finding *f, char *buf, size_t len)
+{
+	const struct finding_items *l = &f->list;
+	uint32_t shown = l->count > NAMES_SHOWN ? NAMES_SHOWN : l->count;
+	size_t at = snprintf(buf, len, "%s", f->title ? f->title : f->id);
+	bool ranked = shown < l->count && (l->row[0].cost_ns || l->row[0].count);
+
+	for (uint32_t i = 0; l->count > 1 && i < shown && at < len; i++) {
+		at += snprintf(buf + at, len - at, "%s%s",
+			       i        ? ", "
+			       : ranked ? ": the busiest "
+					: ": ",
+			       l->row[i].name);
+		if (f->kind == SOURCE_IRQ && at < len)
+			at += snprintf(buf + at, len - at, " (irq %u)", l->row[i].number);
+	}
+	if (shown < l->count && !ranked && at < len)
+		snprintf(buf + at, len - at, " and %u more", l->count - shown);
+	return buf;
 }
 
 const char *finding_level_name(enum finding_level level)
@@ -145,8 +222,19 @@ bool finding_explains(const struct finding *f, unsigned cpu, const struct source
 	    (!cpus_empty(&f->cpus) && !cpus_has(&f->cpus, cpu)))
 		return false;
 	if (f->about || s->kind == SOURCE_IRQ) /* the target of one IRQ says nothing of another's */
-		return f->about && f->kind == s->kind && f->number == s->id;
+		return f->about && finding_item(f, cpu, s);
 	if (f->only && strncmp(s->name, f->only, strlen(f->only)))
 		return false;
 	return f->cause && s->cause && !strcmp(f->cause, s->cause);
+}
+
+struct finding_item *finding_item(const struct finding *f, unsigned cpu, const struct source *s)
+{
+	for (uint32_t i = 0; f->kind == s->kind && i < f->list.count; i++) {
+		struct finding_item *x = &f->list.row[i];
+
+		if (x->number == s->id && (cpus_empty(&x->cpus) || cpus_has(&x->cpus, cpu)))
+			return x;
+	}
+	return NULL;
 }

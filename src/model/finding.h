@@ -1,5 +1,5 @@
-/* Findings of an audit: one for each check, and from some checks one for each device or thread.
- * Made from facts alone (audit/audit.h).
+/* Findings of an audit: one for each check, with a list where it concerns many interrupts or
+ * workqueues alike; from few checks several. Made from facts alone (audit/audit.h).
  *
  * Texts may hold names of the machine in any bytes: escape on output. A command is safe to run as
  * it is: names in it are quoted for a shell. */
@@ -7,6 +7,7 @@
 #define CULPRIT_FINDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "base/cpus.h"
 #include "model/source.h"
@@ -25,13 +26,30 @@ enum fix_kind {
 	FIX_BOOT,    /* parameters for the kernel's command line */
 };
 
+/* One of the many that a finding is about. */
+struct finding_item {
+	char *name;       /* of its driver; any bytes */
+	uint32_t number;  /* of the IRQ; 0 where the list is of something else */
+	struct cpus cpus; /* of the targets; empty: all of them */
+	uint64_t count;   /* interrupts on the targets since boot; 0 where nothing is counted */
+	uint64_t cost_ns; /* as the finding's, of this one alone */
+	char *fix, *undo; /* for this one alone; NULL: as the finding's */
+};
+
+struct finding_items { /* all zeros: none */
+	struct finding_item *row;
+	uint32_t count, room;
+};
+
 struct finding {
 	const char *id;    /* of the check, static */
 	const char *cause; /* in the cause book, static; NULL: none */
 	enum finding_level level;
 	bool known;       /* false: the fact could not be read; `value` says why */
 	struct cpus cpus; /* empty: the whole machine */
-	char *title;      /* a sentence without a full stop */
+	/* A sentence without a full stop; of several listed ones without their names: for readers
+	 * there is finding_title. */
+	char *title;
 	char *value;      /* as found; these and the following may be NULL */
 	char *good;       /* the recommended value */
 	char *fix, *undo; /* undo is a command */
@@ -39,9 +57,9 @@ struct finding {
 	/* Static: prefix of the names, among the sources with its cause, that it explains; NULL:
 	 * all of them. */
 	const char *only;
-	bool about; /* about one source: */
-	enum source_kind kind;
-	uint32_t number; /* IRQ or tid */
+	struct finding_items list; /* ranked: findings_rank */
+	enum source_kind kind;     /* of the list; SOURCE_KINDS: no kind of source */
+	bool about;                /* explains the sources in the list, and no others */
 	/* Measured time of the sources that it explains, of all CPUs; 0: none in this run, or no
 	 * run. */
 	uint64_t cost_ns;
@@ -55,6 +73,18 @@ struct findings { /* all zeros: none */
 /* Adds a row with this id, known; NULL when out of memory. Valid until the next call. */
 struct finding *findings_add(struct findings *f, const char *id, enum finding_level level);
 void findings_free(struct findings *f);
+
+/* Adds a copy of the name; NULL when out of memory. Valid until the next call. */
+struct finding_item *finding_items_add(struct finding_items *l, const char *name, uint32_t number);
+void finding_items_free(struct finding_items *l);
+
+/* Sorts the list of each finding: by falling cost, then by falling count, then by number. */
+void findings_rank(struct findings *f);
+
+/* Writes the title with the first names of the list: "613 IRQs are delivered to cpus 4-31: the
+ * busiest eth0-TxRx-10 (irq 74), ...". Unescaped. Returns buf. */
+#define FINDING_TITLE 2048
+char *finding_title(const struct finding *f, char *buf, size_t len);
 
 const char *finding_level_name(enum finding_level level); /* "FAIL" */
 uint32_t findings_count(const struct findings *f, enum finding_level level);
@@ -74,5 +104,8 @@ char *findings_boot(const struct findings *f);
 
 /* True when this finding is a reason for the time of this source on this CPU. */
 bool finding_explains(const struct finding *f, unsigned cpu, const struct source *s);
+
+/* The listed one that this source is on this CPU; NULL: none. */
+struct finding_item *finding_item(const struct finding *f, unsigned cpu, const struct source *s);
 
 #endif

@@ -22,7 +22,7 @@
 
 #define LEAD        "        "
 #define FIX_MAX     240 /* bytes of a command shown in text */
-#define ALIKE_SHOWN 10  /* findings of one check and level, for example one for each IRQ */
+#define ALIKE_SHOWN 10  /* findings of one check and level */
 #define TEXT_MAX    4096
 
 static void paragraph(const struct page *p, const char *start, const char *text, const char *more)
@@ -112,7 +112,7 @@ static void write_state(const struct page *p, const struct finding *x)
 
 static void write_finding(const struct page *p, const struct finding *x)
 {
-	char start[16], cause[16], safe[TEXT_MAX];
+	char start[16], cause[16], title[FINDING_TITLE], safe[TEXT_MAX];
 	struct flow f;
 
 	snprintf(start, sizeof(start), "%-4s  ", finding_level_name(x->level));
@@ -121,7 +121,8 @@ static void write_finding(const struct page *p, const struct finding *x)
 	fputs(text_plain(p), p->out);
 	flow_start(&f, p->out, p->width, "", " ", "      ");
 	f.column = strlen(start);
-	flow_words(&f, escape_text(x->title ? x->title : x->id, SIZE_MAX, safe, sizeof(safe)));
+	flow_words(&f, escape_text(finding_title(x, title, sizeof(title)), SIZE_MAX, safe,
+				   sizeof(safe)));
 	snprintf(cause, sizeof(cause), "[%s]", x->cause ? x->cause : "");
 	if (x->cause)
 		flow_add(&f, "%s", cause);
@@ -212,10 +213,36 @@ static int write_text(const struct view *v, const struct render_options *options
 
 /* ---- JSON ---- */
 
+static void write_list(struct json *j, const struct finding *x)
+{
+	char list[4096];
+
+	json_array(j, "list");
+	for (uint32_t i = 0; i < x->list.count; i++) {
+		const struct finding_item *one = &x->list.row[i];
+
+		json_object_flat(j, NULL);
+		json_string(j, "name", one->name);
+		json_string(j, "cpus",
+			    cpus_empty(&one->cpus) ? NULL
+						   : cpus_format(&one->cpus, list, sizeof(list)));
+		if (x->kind == SOURCE_IRQ) {
+			json_u64(j, "irq", one->number);
+			json_u64(j, "count", one->count);
+		} else {
+			json_null(j, "irq");
+			json_null(j, "count");
+		}
+		json_u64(j, "cost_ns", one->cost_ns);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void render_findings(struct json *j, const char *key, const struct findings *findings)
 {
 	static const char *const kinds[] = {"words", "command", "boot"};
-	char list[4096];
+	char list[4096], title[FINDING_TITLE];
 
 	json_array(j, key);
 	for (uint32_t i = 0; i < findings->count; i++) {
@@ -232,7 +259,7 @@ void render_findings(struct json *j, const char *key, const struct findings *fin
 		json_string(j, "cpus",
 			    cpus_empty(&x->cpus) ? NULL
 						 : cpus_format(&x->cpus, list, sizeof(list)));
-		json_string(j, "title", x->title);
+		json_string(j, "title", finding_title(x, title, sizeof(title)));
 		json_string(j, "value", x->value);
 		json_string(j, "good", x->good);
 		json_string(j, "fix", x->fix);
@@ -240,6 +267,7 @@ void render_findings(struct json *j, const char *key, const struct findings *fin
 		json_string(j, "undo", x->undo);
 		json_string(j, "cause", x->cause);
 		json_u64(j, "cost_ns", x->cost_ns);
+		write_list(j, x);
 		json_end(j);
 	}
 	json_end(j);
@@ -270,54 +298,10 @@ static int write_json(const struct view *v, const struct render_options *options
 	return ferror(out) ? -EIO : 0;
 }
 
-/* ---- Markdown ---- */
-
-/* Escapes what means something to Markdown inside a table; no other text from the machine can begin
- * a line here. */
-static void cell(FILE *out, const char *text)
-{
-	char safe[TEXT_MAX];
-
-	fputs(" ", out);
-	for (const char *c = escape_text(text ? text : "", SIZE_MAX, safe, sizeof(safe)); *c; c++) {
-		if (strchr("|*_`<>[]\\", *c))
-			fputc('\\', out);
-		fputc(*c, out);
-	}
-	fputs(" |", out);
-}
-
-static int write_markdown(const struct view *v, const struct render_options *options, FILE *out)
-{
-	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
-	char list[4096];
-
-	(void)options;
-	if (!order)
-		return -ENOMEM;
-	findings_order(&v->findings, order);
-	fprintf(out, "# Audit of cpu %s\n\n", list_of(&v->run.cpus, list, sizeof(list)));
-	fputs("| level | found | value | good | fix | cause |\n|---|---|---|---|---|---|\n", out);
-	for (uint32_t i = 0; i < v->findings.count; i++) {
-		const struct finding *x = &v->findings.row[order[i]];
-
-		fputs("|", out);
-		cell(out, x->known ? finding_level_name(x->level) : "?");
-		cell(out, x->title);
-		cell(out, x->value);
-		cell(out, x->good);
-		cell(out, x->fix);
-		cell(out, x->cause);
-		fputc('\n', out);
-	}
-	free(order);
-	return ferror(out) ? -EIO : 0;
-}
-
 const struct audit_format audit_formats[] = {
 	{{"text", "for people"}, write_text},
 	{{"json", "for scripts: schema " AUDIT_SCHEMA}, write_json},
-	{{"markdown", "for tickets"}, write_markdown},
+	{{"markdown", "for tickets"}, render_audit_markdown},
 	{{0}},
 };
 
@@ -342,9 +326,11 @@ static bool one_line(const char *text)
 
 static void script_row(FILE *out, const struct finding *x)
 {
+	char title[FINDING_TITLE];
+
 	fprintf(out, "\n");
 	fprintf(out, "# %s %s\n", finding_level_name(x->level), x->id);
-	comment(out, "  ", x->title);
+	comment(out, "  ", finding_title(x, title, sizeof(title)));
 	comment(out, "  found: ", x->value);
 	comment(out, "  good: ", x->good);
 	if (x->fix_kind != FIX_COMMAND || !one_line(x->fix)) {

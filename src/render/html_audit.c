@@ -7,23 +7,50 @@
 #include "base/units.h"
 #include "render/html.h"
 
-#define SHOWN     16
-#define FIX_SHOWN 400
+#define SHOWN      16
+#define LIST_SHOWN 20
+#define FIX_SHOWN  400
+
+/* Writes those of a list that took time in this run, the dearest of them, folded. */
+static void write_list(const struct html *h, const struct finding *x)
+{
+	uint64_t duration = h->view->run.duration_ns ? h->view->run.duration_ns : 1;
+	FILE *out = h->out;
+	uint32_t n = 0;
+
+	while (x->list.count > 1 && n < x->list.count && n < LIST_SHOWN && x->list.row[n].cost_ns)
+		n++;
+	if (!n)
+		return;
+	fputs("<details><summary>which cost how much</summary>", out);
+	for (uint32_t i = 0; i < n; i++) {
+		fputs("<div>", out);
+		html_ns(out, (double)x->list.row[i].cost_ns * NSEC_PER_SEC / (double)duration);
+		fputs("/s ", out);
+		html_name(out, x->list.row[i].name);
+		if (x->kind == SOURCE_IRQ)
+			fprintf(out, " (irq %u)", x->list.row[i].number);
+		fputs("</div>", out);
+	}
+	fputs("</details>", out);
+}
 
 static void write_finding(const struct html *h, const struct finding *x)
 {
 	uint64_t duration = h->view->run.duration_ns ? h->view->run.duration_ns : 1;
+	char title[FINDING_TITLE];
 	FILE *out = h->out;
 
 	fputs("<tr><td>", out);
 	html_ns(out, (double)x->cost_ns * NSEC_PER_SEC / (double)duration);
 	fputs("/s</td><td class=\"who\">", out);
-	html_name(out, x->title ? x->title : x->id);
+	html_name(out, finding_title(x, title, sizeof(title)));
 	if (x->cause) {
 		fputs(" <span class=\"cause\">", out);
 		html_name(out, x->cause);
 		fputs("</span>", out);
 	}
+	write_list(h, x);
 	fputs("</td><td class=\"do\">", out);
 	if (strlen(x->fix) > FIX_SHOWN) {
 		fputs("<code>culprit audit --script</code> prints the commands", out);

@@ -73,7 +73,7 @@ static void write_finding(const struct page *p, const struct finding *x)
 {
 	static const char *const starts[] = {LEAD, LEAD "# ", LEAD "boot with "};
 	uint64_t duration = p->view->run.duration_ns ? p->view->run.duration_ns : 1;
-	char rate[32], start[64], cause[16];
+	char rate[32], start[64], cause[16], title[FINDING_TITLE];
 
 	format_ns((double)x->cost_ns * NSEC_PER_SEC / duration, rate, sizeof(rate));
 	snprintf(start, sizeof(start), "  %9s/s", rate);
@@ -81,7 +81,7 @@ static void write_finding(const struct page *p, const struct finding *x)
 		 (int)(sizeof(LEAD) - 1 > strlen(start) ? sizeof(LEAD) - 1 - strlen(start) : 1),
 		 "");
 	snprintf(cause, sizeof(cause), "[%s]", x->cause ? x->cause : "");
-	write_words(p, start, x->title, x->cause ? cause : NULL);
+	write_words(p, start, finding_title(x, title, sizeof(title)), x->cause ? cause : NULL);
 	if (x->fix && strlen(x->fix) <= FIX_SHOWN)
 		write_words(p, starts[x->fix_kind], x->fix, NULL);
 	else if (x->fix)
@@ -103,11 +103,11 @@ void text_audit(const struct page *p)
 		fprintf(p->out, "  and %u that cost less (-f json has them all)\n", n - shown);
 	if (rest && failed)
 		fprintf(p->out,
-			"  %u more warnings, %u of them FAIL, cost nothing in this run: see "
+			"  %u more warning%s, %u of them FAIL, cost nothing in this run: see "
 			"culprit audit\n",
-			rest, failed);
+			rest, rest == 1 ? "" : "s", failed);
 	else if (rest)
-		fprintf(p->out, "  %u more warnings cost nothing in this run: see culprit audit\n",
-			rest);
+		fprintf(p->out, "  %u more warning%s cost nothing in this run: see culprit audit\n",
+			rest, rest == 1 ? "" : "s");
 	free(order);
 }

@@ -176,6 +176,67 @@ with Root() as root:
     ok(rows["agents"]["level"] == "INFO" and "if it is that program" in rows["agents"]["title"],
        "nor one called turbostat", rows["agents"])
 
+# ---- many CPUs and many interrupts ----
+
+
+def crowd(root, cpus, irqs):
+    """A machine of so many CPUs, the first four of which keep house, with a network queue on each
+    of the others in turn, and so many of them; the busiest is the 11th."""
+    root.put(CPU + "online", f"0-{cpus - 1}\n")
+    root.put(CPU + "possible", f"0-{cpus - 1}\n")
+    for i in range(irqs):
+        cpu = 4 + i % (cpus - 4)
+        counts = ["0"] * cpus
+        counts[cpu] = str(1234567 if i == 10 else 5 + i)
+        root.put(f"proc/irq/{100 + i}/smp_affinity_list", f"{cpu}\n")
+        root.put(f"proc/irq/{100 + i}/effective_affinity_list", f"{cpu}\n")
+        root.put(f"sys/kernel/irq/{100 + i}/actions", f"eth0-TxRx-{i}\n")
+        root.put(f"sys/kernel/irq/{100 + i}/per_cpu_count", ",".join(counts) + "\n")
+    for cpu in range(cpus):
+        root.put(CPU + f"cpu{cpu}/cpuidle/state0/latency", "133\n")
+        root.put(CPU + f"cpu{cpu}/cpufreq/scaling_governor", "schedutil\n")
+        root.put(CPU + f"cpu{cpu}/topology/thread_siblings_list", f"{cpu}\n")
+
+
+for cpus, irqs in ((64, 613), (256, 300)):
+    with Root() as root:
+        crowd(root, cpus, irqs)
+        name = f"{cpus} CPUs, {irqs} IRQs"
+        quiet = f"4-{cpus - 1}"
+        r = root.audit("-c", quiet)
+        flat = " ".join(r.out.split())
+        lines = r.out.splitlines()
+        ok(flat.find(f"WARN {irqs} IRQs are delivered to cpus {quiet}: the busiest eth0-TxRx-10 "
+                            f"(irq 110), eth0-TxRx-{irqs - 1} (irq {99 + irqs}), ") > 0
+           and f"for i in $(seq 100 {99 + irqs}); do echo 0-3 >" in flat
+           and f"for i in $(seq 4 {cpus - 1}); do echo performance >" in flat,
+           f"{name}: one finding with the busiest first, and one command", r)
+        ok(re.search(r"· ([2-9]|1[0-9]) WARN ·", r.out) and len(lines) < 80,
+           f"{name}: a handful of warnings in less than 80 lines", len(lines), r)
+        is_([x for x in r.out.split("\nok: ")[0].splitlines() if len(x) > 100], [],
+            f"{name}: none wider than 100 columns")
+        ok(r.seconds < 10, f"{name}: it does not take long", r.seconds)
+        row = findings(root.audit("-c", quiet, "-f", "json"), name)["irq"]
+        is_([one["irq"] for one in row["list"][:2]] + [len(row["list"])], [110, 99 + irqs, irqs],
+            f"{name}: JSON lists all of them, ranked")
+        is_(row["list"][0], {"name": "eth0-TxRx-10", "cpus": "14", "irq": 110, "count": 1234567,
+                             "cost_ns": 0}, f"{name}: with what was counted")
+        script = root.audit("-c", quiet, "--script").out
+        move = [x for x in script.splitlines() if "smp_affinity_list" in x and x[0] != "#"]
+        new = os.path.join(root.path, "proc/irq")
+        subprocess.run(["sh", "-c", move[0].replace("/proc/irq", new)], check=True)
+        is_({open(f"{new}/{100 + i}/smp_affinity_list").read() for i in range(irqs)}, {"0-3\n"},
+            f"{name}: the one command moves all")
+        back = script.split(move[0] + "\n# undo: ", 1)[1].split("\n")[0]
+        subprocess.run(["sh"], input=back.replace("/proc/irq", new), text=True, check=True)
+        is_([open(f"{new}/{100 + i}/smp_affinity_list").read() for i in range(irqs)],
+            [f"{4 + i % (cpus - 4)}\n" for i in range(irqs)], f"{name}: its undo moves all back")
+        table = root.audit("-c", quiet, "-f", "markdown").out
+        ok(f"## {irqs} IRQs are delivered" in table
+           and "| eth0-TxRx-10 (irq 110) | 14 | 1,234,567 |  |" in table
+           and f"And {irqs - 20} more" in table, f"{name}: Markdown has a table of the busiest",
+           table[-2000:])
+
 # ---- hostile files ----
 
 HOSTILE = {
@@ -301,12 +362,13 @@ is_(by_id["nohz_full"]["level"], "OK" if target <= nohz else "FAIL",
 if not os.path.exists("/sys/fs/cgroup/cpuset.cpus.isolated"):
     is_(by_id["isolated"]["level"], "OK" if target <= isolated else "FAIL",
         "isolated as the machine has it")
-for f in rows:
-    m = f["id"] == "irq" and re.match(r"IRQ (\d+) \((.*)\) is delivered", f["title"])
-    if m:
-        effective = parse_cpus(read(f"/proc/irq/{m[1]}/effective_affinity_list"))
-        ok(effective & target and read(f"/sys/kernel/irq/{m[1]}/actions") == m[2],
-           f"IRQ {m[1]} goes where the audit says", f, effective)
+delivered = [one for f in rows if f["id"] == "irq" and "delivered to" in f["title"]
+             and f["level"] == "WARN" for one in f["list"]]
+astray = [(one, there) for one in delivered
+          for there in [parse_cpus(read(f"/proc/irq/{one['irq']}/effective_affinity_list"))]
+          if not there & parse_cpus(one["cpus"]) or not one["count"]
+          or read(f"/sys/kernel/irq/{one['irq']}/actions") != one["name"]]
+is_(astray, [], f"each of {len(delivered)} IRQs goes where the audit says")
 is_(by_id["thp"]["level"] == "WARN",
     "[always]" in read("/sys/kernel/mm/transparent_hugepage/enabled"),
     "huge pages as the machine has them")

@@ -86,6 +86,23 @@ static void ticking(struct scene *s, const char *path)
 		     (i % 3 ? 0 : 1 << 1) | (i % 10 ? 0 : 1 << 9) | (i % 25 ? 0 : 1 << 7));
 }
 
+/* A network card's queue on cpu 3. */
+static void queue(struct scene *s, uint32_t irq)
+{
+	char name[64], text[64];
+
+	snprintf(name, sizeof(name), "proc/irq/%u/smp_affinity_list", irq);
+	fact(s, name, "0-3\n");
+	snprintf(name, sizeof(name), "proc/irq/%u/effective_affinity_list", irq);
+	fact(s, name, "3\n");
+	snprintf(name, sizeof(name), "sys/kernel/irq/%u/actions", irq);
+	snprintf(text, sizeof(text), "eth0-TxRx-%u\n", irq - 24);
+	fact(s, name, text);
+	snprintf(name, sizeof(name), "sys/kernel/irq/%u/per_cpu_count", irq);
+	snprintf(text, sizeof(text), "0,0,17,%u\n", 1000 * irq);
+	fact(s, name, text);
+}
+
 static void busy_irq(struct scene *s, const char *path)
 {
 	uint64_t handler, poll;
@@ -96,6 +113,10 @@ static void busy_irq(struct scene *s, const char *path)
 	s->irq[24] = "eth0-TxRx-0";
 	s->affinity[24] = "0-3, effective 3";
 	s->irq[36] = "nvme0q4";
+	fact(s, "sys/devices/system/cpu/online", "0-3\n");
+	fact(s, "sys/devices/system/cpu/possible", "0-3\n");
+	for (uint32_t i = 24; i < 29; i++)
+		queue(s, i);
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 40; i++) {
 		uint64_t end = 1200 + 11 * (i % 17);

@@ -327,14 +327,14 @@ static const struct step steps[] = {
 	{"irq",
 	 {{"proc/irq/36/effective_affinity_list", "3\n"}},
 	 FINDING_INFO,
-	 "were not since boot: 36",
+	 "IRQ 36 (virtio1-req.0) would be delivered to cpu 3, and was not since boot",
 	 NULL,
 	 NULL},
 	{"irq",
 	 {{"proc/irq/36/smp_affinity_list", "0-3\n"}},
 	 FINDING_INFO,
-	 "may be moved to cpu 3: 36",
-	 "for i in 36;",
+	 "IRQ 36 (virtio1-req.0) may be moved to cpu 3",
+	 "echo 0-2 > /proc/irq/36/smp_affinity_list",
 	 "echo 0-3 > /proc/irq/36/smp_affinity_list"},
 	{"irq",
 	 {{"proc/irq/36/effective_affinity_list", "3\n"},
@@ -974,13 +974,129 @@ static void test_many(void **state)
 	facts_free(&f);
 }
 
+static void add_queue(struct facts *f, unsigned irq, unsigned cpu, unsigned cpus, bool managed,
+		      unsigned long long count)
+{
+	char name[64], text[4096];
+	size_t at = 0;
+
+	snprintf(name, sizeof(name), "proc/irq/%u/smp_affinity_list", irq);
+	snprintf(text, sizeof(text), "%u\n", cpu);
+	put(f, name, text);
+	snprintf(name, sizeof(name), "proc/irq/%u/effective_affinity_list", irq);
+	put(f, name, text);
+	snprintf(name, sizeof(name), "sys/kernel/irq/%u/actions", irq);
+	snprintf(text, sizeof(text), managed ? "nvme0q%u\n" : "eth0-TxRx-%u\n", irq);
+	put(f, name, text);
+	for (unsigned i = 0; i < cpus; i++)
+		at += snprintf(text + at, sizeof(text) - at, i ? ",%llu" : "%llu",
+			       i == cpu ? count : 0);
+	snprintf(name, sizeof(name), "sys/kernel/irq/%u/per_cpu_count", irq);
+	put(f, name, text);
+}
+
+/* 256 CPUs, all but four of them quiet, with 613 network queues and 64 of a disk on these: one
+ * finding of each kind, the busiest first, with one command. */
+static void test_many_irqs(void **state)
+{
+	struct audit_options o = {0};
+	struct findings out = {0};
+	char title[FINDING_TITLE];
+	struct facts f = {0};
+	const struct finding *x;
+
+	(void)state;
+	put(&f, CPU "online", "0-255\n");
+	put(&f, CPU "possible", "0-255\n");
+	for (unsigned i = 0; i < 613; i++)
+		add_queue(&f, 100 + i, 4 + i % 252, 256, false, i == 500 ? 1000000 : 1 + i);
+	for (unsigned i = 0; i < 64; i++)
+		add_queue(&f, 1000 + i, 4 + i, 256, true, 7);
+	add_queue(&f, 30, 2, 256, false, 99); /* stays on a CPU that may have it */
+	for (unsigned cpu = 4; cpu < 256; cpu++)
+		cpus_add(&o.targets, cpu);
+	assert_int_equal(audit(&f, &o, &out), 0);
+	assert_int_equal(findings_count(&out, FINDING_WARN), 2);
+	for (x = out.row; strcmp(x->id, "irq"); x++)
+		;
+	assert_string_equal(finding_title(x, title, sizeof(title)),
+			    "613 IRQs are delivered to cpus 4-255: the busiest eth0-TxRx-600 (irq "
+			    "600), eth0-TxRx-712 (irq 712), eth0-TxRx-711 (irq 711)");
+	assert_string_equal(x->value, "1,187,690 interrupts on cpus 4-255 since boot");
+	assert_string_equal(
+		x->fix, "for i in $(seq 100 712); do echo 0-3 > /proc/irq/$i/smp_affinity_list; "
+			"done");
+	assert_int_equal(x->list.count, 613);
+	assert_string_equal(x->list.row[0].fix, "echo 0-3 > /proc/irq/600/smp_affinity_list");
+	assert_non_null(strstr(x->undo, "echo 252 > /proc/irq/600/smp_affinity_list"));
+	x++;
+	assert_string_equal(x->title, "64 managed IRQs are delivered to cpus 4-67");
+	assert_string_equal(x->fix, "isolcpus=managed_irq,domain,4-255");
+	assert_string_equal(x->cause, "I02");
+	findings_free(&out);
+	facts_free(&f);
+}
+
+/* In the one command runs of four and more numbers become one word. */
+static void test_numbers(void **state)
+{
+	static const unsigned irqs[] = {1, 3, 4, 5, 7, 8, 9, 10, 12, 120, 121, 122, 123, 124};
+	struct facts f = {0};
+	struct findings out;
+
+	(void)state;
+	put(&f, CPU "online", "0-3\n");
+	put(&f, CPU "possible", "0-3\n");
+	for (size_t i = 0; i < COUNT(irqs); i++)
+		add_queue(&f, irqs[i], 3, 4, false, 1);
+	out = check(&f, 3);
+	assert_string_equal(find(&out, "irq")->fix,
+			    "for i in 1 3 4 5 $(seq 7 10) 12 $(seq 120 124); do echo 0-2 > "
+			    "/proc/irq/$i/smp_affinity_list; done");
+	findings_free(&out);
+	facts_free(&f);
+}
+
+/* Several workqueues and several throttled threads are one finding each, too. */
+static void test_alike(void **state)
+{
+	static const char tasks[] = "812 810 S 400000 3 0 0 3 one\n813 810 S 400000 3 0 0 3 two\n";
+	struct facts f = {0};
+	struct findings out;
+	char title[FINDING_TITLE];
+
+	(void)state;
+	good(&f);
+	put(&f, WQ "a/cpumask", "f\n");
+	put(&f, WQ "b c/cpumask", "8\n");
+	put(&f, TASKS, tasks);
+	put(&f, "sys/fs/cgroup/a/cpu.max", "50000 100000\n");
+	put(&f, "sys/fs/cgroup/a/cgroup.procs", "810\n");
+	out = check(&f, 3);
+	assert_string_equal(finding_title(find(&out, "workqueues"), title, sizeof(title)),
+			    "work items of 2 workqueues may run on cpu 3: a, b c");
+	assert_string_equal(find(&out, "workqueues")->fix,
+			    "echo 7 > /sys/devices/virtual/workqueue/a/cpumask; "
+			    "echo 7 > '/sys/devices/virtual/workqueue/b c/cpumask'");
+	assert_string_equal(find(&out, "workqueues")->undo,
+			    "echo f > /sys/devices/virtual/workqueue/a/cpumask; "
+			    "echo 8 > '/sys/devices/virtual/workqueue/b c/cpumask'");
+	assert_string_equal(finding_title(find(&out, "cpu_quota"), title, sizeof(title)),
+			    "2 threads on cpu 3 are under CPU quotas, which throttle them and keep "
+			    "their tick: one [812], two [813]");
+	assert_string_equal(find(&out, "cpu_quota")->fix, "echo max > /sys/fs/cgroup/a/cpu.max");
+	findings_free(&out);
+	facts_free(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quiet),          cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_all_have_steps), cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_hostile),        cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_many),           cmocka_unit_test(test_many_irqs),
+		cmocka_unit_test(test_numbers),        cmocka_unit_test(test_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,12 +88,56 @@ static void test_explains(void **state)
 	assert_false(finding_explains(x, 3, &irq));
 	x->about = true;
 	x->kind = SOURCE_IRQ;
-	x->number = 37;
+	assert_non_null(finding_items_add(&x->list, "a", 37));
 	assert_false(finding_explains(x, 3, &irq));
-	x->number = 36;
+	cpus_add(&finding_items_add(&x->list, "b", 36)->cpus, 3);
 	assert_true(finding_explains(x, 3, &irq));
+	assert_ptr_equal(finding_item(x, 3, &irq), &x->list.row[1]);
+	assert_false(finding_explains(x, 2, &irq));
 	x->level = FINDING_OK;
 	assert_false(finding_explains(x, 3, &irq));
+	findings_free(&f);
+}
+
+static void list(struct finding *x, const char *name, uint32_t irq, uint64_t count, uint64_t cost)
+{
+	struct finding_item *one = finding_items_add(&x->list, name, irq);
+
+	assert_non_null(one);
+	one->count = count;
+	one->cost_ns = cost;
+}
+
+/* The title of a list names the first of it, which are the busiest only where something was
+ * counted. */
+static void test_list(void **state)
+{
+	struct findings f = {0};
+	struct finding *x = findings_add(&f, "irq", FINDING_WARN);
+	char title[FINDING_TITLE];
+
+	(void)state;
+	x->title = strdup("IRQs come");
+	x->kind = SOURCE_IRQ;
+	list(x, "d", 74, 0, 0);
+	assert_string_equal(finding_title(x, title, sizeof(title)), "IRQs come");
+	list(x, "c", 73, 0, 0);
+	assert_string_equal(finding_title(x, title, sizeof(title)),
+			    "IRQs come: d (irq 74), c (irq 73)");
+	list(x, "b", 72, 0, 0);
+	list(x, "a", 71, 0, 0);
+	list(x, "z", 80, 0, 0);
+	findings_rank(&f);
+	assert_string_equal(finding_title(x, title, sizeof(title)),
+			    "IRQs come: a (irq 71), b (irq 72), c (irq 73) and 2 more");
+	list(x, "few", 99, 1, 0);
+	list(x, "many", 98, 9, 0);
+	list(x, "dear", 97, 0, 1);
+	findings_rank(&f);
+	assert_string_equal(finding_title(x, title, sizeof(title)),
+			    "IRQs come: the busiest dear (irq 97), many (irq 98), few (irq 99)");
+	x->kind = SOURCE_KINDS;
+	assert_string_equal(finding_title(x, title, 32), "IRQs come: the busiest dear, ma");
 	findings_free(&f);
 }
 
@@ -103,6 +147,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_boot),
 		cmocka_unit_test(test_explains),
+		cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,7 +176,8 @@ static void test_irq(void **state)
 	for (uint32_t i = 0; i < v.findings.count; i++) {
 		const struct finding *f = &v.findings.row[i];
 
-		assert_int_equal(f->cost_ns, f->about && f->number == 36 ? 12000000 : 0);
+		assert_int_equal(f->cost_ns,
+				 f->about && f->list.row[0].number == 36 ? 12000000 : 0);
 	}
 	/* What a name does not tell, the audit knows: nobody can move this one. */
 	fact("sys/kernel/debug/irq/irqs/36", "IRQD_AFFINITY_MANAGED\n");

@@ -1,0 +1,116 @@
+/* Workqueues: on which CPUs their work items may run. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/checks.h"
+
+#define WQ_DIR "sys/devices/virtual/workqueue/"
+
+static void check_unbound(struct audit *a)
+{
+	char list[LIST_MAX];
+	struct cpus set;
+
+	if (!mask_of(a, WQ_DIR "cpumask", &set)) {
+		unknown(a, "where unbound work items run", WQ_DIR "cpumask");
+		return;
+	}
+	if (!meets(&set, &a->targets)) {
+		found_ok(a, "unbound work items keep off");
+		return;
+	}
+	struct finding *f = warn(a, "unbound work items may run on %s", a->whose);
+
+	if (f) {
+		f->cpus = set;
+		cpus_and(&f->cpus, &a->targets);
+	}
+	value(f, "cpu %s", cpus_format(&set, list, sizeof(list)));
+	good(f, "cpu %s", a->keep);
+	write_fix(a, f, WQ_DIR "cpumask", a->keep_mask);
+}
+
+static void check_workqueues(struct audit *a)
+{
+	struct finding_items names = {0};
+	struct finding joined = {0}, *f;
+	const struct fact *x = NULL;
+	char one[128];
+	struct cpus set;
+
+	while ((x = facts_next(a->facts, WQ_DIR "*/cpumask", x))) {
+		const char *name = x->name + strlen(WQ_DIR);
+		struct finding fix = {0};
+		struct finding_item *item;
+
+		if (!mask_of(a, x->name, &set) || !meets(&set, &a->targets))
+			continue;
+		snprintf(one, sizeof(one), "%.*s", (int)strcspn(name, "/"), name);
+		item = finding_items_add(&names, one, 0);
+		if (item)
+			item->cpus = set;
+		else
+			a->short_of_memory = true;
+		cpus_or(&joined.cpus, &set);
+		write_fix(a, &fix, x->name, a->keep_mask);
+		if (fix.fix)
+			join_fixes(&joined, &fix);
+		free(fix.fix);
+		free(fix.undo);
+	}
+	if (!names.count) {
+		found_ok(a, "no workqueue of its own mask may run there");
+		return;
+	}
+	if (names.count == 1)
+		f = warn(a, "work items of the workqueue %s may run on %s", names.row[0].name,
+			 a->whose);
+	else
+		f = warn(a, "work items of %u workqueues may run on %s", names.count, a->whose);
+	if (!f) {
+		finding_items_free(&names);
+		return;
+	}
+	f->cpus = joined.cpus;
+	cpus_and(&f->cpus, &a->targets);
+	for (uint32_t i = 0; i < names.count; i++)
+		cpus_and(&names.row[i].cpus, &a->targets);
+	f->list = names;
+	f->fix = joined.fix;
+	f->undo = joined.undo;
+	f->fix_kind = FIX_COMMAND;
+	if (names.count == 1)
+		value(f, "cpu %s", cpus_format(&joined.cpus, one, sizeof(one)));
+	good(f, "cpu %s", a->keep);
+}
+
+static void check_wq_isolated(struct audit *a)
+{
+	struct cpus set;
+	char list[LIST_MAX];
+
+	if (!mask_of(a, WQ_DIR "cpumask_isolated", &set))
+		unknown(a, "CPUs that are isolated from workqueues", WQ_DIR "cpumask_isolated");
+	else
+		value(info(a, "CPUs that unbound workqueues keep off, whatever their masks say"),
+		      "%s", cpus_empty(&set) ? "none" : cpus_format(&set, list, sizeof(list)));
+}
+
+static const struct knob power_efficient = {
+	.name = "sys/module/workqueue/parameters/power_efficient",
+	.test = BAD_WORD,
+	.bad = "N",
+	.level = FINDING_INFO,
+	.title = "housekeeping work items of drivers stay on the CPU that queued them",
+	.fine = "power-efficient workqueues are unbound",
+	.words = "boot with workqueue.power_efficient=1",
+};
+
+const struct check checks_workqueues[] = {
+	{"unbound_work", "K09", check_unbound, NULL},
+	{"workqueues", "K10", check_workqueues, NULL},
+	{"wq_isolated", "K09", check_wq_isolated, NULL},
+	{"power_efficient", "K12", check_knob, &power_efficient},
+	{0},
+};
