@@ -21,7 +21,9 @@
 
 struct probes {
 	struct culprit_bpf *skel;
-	struct cpu_state *states;
+	struct cpus targets;
+	struct cpu_state *states; /* one for each target: a mapping of this map */
+	int states_fd;
 	uint32_t nstates;
 	bool osnoise;                  /* wants the events of osnoise */
 	const struct watched *watched; /* NULL: a sampler; set while loading */
@@ -223,16 +225,15 @@ static void find_context(struct probes *p, const struct kernel *k)
 	p->skel->rodata->count_is_wide = percpu_at(k->btf, "local_interrupt_disable_state");
 }
 
-static int load_for(struct probes *p, const struct cpus *targets, const struct kernel *k)
+static int load_for(struct probes *p, const struct kernel *k)
 {
 	uint16_t slot = 0;
 
 	p->skel = culprit_bpf__open();
-	if (!p->skel)
+	if (!p->skel || bpf_map__reuse_fd(p->skel->maps.cpu_states, p->states_fd))
 		return -errno;
-	for (int cpu = cpus_next(targets, 0); cpu >= 0; cpu = cpus_next(targets, cpu + 1))
+	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1))
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
-	p->nstates = slot;
 	if (p->watched) {
 		p->skel->rodata->watching = 1;
 		p->skel->rodata->watch_users = p->watched->users;
@@ -241,14 +242,13 @@ static int load_for(struct probes *p, const struct cpus *targets, const struct k
 		memcpy((void *)p->skel->rodata->watch_tid, p->watched->tid,
 		       sizeof(p->watched->tid));
 	}
-	bpf_map__set_max_entries(p->skel->maps.cpu_states, slot);
 	choose_programs(p, k);
 	find_context(p, k);
 	p->why[0] = 0;
 	return culprit_bpf__load(p->skel);
 }
 
-static int load(struct probes *p, const struct cpus *targets)
+static int load(struct probes *p)
 {
 	struct kernel kernel = {};
 	int err = kernel_read(&kernel);
@@ -260,7 +260,7 @@ static int load(struct probes *p, const struct cpus *targets)
 				"CONFIG_DEBUG_INFO_BTF=y, or --no-trace",
 				VMLINUX_BTF, strerror(-err));
 	}
-	err = load_for(p, targets, &kernel);
+	err = load_for(p, &kernel);
 	kernel_free(&kernel);
 	if (err)
 		return complain(
@@ -269,32 +269,50 @@ static int load(struct probes *p, const struct cpus *targets)
 	return 0;
 }
 
-struct probes *probes_open(const struct cpus *targets, bool osnoise, const struct watched *watched)
+/* Makes the map of the shared memory before the programs that use it. */
+static int share_memory(struct probes *p, uint32_t n)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	void *map;
+
+	p->states_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cpu_states", sizeof(uint32_t),
+				      sizeof(struct cpu_state), n, &opts);
+	if (p->states_fd < 0)
+		return -errno;
+	map = mmap(NULL, n * sizeof(struct cpu_state), PROT_READ | PROT_WRITE, MAP_SHARED,
+		   p->states_fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	p->states = map;
+	p->nstates = n;
+	return 0;
+}
+
+struct probes *probes_new(const struct cpus *targets)
 {
 	struct probes *p = calloc(1, sizeof(*p));
-	void *map;
+	int err;
 
 	if (!p) {
 		complain("out of memory");
 		return NULL;
 	}
+	p->targets = *targets;
+	err = share_memory(p, cpus_count(targets));
+	if (!err)
+		return p;
+	complain("making the probes' memory: %s; --no-trace measures without them", strerror(-err));
+	probes_close(p);
+	return NULL;
+}
+
+int probes_load(struct probes *p, bool osnoise, const struct watched *watched)
+{
 	p->osnoise = osnoise;
 	p->watched = watched;
 	complaining = p;
 	libbpf_set_print(keep_first_warning);
-	if (load(p, targets)) {
-		probes_close(p);
-		return NULL;
-	}
-	map = mmap(NULL, p->nstates * sizeof(struct cpu_state), PROT_READ | PROT_WRITE, MAP_SHARED,
-		   bpf_map__fd(p->skel->maps.cpu_states), 0);
-	if (map == MAP_FAILED) {
-		complain("mapping the probes' memory: %s", strerror(errno));
-		probes_close(p);
-		return NULL;
-	}
-	p->states = map;
-	return p;
+	return load(p);
 }
 
 void probes_close(struct probes *p)
@@ -305,6 +323,8 @@ void probes_close(struct probes *p)
 		bpf_link__destroy(p->link[i]);
 	if (p->states)
 		munmap(p->states, p->nstates * sizeof(struct cpu_state));
+	if (p->states_fd > 0)
+		close(p->states_fd);
 	culprit_bpf__destroy(p->skel);
 	for (uint32_t i = 0; i < p->nmissing; i++)
 		free(p->missing[i]);

@@ -17,11 +17,14 @@ struct watched {
 	bool faults, syscalls;     /* of these threads, too */
 };
 
-/* Loads the programs for which this kernel has tracepoints; each target gets a cpu_state, in
- * ascending order of CPU. Attaches nothing yet. osnoise: also the events of the kernel's osnoise
- * tracer. watched: NULL, or threads to record on whatever target they are. Returns NULL with the
- * reason said. */
-struct probes *probes_open(const struct cpus *targets, bool osnoise, const struct watched *watched);
+/* Makes the memory that probes share with readers and samplers: a cpu_state for each target, in
+ * ascending order of CPU. Loads nothing yet. NULL with the reason said. */
+struct probes *probes_new(const struct cpus *targets);
+
+/* Loads the programs for which this kernel has tracepoints; attaches nothing yet. osnoise: also the
+ * events of the kernel's osnoise tracer. watched: NULL, or threads to record on whatever target
+ * they are. 0, or -1 with the reason said. */
+int probes_load(struct probes *p, bool osnoise, const struct watched *watched);
 void probes_close(struct probes *p); /* detaches all */
 
 /* Patches kernel text, which interrupts every CPU: before the window, never in it. 0, or -1 with

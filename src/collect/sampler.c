@@ -1,6 +1,7 @@
 #include "collect/sampler.h"
 
 #include <errno.h>
+#include <link.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
@@ -94,6 +95,34 @@ static void touch_stack(void)
 		page[i] = 1;
 }
 
+/* Fetches the code and the variables of one loaded object. */
+static int fetch_object(struct dl_phdr_info *object, size_t size, void *ctx)
+{
+	(void)size;
+	(void)ctx;
+	for (int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD)
+			mlock((const char *)object->dlpi_addr + p->p_vaddr, p->p_memsz);
+	}
+	return 0;
+}
+
+/* Locks what this process has touched and will touch. The rest of culprit's memory is mapped here
+ * as well: to lock that, too, would copy it, for each sampler. */
+static void lock_own(const struct sampler_options *o)
+{
+	/* Without privilege locked memory has a limit. Today's pages may fit in it while later
+	 * ones, if locked too, do not: then one more page of stack would kill the process. */
+	int later = geteuid() ? 0 : MCL_FUTURE;
+
+	touch_stack();
+	*(const volatile cursors_t *)(o->cursors ? o->cursors : &no_cursors);
+	if (!mlockall(MCL_CURRENT | MCL_ONFAULT | later))
+		dl_iterate_phdr(fetch_object, NULL);
+}
+
 static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 {
 	struct sched_param param = {.sched_priority = o->priority};
@@ -111,10 +140,7 @@ static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 		give_up(l, errno, "setting the scheduling policy");
 	memset(l->ring, 0, sizeof(l->ring));
 	memset(l->loop, 0, sizeof(l->loop));
-	touch_stack();
-	/* Without privilege locked memory has a limit. Today's pages may fit in it while later
-	 * ones, if locked too, do not: then one more page of stack would kill the process. */
-	mlockall(geteuid() ? MCL_CURRENT : MCL_CURRENT | MCL_FUTURE);
+	lock_own(o);
 }
 
 /* Learns the loop, the edges, and the length of a workload's windows: then the limit is known. */

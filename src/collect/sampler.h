@@ -3,9 +3,10 @@
  *
  * A process, not a thread: because it has a memory map of its own, no munmap or mprotect of
  * culprit's process sends TLB-shootdown IPIs to the CPU under test. Everything that the loop
- * touches is locked and touched before; it makes no system call between start and stop; a loop is
- * one load, one compare, and counts in registers. To stop it, another process lowers the limit that
- * the loop compares with, so stopping costs no instruction.
+ * touches is locked and touched before, and nothing else: the memory that it takes does not depend
+ * on how many CPUs are measured. It makes no system call between start and stop; a loop is one
+ * load, one compare, and counts in registers. To stop it, another process lowers the limit that the
+ * loop compares with, so stopping costs no instruction.
  *
  * It shares one `struct sampler_shm` with culprit's process, a shared anonymous mapping.
  */

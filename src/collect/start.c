@@ -234,26 +234,14 @@ static void describe_run(struct view *v, const struct collect_options *o)
 
 static int name_targets(struct collect *c, const struct collect_options *o)
 {
-	struct view *v = c->view;
-	unsigned *cpus;
-	int err;
-
 	c->ntargets = cpus_count(&o->targets);
 	c->target = calloc(c->ntargets, sizeof(*c->target));
-	cpus = calloc(c->ntargets, sizeof(*cpus));
-	if (!c->target || !cpus) {
-		free(cpus);
+	c->cpus = calloc(c->ntargets, sizeof(*c->cpus));
+	if (!c->target || !c->cpus)
 		return complain("out of memory");
-	}
 	for (int cpu = cpus_next(&o->targets, 0), i = 0; cpu >= 0;
-	     cpu = cpus_next(&o->targets, cpu + 1))
-		cpus[i++] = cpu;
-	for (uint32_t i = 0; i < c->ntargets; i++)
-		c->target[i].cpu = cpus[i];
-	err = view_cpus(v, cpus, c->ntargets);
-	c->cpus = cpus;
-	if (err)
-		return complain("out of memory");
+	     cpu = cpus_next(&o->targets, cpu + 1), i++)
+		c->target[i].cpu = c->cpus[i] = cpu;
 	return 0;
 }
 
@@ -279,27 +267,41 @@ static int prepare_workload(struct collect *c, const struct collect_options *o)
 	return w->prepare ? w->prepare(p, o->workload_options) : 0;
 }
 
-/* Forks the samplers before anything is attached: they inherit the shared memory and no file
- * descriptor that holds a program. */
-static int start_all(struct collect *c, const struct collect_options *o)
+/* Forks the samplers before anything is loaded, and before there are summaries: they inherit the
+ * shared memory, no file descriptor that holds a program, and as little else as can be. */
+static int start_samplers(struct collect *c, const struct collect_options *o)
 {
-	if (name_targets(c, o) || stay_on(&o->housekeeping) || rise_above(o) ||
-	    prepare_workload(c, o))
-		return -1;
 	if (o->trace) {
-		c->probes = probes_open(&o->targets, o->osnoise, NULL);
+		c->probes = probes_new(&o->targets);
 		if (!c->probes)
 			return -1;
 	}
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		c->target[i].state = c->probes ? probes_state(c->probes, i) : NULL;
-		c->target[i].rings = c->probes ? rings_new(c->target[i].state) : NULL;
-		if (c->probes && !c->target[i].rings)
-			return complain("out of memory");
 		if (start_sampler(c, i, o))
 			return -1;
 	}
-	if (await(c, SAMPLER_READY, LEARN_MAX_NS))
+	return 0;
+}
+
+static int load_probes(struct collect *c, const struct collect_options *o)
+{
+	if (!c->probes)
+		return 0;
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		if (!(c->target[i].rings = rings_new(c->target[i].state)))
+			return complain("out of memory");
+	return probes_load(c->probes, o->osnoise, NULL);
+}
+
+static int start_all(struct collect *c, const struct collect_options *o)
+{
+	if (name_targets(c, o) || stay_on(&o->housekeeping) || rise_above(o) ||
+	    prepare_workload(c, o) || start_samplers(c, o))
+		return -1;
+	if (view_cpus(c->view, c->cpus, c->ntargets))
+		return complain("out of memory");
+	if (load_probes(c, o) || await(c, SAMPLER_READY, LEARN_MAX_NS))
 		return -1;
 	if (c->probes) {
 		if (probes_attach(c->probes))

@@ -102,8 +102,9 @@ static int open_all(struct live_watch *w)
 	if (prepare_view(w) ||
 	    (!cpus_empty(&w->options.housekeeping) && stay_on(&w->options.housekeeping)))
 		return -1;
-	w->probes = probes_open(cpus, false, &w->options.threads);
-	if (!w->probes || probes_attach(w->probes))
+	w->probes = probes_new(cpus);
+	if (!w->probes || probes_load(w->probes, false, &w->options.threads) ||
+	    probes_attach(w->probes))
 		return -1;
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		if (!(w->rings[i] = rings_new(probes_state(w->probes, i))))

@@ -111,15 +111,27 @@ for how in signal.SIGINT, signal.SIGTERM, signal.SIGKILL:
     is_(lib.await_gone(lambda: ours & set(programs() or ())), set(),
         f"{how.name}: none of its {len(ours)} BPF programs is left")
 
+
+
+def memory(pid):
+    """{"Anonymous": kB...}: the private memory is what is anonymous; files and rings are shared."""
+    return {key: int(value) for key, value in re.findall(r"^(\w+): +(\d+) kB",
+                                                         lib.read(f"/proc/{pid}/smaps_rollup"),
+                                                         re.M)}
+
+
 # A sampler that dies must not be waited for, and what was measured so far is worth a report.
 with lib.ready_file() as path:
     proc = lib.spawn("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "--ready-file", path)
     lib.await_ready(proc, path)
     samplers = [pid for pid, _ in lib.marked() if pid != proc.pid]
+    used = [memory(pid) for pid in samplers]
     for pid in samplers:
         os.kill(pid, signal.SIGKILL)
     result = lib.finish(proc, 20)
 ok(samplers, "the sampler is a process of its own: nobody shares its memory map")
+ok(all(m["Anonymous"] <= 1024 and m["Locked"] > 1024 for m in used),
+   "it has at most 1 MB for itself, whatever culprit has, and is locked", *used)
 ok(result.rc is not None, "killing it ends the run", result)
 is_(lib.await_gone(lib.marked), [], "and no process is left")
 done()
