@@ -9,6 +9,7 @@ const volatile int watch_users = 0;
 const volatile __u32 at_preempt_count = 0, at_pcpu_hot = 0, at_runqueues = 0;
 const volatile bool count_is_wide = false;
 volatile int gate = 0;
+volatile __u64 at_delayed_work_timer_fn = 0, at_unknown_nmi_error = 0;
 struct cpu_states cpu_states SEC(".maps");
 
 char LICENSE[] SEC("license") = "GPL";

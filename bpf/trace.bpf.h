@@ -22,6 +22,8 @@ extern const volatile __u16
 /* 1: record only while a watched thread runs or waits on the CPU */
 extern const volatile int watching;
 extern volatile int gate; /* 1 while records are wanted */
+/* addresses of the kernel's functions, before the window; 0: not known */
+extern volatile __u64 at_delayed_work_timer_fn, at_unknown_nmi_error;
 
 struct cpu_states {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -71,8 +71,6 @@ int BPF_PROG(nmi_handler, void *handler, __s64 delta_ns, int handled)
 	return 0;
 }
 
-extern const void unknown_nmi_error __ksym __weak;
-
 /* An NMI that no handler knew: asking them and the message about it are one interval. */
 SEC("?fexit/unknown_nmi_error")
 int unknown_nmi(void *ctx)
@@ -83,7 +81,7 @@ int unknown_nmi(void *ctx)
 	if (!c)
 		return 0;
 	now = bpf_ktime_get_ns();
-	emit(c, LEVEL_NMI, RECORD_NMI, 0, (__u64)&unknown_nmi_error, c->own.nmi_start ?: now, now);
+	emit(c, LEVEL_NMI, RECORD_NMI, 0, at_unknown_nmi_error, c->own.nmi_start ?: now, now);
 	c->own.nmi_seen = 0;
 	return 0;
 }

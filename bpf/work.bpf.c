@@ -19,8 +19,6 @@ int BPF_PROG(hrtimer_expire_entry, struct hrtimer *timer)
 	return 0;
 }
 
-extern const void delayed_work_timer_fn __ksym __weak;
-
 /* The timer of a delayed work only queues the work: name the work. */
 SEC("?tp_btf/timer_expire_entry")
 int BPF_PROG(timer_expire_entry, struct timer_list *timer)
@@ -29,7 +27,7 @@ int BPF_PROG(timer_expire_entry, struct timer_list *timer)
 
 	if (!target())
 		return 0;
-	if (&delayed_work_timer_fn && function == (__u64)&delayed_work_timer_fn) {
+	if (function && function == at_delayed_work_timer_fn) {
 		struct delayed_work *d =
 			(void *)timer - bpf_core_field_offset(struct delayed_work, timer);
 

@@ -11,13 +11,14 @@
 
 #include "base/units.h"
 
-#define LEARN_LOOP_NS  30000000ULL /* spent spinning for the loop histogram */
+#define LEARN_LOOP_NS  20000000ULL /* spent spinning for the loop histogram */
 #define BUSY_MAX_NS    5000
 #define LEARN_TIMERS   100
-#define LEARN_TIMER_NS 1000000
-#define LEARN_CLOCK_NS 500000
-#define LEARN_LONGEST  1000 /* ms, when a hypervisor leaves no time for enough of them sooner */
-#define LEARN_WANTED   60   /* hiccups, most of them by the clock itself */
+#define LEARN_TIMER_NS 400000
+#define LEARN_CLOCK_NS 250000
+#define LEARN_EDGES_NS 40000000ULL   /* spent on interruptions: 160 by the clock, */
+#define LEARN_LONGEST  1000000000ULL /* unless a hypervisor leaves no time for enough of them */
+#define LEARN_WANTED   60            /* hiccups, most of them by the clock itself */
 #define LEARN_NAPS     32
 
 void learn_limits(struct sampler_shm *l, uint64_t short_from, uint64_t threshold)
@@ -49,7 +50,7 @@ void learn_loop(struct spin *s)
 	l->ns_per_tick = (double)(n1 - n0) / (t1 - t0);
 }
 
-/* Interrupts this CPU two thousand times a second and wakes nobody: perf's cpu-clock, with no
+/* Interrupts this CPU four thousand times a second and wakes nobody: perf's cpu-clock, with no
  * memory for samples. Its hrtimer expires in the interrupt itself also on PREEMPT_RT, where a
  * timerfd's hrtimer waits for a thread. The event belongs to the CPU, not to this process: for the
  * first event of a process the kernel patches its own code, and again a second after the last is
@@ -65,17 +66,16 @@ static int open_clock(unsigned cpu)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Timers that fire once and that nobody waits for: one each millisecond, in place of the clock;
+/* Timers that fire once and that nobody waits for: one each LEARN_TIMER_NS, in place of the clock;
  * beside the clock only those that end the window for certain. 0 or -errno. */
 static int set_timers(int *fd, int n)
 {
 	int err = 0;
 
 	for (int i = 0; i < n; i++) {
-		uint64_t ns = (uint64_t)(n == LEARN_TIMERS ? i + 1
-					 : i               ? LEARN_LONGEST + 1
-							   : LEARN_TIMERS) *
-			      LEARN_TIMER_NS;
+		uint64_t ns = n == LEARN_TIMERS ? (i + 1ULL) * LEARN_TIMER_NS
+			      : i               ? LEARN_LONGEST + LEARN_TIMER_NS
+						: LEARN_EDGES_NS + LEARN_TIMER_NS;
 		struct itimerspec once = {.it_value = {ns / NSEC_PER_SEC, ns % NSEC_PER_SEC}};
 
 		fd[i] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
@@ -100,9 +100,9 @@ int learn_edges(struct spin *s)
 		s->noted = 0;
 		s->wanted = clock < 0 || s->cursors == &no_cursors ? 0 : LEARN_WANTED;
 		s->deadline = read_counter(s->counter) +
-			      (uint64_t)((LEARN_TIMERS - 1) * LEARN_TIMER_NS / l->ns_per_tick);
-		s->longest = s->deadline + (uint64_t)((LEARN_LONGEST - LEARN_TIMERS) *
-						      LEARN_TIMER_NS / l->ns_per_tick);
+			      (uint64_t)((LEARN_EDGES_NS - LEARN_TIMER_NS) / l->ns_per_tick);
+		s->longest =
+			s->deadline + (uint64_t)((LEARN_LONGEST - LEARN_EDGES_NS) / l->ns_per_tick);
 		spin_window(s);
 		s->deadline = s->longest = UINT64_MAX;
 	}

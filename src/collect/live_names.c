@@ -141,6 +141,8 @@ struct live_names *live_names_new(struct probes *probes)
 		free(n);
 		return NULL;
 	}
+	probes_tell(probes, symbols_address(n->symbols, "delayed_work_timer_fn"),
+		    symbols_address(n->symbols, "unknown_nmi_error"));
 	n->names = (struct names){.ctx = n,
 				  .irq = name_irq,
 				  .irq_affinity = name_irq_affinity,

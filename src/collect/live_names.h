@@ -9,8 +9,9 @@
 
 struct live_names;
 
-struct live_names *
-live_names_new(struct probes *probes); /* NULL: out of memory. `probes` must outlive it */
+/* Reads the kernel's symbols, and tells the loaded probes which they need. NULL: out of memory.
+ * `probes` must outlive it. */
+struct live_names *live_names_new(struct probes *probes);
 void live_names_free(struct live_names *n);
 
 /* Valid, with all strings from it, until it is freed. */

@@ -1,7 +1,6 @@
 #include "collect/probes.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -12,12 +11,12 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "collect/kernel.h"
 #include "model/names.h"
 #include "culprit.skel.h"
 
 #define PROBES_MAX    96
 #define PROBES_FRAMES STACK_FRAMES /* as many as origin.bpf.c keeps */
-#define VMLINUX_BTF   "/sys/kernel/btf/vmlinux"
 
 struct probes {
 	struct culprit_bpf *skel;
@@ -44,64 +43,6 @@ static int keep_first_warning(enum libbpf_print_level level, const char *fmt, va
 	vsnprintf(complaining->why, sizeof(complaining->why), fmt, args);
 	complaining->why[strcspn(complaining->why, "\n")] = 0;
 	return 0;
-}
-
-/* The kernel's description of itself. One pass finds the tracepoints, because there are more than a
- * hundred thousand types. */
-struct kernel {
-	struct btf *btf;
-	uint32_t *tracepoint; /* types whose typedefs are called btf_trace_NAME */
-	uint32_t ntracepoints;
-};
-
-#define TRACEPOINT "btf_trace_"
-
-static int kernel_read(struct kernel *k)
-{
-	uint32_t n;
-
-	k->btf = btf__parse(VMLINUX_BTF, NULL);
-	if (!k->btf)
-		return -errno;
-	n = btf__type_cnt(k->btf);
-	k->tracepoint = calloc(n, sizeof(*k->tracepoint));
-	if (!k->tracepoint)
-		return -ENOMEM;
-	for (uint32_t id = 1; id < n; id++) {
-		const struct btf_type *t = btf__type_by_id(k->btf, id);
-
-		if (btf_is_typedef(t) && !strncmp(btf__name_by_offset(k->btf, t->name_off),
-						  TRACEPOINT, strlen(TRACEPOINT)))
-			k->tracepoint[k->ntracepoints++] = id;
-	}
-	return 0;
-}
-
-static void kernel_free(struct kernel *k)
-{
-	btf__free(k->btf);
-	free(k->tracepoint);
-}
-
-/* The kernel describes the arguments of each tracepoint as a typedef btf_trace_NAME of a pointer to
- * a function. Their number changes between kernels, also within a stable series; the ones that our
- * programs read must exist. Returns the count, -1 without such a tracepoint. */
-static int tracepoint_args(const struct kernel *k, const char *name)
-{
-	const struct btf *btf = k->btf;
-	const struct btf_type *t = NULL;
-
-	for (uint32_t i = 0; i < k->ntracepoints && !t; i++) {
-		t = btf__type_by_id(btf, k->tracepoint[i]);
-		if (strcmp(btf__name_by_offset(btf, t->name_off) + strlen(TRACEPOINT), name))
-			t = NULL;
-	}
-	t = t ? btf__type_by_id(btf, t->type) : NULL;
-	if (!t || !btf_is_ptr(t))
-		return -1;
-	t = btf__type_by_id(btf, t->type);
-	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1
-					 : -1; /* the first is the probe's own data */
 }
 
 /* Number of arguments that the programs read, where it is more than one. */
@@ -138,29 +79,13 @@ static bool is_function_hook(const struct bpf_program *prog)
 	return strstr(section, "fentry/") || strstr(section, "fexit/");
 }
 
-/* True when programs on this function may be loaded: many kernels, and some architectures,
- * refuse. */
-static bool function_takes_programs(const struct btf *btf, const char *name)
-{
-	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
-					   {.code = BPF_JMP | BPF_EXIT}};
-	int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY,
-		    .attach_btf_id = id);
-	int fd = id > 0 ? bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing, 2, &opts) : -1;
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 static bool hook_exists(const struct bpf_program *prog, const struct kernel *k)
 {
 	const char *name = hook_of(prog);
 
 	if (is_function_hook(prog))
-		return function_takes_programs(k->btf, name);
-	return tracepoint_args(k, name) >= args_needed(name);
+		return kernel_function_takes_programs(k, name);
+	return kernel_tracepoint_args(k, name) >= args_needed(name);
 }
 
 static void miss(struct probes *p, const char *name)
@@ -203,26 +128,12 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 	p->skel->rodata->unknown_nmi_seen = bpf_program__autoload(p->skel->progs.unknown_nmi);
 }
 
-/* Offset of a per-CPU variable; 0: this kernel has none of that name. */
-static uint32_t percpu_at(const struct btf *btf, const char *name)
-{
-	int32_t var = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
-	int32_t all = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
-	const struct btf_type *t = all > 0 ? btf__type_by_id(btf, all) : NULL;
-	const struct btf_var_secinfo *row = t ? btf_var_secinfos(t) : NULL;
-
-	for (uint32_t i = 0; var > 0 && row && i < btf_vlen(t); i++)
-		if (row[i].type == (uint32_t)var)
-			return row[i].offset;
-	return 0;
-}
-
 static void find_context(struct probes *p, const struct kernel *k)
 {
-	p->skel->rodata->at_preempt_count = percpu_at(k->btf, "__preempt_count");
-	p->skel->rodata->at_pcpu_hot = percpu_at(k->btf, "pcpu_hot");
-	p->skel->rodata->at_runqueues = percpu_at(k->btf, "runqueues");
-	p->skel->rodata->count_is_wide = percpu_at(k->btf, "local_interrupt_disable_state");
+	p->skel->rodata->at_preempt_count = kernel_percpu_at(k, "__preempt_count");
+	p->skel->rodata->at_pcpu_hot = kernel_percpu_at(k, "pcpu_hot");
+	p->skel->rodata->at_runqueues = kernel_percpu_at(k, "runqueues");
+	p->skel->rodata->count_is_wide = kernel_percpu_at(k, "local_interrupt_disable_state");
 }
 
 static int load_for(struct probes *p, const struct kernel *k)
@@ -250,18 +161,16 @@ static int load_for(struct probes *p, const struct kernel *k)
 
 static int load(struct probes *p)
 {
-	struct kernel kernel = {};
+	struct kernel *kernel = NULL;
 	int err = kernel_read(&kernel);
 
-	if (err) {
-		kernel_free(&kernel);
+	if (err)
 		return complain("tracing needs the kernel's type information, and %s cannot be "
 				"read (%s): use a kernel with "
 				"CONFIG_DEBUG_INFO_BTF=y, or --no-trace",
-				VMLINUX_BTF, strerror(-err));
-	}
-	err = load_for(p, &kernel);
-	kernel_free(&kernel);
+				KERNEL_TYPES, strerror(-err));
+	err = load_for(p, kernel);
+	kernel_free(kernel);
 	if (err)
 		return complain(
 			"loading the BPF programs: %s (%s); --no-trace measures without them",
@@ -353,6 +262,12 @@ int probes_attach(struct probes *p)
 		p->link[p->nlinks++] = link;
 	}
 	return 0;
+}
+
+void probes_tell(struct probes *p, uint64_t delayed_work_timer, uint64_t unknown_nmi)
+{
+	p->skel->bss->at_delayed_work_timer_fn = delayed_work_timer;
+	p->skel->bss->at_unknown_nmi_error = unknown_nmi;
 }
 
 void probes_gate(struct probes *p, bool open)

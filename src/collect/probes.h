@@ -31,6 +31,10 @@ void probes_close(struct probes *p); /* detaches all */
  * the reason said. */
 int probes_attach(struct probes *p);
 
+/* Tells the programs the addresses of two of the kernel's functions, 0: not known. They are of the
+ * table of symbols that is read anyway; libbpf would read one of its own. */
+void probes_tell(struct probes *p, uint64_t delayed_work_timer, uint64_t unknown_nmi);
+
 /* Opens or closes the gate: records are written only while it is open. */
 void probes_gate(struct probes *p, bool open);
 

@@ -143,16 +143,13 @@ static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 	lock_own(o);
 }
 
-/* Learns the loop, the edges, and the length of a workload's windows: then the limit is known. */
+/* Learns the edges, and the length of a workload's windows: then the limit is known. */
 static void learn_all(struct spin *s, struct work *w, const struct sampler_options *o)
 {
 	struct sampler_shm *l = s->shm;
 	uint64_t threshold, given;
 	int err;
 
-	l->busy_min = l->short_busy_min = UINT64_MAX / 8;
-	l->anchor_min = UINT64_MAX / 8;
-	learn_loop(s);
 	threshold = threshold_auto(l->loop, l->ns_per_tick, o->guest);
 	if (o->learn_edges) {
 		learn_limits(l, threshold_short(l->loop, l->ns_per_tick, threshold), threshold);
@@ -209,6 +206,9 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 	settle_in(l, o);
 	smi_event = open_smi_event();
 	l->smi_known = smi_event >= 0;
+	l->busy_min = l->short_busy_min = UINT64_MAX / 8;
+	l->anchor_min = UINT64_MAX / 8;
+	learn_loop(&s); /* needs no probes: culprit's process loads them meanwhile */
 	atomic_store(&l->phase, SAMPLER_READY);
 	wait_for(l, SAMPLER_LEARN);
 	learn_all(&s, &w, o);

@@ -30,9 +30,9 @@
 typedef unsigned __int128 __attribute__((may_alias)) cursors_t;
 
 enum sampler_phase {
-	SAMPLER_INIT,    /* pinning, locking */
+	SAMPLER_INIT,    /* pinning, locking, measuring the loop */
 	SAMPLER_READY,   /* sampler: waits for LEARN */
-	SAMPLER_LEARN,   /* culprit: measure the loop, then the edges */
+	SAMPLER_LEARN,   /* culprit: measure the edges, and what a workload needs */
 	SAMPLER_LEARNED, /* sampler: waits for MEASURE; the shared memory holds the results */
 	SAMPLER_MEASURE, /* culprit: spin */
 	SAMPLER_DONE,    /* sampler: has stopped; the window's end is in the shared memory */

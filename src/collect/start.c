@@ -183,9 +183,9 @@ static int learn_edges(struct collect *c, uint32_t i)
 	return 0;
 }
 
+/* Takes what the samplers have learned. */
 static int learn(struct collect *c)
 {
-	set_phase(c, SAMPLER_LEARN);
 	if (await(c, SAMPLER_LEARNED, LEARN_MAX_NS))
 		return -1;
 	for (uint32_t i = 0; i < c->ntargets; i++) {
@@ -200,15 +200,18 @@ static int learn(struct collect *c)
 			(struct short_gaps){.known = !c->workload && l->short_from < l->threshold,
 					    .from_ns = l->short_from * t->ns_per_tick + 0.5};
 	}
+	return 0;
+}
+
+static int open_session(struct collect *c)
+{
 	c->session = session_new(
 		&(struct session_options){.view = c->view,
 					  .names = c->names ? live_names(c->names) : NULL,
 					  .tap = c->hooks.tap,
 					  .intervals = c->want_intervals,
 					  .spans = c->hooks.spans});
-	if (!c->session)
-		return complain("out of memory");
-	return 0;
+	return c->session ? 0 : complain("out of memory");
 }
 
 static void describe_run(struct view *v, const struct collect_options *o)
@@ -294,29 +297,49 @@ static int load_probes(struct collect *c, const struct collect_options *o)
 	return probes_load(c->probes, o->osnoise, NULL);
 }
 
+static int attach_probes(struct collect *c)
+{
+	if (!c->probes)
+		return 0;
+	if (probes_attach(c->probes))
+		return -1;
+	probes_not_observed(c->probes, c->view);
+	probes_gate(c->probes, true);
+	return 0;
+}
+
+/* Late, because our own programs are symbols, too. */
+static int read_names(struct collect *c)
+{
+	if (!c->probes)
+		return 0;
+	c->names = live_names_new(c->probes);
+	if (!c->names)
+		return complain("out of memory");
+	c->view->run.symbols_hidden = live_names_hidden(c->names);
+	return 0;
+}
+
+/* The samplers measure their loops while probes are loaded; they learn their edges while symbols
+ * are read and the kernel tidies up after attaching. */
 static int start_all(struct collect *c, const struct collect_options *o)
 {
+	uint64_t settled;
+
 	if (name_targets(c, o) || stay_on(&o->housekeeping) || rise_above(o) ||
 	    prepare_workload(c, o) || start_samplers(c, o))
 		return -1;
 	if (view_cpus(c->view, c->cpus, c->ntargets))
 		return complain("out of memory");
-	if (load_probes(c, o) || await(c, SAMPLER_READY, LEARN_MAX_NS))
+	if (load_probes(c, o) || await(c, SAMPLER_READY, LEARN_MAX_NS) || attach_probes(c))
 		return -1;
-	if (c->probes) {
-		if (probes_attach(c->probes))
-			return -1;
-		probes_not_observed(c->probes, c->view);
-		/* late, because our own programs are symbols, too */
-		c->names = live_names_new(c->probes);
-		if (!c->names)
-			return complain("out of memory");
-		c->view->run.symbols_hidden = live_names_hidden(c->names);
-	}
-	nap(SETTLE_NS);
-	if (c->probes)
-		probes_gate(c->probes, true);
-	return learn(c);
+	settled = c->probes ? now_ns() + SETTLE_NS : 0;
+	set_phase(c, SAMPLER_LEARN);
+	if (read_names(c) || learn(c) || open_session(c))
+		return -1;
+	if (now_ns() < settled)
+		nap(settled - now_ns());
+	return *c->hooks.stop ? -1 : 0;
 }
 
 void *collect_open(const void *options, const struct engine_hooks *hooks, struct view *view)

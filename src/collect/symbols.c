@@ -79,6 +79,8 @@ static void load(struct symbols *s)
 	char line[1024];
 	bool any = false;
 
+	if (f)
+		setvbuf(f, NULL, _IOFBF, 1 << 16);
 	while (f && fgets(line, sizeof(line), f)) {
 		char *name, *module;
 		uint64_t address = strtoull(line, &name, 16);
@@ -166,4 +168,12 @@ const char *symbols_name(struct symbols *s, uint64_t address)
 	for (lo--; lo && s->row[lo - 1].address == s->row[lo].address; lo--)
 		;
 	return s->text + s->row[lo].name;
+}
+
+uint64_t symbols_address(const struct symbols *s, const char *name)
+{
+	for (uint32_t i = 0; i < s->count; i++)
+		if (!strcmp(s->text + s->row[i].name, name))
+			return s->row[i].address;
+	return 0;
 }

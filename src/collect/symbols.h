@@ -17,6 +17,9 @@ void symbols_free(struct symbols *s);
  * NULL. */
 const char *symbols_name(struct symbols *s, uint64_t address);
 
+/* Address of a function of the kernel itself; 0: there is none of that name. */
+uint64_t symbols_address(const struct symbols *s, const char *name);
+
 /* True when the kernel hides its addresses from this process. */
 bool symbols_hidden(const struct symbols *s);
 

@@ -1,0 +1,134 @@
+#include "collect/kernel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRACEPOINT "btf_trace_"
+
+/* One pass finds what is asked for by name, because there are more than a hundred thousand types.
+ */
+struct kernel {
+	struct btf *btf;
+	uint32_t *tracepoint; /* types whose typedefs are called btf_trace_NAME */
+	uint32_t ntracepoints;
+	const struct btf_type *percpu; /* the section of per-CPU variables; NULL: none */
+};
+
+/* Takes the file by its size: libbpf's own reading of it grows a buffer, and took four times as
+ * long. */
+static struct btf *read_types(void)
+{
+	int fd = open(KERNEL_TYPES, O_RDONLY | O_CLOEXEC);
+	struct btf *btf = NULL;
+	struct stat st;
+	char *bytes;
+	off_t at = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	bytes = fstat(fd, &st) ? NULL : malloc(st.st_size);
+	while (bytes && (n = read(fd, bytes + at, st.st_size - at)) > 0)
+		at += n;
+	close(fd);
+	if (bytes)
+		btf = btf__new(bytes, at);
+	free(bytes);
+	return btf;
+}
+
+static const char *name_of(const struct kernel *k, const struct btf_type *t)
+{
+	return btf__name_by_offset(k->btf, t->name_off);
+}
+
+static int index_types(struct kernel *k)
+{
+	uint32_t n = btf__type_cnt(k->btf);
+
+	k->tracepoint = calloc(n, sizeof(*k->tracepoint));
+	if (!k->tracepoint)
+		return -ENOMEM;
+	for (uint32_t id = 1; id < n; id++) {
+		const struct btf_type *t = btf__type_by_id(k->btf, id);
+
+		if (btf_is_typedef(t) && !strncmp(name_of(k, t), TRACEPOINT, strlen(TRACEPOINT)))
+			k->tracepoint[k->ntracepoints++] = id;
+		else if (btf_is_datasec(t) && !strcmp(name_of(k, t), ".data..percpu"))
+			k->percpu = t;
+	}
+	return 0;
+}
+
+int kernel_read(struct kernel **k)
+{
+	int err;
+
+	*k = calloc(1, sizeof(**k));
+	if (!*k)
+		return -ENOMEM;
+	(*k)->btf = read_types();
+	err = (*k)->btf ? index_types(*k) : errno ? -errno : -EINVAL;
+	if (err)
+		kernel_free(*k);
+	return err;
+}
+
+void kernel_free(struct kernel *k)
+{
+	if (!k)
+		return;
+	btf__free(k->btf);
+	free(k->tracepoint);
+	free(k);
+}
+
+/* The kernel describes the arguments of each tracepoint as a typedef btf_trace_NAME of a pointer to
+ * a function. Their number changes between kernels, also within a stable series; the ones that our
+ * programs read must exist. */
+int kernel_tracepoint_args(const struct kernel *k, const char *name)
+{
+	const struct btf_type *t = NULL;
+
+	for (uint32_t i = 0; i < k->ntracepoints && !t; i++) {
+		t = btf__type_by_id(k->btf, k->tracepoint[i]);
+		if (strcmp(name_of(k, t) + strlen(TRACEPOINT), name))
+			t = NULL;
+	}
+	t = t ? btf__type_by_id(k->btf, t->type) : NULL;
+	if (!t || !btf_is_ptr(t))
+		return -1;
+	t = btf__type_by_id(k->btf, t->type);
+	return t && btf_is_func_proto(t) ? btf_vlen(t) - 1
+					 : -1; /* the first is the probe's own data */
+}
+
+bool kernel_function_takes_programs(const struct kernel *k, const char *name)
+{
+	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+					   {.code = BPF_JMP | BPF_EXIT}};
+	int id = btf__find_by_name_kind(k->btf, name, BTF_KIND_FUNC);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_FENTRY,
+		    .attach_btf_id = id);
+	int fd = id > 0 ? bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", nothing, 2, &opts) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+uint32_t kernel_percpu_at(const struct kernel *k, const char *name)
+{
+	const struct btf_var_secinfo *row = k->percpu ? btf_var_secinfos(k->percpu) : NULL;
+
+	for (uint32_t i = 0; row && i < btf_vlen(k->percpu); i++)
+		if (!strcmp(name_of(k, btf__type_by_id(k->btf, row[i].type)), name))
+			return row[i].offset;
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* The kernel's description of itself: its type information (BTF), as far as the choice of programs
+ * needs it. */
+#ifndef CULPRIT_KERNEL_H
+#define CULPRIT_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
+
+struct kernel;
+
+/* 0 and *k, for kernel_free; or -errno. */
+int kernel_read(struct kernel **k);
+void kernel_free(struct kernel *k); /* NULL: nothing to do */
+
+/* Number of arguments of a tracepoint; -1 where there is none of that name. */
+int kernel_tracepoint_args(const struct kernel *k, const char *name);
+
+/* True when programs on this function may be loaded: many kernels, and some architectures,
+ * refuse. */
+bool kernel_function_takes_programs(const struct kernel *k, const char *name);
+
+/* Offset of a per-CPU variable; 0: this kernel has none of that name. */
+uint32_t kernel_percpu_at(const struct kernel *k, const char *name);
+
+#endif
