@@ -77,7 +77,7 @@ def measure():
 
 try:
     lab.need(lab.kernel(KERNEL))
-    lab.emulator()
+    lab.emulator(lab.MACHINES["amd64"])
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
 diag(lab.kernel(KERNEL).version())

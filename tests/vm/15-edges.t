@@ -34,7 +34,7 @@ echo $? >/tmp/out/rc
 try:
     for name in KERNELS:
         lab.need(lab.kernel(name))
-    lab.emulator()
+    lab.emulator(lab.MACHINES["amd64"])
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
 

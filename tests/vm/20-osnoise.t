@@ -53,7 +53,7 @@ echo nop >$T/current_tracer
 
 try:
     lab.need(lab.kernel(KERNEL))
-    lab.emulator()
+    lab.emulator(lab.MACHINES["amd64"])
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
 rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 300 + 10 * WINDOW_S, counted=1, nmi=20)

@@ -65,7 +65,7 @@ def boot(job, isolation):
 
 try:
     lab.need(lab.kernel(KERNEL))
-    lab.emulator()
+    lab.emulator(lab.MACHINES["amd64"])
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
 

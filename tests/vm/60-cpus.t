@@ -62,7 +62,7 @@ begin back -c $SECOND -d 300ms --no-trace; finish
 
 try:
     lab.need(lab.kernel(KERNEL))
-    lab.emulator()
+    lab.emulator(lab.MACHINES["amd64"])
 except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
 rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 600, cpus=CPUS,
