@@ -1,13 +1,17 @@
 /* Device interrupts and softirqs (include/trace/events/irq.h). Each handler is one interval: a
  * shared line runs several. */
 #include "trace.bpf.h"
+#include "origin.bpf.h"
 
 SEC("?tp_btf/irq_handler_entry")
 int BPF_PROG(irq_handler_entry, int irq, struct irqaction *action)
 {
 	struct cpu_state *c = target();
+	__u32 vector = vector_of(irq);
 
-	if (c)
+	if (c && vector)
+		begin_irq(c, RECORD_VECTOR, vector, 0);
+	else if (c)
 		begin_irq(c, RECORD_IRQ, irq, (__u64)action->handler);
 	return 0;
 }
@@ -16,8 +20,11 @@ SEC("?tp_btf/irq_handler_exit")
 int BPF_PROG(irq_handler_exit, int irq, struct irqaction *action)
 {
 	struct cpu_state *c = target();
+	__u32 vector = vector_of(irq);
 
-	if (c)
+	if (c && vector)
+		end_vector(c, vector, irq);
+	else if (c)
 		end_irq(c, RECORD_IRQ, irq, (__u64)action->handler, bpf_ktime_get_ns());
 	return 0;
 }

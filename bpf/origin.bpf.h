@@ -77,4 +77,18 @@ static __always_inline void mark_asked(struct cpu_state *c, int level, int what,
 	put_wide(c, level, &r);
 }
 
+/* Ends a system vector. No tracepoint shows work of the reschedule IPI's handler, so its mark says
+ * only who sent it. */
+static __always_inline void end_vector(struct cpu_state *c, __u32 id, __u32 number)
+{
+	__u64 now = bpf_ktime_get_ns();
+
+	if (id == VECTOR_RESCHEDULE) {
+		struct origin_key key = csd_key(bpf_get_smp_processor_id(), NULL);
+
+		mark_asked(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now, &origin_resched, key, false);
+	}
+	end_irq(c, RECORD_VECTOR, id, number, now);
+}
+
 #endif

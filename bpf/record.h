@@ -17,7 +17,7 @@
  * explains one:
  *
  *   IRQ      device interrupt handler: id = IRQ number, arg = the handler's address
- *   VECTOR   x86 system vector: id = enum vector_id, arg = vector number
+ *   VECTOR   system vector: id = enum vector_id, arg = its number (x86), or its interrupt's
  *   SOFTIRQ  id = softirq number (include/linux/interrupt.h)
  *   NMI      one NMI: arg = address of the handler that knew it, or of the fallback when none did
  *   THREAD   another thread than the sampler: id = tid (0: idle), arg = tgid, prio, name = comm
@@ -100,8 +100,9 @@ enum record_level {
 	LEVELS = 4,
 };
 
-/* x86 system vectors: the kernel's name (arch/x86/include/asm/trace/irq_vectors.h), and the row of
- * /proc/interrupts that counts it (arch/x86/kernel/irq.c: arch_show_interrupts). */
+/* System vectors: x86's name (arch/x86/include/asm/trace/irq_vectors.h), and the row of
+ * /proc/interrupts that counts it there (arch/x86/kernel/irq.c: arch_show_interrupts). Elsewhere
+ * the timer and the IPIs that do the same are interrupts with a number (collect/irq_vectors.h). */
 #define VECTORS(ROW)                                                                               \
 	ROW(1, LOCAL_TIMER, local_timer, "LOC")                                                    \
 	ROW(2, RESCHEDULE, reschedule, "RES")                                                      \
@@ -121,6 +122,9 @@ enum vector_id {
 #undef ROW
 		VECTOR_IDS,
 };
+
+/* Interrupts with a lower number than this may be vectors where the architecture has no vectors. */
+#define VECTOR_IRQS 256
 
 /* enum tlb_flush_reason (include/linux/mm_types.h), as the kernel's tracepoint writes them
  * (include/trace/events/tlb.h). */

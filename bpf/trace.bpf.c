@@ -3,6 +3,8 @@
 #include "context.bpf.h"
 
 const volatile __u16 slot_of_cpu[TARGET_CPUS] = {};
+const volatile int irqs_are_vectors = 0;
+const volatile __u8 vector_of_irq[VECTOR_IRQS] = {};
 const volatile int watching = 0;
 const volatile __s32 watch_tgid[WATCH_IDS] = {}, watch_tid[WATCH_IDS] = {};
 const volatile int watch_users = 0;

@@ -19,6 +19,9 @@
 
 extern const volatile __u16
 	slot_of_cpu[TARGET_CPUS]; /* 1 + index into cpu_states; 0: not a target */
+/* 1: this architecture has interrupts that are vectors elsewhere: vector_of_irq */
+extern const volatile int irqs_are_vectors;
+extern const volatile __u8 vector_of_irq[VECTOR_IRQS]; /* enum vector_id; 0: a device's */
 /* 1: record only while a watched thread runs or waits on the CPU */
 extern const volatile int watching;
 extern volatile int gate; /* 1 while records are wanted */
@@ -277,6 +280,17 @@ static __always_inline void mark(struct cpu_state *c, int level, int what, __u64
 {
 	c->own.mark[level] = function;
 	put_narrow(c, level, RECORD_MARK, what, 0, 0, function, now, now);
+}
+
+/* The system vector that this interrupt is to the rest of culprit; 0: it is a device's. */
+static __always_inline __u32 vector_of(int irq)
+{
+	__u64 i = (__u32)irq;
+
+	if (!irqs_are_vectors)
+		return 0;
+	barrier_var(i);
+	return i < VECTOR_IRQS ? vector_of_irq[i] : 0;
 }
 
 static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id, __u64 function)

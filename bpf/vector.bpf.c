@@ -1,25 +1,8 @@
 /* x86 system vectors and NMI handlers (arch/x86/include/asm/trace/irq_vectors.h,
  * include/trace/events/nmi.h). Other architectures have none of these: their timer and IPIs are
- * device interrupts to the kernel, and irq.bpf.c records them. */
+ * interrupts with a number, and irq.bpf.c records them. */
 #include "trace.bpf.h"
 #include "origin.bpf.h"
-
-/* No tracepoint shows work of the reschedule IPI's handler, so its mark says only who sent it. */
-static __always_inline void end_vector(__u32 id, __u32 number)
-{
-	struct cpu_state *c = target();
-	__u64 now;
-
-	if (!c)
-		return;
-	now = bpf_ktime_get_ns();
-	if (id == VECTOR_RESCHEDULE) {
-		struct origin_key key = csd_key(bpf_get_smp_processor_id(), NULL);
-
-		mark_asked(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now, &origin_resched, key, false);
-	}
-	end_irq(c, RECORD_VECTOR, id, number, now);
-}
 
 #define PROBES(number, name, kernel_name, counter)                                                 \
 	SEC("?tp_btf/" #kernel_name "_entry") int kernel_name##_entry(__u64 *ctx)                  \
@@ -32,7 +15,10 @@ static __always_inline void end_vector(__u32 id, __u32 number)
 	}                                                                                          \
 	SEC("?tp_btf/" #kernel_name "_exit") int kernel_name##_exit(__u64 *ctx)                    \
 	{                                                                                          \
-		end_vector(VECTOR_##name, ctx[0]);                                                 \
+		struct cpu_state *c = target();                                                    \
+                                                                                                   \
+		if (c)                                                                             \
+			end_vector(c, VECTOR_##name, ctx[0]);                                      \
 		return 0;                                                                          \
 	}
 

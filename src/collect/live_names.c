@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/irq_vectors.h"
 #include "collect/symbols.h"
 
 #define IRQS_MAX   16384
@@ -24,6 +25,7 @@ struct live_names {
 	struct probes *probes;
 	struct symbols *symbols;
 	struct irq_facts irqs[IRQS_MAX];
+	struct irq_vectors vectors;
 	struct stack_names *stacks[STACKS_MAX]; /* by the kernel's id */
 	struct names names;
 };
@@ -74,7 +76,9 @@ static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
 	for (const char *comma = line; (comma = strchr(comma, ',')); comma++)
 		facts->actions++;
 	facts->name = strdup(line);
-	read_affinity(facts, irq);
+	/* "may go to cpu 0-3" is no use of one that cannot be moved. */
+	if (irq >= VECTOR_IRQS || !n->vectors.per_cpu[irq])
+		read_affinity(facts, irq);
 	return facts;
 }
 
@@ -136,6 +140,7 @@ struct live_names *live_names_new(struct probes *probes)
 	if (!n)
 		return NULL;
 	n->probes = probes;
+	irq_vectors_read(&n->vectors);
 	n->symbols = symbols_new();
 	if (!n->symbols) {
 		free(n);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "collect/irq_vectors.h"
 #include "collect/kernel.h"
 #include "model/names.h"
 #include "culprit.skel.h"
@@ -122,7 +123,7 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 		bool there = hook_exists(prog, k);
 
 		bpf_program__set_autoload(prog, there);
-		if (!there)
+		if (!there && !irq_vectors_replace(hook_of(prog)))
 			miss(p, hook_of(prog));
 	}
 	p->skel->rodata->unknown_nmi_seen = bpf_program__autoload(p->skel->progs.unknown_nmi);
@@ -134,6 +135,15 @@ static void find_context(struct probes *p, const struct kernel *k)
 	p->skel->rodata->at_pcpu_hot = kernel_percpu_at(k, "pcpu_hot");
 	p->skel->rodata->at_runqueues = kernel_percpu_at(k, "runqueues");
 	p->skel->rodata->count_is_wide = kernel_percpu_at(k, "local_interrupt_disable_state");
+}
+
+static void find_irq_vectors(struct probes *p)
+{
+	struct irq_vectors v;
+
+	irq_vectors_read(&v);
+	p->skel->rodata->irqs_are_vectors = v.any;
+	memcpy((void *)p->skel->rodata->vector_of_irq, v.vector, sizeof(v.vector));
 }
 
 static int load_for(struct probes *p, const struct kernel *k)
@@ -155,6 +165,7 @@ static int load_for(struct probes *p, const struct kernel *k)
 	}
 	choose_programs(p, k);
 	find_context(p, k);
+	find_irq_vectors(p);
 	p->why[0] = 0;
 	return culprit_bpf__load(p->skel);
 }

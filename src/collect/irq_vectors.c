@@ -1,0 +1,88 @@
+#include "collect/irq_vectors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/irq_row.h"
+#include "model/source.h"
+
+/* True when the interrupt's one action has this name. */
+static bool has_action(int irq, const char *name)
+{
+	char path[64], line[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/kernel/irq/%d/actions", irq);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (fgets(line, sizeof(line), f))
+		line[strcspn(line, "\n")] = 0;
+	fclose(f);
+	return !strcmp(line, name);
+}
+
+/* The IPIs follow each other, and all have the action IPI (arch/arm64/kernel/smp.c:
+ * set_smp_ipi_range_percpu). Where each CPU has interrupts of its own for them, one CPU's follow
+ * those of another. */
+static void place_ipis(struct irq_vectors *v, const uint8_t *vector_of_ipi)
+{
+	int irq = 0;
+
+	while (irq < VECTOR_IRQS && !has_action(irq, "IPI"))
+		irq++;
+	if (irq == VECTOR_IRQS || !v->ipis)
+		return;
+	v->ipi_base = irq;
+	for (; irq < VECTOR_IRQS && (irq < v->ipi_base + v->ipis || has_action(irq, "IPI"));
+	     irq++) {
+		v->vector[irq] = vector_of_ipi[(irq - v->ipi_base) % v->ipis];
+		v->per_cpu[irq] = true;
+	}
+}
+
+void irq_vectors_read(struct irq_vectors *v)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	uint8_t vector_of_ipi[32] = {0};
+	char *line = NULL;
+	struct irq_row row;
+	size_t room = 0;
+
+	*v = (struct irq_vectors){.ipi_base = -1};
+	while (f && getline(&line, &room, f) > 0) {
+		irq_row_read(line, &row);
+		if (row.irq >= 0 && row.irq < VECTOR_IRQS) {
+			v->vector[row.irq] = row.vector;
+			v->per_cpu[row.irq] = row.per_cpu;
+			v->any |= row.vector;
+		}
+		if (row.ipi >= 0 && row.ipi < 32) {
+			vector_of_ipi[row.ipi] = row.vector;
+			v->ipis = row.ipi + 1 > v->ipis ? row.ipi + 1 : v->ipis;
+			v->any = true;
+		}
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	if (v->ipis)
+		place_ipis(v, vector_of_ipi);
+}
+
+bool irq_vectors_replace(const char *tracepoint)
+{
+#if defined(__x86_64__)
+	(void)tracepoint;
+#else
+	for (uint32_t id = 1; id < VECTOR_IDS; id++) {
+		size_t len = strlen(vector_name(id));
+
+		if (!strncmp(tracepoint, vector_name(id), len) &&
+		    (!strcmp(tracepoint + len, "_entry") || !strcmp(tracepoint + len, "_exit")))
+			return true;
+	}
+#endif
+	return false;
+}

@@ -1,0 +1,25 @@
+/* Interrupts that are system vectors on x86 and interrupts with a number elsewhere: the timer and
+ * the IPIs. The kernel's tracepoint for them is irq_handler_entry. */
+#ifndef CULPRIT_IRQ_VECTORS_H
+#define CULPRIT_IRQ_VECTORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record.h"
+
+struct irq_vectors {
+	uint8_t vector[VECTOR_IRQS]; /* enum vector_id; 0: none */
+	bool per_cpu[VECTOR_IRQS];   /* every CPU has its own of it: it cannot be moved */
+	bool any;                    /* this architecture has some */
+	int ipi_base, ipis;          /* the interrupt of row IPI0, -1: not known; rows IPIn */
+};
+
+/* Reads them from /proc/interrupts and /sys/kernel/irq. What cannot be read is no vector. */
+void irq_vectors_read(struct irq_vectors *v);
+
+/* True for a tracepoint of x86's vectors on another architecture: nothing is missed without it,
+ * because irq_handler_entry shows what it would. */
+bool irq_vectors_replace(const char *tracepoint);
+
+#endif
