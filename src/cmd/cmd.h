@@ -8,7 +8,16 @@ enum exit_code {
 	EXIT_OK = 0,
 	EXIT_ERROR = 1,   /* an error, reported by one line on stderr */
 	EXIT_CROSSED = 2, /* a threshold that the user set was crossed */
+	/* less was measured than asked for, and not because of a signal; comes before EXIT_CROSSED
+	 */
+	EXIT_INCOMPLETE = 3,
 };
+
+/* Ends the help of a command that measures; crossed: "2 ..., ", or "". */
+#define EXIT_STATUS(crossed)                                                                       \
+	"Exit status: 0 done, 1 error, " crossed                                                   \
+	"3 less was measured than asked for: a CPU went offline, or its sampler was killed or "    \
+	"moved. Of several, 1 comes before 3, and 3 before 2."
 
 /* Rows of a command's environment. */
 #define ENV_NO_COLOR                                                                               \

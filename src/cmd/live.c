@@ -55,6 +55,18 @@ static void snapshot(struct live *l, uint64_t now, uint64_t *due_ns)
 	l->snapshot(l->ctx);
 }
 
+/* Says why there is less to measure than was asked for: as soon as it is known, and again when more
+ * is missing. */
+static void tell_incomplete(struct live *l)
+{
+	char before[sizeof(l->view->run.incomplete)];
+
+	memcpy(before, l->view->run.incomplete, sizeof(before));
+	view_incomplete(l->view);
+	if (strcmp(before, l->view->run.incomplete))
+		say("incomplete: %s", l->view->run.incomplete);
+}
+
 static void measure(struct live *l, struct recorder *recorder)
 {
 	const struct measure *m = l->measure;
@@ -65,6 +77,8 @@ static void measure(struct live *l, struct recorder *recorder)
 	while (measure_wait(m, begin) && l->engine->poll(l->run)) {
 		if (recording)
 			recording = recorder_poll(recorder);
+		if (!l->full_screen)
+			tell_incomplete(l);
 		now = now_ns();
 		snapshot(l, now, &due);
 		if (!step(l))
@@ -84,6 +98,7 @@ int live_report(struct output *o, struct view *v)
 {
 	const struct view *view = v;
 
+	o->live = true;
 	output_explain(v);
 	return output_end(o, &view, 1) ? EXIT_ERROR : EXIT_OK;
 }
@@ -106,6 +121,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 	measure_announce(l->measure);
 	measure(l, recorder);
 	l->engine->end(l->run);
+	tell_incomplete(l);
 	step(l);
 	measure_over();
 	if (recorder) {
@@ -115,6 +131,8 @@ static int run_window(struct live *l, struct recorder *recorder)
 	code = l->end ? l->end(l->ctx) : live_report(l->output, l->view);
 	if (!code && l->limits)
 		code = limits_crossed(l->limits, l->view);
+	if (code != EXIT_ERROR && l->view->run.incomplete[0])
+		code = EXIT_INCOMPLETE;
 	return bad ? EXIT_ERROR : code;
 }
 

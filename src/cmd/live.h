@@ -20,6 +20,8 @@ struct live {
 	const struct limits *limits; /* NULL: none */
 	const char *record_to;       /* path of a recording; NULL: none */
 	bool force;                  /* overwrite it */
+	/* It has the terminal: what there is to say waits for the end of the window. */
+	bool full_screen;
 	struct recorder_stats stats; /* of the recording, set at the end */
 
 	/* Callbacks get ctx; each may be NULL. */
@@ -37,7 +39,9 @@ struct live {
 	void *run; /* set by the engine while it is open */
 };
 
-int live_run(struct live *l); /* the exit code */
+/* Returns the exit code: EXIT_INCOMPLETE, with the reason said when it was noticed, where the
+ * window ended before its time. */
+int live_run(struct live *l);
 
 /* Explains the view and writes the report. Returns the exit code. */
 int live_report(struct output *o, struct view *v);

@@ -103,7 +103,8 @@ const struct opt_command osnoise_usage = {
 		 "shown.\n\n"
 		 "With a RECORDING of culprit record as well: the two beside each other, per "
 		 "second and source.\n\n"
-		 "A trace.dat is read through trace-cmd, which must be installed.",
+		 "A trace.dat is read through trace-cmd, which must be installed.\n\n" EXIT_STATUS(
+			 ""),
 	.opts = osnoise_opts,
 	.examples = osnoise_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR,

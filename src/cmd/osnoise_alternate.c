@@ -19,7 +19,14 @@
 struct table_of {
 	struct period_line *line;
 	uint32_t count, room;
+	char incomplete[sizeof(((struct run *)0)->incomplete)];
 };
+
+static void note_incomplete(struct table_of *t, const char *why)
+{
+	if (!t->incomplete[0])
+		snprintf(t->incomplete, sizeof(t->incomplete), "%s", why);
+}
 
 static struct period_line *add_line(struct table_of *t, bool ours, unsigned round, unsigned cpu)
 {
@@ -69,12 +76,19 @@ static int kernel_turn(struct measure *m, struct table_of *t, unsigned round)
 {
 	struct osnoise_tracer *tracer = osnoise_tracer_start(&m->cpus, true);
 	uint64_t begin = now_ns();
+	char why[80];
 	int err;
 
 	if (!tracer)
 		return -1;
 	while (measure_wait(m, begin))
 		;
+	for (int cpu = cpus_next(&m->cpus, 0); cpu >= 0; cpu = cpus_next(&m->cpus, cpu + 1))
+		if (!host_is_online(cpu) && !t->incomplete[0]) {
+			snprintf(why, sizeof(why), "cpu %d went offline in osnoise's turn", cpu);
+			say("incomplete: %s", why);
+			note_incomplete(t, why);
+		}
 	err = read_periods(tracer, t, round);
 	osnoise_tracer_stop(tracer);
 	return err;
@@ -193,10 +207,11 @@ static int our_turn(struct measure *m, const struct host *host, struct table_of 
 	co.intervals = true;
 	turn.live = &live;
 	code = live_run(&live);
+	note_incomplete(t, v->run.incomplete);
 	free(turn.cpu);
 	view_free(v);
 	free(v);
-	return code ? -1 : 0;
+	return code == EXIT_ERROR ? -1 : 0;
 }
 
 int osnoise_alternate(struct measure *m, bool json, FILE *out)
@@ -222,11 +237,12 @@ int osnoise_alternate(struct measure *m, bool json, FILE *out)
 				err = our_turn(m, host, &t, round);
 		}
 		if (!err || t.count)
-			err = render_periods(host, t.line, t.count, json, out)
+			err = render_periods(&(struct periods){host, t.line, t.count, t.incomplete},
+					     json, out)
 				      ? complain("writing the report failed")
 				      : err;
 	}
 	free(t.line);
 	free(host);
-	return err ? EXIT_ERROR : EXIT_OK;
+	return err ? EXIT_ERROR : t.incomplete[0] ? EXIT_INCOMPLETE : EXIT_OK;
 }

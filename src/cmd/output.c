@@ -186,11 +186,11 @@ void output_explain(struct view *v)
 }
 
 /* Reports about the whole run go to stderr, because lines have no place for them. */
-static void say_rest(const struct view *v)
+static void say_rest(const struct output *o, const struct view *v)
 {
 	char a[32], b[32];
 
-	if (v->run.incomplete[0])
+	if (v->run.incomplete[0] && !o->live)
 		say("%s: incomplete: %s", v->host.hostname, v->run.incomplete);
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct cpu *c = &v->cpu[i];
@@ -200,9 +200,6 @@ static void say_rest(const struct view *v)
 			    "they could be read",
 			    v->cpu[i].number, format_count(c->hiccups_lost, a, sizeof(a)),
 			    format_ns(c->hiccups_lost_ns, b, sizeof(b)));
-		if (c->ended)
-			say("CPU %u: ended early, after %s: %s", v->cpu[i].number,
-			    format_ns(c->observed_ns, a, sizeof(a)), c->ended);
 	}
 }
 
@@ -243,7 +240,7 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 
 	if (!format_of(o)->write) {
 		for (uint32_t i = 0; i < n; i++)
-			say_rest(views[i]);
+			say_rest(o, views[i]);
 		if (format_of(o)->trace && begin_trace(o, views[0])) {
 			format_of(o)->trace->end(o->trace);
 			o->trace = NULL;

@@ -15,6 +15,7 @@ struct output {
 	bool stacks;
 	int series; /* enum series_style */
 	bool series_given;
+	bool live; /* the run that ends has said by itself what it lacks */
 	FILE *file;
 	bool made;           /* the file did not exist before */
 	int error;           /* errno of the first failed write */

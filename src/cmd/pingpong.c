@@ -123,7 +123,7 @@ const struct opt_command pingpong_usage = {
 		 "variables and futexes are those that work between processes. Messages that took "
 		 "long are explained "
 		 "on "
-		 "the CPU that was late.",
+		 "the CPU that was late.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
 	.opts = pingpong_opts,
 	.examples = pingpong_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
@@ -182,9 +182,6 @@ static int report_matrix(struct workload_command *b, struct view *v)
 			   .median_ns = o->pingpong.matrix};
 	struct render_options r;
 
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		if (v->cpu[i].ended)
-			say("CPU %u: ended early: %s", v->cpu[i].number, v->cpu[i].ended);
 	output_ready(&b->output, &r);
 	return output_done(&b->output,
 			   render_matrix(&m, b->output.format == FORMAT_JSON, b->output.file))

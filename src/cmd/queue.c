@@ -120,7 +120,7 @@ const struct opt_command queue_usage = {
 		 "Messages that were "
 		 "late are "
 		 "explained on the CPU that was late; of each CPU the report says who else ran "
-		 "there.",
+		 "there.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
 	.opts = queue_opts,
 	.examples = queue_examples,
 	.environment =

@@ -41,7 +41,8 @@ const struct opt_command record_usage = {
 		 "and all names. culprit report makes from it, on any machine, the report that the "
 		 "run would have "
 		 "printed. Ctrl-C ends it early; a recording that is cut off can be read up to "
-		 "there.",
+		 "there.\n\n" EXIT_STATUS(
+			 "2 a threshold given by --max-hiccup or --max-lost was crossed, "),
 	.opts = record_opts,
 	.examples = record_examples,
 	.environment = (const struct opt_choice[]){ENV_NONE, {0}},

@@ -74,9 +74,8 @@ const struct opt_command run_usage = {
 	.summary = "measure CPUs and say who interrupted them",
 	.about = "Spins on each CPU, notices every time it was away, and joins each gap with what "
 		 "the kernel ran there. "
-		 "Ctrl-C ends the run early with the full report.\n\n"
-		 "Exit status: 0 done, 1 error, 2 a threshold given by --max-hiccup or --max-lost "
-		 "was crossed.",
+		 "Ctrl-C ends the run early with the full report.\n\n" EXIT_STATUS(
+			 "2 a threshold given by --max-hiccup or --max-lost was crossed, "),
 	.opts = run_opts,
 	.examples = run_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

@@ -106,7 +106,7 @@ const struct opt_command sleep_usage = {
 		 "time from one "
 		 "wake-up to the next. Wake-ups that are late are explained: who ran instead, "
 		 "interrupts, exit from "
-		 "idle.",
+		 "idle.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
 	.opts = sleep_opts,
 	.examples = sleep_examples,
 	.environment =

@@ -105,7 +105,7 @@ const struct opt_command syscall_usage = {
 		 "then one by one, for outliers: those longer than ten times the median are "
 		 "explained. The three "
 		 "nanosleeps differ in what they ask for and in timer slack: that of this process, "
-		 "or 1 ns.",
+		 "or 1 ns.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
 	.opts = syscall_opts,
 	.examples = syscall_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

@@ -43,7 +43,7 @@ const struct opt_command top_usage = {
 		 "the last second, the "
 		 "last ten, "
 		 "and since the start. Keys: q quits, p pauses, s sorts, h explains. Runs until it "
-		 "is ended, or for -d.",
+		 "is ended, or for -d.\n\n" EXIT_STATUS(""),
 	.opts = top_opts,
 	.examples = top_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, {0}},
@@ -281,6 +281,7 @@ static int run(const struct measure *m, struct view *v)
 			    .engine = &collect_engine,
 			    .engine_options = &co,
 			    .view = v,
+			    .full_screen = true,
 			    .ctx = &terminal,
 			    .begin = begin,
 			    .every_ns = NSEC_PER_SEC,

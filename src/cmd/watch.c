@@ -100,7 +100,8 @@ const struct opt_command watch_usage = {
 		 "woken. A program that "
 		 "includes culprit.h can report its own late times, which are then explained "
 		 "instead. "
-		 "Ends with the program, with -d, or with Ctrl-C.",
+		 "Ends with the program, with -d, or with Ctrl-C.\n\n" EXIT_STATUS(
+			 "2 a threshold given by --max-hiccup or --max-lost was crossed, "),
 	.opts = watch_opts,
 	.examples = watch_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

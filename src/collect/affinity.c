@@ -5,6 +5,22 @@
 
 #include "base/say.h"
 
+bool stay_off(const struct cpus *set, const struct cpus *targets)
+{
+	struct cpus now;
+
+	cpus_allowed(&now);
+	cpus_sub(&now, set);
+	if (cpus_empty(&now))
+		return false;
+	if (cpus_run_on(set)) {
+		cpus_allowed(&now);
+		cpus_sub(&now, targets);
+		cpus_run_on(&now); /* none is left: it stays where it is */
+	}
+	return true;
+}
+
 int stay_on(const struct cpus *set)
 {
 	char list[256];

@@ -1,5 +1,5 @@
 /* The window of a live run, from its begin on all CPUs at once to its end. start.c starts the run,
- * read.c reads it. */
+ * read.c reads it, window_end.c ends it for one CPU. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,8 @@
 
 #include "base/say.h"
 #include "base/units.h"
+#include "collect/affinity.h"
+#include "collect/host.h"
 #include "collect/target.h"
 #include "collect/counter.h"
 
@@ -112,38 +114,6 @@ static int begin(void *run)
 	return 0;
 }
 
-/* Raises a count. It never falls from one snapshot to the next: neither by a better rate of the
- * counter, nor by a window that ended with the last hiccup. */
-static void raise_to(uint64_t *count, uint64_t now)
-{
-	if (now > *count)
-		*count = now;
-}
-
-/* Writes the counts of a CPU's window up to end_ns to the view. */
-static void count_window(struct collect *c, uint32_t i, uint64_t end_ns)
-{
-	struct target *t = &c->target[i];
-	const struct sampler_shm *l = t->shm;
-	struct cpu *run = &c->view->cpu[i];
-
-	raise_to(&run->observed_ns, end_ns - l->start_ns);
-	run->counts = *session_counts(c->session, i);
-	if (t->state) {
-		run->unpaired = t->state->unpaired - t->unpaired_before;
-		run->khz_changes = t->state->khz_changes;
-		run->khz_min = t->state->khz_min;
-		run->khz_max = t->state->khz_max;
-	}
-	run->hiccups_lost = l->lost;
-	raise_to(&run->hiccups_lost_ns, l->lost_ticks * t->ns_per_tick);
-	if (!c->view->run.windows) /* begin and end come from two clocks */
-		raise_to(&run->observed_ns, c->view->cpu[i].hiccups.sum + run->hiccups_lost_ns);
-	raise_to(&run->bookkeeping_ns, l->busy_ticks * t->ns_per_tick);
-	run->shorts.count = l->short_count;
-	raise_to(&run->shorts.total_ns, l->short_ticks * t->ns_per_tick);
-}
-
 /* Counts the whole run. */
 static void count_all(struct collect *c)
 {
@@ -168,102 +138,18 @@ static void snapshot(void *run)
 
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (c->target[i].live)
-			count_window(c, i, now);
+			window_count(c, i, now);
 	count_all(c);
 }
 
-/* Copies a workload's samples out of the shared memory. */
-static void keep_series(struct cpu *run, const struct series *from)
+/* Where all housekeeping CPUs have gone offline, the kernel lets this process run anywhere. */
+static void check_housekeeping(struct collect *c)
 {
-	uint32_t n = 0;
+	struct run *run = &c->view->run;
 
-	while (n < SERIES_MAX && from[n].name[0])
-		n++;
-	run->series = calloc(n ? n : 1, sizeof(*run->series));
-	for (; run->series && run->nseries < n; run->nseries++) {
-		struct series *to = &run->series[run->nseries];
-		struct hist hist;
-
-		if (hist_init(&hist, SERIES_BITS))
-			return;
-		hist_merge(&hist, &from[run->nseries].hist);
-		*to = from[run->nseries];
-		to->hist = hist;
-	}
-}
-
-/* Enters the end of a CPU's window in the view. end_ns: when it ended. */
-static void conclude(struct collect *c, uint32_t i, uint64_t end_ns)
-{
-	struct target *t = &c->target[i];
-	struct sampler_shm *l = t->shm;
-	struct cpu *run = &c->view->cpu[i];
-
-	t->live = false;
-	count_window(c, i, end_ns);
-	run->smi_known = l->smi_known;
-	run->smi_count = l->smi_count;
-	run->loop_count = l->loop_count;
-	if (l->loop_count) {
-		run->loop_min_ns = l->loop_min * t->ns_per_tick;
-		run->loop_mean_ns = (double)(l->end - l->start - l->away_ticks) * t->ns_per_tick /
-				    l->loop_count;
-	}
-	for (int k = 0; k < LOOP_LENGTHS; k++) {
-		run->loop_above_ns[k] = (1 << (LOOP_CLASS_FIRST + k)) * t->ns_per_tick;
-		run->loop_above[k] = l->loop_above[k];
-	}
-	if (t->samples)
-		keep_series(run, samples_series(t->samples));
-	if (t->closed)
-		closure_compare(t->closure, run, live_irq_actions, c->names);
-	if (c->counter)
-		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
-}
-
-/* Finds samplers that have died, left their CPU, or finished, and takes their last hiccups
- * first. */
-static void check_alive(struct collect *c, uint32_t i)
-{
-	struct target *t = &c->target[i];
-	struct cpu *run = &c->view->cpu[i];
-
-	if (t->pid && waitpid(t->pid, NULL, WNOHANG) == t->pid)
-		t->pid = 0;
-	if (t->pid && atomic_load_explicit(&t->shm->phase, memory_order_acquire) != SAMPLER_DONE)
-		return;
-	read_target(c, i);
-	if (!t->pid)
-		run->ended = run->ended ? run->ended : "its sampler was killed";
-	else if (t->shm->error)
-		run->ended = view_text(c->view, t->shm->what);
-	else if (!t->shm->finished || t->shm->moved)
-		run->ended = "the kernel moved its sampler to another CPU (taken offline?)";
-	if (t->tail == t->head)
-		conclude(c, i,
-			 t->pid ? to_ns(t, t->shm->end_anchor, t->shm->end_ns, t->shm->end)
-				: t->last_ns);
-}
-
-/* Ends all samplers after one of a group that wait for each other has failed: the others would wait
- * for ever. The next check finds them gone. */
-static void abandon(struct collect *c)
-{
-	bool failed = false;
-
-	for (uint32_t i = 0; i < c->ntargets; i++)
-		failed |= c->view->cpu[i].ended != NULL;
-	for (uint32_t i = 0; failed && i < c->ntargets; i++) {
-		struct target *t = &c->target[i];
-
-		if (!t->live || t->pid <= 0)
-			continue;
-		kill(t->pid, SIGKILL);
-		waitpid(t->pid, NULL, 0);
-		t->pid = 0;
-		if (!c->view->cpu[i].ended)
-			c->view->cpu[i].ended = "the one that it worked with had ended";
-	}
+	if (stay_off(&run->housekeeping, &run->cpus) && !run->cut_short[0])
+		snprintf(run->cut_short, sizeof(run->cut_short),
+			 "all housekeeping CPUs were offline, and culprit itself ran elsewhere");
 }
 
 static bool poll(void *run)
@@ -275,15 +161,17 @@ static bool poll(void *run)
 		if (!c->target[i].live)
 			continue;
 		read_target(c, i);
-		check_alive(c, i);
+		window_check(c, i);
 	}
 	read_busy(c);
 	if (c->workload && c->workload->partners)
-		abandon(c);
+		window_abandon(c);
+	if (now_ns() - c->steal_read_ns > STEAL_READ_NS) {
+		read_steal(c);
+		check_housekeeping(c);
+	}
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		live += c->target[i].live;
-	if (now_ns() - c->steal_read_ns > STEAL_READ_NS)
-		read_steal(c);
 	return live;
 }
 
@@ -342,11 +230,15 @@ static void end(void *run)
 		if (!t->live)
 			continue;
 		if (atomic_load_explicit(&t->shm->phase, memory_order_acquire) == SAMPLER_DONE) {
-			conclude(c, i, to_ns(t, t->shm->end_anchor, t->shm->end_ns, t->shm->end));
+			c->view->cpu[i].ended = window_why_ended(c, i, true);
+			window_conclude(c, i,
+					to_ns(t, t->shm->end_anchor, t->shm->end_ns, t->shm->end));
 		} else {
 			if (!c->view->cpu[i].ended)
-				c->view->cpu[i].ended = "its sampler did not come back to stop";
-			conclude(c, i, t->last_ns);
+				c->view->cpu[i].ended = t->pid ? "its sampler did not come back to "
+								 "stop"
+							       : "its sampler was killed";
+			window_conclude(c, i, t->last_ns);
 		}
 	}
 	read_steal(c);

@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "collect/machine.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"
@@ -50,6 +51,34 @@ void host_read(struct host *host)
 	read_cpus(CPU_DIR "isolated", &host->isolated);
 	read_cpus(CPU_DIR "nohz_full", &host->nohz_full);
 	read_cpus(CPU_DIR "online", &host->online);
+}
+
+void host_online(struct cpus *online)
+{
+	read_cpus(CPU_DIR "online", online);
+	if (cpus_empty(online))
+		memset(online, 0xff, sizeof(*online));
+}
+
+void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t len)
+{
+	struct cpus gone = *wanted, online;
+	char list[64], after[32];
+
+	host_online(&online);
+	cpus_sub(&gone, &online);
+	if (!cpus_empty(&gone) && !text[0])
+		snprintf(text, len, "cpu%s %s went offline, after %s",
+			 cpus_count(&gone) == 1 ? "" : "s", cpus_format(&gone, list, sizeof(list)),
+			 format_ns(after_ns, after, sizeof(after)));
+}
+
+bool host_is_online(unsigned cpu)
+{
+	struct cpus online;
+
+	host_online(&online);
+	return cpus_has(&online, cpu);
 }
 
 /* True when the process is in the machine's own namespace of this kind, or the kernel has none of

@@ -9,6 +9,13 @@
 /* Fills all but tsc_khz. Facts that cannot be read stay empty. */
 void host_read(struct host *host);
 
+/* The CPUs that are online now; all where nobody knows. */
+void host_online(struct cpus *online);
+bool host_is_online(unsigned cpu);
+/* Writes to text, unless it says something already, which of these CPUs are offline now, after so
+ * long. */
+void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t len);
+
 /* Names the namespace of the machine in which this process would have to run for tracing, and does
  * not; NULL: it runs there. Only there does this process mean the same as the kernel by a thread
  * id, a capability and a time. */

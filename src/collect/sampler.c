@@ -180,7 +180,16 @@ static void run_workload(struct work *w)
 	l->end = read_counter(w->spin->counter);
 	window_closes(w->spin);
 	l->finished = !l->error;
-	l->moved = (unsigned)sched_getcpu() != w->cpu;
+	l->moved |= (unsigned)sched_getcpu() != w->cpu;
+}
+
+/* A sampler that has lost its CPU before its window opens has a window without time. */
+static void miss_window(struct spin *s)
+{
+	s->shm->moved = true;
+	window_opens(s);
+	s->shm->end = s->shm->start;
+	window_closes(s);
 }
 
 static void __attribute__((noreturn))
@@ -201,7 +210,7 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 			 .index = o->index,
 			 .cpu = o->cpu};
 	uint64_t smi_before;
-	int smi_event;
+	int smi_event, err;
 
 	settle_in(l, o);
 	smi_event = open_smi_event();
@@ -211,19 +220,26 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 	learn_loop(&s); /* needs no probes: culprit's process loads them meanwhile */
 	atomic_store(&l->phase, SAMPLER_READY);
 	wait_for(l, SAMPLER_LEARN);
+	err = cpus_run_on_one(o->cpu); /* it may have been offline meanwhile */
+	if (err)
+		give_up(l, -err, "moving to the CPU");
 	learn_all(&s, &w, o);
 	l->lost = l->lost_ticks = l->backwards = l->busy_ticks = l->away_ticks = 0;
 	l->short_count = l->short_ticks = 0;
 	l->loop_count = 0;
 	l->loop_min = UINT64_MAX;
+	l->moved = false;
 	memset(l->loop_above, 0, sizeof(l->loop_above));
 	atomic_store(&l->started, 0);
 	atomic_store(&l->phase, SAMPLER_LEARNED);
 	wait_for(l, SAMPLER_MEASURE);
+	err = cpus_run_on_one(o->cpu);
 	while (now_ns() < l->begin_ns) /* the barrier */
 		;
 	smi_before = read_smi(l, smi_event);
-	if (w.workload)
+	if (err)
+		miss_window(&s);
+	else if (w.workload)
 		run_workload(&w);
 	else
 		spin_window(&s);

@@ -75,6 +75,29 @@ struct collect {
 
 void collect_close(void *run); /* as the engine's */
 
+/* ---- window_end.c ---- */
+
+/* Raises a count. It never falls from one snapshot to the next: neither by a better rate of the
+ * counter, nor by a window that ended with the last hiccup. */
+static inline void raise_to(uint64_t *count, uint64_t now)
+{
+	if (now > *count)
+		*count = now;
+}
+
+/* Writes the counts of a CPU's window up to end_ns to the view. */
+void window_count(struct collect *c, uint32_t i, uint64_t end_ns);
+/* Enters the end of a CPU's window in the view. end_ns: when it ended. */
+void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns);
+/* Says why a sampler's window ended before its time; NULL: it did not. asked: it was to end. */
+const char *window_why_ended(struct collect *c, uint32_t i, bool asked);
+/* Finds samplers that have died, left their CPU, or finished, and takes their last hiccups
+ * first. */
+void window_check(struct collect *c, uint32_t i);
+/* Ends all samplers after one of a group that wait for each other has failed: the others would wait
+ * for ever. */
+void window_abandon(struct collect *c);
+
 /* ---- start.c ---- */
 
 void *collect_open(const void *options, const struct engine_hooks *hooks, struct view *view);

@@ -44,7 +44,7 @@ struct live_watch {
 	struct rings **rings; /* one for each CPU */
 	struct arrival *batch;
 	uint64_t *thread_lost; /* of each CPU, before the window */
-	uint64_t lost_before, begin_ns, misses_before;
+	uint64_t lost_before, misses_before, begin_ns, looked_ns; /* for CPUs that are gone */
 	int reports;      /* the program's reports (src/culprit.h), open; -1: it makes none */
 	uint64_t fetched; /* how many of them have been read */
 	struct culprit_report pending[CULPRIT_REPORTS];
@@ -318,6 +318,14 @@ static int begin(void *run)
 	return 0;
 }
 
+/* Threads of a CPU that goes offline go on elsewhere, where maybe nothing is watched. */
+static void look_for_cpus(struct live_watch *w)
+{
+	w->looked_ns = now_ns();
+	host_gone(&w->options.cpus, w->looked_ns - w->begin_ns, w->view->run.cut_short,
+		  sizeof(w->view->run.cut_short));
+}
+
 /* False when the watched process has ended. */
 static bool poll(void *run)
 {
@@ -330,6 +338,8 @@ static bool poll(void *run)
 		;
 	watch_until(w->watch, until);
 	take_reports(w, until);
+	if (now_ns() - w->looked_ns > NSEC_PER_SEC)
+		look_for_cpus(w);
 	return !w->options.pid || !kill(w->options.pid, 0) || errno != ESRCH;
 }
 
@@ -365,6 +375,7 @@ static void end(void *run)
 	if (w->ended)
 		return;
 	w->ended = true;
+	look_for_cpus(w);
 	nanosleep(&nap, NULL);
 	probes_gate(w->probes, false);
 	fetch_reports(w);

@@ -1,5 +1,6 @@
 #include "collect/workload.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -76,8 +77,21 @@ bool work_stopped(const struct work *w)
 	return atomic_load_explicit(&w->spin->shm->stop, memory_order_relaxed);
 }
 
+/* Ends the window of a sampler that is no longer on its CPU: what it measures now is another one's.
+ * Asks the vDSO. */
+static void check_place(const struct work *w)
+{
+	struct sampler_shm *l = w->spin->shm;
+
+	if (w->learning || (unsigned)sched_getcpu() == w->cpu)
+		return;
+	l->moved = true;
+	atomic_store_explicit(&l->stop, 1, memory_order_relaxed);
+}
+
 void work_value(struct work *w, unsigned series, uint64_t value)
 {
+	check_place(w);
 	hist_add(&w->series[series].hist, value);
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+
 int view_cpus(struct view *v, const unsigned *numbers, uint32_t n)
 {
 	v->cpu = calloc(n, sizeof(*v->cpu));
@@ -73,6 +75,49 @@ char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME])
 	else
 		snprintf(buf, LANE_NAME, "%s", c->comm);
 	return buf;
+}
+
+/* The CPU that ended first, with all that ended early in *ended; NULL: none. */
+static const struct cpu *first_to_end(const struct view *v, struct cpus *ended)
+{
+	const struct cpu *first = NULL;
+
+	cpus_clear(ended);
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct cpu *c = &v->cpu[i];
+
+		if (!c->ended)
+			continue;
+		cpus_add(ended, c->number);
+		if (!first || c->observed_ns < first->observed_ns)
+			first = c;
+	}
+	return first;
+}
+
+void view_incomplete(struct view *v)
+{
+	struct run *run = &v->run;
+	char list[64], after[32];
+	const struct cpu *first;
+	struct cpus ended;
+
+	if (run->damaged)
+		return;
+	first = first_to_end(v, &ended);
+	if (!first) {
+		snprintf(run->incomplete, sizeof(run->incomplete), "%s", run->cut_short);
+		return;
+	}
+	cpus_format(&ended, list, sizeof(list));
+	format_ns(first->observed_ns, after, sizeof(after));
+	if (cpus_count(&ended) == 1)
+		snprintf(run->incomplete, sizeof(run->incomplete),
+			 "cpu %s ended early, after %s: %s", list, after, first->ended);
+	else
+		snprintf(run->incomplete, sizeof(run->incomplete),
+			 "cpus %s ended early, the first, cpu %u, after %s: %s", list,
+			 first->number, after, first->ended);
 }
 
 double view_lost(const struct view *v, uint32_t index)

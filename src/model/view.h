@@ -141,7 +141,13 @@ struct run {
 	char rest[48];  /* with windows: name of the time in them that nothing explains */
 	/* Holds only a part of the recording's time: counts over the whole do not compare. */
 	bool part;
-	char incomplete[240]; /* what a recording lacks; "": nothing */
+	/* What a recording lacks, or a window that ended before its time (view_incomplete); any
+	 * bytes; "": nothing. */
+	char incomplete[240];
+	bool damaged; /* it is the recording that lacks it */
+	/* Why the window is less than was asked for where it is not for CPUs that ended early; any
+	 * bytes; "": it is not. */
+	char cut_short[160];
 	struct cpus cpus, housekeeping;
 	const char **not_observed; /* tracepoints that this kernel lacks; allocated */
 	uint32_t nnot_observed;
@@ -180,6 +186,10 @@ char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
 
 /* Name of a watched thread, which may no longer be the lane's; "": not known. Returns buf. */
 char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[LANE_NAME]);
+
+/* Says in run.incomplete which CPUs' windows ended before the others', and why; or else what
+ * run.cut_short says. What a damaged recording lacks stays. */
+void view_incomplete(struct view *v);
 
 /* Share of its time that a lane lost, 0 to 1; -1: not known. The share of a watched thread is not
  * known when some of its time is missing because it left unseen, or when it reported its losses

@@ -200,6 +200,8 @@ static void clip(struct recording *r)
 		if (!c)
 			continue;
 		end = to && to < c->observed_ns ? to : c->observed_ns;
+		if (to && to <= c->observed_ns)
+			c->ended = NULL; /* later */
 		if (l->cut && !run->watch && !run->windows && l->cut_ns > run->started_ns + begin)
 			begin = l->cut_ns - run->started_ns;
 		if (l->left_ns > run->started_ns + end && !run->watch && !run->windows)
@@ -267,6 +269,8 @@ void reader_end(struct recording *r)
 	if (part || r->view->run.incomplete[0])
 		for (uint32_t i = 0; i < r->view->ncpus; i++)
 			r->view->cpu[i].counts = *session_counts(r->session, i);
+	r->view->run.damaged = r->view->run.incomplete[0];
+	view_incomplete(r->view);
 	if (!cpus_empty(&r->part.cpus))
 		cpus_and(&r->view->run.cpus, &r->part.cpus);
 }

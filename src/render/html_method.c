@@ -113,7 +113,8 @@ static void write_closure(const struct html *h, const struct cpu *r)
 
 	if (!r->closure_known) {
 		fputs("<p class=\"say\">The kernel’s counters were not compared: ", out);
-		fputs(h->view->run.incomplete[0] || h->view->run.part
+		fputs(r->ended ? "the CPU’s window had ended before they were read again.</p>\n"
+		      : h->view->run.damaged || h->view->run.part
 			      ? "this is a part of what they cover.</p>\n"
 			      : "the CPU was too busy to read them between two interrupts.</p>\n",
 		      out);

@@ -28,7 +28,9 @@ static void closure_cell(struct table *t, const struct run *run, const struct cp
 		match += c->closure[i].kernel == c->closure[i].traced;
 	if (!c->closure_known)
 		table_cell(t, NULL,
-			   run->incomplete[0] || run->part ? "not of this part" : "not checked");
+			   c->ended                    ? "ended before"
+			   : run->damaged || run->part ? "not of this part"
+						       : "not checked");
 	else
 		table_cellf(t, NULL, "%u of %u counters match", match, c->nclosure);
 }

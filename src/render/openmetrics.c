@@ -5,6 +5,8 @@
  *   culprit_info{version,hostname,kernel,...}
  *   culprit_cpu_info{cpu,isolated,nohz_full}
  *   culprit_running                        1 while the run goes on
+ *   culprit_incomplete                     1 when less was measured than asked for
+ *   culprit_ended_early{cpu}               1 when the CPU is no longer measured
  *   culprit_observed_seconds_total{cpu}    the time of which all the others are a part
  *   culprit_hiccup_seconds{cpu,le}         histogram, exponential: powers of two of a nanosecond
  *   culprit_lost_seconds_total{cpu,kind,source,kernel_thread,function,cause}
@@ -75,6 +77,21 @@ static void write_running(struct metrics *m, const struct family *f)
 {
 	metric_begin(m, f->name, "");
 	metric_value(m, m->running, false);
+}
+
+static void write_incomplete(struct metrics *m, const struct family *f)
+{
+	metric_begin(m, f->name, "");
+	metric_value(m, m->view->run.incomplete[0] != 0, false);
+}
+
+static void write_ended(struct metrics *m, const struct family *f)
+{
+	for (uint32_t i = 0; i < m->view->ncpus && !m->view->run.watch; i++) {
+		metric_begin(m, f->name, "");
+		metric_label_u64(m, "cpu", m->view->cpu[i].number);
+		metric_value(m, m->view->cpu[i].ended != NULL, false);
+	}
 }
 
 static void write_cpu_info(struct metrics *m, const struct family *f)
@@ -192,6 +209,12 @@ static const struct family families[] = {
 	{"culprit", INFO, false, "The measuring run and its host", .write = write_info},
 	{"culprit_running", GAUGE, false, "1 while the run goes on, 0 in its last report",
 	 .write = write_running},
+	{"culprit_incomplete", GAUGE, false, "1 when less was measured than asked for",
+	 .write = write_incomplete},
+	{"culprit_ended_early", GAUGE, false,
+	 "1 when the CPU is no longer measured: it went offline, or its sampler was killed or "
+	 "moved",
+	 .write = write_ended},
 	{"culprit_cpu", INFO, false, "A measured CPU", .write = write_cpu_info},
 	{"culprit_threshold_seconds", GAUGE, true, "Shorter gaps are no hiccups",
 	 OF_CPU(threshold_ns)},

@@ -146,7 +146,7 @@ static int write_cpu(const struct view *v, uint32_t i, const struct paired *cpu,
 static int write_text(const struct view *v, const struct paired *cpu,
 		      const struct render_options *o, FILE *out)
 {
-	char time[32], kernel[300];
+	char time[32], kernel[300], text[4 * sizeof(v->run.incomplete)];
 	int err = 0;
 
 	fprintf(out,
@@ -155,6 +155,9 @@ static int write_text(const struct view *v, const struct paired *cpu,
 		CULPRIT_VERSION,
 		escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel)),
 		format_ns(v->run.duration_ns, time, sizeof(time)));
+	if (v->run.incomplete[0])
+		fprintf(out, "incomplete: %s\n",
+			escape_text(v->run.incomplete, SIZE_MAX, text, sizeof(text)));
 	for (uint32_t i = 0; i < v->ncpus && !err; i++)
 		err = write_cpu(v, i, &cpu[i], o, out);
 	return err;
@@ -226,6 +229,7 @@ static int write_json(const struct view *v, const struct paired *cpu, FILE *out)
 	json_string(&j, "kernel", v->host.kernel);
 	json_string(&j, "started", v->run.started);
 	json_u64(&j, "duration_ns", v->run.duration_ns);
+	json_string(&j, "incomplete", v->run.incomplete[0] ? v->run.incomplete : NULL);
 	json_array(&j, "cpus");
 	for (uint32_t i = 0; i < v->ncpus && !err; i++)
 		err = json_cpu(&j, v, i, &cpu[i]);

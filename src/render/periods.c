@@ -31,14 +31,14 @@ static void text_row(struct table *t, const struct period_line *l)
 	table_end_row(t);
 }
 
-static int write_text(const struct host *host, const struct period_line *line, uint32_t count,
-		      FILE *out)
+static int write_text(const struct periods *p, FILE *out)
 {
 	static const char *const headings[] = {"TURN",  "BY",      "CPU",        "RUNTIME",
 					       "NOISE", "% AVAIL", "MAX SINGLE", "HW",
 					       "NMI",   "IRQ",     "SIRQ",       "THREAD"};
 	struct table *t = table_new(100, 0);
-	char kernel[300];
+	const struct host *host = p->host;
+	char kernel[300], text[1024];
 
 	if (!t)
 		return -ENOMEM;
@@ -46,18 +46,20 @@ static int write_text(const struct host *host, const struct period_line *line, u
 		"culprit %s · linux %s · the kernel's own workload and culprit's sampler in turn\n",
 		CULPRIT_VERSION,
 		escape_text(host->kernel, sizeof(host->kernel), kernel, sizeof(kernel)));
+	if (p->incomplete[0])
+		fprintf(out, "incomplete: %s\n",
+			escape_text(p->incomplete, SIZE_MAX, text, sizeof(text)));
 	fprintf(out, "a line a period; times in us; HW: gaps without any interference\n\n");
 	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_column(t, headings[i], i == 1 ? ALIGN_LEFT : ALIGN_RIGHT, false);
-	for (uint32_t i = 0; i < count; i++)
-		text_row(t, &line[i]);
+	for (uint32_t i = 0; i < p->count; i++)
+		text_row(t, &p->line[i]);
 	table_print(t, out, false);
 	table_free(t);
 	return 0;
 }
 
-static void write_json(const struct host *host, const struct period_line *line, uint32_t count,
-		       FILE *out)
+static void write_json(const struct periods *all, FILE *out)
 {
 	struct json j;
 
@@ -65,15 +67,17 @@ static void write_json(const struct host *host, const struct period_line *line, 
 	json_object(&j, NULL);
 	json_string(&j, "schema", "culprit.periods/1");
 	json_string(&j, "version", CULPRIT_VERSION);
-	json_string(&j, "kernel", host->kernel);
+	json_string(&j, "kernel", all->host->kernel);
+	json_string(&j, "incomplete", all->incomplete[0] ? all->incomplete : NULL);
 	json_array(&j, "periods");
-	for (uint32_t i = 0; i < count; i++) {
-		const struct osnoise_period *p = &line[i].period;
+	for (uint32_t i = 0; i < all->count; i++) {
+		const struct period_line *line = &all->line[i];
+		const struct osnoise_period *p = &line->period;
 
 		json_object_flat(&j, NULL);
-		json_u64(&j, "turn", line[i].round);
-		json_string(&j, "by", line[i].ours ? "culprit" : "osnoise");
-		json_u64(&j, "cpu", line[i].cpu);
+		json_u64(&j, "turn", line->round);
+		json_string(&j, "by", line->ours ? "culprit" : "osnoise");
+		json_u64(&j, "cpu", line->cpu);
 		json_u64(&j, "runtime_ns", p->runtime_ns);
 		json_u64(&j, "noise_ns", p->noise_ns);
 		json_u64(&j, "max_single_ns", p->max_single_ns);
@@ -88,14 +92,13 @@ static void write_json(const struct host *host, const struct period_line *line, 
 	json_end(&j);
 }
 
-int render_periods(const struct host *host, const struct period_line *line, uint32_t count,
-		   bool json, FILE *out)
+int render_periods(const struct periods *p, bool json, FILE *out)
 {
 	int err = 0;
 
 	if (json)
-		write_json(host, line, count, out);
+		write_json(p, out);
 	else
-		err = write_text(host, line, count, out);
+		err = write_text(p, out);
 	return err ? err : ferror(out) ? -EIO : 0;
 }

@@ -14,8 +14,15 @@ struct period_line {
 	struct osnoise_period period;
 };
 
+/* All periods of an alternation. */
+struct periods {
+	const struct host *host;
+	struct period_line *line;
+	uint32_t count;
+	const char *incomplete; /* why some are missing; any bytes; "": none is */
+};
+
 /* Writes the lines in their order. 0 or -errno. */
-int render_periods(const struct host *host, const struct period_line *line, uint32_t count,
-		   bool json, FILE *out);
+int render_periods(const struct periods *p, bool json, FILE *out);
 
 #endif

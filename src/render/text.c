@@ -43,6 +43,19 @@ const char *text_safe(const char *text, char buf[TEXT_SAFE])
 	return escape_text(text, SIZE_MAX, buf, TEXT_SAFE);
 }
 
+static void write_incomplete(const struct page *p)
+{
+	char text[4 * sizeof(p->view->run.incomplete)];
+	struct flow f;
+
+	fputs(text_style(p, BOLD), p->out);
+	flow_start(&f, p->out, p->width, "incomplete:", " ", "  ");
+	f.hang = "  ";
+	flow_add(&f, "%s", escape_text(p->view->run.incomplete, SIZE_MAX, text, sizeof(text)));
+	fputs(text_plain(p), p->out);
+	flow_end(&f);
+}
+
 static void write_head(const struct page *p)
 {
 	const struct host *h = &p->view->host;
@@ -65,8 +78,7 @@ static void write_head(const struct page *p)
 				     sizeof(text)));
 	flow_end(&f);
 	if (p->view->run.incomplete[0])
-		fprintf(p->out, "%sincomplete: %s%s\n", text_style(p, BOLD),
-			p->view->run.incomplete, text_plain(p));
+		write_incomplete(p);
 	if (view_shared(p->view))
 		fprintf(p->out, "%s\n", VIEW_SHARED);
 }

@@ -223,7 +223,12 @@ static void write_closure(const struct page *p, const struct cpu *r)
 
 	if (!p->view->run.traced || p->view->run.watch)
 		return;
-	if (!r->closure_known && (p->view->run.incomplete[0] || p->view->run.part)) {
+	if (!r->closure_known && r->ended) {
+		fprintf(p->out, "  closure: not checked, the CPU's window had ended before its "
+				"counters were read again\n");
+		return;
+	}
+	if (!r->closure_known && (p->view->run.damaged || p->view->run.part)) {
 		fprintf(p->out, "  closure: not checked, this is a part of what the kernel's "
 				"counters cover\n");
 		return;

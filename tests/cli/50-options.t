@@ -29,7 +29,7 @@ def refused(what, *args, says, lines=1):
 # ---- old spellings ----
 SAME = [("report", (at("two.rec"),), ("--cpu", "3"), ("-c", "3")),
         ("report", (at("sleep.rec"),), ("--series", "long"), ("--percentiles", "long")),
-        ("plot", (at("two.rec"),), ("--cpu=3",), ("--cpus=3",)),
+        ("plot", (at("irq.rec"),), ("--cpu=3",), ("--cpus=3",)),
         ("osnoise", (), ("--from", TRACE), ("--input", TRACE))]
 for command, operands, old, new in SAME:
     a, b = culprit(command, *operands, *old), culprit(command, *operands, *new)

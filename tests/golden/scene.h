@@ -223,6 +223,7 @@ static inline int scene_finish(struct scene *s)
 	}
 	session_free(s->session);
 	s->session = NULL;
+	view_incomplete(v); /* as a live run does at its end */
 	if (s->recorder) {
 		err = recorder_end(s->recorder, v);
 		s->stats = recorder_stats(s->recorder);

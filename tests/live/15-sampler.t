@@ -19,12 +19,13 @@ cpu = lib.pick_target()
 other = min(c for c in lib.online() if c != cpu)
 
 
-def while_measuring(act, *extra):
+def while_measuring(act, *extra, rc=0):
     """Runs culprit and calls act(pid of the sampler) in its window, which ends then; returns the report and what act returned."""
     with lib.opened("run", "-c", str(cpu), "-d", "30s", "-f", "json", "-q", *extra) as run:
         got = act(next(pid for pid, comm in lib.marked() if pid != run.proc.pid
                        and comm == "culprit-sampler"))
-    ok(run.result.rc == 0, "the run ends well", run.result)
+    ok(run.result.rc == rc, "the run ends well" if not rc else f"the run ends with {rc}",
+       run.result)
     return json.loads(run.result.out), got
 
 
@@ -99,10 +100,12 @@ def move(sampler):
 
 
 began = time.monotonic()
-report, _ = while_measuring(move)
+report, _ = while_measuring(move, rc=3)
 row = cpu_of(report, cpu)
 ok(row["ended_early"] and "moved" in row["ended_early"], "a sampler that is moved says so",
    row["ended_early"])
+ok(row["ended_early"] in report["run"]["incomplete"], "and the run is incomplete for that",
+   report["run"]["incomplete"])
 ok(0.5 < row["observed_ns"] / 1e9 < time.monotonic() - began - 0.3,
    "and the time before is covered", row["observed_ns"])
 lib.check_sums(report, "moved", lost=None, mismatches=None)

@@ -47,6 +47,55 @@ is_(r.rc, 0, "Ctrl-C: exit 0")
 ok(r.out and not lib.broken_sums(json.loads(r.out)), "Ctrl-C: the full report", r)
 is_(r.err, "", "Ctrl-C: no word on stderr")
 
+# ---- less than was asked for ----
+def kill(sampler):
+    os.kill(sampler, signal.SIGKILL)
+
+
+def move(sampler):
+    os.sched_setaffinity(sampler, lib.ALLOWED - {cpu})
+
+
+def cut_short(act, *args):
+    """culprit whose sampler is killed or moved in the window, which otherwise would last a minute."""
+    with lib.opened(*args, "-q", "--no-trace", *ON, "-d", "1m", stop=False) as run:
+        act(next(pid for pid, comm in lib.marked() if comm == "culprit-sampler"))
+    return run.result
+
+
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    rec, prom = os.path.join(place, "rec"), os.path.join(place, "x.prom")
+    for act, why, *args in ((kill, "killed", "run", "--max-hiccup", "10s", "-f", "json"),
+                            (move, "moved", "run", "--textfile", prom),
+                            (kill, "killed", "record", rec),
+                            (kill, "killed", "run", "--style", "sysjitter"),
+                            (kill, "killed", "run", "-f", "jsonl", "-o", "/dev/null"),
+                            (move, "moved", "sleep", "-i", "1ms"),
+                            (move, "moved", "syscall")):
+        r = cut_short(act, *args)
+        name = f"{' '.join(args[:2])}, whose sampler is {why}"
+        is_(r.rc, 3, f"{name}: exit 3")
+        ok(re.fullmatch(rf"culprit: incomplete: cpu {cpu} ended early, after [^\n]*: its sampler was "
+                        rf"{why}[^\n]*\n", r.err), f"{name}: says so in one line", r)
+        if "json" in args:
+            ok(json.loads(r.out)["run"]["incomplete"] == r.err[len("culprit: incomplete: "):-1],
+               "JSON says the same", r)
+        elif args[0] == "sleep":
+            ok("\nincomplete: " in r.out and "\n  ended early, after " in r.out,
+               "and so does text", r)
+    with open(prom) as f:
+        metrics = f.read()
+    ok("\nculprit_incomplete 1\n" in metrics and f'\nculprit_ended_early{{cpu="{cpu}"}} 1\n'
+       in metrics, "and metrics", metrics)
+    r = culprit("report", rec, "-f", "json")
+    ok(r.rc == 0 and "was killed" in json.loads(r.out)["run"]["incomplete"],
+       "and the recording's report", r)
+    r = cut_short(kill, "run", "--max-hiccup", "1ns")
+    ok(r.rc == 3 and len(r.err.splitlines()) == 2 and "--max-hiccup" in r.err,
+       "it comes before a limit that was crossed, which is said, too", r)
+    r = cut_short(kill, "run", "-o", "/dev/full")
+    is_(r.rc, 1, "an error comes before it")
+
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     kept = os.path.join(place, "report")
     # so that there is something to lose

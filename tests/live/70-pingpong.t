@@ -136,8 +136,9 @@ with lib.ready_file() as path:
     victims = [int(pid) for pid in lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()]
     os.kill(victims[0], signal.SIGKILL)
     r = lib.finish(proc, 20)
-ok(r.rc == 0 and len([c for c in json.loads(r.out)["cpus"] if c["ended_early"]]) == 2,
+ok(r.rc == 3 and len([c for c in json.loads(r.out)["cpus"] if c["ended_early"]]) == 2,
    "one that is killed takes the one that waits for it with it, and the report says so", r)
+ok(r.err.count("\n") == 1 and "its sampler was killed" in r.err, "and one line on stderr", r)
 
 # ---- the matrix ----
 r = culprit("pingpong", "--matrix", "-c", f"{a},{b}", "-n", "500", "-f", "json", "-q")

@@ -400,7 +400,7 @@ static void test_same(void **state)
 		assert_int_equal(scene.stats.hiccups, sizes[i]);
 		r = read_part(NULL);
 		assert_non_null(r);
-		assert_string_equal(view.run.incomplete, "");
+		assert_false(view.run.damaged);
 		assert_int_equal(hiccups_read(), sizes[i]);
 		same_view(&scene.view, &view);
 		check_sums();
@@ -580,7 +580,7 @@ static void test_versions(void **state)
 	write_file(longer.at, longer.len);
 	r = read_part(NULL);
 	assert_non_null(r);
-	assert_string_equal(view.run.incomplete, "");
+	assert_false(view.run.damaged);
 	same_view(&scene.view, &view);
 	forget(r);
 	longer.at[8] = 3;
@@ -699,7 +699,7 @@ static void test_truncated(void **state)
 		check_sums();
 		snprintf(at, sizeof(at), "at byte %zu: the end is missing", m.chunk[whole - 1].end);
 		if (len == m.file.len)
-			assert_string_equal(view.run.incomplete, "");
+			assert_false(view.run.damaged);
 		else
 			assert_non_null(strstr(view.run.incomplete, at));
 		if (m.hiccups[whole])
@@ -731,7 +731,7 @@ static void check_flipped(const struct small *m, size_t i, struct recording *r)
 	assert_non_null(r);
 	check_sums();
 	if (i < FILE_HEAD) { /* the minor version, and bytes that mean nothing */
-		assert_string_equal(view.run.incomplete, "");
+		assert_false(view.run.damaged);
 		assert_int_equal(hiccups_read(), m->hiccups[m->chunks]);
 		return;
 	}
@@ -787,7 +787,7 @@ static void test_rubbish(void **state)
 		assert_int_equal(hiccups_read(), m.hiccups[m.chunks]);
 		check_sums();
 		if (at == m.chunks) /* behind the end */
-			assert_string_equal(view.run.incomplete, "");
+			assert_false(view.run.damaged);
 		else
 			assert_non_null(strstr(view.run.incomplete, "1 damaged part was left out"));
 		forget(r);

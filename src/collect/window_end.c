@@ -1,0 +1,136 @@
+/* The end of a target CPU's window: by the user's wish, or because its sampler has died, failed or
+ * left its CPU. */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "base/units.h"
+#include "collect/host.h"
+#include "collect/target.h"
+
+void window_count(struct collect *c, uint32_t i, uint64_t end_ns)
+{
+	struct target *t = &c->target[i];
+	const struct sampler_shm *l = t->shm;
+	struct cpu *run = &c->view->cpu[i];
+
+	raise_to(&run->observed_ns, end_ns - l->start_ns);
+	run->counts = *session_counts(c->session, i);
+	if (t->state) {
+		run->unpaired = t->state->unpaired - t->unpaired_before;
+		run->khz_changes = t->state->khz_changes;
+		run->khz_min = t->state->khz_min;
+		run->khz_max = t->state->khz_max;
+	}
+	run->hiccups_lost = l->lost;
+	raise_to(&run->hiccups_lost_ns, l->lost_ticks * t->ns_per_tick);
+	if (!c->view->run.windows) /* begin and end come from two clocks */
+		raise_to(&run->observed_ns, c->view->cpu[i].hiccups.sum + run->hiccups_lost_ns);
+	raise_to(&run->bookkeeping_ns, l->busy_ticks * t->ns_per_tick);
+	run->shorts.count = l->short_count;
+	raise_to(&run->shorts.total_ns, l->short_ticks * t->ns_per_tick);
+}
+
+/* Copies a workload's samples out of the shared memory. */
+static void keep_series(struct cpu *run, const struct series *from)
+{
+	uint32_t n = 0;
+
+	while (n < SERIES_MAX && from[n].name[0])
+		n++;
+	run->series = calloc(n ? n : 1, sizeof(*run->series));
+	for (; run->series && run->nseries < n; run->nseries++) {
+		struct series *to = &run->series[run->nseries];
+		struct hist hist;
+
+		if (hist_init(&hist, SERIES_BITS))
+			return;
+		hist_merge(&hist, &from[run->nseries].hist);
+		*to = from[run->nseries];
+		to->hist = hist;
+	}
+}
+
+void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
+{
+	struct target *t = &c->target[i];
+	struct sampler_shm *l = t->shm;
+	struct cpu *run = &c->view->cpu[i];
+	/* what it tells only at its own end */
+	bool done = atomic_load_explicit(&l->phase, memory_order_acquire) == SAMPLER_DONE;
+
+	t->live = false;
+	window_count(c, i, end_ns);
+	run->smi_known = done && l->smi_known;
+	run->smi_count = l->smi_count;
+	run->loop_count = done ? l->loop_count : 0;
+	if (run->loop_count) {
+		run->loop_min_ns = l->loop_min * t->ns_per_tick;
+		run->loop_mean_ns = (double)(l->end - l->start - l->away_ticks) * t->ns_per_tick /
+				    l->loop_count;
+	}
+	for (int k = 0; k < LOOP_LENGTHS; k++) {
+		run->loop_above_ns[k] = (1 << (LOOP_CLASS_FIRST + k)) * t->ns_per_tick;
+		run->loop_above[k] = l->loop_above[k];
+	}
+	if (t->samples)
+		keep_series(run, samples_series(t->samples));
+	if (t->closed)
+		closure_compare(t->closure, run, live_irq_actions, c->names);
+	if (c->counter)
+		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
+}
+
+const char *window_why_ended(struct collect *c, uint32_t i, bool asked)
+{
+	const struct target *t = &c->target[i];
+
+	if (c->view->cpu[i].ended)
+		return c->view->cpu[i].ended;
+	if (!t->pid)
+		return "its sampler was killed";
+	if (t->shm->error)
+		return view_text(c->view, t->shm->what);
+	if (!t->shm->moved && (asked || t->shm->finished))
+		return NULL;
+	return host_is_online(t->cpu) ? "its sampler was moved to another CPU (by a cpuset, "
+					"taskset or hotplug)"
+				      : "the CPU went offline";
+}
+
+void window_check(struct collect *c, uint32_t i)
+{
+	struct target *t = &c->target[i];
+	struct cpu *run = &c->view->cpu[i];
+
+	if (t->pid && waitpid(t->pid, NULL, WNOHANG) == t->pid)
+		t->pid = 0;
+	if (t->pid && atomic_load_explicit(&t->shm->phase, memory_order_acquire) != SAMPLER_DONE)
+		return;
+	read_target(c, i);
+	run->ended = window_why_ended(c, i, false);
+	if (t->tail == t->head)
+		window_conclude(c, i,
+				t->pid ? to_ns(t, t->shm->end_anchor, t->shm->end_ns, t->shm->end)
+				       : t->last_ns);
+}
+
+void window_abandon(struct collect *c)
+{
+	bool failed = false;
+
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		failed |= c->view->cpu[i].ended != NULL;
+	for (uint32_t i = 0; failed && i < c->ntargets; i++) {
+		struct target *t = &c->target[i];
+
+		if (!t->live || t->pid <= 0)
+			continue;
+		kill(t->pid, SIGKILL);
+		waitpid(t->pid, NULL, 0);
+		t->pid = 0;
+		if (!c->view->cpu[i].ended)
+			c->view->cpu[i].ended = "the one that it worked with had ended";
+		window_check(c, i);
+	}
+}
