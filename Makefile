@@ -201,6 +201,8 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBPURE)
 
+$(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
+
 # Debian 12's cmocka does not have the names that its successors want.
 $(O)/tests/unit/%.o: ALL_CFLAGS += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check

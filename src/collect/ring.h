@@ -24,7 +24,8 @@ struct rings {
 struct rings *rings_new(struct cpu_state *state); /* NULL: out of memory */
 void rings_free(struct rings *r);
 
-/* Looks how much has been written by now. */
+/* Looks how much has been written by now, on all levels at the same time but for some
+ * microseconds. */
 void rings_look(struct rings *r);
 
 /* The next record of all levels, or of one, among those written at the last look; it stays the next

@@ -1,0 +1,145 @@
+/* The reader of a CPU's rings, when it is stopped: the records of all levels come in the order of
+ * their ends, wherever it stood. A child looks at the rings; its parent stops it after each number
+ * of instructions, and writes records meanwhile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/now.h"
+#include "base/units.h"
+#include "collect/ring.h"
+
+#define BEYOND  20  /* instructions after the look */
+#define ROUNDS  100 /* records of each level */
+#define STOP_US 500
+#define UNSEEN  UINT64_MAX
+
+struct shared {
+	struct cpu_state state;
+	struct rings rings;
+	int out_of_order, taken;
+};
+
+static void publish(struct cpu_state *s, int level, uint64_t end_ns)
+{
+	struct record r = {
+		.start_ns = end_ns - 1, .end_ns = end_ns, .kind = RECORD_THREAD, .level = level};
+	uint32_t *place = &s->own.place[level];
+
+	memcpy(&s->ring[ring_base(level) + *place], &r, sizeof(struct record_half));
+	*place = ring_next(level, *place, 1);
+	s->head[level]++;
+}
+
+/* Records of a second, of all levels in turn. */
+static void publish_all(struct cpu_state *s)
+{
+	for (uint64_t i = 0; i < ROUNDS; i++)
+		for (int level = 0; level < LEVELS; level++)
+			publish(s, level, NSEC_PER_SEC + 10 * i + level);
+}
+
+static void take_all(struct shared *shared, uint64_t *last_ns)
+{
+	const struct record *r;
+
+	for (; (r = rings_next(&shared->rings)); shared->taken++) {
+		shared->out_of_order += r->end_ns < *last_ns;
+		*last_ns = r->end_ns;
+		rings_pop(&shared->rings, r->level);
+	}
+}
+
+static void __attribute__((noreturn)) look_twice(struct shared *shared)
+{
+	uint64_t last_ns = 0;
+
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL))
+		_exit(1);
+	raise(SIGSTOP);
+	for (int look = 0; look < 2; look++) {
+		rings_look(&shared->rings);
+		take_all(shared, &last_ns);
+	}
+	_exit(0);
+}
+
+/* How many levels have been looked at. */
+static int levels_seen(const struct shared *shared)
+{
+	int seen = 0;
+
+	for (int level = 0; level < LEVELS; level++)
+		seen += shared->rings.level[level].head != UNSEEN;
+	return seen;
+}
+
+/* Runs the child, with a stop after so many instructions. Returns how many levels it had looked at
+ * by then. */
+static int stop_after(int steps, struct shared *shared)
+{
+	pid_t pid = fork();
+	int status, seen;
+
+	if (!pid)
+		look_twice(shared);
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (!WIFSTOPPED(status)) {
+		print_message("nobody may be traced here\n");
+		skip();
+	}
+	for (int i = 0; i < steps; i++) {
+		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSTOPPED(status));
+	}
+	seen = levels_seen(shared);
+	publish_all(&shared->state);
+	usleep(STOP_US);
+	assert_int_equal(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+	return seen;
+}
+
+static void test_stopped_anywhere(void **unused)
+{
+	uint64_t now = now_ns(); /* so that the child need not look for the function */
+	int stops[LEVELS + 1] = {0};
+
+	(void)unused;
+	for (int steps = 0; now && stops[LEVELS] < BEYOND; steps++) {
+		struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+		assert_true(shared != MAP_FAILED);
+		shared->rings.state = &shared->state;
+		for (int level = 0; level < LEVELS; level++)
+			shared->rings.level[level].head = UNSEEN;
+		stops[stop_after(steps, shared)]++;
+		assert_int_equal(shared->taken, ROUNDS * LEVELS);
+		if (shared->out_of_order)
+			fail_msg("stopped after %d instructions: out of order %d times", steps,
+				 shared->out_of_order);
+		munmap(shared, sizeof(*shared));
+	}
+	for (int seen = 0; seen <= LEVELS; seen++)
+		assert_true(stops[seen] > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_stopped_anywhere)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
