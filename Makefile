@@ -222,16 +222,19 @@ check: $(O)/.setup-check ## install what is missing, build with -Werror, run all
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
 
-unit-tests: $(UNIT) $(O)/tests/unit/report_files $(O)/golden
+unit-tests: $(UNIT) $(O)/tests/unit/report_files $(O)/golden $(O)/golden_machines
 
 # The recordings whose reports are kept in tests/golden.
 $(O)/golden: $(O)/tests/golden/make.o $(O)/libpure.a
+$(O)/golden_machines: $(O)/tests/golden/machines.o $(O)/libpure.a
+$(O)/golden $(O)/golden_machines:
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBPURE)
 
 golden: $(O)/.setup-check ## write tests/golden/expected anew, for review with git diff
-	$(Q)$(MAKE) --no-print-directory all $(O)/golden
+	$(Q)$(MAKE) --no-print-directory all $(O)/golden $(O)/golden_machines
 	$(Q)BUILD=$(O) tests/golden/10-reports.t write
+	$(Q)BUILD=$(O) tests/golden/15-machines.t write
 
 pictures: $(O)/.setup-check ## draw the README's pictures in tests/golden/pictures anew, for review
 	$(Q)$(MAKE) --no-print-directory all

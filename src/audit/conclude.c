@@ -138,6 +138,9 @@ int conclude(struct view *v)
 	findings_rank(&v->findings);
 	if (!err)
 		err = take_fixes(v);
+	if (!err)
+		err = groups_make(v);
 	verdict(v);
+	verdict_groups(v);
 	return err;
 }

@@ -57,12 +57,16 @@ static void add_thread(struct sentence *out, const struct source *s)
 		     : s->name[0] == '[' ? "user "
 					 : "",
 		     s->name);
-	if (s->id)
+	if (s->id && s->id != KIND_IDS)
 		sentence_add(out, " [%u]", s->id);
 }
 
 void sentence_source(struct sentence *out, const struct source *s)
 {
+	if (s->kind == SOURCE_IRQ && s->id == KIND_IDS) {
+		sentence_add(out, "IRQs %s", s->name);
+		return;
+	}
 	if (s->kind == SOURCE_IRQ) {
 		sentence_add(out, "IRQ %u%s%s%s", s->id, s->name[0] ? " (" : "", s->name,
 			     s->name[0] ? ")" : "");
@@ -87,7 +91,7 @@ static unsigned cpu_number(const struct view *v, const struct cpu *c)
 }
 
 static void say_tick(struct sentence *out, const struct view *v, const struct cpu *c,
-		     const struct source *s)
+		     const struct source *s, bool many)
 {
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
 	const struct nohz_tick_row *most = NULL;
@@ -99,13 +103,13 @@ static void say_tick(struct sentence *out, const struct view *v, const struct cp
 	}
 	sentence_add(out, "the tick: ");
 	if (!cpus_has(&v->host.nohz_full, cpu_number(v, c))) {
-		sentence_add(out, "it is not nohz_full");
+		sentence_add(out, many ? "they are not nohz_full" : "it is not nohz_full");
 		if (f && f->fix && f->fix_kind == FIX_WORDS)
 			sentence_add(out, ", and this kernel cannot be");
 		add_action(out, "; ", f && !strcmp(f->id, "nohz_full") ? f : NULL, s);
 		return;
 	}
-	for (uint32_t i = 0; i < c->ticks.count; i++)
+	for (uint32_t i = 0; i < c->ticks.count && !many; i++)
 		if (!most || c->ticks.row[i].count > most->count)
 			most = &c->ticks.row[i];
 	if (most)
@@ -123,7 +127,7 @@ static void say_throttled(struct sentence *out, const struct view *v, const stru
 }
 
 static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
-			const struct source *s)
+			const struct source *s, bool many)
 {
 	const struct cpu *c = &v->cpu[i];
 
@@ -134,6 +138,8 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 	sentence_add(out, "what the kernel does not see: ");
 	if (s->word == WORD_STEAL)
 		sentence_add(out, "the host gave the CPU to others");
+	else if (c->smi_known && c->smi_count && many)
+		sentence_add(out, "firmware (each of them had SMIs)");
 	else if (c->smi_known && c->smi_count)
 		sentence_add(out, "firmware (%llu SMIs)", (unsigned long long)c->smi_count);
 	else if (v->host.hypervisor[0])
@@ -159,11 +165,11 @@ void sentence_most(struct sentence *out, const struct view *v, uint32_t i, const
 	const struct cpu *c = &v->cpu[i];
 
 	if (m->group == TICK)
-		say_tick(out, v, c, m->source);
+		say_tick(out, v, c, m->source, m->many);
 	else if (m->group == THROTTLED)
 		say_throttled(out, v, c, m->source);
 	else if (m->group == OUTSIDE)
-		say_outside(out, v, i, m->source);
+		say_outside(out, v, i, m->source, m->many);
 	else
 		say_source(out, v, c, m->source);
 }

@@ -13,74 +13,9 @@
 
 #include <string.h>
 
-#include "audit/sentence.h"
+#include "audit/most.h"
 #include "base/units.h"
 #include "model/stops.h"
-
-/* Share of a CPU's time that a quiet CPU may lose; rtla and cyclictest pass machines for real time
- * by tens of microseconds. */
-#define QUIET_SHARE 0.0001
-#define QUIET_NS    (20 * NSEC_PER_USEC)
-
-/* ---- what took most ---- */
-
-/* Finds what took most. Only the usual part of a stopped handler counts: the stop is not the
- * handler's doing (model/stops.h). */
-static struct most find_most(const struct cpu *c)
-{
-	struct most groups[GROUPS] = {{0}}, best = {0};
-
-	for (uint32_t i = 0; i < c->sources.count; i++) {
-		const struct source *s = c->sources.row[i];
-		uint64_t ns = stops_usual_sum(s);
-		enum group g = group_of(s);
-
-		if (g < GROUPS) {
-			groups[g].ns += ns;
-			if (!groups[g].source || ns > stops_usual_sum(groups[g].source))
-				groups[g].source = s;
-		} else if (ns > best.ns) {
-			best = (struct most){s, GROUPS, ns};
-		}
-	}
-	for (int g = 0; g < GROUPS; g++)
-		if (groups[g].ns > best.ns)
-			best = (struct most){groups[g].source, g, groups[g].ns};
-	return best;
-}
-
-static struct most find_longest(const struct cpu *c)
-{
-	struct most best = {0};
-
-	for (uint32_t i = 0; i < c->sources.count; i++) {
-		const struct source *s = c->sources.row[i];
-
-		if (s->net.count && stops_usual_max(s) > best.ns)
-			best = (struct most){s, group_of(s), stops_usual_max(s)};
-	}
-	return best;
-}
-
-static uint64_t not_recorded(const struct cpu *c)
-{
-	uint64_t ns = 0;
-
-	for (uint32_t i = 0; i < c->sources.count; i++)
-		ns += c->sources.row[i]->kind == SOURCE_LOST ? c->sources.row[i]->net.sum : 0;
-	return ns;
-}
-
-/* True for time outside the kernel's records, without evidence of its cause, while a share of the
- * records is missing. */
-static bool may_be_lost(const struct view *v, uint32_t i, const struct source *s)
-{
-	const struct cpu *c = &v->cpu[i];
-
-	if (s->word == WORD_STEAL || (c->smi_known && c->smi_count) || not_recorded(&v->cpu[i]))
-		return false;
-	return c->counts.lost > (c->counts.seen + c->counts.lost) / 100;
-}
 
 /* The source with most time among the recorded ones. */
 static const struct source *most_seen(const struct cpu *c)
@@ -124,7 +59,7 @@ static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
 	char share[32], sum[32], time[32], lane[LANE_NAME];
-	struct most m = find_most(c);
+	struct most m = most_of(c);
 
 	view_lane(v, i, lane);
 	format_ns(c->hiccups.sum, sum, sizeof(sum));
@@ -142,6 +77,21 @@ static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 	sentence_add(out, "; %s %% of that to ",
 		     format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
 	sentence_most(out, v, i, &m);
+}
+
+/* What is rare and long, beside what took most. */
+static void say_odd(struct sentence *out, const struct view *v, uint32_t i, const struct most *m)
+{
+	struct most odd = odd_of(&v->cpu[i], m);
+	char time[32];
+
+	if (!odd.source)
+		return;
+	sentence_add(out, "; and up to %s at once to ", format_ns(odd.ns, time, sizeof(time)));
+	if (odd.group == LOST || (odd.group == OUTSIDE && may_be_lost(v, i, odd.source)))
+		sentence_add(out, "what was not recorded");
+	else
+		sentence_most(out, v, i, &odd);
 }
 
 static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
@@ -182,7 +132,7 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 				failed, failed == 1 ? "" : "s");
 		return;
 	}
-	m = little ? find_longest(c) : find_most(c);
+	m = little ? longest_of(c) : most_of(c);
 	if (m.source && (m.group == LOST || (m.group == OUTSIDE && may_be_lost(v, i, m.source)))) {
 		say_lost(out, v, i, little ? m.source->net.sum : m.ns);
 		return;
@@ -200,6 +150,7 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 		sentence_add(out, "%s loses %s %% to ", lane,
 			     format_percent(100.0 * m.ns / observed, share, sizeof(share)));
 		sentence_most(out, v, i, &m);
+		say_odd(out, v, i, &m);
 	}
 }
 

@@ -66,6 +66,8 @@ const struct opt output_opts[] = {
 	 FIELD(path), output_set_path},
 	{0, "stacks", NULL, "in text: the kernel stacks of who asked for IPIs, wakeups and work",
 	 FIELD(stacks)},
+	{0, "all", NULL, "in text and Markdown: every CPU by itself, also those that are alike",
+	 FIELD(all)},
 	{0},
 };
 
@@ -92,6 +94,10 @@ int output_open(struct output *o)
 	if ((o->stacks || o->series_given) && o->format != FORMAT_TEXT)
 		return complain("%s is for text: leave it out with -f %s",
 				o->stacks ? "--stacks" : "--percentiles",
+				format_of(o)->choice.name);
+	if (o->all && strcmp(format_of(o)->choice.name, "text") &&
+	    strcmp(format_of(o)->choice.name, "markdown"))
+		return complain("--all is for text and Markdown: leave it out with -f %s",
 				format_of(o)->choice.name);
 	if (!o->path && format_of(o)->trace && isatty(STDOUT_FILENO))
 		return complain("%s is binary, and this is a terminal: give it a file with -o",
@@ -221,7 +227,8 @@ void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width)
 
 void output_ready(struct output *o, struct render_options *r)
 {
-	*r = (struct render_options){.width = 100, .stacks = o->stacks, .series = o->series};
+	*r = (struct render_options){
+		.width = 100, .stacks = o->stacks, .all = o->all, .series = o->series};
 	cut(o);
 	output_terminal(o->file, 120, &r->colour, &r->width);
 }

@@ -12,7 +12,7 @@
 struct output {
 	int format; /* index into formats */
 	const char *path;
-	bool stacks;
+	bool stacks, all;
 	int series; /* enum series_style */
 	bool series_given;
 	bool live; /* the run that ends has said by itself what it lacks */

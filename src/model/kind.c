@@ -111,7 +111,9 @@ char *kind_id(enum source_kind kind, uint32_t id, bool alone, char *buf, size_t 
 {
 	const struct kind *k = kind_of(kind);
 
-	if (k->id_alone)
+	if (id == KIND_IDS)
+		snprintf(buf, len, "%s", alone ? k->name : "");
+	else if (k->id_alone)
 		snprintf(buf, len, alone ? k->id_alone : k->id, id);
 	else
 		snprintf(buf, len, k->id && id ? k->id : "", id);

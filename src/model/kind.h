@@ -43,6 +43,8 @@ struct kind {
 const struct kind *kind_of(enum source_kind kind);   /* kind < SOURCE_KINDS */
 const char *source_kind_name(enum source_kind kind); /* "unknown" from SOURCE_KINDS on */
 
+#define KIND_IDS UINT32_MAX /* as an id: several, of which none is shown */
+
 /* Writes " (irq 36)", " [812]", or alone "irq 36"; "": the kind shows none. Returns buf. */
 char *kind_id(enum source_kind kind, uint32_t id, bool alone, char *buf, size_t len);
 

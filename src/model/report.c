@@ -83,37 +83,43 @@ static void add_source(struct report_rows *rows, const struct source *s)
 {
 	struct report_row *r = &rows->row[rows->n++];
 
-	*r = (struct report_row){.kind = s->kind, .source = s, .ns = s->net.sum};
+	*r = (struct report_row){.kind = s->kind, .source = s};
 	for (const struct report_row *above = rows->row; above < r; above++)
 		r->as_above |= above->source && same_cause(above->source, s);
 }
 
-int report_rows(const struct view *v, uint32_t index, struct report_rows *rows)
+/* A source that may have a row. */
+struct candidate {
+	const struct source *source;
+	const struct group_source *common;
+	uint64_t ns;
+};
+
+/* Puts the edge between the candidates, which come by falling time, and the rest behind them. 0 or
+ * -ENOMEM. */
+static int lay_out(const struct shown *how, uint32_t most, uint64_t edge_ns,
+		   const struct candidate *c, uint32_t n, struct report_rows *rows)
 {
-	const struct cpu *c = &v->cpu[index];
-	const struct report_row edge = {.kind = TIMELINE_EDGE, .ns = c->edge_ns};
-	uint32_t *order = calloc(c->sources.count + 1, sizeof(*order)), n, shown;
+	const struct report_row edge = {.kind = TIMELINE_EDGE, .ns = edge_ns};
 	struct report_row rest = {.kind = TIMELINE_KINDS};
-	bool edge_left = c->edge_ns;
+	bool edge_left = edge_ns;
+	uint32_t shown;
 
-	*rows = (struct report_rows){.whole_ns = c->hiccups.sum};
-	rows->row = calloc(c->sources.count + 2, sizeof(*rows->row));
-	if (!order || !rows->row) {
-		free(order);
-		free(rows->row);
+	rows->row = calloc(n + 2, sizeof(*rows->row));
+	if (!rows->row)
 		return -ENOMEM;
-	}
-	n = shown_rank(&v->shown, &c->sources, order);
+	most = most ? most : ROWS_MAX;
 	/* A single source in the rest would tell less than its own row. */
-	shown = shown_rows(&v->shown, n, n == ROWS_MAX + 1 ? n : ROWS_MAX);
+	shown = shown_rows(how, n, n == most + 1 ? n : most);
 	for (uint32_t i = 0; i < shown; i++) {
-		const struct source *s = c->sources.row[order[i]];
-
-		if (edge_left && s->net.sum <= edge.ns) {
+		if (edge_left && c[i].ns <= edge.ns) {
 			rows->row[rows->n++] = edge;
 			edge_left = false;
 		}
-		add_source(rows, s);
+		add_source(rows, c[i].source);
+		rows->row[rows->n - 1].ns = c[i].ns;
+		rows->row[rows->n - 1].common = c[i].common;
+		rows->row[rows->n - 1].as_above &= !c[i].common || !c[i].common->differs;
 	}
 	if (edge_left)
 		rows->row[rows->n++] = edge;
@@ -121,11 +127,51 @@ int report_rows(const struct view *v, uint32_t index, struct report_rows *rows)
 		rows->longest_ns = rows->row[0].ns;
 	rest.more = n - shown;
 	for (uint32_t i = shown; i < n; i++)
-		rest.ns += c->sources.row[order[i]]->net.sum;
+		rest.ns += c[i].ns;
 	if (rest.more)
 		rows->row[rows->n++] = rest;
-	free(order);
 	return 0;
+}
+
+int report_rows(const struct view *v, uint32_t index, uint32_t most, struct report_rows *rows)
+{
+	const struct cpu *c = &v->cpu[index];
+	uint32_t *order = calloc(c->sources.count + 1, sizeof(*order)), n;
+	struct candidate *some = calloc(c->sources.count + 1, sizeof(*some));
+	int err = order && some ? 0 : -ENOMEM;
+
+	*rows = (struct report_rows){.whole_ns = c->hiccups.sum};
+	n = err ? 0 : shown_rank(&v->shown, &c->sources, order);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct source *s = c->sources.row[order[i]];
+
+		some[i] = (struct candidate){s, NULL, s->net.sum};
+	}
+	if (!err)
+		err = lay_out(&v->shown, most, c->edge_ns, some, n, rows);
+	free(order);
+	free(some);
+	return err;
+}
+
+int report_group_rows(const struct view *v, const struct cpu_group *g, uint32_t most,
+		      struct report_rows *rows)
+{
+	struct candidate *some = calloc(g->nsources + 1, sizeof(*some));
+	uint32_t n = 0;
+	int err = -ENOMEM;
+
+	*rows = (struct report_rows){.whole_ns = g->total_ns};
+	for (uint32_t i = 0; some && i < g->nsources; i++) {
+		const struct group_source *s = &g->source[i];
+
+		if (shown_is(&v->shown, &s->who))
+			some[n++] = (struct candidate){&s->who, s, s->total_ns};
+	}
+	if (some)
+		err = lay_out(&v->shown, most, g->edge_ns, some, n, rows);
+	free(some);
+	return err;
 }
 
 const char *report_row_kind(const struct report_row *r)
@@ -133,7 +179,7 @@ const char *report_row_kind(const struct report_row *r)
 	return r->source ? source_kind_name(r->source->kind) : r->more ? "" : "edge";
 }
 
-static const char *mark_who(const struct source *s, char buf[REPORT_WHO + 2])
+const char *report_mark(const struct source *s, char buf[REPORT_WHO + 2])
 {
 	char who[REPORT_WHO];
 
@@ -144,7 +190,7 @@ static const char *mark_who(const struct source *s, char buf[REPORT_WHO + 2])
 const char *report_row_who(const struct report_row *r, char buf[REPORT_WHO + 2])
 {
 	if (r->source)
-		return mark_who(r->source, buf);
+		return report_mark(r->source, buf);
 	if (r->more)
 		snprintf(buf, REPORT_WHO, "%u more sources (all in -f json)", r->more);
 	else
@@ -173,6 +219,15 @@ const char *report_merged(const struct sources *t, char *buf, size_t len)
 	snprintf(buf, len, "too many sources: %s merged into " OTHERS_NAME ", %s",
 		 format_count(n, count, sizeof(count)), format_ns(ns, time, sizeof(time)));
 	return buf;
+}
+
+const char *report_advice(const struct report_row *r)
+{
+	if (r->as_above)
+		return "as above";
+	if (r->common && r->common->differs)
+		return "what to do differs from CPU to CPU, see each with --cpu";
+	return r->source && r->source->advice ? r->source->advice : "";
 }
 
 /* ---- notes ---- */
@@ -260,7 +315,7 @@ static void note_lost(const struct sources *t, const struct source *s, FILE *out
 
 	fprintf(out, "%s record%s missing%s%s\n", format_count(s->missing, count, sizeof(count)),
 		s->missing == 1 ? "" : "s", near ? "; most seen: " : "",
-		near ? mark_who(near, who) : "");
+		near ? report_mark(near, who) : "");
 }
 
 char *report_notes(const struct sources *t, const struct source *s, bool stacks)
@@ -326,7 +381,7 @@ const char *report_part_name(const struct view *v, const struct report_part *p,
 	char rest[4 * sizeof(v->run.rest)];
 
 	if (p->source)
-		return mark_who(p->source, buf);
+		return report_mark(p->source, buf);
 	if (p->more)
 		snprintf(buf, REPORT_WHO, "%u more", p->more);
 	else if (p->kind == SOURCE_OUTSIDE && v->run.rest[0])

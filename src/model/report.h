@@ -22,6 +22,9 @@ struct report_row {
 	uint32_t more;               /* sources in the rest */
 	uint64_t ns;
 	bool as_above; /* its cause and advice are those of a row above */
+	/* Of CPUs that are alike: what they have in common, and `source` is who it was. NULL: of
+	 * one CPU. */
+	const struct group_source *common;
 };
 
 struct report_rows {
@@ -30,23 +33,48 @@ struct report_rows {
 	uint64_t whole_ns, longest_ns; /* of the shares, and of the longest row */
 };
 
-int report_rows(const struct view *v, uint32_t index, struct report_rows *rows); /* 0 or -ENOMEM */
+/* most: sources with rows of their own; 0: as many as a long report has room for. 0 or -ENOMEM. */
+int report_rows(const struct view *v, uint32_t index, uint32_t most, struct report_rows *rows);
+/* The same of a group: time is that of all its CPUs together. */
+int report_group_rows(const struct view *v, const struct cpu_group *g, uint32_t most,
+		      struct report_rows *rows);
 
 /* Each of the next returns buf. */
 #define REPORT_WHO (2 * (4 * SOURCE_NAME + 8))           /* the function may be cut */
 const char *report_row_kind(const struct report_row *r); /* "thread", "edge", "" */
 const char *report_row_who(const struct report_row *r, char buf[REPORT_WHO + 2]); /* marked */
 
+const char *report_mark(const struct source *s,
+			char buf[REPORT_WHO + 2]); /* report_who's, marked */
+
 /* "38.41", or "<0.01" for a smaller one above 0: the decimal points are aligned. */
 const char *report_share(uint64_t part, uint64_t whole, char *buf, size_t len);
+
+/* "as above", what to do, that it differs among CPUs that are alike, or "". Any bytes. */
+const char *report_advice(const struct report_row *r);
 
 /* The notes of a source, a marked line each: how often it ran, whether it was stopped, where it may
  * go, whose memory it was, who asked, what is lost. stacks: three askers instead of one, with their
  * stacks. The caller frees it; NULL: out of memory. */
 char *report_notes(const struct sources *t, const struct source *s, bool stacks);
 
+/* The notes of a group's source: on how many of its CPUs, where it took most, who asked. As
+ * above. */
+char *report_group_notes(const struct view *v, const struct cpu_group *g,
+			 const struct group_source *s);
+
 /* For merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
 const char *report_merged(const struct sources *t, char *buf, size_t len);
+
+/* ---- CPUs that are alike ---- */
+
+/* "cpu 7", "cpus 4-33,35-63", of many short ranges "cpus 4,6,8,... (30)". Returns buf. */
+#define REPORT_CPUS 80
+const char *report_cpus(const struct cpu_group *g, char buf[REPORT_CPUS]);
+
+/* What a group's row in the table of CPUs names: on one CPU the source of gaps that are out of
+ * proportion, else what took most; NULL: nothing. */
+const struct source *report_first_cause(const struct view *v, const struct cpu_group *g);
 
 /* ---- names ---- */
 

@@ -165,6 +165,7 @@ void view_free(struct view *v)
 	v->texts = NULL;
 	facts_free(&v->facts);
 	findings_free(&v->findings);
+	groups_free(&v->groups);
 }
 
 bool view_shared(const struct view *v)
@@ -181,6 +182,8 @@ const char *view_verdict(const struct view *v)
 	/* of watched threads the longest time, because their shares are of different times */
 	double most = -2;
 
+	if (groups_shown(v))
+		return group_verdict(v, 0)[0] ? group_verdict(v, 0) : NULL;
 	for (uint32_t i = 0; v->cpu && i < v->ncpus; i++) {
 		double lost = v->run.watch ? (double)v->cpu[i].hiccups.sum : view_lost(v, i);
 

@@ -9,6 +9,7 @@
 #include "base/texts.h"
 #include "model/facts.h"
 #include "model/finding.h"
+#include "model/groups.h"
 #include "model/series.h"
 #include "model/shown.h"
 #include "model/join.h"
@@ -118,7 +119,7 @@ struct cpu {
 	uint32_t nseries;
 	/* One sentence: is the CPU quiet, and if not, what to do first (audit/verdict.h). Any
 	 * bytes; "": none. */
-	char verdict[640];
+	char verdict[1000];
 	/* Of its frequency in the window; 0: none was seen. */
 	uint64_t khz_changes, khz_min, khz_max;
 	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
@@ -165,6 +166,7 @@ struct view {
 	struct facts facts;       /* read before the window; empty: nobody read any */
 	struct findings findings; /* what the audit concludes from them */
 	struct texts *texts;      /* what its strings point to, sources' names among them */
+	struct cpu_groups groups; /* CPUs that are alike; empty: nobody looked, or not CPUs */
 	bool advised;             /* its sources have been looked up in the cause book */
 };
 
@@ -216,7 +218,8 @@ bool view_shared(const struct view *v);
 
 void view_free(struct view *v); /* frees its contents, not itself */
 
-/* The verdict on the CPU that lost the largest share of its time; NULL: none. */
+/* The verdict on the CPU that lost the largest share of its time, or on all that are like it where
+ * reports show groups; NULL: none. */
 const char *view_verdict(const struct view *v);
 
 #endif

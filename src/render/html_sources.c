@@ -87,7 +87,7 @@ int html_sources(const struct html *h, uint32_t index)
 	struct report_rows rows;
 	char merged[REPORT_TEXT];
 
-	if (report_rows(h->view, index, &rows))
+	if (report_rows(h->view, index, 0, &rows))
 		return -ENOMEM;
 	if (rows.n) {
 		fputs("<div class=\"table\"><table class=\"sources\"><caption>", h->out);

@@ -176,7 +176,7 @@ static int write_sources(const struct view *v, uint32_t index, FILE *out)
 	struct table *t = begin(headings, "rrrrrleee");
 	struct report_rows rows;
 
-	if (!t || report_rows(v, index, &rows)) {
+	if (!t || report_rows(v, index, 0, &rows)) {
 		table_free(t);
 		return -ENOMEM;
 	}

@@ -19,6 +19,7 @@ extern const char report_schema[]; /* JSON Schema of both: tests/schema/report.j
 struct render_options {
 	bool colour;    /* escape sequences for a terminal */
 	bool stacks;    /* kernel stacks of the origins, in text */
+	bool all;       /* each CPU by itself, also those that are alike */
 	unsigned width; /* columns; 0: 100 */
 	enum series_style series;
 };

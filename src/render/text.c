@@ -19,6 +19,7 @@
 #include "base/flow.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "model/groups.h"
 #include "model/hosts.h"
 #include "model/report.h"
 #include "render/render.h"
@@ -27,6 +28,9 @@
 #define WORST_LEAD "        " /* before the further lines of a worst hiccup */
 #define WORST_HANG WORST_LEAD "  "
 #define WORST_TOP  5
+/* Where CPUs are folded: */
+#define WORST_FOLDED 3
+#define ROWS_FOLDED  3
 
 const char *text_style(const struct page *p, const char *sgr)
 {
@@ -154,27 +158,85 @@ static void write_tail(const struct page *p)
 		text_safe(view_rest(p->view), text));
 }
 
-static void write_one(const struct view *view, const struct render_options *options, FILE *out)
+static void write_worst_hiccups(const struct page *p, uint32_t most)
 {
-	struct page p = {out,
-			 view,
-			 options->colour,
-			 options->stacks,
-			 options->width ? options->width : 100,
-			 options->series};
-	uint32_t worst = view->nworst < WORST_TOP ? view->nworst : WORST_TOP;
+	uint32_t worst = p->view->nworst < most ? p->view->nworst : most;
 
-	write_head(&p);
-	text_verdict(&p);
-	for (uint32_t i = 0; i < view->ncpus; i++)
-		text_cpu(&p, i);
 	if (worst)
-		fprintf(out, "\n%sworst hiccups%s\n", text_style(&p, BOLD), text_plain(&p));
+		fprintf(p->out, "\n%sworst hiccups%s\n", text_style(p, BOLD), text_plain(p));
 	for (uint32_t i = 0; i < worst; i++)
-		write_worst(&p, &view->worst[i]);
-	text_audit(&p);
-	text_not_in_book(&p);
-	write_tail(&p);
+		write_worst(p, &p->view->worst[i]);
+}
+
+static void write_begin(const struct page *p)
+{
+	write_head(p);
+	text_verdict(p);
+	text_table(p);
+}
+
+static void write_end(const struct page *p)
+{
+	write_worst_hiccups(p, p->fold ? WORST_FOLDED : WORST_TOP);
+	text_audit(p);
+	text_not_in_book(p);
+	write_tail(p);
+}
+
+/* A part of the report, and its number of lines; NULL: out of memory. */
+static char *part_of(const struct page *p, void (*write)(const struct page *p), unsigned *lines)
+{
+	struct page inner = *p;
+	char *text = NULL;
+	size_t len;
+
+	inner.out = open_memstream(&text, &len);
+	if (!inner.out)
+		return NULL;
+	write(&inner);
+	if (fclose(inner.out)) {
+		free(text);
+		return NULL;
+	}
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		++*lines;
+	return text;
+}
+
+/* The details get the lines that the rest leaves. */
+static int write_folded(const struct page *p)
+{
+	unsigned lines = 0;
+	char *begin = part_of(p, write_begin, &lines), *end = part_of(p, write_end, &lines);
+
+	if (begin && end) {
+		fputs(begin, p->out);
+		text_groups(p, lines);
+		fputs(end, p->out);
+	}
+	free(begin);
+	free(end);
+	return begin && end ? 0 : -ENOMEM;
+}
+
+static int write_one(const struct view *view, const struct render_options *options, FILE *out)
+{
+	bool fold = groups_shown(view) && !options->all;
+	struct page p = {.out = out,
+			 .view = view,
+			 .colour = options->colour,
+			 .stacks = options->stacks,
+			 .width = options->width ? options->width : 100,
+			 .series = options->series,
+			 .fold = fold,
+			 .rows = fold ? ROWS_FOLDED : 0};
+
+	if (fold)
+		return write_folded(&p);
+	write_begin(&p);
+	text_cpus(&p);
+	write_end(&p);
+	return 0;
 }
 
 int render_text(const struct view *const *views, uint32_t n, const struct render_options *options,
@@ -183,13 +245,13 @@ int render_text(const struct view *const *views, uint32_t n, const struct render
 	int err = n > 1 ? render_hosts(views, n, options, false, out) : 0;
 	char label[HOST_LABEL], started[160];
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && !err; i++) {
 		if (n > 1)
 			fprintf(out, "\n==== %s, %s ====\n",
 				host_label(views, n, i, label, sizeof(label)),
 				escape_text(views[i]->run.started, sizeof(views[i]->run.started),
 					    started, sizeof(started)));
-		write_one(views[i], options, out);
+		err = write_one(views[i], options, out);
 	}
 	return err ? err : ferror(out) ? -EIO : 0;
 }

@@ -19,6 +19,8 @@ struct page {
 	bool colour, stacks;
 	unsigned width;
 	enum series_style series;
+	bool fold;     /* CPUs that are alike stand once, and all is shorter */
+	uint32_t rows; /* most sources of a CPU; 0: as many as report_rows() gives */
 };
 
 /* Escape sequences, or nothing where the page has no colour. */
@@ -32,10 +34,23 @@ const char *text_safe(const char *text, char buf[TEXT_SAFE]);
 /* Writes a CPU with its table. index: the CPU's in the view. */
 void text_cpu(const struct page *p, uint32_t index);
 
+/* Writes the table of all CPUs, where reports show groups. */
+void text_table(const struct page *p);
+/* Writes each CPU that stands alone, and once those that are alike. others: lines of the rest of
+ * the report. */
+void text_groups(const struct page *p, unsigned others);
+void text_cpus(const struct page *p); /* each CPU by itself */
+
+/* Adds the notes of a source, which it frees, and what to do, below its row. */
+struct table;
+struct report_row;
+void text_notes(struct table *t, char *notes);
+void text_advice(struct table *t, const struct report_row *r);
+
 /* Writes the table of a CPU's sources. index: the CPU's in the view. */
 void text_sources(const struct page *p, uint32_t index);
 
-/* Writes one sentence for each CPU, the worst first. */
+/* Writes one sentence for each CPU, or for those that are alike, the worst first. */
 void text_verdict(const struct page *p);
 
 /* Writes the findings of the audit that this run confirms, by their cost; the rest in one line. */

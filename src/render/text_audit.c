@@ -12,12 +12,14 @@
 #include "base/escape.h"
 #include "base/flow.h"
 #include "base/units.h"
+#include "model/groups.h"
 #include "render/text.h"
 
-#define VERDICTS_SHOWN 4
-#define FINDINGS_SHOWN 8
-#define FIX_SHOWN      240
-#define LEAD           "               "
+#define VERDICTS_SHOWN  4
+#define FINDINGS_SHOWN  8
+#define FINDINGS_FOLDED 4 /* where CPUs are folded */
+#define FIX_SHOWN       240
+#define LEAD            "               "
 
 /* For watched threads the time, because their shares are of different times. */
 static double share(const struct view *v, uint32_t i)
@@ -25,13 +27,49 @@ static double share(const struct view *v, uint32_t i)
 	return v->run.watch ? (double)v->cpu[i].hiccups.sum : view_lost(v, i);
 }
 
+static void write_verdict(const struct page *p, const char *verdict)
+{
+	char safe[4 * sizeof(p->view->cpu->verdict)];
+	struct flow f;
+
+	fputs(text_style(p, BOLD), p->out);
+	flow_start(&f, p->out, p->width, "", " ", "  ");
+	flow_words(&f, escape_text(verdict, SIZE_MAX, safe, sizeof(safe)));
+	fputs(text_plain(p), p->out);
+	flow_end(&f);
+}
+
+/* Groups stand by rank already. */
+static void write_group_verdicts(const struct page *p)
+{
+	const struct view *v = p->view;
+	uint32_t n = 0, more = 0;
+
+	for (uint32_t k = 0; k < v->groups.n; k++) {
+		if (!group_verdict(v, k)[0])
+			continue;
+		if (!n)
+			fputc('\n', p->out);
+		if (n++ < VERDICTS_SHOWN)
+			write_verdict(p, group_verdict(v, k));
+		else
+			more += v->groups.row[k].n;
+	}
+	if (more)
+		fprintf(p->out, "  (and %u more CPU%s, further down in the table)\n", more,
+			more == 1 ? "" : "s");
+}
+
 void text_verdict(const struct page *p)
 {
 	const struct view *v = p->view;
 	uint32_t *order = calloc(v->ncpus + 1, sizeof(*order)), n = 0;
-	char safe[4 * sizeof(v->cpu->verdict)];
-	struct flow f;
 
+	if (groups_shown(v)) {
+		write_group_verdicts(p);
+		free(order);
+		return;
+	}
 	for (uint32_t i = 0; order && i < v->ncpus; i++) {
 		uint32_t k = n;
 
@@ -44,13 +82,8 @@ void text_verdict(const struct page *p)
 	}
 	if (n)
 		fputc('\n', p->out);
-	for (uint32_t k = 0; k < n && k < VERDICTS_SHOWN; k++) {
-		fputs(text_style(p, BOLD), p->out);
-		flow_start(&f, p->out, p->width, "", " ", "  ");
-		flow_words(&f, escape_text(v->cpu[order[k]].verdict, SIZE_MAX, safe, sizeof(safe)));
-		fputs(text_plain(p), p->out);
-		flow_end(&f);
-	}
+	for (uint32_t k = 0; k < n && k < VERDICTS_SHOWN; k++)
+		write_verdict(p, v->cpu[order[k]].verdict);
 	if (n > VERDICTS_SHOWN)
 		fprintf(p->out, "  (and %u %s%s that lost less: see below)\n", n - VERDICTS_SHOWN,
 			v->run.watch ? "thread" : "CPU", n == VERDICTS_SHOWN + 1 ? "" : "s");
@@ -97,7 +130,7 @@ void text_audit(const struct page *p)
 	if (n || rest)
 		fprintf(p->out, "\n%saudit%s, by what it cost in this run\n", text_style(p, BOLD),
 			text_plain(p));
-	for (; shown < n && shown < FINDINGS_SHOWN; shown++)
+	for (; shown < n && shown < (p->fold ? FINDINGS_FOLDED : FINDINGS_SHOWN); shown++)
 		write_finding(p, &all->row[order[shown]]);
 	if (n > shown)
 		fprintf(p->out, "  and %u that cost less (-f json has them all)\n", n - shown);

@@ -16,7 +16,7 @@
 #define NOTE_HANG     2
 #define STRANGERS_MAX 12
 
-static void note_rows(struct table *t, char *notes)
+void text_notes(struct table *t, char *notes)
 {
 	char *save = NULL;
 
@@ -27,17 +27,14 @@ static void note_rows(struct table *t, char *notes)
 }
 
 /* Writes it below a source, from the table's left edge on, so that a command fits in one line. */
-static void advice_row(struct table *t, const struct report_row *r)
+void text_advice(struct table *t, const struct report_row *r)
 {
 	const struct source *s = r->source;
 	char text[640];
 
 	if (!s->cause)
 		return;
-	snprintf(text, sizeof(text), "[%s] %s", s->cause,
-		 r->as_above ? "as above"
-		 : s->advice ? s->advice
-			     : "");
+	snprintf(text, sizeof(text), "[%s] %s", s->cause, report_advice(r));
 	table_line(t, s->advice ? NULL : DIM, ADVICE_INDENT, strlen("[T01] "), text);
 }
 
@@ -71,7 +68,7 @@ void text_sources(const struct page *p, uint32_t i)
 	struct table *t = table_new(p->width, 2);
 	struct report_rows rows;
 
-	if (!t || report_rows(p->view, i, &rows)) {
+	if (!t || report_rows(p->view, i, p->rows, &rows)) {
 		table_free(t);
 		return;
 	}
@@ -80,8 +77,8 @@ void text_sources(const struct page *p, uint32_t i)
 		add_row(t, &rows, r);
 		if (!r->source)
 			continue;
-		note_rows(t, report_notes(&p->view->cpu[i].sources, r->source, p->stacks));
-		advice_row(t, r);
+		text_notes(t, report_notes(&p->view->cpu[i].sources, r->source, p->stacks));
+		text_advice(t, r);
 	}
 	table_print(t, p->out, p->colour);
 	table_free(t);

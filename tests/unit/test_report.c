@@ -44,7 +44,7 @@ static void some(uint32_t n, uint64_t edge_ns)
 		report_piece(&report, SOURCE_IRQ, i, name, NULL, i * 1000ULL);
 		report_end(&report, NULL);
 	}
-	assert_int_equal(report_rows(&report.view, 0, &rows), 0);
+	assert_int_equal(report_rows(&report.view, 0, 0, &rows), 0);
 }
 
 static void test_edge_by_size(void **state)
@@ -106,7 +106,7 @@ static void test_as_above(void **state)
 	advise(3, "T01", NULL);
 	advise(2, "S01", NULL);
 	advise(1, "T01", NULL);
-	assert_int_equal(report_rows(&report.view, 0, &rows), 0);
+	assert_int_equal(report_rows(&report.view, 0, 0, &rows), 0);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(rows.row[i].as_above, i == 1 || i == 4);
 }

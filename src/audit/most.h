@@ -1,0 +1,22 @@
+/* What took most of a CPU's time, what took most of it at once, and where time has no record. */
+#ifndef CULPRIT_MOST_H
+#define CULPRIT_MOST_H
+
+#include "audit/sentence.h"
+
+/* What took most. Only the usual part of a stopped handler counts: the stop is not the handler's
+ * doing (model/stops.h). */
+struct most most_of(const struct cpu *c);
+
+/* What took most at once: the longest run of a source. */
+struct most longest_of(const struct cpu *c);
+
+/* What took most at once, where it is out of proportion to what took most (model/groups.h); without
+ * a source where it is not. */
+struct most odd_of(const struct cpu *c, const struct most *most);
+
+/* True for time outside the kernel's records, without evidence of its cause, while a share of the
+ * records is missing. i: index of the CPU. */
+bool may_be_lost(const struct view *v, uint32_t i, const struct source *s);
+
+#endif

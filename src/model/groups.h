@@ -1,0 +1,112 @@
+/* Which CPUs of a run are alike: 60 isolated CPUs that lose the same to the same are one thing to
+ * read, and the one that differs is another.
+ *
+ * Two CPUs are alike when all of this holds:
+ *
+ *   state    isolated or not, nohz_full or not, and what must be said of their measurement are
+ *            equal: an end before the window's, lost hiccups or records, counters that differ
+ *   cost     what one of them lost to a source and the other did not, over all sources, is no more
+ *            than half of what the more disturbed one lost; or both are quiet
+ *   longest  neither has a run of a source, or a gap, longer than GROUP_TIMES what the other has of
+ *            the same; all up to QUIET_NS counts as that long
+ *
+ * Sources are the same by kind, function and name, without numbers that belong to one CPU or
+ * thread: group_name(). In the order of model/rank.h each CPU joins the first group whose first CPU
+ * it is like, or begins one: groups stand in that order, too. So what is rare and long is never in
+ * one group with what is frequent and short.
+ *
+ * Watched threads and workloads have no groups. */
+#ifndef CULPRIT_GROUPS_H
+#define CULPRIT_GROUPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/cpus.h"
+#include "model/source.h"
+
+struct view;
+
+#define GROUP_TIMES 4
+
+/* Share of its time that a quiet CPU may lose, and its longest gap; rtla and cyclictest pass
+ * machines for real time by tens of microseconds. */
+#define QUIET_SHARE 0.0001
+#define QUIET_NS    20000
+
+/* One figure of all CPUs of a group. */
+struct spread {
+	double least, median, most; /* median: the lower of the two in the middle */
+	uint32_t lane;              /* index of the CPU with the most */
+};
+
+/* A source on the CPUs of a group. */
+struct group_source {
+	/* For names, kind and cause. Its name and id are what all have in common, with an asterisk
+	 * for a number that differs; advice only where all have the same. Nothing in it is owned.
+	 */
+	struct source who;
+	bool differs;  /* what to do about it is not the same on all */
+	uint32_t cpus; /* of how many CPUs it took time */
+	uint64_t count, total_ns;
+	struct spread ns;          /* of a CPU; 0 on those that lack it */
+	uint64_t max_ns;           /* longest run... */
+	uint32_t max_lane;         /* ...and where */
+	const struct asker *asker; /* who asked for it most often, the same on... */
+	uint32_t askers;           /* ...so many CPUs; 0: nobody is known */
+};
+
+struct cpu_group {
+	uint32_t *lane; /* indices of its CPUs, ascending; owned */
+	uint32_t n;
+	uint32_t first; /* index of the CPU that ranks highest */
+	struct cpus cpus;
+	struct spread lost;                                             /* share of a CPU's time */
+	struct spread hiccups;                                          /* how many */
+	struct spread longest_ns, p99_ns, median_ns;                    /* of the hiccups */
+	uint64_t total_ns, attributed_ns, edge_ns, lost_ns, outside_ns; /* of all its CPUs */
+	struct group_source *source;                                    /* owned; by falling time */
+	uint32_t nsources;
+	/* As of a CPU, of all of them: audit/verdict.h. Any bytes; "": none, or one CPU. */
+	char verdict[800];
+};
+
+struct cpu_groups { /* all zeros: none */
+	struct cpu_group *row;
+	uint32_t n;
+	uint32_t *of; /* by index of a CPU: its group */
+};
+
+/* Fills v->groups from the summary and the sources' causes; empties it before. 0 or -ENOMEM, and
+ * then it is empty. */
+int groups_make(struct view *v);
+void groups_free(struct cpu_groups *g);
+
+/* True when reports show groups instead of each CPU: there are CPUs that are alike, or more than
+ * two that are not. */
+bool groups_shown(const struct view *v);
+
+/* The sentence on a group: its own, or that of its one CPU. k: index of the group. */
+const char *group_verdict(const struct view *v, uint32_t k);
+
+/* A source's name without numbers that differ from CPU to CPU: diff_name()'s, and of interrupts and
+ * threads an asterisk for the last number, "eth0-TxRx-*". name holds DIFF_NAME bytes. */
+void group_name(const struct source *s, char *name);
+
+/* The source of a CPU that took most of its time; NULL: none. Only the usual part of stopped runs
+ * counts, here and below (model/stops.h). */
+const struct source *group_most(const struct sources *t);
+
+/* The source of a CPU's longest run, where that is out of proportion to what took most of its time:
+ * group_longer() than its longest run. NULL: there is none. */
+const struct source *group_odd(const struct sources *t);
+
+/* True when a is longer than GROUP_TIMES b; all up to QUIET_NS counts as that long. */
+bool group_longer(uint64_t a, uint64_t b);
+
+/* True when this row of a CPU counts to a group's source. */
+bool group_has(const struct group_source *g, const struct source *s);
+
+/* The source of a group that this row of one of its CPUs counts to; NULL: none. */
+const struct group_source *group_source(const struct cpu_group *g, const struct source *s);
+
+#endif

@@ -1,0 +1,385 @@
+/* The text report of many CPUs: one table of all of them, then each that stands alone, and once
+ * those that are alike (model/groups.h), as far as LINES have room for them:
+ *
+ *   cpus, by share lost and longest gap
+ *     cpus               lost %    worst      p99  first cause
+ *     34                  0.614  5.90 ms  55.3 us  backup [4711]
+ *     4-33,35-63 (59)     0.467  55.4 us  55.3 us  local_timer > tick_nohz_handler
+ *
+ *   cpus 4-33,35-63 (59 alike: isolated)
+ *              least   median     most
+ *     lost %   0.464    0.466    0.467  cpu 51
+ *     ...
+ *     attributed 98.3 % · edge 1.73 % · outside the kernel 0 %
+ *     share %     each  longest  kind    who
+ *       93.97  18.6 ms  48.9 us  vector  local_timer > tick_nohz_handler
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/flow.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "model/groups.h"
+#include "model/report.h"
+#include "render/text.h"
+
+#define LINES       100 /* of a report in which CPUs are folded... */
+#define LINES_LEAST 24  /* ...but this many for details */
+#define LEFT_LINES  4   /* that name the CPUs without details */
+#define BLOCKS_MOST 64  /* more than ever fit */
+#define TABLE_ROWS  20
+#define LIST_WIDTH  32
+
+/* For a column: a share with three digits. */
+static const char *share(double part, char *buf, size_t len)
+{
+	return format_percent(100 * part, buf, len);
+}
+
+/* ---- the table of all CPUs ---- */
+
+static void table_row(const struct page *p, struct table *t, const struct cpu_group *g)
+{
+	char list[LIST_WIDTH], a[32], who[REPORT_WHO];
+	const struct source *first = report_first_cause(p->view, g);
+
+	cpus_format(&g->cpus, list, p->width < 100 ? LIST_WIDTH / 2 : LIST_WIDTH);
+	if (g->n > 1)
+		table_cellf(t, BOLD, "%s (%u)", list, g->n);
+	else
+		table_cell(t, BOLD, list);
+	table_cell(t, NULL, share(g->lost.most, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(g->longest_ns.most, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(g->p99_ns.most, a, sizeof(a)));
+	table_cell(t, NULL, first ? report_who(first, who, sizeof(who)) : "");
+	table_end_row(t);
+}
+
+static void write_table(const struct page *p)
+{
+	const struct cpu_groups *all = &p->view->groups;
+	uint32_t rows = p->fold && all->n > TABLE_ROWS + 1 ? TABLE_ROWS : all->n, more = 0;
+	struct table *t = table_new(p->width, 2);
+	bool folded = false;
+
+	if (!t)
+		return;
+	table_column(t, "cpus", ALIGN_LEFT, false);
+	table_column(t, "lost %", ALIGN_RIGHT, false);
+	table_column(t, "worst", ALIGN_RIGHT, false);
+	table_column(t, "p99", ALIGN_RIGHT, false);
+	table_column(t, "first cause", ALIGN_LEFT, true);
+	for (uint32_t k = 0; k < rows; k++)
+		table_row(p, t, &all->row[k]);
+	for (uint32_t k = 0; k < all->n; k++) {
+		folded |= k < rows && all->row[k].n > 1;
+		more += k < rows ? 0 : all->row[k].n;
+	}
+	fprintf(p->out, "\n%s%u CPUs%s, by share lost and longest gap in turn%s\n",
+		text_style(p, BOLD), p->view->ncpus, text_plain(p),
+		folded ? "; of alike ones the most" : "");
+	table_print(t, p->out, p->colour);
+	table_free(t);
+	if (more)
+		fprintf(p->out, "  and %u more, further down in both lists (--all)\n", more);
+}
+
+/* ---- those that are alike ---- */
+
+static void figure_row(const struct page *p, struct table *t, const char *name,
+		       const struct spread *s, char *(*format)(uint64_t, char *, size_t))
+{
+	const double figure[] = {s->least, s->median, s->most};
+	char a[32];
+
+	table_cell(t, DIM, name);
+	for (size_t i = 0; i < 3; i++)
+		table_cell(t, NULL,
+			   format ? format(figure[i], a, sizeof(a))
+				  : share(figure[i], a, sizeof(a)));
+	table_cellf(t, DIM, "cpu %u", p->view->cpu[s->lane].number);
+	table_end_row(t);
+}
+
+static void write_figures(const struct page *p, const struct cpu_group *g)
+{
+	static const char *const headings[] = {"of each", "least", "median", "most"};
+	struct table *t = table_new(p->width, 2);
+
+	if (!t)
+		return;
+	for (size_t i = 0; i < 4; i++)
+		table_column(t, headings[i], i ? ALIGN_RIGHT : ALIGN_LEFT, false);
+	table_column(t, "at", ALIGN_LEFT, false);
+	figure_row(p, t, "lost %", &g->lost, NULL);
+	figure_row(p, t, "hiccups", &g->hiccups, format_count);
+	if (g->hiccups.most > 0) {
+		figure_row(p, t, "worst", &g->longest_ns, format_ns);
+		figure_row(p, t, "p99", &g->p99_ns, format_ns);
+		figure_row(p, t, "median", &g->median_ns, format_ns);
+	}
+	table_print(t, p->out, p->colour);
+	table_free(t);
+}
+
+static void source_row(const struct page *p, struct table *t, const struct cpu_group *g,
+		       const struct report_rows *rows, const struct report_row *r)
+{
+	const struct group_source *s = r->common;
+	char a[32], who[REPORT_WHO + 2];
+
+	report_row_who(r, who);
+	table_cell(t, NULL, report_share(r->ns, rows->whole_ns, a, sizeof(a)));
+	table_cell(t, NULL, s ? format_ns(s->ns.median, a, sizeof(a)) : "");
+	table_cell(t, NULL, s ? format_ns(s->max_ns, a, sizeof(a)) : "");
+	table_cell(t, DIM, report_row_kind(r));
+	table_cell(t, !s ? DIM : kind_is_interval(r->kind) ? BOLD : NULL, report_unmark(who));
+	table_end_row(t);
+	if (!s)
+		return;
+	text_notes(t, report_group_notes(p->view, g, s));
+	text_advice(t, r);
+}
+
+static void write_sources(const struct page *p, const struct cpu_group *g)
+{
+	static const char *const headings[] = {"share %", "each", "longest"};
+	struct table *t = table_new(p->width, 2);
+	struct report_rows rows;
+
+	if (!t || report_group_rows(p->view, g, p->rows, &rows)) {
+		table_free(t);
+		return;
+	}
+	for (size_t i = 0; i < 3; i++)
+		table_column(t, headings[i], ALIGN_RIGHT, false);
+	table_column(t, "kind", ALIGN_LEFT, false);
+	table_column(t, "who", ALIGN_LEFT, true);
+	for (uint32_t i = 0; i < rows.n; i++)
+		source_row(p, t, g, &rows, &rows.row[i]);
+	table_print(t, p->out, p->colour);
+	table_free(t);
+	free(rows.row);
+}
+
+static void add_part(struct flow *f, const char *name, uint64_t ns, uint64_t whole)
+{
+	char a[32];
+
+	flow_add(f, "%s %s %%", name, format_percent(whole ? 100.0 * ns / whole : 0, a, sizeof(a)));
+}
+
+/* How the lost time of all of them divides, and what their measurement lacks. */
+static void write_numbers(const struct page *p, const struct cpu_group *g)
+{
+	struct cpu sum = {0};
+	char a[32], b[32], text[TEXT_SAFE];
+	struct flow f;
+
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct cpu *c = &p->view->cpu[g->lane[i]];
+
+		sum.counts.seen += c->counts.seen;
+		sum.counts.lost += c->counts.lost;
+		sum.counts.mismatches += c->counts.mismatches;
+		sum.hiccups_lost += c->hiccups_lost;
+		sum.hiccups_lost_ns += c->hiccups_lost_ns;
+		sum.unpaired += c->unpaired;
+		sum.closure_known |= c->closure_known;
+		sum.ended = c->ended;
+	}
+	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
+	if (p->view->run.traced && g->total_ns) {
+		add_part(&f, "attributed", g->attributed_ns, g->total_ns);
+		add_part(&f, "edge", g->edge_ns, g->total_ns);
+		if (g->lost_ns)
+			add_part(&f, NOT_RECORDED, g->lost_ns, g->total_ns);
+		add_part(&f, text_safe(view_rest(p->view), text), g->outside_ns, g->total_ns);
+	}
+	if (p->view->run.traced) {
+		flow_add(&f, "records %s, lost %s", format_count(sum.counts.seen, a, sizeof(a)),
+			 format_count(sum.counts.lost, b, sizeof(b)));
+		flow_add(&f, "join mismatches %s",
+			 format_count(sum.counts.mismatches, a, sizeof(a)));
+	}
+	if (f.some)
+		flow_end(&f);
+	if (sum.hiccups_lost)
+		fprintf(p->out,
+			"  %s more hiccups were not recorded, %s: the reader came too late\n",
+			format_count(sum.hiccups_lost, a, sizeof(a)),
+			format_ns(sum.hiccups_lost_ns, b, sizeof(b)));
+	if (sum.unpaired)
+		fprintf(p->out,
+			"  %s intervals had no end that was traced; they last to the end of their "
+			"hiccup\n",
+			format_count(sum.unpaired, a, sizeof(a)));
+	if (sum.ended)
+		fprintf(p->out, "  all of them ended early: %s\n", text_safe(sum.ended, text));
+}
+
+/* The kernel's counters of all of them; how many counters, and on how many CPUs one differs. */
+static void write_closure(const struct page *p, const struct cpu_group *g)
+{
+	uint32_t counters = 0, differ = 0, cpus = 0;
+	const struct cpu *c = &p->view->cpu[g->first];
+
+	if (!p->view->run.traced || !c->closure_known)
+		return;
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint32_t before = differ;
+
+		c = &p->view->cpu[g->lane[i]];
+		counters += c->nclosure;
+		for (uint32_t k = 0; k < c->nclosure; k++)
+			differ += c->closure[k].kernel != c->closure[k].traced;
+		cpus += differ > before;
+	}
+	fprintf(p->out, "  closure: %u of the kernel's %u counters match what was traced",
+		counters - differ, counters);
+	if (differ)
+		fprintf(p->out, "; those of %u CPU%s differ (-f json)", cpus, cpus == 1 ? "" : "s");
+	fputc('\n', p->out);
+}
+
+static void write_group(const struct page *p, const struct cpu_group *g)
+{
+	unsigned number = p->view->cpu[g->first].number;
+	char list[REPORT_CPUS];
+
+	fprintf(p->out, "\n%s%s%s (%u alike: %s%s)\n", text_style(p, BOLD), report_cpus(g, list),
+		text_plain(p), g->n,
+		cpus_has(&p->view->host.isolated, number) ? "isolated" : "not isolated",
+		cpus_has(&p->view->host.nohz_full, number) ? ", nohz_full" : "");
+	write_figures(p, g);
+	write_numbers(p, g);
+	if (g->total_ns)
+		write_sources(p, g);
+	write_closure(p, g);
+}
+
+/* ---- as much as there is room for ---- */
+
+static unsigned count_lines(const char *text)
+{
+	unsigned n = 0;
+
+	for (; text && (text = strchr(text, '\n')); text++)
+		n++;
+	return n;
+}
+
+static void write_block(const struct page *p, const struct cpu_group *g)
+{
+	if (g->n > 1)
+		write_group(p, g);
+	else
+		text_cpu(p, g->first);
+}
+
+/* The group's block; NULL: out of memory. */
+static char *block_of(const struct page *p, const struct cpu_group *g)
+{
+	struct page inner = *p;
+	char *text = NULL;
+	size_t len;
+
+	inner.out = open_memstream(&text, &len);
+	if (!inner.out)
+		return NULL;
+	write_block(&inner, g);
+	if (!fclose(inner.out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static void name_left(const struct page *p, const struct cpus *left)
+{
+	char list[REPORT_CPUS];
+	struct flow f;
+
+	if (cpus_empty(left))
+		return;
+	fputc('\n', p->out);
+	flow_start(&f, p->out, p->width, "", " ", "  ");
+	flow_add(&f, "without details here: cpus %s;", cpus_format(left, list, sizeof(list)));
+	flow_words(&f, "--all shows all of them, and of a recording culprit report --cpu N any");
+	flow_end(&f);
+}
+
+/* Takes the block; false: there is no room for it. */
+static bool take(char **text, const char **chosen, uint32_t k, unsigned *room)
+{
+	unsigned lines = count_lines(text[k]);
+
+	if (chosen[k])
+		return true;
+	if (lines > *room)
+		return false;
+	chosen[k] = text[k];
+	*room -= lines;
+	return true;
+}
+
+/* The first block has its place anyway; then come those that stand for many CPUs, then the others,
+ * by rank. */
+static void choose(const struct cpu_groups *all, char **text, const char **chosen, unsigned room)
+{
+	unsigned first = count_lines(text[0]);
+
+	chosen[0] = text[0];
+	room = room > first ? room - first : 0;
+	for (uint32_t k = 0; k < all->n; k++)
+		if (all->row[k].n > 1)
+			take(text, chosen, k, &room);
+	for (uint32_t k = 0; k < all->n && take(text, chosen, k, &room); k++)
+		;
+}
+
+void text_groups(const struct page *p, unsigned others)
+{
+	const struct cpu_groups *all = &p->view->groups;
+	unsigned room = others + LINES_LEAST < LINES ? LINES - others : LINES_LEAST;
+	char **text = calloc(all->n, sizeof(*text));
+	const char **chosen = calloc(all->n, sizeof(*chosen));
+	struct cpus left;
+
+	cpus_clear(&left);
+	for (uint32_t k = 0; text && k < all->n && k < BLOCKS_MOST; k++)
+		text[k] = block_of(p, &all->row[k]);
+	if (text && chosen)
+		choose(all, text, chosen, room - LEFT_LINES);
+	for (uint32_t k = 0; k < all->n; k++) {
+		if (chosen && chosen[k])
+			fputs(chosen[k], p->out);
+		else
+			cpus_or(&left, &all->row[k].cpus);
+		if (text)
+			free(text[k]);
+	}
+	free(text);
+	free(chosen);
+	name_left(p, &left);
+}
+
+void text_cpus(const struct page *p)
+{
+	uint32_t *order = calloc(p->view->ncpus + 1, sizeof(*order));
+
+	if (order && p->view->groups.n) /* in the order of the table */
+		for (uint32_t k = 0, n = 0; k < p->view->groups.n; k++)
+			for (uint32_t i = 0; i < p->view->groups.row[k].n; i++)
+				order[n++] = p->view->groups.row[k].lane[i];
+	for (uint32_t i = 0; i < p->view->ncpus; i++)
+		text_cpu(p, order && groups_shown(p->view) ? order[i] : i);
+	free(order);
+}
+
+void text_table(const struct page *p)
+{
+	if (groups_shown(p->view))
+		write_table(p);
+}

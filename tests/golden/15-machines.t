@@ -1,0 +1,76 @@
+#!/bin/sh
+# Reports of machines with 60 to 1,024 CPUs, made here (machines.c): which CPU is different, on one
+# screen. The text is kept in machines/; of the other formats what may not grow is looked at. With
+# the argument "write" the texts are written there instead.
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${BUILD:-$here/../../build}" && pwd)
+mode=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+n=0 failed=0
+export LC_ALL=C NO_COLOR=1
+unset COLUMNS
+
+ok() { # NAME COMMAND...
+	n=$((n + 1))
+	name=$1; shift
+	if "$@" >"$work/why" 2>&1; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		head -n 30 "$work/why" | cat -v | sed 's/^/# /'
+		failed=1
+	fi
+}
+
+report() { # RECORDING ARGS...
+	recording=$1; shift
+	"$build/culprit" report "$work/$recording.rec" "$@"
+}
+
+lines() { # FILE MOST
+	[ "$(wc -l <"$1")" -le "$2" ] || { wc -l "$1"; false; }
+}
+
+first_screen() { # FILE PATTERN: among its first 24 lines
+	head -n 24 "$1" | grep -- "$2"
+}
+
+"$build/golden_machines" "$work" || { echo "Bail out! golden_machines failed"; exit 1; }
+[ "$mode" != write ] || { rm -rf "$here/machines" && mkdir "$here/machines"; }
+for machine in 60 256 1024 unlike; do
+	for width in 80 100; do
+		COLUMNS=$width report "$machine" >"$work/$machine-$width" 2>&1
+		if [ "$mode" = write ]; then
+			[ $width = 100 ] || cp "$work/$machine-$width" "$here/machines/$machine"
+			continue
+		fi
+		ok "$machine CPUs: at most 100 lines of $width columns" \
+			lines "$work/$machine-$width" 100
+	done
+	[ "$mode" = write ] ||
+		ok "$machine CPUs: make golden writes it anew, for review" \
+			diff "$here/machines/$machine" "$work/$machine-80"
+done
+[ "$mode" != write ] || exit 0
+
+# The odd one, in the verdict and in the table, whatever the others lose.
+gap='at once to the thread backup \[4711\]'
+for odd in 60/34 256/100 1024/700; do
+	file=$work/${odd%/*}-100 cpu=${odd#*/}
+	tr '\n' ' ' <"$file" | tr -s ' ' >"$work/flat"
+	ok "${odd%/*} CPUs: the first screen's verdict has the one long gap" \
+		grep -q "cpu $cpu loses .*$gap" "$work/flat"
+	ok "${odd%/*} CPUs: so has the table" first_screen "$file" "^  $cpu .* ms .*backup"
+done
+ok "60 CPUs: those that are alike have one verdict" \
+	grep -c '^cpus 4-33,35-63 lose 0.466 % each to the tick' "$work/60-100"
+ok "256 CPUs: two groups" grep -c '^cpus 200-203 (4 alike: isolated)' "$work/256-100"
+ok "1,024 CPUs: what is not in detail is named" grep -q '^without details here: cpus' \
+	"$work/1024-100"
+report 60 --all >"$work/all"
+ok "--all shows each CPU" [ "$(grep -c '^cpu [0-9]* (isolated)' "$work/all")" = 60 ]
+report 1024 --cpu 900 >"$work/one"
+ok "--cpu shows any, as alone" [ "$(grep -c '^cpu 900 (isolated)' "$work/one")" = 1 ]
+echo "1..$n"
+exit $failed

@@ -1,0 +1,170 @@
+/* golden_machines DIR: recordings of machines as large as users have them, DIR/NAME.rec each. Their
+ * isolated CPUs are alike, and lose half a percent to the tick; but for the odd ones:
+ *
+ *   60     CPUs 4-63; cpu 34 has one gap of 5.9 ms besides
+ *   256    CPUs 8-255; cpu 100 has the gap, cpus 200-203 have only a network card's interrupt
+ *   1024   CPUs 8-1031; cpu 700 has a gap of 1.9 ms, cpu 77 the interrupts, cpu 512 went offline,
+ * cpu 900 lost records unlike CPUs 1-64, of which no two are alike
+ */
+#include <limits.h>
+
+#include "scene.h"
+
+#define MS 1000000ULL
+#define US 1000ULL
+
+static void fact(struct scene *s, const char *name, const char *text)
+{
+	if (facts_add(&s->view.facts, name, 0, text, strlen(text)))
+		abort();
+}
+
+static uint32_t ticks; /* of a CPU, one in 10 ms */
+
+static void begin(struct scene *s, const char *path, const char *name, unsigned first, unsigned n)
+{
+	unsigned *cpus = calloc(n, sizeof(*cpus));
+	char list[32], cmdline[128];
+
+	for (unsigned i = 0; cpus && i < n; i++)
+		cpus[i] = first + i;
+	scene_init(s, name, cpus, n);
+	s->view.run.duration_ns = ticks * 10 * MS;
+	snprintf(list, sizeof(list), "%u-%u", first, first + n - 1);
+	snprintf(cmdline, sizeof(cmdline), "quiet isolcpus=managed_irq,domain,%s", list);
+	strcpy(s->view.host.cmdline, cmdline);
+	cpus_clear(&s->view.host.nohz_full);
+	cpus_parse(list, &s->view.host.isolated, NULL, 0);
+	fact(s, "proc/cmdline", cmdline);
+	fact(s, "sys/devices/system/cpu/isolated", list);
+	fact(s, "sys/devices/system/cpu/nohz_full", "\n");
+	fact(s, "proc/sys/vm/stat_interval", "1\n");
+	snprintf(list, sizeof(list), "0-%u", first + n - 1);
+	cpus_parse(list, &s->view.host.online, NULL, 0);
+	fact(s, "sys/devices/system/cpu/online", list);
+	for (uint32_t i = 0; i < n; i++)
+		s->view.cpu[i].edge_seen.samples = 100;
+	free(cpus);
+	scene_begin(s, path);
+}
+
+/* The tick and what it brings along, and once the update of statistics. */
+static void tick(struct scene *s, uint32_t i)
+{
+	uint64_t handler = scene_function(s, "tick_nohz_handler"),
+		 update = scene_function(s, "vmstat_update");
+	unsigned number = s->view.cpu[i].number;
+	char comm[16];
+
+	for (uint32_t k = 0; k < ticks; k++) {
+		uint64_t end = 45 * US + 100 * ((k * 7 + i * 3) % 40);
+
+		scene_gap(s, i, 1 * MS + 9 * MS * k + 1 * US * (i % 90));
+		scene_put(s, mark(LEVEL_IRQ, MARK_HRTIMER, handler, 450));
+		scene_put(s, vector(VECTOR_LOCAL_TIMER, 300, end));
+		if (k % 3 == 0)
+			scene_put(s, softirq(1, end + 80, end + 6 * US));
+		scene_end(s, end + (k % 3 ? 500 : 6500) + 10 * (i % 7));
+	}
+	snprintf(comm, sizeof(comm), "kworker/%u:1", number);
+	scene_gap(s, i, ticks * 9500 * US + 10 * US * (i % 97));
+	scene_put(s,
+		  asked(mark(LEVEL_THREAD, MARK_WORK, update, 1500), 77, "node_exporter", 0, -1));
+	scene_put(s, kthread(1000 + number, comm, 1200, 14 * US + 20 * (i % 50)));
+	scene_end(s, 15 * US + 20 * (i % 50));
+}
+
+/* One gap, by a thread that has no business there. */
+static void long_gap(struct scene *s, uint32_t i, uint64_t length)
+{
+	scene_gap(s, i, ticks * 9700 * US);
+	scene_put(s, thread(4711, "backup", 1500, length - 2 * US));
+	scene_end(s, length);
+}
+
+static void interrupts(struct scene *s, uint32_t i)
+{
+	static char name[SCENE_WORDS][20];
+	uint64_t handler = scene_function(s, "ixgbe_msix_clean_rings [ixgbe]");
+	unsigned number = s->view.cpu[i].number;
+
+	snprintf(name[number], sizeof(name[number]), "eth0-TxRx-%u", number % 64);
+	s->irq[number] = name[number];
+	for (uint32_t k = 0; k < 2 * ticks; k++) {
+		scene_gap(s, i, 3 * MS + 4500 * US * k);
+		scene_put(s, irq(number, handler, 350, 1800 + 11 * (k % 17)));
+		scene_put(s, softirq(3, 2100, 70 * US + 100 * (k % 11)));
+		scene_end(s, 72 * US);
+	}
+}
+
+static int machine_60(struct scene *s, const char *path)
+{
+	ticks = 400;
+	begin(s, path, "trade-60", 4, 60);
+	for (uint32_t i = 0; i < 60; i++)
+		tick(s, i);
+	long_gap(s, 34 - 4, 5900 * US);
+	return scene_finish(s);
+}
+
+static int machine_256(struct scene *s, const char *path)
+{
+	ticks = 400;
+	begin(s, path, "dpdk-256", 8, 248);
+	for (uint32_t i = 0; i < 248; i++)
+		i >= 192 && i < 196 ? interrupts(s, i) : tick(s, i);
+	long_gap(s, 100 - 8, 5900 * US);
+	return scene_finish(s);
+}
+
+static int machine_1024(struct scene *s, const char *path)
+{
+	ticks = 100;
+	begin(s, path, "hpc-1024", 8, 1024);
+	s->cursor[900 - 8][LEVEL_IRQ] += 5;
+	for (uint32_t i = 0; i < 1024; i++)
+		i == 77 - 8 ? interrupts(s, i) : tick(s, i);
+	long_gap(s, 700 - 8, 1900 * US);
+	s->view.cpu[512 - 8].ended = "the CPU went offline";
+	s->view.cpu[512 - 8].observed_ns = 990 * MS;
+	return scene_finish(s);
+}
+
+static int machine_unlike(struct scene *s, const char *path)
+{
+	static char name[64][16];
+
+	ticks = 100;
+	begin(s, path, "zoo-64", 1, 64);
+	for (uint32_t i = 0; i < 64; i++) {
+		snprintf(name[i], sizeof(name[i]), "job-%c%c", 'a' + i / 8, 'a' + i % 8);
+		for (uint32_t k = 0; k < 10; k++) {
+			scene_gap(s, i, 5 * MS + 90 * MS * k);
+			scene_put(s, thread(500 + i, name[i], 1 * US, 100 * US + 10 * US * i));
+			scene_end(s, 102 * US + 10 * US * i);
+		}
+	}
+	return scene_finish(s);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*make)(struct scene *s, const char *path);
+	} machines[] = {{"60", machine_60},
+			{"256", machine_256},
+			{"1024", machine_1024},
+			{"unlike", machine_unlike}};
+	static struct scene scene;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; argc == 2 && i < sizeof(machines) / sizeof(machines[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s.rec", argv[1], machines[i].name);
+		if (machines[i].make(&scene, path))
+			return 1;
+		view_free(&scene.view);
+	}
+	return argc != 2;
+}

@@ -1,0 +1,268 @@
+/* Which CPUs are alike, what a group says of them, and the sentence on it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/conclude.h"
+#include "model/groups.h"
+#include "model/report.h"
+#include "runs.h"
+
+#define CPUS 6
+
+static struct view v;
+
+/* CPUs 4-9, observed for 10 s, that lose the same: 1,000 ticks of 5 us. */
+static int begin(void **state)
+{
+	static const unsigned cpus[CPUS] = {4, 5, 6, 7, 8, 9};
+
+	(void)state;
+	run_init(&v, cpus, CPUS, 10);
+	for (uint32_t i = 0; i < CPUS; i++)
+		for (unsigned k = 0; k < 1000; k++)
+			run_add(&v, i, 0.001 + 0.009 * k, SOURCE_VECTOR, 1, "local_timer",
+				"tick_nohz_handler", 5000);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	view_free(&v);
+	return 0;
+}
+
+static void add(uint32_t lane, enum source_kind kind, uint32_t id, const char *name, unsigned n,
+		uint64_t ns)
+{
+	for (unsigned k = 0; k < n; k++)
+		run_add(&v, lane, 9.2 + 0.001 * k, kind, id, name, NULL, ns);
+}
+
+/* "4-7,9 8": the groups in their order. */
+static void expect(const char *want)
+{
+	char got[256] = "", list[64];
+
+	assert_int_equal(groups_make(&v), 0);
+	for (uint32_t k = 0; k < v.groups.n; k++) {
+		const struct cpu_group *g = &v.groups.row[k];
+
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s%s", k ? " " : "",
+			 cpus_format(&g->cpus, list, sizeof(list)));
+		for (uint32_t i = 0; i < g->n; i++)
+			assert_int_equal(v.groups.of[g->lane[i]], k);
+	}
+	assert_string_equal(got, want);
+}
+
+static void test_all_alike(void **state)
+{
+	(void)state;
+	expect("4-9");
+	assert_true(groups_shown(&v));
+	assert_int_equal(v.groups.row[0].nsources, 1);
+	assert_int_equal(v.groups.row[0].source[0].cpus, CPUS);
+	assert_int_equal(v.groups.row[0].source[0].total_ns, 6 * 1000 * 5000);
+	assert_true(v.groups.row[0].lost.least == v.groups.row[0].lost.most);
+	view_cut(&v, 2);
+	expect("4-5");
+	assert_false(groups_shown(&v)); /* two CPUs are read one by one */
+	v.run.windows = true;
+	expect("");
+}
+
+/* One gap takes less than all the ticks. */
+static void test_rare_and_long(void **state)
+{
+	(void)state;
+	add(4, SOURCE_THREAD, 77, "backup", 1, 2900000);
+	expect("8 4-7,9");
+	assert_ptr_equal(group_odd(&v.cpu[4].sources), report_first_cause(&v, &v.groups.row[0]));
+	assert_string_equal(report_first_cause(&v, &v.groups.row[0])->name, "backup");
+	assert_null(group_odd(&v.cpu[0].sources));
+	assert_string_equal(group_most(&v.cpu[4].sources)->name, "local_timer");
+}
+
+/* Up to 4 x 20 us a single run makes no difference; beyond, one of a quarter must be there. */
+static void test_longest(void **state)
+{
+	(void)state;
+	add(1, SOURCE_THREAD, 77, "short", 1, 80000);
+	expect("4-9");
+	add(2, SOURCE_THREAD, 77, "long", 1, 80001);
+	expect("6 4-5,7-9");
+	add(3, SOURCE_THREAD, 77, "long", 1, 20001);
+	expect("6-7 4-5,8-9");
+	for (uint32_t i = 0; i < CPUS; i++)
+		add(i, SOURCE_THREAD, 77, "long", 1, 20001);
+	expect("4-9");
+	add(5, SOURCE_THREAD, 77, "other", 1, 90000); /* as long, but another */
+	expect("9 4-8");
+}
+
+/* Half of the larger loss may differ. */
+static void test_cost(void **state)
+{
+	(void)state;
+	add(0, SOURCE_THREAD, 77, "job", 100, 49000);
+	expect("4-9");
+	add(0, SOURCE_THREAD, 77, "job", 3, 49000);
+	expect("4 5-9");
+	/* As much, of another: 5 ms of it are lost to each alone. */
+	add(1, SOURCE_THREAD, 78, "job", 103, 49000);
+	expect("4-5 6-9"); /* the same name */
+	add(2, SOURCE_THREAD, 78, "task", 103, 49000);
+	expect("4-5 6 7-9");
+}
+
+static void test_quiet(void **state)
+{
+	static const unsigned cpus[CPUS] = {1, 2, 3, 4, 5, 6};
+
+	(void)state;
+	view_free(&v);
+	run_init(&v, cpus, CPUS, 10);
+	add(0, SOURCE_IRQ, 36, "nvme0q1", 10, 9000);
+	add(1, SOURCE_THREAD, 5, "bash", 1, 9000);
+	add(2, SOURCE_SOFTIRQ, 1, "TIMER", 100, 9000);
+	expect("1-6");
+	add(2, SOURCE_SOFTIRQ, 1, "TIMER", 20, 9000); /* more than 0.01 % */
+	expect("3 1-2,4-6");
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(group_verdict(&v, 1),
+			    "cpus 1-2,4-6 are quiet: they lost 0 to 0.0009 % of their time to "
+			    "hiccups, at most 9.00 us at once");
+}
+
+static void test_state(void **state)
+{
+	(void)state;
+	cpus_add(&v.host.isolated, 4);
+	v.cpu[1].counts.lost = 1;
+	v.cpu[2].ended = "the CPU went offline";
+	v.cpu[3].ended = "the sampler was killed";
+	expect("4 5 6 7 8-9");
+	v.cpu[3].ended = v.cpu[2].ended;
+	v.cpu[0].counts.lost = 1;
+	cpus_add(&v.host.isolated, 5);
+	expect("4-5 6-7 8-9");
+}
+
+static void assert_name(enum source_kind kind, const char *name, const char *want)
+{
+	struct source s = {.kind = kind};
+	char got[DIFF_NAME];
+
+	strcpy(s.name, name);
+	group_name(&s, got);
+	assert_string_equal(got, want);
+	strcpy(s.name, want); /* a common name is its own */
+	group_name(&s, got);
+	assert_string_equal(got, want);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_name(SOURCE_IRQ, "eth0-TxRx-12", "eth0-TxRx-*");
+	assert_name(SOURCE_IRQ, "mlx5_comp3@pci:0000:3b:00.0", "mlx5_comp*@pci:0000:3b:00.0");
+	assert_name(SOURCE_IRQ, "virtio1-req.0", "virtio1-req.*");
+	assert_name(SOURCE_THREAD, "kworker/12:1H", "kworker/*:*H");
+	assert_name(SOURCE_THREAD, "lcore-worker-7", "lcore-worker-*");
+	assert_name(SOURCE_THREAD, "bash", "bash");
+	assert_name(SOURCE_VECTOR, "local_timer2", "local_timer2");
+}
+
+/* What all have in common is said of all, and nothing else. */
+static void test_common(void **state)
+{
+	const struct group_source *s;
+	char who[256];
+
+	(void)state;
+	for (uint32_t i = 0; i < CPUS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "eth0-TxRx-%u", i);
+		add(i, SOURCE_IRQ, 40 + i, name, 10, 3000 + i);
+		add(i, SOURCE_THREAD, 99, "logger", 5, 2000);
+	}
+	expect("4-9");
+	s = &v.groups.row[0].source[1];
+	assert_string_equal(report_who(&s->who, who, sizeof(who)), "eth0-TxRx-*");
+	assert_int_equal(s->max_ns, 3005);
+	assert_int_equal(v.cpu[s->max_lane].number, 9);
+	assert_true(s->ns.least == 30000 && s->ns.median == 30020 && s->ns.most == 30050);
+	s = &v.groups.row[0].source[2];
+	assert_string_equal(report_who(&s->who, who, sizeof(who)), "logger [99]");
+	assert_true(group_has(s, v.cpu[3].sources.row[2]));
+	assert_ptr_equal(group_source(&v.groups.row[0], v.cpu[3].sources.row[1]), s - 1);
+}
+
+/* Times of all CPUs add up in their group, whatever they are. */
+static void test_sums(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < CPUS; i++) {
+		add(i, SOURCE_THREAD, 10 + i, "kworker/3:1", 1 + i, 1000 * i + 7);
+		add(i, SOURCE_THREAD, 90 + i, "kworker/3:2", 1, 500);
+	}
+	assert_int_equal(groups_make(&v), 0);
+	for (uint32_t k = 0; k < v.groups.n; k++) {
+		const struct cpu_group *g = &v.groups.row[k];
+		uint64_t ns = 0, cpus = 0;
+
+		for (uint32_t i = 0; i < g->n; i++)
+			cpus += v.cpu[g->lane[i]].hiccups.sum;
+		for (uint32_t i = 0; i < g->nsources; i++)
+			ns += g->source[i].total_ns;
+		assert_int_equal(ns, cpus);
+		assert_int_equal(g->total_ns, cpus);
+	}
+}
+
+static void test_verdict(void **state)
+{
+	(void)state;
+	add(4, SOURCE_THREAD, 77, "backup", 1, 900000);
+	add(5, SOURCE_VECTOR, 1, "local_timer", 1, 5000);
+	assert_int_equal(conclude(&v), 0);
+	assert_int_equal(v.groups.n, 2);
+	assert_non_null(strstr(group_verdict(&v, 0), "cpu 8 loses 0.05 % to the tick: "));
+	assert_non_null(strstr(group_verdict(&v, 0),
+			       "; and up to 900 us at once to the thread backup [77]"));
+	assert_non_null(strstr(group_verdict(&v, 1), "cpus 4-7,9 lose 0.05 % each to the tick: "
+						     "they are not nohz_full"));
+	assert_ptr_equal(view_verdict(&v), group_verdict(&v, 0));
+	v.run.traced = false;
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(group_verdict(&v, 1),
+			    "cpus 4-7,9 lose 0.05 % of their time each, up to 5.00 us at "
+			    "once, and nobody can be named: they were not traced");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_all_alike, begin, end),
+		cmocka_unit_test_setup_teardown(test_rare_and_long, begin, end),
+		cmocka_unit_test_setup_teardown(test_longest, begin, end),
+		cmocka_unit_test_setup_teardown(test_cost, begin, end),
+		cmocka_unit_test_setup_teardown(test_quiet, begin, end),
+		cmocka_unit_test_setup_teardown(test_state, begin, end),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test_setup_teardown(test_common, begin, end),
+		cmocka_unit_test_setup_teardown(test_sums, begin, end),
+		cmocka_unit_test_setup_teardown(test_verdict, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
