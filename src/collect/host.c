@@ -1,5 +1,6 @@
 #include "collect/host.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -73,12 +74,24 @@ void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t 
 			 format_ns(after_ns, after, sizeof(after)));
 }
 
+/* Where hotplug is to bring a CPU: the same number for all that stay online. */
+static void read_goal(int cpu, char *goal, size_t len)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), CPU_DIR "cpu%d/hotplug/target", cpu);
+	read_line(path, goal, len);
+}
+
 bool host_is_online(unsigned cpu)
 {
+	char goal[16], here[16];
 	struct cpus online;
 
 	host_online(&online);
-	return cpus_has(&online, cpu);
+	read_goal(cpu, goal, sizeof(goal));
+	read_goal(sched_getcpu(), here, sizeof(here));
+	return cpus_has(&online, cpu) && !strcmp(goal, here);
 }
 
 /* True when the process is in the machine's own namespace of this kind, or the kernel has none of

@@ -11,6 +11,7 @@ void host_read(struct host *host);
 
 /* The CPUs that are online now; all where nobody knows. */
 void host_online(struct cpus *online);
+/* False also for a CPU that is about to go offline: the kernel moves its threads away first. */
 bool host_is_online(unsigned cpu);
 /* Writes to text, unless it says something already, which of these CPUs are offline now, after so
  * long. */

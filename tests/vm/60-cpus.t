@@ -27,6 +27,7 @@ KERNEL = "6.12"
 CPUS = 32 if os.environ.get("LONG") else 8
 # The second thread of one core and the first of the next, on the second node.
 FIRST, SECOND = CPUS // 2 + 1, CPUS // 2 + 2
+TIME = r"[0-9.]+ m?s"
 JOB = f"FIRST={FIRST} SECOND={SECOND}" + r"""
 cd /sys/devices/system
 for c in cpu/cpu[0-9]*; do
@@ -50,14 +51,19 @@ for p in $(grep -lx culprit-sampler /proc/[0-9]*/comm); do
 	grep -h Private_ ${p%comm}smaps_rollup | awk '{n += $2} END {print n}'
 done >/tmp/out/memory
 poke fifo -c $FIRST -n 10 -l 100us >/tmp/out/poke
-kill -INT $!; finish
-
-begin off -c $FIRST,$SECOND -d 1h --no-trace
+online 1 0 # one of those that culprit itself may run on
 online $SECOND 0
 usleep 500000
 kill -INT $!; finish
+
+online 1 1
 online $SECOND 1
-begin back -c $SECOND -d 300ms --no-trace; finish
+begin back -c $FIRST,$SECOND -H 1 -d 300ms --no-trace; finish
+begin homeless -c $FIRST -H 1 -d 1h --no-trace
+online 1 0
+usleep 500000
+kill -INT $!; finish
+online 1 1
 """
 
 try:
@@ -68,7 +74,7 @@ except (lab.Failed, FileNotFoundError) as why:
 rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 600, cpus=CPUS,
                               isolation=f"isolcpus={FIRST},{SECOND} irqaffinity=0")
 text = {name: data.decode(errors="replace") for name, data in files.items()}
-reports = {name: json.loads(text[name]) for name in ("both", "off", "back")}
+reports = {name: json.loads(text[name]) for name in ("both", "back", "homeless")}
 status = {name: int(text[name + ".rc"]) for name in reports}
 
 
@@ -88,10 +94,8 @@ ok(len(siblings) == CPUS and all(len(s) == 2 for s in siblings.values())
    f"{CPUS} CPUs with sibling threads on two nodes", text["topology"])
 
 both = reports["both"]
-ok(status["both"] == 0 and not text["both.err"],
-   "the isolated CPUs are measured together, without -c", status, text["both.err"])
 check_sums(both, "both")
-is_(both["run"]["cpus"], [FIRST, SECOND], "and no others")
+is_(both["run"]["cpus"], [FIRST, SECOND], "the isolated CPUs are measured together, without -c")
 memory = [int(n) for n in text["memory"].split()]
 diag(f"the window of 2 CPUs opened after {started('both'):.2f} s; "
      f"private memory of each sampler, in kB: {memory}")
@@ -101,14 +105,26 @@ on = {cpu: {s["id"] for s in sources(both, cpu, kind="thread")} for cpu in (FIRS
 ok(poked and poked <= on[FIRST] and not poked & on[SECOND],
    "a thread is found on the CPU where it ran, and there alone", poked, on)
 
-off = reports["off"]
-seen = {c["cpu"]: c for c in off["cpus"]}
-ok(seen[SECOND]["ended_early"] and not seen[FIRST]["ended_early"],
-   "a CPU that goes offline ends early, with the reason", seen[SECOND]["ended_early"])
-ok(seen[FIRST]["observed_ns"] > seen[SECOND]["observed_ns"] + 400_000_000,
-   "and the other one goes on", seen[FIRST]["observed_ns"], seen[SECOND]["observed_ns"])
+first, second = cpu_of(both, FIRST), cpu_of(both, SECOND)
+ok(second["ended_early"] == "the CPU went offline" and not first["ended_early"],
+   "a CPU that goes offline ends early, with the reason", second["ended_early"])
+ok(first["observed_ns"] > second["observed_ns"] + 400_000_000, "and the other one goes on",
+   first["observed_ns"], second["observed_ns"])
+why = f"cpu {SECOND} ended early, after {TIME}: the CPU went offline"
+ok(re.fullmatch(why, both["run"]["incomplete"] or ""), "the run is incomplete",
+   both["run"]["incomplete"])
+is_(status["both"], 3, "and says so by its exit status")
+ok(re.fullmatch(f"culprit: incomplete: {why}\n", text["both.err"]), "and in one line",
+   text["both.err"])
+
 back = reports["back"]
-ok(status["back"] == 0 and not cpu_of(back, SECOND)["ended_early"]
-   and cpu_of(back, SECOND)["observed_ns"] > 290_000_000, "when it is back it is measured again",
-   status["back"], text["back.err"])
+ok(status["back"] == 0 and not text["back.err"] and not back["run"]["incomplete"]
+   and all(c["observed_ns"] and c["loop"]["count"] for c in back["cpus"]),
+   "when it is back it is measured again", status["back"], text["back.err"], *back["cpus"])
+homeless = reports["homeless"]
+ok(cpu_of(homeless, FIRST)["observed_ns"] > 400_000_000 and status["homeless"] == 3,
+   "where no CPU is left that culprit may run on it goes on, and says so by its exit status",
+   homeless["run"], status["homeless"])
+is_(text["homeless.err"], f"culprit: incomplete: {homeless['run']['incomplete']}\n",
+    "and in one line")
 done()
