@@ -73,21 +73,21 @@ static int choose(const struct options *o, struct view *v)
 
 	audit_online(&v->facts, &online);
 	if (cpus_empty(&online))
-		return complain("which CPUs are online cannot be read from "
-				"/sys/devices/system/cpu/online: is /sys mounted?");
+		return complain("cannot read from /sys/devices/system/cpu/online which CPUs are "
+				"online: is /sys mounted?");
 	v->run.cpus = o->cpus;
 	if (cpus_empty(&o->cpus))
 		audit_default_targets(&v->facts, &v->run.cpus);
 	cpus_sub(&absent, &online);
 	if (!cpus_empty(&absent))
-		return complain("CPU %s is not there or offline: online are %s (-c)",
+		return complain("CPU %s does not exist or is offline: give CPUs of %s (-c)",
 				cpus_format(&absent, list, sizeof(list)),
 				cpus_format(&online, all, sizeof(all)));
 	v->run.housekeeping = online;
 	cpus_sub(&v->run.housekeeping, &v->run.cpus);
 	if (cpus_empty(&v->run.cpus) || cpus_empty(&v->run.housekeeping))
-		return complain("one CPU at least must stay for housekeeping, and one be quiet: "
-				"online are %s (-c)",
+		return complain("at least one CPU must stay for housekeeping, and one must be "
+				"quiet: choose of %s with -c",
 				cpus_format(&online, all, sizeof(all)));
 	return 0;
 }
@@ -148,8 +148,8 @@ static int read_facts(struct options *o, const char *path, struct view *v, struc
 		return -1;
 	recording_finish(*r);
 	if (!v->facts.count)
-		return complain("%s holds nothing about how the machine was set up: it was "
-				"recorded with --no-audit",
+		return complain("%s does not say how the machine was set up: record it again "
+				"without --no-audit",
 				path);
 	if (cpus_empty(&o->cpus))
 		o->cpus = v->run.cpus;
@@ -189,12 +189,13 @@ int cmd_audit(int argc, char **argv)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
 	if (operands > 1) {
-		complain("one RECORDING at a time: culprit audit %s", argv[1]);
+		complain("audit takes one RECORDING at a time: culprit audit %s", argv[1]);
 		free(v);
 		return EXIT_ERROR;
 	}
 	if (operands && o.deep) {
-		complain("--deep reads this machine, and %s is of one as it was: leave out either",
+		complain("--deep reads this machine as it is now, and %s is a recording: leave out "
+			 "one of them",
 			 argv[1]);
 		free(v);
 		return EXIT_ERROR;

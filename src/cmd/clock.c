@@ -83,7 +83,7 @@ static int choose(struct options *o, const struct host *host)
 	}
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&absent))
-		return complain("CPU %s is not there or offline: online are %s (-c)",
+		return complain("CPU %s does not exist or is offline: give CPUs of %s (-c)",
 				cpus_format(&absent, list, sizeof(list)),
 				cpus_format(&host->online, all, sizeof(all)));
 	here = o->cpus;
@@ -147,8 +147,7 @@ static int measure(struct options *o, struct clock_view *v, const int *fd)
 		return EXIT_ERROR;
 	for (uint32_t i = 0; i < v->ndevices; i++)
 		if (!some_way_works(&v->device[i])) {
-			complain("%s: no way to read its PTP hardware clock works: the report says "
-				 "why",
+			complain("%s: its PTP hardware clock cannot be read: the report says why",
 				 v->device[i].operand);
 			code = EXIT_ERROR;
 		}

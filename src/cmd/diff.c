@@ -159,19 +159,17 @@ static int judge(const struct options *o, const struct diff *d, const struct fil
 		side_name(f, 0, first, sizeof(first));
 		side_name(f, k, name, sizeof(name));
 		if (worse && isinf(r->value))
-			say("%s: time is lost, and in %s none was: worse than --fail-if-worse %g",
+			say("%s: it lost time, and %s lost none: worse than --fail-if-worse %g",
 			    name, first, o->worse);
 		else if (worse)
-			say("%s: %s %% more time lost than in %s (ratio %.3g to %.3g) is more than "
+			say("%s: it lost %s %% more time than %s (ratio %.3g to %.3g): more than "
 			    "--fail-if-worse %g",
 			    name, format_percent(100 * (r->value - 1), a, sizeof(a)), first, r->low,
 			    r->high, o->worse);
 		else if (passed_over(o, d, k))
-			say("%s: more time lost than in %s, and yet by no more than two windows "
-			    "may differ with "
-			    "nothing changed (--between %g): no failure; several recordings a side "
-			    "made in turn "
-			    "tell more",
+			say("%s: it lost more time than %s, but two windows may differ as much "
+			    "when nothing has changed (--between %g), so this is no failure; to "
+			    "know more, make several recordings of each side in turn",
 			    name, first, o->between);
 		if (worse)
 			code = EXIT_CROSSED;
@@ -209,7 +207,7 @@ static struct recording *read_file(const char *path, const struct part *part, st
 		observed_ns += v->cpu[i].observed_ns;
 	if (observed_ns)
 		return r;
-	complain("%s: holds no time that was observed%s%s: there is nothing to compare", path,
+	complain("%s: no time was observed in it%s%s: there is nothing to compare", path,
 		 v->run.incomplete[0] ? ": " : "", v->run.incomplete);
 	view_free(v);
 	recording_close(r);
@@ -281,7 +279,8 @@ static int separator(int argc, char **argv)
 static int add_side(struct files *f, char **path, uint32_t n)
 {
 	if (f->sides == DIFF_FILES || n > DIFF_RECORDINGS - f->n)
-		return complain("too many recordings: diff takes %d sides and %d of all",
+		return complain("too many recordings: diff takes at most %d sides and %d "
+				"recordings",
 				DIFF_FILES, DIFF_RECORDINGS);
 	f->side[f->sides++] = (struct diff_side){&f->views[f->n], n};
 	for (uint32_t i = 0; i < n; i++)
@@ -333,9 +332,8 @@ int cmd_diff(int argc, char **argv)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
 	if (f->sides < 2) {
-		complain("%u recording%s given: diff takes two or more, the one to compare with "
-			 "first; culprit record "
-			 "makes them",
+		complain("%u recording%s given: give two or more, first the one to compare with; "
+			 "culprit record makes them",
 			 f->n, f->n == 1 ? "" : "s");
 		code = EXIT_ERROR;
 	} else {

@@ -218,10 +218,10 @@ static int not_found(const char *name)
 	char near[512];
 
 	if (cause_near(name, near, sizeof(near))[0])
-		return complain("the cause book has nothing under '%s'; near it: %s", name, near);
-	return complain("the cause book has nothing under '%s': culprit explain lists it all; a "
-			"program's thread is looked up "
-			"with its number: '%s [PID]'",
+		return complain("the cause book has no entry for '%s'; similar names: %s", name,
+				near);
+	return complain("the cause book has no entry for '%s': culprit explain lists it all; for a "
+			"thread of a program give its number, too: '%s [PID]'",
 			name, name);
 }
 

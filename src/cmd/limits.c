@@ -41,7 +41,8 @@ static int check_lane(const struct limits *l, const struct view *v, uint32_t i)
 		code = EXIT_CROSSED;
 	}
 	if (l->max_hiccup_ns && r->hiccups_lost) {
-		say("%s: %s hiccups were lost, and any may have been longer than --max-hiccup",
+		say("%s: %s hiccups were lost, and each of them may have been longer than "
+		    "--max-hiccup",
 		    name, format_count(r->hiccups_lost, a, sizeof(a)));
 		code = EXIT_CROSSED;
 	}

@@ -156,7 +156,7 @@ static int choose_targets(struct measure *m, const struct host *host)
 		cpus_sub(&absent, &host->online);
 		if (cpus_empty(&absent))
 			return 0;
-		return complain("CPU %s is not there or offline: online are %s (-c)",
+		return complain("CPU %s does not exist or is offline: give CPUs of %s (-c)",
 				cpus_format(&absent, list, sizeof(list)),
 				cpus_format(&host->online, online, sizeof(online)));
 	}
@@ -170,8 +170,8 @@ static int choose_targets(struct measure *m, const struct host *host)
 	if (lowest >= 0)
 		cpus_del(&m->cpus, lowest);
 	if (cpus_empty(&m->cpus))
-		return complain("there is only one CPU to use, and it must stay free for "
-				"housekeeping: culprit needs two");
+		return complain("only one CPU can be used, and it must stay free for housekeeping: "
+				"culprit needs two");
 	return 0;
 }
 
@@ -195,8 +195,8 @@ static int share(struct measure *m, const struct host *host)
 			"run, and the machine "
 			"could hang: leave out -P, or set kernel.sched_rt_runtime_us to 950000");
 	if (m->sched.priority > MEASURE_SHARED_PRIORITY)
-		return complain("on all online CPUs culprit must come before its samplers: give "
-				"-P a priority up to %d",
+		return complain("to measure all online CPUs, culprit needs a higher priority than "
+				"its samplers: give -P a priority of at most %d",
 				MEASURE_SHARED_PRIORITY);
 	return 0;
 }
@@ -213,7 +213,7 @@ static int choose_housekeeping(struct measure *m, const struct host *host)
 				"and -H different CPUs",
 				cpus_format(&both, list, sizeof(list)));
 	if (!cpus_empty(&absent))
-		return complain("CPU %s is not there or offline (-H)",
+		return complain("CPU %s does not exist or is offline: give others with -H",
 				cpus_format(&absent, list, sizeof(list)));
 	if (!cpus_empty(&m->housekeeping))
 		return 0;
@@ -222,9 +222,8 @@ static int choose_housekeeping(struct measure *m, const struct host *host)
 	if (cpus_empty(&m->housekeeping) && m->may_share)
 		return share(m, host);
 	if (cpus_empty(&m->housekeeping))
-		return complain("measuring all online CPUs (%s) would leave none for housekeeping, "
-				"and the machine could hang: "
-				"leave one out of -c",
+		return complain("-c names all online CPUs (%s), and the machine could hang without "
+				"one for housekeeping: leave one out of -c",
 				cpus_format(&m->cpus, targets, sizeof(targets)));
 	return 0;
 }
@@ -247,8 +246,9 @@ int measure_choose(const struct measure *m, const struct host *host, unsigned *c
 	     next = cpus_next(&from, next + 1))
 		cpu[n++] = next;
 	return n >= need ? (int)n
-			 : complain("this needs %u CPUs, and there %s %u to use", need,
-				    n == 1 ? "is" : "are", n);
+			 : complain("this needs %u CPUs, but only %u can be used: give more with "
+				    "-c",
+				    need, n);
 }
 
 static int check_place(const struct measure *m, const struct host *host)
@@ -257,7 +257,7 @@ static int check_place(const struct measure *m, const struct host *host)
 	const char *why = "", *where = m->no_trace ? NULL : host_foreign();
 
 	if (where)
-		return complain("tracing must run %s, or --no-trace", where);
+		return complain("tracing is not possible here: %s; --no-trace needs no tracing", where);
 	if (!m->no_trace) {
 		host_missing_caps(caps, sizeof(caps));
 		if (caps[0])

@@ -195,9 +195,8 @@ static int through_trace_cmd(struct input *in, const char *path)
 		return 0;
 	in->child = 0;
 	if (err == ENOENT)
-		return complain("%s is a trace.dat, and reading it needs trace-cmd: install the "
-				"package trace-cmd, or "
-				"give the text of trace-cmd report",
+		return complain("%s is a trace.dat, which only trace-cmd can read: install the "
+				"package trace-cmd, or give the text of trace-cmd report",
 				path);
 	return complain("%s is a trace.dat, and trace-cmd does not start: %s", path, strerror(err));
 }
@@ -234,7 +233,7 @@ static int close_input(struct input *in, const char *name)
 		;
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
-	return complain("trace-cmd could not read %s: 'trace-cmd report -i' on it says why", name);
+	return complain("trace-cmd could not read %s: 'trace-cmd report -i FILE' shows why", name);
 }
 
 /* Refuses a text with no line of osnoise or rtla: most likely the wrong file. */
@@ -246,7 +245,7 @@ static int check_known(const struct osnoise_reader *r, const char *name)
 		return 0;
 	if (r->nunknowns)
 		memcpy(first, r->unknowns[0].text, r->unknowns[0].len);
-	return complain("%s holds nothing of osnoise, timerlat or rtla: none of its lines is "
+	return complain("%s is not output of osnoise, timerlat or rtla: none of its lines is "
 			"known, the first is '%.60s'",
 			name, first);
 }
@@ -369,12 +368,13 @@ int cmd_osnoise(int argc, char **argv)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	if (operands > 1 || (operands && !o.input)) {
 		complain(operands > 1
-				 ? "one RECORDING at a time can be laid beside --input"
-				 : "a RECORDING goes with --input FILE: see culprit help osnoise");
+				 ? "--input compares with one RECORDING at a time"
+				 : "a RECORDING is compared with --input FILE: see culprit help "
+				   "osnoise");
 		return EXIT_ERROR;
 	}
 	if (o.alternate && o.measure.duration_ns == UINT64_MAX) {
-		complain("--alternate takes turns of -d each: give it a time");
+		complain("each turn of --alternate lasts as long as -d says: give -d a time");
 		return EXIT_ERROR;
 	}
 	o.recording = argv[1];

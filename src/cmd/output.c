@@ -92,7 +92,7 @@ int output_open(struct output *o)
 
 	o->file = stdout;
 	if ((o->stacks || o->series_given) && o->format != FORMAT_TEXT)
-		return complain("%s is for text: leave it out with -f %s",
+		return complain("%s works only with -f text: leave it out with -f %s",
 				o->stacks ? "--stacks" : "--percentiles",
 				format_of(o)->choice.name);
 	if (o->all && strcmp(format_of(o)->choice.name, "text") &&
@@ -202,7 +202,7 @@ static void say_rest(const struct output *o, const struct view *v)
 		const struct cpu *c = &v->cpu[i];
 
 		if (c->hiccups_lost)
-			say("CPU %u: %s hiccups have no line, %s in all: they came faster than "
+			say("CPU %u: %s hiccups are missing here, %s in all: they came faster than "
 			    "they could be read",
 			    v->cpu[i].number, format_count(c->hiccups_lost, a, sizeof(a)),
 			    format_ns(c->hiccups_lost_ns, b, sizeof(b)));

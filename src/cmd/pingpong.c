@@ -219,7 +219,8 @@ static int check_methods(struct options *o)
 		if (!pingpong_can(p->way[i], why, sizeof(why)))
 			p->way[n++] = p->way[i];
 		else if (!o->every_way)
-			return complain("no %s: %s; choose other methods with -m",
+			return complain("the method %s cannot be used: %s; choose other methods "
+					"with -m",
 					pingpong_names[p->way[i]], why);
 		else
 			say("%s is left out: %s", pingpong_names[p->way[i]], why);
@@ -236,7 +237,7 @@ static int check_looks(struct pingpong_options *p)
 	for (uint32_t i = 0; i < p->nways; i++)
 		taken |= !strcmp(pingpong_names[p->way[i]], "spin-pauses");
 	if (p->looks && !taken)
-		return complain("--looks is of the method spin-pauses: add that to -m");
+		return complain("--looks belongs to the method spin-pauses: add this to -m");
 	if (!p->looks)
 		p->looks = LOOKS;
 	return 0;
@@ -253,7 +254,7 @@ static int run_matrix(struct options *o, struct workload *w)
 		cpus_allowed(&m->cpus);
 	n = cpus_count(&m->cpus);
 	if (n < 2) {
-		complain("a pair is two CPUs, and this is one: give more with -c");
+		complain("a pair needs two CPUs, and only one is given: give more with -c");
 		return EXIT_ERROR;
 	}
 	bytes = (size_t)n * n * sizeof(uint64_t);
@@ -300,7 +301,7 @@ static int run_pair(struct options *o, struct workload *w)
 		return workload_command_run(&o->command, w, p);
 	p->raw_count = p->messages < SIZE_MAX / 1024 ? shared(bytes) : NULL;
 	if (!p->raw_count) {
-		complain("no memory for so many raw times: make -n smaller");
+		complain("not enough memory for so many raw times: give a smaller -n");
 		return EXIT_ERROR;
 	}
 	p->raw = p->raw_count + 2 * p->nways;

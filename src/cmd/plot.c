@@ -207,8 +207,8 @@ static int convert(FILE *svg, const char *path)
 			"PNG needs rsvg-convert: apt-get install librsvg2-bin, or write an .svg");
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return status ? complain("rsvg-convert could not write %s; an .svg or .html needs nobody "
-				 "else",
+	return status ? complain("rsvg-convert could not write %s; an .svg or .html needs no other "
+				 "program",
 				 path)
 		      : 0;
 }
@@ -265,14 +265,15 @@ static int settle_format(struct options *o)
 	size_t len = o->path ? strlen(o->path) : 0;
 
 	if (!o->path)
-		return o->format ? complain("where should the picture go? give -o FILE") : 0;
+		return o->format ? complain("-f needs the name of a file to write to: give -o "
+					    "FILE") : 0;
 	for (int k = SVG; !o->format && k <= JSON; k++)
 		if (len > strlen(endings[k]) &&
 		    !strcmp(o->path + len - strlen(endings[k]), endings[k]))
 			o->format = k;
 	return o->format ? 0
-			 : complain("%s: what is that? name it .svg, .html, .png, .gp or .json, or "
-				    "give -f",
+			 : complain("%s: its name does not tell the format: name it .svg, .html, "
+				    ".png, .gp or .json, or give -f",
 				    o->path);
 }
 

@@ -156,7 +156,7 @@ static int choose_cpu(struct options *o, int role, const unsigned *from, int n)
 				role_names[role], role_names[role],
 				role == QUEUE_ACCUMULATOR ? ", or none" : "");
 	if (cpus_has(taken, o->cpu[role]))
-		return complain("CPU %ld cannot be busy for two: give --%s another one",
+		return complain("CPU %ld cannot have two roles: give --%s another CPU",
 				o->cpu[role], role_names[role]);
 	o->queue.cpu[role] = o->cpu[role];
 	cpus_add(taken, o->cpu[role]);
@@ -180,7 +180,8 @@ static int choose_cpus(struct options *o)
 	if (o->queue.cpu[QUEUE_ACCUMULATOR] == QUEUE_NOBODY &&
 	    o->queue.cpu[QUEUE_JOURNALLER] == QUEUE_NOBODY)
 		return complain(
-			"nobody takes the messages: give --accumulator or --journaller a CPU");
+			"there is no thread to take the messages: give --accumulator or "
+			"--journaller a CPU");
 	return 0;
 }
 
@@ -204,7 +205,8 @@ static int map_ring(struct queue_options *q)
 
 	q->ring = bytes <= all / 4 ? get_memory(bytes) : NULL;
 	return q->ring ? 0
-		       : complain("no memory for a ring of %llu MB: make -b or -l smaller",
+		       : complain("not enough memory for a ring of %llu MB: give a smaller -b or "
+				  "-l",
 				  (unsigned long long)(bytes >> 20));
 }
 
@@ -227,9 +229,8 @@ static int map_payload(struct options *o)
 	if (fd < 0 || fstat(fd, &st)) {
 		complain("cannot read %s: %s", o->payload, strerror(errno));
 	} else if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < q->length) {
-		complain("%s holds no message of %llu bytes: give a larger file with --payload, or "
-			 "a "
-			 "smaller -l",
+		complain("%s is too small for a message of %llu bytes: give a larger file with "
+			 "--payload, or a smaller -l",
 			 o->payload, (unsigned long long)q->length);
 	} else {
 		q->payload_len = st.st_size;
@@ -253,7 +254,7 @@ static int open_journal(struct options *o)
 
 	o->queue.journal = -1;
 	if (o->queue.cpu[QUEUE_JOURNALLER] == QUEUE_NOBODY)
-		return o->journal ? complain("--journal without a journaller: give it a CPU with "
+		return o->journal ? complain("--journal needs a journaller: give it a CPU with "
 					     "--journaller")
 				  : 0;
 	if (o->journal) {

@@ -126,7 +126,7 @@ static struct recording *read_file(struct options *o, const char *path, struct v
 	recording_finish(r);
 	if (o->part.from_ns >= recording_whole_ns(r) && o->part.from_ns) {
 		complain(
-			"%s: holds %s, and nothing of it is later than --from: give an earlier one",
+			"%s: it ends after %s, and --from is later: give an earlier --from",
 			path, format_ns(recording_whole_ns(r), whole, sizeof(whole)));
 		view_free(v);
 		recording_close(r);
@@ -169,7 +169,7 @@ static int report(struct options *o, char **path, uint32_t n)
 			goto out;
 	}
 	if (!some_shown(o, views, n)) {
-		complain("no source is of this --kind and --source: the report without them lists "
+		complain("no source has this --kind and --source: the report without them lists "
 			 "all");
 		goto out;
 	}
@@ -198,7 +198,7 @@ int cmd_report(int argc, char **argv)
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	if (o.schema && operands) {
-		complain("--schema prints the schema alone: leave out the recordings");
+		complain("--schema prints only the schema: leave out the recordings");
 		return EXIT_ERROR;
 	}
 	if (o.schema)
@@ -208,7 +208,7 @@ int cmd_report(int argc, char **argv)
 		return EXIT_ERROR;
 	}
 	if (o.part.to_ns && o.part.to_ns <= o.part.from_ns) {
-		complain("--to is not later than --from: nothing lies between");
+		complain("--to must be later than --from");
 		return EXIT_ERROR;
 	}
 	if (operands > 1 && output_alone(&o.output)) {

@@ -170,7 +170,7 @@ int cmd_sleep(int argc, char **argv)
 	if (o.dma_latency) {
 		fd = open(DMA_LATENCY, O_WRONLY | O_CLOEXEC);
 		if (fd < 0 || write(fd, &none, sizeof(none)) != sizeof(none)) {
-			complain("cannot hold %s at 0: %s", DMA_LATENCY, strerror(errno));
+			complain("cannot write 0 to %s: %s", DMA_LATENCY, strerror(errno));
 			return EXIT_ERROR;
 		}
 	}

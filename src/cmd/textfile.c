@@ -138,8 +138,8 @@ struct textfile *textfile_open(const char *path)
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->come, NULL);
 	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) {
-		complain("%s is no regular file, and would be replaced by one: choose another with "
-			 "--textfile",
+		complain("%s is not a regular file and would be replaced by one: choose another "
+			 "file with --textfile",
 			 path);
 		textfile_close(t);
 		return NULL;
@@ -147,7 +147,8 @@ struct textfile *textfile_open(const char *path)
 	unlink(t->tmp);
 	fd = open(t->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0) {
-		complain("cannot write beside %s: %s; choose another file with --textfile", path,
+		complain("cannot write into the directory of %s: %s; choose another file with "
+			 "--textfile", path,
 			 strerror(errno));
 		textfile_close(t);
 		return NULL;

@@ -119,12 +119,12 @@ static int check_ids(const struct watched *w)
 
 	for (int i = 0; i < IDS && w->tgid[i]; i++)
 		if (kill(w->tgid[i], 0) && errno == ESRCH)
-			return complain("there is no process %d (-p): ps -e lists them",
+			return complain("there is no process %d (-p): ps -e lists all processes",
 					w->tgid[i]);
 	for (int i = 0; i < IDS && w->tid[i]; i++) {
 		snprintf(path, sizeof(path), "/proc/%d", w->tid[i]);
 		if (access(path, F_OK))
-			return complain("there is no thread %d (--tid): ps -eL lists them",
+			return complain("there is no thread %d (--tid): ps -eL lists all threads",
 					w->tid[i]);
 	}
 	return 0;
@@ -178,11 +178,11 @@ static int check(struct options *o, const struct host *host)
 		return complain("watch what? give -p PID, --tid TID, or -c CPUS");
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&absent))
-		return complain("CPU %s is not there or offline (-c)",
+		return complain("CPU %s does not exist or is offline: give others with -c",
 				cpus_format(&absent, list, sizeof(list)));
 	where = host_foreign();
 	if (where)
-		return complain("watching must run %s", where);
+		return complain("tracing is not possible here: %s", where);
 	host_missing_caps(caps, sizeof(caps));
 	if (caps[0])
 		return complain("watching needs %s: run with sudo", caps);

@@ -78,7 +78,8 @@ static int begin(void *run)
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		while (!atomic_load_explicit(&c->target[i].shm->started, memory_order_acquire)) {
 			if (now_ns() > begin + LEARN_MAX_NS)
-				return complain("the sampler of CPU %u was not given its CPU",
+				return complain("the sampler of CPU %u could not run there: is the "
+						"CPU busy with threads of a higher priority?",
 						c->target[i].cpu);
 			nap(NAP_NS / 4);
 		}

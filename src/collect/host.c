@@ -133,16 +133,16 @@ int64_t host_clock_shift(const char *who)
 const char *host_foreign(void)
 {
 	if (access("/proc/self", F_OK))
-		return "with the /proc of the PID namespace that it is in, the machine's own";
+		return "/proc is of another PID namespace: run culprit in the machine's own";
 	if (!is_initial("self", "pid", 4026531836U))
-		return "in the machine's own PID namespace, not in a container's: docker run "
-		       "--pid=host";
+		return "this is the PID namespace of a container: run culprit in the machine's "
+		       "own (docker run --pid=host)";
 	if (!is_initial("self", "user", 4026531837U))
-		return "in the machine's own user namespace: capabilities of another one do not "
-		       "count";
+		return "capabilities in this user namespace are not enough: run culprit in the "
+		       "machine's own";
 	if (host_clock_shift("self"))
-		return "in the machine's own time namespace: in this one CLOCK_MONOTONIC is "
-		       "shifted";
+		return "CLOCK_MONOTONIC is shifted in this time namespace: run culprit in the "
+		       "machine's own";
 	return NULL;
 }
 

@@ -17,9 +17,9 @@ bool host_is_online(unsigned cpu);
  * long. */
 void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t len);
 
-/* Names the namespace of the machine in which this process would have to run for tracing, and does
- * not; NULL: it runs there. Only there does this process mean the same as the kernel by a thread
- * id, a capability and a time. */
+/* Says why tracing is not possible in the namespaces of this process and where it is; NULL: it is
+ * possible. Only in the machine's own do thread ids, capabilities and times mean the same to this
+ * process and to the kernel. */
 const char *host_foreign(void);
 
 /* Shift of CLOCK_MONOTONIC in the time namespace of this process ("self", "812"), ns. */

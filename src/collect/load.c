@@ -221,7 +221,7 @@ struct load *load_open(const struct load_options *options)
 	snprintf(l->place, sizeof(l->place), "%s/culprit-load-XXXXXX",
 		 tmp && *tmp && strlen(tmp) < 200 ? tmp : "/tmp");
 	if (l->state == MAP_FAILED || !mkdtemp(l->place)) {
-		complain("cannot make %s: %s; choose another place with TMPDIR", l->place,
+		complain("cannot create %s: %s; set TMPDIR to another directory", l->place,
 			 strerror(errno));
 		goto fail;
 	}
@@ -230,7 +230,7 @@ struct load *load_open(const struct load_options *options)
 		keep(l, culprit);
 	if (l->keeper > 0)
 		return l;
-	complain("no process for the load: %s", strerror(errno));
+	complain("cannot start a process for the load: %s", strerror(errno));
 	rmdir(l->place);
 fail:
 	if (l->state && l->state != MAP_FAILED)

@@ -92,11 +92,11 @@ static int find_root(struct osnoise_tracer *t)
 		if (has_word(tracers, "osnoise"))
 			return 0;
 		return complain("this kernel has no osnoise tracer (CONFIG_OSNOISE_TRACER; "
-				"Debian's -rt kernels have it): "
-				"read output saved elsewhere with --input FILE");
+				"Debian's -rt kernels have it): read output of another machine "
+				"with --input FILE");
 	}
-	return complain("this kernel has no tracefs, and so no osnoise tracer: read output saved "
-			"elsewhere with --input FILE");
+	return complain("this kernel has no tracefs and therefore no osnoise tracer: read output "
+			"of another machine with --input FILE");
 }
 
 /* ---- other users ---- */
@@ -118,7 +118,7 @@ static int check_others(const struct osnoise_tracer *t)
 	int err = 0;
 
 	if (is_busy(t, ""))
-		return complain("somebody else uses the osnoise or timerlat tracer "
+		return complain("the osnoise or timerlat tracer is in use already "
 				"(%s/current_tracer): end that first",
 				t->root);
 	snprintf(path, sizeof(path), "%s/instances", t->root);
@@ -126,7 +126,7 @@ static int check_others(const struct osnoise_tracer *t)
 	while (dir && !err && (entry = readdir(dir))) {
 		snprintf(name, sizeof(name), "instances/%s", entry->d_name);
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, INSTANCE) && is_busy(t, name))
-			err = complain("somebody else uses the osnoise or timerlat tracer (%s/%s): "
+			err = complain("the osnoise or timerlat tracer is in use already (%s/%s): "
 				       "end that first",
 				       t->root, name);
 	}
@@ -209,7 +209,7 @@ static int switch_on(struct osnoise_tracer *t, const struct cpus *cpus, bool wor
 		err = -errno;
 	if (!err)
 		err = write_value(t, "instances/" INSTANCE "/current_tracer", "osnoise");
-	return err ? complain("switching on the osnoise tracer: %s", strerror(-err)) : 0;
+	return err ? complain("cannot switch on the osnoise tracer: %s", strerror(-err)) : 0;
 }
 
 struct osnoise_tracer *osnoise_tracer_start(const struct cpus *cpus, bool workload)

@@ -48,18 +48,18 @@ static int find_index(const char *interface)
 	int fd = -1, err;
 
 	if (!if_nametoindex(interface))
-		return complain("'%.80s' is no network interface here: give one of 'ip link', or a "
-				"device as /dev/ptp0",
+		return complain("'%.80s' is not a network interface here: give one that 'ip link' "
+				"lists, or a device like /dev/ptp0",
 				interface);
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return complain("asking for the clock of %s: %s", interface, strerror(errno));
+		return complain("cannot ask for the clock of %s: %s", interface, strerror(errno));
 	err = ethtool(fd, interface, &info);
 	if (ethtool(fd, interface, &driver))
 		snprintf(driver.driver, sizeof(driver.driver), "not known");
 	close(fd);
 	if (err && err != -EOPNOTSUPP)
-		return complain("asking for the clock of %s: %s", interface, strerror(-err));
+		return complain("cannot ask for the clock of %s: %s", interface, strerror(-err));
 	if (err || info.phc_index < 0)
 		return complain("%s has no PTP hardware clock (driver %.*s)", interface,
 				(int)sizeof(driver.driver), driver.driver);
@@ -89,8 +89,8 @@ int phc_open(const char *operand, struct phc *phc)
 	snprintf(phc->operand, sizeof(phc->operand), "%s", operand);
 	if (strchr(operand, '/')) {
 		if (strlen(operand) >= sizeof(phc->path))
-			return complain("'%.80s' is no PTP hardware clock: give one as /dev/ptp0, "
-					"or a network interface",
+			return complain("'%.80s' is not a PTP hardware clock: give a device like "
+					"/dev/ptp0, or a network interface",
 					operand);
 		snprintf(phc->path, sizeof(phc->path), "%s", operand);
 	} else {
@@ -106,8 +106,8 @@ int phc_open(const char *operand, struct phc *phc)
 	if (fstat(fd, &st) || !S_ISCHR(st.st_mode) ||
 	    ioctl(fd, PTP_CLOCK_GETCAPS, &(struct ptp_clock_caps){0})) {
 		close(fd);
-		return complain("%s is no PTP hardware clock: give one as /dev/ptp0, or a network "
-				"interface",
+		return complain("%s is not a PTP hardware clock: give a device like /dev/ptp0, or "
+				"a network interface",
 				phc->path);
 	}
 	read_name(phc);

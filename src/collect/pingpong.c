@@ -100,11 +100,11 @@ static int prepare(struct workload_props *props, const void *options)
 		if (share_primitives(&t->box[i]))
 			return -1;
 		if (open_descriptors(props, &t->box[i]))
-			return complain("no pipes and eventfds for the messages: %s",
+			return complain("cannot create pipes and eventfds for the messages: %s",
 					strerror(errno));
 	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return complain("no sockets for the messages: %s", strerror(errno));
+		return complain("cannot create sockets for the messages: %s", strerror(errno));
 	for (int i = 0; i < 2; i++) {
 		t->box[i].socket = pair[i];
 		keep(props, pair[i]);

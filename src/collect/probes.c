@@ -184,7 +184,7 @@ static int load(struct probes *p)
 	kernel_free(kernel);
 	if (err)
 		return complain(
-			"loading the BPF programs: %s (%s); --no-trace measures without them",
+			"cannot load the BPF programs: %s (%s); --no-trace measures without them",
 			strerror(-err), p->why);
 	return 0;
 }
@@ -221,7 +221,7 @@ struct probes *probes_new(const struct cpus *targets)
 	err = share_memory(p, cpus_count(targets));
 	if (!err)
 		return p;
-	complain("making the probes' memory: %s; --no-trace measures without them", strerror(-err));
+	complain("cannot share memory with the probes: %s; --no-trace measures without them", strerror(-err));
 	probes_close(p);
 	return NULL;
 }
@@ -268,7 +268,7 @@ int probes_attach(struct probes *p)
 			continue;
 		}
 		if (!link)
-			return complain("attaching to tracepoint %s: %s", hook_of(prog),
+			return complain("cannot attach to tracepoint %s: %s", hook_of(prog),
 					strerror(errno));
 		p->link[p->nlinks++] = link;
 	}

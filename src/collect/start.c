@@ -29,8 +29,8 @@ static int rise_above(const struct collect_options *o)
 	if (o->policy == SCHED_OTHER || cpus_empty(&both))
 		return 0;
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
-		return complain("cannot rise above the samplers' priority: %s; it needs "
-				"CAP_SYS_NICE (run with sudo)",
+		return complain("culprit cannot get a higher priority than its samplers: %s; that "
+				"needs CAP_SYS_NICE (run with sudo)",
 				strerror(errno));
 	return 0;
 }
@@ -76,10 +76,11 @@ static int start_sampler(struct collect *c, uint32_t i, const struct collect_opt
 	t->samples = o->workload ? samples_new(o->workload) : NULL;
 	s.samples = t->samples;
 	if (!t->shm || (o->workload && !t->samples))
-		return complain("no memory for the sampler of CPU %u", t->cpu);
+		return complain("not enough memory for the sampler of CPU %u", t->cpu);
 	t->pid = sampler_start(t->shm, &s);
 	if (t->pid < 0)
-		return complain("starting the sampler of CPU %u: %s", t->cpu, strerror(-t->pid));
+		return complain("cannot start the sampler of CPU %u: %s", t->cpu,
+				strerror(-t->pid));
 	if (t->state)
 		t->state->sampler = t->pid;
 	return 0;
@@ -114,7 +115,7 @@ static int await(struct collect *c, int phase, uint64_t limit_ns)
 				return sampler_failed(t);
 			if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
 				t->pid = 0;
-				return complain("the sampler of CPU %u died while starting",
+				return complain("the sampler of CPU %u ended while it started",
 						t->cpu);
 			}
 			ready += now == phase;
@@ -125,8 +126,8 @@ static int await(struct collect *c, int phase, uint64_t limit_ns)
 			return 0;
 		nap(NAP_NS);
 	} while (now_ns() < deadline);
-	return complain("the samplers were not given their CPUs within %llu s: something of higher "
-			"priority holds them",
+	return complain("the samplers could not run within %llu s: are their CPUs busy with "
+			"threads of a higher priority?",
 			(unsigned long long)(limit_ns / NSEC_PER_SEC));
 }
 

@@ -96,7 +96,8 @@ int chunks_open(struct chunks *c, const char *path)
 	if (!major || major > FORMAT_MAJOR) {
 		close(c->fd);
 		return complain(
-			"%s is of format %u.%u, and this culprit reads up to %u.x: use a newer one",
+			"%s has format %u.%u, and this culprit reads formats up to %u.x: use a "
+			"newer culprit",
 			path, major, minor, FORMAT_MAJOR);
 	}
 	c->major = major;

@@ -128,7 +128,7 @@ static int create(const char *path, bool force)
 	if (fd < 0 && errno == EEXIST && !stat(path, &st) && !S_ISREG(st.st_mode))
 		fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 && errno == EEXIST)
-		complain("%s is there already: choose another name, or --force to overwrite it",
+		complain("%s exists already: choose another name, or overwrite it with --force",
 			 path);
 	else if (fd < 0)
 		complain("cannot record to %s: %s", path, strerror(errno));
@@ -152,7 +152,7 @@ struct recorder *recorder_open(const char *path, bool force, const struct cpus *
 	}
 	if (!r || !r->path || !r->seen || !r->queue ||
 	    (r->pid = queue_writer(r->queue, fd, housekeeping)) < 0) {
-		complain("recording to %s: no memory for it", path);
+		complain("recording to %s: not enough memory", path);
 		close(fd);
 		if (r)
 			r->pid = 0;
@@ -187,7 +187,7 @@ int recorder_head(struct recorder *r, const struct view *v)
 		push_patiently(r, CHUNK_FACT, &facts);
 	}
 	r->encoder = encoder_new(v->ncpus);
-	return r->encoder && r->headed ? 0 : complain("recording to %s: no memory for it", r->path);
+	return r->encoder && r->headed ? 0 : complain("recording to %s: not enough memory", r->path);
 }
 
 void recorder_begun(struct recorder *r, const struct view *v)
@@ -209,7 +209,7 @@ bool recorder_poll(struct recorder *r)
 	}
 	if (error) {
 		r->failed = true;
-		complain("recording to %s stops here, what is written stays readable: %s", r->path,
+		complain("recording to %s stops here, and can be read up to here: %s", r->path,
 			 error == ECHILD ? "the process that writes it was killed"
 					 : strerror(error));
 	}
@@ -259,8 +259,8 @@ int recorder_end(struct recorder *r, const struct view *v)
 	if (!whole)
 		return -1;
 	if (r->stats.hiccups_lost || r->stats.records_lost)
-		return complain("recording to %s: the disk was too slow, %llu hiccups and %llu "
-				"records are not in it",
+		return complain("recording to %s: the disk was too slow: %llu hiccups and %llu "
+				"records are missing in it",
 				r->path, (unsigned long long)r->stats.hiccups_lost,
 				(unsigned long long)r->stats.records_lost);
 	return 0;

@@ -88,10 +88,10 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     refused("a directory", "--input", place, says="is a directory")
     refused("an empty file", "--input", file("empty", b""), says="is empty")
     refused("another text", "--input", file("text", b"hello\nworld\n"),
-            says="nothing of osnoise.*'hello'")
+            says="not output of osnoise.*'hello'")
     refused("another text with a hostile first line", "--input", file("esc", b"\x1b]0;x\x07\n"),
             says=r"\\x1b")
-    refused("zeros", "--input", file("zeros", b"\0" * 300000), says="nothing of osnoise")
+    refused("zeros", "--input", file("zeros", b"\0" * 300000), says="not output of osnoise")
     refused("a report that cannot be written", "--input", TRACE, "-o", "/nonexistent/report",
             says="/nonexistent/report")
     refused("an unknown format", "--input", TRACE, "-f", "yaml", says="yaml")
@@ -156,5 +156,5 @@ if os.path.exists(golden):
 else:
     skip("beside a recording", "the recordings of tests/golden are not built")
 r = run("some.rec")
-ok(r.returncode == 1 and b"goes with --input" in r.stderr, "a recording alone is refused", r)
+ok(r.returncode == 1 and b"compared with --input" in r.stderr, "a recording alone is refused", r)
 done()

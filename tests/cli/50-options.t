@@ -64,9 +64,10 @@ for what, says, *args in (
         ("--textfile-interval without --textfile", "give --textfile", "run", "--textfile-interval",
          "5s"),
         ("a workload's --force without a recording", "give --record", "sleep", "--force"),
-        ("--stacks with -f json", "is for text", "report", at("two.rec"), "--stacks", "-f", "json"),
-        ("--percentiles with -f json", "is for text", "report", at("sleep.rec"), "--percentiles",
-         "wide", "-f", "json"),
+        ("--stacks with -f json", "works only with -f text", "report", at("two.rec"), "--stacks",
+         "-f", "json"),
+        ("--percentiles with -f json", "works only with -f text", "report", at("sleep.rec"),
+         "--percentiles", "wide", "-f", "json"),
         ("pingpong --looks without its method", "spin-pauses", "pingpong", "-m", "spin", "--looks",
          "5"),
         ("--schema with a recording", "leave out the recordings", "report", "--schema",
@@ -74,11 +75,11 @@ for what, says, *args in (
         ("plot --log without a picture", "give --output", "plot", at("two.rec"), "--log", "x"),
         ("plot --surface without a picture", "give --output", "plot", at("two.rec"), "--surface"),
         ("audit --script with a format", "leave out --format", "audit", "--script", "-f", "json"),
-        ("audit --deep of a recording", "leave out either", "audit", "--deep", at("two.rec")),
+        ("audit --deep of a recording", "leave out one of them", "audit", "--deep", at("two.rec")),
         ("osnoise --input with what measures", "leave out --cpus", "osnoise", "--input", TRACE,
          "-c", "0"),
         ("osnoise --workload without --input", "give --input", "osnoise", "--workload", "3"),
-        ("osnoise --alternate without an end", "give it a time", "osnoise", "--alternate", "-d",
+        ("osnoise --alternate without an end", "give -d a time", "osnoise", "--alternate", "-d",
          "forever"),
         ("sleep --load-here without --load", "give --load", "sleep", "--load-here"),
         ("pingpong --matrix with --stacks", "leave out --stacks", "pingpong", "--matrix",
@@ -88,15 +89,15 @@ for what, says, *args in (
 
 # ---- nothing is left ----
 refused("a part behind the end is refused", "report", at("irq.rec"), "--from", "20s",
-        says="irq.rec: holds 1.00 s, and nothing")
+        says="irq.rec: it ends after 1.00 s, and")
 refused("a part that begins at the end is refused", "report", at("irq.rec"), "--from", "1s", "-f",
-        "json", says="irq.rec: holds 1.00 s")
+        "json", says="irq.rec: it ends after 1.00 s")
 refused("CPUs that were not recorded are refused", "report", at("irq.rec"), "-c", "99",
         says="was not recorded; recorded are 3")
 refused("a source that is not there is refused", "report", at("irq.rec"), "--source", "nosuch",
-        says="no source is of this")
+        says="no source has this")
 refused("a kind that is not there is refused", "report", at("irq.rec"), "--kind", "nmi", "-f",
-        "json", says="no source is of this")
+        "json", says="no source has this")
 
 # ---- thresholds ----
 for name, args, rc, says in (("irq.rec", ("--max-hiccup", "1us"), 2,

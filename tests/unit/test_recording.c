@@ -587,7 +587,7 @@ static void test_versions(void **state)
 	longer.at[10] = 7;
 	write_file(longer.at, longer.len);
 	assert_null(read_part(NULL));
-	assert_non_null(strstr(hear(), "is of format 3.7, and this culprit reads up to 2.x"));
+	assert_non_null(strstr(hear(), "has format 3.7, and this culprit reads formats up to 2.x"));
 	for (uint32_t i = 0; i < n; i++)
 		free(chunk[i].payload);
 	free(longer.at);
@@ -718,7 +718,7 @@ static void check_flipped(const struct small *m, size_t i, struct recording *r)
 	if (i < 10) {
 		assert_null(r);
 		assert_non_null(strstr(hear(), i < 8 ? "is not a recording of culprit"
-						     : "this culprit reads up to 2.x"));
+						     : "this culprit reads formats up to 2.x"));
 		return;
 	}
 	while (hit < m->chunks && m->chunk[hit].end <= i)

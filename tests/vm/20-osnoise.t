@@ -111,6 +111,6 @@ ok(text["second"].startswith("culprit: another culprit") and text["second"].ends
 ok(text["third"].endswith("0\n") and text["killed"] == text["before"],
    "the run after a kill puts back what was left",
    text["third"], text["killed"], text["before"])
-ok("somebody else uses" in text["other"] and text["other"].endswith("\n1\nosnoise\n"),
+ok("is in use already" in text["other"] and text["other"].endswith("\n1\nosnoise\n"),
    "another user is left alone", text["other"])
 done()
