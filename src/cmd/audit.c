@@ -25,16 +25,18 @@ struct options {
 
 static const struct opt audit_opts[] = {
 	{'c', "cpus", "CPUS", "the CPUs that should be quiet", FIELD(cpus), opt_set_cpus,
-	 .preset = "the isolated ones that are online, or else all but the lowest"},
-	{'f', "format", "FORMAT", "how it is written", FIELD(format), opt_set_choice,
+	 .preset = "the isolated CPUs that are online; if there are none, all but the lowest"},
+	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(audit_formats), .preset = "text"},
-	{'o', "output", "FILE", "write to FILE instead of standard output, which - is",
+	{'o', "output", "FILE", "write to FILE instead of standard output; - is standard output",
 	 FIELD(output.path), output_set_path},
 	{0, "deep", NULL,
-	 "also read what sends an interrupt to the CPUs (the processor's energy preference)",
+	 "also read what can only be read by an interrupt to the CPUs (the processor's energy "
+	 "preference)",
 	 FIELD(deep)},
 	{0, "script", NULL,
-	 "the fixes as a shell script, with the lines that undo them, to be read before it is run",
+	 "print the fixes as a shell script, with the lines that undo them; read it before you run "
+	 "it",
 	 FIELD(script), .excludes = "format", .why = "prints a shell script"},
 	{0, "root", "DIR", NULL, FIELD(root), opt_set_string},
 	{0, "facts", NULL, NULL, FIELD(facts)},
@@ -43,9 +45,9 @@ static const struct opt audit_opts[] = {
 
 static const struct opt_example audit_examples[] = {
 	{"sudo culprit audit -c 3", "what will interrupt CPU 3, and how to end it"},
-	{"culprit audit --script > quiet.sh", "the fixes as a script, to be read first"},
+	{"culprit audit --script > quiet.sh", "the fixes as a script: read it before you run it"},
 	{"culprit audit before.rec -f markdown",
-	 "the machine of a recording, with what each finding cost"},
+	 "the machine of a recording, with the cost of each finding"},
 	{0},
 };
 
@@ -53,14 +55,11 @@ const struct opt_command audit_usage = {
 	.name = "audit",
 	.operands = "[RECORDING]",
 	.summary = "is this machine set up for quiet CPUs, and if not, how",
-	.about = "Reads how the machine is set up, without disturbing the CPUs in question, and "
-		 "says what will "
-		 "interrupt "
-		 "them, how to end it, and how to take that back. It changes nothing. Of a "
-		 "RECORDING it says the same "
-		 "about the machine that it was made on, with what each finding cost. - is "
-		 "standard input.\n\n"
-		 "Exit status: 0 nothing failed, 1 error, 2 a FAIL: isolation is not in effect.",
+	.about = "Reads how the machine is set up, without disturbing these CPUs, and says what "
+		 "will interrupt them, how to end it, and how to undo that. It changes nothing. "
+		 "With a RECORDING it says the same about the machine on which the recording was "
+		 "made, with the cost of each finding. - is standard input.\n\nExit status: 0 "
+		 "nothing failed, 1 error, 2 a FAIL: isolation is not in effect.",
 	.opts = audit_opts,
 	.examples = audit_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

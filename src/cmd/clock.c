@@ -27,16 +27,17 @@ struct options {
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt clock_opts[] = {
-	{'c', "cpus", "CPUS", "whose counters to compare, a thread on each for 0.1 s", FIELD(cpus),
-	 opt_set_cpus, .preset = "all allowed and isolated ones"},
+	{'c', "cpus", "CPUS", "the CPUs whose counters to compare, with a thread on each for 0.1 s",
+	 FIELD(cpus), opt_set_cpus, .preset = "all allowed and all isolated CPUs"},
 	{'d', "duration", "TIME",
-	 "how long to watch the rate, as 10s or 1h; a bare number is seconds", FIELD(duration_ns),
-	 opt_set_duration, .preset = "3s"},
-	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
+	 "how long to watch the rate, like 10s or 1h; a number without a unit is seconds",
+	 FIELD(duration_ns), opt_set_duration, .preset = "3s"},
+	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
-	{'o', "output", "FILE", "write the report to FILE instead of standard output, which - is",
+	{'o', "output", "FILE",
+	 "write the report to FILE instead of standard output; - is standard output",
 	 FIELD(output.path), output_set_path},
-	{'q', "quiet", NULL, "no progress line", FIELD(quiet)},
+	{'q', "quiet", NULL, "print no progress line", FIELD(quiet)},
 	{0},
 };
 
@@ -50,7 +51,8 @@ const struct opt_command clock_usage = {
 	.name = "clock",
 	.operands = "[DEVICE|INTERFACE]...",
 	.summary =
-		"how steady the time-stamp counter and the clocks are, and what reading them costs",
+		"how steady the time-stamp counter and the clocks are, and what it costs to read "
+		"them",
 	.about = "Measures the rate of the CPU's counter by CLOCK_MONOTONIC and "
 		 "CLOCK_MONOTONIC_RAW, how far the "
 		 "counters "

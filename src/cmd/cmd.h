@@ -22,7 +22,7 @@ enum exit_code {
 /* Rows of a command's environment. */
 #define ENV_NO_COLOR                                                                               \
 	{                                                                                          \
-		"NO_COLOR", "when it is set and not empty: no colours"                             \
+		"NO_COLOR", "if it is set and not empty: no colours"                               \
 	}
 #define ENV_COLUMNS                                                                                \
 	{                                                                                          \
@@ -31,7 +31,7 @@ enum exit_code {
 	}
 #define ENV_NONE                                                                                   \
 	{                                                                                          \
-		"none", "no variable changes what it does"                                         \
+		"none", "no variable changes what this command does"                               \
 	}
 
 struct command {

@@ -71,30 +71,28 @@ static int set_between(const char *text, void *field, const struct opt *row, cha
 #define FIELD(name) offsetof(struct options, name)
 
 static const struct opt diff_opts[] = {
-	{'f', "format", "FORMAT", "how it is written", FIELD(output.format), opt_set_choice,
+	{'f', "format", "FORMAT", "the format of the report", FIELD(output.format), opt_set_choice,
 	 .choices = OPT_CHOICES(diff_formats), .preset = "text"},
-	{'o', "output", "FILE", "write to FILE instead of standard output, which - is",
+	{'o', "output", "FILE", "write to FILE instead of standard output; - is standard output",
 	 FIELD(output.path), output_set_path},
 	{0, "fail-if-worse", "PERCENT",
-	 "exit with 2 when any other side loses more time a second than the first, by more than "
-	 "PERCENT of it, and the "
-	 "95 % interval of the ratio lies above 1",
+	 "exit with 2 if another side loses more time a second than the first side, by more than "
+	 "PERCENT, and the 95 % interval of the ratio is above 1",
 	 FIELD(worse), set_worse},
 	{0, "between", "FACTOR",
-	 "two windows of an unchanged machine may differ by so much, 3 if not given; not used "
-	 "where each side has "
-	 "recordings made in turn, which tell it",
+	 "how much two windows of an unchanged machine may differ, 3 if not given; not used if "
+	 "each side has several recordings made in turn, because these tell it",
 	 FIELD(between), set_between},
 	{0},
 };
 
 static const struct opt_example diff_examples[] = {
 	{"culprit diff before.rec after.rec",
-	 "did the change help? one recording of each tells only a large one"},
+	 "did the change help? one recording of each side shows only a large change"},
 	{"culprit diff a1.rec a2.rec a3.rec -- b1.rec b2.rec b3.rec",
 	 "three of each, made in turn: a1, b1, a2, b2, a3, b3"},
 	{"culprit diff before.rec after.rec --fail-if-worse 10",
-	 "exits with 2 when over 10 % more time is lost, and it is no chance"},
+	 "exits with 2 if over 10 % more time is lost, and not by chance"},
 	{0},
 };
 
@@ -102,27 +100,21 @@ const struct opt_command diff_usage = {
 	.name = "diff",
 	.operands = "FILE... [--] FILE...",
 	.summary = "what changed between recordings, and whether it is more than chance",
-	.about = "Compares each recording with the first; or, where -- stands between them, all "
-		 "before it with all "
-		 "behind it. The same sources are paired, all is per second that a CPU was "
-		 "observed, and ratios have "
-		 "95 % intervals. Several recordings a side, made in turn (A B A B A B), tell "
-		 "themselves how far "
-		 "windows differ with nothing changed. With one a side that is not known: a factor "
-		 "is assumed, see "
-		 "--between, and by so much the intervals are wider.\n\n"
-		 "A source is gone, new, better or worse; it is unclear when it changed by more "
-		 "than chance within the "
-		 "windows and yet by no more than windows may differ, or in fewer than 1,000 "
-		 "intervals; it is same "
-		 "when its change could be chance, "
-		 "counting that many sources were looked at, or is under 1 % of the time lost and "
-		 "in no long interval. "
-		 "Then: what is not the same about machine, kernel and settings, and how the "
-		 "lengths are distributed. "
-		 "Hiccups are compared from the largest of the thresholds on. - is standard "
-		 "input.\n\n"
-		 "Exit status: 0 done, 1 error, 2 --fail-if-worse was met.",
+	.about = "Compares each recording with the first one. With -- between them, it compares "
+		 "all before -- with all after it. Each source is compared with the same source of "
+		 "the other side, all figures are per second that a CPU was observed, and ratios "
+		 "have 95 % intervals. Several recordings of each side, made in turn (A B A B A "
+		 "B), show how much windows differ when nothing has changed. With one recording of "
+		 "each side this is not known: a factor is assumed (see --between), and the "
+		 "intervals are wider by it.\n\nA source is gone, new, better, worse, unclear or "
+		 "the same. It is unclear if it changed by more than chance within the windows but "
+		 "not by more than windows may differ, or in fewer than 1,000 intervals. It is the "
+		 "same if its change could be chance, counting that many sources were looked at, "
+		 "or if the change is under 1 % of the time lost and in no long interval. Below "
+		 "the sources follow the differences in machine, kernel and settings, and how the "
+		 "lengths are distributed. Hiccups of the largest threshold and longer are "
+		 "compared. - is standard input.\n\nExit status: 0 done, 1 error, 2 "
+		 "--fail-if-worse was met.",
 	.opts = diff_opts,
 	.examples = diff_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

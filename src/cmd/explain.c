@@ -28,11 +28,11 @@ static const struct opt_choice explain_formats[] = {
 };
 
 static const struct opt explain_opts[] = {
-	{'c', "cpus", "CPUS", "fill these CPUs into the commands", offsetof(struct options, cpus),
-	 opt_set_cpus, .preset = "the isolated ones, else all but the lowest"},
-	{'f', "format", "FORMAT", "how it is written", offsetof(struct options, format),
+	{'c', "cpus", "CPUS", "the CPUs to put into the commands", offsetof(struct options, cpus),
+	 opt_set_cpus, .preset = "the isolated CPUs; if there are none, all but the lowest"},
+	{'f', "format", "FORMAT", "the format of the report", offsetof(struct options, format),
 	 opt_set_choice, .choices = OPT_CHOICES(explain_formats), .preset = "text"},
-	{'a', "all", NULL, "whole entries, also where only the titles would be listed",
+	{'a', "all", NULL, "print whole entries, even where only titles would be listed",
 	 offsetof(struct options, all)},
 	{0},
 };
@@ -50,17 +50,11 @@ const struct opt_command explain_usage = {
 	.operands = "[NAME...]",
 	.summary = "what interrupts a CPU, and how to end it: by name or id",
 	.about = "NAME is what a report shows: a function (vmstat_update), a thread (kworker/u8:2, "
-		 "'python3 [4242]'), "
-		 "an "
-		 "interrupt (nvme0q5 or its number), a softirq (TIMER), a vector (local_timer), a "
-		 "whole row "
-		 "('local_timer > hrtimer_wakeup'), a word (steal, edge), a row of "
-		 "/proc/interrupts (LOC), or a "
-		 "cause's id "
-		 "(K01). Of a name that the book does not have it says what holds for its kind of "
-		 "thing. Without a "
-		 "NAME all "
-		 "causes are listed by group.",
+		 "'python3 [4242]'), an interrupt (nvme0q5 or its number), a softirq (TIMER), a "
+		 "vector (local_timer), a whole row ('local_timer > hrtimer_wakeup'), a word "
+		 "(steal, edge), a row of /proc/interrupts (LOC), or the id of a cause (K01). If "
+		 "the book does not have a name, it says what is true for all things of this kind. "
+		 "Without a NAME it lists all causes by group.",
 	.opts = explain_opts,
 	.examples = explain_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
@@ -169,14 +163,14 @@ static void ask_machine(struct meaning *m)
 	if (!m->cause && find_symbol(name, module, sizeof(module))) {
 		m->cause = cause_family("symbol");
 		snprintf(m->note, sizeof(m->note),
-			 "the book does not have %.100s; the running kernel has a function of this "
-			 "name",
+			 "the book does not have %.100s; the running kernel has a function with "
+			 "this name",
 			 name);
 	} else if (!m->cause && find_thread(m->who, &kernel)) {
 		m->cause = kernel ? cause_family("kthread") : cause_match("user", m->who);
 		snprintf(m->note, sizeof(m->note),
-			 "a %s of this name runs here: this is what holds for any of them",
-			 kernel ? "thread of the kernel's" : "program");
+			 "a %s with this name runs here: this entry is about any of them",
+			 kernel ? "thread of the kernel" : "program");
 	} else if (!m->cause || !m->note[0] || !find_symbol(name, module, sizeof(module))) {
 		return;
 	}

@@ -8,9 +8,9 @@
 #define FIELD(name) offsetof(struct limits, name)
 
 const struct opt limits_opts[] = {
-	{0, "max-hiccup", "TIME", "exit with 2 when a hiccup is longer", FIELD(max_hiccup_ns),
+	{0, "max-hiccup", "TIME", "exit with 2 if a hiccup is longer", FIELD(max_hiccup_ns),
 	 opt_set_time},
-	{0, "max-lost", "PERCENT", "exit with 2 when a CPU loses more of its time to hiccups",
+	{0, "max-lost", "PERCENT", "exit with 2 if a CPU loses more of its time to hiccups",
 	 FIELD(max_lost), opt_set_percent},
 	{0},
 };

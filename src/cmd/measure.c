@@ -22,22 +22,23 @@
 #define FIELD(name) offsetof(struct measure, name)
 
 const struct opt measure_opts[] = {
-	{'c', "cpus", "CPUS", "the CPUs to measure, as 1-3,8", FIELD(cpus), opt_set_cpus,
-	 .preset = "the isolated ones that are online, or else all allowed ones but the lowest"},
+	{'c', "cpus", "CPUS", "the CPUs to measure, like 1-3,8", FIELD(cpus), opt_set_cpus,
+	 .preset = "the isolated CPUs that are online; if there are none, all allowed CPUs but the "
+		   "lowest"},
 	MEASURE_DURATION(FIELD(duration_ns), "10s"),
 	{'t', "threshold", "TIME",
-	 "the shortest gap that counts as a hiccup, as 1us, or auto: 200 ns, in a guest 500 ns, or "
-	 "eight turns of the sampler's loop where that is longer. Shorter gaps are counted and "
-	 "summed up, but not explained",
+	 "the shortest gap that counts as a hiccup, like 1us, or auto: 200 ns, 500 ns in a guest, "
+	 "or eight turns of the sampler's loop if that is longer. Shorter gaps are counted and "
+	 "added up, but not explained",
 	 FIELD(threshold_ns), measure_set_threshold, .preset = "auto"},
 	{'P', "priority", "PRIO",
-	 "policy and priority of the samplers: f:10 FIFO, r:5 round robin, o:0 normal",
+	 "policy and priority of the samplers: f:10 is FIFO, r:5 round robin, o:0 normal",
 	 FIELD(sched), measure_set_priority, .preset = "o:0"},
-	{'H', "housekeeping", "CPUS", "where everything else of culprit runs", FIELD(housekeeping),
-	 opt_set_cpus, .preset = "all other CPUs"},
+	{'H', "housekeeping", "CPUS", "the CPUs on which everything else of culprit runs",
+	 FIELD(housekeeping), opt_set_cpus, .preset = "all other CPUs"},
 	{0, "clock", NULL,
-	 "sample CLOCK_MONOTONIC instead of the time-stamp counter: coarser, for machines whose "
-	 "counter is not stable",
+	 "read CLOCK_MONOTONIC instead of the time-stamp counter: it is coarser, for machines "
+	 "whose counter is not stable",
 	 FIELD(clock)},
 	{0, "ready-file", "FILE", NULL, FIELD(ready_file), opt_set_string},
 	{0},
@@ -49,7 +50,7 @@ const struct opt measure_report_opts[] = {
 	{0, "no-audit", NULL,
 	 "do not read how the machine is set up before the window (see culprit audit)",
 	 FIELD(no_audit)},
-	{'q', "quiet", NULL, "no progress line", FIELD(quiet)},
+	{'q', "quiet", NULL, "print no progress line", FIELD(quiet)},
 	{0},
 };
 
@@ -192,8 +193,8 @@ static int share(struct measure *m, const struct host *host)
 	if (runtime < 0)
 		return complain(
 			"with -P on all online CPUs and sched_rt_runtime_us -1 nothing else could "
-			"run, and the machine "
-			"could hang: leave out -P, or set kernel.sched_rt_runtime_us to 950000");
+			"run, and the machine could hang: leave out -P, or set "
+			"kernel.sched_rt_runtime_us to 950000");
 	if (m->sched.priority > MEASURE_SHARED_PRIORITY)
 		return complain("to measure all online CPUs, culprit needs a higher priority than "
 				"its samplers: give -P a priority of at most %d",
@@ -257,7 +258,8 @@ static int check_place(const struct measure *m, const struct host *host)
 	const char *why = "", *where = m->no_trace ? NULL : host_foreign();
 
 	if (where)
-		return complain("tracing is not possible here: %s; --no-trace needs no tracing", where);
+		return complain("tracing is not possible here: %s; --no-trace needs no tracing",
+				where);
 	if (!m->no_trace) {
 		host_missing_caps(caps, sizeof(caps));
 		if (caps[0])

@@ -52,64 +52,57 @@ static int set_pid(const char *text, void *field, const struct opt *row, char *w
 
 static const struct opt osnoise_opts[] = {
 	{.include = measure_opts, .offset = FIELD(measure)},
-	{'q', "quiet", NULL, "no progress line", FIELD(measure.quiet)},
+	{'q', "quiet", NULL, "print no progress line", FIELD(measure.quiet)},
 	{0, "input", "FILE",
-	 "read saved output: tracefs trace text, trace-cmd report text, trace.dat, or what rtla "
-	 "printed; - is standard "
-	 "input",
+	 "read saved output: the text of tracefs's trace or of trace-cmd report, a trace.dat, or "
+	 "what rtla printed; - is standard input",
 	 FIELD(input), opt_set_string,
 	 .excludes = "cpus,duration,threshold,priority,housekeeping,clock,alternate",
-	 .why = "measures nothing, it reads"},
+	 .why = "reads and does not measure"},
 	{0, "from", "FILE", .alias = "input"},
 	{0, "alternate", NULL,
-	 "the kernel's own workload and culprit's sampler in turn, twice each and for -d each "
-	 "time, in osnoise's columns; -t auto is 1 us then",
+	 "run the kernel's own workload and culprit's sampler in turn, twice each and for -d each "
+	 "time, and print the columns of osnoise; -t auto then is 1 us",
 	 FIELD(alternate)},
 	{0, "workload", "PID",
-	 "leave out thread noise of this thread: the program that was measured, after "
+	 "leave out the thread noise of this thread: the program that was measured with "
 	 "NO_OSNOISE_WORKLOAD",
-	 FIELD(workload), set_pid, .needs = "input", .why = "is of a thread in what --input reads"},
-	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
+	 FIELD(workload), set_pid, .needs = "input", .why = "names a thread in what --input reads"},
+	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
-	{'o', "output", "FILE", "write the report to FILE instead of standard output, which - is",
-	 FIELD(output), output_set_path},
+	{'o', "output", "FILE",
+	 "write the report to FILE instead of standard output; - is standard output", FIELD(output),
+	 output_set_path},
 	{0},
 };
 
 static const struct opt_example osnoise_examples[] = {
 	{"sudo culprit osnoise -c 3 -d 1m",
 	 "the kernel's tracer and culprit on the same CPU at the same time"},
-	{"culprit osnoise --input trace.txt", "what was saved of osnoise, timerlat or rtla"},
-	{"culprit osnoise --input trace.txt before.rec", "the same beside a recording"},
+	{"culprit osnoise --input trace.txt", "saved output of osnoise, timerlat or rtla"},
+	{"culprit osnoise --input trace.txt before.rec", "the same, compared with a recording"},
 	{0},
 };
 
 const struct opt_command osnoise_usage = {
 	.name = "osnoise",
 	.operands = "[RECORDING]",
-	.summary = "compare with the kernel's osnoise tracer, or read what it or rtla saved",
+	.summary = "compare with the kernel's osnoise tracer, or read its saved output or rtla's",
 	.about = "Switches the kernel's osnoise tracer on, without its own threads, measures the "
-		 "same CPUs at the same "
-		 "time, and pairs "
-		 "the two one by one. All that was switched is put back. Needs a kernel with "
-		 "CONFIG_OSNOISE_TRACER, as "
-		 "Debian's rt "
-		 "kernels are.\n\n"
-		 "With --input: reads the output of the kernel's osnoise and timerlat tracers and "
-		 "of rtla, of this "
-		 "machine or of one "
-		 "far away, and prints it as culprit names things. Lines that it does not know are "
-		 "counted and "
-		 "shown.\n\n"
-		 "With a RECORDING of culprit record as well: the two beside each other, per "
-		 "second and source.\n\n"
-		 "A trace.dat is read through trace-cmd, which must be installed.\n\n" EXIT_STATUS(
-			 ""),
+		 "same CPUs at the same time, and pairs the intervals of both one by one. "
+		 "Afterwards all settings are put back. Needs a kernel with CONFIG_OSNOISE_TRACER, "
+		 "like Debian's rt kernels.\n\nWith --input: reads the output of the kernel's "
+		 "osnoise and timerlat tracers and of rtla, from this machine or another one, and "
+		 "prints it with culprit's names. Lines that it does not know are counted and "
+		 "shown.\n\nWith a RECORDING of culprit record as well: shows both beside each "
+		 "other, per second and source.\n\nA trace.dat is read by trace-cmd, which must be "
+		 "installed.\n\n" EXIT_STATUS(""),
 	.opts = osnoise_opts,
 	.examples = osnoise_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR,
 						   ENV_COLUMNS,
-						   {"PATH", "where trace-cmd is, for a trace.dat"},
+						   {"PATH", "the directories to search for "
+							    "trace-cmd, for a trace.dat"},
 						   {0}},
 };
 

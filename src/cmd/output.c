@@ -60,11 +60,13 @@ const struct opt_choice text_or_json[] = {
 };
 
 const struct opt output_opts[] = {
-	{'f', "format", "FORMAT", "how the report is written", FIELD(format), opt_set_choice,
+	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(formats), .preset = "text"},
-	{'o', "output", "FILE", "write the report to FILE instead of standard output, which - is",
-	 FIELD(path), output_set_path},
-	{0, "stacks", NULL, "in text: the kernel stacks of who asked for IPIs, wakeups and work",
+	{'o', "output", "FILE",
+	 "write the report to FILE instead of standard output; - is standard output", FIELD(path),
+	 output_set_path},
+	{0, "stacks", NULL,
+	 "in text: print the kernel stacks from which IPIs, wakeups and work were asked for",
 	 FIELD(stacks)},
 	{0, "all", NULL, "in text and Markdown: every CPU by itself, also those that are alike",
 	 FIELD(all)},
@@ -80,8 +82,8 @@ const struct opt_choice percentile_sets[] = {
 };
 
 const struct opt series_opts[] = {
-	{0, "percentiles", "WHICH", "in text, of what was measured", 0, output_set_percentiles,
-	 .choices = OPT_CHOICES(percentile_sets), .preset = "short"},
+	{0, "percentiles", "WHICH", "in text: which percentiles of what was measured", 0,
+	 output_set_percentiles, .choices = OPT_CHOICES(percentile_sets), .preset = "short"},
 	{0, "series", "WHICH", .alias = "percentiles"},
 	{0},
 };

@@ -54,7 +54,7 @@ static int set_methods(const char *text, void *field, const struct opt *row, cha
 			way++;
 		for (uint32_t i = 0; i < p->nways; i++)
 			if (p->way[i] == way)
-				return snprintf(why, whylen, "'%s' is there twice", word), -EINVAL;
+				return snprintf(why, whylen, "'%s' is given twice", word), -EINVAL;
 		if (way == PINGPONG_WAYS) {
 			const char *near = opt_nearest(word, pingpong_names);
 
@@ -74,33 +74,34 @@ static int set_methods(const char *text, void *field, const struct opt *row, cha
 
 static const struct opt pingpong_opts[] = {
 	{'m', "method", "LIST",
-	 "by comma, or all: spin, spin-pause, spin-pauses, umwait, mwaitx, cv (condition "
-	 "variable), sem (semaphore), futex, pipe, eventfd, socket, io_uring; null is what reading "
-	 "the clock costs",
+	 "the methods, with commas, or all: spin, spin-pause, spin-pauses, umwait, mwaitx, cv "
+	 "(condition variable), sem (semaphore), futex, pipe, eventfd, socket, io_uring; null "
+	 "measures what it costs to read the clock",
 	 0, set_methods, .preset = "spin"},
-	{'n', "messages", "N", "of each method, each way", FIELD(pingpong.messages),
-	 measure_set_count, .preset = "100000, with --matrix 10000"},
-	{'k', "pauses", "N", "PAUSE instructions before each message", FIELD(pauses),
+	{'n', "messages", "N", "how many messages of each method in each direction",
+	 FIELD(pingpong.messages), measure_set_count, .preset = "100000, with --matrix 10000"},
+	{'k', "pauses", "N", "how many PAUSE instructions before each message", FIELD(pauses),
 	 measure_set_count, &pauses_range, .preset = "1000, with --matrix none"},
-	{0, "looks", "N", "PAUSE instructions between two looks of spin-pauses",
+	{0, "looks", "N", "how many PAUSE instructions between two looks of spin-pauses",
 	 FIELD(pingpong.looks), measure_set_count, &looks_range, .preset = "10"},
 	{'p', NULL, "N", .alias = "looks"},
-	{'c', "cpus", "CPUS", "the two CPUs, or with --matrix all whose pairs are measured",
+	{'c', "cpus", "CPUS", "the two CPUs; with --matrix all CPUs whose pairs are measured",
 	 FIELD(command.measure.cpus), opt_set_cpus,
-	 .preset = "two of the isolated ones, or else of all; with --matrix all"},
-	{0, "pin", "A,B", "the CPU that begins and the other one", FIELD(pin), measure_set_pair,
-	 .excludes = "cpus", .why = "says which CPUs", .preset = "as -c"},
+	 .preset = "two of the isolated CPUs; if there are not two, two of all; with --matrix all"},
+	{0, "pin", "A,B", "the CPU that sends first, and the other one", FIELD(pin),
+	 measure_set_pair, .excludes = "cpus", .why = "gives the CPUs", .preset = "as -c"},
 	{0, "times", "FILE", "write the time of each message to FILE, as JSON", FIELD(raw.path),
 	 output_set_file},
 	{0, "raw", "FILE", .alias = "times"},
-	{0, "percentiles", "WHICH", "in text, of what was measured", FIELD(command.output),
-	 output_set_percentiles, .choices = OPT_CHOICES(percentile_sets), .preset = "wide"},
+	{0, "percentiles", "WHICH", "in text: which percentiles of what was measured",
+	 FIELD(command.output), output_set_percentiles, .choices = OPT_CHOICES(percentile_sets),
+	 .preset = "wide"},
 	{0, "matrix", NULL,
-	 "all pairs of CPUs (those of -c, or else all) one after another, and a table of the "
-	 "medians; not traced",
+	 "measure all pairs of CPUs (of -c, or of all) one after another, and print a table of the "
+	 "medians; nothing is traced",
 	 FIELD(matrix),
 	 .excludes = "pin,record,times,stacks,percentiles,threshold,max-hiccup,label",
-	 .why = "keeps the medians of all pairs only"},
+	 .why = "keeps only the medians of all pairs"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "until all messages are sent"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	{0},
@@ -114,16 +115,13 @@ static const struct opt_example pingpong_examples[] = {
 
 const struct opt_command pingpong_usage = {
 	.name = "pingpong",
-	.summary = "what telling another CPU costs, by each method, and who made it late",
-	.about = "Two processes, each pinned to a CPU, send one message to and fro through shared "
-		 "memory, and measure "
-		 "from when "
-		 "it was stamped to when the other one had it. They are processes, not threads: "
-		 "semaphores, condition "
-		 "variables and futexes are those that work between processes. Messages that took "
-		 "long are explained "
-		 "on "
-		 "the CPU that was late.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
+	.summary = "what a message to another CPU costs, by each method, and who made it late",
+	.about = "Two processes, each pinned to a CPU, send one message back and forth through "
+		 "shared memory, and measure the time from its stamp until the other process has "
+		 "it. They are processes, not threads: the semaphores, condition variables and "
+		 "futexes are those that work between processes. Messages that took long are "
+		 "explained on the CPU that was late.\n\n" EXIT_STATUS(
+			 "2 --max-hiccup was crossed, "),
 	.opts = pingpong_opts,
 	.examples = pingpong_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

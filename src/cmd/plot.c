@@ -18,10 +18,10 @@
 
 enum plot_format { BY_NAME, SVG, HTML, PNG, GNUPLOT, JSON };
 static const struct opt_choice plot_formats[] = {
-	{"by-name", "as the name of FILE ends"},
-	{"svg", "a picture that stays sharp"},
-	{"html", "the same as a page, for any browser"},
-	{"png", "a picture of dots; needs rsvg-convert"},
+	{"by-name", "by the ending of FILE's name"},
+	{"svg", "a picture that is sharp at any size"},
+	{"html", "the same in a page for any browser"},
+	{"png", "a picture of pixels; needs rsvg-convert"},
 	{"gnuplot", "a script with the data in it"},
 	{"json", "the data alone"},
 	{0},
@@ -43,20 +43,21 @@ static const struct opt_choice axes[] = {{"none"}, {"x"}, {"y"}, {"xy"}, {0}};
 
 static const struct opt plot_opts[] = {
 	{'o', "output", "FILE",
-	 "where the picture goes; the end of its name says what it is: .svg, .html, .png, .gp or "
-	 ".json. - is standard output, without the table; it needs -f",
+	 "write the picture to FILE; the ending of its name gives the format: .svg, .html, .png, "
+	 ".gp or .json. - is standard output, without the table; it needs -f",
 	 FIELD(path), opt_set_string},
-	{'f', "format", "FORMAT", "what the picture is, whatever its name", FIELD(format),
+	{'f', "format", "FORMAT", "the format of the picture, whatever its name is", FIELD(format),
 	 opt_set_choice, .choices = OPT_CHOICES(plot_formats), .preset = "by-name"},
-	{0, "series", "NAME", "what was measured: latency, delta, ...", FIELD(series),
-	 opt_set_string, .preset = "the first series of the first file, or else its hiccups"},
-	{0, "log", "AXES", "logarithmic axes: x, y or xy", FIELD(log), opt_set_choice,
-	 .choices = OPT_CHOICES(axes), .needs = "output", .why = "is of the picture"},
+	{0, "series", "NAME", "which measurement to draw: latency, delta, ...", FIELD(series),
+	 opt_set_string,
+	 .preset = "the first series of the first file; if it has none, its hiccups"},
+	{0, "log", "AXES", "which axes are logarithmic: x, y or xy", FIELD(log), opt_set_choice,
+	 .choices = OPT_CHOICES(axes), .needs = "output", .why = "belongs to the picture"},
 	{0, "surface", NULL,
-	 "how values spread over time, as a heat map for each file (gnuplot: a surface): of a "
-	 "series those that were longer than the recording's threshold; where several series have "
-	 "one, all together",
-	 FIELD(surface), .needs = "output", .why = "is of the picture"},
+	 "draw how the values spread over time, as a heat map for each file (gnuplot: a surface): "
+	 "values of a series that were longer than the recording's threshold; if several series "
+	 "have a threshold, all of them together",
+	 FIELD(surface), .needs = "output", .why = "belongs to the picture"},
 	{'c', "cpus", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus},
 	{0, "cpu", "CPUS", .alias = "cpus"},
 	{0},
@@ -66,24 +67,24 @@ static const struct opt_example plot_examples[] = {
 	{"culprit plot before.rec after.rec", "a table of their percentiles"},
 	{"culprit plot before.rec after.rec --log x -o both.svg",
 	 "their histograms in one picture, with a logarithmic axis"},
-	{"culprit plot before.rec --surface -o when.html", "when which lengths came"},
+	{"culprit plot before.rec --surface -o when.html", "which lengths came at what time"},
 	{0},
 };
 
 const struct opt_command plot_usage = {
 	.name = "plot",
 	.operands = "FILE...",
-	.summary = "recordings laid over each other, as a picture",
-	.about = "Draws the histograms of up to 8 recordings, of a series of sleep, pingpong and "
-		 "the like, or of "
-		 "hiccups, "
-		 "and prints a table of their figures. Without -o only the table. - is standard "
-		 "input.",
+	.summary = "draw the histograms of several recordings in one picture",
+	.about = "Draws the histograms of up to 8 recordings, of a series that sleep, pingpong and "
+		 "the like measured, or of hiccups, and prints a table of their figures. Without "
+		 "-o it only prints the table. - is standard input.",
 	.opts = plot_opts,
 	.examples = plot_examples,
-	.environment =
-		(const struct opt_choice[]){
-			ENV_NO_COLOR, ENV_COLUMNS, {"PATH", "where rsvg-convert is, for PNG"}, {0}},
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR,
+						   ENV_COLUMNS,
+						   {"PATH", "the directories to search for "
+							    "rsvg-convert, for PNG"},
+						   {0}},
 };
 
 /* ---- reading ---- */
@@ -265,8 +266,8 @@ static int settle_format(struct options *o)
 	size_t len = o->path ? strlen(o->path) : 0;
 
 	if (!o->path)
-		return o->format ? complain("-f needs the name of a file to write to: give -o "
-					    "FILE") : 0;
+		return o->format ? complain("-f needs the name of a file to write to: give -o FILE")
+				 : 0;
 	for (int k = SVG; !o->format && k <= JSON; k++)
 		if (len > strlen(endings[k]) &&
 		    !strcmp(o->path + len - strlen(endings[k]), endings[k]))

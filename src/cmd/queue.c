@@ -57,7 +57,7 @@ static int set_slots(const char *text, void *field, const struct opt *row, char 
 	if (parse_integer(text, 2, 1 << 24, &n, why, whylen))
 		return -EINVAL;
 	if (n & (n - 1)) {
-		snprintf(why, whylen, "'%s' is no power of two: a ring has 2 to 16777216 slots",
+		snprintf(why, whylen, "'%s' is not a power of two: a ring has 2 to 16777216 slots",
 			 text);
 		return -EINVAL;
 	}
@@ -69,31 +69,34 @@ static const struct measure_range length_range = {8, 1 << 16}, spinners_range = 
 static const struct measure_range warmup_range = {100, 1000000000};
 
 static const struct opt queue_opts[] = {
-	{'n', "messages", "N", "end after so many", FIELD(queue.messages), measure_set_count,
-	 .preset = "200000"},
-	{'w', "warmup", "N", "messages ahead of them, which are not counted", FIELD(queue.warmup),
-	 measure_set_count, &warmup_range, .preset = "10000"},
-	{'l', "length", "BYTES", "of a message", FIELD(queue.length), measure_set_count,
+	{'n', "messages", "N", "end after so many messages", FIELD(queue.messages),
+	 measure_set_count, .preset = "200000"},
+	{'w', "warmup", "N", "how many messages to send first that are not counted",
+	 FIELD(queue.warmup), measure_set_count, &warmup_range, .preset = "10000"},
+	{'l', "length", "BYTES", "the length of a message", FIELD(queue.length), measure_set_count,
 	 &length_range, .preset = "64"},
-	{'b', "slots", "N", "of the ring, a power of two", FIELD(queue.slots), set_slots,
-	 .preset = "65536"},
+	{'b', "slots", "N", "the number of slots of the ring, a power of two", FIELD(queue.slots),
+	 set_slots, .preset = "65536"},
 	{'g', "gap", "TIME", "how long the producer is busy between two messages",
 	 FIELD(queue.gap_ns), opt_set_time, .preset = "10us"},
-	{'c', "cpus", "CPUS", "where the three run that no other option places",
-	 FIELD(command.measure.cpus), opt_set_cpus, .preset = "isolated ones, or else any"},
-	{0, "producer", "CPU", "where it runs", FIELD(cpu[0]), set_cpu,
+	{'c', "cpus", "CPUS",
+	 "the CPUs for those of the three processes that have no option of their own",
+	 FIELD(command.measure.cpus), opt_set_cpus,
+	 .preset = "isolated CPUs; if there are none, any"},
+	{0, "producer", "CPU", "the CPU on which it runs", FIELD(cpu[0]), set_cpu,
 	 .preset = "the first free one of -c"},
-	{0, "accumulator", "CPU", "where it runs, or none", FIELD(cpu[1]), set_cpu, "none",
-	 .preset = "the next free one"},
-	{0, "journaller", "CPU", "where it runs, or none", FIELD(cpu[2]), set_cpu, "none",
-	 .preset = "the next free one, or none"},
-	{0, "payload", "FILE", "what the messages are made of", FIELD(payload), opt_set_string,
-	 .preset = "built in"},
+	{0, "accumulator", "CPU", "the CPU on which it runs, or none", FIELD(cpu[1]), set_cpu,
+	 "none", .preset = "the next free one"},
+	{0, "journaller", "CPU", "the CPU on which it runs, or none", FIELD(cpu[2]), set_cpu,
+	 "none", .preset = "the next free one, or none"},
+	{0, "payload", "FILE", "the file whose bytes the messages carry", FIELD(payload),
+	 opt_set_string, .preset = "built in"},
 	{0, "input", "FILE", .alias = "payload"},
-	{0, "journal", "FILE", "what the journaller appends to", FIELD(journal), opt_set_string,
-	 .preset = "a file that is gone afterwards"},
+	{0, "journal", "FILE", "the file to which the journaller appends", FIELD(journal),
+	 opt_set_string, .preset = "a file that is removed afterwards"},
 	{0, "spinners", "N",
-	 "to disturb: processes that spin 3 ms and sleep 30 ms, shared out among all online CPUs",
+	 "how many processes to start that disturb: each spins 3 ms and sleeps 30 ms in turn; they "
+	 "are spread over all online CPUs",
 	 FIELD(spinners), measure_set_count, &spinners_range},
 	{0, "long", NULL, NULL, FIELD(long_table)}, /* old spelling of --percentiles long */
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "until all messages are sent"),
@@ -110,24 +113,21 @@ static const struct opt_example queue_examples[] = {
 
 const struct opt_command queue_usage = {
 	.name = "queue",
-	.summary = "messages through a ring between busy-waiting processes, and who made one late",
+	.summary = "what a message through a ring costs between processes that spin, and who made "
+		   "one late",
 	.about = "A producer sends messages through a ring in shared memory to two consumers that "
-		 "do not know of each "
-		 "other: the accumulator adds up, the journaller appends to a file. All are "
-		 "processes that busy-wait, "
-		 "each "
-		 "pinned to a CPU. Transit is from a message's stamp to when a consumer sees it. "
-		 "Messages that were "
-		 "late are "
-		 "explained on the CPU that was late; of each CPU the report says who else ran "
-		 "there.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
+		 "do not know each other: the accumulator adds them up, the journaller appends "
+		 "them to a file. Each is a process that spins, pinned to a CPU. Transit is the "
+		 "time from a message's stamp until a consumer sees it. Messages that were late "
+		 "are explained on the CPU that was late; for each CPU the report says who else "
+		 "ran there.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
 	.opts = queue_opts,
 	.examples = queue_examples,
 	.environment =
 		(const struct opt_choice[]){
 			ENV_NO_COLOR,
 			ENV_COLUMNS,
-			{"TMPDIR", "where the journal is without --journal; default: /tmp"},
+			{"TMPDIR", "the directory of the journal without --journal; default: /tmp"},
 			{0}},
 };
 
@@ -179,9 +179,8 @@ static int choose_cpus(struct options *o)
 			return -1;
 	if (o->queue.cpu[QUEUE_ACCUMULATOR] == QUEUE_NOBODY &&
 	    o->queue.cpu[QUEUE_JOURNALLER] == QUEUE_NOBODY)
-		return complain(
-			"there is no thread to take the messages: give --accumulator or "
-			"--journaller a CPU");
+		return complain("there is no thread to take the messages: give --accumulator or "
+				"--journaller a CPU");
 	return 0;
 }
 

@@ -20,28 +20,26 @@ struct options {
 static const struct opt record_opts[] = {
 	{.include = measure_report_opts, .offset = offsetof(struct options, measure)},
 	{.include = limits_opts, .offset = offsetof(struct options, limits)},
-	{0, "force", NULL, "overwrite FILE if it is there", offsetof(struct options, force)},
+	{0, "force", NULL, "overwrite FILE if it exists", offsetof(struct options, force)},
 	{0},
 };
 
 static const struct opt_example record_examples[] = {
 	{"sudo culprit record -c 3 -d 10m before.rec", "ten minutes of CPU 3"},
 	{"sudo culprit record -q -d forever --force night.rec",
-	 "until a signal comes, in place of the last one"},
+	 "until a signal comes, in place of the previous recording"},
 	{0},
 };
 
 const struct opt_command record_usage = {
 	.name = "record",
 	.operands = "FILE",
-	.summary = "measure into a file, for report and diff",
+	.summary = "measure and keep it in a file, for report and diff",
 	.about = "Measures as culprit run does and keeps everything: each hiccup, each interval of "
-		 "the kernel's, who "
-		 "asked, "
-		 "and all names. culprit report makes from it, on any machine, the report that the "
-		 "run would have "
-		 "printed. Ctrl-C ends it early; a recording that is cut off can be read up to "
-		 "there.\n\n" EXIT_STATUS(
+		 "the kernel, who asked, and all names. From this file culprit report makes, on "
+		 "any machine, the report that the run would have printed. Ctrl-C ends it early. A "
+		 "recording that is cut off can be read up to the place where it is "
+		 "cut.\n\n" EXIT_STATUS(
 			 "2 a threshold given by --max-hiccup or --max-lost was crossed, "),
 	.opts = record_opts,
 	.examples = record_examples,

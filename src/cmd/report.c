@@ -53,39 +53,40 @@ static const struct opt report_opts[] = {
 	{.include = series_opts, .offset = FIELD(output)},
 	{'c', "cpus", "CPUS", "only these CPUs", FIELD(part.cpus), opt_set_cpus},
 	{0, "cpu", "CPUS", .alias = "cpus"},
-	{0, "from", "TIME", "only hiccups that begin later than this after the window's start",
+	{0, "from", "TIME",
+	 "only hiccups that begin this long after the start of the window, or later",
 	 FIELD(part.from_ns), opt_set_duration},
-	{0, "to", "TIME", "only hiccups that begin before this", FIELD(part.to_ns),
+	{0, "to", "TIME", "only hiccups that begin earlier than this", FIELD(part.to_ns),
 	 opt_set_duration},
-	{0, "kind", "KIND", "show only sources of this kind, as irq or thread; may be given again",
+	{0, "kind", "KIND",
+	 "show only sources of this kind, like irq or thread; may be given several times",
 	 FIELD(shown.kinds), set_kind},
-	{0, "source", "GLOB", "show only sources whose name or function matches, as 'kworker/*'",
+	{0, "source", "GLOB", "show only sources whose name or function matches, like 'kworker/*'",
 	 FIELD(shown.source), opt_set_string},
-	{0, "top", "N", "show so many sources of a CPU", FIELD(shown.top), set_top,
+	{0, "top", "N", "how many sources of each CPU to show", FIELD(shown.top), set_top,
 	 .preset = "as many as the format has room for"},
 	{.include = limits_opts, .offset = FIELD(limits)},
-	{0, "schema", NULL, "print the JSON schema of -f json instead", FIELD(schema)},
+	{0, "schema", NULL, "print the JSON schema of -f json, and no report", FIELD(schema)},
 	{0},
 };
 
 static const struct opt_example report_examples[] = {
 	{"culprit report before.rec", "what culprit run would have printed"},
 	{"culprit report before.rec --from 200ms --to 700ms --kind irq",
-	 "a part of its time, and of its sources"},
-	{"culprit report before.rec -f folded -o stacks.folded", "for a flame graph of who asked"},
-	{"culprit report web-*.rec -f markdown", "several hosts as one"},
+	 "a part of its time and of its sources"},
+	{"culprit report before.rec -f folded -o stacks.folded", "stacks for a flame graph of who "
+								 "asked"},
+	{"culprit report web-*.rec -f markdown", "several hosts in one report"},
 	{0},
 };
 
 const struct opt_command report_usage = {
 	.name = "report",
 	.operands = "FILE...",
-	.summary = "the report of a recording, or of several as one",
-	.about = "Prints what the run that made the recording would have printed, in any format; "
-		 "several recordings "
-		 "give one "
-		 "report with a column for the host. Needs neither privileges nor the machine that "
-		 "it was made on. - is standard input.",
+	.summary = "print the report of a recording, or of several in one",
+	.about = "Prints what the run that made the recording would have printed, in any format. "
+		 "Several recordings give one report with a column for the host. It needs no "
+		 "privileges, and runs on any machine. - is standard input.",
 	.opts = report_opts,
 	.examples = report_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
@@ -125,9 +126,8 @@ static struct recording *read_file(struct options *o, const char *path, struct v
 				output_hiccup(&o->output, v, index, a);
 	recording_finish(r);
 	if (o->part.from_ns >= recording_whole_ns(r) && o->part.from_ns) {
-		complain(
-			"%s: it ends after %s, and --from is later: give an earlier --from",
-			path, format_ns(recording_whole_ns(r), whole, sizeof(whole)));
+		complain("%s: it ends after %s, and --from is later: give an earlier --from", path,
+			 format_ns(recording_whole_ns(r), whole, sizeof(whole)));
 		view_free(v);
 		recording_close(r);
 		return NULL;

@@ -32,39 +32,38 @@ struct options {
 static const struct opt run_opts[] = {
 	{.include = measure_report_opts, .offset = FIELD(measure)},
 	{.include = output_opts, .offset = FIELD(output)},
-	{'r', "record", "FILE", "also record the run to FILE, for culprit report and diff",
+	{'r', "record", "FILE", "also record the run in FILE, for culprit report and diff",
 	 FIELD(record), output_set_file},
-	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), .needs = "record",
-	 .why = "overwrites a recording, and none is made"},
+	{0, "force", NULL, "overwrite a recording that exists", FIELD(force), .needs = "record",
+	 .why = "overwrites a recording, but none is made"},
 	{0, "hiccups", "FILE",
-	 "also write each hiccup, with its pieces and who asked for them, to FILE: the lines of -f "
+	 "also write each hiccup to FILE, with its pieces and who asked for them: the lines of -f "
 	 "jsonl",
 	 FIELD(hiccups), output_set_file},
-	{0, "style", "TOOL", "the columns, units and default threshold of another tool",
+	{0, "style", "TOOL", "use the columns, units and default threshold of another tool",
 	 FIELD(styled.style), opt_set_choice, .choices = OPT_CHOICES(style_names),
 	 .preset = "culprit", .excludes = "format,stacks", .why = "prints in a form of its own"},
 	{0, "raw", "PREFIX",
-	 "each hiccup of a CPU in a line of PREFIX.CPU, as sysjitter writes them",
+	 "write each hiccup of a CPU in a line of the file PREFIX.CPU, as sysjitter does",
 	 FIELD(styled.raw), opt_set_string},
 	{0, "textfile", "FILE",
-	 "also keep metrics in FILE for node_exporter's textfile collector, rewritten while the "
-	 "run goes on; with -d "
-	 "forever for always",
+	 "also keep metrics in FILE for the textfile collector of node_exporter; FILE is rewritten "
+	 "during the run; with -d forever until it is stopped",
 	 FIELD(textfile), output_set_file},
-	{0, "textfile-interval", "TIME", "how often it is rewritten", FIELD(interval_ns),
-	 opt_set_duration, .preset = "15s", .needs = "textfile",
-	 .why = "is how often the file of --textfile is rewritten, and none is given"},
+	{0, "textfile-interval", "TIME", "how often this FILE is rewritten", FIELD(interval_ns),
+	 opt_set_duration, .preset = "15s", .needs = "textfile", .why = "belongs to --textfile"},
 	{0, "interval", "TIME", .alias = "textfile-interval"},
 	{.include = limits_opts, .offset = FIELD(limits)},
 	{0},
 };
 
 static const struct opt_example run_examples[] = {
-	{"sudo culprit run", "ten seconds of the isolated CPUs, or else of all but the lowest"},
+	{"sudo culprit run", "ten seconds of the isolated CPUs; if there are none, of all but the "
+			     "lowest"},
 	{"sudo culprit run -c 3 -d 1m -f html -o cpu3.html",
 	 "a minute of CPU 3, as a page for a browser"},
 	{"sudo culprit run -c 2,3 -P f:10 --max-hiccup 50us",
-	 "samplers with a real-time priority; exits with 2 when a hiccup was longer"},
+	 "samplers with a real-time priority; exits with 2 if a hiccup was longer"},
 	{"culprit run -c 3 --no-trace", "how long CPU 3 was away, not why: needs no privileges"},
 	{0},
 };
@@ -72,9 +71,9 @@ static const struct opt_example run_examples[] = {
 const struct opt_command run_usage = {
 	.name = "run",
 	.summary = "measure CPUs and say who interrupted them",
-	.about = "Spins on each CPU, notices every time it was away, and joins each gap with what "
-		 "the kernel ran there. "
-		 "Ctrl-C ends the run early with the full report.\n\n" EXIT_STATUS(
+	.about = "Spins on each CPU, notices each time the CPU was away, and joins each gap with "
+		 "what the kernel ran there. Ctrl-C ends the run early, with the full "
+		 "report.\n\n" EXIT_STATUS(
 			 "2 a threshold given by --max-hiccup or --max-lost was crossed, "),
 	.opts = run_opts,
 	.examples = run_examples,

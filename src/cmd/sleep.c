@@ -44,7 +44,8 @@ static int add_load(struct wish *wish, char *word, char *why, size_t whylen)
 		kind++;
 	if (kind == LOAD_KINDS) {
 		snprintf(why, whylen,
-			 "'%.40s' is no load: cpu, disk or net, with :N for so many workers", word);
+			 "'%.40s' is not a load: give cpu, disk or net, with :N for N workers",
+			 word);
 		return -EINVAL;
 	}
 	if (colon && parse_integer(colon, 1, WORKERS_MAX, &n, why, whylen))
@@ -73,19 +74,20 @@ static const struct opt sleep_opts[] = {
 	{'i', "interval", "TIME", "how long each sleep is", FIELD(sleep.interval_ns), opt_set_time,
 	 .preset = "20ms"},
 	{'n', "samples", "N", "end after so many sleeps on each CPU", FIELD(sleep.samples),
-	 measure_set_count, .preset = "when -d is over"},
-	{0, "relative", NULL, "sleep for the interval, not until a time", FIELD(sleep.relative)},
+	 measure_set_count, .preset = "until -d is over"},
+	{0, "relative", NULL, "sleep for an interval, not until a point in time",
+	 FIELD(sleep.relative)},
 	{0, "dma-latency", NULL,
 	 "hold " DMA_LATENCY " at 0 meanwhile: CPUs stay out of deep idle states",
 	 FIELD(dma_latency)},
 	{0, "load", "LOAD",
-	 "cpu, disk or net, with :N for so many workers, or several with commas: stress-ng does "
-	 "that on the housekeeping CPUs in the second half of the window, whose sleeps are series "
-	 "of their own",
+	 "cpu, disk or net, with :N for N workers, or several with commas: stress-ng makes this "
+	 "load on the housekeeping CPUs in the second half of the window; the sleeps of this half "
+	 "are separate series",
 	 FIELD(load), set_load},
-	{0, "load-here", NULL, "the load runs on the measured CPUs", FIELD(load_here),
+	{0, "load-here", NULL, "run the load on the measured CPUs", FIELD(load_here),
 	 .needs = "load", .why = "says where the load runs"},
-	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s, or with -n until they are done"),
+	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	{0},
 };
@@ -94,26 +96,26 @@ static const struct opt_example sleep_examples[] = {
 	{"sudo culprit sleep -c 3 -i 1ms -P f:80 -d 1m",
 	 "as cyclictest measures, with the reason for each late wake-up"},
 	{"sudo culprit sleep -c 3 --load cpu,disk",
-	 "ten seconds, the second half of them with load on the other CPUs"},
+	 "ten seconds; in the second half with load on the other CPUs"},
 	{0},
 };
 
 const struct opt_command sleep_usage = {
 	.name = "sleep",
 	.summary = "sleep and wake in turn, and say who made a wake-up late",
-	.about = "Sleeps on each CPU until a time, and measures how much later it ran: the wake-up "
-		 "latency, and the "
-		 "time from one "
-		 "wake-up to the next. Wake-ups that are late are explained: who ran instead, "
-		 "interrupts, exit from "
-		 "idle.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
+	.about = "Sleeps on each CPU until a point in time, and measures how much later it ran: "
+		 "the wake-up latency, and the time from one wake-up to the next. Late wake-ups "
+		 "are explained: who ran instead, interrupts, exit from idle.\n\n" EXIT_STATUS(
+			 "2 --max-hiccup was crossed, "),
 	.opts = sleep_opts,
 	.examples = sleep_examples,
 	.environment =
 		(const struct opt_choice[]){ENV_NO_COLOR,
 					    ENV_COLUMNS,
-					    {"PATH", "where stress-ng is, for --load"},
-					    {"TMPDIR", "where the disk load writes; default: /tmp"},
+					    {"PATH", "the directories to search for stress-ng, for "
+						     "--load"},
+					    {"TMPDIR", "the directory to which the disk load "
+						       "writes; default: /tmp"},
 					    {0}},
 };
 

@@ -35,7 +35,7 @@ static int add_call(struct syscall_options *o, const char *name, char *why, size
 
 	for (uint32_t i = 0; i < o->ncalls; i++)
 		if (!strcmp(name, syscall_names[o->call[i]])) {
-			snprintf(why, whylen, "'%s' stands there twice", name);
+			snprintf(why, whylen, "'%s' is given twice", name);
 			return -EINVAL;
 		}
 	for (uint8_t i = 0; syscall_names[i]; i++)
@@ -43,7 +43,7 @@ static int add_call(struct syscall_options *o, const char *name, char *why, size
 			o->call[o->ncalls++] = i;
 			return 0;
 		}
-	snprintf(why, whylen, "'%s' is none of the calls%s%s%s", name,
+	snprintf(why, whylen, "'%s' is not one of the calls%s%s%s", name,
 		 near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return -EINVAL;
 }
@@ -72,17 +72,17 @@ static int set_only(const char *text, void *field, const struct opt *row, char *
 
 static const struct opt syscall_opts[] = {
 	{'n', "rounds", "N", "end after so many rounds of all calls on each CPU",
-	 FIELD(syscall.rounds), set_rounds, .preset = "when -d is over"},
+	 FIELD(syscall.rounds), set_rounds, .preset = "until -d is over"},
 	{0, "only", "LIST",
-	 "only these, by comma: nothing, addition, sqrt, getuid, getpid, close_bad_fd, invalid, "
+	 "only these, with commas: nothing, addition, sqrt, getuid, getpid, close_bad_fd, invalid, "
 	 "sched_yield, futex_wake, clock_realtime, clock_tai, clock_monotonic, clock_raw, "
 	 "nanosleep_0, nanosleep_0_slack1, nanosleep_1_slack1",
 	 FIELD(syscall), set_only},
 	{0, "bare", NULL,
-	 "also each short call in a long loop without a timer inside: what its median is to agree "
-	 "with",
+	 "also measure each short call in a long loop without a timer inside: its median should "
+	 "agree with this",
 	 FIELD(syscall.bare)},
-	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s, or with -n until they are done"),
+	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	{0},
 };
@@ -90,22 +90,19 @@ static const struct opt syscall_opts[] = {
 static const struct opt_example syscall_examples[] = {
 	{"sudo culprit syscall -c 3", "all calls, for ten seconds"},
 	{"sudo culprit syscall -c 3 --only getpid,clock_monotonic -n 100000",
-	 "two of them, as often"},
+	 "two of them, 100,000 times each"},
 	{0},
 };
 
 const struct opt_command syscall_usage = {
 	.name = "syscall",
-	.summary = "what entering the kernel costs, and who made a call take long",
-	.about = "Makes system calls in rounds, each call once a round, and beside them clock "
-		 "readings and what only "
-		 "costs the CPU. Short calls are timed in batches of about 2 us, less what an "
-		 "empty batch takes, and "
-		 "some "
-		 "then one by one, for outliers: those longer than ten times the median are "
-		 "explained. The three "
-		 "nanosleeps differ in what they ask for and in timer slack: that of this process, "
-		 "or 1 ns.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
+	.summary = "what it costs to enter the kernel, and who made a call take long",
+	.about = "Makes system calls in rounds, each call once in each round, and also reads "
+		 "clocks and does plain computations. Short calls are timed in batches of about 2 "
+		 "us, less the time of an empty batch. Some of them are then timed one by one, to "
+		 "find outliers: those longer than ten times the median are explained. The three "
+		 "nanosleeps differ in the time that they ask for and in timer slack: that of this "
+		 "process, or 1 ns.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
 	.opts = syscall_opts,
 	.examples = syscall_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

@@ -148,8 +148,8 @@ struct textfile *textfile_open(const char *path)
 	fd = open(t->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0) {
 		complain("cannot write into the directory of %s: %s; choose another file with "
-			 "--textfile", path,
-			 strerror(errno));
+			 "--textfile",
+			 path, strerror(errno));
 		textfile_close(t);
 		return NULL;
 	}

@@ -31,7 +31,7 @@ static const struct opt top_opts[] = {
 };
 
 static const struct opt_example top_examples[] = {
-	{"sudo culprit top", "the isolated CPUs, or else all but the lowest"},
+	{"sudo culprit top", "the isolated CPUs; if there are none, all but the lowest"},
 	{"sudo culprit top -c 3 -d 1m", "CPU 3, for a minute"},
 	{0},
 };
@@ -40,10 +40,9 @@ const struct opt_command top_usage = {
 	.name = "top",
 	.summary = "watch who interrupts CPUs, second by second",
 	.about = "Measures as culprit run does and shows each second which sources took time: in "
-		 "the last second, the "
-		 "last ten, "
-		 "and since the start. Keys: q quits, p pauses, s sorts, h explains. Runs until it "
-		 "is ended, or for -d.\n\n" EXIT_STATUS(""),
+		 "the last second, in the last ten seconds, and since the start. Keys: q quits, p "
+		 "pauses, s sorts, h explains. Runs until you end it, or for -d.\n\n" EXIT_STATUS(
+			 ""),
 	.opts = top_opts,
 	.examples = top_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, {0}},

@@ -58,21 +58,25 @@ static int set_threshold_or_tid(const char *text, void *field, const struct opt 
 
 static const struct opt watch_opts[] = {
 	{'p', "pid", "PID",
-	 "watch all threads of this process, also those to come; may be given again",
+	 "watch all threads of this process, also those that it starts later; may be given several "
+	 "times",
 	 FIELD(threads.tgid), set_id},
-	{0, "tid", "TID", "watch this thread; may be given again", FIELD(threads.tid), set_id},
+	{0, "tid", "TID", "watch this thread; may be given several times", FIELD(threads.tid),
+	 set_id},
 	{'c', "cpus", "CPUS",
-	 "only what happens on these CPUs; without -p and --tid all threads of programs there",
-	 FIELD(command.measure.cpus), opt_set_cpus, .preset = "where the threads may run"},
+	 "watch only these CPUs; without -p and --tid all threads of programs on them",
+	 FIELD(command.measure.cpus), opt_set_cpus,
+	 .preset = "the CPUs on which the threads may run"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s"),
 	{'t', NULL, "TIME", NULL, 0, set_threshold_or_tid}, /* before the row that explains it */
-	{'t', "threshold", "TIME", "leave out losses that are shorter",
-	 FIELD(command.measure.threshold_ns), opt_set_time, .preset = "none"},
-	{0, "faults", NULL, "page faults, too", FIELD(threads.faults)},
-	{0, "syscalls", NULL, "system calls, too: their time on the CPU", FIELD(threads.syscalls)},
-	{'H', "housekeeping", "CPUS", "where culprit runs", FIELD(command.measure.housekeeping),
-	 opt_set_cpus, .preset = "all CPUs but those of -c"},
-	{'q', "quiet", NULL, "no progress line", FIELD(command.measure.quiet)},
+	{'t', "threshold", "TIME", "leave out shorter losses", FIELD(command.measure.threshold_ns),
+	 opt_set_time, .preset = "none"},
+	{0, "faults", NULL, "also watch page faults", FIELD(threads.faults)},
+	{0, "syscalls", NULL, "also watch system calls: their time on the CPU",
+	 FIELD(threads.syscalls)},
+	{'H', "housekeeping", "CPUS", "the CPUs on which culprit runs",
+	 FIELD(command.measure.housekeeping), opt_set_cpus, .preset = "all CPUs but those of -c"},
+	{'q', "quiet", NULL, "print no progress line", FIELD(command.measure.quiet)},
 	{.include = output_opts, .offset = FIELD(command.output)},
 	{.include = workload_record_opts, .offset = FIELD(command)},
 	{.include = limits_opts, .offset = FIELD(command.limits)},
@@ -84,7 +88,7 @@ static const struct opt_example watch_examples[] = {
 	{"sudo culprit watch -p 4242",
 	 "who takes time from the threads of process 4242, for ten seconds"},
 	{"sudo culprit watch -p 4242 -d forever -t 1ms --max-hiccup 5ms",
-	 "losses from 1 ms on, until it ends; exits with 2 when one was over 5 ms"},
+	 "losses of 1 ms and more, until it ends; exits with 2 if one was over 5 ms"},
 	{"sudo culprit watch -c 3 --syscalls -f html -o threads.html",
 	 "all threads of programs on CPU 3 and their system calls, as a page"},
 	{0},
@@ -93,14 +97,11 @@ static const struct opt_example watch_examples[] = {
 const struct opt_command watch_usage = {
 	.name = "watch",
 	.summary = "say who takes time from your own program's threads",
-	.about = "Nothing spins: your program is the workload. Reports for each of its threads the "
-		 "interrupts that "
-		 "came upon it, "
-		 "when it was preempted and by whom, and how long it waited to run after it was "
-		 "woken. A program that "
-		 "includes culprit.h can report its own late times, which are then explained "
-		 "instead. "
-		 "Ends with the program, with -d, or with Ctrl-C.\n\n" EXIT_STATUS(
+	.about = "No sampler runs: your program is the workload. For each of its threads it "
+		 "reports the interrupts during its time on a CPU, when it was preempted and by "
+		 "whom, and how long it waited to run after it was woken. A program that includes "
+		 "culprit.h can report its own late times; then these are explained instead. Ends "
+		 "with the program, with -d, or with Ctrl-C.\n\n" EXIT_STATUS(
 			 "2 a threshold given by --max-hiccup or --max-lost was crossed, "),
 	.opts = watch_opts,
 	.examples = watch_examples,

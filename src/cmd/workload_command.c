@@ -10,24 +10,25 @@
 #define FIELD(name) offsetof(struct workload_command, name)
 
 const struct opt workload_record_opts[] = {
-	{'r', "record", "FILE", "also record it to FILE, for culprit report, diff and plot",
+	{'r', "record", "FILE", "also record it in FILE, for culprit report, diff and plot",
 	 FIELD(record), output_set_file},
-	{0, "force", NULL, "overwrite a recording that is there", FIELD(force), .needs = "record",
-	 .why = "overwrites a recording, and none is made"},
+	{0, "force", NULL, "overwrite a recording that exists", FIELD(force), .needs = "record",
+	 .why = "overwrites a recording, but none is made"},
 	{0},
 };
 
 const struct opt workload_command_opts[] = {
 	{'t', "threshold", "TIME",
-	 "what takes longer is explained, as 50us, or auto: ten times the median of a warm-up",
+	 "operations that take longer are explained: a time like 50us, or auto: ten times the "
+	 "median of a warm-up",
 	 FIELD(measure.threshold_ns), measure_set_threshold, .preset = "auto"},
 	{.include = measure_report_opts, .offset = FIELD(measure)},
 	{.include = output_opts, .offset = FIELD(output)},
 	{.include = series_opts, .offset = FIELD(output)},
 	{.include = workload_record_opts},
-	{0, "max-hiccup", "TIME", "exit with 2 when an operation takes longer",
+	{0, "max-hiccup", "TIME", "exit with 2 if an operation takes longer",
 	 FIELD(limits.max_hiccup_ns), opt_set_time},
-	{0, "label", "TEXT", "what this run is called in the report", FIELD(label), opt_set_string},
+	{0, "label", "TEXT", "the name of this run in the report", FIELD(label), opt_set_string},
 	{0},
 };
 

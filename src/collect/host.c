@@ -135,8 +135,8 @@ const char *host_foreign(void)
 	if (access("/proc/self", F_OK))
 		return "/proc is of another PID namespace: run culprit in the machine's own";
 	if (!is_initial("self", "pid", 4026531836U))
-		return "this is the PID namespace of a container: run culprit in the machine's "
-		       "own (docker run --pid=host)";
+		return "this is the PID namespace of a container: run culprit in the machine's own "
+		       "(docker run --pid=host)";
 	if (!is_initial("self", "user", 4026531837U))
 		return "capabilities in this user namespace are not enough: run culprit in the "
 		       "machine's own";

@@ -156,8 +156,7 @@ static int save(struct osnoise_tracer *t)
 	if (read_value(t, "osnoise/cpus", t->cpus, sizeof(t->cpus)) ||
 	    read_value(t, "osnoise/options", options, sizeof(options)))
 		return complain("the osnoise tracer of this kernel has no option to run without "
-				"its own threads: it is "
-				"too old");
+				"its own threads: it is too old");
 	t->workload = has_word(options, "OSNOISE_WORKLOAD");
 	n = snprintf(state, sizeof(state), "%d %s\n", t->workload, t->cpus);
 	if (ftruncate(t->state, 0) || pwrite(t->state, state, n, 0) != n)

@@ -177,8 +177,8 @@ static int load(struct probes *p)
 
 	if (err)
 		return complain("tracing needs the kernel's type information, and %s cannot be "
-				"read (%s): use a kernel with "
-				"CONFIG_DEBUG_INFO_BTF=y, or --no-trace",
+				"read (%s): use a kernel with CONFIG_DEBUG_INFO_BTF=y, or "
+				"--no-trace",
 				KERNEL_TYPES, strerror(-err));
 	err = load_for(p, kernel);
 	kernel_free(kernel);
@@ -221,7 +221,8 @@ struct probes *probes_new(const struct cpus *targets)
 	err = share_memory(p, cpus_count(targets));
 	if (!err)
 		return p;
-	complain("cannot share memory with the probes: %s; --no-trace measures without them", strerror(-err));
+	complain("cannot share memory with the probes: %s; --no-trace measures without them",
+		 strerror(-err));
 	probes_close(p);
 	return NULL;
 }

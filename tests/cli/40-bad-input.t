@@ -67,7 +67,7 @@ refused("an output file that cannot be written", "run", *ON, "-d", "60s", "-o",
 refused("an output file that is a directory", "run", *ON, "-d", "60s", "-o", "/", says="/")
 each("run", *ON, "--style", says="--style", bad=("", "oslt", "osjitter,hiccups"))
 refused("--textfile-interval without a file", "run", *ON, "-d", "60s", "--textfile-interval", "5s",
-        says="none is given")
+        says="belongs to --textfile")
 
 # ---- recordings ----
 for name, data, want in (("empty", b"", "it is empty"),
