@@ -187,7 +187,8 @@ int recorder_head(struct recorder *r, const struct view *v)
 		push_patiently(r, CHUNK_FACT, &facts);
 	}
 	r->encoder = encoder_new(v->ncpus);
-	return r->encoder && r->headed ? 0 : complain("recording to %s: not enough memory", r->path);
+	return r->encoder && r->headed ? 0
+				       : complain("recording to %s: not enough memory", r->path);
 }
 
 void recorder_begun(struct recorder *r, const struct view *v)
