@@ -84,8 +84,9 @@ const struct opt_command run_usage = {
 struct run_state {
 	struct options *o;
 	struct view *view;
-	FILE *lines; /* of --hiccups */
-	bool failed; /* --style or --raw cannot go on */
+	FILE *lines;     /* of --hiccups */
+	int lines_error; /* errno of the first write of these that failed */
+	bool failed;     /* --style or --raw cannot go on */
 	struct textfile *textfile;
 };
 
@@ -107,11 +108,33 @@ static void take_hiccup(void *ctx, uint32_t index, const struct account *a)
 		render_jsonl(s->view, index, a, s->lines);
 }
 
+/* Leaves whole lines in the file, also for the time that ending the run takes after the report. */
+static void flush_lines(struct run_state *s)
+{
+	if (s->lines && !s->lines_error && (fflush(s->lines) || ferror(s->lines)))
+		s->lines_error = errno ? errno : EIO;
+}
+
 static bool step(void *ctx)
 {
-	const struct run_state *s = ctx;
+	struct run_state *s = ctx;
 
+	flush_lines(s);
 	return !s->failed;
+}
+
+/* Returns the exit code of a run that ended with `code`. */
+static int close_lines(struct run_state *s, int code)
+{
+	if (!s->lines)
+		return code;
+	flush_lines(s);
+	if (fclose(s->lines) && !s->lines_error)
+		s->lines_error = errno;
+	if (!s->lines_error || code == EXIT_ERROR)
+		return code;
+	complain("writing %s: %s", s->o->hiccups, strerror(s->lines_error));
+	return EXIT_ERROR;
 }
 
 static void write_textfile(struct run_state *s, bool running)
@@ -171,11 +194,7 @@ static int run(struct options *o, struct view *v)
 	code = live_run(&live);
 	if (textfile_close(state.textfile))
 		code = EXIT_ERROR;
-	if (state.lines && (ferror(state.lines) | fclose(state.lines)) && code != EXIT_ERROR) {
-		complain("writing %s: %s", o->hiccups, strerror(errno));
-		code = EXIT_ERROR;
-	}
-	return code;
+	return close_lines(&state, code);
 }
 
 int cmd_run(int argc, char **argv)

@@ -84,9 +84,9 @@ with tempfile.NamedTemporaryFile() as lines:
             lib.run_poke(cpu, "ksoftirqd", "-n", "40", "-g", "30ms")
         sender, receiver = exchange() if loopback else (0, 0)
         writer, reader = hand_over()
+    if run.result.rc != 0:
+        raise RuntimeError(f"culprit run: {run.result}")
     hiccups = [json.loads(line) for line in lines]
-if run.result.rc:
-    raise RuntimeError(f"culprit run: {run.result}")
 report = json.loads(run.result.out)
 lib.check_sums(report, "askers")
 askers = [dict(o, of=s["name"]) for c in report["cpus"] for s in c["sources"] for o in s["origins"]]

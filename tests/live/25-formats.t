@@ -2,8 +2,10 @@
 """Formats of a live run: what it writes while it goes on, in what order, what ends it; and that its recording gives the same."""
 import csv
 import datetime
+import fcntl
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -58,6 +60,15 @@ same(cells, [{k: json.dumps(v) if k == "pieces" else cell(v) for k, v in row.ite
     "--hiccups has the same lines, in jsonl")
 is_(sorted({(r["host"], r["kernel"], r["cpu"]) for r in rows}), [(*os.uname()[1:3], cpu)],
     "of this machine")
+# A report that nobody reads on holds culprit there.
+run_on = lib.spawn(*run, "-f", "json", "--hiccups", path("held.jsonl"))
+fcntl.fcntl(run_on.stdout, fcntl.F_SETPIPE_SZ, 4096)
+select.select([run_on.stdout], [], [], 20)
+held = text("held.jsonl")
+ok(held.endswith("}\n"), "where the report begins all of its lines are there", held[-200:])
+r = lib.finish(run_on, 20)
+is_((r.rc, len(held.splitlines())), (0, json.loads(r.out)["cpus"][0]["hiccups"]["count"]),
+    "as many as it has")
 ok(all(r["duration_ns"] == sum(r[k + "_ns"] for k in ("attributed", "edge", "not_recorded",
                                                       "outside")) >= r["threshold_ns"]
        for r in rows),
