@@ -1,7 +1,23 @@
 /* Device interrupts and softirqs (include/trace/events/irq.h). Each handler is one interval: a
  * shared line runs several. */
 #include "trace.bpf.h"
+#include "context.bpf.h"
 #include "origin.bpf.h"
+
+/* Where the architecture has no NMIs of its own, the kernel may give interrupts a priority that
+ * nothing masks (arm64: irqchip.gicv3_pseudo_nmi). Their records must not go to the ring of
+ * interrupts, into which they may break. */
+static __always_inline bool is_pseudo_nmi(void)
+{
+	return irqs_are_vectors && context_now() == CONTEXT_NMI;
+}
+
+static __always_inline void end_pseudo_nmi(struct cpu_state *c, __u64 handler)
+{
+	if (c->own.nmi_start)
+		emit(c, LEVEL_NMI, RECORD_NMI, 0, handler, c->own.nmi_start, bpf_ktime_get_ns());
+	c->own.nmi_start = 0;
+}
 
 SEC("?tp_btf/irq_handler_entry")
 int BPF_PROG(irq_handler_entry, int irq, struct irqaction *action)
@@ -9,9 +25,13 @@ int BPF_PROG(irq_handler_entry, int irq, struct irqaction *action)
 	struct cpu_state *c = target();
 	__u32 vector = vector_of(irq);
 
-	if (c && vector)
+	if (!c)
+		return 0;
+	if (is_pseudo_nmi())
+		c->own.nmi_start = bpf_ktime_get_ns();
+	else if (vector)
 		begin_irq(c, RECORD_VECTOR, vector, 0);
-	else if (c)
+	else
 		begin_irq(c, RECORD_IRQ, irq, (__u64)action->handler);
 	return 0;
 }
@@ -22,9 +42,13 @@ int BPF_PROG(irq_handler_exit, int irq, struct irqaction *action)
 	struct cpu_state *c = target();
 	__u32 vector = vector_of(irq);
 
-	if (c && vector)
+	if (!c)
+		return 0;
+	if (is_pseudo_nmi())
+		end_pseudo_nmi(c, (__u64)action->handler);
+	else if (vector)
 		end_vector(c, vector, irq);
-	else if (c)
+	else
 		end_irq(c, RECORD_IRQ, irq, (__u64)action->handler, bpf_ktime_get_ns());
 	return 0;
 }

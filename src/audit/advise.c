@@ -153,6 +153,11 @@ static const struct cause *cause_of_throttling(const struct place *p)
 	return cause_by_id(server ? "T03" : "T18");
 }
 
+static bool is_arm64(const struct view *v)
+{
+	return !strcmp(v->host.arch, "aarch64");
+}
+
 static const struct cause *cause_of_outside(const struct place *p, const struct source *s)
 {
 	if (s->word == WORD_STEAL)
@@ -161,7 +166,9 @@ static const struct cause *cause_of_outside(const struct place *p, const struct 
 		return NULL; /* without tracing nothing is known about it */
 	if (p->run->smi_known && p->run->smi_count)
 		return cause_match("outside", "smi");
-	return cause_match("outside", p->view->host.hypervisor[0] ? "guest" : "hardware");
+	if (p->view->host.hypervisor[0])
+		return cause_match("outside", "guest");
+	return cause_match("outside", is_arm64(p->view) ? "arm64" : "hardware");
 }
 
 /* True when the stack of the most frequent asker holds such a function; "*": when any asker is
@@ -226,6 +233,11 @@ static const struct cause *cause_at(const struct place *p, const struct source *
 	if (s->kind == SOURCE_THREAD && s->kernel_thread && !s->function &&
 	    !strncmp(s->name, "migration/", 10) && beside(p, "watchdog_timer_fn") >= s->net.count)
 		return cause_match("hrtimer", "watchdog_timer_fn");
+	/* A call without a function is most often the TLB's; there is none of these on arm64, where
+	 * the hardware does it. */
+	if (s->kind == SOURCE_VECTOR && !s->function && c && !strcmp(c->id, "P05") &&
+	    is_arm64(p->view))
+		return cause_match("family", "csd");
 	if (runs(s, "perf_event_nmi_handler") &&
 	    s->net.count * WATCHDOG_NMI_NS > p->run->observed_ns)
 		return cause_match("nmi", "perf_ibs_nmi_handler");

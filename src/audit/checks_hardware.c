@@ -6,6 +6,7 @@
 
 #include "audit/checks.h"
 #include "base/escape.h"
+#include "model/hypervisor.h"
 
 #define CPU_DIR "sys/devices/system/cpu/"
 #define MCE     "sys/devices/system/machinecheck/machinecheck0/"
@@ -294,12 +295,19 @@ static void check_mitigations(struct audit *a)
 
 /* ---- the hypervisor ---- */
 
-static bool is_guest(const struct audit *a)
+static const char *read_fact(void *ctx, const char *path)
+{
+	return text_of(ctx, path);
+}
+
+/* An x86 CPU says so itself, and Xen's first domain is on that, too. */
+static bool is_guest(struct audit *a)
 {
 	char flags[CPUINFO_LINE];
 
-	return (cpu_flags(a, flags, sizeof(flags)) && has_word(flags, "hypervisor")) ||
-	       text_of(a, "sys/hypervisor/type");
+	if (cpu_flags(a, flags, sizeof(flags)))
+		return has_word(flags, "hypervisor") || text_of(a, "sys/hypervisor/type");
+	return hypervisor_of(read_fact, a);
 }
 
 static void check_hypervisor(struct audit *a)

@@ -107,6 +107,10 @@ static const struct source_row rows[] = {
 	/* hardware */
 	{"proc/cpuinfo", PLAIN},
 	{"sys/hypervisor/type", PLAIN},
+	{"proc/device-tree/compatible", PLAIN},
+	{"proc/device-tree/hypervisor/compatible", PLAIN},
+	{"sys/class/dmi/id/product_name", PLAIN},
+	{"sys/class/dmi/id/sys_vendor", PLAIN},
 	{CPU_DIR "smt/active", PLAIN},
 	{CPU_DIR "smt/control", PLAIN},
 	{CPU_DIR "cpu*/topology/thread_siblings_list", PLAIN},

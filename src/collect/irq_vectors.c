@@ -71,18 +71,19 @@ void irq_vectors_read(struct irq_vectors *v)
 		place_ipis(v, vector_of_ipi);
 }
 
-bool irq_vectors_replace(const char *tracepoint)
+bool irq_vectors_replace(const char *hook)
 {
 #if defined(__x86_64__)
-	(void)tracepoint;
+	(void)hook;
+	return false;
 #else
 	for (uint32_t id = 1; id < VECTOR_IDS; id++) {
 		size_t len = strlen(vector_name(id));
 
-		if (!strncmp(tracepoint, vector_name(id), len) &&
-		    (!strcmp(tracepoint + len, "_entry") || !strcmp(tracepoint + len, "_exit")))
+		if (!strncmp(hook, vector_name(id), len) &&
+		    (!strcmp(hook + len, "_entry") || !strcmp(hook + len, "_exit")))
 			return true;
 	}
+	return !strcmp(hook, "nmi_handler") || !strcmp(hook, "unknown_nmi_error");
 #endif
-	return false;
 }

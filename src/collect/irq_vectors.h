@@ -18,8 +18,8 @@ struct irq_vectors {
 /* Reads them from /proc/interrupts and /sys/kernel/irq. What cannot be read is no vector. */
 void irq_vectors_read(struct irq_vectors *v);
 
-/* True for a tracepoint of x86's vectors on another architecture: nothing is missed without it,
+/* True for a hook on x86's vectors and NMIs on another architecture: nothing is missed without it,
  * because irq_handler_entry shows what it would. */
-bool irq_vectors_replace(const char *tracepoint);
+bool irq_vectors_replace(const char *hook);
 
 #endif

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/hypervisor.h"
+
+#define TEXT_MAX 256
+
 /* Copies the value behind "key<tabs>: " on the first line of /proc/cpuinfo that has it. */
 static bool cpuinfo(const char *key, char *buf, size_t len)
 {
@@ -149,67 +153,27 @@ void machine_cpu_model(char *buf, size_t len)
 			 part);
 }
 
-/* Reads the first line or string of a small file into buf, "" on failure. */
-static bool read_word(const char *path, char *buf, size_t len)
+static const char *read_file(void *ctx, const char *path)
 {
-	FILE *f = fopen(path, "re");
-	size_t n = f ? fread(buf, 1, len - 1, f) : 0;
+	char full[128], *text = ctx;
+	size_t n;
+	FILE *f;
 
-	buf[n] = 0;
-	buf[strcspn(buf, "\n")] = 0;
-	if (f)
-		fclose(f);
-	return buf[0];
+	snprintf(full, sizeof(full), "/%s", path);
+	f = fopen(full, "re");
+	if (!f)
+		return NULL;
+	n = fread(text, 1, TEXT_MAX - 1, f);
+	fclose(f);
+	text[n] = 0;
+	return text;
 }
 
-/* A machine of Amazon's is a guest unless its type ends with .metal. */
-static bool is_nitro_guest(void)
-{
-	char vendor[128], type[128];
-
-	return read_word("/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor)) &&
-	       !strcmp(vendor, "Amazon EC2") &&
-	       read_word("/sys/class/dmi/id/product_name", type, sizeof(type)) &&
-	       !strstr(type, ".metal");
-}
-
-static const char *firmware_hypervisor(void)
-{
-	static const struct {
-		const char *word, *name;
-	} known[] = {{"KVM", "KVM"},
-		     {"QEMU", "QEMU"},
-		     {"VMware", "VMware"},
-		     {"Xen", "Xen"},
-		     {"Virtual Machine", "Hyper-V"},
-		     {"Parallels", "Parallels"},
-		     {"Apple Virtualization", "Apple Virtualization"}};
-	static const char *const dmi[] = {"/sys/class/dmi/id/product_name",
-					  "/sys/class/dmi/id/sys_vendor"};
-	char line[128];
-
-	for (size_t i = 0; i < sizeof(dmi) / sizeof(dmi[0]); i++) {
-		read_word(dmi[i], line, sizeof(line));
-		for (size_t j = 0; j < sizeof(known) / sizeof(known[0]); j++)
-			if (strstr(line, known[j].word))
-				return known[j].name;
-	}
-	return is_nitro_guest() ? "KVM" : NULL;
-}
-
-/* Where systemd-detect-virt looks, too: Xen, the device tree, DMI. The virtual machine that is none
- * of hardware calls itself linux,dummy-virt, under whatever hypervisor it runs. */
 void machine_hypervisor(char *buf, size_t len)
 {
-	const char *name = firmware_hypervisor();
-	char line[128];
+	char text[TEXT_MAX];
+	const char *name = hypervisor_of(read_file, text);
 
-	if (read_word("/sys/hypervisor/type", buf, len) ||
-	    read_word("/proc/device-tree/hypervisor/compatible", buf, len))
-		return;
-	if (!name && read_word("/proc/device-tree/compatible", line, sizeof(line)) &&
-	    !strcmp(line, "linux,dummy-virt"))
-		name = "unknown";
 	snprintf(buf, len, "%s", name ? name : "");
 }
 

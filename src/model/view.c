@@ -194,3 +194,9 @@ const char *view_verdict(const struct view *v)
 	}
 	return best;
 }
+
+bool host_has_smis(const struct host *h)
+{
+	/* a recording may lack the name of its architecture */
+	return !h->arch[0] || !strncmp(h->arch, "x86", 3) || h->arch[0] == 'i';
+}

@@ -32,6 +32,9 @@ struct host {
 	struct cpus isolated, nohz_full, online;
 };
 
+/* False on an architecture whose firmware has no system management interrupts. */
+bool host_has_smis(const struct host *h);
+
 /* One counter of the kernel's beside the traced number, over the same window. */
 struct closure_row {
 	char counter[24]; /* "LOC", "24", "softirq TIMER", "context switches" */

@@ -51,7 +51,9 @@ static void write_evidence(const struct html *h, const struct cpu *c)
 	if (c->smi_known)
 		html_count(out, c->smi_count);
 	else
-		fputs("cannot be counted here", out);
+		fputs(host_has_smis(&h->view->host) ? "cannot be counted here"
+						    : "none on this architecture",
+		      out);
 	end_row(out);
 }
 

@@ -64,7 +64,10 @@ static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 							      : "");
 	closure_cell(t, &v->run, c);
 	table_cell(t, NULL, c->steal_known ? format_ns(c->steal_ns, a, sizeof(a)) : "?");
-	table_cell(t, NULL, c->smi_known ? format_count(c->smi_count, a, sizeof(a)) : "?");
+	table_cell(t, NULL,
+		   c->smi_known              ? format_count(c->smi_count, a, sizeof(a))
+		   : host_has_smis(&v->host) ? "?"
+					     : "none here");
 	table_end_row(t);
 }
 

@@ -212,7 +212,7 @@ static void write_evidence(const struct page *p, const struct cpu *c)
 		flow_add(&f, "steal clock not readable");
 	if (c->smi_known)
 		flow_add(&f, "%s SMIs", format_count(c->smi_count, a, sizeof(a)));
-	else
+	else if (host_has_smis(&p->view->host))
 		flow_add(&f, "SMIs cannot be counted here");
 	flow_end(&f);
 }

@@ -161,6 +161,22 @@ static void test_outside_by_evidence(void **state)
 	assert_cause(steal, "H14");
 }
 
+/* There are no SMIs and no IPIs for the TLB there. */
+static void test_arm64(void **state)
+{
+	struct source *outside = add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 5);
+	struct source *call = add(SOURCE_VECTOR, VECTOR_CALL_FUNCTION, "call_function", NULL, 5);
+
+	(void)state;
+	assert_cause(outside, "H18");
+	assert_cause(call, "P05");
+	strcpy(v.host.arch, "aarch64");
+	assert_cause(outside, "H19");
+	assert_cause(call, "G05");
+	strcpy(v.host.hypervisor, "KVM");
+	assert_cause(outside, "H15");
+}
+
 static void test_what_runs_beside(void **state)
 {
 	struct source *stopper = add(SOURCE_THREAD, 20, "migration/3", NULL, 5);
@@ -345,6 +361,7 @@ int main(void)
 		TEST(test_who_keeps_the_tick_for_the_scheduler),
 		TEST(test_throttling),
 		TEST(test_outside_by_evidence),
+		TEST(test_arm64),
 		TEST(test_what_runs_beside),
 		TEST(test_who_asked),
 		TEST(test_numbers_are_filled_in),
