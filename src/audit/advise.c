@@ -341,23 +341,29 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 	return remedy(c, &f, &here);
 }
 
+int advise_source(const struct view *v, uint32_t lane, struct source *s)
+{
+	const struct place p = {v, &v->cpu[lane], &v->cpu[lane]};
+	const struct cause *c = cause_at(&p, s);
+
+	free(s->advice);
+	s->advice = NULL;
+	s->cause = c ? c->id : NULL;
+	if (c && c->advice && !(s->advice = advice_at(&p, s, c)))
+		return -ENOMEM;
+	return 0;
+}
+
 int advise(struct view *v)
 {
 	v->advised = true;
 	for (uint32_t i = 0; i < v->ncpus; i++) {
-		const struct place p = {v, &v->cpu[i], &v->cpu[i]};
+		const struct sources *t = &v->cpu[i].sources;
 
 		stops_find(v, i);
-		for (uint32_t k = 0; k < p.cpu->sources.count; k++) {
-			struct source *s = p.cpu->sources.row[k];
-			const struct cause *c = cause_at(&p, s);
-
-			free(s->advice);
-			s->advice = NULL;
-			s->cause = c ? c->id : NULL;
-			if (c && c->advice && !(s->advice = advice_at(&p, s, c)))
+		for (uint32_t k = 0; k < t->count; k++)
+			if (advise_source(v, i, t->row[k]))
 				return -ENOMEM;
-		}
 	}
 	return 0;
 }

@@ -10,4 +10,7 @@
  * Call it when the view is complete, as often as the view changes. 0 or -ENOMEM. */
 int advise(struct view *v);
 
+/* The same for one source of the lane with this index, without the rest of the view. */
+int advise_source(const struct view *v, uint32_t lane, struct source *s);
+
 #endif

@@ -108,21 +108,28 @@ static void add_costs(struct view *v, struct finding *f)
 
 /* Replaces advice by the finding's fix where a finding explains the source, so that one cause has
  * one fix, also in the verdict. */
+static int take_fix_of(struct view *v, uint32_t lane, struct source *s)
+{
+	const struct finding *f = finding_of(v, lane_cpu(v, lane), s);
+
+	return f && s->net.count ? take_fix(f, lane_cpu(v, lane), s) : 0;
+}
+
 static int take_fixes(struct view *v)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < v->ncpus; i++) {
-		const struct sources *t = &v->cpu[i].sources;
-
-		for (uint32_t k = 0; k < t->count && !err; k++) {
-			const struct finding *f = finding_of(v, lane_cpu(v, i), t->row[k]);
-
-			if (f && t->row[k]->net.count)
-				err = take_fix(f, lane_cpu(v, i), t->row[k]);
-		}
-	}
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		for (uint32_t k = 0; k < v->cpu[i].sources.count && !err; k++)
+			err = take_fix_of(v, i, v->cpu[i].sources.row[k]);
 	return err;
+}
+
+int conclude_source(struct view *v, uint32_t lane, struct source *s)
+{
+	int err = advise_source(v, lane, s);
+
+	return err ? err : take_fix_of(v, lane, s);
 }
 
 int conclude(struct view *v)

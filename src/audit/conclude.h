@@ -14,6 +14,10 @@
  * the view changes. 0, or -ENOMEM: some advice or findings are missing. */
 int conclude(struct view *v);
 
+/* Gives one source of the lane with this index its cause and advice, by the findings of the last
+ * conclude(). For a view that grows, of which few sources are shown. 0 or -ENOMEM. */
+int conclude_source(struct view *v, uint32_t lane, struct source *s);
+
 /* The finding, with a fix, that is the reason for this source on this CPU (UINT_MAX: on no CPU in
  * particular); NULL: none. */
 const struct finding *finding_of(const struct view *v, unsigned cpu, const struct source *s);

@@ -1,21 +1,18 @@
 /* culprit top: who takes time from the CPUs right now. */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include "audit/book.h"
+#include "audit/conclude.h"
 #include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/live.h"
+#include "cmd/terminal.h"
 #include "collect/host.h"
 #include "render/top.h"
 
@@ -40,191 +37,199 @@ const struct opt_command top_usage = {
 	.name = "top",
 	.summary = "watch who interrupts CPUs, second by second",
 	.about = "Measures as culprit run does and shows each second which sources took time: in "
-		 "the last second, in the last ten seconds, and since the start. Keys: q quits, p "
-		 "pauses, s sorts, h explains. Runs until you end it, or for -d.\n\n" EXIT_STATUS(
-			 ""),
+		 "the last second, in the last ten seconds, and since the start. Below them: who "
+		 "asked for the one under the cursor, and what to do. Enter shows it in detail, "
+		 "Tab all CPUs, h explains all keys. Runs until you end it with q, or for -d; the "
+		 "last screen stays on the terminal.\n\n" EXIT_STATUS(""),
 	.opts = top_opts,
 	.examples = top_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, {0}},
 };
 
-/* ---- the terminal, as it was and as it is ---- */
-
-#define ENTER "\033[?1049h\033[?25l\033[?7l" /* the other screen, no cursor, no wrapping */
-#define LEAVE "\033[?7h\033[?25h\033[?1049l"
-
-static struct termios saved;
-static volatile sig_atomic_t entered;
-
-static void leave(void)
+/* Gives the sources on the screen their causes and advice. */
+static void name_causes(struct view *v, struct top_state *s)
 {
-	if (!entered)
-		return;
-	entered = 0;
-	if (write(STDOUT_FILENO, LEAVE, sizeof(LEAVE) - 1) < 0) {
-		/* a terminal that is gone needs nothing */
-	}
-	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+	struct source *detail = top_source(v, s);
+	const struct cause *c;
+
+	for (uint32_t i = s->first; i < s->first + s->shown; i++)
+		if (s->row[i].source != TOP_NO_SOURCE)
+			conclude_source(v, s->row[i].cpu,
+					v->cpu[s->row[i].cpu].sources.row[s->row[i].source]);
+	if (detail)
+		conclude_source(v, s->at_cpu, detail);
+	c = detail && detail->cause ? cause_by_id(detail->cause) : NULL;
+	s->about = c ? (struct top_about){c->title, c->what, c->why} : (struct top_about){0};
 }
 
-/* Restores the terminal before a signal ends the process. */
-static void on_crash(int sig)
-{
-	leave();
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
-static int enter(void)
-{
-	static const int crashes[] = {SIGQUIT, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
-	struct termios raw;
-
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &saved))
-		return complain("top needs a terminal; culprit run prints a report anywhere");
-	raw = saved;
-	raw.c_lflag &= ~(ICANON | ECHO);
-	raw.c_cc[VMIN] = 0;
-	raw.c_cc[VTIME] = 0;
-	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
-		signal(crashes[i], on_crash);
-	signal(SIGTSTP, SIG_IGN); /* a stopped process could not restore the terminal */
-	entered = 1;
-	atexit(leave);
-	if (tcsetattr(STDIN_FILENO, TCSANOW, &raw))
-		return complain("the terminal cannot be set up: %s", strerror(errno));
-	return write(STDOUT_FILENO, ENTER, sizeof(ENTER) - 1) < 0
-		       ? complain("writing to the terminal: %s", strerror(errno))
-		       : 0;
-}
-
-static void read_size(struct top_state *s)
-{
-	struct winsize size;
-
-	s->width = 80;
-	s->height = 24;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col || !size.ws_row)
-		return;
-	s->width = size.ws_col;
-	s->height = size.ws_row;
-}
-
-/* False when the terminal has gone. */
-static bool draw(struct top_state *s, const struct view *v, const struct recent *r)
+static char *draw(struct top_state *s, struct view *v, const struct recent *r, size_t *len)
 {
 	char *text = NULL;
-	size_t len, at = 0;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = open_memstream(&text, len);
 
 	if (!f)
-		return true;
-	read_size(s);
-	render_top(v, r, s, f);
-	fclose(f);
-	while (text && at < len) {
-		ssize_t n = write(STDOUT_FILENO, text + at, len - at);
-
-		if (n < 0 && errno == EINTR && !measure_stop)
-			continue;
-		if (n <= 0)
-			break;
-		at += n;
+		return NULL;
+	terminal_size(&s->width, &s->height);
+	if (s->last && s->height > 2)
+		s->height -= 2; /* for the shell */
+	if (!top_settle(v, r, s)) {
+		name_causes(v, s);
+		render_top(v, r, s, f);
 	}
+	if (!fclose(f))
+		return text;
 	free(text);
-	return at == len;
+	return NULL;
 }
 
 /* ---- keys ---- */
 
-enum key_result { KEY_NONE, KEY_DRAW, KEY_QUIT };
-
-static enum key_result take_key(struct top_state *s, char key)
+/* The source under the cursor, or the CPU's sources. */
+static void go_in(struct top_state *s)
 {
-	static const char sorts[] = "10amc";
-	const char *sort = key ? strchr(sorts, key) : NULL;
-
-	if (sort) {
-		s->sort = sort - sorts;
-		return KEY_DRAW;
+	if (s->detail || !s->nrows)
+		return;
+	if (s->page == TOP_CPUS) {
+		s->page = TOP_SOURCES;
+		s->alone = true;
+		s->only = s->at_cpu;
+		s->moved = false;
+		return;
 	}
-	switch (key) {
-	case 'q':
-	case 'Q':
-		return KEY_QUIT;
-	case 'p':
-	case ' ':
-		s->paused = !s->paused;
-		return KEY_DRAW;
-	case 's':
-		s->sort = (s->sort + 1) % TOP_SORTS;
-		return KEY_DRAW;
-	case 'h':
-	case '?':
-		s->help = !s->help;
-		return KEY_DRAW;
-	default:
-		return KEY_NONE;
+	s->detail = true;
+	s->moved = true;
+	s->scroll = 0;
+}
+
+static void go_back(struct top_state *s)
+{
+	if (s->help) {
+		s->help = false;
+	} else if (s->detail) {
+		s->detail = false;
+	} else if (s->alone) {
+		s->alone = false;
+		s->page = TOP_CPUS;
+		s->moved = true; /* on that CPU */
+		s->cursor = 1;
+	} else if (s->page == TOP_CPUS) {
+		s->page = TOP_SOURCES;
+		s->moved = false;
 	}
 }
 
+static bool move(struct top_state *s, int key)
+{
+	int page = s->shown > 1 ? (int)s->shown - 1 : 1, all = s->nrows + s->scroll + 1000;
+
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		s->move--;
+		return true;
+	case KEY_DOWN:
+	case 'j':
+		s->move++;
+		return true;
+	case KEY_PAGE_UP:
+		s->move -= page;
+		return true;
+	case KEY_PAGE_DOWN:
+		s->move += page;
+		return true;
+	case KEY_HOME:
+	case 'g':
+		s->move = -all;
+		return true;
+	case KEY_END:
+	case 'G':
+		s->move = all;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool sort(struct top_state *s, int key)
+{
+	static const char sorts[] = "10amc";
+	const char *by = key > 0 && key < 256 ? strchr(sorts, key) : NULL;
+
+	if (!by && key != 's')
+		return false;
+	s->sort = by ? (enum top_sort)(by - sorts) : (s->sort + 1) % TOP_SORTS;
+	return true;
+}
+
+/* True when the screen changes. */
+static bool take_key(struct top_state *s, int key)
+{
+	if (move(s, key) || sort(s, key))
+		return true;
+	switch (key) {
+	case 'p':
+	case ' ':
+		s->paused = !s->paused;
+		return true;
+	case 'h':
+	case '?':
+		s->help = !s->help;
+		return true;
+	case '\r':
+	case '\n':
+	case KEY_RIGHT:
+		go_in(s);
+		return true;
+	case KEY_ESCAPE:
+	case KEY_LEFT:
+	case 0x7f:
+	case '\b':
+		go_back(s);
+		return true;
+	case '\t':
+		s->page = s->page == TOP_CPUS ? TOP_SOURCES : TOP_CPUS;
+		s->detail = s->alone = s->moved = false;
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum key_result { KEYS_NONE, KEYS_DRAW, KEYS_QUIT };
+
 static enum key_result take_keys(struct top_state *s)
 {
-	struct pollfd in = {STDIN_FILENO, POLLIN, 0};
-	enum key_result result = KEY_NONE;
-	char keys[64];
-	ssize_t n;
+	enum key_result result = KEYS_NONE;
+	int key;
 
-	if (poll(&in, 1, 0) <= 0)
-		return KEY_NONE;
-	if (in.revents & (POLLHUP | POLLERR | POLLNVAL))
-		return KEY_QUIT;
-	n = read(STDIN_FILENO, keys, sizeof(keys));
-	if (n == 0)
-		return KEY_QUIT; /* readable without data: the end */
-	for (ssize_t i = 0; i < n; i++) {
-		enum key_result one;
-
-		if (keys[i] == '\033') /* ignores arrows and mice */
-			break;
-		one = take_key(s, keys[i]);
-		if (one > result)
-			result = one;
+	while ((key = terminal_key()) != KEY_NONE) {
+		if (key == KEY_GONE || key == 'q' || key == 'Q')
+			return KEYS_QUIT;
+		if (take_key(s, key))
+			result = KEYS_DRAW;
 	}
 	return result;
 }
 
 /* ---- running ---- */
 
-static void name_causes(struct view *v)
-{
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		for (uint32_t k = 0; k < v->cpu[i].sources.count; k++) {
-			struct source *s = v->cpu[i].sources.row[k];
-			const struct cause *c = s->cause ? NULL : cause_of(s);
-
-			if (c)
-				s->cause = c->id;
-		}
-}
-
 /* State of the callbacks. */
 struct terminal {
 	struct view *view;
 	struct recent recent;
 	struct top_state screen;
-	struct winsize drawn; /* size of the terminal at that time */
-	bool second;          /* a second has passed since */
-	bool gone;            /* the terminal has gone */
+	unsigned width, height; /* as it was drawn */
+	bool second;            /* a second has passed since */
+	bool gone;              /* the terminal has gone */
 };
 
 static int begin(void *ctx)
 {
 	struct terminal *s = ctx;
 
-	if (recent_init(&s->recent, s->view->ncpus))
+	if (recent_init(&s->recent, s->view->ncpus) || conclude(s->view))
 		return complain("out of memory");
-	return enter();
+	return terminal_enter();
 }
 
 static void snapshot(void *ctx)
@@ -233,24 +238,29 @@ static void snapshot(void *ctx)
 
 	if (s->view->run.duration_ns)
 		recent_second(&s->recent, s->view);
-	name_causes(s->view);
 	s->second = true;
 }
 
 static bool step(void *ctx)
 {
 	struct terminal *s = ctx;
-	enum key_result key = entered ? take_keys(&s->screen) : KEY_QUIT;
-	struct winsize now = {0};
+	enum key_result key = terminal_entered() ? take_keys(&s->screen) : KEYS_QUIT;
+	unsigned width, height;
+	size_t len;
+	char *text;
 
-	if (key == KEY_QUIT)
+	if (key == KEYS_QUIT)
 		return false;
-	ioctl(STDOUT_FILENO, TIOCGWINSZ, &now);
-	if (memcmp(&now, &s->drawn, sizeof(now)))
-		key = KEY_DRAW;
-	s->drawn = now;
-	if (key == KEY_DRAW || (s->second && !s->screen.paused))
-		s->gone = !draw(&s->screen, s->view, &s->recent);
+	terminal_size(&width, &height);
+	if (width != s->width || height != s->height)
+		key = KEYS_DRAW;
+	s->width = width;
+	s->height = height;
+	if (key == KEYS_DRAW || (s->second && !s->screen.paused)) {
+		text = draw(&s->screen, s->view, &s->recent, &len);
+		s->gone = text && !terminal_write(text, len);
+		free(text);
+	}
 	s->second = false;
 	return !s->gone;
 }
@@ -258,16 +268,27 @@ static bool step(void *ctx)
 static void over(void *ctx)
 {
 	(void)ctx;
-	leave();
+	terminal_leave();
 }
 
+/* The last screen stays, as plain lines. */
 static int end(void *ctx)
 {
-	const struct terminal *s = ctx;
+	struct terminal *s = ctx;
+	size_t len;
+	char *text;
 
-	if (s->gone)
+	if (s->gone) {
 		complain("the terminal is gone");
-	return s->gone ? EXIT_ERROR : EXIT_OK;
+		return EXIT_ERROR;
+	}
+	s->screen.last = true;
+	s->screen.colour = s->screen.paused = false;
+	text = draw(&s->screen, s->view, &s->recent, &len);
+	if (text)
+		terminal_write(text, len);
+	free(text);
+	return EXIT_OK;
 }
 
 /* Returns the exit code. */
@@ -291,6 +312,7 @@ static int run(const struct measure *m, struct view *v)
 	int code = live_run(&live);
 
 	recent_free(&terminal.recent);
+	top_free(&terminal.screen);
 	return code;
 }
 
@@ -302,7 +324,7 @@ int cmd_top(int argc, char **argv)
 
 	measure_init(&o.measure);
 	o.measure.duration_ns = UINT64_MAX; /* forever */
-	o.measure.quiet = o.measure.no_audit = true;
+	o.measure.quiet = true;
 	code = opt_parse(&top_usage, argc, argv, &o, &operands);
 	if (code || !v) {
 		free(v);

@@ -1,13 +1,16 @@
-/* At 80 columns:
+/* At 80 columns; the cursor is on the first source:
  *
- *   culprit top · linux 6.12.1 · 42 s · by the last second
- *   cpu 3  0.41 % lost  ▁▁▂▁▁▇▁▁▁▁▁▁▁▂
- *      1s %    10s %     all %    count      max  cause  who
- *      0.21     0.20      0.20   12,400  9.80 us  T01    local_timer > tick_nohz_handler
- *   q quit  p pause  s sort  h help
+ *   culprit top · linux 6.12.1 · 42 s · by the last second · 1-11 of 96
+ *   cpu 3     0.41 % lost  longest  9.80 us  ▁▁▂▁▁▇▁▁▁▁▁▁▁▂
+ *   41 more CPUs: Tab lists them
+ *     1s %  10s %  all %   count      max  cpu  cause  who
+ *   > 0.21   0.20   0.20  12,400  9.80 us    3  T01    local_timer > tick_nohz_handler
+ *   cpu 3: local_timer > tick_nohz_handler
+ *   nobody is known to have asked for it
+ *   [T01] boot with nohz_full=3
+ *   q quit  p pause  s sort  arrows move  Enter details  Tab CPUs  h help
  */
-#include "model/report.h"
-#include "render/top.h"
+#include "render/top_lines.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,52 +19,53 @@
 #include "base/escape.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "render/render.h"
+#include "model/report.h"
 
-#define CPUS_SHOWN 8
-#define ROWS_MAX   512
-#define NARROW     60  /* columns: below this only what is indispensable */
-#define WIDE       100 /* columns: room for everything */
-#define TEXT_MAX   1024
-
-struct line {
-	uint32_t cpu, row;
-	double second, ten, all;
-	uint64_t max, count;
-};
+#define TEXT_MAX 1024
 
 static const char *const sort_names[TOP_SORTS] = {"the last second", "the last ten seconds",
 						  "all the time", "the longest", "count"};
 
-/* Prints one line, cut to the width. */
-static void put(const struct top_state *s, unsigned *left, const char *sgr, const char *text,
-		FILE *out)
+static void end_line(struct screen *s)
 {
-	size_t len = text_fit(text, s->width);
-
-	if (!*left)
-		return;
-	--*left;
-	if (s->colour && sgr)
-		fprintf(out, "\033[%sm%.*s\033[0m", sgr, (int)len, text);
-	else
-		fprintf(out, "%.*s", (int)len, text);
-	fputs(*left ? "\033[K\r\n" : "\033[K", out);
+	s->left--;
+	fputs(s->state->last ? "\n" : s->left ? "\r\n" : "", s->out);
 }
 
-static void write_head(const struct top_state *s, const struct view *v, unsigned *left, FILE *out)
+void top_put(struct screen *s, const char *sgr, const char *text)
 {
-	char kernel[300], time[32], text[TEXT_MAX];
+	unsigned width = s->state->width, columns = text_columns(text);
+	bool cut = columns > width && width > 8;
+	size_t len = text_fit(text, cut ? width - 3 : width);
+	char start[24] = "";
 
-	format_ns(v->run.duration_ns, time, sizeof(time));
-	escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel));
-	if (s->width < NARROW)
+	if (!s->left)
+		return;
+	if (s->state->colour && sgr)
+		snprintf(start, sizeof(start), "\033[%sm", sgr);
+	/* Cleared first: at the end of a full line that would clear its last column. */
+	fprintf(s->out, "%s%s%.*s%s%s", s->state->last ? "" : "\033[K", start, (int)len, text,
+		cut ? "..." : "", start[0] ? "\033[0m" : "");
+	end_line(s);
+}
+
+static void write_head(struct screen *s)
+{
+	const struct top_state *t = s->state;
+	char kernel[300], time[32], text[TEXT_MAX], rows[64] = "";
+
+	format_ns(s->view->run.duration_ns, time, sizeof(time));
+	escape_text(s->view->host.kernel, sizeof(s->view->host.kernel), kernel, sizeof(kernel));
+	if (t->shown && t->shown < t->nrows && !t->detail && !t->help)
+		snprintf(rows, sizeof(rows), " · %u-%u of %u", t->first + 1, t->first + t->shown,
+			 t->nrows);
+	if (t->width < TOP_NARROW)
 		snprintf(text, sizeof(text), "culprit top · %s%s", time,
-			 s->paused ? " · paused" : "");
+			 t->paused ? " · paused" : "");
 	else
-		snprintf(text, sizeof(text), "culprit top · linux %s · %s · by %s%s", kernel, time,
-			 sort_names[s->sort], s->paused ? " · paused" : "");
-	put(s, left, "1", text, out);
+		snprintf(text, sizeof(text), "culprit top · linux %s · %s · by %s%s%s", kernel,
+			 time, sort_names[t->sort], t->paused ? " · paused" : "", rows);
+	top_put(s, "1", text);
 }
 
 /* A block for each second, the newest on the right; its height is the lost share, on a scale of
@@ -86,87 +90,77 @@ static void sparkline(const struct recent *r, uint32_t cpu, unsigned columns, ch
 	}
 }
 
-static void write_cpus(const struct top_state *s, const struct view *v, const struct recent *r,
-		       unsigned *left, FILE *out)
+/* Digits of the largest CPU's number. */
+static int number_width(const struct view *v)
 {
-	for (uint32_t i = 0; i < v->ncpus && i<CPUS_SHOWN && * left> 4; i++) {
-		char start[96], line[4 * RECENT_LINE], text[TEXT_MAX + 256], share[32];
-		uint64_t observed = recent_observed(r, i, 1);
-		unsigned used;
+	return v->ncpus ? snprintf(NULL, 0, "%u", v->cpu[v->ncpus - 1].number) : 1;
+}
 
-		format_percent(observed ? 100.0 * recent_lost(r, i, 1) / observed : 0, share,
-			       sizeof(share));
-		snprintf(start, sizeof(start), "cpu %u%s  %s %% lost  ", v->cpu[i].number,
-			 s->width >= WIDE && cpus_has(&v->host.isolated, v->cpu[i].number)
-				 ? " (isolated)"
-				 : "",
-			 share);
-		used = text_columns(start);
-		sparkline(r, i, s->width > used ? s->width - used : 0, line, sizeof(line));
-		snprintf(text, sizeof(text), "%s%s", start, line);
-		put(s, left, NULL, text, out);
+static void write_lane(struct screen *s, uint32_t i)
+{
+	char start[128], line[4 * RECENT_LINE], text[TEXT_MAX + 256], share[32], longest[32];
+	const struct top_state *t = s->state;
+	const struct cpu *c = &s->view->cpu[i];
+	uint64_t observed = recent_observed(s->recent, i, 1);
+	unsigned used;
+
+	format_percent(observed ? 100.0 * recent_lost(s->recent, i, 1) / observed : 0, share,
+		       sizeof(share));
+	used = snprintf(
+		start, sizeof(start), "cpu %*u%s  %6s %% lost  ", number_width(s->view), c->number,
+		t->width >= TOP_WIDE && cpus_has(&s->view->host.isolated, c->number) ? " (isolated)"
+										     : "",
+		share);
+	if (t->width >= TOP_NARROW)
+		used += snprintf(start + used, sizeof(start) - used, "longest %8s  ",
+				 format_ns(c->hiccups.max, longest, sizeof(longest)));
+	used = text_columns(start);
+	if (c->ended)
+		snprintf(line, sizeof(line), "ended early: %s", c->ended);
+	else
+		sparkline(s->recent, i, t->width > used ? t->width - used : 0, line, sizeof(line));
+	snprintf(text, sizeof(text), "%s%s", start, line);
+	top_put(s, NULL, text);
+}
+
+/* What is known of one CPU alone, since the start. */
+static void write_cpu(struct screen *s, const struct cpu *c)
+{
+	char text[TEXT_MAX], count[32], a[32], b[32], d[32], e[32];
+	uint64_t all = c->hiccups.sum ? c->hiccups.sum : 1;
+
+	format_percent(100.0 * c->attributed_ns / all, d, sizeof(d));
+	format_percent(100.0 * c->outside_ns / all, e, sizeof(e));
+	snprintf(text, sizeof(text),
+		 "%s hiccups · median %s · p99 %s · attributed %s %% · outside the kernel %s %%",
+		 format_count(c->hiccups.count, count, sizeof(count)),
+		 format_ns(hist_percentile(&c->hiccups, 50), a, sizeof(a)),
+		 format_ns(hist_percentile(&c->hiccups, 99), b, sizeof(b)), d, e);
+	top_put(s, "2", text);
+}
+
+static void write_lanes(struct screen *s)
+{
+	const struct top_state *t = s->state;
+	struct top_layout l = top_layout(t, s->view->ncpus);
+	char text[64];
+
+	if (t->alone && l.lanes)
+		write_lane(s, t->only);
+	for (uint32_t i = 0; !t->alone && i < l.lanes && i < t->nlanes; i++)
+		write_lane(s, t->lane[i]);
+	if (!l.more)
+		return;
+	if (t->alone) {
+		write_cpu(s, &s->view->cpu[t->only]);
+		return;
 	}
-	if (v->ncpus > CPUS_SHOWN && *left > 4) {
-		char text[64];
-
-		snprintf(text, sizeof(text), "%u more CPUs", v->ncpus - CPUS_SHOWN);
-		put(s, left, "2", text, out);
-	}
+	snprintf(text, sizeof(text), "%u more CPU%s%s", s->view->ncpus - l.lanes,
+		 s->view->ncpus - l.lanes == 1 ? "" : "s", t->last ? "" : ": Tab lists them");
+	top_put(s, "2", text);
 }
 
-static double key_of(const struct line *l, enum top_sort sort)
-{
-	const double keys[TOP_SORTS] = {l->second, l->ten, l->all, l->max, l->count};
-
-	return keys[sort];
-}
-
-static int by_key(const void *a, const void *b, void *sort)
-{
-	const struct line *x = a, *y = b;
-	double p = key_of(x, *(enum top_sort *)sort), q = key_of(y, *(enum top_sort *)sort);
-
-	if (p != q)
-		return p < q ? 1 : -1;
-	if (x->all != y->all)
-		return x->all < y->all ? 1 : -1;
-	return x->cpu != y->cpu ? (x->cpu > y->cpu) - (x->cpu < y->cpu)
-				: (x->row > y->row) - (x->row < y->row);
-}
-
-static double share_of(uint64_t ns, uint64_t observed)
-{
-	return observed ? 100.0 * ns / observed : 0;
-}
-
-static uint32_t collect_lines(const struct view *v, const struct recent *r, enum top_sort sort,
-			      struct line *line, uint32_t room)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < v->ncpus; i++) {
-		const struct sources *t = &v->cpu[i].sources;
-
-		for (uint32_t k = 0; k < t->count && n < room; k++) {
-			const struct source *x = t->row[k];
-
-			if (!x->net.count)
-				continue;
-			line[n++] =
-				(struct line){.cpu = i,
-					      .row = k,
-					      .second = share_of(recent_of(r, i, k, 1).ns,
-								 recent_observed(r, i, 1)),
-					      .ten = share_of(recent_of(r, i, k, 10).ns,
-							      recent_observed(r, i, 10)),
-					      .all = share_of(x->net.sum, v->cpu[i].observed_ns),
-					      .max = x->net.max,
-					      .count = x->count};
-		}
-	}
-	qsort_r(line, n, sizeof(*line), by_key, &sort);
-	return n;
-}
+/* ---- the table ---- */
 
 static void share_cell(struct table *t, double share)
 {
@@ -176,128 +170,221 @@ static void share_cell(struct table *t, double share)
 		table_cellf(t, NULL, "%.2f", share);
 }
 
-static void declare(struct table *t, const struct top_state *s, bool cpus)
+static void declare(struct table *t, const struct screen *s)
 {
-	const char *mark[TOP_SORTS] = {"1s %", "10s %", "all %", "max", "count"};
+	const struct top_state *state = s->state;
+	bool sources = state->page == TOP_SOURCES;
 
-	table_column(t, mark[TOP_SECOND], ALIGN_RIGHT, false);
-	if (s->width >= NARROW) {
-		table_column(t, mark[TOP_TEN], ALIGN_RIGHT, false);
-		table_column(t, mark[TOP_START], ALIGN_RIGHT, false);
-		table_column(t, mark[TOP_COUNT], ALIGN_RIGHT, false);
-	}
-	table_column(t, mark[TOP_MAX], ALIGN_RIGHT, false);
-	if (cpus)
+	if (!sources)
 		table_column(t, "cpu", ALIGN_RIGHT, false);
-	if (s->width >= WIDE)
+	table_column(t, "1s %", ALIGN_RIGHT, false);
+	if (state->width >= TOP_NARROW) {
+		table_column(t, "10s %", ALIGN_RIGHT, false);
+		table_column(t, "all %", ALIGN_RIGHT, false);
+		table_column(t, sources ? "count" : "hiccups", ALIGN_RIGHT, false);
+	}
+	table_column(t, sources ? "max" : "longest", ALIGN_RIGHT, false);
+	if (sources && s->view->ncpus > 1 && !state->alone)
+		table_column(t, "cpu", ALIGN_RIGHT, false);
+	if (state->width >= TOP_WIDE && sources)
 		table_column(t, "kind", ALIGN_LEFT, false);
-	if (s->width >= NARROW)
+	if (state->width >= TOP_NARROW)
 		table_column(t, "cause", ALIGN_LEFT, false);
-	table_column(t, "who", ALIGN_LEFT, true);
+	table_column(t, sources ? "who" : "who most", ALIGN_LEFT, true);
 }
 
-static void row(struct table *t, const struct top_state *s, const struct view *v,
-		const struct line *l)
+static void row(struct table *t, const struct screen *s, const struct top_row *x, bool plain)
 {
-	const struct source *source = v->cpu[l->cpu].sources.row[l->row];
+	const struct top_state *state = s->state;
+	const struct cpu *c = &s->view->cpu[x->cpu];
+	const struct source *source = x->source == TOP_NO_SOURCE ? NULL : c->sources.row[x->source];
+	bool sources = state->page == TOP_SOURCES;
 	char text[REPORT_WHO];
 
-	share_cell(t, l->second);
-	if (s->width >= NARROW) {
-		share_cell(t, l->ten);
-		share_cell(t, l->all);
-		table_cell(t, NULL, format_count(l->count, text, sizeof(text)));
+	if (!sources)
+		table_cellf(t, NULL, "%u", c->number);
+	share_cell(t, x->second);
+	if (state->width >= TOP_NARROW) {
+		share_cell(t, x->ten);
+		share_cell(t, x->all);
+		table_cell(t, NULL, format_count(x->count, text, sizeof(text)));
 	}
-	table_cell(t, NULL, format_ns(l->max, text, sizeof(text)));
-	if (v->ncpus > 1)
-		table_cellf(t, NULL, "%u", v->cpu[l->cpu].number);
-	if (s->width >= WIDE)
-		table_cell(t, "2", source_kind_name(source->kind));
-	if (s->width >= NARROW)
-		table_cell(t, NULL, source->cause ? source->cause : "");
-	table_cell(t, "1", report_who(source, text, sizeof(text)));
+	table_cell(t, NULL, format_ns(x->max_ns, text, sizeof(text)));
+	if (sources && s->view->ncpus > 1 && !state->alone)
+		table_cellf(t, NULL, "%u", c->number);
+	if (state->width >= TOP_WIDE && sources)
+		table_cell(t, plain ? NULL : "2", source_kind_name(source->kind));
+	if (state->width >= TOP_NARROW)
+		table_cell(t, NULL, source && source->cause ? source->cause : "");
+	table_cell(t, plain ? NULL : "1", source ? report_who(source, text, sizeof(text)) : "");
 	table_end_row(t);
 }
 
-/* Prints the table's lines, and clears the rest of each. */
-static int print_table(const struct top_state *s, const struct table *t, unsigned *left, FILE *out)
+/* Prints the table's lines. `mark`: the row with the cursor. */
+static int print_table(struct screen *s, const struct table *t, uint32_t mark)
 {
 	char *text = NULL, *line, *next;
+	uint32_t at = 0;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
+	bool last = s->state->last, colour = s->state->colour;
 
 	if (!f)
 		return -ENOMEM;
-	table_print(t, f, s->colour);
-	fclose(f);
-	for (line = text; line && *line && *left > 1; line = next) {
-		char *end = strchr(line, '\n');
+	table_print(t, f, colour);
+	if (fclose(f)) {
+		free(text);
+		return -ENOMEM;
+	}
+	for (line = text; *line && s->left > !last; line = next, at++) {
+		bool here = at == mark + 1 && !last; /* below the head */
 
-		next = end ? end + 1 : NULL;
-		--*left;
-		fprintf(out, "%.*s\033[K\r\n", (int)(end ? end - line : (long)strlen(line)), line);
+		next = line + strcspn(line, "\n");
+		if (*next)
+			*next++ = 0;
+		if (here)
+			line[0] = '>';
+		fprintf(s->out, "%s%s%s%s", here && colour ? "\033[7m" : "", last ? "" : "\033[K",
+			line, here && colour ? "\033[0m" : "");
+		end_line(s);
 	}
 	free(text);
 	return 0;
 }
 
-static int write_table(const struct top_state *s, const struct view *v, const struct recent *r,
-		       unsigned *left, FILE *out)
+static int write_table(struct screen *s)
 {
-	struct line *line = calloc(ROWS_MAX, sizeof(*line));
-	struct table *t = table_new(s->width, 0);
-	uint32_t n, rows = *left > 2 ? *left - 2 : 0;
-	int err = -ENOMEM;
+	const struct top_state *state = s->state;
+	struct table *t = table_new(state->width, 1);
+	int err;
 
-	if (line && t) {
-		declare(t, s, v->ncpus > 1);
-		n = collect_lines(v, r, s->sort, line, ROWS_MAX);
-		for (uint32_t i = 0; i < n && i < rows; i++)
-			row(t, s, v, &line[i]);
-		err = print_table(s, t, left, out);
-	}
+	if (!t)
+		return -ENOMEM;
+	declare(t, s);
+	for (uint32_t i = state->first; i < state->first + state->shown; i++)
+		row(t, s, &state->row[i], i == state->cursor);
+	err = print_table(s, t, state->cursor - state->first);
 	table_free(t);
-	free(line);
 	return err;
 }
 
-static void write_help(const struct top_state *s, unsigned *left, FILE *out)
+/* ---- the source under the cursor ---- */
+
+/* Who asked for it, else the first other thing that is known of it. */
+static void write_asker(struct screen *s, const struct sources *t, const struct source *x)
+{
+	char *notes = report_notes(t, x, false), *by = notes;
+
+	while (by && *by && strncmp(by, "by ", 3))
+		by = *(by + strcspn(by, "\n")) ? by + strcspn(by, "\n") + 1 : NULL;
+	by = by && *by ? by : x->origins ? notes : NULL;
+	if (by)
+		by[strcspn(by, "\n")] = 0;
+	top_put(s, NULL, by ? report_unmark(by) : "nobody is known to have asked for it");
+	free(notes);
+}
+
+static void write_footer(struct screen *s, unsigned lines)
+{
+	const struct top_state *state = s->state;
+	const struct source *x = state->nrows ? top_source(s->view, state) : NULL;
+	char text[4096], who[REPORT_WHO], safe[2048];
+	const struct cpu *c;
+
+	while (s->left > lines + 1)
+		top_put(s, NULL, "");
+	if (!x)
+		return;
+	c = &s->view->cpu[state->at_cpu];
+	if (lines > 2) {
+		snprintf(text, sizeof(text), "cpu %u: %s", c->number,
+			 report_who(x, who, sizeof(who)));
+		top_put(s, "1", text);
+	}
+	write_asker(s, &c->sources, x);
+	if (x->advice)
+		snprintf(text, sizeof(text), "[%s] %s", x->cause ? x->cause : "?",
+			 escape_text(x->advice, SIZE_MAX, safe, sizeof(safe)));
+	else if (x->cause)
+		snprintf(text, sizeof(text), "[%s] culprit explain %s", x->cause, x->cause);
+	else
+		snprintf(text, sizeof(text), "the cause book has nothing on it");
+	top_put(s, NULL, text);
+}
+
+/* ---- the whole ---- */
+
+static void write_help(struct screen *s)
 {
 	static const char *const lines[] = {
 		"",
-		"1, 0, a   sort by the last second, the last ten, all the time",
-		"m, c      sort by the longest, by count",
-		"s         the next of these",
-		"p, space  pause the screen; measuring goes on",
-		"q         quit; so does Ctrl-C",
-		"h         back",
+		"arrows, j k     move the cursor; PgUp, PgDn and g, G further",
+		"Enter           the source in detail, or the CPU's sources alone; Esc goes back",
+		"Tab             all CPUs, ranked; again: the sources",
+		"1, 0, a         sort by the last second, the last ten, all the time",
+		"m, c            sort by the longest, by count",
+		"s               the next of these",
+		"p, space        pause the screen; measuring goes on",
+		"q               quit; so does Ctrl-C. The last screen stays",
+		"h               back",
 		"",
 		"1s %, 10s %, all %: how much of its time the CPU lost to a source.",
-		"cause: culprit explain ID says what it is and how to end it.",
+		"Lanes: the CPUs that lost most, and those with the longest hiccups, in turn.",
 		"The blocks: time lost in each second, 0.001 % to 100 %.",
+		"cause: culprit explain ID says what it is and how to end it.",
 	};
 
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]) && *left > 1; i++)
-		put(s, left, NULL, lines[i], out);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]) && s->left > 1; i++)
+		top_put(s, NULL, lines[i]);
 }
 
-int render_top(const struct view *v, const struct recent *r, const struct top_state *s, FILE *out)
+static const char *keys_of(const struct top_state *s)
 {
-	unsigned left = s->height;
+	if (s->width < TOP_NARROW)
+		return s->help || s->detail || s->alone ? "q quit Esc back"
+							: "q quit s sort h help";
+	if (s->help)
+		return "q quit  h back";
+	if (s->detail)
+		return "q quit  p pause  arrows scroll  Esc back";
+	if (s->alone)
+		return "q quit  p pause  s sort  arrows move  Enter details  Esc all CPUs  h help";
+	if (s->page == TOP_CPUS)
+		return "q quit  p pause  s sort  arrows move  Enter one CPU  Tab sources  h help";
+	return "q quit  p pause  s sort  arrows move  Enter details  Tab CPUs  h help";
+}
+
+static int write_page(struct screen *s)
+{
+	struct top_layout l = top_layout(s->state, s->view->ncpus);
+	int err;
+
+	if (s->state->page == TOP_SOURCES)
+		write_lanes(s);
+	err = write_table(s);
+	if (l.footer)
+		write_footer(s, l.footer);
+	return err;
+}
+
+int render_top(const struct view *v, const struct recent *r, struct top_state *state, FILE *out)
+{
+	struct screen s = {state, v, r, out, state->height};
 	int err = 0;
 
-	fputs("\033[H", out);
-	write_head(s, v, &left, out);
-	if (s->help) {
-		write_help(s, &left, out);
-	} else {
-		write_cpus(s, v, r, &left, out);
-		err = write_table(s, v, r, &left, out);
+	if (!state->last)
+		fputs("\033[H", out);
+	write_head(&s);
+	if (state->help && !state->last)
+		write_help(&s);
+	else if (state->detail)
+		err = top_detail(&s);
+	else
+		err = write_page(&s);
+	if (!state->last) {
+		while (s.left > 1)
+			top_put(&s, NULL, "");
+		top_put(&s, "2", keys_of(state));
 	}
-	while (left > 1)
-		put(s, &left, NULL, "", out);
-	put(s, &left, "2",
-	    s->width < NARROW ? "q quit p pause s sort h help" : "q quit  p pause  s sort  h help",
-	    out);
 	return err ? err : ferror(out) ? -EIO : 0;
 }

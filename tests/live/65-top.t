@@ -2,6 +2,7 @@
 """top in a real terminal: what it shows, its keys, narrow and wide, and the terminal afterwards as it was before."""
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -56,10 +57,13 @@ def start(*more):
     return await_screen(["culprit top", "quit", "who"], lib.READY_MAX_S + 10)
 
 
-def same_terminal(how):
+def same_terminal(how, last=True):
+    """last: the last screen stays, in plain lines; a crash leaves none."""
     await_screen(["rc "])
     now = screen()
-    ok("culprit top ·" not in now and "rc " in now, f"{how}: the screen is the shell's again", now)
+    ok(("\nculprit top ·" in "\n" + now) == last and "rc " in now and "q quit" not in now
+       and "\n>" not in now,
+       f"{how}: the screen is the shell's again{', and has the last one' if last else ''}", now)
     lib.await_gone(lambda: not lib.read(f"{place}/after"))
     is_(lib.read(f"{place}/after"), lib.read(f"{place}/before"),
         f"{how}: the terminal's settings are as before")
@@ -79,7 +83,24 @@ try:
     now = await_screen(["local_timer"])
     ok("local_timer" in now and "T01" in now, "a source with its cause", now)
     ok(all(len(l) <= 100 for l in now.splitlines()), "no line is wider than the terminal", now)
-    keys("m")
+    keys("Enter")
+    now = await_screen(["of the last second", "what to do", "Esc back"])
+    ok(re.search(rf"^cpu {cpu} .*· \w+ · ", now, re.M) and "interruption" in now
+       and re.search(r"^\[[A-Z]\d\d\] ", now, re.M),
+       "Enter shows the source under the cursor, its cause and what to do", now)
+    keys("Escape", "Tab")
+    now = await_screen(["who most"])
+    ok(re.search(rf"^> *{cpu} ", now, re.M), "Tab lists the CPUs", now)
+    keys("Enter")
+    now = await_screen(["attributed", "Esc all CPUs"])
+    ok(" hiccups · median " in now, "Enter there shows that CPU alone", now)
+    keys("Escape", "Escape")
+    now = await_screen(["Tab CPUs"])
+    keys("Down", "Down", "Up")
+    lib.await_gone(lambda: re.search(r" who\n>", screen()))
+    now = screen()
+    ok(" who\n " in now and "\n>" in now, "the cursor goes down", now)
+    keys("g", "m")
     now = await_screen(["by the longest"])
     ok("by the longest" in now, "a key sorts", now)
 
@@ -92,7 +113,7 @@ try:
     keys("h")
     ok("quit; so does Ctrl-C" in await_screen(["quit; so"]), "a key explains", screen())
     keys("h")
-    for width, height in ((40, 15), (80, 24), (20, 5)):
+    for width, height in ((40, 15), (80, 24), (100, 40), (20, 5)):
         tmux("resize-window", "-t", "t", "-x", str(width), "-y", str(height))
         now = await_change(screen())
         ok("culprit top" in now and all(len(l) <= width for l in now.splitlines())
@@ -109,7 +130,7 @@ try:
         pids = [p for p in subprocess.run(["pgrep", "-f", f"^{CULPRIT} top"], capture_output=True,
                                           text=True).stdout.split()]
         os.kill(int(min(pids, key=int)), sig)
-        same_terminal(name)
+        same_terminal(name, sig != signal.SIGQUIT)
     start("--no-trace")
     tmux("kill-session", "-t", "t")
     deadline = time.monotonic() + 15

@@ -1,0 +1,141 @@
+#include "cmd/terminal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/say.h"
+#include "cmd/measure.h"
+
+#define SEQUENCE_MS 20 /* the bytes of one key come together */
+
+#define ENTER "\033[?1049h\033[?25l\033[?7l" /* the other screen, no cursor, no wrapping */
+#define LEAVE "\033[?7h\033[?25h\033[?1049l"
+
+static struct termios saved;
+static volatile sig_atomic_t entered;
+
+void terminal_leave(void)
+{
+	if (!entered)
+		return;
+	entered = 0;
+	if (write(STDOUT_FILENO, LEAVE, sizeof(LEAVE) - 1) < 0) {
+		/* a terminal that is gone needs nothing */
+	}
+	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
+}
+
+/* Restores the terminal before a signal ends the process. */
+static void on_crash(int sig)
+{
+	terminal_leave();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+int terminal_enter(void)
+{
+	static const int crashes[] = {SIGQUIT, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
+	struct termios raw;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &saved))
+		return complain("top needs a terminal; culprit run prints a report anywhere");
+	raw = saved;
+	raw.c_lflag &= ~(ICANON | ECHO);
+	raw.c_cc[VMIN] = 0;
+	raw.c_cc[VTIME] = 0;
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		signal(crashes[i], on_crash);
+	signal(SIGTSTP, SIG_IGN); /* a stopped process could not restore the terminal */
+	entered = 1;
+	atexit(terminal_leave);
+	if (tcsetattr(STDIN_FILENO, TCSANOW, &raw))
+		return complain("the terminal cannot be set up: %s", strerror(errno));
+	return write(STDOUT_FILENO, ENTER, sizeof(ENTER) - 1) < 0
+		       ? complain("writing to the terminal: %s", strerror(errno))
+		       : 0;
+}
+
+bool terminal_entered(void)
+{
+	return entered;
+}
+
+void terminal_size(unsigned *width, unsigned *height)
+{
+	struct winsize size;
+
+	*width = 80;
+	*height = 24;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col || !size.ws_row)
+		return;
+	*width = size.ws_col;
+	*height = size.ws_row;
+}
+
+bool terminal_write(const char *text, size_t len)
+{
+	size_t at = 0;
+
+	while (text && at < len) {
+		ssize_t n = write(STDOUT_FILENO, text + at, len - at);
+
+		if (n < 0 && errno == EINTR && !measure_stop)
+			continue;
+		if (n <= 0)
+			break;
+		at += n;
+	}
+	return at == len;
+}
+
+/* ---- keys ---- */
+
+static char waiting[64]; /* bytes that were read and not yet taken */
+static size_t nwaiting;
+
+/* Reads what is there, after waiting for so long. False: the terminal has gone. */
+static bool read_bytes(int wait_ms)
+{
+	struct pollfd in = {STDIN_FILENO, POLLIN, 0};
+	ssize_t n;
+
+	if (poll(&in, 1, wait_ms) <= 0)
+		return true;
+	if (in.revents & (POLLHUP | POLLERR | POLLNVAL))
+		return false;
+	n = read(STDIN_FILENO, waiting + nwaiting, sizeof(waiting) - nwaiting);
+	if (n > 0)
+		nwaiting += n;
+	return n != 0; /* readable without data: the end */
+}
+
+int terminal_key(void)
+{
+	size_t taken;
+	int key;
+
+	if (!nwaiting && !read_bytes(0))
+		return KEY_GONE;
+	if (!nwaiting)
+		return KEY_NONE;
+	taken = key_parse(waiting, nwaiting, &key);
+	if (!taken && nwaiting < sizeof(waiting)) {
+		if (!read_bytes(SEQUENCE_MS))
+			return KEY_GONE;
+		taken = key_parse(waiting, nwaiting, &key);
+	}
+	if (!taken) {
+		key = nwaiting == 1 ? KEY_ESCAPE : KEY_OTHER;
+		taken = nwaiting;
+	}
+	nwaiting -= taken;
+	memmove(waiting, waiting + taken, nwaiting);
+	return key;
+}

@@ -1,0 +1,28 @@
+/* The terminal as a screen: entered, drawn to, read from, and left as it was before. */
+#ifndef CULPRIT_TERMINAL_H
+#define CULPRIT_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/keys.h"
+
+#define KEY_NONE (-1)
+#define KEY_GONE (-2) /* the terminal has gone */
+
+/* Switches to the terminal's other screen, and takes keys one by one. It is left when the process
+ * ends, by a crash, too. 0, or -1 after a message. */
+int terminal_enter(void);
+void terminal_leave(void);
+bool terminal_entered(void);
+
+void terminal_size(unsigned *width, unsigned *height); /* 80 x 24 where it does not say */
+
+/* False when the terminal has gone. */
+bool terminal_write(const char *text, size_t len);
+
+/* The next key that has been pressed: a byte, enum key, KEY_NONE or KEY_GONE. Does not wait, except
+ * some milliseconds for the rest of a key's sequence. */
+int terminal_key(void);
+
+#endif
