@@ -1,273 +1,184 @@
 #include "collect/closure.h"
 
-#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collect/counter.h"
 
-#define ROWS_MAX    4096
-#define LABEL_MAX   24
-#define PATIENCE_NS 20000000 /* for a CPU that is never still: the rings are not read meanwhile */
-#define IRQS_MAX    16384
-#define SOFTIRQS    16
-
-struct row {
-	/* "24", "LOC" as in /proc/interrupts; "softirq TIMER"; "context switches" */
-	char label[LABEL_MAX];
-	uint64_t begin, end;
+/* A CPU's sampler, and the state of its probes. */
+struct subject {
+	pid_t sampler;
+	const struct cpu_state *state;
+	uint64_t lost_before;
 };
 
 struct closure {
-	unsigned cpu;
-	int sampler;
-	bool begun;
-	struct row row[ROWS_MAX];
-	uint32_t rows;
-	uint64_t switches[2];
-	/* Counts of records. */
-	uint64_t vector[VECTOR_IDS], softirq[SOFTIRQS], nmi, irq[IRQS_MAX];
+	struct counters *counters;
+	struct subject *subject;
+	uint32_t n;
+	char *text; /* of a file */
+	size_t room;
+	bool begun, ended, failed;
+	uint64_t ended_ns;
 };
 
-struct closure *closure_new(unsigned cpu, int sampler)
+struct closure *closure_new(const unsigned *cpu, uint32_t n)
 {
 	struct closure *c = calloc(1, sizeof(*c));
 
-	if (c) {
-		c->cpu = cpu;
-		c->sampler = sampler;
-	}
-	return c;
+	if (!c)
+		return NULL;
+	c->n = n;
+	c->counters = counters_new(cpu, n);
+	c->subject = calloc(n, sizeof(*c->subject));
+	if (c->counters && c->subject)
+		return c;
+	closure_free(c);
+	return NULL;
 }
 
 void closure_free(struct closure *c)
 {
+	if (!c)
+		return;
+	counters_free(c->counters);
+	free(c->subject);
+	free(c->text);
 	free(c);
+}
+
+void closure_sampler(struct closure *c, uint32_t i, pid_t sampler, const struct cpu_state *state)
+{
+	c->subject[i] = (struct subject){sampler, state, 0};
 }
 
 /* ---- reading ---- */
 
-static void set(struct closure *c, const char *label, uint64_t value)
+/* Reads a whole file of /proc; returns its length or -errno. */
+static ssize_t read_file(struct closure *c, const char *path)
 {
-	uint32_t i;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -errno : 1;
+	size_t len = 0;
 
-	for (i = 0; i < c->rows && strcmp(c->row[i].label, label); i++)
-		;
-	if (i == c->rows) {
-		if (c->rows == ROWS_MAX)
-			return;
-		c->rows++;
-		snprintf(c->row[i].label, sizeof(c->row[i].label), "%s", label);
-		c->row[i].begin =
-			c->begun ? 0 : value; /* a row that is new at the end began at 0 */
-	}
-	if (c->begun)
-		c->row[i].end = value;
-	else
-		c->row[i].begin = c->row[i].end = value;
-}
+	while (n > 0) {
+		if (c->room - len < 1 << 16) {
+			char *bigger = realloc(c->text, 2 * c->room + (1 << 18));
 
-/* Index of the CPU's column: the heading has one word "CPUn" for each column. */
-static int column_of(const char *heading, unsigned cpu)
-{
-	int column = 0, n;
-	unsigned number;
-
-	while (sscanf(heading, " CPU%u%n", &number, &n) == 1) {
-		if (number == cpu)
-			return column;
-		heading += n;
-		column++;
-	}
-	return -1;
-}
-
-/* Reads a table of the kernel's: a heading of CPUs, then "label: count count ... text". */
-static void read_table(struct closure *c, const char *path, const char *prefix)
-{
-	FILE *f = fopen(path, "re");
-	char *line = NULL, label[LABEL_MAX];
-	size_t room = 0;
-	int column = -1;
-
-	if (f && getline(&line, &room, f) > 0)
-		column = column_of(line, c->cpu);
-	while (column >= 0 && getline(&line, &room, f) > 0) {
-		char *at = strchr(line, ':'), *end;
-		unsigned long long value = 0;
-		int i;
-
-		if (!at)
-			continue;
-		*at++ = 0;
-		for (i = 0; i <= column; i++, at = end) {
-			value = strtoull(at, &end, 10);
-			if (end == at)
+			if (!bigger) {
+				n = -ENOMEM;
 				break;
+			}
+			c->text = bigger;
+			c->room = 2 * c->room + (1 << 18);
 		}
-		if (i <= column) /* a total without columns: ERR, MIS */
-			continue;
-		snprintf(label, sizeof(label), "%s%s", prefix, line + strspn(line, " "));
-		set(c, label, value);
+		n = read(fd, c->text + len, c->room - len);
+		len += n > 0 ? n : 0;
 	}
-	free(line);
-	if (f)
-		fclose(f);
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? n : (ssize_t)len;
 }
 
-static void read_switches(struct closure *c)
+static int read_table(struct closure *c, enum reading when, const char *path, const char *prefix)
 {
+	ssize_t len = read_file(c, path);
+
+	return len < 0 ? len : counters_table(c->counters, when, prefix, c->text, len);
+}
+
+static uint64_t traced_switches(const struct subject *s)
+{
+	return __atomic_load_n(&s->state->switches, __ATOMIC_SEQ_CST);
+}
+
+static void read_switches(struct closure *c, enum reading when, uint32_t i)
+{
+	const struct subject *s = &c->subject[i];
+	struct switches now = {.traced_before = traced_switches(s)};
 	char path[64], line[128];
-	unsigned long long n, sum = 0;
+	unsigned long long n;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", c->sampler);
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)s->sampler);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "voluntary_ctxt_switches: %llu", &n) == 1 ||
 		    sscanf(line, "nonvoluntary_ctxt_switches: %llu", &n) == 1)
-			sum += n;
-	if (f) {
+			now.kernel += n;
+	if (f)
 		fclose(f);
-		set(c, "context switches", sum);
-	}
+	now.traced_after = traced_switches(s);
+	counters_switches(c->counters, when, i, now);
 }
 
-/* State that must not change while the counters are read. */
-struct stillness {
-	cursors_t cursors;
-	uint64_t switches, open;
-};
-
-static struct stillness look(const struct cpu_state *s)
+static uint64_t lost(const struct cpu_state *s)
 {
-	struct stillness now = {.cursors = *(const volatile cursors_t *)s->cursor,
-				.switches = __atomic_load_n(&s->switches, __ATOMIC_ACQUIRE),
-				.open = __atomic_load_n(&s->irq[0].start_ns, __ATOMIC_ACQUIRE) |
-					__atomic_load_n(&s->softirq.start_ns, __ATOMIC_ACQUIRE) |
-					__atomic_load_n(&s->thread.start_ns, __ATOMIC_ACQUIRE)};
+	uint64_t n = 0;
 
-	/* keeps the order: later reads stay later, earlier ones earlier */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return now;
+	for (int level = 0; level < LEVELS; level++)
+		n += __atomic_load_n(&s->lost[level], __ATOMIC_RELAXED);
+	return n;
 }
 
-bool closure_read(struct closure *c, const struct cpu_state *state, cursors_t *cursors)
+void closure_read(struct closure *c, enum reading when)
 {
-	uint64_t begin = now_ns();
+	uint64_t from = now_ns(), to;
 
-	while (now_ns() - begin < PATIENCE_NS) {
-		struct stillness before = look(state), after;
+	for (uint32_t i = 0; when == READING_BEGIN && i < c->n; i++)
+		c->subject[i].lost_before = lost(c->subject[i].state);
+	c->failed |= read_table(c, when, "/proc/interrupts", "") ||
+		     read_table(c, when, "/proc/softirqs", "softirq ");
+	to = now_ns();
+	for (uint32_t i = 0; i < c->n; i++)
+		read_switches(c, when, i);
+	counters_time(c->counters, when, from, to);
+	c->begun = true;
+	c->ended = when == READING_END;
+	c->ended_ns = to;
+}
 
-		read_table(c, "/proc/interrupts", "");
-		read_table(c, "/proc/softirqs", "softirq ");
-		read_switches(c);
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		after = look(state);
-		if (before.cursors == after.cursors && before.switches == after.switches &&
-		    !before.open && !after.open) {
-			c->switches[c->begun] = after.switches;
-			c->begun = true;
-			*cursors = after.cursors;
-			return true;
-		}
-	}
-	return false;
+/* An interval that began after the reading has not been counted. */
+static bool may_be_counted(const __u64 *start, uint64_t ns)
+{
+	uint64_t began = __atomic_load_n(start, __ATOMIC_ACQUIRE);
+
+	return began && began <= ns;
+}
+
+bool closure_still(const struct closure *c, uint32_t i)
+{
+	const struct cpu_state *s = c->subject[i].state;
+
+	return !may_be_counted(&s->irq[0].start_ns, c->ended_ns) &&
+	       !may_be_counted(&s->irq[1].start_ns, c->ended_ns) &&
+	       !may_be_counted(&s->softirq.start_ns, c->ended_ns);
+}
+
+bool closure_begun(const struct closure *c)
+{
+	return c->begun;
+}
+
+bool closure_ended(const struct closure *c)
+{
+	return c->ended && !c->failed;
 }
 
 /* ---- comparing ---- */
 
-void closure_count(struct closure *c, const struct record *r)
+void closure_count(struct closure *c, uint32_t i, const struct record *r)
 {
-	if (r->kind == RECORD_VECTOR && r->id < VECTOR_IDS)
-		c->vector[r->id]++;
-	else if (r->kind == RECORD_SOFTIRQ && r->id < SOFTIRQS && !(r->flags & RECORD_PART))
-		c->softirq[r->id]++;
-	else if (r->kind == RECORD_NMI)
-		c->nmi++;
-	else if (r->kind == RECORD_IRQ && r->id < IRQS_MAX)
-		c->irq[r->id]++;
+	counters_record(c->counters, i, r);
 }
 
-/* True for rows that are no interrupts, or are counted in another row as well. */
-static bool skipped(const char *label)
-{
-	static const char *const names[] = {"RTR", "MCP", "PMI", "TLB", "ERR", "MIS"};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(label, names[i]))
-			return true;
-	return false;
-}
-
-static uint64_t grown(const struct closure *c, const char *label)
-{
-	for (uint32_t i = 0; i < c->rows; i++)
-		if (!strcmp(c->row[i].label, label))
-			return c->row[i].end - c->row[i].begin;
-	return 0;
-}
-
-static bool traced_vector(const struct closure *c, const char *label, uint64_t *traced)
-{
-	bool known = false;
-
-	*traced = 0;
-	for (uint32_t id = 1; id < VECTOR_IDS; id++)
-		if (!strcmp(vector_counter(id), label)) {
-			*traced += c->vector[id];
-			known = true;
-		}
-	return known;
-}
-
-/* Fills traced and why for one of the kernel's rows. */
-static void compare_row(const struct closure *c, struct closure_row *out,
-			unsigned (*actions)(void *ctx, uint32_t irq), void *ctx)
-{
-	const char *label = out->counter;
-	unsigned irq;
-
-	if (isdigit((unsigned char)label[0])) {
-		irq = atoi(label);
-		out->traced = irq < IRQS_MAX ? c->irq[irq] / actions(ctx, irq) : 0;
-	} else if (!strncmp(label, "softirq ", 8)) {
-		for (unsigned i = 0; i < SOFTIRQS; i++)
-			if (!strcmp(label + 8, softirq_name(i)))
-				out->traced = c->softirq[i];
-	} else if (!strcmp(label, "context switches")) {
-		out->traced = c->switches[1] - c->switches[0];
-	} else if (!strcmp(label, "NMI")) {
-		out->traced = c->nmi;
-	} else if (!traced_vector(c, label, &out->traced)) {
-		out->why = "the kernel has no tracepoint for it";
-	} else if (!strcmp(label, "CAL") && out->traced == out->kernel + grown(c, "TLB")) {
-		out->kernel +=
-			grown(c, "TLB"); /* some kernels subtract the one row from the other */
-	}
-}
-
-void closure_compare(struct closure *c, struct cpu *run,
+void closure_compare(const struct closure *c, uint32_t i, struct cpu *run,
 		     unsigned (*actions)(void *ctx, uint32_t irq), void *ctx)
 {
-	run->closure = calloc(c->rows ? c->rows : 1, sizeof(*run->closure));
-	if (!run->closure)
-		return;
-	run->closure_known = true;
-	for (uint32_t i = 0; i < c->rows; i++) {
-		struct closure_row *out = &run->closure[run->nclosure];
-
-		if (skipped(c->row[i].label))
-			continue;
-		snprintf(out->counter, sizeof(out->counter), "%s", c->row[i].label);
-		out->kernel = c->row[i].end - c->row[i].begin;
-		out->traced = 0;
-		out->why = NULL;
-		compare_row(c, out, actions, ctx);
-		if (out->kernel != out->traced && !out->why && run->counts.lost)
-			out->why = "records were lost";
-		if (out->kernel || out->traced)
-			run->nclosure++;
-	}
+	counters_compare(c->counters, i, lost(c->subject[i].state) - c->subject[i].lost_before, run,
+			 actions, ctx);
 }

@@ -1,5 +1,6 @@
-/* The window of a live run, from its begin on all CPUs at once to its end. start.c starts the run,
- * read.c reads it, window_end.c ends it for one CPU. */
+/* A live run's engine: what begins and ends with its window, and what is counted in between.
+ * start.c starts the run, window.c opens and closes the window, read.c reads it, window_end.c ends
+ * it for one CPU. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@
 #include "collect/target.h"
 #include "collect/counter.h"
 
-#define BARRIER_NS    (3 * NSEC_PER_MSEC)
 #define STEAL_READ_NS (200 * NSEC_PER_MSEC)
 
 /* Reads the eighth number of each CPU's line in /proc/stat, in clock ticks
@@ -63,26 +63,10 @@ static void note_start(struct collect *c)
 static int begin(void *run)
 {
 	struct collect *c = run;
-	uint64_t begin;
 
 	collect_rise(c);
-	begin = now_ns() + BARRIER_NS;
-
-	for (uint32_t i = 0; i < c->ntargets; i++) {
-		look_at_records(&c->target[i]); /* room for the window */
-		while (read_records(&c->target[i], NULL, 0, false))
-			;
-		c->target[i].shm->begin_ns = begin;
-		atomic_store(&c->target[i].shm->phase, SAMPLER_MEASURE);
-	}
-	for (uint32_t i = 0; i < c->ntargets; i++)
-		while (!atomic_load_explicit(&c->target[i].shm->started, memory_order_acquire)) {
-			if (now_ns() > begin + LEARN_MAX_NS)
-				return complain("the sampler of CPU %u could not run there: is the "
-						"CPU busy with threads of a higher priority?",
-						c->target[i].cpu);
-			nap(NAP_NS / 4);
-		}
+	if (window_open(c))
+		return -1;
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
 		struct event start = {.type = EVENT_START, .index = i};
@@ -102,14 +86,7 @@ static int begin(void *run)
 	read_steal(c);
 	if (c->probes)
 		c->misses_before = probes_recursion_misses(c->probes);
-	for (uint32_t i = 0; i < c->ntargets; i++) {
-		struct target *t = &c->target[i];
-
-		t->closure = t->state ? closure_new(t->cpu, t->pid) : NULL;
-		if (t->closure)
-			t->closing = closure_read(t->closure, t->state, &t->closure_begin.cursors);
-		read_all(c); /* the calls above took a while */
-	}
+	read_all(c); /* the calls above took a while */
 	note_start(c);
 	c->began = true;
 	return 0;
@@ -176,47 +153,6 @@ static bool poll(void *run)
 	return live;
 }
 
-/* Waits until a sampler has stopped. */
-static void await_stop(struct collect *c, uint32_t i, uint64_t deadline)
-{
-	struct target *t = &c->target[i];
-
-	while (t->pid &&
-	       atomic_load_explicit(&t->shm->phase, memory_order_acquire) != SAMPLER_DONE &&
-	       now_ns() < deadline) {
-		if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
-			t->pid = 0;
-			break;
-		}
-		read_all(c); /* a thread that keeps it from stopping goes on being recorded */
-		nap(NAP_NS / 4);
-	}
-}
-
-static void close_window(struct collect *c)
-{
-	for (uint32_t i = 0; i < c->ntargets; i++) {
-		struct target *t = &c->target[i];
-
-		if (t->live && t->closing)
-			t->closed = closure_read(t->closure, t->state, &t->closure_end);
-		read_all(c);
-	}
-	for (uint32_t i = 0; i < c->ntargets; i++)
-		if (c->target[i].live) {
-			atomic_store(&c->target[i].shm->stop, 1);
-			atomic_store(&c->target[i].shm->limit, 0);
-		}
-	for (uint32_t i = 0; i < c->ntargets; i++)
-		if (c->target[i].live) {
-			await_stop(c, i, now_ns() + LEARN_MAX_NS);
-			read_target(c, i);
-		}
-	if (c->probes)
-		probes_gate(c->probes, false);
-	collect_sink(c);
-}
-
 static void end(void *run)
 {
 	struct collect *c = run;
@@ -224,7 +160,7 @@ static void end(void *run)
 	if (!c->began || c->ended)
 		return;
 	c->ended = true;
-	close_window(c);
+	window_close(c);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
 
@@ -263,10 +199,10 @@ void collect_close(void *run)
 	probes_close(c->probes);
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		sampler_shm_free(c->target[i].shm);
-		closure_free(c->target[i].closure);
 		rings_free(c->target[i].rings);
 		samples_free(c->target[i].samples, c->workload);
 	}
+	closure_free(c->closure);
 	live_names_free(c->names);
 	session_free(c->session);
 	for (uint32_t i = 0; i < c->props.nfds; i++)

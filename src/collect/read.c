@@ -65,9 +65,8 @@ bool read_records(struct target *t, const struct taker *taker, cursors_t end, bo
 	if (!t->rings)
 		return false;
 	for (int n = 0; n < BATCH && (r = rings_next(t->rings)); n++) {
-		if (t->closing && behind(&t->closure_begin, r) &&
-		    !(t->closed && past(t->closure_end, r) > 0))
-			closure_count(t->closure, r);
+		if (t->closure)
+			closure_count(t->closure, t->index, r);
 		if (taker && behind(&t->window, r) && !(bounded && past(end, r) > 0))
 			taker->take(taker->ctx, taker->index, r);
 		rings_pop(t->rings, r->level);

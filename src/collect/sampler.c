@@ -234,7 +234,7 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 	atomic_store(&l->phase, SAMPLER_LEARNED);
 	wait_for(l, SAMPLER_MEASURE);
 	err = cpus_run_on_one(o->cpu);
-	while (now_ns() < l->begin_ns) /* the barrier */
+	while (now_ns() < atomic_load(&l->begin_ns)) /* the barrier */
 		;
 	smi_before = read_smi(l, smi_event);
 	if (err)

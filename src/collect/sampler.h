@@ -55,7 +55,9 @@ struct sampler_shm {
 	_Alignas(64) _Atomic int phase;
 	_Atomic int stop;
 	_Atomic uint64_t tail;
-	uint64_t begin_ns; /* CLOCK_MONOTONIC: start of all samplers; set before MEASURE */
+	/* CLOCK_MONOTONIC: start of all samplers, which spin until then; set before MEASURE, to
+	 * UINT64_MAX while it is not known. */
+	_Atomic uint64_t begin_ns;
 
 	/* Written by the sampler. */
 	_Alignas(64) _Atomic uint64_t head; /* hiccups published; slot = head % SAMPLER_SLOTS */

@@ -245,7 +245,7 @@ static int name_targets(struct collect *c, const struct collect_options *o)
 		return complain("out of memory");
 	for (int cpu = cpus_next(&o->targets, 0), i = 0; cpu >= 0;
 	     cpu = cpus_next(&o->targets, cpu + 1), i++)
-		c->target[i].cpu = c->cpus[i] = cpu;
+		c->target[i] = (struct target){.cpu = c->cpus[i] = cpu, .index = i};
 	return 0;
 }
 

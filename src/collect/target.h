@@ -44,11 +44,9 @@ struct target {
 	bool base_good;
 	uint64_t last_ns;        /* end of the newest hiccup */
 	struct samples *samples; /* of a workload; NULL: none */
-	struct closure *closure; /* NULL without probes */
-	bool closing;            /* its window has begun... */
-	bool closed;             /* ...and ended */
-	struct begin window, closure_begin;
-	cursors_t closure_end; /* record sequences at that time */
+	struct begin window;
+	struct closure *closure; /* the run's: counts this CPU's records; NULL: not yet */
+	uint32_t index;          /* of this CPU among the targets */
 };
 
 struct collect {
@@ -57,6 +55,7 @@ struct collect {
 	struct target *target;
 	unsigned *cpus; /* numbers of the targets */
 	uint32_t ntargets;
+	struct closure *closure; /* NULL without probes */
 	uint64_t misses_before;
 	const struct workload *workload;
 	struct workload_props props;
@@ -104,6 +103,13 @@ void *collect_open(const void *options, const struct engine_hooks *hooks, struct
 
 void collect_rise(struct collect *c); /* gives this process a better priority on its CPUs... */
 void collect_sink(struct collect *c); /* ...takes it back */
+
+/* ---- window.c ---- */
+
+/* Brings all samplers to a barrier, and opens it for all at once. 0, or -1 with the reason said. */
+int window_open(struct collect *c);
+/* Stops the samplers that have not ended, and closes the gate. All records have been read then. */
+void window_close(struct collect *c);
 
 /* ---- read.c ---- */
 

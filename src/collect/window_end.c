@@ -75,8 +75,8 @@ void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	}
 	if (t->samples)
 		keep_series(run, samples_series(t->samples));
-	if (t->closed)
-		closure_compare(t->closure, run, live_irq_actions, c->names);
+	if (t->closure && closure_ended(t->closure) && closure_still(t->closure, i))
+		closure_compare(t->closure, i, run, live_irq_actions, c->names);
 	if (c->counter)
 		c->view->host.tsc_khz = 1e6 / t->ns_per_tick + 0.5;
 }

@@ -114,7 +114,7 @@ struct cpu {
 	bool steal_known, smi_known;
 	uint64_t steal_ns;  /* steal clock over the window, in steps of 10 ms (/proc/stat) */
 	uint64_t smi_count; /* SMIs on this CPU in the window (perf event msr/smi/) */
-	/* False: not traced, or too busy for a reading of its counters between two interrupts. */
+	/* False: not traced, or its counters could not be read at both ends of the window. */
 	bool closure_known;
 	struct closure_row *closure;
 	uint32_t nclosure;

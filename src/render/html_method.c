@@ -118,7 +118,7 @@ static void write_closure(const struct html *h, const struct cpu *r)
 		fputs(r->ended ? "the CPU’s window had ended before they were read again.</p>\n"
 		      : h->view->run.damaged || h->view->run.part
 			      ? "this is a part of what they cover.</p>\n"
-			      : "the CPU was too busy to read them between two interrupts.</p>\n",
+			      : "they could not be read at both ends.</p>\n",
 		      out);
 		return;
 	}

@@ -234,8 +234,8 @@ static void write_closure(const struct page *p, const struct cpu *r)
 		return;
 	}
 	if (!r->closure_known) {
-		fprintf(p->out, "  closure: not checked, the CPU was too busy to read its counters "
-				"between two interrupts\n");
+		fprintf(p->out, "  closure: not checked, the kernel's counters could not be read "
+				"at both ends\n");
 		return;
 	}
 	for (uint32_t i = 0; i < r->nclosure; i++)

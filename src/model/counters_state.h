@@ -1,0 +1,37 @@
+/* Inside counters.c and counters_compare.c. */
+#ifndef CULPRIT_COUNTERS_STATE_H
+#define CULPRIT_COUNTERS_STATE_H
+
+#include "model/counters.h"
+
+#define LABEL_MAX sizeof(((struct closure_row *)NULL)->counter)
+#define IRQS_MAX  16384
+#define SOFTIRQS  16
+
+/* One counter of the kernel's. */
+struct counter {
+	char label[LABEL_MAX]; /* "24", "LOC" as in /proc/interrupts; "softirq TIMER" */
+	int32_t irq;           /* the number; -1: no device's interrupt */
+};
+
+/* Records of one CPU. */
+struct tally {
+	uint64_t vector[VECTOR_IDS], softirq[SOFTIRQS], nmi, irq[IRQS_MAX];
+};
+
+struct counters {
+	const unsigned *cpu;
+	uint32_t n;
+	uint64_t from_ns[READINGS], to_ns[READINGS];
+	struct switches *switches[READINGS]; /* one for each CPU, as are: */
+	struct tally *sure, *perhaps;
+	struct counter *row;
+	uint64_t *value[READINGS]; /* n for each row */
+	uint32_t rows, room;
+	uint32_t next;      /* the row after the one that was taken last */
+	int32_t *of_column; /* for each column of the table: index of its CPU, -1: not measured */
+	uint32_t columns, column_room;
+	uint64_t *line; /* values of one line */
+};
+
+#endif

@@ -1,0 +1,290 @@
+/* The kernel's counters beside records: tables as the kernel writes them, and which numbers may
+ * differ. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "model/counters.h"
+
+#define BEGIN_NS 1000000 /* the first reading, 1 ms long; the second a second later */
+#define MS       1000000ULL
+#define END_NS   (BEGIN_NS + 1000 * MS)
+
+static unsigned asked; /* IRQs whose handlers were counted */
+
+static unsigned actions(void *ctx, uint32_t irq)
+{
+	(void)ctx;
+	asked++;
+	return irq == 9 ? 2 : 1;
+}
+
+static void take(struct counters *c, enum reading when, const char *text)
+{
+	assert_int_equal(counters_table(c, when, "", text, strlen(text)), 0);
+}
+
+static struct counters *between(const unsigned *cpu, uint32_t n, const char *begin, const char *end)
+{
+	struct counters *c = counters_new(cpu, n);
+
+	take(c, READING_BEGIN, begin);
+	counters_time(c, READING_BEGIN, BEGIN_NS, BEGIN_NS + MS);
+	if (end) {
+		take(c, READING_END, end);
+		counters_time(c, READING_END, END_NS, END_NS + MS);
+	}
+	return c;
+}
+
+static struct cpu compare(const struct counters *c, uint32_t i)
+{
+	struct cpu run = {0};
+
+	counters_compare(c, i, 0, &run, actions, NULL);
+	assert_true(run.closure_known);
+	return run;
+}
+
+/* "24 3/2 LOC 1/1": what the kernel and the records say. */
+static void check(const struct counters *c, uint32_t i, const char *want)
+{
+	struct cpu run = compare(c, i);
+	char text[512] = "";
+
+	for (uint32_t k = 0; k < run.nclosure; k++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s %llu/%llu",
+			 k ? " " : "", run.closure[k].counter,
+			 (unsigned long long)run.closure[k].kernel,
+			 (unsigned long long)run.closure[k].traced);
+	assert_string_equal(text, want);
+	cpu_clear(&run);
+}
+
+static void record(struct counters *c, uint32_t i, enum record_kind kind, uint32_t id, uint64_t at)
+{
+	counters_record(c, i,
+			&(struct record){.kind = kind, .id = id, .start_ns = at, .end_ns = at + 1});
+}
+
+/* CPU 2 is offline, CPU 1 is not measured. */
+static void test_columns(void **state)
+{
+	const unsigned cpu[] = {0, 3};
+	struct counters *c =
+		between(cpu, 2,
+			"           CPU0       CPU1       CPU3\n"
+			"  24:          1         70          5   PCI-MSI 3-edge      nvme0\n"
+			"LOC:         10        700         50   Local timer interrupts\n"
+			"ERR:          7\n",
+			"           CPU0       CPU1       CPU3\n"
+			"  24:          2         90          9   PCI-MSI 3-edge      nvme0\n"
+			"LOC:         12        900         57   Local timer interrupts\n"
+			"ERR:          8\n");
+
+	(void)state;
+	check(c, 0, "24 1/0 LOC 2/0");
+	check(c, 1, "24 4/0 LOC 7/0");
+	counters_free(c);
+}
+
+/* An IRQ that came between the readings began at 0; one that went has counted nothing. */
+static void test_rows_come_and_go(void **state)
+{
+	const unsigned cpu[] = {0};
+	struct counters *c = between(cpu, 1, " CPU0\n 24: 5 x\n 25: 6 y\nLOC: 1\n",
+				     " CPU0\n 25: 8 y\n 26: 3 z\nLOC: 2");
+
+	(void)state;
+	check(c, 0, "25 2/0 LOC 1/0 26 3/0");
+	counters_free(c);
+}
+
+/* What begins during a reading may have been counted in it, or not; nothing else may differ. */
+static void test_bounds(void **state)
+{
+	static const struct {
+		uint64_t at;
+		const char *kernel_0, *kernel_1;
+	} cases[] = {
+		{BEGIN_NS - 1, "", "24 1/0"},
+		{BEGIN_NS + MS / 2, "", "24 1/1"},
+		{BEGIN_NS + MS + 10000, "", "24 1/1"}, /* counted before its record began */
+		{BEGIN_NS + MS + 30000, "24 0/1", "24 1/1"},
+		{END_NS, "24 0/1", "24 1/1"},
+		{END_NS + MS / 2, "", "24 1/1"},
+		{END_NS + MS + 30000, "", "24 1/0"},
+	};
+	const unsigned cpu[] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct counters *same = between(cpu, 1, " CPU0\n24: 5\n", " CPU0\n24: 5\n"),
+				*more = between(cpu, 1, " CPU0\n24: 5\n", " CPU0\n24: 6\n");
+
+		record(same, 0, RECORD_IRQ, 24, cases[i].at);
+		record(more, 0, RECORD_IRQ, 24, cases[i].at);
+		check(same, 0, cases[i].kernel_0);
+		check(more, 0, cases[i].kernel_1);
+		counters_free(same);
+		counters_free(more);
+	}
+}
+
+/* Records are counted before the second reading, too, when its time is not known yet. */
+static void test_kinds(void **state)
+{
+	const unsigned cpu[] = {0};
+	struct counters *c = between(cpu, 1, " CPU0\n9: 0 a, b\nLOC: 0\nNMI: 0\n", NULL);
+	const char *softirqs = " CPU0\n HI: 0\nTIMER: 0\n";
+
+	(void)state;
+	assert_int_equal(counters_table(c, READING_BEGIN, "softirq ", softirqs, strlen(softirqs)),
+			 0);
+	record(c, 0, RECORD_IRQ, 9, BEGIN_NS + 2 * MS); /* two handlers share it */
+	record(c, 0, RECORD_IRQ, 9, BEGIN_NS + 3 * MS);
+	record(c, 0, RECORD_VECTOR, VECTOR_LOCAL_TIMER, BEGIN_NS + 2 * MS);
+	record(c, 0, RECORD_NMI, 0, BEGIN_NS + 2 * MS);
+	record(c, 0, RECORD_SOFTIRQ, 1, BEGIN_NS + 2 * MS);
+	counters_switches(c, READING_BEGIN, 0, (struct switches){10, 4, 5});
+	counters_switches(c, READING_END, 0, (struct switches){13, 7, 7});
+	take(c, READING_END, " CPU0\n9: 1 a, b\nLOC: 1\nNMI: 1\n");
+	softirqs = " CPU0\n HI: 0\nTIMER: 2\n";
+	assert_int_equal(counters_table(c, READING_END, "softirq ", softirqs, strlen(softirqs)), 0);
+	counters_time(c, READING_END, END_NS, END_NS + MS);
+	check(c, 0, "9 1/1 LOC 1/1 NMI 1/1 softirq TIMER 2/1 context switches 3/3");
+	counters_free(c);
+}
+
+/* Some kernels leave the TLB's calls out of those of all functions. */
+static void test_calls(void **state)
+{
+	const unsigned cpu[] = {0};
+	struct counters *c = between(cpu, 1, " CPU0\nCAL: 5\nTLB: 1\n", " CPU0\nCAL: 6\nTLB: 3\n");
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		record(c, 0, RECORD_VECTOR, VECTOR_CALL_FUNCTION, BEGIN_NS + 2 * MS);
+	check(c, 0, "CAL 3/3");
+	counters_free(c);
+}
+
+static void test_lost(void **state)
+{
+	const unsigned cpu[] = {0};
+	struct counters *c = between(cpu, 1, " CPU0\n24: 5\n", " CPU0\n24: 6\n");
+	struct cpu run = {0};
+
+	(void)state;
+	counters_compare(c, 0, 1, &run, actions, NULL);
+	assert_string_equal(run.closure[0].why, "records were lost");
+	cpu_clear(&run);
+	counters_free(c);
+}
+
+/* Any bytes, cut at any place, end in rows or in none. */
+static void test_bad_tables(void **state)
+{
+	static const char *const tables[] = {
+		"",  "\n",   "CPU",          " CPU0",         " CPU0\n24",         " CPU0\n:",
+		"x", "0:\n", " CPU0\n24:\n", " CPU0\n24: \n", " CPU0 CPU0\n: 1 2", "CPU9\n1: 1"};
+	const unsigned cpu[] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		struct counters *c = between(cpu, 1, tables[i], tables[i]);
+
+		check(c, 0, "");
+		counters_free(c);
+	}
+}
+
+/* ---- many CPUs ---- */
+
+#define CPUS 256
+#define IRQS 3000
+
+/* Each IRQ has counted 1000 x CPU + IRQ, and `more` on the CPU with its number modulo CPUS. */
+static char *many(unsigned more)
+{
+	char *text = malloc((size_t)CPUS * (IRQS + 1) * 11 + IRQS * 64), *at = text;
+
+	for (unsigned cpu = 0; cpu < CPUS; cpu++)
+		at += sprintf(at, "       CPU%u", cpu);
+	for (unsigned irq = 0; irq < IRQS; irq++) {
+		at += sprintf(at, "\n%4u:", irq);
+		for (unsigned cpu = 0; cpu < CPUS; cpu++)
+			at += sprintf(at, " %10u", 1000 * cpu + irq + (irq % CPUS == cpu) * more);
+		at += sprintf(at, "  IR-PCI-MSI %u-edge      eth0-TxRx-%u", irq, irq);
+	}
+	return text;
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static double read_both(const unsigned *cpu, uint32_t n, const char *begin, const char *end,
+			struct counters **c)
+{
+	double from = seconds();
+
+	*c = between(cpu, n, begin, end);
+	return seconds() - from;
+}
+
+/* One reading serves all CPUs: it costs little more than one for a single CPU does. */
+static void test_many(void **state)
+{
+	unsigned cpu[CPUS];
+	char *begin = many(0), *end = many(7);
+	struct counters *one, *all;
+	double of_one, of_all;
+
+	(void)state;
+	for (unsigned i = 0; i < CPUS; i++)
+		cpu[i] = i;
+	of_one = read_both(cpu, 1, begin, end, &one);
+	of_all = read_both(cpu, CPUS, begin, end, &all);
+	assert_true(of_all < 10 * of_one);
+	for (unsigned i = 0; i < CPUS; i++) {
+		struct cpu run;
+
+		asked = 0;
+		run = compare(all, i);
+		assert_int_equal(run.nclosure, (IRQS + CPUS - 1 - i) / CPUS);
+		assert_int_equal(asked, run.nclosure);
+		for (uint32_t k = 0; k < run.nclosure; k++) {
+			assert_int_equal(atoi(run.closure[k].counter), i + k * CPUS);
+			assert_int_equal(run.closure[k].kernel, 7);
+		}
+		cpu_clear(&run);
+	}
+	counters_free(one);
+	counters_free(all);
+	free(begin);
+	free(end);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_columns),    cmocka_unit_test(test_rows_come_and_go),
+		cmocka_unit_test(test_bounds),     cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_calls),      cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_bad_tables), cmocka_unit_test(test_many),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
