@@ -22,34 +22,28 @@ static void assert_cause(const struct cause *c, const char *id, const char *what
 
 /* The letters, and the number of entries in each group: numbered from 1 without a gap, except
  * threads. */
+/* Numbers are never given to another entry: one that is missing was lost, unless it stands here. */
+static bool was_given_up(const char *id)
+{
+	return !strcmp(id, "K31") || !strcmp(id, "K32") || !strcmp(id, "K33");
+}
+
 static void test_all_entries_are_there(void **state)
 {
-	static const struct {
-		char letter;
-		unsigned numbers, entries;
-	} groups[] = {{'T', 31, 31}, {'I', 11, 11}, {'P', 25, 25}, {'W', 7, 7},   {'S', 8, 8},
-		      {'K', 35, 32}, {'F', 11, 11}, {'X', 4, 4},   {'H', 18, 18}, {'G', 17, 17}};
-	unsigned total = 0, counted = 0;
+	unsigned counted = 0;
 
 	(void)state;
-	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
-		unsigned have = 0;
-		char id[8];
-
-		for (unsigned i = 1; i <= groups[g].numbers; i++) {
-			snprintf(id, sizeof(id), "%c%02u", groups[g].letter, i);
-			have += cause_by_id(id) != NULL;
-		}
-		if (have != groups[g].entries)
-			fail_msg("group %c has %u entries, not %u", groups[g].letter, have,
-				 groups[g].entries);
-		total += have;
-	}
-	for (const struct cause *c = causes; c->id; c++)
+	for (const struct cause *c = causes; c->id; c++) {
 		counted++;
-	assert_int_equal(total, 164);
-	assert_int_equal(counted, total);
-	assert_int_equal(causes_count, total);
+		for (unsigned i = 1; i < (unsigned)atoi(c->id + 1); i++) {
+			char id[8];
+
+			snprintf(id, sizeof(id), "%c%02u", c->id[0], i);
+			if (!cause_by_id(id) && !was_given_up(id))
+				fail_msg("there is %s, and no %s", c->id, id);
+		}
+	}
+	assert_int_equal(counted, causes_count);
 }
 
 static void test_entries_are_whole(void **state)
