@@ -36,7 +36,7 @@ static void test_all_entries_are_there(void **state)
 	for (const struct cause *c = causes; c->id; c++) {
 		counted++;
 		for (unsigned i = 1; i < (unsigned)atoi(c->id + 1); i++) {
-			char id[8];
+			char id[16];
 
 			snprintf(id, sizeof(id), "%c%02u", c->id[0], i);
 			if (!cause_by_id(id) && !was_given_up(id))
