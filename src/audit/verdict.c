@@ -54,11 +54,27 @@ static void say_lost(struct sentence *out, const struct view *v, uint32_t i, uin
 		"; give culprit a CPU of its own with -H, or measure fewer CPUs at once with -c");
 }
 
+/* Says what took most of some time, `of`, or that nobody knows who did. */
+static void say_share(struct sentence *out, const struct view *v, uint32_t i, const struct most *m,
+		      uint64_t whole, const char *of)
+{
+	char share[32];
+
+	format_percent(100.0 * m->ns / whole, share, sizeof(share));
+	if (m->group == LOST) {
+		sentence_add(out, "; who took %s %% of %s is not known: records are missing there",
+			     share, of);
+		return;
+	}
+	sentence_add(out, "; %s %% of %s went to ", share, of);
+	sentence_most(out, v, i, m);
+}
+
 /* For a watched thread whose share is not known. */
 static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
-	char share[32], sum[32], time[32], lane[LANE_NAME];
+	char sum[32], time[32], lane[LANE_NAME];
 	struct most m = most_of(c);
 
 	view_lane(v, i, lane);
@@ -72,11 +88,8 @@ static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 	else
 		sentence_add(out, "%s lost %s, up to %s at once, and not all of its time was seen",
 			     lane, sum, time);
-	if (!m.source || !c->hiccups.sum)
-		return;
-	sentence_add(out, "; %s %% of that to ",
-		     format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
-	sentence_most(out, v, i, &m);
+	if (m.source && c->hiccups.sum)
+		say_share(out, v, i, &m, c->hiccups.sum, "that");
 }
 
 /* What is rare and long, beside what took most. */
@@ -120,7 +133,8 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 						    sizeof(part)),
 				     share);
 		else
-			sentence_add(out, "%s is quiet: it lost %s %% of its time to hiccups", lane,
+			sentence_add(out, "%s is quiet%s: it lost %s %% of its time to hiccups",
+				     lane, v->run.watch ? " as far as the kernel shows" : "",
 				     share);
 		format_ns(c->hiccups.max, time, sizeof(time));
 		if (c->hiccups.count)
@@ -252,15 +266,14 @@ static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 				out, ", %s %% of it is %s",
 				format_percent(100.0 * rest / c->hiccups.sum, share, sizeof(share)),
 				v->run.rest);
-		if (!m.source)
+		if (!m.source || m.group == LOST)
 			return;
 		sentence_add(out, "; the most, %s %%, went to ",
 			     format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
+		sentence_most(out, v, i, &m);
 	} else {
-		sentence_add(out, "; %s %% of their time went to ",
-			     format_percent(100.0 * m.ns / c->hiccups.sum, share, sizeof(share)));
+		say_share(out, v, i, &m, c->hiccups.sum, "their time");
 	}
-	sentence_most(out, v, i, &m);
 }
 
 void verdict(struct view *v)

@@ -14,36 +14,26 @@
 #include "base/units.h"
 #include "collect/affinity.h"
 #include "collect/host.h"
+#include "collect/steal.h"
 #include "collect/target.h"
 #include "collect/counter.h"
 
 #define STEAL_READ_NS (200 * NSEC_PER_MSEC)
 
-/* Reads the eighth number of each CPU's line in /proc/stat, in clock ticks
- * (Documentation/filesystems/proc.rst). */
+static void take_steal(void *ctx, unsigned cpu, uint64_t ns)
+{
+	struct collect *c = ctx;
+
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		if (c->target[i].cpu == cpu)
+			session_feed(c->session,
+				     &(struct event){.type = EVENT_STEAL, .index = i, .ns = ns});
+}
+
 static void read_steal(struct collect *c)
 {
-	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK);
-	FILE *f = fopen("/proc/stat", "re");
-	char line[512];
-
 	c->steal_read_ns = now_ns();
-	while (f && fgets(line, sizeof(line), f)) {
-		unsigned long long steal;
-		unsigned cpu;
-
-		if (sscanf(line, "cpu%u %*u %*u %*u %*u %*u %*u %*u %llu", &cpu, &steal) != 2)
-			continue;
-		for (uint32_t i = 0; i < c->ntargets; i++) {
-			if (c->target[i].cpu != cpu)
-				continue;
-			session_feed(c->session, &(struct event){.type = EVENT_STEAL,
-								 .index = i,
-								 .ns = steal * tick_ns});
-		}
-	}
-	if (f)
-		fclose(f);
+	steal_read(take_steal, c);
 }
 
 /* Notes the start of the run: the first of its CPUs starts it. */

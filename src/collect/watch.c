@@ -1,12 +1,10 @@
 #include "collect/watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,10 +12,11 @@
 #include "base/units.h"
 #include "collect/host.h"
 #include "collect/live_names.h"
+#include "collect/reports.h"
 #include "collect/ring.h"
 #include "collect/counter.h"
+#include "collect/steal.h"
 #include "collect/affinity.h"
-#include "culprit.h"
 #include "model/watch.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
@@ -44,13 +43,9 @@ struct live_watch {
 	struct rings **rings; /* one for each CPU */
 	struct arrival *batch;
 	uint64_t *thread_lost; /* of each CPU, before the window */
+	struct steal steal;
 	uint64_t lost_before, misses_before, begin_ns, looked_ns; /* for CPUs that are gone */
-	int reports;      /* the program's reports (src/culprit.h), open; -1: it makes none */
-	uint64_t fetched; /* how many of them have been read */
-	struct culprit_report pending[CULPRIT_REPORTS];
-	uint32_t npending, taken; /* the first `taken` of these are the model's */
-	uint64_t reports_lost;
-	int64_t shift; /* of the program's clock, which may be in a time namespace */
+	struct reports *reports;                                  /* the program's own */
 	bool ended;
 };
 
@@ -95,7 +90,7 @@ static int open_all(struct live_watch *w)
 	w->rings = calloc(cpus_count(cpus), sizeof(*w->rings));
 	w->batch = calloc(BATCH, sizeof(*w->batch));
 	w->thread_lost = calloc(cpus_count(cpus), sizeof(*w->thread_lost));
-	if (!w->cpu || !w->rings || !w->batch || !w->thread_lost)
+	if (!w->cpu || !w->rings || !w->batch || !w->thread_lost || steal_init(&w->steal))
 		return complain("out of memory");
 	for (int cpu = cpus_next(cpus, 0); cpu >= 0; cpu = cpus_next(cpus, cpu + 1))
 		w->cpu[w->ncpus++] = cpu;
@@ -122,33 +117,21 @@ static int open_all(struct live_watch *w)
 	return w->watch ? 0 : complain("out of memory");
 }
 
-/* Removes what a killed process has left behind. */
-static void remove_reports(const struct live_watch *w)
-{
-	char path[64];
-
-	if (w->reports < 0 || !kill(w->options.pid, 0) || errno != ESRCH)
-		return;
-	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)w->options.pid);
-	unlink(path);
-}
-
 static void close_watch(void *run)
 {
 	struct live_watch *w = run;
 
-	remove_reports(w);
+	reports_free(w->reports);
 	probes_close(w->probes);
 	watch_free(w->watch);
 	session_free(w->session);
 	live_names_free(w->names);
-	if (w->reports >= 0)
-		close(w->reports);
 	for (uint32_t i = 0; w->rings && i < w->ncpus; i++)
 		rings_free(w->rings[i]);
 	free(w->rings);
 	free(w->batch);
 	free(w->thread_lost);
+	steal_free(&w->steal);
 	free(w->cpu);
 	free(w);
 }
@@ -164,8 +147,10 @@ static void *open_watch(const void *options, const struct engine_hooks *hooks, s
 	w->options = *(const struct watch_options *)options;
 	w->hooks = *hooks;
 	w->view = view;
-	w->reports = -1;
-	if (!open_all(w) && !*hooks->stop) {
+	w->reports = reports_new(w->options.pid);
+	if (!w->reports)
+		complain("out of memory");
+	else if (!open_all(w) && !*hooks->stop) {
 		watch_hear(w->watch, hooks->hear, hooks->ctx);
 		return w;
 	}
@@ -173,89 +158,14 @@ static void *open_watch(const void *options, const struct engine_hooks *hooks, s
 	return NULL;
 }
 
-/* ---- the program's own reports ---- */
-
-/* Reads the reports instead of mapping them: a program that truncates its file must not be able to
- * end us. */
-static bool read_reports(const struct live_watch *w, void *to, size_t len, size_t from)
-{
-	return pread(w->reports, to, len, from) == (ssize_t)len;
-}
-
-static void open_reports(struct live_watch *w)
-{
-	char path[64];
-	struct stat st;
-	uint64_t magic;
-	char pid[16];
-
-	if (w->reports >= 0 || !w->options.pid)
-		return;
-	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)w->options.pid);
-	w->reports = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (w->reports < 0)
-		return;
-	snprintf(pid, sizeof(pid), "%d", (int)w->options.pid);
-	w->shift = host_clock_shift(pid);
-	if (!fstat(w->reports, &st) && S_ISREG(st.st_mode) &&
-	    read_reports(w, &magic, sizeof(magic), offsetof(struct culprit_reports, magic)) &&
-	    magic == CULPRIT_REPORTS_MAGIC &&
-	    read_reports(w, &w->fetched, sizeof(w->fetched),
-			 offsetof(struct culprit_reports, head)))
-		return; /* earlier ones do not belong to this window */
-	close(w->reports);
-	w->reports = -1;
-}
-
-/* The report with this place: 0 and *r; 1: it has been overwritten; -1: it is being written. */
-static int read_report(const struct live_watch *w, uint64_t place, struct culprit_report *r)
-{
-	size_t at = offsetof(struct culprit_reports, report) + place % CULPRIT_REPORTS * sizeof(*r);
-	uint64_t again;
-
-	if (!read_reports(w, r, sizeof(*r), at) ||
-	    !read_reports(w, &again, sizeof(again), at + offsetof(struct culprit_report, place)))
-		return 1;
-	if (r->place == place + 1 && again == r->place)
-		return 0;
-	return r->place < place + 1 ? -1 : 1;
-}
-
-/* Fetches the new reports since the last time, in their order. */
-static void fetch_reports(struct live_watch *w)
-{
-	uint64_t head;
-
-	if (w->reports < 0 ||
-	    !read_reports(w, &head, sizeof(head), offsetof(struct culprit_reports, head)))
-		return;
-	if (head > w->fetched + CULPRIT_REPORTS) {
-		w->reports_lost += head - CULPRIT_REPORTS - w->fetched;
-		w->fetched = head - CULPRIT_REPORTS;
-	}
-	memmove(w->pending, w->pending + w->taken, (w->npending - w->taken) * sizeof(*w->pending));
-	w->npending -= w->taken;
-	w->taken = 0;
-	for (; w->fetched < head && w->npending < CULPRIT_REPORTS; w->fetched++) {
-		int err = read_report(w, w->fetched, &w->pending[w->npending]);
-
-		if (err < 0)
-			return;
-		w->npending += !err;
-		w->reports_lost += err;
-	}
-}
-
 /* Takes the reports that ended before `ns`; records of later ones may still be missing. */
 static void take_reports(struct live_watch *w, uint64_t ns)
 {
-	for (; w->taken < w->npending && w->pending[w->taken].end_ns - w->shift <= ns; w->taken++) {
-		const struct culprit_report *r = &w->pending[w->taken];
-		uint64_t start = r->start_ns - w->shift;
+	struct culprit_report r;
 
-		if (start >= w->begin_ns)
-			watch_window(w->watch, r->tid, start, r->end_ns - w->shift);
-	}
+	while (reports_next(w->reports, ns, &r))
+		if (r.start_ns >= w->begin_ns)
+			watch_window(w->watch, r.tid, r.start_ns, r.end_ns);
 }
 
 /* ---- reading ---- */
@@ -313,7 +223,8 @@ static int begin(void *run)
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		w->thread_lost[i] = probes_state(w->probes, i)->lost[LEVEL_THREAD];
 	w->misses_before = probes_recursion_misses(w->probes);
-	open_reports(w);
+	reports_open(w->reports);
+	steal_begin(&w->steal);
 	probes_gate(w->probes, true);
 	return 0;
 }
@@ -332,8 +243,8 @@ static bool poll(void *run)
 	struct live_watch *w = run;
 	uint64_t until = now_ns() - LATE_NS;
 
-	open_reports(w);
-	fetch_reports(w);
+	reports_open(w->reports);
+	reports_fetch(w->reports);
 	while (!read_until(w, until))
 		;
 	watch_until(w->watch, until);
@@ -347,18 +258,20 @@ static bool poll(void *run)
 static void count(struct live_watch *w, uint64_t now)
 {
 	struct view *v = w->view;
+	uint64_t all = lost(w) - w->lost_before, of_threads = 0;
 	uint32_t n = WATCH_LANES;
 
 	v->run.duration_ns = now - w->begin_ns;
 	v->run.recursion_misses = probes_recursion_misses(w->probes) - w->misses_before;
 	while (n && !v->cpu[n - 1].comm[0])
 		n--;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		v->cpu[i].counts = *session_counts(w->session, i);
-	if (n) {
-		v->cpu[0].counts.lost += lost(w) - w->lost_before;
-		v->cpu[0].hiccups_lost = w->reports_lost;
+		of_threads += v->cpu[i].counts.lost;
 	}
+	if (all > of_threads)
+		v->cpu[0].counts.lost += all - of_threads;
+	v->cpu[0].hiccups_lost = reports_lost(w->reports);
 }
 
 static void snapshot(void *run)
@@ -378,7 +291,8 @@ static void end(void *run)
 	look_for_cpus(w);
 	nanosleep(&nap, NULL);
 	probes_gate(w->probes, false);
-	fetch_reports(w);
+	steal_end(&w->steal);
+	reports_fetch(w->reports);
 	while (!read_until(w, end))
 		;
 	take_reports(w, end);
@@ -386,6 +300,11 @@ static void end(void *run)
 		if (probes_state(w->probes, i)->lost[LEVEL_THREAD] != w->thread_lost[i])
 			watch_lost(w->watch, i);
 	watch_finish(w->watch, end);
+	for (uint32_t i = 0; i < WATCH_LANES; i++) {
+		struct cpu *c = &w->view->cpu[i];
+
+		c->ran_steal_known = steal_rise(&w->steal, &c->ran_on, &c->ran_steal_ns);
+	}
 	session_finish(w->session);
 	count(w, end);
 }

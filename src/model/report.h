@@ -63,6 +63,10 @@ char *report_notes(const struct sources *t, const struct source *s, bool stacks)
 char *report_group_notes(const struct view *v, const struct cpu_group *g,
 			 const struct group_source *s);
 
+/* What is to be said of a watched thread's figures, a sentence each line; none ends in a full stop.
+ * The caller frees it; NULL: out of memory. */
+char *report_thread_notes(const struct view *v, const struct cpu *c);
+
 /* For merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
 const char *report_merged(const struct sources *t, char *buf, size_t len);
 

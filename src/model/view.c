@@ -120,11 +120,17 @@ void view_incomplete(struct view *v)
 			 first->number, after, first->ended);
 }
 
+bool view_thread_known(const struct view *v)
+{
+	return !v->run.part && !v->run.damaged;
+}
+
 double view_lost(const struct view *v, uint32_t index)
 {
 	const struct cpu *c = &v->cpu[index];
 
-	if (!c->observed_ns || (v->run.watch && (c->unpaired || c->reported)))
+	if (!c->observed_ns ||
+	    (v->run.watch && (!view_thread_known(v) || c->unpaired || c->reported)))
 		return -1;
 	return (double)(c->hiccups.sum + c->hiccups_lost_ns) / c->observed_ns;
 }

@@ -93,7 +93,14 @@ struct cpu {
 	bool kernel_thread; /* known where comm is, of one thread */
 	/* Of a watched thread: wake-ups, and those by a timer whose due time is known. */
 	uint64_t woken, woken_due;
-	uint64_t reported; /* hiccups that the thread reported itself */
+	/* Hiccups that the thread reported itself: how many, their time, how much of that nothing
+	 * explains, in all and of one of them at most, and how many of them hold no interval. */
+	uint64_t reported, reported_ns, unseen_ns, unseen_max_ns, unseen_whole;
+	/* The CPUs where a watched thread ran, and what their steal clocks rose by in the window,
+	 * together: how much of that was the thread's nobody knows. */
+	struct cpus ran_on;
+	bool ran_steal_known;
+	uint64_t ran_steal_ns;
 	uint64_t observed_ns;
 	uint64_t threshold_ns;
 	/* The threshold that it was measured with, where it has been raised since; 0: the same. */
@@ -196,9 +203,13 @@ char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[L
  * run.cut_short says. What a damaged recording lacks stays. */
 void view_incomplete(struct view *v);
 
+/* False where a watched thread's counts and times are not known: of a part of a recording, or of
+ * one without its end. */
+bool view_thread_known(const struct view *v);
+
 /* Share of its time that a lane lost, 0 to 1; -1: not known. The share of a watched thread is not
- * known when some of its time is missing because it left unseen, or when it reported its losses
- * itself, which may overlap. */
+ * known either when some of its time is missing because it left unseen, or when it reported its
+ * losses itself, which may overlap. */
 double view_lost(const struct view *v, uint32_t index);
 
 /* Name of the time that nothing explains, for this kind of hiccups. */
@@ -209,9 +220,9 @@ void view_cut(struct view *v, uint32_t n);
 
 /* What reports of watched threads cannot have. */
 #define VIEW_WATCH                                                                                 \
-	"not measured: time that a hypervisor, firmware or hardware takes while a thread runs, "   \
-	"and kernel work without a probe; only windows that the program reports itself count it, " \
-	"as not seen"
+	"nobody sees the time that a hypervisor, firmware or hardware takes while a thread runs, " \
+	"nor kernel work without a probe: in windows that a program reports itself it is "         \
+	"measured, as not seen; how much it is elsewhere is not known"
 
 /* No CPU was left for culprit itself: it ran on the measured ones, too, and is a part of the
  * report. */

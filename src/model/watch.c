@@ -170,6 +170,7 @@ static void begin_stay(struct watch *w, struct watched *c, const struct record *
 			leave_unseen(w, x);
 	c->lane = lane;
 	c->tid = r->id;
+	cpus_add(&w->view->cpu[lane].ran_on, c->number);
 	c->since_ns = c->known_ns = c->told_ns = stay_from(w, lane, since);
 }
 
@@ -247,11 +248,22 @@ static bool is_anothers(const struct watched *c, const struct record *r)
 /* False when a record is lost, which may have been the thread's leaving. */
 static bool follows(struct watched *c, const struct record *r)
 {
-	bool next = r->level != LEVEL_THREAD || r->seq == c->seq + 1;
+	bool some = c->level[r->level].some;
+	uint32_t missing = some ? r->seq - c->level[r->level].seq - 1 : 0;
 
-	if (r->level == LEVEL_THREAD)
-		c->seq = r->seq;
-	return next;
+	c->level[r->level].some = true;
+	c->level[r->level].seq = r->seq;
+	c->level[r->level].missing += missing;
+	return r->level != LEVEL_THREAD || (some && !missing);
+}
+
+static void remember(struct watched *c, const struct record *r)
+{
+	struct record *to = &c->history[c->head++ % HISTORY];
+
+	*to = *r;
+	to->seq = c->level[r->level].missing;
+	c->level[r->level].missing = 0;
 }
 
 void watch_record(struct watch *w, uint32_t index, const struct record *r)
@@ -263,7 +275,7 @@ void watch_record(struct watch *w, uint32_t index, const struct record *r)
 	if (!follows(c, r))
 		leave_unseen(w, c);
 	if (r->kind != RECORD_WATCH) {
-		c->history[c->head++ % HISTORY] = *r;
+		remember(c, r);
 		if (c->lane >= 0 && is_anothers(c, r))
 			leave_unseen(w, c);
 		else if (c->lane >= 0 && comes_upon(r) && r->flags & RECORD_UPON)

@@ -12,15 +12,20 @@
 
 struct watched {
 	unsigned number;
-	struct record *history; /* [HISTORY] */
-	uint64_t head;          /* records that have come */
-	uint32_t seq;           /* of the newest record of LEVEL_THREAD */
-	int lane;               /* of the watched thread that runs here; -1: none */
-	uint32_t tid;           /* the thread's */
-	uint64_t since_ns;      /* begin of its stay, */
-	uint64_t known_ns;      /* time up to which it was certainly here, and is counted, */
-	uint64_t told_ns;       /* end of its last window */
-	bool open;              /* begun, with interrupts on top of it: */
+	/* [HISTORY]; here `seq` is how many of its level are missing before the record */
+	struct record *history;
+	uint64_t head; /* records that have come */
+	struct {
+		bool some;
+		uint32_t seq;     /* of the newest record */
+		uint32_t missing; /* since the newest in the history */
+	} level[LEVELS];
+	int lane;          /* of the watched thread that runs here; -1: none */
+	uint32_t tid;      /* the thread's */
+	uint64_t since_ns; /* begin of its stay, */
+	uint64_t known_ns; /* time up to which it was certainly here, and is counted, */
+	uint64_t told_ns;  /* end of its last window */
+	bool open;         /* begun, with interrupts on top of it: */
 	uint64_t open_start, open_end;
 };
 
@@ -64,7 +69,8 @@ void watch_feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_o
 		      struct hiccup *h);
 
 /* Gives the session the hiccup, whose records it has been given. */
-void watch_account(struct watch *w, uint32_t lane, struct spot *spot, struct hiccup *h);
+const struct account *watch_account(struct watch *w, uint32_t lane, struct spot *spot,
+				    struct hiccup *h);
 
 /* Ends the window of the interrupts that came upon the thread here. */
 void watch_close_window(struct watch *w, struct watched *c);

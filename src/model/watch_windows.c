@@ -30,10 +30,16 @@ static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool r
 			i = k;
 			break;
 		}
+	/* The history begins within the window: what came before is missing, however many. */
+	if (i && i == c->head - HISTORY && c->history[i % HISTORY].end_ns > start)
+		t->seq[c->history[i % HISTORY].level]++;
 	for (; i < c->head; i++) {
 		struct record r = c->history[i % HISTORY];
 
-		if (r.end_ns < start || !matters(&r, t, ran))
+		if (r.end_ns < start)
+			continue;
+		t->seq[r.level] += r.seq;
+		if (!matters(&r, t, ran))
 			continue;
 		if (r.end_ns == start && r.start_ns < start)
 			continue; /* only reaches up to the window */
@@ -47,7 +53,8 @@ static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool r
 	}
 }
 
-void watch_account(struct watch *w, uint32_t lane, struct spot *spot, struct hiccup *h)
+const struct account *watch_account(struct watch *w, uint32_t lane, struct spot *spot,
+				    struct hiccup *h)
 {
 	struct thread *t = &w->thread[lane];
 	const struct cpu *c = &w->view->cpu[lane];
@@ -63,6 +70,7 @@ void watch_account(struct watch *w, uint32_t lane, struct spot *spot, struct hic
 			 &(struct event){.type = EVENT_HICCUP, .index = lane, .hiccup = h});
 	if (w->hear)
 		w->hear(w->ctx, lane, a);
+	return a;
 }
 
 bool watch_is_loss(const struct watch *w, uint32_t lane, uint64_t start, uint64_t end)
@@ -104,6 +112,16 @@ void watch_close_window(struct watch *w, struct watched *c)
 	c->told_ns = h.end_ns;
 }
 
+static void note_report(struct cpu *run, const struct account *a)
+{
+	run->reported++;
+	run->reported_ns += a->duration_ns;
+	run->unseen_ns += a->outside_ns;
+	if (a->outside_ns > run->unseen_max_ns)
+		run->unseen_max_ns = a->outside_ns;
+	run->unseen_whole += a->outside_ns == a->duration_ns;
+}
+
 /* Takes its records from wherever it was, one CPU after the other; the place where it still runs is
  * no stay yet. */
 void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
@@ -116,7 +134,6 @@ void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 	t->own = true;
 	if (end <= start)
 		return;
-	w->view->cpu[lane].reported++;
 	for (uint64_t i = t->stays > STAYS ? t->stays - STAYS : 0; i < t->stays; i++)
 		if (t->stay[i % STAYS].tid == tid && t->stay[i % STAYS].start_ns < end)
 			spot.cpu = w->cpu[t->stay[i % STAYS].cpu].number;
@@ -127,5 +144,5 @@ void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 			feed(w, lane, c, true, c->since_ns > start ? c->since_ns : start, end);
 			spot.cpu = c->number;
 		}
-	watch_account(w, lane, &spot, &h);
+	note_report(&w->view->cpu[lane], watch_account(w, lane, &spot, &h));
 }

@@ -1,6 +1,7 @@
 /* The end of a recording: what its tail says, if it can be, or what the events tell without one. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/units.h"
 #include "model/watch.h"
@@ -111,6 +112,24 @@ static void hold_lost(struct recording *r, uint32_t lane)
 		v->cpu[i].observed_ns = v->cpu[i].hiccups.sum;
 }
 
+void reader_spot(struct recorded_lane *l, const struct spot *s)
+{
+	if (!l->named || s->tid == l->spot.tid)
+		l->spot = *s;
+	else
+		l->spot = (struct spot){.comm = OTHERS_NAME};
+	l->named = true;
+}
+
+/* Names the lane, and takes it that the thread was not seen all the time. */
+static void name_thread(struct cpu *c, const struct spot *s)
+{
+	c->observed_ns = 0;
+	c->tid = s->tid;
+	memcpy(c->comm, s->comm, sizeof(c->comm));
+	c->kernel_thread = s->thread == SPOT_THREAD_KERNEL;
+}
+
 /* Fills in what the tail would have said, as far as it is known without it. */
 static void guess_tail(struct recording *r)
 {
@@ -124,6 +143,10 @@ static void guess_tail(struct recording *r)
 		if (!c)
 			continue;
 		c->observed_ns = l->last_ns > run->started_ns ? l->last_ns - run->started_ns : 0;
+		if (run->duration_ns < c->observed_ns)
+			run->duration_ns = c->observed_ns;
+		if (run->watch)
+			name_thread(c, &l->spot);
 		c->hiccups_lost = c->hiccups_lost_ns = c->bookkeeping_ns = 0;
 		c->closure_known = false;
 		hold_lost(r, i);
@@ -206,7 +229,7 @@ static void clip(struct recording *r)
 			begin = l->cut_ns - run->started_ns;
 		if (l->left_ns > run->started_ns + end && !run->watch && !run->windows)
 			end = l->left_ns - run->started_ns;
-		c->observed_ns = end > begin ? end - begin : 0;
+		c->observed_ns = end > begin && !run->watch ? end - begin : 0;
 		c->closure_known = false;
 		hold_lost(r, i);
 	}

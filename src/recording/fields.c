@@ -70,6 +70,13 @@ static const struct field more_cpu_fields[] = {
 	F(NUMBER, cpu, woken_due),
 	F(NUMBER, cpu, reported),
 	F(FLAG, cpu, kernel_thread),
+	F(TIME, cpu, reported_ns),
+	F(TIME, cpu, unseen_ns),
+	F(TIME, cpu, unseen_max_ns),
+	F(NUMBER, cpu, unseen_whole),
+	F(SET, cpu, ran_on),
+	F(FLAG, cpu, ran_steal_known),
+	F(TIME, cpu, ran_steal_ns),
 };
 
 static const struct field closure_fields[] = {

@@ -196,6 +196,16 @@ static bool left_out(struct recorded_lane *l, struct event *e)
 	}
 }
 
+/* Sets the sequences at the part's begin: for a watched thread no event does. */
+static void start_thread(struct recording *r, const struct recorded_lane *l)
+{
+	struct event e = {.type = EVENT_START, .index = l->index};
+
+	memcpy(e.cursor, l->cursor, sizeof(e.cursor));
+	if (l->cut && l->index != UINT32_MAX)
+		session_feed(r->session, &e);
+}
+
 /* ---- opening ---- */
 
 static int prepare(struct recording *r, const char *path)
@@ -217,7 +227,11 @@ static int prepare(struct recording *r, const char *path)
 	reader_raise_threshold(r);
 	r->session = session_new(&(struct session_options){
 		.view = r->view, .names = naming_names(r->naming), .spans = r->part.spans});
-	return r->session ? 0 : complain("out of memory");
+	if (!r->session)
+		return complain("out of memory");
+	for (uint32_t i = 0; i < r->nlanes && r->view->run.watch; i++)
+		start_thread(r, &r->lane[i]);
+	return 0;
 }
 
 struct recording *recording_open(const char *path, const struct part *part, struct view *view)
@@ -340,6 +354,8 @@ static const struct account *take_event(struct recording *r, struct event *e)
 		return NULL;
 	}
 	note_time(l, e);
+	if (e->type == EVENT_WHERE)
+		reader_spot(l, e->spot);
 	if (l->index == UINT32_MAX || left_out(l, e) || too_short(r, l, e))
 		return NULL;
 	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->left_ns)

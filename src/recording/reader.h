@@ -23,6 +23,9 @@ struct recorded_lane {
 	/* with part.threshold_ns, if larger: the recorded threshold... */
 	uint64_t measured_from_ns;
 	struct short_gaps below; /* ...and the hiccups between the two */
+	/* of a watched thread: whose lane the events say it is; tid 0: several threads' */
+	bool named;
+	struct spot spot;
 };
 
 struct recording {
@@ -49,6 +52,9 @@ struct recording {
 /* Turns hiccups below part.threshold_ns into short gaps. Call it on the head; reader_end does it on
  * the tail. */
 void reader_raise_threshold(struct recording *r);
+
+/* Notes whose lane it is: without the tail nothing else tells. */
+void reader_spot(struct recorded_lane *l, const struct spot *s);
 
 /* Reads the tail. NULL, or why it cannot be; then the view is unchanged. */
 const char *reader_tail(struct recording *r, struct reading *in);

@@ -99,8 +99,12 @@ static void write_records(const struct html *h, const struct cpu *c)
 			 h->view->run.watch ? "times that it left its CPU unseen"
 					    : "intervals without an end",
 			 c->unpaired);
-	if (c->reported)
+	if (c->reported) {
 		zero_row(out, "hiccups that it reported itself", c->reported);
+		begin_row(out, "not seen of the time in them");
+		html_share(out, c->unseen_ns, c->reported_ns);
+		end_row(out);
+	}
 	if (c->woken) {
 		zero_row(out, "wake-ups", c->woken);
 		zero_row(out, "of these counted from when a timer was due", c->woken_due);

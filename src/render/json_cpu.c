@@ -244,23 +244,6 @@ static void write_edge_seen(struct json *j, const struct edge_seen *e)
 			json_null(j, rows[i].key);
 }
 
-/* Names the thread, instead of a CPU. */
-static void write_thread(struct json *j, const struct cpu *c)
-{
-	json_null(j, "cpu");
-	json_object_flat(j, "thread");
-	json_u64(j, "pid", c->tid);
-	json_string(j, "comm", c->comm);
-	if (c->tid && c->comm[0])
-		json_bool(j, "kernel_thread", c->kernel_thread);
-	else
-		json_null(j, "kernel_thread");
-	json_u64(j, "woken", c->woken);
-	json_u64(j, "woken_due", c->woken_due);
-	json_u64(j, "reported", c->reported);
-	json_end(j);
-}
-
 static void write_loop(struct json *j, const struct cpu *c)
 {
 	json_object(j, "loop");
@@ -342,7 +325,7 @@ int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
 
 	json_object(j, NULL);
 	if (v->run.watch)
-		write_thread(j, c);
+		render_json_thread(j, v, c);
 	else
 		json_u64(j, "cpu", c->number);
 	json_bool(j, "isolated", !v->run.watch && cpus_has(&v->host.isolated, c->number));

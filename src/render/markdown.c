@@ -205,6 +205,22 @@ static const char *rest_of(const struct view *v, char buf[CODE_MAX])
 	return v->run.rest[0] ? markdown_code(v->run.rest, buf, CODE_MAX) : view_rest(v);
 }
 
+static int write_thread(const struct view *v, const struct cpu *c, FILE *out)
+{
+	char *notes = report_thread_notes(v, c), *end;
+
+	if (!notes)
+		return -ENOMEM;
+	if (*notes)
+		fputc('\n', out);
+	for (char *line = notes; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		fprintf(out, "* %.*s\n", (int)(end - line), line);
+	}
+	free(notes);
+	return 0;
+}
+
 static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 {
 	const struct cpu *s = &v->cpu[i];
@@ -231,7 +247,7 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 	if (!h->count) {
 		write_shorts(&v->cpu[i], out);
 		fputs(".\n", out);
-		return 0;
+		return v->run.watch ? write_thread(v, s, out) : 0;
 	}
 	fprintf(out, "; the worst %s, p99 %s, median %s", format_ns(h->max, a, sizeof(a)),
 		format_ns(hist_percentile(h, 99), b, sizeof(b)),
@@ -249,7 +265,10 @@ static int write_cpu(const struct view *v, uint32_t i, FILE *out)
 	if (report_merged(&s->sources, text, sizeof(text)))
 		fprintf(out, "; %s", text);
 	write_shorts(&v->cpu[i], out);
-	fputs(".\n\n", out);
+	fputs(".\n", out);
+	if (v->run.watch && write_thread(v, s, out))
+		return -ENOMEM;
+	fputc('\n', out);
 	return write_sources(v, i, out);
 }
 

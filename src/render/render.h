@@ -98,6 +98,9 @@ void render_host(struct json *j, const struct host *h);
 /* Writes "short_gaps": {"from_ns","count","total_ns"}, or null. */
 void render_shorts(struct json *j, const struct short_gaps *s);
 
+/* Writes "cpu": null and the object "thread" of a watched thread. */
+void render_json_thread(struct json *j, const struct view *v, const struct cpu *c);
+
 /* Writes the CPU with this index as an object. 0 or -ENOMEM. */
 int render_json_cpu(struct json *j, const struct view *v, uint32_t index);
 

@@ -1,5 +1,6 @@
 /* The text report of a CPU, or of a watched thread, around the table of its sources. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -109,31 +110,24 @@ static void add_lost(struct flow *f, const struct view *v, uint32_t i)
 		flow_add(f, "%s in all", b);
 	else
 		flow_add(f, "%s lost", b);
-	if (v->run.watch && !c->reported)
+	if (v->run.watch && !c->reported && view_thread_known(v))
 		flow_add(f, "seen for %s", format_ns(c->observed_ns, a, sizeof(a)));
 }
 
 /* Explains a watched thread's figures. */
 static void write_thread(const struct page *p, const struct cpu *c)
 {
-	char a[32], b[32];
+	char *notes = report_thread_notes(p->view, c), *end;
+	struct flow f;
 
-	if (c->reported && c->reported < c->hiccups.count)
-		fprintf(p->out, "  from its first report on only its reports count: %s\n",
-			format_count(c->reported, a, sizeof(a)));
-	if (c->unpaired)
-		fprintf(p->out,
-			"  %s time%s nobody saw when it left its CPU: not all of its time is "
-			"known, "
-			"nor all of its "
-			"losses\n",
-			format_count(c->unpaired, a, sizeof(a)), plural(c->unpaired));
-	if (c->woken && !c->reported)
-		fprintf(p->out,
-			"  woken %s time%s: %s waits count from when a timer was due, the others "
-			"from the wake-up\n",
-			format_count(c->woken, a, sizeof(a)), plural(c->woken),
-			format_count(c->woken_due, b, sizeof(b)));
+	for (char *line = notes; line && *line; line = end + 1) {
+		end = strchr(line, '\n');
+		*end = '\0';
+		flow_start(&f, p->out, p->width, "  ", " ", "    ");
+		flow_words(&f, line);
+		flow_end(&f);
+	}
+	free(notes);
 }
 
 static void write_cpu_head(const struct page *p, uint32_t i)

@@ -225,6 +225,32 @@ ok(len(unexplained) <= len(by_poke) / 10, "and hardly anything of these is unexp
 is_([f for f in os.listdir("/dev/shm") if f == f"culprit-{p.pid}"], [],
     "nothing of it stays in /dev/shm")
 
+# ---- the share of its time that nobody sees, by its own gaps ----
+with program("gaps") as p:
+    rec = os.path.join(place, "gaps")
+    proc = culprit("watch", "-q", "-p", str(p.pid), "-d", "1s", "-r", rec)
+    report = json.loads(culprit("report", rec, "-f", "json").out)
+    lines = [json.loads(x) for x in culprit("report", rec, "-f", "jsonl").out.splitlines()]
+    printed = [tuple(map(int, line.split())) for line in p.end().splitlines()]
+check_sums(report, "gaps")
+t = report["cpus"][0]["thread"]
+mine = [w for w in lines if (w["start_ns"], w["start_ns"] + w["duration_ns"]) in set(printed)]
+is_((t["reported"], t["reported_ns"], t["reported_not_seen_ns"], t["reported_not_seen_max_ns"],
+     t["reported_not_seen"]),
+    (len(mine), sum(w["duration_ns"] for w in mine), sum(w["outside_ns"] for w in mine),
+     max(w["outside_ns"] for w in mine), sum(w["outside_ns"] == w["duration_ns"] for w in mine)),
+    "how much of its own gaps is in no interval: the sum over its gaps, as it printed them")
+inside = [(a, b) for a, b in printed if a >= lines[0]["start_ns"] and b <= lines[-1]["start_ns"]]
+ok(set(inside) <= {(w["start_ns"], w["start_ns"] + w["duration_ns"]) for w in lines},
+   "no gap of the window is left out", len(inside), len(lines))
+lib.diag(t)
+said = re.search(r"in its reports ([\d.e-]+) % is not seen", " ".join(proc.out.split()))
+share = 100 * t["reported_not_seen_ns"] / t["reported_ns"]
+ok(said and abs(float(said[1]) - share) <= 0.01 * share, "the text says it, too", said, share)
+is_(t["ran_on"], [cpu], "and where it ran")
+is_(t["kernel_thread"], False, "it is no kernel thread")
+is_({w["kernel_thread"] for w in lines}, {False}, "nor in any line")
+
 with program("late") as p:
     proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file",
                      os.path.join(place, "r2"))

@@ -4,6 +4,8 @@
  *   spin   two threads that only compute
  *   sleep  nothing
  *   calls  one system call after the other
+ *   gaps   looks at the clock all the time, and reports each gap of 10 us and more through
+ *          culprit.h; at the end it prints them
  *   late   a loop of 1 ms that reports each turn that began more than 100 us late through
  *          culprit.h; at the end it prints them
  */
@@ -18,6 +20,7 @@
 
 #define PERIOD_NS 1000000
 #define LATE_NS   100000
+#define GAP_NS    10000
 #define LATE_MAX  100000
 
 static volatile sig_atomic_t stop;
@@ -53,6 +56,37 @@ static uint64_t now_ns(void)
 	return t.tv_sec * 1000000000ULL + t.tv_nsec;
 }
 
+static void print_late(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		printf("%llu %llu\n", (unsigned long long)late[i][0],
+		       (unsigned long long)late[i][1]);
+}
+
+static void find_gaps(void)
+{
+	struct culprit_reports *reports = culprit_reports_open();
+	unsigned n = 0;
+	uint64_t last;
+
+	if (!reports)
+		exit(3);
+	ready();
+	for (last = now_ns(); !stop && n < LATE_MAX;) {
+		uint64_t now = now_ns();
+
+		if (now - last >= GAP_NS) {
+			culprit_late(reports, last, now);
+			late[n][0] = last;
+			late[n++][1] = now;
+			now = now_ns(); /* the report itself is no gap */
+		}
+		last = now;
+	}
+	culprit_reports_close(reports);
+	print_late(n);
+}
+
 static void be_late(void)
 {
 	struct culprit_reports *reports = culprit_reports_open();
@@ -75,9 +109,7 @@ static void be_late(void)
 		due = now;
 	}
 	culprit_reports_close(reports);
-	for (unsigned i = 0; i < n; i++)
-		printf("%llu %llu\n", (unsigned long long)late[i][0],
-		       (unsigned long long)late[i][1]);
+	print_late(n);
 }
 
 int main(int argc, char **argv)
@@ -91,6 +123,8 @@ int main(int argc, char **argv)
 		alarm(atoi(argv[2]));
 	if (!strcmp(mode, "late")) {
 		be_late();
+	} else if (!strcmp(mode, "gaps")) {
+		find_gaps();
 	} else if (!strcmp(mode, "sleep")) {
 		ready();
 		while (!stop)

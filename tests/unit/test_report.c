@@ -183,6 +183,63 @@ static void test_parts(void **state)
 			    "\1not\\x0a seen\2");
 }
 
+static void notes_are(const char *want)
+{
+	char *notes = report_thread_notes(&report.view, &report.view.cpu[0]);
+
+	assert_string_equal(notes, want);
+	free(notes);
+}
+
+/* What nobody sees of a watched thread's time is told where it was measured, and else not known; a
+ * steal clock tells of the CPU and never of the thread. */
+static void test_thread_notes(void **state)
+{
+	struct cpu *c = &report.view.cpu[0];
+
+	(void)state;
+	report.view.run.watch = true;
+	notes_are("");
+	hist_add(&c->hiccups, 1000);
+	c->woken = c->woken_due = c->unpaired = 1;
+	notes_are(
+		"1 time nobody saw when it left its CPU: not all of its time is known, nor all of "
+		"its losses\n"
+		"woken 1 time: 1 waits count from when a timer was due, the others from the "
+		"wake-up\n");
+	c->unpaired = 0;
+	c->reported = c->reported_ns = 1;
+	c->reported_ns = 1000;
+	notes_are("of the 1.00 us in its reports 0 % is not seen: 0 ns\n");
+	hist_add(&c->hiccups, 3000);
+	c->reported = 2926;
+	c->reported_ns = 100000000;
+	c->unseen_ns = 11000000;
+	c->unseen_max_ns = 1070000;
+	c->unseen_whole = 878;
+	notes_are("of the 100 ms in its reports 11 % is not seen: 11.0 ms, up to 1.07 ms in one; "
+		  "878 of 2,926 hold nothing else\n");
+	cpus_add(&c->ran_on, 3);
+	c->ran_steal_known = true;
+	c->reported = 0;
+	c->woken = 0;
+	notes_are(""); /* no hypervisor */
+	strcpy(report.view.host.hypervisor, "KVM");
+	notes_are("cpu 3, where it ran: the steal clock did not move, in steps of 10 ms\n");
+	c->ran_steal_ns = 40000000;
+	notes_are("cpu 3, where it ran: the steal clock rose by 40.0 ms, in steps of 10 ms: how "
+		  "much of that was taken from this thread is not known\n");
+	cpus_add(&c->ran_on, 5);
+	notes_are("cpus 3,5, where it ran: the steal clocks rose by 40.0 ms together, in steps of "
+		  "10 ms: how much of that was taken from this thread is not known\n");
+	c->ran_steal_known = false;
+	notes_are("cpus 3,5, where it ran: the steal clocks tell nothing, so what the host took is "
+		  "not known\n");
+	c->reported = 3;
+	report.view.run.part = true;
+	notes_are("counts and times of the whole thread are not known here: this is a part\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +248,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_as_above, begin, end),
 		cmocka_unit_test_setup_teardown(test_notes, begin, end),
 		cmocka_unit_test_setup_teardown(test_parts, begin, end),
+		cmocka_unit_test_setup_teardown(test_thread_notes, begin, end),
 		cmocka_unit_test(test_share),
 	};
 

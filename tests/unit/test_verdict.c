@@ -395,6 +395,49 @@ static void workload(void)
 	v.cpu[0].threshold_ns = 50000;
 }
 
+static void watched(void)
+{
+	v.run.watch = v.run.windows = true;
+	strcpy(v.run.rest, "not seen");
+	strcpy(v.cpu[0].comm, "engine");
+	v.cpu[0].tid = 7;
+}
+
+/* Of a watched thread the kernel shows not all: it is never called quiet without that. And where
+ * records are missing in what took most, nobody is blamed and nothing is looked up. */
+static void test_watched(void **state)
+{
+	(void)state;
+	watched();
+	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 10, 3100);
+	expect("engine [7] is quiet as far as the kernel shows: it lost 0.0003 % of its time to "
+	       "hiccups, at most 3.10 us at once");
+	v.cpu[0].reported = 12;
+	add(SOURCE_OUTSIDE, 0, "not seen", NULL, 1, 69000);
+	expect("engine [7] was late by 100 us in all, up to 69.0 us at once; 69 % of that went to "
+	       "what the kernel does not show");
+	add(SOURCE_LOST, 0, NOT_RECORDED, NULL, 1, 100000);
+	expect("engine [7] was late by 200 us in all, up to 100 us at once; who took 50 % of that "
+	       "is not known: records are missing there");
+	v.cpu[0].reported = 0;
+	v.run.part = true;
+	expect("engine [7] lost 200 us, up to 100 us at once, and not all of its time was seen; "
+	       "who took 50 % of that is not known: records are missing there");
+}
+
+static void test_slow_windows_with_losses(void **state)
+{
+	(void)state;
+	v.run.windows = true;
+	strcpy(v.run.rest, "the call");
+	strcpy(v.run.sampler, "syscall");
+	v.cpu[0].threshold_ns = 1000;
+	add(SOURCE_OUTSIDE, 0, "the call", NULL, 2, 20000);
+	add(SOURCE_LOST, 0, NOT_RECORDED, NULL, 1, 60000);
+	expect("syscall on cpu 3: 3 took longer than 1.00 us, up to 60.0 us; who took 60 % of "
+	       "their time is not known: records are missing there");
+}
+
 static void test_windows_without_slow_ones(void **state)
 {
 	(void)state;
@@ -505,6 +548,8 @@ int main(void)
 		TEST(test_again),
 		TEST(test_lost_records),
 		TEST(test_stopped_tick),
+		TEST(test_watched),
+		TEST(test_slow_windows_with_losses),
 		TEST(test_windows_without_slow_ones),
 		TEST(test_slow_windows),
 		TEST(test_slow_by_themselves),

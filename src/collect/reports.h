@@ -1,0 +1,29 @@
+/* The windows that a watched program reports itself (src/culprit.h): a file in /dev/shm, which it
+ * may make at any time, or never. */
+#ifndef CULPRIT_REPORTS_H
+#define CULPRIT_REPORTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "culprit.h"
+
+struct reports;
+
+struct reports *reports_new(int32_t pid); /* 0: of no program. NULL: out of memory */
+void reports_free(struct reports *p);     /* removes what a killed process has left behind */
+
+/* Opens the file if it is there and has not been; earlier reports belong to no window. */
+void reports_open(struct reports *p);
+
+/* Fetches the new reports since the last time, in their order. */
+void reports_fetch(struct reports *p);
+
+/* Takes the next one that ended before `ns`, with times of this process's CLOCK_MONOTONIC. False:
+ * none has. */
+bool reports_next(struct reports *p, uint64_t ns, struct culprit_report *r);
+
+/* How many were overwritten before they were fetched. */
+uint64_t reports_lost(const struct reports *p);
+
+#endif

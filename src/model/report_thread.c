@@ -1,0 +1,92 @@
+/* What a report says of a watched thread's figures, a sentence a line. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "model/report.h"
+
+#define STEAL_STEP_NS 10000000 /* of /proc/stat */
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void note_reports(const struct cpu *c, FILE *out)
+{
+	char a[32], b[32], d[32], e[32];
+
+	if (!c->reported)
+		return;
+	if (c->reported < c->hiccups.count)
+		fprintf(out, "from its first report on only its reports count: %s\n",
+			format_count(c->reported, a, sizeof(a)));
+	if (!c->reported_ns) /* recorded by an earlier version */
+		return;
+	fprintf(out, "of the %s in its reports %s %% is not seen: %s",
+		format_ns(c->reported_ns, a, sizeof(a)),
+		format_percent(100.0 * c->unseen_ns / c->reported_ns, b, sizeof(b)),
+		format_ns(c->unseen_ns, d, sizeof(d)));
+	if (c->unseen_ns)
+		fprintf(out, ", up to %s in one", format_ns(c->unseen_max_ns, e, sizeof(e)));
+	if (c->unseen_whole)
+		fprintf(out, "; %s of %s hold%s nothing else",
+			format_count(c->unseen_whole, a, sizeof(a)),
+			format_count(c->reported, b, sizeof(b)), c->unseen_whole == 1 ? "s" : "");
+	fputc('\n', out);
+}
+
+/* How much of a CPU's steal is the thread's nobody knows: only the CPU's is said. */
+static void note_steal(const struct view *v, const struct cpu *c, FILE *out)
+{
+	char list[256], a[32];
+	const char *s = cpus_count(&c->ran_on) == 1 ? "" : "s";
+
+	if (!v->host.hypervisor[0] || cpus_empty(&c->ran_on))
+		return;
+	fprintf(out, "cpu%s %s, where it ran: ", s, cpus_format(&c->ran_on, list, sizeof(list)));
+	if (!c->ran_steal_known)
+		fprintf(out,
+			"the steal clock%s tell%s nothing, so what the host took is not known\n", s,
+			*s ? "" : "s");
+	else if (c->ran_steal_ns < STEAL_STEP_NS)
+		fprintf(out, "the steal clock%s did not move, in steps of 10 ms\n", s);
+	else
+		fprintf(out,
+			"the steal clock%s rose by %s%s, in steps of 10 ms: how much of that was "
+			"taken from this thread is not known\n",
+			s, format_ns(c->ran_steal_ns, a, sizeof(a)), *s ? " together" : "");
+}
+
+char *report_thread_notes(const struct view *v, const struct cpu *c)
+{
+	char *text = NULL, a[32], b[32];
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	if (!out)
+		return NULL;
+	if (!view_thread_known(v))
+		fputs("counts and times of the whole thread are not known here: this is a part\n",
+		      out);
+	else
+		note_reports(c, out);
+	if (c->unpaired)
+		fprintf(out,
+			"%s time%s nobody saw when it left its CPU: not all of its time is known, "
+			"nor all of its losses\n",
+			format_count(c->unpaired, a, sizeof(a)), plural(c->unpaired));
+	if (c->woken && !c->reported && view_thread_known(v))
+		fprintf(out,
+			"woken %s time%s: %s waits count from when a timer was due, the others "
+			"from the wake-up\n",
+			format_count(c->woken, a, sizeof(a)), plural(c->woken),
+			format_count(c->woken_due, b, sizeof(b)));
+	if (view_thread_known(v))
+		note_steal(v, c, out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,44 @@
+/* A watched thread, which a report in JSON has instead of a CPU. What is not known is null. */
+#include "base/json.h"
+#include "render/render.h"
+
+static void write_counts(struct json *j, const struct cpu *c, bool known)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+		bool known;
+	} rows[] = {{"woken", c->woken, known},
+		    {"woken_due", c->woken_due, known},
+		    {"reported", c->reported, known},
+		    {"reported_ns", c->reported_ns, known},
+		    {"reported_not_seen_ns", c->unseen_ns, known},
+		    {"reported_not_seen_max_ns", c->unseen_max_ns, known},
+		    {"reported_not_seen", c->unseen_whole, known},
+		    {"ran_on_steal_ns", c->ran_steal_ns, known && c->ran_steal_known}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].known)
+			json_u64(j, rows[i].key, rows[i].value);
+		else
+			json_null(j, rows[i].key);
+	json_array_flat(j, "ran_on");
+	for (int cpu = cpus_next(&c->ran_on, 0); cpu >= 0 && known;
+	     cpu = cpus_next(&c->ran_on, cpu + 1))
+		json_u64(j, NULL, cpu);
+	json_end(j);
+}
+
+void render_json_thread(struct json *j, const struct view *v, const struct cpu *c)
+{
+	json_null(j, "cpu");
+	json_object_flat(j, "thread");
+	json_u64(j, "pid", c->tid);
+	json_string(j, "comm", c->comm);
+	if (c->tid && c->comm[0])
+		json_bool(j, "kernel_thread", c->kernel_thread);
+	else
+		json_null(j, "kernel_thread");
+	write_counts(j, c, view_thread_known(v));
+	json_end(j);
+}
