@@ -32,6 +32,8 @@ BPFTOOL	?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 Q	:= $(if $(V),,@)
 say	= $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
+comma	:= ,
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
@@ -170,9 +172,12 @@ $(O)/perfetto.pb-c.c: $(O)/perfetto.pb-c.h ;
 $(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o $(O)/tests/unit/test_perfetto.o: \
 	$(O)/perfetto.pb-c.h
 
+# Allocations pass src/cmd/memory.c, so that none that fails is forgotten.
+WRAP	:= $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc reallocarray strdup)
+
 $(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBBPF)
+	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) $(WRAP) -o $@ $^ $(LIBBPF)
 
 # What reports are made with; links without libbpf.
 $(O)/libpure.a: $(PURE_OBJ)
@@ -317,7 +322,7 @@ $(O)/tests/bench/bench.o: $(O)/bench.skel.h
 BENCH_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
 $(O)/bench: $(BENCH_OBJ) $(filter-out $(O)/src/main.o,$(LIVE_OBJ)) $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBBPF)
+	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) $(WRAP) -o $@ $^ $(LIBBPF)
 
 # ---- form ----
 C_FILES := $(wildcard bpf/*.[ch] src/*.[ch] src/*/*.[ch] tools/*.[ch] tests/*/*.[ch] vmlinux/*.h)

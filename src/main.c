@@ -6,6 +6,7 @@
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/manual.h"
+#include "cmd/memory.h"
 #include "cmd/topic.h"
 
 #define COMMAND_ROW(name) {&name##_usage, cmd_##name},
@@ -105,6 +106,7 @@ static int help(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const struct command *c;
+	int code;
 
 	if (argc < 2) {
 		complain("no command given: try 'sudo culprit run', or see culprit help");
@@ -117,5 +119,12 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return help(argc - 1, argv + 1);
 	c = find(argv[1]);
-	return c ? c->run(argc - 1, argv + 1) : unknown(argv[1], "a command", false);
+	if (!c)
+		return unknown(argv[1], "a command", false);
+	code = c->run(argc - 1, argv + 1);
+	if (code != EXIT_ERROR && memory_is_out()) {
+		complain("out of memory: what was printed may lack parts");
+		code = EXIT_ERROR;
+	}
+	return code;
 }

@@ -7,8 +7,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FEW_FIRST 4
+#define FEW_MOST  32 /* cells; a power of two */
 
 void hist_place(struct hist *h, unsigned bits, uint64_t *memory)
 {
@@ -16,7 +20,8 @@ void hist_place(struct hist *h, unsigned bits, uint64_t *memory)
 	h->bits = bits;
 	h->nbuckets = (65 - bits) << bits;
 	h->min = UINT64_MAX;
-	h->bucket = memory;
+	h->many = memory;
+	h->room = memory ? h->nbuckets : 0;
 }
 
 int hist_init(struct hist *h, unsigned bits)
@@ -24,19 +29,31 @@ int hist_init(struct hist *h, unsigned bits)
 	memset(h, 0, sizeof(*h));
 	if (bits < 1 || bits > 10)
 		return -EINVAL;
-	hist_place(h, bits, calloc((65 - bits) << bits, sizeof(*h->bucket)));
-	return h->bucket ? 0 : -ENOMEM;
+	hist_place(h, bits, NULL);
+	return 0;
+}
+
+int hist_reserve(struct hist *h)
+{
+	h->many = calloc(h->nbuckets, sizeof(*h->many));
+	h->room = h->many ? h->nbuckets : 0;
+	return h->many ? 0 : -ENOMEM;
 }
 
 void hist_free(struct hist *h)
 {
-	free(h->bucket);
-	h->bucket = NULL;
+	free(h->few);
+	free(h->many);
+	h->few = NULL;
+	h->many = NULL;
+	h->nfew = h->room = 0;
 }
 
 void hist_reset(struct hist *h)
 {
-	memset(h->bucket, 0, h->nbuckets * sizeof(*h->bucket));
+	if (h->many)
+		memset(h->many, 0, h->room * sizeof(*h->many));
+	h->nfew = 0;
 	h->count = h->sum = h->max = 0;
 	h->min = UINT64_MAX;
 }
@@ -67,17 +84,144 @@ uint64_t hist_highest(const struct hist *h, uint32_t index)
 	return hist_lowest(h, index) + (octave ? (UINT64_C(1) << (octave - 1)) - 1 : 0);
 }
 
+/* ---- where the buckets are ---- */
+
+/* Place of the first cell that is not below the index. */
+static uint32_t place_of(const struct hist *h, uint32_t index)
+{
+	uint32_t low = 0, high = h->nfew;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (h->few[middle].index < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t hist_at(const struct hist *h, uint32_t index)
+{
+	uint32_t i;
+
+	if (h->many)
+		return index - h->first < h->room ? h->many[index - h->first] : 0;
+	i = place_of(h, index);
+	return i < h->nfew && h->few[i].index == index ? h->few[i].n : 0;
+}
+
+uint32_t hist_next(const struct hist *h, uint32_t index)
+{
+	uint32_t i;
+
+	if (!h->many) {
+		i = place_of(h, index);
+		return i < h->nfew ? h->few[i].index : h->nbuckets;
+	}
+	for (i = index > h->first ? index - h->first : 0; i < h->room; i++)
+		if (h->many[i])
+			return h->first + i;
+	return h->nbuckets;
+}
+
+/* Makes room for the octave of this bucket, and for all between it and those that are there. */
+static bool widen(struct hist *h, uint32_t index)
+{
+	uint32_t first = index >> h->bits << h->bits, end = first + (1U << h->bits);
+	uint64_t *many;
+
+	if (h->room) {
+		first = first < h->first ? first : h->first;
+		end = end > h->first + h->room ? end : h->first + h->room;
+	}
+	many = calloc(end - first, sizeof(*many));
+	if (!many)
+		return false;
+	if (h->room)
+		memcpy(many + (h->first - first), h->many, h->room * sizeof(*many));
+	free(h->many);
+	h->many = many;
+	h->first = first;
+	h->room = end - first;
+	return true;
+}
+
+/* Moves from cells to octaves, from the lowest to the highest at once. */
+static bool spread(struct hist *h)
+{
+	if (!h->nfew)
+		return true;
+	if (!widen(h, h->few[0].index) || !widen(h, h->few[h->nfew - 1].index))
+		return false;
+	for (uint32_t i = 0; i < h->nfew; i++)
+		h->many[h->few[i].index - h->first] = h->few[i].n;
+	free(h->few);
+	h->few = NULL;
+	h->nfew = 0;
+	return true;
+}
+
+/* Adds to a cell, or makes one; false: there is no room for it. */
+static bool add_to_few(struct hist *h, uint32_t index, uint64_t n)
+{
+	uint32_t i = place_of(h, index);
+	bool known = i < h->nfew && h->few[i].index == index;
+
+	if (h->many || n > UINT32_MAX - (known ? h->few[i].n : 0))
+		return false;
+	if (known) {
+		h->few[i].n += n;
+		return true;
+	}
+	if (h->nfew == FEW_MOST)
+		return false;
+	if (!h->nfew || (h->nfew >= FEW_FIRST && !(h->nfew & (h->nfew - 1)))) {
+		struct hist_cell *more =
+			realloc(h->few, (h->nfew ? 2 * h->nfew : FEW_FIRST) * sizeof(*more));
+
+		if (!more)
+			return false;
+		h->few = more;
+	}
+	memmove(&h->few[i + 1], &h->few[i], (h->nfew - i) * sizeof(*h->few));
+	h->few[i] = (struct hist_cell){index, n};
+	h->nfew++;
+	return true;
+}
+
+static void count(struct hist *h, uint32_t index, uint64_t n)
+{
+	if (index - h->first >= h->room) {
+		if (add_to_few(h, index, n))
+			return;
+		if (!spread(h) || (index - h->first >= h->room && !widen(h, index)))
+			return;
+	}
+	h->many[index - h->first] += n;
+}
+
+/* ---- adding ---- */
+
 void hist_add_n(struct hist *h, uint64_t value, uint64_t n)
 {
 	if (!n)
 		return;
-	h->bucket[hist_index(h, value)] += n;
+	count(h, hist_index(h, value), n);
 	h->count += n;
 	h->sum += value * n;
 	if (value < h->min)
 		h->min = value;
 	if (value > h->max)
 		h->max = value;
+}
+
+void hist_fill(struct hist *h, uint32_t index, uint64_t n)
+{
+	if (n)
+		count(h, index, n);
+	h->count += n;
 }
 
 void hist_add(struct hist *h, uint64_t value)
@@ -88,8 +232,8 @@ void hist_add(struct hist *h, uint64_t value)
 void hist_merge(struct hist *h, const struct hist *from)
 {
 	assert(h->bits == from->bits);
-	for (uint32_t i = 0; i < h->nbuckets; i++)
-		h->bucket[i] += from->bucket[i];
+	for (uint32_t i = hist_next(from, 0); i < h->nbuckets; i = hist_next(from, i + 1))
+		count(h, i, hist_at(from, i));
 	h->count += from->count;
 	h->sum += from->sum;
 	if (from->min < h->min)
@@ -119,11 +263,15 @@ static uint64_t rank_of(const struct hist *h, double p)
  */
 static uint32_t bucket_of_rank(const struct hist *h, uint64_t rank, uint64_t *before)
 {
-	uint32_t i = 0;
+	uint32_t i = hist_next(h, 0), next;
 
-	for (*before = 0; *before + h->bucket[i] < rank; i++)
-		*before += h->bucket[i];
-	return i;
+	for (*before = 0; *before + hist_at(h, i) < rank; i = next) {
+		next = hist_next(h, i + 1);
+		if (next == h->nbuckets) /* values without a bucket: there was no memory */
+			break;
+		*before += hist_at(h, i);
+	}
+	return i < h->nbuckets ? i : 0;
 }
 
 uint64_t hist_percentile(const struct hist *h, double p)
@@ -157,22 +305,23 @@ uint64_t hist_mad(const struct hist *h)
 		return 0;
 	at = bucket_of_rank(h, rank, &before);
 	median = bucket_middle(h, at);
-	seen = h->bucket[at];
+	seen = hist_at(h, at);
 	down = at;
 	up = at + 1;
 	while (seen < rank) {
-		while (down && !h->bucket[down - 1])
+		while (down && !hist_at(h, down - 1))
 			down--;
-		while (up < h->nbuckets && !h->bucket[up])
-			up++;
+		up = hist_next(h, up);
+		if (!down && up == h->nbuckets) /* values without a bucket */
+			break;
 		if (up == h->nbuckets || (down && median - bucket_middle(h, down - 1) <=
 							  bucket_middle(h, up) - median)) {
 			down--;
 			deviation = median - bucket_middle(h, down);
-			seen += h->bucket[down];
+			seen += hist_at(h, down);
 		} else {
 			deviation = bucket_middle(h, up) - median;
-			seen += h->bucket[up];
+			seen += hist_at(h, up);
 			up++;
 		}
 	}

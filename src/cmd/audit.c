@@ -7,6 +7,7 @@
 #include "audit/audit.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "cmd/memory.h"
 #include "cmd/output.h"
 #include "collect/facts.h"
 #include "collect/host.h"
@@ -19,6 +20,7 @@ struct options {
 	struct output output; /* only the file is used */
 	const char *root;
 	bool deep, script, facts;
+	uint64_t memory;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -40,6 +42,7 @@ static const struct opt audit_opts[] = {
 	 FIELD(script), .excludes = "format", .why = "prints a shell script"},
 	{0, "root", "DIR", NULL, FIELD(root), opt_set_string},
 	{0, "facts", NULL, NULL, FIELD(facts)},
+	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
 };
 
@@ -199,7 +202,9 @@ int cmd_audit(int argc, char **argv)
 		free(v);
 		return EXIT_ERROR;
 	}
-	if (!operands)
+	if (operands)
+		memory_bound(o.memory);
+	else
 		host_read(&v->host);
 	if (output_open(&o.output) ||
 	    (operands ? read_facts(&o, argv[1], v, &r) : take_facts(&o, v)))

@@ -6,6 +6,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/memory.h"
 #include "cmd/output.h"
 #include "recording/read.h"
 #include "render/diff.h"
@@ -14,6 +15,7 @@ struct options {
 	struct output output; /* its format is one of diff_formats */
 	double worse;         /* percent; NAN: not given */
 	double between;
+	uint64_t memory;
 };
 
 /* The files, side by side. */
@@ -83,6 +85,7 @@ static const struct opt diff_opts[] = {
 	 "how much two windows of an unchanged machine may differ, 3 if not given; not used if "
 	 "each side has several recordings made in turn, because these tell it",
 	 FIELD(between), set_between},
+	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
 };
 
@@ -329,6 +332,7 @@ int cmd_diff(int argc, char **argv)
 			 f->n, f->n == 1 ? "" : "s");
 		code = EXIT_ERROR;
 	} else {
+		memory_bound(o.memory);
 		code = output_open(&o.output) ? EXIT_ERROR : output_close(&o.output, diff(&o, f));
 	}
 	free(f);

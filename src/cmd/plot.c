@@ -9,6 +9,7 @@
 
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "cmd/memory.h"
 #include "cmd/output.h"
 #include "recording/read.h"
 #include "render/plot.h"
@@ -35,6 +36,7 @@ struct options {
 	/* mixed: windows of several series, which a recording does not tell apart */
 	bool surface, mixed;
 	struct cpus cpus;
+	uint64_t memory;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -60,6 +62,7 @@ static const struct opt plot_opts[] = {
 	 FIELD(surface), .needs = "output", .why = "belongs to the picture"},
 	{'c', "cpus", "CPUS", "only these CPUs", FIELD(cpus), opt_set_cpus},
 	{0, "cpu", "CPUS", .alias = "cpus"},
+	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
 };
 
@@ -294,6 +297,7 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (settle_format(&o))
 		return EXIT_ERROR;
+	memory_bound(o.memory);
 	if (o.path && !strcmp(o.path, "-"))
 		o.path = STDOUT;
 	return plot(&o, argv + 1, operands);

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/limits.h"
+#include "cmd/memory.h"
 #include "cmd/output.h"
 #include "recording/read.h"
 
@@ -17,6 +18,7 @@ struct options {
 	bool schema;
 	struct shown shown;
 	struct limits limits;
+	uint64_t memory;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -66,6 +68,7 @@ static const struct opt report_opts[] = {
 	{0, "top", "N", "how many sources of each CPU to show", FIELD(shown.top), set_top,
 	 .preset = "as many as the format has room for"},
 	{.include = limits_opts, .offset = FIELD(limits)},
+	{.include = memory_opts, .offset = FIELD(memory)},
 	{0, "schema", NULL, "print the JSON schema of -f json, and no report", FIELD(schema)},
 	{0},
 };
@@ -215,6 +218,7 @@ int cmd_report(int argc, char **argv)
 		complain("this format shows one run: give it one recording");
 		return EXIT_ERROR;
 	}
+	memory_bound(o.memory);
 	o.part.spans = output_spans(&o.output);
 	if (output_open(&o.output))
 		return EXIT_ERROR;

@@ -270,7 +270,7 @@ void clock_measure_costs(struct clock_view *v, const volatile int *stop)
 	describe(v);
 	find_how(v);
 	for (size_t i = 0; i < ROWS; i++)
-		room &= !hist_init(&hist[i], BITS);
+		room &= !hist_init(&hist[i], BITS) && !hist_reserve(&hist[i]);
 	if (room)
 		measure(v, hist, stop);
 	for (size_t i = 0; i < ROWS; i++) {

@@ -41,6 +41,8 @@ static double middle_of(const struct hist *h, uint32_t bucket)
 
 void cell_fill(const struct diff *d, struct diff_cell *c, const struct tally *t, double seconds)
 {
+	const struct hist *h = &t->net;
+
 	c->count = t->count + t->lost;
 	c->runs = t->net.count + t->lost;
 	c->total_ns = t->net.sum + t->lost_ns;
@@ -51,9 +53,8 @@ void cell_fill(const struct diff *d, struct diff_cell *c, const struct tally *t,
 	c->per_s = c->count / seconds;
 	c->runs_per_s = c->runs / seconds;
 	c->ns_per_s = c->total_ns / seconds;
-	for (uint32_t i = 0; i < t->net.nbuckets; i++)
-		if (t->net.bucket[i])
-			c->bin[bin_of(d, middle_of(&t->net, i))] += t->net.bucket[i];
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1))
+		c->bin[bin_of(d, middle_of(h, i))] += hist_at(h, i);
 }
 
 static double larger(double a, double b)
@@ -71,6 +72,7 @@ static struct one weigh(const struct tally *t, const struct view *v)
 {
 	double count = t->count + t->lost, total = t->net.sum + t->lost_ns, squares = 0,
 	       at_once = 1, seconds = 0;
+	const struct hist *h = &t->net;
 	struct slices_scatter scatter;
 	uint64_t window_ns = 0;
 	struct one s;
@@ -80,8 +82,8 @@ static struct one weigh(const struct tally *t, const struct view *v)
 		seconds += v->cpu[i].observed_ns / 1e9;
 	}
 	scatter = slices_scatter(&t->slices, v->run.started_ns, window_ns);
-	for (uint32_t i = 0; i < t->net.nbuckets; i++)
-		squares += t->net.bucket[i] * pow(middle_of(&t->net, i), 2);
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1))
+		squares += hist_at(h, i) * pow(middle_of(h, i), 2);
 	squares = larger(squares, t->slices.squares);
 	if (t->lost) /* as lengths that come by chance have */
 		squares += 2 * (double)t->lost_ns * t->lost_ns / t->lost;

@@ -30,7 +30,8 @@ struct join *join_new(const struct join_options *o)
 		nest_tap(j->nest, o->intervals);
 		nest_holes(j->nest, &j->holes);
 	}
-	j->wait = calloc(WAIT_SLOTS, sizeof(*j->wait));
+	j->slots = WAIT_FIRST;
+	j->wait = calloc(j->slots, sizeof(*j->wait));
 	if (j->nest && j->wait && !(o->spans && nest_keep_spans(j->nest)))
 		return j;
 	join_free(j);
@@ -61,14 +62,41 @@ uint32_t join_waiting(const struct join *j)
  * many wait. */
 static void rewind_ring(struct join *j)
 {
-	uint32_t n = join_waiting(j), first = j->first % WAIT_SLOTS;
+	uint32_t n = join_waiting(j), first = j->first & (j->slots - 1);
 
-	if (n > NEWEST || first < NEWEST || first + n > WAIT_SLOTS)
+	if (n > NEWEST || first < NEWEST || first + n > j->slots)
 		return;
 	memcpy(j->wait, join_place(j, j->first), n * sizeof(*j->wait));
 	j->first = 0;
 	j->last = n;
 	j->looked = 0;
+}
+
+/* Doubles the ring; false: it is as large as it may be, or memory is out. */
+static bool grow(struct join *j)
+{
+	struct record *more = j->slots < JOIN_WAIT_ALL ? calloc(2 * j->slots, sizeof(*more)) : NULL;
+
+	if (!more)
+		return false;
+	for (uint64_t i = j->first; i < j->last; i++)
+		more[i & (2 * j->slots - 1)] = *join_place(j, i);
+	free(j->wait);
+	j->wait = more;
+	j->slots *= 2;
+	return true;
+}
+
+/* Makes room in a ring that does not grow: one that is smaller than it should be loses its oldest
+ * record. */
+static void make_room(struct join *j)
+{
+	if (j->slots == JOIN_WAIT_ALL)
+		join_relieve(j, 0);
+	if (join_waiting(j) == j->slots) {
+		join_drop_below(j, join_place(j, j->first));
+		join_pass(j, join_place(j, j->first++));
+	}
 }
 
 /* Of two with the same end the inner one is the higher level. Records of one level stay in the
@@ -113,8 +141,8 @@ void join_record(struct join *j, const struct record *r)
 		nohz_ticks_add(j->ticks, r);
 	if (r->kind == RECORD_THREAD && j->bystanders)
 		bystanders_add(j->bystanders, r);
-	if (j->last - j->first >= WAIT_SLOTS)
-		join_relieve(j, 0);
+	if (join_waiting(j) == j->slots && !grow(j))
+		make_room(j);
 	first = join_waiting(j) > DISORDER ? j->last - DISORDER : j->first;
 	while (i > first && ends_after(join_place(j, i - 1), r)) {
 		*join_place(j, i) = *join_place(j, i - 1);

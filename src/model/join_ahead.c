@@ -65,7 +65,7 @@ static void take_before(struct join *j, uint64_t place)
  * longer the wait, the better. */
 void join_relieve(struct join *j, uint64_t since_ns)
 {
-	bool full = join_waiting(j) >= WAIT_SLOTS;
+	bool full = join_waiting(j) >= JOIN_WAIT_ALL;
 	uint64_t lasting = j->last, told;
 
 	if (join_waiting(j) <= JOIN_WAIT_MAX)

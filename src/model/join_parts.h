@@ -4,7 +4,7 @@
 
 #include "model/join.h"
 
-#define WAIT_SLOTS JOIN_WAIT_ALL /* touched only as far as records wait */
+#define WAIT_FIRST 128 /* slots; doubled up to JOIN_WAIT_ALL, a power of two, as records wait */
 /* Records that stay when room is made: one that ended just before them may still come. */
 #define NEWEST 64
 /* Error between the sampler's and the probes' clock: the same clock, read through two paths. */
@@ -19,7 +19,8 @@ struct join {
 	uint64_t threshold_ns;
 	bool windows;
 	struct join_counts counts;
-	struct record *wait; /* ring of WAIT_SLOTS */
+	struct record *wait; /* ring of `slots` */
+	uint64_t slots;
 	uint64_t first, last;
 	uint32_t seq[LEVELS]; /* of the newest record taken */
 	/* Of the newest record that waits no more: its place, and its end. */
@@ -35,7 +36,7 @@ struct join {
 /* The waiting record at a place, from j->first up to j->last. */
 static inline struct record *join_place(const struct join *j, uint64_t i)
 {
-	return &j->wait[i % WAIT_SLOTS];
+	return &j->wait[i & (j->slots - 1)];
 }
 
 /* Counts a record as below the threshold. */

@@ -7,7 +7,7 @@
 #include "model/follow.h"
 #include "model/nest_state.h"
 
-#define PIECES_MAX SOURCE_ROWS
+#define PIECES_FIRST 8
 
 struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const struct names *names,
 		      bool real_time)
@@ -21,8 +21,10 @@ struct nest *nest_new(struct sources *sources, struct edge_bounds bounds, const 
 	n->names = names;
 	n->trims = sources->trims;
 	n->real_time = real_time;
-	n->stack = calloc(STACK_SLOTS, sizeof(*n->stack));
-	n->account.pieces = calloc(PIECES_MAX, sizeof(*n->account.pieces));
+	n->room = STACK_FIRST;
+	n->pieces_room = PIECES_FIRST;
+	n->stack = calloc(n->room, sizeof(*n->stack));
+	n->account.pieces = calloc(n->pieces_room, sizeof(*n->account.pieces));
 	if (n->stack && n->account.pieces)
 		return n;
 	nest_free(n);
@@ -101,6 +103,27 @@ struct segment {
 	bool first;
 };
 
+/* Makes the source's piece of this hiccup. Out of memory its time goes to the last piece. */
+static void add_piece(struct nest *n, struct source *s, uint32_t source)
+{
+	struct account *a = &n->account;
+
+	s->epoch = n->epoch;
+	s->hiccups++;
+	if (a->npieces == n->pieces_room) {
+		struct piece *more =
+			reallocarray(a->pieces, 2 * n->pieces_room, sizeof(*a->pieces));
+
+		s->piece = a->npieces - 1;
+		if (!more)
+			return;
+		a->pieces = more;
+		n->pieces_room *= 2;
+	}
+	s->piece = a->npieces++;
+	a->pieces[s->piece] = (struct piece){.source = source};
+}
+
 /* Adds a segment to its source. Returns who asked for it. */
 static struct asker attribute(struct nest *n, uint32_t source, const struct segment *g, bool part)
 {
@@ -108,12 +131,8 @@ static struct asker attribute(struct nest *n, uint32_t source, const struct segm
 	struct source *s = n->sources->row[source];
 	const struct asker *who;
 
-	if (s->epoch != n->epoch) {
-		s->epoch = n->epoch;
-		s->piece = a->npieces++;
-		s->hiccups++;
-		a->pieces[s->piece] = (struct piece){.source = source};
-	}
+	if (s->epoch != n->epoch)
+		add_piece(n, s, source);
 	a->pieces[s->piece].net_ns += g->net;
 	a->attributed_ns += g->net;
 	if (part) /* a piece of a run, which is counted at its end */

@@ -1,5 +1,6 @@
 #include "model/nest_state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { NOTE_CLASSES = 2 * LEVELS };
@@ -64,11 +65,23 @@ static void fold(struct nest *n)
 	n->folded += half - kept;
 }
 
+static bool grow(struct nest *n)
+{
+	struct ended *more =
+		n->room < STACK_SLOTS ? reallocarray(n->stack, 2 * n->room, sizeof(*more)) : NULL;
+
+	if (!more)
+		return false;
+	n->stack = more;
+	n->room *= 2;
+	return true;
+}
+
 struct ended *nest_push(struct nest *n, uint64_t start, uint64_t end)
 {
 	struct ended *e;
 
-	if (n->depth == STACK_SLOTS)
+	if (n->depth == n->room && !grow(n))
 		fold(n);
 	e = &n->stack[n->depth++];
 	e->start = start;

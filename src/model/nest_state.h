@@ -5,8 +5,9 @@
 
 #include "model/nest.h"
 
-#define STACK_SLOTS 4096
-#define ONGOING     64 /* threads that left in the middle of a work item, by tid */
+#define STACK_SLOTS 4096 /* at most */
+#define STACK_FIRST 32   /* at least; a power of two */
+#define ONGOING     64   /* threads that left in the middle of a work item, by tid */
 
 /* An entry that has ended inside the hiccup and lies in no later interval yet. */
 struct ended {
@@ -30,8 +31,9 @@ struct nest {
 	bool real_time;
 	struct edge_bounds bounds;
 	struct ended *stack;
-	uint32_t depth;
-	bool in_fault; /* a page fault of the sampler is open */
+	uint32_t depth, room; /* room: for entries of the stack... */
+	uint32_t pieces_room; /* ...and for pieces of the account */
+	bool in_fault;        /* a page fault of the sampler is open */
 	struct record fault;
 	bool in_thread; /* a thread has replaced the sampler, and has not left yet */
 	struct record thread;

@@ -111,7 +111,7 @@ static void keep_longest(struct osnoise_event *list, uint32_t *n, const struct o
 
 static bool add_to(struct osnoise_reader *r, struct hist *h, uint64_t value)
 {
-	if (!h->bucket && hist_init(h, SAMPLE_BITS)) {
+	if (!h->bits && hist_init(h, SAMPLE_BITS)) {
 		r->no_memory = true;
 		return false;
 	}

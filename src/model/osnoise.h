@@ -123,7 +123,7 @@ struct osnoise_cpu {
 	bool has_sources;
 	/* Net times of noises; gaps without interference are of kind outside. */
 	struct sources sources;
-	struct hist samples;       /* gross lengths of all gaps; bucket NULL: none came */
+	struct hist samples;       /* gross lengths of all gaps; bits 0: none came */
 	uint64_t samples_alone_ns; /* of gaps without interference... */
 	uint64_t samples_alone;
 	/* ...and of those with all of their noises in the text. */

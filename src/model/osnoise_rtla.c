@@ -259,7 +259,7 @@ static enum osnoise_got hist_row(struct osnoise_reader *r, struct text t)
 
 		if (!text_field(&t, &n) || !n)
 			continue;
-		if (!h->bucket && hist_init(h, COLUMN_BITS))
+		if (!h->bits && hist_init(h, COLUMN_BITS))
 			r->no_memory = true;
 		else
 			hist_add_n(h, index, n);

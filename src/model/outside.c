@@ -32,7 +32,8 @@ struct waiting {
 struct outside {
 	struct view *view;
 	enum own_word otherwise;
-	struct waiting *cpu;
+	uint32_t ncpus;       /* the view may be cut before this is freed */
+	struct waiting **cpu; /* NULL: none was outside yet */
 };
 
 struct outside *outside_new(struct view *view, enum own_word otherwise)
@@ -43,6 +44,7 @@ struct outside *outside_new(struct view *view, enum own_word otherwise)
 		return NULL;
 	o->view = view;
 	o->otherwise = otherwise;
+	o->ncpus = view->ncpus;
 	o->cpu = calloc(view->ncpus, sizeof(*o->cpu));
 	if (o->cpu)
 		return o;
@@ -54,8 +56,18 @@ void outside_free(struct outside *o)
 {
 	if (!o)
 		return;
+	for (uint32_t i = 0; i < o->ncpus; i++)
+		free(o->cpu[i]);
 	free(o->cpu);
 	free(o);
+}
+
+/* What waits of a CPU; NULL: no memory. */
+static struct waiting *of_cpu(struct outside *o, uint32_t index)
+{
+	if (!o->cpu[index])
+		o->cpu[index] = calloc(1, sizeof(*o->cpu[index]));
+	return o->cpu[index];
 }
 
 static void decide(struct outside *o, uint32_t index, const struct gap *g, enum own_word verdict)
@@ -108,10 +120,10 @@ static const struct gap *newest_by(const struct waiting *w, uint64_t ns)
 static void find_simultaneous(struct outside *o, uint32_t index, struct gap *g)
 {
 	for (uint32_t i = 0; i < o->view->ncpus; i++) {
-		struct waiting *w = &o->cpu[i];
+		struct waiting *w = o->cpu[i];
 		const struct gap *other;
 
-		if (i == index || w->newest + ALIKE_NS < g->start)
+		if (i == index || !w || w->newest + ALIKE_NS < g->start)
 			continue;
 		other = newest_by(w, g->start + tolerance_of(g));
 		if (!other || !coincide(g, other))
@@ -142,14 +154,15 @@ static uint32_t shortest(const struct waiting *w)
 void outside_add(struct outside *o, uint32_t index, uint64_t start_ns, uint64_t end_ns,
 		 uint64_t outside_ns)
 {
-	struct waiting *w = &o->cpu[index];
-	struct gap g = {.start = start_ns, .end = end_ns, .ns = outside_ns, .number = w->nrecent};
+	struct gap g = {.start = start_ns, .end = end_ns, .ns = outside_ns};
+	struct waiting *w = of_cpu(o, index);
 
 	/* A hiccup that is mostly something else: no evidence of what stopped several CPUs. */
-	if (outside_ns < LONG_NS || outside_ns * 2 < end_ns - start_ns) {
+	if (!w || outside_ns < LONG_NS || outside_ns * 2 < end_ns - start_ns) {
 		decide(o, index, &g, o->otherwise);
 		return;
 	}
+	g.number = w->nrecent;
 	w->newest = end_ns;
 	find_simultaneous(o, index, &g);
 	w->nrecent++;
@@ -173,9 +186,12 @@ static int by_length(const void *a, const void *b)
 
 void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns)
 {
-	struct waiting *w = &o->cpu[index];
-	uint64_t stolen = w->steal_known && steal_ns > w->steal_ns ? steal_ns - w->steal_ns : 0;
+	struct waiting *w = of_cpu(o, index);
+	uint64_t stolen;
 
+	if (!w)
+		return;
+	stolen = w->steal_known && steal_ns > w->steal_ns ? steal_ns - w->steal_ns : 0;
 	w->steal_ns = steal_ns;
 	w->steal_known = true;
 	if (!stolen)
@@ -197,10 +213,11 @@ void outside_steal(struct outside *o, uint32_t index, uint64_t steal_ns)
 void outside_finish(struct outside *o)
 {
 	for (uint32_t i = 0; i < o->view->ncpus; i++) {
-		struct waiting *w = &o->cpu[i];
+		struct waiting *w = o->cpu[i];
 
-		for (uint32_t k = 0; k < w->nkept; k++)
+		for (uint32_t k = 0; w && k < w->nkept; k++)
 			decide(o, i, &w->kept[k], o->otherwise);
-		w->nkept = 0;
+		if (w)
+			w->nkept = 0;
 	}
 }

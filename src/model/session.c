@@ -13,6 +13,7 @@ struct session_lane {
 
 struct session {
 	struct view *view;
+	bool spans, intervals, real_time, windows; /* of all lanes */
 	struct session_lane *lane;
 	uint32_t nlanes; /* the view may be cut before the session is freed */
 	struct outside *outside;
@@ -79,29 +80,38 @@ static int ask_stack(void *ctx, int32_t id, const char **frame)
 
 static const struct spot no_spot = {.cpu = SPOT_UNKNOWN};
 
-static int open_lane(struct session *s, uint32_t i, const struct session_options *o)
+/* Opens the lane when its first event comes: a recording may name thousands of CPUs, and hold
+ * something of a few. */
+static bool open_lane(struct session *s, uint32_t i)
 {
 	struct session_lane *l = &s->lane[i];
 	const struct view *v = s->view;
 
-	l->spot = no_spot;
-	if (!v->run.watch)
-		l->spot.cpu = v->cpu[i].number;
-	l->intervals = o->intervals ? calloc(1, sizeof(*l->intervals)) : NULL;
-	if (o->intervals && !l->intervals)
-		return -1;
+	if (l->join)
+		return true;
 	l->join = join_new(&(struct join_options){
 		.sources = &s->view->cpu[i].sources,
 		.ticks = &s->view->cpu[i].ticks,
-		.bystanders = v->run.windows ? &s->view->cpu[i].bystanders : NULL,
+		.bystanders = s->windows ? &s->view->cpu[i].bystanders : NULL,
 		.intervals = l->intervals,
-		.spans = o->spans,
-		.real_time = v->run.real_time,
-		.windows = v->run.windows,
+		.spans = s->spans,
+		.real_time = s->real_time,
+		.windows = s->windows,
 		.names = s->asked ? &s->names : NULL,
 		.threshold_ns = v->cpu[i].threshold_ns,
 		.bounds = v->cpu[i].bounds});
-	return l->join ? 0 : -1;
+	return l->join;
+}
+
+static int prepare_lane(struct session *s, uint32_t i)
+{
+	struct session_lane *l = &s->lane[i];
+
+	l->spot = no_spot;
+	if (!s->view->run.watch)
+		l->spot.cpu = s->view->cpu[i].number;
+	l->intervals = s->intervals ? calloc(1, sizeof(*l->intervals)) : NULL;
+	return s->intervals && !l->intervals ? -1 : 0;
 }
 
 struct session *session_new(const struct session_options *o)
@@ -114,6 +124,10 @@ struct session *session_new(const struct session_options *o)
 	s->view = o->view;
 	s->asked = o->names;
 	s->tap = o->tap;
+	s->spans = o->spans;
+	s->intervals = o->intervals;
+	s->real_time = o->view->run.real_time;
+	s->windows = o->view->run.windows;
 	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack};
 	s->nlanes = o->view->ncpus;
 	s->lane = calloc(s->nlanes, sizeof(*s->lane));
@@ -122,7 +136,7 @@ struct session *session_new(const struct session_options *o)
 								 : WORD_HARDWARE);
 	ok = s->lane && s->outside;
 	for (uint32_t i = 0; ok && i < s->nlanes; i++)
-		ok = !open_lane(s, i, o);
+		ok = !prepare_lane(s, i);
 	if (ok)
 		return s;
 	session_free(s);
@@ -175,7 +189,7 @@ const struct account *session_feed(struct session *s, const struct event *e)
 {
 	const struct account *a = NULL;
 
-	if (e->index >= s->nlanes)
+	if (e->index >= s->nlanes || !open_lane(s, e->index))
 		return NULL;
 	switch (e->type) {
 	case EVENT_START:
@@ -211,12 +225,14 @@ void session_finish(struct session *s)
 
 uint32_t session_waiting(const struct session *s, uint32_t index)
 {
-	return join_waiting(s->lane[index].join);
+	return s->lane[index].join ? join_waiting(s->lane[index].join) : 0;
 }
 
 const struct join_counts *session_counts(const struct session *s, uint32_t index)
 {
-	return join_counts(s->lane[index].join);
+	static const struct join_counts none;
+
+	return s->lane[index].join ? join_counts(s->lane[index].join) : &none;
 }
 
 struct intervals *session_intervals(const struct session *s, uint32_t index)

@@ -1,5 +1,6 @@
-/* The table of sources: open addressing over a fixed hash, rows by pointer so that they never
- * move. */
+/* The table of sources: open addressing over hashes that grow with the rows, and rows by pointer,
+ * so that they never move. A table without rows has one spare row, for when there is no memory
+ * left. */
 #include "model/source.h"
 
 #include <errno.h>
@@ -11,10 +12,10 @@
 #include "base/hash.h"
 #include "model/source_trim.h"
 
-#define HASH_SLOTS  (4 * SOURCES_MAX)
-#define COMM_SLOTS  SOURCES_MAX /* far more than threads have rows */
-#define FOUND_SLOTS 256         /* a power of two */
-#define NET_BITS    5           /* percentiles of one source to 3 % */
+#define ROWS_FIRST 8 /* a power of two, as SOURCES_MAX */
+#define HASH_SLOTS 4 /* for each row that there is room for */
+#define FOUND_MOST 256
+#define NET_BITS   5 /* percentiles of one source to 3 % */
 
 /* A key that has been looked up. */
 struct found {
@@ -30,41 +31,6 @@ struct comm {
 	uint32_t tids;
 	uint32_t tid[SOURCE_PIDS];
 };
-
-const char *softirq_name(uint32_t id)
-{
-	static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
-					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
-
-	return id < sizeof(names) / sizeof(names[0]) ? names[id] : "unknown";
-}
-
-const char *vector_name(uint32_t vector_id)
-{
-#define ROW(number, name, kernel_name, counter) [VECTOR_##name] = #kernel_name,
-	static const char *const names[] = {"unknown", VECTORS(ROW)};
-#undef ROW
-
-	return names[vector_id < VECTOR_IDS ? vector_id : 0];
-}
-
-const char *vector_counter(uint32_t vector_id)
-{
-#define ROW(number, name, kernel_name, counter) [VECTOR_##name] = counter,
-	static const char *const counters[] = {"", VECTORS(ROW)};
-#undef ROW
-
-	return counters[vector_id < VECTOR_IDS ? vector_id : 0];
-}
-
-uint32_t vector_of_name(const char *name)
-{
-	uint32_t id = VECTOR_IDS - 1;
-
-	while (id && strcmp(name, vector_name(id)))
-		id--;
-	return id;
-}
 
 static struct source *new_row(void)
 {
@@ -86,27 +52,43 @@ static void free_row(struct source *s)
 	free(s);
 }
 
+static uint32_t found_slots(const struct sources *t)
+{
+	return t->room < FOUND_MOST ? t->room : FOUND_MOST;
+}
+
+/* Makes room for twice as many rows. */
+static bool grow(struct sources *t)
+{
+	uint32_t room = 2 * t->room;
+	uint32_t *slot = calloc(HASH_SLOTS * room, sizeof(*slot));
+	struct comm *comm = calloc(room, sizeof(*comm));
+	struct found *found = calloc(room < FOUND_MOST ? room : FOUND_MOST, sizeof(*found));
+
+	if (!slot || !comm || !found) {
+		free(slot);
+		free(comm);
+		free(found);
+		return false;
+	}
+	free(t->slot);
+	free(t->comm);
+	free(t->found);
+	t->slot = slot;
+	t->comm = comm;
+	t->found = found;
+	t->room = room;
+	sources_index(t);
+	return true;
+}
+
 int sources_init(struct sources *t)
 {
-	bool ok;
-
 	memset(t, 0, sizeof(*t));
+	t->room = ROWS_FIRST / 2;
 	t->row = calloc(SOURCE_ROWS, sizeof(t->row[0]));
-	t->slot = calloc(HASH_SLOTS, sizeof(t->slot[0]));
-	t->comm = calloc(COMM_SLOTS, sizeof(*t->comm));
-	t->found = calloc(FOUND_SLOTS, sizeof(*t->found));
-	ok = t->row && t->slot && t->comm && t->found;
-	for (int k = 0; ok && k < SOURCE_KINDS; k++) {
-		struct source *s = t->rest[k] = new_row();
-
-		ok = s;
-		if (!ok)
-			break;
-		s->kind = k;
-		s->rest = true;
-		strcpy(s->name, OTHERS_NAME);
-	}
-	if (ok)
+	t->spare = new_row();
+	if (t->row && t->spare && grow(t))
 		return 0;
 	sources_free(t);
 	return -ENOMEM;
@@ -119,6 +101,7 @@ void sources_free(struct sources *t)
 			free_row(t->row[i]);
 	for (int k = 0; k < SOURCE_KINDS; k++)
 		free_row(t->rest[k]);
+	free_row(t->spare);
 	free(t->row);
 	free(t->slot);
 	free(t->comm);
@@ -154,21 +137,21 @@ static bool same_key(const struct source *s, const struct source_key *k)
 /* The hash slot of the key, or a free one for it. */
 static uint32_t *find_slot(struct sources *t, const struct source_key *k)
 {
-	uint32_t i = hash_key(k) % HASH_SLOTS;
+	uint32_t slots = HASH_SLOTS * t->room, i = hash_key(k) % slots;
 
 	while (t->slot[i] && !same_key(t->row[t->slot[i] - 1], k))
-		i = (i + 1) % HASH_SLOTS;
+		i = (i + 1) % slots;
 	return &t->slot[i];
 }
 
 static struct comm *find_comm(struct sources *t, const struct source_key *k)
 {
 	uint64_t h = hash_text(HASH_BEGIN ^ k->kernel_thread, k->name);
-	struct comm *c = &t->comm[(h ^ h >> 32) % COMM_SLOTS];
+	struct comm *c = &t->comm[(h ^ h >> 32) % t->room];
 
 	while (c->any &&
 	       (c->any->kernel_thread != k->kernel_thread || strcmp(c->any->name, k->name)))
-		c = c == &t->comm[COMM_SLOTS - 1] ? t->comm : c + 1;
+		c = c == &t->comm[t->room - 1] ? t->comm : c + 1;
 	return c;
 }
 
@@ -191,9 +174,9 @@ static void note_tid(struct sources *t, const struct source *s, const struct sou
 
 void sources_index(struct sources *t)
 {
-	memset(t->slot, 0, HASH_SLOTS * sizeof(t->slot[0]));
-	memset(t->comm, 0, COMM_SLOTS * sizeof(*t->comm));
-	memset(t->found, 0, FOUND_SLOTS * sizeof(*t->found));
+	memset(t->slot, 0, HASH_SLOTS * t->room * sizeof(t->slot[0]));
+	memset(t->comm, 0, t->room * sizeof(*t->comm));
+	memset(t->found, 0, found_slots(t) * sizeof(*t->found));
 	memset(t->rows, 0, sizeof(t->rows));
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct source *s = t->row[i];
@@ -221,9 +204,19 @@ static uint64_t group_of(const struct source_key *k)
 	return hash_text(HASH_BEGIN, begin) | 1ULL << 63;
 }
 
+static uint32_t own_rows(const struct sources *t)
+{
+	uint32_t n = 0;
+
+	for (int k = 0; k < SOURCE_KINDS; k++)
+		n += t->rows[k];
+	return n;
+}
+
 static uint32_t add_row(struct sources *t, const struct source_key *k)
 {
-	struct source *s = new_row();
+	bool room = own_rows(t) + 1 < t->room || grow(t);
+	struct source *s = room ? new_row() : NULL;
 
 	if (!s)
 		return sources_rest(t, k->kind);
@@ -267,7 +260,8 @@ uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 	const char *name = key->name ? key->name : "";
 	uint64_t hash = (uintptr_t)key->function << 16 ^ (uint64_t)key->id << 8 ^ key->kind ^
 			(unsigned char)*name;
-	struct found *f = &t->found[hash * 0x9e3779b97f4a7c15ULL >> 32 & (FOUND_SLOTS - 1)], new;
+	uint32_t place = hash * 0x9e3779b97f4a7c15ULL >> 32;
+	struct found *f = &t->found[place & (found_slots(t) - 1)], new;
 	struct source_key k = *key;
 
 	if (f->known && f->kind == k.kind && f->id == k.id && f->kernel_thread == k.kernel_thread &&
@@ -278,8 +272,8 @@ uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 	strncpy(new.name, name, sizeof(new.name) - 1);
 	k.name = new.name;
 	new.row = find(t, &k);
-	*f = new;
-	return f->row;
+	t->found[place & (found_slots(t) - 1)] = new; /* there may be more slots now */
+	return new.row;
 }
 
 uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name,
@@ -293,6 +287,20 @@ uint32_t sources_rest(struct sources *t, enum source_kind kind)
 {
 	uint32_t i = 0;
 
+	if (!t->rest[kind]) {
+		struct source *s = new_row();
+
+		if (!s) {
+			s = t->spare;
+			t->spare = NULL;
+		}
+		if (!s)
+			return 0; /* the spare row, or one that it followed */
+		s->kind = kind;
+		s->rest = true;
+		strcpy(s->name, OTHERS_NAME);
+		t->rest[kind] = s;
+	}
 	while (i < t->count && t->row[i] != t->rest[kind])
 		i++;
 	if (i == t->count) {
@@ -308,7 +316,7 @@ uint64_t sources_merged(const struct sources *t, enum source_kind kind, uint64_t
 
 	*ns = 0;
 	for (enum source_kind k = 0; k < SOURCE_KINDS; k++)
-		if (kind == SOURCE_KINDS || kind == k) {
+		if (t->rest[k] && (kind == SOURCE_KINDS || kind == k)) {
 			n += t->rest[k]->merged;
 			*ns += t->rest[k]->net.sum;
 		}

@@ -92,8 +92,10 @@ struct source_key {
 struct sources {
 	struct source **row; /* in order of first appearance */
 	uint32_t count;
+	uint32_t room;                     /* for rows; the hashes are as large */
 	uint32_t rows[SOURCE_KINDS];       /* of each kind, without its rest */
-	struct source *rest[SOURCE_KINDS]; /* NULL until something is in it */
+	struct source *rest[SOURCE_KINDS]; /* NULL until it is needed */
+	struct source *spare;              /* a row for when memory is out; NULL: it has gone */
 	uint32_t *slot;                    /* hash: 1 + index of row */
 	struct comm *comm;                 /* hash: threads with one comm */
 	struct found *found;               /* keys found before */

@@ -28,14 +28,13 @@ static void find(struct source *s)
 
 	if (h->count < STOPS_SAMPLES || h->max <= limit)
 		return;
-	for (uint32_t i = hist_index(h, limit) + 1; i < h->nbuckets; i++) {
+	for (uint32_t i = hist_next(h, hist_index(h, limit) + 1); i < h->nbuckets;
+	     i = hist_next(h, i + 1)) {
 		uint64_t highest = hist_highest(h, i) < h->max ? hist_highest(h, i) : h->max;
 		uint64_t middle = hist_lowest(h, i) + (highest - hist_lowest(h, i)) / 2;
 
-		if (!h->bucket[i])
-			continue;
-		s->stopped.count += h->bucket[i];
-		s->stopped.ns += h->bucket[i] * (middle - usual);
+		s->stopped.count += hist_at(h, i);
+		s->stopped.ns += hist_at(h, i) * (middle - usual);
 		s->stopped.usual_ns = usual;
 	}
 	if (s->stopped.ns > h->sum) /* a bucket's middle stands for its values */
@@ -67,8 +66,8 @@ uint64_t stops_usual_max(const struct source *s)
 
 	if (!s->stopped.count)
 		return s->net.max;
-	for (i = hist_index(&s->net, limit_of(s->stopped.usual_ns)); i > 0 && !s->net.bucket[i];
-	     i--)
-		;
+	i = hist_index(&s->net, limit_of(s->stopped.usual_ns));
+	while (i > 0 && !hist_at(&s->net, i))
+		i--;
 	return hist_highest(&s->net, i) < s->net.max ? hist_highest(&s->net, i) : s->net.max;
 }

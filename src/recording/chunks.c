@@ -199,6 +199,12 @@ static bool load(struct chunks *c, const struct head *h)
 	return true;
 }
 
+static bool is_known(uint32_t type)
+{
+	return type == CHUNK_HEAD_TYPE || type == CHUNK_RUN || type == CHUNK_FACT ||
+	       type == CHUNK_EVENTS || type == CHUNK_TAIL || type == CHUNK_END;
+}
+
 bool chunks_find(struct chunks *c, uint32_t type)
 {
 	uint8_t head[CHUNK_HEAD];
@@ -235,6 +241,8 @@ bool chunks_next(struct chunks *c)
 			break;
 		}
 		c->at += CHUNK_HEAD + h.stored;
+		if (!is_known(h.type))
+			continue;
 		if (load(c, &h))
 			return true;
 		count_damage(c, c->start);

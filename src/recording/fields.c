@@ -142,19 +142,18 @@ static void put_series(struct bytes *b, const struct series *series)
 	uint32_t some = 0, last = 0;
 	struct bytes s = {0};
 
-	for (uint32_t i = 0; i < h->nbuckets; i++)
-		some += h->bucket[i] != 0;
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1))
+		some++;
 	put_text(&s, series->name, sizeof(series->name));
 	put_number(&s, h->sum);
 	put_number(&s, h->min);
 	put_number(&s, h->max);
 	put_number(&s, some);
-	for (uint32_t i = 0; i < h->nbuckets; i++)
-		if (h->bucket[i]) {
-			put_number(&s, i - last);
-			put_number(&s, h->bucket[i]);
-			last = i;
-		}
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1)) {
+		put_number(&s, i - last);
+		put_number(&s, hist_at(h, i));
+		last = i;
+	}
 	put_u8(&s, series->fine);
 	put_number(&s, series->threshold_ns);
 	put_number(&s, series->longer);
@@ -185,8 +184,8 @@ static void get_series(struct reading *r, struct series *series)
 		if (s.bad)
 			break;
 		at += step;
-		h->bucket[at] = count;
-		h->count += count;
+		s.bad |= i && !step; /* the same bucket twice */
+		hist_fill(h, at, count);
 	}
 	if (s.at < s.end) {
 		series->fine = get_u8(&s);

@@ -43,12 +43,11 @@ static void write_percentiles(const struct hist *h, FILE *out)
 {
 	uint64_t count = 0;
 	double percent = 0;
-	uint32_t i = 0;
+	uint32_t last = 0;
 
-	for (; count < h->count; i++) {
-		if (!h->bucket[i])
-			continue;
-		count += h->bucket[i];
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1)) {
+		last = i;
+		count += hist_at(h, i);
 		/* The last bucket has one line of its own level, then that of 100 %. */
 		while (percent < 100 && 100.0 * count / h->count >= percent) {
 			write_line(h, i, percent, count, out);
@@ -58,18 +57,17 @@ static void write_percentiles(const struct hist *h, FILE *out)
 		}
 	}
 	if (h->count)
-		write_line(h, i - 1, 100, count, out);
+		write_line(h, last, 100, count, out);
 }
 
 static double deviation(const struct hist *h)
 {
 	double mean = hist_mean(h), squares = 0;
 
-	for (uint32_t i = 0; i < h->nbuckets; i++) {
-		double middle =
-			h->bucket[i] ? ((double)hist_lowest(h, i) + hist_highest(h, i)) / 2 : mean;
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1)) {
+		double middle = ((double)hist_lowest(h, i) + hist_highest(h, i)) / 2;
 
-		squares += h->bucket[i] * (middle - mean) * (middle - mean);
+		squares += hist_at(h, i) * (middle - mean) * (middle - mean);
 	}
 	return h->count ? sqrt(squares / h->count) : 0;
 }

@@ -50,20 +50,16 @@ static size_t put_count(uint8_t *at, int64_t count)
 /* Returns the length. buf holds HEAD + COUNT_MOST * nbuckets. */
 static size_t encode(const struct hist *h, uint8_t *buf)
 {
-	uint32_t used = h->count ? hist_index(h, h->max) + 1 : 0;
+	uint32_t used = h->count ? hist_index(h, h->max) + 1 : 0, at = 0;
 	static const double ratio = 1;
 	uint64_t bits;
 	size_t n = HEAD;
 
-	for (uint32_t i = 0; i < used;) {
-		uint32_t empty = 0;
-
-		while (!h->bucket[i + empty]) /* stops, because the last bucket is not empty */
-			empty++;
-		if (empty)
-			n += put_count(buf + n, -(int64_t)empty);
-		i += empty;
-		n += put_count(buf + n, h->bucket[i++]);
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, at)) {
+		if (i > at)
+			n += put_count(buf + n, -(int64_t)(i - at));
+		n += put_count(buf + n, hist_at(h, i));
+		at = i + 1;
 	}
 	memcpy(&bits, &ratio, sizeof(bits));
 	put_be(buf, 4, COOKIE);

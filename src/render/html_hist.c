@@ -41,14 +41,12 @@ static void fill(struct axes *a)
 		a->low -= (least - a->octaves) / 2;
 		a->octaves = least;
 	}
-	for (uint32_t i = 0; i < h->nbuckets; i++) {
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1)) {
 		uint64_t ns = hist_lowest(h, i) < h->min ? h->min : hist_lowest(h, i);
-		int bin = h->bucket[i] ? x_of(a, ns) * BINS : 0;
+		int bin = x_of(a, ns) * BINS;
 
-		if (!h->bucket[i])
-			continue;
 		bin = bin < 0 ? 0 : bin >= BINS ? BINS - 1 : bin;
-		a->bin[bin] += h->bucket[i];
+		a->bin[bin] += hist_at(h, i);
 		if (a->bin[bin] > a->tallest)
 			a->tallest = a->bin[bin];
 	}

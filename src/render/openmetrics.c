@@ -137,10 +137,9 @@ static void add_hist(struct buckets *b, const struct hist *h)
 {
 	b->count += h->count;
 	b->sum += h->sum;
-	for (uint32_t i = h->count ? hist_index(h, h->min) : 0;
-	     h->count && i <= hist_index(h, h->max); i++)
-		for (int n = BUCKET_FIRST; h->bucket[i] && n <= BUCKET_LAST; n++)
-			b->below[n] += hist_highest(h, i) < UINT64_C(1) << n ? h->bucket[i] : 0;
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1))
+		for (int n = BUCKET_FIRST; n <= BUCKET_LAST; n++)
+			b->below[n] += hist_highest(h, i) < UINT64_C(1) << n ? hist_at(h, i) : 0;
 }
 
 static void write_hist(struct metrics *m, const struct family *f, const struct buckets *b,

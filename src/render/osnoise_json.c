@@ -91,8 +91,8 @@ static void write_hist(struct json *j, const struct hist *h)
 	json_u64(j, "total_ns", h->sum);
 	json_u64(j, "min_ns", h->count ? h->min : 0);
 	json_u64(j, "max_ns", h->max);
-	json_u64(j, "p50_ns", h->bucket ? hist_percentile(h, 50) : 0);
-	json_u64(j, "p99_ns", h->bucket ? hist_percentile(h, 99) : 0);
+	json_u64(j, "p50_ns", hist_percentile(h, 50));
+	json_u64(j, "p99_ns", hist_percentile(h, 99));
 }
 
 static void write_samples(struct json *j, const struct osnoise_cpu *c)
@@ -218,12 +218,10 @@ static void write_column(struct json *j, const struct osnoise_column *c)
 	u64_or_null(j, "max_ns", c->summary.max_ns, c->summary.known);
 	json_u64(j, "over", c->over);
 	json_array_flat(j, "buckets");
-	for (uint32_t i = 0; c->h.bucket && i < c->h.nbuckets; i++) {
-		if (!c->h.bucket[i])
-			continue;
+	for (uint32_t i = hist_next(&c->h, 0); i < c->h.nbuckets; i = hist_next(&c->h, i + 1)) {
 		json_object_flat(j, NULL);
 		json_u64(j, "from_ns", hist_lowest(&c->h, i));
-		json_u64(j, "count", c->h.bucket[i]);
+		json_u64(j, "count", hist_at(&c->h, i));
 		json_end(j);
 	}
 	json_end(j);

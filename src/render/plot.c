@@ -146,18 +146,17 @@ void plot_bins(const struct plot *p, struct plot_bins *b)
 	for (uint32_t i = 0; i < p->nfiles; i++) {
 		const struct plot_file *f = &p->file[i];
 
-		for (uint32_t k = 0; k < f->hist.nbuckets; k++) {
+		for (uint32_t k = hist_next(&f->hist, 0); k < f->hist.nbuckets;
+		     k = hist_next(&f->hist, k + 1)) {
 			double low = ns_of(f, hist_lowest(&f->hist, k)),
 			       high = ns_of(f, hist_highest(&f->hist, k) + 1);
 
-			if (!f->hist.bucket[k])
-				continue;
 			low = fmax(low, ns_of(f, f->hist.min));
 			if (low >= b->high_ns)
-				b->beyond += f->hist.bucket[k];
+				b->beyond += hist_at(&f->hist, k);
 			spread(b->share[i], bin_at(p, b, low),
 			       fmax(bin_at(p, b, high), bin_at(p, b, low) + 1e-6),
-			       100.0 * f->hist.bucket[k] / f->hist.count);
+			       100.0 * hist_at(&f->hist, k) / f->hist.count);
 		}
 		for (unsigned k = 0; k < PLOT_BINS; k++) {
 			double share = b->share[i][k];

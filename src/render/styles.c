@@ -193,14 +193,12 @@ static double oslat_bucket(const struct view *v, uint32_t i, uint64_t bucket[OSL
 
 	memset(bucket, 0, OSLAT_BUCKETS * sizeof(*bucket));
 	bucket[0] = n;
-	for (uint32_t k = 0; k < h->nbuckets; k++) {
+	for (uint32_t k = hist_next(h, 0); k < h->nbuckets; k = hist_next(h, k + 1)) {
 		uint64_t us = oslat_us(hist_lowest(h, k));
 
-		if (!h->bucket[k])
-			continue;
-		bucket[(us < OSLAT_BUCKETS ? us : OSLAT_BUCKETS) - 1] += h->bucket[k];
-		n += h->bucket[k];
-		sum += us * h->bucket[k];
+		bucket[(us < OSLAT_BUCKETS ? us : OSLAT_BUCKETS) - 1] += hist_at(h, k);
+		n += hist_at(h, k);
+		sum += us * hist_at(h, k);
 	}
 	return n ? (double)sum / n : 0;
 }

@@ -280,7 +280,8 @@ static void test_merge_is_adding_all(void **state)
 	assert_int_equal(a.sum, all.sum);
 	assert_int_equal(a.min, all.min);
 	assert_int_equal(a.max, all.max);
-	assert_memory_equal(a.bucket, all.bucket, all.nbuckets * sizeof(*all.bucket));
+	for (uint32_t i = 0; i < all.nbuckets; i++)
+		assert_int_equal(hist_at(&a, i), hist_at(&all, i));
 
 	hist_reset(&b);
 	hist_merge(&a, &b); /* an empty one changes nothing, its min of UINT64_MAX included */
@@ -295,6 +296,58 @@ static void test_merge_is_adding_all(void **state)
 	hist_free(&all);
 }
 
+/* A histogram says the same whether it has a few cells, some octaves, or all buckets: for 1 to 2000
+ * values of all magnitudes, some of them many times. */
+static void test_memory_grows_with_what_comes(void **state)
+{
+	(void)state;
+	for (unsigned round = 0; round < 200; round++) {
+		struct hist grown, whole;
+		uint32_t i, k;
+
+		assert_int_equal(hist_init(&grown, 5), 0);
+		assert_int_equal(hist_init(&whole, 5), 0);
+		assert_int_equal(hist_reserve(&whole), 0);
+		for (unsigned n = 0; n < 1 + round * 10; n++) {
+			uint64_t value = heavy_tail() >> round % 40 << round / 5;
+
+			hist_add_n(&grown, value, 1 + round * round * round * n);
+			hist_add_n(&whole, value, 1 + round * round * round * n);
+		}
+		assert_int_equal(grown.count, whole.count);
+		assert_int_equal(grown.sum, whole.sum);
+		for (i = 0; i < whole.nbuckets; i++)
+			assert_int_equal(hist_at(&grown, i), hist_at(&whole, i));
+		for (i = k = 0; i < whole.nbuckets; i++) {
+			i = hist_next(&grown, i);
+			k = hist_next(&whole, k);
+			assert_int_equal(i, k++);
+		}
+		for (double p = 0.1; p <= 100; p += 0.7)
+			assert_int_equal(hist_percentile(&grown, p), hist_percentile(&whole, p));
+		assert_int_equal(hist_mad(&grown), hist_mad(&whole));
+		hist_free(&grown);
+		hist_free(&whole);
+	}
+}
+
+static void test_one_value_takes_little(void **state)
+{
+	struct hist h;
+
+	(void)state;
+	assert_int_equal(hist_init(&h, 5), 0);
+	assert_null(h.few);
+	hist_add(&h, 1000);
+	hist_add_n(&h, 1000000, UINT32_MAX);
+	assert_int_equal(h.nfew, 2);
+	assert_null(h.many);
+	hist_add(&h, 1000000); /* more than a cell counts */
+	assert_int_equal(hist_at(&h, hist_index(&h, 1000000)), UINT64_C(1) << 32);
+	assert_true(h.room <= 12 << 5);
+	hist_free(&h);
+}
+
 static void check_empty(const struct hist *h)
 {
 	assert_int_equal(h->count, 0);
@@ -306,7 +359,7 @@ static void check_empty(const struct hist *h)
 	assert_int_equal(hist_mad(h), 0);
 	assert_true(hist_mean(h) == 0);
 	for (uint32_t i = 0; i < h->nbuckets; i++)
-		assert_int_equal(h->bucket[i], 0);
+		assert_int_equal(hist_at(h, i), 0);
 }
 
 static void test_empty_and_reset(void **state)
@@ -321,8 +374,8 @@ static void test_empty_and_reset(void **state)
 	hist_add_n(&h, 1000, 3);
 	hist_add(&h, UINT64_MAX);
 	assert_int_equal(h.count, 4);
-	assert_int_equal(h.bucket[hist_index(&h, 1000)], 3);
-	assert_int_equal(h.bucket[h.nbuckets - 1], 1);
+	assert_int_equal(hist_at(&h, hist_index(&h, 1000)), 3);
+	assert_int_equal(hist_at(&h, h.nbuckets - 1), 1);
 	hist_reset(&h);
 	check_empty(&h);
 	hist_free(&h);
@@ -352,7 +405,7 @@ static void test_init_refuses_other_bits(void **state)
 	assert_int_equal(hist_init(&h, 1), 0);
 	hist_free(&h);
 	hist_free(&h);
-	assert_null(h.bucket);
+	assert_null(h.many);
 }
 
 int main(void)
@@ -365,6 +418,8 @@ int main(void)
 		cmocka_unit_test(test_mad_against_brute_force),
 		cmocka_unit_test(test_mad_is_exact_for_small_values),
 		cmocka_unit_test(test_merge_is_adding_all),
+		cmocka_unit_test(test_memory_grows_with_what_comes),
+		cmocka_unit_test(test_one_value_takes_little),
 		cmocka_unit_test(test_empty_and_reset),
 		cmocka_unit_test(test_sum_and_mean),
 		cmocka_unit_test(test_init_refuses_other_bits),

@@ -1,0 +1,39 @@
+/* What the kernel calls its softirqs and vectors. */
+#include <string.h>
+
+#include "model/source.h"
+
+const char *softirq_name(uint32_t id)
+{
+	static const char *const names[] = {"HI",       "TIMER",   "NET_TX", "NET_RX",  "BLOCK",
+					    "IRQ_POLL", "TASKLET", "SCHED",  "HRTIMER", "RCU"};
+
+	return id < sizeof(names) / sizeof(names[0]) ? names[id] : "unknown";
+}
+
+const char *vector_name(uint32_t vector_id)
+{
+#define ROW(number, name, kernel_name, counter) [VECTOR_##name] = #kernel_name,
+	static const char *const names[] = {"unknown", VECTORS(ROW)};
+#undef ROW
+
+	return names[vector_id < VECTOR_IDS ? vector_id : 0];
+}
+
+const char *vector_counter(uint32_t vector_id)
+{
+#define ROW(number, name, kernel_name, counter) [VECTOR_##name] = counter,
+	static const char *const counters[] = {"", VECTORS(ROW)};
+#undef ROW
+
+	return counters[vector_id < VECTOR_IDS ? vector_id : 0];
+}
+
+uint32_t vector_of_name(const char *name)
+{
+	uint32_t id = VECTOR_IDS - 1;
+
+	while (id && strcmp(name, vector_name(id)))
+		id--;
+	return id;
+}

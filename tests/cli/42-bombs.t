@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""A recording by a stranger takes the memory of what it holds, not of what it says: the peak of report is measured, and its bound held."""
+import os
+import subprocess
+import tempfile
+
+import forged
+from lib import CULPRIT, ROOT, done, ok
+
+CPUS = 8192
+BASE = 10**15  # ns
+with open(os.path.join(ROOT, "tests/fixtures/recordings/1.0/untraced.rec"), "rb") as f:
+    good = dict(forged.chunks(f.read()))
+begin, cpu = forged.split_head(good[b"HEAD"])
+rooms = tempfile.TemporaryDirectory(prefix="culprit-test-")
+place = rooms.name
+many = os.path.join(place, "many.rec")
+bomb = os.path.join(place, "bomb.rec")
+
+
+def write(path, *parts):
+    with open(path, "wb") as f:
+        f.write(forged.recording(parts))
+    return os.path.getsize(path)
+
+
+def report(path, *args, prefix=()):
+    """Peak MB, status, bytes on stdout, stderr."""
+    with open(os.path.join(place, "out"), "w+") as out, \
+         open(os.path.join(place, "err"), "w+") as err:
+        p = subprocess.Popen((*prefix, CULPRIT, "report", path, *args), stdout=out, stderr=err)
+        _, status, used = os.wait4(p.pid, 0)
+        p.returncode = os.waitstatus_to_exitcode(status)
+        err.seek(0)
+        return used.ru_maxrss / 1024, p.returncode, os.path.getsize(out.name), err.read()
+
+
+def lanes(cpus, threads):
+    """On each CPU one hiccup, in which so many threads ran."""
+    for first in range(0, cpus, 8):
+        events = forged.number(BASE)
+        for lane in range(first, min(first + 8, cpus)):
+            events += b"\x40" + forged.number(lane)
+            last = BASE
+            for i in range(threads):
+                end = BASE + 3000 + 2000 * i
+                events += forged.thread(i, 100 + i, b"thread-%d" % i, i + 1, end - last, 700 + i)
+                last = end
+            events += forged.hiccup(1000, 2000 * threads + 1000, threads)
+        yield b"EVNT", events
+
+
+size = write(bomb, (b"HEAD", forged.head(begin, [cpu] * CPUS)))
+mb, status, _, err = report(bomb)
+ok(mb < 400 and status == 0, f"{CPUS} CPUs of which nothing is known", f"{size} bytes", mb, err)
+size = write(bomb, (b"HEAD", forged.head(begin, [cpu] * CPUS)), *lanes(CPUS, 1))
+mb, status, _, err = report(bomb)
+ok(mb < 600 and status == 0, f"{CPUS} CPUs with a hiccup each", f"{size} bytes", mb, err)
+size = write(many, (b"HEAD", forged.head(begin, [cpu] * 256)), *lanes(256, 300))
+mb, status, n, err = report(many)
+ok(mb <= 150 and status == 0, "256 CPUs with 300 threads each", f"{size} bytes", mb, err)
+
+plain = write(bomb, (b"HEAD", good[b"HEAD"]), (b"END ", b""))
+report(bomb)
+with open(os.path.join(place, "out")) as f:
+    want = f.read()
+write(bomb, (b"HEAD", good[b"HEAD"]), *[(b"XXXX", bytes(4 << 20))] * 100, (b"END ", b""))
+with open(bomb, "r+b") as f:  # no packed bytes: who unpacks them finds them damaged
+    f.seek(plain - 24 + 24)
+    f.write(b"\xff" * 100)
+report(bomb)
+with open(os.path.join(place, "out")) as f:
+    ok(f.read() == want, "chunks of a type that nobody knows are passed over, not unpacked")
+
+for args in ((), ("-f", "csv"), ("-f", "json"), ("-f", "perfetto", "-o", place + "/x")):
+    mb, status, _, err = report(many, "--memory", "64M", *args)
+    ok(status == 1 and err.startswith("culprit: out of memory: 64 MiB") and
+       err.count("\n") == 1 and mb < 90, f"a bound that does not suffice {' '.join(args[:2])}",
+       status, mb, err)
+mb, status, _, err = report(many, prefix=("sh", "-c", 'ulimit -v 100000; exec "$@"', "sh"))
+ok(status == 1 and err.count("\n") == 1 and "out of memory" in err,
+   "a limit of the shell that does not suffice", status, err)
+for bad in ("", "1", "1k", "15M", "1x", "-1G", "1GG", "99999999G"):
+    mb, status, _, err = report(many, "--memory", bad)
+    ok(status == 1 and "is no size" in err, f"--memory {bad!r} is refused", err)
+rooms.cleanup()
+done()

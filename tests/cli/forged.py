@@ -1,0 +1,94 @@
+"""Recordings as a stranger may make them: chunks of a good one, taken apart, changed and sealed again (src/recording/format.h)."""
+import struct
+import zlib
+
+THREAD = 5  # record_kind
+HICCUP = 3  # event_type
+
+
+def number(v):
+    """Seven bits a byte, the lowest first."""
+    out = bytearray()
+    while v > 0x7f:
+        out.append(v & 0x7f | 0x80)
+        v >>= 7
+    out.append(v)
+    return bytes(out)
+
+
+def signed(v):
+    return number(v << 1 if v >= 0 else (-v << 1) - 1)
+
+
+def section(data):
+    return number(len(data)) + data
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self):
+        v = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            v |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return v
+
+    def section(self):
+        n = self.number()
+        self.at += n
+        return self.data[self.at - n:self.at]
+
+    def rest(self):
+        return self.data[self.at:]
+
+
+def chunks(data):
+    """(type, payload) of each chunk."""
+    at = 16
+    while at + 24 <= len(data):
+        kind, stored, raw = data[at + 4:at + 8], *struct.unpack_from("<2I", data, at + 8)
+        payload = data[at + 24:at + 24 + stored]
+        yield kind, zlib.decompress(payload) if stored < raw else payload
+        at += 24 + stored
+
+
+def chunk(kind, payload):
+    packed = zlib.compress(payload, 9)
+    stored = packed if len(packed) < len(payload) else payload
+    head = b"CHNK" + kind + struct.pack("<3I", len(stored), len(payload), zlib.crc32(stored))
+    return head + struct.pack("<I", zlib.crc32(head)) + stored
+
+
+def recording(parts):
+    return b"culprit\n" + struct.pack("<2HI", 2, 0, 0) + b"".join(chunk(*part) for part in parts)
+
+
+def split_head(payload):
+    """Of HEAD: host and run, as they stand, and the first CPU's section."""
+    r = Reader(payload)
+    begin = r.section(), r.section()
+    r.number(), r.number()
+    return section(begin[0]) + section(begin[1]), r.section()
+
+
+def head(begin, cpus):
+    """begin: host and run; cpus: a section for each, numbered from 0."""
+    return begin + number(len(cpus)) + b"".join(number(i) + section(cpu)
+                                                for i, cpu in enumerate(cpus))
+
+
+def thread(place, tid, name, seq, end, length):
+    """A record of a user thread, of a shape not seen before, at its place in the sequence."""
+    shape = struct.pack("<2QIiH4B16s", 0, 0, tid, -1, 120, THREAD, 0, 0, 0, name)
+    return (bytes((0x80 | 1 | 2, )) + number(place) + shape + struct.pack("<I", seq) + signed(end) +
+            number(length))
+
+
+def hiccup(start, length, records):
+    """start: from the CPU's last hiccup's end; records: how many of threads lie in it."""
+    return bytes((HICCUP, )) + signed(start) + number(length) + number(0) + number(records) + bytes(6)
