@@ -306,7 +306,7 @@ check-all: ## all tests, also in clean Debians and all kernels, pokes, fuzzing (
 	$(Q)tests/check-all $(O)
 
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
-	$(Q)$(MAKE) --no-print-directory all $(O)/bench
+	$(Q)$(MAKE) --no-print-directory all $(O)/bench $(O)/golden_machines
 	$(Q)tests/bench/run $(O)
 
 $(O)/bpf/ring.bpf.o: tests/bench/ring.bpf.c | $(O)/.setup-run

@@ -18,6 +18,7 @@
 #include "bench.skel.h"
 #include "pair.h"
 #include "recording.h"
+#include "scale.h"
 #include "turns.h"
 
 #define ROUNDS 15
@@ -224,6 +225,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 3 && !strcmp(argv[1], "recording"))
 		return bench_recording(argv[2], strtoull(argv[3], NULL, 10)) ? 1 : 0;
+	if (argc > 3 && !strcmp(argv[1], "scale"))
+		return bench_scale(cpu, strtoul(argv[3], NULL, 10)) ? 1 : 0;
 	if (argc > 3 && !strcmp(argv[1], "pair")) {
 		bench_pair(cpu, atoi(argv[3]), ns_per_tick());
 		return 0;

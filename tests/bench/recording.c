@@ -4,6 +4,7 @@
 #include "recording.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "../golden/scene.h"
@@ -146,26 +147,29 @@ static void begin(struct making *m, const char *path)
 
 int bench_recording(const char *path, uint64_t records)
 {
-	static struct making m;
-	const struct recorder_stats *n = &m.scene.stats;
+	struct making *m = calloc(1, sizeof(*m)); /* other benches want little memory */
+	const struct recorder_stats *n;
 	uint64_t next = AHEAD;
 
-	begin(&m, path);
-	for (uint32_t cpu = 0; m.records < records; cpu = (cpu + 1) % CPUS) {
+	if (!m)
+		return -1;
+	n = &m->scene.stats;
+	begin(m, path);
+	for (uint32_t cpu = 0; m->records < records; cpu = (cpu + 1) % CPUS) {
 		for (int i = 0; i < BATCH; i++)
-			make_gap(&m, cpu);
-		recorder_poll(m.scene.recorder);
-		if (m.records < next)
+			make_gap(m, cpu);
+		recorder_poll(m->scene.recorder);
+		if (m->records < next)
 			continue;
-		wait_for_writer(m.scene.recorder);
-		next = m.records + AHEAD;
+		wait_for_writer(m->scene.recorder);
+		next = m->records + AHEAD;
 	}
 	for (int i = 0; i < CPUS; i++)
-		if (m.at[i] > m.scene.view.run.duration_ns)
-			m.scene.view.run.duration_ns = m.at[i];
-	if (scene_finish(&m.scene))
+		if (m->at[i] > m->scene.view.run.duration_ns)
+			m->scene.view.run.duration_ns = m->at[i];
+	if (scene_finish(&m->scene))
 		return -1;
-	view_free(&m.scene.view);
+	view_free(&m->scene.view);
 	printf("recording: a record\t%.2f\tB\tof %.1f M made ones in %.1f M hiccups, the hiccups "
 	       "not counted as "
 	       "records but in "
@@ -176,5 +180,6 @@ int bench_recording(const char *path, uint64_t records)
 	printf("recording: CPU of the writer\t%.0f\tns\ta record: %.1f %% of a CPU at 100,000 a "
 	       "second\n",
 	       (double)n->cpu_ns / n->records, n->cpu_ns * 1e5 / n->records / 1e7);
+	free(m);
 	return 0;
 }
