@@ -140,7 +140,7 @@ static int make_room(struct counters *c)
 		return -ENOMEM;
 	c->row = rows;
 	for (int i = 0; i < READINGS; i++) {
-		uint64_t *bigger = reallocarray(c->value[i], room, c->n * sizeof(*c->value[i]));
+		uint32_t *bigger = reallocarray(c->value[i], room, c->n * sizeof(*c->value[i]));
 
 		if (!bigger)
 			return -ENOMEM;
@@ -166,7 +166,7 @@ static int64_t find_row(struct counters *c, enum reading when, const char *label
 			return -1;
 		memcpy(c->row[row].label, label, LABEL_MAX);
 		c->row[row].irq = label[0] >= '0' && label[0] <= '9' ? atoi(label) : -1;
-		memset(c->value[READING_BEGIN] + (size_t)row * c->n, 0, c->n * sizeof(uint64_t));
+		memset(c->value[READING_BEGIN] + (size_t)row * c->n, 0, c->n * sizeof(uint32_t));
 		c->rows++;
 	}
 	c->next = row + 1;

@@ -28,7 +28,7 @@ static uint64_t grown(const struct counters *c, uint32_t i, uint32_t row)
 {
 	size_t at = (size_t)row * c->n + i;
 
-	return c->value[READING_END][at] - c->value[READING_BEGIN][at];
+	return (uint32_t)(c->value[READING_END][at] - c->value[READING_BEGIN][at]);
 }
 
 static uint64_t grown_of(const struct counters *c, uint32_t i, const char *label)

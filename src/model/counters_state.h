@@ -26,12 +26,13 @@ struct counters {
 	struct switches *switches[READINGS]; /* one for each CPU, as are: */
 	struct tally *sure, *perhaps;
 	struct counter *row;
-	uint64_t *value[READINGS]; /* n for each row */
+	/* n for each row; as wide as the kernel's own, which may begin again at 0 */
+	uint32_t *value[READINGS];
 	uint32_t rows, room;
 	uint32_t next;      /* the row after the one that was taken last */
 	int32_t *of_column; /* for each column of the table: index of its CPU, -1: not measured */
 	uint32_t columns, column_room;
-	uint64_t *line; /* values of one line */
+	uint32_t *line; /* values of one line */
 };
 
 #endif

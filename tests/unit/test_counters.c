@@ -95,6 +95,17 @@ static void test_columns(void **state)
 	counters_free(c);
 }
 
+/* The kernel's counters are 32 bits wide. */
+static void test_wrap(void **state)
+{
+	const unsigned cpu[] = {0};
+	struct counters *c = between(cpu, 1, " CPU0\nLOC: 4294967290\n", " CPU0\nLOC: 4\n");
+
+	(void)state;
+	check(c, 0, "LOC 10/0");
+	counters_free(c);
+}
+
 /* An IRQ that came between the readings began at 0; one that went has counted nothing. */
 static void test_rows_come_and_go(void **state)
 {
@@ -280,10 +291,15 @@ static void test_many(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns),    cmocka_unit_test(test_rows_come_and_go),
-		cmocka_unit_test(test_bounds),     cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_calls),      cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_bad_tables), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_wrap),
+		cmocka_unit_test(test_rows_come_and_go),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_bad_tables),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
