@@ -211,6 +211,14 @@ static void say_rest(const struct output *o, const struct view *v)
 	}
 }
 
+/* Lines of a terminal; 0: it is none. */
+static unsigned height_of(FILE *out)
+{
+	struct winsize size;
+
+	return isatty(fileno(out)) && !ioctl(fileno(out), TIOCGWINSZ, &size) ? size.ws_row : 0;
+}
+
 void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width)
 {
 	const char *no_colour = getenv("NO_COLOR"), *columns = getenv("COLUMNS");
@@ -231,6 +239,7 @@ void output_ready(struct output *o, struct render_options *r)
 {
 	*r = (struct render_options){
 		.width = 100, .stacks = o->stacks, .all = o->all, .series = o->series};
+	r->height = height_of(o->file);
 	cut(o);
 	output_terminal(o->file, 120, &r->colour, &r->width);
 }

@@ -21,6 +21,9 @@ struct render_options {
 	bool stacks;    /* kernel stacks of the origins, in text */
 	bool all;       /* each CPU by itself, also those that are alike */
 	unsigned width; /* columns; 0: 100 */
+	/* Lines of the terminal that it is written to; a text that is longer ends with the verdict,
+	 * too. 0: to no terminal. */
+	unsigned height;
 	enum series_style series;
 };
 

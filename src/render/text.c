@@ -171,7 +171,7 @@ static void write_worst_hiccups(const struct page *p, uint32_t most)
 static void write_begin(const struct page *p)
 {
 	write_head(p);
-	text_verdict(p);
+	text_verdict(p, false);
 	text_table(p);
 }
 
@@ -181,6 +181,17 @@ static void write_end(const struct page *p)
 	text_audit(p);
 	text_not_in_book(p);
 	write_tail(p);
+}
+
+static unsigned lines_of(const char *text)
+{
+	unsigned lines = 0;
+
+	while ((text = strchr(text, '\n'))) {
+		text++;
+		lines++;
+	}
+	return lines;
 }
 
 /* A part of the report, and its number of lines; NULL: out of memory. */
@@ -198,8 +209,7 @@ static char *part_of(const struct page *p, void (*write)(const struct page *p), 
 		free(text);
 		return NULL;
 	}
-	for (const char *at = text; (at = strchr(at, '\n')); at++)
-		++*lines;
+	*lines += lines_of(text);
 	return text;
 }
 
@@ -219,7 +229,7 @@ static int write_folded(const struct page *p)
 	return begin && end ? 0 : -ENOMEM;
 }
 
-static int write_one(const struct view *view, const struct render_options *options, FILE *out)
+static int write_report(const struct view *view, const struct render_options *options, FILE *out)
 {
 	bool fold = groups_shown(view) && !options->all;
 	struct page p = {.out = out,
@@ -237,6 +247,35 @@ static int write_one(const struct view *view, const struct render_options *optio
 	text_cpus(&p);
 	write_end(&p);
 	return 0;
+}
+
+/* The first lines of a text that is longer than the terminal are out of sight. */
+static int write_one(const struct view *view, const struct render_options *options, FILE *out)
+{
+	struct page p = {.out = out,
+			 .view = view,
+			 .colour = options->colour,
+			 .width = options->width ? options->width : 100};
+	char *text = NULL;
+	size_t len;
+	FILE *f;
+	int err;
+
+	if (!options->height)
+		return write_report(view, options, out);
+	f = open_memstream(&text, &len);
+	if (!f)
+		return -ENOMEM;
+	err = write_report(view, options, f);
+	if (fclose(f))
+		err = -ENOMEM;
+	if (!err) {
+		fputs(text, out);
+		if (lines_of(text) >= options->height) /* the shell's prompt is below */
+			text_verdict(&p, true);
+	}
+	free(text);
+	return err;
 }
 
 int render_text(const struct view *const *views, uint32_t n, const struct render_options *options,

@@ -50,8 +50,9 @@ void text_advice(struct table *t, const struct report_row *r);
 /* Writes the table of a CPU's sources. index: the CPU's in the view. */
 void text_sources(const struct page *p, uint32_t index);
 
-/* Writes one sentence for each CPU, or for those that are alike, the worst first. */
-void text_verdict(const struct page *p);
+/* Writes one sentence for each CPU, or for those that are alike, the worst first. again: it
+ * stands above, too. */
+void text_verdict(const struct page *p, bool again);
 
 /* Writes the findings of the audit that this run confirms, by their cost; the rest in one line. */
 void text_audit(const struct page *p);

@@ -40,7 +40,7 @@ static void write_verdict(const struct page *p, const char *verdict)
 }
 
 /* Groups stand by rank already. */
-static void write_group_verdicts(const struct page *p)
+static void write_group_verdicts(const struct page *p, bool again)
 {
 	const struct view *v = p->view;
 	uint32_t n = 0, more = 0;
@@ -56,17 +56,17 @@ static void write_group_verdicts(const struct page *p)
 			more += v->groups.row[k].n;
 	}
 	if (more)
-		fprintf(p->out, "  (and %u more CPU%s, further down in the table)\n", more,
-			more == 1 ? "" : "s");
+		fprintf(p->out, "  (and %u more CPU%s, further %s in the table)\n", more,
+			more == 1 ? "" : "s", again ? "up" : "down");
 }
 
-void text_verdict(const struct page *p)
+void text_verdict(const struct page *p, bool again)
 {
 	const struct view *v = p->view;
 	uint32_t *order = calloc(v->ncpus + 1, sizeof(*order)), n = 0;
 
 	if (groups_shown(v)) {
-		write_group_verdicts(p);
+		write_group_verdicts(p, again);
 		free(order);
 		return;
 	}
@@ -85,8 +85,9 @@ void text_verdict(const struct page *p)
 	for (uint32_t k = 0; k < n && k < VERDICTS_SHOWN; k++)
 		write_verdict(p, v->cpu[order[k]].verdict);
 	if (n > VERDICTS_SHOWN)
-		fprintf(p->out, "  (and %u %s%s that lost less: see below)\n", n - VERDICTS_SHOWN,
-			v->run.watch ? "thread" : "CPU", n == VERDICTS_SHOWN + 1 ? "" : "s");
+		fprintf(p->out, "  (and %u %s%s that lost less: see %s)\n", n - VERDICTS_SHOWN,
+			v->run.watch ? "thread" : "CPU", n == VERDICTS_SHOWN + 1 ? "" : "s",
+			again ? "above" : "below");
 	free(order);
 }
 

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""A report on a terminal: longer than the screen, it ends with the verdict, too; elsewhere it does not."""
+import fcntl
+import os
+import pty
+import re
+import struct
+import termios
+
+import lib
+from lib import CULPRIT, culprit, done, is_, ok
+
+RECORDING = os.path.join(lib.ROOT, "tests/fixtures/recordings/1.0/threads.rec")
+
+
+def on_terminal(lines, *args):
+    """What culprit writes to a terminal of so many lines, without its colours."""
+    pid, master = pty.fork()
+    if not pid:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 100, 0, 0))
+        os.environ.pop("COLUMNS", None)
+        os.execv(CULPRIT, [CULPRIT, "report", RECORDING, *args])
+    out = b""
+    try:
+        while chunk := os.read(master, 4096):
+            out += chunk
+    except OSError:
+        pass
+    os.waitpid(pid, 0)
+    return re.sub(r"\x1b\[[0-9;]*m", "", out.decode()).replace("\r\n", "\n")
+
+
+plain = culprit("report", RECORDING).out
+verdict = plain.split("\n\n")[1]
+lines = plain.count("\n")
+ok(re.match(r"cpu \d+ loses ", verdict) and lines > 24, "the first paragraph is the verdict",
+   plain[:400])
+is_(on_terminal(24), f"{plain}\n{verdict}\n", "on 24 lines the verdict stands at the end, too")
+is_(on_terminal(lines), f"{plain}\n{verdict}\n", "also where only the prompt has no room")
+is_(on_terminal(lines + 1), plain, "where all of it is in sight it does not")
+is_(on_terminal(24, "-o", "/dev/stdout"), f"{plain}\n{verdict}\n", "nor does the option matter")
+is_(on_terminal(0), plain, "nor where the terminal does not say how high it is")
+is_(on_terminal(24, "-f", "markdown"), culprit("report", RECORDING, "-f", "markdown").out,
+    "other formats are the same everywhere")
+done()
