@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The HTML report in a real browser: nothing to complain of on its console, nothing asked of any network, and it is drawn: wide and narrow, light
-and dark, and on paper. Needs Chromium: `make check-browser` installs it."""
+"""The HTML report in a real browser: nothing to complain of on its console, nothing asked of any
+network, and it is drawn: wide and narrow, light and dark, and on paper. Needs Chromium: `make
+check-browser` installs it."""
 import os
 import shutil
 import subprocess

@@ -1,4 +1,5 @@
-"""A headless Chromium, spoken to by its DevTools protocol through two pipes: nothing but Python's own library is needed."""
+"""A headless Chromium, spoken to by its DevTools protocol through two pipes: nothing but Python's
+own library is needed."""
 import base64
 import json
 import os

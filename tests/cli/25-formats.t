@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Report formats, each parsed back by a real reader of it: views made by hand, with hostile names in them. tests/live/25-formats.t has a run."""
+"""Report formats, each parsed back by a real reader of it: views made by hand, with hostile names
+in them. tests/live/25-formats.t has a run."""
 import csv
 import datetime
 import html.parser

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The HTML report: an XML parser reads it, hostile names come back from it as text, and a recording gives the very file that its run gave."""
+"""The HTML report: an XML parser reads it, hostile names come back from it as text, and a recording
+gives the very file that its run gave."""
 import html.parser
 import os
 import shutil

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""openmetrics, prometheus and --textfile, read back by promtool and by Prometheus' own Python parsers."""
+"""openmetrics, prometheus and --textfile, read back by promtool and by Prometheus' own Python
+parsers."""
 import json
 import os
 import re

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""perfetto: traces read back with the public schema, held against what jsonl says of the same hiccups."""
+"""perfetto: traces read back with the public schema, held against what jsonl says of the same
+hiccups."""
 import json
 import os
 import shutil

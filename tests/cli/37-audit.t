@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""culprit audit: on roots that are made up here, good, bad and hostile; what it opens and what never; and on this machine, where what it
-says is held against the files themselves."""
+"""culprit audit: on roots that are made up here, good, bad and hostile; what it opens and what
+never; and on this machine, where what it says is held against the files themselves."""
 import ctypes
 import json
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What cannot be done is refused at once, by one line that says why, before anything is measured: options, operands, files, machines."""
+"""What cannot be done is refused at once, by one line that says why, before anything is measured:
+options, operands, files, machines."""
 import concurrent.futures
 import os
 import re
@@ -20,7 +21,8 @@ asked = []
 
 
 def refused(what, *args, says=None, **kwargs):
-    """One line on stderr, nothing on stdout, exit 1. They are asked side by side, and told of in the end."""
+    """One line on stderr, nothing on stdout, exit 1. They are asked side by side, and told of in
+    the end."""
     asked.append((what, args, says, pool.submit(culprit, *args, timeout=60, **kwargs)))
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""culprit osnoise --input: saved output of the osnoise tracer and of rtla, as a file, a pipe or a trace.dat. Needs no root."""
+"""culprit osnoise --input: saved output of the osnoise tracer and of rtla, as a file, a pipe or a
+trace.dat. Needs no root."""
 import json
 import os
 import re

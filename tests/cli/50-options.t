@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Options: old spellings still work, and say so where they could mean two things; what would be dropped is refused. Needs no root."""
+"""Options: old spellings still work, and say so where they could mean two things; what would be
+dropped is refused. Needs no root."""
 import os
 import re
 import shutil

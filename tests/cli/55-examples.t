@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The examples and the environment of each command's help: those that need no root are run, the others read up to their end."""
+"""The examples and the environment of each command's help: those that need no root are run, the
+others read up to their end."""
 import os
 import re
 import shutil

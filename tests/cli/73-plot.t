@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""culprit plot: recordings of sleep and of run as pictures in each form, and the table of their figures."""
+"""culprit plot: recordings of sleep and of run as pictures in each form, and the table of their
+figures."""
 import json
 import os
 import re

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Each fuzzer of BUILD over its seeds and some seconds on from there: always the same way, and nothing is kept. With FUZZ_S=seconds, as
-# `make fuzz` sets it, for so long, another way each time, and what was found stays in BUILD/fuzz for the next.
+# Each fuzzer of BUILD over its seeds and some seconds on from there: always the same way, and
+# nothing is kept. With FUZZ_S=seconds, as `make fuzz` sets it, for so long, another way each time,
+# and what was found stays in BUILD/fuzz for the next.
 cd "$(dirname "$0")/../.." || exit 1
 fuzz=${BUILD:-build}/fuzz
 n=0 failed=0

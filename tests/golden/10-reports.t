@@ -1,6 +1,7 @@
 #!/bin/sh
-# Reports of recordings that are made here, in every format, and those that `cases` lists, against what is kept in expected/.
-# With the argument "write" they are written there instead, for review with git diff. BUILD: where culprit was built.
+# Reports of recordings that are made here, in every format, and those that `cases` lists, against
+# what is kept in expected/. With the argument "write" they are written there instead, for review
+# with git diff. BUILD: where culprit was built.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${BUILD:-$here/../../build}" && pwd)
 mode=$1
@@ -39,7 +40,8 @@ for recording in "$work"/*.rec; do
 		report "$base.$format" "$base.rec" -f "$format"
 	done
 done
-# What released versions wrote is read for ever: its numbers, which are kept beside it and never written anew, and a report.
+# What released versions wrote is read for ever: its numbers, which are kept beside it and never
+# written anew, and a report.
 recorded=$here/../fixtures/recordings
 for recording in "$recorded"/*/*.rec; do
 	version=$(basename "$(dirname "$recording")")

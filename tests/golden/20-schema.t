@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The JSON schema that culprit prints: all kept reports keep to it, it forbids what it does not name, and names nothing that none of
-them has."""
+"""The JSON schema that culprit prints: all kept reports keep to it, it forbids what it does not
+name, and names nothing that none of them has."""
 import copy
 import glob
 import json

@@ -1,5 +1,6 @@
 #!/bin/sh
-# culprit diff of recordings that were measured with different thresholds: hiccups of both count from the larger one on.
+# culprit diff of recordings that were measured with different thresholds: hiccups of both count
+# from the larger one on.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${BUILD:-$here/../../build}" && pwd)
 work=$(mktemp -d)

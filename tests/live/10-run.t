@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A plain run: the report parses, its sums hold, and what every kernel does shows up under its name."""
+"""A plain run: the report parses, its sums hold, and what every kernel does shows up under its
+name."""
 import os
 
 import lib

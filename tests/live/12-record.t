@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Recordings: the report made from one is, byte for byte, what the run printed; one that was cut off reads up to there."""
+"""Recordings: the report made from one is, byte for byte, what the run printed; one that was cut
+off reads up to there."""
 import json
 import os
 import re

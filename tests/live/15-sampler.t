@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the sampler has to bear: a stop longer than 32 bits of its counter, being moved, hostile names, real-time priority, a terminal."""
+"""What the sampler has to bear: a stop longer than 32 bits of its counter, being moved, hostile
+names, real-time priority, a terminal."""
 import ctypes
 import json
 import os
@@ -20,7 +21,8 @@ other = min(c for c in lib.online() if c != cpu)
 
 
 def while_measuring(act, *extra, rc=0):
-    """Runs culprit and calls act(pid of the sampler) in its window, which ends then; returns the report and what act returned."""
+    """Runs culprit and calls act(pid of the sampler) in its window, which ends then; returns the
+    report and what act returned."""
     with lib.opened("run", "-c", str(cpu), "-d", "30s", "-f", "json", "-q", *extra) as run:
         got = act(next(pid for pid, comm in lib.marked() if pid != run.proc.pid
                        and comm == "culprit-sampler"))

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Known noise is named, as often and as long as poke's own log says; before poke began it is not there.
+"""Known noise is named, as often and as long as poke's own log says; before poke began it is not
+there.
 
-Allowances. A thread's interval is longer than the burst that poke's thread times itself, by the switches and syscalls
-around it: ALLOW_NS a poke, which is ten times what a virtual machine under load was seen to take. It may be shorter
-by the interrupts inside, which are named by themselves: a tenth. Setting up and ending poke runs its thread a few times
-more, and a thread that is preempted comes in pieces: half as many again, SCHED_OTHER beside the sampler four times as
-many.
+Allowances. A thread's interval is longer than the burst that poke's thread times itself, by the
+switches and syscalls around it: ALLOW_NS a poke, which is ten times what a virtual machine under
+load was seen to take. It may be shorter by the interrupts inside, which are named by themselves: a
+tenth. Setting up and ending poke runs its thread a few times more, and a thread that is preempted
+comes in pieces: half as many again, SCHED_OTHER beside the sampler four times as many.
 """
 import json
 import os

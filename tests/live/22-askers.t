@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Nobody is said to have asked who did not: an interrupt and a softirq come upon the sampler, which asks for nothing; and who did ask is
-named, also where its own message is carried by a softirq.
+"""Nobody is said to have asked who did not: an interrupt and a softirq come upon the sampler, which
+asks for nothing; and who did ask is named, also where its own message is carried by a softirq.
 
-All of it holds inside one window, whatever else the machine does: the sampler makes no system call in it, so nothing may be by it; and
-a receiver is woken by its sender alone, or where the message did not get through at once by a softirq, which has no pid.
+All of it holds inside one window, whatever else the machine does: the sampler makes no system call
+in it, so nothing may be by it; and a receiver is woken by its sender alone, or where the message
+did not get through at once by a softirq, which has no pid.
 """
 import json
 import os
@@ -52,7 +53,8 @@ def slowly(send):
 
 
 def exchange():
-    """Sends datagrams from another CPU to a receiver on the target; the pids of the sender and the receiver."""
+    """Sends datagrams from another CPU to a receiver on the target; the pids of the sender and the
+    receiver."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rx, socket.socket(socket.AF_INET,
                                                                                socket.SOCK_DGRAM) as tx:
         rx.bind(("127.0.0.1", 0))
@@ -63,7 +65,8 @@ def exchange():
 
 
 def hand_over():
-    """Writes to a reader on the same CPU, by a system call; the pids of the writer and the reader."""
+    """Writes to a reader on the same CPU, by a system call; the pids of the writer and the
+    reader."""
     rx, tx = os.pipe()
     reader = begin(True, lambda: [os.read(rx, 1) for _ in range(MESSAGES)])
     writer = begin(True, lambda: slowly(lambda: os.write(tx, b"x")))
@@ -109,7 +112,8 @@ ok(not more, "no more is counted than was asked", *more[:3])
 def woken(thread, by):
     """The rows of a thread, what `by` asked for there, and what others did.
 
-    Softirqs, which have no pid, are nobody else, nor is the stopper that moves a thread to the target when it asks for that.
+    Softirqs, which have no pid, are nobody else, nor is the stopper that moves a thread to the
+    target when it asks for that.
     """
     rows = sources(report, cpu, kind="thread", id=thread)
     origins = [o for s in rows for o in s["origins"]]

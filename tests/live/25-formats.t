@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Formats of a live run: what it writes while it goes on, in what order, what ends it; and that its recording gives the same."""
+"""Formats of a live run: what it writes while it goes on, in what order, what ends it; and that its
+recording gives the same."""
 import csv
 import datetime
 import fcntl

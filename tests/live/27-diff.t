@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Recordings compared: of one setting they say same, a known noise is new and costs what poke says, and scripts can gate on it.
-The threshold is given, so that no hiccup is left out of the comparison.
+"""Recordings compared: of one setting they say same, a known noise is new and costs what poke says,
+and scripts can gate on it. The threshold is given, so that no hiccup is left out of the comparison.
 
-The samplers have a real-time priority below poke's, so that few of the machine's threads are part of it. Still two windows of one
-setting differ now and then, as a machine's neighbours come and go: with LONG=1 in the environment of up to PAIRS pairs one has to say
-same. How often two say so that are alike is for tests/unit/test_diff_between.c.
+The samplers have a real-time priority below poke's, so that few of the machine's threads are part
+of it. Still two windows of one setting differ now and then, as a machine's neighbours come and go:
+with LONG=1 in the environment of up to PAIRS pairs one has to say same. How often two say so that
+are alike is for tests/unit/test_diff_between.c.
 """
 import json
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""--textfile: who reads it while the run goes on sees whole files, whose counters never fall and in the end are the report's."""
+"""--textfile: who reads it while the run goes on sees whole files, whose counters never fall and in
+the end are the report's."""
 import json
 import os
 import re

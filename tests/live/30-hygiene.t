@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""culprit is no noise of its own: nothing that it does shows up in its window, and nothing of it stays behind."""
+"""culprit is no noise of its own: nothing that it does shows up in its window, and nothing of it
+stays behind."""
 import json
 import os
 import re
@@ -76,7 +77,8 @@ def programs():
 
 
 def run_and_signal(how):
-    """Starts a long run, hits it once it measures; returns its Result and the ids of its programs."""
+    """Starts a long run, hits it once it measures; returns its Result and the ids of its
+    programs."""
     before = programs()
     with lib.ready_file() as path:
         proc = lib.spawn("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "--ready-file",

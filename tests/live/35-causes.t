@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A run's sources carry causes of the book, and commands with this machine's numbers; its text fits the terminal."""
+"""A run's sources carry causes of the book, and commands with this machine's numbers; its text fits
+the terminal."""
 import json
 import re
 import subprocess

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The audit together with a run: its findings at the cost that the run measured, the same from the recording."""
+"""The audit together with a run: its findings at the cost that the run measured, the same from the
+recording."""
 import json
 import os
 import re

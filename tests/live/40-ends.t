@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A run without privileges; one that ends early, and one that crosses a limit, says so and still gives its report."""
+"""A run without privileges; one that ends early, and one that crosses a limit, says so and still
+gives its report."""
 import json
 import os
 import re
@@ -57,7 +58,8 @@ def move(sampler):
 
 
 def cut_short(act, *args):
-    """culprit whose sampler is killed or moved in the window, which otherwise would last a minute."""
+    """culprit whose sampler is killed or moved in the window, which otherwise would last a
+    minute."""
     with lib.opened(*args, "-q", "--no-trace", *ON, "-d", "1m", stop=False) as run:
         act(next(pid for pid, comm in lib.marked() if comm == "culprit-sampler"))
     return run.result

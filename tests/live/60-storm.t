@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""More records than a sequence number has values (2^16), in the rings and past their size many times over: none is lost, and the
-kernel's counters agree to the end."""
+"""More records than a sequence number has values (2^16), in the rings and past their size many
+times over: none is lost, and the kernel's counters agree to the end."""
 import lib
 from lib import done, ok, sources
 

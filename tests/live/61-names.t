@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Names that threads choose: one that renames itself thousands of times takes no rows from others, and who is called as a kernel thread
-is not taken for one."""
+"""Names that threads choose: one that renames itself thousands of times takes no rows from others,
+and who is called as a kernel thread is not taken for one."""
 import json
 import os
 import re

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""top in a real terminal: what it shows, its keys, narrow and wide, and the terminal afterwards as it was before."""
+"""top in a real terminal: what it shows, its keys, narrow and wide, and the terminal afterwards as
+it was before."""
 import contextlib
 import os
 import re

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""culprit syscall: its medians are those of a loop without a timer, each call is made once a round, and who made one late has a name."""
+"""culprit syscall: its medians are those of a loop without a timer, each call is made once a round,
+and who made one late has a name."""
 import json
 import os
 import re

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""culprit clock: the counter's rate is what others measure, which clocks are system calls is known, the counters of CPUs agree as far as the
-kernel says so, and a network card without a clock is refused. A PTP hardware clock is tried where the machine has one."""
+"""culprit clock: the counter's rate is what others measure, which clocks are system calls is known,
+the counters of CPUs agree as far as the kernel says so, and a network card without a clock is
+refused. A PTP hardware clock is tried where the machine has one."""
 import glob
 import json
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""culprit pingpong: every method measures, both ways; who makes a message late is named on the CPU that was late; it stops when told to."""
+"""culprit pingpong: every method measures, both ways; who makes a message late is named on the CPU
+that was late; it stops when told to."""
 import json
 import os
 import re
@@ -31,7 +32,8 @@ def series(report, cpu):
 
 
 def stopped(command, *args, inside=None, seconds=20):
-    """Runs until SIGINT to all of it, as a terminal sends it; `inside` is done in the window. Its Result."""
+    """Runs until SIGINT to all of it, as a terminal sends it; `inside` is done in the window. Its
+    Result."""
     with lib.ready_file() as path:
         proc = lib.spawn(command, *args, "-f", "json", "-q", "--ready-file", path)
         lib.await_ready(proc, path)

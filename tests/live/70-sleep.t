@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""culprit sleep: what made a wake-up late has its name; the wake-ups are as many and as far apart as they should be. LONG=1 in the
-environment: and as late as cyclictest finds them."""
+"""culprit sleep: what made a wake-up late has its name; the wake-ups are as many and as far apart
+as they should be. LONG=1 in the environment: and as late as cyclictest finds them."""
 import json
 import os
 import re
@@ -33,7 +33,8 @@ def series(text):
 
 
 def during(look, *args, stop=True):
-    """`look` with culprit's process, inside the window, which ends then; returns (its answer, the Result)."""
+    """`look` with culprit's process, inside the window, which ends then; returns (its answer, the
+    Result)."""
     with lib.opened("sleep", *ON, *args, "-d", "60s", "-f", "json", stop=stop) as run:
         answer = look(run.proc)
     return answer, run.result

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""culprit queue: every message comes as it was sent; who makes one late is named on the producer's or consumer's CPU."""
+"""culprit queue: every message comes as it was sent; who makes one late is named on the producer's
+or consumer's CPU."""
 import json
 import os
 import re

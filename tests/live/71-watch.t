@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""culprit watch: what takes time from a program's threads has its name, what does not touch them is not there, and windows that the
-program reports itself are explained."""
+"""culprit watch: what takes time from a program's threads has its name, what does not touch them is
+not there, and windows that the program reports itself are explained."""
 import contextlib
 import ctypes
 import json
@@ -52,7 +52,8 @@ def program(*args, **kwargs):
 
 
 def watch(*args, form="json", meanwhile=None, seconds=0.5):
-    """The report of a window that lasts `seconds`, or as long as `meanwhile` takes; and what that returned."""
+    """The report of a window that lasts `seconds`, or as long as `meanwhile` takes; and what that
+    returned."""
     with lib.opened("watch", "-q", "-f", form, "-d", "60s" if meanwhile else f"{seconds}s",
                     *map(str, args), stop=bool(meanwhile)) as run:
         did = meanwhile and meanwhile()
@@ -153,7 +154,8 @@ with program("spin") as here, program("spin", on=(elsewhere,)) as there:
 
 
 def records_made():
-    """Of each CPU that culprit observes: how many records its probes have made, by the kernel's own memory."""
+    """Of each CPU that culprit observes: how many records its probes have made, by the kernel's own
+    memory."""
     maps = json.loads(subprocess.run(["bpftool", "-j", "map", "show"], capture_output=True,
                                      text=True, check=True).stdout)
     made = []

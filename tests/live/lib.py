@@ -1,7 +1,9 @@
-"""What the live tests share: TAP for prove, running culprit and poke side by side, and the report's invariants.
+"""What the live tests share: TAP for prove, running culprit and poke side by side, and the report's
+invariants.
 
-A test file ends with done(). Expectations about noise hold on a busy virtual machine, too: counts are held against the
-kernel's own counters of the same window, times get an allowance that is stated where it is used.
+A test file ends with done(). Expectations about noise hold on a busy virtual machine, too: counts
+are held against the kernel's own counters of the same window, times get an allowance that is stated
+where it is used.
 """
 import contextlib
 import fcntl
@@ -69,7 +71,8 @@ def skip(name, reason):
 
 
 def not_judged(name, why):
-    """The machine made this result worthless: tests/check runs the file again, and calls it failed when that does not help."""
+    """The machine made this result worthless: tests/check runs the file again, and calls it failed
+    when that does not help."""
     skip(name, "not judged: " + why)
 
 
@@ -106,7 +109,8 @@ sys.excepthook = _died
 
 
 def with_readers():
-    """Goes on under the Python that make check has given the readers of others' formats, where it has: they are imported after this."""
+    """Goes on under the Python that make check has given the readers of others' formats, where it
+    has: they are imported after this."""
     readers = os.path.join(BUILD, "readers")
     python = os.path.join(readers, "bin", "python")
     if os.path.exists(python) and not sys.prefix.startswith(readers):
@@ -148,7 +152,8 @@ def need_root():
 
 
 def need_bpf():
-    """Asked of the kernel, not of culprit: a culprit that cannot load its probes must fail its tests, not skip them."""
+    """Asked of the kernel, not of culprit: a culprit that cannot load its probes must fail its
+    tests, not skip them."""
     need_root()
     if not os.path.exists("/sys/kernel/btf/vmlinux"):
         skip_all("needs BPF type information: no /sys/kernel/btf/vmlinux", required=True)
@@ -157,10 +162,11 @@ def need_bpf():
 
 
 def take_turn(shared=False):
-    """Waits until no other test measures on this machine, whatever TMPDIR says: its noise would be taken for this one's.
+    """Waits until no other test measures on this machine, whatever TMPDIR says: its noise would be
+    taken for this one's.
 
-    Until the file ends. Files that measure nothing (tests/cli) take no turn. shared: those whose guests hold beside each other,
-    as they count instructions, take one together.
+    Until the file ends. Files that measure nothing (tests/cli) take no turn. shared: those whose
+    guests hold beside each other, as they count instructions, take one together.
     """
     global _turn
     if _turn is None:
@@ -169,7 +175,8 @@ def take_turn(shared=False):
 
 
 def pick_target():
-    """An isolated CPU, or else the highest allowed one; skips the file where it would be the only one. Takes the turn.
+    """An isolated CPU, or else the highest allowed one; skips the file where it would be the only
+    one. Takes the turn.
 
     This process and the pokes that it starts keep off that CPU from then on.
     """
@@ -291,8 +298,8 @@ def difference(after, before):
 class Log(list):
     """poke's pokes, with what the kernel counted on the target meanwhile.
 
-    inner: from after the window opened to before it closed; outer: from before culprit started to after it ended. A row
-    that culprit observes completely lies between the two.
+    inner: from after the window opened to before it closed; outer: from before culprit started to
+    after it ended. A row that culprit observes completely lies between the two.
     """
 
     config = None
@@ -313,9 +320,11 @@ def run_poke(cpu, *args, timeout=60):
 
 @contextlib.contextmanager
 def opened(*args, stop=True, timeout=60, **kwargs):
-    """culprit with args, whose window is open inside the block. Yields a namespace: proc, and after the block result.
+    """culprit with args, whose window is open inside the block. Yields a namespace: proc, and after
+    the block result.
 
-    With `stop` the window is closed after the block, so that it is as long as what is done in it: its -d is how long it may be.
+    With `stop` the window is closed after the block, so that it is as long as what is done in it:
+    its -d is how long it may be.
     """
     with ready_file() as path:
         run = types.SimpleNamespace(proc=spawn(*args, "--ready-file", path, **kwargs), result=None)
@@ -332,7 +341,8 @@ def opened(*args, stop=True, timeout=60, **kwargs):
 
 
 def run_json(cpu, seconds, *extra, poke=None):
-    """Measures `cpu` for `seconds`, or with None as long as poke ["fifo", "-n", "20"] takes. Returns (report, log)."""
+    """Measures `cpu` for `seconds`, or with None as long as poke ["fifo", "-n", "20"] takes.
+    Returns (report, log)."""
     before = counters(cpu)
     with opened("run", "-c", str(cpu), "-d", f"{seconds or 60}s", "-f", "json", "-q", *extra,
                 stop=not seconds) as run:
@@ -408,7 +418,8 @@ def names(report):
 
 
 def broken_sums(report, lost=0, mismatches=0):
-    """The invariants of every report that this one breaks. `lost` and `mismatches`: how many are allowed, None for any."""
+    """The invariants of every report that this one breaks. `lost` and `mismatches`: how many are
+    allowed, None for any."""
     broken = []
 
     def holds(passed, text, *values):

@@ -1,4 +1,5 @@
-"""Reads perfetto's traces with the public schema, and holds them against what jsonl says of the same hiccups."""
+"""Reads perfetto's traces with the public schema, and holds them against what jsonl says of the
+same hiccups."""
 import json
 
 import lib
@@ -13,7 +14,8 @@ class Slice:
 
 
 def read(name):
-    """Decodes a trace as its schema says: (tracks by uuid, slices of each track in order, counters, arrows' ends, clocks, broken rules)."""
+    """Decodes a trace as its schema says: (tracks by uuid, slices of each track in order, counters,
+    arrows' ends, clocks, broken rules)."""
     trace = Trace()
     with open(name, "rb") as f:
         trace.ParseFromString(f.read())
@@ -119,7 +121,8 @@ def asked(piece):
 
 
 def agree(name, trace, lines, sums=True):
-    """The trace against the lines of jsonl. sums: the spans are true ones, so that their net times make the pieces."""
+    """The trace against the lines of jsonl. sums: the spans are true ones, so that their net times
+    make the pieces."""
     tracks, top, counters, clocks, wrong = read(trace)
     ok(not wrong, f"{name}: it keeps the rules of the schema", *wrong[:5])
     is_(clocks and [clocks.get(BuiltinClock.BUILTIN_CLOCK_MONOTONIC)],

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The oracle itself, on a trace made by hand: what it reads, and that it sees each kind of error."""
+"""The oracle itself, on a trace made by hand: what it reads, and that it sees each kind of
+error."""
 import copy
 import os
 import sys

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""culprit against an independent reading of the kernel's own trace, piece by piece, under loads of all kinds.
+"""culprit against an independent reading of the kernel's own trace, piece by piece, under loads of
+all kinds.
 
     tests/oracle/10-oracle.t [LOAD...]       all loads with LONG=1 in the environment, else four
 
-Beside a run, instances of ftrace record the same tracepoints. What the CPU did is then read from their ring buffers by reading.py, which
-shares no code with culprit, and each hiccup's pieces are held against it: no piece may be only in one of the two, functions and askers
-must be the same, outside the kernel is only what the trace leaves, and where records were lost nothing is blamed for more than the trace has.
+Beside a run, instances of ftrace record the same tracepoints. What the CPU did is then read from
+their ring buffers by reading.py, which shares no code with culprit, and each hiccup's pieces are
+held against it: no piece may be only in one of the two, functions and askers must be the same,
+outside the kernel is only what the trace leaves, and where records were lost nothing is blamed for
+more than the trace has.
 
-Net times may differ by 5 us or 5 %, for one piece in a hundred by more: both probes stand at the same place, one behind the other, and a
-virtual machine is at times taken off its CPU between the two. Measured: one in 300 to one in 1,700.
+Net times may differ by 5 us or 5 %, for one piece in a hundred by more: both probes stand at the
+same place, one behind the other, and a virtual machine is at times taken off its CPU between the
+two. Measured: one in 300 to one in 1,700.
 """
 import math
 import os
@@ -43,7 +47,8 @@ except ring.Cannot as why:
 
 
 def most(expected):
-    """More than this come by chance in fewer than one of a million runs, where so many are expected (Poisson)."""
+    """More than this come by chance in fewer than one of a million runs, where so many are expected
+    (Poisson)."""
     if expected > 500:  # where it is a normal distribution
         return expected + 5 * math.sqrt(expected)
     p = tail = math.exp(-expected)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Whatever the oracle switches on in tracefs is put back: at its end, when it is killed, and what an earlier run left when even its guard was."""
+"""Whatever the oracle switches on in tracefs is put back: at its end, when it is killed, and what
+an earlier run left when even its guard was."""
 import os
 import signal
 import subprocess

@@ -1,7 +1,7 @@
 """culprit's hiccups against the reading of the trace, piece by piece.
 
-A piece is what one source did in one hiccup: kind, number or name, function, net time, who asked. What cannot be compared is counted with
-its reason, never passed over.
+A piece is what one source did in one hiccup: kind, number or name, function, net time, who asked.
+What cannot be compared is counted with its reason, never passed over.
 """
 import bisect
 import collections
@@ -123,7 +123,8 @@ class Judge:
     # ---- time that nothing explains ----
 
     def coverage(self, h, parts, unseen):
-        """What culprit calls outside the kernel is no more than what the trace leaves, and what the net times differ by, which is counted there."""
+        """What culprit calls outside the kernel is no more than what the trace leaves, and what the
+        net times differ by, which is counted there."""
         if unseen:
             self.v.unjudged["outside time of hiccups with a stay whose leaving is missing"] += 1
             return
@@ -179,8 +180,9 @@ class Judge:
         return p["function"] in (names or ())
 
     def match_shared(self, h, truth):
-        """Rows that many threads share: by name alone, or (others). A thread's row may become one of these in the midst of a hiccup, so all
-        that bear the name are compared together, and where there are (others), all threads. Returns the other pieces."""
+        """Rows that many threads share: by name alone, or (others). A thread's row may become one
+        of these in the midst of a hiccup, so all that bear the name are compared together, and
+        where there are (others), all threads. Returns the other pieces."""
         pieces = h["pieces"]
         for p in sorted((p for p in pieces if p["kind"] == "thread" and not p["id"]),
                         key=lambda p: p["name"] == "(others)"):

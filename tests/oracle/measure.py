@@ -1,4 +1,5 @@
-"""One load: culprit run and the trace beside it, then the verdict. Used by the tests of this folder."""
+"""One load: culprit run and the trace beside it, then the verdict. Used by the tests of this
+folder."""
 import contextlib
 import json
 import os
@@ -61,7 +62,8 @@ class Bench:
         self.stacks = many
 
     def run(self, load, seconds, *options, many=False):
-        """load: commands. (report, hiccups, Verdict), or in its place a reason why it is not judged."""
+        """load: commands. (report, hiccups, Verdict), or in its place a reason why it is not
+        judged."""
         with tempfile.TemporaryDirectory() as folder:
             names = [os.path.join(folder, n) for n in ("hiccups", "report", "ready")]
             self._take_stacks(many)

@@ -1,7 +1,9 @@
-"""What a CPU did, read from the kernel's trace alone: which intervals, in what order, each with its net time and functions, and who asked.
+"""What a CPU did, read from the kernel's trace alone: which intervals, in what order, each with its
+net time and functions, and who asked.
 
-Written from the meaning of the tracepoints and of the report (culprit help reading), not from culprit's code. Net time is time on top of the stack: each
-nanosecond between two events belongs to the innermost interval that is open. What an interval runs is the function that began in it last;
+Written from the meaning of the tracepoints and of the report (culprit help reading), not from
+culprit's code. Net time is time on top of the stack: each nanosecond between two events belongs to
+the innermost interval that is open. What an interval runs is the function that began in it last;
 its time before the first one counts as the way there.
 """
 import bisect
@@ -142,8 +144,9 @@ ONE_MORE = {"reschedule_exit", "local_timer_exit", "csd_function_entry"}
 
 
 def records(events, woken, start, end):
-    """How many records this makes at least and at most. A switch is one: a stay that ends, or a sampler that makes way. woken: when somebody came
-    who had been woken, which is one more, unless he slept on another CPU."""
+    """How many records this makes at least and at most. A switch is one: a stay that ends, or a
+    sampler that makes way. woken: when somebody came who had been woken, which is one more, unless
+    he slept on another CPU."""
     sure = maybe = 0
     for at, name, *_ in events:
         if start <= at <= end:
@@ -154,7 +157,8 @@ def records(events, woken, start, end):
 
 
 class Reading:
-    """parts: of all intervals, in the order in which they ended. doubts: [(from, to)] when it is not known who had the CPU."""
+    """parts: of all intervals, in the order in which they ended. doubts: [(from, to)] when it is
+    not known who had the CPU."""
 
     def __init__(self, events, target, requests, symbols, samplers=None):
         """samplers: tids; None: known by their name, which another culprit's sampler has, too."""

@@ -1,7 +1,9 @@
-"""The kernel's own trace: instances of ftrace, and their ring buffers read as they are, page by page.
+"""The kernel's own trace: instances of ftrace, and their ring buffers read as they are, page by
+page.
 
-Nothing stays switched on: a process of its own waits for the end of this one, however it ends, and removes the instances; tracefs is mounted
-in a mount namespace that ends with the two. What an earlier run left is removed first.
+Nothing stays switched on: a process of its own waits for the end of this one, however it ends, and
+removes the instances; tracefs is mounted in a mount namespace that ends with the two. What an
+earlier run left is removed first.
 """
 import contextlib
 import ctypes
@@ -148,7 +150,8 @@ MISSED = 1 << 31  # in a page's length: events are missing before it
 
 
 def raw_events(pages):
-    """(ns, offset of the event's data, page) of each event; see include/linux/ring_buffer.h and kernel/trace/ring_buffer.c."""
+    """(ns, offset of the event's data, page) of each event; see include/linux/ring_buffer.h and
+    kernel/trace/ring_buffer.c."""
     for page in pages:
         now, commit = struct.unpack_from("<QQ", page)
         if commit & MISSED:
@@ -197,7 +200,8 @@ class Format:
                 self.fields[name] = int(offset), code
 
     def getter(self, names):
-        """A function (page, at) -> values of these fields; a field that this kernel does not have is None."""
+        """A function (page, at) -> values of these fields; a field that this kernel does not have
+        is None."""
         known = [(n, *self.fields[n]) for n in names if n in self.fields]
         if len(known) == len(names) and [o for _, o, _ in known] == sorted(o for _, o, _ in known):
             text, at = "<", 0
@@ -214,8 +218,8 @@ STACK_WORDS = struct.Struct("<I")
 
 
 def decode(instance, cpu, wanted):
-    """[(ns, event name, flags, pid, values)] of one CPU, in order of time. wanted: {event: field names}; a stack has the name "stack" and its
-    addresses."""
+    """[(ns, event name, flags, pid, values)] of one CPU, in order of time. wanted: {event: field
+    names}; a stack has the name "stack" and its addresses."""
     known = {}
     for event in instance.events:
         f = Format(read(f"{instance.at}/events/{event}/format"))

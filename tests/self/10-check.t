@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What builds and runs the tests, on false ones: tests/check counts what each says and never calls a red run green, tools/flake adds up."""
+"""What builds and runs the tests, on false ones: tests/check counts what each says and never calls
+a red run green, tools/flake adds up."""
 import json
 import os
 import re

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""A real deployment: Debian 12's newest real-time kernel, one isolated CPU, and noise whose length is known from outside.
+"""A real deployment: Debian 12's newest real-time kernel, one isolated CPU, and noise whose length
+is known from outside.
 
-All in one boot of tools/lab in real time. QEMU's threads share this machine with all else, so that the guest sees thousands of gaps
-that are the host's own: they are outside the kernel, and what is asserted here holds beside them.
+All in one boot of tools/lab in real time. QEMU's threads share this machine with all else, so that
+the guest sees thousands of gaps that are the host's own: they are outside the kernel, and what is
+asserted here holds beside them.
 """
 import glob
 import importlib.machinery

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""What culprit learns before its window, on kernels that run timers in different ways: on PREEMPT_RT most of them wait for a thread, and
-would tell nothing about an interrupt's way in and out."""
+"""What culprit learns before its window, on kernels that run timers in different ways: on
+PREEMPT_RT most of them wait for a thread, and would tell nothing about an interrupt's way in and
+out."""
 import importlib.machinery
 import importlib.util
 import json

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Beside the kernel's own osnoise, in a guest that counts instructions: both account for the same interruptions, one by one. And all
-that the comparison switches on is put back, on every way out.
+"""Beside the kernel's own osnoise, in a guest that counts instructions: both account for the same
+interruptions, one by one. And all that the comparison switches on is put back, on every way out.
 
-The noise is poke's, of all classes but the storms, and NMIs from outside. LONG=1 in the environment: for a minute instead of some seconds."""
+The noise is poke's, of all classes but the storms, and NMIs from outside. LONG=1 in the
+environment: for a minute instead of some seconds."""
 import importlib.machinery
 import importlib.util
 import json

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""A machine without noise of its own: virtual time counts instructions, and all that happens is known.
+"""A machine without noise of its own: virtual time counts instructions, and all that happens is
+known.
 
-Two boots. Isolated but with its tick: each gap on CPU 1 has a cause there or lies in a turn of CPU 0, as the emulator lets one CPU run at a
-time; what was made is found, named and as long as it was. Without the tick (nohz_full): the turns of CPU 0, one a tick at
-least, are noise from outside the kernel, and none of it may be blamed on anybody.
+Two boots. Isolated but with its tick: each gap on CPU 1 has a cause there or lies in a turn of CPU
+0, as the emulator lets one CPU run at a time; what was made is found, named and as long as it was.
+Without the tick (nohz_full): the turns of CPU 0, one a tick at least, are noise from outside the
+kernel, and none of it may be blamed on anybody.
 """
 import bisect
 import importlib.machinery
@@ -71,7 +73,8 @@ except (lab.Failed, FileNotFoundError) as why:
 
 
 class Turns:
-    """When CPU 0 was seen doing something: its events, and from where it wakes to where it sleeps again."""
+    """When CPU 0 was seen doing something: its events, and from where it wakes to where it sleeps
+    again."""
 
     def __init__(self, trace):
         events = re.findall(r"^[^#].*? \[000\] \S+ +([0-9.]+): (\w+): (.*)", trace, re.M)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""culprit clock with a PTP hardware clock: an emulated network card's, whose driver offers all ways but one."""
+"""culprit clock with a PTP hardware clock: an emulated network card's, whose driver offers all ways
+but one."""
 import importlib.machinery
 import importlib.util
 import json

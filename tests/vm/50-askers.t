@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""tests/live/22-askers.t on kernels that count their contexts in different places: 5.10, whose place is not known, so that a target takes
-stacks; 6.12; PREEMPT_RT, where softirqs are counted by thread; and the newest, where the counter has other bits. The guests count
-instructions, as what is sent in a window must come within it however busy the host is.
+"""tests/live/22-askers.t on kernels that count their contexts in different places: 5.10, whose
+place is not known, so that a target takes stacks; 6.12; PREEMPT_RT, where softirqs are counted by
+thread; and the newest, where the counter has other bits. The guests count instructions, as what is
+sent in a window must come within it however busy the host is.
 
     50-askers.t [KERNEL...]    only on these; else with LONG=1 on all of them, without it on 6.12
 """

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The oracle of tests/oracle in a guest whose kernel hides no thread. The loads are poke's storms.
 
-Time counts instructions there, and one CPU runs at a time. A turn of the other CPU often begins with a timer interrupt, between the two probes
-that see it, so net times are not the same in up to one piece of ten (measured: one in twenty)."""
+Time counts instructions there, and one CPU runs at a time. A turn of the other CPU often begins
+with a timer interrupt, between the two probes that see it, so net times are not the same in up to
+one piece of ten (measured: one in twenty)."""
 import importlib.machinery
 import importlib.util
 import os
