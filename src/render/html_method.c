@@ -91,6 +91,11 @@ static void write_records(const struct html *h, const struct cpu *c)
 	html_count(out, c->counts.seen);
 	end_row(out);
 	zero_row(out, "records lost", c->counts.lost);
+	if (c->counts.lost) {
+		begin_row(out, "why they are");
+		fputs("culprit could not keep up; give it more CPUs (-H) or measure fewer", out);
+		end_row(out);
+	}
 	zero_row(out, "join mismatches", c->counts.mismatches);
 	if (c == h->view->cpu && h->view->run.recursion_misses)
 		zero_row(out, "recursion misses", h->view->run.recursion_misses);
