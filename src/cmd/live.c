@@ -123,7 +123,6 @@ static int run_window(struct live *l, struct recorder *recorder)
 	l->engine->end(l->run);
 	tell_incomplete(l);
 	step(l);
-	measure_over();
 	if (recorder) {
 		bad = recorder_end(recorder, l->view);
 		l->stats = recorder_stats(recorder);

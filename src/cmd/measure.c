@@ -301,22 +301,11 @@ static void on_signal(int sig)
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-void measure_over(void)
-{
-	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-		struct sigaction act;
-
-		if (sigaction(signals[i], NULL, &act) || act.sa_handler != on_signal)
-			continue;
-		act.sa_flags |= SA_RESTART;
-		sigaction(signals[i], &act, NULL);
-	}
-}
-
-/* Catches Ctrl-C and SIGTERM. Without SA_RESTART: sleeping calls return at once. */
+/* With SA_RESTART, as a report's lines that are being written must not fail. Sleeping calls return
+ * at once all the same. */
 void measure_catch_signals(void)
 {
-	struct sigaction act = {.sa_handler = on_signal};
+	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &act, NULL);

@@ -90,8 +90,6 @@ struct collect_options measure_collect(const struct measure *m);
  * second one ends the process by its default action. */
 extern volatile int measure_stop;
 void measure_catch_signals(void);
-void measure_over(
-	void); /* ends the window: a first signal no longer cuts off the report being written */
 
 /* Sleeps until the next visit of the samplers is due; false when the window's time is over or a
  * signal has come. begin_ns: when it opened. */

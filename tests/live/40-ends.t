@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """A run without privileges; one that ends early, and one that crosses a limit, says so and still
 gives its report."""
+import fcntl
 import json
 import os
 import re
 import shutil
 import signal
 import tempfile
+import time
 
 import lib
 from lib import CULPRIT, culprit, cpu_of, done, is_, ok, skip
@@ -47,6 +49,20 @@ with lib.ready_file() as path:
 is_(r.rc, 0, "Ctrl-C: exit 0")
 ok(r.out and not lib.broken_sums(json.loads(r.out)), "Ctrl-C: the full report", r)
 is_(r.err, "", "Ctrl-C: no word on stderr")
+
+# Lines go to a pipe that is full when the signal comes: they are written all the same, and whole.
+with lib.ready_file() as path:
+    proc = lib.spawn("run", *ON, "-d", "60s", "-f", "jsonl", "-q", "-t", "200ns", "--no-trace",
+                     "--ready-file", path)
+    fcntl.fcntl(proc.stdout, fcntl.F_SETPIPE_SZ, 4096)
+    lib.await_ready(proc, path)
+    lib.await_gone(lambda: "pipe_write" not in lib.read(f"/proc/{proc.pid}/wchan"))
+    os.kill(proc.pid, signal.SIGTERM)
+    time.sleep(0.2)  # what would end it now does so before anybody reads
+    r = lib.finish(proc, 20)
+is_((r.rc, r.err), (0, ""), "SIGTERM while nobody reads its lines: exit 0, no word")
+ok(r.out.endswith("\n") and all(json.loads(line) for line in r.out.splitlines()),
+   "and no line is torn", r.out[-200:])
 
 # ---- less than was asked for ----
 def kill(sampler):
