@@ -252,6 +252,14 @@ const struct group_source *group_source(const struct cpu_group *g, const struct 
 	return NULL;
 }
 
+bool group_detailed(const struct view *v, uint32_t lane)
+{
+	const struct cpu_groups *g = &v->groups;
+
+	return !groups_shown(v) ||
+	       (g->of[lane] < GROUP_DETAILS && g->row[g->of[lane]].first == lane);
+}
+
 const char *group_verdict(const struct view *v, uint32_t k)
 {
 	const struct cpu_group *g = &v->groups.row[k];

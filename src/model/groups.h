@@ -85,6 +85,11 @@ void groups_free(struct cpu_groups *g);
  * two that are not. */
 bool groups_shown(const struct view *v);
 
+/* True when a report that shows groups has room for the details of this CPU: it stands alone or
+ * for its group, which is among the first GROUP_DETAILS. True where none are shown. */
+#define GROUP_DETAILS 12
+bool group_detailed(const struct view *v, uint32_t lane);
+
 /* The sentence on a group: its own, or that of its one CPU. k: index of the group. */
 const char *group_verdict(const struct view *v, uint32_t k);
 

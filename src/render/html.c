@@ -21,7 +21,26 @@
 #include "model/hosts.h"
 #include "render/render.h"
 
+#define VERDICTS_SHOWN 4
+
 /* ---- a view ---- */
+
+/* Of many CPUs those that come first, else all: the sentences that a reader should not miss. */
+static void write_verdicts(const struct html *h)
+{
+	uint32_t n = groups_shown(h->view) ? h->view->groups.n : 1;
+
+	for (uint32_t k = 0; k < n && k < VERDICTS_SHOWN; k++) {
+		const char *verdict =
+			groups_shown(h->view) ? group_verdict(h->view, k) : view_verdict(h->view);
+
+		if (!verdict || !verdict[0])
+			continue;
+		fputs("<p class=\"verdict\">", h->out);
+		html_name(h->out, verdict);
+		fputs("</p>\n", h->out);
+	}
+}
 
 static void write_meta(const struct html *h)
 {
@@ -55,11 +74,7 @@ static void write_meta(const struct html *h)
 		fputs(" UTC", out);
 	}
 	fputs("</p>\n", out);
-	if (view_verdict(h->view)) {
-		fputs("<p class=\"verdict\">", out);
-		html_name(out, view_verdict(h->view));
-		fputs("</p>\n", out);
-	}
+	write_verdicts(h);
 	if (r->incomplete[0]) {
 		fputs("<p class=\"warn\"><b>Incomplete:</b> ", out);
 		html_name(out, r->incomplete);
@@ -77,13 +92,8 @@ static void write_meta(const struct html *h)
 		      out);
 }
 
-/* Draws time by kind as shares of a line. */
-static void write_shares(const struct html *h, const struct cpu *c)
+void html_shares(const struct html *h, const uint64_t by_kind[TIMELINE_KINDS], uint64_t whole)
 {
-	uint64_t by_kind[TIMELINE_KINDS] = {[TIMELINE_EDGE] = c->edge_ns};
-
-	for (uint32_t i = 0; i < c->sources.count; i++)
-		by_kind[c->sources.row[i]->kind] += c->sources.row[i]->net.sum;
 	fputs("<div class=\"shares\">", h->out);
 	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
 		unsigned k = kind_legend[i];
@@ -91,13 +101,22 @@ static void write_shares(const struct html *h, const struct cpu *c)
 		if (!by_kind[k])
 			continue;
 		fprintf(h->out, "<i class=\"k-%s\" style=\"flex-grow:%.4f\" title=\"",
-			html_class(k), 100.0 * (double)by_kind[k] / (double)c->hiccups.sum);
+			html_class(k), 100.0 * (double)by_kind[k] / (double)whole);
 		html_kind(h, k);
 		fputc(' ', h->out);
-		html_share(h->out, by_kind[k], c->hiccups.sum);
+		html_share(h->out, by_kind[k], whole);
 		fputs("\"></i>", h->out);
 	}
 	fputs("</div>", h->out);
+}
+
+static void write_shares(const struct html *h, const struct cpu *c)
+{
+	uint64_t by_kind[TIMELINE_KINDS] = {[TIMELINE_EDGE] = c->edge_ns};
+
+	for (uint32_t i = 0; i < c->sources.count; i++)
+		by_kind[c->sources.row[i]->kind] += c->sources.row[i]->net.sum;
+	html_shares(h, by_kind, c->hiccups.sum);
 }
 
 static void number(FILE *out, const char *name, uint64_t ns)
@@ -154,7 +173,7 @@ static void write_windows(const struct html *h, const struct cpu *c)
 		write_shares(h, c);
 }
 
-static void write_card(const struct html *h, uint32_t i)
+void html_card(const struct html *h, uint32_t i)
 {
 	const struct cpu *c = &h->view->cpu[i];
 	FILE *out = h->out;
@@ -185,6 +204,19 @@ static void write_card(const struct html *h, uint32_t i)
 	fputs("</li>\n", out);
 }
 
+static int write_sources(const struct html *h)
+{
+	const struct view *v = h->view;
+	int err = 0;
+
+	for (uint32_t i = 0; !groups_shown(v) && i < v->ncpus && !err; i++)
+		err = html_sources(h, i);
+	for (uint32_t k = 0; groups_shown(v) && k < v->groups.n && k < GROUP_DETAILS && !err; k++)
+		err = v->groups.row[k].n > 1 ? html_group_sources(h, &v->groups.row[k])
+					     : html_sources(h, v->groups.row[k].first);
+	return err;
+}
+
 static int write_view(const struct html *h, const char *label, uint32_t number)
 {
 	const struct view *s = h->view;
@@ -197,17 +229,23 @@ static int write_view(const struct html *h, const char *label, uint32_t number)
 	write_meta(h);
 	fputs("<ul class=\"cards\">\n", h->out);
 	for (uint32_t i = 0; i < s->ncpus; i++) {
-		write_card(h, i);
+		if (!groups_shown(s))
+			html_card(h, i);
 		hiccups += s->cpu[i].hiccups.count;
 	}
+	if (groups_shown(s))
+		html_groups(h);
 	fputs("</ul>\n", h->out);
+	if (groups_shown(s))
+		html_all_cpus(h);
 	html_series(h);
 	if (hiccups) {
+		if (groups_shown(s))
+			html_heat(h);
 		html_timeline(h);
 		html_histograms(h);
 		fputs("<h2>Who took the time</h2>\n", h->out);
-		for (uint32_t i = 0; i < s->ncpus && !err; i++)
-			err = html_sources(h, i);
+		err = write_sources(h);
 		html_worst(h);
 	}
 	if (!err)
@@ -259,7 +297,8 @@ int render_html(const struct view *const *views, uint32_t n, const struct render
 
 	(void)options;
 	for (uint32_t i = 0; i < n; i++)
-		ncpus += views[i]->ncpus;
+		for (uint32_t k = 0; k < views[i]->ncpus; k++)
+			ncpus += group_detailed(views[i], k);
 	if (n > 1)
 		snprintf(label, sizeof(label), "%u reports", n);
 	write_head(out, n > 1 ? label : host_label(views, n, 0, label, sizeof(label)));

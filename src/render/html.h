@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include "model/groups.h"
 #include "model/report.h"
 #include "model/view.h"
 
@@ -13,7 +14,8 @@ extern const char html_css[]; /* html.css, compiled in */
 struct html {
 	FILE *out;
 	const struct view *view;
-	/* CPUs of all views in this file: the more there are, the coarser each is drawn. */
+	/* CPUs with details of all views in this file: the more there are, the coarser each is
+	 * drawn. */
 	uint32_t ncpus;
 };
 
@@ -37,6 +39,8 @@ void html_lost(FILE *out, const struct view *v, uint32_t index);
 
 /* "cpu 3", or the name of a watched thread */
 void html_lane(FILE *out, const struct view *v, uint32_t index);
+/* The same where it stands for others: "cpu 3, one of 59 alike" */
+void html_one_of(FILE *out, const struct view *v, uint32_t index);
 
 /* True when hiccups are called windows: a workload was measured. */
 static inline bool html_windows(const struct view *v)
@@ -61,10 +65,19 @@ void html_tick(FILE *out, double percent, uint64_t ns,
 
 /* ---- parts of a view ---- */
 
+void html_card(const struct html *h, uint32_t index); /* a CPU's figures, an item of a list */
+/* Draws time by kind as shares of a line. */
+void html_shares(const struct html *h, const uint64_t by_kind[TIMELINE_KINDS], uint64_t whole);
+
 void html_series(const struct html *h);
 void html_timeline(const struct html *h);
 void html_histograms(const struct html *h);
-int html_sources(const struct html *h, uint32_t index); /* 0 or -ENOMEM */
+int html_sources(const struct html *h, uint32_t index);                  /* 0 or -ENOMEM */
+int html_group_sources(const struct html *h, const struct cpu_group *g); /* the same */
+/* Of many CPUs: what each group lost, as cards; all of them in one table; a map of when. */
+void html_groups(const struct html *h);
+void html_all_cpus(const struct html *h);
+void html_heat(const struct html *h);
 void html_worst(const struct html *h);
 int html_audit(const struct html *h); /* 0 or -ENOMEM */
 void html_method(const struct html *h);

@@ -128,7 +128,7 @@ static void write_histogram(const struct html *h, uint32_t index, struct axes *a
 	*a = (struct axes){.h = h, .hist = &c->hiccups};
 	fill(a);
 	fputs("<figure><figcaption><h3>", h->out);
-	html_lane(h->out, h->view, index);
+	html_one_of(h->out, h->view, index);
 	fputs("</h3> ", h->out);
 	html_count(h->out, c->hiccups.count);
 	fprintf(h->out, " %s%s</figcaption><div class=\"chart\"><div class=\"counts\">",
@@ -165,7 +165,7 @@ void html_histograms(const struct html *h)
 		html_windows(h->view) ? "windows" : "hiccups",
 		html_windows(h->view) ? ", of those above the threshold" : "");
 	for (uint32_t i = 0; i < h->view->ncpus; i++)
-		if (h->view->cpu[i].hiccups.count)
+		if (h->view->cpu[i].hiccups.count && group_detailed(h->view, i))
 			write_histogram(h, i, a);
 	fputs("</div>\n", h->out);
 	free(a);

@@ -216,7 +216,7 @@ static void write_cpu(const struct html *h, uint32_t index)
 	FILE *out = h->out;
 
 	fputs("<div class=\"method\"><h3>", out);
-	html_lane(out, h->view, index);
+	html_one_of(out, h->view, index);
 	fputs("</h3>\n<dl>\n", out);
 	ns_row(out, "observed", c->observed_ns);
 	begin_row(out, "threshold");
@@ -312,7 +312,8 @@ void html_method(const struct html *h)
 
 	fputs("<h2>How it was measured</h2>\n<div class=\"methods\">\n", out);
 	for (uint32_t i = 0; i < h->view->ncpus; i++)
-		write_cpu(h, i);
+		if (group_detailed(h->view, i))
+			write_cpu(h, i);
 	fputs("</div>\n", out);
 	if (r->nnot_observed) {
 		fputs("<h2>Not observed</h2>\n<p class=\"say\">This kernel does not have these "

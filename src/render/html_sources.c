@@ -8,8 +8,8 @@
 #include "render/html.h"
 #include "render/render.h"
 
-/* share, time, count, max */
-static void write_numbers(FILE *out, const struct report_rows *rows, const struct report_row *r)
+/* share, time */
+static void write_share(FILE *out, const struct report_rows *rows, const struct report_row *r)
 {
 	char share[32];
 
@@ -21,6 +21,12 @@ static void write_numbers(FILE *out, const struct report_rows *rows, const struc
 	html_text(out, report_share(r->ns, rows->whole_ns, share, sizeof(share)));
 	fputs(" %</span></td><td data-of=\"time\">", out);
 	html_ns(out, r->ns);
+}
+
+/* the same, count, max */
+static void write_numbers(FILE *out, const struct report_rows *rows, const struct report_row *r)
+{
+	write_share(out, rows, r);
 	if (!r->source) {
 		fputs("</td><td></td><td></td>", out);
 		return;
@@ -51,8 +57,8 @@ static void write_cause(FILE *out, const struct report_row *r)
 	fputs("<span class=\"cause\">", out);
 	html_name(out, r->source->cause);
 	fputs("</span>", out);
-	if (r->as_above) {
-		fputs(" <small>as above</small>", out);
+	if (r->as_above || (r->common && r->common->differs)) {
+		fprintf(out, " <small>%s</small>", report_advice(r));
 	} else if (r->source->advice) {
 		fputs(" <code>", out);
 		html_name(out, r->source->advice);
@@ -60,21 +66,33 @@ static void write_cause(FILE *out, const struct report_row *r)
 	}
 }
 
-static void write_row(FILE *out, const struct sources *t, const struct report_rows *rows,
-		      const struct report_row *r)
+/* the same, of each, max */
+static void write_common(FILE *out, const struct report_rows *rows, const struct report_row *r)
+{
+	write_share(out, rows, r);
+	if (!r->common) {
+		fputs("</td><td></td><td></td>", out);
+		return;
+	}
+	fputs("</td><td data-of=\"each\">", out);
+	html_ns(out, r->common->ns.median);
+	fputs("</td><td data-of=\"max\">", out);
+	html_ns(out, r->common->max_ns);
+	fputs("</td>", out);
+}
+
+static void write_row(FILE *out, const struct report_row *r, char *notes)
 {
 	char who[REPORT_WHO + 2];
 
 	report_row_who(r, who);
-	write_numbers(out, rows, r);
 	fputs("<td class=\"who\">", out);
 	if (!r->more)
 		html_swatch(out, r->kind);
 	html_text(out, report_unmark(who));
 	if (!r->more)
 		fprintf(out, " <em>%s</em>", report_row_kind(r));
-	if (r->source)
-		write_notes(out, report_notes(t, r->source, false));
+	write_notes(out, notes);
 	fputs(r->source ? "</td><td class=\"do\">" : "</td><td>", out);
 	if (r->source && r->source->cause)
 		write_cause(out, r);
@@ -96,11 +114,42 @@ int html_sources(const struct html *h, uint32_t index)
 		      "time</th><th>time</th><th>count</th><th>max</th><th>who</th>"
 		      "<th>what to do</th></tr></thead>\n<tbody>\n",
 		      h->out);
-		for (uint32_t i = 0; i < rows.n; i++)
-			write_row(h->out, t, &rows, &rows.row[i]);
+		for (uint32_t i = 0; i < rows.n; i++) {
+			const struct report_row *r = &rows.row[i];
+
+			write_numbers(h->out, &rows, r);
+			write_row(h->out, r, r->source ? report_notes(t, r->source, false) : NULL);
+		}
 		fputs("</tbody></table></div>\n", h->out);
 		if (report_merged(t, merged, sizeof(merged)))
 			fprintf(h->out, "<p class=\"say\">%s</p>\n", merged);
+	}
+	free(rows.row);
+	return 0;
+}
+
+int html_group_sources(const struct html *h, const struct cpu_group *g)
+{
+	struct report_rows rows;
+	char cpus[REPORT_CPUS];
+
+	if (report_group_rows(h->view, g, 0, &rows))
+		return -ENOMEM;
+	if (rows.n) {
+		fprintf(h->out,
+			"<div class=\"table\"><table class=\"sources\"><caption>%s, all %u "
+			"together</caption>\n<thead><tr><th>share of lost time</th><th>time</th>"
+			"<th>of each</th><th>max</th><th>who</th><th>what to do</th></tr></thead>\n"
+			"<tbody>\n",
+			report_cpus(g, cpus), g->n);
+		for (uint32_t i = 0; i < rows.n; i++) {
+			const struct report_row *r = &rows.row[i];
+
+			write_common(h->out, &rows, r);
+			write_row(h->out, r,
+				  r->common ? report_group_notes(h->view, g, r->common) : NULL);
+		}
+		fputs("</tbody></table></div>\n", h->out);
 	}
 	free(rows.row);
 	return 0;

@@ -126,6 +126,13 @@ void html_lane(FILE *out, const struct view *v, uint32_t index)
 
 /* ---- kinds ---- */
 
+void html_one_of(FILE *out, const struct view *v, uint32_t index)
+{
+	html_lane(out, v, index);
+	if (groups_shown(v) && v->groups.row[v->groups.of[index]].n > 1)
+		fprintf(out, ", one of %u alike", v->groups.row[v->groups.of[index]].n);
+}
+
 void html_kind(const struct html *h, unsigned kind)
 {
 	if (kind == TIMELINE_EDGE)

@@ -4,39 +4,18 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "render/html.h"
-
-/* Units of a drawing, which is stretched to the page. */
-#define WIDTH  4000
-#define HEIGHT 500
-#define LEAST  12 /* least height of a kind that has any time, in these units */
+#include "render/html_timeline.h"
 
 #define COLUMNS_ALL   8192 /* columns of all lanes of a file together... */
 #define COLUMNS_LEAST 64   /* ...but this many for each lane */
 #define HOVER_CPUS    8    /* files of more CPUs have no hover texts, which are most of the bytes */
-
-struct timeline_lane {
-	const struct html *h;
-	uint64_t begin_ns, end_ns; /* range of the axis */
-	struct timeline timeline;
-	double top; /* of the scale, as a share of time: 1 is all of it */
-};
-
-/* The part of a slot on the axis. */
-struct column {
-	uint64_t from_ns, to_ns;
-	const uint64_t *lost_ns;
-	uint64_t sum_ns;
-	unsigned x, width, height;
-};
 
 static unsigned x_of(const struct timeline_lane *l, uint64_t ns)
 {
 	return WIDTH * ((double)(ns - l->begin_ns) / (double)(l->end_ns - l->begin_ns)) + 0.5;
 }
 
-/* False: nothing was lost in it. */
-static bool column_at(const struct timeline_lane *l, uint64_t slot, struct column *c)
+bool column_at(const struct timeline_lane *l, uint64_t slot, struct column *c)
 {
 	unsigned log2 = l->timeline.slots.log2;
 
@@ -54,7 +33,7 @@ static bool column_at(const struct timeline_lane *l, uint64_t slot, struct colum
 	return true;
 }
 
-static double share_of(const struct column *c)
+double column_share(const struct column *c)
 {
 	double share = (double)c->sum_ns / (double)(c->to_ns - c->from_ns);
 
@@ -74,12 +53,12 @@ static double round_up(double share)
 				  : 10 * top;
 }
 
-static uint64_t first_slot(const struct timeline_lane *l)
+uint64_t first_slot(const struct timeline_lane *l)
 {
 	return l->begin_ns >> l->timeline.slots.log2;
 }
 
-static uint64_t last_slot(const struct timeline_lane *l)
+uint64_t last_slot(const struct timeline_lane *l)
 {
 	return (l->end_ns - 1) >> l->timeline.slots.log2;
 }
@@ -90,8 +69,8 @@ static void find_top(struct timeline_lane *l)
 
 	l->top = 0;
 	for (uint64_t slot = first_slot(l); slot <= last_slot(l); slot++)
-		if (column_at(l, slot, &c) && share_of(&c) > l->top)
-			l->top = share_of(&c);
+		if (column_at(l, slot, &c) && column_share(&c) > l->top)
+			l->top = column_share(&c);
 	l->top = round_up(l->top);
 	l->top = l->top < 1 ? l->top : 1;
 }
@@ -103,7 +82,7 @@ static void heights(const struct timeline_lane *l, struct column *c,
 	uint64_t below = 0;
 	unsigned at = 0;
 
-	c->height = HEIGHT * share_of(c) / l->top + 0.5;
+	c->height = HEIGHT * column_share(c) / l->top + 0.5;
 	c->height = c->height > LEAST ? c->height : LEAST;
 	for (unsigned i = 0; i < TIMELINE_KINDS; i++) {
 		unsigned top;
@@ -177,7 +156,7 @@ static void write_lane(struct timeline_lane *l, uint32_t index)
 	FILE *out = l->h->out;
 
 	fputs("<div class=\"lane\"><h3>", out);
-	html_lane(out, l->h->view, index);
+	html_one_of(out, l->h->view, index);
 	fputs("</h3><div class=\"plot\">", out);
 	if (c->hiccups.count) {
 		l->timeline = c->timeline;
@@ -204,7 +183,7 @@ static void write_lane(struct timeline_lane *l, uint32_t index)
 	fputs("</div></div>\n", out);
 }
 
-static void write_axis(const struct timeline_lane *l)
+void timeline_axis(const struct timeline_lane *l)
 {
 	uint64_t started = l->h->view->run.started_ns, range = l->end_ns - l->begin_ns,
 		 step = html_step(range, 6);
@@ -255,6 +234,13 @@ static uint64_t begin_of(const struct view *v)
 	return begin > v->run.started_ns && begin < UINT64_MAX ? begin : v->run.started_ns;
 }
 
+void timeline_range(struct timeline_lane *l, const struct html *h)
+{
+	l->h = h;
+	l->begin_ns = begin_of(h->view);
+	l->end_ns = l->begin_ns + h->view->run.duration_ns;
+}
+
 void html_timeline(const struct html *h)
 {
 	struct timeline_lane *l = calloc(1, sizeof(*l));
@@ -263,20 +249,19 @@ void html_timeline(const struct html *h)
 		free(l);
 		return;
 	}
-	l->h = h;
-	l->begin_ns = begin_of(h->view);
-	l->end_ns = l->begin_ns + h->view->run.duration_ns;
+	timeline_range(l, h);
 	fprintf(h->out,
 		"<h2>%s</h2>\n<p class=\"say\">Share of each %s’s time, by kind. Each lane has its "
 		"own scale.</p>\n",
 		html_windows(h->view) ? "When windows were long" : "When time was lost",
 		h->view->run.watch ? "thread" : "CPU");
 	write_legend(h);
-	fprintf(h->out, "<div class=\"lanes%s%s\">\n", h->view->ncpus > 8 ? " many" : "",
+	fprintf(h->out, "<div class=\"lanes%s%s\">\n", h->ncpus > 8 ? " many" : "",
 		h->view->run.watch ? " threads" : "");
 	for (uint32_t i = 0; i < h->view->ncpus; i++)
-		write_lane(l, i);
-	write_axis(l);
+		if (group_detailed(h->view, i))
+			write_lane(l, i);
+	timeline_axis(l);
 	fputs("</div>\n", h->out);
 	free(l);
 }

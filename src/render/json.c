@@ -96,6 +96,8 @@ static int write_report(struct json *j, const struct view *v)
 	for (uint32_t i = 0; i < v->ncpus && !err; i++)
 		err = render_json_cpu(j, v, i);
 	json_end(j);
+	if (!err)
+		render_json_groups(j, v);
 	json_array(j, "worst");
 	for (uint32_t i = 0; i < v->nworst; i++)
 		write_worst(j, v, &v->worst[i]);

@@ -4,10 +4,13 @@
 #include "base/json.h"
 #include "render/render.h"
 
-static void write_who(struct json *j, const struct source *s)
+void render_who(struct json *j, const struct source *s)
 {
 	json_string(j, "kind", source_kind_name(s->kind));
-	json_u64(j, "id", s->id);
+	if (s->id == KIND_IDS)
+		json_null(j, "id");
+	else
+		json_u64(j, "id", s->id);
 	json_string(j, "name", s->name);
 	json_string(j, "function", s->function);
 	if (s->kind == SOURCE_THREAD && !s->rest)
@@ -119,7 +122,7 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 		const struct source *s = t->row[order[i]];
 
 		json_object(j, NULL);
-		write_who(j, s);
+		render_who(j, s);
 		json_string(j, "cause", s->cause);
 		json_string(j, "advice", s->advice);
 		json_u64(j, "hiccups", s->hiccups);
@@ -360,7 +363,7 @@ void render_pieces(struct json *j, const struct cpu *c, const struct piece *piec
 		const struct source *source = c->sources.row[pieces[i].source];
 
 		json_object_flat(j, NULL);
-		write_who(j, source);
+		render_who(j, source);
 		if (source->cause)
 			json_string(j, "cause", source->cause);
 		json_u64(j, "net_ns", pieces[i].net_ns);

@@ -28,15 +28,17 @@
 #include "base/markdown.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "model/groups.h"
 #include "model/hosts.h"
 #include "model/report.h"
+#include "render/markdown_parts.h"
 #include "render/render.h"
 
-#define WORST_TOP 10
-#define CODE_MAX  (4 * 4096 + 64) /* room for any name of a view, as code */
+#define WORST_TOP      10
+#define VERDICTS_SHOWN 4
 
 /* A name from the machine, as code. */
-static const char *code(const char *name, char buf[CODE_MAX])
+const char *markdown_name(const char *name, char buf[CODE_MAX])
 {
 	char text[CODE_MAX - 32];
 
@@ -49,7 +51,7 @@ static const char *percent(uint64_t part, uint64_t whole, char *buf, size_t len)
 }
 
 /* Prints and frees a table, unless it found no memory. */
-static int finish(struct table *t, FILE *out)
+int markdown_finish(struct table *t, FILE *out)
 {
 	if (!t)
 		return -ENOMEM;
@@ -58,7 +60,7 @@ static int finish(struct table *t, FILE *out)
 	return 0;
 }
 
-static struct table *begin(const char *const *headings, const char *align)
+struct table *markdown_begin(const char *const *headings, const char *align)
 {
 	struct table *t = table_new(0, 0);
 
@@ -75,13 +77,13 @@ static void fact(struct table *t, const char *name, const char *value)
 	char text[CODE_MAX];
 
 	table_cell(t, NULL, name);
-	table_cell(t, NULL, value[0] ? code(value, text) : "none");
+	table_cell(t, NULL, value[0] ? markdown_name(value, text) : "none");
 	table_end_row(t);
 }
 
 static int write_environment(const struct view *v, FILE *out)
 {
-	struct table *t = begin((const char *const[]){"environment", ""}, "le");
+	struct table *t = markdown_begin((const char *const[]){"environment", ""}, "le");
 	const struct host *h = &v->host;
 	char cpus[512], a[32];
 
@@ -100,7 +102,7 @@ static int write_environment(const struct view *v, FILE *out)
 	fact(t, "started", v->run.started);
 	fact(t, "length", format_ns(v->run.duration_ns, a, sizeof(a)));
 	fact(t, "culprit", CULPRIT_VERSION);
-	return finish(t, out);
+	return markdown_finish(t, out);
 }
 
 /* ---- a CPU and its sources ---- */
@@ -125,7 +127,7 @@ static void write_marked(char *text, FILE *out)
 }
 
 /* A cell of marked lines, joined by semicolons. */
-static void marked_cell(struct table *t, char *lines)
+void markdown_marked(struct table *t, char *lines)
 {
 	char *text = NULL, *save = NULL;
 	size_t len;
@@ -153,17 +155,17 @@ static void add_row(struct table *t, const struct sources *all, const struct rep
 	table_cell(t, NULL, s ? format_ns(s->net.max, a, sizeof(a)) : "");
 	table_cell(t, NULL, s ? format_ns(hist_percentile(&s->net, 99), a, sizeof(a)) : "");
 	table_cell(t, NULL, report_row_kind(r));
-	marked_cell(t, who);
+	markdown_marked(t, who);
 	if (s && s->cause)
 		table_cellf(t, NULL, "%s%s%s", s->cause, r->as_above || s->advice ? ": " : "",
 			    r->as_above ? "as above"
-			    : s->advice ? code(s->advice, advice)
+			    : s->advice ? markdown_name(s->advice, advice)
 					: "");
 	if (s && !s->cause)
 		table_cell(t, NULL, "");
 	if (s) {
 		notes = report_notes(all, s, false);
-		marked_cell(t, notes);
+		markdown_marked(t, notes);
 		free(notes);
 	}
 	table_end_row(t);
@@ -173,7 +175,7 @@ static int write_sources(const struct view *v, uint32_t index, FILE *out)
 {
 	static const char *const headings[] = {"share %", "time", "count",      "max",  "p99",
 					       "kind",    "who",  "what to do", "notes"};
-	struct table *t = begin(headings, "rrrrrleee");
+	struct table *t = markdown_begin(headings, "rrrrrleee");
 	struct report_rows rows;
 
 	if (!t || report_rows(v, index, 0, &rows)) {
@@ -183,7 +185,7 @@ static int write_sources(const struct view *v, uint32_t index, FILE *out)
 	for (uint32_t i = 0; i < rows.n; i++)
 		add_row(t, &v->cpu[index].sources, &rows, &rows.row[i]);
 	free(rows.row);
-	return finish(t, out);
+	return markdown_finish(t, out);
 }
 
 static void write_shorts(const struct cpu *r, FILE *out)
@@ -221,7 +223,7 @@ static int write_thread(const struct view *v, const struct cpu *c, FILE *out)
 	return 0;
 }
 
-static int write_cpu(const struct view *v, uint32_t i, FILE *out)
+int markdown_cpu(const struct view *v, uint32_t i, FILE *out)
 {
 	const struct cpu *s = &v->cpu[i];
 	const struct hist *h = &s->hiccups;
@@ -297,7 +299,7 @@ static char *parts_of(const struct view *v, const struct worst *w)
 
 static int write_worst(const struct view *v, FILE *out)
 {
-	struct table *t = begin(
+	struct table *t = markdown_begin(
 		(const char *const[]){"at", v->run.watch ? "thread" : "cpu", "length", "what"},
 		"rrre");
 	char a[32], lane[LANE_NAME], code[8 * LANE_NAME];
@@ -313,32 +315,48 @@ static int write_worst(const struct view *v, FILE *out)
 		else
 			table_cellf(t, NULL, "%u", v->cpu[w->cpu].number);
 		table_cell(t, NULL, format_ns(w->duration_ns, a, sizeof(a)));
-		marked_cell(t, parts);
+		markdown_marked(t, parts);
 		table_end_row(t);
 		free(parts);
 	}
 	fputs("\n## Worst hiccups\n\n", out);
-	return finish(t, out);
+	return markdown_finish(t, out);
 }
 
-static int write_report(const struct view *v, FILE *out)
+static void write_verdicts(const struct view *v, FILE *out)
 {
 	char text[CODE_MAX];
+
+	if (!groups_shown(v) && view_verdict(v))
+		fprintf(out, "**Verdict**: %s\n\n", markdown_name(view_verdict(v), text));
+	for (uint32_t k = 0; groups_shown(v) && k < v->groups.n && k < VERDICTS_SHOWN; k++)
+		if (group_verdict(v, k)[0])
+			fprintf(out, "**Verdict**: %s\n\n",
+				markdown_name(group_verdict(v, k), text));
+}
+
+static int write_report(const struct view *v, bool all, FILE *out)
+{
+	char text[CODE_MAX];
+	bool fold = groups_shown(v) && !all;
 	int err;
 
-	fprintf(out, "# culprit: %s\n\n", code(v->host.hostname, text));
+	fprintf(out, "# culprit: %s\n\n", markdown_name(v->host.hostname, text));
 	if (v->run.incomplete[0])
-		fprintf(out, "**Incomplete**: %s\n\n", code(v->run.incomplete, text));
+		fprintf(out, "**Incomplete**: %s\n\n", markdown_name(v->run.incomplete, text));
 	if (view_shared(v))
 		fprintf(out, "**Shared**: " VIEW_SHARED "\n\n");
-	if (view_verdict(v))
-		fprintf(out, "**Verdict**: %s\n\n", code(view_verdict(v), text));
+	write_verdicts(v, out);
 	err = write_environment(v, out);
-	for (uint32_t i = 0; i < v->ncpus && !err; i++)
-		err = write_cpu(v, i, out);
+	if (groups_shown(v) && !err)
+		err = markdown_table(v, all, out);
+	for (uint32_t i = 0; !fold && i < v->ncpus && !err; i++)
+		err = markdown_cpu(v, i, out);
+	if (fold && !err)
+		err = markdown_groups(v, out);
 	if (v->nworst && !err)
 		err = write_worst(v, out);
-	return err ? err : render_markdown_method(v, out);
+	return err ? err : render_markdown_method(v, all, out);
 }
 
 int render_markdown(const struct view *const *views, uint32_t n,
@@ -349,7 +367,7 @@ int render_markdown(const struct view *const *views, uint32_t n,
 	for (uint32_t i = 0; i < n && !err; i++) {
 		if (n > 1)
 			putc('\n', out);
-		err = write_report(views[i], out);
+		err = write_report(views[i], options->all, out);
 	}
 	return err ? err : ferror(out) ? -EIO : 0;
 }

@@ -7,6 +7,7 @@
 #include "base/markdown.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "model/groups.h"
 #include "model/report.h"
 #include "render/render.h"
 
@@ -35,6 +36,17 @@ static void closure_cell(struct table *t, const struct run *run, const struct cp
 		table_cellf(t, NULL, "%u of %u counters match", match, c->nclosure);
 }
 
+/* The CPU, and how many it stands for. */
+static void lane_cell(struct table *t, const struct view *v, uint32_t i)
+{
+	uint32_t alike = groups_shown(v) ? v->groups.row[v->groups.of[i]].n : 1;
+
+	if (alike > 1)
+		table_cellf(t, NULL, "%u, one of %u alike", v->cpu[i].number, alike);
+	else
+		table_cellf(t, NULL, "%u", v->cpu[i].number);
+}
+
 static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
@@ -43,7 +55,7 @@ static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 	if (v->run.watch)
 		table_cell(t, NULL, markdown_code(view_lane(v, i, lane), text, sizeof(text)));
 	else
-		table_cellf(t, NULL, "%u", v->cpu[i].number);
+		lane_cell(t, v, i);
 	table_cell(t, NULL, format_ns(c->observed_ns, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(c->threshold_ns, a, sizeof(a)));
 	if (v->run.watch) {
@@ -71,7 +83,7 @@ static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 	table_end_row(t);
 }
 
-static int write_cpus(const struct view *v, FILE *out)
+static int write_cpus(const struct view *v, bool all, FILE *out)
 {
 	static const char *const of_threads[] = {"thread", "observed", "threshold", "records",
 						 "records lost"};
@@ -88,7 +100,8 @@ static int write_cpus(const struct view *v, FILE *out)
 	for (size_t i = 0; !v->run.watch && i < sizeof(headings) / sizeof(headings[0]); i++)
 		table_column(t, headings[i], i == 8 || i == 9 ? ALIGN_LEFT : ALIGN_RIGHT, false);
 	for (uint32_t i = 0; i < v->ncpus; i++)
-		cpu_row(t, v, i);
+		if (all || group_detailed(v, i))
+			cpu_row(t, v, i);
 	table_print_markdown(t, out);
 	table_free(t);
 	return 0;
@@ -182,7 +195,7 @@ static void write_not_observed(const struct run *r, FILE *out)
 			r->rest[0] ? code(r->rest, text) : "outside the kernel");
 }
 
-int render_markdown_method(const struct view *v, FILE *out)
+int render_markdown_method(const struct view *v, bool all, FILE *out)
 {
 	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED];
 	int err;
@@ -194,7 +207,7 @@ int render_markdown_method(const struct view *v, FILE *out)
 		fprintf(out, "Sampler %s, %s; the threshold is %s.\n\n", code(v->run.sampler, a),
 			code(v->run.priority, b),
 			v->run.threshold_auto ? "chosen (`-t auto`)" : "given");
-	err = write_cpus(v, out);
+	err = write_cpus(v, all, out);
 	if (!v->run.watch)
 		fputs("\n* edge: the longest time beside an interrupt, or a thread, that counts as "
 		      "the kernel's own "
@@ -206,7 +219,8 @@ int render_markdown_method(const struct view *v, FILE *out)
 	else
 		fputs("\n", out);
 	for (uint32_t i = 0; i < v->ncpus; i++)
-		write_cpu_notes(v, i, out);
+		if (all || group_detailed(v, i))
+			write_cpu_notes(v, i, out);
 	write_not_observed(&v->run, out);
 	return err;
 }

@@ -91,9 +91,9 @@ int render_jsonl(const struct view *view, uint32_t index, const struct account *
 int render_hosts(const struct view *const *views, uint32_t n, const struct render_options *options,
 		 bool markdown, FILE *out);
 
-/* Writes the end of a report in Markdown: how it was measured, and what was not observed. 0 or
- * -errno. */
-int render_markdown_method(const struct view *view, FILE *out);
+/* Writes the end of a report in Markdown: how it was measured, and what was not observed. all: each
+ * CPU, also those that others stand for. 0 or -errno. */
+int render_markdown_method(const struct view *view, bool all, FILE *out);
 
 /* Writes the object "host". */
 struct json;
@@ -106,6 +106,13 @@ void render_json_thread(struct json *j, const struct view *v, const struct cpu *
 
 /* Writes the CPU with this index as an object. 0 or -ENOMEM. */
 int render_json_cpu(struct json *j, const struct view *v, uint32_t index);
+
+/* Writes "groups", the CPUs that are alike, where reports show them. */
+void render_json_groups(struct json *j, const struct view *v);
+
+/* Writes "kind","id","name","function","kernel_thread" of a source. */
+struct source;
+void render_who(struct json *j, const struct source *s);
 
 /* Writes each as an object, into an array: {"kind":..,"id":..,"name":..,"function":..,"cause":..,
  * "net_ns":..,"origin":{"cpu":..,"pid":..,"comm":..,"function":..}} */

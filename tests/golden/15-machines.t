@@ -72,5 +72,29 @@ report 60 --all >"$work/all"
 ok "--all shows each CPU" [ "$(grep -c '^cpu [0-9]* (isolated)' "$work/all")" = 60 ]
 report 1024 --cpu 900 >"$work/one"
 ok "--cpu shows any, as alone" [ "$(grep -c '^cpu 900 (isolated)' "$work/one")" = 1 ]
+report 1024 -f html >"$work/html"
+ok "1,024 CPUs: HTML of at most 2 MB" [ "$(wc -c <"$work/html")" -le 2000000 ]
+ok "...with a row for each CPU in the table" [ "$(grep -c '^<tr><td>[0-9]*</td><td data-of="lost">\|<tbody><tr><td>[0-9]*</td>' "$work/html")" = 1024 ]
+ok "...and in the map, whose rings have the one long gap" \
+	grep -q 'title="cpu 700: 1.90 ms at +0.970 s"' "$work/html"
+report 1024 -f markdown >"$work/markdown"
+ok "1,024 CPUs: Markdown of at most 200 lines" lines "$work/markdown" 200
+report 256 -f json >"$work/json"
+ok "256 CPUs: JSON has each CPU in one group" python3 - "$work/json" <<'END'
+import json, sys
+
+report = json.load(open(sys.argv[1]))
+groups = report["groups"]
+assert sorted(c for g in groups for c in g["cpus"]) == [c["cpu"] for c in report["cpus"]]
+assert [g["cpus"] for g in groups][:2] == [[200, 201, 202, 203], [100]]
+of = {c["cpu"]: c for c in report["cpus"]}
+for g in groups:
+    hiccups = [of[c]["hiccups"] for c in g["cpus"]]
+    worst = max(h["max_ns"] for h in hiccups)
+    assert g["worst_ns"]["most"] == worst == of[g["worst_ns"]["cpu"]]["hiccups"]["max_ns"]
+    assert sum(g["time"].values()) == sum(h["total_ns"] for h in hiccups)
+    sources = sum(s["total_ns"] for s in g["sources"])
+    assert sources == sum(s["total_ns"] for c in g["cpus"] for s in of[c]["sources"])
+END
 echo "1..$n"
 exit $failed

@@ -11,6 +11,7 @@
  *   untraced  --no-trace
  *   sleep     a workload: windows instead of hiccups
  *   stopped   a handler that a guest's host stopped
+ *   four      CPUs of which three are alike
  *   crowd     a thread that renames itself, a fork storm, threads that pose as the kernel's,
  *             several timers in one interrupt
  */
@@ -487,6 +488,40 @@ static void sleeping(struct scene *s, const char *path)
 	}
 }
 
+static void four(struct scene *s, const char *path)
+{
+	static const unsigned cpus[] = {4, 5, 6, 7};
+	uint64_t handler, update;
+
+	scene_init(s, "numa-2", cpus, 4);
+	handler = scene_function(s, "ixgbe_msix_clean_rings [ixgbe]");
+	update = scene_function(s, "vmstat_update");
+	s->view.run.duration_ns = 20 * MS;
+	cpus_parse("4-7", &s->view.host.isolated, NULL, 0);
+	cpus_parse("0-7", &s->view.host.online, NULL, 0);
+	scene_begin(s, path);
+	for (uint32_t i = 0; i < 4; i++) {
+		char comm[16];
+
+		s->irq[40 + i] = (const char *[]){"eth0-TxRx-0", "eth0-TxRx-1", "eth0-TxRx-2",
+						  "eth0-TxRx-3"}[i];
+		for (uint32_t k = 0; k < 15; k++) {
+			scene_gap(s, i, MS * k + 10 * US * i);
+			scene_put(s, irq(40 + i, handler, 350, 4000 + 100 * i + 10 * k));
+			scene_end(s, 4500 + 100 * i + 10 * k);
+		}
+		snprintf(comm, sizeof(comm), "kworker/%u:1", cpus[i]);
+		scene_gap(s, i, 16 * MS);
+		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WORK, update, 1500), 77, "node_exporter",
+				   0, -1));
+		scene_put(s, kthread(1000 + i, comm, 1200, 3 * US + 100 * i));
+		scene_end(s, 3500 + 100 * i);
+	}
+	scene_gap(s, 2, 17 * MS);
+	scene_put(s, thread(4711, "backup", 1500, 90 * US));
+	scene_end(s, 92 * US);
+}
+
 /* Names that pose as others, and too many names. */
 static void crowd(struct scene *s, const char *path)
 {
@@ -653,7 +688,7 @@ static const struct {
 	{"quiet", quiet}, {"ticking", ticking},   {"irq", busy_irq},    {"threads", threads},
 	{"guest", guest}, {"short", shorts},      {"stopped", stopped}, {"two", two},
 	{"rt", rt},       {"untraced", untraced}, {"sleep", sleeping},  {"askers", askers},
-	{"crowd", crowd}, {"watch", watched},
+	{"crowd", crowd}, {"watch", watched},     {"four", four},
 };
 
 int main(int argc, char **argv)
