@@ -190,7 +190,8 @@ if duckdb:
         (len(sum(map(expected, hosts), [])), sum(e["duration_ns"] for n in hosts
                                                  for e in expected(n))),
         "duckdb reads all csv files at once, each line as one row")
-    is_(duckdb.sql(f"SELECT sum(len(from_json(pieces, '[{{\"net_ns\": \"BIGINT\"}}]'))) {everything}").fetchall()[0][0],
+    is_(duckdb.sql(f"SELECT sum(len(from_json(pieces, '[{{\"net_ns\": \"BIGINT\"}}]'))) "
+                   f"{everything}").fetchall()[0][0],
         sum(len(e["pieces"]) for n in hosts for e in expected(n)), "and takes the pieces apart")
     types = dict(duckdb.sql("SELECT column_name, column_type FROM (DESCRIBE " + everything
                             + ")").fetchall())
@@ -251,7 +252,8 @@ for name in hosts if cmark else ():
        f"markdown, {name}: no name has split a cell",
        *[t for t in page.tables if any(len(row) != len(t[0]) for row in t)][:1])
     codes = set(map(blanks, page.code))
-    names = {blanks(f"{lib.thread_name(said(p['name']), p['kernel_thread'])} [{p['id']}] > {said(p['function'])}")
+    names = {blanks(f"{lib.thread_name(said(p['name']), p['kernel_thread'])} [{p['id']}] > "
+                    f"{said(p['function'])}")
              for host in hosts[name] for h in truth[host]["hiccups"] for p in h["pieces"]
              if p["kind"] == "thread"}
     names |= {"sysctl vm.stat_interval=120"} if "web-07" in hosts[name] else set()

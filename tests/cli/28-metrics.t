@@ -18,7 +18,8 @@ lib.with_readers()
 try:
     from metrics import labels, openmetrics, prometheus, promtool, samples, select, total
 except ImportError:
-    lib.skip_all("the Python package prometheus_client is not there (make check installs it when it can)", required=True)
+    lib.skip_all("the Python package prometheus_client is not there (make check installs it when "
+                 "it can)", required=True)
 
 where = tempfile.mkdtemp(prefix="culprit-test-")
 subprocess.run([os.path.join(lib.BUILD, "tests", "unit", "report_files"), where], check=True)

@@ -45,7 +45,8 @@ def closes(row, rows, what, slack=0):
     count = total(rows, "count")
     ok(log.inner[row] - below - slack <= count <= log.outer[row] + slack,
        f"{what}: as many as the kernel counted",
-       f"kernel {log.inner[row]}..{log.outer[row]}, culprit {count}, below the threshold or unpaired {below}")
+       f"kernel {log.inner[row]}..{log.outer[row]}, culprit {count}, below the threshold or "
+       f"unpaired {below}")
 
 
 timers = sources(report, cpu, kind="vector", name="local_timer")

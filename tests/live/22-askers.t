@@ -22,7 +22,8 @@ SAMPLER = "culprit-sampler"
 
 def stacks(what, origins):
     here = [o for o in origins if o["cpu"] == cpu]
-    lib.diag(f"{what}: {sum(bool(o['stack']) for o in here)} of {len(here)} on the target were told by a stack")
+    lib.diag(f"{what}: {sum(bool(o['stack']) for o in here)} of {len(here)} on the target were "
+             "told by a stack")
 
 
 MESSAGES = 100

@@ -93,7 +93,8 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         r = cut_short(act, *args)
         name = f"{' '.join(args[:2])}, whose sampler is {why}"
         is_(r.rc, 3, f"{name}: exit 3")
-        ok(re.fullmatch(rf"culprit: incomplete: cpu {cpu} ended early, after [^\n]*: its sampler was "
+        ok(re.fullmatch(rf"culprit: incomplete: cpu {cpu} ended early, after [^\n]*: its sampler "
+                        r"was "
                         rf"{why}[^\n]*\n", r.err), f"{name}: says so in one line", r)
         if "json" in args:
             ok(json.loads(r.out)["run"]["incomplete"] == r.err[len("culprit: incomplete: "):-1],

@@ -54,7 +54,8 @@ def start(*more):
     for name in "before", "after":
         with contextlib.suppress(FileNotFoundError):
             os.unlink(os.path.join(place, name))
-    keys(f"clear; stty -g > {place}/before; {CULPRIT} top -c {cpu} {' '.join(more)}; echo rc $?; stty -g > {place}/after", "Enter")
+    keys(f"clear; stty -g > {place}/before; {CULPRIT} top -c {cpu} {' '.join(more)}; echo rc $?; "
+         f"stty -g > {place}/after", "Enter")
     return await_screen(["culprit top", "quit", "who"], lib.READY_MAX_S + 10)
 
 

@@ -142,7 +142,8 @@ elif shutil.which("cyclictest") and os.path.exists("/dev/cpu_dma_latency"):
         mine.append(ours())
     spread = max(max(x) / min(x) for x in (alone, beside, alone + beside))
     ratio = statistics.median(mine) / statistics.median(alone + beside)
-    lib.diag(f"medians, us: cyclictest {alone} {beside}, culprit {mine}: ratio {ratio:.2f}, cyclictest's own spread {spread:.2f}")
+    lib.diag(f"medians, us: cyclictest {alone} {beside}, culprit {mine}: ratio {ratio:.2f}, "
+             f"cyclictest's own spread {spread:.2f}")
     ok(1 / spread / 1.3 <= ratio <= spread * 1.3,
        "the median is cyclictest's, within its own spread from run to run", alone, beside, mine)
 else:

@@ -17,13 +17,16 @@ lib.need_bpf()
 cpu = lib.pick_target()
 ON = "-c", str(cpu), "-q"
 COLUMNS = {
-    "osjitter": "CPU TSC_khz #intr #delta ovfl_ns invol_ctx sum_intr_ns iratio rt_s loop_ns median_ns p20_ns p80_ns p90_ns "
+    "osjitter": "CPU TSC_khz #intr #delta ovfl_ns invol_ctx sum_intr_ns iratio rt_s loop_ns "
+                "median_ns p20_ns p80_ns p90_ns "
                 "p99_ns p99.9_ns max_ns mad_ns",
     "hiccups": "cpu threshold_ns hiccups pct99_ns pct999_ns max_ns",
     "osnoise": "CPU RUNTIME NOISE %CPU-AVAIL MAX-SINGLE HW NMI IRQ SIRQ THREAD",
 }
-SYSJITTER = ("core_i threshold(ns) cpu_mhz runtime(ns) runtime(s) int_n int_n_per_sec int_min(ns) int_median(ns) int_mean(ns) int_90(ns) "
-             "int_99(ns) int_999(ns) int_9999(ns) int_99999(ns) int_max(ns) int_total(ns) int_total(%)").split()
+SYSJITTER = ("core_i threshold(ns) cpu_mhz runtime(ns) runtime(s) int_n int_n_per_sec int_min(ns) "
+             "int_median(ns) int_mean(ns) int_90(ns) "
+             "int_99(ns) int_999(ns) int_9999(ns) int_99999(ns) int_max(ns) int_total(ns) "
+             "int_total(%)").split()
 
 
 def styled(style, *args, **kwargs):
@@ -176,7 +179,8 @@ else:
         ours = sorted(longer(text, us) for text in mine)
         spread = max(theirs) / max(1, min(theirs))
         middle = theirs[len(theirs) // 2]
-        lib.diag(f"longer than {us} us: oslat {theirs}, culprit {ours}; oslat's own spread {spread:.2f}")
+        lib.diag(f"longer than {us} us: oslat {theirs}, culprit {ours}; oslat's own spread "
+                 f"{spread:.2f}")
         ok(middle / spread / 1.5 <= ours[ROUNDS // 2] <= middle * spread * 1.5,
            f"counts above {us} us are oslat's, within its own spread from run to run", theirs, ours)
 

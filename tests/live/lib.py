@@ -352,7 +352,8 @@ def run_json(cpu, seconds, *extra, poke=None):
             time.sleep(seconds * 0.8)
         closing = counters(cpu)
         if run.proc.poll() is not None:
-            raise RuntimeError(f"the window of {seconds} s closed before poke was done: {finish(run.proc, 1)}")
+            raise RuntimeError(f"the window of {seconds} s closed before poke was done: "
+                               f"{finish(run.proc, 1)}")
     log.inner, log.outer = difference(closing, opening), difference(counters(cpu), before)
     if run.result.rc != 0:
         raise RuntimeError(f"culprit run: {run.result}")

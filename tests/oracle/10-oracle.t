@@ -66,8 +66,10 @@ def share(part, whole):
 
 def check(name, report, v):
     c, records = v.count, report["cpus"][0]["records"]
-    diag(f"{name}: {c['judged']} of {c['hiccups']} hiccups, {c['with losses']} with lost records ({records['lost']} of {records['seen'] + records['lost']}); "
-         f"{c['pieces']} pieces, {c['net time']} net times differ, {c['askers']} askers, {c['asker']} differ",
+    diag(f"{name}: {c['judged']} of {c['hiccups']} hiccups, {c['with losses']} with lost records "
+         f"({records['lost']} of {records['seen'] + records['lost']}); "
+         f"{c['pieces']} pieces, {c['net time']} net times differ, {c['askers']} askers, "
+         f"{c['asker']} differ",
          *[f"not judged: {n} {what}" for what, n in sorted(v.unjudged.items())],
          *[f"askers: {n} {how}, culprit says {said}" for (how, said),
            n in sorted(v.asker_kinds.items())])
@@ -86,7 +88,8 @@ def check(name, report, v):
     counted = records["seen"] + records["lost"]
     low, high = v.records
     ok(0.998 * low - 50 <= counted <= high + 50,
-       f"{name}: the records that came and those that were lost are as many as the trace has events for",
+       f"{name}: the records that came and those that were lost are as many as the trace has "
+       "events for",
        f"{records}, the trace {low} to {high}")
     none("only in culprit", "culprit names nothing that the trace does not have")
     none("only in the trace", "the trace has nothing that culprit does not name")

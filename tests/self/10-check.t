@@ -110,7 +110,8 @@ try:
        "three times; then it has failed", r.stdout)
     os.unlink(os.path.join(place, "n"))
     r, said, rows = check("a.t", count
-                          + "echo not ok 1 - a; echo 'ok 2 - b # SKIP not judged: x'; echo 1..2; exit 1")
+                          + "echo not ok 1 - a; echo 'ok 2 - b # SKIP not judged: x'; echo 1..2; "
+                            "exit 1")
     ok(r.returncode == 1 and open(os.path.join(place, "n")).read() == "1\n",
        "what is red is never run again", r.stdout)
     os.unlink(os.path.join(place, "n"))
@@ -122,7 +123,8 @@ try:
     suite = fake("sometimes.t",
                  count + "[ $((n % 3)) = 0 ] && echo not ok 1 - shaky || echo ok 1 - shaky\n"
                  "[ $((n % 2)) = 0 ] && echo 'ok 2 - shy # SKIP no disk' || echo ok 2 - shy\n"
-                 "echo 'ok 3 - never # SKIP no card'\n[ $n = 5 ] || echo ok 4 - firm; echo 1..4\n[ $((n % 3)) != 0 ]")
+                 "echo 'ok 3 - never # SKIP no card'\n[ $n = 5 ] || echo ok 4 - firm; echo "
+                 "1..4\n[ $((n % 3)) != 0 ]")
     r = run("tools/flake", "6", suite)
     folder = os.path.basename(place)
     for line in ("6 runs", rf"RED +2 of 6 \(33\.3 %\)  {folder}/sometimes\.t: shaky",
@@ -179,7 +181,8 @@ try:
 
     # ---- check-all: each stage, also after one that fails ----
     fake("flock", 'shift; exec "$@"')
-    fake("make", 'case "$*" in *-n*oracle) exit 2 ;; *san) echo broken; exit 1 ;; *) echo "$*"; echo 1 passed ;; esac')
+    fake("make", 'case "$*" in *-n*oracle) exit 2 ;; *san) echo broken; exit 1 ;; *) echo "$*"; '
+                 'echo 1 passed ;; esac')
     r = run("env", f"PATH={place}:{os.environ['PATH']}", "tests/check-all", place)
     rows = [line.split()[:2] for line in r.stdout.splitlines()
             if re.match(r"\w+ +(ok|FAILED) +\d+ s", line)]

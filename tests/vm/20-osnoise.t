@@ -62,9 +62,12 @@ text = {name: data.decode(errors="replace") for name, data in files.items()}
 ok(rc == 0, "the job ends well in the guest", rc, out, err)
 
 cpu = json.loads(text["compare"])["cpus"][0]
-diag(f"{cpu['observed_ns'] / 1e9:.1f} s: {cpu['osnoise']} intervals by osnoise, {cpu['matched']} matched; half differ by at most "
-     f"{cpu['difference_p50_ns']} ns, {cpu['difference_p50_percent']} %; HW {cpu['hw']} by culprit, {cpu['hw_osnoise']} by osnoise's events",
-     *[f"{s['kind']} {s['name']}: {s['culprit']} {s['osnoise']} {s['matched']} p50 {s['difference_p50_ns']}" for s in cpu["sources"]])
+diag(f"{cpu['observed_ns'] / 1e9:.1f} s: {cpu['osnoise']} intervals by osnoise, {cpu['matched']} "
+     "matched; half differ by at most "
+     f"{cpu['difference_p50_ns']} ns, {cpu['difference_p50_percent']} %; HW {cpu['hw']} by "
+     f"culprit, {cpu['hw_osnoise']} by osnoise's events",
+     *[f"{s['kind']} {s['name']}: {s['culprit']} {s['osnoise']} {s['matched']} p50 "
+       f"{s['difference_p50_ns']}" for s in cpu["sources"]])
 ok(cpu["osnoise"] > 50 * WINDOW_S, "osnoise saw the noise that was made", cpu["osnoise"])
 ok(cpu["matched"] >= 0.999 * cpu["osnoise"], "99.9 % of osnoise's intervals are matched one to one",
    cpu["matched"], cpu["osnoise"])

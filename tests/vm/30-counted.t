@@ -104,14 +104,16 @@ def check_turns(hiccups, trace):
     unexplained = [h for h in hiccups if h["outside_ns"] > LEAST_NS]
     orphans = [h for h in unexplained if not turns.has(h)]
     covered = turns.share(hiccups[0]["start_ns"], hiccups[-1]["start_ns"])
-    diag(f"{len(hiccups)} hiccups, {len(unexplained)} with time outside the kernel, {len(orphans)} of these at no turn of CPU 0; "
+    diag(f"{len(hiccups)} hiccups, {len(unexplained)} with time outside the kernel, "
+         f"{len(orphans)} of these at no turn of CPU 0; "
          f"its turns are {100 * covered:.1f} % of the time")
     ok(len(hiccups) > HZ and turns.spans and covered < 0.25,
        "there is something to explain, and it is not explained by chance", covered)
     # A turn in which CPU 0 only goes on with what it did leaves no event: now and then there is
     # one.
     ok(len(orphans) <= len(hiccups) // 500 and all(h["duration_ns"] < 1000 for h in orphans),
-       f"each gap of more than {LEAST_NS} ns has its cause on the CPU, or lies in a turn of the other", *orphans[:5])
+       f"each gap of more than {LEAST_NS} ns has its cause on the CPU, or lies in a turn of the "
+       "other", *orphans[:5])
 
 
 report, hiccups, out, files = boot(TICKING, "isolcpus=1")
@@ -125,8 +127,10 @@ for e in bursts:
     e["read"] = sum(p["net_ns"] for h in near for p in h["pieces"] if p["name"] in (e["comm"],
                                                                                     "local_timer"))
 exact = [e for e in bursts if abs(e["read"] - e["ran_ns"]) <= 0.01 * e["ran_ns"]]
-diag(f"bursts of {BURST_NS} ns: poke's thread ran {min(e['ran_ns'] for e in bursts)} to {max(e['ran_ns'] for e in bursts)} ns, culprit reads "
-     f"{min(e['read'] for e in bursts)} to {max(e['read'] for e in bursts)}, {len(exact)} of {len(bursts)} to 1 %")
+diag(f"bursts of {BURST_NS} ns: poke's thread ran {min(e['ran_ns'] for e in bursts)} to "
+     f"{max(e['ran_ns'] for e in bursts)} ns, culprit reads "
+     f"{min(e['read'] for e in bursts)} to {max(e['read'] for e in bursts)}, {len(exact)} of "
+     f"{len(bursts)} to 1 %")
 # In some a turn of CPU 0 comes upon the way into the thread or out of it: longer, and never
 # shorter.
 ok(len(bursts) == 30 and len(exact) >= 24, "the bursts are measured to 1 %", *bursts)
@@ -143,7 +147,8 @@ check_turns(hiccups, files["trace"])
 seconds = cpu_of(report, 1)["observed_ns"] / 1e9
 outside = [h for h in hiccups if not h["pieces"]]
 named = sources(report, 1, kind=lambda kind: kind != "outside")
-diag(f"{len(outside) / seconds:.0f} gaps a second without a name, half of them of {sorted(h['duration_ns'] for h in outside)[len(outside) // 2]} ns")
+diag(f"{len(outside) / seconds:.0f} gaps a second without a name, half of them of "
+     f"{sorted(h['duration_ns'] for h in outside)[len(outside) // 2]} ns")
 # Its ticks, and whenever culprit's reader looks.
 ok(0.8 * HZ < len(outside) / seconds < 4 * HZ,
    "the turns of CPU 0 are gaps outside the kernel, one a tick at least", len(outside), seconds)

@@ -50,5 +50,6 @@ for name in sys.argv[1:] or (["5.10", "6.12", "6.12-rt", "7.3"] if os.environ.ge
               for n in re.findall(r"([0-9]+) of [1-9][0-9]* on the target were told by a stack",
                                   line)]
     ok(stacks and (any(stacks) if name == "5.10" else not any(stacks)),
-       f"{name}: on the target {'stacks tell' if name == '5.10' else 'the context tells'} who asked", stacks)
+       f"{name}: on the target {'stacks tell' if name == '5.10' else 'the context tells'} who "
+       "asked", stacks)
 done()
