@@ -143,8 +143,8 @@ static const char *unknown(struct symbols *s, uint64_t address)
 	if (s->nunknown == UNKNOWN_MAX)
 		return "[unknown]";
 	s->unknown[s->nunknown].address = address;
-	snprintf(s->unknown[s->nunknown].name, sizeof(s->unknown[0].name), "[unknown 0x%llx]",
-		 (unsigned long long)address);
+	snprintf(s->unknown[s->nunknown].name, sizeof(s->unknown[0].name), "[unknown %u]",
+		 s->nunknown + 1);
 	return s->unknown[s->nunknown++].name;
 }
 

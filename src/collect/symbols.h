@@ -13,8 +13,8 @@ struct symbols;
 struct symbols *symbols_new(void);
 void symbols_free(struct symbols *s);
 
-/* "vmstat_update", with its module "e1000_intr [e1000]", or "[unknown 0xffffffff81000000]". Never
- * NULL. */
+/* "vmstat_update", with its module "e1000_intr [e1000]", or "[unknown 1]", numbered as they come.
+ * Never NULL. */
 const char *symbols_name(struct symbols *s, uint64_t address);
 
 /* Address of a function of the kernel itself; 0: there is none of that name. */

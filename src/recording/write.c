@@ -16,6 +16,7 @@
 #include "recording/codec.h"
 #include "recording/fields.h"
 #include "recording/format.h"
+#include "recording/hide.h"
 #include "recording/queue.h"
 
 #define EVENTS_BYTES (192 << 10)         /* cuts a chunk of events at this size... */
@@ -29,6 +30,7 @@ struct recorder {
 	struct tap tap;
 	struct encoder *encoder;
 	struct names_seen *seen;
+	struct hide hide;
 	uint64_t cut_ns;           /* time of the last cut */
 	uint64_t hiccups, records; /* in the chunk in hand */
 	struct recorder_stats stats;
@@ -88,6 +90,20 @@ static void cut_events(struct recorder *r)
 	encoder_reset(r->encoder);
 }
 
+static void put_hidden(struct recorder *r, const struct event *e)
+{
+	struct event hidden = *e;
+	struct record record;
+
+	if (e->type == EVENT_RECORD) {
+		record = hide_record(&r->hide, e->record);
+		hidden.record = &record;
+	} else if (e->type == EVENT_SYMBOL) {
+		hidden.named.number = hide_address(&r->hide, e->named.number);
+	}
+	encoder_put(r->encoder, &hidden);
+}
+
 static void on_event(void *ctx, const struct event *e)
 {
 	struct recorder *r = ctx;
@@ -98,7 +114,7 @@ static void on_event(void *ctx, const struct event *e)
 		return;
 	r->hiccups += e->type == EVENT_HICCUP;
 	r->records += e->type == EVENT_RECORD;
-	encoder_put(r->encoder, e);
+	put_hidden(r, e);
 	if (encoder_bytes(r->encoder)->len >= EVENTS_BYTES)
 		cut_events(r);
 }
@@ -119,11 +135,16 @@ static bool push_patiently(struct recorder *r, uint32_t type, struct bytes *b)
 
 /* ---- the recorder ---- */
 
+/* Makes a new file that only its owner reads: it holds command lines and the kernel's log. What is
+ * there goes, also a link, which is never followed: nothing of its owner and mode stays. */
 static int create(const char *path, bool force)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
+	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fd = open(path, flags, 0600);
 	struct stat st;
 
+	if (fd < 0 && errno == EEXIST && force && (stat(path, &st) || S_ISREG(st.st_mode)) &&
+	    !unlink(path))
+		fd = open(path, flags, 0600);
 	/* A file that is none cannot be overwritten: /dev/null, a pipe. */
 	if (fd < 0 && errno == EEXIST && !stat(path, &st) && !S_ISREG(st.st_mode))
 		fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -150,7 +171,7 @@ struct recorder *recorder_open(const char *path, bool force, const struct cpus *
 		r->seen = calloc(1, sizeof(*r->seen));
 		r->queue = queue_new();
 	}
-	if (!r || !r->path || !r->seen || !r->queue ||
+	if (!r || !r->path || !r->seen || !r->queue || hide_init_random(&r->hide) ||
 	    (r->pid = queue_writer(r->queue, fd, housekeeping)) < 0) {
 		complain("recording to %s: not enough memory", path);
 		close(fd);

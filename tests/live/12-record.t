@@ -5,12 +5,17 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
+import sys
 import tempfile
 import time
 
 import lib
 from lib import culprit, done, is_, ok
+
+sys.path.insert(1, os.path.join(lib.ROOT, "tests/cli"))
+import forged  # noqa: E402
 
 lib.need_bpf()
 cpu = lib.pick_target()
@@ -44,6 +49,16 @@ ok(r.rc == 0 and re.match(re.escape(rec) + r": 1\.\d+ s of 1 CPU", r.out)
    and "culprit report" in r.out, "record says in a line what it has", r)
 whole = json.loads(culprit("report", rec, "-f", "json").out)
 is_(whole["run"]["incomplete"], None, "a whole recording lacks nothing")
+
+# ---- it gives nobody the kernel's addresses, and itself only to its owner ----
+is_(oct(os.stat(rec).st_mode & 0o777), "0o600", "only its owner reads it")
+with open("/proc/kallsyms") as f:
+    symbols = {int(line.split()[0], 16) for line in f}
+with open(rec, "rb") as f:
+    found = {struct.unpack("<Q", eight)[0] for _, payload in forged.chunks(f.read())
+             for eight in re.findall(rb"(?=(.{7}\xff))", payload, re.S)}
+ok(len(symbols) > 1000 and not found & symbols, "and no address of a function is in it",
+   [hex(x) for x in found & symbols])
 lib.check_sums(whole, "the report of a recording")
 schema = json.loads(culprit("report", "--schema").out)
 try:
@@ -54,10 +69,18 @@ except ImportError:
     lib.skip("it keeps to the schema", "the Debian package python3-jsonschema is not there")
 before = open(rec, "rb").read()
 r = culprit("record", "-c", str(cpu), "-d", "1s", "-q", rec)
-ok(r.rc == 1 and "there already" in r.err and open(rec, "rb").read() == before,
+ok(r.rc == 1 and "exists already" in r.err and open(rec, "rb").read() == before,
    "a recording is not overwritten", r)
 r = culprit("record", "--no-trace", "-c", str(cpu), "-d", "100ms", "-q", "--force", rec)
 ok(r.rc == 0 and open(rec, "rb").read() != before, "with --force it is", r)
+link, victim = os.path.join(work, "link.rec"), os.path.join(work, "victim")
+with open(victim, "w") as f:
+    f.write("precious")
+os.symlink(victim, link)
+r = culprit("record", "--no-trace", "-c", str(cpu), "-d", "100ms", "-q", "--force", link)
+ok(r.rc == 0 and open(victim).read() == "precious" and not os.path.islink(link),
+   "a link is replaced, and never followed", r)
+os.unlink(link)
 with open(rec, "wb") as f:
     f.write(before)
 

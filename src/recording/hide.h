@@ -1,0 +1,31 @@
+/* Kernel addresses in a recording: whoever reads them knows where the kernel lies, which it hides.
+ * A recording needs them only to tell functions apart, whose names it holds; so others stand in
+ * their place, which nobody can lead back once the process that wrote them has gone. */
+#ifndef CULPRIT_HIDE_H
+#define CULPRIT_HIDE_H
+
+#include <stdint.h>
+
+#include "record.h"
+
+#define HIDE_ROUNDS 27
+#define HIDE_SLOTS  1024 /* a power of two */
+
+struct hide {
+	uint32_t key[HIDE_ROUNDS];
+	struct {
+		uint64_t address, instead;
+	} known[HIDE_SLOTS];
+};
+
+void hide_init(struct hide *h, const uint32_t key[4]);
+int hide_init_random(struct hide *h); /* 0 or -EIO */
+
+/* What stands for a number: of an address of the kernel (the upper half of the address space) a
+ * number that is no other address's, of any other the number itself. */
+uint64_t hide_address(struct hide *h, uint64_t number);
+
+/* The record with its addresses replaced. */
+struct record hide_record(struct hide *h, const struct record *r);
+
+#endif
