@@ -60,6 +60,25 @@ static bool read_reports(const struct reports *p, void *to, size_t len, size_t f
 	return pread(p->fd, to, len, from) == (ssize_t)len;
 }
 
+/* True when the process itself has made the file, and nobody else writes to it: anybody can make
+ * one of that name. A process makes files in the name of its fsuid. */
+static bool is_its_own(const struct reports *p, const struct stat *st)
+{
+	char path[64], line[256];
+	unsigned uid[4];
+	bool own = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)p->pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Uid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) == 4)
+			own = st->st_uid == uid[3];
+	if (f)
+		fclose(f);
+	return own && S_ISREG(st->st_mode) && !(st->st_mode & 0077);
+}
+
 void reports_open(struct reports *p)
 {
 	char path[64];
@@ -75,7 +94,7 @@ void reports_open(struct reports *p)
 		return;
 	snprintf(pid, sizeof(pid), "%d", (int)p->pid);
 	p->shift = host_clock_shift(pid);
-	if (!fstat(p->fd, &st) && S_ISREG(st.st_mode) &&
+	if (!fstat(p->fd, &st) && is_its_own(p, &st) &&
 	    read_reports(p, &magic, sizeof(magic), offsetof(struct culprit_reports, magic)) &&
 	    magic == CULPRIT_REPORTS_MAGIC &&
 	    read_reports(p, &p->fetched, sizeof(p->fetched),

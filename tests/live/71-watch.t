@@ -253,6 +253,28 @@ is_(t["ran_on"], [cpu], "and where it ran")
 is_(t["kernel_thread"], False, "it is no kernel thread")
 is_({w["kernel_thread"] for w in lines}, {False}, "nor in any line")
 
+# ---- reports that somebody else makes for it ----
+MAGIC = 0x31656b6375636c75
+with program("spin") as p:
+    forged = f"/dev/shm/culprit-{p.pid}"
+    with open(forged, "wb") as f:
+        f.write(struct.pack("<2Q", MAGIC, 0) + bytes(4096 * 32))
+    os.chown(forged, 65534, 65534)
+    os.chmod(forged, 0o600)
+    proc = lib.spawn("watch", "-p", str(p.pid), "-d", "500ms", "-q", "-f", "json", "--ready-file",
+                     os.path.join(place, "r1"))
+    lib.await_ready(proc, os.path.join(place, "r1"))
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    with open(forged, "r+b") as f:
+        f.write(struct.pack("<2Q", MAGIC, 12))
+        for i in range(12):
+            f.write(struct.pack("<3Q2I", i + 1, now + i * 1000000, now + i * 1000000 + 500000,
+                                p.pid, 0))
+    r = lib.finish(proc, 20)
+    os.unlink(forged)
+is_(sum(c["thread"]["reported"] for c in json.loads(r.out)["cpus"]), 0,
+    "a file that is not the process's own is not believed")
+
 with program("late") as p:
     proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file",
                      os.path.join(place, "r2"))
