@@ -42,10 +42,28 @@ static void place_ipis(struct irq_vectors *v, const uint8_t *vector_of_ipi)
 	}
 }
 
+/* The kernel's words stand behind the counts. */
+static void name_ipi(char *name, const char *line, int ipi)
+{
+	const char *at = strchr(line, ':') + 1;
+
+	at += strspn(at, " 0123456789");
+	snprintf(name, sizeof(((struct irq_vectors *)NULL)->ipi_name[0]), "IPI%d %.*s", ipi,
+		 (int)strcspn(at, "\n"), at);
+}
+
+const char *irq_vectors_ipi(const struct irq_vectors *v, uint32_t irq)
+{
+	if (v->ipi_base < 0 || irq < (uint32_t)v->ipi_base || irq >= VECTOR_IRQS ||
+	    !v->per_cpu[irq] || !has_action(irq, "IPI"))
+		return NULL;
+	return v->ipi_name[(irq - v->ipi_base) % v->ipis];
+}
+
 void irq_vectors_read(struct irq_vectors *v)
 {
 	FILE *f = fopen("/proc/interrupts", "re");
-	uint8_t vector_of_ipi[32] = {0};
+	uint8_t vector_of_ipi[IPIS_MAX] = {0};
 	char *line = NULL;
 	struct irq_row row;
 	size_t room = 0;
@@ -58,7 +76,8 @@ void irq_vectors_read(struct irq_vectors *v)
 			v->per_cpu[row.irq] = row.per_cpu;
 			v->any |= row.vector;
 		}
-		if (row.ipi >= 0 && row.ipi < 32) {
+		if (row.ipi >= 0 && row.ipi < IPIS_MAX) {
+			name_ipi(v->ipi_name[row.ipi], line, row.ipi);
 			vector_of_ipi[row.ipi] = row.vector;
 			v->ipis = row.ipi + 1 > v->ipis ? row.ipi + 1 : v->ipis;
 			v->any = true;

@@ -8,12 +8,18 @@
 
 #include "record.h"
 
+#define IPIS_MAX 32
+
 struct irq_vectors {
 	uint8_t vector[VECTOR_IRQS]; /* enum vector_id; 0: none */
 	bool per_cpu[VECTOR_IRQS];   /* every CPU has its own of it: it cannot be moved */
 	bool any;                    /* this architecture has some */
 	int ipi_base, ipis;          /* the interrupt of row IPI0, -1: not known; rows IPIn */
+	char ipi_name[IPIS_MAX][40]; /* "IPI6 CPU backtrace interrupts" */
 };
+
+/* The IPI that this interrupt is, by the kernel's words; NULL: it is none. */
+const char *irq_vectors_ipi(const struct irq_vectors *v, uint32_t irq);
 
 /* Reads them from /proc/interrupts and /sys/kernel/irq. What cannot be read is no vector. */
 void irq_vectors_read(struct irq_vectors *v);

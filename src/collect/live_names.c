@@ -59,6 +59,7 @@ static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
 {
 	char path[64], line[256] = "";
 	struct irq_facts *facts;
+	const char *ipi;
 	FILE *f;
 
 	if (irq >= IRQS_MAX)
@@ -75,7 +76,8 @@ static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
 	facts->actions = 1;
 	for (const char *comma = line; (comma = strchr(comma, ',')); comma++)
 		facts->actions++;
-	facts->name = strdup(line);
+	ipi = irq_vectors_ipi(&n->vectors, irq);
+	facts->name = strdup(ipi ? ipi : line);
 	/* "may go to cpu 0-3" is no use of one that cannot be moved. */
 	if (irq >= VECTOR_IRQS || !n->vectors.per_cpu[irq])
 		read_affinity(facts, irq);

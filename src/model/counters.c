@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/irq_row.h"
+
 /* The kernel counts an interrupt up to this long before its record begins: an NMI, which asks its
  * handlers first. */
 #define EARLY_NS 20000
@@ -17,6 +19,7 @@ struct counters *counters_new(const unsigned *cpu, uint32_t n)
 	if (!c)
 		return NULL;
 	c->cpu = cpu;
+	c->ipi_base = -1;
 	c->n = n;
 	c->sure = calloc(n, sizeof(*c->sure));
 	c->perhaps = calloc(n, sizeof(*c->perhaps));
@@ -44,6 +47,11 @@ void counters_free(struct counters *c)
 	free(c->row);
 	free(c->of_column);
 	free(c);
+}
+
+void counters_ipis(struct counters *c, int base)
+{
+	c->ipi_base = base;
 }
 
 void counters_time(struct counters *c, enum reading when, uint64_t from_ns, uint64_t to_ns)
@@ -151,9 +159,11 @@ static int make_room(struct counters *c)
 }
 
 /* The row of a label. Two readings have the same rows in the same order, but for what came or went
- * between them: a row that is new at the end began at 0, and one that went has not counted. */
-static int64_t find_row(struct counters *c, enum reading when, const char *label)
+ * between them: a row that is new at the end began at 0, and one that went has not counted. what:
+ * the text behind the counts. */
+static int64_t find_row(struct counters *c, enum reading when, const char *label, struct text what)
 {
+	struct irq_row read;
 	uint32_t row = c->next;
 
 	if (when == READING_BEGIN)
@@ -165,7 +175,11 @@ static int64_t find_row(struct counters *c, enum reading when, const char *label
 		if (make_room(c))
 			return -1;
 		memcpy(c->row[row].label, label, LABEL_MAX);
-		c->row[row].irq = label[0] >= '0' && label[0] <= '9' ? atoi(label) : -1;
+		irq_row_take(label, what.at, what.end - what.at, &read);
+		if (read.ipi >= 0 && c->ipi_base >= 0)
+			read.irq = c->ipi_base + read.ipi;
+		c->row[row].irq = read.irq;
+		c->row[row].vector = read.vector;
 		memset(c->value[READING_BEGIN] + (size_t)row * c->n, 0, c->n * sizeof(uint32_t));
 		c->rows++;
 	}
@@ -200,7 +214,7 @@ static int take_row(struct counters *c, enum reading when, const char *prefix, s
 	line.at = colon + 1;
 	if (!take_values(c, &line))
 		return 0;
-	row = find_row(c, when, label);
+	row = find_row(c, when, label, line);
 	if (row < 0)
 		return -ENOMEM;
 	memcpy(c->value[when] + row * c->n, c->line, c->n * sizeof(*c->line));

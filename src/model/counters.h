@@ -22,6 +22,9 @@ struct counters;
 struct counters *counters_new(const unsigned *cpu, uint32_t n);
 void counters_free(struct counters *c);
 
+/* The interrupt that row IPI0 counts, where the IPIs are interrupts with a number. */
+void counters_ipis(struct counters *c, int base);
+
 /* A reading's begin and end, CLOCK_MONOTONIC. Set that of READING_BEGIN before the first record, of
  * READING_END before the first that may have begun after it. */
 void counters_time(struct counters *c, enum reading when, uint64_t from_ns, uint64_t to_ns);

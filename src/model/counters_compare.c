@@ -86,7 +86,10 @@ static void compare_row(const struct counters *c, uint32_t i, uint32_t row, stru
 	struct traced t = {0};
 
 	out->kernel = grown(c, i, row);
-	if (c->row[row].irq >= 0) {
+	if (c->row[row].vector) {
+		t = (struct traced){c->sure[i].vector[c->row[row].vector],
+				    c->perhaps[i].vector[c->row[row].vector]};
+	} else if (c->row[row].irq >= 0) {
 		t = traced_irq(c, i, c->row[row].irq, out->kernel, actions, ctx);
 	} else if (!strncmp(label, "softirq ", 8)) {
 		for (unsigned id = 0; id < SOFTIRQS; id++)

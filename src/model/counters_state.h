@@ -11,7 +11,8 @@
 /* One counter of the kernel's. */
 struct counter {
 	char label[LABEL_MAX]; /* "24", "LOC" as in /proc/interrupts; "softirq TIMER" */
-	int32_t irq;           /* the number; -1: no device's interrupt */
+	int32_t irq;           /* the number; -1: no interrupt with one */
+	uint8_t vector;        /* enum vector_id that it is recorded as; 0: none */
 };
 
 /* Records of one CPU. */
@@ -22,6 +23,7 @@ struct tally {
 struct counters {
 	const unsigned *cpu;
 	uint32_t n;
+	int ipi_base; /* the interrupt of row IPI0; -1: not known */
 	uint64_t from_ns[READINGS], to_ns[READINGS];
 	struct switches *switches[READINGS]; /* one for each CPU, as are: */
 	struct tally *sure, *perhaps;

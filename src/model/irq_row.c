@@ -25,6 +25,13 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
+static bool starts_with(const char *text, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(end - text) >= n && !strncmp(text, word, n);
+}
+
 /* True when the text ends with these words. */
 static bool ends_with(const char *text, size_t len, const char *words)
 {
@@ -36,39 +43,55 @@ static bool ends_with(const char *text, size_t len, const char *words)
 
 /* A chip has interrupts of each CPU: of a GIC the SGIs and PPIs, which are those below 32 (GICv3
  * has more from 1056 to 1119, GICv5 a kind of them); of RISC-V's INTC all. */
-static bool is_per_cpu(const char *chip)
+static bool is_per_cpu(const char *chip, const char *end)
 {
-	unsigned long hwirq;
+	unsigned hwirq = 0;
 
-	if (!strncmp(chip, "RISC-V INTC", 11) || !strncmp(chip, "GICv5-PPI", 9))
+	if (starts_with(chip, end, "RISC-V INTC") || starts_with(chip, end, "GICv5-PPI"))
 		return true;
-	if (strncmp(chip, "GIC", 3) || !strncmp(chip, "GICv5", 5))
+	if (!starts_with(chip, end, "GIC") || starts_with(chip, end, "GICv5"))
 		return false;
-	hwirq = strtoul(chip + strcspn(chip, " "), NULL, 10);
+	while (chip < end && *chip != ' ')
+		chip++;
+	while (chip < end && *chip == ' ')
+		chip++;
+	for (; chip < end && is_digit(*chip) && hwirq < 10000; chip++)
+		hwirq = 10 * hwirq + *chip - '0';
 	return hwirq < 32 || (hwirq >= 1056 && hwirq < 1120);
 }
 
-void irq_row_read(const char *line, struct irq_row *row)
+void irq_row_take(const char *label, const char *what, size_t len, struct irq_row *row)
 {
-	const char *label = line + strspn(line, " "), *at = strchr(label, ':');
-	size_t len;
+	const char *end = memchr(what, '\n', len);
 
 	*row = (struct irq_row){.irq = -1, .ipi = -1};
-	if (!at)
-		return;
+	if (!end)
+		end = what + len;
 	if (is_digit(label[0]))
 		row->irq = atoi(label);
 	else if (!strncmp(label, "IPI", 3) && is_digit(label[3]))
 		row->ipi = atoi(label + 3);
 	else
 		return;
+	while (what < end && *what == ' ')
+		what++;
+	row->per_cpu = row->ipi >= 0 || is_per_cpu(what, end);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && row->per_cpu; i++)
+		if (ends_with(what, end - what, known[i].words))
+			row->vector = known[i].vector;
+}
+
+void irq_row_read(const char *line, struct irq_row *row)
+{
+	const char *label = line + strspn(line, " "), *at = strchr(label, ':');
+
+	if (!at) {
+		*row = (struct irq_row){.irq = -1, .ipi = -1};
+		return;
+	}
 	/* The counts are words of digits, and a chip's name is not. */
 	do
 		at++, at += strspn(at, " ");
 	while (is_digit(*at) && (at += strspn(at, "0123456789")));
-	len = strcspn(at, "\n");
-	row->per_cpu = row->ipi >= 0 || is_per_cpu(at);
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && row->per_cpu; i++)
-		if (ends_with(at, len, known[i].words))
-			row->vector = known[i].vector;
+	irq_row_take(label, at, strlen(at), row);
 }

@@ -4,6 +4,7 @@
 #define CULPRIT_IRQ_ROW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct irq_row {
@@ -15,5 +16,8 @@ struct irq_row {
 
 /* Reads a row: label, a count for each CPU, and what it is. */
 void irq_row_read(const char *line, struct irq_row *row);
+
+/* The same of its label and what stands behind the counts, up to a line break or `len`. */
+void irq_row_take(const char *label, const char *what, size_t len, struct irq_row *row);
 
 #endif

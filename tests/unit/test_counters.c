@@ -118,6 +118,49 @@ static void test_rows_come_and_go(void **state)
 	counters_free(c);
 }
 
+/* On arm64 the timer and the IPIs are interrupts with a number, which are recorded as vectors. */
+static void test_arm64(void **state)
+{
+	static const struct {
+		enum record_kind kind;
+		uint32_t id;
+	} records[] = {{RECORD_VECTOR, VECTOR_LOCAL_TIMER},
+		       {RECORD_VECTOR, VECTOR_RESCHEDULE},
+		       {RECORD_VECTOR, VECTOR_CALL_FUNCTION},
+		       {RECORD_IRQ, 13},
+		       {RECORD_IRQ, 6}};
+	const unsigned cpu[] = {0};
+	struct counters *c = between(cpu, 1,
+				     "           CPU0\n"
+				     " 11:        100     GICv3  27 Level     arch_timer\n"
+				     " 13:          0     GICv3  33 Level     uart-pl011\n"
+				     "IPI0:         7       Rescheduling interrupts\n"
+				     "IPI1:         7       Function call interrupts\n"
+				     "IPI4:         0       Timer broadcast interrupts\n",
+				     "           CPU0\n"
+				     " 11:        101     GICv3  27 Level     arch_timer\n"
+				     " 13:          1     GICv3  33 Level     uart-pl011\n"
+				     "IPI0:         8       Rescheduling interrupts\n"
+				     "IPI1:         8       Function call interrupts\n"
+				     "IPI4:         1       Timer broadcast interrupts\n");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++)
+		record(c, 0, records[i].kind, records[i].id, BEGIN_NS + 100 * MS);
+	/* without the number of IPI0, nothing is known of row IPI4 */
+	check(c, 0, "11 1/1 13 1/1 IPI0 1/1 IPI1 1/1 IPI4 1/0");
+	counters_free(c);
+	c = counters_new(cpu, 1);
+	counters_ipis(c, 2);
+	take(c, READING_BEGIN, " CPU0\nIPI4: 0 Timer broadcast interrupts\n");
+	counters_time(c, READING_BEGIN, BEGIN_NS, BEGIN_NS + MS);
+	record(c, 0, RECORD_IRQ, 6, BEGIN_NS + 100 * MS);
+	take(c, READING_END, " CPU0\nIPI4: 1 Timer broadcast interrupts\n");
+	counters_time(c, READING_END, END_NS, END_NS + MS);
+	check(c, 0, "IPI4 1/1");
+	counters_free(c);
+}
+
 /* What begins during a reading may have been counted in it, or not; nothing else may differ. */
 static void test_bounds(void **state)
 {
@@ -294,6 +337,7 @@ int main(void)
 		cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_rows_come_and_go),
+		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_calls),
