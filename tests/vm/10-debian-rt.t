@@ -30,7 +30,9 @@ take_turn()
 KERNEL = "6.12-rt"
 HZ = 250  # of all Debian kernels for amd64
 STOPS_S = 0.1, 0.16, 0.22, 0.3, 0.4
-JOB = """
+CLASSES = ("thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,irqwork,bpf,signal,"
+           "setaffinity,net")
+JOB = f"""
 set -e
 cp /proc/interrupts /tmp/out/
 ls -d /sys/kernel/tracing/events/*/* >/tmp/out/events
@@ -40,8 +42,8 @@ culprit run -c 0 -H 1 -d 2s -f json -q -o /tmp/out/busy
 culprit run -d 3s -f json -q -o /tmp/out/stopped --hiccups /tmp/out/hiccups --ready-file /tmp/ready &
 until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 echo READY >/dev/console
-wait $!
-tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms --tolerance 5 --classes thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,irqwork,bpf,signal,setaffinity,net
+poke mix -c 1 -n 10 -g 2ms-6ms --classes {CLASSES} >/tmp/out/poke
+wait
 """
 
 
@@ -84,8 +86,7 @@ except (lab.Failed, FileNotFoundError) as why:
     skip_all(str(why).replace("\n", " "), required=True)
 diag(lab.kernel(KERNEL).version())
 stops, (rc, out, err, files) = lab.trying(measure)
-stood_still = re.search("^score: not judged: (.*)", out, re.M) if rc == 75 else None
-ok(rc == 0 or stood_still, "the job ends well in the guest", rc, out, err)
+ok(rc == 0, "the job ends well in the guest", rc, out, err)
 quiet, busy, stopped = (json.loads(files[name]) for name in ("quiet", "busy", "stopped"))
 
 for what, report in ("quiet", quiet), ("busy", busy), ("stopped", stopped):
@@ -140,10 +141,12 @@ for took in stops:
         ok(h["outside_ns"] >= 0.9 * h["duration_ns"], "and lies outside the kernel", h)
         diag(f"stopped for {took / 1e6:.2f} ms, read {h['duration_ns'] / 1e6:.2f} ms")
 
-diag(out)
-if stood_still:
-    not_judged("known noise is found and named, nothing else is blamed", stood_still[1])
-else:
-    ok("\nscore: all bars met" in out, "known noise is found and named, nothing else is blamed",
-       out)
+# vm/30-counted has the score of them; here all that is asked is what holds however late they come.
+pokes = [e for e in map(json.loads, files["poke"].decode().splitlines()) if e.get("tid")]
+end = stopped["run"]["started_monotonic_ns"] + cpu_of(stopped, 1)["observed_ns"]
+missed = [e for e in pokes if e["end_ns"] < end and e["tid"] not in
+          {p["id"] for h in hiccups if h["start_ns"] < e["end_ns"]
+           and e["start_ns"] < h["start_ns"] + h["duration_ns"] for p in h["pieces"]}]
+ok(pokes and not missed, f"each thread of {len(pokes)} pokes beside the stops is found at its time",
+   *missed[:5])
 done()

@@ -31,6 +31,8 @@ HZ = 250
 BURST_NS = 4_000_000
 LEAST_NS = 200  # a shorter gap is the loop's own
 NEAR_NS = 5000  # from the event that begins or ends a turn of CPU 0 to the gap
+CLASSES = ("thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,irqwork,bpf,signal,"
+           "setaffinity,net")
 SEEN = """
 T=/sys/kernel/tracing
 echo mono >$T/trace_clock; echo 1 >$T/tracing_cpumask; echo 8000 >$T/buffer_size_kb
@@ -50,11 +52,13 @@ TICKLESS = SEEN + f"""
 culprit run -c 1 -d 4s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups
 events 0
 cat $T/trace >/tmp/out/trace
+tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms --tolerance 0 --classes {CLASSES}
 """
 
 
 def boot(job, isolation):
-    rc, out, err, files = lab.run(lab.kernel(KERNEL), job, 200, counted=1, isolation=isolation)
+    rc, out, err, files = lab.run(lab.kernel(KERNEL), job, 600, counted=1,
+                                  isolation=isolation)
     ok(rc == 0, f"{isolation}: the job ends well in the guest", rc, out, err)
     report = json.loads(files["report"])
     hiccups = [json.loads(line) for line in files["hiccups"].decode().splitlines()]
@@ -101,7 +105,7 @@ class Turns:
 def check_turns(hiccups, trace):
     """Each gap without a cause on the CPU lies in a turn of the other."""
     turns = Turns(trace)
-    unexplained = [h for h in hiccups if h["outside_ns"] > LEAST_NS]
+    unexplained = [h for h in hiccups if h["outside_ns"] > LEAST_NS + h["edge_ns"] // 20]
     orphans = [h for h in unexplained if not turns.has(h)]
     covered = turns.share(hiccups[0]["start_ns"], hiccups[-1]["start_ns"])
     diag(f"{len(hiccups)} hiccups, {len(unexplained)} with time outside the kernel, "
@@ -110,10 +114,19 @@ def check_turns(hiccups, trace):
     ok(len(hiccups) > HZ and turns.spans and covered < 0.25,
        "there is something to explain, and it is not explained by chance", covered)
     # A turn in which CPU 0 only goes on with what it did leaves no event: now and then there is
-    # one.
-    ok(len(orphans) <= len(hiccups) // 500 and all(h["duration_ns"] < 1000 for h in orphans),
+    # one, of 552 ns, or two in one gap. Beside pieces stands what their edges take beyond a bound
+    # that was learned from some dozens: 204 ns beside 11,100.
+    ok(len(orphans) <= len(hiccups) // 500 and all(h["duration_ns"] < 1200 for h in orphans),
        f"each gap of more than {LEAST_NS} ns has its cause on the CPU, or lies in a turn of the "
        "other", *orphans[:5])
+
+
+def check_score(out, least):
+    diag(out)
+    table = re.search(r"^all +(\d+) +100\.00 +100\.00 +100\.00 +100\.00 +falsely blamed 0$",
+                      out, re.M)
+    ok(table and int(table[1]) >= least,
+       "all that was made is found and rightly named, nothing is falsely blamed")
 
 
 report, hiccups, out, files = boot(TICKING, "isolcpus=1")
@@ -137,13 +150,11 @@ ok(len(bursts) == 30 and len(exact) >= 24, "the bursts are measured to 1 %", *bu
 ok(all(e["read"] >= 0.99 * e["ran_ns"] for e in bursts), "and none is found shorter than it was",
    *bursts)
 
-diag(out)
-table = re.search(r"^all +(\d+) +100\.00 +100\.00 +100\.00 +100\.00 +falsely blamed 0$", out, re.M)
-ok(table and int(table[1]) >= 300,
-   "all that was made is found and rightly named, nothing is falsely blamed")
+check_score(out, 300)
 
 report, hiccups, out, files = boot(TICKLESS, lab.ISOLATION)
 check_turns(hiccups, files["trace"])
+check_score(out, 150)
 seconds = cpu_of(report, 1)["observed_ns"] / 1e9
 outside = [h for h in hiccups if not h["pieces"]]
 named = sources(report, 1, kind=lambda kind: kind != "outside")

@@ -16,7 +16,7 @@ from lib import done, is_, ok, skip, skip_all, take_turn  # noqa: E402
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
 _loader.exec_module(lab)
-take_turn()
+take_turn(shared=True)
 
 KERNEL = "6.12"  # with the core of PTP built in
 WAYS = ["clock_gettime", "PTP_SYS_OFFSET", "PTP_SYS_OFFSET_EXTENDED", "PTP_SYS_OFFSET_PRECISE"]
@@ -37,8 +37,8 @@ tests/live/67-clock.t >/tmp/out/with
 try:
     kernel = lab.kernel(KERNEL)
     driver = lab.module(kernel, "e1000e")
-    rc, out, err, files = lab.run(kernel, JOB, 200, devices=["e1000e,romfile="],
-                                  files={"/e1000e.ko": driver})
+    rc, out, err, files = lab.run(kernel, JOB, 600, devices=["e1000e,romfile="],
+                                  files={"/e1000e.ko": driver}, counted=2)
 except lab.Failed as why:
     skip_all(str(why), required=True)
 text = {name: data.decode(errors="replace") for name, data in files.items()}
