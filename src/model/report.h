@@ -67,6 +67,12 @@ char *report_group_notes(const struct view *v, const struct cpu_group *g,
  * The caller frees it; NULL: out of memory. */
 char *report_thread_notes(const struct view *v, const struct cpu *c);
 
+/* Behind how many, of ends without a begin and threads that left unseen (cpu.unpaired). */
+#define REPORT_UNPAIRED                                                                            \
+	"times the begin or the end of something was not traced: what has no begin is in no row, " \
+	"and the time of a thread that left unseen stands in the row of the thread that was seen " \
+	"to leave next"
+
 /* For merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
 const char *report_merged(const struct sources *t, char *buf, size_t len);
 

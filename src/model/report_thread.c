@@ -24,7 +24,7 @@ static void note_reports(const struct cpu *c, FILE *out)
 			format_count(c->reported, a, sizeof(a)));
 	if (!c->reported_ns) /* recorded by an earlier version */
 		return;
-	fprintf(out, "of the %s in its reports %s %% is not seen: %s",
+	fprintf(out, "of the %s in its reports, which may overlap, %s %% is not seen: %s",
 		format_ns(c->reported_ns, a, sizeof(a)),
 		format_percent(100.0 * c->unseen_ns / c->reported_ns, b, sizeof(b)),
 		format_ns(c->unseen_ns, d, sizeof(d)));

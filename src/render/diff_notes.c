@@ -176,7 +176,7 @@ void diff_unclear(const struct page *p)
 {
 	const struct diff *d = p->d;
 	bool unclear = false;
-	char text[TEXT_LEN];
+	char text[TEXT_LEN], time[32];
 
 	for (uint32_t k = 1; k < d->n; k++) {
 		unclear |= d->total[k].verdict == DIFF_UNCLEAR;
@@ -191,5 +191,11 @@ void diff_unclear(const struct page *p)
 		 "or "
 		 "fewer than 1,000 intervals in each, as any program makes that comes or goes",
 		 d->between);
+	write_below(p, text);
+	snprintf(
+		text, sizeof(text),
+		"to tell, record each side three times, in turn, for %s or longer: a1, b1, a2, b2, "
+		"a3, b3; then culprit diff a1.rec a2.rec a3.rec -- b1.rec b2.rec b3.rec",
+		format_ns(d->view[0]->run.duration_ns, time, sizeof(time)));
 	write_below(p, text);
 }

@@ -102,7 +102,7 @@ static void write_records(const struct html *h, const struct cpu *c)
 	if (c->unpaired)
 		zero_row(out,
 			 h->view->run.watch ? "times that it left its CPU unseen"
-					    : "intervals without an end",
+					    : "begins or ends that were not traced",
 			 c->unpaired);
 	if (c->reported) {
 		zero_row(out, "hiccups that it reported itself", c->reported);

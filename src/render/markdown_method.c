@@ -107,28 +107,6 @@ static int write_cpus(const struct view *v, bool all, FILE *out)
 	return 0;
 }
 
-static void write_thread_notes(const struct view *v, uint32_t i, FILE *out)
-{
-	const struct cpu *c = &v->cpu[i];
-	char lane[LANE_NAME], text[8 * LANE_NAME];
-
-	markdown_code(view_lane(v, i, lane), text, sizeof(text));
-	if (c->unpaired)
-		fprintf(out,
-			"* %s: %" PRIu64 " times nobody saw when it left its CPU: not all of its "
-			"time is known, nor all of "
-			"its losses\n",
-			text, c->unpaired);
-	if (c->reported)
-		fprintf(out, "* %s reported %" PRIu64 " of its hiccups itself: they may overlap\n",
-			text, c->reported);
-	else if (c->woken)
-		fprintf(out,
-			"* %s was woken %" PRIu64 " times: %" PRIu64
-			" waits count from when a timer was due, the others from the wake-up\n",
-			text, c->woken, c->woken_due);
-}
-
 static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 {
 	const struct nohz_ticks *t = &v->cpu[i].ticks;
@@ -139,15 +117,10 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 	if (r->ended)
 		fprintf(out, "* cpu %u ended early, after %s: %s\n", cpu,
 			format_ns(r->observed_ns, time, sizeof(time)), code(r->ended, a));
-	if (v->run.watch) {
-		write_thread_notes(v, i, out);
+	if (v->run.watch) /* see its own chapter */
 		return;
-	}
 	if (r->unpaired)
-		fprintf(out,
-			"* cpu %u: %" PRIu64 " intervals had no end that the kernel showed; they "
-			"last to the end of their hiccup\n",
-			cpu, r->unpaired);
+		fprintf(out, "* cpu %u: %" PRIu64 " " REPORT_UNPAIRED "\n", cpu, r->unpaired);
 	for (uint32_t k = 0; k < r->nclosure; k++) {
 		const struct closure_row *c = &r->closure[k];
 

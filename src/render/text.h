@@ -47,6 +47,9 @@ struct report_row;
 void text_notes(struct table *t, char *notes);
 void text_advice(struct table *t, const struct report_row *r);
 
+/* Says how often a begin or an end was not traced. */
+void text_unpaired(const struct page *p, uint64_t times);
+
 /* Writes the table of a CPU's sources. index: the CPU's in the view. */
 void text_sources(const struct page *p, uint32_t index);
 

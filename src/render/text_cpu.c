@@ -130,6 +130,17 @@ static void write_thread(const struct page *p, const struct cpu *c)
 	free(notes);
 }
 
+void text_unpaired(const struct page *p, uint64_t times)
+{
+	struct flow f;
+	char a[32];
+
+	flow_start(&f, p->out, p->width, "  ", " ", "    ");
+	flow_add(&f, "%s", format_count(times, a, sizeof(a)));
+	flow_words(&f, REPORT_UNPAIRED);
+	flow_end(&f);
+}
+
 static void write_cpu_head(const struct page *p, uint32_t i)
 {
 	const struct cpu *c = &p->view->cpu[i];
@@ -184,10 +195,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	if (p->view->run.watch)
 		write_thread(p, c);
 	else if (c->unpaired)
-		fprintf(p->out,
-			"  %s intervals had no end that was traced; they last to the end of their "
-			"hiccup\n",
-			format_count(c->unpaired, a, sizeof(a)));
+		text_unpaired(p, c->unpaired);
 	if (c->ended)
 		fprintf(p->out, "  ended early, after %s: %s\n",
 			format_ns(c->observed_ns, a, sizeof(a)), text_safe(c->ended, text));

@@ -212,10 +212,7 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 			format_count(sum.hiccups_lost, a, sizeof(a)),
 			format_ns(sum.hiccups_lost_ns, b, sizeof(b)));
 	if (sum.unpaired)
-		fprintf(p->out,
-			"  %s intervals had no end that was traced; they last to the end of their "
-			"hiccup\n",
-			format_count(sum.unpaired, a, sizeof(a)));
+		text_unpaired(p, sum.unpaired);
 	if (sum.ended)
 		fprintf(p->out, "  all of them ended early: %s\n", text_safe(sum.ended, text));
 }

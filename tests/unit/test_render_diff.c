@@ -94,6 +94,8 @@ static const char text_wanted[] =
 	"  unclear: not chance within these windows, and yet not surely more than a\n"
 	"  factor of 3 between them, or fewer than 1,000 intervals in each, as any\n"
 	"  program makes that comes or goes\n"
+	"  to tell, record each side three times, in turn, for 10.0 s or longer: a1, b1,\n"
+	"  a2, b2, a3, b3; then culprit diff a1.rec a2.rec a3.rec -- b1.rec b2.rec b3.rec\n"
 	"\n"
 	"lengths, by how often they came\n"
 	"                 |1 us               |10 us               |100 us\n"

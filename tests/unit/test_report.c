@@ -210,14 +210,15 @@ static void test_thread_notes(void **state)
 	c->unpaired = 0;
 	c->reported = c->reported_ns = 1;
 	c->reported_ns = 1000;
-	notes_are("of the 1.00 us in its reports 0 % is not seen: 0 ns\n");
+	notes_are("of the 1.00 us in its reports, which may overlap, 0 % is not seen: 0 ns\n");
 	hist_add(&c->hiccups, 3000);
 	c->reported = 2926;
 	c->reported_ns = 100000000;
 	c->unseen_ns = 11000000;
 	c->unseen_max_ns = 1070000;
 	c->unseen_whole = 878;
-	notes_are("of the 100 ms in its reports 11 % is not seen: 11.0 ms, up to 1.07 ms in one; "
+	notes_are("of the 100 ms in its reports, which may overlap, 11 % is not seen: 11.0 ms, up "
+		  "to 1.07 ms in one; "
 		  "878 of 2,926 hold nothing else\n");
 	cpus_add(&c->ran_on, 3);
 	c->ran_steal_known = true;
