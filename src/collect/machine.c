@@ -6,7 +6,8 @@
 
 #include "model/hypervisor.h"
 
-#define TEXT_MAX 256
+#define TEXT_MAX  256
+#define NODES_MAX 1024 /* of the largest kernels (CONFIG_NODES_SHIFT) */
 
 /* Copies the value behind "key<tabs>: " on the first line of /proc/cpuinfo that has it. */
 static bool cpuinfo(const char *key, char *buf, size_t len)
@@ -184,3 +185,35 @@ bool machine_counter_stable(const char *clocksource, const char **why)
 	return true;
 }
 #endif
+
+static bool read_node(int node, struct cpus *cpus)
+{
+	char path[64], line[4096] = "", why[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
+	f = fopen(path, "re");
+	if (f && !fgets(line, sizeof(line), f))
+		line[0] = 0;
+	if (f)
+		fclose(f);
+	line[strcspn(line, "\n")] = 0;
+	return line[0] && !cpus_parse(line, cpus, why, sizeof(why));
+}
+
+int machine_node_of(const struct cpus *cpus)
+{
+	int nodes = 0, found = -1;
+
+	for (int node = 0; node < NODES_MAX; node++) {
+		struct cpus others = *cpus, here;
+
+		if (!read_node(node, &here)) /* none of that number, or one without CPUs */
+			continue;
+		nodes++;
+		cpus_sub(&others, &here);
+		if (cpus_empty(&others))
+			found = node;
+	}
+	return nodes > 1 ? found : -1;
+}

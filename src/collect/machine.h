@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "base/cpus.h"
 
 /* Writes the CPU's model: what the kernel calls it, else implementer and part by name, as far as
  * they are known; "" when the kernel says neither. */
@@ -17,5 +18,8 @@ void machine_hypervisor(char *buf, size_t len);
 /* True when the counter runs at one rate on all CPUs and in all sleep states, as far as the kernel
  * knows; else *why says what is missing. clocksource: the kernel's clock. */
 bool machine_counter_stable(const char *clocksource, const char **why);
+
+/* The NUMA node that has all of these CPUs; -1: they are on several, or there is only one. */
+int machine_node_of(const struct cpus *cpus);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "collect/irq_vectors.h"
 #include "collect/kernel.h"
+#include "collect/machine.h"
 #include "model/names.h"
 #include "culprit.skel.h"
 
@@ -189,12 +190,18 @@ static int load(struct probes *p)
 	return 0;
 }
 
-/* Makes the map of the shared memory before the programs that use it. */
+/* Makes the map of the shared memory before the programs that use it, on the targets' own NUMA node
+ * where they share one. */
 static int share_memory(struct probes *p, uint32_t n)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int node = machine_node_of(&p->targets);
 	void *map;
 
+	if (node >= 0) {
+		opts.map_flags |= BPF_F_NUMA_NODE;
+		opts.numa_node = node;
+	}
 	p->states_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cpu_states", sizeof(uint32_t),
 				      sizeof(struct cpu_state), n, &opts);
 	if (p->states_fd < 0)

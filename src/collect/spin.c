@@ -117,6 +117,19 @@ static bool undisturbed(struct spin *s, uint64_t ticks, bool hiccup, bool no_rec
 	return ticks < l->short_from + 4 * *least || (hiccup && no_records && ticks < l->busy_max);
 }
 
+/* Ends the window at `after`, the loop's last reading. When the loop was interrupted right behind
+ * that, and the stop came meanwhile, the gap belongs to the window, too: it is longer than any
+ * bookkeeping. */
+static void take_rest(struct spin *s, uint64_t after)
+{
+	uint64_t now = read_counter(s->counter);
+
+	if (s->learning || s->shm->moved || !s->busy_cap || now - after < s->busy_cap)
+		return;
+	note_gap(s, now);
+	s->before = now;
+}
+
 /* Called after a turn as long as the limit: a gap from s->before to `after`, or the stop, which
  * returns false. `cursors` was read before `after`. Leaves a fresh reading in s->before, so that
  * this work is not counted; what interrupts this work is a gap, too. */
@@ -134,7 +147,8 @@ static __attribute__((noinline)) bool away(struct spin *s, uint64_t after, curso
 		s->before = after;
 		s->before_cursors = cursors;
 		if (!may_go_on(s, limit, after)) {
-			l->away_ticks += after - left_at;
+			take_rest(s, after);
+			l->away_ticks += s->before - left_at;
 			return false;
 		}
 		fresh = *s->cursors;

@@ -50,6 +50,7 @@ begin both -d 1h
 for p in $(grep -lx culprit-sampler /proc/[0-9]*/comm); do
 	grep -h Private_ ${p%comm}smaps_rollup | awk '{n += $2} END {print n}'
 done >/tmp/out/memory
+grep bpf-map /proc/$!/numa_maps >/tmp/out/numa
 poke fifo -c $FIRST -n 10 -l 100us >/tmp/out/poke
 online 1 0 # one of those that culprit itself may run on
 online $SECOND 0
@@ -100,6 +101,9 @@ memory = [int(n) for n in text["memory"].split()]
 diag(f"the window of 2 CPUs opened after {started('both'):.2f} s; "
      f"private memory of each sampler, in kB: {memory}")
 is_(len(memory), 2, "each has a sampler")
+where = [dict(re.findall(r"\b(N\d+)=(\d+)", line)) for line in text["numa"].splitlines()]
+ok(any("N1" in w for w in where) and not any("N0" in w and int(w["N0"]) > 64 for w in where),
+   "their rings are on their own node", text["numa"])
 poked = {json.loads(line)["tid"] for line in text["poke"].splitlines() if '"tid"' in line}
 on = {cpu: {s["id"] for s in sources(both, cpu, kind="thread")} for cpu in (FIRST, SECOND)}
 ok(poked and poked <= on[FIRST] and not poked & on[SECOND],
