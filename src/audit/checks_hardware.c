@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "model/place.h"
 #include "base/escape.h"
 #include "model/hypervisor.h"
 
@@ -120,6 +121,25 @@ static void check_tsc_sync(struct audit *a)
 
 /* ---- siblings, places ---- */
 
+/* Two targets on one core. */
+static void check_pairs(struct audit *a)
+{
+	char list[LIST_MAX];
+	struct cpus second;
+	struct finding *f;
+
+	place_siblings(a->facts, &a->targets, &second);
+	if (cpus_empty(&second))
+		return;
+	f = info(a,
+		 "cpu %s shares its core with another CPU of these: what runs on one slows the "
+		 "other",
+		 cpus_format(&second, list, sizeof(list)));
+	if (f)
+		f->cpus = second;
+	good(f, "one thread of each core in use");
+}
+
 static void check_smt(struct audit *a)
 {
 	struct cpus shared, siblings;
@@ -141,8 +161,9 @@ static void check_smt(struct audit *a)
 		unknown(a, "who shares a core", CPU_DIR "cpu0/topology/thread_siblings_list");
 		return;
 	}
+	check_pairs(a);
 	if (cpus_empty(&shared)) {
-		found_ok(a, "no other CPU shares a core with these");
+		found_ok(a, "no CPU beside these shares a core with them");
 		return;
 	}
 	cpus_format(&shared, list, sizeof(list));

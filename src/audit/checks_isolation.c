@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "model/isolation.h"
 
 #define CPU_DIR "sys/devices/system/cpu/"
 
@@ -81,17 +82,17 @@ static void check_isolated(struct audit *a)
 /* The kernel counts the CPUs of isolcpus= among them (kernel/cgroup/cpuset.c). */
 static void check_cpuset(struct audit *a)
 {
-	struct cpus set, boot_time;
+	struct isolation i;
+	struct cpus set;
 	char list[LIST_MAX];
 
-	if (!list_of(a, "sys/fs/cgroup/cpuset.cpus.isolated", &set) &&
-	    !list_of(a, "sys/fs/cgroup/unified/cpuset.cpus.isolated", &set)) {
+	isolation_of(a->facts, &i);
+	if (!i.cpusets_known) {
 		unknown(a, "CPUs isolated by cpuset partitions",
 			"sys/fs/cgroup/cpuset.cpus.isolated");
 		return;
 	}
-	list_of(a, CPU_DIR "isolated", &boot_time);
-	set = without(&set, &boot_time);
+	set = without(&i.cpusets, &i.boot);
 	if (cpus_empty(&set))
 		found_ok(a, "no CPU is isolated by a cpuset partition alone");
 	else

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "audit/checks.h"
+#include "model/isolation.h"
 
 #define NAMES_SHOWN 6
 
@@ -110,14 +111,11 @@ bool kconfig(const struct audit *a, const char *option, char *val, size_t len)
 
 bool isolated_now(const struct audit *a, struct cpus *set)
 {
-	bool known = list_of(a, "sys/devices/system/cpu/isolated", set);
-	struct cpus more;
+	struct isolation i;
 
-	if (list_of(a, "sys/fs/cgroup/cpuset.cpus.isolated", &more))
-		cpus_or(set, &more);
-	if (list_of(a, "sys/fs/cgroup/unified/cpuset.cpus.isolated", &more))
-		cpus_or(set, &more);
-	return known;
+	isolation_of(a->facts, &i);
+	*set = i.all;
+	return i.boot_known;
 }
 
 unsigned long long sum_of_targets(const struct audit *a, const char *at)

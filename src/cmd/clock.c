@@ -80,7 +80,7 @@ static int choose(struct options *o, const struct host *host)
 	cpus_and(&allowed, &host->online);
 	if (cpus_empty(&o->cpus)) {
 		o->cpus = host->isolated;
-		cpus_and(&o->cpus, &host->online);
+		host_reachable(&o->cpus);
 		cpus_or(&o->cpus, &allowed);
 	}
 	cpus_sub(&absent, &host->online);

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "collect/facts.h"
+#include "collect/host.h"
 
 #define PROGRESS_NS (250 * NSEC_PER_MSEC)
 
@@ -106,6 +107,7 @@ int live_report(struct output *o, struct view *v)
 /* Runs from the window's begin to its end. */
 static int run_window(struct live *l, struct recorder *recorder)
 {
+	struct cpus isolated;
 	int code, bad = 0;
 
 	if (recorder && recorder_head(recorder, l->view))
@@ -121,6 +123,8 @@ static int run_window(struct live *l, struct recorder *recorder)
 	measure_announce(l->measure);
 	measure(l, recorder);
 	l->engine->end(l->run);
+	host_isolated(&isolated);
+	view_isolation(l->view, &isolated);
 	tell_incomplete(l);
 	step(l);
 	if (recorder) {

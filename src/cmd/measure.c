@@ -10,19 +10,20 @@
 #include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
-#include "collect/host.h"
-#include "collect/machine.h"
 
-#define DEFAULT_NS              (10 * NSEC_PER_SEC)
-#define POLL_NS                 (10 * NSEC_PER_MSEC)
-#define MEASURE_SHARED_PRIORITY 98 /* one more is left */
+#define DEFAULT_NS (10 * NSEC_PER_SEC)
+#define POLL_NS    (10 * NSEC_PER_MSEC)
 
 /* ---- options ---- */
 
 #define FIELD(name) offsetof(struct measure, name)
 
 const struct opt measure_opts[] = {
-	{'c', "cpus", "CPUS", "the CPUs to measure, like 1-3,8", FIELD(cpus), opt_set_cpus,
+	{'c', "cpus", "CPUS",
+	 "the CPUs to measure, like 1-3,8, or all: all that are online, but one of them is left "
+	 "out "
+	 "for culprit itself while it traces",
+	 FIELD(cpus), measure_set_cpus,
 	 .preset = "the isolated CPUs that are online; if there are none, all allowed CPUs but the "
 		   "lowest"},
 	MEASURE_DURATION(FIELD(duration_ns), "10s"),
@@ -35,7 +36,9 @@ const struct opt measure_opts[] = {
 	 "policy and priority of the samplers: f:10 is FIFO, r:5 round robin, o:0 normal",
 	 FIELD(sched), measure_set_priority, .preset = "o:0"},
 	{'H', "housekeeping", "CPUS", "the CPUs on which everything else of culprit runs",
-	 FIELD(housekeeping), opt_set_cpus, .preset = "all other CPUs"},
+	 FIELD(housekeeping), opt_set_cpus,
+	 .preset = "the other CPUs that are not isolated and share no core with a measured CPU; if "
+		   "there are some on the same NUMA node, only these"},
 	{0, "clock", NULL,
 	 "read CLOCK_MONOTONIC instead of the time-stamp counter: it is coarser, for machines "
 	 "whose counter is not stable",
@@ -62,6 +65,14 @@ int measure_set_duration(const char *text, void *field, const struct opt *row, c
 		return 0;
 	}
 	return opt_set_duration(text, field, row, why, whylen);
+}
+
+int measure_set_cpus(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	if (strcmp(text, "all"))
+		return opt_set_cpus(text, field, row, why, whylen);
+	memset(field, 0xff, sizeof(struct cpus));
+	return 0;
 }
 
 int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why,
@@ -143,139 +154,6 @@ void measure_end(struct measure *m, bool counts)
 {
 	if (!m->duration_ns)
 		m->duration_ns = counts ? UINT64_MAX : DEFAULT_NS;
-}
-
-/* ---- choosing CPUs ---- */
-
-static int choose_targets(struct measure *m, const struct host *host)
-{
-	struct cpus absent = m->cpus, allowed;
-	char list[256], online[256];
-	int lowest;
-
-	if (!cpus_empty(&m->cpus)) {
-		cpus_sub(&absent, &host->online);
-		if (cpus_empty(&absent))
-			return 0;
-		return complain("CPU %s does not exist or is offline: give CPUs of %s (-c)",
-				cpus_format(&absent, list, sizeof(list)),
-				cpus_format(&host->online, online, sizeof(online)));
-	}
-	m->cpus = host->isolated;
-	cpus_and(&m->cpus, &host->online);
-	if (!cpus_empty(&m->cpus))
-		return 0;
-	cpus_allowed(&allowed);
-	m->cpus = allowed;
-	lowest = cpus_next(&m->cpus, 0);
-	if (lowest >= 0)
-		cpus_del(&m->cpus, lowest);
-	if (cpus_empty(&m->cpus))
-		return complain("only one CPU can be used, and it must stay free for housekeeping: "
-				"culprit needs two");
-	return 0;
-}
-
-/* Lets housekeeping run on the measured CPUs: above the samplers, and never without the time that
- * the kernel keeps for all others. */
-static int share(struct measure *m, const struct host *host)
-{
-	FILE *f = fopen("/proc/sys/kernel/sched_rt_runtime_us", "re");
-	long runtime = 0;
-
-	if (f && fscanf(f, "%ld", &runtime) != 1)
-		runtime = 0;
-	if (f)
-		fclose(f);
-	m->housekeeping = host->online;
-	if (m->sched.policy == SCHED_OTHER)
-		return 0;
-	if (runtime < 0)
-		return complain(
-			"with -P on all online CPUs and sched_rt_runtime_us -1 nothing else could "
-			"run, and the machine could hang: leave out -P, or set "
-			"kernel.sched_rt_runtime_us to 950000");
-	if (m->sched.priority > MEASURE_SHARED_PRIORITY)
-		return complain("to measure all online CPUs, culprit needs a higher priority than "
-				"its samplers: give -P a priority of at most %d",
-				MEASURE_SHARED_PRIORITY);
-	return 0;
-}
-
-static int choose_housekeeping(struct measure *m, const struct host *host)
-{
-	struct cpus both = m->housekeeping, absent = m->housekeeping;
-	char list[256], targets[256];
-
-	cpus_and(&both, &m->cpus);
-	cpus_sub(&absent, &host->online);
-	if (!cpus_empty(&both))
-		return complain("CPU %s cannot be measured and do housekeeping at once: give -c "
-				"and -H different CPUs",
-				cpus_format(&both, list, sizeof(list)));
-	if (!cpus_empty(&absent))
-		return complain("CPU %s does not exist or is offline: give others with -H",
-				cpus_format(&absent, list, sizeof(list)));
-	if (!cpus_empty(&m->housekeeping))
-		return 0;
-	m->housekeeping = host->online;
-	cpus_sub(&m->housekeeping, &m->cpus);
-	if (cpus_empty(&m->housekeeping) && m->may_share)
-		return share(m, host);
-	if (cpus_empty(&m->housekeeping))
-		return complain("-c names all online CPUs (%s), and the machine could hang without "
-				"one for housekeeping: leave one out of -c",
-				cpus_format(&m->cpus, targets, sizeof(targets)));
-	return 0;
-}
-
-int measure_choose(const struct measure *m, const struct host *host, unsigned *cpu, uint32_t need,
-		   uint32_t want)
-{
-	struct cpus from = m->cpus;
-	uint32_t n = 0;
-
-	if (cpus_empty(&from)) {
-		from = host->isolated;
-		cpus_and(&from, &host->online);
-		if (cpus_count(&from) < need)
-			cpus_allowed(&from);
-		if (cpus_count(&from) > need && cpus_empty(&host->isolated))
-			cpus_del(&from, cpus_next(&from, 0));
-	}
-	for (int next = cpus_next(&from, 0); next >= 0 && n < want;
-	     next = cpus_next(&from, next + 1))
-		cpu[n++] = next;
-	return n >= need ? (int)n
-			 : complain("this needs %u CPUs, but only %u can be used: give more with "
-				    "-c",
-				    need, n);
-}
-
-static int check_place(const struct measure *m, const struct host *host)
-{
-	char caps[64];
-	const char *why = "", *where = m->no_trace ? NULL : host_foreign();
-
-	if (where)
-		return complain("tracing is not possible here: %s; --no-trace needs no tracing",
-				where);
-	if (!m->no_trace) {
-		host_missing_caps(caps, sizeof(caps));
-		if (caps[0])
-			return complain("tracing needs %s: run with sudo, or with --no-trace to "
-					"measure without names",
-					caps);
-	}
-	if (!m->clock && !machine_counter_stable(host->clocksource, &why))
-		return complain("the time-stamp counter is not stable here (%s): use --clock", why);
-	return 0;
-}
-
-int measure_check(struct measure *m, const struct host *host)
-{
-	return choose_targets(m, host) || choose_housekeeping(m, host) || check_place(m, host) ? -1
-											       : 0;
 }
 
 struct collect_options measure_collect(const struct measure *m)

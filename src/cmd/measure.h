@@ -18,8 +18,10 @@ struct measure {
 	} sched;
 	bool quiet, no_trace, no_audit, clock;
 	/* The command ends by itself: housekeeping may share the measured CPUs where no other CPU
-	 * is left. */
+	 * is left, as it always may without tracing. */
 	bool may_share;
+	bool shared;            /* it does */
+	bool must_trace;        /* the command has no --no-trace */
 	const char *ready_file; /* for tests: made when the window opens */
 };
 
@@ -44,6 +46,9 @@ extern const struct opt measure_opts[], measure_report_opts[];
 
 int measure_set_duration(const char *text, void *field, const struct opt *row, char *why,
 			 size_t whylen);
+/* "all" is the set of all numbers until measure_check knows which are online. */
+int measure_set_cpus(const char *text, void *field, const struct opt *row, char *why,
+		     size_t whylen);
 int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why,
 			  size_t whylen);
 int measure_set_priority(const char *text, void *field, const struct opt *row, char *why,
@@ -75,6 +80,10 @@ void measure_end(struct measure *m, bool counts);
 /* Fills in CPUs that were not given, and checks that measuring can work here. 0, or -1 with the
  * reason said. */
 int measure_check(struct measure *m, const struct host *host);
+
+/* Checks that this process may trace here; otherwise: what else could be done, or "". 0, or -1 with
+ * the reason said. */
+int measure_may_trace(const char *otherwise);
 
 /* Chooses CPUs for commands that need some for a purpose: from those given with -c, or else the
  * isolated ones, or else the allowed ones, without the lowest where there are enough; the lowest

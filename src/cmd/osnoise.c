@@ -355,7 +355,7 @@ int cmd_osnoise(int argc, char **argv)
 	int operands, code;
 
 	measure_init(&o.measure);
-
+	o.measure.must_trace = true;
 	code = opt_parse(&osnoise_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;

@@ -11,8 +11,10 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/workload_command.h"
+#include "collect/facts.h"
 #include "collect/host.h"
 #include "collect/watch.h"
+#include "model/place.h"
 #include "model/watch.h"
 
 #define IDS 16 /* of struct watched */
@@ -171,8 +173,8 @@ static int check(struct options *o, const struct host *host)
 {
 	struct measure *m = &o->command.measure;
 	struct cpus absent = m->cpus;
-	char list[256], caps[64];
-	const char *where;
+	struct facts layout = {0};
+	char list[256];
 
 	o->threads.users = !has_ids(o->threads.tgid) && !has_ids(o->threads.tid);
 	if (o->threads.users && cpus_empty(&m->cpus))
@@ -181,20 +183,17 @@ static int check(struct options *o, const struct host *host)
 	if (!cpus_empty(&absent))
 		return complain("CPU %s does not exist or is offline: give others with -c",
 				cpus_format(&absent, list, sizeof(list)));
-	where = host_foreign();
-	if (where)
-		return complain("tracing is not possible here: %s", where);
-	host_missing_caps(caps, sizeof(caps));
-	if (caps[0])
-		return complain("watching needs %s: run with sudo", caps);
+	if (measure_may_trace(""))
+		return -1;
 	if (check_ids(&o->threads))
 		return -1;
 	if (cpus_empty(&m->cpus))
 		find_cpus(&o->threads, &m->cpus);
 	cpus_and(&m->cpus, &host->online);
 	if (cpus_empty(&m->housekeeping)) {
-		m->housekeeping = host->online;
-		cpus_sub(&m->housekeeping, &m->cpus);
+		facts_layout(&layout, NULL); /* what cannot be read does not count */
+		place_choose(&layout, &host->online, &m->cpus, &m->housekeeping);
+		facts_free(&layout);
 	}
 	return 0;
 }

@@ -1,9 +1,43 @@
 #include "collect/affinity.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/say.h"
+#include "collect/facts.h"
+#include "model/isolation.h"
+
+/* Enters the cgroup whose partition has this CPU. 0 or -errno. */
+static int enter_partition(unsigned cpu)
+{
+	char path[FACT_NAME_MAX], procs[FACT_NAME_MAX + 16];
+	struct facts f = {0};
+	int fd, err = -EINVAL;
+
+	facts_cpusets(&f, NULL);
+	if (isolation_cgroup(&f, cpu, path, sizeof(path))) {
+		snprintf(procs, sizeof(procs), "/%s/cgroup.procs", path);
+		fd = open(procs, O_WRONLY | O_CLOEXEC);
+		err = fd < 0 || write(fd, "0", 1) != 1 ? -errno : 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	facts_free(&f);
+	return err;
+}
+
+int move_to(unsigned cpu)
+{
+	int err = cpus_run_on_one(cpu);
+
+	if (err != -EINVAL)
+		return err;
+	return enter_partition(cpu) ? err : cpus_run_on_one(cpu);
+}
 
 bool stay_off(const struct cpus *set, const struct cpus *targets)
 {

@@ -7,6 +7,10 @@
 /* keeps this process on these CPUs, with little delay; 0, or -1 with the reason said */
 int stay_on(const struct cpus *set);
 
+/* Puts this process on one CPU; where that CPU belongs to a cpuset partition, into the partition's
+ * cgroup first, because no other process may run there. 0 or -errno. */
+int move_to(unsigned cpu);
+
 /* The kernel lets a process run anywhere when the last CPU that it may run on goes offline. Moves
  * this one back to `set` when it has, or else to any CPUs but `targets`. True: it had. */
 bool stay_off(const struct cpus *set, const struct cpus *targets);

@@ -271,6 +271,60 @@ static int take_rows(struct facts_in *in, int how)
 	return err;
 }
 
+#define ISOLATED "cpuset.cpus.isolated"
+
+/* Searches cgroups for partitions where the kernel has no list of them. */
+static int take_isolation(struct facts_in *in)
+{
+	static const char *const lists[] = {"sys/fs/cgroup/" ISOLATED,
+					    "sys/fs/cgroup/unified/" ISOLATED};
+	int err = facts_read(in, CPU_DIR "isolated", true);
+	bool listed = false;
+
+	for (size_t i = 0; i < 2 && !err; i++) {
+		err = facts_read(in, lists[i], true);
+		listed |= facts_text(in->facts, lists[i]) != NULL;
+	}
+	return err || listed ? err : facts_partitions(in);
+}
+
+static int take_layout(struct facts_in *in)
+{
+	int err = take_isolation(in);
+
+	if (!err)
+		err = walk(in, "", CPU_DIR "cpu*/topology/thread_siblings_list");
+	return err ? err : walk(in, "", "sys/devices/system/node/node*/cpulist");
+}
+
+static int take_below(struct facts *facts, const char *root, int (*take)(struct facts_in *in))
+{
+	struct facts_in in = {.facts = facts, .live = !root || !strcmp(root, "/")};
+	int err;
+
+	in.root = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (in.root < 0)
+		return -errno;
+	err = take(&in);
+	close(in.root);
+	return err;
+}
+
+int facts_isolation(struct facts *facts, const char *root)
+{
+	return take_below(facts, root, take_isolation);
+}
+
+int facts_cpusets(struct facts *facts, const char *root)
+{
+	return take_below(facts, root, facts_partitions);
+}
+
+int facts_layout(struct facts *facts, const char *root)
+{
+	return take_below(facts, root, take_layout);
+}
+
 int facts_take(struct facts *facts, const struct facts_options *o)
 {
 	struct facts_in in = {.facts = facts, .live = !o->root || !strcmp(o->root, "/")};

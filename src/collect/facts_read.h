@@ -11,8 +11,9 @@
 
 struct facts_in {
 	struct facts *facts;
-	int root;  /* directory */
-	bool live; /* the root is this machine's, not a test's */
+	int root;        /* directory */
+	bool live;       /* the root is this machine's, not a test's */
+	bool partitions; /* of cgroups only the cpuset partitions are wanted */
 };
 
 /* Reads at most `len` bytes of a file below the root; returns how many, or -errno. Never waits;
@@ -28,5 +29,6 @@ bool facts_never(const char *path); /* true when it must not be opened */
 int facts_derive(struct facts_in *in);
 int facts_tasks(struct facts_in *in);
 int facts_cgroups(struct facts_in *in);
+int facts_partitions(struct facts_in *in); /* of these the cpuset partitions alone */
 
 #endif

@@ -218,9 +218,10 @@ static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, in
 	char below[1024], text[256];
 	struct dirent *entry;
 	DIR *dir;
+	size_t nfiles = in->partitions ? 1 : sizeof(cgroup_files) / sizeof(cgroup_files[0]);
 	int err = 0;
 
-	for (size_t i = 0; i < sizeof(cgroup_files) / sizeof(cgroup_files[0]) && !err; i++) {
+	for (size_t i = 0; i < nfiles && !err; i++) {
 		ssize_t n;
 
 		snprintf(below, sizeof(below), "%s/%s", path, cgroup_files[i].name);
@@ -247,6 +248,16 @@ static int take_cgroup(struct facts_in *in, const char *path, unsigned *seen, in
 			err = take_cgroup(in, below, seen, depth + 1);
 	if (dir)
 		closedir(dir);
+	return err;
+}
+
+int facts_partitions(struct facts_in *in)
+{
+	int err;
+
+	in->partitions = true;
+	err = facts_cgroups(in);
+	in->partitions = false;
 	return err;
 }
 

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "collect/facts.h"
 #include "collect/machine.h"
+#include "model/isolation.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"
 
@@ -34,6 +36,17 @@ static void read_cpus(const char *path, struct cpus *set)
 	cpus_parse(line, set, why, sizeof(why)); /* nohz_full may say "(null)": the empty set */
 }
 
+void host_isolated(struct cpus *set)
+{
+	struct facts f = {0};
+	struct isolation now;
+
+	facts_isolation(&f, NULL); /* what cannot be read is not known to be isolated */
+	isolation_of(&f, &now);
+	facts_free(&f);
+	*set = now.all;
+}
+
 void host_read(struct host *host)
 {
 	struct utsname u;
@@ -49,9 +62,21 @@ void host_read(struct host *host)
 	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
 		  host->clocksource, sizeof(host->clocksource));
 	read_line("/proc/cmdline", host->cmdline, sizeof(host->cmdline));
-	read_cpus(CPU_DIR "isolated", &host->isolated);
+	host_isolated(&host->isolated);
 	read_cpus(CPU_DIR "nohz_full", &host->nohz_full);
 	read_cpus(CPU_DIR "online", &host->online);
+}
+
+void host_reachable(struct cpus *set)
+{
+	struct cpus before;
+
+	cpus_allowed(&before);
+	if (cpus_run_on(set))
+		cpus_clear(set);
+	else
+		cpus_allowed(set);
+	cpus_run_on(&before);
 }
 
 void host_online(struct cpus *online)
@@ -144,6 +169,14 @@ const char *host_foreign(void)
 		return "CLOCK_MONOTONIC is shifted in this time namespace: run culprit in the "
 		       "machine's own";
 	return NULL;
+}
+
+bool host_locked_down(void)
+{
+	char line[128];
+
+	read_line("/sys/kernel/security/lockdown", line, sizeof(line));
+	return strstr(line, "[confidentiality]");
 }
 
 void host_missing_caps(char *buf, size_t len)

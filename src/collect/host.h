@@ -9,6 +9,13 @@
 /* Fills all but tsc_khz. Facts that cannot be read stay empty. */
 void host_read(struct host *host);
 
+/* The CPUs that are isolated now, by isolcpus= or a cpuset partition. */
+void host_isolated(struct cpus *set);
+
+/* Leaves of these the CPUs that this thread could move to now: not those of other cpusets, nor
+ * those that are offline. */
+void host_reachable(struct cpus *set);
+
 /* The CPUs that are online now; all where nobody knows. */
 void host_online(struct cpus *online);
 /* False also for a CPU that is about to go offline: the kernel moves its threads away first. */
@@ -24,6 +31,9 @@ const char *host_foreign(void);
 
 /* Shift of CLOCK_MONOTONIC in the time namespace of this process ("self", "812"), ns. */
 int64_t host_clock_shift(const char *who);
+
+/* True when the kernel's lockdown keeps BPF from reading its memory, as far as it says so. */
+bool host_locked_down(void);
 
 /* Writes the capabilities that are missing for tracing, as "CAP_BPF, CAP_PERFMON"; "" when none is
  * missing. */

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/cpus.h"
+#include "collect/affinity.h"
 #include "collect/learn.h"
 #include "collect/workload.h"
 
@@ -133,7 +133,7 @@ static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, "culprit-sampler");
 	prctl(PR_SET_TIMERSLACK, 1);
-	err = cpus_run_on_one(o->cpu);
+	err = move_to(o->cpu);
 	if (err)
 		give_up(l, -err, "moving to the CPU");
 	if (o->policy != SCHED_OTHER && sched_setscheduler(0, o->policy, &param))
@@ -220,7 +220,7 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 	learn_loop(&s); /* needs no probes: culprit's process loads them meanwhile */
 	atomic_store(&l->phase, SAMPLER_READY);
 	wait_for(l, SAMPLER_LEARN);
-	err = cpus_run_on_one(o->cpu); /* it may have been offline meanwhile */
+	err = move_to(o->cpu); /* it may have been offline meanwhile */
 	if (err)
 		give_up(l, -err, "moving to the CPU");
 	learn_all(&s, &w, o);
@@ -233,7 +233,7 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 	atomic_store(&l->started, 0);
 	atomic_store(&l->phase, SAMPLER_LEARNED);
 	wait_for(l, SAMPLER_MEASURE);
-	err = cpus_run_on_one(o->cpu);
+	err = move_to(o->cpu);
 	while (now_ns() < atomic_load(&l->begin_ns)) /* the barrier */
 		;
 	smi_before = read_smi(l, smi_event);

@@ -125,6 +125,25 @@ bool view_thread_known(const struct view *v)
 	return !v->run.part && !v->run.damaged;
 }
 
+void view_isolation(struct view *v, const struct cpus *isolated)
+{
+	struct cpus gone = v->host.isolated, come = *isolated;
+	char *text = v->run.isolation_changed, list[48];
+	size_t len = sizeof(v->run.isolation_changed), n = 0;
+
+	cpus_sub(&gone, isolated);
+	cpus_and(&gone, &v->run.cpus);
+	cpus_sub(&come, &v->host.isolated);
+	cpus_and(&come, &v->run.cpus);
+	text[0] = 0;
+	if (!cpus_empty(&gone))
+		n = snprintf(text, len, "cpu %s isolated when the window opened, not at its end",
+			     cpus_format(&gone, list, sizeof(list)));
+	if (!cpus_empty(&come))
+		snprintf(text + n, len - n, "%scpu %s isolated at the window's end, not before",
+			 n ? "; " : "", cpus_format(&come, list, sizeof(list)));
+}
+
 double view_lost(const struct view *v, uint32_t index)
 {
 	const struct cpu *c = &v->cpu[index];

@@ -159,6 +159,9 @@ struct run {
 	/* Why the window is less than was asked for where it is not for CPUs that ended early; any
 	 * bytes; "": it is not. */
 	char cut_short[160];
+	/* Which measured CPUs were isolated when the window opened and not when it closed, or the
+	 * other way round; any bytes; "": none. */
+	char isolation_changed[160];
 	struct cpus cpus, housekeeping;
 	const char **not_observed; /* tracepoints that this kernel lacks; allocated */
 	uint32_t nnot_observed;
@@ -206,6 +209,9 @@ void view_incomplete(struct view *v);
 /* False where a watched thread's counts and times are not known: of a part of a recording, or of
  * one without its end. */
 bool view_thread_known(const struct view *v);
+
+/* Fills run.isolation_changed. isolated: as it is now, when the window has closed. */
+void view_isolation(struct view *v, const struct cpus *isolated);
 
 /* Share of its time that a lane lost, 0 to 1; -1: not known. The share of a watched thread is not
  * known either when some of its time is missing because it left unseen, or when it reported its

@@ -17,12 +17,23 @@ static const struct field host_fields[] = {
 };
 
 static const struct field run_fields[] = {
-	F(BUFFER, run, sampler),   F(BUFFER, run, priority),     F(BUFFER, run, started),
-	F(TIME, run, started_ns),  F(TIME, run, duration_ns),    F(FLAG, run, threshold_auto),
-	F(FLAG, run, real_time),   F(FLAG, run, symbols_hidden), F(FLAG, run, traced),
-	F(SET, run, cpus),         F(SET, run, housekeeping),    F(FLAG, run, windows),
-	F(BUFFER, run, rest),      F(FLAG, run, watch),          F(BUFFER, run, label),
+	F(BUFFER, run, sampler),
+	F(BUFFER, run, priority),
+	F(BUFFER, run, started),
+	F(TIME, run, started_ns),
+	F(TIME, run, duration_ns),
+	F(FLAG, run, threshold_auto),
+	F(FLAG, run, real_time),
+	F(FLAG, run, symbols_hidden),
+	F(FLAG, run, traced),
+	F(SET, run, cpus),
+	F(SET, run, housekeeping),
+	F(FLAG, run, windows),
+	F(BUFFER, run, rest),
+	F(FLAG, run, watch),
+	F(BUFFER, run, label),
 	F(BUFFER, run, cut_short),
+	F(BUFFER, run, isolation_changed),
 };
 
 static const struct field cpu_fields[] = {

@@ -80,6 +80,11 @@ static void write_meta(const struct html *h)
 		html_name(out, r->incomplete);
 		fputs("</p>\n", out);
 	}
+	if (r->isolation_changed[0]) {
+		fputs("<p class=\"warn\"><b>Isolation changed:</b> ", out);
+		html_name(out, r->isolation_changed);
+		fputs("</p>\n", out);
+	}
 	if (!r->traced)
 		fputs("<p class=\"warn\"><b>Not traced</b> (--no-trace): hiccups are measured, "
 		      "nothing is "

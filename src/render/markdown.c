@@ -344,6 +344,9 @@ static int write_report(const struct view *v, bool all, FILE *out)
 	fprintf(out, "# culprit: %s\n\n", markdown_name(v->host.hostname, text));
 	if (v->run.incomplete[0])
 		fprintf(out, "**Incomplete**: %s\n\n", markdown_name(v->run.incomplete, text));
+	if (v->run.isolation_changed[0])
+		fprintf(out, "**Isolation changed**: %s\n\n",
+			markdown_name(v->run.isolation_changed, text));
 	if (view_shared(v))
 		fprintf(out, "**Shared**: " VIEW_SHARED "\n\n");
 	write_verdicts(v, out);

@@ -47,15 +47,16 @@ const char *text_safe(const char *text, char buf[TEXT_SAFE])
 	return escape_text(text, SIZE_MAX, buf, TEXT_SAFE);
 }
 
-static void write_incomplete(const struct page *p)
+/* A line of the head about what went wrong. */
+static void write_trouble(const struct page *p, const char *what, const char *trouble)
 {
 	char text[4 * sizeof(p->view->run.incomplete)];
 	struct flow f;
 
 	fputs(text_style(p, BOLD), p->out);
-	flow_start(&f, p->out, p->width, "incomplete:", " ", "  ");
+	flow_start(&f, p->out, p->width, what, " ", "  ");
 	f.hang = "  ";
-	flow_add(&f, "%s", escape_text(p->view->run.incomplete, SIZE_MAX, text, sizeof(text)));
+	flow_add(&f, "%s", escape_text(trouble, SIZE_MAX, text, sizeof(text)));
 	fputs(text_plain(p), p->out);
 	flow_end(&f);
 }
@@ -82,7 +83,9 @@ static void write_head(const struct page *p)
 				     sizeof(text)));
 	flow_end(&f);
 	if (p->view->run.incomplete[0])
-		write_incomplete(p);
+		write_trouble(p, "incomplete:", p->view->run.incomplete);
+	if (p->view->run.isolation_changed[0])
+		write_trouble(p, "isolation changed:", p->view->run.isolation_changed);
 	if (view_shared(p->view))
 		fprintf(p->out, "%s\n", VIEW_SHARED);
 }

@@ -435,6 +435,7 @@ static void rt(struct scene *s, const char *path)
 						    .why = "w|`h`\n\033[1m<y>"};
 	v->cpu[0].closure[1] = (struct closure_row){.counter = "LOC", .kernel = 1, .traced = 1};
 	v->cpu[0].ended = "e|`nd`\n\033[1m<z>";
+	strcpy(v->run.isolation_changed, "cpu 3|`a`\n\033[1m<b>");
 }
 
 static void untraced(struct scene *s, const char *path)

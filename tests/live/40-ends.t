@@ -64,6 +64,35 @@ is_((r.rc, r.err), (0, ""), "SIGTERM while nobody reads its lines: exit 0, no wo
 ok(r.out.endswith("\n") and all(json.loads(line) for line in r.out.splitlines()),
    "and no line is torn", r.out[-200:])
 
+# ---- all CPUs ----
+everywhere = sorted(lib.online())
+r = culprit("run", "-c", "all", "-d", "200ms", "-q", "--no-trace", "-f", "json")
+ok(r.rc == 0 and [c["cpu"] for c in json.loads(r.out)["cpus"]] == everywhere and not r.err,
+   "-c all --no-trace: each CPU is measured", r)
+if trace == ():
+    r = culprit("run", "-c", "all", "-d", "200ms", "-q", "-f", "json")
+    report = json.loads(r.out)
+    left_out = set(everywhere) - {c["cpu"] for c in report["cpus"]}
+    ok(r.rc == 0 and len(left_out) == 1, "-c all: each but one", r)
+    ok(re.search(rf"^culprit: -c all: cpu {min(left_out)} is left out", r.err),
+       "and it says which", r)
+    ok(left_out >= set(report["run"]["housekeeping"]), "which culprit itself uses", report["run"])
+
+# ---- a kernel that is locked down: as securityfs would say it ----
+LOCKED = """mount -t tmpfs none /sys/kernel/security && cd /sys/kernel/security &&
+echo 'none integrity [confidentiality]' >lockdown && exec "$0" "$@" """
+if trace == () and os.path.isdir("/sys/kernel/security") and shutil.which("unshare"):
+    inside = {"prefix": ("unshare", "-m", "sh", "-c", LOCKED)}
+    for args in (("run", *ON), ("record", *ON, "/nonexistent"), ("watch", *ON), ("sleep", *ON),
+                 ("syscall", *ON), ("pingpong",), ("queue",), ("osnoise", *ON)):
+        r = culprit(*args, **inside)
+        ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and "is locked down" in r.err,
+           f"{args[0]} under lockdown=confidentiality: one line", r)
+    r = culprit("run", *ON, "-d", "100ms", "-q", "--no-trace", **inside)
+    ok(r.rc == 0 and not r.err, "which --no-trace can do without", r)
+else:
+    skip("lockdown", "no tracing, no securityfs or no unshare here")
+
 # ---- less than was asked for ----
 def kill(sampler):
     os.kill(sampler, signal.SIGKILL)

@@ -1,0 +1,26 @@
+/* Where everything of culprit's but the samplers runs, unless the user says so: on CPUs that are
+ * not isolated and share no core with a target, and of these on the targets' NUMA nodes where there
+ * are any. */
+#ifndef CULPRIT_PLACE_H
+#define CULPRIT_PLACE_H
+
+#include "base/cpus.h"
+#include "model/facts.h"
+
+enum place {
+	PLACE_GOOD,
+	PLACE_SIBLING,  /* all that are not isolated share a core with a target */
+	PLACE_ISOLATED, /* all others are isolated */
+	PLACE_BOTH,     /* all others are isolated, and share a core with a target */
+	PLACE_NONE,     /* there is no other; *chosen is empty */
+};
+
+/* Chooses among `usable` less the targets. facts: facts_layout; of CPUs that it does not tell of
+ * nobody knows that they share anything. */
+enum place place_choose(const struct facts *facts, const struct cpus *usable,
+			const struct cpus *targets, struct cpus *chosen);
+
+/* The CPUs of the set that share a core with a smaller one of it. */
+void place_siblings(const struct facts *facts, const struct cpus *set, struct cpus *second);
+
+#endif
