@@ -149,12 +149,26 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 	add_action(out, "; ", finding_of(v, v->cpu[i].number, s), s);
 }
 
+/* True where all of a thread's intervals may be those of others, which left unseen before it
+ * (cpu.unpaired). */
+static bool may_be_others(const struct view *v, const struct cpu *c, const struct source *s)
+{
+	return s->kind == SOURCE_THREAD && !v->run.watch && c->unpaired && c->unpaired >= s->count;
+}
+
 static void say_source(struct sentence *out, const struct view *v, const struct cpu *c,
 		       const struct source *s)
 {
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
 
 	sentence_source(out, s);
+	if (may_be_others(v, c, s)) {
+		sentence_add(out,
+			     ", or to threads that left unseen before it, %llu times at most: who "
+			     "they were is not known",
+			     (unsigned long long)c->unpaired);
+		return;
+	}
 	if (f && !f->about && f->level == FINDING_FAIL)
 		sentence_add(out, ": %s", f->title);
 	add_action(out, f && !f->about && f->level == FINDING_FAIL ? "; " : ": ", f, s);

@@ -395,6 +395,22 @@ static void workload(void)
 	v.cpu[0].threshold_ns = 50000;
 }
 
+/* A thread that leaves unseen is charged to the next one that is seen to leave: where that may be
+ * all that one has, the verdict does not send anybody after it. */
+static void test_left_unseen(void **state)
+{
+	(void)state;
+	add(SOURCE_THREAD, 812, "backup", NULL, 3, 500000000);
+	v.cpu[0].unpaired = 2;
+	expect("cpu 3 loses 15 % to the thread backup [812]: taskset -pc 0-2 812");
+	v.cpu[0].unpaired = 3;
+	expect("cpu 3 loses 15 % to the thread backup [812], or to threads that left unseen before "
+	       "it, 3 times at most: who they were is not known");
+	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 3, 900000000);
+	assert_int_equal(conclude(&v), 0);
+	assert_null(strstr(v.cpu[0].verdict, "unseen"));
+}
+
 static void watched(void)
 {
 	v.run.watch = v.run.windows = true;
@@ -548,6 +564,7 @@ int main(void)
 		TEST(test_again),
 		TEST(test_lost_records),
 		TEST(test_stopped_tick),
+		TEST(test_left_unseen),
 		TEST(test_watched),
 		TEST(test_slow_windows_with_losses),
 		TEST(test_windows_without_slow_ones),
