@@ -330,6 +330,7 @@ static void write_help(struct screen *s)
 		"",
 		"1s %, 10s %, all %: how much of its time the CPU lost to a source.",
 		"Lanes: the CPUs that lost most, and those with the longest hiccups, in turn.",
+		"lost: in the last second. longest: since the start.",
 		"The blocks: time lost in each second, 0.001 % to 100 %.",
 		"cause: culprit explain ID says what it is and how to end it.",
 	};
