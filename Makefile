@@ -86,7 +86,8 @@ UNTRIED	:= $(filter-out $(TRIED),$(shell for c in $(CC) $(CLANG); do \
 	echo $$name-$$($$c -dumpversion | cut -d. -f1); done; \
 	for l in libbpf cmocka; do echo $$l-$$(pkg-config --modversion $$l | cut -d. -f1-2); done))
 ERROR	:= $(if $(UNTRIED),,-Werror)
-$(if $(UNTRIED),$(if $(MAKE_RESTARTS),,$(info warnings are not errors here: $(UNTRIED) was not tried)))
+$(if $(UNTRIED),$(if $(MAKE_RESTARTS),, \
+	$(info warnings are not errors here: $(UNTRIED) was not tried)))
 endif
 
 # ---- the BPF side: one arch-neutral object, linked from small ones, into a skeleton ----
@@ -130,8 +131,9 @@ LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
 
 # Objects are built again when the way they are built changes.
 FLAGS_FILE := $(O)/.flags
-$(shell mkdir -p $(O); echo '$(CC) $(subst ','\'',$(filter-out -Werror,$(ALL_CFLAGS)))' | cmp -s - $(FLAGS_FILE) || \
-	echo '$(CC) $(subst ','\'',$(filter-out -Werror,$(ALL_CFLAGS)))' > $(FLAGS_FILE))
+FLAGS_NOW := $(CC) $(subst ','\'',$(filter-out -Werror,$(ALL_CFLAGS)))
+$(shell mkdir -p $(O); echo '$(FLAGS_NOW)' | cmp -s - $(FLAGS_FILE) || \
+	echo '$(FLAGS_NOW)' > $(FLAGS_FILE))
 
 $(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
 	$(call say,CC,$<)
@@ -341,15 +343,19 @@ $(O)/doc/.made: $(DOC_CULPRIT)
 	$(call say,DOC,$(O)/doc)
 	$(Q)rm -rf $(O)/doc && mkdir -p $(O)/doc
 	$(Q)$(DOC_CULPRIT) help --man >$(O)/doc/culprit.1
-	$(Q)for c in $$($(DOC_CULPRIT) help --list); do $(DOC_CULPRIT) help --man $$c >$(O)/doc/culprit-$$c.1 || exit 1; done
-	$(Q)for t in $$($(DOC_CULPRIT) help --topics); do $(DOC_CULPRIT) help --man $${t%.*} >$(O)/doc/culprit-$$t || exit 1; done
-	$(Q)$(DOC_CULPRIT) help --bash >$(O)/doc/culprit && $< help --zsh >$(O)/doc/_culprit && touch $@
+	$(Q)for c in $$($(DOC_CULPRIT) help --list); do \
+		$(DOC_CULPRIT) help --man $$c >$(O)/doc/culprit-$$c.1 || exit 1; done
+	$(Q)for t in $$($(DOC_CULPRIT) help --topics); do \
+		$(DOC_CULPRIT) help --man $${t%.*} >$(O)/doc/culprit-$$t || exit 1; done
+	$(Q)$(DOC_CULPRIT) help --bash >$(O)/doc/culprit
+	$(Q)$< help --zsh >$(O)/doc/_culprit && touch $@
 
 install: all $(O)/doc/.made ## program, man pages and completion, into DESTDIR and PREFIX
 	install -D -m 755 $(O)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
 	for s in 1 5 7; do install -d $(DESTDIR)$(PREFIX)/share/man/man$$s && \
 		install -m 644 $(O)/doc/*.$$s $(DESTDIR)$(PREFIX)/share/man/man$$s || exit 1; done
-	install -D -m 644 $(O)/doc/culprit $(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit
+	install -D -m 644 $(O)/doc/culprit \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit
 	install -D -m 644 $(O)/doc/_culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
 	install -D -m 644 src/culprit.h $(DESTDIR)$(PREFIX)/include/culprit.h
 

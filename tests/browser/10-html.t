@@ -30,8 +30,8 @@ def pixels(png):
         head = png[at + 8:at + 8 + size] if kind == b"IHDR" else head
         data += png[at + 8:at + 8 + size] if kind == b"IDAT" else b""
         at += size + 12
-    width, height, channels = int.from_bytes(head[:4], "big"), int.from_bytes(head[4:8],
-                                                                              "big"), {2: 3, 6: 4}[head[9]]
+    width, height = int.from_bytes(head[:4], "big"), int.from_bytes(head[4:8], "big")
+    channels = {2: 3, 6: 4}[head[9]]
     raw, stride, rows = zlib.decompress(data), width * channels, []
     last = bytes(stride)
     for y in range(height):
@@ -88,7 +88,8 @@ for dark in (False, True):
         ok(len(seen) > 50 and strong > 500, what + ": it is drawn, in colours", len(seen), strong)
 pdf = page.pdf()
 ok(pdf[:5] == b"%PDF-" and len(pdf) > 20000, "it can be printed", len(pdf))
-box = "JSON.stringify([...document.querySelectorAll('.strip i')].map(e => e.getBoundingClientRect().width))"
+box = ("JSON.stringify([...document.querySelectorAll('.strip i')]"
+       ".map(e => e.getBoundingClientRect().width))")
 ok("[" in page.eval(box) and "0," not in page.eval(box).replace("0.", ""),
    "all spans of the strips can be seen", page.eval(box))
 page.close()

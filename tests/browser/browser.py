@@ -10,7 +10,8 @@ import time
 
 
 def find():
-    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    return (shutil.which("chromium") or shutil.which("chromium-browser")
+            or shutil.which("google-chrome"))
 
 
 class Page:

@@ -106,7 +106,8 @@ with open(script, "w") as f:
 
 
 def complete(*words):
-    code = f'source {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _culprit; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    code = (f'source {script}; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _culprit; '
+            'printf "%s\\n" "${COMPREPLY[@]}"')
     return subprocess.run(["bash", "--norc", "-c", code, "bash", *words], capture_output=True,
                           text=True).stdout.split()
 

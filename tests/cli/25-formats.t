@@ -81,12 +81,14 @@ def said(hexed, formula=False):
     if hexed is None:
         return None
     name = escape(bytes.fromhex(hexed))
-    return f"\\x{ord(name[0]):02x}" + name[1:] if formula and name[:1] and name[0] in "=+-@" else name
+    if formula and name[:1] and name[0] in "=+-@":
+        return f"\\x{ord(name[0]):02x}" + name[1:]
+    return name
 
 
 def piece(p):
-    it = {k: p[k] for k in ("kind", "id", "net_ns", "kernel_thread")} | {"name": said(p["name"]),
-                                                                         "function": said(p["function"])}
+    it = {k: p[k] for k in ("kind", "id", "net_ns", "kernel_thread")}
+    it |= {"name": said(p["name"]), "function": said(p["function"])}
     if p["cause"]:
         it["cause"] = p["cause"]
     if "by_cpu" in p:
@@ -242,11 +244,14 @@ def blanks(name):
 
 
 cmark = reader("cmarkgfm")
+def markdown_page(name):
+    return Page(cmark.markdown_to_html_with_extensions(
+        text(name), extensions=["table", "strikethrough", "autolink", "tasklist"]))
+
+
 HARMLESS = {"h1", "h2", "p", "table", "thead", "tbody", "tr", "th", "td", "code", "ul", "li"}
 for name in hosts if cmark else ():
-    page = Page(cmark.markdown_to_html_with_extensions(text(name + ".markdown"),
-                                                       extensions=["table", "strikethrough",
-                                                                                             "autolink", "tasklist"]))
+    page = markdown_page(name + ".markdown")
     ok(page.tags <= HARMLESS, f"markdown, {name}: no name has become markup", page.tags - HARMLESS)
     ok(all(len(row) == len(t[0]) for t in page.tables for row in t),
        f"markdown, {name}: no name has split a cell",
@@ -317,7 +322,8 @@ if reader("hdrh"):
         everything = HdrHistogram(1, 3600 * 10 ** 9, 2)
         for host in hosts[name]:
             cpus = {h["cpu"] for h in truth[host]["hiccups"]} or {5}
-            prefix = said(truth[host]["host"]).replace(",", "\\x2c").replace(" ", "\\x20") + ":" if len(hosts[name]) > 1 else ""
+            prefix = said(truth[host]["host"]).replace(",", "\\x2c").replace(" ", "\\x20") + ":"
+            prefix = prefix if len(hosts[name]) > 1 else ""
             for n in cpus:
                 h = want[f"{prefix}cpu{n}"] = HdrHistogram(1, 3600 * 10 ** 9, 2)
                 for hiccup in truth[host]["hiccups"]:
@@ -372,9 +378,7 @@ is_(sum(f["count"] for f in d["total"]["files"]), sum(len(truth[h]["hiccups"])
                                                       for h in ("web-07", "hostile")),
     "diff, json: all hiccups are counted")
 if cmark:
-    page = Page(cmark.markdown_to_html_with_extensions(text("diff.markdown"),
-                                                       extensions=["table", "strikethrough",
-                                                                                          "autolink", "tasklist"]))
+    page = markdown_page("diff.markdown")
     ok(page.tags <= HARMLESS | {"pre"}, "diff, markdown: no name has become markup",
        page.tags - HARMLESS)
     ok(all(len(row) == len(t[0]) for t in page.tables for row in t),

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A report on a terminal: longer than the screen, it ends with the verdict, too; elsewhere it does not."""
+"""A report on a terminal: longer than the screen, it ends with the verdict, too; elsewhere it does
+not."""
 import fcntl
 import os
 import pty

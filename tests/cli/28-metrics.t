@@ -40,7 +40,8 @@ truth = json.loads(text("truth.json"))
 runs = {"one": ["web-07"], "two": ["web-07", "db-1"], "hostile": ["hostile"]}
 for name, hosts in runs.items():
     promtool(path(name + ".prometheus"))
-    new, old = samples(openmetrics(text(name + ".openmetrics"))), samples(prometheus(text(name + ".prometheus")))
+    new = samples(openmetrics(text(name + ".openmetrics")))
+    old = samples(prometheus(text(name + ".prometheus")))
     is_(new, old, f"{name}: both dialects say the same")
     hiccups = [(host, h) for host in hosts for h in truth[host]["hiccups"]]
     is_(total(new, "culprit_lost_seconds_total"), sum(h["duration_ns"] for _, h in hiccups),

@@ -10,7 +10,8 @@ import struct
 import subprocess
 import tempfile
 
-from lib import CULPRIT, Result, culprit, done, is_, need_bpf, ok, online, parse_cpus, pick_target, read, run_json, skip
+from lib import (CULPRIT, Result, culprit, done, is_, need_bpf, ok, online, parse_cpus,
+                 pick_target, read, run_json, skip)
 
 CPU = "sys/devices/system/cpu/"
 KTHREAD, BOUND = 0x00200040, 0x04200040
@@ -18,7 +19,8 @@ KTHREAD, BOUND = 0x00200040, 0x04200040
 
 def stat_line(tid, comm, flags, cpu, policy=0, priority=0, state="S"):
     fields = [state] + ["0"] * 49
-    fields[9 - 3], fields[39 - 3], fields[40 - 3], fields[41 - 3] = str(flags), str(cpu), str(priority), str(policy)
+    fields[9 - 3], fields[39 - 3] = str(flags), str(cpu)
+    fields[40 - 3], fields[41 - 3] = str(priority), str(policy)
     return f"{tid} ({comm}) " + " ".join(fields) + "\n"
 
 
@@ -28,7 +30,8 @@ class Root:
     FILES = {
         "proc/cmdline": "quiet isolcpus=managed_irq,domain,3 nohz_full=3\n",
         "proc/sys/kernel/osrelease": "6.12.0-test\n",
-        "boot/config-6.12.0-test": "CONFIG_NO_HZ_FULL=y\nCONFIG_HZ=250\nCONFIG_CPU_ISOLATION=y\nCONFIG_RCU_NOCB_CPU=y\nCONFIG_X=y\n",
+        "boot/config-6.12.0-test": "CONFIG_NO_HZ_FULL=y\nCONFIG_HZ=250\nCONFIG_CPU_ISOLATION=y\n"
+                                   "CONFIG_RCU_NOCB_CPU=y\nCONFIG_X=y\n",
         "dev/kmsg": "[0.0] Linux version\n[0.0] NO_HZ: Full dynticks CPUs: 3.\n",
         CPU + "online": "0-3\n", CPU + "possible": "0-3\n", CPU + "isolated": "3\n",
              CPU + "nohz_full": "3\n",

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A recording by a stranger takes the memory of what it holds, not of what it says: the peak of report is measured, and its bound held."""
+"""A recording by a stranger takes the memory of what it holds, not of what it says: the peak of
+report is measured, and its bound held."""
 import os
 import subprocess
 import tempfile

@@ -140,8 +140,8 @@ is_(culprit("osnoise", "--input", TRACE, "-o", "-").out, culprit("osnoise", "--i
 is_(piped("plot", "-", "-o", "-", "-f", "json").stdout[:1], b"{",
     "plot -o - writes the picture alone")
 refused("plot -o - without -f is refused", "plot", at("two.rec"), "-o", "-", says="give -f")
-for args in ("run", "--hiccups", "-"), ("run", "-r", "-"), ("run", "--textfile", "-"), ("sleep",
-                                                                                        "-r", "-"), ("pingpong", "--times", "-"):
+for args in (("run", "--hiccups", "-"), ("run", "-r", "-"), ("run", "--textfile", "-"),
+             ("sleep", "-r", "-"), ("pingpong", "--times", "-")):
     refused(f"{' '.join(args)} is refused", *args, says="name a file")
 refused("record - is refused", "record", "-", says="not to standard output")
 

@@ -1,4 +1,5 @@
-"""Recordings as a stranger may make them: chunks of a good one, taken apart, changed and sealed again (src/recording/format.h)."""
+"""Recordings as a stranger may make them: chunks of a good one, taken apart, changed and sealed
+again (src/recording/format.h)."""
 import struct
 import zlib
 
@@ -91,4 +92,5 @@ def thread(place, tid, name, seq, end, length):
 
 def hiccup(start, length, records):
     """start: from the CPU's last hiccup's end; records: how many of threads lie in it."""
-    return bytes((HICCUP, )) + signed(start) + number(length) + number(0) + number(records) + bytes(6)
+    return (bytes((HICCUP, )) + signed(start) + number(length) + number(0) + number(records)
+            + bytes(6))

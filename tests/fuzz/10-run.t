@@ -5,10 +5,17 @@
 cd "$(dirname "$0")/../.." || exit 1
 fuzz=${BUILD:-build}/fuzz
 n=0 failed=0
-[ -x "$fuzz/fuzz_recording" ] || { echo "1..0 # SKIP no fuzzers are built: clang's libclang_rt.fuzzer is not there (make fuzz installs it)"; exit 0; }
+[ -x "$fuzz/fuzz_recording" ] || {
+	echo "1..0 # SKIP no fuzzers are built: clang's libclang_rt.fuzzer is not there" \
+		"(make fuzz installs it)"
+	exit 0
+}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/recording" && "${BUILD:-build}/golden" "$work/recording" >/dev/null || { echo "Bail out! golden failed"; exit 1; }
+mkdir "$work/recording" && "${BUILD:-build}/golden" "$work/recording" >/dev/null || {
+	echo "Bail out! golden failed"
+	exit 1
+}
 for source in tests/fuzz/fuzz_*.c; do
 	name=$(basename "$source" .c)
 	name=${name#fuzz_}
@@ -19,15 +26,20 @@ for source in tests/fuzz/fuzz_*.c; do
 	[ -z "$FUZZ_S" ] || found=$fuzz/corpus-$name seed=
 	mkdir -p "$found"
 	# shellcheck disable=SC2086 # an option or nothing
-	if "$fuzz/fuzz_$name" -max_total_time="${FUZZ_S:-5}" $seed -max_len=8192 -timeout=60 -verbosity=0 -print_final_stats=1 \
-		-close_fd_mask=2 -dict="tests/fuzz/$name.dict" -artifact_prefix="$fuzz/$name-" "$found" "$seeds" >"$work/said" 2>&1; then
+	if "$fuzz/fuzz_$name" -max_total_time="${FUZZ_S:-5}" $seed -max_len=8192 -timeout=60 \
+		-verbosity=0 -print_final_stats=1 -close_fd_mask=2 -dict="tests/fuzz/$name.dict" \
+		-artifact_prefix="$fuzz/$name-" "$found" "$seeds" >"$work/said" 2>&1; then
 		ok=ok
 	else
 		ok='not ok' failed=1
 	fi
 	n=$((n + 1))
 	echo "$ok $n - the reader of $name stands what fuzz_$name thinks of"
-	if [ "$ok" = ok ]; then grep '^stat::\(number_of\|average\)' "$work/said"; else tail -n 40 "$work/said"; fi | sed 's/^/# /'
+	if [ "$ok" = ok ]; then
+		grep '^stat::\(number_of\|average\)' "$work/said"
+	else
+		tail -n 40 "$work/said"
+	fi | sed 's/^/# /'
 done
 echo "1..$n"
 exit $failed

@@ -14,7 +14,8 @@ unset COLUMNS NO_COLOR                      # ...but what it is asked for
 report() { # NAME ARGS...: one report, against expected/NAME
 	name=$1; shift
 	(cd "$work" && "$build/culprit" report "$@") 2>&1 |
-		sed '/^<style>$/,/^<.style>$/d; s/,HISTF.*/,(a histogram by zlib, whose versions differ)/' >"$work/out"
+		sed -e '/^<style>$/,/^<.style>$/d' \
+			-e 's/,HISTF.*/,(a histogram by zlib, whose versions differ)/' >"$work/out"
 	if [ "$mode" = write ]; then
 		cp "$work/out" "$here/expected/$name"
 		return
@@ -50,7 +51,7 @@ for recording in "$recorded"/*/*.rec; do
 	[ "$mode" != write ] || continue
 	n=$((n + 1))
 	"$build/culprit" report "$recording" -f jsonl 2>/dev/null |
-		grep -o '"\(start_ns\|duration_ns\|attributed_ns\|edge_ns\|outside_ns\|net_ns\)": [0-9]*' |
+		grep -oE '"(start|duration|attributed|edge|outside|net)_ns": [0-9]*' |
 		sed 's/.*: //' >"$work/ns"
 	if cmp -s "${recording%.rec}.ns" "$work/ns" && [ -s "$work/ns" ]; then
 		echo "ok $n - $version $base: each nanosecond is where it was"
@@ -66,7 +67,8 @@ while read -r name args; do
 done <"$here/cases"
 if [ "$mode" != write ]; then
 	n=$((n + 1))
-	if [ "$(ls "$here/expected" | wc -l)" = $((n - 1 - $(ls "$recorded"/*/*.rec | wc -l))) ]; then ok=ok; else ok='not ok' failed=1; fi
+	made=$((n - 1 - $(ls "$recorded"/*/*.rec | wc -l)))
+	if [ "$(ls "$here/expected" | wc -l)" = $made ]; then ok=ok; else ok='not ok' failed=1; fi
 	echo "$ok $n - nothing is kept that is made no more"
 	echo "1..$n"
 fi

@@ -26,7 +26,8 @@ well_formed() {
 }
 
 mkdir "$work/drawn"
-ok "pictures are drawn" "$here/../../tools/pictures" "$build/culprit" "$kept/trade-07.rec" "$work/drawn"
+ok "pictures are drawn" "$here/../../tools/pictures" "$build/culprit" "$kept/trade-07.rec" \
+	"$work/drawn"
 [ "$1" != write ] || cp "$work"/drawn/* "$kept"
 for picture in terminal.svg report.svg; do
 	ok "$picture: make pictures draws it anew" diff "$kept/$picture" "$work/drawn/$picture"
@@ -36,7 +37,8 @@ done
 
 # The lines between the fences, each in the report, and in its order.
 sed -n '/^```$/,/^```$/{/^```$/d;/./p}' "$readme" >"$work/rows"
-"$build/culprit" report "$kept/trade-07.rec" | diff - "$work/rows" | sed -n 's/^> //p' >"$work/foreign"
+"$build/culprit" report "$kept/trade-07.rec" | diff - "$work/rows" |
+	sed -n 's/^> //p' >"$work/foreign"
 ok "the README has rows of the report" [ "$(wc -l <"$work/rows")" -gt 10 ]
 ok "they are as the report has them" diff /dev/null "$work/foreign"
 echo "1..$n"

@@ -63,7 +63,8 @@ lib.check_sums(whole, "the report of a recording")
 schema = json.loads(culprit("report", "--schema").out)
 try:
     import jsonschema
-    error = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(whole))
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(whole)
+    error = jsonschema.exceptions.best_match(errors)
     ok(not error, "it keeps to the schema", error)
 except ImportError:
     lib.skip("it keeps to the schema", "the Debian package python3-jsonschema is not there")

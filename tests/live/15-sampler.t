@@ -58,7 +58,8 @@ for c in loop["longer_than"]:
     ok(c["count"] >= gaps["count"] if c["ns"] < gaps["from_ns"] else c["count"] <= gaps["count"],
        f"and they are those of the loops, longer than {c['ns']} ns", gaps, c)
 # The rate of the counter is known to a millionth or so, each hiccup's length to a tick.
-told = loop["count"] * loop["mean_ps"] / 1000 + row["hiccups"]["total_ns"] + row["records"]["hiccups_lost_ns"] + row["bookkeeping_ns"]
+told = (loop["count"] * loop["mean_ps"] / 1000 + row["hiccups"]["total_ns"]
+        + row["records"]["hiccups_lost_ns"] + row["bookkeeping_ns"])
 ok(abs(told - row["observed_ns"]) < 0.001 * row["observed_ns"],
    "loops, hiccups and bookkeeping make up the window", told, row["observed_ns"])
 
@@ -159,9 +160,9 @@ def on_terminal(duration, *args, env=()):
     return out.decode(errors="replace")
 
 
-plain, quiet, mono = on_terminal("600ms"), on_terminal("300ms", "-q",
-                                                       "--no-trace"), on_terminal("100ms", "-q",
-                                                                                  env={"NO_COLOR": "1"})
+plain = on_terminal("600ms")
+quiet = on_terminal("300ms", "-q", "--no-trace")
+mono = on_terminal("100ms", "-q", env={"NO_COLOR": "1"})
 ok("hiccups · worst" in plain and " of 600 ms" in plain and "\r" in plain,
    "a terminal gets a progress line", plain[:300])
 ok(" of 300 ms" not in quiet, "-q takes it away", quiet[:300])

@@ -132,10 +132,9 @@ for what in (w for w in ("membarrier", "tlb") if w in logs):
     # Nor has the kernel sent one where the spinner had been taken off: then fewer have come, and
     # that is the kernel's count.
     due = min(len(hit), log.inner["CAL"])
-    rows = sources(part[what], cpu, kind="vector",
-                   name=CALLS) if "csd_function_entry" in missing else sources(part[what], cpu,
-                                                                               kind="vector",
-                                                                               function=log[0]["function"])
+    which = ({"name": CALLS} if "csd_function_entry" in missing
+             else {"function": log[0]["function"]})
+    rows = sources(part[what], cpu, kind="vector", **which)
     runs, mine = total(rows, "runs"), sum(asked(r, log.config["pid"]) for r in rows)
     ok(runs >= due, f"{what}: one a poke", f"{len(hit)} of {len(log)} pokes", *rows)
     if "csd_queue_cpu" in missing:

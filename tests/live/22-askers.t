@@ -56,8 +56,8 @@ def slowly(send):
 def exchange():
     """Sends datagrams from another CPU to a receiver on the target; the pids of the sender and the
     receiver."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as rx, socket.socket(socket.AF_INET,
-                                                                               socket.SOCK_DGRAM) as tx:
+    udp = socket.AF_INET, socket.SOCK_DGRAM
+    with socket.socket(*udp) as rx, socket.socket(*udp) as tx:
         rx.bind(("127.0.0.1", 0))
         receiver = begin(True, lambda: [rx.recv(1) for _ in range(MESSAGES)])
         sender = begin(False, lambda: slowly(lambda: tx.sendto(b"x", rx.getsockname())))

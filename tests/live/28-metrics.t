@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """--textfile: who reads it while the run goes on sees whole files, whose counters never fall and in
 the end are the report's."""
+import contextlib
 import json
 import os
 import re
@@ -50,7 +51,8 @@ modes, seen, last, falls, there = set(), [], {}, [], False
 deadline = time.monotonic() + 3 + lib.READY_MAX_S
 while proc.poll() is None and time.monotonic() < deadline:
     if whole % 100 == 0:
-        tids |= {int(t) for t in os.listdir(f"/proc/{proc.pid}/task")} if os.path.exists(f"/proc/{proc.pid}/task") else set()
+        with contextlib.suppress(FileNotFoundError):
+            tids |= {int(t) for t in os.listdir(f"/proc/{proc.pid}/task")}
     try:
         with open(path("t", "culprit.prom")) as f:
             now = f.read()

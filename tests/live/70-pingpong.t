@@ -66,7 +66,8 @@ is_({series(report, cpu)[n]["count"] for cpu in (a, b) for n in names}, {MESSAGE
 for cpu in a, b:
     s = series(report, cpu)
     is_([n for n in names
-         if not s[n]["min_ns"] <= s[n]["p20_ns"] <= s[n]["p50_ns"] <= s[n]["p999_ns"] <= s[n]["max_ns"]], [],
+         if not (s[n]["min_ns"] <= s[n]["p20_ns"] <= s[n]["p50_ns"] <= s[n]["p999_ns"]
+                 <= s[n]["max_ns"])], [],
         f"cpu {cpu}: percentiles rise")
     # medians are of who else runs, on a busy machine
     ok(s["null"]["min_ns"] < s["spin"]["min_ns"] < s["pipe"]["min_ns"],

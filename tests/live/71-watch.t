@@ -114,8 +114,8 @@ with program("spin") as p:
                          "--ready-file", path)
         lib.await_ready(proc, path)
         time.sleep(0.5)  # both have run
-        where = {pid: os.sched_getaffinity(pid) for pid in (proc.pid,
-                                                            *map(int, lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()))}
+        children = lib.read(f"/proc/{proc.pid}/task/{proc.pid}/children").split()
+        where = {pid: os.sched_getaffinity(pid) for pid in (proc.pid, *map(int, children))}
         os.killpg(proc.pid, signal.SIGINT)
         r = lib.finish(proc, 10)
     ok(r.rc == 0 and r.seconds < 5 and tids(json.loads(r.out)) == set(p.tids),

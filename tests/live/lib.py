@@ -206,7 +206,8 @@ class Result:
         self.rc, self.out, self.err, self.seconds = rc, out, err, seconds
 
     def __repr__(self):
-        return f"rc {self.rc} after {self.seconds:.1f} s\nstdout: {self.out[:2000]}\nstderr: {self.err[:2000]}"
+        return (f"rc {self.rc} after {self.seconds:.1f} s\n"
+                f"stdout: {self.out[:2000]}\nstderr: {self.err[:2000]}")
 
 
 def loopback():
@@ -368,8 +369,9 @@ def marked():
             continue
         with contextlib.suppress(OSError):
             with open(f"/proc/{pid}/environ", "rb") as f:
-                if MARK.encode() in f.read().split(b"\0") and read(f"/proc/{pid}/stat").rpartition(")")[2][1] != "Z":
-                    found.append((int(pid), read(f"/proc/{pid}/comm")))
+                ours = MARK.encode() in f.read().split(b"\0")
+            if ours and read(f"/proc/{pid}/stat").rpartition(")")[2][1] != "Z":
+                found.append((int(pid), read(f"/proc/{pid}/comm")))
     return found
 
 

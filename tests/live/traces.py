@@ -6,7 +6,8 @@ import lib
 from lib import is_, ok
 
 from google.protobuf.unknown_fields import UnknownFieldSet
-from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import BuiltinClock, Trace, TracePacket, TrackEvent
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (BuiltinClock, Trace, TracePacket,
+                                                               TrackEvent)
 
 
 class Slice:
@@ -68,7 +69,8 @@ def read(name):
         s.args = {names["debug_annotation_names"][a.name_iid]:
                   a.string_value if a.HasField("string_value") else a.uint_value
                   for a in e.debug_annotations}
-        s.begin, s.end, s.children, s.track = p.timestamp, p.timestamp, [], tracks[e.track_uuid].name
+        s.begin, s.end, s.children = p.timestamp, p.timestamp, []
+        s.track = tracks[e.track_uuid].name
         s.flows_out, s.flows_in = list(e.flow_ids), list(e.terminating_flow_ids)
         (open_here[-1].children if open_here else top.setdefault(s.track, [])).append(s)
         if e.type == TrackEvent.TYPE_SLICE_BEGIN:

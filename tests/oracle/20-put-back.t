@@ -48,7 +48,8 @@ is_(instances(), [], "and leaves nothing")
 
 proc, said = child("stay")
 ok(len(instances()) == 2
-   and "1" in ring.read(f"{tracefs}/instances/{ring.PREFIX}target/events/sched/sched_switch/enable"),
+   and "1" in ring.read(f"{tracefs}/instances/{ring.PREFIX}target"
+                        "/events/sched/sched_switch/enable"),
    "it has its instances and their events are on", instances())
 proc.send_signal(signal.SIGKILL)
 proc.wait()

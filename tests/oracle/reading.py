@@ -252,7 +252,8 @@ class Reading:
 
     def _switch(self, at, flags, pid, v):
         before, after = v[1], v[4]
-        for interval in self.stack[1:] if self.stack and self.stack[0].part.kind == "thread" else self.stack:
+        below = 1 if self.stack and self.stack[0].part.kind == "thread" else 0
+        for interval in self.stack[below:]:
             self.odd.append((interval.part.start, at,
                              f"{interval.part.kind} {interval.part.id} is open over a switch"))
         stay = self.stack[0] if self.stack and self.stack[0].part.kind == "thread" else None

@@ -20,7 +20,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
 # noqa: E402
-from lib import check_sums, cpu_of, diag, done, is_, not_judged, ok, skip_all, sources, take_turn, total
+from lib import (check_sums, cpu_of, diag, done, is_, not_judged, ok, skip_all, sources, take_turn,
+                 total)
 
 _loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
 lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
@@ -39,7 +40,8 @@ ls -d /sys/kernel/tracing/events/*/* >/tmp/out/events
 culprit audit -f json -o /tmp/out/audit || [ $? = 2 ]
 culprit run -d 3s -f json -q -o /tmp/out/quiet
 culprit run -c 0 -H 1 -d 2s -f json -q -o /tmp/out/busy
-culprit run -d 3s -f json -q -o /tmp/out/stopped --hiccups /tmp/out/hiccups --ready-file /tmp/ready &
+culprit run -d 3s -f json -q -o /tmp/out/stopped --hiccups /tmp/out/hiccups \\
+	--ready-file /tmp/ready &
 until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 echo READY >/dev/console
 poke mix -c 1 -n 10 -g 2ms-6ms --classes {CLASSES} >/tmp/out/poke

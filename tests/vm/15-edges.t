@@ -28,7 +28,8 @@ ls -l ${sampler%comm}fd >/tmp/out/fds
 usleep 300000
 kill -INT $!
 wait $!
-/usr/bin/setpriv --reuid=65534 --clear-groups culprit run --no-trace -c 1 -d 300ms -f json -q --no-audit >/tmp/out/nobody
+/usr/bin/setpriv --reuid=65534 --clear-groups culprit run --no-trace -c 1 -d 300ms -f json \\
+	-q --no-audit >/tmp/out/nobody
 echo $? >/tmp/out/rc
 """
 

@@ -30,7 +30,10 @@ knobs >/tmp/out/before
 culprit osnoise -c 1 -d ${WINDOW_S}s -f json -o /tmp/out/compare --ready-file /tmp/ready &
 until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 echo NMI >/dev/console
-while kill -0 $! 2>/dev/null; do poke mix -c 1 -n 5 -g 5ms-10ms --classes thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,irqwork,bpf,signal,setaffinity,net >>/tmp/out/poke; done
+while kill -0 $! 2>/dev/null; do
+	poke mix -c 1 -n 5 -g 5ms-10ms --classes thread,fifo,futex,timer,timerfd,posix,membarrier,\\
+tlb,kworker,perf,irqwork,bpf,signal,setaffinity,net >>/tmp/out/poke
+done
 echo CALM >/dev/console
 wait $!
 knobs >/tmp/out/after

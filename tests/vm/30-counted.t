@@ -36,11 +36,16 @@ CLASSES = ("thread,fifo,futex,timer,timerfd,posix,membarrier,tlb,kworker,perf,ir
 SEEN = """
 T=/sys/kernel/tracing
 echo mono >$T/trace_clock; echo 1 >$T/tracing_cpumask; echo 8000 >$T/buffer_size_kb
-events() { for e in power/cpu_idle sched/sched_switch irq_vectors irq; do echo $1 >$T/events/$e/enable; done; }
+events() {
+	for e in power/cpu_idle sched/sched_switch irq_vectors irq; do
+		echo $1 >$T/events/$e/enable
+	done
+}
 events 1
 """
 TICKING = SEEN + f"""
-culprit run -c 1 -d 4s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups --ready-file /tmp/ready &
+culprit run -c 1 -d 4s -q -t {LEAST_NS}ns -f json -o /tmp/out/report --hiccups /tmp/out/hiccups \\
+	--ready-file /tmp/ready &
 until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 poke fifo -c 1 -n 30 -l {BURST_NS}ns -g 20ms-40ms >/tmp/out/poke
 wait $!
