@@ -246,7 +246,8 @@ inside = [(a, b) for a, b in printed if a >= lines[0]["start_ns"] and b <= lines
 ok(set(inside) <= {(w["start_ns"], w["start_ns"] + w["duration_ns"]) for w in lines},
    "no gap of the window is left out", len(inside), len(lines))
 lib.diag(t)
-said = re.search(r"in its reports, which may overlap, ([\d.e-]+) % is not seen", " ".join(proc.out.split()))
+said = re.search(r"in its reports, which may overlap, ([\d.e-]+) % is not seen",
+                 " ".join(proc.out.split()))
 share = 100 * t["reported_not_seen_ns"] / t["reported_ns"]
 ok(said and abs(float(said[1]) - share) <= 0.01 * share, "the text says it, too", said, share)
 is_(t["ran_on"], [cpu], "and where it ran")
