@@ -59,6 +59,14 @@ const struct opt_choice text_or_json[] = {
 	{0},
 };
 
+/* enum metrics_per */
+static const struct opt_choice metrics_pers[] = {
+	{"cpu", "each CPU"},
+	{"group", "CPUs that are alike, together; for reports at the end"},
+	{"host", "all CPUs together, with at most 100 series"},
+	{0},
+};
+
 const struct opt output_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(formats), .preset = "text"},
@@ -70,6 +78,8 @@ const struct opt output_opts[] = {
 	 FIELD(stacks)},
 	{0, "all", NULL, "in text and Markdown: every CPU by itself, also those that are alike",
 	 FIELD(all)},
+	{0, "metrics-per", "WHAT", "in metrics, what has series of its own", FIELD(metrics_per),
+	 opt_set_choice, .choices = OPT_CHOICES(metrics_pers), .preset = "cpu"},
 	{0},
 };
 
@@ -88,6 +98,13 @@ const struct opt series_opts[] = {
 	{0},
 };
 
+static bool is_metrics(const struct output *o)
+{
+	const char *name = format_of(o)->choice.name;
+
+	return !strcmp(name, "openmetrics") || !strcmp(name, "prometheus");
+}
+
 int output_open(struct output *o)
 {
 	int fd;
@@ -96,6 +113,9 @@ int output_open(struct output *o)
 	if ((o->stacks || o->series_given) && o->format != FORMAT_TEXT)
 		return complain("%s works only with -f text: leave it out with -f %s",
 				o->stacks ? "--stacks" : "--percentiles",
+				format_of(o)->choice.name);
+	if (o->metrics_per && !o->metrics && !is_metrics(o))
+		return complain("--metrics-per is for metrics: leave it out with -f %s",
 				format_of(o)->choice.name);
 	if (o->all && strcmp(format_of(o)->choice.name, "text") &&
 	    strcmp(format_of(o)->choice.name, "markdown"))
@@ -237,8 +257,11 @@ void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width)
 
 void output_ready(struct output *o, struct render_options *r)
 {
-	*r = (struct render_options){
-		.width = 100, .stacks = o->stacks, .all = o->all, .series = o->series};
+	*r = (struct render_options){.width = 100,
+				     .stacks = o->stacks,
+				     .all = o->all,
+				     .metrics_per = o->metrics_per,
+				     .series = o->series};
 	r->height = height_of(o->file);
 	cut(o);
 	output_terminal(o->file, 120, &r->colour, &r->width);

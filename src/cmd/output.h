@@ -13,7 +13,9 @@ struct output {
 	int format; /* index into formats */
 	const char *path;
 	bool stacks, all;
-	int series; /* enum series_style */
+	int metrics_per; /* enum metrics_per */
+	bool metrics;    /* it also makes metrics beside the report */
+	int series;      /* enum series_style */
 	bool series_given;
 	bool live; /* the run that ends has said by itself what it lacks */
 	FILE *file;

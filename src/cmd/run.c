@@ -13,6 +13,7 @@
 #include "cmd/output.h"
 #include "cmd/style.h"
 #include "cmd/textfile.h"
+#include "render/openmetrics.h"
 #include "collect/host.h"
 
 struct options {
@@ -42,7 +43,8 @@ static const struct opt run_opts[] = {
 	 FIELD(hiccups), output_set_file},
 	{0, "style", "TOOL", "use the columns, units and default threshold of another tool",
 	 FIELD(styled.style), opt_set_choice, .choices = OPT_CHOICES(style_names),
-	 .preset = "culprit", .excludes = "format,stacks", .why = "prints in a form of its own"},
+	 .preset = "culprit", .excludes = "format,stacks,all",
+	 .why = "prints in a form of its own"},
 	{0, "raw", "PREFIX",
 	 "write each hiccup of a CPU in a line of the file PREFIX.CPU, as sysjitter does",
 	 FIELD(styled.raw), opt_set_string},
@@ -179,7 +181,8 @@ static int run(struct options *o, struct view *v)
 			    .end = end};
 	int code;
 
-	if (o->textfile && !(state.textfile = textfile_open(o->textfile)))
+	if (o->textfile &&
+	    !(state.textfile = textfile_open(o->textfile, o->output.metrics_per == PER_HOST)))
 		return EXIT_ERROR;
 	if (o->hiccups && !(state.lines = fopen(o->hiccups, "we"))) {
 		complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups,
@@ -211,10 +214,16 @@ int cmd_run(int argc, char **argv)
 	}
 	style_prepare(&o.styled, &o.measure.threshold_ns);
 	host_read(&v->host);
-	if (measure_check(&o.measure, &v->host) || output_open(&o.output))
+	o.output.metrics = o.textfile != NULL;
+	if (o.textfile && o.output.metrics_per == PER_GROUP) {
+		complain("--metrics-per group is for a report at its end: which CPUs are alike "
+			 "changes while a run goes on; use host or cpu with --textfile");
 		code = EXIT_ERROR;
-	else
+	} else if (measure_check(&o.measure, &v->host) || output_open(&o.output)) {
+		code = EXIT_ERROR;
+	} else {
 		code = output_close(&o.output, run(&o, v));
+	}
 	view_free(v);
 	free(v);
 	return code;

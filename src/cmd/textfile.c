@@ -15,6 +15,7 @@
 struct textfile {
 	const char *path;
 	char *tmp;
+	bool host;
 	struct leaders leaders;
 	pthread_t writer;
 	bool begun; /* the writer thread exists */
@@ -123,7 +124,7 @@ static void hand_over(struct textfile *t, char *text, size_t len)
 
 /* ---- the run's side ---- */
 
-struct textfile *textfile_open(const char *path)
+struct textfile *textfile_open(const char *path, bool host)
 {
 	struct textfile *t = calloc(1, sizeof(*t));
 	struct stat st;
@@ -135,6 +136,7 @@ struct textfile *textfile_open(const char *path)
 		return NULL;
 	}
 	t->path = path;
+	t->host = host;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->come, NULL);
 	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) {
@@ -164,13 +166,13 @@ void textfile_write(struct textfile *t, struct view *view, bool running)
 	size_t len;
 	FILE *f;
 
-	if (!t->leaders.cpu && leaders_init(&t->leaders, view->ncpus))
+	if (!t->leaders.cpu && metrics_leaders(&t->leaders, view, t->host ? PER_HOST : PER_CPU))
 		return; /* out of memory: the next time may work */
 	f = open_memstream(&text, &len);
 	if (!f)
 		return;
-	if (leaders_update(&t->leaders, view) | render_textfile(view, &t->leaders, running, f) |
-	    fclose(f))
+	if (leaders_update(&t->leaders, view) |
+	    render_textfile(view, &t->leaders, t->host, running, f) | fclose(f))
 		free(text);
 	else
 		hand_over(t, text, len);

@@ -12,8 +12,8 @@
 
 struct textfile;
 
-/* Tests whether it can make a file there. NULL with the reason said. */
-struct textfile *textfile_open(const char *path);
+/* Tests whether it can make a file there. host: all CPUs together. NULL with the reason said. */
+struct textfile *textfile_open(const char *path, bool host);
 
 /* Writes the run as of now; running: it goes on. Returns at once. Call it on CPUs that may be
  * disturbed. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/groups.h"
+
 /* Totals of all sources with one series, in order of their first rows. */
 struct group {
 	const struct source *first;
@@ -12,17 +14,45 @@ struct group {
 	bool seen; /* one of them was present at the last update */
 };
 
-int leaders_init(struct leaders *s, uint32_t ncpus)
+int leaders_init_parts(struct leaders *s, uint32_t lanes, const uint32_t *of, uint32_t n)
 {
-	s->ncpus = ncpus;
-	s->cpu = calloc(ncpus ? ncpus : 1, sizeof(*s->cpu));
-	return s->cpu ? 0 : -ENOMEM;
+	*s = (struct leaders){.n = n, .lanes = lanes, .top = LEADERS_TOP, .max = LEADERS_MAX};
+	s->cpu = calloc(n ? n : 1, sizeof(*s->cpu));
+	s->serial = calloc(lanes ? lanes : 1, sizeof(*s->serial));
+	if (of) {
+		s->of = calloc(lanes ? lanes : 1, sizeof(*s->of));
+		s->top = LEADERS_FEW;
+		s->max = LEADERS_FEW_MOST;
+	}
+	if (!s->cpu || !s->serial || (of && !s->of)) {
+		leaders_free(s);
+		return -ENOMEM;
+	}
+	if (of)
+		memcpy(s->of, of, lanes * sizeof(*of));
+	return 0;
+}
+
+int leaders_init(struct leaders *s, uint32_t lanes)
+{
+	return leaders_init_parts(s, lanes, NULL, lanes);
 }
 
 void leaders_free(struct leaders *s)
 {
 	free(s->cpu);
-	s->cpu = NULL;
+	free(s->of);
+	free(s->serial);
+	*s = (struct leaders){0};
+}
+
+uint32_t leaders_lane(const struct leaders *s, uint32_t part, uint32_t from)
+{
+	if (!s->of)
+		return from <= part ? part : s->lanes;
+	while (from < s->lanes && s->of[from] != part)
+		from++;
+	return from;
 }
 
 static void add(struct leader_sums *to, const struct leader_sums *x)
@@ -62,10 +92,11 @@ static bool is_own(const struct leader *l, const struct group *g)
 	       !strcmp(g->name, l->name) && same_function(g->first->function, l->function);
 }
 
-static uint32_t group_all(const struct leaders_cpu *c, const struct sources *t, struct group *g)
+/* Adds the rows of a lane to g[n]; serial: of its newest source before. Returns how many there
+ * are. */
+static uint32_t group_lane(const struct sources *t, uint64_t serial, bool few, struct group *g,
+			   uint32_t n)
 {
-	uint32_t n = 0;
-
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct source *s = t->row[i];
 		struct leader_sums sum = sums_of(s);
@@ -74,7 +105,10 @@ static uint32_t group_all(const struct leaders_cpu *c, const struct sources *t, 
 
 		if (s->rest)
 			continue;
-		diff_name(s, false, name);
+		if (few)
+			group_name(s, name);
+		else
+			diff_name(s, false, name);
 		for (k = 0; k < n && !in_group(&g[k], s, name); k++)
 			;
 		if (k == n) {
@@ -82,7 +116,7 @@ static uint32_t group_all(const struct leaders_cpu *c, const struct sources *t, 
 			memcpy(g[n++].name, name, sizeof(name));
 		}
 		add(&g[k].sum, &sum);
-		g[k].seen |= s->oldest <= c->serial;
+		g[k].seen |= s->oldest <= serial;
 	}
 	return n;
 }
@@ -93,7 +127,9 @@ static int by_time(const void *a, const void *b)
 
 	if (x->sum.ns != y->sum.ns)
 		return x->sum.ns < y->sum.ns ? 1 : -1;
-	return x->first->serial < y->first->serial ? -1 : 1;
+	if (x->first->serial != y->first->serial)
+		return x->first->serial < y->first->serial ? -1 : 1;
+	return strcmp(x->name, y->name);
 }
 
 static struct leader *own_of(struct leaders_cpu *c, const struct group *g)
@@ -114,11 +150,12 @@ static const struct group *group_of(const struct leader *l, const struct group *
 
 /* Makes room for one more: removes a series whose source is gone, or the last in the order, with
  * its sums of the last update. */
-static struct leader *make_room(struct leaders_cpu *c, const struct group *g, uint32_t n)
+static struct leader *make_room(struct leaders_cpu *c, uint32_t max, const struct group *g,
+				uint32_t n)
 {
 	struct leader *l = NULL;
 
-	if (c->count < LEADERS_MAX)
+	if (c->count < max)
 		return &c->own[c->count++];
 	for (uint32_t i = 0; i < c->count && !l; i++)
 		if (!group_of(&c->own[i], g, n))
@@ -130,14 +167,22 @@ static struct leader *make_room(struct leaders_cpu *c, const struct group *g, ui
 }
 
 /* Computes the rest: everything, less what has or had a series. */
-static void update_rest(struct leaders_cpu *c, const struct sources *t)
+static void update_rest(struct leaders *s, const struct view *v, uint32_t part)
 {
-	memset(c->rest, 0, sizeof(c->rest));
-	for (uint32_t i = 0; i < t->count; i++) {
-		struct leader_sums sum = sums_of(t->row[i]);
+	struct leaders_cpu *c = &s->cpu[part];
 
-		add(&c->rest[t->row[i]->kind], &sum);
-		c->serial = t->row[i]->serial > c->serial ? t->row[i]->serial : c->serial;
+	memset(c->rest, 0, sizeof(c->rest));
+	for (uint32_t k = leaders_lane(s, part, 0); k < s->lanes;
+	     k = leaders_lane(s, part, k + 1)) {
+		const struct sources *t = &v->cpu[k].sources;
+
+		for (uint32_t i = 0; i < t->count; i++) {
+			struct leader_sums sum = sums_of(t->row[i]);
+
+			add(&c->rest[t->row[i]->kind], &sum);
+			if (t->row[i]->serial > s->serial[k])
+				s->serial[k] = t->row[i]->serial;
+		}
 	}
 	for (int k = 0; k < SOURCE_KINDS; k++)
 		take(&c->rest[k], &c->gone[k]);
@@ -174,32 +219,38 @@ static void update_own(struct leader *l, const struct group *g)
 		l->cause = g->first->cause;
 }
 
-static void update_cpu(struct leaders_cpu *c, const struct sources *t, struct group *g)
+static void update_part(struct leaders *s, const struct view *v, uint32_t part, struct group *g)
 {
-	uint32_t n = group_all(c, t, g);
+	struct leaders_cpu *c = &s->cpu[part];
+	uint32_t n = 0;
 
+	for (uint32_t k = leaders_lane(s, part, 0); k < s->lanes; k = leaders_lane(s, part, k + 1))
+		n = group_lane(&v->cpu[k].sources, s->serial[k], s->of, g, n);
 	qsort(g, n, sizeof(*g), by_time);
-	for (uint32_t i = 0; i < n && i < LEADERS_TOP && (g[i].sum.ns || g[i].sum.runs); i++)
+	for (uint32_t i = 0; i < n && i < s->top && (g[i].sum.ns || g[i].sum.runs); i++)
 		if (!own_of(c, &g[i]))
-			begin_series(make_room(c, g, n), &g[i]);
+			begin_series(make_room(c, s->max, g, n), &g[i]);
 	for (uint32_t i = 0; i < c->count; i++)
 		update_own(&c->own[i], group_of(&c->own[i], g, n));
-	update_rest(c, t);
+	update_rest(s, v, part);
 }
 
 int leaders_update(struct leaders *s, const struct view *v)
 {
-	uint32_t most = 1;
+	size_t most = 1;
 	struct group *g;
 
 	for (uint32_t i = 0; i < v->ncpus; i++)
-		if (v->cpu[i].sources.count > most)
+		if (s->of)
+			most += v->cpu[i].sources.count;
+		else if (v->cpu[i].sources.count > most)
 			most = v->cpu[i].sources.count;
 	g = calloc(most, sizeof(*g));
 	if (!g)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < s->ncpus && i < v->ncpus; i++)
-		update_cpu(&s->cpu[i], &v->cpu[i].sources, g);
+	s->lanes = s->lanes < v->ncpus ? s->lanes : v->ncpus;
+	for (uint32_t i = 0; i < s->n; i++)
+		update_part(s, v, i, g);
 	free(g);
 	return 0;
 }

@@ -20,6 +20,9 @@
 
 #define LEADERS_TOP 20
 #define LEADERS_MAX 40
+/* Where CPUs are added up: */
+#define LEADERS_FEW      10
+#define LEADERS_FEW_MOST 12
 
 struct leader_sums {
 	uint64_t ns, count, runs; /* net time, interruptions, runs of the function */
@@ -40,15 +43,23 @@ struct leaders_cpu {
 	uint32_t count;
 	struct leader_sums rest[SOURCE_KINDS]; /* sums without a series of their own */
 	struct leader_sums gone[SOURCE_KINDS]; /* sums of the series that made room */
-	uint64_t serial;                       /* the newest source seen before the last update */
 };
 
 struct leaders {
-	struct leaders_cpu *cpu; /* by index of the view */
-	uint32_t ncpus;
+	struct leaders_cpu *cpu; /* a CPU, or several that are added up */
+	uint32_t n;
+	uint32_t lanes;
+	uint32_t *of;      /* by index of the view: its cpu[]; NULL: each is its own */
+	uint64_t *serial;  /* by index of the view: the newest source before the last update */
+	uint32_t top, max; /* series at first, and at most */
 };
 
-int leaders_init(struct leaders *s, uint32_t ncpus); /* 0 or -ENOMEM */
+/* 0 or -ENOMEM. */
+int leaders_init(struct leaders *s, uint32_t lanes);
+/* The same with n parts of all CPUs, of[] of each, with few series: names are group_name()'s. */
+int leaders_init_parts(struct leaders *s, uint32_t lanes, const uint32_t *of, uint32_t n);
+/* The first lane from `from` on that belongs to a part; s->lanes: there is none. */
+uint32_t leaders_lane(const struct leaders *s, uint32_t part, uint32_t from);
 void leaders_free(struct leaders *s);
 
 /* Updates all series from the view, which is always the same one. 0 or -ENOMEM: they are

@@ -1,6 +1,8 @@
 #include "render/metric.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/escape.h"
 #include "base/units.h"
@@ -59,12 +61,36 @@ const char *metric_lane_label(const struct metrics *m)
 	return m->view->run.watch ? "thread" : "cpu";
 }
 
-void metric_lane(struct metrics *m, uint32_t i)
+void metric_lane(struct metrics *m, uint32_t part)
 {
-	char lane[LANE_NAME];
+	char lane[LANE_NAME], *list;
 
-	if (m->view->run.watch)
-		metric_label(m, metric_lane_label(m), view_lane(m->view, i, lane));
-	else
-		metric_label_u64(m, metric_lane_label(m), m->view->cpu[i].number);
+	if (m->per == PER_HOST)
+		return;
+	if (m->per == PER_GROUP && m->leaders->of) {
+		list = malloc(LIST_BYTES);
+		metric_label(m, "cpus",
+			     list ? cpus_format(&m->view->groups.row[part].cpus, list, LIST_BYTES)
+				  : "?");
+		free(list);
+	} else if (m->view->run.watch) {
+		metric_label(m, metric_lane_label(m), view_lane(m->view, part, lane));
+	} else {
+		metric_label_u64(m, metric_lane_label(m), m->view->cpu[part].number);
+	}
+}
+
+int metrics_leaders(struct leaders *s, const struct view *v, enum metrics_per per)
+{
+	uint32_t *of;
+	int err;
+
+	if (per == PER_CPU || v->run.watch || (per == PER_GROUP && !v->groups.n))
+		return leaders_init(s, v->ncpus);
+	if (per == PER_GROUP)
+		return leaders_init_parts(s, v->ncpus, v->groups.of, v->groups.n);
+	of = calloc(v->ncpus + 1, sizeof(*of));
+	err = of ? leaders_init_parts(s, v->ncpus, of, 1) : -ENOMEM;
+	free(of);
+	return err;
 }

@@ -7,9 +7,13 @@
 #include <stdio.h>
 #include "model/leaders.h"
 #include "model/view.h"
+#include "render/openmetrics.h"
+
+#define LIST_BYTES 8192 /* of a list of CPUs */
 
 struct metrics {
 	FILE *out;
+	enum metrics_per per;
 	bool strict; /* OpenMetrics, not Prometheus' format */
 	bool running;
 	bool many; /* several views: samples name their host */
@@ -28,6 +32,7 @@ struct family {
 	void (*write)(struct metrics *m,
 		      const struct family *f); /* of one view; NULL: one for each CPU */
 	size_t at, known;                      /* where a CPU's number stands */
+	bool fine;                             /* not where all CPUs are added up */
 };
 
 const char *metric_suffix(enum type type); /* "_total" */
@@ -39,8 +44,9 @@ void metric_begin(struct metrics *m, const char *name, const char *suffix);
 void metric_label(struct metrics *m, const char *name, const char *value);
 void metric_label_u64(struct metrics *m, const char *name, uint64_t value);
 
-/* Labels a lane, which is a CPU or a watched thread; and what its label is called. */
-void metric_lane(struct metrics *m, uint32_t i);
+/* Labels a part (model/leaders.h): a CPU or a watched thread, a group of CPUs, or nothing where
+ * all are added up; and what a lane's label is called. */
+void metric_lane(struct metrics *m, uint32_t part);
 const char *metric_lane_label(const struct metrics *m);
 
 /* Ends the sample. seconds: the value is ns. */

@@ -20,11 +20,20 @@ static uint64_t sum_of(const struct family *f, const struct leader_sums *s)
 	return *(const uint64_t *)((const char *)s + f->at);
 }
 
+static uint64_t edge_of(const struct metrics *m, uint32_t part)
+{
+	const struct leaders *s = m->leaders;
+	uint64_t ns = 0;
+
+	for (uint32_t i = leaders_lane(s, part, 0); i < s->lanes; i = leaders_lane(s, part, i + 1))
+		ns += m->view->cpu[i].edge_ns;
+	return ns;
+}
+
 /* Writes that number of the sums that the family names. */
 void metric_sources(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->ncpus; i++) {
-		const struct cpu *s = &m->view->cpu[i];
+	for (uint32_t i = 0; i < m->leaders->n; i++) {
 		const struct leaders_cpu *c = &m->leaders->cpu[i];
 
 		for (uint32_t k = 0; k < c->count; k++) {
@@ -38,14 +47,14 @@ void metric_sources(struct metrics *m, const struct family *f)
 				write_source(m, f, i, source_kind_name(k), OTHERS_NAME, NULL,
 					     sum_of(f, &c->rest[k]));
 		if (f->seconds)
-			write_source(m, f, i, "edge", NULL, NULL, s->edge_ns);
+			write_source(m, f, i, "edge", NULL, NULL, edge_of(m, i));
 	}
 }
 
 /* Writes that number of the sums of the series that made room. */
 void metric_ended(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->ncpus; i++)
+	for (uint32_t i = 0; i < m->leaders->n; i++)
 		for (int k = 0; k < SOURCE_KINDS; k++) {
 			const struct leader_sums *gone = &m->leaders->cpu[i].gone[k];
 
@@ -60,14 +69,21 @@ void metric_ended(struct metrics *m, const struct family *f)
 
 void metric_merged(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->ncpus; i++)
-		for (int k = 0; k < SOURCE_KINDS; k++) {
-			uint64_t ns, n = sources_merged(&m->view->cpu[i].sources, k, &ns);
+	const struct leaders *s = m->leaders;
 
+	for (uint32_t part = 0; part < s->n; part++)
+		for (int k = 0; k < SOURCE_KINDS; k++) {
+			uint64_t ns = 0, n = 0, of;
+
+			for (uint32_t i = leaders_lane(s, part, 0); i < s->lanes;
+			     i = leaders_lane(s, part, i + 1)) {
+				n += sources_merged(&m->view->cpu[i].sources, k, &of);
+				ns += of;
+			}
 			if (!n)
 				continue;
 			metric_begin(m, f->name, metric_suffix(f->type));
-			metric_lane(m, i);
+			metric_lane(m, part);
 			metric_label(m, "kind", source_kind_name(k));
 			metric_value(m, f->seconds ? ns : n, f->seconds);
 		}

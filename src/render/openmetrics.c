@@ -87,10 +87,17 @@ static void write_incomplete(struct metrics *m, const struct family *f)
 
 static void write_ended(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->ncpus && !m->view->run.watch; i++) {
+	const struct leaders *s = m->leaders;
+
+	for (uint32_t part = 0; part < s->n && !m->view->run.watch; part++) {
+		bool ended = false;
+
+		for (uint32_t i = leaders_lane(s, part, 0); i < s->lanes;
+		     i = leaders_lane(s, part, i + 1))
+			ended |= m->view->cpu[i].ended != NULL;
 		metric_begin(m, f->name, "");
-		metric_label_u64(m, "cpu", m->view->cpu[i].number);
-		metric_value(m, m->view->cpu[i].ended != NULL, false);
+		metric_lane(m, part);
+		metric_value(m, ended, false);
 	}
 }
 
@@ -111,17 +118,53 @@ static void write_cpu_info(struct metrics *m, const struct family *f)
 	}
 }
 
-/* Writes one number for each CPU, from where the family says. */
-static void write_cpus(struct metrics *m, const struct family *f)
+/* Adds up a counter over the CPUs of a part; of a gauge the largest. False: it is known of none. */
+static bool number_of(const struct metrics *m, const struct family *f, uint32_t part, uint64_t *sum)
 {
-	for (uint32_t i = 0; i < m->view->ncpus; i++) {
+	const struct leaders *s = m->leaders;
+	bool known = false;
+
+	*sum = 0;
+	for (uint32_t i = leaders_lane(s, part, 0); i < s->lanes;
+	     i = leaders_lane(s, part, i + 1)) {
 		const char *row = (const char *)&m->view->cpu[i];
+		uint64_t n = *(const uint64_t *)(row + f->at);
 
 		if (f->known && !*(const bool *)(row + f->known))
 			continue;
+		known = true;
+		*sum = f->type == COUNTER ? *sum + n : n > *sum ? n : *sum;
+	}
+	return known;
+}
+
+/* Writes one number for each CPU, from where the family says. */
+static void write_cpus(struct metrics *m, const struct family *f)
+{
+	uint64_t number;
+
+	for (uint32_t i = 0; i < m->leaders->n; i++) {
+		if (!number_of(m, f, i, &number))
+			continue;
 		metric_begin(m, f->name, metric_suffix(f->type));
 		metric_lane(m, i);
-		metric_value(m, *(const uint64_t *)(row + f->at), f->seconds);
+		metric_value(m, number, f->seconds);
+	}
+}
+
+static void write_count(struct metrics *m, const struct family *f)
+{
+	const struct leaders *s = m->leaders;
+
+	for (uint32_t part = 0; s->of && part < s->n; part++) {
+		uint64_t n = 0;
+
+		for (uint32_t i = leaders_lane(s, part, 0); i < s->lanes;
+		     i = leaders_lane(s, part, i + 1))
+			n++;
+		metric_begin(m, f->name, "");
+		metric_lane(m, part);
+		metric_value(m, n, false);
 	}
 }
 
@@ -142,37 +185,46 @@ static void add_hist(struct buckets *b, const struct hist *h)
 			b->below[n] += hist_highest(h, i) < UINT64_C(1) << n ? hist_at(h, i) : 0;
 }
 
+/* Labels the part, or the kind where there is one. */
+static void label_hist(struct metrics *m, uint32_t part, const char *kind)
+{
+	if (kind)
+		metric_label(m, "kind", kind);
+	else
+		metric_lane(m, part);
+}
+
 static void write_hist(struct metrics *m, const struct family *f, const struct buckets *b,
-		       const char *name, const char *text)
+		       uint32_t part, const char *kind)
 {
 	char le[32];
 
 	for (int n = BUCKET_FIRST; n <= BUCKET_LAST + 1; n++) {
 		snprintf(le, sizeof(le), "%.10g", (double)(UINT64_C(1) << n) / NSEC_PER_SEC);
 		metric_begin(m, f->name, "_bucket");
-		metric_label(m, name, text);
+		label_hist(m, part, kind);
 		metric_label(m, "le", n > BUCKET_LAST ? "+Inf" : le);
 		metric_value(m, n > BUCKET_LAST ? b->count : b->below[n], false);
 	}
 	metric_begin(m, f->name, "_sum");
-	metric_label(m, name, text);
+	label_hist(m, part, kind);
 	metric_value(m, b->sum, true);
 	metric_begin(m, f->name, "_count");
-	metric_label(m, name, text);
+	label_hist(m, part, kind);
 	metric_value(m, b->count, false);
 }
 
 static void write_hiccups(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->ncpus; i++) {
-		struct buckets b = {0};
-		char cpu[LANE_NAME];
+	const struct leaders *s = m->leaders;
 
-		snprintf(cpu, sizeof(cpu), "%u", m->view->cpu[i].number);
-		if (m->view->run.watch)
-			view_lane(m->view, i, cpu);
-		add_hist(&b, &m->view->cpu[i].hiccups);
-		write_hist(m, f, &b, metric_lane_label(m), cpu);
+	for (uint32_t part = 0; part < s->n; part++) {
+		struct buckets b = {0};
+
+		for (uint32_t i = leaders_lane(s, part, 0); i < s->lanes;
+		     i = leaders_lane(s, part, i + 1))
+			add_hist(&b, &m->view->cpu[i].hiccups);
+		write_hist(m, f, &b, part, NULL);
 	}
 }
 
@@ -187,12 +239,12 @@ static void write_kinds(struct metrics *m, const struct family *f)
 			add_hist(&b[t->row[k]->kind], &t->row[k]->net);
 	}
 	for (int k = 0; k < SOURCE_KINDS; k++)
-		write_hist(m, f, &b[k], "kind", source_kind_name(k));
+		write_hist(m, f, &b[k], 0, source_kind_name(k));
 }
 
 static void write_misses(struct metrics *m, const struct family *f)
 {
-	for (uint32_t i = 0; i < m->view->ncpus; i++) {
+	for (uint32_t i = 0; i < m->leaders->n; i++) {
 		metric_begin(m, f->name, metric_suffix(f->type));
 		metric_lane(m, i);
 		metric_value(m, i ? 0 : m->view->run.recursion_misses, f->seconds);
@@ -214,7 +266,8 @@ static const struct family families[] = {
 	 "1 when the CPU is no longer measured: it went offline, or its sampler was killed or "
 	 "moved",
 	 .write = write_ended},
-	{"culprit_cpu", INFO, false, "A measured CPU", .write = write_cpu_info},
+	{"culprit_cpu", INFO, false, "A measured CPU", .write = write_cpu_info, .fine = true},
+	{"culprit_cpus", GAUGE, false, "How many CPUs are added up here", .write = write_count},
 	{"culprit_threshold_seconds", GAUGE, true, "Shorter gaps are no hiccups",
 	 OF_CPU(threshold_ns)},
 	{"culprit_observed_seconds", COUNTER, true, "Time for which the CPU was observed",
@@ -240,26 +293,26 @@ static const struct family families[] = {
 	 .write = metric_sources, .at = offsetof(struct leader_sums, count)},
 	{"culprit_function_runs", COUNTER, false,
 	 "Times that a source's function ran: several may run in one interruption",
-	 .write = metric_sources, .at = offsetof(struct leader_sums, runs)},
+	 .write = metric_sources, .at = offsetof(struct leader_sums, runs), .fine = true},
 	{"culprit_series_ended_seconds", COUNTER, true,
 	 "Time of series that made room for others, and that culprit_lost_seconds has no more",
 	 .write = metric_ended, .at = offsetof(struct leader_sums, ns)},
 	{"culprit_series_ended_interruptions", COUNTER, false,
 	 "Interruptions of those series, that culprit_interruptions has no more",
-	 .write = metric_ended, .at = offsetof(struct leader_sums, count)},
+	 .write = metric_ended, .at = offsetof(struct leader_sums, count), .fine = true},
 	{"culprit_series_ended_function_runs", COUNTER, false,
 	 "Function runs of those series, that culprit_function_runs has no more",
-	 .write = metric_ended, .at = offsetof(struct leader_sums, runs)},
+	 .write = metric_ended, .at = offsetof(struct leader_sums, runs), .fine = true},
 	{"culprit_sources_merged", COUNTER, false,
 	 "Sources that were too many to be kept apart and went into the others of their kind, each "
 	 "time",
-	 .write = metric_merged},
+	 .write = metric_merged, .fine = true},
 	{"culprit_sources_merged_seconds", COUNTER, true, "What those had taken",
-	 .write = metric_merged},
+	 .write = metric_merged, .fine = true},
 	{"culprit_interruption_seconds", HISTOGRAM, true,
 	 "How long a function of a source of a kind held a CPU at a time, less what interrupted "
 	 "it; all CPUs together",
-	 .write = write_kinds},
+	 .write = write_kinds, .fine = true},
 	{"culprit_records", COUNTER, false, "Records of the kernel's activity taken",
 	 OF_CPU(counts.seen)},
 	{"culprit_records_lost", COUNTER, false,
@@ -285,6 +338,9 @@ static void write_all(struct metrics *m, const struct view *const *views,
 {
 	for (const struct family *f = families;
 	     f < families + sizeof(families) / sizeof(families[0]); f++) {
+		if ((f->fine && m->per == PER_HOST) ||
+		    (f->write == write_count && m->per == PER_CPU))
+			continue;
 		head(m, f);
 		for (uint32_t i = 0; i < n; i++) {
 			m->view = views[i];
@@ -295,23 +351,25 @@ static void write_all(struct metrics *m, const struct view *const *views,
 	fputs("# EOF\n", m->out);
 }
 
-int render_textfile(const struct view *view, const struct leaders *leaders, bool running, FILE *out)
+int render_textfile(const struct view *view, const struct leaders *leaders, bool host, bool running,
+		    FILE *out)
 {
-	struct metrics m = {.out = out, .running = running};
+	struct metrics m = {.out = out, .per = host ? PER_HOST : PER_CPU, .running = running};
 
 	write_all(&m, &view, leaders, 1);
 	return ferror(out) ? -EIO : 0;
 }
 
-static int render(const struct view *const *views, uint32_t n, bool strict, FILE *out)
+static int render(const struct view *const *views, uint32_t n, enum metrics_per per, bool strict,
+		  FILE *out)
 {
-	struct metrics m = {.out = out, .strict = strict, .many = n > 1};
+	struct metrics m = {.out = out, .per = per, .strict = strict, .many = n > 1};
 	struct leaders *leaders = calloc(n, sizeof(*leaders));
 	int err = leaders ? 0 : -ENOMEM;
 	uint32_t i;
 
 	for (i = 0; i < n && !err; i++) {
-		err = leaders_init(&leaders[i], views[i]->ncpus);
+		err = metrics_leaders(&leaders[i], views[i], per);
 		if (!err)
 			err = leaders_update(&leaders[i], views[i]);
 	}
@@ -326,13 +384,11 @@ static int render(const struct view *const *views, uint32_t n, bool strict, FILE
 int render_openmetrics(const struct view *const *views, uint32_t n,
 		       const struct render_options *options, FILE *out)
 {
-	(void)options;
-	return render(views, n, true, out);
+	return render(views, n, options->metrics_per, true, out);
 }
 
 int render_prometheus(const struct view *const *views, uint32_t n,
 		      const struct render_options *options, FILE *out)
 {
-	(void)options;
-	return render(views, n, false, out);
+	return render(views, n, options->metrics_per, false, out);
 }

@@ -9,8 +9,15 @@
 #include "model/view.h"
 
 /* Writes a run as of now in Prometheus' dialect, after a snapshot and an update of the
- * series. running: it goes on. 0 or -errno. */
-int render_textfile(const struct view *view, const struct leaders *leaders, bool running,
+ * series. host: all CPUs together. running: it goes on. 0 or -errno. */
+int render_textfile(const struct view *view, const struct leaders *leaders, bool host, bool running,
 		    FILE *out);
+
+/* What has series of its own: a CPU, those that are alike together, all of them together. Watched
+ * threads always have their own. */
+enum metrics_per { PER_CPU, PER_GROUP, PER_HOST };
+
+/* Begins the series of a view: leaders_init. 0 or -ENOMEM. */
+int metrics_leaders(struct leaders *s, const struct view *v, enum metrics_per per);
 
 #endif

@@ -17,10 +17,11 @@ enum series_style { SERIES_SHORT, SERIES_WIDE, SERIES_LONG };
 extern const char report_schema[]; /* JSON Schema of both: tests/schema/report.json */
 
 struct render_options {
-	bool colour;    /* escape sequences for a terminal */
-	bool stacks;    /* kernel stacks of the origins, in text */
-	bool all;       /* each CPU by itself, also those that are alike */
-	unsigned width; /* columns; 0: 100 */
+	bool colour;     /* escape sequences for a terminal */
+	bool stacks;     /* kernel stacks of the origins, in text */
+	bool all;        /* each CPU by itself, also those that are alike */
+	int metrics_per; /* enum metrics_per */
+	unsigned width;  /* columns; 0: 100 */
 	/* Lines of the terminal that it is written to; a text that is longer ends with the verdict,
 	 * too. 0: to no terminal. */
 	unsigned height;

@@ -80,6 +80,23 @@ ok "...and in the map, whose rings have the one long gap" \
 	grep -q 'title="cpu 700: 1.90 ms at +0.970 s"' "$work/html"
 report 1024 -f markdown >"$work/markdown"
 ok "1,024 CPUs: Markdown of at most 200 lines" lines "$work/markdown" 200
+report 1024 -f openmetrics --metrics-per host >"$work/host"
+ok "1,024 CPUs: at most 100 series by host" [ "$(grep -vc '^#' "$work/host")" -le 100 ]
+ok "...with the longest of all" \
+	grep -q '^culprit_longest_hiccup_seconds 0.001900000' "$work/host"
+report 1024 -f openmetrics --metrics-per group >"$work/group"
+ok "...and of each group" grep -q \
+	'^culprit_longest_hiccup_seconds{cpus="700"} 0.001900000' "$work/group"
+report 60 -f prometheus >"$work/cpu"
+report 60 -f prometheus --metrics-per host >"$work/host"
+sum() { # FAMILY FILE: of all its samples, ns
+	awk -v f="$1" 'index($1, f) == 1 { s += $NF } END { printf "%.9f\n", s }' "$2"
+}
+for family in culprit_lost_seconds_total culprit_hiccups_total culprit_observed_seconds_total \
+	culprit_interruptions_total culprit_hiccup_seconds_bucket; do
+	ok "$family of the host is that of its CPUs" \
+		[ "$(sum $family "$work/host")" = "$(sum $family "$work/cpu")" ]
+done
 report 256 -f json >"$work/json"
 ok "256 CPUs: JSON has each CPU in one group" python3 - "$work/json" <<'END'
 import json, sys

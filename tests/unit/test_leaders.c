@@ -307,7 +307,7 @@ static void test_textfile_has_all(void **state)
 	assert_true(w.set.cpu[0].gone[SOURCE_THREAD].ns);
 	assert_true(sources_merged(&w.view.cpu[0].sources, SOURCE_THREAD, &merged));
 	out = open_memstream(&text, &len);
-	assert_int_equal(render_textfile(&w.view, &w.set, false, out), 0);
+	assert_int_equal(render_textfile(&w.view, &w.set, false, false, out), 0);
 	assert_int_equal(fclose(out), 0);
 	assert_int_equal(told(text, "culprit_lost_seconds_total") +
 				 told(text, "culprit_series_ended_seconds_total"),
@@ -322,9 +322,58 @@ static void test_textfile_has_all(void **state)
 	world_free(&w);
 }
 
+/* All CPUs together: few series, none of which falls, and whose growth is all that is lost. */
+static void test_parts(void **state)
+{
+	static const unsigned cpus[] = {4, 5, 6};
+	static const uint32_t of[] = {0, 0, 0};
+	uint64_t lost = 0, before[LEADERS_MAX] = {0};
+	struct leaders set;
+	struct view view = {0};
+	char name[24];
+
+	(void)state;
+	assert_int_equal(view_cpus(&view, cpus, 3), 0);
+	assert_int_equal(leaders_init_parts(&set, 3, of, 1), 0);
+	assert_int_equal(leaders_lane(&set, 0, 0), 0);
+	assert_int_equal(leaders_lane(&set, 0, 2), 2);
+	assert_int_equal(leaders_lane(&set, 0, 3), 3);
+	for (unsigned round = 0; round < 60; round++) {
+		const struct leaders_cpu *c = &set.cpu[0];
+		uint64_t all = 0;
+
+		for (uint32_t i = 0; i < 3; i++) {
+			struct sources *t = &view.cpu[i].sources;
+
+			snprintf(name, sizeof(name), "eth0-TxRx-%u", i);
+			source_add(t->row[sources_find(t, SOURCE_IRQ, 40 + i, name, NULL)], 100000,
+				   true);
+			snprintf(name, sizeof(name), "job-%c%c", 'a' + round % 26, 'a' + i);
+			source_add(t->row[sources_find(t, SOURCE_THREAD, round, name, NULL)],
+				   1000 * round, true);
+			lost += 100000 + 1000 * round;
+		}
+		assert_int_equal(leaders_update(&set, &view), 0);
+		assert_in_range(c->count, 1, LEADERS_FEW_MOST);
+		for (uint32_t i = 0; i < c->count; i++)
+			all += c->own[i].sum.ns;
+		for (int k = 0; k < SOURCE_KINDS; k++)
+			all += c->rest[k].ns + c->gone[k].ns;
+		assert_int_equal(all, lost);
+		assert_string_equal(c->own[0].name, "eth0-TxRx-*"); /* one series of three IRQs */
+		assert_true(c->own[0].sum.ns >= before[0]);
+		before[0] = c->own[0].sum.ns;
+		if (round == 3)
+			assert_int_equal(c->own[0].sum.ns, 4 * 300000);
+	}
+	leaders_free(&set);
+	view_free(&view);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_one_series_a_name),
 		cmocka_unit_test(test_who_comes_later),
 		cmocka_unit_test(test_nothing_falls_and_nothing_is_missing),
