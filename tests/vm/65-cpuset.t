@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""CPUs that a cpuset partition isolates at run time: they are measured by default, by samplers
+that enter the partition, are called isolated, and culprit itself keeps off. What changes while
+they are measured is said.
+
+With LONG=1 only, on a kernel that lists such CPUs and on one that does not."""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
+from lib import done, is_, ok, skip_all, take_turn  # noqa: E402
+
+_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
+lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
+_loader.exec_module(lab)
+
+if not os.environ.get("LONG"):
+    skip_all("with LONG=1 only")
+take_turn(shared=True)
+KERNELS = ["6.1", "6.12"]
+JOB = r"""
+cd /sys/fs/cgroup
+echo +cpuset >cgroup.subtree_control
+mkdir rt; echo 2-3 >rt/cpuset.cpus; echo isolated >rt/cpuset.cpus.partition
+cat rt/cpuset.cpus.partition >/tmp/out/partition
+cat /sys/devices/system/cpu/isolated >/tmp/out/isolcpus
+cd /culprit
+# begin NAME CULPRIT-ARGUMENTS...: until the window is open
+begin() { rm -f /tmp/ready; name=$1; shift
+	culprit run "$@" -f json -q --no-audit --no-trace -d 1h -o /tmp/out/$name \
+		--ready-file /tmp/ready 2>/tmp/out/$name.err &
+	until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done; }
+finish() { wait $!; echo $? >/tmp/out/$name.rc; }
+
+begin inside
+cat /sys/fs/cgroup/rt/cgroup.procs >/tmp/out/procs
+echo member >/sys/fs/cgroup/rt/cpuset.cpus.partition
+kill -INT $!; finish
+begin outside -c 2
+echo isolated >/sys/fs/cgroup/rt/cpuset.cpus.partition
+finish
+"""
+
+try:
+    for name in KERNELS:
+        lab.need(lab.kernel(name))
+    lab.emulator(lab.MACHINES["amd64"])
+except (lab.Failed, FileNotFoundError, KeyError) as why:
+    skip_all(str(why).replace("\n", " "), required=True)
+for name in KERNELS:
+    rc, out, err, files = lab.run(lab.kernel(name), JOB, 300, cpus=4, isolation="")
+    text = {file: data.decode(errors="replace") for file, data in files.items()}
+    if not ok(rc == 0 and text["partition"] == "isolated\n" and not text["isolcpus"].strip(),
+              f"{name}: a partition isolates CPUs, and isolcpus= none", rc, out, err, text):
+        continue
+    inside, outside = json.loads(text["inside"]), json.loads(text["outside"])
+    is_([(c["cpu"], c["isolated"]) for c in inside["cpus"]], [(2, True), (3, True)],
+        f"{name}: its CPUs are measured by default, and are isolated")
+    is_(len(text["procs"].split()), 2, f"{name}: their samplers are in it")
+    ok(set(inside["run"]["housekeeping"]) <= {0, 1}, f"{name}: and culprit itself is not",
+       inside["run"])
+    is_(inside["run"]["isolation_changed"],
+        "cpu 2-3 isolated when the window opened, not at its end",
+        f"{name}: that it ended meanwhile is said")
+    # 6.1 lets its threads go anywhere then.
+    is_(text["inside.rc"], "3\n" if inside["run"]["incomplete"] else "0\n",
+        f"{name}: and the status is 3 where a sampler was moved for that")
+    ok(text["outside.rc"] == "3\n" and re.search("moved to another CPU|went offline",
+                                                 outside["run"]["incomplete"] or ""),
+       f"{name}: a CPU that a partition takes is no longer measured: exit 3",
+       text["outside.rc"], outside["run"])
+    is_(outside["run"]["isolation_changed"], "cpu 2 isolated at the window's end, not before",
+        f"{name}: and why is said")
+done()
