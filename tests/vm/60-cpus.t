@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A machine with many CPUs: two sockets, a NUMA node each, two hardware threads a core. Several
-target CPUs at once, what each sampler costs, CPUs that go offline while they are measured, and
-come back.
+target CPUs at once, what each sampler costs, where culprit itself runs, CPUs that go offline
+while they are measured and come back, and isolation that comes and goes.
 
 8 CPUs; with LONG=1 32. All that is asserted holds in real time, however busy the host is: what
 was on which CPU, and how it ended."""
@@ -65,6 +65,21 @@ online 1 0
 usleep 500000
 kill -INT $!; finish
 online 1 1
+
+begin near -c $FIRST -d 100ms --no-trace; finish
+quiet=/sys/fs/cgroup/quiet
+echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
+mkdir $quiet
+echo 2-3 >$quiet/cpuset.cpus
+partition() { echo $1 >$quiet/cpuset.cpus.partition; cat $quiet/cpuset.cpus.partition; }
+partition isolated >/tmp/out/partition
+begin parted -d 1h --no-trace
+partition member >>/tmp/out/partition
+kill -INT $!; finish
+begin taken -c 2,$FIRST -d 1h --no-trace
+partition isolated >>/tmp/out/partition
+usleep 300000
+kill -INT $!; finish
 """
 
 try:
@@ -75,7 +90,8 @@ except (lab.Failed, FileNotFoundError) as why:
 rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 600, cpus=CPUS,
                               isolation=f"isolcpus={FIRST},{SECOND} irqaffinity=0")
 text = {name: data.decode(errors="replace") for name, data in files.items()}
-reports = {name: json.loads(text[name]) for name in ("both", "back", "homeless")}
+RUNS = "both", "back", "homeless", "near", "parted", "taken"
+reports = {name: json.loads(text[name]) for name in RUNS}
 status = {name: int(text[name + ".rc"]) for name in reports}
 
 
@@ -83,6 +99,14 @@ def started(name):
     """How long it took until the window was open, in s."""
     began, ready = map(float, text[name + ".start"].split())
     return ready - began
+
+
+def housekeeping(targets, isolated):
+    """Where culprit is to run by itself."""
+    beside = set().union(*(siblings[cpu] for cpu in targets))
+    good = [cpu for cpu in range(CPUS) if cpu not in beside and cpu not in isolated]
+    near = [cpu for cpu in good if nodes[cpu] in {nodes[target] for target in targets}]
+    return near or good
 
 
 siblings, nodes = {}, {}
@@ -97,6 +121,8 @@ ok(len(siblings) == CPUS and all(len(s) == 2 for s in siblings.values())
 both = reports["both"]
 check_sums(both, "both")
 is_(both["run"]["cpus"], [FIRST, SECOND], "the isolated CPUs are measured together, without -c")
+is_(both["run"]["housekeeping"], housekeeping({FIRST, SECOND}, {FIRST, SECOND}),
+    "culprit itself keeps off them, and off the other threads of their cores")
 memory = [int(n) for n in text["memory"].split()]
 diag(f"the window of 2 CPUs opened after {started('both'):.2f} s; "
      f"private memory of each sampler, in kB: {memory}")
@@ -131,4 +157,26 @@ ok(cpu_of(homeless, FIRST)["observed_ns"] > 400_000_000 and status["homeless"] =
    homeless["run"], status["homeless"])
 is_(text["homeless.err"], f"culprit: incomplete: {homeless['run']['incomplete']}\n",
     "and in one line")
+
+near, parted, taken = (reports[name] for name in ("near", "parted", "taken"))
+is_(near["run"]["housekeeping"], housekeeping({FIRST}, {FIRST, SECOND}),
+    "it runs on the node of what it measures, where a CPU is left")
+is_(text["partition"].split(), ["isolated", "member", "isolated"],
+    "a cpuset partition is isolated, and is not, while the machine runs")
+is_(parted["run"]["cpus"], sorted({2, 3, FIRST, SECOND}), "its CPUs are measured without -c")
+is_([cpu_of(parted, cpu)["isolated"] for cpu in (2, 3, FIRST)], [True] * 3,
+    "they are called isolated")
+is_(parted["run"]["housekeeping"],
+    housekeeping({2, 3, FIRST, SECOND}, {2, 3, FIRST, SECOND}), "and culprit keeps off")
+is_((status["parted"], text["parted.err"].count("\n")), (0, 1),
+    "two of one core are said to slow each other")
+ok("cpu 3 shares its core" in text["parted.err"], "which of them", text["parted.err"])
+ok("2-3" in (parted["run"]["isolation_changed"] or ""), "that they are no longer isolated is said",
+   parted["run"])
+ok(status["taken"] == 3 and cpu_of(taken, 2)["ended_early"] and
+   not cpu_of(taken, FIRST)["ended_early"],
+   "a partition that takes a CPU from its sampler ends that one's window, and no other",
+   status["taken"], cpu_of(taken, 2)["ended_early"], text["taken.err"])
+ok(re.fullmatch(f"culprit: incomplete: cpu 2 ended early, after {TIME}: .*cpuset.*\n",
+                text["taken.err"]), "and says so in one line", text["taken.err"])
 done()
