@@ -179,9 +179,10 @@ bool host_locked_down(void)
 	return strstr(line, "[confidentiality]");
 }
 
-void host_missing_caps(char *buf, size_t len)
+enum { SYS_ADMIN = 21, PERFMON = 38, BPF = 39 };
+
+static unsigned long long own_caps(void)
 {
-	enum { SYS_ADMIN = 21, PERFMON = 38, BPF = 39 };
 	char line[256];
 	unsigned long long caps = 0;
 	FILE *f = fopen("/proc/self/status", "re");
@@ -190,6 +191,18 @@ void host_missing_caps(char *buf, size_t len)
 		sscanf(line, "CapEff: %llx", &caps);
 	if (f)
 		fclose(f);
+	return caps;
+}
+
+bool host_is_admin(void)
+{
+	return own_caps() >> SYS_ADMIN & 1;
+}
+
+void host_missing_caps(char *buf, size_t len)
+{
+	unsigned long long caps = own_caps();
+
 	buf[0] = 0;
 	if (caps >> SYS_ADMIN & 1)
 		return;

@@ -39,4 +39,6 @@ bool host_locked_down(void);
  * missing. */
 void host_missing_caps(char *buf, size_t len);
 
+bool host_is_admin(void); /* true with CAP_SYS_ADMIN */
+
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/say.h"
+#include "collect/host.h"
 #include "collect/irq_vectors.h"
 #include "collect/kernel.h"
 #include "collect/machine.h"
@@ -151,7 +152,13 @@ static int load_for(struct probes *p, const struct kernel *k)
 {
 	uint16_t slot = 0;
 
-	p->skel = culprit_bpf__open();
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+
+	/* For a type that the kernel lacks libbpf looks in all modules, which takes this
+	 * capability; given a file it looks in that alone. */
+	if (!host_is_admin())
+		opts.btf_custom_path = KERNEL_TYPES;
+	p->skel = culprit_bpf__open_opts(&opts);
 	if (!p->skel || bpf_map__reuse_fd(p->skel->maps.cpu_states, p->states_fd))
 		return -errno;
 	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1))
