@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rights: nobody measures with a program file that has three capabilities, as culprit help security says; LONG=1 tries all commands."""
+"""Rights: nobody measures with a program file that has three capabilities; LONG=1: all commands."""
 import os
 import shutil
 import tempfile
