@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "collect/host.h"
+#include "collect/counter.h"
 #include "collect/target.h"
 
 void window_count(struct collect *c, uint32_t i, uint64_t end_ns)
@@ -131,6 +132,8 @@ void window_abandon(struct collect *c)
 		t->pid = 0;
 		if (!c->view->cpu[i].ended)
 			c->view->cpu[i].ended = "the one that it worked with had ended";
+		read_target(c, i);
+		t->last_ns = now_ns(); /* it was there until now: the other one ended first */
 		window_check(c, i);
 	}
 }
