@@ -50,7 +50,8 @@ CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 python3-jsonschema tmux perl
 $(O)/.setup-run: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(PACKAGES) && touch $@
 # For kernels under QEMU. Without them `make check` skips those tests and says so.
-LAB_PACKAGES := qemu-system-x86 seabios busybox-static zstd debian-archive-keyring
+LAB_PACKAGES := qemu-system-x86 seabios busybox-static zstd debian-archive-keyring \
+	gcc-aarch64-linux-gnu
 
 $(O)/.setup-check: tools/setup Makefile
 	$(Q)mkdir -p $(O) && tools/setup $(CHECK_PACKAGES) && touch $@ $(O)/.setup-run

@@ -1,6 +1,14 @@
 /* The table of poke's classes, one row for each. */
 #include "poke.h"
 
+/* What the CPUs run when kernel text was patched: arch/x86/kernel/alternative.c, arch/arm64/kernel
+ * (kick_all_cpus_sync, from 6.12 on). */
+#if defined(__aarch64__)
+#define TEXT_PATCHED "do_nothing"
+#else
+#define TEXT_PATCHED "do_sync_core"
+#endif
+
 const struct poke_class poke_classes[] = {
 	{.name = "thread",
 	 .makes = "a SCHED_OTHER thread pinned to the CPU is woken and spins for LENGTH",
@@ -91,7 +99,7 @@ const struct poke_class poke_classes[] = {
 	 .makes = "a BPF program is attached to an unused tracepoint and detached: each patches "
 		  "kernel text, several "
 		  "IPIs",
-	 .function = "do_sync_core",
+	 .function = TEXT_PATCHED,
 	 .prepare = bpf_prepare,
 	 .poke = bpf_poke,
 	 .finish = fd_finish},

@@ -64,6 +64,9 @@ int membarrier_poke(struct poke *p, struct poke_event *ev)
 
 int tlb_prepare(struct poke *p)
 {
+#if defined(__aarch64__)
+	return cannot(p, "arm64 has no IPI for it: its hardware tells all CPUs");
+#endif
 	p->priv = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p->priv == MAP_FAILED) {
 		p->priv = NULL;

@@ -195,6 +195,7 @@ FUNCTIONS = {"hrtimer_wakeup": ("hrtimer_expire_entry", 1),
              "timerfd_tmrproc": ("hrtimer_expire_entry", 1),
              "posix_timer_fn": ("hrtimer_expire_entry", 1), "ipi_mb": ("csd_function_entry", 1),
              "flush_tlb_func": ("csd_function_entry", 1), "do_sync_core": ("csd_function_entry", 2),
+             "do_nothing": ("csd_function_entry", 1),
              "perf_pending_irq": ("irq_work_single", 1)}
 # They run so often in one poke that only the least is known. One renames itself: most of its names
 # go into (others).

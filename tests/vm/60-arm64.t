@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""An arm64 machine: what culprit says there is as true as on x86, and none of it is x86's.
+
+In a guest that counts instructions, of the kernel and libraries that Debian has for arm64, with what
+`make ARCH=arm64` built. KERNELS beside the first with LONG=1.
+"""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
+# noqa: E402
+from lib import check_sums, cpu_of, diag, done, is_, ok, skip_all, sources, take_turn, total
+
+_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
+lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
+_loader.exec_module(lab)
+
+KERNELS = ["6.12:arm64", "6.12-rt:arm64", "7.3:arm64"]
+MACHINE = lab.MACHINES["arm64"]
+# Words that mean nothing there.
+X86 = re.compile(r"\b(MSRs?|SMIs?|BIOS|x86|APIC|rdtsc|TSC|CPUID|WBINVD|INVLPG|microcode|MCE)\b")
+JOB = """
+culprit run -d 2s -f json -q -o /tmp/out/json.rec --ready-file /tmp/ready &
+until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
+poke thread -c 1 -n 5 -g 10ms -l 50us >/tmp/out/poke
+wait
+culprit run -d 300ms >/tmp/out/text
+culprit audit -f json -o /tmp/out/audit
+culprit audit >/tmp/out/audit.text
+tests/accuracy/score -c 1 -n POKES --gap 2ms-6ms >/tmp/out/score 2>&1
+true
+"""
+
+
+def build():
+    """Builds for the guest what is not there yet."""
+    if not shutil.which("aarch64-linux-gnu-gcc"):
+        skip_all("no aarch64-linux-gnu-gcc", required=True)
+    r = subprocess.run(
+        ["make", "-C", ROOT, "--no-print-directory", "ARCH=arm64",
+         "CROSS_COMPILE=aarch64-linux-gnu-", "SYSROOT=" + lab.sysroot(MACHINE), "WERROR=1",
+         f"O={os.path.relpath(MACHINE.build(), ROOT)}", "all",
+         os.path.relpath(MACHINE.build(), ROOT) + "/lab_guest"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    ok(r.returncode == 0, "it builds for arm64", r.stdout[-2000:])
+
+
+def judge(name):
+    kernel = lab.kernel(name)
+    pokes = 20 if os.environ.get("LONG") else 3
+    rc, out, err, files = lab.run(kernel, JOB.replace("POKES", str(pokes)), 400, counted=2)
+    diag(kernel.version(), f"{rc} {out} {err}")
+    report = json.loads(files["json.rec"])
+    check_sums(report, name)
+    row = cpu_of(report, 1)
+    timer = sources(report, 1, name="local_timer")
+    ok(total(timer, "count") > 0 and any(s["kind"] == "vector" for s in timer),
+       f"{name}: the timer is the local timer", row["sources"])
+    woken = sources(report, 1, name="reschedule")
+    ok(any(a["comm"] == "poke" for s in woken for a in s["origins"]),
+       f"{name}: the reschedule IPI has its asker", woken)
+    is_([s["name"] for s in row["sources"] if s["kind"] == "irq"], [],
+        f"{name}: neither is an interrupt of a device")
+    closed = [r for r in row["closure"] if r["kernel"] != r["traced"]]
+    ok(len(row["closure"]) >= 3 and not closed,
+       f"{name}: the kernel's counters agree with what was traced", row["closure"])
+    is_(sorted(set(report["run"]["not_observed"]) - {"irq_work_single", "handle_mm_fault"}),
+        ["page_fault_user"], f"{name}: not observed is only what is not there")
+    ok(report["host"]["hypervisor"] and report["host"]["arch"] == "aarch64",
+       f"{name}: it is a guest", report["host"])
+    ok(any(f["id"] == "hypervisor" and f["level"] == "WARN"
+           for f in json.loads(files["audit"])["findings"]), f"{name}: says the audit, too")
+    # the audit ends with the names of its checks
+    for what, text in (("the report", files["text"].decode()),
+                       ("the audit", files["audit.text"].decode().split("\nok: ")[0])):
+        is_(X86.findall(text), [], f"{name}: no word of x86's in {what}")
+    score = files["score"].decode()
+    diag(*score.splitlines())
+    ok("all bars met" in score, f"{name}: the noise of poke is found, named, and its asker")
+
+
+take_turn(shared=True)
+try:
+    lab.emulator(MACHINE)
+    build()
+    for name in KERNELS if os.environ.get("LONG") else KERNELS[:1]:
+        lab.need(lab.kernel(name))
+        judge(name)
+except (lab.Failed, FileNotFoundError) as why:
+    skip_all(str(why).replace("\n", " "), required=True)
+done()
