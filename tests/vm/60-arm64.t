@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """An arm64 machine: what culprit says there is as true as on x86, and none of it is x86's.
 
-In a guest that counts instructions, of the kernel and libraries that Debian has for arm64, with what
-`make ARCH=arm64` built. KERNELS beside the first with LONG=1.
+What `make ARCH=arm64` built runs under Debian's kernel for arm64, in a guest that counts
+instructions; with LONG=1 under more kernels, and with more pokes.
 """
 import importlib.machinery
 import importlib.util
