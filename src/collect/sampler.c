@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <link.h>
+#include <linux/mempolicy.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
@@ -138,6 +139,9 @@ static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 		give_up(l, -err, "moving to the CPU");
 	if (o->policy != SCHED_OTHER && sched_setscheduler(0, o->policy, &param))
 		give_up(l, errno, "setting the scheduling policy");
+	/* Any policy but the default keeps NUMA balancing from taking pages away for a moment, to
+	 * see who uses them (mm/mempolicy.c: vma_policy_mof). Without NUMA it fails. */
+	syscall(SYS_set_mempolicy, MPOL_LOCAL, NULL, 0);
 	memset(l->ring, 0, sizeof(l->ring));
 	memset(l->loop, 0, sizeof(l->loop));
 	lock_own(o);

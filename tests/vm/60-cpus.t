@@ -130,6 +130,9 @@ is_(len(memory), 2, "each has a sampler")
 where = [dict(re.findall(r"\b(N\d+)=(\d+)", line)) for line in text["numa"].splitlines()]
 ok(any("N1" in w for w in where) and not any("N0" in w and int(w["N0"]) > 64 for w in where),
    "their rings are on their own node", text["numa"])
+# The kernel balances memory between nodes by faults, and the sampler's must stay where it is.
+is_({cpu: sources(both, cpu, kind="fault") for cpu in (FIRST, SECOND)}, {FIRST: [], SECOND: []},
+    "the samplers take no page fault")
 poked = {json.loads(line)["tid"] for line in text["poke"].splitlines() if '"tid"' in line}
 on = {cpu: {s["id"] for s in sources(both, cpu, kind="thread")} for cpu in (FIRST, SECOND)}
 ok(poked and poked <= on[FIRST] and not poked & on[SECOND],
