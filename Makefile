@@ -119,8 +119,19 @@ $(O)/culprit.skel.h: $(O)/culprit.bpf.o
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wformat=2 -Wundef -Wno-format-nonliteral -Wno-missing-field-initializers $(ERROR)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 -O2 -g $(WARN) $(SANFLAGS) -D_GNU_SOURCE \
-	-DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CFLAGS)
+# Hardening, as far as the compiler has it. A distribution gives CPPFLAGS, CFLAGS and LDFLAGS after
+# it; its own _FORTIFY_SOURCE stays.
+has	= $(shell printf '\043include <stdio.h>\nint main(void) { return 0; }\n' | $(CC) \
+	$(ROOT_FLAGS) -O2 -Werror $(1) -x c -o /dev/null - 2>/dev/null && echo '$(1)')
+FORTIFY	:= $(if $(SAN)$(findstring FORTIFY,$(CPPFLAGS) $(CFLAGS)),,\
+	-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+HARDEN	:= $(call has,-fstack-protector-strong) $(call has,-fstack-clash-protection) \
+	$(call has,-fcf-protection) $(call has,-mbranch-protection=standard) \
+	$(if $(FORTIFY),$(call has,$(FORTIFY))) $(call has,-fPIE)
+HARDEN_LD := $(call has,-pie) $(call has,-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
+LINK	= $(ROOT_FLAGS) $(HARDEN_LD) $(SANFLAGS) $(CFLAGS) $(LDFLAGS)
+ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 -O2 -g $(WARN) $(HARDEN) $(SANFLAGS) -D_GNU_SOURCE \
+	-DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CPPFLAGS) $(CFLAGS)
 LIBBPF	= $(shell $(PKG_CONFIG) --libs libbpf libelf zlib) $(LIBPURE)
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
@@ -180,7 +191,7 @@ WRAP	:= $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc reallocarray strd
 
 $(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) $(WRAP) -o $@ $^ $(LIBBPF)
+	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $^ $(LIBBPF)
 
 # What reports are made with; links without libbpf.
 $(O)/libpure.a: $(PURE_OBJ)
@@ -294,7 +305,7 @@ FUZZ_LIB = $(wildcard $(shell $(CLANG) -print-resource-dir)/lib/linux/libclang_r
 $(O)/fuzz/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check $(O)/perfetto.pb-c.h
 	$(call say,CC,$< (fuzz))
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(filter-out -O2,$(ALL_CFLAGS)) -O1 \
+	$(Q)$(CLANG) $(filter-out -O2 $(HARDEN),$(ALL_CFLAGS)) -O1 \
 		-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c $< -o $@
 $(FUZZ): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
@@ -325,7 +336,7 @@ $(O)/tests/bench/bench.o: $(O)/bench.skel.h
 BENCH_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %.bpf.c,$(wildcard tests/bench/*.c)))
 $(O)/bench: $(BENCH_OBJ) $(filter-out $(O)/src/main.o,$(LIVE_OBJ)) $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) $(WRAP) -o $@ $^ $(LIBBPF)
+	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $^ $(LIBBPF)
 
 # ---- form ----
 C_FILES := $(wildcard bpf/*.[ch] src/*.[ch] src/*/*.[ch] tools/*.[ch] tests/*/*.[ch] vmlinux/*.h)

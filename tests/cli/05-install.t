@@ -22,6 +22,15 @@ listed = culprit("help").out.split("topics:")[1]
 is_([t for t in topics if not re.search(rf"^  {t[:-2]} ", listed, re.M)], [],
     "all of them are in the help")
 
+# ---- the program file ----
+if shutil.which("readelf"):
+    elf = subprocess.run(["readelf", "-hWld", CULPRIT], capture_output=True, text=True).stdout
+    ok(re.search(r"Type: +DYN", elf) and "GNU_RELRO" in elf and "BIND_NOW" in elf and
+       not re.search(r"GNU_STACK.*RWE", elf),
+       "it lies anywhere, what is written once is read-only, and no stack is executable", elf)
+else:
+    skip("the program file", "readelf is not installed")
+
 # ---- man pages ----
 for page, section in [("", 1), *[(n, 1) for n in names], *[t.split(".") for t in topics]]:
     text = culprit("help", "--man", *([page] if page else [])).out
