@@ -91,7 +91,9 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         counted[us] = counted.get(us, 0) + 1
     shown = {int(us): int(n) for us, n in re.findall(r"^\s*(\d{3}) \(us\):\s+(\d+)", oslat_text,
                                                      re.M)}
-    is_({us: n for us, n in shown.items() if n and us > 1}, counted,
+    # The limit in ticks is rounded: a hiccup of 999 ns is possible, and counts as less than 1 us.
+    is_({us: n for us, n in shown.items() if n and us > 1},
+        {us: n for us, n in counted.items() if us > 1},
         "oslat: its counts are those of the hiccups")
     ok(shown[1] > 1e5, "oslat: and all other loops took less than 1 us", shown)
 
