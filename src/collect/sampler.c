@@ -241,7 +241,7 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 	while (now_ns() < atomic_load(&l->begin_ns)) /* the barrier */
 		;
 	smi_before = read_smi(l, smi_event);
-	if (err)
+	if (err || (unsigned)sched_getcpu() != o->cpu) /* it went away at the barrier */
 		miss_window(&s);
 	else if (w.workload)
 		run_workload(&w);

@@ -113,7 +113,8 @@ static int await(struct collect *c, int phase, uint64_t limit_ns)
 
 			if (now == SAMPLER_FAILED)
 				return sampler_failed(t);
-			if (waitpid(t->pid, NULL, WNOHANG) == t->pid) {
+			/* who dies behind it has its place in the report: window_open() */
+			if (now != phase && waitpid(t->pid, NULL, WNOHANG) == t->pid) {
 				t->pid = 0;
 				return complain("the sampler of CPU %u ended while it started",
 						t->cpu);

@@ -38,6 +38,32 @@ static int begin_closure(struct collect *c)
 	return 0;
 }
 
+/* A sampler that died before its window opened has a window without time, as one that lost its CPU
+ * has. True when it is dead. */
+static bool died(struct target *t, uint64_t begin)
+{
+	if (t->pid && waitpid(t->pid, NULL, WNOHANG) != t->pid)
+		return false;
+	t->pid = 0;
+	t->shm->start_ns = begin;
+	if (t->state)
+		t->shm->start_cursors = *(const volatile cursors_t *)t->state->cursor;
+	return true;
+}
+
+/* Waits until a sampler's window is open or it is dead; false: something keeps it from running. */
+static bool await_start(struct target *t, uint64_t begin)
+{
+	while (!atomic_load_explicit(&t->shm->started, memory_order_acquire)) {
+		if (died(t, begin))
+			return true;
+		if (now_ns() > begin + LEARN_MAX_NS)
+			return false;
+		nap(NAP_NS / 4);
+	}
+	return true;
+}
+
 int window_open(struct collect *c)
 {
 	uint64_t begin;
@@ -54,13 +80,10 @@ int window_open(struct collect *c)
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		atomic_store(&c->target[i].shm->begin_ns, begin);
 	for (uint32_t i = 0; i < c->ntargets; i++)
-		while (!atomic_load_explicit(&c->target[i].shm->started, memory_order_acquire)) {
-			if (now_ns() > begin + LEARN_MAX_NS)
-				return complain("the sampler of CPU %u could not run there: is the "
-						"CPU busy with threads of a higher priority?",
-						c->target[i].cpu);
-			nap(NAP_NS / 4);
-		}
+		if (!await_start(&c->target[i], begin))
+			return complain("the sampler of CPU %u could not run there: is the CPU "
+					"busy with threads of a higher priority?",
+					c->target[i].cpu);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A run without privileges; one that ends early, and one that crosses a limit, says so and still
 gives its report."""
+import contextlib
 import fcntl
 import json
 import os
@@ -109,6 +110,43 @@ def cut_short(act, *args):
         act(next(pid for pid, comm in lib.marked() if comm == "culprit-sampler"))
     return run.result
 
+
+PHASE_AT, LEARNED = 64, 3  # collect/sampler.h: of struct sampler_shm, of enum sampler_phase
+
+
+def phase_of(sampler):
+    """Of a sampler without probes: what it shares with culprit is the one shared mapping."""
+    with contextlib.suppress(OSError):
+        for line in lib.read(f"/proc/{sampler}/maps").splitlines():
+            if " rw-s " in line:
+                with open(f"/proc/{sampler}/mem", "rb") as f:
+                    f.seek(int(line.split("-")[0], 16) + PHASE_AT)
+                    return int.from_bytes(f.read(4), "little")
+    return None
+
+
+def killed_before_window():
+    """culprit whose sampler is killed when it has learned all: before the window opens, unless this
+    test was kept waiting."""
+    proc = lib.spawn("run", *ON, "-d", "1m", "-q", "--no-trace", "-f", "json")
+    child = f"/proc/{proc.pid}/task/{proc.pid}/children"
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        samplers = lib.read(child).split()
+        if samplers and (phase_of(samplers[0]) or 0) >= LEARNED:
+            os.kill(int(samplers[0]), signal.SIGKILL)
+            break
+        time.sleep(0.0002)
+    return lib.finish(proc, 20)
+
+
+r = killed_before_window()
+is_(r.rc, 3, "a sampler that dies right before its window opens: exit 3")
+ok(re.fullmatch(rf"culprit: incomplete: cpu {cpu} ended early, after [^\n]*: its sampler was "
+                r"killed\n", r.err), "and it says so in one line", r)
+ok(r.seconds < 9, "without waiting for it", r.seconds)
+ok(r.out and cpu_of(json.loads(r.out), cpu)["ended_early"] == "its sampler was killed",
+   "and so does its report", r)
 
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     rec, prom = os.path.join(place, "rec"), os.path.join(place, "x.prom")
