@@ -30,8 +30,7 @@ static const struct opt audit_opts[] = {
 	 .preset = "the isolated CPUs that are online; if there are none, all but the lowest"},
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(audit_formats), .preset = "text"},
-	{'o', "output", "FILE", "write to FILE instead of standard output; - is standard output",
-	 FIELD(output.path), output_set_path},
+	{.include = output_file_opts, .offset = FIELD(output.path)},
 	{0, "deep", NULL,
 	 "also read what can only be read by an interrupt to the CPUs (the processor's energy "
 	 "preference)",

@@ -34,9 +34,7 @@ static const struct opt clock_opts[] = {
 	 FIELD(duration_ns), opt_set_duration, .preset = "3s"},
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
-	{'o', "output", "FILE",
-	 "write the report to FILE instead of standard output; - is standard output",
-	 FIELD(output.path), output_set_path},
+	{.include = output_file_opts, .offset = FIELD(output.path)},
 	{'q', "quiet", NULL, "print no progress line", FIELD(quiet)},
 	{0},
 };

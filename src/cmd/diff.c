@@ -75,8 +75,7 @@ static int set_between(const char *text, void *field, const struct opt *row, cha
 static const struct opt diff_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(output.format), opt_set_choice,
 	 .choices = OPT_CHOICES(diff_formats), .preset = "text"},
-	{'o', "output", "FILE", "write to FILE instead of standard output; - is standard output",
-	 FIELD(output.path), output_set_path},
+	{.include = output_file_opts, .offset = FIELD(output.path)},
 	{0, "fail-if-worse", "PERCENT",
 	 "exit with 2 if another side loses more time a second than the first side, by more than "
 	 "PERCENT, and the 95 % interval of the ratio is above 1",

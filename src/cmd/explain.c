@@ -14,9 +14,12 @@
 
 struct options {
 	struct cpus cpus;
+	struct output output; /* only the file is used */
 	int format;
 	bool all;
 };
+
+#define FIELD(name) offsetof(struct options, name)
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
 
@@ -28,12 +31,13 @@ static const struct opt_choice explain_formats[] = {
 };
 
 static const struct opt explain_opts[] = {
-	{'c', "cpus", "CPUS", "the CPUs to put into the commands", offsetof(struct options, cpus),
-	 opt_set_cpus, .preset = "the isolated CPUs; if there are none, all but the lowest"},
-	{'f', "format", "FORMAT", "the format of the report", offsetof(struct options, format),
-	 opt_set_choice, .choices = OPT_CHOICES(explain_formats), .preset = "text"},
+	{'c', "cpus", "CPUS", "the CPUs to put into the commands", FIELD(cpus), opt_set_cpus,
+	 .preset = "the isolated CPUs; if there are none, all but the lowest"},
+	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
+	 .choices = OPT_CHOICES(explain_formats), .preset = "text"},
+	{.include = output_file_opts, .offset = FIELD(output.path)},
 	{'a', "all", NULL, "print whole entries, even where only titles would be listed",
-	 offsetof(struct options, all)},
+	 FIELD(all)},
 	{0},
 };
 
@@ -221,10 +225,21 @@ static int not_found(const char *name)
 
 /* ---- the command ---- */
 
-static void look(struct explain_options *o, FILE *out)
+/* Writes some[n] to the file of -o, or standard output. The exit code. */
+static int write_entries(struct output *o, const struct explained *some, uint32_t n,
+			 struct explain_options *e)
 {
-	o->width = 100;
-	output_terminal(out, 120, &o->colour, &o->width);
+	struct render_options r;
+	int code = EXIT_ERROR;
+
+	if (output_open(o))
+		return EXIT_ERROR;
+	output_ready(o, &r);
+	e->width = r.width;
+	e->colour = r.colour;
+	if (!output_done(o, explain(some, n, e, o->file)))
+		code = EXIT_OK;
+	return output_close(o, code);
 }
 
 static int by_place(const void *a, const void *b)
@@ -279,7 +294,7 @@ int cmd_explain(int argc, char **argv)
 	struct options o = {0};
 	struct cpus housekeeping;
 	char device[SOURCE_NAME];
-	int operands, code, err;
+	int operands, code;
 	uint32_t n;
 
 	code = opt_parse(&explain_usage, argc, argv, &o, &operands);
@@ -297,10 +312,8 @@ int cmd_explain(int argc, char **argv)
 		e.fill.cpu = cpus_next(&o.cpus, 0);
 	e.format = o.format;
 	e.whole = operands || o.all;
-	look(&e, stdout);
-	err = explain(some, n, &e, stdout);
+	code = write_entries(&o.output, some, n, &e);
 	free(host);
 	free(some);
-	return err        ? complain("writing to standard output: %s", strerror(-err)),
-	       EXIT_ERROR : EXIT_OK;
+	return code;
 }

@@ -70,9 +70,7 @@ static const struct opt osnoise_opts[] = {
 	 FIELD(workload), set_pid, .needs = "input", .why = "names a thread in what --input reads"},
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
-	{'o', "output", "FILE",
-	 "write the report to FILE instead of standard output; - is standard output", FIELD(output),
-	 output_set_path},
+	{.include = output_file_opts, .offset = FIELD(output)},
 	{0},
 };
 

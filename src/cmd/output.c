@@ -67,12 +67,16 @@ static const struct opt_choice metrics_pers[] = {
 	{0},
 };
 
+const struct opt output_file_opts[] = {
+	{'o', "output", "FILE", "write to FILE instead of standard output; - is standard output", 0,
+	 output_set_path},
+	{0},
+};
+
 const struct opt output_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(formats), .preset = "text"},
-	{'o', "output", "FILE",
-	 "write the report to FILE instead of standard output; - is standard output", FIELD(path),
-	 output_set_path},
+	{.include = output_file_opts, .offset = FIELD(path)},
 	{0, "stacks", NULL,
 	 "in text: print the kernel stacks from which IPIs, wakeups and work were asked for",
 	 FIELD(stacks)},
@@ -162,6 +166,9 @@ void output_begin(struct output *o)
 {
 	const struct format *f = format_of(o);
 
+	if (o->begun)
+		return;
+	o->begun = true;
 	if (!f->write)
 		cut(o);
 	if (f->head)
@@ -193,6 +200,7 @@ static bool begin_trace(struct output *o, const struct view *v)
 
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a)
 {
+	output_begin(o);
 	name_causes(v, index, a);
 	if (format_of(o)->hiccup)
 		format_of(o)->hiccup(v, index, a, o->file);
@@ -279,6 +287,7 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 {
 	struct render_options r;
 
+	output_begin(o);
 	if (!format_of(o)->write) {
 		for (uint32_t i = 0; i < n; i++)
 			say_rest(o, views[i]);

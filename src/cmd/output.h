@@ -20,12 +20,14 @@ struct output {
 	bool live; /* the run that ends has said by itself what it lacks */
 	FILE *file;
 	bool made;           /* the file did not exist before */
+	bool begun;          /* output_begin() was called */
 	int error;           /* errno of the first failed write */
 	struct trace *trace; /* NULL: no hiccup has come, or the format is another */
 };
 
 extern const struct opt_choice text_or_json[];    /* for commands that have no other formats */
 extern const struct opt output_opts[];            /* of a struct output: -f, -o, --stacks */
+extern const struct opt output_file_opts[];       /* of a const char *, the path: -o alone */
 extern const struct opt_choice percentile_sets[]; /* enum series_style */
 extern const struct opt series_opts[];            /* of a struct output, for reports of workloads */
 
@@ -51,7 +53,9 @@ int output_open(struct output *o);
 bool output_lines(const struct output *o);
 bool output_spans(const struct output *o); /* needs the spans of the worst hiccups */
 bool output_alone(const struct output *o); /* takes only one view */
-void output_begin(struct output *o);       /* prepares for writing; line formats write their head */
+/* Prepares for writing; line formats write their head. Without it the first hiccup or the end does
+ * that, so a command that fails before has written nothing. */
+void output_begin(struct output *o);
 /* Gives the sources of its pieces their causes, and writes the hiccup if the format writes
  * lines. */
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a);

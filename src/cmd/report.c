@@ -164,7 +164,6 @@ static int report(struct options *o, char **path, uint32_t n)
 		complain("out of memory");
 		goto out;
 	}
-	output_begin(&o->output);
 	for (; i < n; i++) {
 		views[i] = &view[i];
 		recording[i] = read_file(o, path[i], &view[i]);

@@ -99,6 +99,16 @@ refused("a source that is not there is refused", "report", at("irq.rec"), "--sou
         says="no source has this")
 refused("a kind that is not there is refused", "report", at("irq.rec"), "--kind", "nmi", "-f",
         "json", says="no source has this")
+for what, says, *args in (("a source that is not there", "no source has", "--source", "nosuch"),
+                          ("a part behind the end", "it ends after 1.00 s", "--from", "20s")):
+    refused(f"as lines, {what} is refused before their head", "report", at("irq.rec"), *args,
+            "-f", "csv", says=says)
+    with open(at("kept.csv"), "w", encoding="utf-8") as f:
+        f.write("what stood there")
+    refused(f"and into a file, {what}", "report", at("irq.rec"), *args, "-f", "csv", "-o",
+            at("kept.csv"), says=says)
+    with open(at("kept.csv"), encoding="utf-8") as f:
+        is_(f.read(), "what stood there", "which keeps what it had")
 
 # ---- thresholds ----
 for name, args, rc, says in (("irq.rec", ("--max-hiccup", "1us"), 2,
@@ -137,6 +147,15 @@ is_(culprit("report", at("two.rec"), "-o", "-").out, report, "report -o - is sta
 ok(not os.path.exists("-"), "no file of this name is made")
 is_(culprit("osnoise", "--input", TRACE, "-o", "-").out, culprit("osnoise", "--input", TRACE).out,
     "osnoise -o - is standard output")
+for name in ("-", at("entry.txt")):
+    r = culprit("explain", "K09", "-o", name)
+    if name != "-":
+        with open(name, encoding="utf-8") as f:
+            ok(not r.out, "explain -o FILE prints nothing beside it", r)
+            r.out = f.read()
+    is_(r.out, culprit("explain", "K09").out, f"explain -o {os.path.basename(name)}")
+refused("explain -o of a file that cannot be is refused", "explain", "K09", "-o",
+        at("nosuch/entry.txt"), says="cannot write to .*choose another file with -o")
 is_(piped("plot", "-", "-o", "-", "-f", "json").stdout[:1], b"{",
     "plot -o - writes the picture alone")
 refused("plot -o - without -f is refused", "plot", at("two.rec"), "-o", "-", says="give -f")
