@@ -20,8 +20,6 @@ static void assert_cause(const struct cause *c, const char *id, const char *what
 		fail_msg("%s is %s, not %s", what, c ? c->id : "none", id);
 }
 
-/* The letters, and the number of entries in each group: numbered from 1 without a gap, except
- * threads. */
 /* Numbers are never given to another entry: one that is missing was lost, unless it stands here. */
 static bool was_given_up(const char *id)
 {
@@ -136,24 +134,40 @@ static struct source source_for(const char *kind, const char *name)
 	return s;
 }
 
-/* tests/fixtures/causes.tsv: kind, pattern, and the id to which a name of that pattern must
- * lead. */
+/* The book's row for this kind and pattern; NULL: it has none. */
+static const struct cause_match *match_row(const char *kind, const char *pattern)
+{
+	for (const struct cause_match *m = cause_matches; m->kind; m++)
+		if (!strcmp(m->kind, kind) && !strcmp(m->pattern, pattern))
+			return m;
+	return NULL;
+}
+
+/* tests/fixtures/causes.tsv: kind, pattern, and the id to which a name of that pattern must lead:
+ * a line for each of the book's rows, but for those of the kinds here, which the tests below ask
+ * for by the names that lead to them. */
 static void test_every_pattern_leads_to_its_cause(void **state)
 {
 	FILE *f = fopen("tests/fixtures/causes.tsv", "re");
 	char line[256], name[128], id[8], kind[32], pattern[128], function[160];
-	unsigned n = 0;
+	static const char elsewhere[] = " irq fault user outside family word ";
+	bool seen[1024] = {0};
 
 	(void)state;
 	assert_non_null(f);
 	while (fgets(line, sizeof(line), f)) {
+		const struct cause_match *row;
 		struct source s;
 
 		assert_int_equal(sscanf(line, "%31s %127s %7s", kind, pattern, id), 3);
 		name_for(pattern, name, sizeof(name));
 		assert_int_equal(fnmatch(pattern, name, 0), 0);
 		assert_cause(cause_match(kind, name), id, name);
-		n++;
+		row = match_row(kind, pattern);
+		if (!row)
+			fail_msg("the book has no %s %s", kind, pattern);
+		assert_true(row - cause_matches < 1024);
+		seen[row - cause_matches] = true;
 		if (!strcmp(kind, "irqrow") || !strcmp(kind, "tickdep"))
 			continue;
 		s = source_for(kind, name);
@@ -165,7 +179,11 @@ static void test_every_pattern_leads_to_its_cause(void **state)
 		}
 	}
 	fclose(f);
-	assert_int_equal(n, 328);
+	for (const struct cause_match *m = cause_matches; m->kind; m++) {
+		snprintf(function, sizeof(function), " %s ", m->kind);
+		if (!seen[m - cause_matches] && !strstr(elsewhere, function))
+			fail_msg("causes.tsv has no line for %s %s", m->kind, m->pattern);
+	}
 }
 
 /* ---- sources, as the join names them ---- */
@@ -411,9 +429,10 @@ static void test_functions_of_kernels(void **state)
 		if (cause_of(&s) && cause_is_family(cause_of(&s)))
 			fail_msg("%s: a source's cause is %s", name, cause_of(&s)->id);
 	}
+	assert_true(feof(f));
 	fclose(f);
-	assert_int_equal(own + kind, 229);
-	assert_true(own >= 30);
+	assert_true(own);
+	assert_true(kind);
 }
 
 int main(void)
