@@ -72,8 +72,10 @@ def judge(name):
     closed = [r for r in row["closure"] if r["kernel"] != r["traced"]]
     ok(len(row["closure"]) >= 3 and not closed,
        f"{name}: the kernel's counters agree with what was traced", row["closure"])
-    is_(sorted(set(report["run"]["not_observed"]) - {"irq_work_single", "handle_mm_fault"}),
-        ["page_fault_user"], f"{name}: not observed is only what is not there")
+    # page_fault_user: arm64 has it from some 7.x on; programs on functions: not on every kernel
+    is_(sorted(set(report["run"]["not_observed"])
+               - {"irq_work_single", "handle_mm_fault", "page_fault_user"}),
+        [], f"{name}: not observed is nothing of x86's")
     ok(report["host"]["hypervisor"] and report["host"]["arch"] == "aarch64",
        f"{name}: it is a guest", report["host"])
     ok(any(f["id"] == "hypervisor" and f["level"] == "WARN"
