@@ -5,6 +5,8 @@
  *     host    cpu  lost %  hiccups    worst  first source
  *     web-07  3      0.41    1,204  38.2 us  local_timer > tick_nohz_handler
  *
+ * CPUs that are alike have one row, with the most that one of them has; a host has up to HOST_ROWS.
+ *
  *     lost %     time  count      max  host    cpu  kind    who
  *     0.4015  2.41 ms    902  9.80 us  web-07  3    vector  local_timer > tick_nohz_handler
  */
@@ -14,11 +16,14 @@
 #include "base/markdown.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "model/groups.h"
 #include "model/hosts.h"
 #include "model/report.h"
 #include "render/render.h"
 
-#define RANK_ROWS 16
+#define RANK_ROWS  16
+#define HOST_ROWS  8
+#define LIST_WIDTH 24
 
 /* For a column: aligns the decimal points. */
 static const char *share(uint64_t part, uint64_t whole, char *buf, size_t len)
@@ -82,11 +87,55 @@ static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char
 	return err;
 }
 
-static int write_cpus(const struct view *const *views, uint32_t n, unsigned width, bool markdown,
-		      FILE *out)
+/* CPUs that are alike, or one CPU. */
+static int group_row(struct table *t, const struct view *v, const struct cpu_group *g,
+		     const char *host, unsigned width, bool markdown)
 {
-	struct table *t = table_new(width, 2);
+	char a[32], list[LIST_WIDTH], first[REPORT_WHO] = "";
+	const struct source *cause = report_first_cause(v, g);
+
+	if (g->n == 1)
+		return cpu_row(t, v, g->first, host, markdown);
+	cpus_format(&g->cpus, list, width < 100 ? 2 * LIST_WIDTH / 3 : LIST_WIDTH);
+	name_cell(t, host, markdown);
+	table_cellf(t, NULL, "%s (%u)", list, g->n);
+	table_cellf(t, NULL, "%.4f", 100 * g->lost.most);
+	table_cell(t, NULL, format_count(g->hiccups.most, a, sizeof(a)));
+	table_cell(t, NULL, format_ns(g->longest_ns.most, a, sizeof(a)));
+	if (cause)
+		report_who(cause, first, sizeof(first));
+	name_cell(t, first, markdown);
+	table_end_row(t);
+	return 0;
+}
+
+/* The CPUs of a host; *more: of how many there was no room for. */
+static int host_rows(struct table *t, const struct view *v, const char *host,
+		     const struct render_options *o, bool markdown, uint32_t *more)
+{
+	const struct cpu_groups *g = &v->groups;
+	int err = 0;
+
+	if (o->all || !groups_shown(v)) {
+		for (uint32_t k = 0; k < v->ncpus && !err; k++)
+			err = cpu_row(t, v, k, host, markdown);
+		return err;
+	}
+	for (uint32_t k = 0; k < g->n && !err; k++)
+		if (k < HOST_ROWS)
+			err = group_row(t, v, &g->row[k], host, o->width ? o->width : 100,
+					markdown);
+		else
+			*more += g->row[k].n;
+	return err;
+}
+
+static int write_cpus(const struct view *const *views, uint32_t n, const struct render_options *o,
+		      bool markdown, FILE *out)
+{
+	struct table *t = table_new(o->width ? o->width : 100, 2);
 	char label[HOST_LABEL];
+	uint32_t more = 0;
 	int err = 0;
 
 	if (!t)
@@ -99,10 +148,12 @@ static int write_cpus(const struct view *const *views, uint32_t n, unsigned widt
 	table_column(t, "first source", ALIGN_LEFT, true);
 	for (uint32_t i = 0; i < n && !err; i++) {
 		host_label(views, n, i, label, sizeof(label));
-		for (uint32_t k = 0; k < views[i]->ncpus && !err; k++)
-			err = cpu_row(t, views[i], k, label, markdown);
+		err = host_rows(t, views[i], label, o, markdown, &more);
 	}
 	print(t, markdown, out);
+	if (more)
+		fprintf(out, "%sand %u CPUs more: see each report, or all with %s\n",
+			markdown ? "\n" : "  ", more, markdown ? "`--all`" : "--all");
 	return err;
 }
 
@@ -168,6 +219,6 @@ int render_hosts(const struct view *const *views, uint32_t n, const struct rende
 		markdown ? "# culprit: %u reports\n\n"
 			 : "culprit " CULPRIT_VERSION " · %u reports\n\n",
 		n);
-	err = write_cpus(views, n, width, markdown, out);
+	err = write_cpus(views, n, options, markdown, out);
 	return err ? err : write_sources(views, n, width, markdown, out);
 }

@@ -3,11 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/units.h"
+#include "model/groups.h"
 #include "model/hosts.h"
+#include "model/report.h"
 #include "render/html.h"
 #include "render/render.h"
 
 #define RANK_ROWS 24
+#define HOST_ROWS 8 /* of CPUs; alike ones have one */
 
 static void link_to(FILE *out, const struct view *const *views, uint32_t n, uint32_t i)
 {
@@ -55,6 +59,52 @@ static int write_cpu(const struct view *const *views, uint32_t n, uint32_t i, ui
 	return err;
 }
 
+/* CPUs that are alike: the most that one of them has. Or one CPU. */
+static int write_group(const struct view *const *views, uint32_t n, uint32_t i,
+		       const struct cpu_group *g, FILE *out)
+{
+	const struct source *cause = report_first_cause(views[i], g);
+	char share[32], list[REPORT_CPUS];
+
+	if (g->n == 1)
+		return write_cpu(views, n, i, g->first, out);
+	fputs("<tr><td>", out);
+	link_to(out, views, n, i);
+	fprintf(out, "</td><td>%s, %u alike</td><td data-of=\"lost\">%s %%", report_cpus(g, list),
+		g->n, format_percent(100 * g->lost.most, share, sizeof(share)));
+	fputs("</td><td data-of=\"hiccups\">", out);
+	html_count(out, g->hiccups.most);
+	fputs("</td><td data-of=\"worst\">", out);
+	html_ns(out, g->longest_ns.most);
+	fputs("</td><td class=\"who\">", out);
+	if (cause) {
+		html_swatch(out, cause->kind);
+		html_who(out, cause);
+	}
+	fputs("</td></tr>\n", out);
+	return 0;
+}
+
+/* A host's CPUs; *more: of how many there was no room for. */
+static int write_host(const struct view *const *views, uint32_t n, uint32_t i, uint32_t *more,
+		      FILE *out)
+{
+	const struct cpu_groups *g = &views[i]->groups;
+	int err = 0;
+
+	if (!groups_shown(views[i])) {
+		for (uint32_t k = 0; k < views[i]->ncpus && !err; k++)
+			err = write_cpu(views, n, i, k, out);
+		return err;
+	}
+	for (uint32_t k = 0; k < g->n && !err; k++)
+		if (k < HOST_ROWS)
+			err = write_group(views, n, i, &g->row[k], out);
+		else
+			*more += g->row[k].n;
+	return err;
+}
+
 static void write_ranked(const struct view *const *views, uint32_t n, const struct host_source *s,
 			 FILE *out)
 {
@@ -80,6 +130,7 @@ static void write_ranked(const struct view *const *views, uint32_t n, const stru
 int html_index(const struct view *const *views, uint32_t n, FILE *out)
 {
 	struct host_source *row = calloc(RANK_ROWS, sizeof(*row));
+	uint32_t more = 0;
 	int count, err = 0;
 
 	if (!row)
@@ -92,10 +143,12 @@ int html_index(const struct view *const *views, uint32_t n, FILE *out)
 		"source</th></tr></thead><tbody>\n",
 		n);
 	for (uint32_t i = 0; i < n && !err; i++)
-		for (uint32_t k = 0; k < views[i]->ncpus && !err; k++)
-			err = write_cpu(views, n, i, k, out);
+		err = write_host(views, n, i, &more, out);
 	count = hosts_rank(views, n, row, RANK_ROWS);
-	fputs("</tbody></table></div>\n<h2>What cost most</h2>\n<div class=\"table\"><table "
+	fputs("</tbody></table></div>\n", out);
+	if (more)
+		fprintf(out, "<p class=\"say\">and %u CPUs more: see each report</p>\n", more);
+	fputs("<h2>What cost most</h2>\n<div class=\"table\"><table "
 	      "class=\"plain "
 	      "rank\"><thead><tr>"
 	      "<th>of all "

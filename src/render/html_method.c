@@ -93,7 +93,7 @@ static void write_records(const struct html *h, const struct cpu *c)
 	zero_row(out, "records lost", c->counts.lost);
 	if (c->counts.lost) {
 		begin_row(out, "why they are");
-		fputs("culprit could not keep up; give it more CPUs (-H) or measure fewer", out);
+		fputs(REPORT_LATE, out);
 		end_row(out);
 	}
 	zero_row(out, "join mismatches", c->counts.mismatches);

@@ -112,11 +112,14 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 	const struct nohz_ticks *t = &v->cpu[i].ticks;
 	const struct cpu *r = &v->cpu[i];
 	unsigned cpu = v->cpu[i].number;
-	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED], time[32];
+	char a[NAME_MAX_ESCAPED], b[NAME_MAX_ESCAPED], time[32], lane[LANE_NAME];
 
 	if (r->ended)
 		fprintf(out, "* cpu %u ended early, after %s: %s\n", cpu,
 			format_ns(r->observed_ns, time, sizeof(time)), code(r->ended, a));
+	if (r->counts.lost)
+		fprintf(out, "* %s: records are lost: " REPORT_LATE "\n",
+			v->run.watch ? code(view_lane(v, i, lane), a) : view_lane(v, i, lane));
 	if (v->run.watch) /* see its own chapter */
 		return;
 	if (r->unpaired)

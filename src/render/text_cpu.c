@@ -184,9 +184,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	write_shorts(p, c);
 	write_edges(p, c);
 	if (c->counts.lost)
-		fputs("  lost: culprit could not keep up; give it more CPUs (-H) or measure "
-		      "fewer\n",
-		      p->out);
+		fputs("  lost: " REPORT_LATE "\n", p->out);
 	if (c->hiccups_lost)
 		fprintf(p->out,
 			"  %s more hiccups were not recorded, %s: the reader came too late\n",

@@ -206,6 +206,8 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 	}
 	if (f.some)
 		flow_end(&f);
+	if (sum.counts.lost)
+		fputs("  lost: " REPORT_LATE "\n", p->out);
 	if (sum.hiccups_lost)
 		fprintf(p->out,
 			"  %s more hiccups were not recorded, %s: the reader came too late\n",

@@ -80,6 +80,16 @@ ok "...and in the map, whose rings have the one long gap" \
 	grep -q 'title="cpu 700: 1.90 ms at +0.970 s"' "$work/html"
 report 1024 -f markdown >"$work/markdown"
 ok "1,024 CPUs: Markdown of at most 200 lines" lines "$work/markdown" 200
+for format in text markdown html; do
+	report 1024 "$work/60.rec" -f $format >"$work/hosts"
+	ok "1,024 and 60 CPUs in one $format report: one table of both, alike CPUs once" \
+		[ "$(grep -c 'hpc-1024.*8-76,78-511,513-699.*1020.*local_t' \
+			"$work/hosts")$(grep -c 'trade-60.*4-33,35-63.*59.*local_t' \
+			"$work/hosts")" = 11 ]
+done
+report unlike "$work/60.rec" >"$work/hosts"
+ok "CPUs of which no two are alike: no more than 8 rows of them" \
+	[ "$(sed -n '/lost %.*hiccups/,/CPUs more: see each report/p' "$work/hosts" | wc -l)" = 12 ]
 report 1024 -f openmetrics --metrics-per host >"$work/host"
 ok "1,024 CPUs: at most 100 series by host" [ "$(grep -vc '^#' "$work/host")" -le 100 ]
 ok "...with the longest of all" \
