@@ -301,13 +301,15 @@ static struct cpus others_of(const struct view *v)
 	return rest;
 }
 
+#define EVERYWHERE "what is watched may run on every CPU: bind it to a few first (taskset)"
+
 static char *advice_at(const struct place *p, const struct source *s, const struct cause *c)
 {
 	/* the lane of a watched thread is no CPU */
 	long cpu = p->view->run.watch ? -1 : (long)p->cpu->number;
 	struct conditions here = conditions_of(&p->view->facts, cpu);
 	struct cpus rest = others_of(p->view);
-	char device[SOURCE_NAME];
+	char device[SOURCE_NAME], *text;
 	struct placeholders f = {.cpu = cpu,
 				 .cpus = &p->view->run.cpus,
 				 .housekeeping = &rest,
@@ -336,9 +338,18 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 		return strdup("the workload's own wake-up comes this way, too: nothing may be "
 			      "wrong with it");
 	if (s->kind == SOURCE_THREAD && !s->kernel_thread && !strcmp(s->name, "culprit"))
-		return strdup("if it is this run's own, give culprit a CPU of its own with -H; "
-			      "else end the other run");
-	return remedy(c, &f, &here);
+		return strdup(cpus_empty(&rest)
+				      ? "if it is this run's own, measure fewer CPUs than the "
+					"machine has; else end the other run"
+				      : "if it is this run's own, give culprit a CPU of its own "
+					"with -H; else end the other run");
+	text = remedy(c, &f, &here);
+	if (text && p->view->run.watch && strstr(text, NOBODY_LEFT)) { /* it measures no CPUs */
+		free(text);
+		if (asprintf(&text, "%s; culprit explain %s", EVERYWHERE, c->id) < 0)
+			return NULL;
+	}
+	return text;
 }
 
 int advise_source(const struct view *v, uint32_t lane, struct source *s)

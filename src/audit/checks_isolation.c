@@ -123,8 +123,9 @@ static void check_nohz_full(struct audit *a)
 	cpus_format(&missing, list, sizeof(list));
 	lacking |= !facts_find(a->facts, CPU_DIR "nohz_full") ||
 		   facts_find(a->facts, CPU_DIR "nohz_full")->err;
-	f = fail(a, "cpu%s %s %s not nohz_full: the tick interrupts it %s times a second",
-		 plural(&missing), list, is_are(&missing), hz);
+	f = fail(a, "cpu%s %s %s not nohz_full: the tick interrupts %s %s times a second",
+		 plural(&missing), list, is_are(&missing),
+		 cpus_count(&missing) == 1 ? "it" : "each", hz);
 	if (f)
 		f->cpus = missing;
 	value(f,
@@ -133,10 +134,10 @@ static void check_nohz_full(struct audit *a)
 				  : "nohz_full: %s",
 	      cpus_format(&nohz, list, sizeof(list)));
 	good(f, "nohz_full: %s", a->cpus);
-	if (lacking)
+	if (lacking && !cpus_empty(&a->housekeeping))
 		words(f, "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=%s",
 		      a->cpus);
-	else
+	else /* also where it is refused because no other CPU is left */
 		boot(f, "nohz_full=%s", a->cpus);
 }
 

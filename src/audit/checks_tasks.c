@@ -122,6 +122,7 @@ static void check_realtime(struct audit *a)
 {
 	struct task_walk w = {0};
 	struct naming names = {0};
+	char *list = NULL, *back = NULL;
 	struct task t;
 
 	if (!need_tasks(a))
@@ -137,6 +138,7 @@ static void check_realtime(struct audit *a)
 		snprintf(name, sizeof(name), "%.*s [%u] prio %u", (int)t.comm_len, t.comm, t.tid,
 			 t.priority);
 		name_add(&names, name, strlen(name));
+		thread_fix(&t, &list, &back);
 	}
 	if (!names.count) {
 		found_ok(a, "no foreign real-time thread may run there");
@@ -145,8 +147,7 @@ static void check_realtime(struct audit *a)
 	struct finding *f = warn(a, "real-time threads may preempt what runs on %s: %s", a->whose,
 				 name_list(&names));
 
-	good(f, "bound to cpu %s", a->keep);
-	words(f, "taskset -pc %s to each", a->keep);
+	threads_move(a, f, list, back);
 }
 
 static void check_systemd(struct audit *a)

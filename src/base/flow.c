@@ -22,11 +22,12 @@ static void put(struct flow *f, const char *item, const char *separator, const c
 {
 	unsigned columns = text_columns(item), room = f->width > columns ? f->width - columns : 0;
 	size_t blanks = strspn(lead, " ");
+	const char *tail = f->tail ? f->tail : "";
 
-	if (f->column + text_columns(separator) + columns > f->width) {
+	if (f->column + text_columns(separator) + columns + text_columns(tail) > f->width) {
 		while (blanks-- && text_columns(lead) > room)
 			lead++;
-		fprintf(f->out, "\n%s", lead);
+		fprintf(f->out, "%s\n%s", tail, lead);
 		f->column = text_columns(lead);
 	} else {
 		fputs(separator, f->out);

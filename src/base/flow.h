@@ -14,6 +14,7 @@ struct flow {
 	 * then between words, and its further lines begin with this. The first item is broken where
 	 * it does not fit behind the start; a blank stands between them. */
 	const char *hang;
+	const char *tail; /* at the end of each line that another follows; NULL: nothing */
 	unsigned column;
 	bool some;
 };

@@ -59,9 +59,25 @@ static void note_steal(const struct view *v, const struct cpu *c, FILE *out)
 			s, format_ns(c->ran_steal_ns, a, sizeof(a)), *s ? " together" : "");
 }
 
+static void note_woken(const struct cpu *c, FILE *out)
+{
+	char a[32];
+
+	fprintf(out, "woken %s time%s: ", format_count(c->woken, a, sizeof(a)), plural(c->woken));
+	if (!c->woken_due || c->woken_due >= c->woken)
+		fprintf(out, "waits count from %s\n",
+			c->woken_due ? "when a timer was due" : "the wake-up");
+	else
+		fprintf(out,
+			"%s wait%s from when a timer was due, the others from the "
+			"wake-up\n",
+			format_count(c->woken_due, a, sizeof(a)),
+			c->woken_due == 1 ? " counts" : "s count");
+}
+
 char *report_thread_notes(const struct view *v, const struct cpu *c)
 {
-	char *text = NULL, a[32], b[32];
+	char *text = NULL, a[32];
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
 
@@ -78,11 +94,7 @@ char *report_thread_notes(const struct view *v, const struct cpu *c)
 			"nor all of its losses\n",
 			format_count(c->unpaired, a, sizeof(a)), plural(c->unpaired));
 	if (c->woken && !c->reported && view_thread_known(v))
-		fprintf(out,
-			"woken %s time%s: %s waits count from when a timer was due, the others "
-			"from the wake-up\n",
-			format_count(c->woken, a, sizeof(a)), plural(c->woken),
-			format_count(c->woken_due, b, sizeof(b)));
+		note_woken(c, out);
 	if (view_thread_known(v))
 		note_steal(v, c, out);
 	if (!fclose(out))

@@ -82,6 +82,10 @@ static void write_fix(const struct page *p, const struct finding *x)
 
 	if (!x->fix)
 		return;
+	if (strlen(x->fix) <= FIX_MAX && x->fix_kind == FIX_COMMAND) {
+		text_command(p, starts[FIX_COMMAND], x->fix, LEAD);
+		return;
+	}
 	if (strlen(x->fix) <= FIX_MAX) {
 		paragraph(p, starts[x->fix_kind], x->fix, NULL);
 		return;

@@ -123,6 +123,22 @@ static void rate_row(struct table *t, const struct clock_rate *r, const char *by
 	table_end_row(t);
 }
 
+/* Writes which clock runs faster, where the difference is larger than its error. */
+static void write_pace(const struct page *p, const struct clock_view *v)
+{
+	double ppm = (v->raw.khz / v->monotonic.khz - 1) * 1e6;
+	double error = v->monotonic.error_ppm + v->raw.error_ppm;
+
+	if (fabs(ppm) <= error)
+		fprintf(p->out,
+			"  CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW run alike, within %.3f ppm\n",
+			error);
+	else
+		fprintf(p->out,
+			"  CLOCK_MONOTONIC runs %.3f ppm (+- %.3f) %s than CLOCK_MONOTONIC_RAW\n",
+			fabs(ppm), error, ppm > 0 ? "faster" : "slower");
+}
+
 static int write_rates(const struct page *p, const struct clock_view *v)
 {
 	static const char *const headings[] = {
@@ -139,15 +155,11 @@ static int write_rates(const struct page *p, const struct clock_view *v)
 	rate_row(t, &v->raw, "CLOCK_MONOTONIC_RAW");
 	err = end_table(p, t);
 	if (v->monotonic.known && v->raw.known)
-		fprintf(p->out,
-			"  CLOCK_MONOTONIC runs %.3f ppm (+- %.3f) %s than CLOCK_MONOTONIC_RAW\n",
-			fabs(v->raw.khz / v->monotonic.khz - 1) * 1e6,
-			v->monotonic.error_ppm + v->raw.error_ppm,
-			v->monotonic.khz < v->raw.khz ? "faster" : "slower");
+		write_pace(p, v);
 	if (v->ntp_known)
 		fprintf(p->out, "  the kernel is told %+.3f ppm, %s\n", v->ntp_ppm,
 			v->ntp_synchronised ? "by a time daemon that is in step"
-					    : "and by none that it is synchronised");
+					    : "and nobody says that it is synchronised");
 	else
 		fprintf(p->out, "  what a time daemon tells the kernel is not known\n");
 	return err;

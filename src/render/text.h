@@ -57,6 +57,9 @@ void text_sources(const struct page *p, uint32_t index);
  * stands above, too. */
 void text_verdict(const struct page *p, bool again);
 
+/* Writes a command that works as pasted: a line that goes on ends with a backslash. */
+void text_command(const struct page *p, const char *start, const char *command, const char *lead);
+
 /* Writes the findings of the audit that this run confirms, by their cost; the rest in one line. */
 void text_audit(const struct page *p);
 

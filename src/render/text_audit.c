@@ -103,6 +103,17 @@ static void write_words(const struct page *p, const char *start, const char *tex
 	flow_end(&f);
 }
 
+void text_command(const struct page *p, const char *start, const char *command, const char *lead)
+{
+	char safe[4096];
+	struct flow f;
+
+	flow_start(&f, p->out, p->width, start, " ", lead);
+	f.tail = " \\";
+	flow_words(&f, escape_text(command, SIZE_MAX, safe, sizeof(safe)));
+	flow_end(&f);
+}
+
 static void write_finding(const struct page *p, const struct finding *x)
 {
 	static const char *const starts[] = {LEAD, LEAD "# ", LEAD "boot with "};
@@ -116,7 +127,9 @@ static void write_finding(const struct page *p, const struct finding *x)
 		 "");
 	snprintf(cause, sizeof(cause), "[%s]", x->cause ? x->cause : "");
 	write_words(p, start, finding_title(x, title, sizeof(title)), x->cause ? cause : NULL);
-	if (x->fix && strlen(x->fix) <= FIX_SHOWN)
+	if (x->fix && strlen(x->fix) <= FIX_SHOWN && x->fix_kind == FIX_COMMAND)
+		text_command(p, starts[FIX_COMMAND], x->fix, LEAD);
+	else if (x->fix && strlen(x->fix) <= FIX_SHOWN)
 		write_words(p, starts[x->fix_kind], x->fix, NULL);
 	else if (x->fix)
 		write_words(p, LEAD, "culprit audit --script prints the commands", NULL);

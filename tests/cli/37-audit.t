@@ -169,6 +169,41 @@ with Root() as root:
     is_(rows["rt_throttle"]["level"], "WARN",
         "throttling is a warning where a real-time thread is bound to the CPU")
 
+# ---- commands as they are pasted, and those that cannot work here ----
+
+with Root() as root:
+    for tid in range(300, 340):
+        root.task(tid, f"thread{tid}", KTHREAD, 0, "0-3")
+    root.task(340, "player", 0x400000, 0, "0-3", 1, 50)
+    root.put("sys/devices/virtual/workqueue/writeback/cpumask", "f\n")
+    root.put("sys/devices/virtual/workqueue/cpumask", "f\n")
+    rows = findings(root.audit("-f", "json"), "commands")
+    want = [f["fix"] for f in rows.values() if f["fix_kind"] == "command" and len(f["fix"]) <= 240]
+    bad = []
+    for width in 60, 80, 100:
+        text = root.audit(prefix=("env", f"COLUMNS={width}")).out
+        got = re.findall(r"^        # (.*(?:(?<=\\)\n.*)*)", text, re.M)
+        got = [g for g in got if "(all of it: --script)" not in g.replace("\\\n", "")]
+        whole = [re.sub(r" \\\n +", " ", g) for g in got]
+        bad += [w for w in want if w not in whole]
+        bad += [g for g in got if subprocess.run(["sh", "-n", "-c", g], check=False).returncode]
+        bad += [line for g in got for line in g.split("\n") if len(line) > width]
+    ok(len(want) > 2 and not bad, "a command on several lines works as pasted", bad, want)
+    is_(rows["realtime"]["fix"], "for t in 340; do taskset -pc 0-2 $t; done",
+        "a real-time thread that may come is moved by its number")
+    is_(rows["realtime"]["undo"], "taskset -pc 0-3 340", "and put back where it could run")
+
+with Root() as root:
+    root.put("boot/config-6.12.0-test", "CONFIG_HZ=250\n# CONFIG_NO_HZ_FULL is not set\n")
+    root.replace(CPU + "nohz_full", lambda path: None)
+    row = findings(culprit("audit", "--root", root.path, "-c", "2-3", "-f", "json"),
+                   "two CPUs")["nohz_full"]
+    ok("cpus 2-3 are not nohz_full: the tick interrupts each 250" in row["title"],
+       "the tick interrupts each of several CPUs", row)
+    rows = findings(root.audit("-f", "json"), "one CPU")
+    ok("boot a kernel that is built with" in rows["nohz_full"]["fix"], "for one of them it is",
+       rows["nohz_full"])
+
 with Root() as root:
     root.task(100, "irqbalance", 0x400000, 0, "0-2", uid=1000)
     root.put("proc/100/environ", b"IRQBALANCE_BANNED_CPULIST=1\0")

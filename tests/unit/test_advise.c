@@ -126,6 +126,19 @@ static void test_who_keeps_the_tick_for_the_scheduler(void **state)
 	assert_cause(s, "T31");
 }
 
+static void test_watched_threads_that_run_everywhere(void **state)
+{
+	struct source *s = add(SOURCE_THREAD, 7, "bash", NULL, 3);
+
+	(void)state;
+	v.run.watch = true;
+	v.run.housekeeping = v.host.online = v.run.cpus;
+	assert_cause(s, "K34");
+	assert_string_equal(s->advice,
+			    "what is watched may run on every CPU: bind it to a few first "
+			    "(taskset); culprit explain K34");
+}
+
 static void test_throttling(void **state)
 {
 	struct source *s = add(SOURCE_THREAD, 7, "bash", "[throttled]", 3);
@@ -359,6 +372,7 @@ int main(void)
 		TEST(test_the_tick_of_a_plain_cpu),
 		TEST(test_the_tick_of_a_nohz_full_cpu),
 		TEST(test_who_keeps_the_tick_for_the_scheduler),
+		TEST(test_watched_threads_that_run_everywhere),
 		TEST(test_throttling),
 		TEST(test_outside_by_evidence),
 		TEST(test_arm64),

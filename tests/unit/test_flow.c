@@ -64,12 +64,30 @@ static void test_columns_not_bytes(void **state)
 	check(9, items, " ", " ", "a: µµµ\n µµµ\n");
 }
 
+static void test_tail(void **state)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	struct flow f;
+
+	(void)state;
+	flow_start(&f, out, 12, "# ", " ", "  ");
+	f.tail = " \\";
+	flow_words(&f, "echo 0 > /a/b; done");
+	flow_end(&f);
+	fclose(out);
+	assert_string_equal(text, "# echo 0 > \\\n  /a/b; \\\n  done\n"); /* room for the tail */
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_line),
 		cmocka_unit_test(test_breaks),
 		cmocka_unit_test(test_columns_not_bytes),
+		cmocka_unit_test(test_tail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,8 @@ static const struct machine machines[] = {
 	{"the boot CPU", "0", "1-3", "0-3", KCONFIG_FULL, "", "", "", "x86_64", TASKS, false},
 	{"siblings, real time", "2-3", "0-1", "0-3", KCONFIG_FULL "CONFIG_PREEMPT_RT=y\n", "2-3",
 	 "2-3", "", "x86_64", TASKS, true},
+	{"no NO_HZ_FULL, all CPUs", "0-3", "", "0-3", KCONFIG_NONE, "", NULL, "", "x86_64", TASKS,
+	 true},
 };
 
 static struct view v;
@@ -268,6 +270,10 @@ static void check_isolation(const struct machine *m, const char *who, const char
 	struct cpus left = v.host.online;
 
 	cpus_sub(&left, &v.run.cpus);
+	if (cpus_empty(&left) && strstr(text, "with -H"))
+		refuse(m, who, text, "no CPU is left for culprit itself");
+	if (cpus_empty(&left) && strstr(text, "with nohz_full="))
+		refuse(m, who, text, "no CPU is left for the others' work");
 	if (!boots)
 		return;
 	if (nohz && (lacks || cpus_empty(&left)))

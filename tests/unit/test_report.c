@@ -205,9 +205,17 @@ static void test_thread_notes(void **state)
 	notes_are(
 		"1 time nobody saw when it left its CPU: not all of its time is known, nor all of "
 		"its losses\n"
-		"woken 1 time: 1 waits count from when a timer was due, the others from the "
-		"wake-up\n");
+		"woken 1 time: waits count from when a timer was due\n");
 	c->unpaired = 0;
+	c->woken_due = 0;
+	notes_are("woken 1 time: waits count from the wake-up\n");
+	c->woken = 3;
+	c->woken_due = 1;
+	notes_are("woken 3 times: 1 wait counts from when a timer was due, the others from the "
+		  "wake-up\n");
+	c->woken_due = 2;
+	notes_are("woken 3 times: 2 waits count from when a timer was due, the others from the "
+		  "wake-up\n");
 	c->reported = c->reported_ns = 1;
 	c->reported_ns = 1000;
 	notes_are("of the 1.00 us in its reports, which may overlap, 0 % is not seen: 0 ns\n");
