@@ -10,6 +10,7 @@
 #include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
+#include "cmd/newfile.h"
 
 #define DEFAULT_NS (10 * NSEC_PER_SEC)
 #define POLL_NS    (10 * NSEC_PER_MSEC)
@@ -205,8 +206,11 @@ bool measure_wait(const struct measure *m, uint64_t begin_ns)
 
 void measure_announce(const struct measure *m)
 {
-	FILE *f = m->ready_file ? fopen(m->ready_file, "we") : NULL;
+	FILE *f = m->ready_file ? newfile_grow(m->ready_file) : NULL;
 
 	if (f)
 		fclose(f);
+	else if (m->ready_file)
+		say("cannot write to %s: %s: nobody is told that the measurement has begun",
+		    m->ready_file, newfile_error(errno));
 }

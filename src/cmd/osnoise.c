@@ -15,6 +15,7 @@
 #include "cmd/measure.h"
 #include "cmd/osnoise_alternate.h"
 #include "cmd/osnoise_live.h"
+#include "cmd/newfile.h"
 #include "cmd/output.h"
 #include "model/osnoise_rates.h"
 #include "model/osnoise.h"
@@ -258,23 +259,33 @@ static int write_rates(const struct options *o, const struct osnoise_reader *r,
 	return err;
 }
 
+static int open_output(const struct options *o, struct newfile *new, FILE **out)
+{
+	int err = newfile_open(new, o->output);
+
+	*out = new->file;
+	return err ? complain("cannot write to %s: %s; choose another file with -o", o->output,
+			      newfile_error(err))
+		   : 0;
+}
+
 static int write_report(const struct options *o, const struct osnoise_reader *r,
 			const struct view *v, const char *name)
 {
-	FILE *out = o->output ? fopen(o->output, "we") : stdout;
+	struct newfile new;
 	struct render_options ro = {0};
+	FILE *out = stdout;
 	int bad;
 
-	if (!out)
-		return complain("cannot write to %s: %s; choose another file with -o", o->output,
-				strerror(errno));
+	if (o->output && open_output(o, &new, &out))
+		return -1;
 	output_terminal(out, 100, &ro.colour, &ro.width);
 	bad = v                          ? write_rates(o, r, v, name, &ro, out)
 	      : o->format == FORMAT_JSON ? render_osnoise_json(r, name, out)
 					 : render_osnoise_text(r, name, &ro, out);
 	bad |= fflush(out);
 	if (o->output)
-		bad |= fclose(out);
+		bad = newfile_close(&new, !bad) || bad;
 	if (bad)
 		return complain("writing the report to %s: %s",
 				o->output ? o->output : "standard output", strerror(errno));
@@ -330,18 +341,17 @@ out:
 
 static int live(struct options *o)
 {
-	FILE *out = o->output ? fopen(o->output, "we") : stdout;
-	int code;
+	struct newfile new;
+	FILE *out = stdout;
+	int code, err;
 
-	if (!out) {
-		complain("cannot write to %s: %s; choose another file with -o", o->output,
-			 strerror(errno));
+	if (o->output && open_output(o, &new, &out))
 		return EXIT_ERROR;
-	}
 	code = (o->alternate ? osnoise_alternate : osnoise_live)(&o->measure,
 								 o->format == FORMAT_JSON, out);
-	if (o->output && fclose(out)) {
-		complain("writing %s: %s", o->output, strerror(errno));
+	err = o->output ? newfile_close(&new, code != EXIT_ERROR) : 0;
+	if (err) {
+		complain("writing %s: %s", o->output, newfile_error(err));
 		code = EXIT_ERROR;
 	}
 	return code;

@@ -1,7 +1,6 @@
 #include "cmd/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +110,7 @@ static bool is_metrics(const struct output *o)
 
 int output_open(struct output *o)
 {
-	int fd;
+	int err;
 
 	o->file = stdout;
 	if ((o->stacks || o->series_given) && o->format != FORMAT_TEXT)
@@ -131,12 +130,11 @@ int output_open(struct output *o)
 	if (!o->path)
 		return 0;
 	o->made = access(o->path, F_OK);
-	fd = open(o->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return complain("cannot write to %s: %s; choose another file with -o", o->path,
-				strerror(errno));
-	o->file = fdopen(fd, "w");
-	return o->file ? 0 : complain("out of memory");
+	err = newfile_open(&o->new, o->path);
+	o->file = o->new.file;
+	return err ? complain("cannot write to %s: %s; choose another file with -o", o->path,
+			      newfile_error(err))
+		   : 0;
 }
 
 bool output_lines(const struct output *o)
@@ -154,12 +152,12 @@ bool output_spans(const struct output *o)
 	return format_of(o)->spans;
 }
 
-/* Truncates the file when there is something to write. */
-static void cut(struct output *o)
+void output_grow(struct output *o)
 {
-	if (o->path && ftruncate(fileno(o->file), 0)) {
-		/* a pipe or a device: nothing to cut */
-	}
+	int err = o->path ? newfile_place(&o->new) : 0;
+
+	if (err)
+		o->error = -err;
 }
 
 void output_begin(struct output *o)
@@ -170,7 +168,7 @@ void output_begin(struct output *o)
 		return;
 	o->begun = true;
 	if (!f->write)
-		cut(o);
+		output_grow(o);
 	if (f->head)
 		f->head(o->file);
 }
@@ -271,7 +269,6 @@ void output_ready(struct output *o, struct render_options *r)
 				     .metrics_per = o->metrics_per,
 				     .series = o->series};
 	r->height = height_of(o->file);
-	cut(o);
 	output_terminal(o->file, 120, &r->colour, &r->width);
 }
 
@@ -279,7 +276,7 @@ int output_done(struct output *o, int err)
 {
 	if (err || fflush(o->file) || ferror(o->file))
 		return write_failed(o, errno);
-	o->made = false; /* even if a later step fails, the report is there */
+	o->whole = true; /* even if a later step fails */
 	return 0;
 }
 
@@ -303,16 +300,16 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 
 int output_close(struct output *o, int code)
 {
-	bool bad;
+	bool failed = code == EXIT_ERROR && !o->whole, grows = !o->new.path[0];
+	int err;
 
 	if (!o->path || !o->file)
 		return code;
-	bad = ferror(o->file);
-	bad |= fclose(o->file) != 0;
-	if (code == EXIT_ERROR && o->made)
+	err = newfile_close(&o->new, !failed);
+	if (failed && o->made && grows)
 		unlink(o->path);
-	if (!bad || code == EXIT_ERROR)
+	if (!err || failed)
 		return code;
-	complain("writing %s: %s", o->path, strerror(errno));
+	complain("writing %s: %s", o->path, newfile_error(err));
 	return EXIT_ERROR;
 }

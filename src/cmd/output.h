@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/opt.h"
+#include "cmd/newfile.h"
 #include "render/render.h"
 
 struct output {
@@ -19,8 +20,10 @@ struct output {
 	bool series_given;
 	bool live; /* the run that ends has said by itself what it lacks */
 	FILE *file;
+	struct newfile new;  /* of `path` */
 	bool made;           /* the file did not exist before */
 	bool begun;          /* output_begin() was called */
+	bool whole;          /* all of the report is in it */
 	int error;           /* errno of the first failed write */
 	struct trace *trace; /* NULL: no hiccup has come, or the format is another */
 };
@@ -45,8 +48,8 @@ int output_set_file(const char *text, void *field, const struct opt *row, char *
  * COLUMNS says, or else the terminal has. Else the width stays as it is. */
 void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width);
 
-/* Opens the file before there is anything to write; its old contents stay until then. 0, or -1 with
- * the reason said. */
+/* Opens the file before there is anything to write. What was there stays until the first line, or
+ * until the report is whole. 0, or -1 with the reason said. */
 int output_open(struct output *o);
 
 /* True when hiccups go to it one by one, as they come. */
@@ -56,6 +59,8 @@ bool output_alone(const struct output *o); /* takes only one view */
 /* Prepares for writing; line formats write their head. Without it the first hiccup or the end does
  * that, so a command that fails before has written nothing. */
 void output_begin(struct output *o);
+/* The file is to be seen while it is written. */
+void output_grow(struct output *o);
 /* Gives the sources of its pieces their causes, and writes the hiccup if the format writes
  * lines. */
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a);
@@ -68,13 +73,13 @@ void output_explain(struct view *v);
 /* Writes the report, or the end of the lines. 0, or -1 with the reason said. */
 int output_end(struct output *o, const struct view *const *views, uint32_t n);
 
-/* The two halves of output_end, for output that is no report. output_ready truncates the file and
- * sets *r to the colour and width for its place; err: the writer's error. */
+/* The two halves of output_end, for output that is no report. output_ready sets *r to
+ * the colour and width for its place; err: the writer's error. */
 void output_ready(struct output *o, struct render_options *r);
 int output_done(struct output *o, int err);
 
-/* Closes it. Returns the exit code: `code`, or EXIT_ERROR when closing fails; removes a new file of
- * a failed run. */
+/* Closes it. Returns the exit code: `code`, or EXIT_ERROR when closing fails; a failed run
+ * leaves no new file, and what was there as it was, unless it had lines to write. */
 int output_close(struct output *o, int code);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/memory.h"
+#include "cmd/newfile.h"
 #include "cmd/output.h"
 #include "recording/read.h"
 #include "render/plot.h"
@@ -193,10 +194,9 @@ static void write_svg(const struct plot *p, int format, FILE *out)
 }
 
 /* rsvg-convert makes the SVG a PNG: twice as many dots, for today's screens. */
-static int convert(FILE *svg, const char *path)
+static int convert(FILE *svg, FILE *png, const char *path)
 {
-	char *const argv[] = {"rsvg-convert", "--zoom=2",   "--format=png",
-			      "--output",     (char *)path, NULL};
+	char *const argv[] = {"rsvg-convert", "--zoom=2", "--format=png", NULL};
 	posix_spawn_file_actions_t actions;
 	int status = -1, err;
 	pid_t pid;
@@ -204,6 +204,7 @@ static int convert(FILE *svg, const char *path)
 	rewind(svg);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, fileno(svg), STDIN_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, fileno(png), STDOUT_FILENO);
 	err = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	if (err)
@@ -219,19 +220,28 @@ static int convert(FILE *svg, const char *path)
 
 static int write_plot(const struct options *o, const struct plot *p)
 {
-	FILE *out = o->format == PNG ? tmpfile() : fopen(o->path, "we");
-	int err = 0;
+	struct newfile new;
+	int err = newfile_open(&new, o->path), bad = 0;
+	FILE *out;
 
-	if (!out)
-		return complain("cannot write to %s: %s; choose another file with -o",
-				o->format == PNG ? P_tmpdir : o->path, strerror(errno));
+	if (err)
+		return complain("cannot write to %s: %s; choose another file with -o", o->path,
+				newfile_error(err));
+	out = o->format == PNG ? tmpfile() : new.file;
+	if (!out) {
+		bad = complain("cannot write to %s: %s", P_tmpdir, strerror(errno));
+		newfile_close(&new, false);
+		return bad;
+	}
 	write_svg(p, o->format, out);
 	if (fflush(out) || ferror(out))
-		err = complain("writing %s: %s", o->path, strerror(errno));
+		bad = complain("writing %s: %s", o->path, strerror(errno));
 	else if (o->format == PNG)
-		err = convert(out, o->path);
-	fclose(out);
-	return err;
+		bad = convert(out, new.file, o->path);
+	if (o->format == PNG)
+		fclose(out);
+	err = newfile_close(&new, !bad);
+	return err && !bad ? complain("writing %s: %s", o->path, newfile_error(err)) : bad;
 }
 
 static int plot(struct options *o, char **path, uint32_t n)

@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/limits.h"
 #include "cmd/live.h"
+#include "cmd/newfile.h"
 #include "cmd/output.h"
 #include "cmd/style.h"
 #include "cmd/textfile.h"
@@ -96,6 +97,8 @@ static int begin(void *ctx)
 {
 	struct run_state *s = ctx;
 
+	if (s->o->styled.style == STYLE_OSNOISE)
+		output_grow(&s->o->output); /* a line each period */
 	s->failed = style_begin(&s->o->styled, s->view, s->o->output.file);
 	return 0;
 }
@@ -184,9 +187,9 @@ static int run(struct options *o, struct view *v)
 	if (o->textfile &&
 	    !(state.textfile = textfile_open(o->textfile, o->output.metrics_per == PER_HOST)))
 		return EXIT_ERROR;
-	if (o->hiccups && !(state.lines = fopen(o->hiccups, "we"))) {
+	if (o->hiccups && !(state.lines = newfile_grow(o->hiccups))) {
 		complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups,
-			 strerror(errno));
+			 newfile_error(errno));
 		textfile_close(state.textfile);
 		return EXIT_ERROR;
 	}

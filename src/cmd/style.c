@@ -8,6 +8,7 @@
 #include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
+#include "cmd/newfile.h"
 
 #define STEPS        10000 /* as many as hiccups takes */
 #define STEPS_FACTOR 8
@@ -49,10 +50,10 @@ static int open_raw(struct styled *s, const struct view *v)
 		return complain("out of memory");
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		snprintf(path, sizeof(path), "%s.%u", s->raw, v->cpu[i].number);
-		s->file[i] = fopen(path, "we");
+		s->file[i] = newfile_grow(path);
 		if (!s->file[i])
 			return complain("cannot write to %s: %s; choose another prefix with --raw",
-					path, strerror(errno));
+					path, newfile_error(errno));
 	}
 	return 0;
 }

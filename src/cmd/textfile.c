@@ -1,20 +1,18 @@
 #include "cmd/textfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/say.h"
+#include "cmd/newfile.h"
 #include "render/openmetrics.h"
 
 struct textfile {
 	const char *path;
-	char *tmp;
 	bool host;
 	struct leaders leaders;
 	pthread_t writer;
@@ -31,41 +29,28 @@ struct textfile {
 
 /* ---- the file ---- */
 
-static int put(int fd, const char *text, size_t len)
+/* Whatever the umask: another user must be able to read it. 0 or -errno. */
+static int open_file(const struct textfile *t, struct newfile *new)
 {
-	while (len) {
-		ssize_t n = write(fd, text, len);
+	int err = newfile_open(new, t->path);
 
-		if (n < 0 && errno != EINTR)
-			return errno;
-		if (n > 0) {
-			text += n;
-			len -= n;
-		}
-	}
-	return 0;
+	if (!err && fchmod(fileno(new->file), 0644))
+		err = -errno;
+	if (err && new->file)
+		newfile_close(new, false);
+	return err;
 }
 
-/* 0 or errno. Without a sync: after a crash of the machine there is no run to report. */
+/* 0 or -errno. Without a sync: after a crash of the machine there is no run to report. */
 static int put_file(const struct textfile *t, const char *text, size_t len)
 {
-	int fd, err;
+	struct newfile new;
+	int err = open_file(t, &new);
 
-	unlink(t->tmp); /* left by a killed run */
-	fd = open(t->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return errno;
-	/* whatever the umask: another user must be able to read it */
-	err = fchmod(fd, 0644) ? errno : 0;
-	if (!err)
-		err = put(fd, text, len);
-	if (close(fd) && !err)
-		err = errno;
-	if (!err && rename(t->tmp, t->path))
-		err = errno;
 	if (err)
-		unlink(t->tmp);
-	return err;
+		return err;
+	fwrite(text, 1, len, new.file); /* closing tells */
+	return newfile_close(&new, true);
 }
 
 /* Reports a failure once, when it begins. */
@@ -75,7 +60,7 @@ static void put_or_say(struct textfile *t, const char *text, size_t len)
 
 	if (err && !t->error)
 		say("writing %s: %s; the run goes on and tries again with each --interval", t->path,
-		    strerror(err));
+		    newfile_error(err));
 	t->error = err;
 }
 
@@ -127,11 +112,11 @@ static void hand_over(struct textfile *t, char *text, size_t len)
 struct textfile *textfile_open(const char *path, bool host)
 {
 	struct textfile *t = calloc(1, sizeof(*t));
+	struct newfile new;
 	struct stat st;
-	int fd;
+	int err;
 
-	if (!t || asprintf(&t->tmp, "%s.tmp", path) < 0) {
-		free(t);
+	if (!t) {
 		complain("out of memory");
 		return NULL;
 	}
@@ -146,17 +131,15 @@ struct textfile *textfile_open(const char *path, bool host)
 		textfile_close(t);
 		return NULL;
 	}
-	unlink(t->tmp);
-	fd = open(t->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0) {
+	err = open_file(t, &new);
+	if (err) {
 		complain("cannot write into the directory of %s: %s; choose another file with "
 			 "--textfile",
-			 path, strerror(errno));
+			 path, newfile_error(err));
 		textfile_close(t);
 		return NULL;
 	}
-	close(fd);
-	unlink(t->tmp);
+	newfile_close(&new, false);
 	return t;
 }
 
@@ -196,7 +179,6 @@ int textfile_close(struct textfile *t)
 	pthread_mutex_destroy(&t->lock);
 	pthread_cond_destroy(&t->come);
 	free(t->text);
-	free(t->tmp);
 	free(t);
 	return err ? -1 : 0;
 }

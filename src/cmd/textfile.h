@@ -1,6 +1,6 @@
 /* --textfile: the metrics of a run in a file that is always whole, while the run goes on.
  *
- * Each text goes to FILE.tmp, which then replaces FILE. A thread of its own does that, so that a
+Each text goes to a new file, which then replaces FILE. A thread of its own does that, so that a
  * slow disk does not keep this process from reading its measurements. A failure to write is
  * reported once, and the next text is tried again.
  */

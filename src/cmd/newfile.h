@@ -1,0 +1,40 @@
+/* The files that commands write, opened in one way: -o, --hiccups, --raw, --ready-file, --textfile.
+ *
+ * culprit runs as root in directories where others may write. So a regular file is always made as
+ * new: nothing of the owner, the mode, the links and the open descriptors of what was there stays.
+ * It has no name, or one that cannot be guessed, until it is put in place by a rename, which
+ * follows no link. A device, a pipe and a fifo are opened as they are. What leads there by a
+ * symbolic link is followed, but not from a directory where anybody may write.
+ */
+#ifndef CULPRIT_NEWFILE_H
+#define CULPRIT_NEWFILE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct newfile {
+	FILE *file;
+	char path[PATH_MAX]; /* where it is to be; "": it is there, or is no regular file */
+	char temp[PATH_MAX]; /* its name until then; "": none */
+};
+
+/* Opens it for writing; what is at `path` stays as it is until newfile_place. 0 or -errno: see
+ * newfile_error. */
+int newfile_open(struct newfile *n, const char *path);
+
+/* Puts it in place, where it may go on to grow. Again, and for what is no regular file, it does
+ * nothing. 0 or -errno. */
+int newfile_place(struct newfile *n);
+
+/* Closes it; keep: puts it in place, when all that was written is in it. 0 or -errno of the first
+ * thing that failed. */
+int newfile_close(struct newfile *n, bool keep);
+
+/* A file that is in place from the start. The caller closes it. NULL: errno. */
+FILE *newfile_grow(const char *path);
+
+/* strerror for -errno or errno of these. */
+const char *newfile_error(int error);
+
+#endif

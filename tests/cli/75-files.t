@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""The files that culprit writes as root, in a directory where anybody may write: what a neighbour
+has planted there is neither followed nor kept."""
+import os
+import stat
+import subprocess
+import tempfile
+import threading
+
+from lib import CULPRIT, ROOT, culprit, done, is_, need_root, ok
+
+need_root()
+os.umask(0o027)
+NOBODY = 65534
+REC = os.path.join(ROOT, "tests/fixtures/recordings/1.0/sleep.rec")
+rooms = tempfile.TemporaryDirectory(prefix="culprit-test-")
+os.chmod(rooms.name, 0o755)
+shared, private = os.path.join(rooms.name, "shared"), os.path.join(rooms.name, "private")
+os.mkdir(shared)
+os.chmod(shared, 0o1777)
+os.mkdir(private, 0o755)
+victim = os.path.join(rooms.name, "victim")
+RUN = ("run", "-c", str(max(os.sched_getaffinity(0))), "-d", "50ms", "-q", "--no-trace")
+WAYS = {"-o": ("report", REC, "-f", "json", "-o"), "-o in lines": (*RUN, "-f", "jsonl", "-o"),
+        "--hiccups": (*RUN, "--hiccups"), "--ready-file": (*RUN, "--ready-file"),
+        "--textfile": (*RUN, "--textfile"), "plot -o": ("plot", REC, "-f", "svg", "-o"),
+        "a PNG": ("plot", REC, "-f", "png", "-o")}
+report = culprit(*WAYS["-o"][:-1]).out
+
+
+def plant(where, what):
+    path = os.path.join(where, "planted")
+    if os.path.lexists(path):
+        os.unlink(path)
+    if what == "link":
+        os.symlink(victim, path)
+    else:
+        with open(path, "w") as f:
+            f.write("theirs")
+        os.chmod(path, 0o666)
+    os.lchown(path, NOBODY, NOBODY)
+    return path
+
+
+def content(path):
+    with open(path) as f:
+        return f.read()
+
+
+for name, way in WAYS.items():
+    with open(victim, "w") as f:
+        f.write("precious")
+    path = plant(shared, "link")
+    r = culprit(*way, path)
+    said = r.err.splitlines()
+    refused = r.rc == 1 or name == "--ready-file"
+    ok(refused and content(victim) == "precious" and os.path.islink(path)
+       and len([s for s in said if path in s]) == 1, f"{name}: a planted link is refused", r)
+
+    path = plant(shared, "file")
+    with open(path) as theirs:
+        r = culprit(*way, path)
+        st = os.stat(path)
+        mode = 0o644 if name == "--textfile" else 0o640
+        ok(r.rc == 0 and (st.st_uid, stat.S_IMODE(st.st_mode)) == (0, mode)
+           and theirs.read() == "theirs" and content(path) != "theirs" if name != "a PNG" else
+           r.rc == 0 and st.st_uid == 0 and theirs.read() == "theirs",
+           f"{name}: the file of another is replaced by a new one", r, oct(st.st_mode), st.st_uid)
+    is_(os.listdir(shared), ["planted"], f"{name}: nothing else is left there")
+
+raw = os.path.join(shared, "planted." + RUN[2])
+os.symlink(victim, raw)
+r = culprit(*RUN, "--raw", os.path.join(shared, "planted"))
+ok(r.rc == 1 and raw in r.err and content(victim) == "precious", "--raw: a planted link is refused",
+   r)
+
+# ---- what goes on to work ----
+link = plant(private, "link")
+r = culprit(*WAYS["-o"], link)
+ok(r.rc == 0 and os.path.islink(link) and content(victim) == report,
+   "a link in a directory of one's own is followed, and stays", r)
+os.unlink(link)
+os.symlink(os.path.join(shared, "planted"), link)
+plant(shared, "link")
+r = culprit(*WAYS["-o"], link)
+ok(r.rc == 1 and link in r.err and content(victim) == report, "a link to a planted link is refused",
+   r)
+
+fifo = os.path.join(shared, "fifo")
+os.mkfifo(fifo)
+got = []
+reader = threading.Thread(target=lambda: got.append(content(fifo)), daemon=True)
+reader.start()
+r = culprit(*WAYS["-o"], fifo)
+reader.join(10)
+ok(r.rc == 0 and got == [report] and stat.S_ISFIFO(os.stat(fifo).st_mode), "-o to a fifo", r)
+r = culprit(*WAYS["-o"], "/dev/null")
+ok(r.rc == 0 and stat.S_ISCHR(os.stat("/dev/null").st_mode), "-o /dev/null", r)
+is_(culprit(*WAYS["-o"], "/dev/stdout").out, report, "-o /dev/stdout, a pipe")
+out = os.path.join(private, "out")
+command = f'{{ echo first; "$0" "$@" /dev/stdout; }} >{out}'
+subprocess.run(["sh", "-c", command, CULPRIT, *WAYS["-o"]], check=True)
+is_(content(out), "first\n" + report, "-o /dev/stdout, a file that the shell has opened")
+command = '"$0" "$@" >(cat)'
+r = subprocess.run(["bash", "-c", command, CULPRIT, *WAYS["-o"]], stdout=subprocess.PIPE, text=True)
+is_(r.stdout, report, "-o to a pipe of the shell")
+
+# ---- a run that fails ----
+kept = os.path.join(private, "kept")
+with open(kept, "w") as f:
+    f.write("before")
+r = culprit("report", "/nonexistent", "-o", kept)
+ok(r.rc == 1 and content(kept) == "before", "what was there stays when there is no report", r)
+r = culprit("report", "/nonexistent", "-o", kept + "2")
+ok(r.rc == 1 and not os.path.exists(kept + "2"), "nor is there a new file", r)
+is_(sorted(os.listdir(private)), ["kept", "out", "planted"], "nothing else is left")
+done()
