@@ -141,13 +141,15 @@ static int write_chunk(struct writer *w, uint32_t type, uint32_t raw)
 	if (!error)
 		error = write_all(w->fd, payload, stored);
 	free(head.at);
-	w->q->raw_bytes += raw;
-	w->q->stored_bytes += CHUNK_HEAD + stored;
+	if (!error) {
+		w->q->raw_bytes += raw;
+		w->q->stored_bytes += CHUNK_HEAD + stored;
+	}
 	w->q->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	return error;
 }
 
-static int write_file_head(int fd)
+static int write_file_head(struct writer *w)
 {
 	struct bytes b = {0};
 	int error;
@@ -156,7 +158,9 @@ static int write_file_head(int fd)
 	put_u16(&b, FORMAT_MAJOR);
 	put_u16(&b, FORMAT_MINOR);
 	put_u32(&b, 0);
-	error = b.failed ? ENOMEM : write_all(fd, b.at, b.len);
+	error = b.failed ? ENOMEM : write_all(w->fd, b.at, b.len);
+	if (!error)
+		w->q->stored_bytes += b.len;
 	free(b.at);
 	return error;
 }
@@ -213,11 +217,12 @@ pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	cpus_run_on(cpus); /* culprit's process reports a failure */
+	signal(SIGXFSZ, SIG_IGN); /* the write fails, and says so */
+	cpus_run_on(cpus);        /* culprit's process reports a failure */
 	w.raw = malloc(CHUNK_MAX);
 	w.stored = malloc(compressBound(CHUNK_MAX));
 	w.synced_ns = now_ns();
-	error = w.raw && w.stored ? write_file_head(fd) : ENOMEM;
+	error = w.raw && w.stored ? write_file_head(&w) : ENOMEM;
 	if (error)
 		atomic_store(&q->error, error);
 	else

@@ -221,6 +221,21 @@ void recorder_begun(struct recorder *r, const struct view *v)
 	r->cut_ns = now_ns();
 }
 
+/* What is lost with the rest is in the queue, so the file alone says how much there is. */
+static int stop_here(struct recorder *r, int error)
+{
+	const char *why =
+		error == ECHILD ? "the process that writes it was killed" : strerror(error);
+	uint64_t bytes = recorder_stats(r).stored_bytes;
+
+	r->failed = true;
+	if (bytes <= FILE_HEAD)
+		return complain("recording to %s stops here: %s; nothing of it can be read",
+				r->path, why);
+	return complain("recording to %s stops here: %s; its first %llu bytes can be read", r->path,
+			why, (unsigned long long)bytes);
+}
+
 bool recorder_poll(struct recorder *r)
 {
 	int error = r->failed ? 0 : queue_error(r->queue);
@@ -229,12 +244,8 @@ bool recorder_poll(struct recorder *r)
 		r->pid = 0;
 		error = ECHILD;
 	}
-	if (error) {
-		r->failed = true;
-		complain("recording to %s stops here, and can be read up to here: %s", r->path,
-			 error == ECHILD ? "the process that writes it was killed"
-					 : strerror(error));
-	}
+	if (error)
+		stop_here(r, error);
 	if (!r->failed && r->encoder && now_ns() - r->cut_ns >= EVENTS_NS)
 		cut_events(r);
 	return !r->failed;
@@ -274,10 +285,8 @@ int recorder_end(struct recorder *r, const struct view *v)
 		put_cpu(&b, &v->cpu[i], i ? 0 : v->run.recursion_misses);
 	whole = push_patiently(r, CHUNK_TAIL, &b) && push_patiently(r, CHUNK_END, &end);
 	error = whole ? await_writer(r) : 0;
-	if (error) {
-		r->failed = true;
-		return complain("recording to %s: %s", r->path, strerror(error));
-	}
+	if (error)
+		return stop_here(r, error);
 	if (!whole)
 		return -1;
 	if (r->stats.hiccups_lost || r->stats.records_lost)
@@ -310,6 +319,7 @@ struct recorder_stats recorder_stats(const struct recorder *r)
 {
 	struct recorder_stats s = r->stats;
 
+	s.cut = r->failed;
 	queue_stats(r->queue, &s.raw_bytes, &s.stored_bytes, &s.cpu_ns);
 	return s;
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The files that culprit writes as root, in a directory where anybody may write: what a neighbour
 has planted there is neither followed nor kept."""
+import json
 import os
+import re
 import stat
 import subprocess
 import tempfile
@@ -114,4 +116,23 @@ ok(r.rc == 1 and content(kept) == "before", "what was there stays when there is 
 r = culprit("report", "/nonexistent", "-o", kept + "2")
 ok(r.rc == 1 and not os.path.exists(kept + "2"), "nor is there a new file", r)
 is_(sorted(os.listdir(private)), ["kept", "out", "planted"], "nothing else is left")
+
+# ---- a disk that is full ----
+rec = os.path.join(private, "cut.rec")
+for limit in (10, 1024, 4096):
+    r = culprit("record", *RUN[1:], "--force", rec, prefix=("prlimit", f"--fsize={limit}"))
+    said = re.search(r"stops here: File too large; (?:its first (\d+) bytes|nothing of it) can be "
+                     "read$", r.err, re.M)
+    if not ok(r.rc == 1 and not r.out and said and r.err.count("\n") == 1,
+              f"{limit} bytes of room: record says that it stops, and no size", r):
+        continue
+    r = culprit("report", rec, "-f", "json")
+    if said[1]:
+        ok(f"at byte {said[1]}:" in json.loads(r.out)["run"]["incomplete"],
+           "as much as it says can be read", said[1], r)
+    else:
+        ok(r.rc == 1 and limit == 10, "nothing of it can be read", r)
+r = culprit("record", *RUN[1:], "--force", rec)
+ok(r.rc == 0 and f" in {os.path.getsize(rec):,} bytes;" in r.out,
+   "with room enough it says the size of the file", r, os.path.getsize(rec))
 done()
