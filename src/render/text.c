@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,6 +46,24 @@ const char *text_plain(const struct page *p)
 const char *text_safe(const char *text, char buf[TEXT_SAFE])
 {
 	return escape_text(text, SIZE_MAX, buf, TEXT_SAFE);
+}
+
+void text_line(const struct page *p, const char *fmt, ...)
+{
+	static const char blanks[] = "          ";
+	char text[4 * TEXT_SAFE];
+	size_t indent;
+	struct flow f;
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	indent = strspn(fmt, " ");
+	flow_start(&f, p->out, p->width, blanks + sizeof(blanks) - 1 - indent, " ",
+		   blanks + sizeof(blanks) - 3 - indent);
+	flow_words(&f, text);
+	flow_end(&f);
 }
 
 /* A line of the head about what went wrong. */
@@ -87,7 +106,7 @@ static void write_head(const struct page *p)
 	if (p->view->run.isolation_changed[0])
 		write_trouble(p, "isolation changed:", p->view->run.isolation_changed);
 	if (view_shared(p->view))
-		fprintf(p->out, "%s\n", VIEW_SHARED);
+		text_line(p, "%s", VIEW_SHARED);
 }
 
 /* "(by poke [812] on cpu 0)" behind the piece that it asked for. */
@@ -138,17 +157,19 @@ static void write_tail(const struct page *p)
 	char text[TEXT_SAFE];
 	struct flow f;
 
-	if (r->symbols_hidden && r->traced)
-		fprintf(p->out, "\nfunctions have no names: the kernel hides its addresses (sysctl "
-				"kernel.kptr_restrict)\n");
-	if (!r->traced)
-		fprintf(p->out,
-			"\nnot traced (--no-trace): hiccups are measured, nothing is attributed\n");
+	if (r->symbols_hidden && r->traced) {
+		fputc('\n', p->out);
+		text_line(p, "functions have no names: the kernel hides its addresses (sysctl "
+			     "kernel.kptr_restrict)");
+	}
+	if (!r->traced) {
+		fputc('\n', p->out);
+		text_line(p,
+			  "not traced (--no-trace): hiccups are measured, nothing is attributed");
+	}
 	if (r->watch) {
 		fputc('\n', p->out);
-		flow_start(&f, p->out, p->width, "", " ", "  ");
-		flow_words(&f, VIEW_WATCH);
-		flow_end(&f);
+		text_line(p, "%s", VIEW_WATCH);
 	}
 	if (!r->nnot_observed)
 		return;
@@ -157,8 +178,8 @@ static void write_tail(const struct page *p)
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
 		flow_add(&f, "%s", text_safe(r->not_observed[i], text));
 	flow_end(&f);
-	fprintf(p->out, "  (not in this kernel: what they would show counts as %s)\n",
-		text_safe(view_rest(p->view), text));
+	text_line(p, "  (not in this kernel: what they would show counts as %s)",
+		  text_safe(view_rest(p->view), text));
 }
 
 static void write_worst_hiccups(const struct page *p, uint32_t most)

@@ -31,6 +31,10 @@ const char *text_plain(const struct page *p);
 #define TEXT_SAFE 512
 const char *text_safe(const char *text, char buf[TEXT_SAFE]);
 
+/* Writes a line of words, which goes on two columns deeper where it is too long for the page; it
+ * begins with as many blanks as fmt. */
+__attribute__((format(printf, 2, 3))) void text_line(const struct page *p, const char *fmt, ...);
+
 /* Writes a CPU with its table. index: the CPU's in the view. */
 void text_cpu(const struct page *p, uint32_t index);
 

@@ -149,12 +149,12 @@ void text_audit(const struct page *p)
 	if (n > shown)
 		fprintf(p->out, "  and %u that cost less (-f json has them all)\n", n - shown);
 	if (rest && failed)
-		fprintf(p->out,
-			"  %u more warning%s, %u of them FAIL, cost nothing in this run: see "
-			"culprit audit\n",
-			rest, rest == 1 ? "" : "s", failed);
+		text_line(p,
+			  "  %u more warning%s, %u of them FAIL, cost nothing in this run: see "
+			  "culprit audit",
+			  rest, rest == 1 ? "" : "s", failed);
 	else if (rest)
-		fprintf(p->out, "  %u more warning%s cost nothing in this run: see culprit audit\n",
-			rest, rest == 1 ? "" : "s");
+		text_line(p, "  %u more warning%s cost nothing in this run: see culprit audit",
+			  rest, rest == 1 ? "" : "s");
 	free(order);
 }

@@ -56,7 +56,7 @@ static void write_numbers(const struct page *p, const struct cpu *c)
 	if (f.some)
 		flow_end(&f);
 	if (report_merged(&c->sources, rest, sizeof(rest)))
-		fprintf(p->out, "  %s\n", rest);
+		text_line(p, "  %s", rest);
 }
 
 /* Writes the gaps below the threshold. */
@@ -66,11 +66,11 @@ static void write_shorts(const struct page *p, const struct cpu *r)
 	char a[32], b[32], c[32], d[32];
 
 	if (s->known)
-		fprintf(p->out, "  %s short gap%s besides, of %s to %s: %s %% of its time more\n",
-			format_count(s->count, a, sizeof(a)), s->count == 1 ? "" : "s",
-			format_ns(s->from_ns, b, sizeof(b)),
-			format_ns(r->threshold_ns, c, sizeof(c)),
-			percent_of(s->total_ns, r->observed_ns, d, sizeof(d)));
+		text_line(p, "  %s short gap%s besides, of %s to %s: %s %% of its time more",
+			  format_count(s->count, a, sizeof(a)), s->count == 1 ? "" : "s",
+			  format_ns(s->from_ns, b, sizeof(b)),
+			  format_ns(r->threshold_ns, c, sizeof(c)),
+			  percent_of(s->total_ns, r->observed_ns, d, sizeof(d)));
 }
 
 /* Writes where the bounds of edges come from, when they rest on few samples. */
@@ -82,15 +82,15 @@ static void write_edges(const struct page *p, const struct cpu *c)
 	if (!p->view->run.traced || p->view->run.watch || n >= EDGE_SAMPLES_FEW)
 		return;
 	if (n >= EDGE_SAMPLES_MIN)
-		fprintf(p->out,
-			"  edge beside an interrupt: up to %s, learned from %llu interruptions "
-			"only\n",
-			format_ns(c->bounds.irq_ns, a, sizeof(a)), n);
+		text_line(p,
+			  "  edge beside an interrupt: up to %s, learned from %llu interruptions "
+			  "only",
+			  format_ns(c->bounds.irq_ns, a, sizeof(a)), n);
 	else
-		fprintf(p->out,
+		text_line(
+			p,
 			"  edge beside an interrupt: up to %s, a default: %llu interruptions were "
-			"too few to learn it "
-			"from\n",
+			"too few to learn it from",
 			format_ns(c->bounds.irq_ns, a, sizeof(a)), n);
 }
 
@@ -184,19 +184,18 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	write_shorts(p, c);
 	write_edges(p, c);
 	if (c->counts.lost)
-		fputs("  lost: " REPORT_LATE "\n", p->out);
+		text_line(p, "  lost: %s", REPORT_LATE);
 	if (c->hiccups_lost)
-		fprintf(p->out,
-			"  %s more hiccups were not recorded, %s: the reader came too late\n",
-			format_count(c->hiccups_lost, a, sizeof(a)),
-			format_ns(c->hiccups_lost_ns, b, sizeof(b)));
+		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
+			  format_count(c->hiccups_lost, a, sizeof(a)),
+			  format_ns(c->hiccups_lost_ns, b, sizeof(b)));
 	if (p->view->run.watch)
 		write_thread(p, c);
 	else if (c->unpaired)
 		text_unpaired(p, c->unpaired);
 	if (c->ended)
-		fprintf(p->out, "  ended early, after %s: %s\n",
-			format_ns(c->observed_ns, a, sizeof(a)), text_safe(c->ended, text));
+		text_line(p, "  ended early, after %s: %s", format_ns(c->observed_ns, a, sizeof(a)),
+			  text_safe(c->ended, text));
 }
 
 /* Writes the kernel's counters: one line when all agree, else those that differ. */
@@ -207,7 +206,8 @@ static void write_evidence(const struct page *p, const struct cpu *c)
 
 	if (!p->view->run.traced || !c->outside_ns || p->view->run.watch)
 		return;
-	flow_start(&f, p->out, p->width, "  outside the kernel: ", "; ", "    ");
+	flow_start(&f, p->out, p->width, "  outside the kernel:", "; ", "    ");
+	f.hang = "    ";
 	if (p->view->host.hypervisor[0])
 		flow_add(&f, "this is a guest, and its host takes time unseen");
 	if (c->steal_known)
@@ -228,32 +228,36 @@ static void write_closure(const struct page *p, const struct cpu *r)
 	if (!p->view->run.traced || p->view->run.watch)
 		return;
 	if (!r->closure_known && r->ended) {
-		fprintf(p->out, "  closure: not checked, the CPU's window had ended before its "
-				"counters were read again\n");
+		text_line(p, "  closure: not checked, the CPU's window had ended before its "
+			     "counters were read again");
 		return;
 	}
 	if (!r->closure_known && (p->view->run.damaged || p->view->run.part)) {
-		fprintf(p->out, "  closure: not checked, this is a part of what the kernel's "
-				"counters cover\n");
+		text_line(p, "  closure: not checked, this is a part of what the kernel's "
+			     "counters cover");
 		return;
 	}
 	if (!r->closure_known) {
-		fprintf(p->out, "  closure: not checked, the kernel's counters could not be read "
-				"at both ends\n");
+		text_line(p, "  closure: not checked, the kernel's counters could not be read "
+			     "at both ends");
 		return;
 	}
 	for (uint32_t i = 0; i < r->nclosure; i++)
 		differ += r->closure[i].kernel != r->closure[i].traced;
-	fprintf(p->out, "  closure: %u of the kernel's %u counters match what was traced\n",
-		r->nclosure - differ, r->nclosure);
+	text_line(p, "  closure: %u of the kernel's %u counters match what was traced",
+		  r->nclosure - differ, r->nclosure);
 	for (uint32_t i = 0; i < r->nclosure; i++) {
 		const struct closure_row *c = &r->closure[i];
 		char counter[TEXT_SAFE], why[TEXT_SAFE];
+		struct flow f;
 
-		if (c->kernel != c->traced)
-			fprintf(p->out, "    %s: kernel %" PRIu64 ", traced %" PRIu64 "%s%s\n",
-				text_safe(c->counter, counter), c->kernel, c->traced,
-				c->why ? ": " : "", c->why ? text_safe(c->why, why) : "");
+		if (c->kernel == c->traced)
+			continue;
+		flow_start(&f, p->out, p->width, "    ", " ", "      ");
+		flow_add(&f, "%s: kernel %" PRIu64 ",", text_safe(c->counter, counter), c->kernel);
+		flow_add(&f, "traced %" PRIu64 "%s", c->traced, c->why ? ":" : "");
+		flow_words(&f, c->why ? text_safe(c->why, why) : "");
+		flow_end(&f);
 	}
 }
 
@@ -263,12 +267,17 @@ static void write_ticks(const struct page *p, const struct nohz_ticks *t)
 
 	for (uint32_t i = 0; i < t->count; i++) {
 		const struct nohz_tick_row *r = &t->row[i];
+		char tid[16] = "";
+		struct flow f;
 
-		fprintf(p->out, "  %s %s x %" PRIu64 " while %s",
-			i ? "                    " : "the tick was kept by",
-			nohz_dependency_name(r->dependency), r->count,
-			report_comm(r->comm, r->kernel_thread, comm, sizeof(comm)));
-		fprintf(p->out, r->tid ? " [%u] ran\n" : " ran\n", r->tid);
+		if (r->tid)
+			snprintf(tid, sizeof(tid), " [%u]", r->tid);
+		flow_start(&f, p->out, p->width,
+			   i ? "                       " : "  the tick was kept by ", " ", "    ");
+		flow_add(&f, "%s x %" PRIu64, nohz_dependency_name(r->dependency), r->count);
+		flow_add(&f, "while %s%s ran",
+			 report_comm(r->comm, r->kernel_thread, comm, sizeof(comm)), tid);
+		flow_end(&f);
 	}
 }
 
@@ -283,9 +292,10 @@ static void write_beside(const struct page *p, uint32_t i)
 
 	bystanders_rank(t, order);
 	flow_start(&f, p->out, p->width,
-		   c->ended ? "  beside its process ran "
-			    : "  its process stayed on this CPU; beside it ran ",
+		   c->ended ? "  beside its process ran"
+			    : "  its process stayed on this CPU; beside it ran",
 		   " · ", "    ");
+	f.hang = "    ";
 	for (uint32_t k = 0; k < shown; k++) {
 		const struct bystander *o = &t->row[order[k]];
 
@@ -310,9 +320,9 @@ static void write_frequency(const struct page *p, const struct cpu *c)
 	char count[32];
 
 	if (c->khz_changes)
-		fprintf(p->out, "  its frequency changed %s time%s, from %.2f to %.2f GHz\n",
-			format_count(c->khz_changes, count, sizeof(count)), plural(c->khz_changes),
-			c->khz_min / 1e6, c->khz_max / 1e6);
+		text_line(p, "  its frequency changed %s time%s, from %.2f to %.2f GHz",
+			  format_count(c->khz_changes, count, sizeof(count)),
+			  plural(c->khz_changes), c->khz_min / 1e6, c->khz_max / 1e6);
 }
 
 void text_cpu(const struct page *p, uint32_t i)

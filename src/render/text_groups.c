@@ -57,12 +57,24 @@ static void table_row(const struct page *p, struct table *t, const struct cpu_gr
 	table_end_row(t);
 }
 
+#define IN_TURN ", by share lost and longest gap in turn"
+
+/* Begins a paragraph; what follows on its first line is added to the flow. */
+static void write_heading(const struct page *p, const char *text, struct flow *f)
+{
+	fprintf(p->out, "\n%s", text_style(p, BOLD));
+	flow_start(f, p->out, p->width, text, " ", "  ");
+	fputs(text_plain(p), p->out);
+}
+
 static void write_table(const struct page *p)
 {
 	const struct cpu_groups *all = &p->view->groups;
 	uint32_t rows = p->fold && all->n > TABLE_ROWS + 1 ? TABLE_ROWS : all->n, more = 0;
 	struct table *t = table_new(p->width, 2);
 	bool folded = false;
+	struct flow f;
+	char count[32];
 
 	if (!t)
 		return;
@@ -77,9 +89,10 @@ static void write_table(const struct page *p)
 		folded |= k < rows && all->row[k].n > 1;
 		more += k < rows ? 0 : all->row[k].n;
 	}
-	fprintf(p->out, "\n%s%u CPUs%s, by share lost and longest gap in turn%s\n",
-		text_style(p, BOLD), p->view->ncpus, text_plain(p),
-		folded ? "; of alike ones the most" : "");
+	snprintf(count, sizeof(count), "%u CPUs", p->view->ncpus);
+	write_heading(p, count, &f);
+	flow_words(&f, folded ? IN_TURN "; of alike ones the most" : IN_TURN);
+	flow_end(&f);
 	table_print(t, p->out, p->colour);
 	table_free(t);
 	if (more)
@@ -209,14 +222,13 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 	if (sum.counts.lost)
 		fputs("  lost: " REPORT_LATE "\n", p->out);
 	if (sum.hiccups_lost)
-		fprintf(p->out,
-			"  %s more hiccups were not recorded, %s: the reader came too late\n",
-			format_count(sum.hiccups_lost, a, sizeof(a)),
-			format_ns(sum.hiccups_lost_ns, b, sizeof(b)));
+		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
+			  format_count(sum.hiccups_lost, a, sizeof(a)),
+			  format_ns(sum.hiccups_lost_ns, b, sizeof(b)));
 	if (sum.unpaired)
 		text_unpaired(p, sum.unpaired);
 	if (sum.ended)
-		fprintf(p->out, "  all of them ended early: %s\n", text_safe(sum.ended, text));
+		text_line(p, "  all of them ended early: %s", text_safe(sum.ended, text));
 }
 
 /* The kernel's counters of all of them; how many counters, and on how many CPUs one differs. */
@@ -224,6 +236,7 @@ static void write_closure(const struct page *p, const struct cpu_group *g)
 {
 	uint32_t counters = 0, differ = 0, cpus = 0;
 	const struct cpu *c = &p->view->cpu[g->first];
+	char those[64] = "";
 
 	if (!p->view->run.traced || !c->closure_known)
 		return;
@@ -236,22 +249,25 @@ static void write_closure(const struct page *p, const struct cpu_group *g)
 			differ += c->closure[k].kernel != c->closure[k].traced;
 		cpus += differ > before;
 	}
-	fprintf(p->out, "  closure: %u of the kernel's %u counters match what was traced",
-		counters - differ, counters);
 	if (differ)
-		fprintf(p->out, "; those of %u CPU%s differ (-f json)", cpus, cpus == 1 ? "" : "s");
-	fputc('\n', p->out);
+		snprintf(those, sizeof(those), "; those of %u CPU%s differ (-f json)", cpus,
+			 cpus == 1 ? "" : "s");
+	text_line(p, "  closure: %u of the kernel's %u counters match what was traced%s",
+		  counters - differ, counters, those);
 }
 
 static void write_group(const struct page *p, const struct cpu_group *g)
 {
 	unsigned number = p->view->cpu[g->first].number;
 	char list[REPORT_CPUS];
+	struct flow f;
 
-	fprintf(p->out, "\n%s%s%s (%u alike: %s%s)\n", text_style(p, BOLD), report_cpus(g, list),
-		text_plain(p), g->n,
-		cpus_has(&p->view->host.isolated, number) ? "isolated" : "not isolated",
-		cpus_has(&p->view->host.nohz_full, number) ? ", nohz_full" : "");
+	write_heading(p, report_cpus(g, list), &f);
+	f.some = true;
+	flow_add(&f, "(%u alike: %s%s)", g->n,
+		 cpus_has(&p->view->host.isolated, number) ? "isolated" : "not isolated",
+		 cpus_has(&p->view->host.nohz_full, number) ? ", nohz_full" : "");
+	flow_end(&f);
 	write_figures(p, g);
 	write_numbers(p, g);
 	if (g->total_ns)

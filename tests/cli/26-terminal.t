@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """A report on a terminal: longer than the screen, it ends with the verdict, too; elsewhere it does
-not."""
+not. No line of any report is wider than the screen."""
 import fcntl
+import glob
 import os
 import pty
 import re
 import struct
+import subprocess
+import tempfile
 import termios
 
 import lib
@@ -43,4 +46,31 @@ is_(on_terminal(24, "-o", "/dev/stdout"), f"{plain}\n{verdict}\n", "nor does the
 is_(on_terminal(0), plain, "nor where the terminal does not say how high it is")
 is_(on_terminal(24, "-f", "markdown"), culprit("report", RECORDING, "-f", "markdown").out,
     "other formats are the same everywhere")
+
+# ---- width ----
+# A word alone on its line may be wider, and on 60 columns the figures of a workload are: nothing
+# can be left out of them.
+FIGURES = re.compile(r" +count  .*  of each| +[\d,]+(  +[\d.]+ [num]?s){7}  .*")
+
+
+def too_wide(width, *args):
+    r = subprocess.run([CULPRIT, "report", *args], capture_output=True, text=True, check=True,
+                       env={**os.environ, "COLUMNS": str(width)})
+    return [line for line in r.stdout.splitlines() if len(line) > width and " " in line.strip()
+            and not (width == 60 and FIGURES.fullmatch(line))]
+
+
+with tempfile.TemporaryDirectory() as place:
+    for make in "golden", "golden_machines":
+        subprocess.run([os.path.join(lib.BUILD, make), place], check=True, capture_output=True)
+    machines = [f"{place}/{m}.rec" for m in (60, 256, 1024, "unlike")]
+    others = sorted(set(glob.glob(f"{place}/*.rec")) - set(machines)) + sorted(
+        glob.glob(os.path.join(lib.ROOT, "tests/fixtures/recordings/*/*.rec")))
+    for width in 60, 80, 100:
+        wide = [(os.path.basename(p), line) for p in machines for line in too_wide(width, p)]
+        wide += [(os.path.basename(p), line) for p in others
+                 for line in too_wide(width, p, "--stacks", "--all")]
+        if width > 60:  # the tables of all hosts need more
+            wide += [("all of them", line) for line in too_wide(width, *others)]
+        is_(wide, [], f"{len(machines)} and {len(others)} reports fit {width} columns")
 done()
