@@ -28,26 +28,38 @@ static const struct fact *next_cgroup(const struct audit *a, const char *file, i
 
 void check_partitions(struct audit *a)
 {
+	struct finding_items bad = {0};
 	const struct fact *x = NULL;
-	int depth = 0, bad = 0;
-	char line[LINE_MAX_TEXT];
+	char line[LINE_MAX_TEXT], why[LINE_MAX_TEXT] = "", name[FACT_NAME_MAX];
+	struct finding *f;
+	int depth = 0;
 
 	while ((x = next_cgroup(a, "cpuset.cpus.partition", &depth, x))) {
 		if (x->err || !strstr(x->text, "invalid"))
 			continue;
 		first_line(x->text, line, sizeof(line));
-		struct finding *f =
-			fail(a, "the cpuset partition /%.*s is not in force",
-			     (int)(strlen(x->name) - strlen("/cpuset.cpus.partition")), x->name);
-
-		value(f, "%s", line);
-		good(f, "isolated");
-		words(f, "make its cpuset.cpus exclusive: no CPU of it in a sibling's, all of it "
-			 "in the parent's");
-		bad++;
+		if (!bad.count)
+			snprintf(why, sizeof(why), "%s", line);
+		snprintf(name, sizeof(name), "/%.*s",
+			 (int)(strlen(x->name) - strlen("/cpuset.cpus.partition")), x->name);
+		if (!finding_items_add(&bad, name, 0))
+			a->short_of_memory = true;
 	}
-	if (!bad)
+	if (!bad.count) {
 		found_ok(a, "no invalid cpuset partition");
+		return;
+	}
+	f = bad.count == 1 ? fail(a, "the cpuset partition %s is not in force", bad.row[0].name)
+			   : fail(a, "%u cpuset partitions are not in force", bad.count);
+	if (!f) {
+		finding_items_free(&bad);
+		return;
+	}
+	f->list = bad;
+	value(f, bad.count == 1 ? "%s" : "the first: %s", why);
+	good(f, "isolated");
+	words(f, "make its cpuset.cpus exclusive: no CPU of it in a sibling's, all of it in the "
+		 "parent's");
 }
 
 /* Threads of the workload that are under a quota. */

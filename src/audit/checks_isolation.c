@@ -84,7 +84,7 @@ static void check_cpuset(struct audit *a)
 {
 	struct isolation i;
 	struct cpus set;
-	char list[LIST_MAX];
+	char list[LIST_MAX], boot[LIST_MAX];
 
 	isolation_of(a->facts, &i);
 	if (!i.cpusets_known) {
@@ -96,8 +96,12 @@ static void check_cpuset(struct audit *a)
 	if (cpus_empty(&set))
 		found_ok(a, "no CPU is isolated by a cpuset partition alone");
 	else
-		value(info(a, "isolated by a cpuset partition, for as long as it exists"), "%s",
-		      cpus_format(&set, list, sizeof(list)));
+		value(info(a, "isolated by a cpuset partition, for as long as it exists"),
+		      "now: %s; since boot, by isolcpus=: %s",
+		      cpus_format(&set, list, sizeof(list)),
+		      !i.boot_known         ? "not known"
+		      : cpus_empty(&i.boot) ? "none"
+					    : cpus_format(&i.boot, boot, sizeof(boot)));
 }
 
 static void check_nohz_full(struct audit *a)

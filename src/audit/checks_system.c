@@ -75,8 +75,9 @@ static void check_tracing(struct audit *a)
 		"sys/kernel/tracing/instances/*/current_tracer",
 		"sys/kernel/tracing/instances/*/set_event",
 	};
-	char line[LINE_MAX_TEXT];
-	int active = 0;
+	char line[LINE_MAX_TEXT], first[LINE_MAX_TEXT] = "", name[FACT_NAME_MAX + 1];
+	struct finding_items active = {0};
+	struct finding *f;
 
 	if (!text_of(a, names[0])) {
 		unknown(a, "the kernel's tracers", names[0]);
@@ -88,15 +89,26 @@ static void check_tracing(struct audit *a)
 			first_line(x->text, line, sizeof(line));
 			if (x->err || !line[0] || !strcmp(line, "nop"))
 				continue;
-			struct finding *f = warn(a, "the kernel is being traced: /%s", x->name);
-
-			value(f, "%s", line);
-			words(f, "end it before the workload runs: switching it on or off patches "
-				 "the kernel's text");
-			active++;
+			if (!active.count)
+				snprintf(first, sizeof(first), "%s", line);
+			snprintf(name, sizeof(name), "/%s", x->name);
+			if (!finding_items_add(&active, name, 0))
+				a->short_of_memory = true;
 		}
-	if (!active)
+	if (!active.count) {
 		found_ok(a, "the kernel is not being traced");
+		return;
+	}
+	f = active.count == 1 ? warn(a, "the kernel is being traced: %s", active.row[0].name)
+			      : warn(a, "the kernel is being traced in %u ways", active.count);
+	if (!f) {
+		finding_items_free(&active);
+		return;
+	}
+	f->list = active;
+	value(f, active.count == 1 ? "%s" : "the first: %s", first);
+	words(f, "end it before the workload runs: switching it on or off patches the kernel's "
+		 "text");
 }
 
 static void check_livepatch(struct audit *a)
