@@ -49,8 +49,9 @@ static bool value_of(const struct placeholders *f, const char *field, char *buf,
 		snprintf(buf, len, "%" PRIu32, f->pid);
 	else if (!strcmp(field, "comm"))
 		name = f->comm;
-	else if (!strcmp(field, "interface"))
-		name = f->interface;
+	else if (!strcmp(field, "interface") && f->interface &&
+		 strncmp(f->interface, "virtio", 6) && strncmp(f->interface, "nvme", 4))
+		name = f->interface; /* those name a device that has an interface, or a disk */
 	else if (!strcmp(field, "function"))
 		name = plain_function(f->function, plain, sizeof(plain));
 	else

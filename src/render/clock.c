@@ -1,8 +1,8 @@
-/* Clocks for people, at 100 columns (some rows left out):
+/* Clocks for people (some rows left out):
  *
  *   rate of the counter (tsc)
- *                rate         +-  off a line, rms     max  tenths differ    over
- *     2596136.190 kHz  0.015 ppm           3.1 ns  7.1 ns      0.051 ppm  3.00 s  CLOCK_MONOTONIC
+ *       rate, kHz         +-  off, rms     max     tenths    over
+ *     2596136.190  0.015 ppm    3.1 ns  7.1 ns  0.051 ppm  3.00 s  MONOTONIC
  *   tsc of other CPUs, from cpu 0
  *     ahead by      +-  round trip  and back  messages
  *        -5 ns  235 ns      481 ns    481 ns    17,375  cpu 1
@@ -112,7 +112,7 @@ static void rate_row(struct table *t, const struct clock_rate *r, const char *by
 		for (int i = 0; i < 5; i++)
 			table_cell(t, NULL, "");
 	} else {
-		table_cellf(t, NULL, "%.3f kHz", r->khz);
+		table_cellf(t, NULL, "%.3f", r->khz);
 		table_cellf(t, NULL, "%.3f ppm", r->error_ppm);
 		table_cellf(t, NULL, "%.1f ns", r->rms_ns);
 		table_cellf(t, NULL, "%.1f ns", r->worst_ns);
@@ -141,8 +141,8 @@ static void write_pace(const struct page *p, const struct clock_view *v)
 
 static int write_rates(const struct page *p, const struct clock_view *v)
 {
-	static const char *const headings[] = {
-		"rate", "+-", "off a line, rms", "max", "tenths differ", "over", NULL};
+	static const char *const headings[] = {"rate, kHz", "+-",   "off, rms", "max",
+					       "tenths",    "over", NULL};
 	struct table *t = begin_table(p, headings);
 	char text[80];
 	int err;
@@ -151,9 +151,12 @@ static int write_rates(const struct page *p, const struct clock_view *v)
 	title(p, text);
 	if (!t)
 		return -ENOMEM;
-	rate_row(t, &v->monotonic, "CLOCK_MONOTONIC");
-	rate_row(t, &v->raw, "CLOCK_MONOTONIC_RAW");
+	rate_row(t, &v->monotonic, "MONOTONIC");
+	rate_row(t, &v->raw, "MONOTONIC_RAW");
 	err = end_table(p, t);
+	if (v->monotonic.known || v->raw.known)
+		fprintf(p->out, "  off: from a straight line; tenths: of the time, how far their "
+				"rates differ\n");
 	if (v->monotonic.known && v->raw.known)
 		write_pace(p, v);
 	if (v->ntp_known)

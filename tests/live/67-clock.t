@@ -29,7 +29,7 @@ for _ in range(TRIES):
     with tempfile.NamedTemporaryFile() as kept:
         r = culprit("clock", "-d", "1s", "-f", "json", "-o", kept.name)
         ok(r.rc == 0 and not r.err, "clock measures", r)
-        clock = json.load(kept)
+        clock = json.loads(read(kept.name))  # by its name: -o put a new file there
     ok(not r.out, "-o", r)
     if not any(o["failed"] for o in clock["offsets"]):
         break
@@ -119,6 +119,9 @@ ok(r.rc == 0 and "no other CPU" in r.out and "CLOCK_BOOTTIME" in r.out
    "text, of one CPU", r)
 if nobody:
     ok(r.rc == 0 and "kHz" in r.out, "needs no privileges", r)
+rates = r.out.split("rate of the counter")[1].split("\n\n")[0].splitlines()
+ok(all(len(line) <= 80 for line in rates) and any("MONOTONIC_RAW" in line for line in rates),
+   "80 columns have room for the names of the clocks", rates)
 begun = time.monotonic()
 proc = lib.spawn("clock", "-d", "60s", "-f", "json")
 

@@ -339,6 +339,14 @@ static void test_text_is_filled(void **state)
 		"{cpu} {cpus} {housekeeping} {hkmask} {irq} {pid} {comm} {interface}", &nothing);
 	assert_string_equal(text, "CPU CPUS HOUSEKEEPING HKMASK IRQ PID COMM INTERFACE");
 	free(text);
+	f.interface = "virtio1"; /* a device, whose interface has another name */
+	assert_string_equal(text = placeholders_fill("ethtool {interface}", &f),
+			    "ethtool INTERFACE");
+	free(text);
+	f.interface = "nvme0";
+	assert_string_equal(text = placeholders_fill("ethtool {interface}", &f),
+			    "ethtool INTERFACE");
+	free(text);
 }
 
 static void test_devices_by_name(void **state)
