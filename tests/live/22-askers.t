@@ -90,7 +90,8 @@ with tempfile.NamedTemporaryFile() as lines:
         writer, reader = hand_over()
     if run.result.rc != 0:
         raise RuntimeError(f"culprit run: {run.result}")
-    hiccups = [json.loads(line) for line in lines]
+    with open(lines.name, encoding="utf-8") as written:  # by its name: it is a new file
+        hiccups = [json.loads(line) for line in written]
 report = json.loads(run.result.out)
 lib.check_sums(report, "askers")
 askers = [dict(o, of=s["name"]) for c in report["cpus"] for s in c["sources"] for o in s["origins"]]
