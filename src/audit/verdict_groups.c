@@ -83,7 +83,7 @@ static void add_most(const struct say *s, uint32_t lane, const struct most *m,
 		return;
 	}
 	sentence_source(s->out, common.source);
-	sentence_add(s->out, ": what to do differs from CPU to CPU, see each with --cpu");
+	sentence_add(s->out, ": what to do differs from CPU to CPU, see each with -c");
 }
 
 static void add_quiet(const struct say *s)

@@ -226,7 +226,7 @@ const char *report_advice(const struct report_row *r)
 	if (r->as_above)
 		return "as above";
 	if (r->common && r->common->differs)
-		return "what to do differs from CPU to CPU, see each with --cpu";
+		return "what to do differs from CPU to CPU, see each with -c";
 	return r->source && r->source->advice ? r->source->advice : "";
 }
 

@@ -321,7 +321,7 @@ static void name_left(const struct page *p, const struct cpus *left)
 	fputc('\n', p->out);
 	flow_start(&f, p->out, p->width, "", " ", "  ");
 	flow_add(&f, "without details here: cpus %s;", cpus_format(left, list, sizeof(list)));
-	flow_words(&f, "--all shows all of them, and of a recording culprit report --cpu N any");
+	flow_words(&f, "--all shows all of them, and of a recording culprit report -c N any");
 	flow_end(&f);
 }
 
