@@ -19,12 +19,11 @@ SEC("?tp_btf/irq_noise")
 int BPF_PROG(irq_noise, int vector, const char *desc, __u64 start, __u64 duration)
 {
 	struct cpu_state *c = target();
-	__u32 id = vector_of(vector);
 	struct record r;
 
 	if (!c)
 		return 0;
-	r = noise(id ? RECORD_VECTOR : RECORD_IRQ, id ?: (__u32)vector, duration);
+	r = noise(RECORD_IRQ, vector, duration);
 	bpf_probe_read_kernel_str(r.name, sizeof(r.name), desc);
 	put_wide(c, LEVEL_IRQ, &r);
 	return 0;

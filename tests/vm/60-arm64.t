@@ -36,6 +36,14 @@ culprit run -d 300ms >/tmp/out/text
 culprit audit -f json -o /tmp/out/audit
 culprit audit >/tmp/out/audit.text
 tests/accuracy/score -c 1 -n POKES --gap 2ms-6ms >/tmp/out/score 2>&1
+if grep -qw osnoise /sys/kernel/tracing/available_tracers; then
+	rm /tmp/ready
+	culprit osnoise -c 1 -d 60s -f json -o /tmp/out/compare --ready-file /tmp/ready &
+	until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
+	poke mix -c 1 -n 5 -g 5ms-10ms >/dev/null
+	kill -INT $!
+	wait
+fi
 true
 """
 
@@ -86,6 +94,10 @@ def judge(name):
         is_(X86.findall(text), [], f"{name}: no word of x86's in {what}")
     score = files["score"].decode()
     diag(*score.splitlines())
+    if "compare" in files:
+        cpu, = json.loads(files["compare"])["cpus"]
+        ok(cpu["osnoise"] > 300 and cpu["matched"] >= 0.999 * cpu["osnoise"],
+           f"{name}: the intervals of the kernel's osnoise tracer are culprit's", cpu)
     ok("all bars met" in score, f"{name}: the noise of poke is found, named, and its asker")
 
 
