@@ -125,6 +125,26 @@ bool view_thread_known(const struct view *v)
 	return !v->run.part && !v->run.damaged;
 }
 
+/* Of kallsyms_show_value(): with 2 nobody sees addresses; with 1, who has CAP_SYSLOG; with 0, perf
+ * users, too, where perf_event_paranoid lets them. */
+const char *view_names_hidden(const struct view *v)
+{
+	const char *restricted = facts_text(&v->facts, "proc/sys/kernel/kptr_restrict");
+	char level = restricted && restricted[0] && !restricted[1 + strspn(restricted + 1, "\n")]
+			     ? restricted[0]
+			     : '?';
+
+	if (!v->run.symbols_hidden || !v->run.traced)
+		return NULL;
+	if (level == '2')
+		return "the kernel hides its addresses from everybody (sysctl "
+		       "kernel.kptr_restrict=2)";
+	if (level == '0' || level == '1')
+		return "the kernel hides its addresses from those without CAP_SYSLOG";
+	return "the kernel hides its addresses (CAP_SYSLOG is missing, or sysctl "
+	       "kernel.kptr_restrict is 2)";
+}
+
 void view_isolation(struct view *v, const struct cpus *isolated)
 {
 	struct cpus gone = v->host.isolated, come = *isolated;

@@ -210,6 +210,10 @@ void view_incomplete(struct view *v);
  * one without its end. */
 bool view_thread_known(const struct view *v);
 
+/* Why kernel functions have no names, as the end of a sentence; NULL: they have, or nothing was
+ * traced. It names what hides them as far as the facts tell. */
+const char *view_names_hidden(const struct view *v);
+
 /* Fills run.isolation_changed. isolated: as it is now, when the window has closed. */
 void view_isolation(struct view *v, const struct cpus *isolated);
 

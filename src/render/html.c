@@ -90,11 +90,9 @@ static void write_meta(const struct html *h)
 		      "nothing is "
 		      "attributed.</p>\n",
 		      out);
-	if (r->symbols_hidden && r->traced)
-		fputs("<p class=\"warn\"><b>Functions have no names:</b> the kernel hides its "
-		      "addresses (sysctl "
-		      "kernel.kptr_restrict).</p>\n",
-		      out);
+	if (view_names_hidden(h->view))
+		fprintf(out, "<p class=\"warn\"><b>Functions have no names:</b> %s.</p>\n",
+			view_names_hidden(h->view));
 }
 
 void html_shares(const struct html *h, const uint64_t by_kind[TIMELINE_KINDS], uint64_t whole)

@@ -145,8 +145,10 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 	}
 }
 
-static void write_not_observed(const struct run *r, FILE *out)
+static void write_not_observed(const struct view *v, FILE *out)
 {
+	const char *hidden = view_names_hidden(v);
+	const struct run *r = &v->run;
 	char text[NAME_MAX_ESCAPED];
 
 	fputs("\n## Not observed\n\n", out);
@@ -156,10 +158,8 @@ static void write_not_observed(const struct run *r, FILE *out)
 		      out);
 	else if (!r->nnot_observed && !r->symbols_hidden)
 		fputs("Nothing that culprit knows of.\n", out);
-	if (r->traced && r->symbols_hidden)
-		fputs("The kernel hides its addresses (sysctl `kernel.kptr_restrict`): functions "
-		      "have no names.\n",
-		      out);
+	if (hidden)
+		fprintf(out, "Functions have no names: %s.\n", hidden);
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
 		fprintf(out, "%s%s",
 			i                   ? ", "
@@ -197,6 +197,6 @@ int render_markdown_method(const struct view *v, bool all, FILE *out)
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		if (all || group_detailed(v, i))
 			write_cpu_notes(v, i, out);
-	write_not_observed(&v->run, out);
+	write_not_observed(v, out);
 	return err;
 }

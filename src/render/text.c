@@ -157,10 +157,9 @@ static void write_tail(const struct page *p)
 	char text[TEXT_SAFE];
 	struct flow f;
 
-	if (r->symbols_hidden && r->traced) {
+	if (view_names_hidden(p->view)) {
 		fputc('\n', p->out);
-		text_line(p, "functions have no names: the kernel hides its addresses (sysctl "
-			     "kernel.kptr_restrict)");
+		text_line(p, "functions have no names: %s", view_names_hidden(p->view));
 	}
 	if (!r->traced) {
 		fputc('\n', p->out);

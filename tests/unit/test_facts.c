@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "model/facts.h"
+#include "model/view.h"
 
 static void add(struct facts *f, const char *name, const char *text)
 {
@@ -137,12 +138,46 @@ static void test_globs(void **state)
 	facts_free(&f);
 }
 
+static void blames(struct view *v, const char *level, const char *cap, const char *sysctl)
+{
+	const char *why;
+
+	if (level)
+		add(&v->facts, "proc/sys/kernel/kptr_restrict", level);
+	why = view_names_hidden(v);
+	assert_non_null(why);
+	assert_int_equal(!strstr(why, "CAP_SYSLOG"), !cap);
+	assert_int_equal(!strstr(why, "kptr_restrict"), !sysctl);
+}
+
+static void test_hidden_names(void **state)
+{
+	struct view *v = calloc(1, sizeof(*v));
+
+	(void)state;
+	assert_non_null(v);
+	v->run.traced = true;
+	assert_null(view_names_hidden(v));
+	v->run.symbols_hidden = true;
+	blames(v, NULL, "it may be", "it may be");
+	blames(v, "0\n", "it is", NULL);
+	blames(v, "1\n", "it is", NULL);
+	blames(v, "1", "it is", NULL);
+	blames(v, "2\n", NULL, "it is");
+	blames(v, "", "it may be", "it may be");
+	blames(v, "20\n", "it may be", "it may be");
+	v->run.traced = false;
+	assert_null(view_names_hidden(v));
+	facts_free(&v->facts);
+	free(v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),   cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_bounds), cmocka_unit_test(test_count_bound),
-		cmocka_unit_test(test_globs),
+		cmocka_unit_test(test_globs),  cmocka_unit_test(test_hidden_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
