@@ -143,7 +143,7 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 	else if (c->smi_known && c->smi_count)
 		sentence_add(out, "firmware (%llu SMIs)", (unsigned long long)c->smi_count);
 	else if (v->host.hypervisor[0])
-		sentence_add(out, "this is a guest, and its host takes the time");
+		sentence_add(out, "this is a guest, most likely its host takes the time");
 	else
 		sentence_add(out, "firmware or hardware");
 	add_action(out, "; ", finding_of(v, v->cpu[i].number, s), s);

@@ -209,7 +209,7 @@ static void write_evidence(const struct page *p, const struct cpu *c)
 	flow_start(&f, p->out, p->width, "  outside the kernel:", "; ", "    ");
 	f.hang = "    ";
 	if (p->view->host.hypervisor[0])
-		flow_add(&f, "this is a guest, and its host takes time unseen");
+		flow_add(&f, "this is a guest, and its host may take time unseen");
 	if (c->steal_known)
 		flow_add(&f, "steal clock %s", format_ns(c->steal_ns, a, sizeof(a)));
 	else

@@ -246,7 +246,7 @@ static void test_hypervisor(void **state)
 	assert_int_equal(conclude(&v), 0);
 	assert_non_null(strstr(v.cpu[0].verdict,
 			       "cpu 3 loses 0.3 % to what the kernel does not see: this "
-			       "is a guest, and its host takes the time; "));
+			       "is a guest, most likely its host takes the time; "));
 	add(SOURCE_OUTSIDE, 0, "steal", NULL, 100, 1000000);
 	assert_int_equal(conclude(&v), 0);
 	assert_non_null(strstr(v.cpu[0].verdict, "cpu 3 loses 1.3 % to what the kernel does not "
