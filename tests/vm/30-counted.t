@@ -82,8 +82,9 @@ except (lab.Failed, FileNotFoundError) as why:
 
 
 class Turns:
-    """When CPU 0 was seen doing something: its events, and from where it wakes to where it sleeps
-    again."""
+    """When CPU 0 was seen doing something: from the first event after it went to sleep, which is
+    the interrupt that wakes it, to where it sleeps again. What comes before the first event is not
+    known."""
 
     def __init__(self, trace):
         events = re.findall(r"^[^#].*? \[000\] \S+ +([0-9.]+): (\w+): (.*)", trace, re.M)
@@ -94,8 +95,7 @@ class Turns:
                 self.spans[-1][1] = at + NEAR_NS
             else:
                 self.spans.append([at - NEAR_NS, at + NEAR_NS])
-            if name == "cpu_idle":
-                busy = text.startswith("state=4294967295")
+            busy = name != "cpu_idle" or text.startswith("state=4294967295")
         self.ends = [end for _, end in self.spans]
 
     def has(self, h):
