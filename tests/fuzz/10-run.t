@@ -16,6 +16,8 @@ mkdir "$work/recording" && "${BUILD:-build}/golden" "$work/recording" >/dev/null
 	echo "Bail out! golden failed"
 	exit 1
 }
+# What they stumbled over before comes along.
+cp tests/fuzz/seeds/recording/* "$work/recording"
 for source in tests/fuzz/fuzz_*.c; do
 	name=$(basename "$source" .c)
 	name=${name#fuzz_}
