@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "audit/explain.h"
+#include "base/line_of_file.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -86,14 +87,9 @@ static bool find_irq(const char *name, struct source *irq)
 	glob("/sys/kernel/irq/*/actions", 0, NULL, &files);
 	for (size_t i = 0; i < files.gl_pathc && !found; i++) {
 		uint32_t id = strtoul(files.gl_pathv[i] + strlen("/sys/kernel/irq/"), NULL, 10);
-		char actions[256] = "";
-		FILE *f = fopen(files.gl_pathv[i], "re");
+		char actions[256];
 
-		if (f && fgets(actions, sizeof(actions), f))
-			actions[strcspn(actions, "\n")] = 0;
-		if (f)
-			fclose(f);
-		found = actions[0] &&
+		found = line_of_file(files.gl_pathv[i], actions, sizeof(actions)) &&
 			(number ? id == strtoul(name, NULL, 10) : is_action(actions, name));
 		if (!found)
 			continue;
@@ -138,11 +134,10 @@ static bool find_thread(const char *name, bool *kernel)
 
 	glob("/proc/[0-9]*/stat", GLOB_NOSORT, NULL, &files);
 	for (size_t i = 0; i < files.gl_pathc && !found; i++) {
-		FILE *f = fopen(files.gl_pathv[i], "re");
-		char line[1024] = "", *open, *close;
+		char line[1024], *open, *close;
 		unsigned flags = 0;
 
-		if (f && fgets(line, sizeof(line), f)) {
+		if (line_of_file(files.gl_pathv[i], line, sizeof(line))) {
 			open = strchr(line, '(');
 			close = strrchr(line, ')');
 			found = open && close && (size_t)(close - open - 1) == strlen(name) &&
@@ -150,8 +145,6 @@ static bool find_thread(const char *name, bool *kernel)
 			if (found && sscanf(close + 1, " %*c %*s %*s %*s %*s %*s %u", &flags) == 1)
 				*kernel = flags & PF_KTHREAD;
 		}
-		if (f)
-			fclose(f);
 	}
 	globfree(&files);
 	return found;

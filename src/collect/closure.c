@@ -30,16 +30,14 @@ struct closure {
 struct closure *closure_new(const unsigned *cpu, uint32_t n)
 {
 	struct closure *c = calloc(1, sizeof(*c));
-	struct irq_vectors vectors;
 
 	if (!c)
 		return NULL;
 	c->n = n;
 	c->counters = counters_new(cpu, n);
 	c->subject = calloc(n, sizeof(*c->subject));
-	irq_vectors_read(&vectors);
 	if (c->counters && c->subject) {
-		counters_ipis(c->counters, vectors.ipi_base);
+		counters_ipis(c->counters, irq_vectors()->ipi_base);
 		return c;
 	}
 	closure_free(c);

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/line_of_file.h"
 #include "base/units.h"
 #include "collect/facts.h"
 #include "collect/machine.h"
@@ -13,26 +14,12 @@
 
 #define CPU_DIR "/sys/devices/system/cpu/"
 
-/* Reads the first line of a small file into buf, "" on failure. */
-static void read_line(const char *path, char *buf, size_t len)
-{
-	FILE *f = fopen(path, "re");
-
-	buf[0] = 0;
-	if (!f)
-		return;
-	if (!fgets(buf, len, f))
-		buf[0] = 0;
-	buf[strcspn(buf, "\n")] = 0;
-	fclose(f);
-}
-
 static void read_cpus(const char *path, struct cpus *set)
 {
 	char line[4096], why[128];
 
 	cpus_clear(set);
-	read_line(path, line, sizeof(line));
+	line_of_file(path, line, sizeof(line));
 	cpus_parse(line, set, why, sizeof(why)); /* nohz_full may say "(null)": the empty set */
 }
 
@@ -59,9 +46,9 @@ void host_read(struct host *host)
 	}
 	machine_cpu_model(host->cpu_model, sizeof(host->cpu_model));
 	machine_hypervisor(host->hypervisor, sizeof(host->hypervisor));
-	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-		  host->clocksource, sizeof(host->clocksource));
-	read_line("/proc/cmdline", host->cmdline, sizeof(host->cmdline));
+	line_of_file("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+		     host->clocksource, sizeof(host->clocksource));
+	line_of_file("/proc/cmdline", host->cmdline, sizeof(host->cmdline));
 	host_isolated(&host->isolated);
 	read_cpus(CPU_DIR "nohz_full", &host->nohz_full);
 	read_cpus(CPU_DIR "online", &host->online);
@@ -105,7 +92,7 @@ static void read_goal(int cpu, char *goal, size_t len)
 	char path[64];
 
 	snprintf(path, sizeof(path), CPU_DIR "cpu%d/hotplug/target", cpu);
-	read_line(path, goal, len);
+	line_of_file(path, goal, len);
 }
 
 bool host_is_online(unsigned cpu)
@@ -175,7 +162,7 @@ bool host_locked_down(void)
 {
 	char line[128];
 
-	read_line("/sys/kernel/security/lockdown", line, sizeof(line));
+	line_of_file("/sys/kernel/security/lockdown", line, sizeof(line));
 	return strstr(line, "[confidentiality]");
 }
 

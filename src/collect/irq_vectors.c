@@ -4,23 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/line_of_file.h"
 #include "model/irq_row.h"
 #include "model/source.h"
+
+#if defined(__x86_64__)
+#define ARE_NUMBERED                                                                               \
+	false /* arch/x86/include/asm/trace/irq_vectors.h has a tracepoint for each                \
+	       */
+#else
+#define ARE_NUMBERED true
+#endif
 
 /* True when the interrupt's one action has this name. */
 static bool has_action(int irq, const char *name)
 {
-	char path[64], line[64] = "";
-	FILE *f;
+	char path[64], line[64];
 
 	snprintf(path, sizeof(path), "/sys/kernel/irq/%d/actions", irq);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	if (fgets(line, sizeof(line), f))
-		line[strcspn(line, "\n")] = 0;
-	fclose(f);
-	return !strcmp(line, name);
+	return line_of_file(path, line, sizeof(line)) && !strcmp(line, name);
 }
 
 /* The IPIs follow each other, and all have the action IPI (arch/arm64/kernel/smp.c:
@@ -52,15 +54,17 @@ static void name_ipi(char *name, const char *line, int ipi)
 		 (int)strcspn(at, "\n"), at);
 }
 
-const char *irq_vectors_ipi(const struct irq_vectors *v, uint32_t irq)
+const char *irq_vectors_ipi(uint32_t irq)
 {
+	const struct irq_vectors *v = irq_vectors();
+
 	if (v->ipi_base < 0 || irq < (uint32_t)v->ipi_base || irq >= VECTOR_IRQS ||
 	    !v->per_cpu[irq] || !has_action(irq, "IPI"))
 		return NULL;
 	return v->ipi_name[(irq - v->ipi_base) % v->ipis];
 }
 
-void irq_vectors_read(struct irq_vectors *v)
+static void read_vectors(struct irq_vectors *v)
 {
 	FILE *f = fopen("/proc/interrupts", "re");
 	uint8_t vector_of_ipi[IPIS_MAX] = {0};
@@ -68,7 +72,6 @@ void irq_vectors_read(struct irq_vectors *v)
 	struct irq_row row;
 	size_t room = 0;
 
-	*v = (struct irq_vectors){.ipi_base = -1};
 	while (f && getline(&line, &room, f) > 0) {
 		irq_row_read(line, &row);
 		if (row.irq >= 0 && row.irq < VECTOR_IRQS) {
@@ -90,19 +93,25 @@ void irq_vectors_read(struct irq_vectors *v)
 		place_ipis(v, vector_of_ipi);
 }
 
+const struct irq_vectors *irq_vectors(void)
+{
+	static struct irq_vectors vectors = {.ipi_base = -1};
+	static bool is_read = !ARE_NUMBERED;
+
+	if (!is_read)
+		read_vectors(&vectors);
+	is_read = true;
+	return &vectors;
+}
+
 bool irq_vectors_replace(const char *hook)
 {
-#if defined(__x86_64__)
-	(void)hook;
-	return false;
-#else
-	for (uint32_t id = 1; id < VECTOR_IDS; id++) {
+	for (uint32_t id = 1; ARE_NUMBERED && id < VECTOR_IDS; id++) {
 		size_t len = strlen(vector_name(id));
 
 		if (!strncmp(hook, vector_name(id), len) &&
 		    (!strcmp(hook + len, "_entry") || !strcmp(hook + len, "_exit")))
 			return true;
 	}
-	return !strcmp(hook, "nmi_handler") || !strcmp(hook, "unknown_nmi_error");
-#endif
+	return ARE_NUMBERED && (!strcmp(hook, "nmi_handler") || !strcmp(hook, "unknown_nmi_error"));
 }

@@ -18,11 +18,13 @@ struct irq_vectors {
 	char ipi_name[IPIS_MAX][40]; /* "IPI6 CPU backtrace interrupts" */
 };
 
-/* The IPI that this interrupt is, by the kernel's words; NULL: it is none. */
-const char *irq_vectors_ipi(const struct irq_vectors *v, uint32_t irq);
+/* Those of this machine: read from /proc/interrupts and /sys/kernel/irq at the first call, and kept
+ * as long as the process lives. What cannot be read is no vector. On x86 there are none, and
+ * nothing is read. Not for several threads. */
+const struct irq_vectors *irq_vectors(void);
 
-/* Reads them from /proc/interrupts and /sys/kernel/irq. What cannot be read is no vector. */
-void irq_vectors_read(struct irq_vectors *v);
+/* The IPI that this interrupt is, by the kernel's words; NULL: it is none. */
+const char *irq_vectors_ipi(uint32_t irq);
 
 /* True for a hook on x86's vectors and NMIs on another architecture: nothing is missed without it,
  * because irq_handler_entry shows what it would. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/line_of_file.h"
 #include "collect/irq_vectors.h"
 #include "collect/symbols.h"
 
@@ -25,7 +26,6 @@ struct live_names {
 	struct probes *probes;
 	struct symbols *symbols;
 	struct irq_facts irqs[IRQS_MAX];
-	struct irq_vectors vectors;
 	struct stack_names *stacks[STACKS_MAX]; /* by the kernel's id */
 	struct names names;
 };
@@ -33,15 +33,9 @@ struct live_names {
 static void read_list(uint32_t irq, const char *which, char *list, size_t len)
 {
 	char path[64];
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/irq/%u/%s_affinity_list", irq, which);
-	f = fopen(path, "re");
-	list[0] = 0;
-	if (f && fgets(list, len, f))
-		list[strcspn(list, "\n")] = 0;
-	if (f)
-		fclose(f);
+	line_of_file(path, list, len);
 }
 
 static void read_affinity(struct irq_facts *facts, uint32_t irq)
@@ -57,10 +51,10 @@ static void read_affinity(struct irq_facts *facts, uint32_t irq)
 
 static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
 {
-	char path[64], line[256] = "";
+	const struct irq_vectors *vectors = irq_vectors();
+	char path[64], line[256];
 	struct irq_facts *facts;
 	const char *ipi;
-	FILE *f;
 
 	if (irq >= IRQS_MAX)
 		return NULL;
@@ -68,18 +62,14 @@ static struct irq_facts *irq_facts(struct live_names *n, uint32_t irq)
 	if (facts->name)
 		return facts;
 	snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", irq);
-	f = fopen(path, "re");
-	if (f && fgets(line, sizeof(line), f))
-		line[strcspn(line, "\n")] = 0;
-	if (f)
-		fclose(f);
+	line_of_file(path, line, sizeof(line));
 	facts->actions = 1;
 	for (const char *comma = line; (comma = strchr(comma, ',')); comma++)
 		facts->actions++;
-	ipi = irq_vectors_ipi(&n->vectors, irq);
+	ipi = irq_vectors_ipi(irq);
 	facts->name = strdup(ipi ? ipi : line);
 	/* "may go to cpu 0-3" is no use of one that cannot be moved. */
-	if (irq >= VECTOR_IRQS || !n->vectors.per_cpu[irq])
+	if (irq >= VECTOR_IRQS || !vectors->per_cpu[irq])
 		read_affinity(facts, irq);
 	return facts;
 }
@@ -142,7 +132,6 @@ struct live_names *live_names_new(struct probes *probes)
 	if (!n)
 		return NULL;
 	n->probes = probes;
-	irq_vectors_read(&n->vectors);
 	n->symbols = symbols_new();
 	if (!n->symbols) {
 		free(n);

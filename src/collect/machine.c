@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/line_of_file.h"
 #include "model/hypervisor.h"
 
 #define TEXT_MAX  256
@@ -188,17 +189,10 @@ bool machine_counter_stable(const char *clocksource, const char **why)
 
 static bool read_node(int node, struct cpus *cpus)
 {
-	char path[64], line[4096] = "", why[128];
-	FILE *f;
+	char path[64], line[4096], why[128];
 
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
-	f = fopen(path, "re");
-	if (f && !fgets(line, sizeof(line), f))
-		line[0] = 0;
-	if (f)
-		fclose(f);
-	line[strcspn(line, "\n")] = 0;
-	return line[0] && !cpus_parse(line, cpus, why, sizeof(why));
+	return line_of_file(path, line, sizeof(line)) && !cpus_parse(line, cpus, why, sizeof(why));
 }
 
 int machine_node_of(const struct cpus *cpus)

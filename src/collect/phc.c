@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/line_of_file.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/counter.h"
@@ -69,15 +70,9 @@ static int find_index(const char *interface)
 static void read_name(struct phc *phc)
 {
 	char path[128];
-	FILE *f;
 
 	snprintf(path, sizeof(path), "/sys/class/ptp/%s/clock_name", strrchr(phc->path, '/') + 1);
-	f = fopen(path, "re");
-	if (!f || !fgets(phc->name, sizeof(phc->name), f))
-		phc->name[0] = 0;
-	phc->name[strcspn(phc->name, "\n")] = 0;
-	if (f)
-		fclose(f);
+	line_of_file(path, phc->name, sizeof(phc->name));
 }
 
 int phc_open(const char *operand, struct phc *phc)

@@ -141,11 +141,10 @@ static void find_context(struct probes *p, const struct kernel *k)
 
 static void find_irq_vectors(struct probes *p)
 {
-	struct irq_vectors v;
+	const struct irq_vectors *v = irq_vectors();
 
-	irq_vectors_read(&v);
-	p->skel->rodata->irqs_are_vectors = v.any;
-	memcpy((void *)p->skel->rodata->vector_of_irq, v.vector, sizeof(v.vector));
+	p->skel->rodata->irqs_are_vectors = v->any;
+	memcpy((void *)p->skel->rodata->vector_of_irq, v->vector, sizeof(v->vector));
 }
 
 static int load_for(struct probes *p, const struct kernel *k)
