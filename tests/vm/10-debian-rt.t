@@ -140,8 +140,8 @@ for least, most in stops:
         exact += [h for h in later if h["duration_ns"] <= 1.1 * most]
         h = later[0]
         at = h["start_ns"] + h["duration_ns"]
-        # To the guest it is one instant, so that all of it lies in one place: outside the kernel, at
-        # an edge, or in the handler that ran just then.
+        # To the guest it is one instant, so that all of it lies in one place: outside the kernel,
+        # at an edge, or in the handler that ran just then.
         places = [h["outside_ns"], h["edge_ns"], *(p["net_ns"] for p in h["pieces"])]
         ok(max(places) >= 0.9 * least, "and lies in one place", h)
         diag(f"stopped for {least / 1e6:.2f} to {most / 1e6:.2f} ms, read "
@@ -151,8 +151,8 @@ if exact:
 else:
     not_judged("and one of them is no longer than the stop", "the host let the guest wait longer")
 
-# vm/30-counted has the score of them; here all that is asked is what holds however late they come: a
-# thread that is to be interrupted may have spun and gone before the interrupt was sent.
+# vm/30-counted has the score of them; here all that is asked is what holds however late they come:
+# a thread that is to be interrupted may have spun and gone before the interrupt was sent.
 pokes = [e for e in map(json.loads, files["poke"].decode().splitlines()) if e.get("tid")]
 end = stopped["run"]["started_monotonic_ns"] + cpu_of(stopped, 1)["observed_ns"]
 
