@@ -1,5 +1,8 @@
 #include "cmd/limits.h"
 
+#include <errno.h>
+
+#include "audit/advise.h"
 #include "base/escape.h"
 #include "base/say.h"
 #include "base/units.h"
@@ -15,6 +18,51 @@ const struct opt limits_opts[] = {
 	{0},
 };
 
+int limits_set_trigger(const char *text, void *field, const struct opt *row, char *why,
+		       size_t whylen)
+{
+	struct triggers *t = field;
+
+	if (t->count == TRIGGERS_MAX) {
+		snprintf(why, whylen, "'%.60s' is one too many: at most %d can be given", text,
+			 TRIGGERS_MAX);
+		return -EINVAL;
+	}
+	if (trigger_parse(text, *(const unsigned *)row->arg, &t->row[t->count], why, whylen))
+		return -EINVAL;
+	t->count++;
+	return 0;
+}
+
+int limits_set_stop_on(const char *text, void *field, const struct opt *row, char *why,
+		       size_t whylen)
+{
+	return limits_set_trigger(text, &((struct limits *)field)->stop_on, row, why, whylen);
+}
+
+static void find_cause(void *ctx, uint32_t lane, struct source *s)
+{
+	if (!s->cause) /* out of memory: it has none this time */
+		advise_source(ctx, lane, s);
+}
+
+int limits_begin_triggers(struct triggers *t, struct view *v)
+{
+	t->find_cause = find_cause;
+	t->ctx = v;
+	return triggers_begin(t, v->ncpus) ? complain("out of memory") : 0;
+}
+
+int limits_begin(struct limits *l, struct view *v)
+{
+	return limits_begin_triggers(&l->stop_on, v);
+}
+
+void limits_end(struct limits *l)
+{
+	triggers_free(&l->stop_on);
+}
+
 /* Writes "CPU 3", or a watched thread's name. Returns buf. */
 static const char *lane_name(const struct view *v, uint32_t i, char buf[4 * LANE_NAME])
 {
@@ -24,6 +72,36 @@ static const char *lane_name(const struct view *v, uint32_t i, char buf[4 * LANE
 		return escape_text(view_lane(v, i, lane), SIZE_MAX, buf, 4 * LANE_NAME);
 	snprintf(buf, 4 * LANE_NAME, "CPU %u", v->cpu[i].number);
 	return buf;
+}
+
+const char *limits_describe(const struct view *v, const struct trigger_hit *hit,
+			    char buf[LIMITS_HIT])
+{
+	char name[4 * LANE_NAME], at[32], took[32];
+	const struct cpu *c = &v->cpu[hit->lane];
+
+	/* say() escapes what it prints */
+	if (v->run.watch)
+		view_lane(v, hit->lane, name);
+	else
+		snprintf(name, sizeof(name), "CPU %u", c->number);
+	snprintf(buf, LIMITS_HIT, "%s at +%s: %s: %s%s%s%s", name,
+		 format_ns(hit->start_ns - v->run.started_ns, at, sizeof(at)), hit->trigger->text,
+		 hit->trigger->event >= TRIGGER_LOST ? "with the hiccup of " : "",
+		 format_ns(hit->duration_ns, took, sizeof(took)),
+		 hit->who[0] ? ", most of it " : "", hit->who);
+	return buf;
+}
+
+void limits_hear(struct limits *l, const struct view *v, uint32_t lane, const struct account *a)
+{
+	struct trigger_hit hit;
+	char text[LIMITS_HIT];
+
+	if (!triggers_hear(&l->stop_on, v, lane, a, &hit) || l->stopped)
+		return;
+	l->stopped = true;
+	say("stops: %s", limits_describe(v, &hit, text));
 }
 
 static int check_lane(const struct limits *l, const struct view *v, uint32_t i)
@@ -56,7 +134,7 @@ static int check_lane(const struct limits *l, const struct view *v, uint32_t i)
 
 int limits_crossed(const struct limits *l, const struct view *v)
 {
-	int code = EXIT_OK;
+	int code = l->stopped ? EXIT_CROSSED : EXIT_OK;
 
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		if (check_lane(l, v, i) == EXIT_CROSSED)

@@ -1,16 +1,61 @@
-/* Thresholds that a script gates on: --max-hiccup and --max-lost. */
+/* Thresholds that a script gates on: --max-hiccup and --max-lost judge at the end, --stop-on ends
+ * the run. */
 #ifndef CULPRIT_LIMITS_H
 #define CULPRIT_LIMITS_H
 
 #include "base/opt.h"
-#include "model/view.h"
+#include "model/trigger.h"
 
 struct limits {
 	uint64_t max_hiccup_ns; /* 0: not given */
 	double max_lost;        /* percent of a CPU's time; 0: not given */
+	struct triggers stop_on;
+	bool stopped; /* by one of these */
 };
 
+/* The row of --stop-on: `field` is the offset of a struct limits, `can` the TRIGGER_BITs of what
+ * can happen there. */
+#define LIMITS_STOP_ON(field, can)                                                                 \
+	{                                                                                          \
+		0, "stop-on", "EXPR",                                                              \
+			"end at once, with the full report and exit status 2, when this happens: " \
+			"hiccup>100us, say; culprit help triggers has the words; may be given "    \
+			"several times",                                                           \
+			field, limits_set_stop_on, .arg = &(const unsigned)                        \
+		{                                                                                  \
+			can                                                                        \
+		}                                                                                  \
+	}
+int limits_set_stop_on(const char *text, void *field, const struct opt *row, char *why,
+		       size_t whylen);
+
+/* What can happen to CPUs, to operations, and to watched threads. */
+#define RUN_TRIGGERS       (TRIGGER_BIT(HICCUP) | TRIGGER_BIT(LOST) | TRIGGER_BIT(COUNT))
+#define OPERATION_TRIGGERS (TRIGGER_BIT(HICCUP) | TRIGGER_BIT(COUNT))
+#define WATCH_TRIGGERS     (RUN_TRIGGERS | TRIGGER_BIT(WAKE) | TRIGGER_BIT(LATE))
+
+/* Reads one more trigger. Setter of a struct triggers; the row's arg as above. */
+int limits_set_trigger(const char *text, void *field, const struct opt *row, char *why,
+		       size_t whylen);
+
 extern const struct opt limits_opts[]; /* rows of a struct limits */
+
+/* Call it when the view has its CPUs. 0 or -1 with the reason said. */
+int limits_begin(struct limits *l, struct view *v);
+void limits_end(struct limits *l);
+
+/* Takes a hiccup. Says, once, which trigger it pulled; l->stopped is then true. */
+void limits_hear(struct limits *l, const struct view *v, uint32_t lane, const struct account *a);
+
+/* Lets triggers ask for the causes of the view's sources, and makes room. 0 or -1 with the reason
+ * said. */
+int limits_begin_triggers(struct triggers *t, struct view *v);
+
+/* Writes where and what a trigger was pulled by: "CPU 3 at +1.23 s: hiccup>100us: 152 us, most of
+ * it thread kworker/3:1". Any bytes. Returns buf. */
+#define LIMITS_HIT 512
+const char *limits_describe(const struct view *v, const struct trigger_hit *hit,
+			    char buf[LIMITS_HIT]);
 
 /* Reports what crosses them in the view, one line each on stderr. Returns EXIT_CROSSED or
  * EXIT_OK. */

@@ -31,6 +31,8 @@ static void hear(void *ctx, uint32_t index, const struct account *a)
 {
 	const struct live *l = ctx;
 
+	if (l->limits)
+		limits_hear(l->limits, l->view, index, a);
 	if (l->output)
 		output_hiccup(l->output, l->view, index, a);
 	if (l->hiccup)
@@ -42,6 +44,7 @@ static bool step(struct live *l)
 {
 	bool more = !l->output || output_flush(l->output);
 
+	more &= !l->limits || !l->limits->stopped;
 	return more && (!l->step || l->step(l->ctx));
 }
 
@@ -110,6 +113,8 @@ static int run_window(struct live *l, struct recorder *recorder)
 	struct cpus isolated;
 	int code, bad = 0;
 
+	if (l->limits && limits_begin(l->limits, l->view))
+		return EXIT_ERROR;
 	if (recorder && recorder_head(recorder, l->view))
 		return EXIT_ERROR;
 	if (l->engine->begin(l->run))
@@ -156,7 +161,8 @@ int live_run(struct live *l)
 	int code = EXIT_ERROR;
 
 	hooks.spans = l->spans || (l->output && output_spans(l->output));
-	if (l->hiccup || (l->output && output_lines(l->output)))
+	if (l->hiccup || (l->output && output_lines(l->output)) ||
+	    (l->limits && l->limits->stop_on.count))
 		hooks.hear = hear;
 	measure_catch_signals();
 	if (l->record_to) {
@@ -173,6 +179,8 @@ int live_run(struct live *l)
 		complain("ended before the window opened: nothing was measured");
 	if (l->run)
 		l->engine->close(l->run);
+	if (l->limits)
+		limits_end(l->limits);
 	recorder_close(recorder);
 	return code;
 }

@@ -14,12 +14,12 @@ struct live {
 	const struct measure *measure;
 	const struct engine *engine;
 	const void *engine_options;
-	struct view *view;           /* the caller has read its host */
-	struct output *output;       /* of the report, which takes each hiccup; NULL: none */
-	bool spans;                  /* record spans whatever the output needs */
-	const struct limits *limits; /* NULL: none */
-	const char *record_to;       /* path of a recording; NULL: none */
-	bool force;                  /* overwrite it */
+	struct view *view;     /* the caller has read its host */
+	struct output *output; /* of the report, which takes each hiccup; NULL: none */
+	bool spans;            /* record spans whatever the output needs */
+	struct limits *limits; /* NULL: none */
+	const char *record_to; /* path of a recording; NULL: none */
+	bool force;            /* overwrite it */
 	/* It has the terminal: what there is to say waits for the end of the window. */
 	bool full_screen;
 	struct recorder_stats stats; /* of the recording, set at the end */

@@ -104,6 +104,7 @@ static const struct opt pingpong_opts[] = {
 	 .why = "keeps only the medians of all pairs"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "until all messages are sent"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
+	LIMITS_STOP_ON(FIELD(command.limits), OPERATION_TRIGGERS),
 	{0},
 };
 
@@ -121,7 +122,7 @@ const struct opt_command pingpong_usage = {
 		 "it. They are processes, not threads: the semaphores, condition variables and "
 		 "futexes are those that work between processes. Messages that took long are "
 		 "explained on the CPU that was late.\n\n" EXIT_STATUS(
-			 "2 --max-hiccup was crossed, "),
+			 "2 --max-hiccup or --stop-on was crossed, "),
 	.opts = pingpong_opts,
 	.examples = pingpong_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

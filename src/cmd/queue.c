@@ -101,6 +101,7 @@ static const struct opt queue_opts[] = {
 	{0, "long", NULL, NULL, FIELD(long_table)}, /* old spelling of --percentiles long */
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "until all messages are sent"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
+	LIMITS_STOP_ON(FIELD(command.limits), OPERATION_TRIGGERS),
 	{0},
 };
 
@@ -120,7 +121,7 @@ const struct opt_command queue_usage = {
 		 "them to a file. Each is a process that spins, pinned to a CPU. Transit is the "
 		 "time from a message's stamp until a consumer sees it. Messages that were late "
 		 "are explained on the CPU that was late; for each CPU the report says who else "
-		 "ran there.\n\n" EXIT_STATUS("2 --max-hiccup was crossed, "),
+		 "ran there.\n\n" EXIT_STATUS("2 --max-hiccup or --stop-on was crossed, "),
 	.opts = queue_opts,
 	.examples = queue_examples,
 	.environment =

@@ -20,6 +20,7 @@ struct options {
 static const struct opt record_opts[] = {
 	{.include = measure_report_opts, .offset = offsetof(struct options, measure)},
 	{.include = limits_opts, .offset = offsetof(struct options, limits)},
+	LIMITS_STOP_ON(offsetof(struct options, limits), RUN_TRIGGERS),
 	{0, "force", NULL, "overwrite FILE if it exists", offsetof(struct options, force)},
 	{0},
 };
@@ -39,8 +40,7 @@ const struct opt_command record_usage = {
 		 "the kernel, who asked, and all names. From this file culprit report makes, on "
 		 "any machine, the report that the run would have printed. Ctrl-C ends it early. A "
 		 "recording that is cut off can be read up to the place where it is "
-		 "cut.\n\n" EXIT_STATUS(
-			 "2 a threshold given by --max-hiccup or --max-lost was crossed, "),
+		 "cut.\n\n" EXIT_STATUS("2 --max-hiccup, --max-lost or --stop-on was crossed, "),
 	.opts = record_opts,
 	.examples = record_examples,
 	.environment = (const struct opt_choice[]){ENV_NONE, {0}},

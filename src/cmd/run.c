@@ -57,6 +57,7 @@ static const struct opt run_opts[] = {
 	 opt_set_duration, .preset = "15s", .needs = "textfile", .why = "belongs to --textfile"},
 	{0, "interval", "TIME", .alias = "textfile-interval"},
 	{.include = limits_opts, .offset = FIELD(limits)},
+	LIMITS_STOP_ON(FIELD(limits), RUN_TRIGGERS),
 	{0},
 };
 
@@ -76,8 +77,7 @@ const struct opt_command run_usage = {
 	.summary = "measure CPUs and say who interrupted them",
 	.about = "Spins on each CPU, notices each time the CPU was away, and joins each gap with "
 		 "what the kernel ran there. Ctrl-C ends the run early, with the full "
-		 "report.\n\n" EXIT_STATUS(
-			 "2 a threshold given by --max-hiccup or --max-lost was crossed, "),
+		 "report.\n\n" EXIT_STATUS("2 --max-hiccup, --max-lost or --stop-on was crossed, "),
 	.opts = run_opts,
 	.examples = run_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

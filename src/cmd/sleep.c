@@ -89,6 +89,7 @@ static const struct opt sleep_opts[] = {
 	 .needs = "load", .why = "says where the load runs"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
+	LIMITS_STOP_ON(FIELD(command.limits), OPERATION_TRIGGERS | TRIGGER_BIT(WAKE)),
 	{0},
 };
 
@@ -106,7 +107,7 @@ const struct opt_command sleep_usage = {
 	.about = "Sleeps on each CPU until a point in time, and measures how much later it ran: "
 		 "the wake-up latency, and the time from one wake-up to the next. Late wake-ups "
 		 "are explained: who ran instead, interrupts, exit from idle.\n\n" EXIT_STATUS(
-			 "2 --max-hiccup was crossed, "),
+			 "2 --max-hiccup or --stop-on was crossed, "),
 	.opts = sleep_opts,
 	.examples = sleep_examples,
 	.environment =
@@ -159,7 +160,8 @@ static int run_loaded(struct options *o)
 
 int cmd_sleep(int argc, char **argv)
 {
-	struct options o = {.sleep.interval_ns = 20 * NSEC_PER_MSEC};
+	struct options o = {.sleep.interval_ns = 20 * NSEC_PER_MSEC,
+			    .command.limits.stop_on.wakes = true};
 	int operands, code, fd = -1;
 	int32_t none = 0;
 

@@ -82,6 +82,7 @@ static const struct opt watch_opts[] = {
 	{.include = output_opts, .offset = FIELD(command.output)},
 	{.include = workload_record_opts, .offset = FIELD(command)},
 	{.include = limits_opts, .offset = FIELD(command.limits)},
+	LIMITS_STOP_ON(FIELD(command.limits), WATCH_TRIGGERS),
 	{0, "ready-file", "FILE", NULL, FIELD(command.measure.ready_file), opt_set_string},
 	{0},
 };
@@ -104,7 +105,7 @@ const struct opt_command watch_usage = {
 		 "whom, and how long it waited to run after it was woken. A program that includes "
 		 "culprit.h can report its own late times; then these are explained instead. Ends "
 		 "with the program, with -d, or with Ctrl-C.\n\n" EXIT_STATUS(
-			 "2 a threshold given by --max-hiccup or --max-lost was crossed, "),
+			 "2 --max-hiccup, --max-lost or --stop-on was crossed, "),
 	.opts = watch_opts,
 	.examples = watch_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

@@ -13,6 +13,7 @@ uint32_t pieces_follow(struct piece *pieces, uint32_t n, const uint32_t *places)
 			p.asker = (struct asker){0};
 		if (at[p.source]) {
 			pieces[at[p.source] - 1].net_ns += p.net_ns;
+			pieces[at[p.source] - 1].count += p.count;
 			continue;
 		}
 		pieces[kept++] = p;

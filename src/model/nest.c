@@ -134,6 +134,7 @@ static struct asker attribute(struct nest *n, uint32_t source, const struct segm
 	if (s->epoch != n->epoch)
 		add_piece(n, s, source);
 	a->pieces[s->piece].net_ns += g->net;
+	a->pieces[s->piece].count += g->first && !part;
 	a->attributed_ns += g->net;
 	if (part) /* a piece of a run, which is counted at its end */
 		s->net.sum += g->net;

@@ -21,8 +21,18 @@ struct edge_bounds {
 
 struct piece {
 	uint32_t source; /* row of the CPU's sources */
+	uint32_t count;  /* interruptions that it began with */
 	uint64_t net_ns;
 	struct asker asker; /* the last one who asked for it */
+};
+
+/* What a watched thread lost its time by; recordings do not hold it. */
+enum window {
+	WINDOW_UNKNOWN,   /* not a watched thread's, or read from a recording */
+	WINDOW_CAME_UPON, /* interrupts while it ran */
+	WINDOW_PREEMPTED, /* it was ready, after another took the CPU from it */
+	WINDOW_WOKEN,     /* it was ready, after it was woken */
+	WINDOW_REPORTED,  /* the program says so itself (src/culprit.h) */
 };
 
 /* Place of a hiccup, and its thread when threads are watched. */
@@ -33,6 +43,7 @@ struct spot {
 	uint32_t tid; /* 0: no thread's */
 	char comm[17];
 	enum spot_thread thread; /* the thread is the kernel's, or not */
+	enum window window;
 };
 
 /* The account of one hiccup. */

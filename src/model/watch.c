@@ -196,7 +196,12 @@ static void waited(struct watch *w, struct watched *c, uint32_t lane, const stru
 		return;
 	memcpy(h.before, t->seq, sizeof(h.before));
 	watch_feed_stays(w, lane, r->id, true, &h);
-	watch_account(w, lane, &(struct spot){.cpu = c->number, .tid = r->id}, &h);
+	watch_account(w, lane,
+		      &(struct spot){.cpu = c->number,
+				     .tid = r->id,
+				     .window = r->mark == WATCH_IN_PREEMPTED ? WINDOW_PREEMPTED
+									     : WINDOW_WOKEN},
+		      &h);
 }
 
 static void moved(struct watch *w, struct watched *c, const struct record *r)

@@ -108,7 +108,9 @@ void watch_close_window(struct watch *w, struct watched *c)
 		return;
 	memcpy(h.before, w->thread[c->lane].seq, sizeof(h.before));
 	feed(w, c->lane, c, true, h.start_ns, h.end_ns);
-	watch_account(w, c->lane, &(struct spot){.cpu = c->number, .tid = c->tid}, &h);
+	watch_account(w, c->lane,
+		      &(struct spot){.cpu = c->number, .tid = c->tid, .window = WINDOW_CAME_UPON},
+		      &h);
 	c->told_ns = h.end_ns;
 }
 
@@ -129,7 +131,7 @@ void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 	uint32_t lane = watch_lane(w, tid, NULL);
 	struct thread *t = &w->thread[lane];
 	struct hiccup h = {.start_ns = start, .end_ns = end};
-	struct spot spot = {.cpu = SPOT_UNKNOWN, .tid = tid};
+	struct spot spot = {.cpu = SPOT_UNKNOWN, .tid = tid, .window = WINDOW_REPORTED};
 
 	t->own = true;
 	if (end <= start)

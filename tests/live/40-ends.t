@@ -201,6 +201,21 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
                  ("sleep", *ON, "-n", "20", "-i", "1ms", "-t", "1us", "-q", "--no-trace")):
         r = culprit(*args, "--max-hiccup", "1ns")
         ok(r.rc == 2 and r.out and "--max-hiccup" in r.err, f"{args[0]} --max-hiccup: exit 2", r)
+    # What stops a run ends it at once: the noise comes each millisecond.
+    begun = time.monotonic()
+    for args in (("run", "-d", "60s", "--no-trace", "-f", "json", "-o", kept),
+                 ("sleep", "-n", "100000", "-i", "1ms", "-t", "1us", "--no-trace")):
+        r = culprit(*args, *ON, "-q", "--stop-on", "count>1h/s", "--stop-on", "hiccup>1ns")
+        ok(r.rc == 1 and "'count>1h/s': '1h': " in r.err, "--stop-on: a mistake is said", r)
+        r = culprit(*args, *ON, "-q", "--stop-on", "hiccup>1h", "--stop-on", "count>3/s")
+        ok(r.rc == 2 and re.fullmatch(
+            rf"culprit: stops: CPU {cpu} at \+.*: count>3/s: with the hiccup of .*\n", r.err),
+           f"{args[0]} --stop-on: exit 2, and says what it was", r)
+    ok(time.monotonic() - begun < 50, "and ends at once")
+    with open(kept) as f:
+        report = json.load(f)
+    ok(not lib.broken_sums(report) and 4 <= cpu_of(report, cpu)["hiccups"]["count"],
+       "with the full report", report)
     noise.terminate()
     lib.finish(noise, 20)
 
