@@ -238,9 +238,12 @@ const char *report_stops(const struct source *s, char *buf, size_t len)
 
 	if (!s->stopped.count)
 		return NULL;
-	snprintf(buf, len, "max %s: likely stopped inside; p99 %s",
-		 format_ns(s->net.max, max, sizeof(max)),
-		 format_ns(s->stopped.usual_ns, usual, sizeof(usual)));
+	format_ns(s->net.max, max, sizeof(max));
+	if (s->stopped.percent)
+		snprintf(buf, len, "max %s: likely stopped inside; p%u %s", max, s->stopped.percent,
+			 format_ns(s->stopped.usual_ns, usual, sizeof(usual)));
+	else
+		snprintf(buf, len, "max %s: likely stopped inside", max);
 	return buf;
 }
 

@@ -100,7 +100,8 @@ const char *report_who(const struct source *source, char *buf, size_t len);
 /* The same for a thread's name alone: "[kworker/3:1]", "python3". */
 const char *report_comm(const char *comm, bool kernel_thread, char *buf, size_t len);
 
-/* "max 1.47 ms: likely stopped inside; p99 18.0 us" (model/stops.h); NULL: none was. */
+/* "max 1.47 ms: likely stopped inside; p99 18.0 us" (model/stops.h), without the usual time where
+ * too few runs are known; NULL: none was. */
 const char *report_stops(const struct source *s, char *buf, size_t len);
 #define REPORT_TEXT 128 /* for this, and for report_merged */
 

@@ -60,7 +60,9 @@ struct source {
 	/* Runs likely stopped inside by a host or firmware (stops.h); set with the advice. */
 	struct {
 		uint64_t count, ns; /* stopped runs, and their time beyond the usual */
-		uint64_t usual_ns;  /* what 99 of 100 runs take at most */
+		/* What so many percent of its runs take at most; 0: too few to know. */
+		uint64_t usual_ns;
+		unsigned percent;
 	} stopped;
 	/* what to do about it on this machine, in one line; owned; NULL: nothing */
 	char *advice;

@@ -15,18 +15,41 @@ static bool can_be_stopped(const struct view *v, uint32_t index)
 	return false;
 }
 
-/* Longest usual run of the source. */
-static uint64_t limit_of(uint64_t usual_ns)
+/* The fewer runs there were, the longer one must be. Each row: from so many runs on; the percentile
+ * that is the usual time, 0: not known; so many times that, and more than this, is a stop. */
+static const struct rule {
+	uint64_t runs;
+	unsigned percent, times;
+	uint64_t least_ns;
+} rules[] = {
+	{STOPS_SAMPLES, 99, 8, STOPS_LEAST_NS},
+	{STOPS_SOME, 50, 64, STOPS_SOME_NS},
+	{1, 0, 0, STOPS_FEW_NS},
+};
+
+static const struct rule *rule_of(const struct source *s)
 {
-	return STOPS_TIMES * usual_ns > STOPS_LEAST_NS ? STOPS_TIMES * usual_ns : STOPS_LEAST_NS;
+	const struct rule *r = rules;
+
+	while (s->net.count < r->runs)
+		r++;
+	return r;
+}
+
+/* Longest usual run of the source. */
+static uint64_t limit_of(const struct rule *r, uint64_t usual_ns)
+{
+	return r->times * usual_ns > r->least_ns ? r->times * usual_ns : r->least_ns;
 }
 
 static void find(struct source *s)
 {
+	const struct rule *r = rule_of(s);
 	const struct hist *h = &s->net;
-	uint64_t usual = hist_percentile(h, 99), limit = limit_of(usual);
+	uint64_t usual = r->percent ? hist_percentile(h, r->percent) : 0;
+	uint64_t limit = limit_of(r, usual);
 
-	if (h->count < STOPS_SAMPLES || h->max <= limit)
+	if (h->max <= limit)
 		return;
 	for (uint32_t i = hist_next(h, hist_index(h, limit) + 1); i < h->nbuckets;
 	     i = hist_next(h, i + 1)) {
@@ -35,9 +58,13 @@ static void find(struct source *s)
 
 		s->stopped.count += hist_at(h, i);
 		s->stopped.ns += hist_at(h, i) * (middle - usual);
+		if (highest == h->max) /* one of these is known */
+			s->stopped.ns += h->max - middle;
 		s->stopped.usual_ns = usual;
+		s->stopped.percent = r->percent;
 	}
-	if (s->stopped.ns > h->sum) /* a bucket's middle stands for its values */
+	/* a bucket's middle stands for its values */
+	if (s->stopped.ns > h->sum || s->stopped.count == h->count)
 		s->stopped.ns = h->sum;
 }
 
@@ -50,7 +77,7 @@ void stops_find(const struct view *v, uint32_t index)
 		struct source *s = t->row[i];
 
 		memset(&s->stopped, 0, sizeof(s->stopped));
-		if (can && kind_of(s->kind)->handler)
+		if (can && kind_of(s->kind)->handler && s->net.count)
 			find(s);
 	}
 }
@@ -66,7 +93,7 @@ uint64_t stops_usual_max(const struct source *s)
 
 	if (!s->stopped.count)
 		return s->net.max;
-	i = hist_index(&s->net, limit_of(s->stopped.usual_ns));
+	i = hist_index(&s->net, limit_of(rule_of(s), s->stopped.usual_ns));
 	while (i > 0 && !hist_at(&s->net, i))
 		i--;
 	return hist_highest(&s->net, i) < s->net.max ? hist_highest(&s->net, i) : s->net.max;

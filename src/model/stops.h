@@ -2,18 +2,23 @@
  * and firmware can anywhere. The kernel's clock goes on meanwhile, so the stop counts as the
  * handler's time, though no change to the handler ends it.
  *
- * Applied to interrupts, vectors, softirqs and NMIs, whose runs mostly take the same time. Of at
- * least STOPS_SAMPLES runs those count as stopped that took more than STOPS_TIMES what 99 of 100
- * take, and more than STOPS_LEAST_NS; and only with a sign of a stop: a hypervisor, counted SMIs,
- * or other measured CPUs that were away at the same time. It stays likely, not certain. */
+ * Applied to interrupts, vectors, softirqs and NMIs, whose runs mostly take the same time, and only
+ * with a sign of a stop: a hypervisor, counted SMIs, or other measured CPUs that were away at the
+ * same time. Of at least STOPS_SAMPLES runs those count as stopped that took more than eight times
+ * what 99 of 100 take, and more than STOPS_LEAST_NS; of at least STOPS_SOME, those of more than 64
+ * times the median and STOPS_SOME_NS, which is beyond any batch that the kernel works off in a
+ * softirq before it looks at the time; of fewer, those of more than STOPS_FEW_NS, as no handler
+ * takes so long by itself. It stays likely, not certain. */
 #ifndef CULPRIT_STOPS_H
 #define CULPRIT_STOPS_H
 
 #include "model/view.h"
 
 #define STOPS_SAMPLES  200
-#define STOPS_TIMES    8
 #define STOPS_LEAST_NS 50000
+#define STOPS_SOME     10
+#define STOPS_SOME_NS  10000000
+#define STOPS_FEW_NS   100000000
 
 /* Fills s->stopped of all sources of this CPU; zeros where nothing was stopped. */
 void stops_find(const struct view *v, uint32_t index);

@@ -136,7 +136,13 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 			json_object_flat(j, "stopped_inside");
 			json_u64(j, "count", s->stopped.count);
 			json_u64(j, "total_ns", s->stopped.ns);
-			json_u64(j, "usual_ns", s->stopped.usual_ns);
+			if (s->stopped.percent) {
+				json_u64(j, "usual_ns", s->stopped.usual_ns);
+				json_u64(j, "usual_percent", s->stopped.percent);
+			} else {
+				json_null(j, "usual_ns");
+				json_null(j, "usual_percent");
+			}
 			json_end(j);
 		}
 		json_u64(j, "p99_ns", hist_percentile(&s->net, 99));
