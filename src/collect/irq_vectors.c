@@ -113,5 +113,9 @@ bool irq_vectors_replace(const char *hook)
 		    (!strcmp(hook + len, "_entry") || !strcmp(hook + len, "_exit")))
 			return true;
 	}
+#if defined(__aarch64__)
+	if (!strcmp(hook, "tlb_flush")) /* an instruction reaches all CPUs: none is interrupted */
+		return true;
+#endif
 	return ARE_NUMBERED && (!strcmp(hook, "nmi_handler") || !strcmp(hook, "unknown_nmi_error"));
 }

@@ -26,8 +26,8 @@ const struct irq_vectors *irq_vectors(void);
 /* The IPI that this interrupt is, by the kernel's words; NULL: it is none. */
 const char *irq_vectors_ipi(uint32_t irq);
 
-/* True for a hook on x86's vectors and NMIs on another architecture: nothing is missed without it,
- * because irq_handler_entry shows what it would. */
+/* True for a hook on x86's vectors, NMIs or TLB flushes on another architecture: nothing is missed
+ * without it, because irq_handler_entry shows what it would, or there is no such thing. */
 bool irq_vectors_replace(const char *hook);
 
 #endif
