@@ -222,6 +222,18 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 
+# What two threads share, with a hook before each access: those of the compiler's thread sanitizer,
+# which order.c has.
+ORDERED	:= src/collect/ring src/collect/read src/collect/spin tests/unit/order_writer
+$(O)/order/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check
+	$(call say,CC,$< (order))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(filter-out -O2 $(HARDEN) $(SANFLAGS),$(ALL_CFLAGS)) -O1 -fsanitize=thread \
+		-MMD -MP -c $< -o $@
+	$(Q)objcopy $(patsubst %,--redefine-sym %,memcpy=__tsan_memcpy memmove=__tsan_memmove \
+		memset=__tsan_memset) $@
+$(O)/tests/unit/test_order: $(O)/tests/unit/order.o $(ORDERED:%=$(O)/order/%.o)
+
 # Debian 12's cmocka does not have the names that its successors want.
 $(O)/tests/unit/%.o: ALL_CFLAGS += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 $(O)/tests/unit/%.o: tests/unit/%.c $(FLAGS_FILE) | $(O)/.setup-check

@@ -91,7 +91,10 @@ struct probe_state {
  * then stores `tail` with release semantics; the writer loads `tail` and writes only behind a
  * branch that depends on it. So the reader never sees half a record, and the writer never writes
  * over one that is being read. `cursor` is read by the sampler, on the same CPU, where program
- * order is enough: it says which records fell into a hiccup. */
+ * order is enough: it says which records fell into a hiccup. When the sampler then publishes the
+ * hiccup with release semantics, its records were published before it; so who has seen the hiccup
+ * sees them. tests/unit/test_order.c runs both sides through all orders that ARMv8 permits, and
+ * shows that each of these barriers is needed. */
 struct cpu_state {
 	__u32 cursor[LEVELS]; /* seq of the newest record of each level, dropped or not */
 	__s32 sampler;        /* tid; set before the gate opens */

@@ -1,0 +1,66 @@
+/* All orders in which an ARMv8 machine may perform the accesses of two threads to the memory they
+ * share, of the real code.
+ *
+ * A test that runs threads proves nothing here: x86 does not reorder what matters, and an emulator
+ * on it neither. So each thread's code runs alone, compiled with the hooks of the thread sanitizer
+ * (order.c has them, in place of its library), once for every combination of values that its loads
+ * may return. That gives traces: the accesses in program order, with their values. Then a trace of
+ * each thread is taken, and their accesses are performed in all orders that the architecture
+ * permits. A pair of traces exists on the machine if in one of the orders every load meets the
+ * value that it returned.
+ *
+ * An access waits for an earlier one of its thread only (Arm ARM, B2.3; memory is multi-copy
+ * atomic) if
+ *   - both are to the same place,
+ *   - the earlier one is a load-acquire, or the later one a store-release,
+ *   - either is an exchange with full order (atomic_t.txt: what returns a value),
+ *   - or the later one is a store that depends on what the earlier one loaded: with another value
+ *     the code would not have done it.
+ * Everything else may change places: loads with loads, too, although a branch is between them.
+ *
+ * Data are looked at one byte at a time. Whoever reads several wrong bytes reads a first wrong one;
+ * up to there all others were right. So all bytes but one return what they should, and every byte
+ * has its turn. */
+#ifndef CULPRIT_ORDER_H
+#define CULPRIT_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ORDER_PLACES 6
+
+enum order_thread { WRITER, READER };
+
+/* Shared memory that both threads look at, of at most 8 bytes. */
+struct order_place {
+	void *at;
+	size_t size;
+	enum order_thread owner; /* who alone stores there */
+	/* Bit of a thread: its accesses here order nothing; what acquire, release or a dependency
+	 * does is gone. */
+	unsigned weak;
+};
+
+struct order_case {
+	void (*reset)(void); /* makes memory as before */
+	void (*run[2])(void);
+	bool (*is_bad)(void); /* after the reader has run: it saw what must not be */
+	/* What the reader should find in data of which this is not the byte in question; NULL: no
+	 * data. */
+	const uint8_t *(*right)(const uint8_t *at);
+	const uint8_t *data[2]; /* where the data begin and end; two such areas... */
+	const uint8_t *more[2]; /* ...the second may be empty */
+	struct order_place place[ORDER_PLACES];
+	int places;
+	bool tso; /* x86's order: only a store may wait, until behind later loads */
+};
+
+struct order_result {
+	unsigned long traces, pairs, good, bad; /* of the reader; tried; that exist */
+};
+
+/* Tries all bytes of the data; adds to the result. */
+void order_try(struct order_case *c, struct order_result *result);
+
+#endif
