@@ -6,6 +6,7 @@
 #   ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- SYSROOT=dir   build for another machine; the headers
 #                       and libraries of its Debian are in dir (tools/lab sysroot arm64 makes one)
 #   SAN=address,undefined   sanitizers for the user side
+#   STATIC=1            one static file, that runs where there is no library
 #   DESTDIR= PREFIX=/usr/local   for install
 
 VERSION	:= 0.1
@@ -91,13 +92,16 @@ $(if $(UNTRIED),$(if $(MAKE_RESTARTS),, \
 	$(info warnings are not errors here: $(UNTRIED) was not tried)))
 endif
 
+# The same source gives the same bits, wherever it is built.
+SAME	:= -ffile-prefix-map=$(CURDIR)=.
+
 # ---- the BPF side: one arch-neutral object, linked from small ones, into a skeleton ----
 # Files that define maps come first: bpftool 7.1 loses a map that is defined after its first use.
 BPF_MAPS := bpf/trace.bpf.c bpf/origin.bpf.c
 BPF_SRC	:= $(BPF_MAPS) $(filter-out $(BPF_MAPS),$(wildcard bpf/*.bpf.c))
 BPF_OBJ	:= $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
 # From libbpf 1.5 on its headers need linux/types.h before them.
-BPF_CFLAGS := -include linux/types.h -O2 -g -target bpf -mcpu=v3 -Wall -Wextra $(ERROR) \
+BPF_CFLAGS := -include linux/types.h -O2 -g -target bpf -mcpu=v3 -Wall -Wextra $(ERROR) $(SAME) \
 	-Wno-unused-parameter -Ivmlinux -Ibpf -D__TARGET_ARCH_$(patsubst x86_64,x86,$(ARCH)) \
 	$(if $(SYSROOT),-idirafter $(SYSROOT)/usr/include) \
 	-idirafter $(SYSROOT)/usr/include/$(TRIPLET)
@@ -128,11 +132,12 @@ FORTIFY	:= $(if $(SAN)$(findstring FORTIFY,$(CPPFLAGS) $(CFLAGS)),,\
 HARDEN	:= $(call has,-fstack-protector-strong) $(call has,-fstack-clash-protection) \
 	$(call has,-fcf-protection) $(call has,-mbranch-protection=standard) \
 	$(if $(FORTIFY),$(call has,$(FORTIFY))) $(call has,-fPIE)
-HARDEN_LD := $(call has,-pie) $(call has,-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
-LINK	= $(ROOT_FLAGS) $(HARDEN_LD) $(SANFLAGS) $(CFLAGS) $(LDFLAGS)
-ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 -O2 -g $(WARN) $(HARDEN) $(SANFLAGS) -D_GNU_SOURCE \
+HARDEN_LD := $(if $(STATIC),-static-pie,$(call has,-pie)) \
+	$(call has,-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
+LINK	= $(ROOT_FLAGS) $(HARDEN_LD) $(SANFLAGS) $(CFLAGS) $(LDFLAGS) $(if $(STATIC),-s)
+ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 -O2 -g $(WARN) $(HARDEN) $(SANFLAGS) $(SAME) -D_GNU_SOURCE \
 	-DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CPPFLAGS) $(CFLAGS)
-LIBBPF	= $(shell $(PKG_CONFIG) --libs libbpf libelf zlib) $(LIBPURE)
+LIBBPF	= $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs libbpf libelf zlib) $(LIBPURE)
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
@@ -153,6 +158,12 @@ $(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
 $(O)/src/collect/probes.o: $(O)/culprit.skel.h
+
+# What `culprit version` says of the tree; nothing else is built again for it.
+COMMIT_FILE := $(O)/.commit
+$(shell tools/commit | cmp -s - $(COMMIT_FILE) || tools/commit > $(COMMIT_FILE))
+$(O)/src/cmd/version.o: ALL_CFLAGS += -DCULPRIT_COMMIT='"$(shell cat $(COMMIT_FILE))"'
+$(O)/src/cmd/version.o: $(COMMIT_FILE)
 
 # The cause book.
 CAUSES	:= $(wildcard src/audit/causes/*.cause)
@@ -383,6 +394,13 @@ install: all $(O)/doc/.made ## program, man pages and completion, into DESTDIR a
 	install -D -m 644 $(O)/doc/_culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
 	install -D -m 644 src/culprit.h $(DESTDIR)$(PREFIX)/include/culprit.h
 
+# Of the commit, not of the files that lie here; the same commit gives the same bytes.
+DIST	:= $(O)/culprit-$(VERSION).tar.gz
+dist: ## the commit's source as build/culprit-VERSION.tar.gz
+	$(call say,DIST,$(DIST))
+	$(Q)mkdir -p $(O)
+	$(Q)git archive --prefix=culprit-$(VERSION)/ HEAD | gzip -9n > $(DIST)
+
 uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/culprit $(DESTDIR)$(PREFIX)/include/culprit.h
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1
@@ -397,5 +415,5 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check live check-san check-browser check-roots check-all lab fuzz golden pictures \
-	accuracy oracle unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check dist live check-san check-browser check-roots check-all lab fuzz golden \
+	pictures accuracy oracle unit-tests bench lint fmt install uninstall clean help

@@ -27,8 +27,8 @@ static const struct command *find(const char *name)
 /* `what`: "a command"; topics: they are meant, too. */
 static int unknown(const char *name, const char *what, bool of_topics)
 {
-	const char *words[NCOMMANDS + NTOPICS + 3] = {"help", "version"}, *near;
-	size_t n = 2;
+	const char *words[NCOMMANDS + NTOPICS + 3] = {"help"}, *near;
+	size_t n = 1;
 
 	for (size_t i = 0; i < NCOMMANDS; i++)
 		words[n++] = commands[i].usage->name;
@@ -56,7 +56,7 @@ static bool made_from_tables(int argc, char **argv)
 		topic_manual(topic, stdout);
 	else if (!strcmp(argv[1], "--man") && c)
 		manual_of(c->usage, stdout);
-	else if (!strcmp(argv[1], "--man") && argc == 2)
+	else if (!strcmp(argv[1], "--man"))
 		manual_all(commands, NCOMMANDS, stdout);
 	else if (!strcmp(argv[1], "--bash"))
 		complete_bash(commands, NCOMMANDS, stdout);
@@ -112,10 +112,8 @@ int main(int argc, char **argv)
 		complain("no command given: try 'sudo culprit run', or see culprit help");
 		return EXIT_ERROR;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "version")) {
-		printf("culprit %s\n", CULPRIT_VERSION);
-		return EXIT_OK;
-	}
+	if (!strcmp(argv[1], "--version"))
+		argv[1] += strlen("--");
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return help(argc - 1, argv + 1);
 	c = find(argv[1]);

@@ -56,7 +56,8 @@ struct command {
 	ROW(queue) \
 	ROW(syscall) \
 	ROW(clock) \
-	ROW(osnoise)
+	ROW(osnoise) \
+	ROW(version)
 /* clang-format on */
 
 #define DECLARE_COMMAND(name)                                                                      \

@@ -191,7 +191,7 @@ void complete_bash(const struct command *commands, size_t n, FILE *out)
 	      out);
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "%s ", commands[i].usage->name);
-	fputs("help version\"\n"
+	fputs("help\"\n"
 	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$commands\" -- \"$cur\"))\n\t\treturn\n\tfi\n"
 	      "\tcase $command in\n\thelp)\n\t\twords=\"$commands",

@@ -114,6 +114,33 @@ static bool is_wanted(const struct probes *p, const struct bpf_program *prog)
 	return watch || (strcmp(name, "sched_switch") && strcmp(name, "page_fault_user"));
 }
 
+int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state), void *ctx)
+{
+	struct culprit_bpf *skel;
+	struct bpf_program *prog;
+	struct kernel *k;
+	char missing[64];
+	int err = kernel_read(&k);
+
+	if (err)
+		return err;
+	host_missing_caps(missing, sizeof(missing));
+	skel = culprit_bpf__open();
+	bpf_object__for_each_program(prog, skel ? skel->obj : NULL)
+	{
+		if (irq_vectors_replace(hook_of(prog)))
+			continue;
+		tell(ctx, hook_of(prog),
+		     is_function_hook(prog) && missing[0] ? HOOK_NOT_KNOWN
+		     : hook_exists(prog, k)               ? HOOK_THERE
+							  : HOOK_ABSENT);
+	}
+	err = skel ? 0 : -errno;
+	culprit_bpf__destroy(skel);
+	kernel_free(k);
+	return err;
+}
+
 static void choose_programs(struct probes *p, const struct kernel *k)
 {
 	struct bpf_program *prog;

@@ -44,6 +44,12 @@ struct cpu_state *probes_state(struct probes *p, uint32_t index);
 /* Names the tracepoints that this kernel lacks in the view. */
 void probes_not_observed(const struct probes *p, struct view *v);
 
+/* Tells of each place that programs attach to, some of them twice, whether this kernel has it.
+ * Without the right to load programs functions are NOT_KNOWN. Attaches nothing. 0, or -errno: the
+ * kernel's types cannot be read. */
+enum hook_state { HOOK_ABSENT, HOOK_THERE, HOOK_NOT_KNOWN };
+int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state), void *ctx);
+
 /* Copies the addresses of a stack that a record names, innermost first; returns how many. */
 int probes_stack(const struct probes *p, int32_t id, uint64_t *address, int max);
 

@@ -142,6 +142,38 @@ else:
     is_([n for n in names if f"\t\t{n})\n" not in zsh], [], "zsh: every command")
 is_([t for t in topics if f"\t\t'{t[:-2]}:" not in zsh], [], "zsh: every topic")
 
+# ---- which culprit this is ----
+r = culprit("version", "--features", "-f", "json")
+about = json.loads(r.out)
+head = culprit("--version")
+is_(head.out, f"culprit {about['version']}" +
+    (f" (commit {about['commit']})" if about["commit"] else "") + "\n", "--version is version")
+ok(head.out == culprit("version").out and r.rc == 0, "and its first line is all of it", head)
+kernel = os.uname()
+is_((about["kernel"], about["arch"]), (kernel.release, kernel.machine), "the kernel and machine")
+hooks = {name: state for state, of in about["hooks"].items() for name in of}
+is_(len(hooks), sum(map(len, about["hooks"].values())), "each hook has one state")
+listed = "/sys/kernel/tracing/events/irq/{}/id"
+if os.path.exists(listed.format("irq_handler_entry")):
+    is_({h for h in ("irq_handler_entry", "softirq_entry", "softirq_exit")
+         if hooks.get(h) != "there"}, set(), "hooks that this kernel lists are there")
+text = culprit("version", "--features", prefix=["env", "COLUMNS=80"]).out
+ok(max(map(len, text.splitlines())) <= 80 and f"{len(about['hooks']['there'])} of {len(hooks)}" in
+   text, "as text: within 80 columns, the same hooks", text)
+ok(kernel.nodename not in text.split() and kernel.nodename not in r.out.split('"'),
+   "the machine's name is not in it")
+r = subprocess.run(["git", "-C", ROOT, "-c", f"safe.directory={ROOT}", "archive", "HEAD",
+                    "tools/commit"], capture_output=True)
+if r.returncode == 0:
+    subprocess.run(["tar", "-xC", place], input=r.stdout, check=True)
+    said = subprocess.run([os.path.join(place, "tools", "commit")], capture_output=True,
+                          text=True).stdout.strip()
+    here = subprocess.run([os.path.join(ROOT, "tools", "commit")], capture_output=True,
+                          text=True).stdout.strip()
+    ok(len(said) >= 7 and here.startswith(said), "a tarball knows its commit", said, here)
+else:
+    skip("a tarball knows its commit", "this is no checkout, or git is not installed")
+
 # ---- install ----
 to = os.path.join(place, "root")
 # By the name that it was built under: by another one everything would be built again.

@@ -17,7 +17,7 @@ for name in "before", "after", "web-07", "web-08", *(f"{side}{n}" for side in "a
     shutil.copy(os.path.join(place, "irq.rec"), os.path.join(place, name + ".rec"))
 shutil.copy(os.path.join(ROOT, "tests", "fixtures", "osnoise", "6.12.trace"),
             os.path.join(place, "trace.txt"))
-RUN = {"report", "diff", "plot", "audit", "explain", "clock", "osnoise"}
+RUN = {"report", "diff", "plot", "audit", "explain", "clock", "osnoise", "version"}
 END = "--no-such-option"
 
 
