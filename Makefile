@@ -383,7 +383,8 @@ $(O)/doc/.made: $(DOC_CULPRIT)
 	$(Q)for t in $$($(DOC_CULPRIT) help --topics); do \
 		$(DOC_CULPRIT) help --man $${t%.*} >$(O)/doc/culprit-$$t || exit 1; done
 	$(Q)$(DOC_CULPRIT) help --bash >$(O)/doc/culprit
-	$(Q)$< help --zsh >$(O)/doc/_culprit && touch $@
+	$(Q)$(DOC_CULPRIT) help --fish >$(O)/doc/culprit.fish
+	$(Q)$(DOC_CULPRIT) help --zsh >$(O)/doc/_culprit && touch $@
 
 install: all $(O)/doc/.made ## program, man pages and completion, into DESTDIR and PREFIX
 	install -D -m 755 $(O)/culprit $(DESTDIR)$(PREFIX)/bin/culprit
@@ -391,6 +392,8 @@ install: all $(O)/doc/.made ## program, man pages and completion, into DESTDIR a
 		install -m 644 $(O)/doc/*.$$s $(DESTDIR)$(PREFIX)/share/man/man$$s || exit 1; done
 	install -D -m 644 $(O)/doc/culprit \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit
+	install -D -m 644 $(O)/doc/culprit.fish \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/culprit.fish
 	install -D -m 644 $(O)/doc/_culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
 	install -D -m 644 src/culprit.h $(DESTDIR)$(PREFIX)/include/culprit.h
 
@@ -406,6 +409,7 @@ uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man[157]/culprit-*.[157]
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/culprit
+	rm -f $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/culprit.fish
 	rm -f $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
 
 clean: ## remove what was built

@@ -60,6 +60,8 @@ static bool made_from_tables(int argc, char **argv)
 		manual_all(commands, NCOMMANDS, stdout);
 	else if (!strcmp(argv[1], "--bash"))
 		complete_bash(commands, NCOMMANDS, stdout);
+	else if (!strcmp(argv[1], "--fish"))
+		complete_fish(commands, NCOMMANDS, stdout);
 	else if (!strcmp(argv[1], "--zsh"))
 		complete_zsh(commands, NCOMMANDS, stdout);
 	else

@@ -16,8 +16,16 @@ void roff(const char *text, FILE *out);
 /* The first line of a man page; name NULL: culprit(1) itself. */
 void roff_heading(const char *name, int section, FILE *out);
 
-/* Completion scripts for the two shells. */
+/* A completion script, from all commands. */
 void complete_bash(const struct command *commands, size_t n, FILE *out);
+void complete_fish(const struct command *commands, size_t n, FILE *out);
 void complete_zsh(const struct command *commands, size_t n, FILE *out);
+
+/* The options that have a help: the others are hidden. Returns rows. */
+struct opt_rows *visible_rows(const struct opt_command *usage, struct opt_rows *rows);
+
+#define FOR_EACH_OPTION(row_, usage)                                                               \
+	for (struct opt_rows rows_, *all_ = visible_rows(usage, &rows_); all_; all_ = NULL)        \
+		for (const struct opt *row_ = all_->row; row_ < all_->row + all_->n; row_++)
 
 #endif

@@ -141,6 +141,17 @@ if shutil.which("zsh"):
 else:
     is_([n for n in names if f"\t\t{n})\n" not in zsh], [], "zsh: every command")
 is_([t for t in topics if f"\t\t'{t[:-2]}:" not in zsh], [], "zsh: every topic")
+fish = culprit("help", "--fish").out
+if shutil.which("fish"):
+    r = subprocess.run(["fish", "--no-config", "-c", fish + "complete -C 'culprit run --max-h'"],
+                       capture_output=True, text=True)
+    is_(r.stdout.split()[:1] + [r.stderr], ["--max-hiccup", ""], "fish: an option")
+else:
+    is_([line for line in fish.splitlines()[1:]
+         if not re.fullmatch(r"complete -c culprit( -\w( \w[\w-]*| '[^'\\]*')?)*"
+                             r" -d '([^'\\]|\\['\\])*'", line)], [], "fish: each line is whole")
+is_([n for n in [*names, *[t[:-2] for t in topics]] if f" -a {n} " not in fish], [],
+    "fish: every command and topic")
 
 # ---- which culprit this is ----
 r = culprit("version", "--features", "-f", "json")
@@ -185,6 +196,7 @@ if os.path.basename(CULPRIT) == "culprit" and shutil.which("make"):
                    for f in files)
     is_(found, sorted(["usr/bin/culprit", "usr/include/culprit.h", "usr/share/man/man1/culprit.1",
                        "usr/share/bash-completion/completions/culprit",
+                       "usr/share/fish/vendor_completions.d/culprit.fish",
                        "usr/share/zsh/site-functions/_culprit",
                        *[f"usr/share/man/man1/culprit-{n}.1" for n in names],
                        *[f"usr/share/man/man{t[-1]}/culprit-{t}" for t in topics]]),
