@@ -122,7 +122,8 @@ $(O)/culprit.skel.h: $(O)/culprit.bpf.o
 # ---- the user side ----
 WARN	:= -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wformat=2 -Wundef -Wno-format-nonliteral -Wno-missing-field-initializers $(ERROR)
-SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer \
+	-DSANITIZED)
 # Hardening, as far as the compiler has it. A distribution gives CPPFLAGS, CFLAGS and LDFLAGS after
 # it; its own _FORTIFY_SOURCE stays.
 has	= $(shell printf '\043include <stdio.h>\nint main(void) { return 0; }\n' | $(CC) \

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
@@ -107,6 +108,16 @@ int live_report(struct output *o, struct view *v)
 	return output_end(o, &view, 1) ? EXIT_ERROR : EXIT_OK;
 }
 
+/* Gives away what only the begin has needed. Kernels before 5.19 want CAP_BPF, or else
+ * CAP_SYS_ADMIN, also from who reads a map. */
+static void confine(const struct live *l)
+{
+	uint64_t maps = host_own_caps() & RIGHT_BPF ? RIGHT_BPF : RIGHT_SYS_ADMIN;
+	uint64_t files = l->output && l->output->path ? RIGHTS_OF_FILES : 0;
+
+	confine_rights(maps | files | l->keeps);
+}
+
 /* Runs from the window's begin to its end. */
 static int run_window(struct live *l, struct recorder *recorder)
 {
@@ -126,6 +137,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 	if (l->begin && l->begin(l->ctx))
 		return EXIT_ERROR;
 	measure_announce(l->measure);
+	confine(l);
 	measure(l, recorder);
 	l->engine->end(l->run);
 	host_isolated(&isolated);

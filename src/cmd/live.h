@@ -20,6 +20,9 @@ struct live {
 	struct limits *limits; /* NULL: none */
 	const char *record_to; /* path of a recording; NULL: none */
 	bool force;            /* overwrite it */
+	/* Capabilities that the command still needs when the window is open, beside those of the
+	 * engines and of `output`: a mask of base/confine.h. */
+	uint64_t keeps;
 	/* It has the terminal: what there is to say waits for the end of the window. */
 	bool full_screen;
 	struct recorder_stats stats; /* of the recording, set at the end */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/confine.h"
 #include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
@@ -195,6 +196,7 @@ static int our_turn(struct measure *m, const struct host *host, struct table_of 
 			    .engine = &collect_engine,
 			    .engine_options = &co,
 			    .view = v,
+			    .keeps = RIGHTS_ALL, /* the kernel's tracer has the next turn */
 			    .ctx = &turn,
 			    .begin = begin,
 			    .hiccup = hear,

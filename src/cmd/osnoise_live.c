@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/output.h"
@@ -90,6 +91,7 @@ static int compare_on(const struct measure *m, struct view *v, bool json, FILE *
 			    .engine = &collect_engine,
 			    .engine_options = &co,
 			    .view = v,
+			    .keeps = RIGHTS_ALL, /* the kernel's tracer is to be stopped */
 			    .ctx = &state,
 			    .hiccup = hear,
 			    .step = take,

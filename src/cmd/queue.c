@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/cpus.h"
 #include "base/now.h"
 #include "base/say.h"
@@ -284,6 +285,7 @@ static void __attribute__((noreturn)) spin_and_rest(int cpu)
 	prctl(PR_SET_NAME, "culprit-spinner");
 	signal(SIGINT, SIG_IGN); /* culprit's process ends us */
 	cpus_run_on_one(cpu);
+	confine_rights(0);
 	for (;;) {
 		uint64_t end = now_ns() + SPIN_NS;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/advise.h"
+#include "base/confine.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -177,6 +178,7 @@ static int run(struct options *o, struct view *v)
 			    .limits = &o->limits,
 			    .record_to = o->record,
 			    .force = o->force,
+			    .keeps = o->textfile || o->output.path ? RIGHTS_OF_FILES : 0,
 			    .ctx = &state,
 			    .begin = begin,
 			    .step = step,

@@ -164,7 +164,7 @@ static void end(void *run)
 			if (!c->view->cpu[i].ended)
 				c->view->cpu[i].ended = t->pid ? "its sampler did not come back to "
 								 "stop"
-							       : "its sampler was killed";
+							       : window_why_ended(c, i, true);
 			window_conclude(c, i, t->last_ns);
 		}
 	}

@@ -168,7 +168,7 @@ bool host_locked_down(void)
 
 enum { SYS_ADMIN = 21, PERFMON = 38, BPF = 39 };
 
-static unsigned long long own_caps(void)
+unsigned long long host_own_caps(void)
 {
 	char line[256];
 	unsigned long long caps = 0;
@@ -183,12 +183,12 @@ static unsigned long long own_caps(void)
 
 bool host_is_admin(void)
 {
-	return own_caps() >> SYS_ADMIN & 1;
+	return host_own_caps() >> SYS_ADMIN & 1;
 }
 
 void host_missing_caps(char *buf, size_t len)
 {
-	unsigned long long caps = own_caps();
+	unsigned long long caps = host_own_caps();
 
 	buf[0] = 0;
 	if (caps >> SYS_ADMIN & 1)

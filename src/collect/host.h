@@ -39,6 +39,7 @@ bool host_locked_down(void);
  * missing. */
 void host_missing_caps(char *buf, size_t len);
 
-bool host_is_admin(void); /* true with CAP_SYS_ADMIN */
+unsigned long long host_own_caps(void); /* in force: a mask of base/confine.h */
+bool host_is_admin(void);               /* true with CAP_SYS_ADMIN */
 
 #endif

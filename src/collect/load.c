@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/counter.h"
@@ -115,6 +116,7 @@ static void become_tool(const struct load *l)
 	if (stay_on(&l->options.cpus))
 		_exit(127);
 	setpriority(PRIO_PROCESS, 0, 0); /* as others', without our own better priority */
+	confine_rights(0);
 	execvp(TOOL, (char *const *)argv);
 	_exit(127);
 }

@@ -211,17 +211,26 @@ static int play_matrix(struct side *s, struct table *t)
 	return 0;
 }
 
+/* A ring is opened while learning, when the sampler has its rights, and lasts as long as it does.
+ * NULL: nobody wants one, or playing says why there is none. */
+static struct ring *own_ring(const struct pingpong_options *o)
+{
+	static struct ring *ring;
+
+	for (uint32_t i = 0; i < o->nways && !ring; i++)
+		if (ways[o->way[i]].play == play_io_uring)
+			ring = ring_open();
+	return ring;
+}
+
 static int run(struct work *w)
 {
 	struct side s = {.work = w, .o = w->options};
-	int err;
 
+	s.ring = own_ring(s.o);
 	if (s.o->matrix)
-		err = w->learning ? 0 : play_matrix(&s, w->props->shared);
-	else
-		err = play_all(&s, w->props->shared);
-	ring_close(s.ring);
-	return err;
+		return w->learning ? 0 : play_matrix(&s, w->props->shared);
+	return play_all(&s, w->props->shared);
 }
 
 const struct workload pingpong_workload = {

@@ -49,7 +49,20 @@ static void *map(int fd, size_t len, uint64_t what)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-static struct ring *ring_open(void)
+static void ring_close(struct ring *r)
+{
+	if (r->sq)
+		munmap(r->sq, r->sq_len);
+	if (r->cq)
+		munmap(r->cq, r->cq_len);
+	if (r->sqe)
+		munmap(r->sqe, r->p.sq_entries * sizeof(*r->sqe));
+	if (r->fd >= 0)
+		close(r->fd);
+	free(r);
+}
+
+struct ring *ring_open(void)
 {
 	struct ring *r = calloc(1, sizeof(*r));
 
@@ -67,21 +80,6 @@ static struct ring *ring_open(void)
 		return r;
 	ring_close(r);
 	return NULL;
-}
-
-void ring_close(struct ring *r)
-{
-	if (!r)
-		return;
-	if (r->sq)
-		munmap(r->sq, r->sq_len);
-	if (r->cq)
-		munmap(r->cq, r->cq_len);
-	if (r->sqe)
-		munmap(r->sqe, r->p.sq_entries * sizeof(*r->sqe));
-	if (r->fd >= 0)
-		close(r->fd);
-	free(r);
 }
 
 static inline uint32_t *in_ring(void *ring, uint32_t offset)

@@ -77,7 +77,7 @@ int can_umwait(char *why, size_t len);
 int can_mwaitx(char *why, size_t len);
 int can_io_uring(char *why, size_t len);
 
-void ring_close(struct ring *ring); /* NULL is fine */
+struct ring *ring_open(void); /* lasts as long as the process; NULL: errno */
 
 static inline uint64_t side_ns(const struct side *s, uint64_t from, uint64_t to)
 {

@@ -24,11 +24,14 @@ struct reports {
 struct reports *reports_new(int32_t pid)
 {
 	struct reports *p = calloc(1, sizeof(*p));
+	char name[16];
 
 	if (!p)
 		return NULL;
 	p->pid = pid;
 	p->fd = -1;
+	snprintf(name, sizeof(name), "%d", (int)pid);
+	p->shift = pid ? host_clock_shift(name) : 0; /* another user's is not always shown */
 	return p;
 }
 
@@ -84,7 +87,6 @@ void reports_open(struct reports *p)
 	char path[64];
 	struct stat st;
 	uint64_t magic;
-	char pid[16];
 
 	if (p->fd >= 0 || !p->pid)
 		return;
@@ -92,8 +94,6 @@ void reports_open(struct reports *p)
 	p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (p->fd < 0)
 		return;
-	snprintf(pid, sizeof(pid), "%d", (int)p->pid);
-	p->shift = host_clock_shift(pid);
 	if (!fstat(p->fd, &st) && is_its_own(p, &st) &&
 	    read_reports(p, &magic, sizeof(magic), offsetof(struct culprit_reports, magic)) &&
 	    magic == CULPRIT_REPORTS_MAGIC &&

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "collect/affinity.h"
 #include "collect/learn.h"
 #include "collect/workload.h"
@@ -147,6 +149,58 @@ static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 	lock_own(o);
 }
 
+/* ---- what it may do ---- */
+
+/* What it does from here on: moves to its CPU, waits, reads the count of SMIs, ends. */
+static const int calls[] = {
+#ifdef SYS_pause
+	SYS_pause,
+#endif
+	SYS_sched_setaffinity,
+	SYS_clock_nanosleep,
+	SYS_nanosleep,
+	SYS_ppoll,
+	SYS_read,
+	SYS_exit_group,
+	SYS_restart_syscall,
+	/* where the vDSO cannot answer */
+	SYS_clock_gettime,
+	SYS_getcpu,
+	-1,
+};
+
+static struct sampler_shm *own; /* for a signal handler, which gets no context */
+
+static void forbidden(int number)
+{
+	char digits[12];
+	size_t at = sizeof(digits);
+
+	for (unsigned n = number; at == sizeof(digits) || n; n /= 10)
+		digits[--at] = '0' + n % 10;
+	strcpy(own->what, "its sampler made a system call that it does not need: ");
+	strncat(own->what, digits + at, sizeof(digits) - at);
+	own->error = EPERM;
+}
+
+/* Gives away what it has needed so far. A workload's calls are what it measures, and each would
+ * pass a filter: it has none. */
+static void confine(struct sampler_shm *l, const struct workload *workload)
+{
+	struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+
+	own = l;
+	/* Pages that it has locked count against this limit from now on. Where it cannot be raised,
+	 * later ones are not locked. */
+	if (setrlimit(RLIMIT_MEMLOCK, &all))
+		mlockall(MCL_CURRENT | MCL_ONFAULT);
+	confine_rights(0);
+	if (!workload)
+		confine_calls(calls, forbidden);
+}
+
+/* ---- its life ---- */
+
 /* Learns the edges, and the length of a workload's windows: then the limit is known. */
 static void learn_all(struct spin *s, struct work *w, const struct sampler_options *o)
 {
@@ -235,9 +289,10 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 	l->moved = false;
 	memset(l->loop_above, 0, sizeof(l->loop_above));
 	atomic_store(&l->started, 0);
+	confine(l, o->workload);
 	atomic_store(&l->phase, SAMPLER_LEARNED);
 	wait_for(l, SAMPLER_MEASURE);
-	err = move_to(o->cpu);
+	err = cpus_run_on_one(o->cpu);
 	while (now_ns() < atomic_load(&l->begin_ns)) /* the barrier */
 		;
 	smi_before = read_smi(l, smi_event);

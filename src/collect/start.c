@@ -50,8 +50,8 @@ void collect_rise(struct collect *c)
 
 void collect_sink(struct collect *c)
 {
-	if (c->risen)
-		sched_setscheduler(0, c->policy, &c->param);
+	if (c->risen) /* the flag stays: to take it away needs a right that has gone */
+		sched_setscheduler(0, c->policy | SCHED_RESET_ON_FORK, &c->param);
 	c->risen = false;
 }
 

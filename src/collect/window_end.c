@@ -88,10 +88,10 @@ const char *window_why_ended(struct collect *c, uint32_t i, bool asked)
 
 	if (c->view->cpu[i].ended)
 		return c->view->cpu[i].ended;
-	if (!t->pid)
-		return "its sampler was killed";
 	if (t->shm->error)
 		return view_text(c->view, t->shm->what);
+	if (!t->pid)
+		return "its sampler was killed";
 	if (!t->shm->moved && (asked || t->shm->finished))
 		return NULL;
 	return host_is_online(t->cpu) ? "its sampler was moved to another CPU (by a cpuset, "

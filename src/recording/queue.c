@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/confine.h"
 #include "base/now.h"
 #include "base/units.h"
 #include "recording/bytes.h"
@@ -23,6 +25,7 @@
 struct queue {
 	_Atomic uint64_t head, tail; /* bytes put and taken, ever */
 	atomic_int error, leave;
+	atomic_int forbidden; /* 1 + number of the system call that ended the writing process */
 	_Atomic uint64_t raw_bytes, stored_bytes, cpu_ns;
 	uint8_t data[ROOM];
 };
@@ -84,6 +87,11 @@ void queue_leave(struct queue *q)
 int queue_error(const struct queue *q)
 {
 	return atomic_load(&q->error);
+}
+
+int queue_forbidden(const struct queue *q)
+{
+	return atomic_load(&q->forbidden) - 1;
 }
 
 void queue_stats(const struct queue *q, uint64_t *raw_bytes, uint64_t *stored_bytes,
@@ -204,6 +212,47 @@ static void write_until_end(struct writer *w, pid_t parent)
 	}
 }
 
+/* Packs, writes, waits, looks after culprit's process. */
+static const int calls[] = {
+	SYS_write,
+	SYS_fdatasync,
+	SYS_close,
+	SYS_getppid,
+	SYS_clock_nanosleep,
+	SYS_nanosleep,
+	SYS_exit_group,
+	SYS_restart_syscall,
+	/* memory, which zlib takes and gives back for each chunk */
+	SYS_brk,
+	SYS_mmap,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_madvise,
+	/* where the vDSO cannot answer; the CPU time it never does */
+	SYS_clock_gettime,
+	-1,
+};
+
+static struct queue *own; /* for a signal handler, which gets no context */
+
+static void forbidden(int number)
+{
+	atomic_store(&own->forbidden, 1 + number);
+	atomic_store(&own->error, EPERM);
+}
+
+/* Of what it inherited it keeps its file, stderr for the C library's last words, and no right. */
+static void confine(struct queue *q, int fd)
+{
+	own = q;
+	for (int other = 0; other < fd; other++)
+		if (other != STDERR_FILENO)
+			close(other);
+	syscall(SYS_close_range, fd + 1 > STDERR_FILENO ? fd + 1 : STDERR_FILENO + 1, ~0U, 0);
+	confine_rights(0);
+	confine_calls(calls, forbidden);
+}
+
 pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -219,6 +268,7 @@ pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* the write fails, and says so */
 	cpus_run_on(cpus);        /* culprit's process reports a failure */
+	confine(q, fd);
 	w.raw = malloc(CHUNK_MAX);
 	w.stored = malloc(compressBound(CHUNK_MAX));
 	w.synced_ns = now_ns();

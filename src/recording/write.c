@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -227,7 +228,15 @@ static int stop_here(struct recorder *r, int error)
 	const char *why =
 		error == ECHILD ? "the process that writes it was killed" : strerror(error);
 	uint64_t bytes = recorder_stats(r).stored_bytes;
+	int call = queue_forbidden(r->queue);
+	char forbidden[96];
 
+	if (call >= 0) {
+		snprintf(forbidden, sizeof(forbidden),
+			 "the process that writes it made a system call that it does not need: %d",
+			 call);
+		why = forbidden;
+	}
 	r->failed = true;
 	if (bytes <= FILE_HEAD)
 		return complain("recording to %s stops here: %s; nothing of it can be read",

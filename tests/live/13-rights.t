@@ -1,36 +1,165 @@
 #!/usr/bin/env python3
-"""Rights: nobody measures with a program file that has three capabilities; LONG=1: all commands."""
+"""Rights: what the processes of a run give away, and that nobody measures with a program file that
+has just the capabilities of the README's table (LONG=1: all its commands)."""
+import ctypes
 import os
+import platform
+import pty
+import re
 import shutil
+import struct
+import subprocess
 import tempfile
 
 import lib
-from lib import CULPRIT, culprit, done, ok, skip_all
+from lib import CULPRIT, culprit, done, is_, ok, skip
 
 lib.need_bpf()
 cpu = str(lib.pick_target())
-if not shutil.which("setcap") or not shutil.which("setpriv"):
-    skip_all("needs setcap and setpriv")
+LONG = os.environ.get("LONG")
 place = tempfile.mkdtemp(prefix="culprit-test-")
 os.chmod(place, 0o755)
-path = shutil.copy(CULPRIT, place)
-os.chmod(path, 0o755)
+
+# ---- what the processes of a run may do ----
+
+KEPT = 1 << 39  # CAP_BPF
+FILES = 1 << 1 | 1 << 3  # CAP_DAC_OVERRIDE, CAP_FOWNER
+sanitized = b"__asan_init" in open(CULPRIT, "rb").read()
+
+
+def status(pid):
+    return dict(re.findall(r"^(\w+):\t(.*)$", lib.read(f"/proc/{pid}/status"), re.M))
+
+
+def rights(*args):
+    """The three processes' [capabilities, no_new_privs, filter] in an open window."""
+    with lib.opened(*args, "-c", cpu, "-d", "1m", "-q") as run:
+        children = lib.read(f"/proc/{run.proc.pid}/task/{run.proc.pid}/children").split()
+        of = {}
+        for pid in [str(run.proc.pid), *children]:
+            s = status(pid)
+            name = "tracer" if pid == str(run.proc.pid) else s["Name"]
+            sets = {int(s[k], 16) for k in ("CapPrm", "CapEff", "CapBnd")}
+            of[name] = (sets, s["NoNewPrivs"], s["Seccomp"])
+        writer = [os.readlink(f"/proc/{p}/fd/{fd}") for p in children
+                  if status(p)["Name"] == "culprit" for fd in os.listdir(f"/proc/{p}/fd")]
+    is_(run.result.rc, 0, f"{args[0]} with few rights ends well")
+    return of, writer
+
+
+rec = os.path.join(place, "x.rec")
+of, writer = rights("record", rec)
+filtered = ({0}, "1", "0" if sanitized else "2")
+is_(of.get("culprit-sampler"), filtered, "a sampler has no right, and a filter")
+is_(of.get("culprit"), filtered, "nor has the process that writes a recording")
+is_(of.get("tracer"), ({KEPT}, "1", "0"), "the tracer has CAP_BPF")
+ok(rec in writer and len(writer) == 2, "the writer has its file and stderr open, no more", writer)
+of, _ = rights("run", "-o", os.path.join(place, "x.txt"))
+is_(of.get("tracer"), ({KEPT | FILES}, "1", "0"), "with -o also what files need")
+of, _ = rights("sleep")
+is_(of.get("culprit-sampler"), ({0}, "1", "0"), "a workload's sampler has no right, and no filter")
+
+# ---- a system call too many ----
+
+if sanitized or not shutil.which("cc"):
+    skip("a forbidden system call", "no filter, or no compiler")
+else:
+    stray = os.path.join(place, "stray.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", stray,
+                    os.path.join(lib.ROOT, "tests/live/forbidden.c")], check=True)
+    said = "made a system call that it does not need: {}\n".format(
+        {"x86_64": 102}.get(platform.machine(), 174))  # getuid
+    preload = ("env", f"LD_PRELOAD={stray}")
+    r = culprit("run", "-c", cpu, "-d", "1m", "-q", prefix=(*preload, "FORBIDDEN=sampler"))
+    ok(r.rc == 3 and r.err.count("\n") == 1 and re.search("its sampler " + said, r.err) and
+       r.seconds < 30, "a sampler that makes one: its end, and why", r)
+    r = culprit("record", "--force", rec, "-c", cpu, "-d", "1s", "-q",
+                prefix=(*preload, "FORBIDDEN=writer"))
+    ok(r.rc == 1 and r.err.count("\n") == 1 and "the process that writes it " + said[:-1] in r.err,
+       "a writer that makes one: the same", r)
+
+# ---- where nothing can be given away ----
+
+NUMBERS = {"x86_64": (126, 317, 157), "aarch64": (91, 277, 167)}.get(platform.machine())
+REFUSED = 0x00050000 | 1  # SECCOMP_RET_ERRNO: EPERM
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def refuse():
+    """As a container may: capset, seccomp, and prctl of what gives rights away."""
+    capset, seccomp, prctl = NUMBERS
+    code = [(0x20, 0, 0, 0), (0x15, 6, 0, capset), (0x15, 5, 0, seccomp), (0x15, 0, 3, prctl),
+            (0x20, 0, 0, 16), (0x15, 2, 0, 24), (0x15, 1, 0, 38),  # CAPBSET_DROP, NO_NEW_PRIVS
+            (0x06, 0, 0, 0x7fff0000), (0x06, 0, 0, REFUSED)]
+    text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *c) for c in code))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(code),
+                                                      ctypes.addressof(text)))
+    os.sched_setaffinity(0, lib.ALLOWED)
+    if libc.prctl(22, 2, program, 0, 0):  # PR_SET_SECCOMP
+        os._exit(99)
+
+
+if NUMBERS:
+    r = subprocess.run([CULPRIT, "record", "--force", rec, "-c", cpu, "-d", "300ms", "-q"],
+                       preexec_fn=refuse, capture_output=True, text=True, timeout=60)
+    ok(r.returncode == 0 and not r.stderr, "where a container refuses all that: as before", r)
+
+# ---- the README's table ----
+
+with open(os.path.join(lib.ROOT, "README.md")) as f:
+    rows = re.findall(r"^\| ((?:`[^`]+`,? ?)+)\| ((?:none|CAP_[A-Z_, ]+)+) *\|$", f.read(), re.M)
+table = [(command.split(), re.findall("CAP_[A-Z_]+", caps))
+         for commands, caps in rows for command in re.findall("`([^`]+)`", commands)]
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 home = os.path.join(place, "nobody")
 os.mkdir(home)
 os.chown(home, 65534, 65534)
-if os.system(f"setcap cap_bpf,cap_perfmon,cap_syslog+ep {path}"):
-    shutil.rmtree(place)
-    skip_all("no capabilities on files here")
+os.chmod(rec, 0o644)
+path = shutil.copy(CULPRIT, place)
+os.chmod(path, 0o755)
+VALUES = {"report": (rec,), "diff": (rec, rec), "plot": (rec,), "explain": ("K09",),
+          "audit": ("-c", cpu), "clock": ("-d", "100ms"),
+          "record": ("-c", cpu, "-d", "300ms", "-q", os.path.join(home, "x.rec"), "--force"),
+          "pingpong": ("-n", "1000", "-q"), "queue": ("-n", "1000", "-q"),
+          "osnoise": (os.path.join(lib.ROOT, "tests/fixtures/osnoise/6.12.trace"),),
+          "top": ("-c", cpu, "-d", "300ms")}
+MEASURE = ("-c", cpu, "-d", "300ms", "-q")
 
-commands = [("run", "-c", cpu, "-d", "300ms"),
-            ("sleep", "-c", cpu, "-d", "300ms"),
-            ("syscall", "-c", cpu, "-d", "300ms"),
-            ("watch", "-c", cpu, "-d", "300ms"),
-            ("record", "-c", cpu, "-d", "300ms", os.path.join(home, "x.rec")),
-            ("pingpong", "-n", "1000")]
-for args in commands if os.environ.get("LONG") else commands[:1]:
-    r = culprit(*args, "-q", path=path,
-                prefix=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"))
-    ok(r.rc == 0 and r.out and "not traced" not in r.out, f"nobody: {args[0]}", r)
+
+def on_terminal(args):
+    """Status and what came on a terminal."""
+    master, slave = pty.openpty()
+    with subprocess.Popen([*NOBODY, path, *args], stdin=slave, stdout=slave, stderr=slave,
+                          start_new_session=True,
+                          preexec_fn=lambda: os.sched_setaffinity(0, lib.ALLOWED)) as proc:
+        os.close(slave)
+        text = b""
+        try:
+            while part := os.read(master, 65536):
+                text += part
+        except OSError:  # its end
+            pass
+    os.close(master)
+    return lib.Result(proc.returncode, text.decode(errors="replace"), "", 0)
+
+
+ok({command[0] for command, _ in table} >= {"report", "run", "record", "watch", "top"},
+   "the README's table is read", rows)
+if not shutil.which("setcap") or not shutil.which("setpriv"):
+    skip("nobody with the table's capabilities", "needs setcap and setpriv")
+    table = []
+now = []
+for command, caps in table if LONG else [t for t in table if t[0][0] in ("run", "clock")]:
+    if now != caps:
+        if os.system(f"setcap {','.join(caps).lower() + '+ep' if caps else '-r'} {path}"):
+            skip(" ".join(command), "no capabilities on files here")
+            continue
+        now = caps
+    args = (*command, *VALUES.get(command[0], MEASURE))
+    r = (on_terminal(args) if command[0] == "top" else
+         culprit(*args, path=path, prefix=NOBODY))
+    hidden = "CAP_SYSLOG" in caps and re.search("functions have no\\s+names", r.out)
+    ok(r.rc in ((0, 2) if command[0] == "audit" else (0,)) and r.out and not hidden,
+       f"nobody, with {', '.join(caps) or 'no right'}: {' '.join(command)}", r)
 shutil.rmtree(place)
 done()

@@ -1,0 +1,35 @@
+/* Rights that a process gives away, for good, when it has all that they were needed for: what it
+ * could still do if somebody led it astray. Nothing depends on it: where the kernel or a container
+ * refuses, the process goes on with what it has.
+ *
+ * After capabilities(7) and Documentation/userspace-api/seccomp_filter.rst.
+ */
+#ifndef CULPRIT_CONFINE_H
+#define CULPRIT_CONFINE_H
+
+#include <stdint.h>
+
+/* Bits of a mask of capabilities, by their numbers in linux/capability.h. */
+#define RIGHT_DAC_OVERRIDE    (1ULL << 1)
+#define RIGHT_DAC_READ_SEARCH (1ULL << 2)
+#define RIGHT_FOWNER          (1ULL << 3)
+#define RIGHT_SYS_ADMIN       (1ULL << 21)
+#define RIGHT_BPF             (1ULL << 39)
+#define RIGHTS_OF_FILES       (RIGHT_DAC_OVERRIDE | RIGHT_FOWNER) /* made in others' directories */
+#define RIGHTS_ALL            (~0ULL)
+
+/* Of its capabilities this thread keeps these, and no program that it starts gets more. Before it
+ * may lose CAP_IPC_LOCK, raise RLIMIT_MEMLOCK: what it has locked counts from then on. 0, or -errno
+ * of the first thing that was refused; the others hold. */
+int confine_rights(uint64_t keep);
+
+/* From here on this thread makes only these system calls: their numbers, with -1 at the end, at
+ * most CONFINE_CALLS. Any other is not made, but ends the process with status 1, after it has told
+ * the number to `tell`: it runs in a signal handler, and may only make calls from the list. Not an
+ * error code, which the C library might take for something else and go on; and not a kill by the
+ * kernel, of which nobody learns which call it was. In a build with a sanitizer, whose own calls
+ * nobody knows, it does nothing. 0 or -errno: there is no filter. */
+#define CONFINE_CALLS 64
+int confine_calls(const int *calls, void (*tell)(int number));
+
+#endif

@@ -1,0 +1,160 @@
+/* What a process gives away is gone, in it and in what it starts; a system call that its filter
+ * does not know ends it with a word. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/confine.h"
+
+#define NOT_HERE 77
+
+static const int few[] = {SYS_write, SYS_exit_group, -1};
+static int out;
+
+static void tell(int number)
+{
+	if (write(out, &number, sizeof(number)) != sizeof(number))
+		_exit(2);
+}
+
+/* What a child says and how it ends. */
+struct end {
+	int status, said;
+};
+
+static struct end child_of(void (*live)(void))
+{
+	struct end e = {.said = -1};
+	int pair[2], status;
+	pid_t pid;
+
+	assert_int_equal(pipe(pair), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		out = pair[1];
+		live();
+		_exit(0);
+	}
+	close(pair[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (read(pair[0], &e.said, sizeof(e.said)) < 0)
+		e.said = -2;
+	close(pair[0]);
+	e.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+	return e;
+}
+
+static void make_known(void)
+{
+	if (confine_calls(few, tell))
+		_exit(NOT_HERE);
+	tell(4711);
+}
+
+static void make_unknown(void)
+{
+	if (confine_calls(few, tell))
+		_exit(NOT_HERE);
+	syscall(SYS_getppid);
+}
+
+static void make_many(void)
+{
+	int calls[CONFINE_CALLS + 1];
+
+	for (int i = 0; i < CONFINE_CALLS; i++)
+		calls[i] = i == 0                   ? SYS_exit_group
+			   : i == CONFINE_CALLS - 1 ? SYS_write
+						    : SYS_getuid;
+	calls[CONFINE_CALLS] = -1;
+	if (confine_calls(calls, tell))
+		_exit(NOT_HERE);
+	tell(4712);
+	syscall(SYS_getuid);
+	syscall(SYS_getgid);
+}
+
+static void test_only_known_calls(void **state)
+{
+	struct end e = child_of(make_known);
+
+	(void)state;
+	if (e.status == NOT_HERE)
+		skip();
+	assert_int_equal(e.status, 0);
+	assert_int_equal(e.said, 4711);
+	e = child_of(make_unknown);
+	assert_int_equal(e.status, 1);
+	assert_int_equal(e.said, SYS_getppid);
+	e = child_of(make_many);
+	assert_int_equal(e.status, 1);
+	assert_int_equal(e.said, 4712);
+}
+
+/* The line of /proc/self/status, as a number; -1: there is none. */
+static long long status_of(const char *what)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	long long value = -1;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, what, strlen(what)))
+			value = strtoull(line + strlen(what), NULL, 16);
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static void keep_one(void)
+{
+	uint64_t had = status_of("CapPrm:");
+
+	if (confine_rights(RIGHT_BPF))
+		_exit(NOT_HERE);
+	if (status_of("CapPrm:") != (long long)(had & RIGHT_BPF) ||
+	    status_of("CapEff:") != (long long)(had & RIGHT_BPF) || status_of("CapInh:") ||
+	    status_of("CapAmb:") || status_of("NoNewPrivs:") != 1)
+		_exit(3);
+	if (confine_rights(RIGHTS_ALL) || status_of("CapPrm:") != (long long)(had & RIGHT_BPF))
+		_exit(4);
+	if (confine_rights(0) || status_of("CapPrm:"))
+		_exit(5);
+	/* what it starts has none either, even as root */
+	execl("/bin/sh", "sh", "-c",
+	      "while read -r name value; do case $name in CapPrm:|CapEff:) "
+	      "[ \"$value\" = 0000000000000000 ] || exit 6;; esac; done </proc/self/status",
+	      (char *)NULL);
+	_exit(7);
+}
+
+static void test_rights_are_gone(void **state)
+{
+	struct end e = child_of(keep_one);
+
+	(void)state;
+	if (e.status == NOT_HERE)
+		skip();
+	assert_int_equal(e.status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_only_known_calls),
+		cmocka_unit_test(test_rights_are_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
