@@ -1,8 +1,10 @@
 /* The verdict on CPUs that are alike: the rules of verdict.c over all of them. A figure is that of
- * each CPU, from the least to the most: "cpus 4-33,35-63 lose 0.49 to 0.53 % each to ...". */
+ * each CPU, from the least to the most: "cpus 4-33,35-63 lose 0.49 to 0.53 % each to ...". Where
+ * the same is to be said of several groups, a report's head says it once, of all their CPUs. */
 #include "audit/most.h"
 #include "audit/verdict.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -161,50 +163,157 @@ static void add_odd(const struct say *s, const struct most *m)
 		add_most(s, lane, &odd, group_source(s->g, odd.source));
 }
 
-static void say_group(const struct say *s)
+/* What is said of a group. Two groups of which the same is said may stand in one sentence. */
+enum saying { QUIET, NOT_KNOWN, NOBODY, LITTLE, LOSE };
+
+struct said {
+	enum saying what;
+	uint32_t lane; /* index of the CPU that it is most true of */
+	struct most most;
+	const struct group_source *of; /* NULL: no source of the group */
+};
+
+static struct said judge(const struct say *s)
 {
 	bool little = s->g->lost.most <= QUIET_SHARE;
-	uint32_t lane = little ? s->g->longest_ns.lane : s->g->lost.lane;
-	const struct cpu *c = &s->v->cpu[lane];
-	struct most m = little ? longest_of(c) : most_of(c);
-	const struct group_source *of = m.source ? group_source(s->g, m.source) : NULL;
+	struct said said = {.lane = little ? s->g->longest_ns.lane : s->g->lost.lane};
+	const struct cpu *c = &s->v->cpu[said.lane];
+
+	said.most = little ? longest_of(c) : most_of(c);
+	said.of = said.most.source ? group_source(s->g, said.most.source) : NULL;
+	if (little && s->g->longest_ns.most <= QUIET_NS)
+		said.what = QUIET;
+	else if (said.most.source && nobody(s, said.lane, &said.most))
+		said.what = NOT_KNOWN;
+	else if (!s->v->run.traced || !said.most.source)
+		said.what = NOBODY;
+	else
+		said.what = little ? LITTLE : LOSE;
+	return said;
+}
+
+/* Whom it went to, and what was rare and long. */
+static void add_whom(const struct say *s, const struct said *said)
+{
+	add_most(s, said->lane, &said->most, said->of);
+	add_odd(s, &said->most);
+}
+
+static void say_group(const struct say *s)
+{
+	struct said said = judge(s);
 	char time[32];
 
 	add_lanes(s);
-	if (little && s->g->longest_ns.most <= QUIET_NS) {
+	switch (said.what) {
+	case QUIET:
 		add_quiet(s);
-	} else if (m.source && nobody(s, lane, &m)) {
-		add_not_recorded(s, &m, of);
-	} else if (!s->v->run.traced || !m.source) {
+		break;
+	case NOT_KNOWN:
+		add_not_recorded(s, &said.most, said.of);
+		break;
+	case NOBODY:
 		sentence_add(s->out, " lose ");
 		add_shares(s, s->g->lost.least, s->g->lost.most);
 		sentence_add(s->out,
 			     " of their time each, up to %s at once, and nobody can be named%s",
 			     format_ns(s->g->longest_ns.most, time, sizeof(time)),
 			     s->v->run.traced ? "" : ": they were not traced");
-	} else if (little) {
+		break;
+	case LITTLE:
 		sentence_add(s->out, " lose little, at most ");
 		add_shares(s, s->g->lost.most, s->g->lost.most);
 		sentence_add(s->out, " each, but up to %s at once (cpu %u) to ",
-			     format_ns(m.ns, time, sizeof(time)), c->number);
-		add_most(s, lane, &m, of);
-	} else {
+			     format_ns(said.most.ns, time, sizeof(time)),
+			     s->v->cpu[said.lane].number);
+		add_most(s, said.lane, &said.most, said.of);
+		break;
+	case LOSE:
 		sentence_add(s->out, " lose ");
-		add_range(s, &m, of);
+		add_range(s, &said.most, said.of);
 		sentence_add(s->out, " to ");
-		add_most(s, lane, &m, of);
-		add_odd(s, &m);
+		add_whom(s, &said);
+		break;
 	}
+}
+
+/* ---- groups of which the same is said ---- */
+
+/* True when one sentence can say it of both, and nothing that is rare and long goes under. */
+static bool says_same(const struct say *a, const struct say *b)
+{
+	struct said x = judge(a), y = judge(b);
+	char to_x[sizeof(a->g->verdict)] = "", to_y[sizeof(a->g->verdict)] = "";
+
+	if (x.what != y.what || (x.what != QUIET && x.what != LOSE))
+		return false;
+	if (x.what == QUIET)
+		return true;
+	if (group_longer(a->g->longest_ns.most, b->g->longest_ns.most) ||
+	    group_longer(b->g->longest_ns.most, a->g->longest_ns.most))
+		return false;
+	add_whom(&(struct say){&(struct sentence){to_x, sizeof(to_x)}, a->v, a->g}, &x);
+	add_whom(&(struct say){&(struct sentence){to_y, sizeof(to_y)}, b->v, b->g}, &y);
+	return !strcmp(to_x, to_y);
+}
+
+static void widen(struct spread *to, const struct spread *by)
+{
+	to->least = by->least < to->least ? by->least : to->least;
+	if (by->most > to->most) {
+		to->most = by->most;
+		to->lane = by->lane;
+	}
+}
+
+/* Adds the CPUs of a group, and its figures, to those that one sentence is about. */
+static void join_group(struct cpu_group *to, const struct cpu_group *by)
+{
+	memcpy(to->lane + to->n, by->lane, by->n * sizeof(*by->lane));
+	to->n += by->n;
+	cpus_or(&to->cpus, &by->cpus);
+	widen(&to->lost, &by->lost);
+	widen(&to->longest_ns, &by->longest_ns);
+}
+
+/* Says it once of this group and all later ones of which the same is to be said. */
+static void say_once(struct view *v, uint32_t k, uint32_t *lane)
+{
+	struct cpu_group *g = &v->groups.row[k], all = *g;
+	struct sentence out = {g->head, sizeof(g->head)};
+	struct say first = {.v = v, .g = g};
+
+	all.lane = memcpy(lane, g->lane, g->n * sizeof(*lane));
+	for (uint32_t i = k + 1; i < v->groups.n; i++) {
+		struct cpu_group *other = &v->groups.row[i];
+
+		if (other->said || !v->cpu[other->first].observed_ns ||
+		    !says_same(&first, &(struct say){.v = v, .g = other}))
+			continue;
+		join_group(&all, other);
+		other->said = true;
+	}
+	g->head_cpus = all.n;
+	if (all.n > g->n)
+		say_group(&(struct say){&out, v, &all});
 }
 
 void verdict_groups(struct view *v)
 {
+	uint32_t *lane = calloc(v->ncpus + 1, sizeof(*lane));
+
 	for (uint32_t k = 0; k < v->groups.n; k++) {
 		struct cpu_group *g = &v->groups.row[k];
 		struct sentence out = {g->verdict, sizeof(g->verdict)};
 
-		out.buf[0] = '\0';
+		g->verdict[0] = g->head[0] = '\0';
+		g->said = false;
+		g->head_cpus = g->n;
 		if (g->n > 1 && v->cpu[g->first].observed_ns)
 			say_group(&(struct say){&out, v, g});
 	}
+	for (uint32_t k = 0; lane && k < v->groups.n; k++)
+		if (!v->groups.row[k].said && v->cpu[v->groups.row[k].first].observed_ns)
+			say_once(v, k, lane);
+	free(lane);
 }

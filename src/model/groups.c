@@ -266,3 +266,12 @@ const char *group_verdict(const struct view *v, uint32_t k)
 
 	return g->n > 1 ? g->verdict : v->cpu[g->first].verdict;
 }
+
+const char *group_head(const struct view *v, uint32_t k)
+{
+	const struct cpu_group *g = &v->groups.row[k];
+
+	if (g->said)
+		return "";
+	return g->head[0] ? g->head : group_verdict(v, k);
+}

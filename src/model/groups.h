@@ -68,6 +68,9 @@ struct cpu_group {
 	uint32_t nsources;
 	/* As of a CPU, of all of them: audit/verdict.h. Any bytes; "": none, or one CPU. */
 	char verdict[800];
+	char head[800];     /* instead, of CPUs of later groups, too, of which the same is said */
+	uint32_t head_cpus; /* how many that sentence is about */
+	bool said;          /* the head of an earlier group is about its CPUs, too */
 };
 
 struct cpu_groups { /* all zeros: none */
@@ -92,6 +95,9 @@ bool group_detailed(const struct view *v, uint32_t lane);
 
 /* The sentence on a group: its own, or that of its one CPU. k: index of the group. */
 const char *group_verdict(const struct view *v, uint32_t k);
+
+/* The same for a list of what is said of all groups: "" where an earlier one says it, too. */
+const char *group_head(const struct view *v, uint32_t k);
 
 /* A source's name without numbers that differ from CPU to CPU: diff_name()'s, and of interrupts and
  * threads an asterisk for the last number, "eth0-TxRx-*". name holds DIFF_NAME bytes. */

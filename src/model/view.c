@@ -228,7 +228,7 @@ const char *view_verdict(const struct view *v)
 	double most = -2;
 
 	if (groups_shown(v))
-		return group_verdict(v, 0)[0] ? group_verdict(v, 0) : NULL;
+		return group_head(v, 0)[0] ? group_head(v, 0) : NULL;
 	for (uint32_t i = 0; v->cpu && i < v->ncpus; i++) {
 		double lost = v->run.watch ? (double)v->cpu[i].hiccups.sum : view_lost(v, i);
 

@@ -30,12 +30,13 @@ static void write_verdicts(const struct html *h)
 {
 	uint32_t n = groups_shown(h->view) ? h->view->groups.n : 1;
 
-	for (uint32_t k = 0; k < n && k < VERDICTS_SHOWN; k++) {
+	for (uint32_t k = 0, shown = 0; k < n && shown < VERDICTS_SHOWN; k++) {
 		const char *verdict =
-			groups_shown(h->view) ? group_verdict(h->view, k) : view_verdict(h->view);
+			groups_shown(h->view) ? group_head(h->view, k) : view_verdict(h->view);
 
 		if (!verdict || !verdict[0])
 			continue;
+		shown++;
 		fputs("<p class=\"verdict\">", h->out);
 		html_name(h->out, verdict);
 		fputs("</p>\n", h->out);

@@ -329,10 +329,12 @@ static void write_verdicts(const struct view *v, FILE *out)
 
 	if (!groups_shown(v) && view_verdict(v))
 		fprintf(out, "**Verdict**: %s\n\n", markdown_name(view_verdict(v), text));
-	for (uint32_t k = 0; groups_shown(v) && k < v->groups.n && k < VERDICTS_SHOWN; k++)
-		if (group_verdict(v, k)[0])
-			fprintf(out, "**Verdict**: %s\n\n",
-				markdown_name(group_verdict(v, k), text));
+	for (uint32_t k = 0, n = 0; groups_shown(v) && k < v->groups.n && n < VERDICTS_SHOWN; k++) {
+		if (!group_head(v, k)[0])
+			continue;
+		fprintf(out, "**Verdict**: %s\n\n", markdown_name(group_head(v, k), text));
+		n++;
+	}
 }
 
 static int write_report(const struct view *v, bool all, FILE *out)

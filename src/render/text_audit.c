@@ -46,14 +46,14 @@ static void write_group_verdicts(const struct page *p, bool again)
 	uint32_t n = 0, more = 0;
 
 	for (uint32_t k = 0; k < v->groups.n; k++) {
-		if (!group_verdict(v, k)[0])
+		if (!group_head(v, k)[0])
 			continue;
 		if (!n)
 			fputc('\n', p->out);
 		if (n++ < VERDICTS_SHOWN)
-			write_verdict(p, group_verdict(v, k));
+			write_verdict(p, group_head(v, k));
 		else
-			more += v->groups.row[k].n;
+			more += v->groups.row[k].head_cpus;
 	}
 	if (more)
 		fprintf(p->out, "  (and %u more CPU%s, further %s in the table)\n", more,

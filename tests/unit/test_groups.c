@@ -249,6 +249,27 @@ static void test_verdict(void **state)
 			    "once, and nobody can be named: they were not traced");
 }
 
+/* CPUs that are not alike, but of which the same is to be said, stand in one sentence; what is rare
+ * and long does not. */
+static void test_heads(void **state)
+{
+	(void)state;
+	for (unsigned k = 0; k < 2000; k++)
+		run_add(&v, 4, 0.0015 + 0.0045 * k, SOURCE_VECTOR, 1, "local_timer",
+			"tick_nohz_handler", 5000);
+	assert_int_equal(conclude(&v), 0);
+	assert_int_equal(v.groups.n, 2);
+	assert_non_null(strstr(group_verdict(&v, 0), "cpu 8 loses 0.15 % to the tick: "));
+	assert_non_null(strstr(group_head(&v, 0), "cpus 4-9 lose 0.05 to 0.15 % each to the tick: "
+						  "they are not nohz_full"));
+	assert_string_equal(group_head(&v, 1), "");
+	assert_int_equal(v.groups.row[0].head_cpus, CPUS);
+	add(4, SOURCE_THREAD, 77, "backup", 1, 900000);
+	assert_int_equal(conclude(&v), 0);
+	assert_string_equal(group_head(&v, 0), group_verdict(&v, 0));
+	assert_string_equal(group_head(&v, 1), group_verdict(&v, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +283,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_common, begin, end),
 		cmocka_unit_test_setup_teardown(test_sums, begin, end),
 		cmocka_unit_test_setup_teardown(test_verdict, begin, end),
+		cmocka_unit_test_setup_teardown(test_heads, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,8 @@
 that enter the partition, are called isolated, and culprit itself keeps off. What changes while
 they are measured is said.
 
-With LONG=1 only, on a kernel that lists such CPUs and on one that does not."""
+With LONG=1 only, on a kernel that lists such CPUs, on one that does not, and on one that
+keeps what was isolated at boot apart."""
 import importlib.machinery
 import importlib.util
 import json
@@ -23,7 +24,7 @@ _loader.exec_module(lab)
 if not os.environ.get("LONG"):
     skip_all("with LONG=1 only")
 take_turn(shared=True)
-KERNELS = ["6.1", "6.12"]
+KERNELS = ["6.1", "6.12", "7.3"]
 JOB = r"""
 cd /sys/fs/cgroup
 echo +cpuset >cgroup.subtree_control
