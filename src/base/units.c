@@ -185,6 +185,14 @@ char *format_ns(uint64_t ns, char *buf, size_t len)
 		}
 }
 
+char *format_ps(uint64_t ps, char *buf, size_t len)
+{
+	if (ps >= 99950)
+		return format_ns((ps + 500) / 1000, buf, len);
+	snprintf(buf, len, ps < 9995 ? "%.2f ns" : "%.1f ns", ps / 1000.0);
+	return buf;
+}
+
 char *format_count(uint64_t n, char *buf, size_t len)
 {
 	char digits[24], text[32];

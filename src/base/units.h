@@ -32,6 +32,9 @@ int parse_integer(const char *text, long lo, long hi, long *value, char *why, si
  * days. Returns buf. */
 char *format_ns(uint64_t ns, char *buf, size_t len);
 
+/* The same of picoseconds: "0.34 ns" "24.1 ns", and from 100 ns on as format_ns. */
+char *format_ps(uint64_t ps, char *buf, size_t len);
+
 /* Thousands separated by commas: "1,234,567". Returns buf. */
 char *format_count(uint64_t n, char *buf, size_t len);
 

@@ -97,7 +97,10 @@ const struct opt_choice percentile_sets[] = {
 const struct opt series_opts[] = {
 	{0, "percentiles", "WHICH", "in text: which percentiles of what was measured", 0,
 	 output_set_percentiles, .choices = OPT_CHOICES(percentile_sets), .preset = "short"},
-	{0, "series", "WHICH", .alias = "percentiles"},
+	{0, "series", "NAME",
+	 "in hgrm and hlog: which values: latency, transit, ..., or hiccups, which of a workload "
+	 "are those above the threshold",
+	 FIELD(values), opt_set_string, .preset = "hgrm: the first series; hlog: all"},
 	{0},
 };
 
@@ -116,6 +119,11 @@ int output_open(struct output *o)
 	if ((o->stacks || o->series_given) && o->format != FORMAT_TEXT)
 		return complain("%s works only with -f text: leave it out with -f %s",
 				o->stacks ? "--stacks" : "--percentiles",
+				format_of(o)->choice.name);
+	if (o->values && strcmp(format_of(o)->choice.name, "hgrm") &&
+	    strcmp(format_of(o)->choice.name, "hlog"))
+		return complain("--series is for -f hgrm and hlog: leave it out with -f %s, which "
+				"has all series",
 				format_of(o)->choice.name);
 	if (o->metrics_per && !o->metrics && !is_metrics(o))
 		return complain("--metrics-per is for metrics: leave it out with -f %s",
@@ -267,7 +275,8 @@ void output_ready(struct output *o, struct render_options *r)
 				     .stacks = o->stacks,
 				     .all = o->all,
 				     .metrics_per = o->metrics_per,
-				     .series = o->series};
+				     .series = o->series,
+				     .values = o->values};
 	r->height = height_of(o->file);
 	output_terminal(o->file, 120, &r->colour, &r->width);
 }
@@ -295,6 +304,9 @@ int output_end(struct output *o, const struct view *const *views, uint32_t n)
 		return output_flush(o) ? 0 : write_failed(o, o->error);
 	}
 	output_ready(o, &r);
+	if (o->values && !views_have(views, n, o->values))
+		return complain("nothing here is called '%s': --series %s is what there is first",
+				o->values, views_values(views, n));
 	return output_done(o, format_of(o)->write(views, n, &r, o->file));
 }
 

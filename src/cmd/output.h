@@ -18,7 +18,8 @@ struct output {
 	bool metrics;    /* it also makes metrics beside the report */
 	int series;      /* enum series_style */
 	bool series_given;
-	bool live; /* the run that ends has said by itself what it lacks */
+	const char *values; /* a series' name; NULL: the format's choice */
+	bool live;          /* the run that ends has said by itself what it lacks */
 	FILE *file;
 	struct newfile new;  /* of `path` */
 	bool made;           /* the file did not exist before */

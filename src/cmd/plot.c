@@ -15,7 +15,7 @@
 #include "recording/read.h"
 #include "render/plot.h"
 
-#define HICCUPS "hiccups"
+#define HICCUPS SERIES_HICCUPS
 #define STDOUT  "/dev/stdout" /* -o -: the picture alone goes there */
 
 enum plot_format { BY_NAME, SVG, HTML, PNG, GNUPLOT, JSON };

@@ -116,7 +116,7 @@ int learn_edges(struct spin *s)
 		uint64_t before = read_counter(s->counter);
 
 		nanosleep(&nap, NULL);
-		publish_hiccup(s, before, read_counter(s->counter), cursors);
+		publish_hiccup(s, before, read_counter(s->counter), cursors, 0);
 	}
 	s->learning = false;
 	l->end_cursors = *s->cursors;

@@ -136,16 +136,30 @@ static bool is_complete(const struct target *t, const struct shm_hiccup *l)
 	return true;
 }
 
+/* Says of which series the next hiccups are, when that has changed. */
+static void tell_series(struct collect *c, struct target *t, uint8_t series)
+{
+	struct spot spot = {.cpu = t->cpu, .series = series};
+
+	if (series == t->series)
+		return;
+	t->series = series;
+	session_feed(c->session,
+		     &(struct event){.type = EVENT_WHERE, .index = t->index, .spot = &spot});
+}
+
 /* Accounts for the hiccups that have been read, as far as their records have come. */
 static void drain(struct collect *c, uint32_t i)
 {
 	struct target *t = &c->target[i];
 
 	while (t->tail != t->head && is_complete(t, &t->shm->ring[t->tail % SHM_SLOTS])) {
+		const struct shm_hiccup *l = &t->shm->ring[t->tail % SHM_SLOTS];
 		const struct account *a;
 		struct hiccup h;
 
-		convert(t, &t->shm->ring[t->tail % SHM_SLOTS], &h);
+		tell_series(c, t, l->series);
+		convert(t, l, &h);
 		atomic_store_explicit(&t->shm->tail, ++t->tail, memory_order_release);
 		a = session_feed(c->session,
 				 &(struct event){.type = EVENT_HICCUP, .index = i, .hiccup = &h});

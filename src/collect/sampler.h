@@ -45,6 +45,7 @@ struct shm_hiccup {
 	uint64_t anchor_width;  /* ticks between the two readings, at most */
 	uint64_t anchor_ns;     /* CLOCK_MONOTONIC */
 	cursors_t cursors_before, cursors_after;
+	uint8_t series; /* as in struct spot */
 };
 
 struct sampler_shm {

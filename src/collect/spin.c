@@ -33,7 +33,8 @@ uint64_t read_anchor(struct sampler_shm *l, bool counter, uint64_t *tick, uint64
 	return best;
 }
 
-void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors)
+void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors,
+		    uint8_t series)
 {
 	struct sampler_shm *l = s->shm;
 	uint64_t head = atomic_load_explicit(&l->head, memory_order_relaxed);
@@ -48,6 +49,7 @@ void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t c
 	h->after = after;
 	h->cursors_before = cursors;
 	h->cursors_after = *s->cursors;
+	h->series = series;
 	s->noted += h->cursors_after != cursors;
 	h->anchor_width = read_anchor(l, s->counter, &h->anchor_tick, &h->anchor_ns);
 	atomic_store_explicit(&l->head, head + 1, memory_order_release);
@@ -96,7 +98,7 @@ static bool note_gap(struct spin *s, uint64_t after)
 		return false;
 	}
 	if (length >= l->threshold) {
-		publish_hiccup(s, s->before, after, s->before_cursors);
+		publish_hiccup(s, s->before, after, s->before_cursors, 0);
 		return true;
 	}
 	if (length >= l->short_from)

@@ -35,8 +35,10 @@ static inline __attribute__((always_inline)) uint64_t read_counter(bool counter)
  * of many has to do. Returns how far apart they were, ticks. */
 uint64_t read_anchor(struct sampler_shm *l, bool counter, uint64_t *tick, uint64_t *ns);
 
-/* Writes a hiccup to the shared memory, with its anchor; cursors: as read before `before`. */
-void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors);
+/* Writes a hiccup to the shared memory, with its anchor; cursors: as read before `before`; series:
+ * as in struct spot. */
+void publish_hiccup(struct spin *s, uint64_t before, uint64_t after, cursors_t cursors,
+		    uint8_t series);
 
 /* Write the window's begin and end to the shared memory: both clocks and the sequences. */
 void window_opens(struct spin *s);

@@ -185,6 +185,25 @@ static int learn_edges(struct collect *c, uint32_t i)
 	return 0;
 }
 
+/* Names a workload's series, with the thresholds that were learned: lines of hiccups need both
+ * before the values are known. */
+static int name_series(struct cpu *run, const struct series *from)
+{
+	while (run->nseries < SERIES_MAX && from[run->nseries].name[0])
+		run->nseries++;
+	run->series = calloc(run->nseries ? run->nseries : 1, sizeof(*run->series));
+	if (!run->series) {
+		run->nseries = 0;
+		return complain("out of memory");
+	}
+	for (uint32_t k = 0; k < run->nseries; k++) {
+		run->series[k] = (struct series){
+			.fine = from[k].fine, .threshold_ns = from[k].threshold_ns, .open = true};
+		memcpy(run->series[k].name, from[k].name, SERIES_NAME);
+	}
+	return 0;
+}
+
 /* Takes what the samplers have learned. */
 static int learn(struct collect *c)
 {
@@ -195,7 +214,8 @@ static int learn(struct collect *c)
 		struct sampler_shm *l = t->shm;
 
 		t->ns_per_tick = l->ns_per_tick;
-		if (learn_edges(c, i))
+		if (learn_edges(c, i) ||
+		    (t->samples && name_series(&c->view->cpu[i], samples_series(t->samples))))
 			return -1;
 		c->view->cpu[i].threshold_ns = l->threshold * t->ns_per_tick + 0.5;
 		c->view->cpu[i].shorts =

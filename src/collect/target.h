@@ -44,6 +44,7 @@ struct target {
 	bool base_good;
 	uint64_t last_ns;        /* end of the newest hiccup */
 	struct samples *samples; /* of a workload; NULL: none */
+	uint8_t series;          /* of the newest hiccup, as in struct spot */
 	struct begin window;
 	struct closure *closure; /* the run's: counts this CPU's records; NULL: not yet */
 	uint32_t index;          /* of this CPU among the targets */

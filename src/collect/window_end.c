@@ -39,6 +39,8 @@ static void keep_series(struct cpu *run, const struct series *from)
 
 	while (n < SERIES_MAX && from[n].name[0])
 		n++;
+	free(run->series); /* the names */
+	run->nseries = 0;
 	run->series = calloc(n ? n : 1, sizeof(*run->series));
 	for (; run->series && run->nseries < n; run->nseries++) {
 		struct series *to = &run->series[run->nseries];

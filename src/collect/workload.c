@@ -109,7 +109,7 @@ void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t aft
 		return;
 	s->longer++;
 	w->spin->shm->away_ticks += after - before;
-	publish_hiccup(w->spin, before, after, cursors);
+	publish_hiccup(w->spin, before, after, cursors, 1 + series);
 }
 
 void work_window(struct work *w, unsigned series, uint64_t value, uint64_t before, uint64_t after,

@@ -44,6 +44,9 @@ struct spot {
 	char comm[17];
 	enum spot_thread thread; /* the thread is the kernel's, or not */
 	enum window window;
+	/* Of a workload's window: 1 + the index of its series in the CPU's; 0: not known, or the
+	 * loop's own gap. */
+	uint8_t series;
 };
 
 /* The account of one hiccup. */

@@ -10,6 +10,8 @@
 #define SERIES_MAX  32
 #define SERIES_NAME 32
 #define SERIES_BITS 7 /* of its histogram: percentiles to 0.8 % */
+/* What stands for a series where somebody names one: the hiccups, in a workload its outliers. */
+#define SERIES_HICCUPS "hiccups"
 
 struct series {
 	char name[SERIES_NAME];
@@ -17,7 +19,17 @@ struct series {
 	bool fine;             /* ...or ps, for operations of few ns */
 	uint64_t threshold_ns; /* longer windows of it are hiccups; 0: its values are not windows */
 	uint64_t longer, longest_ns; /* number of those, and the longest window of all */
+	bool open; /* a name and a threshold only: the values come when the window has ended */
 };
+
+/* The series to show where one is wanted and none is named: the first with values; NULL: none. */
+static inline const struct series *series_first(const struct series *series, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (series[i].hist.count)
+			return &series[i];
+	return NULL;
+}
 
 /* Number of series that have a threshold. */
 static inline uint32_t series_thresholds(const struct series *series, uint32_t n)

@@ -54,6 +54,64 @@ void cpu_clear(struct cpu *c)
 	c->nseries = c->nclosure = 0;
 }
 
+const struct series *cpu_series(const struct cpu *c, const struct spot *spot)
+{
+	const struct series *only = NULL;
+
+	if (spot->series && spot->series <= c->nseries)
+		return &c->series[spot->series - 1];
+	/* Older recordings do not say it: of one that can have outliers it is known all the same.
+	 */
+	for (uint32_t i = 0; i < c->nseries && series_thresholds(c->series, c->nseries) == 1; i++)
+		if (c->series[i].threshold_ns)
+			only = &c->series[i];
+	return spot->series ? NULL : only;
+}
+
+const struct hist *cpu_values(const struct cpu *c, const char *name, bool *fine)
+{
+	*fine = false;
+	for (uint32_t i = 0; i < c->nseries; i++)
+		if (!strncmp(c->series[i].name, name, SERIES_NAME)) {
+			*fine = c->series[i].fine;
+			return &c->series[i].hist;
+		}
+	return strcmp(name, SERIES_HICCUPS) ? NULL : &c->hiccups;
+}
+
+const char *views_values(const struct view *const *views, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < views[i]->ncpus; k++) {
+			const struct cpu *c = &views[i]->cpu[k];
+			const struct series *s = series_first(c->series, c->nseries);
+
+			if (s)
+				return s->name;
+		}
+	return SERIES_HICCUPS;
+}
+
+bool views_have(const struct view *const *views, uint32_t n, const char *name)
+{
+	bool fine;
+
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < views[i]->ncpus; k++)
+			if (cpu_values(&views[i]->cpu[k], name, &fine))
+				return true;
+	return false;
+}
+
+void cpu_forget_series(struct cpu *c)
+{
+	for (uint32_t i = 0; i < c->nseries; i++) {
+		hist_reset(&c->series[i].hist);
+		c->series[i].longer = c->series[i].longest_ns = 0;
+		c->series[i].open = true;
+	}
+}
+
 char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[LANE_NAME])
 {
 	snprintf(buf, LANE_NAME,

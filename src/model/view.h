@@ -193,6 +193,19 @@ void view_not_observed(struct view *v, const char *tracepoint); /* adds one that
 
 void cpu_clear(struct cpu *c); /* frees its series and closure rows */
 
+/* Values of a series, or of hiccups for SERIES_HICCUPS: ns, or ps where *fine is set to true. NULL:
+ * the CPU has none of that name. */
+const struct hist *cpu_values(const struct cpu *c, const char *name, bool *fine);
+/* Name of what a distribution of these views is of when nobody says it: the first series that has
+ * values, else SERIES_HICCUPS. Their own, or static. */
+const char *views_values(const struct view *const *views, uint32_t n);
+/* True when one of them has values of that name. */
+bool views_have(const struct view *const *views, uint32_t n, const char *name);
+/* The series that a workload's window belongs to; NULL: of no workload, or not known. */
+const struct series *cpu_series(const struct cpu *c, const struct spot *spot);
+/* Forgets the values of its series, which are of other time than the report. */
+void cpu_forget_series(struct cpu *c);
+
 /* "cpu 3", or for a watched thread "poke-timer [812]" with unescaped bytes; a kernel thread is
  * "[kworker/3:1] [12]", and a thread that poses as one "user thread [kworker/3:1] [812]". Returns
  * buf. */

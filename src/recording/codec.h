@@ -10,7 +10,7 @@
  *   HICCUP          signed: start less the last hiccup's end; number: duration; for each level two
  *                   numbers: sequence before, less the last one's after, and after less before,
  *                   modulo 2^32
- *   WHERE           number: CPU, number: tid + 2^32 * enum spot_thread, text: comm
+ *   WHERE           number: CPU, number: tid + 2^32 * enum spot_thread + 2^40 * series, text: comm
  *   RELIEVE, STEAL  number: ns
  *   IRQ             number, text: name, text: affinity
  *   SYMBOL          u64 address, text

@@ -15,6 +15,8 @@
 #define SHAPES         4096
 /* In a WHERE, enum spot_thread above the tid: older readers took 32 bits, older writers have 0. */
 #define SPOT_THREAD_SHIFT 32
+/* ...and above that its series: older readers took it for no thread that they know. */
+#define SPOT_SERIES_SHIFT 40
 
 /* A record without its times and its place in the sequence. */
 struct shape {

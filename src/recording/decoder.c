@@ -150,6 +150,8 @@ static bool get_spot(struct decoder *d, struct reading *r)
 	d->spot.cpu = get_number(r);
 	thread = get_number(r);
 	d->spot.tid = thread;
+	d->spot.series = thread >> SPOT_SERIES_SHIFT;
+	thread &= (UINT64_C(1) << SPOT_SERIES_SHIFT) - 1;
 	if (thread >> SPOT_THREAD_SHIFT <= SPOT_THREAD_KERNEL)
 		d->spot.thread = thread >> SPOT_THREAD_SHIFT;
 	comm = get_text(r, &len);

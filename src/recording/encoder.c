@@ -141,7 +141,8 @@ static void put_spot(struct encoder *e, const struct spot *p)
 {
 	put_u8(&e->b, EVENT_WHERE);
 	put_number(&e->b, p->cpu);
-	put_number(&e->b, p->tid | (uint64_t)p->thread << SPOT_THREAD_SHIFT);
+	put_number(&e->b, p->tid | (uint64_t)p->thread << SPOT_THREAD_SHIFT |
+				  (uint64_t)p->series << SPOT_SERIES_SHIFT);
 	put_text(&e->b, p->comm, sizeof(p->comm));
 }
 

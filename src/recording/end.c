@@ -231,6 +231,7 @@ static void clip(struct recording *r)
 			end = l->left_ns - run->started_ns;
 		c->observed_ns = end > begin && !run->watch ? end - begin : 0;
 		c->closure_known = false;
+		cpu_forget_series(c);
 		hold_lost(r, i);
 	}
 	forget_lost(r->view);

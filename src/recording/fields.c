@@ -169,6 +169,7 @@ static void put_series(struct bytes *b, const struct series *series)
 	put_number(&s, series->threshold_ns);
 	put_number(&s, series->longer);
 	put_number(&s, series->longest_ns);
+	put_u8(&s, series->open);
 	put_section(b, &s);
 }
 
@@ -204,6 +205,8 @@ static void get_series(struct reading *r, struct series *series)
 		series->longer = get_number(&s);
 		series->longest_ns = get_number(&s);
 	}
+	if (s.at < s.end)
+		series->open = get_u8(&s);
 	if (h->count && !s.bad)
 		s.bad = h->min > h->max || h->max > TIME_MAX || h->sum / h->count < h->min ||
 			h->sum / h->count > h->max;

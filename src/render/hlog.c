@@ -1,6 +1,14 @@
-/* The lengths of hiccups as an HdrHistogram log (format 1.3: AbstractHistogramLogReader of its
- * Java), which jHiccup's and HdrHistogram's tools read: a line a CPU, tagged with it, for the whole
- * run. Values are ns; as those tools do, Interval_Max is in millions, so ms.
+/* All values of a workload's series, or the lengths of hiccups, as an HdrHistogram log (format 1.3:
+ * AbstractHistogramLogReader of its Java), which jHiccup's and HdrHistogram's tools read. Each line
+ * is for a whole run:
+ *
+ *   untagged        the first series of all CPUs together, or the hiccups, where no workload was
+ *                   measured: what those tools read when they are not asked for a tag
+ *   latency:cpu3    a series of a CPU; blanks in its name are \x20
+ *   cpu3            the hiccups of a CPU; of a workload its outliers
+ *
+ * Values are ns; as those tools do, Interval_Max is in millions, so ms. A series of operations of
+ * few ns has ps, and :ps behind its tag.
  *
  * Our histogram of 7 bits has the very buckets of an HdrHistogram of 2 significant digits from 1
  * on, so its counts go over as they are: V2 encoding (AbstractHistogram.encodeIntoByteBuffer),
@@ -117,20 +125,42 @@ static void write_word(const char *word, FILE *out)
 			putc(*word, out);
 }
 
-static void write_tag(const char *host, const struct view *v, uint32_t index, FILE *out)
+/* A line to write: a histogram of a CPU, or of all together. */
+struct entry {
+	const char *host;   /* NULL: one host */
+	const char *series; /* NULL: hiccups */
+	bool fine;
+	double after_s, length_s; /* since the log's begin */
+	const struct hist *hist;
+};
+
+static void write_tag(const struct entry *l, const struct view *v, uint32_t index, FILE *out)
 {
-	char lane[LANE_NAME], safe[4 * LANE_NAME];
+	char lane[LANE_NAME], safe[4 * LANE_NAME], series[4 * SERIES_NAME + 8];
 
 	fputs("Tag=", out);
-	if (host)
-		write_word(host, out);
-	fputs(host ? ":" : "", out);
+	if (l->host)
+		write_word(l->host, out);
+	fputs(l->host ? ":" : "", out);
+	if (l->series)
+		write_word(escape_text(l->series, SERIES_NAME, series, sizeof(series)), out);
+	fputs(l->series ? ":" : "", out);
 	if (v->run.watch)
 		write_word(escape_text(view_lane(v, index, lane), SIZE_MAX, safe, sizeof(safe)),
 			   out);
 	else
 		fprintf(out, "cpu%u", v->cpu[index].number);
-	putc(',', out);
+	fputs(l->fine ? ":ps," : ",", out);
+}
+
+static int write_entry(const struct entry *l, FILE *out)
+{
+	int err;
+
+	fprintf(out, "%.3f,%.3f,%.3f,", l->after_s, l->length_s, l->hist->max / 1e6);
+	err = write_histogram(l->hist, out);
+	putc('\n', out);
+	return err;
 }
 
 /* Wall clock of the run's start; 0: not known. */
@@ -141,13 +171,16 @@ static uint64_t started(const struct view *v)
 	return parse_iso_time(v->run.started, &ns) ? 0 : ns;
 }
 
-static void write_head(uint64_t start_ns, FILE *out)
+static void write_head(uint64_t start_ns, const char *name, bool fine, FILE *out)
 {
-	char text[ISO_TIME];
+	char text[ISO_TIME], safe[4 * SERIES_NAME + 8];
+	bool hiccups = !strcmp(name, SERIES_HICCUPS);
 
-	fputs("#[Hiccups by culprit " CULPRIT_VERSION
-	      ", in ns]\n#[Histogram log format version 1.3]\n",
-	      out);
+	fprintf(out,
+		"#[%s by culprit " CULPRIT_VERSION
+		", in %s]\n#[Histogram log format version 1.3]\n",
+		hiccups ? "Hiccups" : escape_text(name, SERIES_NAME, safe, sizeof(safe)),
+		fine ? "ps" : "ns");
 	fprintf(out, "#[StartTime: %.3f (seconds since epoch), %s]\n", start_ns / 1e9,
 		format_iso_time(start_ns, text));
 	fprintf(out, "#[BaseTime: %.3f (seconds since epoch)]\n", start_ns / 1e9);
@@ -156,30 +189,81 @@ static void write_head(uint64_t start_ns, FILE *out)
 	      out);
 }
 
+/* Writes the head, and the line without a tag: the values of all CPUs and hosts together. */
+static int write_together(const struct view *const *views, uint32_t n, const char *name,
+			  uint64_t first, FILE *out)
+{
+	struct entry l = {0};
+	uint64_t end_ns = first;
+	struct hist all;
+	int err = 0;
+
+	if (hist_init(&all, HICCUP_BITS))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < views[i]->ncpus; k++) {
+			bool fine;
+			const struct hist *h = cpu_values(&views[i]->cpu[k], name, &fine);
+			uint64_t to = started(views[i]) + views[i]->cpu[k].observed_ns;
+
+			l.fine |= h && fine;
+			if (h)
+				hist_merge(&all, h);
+			if (h && to > end_ns)
+				end_ns = to;
+		}
+	write_head(first, name, l.fine, out);
+	l.length_s = (end_ns - first) / 1e9;
+	l.hist = &all;
+	err = write_entry(&l, out);
+	hist_free(&all);
+	return err;
+}
+
+/* Writes the tagged lines of a CPU: each series with values, and its hiccups. wanted: one of them
+ * alone; NULL: all. */
+static int write_lane(struct entry *l, const struct view *v, uint32_t index, const char *wanted,
+		      FILE *out)
+{
+	const struct cpu *c = &v->cpu[index];
+	int err = 0;
+
+	for (uint32_t i = 0; i <= c->nseries && !err; i++) {
+		const struct series *s = i < c->nseries ? &c->series[i] : NULL;
+
+		l->series = s ? s->name : NULL;
+		l->fine = s && s->fine;
+		l->hist = s ? &s->hist : &c->hiccups;
+		if ((s && !s->hist.count) ||
+		    (wanted && strncmp(wanted, s ? s->name : SERIES_HICCUPS, SERIES_NAME)))
+			continue;
+		write_tag(l, v, index, out);
+		err = write_entry(l, out);
+	}
+	return err;
+}
+
 int render_hlog(const struct view *const *views, uint32_t n, const struct render_options *options,
 		FILE *out)
 {
 	uint64_t first = UINT64_MAX;
 	char label[HOST_LABEL];
-	int err = 0;
+	int err;
 
-	(void)options;
 	for (uint32_t i = 0; i < n; i++)
 		if (started(views[i]) < first)
 			first = started(views[i]);
-	write_head(first, out);
+	err = write_together(views, n, options->values ? options->values : views_values(views, n),
+			     first, out);
 	for (uint32_t i = 0; i < n && !err; i++) {
 		const struct view *v = views[i];
+		struct entry l = {.host = n > 1 ? host_label(views, n, i, label, sizeof(label))
+						: NULL,
+				  .after_s = (started(v) - first) / 1e9};
 
 		for (uint32_t k = 0; k < v->ncpus && !err; k++) {
-			const struct hist *h = &v->cpu[k].hiccups;
-
-			write_tag(n > 1 ? host_label(views, n, i, label, sizeof(label)) : NULL, v,
-				  k, out);
-			fprintf(out, "%.3f,%.3f,%.3f,", (started(v) - first) / 1e9,
-				v->cpu[k].observed_ns / 1e9, h->max / 1e6);
-			err = write_histogram(h, out);
-			putc('\n', out);
+			l.length_s = v->cpu[k].observed_ns / 1e9;
+			err = write_lane(&l, v, k, options->values, out);
 		}
 	}
 	return err ? err : ferror(out) ? -EIO : 0;

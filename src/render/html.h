@@ -28,6 +28,7 @@ void html_who(FILE *out, const struct source *s); /* report_who's words */
 
 /* "38.2 µs", "12,345", "0.0061 %" */
 void html_ns(FILE *out, uint64_t ns);
+void html_ps(FILE *out, uint64_t ps);
 void html_count(FILE *out, uint64_t n);
 void html_share(FILE *out, uint64_t part, uint64_t whole);
 
@@ -61,7 +62,8 @@ void html_swatch(FILE *out, unsigned kind);
 uint64_t html_step(uint64_t range_ns,
 		   unsigned parts); /* round time that fits into the range about `parts` times */
 void html_tick(FILE *out, double percent, uint64_t ns,
-	       uint64_t step_ns); /* label in ns, in the unit of the step */
+	       uint64_t step_ns);                        /* label in ns, in the unit of the step */
+void html_tick_ns(FILE *out, double percent, double ns); /* with parts of ns */
 
 /* ---- parts of a view ---- */
 
@@ -70,6 +72,7 @@ void html_card(const struct html *h, uint32_t index); /* a CPU's figures, an ite
 void html_shares(const struct html *h, const uint64_t by_kind[TIMELINE_KINDS], uint64_t whole);
 
 void html_series(const struct html *h);
+void html_series_histograms(const struct html *h);
 void html_timeline(const struct html *h);
 void html_histograms(const struct html *h);
 int html_sources(const struct html *h, uint32_t index);                  /* 0 or -ENOMEM */

@@ -1,5 +1,7 @@
 /* Lengths of hiccups: a histogram for each CPU, lengths and counts both on log axes, so that one
- * hiccup of a millisecond shows beside a million of a microsecond. */
+ * hiccup of a millisecond shows beside a million of a microsecond. And the same of all values of a
+ * workload's series, where those that the report explains stand out. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,14 +16,16 @@
 struct axes {
 	const struct html *h;
 	const struct hist *hist;
+	uint64_t per_ns;     /* of the histogram's unit */
+	uint64_t beyond;     /* values from here on are explained; 0: none are set apart */
 	double low, octaves; /* log2 of the shortest length, and the extent of the axis */
 	double tallest;      /* largest count */
 	uint64_t bin[BINS];
 };
 
-static double x_of(const struct axes *a, uint64_t ns)
+static double x_of(const struct axes *a, uint64_t value)
 {
-	return (log2(ns ? ns : 1) - a->low) / a->octaves;
+	return (log2(value ? value : 1) - a->low) / a->octaves;
 }
 
 static double y_of(const struct axes *a, double count)
@@ -53,12 +57,14 @@ static void fill(struct axes *a)
 	a->tallest *= 1.1;
 }
 
-static void write_bars(const struct axes *a)
+static void write_bars(const struct axes *a, unsigned from, unsigned to, const char *class)
 {
 	FILE *out = a->h->out;
 
-	fputs("<path class=\"bars\" d=\"", out);
-	for (unsigned i = 0; i < BINS; i++) {
+	if (from >= to)
+		return;
+	fprintf(out, "<path class=\"bars%s\" d=\"", class);
+	for (unsigned i = from; i < to; i++) {
 		unsigned x = WIDTH * i / BINS, width = WIDTH * (i + 1) / BINS - x;
 		unsigned height = a->bin[i] ? HEIGHT * y_of(a, a->bin[i]) + 0.5 : 0;
 
@@ -83,12 +89,16 @@ static void write_counts(const struct axes *a)
 			}
 }
 
-static void length_tick(const struct axes *a, uint64_t ns, uint64_t unit_ns)
+static void length_tick(const struct axes *a, uint64_t value, uint64_t unit)
 {
-	double x = x_of(a, ns);
+	double x = x_of(a, value);
 
-	if (x >= 0 && x <= 1)
-		html_tick(a->h->out, 100 * x, ns, unit_ns);
+	if (x < 0 || x > 1)
+		return;
+	if (a->per_ns == 1 || unit >= a->per_ns * NSEC_PER_USEC)
+		html_tick(a->h->out, 100 * x, value / a->per_ns, unit / a->per_ns);
+	else
+		html_tick_ns(a->h->out, 100 * x, (double)value / a->per_ns);
 }
 
 /* Powers of ten, with 2 and 5 between them while they are few, and round lengths where they are far
@@ -106,50 +116,100 @@ static void write_lengths(const struct axes *a)
 		length_tick(a, 2 * ten, ten);
 		length_tick(a, 5 * ten, ten);
 	}
-	for (uint64_t ns = low / step * step; ns <= high && a->octaves <= 3; ns += step)
-		length_tick(a, ns, ns >= 10 * step ? 10 * step : step);
+	for (uint64_t at = low / step * step; at <= high && a->octaves <= 3; at += step)
+		length_tick(a, at, at >= 10 * step ? 10 * step : step);
 	fputs("</div>", a->h->out);
 }
 
-static void write_marker(const struct axes *a, unsigned row, const char *what, uint64_t ns)
+static void write_marker(const struct axes *a, unsigned row, const char *what, uint64_t value)
 {
-	double x = x_of(a, ns);
+	double x = x_of(a, value);
 
 	fprintf(a->h->out, "<span class=\"mark r%u%s\" style=\"left:%.2f%%\">%s ", row,
 		x > 0.6 ? " left" : "", 100 * x, what);
-	html_ns(a->h->out, ns);
+	if (a->per_ns == 1)
+		html_ns(a->h->out, value);
+	else
+		html_ps(a->h->out, value);
 	fputs("</span>", a->h->out);
+}
+
+/* Writes bars, marks and axes. what: read out where nobody sees it. */
+static void write_chart(struct axes *a, uint32_t index, const char *what)
+{
+	FILE *out = a->h->out;
+	double x;
+	int beyond;
+
+	fill(a);
+	x = a->beyond ? x_of(a, a->beyond) : 1;
+	beyond = x <= 0 ? 0 : x >= 1 ? BINS : ceil(x * BINS);
+	fputs("<div class=\"chart\"><div class=\"counts\">", out);
+	write_counts(a);
+	fprintf(out,
+		"</div><div class=\"field\"><svg viewBox=\"0 0 %d %d\" "
+		"preserveAspectRatio=\"none\" role=\"img\" aria-label=\"%s, of ",
+		WIDTH, HEIGHT, what);
+	html_lane(out, a->h->view, index);
+	fputs("\">", out);
+	write_bars(a, 0, beyond, "");
+	write_bars(a, beyond, BINS, " beyond");
+	fputs("</svg>", out);
+	write_marker(a, 0, "median", hist_percentile(a->hist, 50));
+	write_marker(a, 1, "p99", hist_percentile(a->hist, 99));
+	write_marker(a, 2, "worst", a->hist->max);
+	if (x > 0 && x < 1)
+		write_marker(a, 3, "explained from", a->beyond);
+	fputs("</div>", out);
+	write_lengths(a);
+	fputs("</div></figure>\n", out);
 }
 
 static void write_histogram(const struct html *h, uint32_t index, struct axes *a)
 {
 	const struct cpu *c = &h->view->cpu[index];
 
-	*a = (struct axes){.h = h, .hist = &c->hiccups};
-	fill(a);
+	*a = (struct axes){.h = h, .hist = &c->hiccups, .per_ns = 1};
 	fputs("<figure><figcaption><h3>", h->out);
 	html_one_of(h->out, h->view, index);
 	fputs("</h3> ", h->out);
 	html_count(h->out, c->hiccups.count);
-	fprintf(h->out, " %s%s</figcaption><div class=\"chart\"><div class=\"counts\">",
-		html_windows(h->view) ? "window" : "hiccup", c->hiccups.count == 1 ? "" : "s");
-	write_counts(a);
-	fputs("</div><div class=\"field\">", h->out);
-	fprintf(h->out,
-		"<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
-		"aria-label=\"how many were how "
-		"long, of ",
-		WIDTH, HEIGHT);
+	fprintf(h->out, " %s%s</figcaption>", html_windows(h->view) ? "window" : "hiccup",
+		c->hiccups.count == 1 ? "" : "s");
+	write_chart(a, index, "how many were how long");
+}
+
+static void write_series(const struct html *h, uint32_t index, const struct series *s,
+			 struct axes *a)
+{
+	*a = (struct axes){.h = h, .hist = &s->hist, .per_ns = s->fine ? 1000 : 1};
+	a->beyond = s->threshold_ns * a->per_ns;
+	fputs("<figure><figcaption><h3>", h->out);
+	html_name_n(h->out, s->name, sizeof(s->name));
+	fputs("</h3> ", h->out);
 	html_lane(h->out, h->view, index);
-	fputs("\">", h->out);
-	write_bars(a);
-	fputs("</svg>", h->out);
-	write_marker(a, 0, "median", hist_percentile(&c->hiccups, 50));
-	write_marker(a, 1, "p99", hist_percentile(&c->hiccups, 99));
-	write_marker(a, 2, "worst", c->hiccups.max);
-	fputs("</div>", h->out);
-	write_lengths(a);
-	fputs("</div></figure>\n", h->out);
+	fputs(", ", h->out);
+	html_count(h->out, s->hist.count);
+	fprintf(h->out, " value%s</figcaption>", s->hist.count == 1 ? "" : "s");
+	write_chart(a, index, "how many values were how large");
+}
+
+void html_series_histograms(const struct html *h)
+{
+	struct axes *a = malloc(sizeof(*a));
+
+	if (!a)
+		return;
+	fputs("<p class=\"say\">All values, on two logarithmic axes. In another colour: from the "
+	      "threshold on, where a value is an outlier and what follows explains it.</p>\n"
+	      "<div class=\"histograms\">\n",
+	      h->out);
+	for (uint32_t i = 0; i < h->view->ncpus; i++)
+		for (uint32_t k = 0; k < h->view->cpu[i].nseries; k++)
+			if (h->view->cpu[i].series[k].hist.count)
+				write_series(h, i, &h->view->cpu[i].series[k], a);
+	fputs("</div>\n", h->out);
+	free(a);
 }
 
 void html_histograms(const struct html *h)
@@ -162,7 +222,7 @@ void html_histograms(const struct html *h)
 		"<h2>How long %s were</h2>\n<p class=\"say\">How many were how long%s. Both axes "
 		"are logarithmic.</p>\n"
 		"<div class=\"histograms\">\n",
-		html_windows(h->view) ? "windows" : "hiccups",
+		html_windows(h->view) ? "slow windows" : "hiccups",
 		html_windows(h->view) ? ", of those above the threshold" : "");
 	for (uint32_t i = 0; i < h->view->ncpus; i++)
 		if (h->view->cpu[i].hiccups.count && group_detailed(h->view, i))

@@ -5,10 +5,10 @@
 static void write_value(FILE *out, const struct series *s, const char *name, uint64_t value)
 {
 	fprintf(out, "<td data-of=\"%s\">", name);
-	if (!s->fine || value >= 99950)
-		html_ns(out, s->fine ? (value + 500) / 1000 : value);
+	if (s->fine)
+		html_ps(out, value);
 	else
-		fprintf(out, value < 9995 ? "%.2f ns" : "%.1f ns", (double)value / 1e3);
+		html_ns(out, value);
 	fputs("</td>", out);
 }
 
@@ -46,7 +46,7 @@ void html_series(const struct html *h)
 		const struct cpu *c = &h->view->cpu[i];
 		bool several = series_thresholds(c->series, c->nseries) > 1;
 
-		if (!c->nseries)
+		if (!series_first(c->series, c->nseries))
 			continue;
 		if (!some)
 			fputs("<h2>What was measured</h2>\n", h->out);
@@ -64,4 +64,6 @@ void html_series(const struct html *h)
 				write_row(h->out, &c->series[k], several);
 		fputs("</tbody></table></div>\n", h->out);
 	}
+	if (some)
+		html_series_histograms(h);
 }

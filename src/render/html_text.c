@@ -76,14 +76,29 @@ void html_who(FILE *out, const struct source *s)
 	html_text(out, report_who(s, who, sizeof(who)));
 }
 
-void html_ns(FILE *out, uint64_t ns)
+/* The field's u is a µ in HTML. */
+static void write_time(FILE *out, const char *text)
 {
-	char text[32], *us = strstr(format_ns(ns, text, sizeof(text)), " us");
+	const char *us = strstr(text, " us");
 
 	if (us)
 		fprintf(out, "%.*s µs", (int)(us - text), text);
 	else
 		fputs(text, out);
+}
+
+void html_ns(FILE *out, uint64_t ns)
+{
+	char text[32];
+
+	write_time(out, format_ns(ns, text, sizeof(text)));
+}
+
+void html_ps(FILE *out, uint64_t ps)
+{
+	char text[32];
+
+	write_time(out, format_ps(ps, text, sizeof(text)));
 }
 
 void html_count(FILE *out, uint64_t n)
@@ -179,6 +194,14 @@ uint64_t html_step(uint64_t range_ns, unsigned parts)
 				  : 10 * step;
 }
 
+static void begin_tick(FILE *out, double percent)
+{
+	fprintf(out, "<span style=\"left:%.2f%%\"%s>", percent,
+		percent < 2    ? " class=\"first\""
+		: percent > 94 ? " class=\"last\""
+			       : "");
+}
+
 void html_tick(FILE *out, double percent, uint64_t ns, uint64_t step_ns)
 {
 	static const struct {
@@ -191,13 +214,16 @@ void html_tick(FILE *out, double percent, uint64_t ns, uint64_t step_ns)
 
 	while (u < 6 && units[u].ns > step_ns)
 		u++;
-	fprintf(out, "<span style=\"left:%.2f%%\"%s>", percent,
-		percent < 2    ? " class=\"first\""
-		: percent > 94 ? " class=\"last\""
-			       : "");
+	begin_tick(out, percent);
 	if (!ns)
 		fputs("0</span>", out);
 	else
 		fprintf(out, "%g %s</span>", u < 6 ? (double)ns / (double)units[u].ns : (double)ns,
 			u < 6 ? units[u].name : "ns");
+}
+
+void html_tick_ns(FILE *out, double percent, double ns)
+{
+	begin_tick(out, percent);
+	fprintf(out, "%g ns</span>", ns);
 }

@@ -158,66 +158,10 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 	return 0;
 }
 
-/* per_ns: of the histogram's unit. */
-static void write_numbers(struct json *j, const struct hist *h, unsigned per_ns)
-{
-	static const struct {
-		const char *key;
-		double p;
-	} percentiles[] = {{"p20_ns", 20}, {"p50_ns", 50}, {"p80_ns", 80},
-			   {"p90_ns", 90}, {"p99_ns", 99}, {"p999_ns", 99.9}};
-	unsigned half = per_ns / 2;
-
-	json_u64(j, "count", h->count);
-	json_u64(j, "total_ns", (h->sum + half) / per_ns);
-	json_u64(j, "min_ns", h->count ? (h->min + half) / per_ns : 0);
-	json_u64(j, "max_ns", (h->max + half) / per_ns);
-	json_u64(j, "mean_ns", h->count ? h->sum / h->count / per_ns : 0);
-	json_u64(j, "mad_ns", (hist_mad(h) + half) / per_ns);
-	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
-		json_u64(j, percentiles[i].key,
-			 (hist_percentile(h, percentiles[i].p) + half) / per_ns);
-}
-
 static void write_hiccups(struct json *j, const struct hist *h)
 {
 	json_object(j, "hiccups");
-	write_numbers(j, h, 1);
-	json_end(j);
-}
-
-/* Writes times too short for whole nanoseconds. */
-static void write_fine(struct json *j, const struct hist *h)
-{
-	json_u64(j, "min_ps", h->count ? h->min : 0);
-	json_u64(j, "mean_ps", h->count ? h->sum / h->count : 0);
-	json_u64(j, "mad_ps", hist_mad(h));
-	json_u64(j, "p20_ps", hist_percentile(h, 20));
-	json_u64(j, "p50_ps", hist_percentile(h, 50));
-	json_u64(j, "p80_ps", hist_percentile(h, 80));
-}
-
-/* Writes a workload's values of all its windows. */
-static void write_series(struct json *j, const struct cpu *c)
-{
-	if (!c->nseries)
-		return;
-	json_array(j, "series");
-	for (uint32_t i = 0; i < c->nseries; i++) {
-		const struct series *s = &c->series[i];
-
-		json_object(j, NULL);
-		json_string(j, "name", s->name);
-		write_numbers(j, &s->hist, s->fine ? 1000 : 1);
-		if (s->fine)
-			write_fine(j, &s->hist);
-		if (s->threshold_ns) {
-			json_u64(j, "threshold_ns", s->threshold_ns);
-			json_u64(j, "longer", s->longer);
-			json_u64(j, "longest_ns", s->longest_ns);
-		}
-		json_end(j);
-	}
+	render_numbers(j, h, 1);
 	json_end(j);
 }
 
@@ -345,7 +289,7 @@ int render_json_cpu(struct json *j, const struct view *v, uint32_t i)
 	json_u64(j, "threshold_ns", c->threshold_ns);
 	render_shorts(j, &c->shorts);
 	write_loop(j, c);
-	write_series(j, c);
+	render_series(j, c);
 	write_hiccups(j, &c->hiccups);
 	write_time(j, c);
 	write_records(j, c, i ? 0 : v->run.recursion_misses);

@@ -22,8 +22,11 @@
  *   tid comm kernel_thread
  *                        the watched thread that lost the time, and whether it is the kernel's;
  *                        empty without a watch, and the last two also where they are not known
- *   piece_count pieces   all pieces, in order of appearance: in csv one cell with the array of
- *                        jsonl, [{"kind","id","name","function","kernel_thread","cause","net_ns",
+ *   what                 gap: the CPU was away from the spin loop; thread: a watched thread lost
+ * the time; outlier: an operation of a workload took longer than threshold_ns. The others of its
+ * series have no line: -f json has all values series               of an outlier: latency, transit,
+ * futex...; empty: not known piece_count pieces   all pieces, in order of appearance: in csv one
+ * cell with the array of jsonl, [{"kind","id","name","function","kernel_thread","cause","net_ns",
  *                        "origin":{"cpu","pid","comm","function"}}]
  *
  * Unknown values are null in jsonl and empty in csv, where an empty name is "". csv is UTF-8,
@@ -53,6 +56,7 @@ struct line {
 	int64_t piece_count;
 	int64_t tid, own_kernel_thread; /* of a watched thread */
 	const char *comm;
+	const char *what, *series;
 	const struct cpu *summary;
 	const struct account *account;
 };
@@ -101,6 +105,8 @@ static const struct column {
 	COLUMN(NUMBER, "tid", tid),
 	COLUMN(TEXT, "comm", comm),
 	COLUMN(FLAG, "kernel_thread", own_kernel_thread),
+	COLUMN(TEXT, "what", what),
+	COLUMN(TEXT, "series", series),
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -157,6 +163,7 @@ static void find_first(struct line *l)
 static struct line line_of(const struct view *v, uint32_t index, const struct account *a,
 			   char time[ISO_TIME])
 {
+	const struct series *series = cpu_series(&v->cpu[index], &a->spot);
 	struct line l = {.host = v->host.hostname,
 			 .kernel = v->host.kernel,
 			 .started = v->run.started,
@@ -164,7 +171,7 @@ static struct line line_of(const struct view *v, uint32_t index, const struct ac
 			 .at_ns = a->start_ns - v->run.started_ns,
 			 .start_ns = a->start_ns,
 			 .duration_ns = a->duration_ns,
-			 .threshold_ns = v->cpu[index].threshold_ns,
+			 .threshold_ns = series ? series->threshold_ns : v->cpu[index].threshold_ns,
 			 .attributed_ns = a->attributed_ns,
 			 .edge_ns = a->edge_ns,
 			 .outside_ns = a->outside_ns,
@@ -173,6 +180,10 @@ static struct line line_of(const struct view *v, uint32_t index, const struct ac
 			 .piece_count = a->npieces,
 			 .tid = a->spot.tid ? a->spot.tid : UNKNOWN,
 			 .comm = a->spot.comm[0] ? a->spot.comm : NULL,
+			 .what = v->run.watch     ? "thread"
+				 : v->run.windows ? "outlier"
+						  : "gap",
+			 .series = series ? series->name : NULL,
 			 .summary = &v->cpu[index],
 			 .account = a};
 	uint64_t started;

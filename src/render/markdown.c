@@ -239,8 +239,17 @@ int markdown_cpu(const struct view *v, uint32_t i, FILE *out)
 		fprintf(out, "\n## cpu %u, %s%s\n\n", s->number,
 			cpus_has(&v->host.isolated, s->number) ? "isolated" : "not isolated",
 			cpus_has(&v->host.nohz_full, s->number) ? ", nohz_full" : "");
-	fprintf(out, "%s hiccup%s took ", format_count(h->count, a, sizeof(a)),
-		h->count == 1 ? "" : "s");
+	if (markdown_series(s, out))
+		return -ENOMEM;
+	if (v->run.windows && !v->run.watch)
+		fprintf(out, "%s window%s longer than %s took ",
+			format_count(h->count, a, sizeof(a)), h->count == 1 ? "" : "s",
+			series_thresholds(s->series, s->nseries) > 1
+				? "their threshold"
+				: format_ns(s->threshold_ns, b, sizeof(b)));
+	else
+		fprintf(out, "%s hiccup%s took ", format_count(h->count, a, sizeof(a)),
+			h->count == 1 ? "" : "s");
 	if (view_lost(v, i) < 0)
 		fprintf(out, "%s", format_ns(h->sum, b, sizeof(b)));
 	else

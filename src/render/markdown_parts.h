@@ -20,7 +20,9 @@ int markdown_finish(struct table *t, FILE *out);
 /* A cell of marked lines (model/report.h), joined by semicolons; changes them. */
 void markdown_marked(struct table *t, char *lines);
 
-/* Writes a CPU and its sources. 0 or -ENOMEM, as the next. */
+/* Writes what a workload measured on a CPU. 0 or -ENOMEM, as the next two. */
+int markdown_series(const struct cpu *c, FILE *out);
+/* Writes a CPU and its sources. */
 int markdown_cpu(const struct view *v, uint32_t index, FILE *out);
 /* Writes the table of all CPUs; all: with as many rows as there are. */
 int markdown_table(const struct view *v, bool all, FILE *out);

@@ -58,4 +58,10 @@ void metric_sources(struct metrics *m, const struct family *f);
 void metric_ended(struct metrics *m, const struct family *f);
 void metric_merged(struct metrics *m, const struct family *f);
 
+/* Each writes a histogram: of hiccups of each part; of each series that a workload measured; of the
+ * interruptions of each kind. */
+void metric_hiccups(struct metrics *m, const struct family *f);
+void metric_series(struct metrics *m, const struct family *f);
+void metric_kinds(struct metrics *m, const struct family *f);
+
 #endif

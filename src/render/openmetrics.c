@@ -9,6 +9,7 @@
  *   culprit_ended_early{cpu}               1 when the CPU is no longer measured
  *   culprit_observed_seconds_total{cpu}    the time of which all the others are a part
  *   culprit_hiccup_seconds{cpu,le}         histogram, exponential: powers of two of a nanosecond
+ *   culprit_series_seconds{cpu,series,le}  histogram of all that a workload measured
  *   culprit_lost_seconds_total{cpu,kind,source,kernel_thread,function,cause}
  *                                          with those of series that ended they add up to the time
  *                                          of all hiccups; kind "edge" has no source
@@ -35,9 +36,6 @@
 #include "base/units.h"
 #include "render/metric.h"
 #include "render/render.h"
-
-#define BUCKET_FIRST 8  /* end of the first bucket: 2^8 ns... */
-#define BUCKET_LAST  30 /* ...and of the last but +Inf: 2^30 */
 
 /* ---- the run and its CPUs ---- */
 
@@ -168,80 +166,6 @@ static void write_count(struct metrics *m, const struct family *f)
 	}
 }
 
-/* ---- histograms ---- */
-
-struct buckets {
-	/* Shorter than 2^n ns, where buckets of struct hist end, too. */
-	uint64_t below[BUCKET_LAST + 1];
-	uint64_t count, sum;
-};
-
-static void add_hist(struct buckets *b, const struct hist *h)
-{
-	b->count += h->count;
-	b->sum += h->sum;
-	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1))
-		for (int n = BUCKET_FIRST; n <= BUCKET_LAST; n++)
-			b->below[n] += hist_highest(h, i) < UINT64_C(1) << n ? hist_at(h, i) : 0;
-}
-
-/* Labels the part, or the kind where there is one. */
-static void label_hist(struct metrics *m, uint32_t part, const char *kind)
-{
-	if (kind)
-		metric_label(m, "kind", kind);
-	else
-		metric_lane(m, part);
-}
-
-static void write_hist(struct metrics *m, const struct family *f, const struct buckets *b,
-		       uint32_t part, const char *kind)
-{
-	char le[32];
-
-	for (int n = BUCKET_FIRST; n <= BUCKET_LAST + 1; n++) {
-		snprintf(le, sizeof(le), "%.10g", (double)(UINT64_C(1) << n) / NSEC_PER_SEC);
-		metric_begin(m, f->name, "_bucket");
-		label_hist(m, part, kind);
-		metric_label(m, "le", n > BUCKET_LAST ? "+Inf" : le);
-		metric_value(m, n > BUCKET_LAST ? b->count : b->below[n], false);
-	}
-	metric_begin(m, f->name, "_sum");
-	label_hist(m, part, kind);
-	metric_value(m, b->sum, true);
-	metric_begin(m, f->name, "_count");
-	label_hist(m, part, kind);
-	metric_value(m, b->count, false);
-}
-
-static void write_hiccups(struct metrics *m, const struct family *f)
-{
-	const struct leaders *s = m->leaders;
-
-	for (uint32_t part = 0; part < s->n; part++) {
-		struct buckets b = {0};
-
-		for (uint32_t i = leaders_lane(s, part, 0); i < s->lanes;
-		     i = leaders_lane(s, part, i + 1))
-			add_hist(&b, &m->view->cpu[i].hiccups);
-		write_hist(m, f, &b, part, NULL);
-	}
-}
-
-static void write_kinds(struct metrics *m, const struct family *f)
-{
-	struct buckets b[SOURCE_KINDS] = {0};
-
-	for (uint32_t i = 0; i < m->view->ncpus; i++) {
-		const struct sources *t = &m->view->cpu[i].sources;
-
-		for (uint32_t k = 0; k < t->count; k++)
-			add_hist(&b[t->row[k]->kind], &t->row[k]->net);
-	}
-	for (int k = 0; k < SOURCE_KINDS; k++)
-		write_hist(m, f, &b[k], 0, source_kind_name(k));
-}
-
 static void write_misses(struct metrics *m, const struct family *f)
 {
 	for (uint32_t i = 0; i < m->leaders->n; i++) {
@@ -280,8 +204,13 @@ static const struct family families[] = {
 	{"culprit_short_gaps_seconds", COUNTER, true,
 	 "Time in the gaps that were too short to be hiccups", OF_CPU(shorts.total_ns),
 	 KNOWN(shorts.known)},
-	{"culprit_hiccup_seconds", HISTOGRAM, true, "How long the CPU was away at a time",
-	 .write = write_hiccups},
+	{"culprit_hiccup_seconds", HISTOGRAM, true,
+	 "How long the CPU was away at a time; of a workload, operations longer than their "
+	 "threshold alone",
+	 .write = metric_hiccups},
+	{"culprit_series_seconds", HISTOGRAM, true,
+	 "What a workload measured, all values, known when the run is over", .write = metric_series,
+	 .fine = true},
 	{"culprit_longest_hiccup_seconds", GAUGE, true,
 	 "The longest time that the CPU was away since the run began", OF_CPU(hiccups.max)},
 	{"culprit_lost_seconds", COUNTER, true,
@@ -312,7 +241,7 @@ static const struct family families[] = {
 	{"culprit_interruption_seconds", HISTOGRAM, true,
 	 "How long a function of a source of a kind held a CPU at a time, less what interrupted "
 	 "it; all CPUs together",
-	 .write = write_kinds, .fine = true},
+	 .write = metric_kinds, .fine = true},
 	{"culprit_records", COUNTER, false, "Records of the kernel's activity taken",
 	 OF_CPU(counts.seen)},
 	{"culprit_records_lost", COUNTER, false,

@@ -5,6 +5,7 @@
  *                 watch audio [701], a track for each thread
  *   CPU 3 steal   the hypervisor's steal clock, read every 200 ms; a reading stands at the next
  *                 hiccup
+ *   CPU 3 latency counters of a workload's series: the length of an outlier while it lasts, else 0
  *   CPU 0 asks    who asked for a span, with an arrow to it. The time of the request is not
  *                 recorded: it stands where the span begins
  *
@@ -108,8 +109,10 @@ static struct trace *begin(const struct view *view, FILE *out)
 	t->named = calloc(n ? n : 1, sizeof(*t->named));
 	t->steal = malloc((n ? n : 1) * sizeof(*t->steal));
 	t->rows = calloc(n ? n : 1, sizeof(*t->rows));
-	if (!t->named || !t->steal || !t->rows) {
+	t->series = calloc(n ? n : 1, sizeof(*t->series));
+	if (!t->named || !t->steal || !t->rows || !t->series) {
 		free(t->named);
+		free(t->series);
 		free(t->rows);
 		free(t->steal);
 		free(t);
@@ -172,8 +175,10 @@ static void emit_end(struct trace *t, uint64_t track, uint64_t at_ns)
 	perfetto_emit(t, &e.packet);
 }
 
-static void emit_hiccup(struct trace *t, uint64_t track, const struct account *a)
+static void emit_hiccup(struct trace *t, uint32_t index, uint64_t track, const struct account *a)
 {
+	const struct series *series = cpu_series(&t->view->cpu[index], &a->spot);
+	char name[4 * SERIES_NAME + 8];
 	struct event_parts e;
 
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, a->start_ns, track);
@@ -189,13 +194,25 @@ static void emit_hiccup(struct trace *t, uint64_t track, const struct account *a
 		event_number(&e, NOTE_LOST, a->lost);
 	if (a->spans_left)
 		event_number(&e, NOTE_LEFT, a->spans_left);
+	if (series)
+		event_note(&e, NOTE_SERIES)->string_value =
+			escape_text(series->name, sizeof(series->name), name, sizeof(name));
+	perfetto_emit(t, &e.packet);
+}
+
+static void emit_value(struct trace *t, uint64_t track, uint64_t at_ns, uint64_t ns)
+{
+	struct event_parts e;
+
+	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, at_ns, t->run + track);
+	e.event.has_counter_value = true;
+	e.event.counter_value = ns;
 	perfetto_emit(t, &e.packet);
 }
 
 static void emit_steal(struct trace *t, uint32_t index, uint64_t at_ns)
 {
 	const struct cpu *c = &t->view->cpu[index];
-	struct event_parts e;
 	char name[32];
 
 	if (!c->steal_known || c->steal_ns == t->steal[index])
@@ -206,11 +223,28 @@ static void emit_steal(struct trace *t, uint32_t index, uint64_t at_ns)
 			       name);
 	}
 	t->steal[index] = c->steal_ns;
-	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, at_ns,
-		   t->run + TRACK_STEAL + index);
-	e.event.has_counter_value = true;
-	e.event.counter_value = c->steal_ns;
-	perfetto_emit(t, &e.packet);
+	emit_value(t, TRACK_STEAL + index, at_ns, c->steal_ns);
+}
+
+/* Shows an outlier on the counter of its series. */
+static void emit_series(struct trace *t, uint32_t index, const struct account *a)
+{
+	const struct cpu *c = &t->view->cpu[index];
+	const struct series *s = cpu_series(c, &a->spot);
+	char series[4 * SERIES_NAME + 8], name[sizeof(series) + 32];
+	uint64_t *track;
+
+	if (!s)
+		return;
+	track = &t->series[index][s - c->series];
+	if (!*track) {
+		*track = TRACK_ROW + t->more++;
+		snprintf(name, sizeof(name), "CPU %u %s", c->number,
+			 escape_text(s->name, sizeof(s->name), series, sizeof(series)));
+		perfetto_track(t, *track, TRACK_ROOT, t->view->ncpus + 1 + index, true, name);
+	}
+	emit_value(t, *track, a->start_ns, a->duration_ns);
+	emit_value(t, *track, a->start_ns + a->duration_ns, 0);
 }
 
 /* ---- spans ---- */
@@ -317,7 +351,8 @@ static int add_hiccup(struct trace *t, uint32_t index, const struct account *a)
 
 	emit_steal(t, index, a->start_ns);
 	track = perfetto_row(t, index, a);
-	emit_hiccup(t, track, a);
+	emit_hiccup(t, index, track, a);
+	emit_series(t, index, a);
 	for (uint32_t i = 0; i < a->nspans; i++) {
 		while (open && ends[open - 1] <= a->spans[i].start_ns)
 			emit_end(t, track, ends[--open]);
@@ -341,6 +376,7 @@ static int end(struct trace *t)
 		free(t->named[i].bit);
 	free(t->named);
 	free(t->rows);
+	free(t->series);
 	free(t->steal);
 	free(t);
 	return err;

@@ -32,6 +32,7 @@ enum note {
 	NOTE_OUTSIDE,
 	NOTE_LOST,
 	NOTE_LEFT,
+	NOTE_SERIES,
 	NOTES
 };
 
@@ -56,13 +57,14 @@ struct said {
 struct trace {
 	FILE *out;
 	const struct view *view;
-	uint64_t run;             /* number of the run */
-	uint64_t flows;           /* number of arrows so far */
-	struct cpus askers;       /* CPUs of askers with a track */
-	struct said *named;       /* one for each CPU */
-	struct row (*rows)[ROWS]; /* for each lane */
-	uint64_t more;            /* number of rows with a track of their own so far */
-	uint64_t *steal;          /* last shown value of each CPU; UINT64_MAX: none */
+	uint64_t run;                   /* number of the run */
+	uint64_t flows;                 /* number of arrows so far */
+	struct cpus askers;             /* CPUs of askers with a track */
+	struct said *named;             /* one for each CPU */
+	struct row (*rows)[ROWS];       /* for each lane */
+	uint64_t more;                  /* number of rows with a track of their own so far */
+	uint64_t *steal;                /* last shown value of each CPU; UINT64_MAX: none */
+	uint64_t (*series)[SERIES_MAX]; /* of each CPU: the counters' tracks; 0: none yet */
 };
 
 /* Writes the packet as a trace of one: several in a row are one trace. */

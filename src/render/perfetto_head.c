@@ -17,6 +17,7 @@ static const char *const note_names[NOTES] = {
 	"outside_ns",
 	"records_lost",
 	"spans_left_out",
+	"series",
 };
 
 static void emit_clocks(struct trace *t)

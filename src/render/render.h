@@ -26,6 +26,9 @@ struct render_options {
 	 * too. 0: to no terminal. */
 	unsigned height;
 	enum series_style series;
+	/* Which values a format of distributions has: a series' name, or SERIES_HICCUPS; NULL: it
+	 * takes its own choice. */
+	const char *values;
 };
 
 /* Reports are written at the end; line formats write one line for each hiccup as it comes. */
@@ -101,6 +104,12 @@ struct json;
 void render_host(struct json *j, const struct host *h);
 /* Writes "short_gaps": {"from_ns","count","total_ns"}, or null. */
 void render_shorts(struct json *j, const struct short_gaps *s);
+
+/* Writes "count","total_ns", ... "p999_ns". per_ns: of the histogram's unit. */
+void render_numbers(struct json *j, const struct hist *h, unsigned per_ns);
+
+/* Writes "series", a workload's values of all its windows, with their bins. */
+void render_series(struct json *j, const struct cpu *c);
 
 /* Writes "cpu": null and the object "thread" of a watched thread. */
 void render_json_thread(struct json *j, const struct view *v, const struct cpu *c);

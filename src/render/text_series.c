@@ -23,12 +23,9 @@ static void value_cell(struct table *t, const struct series *s, uint64_t value)
 {
 	char text[32];
 
-	if (s->fine && value < 99950)
-		table_cellf(t, NULL, value < 9995 ? "%.2f ns" : "%.1f ns", value / 1000.0);
-	else
-		table_cell(t, NULL,
-			   format_ns((value + UNITS(s->fine) / 2) / UNITS(s->fine), text,
-				     sizeof(text)));
+	table_cell(t, NULL,
+		   s->fine ? format_ps(value, text, sizeof(text))
+			   : format_ns(value, text, sizeof(text)));
 }
 
 /* The figure of a cell: a percentile, or one of these. */
@@ -136,6 +133,8 @@ void text_series(const struct page *p, const struct cpu *c)
 {
 	uint32_t next = 0;
 
+	if (!series_first(c->series, c->nseries))
+		return;
 	do {
 		struct table *t = table_new(p->width, 2);
 

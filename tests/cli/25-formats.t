@@ -115,7 +115,8 @@ def lines_of(report, formula):
                  "time": f"2026-01-02T03:04:05.{at + 6:09}Z", "at_ns": at,
                  "threshold_ns": 200, "piece_count": len(h["pieces"]),
                  "pieces": [piece(p) for p in h["pieces"]], "tid": None, "comm": None,
-                 "kernel_thread": None}  # no watch
+                 "kernel_thread": None,  # no watch
+                 "what": "gap", "series": None}
         for key in ("kind", "id", "net_ns", "cause", "by_pid", "by_cpu", "kernel_thread"):
             line["first_" + key] = first.get(key)
         for key in ("name", "function", "by_comm", "by_function"):
@@ -330,11 +331,13 @@ if reader("hdrh"):
                     if hiccup["cpu"] == n:
                         h.record_value(hiccup["duration_ns"])
                         everything.record_value(hiccup["duration_ns"])
+        want[None] = everything  # what a reader gets that asks for no tag
         log = HistogramLogReader(path(name + ".hlog"), everything)
         got = {}
         while h := log.get_next_interval_histogram():
             got[h.get_tag()] = h
-        is_(sorted(got), sorted(want), f"hlog, {name}: a line for each CPU")
+        is_(sorted(got, key=str), sorted(want, key=str),
+            f"hlog, {name}: a line for each CPU, and one for all")
         ok(all(got[tag].equals(want[tag]) for tag in want if tag in got),
            f"hlog, {name}: each has the same histogram",
            *[(t, list(h.get_recorded_iterator())) for t, h in got.items()])
@@ -366,6 +369,65 @@ if reader("hdrh"):
             f"hgrm, {name}: steps that halve")
         ok(not rows or rows[-1] == [durations[-1] / 1000, 1, len(durations)],
            f"hgrm, {name}: the last line is the longest", rows)
+# ---- a workload: all values of each series in every format, not only its outliers ----
+
+subprocess.run([os.path.join(lib.BUILD, "golden"), where], check=True, stdout=subprocess.DEVNULL)
+
+
+def report(form, *args):
+    return culprit("report", path("sleep.rec"), "-f", form, *args).out
+
+
+measured = {s["name"]: s for s in json.loads(report("json"))["cpus"][0]["series"]}
+bins = {name: list(zip(*(s["bins"][k] for k in ("from", "to", "count"))))
+        for name, s in measured.items()}
+is_({n: sum(b[2] for b in rows) for n, rows in bins.items()},
+    {n: s["count"] for n, s in measured.items()}, "json: the bins of a series hold all its values")
+last = {n: [b for b in rows if b[2]][-1] for n, rows in bins.items()}
+ok(last["latency"][0] <= measured["latency"]["max_ns"] <= last["latency"][1]
+   and measured["read the clock"]["bins"]["unit"] == "ps"
+   and bins["read the clock"][0][0] <= measured["read the clock"]["min_ps"]
+   <= bins["read the clock"][0][1], "json: they reach from the least to the largest", last)
+for name, s in measured.items():
+    printed = report("hgrm", "--series", name).splitlines()
+    ok(f"Total count    = {s['count']:12}]" in printed[-3] and printed[-1] == f"#[Series  = {name}]"
+       and round(float(printed[-5].split()[0]) * 1000) == s["max_ns"],
+       f"hgrm: all values of '{name}'", *printed[-5:])
+is_(report("hgrm"), report("hgrm", "--series", "latency"), "hgrm: the first series, when unasked")
+log = report("hlog").splitlines()
+is_([line.split(",")[0] for line in log[5:]],
+    ["0.000", "Tag=latency:cpu3", "Tag=read\\x20the\\x20clock:cpu3:ps", "Tag=cpu3"],
+    "hlog: the first series without a tag, then a tag for each, then the outliers")
+is_(log[5].split(",")[1:3], ["1.000", "0.004"], "hlog: for the whole run, and its longest")
+is_([line.split(",")[0] for line in report("hlog", "--series", "hiccups").splitlines()[5:]],
+    ["0.000", "Tag=cpu3"], "hlog: --series leaves the others out")
+for form in ("openmetrics", "prometheus"):
+    lines = [x for x in report(form).splitlines() if x.startswith("culprit_series_seconds")]
+    buckets = [(float(m[1]), int(m[2])) for x in lines if
+               (m := re.search(r'series="latency",le="([^"]*)"} (\d+)$', x))]
+    is_([n for _, n in buckets[:-1]],
+        [sum(c for _, to, c in bins["latency"] if to < le * 1e9) for le, _ in buckets[:-1]],
+        f"{form}: a histogram of all values, labelled with its series")
+    ok(f'culprit_series_seconds_count{{cpu="3",series="read the clock"}} 40' in lines
+       and 'culprit_series_seconds_bucket{cpu="3",series="read the clock",le="3.2e-08"} 40'
+       in lines, f"{form}: values of less than a nanosecond's step, too", *lines[-8:])
+page = report("html")
+is_([int(n) for n in re.findall(r"cpu 3, (\d+) values", page)],
+    [s["count"] for s in measured.values()], "html: a histogram of all values of each series")
+ok('class="bars beyond"' in page, "html: those that are explained stand out")
+ok(re.search(r"\| `latency` +\| +40 \| 2.60 us \| 3.06 us \|", report("markdown")),
+   "markdown: a row for each series")
+lines = [json.loads(line) for line in report("jsonl").splitlines()]
+is_({(x["what"], x["series"], x["threshold_ns"]) for x in lines}, {("outlier", "latency", 200)},
+    "lines: what they are, and of which series")
+is_({(x["what"], x["series"]) for name in ("irq", "watch")
+     for x in map(json.loads, culprit("report", path(name + ".rec"), "-f", "jsonl").out
+                  .splitlines())}, {("gap", None), ("thread", None)},
+    "lines: gaps of the spin loop, and what threads lost")
+part = json.loads(report("json", "--from", "500ms"))["cpus"][0]
+is_((part["series"], part["hiccups"]["count"]), ([], 20),
+    "a part of the time: the values of the whole are not told as the part's")
+
 # ---- a comparison, of a plain run and one with hostile names ----
 
 d = json.loads(text("diff.json"))

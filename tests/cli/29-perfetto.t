@@ -38,6 +38,11 @@ for file in sorted(f for f in os.listdir(where) if f.endswith(".rec")):
     arrows += n
     deepest = max([deepest] + [sum(1 for _ in below(s)) for row in top.values()
                                for s in row if s.children])
+    if file == "sleep.rec":
+        values = [v for _, v in counters.get("CPU 3 latency", [])]
+        is_((values[0::2], set(values[1::2])),
+            ([h["duration_ns"] for h in jsonl(lines.out)], {0}),
+            "a series' counter has each outlier's length while it lasts")
     if file == "guest.rec":
         values = [v for _, v in counters.get("CPU 1 steal", [])]
         ok(values[:1] == [0] and values[-1:] == [40_000_000] and values == sorted(values),

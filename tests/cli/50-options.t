@@ -29,7 +29,6 @@ def refused(what, *args, says, lines=1):
 
 # ---- old spellings ----
 SAME = [("report", (at("two.rec"),), ("--cpu", "3"), ("-c", "3")),
-        ("report", (at("sleep.rec"),), ("--series", "long"), ("--percentiles", "long")),
         ("plot", (at("irq.rec"),), ("--cpu=3",), ("--cpus=3",)),
         ("osnoise", (), ("--from", TRACE), ("--input", TRACE))]
 for command, operands, old, new in SAME:
@@ -51,9 +50,9 @@ refused("watch -t with a time is --threshold", "watch", "-t", "10us", says="watc
 refused("watch --threshold takes no bare number", "watch", "--threshold", "4194303", says="no unit")
 for command in culprit("help", "--list").out.split():
     told = culprit("help", command).out
-    old = {"report": ("--cpu=", "--series"), "plot": ("--cpu=",), "osnoise": ("--from",),
+    old = {"report": ("--cpu=",), "plot": ("--cpu=",), "osnoise": ("--from",),
            "run": ("--interval", " --series"),
-           "pingpong": ("-p,", "--raw", "--series"), "queue": ("--input", "--long", "--series"),
+           "pingpong": ("-p,", "--raw"), "queue": ("--input", "--long"),
            "watch": ("-t, --tid",)}.get(command, ())
     is_([o for o in old if o in told], [], f"help {command} tells no old spelling")
 
@@ -69,6 +68,10 @@ for what, says, *args in (
          "-f", "json"),
         ("--percentiles with -f json", "works only with -f text", "report", at("sleep.rec"),
          "--percentiles", "wide", "-f", "json"),
+        ("--series with a format that has all", "hgrm and hlog", "report", at("sleep.rec"),
+         "--series", "latency"),
+        ("a series that is not there", "--series latency is what there is", "report",
+         at("sleep.rec"), "--series", "long", "-f", "hgrm"),
         ("pingpong --looks without its method", "spin-pauses", "pingpong", "-m", "spin", "--looks",
          "5"),
         ("--schema with a recording", "leave out the recordings", "report", "--schema",

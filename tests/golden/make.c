@@ -471,11 +471,13 @@ static void sleeping(struct scene *s, const char *path)
 	s->view.cpu[0].nseries = 2;
 	strcpy(series[0].name, "latency");
 	strcpy(series[1].name, "read the clock");
+	series[0].threshold_ns = 200;
+	series[0].longer = 40;
+	series[0].longest_ns = 2600 + 90 * 11;
 	series[1].fine = true;
-	series[1].threshold_ns = 200;
-	series[1].longer = 1;
-	series[1].longest_ns = 4321;
 	scene_begin(s, path);
+	session_feed(s->session,
+		     &(struct event){.type = EVENT_WHERE, .spot = &(struct spot){3, .series = 1}});
 	for (uint32_t i = 0; i < 40; i++) {
 		uint64_t length = 2600 + 90 * (i % 12);
 

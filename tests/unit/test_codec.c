@@ -119,7 +119,8 @@ static void make(struct kept *k, uint64_t now, struct hiccup *last)
 	case EVENT_WHERE:
 		k->spot = (struct spot){.cpu = any_number(),
 					.tid = any_number(),
-					.thread = any_number() % (SPOT_THREAD_KERNEL + 1)};
+					.thread = any_number() % (SPOT_THREAD_KERNEL + 1),
+					.series = any_number()};
 		memcpy(k->spot.comm, k->text[0], strnlen(k->text[0], sizeof(k->spot.comm) - 1));
 		e->spot = &k->spot;
 		break;

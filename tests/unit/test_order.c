@@ -141,13 +141,13 @@ static void put_hiccup(void)
 	cursors_t cursors = *(cursors_t *)state.cursor;
 
 	order_put_narrow(&state, &first);
-	publish_hiccup(&spin, 0x111111, 0x222222, cursors);
+	publish_hiccup(&spin, 0x111111, 0x222222, cursors, 0);
 }
 
 static void put_hiccups(void)
 {
-	publish_hiccup(&spin, 0x333333, 0x444444, 0x3333);
-	publish_hiccup(&spin, 0x555555, 0x666666, 0x5555);
+	publish_hiccup(&spin, 0x333333, 0x444444, 0x3333, 0);
+	publish_hiccup(&spin, 0x555555, 0x666666, 0x5555, 0);
 }
 
 static void take(unsigned most)

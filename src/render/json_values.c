@@ -1,0 +1,80 @@
+/* Values in the JSON report: the figures of a histogram, and all that a workload measured. */
+#include "base/json.h"
+#include "render/render.h"
+
+void render_numbers(struct json *j, const struct hist *h, unsigned per_ns)
+{
+	static const struct {
+		const char *key;
+		double p;
+	} percentiles[] = {{"p20_ns", 20}, {"p50_ns", 50}, {"p80_ns", 80},
+			   {"p90_ns", 90}, {"p99_ns", 99}, {"p999_ns", 99.9}};
+	unsigned half = per_ns / 2;
+
+	json_u64(j, "count", h->count);
+	json_u64(j, "total_ns", (h->sum + half) / per_ns);
+	json_u64(j, "min_ns", h->count ? (h->min + half) / per_ns : 0);
+	json_u64(j, "max_ns", (h->max + half) / per_ns);
+	json_u64(j, "mean_ns", h->count ? h->sum / h->count / per_ns : 0);
+	json_u64(j, "mad_ns", (hist_mad(h) + half) / per_ns);
+	for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
+		json_u64(j, percentiles[i].key,
+			 (hist_percentile(h, percentiles[i].p) + half) / per_ns);
+}
+
+/* Writes times too short for whole nanoseconds. */
+static void write_fine(struct json *j, const struct hist *h)
+{
+	json_u64(j, "min_ps", h->count ? h->min : 0);
+	json_u64(j, "mean_ps", h->count ? h->sum / h->count : 0);
+	json_u64(j, "mad_ps", hist_mad(h));
+	json_u64(j, "p20_ps", hist_percentile(h, 20));
+	json_u64(j, "p50_ps", hist_percentile(h, 50));
+	json_u64(j, "p80_ps", hist_percentile(h, 80));
+}
+
+/* Writes the whole histogram: buckets that are not empty, side by side as columns. */
+static void write_bins(struct json *j, const struct series *s)
+{
+	static const char *const columns[] = {"from", "to", "count"};
+	const struct hist *h = &s->hist;
+
+	json_object(j, "bins");
+	json_string(j, "unit", s->fine ? "ps" : "ns");
+	for (int k = 0; k < 3; k++) {
+		json_array_flat(j, columns[k]);
+		for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1))
+			json_u64(j, NULL,
+				 k == 0   ? hist_lowest(h, i)
+				 : k == 1 ? hist_highest(h, i)
+					  : hist_at(h, i));
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void render_series(struct json *j, const struct cpu *c)
+{
+	if (!c->nseries)
+		return;
+	json_array(j, "series");
+	for (uint32_t i = 0; i < c->nseries; i++) {
+		const struct series *s = &c->series[i];
+
+		if (s->open)
+			continue;
+		json_object(j, NULL);
+		json_string(j, "name", s->name);
+		render_numbers(j, &s->hist, s->fine ? 1000 : 1);
+		if (s->fine)
+			write_fine(j, &s->hist);
+		if (s->threshold_ns) {
+			json_u64(j, "threshold_ns", s->threshold_ns);
+			json_u64(j, "longer", s->longer);
+			json_u64(j, "longest_ns", s->longest_ns);
+		}
+		write_bins(j, s);
+		json_end(j);
+	}
+	json_end(j);
+}
