@@ -7,6 +7,7 @@
 #                       and libraries of its Debian are in dir (tools/lab sysroot arm64 makes one)
 #   SAN=address,undefined   sanitizers for the user side
 #   STATIC=1            one static file, that runs where there is no library
+#   ZSTD=               without libzstd, where it is installed
 #   DESTDIR= PREFIX=/usr/local   for install
 
 VERSION	:= 0.1
@@ -43,8 +44,8 @@ all: $(O)/culprit $(O)/poke
 
 # ---- what the machine needs ----
 # Debian packages; tools/setup installs missing ones (as root), and says so where it cannot.
-PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev pkg-config \
-	libprotobuf-c-dev protobuf-c-compiler
+PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev libzstd-dev \
+	pkg-config libprotobuf-c-dev protobuf-c-compiler
 CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 python3-jsonschema tmux perl groff-base \
 	clang-format
 
@@ -137,14 +138,19 @@ HARDEN_LD := $(if $(STATIC),-static-pie,$(call has,-pie)) \
 	$(call has,-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 LINK	= $(ROOT_FLAGS) $(HARDEN_LD) $(SANFLAGS) $(CFLAGS) $(LDFLAGS) $(if $(STATIC),-s)
 ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 -O2 -g $(WARN) $(HARDEN) $(SANFLAGS) $(SAME) -D_GNU_SOURCE \
-	-DCULPRIT_VERSION='"$(VERSION)"' -Isrc -Ibpf -I$(O) $(CPPFLAGS) $(CFLAGS)
+	-DCULPRIT_VERSION='"$(VERSION)"' $(if $(ZSTD),-DCULPRIT_ZSTD) \
+	-Isrc -Ibpf -I$(O) $(CPPFLAGS) $(CFLAGS)
 LIBBPF	= $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs libbpf libelf zlib) $(LIBPURE)
+
+# Recordings are packed by zstd where it is there, else by zlib. ZSTD= builds without.
+ZSTD	?= $(shell $(if $(SYSROOT),PKG_CONFIG_LIBDIR=$(PKG_CONFIG_LIBDIR)) \
+	$(PKG_CONFIG) --exists libzstd && echo yes)
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
 MADE_SRC := $(O)/causes.c $(O)/topics.c $(O)/html_css.c $(O)/report_schema.c $(O)/perfetto.pb-c.c
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
-LIBPURE := -lm -lz -l:libprotobuf-c.a
+LIBPURE	= -lm -lz $(if $(ZSTD),-lzstd) -l:libprotobuf-c.a
 LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
 
 # Objects are built again when the way they are built changes.

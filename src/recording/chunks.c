@@ -7,10 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
+#include <zlib.h> /* crc32 */
 
 #include "base/say.h"
 #include "recording/format.h"
+#include "recording/pack.h"
 
 #define SEARCH_BYTES 65536
 
@@ -101,12 +102,17 @@ int chunks_open(struct chunks *c, const char *path)
 			path, major, minor, FORMAT_MAJOR);
 	}
 	c->major = major;
-	return 0;
+	c->unpacker = unpacker_new();
+	if (c->unpacker)
+		return 0;
+	close(c->fd);
+	return complain("out of memory");
 }
 
 void chunks_close(struct chunks *c)
 {
 	close(c->fd);
+	unpacker_free(c->unpacker);
 	free(c->payload);
 	free(c->stored);
 }
@@ -183,7 +189,7 @@ static bool make_room(uint8_t **buffer, size_t *room, size_t len)
 static bool load(struct chunks *c, const struct head *h)
 {
 	uint8_t *to;
-	uLongf raw = h->raw;
+	int err;
 
 	if (!make_room(&c->payload, &c->payload_room, h->raw) ||
 	    !make_room(&c->stored, &c->stored_room, h->stored))
@@ -191,8 +197,10 @@ static bool load(struct chunks *c, const struct head *h)
 	to = h->stored < h->raw ? c->stored : c->payload;
 	if (!read_at(c, c->start + CHUNK_HEAD, to, h->stored) || crc32(0, to, h->stored) != h->crc)
 		return false;
-	if (h->stored < h->raw &&
-	    (uncompress(c->payload, &raw, c->stored, h->stored) != Z_OK || raw != h->raw))
+	err = h->stored < h->raw ? unpack(c->unpacker, c->payload, h->raw, c->stored, h->stored)
+				 : 0;
+	c->unknown |= err == -ENOTSUP;
+	if (err)
 		return false;
 	c->type = h->type;
 	c->len = h->raw;

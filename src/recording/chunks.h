@@ -19,6 +19,8 @@ struct chunks {
 	uint32_t damaged;    /* skipped chunks */
 	uint64_t damaged_at; /* the first of them */
 	bool cut;            /* the file ends within a chunk */
+	bool unknown;        /* some are packed by zstd, and culprit was built without it */
+	struct unpacker *unpacker;
 	uint8_t *stored;
 	size_t payload_room, stored_room;
 };

@@ -1,25 +1,34 @@
 /* The events of a session as bytes, one chunk at a time. Most records repeat: a record without its
  * times and its place in the sequence is its shape. Writer and reader hold the same table of
- * shapes, so that a tick takes some eight bytes. Table and times begin anew with each chunk, which
- * can be read without those before it.
+ * shapes, so that a tick takes some six bytes before it is packed. Table and times begin anew with
+ * each chunk, which can be read without those before it.
  *
- *   chunk           base (number: ns), then events
- *   event           one byte: event_type; or 0x80 + flags for a record, or CODE_CPU
+ *   chunk           u32 bytes of events, u32 bytes of low, events, low, high: three sections, which
+ *                   are packed apart, because like bytes pack well
+ *   events          base (number: ns), then event by event
+ *   low, high       the times of the events, in their order: the first byte of each number, and the
+ *                   bytes that follow it, of those that have more than one
+ *   event           one byte: event_type; or 0x80 + flags for a record, or CODE_CPU, or CODE_NEAR
  *   CODE_CPU        number: index of the CPU of the events that follow; 0 at first
  *   START           4 x u32 sequence
- *   HICCUP          signed: start less the last hiccup's end; number: duration; for each level two
- *                   numbers: sequence before, less the last one's after, and after less before,
+ *   HICCUP          signed time: start less the last hiccup's end; time: duration; for each level
+ *                   two numbers: sequence before, less the last one's after, and after less before,
  *                   modulo 2^32
+ *   CODE_NEAR       a hiccup that begins in the sequence where the last one ended: u8 number of its
+ *                   records, 2 bits of threads, 2 of softirqs, 3 of IRQs, 1 of NMIs; signed times:
+ *                   start and end, less those that its first and last records have
+ *                   (codec_state_guess)
  *   WHERE           number: CPU, number: tid + 2^32 * enum spot_thread + 2^40 * series, text: comm
  *   RELIEVE, STEAL  number: ns
  *   IRQ             number, text: name, text: affinity
  *   SYMBOL          u64 address, text
  *   STACK           number: id, number: frames, a text for each
  *   record          number: place in the table; if SHAPE_NEW its 46 bytes; if SEQUENCE_JUMPS u32:
- *                   sequence, else it is the level's next one; signed: end less the CPU's last
- *                   record's end; number: length, unless INSTANT
+ *                   sequence, else it is the level's next one; signed time: end less the CPU's last
+ *                   record's end; time: length, unless INSTANT
  *
- * In format 1 sequences are u16, and modulo 2^16: reading makes them whole again.
+ * In formats 1 and 2 a chunk is its events alone, with the times among them, and no CODE_NEAR. In
+ * format 1 sequences are u16, and modulo 2^16: reading makes them whole again.
  */
 #ifndef CULPRIT_CODEC_H
 #define CULPRIT_CODEC_H
@@ -27,13 +36,21 @@
 #include "model/session.h"
 #include "recording/bytes.h"
 
+#define CODEC_HEAD     8 /* bytes before the first section */
+#define CODEC_SECTIONS 3
+
+/* Where the sections of a chunk end, the first one with what is before it. Returns how many there
+ * are; 1, the whole, when it is no chunk of events. */
+size_t codec_sections(const uint8_t *chunk, size_t len, size_t ends[CODEC_SECTIONS]);
+
 struct encoder;
 
 struct encoder *encoder_new(uint32_t ncpus); /* NULL: out of memory */
 void encoder_free(struct encoder *e);
 void encoder_put(struct encoder *e, const struct event *event);
-/* The events put since the last reset; the encoder's own, valid until the next put. */
-const struct bytes *encoder_bytes(const struct encoder *e);
+size_t encoder_len(const struct encoder *e); /* bytes of the events put since the last reset */
+/* The chunk of these events; the encoder's own, valid until the next call. */
+const struct bytes *encoder_bytes(struct encoder *e);
 void encoder_reset(struct encoder *e); /* the next event begins a chunk */
 
 struct decoder;

@@ -8,6 +8,10 @@
 struct decoder {
 	struct codec_state *s;
 	bool narrow; /* format 1 */
+	/* From format 3 on: records tell where hiccups are, and times have sections of their own.
+	 */
+	bool near;
+	struct reading low, high;
 	struct record record;
 	struct hiccup hiccup;
 	struct spot spot;
@@ -19,6 +23,7 @@ struct decoder *decoder_new(uint32_t ncpus, unsigned major)
 
 	if (d) {
 		d->narrow = major == 1;
+		d->near = major >= 3;
 		d->s = codec_state_new(ncpus);
 	}
 	if (d && d->s)
@@ -34,10 +39,71 @@ void decoder_free(struct decoder *d)
 	free(d);
 }
 
+size_t codec_sections(const uint8_t *chunk, size_t len, size_t ends[CODEC_SECTIONS])
+{
+	struct reading r = {chunk, chunk + len, false};
+	uint64_t first = get_u32(&r), second = get_u32(&r);
+
+	if (r.bad || CODEC_HEAD + first + second > len) {
+		ends[0] = len;
+		return 1;
+	}
+	ends[0] = CODEC_HEAD + first;
+	ends[1] = CODEC_HEAD + first + second;
+	ends[2] = len;
+	return CODEC_SECTIONS;
+}
+
+static void find_sections(struct decoder *d, struct reading *r)
+{
+	size_t end[CODEC_SECTIONS];
+
+	d->low = d->high = (struct reading){NULL, NULL, false};
+	if (codec_sections(r->at, r->end - r->at, end) < CODEC_SECTIONS) {
+		r->bad = true;
+		r->at = r->end;
+		return;
+	}
+	d->low = (struct reading){r->at + end[0], r->at + end[1], false};
+	d->high = (struct reading){r->at + end[1], r->at + end[2], false};
+	*r = (struct reading){r->at + CODEC_HEAD, r->at + end[0], false};
+}
+
 void decoder_start(struct decoder *d, struct reading *r)
 {
+	if (d->near)
+		find_sections(d, r);
 	codec_state_start(d->s, get_number(r));
 }
+
+/* ---- times ---- */
+
+static uint64_t get_time(struct decoder *d, struct reading *r)
+{
+	uint64_t v;
+
+	if (!d->near)
+		return get_number(r);
+	if (d->low.at == d->low.end) {
+		r->bad = true;
+		return 0;
+	}
+	v = *d->low.at++;
+	if (v < 0x80)
+		return v;
+	v = (v & 0x7f) | get_number(&d->high) << 7;
+	r->bad |= d->high.bad;
+	return v;
+}
+
+static int64_t get_signed_time(struct decoder *d, struct reading *r)
+{
+	uint64_t v = get_time(d, r);
+
+	return v >> 1 ^ -(v & 1);
+}
+
+/* ---- events ---- */
 
 static void get_shape(struct reading *r, struct shape *s)
 {
@@ -111,9 +177,34 @@ static bool get_record(struct decoder *d, struct reading *r, uint8_t code)
 	out->mark = shape->mark;
 	memcpy(out->name, shape->name, sizeof(out->name));
 	out->seq = get_sequence(d, r, shape->level, code & SEQUENCE_JUMPS);
-	out->end_ns = last->record_end + get_signed(r);
-	out->start_ns = out->end_ns - (code & INSTANT ? 0 : get_number(r));
+	out->end_ns = last->record_end + get_signed_time(d, r);
+	out->start_ns = out->end_ns - (code & INSTANT ? 0 : get_time(d, r));
 	last->record_end = out->end_ns;
+	if (d->near && !codec_state_note(s, out))
+		r->bad = true;
+	return !r->bad;
+}
+
+static bool get_near(struct decoder *d, struct reading *r)
+{
+	struct last *last = &d->s->last[d->s->index];
+	struct hiccup *h = &d->hiccup;
+	unsigned byte = get_u8(r);
+	const uint32_t n[LEVELS] = {[LEVEL_THREAD] = byte & NEAR_THREADS,
+				    [LEVEL_SOFTIRQ] = byte >> 2 & NEAR_SOFTIRQS,
+				    [LEVEL_IRQ] = byte >> 4 & NEAR_IRQS,
+				    [LEVEL_NMI] = byte >> 7};
+
+	codec_state_guess(d->s, n, &h->start_ns, &h->end_ns);
+	h->start_ns += get_signed_time(d, r);
+	h->end_ns += get_signed_time(d, r);
+	for (int i = 0; i < LEVELS; i++) {
+		h->before[i] = last->after[i];
+		h->after[i] = last->after[i] += n[i];
+	}
+	last->hiccup_end = h->end_ns;
+	if (h->end_ns < h->start_ns)
+		r->bad = true;
 	return !r->bad;
 }
 
@@ -122,8 +213,8 @@ static bool get_hiccup(struct decoder *d, struct reading *r)
 	struct last *last = &d->s->last[d->s->index];
 	struct hiccup *h = &d->hiccup;
 
-	h->start_ns = last->hiccup_end + get_signed(r);
-	h->end_ns = h->start_ns + get_number(r);
+	h->start_ns = last->hiccup_end + get_signed_time(d, r);
+	h->end_ns = h->start_ns + get_time(d, r);
 	for (int i = 0; i < LEVELS; i++) {
 		h->before[i] = last->after[i] + get_number(r);
 		h->after[i] = h->before[i] + get_number(r);
@@ -223,6 +314,11 @@ bool decoder_next(struct decoder *d, struct reading *r, struct event *event)
 		event->type = EVENT_RECORD;
 		event->record = &d->record;
 		return get_record(d, r, code);
+	}
+	if (code == CODE_NEAR && d->near) {
+		event->type = EVENT_HICCUP;
+		event->hiccup = &d->hiccup;
+		return get_near(d, r);
 	}
 	event->type = code;
 	return get_event(d, r, event);

@@ -5,9 +5,13 @@
 
 #include "recording/codec_state.h"
 
+#define FOUND (4 * SHAPES) /* a shape's slot seldom has another one */
+
 struct encoder {
 	struct codec_state *s;
-	struct bytes b;
+	struct bytes b, low, high; /* the three sections */
+	struct bytes chunk;        /* all of them, once asked for */
+	uint16_t found[FOUND];     /* 1 + place of the newest shape with this hash */
 };
 
 struct encoder *encoder_new(uint32_t ncpus)
@@ -28,19 +32,58 @@ void encoder_free(struct encoder *e)
 		return;
 	codec_state_free(e->s);
 	free(e->b.at);
+	free(e->low.at);
+	free(e->high.at);
+	free(e->chunk.at);
 	free(e);
 }
 
-const struct bytes *encoder_bytes(const struct encoder *e)
+size_t encoder_len(const struct encoder *e)
 {
-	return &e->b;
+	return e->b.len ? CODEC_HEAD + e->b.len + e->low.len + e->high.len : 0;
+}
+
+const struct bytes *encoder_bytes(struct encoder *e)
+{
+	struct bytes *c = &e->chunk;
+
+	c->len = 0;
+	c->failed = e->b.failed || e->low.failed || e->high.failed;
+	if (!e->b.len)
+		return c;
+	put_u32(c, e->b.len);
+	put_u32(c, e->low.len);
+	put_raw(c, e->b.at, e->b.len);
+	put_raw(c, e->low.at, e->low.len);
+	put_raw(c, e->high.at, e->high.len);
+	return c;
 }
 
 void encoder_reset(struct encoder *e)
 {
-	e->b.len = 0;
-	e->b.failed = false;
+	e->b.len = e->low.len = e->high.len = 0;
+	e->b.failed = e->low.failed = e->high.failed = false;
 }
+
+/* ---- times ---- */
+
+/* Numbers of times: the first byte in one section, the others, which are more alike, in another. */
+static void put_time(struct encoder *e, uint64_t v)
+{
+	if (v < 0x80) {
+		put_u8(&e->low, v);
+		return;
+	}
+	put_u8(&e->low, v | 0x80);
+	put_number(&e->high, v >> 7);
+}
+
+static void put_signed_time(struct encoder *e, int64_t v)
+{
+	put_time(e, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+}
+
+/* ---- events ---- */
 
 static uint64_t time_of(const struct event *event)
 {
@@ -65,7 +108,7 @@ static struct shape shape_of(const struct record *r)
 	return s;
 }
 
-static uint32_t place_of(const struct shape *s)
+static uint32_t hash_of(const struct shape *s)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	uint64_t h = 0xcbf29ce484222325ULL;
@@ -77,7 +120,22 @@ static uint32_t place_of(const struct shape *s)
 		h = (h ^ word) * 0x9e3779b97f4a7c15ULL;
 		h ^= h >> 29;
 	}
-	return h % SHAPES;
+	return h % FOUND;
+}
+
+/* The place of the shape, or one for it: those that come first have the short numbers. */
+static uint32_t place_of(struct encoder *e, const struct shape *shape, bool *new)
+{
+	struct codec_state *s = e->s;
+	uint32_t hash = hash_of(shape), place = e->found[hash] - 1U;
+
+	*new = !e->found[hash] || s->of_chunk[place] != s->chunk ||
+	       memcmp(&s->shape[place], shape, sizeof(*shape)) != 0;
+	if (!*new)
+		return place;
+	place = s->shapes < SHAPES ? s->shapes++ : hash % SHAPES;
+	e->found[hash] = place + 1;
+	return place;
 }
 
 static void put_shape(struct bytes *b, const struct shape *s)
@@ -99,9 +157,8 @@ static void put_record(struct encoder *e, const struct record *r)
 	struct codec_state *s = e->s;
 	struct last *last = &s->last[s->index];
 	struct shape shape = shape_of(r);
-	uint32_t place = place_of(&shape);
-	bool new = s->of_chunk[place] != s->chunk ||
-		   memcmp(&s->shape[place], &shape, sizeof(shape)) != 0;
+	bool new;
+	uint32_t place = place_of(e, &shape, &new);
 	bool jumps = r->seq != last->seq[r->level % LEVELS] + 1;
 	bool instant = r->start_ns == r->end_ns;
 
@@ -115,25 +172,50 @@ static void put_record(struct encoder *e, const struct record *r)
 	}
 	if (jumps)
 		put_u32(&e->b, r->seq);
-	put_signed(&e->b, r->end_ns - last->record_end);
+	put_signed_time(e, r->end_ns - last->record_end);
 	if (!instant)
-		put_number(&e->b, r->end_ns - r->start_ns);
+		put_time(e, r->end_ns - r->start_ns);
 	last->record_end = r->end_ns;
 	last->seq[r->level % LEVELS] = r->seq;
+	e->b.failed |= !codec_state_note(s, r);
+}
+
+/* True when the hiccup is written as CODE_NEAR. */
+static bool put_near(struct encoder *e, const struct hiccup *h)
+{
+	struct last *last = &e->s->last[e->s->index];
+	uint32_t n[LEVELS];
+	uint64_t start, end;
+
+	for (int i = 0; i < LEVELS; i++)
+		n[i] = h->after[i] - h->before[i];
+	if (memcmp(h->before, last->after, sizeof(h->before)) || n[LEVEL_THREAD] > NEAR_THREADS ||
+	    n[LEVEL_SOFTIRQ] > NEAR_SOFTIRQS || n[LEVEL_IRQ] > NEAR_IRQS ||
+	    n[LEVEL_NMI] > NEAR_NMIS)
+		return false;
+	codec_state_guess(e->s, n, &start, &end);
+	put_u8(&e->b, CODE_NEAR);
+	put_u8(&e->b,
+	       n[LEVEL_THREAD] | n[LEVEL_SOFTIRQ] << 2 | n[LEVEL_IRQ] << 4 | n[LEVEL_NMI] << 7);
+	put_signed_time(e, h->start_ns - start);
+	put_signed_time(e, h->end_ns - end);
+	return true;
 }
 
 static void put_hiccup(struct encoder *e, const struct hiccup *h)
 {
 	struct last *last = &e->s->last[e->s->index];
 
-	put_u8(&e->b, EVENT_HICCUP);
-	put_signed(&e->b, h->start_ns - last->hiccup_end);
-	put_number(&e->b, h->end_ns - h->start_ns);
-	for (int i = 0; i < LEVELS; i++) {
-		put_number(&e->b, (uint32_t)(h->before[i] - last->after[i]));
-		put_number(&e->b, (uint32_t)(h->after[i] - h->before[i]));
-		last->after[i] = h->after[i];
+	if (!put_near(e, h)) {
+		put_u8(&e->b, EVENT_HICCUP);
+		put_signed_time(e, h->start_ns - last->hiccup_end);
+		put_time(e, h->end_ns - h->start_ns);
+		for (int i = 0; i < LEVELS; i++) {
+			put_number(&e->b, (uint32_t)(h->before[i] - last->after[i]));
+			put_number(&e->b, (uint32_t)(h->after[i] - h->before[i]));
+		}
 	}
+	memcpy(last->after, h->after, sizeof(last->after));
 	last->hiccup_end = h->end_ns;
 }
 

@@ -2,8 +2,9 @@
  *
  *   file    "culprit\n", u16 major, u16 minor, u32 0; then chunks up to the one of type END
  *   chunk   "CHNK", type (four letters), u32 stored, u32 raw, u32 crc32 of the payload as stored,
- *           u32 crc32 of the 20 bytes before; then `stored` bytes: the payload, by zlib when stored
- *           < raw, else as it is
+ *           u32 crc32 of the 20 bytes before; then `stored` bytes: the payload, packed when stored
+ *           < raw, else as it is: by zlib, or from format 3 on by zstd, in one or several frames
+ *           (pack.h tells which)
  *
  *   HEAD    host, run, and each CPU's number, threshold and edge bounds: first, and once
  *   RUN     run again, once the window has opened
@@ -24,7 +25,7 @@
 
 #define FILE_MAGIC   "culprit\n"
 #define FILE_HEAD    16
-#define FORMAT_MAJOR 2 /* 1: sequences of 16 bits, see codec.h; still read */
+#define FORMAT_MAJOR 3 /* 1 and 2 are still read: see codec.h */
 #define FORMAT_MINOR 0
 #define CHUNK_MARK   "CHNK"
 #define CHUNK_HEAD   24

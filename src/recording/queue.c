@@ -9,18 +9,19 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
+#include <zlib.h> /* crc32 */
 
 #include "base/confine.h"
 #include "base/now.h"
 #include "base/units.h"
 #include "recording/bytes.h"
+#include "recording/codec.h"
 #include "recording/format.h"
+#include "recording/pack.h"
 
-#define ROOM       (16 << 20) /* a power of two, and more than a chunk */
-#define NAP_NS     (10 * NSEC_PER_MSEC)
-#define SYNC_NS    (10 * NSEC_PER_SEC) /* a power cut may cost this much */
-#define LEVEL_FAST 1
+#define ROOM    (16 << 20) /* a power of two, and more than a chunk */
+#define NAP_NS  (10 * NSEC_PER_MSEC)
+#define SYNC_NS (10 * NSEC_PER_SEC) /* a power cut may cost this much */
 
 struct queue {
 	_Atomic uint64_t head, tail; /* bytes put and taken, ever */
@@ -107,7 +108,8 @@ void queue_stats(const struct queue *q, uint64_t *raw_bytes, uint64_t *stored_by
 struct writer {
 	struct queue *q;
 	int fd;
-	uint8_t *raw, *stored; /* CHUNK_MAX, and the most that zlib may make of it */
+	struct packer *packer;
+	uint8_t *raw, *stored; /* CHUNK_MAX, and the most that packing may make of it */
 	uint64_t synced_ns;
 };
 
@@ -130,12 +132,15 @@ static int write_all(int fd, const void *data, size_t len)
 
 static int write_chunk(struct writer *w, uint32_t type, uint32_t raw)
 {
-	uLongf stored = compressBound(CHUNK_MAX);
 	const uint8_t *payload = w->stored;
+	size_t ends[CODEC_SECTIONS] = {raw}, sections = 1, stored;
 	struct bytes head = {0};
 	int error;
 
-	if (compress2(w->stored, &stored, w->raw, raw, LEVEL_FAST) != Z_OK || stored >= raw) {
+	if (type == CHUNK_EVENTS)
+		sections = codec_sections(w->raw, raw, ends);
+	stored = pack(w->packer, w->stored, w->raw, ends, sections);
+	if (!stored || stored >= raw) {
 		payload = w->raw;
 		stored = raw;
 	}
@@ -270,9 +275,10 @@ pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
 	cpus_run_on(cpus);        /* culprit's process reports a failure */
 	confine(q, fd);
 	w.raw = malloc(CHUNK_MAX);
-	w.stored = malloc(compressBound(CHUNK_MAX));
+	w.stored = malloc(pack_room(CHUNK_MAX));
+	w.packer = packer_new();
 	w.synced_ns = now_ns();
-	error = w.raw && w.stored ? write_file_head(&w) : ENOMEM;
+	error = w.raw && w.stored && w.packer ? write_file_head(&w) : ENOMEM;
 	if (error)
 		atomic_store(&q->error, error);
 	else

@@ -8,7 +8,8 @@
 #include "recording/format.h"
 #include "recording/reader.h"
 
-#define NEAR_NS 1000000 /* sequences identify records no farther apart than this */
+#define UNKNOWN                                                                                    \
+	"%s is packed by zstd, and this culprit was built without libzstd: use one that has it"
 /* Samplers start together; the kernel may delay one, but not so long. */
 #define STARTS_NS 60000000000ULL
 
@@ -58,9 +59,12 @@ static int take_head(struct recording *r, const char *path)
 	int err;
 
 	if (!chunks_next(&r->chunks) || r->chunks.type != CHUNK_HEAD_TYPE || r->chunks.damaged)
-		return complain("%s: its head is %s, and without it nothing can be read", path,
-				r->chunks.cut || r->chunks.size == FILE_HEAD ? "missing"
-									     : "damaged");
+		return r->chunks.unknown
+			       ? complain(UNKNOWN, path)
+			       : complain("%s: its head is %s, and without it nothing can be read",
+					  path,
+					  r->chunks.cut || r->chunks.size == FILE_HEAD ? "missing"
+										       : "damaged");
 	in = (struct reading){r->chunks.payload, r->chunks.payload + r->chunks.len, false};
 	get_host(&in, &r->view->host);
 	get_run(&in, &r->view->run, r->texts);
@@ -88,7 +92,7 @@ static void refuse(struct recording *r, const char *why)
 	r->reading = (struct reading){0};
 }
 
-static void take_run(struct recording *r, struct reading *in)
+void reader_run(struct recording *r, struct reading *in)
 {
 	struct run run = r->view->run;
 	const char *why;
@@ -106,21 +110,7 @@ static void take_run(struct recording *r, struct reading *in)
 	r->view->run = run;
 }
 
-/* ---- a part of the time ---- */
-
-static void note_hiccup(const struct recording *r, struct recorded_lane *l, const struct hiccup *h)
-{
-	uint64_t from = r->view->run.started_ns + r->part.from_ns,
-		 to = r->view->run.started_ns + r->part.to_ns;
-
-	if (r->part.from_ns && h->start_ns < from) {
-		l->cut = true;
-		l->cut_ns = h->end_ns;
-		memcpy(l->cursor, h->after, sizeof(l->cursor));
-	}
-	if (r->part.to_ns && h->start_ns >= to && h->start_ns < l->stop_ns)
-		l->stop_ns = h->start_ns;
-}
+/* ---- opening ---- */
 
 /* Reads the end of the window from the tail, if there is one. */
 static void find_end(struct recording *r)
@@ -139,75 +129,6 @@ static void find_end(struct recording *r)
 	chunks_next(&r->chunks); /* the head */
 }
 
-/* Searches the file once for the part's begin and end on each CPU. */
-static void find_part(struct recording *r)
-{
-	struct event e;
-
-	while (chunks_next(&r->chunks)) {
-		r->reading = (struct reading){r->chunks.payload, r->chunks.payload + r->chunks.len,
-					      false};
-		if (r->chunks.type == CHUNK_RUN)
-			take_run(r, &r->reading);
-		if (r->chunks.type != CHUNK_EVENTS)
-			continue;
-		decoder_start(r->decoder, &r->reading);
-		while (decoder_next(r->decoder, &r->reading, &e) &&
-		       !check_event(&r->checked[e.index], &r->view->run, r->end_ns, &e)) {
-			if (e.type == EVENT_HICCUP)
-				note_hiccup(r, &r->lane[e.index], e.hiccup);
-			naming_skip(&r->reading, &e);
-		}
-	}
-	chunks_rewind(&r->chunks);
-	chunks_next(&r->chunks); /* the head */
-	memset(r->checked, 0, r->nlanes * sizeof(*r->checked));
-	r->reading = (struct reading){0};
-	r->ncannot = 0;
-}
-
-/* True before the part: by time, and near the cut by the place in the sequence. */
-static bool before_part(struct recorded_lane *l, const struct record *rec)
-{
-	if (!l->cut || l->passed[rec->level])
-		return false;
-	if (rec->end_ns + NEAR_NS < l->cut_ns)
-		return true;
-	if (rec->end_ns < l->cut_ns + NEAR_NS && (int32_t)(rec->seq - l->cursor[rec->level]) <= 0)
-		return true;
-	l->passed[rec->level] = true;
-	return false;
-}
-
-static bool left_out(struct recorded_lane *l, struct event *e)
-{
-	switch (e->type) {
-	case EVENT_RECORD:
-		return before_part(l, e->record) || e->record->end_ns > l->stop_ns;
-	case EVENT_HICCUP:
-		return (l->cut && e->hiccup->start_ns < l->cut_ns) ||
-		       e->hiccup->start_ns >= l->stop_ns;
-	case EVENT_START:
-		if (l->cut)
-			memcpy(e->cursor, l->cursor, sizeof(e->cursor));
-		return false;
-	default:
-		return false;
-	}
-}
-
-/* Sets the sequences at the part's begin: for a watched thread no event does. */
-static void start_thread(struct recording *r, const struct recorded_lane *l)
-{
-	struct event e = {.type = EVENT_START, .index = l->index};
-
-	memcpy(e.cursor, l->cursor, sizeof(e.cursor));
-	if (l->cut && l->index != UINT32_MAX)
-		session_feed(r->session, &e);
-}
-
-/* ---- opening ---- */
-
 static int prepare(struct recording *r, const char *path)
 {
 	view_text(r->view, ""); /* makes its texts */
@@ -223,14 +144,14 @@ static int prepare(struct recording *r, const char *path)
 		return complain("out of memory");
 	find_end(r);
 	if (r->part.from_ns || r->part.to_ns)
-		find_part(r);
+		part_find(r);
 	reader_raise_threshold(r);
 	r->session = session_new(&(struct session_options){
 		.view = r->view, .names = naming_names(r->naming), .spans = r->part.spans});
 	if (!r->session)
 		return complain("out of memory");
 	for (uint32_t i = 0; i < r->nlanes && r->view->run.watch; i++)
-		start_thread(r, &r->lane[i]);
+		part_start(r, &r->lane[i]);
 	return 0;
 }
 
@@ -301,7 +222,7 @@ static bool next_chunk(struct recording *r)
 			r->reading = in;
 			return true;
 		case CHUNK_RUN:
-			take_run(r, &in);
+			reader_run(r, &in);
 			break;
 		case CHUNK_FACT:
 			get_facts(&in, &r->view->facts);
@@ -356,7 +277,7 @@ static const struct account *take_event(struct recording *r, struct event *e)
 	note_time(l, e);
 	if (e->type == EVENT_WHERE)
 		reader_spot(l, e->spot);
-	if (l->index == UINT32_MAX || left_out(l, e) || too_short(r, l, e))
+	if (l->index == UINT32_MAX || part_leaves(l, e) || too_short(r, l, e))
 		return NULL;
 	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->left_ns)
 		l->left_ns = e->hiccup->end_ns;

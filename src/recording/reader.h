@@ -49,6 +49,18 @@ struct recording {
 	bool tail, end, finished;
 };
 
+/* Takes the chunk RUN. */
+void reader_run(struct recording *r, struct reading *in);
+
+/* Searches the file once for the part's begin and end on each CPU. */
+void part_find(struct recording *r);
+
+/* True for what lies outside the part; a begin of a window becomes the part's. */
+bool part_leaves(struct recorded_lane *l, struct event *e);
+
+/* Sets the sequences at the part's begin: for a watched thread no event does. */
+void part_start(struct recording *r, const struct recorded_lane *l);
+
 /* Turns hiccups below part.threshold_ns into short gaps. Call it on the head; reader_end does it on
  * the tail. */
 void reader_raise_threshold(struct recording *r);

@@ -116,7 +116,7 @@ static void on_event(void *ctx, const struct event *e)
 	r->hiccups += e->type == EVENT_HICCUP;
 	r->records += e->type == EVENT_RECORD;
 	put_hidden(r, e);
-	if (encoder_bytes(r->encoder)->len >= EVENTS_BYTES)
+	if (encoder_len(r->encoder) >= EVENTS_BYTES)
 		cut_events(r);
 }
 

@@ -16,6 +16,7 @@
 #include "audit/audit.h"
 #include "model/diff.h"
 #include "recording/format.h"
+#include "recording/pack.h"
 #include "recording/read.h"
 #include "render/diff.h"
 #include "render/render.h"
@@ -47,25 +48,25 @@ static void put_chunk_head(uint8_t *at, uint32_t len)
 }
 
 /* Copies with chunks uncompressed, as many as fit; skips one that it does not understand. */
-static size_t unpack(const uint8_t *from, size_t size, uint8_t *to, size_t room)
+static size_t unpack_all(const uint8_t *from, size_t size, uint8_t *to, size_t room)
 {
+	static struct unpacker *unpacker;
 	size_t at = FILE_HEAD, n = FILE_HEAD;
 
-	if (size < FILE_HEAD || room < FILE_HEAD)
+	if (!unpacker)
+		unpacker = unpacker_new();
+	if (!unpacker || size < FILE_HEAD || room < FILE_HEAD)
 		return 0;
 	memcpy(to, from, FILE_HEAD);
 	while (size - at >= CHUNK_HEAD && room - n >= CHUNK_HEAD) {
 		uint32_t stored = get32(from + at + 8), len = get32(from + at + 12);
-		uLongf raw = len;
 
 		if (stored > len || stored > size - at - CHUNK_HEAD || len > room - n - CHUNK_HEAD)
 			break;
 		memcpy(to + n, from + at, CHUNK_HEAD);
 		if (stored == len)
 			memcpy(to + n + CHUNK_HEAD, from + at + CHUNK_HEAD, len);
-		else if (uncompress(to + n + CHUNK_HEAD, &raw, from + at + CHUNK_HEAD, stored) !=
-				 Z_OK ||
-			 raw != len)
+		else if (unpack(unpacker, to + n + CHUNK_HEAD, len, from + at + CHUNK_HEAD, stored))
 			break;
 		put_chunk_head(to + n, len);
 		at += CHUNK_HEAD + stored;
@@ -96,7 +97,7 @@ static void repair(uint8_t *data, size_t size)
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
 	uint8_t *unpacked = malloc(max_size);
-	size_t n = unpacked ? unpack(data, size, unpacked, max_size) : 0;
+	size_t n = unpacked ? unpack_all(data, size, unpacked, max_size) : 0;
 
 	if (n > FILE_HEAD) {
 		memcpy(data, unpacked, n);

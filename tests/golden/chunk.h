@@ -8,6 +8,7 @@
 
 #include "recording/bytes.h"
 #include "recording/format.h"
+#include "recording/pack.h"
 
 struct chunk {
 	uint32_t type;
@@ -21,12 +22,12 @@ static inline uint32_t chunks_parse(const uint8_t *file, size_t size, struct chu
 				    uint32_t max)
 {
 	struct reading r = {file + FILE_HEAD, file + size, false};
+	struct unpacker *unpacker = unpacker_new();
 	uint32_t n = 0;
 
 	while (r.at < r.end && n < max) {
 		struct chunk *c = &chunk[n++];
 		uint32_t stored;
-		uLongf raw;
 
 		c->start = r.at - file;
 		get_raw(&r, 4);
@@ -34,17 +35,17 @@ static inline uint32_t chunks_parse(const uint8_t *file, size_t size, struct chu
 		stored = get_u32(&r);
 		c->len = get_u32(&r);
 		get_raw(&r, 8);
-		raw = c->len;
 		c->payload = malloc(c->len + 1);
-		if (!c->payload || (size_t)(r.end - r.at) < stored)
+		if (!unpacker || !c->payload || (size_t)(r.end - r.at) < stored)
 			abort();
 		if (stored == c->len)
 			memcpy(c->payload, r.at, c->len);
-		else if (uncompress(c->payload, &raw, r.at, stored) != Z_OK)
+		else if (unpack(unpacker, c->payload, c->len, r.at, stored))
 			abort();
 		get_raw(&r, stored);
 		c->end = r.at - file;
 	}
+	unpacker_free(unpacker);
 	return n;
 }
 

@@ -584,11 +584,11 @@ static void test_versions(void **state)
 	assert_false(view.run.damaged);
 	same_view(&scene.view, &view);
 	forget(r);
-	longer.at[8] = 3;
+	longer.at[8] = 4;
 	longer.at[10] = 7;
 	write_file(longer.at, longer.len);
 	assert_null(read_part(NULL));
-	assert_non_null(strstr(hear(), "has format 3.7, and this culprit reads formats up to 2.x"));
+	assert_non_null(strstr(hear(), "has format 4.7, and this culprit reads formats up to 3.x"));
 	for (uint32_t i = 0; i < n; i++)
 		free(chunk[i].payload);
 	free(longer.at);
@@ -719,7 +719,7 @@ static void check_flipped(const struct small *m, size_t i, struct recording *r)
 	if (i < 10) {
 		assert_null(r);
 		assert_non_null(strstr(hear(), i < 8 ? "is not a recording of culprit"
-						     : "this culprit reads formats up to 2.x"));
+						     : "this culprit reads formats up to 3.x"));
 		return;
 	}
 	while (hit < m->chunks && m->chunk[hit].end <= i)
@@ -750,7 +750,7 @@ static void test_flipped(void **state)
 	(void)state;
 	make_small(&m, 12, 4);
 	for (size_t i = 0; i < m.file.len; i++) {
-		uint8_t bit = 1 << i % 8;
+		uint8_t bit = i == 8 ? 4 : 1 << i % 8; /* of the major version: to a larger one */
 		struct recording *r;
 
 		m.file.at[i] ^= bit;
