@@ -13,6 +13,7 @@
 #define RIGHT_DAC_OVERRIDE    (1ULL << 1)
 #define RIGHT_DAC_READ_SEARCH (1ULL << 2)
 #define RIGHT_FOWNER          (1ULL << 3)
+#define RIGHT_KILL            (1ULL << 5)
 #define RIGHT_SYS_ADMIN       (1ULL << 21)
 #define RIGHT_BPF             (1ULL << 39)
 #define RIGHTS_OF_FILES       (RIGHT_DAC_OVERRIDE | RIGHT_FOWNER) /* made in others' directories */

@@ -78,15 +78,18 @@ const char *limits_describe(const struct view *v, const struct trigger_hit *hit,
 			    char buf[LIMITS_HIT])
 {
 	char name[4 * LANE_NAME], at[32], took[32];
-	const struct cpu *c = &v->cpu[hit->lane];
 
+	format_ns(hit->start_ns - v->run.started_ns, at, sizeof(at));
+	if (hit->lane >= v->ncpus) {
+		snprintf(buf, LIMITS_HIT, "+%s: %s", at, hit->trigger->text);
+		return buf;
+	}
 	/* say() escapes what it prints */
 	if (v->run.watch)
 		view_lane(v, hit->lane, name);
 	else
-		snprintf(name, sizeof(name), "CPU %u", c->number);
-	snprintf(buf, LIMITS_HIT, "%s at +%s: %s: %s%s%s%s", name,
-		 format_ns(hit->start_ns - v->run.started_ns, at, sizeof(at)), hit->trigger->text,
+		snprintf(name, sizeof(name), "CPU %u", v->cpu[hit->lane].number);
+	snprintf(buf, LIMITS_HIT, "%s at +%s: %s: %s%s%s%s", name, at, hit->trigger->text,
 		 hit->trigger->event >= TRIGGER_LOST ? "with the hiccup of " : "",
 		 format_ns(hit->duration_ns, took, sizeof(took)),
 		 hit->who[0] ? ", most of it " : "", hit->who);

@@ -34,6 +34,8 @@ static void hear(void *ctx, uint32_t index, const struct account *a)
 
 	if (l->limits)
 		limits_hear(l->limits, l->view, index, a);
+	if (l->flight)
+		flight_hear(l->flight, index, a);
 	if (l->output)
 		output_hiccup(l->output, l->view, index, a);
 	if (l->hiccup)
@@ -58,6 +60,16 @@ static void snapshot(struct live *l, uint64_t now, uint64_t *due_ns)
 		*due_ns = now + l->every_ns;
 	l->engine->snapshot(l->run);
 	l->snapshot(l->ctx);
+}
+
+/* False: it wants to end. */
+static bool step_flight(struct live *l, uint64_t now)
+{
+	bool due = l->flight && flight_wants_snapshot(l->flight, now);
+
+	if (due)
+		l->engine->snapshot(l->run);
+	return !l->flight || flight_step(l->flight, now, due);
 }
 
 /* Says why there is less to measure than was asked for: as soon as it is known, and again when more
@@ -86,7 +98,7 @@ static void measure(struct live *l, struct recorder *recorder)
 			tell_incomplete(l);
 		now = now_ns();
 		snapshot(l, now, &due);
-		if (!step(l))
+		if (!step_flight(l, now) || !step(l))
 			break;
 		if (progress && now - shown >= PROGRESS_NS) {
 			show_progress(l->view, now - begin, m->duration_ns);
@@ -115,7 +127,7 @@ static void confine(const struct live *l)
 	uint64_t maps = host_own_caps() & RIGHT_BPF ? RIGHT_BPF : RIGHT_SYS_ADMIN;
 	uint64_t files = l->output && l->output->path ? RIGHTS_OF_FILES : 0;
 
-	confine_rights(maps | files | l->keeps);
+	confine_rights(maps | files | l->keeps | (l->flight ? flight_rights(l->flight) : 0));
 }
 
 /* Runs from the window's begin to its end. */
@@ -128,8 +140,12 @@ static int run_window(struct live *l, struct recorder *recorder)
 		return EXIT_ERROR;
 	if (recorder && recorder_head(recorder, l->view))
 		return EXIT_ERROR;
+	if (l->flight && flight_prepare(l->flight, l->view))
+		return EXIT_ERROR;
 	if (l->engine->begin(l->run))
 		return EXIT_ERROR;
+	if (l->flight)
+		flight_begin(l->flight);
 	if (recorder)
 		recorder_begun(recorder, l->view);
 	if (l->output)
@@ -149,6 +165,9 @@ static int run_window(struct live *l, struct recorder *recorder)
 		l->stats = recorder_stats(recorder);
 	}
 	code = l->end ? l->end(l->ctx) : live_report(l->output, l->view);
+	bad |= l->flight && flight_end(l->flight);
+	if (!code && l->flight && flight_stopped(l->flight))
+		code = EXIT_CROSSED;
 	if (!code && l->limits)
 		code = limits_crossed(l->limits, l->view);
 	if (code != EXIT_ERROR && l->view->run.incomplete[0])
@@ -177,7 +196,14 @@ int live_run(struct live *l)
 	    (l->limits && l->limits->stop_on.count))
 		hooks.hear = hear;
 	measure_catch_signals();
-	if (l->record_to) {
+	if (l->last && l->last->last_ns) {
+		l->flight = flight_open(l->last, l->record_to, l->force, l->signal_pid,
+					&l->measure->housekeeping);
+		if (!l->flight)
+			return EXIT_ERROR;
+		hooks.tap = flight_tap(l->flight);
+		hooks.hear = hear;
+	} else if (l->record_to) {
 		recorder = recorder_open(l->record_to, l->force, &l->measure->housekeeping);
 		if (!recorder)
 			return EXIT_ERROR;
@@ -194,5 +220,6 @@ int live_run(struct live *l)
 	if (l->limits)
 		limits_end(l->limits);
 	recorder_close(recorder);
+	flight_close(l->flight);
 	return code;
 }

@@ -5,6 +5,7 @@
 #ifndef CULPRIT_LIVE_H
 #define CULPRIT_LIVE_H
 
+#include "cmd/flight.h"
 #include "cmd/limits.h"
 #include "cmd/measure.h"
 #include "cmd/output.h"
@@ -23,6 +24,9 @@ struct live {
 	/* Capabilities that the command still needs when the window is open, beside those of the
 	 * engines and of `output`: a mask of base/confine.h. */
 	uint64_t keeps;
+	/* record_to gets the last seconds, and only when a trigger is pulled; NULL: all of it */
+	const struct flight_options *last;
+	long signal_pid; /* to which the flight recorder's signals go by default; 0: none */
 	/* It has the terminal: what there is to say waits for the end of the window. */
 	bool full_screen;
 	struct recorder_stats stats; /* of the recording, set at the end */
@@ -39,7 +43,8 @@ struct live {
 	/* called with the complete view; returns the exit code. NULL: live_report */
 	int (*end)(void *ctx);
 
-	void *run; /* set by the engine while it is open */
+	void *run;             /* set by the engine while it is open */
+	struct flight *flight; /* while it is open */
 };
 
 /* Returns the exit code: EXIT_INCOMPLETE, with the reason said when it was noticed, where the

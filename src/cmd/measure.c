@@ -191,6 +191,21 @@ void measure_catch_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+volatile int measure_usr1;
+
+static void on_usr1(int sig)
+{
+	(void)sig;
+	measure_usr1 = 1;
+}
+
+void measure_catch_usr1(void)
+{
+	struct sigaction act = {.sa_handler = on_usr1, .sa_flags = SA_RESTART};
+
+	sigaction(SIGUSR1, &act, NULL);
+}
+
 bool measure_wait(const struct measure *m, uint64_t begin_ns)
 {
 	uint64_t elapsed = now_ns() - begin_ns;

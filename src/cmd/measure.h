@@ -100,6 +100,10 @@ struct collect_options measure_collect(const struct measure *m);
 extern volatile int measure_stop;
 void measure_catch_signals(void);
 
+/* Nonzero once SIGUSR1 has come, which ends nothing. */
+extern volatile int measure_usr1;
+void measure_catch_usr1(void);
+
 /* Sleeps until the next visit of the samplers is due; false when the window's time is over or a
  * signal has come. begin_ns: when it opened. */
 bool measure_wait(const struct measure *m, uint64_t begin_ns);

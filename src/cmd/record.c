@@ -14,6 +14,7 @@
 struct options {
 	struct measure measure;
 	struct limits limits;
+	struct flight_options last;
 	bool force;
 };
 
@@ -21,12 +22,16 @@ static const struct opt record_opts[] = {
 	{.include = measure_report_opts, .offset = offsetof(struct options, measure)},
 	{.include = limits_opts, .offset = offsetof(struct options, limits)},
 	LIMITS_STOP_ON(offsetof(struct options, limits), RUN_TRIGGERS),
+	FLIGHT_OPTIONS(offsetof(struct options, last), RUN_TRIGGERS),
 	{0, "force", NULL, "overwrite FILE if it exists", offsetof(struct options, force)},
 	{0},
 };
 
 static const struct opt_example record_examples[] = {
 	{"sudo culprit record -c 3 -d 10m before.rec", "ten minutes of CPU 3"},
+	{"sudo culprit record -c 3 -d forever --last 30s --when 'hiccup>1ms' kept/",
+	 "keeps in the directory the half minute before each such hiccup, and the second behind "
+	 "it"},
 	{"sudo culprit record -q -d forever --force night.rec",
 	 "until a signal comes, in place of the previous recording"},
 	{0},
@@ -34,13 +39,15 @@ static const struct opt_example record_examples[] = {
 
 const struct opt_command record_usage = {
 	.name = "record",
-	.operands = "FILE",
+	.operands = "FILE|DIRECTORY",
 	.summary = "measure and keep it in a file, for report and diff",
 	.about = "Measures as culprit run does and keeps everything: each hiccup, each interval of "
 		 "the kernel, who asked, and all names. From this file culprit report makes, on "
 		 "any machine, the report that the run would have printed. Ctrl-C ends it early. A "
 		 "recording that is cut off can be read up to the place where it is "
-		 "cut.\n\n" EXIT_STATUS("2 --max-hiccup, --max-lost or --stop-on was crossed, "),
+		 "cut. With --last nothing is written before a trigger is pulled, and then the "
+		 "last seconds only.\n\n" EXIT_STATUS(
+			 "2 --max-hiccup, --max-lost or --stop-on was crossed, "),
 	.opts = record_opts,
 	.examples = record_examples,
 	.environment = (const struct opt_choice[]){ENV_NONE, {0}},
@@ -58,8 +65,8 @@ static int end(void *ctx)
 	const struct recorder_stats *n = &s->live->stats;
 	char a[32], b[32], c[32], d[32], path[4096];
 
-	if (n->cut)
-		return EXIT_OK; /* its complaint has said what is there */
+	if (n->cut || s->live->flight) /* which tells itself */
+		return EXIT_OK;        /* its complaint has said what is there */
 	printf("%s: %s of %u CPU%s, %s hiccups, %s records in %s bytes; read it with: culprit "
 	       "report %s\n",
 	       escape_text(s->path, SIZE_MAX, path, sizeof(path)),
@@ -80,6 +87,7 @@ int cmd_record(int argc, char **argv)
 			    .engine_options = &co,
 			    .view = v,
 			    .limits = &o.limits,
+			    .last = &o.last,
 			    .end = end};
 	struct record_state state = {.live = &live};
 	int operands, code;

@@ -73,18 +73,21 @@ static void name_most(const struct view *v, uint32_t lane, const struct account 
 	uint64_t most = 0;
 
 	hit->who[0] = 0;
+	hit->source = UINT32_MAX;
 	for (uint32_t i = 0; i < a->npieces; i++) {
 		const struct source *s = v->cpu[lane].sources.row[a->pieces[i].source];
 
 		if (a->pieces[i].net_ns < most || !a->pieces[i].net_ns)
 			continue;
 		most = a->pieces[i].net_ns;
+		hit->source = a->pieces[i].source;
 		snprintf(hit->who, sizeof(hit->who), "%s %s", source_kind_name(s->kind), s->name);
 	}
 	rests_of(a, rest);
 	for (int i = 0; i < RESTS; i++)
 		if (rest[i].ns > most) {
 			most = rest[i].ns;
+			hit->source = UINT32_MAX;
 			snprintf(hit->who, sizeof(hit->who), "%s", rest[i].name);
 		}
 }
@@ -200,6 +203,8 @@ static bool is_pulled(const struct triggers *t, uint32_t i, const struct view *v
 {
 	const struct trigger *r = &t->row[i];
 
+	if (r->event >= TRIGGER_SIGUSR1)
+		return false;
 	if (r->event >= TRIGGER_LOST)
 		return sums_cross(t, i, v, lane, a);
 	if (a->duration_ns <= r->above)
@@ -231,4 +236,21 @@ bool triggers_hear(struct triggers *t, const struct view *v, uint32_t lane, cons
 		name_most(v, lane, a, hit);
 	}
 	return pulled;
+}
+
+bool triggers_pull(struct triggers *t, enum trigger_event event, uint64_t ns,
+		   struct trigger_hit *hit)
+{
+	for (uint32_t i = 0; i < t->count; i++) {
+		if (t->row[i].event != event)
+			continue;
+		t->row[i].pulled++;
+		*hit = (struct trigger_hit){.trigger = &t->row[i],
+					    .lane = UINT32_MAX,
+					    .start_ns = ns,
+					    .spot.cpu = SPOT_UNKNOWN,
+					    .source = UINT32_MAX};
+		return true;
+	}
+	return false;
 }

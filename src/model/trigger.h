@@ -6,6 +6,7 @@
  *   lost > SHARE% / TIME     more than SHARE percent lost within TIME
  *   count > N / TIME [of WHO]
  *                            more than N hiccups within TIME; of WHO: its interruptions
+ *   SIGUSR1, end             this signal has come; the run is over
  *
  * Of a CPU, or of a watched thread, each for itself. TIME is a number and a unit; behind "/" the
  * unit alone is one of it: 1000/s. WHO is a word, or any text in quotes: a glob (an asterisk stands
@@ -37,6 +38,8 @@ enum trigger_event {
 	TRIGGER_LATE,
 	TRIGGER_LOST,
 	TRIGGER_COUNT,
+	TRIGGER_SIGUSR1, /* these two the caller pulls itself: triggers_pull */
+	TRIGGER_END,
 };
 #define TRIGGER_BIT(event) (1u << TRIGGER_##event)
 
@@ -70,11 +73,12 @@ struct triggers {
 /* What pulled a trigger. */
 struct trigger_hit {
 	const struct trigger *trigger;
-	uint32_t lane;
+	uint32_t lane;                  /* UINT32_MAX: none */
 	uint64_t start_ns, duration_ns; /* of the hiccup that did it */
 	struct spot spot;
 	/* What took most of that hiccup: "softirq NET_RX", "edge"; any bytes. */
 	char who[SOURCE_NAME + 16];
+	uint32_t source; /* its row; UINT32_MAX: it has none */
 };
 
 /* Call it when the view has its CPUs. 0 or -ENOMEM. */
@@ -83,6 +87,10 @@ void triggers_free(struct triggers *t);
 
 /* Takes a hiccup. True, and *hit: it pulled a trigger, the first of several. */
 bool triggers_hear(struct triggers *t, const struct view *v, uint32_t lane, const struct account *a,
+		   struct trigger_hit *hit);
+
+/* Pulls the trigger of this event, at a time that no hiccup tells. True, and *hit: there is one. */
+bool triggers_pull(struct triggers *t, enum trigger_event event, uint64_t ns,
 		   struct trigger_hit *hit);
 
 #endif

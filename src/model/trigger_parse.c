@@ -10,11 +10,12 @@
 #define DIGITS        "0123456789"
 #define SPACES        " \t"
 
-static const char *const event_names[] = {"hiccup", "wake", "late", "lost", "count"};
+static const char *const event_names[] = {"hiccup", "wake",    "late", "lost",
+					  "count",  "SIGUSR1", "end"};
 #define EVENTS (sizeof(event_names) / sizeof(event_names[0]))
 
 static const char *const shapes[] = {"hiccup>100us", "wake>200us", "late", "lost>0.1%/1s",
-				     "count>1000/s"};
+				     "count>1000/s", "SIGUSR1",    "end"};
 
 struct parser {
 	const char *text, *at;
@@ -69,7 +70,8 @@ static char *list_events(unsigned can, char *buf, size_t len)
 static int parse_event(struct parser *p, unsigned can, struct trigger *t)
 {
 	char reason[160], list[80];
-	size_t n = strspn(p->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"), i = 0;
+	size_t n = strspn(p->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS),
+	       i = 0;
 
 	while (i < EVENTS && (strlen(event_names[i]) != n || strncmp(p->at, event_names[i], n)))
 		i++;
@@ -107,8 +109,8 @@ static int parse_above(struct parser *p, struct trigger *t)
 	char word[40], why[200], reason[120];
 	long n;
 
-	if (*p->at != '>') {
-		if (t->event == TRIGGER_LATE)
+	if (*p->at != '>' || t->event >= TRIGGER_SIGUSR1) {
+		if (t->event == TRIGGER_LATE || t->event >= TRIGGER_SIGUSR1)
 			return 0;
 		snprintf(reason, sizeof(reason), "behind %s a > and a limit are missing, as in %s",
 			 event_names[t->event], shapes[t->event]);
@@ -116,7 +118,8 @@ static int parse_above(struct parser *p, struct trigger *t)
 	}
 	p->at++;
 	skip(p);
-	take(p, t->event >= TRIGGER_LOST ? "/" : SPACES, word, sizeof(word));
+	take(p, t->event == TRIGGER_LOST || t->event == TRIGGER_COUNT ? "/" : SPACES, word,
+	     sizeof(word));
 	if (t->event == TRIGGER_LOST)
 		return parse_percent(word, &t->percent, why, sizeof(why)) ? refuse(p, why) : 0;
 	if (t->event != TRIGGER_COUNT)
@@ -131,7 +134,7 @@ static int parse_window(struct parser *p, struct trigger *t)
 {
 	char word[40], reason[120];
 
-	if (t->event < TRIGGER_LOST)
+	if (t->event != TRIGGER_LOST && t->event != TRIGGER_COUNT)
 		return 0;
 	if (*p->at != '/') {
 		snprintf(reason, sizeof(reason), "within what time is missing, as in %s",
@@ -155,16 +158,17 @@ static bool is_cause(const char *who)
 static int parse_who(struct parser *p, struct trigger *t)
 {
 	const char *word = t->event == TRIGGER_COUNT ? "of" : "by";
+	bool alone = t->event == TRIGGER_LOST || t->event >= TRIGGER_SIGUSR1;
 	char reason[120], quote = 0;
 	size_t n;
 
 	if (!*p->at)
 		return 0;
-	if (t->event == TRIGGER_LOST || strncmp(p->at, word, 2) || !strchr(SPACES, p->at[2])) {
+	if (alone || strncmp(p->at, word, 2) || !strchr(SPACES, p->at[2])) {
 		snprintf(reason, sizeof(reason),
-			 t->event == TRIGGER_LOST ? "'%.20s' behind it means nothing"
-						  : "'%.20s' behind it means nothing: "
-						    "only %s WHO can follow",
+			 alone ? "'%.20s' behind it means nothing"
+			       : "'%.20s' behind it means nothing: "
+				 "only %s WHO can follow",
 			 p->at, word);
 		return refuse(p, reason);
 	}

@@ -274,7 +274,7 @@ static void check_steal(struct cpu *c)
 
 void reader_end(struct recording *r)
 {
-	bool part = r->part.from_ns || r->part.to_ns;
+	bool asked = r->part.from_ns || r->part.to_ns, part = asked || r->view->run.part;
 
 	if (!r->tail)
 		guess_tail(r);
@@ -284,7 +284,7 @@ void reader_end(struct recording *r)
 	if (r->view->run.watch)
 		watch_cut(r->view);
 	r->whole_ns = r->view->run.duration_ns;
-	if (part)
+	if (asked)
 		clip(r);
 	if (r->tail)
 		reader_raise_threshold(r);

@@ -34,6 +34,7 @@ static const struct field run_fields[] = {
 	F(BUFFER, run, label),
 	F(BUFFER, run, cut_short),
 	F(BUFFER, run, isolation_changed),
+	F(FLAG, run, part),
 };
 
 static const struct field cpu_fields[] = {

@@ -63,3 +63,16 @@ struct record hide_record(struct hide *h, const struct record *r)
 	hidden.origin = hide_address(h, r->origin);
 	return hidden;
 }
+
+struct event hide_event(struct hide *h, const struct event *e, struct record *scratch)
+{
+	struct event hidden = *e;
+
+	if (e->type == EVENT_RECORD) {
+		*scratch = hide_record(h, e->record);
+		hidden.record = scratch;
+	} else if (e->type == EVENT_SYMBOL) {
+		hidden.named.number = hide_address(h, e->named.number);
+	}
+	return hidden;
+}

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "record.h"
+#include "model/session.h"
 
 #define HIDE_ROUNDS 27
 #define HIDE_SLOTS  1024 /* a power of two */
@@ -27,5 +27,8 @@ uint64_t hide_address(struct hide *h, uint64_t number);
 
 /* The record with its addresses replaced. */
 struct record hide_record(struct hide *h, const struct record *r);
+
+/* The event, which may point to *scratch, with its addresses replaced. */
+struct event hide_event(struct hide *h, const struct event *e, struct record *scratch);
 
 #endif

@@ -19,6 +19,7 @@
 #include "recording/format.h"
 #include "recording/hide.h"
 #include "recording/queue.h"
+#include "recording/seen.h"
 
 #define EVENTS_BYTES (192 << 10)         /* cuts a chunk of events at this size... */
 #define EVENTS_NS    NSEC_PER_SEC        /* ...or at this age */
@@ -36,32 +37,8 @@ struct recorder {
 	uint64_t hiccups, records; /* in the chunk in hand */
 	struct recorder_stats stats;
 	bool headed, failed;
+	bool ended; /* its tail and end are on the way */
 };
-
-/* ---- names already written ---- */
-
-#define SEEN_SLOTS 65536 /* a power of two; when it is full, names are written again */
-
-/* The numbers whose names are in the recording. Keys are never 0. */
-struct names_seen {
-	uint64_t key[SEEN_SLOTS];
-};
-
-static bool seen_before(struct names_seen *s, enum event_type type, uint64_t number)
-{
-	uint64_t key = (number << 2 | (type - EVENT_IRQ)) + 1;
-	uint32_t at = (key * 0x9e3779b97f4a7c15ULL) >> 48;
-
-	for (int tries = 0; tries < 16; tries++, at = (at + 1) % SEEN_SLOTS) {
-		if (s->key[at] == key)
-			return true;
-		if (!s->key[at]) {
-			s->key[at] = key;
-			return false;
-		}
-	}
-	return false;
-}
 
 /* ---- chunks ---- */
 
@@ -91,23 +68,11 @@ static void cut_events(struct recorder *r)
 	encoder_reset(r->encoder);
 }
 
-static void put_hidden(struct recorder *r, const struct event *e)
-{
-	struct event hidden = *e;
-	struct record record;
-
-	if (e->type == EVENT_RECORD) {
-		record = hide_record(&r->hide, e->record);
-		hidden.record = &record;
-	} else if (e->type == EVENT_SYMBOL) {
-		hidden.named.number = hide_address(&r->hide, e->named.number);
-	}
-	encoder_put(r->encoder, &hidden);
-}
-
 static void on_event(void *ctx, const struct event *e)
 {
 	struct recorder *r = ctx;
+	struct record record;
+	struct event hidden;
 
 	if (!r->encoder)
 		return;
@@ -115,7 +80,8 @@ static void on_event(void *ctx, const struct event *e)
 		return;
 	r->hiccups += e->type == EVENT_HICCUP;
 	r->records += e->type == EVENT_RECORD;
-	put_hidden(r, e);
+	hidden = hide_event(&r->hide, e, &record);
+	encoder_put(r->encoder, &hidden);
 	if (encoder_len(r->encoder) >= EVENTS_BYTES)
 		cut_events(r);
 }
@@ -277,11 +243,24 @@ static int await_writer(struct recorder *r)
 	return queue_error(r->queue);
 }
 
-int recorder_end(struct recorder *r, const struct view *v)
+bool recorder_put(struct recorder *r, const struct bytes *b, uint64_t hiccups, uint64_t records)
+{
+	if (!push(r, CHUNK_EVENTS, b))
+		return false;
+	r->stats.hiccups += hiccups;
+	r->stats.records += records;
+	return true;
+}
+
+void recorder_lacks(struct recorder *r, uint64_t hiccups, uint64_t records)
+{
+	r->stats.hiccups_lost += hiccups;
+	r->stats.records_lost += records;
+}
+
+int recorder_tail(struct recorder *r, const struct view *v)
 {
 	struct bytes b = {0}, end = {0};
-	bool whole;
-	int error;
 
 	if (r->failed || !r->encoder)
 		return -1;
@@ -292,12 +271,32 @@ int recorder_end(struct recorder *r, const struct view *v)
 	put_number(&b, r->stats.records_lost);
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		put_cpu(&b, &v->cpu[i], i ? 0 : v->run.recursion_misses);
-	whole = push_patiently(r, CHUNK_TAIL, &b) && push_patiently(r, CHUNK_END, &end);
-	error = whole ? await_writer(r) : 0;
+	r->ended = push_patiently(r, CHUNK_TAIL, &b) && push_patiently(r, CHUNK_END, &end);
+	return r->ended ? 0 : -1;
+}
+
+int recorder_written(struct recorder *r)
+{
+	int error;
+
+	if (r->failed || !r->ended)
+		return -1;
+	if (r->pid > 0 && waitpid(r->pid, NULL, WNOHANG) != r->pid)
+		return 0;
+	r->pid = 0;
+	error = queue_error(r->queue);
+	return error ? stop_here(r, error) : 1;
+}
+
+int recorder_end(struct recorder *r, const struct view *v)
+{
+	int error;
+
+	if (recorder_tail(r, v))
+		return -1;
+	error = await_writer(r);
 	if (error)
 		return stop_here(r, error);
-	if (!whole)
-		return -1;
 	if (r->stats.hiccups_lost || r->stats.records_lost)
 		return complain("recording to %s: the disk was too slow: %llu hiccups and %llu "
 				"records are missing in it",

@@ -14,6 +14,7 @@
 #define CULPRIT_RECORDING_WRITE_H
 
 #include "model/session.h"
+#include "recording/bytes.h"
 
 struct recorder;
 
@@ -36,6 +37,18 @@ void recorder_begun(struct recorder *r, const struct view *v);
 
 /* False after a failure to write: the reason has been said once, and nothing more is recorded. */
 bool recorder_poll(struct recorder *r);
+
+/* recorder_end in steps, for one who cannot wait for the disk, and who has packed the events itself
+ * (blackbox.h).
+ *   recorder_put      a chunk of events, after recorder_head; false: there is no room now
+ *   recorder_lacks    counts what it will not be given
+ *   recorder_tail     the view is complete; 0 or -1
+ *   recorder_written  after it: 1: all is in the file; 0: not yet; -1: it failed, and the reason
+ *                     has been said */
+bool recorder_put(struct recorder *r, const struct bytes *b, uint64_t hiccups, uint64_t records);
+void recorder_lacks(struct recorder *r, uint64_t hiccups, uint64_t records);
+int recorder_tail(struct recorder *r, const struct view *v);
+int recorder_written(struct recorder *r);
 
 /* 0, or -1: the file lacks something, and the reason has been said. */
 int recorder_end(struct recorder *r, const struct view *v);

@@ -91,6 +91,29 @@ for what, says, *args in (
         ("pingpong --pin with -c", "leave out --cpus", "pingpong", "--pin", "0,1", "-c", "0")):
     refused(f"{what} is refused", *args, says=says)
 
+# ---- triggers and what they do ----
+for what, says, *args in (
+        ("--when without --last", "give --last", "--when", "end"),
+        ("--keep without --last", "give --last", "--keep", "3"),
+        ("a trigger that cannot be", "'late': late cannot happen here: use hiccup, lost, count, "
+         "SIGUSR1 or end", "--last", "1s", "--when", "late"),
+        ("an action that is none", "'mail' is no action: use keep", "--last", "1s", "--then",
+         "mail"),
+        ("exec without a command", "'exec:' is no action", "--last", "1s", "--then", "exec:"),
+        ("a signal that is none", "no such signal", "--last", "1s", "--then", "signal:FOO:1"),
+        ("a signal to nobody", "to which process", "--last", "1s", "--then", "signal:USR1"),
+        ("a PID that is none", "not a whole number", "--last", "1s", "--then", "signal:USR1:x"),
+        ("a rate without a time", "like 1/10s", "--last", "1s", "--rate", "5"),
+        ("a rate of nothing", "'0'", "--last", "1s", "--rate", "0/s"),
+        ("two files in one", "needs a directory", "--last", "1s", "--keep", "2"),
+        ("an instance that is none", "no name of an instance", "--last", "1s", "--then",
+         "trace_off:a/b")):
+    refused(f"{what} is refused", "record", "--no-trace", "-d", "1s", *args, at("none.rec"),
+            says=says)
+refused("a directory that is not there", "record", "--no-trace", "-d", "1s", "--last", "1s",
+        at("nowhere/"), says="make it first")
+ok(not os.path.exists(at("none.rec")), "and nothing is made")
+
 # ---- nothing is left ----
 refused("a part behind the end is refused", "report", at("irq.rec"), "--from", "20s",
         says="irq.rec: it ends after 1.00 s, and")

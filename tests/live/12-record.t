@@ -151,6 +151,65 @@ if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", small]).re
 else:
     lib.skip("a full disk", "no tmpfs can be mounted here")
 
+# ---- the flight recorder: the noise comes each millisecond ----
+def kept(folder):
+    return sorted(os.path.join(folder, name) for name in os.listdir(folder))
+
+
+def is_a_part(path, label, least_ns):
+    r = culprit("report", path, "-f", "json")
+    part = json.loads(r.out) if r.rc == 0 else None
+    ok(part and part["run"]["incomplete"] is None and part["run"]["label"] == label
+       and part["run"]["duration_ns"] >= least_ns, "what is kept is a recording", r.err, path,
+       part and part["run"])
+    if part:
+        cpus = part["cpus"][0]
+        is_((cpus["records"]["lost"], cpus["records"]["join_mismatches"]), (0, 0),
+            "and lacks nothing at its begin")
+        lib.check_sums(part, "a kept part")
+
+
+folder, told, status = at("kept"), at("told"), at("status")
+os.mkdir(folder)
+# The command hangs, and is begun once: nothing waits for it.
+command = (f"env | sort > {told}.new; cat /proc/self/status > {status}; mv {told}.new {told}; "
+           "sleep 5")
+r = culprit("record", "-c", str(cpu), "-d", "40s", "-q", "--last", "300ms", "--after", "200ms",
+            "--when", "count>200/s", "--when", "hiccup>1h", "--rate", "1/1h", "--then", "keep",
+            "--then", f"exec:{command}", "--then", "stop", folder)
+files = kept(folder)
+ok(r.rc == 2 and len(files) == 1 and re.fullmatch(
+    rf".*/kept/\d{{8}}T\d{{6}}\.\d{{3}}Z-cpu{cpu}-[\w.-]+\.rec", files[0])
+   and f"{files[0]}: CPU {cpu} at +" in r.out and "count>200/s" in r.out,
+   "a trigger keeps one file, says it, and stops", r, files)
+is_a_part(files[0], "count>200/s", 200_000_000)
+env = dict(line.split("=", 1) for line in lib.read(told).splitlines() if "=" in line)
+ok(env.get("CULPRIT_FILE") == files[0] and env.get("CULPRIT_CPU") == str(cpu)
+   and env.get("CULPRIT_TRIGGER") == "count>200/s" and int(env.get("CULPRIT_NS", 0)) > 0,
+   "the command is told what it was", env)
+ok(re.search(r"^CapEff:\t0+$", lib.read(status), re.M)
+   and re.search(r"^NoNewPrivs:\t1$", lib.read(status), re.M), "and has no capabilities",
+   lib.read(status))
+ok("still runs" in r.err, "what hangs is left behind, and it is said", r)
+folder = at("signalled")
+os.mkdir(folder)
+with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", "--last", "5s", "--after", "100ms",
+                "--when", "hiccup>1h", "--keep", "1", folder) as run:
+    is_(kept(folder), [], "nothing is on the disk before a trigger")
+    for _ in range(2):
+        run.proc.send_signal(signal.SIGUSR1)
+        deadline = time.monotonic() + 20
+        while not kept(folder) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.3)
+ok(run.result.rc == 0 and len(kept(folder)) == 1 and "as --keep allows" in run.result.err
+   and "SIGUSR1: 2 times" in run.result.err, "SIGUSR1 keeps; what is not kept is counted",
+   run.result, kept(folder))
+is_a_part(kept(folder)[0], "SIGUSR1", 100_000_000)
+r = culprit("record", "-c", str(cpu), "-d", "500ms", "-q", "--last", "5s", at("end.rec"))
+is_(r.rc, 0, "without --when the end is kept")
+is_a_part(at("end.rec"), "end", 400_000_000)
+
 noise.terminate()
 lib.finish(noise, 60)
 subprocess.run(["rm", "-rf", work])

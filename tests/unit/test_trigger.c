@@ -44,6 +44,8 @@ static void test_words(void **state)
 		{"lost>5/100ms", {.event = TRIGGER_LOST, .percent = 5, .window_ns = 100 * MS}},
 		{"count>1000/s of reschedule",
 		 {.event = TRIGGER_COUNT, .above = 1000, .window_ns = SEC, .who = "reschedule"}},
+		{"SIGUSR1", {.event = TRIGGER_SIGUSR1}},
+		{" end ", {.event = TRIGGER_END}},
 		{"count>0/10s", {.event = TRIGGER_COUNT, .window_ns = 10 * SEC}},
 	};
 	struct trigger t;
@@ -92,6 +94,7 @@ static void test_mistakes(void **state)
 		{"lost>101%/s", "'lost>101%/s': '101%': not a share: must be more than 0 and at "
 				"most 100"},
 		{"lost>1%/1us", "'lost>1%/1us': the time behind / must be 1 ms or more"},
+		{"end>1s", "'end>1s': end cannot happen here: use hiccup, lost or count"},
 		{"lost>1%/s by a", "'lost>1%/s by a': 'by a' behind it means nothing"},
 		{"count>-1/s", "'count>-1/s': '-1': not a whole number"},
 		{"count>5/", "'count>5/': '': not a time: write a number and a unit, like 200ms"},
@@ -109,6 +112,8 @@ static void test_mistakes(void **state)
 		if (strncmp(why, row[i].why, strlen(row[i].why)))
 			assert_string_equal(why, row[i].why);
 	}
+	assert_int_not_equal(trigger_parse("end>1s", ALL, &t, why, sizeof(why)), 0);
+	assert_string_equal(why, "'end>1s': '>1s' behind it means nothing");
 	memset(longest, 'a', sizeof(longest));
 	memcpy(longest, "hiccup>1us by ", 14);
 	longest[14 + TRIGGER_WHO] = 0;

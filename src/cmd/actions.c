@@ -1,0 +1,315 @@
+#include "cmd/actions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/confine.h"
+#include "base/escape.h"
+#include "base/now.h"
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/limits.h"
+#include "cmd/runner.h"
+
+struct actions {
+	struct action row[ACTIONS_MAX];
+	uint32_t count;
+	struct runner *runner;
+	int trace_off; /* tracing_on of the instance; -1: none */
+	uint64_t not_run, not_sent;
+};
+
+/* ---- options ---- */
+
+static const struct {
+	const char *name;
+	enum action_kind kind;
+	bool text; /* something must follow */
+} kinds[] = {
+	{"keep", ACTION_KEEP, false},   {"stop", ACTION_STOP, false},
+	{"print", ACTION_PRINT, false}, {"signal", ACTION_SIGNAL, true},
+	{"exec", ACTION_EXEC, true},    {"trace_off", ACTION_TRACE_OFF, false},
+};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static const struct {
+	const char *name;
+	int number;
+} signals[] = {
+	{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP},   {"INT", SIGINT},
+	{"TERM", SIGTERM}, {"KILL", SIGKILL}, {"STOP", SIGSTOP}, {"CONT", SIGCONT},
+	{"ABRT", SIGABRT}, {"QUIT", SIGQUIT}, {"ALRM", SIGALRM}, {"WINCH", SIGWINCH},
+};
+
+static int set_signal(const char *text, struct action *a, char *why, size_t whylen)
+{
+	size_t n = strcspn(text, ":");
+	const char *name = text;
+
+	if (n > 3 && !strncmp(name, "SIG", 3)) {
+		name += 3;
+		n -= 3;
+	}
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (strlen(signals[i].name) == n && !strncmp(signals[i].name, name, n))
+			a->signal = signals[i].number;
+	if (!a->signal) {
+		snprintf(why, whylen,
+			 "'signal:%.40s': no such signal: use USR1, USR2, HUP, INT, TERM, KILL, "
+			 "STOP, CONT, ABRT, QUIT, ALRM or WINCH",
+			 text);
+		return -EINVAL;
+	}
+	text = strchr(text, ':');
+	return text && parse_integer(text + 1, 1, 4194304, &a->pid, why, whylen) ? -EINVAL : 0;
+}
+
+int flight_set_action(const char *text, void *field, const struct opt *row, char *why,
+		      size_t whylen)
+{
+	struct flight_options *o = (void *)((char *)field - offsetof(struct flight_options, then));
+	size_t n = strcspn(text, ":"), i = 0;
+	struct action a = {.text = text[n] ? text + n + 1 : NULL};
+
+	(void)row;
+	while (i < KINDS && (strlen(kinds[i].name) != n || strncmp(kinds[i].name, text, n)))
+		i++;
+	if (i == KINDS || (kinds[i].text && !(a.text && *a.text)) ||
+	    (a.text && kinds[i].kind < ACTION_SIGNAL)) {
+		snprintf(why, whylen,
+			 "'%.60s' is no action: use keep, stop, print, signal:NAME[:PID], "
+			 "exec:COMMAND or trace_off[:INSTANCE]",
+			 text);
+		return -EINVAL;
+	}
+	a.kind = kinds[i].kind;
+	if (o->nthen == ACTIONS_MAX) {
+		snprintf(why, whylen, "'%.60s' is one too many: at most %d can be given", text,
+			 ACTIONS_MAX);
+		return -EINVAL;
+	}
+	if (a.kind == ACTION_SIGNAL && set_signal(a.text, &a, why, whylen))
+		return -EINVAL;
+	o->then[o->nthen++] = a;
+	return 0;
+}
+
+int flight_set_rate(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	struct {
+		uint64_t count, within_ns;
+	} *rate = field;
+	const char *slash = strchr(text, '/');
+	char number[24], time[48];
+	uint64_t ns;
+	long n;
+
+	(void)row;
+	if (!slash) {
+		snprintf(why, whylen, "'%.40s': give a number and a time, like 1/10s", text);
+		return -EINVAL;
+	}
+	snprintf(number, sizeof(number), "%.*s", (int)(slash - text), text);
+	/* "5/m" is 5/1m */
+	snprintf(time, sizeof(time), "%s%.40s", strchr("0123456789.", slash[1]) ? "" : "1",
+		 slash + 1);
+	if (parse_integer(number, 1, RATE_MAX, &n, why, whylen) ||
+	    parse_duration(time, 0, &ns, why, whylen))
+		return -EINVAL;
+	rate->count = n;
+	rate->within_ns = ns;
+	return 0;
+}
+
+/* ---- opening ---- */
+
+/* Opened now: later there may be no right to. */
+static int open_trace(const char *instance)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (instance && (strchr(instance, '/') || !strcmp(instance, "..")))
+		return complain("trace_off:%s: that is no name of an instance", instance);
+	snprintf(path, sizeof(path), "/sys/kernel/tracing/%s%s%stracing_on",
+		 instance ? "instances/" : "", instance ? instance : "", instance ? "/" : "");
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return complain("trace_off: cannot open %s: %s; mkdir "
+				"/sys/kernel/tracing/instances/NAME makes an instance",
+				path, strerror(errno));
+	return fd;
+}
+
+static int open_one(struct actions *a, struct action *x, long pid, const struct cpus *cpus)
+{
+	if (x->kind == ACTION_SIGNAL && !x->pid)
+		x->pid = pid;
+	if (x->kind == ACTION_SIGNAL && !x->pid)
+		return complain("signal:%s: to which process? give its PID: signal:%s:PID", x->text,
+				x->text);
+	if (x->kind == ACTION_EXEC && a->runner)
+		return complain("exec: only one command can be given: let a script run several");
+	if (x->kind == ACTION_EXEC && !(a->runner = runner_open(x->text, cpus)))
+		return -1;
+	if (x->kind == ACTION_TRACE_OFF && (a->trace_off = open_trace(x->text)) < 0)
+		return -1;
+	return 0;
+}
+
+struct actions *actions_open(const struct action *then, uint32_t n, long pid,
+			     const struct cpus *housekeeping)
+{
+	struct actions *a = calloc(1, sizeof(*a));
+
+	if (!a) {
+		complain("out of memory");
+		return NULL;
+	}
+	a->trace_off = -1;
+	if (n)
+		memcpy(a->row, then, n * sizeof(*then));
+	else
+		a->row[n++].kind = ACTION_KEEP;
+	a->count = n;
+	for (uint32_t i = 0; i < n; i++)
+		if (open_one(a, &a->row[i], pid, housekeeping)) {
+			actions_close(a);
+			return NULL;
+		}
+	return a;
+}
+
+void actions_close(struct actions *a)
+{
+	if (!a)
+		return;
+	runner_close(a->runner);
+	if (a->trace_off >= 0)
+		close(a->trace_off);
+	free(a);
+}
+
+bool actions_keep(const struct actions *a)
+{
+	for (uint32_t i = 0; i < a->count; i++)
+		if (a->row[i].kind == ACTION_KEEP)
+			return true;
+	return false;
+}
+
+uint64_t actions_rights(const struct actions *a)
+{
+	for (uint32_t i = 0; i < a->count; i++)
+		if (a->row[i].kind == ACTION_SIGNAL)
+			return RIGHT_KILL;
+	return 0;
+}
+
+/* ---- doing ---- */
+
+void actions_tell(const char *fmt, ...)
+{
+	char text[PATH_MAX + 600], shown[sizeof(text) + 400];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	printf("%s\n", escape_text(text, SIZE_MAX, shown, sizeof(shown)));
+	fflush(stdout);
+}
+
+/* Appends "NAME=value" and a zero. */
+__attribute__((format(printf, 3, 4))) static void put(char *text, size_t *len, const char *fmt, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(text + *len, RUNNER_TEXT - *len, fmt, args);
+	va_end(args);
+	if (n > 0 && *len + n + 1 < RUNNER_TEXT)
+		*len += n + 1;
+}
+
+static bool run(struct actions *a, const struct view *v, const struct trigger_hit *hit,
+		const char *file)
+{
+	uint64_t wall = clock_ns(CLOCK_REALTIME) - (now_ns() - hit->start_ns);
+	char text[RUNNER_TEXT], said[LIMITS_HIT], iso[ISO_TIME];
+	const char *cause = NULL;
+	size_t len = 0;
+
+	if (hit->lane < v->ncpus)
+		cause = hit->source < v->cpu[hit->lane].sources.count
+				? v->cpu[hit->lane].sources.row[hit->source]->cause
+				: NULL;
+	put(text, &len, "CULPRIT_TRIGGER=%s", hit->trigger->text);
+	put(text, &len, "CULPRIT_TEXT=%s", limits_describe(v, hit, said));
+	put(text, &len, "CULPRIT_TIME=%s", format_iso_time(wall, iso));
+	put(text, &len, "CULPRIT_FILE=%s", file ? file : "");
+	put(text, &len, "CULPRIT_WHO=%s", hit->who);
+	put(text, &len, "CULPRIT_CAUSE=%s", cause ? cause : "");
+	if (hit->spot.cpu != SPOT_UNKNOWN)
+		put(text, &len, "CULPRIT_CPU=%u", hit->spot.cpu);
+	if (hit->spot.tid)
+		put(text, &len, "CULPRIT_TID=%u", hit->spot.tid);
+	if (hit->duration_ns)
+		put(text, &len, "CULPRIT_NS=%" PRIu64, hit->duration_ns);
+	return runner_run(a->runner, text, len);
+}
+
+bool actions_do(struct actions *a, const struct view *v, const struct trigger_hit *hit,
+		const char *file)
+{
+	char said[LIMITS_HIT];
+	bool stop = false;
+
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct action *x = &a->row[i];
+
+		switch (x->kind) {
+		case ACTION_KEEP:
+			break;
+		case ACTION_STOP:
+			stop = true;
+			break;
+		case ACTION_PRINT:
+			actions_tell("%s", limits_describe(v, hit, said));
+			break;
+		case ACTION_SIGNAL:
+			a->not_sent += kill(x->pid, x->signal) != 0;
+			break;
+		case ACTION_EXEC:
+			a->not_run += !run(a, v, hit, file);
+			break;
+		case ACTION_TRACE_OFF:
+			a->not_sent += write(a->trace_off, "0", 1) != 1;
+			break;
+		}
+	}
+	return stop;
+}
+
+void actions_end(struct actions *a)
+{
+	char count[32];
+
+	if (a->not_run)
+		say("exec: not begun for %s triggers: the command of an earlier one still ran",
+		    format_count(a->not_run, count, sizeof(count)));
+	if (a->not_sent)
+		say("signal or trace_off: failed for %s triggers",
+		    format_count(a->not_sent, count, sizeof(count)));
+	if (a->runner && !runner_wait(a->runner))
+		say("exec: the last command still runs, and goes on");
+}

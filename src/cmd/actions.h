@@ -1,0 +1,29 @@
+/* What a trigger of the flight recorder does: --then. */
+#ifndef CULPRIT_ACTIONS_H
+#define CULPRIT_ACTIONS_H
+
+#include "cmd/flight.h"
+
+struct actions;
+
+/* pid: as of flight_open. NULL with the reason said. */
+struct actions *actions_open(const struct action *then, uint32_t n, long pid,
+			     const struct cpus *housekeeping);
+
+bool actions_keep(const struct actions *a); /* one of them is to keep a recording */
+
+uint64_t actions_rights(const struct actions *a); /* what they need of base/confine.h */
+
+/* Does all of them. file: the recording that will hold it; NULL: none. True: one of them is to
+ * stop. */
+bool actions_do(struct actions *a, const struct view *v, const struct trigger_hit *hit,
+		const char *file);
+
+/* Waits a little for a command that still runs, and says what was not done. */
+void actions_end(struct actions *a);
+void actions_close(struct actions *a); /* NULL: nothing */
+
+/* One line on stdout, escaped, and at once. */
+__attribute__((format(printf, 1, 2))) void actions_tell(const char *fmt, ...);
+
+#endif

@@ -1,0 +1,400 @@
+#include "cmd/flight.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/confine.h"
+#include "base/now.h"
+#include "base/say.h"
+#include "base/units.h"
+#include "cmd/actions.h"
+#include "cmd/limits.h"
+#include "recording/blackbox.h"
+
+#define BYTES_MAX (64ULL << 20)
+#define KEEP_DIR  100
+#define RATE_MAX  100
+#define AFTER_NS  NSEC_PER_SEC
+#define WRITE_NS  (30 * NSEC_PER_SEC) /* wait for the disk at the end */
+#define FILE_NAME 160
+#define MARGIN_NS NSEC_PER_SEC /* for a trigger to be noticed, and the disk */
+
+struct flight {
+	const struct flight_options *o;
+	struct triggers when;
+	const char *path;
+	bool directory, force;
+	const struct cpus *housekeeping;
+	struct actions *actions;
+	struct blackbox *box;
+	struct view *view;
+	uint64_t slice_ns; /* when the next slice is due */
+	/* A trigger whose time behind it is not over. */
+	bool pending, writing;
+	struct trigger_hit hit;
+	uint64_t due_ns;
+	char label[sizeof(((struct run *)0)->label)];
+	char file[PATH_MAX];
+	char said[LIMITS_HIT]; /* of the file that is being written */
+	char writes[PATH_MAX];
+	uint64_t kept_at[RATE_MAX]; /* CLOCK_MONOTONIC, of the newest files */
+	uint64_t began;             /* number of files */
+	/* triggers, and what became of them */
+	uint64_t kept, joined, too_many, too_often, failed;
+	bool stop;
+};
+
+/* ---- names of files ---- */
+
+/* Of the wall clock's time `ns` in CLOCK_MONOTONIC: "20260102T030405.123Z". */
+static void name_time(uint64_t ns, char *buf, size_t len)
+{
+	uint64_t wall = clock_ns(CLOCK_REALTIME) - (now_ns() - ns);
+	time_t seconds = wall / NSEC_PER_SEC;
+	struct tm tm;
+	size_t n;
+
+	gmtime_r(&seconds, &tm);
+	n = strftime(buf, len, "%Y%m%dT%H%M%S", &tm);
+	snprintf(buf + n, len - n, ".%03uZ", (unsigned)(wall / NSEC_PER_MSEC % 1000));
+}
+
+/* What came from the machine may be anything: what is no plain character of a file's name becomes
+ * "_". */
+static void plain(const char *text, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	for (; *text && n + 1 < len; text++) {
+		bool good = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
+			    (*text >= '0' && *text <= '9') || *text == '-' || *text == '.';
+
+		buf[n++] = good ? *text : '_';
+	}
+	buf[n] = 0;
+}
+
+/* DIR/20260102T030405.123Z-cpu3-softirq_NET_RX.rec */
+static void name_file(struct flight *f, const struct trigger_hit *hit)
+{
+	char at[40], who[SOURCE_NAME + 16], lane[24] = "";
+
+	if (!f->directory) {
+		snprintf(f->file, sizeof(f->file), "%s", f->path);
+		return;
+	}
+	name_time(hit->start_ns, at, sizeof(at));
+	plain(hit->who[0] ? hit->who : hit->trigger->text, who, sizeof(who));
+	if (hit->spot.cpu != SPOT_UNKNOWN)
+		snprintf(lane, sizeof(lane), "-cpu%u", hit->spot.cpu);
+	for (int i = 1; i < 100; i++) {
+		char more[16] = "";
+
+		if (i > 1)
+			snprintf(more, sizeof(more), "-%d", i);
+		snprintf(f->file, sizeof(f->file), "%.*s/%s%s-%s%s.rec",
+			 (int)(sizeof(f->file) - FILE_NAME), f->path, at, lane, who, more);
+		if (access(f->file, F_OK))
+			return;
+	}
+}
+
+/* ---- triggers ---- */
+
+static bool too_often(const struct flight *f, uint64_t now)
+{
+	uint64_t n = f->o->rate.count;
+
+	return n && f->began >= n &&
+	       now - f->kept_at[(f->began - n) % RATE_MAX] < f->o->rate.within_ns;
+}
+
+static uint64_t keep_most(const struct flight *f)
+{
+	if (!f->directory)
+		return 1;
+	return f->o->keep ? f->o->keep : KEEP_DIR;
+}
+
+/* Decides what becomes of a trigger: a recording of its own, or why not. */
+static void keep(struct flight *f, const struct trigger_hit *hit, uint64_t now)
+{
+	if (!actions_keep(f->actions))
+		return;
+	if (f->pending) {
+		f->joined++;
+		return;
+	}
+	if (f->began >= keep_most(f) || too_often(f, now)) {
+		if (f->began >= keep_most(f))
+			f->too_many++;
+		else
+			f->too_often++;
+		return;
+	}
+	f->pending = true;
+	f->hit = *hit;
+	f->due_ns = hit->start_ns + hit->duration_ns + f->o->after_ns;
+	f->kept_at[f->began++ % RATE_MAX] = now;
+	snprintf(f->label, sizeof(f->label), "%.*s", (int)sizeof(f->label) - 1, hit->trigger->text);
+	name_file(f, hit);
+}
+
+static void pull(struct flight *f, const struct trigger_hit *hit)
+{
+	keep(f, hit, now_ns());
+	if (actions_do(f->actions, f->view, hit, f->pending ? f->file : NULL))
+		f->stop = true;
+}
+
+void flight_hear(struct flight *f, uint32_t lane, const struct account *a)
+{
+	struct trigger_hit hit;
+
+	if (triggers_hear(&f->when, f->view, lane, a, &hit))
+		pull(f, &hit);
+}
+
+/* ---- files ---- */
+
+static void write_file(struct flight *f, uint64_t now)
+{
+	uint64_t start = f->hit.start_ns > f->o->last_ns ? f->hit.start_ns - f->o->last_ns : 0;
+	struct blackbox_file file = {.path = f->file,
+				     .force = f->force,
+				     .housekeeping = f->housekeeping,
+				     .label = f->label,
+				     .from_ns = start};
+
+	f->pending = false;
+	limits_describe(f->view, &f->hit, f->said);
+	snprintf(f->writes, sizeof(f->writes), "%s", f->file);
+	f->slice_ns = now + blackbox_slice_ns(f->box);
+	if (blackbox_write(f->box, &file, f->view, now))
+		f->failed++;
+	else
+		f->writing = true;
+}
+
+static void look_at_file(struct flight *f)
+{
+	enum blackbox_state state = blackbox_poll(f->box);
+	struct recorder_stats n = blackbox_stats(f->box);
+	char time[32];
+
+	if (state == BLACKBOX_WRITES || state == BLACKBOX_IDLE)
+		return;
+	f->writing = false;
+	if (state == BLACKBOX_FAILED) {
+		f->failed++;
+		return;
+	}
+	f->kept++;
+	if (n.hiccups_lost || n.records_lost)
+		say("%s: the disk was too slow: %llu hiccups and %llu records are missing in it",
+		    f->writes, (unsigned long long)n.hiccups_lost,
+		    (unsigned long long)n.records_lost);
+	actions_tell("%s: %s; %s in it", f->writes, f->said,
+		     format_ns(blackbox_written_ns(f->box), time, sizeof(time)));
+}
+
+/* ---- the run ---- */
+
+static int look_at_path(struct flight *f)
+{
+	struct stat st;
+	size_t len = strlen(f->path);
+
+	f->directory = !stat(f->path, &st) && S_ISDIR(st.st_mode);
+	if (!f->directory && len && f->path[len - 1] == '/')
+		return complain("there is no directory %s: make it first", f->path);
+	if (!f->directory && f->o->keep > 1)
+		return complain("--keep %llu needs a directory, and %s is none: make it first",
+				(unsigned long long)f->o->keep, f->path);
+	if (!f->directory && !f->force && !access(f->path, F_OK))
+		return complain("%s exists already: choose another name, or overwrite it with "
+				"--force",
+				f->path);
+	if (f->directory && access(f->path, W_OK))
+		return complain("cannot write into %s: %s", f->path, strerror(errno));
+	if (f->directory && len > PATH_MAX - FILE_NAME)
+		return complain("%.60s...: the name is too long", f->path);
+	return 0;
+}
+
+/* Without --when the end is a trigger; SIGUSR1 always is. */
+static void add_triggers(struct flight *f)
+{
+	struct triggers *t = &f->when;
+	struct trigger_hit hit;
+	char why[8];
+
+	*t = f->o->when;
+	if (!t->count)
+		trigger_parse("end", TRIGGER_BIT(END), &t->row[t->count++], why, sizeof(why));
+	if (t->count < TRIGGERS_MAX && !triggers_pull(t, TRIGGER_SIGUSR1, 0, &hit))
+		trigger_parse("SIGUSR1", TRIGGER_BIT(SIGUSR1), &t->row[t->count++], why,
+			      sizeof(why));
+}
+
+struct flight *flight_open(const struct flight_options *o, const char *path, bool force, long pid,
+			   const struct cpus *housekeeping)
+{
+	struct flight *f = calloc(1, sizeof(*f));
+	static struct flight_options full; /* with what was not given */
+
+	full = *o;
+	if (!full.after_ns)
+		full.after_ns = AFTER_NS;
+	if (!f) {
+		complain("out of memory");
+		return NULL;
+	}
+	f->o = &full;
+	f->path = path;
+	f->force = force;
+	f->housekeeping = housekeeping;
+	add_triggers(f);
+	if (!look_at_path(f) &&
+	    (f->actions = actions_open(full.then, full.nthen, pid, housekeeping)) &&
+	    !(f->box = blackbox_new(full.last_ns + full.after_ns + MARGIN_NS, BYTES_MAX)))
+		complain("out of memory");
+	if (f->box) {
+		measure_catch_usr1();
+		return f;
+	}
+	flight_close(f);
+	return NULL;
+}
+
+const struct tap *flight_tap(const struct flight *f)
+{
+	return blackbox_tap(f->box);
+}
+
+int flight_prepare(struct flight *f, struct view *v)
+{
+	f->view = v;
+	if (limits_begin_triggers(&f->when, v))
+		return -1;
+	return blackbox_prepare(f->box, v) ? complain("out of memory") : 0;
+}
+
+void flight_begin(struct flight *f)
+{
+	blackbox_begin(f->box, f->view);
+	f->slice_ns = now_ns() + blackbox_slice_ns(f->box);
+}
+
+static bool is_due(const struct flight *f, uint64_t now)
+{
+	return f->pending && !f->writing && now >= f->due_ns;
+}
+
+bool flight_wants_snapshot(const struct flight *f, uint64_t now)
+{
+	return now >= f->slice_ns || is_due(f, now);
+}
+
+bool flight_step(struct flight *f, uint64_t now, bool snapshot)
+{
+	struct trigger_hit hit;
+
+	if (measure_usr1 && triggers_pull(&f->when, TRIGGER_SIGUSR1, now, &hit)) {
+		measure_usr1 = 0;
+		pull(f, &hit);
+	}
+	look_at_file(f);
+	if (snapshot && is_due(f, now)) {
+		write_file(f, now);
+	} else if (snapshot && now >= f->slice_ns) {
+		blackbox_slice(f->box, f->view, now);
+		f->slice_ns = now + blackbox_slice_ns(f->box);
+	}
+	return !f->stop || f->pending || f->writing;
+}
+
+static void await_file(struct flight *f)
+{
+	uint64_t deadline = now_ns() + WRITE_NS;
+	struct timespec nap = {0, 2 * NSEC_PER_MSEC};
+
+	while (f->writing && now_ns() < deadline) {
+		look_at_file(f);
+		nanosleep(&nap, NULL);
+	}
+	if (f->writing)
+		say("%s: the disk takes too long: its end may be missing", f->writes);
+}
+
+/* "3 triggers: 2 recordings, 1 left out by --rate" */
+static void say_counts(const struct flight *f)
+{
+	const struct {
+		uint64_t n;
+		const char *text;
+	} row[] = {
+		{f->joined, "fell into the time of another"},
+		{f->too_many, "came when there were as many as --keep allows"},
+		{f->too_often, "came sooner than --rate allows"},
+		{f->failed, "could not be written"},
+	};
+	char text[300] = "", count[32];
+	size_t at = 0;
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		if (row[i].n)
+			at += snprintf(text + at, sizeof(text) - at, "%s%s %s", at ? ", " : "",
+				       format_count(row[i].n, count, sizeof(count)), row[i].text);
+	if (at)
+		say("not kept: of the triggers %s", text);
+	for (uint32_t i = 0; i < f->when.count; i++)
+		if (f->when.row[i].pulled)
+			say("%s: %s time%s", f->when.row[i].text,
+			    format_count(f->when.row[i].pulled, count, sizeof(count)),
+			    f->when.row[i].pulled == 1 ? "" : "s");
+}
+
+int flight_end(struct flight *f)
+{
+	uint64_t now = f->view->run.started_ns + f->view->run.duration_ns;
+	struct trigger_hit hit;
+
+	if (triggers_pull(&f->when, TRIGGER_END, now, &hit))
+		pull(f, &hit);
+	await_file(f);
+	if (f->pending && !f->writing)
+		write_file(f, now);
+	await_file(f);
+	actions_end(f->actions);
+	say_counts(f);
+	if (!f->kept)
+		actions_tell("nothing was kept: no trigger was pulled%s",
+			     f->failed ? ", or its recording failed" : "");
+	return f->failed || f->writing ? -1 : 0;
+}
+
+bool flight_stopped(const struct flight *f)
+{
+	return f->stop;
+}
+
+uint64_t flight_rights(const struct flight *f)
+{
+	return actions_rights(f->actions) | (actions_keep(f->actions) ? RIGHTS_OF_FILES : 0);
+}
+
+void flight_close(struct flight *f)
+{
+	if (!f)
+		return;
+	actions_close(f->actions);
+	triggers_free(&f->when);
+	blackbox_free(f->box);
+	free(f);
+}

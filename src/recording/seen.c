@@ -1,0 +1,17 @@
+#include "recording/seen.h"
+
+bool seen_before(struct names_seen *s, enum event_type type, uint64_t number)
+{
+	uint64_t key = (number << 2 | (type - EVENT_IRQ)) + 1;
+	uint32_t at = (key * 0x9e3779b97f4a7c15ULL) >> 48;
+
+	for (int tries = 0; tries < 16; tries++, at = (at + 1) % SEEN_SLOTS) {
+		if (s->key[at] == key)
+			return true;
+		if (!s->key[at]) {
+			s->key[at] = key;
+			return false;
+		}
+	}
+	return false;
+}

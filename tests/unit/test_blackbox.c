@@ -1,0 +1,295 @@
+/* The last part of a run, kept in memory and written while the run goes on: wherever it begins,
+ * also within a hiccup, each hiccup in it has the account that the whole recording gives it, and
+ * nothing counts as lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../golden/scene.h"
+#include "recording/blackbox.h"
+#include "recording/read.h"
+
+#define MS   1000000ULL
+#define GAPS 3000
+
+static char whole_path[] = "/tmp/culprit-test-XXXXXX", part_path[] = "/tmp/culprit-test-XXXXXX";
+static struct scene scene;
+static uint64_t prng = 20260706;
+
+static uint64_t below(uint64_t n)
+{
+	prng ^= prng << 13;
+	prng ^= prng >> 7;
+	prng ^= prng << 17;
+	return (prng * 0x2545f4914f6cdd1dULL >> 20) % n;
+}
+
+/* ---- a run ---- */
+
+static void count_until(struct scene *s, uint64_t now)
+{
+	for (uint32_t i = 0; i < 2; i++)
+		s->view.cpu[i].observed_ns = now - SCENE_STARTED;
+}
+
+static void slice(struct scene *s, struct blackbox *box, uint64_t at)
+{
+	count_until(s, SCENE_STARTED + at);
+	blackbox_slice(box, &s->view, SCENE_STARTED + at);
+}
+
+/* A gap on CPU `index`, whose records come before its end: a slice may begin between any two. */
+static void gap(struct scene *s, struct blackbox *box, uint32_t index, uint64_t at_ns, bool cut)
+{
+	uint64_t work = scene_function(s, "vmstat_update"), at = 300;
+	unsigned n = 1 + below(4), where = cut ? below(n + 1) : n + 1;
+
+	scene_gap(s, index, at_ns);
+	for (unsigned i = 0; i < n; i++, at += 900) {
+		if (i == where)
+			slice(s, box, at_ns + at);
+		if (below(2)) {
+			scene_put(s, vector(VECTOR_LOCAL_TIMER, at, at + 500 + below(300)));
+			continue;
+		}
+		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WORK, work, at + 100), 77, "asker", 1,
+				   (int32_t)below(2)));
+		scene_put(s, kthread(10 + below(3), "kworker/3:1", at, at + 800));
+	}
+	if (where == n)
+		slice(s, box, at_ns + at);
+	scene_end(s, at + 200);
+}
+
+/* Records of short gaps, which no hiccup follows. */
+static void short_gap(struct scene *s, uint32_t index, uint64_t at_ns)
+{
+	scene_gap(s, index, at_ns);
+	scene_put(s, vector(VECTOR_LOCAL_TIMER, 10, 60));
+}
+
+static enum blackbox_state poll_box(struct blackbox *box, bool to_its_end)
+{
+	enum blackbox_state state;
+	struct timespec nap = {0, MS};
+
+	while ((state = blackbox_poll(box)) == BLACKBOX_WRITES && to_its_end)
+		nanosleep(&nap, NULL);
+	return state;
+}
+
+/* ---- comparing ---- */
+
+struct told {
+	uint32_t index;
+	struct account a;
+	char text[400]; /* its pieces */
+};
+
+static struct told whole[GAPS], part[GAPS];
+
+/* Reads all hiccups of a file, and closes it. */
+static uint32_t read_all(const char *path, struct told *told, struct view *v)
+{
+	struct recording *r = recording_open(path, NULL, v);
+	const struct account *a;
+	uint32_t n = 0, index;
+
+	assert_non_null(r);
+	while ((a = recording_next(r, &index))) {
+		struct told *t = &told[n++];
+		size_t at = 0;
+
+		assert_true(n < GAPS);
+		t->index = index;
+		t->a = *a;
+		for (uint32_t i = 0; i < a->npieces && at < sizeof(t->text); i++) {
+			const struct source *s = v->cpu[index].sources.row[a->pieces[i].source];
+
+			at += snprintf(t->text + at, sizeof(t->text) - at, "%s>%s=%lu*%u by %s ",
+				       s->name, s->function ? s->function : "",
+				       (unsigned long)a->pieces[i].net_ns, a->pieces[i].count,
+				       a->pieces[i].asker.function ? a->pieces[i].asker.function
+								   : "-");
+		}
+	}
+	recording_finish(r);
+	recording_close(r);
+	return n;
+}
+
+static void same(const struct told *x, const struct told *y)
+{
+	assert_int_equal(x->index, y->index);
+	assert_int_equal(x->a.start_ns, y->a.start_ns);
+	assert_int_equal(x->a.duration_ns, y->a.duration_ns);
+	assert_int_equal(x->a.attributed_ns, y->a.attributed_ns);
+	assert_int_equal(x->a.edge_ns, y->a.edge_ns);
+	assert_int_equal(x->a.outside_ns, y->a.outside_ns);
+	assert_int_equal(x->a.lost_ns, y->a.lost_ns);
+	assert_string_equal(x->text, y->text);
+}
+
+/* The part is the end of the whole, from a hiccup on that ends behind `from`. */
+static void is_the_end(uint32_t nwhole, uint64_t from, uint64_t to)
+{
+	struct view v = {0};
+	uint32_t n = read_all(part_path, part, &v), skipped = nwhole - n;
+
+	assert_true(n > 0 && n <= nwhole);
+	for (uint32_t i = 0; i < n; i++)
+		same(&whole[skipped + i], &part[i]);
+	if (skipped) /* nothing that ended later is missing */
+		assert_true(whole[skipped - 1].a.start_ns < SCENE_STARTED + from);
+	assert_string_equal(v.run.incomplete, "");
+	assert_string_equal(v.run.label, "why");
+	assert_true(v.run.part && v.run.started_ns <= SCENE_STARTED + from &&
+		    v.run.started_ns <= part[0].a.start_ns);
+	assert_int_equal(v.run.started_ns + v.run.duration_ns, SCENE_STARTED + to);
+	for (uint32_t i = 0; i < v.ncpus; i++) {
+		assert_int_equal(v.cpu[i].observed_ns, v.run.duration_ns);
+		assert_int_equal(v.cpu[i].counts.lost, 0);
+		assert_int_equal(v.cpu[i].counts.mismatches, 0);
+	}
+	view_free(&v);
+}
+
+/* ---- the tests ---- */
+
+static const unsigned cpus[] = {1, 3};
+static const char *const stack[] = {"smp_call_function_many_cond", "sched_setaffinity"};
+static const struct cpus anywhere;
+
+static struct blackbox *begin(uint64_t keep_ns, uint64_t bytes, const char *file)
+{
+	struct blackbox *box = blackbox_new(keep_ns, bytes);
+
+	assert_non_null(box);
+	memset(&scene, 0, sizeof(scene));
+	scene_init(&scene, "web-07", cpus, 2);
+	scene_stack(&scene, stack, 2);
+	scene.also = blackbox_tap(box);
+	assert_int_equal(blackbox_prepare(box, &scene.view), 0);
+	scene_begin(&scene, file);
+	blackbox_begin(box, &scene.view);
+	return box;
+}
+
+static uint64_t play(struct blackbox *box, uint64_t at, unsigned gaps)
+{
+	for (unsigned i = 0; i < gaps; i++) {
+		at += 200000 + below(3 * MS);
+		if (!below(4))
+			short_gap(&scene, below(2), at - 150000);
+		gap(&scene, box, below(2), at, !below(9));
+		at += 10000;
+		if (!below(30))
+			slice(&scene, box, at);
+	}
+	return at;
+}
+
+static void test_parts(void **state)
+{
+	struct blackbox *box;
+	uint64_t at, from;
+	uint32_t n;
+
+	(void)state;
+	for (int round = 0; round < 40; round++) {
+		struct blackbox_file f = {.path = part_path,
+					  .force = true,
+					  .housekeeping = &anywhere,
+					  .label = "why"};
+		struct view v = {0};
+
+		box = begin(10000 * MS, 64 << 20, whole_path);
+		at = play(box, MS, 100 + below(300));
+		from = at / 64 * below(64);
+		count_until(&scene, SCENE_STARTED + at);
+		scene.view.run.duration_ns = at;
+		f.from_ns = SCENE_STARTED + from;
+		assert_int_equal(blackbox_write(box, &f, &scene.view, SCENE_STARTED + at), 0);
+		assert_int_equal(poll_box(box, true), BLACKBOX_WRITTEN);
+		assert_int_equal(poll_box(box, true), BLACKBOX_IDLE);
+		assert_int_equal(scene_finish(&scene), 0);
+		n = read_all(whole_path, whole, &v);
+		is_the_end(n, from, at);
+		view_free(&v);
+		blackbox_free(box);
+		view_free(&scene.view);
+	}
+}
+
+/* The run goes on while it is written, and a second file follows; and the memory is bounded. */
+static void test_goes_on(void **state)
+{
+	enum { BYTES = 200000, KEEP = 500 };
+	struct blackbox *box = begin(KEEP * MS, BYTES, NULL);
+	struct blackbox_file f = {
+		.path = part_path, .force = true, .housekeeping = &anywhere, .label = "why"};
+	uint64_t at = play(box, MS, 600), to = at, last_ns = 0;
+	struct view v = {0};
+	uint32_t n;
+
+	(void)state;
+	for (int file = 0; file < 2; file++) {
+		f.from_ns = SCENE_STARTED + at - KEEP * MS;
+		scene.view.run.duration_ns = to = at;
+		count_until(&scene, SCENE_STARTED + at);
+		assert_int_equal(blackbox_write(box, &f, &scene.view, SCENE_STARTED + at), 0);
+		while (poll_box(box, false) == BLACKBOX_WRITES)
+			at = play(box, at, 3);
+		memset(&v, 0, sizeof(v));
+		n = read_all(part_path, part, &v);
+		assert_int_equal(v.run.started_ns + v.run.duration_ns, SCENE_STARTED + to);
+		assert_true(n > 0 && v.run.duration_ns >= KEEP * MS &&
+			    v.run.duration_ns < 2 * KEEP * MS);
+		assert_int_equal(v.cpu[0].counts.lost + v.cpu[1].counts.lost, 0);
+		assert_true(part[0].a.start_ns > last_ns);
+		last_ns = part[n - 1].a.start_ns;
+		view_free(&v);
+		for (int i = 0; i < 40; i++) {
+			at = play(box, at, 50);
+			assert_true(blackbox_bytes(box) < BYTES + (192 << 10) + 4096);
+			assert_true(SCENE_STARTED + at - blackbox_from_ns(box) < 2 * KEEP * MS);
+		}
+	}
+	session_free(scene.session);
+	blackbox_free(box);
+	view_free(&scene.view);
+}
+
+static int setup(void **state)
+{
+	int a = mkstemp(whole_path), b = mkstemp(part_path);
+
+	(void)state;
+	if (a < 0 || b < 0)
+		return -1;
+	close(a);
+	close(b);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	unlink(whole_path);
+	unlink(part_path);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts),
+					   cmocka_unit_test(test_goes_on)};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
