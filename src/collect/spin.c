@@ -215,6 +215,11 @@ static inline __attribute__((always_inline)) void spin(struct spin *s, bool coun
 	struct lengths lengths = {.min = UINT64_MAX};
 	uint32_t left = LOOPS_AT_ONCE;
 
+	/* What came since the window opened lies in its first gap. */
+	if (cursors != l->start_cursors) {
+		cursors = l->start_cursors;
+		before = l->start;
+	}
 	for (;; lengths = (struct lengths){.min = UINT64_MAX}, left = LOOPS_AT_ONCE) {
 		while (left) {
 			cursors_t cursors_now = *cursors_at;
@@ -260,8 +265,10 @@ void window_opens(struct spin *s)
 	struct sampler_shm *l = s->shm;
 
 	read_anchor(l, s->counter, &l->start_anchor, &l->start_ns);
-	l->start_cursors = *s->cursors;
-	l->start = read_counter(s->counter);
+	do { /* a record between the two readings would be the window's, and in no gap of it */
+		l->start_cursors = *s->cursors;
+		l->start = read_counter(s->counter);
+	} while (*s->cursors != l->start_cursors);
 	atomic_store_explicit(&l->started, 1, memory_order_release);
 }
 
