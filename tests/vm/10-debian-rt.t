@@ -7,29 +7,20 @@ the guest sees thousands of gaps that are the host's own: they are outside the k
 asserted here holds beside them.
 """
 import glob
-import importlib.machinery
-import importlib.util
 import json
 import os
 import re
 import signal
-import sys
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-# noqa: E402
-from lib import (check_sums, cpu_of, diag, done, is_, not_judged, ok, skip_all, sources, take_turn,
-                 total)
+from guests import ROOT, lab, need
+from lib import check_sums, cpu_of, diag, done, is_, not_judged, ok, sources, take_turn
 
-_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
-lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
-_loader.exec_module(lab)
 take_turn()
 
 KERNEL = "6.12-rt"
 HZ = 250  # of all Debian kernels for amd64
+TICK = re.compile(r"^tick_(nohz_handler|nohz_highres_handler|sched_timer)$")
 HANDLERS = "vector", "irq", "softirq", "nmi"
 HANDLER_NS = 110_000_000  # no handler takes so long by itself (src/model/stops.h)
 STOPS_S = 0.12, 0.16, 0.22, 0.3, 0.4
@@ -77,20 +68,16 @@ def stop_the_world(process):
 
 def measure():
     """Boots and does the job; returns how long the stops took, and the job's result."""
-    guest = lab.Guest(lab.kernel(KERNEL), JOB)
+    guest = lab.Guest(kernel, JOB)
     try:
-        guest.await_console("READY", 120)
-        return stop_the_world(guest.process), guest.result(200)
+        guest.await_console("READY", 900)
+        return stop_the_world(guest.process), guest.result(900)
     finally:
         guest.close()
 
 
-try:
-    lab.need(lab.kernel(KERNEL))
-    lab.emulator(lab.MACHINES["amd64"])
-except (lab.Failed, FileNotFoundError) as why:
-    skip_all(str(why).replace("\n", " "), required=True)
-diag(lab.kernel(KERNEL).version())
+kernel, = need(KERNEL)
+diag(kernel.version())
 stops, (rc, out, err, files) = lab.trying(measure)
 ok(rc == 0, "the job ends well in the guest", rc, out, err)
 quiet, busy, stopped = (json.loads(files[name]) for name in ("quiet", "busy", "stopped"))
@@ -111,15 +98,22 @@ is_(sorted(set(quiet["run"]["not_observed"]) - functions), sorted(tracepoints - 
 
 
 def ticks(report, cpu):
-    """Timer interrupts a second."""
-    return total(sources(report, cpu, name="local_timer"),
-                 "count") / cpu_of(report, cpu)["observed_ns"] * 1e9
+    """How often the tick ran, and how often it was due."""
+    runs = sum(s["runs"] for s in sources(report, cpu, name="local_timer", function=TICK))
+    return runs, cpu_of(report, cpu)["observed_ns"] * HZ / 1e9
 
 
-ok(ticks(quiet, 1) < 10, "the tick is off on the isolated CPU", ticks(quiet, 1),
-   cpu_of(quiet, 1)["sources"])
-ok(0.6 * HZ < ticks(busy, 0) < 1.6 * HZ, f"CPU 0 has its tick, {HZ} a second", ticks(busy, 0),
-   cpu_of(busy, 0)["sources"])
+# A tick that is due while the CPU is away, or that the emulator brings late, is one with the next:
+# there are never more than are due, and fewer the busier the host is. vm/30-counted has them all.
+off, due_off = ticks(quiet, 1)
+on, due_on = ticks(busy, 0)
+diag(f"ticks: {off} of {due_off:.0f} on the isolated CPU, {on} of {due_on:.0f} on the other")
+ok(off < 0.04 * due_off, "the tick is off on the isolated CPU", cpu_of(quiet, 1)["sources"])
+if on < 0.1 * due_on and cpu_of(busy, 0)["hiccups"]["total_ns"] > 5e8:
+    not_judged(f"CPU 0 has its tick, {HZ} a second at most", "the host left it no time")
+else:
+    ok(0.1 * due_on < on <= due_on + 2, f"CPU 0 has its tick, {HZ} a second at most", on, due_on,
+       cpu_of(busy, 0)["sources"])
 
 findings = json.loads(files["audit"])["findings"]
 is_([f["title"] for f in findings if f["level"] == "FAIL"], [],

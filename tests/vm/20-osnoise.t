@@ -4,25 +4,16 @@ interruptions, one by one. And all that the comparison switches on is put back, 
 
 The noise is poke's, of all classes but the storms, and NMIs from outside. LONG=1 in the
 environment: for a minute instead of some seconds."""
-import importlib.machinery
-import importlib.util
 import json
-import os
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import diag, done, is_, ok, skip_all, take_turn  # noqa: E402
+from guests import LONG, need, run
+from lib import diag, done, is_, ok, take_turn
 
-_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
-lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
-_loader.exec_module(lab)
 take_turn(shared=True)
 
 KERNEL = "6.12-rt"
 HZ = 250
-WINDOW_S = 60 if os.environ.get("LONG") else 4
+WINDOW_S = 60 if LONG else 4
 JOB = f"WINDOW_S={WINDOW_S}" + """
 T=/sys/kernel/tracing
 knobs() { cat $T/osnoise/cpus $T/osnoise/options $T/current_tracer; ls $T/instances; }
@@ -55,13 +46,8 @@ cat $T/current_tracer >>/tmp/out/other
 echo nop >$T/current_tracer
 """
 
-try:
-    lab.need(lab.kernel(KERNEL))
-    lab.emulator(lab.MACHINES["amd64"])
-except (lab.Failed, FileNotFoundError) as why:
-    skip_all(str(why).replace("\n", " "), required=True)
-rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 300 + 10 * WINDOW_S, counted=1, nmi=20)
-text = {name: data.decode(errors="replace") for name, data in files.items()}
+kernel, = need(KERNEL)
+rc, out, err, text = run(kernel, JOB, counted=1, nmi=20)
 ok(rc == 0, "the job ends well in the guest", rc, out, err)
 
 cpu = json.loads(text["compare"])["cpus"][0]

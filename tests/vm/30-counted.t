@@ -8,22 +8,12 @@ Without the tick (nohz_full): the turns of CPU 0, one a tick at least, are noise
 kernel, and none of it may be blamed on anybody.
 """
 import bisect
-import importlib.machinery
-import importlib.util
 import json
-import os
 import re
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-# noqa: E402
-from lib import check_sums, cpu_of, diag, done, is_, ok, skip_all, sources, take_turn, total
+from guests import lab, need, run
+from lib import check_sums, cpu_of, diag, done, is_, ok, sources, take_turn, total
 
-_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
-lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
-_loader.exec_module(lab)
 take_turn(shared=True)
 
 KERNEL = "6.12-rt"
@@ -62,23 +52,14 @@ tests/accuracy/score -c 1 -n 10 --gap 2ms-6ms --tolerance 0 --classes {CLASSES}
 
 
 def boot(job, isolation):
-    rc, out, err, files = lab.run(lab.kernel(KERNEL), job, 600, counted=1,
-                                  isolation=isolation)
+    rc, out, err, files = run(kernel, job, counted=1, isolation=isolation)
     ok(rc == 0, f"{isolation}: the job ends well in the guest", rc, out, err)
     report = json.loads(files["report"])
-    hiccups = [json.loads(line) for line in files["hiccups"].decode().splitlines()]
+    hiccups = [json.loads(line) for line in files["hiccups"].splitlines()]
     check_sums(report, isolation)
     is_(len(hiccups), cpu_of(report, 1)["hiccups"]["count"],
         f"{isolation}: each hiccup is handed out")
-    return report, hiccups, out, {name: data.decode(errors="replace") for name,
-                                  data in files.items()}
-
-
-try:
-    lab.need(lab.kernel(KERNEL))
-    lab.emulator(lab.MACHINES["amd64"])
-except (lab.Failed, FileNotFoundError) as why:
-    skip_all(str(why).replace("\n", " "), required=True)
+    return report, hiccups, out, files
 
 
 class Turns:
@@ -134,6 +115,7 @@ def check_score(out, least):
        "all that was made is found and rightly named, nothing is falsely blamed")
 
 
+kernel, = need(KERNEL)
 report, hiccups, out, files = boot(TICKING, "isolcpus=1")
 check_turns(hiccups, files["trace"])
 

@@ -1,21 +1,12 @@
 #!/usr/bin/env python3
 """culprit clock with a PTP hardware clock: an emulated network card's, whose driver offers all ways
 but one."""
-import importlib.machinery
-import importlib.util
 import json
-import os
 import re
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import done, is_, ok, skip, skip_all, take_turn  # noqa: E402
+from guests import lab, need, run
+from lib import done, is_, ok, skip, skip_all, take_turn
 
-_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
-lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
-_loader.exec_module(lab)
 take_turn(shared=True)
 
 KERNEL = "6.12"  # with the core of PTP built in
@@ -34,14 +25,13 @@ culprit clock -d 100ms -o /tmp/out/tai eth0
 tests/live/67-clock.t >/tmp/out/with
 """
 
+kernel, = need(KERNEL)
 try:
-    kernel = lab.kernel(KERNEL)
     driver = lab.module(kernel, "e1000e")
-    rc, out, err, files = lab.run(kernel, JOB, 600, devices=["e1000e,romfile="],
-                                  files={"/e1000e.ko": driver}, counted=2)
 except lab.Failed as why:
     skip_all(str(why), required=True)
-text = {name: data.decode(errors="replace") for name, data in files.items()}
+rc, out, err, text = run(kernel, JOB, devices=["e1000e,romfile="], files={"/e1000e.ko": driver},
+                         counted=2)
 ok(rc == 0 and text["rc"].strip() == "0", "the job ends well in the guest", rc, out, err, text)
 
 device, = json.loads(text["card"])["devices"]

@@ -6,41 +6,24 @@ sent in a window must come within it however busy the host is.
 
     50-askers.t [KERNEL...]    only on these; else with LONG=1 on all of them, without it on 6.12
 """
-import importlib.machinery
-import importlib.util
-import os
 import re
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import diag, done, ok, skip, skip_all, take_turn  # noqa: E402
+from guests import LONG, need, run
+from lib import diag, done, ok, take_turn
 
-_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
-lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
-_loader.exec_module(lab)
 take_turn(shared=True)
 
 JOB = "tests/live/22-askers.t >/tmp/out/tap 2>&1; true"
 
-try:
-    lab.output("qemu-system-x86_64", "--version")
-except (lab.Failed, FileNotFoundError) as why:
-    skip_all(str(why).replace("\n", " "), required=True)
-for name in sys.argv[1:] or (["5.10", "6.12", "6.12-rt", "7.3"] if os.environ.get("LONG")
-                             else ["6.12"]):
-    try:
-        lab.need(lab.kernel(name))
-    except (lab.Failed, FileNotFoundError) as why:
-        skip(name, str(why))
-        continue
+for kernel in need(*sys.argv[1:] or (["5.10", "6.12", "6.12-rt", "7.3"] if LONG else ["6.12"])):
+    name = kernel.name
     # Not isolated: an isolated CPU takes no messages for others (RPS), so that poke could not keep
     # its softirq busy.
-    rc, out, err, files = lab.run(lab.kernel(name), JOB, 400, counted=2, isolation="irqaffinity=0")
-    tap = files.get("tap", b"").decode(errors="replace").splitlines()
+    rc, out, err, files = run(kernel, JOB, counted=2, isolation="irqaffinity=0")
+    tap = files.get("tap", "").splitlines()
     passed = [line for line in tap if line.startswith("ok ") and "# SKIP" not in line]
-    diag(lab.kernel(name).version(), *tap)
+    diag(kernel.version(), *tap)
     ok(not [line for line in tap if line.startswith("not ok ")]
        and re.fullmatch(r"1\.\.[1-9][0-9]*", tap[-1] if tap else ""),
        f"{name}: all tests of askers pass", rc, out, err)

@@ -4,8 +4,6 @@
 What `make ARCH=arm64` built runs under Debian's kernel for arm64, in a guest that counts
 instructions; with LONG=1 under more kernels, and with more pokes.
 """
-import importlib.machinery
-import importlib.util
 import json
 import os
 import re
@@ -13,15 +11,8 @@ import shutil
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-# noqa: E402
+from guests import LONG, ROOT, lab, need, run
 from lib import check_sums, cpu_of, diag, done, is_, ok, skip_all, sources, take_turn, total
-
-_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
-lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
-_loader.exec_module(lab)
 
 KERNELS = ["6.12:arm64", "6.12-rt:arm64", "7.3:arm64"]
 MACHINE = lab.MACHINES["arm64"]
@@ -54,19 +45,22 @@ def build():
     """Builds for the guest what is not there yet."""
     if not shutil.which("aarch64-linux-gnu-gcc"):
         skip_all("no aarch64-linux-gnu-gcc", required=True)
+    try:
+        sysroot = lab.sysroot(MACHINE)
+    except lab.Failed as why:
+        skip_all(str(why), required=True)
     r = subprocess.run(
         ["make", "-C", ROOT, "--no-print-directory", "ARCH=arm64",
-         "CROSS_COMPILE=aarch64-linux-gnu-", "SYSROOT=" + lab.sysroot(MACHINE), "WERROR=1",
+         "CROSS_COMPILE=aarch64-linux-gnu-", "SYSROOT=" + sysroot, "WERROR=1",
          f"O={os.path.relpath(MACHINE.build(), ROOT)}", "all",
          os.path.relpath(MACHINE.build(), ROOT) + "/lab_guest"],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     ok(r.returncode == 0, "it builds for arm64", r.stdout[-2000:])
 
 
-def judge(name):
-    kernel = lab.kernel(name)
-    pokes = 20 if os.environ.get("LONG") else 3
-    rc, out, err, files = lab.run(kernel, JOB.replace("POKES", str(pokes)), 400, counted=2)
+def judge(kernel):
+    name = kernel.name
+    rc, out, err, files = run(kernel, JOB.replace("POKES", "20" if LONG else "3"), counted=2)
     diag(kernel.version(), f"{rc} {out} {err}")
     report = json.loads(files["json.rec"])
     check_sums(report, name)
@@ -93,10 +87,10 @@ def judge(name):
     ok(any(f["id"] == "hypervisor" and f["level"] == "WARN"
            for f in json.loads(files["audit"])["findings"]), f"{name}: says the audit, too")
     # the audit ends with the names of its checks
-    for what, text in (("the report", files["text"].decode()),
-                       ("the audit", files["audit.text"].decode().split("\nok: ")[0])):
+    for what, text in (("the report", files["text"]),
+                       ("the audit", files["audit.text"].split("\nok: ")[0])):
         is_(X86.findall(text), [], f"{name}: no word of x86's in {what}")
-    score = files["score"].decode()
+    score = files["score"]
     diag(*score.splitlines())
     if "compare" in files:
         cpu, = json.loads(files["compare"])["cpus"]
@@ -106,12 +100,9 @@ def judge(name):
 
 
 take_turn(shared=True)
-try:
-    lab.emulator(MACHINE)
-    build()
-    for name in sys.argv[1:] or (KERNELS if os.environ.get("LONG") else KERNELS[:1]):
-        lab.need(lab.kernel(name))
-        judge(name)
-except (lab.Failed, FileNotFoundError) as why:
-    skip_all(str(why).replace("\n", " "), required=True)
+names = sys.argv[1:] or (KERNELS if LONG else KERNELS[:1])
+kernels = need(*names)
+build()
+for kernel in kernels:
+    judge(kernel)
 done()

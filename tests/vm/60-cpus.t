@@ -5,26 +5,16 @@ while they are measured and come back, and isolation that comes and goes.
 
 8 CPUs; with LONG=1 32. All that is asserted holds in real time, however busy the host is: what
 was on which CPU, and how it ended."""
-import importlib.machinery
-import importlib.util
 import json
-import os
 import re
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-# noqa: E402
-from lib import check_sums, cpu_of, diag, done, is_, ok, parse_cpus, skip_all, sources, take_turn
+from guests import LONG, need, run
+from lib import check_sums, cpu_of, diag, done, is_, ok, parse_cpus, sources, take_turn
 
-_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
-lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
-_loader.exec_module(lab)
 take_turn(shared=True)
 
 KERNEL = "6.12"
-CPUS = 32 if os.environ.get("LONG") else 8
+CPUS = 32 if LONG else 8
 # The second thread of one core and the first of the next, on the second node.
 FIRST, SECOND = CPUS // 2 + 1, CPUS // 2 + 2
 TIME = r"[0-9.]+ m?s"
@@ -82,14 +72,9 @@ usleep 300000
 kill -INT $!; finish
 """
 
-try:
-    lab.need(lab.kernel(KERNEL))
-    lab.emulator(lab.MACHINES["amd64"])
-except (lab.Failed, FileNotFoundError) as why:
-    skip_all(str(why).replace("\n", " "), required=True)
-rc, out, err, files = lab.run(lab.kernel(KERNEL), JOB, 600, cpus=CPUS,
-                              isolation=f"isolcpus={FIRST},{SECOND} irqaffinity=0")
-text = {name: data.decode(errors="replace") for name, data in files.items()}
+kernel, = need(KERNEL)
+rc, out, err, text = run(kernel, JOB, cpus=CPUS,
+                         isolation=f"isolcpus={FIRST},{SECOND} irqaffinity=0")
 RUNS = "both", "back", "homeless", "near", "parted", "taken"
 reports = {name: json.loads(text[name]) for name in RUNS}
 status = {name: int(text[name + ".rc"]) for name in reports}

@@ -5,23 +5,13 @@ they are measured is said.
 
 With LONG=1 only, on a kernel that lists such CPUs, on one that does not, and on one that
 keeps what was isolated at boot apart."""
-import importlib.machinery
-import importlib.util
 import json
-import os
 import re
-import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(ROOT, "tests", "live"))
-from lib import done, is_, ok, skip_all, take_turn  # noqa: E402
+from guests import LONG, need, run
+from lib import done, is_, ok, skip_all, take_turn
 
-_loader = importlib.machinery.SourceFileLoader("lab", os.path.join(ROOT, "tools", "lab"))
-lab = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", _loader))
-_loader.exec_module(lab)
-
-if not os.environ.get("LONG"):
+if not LONG:
     skip_all("with LONG=1 only")
 take_turn(shared=True)
 KERNELS = ["6.1", "6.12", "7.3"]
@@ -48,15 +38,9 @@ echo isolated >/sys/fs/cgroup/rt/cpuset.cpus.partition
 finish
 """
 
-try:
-    for name in KERNELS:
-        lab.need(lab.kernel(name))
-    lab.emulator(lab.MACHINES["amd64"])
-except (lab.Failed, FileNotFoundError, KeyError) as why:
-    skip_all(str(why).replace("\n", " "), required=True)
-for name in KERNELS:
-    rc, out, err, files = lab.run(lab.kernel(name), JOB, 300, cpus=4, isolation="")
-    text = {file: data.decode(errors="replace") for file, data in files.items()}
+for kernel in need(*KERNELS):
+    name = kernel.name
+    rc, out, err, text = run(kernel, JOB, cpus=4, isolation="")
     if not ok(rc == 0 and text["partition"] == "isolated\n" and not text["isolcpus"].strip(),
               f"{name}: a partition isolates CPUs, and isolcpus= none", rc, out, err, text):
         continue
