@@ -4,7 +4,7 @@
  *   poke fifo -c 1 -n 3 -l 200us
  *   {"poke":"fifo","classes":["fifo"],"skipped":[],"cpu":1,"control_cpu":0,"count":3,...}
  *   {"class":"fifo","n":0,"cpu":1,"start_ns":81349,"end_ns":281350,"pid":7,"tid":8,...}
- *   {"done":true,"pokes":3}
+ *   {"done":true,"pokes":3,"switches":{"fifo":4}}
  *
  * The main thread stays on the control CPU, sleeps until each due time and drives the poke of a
  * class; threads on the target run only for their poke. Nothing is written before the last poke,
@@ -172,7 +172,7 @@ static int run(const char *what, struct poke *pokes, size_t nr, struct poke_conf
 	if (failed && !poke_stop)
 		die(3, "%s: %s", failed->class->name,
 		    failed->why[0] ? failed->why : strerror(errno));
-	printf("{\"done\":%s,\"pokes\":%zu}\n", poke_stop ? "false" : "true", done);
+	log_end(pokes, nr, done, !poke_stop);
 	return poke_stop ? 128 + poke_stop : 0;
 }
 

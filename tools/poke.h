@@ -77,6 +77,8 @@ struct poke {
 	pthread_t thread;
 	bool started, stop;
 	pid_t tid;
+	/* How often the kernel had taken the thread off its CPU when it ended; 0: it has not. */
+	uint64_t switches;
 	struct poke_event *now; /* handed to body */
 	_Atomic uint32_t kicks, done, ready, release;
 	/* Of a storm: a second thread on the target, whose partner is the first. */
@@ -120,6 +122,7 @@ long parse_long(const char *option, const char *text, long lo, long hi);
 void log_config(const char *what, const struct poke_conf *conf, const struct poke *pokes, size_t nr,
 		uint64_t start);
 void log_event(const struct poke_event *ev, long n);
+void log_end(const struct poke *pokes, size_t nr, size_t done, bool whole);
 
 /* poke_thread.c */
 void futex(_Atomic uint32_t *word, int op, uint32_t value);

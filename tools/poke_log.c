@@ -60,3 +60,18 @@ void log_event(const struct poke_event *ev, long n)
 		printf(",\"%s\":%llu", ev->extra[i].key, (unsigned long long)ev->extra[i].value);
 	puts("}");
 }
+
+void log_end(const struct poke *pokes, size_t nr, size_t done, bool whole)
+{
+	const char *comma = "";
+
+	printf("{\"done\":%s,\"pokes\":%zu,\"switches\":{", whole ? "true" : "false", done);
+	for (size_t i = 0; i < nr; i++) {
+		if (!pokes[i].switches)
+			continue;
+		printf("%s\"%s\":%llu", comma, pokes[i].class->name,
+		       (unsigned long long)pokes[i].switches);
+		comma = ",";
+	}
+	puts("}}");
+}

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -30,6 +31,15 @@ void futex(_Atomic uint32_t *word, int op, uint32_t value)
 	syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
+/* How often the kernel has taken this thread off its CPU so far. */
+static uint64_t switches(void)
+{
+	struct rusage used;
+
+	getrusage(RUSAGE_THREAD, &used);
+	return (uint64_t)used.ru_nvcsw + (uint64_t)used.ru_nivcsw;
+}
+
 static void *worker_main(void *arg)
 {
 	struct poke *p = arg;
@@ -42,8 +52,10 @@ static void *worker_main(void *arg)
 		while (atomic_load_explicit(&p->kicks, memory_order_acquire) == seen)
 			futex(&p->kicks, FUTEX_WAIT, seen);
 		seen++;
-		if (p->stop)
+		if (p->stop) {
+			p->switches = switches();
 			return NULL;
+		}
 		p->class->body(p, p->now);
 		/* Does not wake the control thread: the wake-up would be sent from the target. It
 		 * looks by itself. */

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """A plain run: the report parses, its sums hold, and what every kernel does shows up under its
 name."""
+import json
 import os
+import time
 
 import lib
 from lib import cpu_of, diag, done, is_, ok, sources, total
 
 lib.need_bpf()
 cpu = lib.pick_target()
+since = time.monotonic_ns()
 report, log = lib.run_json(cpu, 2, poke=["timer", "-n", "100", "-g", "10ms"])
+until = time.monotonic_ns()
 
 is_(report["schema"], "culprit.report/2", "the schema names itself")
 is_(report["host"]["kernel"], os.uname().release, "the kernel is this one")
@@ -19,9 +23,11 @@ ok(cpu not in report["run"]["housekeeping"] and report["run"]["housekeeping"],
    report["run"]["housekeeping"])
 ok(isinstance(report["run"]["not_observed"], list), "what is not observed is listed")
 c = cpu_of(report, cpu)
-# The end is noticed when the sampler is back.
-ok(2e9 <= c["observed_ns"] < 2.1e9 + c["hiccups"]["max_ns"], "a run of 2 s observes 2 s",
-   c["observed_ns"])
+ok(2e9 <= c["observed_ns"] < until - since, "a window of 2 s observes as long as it is open",
+   c["observed_ns"], until - since)
+r = lib.culprit("run", "-c", str(cpu), "-d", "300ms", "--no-trace", "-q", "-f", "json")
+ok(0.3e9 <= cpu_of(json.loads(r.out), cpu)["observed_ns"] < 1e9 * r.seconds,
+   "-d ends it, and not before", r)
 ok(c["loop"]["count"] * c["loop"]["mean_ps"] / 1000
    + c["hiccups"]["total_ns"] < 1.01 * c["observed_ns"],
    "loops and hiccups fit into the time observed", c["loop"], c["hiccups"])
@@ -36,28 +42,21 @@ order = [h[k] for k in ("min_ns", "p20_ns", "p50_ns", "p80_ns", "p90_ns", "p99_n
 ok(order == sorted(order), "the percentiles are in order", order)
 lib.check_sums(report, "run")
 
-# A record in a gap below the threshold is counted there instead of in a source; one whose begin was
-# not seen in none.
-below = c["records"]["below_threshold"] + c["records"]["unpaired"]
 
-
-def closes(row, rows, what, slack=0):
-    count = total(rows, "count")
-    ok(log.inner[row] - below - slack <= count <= log.outer[row] + slack,
-       f"{what}: as many as the kernel counted",
-       f"kernel {log.inner[row]}..{log.outer[row]}, culprit {count}, below the threshold or "
-       f"unpaired {below}")
+def closes(row, rows, what, **slack):
+    lib.closes(report, cpu, row, total(rows, "count"), log.inner, log.outer, what, **slack)
 
 
 timers = sources(report, cpu, kind="vector", name="local_timer")
-ok(total(timers, "count") >= len(log) * 0.9, "local_timer is there", timers)
+ok(total(timers, "count") > 0, "local_timer is there", timers)
 closes("LOC", timers, "local_timer")
 closes("RES", sources(report, cpu, kind="vector", name="reschedule"), "reschedule")
 calls = [s for s in sources(report, cpu, kind="vector") if s["name"].startswith("call_function")]
 closes("CAL", calls, "call_function and call_function_single")
 for name in ("TIMER", "SCHED", "RCU", "NET_RX", "TASKLET", "BLOCK"):
     closes(name, sources(report, cpu, kind="softirq", name=name), "softirq " + name)
-if log.inner["TIMER"] + log.inner["SCHED"] + log.inner["RCU"] > 0:
+if log.inner["TIMER"] + log.inner["SCHED"] + log.inner["RCU"] > (c["records"]["below_threshold"]
+                                                                 + c["records"]["unpaired"]):
     ok(sources(report, cpu, kind="softirq"), "a softirq is there")
 for row in (r for r in log.inner if r.isdigit() and log.inner[r]):
     # The kernel counts interrupts, culprit handlers: on a shared line several, and one more when it

@@ -5,10 +5,11 @@ import lib
 from lib import done, ok, sources
 
 STORM = 40000
+SPARE = 5  # runs of its thread after it has read how often it was switched off
 
 lib.need_bpf()
 cpu = lib.pick_target()
-report, log = lib.run_json(cpu, None, poke=["timer", "-n", str(STORM), "-g", "100us", "-l", "50us"])
+report, log = lib.run_json(cpu, 0, poke=["timer", "-n", str(STORM), "-g", "100us", "-l", "50us"])
 lib.check_sums(report, "storm")
 row = report["cpus"][0]
 threads = sources(report, cpu, kind="thread", name="poke-timer")
@@ -21,11 +22,14 @@ ok(row["records"]["seen"] >= log.inner["LOC"] + ran - row["records"]["unpaired"]
    "every timer and its thread gave a record", row["records"],
    log.inner["LOC"], ran)
 # Timers that come due while the thread still runs share a run.
-ok(STORM * 0.5 < ran <= STORM * 1.05, "the thread is named as often as it ran", f"{STORM} timers",
-   threads)
-# One percent: some kernels have threads in whose time tracepoints do not fire, which closure then
-# shows.
-differ = [c for c in row["closure"] if abs(c["kernel"] - c["traced"]) > max(10, c["kernel"] / 100)
-          and "why" not in c]
-ok(not row["closure_checked"] or not differ, "the kernel's counters agree", differ)
+ok(log.switches["timer"] + 1 - row["records"]["below_threshold"] - row["records"]["unpaired"]
+   <= ran <= log.switches["timer"] + 1 + SPARE, "the thread is named as often as the kernel says",
+   log.switches, threads)
+# Some kernels have threads in whose time tracepoints do not fire, which closure then shows: what
+# came until the next timer, which brings poke's thread, each time that one of them leaves unseen.
+hidden = row["records"]["unpaired"]
+differ = [c for c in row["closure"] if "why" not in c and not
+          -10 <= c["kernel"] - c["traced"] <= max(10, c["kernel"] / 100) + hidden]
+ok(not row["closure_checked"] or not differ, "the kernel's counters agree", differ,
+   row["records"])
 done()

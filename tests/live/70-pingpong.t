@@ -11,7 +11,6 @@ import tempfile
 import lib
 from lib import ALLOWED, cpu_of, culprit, done, is_, ok, sources
 
-POKES = 40
 MESSAGES = 100  # of each method
 
 lib.need_bpf()
@@ -35,7 +34,7 @@ def stopped(command, *args, inside=None, seconds=20):
     """Runs until SIGINT to all of it, as a terminal sends it; `inside` is done in the window. Its
     Result."""
     with lib.ready_file() as path:
-        proc = lib.spawn(command, *args, "-f", "json", "-q", "--ready-file", path)
+        proc = lib.spawn(command, *args, "-q", "--ready-file", path)
         lib.await_ready(proc, path)
         if inside:
             inside()
@@ -91,24 +90,28 @@ is_("it ran on the measured ones, too" in r.out, shared,
 
 # ---- who was it ----
 for cpu in a, b:
-    log = []
-    r = stopped("pingpong", *PIN, "-n", "1000000000", "-k", "0",
-                inside=lambda: log.extend(lib.run_poke(cpu, "fifo", "-n", str(POKES), "-l", "400us",
-                                                       "-g", "5ms")))
-    report = json.loads(r.out) if r.rc == 0 else None
-    if not ok(report, f"cpu {cpu}: Ctrl-C ends it with a report", r):
+    with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+        lines, recording = os.path.join(place, "lines"), os.path.join(place, "rec")
+        poked = []
+        r = stopped("pingpong", *PIN, "-n", "1000000000", "-k", "0", "-f", "jsonl", "-o", lines,
+                    "-r", recording, inside=lambda: poked.extend(lib.poke_until_late(cpu, lines)))
+        again = culprit("report", "-f", "json", recording)
+    report = json.loads(again.out) if r.rc == 0 else None
+    if not ok(report, f"cpu {cpu}: Ctrl-C ends it with a report", r, again):
         continue
     ok(r.seconds < 5, "at once", r.seconds)
+    log, late, switches = poked
+    if not late:
+        lib.not_judged(f"cpu {cpu}: a poke", "no message was under way during any of all pokes")
+    wrong = [h for h in late if not any(p["name"] == "poke-fifo" for p in h["pieces"])]
+    ok(not wrong, f"cpu {cpu}: a poke is the named cause of the messages that it made late",
+       len(late), *wrong[:3])
     found = sources(report, cpu, kind="thread", name="poke-fifo")
-    # Those that came between a message and the stamp of the next made none late.
-    ok(sum(s["count"] for s in found) >= POKES // 5 and max((s["max_ns"] for s in found),
-                                                            default=0) > 100e3,
-       f"cpu {cpu}: a poke is the named cause of the messages that it made late", found, log)
-    # Where the machine stalled, one poke follows another so closely that the thread does not sleep
-    # in between.
-    ran = 1 + sum(e["start_ns"] > before["end_ns"] + 50_000 for before, e in zip(log, log[1:]))
-    ok(any(o["comm"] == "poke-fifo" and o["count"] >= ran for o in cpu_of(report, cpu)["beside"]),
-       "and it is among those that ran there", cpu_of(report, cpu)["beside"])
+    ok(not late or found, f"cpu {cpu}: and in the report", found, cpu_of(report, cpu)["sources"])
+    ran = [o["count"] for o in cpu_of(report, cpu)["beside"] if o["comm"] == "poke-fifo"]
+    ok(sum(ran) >= switches - cpu_of(report, cpu)["records"]["unpaired"],
+       "and it is among those that ran there, as often as the kernel says", switches,
+       cpu_of(report, cpu)["beside"])
     other = sources(report, {a: b, b: a}[cpu], kind="thread", name="poke-fifo")
     is_(lib.total(other), 0, "the other CPU is not blamed")
     lib.check_sums(report, f"pingpong, poked on cpu {cpu}")
@@ -120,8 +123,13 @@ busy = [subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :;
         for cpu in (a, b)]
 try:
     for _ in range(5):
-        lib.check_sums(json.loads(pingpong("-m", "null,spin", "-n", "300", "-f", "json").out),
-                       "two ways, both CPUs shared")
+        what = "two ways, both CPUs shared"
+        r = culprit("pingpong", *PIN, "-q", "-m", "null,spin", "-n", "300", "-f", "json")
+        # Both have to have their CPUs at once: among many others they may not for long.
+        if r.rc == 1 and "could not run within" in r.err:
+            lib.not_judged(what, r.err.strip())
+        else:
+            lib.check_sums(json.loads(r.out), what)
 finally:
     for process in busy:
         process.kill()

@@ -10,7 +10,6 @@ import tempfile
 import lib
 from lib import ALLOWED, cpu_of, culprit, done, is_, ok, sources
 
-POKES = 12
 N = 10000  # messages
 
 lib.need_bpf()
@@ -80,30 +79,35 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     ok("its process stayed on this CPU; beside it ran" in r.out,
        "each process: where it was, and who else ran there", r)
 r = queue(*PLACES, "-n", "20000", "-w", "100", "--spinners", str(len(lib.online())), "-f", "json")
-ok(all(any(o["comm"] == "culprit-spinner" for o in c["beside"]) for c in json.loads(r.out)["cpus"]),
-   "--spinners disturb each CPU", r)
+# Where more threads ran than there are rows it may be among the (others).
+beside = [c["beside"] for c in json.loads(r.out)["cpus"]]
+ok(len(beside) == 2 and all(any(o["comm"] == "culprit-spinner" or o["kernel_thread"] is None
+                                for o in rows) for rows in beside),
+   "--spinners disturb each CPU", *beside)
 
 # ---- who was it ----
 for cpu, what in (a, "producer"), (b, "accumulator"):
-    with lib.ready_file() as path:
-        proc = lib.spawn("queue", *PLACES, "-n", "100000000", "-f", "json", "-q", "--ready-file",
-                         path)
-        lib.await_ready(proc, path)
-        lib.run_poke(cpu, "fifo", "-n", str(POKES), "-l", "400us", "-g", "20ms")
-        os.killpg(proc.pid, signal.SIGINT)
-        r = lib.finish(proc, 20)
-    report = json.loads(r.out) if r.rc == 0 else None
-    if not ok(report and r.seconds < 5, f"{what}: Ctrl-C ends it with a report, at once", r):
+    with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+        lines, recording = os.path.join(place, "lines"), os.path.join(place, "rec")
+        with lib.ready_file() as path:
+            proc = lib.spawn("queue", *PLACES, "-n", "100000000", "-f", "jsonl", "-o", lines, "-r",
+                             recording, "-q", "--ready-file", path)
+            lib.await_ready(proc, path)
+            _, late, _ = lib.poke_until_late(cpu, lines)
+            os.killpg(proc.pid, signal.SIGINT)
+            r = lib.finish(proc, 20)
+        again = culprit("report", "-f", "json", recording)
+    report = json.loads(again.out) if r.rc == 0 else None
+    if not ok(report and r.seconds < 5, f"{what}: Ctrl-C ends it with a report, at once", r, again):
         continue
+    if not late:
+        lib.not_judged(f"{what}: a poke", "no message was under way during any of all pokes")
+    wrong = [h for h in late if not any(p["name"] == "poke-fifo" for p in h["pieces"])]
+    ok(not wrong,
+       f"{what}: a poke on its CPU is the named cause of each message that it made late",
+       len(late), *wrong[:3])
     found = sources(report, cpu, kind="thread", name="poke-fifo")
-    # On a machine with more work than CPUs it may have been another thread that made way; and where
-    # poke's other thread, which wakes it, runs on the producer's CPU, the first message that can be
-    # late is sent in the middle of a poke.
-    ok(sum(s["count"] for s in found) >= POKES // 3 and max((s["max_ns"] for s in found),
-                                                            default=0) > 100e3,
-       f"{what}: a poke on its CPU is the named cause of what was late", found,
-       cpu_of(report, cpu)["threshold_ns"],
-       cpu_of(report, cpu)["hiccups"], series(report, cpu))
+    ok(not late or found, f"{what}: and in the report", found, cpu_of(report, cpu)["sources"])
     is_(lib.total(sources(report, {a: b, b: a}[cpu], kind="thread", name="poke-fifo")), 0,
         "the other CPU is not blamed")
     lib.check_sums(report, f"queue, poked on the {what}")

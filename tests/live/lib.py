@@ -166,12 +166,15 @@ def take_turn(shared=False):
     taken for this one's.
 
     Until the file ends. Files that measure nothing (tests/cli) take no turn. shared: those whose
-    guests hold beside each other, as they count instructions, take one together.
+    guests hold beside each other, as they count instructions, take one together. All queue for it
+    at another lock, so that those who share do not keep a turn for ever from who does not.
     """
     global _turn
     if _turn is None:
-        _turn = os.open("/tmp", os.O_RDONLY)
+        _turn, queue = os.open("/tmp", os.O_RDONLY), os.open("/", os.O_RDONLY)
+        fcntl.flock(queue, fcntl.LOCK_EX)
         fcntl.flock(_turn, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        os.close(queue)
 
 
 def pick_target():
@@ -233,9 +236,10 @@ def spawn(*args, prefix=(), path=CULPRIT):
                             preexec_fn=lambda: os.sched_setaffinity(0, ALLOWED))
 
 
-def finish(proc, timeout):
-    """Its Result; rc None when it had to be killed."""
-    start = time.monotonic()
+def finish(proc, timeout, since=None):
+    """Its Result, with the seconds from now or `since` to its end; rc None when it had to be
+    killed."""
+    start = since or time.monotonic()
     try:
         out, err = proc.communicate(timeout=timeout)
         rc = proc.returncode
@@ -247,7 +251,9 @@ def finish(proc, timeout):
 
 
 def culprit(*args, timeout=60, **kwargs):
-    return finish(spawn(*args, **kwargs), timeout)
+    """Its Result, with the seconds from before it began to after it ended."""
+    since = time.monotonic()
+    return finish(spawn(*args, **kwargs), timeout, since)
 
 
 @contextlib.contextmanager
@@ -300,11 +306,15 @@ class Log(list):
     """poke's pokes, with what the kernel counted on the target meanwhile.
 
     inner: from after the window opened to before it closed; outer: from before culprit started to
-    after it ended. A row that culprit observes completely lies between the two.
+    after it ended. A row that culprit observes completely lies between the two. switches: of each
+    class with a thread on the target, how often the kernel had taken that thread off its CPU when
+    it came to its end. tids: culprit's own threads in the window; others may run one, too.
     """
 
     config = None
     inner = outer = None
+    switches = {}
+    tids = set()
 
 
 def run_poke(cpu, *args, timeout=60):
@@ -315,7 +325,7 @@ def run_poke(cpu, *args, timeout=60):
         raise RuntimeError(f"poke {' '.join(args)}: rc {r.returncode}: {r.stderr.strip()}")
     lines = [json.loads(line) for line in r.stdout.splitlines()]
     log = Log(lines[1:-1])
-    log.config = lines[0]
+    log.config, log.switches = lines[0], lines[-1]["switches"]
     return log
 
 
@@ -342,20 +352,20 @@ def opened(*args, stop=True, timeout=60, **kwargs):
 
 
 def run_json(cpu, seconds, *extra, poke=None):
-    """Measures `cpu` for `seconds`, or with None as long as poke ["fifo", "-n", "20"] takes.
+    """Measures `cpu` for `seconds` and more, at least as long as poke ["fifo", "-n", "20"] takes.
     Returns (report, log)."""
     before = counters(cpu)
-    with opened("run", "-c", str(cpu), "-d", f"{seconds or 60}s", "-f", "json", "-q", *extra,
-                stop=not seconds) as run:
+    with opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", *extra) as run:
+        begun = time.monotonic()
+        tids = {int(t) for pid, _ in marked() for t in os.listdir(f"/proc/{pid}/task")}
         opening = counters(cpu)
         log = run_poke(cpu, *poke) if poke else Log()
-        if seconds and not poke:
-            time.sleep(seconds * 0.8)
+        time.sleep(max(0, begun + seconds - time.monotonic()))
         closing = counters(cpu)
         if run.proc.poll() is not None:
-            raise RuntimeError(f"the window of {seconds} s closed before poke was done: "
-                               f"{finish(run.proc, 1)}")
+            raise RuntimeError(f"the window closed before poke was done: {finish(run.proc, 1)}")
     log.inner, log.outer = difference(closing, opening), difference(counters(cpu), before)
+    log.tids = tids
     if run.result.rc != 0:
         raise RuntimeError(f"culprit run: {run.result}")
     return json.loads(run.result.out), log
@@ -409,6 +419,24 @@ def sources(report, cpu, **match):
     return [s for s in cpu_of(report, cpu)["sources"] if _matches(s, match)]
 
 
+def closes(report, cpu, row, count, inner, outer, what, *details, slack=0):
+    """As many as the kernel counted: between its count inside the window and that around it, both
+    {row: n}. A record in a gap below the threshold is counted there instead of in a source; one
+    whose begin was not seen is in none.
+
+    Some kernels have threads in whose time no tracepoint fires: nobody sees the interrupts that
+    come then. They leave their CPU unseen, and closure shows how many are missing.
+    """
+    c = cpu_of(report, cpu)
+    below = c["records"]["below_threshold"] + c["records"]["unpaired"]
+    told = c["records"]["unpaired"] and any(x["counter"].removeprefix("softirq ") == row
+                                            and x["kernel"] > x["traced"] for x in c["closure"])
+    return ok((inner[row] - below - slack <= count or told) and count <= outer[row] + slack,
+              f"{what}: as many as the kernel counted",
+              f"kernel {inner[row]}..{outer[row]}, culprit {count}", c["records"], c["closure"],
+              *details)
+
+
 def total(rows, key="total_ns"):
     return sum(row[key] for row in rows)
 
@@ -418,6 +446,35 @@ def names(report):
     rows = [s for c in report["cpus"] for s in c["sources"]] + [p for w in report["worst"]
                                                                 for p in w["pieces"]]
     return {(r["kind"], r["name"]) for r in rows}
+
+
+def shared_ns(hiccup, e):
+    """For how long a line of jsonl and one of poke's log go on at once."""
+    return (min(hiccup["start_ns"] + hiccup["duration_ns"], e["end_ns"])
+            - max(hiccup["start_ns"], e["start_ns"]))
+
+
+POKES_MAX = 10  # times that poke_until_late pokes
+
+
+def poke_until_late(cpu, path, pokes=12, least_ns=100_000):
+    """Pokes `cpu` until a line of jsonl in `path`, which a command with messages writes meanwhile,
+    says that one was late there for at least `least_ns` of a poke. On a busy machine nobody may
+    have sent any meanwhile. Returns the log of all, the CPU's lines that a poke made late, and how
+    often the kernel switched poke's threads off."""
+    log, switches = [], 0
+    for _ in range(POKES_MAX):
+        more = run_poke(cpu, "fifo", "-n", str(pokes), "-l", "400us", "-g", "5ms")
+        log += more
+        switches += more.switches["fifo"]
+        time.sleep(0.1)  # until it has written them
+        text = read(path)
+        lines = [json.loads(line) for line in text[:text.rfind("}\n") + 1].splitlines()]
+        late = [h for h in lines if h["cpu"] == cpu
+                and any(shared_ns(h, e) >= least_ns for e in log)]
+        if late:
+            break
+    return log, late, switches
 
 
 def broken_sums(report, lost=0, mismatches=0):
