@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -15,6 +16,12 @@ from lib import (CULPRIT, Result, culprit, done, is_, need_bpf, ok, online, pars
 
 CPU = "sys/devices/system/cpu/"
 KTHREAD, BOUND = 0x00200040, 0x04200040
+
+
+def cpu_seconds():
+    """What culprit has taken of the CPUs so far: how long that lasts is up to others."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def stat_line(tid, comm, flags, cpu, policy=0, priority=0, state="S"):
@@ -241,7 +248,9 @@ for cpus, irqs in ((64, 613), (256, 300)):
         crowd(root, cpus, irqs)
         name = f"{cpus} CPUs, {irqs} IRQs"
         quiet = f"4-{cpus - 1}"
+        used = cpu_seconds()
         r = root.audit("-c", quiet)
+        used = cpu_seconds() - used
         flat = " ".join(r.out.split())
         lines = r.out.splitlines()
         ok(flat.find(f"WARN {irqs} IRQs are delivered to cpus {quiet}: the busiest eth0-TxRx-10 "
@@ -253,7 +262,7 @@ for cpus, irqs in ((64, 613), (256, 300)):
            f"{name}: a handful of warnings in less than 80 lines", len(lines), r)
         is_([x for x in r.out.split("\nok: ")[0].splitlines() if len(x) > 100], [],
             f"{name}: none wider than 100 columns")
-        ok(r.seconds < 10, f"{name}: it does not take long", r.seconds)
+        ok(used < 10, f"{name}: it does not take long", used)
         row = findings(root.audit("-c", quiet, "-f", "json"), name)["irq"]
         is_([one["irq"] for one in row["list"][:2]] + [len(row["list"])], [110, 99 + irqs, irqs],
             f"{name}: JSON lists all of them, ranked")
@@ -382,7 +391,17 @@ with Root() as root:
 
 # ---- this machine ----
 
+
+def where_irqs_go():
+    """{number: its CPUs}."""
+    return {int(irq): parse_cpus(read(f"/proc/irq/{irq}/effective_affinity_list"))
+            for irq in os.listdir("/proc/irq") if irq.isdigit()}
+
+
+
+used, goes = cpu_seconds(), where_irqs_go()
 r = culprit("audit", "-f", "json")
+used = cpu_seconds() - used
 report = json.loads(r.out)
 target = parse_cpus(report["cpus"])
 rows = report["findings"]
@@ -402,8 +421,9 @@ if not os.path.exists("/sys/fs/cgroup/cpuset.cpus.isolated"):
         "isolated as the machine has it")
 delivered = [one for f in rows if f["id"] == "irq" and "delivered to" in f["title"]
              and f["level"] == "WARN" for one in f["list"]]
+later = where_irqs_go()  # somebody may move one meanwhile
 astray = [(one, there) for one in delivered
-          for there in [parse_cpus(read(f"/proc/irq/{one['irq']}/effective_affinity_list"))]
+          for there in [goes.get(one["irq"], set()) | later.get(one["irq"], set())]
           if not there & parse_cpus(one["cpus"]) or not one["count"]
           or read(f"/sys/kernel/irq/{one['irq']}/actions") != one["name"]]
 is_(astray, [], f"each of {len(delivered)} IRQs goes where the audit says")
@@ -416,5 +436,5 @@ is_(missing, [], "every finding has a title")
 text = culprit("audit").out.splitlines()
 wide = [line for line in text if len(line) > 100 and " " in line.strip()[:-60]]
 is_(wide, [], "the text fits 100 columns")
-ok(r.seconds < 2, "it takes no time", r.seconds)
+ok(used < 2, "it takes no time", used)
 done()

@@ -123,8 +123,16 @@ else:
     seconds = d["files"][1]["observed_ns"] / 1e9
     # What it ran is less than it took: the host's time in it is the host's.
     took = sum(e["end_ns"] - e["start_ns"] for e in log)
-    ok(0.9 * ran <= f["total_ns"] <= max(ran, took) + ALLOW_NS * (n + 5), "it costs what poke says",
-       f"poke: {ran} ns in {took} ns", f)
+    # Shorter by the interrupts inside; longer where the machine stood still, or a thread left
+    # unseen, right before or after poke read its clock: for why see 20-poke.t.
+    c = lib.cpu_of(json.loads(culprit("report", "-f", "json", noisy).out), cpu)
+    longest = max(s["max_ns"] for s in c["sources"] if s["name"] == comm)
+    inside = lib.total(s for s in c["sources"]
+                       if s["kind"] in ("vector", "irq", "softirq", "nmi"))
+    ok(0.99 * ran <= f["total_ns"] + inside
+       and f["total_ns"] - (1 + c["records"]["unpaired"]) * longest
+       <= max(ran, took) + ALLOW_NS * (n + 5), "it costs what poke says",
+       f"poke: {ran} ns in {took} ns, interrupts {inside} ns, longest {longest} ns", f)
     ok(abs(f["ns_per_s"] * seconds - f["total_ns"]) < 1e3, "and that is what it says for a second",
        f, seconds)
     ok(f["count_ratio"]["low"] > 1 and f["count_ratio"]["value"] is None,

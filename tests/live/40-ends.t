@@ -99,6 +99,12 @@ def kill(sampler):
     os.kill(sampler, signal.SIGKILL)
 
 
+def poke_and_kill(sampler):
+    """Kills it when there was a hiccup for certain."""
+    lib.run_poke(cpu, "timer", "-n", "1")
+    kill(sampler)
+
+
 def move(sampler):
     os.sched_setaffinity(sampler, lib.ALLOWED - {cpu})
 
@@ -176,7 +182,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     r = culprit("report", rec, "-f", "json")
     ok(r.rc == 0 and "was killed" in json.loads(r.out)["run"]["incomplete"],
        "and the recording's report", r)
-    r = cut_short(kill, "run", "--max-hiccup", "1ns")
+    r = cut_short(poke_and_kill, "run", "--max-hiccup", "1ns")
     ok(r.rc == 3 and len(r.err.splitlines()) == 2 and "--max-hiccup" in r.err,
        "it comes before a limit that was crossed, which is said, too", r)
     r = cut_short(kill, "run", "-o", "/dev/full")

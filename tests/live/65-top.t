@@ -34,20 +34,36 @@ def keys(*names):
 
 
 def await_screen(what, seconds=20):
-    """Waits until all of these are on the screen; the screen."""
+    """Waits until the screen is as wanted: it has all of these texts, or `what` says so of it; the
+    screen. One that is being drawn has not all of it yet, and another second may have."""
+    wanted = what if callable(what) else lambda now: all(w in now for w in what)
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        now = screen()
-        if all(w in now for w in what):
-            return now
+    while not wanted(now := screen()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    return screen()
+    return now
 
 
-def await_change(before, seconds=10):
-    """Waits until the screen is another one; the screen."""
-    lib.await_gone(lambda: screen() == before, seconds)
-    return screen()
+def shows(name, *what, **kwargs):
+    """One test: soon the screen has all of these texts, and is as those that can be called say."""
+    def wanted(now):
+        return all(w(now) if callable(w) else w in now for w in what)
+
+    return ok(wanted(now := await_screen(wanted, **kwargs)), name, now)
+
+
+def still():
+    """The screen, once it has been the same for half a second: nothing is being drawn."""
+    now, since = screen(), time.monotonic()
+    while time.monotonic() < since + 0.5:
+        time.sleep(0.05)
+        if (after := screen()) != now:
+            now, since = after, time.monotonic()
+    return now
+
+
+def fits(width, height=30):
+    return lambda now: (all(len(line) <= width for line in now.splitlines())
+                        and len(now.splitlines()) <= height)
 
 
 def start(*more):
@@ -61,11 +77,9 @@ def start(*more):
 
 def same_terminal(how, last=True):
     """last: the last screen stays, in plain lines; a crash leaves none."""
-    await_screen(["rc "])
-    now = screen()
-    ok(("\nculprit top ·" in "\n" + now) == last and "rc " in now and "q quit" not in now
-       and "\n>" not in now,
-       f"{how}: the screen is the shell's again{', and has the last one' if last else ''}", now)
+    shows(f"{how}: the screen is the shell's again{', and has the last one' if last else ''}",
+          "rc ", lambda now: ("\nculprit top ·" in "\n" + now) == last and "q quit" not in now
+          and "\n>" not in now)
     lib.await_gone(lambda: not lib.read(f"{place}/after"))
     is_(lib.read(f"{place}/after"), lib.read(f"{place}/before"),
         f"{how}: the terminal's settings are as before")
@@ -79,52 +93,44 @@ tmux("new-session", "-d", "-s", "t", "-x", "100", "-y", "30", "env", "-u", "NO_C
      "PS1=$ ", "bash", "--norc")
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "3000", "-g", "10ms", path=lib.POKE)
 try:
-    first = start()
-    ok("by the last second" in first and f"cpu {cpu}" in first, "it shows the CPU and how it sorts",
-       first)
-    now = await_screen(["local_timer"])
-    ok("local_timer" in now and "T01" in now, "a source with its cause", now)
-    ok(all(len(l) <= 100 for l in now.splitlines()), "no line is wider than the terminal", now)
+    start()
+    shows("it shows the CPU and how it sorts", "by the last second", f"cpu {cpu}")
+    shows("a source with its cause", "local_timer", "T01")
+    shows("no line is wider than the terminal", fits(100))
     keys("Enter")
-    now = await_screen(["of the last second", "what to do", "Esc back"])
-    ok(re.search(rf"^cpu {cpu} .*· \w+ · ", now, re.M) and "interruption" in now
-       and re.search(r"^\[[A-Z]\d\d\] ", now, re.M),
-       "Enter shows the source under the cursor, its cause and what to do", now)
+    shows("Enter shows the source under the cursor, its cause and what to do",
+          "of the last second", "what to do", "Esc back", "interruption",
+          lambda now: re.search(rf"^cpu {cpu} .*· \w+ · ", now, re.M)
+          and re.search(r"^\[[A-Z]\d\d\] ", now, re.M))
     keys("Escape", "Tab")
-    now = await_screen(["who most"])
-    ok(re.search(rf"^> *{cpu} ", now, re.M), "Tab lists the CPUs", now)
+    shows("Tab lists the CPUs", "who most", lambda now: re.search(rf"^> *{cpu} ", now, re.M))
     keys("Enter")
-    now = await_screen(["attributed", "Esc all CPUs"])
-    ok(" hiccups · median " in now, "Enter there shows that CPU alone", now)
+    shows("Enter there shows that CPU alone", "attributed", "Esc all CPUs", " hiccups · median ")
     keys("Escape", "Escape")
-    now = await_screen(["Tab CPUs"])
+    await_screen(["Tab CPUs"])
     keys("Down", "Down", "Up")
-    lib.await_gone(lambda: re.search(r" who\n>", screen()))
-    now = screen()
-    ok(" who\n " in now and "\n>" in now, "the cursor goes down", now)
+    # It stays with its source, which may be the first one for a second.
+    shows("the cursor goes down", " who\n ", "\n>")
     keys("g", "m")
-    now = await_screen(["by the longest"])
-    ok("by the longest" in now, "a key sorts", now)
+    shows("a key sorts", "by the longest")
 
     keys("p")
-    paused = await_screen(["paused"])
+    await_screen(["paused"])
+    paused = still()
     time.sleep(1.5)  # it moves each second
-    is_(screen(), paused, "paused: nothing moves")
+    ok("paused" in paused and screen() == paused, "paused: nothing moves", paused, screen())
     keys("p")
-    ok(await_change(paused) != paused, "and goes on", paused)
+    shows("and goes on", lambda now: now != paused)
     keys("h")
-    ok("quit; so does Ctrl-C" in await_screen(["quit; so"]), "a key explains", screen())
+    shows("a key explains", "quit; so does Ctrl-C")
     keys("h")
     for width, height in ((40, 15), (80, 24), (100, 40), (20, 5)):
         tmux("resize-window", "-t", "t", "-x", str(width), "-y", str(height))
-        now = await_change(screen())
-        ok("culprit top" in now and all(len(l) <= width for l in now.splitlines())
-           and len(now.splitlines()) <= height,
-           f"{width} x {height}: it fits", now)
+        shows(f"{width} x {height}: it fits", "culprit top", fits(width, height))
     tmux("resize-window", "-t", "t", "-x", "100", "-y", "30")
     keys("q")
     same_terminal("quit by key")
-    ok("rc 0" in screen(), "quit by key: that is no error", screen())
+    shows("quit by key: that is no error", "rc 0")
 
     for name, sig in (("SIGINT", signal.SIGINT), ("SIGTERM", signal.SIGTERM),
                       ("SIGQUIT", signal.SIGQUIT)):

@@ -11,6 +11,7 @@ import lib
 from lib import cpu_of, culprit, done, is_, ok, sources
 
 TRIES = 5  # a machine whose frequency or load changes in the window has two medians
+SLACK_NS = 50000
 SLEEPS = {"nanosleep_0", "nanosleep_0_slack1", "nanosleep_1_slack1"}
 
 lib.need_bpf()
@@ -61,14 +62,23 @@ ok(0.4 < cpu_of(json.loads(r.out), cpu)["observed_ns"] / 1e9 < r.seconds,
 r = syscall("-n", "20", "--only", "nanosleep_0_slack1,getpid", "--no-trace", "-f", "json")
 is_([x["name"] for x in cpu_of(json.loads(r.out), cpu)["series"]], ["nanosleep_0_slack1", "getpid"],
     "--only: these, in this order")
-r = syscall("-n", "500", "--only", "nanosleep_0,nanosleep_0_slack1", "--no-trace", "-f", "json")
-slack, exact = (series(json.loads(r.out))[n]["p50_ns"] for n in ("nanosleep_0",
-                                                                 "nanosleep_0_slack1"))
-ok(slack > exact + 20000,
-   "a sleep with the default timer slack, 50 us, takes longer than one with 1 ns", slack, exact)
+for _ in range(TRIES):
+    r = syscall("-n", "500", "--only", "nanosleep_0,nanosleep_0_slack1", "--no-trace", "-f", "json")
+    slack, exact = (series(json.loads(r.out))[n]["p50_ns"] for n in ("nanosleep_0",
+                                                                     "nanosleep_0_slack1"))
+    if exact < SLACK_NS:
+        break
+what = "a sleep with the default timer slack, 50 us, takes longer than one with 1 ns"
+# Both end with waiting for the CPU: where that is longer, most of the time, it hides the slack.
+# (With a real-time priority there is no slack.)
+if exact < SLACK_NS:
+    ok(slack > exact + 20000, what, slack, exact)
+else:
+    lib.not_judged(what, f"others held the CPU: the median of a short sleep was {exact} ns")
 
 # ---- blame ----
-with lib.opened("syscall", *ON, "-d", "60s", "--only", "getpid,futex_wake", "-f", "json") as run:
+with lib.opened("syscall", *ON, "-d", "60s", "-P", "f:1", "--only", "getpid,futex_wake", "-f",
+                "json") as run:
     log = lib.run_poke(cpu, "fifo", "-n", "60", "-g", "5ms-10ms")
 report = json.loads(run.result.out)
 found = sources(report, cpu, kind="thread", name=re.compile("poke"))

@@ -66,11 +66,12 @@ plain, fenced = ("rdtsc", "lfence rdtsc lfence") if "rdtsc" in cost else ("cntvc
 if "TCG" in str(clock["host"]["hypervisor"]):
     skip("fences cost something", "an emulator does without")
 else:
-    ok(cost[plain]["median_ps"] < cost[fenced]["median_ps"], "fences cost something", cost[plain],
+    # the least: who else runs on the core makes one more expensive than the other
+    ok(cost[plain]["min_ps"] < cost[fenced]["min_ps"], "fences cost something", cost[plain],
        cost[fenced])
 is_(cost["CLOCK_THREAD_CPUTIME_ID"]["system_call"], True, "a thread's CPU time is a system call")
 is_(cost["CLOCK_MONOTONIC_COARSE"]["system_call"], False, "a coarse clock never is")
-ok(cost["CLOCK_THREAD_CPUTIME_ID"]["median_ps"] > 2 * cost["CLOCK_MONOTONIC_COARSE"]["median_ps"],
+ok(cost["CLOCK_THREAD_CPUTIME_ID"]["min_ps"] > 2 * cost["CLOCK_MONOTONIC_COARSE"]["min_ps"],
    "which shows")
 ok(cost["CLOCK_MONOTONIC_COARSE"]["resolution_ns"] >= 1000000
    and cost["CLOCK_MONOTONIC"]["resolution_ns"] == 1, "resolutions")

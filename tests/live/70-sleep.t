@@ -41,16 +41,30 @@ def during(look, *args, stop=True):
 
 
 # ---- blame ----
-log, r = during(lambda proc: lib.run_poke(cpu, "fifo", "-n", "20", "-l", "3ms", "-g", "20ms-40ms"),
-                "-i", "1ms")
+# With a priority below poke's, so that hardly anybody else makes wake-ups late.
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    rec = os.path.join(place, "rec")
+    log, r = during(lambda proc: lib.run_poke(cpu, "fifo", "-n", "20", "-l", "3ms", "-g",
+                                              "20ms-40ms"),
+                    "-i", "1ms", "-P", "f:1", "-t", "500us", "-r", rec)
+    lines = [json.loads(line) for line in culprit("report", rec, "-f", "jsonl").out.splitlines()]
 report = json.loads(r.out)
 lib.check_sums(report, "blame", lost=None)  # where the reader has to share its CPU some may be
 found = sources(report, cpu, kind="thread", name=re.compile("^poke"))
-ok(total(found, "hiccups") >= 0.8 * len(log),
-   "a thread that has the CPU when a wake-up is due is named for it", len(log), found)
-ran = sum(e["ran_ns"] for e in log)
-ok(0.3 * ran <= total(found) <= 1.5 * ran + 200000 * len(log), "for about the time that it ran",
-   ran, found)
+# In each poke's first millisecond a wake-up is due, and waits for its end.
+missed = [e for e in log if not any(lib.shared_ns(h, e) > 1000000
+                                    and any(p["name"].startswith("poke") for p in h["pieces"])
+                                    for h in lines)]
+ok(log and not missed, "a thread that has the CPU when a wake-up is due is named for it", missed,
+   lines[:5], found)
+ran, took = (sum(f(e) for e in log) for f in (lambda e: e["ran_ns"],
+                                              lambda e: e["end_ns"] - e["start_ns"]))
+# Two of its three ms at least are after a wake-up was due; for how much more than poke's own times
+# it had the CPU is in 20-poke.t, with the reasons.
+most = (1 + cpu_of(report, cpu)["records"]["unpaired"]) * max((s["max_ns"] for s in found),
+                                                              default=0)
+ok(0.3 * ran <= total(found) and total(found) - most <= took + 200000 * (len(log) + 5),
+   "for about the time that it ran", ran, took, found)
 s = series(r.out)
 is_(cpu_of(report, cpu)["hiccups"]["count"], s["latency"]["longer"],
     "each late wake-up is a hiccup")
@@ -67,8 +81,15 @@ for args in (), ("--relative",):
     is_([late["count"], delta["count"]], [N, N - 1],
         f"{what}: -n sleeps, and the times between them")
     ok(N * INTERVAL_NS / 1e9 <= r.seconds < 15, f"{what}: which ends by itself", r.seconds)
-    ok(INTERVAL_NS * 0.98 <= delta["p50_ns"] <= INTERVAL_NS * 1.05 + 200000,
-       f"{what}: -i is how far apart they are", delta)
+    # A time between two wake-ups is longer than the interval by no more than the second one is
+    # late, and shorter by no more than the first: one in five is later than p80, so half of them
+    # cannot be. Asleep for a time, each is as late as that again, and 200 us at most have gone by
+    # before most of the calls. Percentiles are known to 0.8 %.
+    low, high = ((late["p50_ns"], late["p80_ns"] + 200000) if args
+                 else (-late["p80_ns"], late["p80_ns"]))
+    ok(late["p80_ns"] >= INTERVAL_NS
+       or 0.99 * (INTERVAL_NS + low) <= delta["p50_ns"] <= 1.01 * (INTERVAL_NS + high),
+       f"{what}: -i is how far apart they are", delta, late)
     ok(0 < late["min_ns"] <= late["p50_ns"] < INTERVAL_NS,
        f"{what}: a wake-up is late by less than that", late)
     # One window's series, held against each other. Means are rounded to the ns.

@@ -93,8 +93,9 @@ with program("spin") as p:
     # One of the two threads runs when poke comes, and the other waits: both lose the time.
     ok(total(found, "hiccups") >= len(log) and 0.9 * ran <= total(found),
        "poke is named for what it took", ran, found)
-    ok(total(found) <= 2.2 * sum(e["end_ns"] - e["start_ns"] for e in log)
-       + 2 * 200000 * (len(log) + 5),
+    # Where the machine stood still right before or after poke read its clock, both lost that, too.
+    ok(total(found) - 2 * sum(s["max_ns"] for s in found)
+       <= 2.2 * sum(e["end_ns"] - e["start_ns"] for e in log) + 2 * 200000 * (len(log) + 5),
        "from both threads at most", log.config, found)
     others = rows(report, kind="thread", id=p.tids[0]) + rows(report, kind="thread", id=p.tids[1])
     ok(len(others) == 2, "two threads on one CPU take it from each other, and are named for it",
@@ -139,7 +140,9 @@ with program("late", prefix=("chrt", "-f", "50")) as p:
     # Not the idle thread: it is there while a timer that is due has not come yet, as long as a
     # guest's host lets the CPU sleep.
     threads = rows(report, kind="thread", id=lambda tid: tid != 0)
-    ok(total(threads) < 0.05 * report["run"]["duration_ns"],
+    # But for the longest time: the machine may have stood still when one was about to make way.
+    ok(total(threads) - max((s["max_ns"] for s in threads), default=0)
+       < 0.05 * report["run"]["duration_ns"],
        "a thread with a higher priority than all loses next to nothing to threads", total(threads),
        threads[:5])
 
@@ -154,18 +157,19 @@ with program("spin") as here, program("spin", on=(elsewhere,)) as there:
 
 
 def records_made():
-    """Of each CPU that culprit observes: how many records its probes have made, by the kernel's own
-    memory."""
-    maps = json.loads(subprocess.run(["bpftool", "-j", "map", "show"], capture_output=True,
-                                     text=True, check=True).stdout)
-    made = []
-    for m in maps:
+    """Of each CPU that this culprit observes: how many records its probes have made, by the
+    kernel's own memory. Others may have probes of their own."""
+    made, call = [], {"x86_64": 321, "aarch64": 280}[os.uname().machine]
+    held = {m for pid, _ in lib.marked() for fd in os.listdir(f"/proc/{pid}/fdinfo")
+            for m in re.findall(r"^map_id:\s+(\d+)$", lib.read(f"/proc/{pid}/fdinfo/{fd}"), re.M)}
+    for number in held:
+        m = json.loads(subprocess.run(["bpftool", "-j", "map", "show", "id", number],
+                                      capture_output=True, text=True, check=True).stdout)
         if m.get("name") != "cpu_states":
             continue
         # bpftool would print all the rings.
         attributes = struct.pack("I60x", m["id"])
-        fd = ctypes.CDLL(None).syscall({"x86_64": 321, "aarch64": 280}[os.uname().machine], 14,
-                                       attributes, len(attributes))
+        fd = ctypes.CDLL(None).syscall(call, 14, attributes, len(attributes))
         size = -(-m["bytes_value"] // 8) * 8
         with mmap.mmap(fd, m["max_entries"] * size, mmap.MAP_SHARED, mmap.PROT_READ) as memory:
             made += [sum(struct.unpack_from("4Q", memory, slot * size + 96))
@@ -184,7 +188,7 @@ if shutil.which("bpftool"):
         is_(set(made), {0}, "while a watched program sleeps nothing at all is recorded on its CPU")
     with program("spin") as p:
         _, made = watch("-p", p.pid, meanwhile=poke_and_count)
-        ok(max(made) > 100, "while it runs it is", made)
+        ok(max(made) > 30, "while it runs it is, each of poke's runs at least", made)
 else:
     skip("CPUs where nobody runs make no records", "needs bpftool")
 
