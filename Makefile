@@ -239,6 +239,7 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBPURE)
 
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
+$(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
 
 # What two threads share, with a hook before each access: those of the compiler's thread sanitizer,
 # which order.c has.

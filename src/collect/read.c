@@ -21,7 +21,7 @@ void nap(uint64_t ns)
 /* Distance of a record behind a reading of the sequences. */
 static int32_t past(cursors_t cursors, const struct record *r)
 {
-	return r->seq - (uint32_t)(cursors >> 32 * r->level);
+	return r->seq - cursor_of(cursors, r->level);
 }
 
 /* A window begins with a reading of the sequences: true for all records behind it. Each level
@@ -78,7 +78,7 @@ bool read_records(struct target *t, const struct taker *taker, cursors_t end, bo
 void split_cursors(cursors_t cursors, uint32_t *level)
 {
 	for (int i = 0; i < LEVELS; i++)
-		level[i] = cursors >> 32 * i;
+		level[i] = cursor_of(cursors, i);
 }
 
 /* Takes a hiccup's anchor as this CPU's, if its two clocks were read as close together as they can
@@ -86,7 +86,7 @@ void split_cursors(cursors_t cursors, uint32_t *level)
  * exact. The longer two anchors lie apart the better the rate: to 1e-8 within seconds. */
 static void take_anchor(struct target *t, const struct shm_hiccup *l)
 {
-	bool good = l->anchor_width <= 4 * t->shm->anchor_min;
+	bool good = l->anchor_width <= anchor_limit(t->shm, 4);
 
 	if (!good && t->anchor_ns)
 		return;
@@ -129,8 +129,7 @@ static bool is_complete(const struct target *t, const struct shm_hiccup *l)
 		const struct ring_level *ring = &t->rings->level[i];
 		bool all = ring->tail == ring->head && !ring->ready;
 
-		if (!all &&
-		    (int32_t)((uint32_t)(l->cursors_after >> 32 * i) - ring->seq + ring->ready) > 0)
+		if (!all && (int32_t)(cursor_of(l->cursors_after, i) - ring->seq + ring->ready) > 0)
 			return false;
 	}
 	return true;

@@ -24,10 +24,21 @@
 #define LOOP_CLASSES     8     /* of loop lengths while measuring: longer than 2^n ticks... */
 #define LOOP_CLASS_FIRST 5     /* ...from this n on */
 
-/* The sequences of all levels of a CPU, cpu_state.cursor: level L in bits 32 L to 32 L + 31. Read
+/* The sequences of all levels of a CPU, cpu_state.cursor; cursor_of() takes one. Read
  * without a lock by two loads, in either order: it is enough that each level's place is read before
  * the counter. */
 typedef unsigned __int128 __attribute__((may_alias)) cursors_t;
+
+/* The sequence of one level. high_first: of a machine whose numbers begin with the highest byte. */
+static inline uint32_t cursor_at(cursors_t cursors, int level, bool high_first)
+{
+	return cursors >> 32 * (high_first ? LEVELS - 1 - level : level);
+}
+
+static inline uint32_t cursor_of(cursors_t cursors, int level)
+{
+	return cursor_at(cursors, level, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+}
 
 enum sampler_phase {
 	SAMPLER_INIT,    /* pinning, locking, measuring the loop */
@@ -98,6 +109,14 @@ struct sampler_shm {
 
 	struct shm_hiccup ring[SHM_SLOTS];
 };
+
+/* How far apart, in ticks, two readings may be that are at most `times` as far apart as the closest
+ * ever. Those of a slow counter may be none apart, and are then no better than others that are one
+ * apart: it depends on when the tick comes. */
+static inline uint64_t anchor_limit(const struct sampler_shm *l, unsigned times)
+{
+	return times * l->anchor_min + 1;
+}
 
 struct workload;
 struct workload_props;

@@ -24,9 +24,7 @@ uint64_t read_anchor(struct sampler_shm *l, bool counter, uint64_t *tick, uint64
 		}
 		if (best < l->anchor_min)
 			l->anchor_min = best;
-		if (i && best <= 2 * l->anchor_min)
-			break;
-		if (!i && l->anchor_known && best <= 2 * l->anchor_min)
+		if ((i || l->anchor_known) && best <= anchor_limit(l, 2))
 			break;
 	}
 	l->anchor_known = true;

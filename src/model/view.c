@@ -303,3 +303,12 @@ bool host_has_smis(const struct host *h)
 	/* a recording may lack the name of its architecture */
 	return !h->arch[0] || !strncmp(h->arch, "x86", 3) || h->arch[0] == 'i';
 }
+
+#define TICK_SHOWS_NS 10
+
+double view_tick(const struct view *v)
+{
+	double ns = v->host.tsc_khz ? 1e6 / v->host.tsc_khz : 0;
+
+	return ns >= TICK_SHOWS_NS ? ns : 0;
+}

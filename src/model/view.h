@@ -259,4 +259,8 @@ void view_free(struct view *v); /* frees its contents, not itself */
  * reports show groups; NULL: none. */
 const char *view_verdict(const struct view *v);
 
+/* How long a tick of the sampler's counter is, ns, where it is so long that it shows in the
+ * figures: no gap and no edge is known any better. 0: it does not show. */
+double view_tick(const struct view *v);
+
 #endif

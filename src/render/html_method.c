@@ -298,6 +298,8 @@ static void write_environment(const struct html *h)
 	if (host->tsc_khz) {
 		begin_row(out, "its counter");
 		fprintf(out, "%.3f MHz", (double)host->tsc_khz / 1e3);
+		if (view_tick(h->view) > 0)
+			fprintf(out, ": a tick is %.1f ns long", view_tick(h->view));
 		end_row(out);
 	}
 	fact(out, "started", r->started);

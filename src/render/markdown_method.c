@@ -64,7 +64,10 @@ static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 		table_end_row(t);
 		return;
 	}
-	table_cellf(t, NULL, "%.1f ns", c->loop_mean_ns);
+	if (view_tick(v) > 0)
+		table_cellf(t, NULL, "%.1f ns, in ticks of %.1f ns", c->loop_mean_ns, view_tick(v));
+	else
+		table_cellf(t, NULL, "%.1f ns", c->loop_mean_ns);
 	table_cell(t, NULL, format_count(c->counts.seen, a, sizeof(a)));
 	table_cell(t, NULL, format_count(c->counts.lost, a, sizeof(a)));
 	table_cell(t, NULL, format_count(c->hiccups_lost, a, sizeof(a)));

@@ -47,6 +47,8 @@ static void write_numbers(const struct page *p, const struct cpu *c)
 			 p->view->run.threshold_auto ? " (auto)" : "");
 	if (c->loop_count)
 		flow_add(&f, "loop %.1f ns", c->loop_mean_ns);
+	if (c->loop_count && view_tick(p->view) > 0)
+		flow_add(&f, "a tick of the counter %.1f ns", view_tick(p->view));
 	if (p->view->run.traced) {
 		flow_add(&f, "records %s, lost %s", format_count(c->counts.seen, a, sizeof(a)),
 			 format_count(c->counts.lost, b, sizeof(b)));

@@ -168,9 +168,45 @@ static void test_any_width(void **state)
 	report_free(&report);
 }
 
+/* A slow counter's tick is said: 24 MHz of an arm64 machine; that of a fast one shows nowhere. */
+static void test_slow_counter(void **state)
+{
+	static const struct {
+		uint64_t khz;
+		const char *says;
+	} counters[] = {{24000, " · loop 45.0 ns · a tick of the counter 41.7 ns"},
+			{1000000, " · loop 45.0 ns\n"},
+			{0, " · loop 45.0 ns\n"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		const struct view *views[] = {&report.view};
+		char *text = NULL;
+		size_t len = 0;
+		FILE *out = open_memstream(&text, &len);
+
+		init();
+		report_hiccup(&report, 0, 408044000, 0, 0);
+		kworker(27928, "kworker/1:1", NULL, 30300);
+		report_end(&report, NULL);
+		report.view.host.tsc_khz = counters[i].khz;
+		report.view.run.traced = false;
+		report.view.cpu[0].loop_count = 1;
+		report.view.cpu[0].loop_mean_ns = 45;
+		assert_int_equal(render_text(views, 1, &(struct render_options){.width = 100}, out),
+				 0);
+		fclose(out);
+		if (!strstr(text, counters[i].says))
+			fail_msg("%s", text);
+		free(text);
+		report_free(&report);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_slow_counter),
 		cmocka_unit_test(test_one_piece),
 		cmocka_unit_test(test_pieces),
 		cmocka_unit_test(test_any_width),
