@@ -4,6 +4,7 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -131,4 +132,28 @@ uint32_t kernel_percpu_at(const struct kernel *k, const char *name)
 		if (!strcmp(name_of(k, btf__type_by_id(k->btf, row[i].type)), name))
 			return row[i].offset;
 	return 0;
+}
+
+bool kernel_has_exchange(void)
+{
+	const struct bpf_insn program[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1, .imm = 1},
+		{.code = BPF_STX | BPF_MEM | BPF_DW,
+		 .dst_reg = BPF_REG_10,
+		 .src_reg = BPF_REG_1,
+		 .off = -8},
+		{.code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		 .dst_reg = BPF_REG_10,
+		 .src_reg = BPF_REG_1,
+		 .off = -8,
+		 .imm = BPF_XCHG},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_RAW_TRACEPOINT, "exchange", "GPL", program,
+			       sizeof(program) / sizeof(program[0]), NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }

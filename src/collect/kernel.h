@@ -21,6 +21,10 @@ int kernel_tracepoint_args(const struct kernel *k, const char *name);
  * refuse. */
 bool kernel_function_takes_programs(const struct kernel *k, const char *name);
 
+/* False where this kernel refuses a program that does what bpf/ring.bpf.h needs on any architecture
+ * but x86: an exchange in memory that returns what was there. */
+bool kernel_has_exchange(void);
+
 /* Offset of a per-CPU variable; 0: this kernel has none of that name. */
 uint32_t kernel_percpu_at(const struct kernel *k, const char *name);
 

@@ -204,6 +204,13 @@ static int load_for(struct probes *p, const struct kernel *k)
 	return culprit_bpf__load(p->skel);
 }
 
+static const bool is_x86 =
+#if defined(__x86_64__)
+	true;
+#else
+	false;
+#endif
+
 static int load(struct probes *p)
 {
 	struct kernel *kernel = NULL;
@@ -216,6 +223,10 @@ static int load(struct probes *p)
 				KERNEL_TYPES, strerror(-err));
 	err = load_for(p, kernel);
 	kernel_free(kernel);
+	if (err && err != -EPERM && !is_x86 && !kernel_has_exchange())
+		return complain("this kernel's BPF cannot exchange a value in memory, which "
+				"handing over records needs on this architecture: Linux 5.18 or "
+				"later can on arm64; --no-trace measures without");
 	if (err)
 		return complain(
 			"cannot load the BPF programs: %s (%s); --no-trace measures without them",
@@ -245,7 +256,17 @@ static int share_memory(struct probes *p, uint32_t n)
 		return -errno;
 	p->states = map;
 	p->nstates = n;
+	madvise(map, n * sizeof(struct cpu_state), MADV_DONTFORK);
 	return 0;
+}
+
+void probes_lend(struct probes *p, uint32_t index, bool on)
+{
+	uintptr_t page = sysconf(_SC_PAGESIZE), at = (uintptr_t)&p->states[index];
+	uintptr_t from = at / page * page;
+
+	madvise((void *)from, at + sizeof(p->states->cursor) - from,
+		on ? MADV_DOFORK : MADV_DONTFORK);
 }
 
 struct probes *probes_new(const struct cpus *targets)

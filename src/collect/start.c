@@ -77,7 +77,11 @@ static int start_sampler(struct collect *c, uint32_t i, const struct collect_opt
 	s.samples = t->samples;
 	if (!t->shm || (o->workload && !t->samples))
 		return complain("not enough memory for the sampler of CPU %u", t->cpu);
+	if (c->probes)
+		probes_lend(c->probes, i, true);
 	t->pid = sampler_start(t->shm, &s);
+	if (c->probes)
+		probes_lend(c->probes, i, false);
 	if (t->pid < 0)
 		return complain("cannot start the sampler of CPU %u: %s", t->cpu,
 				strerror(-t->pid));

@@ -72,7 +72,10 @@ static long bench_memory(unsigned cpu, uint32_t ncpus)
 	if (probes) {
 		struct sampler_options o = {
 			.cpu = cpu, .cursors = (const cursors_t *)probes_state(probes, 0)->cursor};
-		pid_t pid = sampler_start(shm[0], &o);
+		pid_t pid;
+
+		probes_lend(probes, 0, true);
+		pid = sampler_start(shm[0], &o);
 
 		if (pid > 0 && !view_cpus(view, cpus, ncpus)) {
 			while (atomic_load(&shm[0]->phase) == SAMPLER_INIT)
@@ -92,6 +95,60 @@ static long bench_memory(unsigned cpu, uint32_t ncpus)
 	free(cpus);
 	free(shm);
 	return kb;
+}
+
+/* ---- start ---- */
+
+static double ms_since(double from)
+{
+	return (cpu_seconds(CLOCK_MONOTONIC) - from) * 1000;
+}
+
+/* ms until all samplers are forked, and the memory of all CPUs is there: what a start takes beside
+ * what does not depend on their number, or happens on each of them at once. */
+static double bench_start(unsigned cpu, uint32_t ncpus)
+{
+	unsigned *cpus = calloc(ncpus, sizeof(*cpus));
+	struct view *view = calloc(1, sizeof(*view));
+	double from = cpu_seconds(CLOCK_MONOTONIC), ms;
+	struct cpus targets;
+	struct probes *probes;
+
+	cpus_clear(&targets);
+	for (uint32_t i = 0; i < ncpus; i++)
+		cpus_add(&targets, cpus[i] = i);
+	probes = probes_new(&targets);
+	ms = ms_since(from);
+	for (uint32_t i = 0; probes && i < ncpus; i++) {
+		struct sampler_shm *shm;
+		struct rings *rings;
+		struct sampler_options o = {
+			.cpu = cpu, .cursors = (const cursors_t *)probes_state(probes, i)->cursor};
+		pid_t pid;
+
+		from = cpu_seconds(CLOCK_MONOTONIC);
+		shm = sampler_shm_new();
+		probes_lend(probes, i, true);
+		pid = sampler_start(shm, &o);
+		probes_lend(probes, i, false);
+		rings = rings_new(probes_state(probes, i));
+		ms += ms_since(from);
+		if (pid > 0) {
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, 0);
+		}
+		rings_free(rings);
+		sampler_shm_free(shm);
+	}
+	from = cpu_seconds(CLOCK_MONOTONIC);
+	if (view_cpus(view, cpus, ncpus))
+		ms = -1;
+	ms += ms_since(from);
+	probes_close(probes);
+	view_free(view);
+	free(view);
+	free(cpus);
+	return ms;
 }
 
 /* ---- closure ---- */
@@ -300,8 +357,9 @@ static double bench_collector(unsigned cpu, uint32_t ncpus)
 int bench_scale(unsigned cpu, uint32_t ncpus)
 {
 	long kb = bench_memory(cpu, ncpus);
-	double closure = bench_closure(ncpus), collector = bench_collector(cpu, ncpus);
+	double start = bench_start(cpu, ncpus), closure = bench_closure(ncpus),
+	       collector = bench_collector(cpu, ncpus);
 
-	printf("%u\t%ld\t%.1f\t%.1f\n", ncpus, kb, closure, collector);
-	return kb < 0 || collector < 0 ? -1 : 0;
+	printf("%u\t%.1f\t%ld\t%.1f\t%.1f\n", ncpus, start, kb, closure, collector);
+	return start < 0 || kb < 0 || collector < 0 ? -1 : 0;
 }
