@@ -73,7 +73,8 @@ try:
 
     for sig in signal.SIGINT, signal.SIGTERM:
         p = subprocess.Popen(["tests/check", place,
-                              fake("a.t", f"echo $TMPDIR >{place}/where; sleep 1000 & wait"),
+                              fake("a.t", "sleep 1000 & kill -STOP $!; "
+                                   f"echo $TMPDIR $! >{place}/where; wait"),
                               fake("b.t", "touch $TMPDIR/x")],
                              cwd=ROOT, stdout=subprocess.PIPE, text=True)
         deadline = time.monotonic() + 20
@@ -82,10 +83,14 @@ try:
             time.sleep(0.05)
         p.send_signal(sig)
         out, _ = p.communicate(timeout=20)
-        where = open(place + "/where").read().strip()
+        where, stopped = open(place + "/where").read().split()
         os.unlink(place + "/where")
         ok(p.returncode == 128 + sig and where and not os.path.exists(where),
            f"{sig.name} ends it, and its TMPDIR goes", out, where)
+        deadline = time.monotonic() + 20
+        while os.path.exists(f"/proc/{stopped}") and time.monotonic() < deadline:
+            time.sleep(0.05)
+        ok(not os.path.exists(f"/proc/{stopped}"), "as does a process that was stopped")
 
     unit = """echo '[       OK ] test_a'; echo '[  FAILED  ] test_b'; echo '[  PASSED  ] 1 test(s).'
     echo '[  FAILED  ] tests: 1 test(s), listed below:'; echo '[  FAILED  ] test_b'; exit 1"""
