@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -78,7 +79,8 @@ static const struct opt diff_opts[] = {
 	{.include = output_file_opts, .offset = FIELD(output.path)},
 	{0, "fail-if-worse", "PERCENT",
 	 "exit with 2 if another side loses more time a second than the first side, by more than "
-	 "PERCENT, and the 95 % interval of the ratio is above 1",
+	 "PERCENT, and the 95 % interval of the ratio is above 1; of workloads also if the median, "
+	 "p90, p99, p99.9 or max of a series is",
 	 FIELD(worse), set_worse},
 	{0, "between", "FACTOR",
 	 "how much two windows of an unchanged machine may differ, 3 if not given; not used if "
@@ -112,7 +114,8 @@ const struct opt_command diff_usage = {
 		 "the same. It is unclear if it changed by more than chance within the windows but "
 		 "not by more than windows may differ, or in fewer than 1,000 intervals. It is the "
 		 "same if its change could be chance, counting that many sources were looked at, "
-		 "or if the change is under 1 % of the time lost and in no long interval. Below "
+		 "or if the change is under 1 % of the time lost and in no long interval. What a "
+		 "workload measured is compared series by series, all values of it. Below "
 		 "the sources follow the differences in machine, kernel and settings, and how the "
 		 "lengths are distributed. Hiccups of the largest threshold and longer are "
 		 "compared. - is standard input.\n\nExit status: 0 done, 1 error, 2 "
@@ -141,6 +144,31 @@ static bool passed_over(const struct options *o, const struct diff *d, uint32_t 
 	       r->low * d->between > 1;
 }
 
+/* Says which figures of what a workload measured are worse in a side. True: some are. */
+static bool judge_series(const struct options *o, const struct diff *d, uint32_t k,
+			 const char *name, const char *first)
+{
+	char a[32], series[4 * SERIES_NAME + 8];
+	bool worse = false;
+
+	for (uint32_t s = 0; s < d->nseries; s++)
+		for (int i = 0; i < DIFF_FIGURES; i++) {
+			const struct diff_value *v = &d->series[s].side[k][i];
+
+			if (!diff_value_worse_by(v, o->worse))
+				continue;
+			worse = true;
+			say("%s: %s, %s: %s %% more than in %s (ratio %.3g to %.3g): more than "
+			    "--fail-if-worse %g",
+			    name,
+			    escape_text(d->series[s].name, SERIES_NAME, series, sizeof(series)),
+			    diff_figure_name(i),
+			    format_percent(100 * (v->ratio.value - 1), a, sizeof(a)), first,
+			    v->ratio.low, v->ratio.high, o->worse);
+		}
+	return worse;
+}
+
 static int judge(const struct options *o, const struct diff *d, const struct files *f)
 {
 	char a[32], first[256], name[256];
@@ -165,7 +193,7 @@ static int judge(const struct options *o, const struct diff *d, const struct fil
 			    "when nothing has changed (--between %g), so this is no failure; to "
 			    "know more, make several recordings of each side in turn",
 			    name, first, o->between);
-		if (worse)
+		if (judge_series(o, d, k, name, first) || worse)
 			code = EXIT_CROSSED;
 	}
 	return code;

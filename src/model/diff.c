@@ -271,7 +271,9 @@ int diff_make(struct diff *d, const struct diff_side *side, uint32_t n, double b
 	take_thresholds(d);
 	if (!d->high_ns)
 		d->low_ns = d->high_ns = LOW_LEAST_NS;
-	err = compare_totals(d);
+	err = diff_take_series(d);
+	if (!err)
+		err = compare_totals(d);
 	if (!err && d->traced)
 		err = compare_sources(d);
 	return err ? err : diff_environment(d);
@@ -290,5 +292,6 @@ void diff_free(struct diff *d)
 		free(d->unlike[k]);
 	free(d->row);
 	free(d->fact);
+	diff_free_series(d);
 	memset(d, 0, sizeof(*d));
 }

@@ -47,6 +47,7 @@
 #ifndef CULPRIT_DIFF_H
 #define CULPRIT_DIFF_H
 
+#include "model/diff_series.h"
 #include "model/ratio.h"
 #include "model/view.h"
 
@@ -121,6 +122,8 @@ struct diff {
 	uint32_t rows;
 	struct diff_fact *fact; /* owned */
 	uint32_t facts;
+	struct diff_series *series; /* owned: what workloads measured */
+	uint32_t nseries;
 };
 
 /* side[n], 2 to DIFF_FILES of them, each of one view or more, outlive the diff; each view has

@@ -34,6 +34,7 @@ static const char *const left_out[] = {
 	"sys/devices/system/clocksource/clocksource0/current_clocksource",
 	"sys/devices/system/edac/mc/mc*/ce_count",
 	"sys/hypervisor/type",
+	"run/root",
 	"run/tasks/*",
 	"run/dmesg",
 	NULL,

@@ -4,6 +4,7 @@
 #define CULPRIT_SERIES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/hist.h"
 

@@ -19,7 +19,6 @@
 #include "render/diff_page.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -34,7 +33,7 @@
 
 /* ---- parts ---- */
 
-static void heading(const struct page *p, const char *text)
+void diff_heading(const struct page *p, const char *text)
 {
 	if (p->markdown)
 		fprintf(p->out, "\n## %c%s\n\n", text[0] & ~0x20, text + 1);
@@ -43,7 +42,7 @@ static void heading(const struct page *p, const char *text)
 			p->colour ? "\033[0m" : "");
 }
 
-static void print(const struct page *p, struct table *t)
+void diff_print(const struct page *p, struct table *t)
 {
 	if (!t)
 		return;
@@ -54,8 +53,7 @@ static void print(const struct page *p, struct table *t)
 	table_free(t);
 }
 
-/* A name from the machine: escaped, and in Markdown a code span. */
-static void name_cell(const struct page *p, struct table *t, const char *name)
+void diff_name_cell(const struct page *p, struct table *t, const char *name)
 {
 	char text[TEXT_LEN], span[TEXT_LEN + 32];
 
@@ -68,7 +66,7 @@ static const char *ns_text(double ns, char *buf, size_t len)
 	return format_ns((uint64_t)(ns + 0.5), buf, len);
 }
 
-static void ratio_cells(struct table *t, const struct ratio *r)
+void diff_ratio_cells(struct table *t, const struct ratio *r)
 {
 	char a[32], b[32];
 
@@ -77,16 +75,16 @@ static void ratio_cells(struct table *t, const struct ratio *r)
 		    render_diff_number(r->high, b, sizeof(b)));
 }
 
-static const char *style(enum diff_verdict v)
+const char *diff_style(enum diff_verdict v)
 {
 	return v == DIFF_SAME || v == DIFF_UNCLEAR ? "2"
 	       : v == DIFF_NEW || v == DIFF_WORSE  ? "1;31"
 						   : "1;32";
 }
 
-static void verdict_cell(struct table *t, enum diff_verdict v)
+void diff_verdict_cell(struct table *t, enum diff_verdict v)
 {
-	table_cell(t, style(v), diff_verdict_name(v));
+	table_cell(t, diff_style(v), diff_verdict_name(v));
 }
 
 static void file_columns(const struct diff *d, struct table *t, enum table_align align,
@@ -107,9 +105,9 @@ static void file_row(const struct page *p, struct table *t, uint32_t k, const ch
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		observed_ns += v->cpu[i].observed_ns;
 	table_cell(t, "1", diff_letter(k));
-	name_cell(p, t, name);
-	name_cell(p, t, v->host.hostname);
-	name_cell(p, t, v->host.kernel);
+	diff_name_cell(p, t, name);
+	diff_name_cell(p, t, v->host.hostname);
+	diff_name_cell(p, t, v->host.kernel);
 	table_cell(t, NULL, cpus_format(&v->run.cpus, text, 40));
 	table_cell(t, NULL, format_ns(observed_ns / v->ncpus, text, sizeof(text)));
 	table_cellf(t, NULL, "%.19s%s",
@@ -134,7 +132,7 @@ static void write_files(const struct page *p)
 	for (uint32_t k = 0, name = 0; k < p->d->n; k++)
 		for (uint32_t i = 0; i < p->d->side[k].n; i++)
 			file_row(p, t, k, p->names[name++], p->d->side[k].view[i]);
-	print(p, t);
+	diff_print(p, t);
 }
 
 static bool several(const struct diff *d)
@@ -156,11 +154,12 @@ static void write_facts(const struct page *p)
 	t = table_new(p->width, 2);
 	if (!t)
 		return;
-	heading(p, several(d) ? "not the same, by the first recording of each" : "not the same");
+	diff_heading(p,
+		     several(d) ? "not the same, by the first recording of each" : "not the same");
 	table_column(t, "what", ALIGN_LEFT, true);
 	file_columns(d, t, ALIGN_LEFT, true);
 	for (uint32_t i = 0; i < shown; i++) {
-		name_cell(p, t, d->fact[i].what);
+		diff_name_cell(p, t, d->fact[i].what);
 		for (uint32_t k = 0; k < d->n; k++) {
 			char value[VALUE_MAX];
 
@@ -169,14 +168,14 @@ static void write_facts(const struct page *p)
 
 				if (len >= VALUE_MAX)
 					strcpy(value + VALUE_MAX - 4, "...");
-				name_cell(p, t, value);
+				diff_name_cell(p, t, value);
 			} else {
 				table_cell(t, NULL, "-");
 			}
 		}
 		table_end_row(t);
 	}
-	print(p, t);
+	diff_print(p, t);
 	if (d->facts > shown)
 		fprintf(p->out, "%s%u more are in -f json\n", p->markdown ? "\n" : "  ",
 			d->facts - shown);
@@ -184,7 +183,7 @@ static void write_facts(const struct page *p)
 
 /* ---- all hiccups ---- */
 
-static void total_columns(const struct page *p, struct table *t)
+void diff_total_columns(const struct page *p, struct table *t)
 {
 	table_column(t, "", ALIGN_LEFT, false);
 	file_columns(p->d, t, ALIGN_RIGHT, false);
@@ -206,15 +205,15 @@ static void total_row(const struct page *p, struct table *t, bool time)
 					: render_diff_number(c[k].per_s, a, sizeof(a));
 
 		if (k && p->d->n > 2 && time)
-			table_cellf(t, style(c[k].verdict), "%s %s",
+			table_cellf(t, diff_style(c[k].verdict), "%s %s",
 				    diff_verdict_name(c[k].verdict), text);
 		else
 			table_cell(t, NULL, text);
 	}
 	if (p->d->n == 2) {
-		ratio_cells(t, time ? &c[1].time_ratio : &c[1].count_ratio);
+		diff_ratio_cells(t, time ? &c[1].time_ratio : &c[1].count_ratio);
 		if (time)
-			verdict_cell(t, c[1].verdict);
+			diff_verdict_cell(t, c[1].verdict);
 	}
 	table_end_row(t);
 }
@@ -247,9 +246,10 @@ static void write_total(const struct page *p)
 
 	if (!t)
 		return;
-	heading(p, p->d->view[0]->run.watch ? "all hiccups, each second of a thread"
-					    : "all hiccups, each second of a CPU");
-	total_columns(p, t);
+	diff_heading(p, p->d->view[0]->run.watch ? "all hiccups, each second of a thread"
+			: p->d->nseries ? "all windows above their thresholds, each second of a CPU"
+					: "all hiccups, each second of a CPU");
+	diff_total_columns(p, t);
 	total_row(p, t, true);
 	total_row(p, t, false);
 	if (p->d->traced) {
@@ -268,7 +268,7 @@ static void write_total(const struct page *p)
 	length_row(p, t, "p99 length", offsetof(struct diff_cell, p99_ns));
 	length_row(p, t, "p99.9 length", offsetof(struct diff_cell, p999_ns));
 	length_row(p, t, "longest", offsetof(struct diff_cell, max_ns));
-	print(p, t);
+	diff_print(p, t);
 }
 
 /* ---- sources ---- */
@@ -285,18 +285,18 @@ static void source_row(const struct page *p, struct table *t, const struct diff_
 	char a[32], text[DIFF_WHO], span[DIFF_WHO + 32];
 
 	if (p->d->n == 2)
-		verdict_cell(t, c[1].verdict);
+		diff_verdict_cell(t, c[1].verdict);
 	for (uint32_t k = 0; k < p->d->n; k++) {
 		const char *ns = c[k].total_ns ? ns_text(c[k].ns_per_s, a, sizeof(a)) : "0";
 
 		if (k && p->d->n > 2)
-			table_cellf(t, style(c[k].verdict), "%s %s",
+			table_cellf(t, diff_style(c[k].verdict), "%s %s",
 				    diff_verdict_name(c[k].verdict), ns);
 		else
 			table_cell(t, NULL, ns);
 	}
 	if (p->d->n == 2)
-		ratio_cells(t, deciding(&c[0], &c[1]));
+		diff_ratio_cells(t, deciding(&c[0], &c[1]));
 	table_cell(t, "2", source_kind_name(r->kind));
 	render_diff_who(r, text, sizeof(text));
 	table_cell(t, r->changed ? "1" : NULL,
@@ -338,8 +338,8 @@ static void write_sources(const struct page *p)
 	t = table_new(p->width, 2);
 	if (!t)
 		return;
-	heading(p, p->d->view[0]->run.watch ? "sources, time each second of a thread"
-					    : "sources, time each second of a CPU");
+	diff_heading(p, p->d->view[0]->run.watch ? "sources, time each second of a thread"
+						 : "sources, time each second of a CPU");
 	if (d->n == 2)
 		table_column(t, "verdict", ALIGN_LEFT, false);
 	file_columns(d, t, ALIGN_RIGHT, false);
@@ -351,7 +351,7 @@ static void write_sources(const struct page *p)
 	table_column(t, "who", ALIGN_LEFT, true);
 	for (uint32_t i = 0; i < shown; i++)
 		source_row(p, t, &d->row[i]);
-	print(p, t);
+	diff_print(p, t);
 	if (d->rows > shown)
 		fprintf(p->out, "%s%u more%s are in -f json\n", p->markdown ? "\n" : "  ",
 			d->rows - shown, any(d, shown) ? "" : ", all the same,");
@@ -371,10 +371,11 @@ static void write_page(const struct page *p)
 	diff_thresholds(p);
 	diff_between(p);
 	write_facts(p);
+	diff_series(p);
 	write_total(p);
 	write_sources(p);
 	diff_unclear(p);
-	heading(p, "lengths, by how often they came");
+	diff_heading(p, "lengths, by how often they came");
 	if (p->markdown)
 		fprintf(p->out, "```\n");
 	render_diff_lengths(p->d, p->width, p->out);

@@ -121,6 +121,47 @@ static void write_sides(struct json *j, const struct diff *d)
 	json_end(j);
 }
 
+static void write_figures(struct json *j, const struct diff_series *s, uint32_t k)
+{
+	static const char *const keys[DIFF_FIGURES] = {"p50", "p90", "p99", "p999", "max"};
+
+	for (int i = 0; i < DIFF_FIGURES; i++) {
+		const struct diff_value *v = &s->side[k][i];
+
+		json_object_flat(j, keys[i]);
+		if (s->count[k])
+			json_double(j, "ns", v->value / (s->fine ? 1000.0 : 1), s->fine ? 3 : 0);
+		else
+			json_null(j, "ns");
+		if (k) {
+			write_ratio(j, "ratio", &v->ratio);
+			json_string(j, "verdict",
+				    v->verdict < 0 ? NULL : diff_verdict_name(v->verdict));
+		}
+		json_end(j);
+	}
+}
+
+/* Writes what workloads measured. */
+static void write_series(struct json *j, const struct diff *d)
+{
+	json_array(j, "series");
+	for (uint32_t i = 0; i < d->nseries; i++) {
+		json_object(j, NULL);
+		json_string(j, "name", d->series[i].name);
+		json_array(j, "files");
+		for (uint32_t k = 0; k < d->n; k++) {
+			json_object(j, NULL);
+			json_u64(j, "count", d->series[i].count[k]);
+			write_figures(j, &d->series[i], k);
+			json_end(j);
+		}
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 int render_diff_json(const struct diff *d, const char *const *names, FILE *out)
 {
 	struct json j;
@@ -136,6 +177,7 @@ int render_diff_json(const struct diff *d, const char *const *names, FILE *out)
 	json_end(&j);
 	write_sides(&j, d);
 	write_environment(&j, d);
+	write_series(&j, d);
 	json_array_flat(&j, "bin_edges_ns");
 	for (unsigned i = 0; i <= DIFF_BINS; i++)
 		json_double(&j, NULL, diff_bin_ns(d, i), 1);

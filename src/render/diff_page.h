@@ -1,4 +1,4 @@
-/* A comparison being written for people. For diff.c and diff_notes.c alone. */
+/* A comparison being written for people. For the files of diff alone. */
 #ifndef CULPRIT_RENDER_DIFF_PAGE_H
 #define CULPRIT_RENDER_DIFF_PAGE_H
 
@@ -15,6 +15,22 @@ struct page {
 };
 
 const char *diff_letter(uint32_t side); /* "A" */
+
+/* ---- parts: tables that both files write ---- */
+
+struct table;
+void diff_heading(const struct page *p, const char *text);
+void diff_print(const struct page *p, struct table *t); /* and frees it; NULL: nothing */
+/* A name from the machine: escaped, and in Markdown a code span. */
+void diff_name_cell(const struct page *p, struct table *t, const char *name);
+void diff_ratio_cells(struct table *t, const struct ratio *r);
+const char *diff_style(enum diff_verdict v);
+void diff_verdict_cell(struct table *t, enum diff_verdict v);
+void diff_total_columns(const struct page *p, struct table *t); /* sides, ratio, verdict */
+
+void diff_series(const struct page *p); /* what workloads measured */
+
+/* ---- notes ---- */
 
 void diff_losses(const struct page *p); /* reports what the recordings lack */
 void diff_unlike(const struct page *p); /* reports how recordings of one side differ */

@@ -32,6 +32,9 @@ ok "and short gaps, with those that were it before" "  short gaps, besides  26.0
 ok "JSON has the threshold that holds" " *\"threshold_ns\": 500,"
 "$build/culprit" diff short.rec short.rec >out 2>&1
 ok "against itself they are hiccups" "  hiccups  *71  *71 .*"
+"$build/culprit" diff sleep.rec sleep.rec >out 2>&1
+ok "all values of a series are compared, and not only its outliers" "  latency  *count  *40  *40"
+ok "by their percentiles" "  *median  *3.06 us  3.06 us  *1  .*  same"
 "$build/culprit" diff sleep.rec guest.rec >out 2>&1
 ok "of a workload's windows the thresholds stay, and that is said" \
 	"  the thresholds differ, and each recording's hiccups are those above its own: .*"

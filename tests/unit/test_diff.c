@@ -556,6 +556,117 @@ static void test_environment_alike(void **state)
 	check_facts(none);
 }
 
+/* ---- what workloads measured ---- */
+
+/* Gives the run's CPU a series of n latencies by chance: exponential around a mean. */
+static void measured(struct view *v, const char *name, uint32_t n, double mean_ns)
+{
+	struct cpu *cpu = &v->cpu[0];
+
+	if (!cpu->series)
+		cpu->series = calloc(SERIES_MAX, sizeof(*cpu->series));
+	assert_non_null(cpu->series);
+	snprintf(cpu->series[cpu->nseries].name, SERIES_NAME, "%s", name);
+	assert_int_equal(hist_init(&cpu->series[cpu->nseries].hist, SERIES_BITS), 0);
+	for (uint32_t i = 0; i < n; i++)
+		hist_add(&cpu->series[cpu->nseries].hist, 1 - mean_ns * log(uniform()));
+	cpu->nseries++;
+}
+
+static const struct diff_value *figure(const char *name, uint32_t side, enum diff_figure which)
+{
+	for (uint32_t i = 0; i < d.nseries; i++)
+		if (!strcmp(d.series[i].name, name))
+			return &d.series[i].side[side][which];
+	fail_msg("no series %s", name);
+	return NULL;
+}
+
+/* One recording a side: what is more than chance is no more than unclear while two windows may
+ * differ by as much; and a maximum tells nothing. */
+static void test_series(void **state)
+{
+	const struct view *views[] = {&a, &b};
+
+	(void)state;
+	run_init(&a, one_cpu, 1, 1);
+	run_init(&b, one_cpu, 1, 1);
+	measured(&a, "latency", 4000, 30000);
+	measured(&b, "latency", 4000, 60000);
+	measured(&b, "only here", 10, 500);
+	make();
+	assert_int_equal(d.nseries, 2);
+	check_near(figure("latency", 1, FIGURE_P50)->ratio.value, 2, 0.15);
+	check_verdict(figure("latency", 1, FIGURE_P50)->verdict, DIFF_WORSE);
+	check_verdict(figure("latency", 1, FIGURE_P99)->verdict, DIFF_WORSE);
+	assert_true(diff_value_worse_by(figure("latency", 1, FIGURE_P50), 50));
+	assert_false(diff_value_worse_by(figure("latency", 1, FIGURE_P50), 150));
+	assert_int_equal(figure("latency", 1, FIGURE_MAX)->verdict, -1);
+	assert_true(isinf(figure("latency", 1, FIGURE_MAX)->ratio.high));
+	assert_int_equal(figure("latency", 1, FIGURE_MAX)->value, b.cpu[0].series[0].hist.max);
+	assert_true(isnan(figure("only here", 1, FIGURE_P50)->ratio.value));
+	assert_int_equal(figure("only here", 1, FIGURE_P50)->verdict, -1);
+	diff_free(&d);
+	assert_int_equal(diff_of(&d, views, 2, 3), 0);
+	check_verdict(figure("latency", 1, FIGURE_P50)->verdict, DIFF_UNCLEAR);
+	assert_false(diff_value_worse_by(figure("latency", 1, FIGURE_P50), 50));
+}
+
+/* Recordings in turn tell how far windows differ: what differs by more is better or worse, also
+ * less than the factor assumed otherwise. */
+static void test_series_in_turn(void **state)
+{
+	static struct view v[6];
+	const struct view *first[3], *other[3];
+	const struct diff_side side[] = {{first, 3}, {other, 3}};
+	static const double unsteady[] = {10000, 30000, 40000, 20000, 20000, 50000};
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		run_init(&v[i], one_cpu, 1, 1);
+		v[i].run.started[18] = '0' + i;
+		measured(&v[i], "faster", 4000, i % 2 ? 20000 : 30000);
+		measured(&v[i], "unsteady", 4000, unsteady[i]);
+		*(i % 2 ? &other[i / 2] : &first[i / 2]) = &v[i];
+	}
+	assert_int_equal(diff_make(&d, side, 2, 3), 0);
+	assert_true(d.in_turn[1]);
+	check_verdict(figure("faster", 1, FIGURE_P50)->verdict, DIFF_BETTER);
+	check_near(figure("faster", 1, FIGURE_P50)->ratio.value, 2.0 / 3, 0.1);
+	check_verdict(figure("unsteady", 1, FIGURE_P50)->verdict, DIFF_SAME);
+	assert_true(figure("unsteady", 1, FIGURE_P50)->ratio.low <= 1 &&
+		    figure("unsteady", 1, FIGURE_P50)->ratio.high >= 1);
+	assert_true(figure("faster", 1, FIGURE_MAX)->verdict >= 0);
+	for (int i = 0; i < 6; i++)
+		view_free(&v[i]);
+}
+
+/* Of equal distributions the interval of a percentile misses 1 five times in 100: of these 400,
+ * with a fixed seed, as often as the binomial distribution says. */
+static void test_series_covers(void **state)
+{
+	int missed[2] = {0};
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		run_init(&a, one_cpu, 1, 1);
+		run_init(&b, one_cpu, 1, 1);
+		measured(&a, "latency", 1000, 30000);
+		measured(&b, "latency", 700, 30000);
+		make();
+		for (int k = 0; k < 2; k++) {
+			const struct diff_value *f =
+				figure("latency", 1, k ? FIGURE_P90 : FIGURE_P50);
+
+			missed[k] += f->ratio.low > 1 || f->ratio.high < 1;
+		}
+		end(NULL);
+	}
+	for (int k = 0; k < 2; k++)
+		if (missed[k] < 2 || missed[k] > 40)
+			fail_msg("%d of 400 intervals missed 1", missed[k]);
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, end)
 
 int main(void)
@@ -577,6 +688,9 @@ int main(void)
 		TEST(test_lost_hiccups_are_lost_time),
 		TEST(test_three),
 		TEST(test_untraced),
+		TEST(test_series),
+		TEST(test_series_in_turn),
+		TEST(test_series_covers),
 		TEST(test_environment),
 		TEST(test_environment_alike),
 	};
