@@ -150,7 +150,9 @@ PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c
 MADE_SRC := $(O)/causes.c $(O)/topics.c $(O)/html_css.c $(O)/report_schema.c $(O)/perfetto.pb-c.c
 PURE_OBJ := $(PURE_SRC:%.c=$(O)/%.o) $(MADE_SRC:.c=.o)
-LIBPURE	= -lm -lz $(if $(ZSTD),-lzstd) -l:libprotobuf-c.a
+# A user who copies the binary need not have protobuf-c; distributions give -lprotobuf-c.
+PROTOBUF_C ?= -l:libprotobuf-c.a
+LIBPURE	= -lm -lz $(if $(ZSTD),-lzstd) $(PROTOBUF_C)
 LIVE_OBJ := $(LIVE_SRC:%.c=$(O)/%.o)
 
 # Objects are built again when the way they are built changes.
@@ -223,7 +225,7 @@ $(O)/poke: $(POKE_OBJ)
 
 .SECONDARY:
 
--include $(shell find $(O) -name '*.d' 2>/dev/null)
+-include $(shell find $(O) -path $(O)/package -prune -o -type f -name '*.d' -print 2>/dev/null)
 
 # ---- use ----
 run: $(O)/.setup-run ## install what is missing, build, and measure for 10 s
@@ -325,6 +327,20 @@ check-browser: $(O)/.setup-check ## install Chromium (100 MB), and look at the H
 	$(Q)$(MAKE) --no-print-directory WERROR=1 all unit-tests
 	$(Q)tests/check $(O) browser
 
+check-package: $(O)/.setup-check ## make all packages of the commit, and look into them (root)
+	$(Q)tools/setup debhelper fakeroot rpm lintian skopeo python3-yaml
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-promtool $(O)/kubernetes
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)tests/check $(O) tests/package/10-packages.t tests/package/20-deploy.t
+
+SCHEMAS	:= kubernetes_validate/kubernetes-json-schema/v1.30.0-local-strict
+$(O)/kubernetes: tests/package/schemas.txt $(O)/.setup-readers
+	$(Q)rm -rf $@ && mkdir -p $@.new
+	$(Q)$(O)/readers/bin/pip download -q --no-cache-dir --no-deps --require-hashes \
+		-r $< -d $@.new
+	$(Q)cd $@.new && python3 -m zipfile -e *.whl . && mv $(SCHEMAS) ../$(@F)
+	$(Q)rm -rf $@.new && touch $@
+
 # Each tests/fuzz/fuzz_NAME.c is linked with all pure code; tests/fuzz/10-run.t starts it from
 # tests/fixtures/NAME and the words of NAME.dict, the one of recordings from those of tests/golden.
 # They need a part of clang that Debian packages apart; without it `make check` skips them.
@@ -412,6 +428,18 @@ dist: ## the commit's source as build/culprit-VERSION.tar.gz
 	$(Q)mkdir -p $(O)
 	$(Q)git archive --prefix=culprit-$(VERSION)/ HEAD | gzip -9n > $(DIST)
 
+deb: dist ## a Debian package of the commit, as build/culprit_VERSION_ARCH.deb
+	$(Q)tools/setup $(PACKAGES) debhelper fakeroot
+	$(Q)tools/package/build deb $(O) $(VERSION)
+
+rpm: dist ## the same as an RPM
+	$(Q)tools/setup $(PACKAGES) rpm
+	$(Q)tools/package/build rpm $(O) $(VERSION)
+
+image: $(O)/.setup-run ## an OCI image that holds the static file alone
+	$(Q)$(MAKE) --no-print-directory STATIC=1 O=$(O)/static $(O)/static/culprit
+	$(Q)tools/package/build image $(O) $(VERSION)
+
 uninstall: ## what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/culprit $(DESTDIR)$(PREFIX)/include/culprit.h
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/culprit.1
@@ -427,5 +455,6 @@ help: ## this list
 	$(Q)sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
-.PHONY: all run check dist live check-san check-browser check-roots check-all lab fuzz golden \
-	pictures accuracy oracle unit-tests bench lint fmt install uninstall clean help
+.PHONY: all run check dist deb rpm image live check-san check-browser check-roots check-package \
+	check-all lab fuzz golden pictures accuracy oracle unit-tests bench lint fmt install \
+	uninstall clean help

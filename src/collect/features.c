@@ -9,6 +9,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef CULPRIT_ZSTD
+#include <zstd.h>
+#endif
 
 #include "collect/host.h"
 
@@ -58,6 +61,18 @@ static void take_hook(void *ctx, const char *hook, enum hook_state state)
 	}
 }
 
+static const char *zstd_version(void)
+{
+#ifdef CULPRIT_ZSTD
+	static char text[32];
+
+	snprintf(text, sizeof(text), "zstd %s", ZSTD_versionString());
+	return text;
+#else
+	return "no zstd";
+#endif
+}
+
 struct features *features_read(void)
 {
 	struct features *f = calloc(1, sizeof(*f));
@@ -79,8 +94,9 @@ struct features *features_read(void)
 	for (uint32_t i = 0; i < f->hooks.n; i++)
 		f->hooks.of_state[f->hooks.state[i]]++;
 	snprintf(f->libraries, sizeof(f->libraries),
-		 "libbpf %d.%d, libelf %s, zlib %s, protobuf-c %s", libbpf_major_version(),
-		 libbpf_minor_version(), ELFUTILS_NUMBER, zlibVersion(), protobuf_c_version());
+		 "libbpf %d.%d, libelf %s, zlib %s, %s, protobuf-c %s", libbpf_major_version(),
+		 libbpf_minor_version(), ELFUTILS_NUMBER, zlibVersion(), zstd_version(),
+		 protobuf_c_version());
 	return f;
 }
 

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""What is handed to others: the tarball, the packages of Debian and of RPM, the image."""
+import glob
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+
+from lib import CULPRIT, ROOT, done, is_, ok, skip, skip_all
+
+BUILD = os.path.dirname(CULPRIT)
+if subprocess.run(["git", "-C", ROOT, "rev-parse"], capture_output=True).returncode:
+    skip_all("packages are made of a commit, and this is no checkout")
+place = tempfile.mkdtemp()
+
+
+def run(*words, **options):
+    return subprocess.run(words, capture_output=True, text=True, **options)
+
+
+def make(*words):
+    r = run("make", "-C", ROOT, "--no-print-directory", f"O={os.path.relpath(BUILD, ROOT)}", *words)
+    ok(r.returncode == 0, f"make {' '.join(words)}", r.stdout[-2000:], r.stderr[-2000:])
+    return r.stdout.split()[-1] if r.stdout.split() else ""
+
+
+def digest(path):
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
+def names(paths):
+    return {re.sub(r"\.gz$", "", p.lstrip(".")) for p in paths if not p.endswith("/")}
+
+
+VERSION = run(CULPRIT, "version").stdout.split()[1]
+PARTS = {"/usr/bin/culprit", "/usr/include/culprit.h", "/usr/share/man/man1/culprit.1",
+         "/usr/share/man/man1/culprit-run.1", "/usr/share/man/man5/culprit-formats.5",
+         "/usr/share/man/man7/culprit-reading.7",
+         "/usr/share/bash-completion/completions/culprit",
+         "/usr/share/fish/vendor_completions.d/culprit.fish",
+         "/usr/share/zsh/site-functions/_culprit"}
+COMMIT = run("git", "-C", ROOT, "rev-parse", "HEAD").stdout.strip()
+
+
+def is_of_this_commit(program, what):
+    about = json.loads(run(program, "version", "-f", "json").stdout)
+    ok(about["version"] == VERSION and COMMIT.startswith(about["commit"]),
+       f"{what}: its program is of the commit, though built from the tarball", about, COMMIT)
+
+
+# ---- the tarball ----
+tarball = os.path.join(BUILD, f"culprit-{VERSION}.tar.gz")
+make("dist")
+first = digest(tarball)
+make("dist")
+is_(digest(tarball), first, "the tarball of a commit has the same bytes each time")
+with tarfile.open(tarball) as t:
+    is_({n.split("/")[0] for n in t.getnames()}, {f"culprit-{VERSION}"}, "in a folder of its own")
+
+# ---- Debian ----
+deb = make("deb")
+listed = run("dpkg-deb", "-c", deb).stdout.splitlines()
+is_(sorted(PARTS - names(line.split()[5] for line in listed)), [], "deb: all parts")
+is_([line for line in listed if not re.match(r"\S+ root/root ", line)], [], "deb: all are root's")
+run("dpkg-deb", "-x", deb, f"{place}/deb")
+is_of_this_commit(f"{place}/deb/usr/bin/culprit", "deb")
+if shutil.which("lintian"):
+    r = run("lintian", "--allow-root", "--fail-on", "error,warning", deb,
+            env={**os.environ, "TMPDIR": place})  # where it leaves a file
+    ok(r.returncode == 0, "deb: lintian finds no error and no warning", r.stdout)
+else:
+    skip("deb: lintian", "lintian is not installed")
+
+# ---- RPM ----
+rpm = make("rpm")
+is_(sorted(PARTS - names(run("rpm", "-qpl", rpm).stdout.split())), [], "rpm: all parts")
+is_(run("rpm", "-qp", "--qf", "%{VERSION} %{LICENSE}", rpm).stdout,
+    f"{VERSION} GPL-2.0-or-later AND MIT", "rpm: version and licence")
+
+# ---- the image, and the static file in it ----
+image = make("image")
+with tarfile.open(image) as t:
+    t.extractall(f"{place}/image")
+blobs = glob.glob(f"{place}/image/blobs/sha256/*")
+is_([b for b in blobs if digest(b) != os.path.basename(b)], [], "image: blobs are what they say")
+with open(f"{place}/image/index.json", encoding="utf-8") as f:
+    manifest = json.load(f)["manifests"][0]["digest"].split(":")[1]
+with open(f"{place}/image/blobs/sha256/{manifest}", encoding="utf-8") as f:
+    layer = json.load(f)["layers"][0]["digest"].split(":")[1]
+root = f"{place}/root"
+with tarfile.open(f"{place}/image/blobs/sha256/{layer}") as t:
+    t.extractall(root)
+is_([os.path.relpath(os.path.join(d, f), root) for d, _, files in os.walk(root) for f in files],
+    ["usr/bin/culprit"], "image: it holds the program alone")
+ok(os.path.getsize(f"{root}/usr/bin/culprit") <= 5_000_000, "image: 5 MB at most",
+   os.path.getsize(f"{root}/usr/bin/culprit"))
+if os.geteuid() == 0:
+    for name in "proc", "sys":
+        os.mkdir(f"{root}/{name}")
+    r = run("unshare", "-m", "sh", "-c", f"mount --rbind /proc {root}/proc && "
+            f"mount --rbind /sys {root}/sys && exec chroot {root} /usr/bin/culprit run -d 300ms -q "
+            "-f json")
+    report = json.loads(r.stdout) if r.returncode == 0 else {}
+    ok(report.get("cpus") and report["run"]["traced"], "image: it traces where nothing else is",
+       r.returncode, r.stderr, str(report)[:500])
+else:
+    skip("image: it traces where nothing else is", "needs root")
+if shutil.which("skopeo"):
+    r = run("skopeo", "inspect", f"oci-archive:{image}")
+    ok(r.returncode == 0 and json.loads(r.stdout)["Os"] == "linux", "image: skopeo reads it",
+       r.stderr)
+else:
+    skip("image: skopeo reads it", "skopeo is not installed")
+shutil.rmtree(place)
+done()

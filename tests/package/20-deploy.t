@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""The files of tools/deploy, each by its own ecosystem's checker; and what they run, as they do."""
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+
+from lib import BUILD, CULPRIT, ROOT, culprit, done, is_, ok, skip
+
+DEPLOY = os.path.join(ROOT, "tools", "deploy")
+place = tempfile.mkdtemp()
+
+
+def run(*words, **options):
+    return subprocess.run(words, capture_output=True, text=True, **options)
+
+
+def names(pattern):
+    return sorted(glob.glob(os.path.join(DEPLOY, pattern)))
+
+
+# ---- Prometheus, Grafana ----
+promtool = os.path.join(BUILD, "promtool")
+with open(os.path.join(DEPLOY, "grafana", "culprit.json"), encoding="utf-8") as f:
+    board = json.load(f)
+if os.path.exists(promtool):
+    for path in names("prometheus/rules-test.yml"):
+        r = run(promtool, "test", "rules", path)
+        ok(r.returncode == 0, "promtool: the rules do what their cases say", r.stdout, r.stderr)
+    # The dashboard's expressions, with its variables filled in, as if they were rules.
+    exprs = [t["expr"].replace("$instance", "a").replace("$cpu", "3") for p in board["panels"]
+             for t in p["targets"]]
+    path = os.path.join(place, "board.yml")
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({"groups": [{"name": "board", "rules": [
+            {"record": f"board:{i}", "expr": e} for i, e in enumerate(exprs)]}]}, f)
+    r = run(promtool, "check", "rules", path)
+    ok(r.returncode == 0 and len(exprs) == len(board["panels"]), "grafana: the expressions parse",
+       r.stdout, r.stderr)
+else:
+    skip("promtool: the rules do what their cases say", "promtool is not there")
+with open(os.path.join(DEPLOY, "prometheus", "rules.yml"), encoding="utf-8") as f:
+    rules = f.read()
+known = set(re.findall(r"record: (\S+)", rules)) | {"node_textfile_mtime_seconds"}
+for path in glob.glob(os.path.join(ROOT, "tests/golden/expected/*.prometheus")):
+    with open(path, encoding="utf-8") as f:
+        known |= {n + end for n in re.findall(r"^# TYPE (\S+)", f.read(), re.M)
+                  for end in ("", "_bucket", "_sum", "_count")}
+used = set(re.findall(r"\b(?:culprit[_:][a-z0-9_:]+|node_textfile\w+)", rules + json.dumps(board)))
+is_(sorted(used - known - {"culprit:lost"}), [], "every metric that they name is one of culprit's")
+spots = [(p["gridPos"]["y"] + dy, p["gridPos"]["x"] + dx) for p in board["panels"]
+         for dy in range(p["gridPos"]["h"]) for dx in range(p["gridPos"]["w"])]
+ok(len(spots) == len(set(spots)) and max(x for _, x in spots) < 24,
+   "grafana: no panel lies on another, none beyond the page")
+is_(len({p["id"] for p in board["panels"]}), len(board["panels"]), "grafana: their ids differ")
+
+# ---- systemd ----
+for path in names("systemd/*.service"):
+    name = os.path.basename(path)
+    with open(path, encoding="utf-8") as f:
+        unit = f.read().replace("\\\n", " ")
+    if shutil.which("systemd-analyze"):
+        r = run("systemd-analyze", "security", "--offline=yes", "--threshold=30", path)
+        ok(r.returncode == 0, f"{name}: exposure of 3.0 at most", r.stdout[-300:], r.stderr)
+        r = run("systemd-analyze", "verify", "--man=no", path)
+        wrong = [line for line in r.stderr.splitlines()
+                 if name in line and "is not executable" not in line]
+        is_(wrong, [], f"{name}: systemd takes it")
+    else:
+        skip(f"{name}: systemd takes it", "systemd-analyze is not there")
+    caps = re.search(r"^CapabilityBoundingSet=(.*)", unit, re.M).group(1).lower().split()
+    start = re.search(r"^ExecStart=(.*)", unit, re.M).group(1).replace("%%", "%")
+    if os.geteuid() == 0:
+        state = os.path.join(place, name)
+        os.mkdir(state)
+        words = shlex.split(re.sub(r"-d \w+", "-d 500ms", start))
+        r = run("setpriv", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all,"
+                + ",".join("+" + c.removeprefix("cap_") for c in caps), *words,
+                env={**os.environ, "PATH": f"{os.path.dirname(CULPRIT)}:{os.environ['PATH']}",
+                     "STATE_DIRECTORY": state, "CULPRIT_OPTIONS": "-P f:1"})
+        made = glob.glob(os.path.join(state, "*.rec"))
+        ok(r.returncode in (0, 2, 3) and len(made) == 1,
+           f"{name}: with these capabilities it does its work", r, made)
+        report = json.loads(culprit("report", "-f", "json", *made).out)
+        ok(report["run"]["traced"] and report["run"]["priority"] == "SCHED_FIFO 1",
+           f"{name}: it traces, at the priority that it was given", report["run"])
+    else:
+        skip(f"{name}: with these capabilities it does its work", "needs root")
+
+# ---- Kubernetes: against the schemas of its own API, which `make check-package` fetches ----
+schemas = os.path.join(BUILD, "kubernetes")
+try:
+    import jsonschema
+    import warnings
+    import yaml
+    warnings.simplefilter("ignore", DeprecationWarning)  # Debian's jsonschema has nothing newer
+except ImportError as why:
+    skip("kubernetes", str(why))
+else:
+    for path in names("ci/*.yml"):
+        with open(path, encoding="utf-8") as f:
+            text = f.read()
+        ok(isinstance(yaml.safe_load(text), dict), f"{os.path.basename(path)} is YAML")
+        line = re.search(r"culprit run[^|&>]*", re.sub(r"\\\n", " ", text)).group().split("\n")[0]
+        words = shlex.split(re.sub(r"-d \w+", "-d 200ms", line.split(" -o ")[0]))
+        r = culprit(*words[1:], "-o", "/dev/null")
+        ok(r.rc in (0, 2), f"{os.path.basename(path)}: its command runs", r)
+    for path in names("kubernetes/*.yaml"):
+        with open(path, encoding="utf-8") as f:
+            thing = yaml.safe_load(f)
+        kind = f"{thing['kind']}-{thing['apiVersion'].replace('/', '-')}".lower()
+        schema = os.path.join(schemas, kind + ".json")
+        if not os.path.exists(schema):
+            skip(f"{os.path.basename(path)} fits the API", f"{schema} is not there")
+            continue
+        with open(schema, encoding="utf-8") as f:
+            root = json.load(f)
+        with open(os.path.join(schemas, "_definitions.json"), encoding="utf-8") as f:
+            definitions = json.load(f)
+        resolver = jsonschema.RefResolver.from_schema(root, store={
+            re.sub(r"[^/]*$", "_definitions.json", root["$id"]): definitions})
+        errors = [e.message for e in jsonschema.Draft7Validator(root, resolver=resolver)
+                  .iter_errors(thing)]
+        is_(errors, [], f"{os.path.basename(path)} fits the API")
+        pod = thing["spec"]["template"]["spec"]
+        ok(pod["hostPID"] and not pod["automountServiceAccountToken"],
+           f"{os.path.basename(path)}: the machine's PIDs, and no token")
+shutil.rmtree(place)
+done()
