@@ -1,5 +1,6 @@
 """Recordings as a stranger may make them: chunks of a good one, taken apart, changed and sealed
 again (src/recording/format.h)."""
+import ctypes
 import struct
 import zlib
 
@@ -48,13 +49,26 @@ class Reader:
         return self.data[self.at:]
 
 
+def unpack(payload, size):
+    """By zstd, whose library is there where culprit packs with it, or by zlib."""
+    if payload[:4] != b"\x28\xb5\x2f\xfd":
+        return zlib.decompress(payload)
+    decompress = ctypes.CDLL("libzstd.so.1").ZSTD_decompress
+    decompress.restype = ctypes.c_size_t
+    decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t] * 2
+    plain = ctypes.create_string_buffer(size)
+    if decompress(plain, size, payload, len(payload)) != size:
+        raise ValueError("damaged")
+    return plain.raw
+
+
 def chunks(data):
     """(type, payload) of each chunk."""
     at = 16
     while at + 24 <= len(data):
         kind, stored, raw = data[at + 4:at + 8], *struct.unpack_from("<2I", data, at + 8)
         payload = data[at + 24:at + 24 + stored]
-        yield kind, zlib.decompress(payload) if stored < raw else payload
+        yield kind, unpack(payload, raw) if stored < raw else payload
         at += 24 + stored
 
 

@@ -64,7 +64,8 @@ lib.check_sums(report, "class after class")
 for what in part:
     lib.check_sums(part[what], what or "before the first")
 control = part[""]
-ok(not [n for n in names(control) if n[1].startswith("poke")],
+tids = {e["tid"] for log in logs.values() for e in log if "tid" in e}
+ok(not [s for s in sources(control, cpu, kind="thread") if s["id"] in tids],
    "before the first: names nothing of poke", names(control))
 missing = report["run"]["not_observed"]
 
