@@ -35,14 +35,20 @@ struct options {
 	const char *path, *series;
 	int log;
 	/* mixed: windows of several series, which a recording does not tell apart */
-	bool surface, mixed;
+	bool surface, percentiles, mixed;
 	struct cpus cpus;
 	uint64_t memory;
 };
 
 #define FIELD(name) offsetof(struct options, name)
 
-static const struct opt_choice axes[] = {{"none"}, {"x"}, {"y"}, {"xy"}, {0}};
+static const struct opt_choice axes[] = {
+	{"auto", "those on which values spread over two decades or more"},
+	{"x", ""},
+	{"y", ""},
+	{"xy", ""},
+	{"none", "which leaves off what lies far to the right"},
+	{0}};
 
 static const struct opt plot_opts[] = {
 	{'o', "output", "FILE",
@@ -54,8 +60,13 @@ static const struct opt plot_opts[] = {
 	{0, "series", "NAME", "which measurement to draw: latency, delta, ...", FIELD(series),
 	 opt_set_string,
 	 .preset = "the first series of the first file; if it has none, its hiccups"},
-	{0, "log", "AXES", "which axes are logarithmic: x, y or xy", FIELD(log), opt_set_choice,
-	 .choices = OPT_CHOICES(axes), .needs = "output", .why = "belongs to the picture"},
+	{0, "log", "AXES", "which axes are logarithmic", FIELD(log), opt_set_choice,
+	 .choices = OPT_CHOICES(axes), .preset = "auto", .needs = "output",
+	 .why = "belongs to the picture"},
+	{0, "percentiles", NULL,
+	 "draw the values by percentile: the axis of the tail, 90 %, 99 %, 99.9 %, ... as far as "
+	 "there are values",
+	 FIELD(percentiles), .needs = "output", .why = "belongs to the picture"},
 	{0, "surface", NULL,
 	 "draw how the values spread over time, as a heat map for each file (gnuplot: a surface): "
 	 "values of a series that were longer than the recording's threshold; if several series "
@@ -69,8 +80,9 @@ static const struct opt plot_opts[] = {
 
 static const struct opt_example plot_examples[] = {
 	{"culprit plot before.rec after.rec", "a table of their percentiles"},
-	{"culprit plot before.rec after.rec --log x -o both.svg",
-	 "their histograms in one picture, with a logarithmic axis"},
+	{"culprit plot before.rec after.rec -o both.svg", "their histograms in one picture"},
+	{"culprit plot before.rec after.rec --percentiles -o tail.html",
+	 "their tails: what 99 % or 99.99 % of the values do not exceed"},
 	{"culprit plot before.rec --surface -o when.html", "which lengths came at what time"},
 	{0},
 };
@@ -79,7 +91,8 @@ const struct opt_command plot_usage = {
 	.name = "plot",
 	.operands = "FILE...",
 	.summary = "draw the histograms of several recordings in one picture",
-	.about = "Draws the histograms of up to 8 recordings, of a series that sleep, pingpong and "
+	.about = "Draws the histograms or percentiles of recordings, of a series that sleep, "
+		 "pingpong and "
 		 "the like measured, or of hiccups, and prints a table of their figures. Without "
 		 "-o it only prints the table. - is standard input.",
 	.opts = plot_opts,
@@ -244,32 +257,54 @@ static int write_plot(const struct options *o, const struct plot *p)
 	return err && !bad ? complain("writing %s: %s", o->path, newfile_error(err)) : bad;
 }
 
-static int plot(struct options *o, char **path, uint32_t n)
+/* Chooses the logarithmic axes that nobody has chosen. */
+static void settle_axes(const struct options *o, struct plot *p)
+{
+	bool spreads = !o->log && plot_spreads(p);
+
+	p->log_x = o->log & 1 || (spreads && !p->percentiles);
+	p->log_y = o->log & 2 || (spreads && p->percentiles);
+}
+
+static int write_all(struct options *o, struct plot *p)
 {
 	struct output table = {0};
 	struct render_options r;
-	struct plot p = {.log_x = o->log & 1, .log_y = o->log & 2, .surface = o->surface};
-	char first[SERIES_NAME] = "";
 	int err = 0;
+
+	settle_axes(o, p);
+	p->what = o->surface && o->mixed ? "all windows above their thresholds" : o->series;
+	if (o->path)
+		err = write_plot(o, p);
+	p->what = o->series;
+	if (!err && !(o->path && !strcmp(o->path, STDOUT)) && !output_open(&table)) {
+		output_ready(&table, &r);
+		plot_table(p, r.width, r.colour, table.file);
+		err = output_close(&table, output_done(&table, 0) ? EXIT_ERROR : EXIT_OK);
+	}
+	return err;
+}
+
+static int plot(struct options *o, char **path, uint32_t n)
+{
+	struct plot p = {.file = calloc(n, sizeof(*p.file)),
+			 .surface = o->surface,
+			 .percentiles = o->percentiles};
+	char first[SERIES_NAME] = "";
+	int err = p.file ? 0 : complain("out of memory");
 
 	for (; p.nfiles < n && !err; p.nfiles++) {
 		p.file[p.nfiles].name = path[p.nfiles];
 		err = read_file(o, &p.file[p.nfiles], first);
 	}
-	p.what = o->surface && o->mixed ? "all windows above their thresholds" : o->series;
-	if (!err && o->path)
-		err = write_plot(o, &p);
-	p.what = o->series;
-	if (!err && !(o->path && !strcmp(o->path, STDOUT)) && !output_open(&table)) {
-		output_ready(&table, &r);
-		plot_table(&p, r.width, r.colour, table.file);
-		err = output_close(&table, output_done(&table, 0) ? EXIT_ERROR : EXIT_OK);
-	}
+	if (!err)
+		err = write_all(o, &p);
 	for (uint32_t i = 0; i < p.nfiles; i++) {
 		if (p.file[i].hist.nbuckets)
 			hist_free(&p.file[i].hist);
 		free(p.file[i].surface);
 	}
+	free(p.file);
 	return err ? EXIT_ERROR : EXIT_OK;
 }
 
@@ -299,10 +334,12 @@ int cmd_plot(int argc, char **argv)
 	code = opt_parse(&plot_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
-	if (!operands || operands > PLOT_FILES) {
-		complain(operands ? "at most %d recordings in one picture"
-				  : "which recordings? culprit plot FILE... (up to %d)",
-			 PLOT_FILES);
+	if (!operands) {
+		complain("which recordings? culprit plot FILE...");
+		return EXIT_ERROR;
+	}
+	if (o.surface && o.percentiles) {
+		complain("--surface and --percentiles are two pictures: give one of them");
 		return EXIT_ERROR;
 	}
 	if (settle_format(&o))

@@ -1,6 +1,7 @@
-/* Parts that all forms of a plot share, the table, JSON, and the script for gnuplot. */
+/* Parts that all forms of a plot share, the table, and JSON. */
 #include "render/plot.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
  * wait would leave nothing to see. */
 #define TAIL    99.9
 #define MEDIANS 10
+#define SPREAD  100 /* largest by least: with more an axis is logarithmic */
 
 /* ---- values over time ---- */
 
@@ -73,7 +75,7 @@ double plot_percentile(const struct plot_file *f, double p)
 	return hist_percentile(&f->hist, p) / (f->fine ? 1000.0 : 1);
 }
 
-static double ns_of(const struct plot_file *f, uint64_t value)
+double plot_ns(const struct plot_file *f, uint64_t value)
 {
 	return value / (f->fine ? 1000.0 : 1);
 }
@@ -85,7 +87,7 @@ static void find_range(const struct plot *p, struct plot_bins *b)
 		const struct plot_file *f = &p->file[i];
 		double tail = fmin(plot_percentile(f, TAIL) * 1.1,
 				   MEDIANS * plot_percentile(f, 50)),
-		       max = ns_of(f, f->hist.max), min = ns_of(f, f->hist.min);
+		       max = plot_ns(f, f->hist.max), min = plot_ns(f, f->hist.min);
 
 		if (!f->hist.count)
 			continue;
@@ -139,19 +141,66 @@ static void spread(double *share, double from, double to, double percent)
 	}
 }
 
-void plot_bins(const struct plot *p, struct plot_bins *b)
+bool plot_spreads(const struct plot *p)
+{
+	double low = INFINITY, high = 0;
+
+	for (uint32_t i = 0; i < p->nfiles; i++)
+		if (p->file[i].hist.count) {
+			low = fmin(low, plot_ns(&p->file[i], p->file[i].hist.min));
+			high = fmax(high, plot_ns(&p->file[i], p->file[i].hist.max));
+		}
+	return high > SPREAD * fmax(low, 0.01);
+}
+
+struct plot_point *plot_points(const struct plot_file *f, uint32_t *n)
+{
+	const struct hist *h = &f->hist;
+	struct plot_point *point;
+	uint64_t count = 0;
+	uint32_t some = 2;
+
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1))
+		some++;
+	point = h->count ? calloc(some, sizeof(*point)) : NULL;
+	*n = 0;
+	if (!point)
+		return NULL;
+	point[(*n)++] = (struct plot_point){1, plot_ns(f, h->min)};
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1)) {
+		uint64_t highest = hist_highest(h, i);
+
+		count += hist_at(h, i);
+		if (count < h->count)
+			point[(*n)++] = (struct plot_point){(double)h->count / (h->count - count),
+							    plot_ns(f, highest)};
+	}
+	point[(*n)++] = (struct plot_point){h->count, plot_ns(f, h->max)};
+	return point;
+}
+
+void plot_bins_free(struct plot_bins *b)
+{
+	free(b->share);
+	b->share = NULL;
+}
+
+int plot_bins(const struct plot *p, struct plot_bins *b)
 {
 	memset(b, 0, sizeof(*b));
+	b->share = calloc(p->nfiles ? p->nfiles : 1, sizeof(*b->share));
+	if (!b->share)
+		return -ENOMEM;
 	find_range(p, b);
 	for (uint32_t i = 0; i < p->nfiles; i++) {
 		const struct plot_file *f = &p->file[i];
 
 		for (uint32_t k = hist_next(&f->hist, 0); k < f->hist.nbuckets;
 		     k = hist_next(&f->hist, k + 1)) {
-			double low = ns_of(f, hist_lowest(&f->hist, k)),
-			       high = ns_of(f, hist_highest(&f->hist, k) + 1);
+			double low = plot_ns(f, hist_lowest(&f->hist, k)),
+			       high = plot_ns(f, hist_highest(&f->hist, k) + 1);
 
-			low = fmax(low, ns_of(f, f->hist.min));
+			low = fmax(low, plot_ns(f, f->hist.min));
 			if (low >= b->high_ns)
 				b->beyond += hist_at(&f->hist, k);
 			spread(b->share[i], bin_at(p, b, low),
@@ -171,6 +220,7 @@ void plot_bins(const struct plot *p, struct plot_bins *b)
 		b->most = 1;
 	if (!(b->least > 0) || b->least >= b->most)
 		b->least = b->most / 100;
+	return 0;
 }
 
 /* ---- table ---- */
@@ -202,7 +252,7 @@ static double figure(const struct plot_file *f, double p)
 {
 	if (!f->hist.count)
 		return 0;
-	return p ? plot_percentile(f, p) : ns_of(f, f->hist.min);
+	return p ? plot_percentile(f, p) : plot_ns(f, f->hist.min);
 }
 
 static void time_cell(struct table *t, const struct plot_file *f, double ns)
@@ -238,114 +288,27 @@ void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out)
 	}
 	table_print(t, out, colour);
 	table_free(t);
-}
-
-/* ---- gnuplot ---- */
-
-/* Writes in double quotes, where gnuplot reads backslashes. */
-static void quote(const char *name, FILE *out)
-{
-	char text[512];
-
-	putc('"', out);
-	for (const char *s = escape_text(name, SIZE_MAX, text, sizeof(text)); *s; s++) {
-		if (*s == '"' || *s == '\\')
-			putc('\\', out);
-		putc(*s, out);
-	}
-	putc('"', out);
-}
-
-static void gnuplot_histograms(const struct plot *p, FILE *out)
-{
-	struct plot_bins *b = malloc(sizeof(*b));
-
-	if (!b)
-		return;
-	plot_bins(p, b);
-	for (uint32_t i = 0; i < p->nfiles; i++) {
-		fprintf(out, "$file%u << EOD\n", i);
-		for (unsigned k = 0; k < PLOT_BINS; k++)
-			fprintf(out, "%.6g %.6g\n", plot_bin_ns(p, b, k) / 1000, b->share[i][k]);
-		fputs("EOD\n", out);
-	}
-	fputs("set xlabel \"us\"\nset ylabel \"% of the values\"\nset grid\n", out);
-	if (p->log_x)
-		fputs("set logscale x\n", out);
-	if (p->log_y)
-		fputs("set logscale y\n", out);
-	for (uint32_t i = 0; i < p->nfiles; i++) {
-		fprintf(out, "%s$file%u with steps linewidth 2 title ", i ? ", \\\n     " : "plot ",
-			i);
-		quote(p->file[i].name, out);
-	}
-	putc('\n', out);
-	free(b);
-}
-
-/* Writes one surface for each file: time, value, count. */
-static void gnuplot_surfaces(const struct plot *p, FILE *out)
-{
-	unsigned first, last;
-
-	if (!plot_rows(p, &first, &last))
-		return;
-	for (uint32_t i = 0; i < p->nfiles; i++) {
-		const struct surface *s = p->file[i].surface;
-
-		fprintf(out, "$file%u << EOD\n", i);
-		for (uint64_t k = 0; k < s->columns; k++) {
-			for (unsigned row = first; row <= last; row++)
-				fprintf(out, "%.6g %.6g %u\n", k * s->column_ns / 1e9,
-					plot_row_ns(row) / 1000, s->cell[k][row]);
-			putc('\n', out);
-		}
-		fputs("EOD\n", out);
-	}
-	fputs("set xlabel \"s\"\nset ylabel \"us\"\nset zlabel \"count\"\nset logscale y\nset "
-	      "pm3d\nset hidden3d\n",
-	      out);
-	fprintf(out, "set multiplot layout %u,1\n", p->nfiles);
-	for (uint32_t i = 0; i < p->nfiles; i++) {
-		fputs("set title ", out);
-		quote(p->file[i].name, out);
-		fprintf(out, "\nsplot $file%u with pm3d notitle\n", i);
-	}
-	fputs("unset multiplot\n", out);
-}
-
-void plot_gnuplot(const struct plot *p, FILE *out)
-{
-	fputs("# gnuplot -p FILE shows it; set terminal and output above the plot to keep it\nset "
-	      "title ",
-	      out);
-	quote(p->what, out);
-	fputs(" noenhanced\nset key noenhanced\n", out);
-	if (p->surface)
-		gnuplot_surfaces(p, out);
-	else
-		gnuplot_histograms(p, out);
+	plot_bars(p, width, out);
 }
 
 /* ---- JSON ---- */
 
 void plot_json(const struct plot *p, FILE *out)
 {
-	struct plot_bins *b = malloc(sizeof(*b));
+	struct plot_bins b;
 	struct json j;
 
-	if (!b)
+	if (plot_bins(p, &b))
 		return;
-	plot_bins(p, b);
 	json_init(&j, out);
 	json_object(&j, NULL);
 	json_string(&j, "schema", "culprit.plot/1");
 	json_string(&j, "of", p->what);
 	json_array_flat(&j, "bin_edges_ns");
 	for (unsigned k = 0; k <= PLOT_BINS; k++)
-		json_double(&j, NULL, plot_bin_ns(p, b, k), 3);
+		json_double(&j, NULL, plot_bin_ns(p, &b, k), 3);
 	json_end(&j);
-	json_u64(&j, "beyond", b->beyond);
+	json_u64(&j, "beyond", b.beyond);
 	json_array(&j, "files");
 	for (uint32_t i = 0; i < p->nfiles; i++) {
 		json_object(&j, NULL);
@@ -355,11 +318,11 @@ void plot_json(const struct plot *p, FILE *out)
 			json_double(&j, figures[k].key, figure(&p->file[i], figures[k].p), 3);
 		json_array_flat(&j, "percent");
 		for (unsigned k = 0; k < PLOT_BINS; k++)
-			json_double(&j, NULL, b->share[i][k], 6);
+			json_double(&j, NULL, b.share[i][k], 6);
 		json_end(&j);
 		json_end(&j);
 	}
 	json_end(&j);
 	json_end(&j);
-	free(b);
+	plot_bins_free(&b);
 }

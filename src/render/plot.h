@@ -1,6 +1,6 @@
-/* Pictures of recordings: histograms of several on top of each other, and for each its values over
- * time. As SVG, written by hand, in an HTML page, and as a script for gnuplot that contains its
- * data. All show the same. */
+/* Pictures of recordings: histograms or percentiles of several on top of each other, and for each
+ * its values over time. As SVG, written by hand, in an HTML page, and as a script for gnuplot that
+ * contains its data. All show the same. */
 #ifndef CULPRIT_RENDER_PLOT_H
 #define CULPRIT_RENDER_PLOT_H
 
@@ -9,8 +9,6 @@
 #include <stdio.h>
 
 #include "base/hist.h"
-
-#define PLOT_FILES 8
 
 /* Values over time, as a grid that grows with the time: columns become twice as wide when they no
  * longer suffice. Rows are eighths of an octave. */
@@ -35,20 +33,27 @@ struct plot_file {
 };
 
 struct plot {
-	const char *what; /* "latency"; any bytes */
-	struct plot_file file[PLOT_FILES];
+	const char *what;       /* "latency"; any bytes */
+	struct plot_file *file; /* borrowed */
 	uint32_t nfiles;
 	bool log_x, log_y;
-	bool surface; /* values over time instead of histograms */
+	bool surface;     /* values over time instead of histograms */
+	bool percentiles; /* values by percentile instead of histograms */
 };
 
+/* True when the values of all files spread over so many decades that a linear axis would show the
+ * most of them as one line. */
+bool plot_spreads(const struct plot *p);
+
 double plot_percentile(const struct plot_file *f, double p); /* ns */
+double plot_ns(const struct plot_file *f, uint64_t value);   /* of a value of its histogram */
 
 void plot_svg(const struct plot *p, FILE *out);
 void plot_html(const struct plot *p, FILE *out);
 void plot_gnuplot(const struct plot *p, FILE *out);
 void plot_json(const struct plot *p, FILE *out); /* schema culprit.plot/1 */
-void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out);
+void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out); /* and bars */
+void plot_bars(const struct plot *p, unsigned width, FILE *out);
 
 /* ---- shared by all forms ---- */
 
@@ -56,16 +61,27 @@ void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out);
 
 /* Shares of the values, in percent, in equal steps of the x axis (of its logarithm). */
 struct plot_bins {
-	double low_ns, high_ns; /* of the axis */
-	double share[PLOT_FILES][PLOT_BINS];
-	double least, most; /* of the shares that are not 0 */
-	uint64_t beyond;    /* values to the right of the axis, and the longest */
+	double low_ns, high_ns;     /* of the axis */
+	double (*share)[PLOT_BINS]; /* of each file; owned */
+	double least, most;         /* of the shares that are not 0 */
+	uint64_t beyond;            /* values to the right of the axis, and the longest */
 	double longest_ns;
 };
 
-void plot_bins(const struct plot *p, struct plot_bins *b);
+int plot_bins(const struct plot *p, struct plot_bins *b); /* 0 or -ENOMEM */
+void plot_bins_free(struct plot_bins *b);
 double plot_bin_ns(const struct plot *p, const struct plot_bins *b,
 		   unsigned i); /* begin of bin i */
+
+/* A point of a file's percentiles: how many values there are for each one that is larger, 1 / (1 -
+ * share), and the largest of the others. They begin at 1 with the least value, and end at the
+ * number of values with the largest. */
+struct plot_point {
+	double odds, ns;
+};
+
+/* All points of a file, n of them; the caller frees them. NULL: none, or out of memory. */
+struct plot_point *plot_points(const struct plot_file *f, uint32_t *n);
 
 /* Rows in use in any file's surface: [first, last]. False: none. */
 bool plot_rows(const struct plot *p, unsigned *first, unsigned *last);

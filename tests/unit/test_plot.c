@@ -16,7 +16,10 @@
 
 static struct plot make(unsigned nfiles)
 {
-	struct plot p = {.what = "latency", .nfiles = nfiles};
+	struct plot p = {
+		.what = "latency", .file = calloc(nfiles, sizeof(*p.file)), .nfiles = nfiles};
+
+	assert_non_null(p.file);
 
 	for (unsigned i = 0; i < nfiles; i++) {
 		p.file[i].name = i ? "b.rec" : HOSTILE;
@@ -33,6 +36,7 @@ static void drop(struct plot *p)
 		hist_free(&p->file[i].hist);
 		free(p->file[i].surface);
 	}
+	free(p->file);
 }
 
 static char *text_of(void (*write)(const struct plot *p, FILE *out), const struct plot *p)
@@ -58,59 +62,104 @@ static double sum(const double *share)
 
 static void shares(void **state)
 {
-	static struct plot_bins b;
+	struct plot_bins b;
 	struct plot p = make(2);
 
 	(void)state;
 	for (int log_x = 0; log_x < 2; log_x++) {
 		p.log_x = log_x;
-		plot_bins(&p, &b);
+		assert_int_equal(plot_bins(&p, &b), 0);
 		assert_true(fabs(sum(b.share[0]) - 100) < 0.01 &&
 			    fabs(sum(b.share[1]) - 100) < 0.01);
 		assert_int_equal(b.beyond, 0);
 		assert_true(plot_bin_ns(&p, &b, PLOT_BINS) >= 200000 &&
 			    plot_bin_ns(&p, &b, 0) <= 100);
+		plot_bins_free(&b);
 	}
 	/* Values that are spread evenly are so in the picture: 0.1 to 100 us of an axis that ends
 	 * at 204 us. */
 	p.log_x = false;
-	plot_bins(&p, &b);
+	assert_int_equal(plot_bins(&p, &b), 0);
 	for (unsigned k = 2; k < 70; k++)
 		assert_true(fabs(b.share[0][k] - 100 * (b.high_ns / PLOT_BINS) / 100000) < 0.25);
+	plot_bins_free(&b);
 	drop(&p);
 }
 
 /* One wait of 10 s among values of 1 us leaves the linear axis as it was, and is told. */
 static void tail(void **state)
 {
-	static struct plot_bins b;
+	struct plot_bins b;
 	struct plot p = make(1);
 
 	(void)state;
 	hist_add(&p.file[0].hist, 10000000000);
-	plot_bins(&p, &b);
+	assert_int_equal(plot_bins(&p, &b), 0);
 	assert_true(b.high_ns < 200000);
 	assert_int_equal(b.beyond, 1);
 	assert_true(b.longest_ns == 1e10);
 	assert_true(sum(b.share[0]) > 99.8 && sum(b.share[0]) < 99.95);
-	p.log_x = true;
-	plot_bins(&p, &b);
+	plot_bins_free(&b);
+	p.log_x = plot_spreads(&p); /* which is why nobody gets it unasked */
+	assert_true(p.log_x);
+	assert_int_equal(plot_bins(&p, &b), 0);
 	assert_int_equal(b.beyond, 0);
 	assert_true(fabs(sum(b.share[0]) - 100) < 0.01);
+	plot_bins_free(&b);
+	drop(&p);
+}
+
+/* Each point of the percentiles: as many values are larger as it says. */
+static void percentiles(void **state)
+{
+	struct plot p = make(2);
+	struct plot_point *point;
+	uint32_t n;
+	char *text;
+
+	(void)state;
+	point = plot_points(&p.file[0], &n);
+	assert_non_null(point);
+	assert_true(point[0].odds == 1 && point[0].ns == 100);
+	assert_true(point[n - 1].odds == 1000 && point[n - 1].ns == 100000);
+	for (uint32_t k = 1; k + 1 < n; k++) {
+		double larger = 1000 - floor(point[k].ns / 100);
+
+		assert_true(fabs(point[k].odds * larger - 1000) < 1e-6);
+		assert_true(point[k].odds > point[k - 1].odds);
+		assert_true(point[k].ns > point[k - 1].ns || (k == 1 && point[k].ns == 100));
+	}
+	free(point);
+	assert_false(plot_spreads(&(struct plot){.file = p.file, .nfiles = 0}));
+	p.percentiles = true;
+	text = text_of(plot_svg, &p);
+	for (const char *const *tick =
+		     (const char *const[]){">0 %<", ">90 %<", ">99 %<", ">99.9 %<", NULL};
+	     *tick; tick++)
+		assert_non_null(strstr(text, *tick));
+	assert_null(strstr(text, "99.99 %"));
+	free(text);
+	hist_reset(&p.file[0].hist);
+	hist_reset(&p.file[1].hist);
+	text = text_of(plot_svg, &p);
+	assert_null(strstr(text, "nan"));
+	assert_null(strstr(text, "inf"));
+	free(text);
 	drop(&p);
 }
 
 /* Histograms of picoseconds are drawn in nanoseconds. */
 static void fine(void **state)
 {
-	static struct plot_bins b;
+	struct plot_bins b;
 	struct plot p = make(1);
 
 	(void)state;
 	p.file[0].fine = true;
-	plot_bins(&p, &b);
+	assert_int_equal(plot_bins(&p, &b), 0);
 	assert_true(b.high_ns < 110 && fabs(sum(b.share[0]) - 100) < 0.01);
 	assert_true(plot_percentile(&p.file[0], 50) > 49 && plot_percentile(&p.file[0], 50) < 51);
+	plot_bins_free(&b);
 	drop(&p);
 }
 
@@ -218,6 +267,7 @@ static void table(void **state)
 	assert_non_null(out);
 	plot_table(&p, 100, false, out);
 	fclose(out);
+	text[strstr(text, "\n\n") + 1 - text] = '\0'; /* the bars: tests/cli */
 	assert_string_equal(
 		text, "latency\n"
 		      "  count     min   median      p90      p99   p99.9     max  of each file\n"
@@ -243,9 +293,9 @@ static void times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares), cmocka_unit_test(tail),      cmocka_unit_test(fine),
-		cmocka_unit_test(edges),  cmocka_unit_test(over_time), cmocka_unit_test(names),
-		cmocka_unit_test(table),  cmocka_unit_test(times),
+		cmocka_unit_test(shares), cmocka_unit_test(tail),  cmocka_unit_test(percentiles),
+		cmocka_unit_test(fine),   cmocka_unit_test(edges), cmocka_unit_test(over_time),
+		cmocka_unit_test(names),  cmocka_unit_test(table), cmocka_unit_test(times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

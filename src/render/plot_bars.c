@@ -1,0 +1,80 @@
+/* A plot in a terminal: histograms as bars of block elements, on one logarithmic axis for all
+ * files. Heights are the root of the share, so that a tail shows beside the bulk.
+ *
+ *                      |100 us                 |1 ms
+ *     ▂▃▄▅▆▆▇▇██▇▅▃▃▃▂▂▂▂▂▂▂▂▁ ▂▂▁   ▁ ▂▂▁▁▂▂▁▂▁▂▂▂▂▁▂▂▂  ▃ ▂▂▁▂ ▁  before.rec
+ *     ▃▄▆▇████▇▆▃▃▂▂▂▂▂▂▁▁▁      ▁ ▁    ▁                           after.rec
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "render/plot.h"
+
+#define BARS 60 /* columns, fewer where the page is narrow */
+
+/* Writes an axis of decades: "|10 us   |100 us", as far as they fit. */
+static void write_decades(double low, double span, unsigned columns, FILE *out)
+{
+	unsigned column = 0;
+	char text[32];
+
+	fputs("  ", out);
+	for (double ns = pow(10, ceil(log10(low) - 1e-9)); ns <= low * exp(span); ns *= 10) {
+		unsigned at = columns * log(ns / low) / span, len;
+
+		len = snprintf(text, sizeof(text), "|%g %s",
+			       ns < 999.9     ? ns
+			       : ns < 999.9e3 ? ns / 1e3
+			       : ns < 999.9e6 ? ns / 1e6
+					      : ns / 1e9,
+			       ns < 999.9     ? "ns"
+			       : ns < 999.9e3 ? "us"
+			       : ns < 999.9e6 ? "ms"
+					      : "s");
+		if ((column && at <= column) || at + len > columns + 8)
+			continue;
+		fprintf(out, "%*s%s", at - column, "", text);
+		column = at + len;
+	}
+	putc('\n', out);
+}
+
+void plot_bars(const struct plot *p, unsigned width, FILE *out)
+{
+	static const char *const bar[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	unsigned columns = width > BARS + 16 ? BARS : width - 16;
+	double low = INFINITY, high = 0, span, share[BARS];
+	char text[512];
+
+	for (uint32_t i = 0; i < p->nfiles; i++)
+		if (p->file[i].hist.count) {
+			low = fmin(low, fmax(plot_ns(&p->file[i], p->file[i].hist.min), 0.01));
+			high = fmax(high, plot_ns(&p->file[i], p->file[i].hist.max));
+		}
+	if (!(high > low))
+		return;
+	span = log(high / low) * 1.001;
+	putc('\n', out);
+	write_decades(low, span, columns, out);
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		const struct hist *h = &p->file[i].hist;
+		double most = 0;
+
+		memset(share, 0, sizeof(share));
+		for (uint32_t k = hist_next(h, 0); k < h->nbuckets; k = hist_next(h, k + 1)) {
+			double ns = fmax(plot_ns(&p->file[i], hist_lowest(h, k)), low);
+			unsigned at = columns * log(ns / low) / span;
+
+			share[at] += hist_at(h, k);
+			most = fmax(most, share[at]);
+		}
+		fputs("  ", out);
+		for (unsigned k = 0; k < columns; k++)
+			fputs(bar[(unsigned)(most > 0 ? ceil(8 * sqrt(share[k] / most)) : 0)], out);
+		escape_text(p->file[i].name, SIZE_MAX, text, sizeof(text));
+		text[text_fit(text, width - columns - 4)] = '\0';
+		fprintf(out, "  %s\n", text);
+	}
+	fputs("  (heights: the root of how many, each file by itself)\n", out);
+}
