@@ -3,10 +3,12 @@
 #include <errno.h>
 
 #include "audit/advise.h"
+#include "base/confine.h"
 #include "base/escape.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 
 #define FIELD(name) offsetof(struct limits, name)
 
@@ -15,6 +17,12 @@ const struct opt limits_opts[] = {
 	 opt_set_time},
 	{0, "max-lost", "PERCENT", "exit with 2 if a CPU loses more of its time to hiccups",
 	 FIELD(max_lost), opt_set_percent},
+	{0, "junit", "FILE",
+	 "write what was judged, a case for each CPU and limit, as JUnit's XML: Jenkins and GitLab "
+	 "read it",
+	 FIELD(cases.junit), output_set_file},
+	{0, "tap", "FILE", "the same in the Test Anything Protocol", FIELD(cases.tap),
+	 output_set_file},
 	{0},
 };
 
@@ -61,16 +69,15 @@ int limits_begin(struct limits *l, struct view *v)
 void limits_end(struct limits *l)
 {
 	triggers_free(&l->stop_on);
+	cases_close(&l->cases, false);
 }
 
-/* Writes "CPU 3", or a watched thread's name. Returns buf. */
-static const char *lane_name(const struct view *v, uint32_t i, char buf[4 * LANE_NAME])
+/* Writes "CPU 3", or a watched thread's name, which may hold any bytes. Returns buf. */
+static const char *lane_name(const struct view *v, uint32_t i, char buf[LANE_NAME])
 {
-	char lane[LANE_NAME];
-
 	if (v->run.watch)
-		return escape_text(view_lane(v, i, lane), SIZE_MAX, buf, 4 * LANE_NAME);
-	snprintf(buf, 4 * LANE_NAME, "CPU %u", v->cpu[i].number);
+		return view_lane(v, i, buf);
+	snprintf(buf, LANE_NAME, "CPU %u", v->cpu[i].number);
 	return buf;
 }
 
@@ -99,48 +106,97 @@ const char *limits_describe(const struct view *v, const struct trigger_hit *hit,
 void limits_hear(struct limits *l, const struct view *v, uint32_t lane, const struct account *a)
 {
 	struct trigger_hit hit;
-	char text[LIMITS_HIT];
 
 	if (!triggers_hear(&l->stop_on, v, lane, a, &hit) || l->stopped)
 		return;
 	l->stopped = true;
-	say("stops: %s", limits_describe(v, &hit, text));
+	limits_describe(v, &hit, l->stopped_by);
+	say("stops: %s", l->stopped_by);
 }
 
-static int check_lane(const struct limits *l, const struct view *v, uint32_t i)
+/* One of the things that are judged: of all CPUs, or of the run. */
+struct verdict {
+	const char *host, *lane;
+	double seconds;
+	int code;
+};
+
+/* Says why it failed, where it did, and keeps it as a case. */
+static void judge(struct limits *l, struct verdict *c, const char *what, const char *why)
 {
-	const struct cpu *r = &v->cpu[i];
-	const struct hist *h = &r->hiccups;
-	double lost = r->observed_ns ? 100.0 * (h->sum + r->hiccups_lost_ns) / r->observed_ns : 0;
-	char name[4 * LANE_NAME], a[32], b[32];
-	int code = EXIT_OK;
-
-	lane_name(v, i, name);
-	if (l->max_hiccup_ns && h->max > l->max_hiccup_ns) {
-		say("%s: a hiccup of %s is longer than --max-hiccup %s", name,
-		    format_ns(h->max, a, sizeof(a)), format_ns(l->max_hiccup_ns, b, sizeof(b)));
-		code = EXIT_CROSSED;
+	if (why[0]) {
+		say("%s: %s", c->lane, why);
+		c->code = EXIT_CROSSED;
 	}
-	if (l->max_hiccup_ns && r->hiccups_lost) {
-		say("%s: %s hiccups were lost, and each of them may have been longer than "
-		    "--max-hiccup",
-		    name, format_count(r->hiccups_lost, a, sizeof(a)));
-		code = EXIT_CROSSED;
-	}
-	if (l->max_lost > 0 && lost > l->max_lost) {
-		say("%s: %s %% of its time lost is more than --max-lost %s", name,
-		    format_percent(lost, a, sizeof(a)), format_percent(l->max_lost, b, sizeof(b)));
-		code = EXIT_CROSSED;
-	}
-	return code;
+	cases_add(&l->cases, c->host, c->lane, what, c->seconds, why[0] ? why : NULL);
 }
 
-int limits_crossed(const struct limits *l, const struct view *v)
+static void judge_hiccups(struct limits *l, struct verdict *c, const struct cpu *r)
+{
+	char what[64], why[160] = "", a[32], b[32];
+
+	snprintf(what, sizeof(what), "--max-hiccup %s", format_ns(l->max_hiccup_ns, b, sizeof(b)));
+	if (r->hiccups.max > l->max_hiccup_ns)
+		snprintf(why, sizeof(why), "a hiccup of %s is longer than %s",
+			 format_ns(r->hiccups.max, a, sizeof(a)), what);
+	else if (r->hiccups_lost)
+		snprintf(why, sizeof(why),
+			 "%s hiccups were lost, and each of them may have been longer than "
+			 "--max-hiccup",
+			 format_count(r->hiccups_lost, a, sizeof(a)));
+	judge(l, c, what, why);
+}
+
+static void judge_lost(struct limits *l, struct verdict *c, const struct cpu *r)
+{
+	uint64_t ns = r->hiccups.sum + r->hiccups_lost_ns;
+	double lost = r->observed_ns ? 100.0 * ns / r->observed_ns : 0;
+	char what[64], why[160] = "", a[32], b[32];
+
+	snprintf(what, sizeof(what), "--max-lost %s", format_percent(l->max_lost, b, sizeof(b)));
+	if (lost > l->max_lost)
+		snprintf(why, sizeof(why), "%s %% of its time lost is more than %s",
+			 format_percent(lost, a, sizeof(a)), what);
+	judge(l, c, what, why);
+}
+
+int limits_open(struct limits *l)
+{
+	return cases_open(&l->cases);
+}
+
+uint64_t limits_rights(const struct limits *l)
+{
+	return l->cases.junit || l->cases.tap ? RIGHTS_OF_FILES : 0;
+}
+
+int limits_crossed(struct limits *l, const struct view *v)
 {
 	int code = l->stopped ? EXIT_CROSSED : EXIT_OK;
+	double seconds = v->run.duration_ns / 1e9;
 
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		if (check_lane(l, v, i) == EXIT_CROSSED)
-			code = EXIT_CROSSED;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct cpu *r = &v->cpu[i];
+		struct verdict c = {.host = v->host.hostname, .seconds = r->observed_ns / 1e9};
+		char name[LANE_NAME];
+
+		c.lane = lane_name(v, i, name);
+		if (l->max_hiccup_ns)
+			judge_hiccups(l, &c, r);
+		if (l->max_lost > 0)
+			judge_lost(l, &c, r);
+		if (c.code)
+			code = c.code;
+	}
+	if (l->stop_on.count)
+		cases_add(&l->cases, v->host.hostname, "the run", "--stop-on", seconds,
+			  l->stopped ? l->stopped_by : NULL);
+	cases_add(&l->cases, v->host.hostname, "the run", "as much was measured as asked for",
+		  seconds, v->run.incomplete[0] ? v->run.incomplete : NULL);
 	return code;
+}
+
+int limits_write(struct limits *l)
+{
+	return cases_close(&l->cases, true);
 }

@@ -4,13 +4,18 @@
 #define CULPRIT_LIMITS_H
 
 #include "base/opt.h"
+#include "cmd/cases.h"
 #include "model/trigger.h"
+
+#define LIMITS_HIT 512 /* of limits_describe */
 
 struct limits {
 	uint64_t max_hiccup_ns; /* 0: not given */
 	double max_lost;        /* percent of a CPU's time; 0: not given */
 	struct triggers stop_on;
 	bool stopped; /* by one of these */
+	char stopped_by[LIMITS_HIT];
+	struct cases cases; /* what was judged, for --junit and --tap */
 };
 
 /* The row of --stop-on: `field` is the offset of a struct limits, `can` the TRIGGER_BITs of what
@@ -42,7 +47,7 @@ extern const struct opt limits_opts[]; /* rows of a struct limits */
 
 /* Call it when the view has its CPUs. 0 or -1 with the reason said. */
 int limits_begin(struct limits *l, struct view *v);
-void limits_end(struct limits *l);
+void limits_end(struct limits *l); /* at the end, whichever; not written files are given up */
 
 /* Takes a hiccup. Says, once, which trigger it pulled; l->stopped is then true. */
 void limits_hear(struct limits *l, const struct view *v, uint32_t lane, const struct account *a);
@@ -53,12 +58,21 @@ int limits_begin_triggers(struct triggers *t, struct view *v);
 
 /* Writes where and what a trigger was pulled by: "CPU 3 at +1.23 s: hiccup>100us: 152 us, most of
  * it thread kworker/3:1". Any bytes. Returns buf. */
-#define LIMITS_HIT 512
 const char *limits_describe(const struct view *v, const struct trigger_hit *hit,
 			    char buf[LIMITS_HIT]);
 
+/* Opens the files of --junit and --tap; before anything is measured. 0 or -1 with the reason said.
+ */
+int limits_open(struct limits *l);
+
+/* The rights that it takes to write them at the end. */
+uint64_t limits_rights(const struct limits *l);
+
 /* Reports what crosses them in the view, one line each on stderr. Returns EXIT_CROSSED or
  * EXIT_OK. */
-int limits_crossed(const struct limits *l, const struct view *v);
+int limits_crossed(struct limits *l, const struct view *v);
+
+/* Writes the files of --junit and --tap. 0 or -1 with the reason said. */
+int limits_write(struct limits *l);
 
 #endif

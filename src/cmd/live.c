@@ -125,7 +125,8 @@ int live_report(struct output *o, struct view *v)
 static void confine(const struct live *l)
 {
 	uint64_t maps = host_own_caps() & RIGHT_BPF ? RIGHT_BPF : RIGHT_SYS_ADMIN;
-	uint64_t files = l->output && l->output->path ? RIGHTS_OF_FILES : 0;
+	uint64_t files = (l->output && l->output->path ? RIGHTS_OF_FILES : 0) |
+			 (l->limits ? limits_rights(l->limits) : 0);
 
 	confine_rights(maps | files | l->keeps | (l->flight ? flight_rights(l->flight) : 0));
 }
@@ -136,7 +137,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 	struct cpus isolated;
 	int code, bad = 0;
 
-	if (l->limits && limits_begin(l->limits, l->view))
+	if (l->limits && (limits_begin(l->limits, l->view) || limits_open(l->limits)))
 		return EXIT_ERROR;
 	if (recorder && recorder_head(recorder, l->view))
 		return EXIT_ERROR;
@@ -168,8 +169,10 @@ static int run_window(struct live *l, struct recorder *recorder)
 	bad |= l->flight && flight_end(l->flight);
 	if (!code && l->flight && flight_stopped(l->flight))
 		code = EXIT_CROSSED;
-	if (!code && l->limits)
+	if (!code && l->limits) {
 		code = limits_crossed(l->limits, l->view);
+		bad |= limits_write(l->limits);
+	}
 	if (code != EXIT_ERROR && l->view->run.incomplete[0])
 		code = EXIT_INCOMPLETE;
 	return bad ? EXIT_ERROR : code;

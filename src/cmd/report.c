@@ -175,12 +175,15 @@ static int report(struct options *o, char **path, uint32_t n)
 			 "all");
 		goto out;
 	}
-	code = output_end(&o->output, views, n) ? EXIT_ERROR : EXIT_OK;
+	code = limits_open(&o->limits) || output_end(&o->output, views, n) ? EXIT_ERROR : EXIT_OK;
 	for (i = 0; i < n && code != EXIT_ERROR; i++)
 		if (limits_crossed(&o->limits, views[i]) == EXIT_CROSSED)
 			code = EXIT_CROSSED;
+	if (code != EXIT_ERROR && limits_write(&o->limits))
+		code = EXIT_ERROR;
 	i = n;
 out:
+	limits_end(&o->limits);
 	for (uint32_t k = 0; k < i; k++) {
 		view_free(&view[k]);
 		recording_close(recording[k]);

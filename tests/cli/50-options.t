@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Options: old spellings still work, and say so where they could mean two things; what would be
 dropped is refused. Needs no root."""
+import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import xml.etree.ElementTree as xml_tree
 
 from lib import CULPRIT, ROOT, culprit, done, is_, ok
 
@@ -147,6 +149,28 @@ for name, args, rc, says in (("irq.rec", ("--max-hiccup", "1us"), 2,
     r = culprit("report", at(name), *args)
     ok(r.rc == rc and r.out and re.search(says, r.err),
        f"report {name} {' '.join(args)} exits with {rc}", r)
+
+# Its limits as cases for a CI: each CPU by each limit, and the whole run, once a recording.
+xml, tap = at("limits.xml"), at("limits.tap")
+r = culprit("report", at("watch.rec"), at("threads.rec"), "--max-hiccup", "1us", "--max-lost",
+            "99.9", "--junit", xml, "--tap", tap)
+cases = xml_tree.parse(xml).getroot()[0]
+bad = [c for c in cases if c.find("failure") is not None]
+lanes = [json.loads(culprit("report", at(n + ".rec"), "-f", "json").out)["cpus"]
+         for n in ("watch", "threads")]
+is_((r.rc, len(cases), len(bad)), (2, 2 * sum(map(len, lanes)) + 2, len(r.err.splitlines())),
+    "--junit: a case for each CPU and limit, failures as on stderr")
+is_((int(cases.get("tests")), int(cases.get("failures"))), (len(cases), len(bad)), "their numbers")
+with open(tap, encoding="utf-8") as f:
+    lines = f.read().splitlines()
+is_(lines[:2], ["TAP version 13", f"1..{len(cases)}"], "--tap: its plan")
+is_(sum(line.startswith("not ok ") for line in lines), len(bad), "--tap: as many failures")
+is_([line for line in lines[2:] if not re.match(r"ok \d+ - |not ok \d+ - |# ", line)
+     or not line.isprintable()], [], "--tap: names break no line")
+is_([line for line in lines if re.search(r"[^\\]#", line[2:])], [], "--tap: nor make directives")
+r = culprit("report", at("irq.rec"), "--max-hiccup", "1s", "--tap", "/nowhere/x")
+ok(r.rc == 1 and r.err.count("\n") == 1 and "/nowhere/x" in r.err and not r.out,
+   "--tap: a file that cannot be made is told before the report", r)
 
 # ---- standard input and output ----
 report = culprit("report", at("two.rec")).out
