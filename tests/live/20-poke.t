@@ -18,7 +18,7 @@ import tempfile
 import time
 
 import lib
-from lib import cpu_of, diag, done, names, ok, skip, sources, total
+from lib import cpu_of, diag, done, ok, skip, sources, total
 
 ALLOW_NS = 200_000
 SPARE = 5  # runs of its thread after it has read how often it was switched off
@@ -50,7 +50,17 @@ with tempfile.TemporaryDirectory() as place:
             logs[what].inner = lib.difference(lib.counters(cpu), at)
         closing = lib.counters(cpu)
     started = json.loads(run.result.out)["run"]["started_monotonic_ns"]
-    parts = {what: [f"{t - started}ns" for t in log.between] for what, log in logs.items()}
+    whole = [json.loads(line)
+             for line in lib.culprit("report", "-f", "jsonl", recording).out.splitlines()]
+
+    def since(ns):
+        """When the hiccup began that was under way then: where the sampler had to wait for long,
+        the first pokes are in it."""
+        return min([ns] + [h["start_ns"] for h in whole
+                           if h["start_ns"] < ns < h["start_ns"] + h["duration_ns"]])
+
+    parts = {what: (f"{since(log.between[0]) - started}ns", f"{log.between[1] - started}ns")
+             for what, log in logs.items()}
     for what, (begin, end) in {"": ("1ns", f"{int(0.8e9 * BEFORE_S)}ns"), **parts}.items():
         of = "--from", begin, "--to", end, recording
         part[what] = json.loads(lib.culprit("report", "-f", "json", *of).out)
@@ -63,10 +73,11 @@ report = json.loads(run.result.out)
 lib.check_sums(report, "class after class")
 for what in part:
     lib.check_sums(part[what], what or "before the first")
-control = part[""]
 tids = {e["tid"] for log in logs.values() for e in log if "tid" in e}
-ok(not [s for s in sources(control, cpu, kind="thread") if s["id"] in tids],
-   "before the first: names nothing of poke", names(control))
+first = min(log.between[0] for log in logs.values())
+control = [h for h in whole if h["start_ns"] + h["duration_ns"] < first]
+ok(control and not [p for h in control for p in h["pieces"] if p["id"] in tids],
+   "before the first: names nothing of poke", *control[:5])
 missing = report["run"]["not_observed"]
 
 

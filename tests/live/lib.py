@@ -6,6 +6,7 @@ are held against the kernel's own counters of the same window, times get an allo
 where it is used.
 """
 import contextlib
+import ctypes
 import fcntl
 import json
 import os
@@ -228,12 +229,17 @@ def _environment():
     return dict(os.environ, **{key: value})
 
 
+def _begin():
+    """In a new process: it may use all CPUs, and ends when the test does, also one that dies."""
+    os.sched_setaffinity(0, ALLOWED)
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
 def spawn(*args, prefix=(), path=CULPRIT):
     """culprit in a process group of its own."""
     return subprocess.Popen([*prefix, path, *args], stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(),
-                            start_new_session=True,
-                            preexec_fn=lambda: os.sched_setaffinity(0, ALLOWED))
+                            start_new_session=True, preexec_fn=_begin)
 
 
 def finish(proc, timeout, since=None):
