@@ -22,6 +22,7 @@
 struct actions {
 	struct action row[ACTIONS_MAX];
 	uint32_t count;
+	bool report; /* stdout is its place */
 	struct runner *runner;
 	int trace_off; /* tracing_on of the instance; -1: none */
 	uint64_t not_run, not_sent;
@@ -165,7 +166,7 @@ static int open_one(struct actions *a, struct action *x, long pid, const struct 
 	return 0;
 }
 
-struct actions *actions_open(const struct action *then, uint32_t n, long pid,
+struct actions *actions_open(const struct action *then, uint32_t n, long pid, bool report,
 			     const struct cpus *housekeeping)
 {
 	struct actions *a = calloc(1, sizeof(*a));
@@ -175,6 +176,7 @@ struct actions *actions_open(const struct action *then, uint32_t n, long pid,
 		return NULL;
 	}
 	a->trace_off = -1;
+	a->report = report;
 	if (n)
 		memcpy(a->row, then, n * sizeof(*then));
 	else
@@ -216,7 +218,7 @@ uint64_t actions_rights(const struct actions *a)
 
 /* ---- doing ---- */
 
-void actions_tell(const char *fmt, ...)
+void actions_tell(const struct actions *a, const char *fmt, ...)
 {
 	char text[PATH_MAX + 600], shown[sizeof(text) + 400];
 	va_list args;
@@ -224,6 +226,10 @@ void actions_tell(const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
+	if (a->report) {
+		say("%s", text);
+		return;
+	}
 	printf("%s\n", escape_text(text, SIZE_MAX, shown, sizeof(shown)));
 	fflush(stdout);
 }
@@ -284,7 +290,7 @@ bool actions_do(struct actions *a, const struct view *v, const struct trigger_hi
 			stop = true;
 			break;
 		case ACTION_PRINT:
-			actions_tell("%s", limits_describe(v, hit, said));
+			actions_tell(a, "%s", limits_describe(v, hit, said));
 			break;
 		case ACTION_SIGNAL:
 			a->not_sent += kill(x->pid, x->signal) != 0;

@@ -6,8 +6,8 @@
 
 struct actions;
 
-/* pid: as of flight_open. NULL with the reason said. */
-struct actions *actions_open(const struct action *then, uint32_t n, long pid,
+/* pid, report: as of flight_open. NULL with the reason said. */
+struct actions *actions_open(const struct action *then, uint32_t n, long pid, bool report,
 			     const struct cpus *housekeeping);
 
 bool actions_keep(const struct actions *a); /* one of them is to keep a recording */
@@ -23,7 +23,8 @@ bool actions_do(struct actions *a, const struct view *v, const struct trigger_hi
 void actions_end(struct actions *a);
 void actions_close(struct actions *a); /* NULL: nothing */
 
-/* One line on stdout, escaped, and at once. */
-__attribute__((format(printf, 1, 2))) void actions_tell(const char *fmt, ...);
+/* One line on stdout, escaped, and at once; where a report will stand there, on stderr. */
+__attribute__((format(printf, 2, 3))) void actions_tell(const struct actions *a, const char *fmt,
+							...);
 
 #endif

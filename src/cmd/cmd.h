@@ -29,6 +29,12 @@ enum exit_code {
 		"COLUMNS", "how wide the text is, from 40 to 120; default: the terminal's width, " \
 			   "or else 100"                                                           \
 	}
+#define ENV_NOTIFY                                                                                 \
+	{"NOTIFY_SOCKET", "where a service tells its manager, as sd_notify(3) says, that its "     \
+			  "window is open, and each ten seconds how it goes"},                     \
+	{                                                                                          \
+		"WATCHDOG_USEC", "how long this manager waits for a sign of life"                  \
+	}
 #define ENV_NONE                                                                                   \
 	{                                                                                          \
 		"none", "no variable changes what this command does"                               \

@@ -104,8 +104,6 @@ static void name_file(struct flight *f, const struct trigger_hit *hit)
 	}
 }
 
-/* ---- triggers ---- */
-
 static bool too_often(const struct flight *f, uint64_t now)
 {
 	uint64_t n = f->o->rate.count;
@@ -160,8 +158,6 @@ void flight_hear(struct flight *f, uint32_t lane, const struct account *a)
 		pull(f, &hit);
 }
 
-/* ---- files ---- */
-
 static void write_file(struct flight *f, uint64_t now)
 {
 	uint64_t start = f->hit.start_ns > f->o->last_ns ? f->hit.start_ns - f->o->last_ns : 0;
@@ -199,7 +195,7 @@ static void look_at_file(struct flight *f)
 		say("%s: the disk was too slow: %llu hiccups and %llu records are missing in it",
 		    f->writes, (unsigned long long)n.hiccups_lost,
 		    (unsigned long long)n.records_lost);
-	actions_tell("%s: %s; %s in it", f->writes, f->said,
+	actions_tell(f->actions, "%s: %s; %s in it", f->writes, f->said,
 		     format_ns(blackbox_written_ns(f->box), time, sizeof(time)));
 }
 
@@ -243,7 +239,7 @@ static void add_triggers(struct flight *f)
 }
 
 struct flight *flight_open(const struct flight_options *o, const char *path, bool force, long pid,
-			   const struct cpus *housekeeping)
+			   bool report, const struct cpus *housekeeping)
 {
 	struct flight *f = calloc(1, sizeof(*f));
 	static struct flight_options full; /* with what was not given */
@@ -251,8 +247,10 @@ struct flight *flight_open(const struct flight_options *o, const char *path, boo
 	full = *o;
 	if (!full.after_ns)
 		full.after_ns = AFTER_NS;
-	if (!f) {
-		complain("out of memory");
+	if (!f || !path) {
+		complain(f ? "--last keeps recordings: say where, with --record DIRECTORY"
+			   : "out of memory");
+		free(f);
 		return NULL;
 	}
 	f->o = &full;
@@ -261,7 +259,7 @@ struct flight *flight_open(const struct flight_options *o, const char *path, boo
 	f->housekeeping = housekeeping;
 	add_triggers(f);
 	if (!look_at_path(f) &&
-	    (f->actions = actions_open(full.then, full.nthen, pid, housekeeping)) &&
+	    (f->actions = actions_open(full.then, full.nthen, pid, report, housekeeping)) &&
 	    !(f->box = blackbox_new(full.last_ns + full.after_ns + MARGIN_NS, BYTES_MAX)))
 		complain("out of memory");
 	if (f->box) {
@@ -374,7 +372,7 @@ int flight_end(struct flight *f)
 	actions_end(f->actions);
 	say_counts(f);
 	if (!f->kept)
-		actions_tell("nothing was kept: no trigger was pulled%s",
+		actions_tell(f->actions, "nothing was kept: no trigger was pulled%s",
 			     f->failed ? ", or its recording failed" : "");
 	return f->failed || f->writing ? -1 : 0;
 }

@@ -100,9 +100,10 @@ int flight_set_rate(const char *text, void *field, const struct opt *row, char *
 struct flight;
 
 /* Before the engine is opened. path: of a file, or of a directory for several. pid: to which
- * signals go where none is given; 0: none. NULL with the reason said. */
+ * signals go where none is given; 0: none. report: stdout is for a report. NULL with the reason
+ * said. */
 struct flight *flight_open(const struct flight_options *o, const char *path, bool force, long pid,
-			   const struct cpus *housekeeping);
+			   bool report, const struct cpus *housekeeping);
 const struct tap *flight_tap(const struct flight *f);
 int flight_prepare(struct flight *f, struct view *v); /* the engine is open; 0 or -1 as below */
 void flight_begin(struct flight *f);                  /* the window has opened */

@@ -12,20 +12,38 @@
 #include "collect/host.h"
 
 #define PROGRESS_NS (250 * NSEC_PER_MSEC)
+#define TOO_EARLY   "ended before the window opened: nothing was measured"
 
-static void show_progress(const struct view *v, uint64_t elapsed_ns, uint64_t duration_ns)
+/* "1.2 h of 1 d · 1,234 hiccups · worst 38.2 us" */
+static void describe_progress(const struct view *v, uint64_t elapsed_ns, uint64_t duration_ns,
+			      char line[160])
 {
 	uint64_t hiccups = 0, worst = v->nworst ? v->worst[0].duration_ns : 0;
-	char line[160], of[40] = "", a[32], b[32], c[32], d[32];
+	char of[40] = "", a[32], b[32], c[32], d[32];
 
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		hiccups += v->cpu[i].hiccups.count;
 	if (duration_ns != UINT64_MAX)
 		snprintf(of, sizeof(of), " of %s", format_ns(duration_ns, b, sizeof(b)));
-	snprintf(line, sizeof(line), "%s%s · %s hiccups · worst %s",
-		 format_ns(elapsed_ns, a, sizeof(a)), of, format_count(hiccups, c, sizeof(c)),
-		 format_ns(worst, d, sizeof(d)));
+	snprintf(line, 160, "%s%s · %s hiccups · worst %s", format_ns(elapsed_ns, a, sizeof(a)), of,
+		 format_count(hiccups, c, sizeof(c)), format_ns(worst, d, sizeof(d)));
+}
+
+static void show_progress(const struct view *v, uint64_t elapsed_ns, uint64_t duration_ns)
+{
+	char line[160];
+
+	describe_progress(v, elapsed_ns, duration_ns, line);
 	say_progress(line);
+}
+
+/* Tells the manager of a service. */
+static void tell_status(struct live *l, uint64_t elapsed_ns)
+{
+	char line[160];
+
+	describe_progress(l->view, elapsed_ns, l->measure->duration_ns, line);
+	notify_tell(&l->notify, "STATUS=%s", line);
 }
 
 static void hear(void *ctx, uint32_t index, const struct account *a)
@@ -98,6 +116,8 @@ static void measure(struct live *l, struct recorder *recorder)
 			tell_incomplete(l);
 		now = now_ns();
 		snapshot(l, now, &due);
+		if (notify_step(&l->notify, now))
+			tell_status(l, now - begin);
 		if (!step_flight(l, now) || !step(l))
 			break;
 		if (progress && now - shown >= PROGRESS_NS) {
@@ -143,6 +163,11 @@ static int run_window(struct live *l, struct recorder *recorder)
 		return EXIT_ERROR;
 	if (l->flight && flight_prepare(l->flight, l->view))
 		return EXIT_ERROR;
+	if (measure_await_begin(l->measure)) {
+		if (measure_stop)
+			complain(TOO_EARLY);
+		return EXIT_ERROR;
+	}
 	if (l->engine->begin(l->run))
 		return EXIT_ERROR;
 	if (l->flight)
@@ -154,6 +179,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 	if (l->begin && l->begin(l->ctx))
 		return EXIT_ERROR;
 	measure_announce(l->measure);
+	notify_tell(&l->notify, "READY=1");
 	confine(l);
 	measure(l, recorder);
 	l->engine->end(l->run);
@@ -165,8 +191,9 @@ static int run_window(struct live *l, struct recorder *recorder)
 		bad = recorder_end(recorder, l->view);
 		l->stats = recorder_stats(recorder);
 	}
+	bad |= l->flight && flight_end(l->flight); /* with all lanes */
+	notify_tell(&l->notify, "STOPPING=1");
 	code = l->end ? l->end(l->ctx) : live_report(l->output, l->view);
-	bad |= l->flight && flight_end(l->flight);
 	if (!code && l->flight && flight_stopped(l->flight))
 		code = EXIT_CROSSED;
 	if (!code && l->limits) {
@@ -199,9 +226,10 @@ int live_run(struct live *l)
 	    (l->limits && l->limits->stop_on.count))
 		hooks.hear = hear;
 	measure_catch_signals();
+	notify_open(&l->notify);
 	if (l->last && l->last->last_ns) {
 		l->flight = flight_open(l->last, l->record_to, l->force, l->signal_pid,
-					&l->measure->housekeeping);
+					l->output != NULL, &l->measure->housekeeping);
 		if (!l->flight)
 			return EXIT_ERROR;
 		hooks.tap = flight_tap(l->flight);
@@ -217,12 +245,13 @@ int live_run(struct live *l)
 	if (l->run)
 		code = run_window(l, recorder);
 	else if (measure_stop)
-		complain("ended before the window opened: nothing was measured");
+		complain(TOO_EARLY);
 	if (l->run)
 		l->engine->close(l->run);
 	if (l->limits)
 		limits_end(l->limits);
 	recorder_close(recorder);
 	flight_close(l->flight);
+	notify_close(&l->notify);
 	return code;
 }

@@ -8,6 +8,7 @@
 #include "cmd/flight.h"
 #include "cmd/limits.h"
 #include "cmd/measure.h"
+#include "cmd/notify.h"
 #include "cmd/output.h"
 #include "recording/write.h"
 
@@ -45,6 +46,7 @@ struct live {
 
 	void *run;             /* set by the engine while it is open */
 	struct flight *flight; /* while it is open */
+	struct notify notify;
 };
 
 /* Returns the exit code: EXIT_INCOMPLETE, with the reason said when it was noticed, where the

@@ -14,6 +14,7 @@
 
 #define DEFAULT_NS (10 * NSEC_PER_SEC)
 #define POLL_NS    (10 * NSEC_PER_MSEC)
+#define NAP_NS     (100 * NSEC_PER_MSEC)
 
 /* ---- options ---- */
 
@@ -44,6 +45,7 @@ const struct opt measure_opts[] = {
 	 "read CLOCK_MONOTONIC instead of the time-stamp counter: it is coarser, for machines "
 	 "whose counter is not stable",
 	 FIELD(clock)},
+	MEASURE_BEGIN(FIELD(begin)),
 	{0, "ready-file", "FILE", NULL, FIELD(ready_file), opt_set_string},
 	{0},
 };
@@ -113,6 +115,35 @@ int measure_set_priority(const char *text, void *field, const struct opt *row, c
 	sched->policy = policy;
 	sched->priority = priority;
 	return 0;
+}
+
+int measure_set_begin(const char *text, void *field, const struct opt *row, char *why,
+		      size_t whylen)
+{
+	struct measure_begin *begin = field;
+	uint64_t ns;
+	long seconds;
+	char not [64];
+
+	(void)row;
+	if (text[0] == '/') {
+		if (parse_duration(text + 1, 0, &ns, why, whylen))
+			return -EINVAL;
+		*begin = (struct measure_begin){.every_ns = ns};
+		return 0;
+	}
+	if (text[0] == '@' && !parse_iso_time(text + 1, &ns)) {
+		*begin = (struct measure_begin){.at_ns = ns};
+		return 0;
+	}
+	if (text[0] == '@' &&
+	    !parse_integer(text + 1, 1, 9000000000, &seconds, not, sizeof(not ))) {
+		*begin = (struct measure_begin){.at_ns = seconds * NSEC_PER_SEC};
+		return 0;
+	}
+	snprintf(why, whylen, "'%.40s' is no time: use @2026-01-02T03:04:05Z, @1767323045 or /10s",
+		 text);
+	return -EINVAL;
 }
 
 int measure_set_pair(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
@@ -217,6 +248,25 @@ bool measure_wait(const struct measure *m, uint64_t begin_ns)
 		nap.tv_nsec = m->duration_ns - elapsed;
 	nanosleep(&nap, NULL);
 	return true;
+}
+
+int measure_await_begin(const struct measure *m)
+{
+	uint64_t now = clock_ns(CLOCK_REALTIME), every = m->begin.every_ns;
+	uint64_t at = every ? (now / every + 1) * every : m->begin.at_ns;
+	char ago[32];
+
+	if (at && at <= now)
+		return complain("--begin: that time was over %s before all was ready: give a later "
+				"one",
+				format_ns(now - at, ago, sizeof(ago)));
+	while (at && !measure_stop && (now = clock_ns(CLOCK_REALTIME)) < at) {
+		uint64_t left = at - now < NAP_NS ? at - now : NAP_NS; /* the clock may be set */
+		struct timespec nap = {left / NSEC_PER_SEC, left % NSEC_PER_SEC};
+
+		nanosleep(&nap, NULL);
+	}
+	return measure_stop ? -1 : 0;
 }
 
 void measure_announce(const struct measure *m)

@@ -23,7 +23,26 @@ struct measure {
 	bool shared;            /* it does */
 	bool must_trace;        /* the command has no --no-trace */
 	const char *ready_file; /* for tests: made when the window opens */
+	struct measure_begin {
+		uint64_t at_ns;    /* CLOCK_REALTIME; 0: not given */
+		uint64_t every_ns; /* at its next multiple; 0: not given */
+	} begin;
 };
+
+/* The row of --begin: `field` is the offset of a struct measure_begin. */
+#define MEASURE_BEGIN(field)                                                                       \
+	{                                                                                          \
+		0, "begin", "WHEN",                                                                \
+			"open the window at this time of the wall clock, as other machines do: "   \
+			"@2026-01-02T03:04:05Z, @ and seconds since 1970, or /10s: at the next "   \
+			"multiple of 10 s",                                                        \
+			field, measure_set_begin, .preset = "as soon as all is ready"              \
+	}
+int measure_set_begin(const char *text, void *field, const struct opt *row, char *why,
+		      size_t whylen);
+
+/* Waits for that time. 0; -1, with the reason said: it was over, or quietly: a signal has come. */
+int measure_await_begin(const struct measure *m);
 
 /* Rows of option tables: of a struct measure -c, -d, -t, -P, -H and --clock; and these for commands
  * with a report: -q, --no-audit and --no-trace, too. */

@@ -50,7 +50,7 @@ const struct opt_command record_usage = {
 			 "2 --max-hiccup, --max-lost or --stop-on was crossed, "),
 	.opts = record_opts,
 	.examples = record_examples,
-	.environment = (const struct opt_choice[]){ENV_NONE, {0}},
+	.environment = (const struct opt_choice[]){ENV_NOTIFY, {0}},
 };
 
 struct record_state {

@@ -22,13 +22,11 @@ struct options {
 	struct measure measure;
 	struct output output;
 	struct styled styled;
-	const char *hiccups, *record, *textfile;
+	const char *hiccups, *record;
+	struct textfile_options textfile;
 	bool force;
-	uint64_t interval_ns;
 	struct limits limits;
 };
-
-#define INTERVAL_NS (15 * NSEC_PER_SEC)
 
 #define FIELD(name) offsetof(struct options, name)
 
@@ -50,12 +48,7 @@ static const struct opt run_opts[] = {
 	{0, "raw", "PREFIX",
 	 "write each hiccup of a CPU in a line of the file PREFIX.CPU, as sysjitter does",
 	 FIELD(styled.raw), opt_set_string},
-	{0, "textfile", "FILE",
-	 "also keep metrics in FILE for the textfile collector of node_exporter; FILE is rewritten "
-	 "during the run; with -d forever until it is stopped",
-	 FIELD(textfile), output_set_file},
-	{0, "textfile-interval", "TIME", "how often this FILE is rewritten", FIELD(interval_ns),
-	 opt_set_duration, .preset = "15s", .needs = "textfile", .why = "belongs to --textfile"},
+	{.include = textfile_opts, .offset = FIELD(textfile)},
 	{0, "interval", "TIME", .alias = "textfile-interval"},
 	{.include = limits_opts, .offset = FIELD(limits)},
 	LIMITS_STOP_ON(FIELD(limits), RUN_TRIGGERS),
@@ -81,7 +74,7 @@ const struct opt_command run_usage = {
 		 "report.\n\n" EXIT_STATUS("2 --max-hiccup, --max-lost or --stop-on was crossed, "),
 	.opts = run_opts,
 	.examples = run_examples,
-	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, ENV_NOTIFY, {0}},
 };
 
 /* State of the callbacks of a live run. */
@@ -178,16 +171,16 @@ static int run(struct options *o, struct view *v)
 			    .limits = &o->limits,
 			    .record_to = o->record,
 			    .force = o->force,
-			    .keeps = o->textfile || o->output.path ? RIGHTS_OF_FILES : 0,
+			    .keeps = o->textfile.path || o->output.path ? RIGHTS_OF_FILES : 0,
 			    .ctx = &state,
 			    .begin = begin,
 			    .step = step,
-			    .every_ns = o->interval_ns ? o->interval_ns : INTERVAL_NS,
+			    .every_ns = textfile_every(&o->textfile),
 			    .end = end};
 	int code;
 
-	if (o->textfile &&
-	    !(state.textfile = textfile_open(o->textfile, o->output.metrics_per == PER_HOST)))
+	if (o->textfile.path &&
+	    !(state.textfile = textfile_open(o->textfile.path, o->output.metrics_per == PER_HOST)))
 		return EXIT_ERROR;
 	if (o->hiccups && !(state.lines = newfile_grow(o->hiccups))) {
 		complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups,
@@ -219,8 +212,8 @@ int cmd_run(int argc, char **argv)
 	}
 	style_prepare(&o.styled, &o.measure.threshold_ns);
 	host_read(&v->host);
-	o.output.metrics = o.textfile != NULL;
-	if (o.textfile && o.output.metrics_per == PER_GROUP) {
+	o.output.metrics = o.textfile.path != NULL;
+	if (o.textfile.path && o.output.metrics_per == PER_GROUP) {
 		complain("--metrics-per group is for a report at its end: which CPUs are alike "
 			 "changes while a run goes on; use host or cpu with --textfile");
 		code = EXIT_ERROR;

@@ -113,6 +113,7 @@ const struct opt_command sleep_usage = {
 	.environment =
 		(const struct opt_choice[]){ENV_NO_COLOR,
 					    ENV_COLUMNS,
+					    ENV_NOTIFY,
 					    {"PATH", "the directories to search for stress-ng, for "
 						     "--load"},
 					    {"TMPDIR", "the directory to which the disk load "

@@ -8,8 +8,30 @@
 #include <sys/stat.h>
 
 #include "base/say.h"
+#include "base/units.h"
 #include "cmd/newfile.h"
+#include "cmd/output.h"
+#include "model/watch.h"
 #include "render/openmetrics.h"
+
+#define INTERVAL_NS (15 * NSEC_PER_SEC)
+
+#define FIELD(name) offsetof(struct textfile_options, name)
+
+const struct opt textfile_opts[] = {
+	{0, "textfile", "FILE",
+	 "also keep metrics in FILE for the textfile collector of node_exporter; FILE is rewritten "
+	 "during the run; with -d forever until it is stopped",
+	 FIELD(path), output_set_file},
+	{0, "textfile-interval", "TIME", "how often this FILE is rewritten", FIELD(interval_ns),
+	 opt_set_duration, .preset = "15s", .needs = "textfile", .why = "belongs to --textfile"},
+	{0},
+};
+
+uint64_t textfile_every(const struct textfile_options *o)
+{
+	return o->interval_ns ? o->interval_ns : INTERVAL_NS;
+}
 
 struct textfile {
 	const char *path;
@@ -145,6 +167,7 @@ struct textfile *textfile_open(const char *path, bool host)
 
 void textfile_write(struct textfile *t, struct view *view, bool running)
 {
+	struct view shown = *view;
 	char *text = NULL;
 	size_t len;
 	FILE *f;
@@ -154,8 +177,10 @@ void textfile_write(struct textfile *t, struct view *view, bool running)
 	f = open_memstream(&text, &len);
 	if (!f)
 		return;
-	if (leaders_update(&t->leaders, view) |
-	    render_textfile(view, &t->leaders, t->host, running, f) | fclose(f))
+	if (view->run.watch) /* there is room for all lanes, and threads come and come */
+		shown.ncpus = t->leaders.n = t->leaders.lanes = watch_lanes(view);
+	if (leaders_update(&t->leaders, &shown) |
+	    render_textfile(&shown, &t->leaders, t->host, running, f) | fclose(f))
 		free(text);
 	else
 		hand_over(t, text, len);

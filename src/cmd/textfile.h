@@ -8,7 +8,15 @@ Each text goes to a new file, which then replaces FILE. A thread of its own does
 #define CULPRIT_TEXTFILE_H
 
 #include <stdbool.h>
+#include "base/opt.h"
 #include "model/view.h"
+
+struct textfile_options {
+	const char *path;
+	uint64_t interval_ns; /* 0: as its help says */
+};
+extern const struct opt textfile_opts[];                   /* rows of a struct textfile_options */
+uint64_t textfile_every(const struct textfile_options *o); /* ns between two texts */
 
 struct textfile;
 

@@ -7,10 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit/advise.h"
 #include "base/confine.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/textfile.h"
 #include "cmd/workload_command.h"
 #include "collect/facts.h"
 #include "collect/host.h"
@@ -23,6 +25,8 @@
 struct options {
 	struct workload_command command;
 	struct watched threads;
+	struct flight_options last;
+	struct textfile_options textfile;
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -84,6 +88,9 @@ static const struct opt watch_opts[] = {
 	{.include = workload_record_opts, .offset = FIELD(command)},
 	{.include = limits_opts, .offset = FIELD(command.limits)},
 	LIMITS_STOP_ON(FIELD(command.limits), WATCH_TRIGGERS),
+	FLIGHT_OPTIONS(FIELD(last), WATCH_TRIGGERS),
+	{.include = textfile_opts, .offset = FIELD(textfile)},
+	MEASURE_BEGIN(FIELD(command.measure.begin)),
 	{0, "ready-file", "FILE", NULL, FIELD(command.measure.ready_file), opt_set_string},
 	{0},
 };
@@ -109,7 +116,7 @@ const struct opt_command watch_usage = {
 			 "2 --max-hiccup, --max-lost or --stop-on was crossed, "),
 	.opts = watch_opts,
 	.examples = watch_examples,
-	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
+	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, ENV_NOTIFY, {0}},
 };
 
 static bool has_ids(const int32_t *id)
@@ -203,13 +210,27 @@ static int check(struct options *o, const struct host *host)
 struct watch_state {
 	struct options *o;
 	struct view *view;
+	struct textfile *textfile;
 };
+
+static void write_textfile(struct watch_state *s, bool running)
+{
+	advise(s->view); /* out of memory: some sources have no cause this time */
+	textfile_write(s->textfile, s->view, running);
+}
+
+static void snapshot(void *ctx)
+{
+	write_textfile(ctx, true);
+}
 
 static int end(void *ctx)
 {
-	const struct watch_state *s = ctx;
+	struct watch_state *s = ctx;
 
 	watch_cut(s->view);
+	if (s->textfile)
+		write_textfile(s, false);
 	return live_report(&s->o->command.output, s->view);
 }
 
@@ -233,11 +254,21 @@ static int run(struct options *o, struct view *v)
 			    .record_to = c->record,
 			    .force = c->force,
 			    /* a program of another user makes its reports when it likes to */
-			    .keeps = wo.pid ? RIGHT_DAC_READ_SEARCH | RIGHT_FOWNER : 0,
+			    .keeps = (wo.pid ? RIGHT_DAC_READ_SEARCH | RIGHT_FOWNER : 0) |
+				     (o->textfile.path ? RIGHTS_OF_FILES : 0),
+			    .last = &o->last,
+			    .signal_pid = wo.pid,
+			    .every_ns = textfile_every(&o->textfile),
 			    .ctx = &state,
 			    .end = end};
+	int code;
 
-	return live_run(&live);
+	if (o->textfile.path && !(state.textfile = textfile_open(o->textfile.path, false)))
+		return EXIT_ERROR;
+	if (state.textfile)
+		live.snapshot = snapshot;
+	code = live_run(&live);
+	return textfile_close(state.textfile) ? EXIT_ERROR : code;
 }
 
 int cmd_watch(int argc, char **argv)

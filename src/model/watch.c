@@ -320,11 +320,16 @@ void watch_finish(struct watch *w, uint64_t end_ns)
 	}
 }
 
-void watch_cut(struct view *v)
+uint32_t watch_lanes(const struct view *v)
 {
 	uint32_t n = v->ncpus;
 
 	while (n && !v->cpu[n - 1].comm[0] && !v->cpu[n - 1].hiccups.count)
 		n--;
-	view_cut(v, n);
+	return n;
+}
+
+void watch_cut(struct view *v)
+{
+	view_cut(v, watch_lanes(v));
 }

@@ -41,7 +41,10 @@ void watch_window(struct watch *w, uint32_t tid, uint64_t start_ns, uint64_t end
 void watch_hear(struct watch *w, void (*hear)(void *ctx, uint32_t lane, const struct account *a),
 		void *ctx);
 
-/* Removes lanes without a thread from the view: the last ones, as lanes are given out in order. */
+/* The number of lanes that have had a thread: the first ones, as lanes are given out in order. */
+uint32_t watch_lanes(const struct view *v);
+
+/* Removes the others from the view. */
 void watch_cut(struct view *v);
 
 /* Notes that records of this CPU were lost, perhaps its last ones: its thread may be gone. */

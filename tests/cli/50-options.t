@@ -112,6 +112,13 @@ for what, says, *args in (
          "trace_off:a/b")):
     refused(f"{what} is refused", "record", "--no-trace", "-d", "1s", *args, at("none.rec"),
             says=says)
+for what, says, begin in (("a time that is none", "is no time: use @", "soon"),
+                          ("a time that is over", "over .* before all was ready", "@1"),
+                          ("no time at all", "'0s'", "/0s")):
+    refused(f"--begin: {what} is refused", "run", "--no-trace", "-d", "1s", "-q", "--begin", begin,
+            says=says)
+refused("watch --last without a place", "watch", "-p", str(os.getpid()), "--last", "1s",
+        says="where, with --record")
 refused("a directory that is not there", "record", "--no-trace", "-d", "1s", "--last", "1s",
         at("nowhere/"), says="make it first")
 ok(not os.path.exists(at("none.rec")), "and nothing is made")

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Recordings: the report made from one is, byte for byte, what the run printed; one that was cut
 off reads up to there."""
+import contextlib
 import json
 import os
 import re
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -205,9 +207,26 @@ ok(run.result.rc == 0 and len(kept(folder)) == 1 and "as --keep allows" in run.r
    and "SIGUSR1: 2 times" in run.result.err, "SIGUSR1 keeps; what is not kept is counted",
    run.result, kept(folder))
 is_a_part(kept(folder)[0], "SIGUSR1", 100_000_000)
-r = culprit("record", "-c", str(cpu), "-d", "500ms", "-q", "--last", "5s", at("end.rec"))
+# The same run begins by the wall clock, and tells the manager of a service how it goes.
+with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+    manager.bind(at("notify"))
+    os.environ.update(NOTIFY_SOCKET=at("notify"), WATCHDOG_USEC="400000")
+    r = culprit("record", "-c", str(cpu), "-d", "500ms", "-q", "--last", "5s", "--begin", "/5s",
+                at("end.rec"))
+    del os.environ["NOTIFY_SOCKET"], os.environ["WATCHDOG_USEC"]
+    manager.setblocking(False)
+    said = []
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            said.append(manager.recv(4096).decode())
 is_(r.rc, 0, "without --when the end is kept")
 is_a_part(at("end.rec"), "end", 400_000_000)
+run = json.loads(culprit("report", at("end.rec"), "-f", "json").out)["run"]
+late = float(re.search(r":(\d\d\.\d+)Z", run["started"]).group(1)) % 5
+ok(late < 2.5, "--begin /5s begins with a multiple of five seconds", run["started"])
+ok(said[:1] == ["READY=1"] and said[-1:] == ["STOPPING=1"] and "WATCHDOG=1" in said
+   and any(re.match("STATUS=.* of 500 ms · .* hiccups", s) for s in said),
+   "a manager is told that it is ready, how it goes, and that it stops", said)
 
 noise.terminate()
 lib.finish(noise, 60)

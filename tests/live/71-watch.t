@@ -102,6 +102,28 @@ with program("spin") as p:
        others)
     ok(rows(report, kind="vector", name="local_timer"), "the tick is named")
 
+    # The flight recorder, and metrics meanwhile: who preempted it is in the kept part.
+    kept, prom = os.path.join(place, "kept"), os.path.join(place, "prom")
+    os.mkdir(kept)
+    r = culprit("watch", "-p", str(p.pid), "-q", "-f", "json", "-d", "500ms", "--last", "10s",
+                "--when", "late", "--when", "end", "-r", kept, "--textfile", prom,
+                "--textfile-interval", "100ms")
+    files = os.listdir(kept)
+    ok(r.rc == 0 and len(files) == 1 and "end: " in r.err,
+       "--last keeps a part of what was watched", r, files)
+    whole, part = json.loads(r.out), json.loads(
+        culprit("report", os.path.join(kept, files[0]), "-f", "json").out)
+    check_sums(part, "a kept part")
+    is_([(c["thread"]["pid"], c["hiccups"]["count"], c["hiccups"]["total_ns"])
+         for c in part["cpus"]],
+        [(c["thread"]["pid"], c["hiccups"]["count"], c["hiccups"]["total_ns"])
+         for c in whole["cpus"]], "here it is all of the run")
+    with open(prom) as f:
+        metrics = f.read()
+    for c in whole["cpus"]:
+        ok(re.search(rf'^culprit_hiccups_total{{thread="[^"]*\[{c["thread"]["pid"]}\]"}} '
+                     rf'{c["hiccups"]["count"]}$', metrics, re.M),
+           "--textfile has its hiccups", metrics[:2000])
     report, log = watch("--tid", p.tids[1])
     is_(tids(report), {p.tids[1]}, "-t: that thread only")
     ok(not poked(report), "poke is not named when it is not there", poked(report))
