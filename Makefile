@@ -295,6 +295,7 @@ pictures: $(O)/.setup-check ## draw the README's pictures in tests/golden/pictur
 accuracy: $(O)/.setup-check ## find and name a thousand known noises of each class (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(O) tests/accuracy/score $(ARGS)
+	$(Q)BUILD=$(O) tests/accuracy/kept
 
 live: $(O)/.setup-check $(O)/.setup-peers ## the live tests, the long ones too (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all unit-tests

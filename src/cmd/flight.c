@@ -49,8 +49,6 @@ struct flight {
 	bool stop;
 };
 
-/* ---- names of files ---- */
-
 /* Of the wall clock's time `ns` in CLOCK_MONOTONIC: "20260102T030405.123Z". */
 static void name_time(uint64_t ns, char *buf, size_t len)
 {
@@ -199,8 +197,6 @@ static void look_at_file(struct flight *f)
 		     format_ns(blackbox_written_ns(f->box), time, sizeof(time)));
 }
 
-/* ---- the run ---- */
-
 static int look_at_path(struct flight *f)
 {
 	struct stat st;
@@ -343,6 +339,7 @@ static void say_counts(const struct flight *f)
 		{f->failed, "could not be written"},
 	};
 	char text[300] = "", count[32];
+	uint64_t lost = 0;
 	size_t at = 0;
 
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
@@ -351,6 +348,11 @@ static void say_counts(const struct flight *f)
 				       format_count(row[i].n, count, sizeof(count)), row[i].text);
 	if (at)
 		say("not kept: of the triggers %s", text);
+	for (uint32_t i = 0; i < f->view->ncpus; i++)
+		lost += f->view->cpu[i].hiccups_lost;
+	if (lost)
+		say("%s hiccups were lost, and each of them may have been a trigger",
+		    format_count(lost, count, sizeof(count)));
 	for (uint32_t i = 0; i < f->when.count; i++)
 		if (f->when.row[i].pulled)
 			say("%s: %s time%s", f->when.row[i].text,
