@@ -60,6 +60,10 @@ def boot(job, isolation):
     check_sums(report, isolation)
     is_(len(hiccups), cpu_of(report, 1)["hiccups"]["count"],
         f"{isolation}: each hiccup is handed out")
+    e = cpu_of(report, 1)["edges"]
+    ok(e["samples"] >= 30 and 0 < e["in_p50_ns"] <= e["in_p90_ns"]
+       and 0 < e["out_p50_ns"] <= e["out_p90_ns"] and e["bound_irq_ns"] == 3 * e["out_p90_ns"],
+       f"{isolation}: edges are learned from 30 interruptions and more, and their bound", e)
     return report, hiccups, out, files
 
 

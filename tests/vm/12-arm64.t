@@ -50,7 +50,7 @@ def build():
     except lab.Failed as why:
         skip_all(str(why), required=True)
     r = subprocess.run(
-        ["make", "-C", ROOT, "--no-print-directory", "ARCH=arm64",
+        ["make", f"-j{os.cpu_count()}", "-C", ROOT, "--no-print-directory", "ARCH=arm64",
          "CROSS_COMPILE=aarch64-linux-gnu-", "SYSROOT=" + sysroot, "WERROR=1",
          f"O={os.path.relpath(MACHINE.build(), ROOT)}", "all",
          os.path.relpath(MACHINE.build(), ROOT) + "/lab_guest"],
