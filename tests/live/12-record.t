@@ -33,6 +33,9 @@ noise = lib.spawn("mix", "-c", str(cpu), "-n", "10000", "-g", "5ms", path=lib.PO
 for fmt, more in (("json", ()), ("text", ("--stacks",)), ("text", ("-P", "f:3"))):
     rec, live, offline = at(fmt + str(len(more)) + ".rec"), at("live"), at("offline")
     r = culprit("run", "-c", str(cpu), "-d", "500ms", "-q", "-f", fmt, *more, "-r", rec, "-o", live)
+    if r.rc == 1 and "could not run within" in r.err:
+        lib.not_judged(f"a run with {fmt} {' '.join(more)}", r.err.strip())
+        continue
     ok(r.rc == 0, f"a run with {fmt} {' '.join(more)} is recorded", r)
     r = culprit("report", rec, "-f", fmt, "-o", offline, *[m for m in more if m == "--stacks"])
     ok(r.rc == 0 and open(live, "rb").read() == open(offline, "rb").read()

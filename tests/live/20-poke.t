@@ -208,7 +208,8 @@ if log := logs.get("kworker"):
 N = 25
 SCORE = os.path.join(lib.ROOT, "tests", "accuracy", "score")
 with tempfile.TemporaryDirectory() as place:
-    r = subprocess.run([SCORE, "-c", str(cpu), "-n", str(N), "--gap", "4ms-12ms", "--keep", place],
+    r = subprocess.run([SCORE, "-c", str(cpu), "-n", str(N), "--gap", "4ms-12ms", "--others",
+                        "--keep", place],
                        stdout=subprocess.PIPE, text=True,
                        env={**os.environ, "CULPRIT": lib.CULPRIT, "POKE": lib.POKE})
     diag(r.stdout)
