@@ -12,6 +12,7 @@
 #include "cmd/workload_command.h"
 #include "collect/host.h"
 #include "collect/sleep.h"
+#include "render/styles.h"
 
 #define DMA_LATENCY "/dev/cpu_dma_latency" /* Documentation/admin-guide/pm/cpuidle.rst */
 
@@ -28,6 +29,15 @@ struct options {
 	struct sleep_options sleep;
 	bool dma_latency, load_here;
 	struct wish load;
+	int style;
+	uint32_t histogram_us;
+};
+
+enum sleep_style { STYLE_OWN, STYLE_CYCLICTEST };
+static const struct opt_choice sleep_styles[] = {
+	{"culprit", "its own report"},
+	{"cyclictest", "a line a CPU, as with cyclictest -q"},
+	{0},
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -70,6 +80,31 @@ static int set_load(const char *text, void *field, const struct opt *row, char *
 	return 0;
 }
 
+#define HISTOGRAM_MAX 1000000 /* us */
+
+static int set_histogram(const char *text, void *field, const struct opt *row, char *why,
+			 size_t whylen)
+{
+	long n;
+
+	(void)row;
+	if (parse_integer(text, 1, HISTOGRAM_MAX, &n, why, whylen))
+		return -EINVAL;
+	*(uint32_t *)field = n;
+	return 0;
+}
+
+/* Writes the report in cyclictest's columns. */
+static int report_styled(struct workload_command *c, struct view *v)
+{
+	const struct options *o = (const struct options *)((char *)c - FIELD(command));
+	struct cyclictest_style style = {o->sleep.interval_ns, o->histogram_us,
+					 c->measure.sched.priority};
+
+	return output_done(&c->output, render_cyclictest(v, &style, c->output.file)) ? EXIT_ERROR
+										     : EXIT_OK;
+}
+
 static const struct opt sleep_opts[] = {
 	{'i', "interval", "TIME", "how long each sleep is", FIELD(sleep.interval_ns), opt_set_time,
 	 .preset = "20ms"},
@@ -87,6 +122,12 @@ static const struct opt sleep_opts[] = {
 	 FIELD(load), set_load},
 	{0, "load-here", NULL, "run the load on the measured CPUs", FIELD(load_here),
 	 .needs = "load", .why = "says where the load runs"},
+	{0, "style", "TOOL", "print the latencies as another tool does", FIELD(style),
+	 opt_set_choice, .choices = OPT_CHOICES(sleep_styles), .preset = "culprit"},
+	{0, "histogram", "US",
+	 "with --style cyclictest: print how many latencies were of each microsecond below US, as "
+	 "its -h does",
+	 FIELD(histogram_us), set_histogram, .needs = "style", .why = "belongs to cyclictest's"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	LIMITS_STOP_ON(FIELD(command.limits), OPERATION_TRIGGERS | TRIGGER_BIT(WAKE)),
@@ -171,6 +212,17 @@ int cmd_sleep(int argc, char **argv)
 	code = opt_parse(&sleep_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	if (o.style && (o.command.output.format || is_loaded(&o.load))) {
+		complain("--style cyclictest shows the latencies of one window alone: leave out "
+			 "%s",
+			 is_loaded(&o.load) ? "--load" : "-f");
+		return EXIT_ERROR;
+	}
+	if (o.histogram_us && !o.style) {
+		complain("--histogram belongs to --style cyclictest: give both, or -f hgrm");
+		return EXIT_ERROR;
+	}
+	o.command.report = o.style ? report_styled : NULL;
 	measure_end(&o.command.measure, o.sleep.samples);
 	if (o.dma_latency) {
 		fd = open(DMA_LATENCY, O_WRONLY | O_CLOEXEC);

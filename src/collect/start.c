@@ -221,6 +221,7 @@ static int learn(struct collect *c)
 		if (learn_edges(c, i) ||
 		    (t->samples && name_series(&c->view->cpu[i], samples_series(t->samples))))
 			return -1;
+		c->view->cpu[i].sampler_pid = t->pid;
 		c->view->cpu[i].threshold_ns = l->threshold * t->ns_per_tick + 0.5;
 		c->view->cpu[i].shorts =
 			(struct short_gaps){.known = !c->workload && l->short_from < l->threshold,

@@ -93,6 +93,7 @@ void work_value(struct work *w, unsigned series, uint64_t value)
 {
 	check_place(w);
 	hist_add(&w->series[series].hist, value);
+	w->series[series].last = value;
 }
 
 void work_outlier(struct work *w, unsigned series, uint64_t before, uint64_t after,

@@ -20,6 +20,7 @@ struct series {
 	bool fine;             /* ...or ps, for operations of few ns */
 	uint64_t threshold_ns; /* longer windows of it are hiccups; 0: its values are not windows */
 	uint64_t longer, longest_ns; /* number of those, and the longest window of all */
+	uint64_t last;               /* the newest value; recordings do not hold it */
 	bool open; /* a name and a threshold only: the values come when the window has ended */
 };
 

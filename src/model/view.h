@@ -125,6 +125,7 @@ struct cpu {
 	bool closure_known;
 	struct closure_row *closure;
 	uint32_t nclosure;
+	uint32_t sampler_pid;  /* of a live run; 0: not known */
 	struct series *series; /* of a workload: what it measured */
 	uint32_t nseries;
 	/* One sentence: is the CPU quiet, and if not, what to do first (audit/verdict.h). Any

@@ -7,6 +7,8 @@
  *   sysjitter  Xilinx-CNS/cns-sysjitter: a column a CPU
  *   oslat      rt-tests: all loops in buckets of 1 us
  *   osnoise    the kernel's tracer: a line a period of 1 s (see struct style_period)
+ *
+ * and of the workload sleep those of cyclictest (rt-tests), as with its -q.
  */
 #ifndef CULPRIT_RENDER_STYLES_H
 #define CULPRIT_RENDER_STYLES_H
@@ -31,6 +33,17 @@ uint64_t style_threshold(enum style style);
 
 /* Writes any style but osnoise. 0 or -errno. */
 int render_style(enum style style, const struct view *view, FILE *out);
+
+struct cyclictest_style {
+	uint64_t interval_ns;
+	uint32_t histogram_us; /* --histogram: values of so many us and more overflow; 0: none */
+	int priority;
+};
+
+/* Writes the latencies of sleep as cyclictest does: a line a CPU, or with a histogram a column a
+ * CPU. Values are whole us, rounded down as it does; in the histogram they are of our buckets, to
+ * 0.8 %. 0 or -errno. */
+int render_cyclictest(const struct view *v, const struct cyclictest_style *style, FILE *out);
 
 /* sysjitter --raw: a line for each hiccup of one CPU: time (ns since the run's start), distance
  * from the last one (us), length (cycles, ns). last_ns: begin of the last one, 0: none. */

@@ -71,6 +71,19 @@ is_(cpu_of(report, cpu)["hiccups"]["count"], s["latency"]["longer"],
 report = json.loads(sleep("-d", "300ms", "-i", "1ms", "-f", "json").out)
 is_(sources(report, cpu, name=re.compile("^poke")), [], "without poke it is not named")
 
+# ---- cyclictest's columns ----
+t = sleep("-n", "40", "-i", "1ms", "-P", "f:2", "--style", "cyclictest").out
+m = re.fullmatch(r"T: 0 \( *(\d+)\) P: 2 I:1000 C: *40 Min: *(\d+) Act: *(\d+) Avg: *(\d+) "
+                 r"Max: *(\d+)\n", t)
+ok(m and int(m[2]) <= int(m[3]) <= int(m[5]) and int(m[2]) <= int(m[4]) <= int(m[5]),
+   "--style cyclictest: its line, in us", t)
+t = sleep("-n", "40", "-i", "1ms", "--style", "cyclictest", "--histogram", "200").out
+bins = [line.split() for line in t.splitlines() if line[0].isdigit()]
+over = int(re.search(r"^# Histogram Overflows: (\d+)$", t, re.M)[1])
+is_(([int(a) for a, _ in bins], sum(int(n) for _, n in bins) + over,
+     re.search(r"^# Total: (\d+)$", t, re.M)[1]), (list(range(200)), 40, "000000040"),
+    "and its histogram: a line each us, which hold all")
+
 # ---- how many, how far apart ----
 N, INTERVAL_NS = 80, 5_000_000
 for args in (), ("--relative",):

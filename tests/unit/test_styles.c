@@ -243,13 +243,57 @@ static void thresholds(void **state)
 			 0); /* it must be given there; here it is the loop's */
 }
 
+/* cyclictest's lines, and the histogram of its -h, of latencies on two CPUs. */
+static void cyclictest(void **state)
+{
+	static const uint64_t latency[2][4] = {{1999, 2000, 2999, 41000},
+					       {5000, 5999, 7100, 90000}};
+	struct cyclictest_style style = {1000000, 0, 80};
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+
+	(void)state;
+	begin();
+	for (int i = 0; i < 2; i++) {
+		struct cpu *c = &report.view.cpu[i];
+
+		c->series = calloc(1, sizeof(*c->series));
+		assert_non_null(c->series);
+		strcpy(c->series->name, "latency");
+		assert_int_equal(hist_init(&c->series->hist, SERIES_BITS), 0);
+		c->nseries = 1;
+		c->sampler_pid = 811 + i;
+		for (int k = 0; k < 4; k++)
+			hist_add(&c->series->hist, c->series->last = latency[i][k]);
+	}
+	out = open_memstream(&text, &len);
+	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
+	style.histogram_us = 8;
+	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
+	fclose(out);
+	assert_string_equal(
+		text,
+		"T: 0 (  811) P:80 I:1000 C:      4 Min:      1 Act:   41 Avg:   11 Max:      41\n"
+		"T: 1 (  812) P:80 I:1000 C:      4 Min:      5 Act:   90 Avg:   27 Max:      90\n"
+		"# Histogram\n000000 000000\t000000\n000001 000001\t000000\n"
+		"000002 000002\t000000\n000003 000000\t000000\n000004 000000\t000000\n"
+		"000005 000000\t000002\n000006 000000\t000000\n000007 000000\t000001\n"
+		"# Total: 000000004 000000004\n# Min Latencies: 00001 00005\n"
+		"# Avg Latencies: 00011 00027\n# Max Latencies: 00041 00090\n"
+		"# Histogram Overflows: 00001 00001\n# Histogram Overflow at cycle number:\n"
+		"# Thread 0: # 00001 others\n# Thread 1: # 00001 others\n");
+	free(text);
+	report_free(&report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(osjitter),   cmocka_unit_test(hiccups),
 		cmocka_unit_test(sysjitter),  cmocka_unit_test(raw),
 		cmocka_unit_test(oslat),      cmocka_unit_test(osnoise),
-		cmocka_unit_test(thresholds),
+		cmocka_unit_test(cyclictest), cmocka_unit_test(thresholds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

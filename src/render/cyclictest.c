@@ -1,0 +1,137 @@
+/* The report of sleep as cyclictest's users know it (rt-tests, src/cyclictest/cyclictest.c): T is
+ * the thread's number and pid, I the interval, C the count, Act the newest value.
+ *
+ *   T: 0 (  812) P:80 I:1000 C:  10000 Min:      2 Act:    3 Avg:    3 Max:      41
+ *
+ * With a histogram, a line for each us with a column for each CPU, and then what it does not say:
+ *
+ *   000002 004711
+ *   # Total: 000010000
+ *   # Min Latencies: 00002
+ *   # Avg Latencies: 00003
+ *   # Max Latencies: 00041
+ *   # Histogram Overflows: 00000
+ *   # Histogram Overflow at cycle number:
+ *   # Thread 0:
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "render/styles.h"
+
+#define LATENCY "latency"
+
+static const struct series *latency(const struct cpu *c)
+{
+	static const struct series none;
+
+	for (uint32_t i = 0; i < c->nseries; i++)
+		if (!strncmp(c->series[i].name, LATENCY, SERIES_NAME))
+			return &c->series[i];
+	return &none;
+}
+
+static uint64_t min_us(const struct series *s)
+{
+	return s->hist.count ? s->hist.min / NSEC_PER_USEC : 0;
+}
+
+static uint64_t mean_us(const struct series *s)
+{
+	return hist_mean(&s->hist) / NSEC_PER_USEC;
+}
+
+static uint64_t max_us(const struct series *s)
+{
+	return s->hist.max / NSEC_PER_USEC;
+}
+
+static uint64_t count_of(const struct series *s)
+{
+	return s->hist.count;
+}
+
+static void write_line(const struct view *v, uint32_t i, const struct cyclictest_style *style,
+		       FILE *out)
+{
+	const struct series *s = latency(&v->cpu[i]);
+
+	fprintf(out,
+		"T:%2" PRIu32 " (%5" PRIu32 ") P:%2d I:%" PRIu64 " C:%7" PRIu64 " Min:%7" PRIu64
+		" Act:%5" PRIu64 " Avg:%5" PRIu64 " Max:%8" PRIu64 "\n",
+		i, v->cpu[i].sampler_pid, style->priority,
+		(uint64_t)(style->interval_ns / NSEC_PER_USEC), s->hist.count, min_us(s),
+		(uint64_t)(s->last / NSEC_PER_USEC), mean_us(s), max_us(s));
+}
+
+/* Writes a figure of each CPU behind a heading. */
+static void write_figures(const struct view *v, const char *heading, int digits,
+			  uint64_t (*figure)(const struct series *s), FILE *out)
+{
+	fputs(heading, out);
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		fprintf(out, " %0*" PRIu64, digits, figure(latency(&v->cpu[i])));
+	putc('\n', out);
+}
+
+/* Counts the values of each us, those of a bucket by its middle; what is longer stands behind the
+ * last. */
+static void count_us(const struct hist *h, uint64_t *count, uint32_t most)
+{
+	for (uint32_t i = hist_next(h, 0); i < h->nbuckets; i = hist_next(h, i + 1)) {
+		uint64_t middle = (hist_lowest(h, i) + hist_highest(h, i)) / 2;
+		uint64_t us = (middle < h->min   ? h->min
+			       : middle > h->max ? h->max
+						 : middle) /
+			      NSEC_PER_USEC;
+
+		count[us < most ? us : most] += hist_at(h, i);
+	}
+}
+
+static int write_histogram(const struct view *v, uint32_t most, FILE *out)
+{
+	uint64_t *count = calloc((size_t)v->ncpus * (most + 1), sizeof(*count));
+
+	if (!count)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		count_us(&latency(&v->cpu[i])->hist, count + (size_t)i * (most + 1), most);
+	fputs("# Histogram\n", out);
+	for (uint32_t us = 0; us < most; us++) {
+		fprintf(out, "%06" PRIu32 " ", us);
+		for (uint32_t i = 0; i < v->ncpus; i++)
+			fprintf(out, "%s%06" PRIu64, i ? "\t" : "",
+				count[(size_t)i * (most + 1) + us]);
+		putc('\n', out);
+	}
+	write_figures(v, "# Total:", 9, count_of, out);
+	write_figures(v, "# Min Latencies:", 5, min_us, out);
+	write_figures(v, "# Avg Latencies:", 5, mean_us, out);
+	write_figures(v, "# Max Latencies:", 5, max_us, out);
+	fputs("# Histogram Overflows:", out);
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		fprintf(out, " %05" PRIu64, count[(size_t)i * (most + 1) + most]);
+	fputs("\n# Histogram Overflow at cycle number:\n", out);
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		fprintf(out, "# Thread %" PRIu32 ":", i);
+		if (count[(size_t)i * (most + 1) + most])
+			fprintf(out, " # %05" PRIu64 " others",
+				count[(size_t)i * (most + 1) + most]);
+		putc('\n', out);
+	}
+	free(count);
+	return 0;
+}
+
+int render_cyclictest(const struct view *v, const struct cyclictest_style *style, FILE *out)
+{
+	int err = style->histogram_us ? write_histogram(v, style->histogram_us, out) : 0;
+
+	for (uint32_t i = 0; i < v->ncpus && !style->histogram_us; i++)
+		write_line(v, i, style, out);
+	return err ? err : ferror(out) ? -EIO : 0;
+}
