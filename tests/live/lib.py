@@ -262,6 +262,12 @@ def culprit(*args, timeout=60, **kwargs):
     return finish(spawn(*args, **kwargs), timeout, since)
 
 
+def starved(r):
+    """Whether culprit says that its samplers, or those of them that have to run at once, had no CPU
+    for ten seconds: the machine has left nothing to judge."""
+    return r.rc in (1, 3) and re.search("could not run within|did not come back to stop", r.err)
+
+
 @contextlib.contextmanager
 def ready_file():
     """A path that does not exist yet."""
