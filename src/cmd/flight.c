@@ -28,14 +28,13 @@ struct flight {
 	const struct flight_options *o;
 	struct triggers when;
 	const char *path;
-	bool directory, force;
+	bool directory, force, stop;
 	const struct cpus *housekeeping;
 	struct actions *actions;
 	struct blackbox *box;
 	struct view *view;
-	uint64_t slice_ns; /* when the next slice is due */
-	/* A trigger whose time behind it is not over. */
-	bool pending, writing;
+	uint64_t slice_ns;     /* when the next slice is due */
+	bool pending, writing; /* pending: the time behind a trigger is not over */
 	struct trigger_hit hit;
 	uint64_t due_ns;
 	char label[sizeof(((struct run *)0)->label)];
@@ -46,7 +45,6 @@ struct flight {
 	uint64_t began;             /* number of files */
 	/* triggers, and what became of them */
 	uint64_t kept, joined, too_many, too_often, failed;
-	bool stop;
 };
 
 /* Of the wall clock's time `ns` in CLOCK_MONOTONIC: "20260102T030405.123Z". */
@@ -223,13 +221,15 @@ static int look_at_path(struct flight *f)
 static void add_triggers(struct flight *f)
 {
 	struct triggers *t = &f->when;
-	struct trigger_hit hit;
+	bool given = false;
 	char why[8];
 
 	*t = f->o->when;
+	for (uint32_t i = 0; i < t->count; i++)
+		given |= t->row[i].event == TRIGGER_SIGUSR1;
 	if (!t->count)
 		trigger_parse("end", TRIGGER_BIT(END), &t->row[t->count++], why, sizeof(why));
-	if (t->count < TRIGGERS_MAX && !triggers_pull(t, TRIGGER_SIGUSR1, 0, &hit))
+	if (t->count < TRIGGERS_MAX && !given)
 		trigger_parse("SIGUSR1", TRIGGER_BIT(SIGUSR1), &t->row[t->count++], why,
 			      sizeof(why));
 }

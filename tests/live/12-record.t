@@ -198,7 +198,7 @@ ok("still runs" in r.err, "what hangs is left behind, and it is said", r)
 folder = at("signalled")
 os.mkdir(folder)
 with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", "--last", "5s", "--after", "100ms",
-                "--when", "hiccup>1h", "--keep", "1", folder) as run:
+                "--when", "hiccup>1h", "--when", "SIGUSR1", "--keep", "1", folder) as run:
     is_(kept(folder), [], "nothing is on the disk before a trigger")
     for _ in range(2):
         run.proc.send_signal(signal.SIGUSR1)
