@@ -60,8 +60,9 @@ static void osjitter(const struct view *v, FILE *out)
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct hist *h = &v->cpu[i].hiccups;
 		const struct cpu *c = &v->cpu[i];
-		uint64_t loop = c->loop_min_ns + 0.5, sum = h->sum + c->hiccups_lost_ns,
-			 all = h->count + c->hiccups_lost;
+		/* Its own loop takes a step of the counter at least; ours may lie within one. */
+		uint64_t loop = (c->loop_min_ns < 1 ? c->loop_mean_ns : c->loop_min_ns) + 0.5;
+		uint64_t sum = h->sum + c->hiccups_lost_ns, all = h->count + c->hiccups_lost;
 
 		fprintf(out,
 			"%4u %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8u %9s %12" PRIu64
