@@ -1,6 +1,6 @@
 /* A live run's engine: what begins and ends with its window, and what is counted in between.
- * start.c starts the run, window.c opens and closes the window, read.c reads it, window_end.c ends
- * it for one CPU. */
+ * start.c starts the run, samplers.c its samplers, window.c opens and closes the window, read.c
+ * reads it, window_end.c ends it for one CPU. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +137,8 @@ static bool poll(void *run)
 	if (now_ns() - c->steal_read_ns > STEAL_READ_NS) {
 		read_steal(c);
 		check_housekeeping(c);
+		for (uint32_t i = 0; i < c->ntargets; i++)
+			window_note_return(c, i);
 	}
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		live += c->target[i].live;

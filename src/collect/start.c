@@ -55,93 +55,6 @@ void collect_sink(struct collect *c)
 	c->risen = false;
 }
 
-static int start_sampler(struct collect *c, uint32_t i, const struct collect_options *o)
-{
-	struct target *t = &c->target[i];
-	struct sampler_options s = {.cpu = t->cpu,
-				    .clock = o->clock,
-				    .policy = o->policy,
-				    .priority = o->priority,
-				    .threshold_ns = o->threshold_ns,
-				    .cursors =
-					    t->state ? (const cursors_t *)t->state->cursor : NULL,
-				    .workload = o->workload,
-				    .props = &c->props,
-				    .workload_options = o->workload_options,
-				    .index = i,
-				    .learn_edges = true,
-				    .guest = c->view->host.hypervisor[0]};
-
-	t->shm = sampler_shm_new();
-	t->samples = o->workload ? samples_new(o->workload) : NULL;
-	s.samples = t->samples;
-	if (!t->shm || (o->workload && !t->samples))
-		return complain("not enough memory for the sampler of CPU %u", t->cpu);
-	if (c->probes)
-		probes_lend(c->probes, i, true);
-	t->pid = sampler_start(t->shm, &s);
-	if (c->probes)
-		probes_lend(c->probes, i, false);
-	if (t->pid < 0)
-		return complain("cannot start the sampler of CPU %u: %s", t->cpu,
-				strerror(-t->pid));
-	if (t->state)
-		t->state->sampler = t->pid;
-	return 0;
-}
-
-static int sampler_failed(const struct target *t)
-{
-	if (t->shm->error == EPERM)
-		return complain(
-			"CPU %u: %s is not permitted: it needs CAP_SYS_NICE (run with sudo)",
-			t->cpu, t->shm->what);
-	if (t->shm->error == EINVAL)
-		return complain("CPU %u: %s failed: it is offline or outside this process's "
-				"cpuset; choose others with -c",
-				t->cpu, t->shm->what);
-	return complain("CPU %u: %s failed: %s", t->cpu, t->shm->what, strerror(t->shm->error));
-}
-
-/* Waits until all samplers have reached a phase; drops the records that come meanwhile. */
-static int await(struct collect *c, int phase, uint64_t limit_ns)
-{
-	uint64_t deadline = now_ns() + limit_ns;
-	uint32_t ready;
-
-	do {
-		ready = 0;
-		for (uint32_t i = 0; i < c->ntargets; i++) {
-			struct target *t = &c->target[i];
-			int now = atomic_load(&t->shm->phase);
-
-			if (now == SAMPLER_FAILED)
-				return sampler_failed(t);
-			/* who dies behind it has its place in the report: window_open() */
-			if (now != phase && waitpid(t->pid, NULL, WNOHANG) == t->pid) {
-				t->pid = 0;
-				return complain("the sampler of CPU %u ended while it started",
-						t->cpu);
-			}
-			ready += now == phase;
-		}
-		if (*c->hooks.stop)
-			return -1;
-		if (ready == c->ntargets)
-			return 0;
-		nap(NAP_NS);
-	} while (now_ns() < deadline);
-	return complain("the samplers could not run within %llu s: are their CPUs busy with "
-			"threads of a higher priority?",
-			(unsigned long long)(limit_ns / NSEC_PER_SEC));
-}
-
-static void set_phase(struct collect *c, int phase)
-{
-	for (uint32_t i = 0; i < c->ntargets; i++)
-		atomic_store(&c->target[i].shm->phase, phase);
-}
-
 static void learn_record(void *ctx, uint32_t i, const struct record *r)
 {
 	(void)i;
@@ -208,17 +121,26 @@ static int name_series(struct cpu *run, const struct series *from)
 	return 0;
 }
 
+/* What this CPU's sampler has learned; of one that was given up another's. */
+static const struct sampler_shm *learned_by(const struct collect *c, uint32_t i)
+{
+	for (uint32_t k = 0; !c->target[i].pid && k < c->ntargets; k++)
+		if (c->target[k].pid)
+			return c->target[k].shm;
+	return c->target[i].shm;
+}
+
 /* Takes what the samplers have learned. */
 static int learn(struct collect *c)
 {
-	if (await(c, SAMPLER_LEARNED, LEARN_MAX_NS))
+	if (samplers_await(c, SAMPLER_LEARNED, LEARN_MAX_NS))
 		return -1;
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		struct target *t = &c->target[i];
-		struct sampler_shm *l = t->shm;
+		const struct sampler_shm *l = learned_by(c, i);
 
-		t->ns_per_tick = l->ns_per_tick;
-		if (learn_edges(c, i) ||
+		t->ns_per_tick = t->shm->ns_per_tick = l->ns_per_tick;
+		if ((t->pid && learn_edges(c, i)) ||
 		    (t->samples && name_series(&c->view->cpu[i], samples_series(t->samples))))
 			return -1;
 		c->view->cpu[i].sampler_pid = t->pid;
@@ -308,7 +230,7 @@ static int start_samplers(struct collect *c, const struct collect_options *o)
 	}
 	for (uint32_t i = 0; i < c->ntargets; i++) {
 		c->target[i].state = c->probes ? probes_state(c->probes, i) : NULL;
-		if (start_sampler(c, i, o))
+		if (samplers_start(c, i, o))
 			return -1;
 	}
 	return 0;
@@ -358,10 +280,10 @@ static int start_all(struct collect *c, const struct collect_options *o)
 		return -1;
 	if (view_cpus(c->view, c->cpus, c->ntargets))
 		return complain("out of memory");
-	if (load_probes(c, o) || await(c, SAMPLER_READY, LEARN_MAX_NS) || attach_probes(c))
+	if (load_probes(c, o) || samplers_await(c, SAMPLER_READY, LEARN_MAX_NS) || attach_probes(c))
 		return -1;
 	settled = c->probes ? now_ns() + SETTLE_NS : 0;
-	set_phase(c, SAMPLER_LEARN);
+	samplers_tell(c, SAMPLER_LEARN);
 	if (read_names(c) || learn(c) || open_session(c))
 		return -1;
 	if (now_ns() < settled)

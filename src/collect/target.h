@@ -17,6 +17,7 @@
 
 #define LEARN_MAX_NS 10000000000ULL /* wait for samplers to answer */
 #define NAP_NS       2000000
+#define WENT_OFFLINE "the CPU went offline"
 
 struct begin {
 	cursors_t cursors;
@@ -91,6 +92,8 @@ void window_count(struct collect *c, uint32_t i, uint64_t end_ns);
 void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns);
 /* Says why a sampler's window ended before its time; NULL: it did not. asked: it was to end. */
 const char *window_why_ended(struct collect *c, uint32_t i, bool asked);
+/* Says of a CPU that went offline that it is back. */
+void window_note_return(struct collect *c, uint32_t i);
 /* Finds samplers that have died, left their CPU, or finished, and takes their last hiccups
  * first. */
 void window_check(struct collect *c, uint32_t i);
@@ -104,6 +107,15 @@ void *collect_open(const void *options, const struct engine_hooks *hooks, struct
 
 void collect_rise(struct collect *c); /* gives this process a better priority on its CPUs... */
 void collect_sink(struct collect *c); /* ...takes it back */
+
+/* ---- samplers.c ---- */
+
+/* Each returns 0, or -1 with the reason said. */
+int samplers_start(struct collect *c, uint32_t i, const struct collect_options *o); /* forks one */
+/* Waits until all samplers have reached a phase. One whose CPU went offline is not waited for: its
+ * pid is 0 from then on, and the view says why it has no window. */
+int samplers_await(struct collect *c, int phase, uint64_t limit_ns);
+void samplers_tell(struct collect *c, int phase); /* tells them to begin it */
 
 /* ---- window.c ---- */
 

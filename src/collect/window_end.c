@@ -2,6 +2,7 @@
  * left its CPU. */
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "base/units.h"
@@ -98,7 +99,15 @@ const char *window_why_ended(struct collect *c, uint32_t i, bool asked)
 		return NULL;
 	return host_is_online(t->cpu) ? "its sampler was moved to another CPU (by a cpuset, "
 					"taskset or hotplug)"
-				      : "the CPU went offline";
+				      : WENT_OFFLINE;
+}
+
+void window_note_return(struct collect *c, uint32_t i)
+{
+	struct cpu *run = &c->view->cpu[i];
+
+	if (run->ended && !strcmp(run->ended, WENT_OFFLINE) && host_is_online(run->number))
+		run->ended = WENT_OFFLINE ", and is back: this run does not measure it again";
 }
 
 void window_check(struct collect *c, uint32_t i)

@@ -30,10 +30,11 @@ begin() { rm -f /tmp/ready; name=$1; shift
 	began=$(now)
 	culprit run "$@" -f json -q --no-audit -o /tmp/out/$name --ready-file /tmp/ready \
 		2>/tmp/out/$name.err &
+	run=$!
 	until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
 	echo $began $(now) >/tmp/out/$name.start; }
 # finish: its exit code
-finish() { wait $!; echo $? >/tmp/out/$name.rc; }
+finish() { wait $run; echo $? >/tmp/out/$name.rc; }
 online() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
 
 begin both -d 1h
@@ -45,16 +46,35 @@ poke fifo -c $FIRST -n 10 -l 100us >/tmp/out/poke
 online 1 0 # one of those that culprit itself may run on
 online $SECOND 0
 usleep 500000
-kill -INT $!; finish
+until grep -q "went offline" /tmp/out/both.err || ! kill -0 $run; do usleep 10000; done
+online $SECOND 1
+until grep -q "is back" /tmp/out/both.err || ! kill -0 $run; do usleep 10000; done
+kill -INT $run; finish
 
 online 1 1
-online $SECOND 1
 begin back -c $FIRST,$SECOND -H 1 -d 300ms --no-trace; finish
 begin homeless -c $FIRST -H 1 -d 1h --no-trace
 online 1 0
 usleep 500000
 kill -INT $!; finish
 online 1 1
+
+# begin_without CPU NAME CULPRIT-ARGUMENTS...: it goes offline while the samplers learn
+begin_without() { rm -f /tmp/ready; cpu=$1 name=$2; shift 2
+	culprit run "$@" -f json -q --no-audit -o /tmp/out/$name 2>/tmp/out/$name.err &
+	run=$!
+	until grep -qx culprit-sampler /proc/[0-9]*/comm 2>/dev/null || ! kill -0 $run; do
+		usleep 1000
+	done
+	online $cpu 0; }
+begin_without $SECOND early -c $FIRST,$SECOND -d 300ms; finish
+online $SECOND 1
+begin_without $FIRST alone -c $FIRST -d 300ms; finish
+online $FIRST 1
+begin late -c $FIRST,$SECOND -d 1h
+online $SECOND 0 & offline=$!
+kill -INT $run; wait $offline; finish
+online $SECOND 1
 
 begin near -c $FIRST -d 100ms --no-trace; finish
 quiet=/sys/fs/cgroup/quiet
@@ -75,9 +95,11 @@ kill -INT $!; finish
 kernel, = need(KERNEL)
 rc, out, err, text = run(kernel, JOB, cpus=CPUS,
                          isolation=f"isolcpus={FIRST},{SECOND} irqaffinity=0")
-RUNS = "both", "back", "homeless", "near", "parted", "taken"
+if any(name + ".rc" not in text for name in ("both", "taken")):
+    diag(rc, out, err, *(f"{name}: {text[name]}" for name in text if name.endswith(".err")))
+RUNS = "both", "back", "homeless", "early", "late", "near", "parted", "taken"
 reports = {name: json.loads(text[name]) for name in RUNS}
-status = {name: int(text[name + ".rc"]) for name in reports}
+status = {name: int(text[name + ".rc"]) for name in (*RUNS, "alone")}
 
 
 def started(name):
@@ -124,27 +146,46 @@ ok(poked and poked <= on[FIRST] and not poked & on[SECOND],
    "a thread is found on the CPU where it ran, and there alone", poked, on)
 
 first, second = cpu_of(both, FIRST), cpu_of(both, SECOND)
-ok(second["ended_early"] == "the CPU went offline" and not first["ended_early"],
+GONE = "the CPU went offline"
+BACK = GONE + ", and is back: this run does not measure it again"
+ok(second["ended_early"] == BACK and not first["ended_early"],
    "a CPU that goes offline ends early, with the reason", second["ended_early"])
 ok(first["observed_ns"] > second["observed_ns"] + 400_000_000, "and the other one goes on",
    first["observed_ns"], second["observed_ns"])
-why = f"cpu {SECOND} ended early, after {TIME}: the CPU went offline"
-ok(re.fullmatch(why, both["run"]["incomplete"] or ""), "the run is incomplete",
+why = f"cpu {SECOND} ended early, after {TIME}: "
+ok(re.fullmatch(why + BACK, both["run"]["incomplete"] or ""), "the run is incomplete",
    both["run"]["incomplete"])
 is_(status["both"], 3, "and says so by its exit status")
-ok(re.fullmatch(f"culprit: incomplete: {why}\n", text["both.err"]), "and in one line",
+ok(re.fullmatch("".join(f"culprit: incomplete: {why}{end}\n" for end in (GONE, BACK)),
+                text["both.err"]), "and in a line when it goes, and one when it comes back",
    text["both.err"])
 
 back = reports["back"]
 ok(status["back"] == 0 and not text["back.err"] and not back["run"]["incomplete"]
    and all(c["observed_ns"] and c["loop"]["count"] for c in back["cpus"]),
-   "when it is back it is measured again", status["back"], text["back.err"], *back["cpus"])
+   "another run measures it again", status["back"], text["back.err"], *back["cpus"])
 homeless = reports["homeless"]
 ok(cpu_of(homeless, FIRST)["observed_ns"] > 400_000_000 and status["homeless"] == 3,
    "where no CPU is left that culprit may run on it goes on, and says so by its exit status",
    homeless["run"], status["homeless"])
 is_(text["homeless.err"], f"culprit: incomplete: {homeless['run']['incomplete']}\n",
     "and in one line")
+
+early, late = reports["early"], reports["late"]
+check_sums(early, "early")
+ok(status["early"] == 3 and cpu_of(early, FIRST)["observed_ns"] >= 300_000_000
+   and not cpu_of(early, SECOND)["observed_ns"]
+   and cpu_of(early, SECOND)["ended_early"] == "the CPU went offline",
+   "one that goes offline while culprit starts is missing, and the other one is measured",
+   status["early"], text["early.err"], *early["cpus"])
+is_(text["early.err"], f"culprit: incomplete: {early['run']['incomplete']}\n", "and in one line")
+ok(status["alone"] == 1 and text["alone.err"].count("\n") == 1,
+   "where it was the only one there is no report: an error, in one line", text["alone.err"])
+check_sums(late, "late")
+ok(status["late"] == (3 if late["run"]["incomplete"] else 0)
+   and cpu_of(late, FIRST)["observed_ns"] and not cpu_of(late, FIRST)["ended_early"],
+   "one that goes offline while the window ends leaves the other one whole", status["late"],
+   text["late.err"], late["run"])
 
 near, parted, taken = (reports[name] for name in ("near", "parted", "taken"))
 is_(near["run"]["housekeeping"], housekeeping({FIRST}, {FIRST, SECOND}),

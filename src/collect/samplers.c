@@ -1,0 +1,119 @@
+/* The samplers of a run before its window: forked, awaited, given up where their CPU is gone. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/say.h"
+#include "base/units.h"
+#include "collect/counter.h"
+#include "collect/host.h"
+#include "collect/target.h"
+
+int samplers_start(struct collect *c, uint32_t i, const struct collect_options *o)
+{
+	struct target *t = &c->target[i];
+	struct sampler_options s = {.cpu = t->cpu,
+				    .clock = o->clock,
+				    .policy = o->policy,
+				    .priority = o->priority,
+				    .threshold_ns = o->threshold_ns,
+				    .cursors =
+					    t->state ? (const cursors_t *)t->state->cursor : NULL,
+				    .workload = o->workload,
+				    .props = &c->props,
+				    .workload_options = o->workload_options,
+				    .index = i,
+				    .learn_edges = true,
+				    .guest = c->view->host.hypervisor[0]};
+
+	t->shm = sampler_shm_new();
+	t->samples = o->workload ? samples_new(o->workload) : NULL;
+	s.samples = t->samples;
+	if (!t->shm || (o->workload && !t->samples))
+		return complain("not enough memory for the sampler of CPU %u", t->cpu);
+	if (c->probes)
+		probes_lend(c->probes, i, true);
+	t->pid = sampler_start(t->shm, &s);
+	if (c->probes)
+		probes_lend(c->probes, i, false);
+	if (t->pid < 0)
+		return complain("cannot start the sampler of CPU %u: %s", t->cpu,
+				strerror(-t->pid));
+	if (t->state)
+		t->state->sampler = t->pid;
+	return 0;
+}
+
+static int sampler_failed(const struct target *t)
+{
+	if (t->shm->error == EPERM)
+		return complain(
+			"CPU %u: %s is not permitted: it needs CAP_SYS_NICE (run with sudo)",
+			t->cpu, t->shm->what);
+	if (t->shm->error == EINVAL)
+		return complain("CPU %u: %s failed: it is offline or outside this process's "
+				"cpuset; choose others with -c",
+				t->cpu, t->shm->what);
+	return complain("CPU %u: %s failed: %s", t->cpu, t->shm->what, strerror(t->shm->error));
+}
+
+/* Gives up a CPU that went offline before its window: it has a window without time in the report.
+ * False: it is there, nobody is left, or the others cannot work without it. */
+static bool give_up(struct collect *c, uint32_t i)
+{
+	struct target *t = &c->target[i];
+	uint32_t left = 0;
+
+	for (uint32_t k = 0; k < c->ntargets; k++)
+		left += k != i && c->target[k].pid;
+	if (host_is_online(t->cpu) || !left || (c->workload && c->workload->partners))
+		return false;
+	kill(t->pid, SIGKILL);
+	waitpid(t->pid, NULL, 0);
+	t->pid = 0;
+	c->view->cpu[i].ended = WENT_OFFLINE;
+	return true;
+}
+
+int samplers_await(struct collect *c, int phase, uint64_t limit_ns)
+{
+	uint64_t deadline = now_ns() + limit_ns;
+	uint32_t ready;
+
+	do {
+		ready = 0;
+		for (uint32_t i = 0; i < c->ntargets; i++) {
+			struct target *t = &c->target[i];
+			int now = atomic_load(&t->shm->phase);
+
+			if (!t->pid || (now == SAMPLER_FAILED && give_up(c, i))) {
+				ready++;
+				continue;
+			}
+			if (now == SAMPLER_FAILED)
+				return sampler_failed(t);
+			/* who dies behind it has its place in the report: window_open() */
+			if (now != phase && waitpid(t->pid, NULL, WNOHANG) == t->pid) {
+				t->pid = 0;
+				return complain("the sampler of CPU %u ended while it started",
+						t->cpu);
+			}
+			ready += now == phase;
+		}
+		if (*c->hooks.stop)
+			return -1;
+		if (ready == c->ntargets)
+			return 0;
+		nap(NAP_NS);
+	} while (now_ns() < deadline);
+	return complain("the samplers could not run within %llu s: are their CPUs busy with "
+			"threads of a higher priority?",
+			(unsigned long long)(limit_ns / NSEC_PER_SEC));
+}
+
+void samplers_tell(struct collect *c, int phase)
+{
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		atomic_store(&c->target[i].shm->phase, phase);
+}
