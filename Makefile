@@ -274,7 +274,7 @@ check: $(O)/.setup-check ## install what is missing, build with -Werror, run all
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
 
-unit-tests: $(UNIT) $(O)/tests/unit/report_files $(O)/golden $(O)/golden_machines
+unit-tests: $(UNIT) $(O)/noise $(O)/tests/unit/report_files $(O)/golden $(O)/golden_machines
 
 # The recordings whose reports are kept in tests/golden.
 $(O)/golden: $(O)/tests/golden/make.o $(O)/libpure.a
@@ -368,14 +368,17 @@ check-all: ## all tests, also in clean Debians and all kernels, pokes, fuzzing (
 	$(Q)tests/check-all $(O)
 
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
-	$(Q)$(MAKE) --no-print-directory all $(O)/bench $(O)/golden_machines
+	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
+	-$(Q)tools/setup linux-perf bpftrace
+	$(Q)$(MAKE) --no-print-directory all $(O)/bench $(O)/noise $(O)/lab_guest \
+		$(O)/golden_machines
 	$(Q)tests/bench/run $(O)
 
-$(O)/bpf/ring.bpf.o: tests/bench/ring.bpf.c | $(O)/.setup-run
+$(O)/bpf/ring.bpf.o $(O)/bpf/floor.bpf.o: $(O)/bpf/%.bpf.o: tests/bench/%.bpf.c | $(O)/.setup-run
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
-$(O)/bench.bpf.o: $(patsubst %,$(O)/bpf/%.bpf.o,trace origin watch ring)
+$(O)/bench.bpf.o: $(patsubst %,$(O)/bpf/%.bpf.o,trace origin watch ring floor)
 	$(Q)$(BPFTOOL) gen object $@ $^
 $(O)/bench.skel.h: $(O)/bench.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name bench_bpf > $@
@@ -385,6 +388,11 @@ BENCH_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out %.bpf.c,$(wildcard tests/bench
 $(O)/bench: $(BENCH_OBJ) $(filter-out $(O)/src/main.o,$(LIVE_OBJ)) $(O)/libpure.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $^ $(LIBBPF)
+
+# Noise of one kind, and how long it takes.
+$(O)/noise: tests/vm/noise.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(ROOT_FLAGS) -O2 $(WARN) -D_GNU_SOURCE -Isrc -static -o $@ $< -pthread
 
 # ---- form ----
 C_FILES := $(wildcard bpf/*.[ch] src/*.[ch] src/*/*.[ch] tools/*.[ch] tests/*/*.[ch] vmlinux/*.h)

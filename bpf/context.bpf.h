@@ -33,7 +33,7 @@ extern const volatile bool count_is_wide;
 
 /* Uses no kernel symbol, because few kernels export symbols of data: the current thread knows its
  * CPU's run queue, and the count lies at a fixed distance from there. */
-static __always_inline bool read_count(struct task_struct *task, __u32 *count)
+static __always_inline bool read_count(const struct task_struct *task, __u32 *count)
 {
 	__u64 from = 0, at = at_preempt_count;
 
@@ -41,14 +41,34 @@ static __always_inline bool read_count(struct task_struct *task, __u32 *count)
 		at = at_pcpu_hot + bpf_core_field_offset(struct pcpu_hot, preempt_count);
 	if (at && at_runqueues) {
 		if (bpf_core_field_exists(task->se.cfs_rq->rq))
-			from = (__u64)BPF_CORE_READ(task, se.cfs_rq, rq);
+			from = (__u64)task->se.cfs_rq->rq;
 		return from && !bpf_probe_read_kernel(count, sizeof(*count),
 						      (void *)(from - at_runqueues + at));
 	}
 	if (!bpf_core_field_exists(task->thread_info.preempt_count))
 		return false;
-	*count = BPF_CORE_READ(task, thread_info.preempt_count);
+	*count = task->thread_info.preempt_count;
 	return true;
+}
+
+/* The current thread, to read from without a helper call; NULL: kernels before 5.11. */
+static __always_inline const struct task_struct *current_thread(void)
+{
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
+		return NULL;
+	return bpf_get_current_task_btf();
+}
+
+/* For kernels that do not let the thread be read directly. There only arm64 tells NMIs apart, which
+ * must not write where interrupts do. */
+static __always_inline enum context context_by_helpers(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	if (!bpf_core_field_exists(task->thread_info.preempt_count))
+		return CONTEXT_UNKNOWN;
+	return BPF_CORE_READ(task, thread_info.preempt_count) & COUNT_NMI_OLD ? CONTEXT_NMI
+									      : CONTEXT_UNKNOWN;
 }
 
 /* At its end an interrupt lowers the count before it runs softirqs, and these raise it again. What
@@ -57,9 +77,11 @@ static __always_inline bool read_count(struct task_struct *task, __u32 *count)
  */
 static __always_inline enum context context_now(void)
 {
-	struct task_struct *task = (void *)bpf_get_current_task();
+	const struct task_struct *task = current_thread();
 	__u32 count, softirq;
 
+	if (!task)
+		return context_by_helpers();
 	if (!read_count(task, &count))
 		return CONTEXT_UNKNOWN;
 	if (count & (count_is_wide ? COUNT_NMI : COUNT_NMI_OLD))
@@ -68,7 +90,7 @@ static __always_inline enum context context_now(void)
 		return CONTEXT_IRQ;
 	softirq = count;
 	if (bpf_core_field_exists(task->softirq_disable_cnt))
-		softirq = BPF_CORE_READ(task, softirq_disable_cnt);
+		softirq = task->softirq_disable_cnt;
 	return softirq & COUNT_SOFTIRQ ? CONTEXT_SOFTIRQ : CONTEXT_THREAD;
 }
 

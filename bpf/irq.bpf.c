@@ -61,6 +61,7 @@ int BPF_PROG(softirq_entry, unsigned int vec)
 	if (!c)
 		return 0;
 	c->own.mark[LEVEL_SOFTIRQ] = 0;
+	c->own.began[LEVEL_SOFTIRQ] = inner_records(c);
 	c->softirq.id = vec;
 	c->softirq.start_ns = bpf_ktime_get_ns();
 	return 0;

@@ -5,10 +5,7 @@
 #include "context.bpf.h"
 #include "origin.bpf.h"
 
-struct origin_map origin_csds SEC(".maps");
-struct origin_map origin_works SEC(".maps");
-struct origin_map origin_wakes SEC(".maps");
-struct origin_map origin_resched SEC(".maps");
+struct origin_notes origin_notes SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
@@ -28,16 +25,16 @@ static __always_inline bool is_target(__u32 cpu)
  * them. */
 static __always_inline bool runs_softirqs(struct task_struct *task)
 {
-	char comm[8] = "";
+	char comm[16];
 
 	if (!task || !(task->flags & PF_KTHREAD))
 		return false;
-	bpf_probe_read_kernel(comm, sizeof(comm), task->comm);
+	read_comm(comm, task);
 	return !__builtin_memcmp(comm, "ksoftirq", 8) || !__builtin_memcmp(comm, "ktimers/", 8);
 }
 
 /* Interrupts and softirqs run on top of any thread: that thread has no part in their requests. */
-static __always_inline void nobody(struct asker *a, int context, __u64 function)
+static __always_inline void nobody(struct origin_note *a, int context, __u64 function)
 {
 	a->context = context;
 	a->tid = 0;
@@ -49,7 +46,7 @@ static __always_inline void nobody(struct asker *a, int context, __u64 function)
 /* A target CPU asks, or a thread on it. A stack takes a microsecond and more there, so none is
  * taken where the context alone tells who asked: the CPU's open interval is known already. */
 static __always_inline bool needs_stack_on_target(const struct cpu_state *c, enum context context,
-						  struct task_struct *wakes, struct asker *a)
+						  struct task_struct *wakes, struct origin_note *a)
 {
 	switch (context) {
 	case CONTEXT_NMI:
@@ -83,7 +80,7 @@ static __always_inline __u8 context_flag(enum context context)
 
 /* Stack ids are hash slots, and the first stack keeps its slot. On a collision retry without our
  * own top frame, which hashes elsewhere. */
-static __always_inline __s32 stack_of(void *ctx)
+static __always_inline __s32 unwind(void *ctx)
 {
 	long id = bpf_get_stackid(ctx, &origin_stacks, 0);
 
@@ -94,29 +91,162 @@ static __always_inline __s32 stack_of(void *ctx)
 	return id < 0 ? -2 : id;
 }
 
+/* ---- ways: stacks that need not be unwound again ----
+ *
+ * To unwind a stack takes microseconds, and threads repeat themselves. A thread that makes the same
+ * system call from the same place of its program, with the same arguments, and asks for the same at
+ * the same depth of its kernel stack, has come the way that it came before. (Some kernels move the
+ * stack by a random distance, one of few: then each way has several keys.) One request in WAY_LOOKS
+ * is unwound all the same; what was once not as before is always unwound. */
+
+#define WAYS      512
+#define WAY_LOOKS 32
+#define WAY_DOUBT (-1)  /* two stacks were seen for this key */
+#define STACK_MAX 65536 /* no kernel stack is larger */
+
+struct way {
+	/* The upper 48 bits; the lower 16 are the stack's id, or WAY_DOUBT. One store writes both.
+	 */
+	__u64 key;
+	__u64 times; /* that it came this way */
+};
+
+/* Each CPU's own. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WAYS);
+	__type(key, __u32);
+	__type(value, struct way);
+} origin_ways SEC(".maps");
+
+static __always_inline __u64 add_to_key(__u64 key, __u64 word)
+{
+	key = (key ^ word) * 0x9e3779b97f4a7c15; /* 2^64 by the golden ratio, as in scatter() */
+	return key ^ key >> 32;
+}
+
+/* Key of the way that the current thread, in a system call, has come to this request; 0: not known.
+ * The arguments of a tracepoint, ctx, lie on the stack where it is called from. */
+static __always_inline __u64 way_here(const void *ctx, __u64 request)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	const void *regs = (const void *)bpf_task_pt_regs(task);
+	const struct pt_regs___x86 *x86 = regs;
+	const struct pt_regs___on_arm64 *arm64 = regs;
+	__u32 depth = low_half(regs) - low_half(ctx);
+	__u64 key = add_to_key(add_to_key(request, task->pid), depth);
+
+	if (depth > STACK_MAX)
+		return 0;
+	if (bpf_core_field_exists(x86->orig_ax)) {
+		key = add_to_key(add_to_key(key, x86->orig_ax), x86->ip);
+		key = add_to_key(add_to_key(key, x86->sp), x86->di);
+		return add_to_key(add_to_key(key, x86->si), x86->dx);
+	}
+	if (!bpf_core_field_exists(arm64->syscallno))
+		return 0;
+	key = add_to_key(add_to_key(key, arm64->syscallno), arm64->pc);
+	key = add_to_key(add_to_key(key, arm64->sp), arm64->regs[0]);
+	return add_to_key(add_to_key(key, arm64->regs[1]), arm64->regs[2]);
+}
+
+static __always_inline __s32 stack_by_way(void *ctx, __u64 key)
+{
+	__u32 index = (key >> 16) % WAYS;
+	struct way *w = key ? bpf_map_lookup_elem(&origin_ways, &index) : NULL;
+	__u64 known = w ? *(volatile __u64 *)&w->key : 0;
+	__s16 before = known, now;
+	bool same = known >> 16 == key >> 16;
+
+	if (w && same && before != WAY_DOUBT && ++w->times % WAY_LOOKS)
+		return before;
+	now = unwind(ctx);
+	if (w)
+		w->key = key >> 16 << 16 | (__u16)(same && now != before ? WAY_DOUBT : now);
+	return now;
+}
+
+/* A thread's own request, for which its system call alone is the reason. */
+static __always_inline bool is_own(enum context context, struct task_struct *wakes)
+{
+	return context == CONTEXT_THREAD && came_by_itself() &&
+	       !(bpf_get_current_task_btf()->flags & PF_KTHREAD) && !runs_softirqs(wakes);
+}
+
+/* request: tells those of one thread apart. */
+static __always_inline __s32 stack_of(void *ctx, enum context context, struct task_struct *wakes,
+				      __u64 request)
+{
+	if (!bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs) ||
+	    !is_own(context, wakes))
+		return unwind(ctx);
+	return stack_by_way(ctx, way_here(ctx, request));
+}
+
+/* ---- notes ---- */
+
+/* A note to write to: that under this key, or an empty one, or one of the two in turn. NULL:
+ * another program writes it, so that what it was is gone. */
+static __always_inline struct origin_note *begin_note(const struct origin_key *key)
+{
+	struct origin_note *n = note_at(key->set), *m = note_at(key->set + 1);
+
+	if (!n || !m)
+		return NULL;
+	if (!is_of(n, key) && (is_of(m, key) || (n->what && (!m->what || n->versions & 2))))
+		n = m;
+	__sync_fetch_and_add(&n->writers, 1);
+	if (*(volatile __u32 *)&n->writers != 1) {
+		__sync_fetch_and_add(&n->writers, -1);
+		return NULL;
+	}
+	store_release(&n->versions, n->versions + 1);
+	return n;
+}
+
+static __always_inline void end_note(struct origin_note *n, const struct origin_key *key)
+{
+	n->on = key->on;
+	n->what = key->what;
+	store_release(&n->versions, n->versions + 1);
+	__sync_fetch_and_add(&n->writers, -1);
+}
+
 /* wakes: the woken thread; NULL: the request is no wake-up. */
-static __always_inline void note(void *ctx, void *map, struct origin_key key, __u64 callsite,
+static __always_inline void note(void *ctx, struct origin_key key, __u64 callsite,
 				 struct task_struct *wakes)
 {
-	struct asker a = {.callsite = callsite, .stack = -1, .cpu = bpf_get_smp_processor_id()};
+	struct origin_note a = {.callsite = callsite, .stack = -1}, *to;
+	const struct task_struct *current = current_thread();
 	enum context context = context_now();
 	struct cpu_state *c = target();
 
+	a.cpu = bpf_get_smp_processor_id();
 	a.context = context_flag(context);
 	a.tid = (__u32)bpf_get_current_pid_tgid();
-	bpf_get_current_comm(a.comm, sizeof(a.comm));
+	if (current)
+		read_comm(a.comm, current);
+	else
+		bpf_get_current_comm(a.comm, sizeof(a.comm));
 	if (!c || needs_stack_on_target(c, context, wakes, &a))
-		a.stack = stack_of(ctx);
-	/* The map is full: remove what an earlier request left under the same key. */
-	if (bpf_map_update_elem(map, &key, &a, BPF_ANY))
-		bpf_map_delete_elem(map, &key);
+		a.stack = stack_of(ctx, context, wakes, callsite + key.set);
+	to = begin_note(&key);
+	if (!to)
+		return;
+	to->tid = a.tid;
+	to->callsite = a.callsite;
+	__builtin_memcpy(to->comm, a.comm, sizeof(a.comm));
+	to->stack = a.stack;
+	to->cpu = a.cpu;
+	to->context = a.context;
+	end_note(to, &key);
 }
 
 SEC("?tp_btf/csd_queue_cpu")
 int BPF_PROG(csd_queue_cpu, unsigned int cpu, unsigned long callsite, void *function, void *csd)
 {
 	if (is_target(cpu))
-		note(ctx, &origin_csds, csd_key(cpu, csd), callsite, NULL);
+		note(ctx, csd_key(cpu, csd), callsite, NULL);
 	return 0;
 }
 
@@ -125,7 +255,7 @@ SEC("?tp_btf/ipi_send_cpu")
 int BPF_PROG(ipi_send_cpu, unsigned int cpu, unsigned long callsite, void *callback)
 {
 	if (!callback && is_target(cpu))
-		note(ctx, &origin_resched, csd_key(cpu, NULL), callsite, NULL);
+		note(ctx, resched_key(cpu), callsite, NULL);
 	return 0;
 }
 
@@ -134,7 +264,7 @@ int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq,
 	     struct work_struct *work)
 {
 	if (is_target(pwq->pool->cpu))
-		note(ctx, &origin_works, work_key(work), 0, NULL);
+		note(ctx, work_key(work), 0, NULL);
 	return 0;
 }
 
@@ -143,7 +273,7 @@ SEC("?tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
 	if (is_target(task->wake_cpu) || (watching && gate && is_watched(task)))
-		note(ctx, &origin_wakes, wake_key(task->pid), 0, task);
+		note(ctx, wake_key(task->pid), 0, task);
 	return 0;
 }
 
@@ -155,6 +285,6 @@ int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
 	struct origin_key key = wake_key(task->pid);
 
 	if (!watching && is_target(task->wake_cpu) && !is_target(dest_cpu))
-		bpf_map_delete_elem(&origin_wakes, &key);
+		forget_note(&key);
 	return 0;
 }

@@ -1,80 +1,161 @@
 /* Origins: who, on which CPU, asked for what a target CPU then ran. Noted where the asker runs, at
  * its cost; fetched by the mark on the target. A second request under the same key overwrites the
- * first. Fetching removes the entry, so that nobody is blamed twice. */
+ * first. Fetching removes the note, so that nobody is blamed twice.
+ *
+ * The notes lie in a table of two-way sets, because a hash map's locks and lists take longer than
+ * all else here. A set that is full loses one of its notes, and so somebody's name; nobody gets
+ * another's, as each note carries its key. */
 #ifndef CULPRIT_ORIGIN_BPF_H
 #define CULPRIT_ORIGIN_BPF_H
 
-#include <bpf/bpf_core_read.h>
 #include "trace.bpf.h"
 
-struct asker {
-	__u64 callsite;
+struct origin_note {
+	__u64 what;     /* key: address of the csd or the work, or the tid; 0: no note */
+	__u32 on;       /* key: the target CPU where it takes one, else 0 */
+	__u32 writers;  /* programs that write here now: one writes, and a second gives up */
+	__u32 versions; /* odd while it is written */
 	__u32 tid;
+	__u64 callsite;
+	char comm[16];
 	__s32 stack;
 	__u16 cpu;
 	__u8 context; /* RECORD_BY_... */
-	char comm[16];
+	__u8 unused[9];
 };
+
+_Static_assert(sizeof(struct origin_note) == 64, "a cache line");
+
+/* A range of the table for each kind of request. */
+#define WAKES    4096
+#define CSDS     2048
+#define WORKS    1024
+#define RESCHEDS 1024
+#define NOTES    (WAKES + CSDS + WORKS + RESCHEDS)
+
+struct origin_notes {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, NOTES);
+	__type(key, __u32);
+	__type(value, struct origin_note);
+};
+
+extern struct origin_notes origin_notes SEC(".maps");
 
 struct origin_key {
-	__u64 what; /* address of the csd or the work, or the tid */
-	__u64 cpu;
+	__u64 what; /* 0: has none */
+	__u32 on;
+	__u32 set; /* index of the first of the two notes */
 };
 
-struct origin_map {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, struct origin_key);
-	__type(value, struct asker);
-};
+/* The lower half of an address: the verifier lets programs copy it, and forbids to reckon with the
+ * address itself. */
+static __always_inline __u32 low_half(const void *address)
+{
+	__u64 low;
 
-extern struct origin_map origin_csds SEC(".maps");
-extern struct origin_map origin_works SEC(".maps");
-extern struct origin_map origin_wakes SEC(".maps");
-extern struct origin_map origin_resched SEC(".maps");
+	asm volatile("r1 = %1; w1 = w1; %0 = r1" : "=r"(low) : "r"(address) : "r1");
+	return low;
+}
+
+/* Fibonacci hashing (Knuth, TAOCP 3, 6.4): the upper bits of the product depend on all of `what`.
+ */
+static __always_inline __u32 scatter(__u32 what)
+{
+	return what * 0x9e3779b1 >> 16;
+}
 
 static __always_inline struct origin_key csd_key(__u32 cpu, const void *csd)
 {
-	return (struct origin_key){(__u64)csd, cpu};
+	return (struct origin_key){(__u64)csd, cpu,
+				   WAKES + (scatter(low_half(csd) + cpu) & (CSDS - 2))};
 }
 
 static __always_inline struct origin_key work_key(const void *work)
 {
-	return (struct origin_key){(__u64)work, 0};
+	return (struct origin_key){(__u64)work, 0,
+				   WAKES + CSDS + (scatter(low_half(work)) & (WORKS - 2))};
 }
 
+/* Threads that began one after the other do not meet. */
 static __always_inline struct origin_key wake_key(int tid)
 {
-	return (struct origin_key){tid, 0};
+	return (struct origin_key){tid, 0, (__u32)tid << 1 & (WAKES - 2)};
 }
 
-/* As mark(), with the asker, if one was noted; its entry leaves the map. plain: mark also without
- * an asker. */
-static __always_inline void mark_asked(struct cpu_state *c, int level, int what, __u64 function,
-				       __u64 now, void *map, struct origin_key key, bool plain)
+/* A CPU has one: a reschedule IPI carries nothing. */
+static __always_inline struct origin_key resched_key(__u32 cpu)
 {
-	struct asker *a = bpf_map_lookup_elem(map, &key);
-	struct record r = {.start_ns = now,
-			   .end_ns = now,
-			   .arg = function,
-			   .kind = RECORD_MARK,
-			   .flags = RECORD_ORIGIN,
-			   .mark = what};
+	return (struct origin_key){1, cpu, WAKES + CSDS + WORKS + (cpu << 1 & (RESCHEDS - 2))};
+}
 
-	if (!a) {
-		if (plain)
-			mark(c, level, what, function, now);
-		return;
+/* NULL, which no caller meets, is for the verifier. */
+static __always_inline struct origin_note *note_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&origin_notes, &index);
+}
+
+static __always_inline bool is_of(const struct origin_note *n, const struct origin_key *key)
+{
+	return n && *(volatile __u64 *)&n->what == key->what && n->on == key->on;
+}
+
+/* The note under this key; NULL: none. */
+static __always_inline struct origin_note *note_of(const struct origin_key *key)
+{
+	struct origin_note *n = key->what ? note_at(key->set) : NULL;
+
+	if (!n || is_of(n, key))
+		return n;
+	n = note_at(key->set + 1);
+	return is_of(n, key) ? n : NULL;
+}
+
+static __always_inline void forget_note(const struct origin_key *key)
+{
+	struct origin_note *n = note_of(key);
+
+	if (n)
+		n->what = 0;
+}
+
+/* Takes the note under this key into the mark; false: there is none, or another is being written
+ * over it. */
+static __always_inline bool take_note(struct cpu_state *c, struct record *r,
+				      const struct origin_key *key)
+{
+	struct origin_note *n = note_of(key);
+	__u32 version = n ? *(volatile __u32 *)&n->versions : 1;
+
+	if (!n || version & 1)
+		return false;
+	order_loads(c);
+	r->flags |= RECORD_ORIGIN | n->context;
+	r->id = n->tid;
+	r->origin_cpu = n->cpu;
+	r->origin = n->callsite;
+	r->stack = n->stack;
+	__builtin_memcpy(r->name, n->comm, sizeof(r->name));
+	order_loads(c);
+	if (!is_of(n, key) || *(volatile __u32 *)&n->versions != version)
+		return false;
+	n->what = 0;
+	return true;
+}
+
+/* As mark(), with the asker, if one was noted. plain: mark also without an asker. */
+static __always_inline void mark_asked(struct cpu_state *c, int level, int what, __u64 function,
+				       __u64 now, struct origin_key key, bool plain)
+{
+	struct record r = {
+		.start_ns = now, .end_ns = now, .arg = function, .kind = RECORD_MARK, .mark = what};
+
+	if (take_note(c, &r, &key)) {
+		c->own.mark[level] = function;
+		put_wide(c, level, &r);
+	} else if (plain) {
+		mark(c, level, what, function, now);
 	}
-	c->own.mark[level] = function;
-	r.flags |= a->context;
-	r.id = a->tid;
-	r.origin_cpu = a->cpu;
-	r.origin = a->callsite;
-	r.stack = a->stack;
-	__builtin_memcpy(r.name, a->comm, sizeof(r.name));
-	bpf_map_delete_elem(map, &key);
-	put_wide(c, level, &r);
 }
 
 /* Ends a system vector. No tracepoint shows work of the reschedule IPI's handler, so its mark says
@@ -83,11 +164,9 @@ static __always_inline void end_vector(struct cpu_state *c, __u32 id, __u32 numb
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	if (id == VECTOR_RESCHEDULE) {
-		struct origin_key key = csd_key(bpf_get_smp_processor_id(), NULL);
-
-		mark_asked(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now, &origin_resched, key, false);
-	}
+	if (id == VECTOR_RESCHEDULE)
+		mark_asked(c, LEVEL_IRQ, MARK_RESCHEDULE, 0, now,
+			   resched_key(bpf_get_smp_processor_id()), false);
 	end_irq(c, RECORD_VECTOR, id, number, now);
 }
 

@@ -53,7 +53,7 @@ int BPF_PROG(thread_noise, struct task_struct *task, __u64 start, __u64 duration
 	if (!c || task->pid == c->sampler)
 		return 0;
 	r = noise(RECORD_THREAD, task->pid, duration);
-	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
+	read_comm(r.name, task);
 	put_wide(c, LEVEL_THREAD, &r);
 	return 0;
 }

@@ -8,17 +8,20 @@
 #include <stdbool.h>
 #include "state.h"
 
+/* order_loads: loads before it come before those after it. */
 #if defined(__TARGET_ARCH_x86)
-/* x86 does not reorder stores (Intel SDM, 8.2.2). */
+/* x86 reorders neither stores nor loads among themselves (Intel SDM, 8.2.2). */
 #define store_release(at, value)                                                                   \
 	do {                                                                                       \
 		barrier();                                                                         \
 		*(volatile typeof(*(at)) *)(at) = (value);                                         \
 	} while (0)
+#define order_loads(c) barrier()
 #else
 /* An exchange that returns the old value is a full barrier (Documentation/atomic_t.txt); arm64
  * accepts it in programs since 5.18. */
 #define store_release(at, value) ((void)__sync_lock_test_and_set(at, value))
+#define order_loads(c)           ((void)__sync_lock_test_and_set(&(c)->own.fence, 0))
 #endif
 
 /* The next half of a level's ring; the caller has made sure of room, see reserve(). */

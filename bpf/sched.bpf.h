@@ -24,6 +24,7 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 		c->softirq.start_ns = now;
 		c->own.preempted.start_ns = 0;
 		c->own.mark[LEVEL_SOFTIRQ] = 0;
+		c->own.began[LEVEL_SOFTIRQ] = inner_records(c);
 		if (c->own.preempted_mark)
 			mark(c, LEVEL_SOFTIRQ, MARK_TIMER, c->own.preempted_mark, now);
 	}
@@ -55,7 +56,7 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 				    (state_of(task) != TASK_IDLE ? RECORD_ONGOING : 0),
 			   .prio = task->prio};
 
-	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
+	read_comm(r.name, task);
 	put_wide(c, LEVEL_THREAD, &r);
 }
 
@@ -72,15 +73,13 @@ static __always_inline void thread_begins(struct cpu_state *c, struct task_struc
 			   .prio = task->prio};
 
 	c->own.mark[LEVEL_THREAD] = 0;
-	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
+	read_comm(r.name, task);
 	put_wide(c, LEVEL_THREAD, &r);
 }
 
 static __always_inline void note_waker(struct cpu_state *c, int tid, __u64 now)
 {
-	struct origin_key key = wake_key(tid);
-
-	mark_asked(c, LEVEL_THREAD, MARK_WAKER, 0, now, &origin_wakes, key, false);
+	mark_asked(c, LEVEL_THREAD, MARK_WAKER, 0, now, wake_key(tid), false);
 }
 
 #endif

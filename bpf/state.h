@@ -67,6 +67,7 @@ struct probe_state {
 	__u64 mark[LEVELS];   /* function that the open interval of this level runs, 0: not known */
 	__u32 place[LEVELS];  /* place of the next record, counted from ring_base() */
 	__u32 unsaid[LEVELS]; /* lost records that no RECORD_LOST has reported yet */
+	__u32 began[LEVELS];  /* inner_records() at the begin of the open interval */
 	/* Softirq put aside with its thread (PREEMPT_RT): start_ns = tid; and its function. */
 	struct record_open preempted;
 	__u64 preempted_mark;
@@ -74,9 +75,11 @@ struct probe_state {
 	__u64 nmi_start, nmi_seen;
 	__u32 khz; /* the CPU's frequency */
 	/* For watched threads. */
-	__u32 seen; /* 1: `active` counts the thread that was running when the gate opened */
-	__u32 here; /* tid of the running watched thread; 0: none */
-	__u32 told; /* 1: the ring had room for the newest RECORD_WATCH */
+	__u32 seen;  /* 1: `active` counts the thread that was running when the gate opened */
+	__u32 here;  /* tid of the running watched thread; 0: none */
+	__u32 told;  /* 1: the ring had room for the newest RECORD_WATCH */
+	__u32 fence; /* see order_loads() */
+	__u32 unused;
 	__u64 active_since;                /* when `active` was last raised from 0 */
 	struct record_open syscall, fault; /* of the running thread; fault: id = error code */
 	struct record_half same[LEVEL_NMI][SAME_PLACES]; /* see record_place() */
@@ -122,8 +125,8 @@ _Static_assert(LEVELS * sizeof(__u32) == 16, "one load");
 /* Ensures that the compilers of the probes and of the reader agree: nothing is padded before the
  * pages. */
 _Static_assert(sizeof(struct record_open) == 16, "no padding");
-_Static_assert(__builtin_offsetof(struct probe_state, preempted) == 64, "no padding");
-_Static_assert(__builtin_offsetof(struct probe_state, same) == 160, "no padding");
+_Static_assert(__builtin_offsetof(struct probe_state, preempted) == 80, "no padding");
+_Static_assert(__builtin_offsetof(struct probe_state, same) == 184, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, thread) == 24, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, head) == 96, "no padding");
 _Static_assert(__builtin_offsetof(struct cpu_state, khz_changes) == 176, "no padding");

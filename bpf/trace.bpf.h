@@ -10,6 +10,7 @@
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 #include "vmlinux.h"
@@ -44,6 +45,15 @@ extern const volatile __s32 watch_tgid[WATCH_IDS],
 extern const volatile int watch_users; /* watch all threads of user space */
 
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
+
+/* Two loads: a helper call takes as long as all else in a record. */
+static __always_inline void read_comm(char *to, const struct task_struct *task)
+{
+	const __u64 *from = (const __u64 *)task->comm;
+
+	((__u64 *)to)[0] = from[0];
+	((__u64 *)to)[1] = from[1];
+}
 
 static __always_inline bool is_watched(struct task_struct *task)
 {
@@ -102,7 +112,7 @@ static __always_inline void watch_say(struct cpu_state *c, int what, struct task
 			   .mark = what,
 			   .prio = task->prio};
 
-	bpf_probe_read_kernel(r.name, sizeof(r.name), task->comm);
+	read_comm(r.name, task);
 	c->own.told = put_wide(c, LEVEL_THREAD, &r);
 }
 
@@ -175,6 +185,25 @@ static __always_inline int level_now(const struct cpu_state *c, int otherwise)
 	return c->softirq.start_ns ? LEVEL_SOFTIRQ : otherwise;
 }
 
+/* All records so far, dropped or not, of levels that may end inside an interval of this one. */
+static __always_inline __u32 inner_records(const struct cpu_state *c)
+{
+	return c->cursor[LEVEL_SOFTIRQ] + c->cursor[LEVEL_IRQ] + c->cursor[LEVEL_NMI];
+}
+
+/* Since when the interval of this level runs the function that begins now: the first one from the
+ * begin, because the way there is its own; for it no clock is read. What has ended since then
+ * stands before the mark, which must then have the time of now. */
+static __always_inline __u64 mark_time(const struct cpu_state *c, int level)
+{
+	const struct record_open *o = level == LEVEL_IRQ ? &c->irq[0] : &c->softirq;
+
+	if (!watching && level != LEVEL_THREAD && o->start_ns &&
+	    !(level == LEVEL_IRQ && c->irq[1].start_ns) && c->own.began[level] == inner_records(c))
+		return o->start_ns;
+	return bpf_ktime_get_ns();
+}
+
 /* Notes that the interval of this level runs `function` from now on. */
 static __always_inline void mark(struct cpu_state *c, int level, int what, __u64 function,
 				 __u64 now)
@@ -202,6 +231,7 @@ static __always_inline void begin_irq(struct cpu_state *c, __u32 kind, __u32 id,
 	struct record_open *o = inside ? &c->irq[1] : &c->irq[0];
 
 	c->own.mark[LEVEL_IRQ] = function;
+	c->own.began[LEVEL_IRQ] = inner_records(c);
 	o->id = id;
 	o->kind = kind;
 	o->start_ns = bpf_ktime_get_ns();

@@ -7,9 +7,12 @@
 static __always_inline void mark_plain(int otherwise, int what, __u64 function)
 {
 	struct cpu_state *c = target();
+	int level;
 
-	if (c)
-		mark(c, level_now(c, otherwise), what, function, bpf_ktime_get_ns());
+	if (!c)
+		return;
+	level = level_now(c, otherwise);
+	mark(c, level, what, function, mark_time(c, level));
 }
 
 SEC("?tp_btf/hrtimer_expire_entry")
@@ -60,7 +63,7 @@ int BPF_PROG(workqueue_execute_start, struct work_struct *work)
 
 	if (c) /* runs in a softirq: the bottom-half workqueues */
 		mark_asked(c, level_now(c, LEVEL_THREAD), MARK_WORK, (__u64)work->func,
-			   bpf_ktime_get_ns(), &origin_works, work_key(work), true);
+			   bpf_ktime_get_ns(), work_key(work), true);
 	return 0;
 }
 
@@ -71,8 +74,8 @@ int BPF_PROG(csd_function_entry, void *function, void *csd)
 	struct cpu_state *c = target();
 
 	if (c)
-		mark_asked(c, LEVEL_IRQ, MARK_CSD, (__u64)function, bpf_ktime_get_ns(),
-			   &origin_csds, csd_key(bpf_get_smp_processor_id(), csd), true);
+		mark_asked(c, LEVEL_IRQ, MARK_CSD, (__u64)function, mark_time(c, LEVEL_IRQ),
+			   csd_key(bpf_get_smp_processor_id(), csd), true);
 	return 0;
 }
 

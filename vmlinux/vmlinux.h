@@ -84,12 +84,14 @@ struct pcpu_hot {
 	int preempt_count;
 };
 
-/* The register that tells how a thread entered the kernel; below 0: not by a system call. */
+/* How a thread entered the kernel (orig_ax, syscallno; below 0: not by a system call), where from,
+ * and its first arguments. */
 struct pt_regs___x86 {
-	unsigned long orig_ax;
+	unsigned long dx, si, di, orig_ax, ip, sp;
 };
 
 struct pt_regs___on_arm64 {
+	unsigned long long regs[31], sp, pc;
 	int syscallno;
 };
 

@@ -1,6 +1,6 @@
 /* The figures of `make bench` that need a program of their own: the spin loop against a bare one, a
- * record's cost by ring, and each probe's cost by the kernel's own program statistics. Prints rows
- * of a table: name, value, unit, remark. */
+ * record's cost by ring, each probe's cost by the kernel's own program statistics, and the floor of
+ * tests/bench/peers. Prints rows of a table: name, value, unit, remark. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <sched.h>
@@ -161,29 +161,61 @@ static void bench_program(struct bpf_program *prog, struct ring_buffer *ring, co
 	       name, median(added, ROUNDS), ROUNDS);
 }
 
-static void bench_rings(int cpu)
+/* Loads the programs whose names begin so, for this target CPU. */
+static struct bench_bpf *load_programs(const char *prefix, int cpu)
 {
 	struct bench_bpf *skel = bench_bpf__open();
 	struct bpf_program *prog;
-	struct ring_buffer *ring;
 
 	if (!skel)
 		exit(1);
-	bpf_object__for_each_program(prog,
-				     skel->obj) if (!strncmp(bpf_program__name(prog), "bench_", 6))
-		bpf_program__set_autoload(prog, true);
+	bpf_object__for_each_program(prog, skel->obj)
+	{
+		const char *name = bpf_program__name(prog);
+
+		bpf_program__set_autoload(prog, !strncmp(name, prefix, strlen(prefix)));
+	}
 	skel->rodata->slot_of_cpu[cpu] = 1;
 	skel->bss->gate = 1;
 	if (bench_bpf__load(skel)) {
 		fprintf(stderr, "bench: the programs do not load here\n");
 		exit(1);
 	}
+	return skel;
+}
+
+static void bench_rings(int cpu)
+{
+	struct bench_bpf *skel = load_programs("bench_", cpu);
+	struct ring_buffer *ring;
+
 	ring = ring_buffer__new(bpf_map__fd(skel->maps.ringbuf), ignore, NULL, NULL);
 	bench_program(skel->progs.bench_empty, ring, "empty program");
 	bench_program(skel->progs.bench_clock, ring, "+ timestamp");
 	bench_program(skel->progs.bench_array, ring, "+ record, array ring (in use)");
 	bench_program(skel->progs.bench_ringbuf, ring, "+ record, BPF ring buffer");
 	ring_buffer__free(ring);
+	bench_bpf__destroy(skel);
+}
+
+/* ---- the floor ---- */
+
+/* Attaches the programs of floor.bpf.c, says so, and keeps them until standard input ends. */
+static void bench_floor(int cpu)
+{
+	struct bench_bpf *skel = load_programs("floor_", cpu);
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, skel->obj) if (bpf_program__autoload(prog) &&
+							  !bpf_program__attach(prog))
+	{
+		fprintf(stderr, "bench: attaching %s failed\n", bpf_program__name(prog));
+		exit(1);
+	}
+	puts("ready");
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
 	bench_bpf__destroy(skel);
 }
 
@@ -229,6 +261,10 @@ int main(int argc, char **argv)
 		return bench_scale(cpu, strtoul(argv[3], NULL, 10)) ? 1 : 0;
 	if (argc > 3 && !strcmp(argv[1], "pair")) {
 		bench_pair(cpu, atoi(argv[3]), ns_per_tick());
+		return 0;
+	}
+	if (argc > 2 && !strcmp(argv[1], "floor")) {
+		bench_floor(cpu);
 		return 0;
 	}
 	pin(cpu);

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""What a record costs in instructions, which are the same on every machine and however busy it is:
+a guest whose clock counts them makes noise of each kind alone, with culprit, with an instance of
+ftrace that has the same events, and, where `make bench` has built it, with the floor: programs on
+culprit's hooks that only read the clock.
+
+Prints a table. The bounds are what was measured, and a little for updates of Debian's kernel: a
+change that makes a record dearer has to say so here.
+
+On the CPU that asks: the run of the program that notes who asked, by the kernel's own statistics, a
+reading of the clock included. Such a CPU waits for the target, whose instructions would count with
+its own.
+"""
+import json
+import os
+
+from guests import lab, need, run
+from lib import cpu_of, diag, done, is_, ok, skip_all, sources, take_turn
+
+take_turn(shared=True)
+
+KERNEL = "6.12"
+SHIFT = 3  # an instruction takes 8 ns: so a second of the guest is short
+# Noise of tests/vm/noise.c, the records that it makes, and the instructions that they may add. A
+# wake-up's depend on which second halves stand in the same place (bpf/state.h: record_place).
+KINDS = {
+    "switch": ("thread", 410),
+    "wake": ("thread, and who woke it", 1300),
+    "softirq": ("softirq", 430),
+    "timer": ("vector, and its function", 700),
+}
+# Programs where somebody asks by a way that is known (bpf/origin.bpf.c): no stack is unwound.
+ASKERS = {"sched_waking": 680, "ipi_send_cpu": 680}
+EVENTS = """sched/sched_switch sched/sched_waking irq/softirq_entry irq/softirq_exit
+irq_vectors/local_timer_entry irq_vectors/local_timer_exit timer/hrtimer_expire_entry"""
+NOISE = f"noise 1 0 24 {' '.join(KINDS)}"
+JOB = f"""
+echo -1 >/proc/sys/kernel/sched_rt_runtime_us
+{NOISE}
+echo ftrace
+T=/sys/kernel/tracing
+echo mono >$T/trace_clock
+echo 2 >$T/tracing_cpumask
+for e in {' '.join(EVENTS.split())}; do echo 1 >$T/events/$e/enable; done
+{NOISE}
+echo 0 >$T/events/enable
+if [ -e /usr/bin/bench ]; then
+	echo floor
+	mkfifo /tmp/open
+	bench floor 1 </tmp/open >/tmp/floor &
+	exec 3>/tmp/open
+	until grep -q ready /tmp/floor || ! kill -0 $!; do usleep 10000; done
+	{NOISE}
+	exec 3>&-
+	wait $!
+fi
+culprit run -c 1 -d 300ms -q -t 1us --no-trace -f json -o /tmp/out/untraced --no-audit
+echo culprit
+culprit run -c 1 -d 1h -q -t 1us -f json -o /tmp/out/report --no-audit --ready-file /tmp/ready &
+until [ -e /tmp/ready ] || ! kill -0 $!; do usleep 10000; done
+sleep 1  # until CPU 0 is calm: its turns come on top
+{NOISE}
+echo 1 >/proc/sys/kernel/bpf_stats_enabled
+python3 tests/vm/asking.py $! >/tmp/out/askers
+kill -INT $!
+wait $!
+"""
+
+kernel, = need(KERNEL)
+noise, bench = (os.path.join(lab.BUILD, name) for name in ("noise", "bench"))
+if not os.path.exists(noise):
+    skip_all(f"no {noise}: make unit-tests builds it")
+here = {"/usr/bin/noise": noise}
+if os.path.exists(bench):
+    here |= {"/usr/bin/bench": bench} | lab.libraries([bench], lab.MACHINES["amd64"])
+rc, out, err, files = run(kernel, JOB, counted=SHIFT, isolation="isolcpus=1 irqaffinity=0",
+                          files=here)
+ok(rc == 0, "the job ends well in the guest", rc, out, err)
+
+took, tool = {}, "alone"
+for line in out.splitlines():
+    word, _, ns = line.partition(" ")
+    tool = tool if ns else word
+    if ns:
+        took[tool, word] = float(ns) / 2**SHIFT
+tools = [t for t in ("floor", "ftrace", "culprit") if (t, "switch") in took]
+asked = {name: [float(ns) / 2**SHIFT for ns in rest]
+         for name, *rest in map(str.split, files["askers"].splitlines())}
+report = json.loads(files["report"])
+diag(f"instructions on {kernel.version()}",
+     f"{'':<14}{'alone':>7}{''.join(f'{t:>9}' for t in tools)}{'bound':>7}{'/ftrace':>9}"
+     "  records: what tracers add")
+for kind, (records, bound) in KINDS.items():
+    adds = {t: took[t, kind] - took["alone", kind] for t in tools}
+    diag(f"{kind:<14}{took['alone', kind]:>7.0f}{''.join(f'{adds[t]:>9.0f}' for t in tools)}"
+         f"{bound:>7}{adds['culprit'] / adds['ftrace']:>9.2f}  {records}")
+    # Less than a tenth of what it was: nothing was recorded.
+    ok(bound / 10 < adds["culprit"] <= bound,
+       f"{kind}: a record adds no more instructions than it did", adds, bound)
+for name, bound in ASKERS.items():
+    known, often = asked[name]
+    diag(f"{name:<14}{'':>7}{known:>{9 * len(tools)}.0f}{bound:>7}{'':>9}"
+         f"  where somebody asks by a known way; else {often:.0f}")
+    # Less than a quarter of it: it was no request for the target.
+    ok(bound / 4 < known <= bound, f"{name}: noting who asked takes no more than it did", known,
+       bound)
+loop = [cpu_of(r, 1)["loop"]["mean_ps"] / 1000 / 2**SHIFT
+        for r in (json.loads(files["untraced"]), report)]
+diag(f"loop          {loop[0]:>7.2f}{loop[1]:>{9 * len(tools)}.2f}{'':>16}"
+     "  a turn of the sampler's, untraced and traced")
+# With the few gaps that are too short for hiccups: turns of the other CPU.
+ok(abs(loop[1] - loop[0]) < 0.5, "on the quiet path there is not one instruction more", loop)
+is_(cpu_of(report, 1)["records"]["lost"], 0, "no record was lost")
+seen = {s["kind"] for s in sources(report, 1)}
+ok({"thread", "softirq", "vector"} <= seen, "there were records of all kinds", seen)
+done()
