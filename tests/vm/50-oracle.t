@@ -9,8 +9,6 @@ import re
 from guests import LONG, need, run
 from lib import diag, done, is_, ok, skip_all, take_turn
 
-take_turn(shared=True)
-
 KERNEL = "6.12"
 LOADS = "poke-mix", "poke-udp"
 JOB = f"""
@@ -21,6 +19,7 @@ ls /sys/kernel/tracing/instances >/tmp/out/left
 
 if not LONG:
     skip_all("LONG=1 runs it: two minutes")
+take_turn(shared=True)
 kernel, = need(KERNEL)
 rc, out, err, files = run(kernel, JOB, counted=1, isolation="isolcpus=1")
 tap = files["tap"]
