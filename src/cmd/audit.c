@@ -19,8 +19,9 @@ struct options {
 	int format;
 	struct output output; /* only the file is used */
 	const char *root;
-	bool deep, script, facts;
+	bool deep, script, facts, redact;
 	uint64_t memory;
+	struct redact *names; /* with redact */
 };
 
 #define FIELD(name) offsetof(struct options, name)
@@ -41,6 +42,10 @@ static const struct opt audit_opts[] = {
 	 FIELD(script), .excludes = "format", .why = "prints a shell script"},
 	{0, "root", "DIR", NULL, FIELD(root), opt_set_string},
 	{0, "facts", NULL, NULL, FIELD(facts)},
+	{0, "redact", NULL,
+	 "leave out, or give other names in place of, what tells of the machine's users: see "
+	 "culprit help security",
+	 FIELD(redact)},
 	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
 };
@@ -144,10 +149,12 @@ static int take_facts(const struct options *o, struct view *v)
 /* Takes the facts of a recording, and their costs in it. */
 static int read_facts(struct options *o, const char *path, struct view *v, struct recording **r)
 {
-	*r = recording_open(path, NULL, v);
+	*r = recording_open(path, &(struct part){.redact = o->names}, v);
 	if (!*r)
 		return -1;
 	recording_finish(*r);
+	if (v->run.redacted)
+		say("left out: %s", VIEW_REDACTED);
 	if (!v->facts.count)
 		return complain("%s does not say how the machine was set up: record it again "
 				"without --no-audit",
@@ -201,6 +208,12 @@ int cmd_audit(int argc, char **argv)
 		free(v);
 		return EXIT_ERROR;
 	}
+	if (o.redact && (!operands || !(o.names = redact_new(0)))) {
+		complain(operands ? "out of memory"
+				  : "--redact is for a RECORDING: name one, or leave it out");
+		free(v);
+		return EXIT_ERROR;
+	}
 	if (operands)
 		memory_bound(o.memory);
 	else
@@ -213,6 +226,7 @@ int cmd_audit(int argc, char **argv)
 	code = output_close(&o.output, code);
 	if (r)
 		recording_close(r);
+	redact_free(o.names);
 	view_free(v);
 	free(v);
 	return code;

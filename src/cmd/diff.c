@@ -17,6 +17,7 @@ struct options {
 	double worse;         /* percent; NAN: not given */
 	double between;
 	uint64_t memory;
+	bool redact;
 };
 
 /* The files, side by side. */
@@ -28,6 +29,7 @@ struct files {
 	uint32_t n; /* number of files, over all sides... */
 	struct diff_side side[DIFF_FILES];
 	uint32_t sides;
+	struct redact *redact; /* of all of them; NULL: names are as recorded */
 };
 
 /* enum diff_format */
@@ -86,6 +88,10 @@ static const struct opt diff_opts[] = {
 	 "how much two windows of an unchanged machine may differ, 3 if not given; not used if "
 	 "each side has several recordings made in turn, because these tell it",
 	 FIELD(between), set_between},
+	{0, "redact", NULL,
+	 "leave out, or give other names in place of, what tells of the machine's users: see "
+	 "culprit help security",
+	 FIELD(redact)},
 	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
 };
@@ -240,7 +246,7 @@ static struct recording *read_file(const char *path, const struct part *part, st
  * again. A workload's windows have thresholds of their own. */
 static int level(struct files *f)
 {
-	struct part part = {0};
+	struct part part = {.redact = f->redact};
 
 	for (uint32_t i = 0; i < f->n; i++) {
 		if (f->view[i].run.windows)
@@ -269,15 +275,21 @@ static int level(struct files *f)
 
 static int diff(struct options *o, struct files *f)
 {
+	const struct part part = {.redact = f->redact};
 	int code = EXIT_ERROR;
+	bool redacted = false;
 	uint32_t i;
 
 	for (i = 0; i < f->n; i++) {
 		f->views[i] = &f->view[i];
-		f->recording[i] = read_file(f->path[i], NULL, &f->view[i]);
+		f->recording[i] = read_file(f->path[i], &part, &f->view[i]);
 		if (!f->recording[i])
 			break;
 	}
+	for (uint32_t k = 0; i == f->n && k < f->n; k++)
+		redacted |= f->view[k].run.redacted;
+	if (redacted)
+		say("left out: %s", VIEW_REDACTED);
 	if (i == f->n && !level(f))
 		code = compare(o, f);
 	while (i-- > 0) {
@@ -358,10 +370,14 @@ int cmd_diff(int argc, char **argv)
 			 "culprit record makes them",
 			 f->n, f->n == 1 ? "" : "s");
 		code = EXIT_ERROR;
+	} else if (o.redact && !(f->redact = redact_new(0))) {
+		complain("out of memory");
+		code = EXIT_ERROR;
 	} else {
 		memory_bound(o.memory);
 		code = output_open(&o.output) ? EXIT_ERROR : output_close(&o.output, diff(&o, f));
 	}
+	redact_free(f->redact);
 	free(f);
 	return code;
 }

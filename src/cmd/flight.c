@@ -43,8 +43,7 @@ struct flight {
 	char writes[PATH_MAX];
 	uint64_t kept_at[RATE_MAX]; /* CLOCK_MONOTONIC, of the newest files */
 	uint64_t began;             /* number of files */
-	/* triggers, and what became of them */
-	uint64_t kept, joined, too_many, too_often, failed;
+	uint64_t kept, joined, too_many, too_often, failed; /* triggers: what became of them */
 };
 
 /* Of the wall clock's time `ns` in CLOCK_MONOTONIC: "20260102T030405.123Z". */
@@ -256,7 +255,8 @@ struct flight *flight_open(const struct flight_options *o, const char *path, boo
 	add_triggers(f);
 	if (!look_at_path(f) &&
 	    (f->actions = actions_open(full.then, full.nthen, pid, report, housekeeping)) &&
-	    !(f->box = blackbox_new(full.last_ns + full.after_ns + MARGIN_NS, BYTES_MAX)))
+	    !(f->box =
+		      blackbox_new(full.last_ns + full.after_ns + MARGIN_NS, BYTES_MAX, o->redact)))
 		complain("out of memory");
 	if (f->box) {
 		measure_catch_usr1();

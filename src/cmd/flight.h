@@ -33,7 +33,8 @@ struct flight_options {
 	struct triggers when;
 	struct action then[ACTIONS_MAX];
 	uint32_t nthen;
-	uint64_t keep; /* files at most; 0: as its help says */
+	uint64_t keep;         /* files at most; 0: as its help says */
+	struct redact *redact; /* NULL: its recordings tell all */
 	struct {
 		uint64_t count, within_ns; /* 0: any number */
 	} rate;

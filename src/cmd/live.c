@@ -215,6 +215,14 @@ static void take_facts(const struct live *l)
 		say("not all facts of the machine could be read: %s", strerror(-err));
 }
 
+static void redact(struct live *l, struct recorder *recorder)
+{
+	redact_head(l->redact, &l->view->host, &l->view->run);
+	redact_facts(&l->view->facts);
+	if (recorder)
+		recorder_redact(recorder, l->redact);
+}
+
 int live_run(struct live *l)
 {
 	struct engine_hooks hooks = {.ctx = l, .stop = &measure_stop};
@@ -241,6 +249,8 @@ int live_run(struct live *l)
 		hooks.tap = recorder_tap(recorder);
 	}
 	take_facts(l);
+	if (l->redact)
+		redact(l, recorder);
 	l->run = l->engine->open(l->engine_options, &hooks, l->view);
 	if (l->run)
 		code = run_window(l, recorder);

@@ -22,6 +22,7 @@ struct live {
 	struct limits *limits; /* NULL: none */
 	const char *record_to; /* path of a recording; NULL: none */
 	bool force;            /* overwrite it */
+	struct redact *redact; /* of the recording; NULL: it tells all */
 	/* Capabilities that the command still needs when the window is open, beside those of the
 	 * engines and of `output`: a mask of base/confine.h. */
 	uint64_t keeps;

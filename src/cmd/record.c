@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/escape.h"
 #include "base/say.h"
@@ -15,7 +16,7 @@ struct options {
 	struct measure measure;
 	struct limits limits;
 	struct flight_options last;
-	bool force;
+	bool force, private;
 };
 
 static const struct opt record_opts[] = {
@@ -24,6 +25,10 @@ static const struct opt record_opts[] = {
 	LIMITS_STOP_ON(offsetof(struct options, limits), RUN_TRIGGERS),
 	FLIGHT_OPTIONS(offsetof(struct options, last), RUN_TRIGGERS),
 	{0, "force", NULL, "overwrite FILE if it exists", offsetof(struct options, force)},
+	{0, "private", NULL,
+	 "leave out, or give other names in place of, what tells of the machine's users: names of "
+	 "the host and of user threads, the command line, the kernel's log, tasks, control groups",
+	 offsetof(struct options, private)},
 	{0},
 };
 
@@ -52,6 +57,17 @@ const struct opt_command record_usage = {
 	.examples = record_examples,
 	.environment = (const struct opt_choice[]){ENV_NOTIFY, {0}},
 };
+
+/* The names of two private recordings are not the same, where they stand for the same threads. */
+static struct redact *redact_random(void)
+{
+	uint16_t tag = 0;
+
+	while (!tag)
+		if (getrandom(&tag, sizeof(tag), 0) != sizeof(tag))
+			return NULL;
+	return redact_new(tag);
+}
 
 struct record_state {
 	struct live *live;
@@ -114,10 +130,16 @@ int cmd_record(int argc, char **argv)
 	live.force = o.force;
 	host_read(&v->host);
 	code = EXIT_ERROR;
+	if (o.private && !(live.redact = o.last.redact = redact_random())) {
+		complain("out of memory");
+		free(v);
+		return code;
+	}
 	if (!measure_check(&o.measure, &v->host)) {
 		co = measure_collect(&o.measure);
 		code = live_run(&live);
 	}
+	redact_free(live.redact);
 	view_free(v);
 	free(v);
 	return code;

@@ -15,7 +15,7 @@
 struct options {
 	struct output output;
 	struct part part;
-	bool schema;
+	bool schema, redact;
 	struct shown shown;
 	struct limits limits;
 	uint64_t memory;
@@ -67,6 +67,10 @@ static const struct opt report_opts[] = {
 	 FIELD(shown.source), opt_set_string},
 	{0, "top", "N", "how many sources of each CPU to show", FIELD(shown.top), set_top,
 	 .preset = "as many as the format has room for"},
+	{0, "redact", NULL,
+	 "leave out, or give other names in place of, what tells of the machine's users: see "
+	 "culprit help security",
+	 FIELD(redact)},
 	{.include = limits_opts, .offset = FIELD(limits)},
 	{.include = memory_opts, .offset = FIELD(memory)},
 	{0, "schema", NULL, "print the JSON schema of -f json, and no report", FIELD(schema)},
@@ -222,7 +226,13 @@ int cmd_report(int argc, char **argv)
 	}
 	memory_bound(o.memory);
 	o.part.spans = output_spans(&o.output);
-	if (output_open(&o.output))
+	if (o.redact && !(o.part.redact = redact_new(0))) {
+		complain("out of memory");
 		return EXIT_ERROR;
-	return output_close(&o.output, report(&o, argv + 1, operands));
+	}
+	code = EXIT_ERROR;
+	if (!output_open(&o.output))
+		code = output_close(&o.output, report(&o, argv + 1, operands));
+	redact_free(o.part.redact);
+	return code;
 }

@@ -91,6 +91,25 @@ int facts_add(struct facts *f, const char *name, int err, const void *text, size
 	return 0;
 }
 
+void facts_keep(struct facts *f, bool (*keep)(struct fact *x))
+{
+	uint32_t n = 0;
+
+	f->bytes = 0;
+	for (uint32_t i = 0; i < f->count; i++) {
+		struct fact *x = &f->row[i];
+
+		if (keep(x)) {
+			f->bytes += size_of(x);
+			f->row[n++] = *x;
+		} else {
+			free(x->name);
+			free(x->text);
+		}
+	}
+	f->count = n;
+}
+
 void facts_free(struct facts *f)
 {
 	for (uint32_t i = 0; i < f->count; i++) {

@@ -9,6 +9,7 @@
 #define CULPRIT_FACTS_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,8 @@ struct facts {            /* all zeros: the empty set */
  * FACT_TOO_LONG. 0; -EINVAL for an empty or too long name; -ENOSPC when the set is full, -ENOMEM:
  * the set is unchanged. */
 int facts_add(struct facts *f, const char *name, int err, const void *text, size_t len);
+/* Removes those for which keep says no; it may shorten their text. */
+void facts_keep(struct facts *f, bool (*keep)(struct fact *x));
 void facts_free(struct facts *f); /* frees its contents; it is empty then */
 
 const struct fact *facts_find(const struct facts *f, const char *name); /* NULL: nobody read it */

@@ -146,6 +146,7 @@ struct run {
 	bool real_time;      /* the samplers have a real-time priority */
 	bool symbols_hidden; /* the kernel hides its addresses: functions have no names */
 	bool traced;         /* false: --no-trace */
+	bool redacted;       /* names and facts of its users were taken out (redact.h) */
 	bool watch;          /* threads were watched: a lane is a thread */
 	/* hiccups are a workload's slow operations, not gaps of the spin loop */
 	bool windows;

@@ -82,8 +82,8 @@ void box_cut(struct blackbox *b)
 
 static void put(struct blackbox *b, struct encoder *to, const struct event *e)
 {
-	struct record record;
-	struct event hidden = hide_event(&b->hide, e, &record);
+	struct hide_room room;
+	struct event hidden = hide_event(&b->hide, e, &room);
 
 	encoder_put(to, &hidden);
 }
@@ -250,7 +250,7 @@ void blackbox_slice(struct blackbox *b, const struct view *v, uint64_t now)
 
 /* ---- the box ---- */
 
-struct blackbox *blackbox_new(uint64_t keep_ns, uint64_t bytes)
+struct blackbox *blackbox_new(uint64_t keep_ns, uint64_t bytes, struct redact *redact)
 {
 	struct blackbox *b = calloc(1, sizeof(*b));
 
@@ -261,8 +261,10 @@ struct blackbox *blackbox_new(uint64_t keep_ns, uint64_t bytes)
 	b->slice_ns = keep_ns / SLICES_KEPT > SLICE_MIN_NS ? keep_ns / SLICES_KEPT : SLICE_MIN_NS;
 	b->most_bytes = bytes;
 	b->seen = calloc(1, sizeof(*b->seen));
-	if (b->seen && !hide_init_random(&b->hide))
+	if (b->seen && !hide_init_random(&b->hide)) {
+		b->hide.redact = redact;
 		return b;
+	}
 	blackbox_free(b);
 	return NULL;
 }

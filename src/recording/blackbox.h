@@ -24,8 +24,8 @@
 
 struct blackbox;
 
-/* keep_ns: how much time. NULL: out of memory. */
-struct blackbox *blackbox_new(uint64_t keep_ns, uint64_t bytes);
+/* keep_ns: how much time. redact: as recorder_redact, NULL: names stay. NULL: out of memory. */
+struct blackbox *blackbox_new(uint64_t keep_ns, uint64_t bytes, struct redact *redact);
 void blackbox_free(struct blackbox *b);
 const struct tap *blackbox_tap(const struct blackbox *b);
 uint64_t blackbox_slice_ns(const struct blackbox *b);

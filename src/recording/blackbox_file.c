@@ -76,7 +76,7 @@ static int narrow(struct blackbox *b, const struct blackbox_file *f, const struc
 			part->cpu[i].observed_ns = part->run.duration_ns;
 	part->run.started_ns = begin;
 	format_iso_time(clock_ns(CLOCK_REALTIME) - (now_ns() - begin), part->run.started);
-	if (f->label && !part->run.label[0])
+	if (f->label && !part->run.label[0] && !b->hide.redact) /* it may name a thread */
 		snprintf(part->run.label, sizeof(part->run.label), "%s", f->label);
 	b->written_ns = part->run.duration_ns;
 	return 0;

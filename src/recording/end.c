@@ -67,6 +67,15 @@ static const char *check_tail(struct recording *r, struct reading *in, struct ta
 	return why;
 }
 
+static void take_lane(struct recording *r, uint32_t i, struct tail *t, struct cpu *c)
+{
+	char before[sizeof(c->comm)];
+
+	memcpy(before, c->comm, sizeof(before));
+	get_lane(r, i, &t->cpus, t, c);
+	reader_redact_lane(r, c, before);
+}
+
 static void take_tail(struct recording *r, struct tail *t)
 {
 	struct view *v = r->view;
@@ -74,11 +83,12 @@ static void take_tail(struct recording *r, struct tail *t)
 	t->run.recursion_misses = 0;
 	for (uint32_t i = 0; i < r->nlanes; i++)
 		if (r->lane[i].index < v->ncpus)
-			get_lane(r, i, &t->cpus, t, &v->cpu[r->lane[i].index]);
+			take_lane(r, i, t, &v->cpu[r->lane[i].index]);
 		else
 			skip_cpu(&t->cpus);
 	if (t->run.duration_ns < t->longest_ns && !t->run.watch) /* it was corrected */
 		t->run.duration_ns = t->longest_ns;
+	reader_redact_tail(r, &t->host, &t->run);
 	v->run = t->run;
 	v->host = t->host;
 	r->hiccups_lost = t->hiccups_lost;
@@ -110,6 +120,16 @@ static void hold_lost(struct recording *r, uint32_t lane)
 
 	if (!v->run.watch && !v->run.windows && v->cpu[i].observed_ns < v->cpu[i].hiccups.sum)
 		v->cpu[i].observed_ns = v->cpu[i].hiccups.sum;
+}
+
+void reader_time(struct recorded_lane *l, const struct event *e)
+{
+	uint64_t ns = e->type == EVENT_RECORD   ? e->record->end_ns
+		      : e->type == EVENT_HICCUP ? e->hiccup->end_ns
+						: 0;
+
+	if (ns > l->last_ns)
+		l->last_ns = ns;
 }
 
 void reader_spot(struct recorded_lane *l, const struct spot *s)

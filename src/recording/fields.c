@@ -35,6 +35,7 @@ static const struct field run_fields[] = {
 	F(BUFFER, run, cut_short),
 	F(BUFFER, run, isolation_changed),
 	F(FLAG, run, part),
+	F(FLAG, run, redacted),
 };
 
 static const struct field cpu_fields[] = {

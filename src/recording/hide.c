@@ -64,15 +64,35 @@ struct record hide_record(struct hide *h, const struct record *r)
 	return hidden;
 }
 
-struct event hide_event(struct hide *h, const struct event *e, struct record *scratch)
+/* Replaces the names that are no record's. */
+static void redact_event(struct redact *r, struct event *e, struct hide_room *room)
+{
+	if (e->type == EVENT_SYMBOL) {
+		e->named.name = redact_symbol(e->named.name);
+	} else if (e->type == EVENT_STACK) {
+		for (int i = 0; i < e->named.nframes; i++)
+			room->frame[i] = redact_symbol(e->named.frame[i]);
+		e->named.frame = room->frame;
+	} else if (e->type == EVENT_WHERE) {
+		room->spot = *e->spot;
+		redact_spot(r, &room->spot);
+		e->spot = &room->spot;
+	}
+}
+
+struct event hide_event(struct hide *h, const struct event *e, struct hide_room *room)
 {
 	struct event hidden = *e;
 
 	if (e->type == EVENT_RECORD) {
-		*scratch = hide_record(h, e->record);
-		hidden.record = scratch;
+		room->record = hide_record(h, e->record);
+		if (h->redact)
+			room->record = redact_record(h->redact, &room->record);
+		hidden.record = &room->record;
 	} else if (e->type == EVENT_SYMBOL) {
 		hidden.named.number = hide_address(h, e->named.number);
 	}
+	if (h->redact)
+		redact_event(h->redact, &hidden, room);
 	return hidden;
 }

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "model/redact.h"
 #include "model/session.h"
 
 #define HIDE_ROUNDS 27
@@ -16,6 +17,7 @@ struct hide {
 	struct {
 		uint64_t address, instead;
 	} known[HIDE_SLOTS];
+	struct redact *redact; /* names of users go, too; NULL: they stay. Outlives this */
 };
 
 void hide_init(struct hide *h, const uint32_t key[4]);
@@ -28,7 +30,14 @@ uint64_t hide_address(struct hide *h, uint64_t number);
 /* The record with its addresses replaced. */
 struct record hide_record(struct hide *h, const struct record *r);
 
-/* The event, which may point to *scratch, with its addresses replaced. */
-struct event hide_event(struct hide *h, const struct event *e, struct record *scratch);
+/* What an event points to. */
+struct hide_room {
+	struct record record;
+	struct spot spot;
+	const char *frame[STACK_FRAMES];
+};
+
+/* The event with its addresses replaced, and its names with `redact`; it may point to *room. */
+struct event hide_event(struct hide *h, const struct event *e, struct hide_room *room);
 
 #endif

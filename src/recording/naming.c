@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/redact.h"
+
 #define BITS_FIRST 9  /* the table has 2^9 slots at first, */
 #define BITS_MOST  18 /* and at most this many; half of them stay free */
 /* slots searched: a file whose numbers were chosen to collide must not be slow */
@@ -30,6 +32,7 @@ struct naming {
 	uint32_t used;
 	struct frames *frames;
 	struct names names;
+	bool redact;
 };
 
 /* The slot that has it, or a free one for it; NULL: neither is near. */
@@ -79,7 +82,8 @@ static const char *keep(struct naming *n, struct reading *r)
 	size_t len;
 	const char *text = get_text(r, &len);
 
-	return text ? texts_keep(n->texts, text, len) : NULL;
+	text = text ? texts_keep(n->texts, text, len) : NULL;
+	return n->redact ? redact_symbol(text) : text;
 }
 
 static void take_stack(struct naming *n, struct reading *r, struct name *x, int nframes)
@@ -166,6 +170,11 @@ static int name_stack(void *ctx, int32_t id, const char **frame)
 		return 0;
 	memcpy(frame, x->frames->name, sizeof(x->frames->name));
 	return x->nframes;
+}
+
+void naming_redact(struct naming *n)
+{
+	n->redact = true;
 }
 
 struct naming *naming_new(struct texts *texts)

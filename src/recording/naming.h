@@ -10,6 +10,7 @@ struct naming;
 
 struct naming *naming_new(struct texts *texts); /* NULL: out of memory; `texts` must outlive it */
 void naming_free(struct naming *n);
+void naming_redact(struct naming *n); /* names that users chose go from here on */
 
 /* Takes the texts of an event EVENT_IRQ, EVENT_SYMBOL or EVENT_STACK. */
 void naming_take(struct naming *n, struct reading *r, const struct event *e);

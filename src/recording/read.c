@@ -76,8 +76,11 @@ static int take_head(struct recording *r, const char *path)
 				cpus_format(&r->part.cpus, wanted, sizeof(wanted)),
 				cpus_format(&r->view->run.cpus, recorded, sizeof(recorded)));
 	}
-	return err ? complain("%s: its head is damaged, and without it nothing can be read", path)
-		   : 0;
+	if (err)
+		return complain("%s: its head is damaged, and without it nothing can be read",
+				path);
+	reader_redact_head(r);
+	return 0;
 }
 
 /* ---- impossible contents ---- */
@@ -108,6 +111,7 @@ void reader_run(struct recording *r, struct reading *in)
 	}
 	free(r->view->run.not_observed);
 	r->view->run = run;
+	reader_redact_run(r);
 }
 
 /* ---- opening ---- */
@@ -226,6 +230,7 @@ static bool next_chunk(struct recording *r)
 			break;
 		case CHUNK_FACT:
 			get_facts(&in, &r->view->facts);
+			reader_redact_facts(r);
 			break;
 		case CHUNK_TAIL:
 			take_tail(r, &in);
@@ -236,16 +241,6 @@ static bool next_chunk(struct recording *r)
 		}
 	}
 	return false;
-}
-
-static void note_time(struct recorded_lane *l, const struct event *e)
-{
-	uint64_t ns = e->type == EVENT_RECORD   ? e->record->end_ns
-		      : e->type == EVENT_HICCUP ? e->hiccup->end_ns
-						: 0;
-
-	if (ns > l->last_ns)
-		l->last_ns = ns;
 }
 
 /* True for a hiccup below this threshold. What ran in it is below the threshold, too. */
@@ -274,7 +269,8 @@ static const struct account *take_event(struct recording *r, struct event *e)
 		refuse(r, why);
 		return NULL;
 	}
-	note_time(l, e);
+	reader_time(l, e);
+	reader_redact_event(r, e);
 	if (e->type == EVENT_WHERE)
 		reader_spot(l, e->spot);
 	if (l->index == UINT32_MAX || part_leaves(l, e) || too_short(r, l, e))

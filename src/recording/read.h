@@ -9,6 +9,7 @@
 #ifndef CULPRIT_RECORDING_READ_H
 #define CULPRIT_RECORDING_READ_H
 
+#include "model/redact.h"
 #include "model/session.h"
 
 struct recording;
@@ -19,6 +20,7 @@ struct part {
 	bool spans;       /* record spans in accounts and the worst hiccups */
 	/* Shorter hiccups become short gaps, except a workload's windows; 0: all are hiccups. */
 	uint64_t threshold_ns;
+	struct redact *redact; /* takes names and facts of users out; NULL: all is as recorded */
 	/* Keep hiccups that begin in this time, since the window's start; to_ns 0: to the end. */
 	uint64_t from_ns, to_ns;
 };

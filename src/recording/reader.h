@@ -1,4 +1,4 @@
-/* State of a recording while it is read. For read.c and end.c alone. */
+/* State of a recording while it is read. For read.c, end.c and reader_redact.c alone. */
 #ifndef CULPRIT_READER_H
 #define CULPRIT_READER_H
 
@@ -47,6 +47,8 @@ struct recording {
 	uint32_t ncannot;       /* ...and the number of such parts */
 	uint64_t hiccups_lost, records_lost;
 	bool tail, end, finished;
+	struct record record; /* with part.redact: of the event in hand */
+	struct spot spot;
 };
 
 /* Takes the chunk RUN. */
@@ -61,9 +63,21 @@ bool part_leaves(struct recorded_lane *l, struct event *e);
 /* Sets the sequences at the part's begin: for a watched thread no event does. */
 void part_start(struct recording *r, const struct recorded_lane *l);
 
+/* With part.redact they change what has just been read, for the view or the session; else nothing.
+ * Of the tail: what the view then gets. before: the lane's name before it was read. */
+void reader_redact_head(struct recording *r);
+void reader_redact_run(struct recording *r);
+void reader_redact_facts(struct recording *r);
+void reader_redact_event(struct recording *r, struct event *e);
+void reader_redact_tail(struct recording *r, struct host *host, struct run *run);
+void reader_redact_lane(struct recording *r, struct cpu *c, const char *before);
+
 /* Turns hiccups below part.threshold_ns into short gaps. Call it on the head; reader_end does it on
  * the tail. */
 void reader_raise_threshold(struct recording *r);
+
+/* Notes the time of the newest event. */
+void reader_time(struct recorded_lane *l, const struct event *e);
 
 /* Notes whose lane it is: without the tail nothing else tells. */
 void reader_spot(struct recorded_lane *l, const struct spot *s);

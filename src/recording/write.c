@@ -71,7 +71,7 @@ static void cut_events(struct recorder *r)
 static void on_event(void *ctx, const struct event *e)
 {
 	struct recorder *r = ctx;
-	struct record record;
+	struct hide_room room;
 	struct event hidden;
 
 	if (!r->encoder)
@@ -80,7 +80,7 @@ static void on_event(void *ctx, const struct event *e)
 		return;
 	r->hiccups += e->type == EVENT_HICCUP;
 	r->records += e->type == EVENT_RECORD;
-	hidden = hide_event(&r->hide, e, &record);
+	hidden = hide_event(&r->hide, e, &room);
 	encoder_put(r->encoder, &hidden);
 	if (encoder_len(r->encoder) >= EVENTS_BYTES)
 		cut_events(r);
@@ -149,6 +149,11 @@ struct recorder *recorder_open(const char *path, bool force, const struct cpus *
 	}
 	close(fd);
 	return r;
+}
+
+void recorder_redact(struct recorder *r, struct redact *redact)
+{
+	r->hide.redact = redact;
 }
 
 const struct tap *recorder_tap(const struct recorder *r)

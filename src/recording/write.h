@@ -13,6 +13,7 @@
 #ifndef CULPRIT_RECORDING_WRITE_H
 #define CULPRIT_RECORDING_WRITE_H
 
+#include "model/redact.h"
 #include "model/session.h"
 #include "recording/bytes.h"
 
@@ -30,6 +31,10 @@ struct recorder_stats {
 
 /* force: overwrites an existing file. NULL with the reason said. */
 struct recorder *recorder_open(const char *path, bool force, const struct cpus *housekeeping);
+
+/* From here on events are recorded with the names of this, which outlives the recorder; what else
+ * is to be redacted is so in the view already. */
+void recorder_redact(struct recorder *r, struct redact *redact);
 const struct tap *
 recorder_tap(const struct recorder *r); /* for the session; hears from recorder_head on */
 int recorder_head(struct recorder *r, const struct view *v);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "model/hosts.h"
+#include "model/redact.h"
 #include "render/render.h"
 
 #define VERDICTS_SHOWN 4
@@ -86,6 +87,8 @@ static void write_meta(const struct html *h)
 		html_name(out, r->isolation_changed);
 		fputs("</p>\n", out);
 	}
+	if (r->redacted)
+		fputs("<p><b>Left out:</b> " VIEW_REDACTED ".</p>\n", out);
 	if (!r->traced)
 		fputs("<p class=\"warn\"><b>Not traced</b> (--no-trace): hiccups are measured, "
 		      "nothing is "

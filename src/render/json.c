@@ -42,6 +42,8 @@ static void write_run(struct json *j, const struct run *r)
 		json_string(j, "label", r->label);
 	json_string(j, "incomplete", r->incomplete[0] ? r->incomplete : NULL);
 	json_string(j, "isolation_changed", r->isolation_changed[0] ? r->isolation_changed : NULL);
+	if (r->redacted)
+		json_bool(j, "redacted", true);
 	json_bool(j, "traced", r->traced);
 	json_string(j, "threshold", r->threshold_auto ? "auto" : "given");
 	write_cpus(j, "cpus", &r->cpus);

@@ -30,6 +30,7 @@
 #include "base/units.h"
 #include "model/groups.h"
 #include "model/hosts.h"
+#include "model/redact.h"
 #include "model/report.h"
 #include "render/markdown_parts.h"
 #include "render/render.h"
@@ -358,6 +359,8 @@ static int write_report(const struct view *v, bool all, FILE *out)
 	if (v->run.isolation_changed[0])
 		fprintf(out, "**Isolation changed**: %s\n\n",
 			markdown_name(v->run.isolation_changed, text));
+	if (v->run.redacted)
+		fprintf(out, "**Left out**: " VIEW_REDACTED "\n\n");
 	if (view_shared(v))
 		fprintf(out, "**Shared**: " VIEW_SHARED "\n\n");
 	write_verdicts(v, out);

@@ -22,6 +22,7 @@
 #include "base/units.h"
 #include "model/groups.h"
 #include "model/hosts.h"
+#include "model/redact.h"
 #include "model/report.h"
 #include "render/render.h"
 #include "render/text.h"
@@ -105,6 +106,8 @@ static void write_head(const struct page *p)
 		write_trouble(p, "incomplete:", p->view->run.incomplete);
 	if (p->view->run.isolation_changed[0])
 		write_trouble(p, "isolation changed:", p->view->run.isolation_changed);
+	if (p->view->run.redacted)
+		write_trouble(p, "left out:", VIEW_REDACTED);
 	if (view_shared(p->view))
 		text_line(p, "%s", VIEW_SHARED);
 }

@@ -79,8 +79,9 @@ def chunk(kind, payload):
     return head + struct.pack("<I", zlib.crc32(head)) + stored
 
 
-def recording(parts):
-    return b"culprit\n" + struct.pack("<2HI", 2, 0, 0) + b"".join(chunk(*part) for part in parts)
+def recording(parts, major=2):
+    return (b"culprit\n" + struct.pack("<2HI", major, 0, 0) +
+            b"".join(chunk(*part) for part in parts))
 
 
 def split_head(payload):

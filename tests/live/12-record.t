@@ -231,6 +231,28 @@ ok(said[:1] == ["READY=1"] and said[-1:] == ["STOPPING=1"] and "WATCHDOG=1" in s
    and any(re.match("STATUS=.* of 500 ms · .* hiccups", s) for s in said),
    "a manager is told that it is ready, how it goes, and that it stops", said)
 
+# ---- private ----
+planted = subprocess.Popen([sys.executable, "-c", f"""import ctypes, os, time
+os.sched_setaffinity(0, {{{cpu}}})
+ctypes.CDLL(None).prctl(15, b"Zq-comm", 0, 0, 0)
+while True: time.sleep(0.001)"""])
+SECRET = re.compile(rb"Zq-\w+|root=\S+|\.service|\.slice|run/dmesg|run/tasks")
+held = {}
+for how in (), ("--private",):
+    rec = at("private.rec")
+    r = culprit("record", "-c", str(cpu), "-d", "500ms", "-q", "--force", *how, rec,
+                prefix=("unshare", "--uts", "sh", "-c", 'hostname Zq-host; exec "$@"', "sh"))
+    with open(rec, "rb") as f:
+        held[how] = [set(SECRET.findall(p)) for _, p in forged.chunks(f.read())]
+    ok(r.rc == 0, f"record {' '.join(how)}", r)
+planted.terminate()
+planted.wait()
+ok({b"Zq-comm", b"Zq-host"} <= set().union(*held[()]), "names are in a recording", held[()])
+is_(set().union(*held[("--private", )]), set(), "but not in a private one")
+r = culprit("report", rec)
+ok(r.rc == 0 and "left out: names of the host" in r.out and "user-" in r.out and
+   re.search(r"\[\w+/|vector +local_timer", r.out), "of which there is a report that says so", r)
+
 noise.terminate()
 lib.finish(noise, 60)
 subprocess.run(["rm", "-rf", work])

@@ -169,7 +169,7 @@ static const struct cpus anywhere;
 
 static struct blackbox *begin(uint64_t keep_ns, uint64_t bytes, const char *file)
 {
-	struct blackbox *box = blackbox_new(keep_ns, bytes);
+	struct blackbox *box = blackbox_new(keep_ns, bytes, NULL);
 
 	assert_non_null(box);
 	memset(&scene, 0, sizeof(scene));
