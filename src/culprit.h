@@ -9,7 +9,8 @@
  * culprit_late makes no system call and takes no lock: it stores to memory that it shares with
  * culprit watch. While nobody watches, the newest reports just stay there. Any thread may call it,
  * and may be interrupted in it. The memory is a file in /dev/shm named after the process;
- * culprit_reports_close removes it, and so does culprit watch when the process has gone.
+ * culprit_reports_close removes it, and so does culprit watch when the process has gone. A child
+ * that is forked opens its own.
  */
 #ifndef CULPRIT_H
 #define CULPRIT_H
@@ -17,12 +18,13 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define CULPRIT_REPORTS       4096 /* a power of two */
-#define CULPRIT_REPORTS_MAGIC 0x31656b6375636c75ULL
+#define CULPRIT_REPORTS_MAGIC 0x32656b6375636c75ULL
 #define CULPRIT_REPORTS_PATH  "/dev/shm/culprit-%d"
 
 struct culprit_report {
@@ -33,10 +35,35 @@ struct culprit_report {
 };
 
 struct culprit_reports {
-	uint64_t magic;
-	uint64_t head; /* reports made, ever */
+	uint64_t magic; /* written last by culprit_reports_open */
+	uint64_t head;  /* reports made, ever */
+	/* Whose they are: a number of a process is used again. */
+	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
+	uint32_t pid, pad;
 	struct culprit_report report[CULPRIT_REPORTS];
 };
+
+/* When this process started, in clock ticks since the boot; 0: not known. */
+static inline uint64_t culprit_start_ticks(void)
+{
+	char text[1024], *at;
+	unsigned long long ticks = 0;
+	ssize_t n = -1;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+	at = strrchr(text, ')'); /* the name in front may hold anything */
+	if (!at || sscanf(at,
+			  ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			  "%*d %*d %*d %llu",
+			  &ticks) != 1)
+		return 0;
+	return ticks;
+}
 
 static inline struct culprit_reports *culprit_reports_open(void)
 {
@@ -58,7 +85,9 @@ static inline struct culprit_reports *culprit_reports_open(void)
 	close(fd);
 	if (r == MAP_FAILED)
 		return NULL;
-	r->magic = CULPRIT_REPORTS_MAGIC;
+	r->pid = (uint32_t)getpid();
+	r->start_ticks = culprit_start_ticks();
+	__atomic_store_n(&r->magic, CULPRIT_REPORTS_MAGIC, __ATOMIC_RELEASE);
 	return r;
 }
 

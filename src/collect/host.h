@@ -29,8 +29,9 @@ void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t 
  * process and to the kernel. */
 const char *host_foreign(void);
 
-/* Shift of CLOCK_MONOTONIC in the time namespace of this process ("self", "812"), ns. */
-int64_t host_clock_shift(const char *who);
+/* Shift of a clock, "monotonic" or "boottime", in the time namespace of this process ("self",
+ * "812"), ns. */
+int64_t host_clock_shift(const char *who, const char *clock);
 
 /* True when the kernel's lockdown keeps BPF from reading its memory, as far as it says so. */
 bool host_locked_down(void);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "collect/host.h"
 
 struct reports {
@@ -18,7 +19,8 @@ struct reports {
 	struct culprit_report pending[CULPRIT_REPORTS];
 	uint32_t npending, taken; /* the first `taken` of these are the model's */
 	uint64_t lost;
-	int64_t shift; /* of the program's clock, which may be in a time namespace */
+	int64_t start_shift; /* ns, of the clock that says when it started */
+	int64_t shift;       /* of the program's clock, which may be in a time namespace */
 };
 
 struct reports *reports_new(int32_t pid)
@@ -31,7 +33,10 @@ struct reports *reports_new(int32_t pid)
 	p->pid = pid;
 	p->fd = -1;
 	snprintf(name, sizeof(name), "%d", (int)pid);
-	p->shift = pid ? host_clock_shift(name) : 0; /* another user's is not always shown */
+	if (pid) { /* another user's are not always shown later */
+		p->shift = host_clock_shift(name, "monotonic");
+		p->start_shift = host_clock_shift(name, "boottime");
+	}
 	return p;
 }
 
@@ -82,11 +87,44 @@ static bool is_its_own(const struct reports *p, const struct stat *st)
 	return own && S_ISREG(st->st_mode) && !(st->st_mode & 0077);
 }
 
+/* When the process started; 0: not known, as culprit_start_ticks says. */
+static uint64_t started(int32_t pid)
+{
+	char path[64], line[1024] = "", *at;
+	unsigned long long ticks = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (f) {
+		line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
+		fclose(f);
+	}
+	at = strrchr(line, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, " %llu", &ticks) == 1 ? ticks : 0;
+}
+
+/* True when the file holds the reports of this process, and not of one that had its number, or of
+ * another that it inherited them from. */
+static bool is_of_process(const struct reports *p)
+{
+	uint64_t from =
+		started(p->pid) + p->start_shift / (int64_t)(NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
+	uint64_t slack = p->start_shift != 0; /* then both are rounded */
+	struct culprit_reports head;
+
+	return read_reports(p, &head, offsetof(struct culprit_reports, report), 0) &&
+	       head.magic == CULPRIT_REPORTS_MAGIC && head.pid == (uint32_t)p->pid &&
+	       head.start_ticks && head.start_ticks + slack >= from &&
+	       head.start_ticks <= from + slack;
+}
+
 void reports_open(struct reports *p)
 {
 	char path[64];
 	struct stat st;
-	uint64_t magic;
 
 	if (p->fd >= 0 || !p->pid)
 		return;
@@ -94,9 +132,7 @@ void reports_open(struct reports *p)
 	p->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (p->fd < 0)
 		return;
-	if (!fstat(p->fd, &st) && is_its_own(p, &st) &&
-	    read_reports(p, &magic, sizeof(magic), offsetof(struct culprit_reports, magic)) &&
-	    magic == CULPRIT_REPORTS_MAGIC &&
+	if (!fstat(p->fd, &st) && is_its_own(p, &st) && is_of_process(p) &&
 	    read_reports(p, &p->fetched, sizeof(p->fetched),
 			 offsetof(struct culprit_reports, head)))
 		return; /* earlier ones do not belong to this window */

@@ -283,26 +283,39 @@ is_([w for w in lines if w["kernel_thread"] is not (None if w["comm"] is None el
     "nor in any line, as far as it has a name there")
 
 # ---- reports that somebody else makes for it ----
-MAGIC = 0x31656b6375636c75
-with program("spin") as p:
-    forged = f"/dev/shm/culprit-{p.pid}"
-    with open(forged, "wb") as f:
-        f.write(struct.pack("<2Q", MAGIC, 0) + bytes(4096 * 32))
-    os.chown(forged, 65534, 65534)
-    os.chmod(forged, 0o600)
-    proc = lib.spawn("watch", "-p", str(p.pid), "-d", "500ms", "-q", "-f", "json", "--ready-file",
-                     os.path.join(place, "r1"))
-    lib.await_ready(proc, os.path.join(place, "r1"))
-    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    with open(forged, "r+b") as f:
-        f.write(struct.pack("<2Q", MAGIC, 12))
-        for i in range(12):
-            f.write(struct.pack("<3Q2I", i + 1, now + i * 1000000, now + i * 1000000 + 500000,
-                                p.pid, 0))
-    r = lib.finish(proc, 20)
-    os.unlink(forged)
-is_(sum(c["thread"]["reported"] for c in json.loads(r.out)["cpus"]), 0,
-    "a file that is not the process's own is not believed")
+MAGIC = 0x32656b6375636c75
+
+
+def believed(owner, pid=0, later=0):
+    """How many of 12 reports count that a file holds which has this owner, and says that it is of
+    another process, or of one that started later."""
+    with program("spin") as p:
+        forged = f"/dev/shm/culprit-{p.pid}"
+        started = int(lib.read(f"/proc/{p.pid}/stat").rsplit(")", 1)[1].split()[19])
+        head = struct.pack("<2Q", started + later, p.pid + pid)
+        with open(forged, "wb") as f:
+            f.write(struct.pack("<2Q", MAGIC, 0) + head + bytes(4096 * 32))
+        os.chown(forged, owner, owner)
+        os.chmod(forged, 0o600)
+        ready = os.path.join(place, f"r1-{owner}-{pid}-{later}")
+        proc = lib.spawn("watch", "-p", str(p.pid), "-d", "500ms", "-q", "-f", "json",
+                         "--ready-file", ready)
+        lib.await_ready(proc, ready)
+        now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        with open(forged, "r+b") as f:
+            f.write(struct.pack("<2Q", MAGIC, 12) + head)
+            for i in range(12):
+                f.write(struct.pack("<3Q2I", i + 1, now + i * 1000000, now + i * 1000000 + 500000,
+                                    p.pid, 0))
+        r = lib.finish(proc, 20)
+        os.unlink(forged)
+    return sum(c["thread"]["reported"] for c in json.loads(r.out)["cpus"])
+
+
+is_(believed(65534), 0, "a file that is not the process's own is not believed")
+is_(believed(0, later=-1), 0, "nor one of an earlier process of the same number")
+is_(believed(0, pid=1), 0, "nor one of another process")
+ok(believed(0) > 0, "one that says so is")
 
 with program("late") as p:
     proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file",
