@@ -62,6 +62,21 @@ static int follow(char *path)
 	return 0;
 }
 
+/* Directories on the way may be links, but not those that anybody could have made. 0 or -errno. */
+static int check_way(const char *path)
+{
+	char part[PATH_MAX];
+	struct stat st, dir;
+
+	for (const char *at = path; (at = strchr(at, '/')); at += strspn(at, "/")) {
+		snprintf(part, sizeof(part), "%.*s", (int)(at - path), path);
+		if (part[0] && !lstat(part, &st) && S_ISLNK(st.st_mode) && !stat_dir(part, &dir) &&
+		    dir.st_mode & S_IWOTH)
+			return -ELOOP;
+	}
+	return 0;
+}
+
 /* Follows the links at the end of the path. *exists, with *st, unless the file is to be made. 0 or
  * -errno. */
 static int resolve(char *path, struct stat *st, bool *exists)
@@ -70,6 +85,8 @@ static int resolve(char *path, struct stat *st, bool *exists)
 	int err = 0;
 
 	for (int links = 0; links < LINKS && !err; links++) {
+		if (check_way(path))
+			return -ELOOP;
 		*exists = !lstat(path, st);
 		if (!*exists)
 			return errno == ENOENT ? 0 : -errno;
@@ -234,6 +251,42 @@ FILE *newfile_grow(const char *path)
 		newfile_close(&n, false);
 	errno = -err;
 	return NULL;
+}
+
+/* What is there already must be a file that nobody else could have put there. */
+static bool is_foreign(int fd, const char *path)
+{
+	struct stat st, dir;
+
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid != geteuid() &&
+	       (stat_dir(path, &dir) || dir.st_mode & S_IWOTH);
+}
+
+int newfile_append(const char *path)
+{
+	struct newfile n = {.file = NULL};
+	struct stat st;
+	bool exists;
+	int fd, err;
+
+	if (!path[0] || strlen(path) >= sizeof(n.path))
+		return path[0] ? -ENAMETOOLONG : -ENOENT;
+	strcpy(n.path, path);
+	err = resolve(n.path, &st, &exists);
+	if (err)
+		return err;
+	if (exists && as_it_is(&st))
+		return open_there(&n, &st);
+	fd = open(n.path,
+		  O_WRONLY | O_APPEND | O_CREAT | (exists ? 0 : O_EXCL) | O_NOFOLLOW | O_NOCTTY |
+			  O_CLOEXEC,
+		  0666);
+	if (fd < 0)
+		return -errno;
+	if (!is_foreign(fd, n.path))
+		return fd;
+	close(fd);
+	return -EPERM;
 }
 
 const char *newfile_error(int error)

@@ -4,7 +4,8 @@
  * new: nothing of the owner, the mode, the links and the open descriptors of what was there stays.
  * It has no name, or one that cannot be guessed, until it is put in place by a rename, which
  * follows no link. A device, a pipe and a fifo are opened as they are. What leads there by a
- * symbolic link is followed, but not from a directory where anybody may write.
+ * symbolic link is followed, but not from a directory where anybody may write, wherever in the path
+ * it is.
  */
 #ifndef CULPRIT_NEWFILE_H
 #define CULPRIT_NEWFILE_H
@@ -33,6 +34,10 @@ int newfile_close(struct newfile *n, bool keep);
 
 /* A file that is in place from the start. The caller closes it. NULL: errno. */
 FILE *newfile_grow(const char *path);
+
+/* Opens a file to append to, which stays as it is if it is there. A descriptor, or -errno: -EPERM
+ * where somebody else has made it in a directory where anybody may write. */
+int newfile_append(const char *path);
 
 /* strerror for -errno or errno of these. */
 const char *newfile_error(int error);

@@ -19,6 +19,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/newfile.h"
 #include "cmd/workload_command.h"
 #include "collect/host.h"
 #include "collect/queue.h"
@@ -259,18 +260,20 @@ static int open_journal(struct options *o)
 					     "--journaller")
 				  : 0;
 	if (o->journal) {
-		fd = open(o->journal, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+		fd = newfile_append(o->journal);
 	} else {
 		snprintf(path, sizeof(path), "%s/culprit-journal-XXXXXX",
 			 place && place[0] ? place : "/tmp");
 		fd = mkostemp(path, O_APPEND | O_CLOEXEC);
 		if (fd >= 0)
 			unlink(path);
+		else
+			fd = -errno;
 	}
 	if (fd < 0)
 		return complain(
 			"cannot write the journal %s: %s; choose another one with --journal",
-			o->journal ? o->journal : path, strerror(errno));
+			o->journal ? o->journal : path, newfile_error(fd));
 	o->queue.journal = fd;
 	return 0;
 }

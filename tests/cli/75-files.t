@@ -76,6 +76,32 @@ r = culprit(*RUN, "--raw", os.path.join(shared, "planted"))
 ok(r.rc == 1 and raw in r.err and content(victim) == "precious", "--raw: a planted link is refused",
    r)
 
+os.symlink(private, os.path.join(shared, "way"))
+r = culprit(*WAYS["-o"], os.path.join(shared, "way", "x"))
+ok(r.rc == 1 and "a symbolic link in a directory" in r.err and os.listdir(private) == [],
+   "a link on the way there is refused", r)
+
+# ---- a file that grows from run to run ----
+cpus = sorted(os.sched_getaffinity(0))
+journal = ("queue", "-n", "200", "-w", "100", "-l", "8", "--no-trace", "-q", "--producer",
+           str(cpus[0]), "--journaller", str(cpus[-1]), "--accumulator", "none", "--journal")
+with open(victim, "w") as f:
+    f.write("precious")
+for what, holds in (("link", "precious"), ("file", "theirs")):
+    path = plant(shared, what)
+    r = culprit(*journal, path)
+    ok(r.rc == 1 and r.err.count("\n") == 1 and path in r.err and content(path) == holds,
+       f"--journal: a planted {what} is refused", r)
+path = os.path.join(private, "journal")
+if len(cpus) > 1:
+    with open(path, "w") as f:
+        f.write("before")
+    r = culprit(*journal, path)
+    with open(path, "rb") as f:
+        ok(r.rc == 0 and f.read(6) == b"before" and os.path.getsize(path) == 6 + 8 * 300,
+           "--journal appends to one's own", r, os.path.getsize(path))
+    os.unlink(path)
+
 # ---- what goes on to work ----
 link = plant(private, "link")
 r = culprit(*WAYS["-o"], link)
