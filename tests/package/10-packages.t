@@ -65,7 +65,9 @@ with tarfile.open(tarball) as t:
 # ---- Debian ----
 deb = make("deb")
 listed = run("dpkg-deb", "-c", deb).stdout.splitlines()
-is_(sorted(PARTS - names(line.split()[5] for line in listed)), [], "deb: all parts")
+UNITS = {f"/usr/lib/systemd/system/culprit-{u}" for u in ("record.service", "record.timer",
+                                                          "watch.service")}
+is_(sorted((PARTS | UNITS) - names(line.split()[5] for line in listed)), [], "deb: all parts")
 is_([line for line in listed if not re.match(r"\S+ root/root ", line)], [], "deb: all are root's")
 run("dpkg-deb", "-x", deb, f"{place}/deb")
 is_of_this_commit(f"{place}/deb/usr/bin/culprit", "deb")
