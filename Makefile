@@ -203,8 +203,8 @@ $(O)/perfetto.pb-c.h: src/render/perfetto.proto | $(O)/.setup-run
 	$(call say,PROTO,$<)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
 $(O)/perfetto.pb-c.c: $(O)/perfetto.pb-c.h ;
-$(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o $(O)/tests/unit/test_perfetto.o: \
-	$(O)/perfetto.pb-c.h
+$(O)/src/render/perfetto.o $(O)/src/render/perfetto_head.o $(O)/src/render/perfetto_event.o \
+	$(O)/tests/unit/test_perfetto.o: $(O)/perfetto.pb-c.h
 
 # Allocations pass src/cmd/memory.c, so that none that fails is forgotten.
 WRAP	:= $(patsubst %,-Wl$(comma)--wrap=%,malloc calloc realloc reallocarray strdup)

@@ -21,6 +21,10 @@ char *escape_text(const char *name, size_t len, char *buf, size_t buflen);
  * that it stands for, 0 at the end (out is empty then). */
 size_t escape_char(const char *name, size_t len, char out[ESCAPE_CHAR]);
 
+/* Length of the begin of the name that any format may print as it is: ASCII without controls,
+ * quotes and backslashes. */
+size_t escape_plain(const char *name, size_t len);
+
 /* Number of terminal columns of printable UTF-8, one per code point (combining and wide characters
  * are not handled apart). */
 size_t text_columns(const char *utf8);

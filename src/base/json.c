@@ -5,7 +5,6 @@
 #include "base/json.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +20,14 @@ static uint32_t level_bit(const struct json *j)
 
 static void newline(struct json *j)
 {
-	fprintf(j->out, "\n%*s", (int)(2 * j->depth), "");
+	buffer_char(j->to, '\n');
+	for (unsigned i = 0; i < j->depth; i++)
+		buffer_put(j->to, "  ", 2);
+}
+
+static void quote(struct json *j)
+{
+	buffer_put(j->to, "\"\"", j->cell ? 2 : 1);
 }
 
 static void quoted(struct json *j, const char *text, size_t len)
@@ -29,14 +35,25 @@ static void quoted(struct json *j, const char *text, size_t len)
 	char piece[ESCAPE_CHAR];
 	size_t used;
 
-	putc('"', j->out);
-	for (; (used = escape_char(text, len, piece)); text += used, len -= used)
+	quote(j);
+	for (; len; text += used, len -= used) {
+		used = escape_plain(text, len);
+		buffer_put(j->to, text, used);
+		if (used)
+			continue;
+		used = escape_char(text, len, piece);
+		if (!used)
+			break;
 		for (const char *c = piece; *c; c++) {
 			if (*c == '"' || *c == '\\')
-				putc('\\', j->out);
-			putc(*c, j->out);
+				buffer_char(j->to, '\\');
+			if (*c == '"')
+				quote(j);
+			else
+				buffer_char(j->to, *c);
 		}
-	putc('"', j->out);
+	}
+	quote(j);
 }
 
 /* Prints everything before a value: comma, line, key. */
@@ -47,15 +64,15 @@ static void lead(struct json *j, const char *key)
 
 	assert(object == !!key);
 	if (j->some & bit)
-		putc(',', j->out);
+		buffer_char(j->to, ',');
 	if (bit && !(j->flat & bit))
 		newline(j);
 	else if (j->some & bit)
-		putc(' ', j->out);
+		buffer_char(j->to, ' ');
 	j->some |= bit;
 	if (object) {
 		quoted(j, key, SIZE_MAX);
-		fputs(": ", j->out);
+		buffer_put(j->to, ": ", 2);
 	}
 }
 
@@ -65,7 +82,7 @@ static void level_open(struct json *j, const char *key, bool array, bool flat)
 
 	assert(j->depth < DEPTH_MAX);
 	lead(j, key);
-	putc(array ? '[' : '{', j->out);
+	buffer_char(j->to, array ? '[' : '{');
 	flat = flat || (j->flat & level_bit(j));
 	j->depth++;
 	bit = level_bit(j);
@@ -76,8 +93,17 @@ static void level_open(struct json *j, const char *key, bool array, bool flat)
 
 void json_init(struct json *j, FILE *out)
 {
-	memset(j, 0, sizeof(*j));
-	j->out = out;
+	buffer_init(&j->own, out);
+	j->to = &j->own;
+	j->cell = false;
+	j->depth = j->some = j->flat = j->array = 0;
+}
+
+void json_init_cell(struct json *j, struct buffer *to)
+{
+	json_init(j, NULL);
+	j->to = to;
+	j->cell = true;
 }
 
 void json_object(struct json *j, const char *key)
@@ -108,9 +134,12 @@ void json_end(struct json *j)
 	j->depth--;
 	if ((j->some & bit) && !(j->flat & bit))
 		newline(j);
-	putc(j->array & bit ? ']' : '}', j->out);
-	if (!j->depth)
-		putc('\n', j->out);
+	buffer_char(j->to, j->array & bit ? ']' : '}');
+	if (j->depth || j->cell)
+		return;
+	buffer_char(j->to, '\n');
+	if (j->to == &j->own)
+		buffer_flush(j->to);
 }
 
 void json_string(struct json *j, const char *key, const char *value)
@@ -131,33 +160,36 @@ void json_string_n(struct json *j, const char *key, const char *value, size_t le
 void json_u64(struct json *j, const char *key, uint64_t value)
 {
 	lead(j, key);
-	fprintf(j->out, "%" PRIu64, value);
+	buffer_u64(j->to, value);
 }
 
 void json_i64(struct json *j, const char *key, int64_t value)
 {
 	lead(j, key);
-	fprintf(j->out, "%" PRId64, value);
+	buffer_i64(j->to, value);
 }
 
 void json_double(struct json *j, const char *key, double value, int decimals)
 {
+	char text[512]; /* the largest double has 309 digits */
+
 	if (!isfinite(value)) {
 		json_null(j, key);
 		return;
 	}
 	lead(j, key);
-	fprintf(j->out, "%.*f", decimals, value);
+	snprintf(text, sizeof(text), "%.*f", decimals, value);
+	buffer_text(j->to, text);
 }
 
 void json_bool(struct json *j, const char *key, bool value)
 {
 	lead(j, key);
-	fputs(value ? "true" : "false", j->out);
+	buffer_text(j->to, value ? "true" : "false");
 }
 
 void json_null(struct json *j, const char *key)
 {
 	lead(j, key);
-	fputs("null", j->out);
+	buffer_put(j->to, "null", 4);
 }

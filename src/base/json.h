@@ -10,15 +10,24 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/buffer.h"
+
 struct json {
-	FILE *out;      /* not owned */
+	struct buffer own;
+	struct buffer
+		*to;    /* own, which is flushed with the end of the outermost level, or another */
+	bool cell;      /* of csv: quotes are doubled, and there is no newline */
 	unsigned depth; /* at most 32 */
 	uint32_t some;  /* bit per depth: this level has an element already */
 	uint32_t flat;  /* bit per depth: this level is printed on one line */
 	uint32_t array; /* bit per depth: this level is an array, not an object */
 };
 
+/* Nobody else may write to the file before the end of the outermost level. */
 void json_init(struct json *j, FILE *out);
+/* Writes the text of a cell of csv, without the quotes around it, to a buffer that the caller
+ * flushes. */
+void json_init_cell(struct json *j, struct buffer *to);
 
 /* key: NULL inside arrays and at the top. The _flat ones print on one line, with all they hold. */
 void json_object(struct json *j, const char *key);

@@ -232,35 +232,108 @@ char *format_percent(double percent, char *buf, size_t len)
 	return buf;
 }
 
-int parse_iso_time(const char *text, uint64_t *ns)
+/* Days from 1970-01-01 to a date, month from 1, by the calendar's 400 years of 146,097 days, each
+ * beginning with March. */
+static int64_t days_of(int64_t year, unsigned month, unsigned day)
+{
+	int64_t y = month > 2 ? year : year - 1;
+	unsigned m = month > 2 ? month - 3 : month + 9;
+	int64_t era = y / 400;
+	unsigned of_era = y - era * 400;
+
+	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * m + 2) / 5 + day -
+	       1 - 719468;
+}
+
+static unsigned digits(const char *at, int n)
+{
+	unsigned v = 0;
+
+	for (; n; n--, at++)
+		v = 10 * v + *at - '0';
+	return v;
+}
+
+/* The usual form, for which strptime takes long: seconds, and what comes behind them. False: it is
+ * another one. */
+static bool parse_usual(const char *text, int64_t *seconds, const char **behind)
+{
+	static const char form[] = "dddd-dd-ddTdd:dd:dd";
+	unsigned year, month, day, hour, minute, second;
+
+	for (int i = 0; form[i]; i++)
+		if (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
+			return false;
+	year = digits(text, 4);
+	month = digits(text + 5, 2);
+	day = digits(text + 8, 2);
+	hour = digits(text + 11, 2);
+	minute = digits(text + 14, 2);
+	second = digits(text + 17, 2);
+	if (year < 1970 || !month || month > 12 || !day || day > 28 || hour > 23 || minute > 59 ||
+	    second > 59)
+		return false;
+	*seconds = days_of(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+	*behind = text + sizeof(form) - 1;
+	return true;
+}
+
+static bool parse_any(const char *text, int64_t *seconds, const char **behind)
 {
 	struct tm utc = {0};
-	const char *at = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
-	uint64_t weight = NSEC_PER_SEC, fraction = 0;
-	time_t seconds;
 
-	if (!at)
+	*behind = strptime(text, "%Y-%m-%dT%H:%M:%S", &utc);
+	if (!*behind)
+		return false;
+	*seconds = timegm(&utc);
+	return true;
+}
+
+int parse_iso_time(const char *text, uint64_t *ns)
+{
+	uint64_t weight = NSEC_PER_SEC, fraction = 0;
+	int64_t seconds;
+	const char *at;
+
+	if (!parse_usual(text, &seconds, &at) && !parse_any(text, &seconds, &at))
 		return -EINVAL;
 	if (*at == '.')
 		for (at++; isdigit((unsigned char)*at) && weight > 1; at++) {
 			weight /= 10;
 			fraction += weight * (uint64_t)(*at - '0');
 		}
-	seconds = timegm(&utc);
 	if (strcmp(at, "Z") || seconds < 0 || (uint64_t)seconds >= UINT64_MAX / NSEC_PER_SEC)
 		return -EINVAL;
 	*ns = (uint64_t)seconds * NSEC_PER_SEC + fraction;
 	return 0;
 }
 
+static char *put_digits(char *at, uint64_t value, int n, char behind)
+{
+	at[n] = behind;
+	for (int i = n; i--; value /= 10)
+		at[i] = '0' + value % 10;
+	return at + n + 1;
+}
+
+/* By hand, because strftime and printf take a microsecond, and there may be millions of lines. A
+ * year has four digits: 64 bits of ns end in 2554. */
 char *format_iso_time(uint64_t ns, char buf[ISO_TIME])
 {
-	time_t seconds = (time_t)(ns / NSEC_PER_SEC);
-	struct tm utc;
-	size_t n;
+	uint64_t seconds = ns / NSEC_PER_SEC, days = seconds / 86400 + 719468;
+	uint64_t era = days / 146097, of_era = days % 146097;
+	uint64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	uint64_t day = of_era - (365 * year + year / 4 - year / 100);
+	uint64_t m = (5 * day + 2) / 153, month = m < 10 ? m + 3 : m - 9;
+	char *at = buf;
 
-	gmtime_r(&seconds, &utc);
-	n = strftime(buf, ISO_TIME, "%Y-%m-%dT%H:%M:%S", &utc);
-	snprintf(buf + n, ISO_TIME - n, ".%09uZ", (unsigned)(ns % NSEC_PER_SEC));
+	at = put_digits(at, year + 400 * era + (month <= 2), 4, '-');
+	at = put_digits(at, month, 2, '-');
+	at = put_digits(at, day - (153 * m + 2) / 5 + 1, 2, 'T');
+	at = put_digits(at, seconds / 3600 % 24, 2, ':');
+	at = put_digits(at, seconds / 60 % 60, 2, ':');
+	at = put_digits(at, seconds % 60, 2, '.');
+	at = put_digits(at, ns % NSEC_PER_SEC, 9, 'Z');
+	*at = 0;
 	return buf;
 }

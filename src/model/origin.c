@@ -213,19 +213,30 @@ static const char *function_of(const char *const *frame, int n, const char *site
 	return site ? site : n ? frame[n - 1] : NULL;
 }
 
+static bool was_last(const struct origin *o, const struct record *r)
+{
+	const struct origin_last *l = &o->last;
+
+	return l->stack == r->stack && l->tid == r->id && l->site == r->origin &&
+	       o->who.cpu == r->origin_cpu && l->context == (r->flags & RECORD_CONTEXT) &&
+	       !memcmp(l->comm, r->name, sizeof(l->comm));
+}
+
 /* The row whose last request was the same as this one, with the same names, because askers mostly
  * repeat themselves; NULL: none. */
 static struct origin *again(struct origins *o, const struct record *r)
 {
-	for (uint32_t i = 0; i < o->count; i++) {
-		const struct origin_last *l = &o->row[i].last;
+	uint32_t hash =
+		(r->origin ^ r->id ^ (uint32_t)r->stack << 12 ^ r->origin_cpu << 24) * 0x9e3779b9U;
+	uint8_t *near = &o->near[hash / (UINT32_MAX / ORIGINS_NEAR + 1)];
 
-		if (l->stack == r->stack && l->tid == r->id && l->site == r->origin &&
-		    o->row[i].who.cpu == r->origin_cpu &&
-		    l->context == (r->flags & RECORD_CONTEXT) &&
-		    !memcmp(l->comm, r->name, sizeof(l->comm)))
+	if (*near && was_last(&o->row[*near - 1], r))
+		return &o->row[*near - 1];
+	for (uint32_t i = 0; i < o->count; i++)
+		if (was_last(&o->row[i], r)) {
+			*near = i + 1;
 			return &o->row[i];
-	}
+		}
 	return NULL;
 }
 
@@ -359,6 +370,7 @@ void origins_merge(struct origins *o, const struct origins *from)
 		all[least] = all[--n];
 	}
 	memcpy(o->row, all, n * sizeof(all[0]));
+	memset(o->near, 0, sizeof(o->near));
 	o->count = n;
 	o->known += from->known;
 	o->unnamed += from->unnamed;

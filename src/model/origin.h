@@ -51,8 +51,12 @@ struct origin {
 	struct origin_last last;          /* the newest such request */
 };
 
+#define ORIGINS_NEAR 64 /* a power of two */
+
 struct origins {
 	struct origin row[ORIGINS_MAX];
+	/* 1 + the row that a request with this hash had last; a hint, looked at first. */
+	uint8_t near[ORIGINS_NEAR];
 	uint32_t count;
 	uint64_t known;   /* requests that were noted */
 	uint64_t unnamed; /* those of them whose asker is not known */

@@ -18,6 +18,7 @@ struct session {
 	uint32_t nlanes; /* the view may be cut before the session is freed */
 	struct outside *outside;
 	const struct names *asked;
+	bool kept; /* asked directly: nobody has to keep or hear the names */
 	const struct tap *tap;
 	struct names names; /* ours: keep each answer in the view, and report it to the tap */
 };
@@ -97,7 +98,9 @@ static bool open_lane(struct session *s, uint32_t i)
 		.spans = s->spans,
 		.real_time = s->real_time,
 		.windows = s->windows,
-		.names = s->asked ? &s->names : NULL,
+		.names = s->kept    ? s->asked
+			 : s->asked ? &s->names
+				    : NULL,
 		.threshold_ns = v->cpu[i].threshold_ns,
 		.bounds = v->cpu[i].bounds});
 	return l->join;
@@ -124,6 +127,7 @@ struct session *session_new(const struct session_options *o)
 	s->view = o->view;
 	s->asked = o->names;
 	s->tap = o->tap;
+	s->kept = o->kept && !o->tap;
 	s->spans = o->spans;
 	s->intervals = o->intervals;
 	s->real_time = o->view->run.real_time;

@@ -63,6 +63,7 @@ struct session_options {
 	struct view *view;
 	const struct names *names;
 	const struct tap *tap; /* NULL: none */
+	bool kept;             /* the names are in the view's texts, or static */
 	bool intervals;        /* keep each interval for session_interval */
 	bool spans;            /* record spans in accounts and the worst hiccups */
 };

@@ -14,12 +14,13 @@
 
 #define ROWS_FIRST 8 /* a power of two, as SOURCES_MAX */
 #define HASH_SLOTS 4 /* for each row that there is room for */
-#define FOUND_MOST 256
+#define FOUND_MOST 1024
 #define NET_BITS   5 /* percentiles of one source to 3 % */
 
 /* A key that has been looked up. */
 struct found {
 	uint32_t id, row;
+	const char *function;
 	enum source_kind kind;
 	bool known, kernel_thread;
 	char name[SOURCE_NAME];
@@ -253,6 +254,23 @@ static uint32_t find(struct sources *t, const struct source_key *k)
 	return add_row(t, k);
 }
 
+static uint32_t find_new(struct sources *t, const struct source_key *key, const char *name,
+			 uint32_t place)
+{
+	struct found new = {.kind = key->kind,
+			    .id = key->id,
+			    .known = true,
+			    .kernel_thread = key->kernel_thread};
+	struct source_key k = *key;
+
+	strncpy(new.name, name, sizeof(new.name) - 1);
+	k.name = new.name;
+	new.row = find(t, &k);
+	new.function = t->row[new.row]->function;
+	t->found[place & (found_slots(t) - 1)] = new; /* there may be more slots now */
+	return new.row;
+}
+
 /* Checks first the row that the key had last time: most keys come again, with their function's name
  * at the same address. */
 uint32_t sources_find_key(struct sources *t, const struct source_key *key)
@@ -261,19 +279,12 @@ uint32_t sources_find_key(struct sources *t, const struct source_key *key)
 	uint64_t hash = (uintptr_t)key->function << 16 ^ (uint64_t)key->id << 8 ^ key->kind ^
 			(unsigned char)*name;
 	uint32_t place = hash * 0x9e3779b97f4a7c15ULL >> 32;
-	struct found *f = &t->found[place & (found_slots(t) - 1)], new;
-	struct source_key k = *key;
+	const struct found *f = &t->found[place & (found_slots(t) - 1)];
 
-	if (f->known && f->kind == k.kind && f->id == k.id && f->kernel_thread == k.kernel_thread &&
-	    t->row[f->row]->function == k.function && !strncmp(f->name, name, sizeof(f->name) - 1))
+	if (f->known && f->id == key->id && f->function == key->function && f->kind == key->kind &&
+	    f->kernel_thread == key->kernel_thread && !strncmp(f->name, name, sizeof(f->name) - 1))
 		return f->row;
-	new = (struct found){
-		.kind = k.kind, .id = k.id, .known = true, .kernel_thread = k.kernel_thread};
-	strncpy(new.name, name, sizeof(new.name) - 1);
-	k.name = new.name;
-	new.row = find(t, &k);
-	t->found[place & (found_slots(t) - 1)] = new; /* there may be more slots now */
-	return new.row;
+	return find_new(t, key, name, place);
 }
 
 uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, const char *name,

@@ -150,8 +150,10 @@ static int prepare(struct recording *r, const char *path)
 	if (r->part.from_ns || r->part.to_ns)
 		part_find(r);
 	reader_raise_threshold(r);
-	r->session = session_new(&(struct session_options){
-		.view = r->view, .names = naming_names(r->naming), .spans = r->part.spans});
+	r->session = session_new(&(struct session_options){.view = r->view,
+							   .names = naming_names(r->naming),
+							   .kept = true,
+							   .spans = r->part.spans});
 	if (!r->session)
 		return complain("out of memory");
 	for (uint32_t i = 0; i < r->nlanes && r->view->run.watch; i++)

@@ -34,10 +34,9 @@
  * formula begins with \xNN instead.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -210,70 +209,57 @@ static void write_pieces(struct json *j, const char *key, const struct line *l)
 
 /* ---- csv ---- */
 
-static void csv_quoted(const char *text, FILE *out)
-{
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', out);
-		putc(*text, out);
-	}
-}
-
-static void csv_name(const char *name, FILE *out)
+static void csv_name(const char *name, struct buffer *to)
 {
 	char piece[ESCAPE_CHAR];
 	size_t used;
 
-	putc('"', out);
-	if (*name && strchr("=+-@", *name))
-		fprintf(out, "\\x%02x", *name++);
-	for (; (used = escape_char(name, SIZE_MAX, piece)); name += used)
-		csv_quoted(piece, out);
-	putc('"', out);
-}
-
-static int csv_pieces(const struct line *l, FILE *out)
-{
-	char *text = NULL;
-	struct json j;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	if (!f)
-		return -ENOMEM;
-	json_init(&j, f);
-	write_pieces(&j, NULL, l);
-	if (fclose(f)) {
-		free(text);
-		return -ENOMEM;
+	buffer_char(to, '"');
+	if (*name && strchr("=+-@", *name)) {
+		snprintf(piece, sizeof(piece), "\\x%02x", *name++);
+		buffer_text(to, piece);
 	}
-	text[strcspn(text, "\n")] = '\0';
-	putc('"', out);
-	csv_quoted(text, out);
-	putc('"', out);
-	free(text);
-	return 0;
+	while (*name) {
+		used = escape_plain(name, SIZE_MAX);
+		buffer_put(to, name, used);
+		name += used;
+		used = escape_char(name, SIZE_MAX, piece);
+		if (*piece == '"')
+			buffer_char(to, '"');
+		buffer_text(to, piece);
+		name += used;
+	}
+	buffer_char(to, '"');
 }
 
-static int csv_cell(const struct line *l, const struct column *c, FILE *out)
+static void csv_pieces(const struct line *l, struct buffer *to)
+{
+	struct json j;
+
+	buffer_char(to, '"');
+	json_init_cell(&j, to);
+	write_pieces(&j, NULL, l);
+	buffer_char(to, '"');
+}
+
+static void csv_cell(const struct line *l, const struct column *c, struct buffer *to)
 {
 	switch (c->type) {
 	case TEXT:
 		if (text_of(l, c))
-			csv_name(text_of(l, c), out);
-		return 0;
+			csv_name(text_of(l, c), to);
+		break;
 	case NUMBER:
 		if (number_of(l, c) != UNKNOWN)
-			fprintf(out, "%" PRId64, number_of(l, c));
-		return 0;
+			buffer_i64(to, number_of(l, c));
+		break;
 	case FLAG:
 		if (number_of(l, c) != UNKNOWN)
-			fputs(number_of(l, c) ? "true" : "false", out);
-		return 0;
+			buffer_text(to, number_of(l, c) ? "true" : "false");
+		break;
 	case PIECES:
-		return csv_pieces(l, out);
+		csv_pieces(l, to);
 	}
-	return 0;
 }
 
 void render_csv_head(FILE *out)
@@ -287,15 +273,17 @@ int render_csv(const struct view *view, uint32_t index, const struct account *ac
 {
 	char time[ISO_TIME];
 	struct line l = line_of(view, index, account, time);
-	int err = 0;
+	struct buffer to;
 
-	for (size_t i = 0; i < COLUMNS && !err; i++) {
+	buffer_init(&to, out);
+	for (size_t i = 0; i < COLUMNS; i++) {
 		if (i)
-			putc(',', out);
-		err = csv_cell(&l, &columns[i], out);
+			buffer_char(&to, ',');
+		csv_cell(&l, &columns[i], &to);
 	}
-	putc('\n', out);
-	return err ? err : ferror(out) ? -EIO : 0;
+	buffer_char(&to, '\n');
+	buffer_flush(&to);
+	return ferror(out) ? -EIO : 0;
 }
 
 /* ---- jsonl ---- */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/escape.h"
 #include "base/hash.h"
 #include "base/units.h"
@@ -39,21 +40,23 @@ struct event_parts {
 
 struct sink {
 	ProtobufCBuffer base;
-	FILE *out;
+	struct buffer to;
 };
 
 static void sink_append(ProtobufCBuffer *buffer, size_t len, const uint8_t *data)
 {
-	fwrite(data, 1, len, ((struct sink *)buffer)->out);
+	buffer_put(&((struct sink *)buffer)->to, (const char *)data, len);
 }
 
 void perfetto_emit(struct trace *t, Perfetto__TracePacket *p)
 {
-	struct sink sink = {{sink_append}, t->out};
+	struct sink sink;
 	Perfetto__Trace trace = PERFETTO__TRACE__INIT;
 
+	sink.base.append = sink_append;
+	buffer_init(&sink.to, t->out);
 	p->has_trusted_packet_sequence_id = true;
-	p->trusted_packet_sequence_id = (uint32_t)(t->run >> 33) | 0x40000000;
+	p->trusted_packet_sequence_id = perfetto_sequence(t);
 	if (!p->has_sequence_flags) {
 		p->has_sequence_flags = true;
 		p->sequence_flags =
@@ -62,6 +65,7 @@ void perfetto_emit(struct trace *t, Perfetto__TracePacket *p)
 	trace.packet = &p;
 	trace.n_packet = 1;
 	protobuf_c_message_pack_to_buffer(&trace.base, &sink.base);
+	buffer_flush(&sink.to);
 }
 
 static uint64_t number_of_run(const struct view *v)
@@ -172,7 +176,7 @@ static void emit_end(struct trace *t, uint64_t track, uint64_t at_ns)
 	struct event_parts e;
 
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, at_ns, track);
-	perfetto_emit(t, &e.packet);
+	perfetto_event(t, &e.packet);
 }
 
 static void emit_hiccup(struct trace *t, uint32_t index, uint64_t track, const struct account *a)
@@ -197,7 +201,7 @@ static void emit_hiccup(struct trace *t, uint32_t index, uint64_t track, const s
 	if (series)
 		event_note(&e, NOTE_SERIES)->string_value =
 			escape_text(series->name, sizeof(series->name), name, sizeof(name));
-	perfetto_emit(t, &e.packet);
+	perfetto_event(t, &e.packet);
 }
 
 static void emit_value(struct trace *t, uint64_t track, uint64_t at_ns, uint64_t ns)
@@ -207,7 +211,7 @@ static void emit_value(struct trace *t, uint64_t track, uint64_t at_ns, uint64_t
 	event_init(&e, PERFETTO__TRACK_EVENT__TYPE__TYPE_COUNTER, at_ns, t->run + track);
 	e.event.has_counter_value = true;
 	e.event.counter_value = ns;
-	perfetto_emit(t, &e.packet);
+	perfetto_event(t, &e.packet);
 }
 
 static void emit_steal(struct trace *t, uint32_t index, uint64_t at_ns)
@@ -269,7 +273,7 @@ static uint64_t emit_asker(struct trace *t, const struct asker *a, uint64_t at_n
 	e.event.name = what;
 	e.event.flow_ids = &e.flow;
 	e.event.n_flow_ids = 1;
-	perfetto_emit(t, &e.packet);
+	perfetto_event(t, &e.packet);
 	return e.flow;
 }
 
@@ -340,7 +344,7 @@ static void emit_span(struct trace *t, uint32_t index, uint64_t track, const str
 		e.event.terminating_flow_ids = &e.flow;
 		e.event.n_terminating_flow_ids = e.flow != 0;
 	}
-	perfetto_emit(t, &e.packet);
+	perfetto_event(t, &e.packet);
 }
 
 static int add_hiccup(struct trace *t, uint32_t index, const struct account *a)

@@ -70,6 +70,15 @@ struct trace {
 /* Writes the packet as a trace of one: several in a row are one trace. */
 void perfetto_emit(struct trace *t, Perfetto__TracePacket *p);
 
+/* The same of an event. */
+void perfetto_event(struct trace *t, Perfetto__TracePacket *p);
+
+/* The number of the sequence of packets, which is the trace's only one. */
+static inline uint32_t perfetto_sequence(const struct trace *t)
+{
+	return (uint32_t)(t->run >> 33) | 0x40000000;
+}
+
 /* Adds a track below another; one that is its own parent has none. rank: among its siblings.
  * counter: of ns, else of slices. */
 void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter,

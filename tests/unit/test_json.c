@@ -179,7 +179,7 @@ static struct json *writing_start(struct writing *w)
 
 static const char *written(struct writing *w)
 {
-	fclose(w->json.out);
+	fclose(w->json.to->out);
 	return w->text;
 }
 
