@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # culprit: what interrupts a CPU, and who is to blame. `make help` lists the targets.
 #
 #   V=1                 print the commands

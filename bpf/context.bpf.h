@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The context a probe runs in: a thread's own doing, a softirq, or a hard interrupt. The kernel
  * counts its contexts in the preempt count (include/linux/preempt.h). The place of that count
  * differs between architectures and, on x86, between three series of kernels. Where none is found,

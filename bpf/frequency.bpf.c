@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frequency changes of the target CPUs. Any CPU may report the change of any other, so these are
  * counts in shared memory and no records: two reports at once may lose one of the extremes, but no
  * change. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Device interrupts and softirqs (include/trace/events/irq.h). Each handler is one interval: a
  * shared line runs several. */
 #include "trace.bpf.h"

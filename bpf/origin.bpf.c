@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who asked: senders of IPIs, wakers, queuers of work. The programs run on the other CPUs, and
  * their first instructions test whether the request is for a target CPU. The kernel stack names the
  * function behind the request; with the context it tells whether the noted thread wanted it, or an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Origins: who, on which CPU, asked for what a target CPU then ran. Noted where the asker runs, at
  * its cost; fetched by the mark on the target. A second request under the same key overwrites the
  * first. Fetching removes the note, so that nobody is blamed twice.

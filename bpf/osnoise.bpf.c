@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's own osnoise events (include/trace/events/osnoise.h), written to the same rings, so
  * that they come in order with ours. Loaded only for a comparison, while the osnoise tracer is
  * switched on. */

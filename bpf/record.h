@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* THE contract: what the probes write, what a recording stores, what the analysis reads. One struct
  * for all three; in the rings (state.h) most records are their first half only.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The writer of a CPU's rings (state.h says in which order things are published, and why). Needs
  * nothing of the kernel, so that a test can run it through all orders in which a machine may
  * perform its accesses (tests/unit/test_order.c). */

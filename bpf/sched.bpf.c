@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Other threads on a target CPU, and disturbances that the sampler causes itself: page faults,
  * remote TLB flushes. */
 #include "sched.bpf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by the programs on sched_switch: the sampler's (sched.bpf.c) and the one that follows
  * watched threads (watch.bpf.c). */
 #ifndef CULPRIT_SCHED_BPF_H

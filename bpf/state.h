@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The memory of one target CPU, shared by its probes, its sampler and the reader: the open
  * intervals, the rings of records, and who has read how far. */
 #ifndef CULPRIT_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The variables and the map that all probe files share, and the licence that the kernel asks for.
  */
 #include "context.bpf.h"

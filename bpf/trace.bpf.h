@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by all probe files: the test whether this CPU is a target, and begin, end and instant.
  *
  * A probe runs on the CPU under test, so each does as little as it can: off-target two loads; on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* x86 system vectors and NMI handlers (arch/x86/include/asm/trace/irq_vectors.h,
  * include/trace/events/nmi.h). Other architectures have none of these: their timer and IPIs are
  * interrupts with a number, and irq.bpf.c records them. */

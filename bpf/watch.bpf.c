@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Watched threads (culprit watch): when each runs, and since when it was ready to run but did not.
  * Replaces sched.bpf.c, which follows the sampler: here the threads are the user's, on any CPU.
  * Nothing is recorded on a CPU where none of them runs or waits. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which function: timers, work items, functions called by an IPI, irq_work, tasklets. Each start is
  * one mark. There is no exit hook, because the next mark or the end of the interval ends it.
  */

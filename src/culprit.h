@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* For programs that know when they were late: a control loop that missed its deadline, a packet
  * that waited. The program says from when to when, and `culprit watch -p PID` says who is to blame.
  * One header, nothing to link.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The commands: their names come from cmd.h; and help. */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Turns the cause book (src/audit/causes/*.cause) into C: tables for src/audit/book.c.
 #
 #   LC_ALL=C awk -f tools/causes.awk src/audit/causes/*.cause > causes.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ends a guest of tools/lab: copies standard input into the memory that guest and host share, its
  * length before it, then powers off. The memory is BAR 2 of QEMU's ivshmem device (PCI 1af4:1110),
  * which needs no driver: sysfs maps it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* poke: makes known noise on one CPU and says what it did and when, so that a tracer's answer can
  * be held against it.
  *

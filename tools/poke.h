@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by the parts of poke: what a class of noise is, what one poke leaves in the log, and the
  * thread that a class may keep on the target CPU. All times are ns of CLOCK_MONOTONIC. */
 #ifndef POKE_H

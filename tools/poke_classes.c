@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of poke's classes, one row for each. */
 #include "poke.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Noise from a perf event and from a device. */
 #include "poke.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Noise that another CPU sends: function-call IPIs and a work item. */
 #include "poke.h"
 

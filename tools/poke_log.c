@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What poke prints: the configuration, and one JSON line a poke. */
 #include "poke.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Overloads a softirq so that ksoftirqd takes over: datagrams that another CPU puts into the
  * target's queue (RPS), each for many sockets. All of it lives in a network namespace of its own,
  * whose settings go with its last socket, however poke ends. */

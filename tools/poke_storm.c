@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Storms: threads on the target that switch, wake each other or rename themselves as fast as they
  * can, for the length of a poke. */
 #include "poke.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The thread that a class keeps asleep on the target CPU, and the classes that need only that
  * thread. */
 #include "poke.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Timers that are armed on the target CPU beforehand and expire there by themselves. All timers of
  * a run are armed at once, one for each poke: arming them one by one would need a thread on the
  * target each time, and re-arming from elsewhere would move them. On a nohz_full CPU the kernel

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Clock, waiting, small files, and numbers on the command line. */
 #include "poke.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Turns the help topics (src/cmd/topics/*.txt) into C: the table for src/cmd/topic.c.
 #
 #   LC_ALL=C awk -f tools/topics.awk src/cmd/topics/*.txt > topics.c

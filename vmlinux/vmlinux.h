@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The few kernel structures that the probes read, written by hand. They hold only the fields in
  * use, in any order: preserve_access_index makes libbpf find the real offsets in the running
  * kernel's BTF (CO-RE), so this file fits every kernel and architecture. To read one more field,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finds cause and advice of a source whose names alone do not decide:
  *
  *   the tick      of a nohz_full CPU: by the dependency that kept it most often (nohz_tick.h), and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The audit: is this machine set up so that these CPUs can be quiet? A table of checks over
  * recorded facts (model/facts.h), so it needs neither the machine nor privileges, and disturbs
  * nothing. A fact that could not be read is reported as not known, never guessed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Searches the cause book. A source in a report does not say what kind of thing ran its function,
  * so all kinds are tried, those first that such an interval can run: kvm_* as a timer means one
  * thing, as an IPI's function another. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The cause book: what can interrupt an isolated CPU, how to confirm it, and how to end it.
  *
  * The entries stand in the .cause files of src/audit/causes, one for each group; tools/causes.awk

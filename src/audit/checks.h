@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside the audit: what checks are made of. A check is a row of a table: its id, the cause that it
  * guards against, and a function that looks at facts and reports findings. */
 #ifndef CULPRIT_CHECKS_H

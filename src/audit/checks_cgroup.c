@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Cgroups: cpuset partitions that isolate CPUs, and quotas that throttle the tasks on them. */
 #include <stdio.h>
 #include <stdlib.h>

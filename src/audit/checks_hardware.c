@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The processor and the layers below the kernel: the counter, siblings, machine checks, the
  * hypervisor. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The targets of device interrupts, and the programs that move them. */
 #include <ctype.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Is isolation in force? What the command line asked for, what the kernel made of it, and where the
  * two differ. */
 #include <stdio.h>

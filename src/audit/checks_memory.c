@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Memory management: sources of TLB flushes, drains of per-CPU lists, and faults in the
  * workload. */
 #include <stdio.h>

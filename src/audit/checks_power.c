@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Frequencies and sleep states: what the processor does to save energy. */
 #include <stdio.h>
 #include <stdlib.h>

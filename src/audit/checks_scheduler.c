@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Knobs of the scheduler and the watchdogs. */
 #include <stdio.h>
 #include <stdlib.h>

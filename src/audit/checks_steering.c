@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Settings that steer network and block work to CPUs. */
 #include <stdio.h>
 #include <stdlib.h>

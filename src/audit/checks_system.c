@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Clocks, tracing, and other parts of the system that reach every CPU. */
 #include <stdio.h>
 #include <string.h>

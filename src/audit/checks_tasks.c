@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Threads: what may run on the target CPUs beside the workload. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Workqueues: on which CPUs their work items may run. */
 #include <stdio.h>
 #include <stdlib.h>

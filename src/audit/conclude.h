@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a report says beside what was measured: causes, advice, findings, verdicts. */
 #ifndef CULPRIT_CONCLUDE_H
 #define CULPRIT_CONCLUDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One entry as text:
  *
  *   K01  vmstat_update folds per-CPU memory counters

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The cause book's entries for people, scripts and documents. */
 #ifndef CULPRIT_EXPLAIN_H
 #define CULPRIT_EXPLAIN_H

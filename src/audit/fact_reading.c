@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads facts for the checks: numbers, CPU lists and masks, kernel parameters, threads. */
 #include <ctype.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Leads from a report's spelling of a name to the book's entry. A row of a report says more than a
  * bare function: it says what ran the function. When the book does not know the function, the kind
  * of thing is known at least, and the answer is the entry on that kind, marked as such. */

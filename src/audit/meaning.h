@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The meaning of a name copied out of a report, in the report's spelling. */
 #ifndef CULPRIT_MEANING_H
 #define CULPRIT_MEANING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Fills in placeholders. A process chooses its own comm, and a driver the names of its interrupts:
  * bytes that mean something to a shell never get into the text. */
 #include "audit/placeholders.h"

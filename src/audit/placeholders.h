@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Placeholders in the book's commands, {cpus} {irq} {pid}, and their values on this machine.
  *
  * Names from the machine never become part of a command unchecked: {comm} and {interface} are

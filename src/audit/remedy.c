@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Advice that cannot work is worse than none: nohz_full on a kernel without it, isolation of all
  * CPUs, a move of a thread to where it is, a command with a gap. */
 #include "audit/remedy.h"

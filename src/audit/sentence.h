@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parts of the verdict's sentence: what took the time, why, and what to do about it. */
 #ifndef CULPRIT_SENTENCE_H
 #define CULPRIT_SENTENCE_H

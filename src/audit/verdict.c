@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The verdict: what a report says first. Rules, in this order:
  *
  *   a workload    how many of its windows were slow, and what took most of their time

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Is this CPU quiet, and if not, what is the first thing to do: one sentence for each CPU,
  * and one for all that are alike. */
 #ifndef CULPRIT_VERDICT_H

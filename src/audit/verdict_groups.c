@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The verdict on CPUs that are alike: the rules of verdict.c over all of them. A figure is that of
  * each CPU, from the least to the most: "cpus 4-33,35-63 lose 0.49 to 0.53 % each to ...". Where
  * the same is to be said of several groups, a report's head says it once, of all their CPUs. */

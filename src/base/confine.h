@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rights that a process gives away, for good, when it has all that they were needed for: what it
  * could still do if somebody led it astray. Nothing depends on it: where the kernel or a container
  * refuses, the process goes on with what it has.

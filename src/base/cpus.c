@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sets of CPUs and the kernel's list syntax for them: comma-separated parts, each a number, a
  * range, or a range with a stride ("0-15:2/4": the first 2 of every 4 CPUs). The reader is stricter
  * than the kernel's, which accepts empty parts and a stride of 0: the list decides which CPUs are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* CPU lists in the kernel's syntax (Documentation/core-api/cpu_hotplug, lib/bitmap.c: "0-3,8",
  * "0-15:2/4"). */
 #ifndef CULPRIT_CPUS_H

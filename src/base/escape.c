@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Makes foreign names safe to print. A process chooses its own comm and a driver the names of its
  * interrupts, so both may hold bytes that control a terminal (ESC, the C1 controls), change the
  * reading order (bidirectional controls) or are no UTF-8 at all. All text goes through

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names that come from the machine (comms, IRQ names, paths) may hold any byte. These functions
  * make them safe to print. */
 #ifndef CULPRIT_ESCAPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Items joined by a separator, with line breaks before the width: "a · b · c". */
 #ifndef CULPRIT_FLOW_H
 #define CULPRIT_FLOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The simplest of globs: an asterisk stands for any bytes, or none. */
 #ifndef CULPRIT_GLOB_H
 #define CULPRIT_GLOB_H

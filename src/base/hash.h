@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* FNV-1a (Fowler, Noll, Vo) of 64 bits, for tables in memory and ids that need no secrecy. Begin
  * with HASH_BEGIN and add one thing after the other. */
 #ifndef CULPRIT_HASH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Log-linear buckets over all of uint64_t. With b sub-bucket bits, values below 2^b are their own
  * index; above, a value's octave (its highest bit e) is split into 2^b buckets of 2^(e-b) values
  * each, so that a bucket is never wider than 2^-b of the lowest value in it. Index and value are a

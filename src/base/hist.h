@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A histogram of nanoseconds with constant relative error: buckets as wide as 2^-bits of their
  * octave (the idea is Gil Tene's HdrHistogram; the layout here is plain powers of two). Covers all
  * of uint64_t, so nothing overflows or is clipped. Memory grows with what is added: a few cells

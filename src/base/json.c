@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* JSON, written as it comes: nothing is held back, so an event stream may have any length. Levels
  * are printed over several lines, two spaces a level, or flat on one; everything inside a flat
  * level is flat. escape_char() makes names printable first, which leaves only the quote and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A streaming JSON writer: it places commas, newlines and indentation. Strings and keys may hold
  * any byte: invalid UTF-8 and controls become the text \xNN and a backslash becomes two
  * (escape_text's rule, see escape.h), so every output is valid JSON and UTF-8, and no two names

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Keys of a terminal: what its bytes mean. */
 #ifndef CULPRIT_KEYS_H
 #define CULPRIT_KEYS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Small files of one line, as /proc and /sys have them. */
 #ifndef CULPRIT_LINE_OF_FILE_H
 #define CULPRIT_LINE_OF_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Markdown (GitHub's, https://github.github.com/gfm/) that stays intact with names of any bytes.
  * Tables: table.h. */
 #ifndef CULPRIT_MARKDOWN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The time now, in ns. */
 #ifndef CULPRIT_NOW_H
 #define CULPRIT_NOW_H

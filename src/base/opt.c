@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads a command line by a table of options. Words are read in
  * order, options and operands mixed; operands move to the front of argv, which never overtakes the
  * word being read. Each error ends the reading with one line that names the option as it was typed

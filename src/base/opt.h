@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Option tables: one row for each option, one typed struct for each command. The same table parses
  * the command line and prints the help, so the two cannot differ. Short options may be joined
  * (-qc1) and take their value joined or apart; long ones take =value or the next word; "--" ends

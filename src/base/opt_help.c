@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Prints an option table as help, at most 80 columns wide. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Messages to the user, and the one progress line on the same terminal. Each message is built in
  * memory and written by one call, so that lines of several processes do not mix. The texts quote
  * the user and the machine (paths, names, arguments); escaping the finished line covers all of it,

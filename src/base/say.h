@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the tool says to its user outside a report: one line on stderr that begins with "culprit:
  * ". */
 #ifndef CULPRIT_SAY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text tables. Rows are kept until the table is printed, because the widths are known only then.
  * Callers print reports, not error codes, so running out of memory is shown in the table: a cell
  * that could not be kept prints as "?", and lost rows are counted. */

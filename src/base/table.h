@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text tables, mostly for terminals: columns as wide as their widest cell, numbers to the right,
  * elastic columns that are cut with "..." so that a row fits the width. The caller chooses colours:
  * a cell may carry a style, printed only when styles are on. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Texts, each stored once. */
 #ifndef CULPRIT_TEXTS_H
 #define CULPRIT_TEXTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads and writes numbers for people. Durations are read as integers, whole part and fraction
  * apart, so that "0.1us" is 100 ns and not what a double makes of it; 128 bits hold every product
  * on the way. Writing rounds half up, once, at the digits that are shown, and moves on to the next

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers as people write them: durations, percentages, counts. All times are integer nanoseconds
  * inside. */
 #ifndef CULPRIT_UNITS_H

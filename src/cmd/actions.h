@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a trigger of the flight recorder does: --then. */
 #ifndef CULPRIT_ACTIONS_H
 #define CULPRIT_ACTIONS_H

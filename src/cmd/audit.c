@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit audit: compares the machine's set-up with what quiet CPUs need. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* JUnit's XML as Jenkins and GitLab read it (testsuite, testcase, failure); TAP version 13. A case
  * is kept as one line of fields until the number of all is known. */
 #include "cmd/cases.h"

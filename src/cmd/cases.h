@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What was judged, as test cases: JUnit's XML and TAP, for the CI systems that read them. */
 #ifndef CULPRIT_CASES_H
 #define CULPRIT_CASES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which CPUs are measured, and where culprit itself runs. */
 #include <sched.h>
 #include <stdio.h>

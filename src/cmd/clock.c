@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit clock: how far the CPU's counter and the clocks can be trusted, and the cost of reading
  * them. */
 #include <errno.h>

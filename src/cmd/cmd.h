@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The commands: one file for each, one row in main's table. */
 #ifndef CULPRIT_CMD_H
 #define CULPRIT_CMD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Completion for shells, made from the option tables. */
 #include <stdbool.h>
 #include <stdio.h>

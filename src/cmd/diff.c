@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit diff: what changed between recordings, and whether it is more than chance. */
 #include <math.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit explain: entries of the cause book, by id or by the name that a report shows. */
 #include <errno.h>
 #include <glob.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The flight recorder: record --last keeps the last seconds in memory (recording/blackbox.h), and
  * each trigger makes a recording of those before and behind it. Beside that it does what --then
  * says, at once.

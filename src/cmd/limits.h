@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Thresholds that a script gates on: --max-hiccup and --max-lost judge at the end, --stop-on ends
  * the run. */
 #ifndef CULPRIT_LIMITS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The one loop of all commands that measure live: from the engine's open to its close, with
  * signals, the progress line, the recording, the report and the limits. A command takes part by
  * callbacks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Man pages and completion, made from the option tables, so they always agree with the commands. */
 #ifndef CULPRIT_MANUAL_H
 #define CULPRIT_MANUAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by all commands that measure live: their options, the choice of CPUs, the end by
  * signal. */
 #ifndef CULPRIT_MEASURE_H

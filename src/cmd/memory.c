@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel keeps the account: RLIMIT_DATA is all that a process may allocate, by whatever
  * library. All our own calls of the allocator pass here (the linker's --wrap), so that none that
  * fails is forgotten: a reader of recordings has nothing to put in order and ends at once, anybody

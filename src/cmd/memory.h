@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Memory: a recording may be made by anybody, so those who read one have a bound; and running out
  * of it never ends in half a report with status 0. */
 #ifndef CULPRIT_MEMORY_H

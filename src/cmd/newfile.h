@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The files that commands write, opened in one way: -o, --hiccups, --raw, --ready-file, --textfile.
  *
  * culprit runs as root in directories where others may write. So a regular file is always made as

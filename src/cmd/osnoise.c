@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit osnoise: compares with the kernel's osnoise tracer (osnoise_live.c), or reports what it
  * and rtla have saved, in culprit's words. */
 #include <errno.h>

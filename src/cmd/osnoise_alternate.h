@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit osnoise --alternate: the kernel's own workload and culprit's sampler in turn, in
  * osnoise's columns. */
 #ifndef CULPRIT_OSNOISE_ALTERNATE_H

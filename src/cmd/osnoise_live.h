@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit osnoise without --input: the kernel's tracer and culprit at once, of the same CPUs. */
 #ifndef CULPRIT_OSNOISE_LIVE_H
 #define CULPRIT_OSNOISE_LIVE_H

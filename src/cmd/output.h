@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The form and the place of a report: the options -f, -o and --stacks, and their meaning, for all
  * commands that have them. */
 #ifndef CULPRIT_OUTPUT_H

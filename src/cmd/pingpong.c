@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit pingpong: the time to send another CPU a message, by each available way, and who made a
  * message late. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit plot: recordings on top of each other, as a picture and a table. */
 #include <errno.h>
 #include <spawn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit queue: messages through a ring from a producer to busy-waiting consumers, and who made
  * one late. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit record: measure as run does, into a file. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit report: recordings, as the run would have reported them. */
 #include <errno.h>
 #include <stdio.h>

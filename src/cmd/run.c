@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit run: measure, join, report. */
 #include <errno.h>
 #include <stdio.h>

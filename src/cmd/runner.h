@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Runs one command of the user's again and again, each time that something happens. A process of
  * its own does that: it is forked before this one opens anything of the kernel's, has no
  * capabilities, and neither has what it runs, though it is the same user. One command at a time:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit sleep: the periodic scheduling test, and who made a thread wake late. */
 #include <errno.h>
 #include <fcntl.h>

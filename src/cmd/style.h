@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* --style and --raw of run: another tool's output in place of the report. */
 #ifndef CULPRIT_STYLE_H
 #define CULPRIT_STYLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit syscall: the cost of entering the kernel on a CPU, and who made a call take long. */
 #include <errno.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The terminal as a screen: entered, drawn to, read from, and left as it was before. */
 #ifndef CULPRIT_TERMINAL_H
 #define CULPRIT_TERMINAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* --textfile: the metrics of a run in a file that is always whole, while the run goes on.
  *
 Each text goes to a new file, which then replaces FILE. A thread of its own does that, so that a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit top: who takes time from the CPUs right now. */
 #include <errno.h>
 #include <stdio.h>

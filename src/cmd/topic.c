@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Prints help topics. For roff each line is taken by how far it stands in, as tools/topics.awk
  * allows:
  *

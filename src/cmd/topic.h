@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Help topics: what `culprit help TOPIC` prints and `make install` installs as man pages of
  * sections 5 and 7. The texts are src/cmd/topics/NAME.txt; tools/topics.awk says how they are
  * written. */

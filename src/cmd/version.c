@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit version: of which source this program is; with --features what it is built with and what
  * this machine gives it, for a report about a fault. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit watch: the user's own program is the workload. */
 #include <dirent.h>
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by commands that measure a workload (collect/workload.h) and report on it: their options,
  * and a live run with a report. */
 #ifndef CULPRIT_WORKLOAD_COMMAND_H

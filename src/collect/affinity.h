@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where this process runs. */
 #ifndef CULPRIT_AFFINITY_H
 #define CULPRIT_AFFINITY_H

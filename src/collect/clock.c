@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Measures the clocks in this order: this process moves to the reference CPU and stays there; the
  * short measurements come first; the rate takes the given time. */
 #include "collect/clock.h"

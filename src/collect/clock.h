@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Measures clocks: the CPU's counter against the kernel's clocks, the counters of CPUs against each
  * other, the cost of reading them, and hardware clocks of network cards (phc.h). Traces and changes
  * nothing; needs no privileges except for devices.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Cost of reading the counter, with and without fences, and each of the kernel's clocks; and
  * whether a clock is read in user space. Measured in rounds, so that drift affects all alike; in
  * batches, less the time of an empty batch.

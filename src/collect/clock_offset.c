@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Offset between the counters of two CPUs: a thread on each, and two cache lines. Each in turn
  * waits for the other's message, reads its counter and passes the reading on. So every reading
  * comes after the one that it answers and before its own answer, and each message is a question and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads the kernel's own counters of all target CPUs at once, just before the window and just after
  * it: model/counters.h compares them with what was traced. Reading these files sends no IPI. */
 #ifndef CULPRIT_CLOSURE_H

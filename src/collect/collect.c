@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A live run's engine: what begins and ends with its window, and what is counted in between.
  * start.c starts the run, samplers.c its samplers, window.c opens and closes the window, read.c
  * reads it, window_end.c ends it for one CPU. */

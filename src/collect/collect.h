@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The engine with samplers: samplers and probes on the target CPUs. This process reads them from a
  * housekeeping CPU and joins the two streams as they come.
  */

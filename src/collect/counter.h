@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The CPU's own time-stamp counter: rdtsc on x86, cntvct_el0 on arm64, CLOCK_MONOTONIC elsewhere or
  * on request. */
 #ifndef CULPRIT_COUNTER_H

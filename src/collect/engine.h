@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* An engine measures live into a view: samplers and probes on target CPUs (collect.h), or probes
  * that follow the user's threads (watch.h). Call in this order, close alone at any point:
  *

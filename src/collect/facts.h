@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads the facts from which the audit concludes (model/facts.h): a table of paths and globs, and
  * what is derived from /proc.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside facts_take: reading one file below the root, and the facts that are derived from many
  * files.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts from a walk over many files: the threads of /proc, irqbalance's environment, and the
  * cgroups that differ from the default. */
 #include <ctype.h>

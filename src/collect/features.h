@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What this program is built with, and what the machine gives it. */
 #ifndef CULPRIT_FEATURES_H
 #define CULPRIT_FEATURES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about the machine that a reader of the report elsewhere needs. Read once, without
  * disturbing any CPU. */
 #ifndef CULPRIT_HOST_H

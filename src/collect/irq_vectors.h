@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Interrupts that are system vectors on x86 and interrupts with a number elsewhere: the timer and
  * the IPIs. The kernel's tracepoint for them is irq_handler_entry. */
 #ifndef CULPRIT_IRQ_VECTORS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's description of itself: its type information (BTF), as far as the choice of programs
  * needs it. */
 #ifndef CULPRIT_KERNEL_H

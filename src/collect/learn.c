@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A sampler learns before its window: the rate of its counter, the length of its loop, and how long
  * the kernel's entry and exit take. */
 #include "collect/learn.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Learns before the sampler's window. For the sampler's process alone. */
 #ifndef CULPRIT_LEARN_H
 #define CULPRIT_LEARN_H

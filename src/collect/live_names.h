@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of IRQs, kernel addresses and stacks. Asked of the running kernel when a number first
  * appears: the thing may be gone when the report is made. */
 #ifndef CULPRIT_LIVE_NAMES_H

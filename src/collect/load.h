@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A load beside a measurement: stress-ng (the Debian package), started in the middle of the window
  * and gone when the window is over, however culprit ends. A process of ours, the keeper, starts
  * stress-ng and adopts all orphans. A signal of the kernel tells the keeper of culprit's end, even

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the machine is: its CPU's model, whether a hypervisor runs it, and whether its counter can
  * be trusted. */
 #ifndef CULPRIT_MACHINE_H

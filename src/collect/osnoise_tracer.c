@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/osnoise_tracer.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Switches the kernel's osnoise tracer on for some CPUs, with or without its own threads. Restores
  * the settings it found: on every way out, and at the next start after a kill. The whole machine
  * has one set of the tracer's settings, so it refuses to disturb another user.

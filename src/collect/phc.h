@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* PTP hardware clocks: the clock of a network card or of the host
  * (Documentation/driver-api/ptp.rst), compared with CLOCK_REALTIME in each way that the kernel
  * offers. Reads only: nothing is set.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The workload pingpong: two processes, each on a CPU of its own, send one message to and fro. Each
  * window lasts from the stamp of a message on the sender's CPU until the receiver has it, and
  * belongs to the receiver's CPU. A long send is a window of the sender's. The two sides are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The ways of pingpong that never enter the kernel: spinning on a word of shared memory, or letting
  * the CPU wait for it. And null, which sends nothing and only reads the clock twice. */
 #include <stdio.h>

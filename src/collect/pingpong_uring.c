@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The way of pingpong through io_uring: a pipe, written and read by requests in a ring. Each side
  * makes a ring of its own when it first needs one, and enters the kernel once for each message: it
  * submits one request and waits for its end. Uses raw system calls (man 7 io_uring), because it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The ways of pingpong that sleep in the kernel until a message comes. All of them work between
  * processes. */
 #include <linux/futex.h>

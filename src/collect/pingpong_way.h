@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The course of a message from one side to the other. Each way has send and receive; `play` is the
  * game that all of them play, compiled for each so that no call stands between a spinning loop and
  * its stamp.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The BPF programs: loading, attaching, the shared memory, the gate. The only file that includes
  * the skeleton. */
 #ifndef CULPRIT_PROBES_H

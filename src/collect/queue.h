@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The workload queue: one producer sends messages through a ring in shared memory to consumers that
  * do not know of each other. All of them busy-wait, each on a CPU of its own: the shape of a
  * trading engine. The accumulator adds up its input, the journaller appends it to a file. Transit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads a live run: moves what samplers and probes have written into the session, and takes hiccup
  * by hiccup out of it. */
 #include <string.h>

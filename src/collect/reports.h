@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The windows that a watched program reports itself (src/culprit.h): a file in /dev/shm, which it
  * may make at any time, or never. */
 #ifndef CULPRIT_REPORTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads the rings of one target CPU (state.h: cpu_state): whole records, in the order of their
  * ends, each with its place in its level's sequence. One reader for each cpu_state, from the
  * opening of the gate on. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sampler: one process for each target CPU that spins on the time-stamp counter and notes every
  * gap.
  *

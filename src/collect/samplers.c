@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The samplers of a run before its window: forked, awaited, given up where their CPU is gone. */
 #include <errno.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The workload sleep: the periodic scheduling test, cyclictest's job. Each window lasts from when a
  * sleep was due to when the thread ran. */
 #ifndef CULPRIT_SLEEP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sampler's spin loop, and what it does after a long turn. */
 #include "collect/spin.h"
 

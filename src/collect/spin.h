@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside the sampler: its loop, and how it notes a gap. Used by the sampler's process, and by
  * workloads for windows of their own. */
 #ifndef CULPRIT_SPIN_H

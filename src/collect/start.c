@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Starts a live run: moves this process out of the way, attaches the probes, starts the samplers,
  * learns each CPU's loop and edges. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Steal clocks: what the hypervisor counts as taken from each CPU while it was ready to run, from
  * /proc/stat, in steps of 10 ms. */
 #ifndef CULPRIT_STEAL_H

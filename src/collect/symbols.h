@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel symbols by address, from /proc/kallsyms. Loaded once, before the window; strings live as
  * long as the table. */
 #ifndef CULPRIT_SYMBOLS_H

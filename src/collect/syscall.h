@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The workload syscall: the cost of entering the kernel, call by call, beside calls that cost
  * nothing but the CPU. Each window is one call, from before it to after it.
  *

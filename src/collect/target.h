@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside collect: a live run and its target CPUs, shared by start.c, read.c and collect.c. */
 #ifndef CULPRIT_TARGET_H
 #define CULPRIT_TARGET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The engine without samplers: the probes follow threads of the user's, on whatever CPU they are,
  * and this process reads them from the housekeeping CPUs.
  */

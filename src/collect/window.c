@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Opens the window on all CPUs at once, and closes it. The kernel's counters are read just outside
  * it. */
 #include <sys/wait.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The end of a target CPU's window: by the user's wish, or because its sampler has died, failed or
  * left its CPU. */
 #include <signal.h>

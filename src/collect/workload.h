@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Workloads: samplers that do something and time it, instead of spinning: sleep and wake, send a
  * message, make a system call. Each runs in the sampler's process on its CPU, and each of its
  * operations is a window on that CPU: due to woken, sent to received, call to return. The measured

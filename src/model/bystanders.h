@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Other threads on a CPU: all but the sampler, whether they made a window of a workload longer or
  * ran between two of them. Idle is nobody. Sources hold only those that cost something.
  */

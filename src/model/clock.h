@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Results of culprit clock: how steady the CPU's counter runs, its offset between CPUs, the cost of
  * reading a clock, and the state of the hardware clocks of network cards. And their arithmetic,
  * pure. Times are ns unless a name says otherwise.

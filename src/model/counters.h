@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Closure: the kernel's own counters of each measured CPU (/proc/interrupts, /proc/softirqs, the
  * sampler's context switches) beside the records that were traced, between two readings.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compares the kernel's counters with the records between two readings. */
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside counters.c and counters_compare.c. */
 #ifndef CULPRIT_COUNTERS_STATE_H
 #define CULPRIT_COUNTERS_STATE_H

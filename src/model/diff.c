@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Compares the sides: all hiccups first, then the list of all sources, row by row. One histogram
  * for each recording of a side is enough, because a cell keeps only the values that are asked of
  * it. */

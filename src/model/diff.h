@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two or more sides beside each other, each one recording or several: the same sources paired,
  * everything per second that a CPU was observed, and which differences are more than chance. All
  * sides are compared with the first.

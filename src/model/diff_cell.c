@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The numbers of one cell, and how two cells differ. */
 #include "model/diff_cell.h"
 

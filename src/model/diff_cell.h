@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Part of diff_make: the numbers of one cell, and how two cells differ. The rules are in diff.h. */
 #ifndef CULPRIT_DIFF_CELL_H
 #define CULPRIT_DIFF_CELL_H

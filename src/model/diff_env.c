@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Differences between the machines and the measurements: settings by name, the kernel's command
  * line and other lists word by word. */
 #include "model/diff_words.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Part of diff_make: all sources of all recordings in one list, sorted by name, so that the entries
  * of one row of the comparison stand together. */
 #ifndef CULPRIT_DIFF_LIST_H

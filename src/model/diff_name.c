@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Makes names of the same thing alike. */
 #include "model/diff.h"
 

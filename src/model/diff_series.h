@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What workloads measured, beside each other: the percentiles of each series, of all CPUs and all
  * recordings of a side together, with the ratio to the first side's.
  *

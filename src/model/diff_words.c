@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A list's words are sorted by the name in front of their "=", so that all values of one name of a
  * file stand together. */
 #include "model/diff_words.h"

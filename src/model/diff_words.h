@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Part of diff_make: texts that differ between the files. */
 #ifndef CULPRIT_DIFF_WORDS_H
 #define CULPRIT_DIFF_WORDS_H

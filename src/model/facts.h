@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Facts about a machine: a flat set of named texts, as they were read. A live run and a recording
  * hold the same set, so conclusions from facts can be drawn anywhere.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Findings of an audit: one for each check, with a list where it concerns many interrupts or
  * workqueues alike; from few checks several. Made from facts alone (audit/audit.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/follow.h"
 
 uint32_t pieces_follow(struct piece *pieces, uint32_t n, const uint32_t *places)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Rows of sources move when there are too many (source.h). Whoever keeps their places follows: the
  * hiccup in hand at each search for a source, by sources.went; the worst hiccups at each hiccup, by
  * sources.moved. Two rows may become one; the piece then no longer says who asked last: the row

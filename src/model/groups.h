@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which CPUs of a run are alike: 60 isolated CPUs that lose the same to the same are one thing to
  * read, and the one that differs is another.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a group says of its CPUs: the least, the median and the most of each figure. */
 #include "model/groups_rows.h"
 

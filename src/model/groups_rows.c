@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of sources that CPUs have in common, as numbers. */
 #include "model/groups_rows.h"
 

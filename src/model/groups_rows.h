@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by the files of model/groups.h: all rows of sources of a view, each with the number of its
  * name, and what each CPU lost to each name. */
 #ifndef CULPRIT_GROUPS_ROWS_H

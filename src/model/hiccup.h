@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A hiccup: time that a CPU was away from the sampler. Times are CLOCK_MONOTONIC nanoseconds. */
 #ifndef CULPRIT_HICCUP_H
 #define CULPRIT_HICCUP_H

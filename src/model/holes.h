@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Holes: stretches of a hiccup in which records are known to be missing, by the level that they are
  * missing from. What ran there is not known: time in a hole that no record covers, or that an
  * interval of a lower level covers, belongs to nobody.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sorts all rows of all CPUs so that those of one source of one host stand together, adds them up,
  * and sorts by share. */
 #include "model/hosts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Several reports at once, usually of several hosts: their names, and the sources that cost
  * most. */
 #ifndef CULPRIT_HOSTS_H

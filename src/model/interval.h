@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Intervals one by one, in the order of their ends, for readers that need more than sums: the
  * nest's with net times, and the kernel's osnoise tracer's. */
 #ifndef CULPRIT_INTERVAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads rows of /proc/interrupts for what an interrupt is where the architecture has no vectors
  * (arm64, riscv): the CPU's own timer and the IPIs are interrupts with a number there. */
 #ifndef CULPRIT_IRQ_ROW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* For what this does see join.h. `wait` holds records that belong to nothing yet. When a hiccup
  * comes, records that ended before it are dropped as below the threshold, those inside it go to the
  * nest, later ones stay.

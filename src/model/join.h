@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The join: which records explain a hiccup, and how many nanoseconds belong to each. One join for
  * each CPU.
  *

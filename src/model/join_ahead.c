@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Netting ahead: what the join does with waiting records while a hiccup lasts. */
 #include "model/join_parts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside the join, for join.c and join_ahead.c alone. */
 #ifndef CULPRIT_JOIN_PARTS_H
 #define CULPRIT_JOIN_PARTS_H

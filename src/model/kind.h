@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kinds of sources of lost time, one row each: everything that differs by kind alone. A new kind of
  * interval in record.h is a new kind here, and does not compile until it has its row. */
 #ifndef CULPRIT_KIND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Leaders: the sources of a CPU that a monitoring system gets as time series of their own, and the
  * rest of each kind as one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names for numbers: IRQs, kernel addresses, stacks. The live run asks the machine, a recording
  * contains them. All strings belong to the answerer; a session keeps copies in
  * its view. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The nest: the accounting of one hiccup at a time. Records come in the order of their ends; a
  * stack holds those that have ended and lie in no later interval yet. A new interval takes from the
  * top of the stack all that lies inside it; the rest of its length is its net time, which its marks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside the nest: what nest.c (the accounting), nest_stack.c (what has ended) and nest_names.c
  * (what a record is called) share. */
 #ifndef CULPRIT_NEST_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The named function is the first on the stack that means something: senders of IPIs, wakers and
  * queuers all end in the same few helpers, which are skipped. */
 #include "model/origin.h"

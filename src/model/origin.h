@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Origins: who asked for what a source ran, from the askers in the records.
  *
  * Each source keeps ORIGINS_MAX askers apart. One more takes the place of the least frequent, and

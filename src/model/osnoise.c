@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The reader: the format of a line, the tables, and what is kept of unknown lines. */
 #include "model/osnoise.h"
 

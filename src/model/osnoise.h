@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads what the kernel's osnoise and timerlat tracers and rtla print: tracefs `trace` and
  * trace_pipe text, `trace-cmd report` text, rtla osnoise top and hist, rtla hwnoise, rtla timerlat
  * top and hist with its auto-analysis. One line at a time, no look-ahead; memory is bounded

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* rtla timerlat's auto-analysis of a stop:
  *
  *	## CPU 1 hit stop tracing, analyzing it ##

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Pairs culprit's intervals with those of the kernel's osnoise tracer on the same CPU at the same
  * time, one by one.
  *

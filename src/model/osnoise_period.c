@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Periods and latencies of the osnoise and timerlat tracers: their own lines, and events with keys.
  */
 #include "model/osnoise_text.h"

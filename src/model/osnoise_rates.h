@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Saved osnoise output beside a recording of culprit's: the rate of each source by either, per
  * observed second. The two were not made at the same time, perhaps not on the same machine, so
  * rates are compared, not events. Sources are paired by what osnoise knows of them: kind (it does

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads what rtla prints: the tables of osnoise top, hwnoise and timerlat top, the histograms, and
  * timerlat's auto-analysis. A repeated table (a saved live screen) replaces the one before: rtla's
  * numbers are totals. */

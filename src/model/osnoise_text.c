@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A cursor over a line of any bytes; nothing here reads past its end. And blocks to lines. */
 #include "model/osnoise_text.h"
 

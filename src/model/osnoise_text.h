@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parts that the osnoise readers share: a cursor over a line of any bytes, and more. */
 #ifndef CULPRIT_OSNOISE_TEXT_H
 #define CULPRIT_OSNOISE_TEXT_H

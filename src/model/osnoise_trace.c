@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lines of tracefs `trace` and of `trace-cmd report` (each is one line):
  *
  *   "          <idle>-0       [001] dNh2.    70.957150: irq_noise: local_timer:236

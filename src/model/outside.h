@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The verdict on time outside the kernel, by evidence, some of which comes later than the hiccup:
  *
  *   simultaneous  other target CPUs, a quarter of them at least, stopped and went on at the same

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where everything of culprit's but the samplers runs, unless the user says so: on CPUs that are
  * not isolated and share no core with a target, and of these on the targets' NUMA nodes where there
  * are any. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which of several lanes (CPUs, watched threads) a reader should see first. Two things matter, and
  * neither may hide the other: how much of its time a lane lost, and its longest gap. So lanes come
  * by turns from two lists, by falling share and by falling longest gap, each lane once: who is

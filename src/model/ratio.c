@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The beta distribution's quantile by bisection over the logarithm of its odds, so that neither end
  * loses digits; its probability by the continued fraction (DLMF 8.17.22, evaluated by Lentz's
  * method), which takes about the root of the larger shape steps. */

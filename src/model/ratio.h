@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The change of a rate: the ratio of two sums, each observed for some time, with its confidence
  * interval.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recent time of each source: the growth of its sums in each of the last few full seconds. Bounded
  * by the sources' own bound. When rows are merged into another (source.h), their time in that
  * second goes to the other row; their seconds before are lost. Pure: the caller says when a second

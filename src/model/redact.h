@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a view or a recording tells about its machine's users, taken out before anybody reads it:
  * the names of the host and of user threads get others in their place, always the same for the
  * same; command lines, the kernel's log, control groups, services, settings in files and lists of

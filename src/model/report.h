@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The content of a report for people: the rows of a CPU's table of sources and the notes below
  * each, and the parts of a worst hiccup. Derived here once; text, Markdown and HTML lay it out.
  *

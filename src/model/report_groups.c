@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The content of a report on CPUs that are alike. */
 #include <stdio.h>
 #include <stdlib.h>

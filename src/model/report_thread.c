@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a report says of a watched thread's figures, a sentence a line. */
 #include <inttypes.h>
 #include <stdio.h>

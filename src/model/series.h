@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A workload's measured values, one for each window of any length: "latency" of a sleep, "transit"
  * of a message. */
 #ifndef CULPRIT_SERIES_H

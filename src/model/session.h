@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A session: the streams of all target CPUs joined into a summary, event by event. A live run feeds
  * it from samplers and probes, a recording from its chunks; the same events in the same order make
  * the same view, byte for byte.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sources that a report shows: all, or those of some kinds and names. Sums include the others
  * as before. */
 #ifndef CULPRIT_SHOWN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/slices.h"
 
 static struct slots_table table(struct slices *s)

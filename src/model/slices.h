@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How evenly something came over a window: counts and sums in slices of equal length. What comes in
  * bursts varies more from one window to the next than its count tells, and a comparison of two
  * windows that does not know this takes a burst for a change. Batch means are the remedy: the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Time in slots of equal length, which double whenever there would be too many: memory is constant
  * for any duration. Slots are aligned to zero of the clock, so those of two CPUs or two windows
  * coincide. A slot is a row of counters that can be added. */

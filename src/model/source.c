@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of sources: open addressing over hashes that grow with the rows, and rows by pointer,
  * so that they never move. A table without rows has one spare row, for when there is no memory
  * left. */

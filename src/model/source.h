@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sources: who took the time. A source is (kind, id or name, function), for a thread also whether
  * it is the kernel's; each CPU has a table of them with its totals.
  *

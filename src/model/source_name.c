@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the kernel calls its softirqs and vectors. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Chooses twice which rows stay: by all their time, and by their time since the last choice. The
  * others are added to the row that stands for them, and the remaining rows close up. A choice costs
  * a sort and makes room for a quarter of the rows (of a comm: for half of its threads), so a new

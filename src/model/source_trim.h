@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Part of the table of sources: which rows go when there are too many. The rules are in source.h.
  */
 #ifndef CULPRIT_SOURCE_TRIM_H

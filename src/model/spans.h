@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The time of each interval of a hiccup, for drawings. An interval is one span; functions split it
  * into several that follow each other on the same depth. Spans inside a span lie one deeper: a
  * span's net time is its length less theirs.

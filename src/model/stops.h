@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A stopped handler: on a guest the host can take the CPU in the middle of an interrupt's handler,
  * and firmware can anywhere. The kernel's clock goes on meanwhile, so the stop counts as the
  * handler's time, though no change to the handler ends it.

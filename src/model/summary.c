@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Adds up what the join found, and learns what is edge. */
 #include "model/summary.h"
 

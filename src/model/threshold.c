@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/threshold.h"
 
 #define BARE_NS     200

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The threshold: how long a gap must be to count, from the lengths of the sampler's loops while it
  * learned.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* When time was lost, and to what kind of source, for drawings. A hiccup longer than a slot is
  * spread over the slots that it lay in, and so is each kind's part of it. */
 #ifndef CULPRIT_TIMELINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Triggers: what a run waits for, in one grammar for all commands that take one.
  *
  *   hiccup > TIME [by WHO]   a hiccup longer than TIME

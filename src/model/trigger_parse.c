@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads one trigger: the grammar is in trigger.h. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a report is made from. Renderers read this and nothing else; a live run and a recording fill
  * it alike. */
 #ifndef CULPRIT_VIEW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Watched threads: from what ran on every CPU, the windows of time that each thread lost.
  *
  * A watched thread loses time when an interrupt comes while it runs, and when it is ready to run

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside watch.h: who runs where (watch.c), and the windows that a thread loses, each with the
  * records that explain it (watch_windows.c). */
 #ifndef CULPRIT_WATCH_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* culprit's own words for a source: what it shows where else a name from the machine stands. Texts
  * are made here alone; whoever wants to know which word it is compares the enum. */
 #ifndef CULPRIT_WORD_H

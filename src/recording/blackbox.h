@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The last part of a run, in memory, and recordings of it: what a flight recorder keeps. The events
  * of a session are packed as a recorder packs them (write.h), into slices of time; the oldest go.
  * Nothing is written until it is asked for. Then the slices go through a recorder into a file of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A part of the last time as a file: through a recorder, with the numbers of the part. */
 #include <stdio.h>
 #include <stdlib.h>

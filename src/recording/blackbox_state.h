@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside blackbox.h: what comes is kept (blackbox.c), and a part of it becomes a file
  * (blackbox_file.c). */
 #ifndef CULPRIT_BLACKBOX_STATE_H

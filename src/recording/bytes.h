@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers and strings as bytes, little-endian; writing fails only without memory, reading never
  * leaves its bounds. */
 #ifndef CULPRIT_BYTES_H

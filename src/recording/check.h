@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finds what no machine can have recorded, whatever the checksums say: time that goes backwards,
  * more lost time than there was, counts of things that are not there. A reader leaves it out and
  * says so: no report shows an impossible figure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The chunks of a file, in order; damaged ones are skipped. */
 #ifndef CULPRIT_CHUNKS_H
 #define CULPRIT_CHUNKS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The events of a session as bytes, one chunk at a time. Most records repeat: a record without its
  * times and its place in the sequence is its shape. Writer and reader hold the same table of
  * shapes, so that a tick takes some six bytes before it is packed. Table and times begin anew with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recording/codec_state.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the encoder and the decoder of a chunk both know: the table of shapes, and what came last of
  * each CPU. The encoding itself is described in codec.h. */
 #ifndef CULPRIT_CODEC_STATE_H

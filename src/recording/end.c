@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The end of a recording: what its tail says, if it can be, or what the events tell without one. */
 #include <stdio.h>
 #include <stdlib.h>

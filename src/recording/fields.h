@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A view without its summary, as bytes: host, run, and each CPU's run. One table of fields writes
  * and reads them, so the two cannot differ. Of a section that a newer version made longer, the
  * known part is read; fields that an older one lacks stay zero. */

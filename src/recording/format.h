@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A recording file. All numbers are little-endian.
  *
  *   file    "culprit\n", u16 major, u16 minor, u32 0; then chunks up to the one of type END

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Speck64/128 (Beaulieu et al., "The SIMON and SPECK families of lightweight block ciphers", 2013):
  * a permutation of 64 bits, so that two addresses never become one. A run meets the same few
  * addresses again and again: most are looked up. */

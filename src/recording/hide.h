@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Kernel addresses in a recording: whoever reads them knows where the kernel lies, which it hides.
  * A recording needs them only to tell functions apart, whose names it holds; so others stand in
  * their place, which nobody can lead back once the process that wrote them has gone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The names of IRQs, addresses and stacks in a recording. */
 #ifndef CULPRIT_NAMING_H
 #define CULPRIT_NAMING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A part of a recording's time: where it begins and ends on each CPU, and what lies outside. */
 #include <string.h>
 

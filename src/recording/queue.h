@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Connects the recorder and the process that writes its file: chunks in shared memory, one side
  * puts, the other takes. */
 #ifndef CULPRIT_QUEUE_H

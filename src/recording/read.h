@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reading a recording: its events go to a new session, which fills the view as the live run did.
  * Needs neither privileges nor the machine of the recording. Memory does not grow with the file.
  *

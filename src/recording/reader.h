@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* State of a recording while it is read. For read.c, end.c and reader_redact.c alone. */
 #ifndef CULPRIT_READER_H
 #define CULPRIT_READER_H

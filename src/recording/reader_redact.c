@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reading a recording without what it tells of its machine's users. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Structs as bytes: a table of fields writes and reads one, and a section says how long it is, so
  * that a reader passes over what a newer version has added. */
 #ifndef CULPRIT_SECTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recording/seen.h"
 
 bool seen_before(struct names_seen *s, enum event_type type, uint64_t number)

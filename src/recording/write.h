@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Writing a recording. The events of a session are packed here and handed, a chunk at a time, to a
  * process of its own on the housekeeping CPUs, which compresses and writes them: a slow or full
  * disk cannot delay the reader of the probes' rings. The queue between the two is bounded; chunks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The audit for people. At 80 columns:
  *
  *   culprit 0.1 audit · linux 6.12.1 · Intel Xeon Gold 6338 · cpu 3 · housekeeping 0-2

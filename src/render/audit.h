@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Findings of an audit in four forms. They read view->host, run.cpus, run.housekeeping and
  * findings. */
 #ifndef CULPRIT_RENDER_AUDIT_H

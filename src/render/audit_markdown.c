@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The audit for tickets: a table of the findings, and below it one for each that concerns several
  * interrupts or workqueues alike.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Clocks for people (some rows left out):
  *
  *   rate of the counter (tsc)

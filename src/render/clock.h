@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Results of culprit clock, as text and as JSON (schema culprit.clock/1). */
 #ifndef CULPRIT_RENDER_CLOCK_H
 #define CULPRIT_RENDER_CLOCK_H

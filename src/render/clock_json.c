@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The same as JSON, schema culprit.clock/1. Unknown values are null. */
 #include <errno.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report of sleep as cyclictest's users know it (rt-tests, src/cyclictest/cyclictest.c): T is
  * the thread's number and pid, I the interval, C the count, Act the newest value.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The comparison for people and for tickets:
  *
  *   culprit 0.1 · 2 sides, compared with A

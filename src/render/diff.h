@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Differences between runs, as text, Markdown and JSON (schema culprit.diff/1). */
 #ifndef CULPRIT_RENDER_DIFF_H
 #define CULPRIT_RENDER_DIFF_H

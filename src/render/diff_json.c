@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The comparison as JSON. Ratios are to the first side; null stands for no ratio, or an infinite
  * one. The bins of all sides have the same edges. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lengths of hiccups and intervals, all files one above the other: bars of Unicode block elements
  * on one logarithmic axis for all. And words and numbers that the tables share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* In the comparison, what workloads measured:
  *
  *   latency  count     2,617    5,998

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The sentences around the tables: what the numbers do not tell, and what the words mean. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A comparison being written for people. For the files of diff alone. */
 #ifndef CULPRIT_RENDER_DIFF_PAGE_H
 #define CULPRIT_RENDER_DIFF_PAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Folded stacks, as flamegraph.pl, inferno and speedscope read them: all time that was lost, by who
  * took it and who asked for it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All values of one series, or the lengths of all hiccups, as HdrHistogram's tools print a
  * distribution (outputPercentileDistribution of its Java, 5 ticks per half distance), for the
  * plotters that read it. All CPUs and hosts together; values are us.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All values of a workload's series, or the lengths of hiccups, as an HdrHistogram log (format 1.3:
  * AbstractHistogramLogReader of its Java), which jHiccup's and HdrHistogram's tools read. Each line
  * is for a whole run:

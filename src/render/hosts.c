@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Several hosts in one report, text or Markdown, before each one's own:
  *
  *   culprit 0.1 · 2 reports

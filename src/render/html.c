@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report to look at: one file that needs no network, no script and no other file. Each view is
  * a <section>; several have an index before them. Pictures are inline SVG without text, stretched
  * to the available width; their labels are HTML beside them, so that they stay readable on any

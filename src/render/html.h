@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by the files of the HTML report. The output is well-formed XML as well: elements are
  * closed, attributes quoted, and the only entities are the five of XML. */
 #ifndef CULPRIT_HTML_H

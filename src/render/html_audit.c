@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Findings of the audit that took time in this run: their cost, what they are, and how to fix
  * them. */
 #include <errno.h>

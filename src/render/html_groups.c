@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Of many CPUs: a card for each group, and all CPUs in one table. */
 #include <stdlib.h>
 

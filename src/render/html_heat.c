@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* When each of many CPUs lost time: a map of CPU by time, one row a CPU in their order, darker
  * where more was lost. The longest hiccups of all are ringed, so that no colour hides them. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lengths of hiccups: a histogram for each CPU, lengths and counts both on log axes, so that one
  * hiccup of a millisecond shows beside a million of a microsecond. And the same of all values of a
  * workload's series, where those that the report explains stand out. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Several reports in one file: their CPUs side by side, each linked to its report, and the sources
  * that cost most. */
 #include <errno.h>

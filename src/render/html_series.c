@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The values of a workload over all its windows: a table for each CPU. */
 #include "render/html.h"
 

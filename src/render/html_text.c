@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How the HTML report writes names, numbers, kinds and axes. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* When time was lost: a lane for each CPU with the lost share of each slot, stacked by kind, over
  * one axis of time. */
 #include <stdlib.h>

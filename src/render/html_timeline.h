@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by the drawings over time of the HTML report. */
 #ifndef CULPRIT_HTML_TIMELINE_H
 #define CULPRIT_HTML_TIMELINE_H

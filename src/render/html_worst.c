@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The worst hiccups as nested strips: what ran at the bottom, what interrupted it on top of that,
  * and between them the kernel's entry and exit (edge) and unexplained time (outside). Below each
  * strip its pieces, with who asked for them. */

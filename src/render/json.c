@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report as JSON, schema culprit.report/2. New names keep the schema; a changed or removed one
  * raises it. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A CPU, or a watched thread, of the JSON report: its counters and its sources. */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* CPUs that are alike, of the JSON report: what they have in common. */
 #include "base/json.h"
 #include "base/units.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A watched thread, which a report in JSON has instead of a CPU. What is not known is null. */
 #include "base/json.h"
 #include "render/render.h"

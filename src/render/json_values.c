@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Values in the JSON report: the figures of a histogram, and all that a workload measured. */
 #include "base/json.h"
 #include "render/render.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* csv and jsonl: one line for each hiccup, with the same columns, made for DuckDB, ClickHouse or
  * Spark over the files of many hosts. Columns are added, never renamed. Times are integer ns.
  *

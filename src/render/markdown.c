@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report for tickets: GitHub's Markdown, readable as it is. Text from the machine stands in
  * code spans.
  *

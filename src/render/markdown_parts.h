@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by the files of the Markdown report. */
 #ifndef CULPRIT_MARKDOWN_PARTS_H
 #define CULPRIT_MARKDOWN_PARTS_H

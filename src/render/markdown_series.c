@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* In the report in Markdown, all that a workload measured. Where each series has a threshold of its
  * own, a last column says it, and how many windows were longer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The core-to-core table. As text:
  *
  *   culprit 0.1 · linux 6.12.1 · AMD EPYC 9575F · spin, one way, median of 10,000 messages, ns

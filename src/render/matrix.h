@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The time of a message from each CPU to each other one (schema culprit.matrix/1). */
 #ifndef CULPRIT_RENDER_MATRIX_H
 #define CULPRIT_RENDER_MATRIX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What openmetrics.c is made from: families, one sample (begin it, add labels, end it with its
  * value), and the samples of the sources. */
 #ifndef CULPRIT_RENDER_METRIC_H

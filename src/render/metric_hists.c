@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The histograms of the metrics. Buckets are powers of two of a nanosecond, where those of struct
  * hist end, too: so their counts are exact. */
 #include <stdio.h>

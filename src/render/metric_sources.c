@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The samples of the sources: those that have a series, those that had one, and the rest. */
 #include "render/metric.h"
 

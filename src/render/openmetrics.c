@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Metrics: what a monitoring system scrapes, as OpenMetrics 1.0 and in the older Prometheus text
  * format. The two differ in a few words: only in the older one a counter's family ends in _total,
  * and it knows neither UNIT nor the type info. Both end with "# EOF", a comment in the older.

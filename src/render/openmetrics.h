@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Metrics, in two dialects: OpenMetrics, and the older Prometheus text format, which
  * node_exporter's textfile collector reads. */
 #ifndef CULPRIT_RENDER_OPENMETRICS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the kernel's osnoise and rtla printed, for people:
  *
  *   osnoise.txt  4,000 lines · 3,973 gaps · 1 period

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report of `culprit osnoise`. */
 #ifndef CULPRIT_RENDER_OSNOISE_H
 #define CULPRIT_RENDER_OSNOISE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Output of osnoise and rtla as JSON, schema culprit.osnoise/1. All times are integer ns; values
  * that the input lacks are null. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The comparison with the kernel's osnoise tracer, as text and as JSON (schema culprit.pairs/1).
  */
 #ifndef CULPRIT_RENDER_OSNOISE_PAIRS_H

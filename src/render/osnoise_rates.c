@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*	osnoise.txt (osnoise, 4.00 s) beside a.rec (culprit, 10.0 s), per second
  *
  *	        osnoise           culprit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Saved osnoise output beside a recording (schema culprit.beside/1). */
 #ifndef CULPRIT_RENDER_OSNOISE_RATES_H
 #define CULPRIT_RENDER_OSNOISE_RATES_H

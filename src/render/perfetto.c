@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A trace for ui.perfetto.dev and trace_processor: binary TrackEvents, written hiccup by hiccup, so
  * that a recording of a day needs no memory. perfetto.proto has the used part of their schema.
  *

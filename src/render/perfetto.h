@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inside the trace's renderer: see perfetto.c. */
 #ifndef CULPRIT_RENDER_PERFETTO_H
 #define CULPRIT_RENDER_PERFETTO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The beginning of a trace, and the tracks of hiccups. */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Periods in osnoise's columns, the kernel's and culprit's (schema culprit.periods/1). */
 #ifndef CULPRIT_RENDER_PERIODS_H
 #define CULPRIT_RENDER_PERIODS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parts that all forms of a plot share, the table, and JSON. */
 #include "render/plot.h"
 

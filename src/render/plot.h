@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Pictures of recordings: histograms or percentiles of several on top of each other, and for each
  * its values over time. As SVG, written by hand, in an HTML page, and as a script for gnuplot that
  * contains its data. All show the same. */

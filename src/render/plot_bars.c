@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A plot in a terminal: histograms as bars of block elements, on one logarithmic axis for all
  * files. Heights are the root of the share, so that a tail shows beside the bulk.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A plot as a script for gnuplot, with its data in it. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the pictures of a plot are made from: for plot_svg.c and plot_surface.c alone. Places are in
  * the SVG's own units. */
 #ifndef CULPRIT_RENDER_PLOT_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Values over time as a heat map, one panel for each file; the colours are viridis. */
 #include <inttypes.h>
 #include <math.h>

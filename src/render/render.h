@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Report formats: one file, one function, one row in the table for each. */
 #ifndef CULPRIT_RENDER_H
 #define CULPRIT_RENDER_H

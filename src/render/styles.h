@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report in the columns, units and order of the field's small tools, for users with scripts for
  * them. Each column means what it means in that tool, without the tool's faults (a counter that
  * wraps, a silently ignored CPU).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by the files of the text report. */
 #ifndef CULPRIT_TEXT_H
 #define CULPRIT_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parts of the text report from the audit: the verdict on top, and below the sources the findings
  * that explain them.
  *

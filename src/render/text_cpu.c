@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The text report of a CPU, or of a watched thread, around the table of its sources. */
 #include <inttypes.h>
 #include <stdlib.h>

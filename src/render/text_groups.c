@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The text report of many CPUs: one table of all of them, then each that stands alone, and once
  * those that are alike (model/groups.h), as far as LINES have room for them:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* In the text report, the values of a workload:
  *
  *      count       min    median       p90       p99     p99.9       max       mad

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of a CPU's sources: who took the time, who asked for it, and what to do about it. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* At 80 columns; the cursor is on the first source:
  *
  *   culprit top · linux 6.12.1 · 42 s · by the last second · 1-11 of 96

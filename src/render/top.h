@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The screen of culprit top. Keys change its state, top_settle finds out what is to be seen, and
  * render_top draws that. */
 #ifndef CULPRIT_RENDER_TOP_H

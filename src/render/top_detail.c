@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* One source in detail. At 80 columns:
  *
  *   cpu 3 · thread · [kworker/3:1] [812] > vmstat_update

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Shared by the files of top's screen: lines that are cut to the screen. */
 #ifndef CULPRIT_RENDER_TOP_LINES_H
 #define CULPRIT_RENDER_TOP_LINES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is to be seen on top's screen: all rows are ranked before any is left out. */
 #include "render/top_lines.h"
 

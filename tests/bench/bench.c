@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The figures of `make bench` that need a program of their own: the spin loop against a bare one, a
  * record's cost by ring, each probe's cost by the kernel's own program statistics, and the floor of
  * tests/bench/peers. Prints rows of a table: name, value, unit, remark. */

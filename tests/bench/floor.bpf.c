@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The floor of a tracer that takes the time at each of the hooks that culprit has: programs that
  * read the clock, on target CPUs alone where culprit's do that, and write nothing down. */
 #include "trace.bpf.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Two threads on two CPUs that send each other messages, with nothing around it: the measure for
  * pingpong spin and queue. Prints both medians, one way, in ns: of a ball that is returned at once,
  * and of one that is held for 10 us first. Each thread knows the other's stamps only. */

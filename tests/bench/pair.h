@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A message between two threads with nothing around it. */
 #ifndef CULPRIT_TESTS_PAIR_H
 #define CULPRIT_TESTS_PAIR_H

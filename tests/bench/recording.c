@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Makes the recording as a live run does: feeds a session, the recorder hears it, a process writes.
  * It is faster than any machine's noise, so it waits now and then until all is written; the queue
  * must never be full. Always the same bytes. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A recording of any length, from an invented machine with all kinds of noise: ticks with their
  * softirqs, wakeups and work with who asked and from where, a network card, page faults, and gaps
  * that nothing explains. */

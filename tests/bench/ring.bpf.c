@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The cost of a record, ring by ring: four programs on a tracepoint that a cheap system call fires
  * (prctl(PR_SET_NAME)). Each does one thing more than the one before. */
 #include "trace.bpf.h"

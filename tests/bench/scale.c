@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Made-up machines of any number of CPUs: what each of them costs culprit's process, and what the
  * others cost a sampler. */
 #include "scale.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Programs whose throughput shows the cost of being watched: each turn raises a counter in a file
  * that the bench reads. */
 #include "turns.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #ifndef CULPRIT_BENCH_TURNS_H
 #define CULPRIT_BENCH_TURNS_H
 

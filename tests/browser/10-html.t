@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The HTML report in a real browser: nothing to complain of on its console, nothing asked of any
 network, and it is drawn: wide and narrow, light and dark, and on paper. Needs Chromium: `make
 check-browser` installs it."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A headless Chromium, spoken to by its DevTools protocol through two pipes: nothing but Python's
 own library is needed."""
 import base64

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Installing: man pages and completion are made from the option tables, read well, and go again."""
 import glob
 import json

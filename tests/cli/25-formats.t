@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Report formats, each parsed back by a real reader of it: views made by hand, with hostile names
 in them. tests/live/25-formats.t has a run."""
 import csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A report on a terminal: longer than the screen, it ends with the verdict, too; elsewhere it does
 not. No line of any report is wider than the screen."""
 import fcntl

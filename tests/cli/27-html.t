@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The HTML report: an XML parser reads it, hostile names come back from it as text, and a recording
 gives the very file that its run gave."""
 import html.parser

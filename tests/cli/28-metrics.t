@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """openmetrics, prometheus and --textfile, read back by promtool and by Prometheus' own Python
 parsers."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """perfetto: traces read back with the public schema, held against what jsonl says of the same
 hiccups."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The cause book: its generator refuses what is not whole, explain finds entries by every name, and
 a run's sources carry causes and commands with this machine's numbers."""
 import json

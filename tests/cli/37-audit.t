@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit audit: on roots that are made up here, good, bad and hostile; what it opens and what
 never; and on this machine, where what it says is held against the files themselves."""
 import ctypes

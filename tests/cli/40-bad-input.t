@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What cannot be done is refused at once, by one line that says why, before anything is measured:
 options, operands, files, machines."""
 import concurrent.futures

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A recording by a stranger takes the memory of what it holds, not of what it says: the peak of
 report is measured, and its bound held."""
 import os

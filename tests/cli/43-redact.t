@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """--redact: names planted wherever a recording has one that is its users' stand in every format
 without it, and in none with it."""
 import concurrent.futures

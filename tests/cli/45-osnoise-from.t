@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit osnoise --input: saved output of the osnoise tracer and of rtla, as a file, a pipe or a
 trace.dat. Needs no root."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Options: old spellings still work, and say so where they could mean two things; what would be
 dropped is refused. Needs no root."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The examples and the environment of each command's help: those that need no root are run, the
 others read up to their end."""
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit plot: recordings of sleep and of run as pictures in each form, and the table of their
 figures."""
 import json

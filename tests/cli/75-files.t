@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The files that culprit writes as root, in a directory where anybody may write: what a neighbour
 has planted there is neither followed nor kept."""
 import json

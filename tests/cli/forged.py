@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Recordings as a stranger may make them: chunks of a good one, taken apart, changed and sealed
 again (src/recording/format.h)."""
 import ctypes

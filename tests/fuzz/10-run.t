@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Each fuzzer of BUILD over its seeds and some seconds on from there: always the same way, and
 # nothing is kept. With FUZZ_S=seconds, as `make fuzz` sets it, for so long, another way each time,
 # and what was found stays in BUILD/fuzz for the next.

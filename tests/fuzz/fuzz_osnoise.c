@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Feeds any bytes to the osnoise reader and both of its reports: nothing crashes, every line is
  * counted. The first byte chooses the blocks in which the rest comes. */
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reads any bytes as a recording, and feeds the result to a report, the audit, or a comparison with
  * itself: nothing crashes, the sums hold. Mutations work on the contents of chunks: they are
  * unpacked before, and get their lengths and checksums after. Bytes 12 and 13 of the file, which

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Reports of recordings that are made here, in every format, and those that `cases` lists, against
 # what is kept in expected/. With the argument "write" they are written there instead, for review
 # with git diff. BUILD: where culprit was built.

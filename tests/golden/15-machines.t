@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
 # Reports of machines with 60 to 1,024 CPUs, made here (machines.c): which CPU is different, on one
 # screen. The text is kept in machines/; of the other formats what may not grow is looked at. With
 # the argument "write" the texts are written there instead.

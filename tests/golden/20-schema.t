@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The JSON schema that culprit prints: all kept reports keep to it, it forbids what it does not
 name, and names nothing that none of them has."""
 import copy

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
 # culprit diff of recordings that were measured with different thresholds: hiccups of both count
 # from the larger one on.
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The chunks of a recording, taken apart and put together by a test: see src/recording/format.h. */
 #ifndef CULPRIT_TESTS_CHUNK_H
 #define CULPRIT_TESTS_CHUNK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* golden_machines DIR: recordings of machines as large as users have them, DIR/NAME.rec each. Their
  * isolated CPUs are alike, and lose half a percent to the tick; but for the odd ones:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* golden DIR: makes the recordings whose reports are kept in this directory, DIR/NAME.rec each, and
  * prints the names of all formats. The recordings are the same on every machine.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sessions made by hand, and their recordings: hiccups with the records in them, without a machine.
  * The same calls make the same file.
  *

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A plain run: the report parses, its sums hold, and what every kernel does shows up under its
 name."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Recordings: the report made from one is, byte for byte, what the run printed; one that was cut
 off reads up to there."""
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Rights: what the processes of a run give away, and that nobody measures with a program file that
 has just the capabilities of the README's table (LONG=1: all its commands)."""
 import ctypes

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the sampler has to bear: a stop longer than 32 bits of its counter, being moved, hostile
 names, real-time priority, a terminal."""
 import ctypes

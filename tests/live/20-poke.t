@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Known noise is named, as often and as long as poke's own log says; before poke began it is not
 there.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Nobody is said to have asked who did not: an interrupt and a softirq come upon the sampler, which
 asks for nothing; and who did ask is named, also where its own message is carried by a softirq.
 

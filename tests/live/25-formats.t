@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Formats of a live run: what it writes while it goes on, in what order, what ends it; and that its
 recording gives the same."""
 import csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Recordings compared: of one setting they say same, a known noise is new and costs what poke says,
 and scripts can gate on it. The threshold is given, so that no hiccup is left out of the comparison.
 

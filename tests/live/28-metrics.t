@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """--textfile: who reads it while the run goes on sees whole files, whose counters never fall and in
 the end are the report's."""
 import atexit

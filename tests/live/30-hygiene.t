@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit is no noise of its own: nothing that it does shows up in its window, and nothing of it
 stays behind."""
 import ctypes

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A run's sources carry causes of the book, and commands with this machine's numbers; its text fits
 the terminal."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The audit together with a run: its findings at the cost that the run measured, the same from the
 recording."""
 import json

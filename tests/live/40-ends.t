@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A run without privileges; one that ends early, and one that crosses a limit, says so and still
 gives its report."""
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """More records than a sequence number has values (2^16), in the rings and past their size many
 times over: none is lost, and the kernel's counters agree to the end."""
 import lib

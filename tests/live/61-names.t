@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Names that threads choose: one that renames itself thousands of times takes no rows from others,
 and who is called as a kernel thread is not taken for one."""
 import json

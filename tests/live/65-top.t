@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """top in a real terminal: what it shows, its keys, narrow and wide, and the terminal afterwards as
 it was before."""
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit syscall: its medians are those of a loop without a timer, each call is made once a round,
 and who made one late has a name."""
 import json

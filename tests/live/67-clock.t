@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit clock: the counter's rate is what others measure, which clocks are system calls is known,
 the counters of CPUs agree as far as the kernel says so, and a network card without a clock is
 refused. A PTP hardware clock is tried where the machine has one."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit pingpong: every method measures, both ways; who makes a message late is named on the CPU
 that was late; it stops when told to."""
 import json

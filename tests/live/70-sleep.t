@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit sleep: what made a wake-up late has its name; the wake-ups are as many and as far apart
 as they should be. LONG=1 in the environment: and as late as cyclictest finds them."""
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit queue: every message comes as it was sent; who makes one late is named on the producer's
 or consumer's CPU."""
 import json

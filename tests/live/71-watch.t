@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit watch: what takes time from a program's threads has its name, what does not touch them is
 not there, and windows that the program reports itself are explained."""
 import contextlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit run --style: the columns of other tools in their order and units, figures that agree with
 each other and with the hiccups of the same window; and none of the faults that those tools have.
 LONG=1 in the environment: also beside oslat, where Debian's is installed."""

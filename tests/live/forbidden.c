@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Preloaded into culprit: its sampler (FORBIDDEN=sampler) or its writer (FORBIDDEN=writer) makes a
  * system call that it does not need. The sampler asks where it is before and in its window, the
  * writer packs each chunk. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the live tests share: TAP for prove, running culprit and poke side by side, and the report's
 invariants.
 

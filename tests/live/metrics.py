@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Reads metrics back: by promtool, and as what Prometheus' own Python parsers make of them."""
 import os
 import subprocess

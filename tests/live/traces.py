@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Reads perfetto's traces with the public schema, and holds them against what jsonl says of the
 same hiccups."""
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Programs for culprit watch to watch: watched MODE [SECONDS]. Says "ready PID TID..." and runs
  * until it is killed, or for SECONDS:
  *

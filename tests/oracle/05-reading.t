@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The oracle itself, on a trace made by hand: what it reads, and that it sees each kind of
 error."""
 import copy

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit against an independent reading of the kernel's own trace, piece by piece, under loads of
 all kinds.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Whatever the oracle switches on in tracefs is put back: at its end, when it is killed, and what
 an earlier run left when even its guard was."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit's hiccups against the reading of the trace, piece by piece.
 
 A piece is what one source did in one hiccup: kind, number or name, function, net time, who asked.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """One load: culprit run and the trace beside it, then the verdict. Used by the tests of this
 folder."""
 import contextlib

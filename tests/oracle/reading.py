@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a CPU did, read from the kernel's trace alone: which intervals, in what order, each with its
 net time and functions, and who asked.
 

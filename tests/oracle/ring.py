@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel's own trace: instances of ftrace, and their ring buffers read as they are, page by
 page.
 

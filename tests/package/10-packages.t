@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What is handed to others: the tarball, the packages of Debian and of RPM, the image."""
 import glob
 import hashlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The files of tools/deploy, each by its own ecosystem's checker; and what they run, as they do."""
 import glob
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What builds and runs the tests, on false ones: tests/check counts what each says and never calls
 a red run green, tools/flake adds up."""
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Timelines drawn as text: a row is a level, a column is a time.
  *
  *   irq  ...[nvme....].....    an interval: from its first column to its last, inclusive

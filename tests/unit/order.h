@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All orders in which an ARMv8 machine may perform the accesses of two threads to the memory they
  * share, of the real code.
  *

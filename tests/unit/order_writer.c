@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The probes' writer as it is built for arm64, for test_order.c. */
 #undef __TARGET_ARCH_x86
 #define __TARGET_ARCH_arm64

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #ifndef CULPRIT_ORDER_WRITER_H
 #define CULPRIT_ORDER_WRITER_H
 

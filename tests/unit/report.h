@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Views made by hand, for the tests of report formats: a plain one, and one in which every name is
  * hostile. */
 #ifndef CULPRIT_TESTS_REPORT_H

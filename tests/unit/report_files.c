@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* report_files DIR: the views of report.h in every format, for real readers of them, and what is
  * true of them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Runs made by chance, for the tests of diff: sources whose events come by a Poisson process, or in
  * bursts, or evenly. */
 #ifndef CULPRIT_TESTS_RUNS_H

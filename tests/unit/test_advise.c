@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From a whole view to causes and advice: the neighbours of a source, the tick's table and the
  * evidence decide; the commands have this machine's numbers, and no name chosen by a stranger. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the sampler reads: two clocks at once, with counters of any speed, and the sequences of all
  * levels in one load, in either byte order. */
 #include <setjmp.h>

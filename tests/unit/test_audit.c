@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The audit's checks over invented facts: a machine where cpu 3 of four is as quiet as possible,
  * which satisfies every check; one step off the right way for each check; then facts that are
  * hostile, unreadable or missing. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The last part of a run, kept in memory and written while the run goes on: wherever it begins,
  * also within a hiccup, each hiccup in it has the account that the whole recording gives it, and
  * nothing counts as lost. */

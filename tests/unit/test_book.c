@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The cause book: complete, without contradictions, and found by every name that means one of its
  * causes. */
 #include <setjmp.h>

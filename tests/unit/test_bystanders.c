@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Other threads on a CPU: rows by thread, their bound, and their order. */
 #include <setjmp.h>
 #include <stdarg.h>

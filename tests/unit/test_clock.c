@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The arithmetic of clocks: rates from inexact readings, offsets from slow messages, and time
  * scales. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Events to bytes and back: of all types, random and at the limits, over several chunks, each of
  * which can be read alone. */
 #include <setjmp.h>

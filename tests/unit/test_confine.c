@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a process gives away is gone, in it and in what it starts; a system call that its filter
  * does not know ends it with a word. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The kernel's counters beside records: tables as the kernel writes them, and which numbers may
  * differ. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* CPU lists: the syntax both ways, refusals and their words, and the set operations against a plain
  * bool array. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* diff: what is paired with what, verdicts on equal runs and on runs with one known noise more, and
  * intervals that cover the truth. */
 #include <setjmp.h>

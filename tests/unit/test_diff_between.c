@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Windows of an unchanged machine differ by more than chance within them. These tests count how
  * often diff calls that a change, over made windows with such differences and over 220 recorded
  * ones, and check that it still sees real changes. The seeds are fixed: every run has the same

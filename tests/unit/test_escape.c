@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Hostile names: for any bytes the output is printable UTF-8 without controls and bidirectional
  * tricks, tells two names apart, and fits. Also say(), which only has to escape its text. */
 #ifndef _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The set of facts: order, replacement, bounds, globs, and texts of any bytes. */
 #include <setjmp.h>
 #include <stdarg.h>

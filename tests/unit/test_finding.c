@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Findings as a set: their order, the boot parameters of all together, and which source one
  * explains. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* flow: items joined on lines that fit a width. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which CPUs are alike, what a group says of them, and the sentence on it. */
 #include <setjmp.h>
 #include <stdarg.h>

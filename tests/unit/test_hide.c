@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Addresses in recordings: the cipher is Speck64/128 as published, addresses of the kernel are
  * gone, and what tells functions apart stays. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The histogram against sorted arrays of the same values: nearest ranks computed in integers, the
  * relative error of every answer, and the median absolute deviation within the bounds that the
  * buckets' widths leave. */

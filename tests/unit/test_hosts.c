@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Several reports at once: the ranking over hosts, and what text and JSON make of them. */
 #include <setjmp.h>
 #include <stdarg.h>

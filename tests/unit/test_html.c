@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The HTML report: names stay text and elements are closed, in views made by hand, and its size.
  * tests/cli/27-html.t and tests/browser check it with XML parsers and browsers. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Whether a hypervisor runs a machine whose CPU does not say so. */
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recordings with right checksums and impossible contents: these are left out, the report says why,
  * and no remaining figure is impossible. */
 #include <setjmp.h>

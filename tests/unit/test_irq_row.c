@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What rows of /proc/interrupts say of interrupts that are vectors elsewhere. */
 #include <stdarg.h>
 #include <stddef.h>

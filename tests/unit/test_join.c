@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The join on drawn timelines (see drawing.h). The expected account of each hiccup stands beside
  * its drawing. Every drawing is joined several times, each time with the records of one level late,
  * as levels race for the clock. The sequences begin close to their wrap-around. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The join on hiccups of very many records, which it must net before they end. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The join on many short random hiccups with time between them, in batches; see world.h. */
 #include <setjmp.h>
 #include <stdarg.h>

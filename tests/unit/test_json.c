@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The JSON writer: its layout to the byte, and a strict reader of RFC 8259 (itself tested on what
  * it must refuse) that everything written for hostile names has to pass. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Keys of a terminal, whole, cut short, and such as nobody knows. */
 #include <setjmp.h>
 #include <stdarg.h>

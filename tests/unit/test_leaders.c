@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Leaders: few counters, which never fall, and whose growth is all of the lost time. */
 #include <setjmp.h>
 #include <stdarg.h>

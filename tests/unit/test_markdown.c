@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Code spans and tables in Markdown, to the byte. What a reader makes of them:
  * tests/cli/25-formats.t. */
 #include <setjmp.h>

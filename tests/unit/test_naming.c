@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The names that a recording has of numbers: each is found again, however many there are. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The nest: how marks divide an interval's time among functions, and who asked. First drawn by
  * hand, then at random against an oracle that owns every nanosecond. */
 #include <setjmp.h>

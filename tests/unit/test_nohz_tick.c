@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Why the tick did not stop: rows, their bound, and names. */
 #include <setjmp.h>
 #include <stdarg.h>

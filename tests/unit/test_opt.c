@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Option tables: every way to write an option, every setter, every error to the word, and help that
  * fits 80 columns. */
 #include <setjmp.h>

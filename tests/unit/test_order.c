@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is shared between a target CPU and the reader without a lock, on a machine that performs
  * accesses in another order than the program's: the rings of records, and the ring of hiccups. The
  * real code of both sides runs through all orders that ARMv8 permits (order.h); nothing wrong is

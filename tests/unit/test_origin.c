@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Who asked: how askers are told apart and counted, which frame of a stack is named, and that the
  * nest gives each interval its own. */
 #include <setjmp.h>

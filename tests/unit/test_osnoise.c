@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The readers of osnoise's and rtla's output: real files against numbers found without this parser
  * (the rows of TRACES are what tests/fixtures/osnoise/expect prints), then lines as no kernel or as
  * only a hostile one writes them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* compare: pairs the intervals of two sides, and counts those without a partner. */
 #include <setjmp.h>
 #include <stdarg.h>

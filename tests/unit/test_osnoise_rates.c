@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Saved osnoise output beside a view: which sources are paired, and which added up. */
 #include <setjmp.h>
 #include <stdarg.h>

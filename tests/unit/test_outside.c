@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Time outside the kernel: the verdict of each gap, and that every nanosecond gets one. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* PTP hardware clocks, against a driver that is played here: each way on its own, what fails, and
  * what the report says of it. The file under test is taken in whole, as it is no part of what
  * reports link. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Plots: shares that add up whatever the axes, values over time that survive a longer window, and
  * files whose names would be markup. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The order of lanes: by share lost and by the longest gap in turn, each once. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Ratios of rates: the bounds are those of the exact binomial test, and intervals cover the truth
  * as often as they say, also where there were few events, of counts and of times. The generator's
  * seed is fixed: the same pairs in every run. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The last second and the last ten: differences of sums that only grow. */
 #include <setjmp.h>
 #include <stdarg.h>

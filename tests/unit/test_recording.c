@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reading returns what was recorded: the view of a recording equals that of the session which was
  * fed the same events, in all that a report may show. A recording that is not whole, not ours or
  * not sane is read as far as possible, with a message. */

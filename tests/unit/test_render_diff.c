@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The comparison as text, Markdown and JSON: one to the byte, and of runs with hostile names that
  * no line is wider than the page and no byte reaches a terminal that could drive it. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rows of a CPU's table and the parts of a worst hiccup, whatever format lays them out. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The reader of a CPU's rings, when it is stopped: the records of all levels come in the order of
  * their ends, wherever it stood. A child looks at the rings; its parent stops it after each number
  * of instructions, and writes records meanwhile. */

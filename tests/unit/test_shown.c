@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which sources a report shows. */
 #include <setjmp.h>
 #include <stdarg.h>

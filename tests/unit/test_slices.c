@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Slices: nothing is lost however they grow, in whichever order times come, and their scatter tells
  * bursts from what comes evenly. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of sources: keys, which rows are merged when there are too many, names of any bytes,
  * rank. */
 #include <setjmp.h>

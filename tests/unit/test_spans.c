@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Spans: when each interval of a hiccup ran, as text, and what stays of too many. That their net
  * times are the pieces' is test_nest's. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Stopped handlers: told from those that take long by themselves, and only with a sign of a
  * stop. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The columns, units and order of the field's small tools, from a run with known figures: 98
  * hiccups of 1.5 us, one of 40 us and one of 2.2 s on CPU 2; none on CPU 3. */
 #include <setjmp.h>

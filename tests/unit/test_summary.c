@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What is kept of a run: totals, the worst hiccups in their order, and the bounds of edges from
  * what was learned. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text tables to the byte: alignment, the elastic columns' order and floor, blanks that must not
  * trail, styles. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The text report's lines: the worst hiccups fit the width, whatever their pieces are called. */
 #include <setjmp.h>
 #include <stdarg.h>

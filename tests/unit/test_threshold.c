@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which gaps count, from histograms of loops: 24 that were taken within a minute on a busy guest,
  * and some made by hand. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The timeline: every lost nanosecond is in the slot that it was lost in, however long hiccups and
  * the run are. */
 #include <setjmp.h>

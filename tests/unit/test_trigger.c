@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Triggers: the grammar, one clear error for each mistake, and what pulls them: drawn hiccups. */
 #include <setjmp.h>
 #include <stdarg.h>

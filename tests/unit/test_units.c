@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Numbers for people: what is read to the nanosecond, what is refused and why, and that three
  * digits stay three when rounding carries. */
 #include <setjmp.h>

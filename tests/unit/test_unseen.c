@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Threads that leave the CPU without the tracepoint: the nest knows who came, and lets them have
  * the rest of the hiccup. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The verdict on runs that are made up here, and what the audit and the run know together: costs,
  * and commands that are the machine's own. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Watched threads: which windows a made-up stream of records is cut into, and what explains each. A
  * window is compared as text, "thread 7 5000+3000 thread:make=3000 rest=0". */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What a workload measured: through a recording and back, and as a report shows it when values are
  * shorter than a nanosecond. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Random nests, and an oracle that owns every nanosecond of them in arrays: the innermost interval
  * there, and the outermost. In an exact world pieces, edge and outside must be the oracle's. In a
  * messy one records are dropped and times are wrong: there the sums must hold, and every dropped

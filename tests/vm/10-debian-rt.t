@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A real deployment: Debian 12's newest real-time kernel, one isolated CPU, and noise whose length
 is known from outside.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """An arm64 machine: what culprit says there is as true as on x86, and none of it is x86's.
 
 What `make ARCH=arm64` built runs under Debian's kernel for arm64, in a guest that counts

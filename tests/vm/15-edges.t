@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What culprit learns before its window, on kernels that run timers in different ways: on
 PREEMPT_RT most of them wait for a thread, and would tell nothing about an interrupt's way in and
 out.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """Beside the kernel's own osnoise, in a guest that counts instructions: both account for the same
 interruptions, one by one. And all that the comparison switches on is put back, on every way out.
 

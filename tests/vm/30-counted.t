@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A machine without noise of its own: virtual time counts instructions, and all that happens is
 known.
 

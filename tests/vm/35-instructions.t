@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What a record costs in instructions, which are the same on every machine and however busy it is:
 a guest whose clock counts them makes noise of each kind alone, with culprit, with an instance of
 ftrace that has the same events, and, where `make bench` has built it, with the floor: programs on

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """culprit clock with a PTP hardware clock: an emulated network card's, whose driver offers all ways
 but one."""
 import json

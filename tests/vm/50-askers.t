@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """tests/live/22-askers.t on kernels that count their contexts in different places: 5.10, whose
 place is not known, so that a target takes stacks; 6.12; PREEMPT_RT, where softirqs are counted by
 thread; and the newest, where the counter has other bits. The guests count instructions, as what is

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """The oracle of tests/oracle in a guest whose kernel hides no thread. The loads are poke's storms.
 
 Time counts instructions there, and one CPU runs at a time. A turn of the other CPU often begins

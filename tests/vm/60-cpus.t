@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """A machine with many CPUs: two sockets, a NUMA node each, two hardware threads a core. Several
 target CPUs at once, what each sampler costs, where culprit itself runs, CPUs that go offline
 while they are measured and come back, and isolation that comes and goes.

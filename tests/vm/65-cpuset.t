@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
 """CPUs that a cpuset partition isolates at run time: they are measured by default, by samplers
 that enter the partition, are called isolated, and culprit itself keeps off. What changes while
 they are measured is said.

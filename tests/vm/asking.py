@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """In a guest: asking.py PID. Wakes a thread on CPU 1 from CPU 0, and prints for each program of
 culprit's (PID) that notes it: its name, the least that it took, which is where it knew the stack,
 and what it took most often, in ns by the kernel's statistics, which have to be on."""

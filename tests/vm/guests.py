@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
 """What the tests in guests share: tools/lab as a module, and whether what they boot is here. To be
 imported before lib, which it makes known."""
 import importlib.machinery

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Noise of one kind on one CPU, and how long it takes: noise CPU ASKER-CPU KIND... The difference
  * between a run with a tracer and one without is what the tracer adds. Prints "KIND NS", where NS
  * is the least that the event took: whatever else comes makes it longer.
