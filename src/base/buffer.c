@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/buffer.h"
 
 void buffer_flush(struct buffer *b)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Text on its way to a file, for writers of millions of small pieces: stdio takes ten times as long
  * for each. The owner flushes it before anybody else writes to the file. */
 #ifndef CULPRIT_BUFFER_H

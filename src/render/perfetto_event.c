@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Events of a trace as bytes. There are millions of them, and protobuf-c walks its tables of fields
  * for each, so those that have nothing rare are written here by hand: the same fields in the same
  * order (perfetto.proto), which makes the same bytes. */
