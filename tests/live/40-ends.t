@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 import tempfile
 import time
 
@@ -100,9 +101,11 @@ def kill(sampler):
     os.kill(sampler, signal.SIGKILL)
 
 
-def poke_and_kill(sampler):
-    """Kills it when there was a hiccup for certain."""
+def kill_after_hiccup(sampler):
+    """Kills it when it has told of a hiccup, which it does once it has come back: poke's end is too
+    early."""
     lib.run_poke(cpu, "timer", "-n", "1")
+    lib.await_gone(lambda: not shared(sampler, HEAD))
     kill(sampler)
 
 
@@ -118,17 +121,18 @@ def cut_short(act, *args):
     return run.result
 
 
-PHASE_AT, LEARNED = 64, 3  # collect/sampler.h: of struct sampler_shm, of enum sampler_phase
+PHASE, HEAD, LEARNED = (64, 4), (128, 8), 3  # sampler.h: struct sampler_shm, enum sampler_phase
 
 
-def phase_of(sampler):
-    """Of a sampler without probes: what it shares with culprit is the one shared mapping."""
+def shared(sampler, member):
+    """A (offset, size) of what a sampler without probes shares with culprit: its one shared
+    mapping."""
     with contextlib.suppress(OSError):
         for line in lib.read(f"/proc/{sampler}/maps").splitlines():
             if " rw-s " in line:
                 with open(f"/proc/{sampler}/mem", "rb") as f:
-                    f.seek(int(line.split("-")[0], 16) + PHASE_AT)
-                    return int.from_bytes(f.read(4), "little")
+                    f.seek(int(line.split("-")[0], 16) + member[0])
+                    return int.from_bytes(f.read(member[1]), sys.byteorder)
     return None
 
 
@@ -140,7 +144,7 @@ def killed_before_window():
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         samplers = lib.read(child).split()
-        if samplers and (phase_of(samplers[0]) or 0) >= LEARNED:
+        if samplers and (shared(samplers[0], PHASE) or 0) >= LEARNED:
             os.kill(int(samplers[0]), signal.SIGKILL)
             break
         time.sleep(0.0002)
@@ -183,7 +187,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     r = culprit("report", rec, "-f", "json")
     ok(r.rc == 0 and "was killed" in json.loads(r.out)["run"]["incomplete"],
        "and the recording's report", r)
-    r = cut_short(poke_and_kill, "run", "--max-hiccup", "1ns")
+    r = cut_short(kill_after_hiccup, "run", "--max-hiccup", "1ns")
     ok(r.rc == 3 and len(r.err.splitlines()) == 2 and "--max-hiccup" in r.err,
        "it comes before a limit that was crossed, which is said, too", r)
     r = cut_short(kill, "run", "-o", "/dev/full")
