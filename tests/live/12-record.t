@@ -58,13 +58,60 @@ is_(whole["run"]["incomplete"], None, "a whole recording lacks nothing")
 
 # ---- it gives nobody the kernel's addresses, and itself only to its owner ----
 is_(oct(os.stat(rec).st_mode & 0o777), "0o600", "only its owner reads it")
+FORMATS = ("text", "json", "markdown", "html", "folded", "hgrm", "hlog", "openmetrics",
+           "prometheus", "csv", "jsonl", "perfetto")
+KERNEL = 1 << 63  # and above: its half of all addresses
+symbols, code = set(), {}  # code: of the kernel and of each module, its first and last function
 with open("/proc/kallsyms") as f:
-    symbols = {int(line.split()[0], 16) for line in f}
-with open(rec, "rb") as f:
-    found = {struct.unpack("<Q", eight)[0] for _, payload in forged.chunks(f.read())
-             for eight in re.findall(rb"(?=(.{7}\xff))", payload, re.S)}
-ok(len(symbols) > 1000 and not found & symbols, "and no address of a function is in it",
-   [hex(x) for x in found & symbols])
+    for address, kind, _, *module in map(str.split, f):
+        address = int(address, 16)
+        if address >= KERNEL:
+            symbols.add(address)
+            if kind in "tT" and module != ["[bpf]"]:
+                first, last = code.get(str(module), (address, address))
+                code[str(module)] = min(first, address), max(last, address)
+
+
+def addresses_in(data):
+    """Those of symbols, and all inside of functions, as bytes, as numbers of seven bits a byte, and
+    in hexadecimal or decimal digits.
+
+    Eight bytes that have nothing to do with each other are no such address by chance: those that
+    stand for addresses are random, and one window in 2^64 / 2^26 (64 MiB of code) is one, of less
+    than 10^5 windows: 10^-7. What is -1 in records, and so like its upper half, stands behind a
+    small number.
+    """
+    found = {struct.unpack("<Q", x)[0] for x in re.findall(rb"(?=(.{7}\xff))", data, re.S)}
+    found |= {forged.Reader(x).number() for x in re.findall(rb"(?=([\x80-\xff]{9}\x01))", data)}
+    found |= {int(x, 16) for x in re.findall(rb"(?i)(?=(f[0-9a-f]{15}))", data)}
+    found |= {int(x) for x in re.findall(rb"(?=(18446\d{15}))", data)}
+    return {hex(x) for x in found
+            if x in symbols or any(first <= x <= last for first, last in code.values())}
+
+
+def addresses_of(rec):
+    """In the recording, unpacked, and in each format made from it."""
+    with open(rec, "rb") as f:
+        parts = [payload for _, payload in forged.chunks(f.read())]
+    for fmt in FORMATS:
+        r = culprit("report", rec, "-f", fmt, "-o", at("any"))
+        if r.rc:
+            raise RuntimeError(f"{fmt}: {r}")
+        with open(at("any"), "rb") as f:
+            parts.append(f.read())
+    return set().union(*map(addresses_in, parts))
+
+
+if len(symbols) > 1000:
+    inside = max(code.values(), key=lambda c: c[1] - c[0])[0] + 5
+    for what, bytes_of_it in (("a record", struct.pack("<Q", inside)),
+                              ("a number", forged.number(inside)), ("a text", b"%x" % inside),
+                              ("JSON", b"%d" % inside)):
+        is_(addresses_in(b"\x7f" + bytes_of_it + b"\x01"), {hex(inside)},
+            f"an address of the kernel would be found, in {what}")
+    is_(addresses_of(rec), set(), "and none is in it, nor in what is made from it")
+else:
+    lib.skip("no address is in it", "the kernel shows nobody its addresses")
 lib.check_sums(whole, "the report of a recording")
 schema = json.loads(culprit("report", "--schema").out)
 try:
@@ -168,6 +215,7 @@ def is_a_part(path, label, least_ns):
        and part["run"]["duration_ns"] >= least_ns, "what is kept is a recording", r.err, path,
        part and part["run"])
     if part:
+        is_(addresses_of(path), set(), "which has no address of the kernel")
         cpus = part["cpus"][0]
         is_((cpus["records"]["lost"], cpus["records"]["join_mismatches"]), (0, 0),
             "and lacks nothing at its begin")
