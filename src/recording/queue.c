@@ -221,6 +221,7 @@ static void write_until_end(struct writer *w, pid_t parent)
 /* Packs, writes, waits, looks after culprit's process. */
 static const int calls[] = {
 	SYS_write,
+	SYS_writev, /* the last words */
 	SYS_fdatasync,
 	SYS_close,
 	SYS_getppid,
@@ -271,6 +272,7 @@ pid_t queue_writer(struct queue *q, int fd, const struct cpus *cpus)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
+	signal(SIGUSR1, SIG_IGN); /* may be sent to all of the name; to return is a call, too */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* the write fails, and says so */
 	cpus_run_on(cpus);        /* culprit's process reports a failure */

@@ -232,21 +232,34 @@ bool recorder_poll(struct recorder *r)
 	return !r->failed;
 }
 
+/* True when the writing process is gone. *error: its last word; of one that was killed there is
+ * none. */
+static bool is_gone(struct recorder *r, int *error)
+{
+	int status = 0;
+
+	if (r->pid > 0 && waitpid(r->pid, &status, WNOHANG) != r->pid)
+		return false;
+	r->pid = 0;
+	*error = queue_error(r->queue);
+	if (!*error && status)
+		*error = ECHILD;
+	return true;
+}
+
 /* Waits until the writing process is done; its last word counts. */
 static int await_writer(struct recorder *r)
 {
 	uint64_t deadline = now_ns() + CLOSE_NS;
 	struct timespec nap = {0, 2 * NSEC_PER_MSEC};
+	int error;
 
-	while (r->pid > 0 && now_ns() < deadline) {
-		if (waitpid(r->pid, NULL, WNOHANG) == r->pid)
-			r->pid = 0;
-		else
-			nanosleep(&nap, NULL);
+	while (!is_gone(r, &error)) {
+		if (now_ns() >= deadline)
+			return ETIMEDOUT;
+		nanosleep(&nap, NULL);
 	}
-	if (r->pid > 0)
-		return ETIMEDOUT;
-	return queue_error(r->queue);
+	return error;
 }
 
 bool recorder_put(struct recorder *r, const struct bytes *b, uint64_t hiccups, uint64_t records)
@@ -287,10 +300,8 @@ int recorder_written(struct recorder *r)
 
 	if (r->failed || !r->ended)
 		return -1;
-	if (r->pid > 0 && waitpid(r->pid, NULL, WNOHANG) != r->pid)
+	if (!is_gone(r, &error))
 		return 0;
-	r->pid = 0;
-	error = queue_error(r->queue);
 	return error ? stop_here(r, error) : 1;
 }
 
@@ -317,7 +328,7 @@ void recorder_close(struct recorder *r)
 		return;
 	if (r->queue && r->pid > 0) {
 		queue_leave(r->queue);
-		if (await_writer(r))
+		if (await_writer(r) && r->pid > 0)
 			waitpid(r->pid, NULL, 0);
 	}
 	if (r->path && !r->headed)

@@ -9,7 +9,10 @@
 #include <cmocka.h>
 
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -302,10 +305,126 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* ---- the process that writes ---- */
+
+static pid_t newest_child(void)
+{
+	char name[64];
+	int pid, newest = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/self/task/%d/children", (int)getpid());
+	f = fopen(name, "re");
+	while (f && fscanf(f, "%d", &pid) == 1)
+		newest = pid;
+	if (f)
+		fclose(f);
+	return newest;
+}
+
+/* Begins a file of a short run. Returns the process that writes it, or 0 where /proc does not tell
+ * it. */
+static pid_t write_short(struct blackbox **box, const char *file)
+{
+	struct blackbox_file f = {
+		.path = file, .force = true, .housekeeping = &anywhere, .label = "why"};
+	uint64_t at;
+
+	*box = begin(10000 * MS, 64 << 20, NULL);
+	at = play(*box, MS, 100);
+	count_until(&scene, SCENE_STARTED + at);
+	scene.view.run.duration_ns = at;
+	f.from_ns = SCENE_STARTED;
+	assert_int_equal(blackbox_write(*box, &f, &scene.view, SCENE_STARTED + at), 0);
+	return newest_child();
+}
+
+static void end_short(struct blackbox *box)
+{
+	assert_int_equal(scene_finish(&scene), 0);
+	blackbox_free(box);
+	view_free(&scene.view);
+}
+
+static void await_bytes(const char *file)
+{
+	struct timespec nap = {0, MS};
+	struct stat st;
+
+	while (!stat(file, &st) && !st.st_size)
+		nanosleep(&nap, NULL);
+}
+
+static void on_usr1(int sig)
+{
+	(void)sig;
+}
+
+/* Whoever sends the signal to all that are named culprit reaches it, too. */
+static void test_signal(void **state)
+{
+	struct sigaction act = {.sa_handler = on_usr1}, was;
+	struct blackbox *box;
+	pid_t writer;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGUSR1, &act, &was), 0);
+	writer = write_short(&box, part_path);
+	await_bytes(part_path); /* then it is confined */
+	assert_true(!writer || !kill(writer, SIGUSR1));
+	assert_int_equal(poll_box(box, true), BLACKBOX_WRITTEN);
+	end_short(box);
+	sigaction(SIGUSR1, &was, NULL);
+	if (!writer)
+		skip();
+}
+
+/* Killed with all of the file before it: what is not whole does not count as written. */
+static void test_killed(void **state)
+{
+	struct blackbox *box;
+	pid_t writer = write_short(&box, part_path);
+
+	(void)state;
+	assert_true(!writer || !kill(writer, SIGSTOP));
+	if (writer) {
+		assert_int_equal(waitpid(writer, NULL, WUNTRACED), writer);
+		assert_int_equal(poll_box(box, false), BLACKBOX_WRITES);
+		assert_int_equal(kill(writer, SIGKILL), 0);
+	}
+	assert_int_equal(poll_box(box, true), writer ? BLACKBOX_FAILED : BLACKBOX_WRITTEN);
+	end_short(box);
+	if (!writer)
+		skip();
+}
+
+/* A full disk ends the file, and waits for no other process of this one. */
+static void test_full(void **state)
+{
+	pid_t other = fork(), writer;
+	struct blackbox *box;
+	siginfo_t ended;
+
+	(void)state;
+	assert_true(other >= 0);
+	if (!other) {
+		sleep(2);
+		_exit(0);
+	}
+	writer = write_short(&box, "/dev/full");
+	assert_true(!writer || !waitid(P_PID, writer, &ended, WEXITED | WNOWAIT));
+	assert_int_equal(poll_box(box, true), BLACKBOX_FAILED);
+	end_short(box);
+	assert_int_equal(kill(other, SIGKILL), 0);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts),
-					   cmocka_unit_test(test_goes_on)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts), cmocka_unit_test(test_goes_on),
+		cmocka_unit_test(test_signal), cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_full)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
