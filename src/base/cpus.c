@@ -240,19 +240,13 @@ char *cpus_format_mask(const struct cpus *set, char *buf, size_t len)
 
 int cpus_run_on(const struct cpus *set)
 {
-	cpu_set_t *mask = CPU_ALLOC(CPUS_MAX);
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-	int err = 0;
+	/* not of the heap: a process that may ask the kernel for no more memory calls this */
+	cpu_set_t mask[CPUS_MAX / CPU_SETSIZE];
 
-	if (!mask)
-		return -ENOMEM;
-	CPU_ZERO_S(size, mask);
+	CPU_ZERO_S(sizeof(mask), mask);
 	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
-		CPU_SET_S(cpu, size, mask);
-	if (sched_setaffinity(0, size, mask))
-		err = -errno;
-	CPU_FREE(mask);
-	return err;
+		CPU_SET_S(cpu, sizeof(mask), mask);
+	return sched_setaffinity(0, sizeof(mask), mask) ? -errno : 0;
 }
 
 int cpus_run_on_one(unsigned cpu)
