@@ -228,7 +228,8 @@ static bool was_last(const struct origin *o, const struct record *r)
 static struct origin *again(struct origins *o, const struct record *r)
 {
 	uint32_t hash =
-		(r->origin ^ r->id ^ (uint32_t)r->stack << 12 ^ r->origin_cpu << 24) * 0x9e3779b9U;
+		(r->origin ^ r->id ^ (uint32_t)r->stack << 12 ^ (uint32_t)r->origin_cpu << 24) *
+		0x9e3779b9U;
 	uint8_t *near = &o->near[hash / (UINT32_MAX / ORIGINS_NEAR + 1)];
 
 	if (*near && was_last(&o->row[*near - 1], r))
