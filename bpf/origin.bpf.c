@@ -105,6 +105,10 @@ static __always_inline __s32 unwind(void *ctx)
 #define WAY_DOUBT (-1)  /* two stacks were seen for this key */
 #define STACK_MAX 65536 /* no kernel stack is larger */
 
+/* Threads that never leave the kernel: PF_KTHREAD, PF_IO_WORKER and PF_USER_WORKER (io_uring,
+ * vhost). The last two have the registers of a system call for ever, which tell no way. */
+#define PF_NO_CALLS (PF_KTHREAD | 0x10 | 0x4000)
+
 struct way {
 	/* The upper 48 bits; the lower 16 are the stack's id, or WAY_DOUBT. One store writes both.
 	 */
@@ -171,7 +175,7 @@ static __always_inline __s32 stack_by_way(void *ctx, __u64 key)
 static __always_inline bool is_own(enum context context, struct task_struct *wakes)
 {
 	return context == CONTEXT_THREAD && came_by_itself() &&
-	       !(bpf_get_current_task_btf()->flags & PF_KTHREAD) && !runs_softirqs(wakes);
+	       !(bpf_get_current_task_btf()->flags & PF_NO_CALLS) && !runs_softirqs(wakes);
 }
 
 /* request: tells those of one thread apart. */
@@ -196,12 +200,10 @@ static __always_inline struct origin_note *begin_note(const struct origin_key *k
 		return NULL;
 	if (!is_of(n, key) && (is_of(m, key) || (n->what && (!m->what || n->versions & 2))))
 		n = m;
-	__sync_fetch_and_add(&n->writers, 1);
-	if (*(volatile __u32 *)&n->writers != 1) {
-		__sync_fetch_and_add(&n->writers, -1);
+	if (!enter(&n->inside))
 		return NULL;
-	}
 	store_release(&n->versions, n->versions + 1);
+	barrier(); /* nothing of the note is written before */
 	return n;
 }
 
@@ -210,7 +212,7 @@ static __always_inline void end_note(struct origin_note *n, const struct origin_
 	n->on = key->on;
 	n->what = key->what;
 	store_release(&n->versions, n->versions + 1);
-	__sync_fetch_and_add(&n->writers, -1);
+	leave(&n->inside);
 }
 
 /* wakes: the woken thread; NULL: the request is no wake-up. */

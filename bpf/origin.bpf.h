@@ -14,7 +14,7 @@
 struct origin_note {
 	__u64 what;     /* key: address of the csd or the work, or the tid; 0: no note */
 	__u32 on;       /* key: the target CPU where it takes one, else 0 */
-	__u32 writers;  /* programs that write here now: one writes, and a second gives up */
+	__u32 inside;   /* not 0 while a program writes here: a second gives up; see enter() */
 	__u32 versions; /* odd while it is written */
 	__u32 tid;
 	__u64 callsite;

@@ -18,11 +18,38 @@
 		*(volatile typeof(*(at)) *)(at) = (value);                                         \
 	} while (0)
 #define order_loads(c) barrier()
+/* True for one of several programs at a time, which must then leave(); the others do not wait. What
+ * the last one did comes before what this one does. Not by an exchange, which kernels before 5.12
+ * do not have. */
+static __always_inline bool enter(__u32 *inside)
+{
+	__sync_fetch_and_add(inside, 1);
+	if (*(volatile __u32 *)inside == 1)
+		return true;
+	__sync_fetch_and_add(inside, -1);
+	return false;
+}
+
+static __always_inline void leave(__u32 *inside)
+{
+	__sync_fetch_and_add(inside, -1);
+}
 #else
 /* An exchange that returns the old value is a full barrier (Documentation/atomic_t.txt); arm64
  * accepts it in programs since 5.18. */
 #define store_release(at, value) ((void)__sync_lock_test_and_set(at, value))
 #define order_loads(c)           ((void)__sync_lock_test_and_set(&(c)->own.fence, 0))
+
+/* An addition whose result nobody uses, and a load and a branch behind it, order no later load. */
+static __always_inline bool enter(__u32 *inside)
+{
+	return !__sync_lock_test_and_set(inside, 1);
+}
+
+static __always_inline void leave(__u32 *inside)
+{
+	store_release(inside, 0);
+}
 #endif
 
 /* The next half of a level's ring; the caller has made sure of room, see reserve(). */
