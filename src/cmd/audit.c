@@ -73,12 +73,17 @@ const struct opt_command audit_usage = {
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},
 };
 
-static int choose(const struct options *o, struct view *v)
+/* path: of the recording; NULL: this machine. */
+static int choose(const struct options *o, struct view *v, const char *path)
 {
 	struct cpus online, absent = o->cpus;
 	char list[256], all[256];
 
 	audit_online(&v->facts, &online);
+	if (cpus_empty(&online) && path)
+		return complain("%s does not say which CPUs were online: this needs a recording "
+				"that has /sys/devices/system/cpu/online",
+				path);
 	if (cpus_empty(&online))
 		return complain("cannot read from /sys/devices/system/cpu/online which CPUs are "
 				"online: is /sys mounted?");
@@ -165,16 +170,16 @@ static int read_facts(struct options *o, const char *path, struct view *v, struc
 	return 0;
 }
 
-static int conclude(struct options *o, struct view *v, bool recorded)
+static int conclude(struct options *o, struct view *v, const char *path)
 {
 	struct audit_options ao = {0};
 	struct cpus measured = v->run.cpus;
 
-	if (choose(o, v))
+	if (choose(o, v, path))
 		return EXIT_ERROR;
 	ao.targets = v->run.cpus;
 	ao.realtime = v->run.real_time;
-	if (recorded && !memcmp(&measured, &v->run.cpus, sizeof(measured))) {
+	if (path && !memcmp(&measured, &v->run.cpus, sizeof(measured))) {
 		output_explain(v);
 	} else if (audit(&v->facts, &ao, &v->findings)) {
 		complain("out of memory");
@@ -223,7 +228,7 @@ int cmd_audit(int argc, char **argv)
 	    (operands ? read_facts(&o, argv[1], v, &r) : take_facts(&o, v)))
 		code = EXIT_ERROR;
 	else
-		code = conclude(&o, v, operands);
+		code = conclude(&o, v, operands ? argv[1] : NULL);
 	code = output_close(&o.output, code);
 	if (r)
 		recording_close(r);

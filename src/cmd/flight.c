@@ -79,11 +79,11 @@ static void plain(const char *text, char *buf, size_t len)
 static void name_file(struct flight *f, const struct trigger_hit *hit)
 {
 	char at[40], who[SOURCE_NAME + 16], lane[24] = "";
+	const char *slash = f->directory && f->path[strlen(f->path) - 1] != '/' ? "/" : "";
 
-	if (!f->directory) {
-		snprintf(f->file, sizeof(f->file), "%s", f->path);
+	snprintf(f->file, sizeof(f->file), "%s", f->path);
+	if (!f->directory)
 		return;
-	}
 	name_time(hit->start_ns, at, sizeof(at));
 	plain(hit->who[0] ? hit->who : hit->trigger->text, who, sizeof(who));
 	if (hit->spot.cpu != SPOT_UNKNOWN)
@@ -93,8 +93,8 @@ static void name_file(struct flight *f, const struct trigger_hit *hit)
 
 		if (i > 1)
 			snprintf(more, sizeof(more), "-%d", i);
-		snprintf(f->file, sizeof(f->file), "%.*s/%s%s-%s%s.rec",
-			 (int)(sizeof(f->file) - FILE_NAME), f->path, at, lane, who, more);
+		snprintf(f->file, sizeof(f->file), "%.*s%s%s%s-%s%s.rec",
+			 (int)(sizeof(f->file) - FILE_NAME), f->path, slash, at, lane, who, more);
 		if (access(f->file, F_OK))
 			return;
 	}

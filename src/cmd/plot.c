@@ -80,7 +80,7 @@ static const struct opt plot_opts[] = {
 };
 
 static const struct opt_example plot_examples[] = {
-	{"culprit plot before.rec after.rec", "a table of their percentiles"},
+	{"culprit plot before.rec after.rec", "their percentiles, and their histograms as bars"},
 	{"culprit plot before.rec after.rec -o both.svg", "their histograms in one picture"},
 	{"culprit plot before.rec after.rec --percentiles -o tail.html",
 	 "their tails: what 99 % or 99.99 % of the values do not exceed"},
@@ -93,9 +93,9 @@ const struct opt_command plot_usage = {
 	.operands = "FILE...",
 	.summary = "draw the histograms of several recordings in one picture",
 	.about = "Draws the histograms or percentiles of recordings, of a series that sleep, "
-		 "pingpong and "
-		 "the like measured, or of hiccups, and prints a table of their figures. Without "
-		 "-o it only prints the table. - is standard input.",
+		 "pingpong and the like measured, or of hiccups, and prints a table of their "
+		 "figures and their histograms as bars. Without -o it only prints these. - is "
+		 "standard input.",
 	.opts = plot_opts,
 	.examples = plot_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR,

@@ -52,12 +52,13 @@
 #include "model/ratio.h"
 #include "model/view.h"
 
-#define DIFF_FILES      8  /* sides */
-#define DIFF_RECORDINGS 64 /* of all sides */
-#define DIFF_BETWEEN    3.0
-#define DIFF_THOUSAND   1000
-#define DIFF_BINS       48
-#define DIFF_NAME       (SOURCE_NAME + 8)
+#define DIFF_FILES        8  /* sides */
+#define DIFF_RECORDINGS   64 /* of all sides */
+#define DIFF_UNLIKE_SHOWN 8  /* of what the recordings of a side differ in */
+#define DIFF_BETWEEN      3.0
+#define DIFF_THOUSAND     1000
+#define DIFF_BINS         48
+#define DIFF_NAME         (SOURCE_NAME + 8)
 
 enum diff_verdict { DIFF_SAME, DIFF_UNCLEAR, DIFF_GONE, DIFF_NEW, DIFF_BETTER, DIFF_WORSE };
 
@@ -105,6 +106,8 @@ struct diff {
 	bool in_turn[DIFF_FILES];            /* recorded in turn with those of the first side */
 	/* Owned: what its recordings differ in, "kernel, threshold"; NULL: nothing. */
 	char *unlike[DIFF_FILES];
+	uint32_t unlikes[DIFF_FILES]; /* how many these are; what is named to people are the... */
+	size_t unlike_shown[DIFF_FILES]; /* ...first DIFF_UNLIKE_SHOWN, so many bytes */
 	double between;             /* where not in turn, two windows may differ by this factor */
 	double seconds[DIFF_FILES]; /* observed, all CPUs together */
 	/* Of the hiccups' time. */

@@ -296,6 +296,8 @@ static int note_unlike(struct diff *d, uint32_t k)
 				err = -ENOMEM;
 			else
 				free(d->unlike[k]), d->unlike[k] = longer;
+			if (!err && d->unlikes[k]++ < DIFF_UNLIKE_SHOWN)
+				d->unlike_shown[k] = strlen(longer);
 		}
 		diff_free(&two);
 	}

@@ -71,11 +71,11 @@ char *report_thread_notes(const struct view *v, const struct cpu *c);
 /* Why records of a CPU are lost. */
 #define REPORT_LATE "culprit could not keep up; give it more CPUs (-H) or measure fewer"
 
-/* Behind how many, of ends without a begin and threads that left unseen (cpu.unpaired). */
+/* Behind how many times, of ends without a begin and threads that left unseen (cpu.unpaired). */
 #define REPORT_UNPAIRED                                                                            \
-	"times the begin or the end of something was not traced: what has no begin is in no row, " \
-	"and the time of a thread that left unseen stands in the row of the thread that was seen " \
-	"to leave next"
+	"the begin or the end of something was not traced: what has no begin is in no row, and "   \
+	"the time of a thread that left unseen stands in the row of the thread that was seen to "  \
+	"leave next"
 
 /* For merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
 const char *report_merged(const struct sources *t, char *buf, size_t len);

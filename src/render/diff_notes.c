@@ -62,11 +62,16 @@ void diff_unlike(const struct page *p)
 	char names[TEXT_LEN], text[2 * TEXT_LEN];
 
 	for (uint32_t k = 0; k < p->d->n; k++) {
+		char more[64] = "";
+
 		if (!p->d->unlike[k])
 			continue;
-		escape_text(p->d->unlike[k], SIZE_MAX, names, sizeof(names));
-		snprintf(text, sizeof(text), "the recordings of %s are not alike in: %s",
-			 diff_letter(k), names);
+		escape_text(p->d->unlike[k], p->d->unlike_shown[k], names, sizeof(names));
+		if (p->d->unlikes[k] > DIFF_UNLIKE_SHOWN)
+			snprintf(more, sizeof(more), ", and in %u more (all in -f json)",
+				 p->d->unlikes[k] - DIFF_UNLIKE_SHOWN);
+		snprintf(text, sizeof(text), "the recordings of %s are not alike in: %s%s",
+			 diff_letter(k), names, more);
 		fputc('\n', p->out);
 		write_sentence(p, text);
 	}

@@ -289,7 +289,13 @@ static void write_environment(const struct html *h)
 	fact(out, "CPU", host->cpu_model);
 	fact(out, "hypervisor", host->hypervisor);
 	fact(out, "clock source", host->clocksource);
-	fact(out, "command line", host->cmdline);
+	if (r->redacted && !host->cmdline[0]) {
+		begin_row(out, "command line");
+		fputs("left out", out);
+		end_row(out);
+	} else {
+		fact(out, "command line", host->cmdline);
+	}
 	cpus_fact(out, "isolated CPUs", &host->isolated);
 	cpus_fact(out, "nohz_full CPUs", &host->nohz_full);
 	cpus_fact(out, "measured CPUs", &r->cpus);

@@ -24,10 +24,11 @@
  *                        the watched thread that lost the time, and whether it is the kernel's;
  *                        empty without a watch, and the last two also where they are not known
  *   what                 gap: the CPU was away from the spin loop; thread: a watched thread lost
- * the time; outlier: an operation of a workload took longer than threshold_ns. The others of its
- * series have no line: -f json has all values series               of an outlier: latency, transit,
- * futex...; empty: not known piece_count pieces   all pieces, in order of appearance: in csv one
- * cell with the array of jsonl, [{"kind","id","name","function","kernel_thread","cause","net_ns",
+ *                        the time; outlier: an operation of a workload took longer than
+ *                        threshold_ns. The others of its series have no line: -f json has all
+ *   series               of an outlier: latency, transit, futex...; empty: not known
+ *   piece_count pieces   all pieces, in order of appearance: in csv one cell with the array of
+ *                        jsonl, [{"kind","id","name","function","kernel_thread","cause","net_ns",
  *                        "origin":{"cpu","pid","comm","function"}}]
  *
  * Unknown values are null in jsonl and empty in csv, where an empty name is "". csv is UTF-8,

@@ -96,7 +96,13 @@ static int write_environment(const struct view *v, FILE *out)
 	fact(t, "CPU", h->cpu_model);
 	fact(t, "hypervisor", h->hypervisor);
 	fact(t, "clock source", h->clocksource);
-	fact(t, "command line", h->cmdline);
+	if (v->run.redacted && !h->cmdline[0]) {
+		table_cell(t, NULL, "command line");
+		table_cell(t, NULL, "left out");
+		table_end_row(t);
+	} else {
+		fact(t, "command line", h->cmdline);
+	}
 	fact(t, "isolated CPUs", cpus_format(&h->isolated, cpus, sizeof(cpus)));
 	fact(t, "nohz_full CPUs", cpus_format(&h->nohz_full, cpus, sizeof(cpus)));
 	fact(t, "measured CPUs", cpus_format(&v->run.cpus, cpus, sizeof(cpus)));

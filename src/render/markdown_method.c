@@ -65,7 +65,9 @@ static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 		table_end_row(t);
 		return;
 	}
-	if (view_tick(v) > 0)
+	if (!c->loop_count)
+		table_cell(t, NULL, v->run.windows ? "" : "?"); /* a workload has none */
+	else if (view_tick(v) > 0)
 		table_cellf(t, NULL, "%.1f ns, in ticks of %.1f ns", c->loop_mean_ns, view_tick(v));
 	else
 		table_cellf(t, NULL, "%.1f ns", c->loop_mean_ns);
@@ -127,7 +129,8 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 	if (v->run.watch) /* see its own chapter */
 		return;
 	if (r->unpaired)
-		fprintf(out, "* cpu %u: %" PRIu64 " " REPORT_UNPAIRED "\n", cpu, r->unpaired);
+		fprintf(out, "* cpu %u: %" PRIu64 " time%s " REPORT_UNPAIRED "\n", cpu, r->unpaired,
+			r->unpaired == 1 ? "" : "s");
 	for (uint32_t k = 0; k < r->nclosure; k++) {
 		const struct closure_row *c = &r->closure[k];
 

@@ -9,9 +9,11 @@ const struct format formats[] = {
 	{{"html", "one file with pictures, for any browser"}, .write = render_html, .spans = true},
 	{{"folded", "stacks of who asked, weighted by ns, for flame graphs"},
 	 .write = render_folded},
-	{{"hgrm", "percentiles of the hiccups, as HdrHistogram's tools print them"},
+	{{"hgrm", "percentiles of the hiccups, or of what a workload measured, as HdrHistogram's "
+		  "tools print them"},
 	 .write = render_hgrm},
-	{{"hlog", "the hiccups of each CPU as an HdrHistogram log"}, .write = render_hlog},
+	{{"hlog", "hiccups of each CPU, and what a workload measured, as an HdrHistogram log"},
+	 .write = render_hlog},
 	{{"openmetrics", "metrics by OpenMetrics 1.0, for whoever scrapes"},
 	 .write = render_openmetrics},
 	{{"prometheus", "the same for node_exporter's textfile collector"},

@@ -139,7 +139,7 @@ void text_unpaired(const struct page *p, uint64_t times)
 	char a[32];
 
 	flow_start(&f, p->out, p->width, "  ", " ", "    ");
-	flow_add(&f, "%s", format_count(times, a, sizeof(a)));
+	flow_add(&f, "%s time%s", format_count(times, a, sizeof(a)), times == 1 ? "" : "s");
 	flow_words(&f, REPORT_UNPAIRED);
 	flow_end(&f);
 }

@@ -129,6 +129,7 @@ static uint32_t fill_columns(struct table *t, const struct cpu *c, uint32_t firs
 }
 
 #define COLUMNS 4
+#define ROOMY   96 /* a narrower page has one blank between the columns of a wide table */
 
 void text_series(const struct page *p, const struct cpu *c)
 {
@@ -137,7 +138,8 @@ void text_series(const struct page *p, const struct cpu *c)
 	if (!series_first(c->series, c->nseries))
 		return;
 	do {
-		struct table *t = table_new(p->width, 2);
+		struct table *t =
+			table_new(p->width, p->series == SERIES_WIDE && p->width < ROOMY ? 1 : 2);
 
 		if (!t)
 			return;

@@ -379,17 +379,21 @@ static void test_gate(void **state)
 	forget(1);
 }
 
-/* Differences between the recordings of a side are reported. */
+/* Differences between the recordings of a side are reported; of many, people read the first. */
 static void test_unlike(void **state)
 {
 	(void)state;
 	for (unsigned k = 0; k < 4; k++)
 		run_init(&view[k], one_cpu, 1, 2);
 	strcpy(view[2].host.kernel, "6.12.99");
+	strcpy(view[3].host.cmdline, "a b c d e f g h i");
 	view[3].cpu[0].threshold_ns = 900;
 	compare(2, true, DIFF_BETWEEN);
 	assert_string_equal(d.unlike[0], "kernel");
-	assert_string_equal(d.unlike[1], "threshold");
+	assert_int_equal(d.unlikes[0], 1);
+	assert_int_equal(d.unlike_shown[0], strlen("kernel"));
+	assert_int_equal(d.unlikes[1], 10);
+	assert_string_equal(d.unlike[1] + d.unlike_shown[1], ", cmdline i, threshold");
 	forget(2);
 }
 
