@@ -3,17 +3,19 @@
 
 #include <string.h>
 
-static bool can_be_stopped(const struct view *v, uint32_t index)
+/* How many stops there is a sign of. An SMI stops one run; how often a host stopped, or what
+ * stopped several CPUs, nobody has counted. */
+static uint64_t most_stops(const struct view *v, uint32_t index)
 {
 	const struct sources *t = &v->cpu[index].sources;
 
-	if (v->host.hypervisor[0] || (v->cpu[index].smi_known && v->cpu[index].smi_count))
-		return true;
+	if (v->host.hypervisor[0])
+		return UINT64_MAX;
 	for (uint32_t i = 0; i < t->count; i++)
 		if (t->row[i]->kind == SOURCE_OUTSIDE && t->row[i]->net.count &&
 		    t->row[i]->word == WORD_SIMULTANEOUS)
-			return true;
-	return false;
+			return UINT64_MAX;
+	return v->cpu[index].smi_known ? v->cpu[index].smi_count : 0;
 }
 
 /* The fewer runs there were, the longer one must be. Each row: from so many runs on; the percentile
@@ -72,15 +74,18 @@ static void find(struct source *s)
 void stops_find(const struct view *v, uint32_t index)
 {
 	const struct sources *t = &v->cpu[index].sources;
-	bool can = can_be_stopped(v, index);
+	uint64_t most = most_stops(v, index), all = 0;
 
 	for (uint32_t i = 0; i < t->count; i++) {
 		struct source *s = t->row[i];
 
 		memset(&s->stopped, 0, sizeof(s->stopped));
-		if (can && kind_of(s->kind)->handler && s->net.count)
+		if (most && kind_of(s->kind)->handler && s->net.count)
 			find(s);
+		all += s->stopped.count;
 	}
+	for (uint32_t i = 0; i < t->count && all > most; i++)
+		memset(&t->row[i]->stopped, 0, sizeof(t->row[i]->stopped));
 }
 
 uint64_t stops_usual_sum(const struct source *s)

@@ -9,7 +9,8 @@
  * what 99 of 100 take, and more than STOPS_LEAST_NS; of at least STOPS_SOME, those of more than 64
  * times the median and STOPS_SOME_NS, which is beyond any batch that the kernel works off in a
  * softirq before it looks at the time; of fewer, those of more than STOPS_FEW_NS, as no handler
- * takes so long by itself. It stays likely, not certain. */
+ * takes so long by itself. Where SMIs are the only sign and there were fewer than such runs, some
+ * took long by themselves, nobody knows which, and none counts. It stays likely, not certain. */
 #ifndef CULPRIT_STOPS_H
 #define CULPRIT_STOPS_H
 

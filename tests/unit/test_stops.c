@@ -112,9 +112,16 @@ static void test_what_speaks_for_a_stop(void **state)
 	v.cpu[0].smi_known = true;
 	stops_find(&v, 0);
 	assert_int_equal(s->stopped.count, 0); /* no SMI came */
+	v.cpu[0].smi_count = 1;
+	stops_find(&v, 0);
+	assert_int_equal(s->stopped.count, 0); /* which of the two it was, nobody knows */
 	v.cpu[0].smi_count = 2;
 	stops_find(&v, 0);
 	assert_int_equal(s->stopped.count, 2);
+	add(SOURCE_IRQ, "eth1", 1000, 3000);
+	add(SOURCE_IRQ, "eth1", 1, 900000); /* and of three */
+	stops_find(&v, 0);
+	assert_int_equal(s->stopped.count, 0);
 	v.cpu[0].smi_count = 0;
 	add(SOURCE_OUTSIDE, "hardware or hypervisor", 2, 900000);
 	stops_find(&v, 0);
