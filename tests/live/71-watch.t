@@ -238,11 +238,19 @@ with program("calls") as p:
     is_(rows(report, kind="syscall"), [], "none without it")
 
 # ---- its own windows ----
+def stolen_ns():
+    """For how long the host had the target CPU, by the kernel's counter in ticks of 10 ms."""
+    row = re.search(rf"^cpu{cpu} (.*)$", lib.read("/proc/stat"), re.M)[1].split()
+    return int(row[7]) * 10**9 // os.sysconf("SC_CLK_TCK")
+
+
+stolen = -stolen_ns()
 with program("late") as p:
     out, log = watch("-p", p.pid, form="jsonl", meanwhile=poke("fifo", "-n", "30", "-l", "3ms",
                                                                "-g", "20ms-40ms"))
     windows = [json.loads(line) for line in out.splitlines()]
     printed = [tuple(map(int, line.split())) for line in p.end().splitlines()]
+stolen += stolen_ns()
 own = {(start, end - start) for start, end in printed}
 first = next(i for i, w in enumerate(windows) if (w["start_ns"], w["duration_ns"]) in own)
 mine, foreign = [], []
@@ -263,8 +271,11 @@ by_poke = [w for w in late if any(x["kind"] == "thread" and x["id"] == tid for x
 ok(len(by_poke) >= 5 and len(by_poke) >= 0.9 * len(late),
    "poke is named in those that it made late", len(by_poke), len(late), len(log))
 unexplained = [w for w in by_poke if w["outside_ns"] > w["duration_ns"] / 2]
-ok(len(unexplained) <= len(by_poke) / 10, "and hardly anything of these is unexplained",
-   len(unexplained), unexplained[:3])
+name, outside = "and hardly anything of these is unexplained", total(unexplained, "outside_ns")
+if len(unexplained) > len(by_poke) / 10 and stolen >= outside / 2:
+    lib.not_judged(name, f"the host had the CPU for {stolen / 1e6:.0f} ms")
+else:
+    ok(len(unexplained) <= len(by_poke) / 10, name, len(unexplained), stolen, unexplained[:3])
 is_([f for f in os.listdir("/dev/shm") if f == f"culprit-{p.pid}"], [],
     "nothing of it stays in /dev/shm")
 
