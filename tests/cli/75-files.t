@@ -82,6 +82,15 @@ r = culprit(*WAYS["-o"], os.path.join(shared, "way", "x"))
 ok(r.rc == 1 and "a symbolic link in a directory" in r.err and os.listdir(private) == [],
    "a link on the way there is refused", r)
 
+path = os.path.join(shared, "device")
+os.symlink("/dev/null", path)
+r = culprit("record", *RUN[1:], path)
+forced = culprit("record", *RUN[1:], "--force", path)
+ok(r.rc == 1 and "exists already" in r.err and forced.rc == 0
+   and stat.S_ISREG(os.lstat(path).st_mode), "record: a link to a device is not followed", r,
+   forced)
+os.unlink(path)
+
 # ---- a file that grows from run to run ----
 cpus = sorted(os.sched_getaffinity(0))
 journal = ("queue", "-n", "200", "-w", "100", "-l", "8", "--no-trace", "-q", "--producer",
