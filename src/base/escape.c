@@ -46,6 +46,8 @@ static bool is_printable(uint32_t code)
 		return false;
 	if (code == 0x61c || code == 0x200e || code == 0x200f)
 		return false;
+	if (code == 0xfffe || code == 0xffff) /* XML cannot hold them */
+		return false;
 	return !(code >= 0x2028 && code <= 0x202e) && !(code >= 0x2066 && code <= 0x2069);
 }
 

@@ -8,11 +8,11 @@
 
 /* Copies `len` bytes of name (stops at the first NUL; len SIZE_MAX: a C string) as printable UTF-8
  * into buf. Control characters (C0, DEL, C1 also when well-formed UTF-8: U+009B is CSI), invalid
- * UTF-8, the bidirectional controls (U+061C, U+200E-200F, U+202A-202E, U+2066-2069) and the line
- * separators U+2028/2029 become \xNN byte by byte, in lower case. A backslash becomes two, so that
- * two names never look the same. Where the text does not fit (buflen >= 8) it is cut at a whole
- * character or escape, and "..." added. Returns buf. Escape once: say() and the JSON writer do it
- * themselves. */
+ * UTF-8, the bidirectional controls (U+061C, U+200E-200F, U+202A-202E, U+2066-2069), the line
+ * separators U+2028/2029, and U+FFFE/FFFF, which no XML holds, become \xNN byte by byte, in lower
+ * case. A backslash becomes two, so that two names never look the same. Where the text does not fit
+ * (buflen >= 8) it is cut at a whole character or escape, and "..." added. Returns buf. Escape
+ * once: say() and the JSON writer do it themselves. */
 char *escape_text(const char *name, size_t len, char *buf, size_t buflen);
 
 /* Holds any one escaped character and its NUL: three bytes as \xNN, or four of UTF-8. */

@@ -28,10 +28,15 @@ int cases_open(struct cases *c)
 	c->list = open_memstream(&c->text, &c->len);
 	if (!c->list)
 		return complain("out of memory");
-	if (open_one(&c->junit_file, c->junit) || open_one(&c->tap_file, c->tap))
-		return -1;
-	c->open = true;
-	return 0;
+	c->open = !open_one(&c->junit_file, c->junit);
+	if (c->open && !open_one(&c->tap_file, c->tap))
+		return 0;
+	if (c->open && c->junit)
+		newfile_close(&c->junit_file, false);
+	c->open = false;
+	fclose(c->list);
+	free(c->text);
+	return -1;
 }
 
 void cases_add(struct cases *c, const char *host, const char *lane, const char *what,

@@ -82,7 +82,7 @@ static void put_or_say(struct textfile *t, const char *text, size_t len)
 	int err = put_file(t, text, len);
 
 	if (err && !t->error)
-		say("writing %s: %s; the run goes on and tries again with each --interval", t->path,
+		say("writing %s: %s; the run goes on, and tries again at the next time", t->path,
 		    newfile_error(err));
 	t->error = err;
 }
