@@ -2,7 +2,7 @@
 /* Reads any bytes as a recording, and feeds the result to a report, the audit, or a comparison with
  * itself: nothing crashes, the sums hold. Mutations work on the contents of chunks: they are
  * unpacked before, and get their lengths and checksums after. Bytes 12 and 13 of the file, which
- * mean nothing else, choose the part to read. */
+ * mean nothing else, choose the part to read, and whether names are taken out. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -226,11 +226,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size >= FILE_HEAD && data[12] & 4)
 		part.to_ns = part.from_ns + 300000000ULL;
 	part.spans = size >= FILE_HEAD && data[12] & 8;
+	if (size >= FILE_HEAD && data[12] & 16)
+		part.redact = redact_new(data[13]);
 	memset(&view, 0, sizeof(view));
 	r = recording_open(path, &part, &view);
 	if (r)
 		read_all(r, &view, size);
 	view_free(&view);
 	recording_close(r);
+	redact_free(part.redact);
 	return 0;
 }
