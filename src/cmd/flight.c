@@ -14,6 +14,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/actions.h"
+#include "cmd/flight_file.h"
 #include "cmd/limits.h"
 #include "recording/blackbox.h"
 
@@ -22,8 +23,7 @@
 #define RATE_MAX  100
 #define AFTER_NS  NSEC_PER_SEC
 #define WRITE_NS  (30 * NSEC_PER_SEC) /* wait for the disk at the end */
-#define FILE_NAME 160
-#define MARGIN_NS NSEC_PER_SEC /* for a trigger to be noticed, and the disk */
+#define MARGIN_NS NSEC_PER_SEC        /* for a trigger to be noticed, and the disk */
 
 struct flight {
 	const struct flight_options *o;
@@ -44,61 +44,8 @@ struct flight {
 	char writes[PATH_MAX];
 	uint64_t kept_at[RATE_MAX]; /* CLOCK_MONOTONIC, of the newest files */
 	uint64_t began;             /* number of files */
-	uint64_t kept, joined, too_many, too_often, failed; /* triggers: what became of them */
+	uint64_t kept, joined, too_late, too_many, too_often, failed; /* triggers: what became */
 };
-
-/* Of the wall clock's time `ns` in CLOCK_MONOTONIC: "20260102T030405.123Z". */
-static void name_time(uint64_t ns, char *buf, size_t len)
-{
-	uint64_t wall = clock_ns(CLOCK_REALTIME) - (now_ns() - ns);
-	time_t seconds = wall / NSEC_PER_SEC;
-	struct tm tm;
-	size_t n;
-
-	gmtime_r(&seconds, &tm);
-	n = strftime(buf, len, "%Y%m%dT%H%M%S", &tm);
-	snprintf(buf + n, len - n, ".%03uZ", (unsigned)(wall / NSEC_PER_MSEC % 1000));
-}
-
-/* What came from the machine may be anything: what is no plain character of a file's name becomes
- * "_". */
-static void plain(const char *text, char *buf, size_t len)
-{
-	size_t n = 0;
-
-	for (; *text && n + 1 < len; text++) {
-		bool good = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
-			    (*text >= '0' && *text <= '9') || *text == '-' || *text == '.';
-
-		buf[n++] = good ? *text : '_';
-	}
-	buf[n] = 0;
-}
-
-/* DIR/20260102T030405.123Z-cpu3-softirq_NET_RX.rec */
-static void name_file(struct flight *f, const struct trigger_hit *hit)
-{
-	char at[40], who[SOURCE_NAME + 16], lane[24] = "";
-	const char *slash = f->directory && f->path[strlen(f->path) - 1] != '/' ? "/" : "";
-
-	snprintf(f->file, sizeof(f->file), "%s", f->path);
-	if (!f->directory)
-		return;
-	name_time(hit->start_ns, at, sizeof(at));
-	plain(hit->who[0] ? hit->who : hit->trigger->text, who, sizeof(who));
-	if (hit->spot.cpu != SPOT_UNKNOWN)
-		snprintf(lane, sizeof(lane), "-cpu%u", hit->spot.cpu);
-	for (int i = 1; i < 100; i++) {
-		char more[16] = "";
-
-		if (i > 1)
-			snprintf(more, sizeof(more), "-%d", i);
-		snprintf(f->file, sizeof(f->file), "%.*s%s%s%s-%s%s.rec",
-			 (int)(sizeof(f->file) - FILE_NAME), f->path, slash, at, lane, who, more);
-		if (access(f->file, F_OK))
-			return;
-	}
-}
 
 static bool too_often(const struct flight *f, uint64_t now)
 {
@@ -124,6 +71,11 @@ static void keep(struct flight *f, const struct trigger_hit *hit, uint64_t now)
 		f->joined++;
 		return;
 	}
+	/* with a recording for each that comes while the last one is written it would never end */
+	if (f->stop && hit->trigger->event != TRIGGER_END) {
+		f->too_late++;
+		return;
+	}
 	if (f->began >= keep_most(f) || too_often(f, now)) {
 		if (f->began >= keep_most(f))
 			f->too_many++;
@@ -136,7 +88,10 @@ static void keep(struct flight *f, const struct trigger_hit *hit, uint64_t now)
 	f->due_ns = hit->start_ns + hit->duration_ns + f->o->after_ns;
 	f->kept_at[f->began++ % RATE_MAX] = now;
 	snprintf(f->label, sizeof(f->label), "%.*s", (int)sizeof(f->label) - 1, hit->trigger->text);
-	name_file(f, hit);
+	if (f->directory)
+		flight_file(f->path, hit, f->o->redact, f->file);
+	else
+		snprintf(f->file, sizeof(f->file), "%s", f->path);
 }
 
 static void pull(struct flight *f, const struct trigger_hit *hit)
@@ -212,7 +167,7 @@ static int look_at_path(struct flight *f)
 				f->path);
 	if (f->directory && access(f->path, W_OK))
 		return complain("cannot write into %s: %s", f->path, strerror(errno));
-	if (f->directory && len > PATH_MAX - FILE_NAME)
+	if (f->directory && len > PATH_MAX - FLIGHT_FILE)
 		return complain("%.60s...: the name is too long", f->path);
 	return 0;
 }
@@ -229,7 +184,7 @@ static void add_triggers(struct flight *f)
 		given |= t->row[i].event == TRIGGER_SIGUSR1;
 	if (!t->count)
 		trigger_parse("end", TRIGGER_BIT(END), &t->row[t->count++], why, sizeof(why));
-	if (t->count < TRIGGERS_MAX && !given)
+	if (!given)
 		trigger_parse("SIGUSR1", TRIGGER_BIT(SIGUSR1), &t->row[t->count++], why,
 			      sizeof(why));
 }
@@ -335,11 +290,12 @@ static void say_counts(const struct flight *f)
 		const char *text;
 	} row[] = {
 		{f->joined, "fell into the time of another"},
+		{f->too_late, "came after the one that stopped the run"},
 		{f->too_many, "came when there were as many as --keep allows"},
 		{f->too_often, "came sooner than --rate allows"},
 		{f->failed, "could not be written"},
 	};
-	char text[300] = "", count[32];
+	char text[400] = "", count[32];
 	uint64_t lost = 0;
 	size_t at = 0;
 
@@ -361,6 +317,17 @@ static void say_counts(const struct flight *f)
 			    f->when.row[i].pulled == 1 ? "" : "s");
 }
 
+static void say_nothing_kept(const struct flight *f)
+{
+	uint64_t pulled = 0;
+
+	for (uint32_t i = 0; i < f->when.count; i++)
+		pulled += f->when.row[i].pulled;
+	if (!f->kept && (!pulled || actions_keep(f->actions)))
+		actions_tell(f->actions, "nothing was kept: %s",
+			     pulled ? "no recording could be written" : "no trigger was pulled");
+}
+
 int flight_end(struct flight *f)
 {
 	uint64_t now = f->view->run.started_ns + f->view->run.duration_ns;
@@ -374,9 +341,7 @@ int flight_end(struct flight *f)
 	await_file(f);
 	actions_end(f->actions);
 	say_counts(f);
-	if (!f->kept)
-		actions_tell(f->actions, "nothing was kept: no trigger was pulled%s",
-			     f->failed ? ", or its recording failed" : "");
+	say_nothing_kept(f);
 	return f->failed || f->writing ? -1 : 0;
 }
 

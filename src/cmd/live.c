@@ -183,6 +183,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 	notify_tell(&l->notify, "READY=1");
 	confine(l);
 	measure(l, recorder);
+	notify_tell(&l->notify, "STOPPING=1"); /* what is left may wait for a disk */
 	l->engine->end(l->run);
 	host_isolated(&isolated);
 	view_isolation(l->view, &isolated);
@@ -193,7 +194,6 @@ static int run_window(struct live *l, struct recorder *recorder)
 		l->stats = recorder_stats(recorder);
 	}
 	bad |= l->flight && flight_end(l->flight); /* with all lanes */
-	notify_tell(&l->notify, "STOPPING=1");
 	code = l->end ? l->end(l->ctx) : live_report(l->output, l->view);
 	if (!code && l->flight && flight_stopped(l->flight))
 		code = EXIT_CROSSED;

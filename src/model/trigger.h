@@ -61,7 +61,7 @@ int trigger_parse(const char *text, unsigned can, struct trigger *t, char *why, 
 
 /* Several triggers at once; all zeros: none. */
 struct triggers {
-	struct trigger row[TRIGGERS_MAX];
+	struct trigger row[TRIGGERS_MAX + 1]; /* and the flight recorder's own */
 	uint32_t count;
 	bool wakes; /* each hiccup is a wake-up: a workload that sleeps */
 	/* Finds out a source's cause when a trigger needs it; NULL: source->cause is all. */

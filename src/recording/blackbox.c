@@ -12,7 +12,8 @@
 #define NAMES_BYTES  (1 << 20)   /* with more, names are collected anew */
 #define SLICES_KEPT  64          /* that the time is divided into */
 #define SLICE_MIN_NS (100 * NSEC_PER_MSEC)
-#define WAITING_MAX  1024 /* records of a lane that wait for their hiccup; older ones go */
+#define WAITING_MAX  1024      /* records of a lane that wait for their hiccup; older ones go */
+#define BEFORE_BYTES (1 << 20) /* with more, the others that wait are left out, as lost */
 
 /* ---- slices ---- */
 
@@ -205,7 +206,7 @@ static void put_before(struct blackbox *b, struct box_slice *s)
 		if (l->steal_known)
 			encoder_put(e, &(struct event){
 					       .type = EVENT_STEAL, .index = i, .ns = l->steal_ns});
-		for (uint32_t k = 0; k < l->nwaiting; k++)
+		for (uint32_t k = 0; k < l->nwaiting && encoder_len(e) < BEFORE_BYTES; k++)
 			put(b, e,
 			    &(struct event){
 				    .type = EVENT_RECORD, .index = i, .record = &l->waiting[k]});

@@ -228,7 +228,7 @@ os.mkdir(folder)
 command = (f"env | sort > {told}.new; cat /proc/self/status > {status}; mv {told}.new {told}; "
            "sleep 5")
 r = culprit("record", "-c", str(cpu), "-d", "40s", "-q", "--last", "300ms", "--after", "200ms",
-            "--when", "count>200/s", "--when", "hiccup>1h", "--rate", "1/1h", "--then", "keep",
+            "--when", "count>200/s", "--when", "hiccup>1h", "--then", "keep",
             "--then", f"exec:{command}", "--then", "stop", folder)
 files = kept(folder)
 ok(r.rc == 2 and len(files) == 1 and re.fullmatch(
@@ -247,7 +247,7 @@ ok("still runs" in r.err, "what hangs is left behind, and it is said", r)
 folder = at("signalled")
 os.mkdir(folder)
 with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", "--last", "5s", "--after", "100ms",
-                "--when", "hiccup>1h", "--when", "SIGUSR1", "--keep", "1", folder) as run:
+                "--when", "hiccup>1h", "--when", "SIGUSR1", "--rate", "1/1h", folder) as run:
     is_(kept(folder), [], "nothing is on the disk before a trigger")
     for _ in range(2):
         run.proc.send_signal(signal.SIGUSR1)
@@ -255,7 +255,7 @@ with lib.opened("record", "-c", str(cpu), "-d", "60s", "-q", "--last", "5s", "--
         while not kept(folder) and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.3)
-ok(run.result.rc == 0 and len(kept(folder)) == 1 and "as --keep allows" in run.result.err
+ok(run.result.rc == 0 and len(kept(folder)) == 1 and "sooner than --rate" in run.result.err
    and "SIGUSR1: 2 times" in run.result.err, "SIGUSR1 keeps; what is not kept is counted",
    run.result, kept(folder))
 is_a_part(kept(folder)[0], "SIGUSR1", 100_000_000)
@@ -294,6 +294,13 @@ for how in (), ("--private",):
     with open(rec, "rb") as f:
         held[how] = [set(SECRET.findall(p)) for _, p in forged.chunks(f.read())]
     ok(r.rc == 0, f"record {' '.join(how)}", r)
+folder = at("private")
+os.mkdir(folder)
+r = culprit("record", "-c", str(cpu), "-d", "500ms", "-q", "--last", "100ms", "--after", "10ms",
+            "--private", "--when", "hiccup>1us by Zq-comm", "--keep", "1", folder)
+ok(r.rc == 0 and [re.sub(".*cpu", "", f) for f in kept(folder)] == [f"{cpu}-thread.rec"],
+   "nor in the name of one that a trigger keeps, of which there are as many as --keep says", r,
+   kept(folder))
 planted.terminate()
 planted.wait()
 ok({b"Zq-comm", b"Zq-host"} <= set().union(*held[()]), "names are in a recording", held[()])

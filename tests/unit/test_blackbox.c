@@ -285,6 +285,40 @@ static void test_goes_on(void **state)
 	view_free(&scene.view);
 }
 
+/* What waits for a hiccup on many CPUs must not be more than a chunk takes. */
+static void test_many_lanes(void **state)
+{
+	enum { LANES = 128, WAITING = 1024, POLLS = 30000 };
+	struct blackbox_file f = {
+		.path = part_path, .force = true, .housekeeping = &anywhere, .from_ns = 2};
+	struct blackbox *box = blackbox_new(10000 * MS, 64 << 20, NULL);
+	enum blackbox_state now = BLACKBOX_WRITES;
+	struct timespec nap = {0, MS};
+	struct view v = {.run.started_ns = 1};
+	struct record r = {.level = LEVEL_IRQ};
+	unsigned number[LANES];
+
+	(void)state;
+	for (unsigned i = 0; i < LANES; i++)
+		number[i] = i;
+	assert_int_equal(view_cpus(&v, number, LANES), 0);
+	assert_int_equal(blackbox_prepare(box, &v), 0);
+	for (r.arg = 0; r.arg < LANES * WAITING; r.arg++, r.seq = r.arg / LANES) {
+		struct event e = {.type = EVENT_RECORD, .index = r.arg % LANES, .record = &r};
+
+		blackbox_tap(box)->event(blackbox_tap(box)->ctx, &e);
+	}
+	blackbox_slice(box, &v, 2);
+	assert_int_equal(blackbox_write(box, &f, &v, 3), 0);
+	for (int i = 0; i < POLLS && now == BLACKBOX_WRITES; i++) {
+		nanosleep(&nap, NULL);
+		now = poll_box(box, false);
+	}
+	assert_int_equal(now, BLACKBOX_WRITTEN);
+	blackbox_free(box);
+	view_free(&v);
+}
+
 static int setup(void **state)
 {
 	int a = mkstemp(whole_path), b = mkstemp(part_path);
@@ -422,9 +456,9 @@ static void test_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts), cmocka_unit_test(test_goes_on),
-		cmocka_unit_test(test_signal), cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_full)};
+		cmocka_unit_test(test_parts),      cmocka_unit_test(test_goes_on),
+		cmocka_unit_test(test_many_lanes), cmocka_unit_test(test_signal),
+		cmocka_unit_test(test_killed),     cmocka_unit_test(test_full)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
