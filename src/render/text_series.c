@@ -10,8 +10,10 @@
  *      3,540   113 ns   125 ns   129 ns   181 ns  57.6 us  7.68 ns      14  1.28 us  invalid
  *
  * wide adds p20 and p80, and has neither of these two; long has a column for each series, with all
- * figures of a latency's tail.
+ * figures of a latency's tail. On a narrow page wide has columns, too.
  */
+#include <string.h>
+
 #include "base/escape.h"
 #include "base/table.h"
 #include "base/units.h"
@@ -103,7 +105,8 @@ static void fill_rows(struct table *t, const struct cpu *c, const struct figure 
 }
 
 /* Writes series as columns, `some` from the first on; returns the first one after them. */
-static uint32_t fill_columns(struct table *t, const struct cpu *c, uint32_t first, uint32_t some)
+static uint32_t fill_columns(struct table *t, const struct cpu *c, const struct figure *figure,
+			     uint32_t first, uint32_t some)
 {
 	uint32_t n = 0, last = first;
 
@@ -118,7 +121,7 @@ static uint32_t fill_columns(struct table *t, const struct cpu *c, uint32_t firs
 		if (c->series[i].hist.count)
 			name_cell(t, &c->series[i]);
 	table_end_row(t);
-	for (const struct figure *f = all; f->heading; f++) {
+	for (const struct figure *f = figure; f->heading; f++) {
 		table_cell(t, NULL, f->heading);
 		for (uint32_t i = first; i < last; i++)
 			if (c->series[i].hist.count)
@@ -129,22 +132,42 @@ static uint32_t fill_columns(struct table *t, const struct cpu *c, uint32_t firs
 }
 
 #define COLUMNS 4
-#define ROOMY   96 /* a narrower page has one blank between the columns of a wide table */
+
+/* The most columns that a row of all wide figures takes: nine are times, of up to 7. */
+static size_t wide_row(const struct cpu *c)
+{
+	size_t count = strlen("count"), name = strlen("of each");
+	char text[32];
+
+	for (uint32_t i = 0; i < c->nseries; i++) {
+		const struct series *s = &c->series[i];
+		size_t len = strlen(format_count(s->hist.count, text, sizeof(text)));
+		size_t named = strnlen(s->name, SERIES_NAME);
+
+		if (!s->hist.count)
+			continue;
+		count = len > count ? len : count;
+		name = named > name ? named : name;
+	}
+	return 2 + count + 9 * (2 + 7) + 2 + name;
+}
 
 void text_series(const struct page *p, const struct cpu *c)
 {
+	const struct figure *down = p->series == SERIES_LONG                             ? all
+				    : p->series == SERIES_WIDE && p->width < wide_row(c) ? wide
+											 : NULL;
 	uint32_t next = 0;
 
 	if (!series_first(c->series, c->nseries))
 		return;
 	do {
-		struct table *t =
-			table_new(p->width, p->series == SERIES_WIDE && p->width < ROOMY ? 1 : 2);
+		struct table *t = table_new(p->width, 2);
 
 		if (!t)
 			return;
-		if (p->series == SERIES_LONG)
-			next = fill_columns(t, c, next, COLUMNS);
+		if (down)
+			next = fill_columns(t, c, down, next, COLUMNS);
 		else
 			fill_rows(t, c,
 				  p->series == SERIES_WIDE ? wide
@@ -153,5 +176,5 @@ void text_series(const struct page *p, const struct cpu *c)
 					  : one_threshold);
 		table_print(t, p->out, p->colour);
 		table_free(t);
-	} while (p->series == SERIES_LONG && next < c->nseries);
+	} while (down && next < c->nseries);
 }

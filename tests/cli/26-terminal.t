@@ -71,6 +71,8 @@ with tempfile.TemporaryDirectory() as place:
         wide = [(os.path.basename(p), line) for p in machines for line in too_wide(width, p)]
         wide += [(os.path.basename(p), line) for p in others
                  for line in too_wide(width, p, "--stacks", "--all")]
+        wide += [(p, line) for p in others if p.endswith("/sleep.rec")
+                 for line in too_wide(width, p, "--percentiles", "wide")]
         if width > 60:  # the tables of all hosts need more
             wide += [("all of them", line) for line in too_wide(width, *others)]
         is_(wide, [], f"{len(machines)} and {len(others)} reports fit {width} columns")
