@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 
+import forged
 import lib
 from lib import ALLOWED, CULPRIT, culprit, done, ok, online, skip
 
@@ -200,5 +201,15 @@ slow = [(what, future.result().seconds) for what, _, _,
         future in asked if future.result().seconds > 20]
 ok(not slow, "each of them at once", slow)
 ok(os.path.exists("/dev/null"), "and the device is still there")
+with open(os.path.join(lib.ROOT, "tests/fixtures/recordings/2.0/irq.rec"), "rb") as f:
+    data = f.read()
+unsaid = os.path.join(place, "unsaid.rec")
+with open(unsaid, "wb") as f:
+    f.write(forged.recording(
+        [(kind, text.replace(b"system/cpu/online", b"system/cpu/nowhat"))
+         for kind, text in forged.chunks(data)]))
+r = subprocess.run([CULPRIT, "audit", unsaid], capture_output=True, text=True)
+ok(r.returncode == 1 and "unsaid.rec does not say which CPUs were online" in r.stderr,
+   "of a recording it is not this machine's /sys that is looked for", r)
 shutil.rmtree(place)
 done()
