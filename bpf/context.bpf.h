@@ -32,6 +32,13 @@ extern const volatile bool count_is_wide;
 #define COUNT_IRQ     0x0f000000
 #define COUNT_NMI     0x70000000
 
+/* Reads the variable at `at` of the CPU whose run queue is at `from`; 0: not known. */
+static __always_inline bool read_at(__u64 from, __u64 at, __u32 *count)
+{
+	return from &&
+	       !bpf_probe_read_kernel(count, sizeof(*count), (void *)(from - at_runqueues + at));
+}
+
 /* Uses no kernel symbol, because few kernels export symbols of data: the current thread knows its
  * CPU's run queue, and the count lies at a fixed distance from there. */
 static __always_inline bool read_count(const struct task_struct *task, __u32 *count)
@@ -43,8 +50,7 @@ static __always_inline bool read_count(const struct task_struct *task, __u32 *co
 	if (at && at_runqueues) {
 		if (bpf_core_field_exists(task->se.cfs_rq->rq))
 			from = (__u64)task->se.cfs_rq->rq;
-		return from && !bpf_probe_read_kernel(count, sizeof(*count),
-						      (void *)(from - at_runqueues + at));
+		return read_at(from, at, count);
 	}
 	if (!bpf_core_field_exists(task->thread_info.preempt_count))
 		return false;
@@ -60,16 +66,32 @@ static __always_inline const struct task_struct *current_thread(void)
 	return bpf_get_current_task_btf();
 }
 
-/* For kernels that do not let the thread be read directly. There only arm64 tells NMIs apart, which
- * must not write where interrupts do. */
+static __always_inline enum context context_of(__u32 count, __u32 softirq)
+{
+	if (count & (count_is_wide ? COUNT_NMI : COUNT_NMI_OLD))
+		return CONTEXT_NMI;
+	if (count & (count_is_wide ? COUNT_IRQ : COUNT_IRQ_OLD))
+		return CONTEXT_IRQ;
+	return softirq & COUNT_SOFTIRQ ? CONTEXT_SOFTIRQ : CONTEXT_THREAD;
+}
+
+/* For kernels that do not let the thread be read directly. None of them has pcpu_hot, nor a count
+ * of its own for softirqs. */
 static __always_inline enum context context_by_helpers(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
+	__u32 count;
 
-	if (!bpf_core_field_exists(task->thread_info.preempt_count))
+	if (at_preempt_count && at_runqueues) {
+		if (!bpf_core_field_exists(task->se.cfs_rq->rq) ||
+		    !read_at((__u64)BPF_CORE_READ(task, se.cfs_rq, rq), at_preempt_count, &count))
+			return CONTEXT_UNKNOWN;
+	} else if (bpf_core_field_exists(task->thread_info.preempt_count)) {
+		count = BPF_CORE_READ(task, thread_info.preempt_count);
+	} else {
 		return CONTEXT_UNKNOWN;
-	return BPF_CORE_READ(task, thread_info.preempt_count) & COUNT_NMI_OLD ? CONTEXT_NMI
-									      : CONTEXT_UNKNOWN;
+	}
+	return context_of(count, count);
 }
 
 /* At its end an interrupt lowers the count before it runs softirqs, and these raise it again. What
@@ -85,14 +107,10 @@ static __always_inline enum context context_now(void)
 		return context_by_helpers();
 	if (!read_count(task, &count))
 		return CONTEXT_UNKNOWN;
-	if (count & (count_is_wide ? COUNT_NMI : COUNT_NMI_OLD))
-		return CONTEXT_NMI;
-	if (count & (count_is_wide ? COUNT_IRQ : COUNT_IRQ_OLD))
-		return CONTEXT_IRQ;
 	softirq = count;
 	if (bpf_core_field_exists(task->softirq_disable_cnt))
 		softirq = task->softirq_disable_cnt;
-	return softirq & COUNT_SOFTIRQ ? CONTEXT_SOFTIRQ : CONTEXT_THREAD;
+	return context_of(count, softirq);
 }
 
 /* True when this thread entered the kernel by a system call, or never leaves the kernel; false when
