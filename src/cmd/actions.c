@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +27,8 @@ struct actions {
 	bool report; /* stdout is its place */
 	struct runner *runner;
 	int trace_off; /* tracing_on of the instance; -1: none */
+	/* Of each action that sends a signal, else -1: another process may get its number. */
+	int pidfd[ACTIONS_MAX];
 	uint64_t not_run, not_sent;
 };
 
@@ -151,13 +154,26 @@ static int open_trace(const char *instance)
 	return fd;
 }
 
-static int open_one(struct actions *a, struct action *x, long pid, const struct cpus *cpus)
+static int open_process(const struct action *x)
 {
+	int fd = syscall(SYS_pidfd_open, x->pid, 0); /* since 5.3 */
+
+	if (fd < 0)
+		complain("signal:%s: process %ld: %s", x->text, x->pid, strerror(errno));
+	return fd;
+}
+
+static int open_one(struct actions *a, uint32_t i, long pid, const struct cpus *cpus)
+{
+	struct action *x = &a->row[i];
+
 	if (x->kind == ACTION_SIGNAL && !x->pid)
 		x->pid = pid;
 	if (x->kind == ACTION_SIGNAL && !x->pid)
 		return complain("signal:%s: to which process? give its PID: signal:%s:PID", x->text,
 				x->text);
+	if (x->kind == ACTION_SIGNAL && (a->pidfd[i] = open_process(x)) < 0)
+		return -1;
 	if (x->kind == ACTION_EXEC && a->runner)
 		return complain("exec: only one command can be given: let a script run several");
 	if (x->kind == ACTION_EXEC && !(a->runner = runner_open(x->text, cpus)))
@@ -177,6 +193,8 @@ struct actions *actions_open(const struct action *then, uint32_t n, long pid, bo
 		return NULL;
 	}
 	a->trace_off = -1;
+	for (uint32_t i = 0; i < ACTIONS_MAX; i++)
+		a->pidfd[i] = -1;
 	a->report = report;
 	if (n)
 		memcpy(a->row, then, n * sizeof(*then));
@@ -184,7 +202,7 @@ struct actions *actions_open(const struct action *then, uint32_t n, long pid, bo
 		a->row[n++].kind = ACTION_KEEP;
 	a->count = n;
 	for (uint32_t i = 0; i < n; i++)
-		if (open_one(a, &a->row[i], pid, housekeeping)) {
+		if (open_one(a, i, pid, housekeeping)) {
 			actions_close(a);
 			return NULL;
 		}
@@ -198,6 +216,9 @@ void actions_close(struct actions *a)
 	runner_close(a->runner);
 	if (a->trace_off >= 0)
 		close(a->trace_off);
+	for (uint32_t i = 0; i < ACTIONS_MAX; i++)
+		if (a->pidfd[i] >= 0)
+			close(a->pidfd[i]);
 	free(a);
 }
 
@@ -294,7 +315,8 @@ bool actions_do(struct actions *a, const struct view *v, const struct trigger_hi
 			actions_tell(a, "%s", limits_describe(v, hit, said));
 			break;
 		case ACTION_SIGNAL:
-			a->not_sent += kill(x->pid, x->signal) != 0;
+			a->not_sent += syscall(SYS_pidfd_send_signal, a->pidfd[i], x->signal, NULL,
+					       0) != 0;
 			break;
 		case ACTION_EXEC:
 			a->not_run += !run(a, v, hit, file);

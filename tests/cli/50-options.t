@@ -106,6 +106,8 @@ for what, says, *args in (
         ("a signal that is none", "no such signal", "--last", "1s", "--then", "signal:FOO:1"),
         ("a signal to nobody", "to which process", "--last", "1s", "--then", "signal:USR1"),
         ("a PID that is none", "not a whole number", "--last", "1s", "--then", "signal:USR1:x"),
+        ("a process that is not there", "process 4194304: No such process", "--last", "1s",
+         "--then", "signal:USR1:4194304"),
         ("a rate without a time", "like 1/10s", "--last", "1s", "--rate", "5"),
         ("a rate of nothing", "'0'", "--last", "1s", "--rate", "0/s"),
         ("two files in one", "needs a directory", "--last", "1s", "--keep", "2"),

@@ -79,7 +79,7 @@ for path in names("systemd/*.service"):
         state = os.path.join(place, name)
         os.mkdir(state)
         given = dict(word.split("=", 1) for line in re.findall(r"^Environment=(.*)", unit, re.M)
-                     for word in shlex.split(line))
+                     for word in shlex.split(line.replace("%%", "%")))
         given |= {"STATE_DIRECTORY": state, "RUNTIME_DIRECTORY": state,
                   "PATH": f"{os.path.dirname(CULPRIT)}:{os.environ['PATH']}"}
         # As systemd puts them in; the pattern of the files' names is a part of an argument here.

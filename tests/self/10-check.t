@@ -194,7 +194,8 @@ try:
             if re.match(r"\w+ +(ok|FAILED) +\d+ s", line)]
     ok(r.returncode == 1 and rows == [[name, "FAILED" if name == "san" else "ok"] for name in
                                       ("check", "san", "browser", "live", "package", "roots",
-                                       "fuzz", "accuracy", "lab")], "check-all: a row for each stage",
+                                       "fuzz", "accuracy", "lab")],
+       "check-all: a row for each stage",
        r.stdout)
 finally:
     subprocess.run(["rm", "-rf", place])
