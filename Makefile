@@ -169,9 +169,13 @@ $(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
 
 $(O)/src/collect/probes.o: $(O)/culprit.skel.h
 
-# What `culprit version` says of the tree; nothing else is built again for it.
+# What `culprit version` says of the tree; nothing else is built again for it, and nothing at all to
+# install what was built.
 COMMIT_FILE := $(O)/.commit
-$(shell tools/commit | cmp -s - $(COMMIT_FILE) || tools/commit > $(COMMIT_FILE))
+$(if $(filter install,$(MAKECMDGOALS)),,$(shell \
+	tools/commit | cmp -s - $(COMMIT_FILE) || tools/commit > $(COMMIT_FILE)))
+$(COMMIT_FILE):
+	$(Q)tools/commit > $@
 $(O)/src/cmd/version.o: ALL_CFLAGS += -DCULPRIT_COMMIT='"$(shell cat $(COMMIT_FILE))"'
 $(O)/src/cmd/version.o: $(COMMIT_FILE)
 
