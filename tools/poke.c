@@ -5,7 +5,7 @@
  *   poke fifo -c 1 -n 3 -l 200us
  *   {"poke":"fifo","classes":["fifo"],"skipped":[],"cpu":1,"control_cpu":0,"count":3,...}
  *   {"class":"fifo","n":0,"cpu":1,"start_ns":81349,"end_ns":281350,"pid":7,"tid":8,...}
- *   {"done":true,"pokes":3,"switches":{"fifo":4}}
+ *   {"done":true,"pokes":3,"switches":{"fifo":4},"preempted":{"fifo":0}}
  *
  * The main thread stays on the control CPU, sleeps until each due time and drives the poke of a
  * class; threads on the target run only for their poke. Nothing is written before the last poke,

@@ -78,8 +78,9 @@ struct poke {
 	pthread_t thread;
 	bool started, stop;
 	pid_t tid;
-	/* How often the kernel had taken the thread off its CPU when it ended; 0: it has not. */
-	uint64_t switches;
+	/* How often the kernel had taken the thread off its CPU when it ended, and how often of
+	 * these while it could have gone on; switches 0: it has not ended. */
+	uint64_t switches, preempted;
 	struct poke_event *now; /* handed to body */
 	_Atomic uint32_t kicks, done, ready, release;
 	/* Of a storm: a second thread on the target, whose partner is the first. */

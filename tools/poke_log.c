@@ -64,15 +64,23 @@ void log_event(const struct poke_event *ev, long n)
 
 void log_end(const struct poke *pokes, size_t nr, size_t done, bool whole)
 {
-	const char *comma = "";
+	static const char *const names[] = {"switches", "preempted"};
 
-	printf("{\"done\":%s,\"pokes\":%zu,\"switches\":{", whole ? "true" : "false", done);
-	for (size_t i = 0; i < nr; i++) {
-		if (!pokes[i].switches)
-			continue;
-		printf("%s\"%s\":%llu", comma, pokes[i].class->name,
-		       (unsigned long long)pokes[i].switches);
-		comma = ",";
+	printf("{\"done\":%s,\"pokes\":%zu", whole ? "true" : "false", done);
+	for (int of = 0; of < 2; of++) {
+		const char *comma = "";
+
+		printf(",\"%s\":{", names[of]);
+		for (size_t i = 0; i < nr; i++) {
+			const struct poke *p = &pokes[i];
+
+			if (!p->switches)
+				continue;
+			printf("%s\"%s\":%llu", comma, p->class->name,
+			       (unsigned long long)(of ? p->preempted : p->switches));
+			comma = ",";
+		}
+		putchar('}');
 	}
-	puts("}}");
+	puts("}");
 }

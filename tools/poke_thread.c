@@ -33,12 +33,13 @@ void futex(_Atomic uint32_t *word, int op, uint32_t value)
 }
 
 /* How often the kernel has taken this thread off its CPU so far. */
-static uint64_t switches(void)
+static void count_switches(struct poke *p)
 {
 	struct rusage used;
 
 	getrusage(RUSAGE_THREAD, &used);
-	return (uint64_t)used.ru_nvcsw + (uint64_t)used.ru_nivcsw;
+	p->preempted = (uint64_t)used.ru_nivcsw;
+	p->switches = (uint64_t)used.ru_nvcsw + p->preempted;
 }
 
 static void *worker_main(void *arg)
@@ -54,7 +55,7 @@ static void *worker_main(void *arg)
 			futex(&p->kicks, FUTEX_WAIT, seen);
 		seen++;
 		if (p->stop) {
-			p->switches = switches();
+			count_switches(p);
 			return NULL;
 		}
 		p->class->body(p, p->now);

@@ -321,12 +321,14 @@ class Log(list):
     inner: from after the window opened to before it closed; outer: from before culprit started to
     after it ended. A row that culprit observes completely lies between the two. switches: of each
     class with a thread on the target, how often the kernel had taken that thread off its CPU when
-    it came to its end. tids: culprit's own threads in the window; others may run one, too.
+    it came to its end; preempted: of these, how often it could have gone on. tids: culprit's own
+    threads in the window; others may run one, too.
     """
 
     config = None
     inner = outer = None
     switches = {}
+    preempted = {}
     tids = set()
 
 
@@ -339,6 +341,7 @@ def run_poke(cpu, *args, timeout=60):
     lines = [json.loads(line) for line in r.stdout.splitlines()]
     log = Log(lines[1:-1])
     log.config, log.switches = lines[0], lines[-1]["switches"]
+    log.preempted = lines[-1]["preempted"]
     return log
 
 
