@@ -149,7 +149,8 @@ void worker_touch(struct poke *p, struct poke_event *ev)
 
 	(void)p;
 	ev->start_ns = now_ns();
-	ev->ran_ns = cpu_time_ns() - ran;
+	ran = cpu_time_ns() - ran;
+	ev->ran_ns = ran ? ran : 1; /* a virtual machine's clock may stand; 0: nothing ran */
 	ev->end_ns = now_ns();
 }
 
