@@ -19,6 +19,19 @@ static void quote(const char *name, FILE *out)
 	putc('"', out);
 }
 
+/* Plots the data of each file, already written, as a curve. style: gnuplot's word. */
+static void write_curves(const struct plot *p, const char *style, FILE *out)
+{
+	if (p->log_y)
+		fputs("set logscale y\n", out);
+	for (uint32_t i = 0; i < p->nfiles; i++) {
+		fprintf(out, "%s$file%u with %s linewidth 2 title ", i ? ", \\\n     " : "plot ", i,
+			style);
+		quote(p->file[i].name, out);
+	}
+	putc('\n', out);
+}
+
 static void gnuplot_histograms(const struct plot *p, FILE *out)
 {
 	struct plot_bins b;
@@ -34,14 +47,7 @@ static void gnuplot_histograms(const struct plot *p, FILE *out)
 	fputs("set xlabel \"us\"\nset ylabel \"% of the values\"\nset grid\n", out);
 	if (p->log_x)
 		fputs("set logscale x\n", out);
-	if (p->log_y)
-		fputs("set logscale y\n", out);
-	for (uint32_t i = 0; i < p->nfiles; i++) {
-		fprintf(out, "%s$file%u with steps linewidth 2 title ", i ? ", \\\n     " : "plot ",
-			i);
-		quote(p->file[i].name, out);
-	}
-	putc('\n', out);
+	write_curves(p, "steps", out);
 	plot_bins_free(&b);
 }
 
@@ -63,14 +69,7 @@ static void gnuplot_percentiles(const struct plot *p, FILE *out)
 	      "1e3, "
 	      "\"99.99 %%\" 1e4, \"99.999 %%\" 1e5, \"99.9999 %%\" 1e6, \"99.99999 %%\" 1e7)\n",
 	      out);
-	if (p->log_y)
-		fputs("set logscale y\n", out);
-	for (uint32_t i = 0; i < p->nfiles; i++) {
-		fprintf(out, "%s$file%u with lines linewidth 2 title ", i ? ", \\\n     " : "plot ",
-			i);
-		quote(p->file[i].name, out);
-	}
-	putc('\n', out);
+	write_curves(p, "lines", out);
 }
 
 /* Writes one surface for each file: time, value, count. */
