@@ -157,14 +157,6 @@ static void print_text(const struct features *x, const struct page *p)
 
 /* ---- as JSON ---- */
 
-static void put_set(struct json *j, const char *key, const struct cpus *set)
-{
-	json_array_flat(j, key);
-	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
-		json_u64(j, NULL, cpu);
-	json_end(j);
-}
-
 static void put_hooks(struct json *j, const struct hooks *h)
 {
 	static const char *const key[] = {
@@ -194,9 +186,9 @@ static void put_features(struct json *j, const struct features *x)
 	json_string(j, "cpu_model", x->host.cpu_model);
 	json_string(j, "hypervisor", x->host.hypervisor[0] ? x->host.hypervisor : NULL);
 	json_string(j, "clocksource", x->host.clocksource);
-	put_set(j, "online", &x->host.online);
-	put_set(j, "isolated", &x->host.isolated);
-	put_set(j, "nohz_full", &x->host.nohz_full);
+	render_cpus(j, "online", &x->host.online);
+	render_cpus(j, "isolated", &x->host.isolated);
+	render_cpus(j, "nohz_full", &x->host.nohz_full);
 	json_string(j, "missing_capabilities", x->missing);
 	json_string(j, "foreign_namespace", x->foreign);
 	json_bool(j, "locked_down", x->locked_down);

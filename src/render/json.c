@@ -9,7 +9,7 @@
 
 #define VERSION_STRING CULPRIT_VERSION
 
-static void write_cpus(struct json *j, const char *key, const struct cpus *set)
+void render_cpus(struct json *j, const char *key, const struct cpus *set)
 {
 	json_array_flat(j, key);
 	for (int cpu = cpus_next(set, 0); cpu >= 0; cpu = cpus_next(set, cpu + 1))
@@ -47,8 +47,8 @@ static void write_run(struct json *j, const struct run *r)
 		json_bool(j, "redacted", true);
 	json_bool(j, "traced", r->traced);
 	json_string(j, "threshold", r->threshold_auto ? "auto" : "given");
-	write_cpus(j, "cpus", &r->cpus);
-	write_cpus(j, "housekeeping", &r->housekeeping);
+	render_cpus(j, "cpus", &r->cpus);
+	render_cpus(j, "housekeeping", &r->housekeeping);
 	json_array_flat(j, "not_observed");
 	for (uint32_t i = 0; i < r->nnot_observed; i++)
 		json_string(j, NULL, r->not_observed[i]);

@@ -100,8 +100,12 @@ int render_hosts(const struct view *const *views, uint32_t n, const struct rende
  * CPU, also those that others stand for. 0 or -errno. */
 int render_markdown_method(const struct view *view, bool all, FILE *out);
 
-/* Writes the object "host". */
 struct json;
+
+/* Writes CPUs as an array of numbers. */
+void render_cpus(struct json *j, const char *key, const struct cpus *set);
+
+/* Writes the object "host". */
 void render_host(struct json *j, const struct host *h);
 /* Writes "short_gaps": {"from_ns","count","total_ns"}, or null. */
 void render_shorts(struct json *j, const struct short_gaps *s);
