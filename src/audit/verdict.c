@@ -32,19 +32,6 @@ static const struct source *most_seen(const struct cpu *c)
 	return best;
 }
 
-const char *verdict_relief(const struct view *v)
-{
-	bool may_choose = !view_shared(v) && cpus_count(&v->run.housekeeping) > 1;
-
-	if (may_choose && v->ncpus > 1)
-		return "give culprit a CPU of its own with -H, or measure fewer CPUs at once with "
-		       "-c";
-	if (may_choose)
-		return "give culprit a CPU of its own with -H";
-	return v->ncpus > 1 ? "measure fewer CPUs at once with -c"
-			    : "let less else run where culprit itself does";
-}
-
 /* Lost records are no evidence against hardware or host: nobody knows who took the time. ns: how
  * much of it. */
 static void say_lost(struct sentence *out, const struct view *v, uint32_t i, uint64_t ns)
@@ -63,7 +50,7 @@ static void say_lost(struct sentence *out, const struct view *v, uint32_t i, uin
 			     format_percent(100.0 * seen->net.sum / v->cpu[i].observed_ns, share,
 					    sizeof(share)));
 	}
-	sentence_add(out, "; %s", verdict_relief(v));
+	sentence_add(out, "; %s", view_relief(v));
 }
 
 /* Says what took most of some time, `of`, or that nobody knows who did. */

@@ -11,7 +11,4 @@ void verdict(struct view *v);
 /* Fills groups.row[].verdict of CPUs that are alike, from the same. */
 void verdict_groups(struct view *v);
 
-/* What to do where records were lost, as far as it can be done here. */
-const char *verdict_relief(const struct view *v);
-
 #endif

@@ -129,7 +129,7 @@ static void add_not_recorded(const struct say *s, const struct most *m,
 	sentence_add(s->out, ": %s records were lost there: who took ",
 		     format_count(records, count, sizeof(count)));
 	add_range(s, m, of);
-	sentence_add(s->out, " is not known; %s", verdict_relief(s->v));
+	sentence_add(s->out, " is not known; %s", view_relief(s->v));
 }
 
 /* True when nobody is to blame: records are missing. */

@@ -68,9 +68,6 @@ char *report_group_notes(const struct view *v, const struct cpu_group *g,
  * The caller frees it; NULL: out of memory. */
 char *report_thread_notes(const struct view *v, const struct cpu *c);
 
-/* Why records of a CPU are lost. */
-#define REPORT_LATE "culprit could not keep up; give it more CPUs (-H) or measure fewer"
-
 /* Behind how many times, of ends without a begin and threads that left unseen (cpu.unpaired). */
 #define REPORT_UNPAIRED                                                                            \
 	"the begin or the end of something was not traced: what has no begin is in no row, and "   \

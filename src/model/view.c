@@ -280,6 +280,24 @@ bool view_shared(const struct view *v)
 	return !cpus_empty(&both);
 }
 
+const char *view_relief(const struct view *v)
+{
+	/* A lane of watched threads is no CPU, and a workload needs the CPUs that it is given. */
+	bool fewer = v->ncpus > 1 && !v->run.windows;
+
+	if (!view_shared(v) && cpus_count(&v->run.housekeeping) > 1) {
+		if (v->run.watch)
+			return "give culprit a CPU of its own with -H, or watch fewer threads";
+		return fewer ? "give culprit a CPU of its own with -H, or measure fewer CPUs at "
+			       "once with -c"
+			     : "give culprit a CPU of its own with -H";
+	}
+	if (v->run.watch)
+		return "watch fewer threads, or let less else run where culprit itself does";
+	return fewer ? "measure fewer CPUs at once with -c"
+		     : "let less else run where culprit itself does";
+}
+
 const char *view_verdict(const struct view *v)
 {
 	const char *best = NULL;

@@ -256,6 +256,12 @@ void view_cut(struct view *v, uint32_t n);
 	"no CPU was left for culprit itself: it ran on the measured ones, too, and disturbed them"
 bool view_shared(const struct view *v);
 
+/* Why records are lost; behind it stands view_relief(). */
+#define VIEW_LATE "culprit could not keep up"
+
+/* What to do where records were lost, as far as it can be done here. */
+const char *view_relief(const struct view *v);
+
 void view_free(struct view *v); /* frees its contents, not itself */
 
 /* The verdict on the CPU that lost the largest share of its time, or on all that are like it where

@@ -94,7 +94,7 @@ static void write_records(const struct html *h, const struct cpu *c)
 	zero_row(out, "records lost", c->counts.lost);
 	if (c->counts.lost) {
 		begin_row(out, "why they are");
-		fputs(REPORT_LATE, out);
+		fprintf(out, VIEW_LATE "; %s", view_relief(h->view));
 		end_row(out);
 	}
 	zero_row(out, "join mismatches", c->counts.mismatches);

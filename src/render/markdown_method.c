@@ -124,8 +124,9 @@ static void write_cpu_notes(const struct view *v, uint32_t i, FILE *out)
 		fprintf(out, "* cpu %u ended early, after %s: %s\n", cpu,
 			format_ns(r->observed_ns, time, sizeof(time)), code(r->ended, a));
 	if (r->counts.lost)
-		fprintf(out, "* %s: records are lost: " REPORT_LATE "\n",
-			v->run.watch ? code(view_lane(v, i, lane), a) : view_lane(v, i, lane));
+		fprintf(out, "* %s: records are lost: " VIEW_LATE "; %s\n",
+			v->run.watch ? code(view_lane(v, i, lane), a) : view_lane(v, i, lane),
+			view_relief(v));
 	if (v->run.watch) /* see its own chapter */
 		return;
 	if (r->unpaired)

@@ -187,7 +187,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 	write_shorts(p, c);
 	write_edges(p, c);
 	if (c->counts.lost)
-		text_line(p, "  lost: %s", REPORT_LATE);
+		text_line(p, "  lost: " VIEW_LATE "; %s", view_relief(p->view));
 	if (c->hiccups_lost)
 		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
 			  format_count(c->hiccups_lost, a, sizeof(a)),

@@ -221,7 +221,7 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 	if (f.some)
 		flow_end(&f);
 	if (sum.counts.lost)
-		fputs("  lost: " REPORT_LATE "\n", p->out);
+		text_line(p, "  lost: " VIEW_LATE "; %s", view_relief(p->view));
 	if (sum.hiccups_lost)
 		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
 			  format_count(sum.hiccups_lost, a, sizeof(a)),

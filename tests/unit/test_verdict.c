@@ -350,6 +350,15 @@ static void test_lost_records(void **state)
 	       "most seen was the "
 	       "thread backup "
 	       "[812] (12 %); let less else run where culprit itself does");
+	v.ncpus = 2;
+	assert_string_equal(view_relief(&v), "measure fewer CPUs at once with -c");
+	v.run.windows = true; /* a workload has the CPUs that it needs */
+	assert_string_equal(view_relief(&v), "let less else run where culprit itself does");
+	v.run.watch = true;
+	assert_string_equal(view_relief(&v),
+			    "watch fewer threads, or let less else run where culprit itself does");
+	v.ncpus = 1;
+	v.run.windows = v.run.watch = false;
 	assert_int_equal(cpus_parse("0-2", &v.run.housekeeping, why, sizeof(why)), 0);
 	add(SOURCE_THREAD, 812, "backup", NULL, 100, 32000000); /* what was recorded may be said */
 	expect("cpu 3 loses 44 % to the thread backup [812]: taskset -pc 0-2 812");
