@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "../golden/scene.h"
+#include "../world/scene.h"
 
 #define CPUS    4
 #define THREADS 300

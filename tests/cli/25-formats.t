@@ -112,8 +112,8 @@ def lines_of(report, formula):
         line = {k: v for k, v in h.items() if k != "pieces"}
         line |= {"host": said(report["host"], formula), "kernel": said(report["kernel"], formula),
                  "nohz_full": False,
-                 "started": "2026-01-02T03:04:05.000000006Z",
-                 "time": f"2026-01-02T03:04:05.{at + 6:09}Z", "at_ns": at,
+                 "started": "2026-03-01T12:00:00.000000000Z",
+                 "time": f"2026-03-01T12:00:00.{at:09}Z", "at_ns": at,
                  "threshold_ns": 200, "piece_count": len(h["pieces"]),
                  "pieces": [piece(p) for p in h["pieces"]], "tid": None, "comm": None,
                  "kernel_thread": None,  # no watch

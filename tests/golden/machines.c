@@ -5,20 +5,15 @@
  *   60     CPUs 4-63; cpu 34 has one gap of 5.9 ms besides
  *   256    CPUs 8-255; cpu 100 has the gap, cpus 200-203 have only a network card's interrupt
  *   1024   CPUs 8-1031; cpu 700 has a gap of 1.9 ms, cpu 77 the interrupts, cpu 512 went offline,
- * cpu 900 lost records unlike CPUs 1-64, of which no two are alike
+ *          cpu 900 lost records
+ *   unlike CPUs 1-64, of which no two are alike
  */
 #include <limits.h>
 
-#include "scene.h"
+#include "../world/scene.h"
 
 #define MS 1000000ULL
 #define US 1000ULL
-
-static void fact(struct scene *s, const char *name, const char *text)
-{
-	if (facts_add(&s->view.facts, name, 0, text, strlen(text)))
-		abort();
-}
 
 static uint32_t ticks; /* of a CPU, one in 10 ms */
 
@@ -36,13 +31,13 @@ static void begin(struct scene *s, const char *path, const char *name, unsigned 
 	strcpy(s->view.host.cmdline, cmdline);
 	cpus_clear(&s->view.host.nohz_full);
 	cpus_parse(list, &s->view.host.isolated, NULL, 0);
-	fact(s, "proc/cmdline", cmdline);
-	fact(s, "sys/devices/system/cpu/isolated", list);
-	fact(s, "sys/devices/system/cpu/nohz_full", "\n");
-	fact(s, "proc/sys/vm/stat_interval", "1\n");
+	world_fact(&s->view, "proc/cmdline", cmdline);
+	world_fact(&s->view, "sys/devices/system/cpu/isolated", list);
+	world_fact(&s->view, "sys/devices/system/cpu/nohz_full", "\n");
+	world_fact(&s->view, "proc/sys/vm/stat_interval", "1\n");
 	snprintf(list, sizeof(list), "0-%u", first + n - 1);
 	cpus_parse(list, &s->view.host.online, NULL, 0);
-	fact(s, "sys/devices/system/cpu/online", list);
+	world_fact(&s->view, "sys/devices/system/cpu/online", list);
 	for (uint32_t i = 0; i < n; i++)
 		s->view.cpu[i].edge_seen.samples = 100;
 	free(cpus);

@@ -21,18 +21,12 @@
 
 #include "model/watch.h"
 #include "render/render.h"
-#include "scene.h"
+#include "../world/scene.h"
 
 #define MS 1000000ULL
 #define US 1000ULL
 
 static const unsigned cpu3[] = {3}, cpu1[] = {1}, cpus13[] = {1, 3};
-
-static void fact(struct scene *s, const char *name, const char *text)
-{
-	if (facts_add(&s->view.facts, name, 0, text, strlen(text)))
-		abort();
-}
 
 /* A tick as on x86: the vector, its function, and the softirqs behind it. */
 static void tick(struct scene *s, uint32_t index, uint64_t at_ns, uint64_t length,
@@ -65,23 +59,21 @@ static void quiet(struct scene *s, const char *path)
 		scene_end(s, 2500 + 20 * i);
 	}
 	s->view.cpu[0].smi_known = true;
-	s->view.cpu[0].closure_known = true;
-	s->view.cpu[0].nclosure = 2;
-	s->view.cpu[0].closure = calloc(2, sizeof(*s->view.cpu[0].closure));
-	s->view.cpu[0].closure[0] =
-		(struct closure_row){.counter = "LOC", .kernel = 3, .traced = 3};
-	s->view.cpu[0].closure[1] = (struct closure_row){.counter = "context switches"};
+	world_closure(&s->view.cpu[0],
+		      (const struct closure_row[]){{.counter = "LOC", .kernel = 3, .traced = 3},
+						   {.counter = "context switches"}},
+		      2);
 }
 
 static void ticking(struct scene *s, const char *path)
 {
 	scene_init(s, "web-07", cpu1, 1);
-	fact(s, "proc/cmdline", "quiet isolcpus=managed_irq,domain,3 nohz_full=3\n");
-	fact(s, "sys/devices/system/cpu/online", "0-3\n");
-	fact(s, "sys/devices/system/cpu/isolated", "3\n");
-	fact(s, "sys/devices/system/cpu/nohz_full", "3\n");
-	fact(s, "proc/sys/vm/stat_interval", "1\n");
-	fact(s, "proc/sys/kernel/watchdog", "1\n");
+	world_fact(&s->view, "proc/cmdline", "quiet isolcpus=managed_irq,domain,3 nohz_full=3\n");
+	world_fact(&s->view, "sys/devices/system/cpu/online", "0-3\n");
+	world_fact(&s->view, "sys/devices/system/cpu/isolated", "3\n");
+	world_fact(&s->view, "sys/devices/system/cpu/nohz_full", "3\n");
+	world_fact(&s->view, "proc/sys/vm/stat_interval", "1\n");
+	world_fact(&s->view, "proc/sys/kernel/watchdog", "1\n");
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 50; i++)
 		tick(s, 0, 20 * MS * i + 1 * MS, 1800 + 7 * (i % 13),
@@ -94,15 +86,15 @@ static void queue(struct scene *s, uint32_t irq)
 	char name[64], text[64];
 
 	snprintf(name, sizeof(name), "proc/irq/%u/smp_affinity_list", irq);
-	fact(s, name, "0-3\n");
+	world_fact(&s->view, name, "0-3\n");
 	snprintf(name, sizeof(name), "proc/irq/%u/effective_affinity_list", irq);
-	fact(s, name, "3\n");
+	world_fact(&s->view, name, "3\n");
 	snprintf(name, sizeof(name), "sys/kernel/irq/%u/actions", irq);
 	snprintf(text, sizeof(text), "eth0-TxRx-%u\n", irq - 24);
-	fact(s, name, text);
+	world_fact(&s->view, name, text);
 	snprintf(name, sizeof(name), "sys/kernel/irq/%u/per_cpu_count", irq);
 	snprintf(text, sizeof(text), "0,0,17,%u\n", 1000 * irq);
-	fact(s, name, text);
+	world_fact(&s->view, name, text);
 }
 
 static void busy_irq(struct scene *s, const char *path)
@@ -115,8 +107,8 @@ static void busy_irq(struct scene *s, const char *path)
 	s->irq[24] = "eth0-TxRx-0";
 	s->affinity[24] = "0-3, effective 3";
 	s->irq[36] = "nvme0q4";
-	fact(s, "sys/devices/system/cpu/online", "0-3\n");
-	fact(s, "sys/devices/system/cpu/possible", "0-3\n");
+	world_fact(&s->view, "sys/devices/system/cpu/online", "0-3\n");
+	world_fact(&s->view, "sys/devices/system/cpu/possible", "0-3\n");
 	for (uint32_t i = 24; i < 29; i++)
 		queue(s, i);
 	scene_begin(s, path);
@@ -328,17 +320,15 @@ static void two(struct scene *s, const char *path)
 	s->cursor[1][LEVEL_IRQ] += 7;
 	scene_put(s, vector(VECTOR_LOCAL_TIMER, 30 * US, 32 * US));
 	scene_end(s, 32300);
-	s->view.cpu[0].closure_known = true;
-	s->view.cpu[0].nclosure = 3;
-	s->view.cpu[0].closure = calloc(3, sizeof(*s->view.cpu[0].closure));
-	s->view.cpu[0].closure[0] =
-		(struct closure_row){.counter = "LOC", .kernel = 50, .traced = 50};
-	s->view.cpu[0].closure[1] =
-		(struct closure_row){.counter = "RES",
-				     .kernel = 9,
-				     .traced = 8,
-				     .why = "the kernel counts some that run no handler"};
-	s->view.cpu[0].closure[2] = (struct closure_row){.counter = "HYP", .kernel = 4};
+	world_closure(
+		&s->view.cpu[0],
+		(const struct closure_row[]){{.counter = "LOC", .kernel = 50, .traced = 50},
+					     {.counter = "RES",
+					      .kernel = 9,
+					      .traced = 8,
+					      .why = "the kernel counts some that run no handler"},
+					     {.counter = "HYP", .kernel = 4}},
+		3);
 	for (uint32_t i = 0; i < 2; i++) {
 		s->view.cpu[i].smi_known = true;
 		s->view.cpu[i].smi_count = 3;
@@ -350,35 +340,7 @@ static void two(struct scene *s, const char *path)
 	s->view.cpu[1].observed_ns = 800 * MS;
 }
 
-/* Names that a process, a driver or a file could bring: comms have 15 bytes and a NUL at most. */
-static const char *const hostile[] = {
-	"<script>",
-	"a|b",
-	"new\nline",
-	"\033[31mred",
-	"quo\"te,comma",
-	"bad\xff\xfeutf8",
-	"`tick`",
-	"=1+1",
-	"back\\slash",
-	"\xe2\x80\xaeidib",
-	"&lt;b&amp;",
-	"*bold* _it_",
-	"[a](j:b)",
-	"cr\r\nlf",
-	"tab\tx",
-	"semi;colon",
-	"100% 'x'",
-	"$(reboot)",
-	"@all #1",
-	("\xc2\x9b"
-	 "31m"),
-	"~~x~~ $y$",
-	"# head",
-	"",
-	"a b  c ",
-};
-#define HOSTILE (sizeof(hostile) / sizeof(hostile[0]))
+#define HOSTILE 24 /* of the names, the first */
 
 static void hostile_view(struct view *v)
 {
@@ -402,39 +364,39 @@ static void rt(struct scene *s, const char *path)
 	scene_init(s, "", cpu3, 1);
 	hostile_view(v);
 	for (uint32_t i = 0; i < HOSTILE; i++) {
-		const char *frame[] = {hostile[i], hostile[(i + 1) % HOSTILE]};
+		const char *frame[] = {hostile_names[i], hostile_names[(i + 1) % HOSTILE]};
 
 		stack[i] = scene_stack(s, frame, 2);
-		s->irq[i] = hostile[i];
+		s->irq[i] = hostile_names[i];
 		s->affinity[i] = i % 5 ? NULL : "0-3|\n\033[1m<b>";
 	}
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < HOSTILE; i++) {
-		uint64_t function = scene_function(s, hostile[(i + 7) % HOSTILE]);
+		uint64_t function = scene_function(s, hostile_names[(i + 7) % HOSTILE]);
 		struct record first = softirq(1, 3000, 6000), rest = softirq(1, 12000, 15000);
 
 		scene_gap(s, 0, 1 * MS + 10 * MS * i);
 		scene_put(s, irq(i, function, 300, 900));
-		scene_put(s, instant(RECORD_TICK, LEVEL_IRQ, 1 << i % 5, 10 + i, hostile[i], 900));
+		scene_put(s, instant(RECORD_TICK, LEVEL_IRQ, 1 << i % 5, 10 + i, hostile_names[i],
+				     900));
 		/* A softirq that is preempted with its thread, as on PREEMPT_RT. */
 		first.flags = RECORD_PART;
 		scene_put(s, first);
 		scene_put(s, kthread(30 + i, "irq/24-eth0", 2500, 7000));
-		scene_put(s, thread(200 + i, hostile[i], 7500, 11000));
+		scene_put(s, thread(200 + i, hostile_names[i], 7500, 11000));
 		scene_put(s, rest);
-		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 15500), 7 + i, hostile[i], 2,
-				   stack[i]));
+		scene_put(s, asked(mark(LEVEL_THREAD, MARK_WAKER, 0, 15500), 7 + i,
+				   hostile_names[i], 2, stack[i]));
 		scene_put(s, kthread(15, "ksoftirqd/3", 11500, 16000));
 		scene_end(s, 16500 + 100 * i);
 	}
-	v->cpu[0].closure_known = true;
-	v->cpu[0].nclosure = 2;
-	v->cpu[0].closure = calloc(2, sizeof(*v->cpu[0].closure));
-	v->cpu[0].closure[0] = (struct closure_row){.counter = "a|`b`<i>\n\033[1m",
+	world_closure(&v->cpu[0],
+		      (const struct closure_row[]){{.counter = "a|`b`<i>\n\033[1m",
 						    .kernel = 7,
 						    .traced = 5,
-						    .why = "w|`h`\n\033[1m<y>"};
-	v->cpu[0].closure[1] = (struct closure_row){.counter = "LOC", .kernel = 1, .traced = 1};
+						    .why = "w|`h`\n\033[1m<y>"},
+						   {.counter = "LOC", .kernel = 1, .traced = 1}},
+		      2);
 	v->cpu[0].ended = "e|`nd`\n\033[1m<z>";
 	strcpy(v->run.isolation_changed, "cpu 3|`a`\n\033[1m<b>");
 }
@@ -587,8 +549,8 @@ static uint16_t watch_seq[2][LEVELS]; /* of CPUs 0 and 3 */
 
 static void give(uint32_t index, struct record r, uint64_t at_ns)
 {
-	r.start_ns += SCENE_STARTED + at_ns;
-	r.end_ns += SCENE_STARTED + at_ns;
+	r.start_ns += WORLD_STARTED + at_ns;
+	r.end_ns += WORLD_STARTED + at_ns;
 	r.seq = ++watch_seq[index][r.level];
 	watch_record(watch, index, &r);
 }
@@ -642,6 +604,8 @@ static void watched(struct scene *s, const char *path)
 	cpus_add(&s->view.run.housekeeping, 1);
 	for (unsigned i = 0; i < WATCH_LANES; i++) {
 		s->view.cpu[i].threshold_ns = s->view.cpu[i].edge_seen.samples = 0;
+		s->view.cpu[i].loop_count = s->view.cpu[i].loop_min_ns = 0;
+		s->view.cpu[i].loop_mean_ns = 0;
 		s->view.cpu[i].bounds = (struct edge_bounds){0, 0};
 	}
 	strcpy(s->view.run.sampler, "watch");
@@ -659,8 +623,8 @@ static void watched(struct scene *s, const char *path)
 	/* A thread that reports its own delays, the second time from before the first. */
 	for (unsigned i = 0; i < 5; i++) {
 		does(0, WATCH_IN_WOKEN, 701, "audio", 200 * MS + 10 * MS * i, 1 * MS, 2 * MS);
-		watch_window(watch, 701, SCENE_STARTED + 200 * MS + 10 * MS * (i & 6),
-			     SCENE_STARTED + 203 * MS + 10 * MS * i);
+		watch_window(watch, 701, WORLD_STARTED + 200 * MS + 10 * MS * (i & 6),
+			     WORLD_STARTED + 203 * MS + 10 * MS * i);
 		does(0, WATCH_OUT, 701, "audio", 200 * MS + 10 * MS * i, 2 * MS, 5 * MS);
 	}
 	for (unsigned i = 0; i < 3;
@@ -679,9 +643,9 @@ static void watched(struct scene *s, const char *path)
 				  .end_ns = 2 * US};
 	give(1, kernels, 350 * MS);
 	does(1, WATCH_OUT, 35, "rcuc/3", 350 * MS, 2 * US, 2 * MS);
-	watch_window(watch, 703, SCENE_STARTED + 400 * MS,
-		     SCENE_STARTED + 401 * MS); /* seen on no CPU */
-	watch_finish(watch, SCENE_STARTED + s->view.run.duration_ns);
+	watch_window(watch, 703, WORLD_STARTED + 400 * MS,
+		     WORLD_STARTED + 401 * MS); /* seen on no CPU */
+	watch_finish(watch, WORLD_STARTED + s->view.run.duration_ns);
 	watch_free(watch);
 }
 

@@ -9,7 +9,7 @@
 
 #include "render/diff.h"
 #include "render/render.h"
-#include "report.h"
+#include "../world/made.h"
 
 #define REPORTS 4
 

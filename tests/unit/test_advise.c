@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../world/world.h"
 #include "audit/advise.h"
 #include "audit/placeholders.h"
 
@@ -21,12 +22,9 @@ static int begin(void **state)
 	static const unsigned cpus[] = {3};
 
 	(void)state;
-	memset(&v, 0, sizeof(v));
-	cpus_parse("3", &v.run.cpus, NULL, 0);
+	world_view(&v, "advised", cpus, 1);
+	world_lasts(&v, 60000000000);
 	cpus_parse("0-2", &v.run.housekeeping, NULL, 0);
-	if (view_cpus(&v, cpus, 1))
-		return -1;
-	v.cpu[0].observed_ns = 60000000000;
 	return 0;
 }
 
@@ -40,13 +38,7 @@ static int end(void **state)
 static struct source *add(enum source_kind kind, uint32_t id, const char *name,
 			  const char *function, unsigned count)
 {
-	struct sources *t = &v.cpu[0].sources;
-	struct source *s = t->row[sources_find(t, kind, id, name, function)];
-
-	s->word = word_of(function ? function : name);
-	while (count--)
-		source_add(s, 1000, true);
-	return s;
+	return world_runs(&v, 0, kind, id, name, function, count, 1000);
 }
 
 static void kept(uint32_t dependency, unsigned count)
@@ -100,7 +92,7 @@ static void test_the_tick_of_a_nohz_full_cpu(void **state)
 
 static void fact(const char *name, const char *text)
 {
-	assert_int_equal(facts_add(&v.facts, name, 0, text, strlen(text)), 0);
+	world_fact(&v, name, text);
 }
 
 static void test_who_keeps_the_tick_for_the_scheduler(void **state)

@@ -16,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../golden/scene.h"
+#include "../world/chance.h"
+#include "../world/scene.h"
 #include "recording/blackbox.h"
 #include "recording/read.h"
 
@@ -25,28 +26,18 @@
 
 static char whole_path[] = "/tmp/culprit-test-XXXXXX", part_path[] = "/tmp/culprit-test-XXXXXX";
 static struct scene scene;
-static uint64_t prng = 20260706;
-
-static uint64_t below(uint64_t n)
-{
-	prng ^= prng << 13;
-	prng ^= prng >> 7;
-	prng ^= prng << 17;
-	return (prng * 0x2545f4914f6cdd1dULL >> 20) % n;
-}
-
 /* ---- a run ---- */
 
 static void count_until(struct scene *s, uint64_t now)
 {
 	for (uint32_t i = 0; i < 2; i++)
-		s->view.cpu[i].observed_ns = now - SCENE_STARTED;
+		s->view.cpu[i].observed_ns = now - WORLD_STARTED;
 }
 
 static void slice(struct scene *s, struct blackbox *box, uint64_t at)
 {
-	count_until(s, SCENE_STARTED + at);
-	blackbox_slice(box, &s->view, SCENE_STARTED + at);
+	count_until(s, WORLD_STARTED + at);
+	blackbox_slice(box, &s->view, WORLD_STARTED + at);
 }
 
 /* A gap on CPU `index`, whose records come before its end: a slice may begin between any two. */
@@ -151,12 +142,12 @@ static void is_the_end(uint32_t nwhole, uint64_t from, uint64_t to)
 	for (uint32_t i = 0; i < n; i++)
 		same(&whole[skipped + i], &part[i]);
 	if (skipped) /* nothing that ended later is missing */
-		assert_true(whole[skipped - 1].a.start_ns < SCENE_STARTED + from);
+		assert_true(whole[skipped - 1].a.start_ns < WORLD_STARTED + from);
 	assert_string_equal(v.run.incomplete, "");
 	assert_string_equal(v.run.label, "why");
-	assert_true(v.run.part && v.run.started_ns <= SCENE_STARTED + from &&
+	assert_true(v.run.part && v.run.started_ns <= WORLD_STARTED + from &&
 		    v.run.started_ns <= part[0].a.start_ns);
-	assert_int_equal(v.run.started_ns + v.run.duration_ns, SCENE_STARTED + to);
+	assert_int_equal(v.run.started_ns + v.run.duration_ns, WORLD_STARTED + to);
 	for (uint32_t i = 0; i < v.ncpus; i++) {
 		assert_int_equal(v.cpu[i].observed_ns, v.run.duration_ns);
 		assert_int_equal(v.cpu[i].counts.lost, 0);
@@ -217,10 +208,10 @@ static void test_parts(void **state)
 		box = begin(10000 * MS, 64 << 20, whole_path);
 		at = play(box, MS, 100 + below(300));
 		from = at / 64 * below(64);
-		count_until(&scene, SCENE_STARTED + at);
+		count_until(&scene, WORLD_STARTED + at);
 		scene.view.run.duration_ns = at;
-		f.from_ns = SCENE_STARTED + from;
-		assert_int_equal(blackbox_write(box, &f, &scene.view, SCENE_STARTED + at), 0);
+		f.from_ns = WORLD_STARTED + from;
+		assert_int_equal(blackbox_write(box, &f, &scene.view, WORLD_STARTED + at), 0);
 		assert_int_equal(poll_box(box, true), BLACKBOX_WRITTEN);
 		assert_int_equal(poll_box(box, true), BLACKBOX_IDLE);
 		assert_int_equal(scene_finish(&scene), 0);
@@ -246,15 +237,15 @@ static void test_goes_on(void **state)
 
 	(void)state;
 	for (int file = 0; file < 2; file++) {
-		f.from_ns = SCENE_STARTED + at - KEEP * MS;
+		f.from_ns = WORLD_STARTED + at - KEEP * MS;
 		scene.view.run.duration_ns = to = at;
-		count_until(&scene, SCENE_STARTED + at);
-		assert_int_equal(blackbox_write(box, &f, &scene.view, SCENE_STARTED + at), 0);
+		count_until(&scene, WORLD_STARTED + at);
+		assert_int_equal(blackbox_write(box, &f, &scene.view, WORLD_STARTED + at), 0);
 		while (poll_box(box, false) == BLACKBOX_WRITES)
 			at = play(box, at, 3);
 		memset(&v, 0, sizeof(v));
 		n = read_all(part_path, part, &v);
-		assert_int_equal(v.run.started_ns + v.run.duration_ns, SCENE_STARTED + to);
+		assert_int_equal(v.run.started_ns + v.run.duration_ns, WORLD_STARTED + to);
 		assert_true(n > 0 && v.run.duration_ns >= KEEP * MS &&
 			    v.run.duration_ns < 2 * KEEP * MS);
 		assert_int_equal(v.cpu[0].counts.lost + v.cpu[1].counts.lost, 0);
@@ -264,7 +255,7 @@ static void test_goes_on(void **state)
 		for (int i = 0; i < 40; i++) {
 			at = play(box, at, 50);
 			assert_true(blackbox_bytes(box) < BYTES + (192 << 10) + 4096);
-			assert_true(SCENE_STARTED + at - blackbox_from_ns(box) < 2 * KEEP * MS);
+			assert_true(WORLD_STARTED + at - blackbox_from_ns(box) < 2 * KEEP * MS);
 		}
 	}
 	/* However long it goes on, it takes no more: what is in use lies between two slices' bytes.
@@ -366,10 +357,10 @@ static pid_t write_short(struct blackbox **box, const char *file)
 
 	*box = begin(10000 * MS, 64 << 20, NULL);
 	at = play(*box, MS, 100);
-	count_until(&scene, SCENE_STARTED + at);
+	count_until(&scene, WORLD_STARTED + at);
 	scene.view.run.duration_ns = at;
-	f.from_ns = SCENE_STARTED;
-	assert_int_equal(blackbox_write(*box, &f, &scene.view, SCENE_STARTED + at), 0);
+	f.from_ns = WORLD_STARTED;
+	assert_int_equal(blackbox_write(*box, &f, &scene.view, WORLD_STARTED + at), 0);
 	return newest_child();
 }
 

@@ -11,19 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../world/chance.h"
 #include "model/clock.h"
 
 #define COUNT 500
-
-static uint64_t prng = 88172645463325252ULL;
-
-static uint64_t below(uint64_t n)
-{
-	prng ^= prng << 13;
-	prng ^= prng >> 7;
-	prng ^= prng << 17;
-	return (prng * 0x2545f4914f6cdd1dULL >> 20) % n;
-}
 
 static void near(double got, double want, double allowed)
 {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../world/chance.h"
 #include "recording/codec.h"
 #include "recording/format.h"
 
@@ -28,21 +29,6 @@ struct kept {
 	char text[NAMES][TEXT_MAX];
 	const char *frame[STACK_FRAMES];
 };
-
-static uint64_t prng = 88172645463325252ULL;
-
-static uint64_t random64(void)
-{
-	prng ^= prng << 13;
-	prng ^= prng >> 7;
-	prng ^= prng << 17;
-	return prng * 0x2545f4914f6cdd1dULL;
-}
-
-static uint64_t below(uint64_t n)
-{
-	return (random64() >> 20) % n;
-}
 
 /* A number of random length in bits: small ones as likely as large ones. */
 static uint64_t any_number(void)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "model/diff.h"
-#include "runs.h"
+#include "../world/made.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -498,7 +498,7 @@ static void test_environment(void **state)
 	static char lacks[] = "csd_function_entry", lacks_too[] = "ipi_send_cpu";
 	static char *some[] = {lacks, lacks_too};
 	static const char *const want[] = {
-		"kernel: 6.12.1 | 6.12.2",
+		"kernel: 6.12.9 | 6.12.10",
 		"hypervisor: - | KVM",
 		"isolated CPUs: - | 3",
 		"cmdline console: console=a console=b | console=a",
@@ -516,7 +516,7 @@ static void test_environment(void **state)
 	(void)state;
 	run_init(&a, one_cpu, 1, 10);
 	run_init(&b, one_cpu, 1, 10);
-	strcpy(b.host.kernel, "6.12.2");
+	strcpy(b.host.kernel, "6.12.10");
 	strcpy(b.host.hypervisor, "KVM");
 	strcpy(a.host.cmdline,
 	       "root=/dev/sda quiet mitigations=auto console=a console=b x=\"1 2\"");

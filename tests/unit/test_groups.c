@@ -13,7 +13,7 @@
 #include "audit/conclude.h"
 #include "model/groups.h"
 #include "model/report.h"
-#include "runs.h"
+#include "../world/made.h"
 
 #define CPUS 6
 

@@ -12,7 +12,7 @@
 
 #include "model/hosts.h"
 #include "render/render.h"
-#include "report.h"
+#include "../world/made.h"
 
 static struct report a, b, c;
 static const struct view *const three[] = {&a.view, &b.view, &c.view};
@@ -125,14 +125,14 @@ static void test_text(void **state)
 	assert_memory_equal(both, head, sizeof(head) - 1);
 	for (int i = 0; i < 2; i++)
 		one[i] = written(&formats[0], three + i, 1, 100);
-	at = strstr(both, "\n==== web-07, 2026-01-02T03:04:05.000000006Z ====\n");
+	at = strstr(both, "\n==== web-07, 2026-03-01T12:00:00.000000000Z ====\n");
 	assert_non_null(at);
-	at += strlen("\n==== web-07, 2026-01-02T03:04:05.000000006Z ====\n");
+	at += strlen("\n==== web-07, 2026-03-01T12:00:00.000000000Z ====\n");
 	assert_memory_equal(at, one[0], strlen(one[0]));
 	at += strlen(one[0]);
-	assert_memory_equal(at, "\n==== db-1, 2026-01-02T03:04:05.000000006Z ====\n",
-			    strlen("\n==== db-1, 2026-01-02T03:04:05.000000006Z ====\n"));
-	assert_string_equal(at + strlen("\n==== db-1, 2026-01-02T03:04:05.000000006Z ====\n"),
+	assert_memory_equal(at, "\n==== db-1, 2026-03-01T12:00:00.000000000Z ====\n",
+			    strlen("\n==== db-1, 2026-03-01T12:00:00.000000000Z ====\n"));
+	assert_string_equal(at + strlen("\n==== db-1, 2026-03-01T12:00:00.000000000Z ====\n"),
 			    one[1]);
 	free(one[0]);
 	free(one[1]);

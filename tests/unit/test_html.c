@@ -12,7 +12,7 @@
 
 #include "render/html.h"
 #include "render/render.h"
-#include "report.h"
+#include "../world/made.h"
 
 #define MIB (1u << 20)
 #define S   1000000000ULL
@@ -198,7 +198,7 @@ static void test_at_most_3_mib(void **state)
 		report.view.cpu[cpu].observed_ns = 600 * S;
 		for (uint32_t i = 0; i < 60000; i++) {
 			struct piece piece[6];
-			struct account a = {.start_ns = REPORT_STARTED + i * S / 100,
+			struct account a = {.start_ns = WORLD_STARTED + i * S / 100,
 					    .pieces = piece,
 					    .npieces = 6,
 					    .spans = span,

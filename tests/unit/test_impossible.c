@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../golden/chunk.h"
-#include "../golden/scene.h"
+#include "../world/chunk.h"
+#include "../world/scene.h"
 #include "recording/codec.h"
 #include "recording/fields.h"
 #include "recording/read.h"
@@ -249,12 +249,12 @@ static void check_hiccup(uint64_t start_ns, uint64_t end_ns, const char *why)
 
 static void test_events(void **state)
 {
-	const uint64_t at = SCENE_STARTED + 500 * US;
+	const uint64_t at = WORLD_STARTED + 500 * US;
 	struct hiccup good = {at, at + US, {0}, {0}};
 	struct record r = vector(VECTOR_LOCAL_TIMER, at + 1, at);
 
 	(void)state;
-	check_hiccup(SCENE_STARTED - 1, at, "a hiccup begins before the window");
+	check_hiccup(WORLD_STARTED - 1, at, "a hiccup begins before the window");
 	check_hiccup(at, 1ULL << 62, "a hiccup ends behind the window");
 	check_hiccup(at, UINT64_MAX, "a hiccup ends behind the window");
 	check_hiccup(at, at - 1, "an event means nothing");

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "model/join.h"
-#include "drawing.h"
+#include "../world/drawing.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -334,7 +334,7 @@ static void check_drawing(const struct drawing *d, int late)
 {
 	static const uint32_t cursor[LEVELS] = {FIRST_CURSOR, FIRST_CURSOR, FIRST_CURSOR,
 						FIRST_CURSOR};
-	struct scene s = {.nrecords = 0};
+	struct drawn s = {.nrecords = 0};
 	struct names names = {.irq = name_of_irq};
 	struct sources t;
 	struct join *j;

@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-#include "world.h"
+#include "../world/nests.h"
 
 #define LONG_ONES 6
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "world.h"
+#include "../world/nests.h"
 
 #define HICCUPS 60000 /* in each test */
 

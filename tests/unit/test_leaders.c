@@ -9,38 +9,37 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "../world/world.h"
 #include "model/leaders.h"
 #include "render/openmetrics.h"
 
-struct world {
+struct counted {
 	struct view view;
 	struct leaders set;
 };
 
-static void world_init(struct world *w)
+static void counted_init(struct counted *w)
 {
 	static const unsigned cpu = 3;
 
 	memset(w, 0, sizeof(*w));
-	assert_int_equal(view_cpus(&w->view, &cpu, 1), 0);
+	world_view(&w->view, "", &cpu, 1);
 	assert_int_equal(leaders_init(&w->set, 1), 0);
 }
 
-static void world_free(struct world *w)
+static void counted_free(struct counted *w)
 {
 	leaders_free(&w->set);
 	view_free(&w->view);
 }
 
-static void run(struct world *w, enum source_kind kind, uint32_t id, const char *name,
+static void run(struct counted *w, enum source_kind kind, uint32_t id, const char *name,
 		const char *function, uint64_t ns)
 {
-	struct sources *t = &w->view.cpu[0].sources;
-
-	source_add(t->row[sources_find(t, kind, id, name, function)], ns, true);
+	world_runs(&w->view, 0, kind, id, name, function, 1, ns);
 }
 
-static const struct leaders_cpu *update(struct world *w)
+static const struct leaders_cpu *update(struct counted *w)
 {
 	assert_int_equal(leaders_update(&w->set, &w->view), 0);
 	return &w->set.cpu[0];
@@ -57,10 +56,10 @@ static const struct leader *find(const struct leaders_cpu *c, const char *name)
 static void test_one_series_a_name(void **state)
 {
 	const struct leaders_cpu *c;
-	struct world w;
+	struct counted w;
 
 	(void)state;
-	world_init(&w);
+	counted_init(&w);
 	run(&w, SOURCE_THREAD, 10, "make", NULL, 5);
 	run(&w, SOURCE_THREAD, 11, "make", NULL, 6);
 	run(&w, SOURCE_THREAD, 12, "make", "", 1); /* no function is an empty one */
@@ -82,17 +81,17 @@ static void test_one_series_a_name(void **state)
 	assert_int_equal(c->rest[SOURCE_IRQ].ns, 4);
 	assert_int_equal(c->rest[SOURCE_IRQ].count, 1);
 	assert_int_equal(c->rest[SOURCE_THREAD].ns, 0);
-	world_free(&w);
+	counted_free(&w);
 }
 
 static void test_who_comes_later(void **state)
 {
 	const struct leaders_cpu *c;
-	struct world w;
+	struct counted w;
 	char name[16];
 
 	(void)state;
-	world_init(&w);
+	counted_init(&w);
 	for (int i = 0; i < LEADERS_TOP + 1; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
 		run(&w, SOURCE_THREAD, 100 + i, name, NULL, 1000 - i);
@@ -115,7 +114,7 @@ static void test_who_comes_later(void **state)
 	assert_int_equal(find(c, "t20")->sum.ns, 11);
 	assert_int_equal(find(c, "t20")->sum.count, 1);
 	assert_int_equal(c->rest[SOURCE_THREAD].ns, 5980);
-	world_free(&w);
+	counted_free(&w);
 }
 
 #define NAMES 90
@@ -148,11 +147,11 @@ static void test_nothing_falls_and_nothing_is_missing(void **state)
 	struct seen before, now = {0};
 	uint64_t random = 1;
 	unsigned evicted = 0;
-	struct world w;
+	struct counted w;
 	char name[16];
 
 	(void)state;
-	world_init(&w);
+	counted_init(&w);
 	for (int round = 0; round < 3000; round++) {
 		uint64_t grown = 0, came = 0;
 
@@ -179,10 +178,10 @@ static void test_nothing_falls_and_nothing_is_missing(void **state)
 		assert_int_equal(grown, came);
 	}
 	assert_true(evicted > 10);
-	world_free(&w);
+	counted_free(&w);
 }
 
-static void run_kernel(struct world *w, uint32_t id, const char *name, uint64_t ns)
+static void run_kernel(struct counted *w, uint32_t id, const char *name, uint64_t ns)
 {
 	struct sources *t = &w->view.cpu[0].sources;
 	uint32_t row =
@@ -195,10 +194,10 @@ static void run_kernel(struct world *w, uint32_t id, const char *name, uint64_t 
 static void test_fakes(void **state)
 {
 	const struct leaders_cpu *c;
-	struct world w;
+	struct counted w;
 
 	(void)state;
-	world_init(&w);
+	counted_init(&w);
 	run_kernel(&w, 12, "kworker/3:1", 100);
 	run_kernel(&w, 13, "kworker/3:2", 100);
 	run(&w, SOURCE_THREAD, 14, "kworker/3:3", NULL, 50);
@@ -212,7 +211,7 @@ static void test_fakes(void **state)
 	assert_int_equal(c->own[1].sum.ns, 80);
 	assert_string_not_equal(c->own[2].name, "(others)");
 	assert_int_equal(c->rest[SOURCE_THREAD].ns, 0);
-	world_free(&w);
+	counted_free(&w);
 }
 
 /* Sources go into their kind's rest all the time, and some come back: still nothing falls, and
@@ -222,11 +221,11 @@ static void test_storm(void **state)
 	struct leader_sums before = {0}, before_rest = {0};
 	uint64_t random = 1, came = 0, runs = 0, sum, merged;
 	const struct leaders_cpu *c;
-	struct world w;
+	struct counted w;
 	char name[16];
 
 	(void)state;
-	world_init(&w);
+	counted_init(&w);
 	for (int round = 0; round < 400; round++) {
 		for (int i = 0; i < 150; i++) {
 			uint64_t ns;
@@ -257,7 +256,7 @@ static void test_storm(void **state)
 	}
 	assert_int_equal(before.ns, 400 * 5000);
 	assert_true(sources_merged(&w.view.cpu[0].sources, SOURCE_THREAD, &merged) > 10000);
-	world_free(&w);
+	counted_free(&w);
 }
 
 /* Sum of all samples of a family, in its least unit. */
@@ -285,13 +284,13 @@ static uint64_t told(const char *text, const char *family)
 static void test_textfile_has_all(void **state)
 {
 	uint64_t random = 1, came = 0, runs = 0, merged;
-	struct world w;
+	struct counted w;
 	char *text = NULL, name[16];
 	size_t len;
 	FILE *out;
 
 	(void)state;
-	world_init(&w);
+	counted_init(&w);
 	for (int round = 0; round < 200; round++) {
 		for (int i = 0; i < 300; i++) {
 			uint64_t ns;
@@ -320,7 +319,7 @@ static void test_textfile_has_all(void **state)
 				 told(text, "culprit_series_ended_function_runs_total"),
 			 runs);
 	free(text);
-	world_free(&w);
+	counted_free(&w);
 }
 
 /* All CPUs together: few series, none of which falls, and whose growth is all that is lost. */
@@ -334,7 +333,7 @@ static void test_parts(void **state)
 	char name[24];
 
 	(void)state;
-	assert_int_equal(view_cpus(&view, cpus, 3), 0);
+	world_view(&view, "", cpus, 3);
 	assert_int_equal(leaders_init_parts(&set, 3, of, 1), 0);
 	assert_int_equal(leaders_lane(&set, 0, 0), 0);
 	assert_int_equal(leaders_lane(&set, 0, 2), 2);
@@ -344,14 +343,10 @@ static void test_parts(void **state)
 		uint64_t all = 0;
 
 		for (uint32_t i = 0; i < 3; i++) {
-			struct sources *t = &view.cpu[i].sources;
-
 			snprintf(name, sizeof(name), "eth0-TxRx-%u", i);
-			source_add(t->row[sources_find(t, SOURCE_IRQ, 40 + i, name, NULL)], 100000,
-				   true);
+			world_runs(&view, i, SOURCE_IRQ, 40 + i, name, NULL, 1, 100000);
 			snprintf(name, sizeof(name), "job-%c%c", 'a' + round % 26, 'a' + i);
-			source_add(t->row[sources_find(t, SOURCE_THREAD, round, name, NULL)],
-				   1000 * round, true);
+			world_runs(&view, i, SOURCE_THREAD, round, name, NULL, 1, 1000 * round);
 			lost += 100000 + 1000 * round;
 		}
 		assert_int_equal(leaders_update(&set, &view), 0);

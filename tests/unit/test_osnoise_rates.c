@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../world/world.h"
 #include "model/osnoise_rates.h"
 
 struct ground {
@@ -23,8 +24,8 @@ static int setup(void **state)
 
 	assert_non_null(g);
 	assert_int_equal(osnoise_init(&g->reader), 0);
-	assert_int_equal(view_cpus(&g->view, &cpu, 1), 0);
-	g->view.cpu[0].observed_ns = 2000000000;
+	world_view(&g->view, "", &cpu, 1);
+	world_lasts(&g->view, 2000000000);
 	*state = g;
 	return 0;
 }
@@ -47,9 +48,7 @@ static void say(struct ground *g, const char *line)
 static void ours(struct ground *g, enum source_kind kind, uint32_t id, const char *name,
 		 const char *function, uint64_t ns)
 {
-	struct sources *s = &g->view.cpu[0].sources;
-
-	source_add(s->row[sources_find(s, kind, id, name, function)], ns, true);
+	world_runs(&g->view, 0, kind, id, name, function, 1, ns);
 }
 
 static const struct rates_row *row_of(const struct osnoise_rates *b, enum source_kind kind,

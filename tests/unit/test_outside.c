@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../world/world.h"
 #include "model/outside.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -33,8 +34,7 @@ static int begin_with(uint32_t ncpus)
 	memset(added_ns, 0, sizeof(added_ns));
 	for (uint32_t i = 0; i < ncpus; i++)
 		cpus[i] = 2 * i + 1;
-	if (view_cpus(&s, cpus, ncpus))
-		return -1;
+	world_view(&s, "", cpus, ncpus);
 	strcpy(s.run.rest, "other");
 	o = outside_new(&s, WORD_REST);
 	return o ? 0 : -1;

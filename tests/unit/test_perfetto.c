@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "render/perfetto.h"
-#include "report.h"
+#include "../world/made.h"
 
 static struct report report;
 static struct trace *trace;
@@ -40,7 +40,7 @@ static void begin(bool watch, const char *comm, uint32_t tid)
 static void hiccup(uint32_t index, const char *comm, uint32_t tid, uint64_t start_ns,
 		   uint64_t end_ns)
 {
-	struct account a = {.start_ns = REPORT_STARTED + start_ns,
+	struct account a = {.start_ns = WORLD_STARTED + start_ns,
 			    .duration_ns = end_ns - start_ns,
 			    .outside_ns = end_ns - start_ns,
 			    .spot = {.cpu = 0, .tid = tid}};
@@ -70,7 +70,7 @@ static size_t tell(const Perfetto__Trace *t, uint64_t track, char *text, size_t 
 		} else if (e->type == PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END) {
 			assert_true(open);
 			n += snprintf(text + n, size - n, " %lu+%lu",
-				      (unsigned long)(open - REPORT_STARTED),
+				      (unsigned long)(open - WORLD_STARTED),
 				      (unsigned long)(p->timestamp - open));
 			open = 0;
 		}

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "../world/world.h"
 #include "model/rank.h"
 
 #define MANY 1024
@@ -90,13 +91,12 @@ static void test_promise(void **state)
 static void test_views(void **state)
 {
 	static const unsigned numbers[] = {4, 5, 6};
-	struct view v = {0};
+	struct view v;
 	uint32_t order[3];
 
 	(void)state;
-	assert_int_equal(view_cpus(&v, numbers, 3), 0);
-	for (uint32_t i = 0; i < 3; i++)
-		v.cpu[i].observed_ns = 1000000;
+	world_view(&v, "", numbers, 3);
+	world_lasts(&v, 1000000);
 	hist_add_n(&v.cpu[0].hiccups, 100, 10);
 	hist_add_n(&v.cpu[1].hiccups, 500, 1);
 	v.cpu[2].observed_ns = 1000; /* lost half of a short time */

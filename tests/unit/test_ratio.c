@@ -11,27 +11,12 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "../world/chance.h"
 #include "model/ratio.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define PAIRS        1000
 #define ALPHA        0.05
-
-static uint64_t seed;
-
-/* Uniform in (0, 1). */
-static double uniform(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return ((seed * 0x2545f4914f6cdd1dULL >> 12) + 0.5) / 0x1p52;
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
-}
 
 static struct ratio_sum count_of(double count, double seconds)
 {

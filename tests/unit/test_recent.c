@@ -10,15 +10,14 @@
 
 #include <cmocka.h>
 
+#include "../world/world.h"
 #include "model/recent.h"
 
 #define SECOND 1000000000ULL
 
 static void open_view(struct view *v)
 {
-	unsigned cpu = 3;
-
-	assert_int_equal(view_cpus(v, &cpu, 1), 0);
+	world_view(v, "", (const unsigned[]){3}, 1);
 }
 
 static void lose(struct view *v, uint32_t row, uint64_t ns)

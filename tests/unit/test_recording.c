@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../golden/chunk.h"
-#include "../golden/scene.h"
+#include "../world/chance.h"
+#include "../world/chunk.h"
+#include "../world/scene.h"
 #include "recording/codec.h"
 #include "recording/fields.h"
 #include "recording/read.h"
@@ -24,21 +25,6 @@
 static char path[] = "/tmp/culprit-test-XXXXXX";
 static int said = -1; /* what would be on stderr */
 static struct scene scene;
-
-static uint64_t prng = 20260301;
-
-static uint64_t random64(void)
-{
-	prng ^= prng << 13;
-	prng ^= prng >> 7;
-	prng ^= prng << 17;
-	return prng * 0x2545f4914f6cdd1dULL;
-}
-
-static uint64_t below(uint64_t n)
-{
-	return (random64() >> 20) % n;
-}
 
 /* ---- files ---- */
 
@@ -540,7 +526,7 @@ static void test_times(void **state)
 			lost += view.cpu[k].counts.lost;
 			mismatches += view.cpu[k].counts.mismatches;
 			for (uint32_t w = 0; w < view.nworst; w++)
-				assert_true(view.worst[w].start_ns >= SCENE_STARTED + span[i][0]);
+				assert_true(view.worst[w].start_ns >= WORLD_STARTED + span[i][0]);
 		}
 		assert_true(view.run.part);
 		forget(r);

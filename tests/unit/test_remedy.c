@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../world/world.h"
 #include "audit/advise.h"
 #include "audit/meaning.h"
 #include "audit/conclude.h"
@@ -58,7 +59,7 @@ static struct view v;
 
 static void fact(const char *name, const char *text)
 {
-	assert_int_equal(facts_add(&v.facts, name, 0, text, strlen(text)), 0);
+	world_fact(&v, name, text);
 }
 
 static void absent(const char *name)
@@ -77,21 +78,19 @@ static void begin(const struct machine *m)
 {
 	unsigned cpus[8], n = 0;
 
-	memset(&v, 0, sizeof(v));
-	set(m->cpus, &v.run.cpus);
+	struct cpus targets;
+
+	set(m->cpus, &targets);
+	for (int c = cpus_next(&targets, 0); c >= 0; c = cpus_next(&targets, c + 1))
+		cpus[n++] = c;
+	world_view(&v, m->name, cpus, n);
+	world_lasts(&v, 1000000000);
 	set(m->housekeeping, &v.run.housekeeping);
 	set(m->online, &v.host.online);
 	set(m->isolated, &v.host.isolated);
 	set(m->nohz_full, &v.host.nohz_full);
 	snprintf(v.host.hypervisor, sizeof(v.host.hypervisor), "%s", m->hypervisor);
 	snprintf(v.host.arch, sizeof(v.host.arch), "%s", m->arch);
-	for (int c = cpus_next(&v.run.cpus, 0); c >= 0; c = cpus_next(&v.run.cpus, c + 1))
-		cpus[n++] = c;
-	v.run.traced = true;
-	v.run.duration_ns = 1000000000;
-	assert_int_equal(view_cpus(&v, cpus, n), 0);
-	for (unsigned i = 0; i < n; i++)
-		v.cpu[i].observed_ns = 1000000000;
 	if (!m->kconfig)
 		return;
 	fact("sys/devices/system/cpu/online", m->online);
@@ -127,15 +126,7 @@ static void begin(const struct machine *m)
 static void interval(uint32_t cpu, enum source_kind kind, uint32_t id, const char *name,
 		     const char *function, bool kernel)
 {
-	struct sources *t = &v.cpu[cpu].sources;
-	struct source *s = t->row[sources_find(t, kind, id, name, function)];
-
-	s->word = word_of(function ? function : name);
-	s->kernel_thread = kernel;
-	for (int i = 0; i < 10; i++) {
-		hist_add(&s->net, 100000);
-		hist_add(&v.cpu[cpu].hiccups, 100000);
-	}
+	world_runs(&v, cpu, kind, id, name, function, 10, 100000)->kernel_thread = kernel;
 }
 
 /* A name that the pattern means, for as long as the test runs. */

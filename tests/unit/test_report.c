@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "model/report.h"
-#include "report.h"
+#include "../world/made.h"
 
 static struct report report;
 static struct report_rows rows;

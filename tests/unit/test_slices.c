@@ -10,21 +10,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "../world/chance.h"
 #include "model/slices.h"
 
 #define MS    1000000ULL
 #define S     1000000000ULL
 #define BEGIN (1234567 * S + 89)
-
-static uint64_t seed;
-
-static double uniform(void)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return ((seed * 0x2545f4914f6cdd1dULL >> 12) + 0.5) / 0x1p52;
-}
 
 static void check_holds(const struct slices *s, uint64_t count, uint64_t sum)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "render/styles.h"
-#include "report.h"
+#include "../world/made.h"
 
 #define LONG_NS 2200000000ULL /* more than a 32-bit counter of cycles holds */
 
@@ -93,9 +93,9 @@ static void osjitter(void **state)
 	/* The loop's own 9 ns go off each gap; percentiles are a bucket's highest value. */
 	assert_string_equal(
 		words(text, 1),
-		"2 2000000 100 100 0 17 2200186100 0.550047 4 9 1494 1494 1494 1494 40182 "
+		"2 2400000 100 100 0 17 2200186100 0.550047 4 9 1494 1494 1494 1494 40182 "
 		"2199999991 2199999991 0");
-	assert_string_equal(words(text, 2), "3 2000000 0 0 0 - 0 0.000000 4 10 0 0 0 0 0 0 0 0");
+	assert_string_equal(words(text, 2), "3 2400000 0 0 0 - 0 0.000000 4 10 0 0 0 0 0 0 0 0");
 	free(text);
 	report_free(&report);
 }
@@ -118,7 +118,7 @@ static void sysjitter(void **state)
 {
 	static const char *const rows[] = {"core_i: 2 3",
 					   "threshold(ns): 200 200",
-					   "cpu_mhz: 2000 2000",
+					   "cpu_mhz: 2400 2400",
 					   "runtime(ns): 4000000000 4000000000",
 					   "runtime(s): 4.000 4.000",
 					   "int_n: 100 0",
@@ -147,7 +147,7 @@ static void sysjitter(void **state)
 
 static void raw(void **state)
 {
-	const struct account a = {.start_ns = REPORT_STARTED + 5000000, .duration_ns = 1500};
+	const struct account a = {.start_ns = WORLD_STARTED + 5000000, .duration_ns = 1500};
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -156,7 +156,7 @@ static void raw(void **state)
 	begin();
 	assert_non_null(out);
 	render_raw(&report.view, &a, 0, 2596000, out);
-	render_raw(&report.view, &a, REPORT_STARTED + 1000000, 2596000, out);
+	render_raw(&report.view, &a, WORLD_STARTED + 1000000, 2596000, out);
 	fclose(out);
 	assert_string_equal(words(text, 0), "5000000 0 3894 1500");
 	assert_string_equal(words(text, 1), "5000000 4000 3894 1500");
@@ -173,8 +173,8 @@ static void oslat(void **state)
 	begin();
 	text = text_of(STYLE_OSLAT);
 	assert_string_equal(words(text, 0), "Core: 2 3");
-	assert_string_equal(words(text, 1), "Counter Freq: 2000 2000 (Mhz)");
-	assert_string_equal(words(text, 2), "001 (us): 50000000 50000000");
+	assert_string_equal(words(text, 1), "Counter Freq: 2400 2400 (Mhz)");
+	assert_string_equal(words(text, 2), "001 (us): 100000000 100000000");
 	assert_string_equal(words(text, 3), "002 (us): 98 0");
 	for (unsigned us = 3; us < 32; us++) {
 		char want[32];

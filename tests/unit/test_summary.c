@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../world/world.h"
 #include "model/summary.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -22,7 +23,8 @@ static struct view s;
 static int begin(void **state)
 {
 	(void)state;
-	return view_cpus(&s, cpus, COUNT(cpus));
+	world_view(&s, "", cpus, COUNT(cpus));
+	return 0;
 }
 
 static int end(void **state)

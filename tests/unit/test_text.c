@@ -12,7 +12,7 @@
 
 #include "base/escape.h"
 #include "render/render.h"
-#include "report.h"
+#include "../world/made.h"
 
 static struct report report;
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../world/world.h"
 #include "base/escape.h"
 #include "render/top.h"
 
@@ -30,12 +31,7 @@ struct machine {
 
 static void add(struct machine *m, uint32_t cpu, const char *name, uint64_t ns, uint64_t n)
 {
-	struct sources *t = &m->view.cpu[cpu].sources;
-	uint32_t row = sources_find(t, SOURCE_THREAD, 100, name, NULL);
-
-	for (uint64_t i = 0; i < n; i++)
-		source_add(t->row[row], ns, true);
-	hist_add_n(&m->view.cpu[cpu].hiccups, ns, n);
+	world_runs(&m->view, cpu, SOURCE_THREAD, 100, name, NULL, n, ns);
 }
 
 static void second(struct machine *m)
@@ -53,7 +49,7 @@ static void start(struct machine *m, uint32_t ncpus)
 	memset(m, 0, sizeof(*m));
 	for (uint32_t i = 0; i < ncpus; i++)
 		numbers[i] = i + 4;
-	assert_int_equal(view_cpus(&m->view, numbers, ncpus), 0);
+	world_view(&m->view, "", numbers, ncpus);
 	assert_int_equal(recent_init(&m->recent, ncpus), 0);
 	strcpy(m->view.host.kernel, "6.12.1-test");
 	m->screen.width = 80;

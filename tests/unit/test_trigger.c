@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../world/world.h"
 #include "model/trigger.h"
 
 #define US  1000ULL
@@ -130,7 +131,7 @@ static void test_mistakes(void **state)
 /* ---- what pulls them ---- */
 
 /* A CPU with three sources, and hiccups drawn by hand. */
-static struct scene {
+static struct heard {
 	struct view view;
 	uint32_t worker, net, tick;
 	struct triggers triggers;
@@ -144,7 +145,7 @@ static void begin(const char *text)
 	char why[300];
 
 	memset(&s, 0, sizeof(s));
-	assert_int_equal(view_cpus(&s.view, &cpu, 1), 0);
+	world_view(&s.view, "", &cpu, 1);
 	t = &s.view.cpu[0].sources;
 	s.worker = sources_find(t, SOURCE_THREAD, 7, "kworker/3:1", "vmstat_update");
 	s.net = sources_find(t, SOURCE_SOFTIRQ, 3, "NET_RX", NULL);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../world/world.h"
 #include "audit/advise.h"
 #include "audit/conclude.h"
 
@@ -22,14 +23,9 @@ static int begin(void **state)
 	static const unsigned cpus[] = {3};
 
 	(void)state;
-	memset(&v, 0, sizeof(v));
-	v.run.traced = true;
-	v.run.duration_ns = 10000000000;
-	cpus_parse("3", &v.run.cpus, NULL, 0);
+	world_view(&v, "judged", cpus, 1);
+	world_lasts(&v, 10000000000);
 	cpus_parse("0-2", &v.run.housekeeping, NULL, 0);
-	if (view_cpus(&v, cpus, 1))
-		return -1;
-	v.cpu[0].observed_ns = 10000000000;
 	return 0;
 }
 
@@ -42,23 +38,17 @@ static int end(void **state)
 
 static void fact(const char *name, const char *text)
 {
-	assert_int_equal(facts_add(&v.facts, name, 0, text, strlen(text)), 0);
+	world_fact(&v, name, text);
 }
 
 /* count intervals of ns each, each a hiccup of its own. */
 static struct source *add(enum source_kind kind, uint32_t id, const char *name,
 			  const char *function, unsigned count, uint64_t ns)
 {
-	struct sources *t = &v.cpu[0].sources;
-	struct source *s = t->row[sources_find(t, kind, id, name, function)];
+	struct source *s = world_runs(&v, 0, kind, id, name, function, count, ns);
 
-	s->word = kind == SOURCE_OUTSIDE && !strcmp(name, v.run.rest)
-			  ? WORD_REST
-			  : word_of(function ? function : name);
-	for (unsigned i = 0; i < count; i++) {
-		source_add(s, ns, true);
-		hist_add(&v.cpu[0].hiccups, ns);
-	}
+	if (kind == SOURCE_OUTSIDE && !strcmp(name, v.run.rest))
+		s->word = WORD_REST;
 	return s;
 }
 

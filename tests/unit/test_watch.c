@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../world/world.h"
 #include "model/watch.h"
 
 #define FIRST 3 /* CPU number of index 0 */
@@ -75,16 +76,18 @@ static void begin(uint64_t threshold_ns)
 	static const unsigned cpus[] = {FIRST, 5};
 	unsigned lane[WATCH_LANES];
 
-	memset(&view, 0, sizeof(view));
 	said[0] = '\0';
 	memset(seq, 0, sizeof(seq));
 	memset(upon, 0, sizeof(upon));
 	for (unsigned i = 0; i < WATCH_LANES; i++)
 		lane[i] = i;
-	assert_int_equal(view_cpus(&view, lane, WATCH_LANES), 0);
-	for (unsigned i = 0; i < WATCH_LANES; i++)
+	world_view(&view, "", lane, WATCH_LANES);
+	view.run.started_ns = 0;
+	for (unsigned i = 0; i < WATCH_LANES; i++) {
 		view.cpu[i].threshold_ns = threshold_ns;
-	view.run.watch = view.run.windows = view.run.traced = true;
+		view.cpu[i].bounds = (struct edge_bounds){0, 0};
+	}
+	view.run.watch = view.run.windows = true;
 	strcpy(view.run.rest, "unexplained");
 	session = session_new(&(struct session_options){.view = &view, .names = &names});
 	assert_non_null(session);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Views made by hand, for the tests of report formats: a plain one, and one in which every name is
- * hostile. */
-#ifndef CULPRIT_TESTS_REPORT_H
-#define CULPRIT_TESTS_REPORT_H
+/* Runs made of hiccups by their pieces, without a join: by chance, for what compares runs; plain,
+ * or with hostile names everywhere, for what shows them. */
+#ifndef CULPRIT_TESTS_MADE_H
+#define CULPRIT_TESTS_MADE_H
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "chance.h"
+#include "model/diff.h"
 #include "model/summary.h"
-#include "model/view.h"
+#include "world.h"
 
 #define REPORT_HICCUPS 64
 #define REPORT_PIECES  4
-#define REPORT_STARTED 5000000000ULL
 
 struct report {
 	struct view view;
@@ -24,36 +25,70 @@ struct report {
 	uint32_t hiccups;
 };
 
-/* Names that a process, a driver or a file could bring. 15 bytes at most: comms. */
-static const char *const hostile_names[] = {
-	"<script>",
-	"a|b",
-	"new\nline",
-	"\033[31mred",
-	"quo\"te,comma",
-	"bad\xff\xfeutf8",
-	"`tick`",
-	"=1+1",
-	"back\\slash",
-	"\xe2\x80\xaeidib",
-	"&lt;b&amp;",
-	"*bold* _it_",
-	"[a](j:b)",
-	"cr\r\nlf",
-	"tab\tx",
-	"semi;colon",
-	"100% 'x'",
-	"http://x.yz",
-	"@all #1",
-	"\xc3\xa9t\xc3\xa9",
-	"~~x~~ $y$",
-	"# head",
-	"",
-	"a b  c ",
-};
-#define HOSTILE_NAMES (sizeof(hostile_names) / sizeof(hostile_names[0]))
+/* Adds a piece to a hiccup of the CPU with this index. */
+static inline struct source *add_piece(struct view *v, uint32_t index, struct account *a,
+				       const struct source_key *key, uint64_t net_ns)
+{
+	struct sources *t = &v->cpu[index].sources;
+	uint32_t row = sources_find_key(t, key);
 
-static const char *report_symbol(void *ctx, uint64_t address)
+	a->pieces[a->npieces++] = (struct piece){.source = row, .net_ns = net_ns};
+	a->attributed_ns += net_ns;
+	a->duration_ns += net_ns;
+	a->intervals++;
+	t->row[row]->hiccups++;
+	source_add(t->row[row], net_ns, true);
+	return t->row[row];
+}
+
+/* ---- hiccups of one piece, of which only the sums are kept ---- */
+
+static inline void run_init(struct view *v, const unsigned *cpus, uint32_t ncpus, double seconds)
+{
+	world_view(v, "host", cpus, ncpus);
+	world_lasts(v, seconds * 1e9);
+}
+
+/* at_s: behind the run's start. */
+static inline void run_add(struct view *v, uint32_t index, double at_s, enum source_kind kind,
+			   uint32_t id, const char *name, const char *function, uint64_t net_ns)
+{
+	struct piece piece;
+	struct account a = {.start_ns = WORLD_STARTED + (uint64_t)(at_s * 1e9), .pieces = &piece};
+
+	add_piece(v, index, &a,
+		  &(struct source_key){.kind = kind, .id = id, .name = name, .function = function},
+		  net_ns);
+	summary_add(v, index, &a);
+}
+
+/* Events of mean_ns that come by chance, per_s a second, in bursts of `burst` 100 us apart. */
+static inline void run_noise(struct view *v, uint32_t index, double per_s, unsigned burst,
+			     enum source_kind kind, uint32_t id, const char *name,
+			     const char *function, double mean_ns)
+{
+	double seconds = v->cpu[index].observed_ns / 1e9, rate = per_s / burst;
+
+	for (double at = -log(uniform()) / rate; at < seconds; at -= log(uniform()) / rate)
+		for (unsigned i = 0; i < burst && at + 1e-4 * i < seconds; i++)
+			run_add(v, index, at + 1e-4 * i, kind, id, name, function,
+				1 - mean_ns * log(uniform()));
+}
+
+/* Each view a side of its own. */
+static inline int diff_of(struct diff *d, const struct view *const *views, uint32_t n,
+			  double between)
+{
+	struct diff_side side[DIFF_FILES];
+
+	for (uint32_t k = 0; k < n; k++)
+		side[k] = (struct diff_side){&views[k], 1};
+	return diff_make(d, side, n, between);
+}
+
+/* ---- hiccups that are kept whole ---- */
+
+static inline const char *report_symbol(void *ctx, uint64_t address)
 {
 	(void)ctx;
 	return address == 1    ? "vmstat_update"
@@ -62,7 +97,7 @@ static const char *report_symbol(void *ctx, uint64_t address)
 }
 
 /* Stack n of the plain view: the asker below the system call. */
-static int report_stack(void *ctx, int32_t id, const char **frame)
+static inline int report_stack(void *ctx, int32_t id, const char **frame)
 {
 	frame[0] = "bpf_prog_1_sched_waking [bpf]";
 	frame[1] = "bpf_trace_run1";
@@ -74,48 +109,22 @@ static int report_stack(void *ctx, int32_t id, const char **frame)
 
 static const struct names report_names = {.symbol = report_symbol, .stack = report_stack};
 
-static void report_init(struct report *r, const char *hostname, const unsigned *cpus,
-			uint32_t ncpus)
+static inline void report_init(struct report *r, const char *hostname, const unsigned *cpus,
+			       uint32_t ncpus)
 {
-	struct view *v = &r->view;
-
 	memset(r, 0, sizeof(*r));
-	strcpy(v->host.hostname, hostname);
-	strcpy(v->host.kernel, "6.12.1");
-	strcpy(v->host.arch, "x86_64");
-	strcpy(v->host.cpu_model, "Model 1");
-	strcpy(v->host.clocksource, "tsc");
-	strcpy(v->host.cmdline, "isolcpus=3 nohz_full=3");
-	v->host.tsc_khz = 2000000;
-	strcpy(v->run.sampler, "tsc");
-	strcpy(v->run.priority, "SCHED_OTHER");
-	strcpy(v->run.started, "2026-01-02T03:04:05.000000006Z");
-	v->run.started_ns = REPORT_STARTED;
-	v->run.duration_ns = 1000000000;
-	v->run.threshold_auto = v->run.traced = true;
-	cpus_add(&v->run.housekeeping, 0);
-	if (view_cpus(v, cpus, ncpus))
-		abort();
-	for (uint32_t i = 0; i < ncpus; i++) {
-		cpus_add(&v->run.cpus, cpus[i]);
-		v->cpu[i].observed_ns = 1000000000;
-		v->cpu[i].threshold_ns = 200;
-		v->cpu[i].loop_count = 50000000;
-		v->cpu[i].loop_mean_ns = 9.7;
-		v->cpu[i].loop_min_ns = 9;
-		v->cpu[i].bounds = (struct edge_bounds){.irq_ns = 900, .thread_ns = 1900};
-		v->cpu[i].edge_seen = (struct edge_seen){100, 310, 480, 290, 420};
-	}
+	world_view(&r->view, hostname, cpus, ncpus);
+	world_lasts(&r->view, 1000000000);
 }
 
-static void report_free(struct report *r)
+static inline void report_free(struct report *r)
 {
 	view_free(&r->view);
 }
 
 /* Begins a hiccup at_ns after the run's start. Its duration is the sum of its pieces. */
-static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t at_ns,
-				     uint64_t edge_ns, uint64_t outside_ns)
+static inline struct account *report_hiccup(struct report *r, uint32_t index, uint64_t at_ns,
+					    uint64_t edge_ns, uint64_t outside_ns)
 {
 	struct account *a = &r->hiccup[r->hiccups];
 
@@ -123,7 +132,7 @@ static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t 
 		abort();
 	r->index[r->hiccups] = index;
 	a->pieces = r->piece[r->hiccups++];
-	a->start_ns = REPORT_STARTED + at_ns;
+	a->start_ns = WORLD_STARTED + at_ns;
 	a->spot.cpu = r->view.cpu[index].number;
 	a->edge_ns = edge_ns;
 	a->outside_ns = outside_ns;
@@ -132,25 +141,18 @@ static struct account *report_hiccup(struct report *r, uint32_t index, uint64_t 
 }
 
 /* Adds a piece to the newest hiccup. */
-static struct source *report_key(struct report *r, const struct source_key *key, uint64_t net_ns)
+static inline struct source *report_key(struct report *r, const struct source_key *key,
+					uint64_t net_ns)
 {
 	struct account *a = &r->hiccup[r->hiccups - 1];
-	struct sources *t = &r->view.cpu[r->index[r->hiccups - 1]].sources;
-	uint32_t row = sources_find_key(t, key);
 
 	if (a->npieces == REPORT_PIECES)
 		abort();
-	a->pieces[a->npieces++] = (struct piece){.source = row, .net_ns = net_ns};
-	a->attributed_ns += net_ns;
-	a->duration_ns += net_ns;
-	a->intervals++;
-	t->row[row]->hiccups++;
-	source_add(t->row[row], net_ns, true);
-	return t->row[row];
+	return add_piece(&r->view, r->index[r->hiccups - 1], a, key, net_ns);
 }
 
-static struct source *report_piece(struct report *r, enum source_kind kind, uint32_t id,
-				   const char *name, const char *function, uint64_t net_ns)
+static inline struct source *report_piece(struct report *r, enum source_kind kind, uint32_t id,
+					  const char *name, const char *function, uint64_t net_ns)
 {
 	return report_key(
 		r, &(struct source_key){.kind = kind, .id = id, .name = name, .function = function},
@@ -158,8 +160,8 @@ static struct source *report_piece(struct report *r, enum source_kind kind, uint
 }
 
 /* Sets who asked for the newest piece. */
-static void report_asked(struct report *r, struct source *s, uint32_t tid, const char *comm,
-			 uint16_t cpu, uint64_t function)
+static inline void report_asked(struct report *r, struct source *s, uint32_t tid, const char *comm,
+				uint16_t cpu, uint64_t function)
 {
 	struct record mark = {.kind = RECORD_MARK,
 			      .flags = RECORD_ORIGIN,
@@ -174,7 +176,7 @@ static void report_asked(struct report *r, struct source *s, uint32_t tid, const
 }
 
 /* Lets all other pieces run one after the other inside the first. */
-static void report_spans(struct report *r, struct account *a)
+static inline void report_spans(struct report *r, struct account *a)
 {
 	struct span *span = r->span[r->hiccups - 1];
 	uint64_t start = a->start_ns + a->edge_ns / 2, at = start;
@@ -193,7 +195,7 @@ static void report_spans(struct report *r, struct account *a)
 }
 
 /* Completes the newest hiccup. */
-static void report_end(struct report *r, const char *verdict)
+static inline void report_end(struct report *r, const char *verdict)
 {
 	struct account *a = &r->hiccup[r->hiccups - 1];
 	uint32_t index = r->index[r->hiccups - 1];
@@ -261,14 +263,12 @@ static inline void report_hostile(struct report *r)
 	strcpy(v->host.cpu_model, "CPU | `<b>`");
 	strcpy(v->host.hypervisor, "H|V\n");
 	view_not_observed(v, "evil|`<b>\n*x*");
-	v->cpu[0].closure = calloc(2, sizeof(*v->cpu[0].closure));
-	if (!v->cpu[0].closure)
-		abort();
-	v->cpu[0].closure_known = true;
-	v->cpu[0].nclosure = 2;
-	v->cpu[0].closure[0] = (struct closure_row){.counter = "LOC", .kernel = 5, .traced = 5};
-	v->cpu[0].closure[1] = (struct closure_row){
-		.counter = "a|`b`<i>", .kernel = 7, .traced = 5, .why = "w|`h`\n<y>"};
+	world_closure(
+		&v->cpu[0],
+		(const struct closure_row[]){
+			{.counter = "LOC", .kernel = 5, .traced = 5},
+			{.counter = "a|`b`<i>", .kernel = 7, .traced = 5, .why = "w|`h`\n<y>"}},
+		2);
 	for (uint32_t i = 0; i < HOSTILE_NAMES; i++) {
 		const char *name = hostile_names[i];
 

@@ -17,12 +17,13 @@
 #include <string.h>
 
 #include "model/session.h"
+#include "records.h"
 #include "recording/write.h"
+#include "world.h"
 
-#define SCENE_CPUS    8192
-#define SCENE_WORDS   1024
-#define SCENE_STARTED 5000000000ULL
-#define SCENE_TEXT    0xffffffff81000000ULL /* begin of kernel text */
+#define SCENE_CPUS  8192
+#define SCENE_WORDS 1024
+#define SCENE_TEXT  0xffffffff81000000ULL /* begin of kernel text */
 
 struct scene {
 	struct view view;
@@ -114,34 +115,11 @@ static inline void scene_init(struct scene *s, const char *hostname, const unsig
 	struct view *v = &s->view;
 
 	memset(s, 0, sizeof(*s));
-	strcpy(v->host.hostname, hostname);
-	strcpy(v->host.kernel, "6.12.9");
-	strcpy(v->host.arch, "x86_64");
-	strcpy(v->host.cpu_model, "Example 9000");
-	strcpy(v->host.clocksource, "tsc");
+	world_view(v, hostname, cpus, ncpus);
 	strcpy(v->host.cmdline, "quiet isolcpus=managed_irq,domain,3 nohz_full=3");
-	v->host.tsc_khz = 2400000;
 	cpus_add(&v->host.isolated, 3);
 	cpus_add(&v->host.nohz_full, 3);
-	for (unsigned cpu = 0; cpu < 4; cpu++)
-		cpus_add(&v->host.online, cpu);
-	strcpy(v->run.sampler, "tsc");
-	strcpy(v->run.priority, "SCHED_OTHER");
-	strcpy(v->run.started, "2026-03-01T12:00:00.000000000Z");
-	v->run.started_ns = SCENE_STARTED;
 	v->run.duration_ns = 1000000000;
-	v->run.threshold_auto = v->run.traced = true;
-	cpus_add(&v->run.housekeeping, 0);
-	if (view_cpus(v, cpus, ncpus))
-		abort();
-	for (uint32_t i = 0; i < ncpus; i++) {
-		struct cpu *c = &v->cpu[i];
-
-		cpus_add(&v->run.cpus, cpus[i]);
-		c->threshold_ns = 200;
-		c->bounds = (struct edge_bounds){.irq_ns = 900, .thread_ns = 1900};
-		c->edge_seen = (struct edge_seen){100, 310, 480, 290, 420};
-	}
 	s->tap = (struct tap){s, scene_tap};
 	s->names = (struct names){s, scene_name_irq, scene_name_affinity, scene_name_symbol,
 				  scene_name_stack};
@@ -171,7 +149,7 @@ static inline void scene_begin(struct scene *s, const char *path)
 static inline void scene_gap(struct scene *s, uint32_t index, uint64_t at_ns)
 {
 	s->index = index;
-	s->start_ns = SCENE_STARTED + at_ns;
+	s->start_ns = WORLD_STARTED + at_ns;
 	memcpy(s->before, s->cursor[index], sizeof(s->before));
 }
 
@@ -213,14 +191,6 @@ static inline int scene_finish(struct scene *s)
 		if (!c->observed_ns && !v->run.watch)
 			c->observed_ns = v->run.duration_ns;
 		c->counts = *session_counts(s->session, i);
-		if (c->loop_count || v->run.watch)
-			continue;
-		c->loop_count = 100000000;
-		c->loop_min_ns = 8.5;
-		c->loop_mean_ns = 9.7;
-		c->loop_above_ns[0] = 10;
-		c->loop_above[0] = 4321;
-		c->loop_above_ns[1] = 1000;
 	}
 	session_free(s->session);
 	s->session = NULL;
@@ -232,108 +202,6 @@ static inline int scene_finish(struct scene *s)
 	recorder_close(s->recorder);
 	s->recorder = NULL;
 	return err;
-}
-
-/* ---- records ---- */
-
-static inline struct record vector(uint32_t id, uint64_t start, uint64_t end)
-{
-	return (struct record){.kind = RECORD_VECTOR,
-			       .level = LEVEL_IRQ,
-			       .id = id,
-			       .arg = 236 + id,
-			       .start_ns = start,
-			       .end_ns = end};
-}
-
-static inline struct record irq(uint32_t id, uint64_t handler, uint64_t start, uint64_t end)
-{
-	return (struct record){.kind = RECORD_IRQ,
-			       .level = LEVEL_IRQ,
-			       .id = id,
-			       .arg = handler,
-			       .start_ns = start,
-			       .end_ns = end};
-}
-
-static inline struct record softirq(uint32_t id, uint64_t start, uint64_t end)
-{
-	return (struct record){.kind = RECORD_SOFTIRQ,
-			       .level = LEVEL_SOFTIRQ,
-			       .id = id,
-			       .start_ns = start,
-			       .end_ns = end};
-}
-
-static inline struct record nmi(uint64_t handler, uint64_t start, uint64_t end)
-{
-	return (struct record){.kind = RECORD_NMI,
-			       .level = LEVEL_NMI,
-			       .arg = handler,
-			       .start_ns = start,
-			       .end_ns = end};
-}
-
-static inline struct record named(struct record r, const char *name)
-{
-	memset(r.name, 0, sizeof(r.name));
-	for (size_t i = 0; i < sizeof(r.name) && name[i]; i++)
-		r.name[i] = name[i];
-	return r;
-}
-
-static inline struct record thread(uint32_t tid, const char *comm, uint64_t start, uint64_t end)
-{
-	return named((struct record){.kind = RECORD_THREAD,
-				     .level = LEVEL_THREAD,
-				     .id = tid,
-				     .arg = tid,
-				     .prio = 120,
-				     .start_ns = start,
-				     .end_ns = end},
-		     comm);
-}
-
-static inline struct record kthread(uint32_t tid, const char *comm, uint64_t start, uint64_t end)
-{
-	struct record r = thread(tid, comm, start, end);
-
-	r.flags = RECORD_KTHREAD;
-	return r;
-}
-
-/* An instant of an interval of this level: after records that ended before it, before those around
- * it. */
-static inline struct record mark(uint8_t level, uint8_t kind, uint64_t function, uint64_t at)
-{
-	return (struct record){.kind = RECORD_MARK,
-			       .level = level,
-			       .mark = kind,
-			       .arg = function,
-			       .start_ns = at,
-			       .end_ns = at};
-}
-
-static inline struct record asked(struct record m, uint32_t tid, const char *comm, uint16_t cpu,
-				  int32_t stack)
-{
-	m.flags |= RECORD_ORIGIN;
-	m.id = tid;
-	m.origin_cpu = cpu;
-	m.stack = stack;
-	return named(m, comm);
-}
-
-static inline struct record instant(uint8_t kind, uint8_t level, uint32_t id, uint64_t arg,
-				    const char *name, uint64_t at)
-{
-	return named((struct record){.kind = kind,
-				     .level = level,
-				     .id = id,
-				     .arg = arg,
-				     .start_ns = at,
-				     .end_ns = at},
-		     name);
 }
 
 #endif

@@ -3,14 +3,16 @@
  * there, and the outermost. In an exact world pieces, edge and outside must be the oracle's. In a
  * messy one records are dropped and times are wrong: there the sums must hold, and every dropped
  * record be counted. JOIN_SEED=n repeats a run. */
-#ifndef CULPRIT_TESTS_WORLD_H
-#define CULPRIT_TESTS_WORLD_H
+#ifndef CULPRIT_TESTS_NESTS_H
+#define CULPRIT_TESTS_NESTS_H
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "chance.h"
 #include "model/join.h"
+#include "records.h"
 
 #define BATCH_MAX   5 /* hiccups whose records are given at once */
 #define RECORDS_MAX 250000
@@ -49,31 +51,11 @@ static struct world {
 	bool messy;
 } w;
 
-static uint64_t prng;
-
-static uint64_t random64(void)
-{
-	prng ^= prng << 13;
-	prng ^= prng >> 7;
-	prng ^= prng << 17;
-	return prng * 0x2545f4914f6cdd1dULL;
-}
-
-static uint64_t below(uint64_t n)
-{
-	return (random64() >> 20) % n;
-}
-
-static bool one_in(uint64_t n)
-{
-	return !below(n);
-}
-
 /* ---- making a world ---- */
 
-static struct record *new_record(unsigned level, unsigned kind, uint64_t start, uint64_t end)
+static struct record *new_record(struct record r)
 {
-	struct record *r = &w.record[w.nrecords];
+	struct record *at = &w.record[w.nrecords];
 	bool dropped = w.messy && one_in(12);
 
 	assert_true(w.nrecords < RECORDS_MAX);
@@ -81,15 +63,12 @@ static struct record *new_record(unsigned level, unsigned kind, uint64_t start, 
 	w.lost += dropped;
 	w.seen += !dropped;
 	if (w.messy && one_in(6)) {
-		start -= below(PLAY_NS);
-		end += below(PLAY_NS);
+		r.start_ns -= below(PLAY_NS);
+		r.end_ns += below(PLAY_NS);
 	}
-	*r = (struct record){.start_ns = start,
-			     .end_ns = end,
-			     .level = level,
-			     .kind = kind,
-			     .seq = ++w.cursor[level]};
-	return r;
+	r.seq = ++w.cursor[r.level];
+	*at = r;
+	return at;
 }
 
 static unsigned pick_key(unsigned level)
@@ -108,25 +87,20 @@ static unsigned pick_key(unsigned level)
 
 static void record_key(unsigned level, unsigned key, uint64_t start, uint64_t end)
 {
-	struct record *r;
+	char name[16];
 
 	if (level == LEVEL_THREAD) {
-		r = new_record(level, RECORD_THREAD, start, end);
-		r->id = key;
-		snprintf(r->name, sizeof(r->name), "thread-%u", key);
+		snprintf(name, sizeof(name), "thread-%u", key);
+		new_record(thread(key, name, start, end));
 	} else if (level == LEVEL_SOFTIRQ) {
-		r = new_record(level, RECORD_SOFTIRQ, start, end);
-		r->id = key - KEY_SOFTIRQ;
-		r->flags = one_in(8) ? RECORD_PART : 0;
+		new_record(softirq(key - KEY_SOFTIRQ, start, end))->flags =
+			one_in(8) ? RECORD_PART : 0;
 	} else if (level == LEVEL_NMI) {
-		new_record(level, RECORD_NMI, start, end);
+		new_record(nmi(0, start, end));
 	} else if (key < KEY_VECTOR) {
-		r = new_record(level, RECORD_IRQ, start, end);
-		r->id = key - KEY_IRQ;
+		new_record(irq(key - KEY_IRQ, 0, start, end));
 	} else {
-		r = new_record(level, RECORD_VECTOR, start, end);
-		r->id = VECTOR_CALL_FUNCTION;
-		r->arg = 252;
+		new_record(vector(VECTOR_CALL_FUNCTION, start, end));
 	}
 }
 
@@ -144,7 +118,7 @@ static void make_interval(unsigned level, uint64_t start, uint64_t end, uint64_t
 	 * it. */
 	if (key == KEY_FLUSH) {
 		at += 1 + below(end - start - 1);
-		new_record(LEVEL_IRQ, RECORD_TLB, at, at)->id = 1;
+		new_record(instant(RECORD_TLB, LEVEL_IRQ, 1, 0, "", at));
 	}
 	while (level < LEVEL_NMI && at < end && (every_ns || !one_in(3))) {
 		uint64_t left, length;
@@ -171,7 +145,7 @@ static void make_outermost(unsigned level, uint64_t length, uint64_t every_ns)
 
 static void make_fault(void)
 {
-	struct record *r = new_record(LEVEL_THREAD, RECORD_FAULT, w.now_ns, w.now_ns);
+	struct record *r = new_record(instant(RECORD_FAULT, LEVEL_THREAD, 0, 0, "", w.now_ns));
 
 	r->end_ns = r->start_ns; /* an instant in a messy world, too */
 	if (!w.first_fault_ns)
@@ -215,11 +189,11 @@ static void begin_world(uint64_t span)
 
 static void world_init(void)
 {
-	const char *seed = getenv("JOIN_SEED");
+	const char *given = getenv("JOIN_SEED");
 
-	prng = seed ? strtoull(seed, NULL, 0) : 20240607;
-	prng += !prng;
-	print_message("# JOIN_SEED=%llu\n", (unsigned long long)prng);
+	seed = given ? strtoull(given, NULL, 0) : 20240607;
+	seed += !seed;
+	print_message("# JOIN_SEED=%llu\n", (unsigned long long)seed);
 	w.record = calloc(RECORDS_MAX, sizeof(*w.record));
 	w.dropped = calloc(RECORDS_MAX, sizeof(*w.dropped));
 	w.inner = malloc(SPAN_MAX);

@@ -25,7 +25,7 @@
 #define LABEL_COLUMNS 5
 #define LATE_NS       999
 
-struct scene {
+struct drawn {
 	struct record record[RECORDS_MAX];
 	bool dropped[RECORDS_MAX];
 	unsigned nrecords;
@@ -37,12 +37,12 @@ struct scene {
 
 static const char *name_of_irq(void *ctx, uint32_t irq)
 {
-	const struct scene *s = ctx;
+	const struct drawn *s = ctx;
 
 	return irq < s->nirqs ? s->irq[irq] : NULL;
 }
 
-static void name_irq(struct scene *s, struct record *r, const char *name)
+static void name_irq(struct drawn *s, struct record *r, const char *name)
 {
 	r->level = LEVEL_IRQ;
 	if (!strcmp(name, "tick") || !strcmp(name, "callfn")) {
@@ -58,7 +58,7 @@ static void name_irq(struct scene *s, struct record *r, const char *name)
 		strcpy(s->irq[s->nirqs++], name);
 }
 
-static void name_record(struct scene *s, struct record *r, const char *label, const char *name)
+static void name_record(struct drawn *s, struct record *r, const char *label, const char *name)
 {
 	if (!strncmp(label, "thr", 3)) {
 		r->level = LEVEL_THREAD;
@@ -79,14 +79,14 @@ static void name_record(struct scene *s, struct record *r, const char *label, co
 	}
 }
 
-static struct record *new_record(struct scene *s)
+static struct record *new_record(struct drawn *s)
 {
 	assert_true(s->nrecords < RECORDS_MAX);
 	return &s->record[s->nrecords++];
 }
 
 /* Draws an interval: "[name..]". Returns the column behind it. */
-static const char *draw_interval(struct scene *s, const char *label, const char *at, uint64_t ns)
+static const char *draw_interval(struct drawn *s, const char *label, const char *at, uint64_t ns)
 {
 	const char *first = label + LABEL_COLUMNS, *end = at + strcspn(at, "]>"), *text = at + 1;
 	uint64_t start_ns = ORIGIN_NS + (uint64_t)(at - first) * ns;
@@ -111,7 +111,7 @@ static const char *draw_interval(struct scene *s, const char *label, const char 
 	return end + 1;
 }
 
-static void draw_row(struct scene *s, const char *row, uint64_t ns)
+static void draw_row(struct drawn *s, const char *row, uint64_t ns)
 {
 	const char *at = row + LABEL_COLUMNS;
 
@@ -149,7 +149,7 @@ static int by_end(const void *a, const void *b)
 }
 
 /* Sets the cursors to what the sampler can have seen: records whose greater half lies before. */
-static void number(struct scene *s)
+static void number(struct drawn *s)
 {
 	uint32_t next[LEVELS];
 
@@ -177,7 +177,7 @@ static void number(struct scene *s)
 }
 
 /* Gives all records, those of one level up to LATE_NS late, in order within the level. */
-static void give(const struct scene *s, struct join *j, int late)
+static void give(const struct drawn *s, struct join *j, int late)
 {
 	bool given[RECORDS_MAX] = {false};
 
