@@ -11,7 +11,7 @@
 #include "base/say.h"
 #include "render/html.h"
 
-#define FIELD_END '\t' /* never in printable text */
+#define FIELD_END "\t" /* never in printable text */
 #define FIELDS    4    /* "cpu 3 of HOST", what, seconds, why or "" */
 
 static int open_one(struct newfile *n, const char *path)
@@ -48,7 +48,7 @@ void cases_add(struct cases *c, const char *host, const char *lane, const char *
 		return;
 	fputs(escape_text(lane, SIZE_MAX, shown, sizeof(shown)), c->list);
 	fprintf(c->list, " of %s", escape_text(host, SIZE_MAX, shown, sizeof(shown)));
-	fprintf(c->list, "%c%s%c%.6f%c", FIELD_END, what, FIELD_END, seconds, FIELD_END);
+	fprintf(c->list, FIELD_END "%s" FIELD_END "%.6f" FIELD_END, what, seconds);
 	fprintf(c->list, "%s\n", escape_text(why ? why : "", SIZE_MAX, shown, sizeof(shown)));
 	c->n++;
 	c->failed += why != NULL;
@@ -60,7 +60,7 @@ static void take(char **text, const char *field[FIELDS])
 	char *line = strsep(text, "\n");
 
 	for (int i = 0; i < FIELDS; i++)
-		field[i] = strsep(&line, "\t");
+		field[i] = strsep(&line, FIELD_END);
 }
 
 /* A number sign would begin a directive: SKIP, TODO. */

@@ -14,6 +14,34 @@
 
 char *report_unmark(char *marked); /* drops the marks, in place; returns it */
 
+/* ---- the head ---- */
+
+/* What is said of the run or its machine. */
+struct report_fact {
+	const char *name;
+	const char *text; /* belongs to the view, or to the environment */
+	bool ours;        /* culprit's own words; else any bytes */
+};
+
+/* Writes the words on the machine, escaped: "linux 6.12.9", its CPU, "KVM guest". Returns how
+ * many. */
+#define REPORT_MACHINE 3
+#define REPORT_WORD    (4 * sizeof(((struct host *)0)->kernel) + 8)
+uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_WORD]);
+
+/* Writes what a reader must know before any figure; returns how many there are. */
+#define REPORT_CAUTIONS 4
+uint32_t report_cautions(const struct view *v, struct report_fact fact[REPORT_CAUTIONS]);
+
+/* The machine and the CPUs of the run, a row each. */
+#define REPORT_SETS  4
+#define REPORT_FACTS (6 + REPORT_SETS)
+struct report_environment {
+	struct report_fact fact[REPORT_FACTS];
+	char cpus[REPORT_SETS][512];
+};
+void report_environment(const struct view *v, struct report_environment *e);
+
 /* ---- a CPU's table ---- */
 
 /* A row: a source, the edge, or the sources without a row of their own. */

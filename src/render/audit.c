@@ -50,20 +50,7 @@ static void write_head(const struct page *p)
 	struct flow f;
 	uint32_t unknown = 0;
 
-	fputs(text_style(p, BOLD), p->out);
-	flow_start(&f, p->out, p->width, "culprit " CULPRIT_VERSION " audit", " · ", "  ");
-	fputs(text_plain(p), p->out);
-	f.some = true;
-	flow_add(&f, "linux %s",
-		 escape_text(v->host.kernel, sizeof(v->host.kernel), text, sizeof(text)));
-	if (v->host.cpu_model[0])
-		flow_add(&f, "%s",
-			 escape_text(v->host.cpu_model, sizeof(v->host.cpu_model), text,
-				     sizeof(text)));
-	if (v->host.hypervisor[0])
-		flow_add(&f, "%s guest",
-			 escape_text(v->host.hypervisor, sizeof(v->host.hypervisor), text,
-				     sizeof(text)));
+	text_head(p, &f, "culprit " CULPRIT_VERSION " audit");
 	flow_add(&f, "cpu %s", list_of(&v->run.cpus, text, sizeof(text)));
 	flow_add(&f, "housekeeping %s", list_of(&v->run.housekeeping, text, sizeof(text)));
 	flow_end(&f);

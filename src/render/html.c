@@ -5,7 +5,7 @@
  * screen and on paper. Titles shown on hovering repeat what the tables say.
  *
  *   web-07
- *   linux 6.12.1 · Model 1 · 60.0 s from 2026-01-02 03:04:05 UTC
+ *   linux 6.12.1 · Intel Xeon Gold 6338 · 60.0 s from 2026-01-02 03:04:05 UTC
  *   [CPU 3  0.0061 % lost, 412 hiccups, worst 38.2 µs]  ...
  *   When time was lost      stacked by kind, a lane for each CPU
  *   How long hiccups were   histograms on log axes
@@ -15,12 +15,12 @@
  */
 #include "render/html.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/hosts.h"
-#include "model/redact.h"
 #include "render/render.h"
 
 #define VERDICTS_SHOWN 4
@@ -47,8 +47,10 @@ static void write_verdicts(const struct html *h)
 
 static void write_meta(const struct html *h)
 {
-	const struct host *host = &h->view->host;
 	const struct run *r = &h->view->run;
+	char word[REPORT_MACHINE][REPORT_WORD];
+	struct report_fact caution[REPORT_CAUTIONS];
+	uint32_t n = report_machine(h->view, word);
 	FILE *out = h->out;
 
 	fputs("<p class=\"meta\">", out);
@@ -56,18 +58,10 @@ static void write_meta(const struct html *h)
 		html_name_n(out, r->label, sizeof(r->label));
 		fputs(" <b>·</b> ", out);
 	}
-	fputs("linux ", out);
-	html_name(out, host->kernel);
-	if (host->cpu_model[0]) {
+	for (uint32_t i = 0; i < n; i++) {
+		html_text(out, word[i]);
 		fputs(" <b>·</b> ", out);
-		html_name(out, host->cpu_model);
 	}
-	if (host->hypervisor[0]) {
-		fputs(" <b>·</b> ", out);
-		html_name(out, host->hypervisor);
-		fputs(" guest", out);
-	}
-	fputs(" <b>·</b> ", out);
 	html_ns(out, r->duration_ns);
 	if (strlen(r->started) > 19 && r->started[10] == 'T') {
 		fputs(r->part ? " of a run from " : " from ", out);
@@ -78,18 +72,13 @@ static void write_meta(const struct html *h)
 	}
 	fputs("</p>\n", out);
 	write_verdicts(h);
-	if (r->incomplete[0]) {
-		fputs("<p class=\"warn\"><b>Incomplete:</b> ", out);
-		html_name(out, r->incomplete);
-		fputs("</p>\n", out);
+	n = report_cautions(h->view, caution);
+	for (uint32_t i = 0; i < n; i++) {
+		fprintf(out, "<p%s><b>%c%s:</b> ", caution[i].ours ? "" : " class=\"warn\"",
+			toupper(caution[i].name[0]), caution[i].name + 1);
+		html_name(out, caution[i].text);
+		fputs(caution[i].ours ? ".</p>\n" : "</p>\n", out);
 	}
-	if (r->isolation_changed[0]) {
-		fputs("<p class=\"warn\"><b>Isolation changed:</b> ", out);
-		html_name(out, r->isolation_changed);
-		fputs("</p>\n", out);
-	}
-	if (r->redacted)
-		fputs("<p><b>Left out:</b> " VIEW_REDACTED ".</p>\n", out);
 	if (!r->traced)
 		fputs("<p class=\"warn\"><b>Not traced</b> (--no-trace): hiccups are measured, "
 		      "nothing is "

@@ -262,44 +262,22 @@ static void write_cpu(const struct html *h, uint32_t index)
 static void fact(FILE *out, const char *name, const char *value)
 {
 	begin_row(out, name);
-	if (value[0])
-		html_name(out, value);
-	else
-		fputs("none", out);
+	html_name(out, value[0] ? value : "none");
 	end_row(out);
-}
-
-static void cpus_fact(FILE *out, const char *name, const struct cpus *cpus)
-{
-	char text[512];
-
-	fact(out, name, cpus_format(cpus, text, sizeof(text)));
 }
 
 static void write_environment(const struct html *h)
 {
 	const struct host *host = &h->view->host;
 	const struct run *r = &h->view->run;
+	struct report_environment e;
 	FILE *out = h->out;
 
+	report_environment(h->view, &e);
 	fputs("<h2>Environment</h2>\n<dl class=\"facts\">\n", out);
 	fact(out, "host", host->hostname);
-	fact(out, "kernel", host->kernel);
-	fact(out, "architecture", host->arch);
-	fact(out, "CPU", host->cpu_model);
-	fact(out, "hypervisor", host->hypervisor);
-	fact(out, "clock source", host->clocksource);
-	if (r->redacted && !host->cmdline[0]) {
-		begin_row(out, "command line");
-		fputs("left out", out);
-		end_row(out);
-	} else {
-		fact(out, "command line", host->cmdline);
-	}
-	cpus_fact(out, "isolated CPUs", &host->isolated);
-	cpus_fact(out, "nohz_full CPUs", &host->nohz_full);
-	cpus_fact(out, "measured CPUs", &r->cpus);
-	cpus_fact(out, "housekeeping CPUs", &r->housekeeping);
+	for (uint32_t i = 0; i < REPORT_FACTS; i++)
+		fact(out, e.fact[i].name, e.fact[i].text);
 	fact(out, "sampler", r->sampler);
 	fact(out, "its policy", r->priority);
 	if (host->tsc_khz) {

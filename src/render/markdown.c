@@ -20,6 +20,7 @@
  *   ## How it was measured
  *   ## Not observed
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +32,6 @@
 #include "base/units.h"
 #include "model/groups.h"
 #include "model/hosts.h"
-#include "model/redact.h"
 #include "model/report.h"
 #include "render/markdown_parts.h"
 #include "render/render.h"
@@ -74,42 +74,29 @@ struct table *markdown_begin(const char *const *headings, const char *align)
 
 /* ---- environment ---- */
 
-static void fact(struct table *t, const char *name, const char *value)
+static void fact(struct table *t, const char *name, const char *value, bool ours)
 {
 	char text[CODE_MAX];
 
 	table_cell(t, NULL, name);
-	table_cell(t, NULL, value[0] ? markdown_name(value, text) : "none");
+	table_cell(t, NULL, ours ? value : markdown_name(value, text));
 	table_end_row(t);
 }
 
 static int write_environment(const struct view *v, FILE *out)
 {
 	struct table *t = markdown_begin((const char *const[]){"environment", ""}, "le");
-	const struct host *h = &v->host;
-	char cpus[512], a[32];
+	struct report_environment e;
+	char length[32];
 
 	if (!t)
 		return -ENOMEM;
-	fact(t, "kernel", h->kernel);
-	fact(t, "architecture", h->arch);
-	fact(t, "CPU", h->cpu_model);
-	fact(t, "hypervisor", h->hypervisor);
-	fact(t, "clock source", h->clocksource);
-	if (v->run.redacted && !h->cmdline[0]) {
-		table_cell(t, NULL, "command line");
-		table_cell(t, NULL, "left out");
-		table_end_row(t);
-	} else {
-		fact(t, "command line", h->cmdline);
-	}
-	fact(t, "isolated CPUs", cpus_format(&h->isolated, cpus, sizeof(cpus)));
-	fact(t, "nohz_full CPUs", cpus_format(&h->nohz_full, cpus, sizeof(cpus)));
-	fact(t, "measured CPUs", cpus_format(&v->run.cpus, cpus, sizeof(cpus)));
-	fact(t, "housekeeping CPUs", cpus_format(&v->run.housekeeping, cpus, sizeof(cpus)));
-	fact(t, "started", v->run.started);
-	fact(t, "length", format_ns(v->run.duration_ns, a, sizeof(a)));
-	fact(t, "culprit", CULPRIT_VERSION);
+	report_environment(v, &e);
+	for (uint32_t i = 0; i < REPORT_FACTS; i++)
+		fact(t, e.fact[i].name, e.fact[i].text, e.fact[i].ours);
+	fact(t, "started", v->run.started, false);
+	fact(t, "length", format_ns(v->run.duration_ns, length, sizeof(length)), false);
+	fact(t, "culprit", CULPRIT_VERSION, false);
 	return markdown_finish(t, out);
 }
 
@@ -357,19 +344,15 @@ static void write_verdicts(const struct view *v, FILE *out)
 static int write_report(const struct view *v, bool all, FILE *out)
 {
 	char text[CODE_MAX];
+	struct report_fact caution[REPORT_CAUTIONS];
+	uint32_t n = report_cautions(v, caution);
 	bool fold = groups_shown(v) && !all;
 	int err;
 
 	fprintf(out, "# culprit: %s\n\n", markdown_name(v->host.hostname, text));
-	if (v->run.incomplete[0])
-		fprintf(out, "**Incomplete**: %s\n\n", markdown_name(v->run.incomplete, text));
-	if (v->run.isolation_changed[0])
-		fprintf(out, "**Isolation changed**: %s\n\n",
-			markdown_name(v->run.isolation_changed, text));
-	if (v->run.redacted)
-		fprintf(out, "**Left out**: " VIEW_REDACTED "\n\n");
-	if (view_shared(v))
-		fprintf(out, "**Shared**: " VIEW_SHARED "\n\n");
+	for (uint32_t i = 0; i < n; i++)
+		fprintf(out, "**%c%s**: %s\n\n", toupper(caution[i].name[0]), caution[i].name + 1,
+			caution[i].ours ? caution[i].text : markdown_name(caution[i].text, text));
 	write_verdicts(v, out);
 	err = write_environment(v, out);
 	if (groups_shown(v) && !err)

@@ -23,7 +23,6 @@
 #include "base/units.h"
 #include "model/groups.h"
 #include "model/hosts.h"
-#include "model/redact.h"
 #include "model/report.h"
 #include "render/render.h"
 #include "render/text.h"
@@ -68,49 +67,48 @@ void text_line(const struct page *p, const char *fmt, ...)
 	flow_end(&f);
 }
 
-/* A line of the head about what went wrong. */
-static void write_trouble(const struct page *p, const char *what, const char *trouble)
+void text_head(const struct page *p, struct flow *f, const char *title)
 {
-	char text[4 * sizeof(p->view->run.incomplete)];
-	struct flow f;
+	char word[REPORT_MACHINE][REPORT_WORD];
+	uint32_t n = report_machine(p->view, word);
 
 	fputs(text_style(p, BOLD), p->out);
-	flow_start(&f, p->out, p->width, what, " ", "  ");
+	flow_start(f, p->out, p->width, title, " · ", "  ");
+	fputs(text_plain(p), p->out);
+	f->some = true;
+	for (uint32_t i = 0; i < n; i++)
+		flow_add(f, "%s", word[i]);
+}
+
+static void write_caution(const struct page *p, const struct report_fact *c)
+{
+	char text[4 * sizeof(p->view->run.incomplete)], name[32];
+	struct flow f;
+
+	snprintf(name, sizeof(name), "%s:", c->name);
+	fputs(text_style(p, BOLD), p->out);
+	flow_start(&f, p->out, p->width, name, " ", "  ");
 	f.hang = "  ";
-	flow_add(&f, "%s", escape_text(trouble, SIZE_MAX, text, sizeof(text)));
+	flow_add(&f, "%s", escape_text(c->text, SIZE_MAX, text, sizeof(text)));
 	fputs(text_plain(p), p->out);
 	flow_end(&f);
 }
 
 static void write_head(const struct page *p)
 {
-	const struct host *h = &p->view->host;
+	const struct run *r = &p->view->run;
+	struct report_fact caution[REPORT_CAUTIONS];
+	uint32_t n = report_cautions(p->view, caution);
 	char text[256];
 	struct flow f;
 
-	fputs(text_style(p, BOLD), p->out);
-	flow_start(&f, p->out, p->width, "culprit " CULPRIT_VERSION, " · ", "  ");
-	fputs(text_plain(p), p->out);
-	f.some = true;
-	flow_add(&f, "linux %s", escape_text(h->kernel, sizeof(h->kernel), text, sizeof(text)));
-	flow_add(&f, "%s", escape_text(h->cpu_model, sizeof(h->cpu_model), text, sizeof(text)));
-	if (h->hypervisor[0])
-		flow_add(&f, "%s guest",
-			 escape_text(h->hypervisor, sizeof(h->hypervisor), text, sizeof(text)));
-	flow_add(&f, "%s", format_ns(p->view->run.duration_ns, text, sizeof(text)));
-	if (p->view->run.label[0])
-		flow_add(&f, "%s",
-			 escape_text(p->view->run.label, sizeof(p->view->run.label), text,
-				     sizeof(text)));
+	text_head(p, &f, "culprit " CULPRIT_VERSION);
+	flow_add(&f, "%s", format_ns(r->duration_ns, text, sizeof(text)));
+	if (r->label[0])
+		flow_add(&f, "%s", escape_text(r->label, sizeof(r->label), text, sizeof(text)));
 	flow_end(&f);
-	if (p->view->run.incomplete[0])
-		write_trouble(p, "incomplete:", p->view->run.incomplete);
-	if (p->view->run.isolation_changed[0])
-		write_trouble(p, "isolation changed:", p->view->run.isolation_changed);
-	if (p->view->run.redacted)
-		write_trouble(p, "left out:", VIEW_REDACTED);
-	if (view_shared(p->view))
-		text_line(p, "%s", VIEW_SHARED);
+	for (uint32_t i = 0; i < n; i++)
+		write_caution(p, &caution[i]);
 }
 
 /* "(by poke [812] on cpu 0)" behind the piece that it asked for. */
@@ -195,15 +193,17 @@ static void write_worst_hiccups(const struct page *p, uint32_t most)
 		write_worst(p, &p->view->worst[i]);
 }
 
-static void write_begin(const struct page *p)
+static void write_begin(const struct page *p, const void *of)
 {
+	(void)of;
 	write_head(p);
 	text_verdict(p, false);
 	text_table(p);
 }
 
-static void write_end(const struct page *p)
+static void write_end(const struct page *p, const void *of)
 {
+	(void)of;
 	write_worst_hiccups(p, p->fold ? WORST_FOLDED : WORST_TOP);
 	text_audit(p);
 	text_not_in_book(p);
@@ -221,8 +221,8 @@ static unsigned lines_of(const char *text)
 	return lines;
 }
 
-/* A part of the report, and its number of lines; NULL: out of memory. */
-static char *part_of(const struct page *p, void (*write)(const struct page *p), unsigned *lines)
+char *text_part(const struct page *p, void (*write)(const struct page *p, const void *of),
+		const void *of)
 {
 	struct page inner = *p;
 	char *text = NULL;
@@ -231,24 +231,21 @@ static char *part_of(const struct page *p, void (*write)(const struct page *p), 
 	inner.out = open_memstream(&text, &len);
 	if (!inner.out)
 		return NULL;
-	write(&inner);
-	if (fclose(inner.out)) {
-		free(text);
-		return NULL;
-	}
-	*lines += lines_of(text);
-	return text;
+	write(&inner, of);
+	if (!fclose(inner.out))
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* The details get the lines that the rest leaves. */
 static int write_folded(const struct page *p)
 {
-	unsigned lines = 0;
-	char *begin = part_of(p, write_begin, &lines), *end = part_of(p, write_end, &lines);
+	char *begin = text_part(p, write_begin, NULL), *end = text_part(p, write_end, NULL);
 
 	if (begin && end) {
 		fputs(begin, p->out);
-		text_groups(p, lines);
+		text_groups(p, lines_of(begin) + lines_of(end));
 		fputs(end, p->out);
 	}
 	free(begin);
@@ -270,9 +267,9 @@ static int write_report(const struct view *view, const struct render_options *op
 
 	if (fold)
 		return write_folded(&p);
-	write_begin(&p);
+	write_begin(&p, NULL);
 	text_cpus(&p);
-	write_end(&p);
+	write_end(&p, NULL);
 	return 0;
 }
 

@@ -28,9 +28,18 @@ struct page {
 const char *text_style(const struct page *p, const char *sgr);
 const char *text_plain(const struct page *p);
 
-/* Escapes texts that may come from a file of unknown origin. Returns buf. */
+/* Escapes texts that may come from a file that anybody may have written. Returns buf. */
 #define TEXT_SAFE 512
 const char *text_safe(const char *text, char buf[TEXT_SAFE]);
+
+/* Begins the first line of a report, "culprit 0.1 · linux 6.12.9 · ...", with what to call it, and
+ * the machine. */
+struct flow;
+void text_head(const struct page *p, struct flow *f, const char *title);
+
+/* What `write` writes to a page like this one. The caller frees it; NULL: out of memory. */
+char *text_part(const struct page *p, void (*write)(const struct page *p, const void *of),
+		const void *of);
 
 /* Writes a line of words, which goes on two columns deeper where it is too long for the page; it
  * begins with as many blanks as fmt. */

@@ -287,29 +287,15 @@ static unsigned count_lines(const char *text)
 	return n;
 }
 
-static void write_block(const struct page *p, const struct cpu_group *g)
+/* of: the group. */
+static void write_block(const struct page *p, const void *of)
 {
+	const struct cpu_group *g = of;
+
 	if (g->n > 1)
 		write_group(p, g);
 	else
 		text_cpu(p, g->first);
-}
-
-/* The group's block; NULL: out of memory. */
-static char *block_of(const struct page *p, const struct cpu_group *g)
-{
-	struct page inner = *p;
-	char *text = NULL;
-	size_t len;
-
-	inner.out = open_memstream(&text, &len);
-	if (!inner.out)
-		return NULL;
-	write_block(&inner, g);
-	if (!fclose(inner.out))
-		return text;
-	free(text);
-	return NULL;
 }
 
 static void name_left(const struct page *p, const struct cpus *left)
@@ -365,7 +351,7 @@ void text_groups(const struct page *p, unsigned others)
 
 	cpus_clear(&left);
 	for (uint32_t k = 0; text && k < all->n && k < BLOCKS_MOST; k++)
-		text[k] = block_of(p, &all->row[k]);
+		text[k] = text_part(p, write_block, &all->row[k]);
 	if (text && chosen)
 		choose(all, text, chosen, room - LEFT_LINES);
 	for (uint32_t k = 0; k < all->n; k++) {

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The head of a report: the machine, the run, and what a reader must know before any figure. */
+#include <stdio.h>
+
+#include "base/escape.h"
+#include "model/redact.h"
+#include "model/report.h"
+
+uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_WORD])
+{
+	const struct host *h = &v->host;
+	char text[REPORT_WORD - 8];
+	uint32_t n = 0;
+
+	snprintf(word[n++], REPORT_WORD, "linux %s",
+		 escape_text(h->kernel, sizeof(h->kernel), text, sizeof(text)));
+	if (h->cpu_model[0])
+		escape_text(h->cpu_model, sizeof(h->cpu_model), word[n++], REPORT_WORD);
+	if (h->hypervisor[0])
+		snprintf(word[n++], REPORT_WORD, "%s guest",
+			 escape_text(h->hypervisor, sizeof(h->hypervisor), text, sizeof(text)));
+	return n;
+}
+
+uint32_t report_cautions(const struct view *v, struct report_fact fact[REPORT_CAUTIONS])
+{
+	uint32_t n = 0;
+
+	if (v->run.incomplete[0])
+		fact[n++] = (struct report_fact){"incomplete", v->run.incomplete, false};
+	if (v->run.isolation_changed[0])
+		fact[n++] =
+			(struct report_fact){"isolation changed", v->run.isolation_changed, false};
+	if (v->run.redacted)
+		fact[n++] = (struct report_fact){"left out", VIEW_REDACTED, true};
+	if (view_shared(v))
+		fact[n++] = (struct report_fact){"shared", VIEW_SHARED, true};
+	return n;
+}
+
+void report_environment(const struct view *v, struct report_environment *e)
+{
+	const struct host *h = &v->host;
+	const struct cpus *const set[] = {&h->isolated, &h->nohz_full, &v->run.cpus,
+					  &v->run.housekeeping};
+	static const char *const set_name[] = {"isolated CPUs", "nohz_full CPUs", "measured CPUs",
+					       "housekeeping CPUs"};
+	struct report_fact *f = e->fact;
+
+	*f++ = (struct report_fact){"kernel", h->kernel, false};
+	*f++ = (struct report_fact){"architecture", h->arch, false};
+	*f++ = (struct report_fact){"CPU", h->cpu_model, false};
+	*f++ = (struct report_fact){"hypervisor", h->hypervisor, false};
+	*f++ = (struct report_fact){"clock source", h->clocksource, false};
+	*f++ = v->run.redacted && !h->cmdline[0]
+		       ? (struct report_fact){"command line", "left out", true}
+		       : (struct report_fact){"command line", h->cmdline, false};
+	for (int i = 0; i < REPORT_SETS; i++)
+		*f++ = (struct report_fact){
+			set_name[i], cpus_format(set[i], e->cpus[i], sizeof(e->cpus[i])), false};
+	for (f = e->fact; f < e->fact + REPORT_FACTS; f++)
+		if (!f->text[0])
+			*f = (struct report_fact){f->name, "none", true};
+}
