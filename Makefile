@@ -99,7 +99,7 @@ SAME	:= -ffile-prefix-map=$(CURDIR)=.
 
 # ---- the BPF side: one arch-neutral object, linked from small ones, into a skeleton ----
 # Files that define maps come first: bpftool 7.1 loses a map that is defined after its first use.
-BPF_MAPS := bpf/trace.bpf.c bpf/origin.bpf.c
+BPF_MAPS := bpf/trace.bpf.c bpf/asker.bpf.c
 BPF_SRC	:= $(BPF_MAPS) $(filter-out $(BPF_MAPS),$(wildcard bpf/*.bpf.c))
 BPF_OBJ	:= $(BPF_SRC:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
 # From libbpf 1.5 on its headers need linux/types.h before them.
@@ -383,7 +383,7 @@ $(O)/bpf/ring.bpf.o $(O)/bpf/floor.bpf.o: $(O)/bpf/%.bpf.o: tests/bench/%.bpf.c 
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
-$(O)/bench.bpf.o: $(patsubst %,$(O)/bpf/%.bpf.o,trace origin watch ring floor)
+$(O)/bench.bpf.o: $(patsubst %,$(O)/bpf/%.bpf.o,trace asker watch ring floor)
 	$(Q)$(BPFTOOL) gen object $@ $^
 $(O)/bench.skel.h: $(O)/bench.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name bench_bpf > $@

@@ -3,7 +3,7 @@
  * shared line runs several. */
 #include "trace.bpf.h"
 #include "context.bpf.h"
-#include "origin.bpf.h"
+#include "asker.bpf.h"
 
 /* Where the architecture has no NMIs of its own, the kernel may give interrupts a priority that
  * nothing masks (arm64: irqchip.gicv3_pseudo_nmi). Their records must not go to the ring of

@@ -75,7 +75,7 @@ enum watch_kind {
 	WATCH_MOVED = 7,
 };
 
-/* The meaning of a mark. With RECORD_ORIGIN the record's name, id, origin_cpu, origin and stack say
+/* The meaning of a mark. With RECORD_ASKED the record's name, id, asker_cpu, callsite and stack say
  * who asked. */
 enum mark_kind {
 	MARK_HRTIMER = 1,
@@ -148,11 +148,11 @@ enum tlb_reason {
 #define RECORD_PART 1
 /* RECORD_THREAD: left in the middle of its work; a worker goes on with the same work. */
 #define RECORD_ONGOING 2
-#define RECORD_ORIGIN  4 /* name, id, origin_cpu, origin and stack tell who asked */
+#define RECORD_ASKED   4 /* name, id, asker_cpu, callsite and stack tell who asked */
 #define RECORD_KTHREAD 8 /* RECORD_THREAD, RECORD_WATCH, RECORD_TICK: a kernel thread */
 /* While threads are watched: interrupted the thread whose WATCH_IN was the CPU's last. */
 #define RECORD_UPON 32
-/* RECORD_ORIGIN: the context of the request; 0: not known, the stack may tell. */
+/* RECORD_ASKED: the context of the request; 0: not known, the stack may tell. */
 #define RECORD_CONTEXT      96
 #define RECORD_BY_INTERRUPT 32
 /* In the name of the thread it ran on; the stack may show that this thread wanted it. */
@@ -170,7 +170,7 @@ struct record {
 	__u64 start_ns;
 	__u64 end_ns;
 	__u64 arg;
-	/* RECORD_ORIGIN: tid of the current thread; 0: the idle thread, or no thread had a part in
+	/* RECORD_ASKED: tid of the current thread; 0: the idle thread, or no thread had a part in
 	 * it (RECORD_CONTEXT). */
 	__u32 id;
 	__u8 kind;  /* enum record_kind */
@@ -178,16 +178,16 @@ struct record {
 	__u8 flags;
 	__u8 mark; /* RECORD_MARK: enum mark_kind */
 	/* The second half. */
-	/* RECORD_THREAD: comm; RECORD_ORIGIN: the asker's. Any bytes, NUL-terminated only when
+	/* RECORD_THREAD: comm; RECORD_ASKED: the asker's. Any bytes, NUL-terminated only when
 	 * shorter. */
 	char name[16];
-	__u64 origin; /* RECORD_ORIGIN: address that the request came from; 0: see the stack */
-	/* RECORD_ORIGIN: id of the asker's kernel stack; -1: the context is known without it; -2:
+	__u64 callsite; /* RECORD_ASKED: address that the request came from; 0: see the stack */
+	/* RECORD_ASKED: id of the asker's kernel stack; -1: the context is known without it; -2:
 	 * none could be taken. */
 	__s16 stack;
 	union {
-		__s16 prio;       /* RECORD_THREAD: task_struct.prio */
-		__u16 origin_cpu; /* RECORD_ORIGIN */
+		__s16 prio;      /* RECORD_THREAD: task_struct.prio */
+		__u16 asker_cpu; /* RECORD_ASKED */
 	};
 	/* Place in the sequence of its CPU and level, modulo 2^32; dropped records have a place,
 	 * too. Set by the reader. */

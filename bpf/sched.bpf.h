@@ -5,7 +5,7 @@
 #define CULPRIT_SCHED_BPF_H
 
 #include "trace.bpf.h"
-#include "origin.bpf.h"
+#include "asker.bpf.h"
 
 /* PREEMPT_RT runs softirqs in threads that can be preempted. When its thread leaves, an open
  * softirq ends here as a part; it begins again, in the same function, when the thread returns. So

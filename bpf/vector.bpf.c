@@ -3,7 +3,7 @@
  * include/trace/events/nmi.h). Other architectures have none of these: their timer and IPIs are
  * interrupts with a number, and irq.bpf.c records them. */
 #include "trace.bpf.h"
-#include "origin.bpf.h"
+#include "asker.bpf.h"
 
 #define PROBES(number, name, kernel_name, counter)                                                 \
 	SEC("?tp_btf/" #kernel_name "_entry") int kernel_name##_entry(__u64 *ctx)                  \

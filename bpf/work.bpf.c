@@ -3,7 +3,7 @@
  * one mark. There is no exit hook, because the next mark or the end of the interval ends it.
  */
 #include "trace.bpf.h"
-#include "origin.bpf.h"
+#include "asker.bpf.h"
 
 static __always_inline void mark_plain(int otherwise, int what, __u64 function)
 {

@@ -177,11 +177,11 @@ static const struct cause *cause_of_outside(const struct place *p, const struct 
 static bool asked_by(const struct source *s, const char *pattern)
 {
 	uint32_t first;
-	const struct origin *o;
+	const struct asker_row *o;
 
-	if (!s->origins || !origins_top(s->origins, &first, 1))
+	if (!s->askers || !askers_top(s->askers, &first, 1))
 		return false;
-	o = &s->origins->row[first];
+	o = &s->askers->row[first];
 	if (o->who.function && !fnmatch(pattern, o->who.function, 0))
 		return true;
 	for (int i = 0; i < o->nframes; i++)

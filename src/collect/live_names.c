@@ -10,7 +10,7 @@
 #include "collect/symbols.h"
 
 #define IRQS_MAX   16384
-#define STACKS_MAX 8192 /* as many as origin.bpf.c keeps */
+#define STACKS_MAX 8192 /* as many as asker.bpf.c keeps */
 
 struct irq_facts {
 	char *name;

@@ -20,7 +20,7 @@
 #include "culprit.skel.h"
 
 #define PROBES_MAX    96
-#define PROBES_FRAMES STACK_FRAMES /* as many as origin.bpf.c keeps */
+#define PROBES_FRAMES STACK_FRAMES /* as many as asker.bpf.c keeps */
 
 struct probes {
 	struct culprit_bpf *skel;
@@ -382,7 +382,7 @@ int probes_stack(const struct probes *p, int32_t id, uint64_t *address, int max)
 	uint64_t frame[PROBES_FRAMES] = {0};
 	int n = 0;
 
-	if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.origin_stacks), &id, frame))
+	if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.asker_stacks), &id, frame))
 		return 0;
 	while (n < max && n < PROBES_FRAMES && frame[n]) {
 		address[n] = frame[n];

@@ -110,18 +110,18 @@ static void find_asker(struct group_source *s, const struct group_row *const *ro
 	uint32_t top, left = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct origins *o = rows[i]->source->origins;
+		const struct askers *o = rows[i]->source->askers;
 
-		if (!o || !origins_top(o, &top, 1))
+		if (!o || !askers_top(o, &top, 1))
 			continue;
 		if (!left)
 			s->asker = &o->row[top].who;
 		left += !left || same_asker(s->asker, &o->row[top].who) ? 1 : -1;
 	}
 	for (size_t i = 0; s->asker && i < n; i++) {
-		const struct origins *o = rows[i]->source->origins;
+		const struct askers *o = rows[i]->source->askers;
 
-		if ((!i || rows[i - 1]->lane != rows[i]->lane) && o && origins_top(o, &top, 1))
+		if ((!i || rows[i - 1]->lane != rows[i]->lane) && o && askers_top(o, &top, 1))
 			s->askers += same_asker(s->asker, &o->row[top].who);
 	}
 }
@@ -135,7 +135,7 @@ static void add_source(struct cpu_group *g, const struct group_row *const *rows,
 	uint32_t at = 0;
 
 	s->who = *rows[0]->source;
-	s->who.origins = NULL;
+	s->who.askers = NULL;
 	memset(value, 0, g->n * sizeof(*value));
 	for (size_t i = 0; i < n; i++) {
 		const struct source *row = rows[i]->source;

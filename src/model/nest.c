@@ -193,7 +193,7 @@ static void forget_function(struct segment *s)
 static void note(struct nest *n, const struct record *r, const struct ended *e, struct segment *s)
 {
 	const struct record *m = &e->record;
-	const struct record *asker = m->flags & RECORD_ORIGIN ? m : NULL;
+	const struct record *asker = m->flags & RECORD_ASKED ? m : NULL;
 
 	if (m->kind == RECORD_TLB) {
 		s->flush = m;

@@ -117,7 +117,7 @@ static bool is_kernels(const struct record *r)
 {
 	if (r->kind == RECORD_OSNOISE)
 		return r->mark != RECORD_THREAD;
-	return r->flags & RECORD_KTHREAD && !(r->flags & RECORD_ORIGIN);
+	return r->flags & RECORD_KTHREAD && !(r->flags & RECORD_ASKED);
 }
 
 struct record redact_record(struct redact *r, const struct record *from)

@@ -270,7 +270,7 @@ static void note_name(const char *what, const char *name, size_t len, FILE *out)
 }
 
 /* "by poke [812] on cpu 0: do_nanosleep (5 of 9)"; "5+" where there may have been more. */
-static void note_asker(const struct origins *o, const struct origin *r, FILE *out)
+static void note_asker(const struct askers *o, const struct asker_row *r, FILE *out)
 {
 	char text[REPORT_ASKER], function[2048], count[32];
 
@@ -283,7 +283,7 @@ static void note_asker(const struct origins *o, const struct origin *r, FILE *ou
 }
 
 /* Notes how many more requests there were. With a "+" above, some of them may be that asker's. */
-static void note_others(const struct origins *o, const uint32_t *shown, uint32_t n, FILE *out)
+static void note_others(const struct askers *o, const uint32_t *shown, uint32_t n, FILE *out)
 {
 	uint64_t rest = o->known - o->unnamed;
 	char count[32], unknown[32];
@@ -296,12 +296,12 @@ static void note_others(const struct origins *o, const uint32_t *shown, uint32_t
 			format_count(o->unnamed, unknown, sizeof(unknown)));
 }
 
-static void note_askers(const struct origins *o, bool stacks, FILE *out)
+static void note_askers(const struct askers *o, bool stacks, FILE *out)
 {
-	uint32_t order[ASKERS_MOST], n = origins_top(o, order, stacks ? ASKERS_MOST : 1);
+	uint32_t order[ASKERS_MOST], n = askers_top(o, order, stacks ? ASKERS_MOST : 1);
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct origin *r = &o->row[order[i]];
+		const struct asker_row *r = &o->row[order[i]];
 
 		note_asker(o, r, out);
 		for (int k = 0; stacks && k < r->nframes; k++)
@@ -337,8 +337,8 @@ char *report_notes(const struct sources *t, const struct source *s, bool stacks)
 		note_name("may go to cpu ", s->affinity, SIZE_MAX, out);
 	if (s->memory_of[0])
 		note_name("memory of ", s->memory_of, sizeof(s->memory_of), out);
-	if (s->origins)
-		note_askers(s->origins, stacks, out);
+	if (s->askers)
+		note_askers(s->askers, stacks, out);
 	if (s->kind == SOURCE_LOST)
 		note_lost(t, s, out);
 	if (!fclose(out))

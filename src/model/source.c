@@ -49,7 +49,7 @@ static void free_row(struct source *s)
 	if (!s)
 		return;
 	hist_free(&s->net);
-	free(s->origins);
+	free(s->askers);
 	free(s->advice);
 	free(s);
 }
@@ -375,9 +375,9 @@ void source_add(struct source *s, uint64_t net_ns, bool first)
 const struct asker *source_asked(struct source *s, const struct record *r,
 				 const struct names *names)
 {
-	if (!s->origins)
-		s->origins = calloc(1, sizeof(*s->origins));
-	return s->origins ? origins_add(s->origins, r, names) : NULL;
+	if (!s->askers)
+		s->askers = calloc(1, sizeof(*s->askers));
+	return s->askers ? askers_add(s->askers, r, names) : NULL;
 }
 
 bool source_is_idle(const struct source *s)

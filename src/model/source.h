@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include "base/hist.h"
 #include "model/kind.h"
-#include "model/origin.h"
+#include "model/asker.h"
 #include "model/slices.h"
 #include "model/word.h"
 
@@ -55,7 +55,7 @@ struct source {
 	uint64_t missing;      /* ...and for SOURCE_LOST the number of those records */
 	/* Of a TLB shootdown: comm of the thread whose memory it was, the last time. */
 	char memory_of[17];
-	struct origins *origins; /* who asked for it; NULL: nobody is known */
+	struct askers *askers; /* who asked for it; NULL: nobody is known */
 	/* Id in the cause book; static; NULL: not looked up yet, or the book has none. */
 	const char *cause;
 	/* Runs likely stopped inside by a host or firmware (stops.h); set with the advice. */
@@ -136,7 +136,7 @@ uint64_t sources_merged(const struct sources *t, enum source_kind kind, uint64_t
  * counts here, and nowhere else. */
 void source_add(struct source *s, uint64_t net_ns, bool first);
 
-/* Notes who asked for an interval of this source. r is a mark with RECORD_ORIGIN. Returns who,
+/* Notes who asked for an interval of this source. r is a mark with RECORD_ASKED. Returns who,
  * until the next call; NULL: not known. */
 const struct asker *source_asked(struct source *s, const struct record *r,
 				 const struct names *names);

@@ -54,15 +54,15 @@ static void choose(struct choice *c, uint32_t n, uint32_t keep, uint32_t most,
 
 /* ---- one row into another ---- */
 
-static void merge_origins(struct source *into, struct source *from)
+static void merge_askers(struct source *into, struct source *from)
 {
-	if (!from->origins)
+	if (!from->askers)
 		return;
-	if (into->origins) {
-		origins_merge(into->origins, from->origins);
+	if (into->askers) {
+		askers_merge(into->askers, from->askers);
 	} else {
-		into->origins = from->origins;
-		from->origins = NULL;
+		into->askers = from->askers;
+		from->askers = NULL;
 	}
 }
 
@@ -77,9 +77,9 @@ static void merge(struct source *into, struct source *from)
 	into->oldest = from->oldest < into->oldest ? from->oldest : into->oldest;
 	hist_merge(&into->net, &from->net);
 	slices_merge(&into->slices, &from->slices);
-	merge_origins(into, from);
+	merge_askers(into, from);
 	hist_free(&from->net);
-	free(from->origins);
+	free(from->askers);
 	free(from->advice);
 	free(from);
 }

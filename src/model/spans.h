@@ -8,7 +8,7 @@
 #define CULPRIT_SPANS_H
 
 #include <stdint.h>
-#include "model/origin.h"
+#include "model/asker.h"
 
 #define SPANS_MAX 512
 

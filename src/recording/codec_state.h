@@ -25,7 +25,7 @@ enum { NEAR_THREADS = 3, NEAR_SOFTIRQS = 3, NEAR_IRQS = 7, NEAR_NMIS = 1 };
 
 /* A record without its times and its place in the sequence. */
 struct shape {
-	uint64_t arg, origin;
+	uint64_t arg, callsite;
 	uint32_t id;
 	int32_t stack;
 	uint16_t prio;

@@ -111,7 +111,7 @@ static void get_shape(struct reading *r, struct shape *s)
 	const uint8_t *name;
 
 	s->arg = get_u64(r);
-	s->origin = get_u64(r);
+	s->callsite = get_u64(r);
 	s->id = get_u32(r);
 	s->stack = get_u32(r);
 	s->prio = get_u16(r);
@@ -168,7 +168,7 @@ static bool get_record(struct decoder *d, struct reading *r, uint8_t code)
 	}
 	shape = &s->shape[place];
 	out->arg = shape->arg;
-	out->origin = shape->origin;
+	out->callsite = shape->callsite;
 	out->id = shape->id;
 	out->stack = shape->stack;
 	out->prio = shape->prio;

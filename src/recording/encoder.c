@@ -96,7 +96,7 @@ static uint64_t time_of(const struct event *event)
 static struct shape shape_of(const struct record *r)
 {
 	struct shape s = {.arg = r->arg,
-			  .origin = r->origin,
+			  .callsite = r->callsite,
 			  .id = r->id,
 			  .stack = r->stack,
 			  .prio = r->prio,
@@ -142,7 +142,7 @@ static uint32_t place_of(struct encoder *e, const struct shape *shape, bool *new
 static void put_shape(struct bytes *b, const struct shape *s)
 {
 	put_u64(b, s->arg);
-	put_u64(b, s->origin);
+	put_u64(b, s->callsite);
 	put_u32(b, s->id);
 	put_u32(b, s->stack);
 	put_u16(b, s->prio);

@@ -61,7 +61,7 @@ struct record hide_record(struct hide *h, const struct record *r)
 	struct record hidden = *r;
 
 	hidden.arg = hide_address(h, r->arg);
-	hidden.origin = hide_address(h, r->origin);
+	hidden.callsite = hide_address(h, r->callsite);
 	return hidden;
 }
 

@@ -86,7 +86,7 @@ static bool is_probe(const char *frame)
 	return false;
 }
 
-static void put_asker(struct stack *s, const struct origin *o)
+static void put_asker(struct stack *s, const struct asker_row *o)
 {
 	char comm[128], text[192];
 	int innermost = 0;
@@ -109,7 +109,7 @@ static void put_asker(struct stack *s, const struct origin *o)
 static void write_source(struct stack *s, const char *host, const char *lane,
 			 const struct source *source)
 {
-	const struct origins *o = source->origins;
+	const struct askers *o = source->askers;
 	uint64_t rest = source->net.sum, requests = source->net.count;
 
 	if (o && o->known > requests)

@@ -20,17 +20,17 @@ void render_who(struct json *j, const struct source *s)
 		json_null(j, "kernel_thread");
 }
 
-#define ORIGINS_SHOWN 3
+#define ASKERS_SHOWN 3
 
-static void write_origins(struct json *j, const struct origins *o)
+static void write_askers(struct json *j, const struct askers *o)
 {
-	uint32_t order[ORIGINS_SHOWN], n = o ? origins_top(o, order, ORIGINS_SHOWN) : 0;
+	uint32_t order[ASKERS_SHOWN], n = o ? askers_top(o, order, ASKERS_SHOWN) : 0;
 
 	json_u64(j, "requests", o ? o->known : 0);
 	json_u64(j, "requests_unnamed", o ? o->unnamed : 0);
 	json_array(j, "origins");
 	for (uint32_t i = 0; i < n; i++) {
-		const struct origin *r = &o->row[order[i]];
+		const struct asker_row *r = &o->row[order[i]];
 
 		json_object_flat(j, NULL);
 		json_u64(j, "cpu", r->who.cpu);
@@ -151,7 +151,7 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 			json_string(j, "affinity", s->affinity);
 		if (s->memory_of[0])
 			json_string(j, "memory_of", s->memory_of);
-		write_origins(j, s->origins);
+		write_askers(j, s->askers);
 		json_end(j);
 	}
 	json_end(j);

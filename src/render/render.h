@@ -19,7 +19,7 @@ extern const char report_schema[]; /* JSON Schema of both: tests/schema/report.j
 
 struct render_options {
 	bool colour;     /* escape sequences for a terminal */
-	bool stacks;     /* kernel stacks of the origins, in text */
+	bool stacks;     /* kernel stacks of the askers, in text */
 	bool all;        /* each CPU by itself, also those that are alike */
 	int metrics_per; /* enum metrics_per */
 	unsigned width;  /* columns; 0: 100 */

@@ -278,7 +278,7 @@ static void write_asker(struct screen *s, const struct sources *t, const struct 
 
 	while (by && *by && strncmp(by, "by ", 3))
 		by = *(by + strcspn(by, "\n")) ? by + strcspn(by, "\n") + 1 : NULL;
-	by = by && *by ? by : x->origins ? notes : NULL;
+	by = by && *by ? by : x->askers ? notes : NULL;
 	if (by)
 		by[strcspn(by, "\n")] = 0;
 	top_put(s, NULL, by ? report_unmark(by) : "nobody is known to have asked for it");

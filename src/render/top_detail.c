@@ -123,10 +123,10 @@ static void write_source(const struct screen *s, const struct source *x, FILE *o
 	write_words(s, out, start, LEAD, report_who(x, who, sizeof(who)));
 	write_times(s, x, out);
 	write_notes(s, x, false, out);
-	if (!x->origins)
+	if (!x->askers)
 		fputs(LEAD "nobody is known to have asked for it\n", out);
 	write_advice(s, x, out);
-	if (!x->origins)
+	if (!x->askers)
 		return;
 	fputs("\nwho asked\n", out);
 	write_notes(s, x, true, out);

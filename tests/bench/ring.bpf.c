@@ -60,7 +60,7 @@ int bench_ringbuf(void *ctx)
 	r->arg = 0;
 	r->level = LEVEL_IRQ;
 	r->flags = 0;
-	r->origin = 0;
+	r->callsite = 0;
 	r->start_ns = now;
 	r->end_ns = now;
 	bpf_ringbuf_submit(r, BPF_RB_NO_WAKEUP);

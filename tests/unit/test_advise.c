@@ -204,15 +204,15 @@ static void test_what_runs_beside(void **state)
 
 static void ask(struct source *s, const char *function, const char *frame)
 {
-	if (!s->origins)
-		s->origins = calloc(1, sizeof(*s->origins));
-	assert_non_null(s->origins);
-	s->origins->count = s->origins->known = 1;
-	s->origins->row[0] =
-		(struct origin){.who = {.kind = ASKER_THREAD, .tid = 9, .function = function},
-				.count = 1,
-				.nframes = frame ? 2 : 0,
-				.frame = {"try", frame}};
+	if (!s->askers)
+		s->askers = calloc(1, sizeof(*s->askers));
+	assert_non_null(s->askers);
+	s->askers->count = s->askers->known = 1;
+	s->askers->row[0] =
+		(struct asker_row){.who = {.kind = ASKER_THREAD, .tid = 9, .function = function},
+				   .count = 1,
+				   .nframes = frame ? 2 : 0,
+				   .frame = {"try", frame}};
 }
 
 static void test_who_asked(void **state)

@@ -50,7 +50,7 @@ static struct record some_record(uint64_t now)
 			   .flags = below(3) ? 0 : below(256),
 			   .mark = below(3) ? 0 : below(256),
 			   .stack = below(2) ? -1 : (int32_t)any_number(),
-			   .origin = below(2) ? 0 : any_number()};
+			   .callsite = below(2) ? 0 : any_number()};
 
 	r.start_ns = below(4) ? r.end_ns - below(100000) : r.end_ns;
 	if (!below(200))
@@ -275,7 +275,7 @@ static void test_edges(void **state)
 					(struct record){.start_ns = times[a],
 							.end_ns = times[b],
 							.arg = times[kind % N],
-							.origin = times[(a + kind) % N],
+							.callsite = times[(a + kind) % N],
 							.id = UINT32_MAX * (a % 2),
 							.prio = b % 2 ? INT16_MIN : INT16_MAX,
 							.seq = kind % 3 ? UINT16_MAX : 0,

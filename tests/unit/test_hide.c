@@ -49,7 +49,7 @@ static void test_addresses_go_and_stay_apart(void **state)
 
 static void test_other_numbers_stay(void **state)
 {
-	struct record r = {.arg = 4711, .origin = 0, .id = 12, .kind = RECORD_THREAD}, hidden;
+	struct record r = {.arg = 4711, .callsite = 0, .id = 12, .kind = RECORD_THREAD}, hidden;
 	static struct hide h;
 
 	(void)state;
@@ -57,10 +57,10 @@ static void test_other_numbers_stay(void **state)
 	hidden = hide_record(&h, &r);
 	assert_memory_equal(&hidden, &r, sizeof(r));
 	r.arg = KERNEL;
-	r.origin = KERNEL + 1;
+	r.callsite = KERNEL + 1;
 	hidden = hide_record(&h, &r);
 	assert_int_equal(hidden.arg, hide_address(&h, KERNEL));
-	assert_int_equal(hidden.origin, hide_address(&h, KERNEL + 1));
+	assert_int_equal(hidden.callsite, hide_address(&h, KERNEL + 1));
 	assert_int_equal(hidden.id, 12);
 }
 

@@ -52,7 +52,7 @@ static uint64_t make_long(unsigned what)
 			make_outermost(LEVEL_THREAD, 1 + below(100), 0);
 	w.now_ns += 90;
 	end_hiccup(h);
-	assert_true(w.nrecords > 100000 && w.now_ns - w.origin_ns < SPAN_MAX);
+	assert_true(w.nrecords > 100000 && w.now_ns - w.begin_ns < SPAN_MAX);
 	return what & LONG_FAULT ? gap + 20 : gap;
 }
 

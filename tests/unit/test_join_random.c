@@ -59,7 +59,7 @@ static void make_batch(unsigned hiccups)
 		if (one_in(3) && w.hiccup[w.nhiccups - 1].start_ns - early_ns < 1500)
 			memcpy(w.hiccup[w.nhiccups - 1].before, early, sizeof(early));
 	}
-	assert_true(w.now_ns - w.origin_ns < 100000);
+	assert_true(w.now_ns - w.begin_ns < 100000);
 	for (unsigned i = 0; w.messy && i < w.nhiccups; i++) {
 		struct hiccup *h = &w.hiccup[i];
 

@@ -66,7 +66,7 @@ static const struct names names = {.irq = name_irq, .symbol = name_symbol, .stac
 	{AT(at, at, of, RECORD_MARK), .mark = what, .arg = function}
 #define ASKED(at, of, what, function, tid) \
 	{AT(at, at, of, RECORD_MARK), .mark = what, .arg = function, .id = tid, \
-	 .flags = RECORD_ORIGIN, .stack = -1}
+	 .flags = RECORD_ASKED, .stack = -1}
 #define TLB(at, reason) {AT(at, at, LEVEL_IRQ, RECORD_TLB), .id = reason}
 #define FAULT(at)       {AT(at, at, LEVEL_THREAD, RECORD_FAULT)}
 #define NEXT            {.start_ns = 1} /* another hiccup */
@@ -389,7 +389,7 @@ static void make_mark(unsigned level, uint64_t at, struct segment *s)
 		MARK(at, level, 1 + below(MARK_RESCHEDULE), below(5) ? 'a' + below(6) : 0);
 
 	m.id = 1 + below(20);
-	m.flags = below(2) ? RECORD_ORIGIN : 0;
+	m.flags = below(2) ? RECORD_ASKED : 0;
 	m.stack = -1;
 	nest_take(w.nest, &m, 0, SPAN_NS);
 	if (m.mark == MARK_WAKER || m.mark == MARK_RESCHEDULE) {
@@ -698,7 +698,7 @@ static void test_random(void **state)
 		assert_int_equal(t.row[i]->net.count, w.runs[key_of(t.row[i])]);
 		assert_int_equal(t.row[i]->count, w.first[key_of(t.row[i])]);
 		w.intervals -= t.row[i]->count;
-		assert_int_equal(t.row[i]->origins ? t.row[i]->origins->known : 0,
+		assert_int_equal(t.row[i]->askers ? t.row[i]->askers->known : 0,
 				 w.known[key_of(t.row[i])]);
 	}
 	assert_int_equal(w.intervals, 0);

@@ -182,7 +182,7 @@ static void same_asker(const struct asker *a, const struct asker *b)
 	same_text(a->function, b->function);
 }
 
-static void same_origins(const struct origins *a, const struct origins *b)
+static void same_askers(const struct askers *a, const struct askers *b)
 {
 	assert_int_equal(!a, !b);
 	if (!a)
@@ -191,7 +191,7 @@ static void same_origins(const struct origins *a, const struct origins *b)
 	assert_int_equal(a->known, b->known);
 	assert_int_equal(a->unnamed, b->unnamed);
 	for (uint32_t i = 0; i < a->count; i++) {
-		const struct origin *x = &a->row[i], *y = &b->row[i];
+		const struct asker_row *x = &a->row[i], *y = &b->row[i];
 
 		same_asker(&x->who, &y->who);
 		assert_int_equal(x->count, y->count);
@@ -218,7 +218,7 @@ static void same_sources(const struct sources *a, const struct sources *b)
 		same_text(x->affinity, y->affinity);
 		assert_string_equal(x->memory_of, y->memory_of);
 		assert_int_equal(x->kernel_thread, y->kernel_thread);
-		same_origins(x->origins, y->origins);
+		same_askers(x->askers, y->askers);
 	}
 }
 

@@ -57,7 +57,7 @@ static struct record mark(enum record_level level, uint64_t at, enum mark_kind w
 	struct record r = record(RECORD_MARK, level, at, at, asker, function);
 
 	r.mark = what;
-	r.flags = asker ? RECORD_ORIGIN : 0;
+	r.flags = asker ? RECORD_ASKED : 0;
 	r.stack = -1;
 	strcpy(r.name, "poke");
 	return r;

@@ -30,7 +30,7 @@ KINDS = {
     "softirq": ("softirq", 430),
     "timer": ("vector, and its function", 700),
 }
-# Programs where somebody asks by a way that is known (bpf/origin.bpf.c): no stack is unwound.
+# Programs where somebody asks by a way that is known (bpf/asker.bpf.c): no stack is unwound.
 ASKERS = {"sched_waking": 680, "ipi_send_cpu": 680}
 EVENTS = """sched/sched_switch sched/sched_waking irq/softirq_entry irq/softirq_exit
 irq_vectors/local_timer_entry irq_vectors/local_timer_exit timer/hrtimer_expire_entry"""

@@ -20,7 +20,7 @@
 
 #define ROWS_MAX      6
 #define RECORDS_MAX   64
-#define ORIGIN_NS     5000000000ULL
+#define BEGIN_NS      5000000000ULL
 #define FIRST_CURSOR  UINT32_C(4294967293) /* the sequence wraps around at the third record */
 #define LABEL_COLUMNS 5
 #define LATE_NS       999
@@ -89,8 +89,8 @@ static struct record *new_record(struct drawn *s)
 static const char *draw_interval(struct drawn *s, const char *label, const char *at, uint64_t ns)
 {
 	const char *first = label + LABEL_COLUMNS, *end = at + strcspn(at, "]>"), *text = at + 1;
-	uint64_t start_ns = ORIGIN_NS + (uint64_t)(at - first) * ns;
-	uint64_t end_ns = ORIGIN_NS + (uint64_t)(end + 1 - first) * ns;
+	uint64_t start_ns = BEGIN_NS + (uint64_t)(at - first) * ns;
+	uint64_t end_ns = BEGIN_NS + (uint64_t)(end + 1 - first) * ns;
 	char name[16] = "";
 	struct record *r;
 
@@ -129,7 +129,7 @@ static void draw_row(struct drawn *s, const char *row, uint64_t ns)
 			r->level = fault ? LEVEL_THREAD : LEVEL_IRQ;
 			r->id = fault ? 6 : *at - '0';
 			r->start_ns = r->end_ns =
-				ORIGIN_NS + (uint64_t)(at - row - LABEL_COLUMNS) * ns;
+				BEGIN_NS + (uint64_t)(at - row - LABEL_COLUMNS) * ns;
 		}
 		at++;
 	}
@@ -154,13 +154,13 @@ static void number(struct drawn *s)
 	uint32_t next[LEVELS];
 
 	for (unsigned i = 0; i < s->nrecords; i++) /* the mark goes through the sort */
-		s->record[i].origin = s->dropped[i];
+		s->record[i].callsite = s->dropped[i];
 	qsort(s->record, s->nrecords, sizeof(s->record[0]), by_end);
 	for (unsigned level = 0; level < LEVELS; level++)
 		next[level] = FIRST_CURSOR;
 	for (unsigned i = 0; i < s->nrecords; i++) {
-		s->dropped[i] = s->record[i].origin;
-		s->record[i].origin = 0;
+		s->dropped[i] = s->record[i].callsite;
+		s->record[i].callsite = 0;
 		s->record[i].seq = ++next[s->record[i].level];
 	}
 	for (unsigned h = 0; h < s->nhiccups; h++) {

@@ -164,10 +164,10 @@ static inline void report_asked(struct report *r, struct source *s, uint32_t tid
 				uint16_t cpu, uint64_t function)
 {
 	struct record mark = {.kind = RECORD_MARK,
-			      .flags = RECORD_ORIGIN,
+			      .flags = RECORD_ASKED,
 			      .id = tid,
-			      .origin_cpu = cpu,
-			      .origin = function,
+			      .asker_cpu = cpu,
+			      .callsite = function,
 			      .stack = function};
 	struct account *a = &r->hiccup[r->hiccups - 1];
 

@@ -35,9 +35,9 @@ enum {
 static const struct edge_bounds bounds = {.irq_ns = 25, .thread_ns = 60};
 static const uint64_t threshold_ns = 150;
 
-/* Events on the CPU: records by end, and the oracle's arrays from origin_ns on. */
+/* Events on the CPU: records by end, and the oracle's arrays from begin_ns on. */
 static struct world {
-	uint64_t origin_ns, now_ns;
+	uint64_t begin_ns, now_ns;
 	struct record *record;
 	bool *dropped;
 	unsigned nrecords;
@@ -113,7 +113,7 @@ static void make_interval(unsigned level, uint64_t start, uint64_t end, uint64_t
 
 	if (key == KEY_FLUSH && end - start < 2)
 		key = KEY_VECTOR;
-	memset(w.inner + (start - w.origin_ns), (int)key, end - start);
+	memset(w.inner + (start - w.begin_ns), (int)key, end - start);
 	/* Not where the flush begins: a record of a lower level that ends there would come after
 	 * it. */
 	if (key == KEY_FLUSH) {
@@ -138,7 +138,7 @@ static void make_interval(unsigned level, uint64_t start, uint64_t end, uint64_t
 
 static void make_outermost(unsigned level, uint64_t length, uint64_t every_ns)
 {
-	memset(w.outer + (w.now_ns - w.origin_ns), level == LEVEL_THREAD ? 1 : 2, length);
+	memset(w.outer + (w.now_ns - w.begin_ns), level == LEVEL_THREAD ? 1 : 2, length);
 	make_interval(level, w.now_ns, w.now_ns + length, every_ns);
 	w.now_ns += length;
 }
@@ -171,7 +171,7 @@ static void end_hiccup(struct hiccup *h)
 	h->end_ns = w.now_ns;
 	memcpy(h->after, w.cursor, sizeof(w.cursor));
 	for (uint64_t ns = w.first_fault_ns; ns && ns < h->end_ns; ns++) {
-		uint64_t i = ns - w.origin_ns;
+		uint64_t i = ns - w.begin_ns;
 
 		if (!w.outer[i])
 			w.inner[i] = KEY_FAULT;
@@ -181,7 +181,7 @@ static void end_hiccup(struct hiccup *h)
 
 static void begin_world(uint64_t span)
 {
-	w.origin_ns = w.now_ns;
+	w.begin_ns = w.now_ns;
 	w.nrecords = w.nhiccups = 0;
 	memset(w.inner, KEYS, span);
 	memset(w.outer, 0, span);
@@ -270,7 +270,7 @@ static uint64_t bound_of(unsigned outer)
 
 static void ask_oracle(const struct hiccup *h, uint64_t *net, uint64_t *edge, uint64_t *outside)
 {
-	uint64_t from = h->start_ns - w.origin_ns, to = h->end_ns - w.origin_ns, gap, bound;
+	uint64_t from = h->start_ns - w.begin_ns, to = h->end_ns - w.begin_ns, gap, bound;
 
 	for (uint64_t i = from; i < to; i++) {
 		if (w.outer[i]) {

@@ -88,9 +88,9 @@ static inline struct record mark(uint8_t level, uint8_t kind, uint64_t function,
 static inline struct record asked(struct record m, uint32_t tid, const char *comm, uint16_t cpu,
 				  int32_t stack)
 {
-	m.flags |= RECORD_ORIGIN;
+	m.flags |= RECORD_ASKED;
 	m.id = tid;
-	m.origin_cpu = cpu;
+	m.asker_cpu = cpu;
 	m.stack = stack;
 	return named(m, comm);
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "model/nest.h"
-#include "model/origin.h"
+#include "model/asker.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define FRAMES_MAX   40
@@ -61,26 +61,26 @@ static struct record asker(uint16_t cpu, uint32_t tid, const char *comm, int32_t
 			   uint64_t site)
 {
 	struct record r = {
-		.kind = RECORD_MARK, .mark = MARK_CSD, .flags = RECORD_ORIGIN, .level = LEVEL_IRQ};
+		.kind = RECORD_MARK, .mark = MARK_CSD, .flags = RECORD_ASKED, .level = LEVEL_IRQ};
 
-	r.origin_cpu = cpu;
+	r.asker_cpu = cpu;
 	r.id = tid;
 	r.stack = stack;
-	r.origin = site;
+	r.callsite = site;
 	memcpy(r.name, comm, strnlen(comm, sizeof(r.name)));
 	return r;
 }
 
 /* Returns 1 + the row of who asked, 0: it cannot be told. */
-static uint32_t add_record(struct origins *o, const struct record *r)
+static uint32_t add_record(struct askers *o, const struct record *r)
 {
-	const struct asker *a = origins_add(o, r, &names);
+	const struct asker *a = askers_add(o, r, &names);
 
-	return a ? 1 + (uint32_t)((const struct origin *)a - o->row)
+	return a ? 1 + (uint32_t)((const struct asker_row *)a - o->row)
 		 : 0; /* a row begins with its asker */
 }
 
-static uint32_t add(struct origins *o, uint16_t cpu, uint32_t tid, const char *comm, int32_t stack,
+static uint32_t add(struct askers *o, uint16_t cpu, uint32_t tid, const char *comm, int32_t stack,
 		    uint64_t site)
 {
 	struct record r = asker(cpu, tid, comm, stack, site);
@@ -90,7 +90,7 @@ static uint32_t add(struct origins *o, uint16_t cpu, uint32_t tid, const char *c
 
 static void test_each_part_of_the_key_counts(void **state)
 {
-	struct origins o = {.count = 0};
+	struct askers o = {.count = 0};
 
 	(void)state;
 	for (unsigned i = 1; i <= 3; i++) {
@@ -117,11 +117,11 @@ static void test_each_part_of_the_key_counts(void **state)
 
 static void test_without_names(void **state)
 {
-	struct origins o = {.count = 0};
+	struct askers o = {.count = 0};
 	struct record r = asker(1, 10, "a", 1, 5);
 
 	(void)state;
-	assert_null(origins_add(&o, &r, NULL));
+	assert_null(askers_add(&o, &r, NULL));
 	assert_int_equal(o.count + o.known + o.unnamed, 0);
 }
 
@@ -155,7 +155,7 @@ static void test_unreadable(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(without); i++) {
-		struct origins o = {.count = 0};
+		struct askers o = {.count = 0};
 
 		assert_int_equal(add(&o, 3, 77, "innocent", without[i], 9), 0);
 		assert_int_equal(o.count, 0);
@@ -168,7 +168,7 @@ static void test_functions(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < COUNT(requests); i++) {
-		struct origins o = {.count = 0};
+		struct askers o = {.count = 0};
 		int frames = 0;
 
 		assert_int_equal(add(&o, 3, 77, "a long name", requests[i].stack, requests[i].site),
@@ -193,7 +193,7 @@ static void test_functions(void **state)
 /* Interrupts that ask the same are one asker, whatever thread they interrupted. */
 static void test_interrupts_are_one(void **state)
 {
-	struct origins o = {.count = 0};
+	struct askers o = {.count = 0};
 
 	(void)state;
 	assert_int_equal(add(&o, 3, 77, "a name of 16 byt", 2, 0), 1);
@@ -206,7 +206,7 @@ static void test_interrupts_are_one(void **state)
 
 static void test_comms_of_any_bytes(void **state)
 {
-	struct origins o = {.count = 0};
+	struct askers o = {.count = 0};
 
 	(void)state;
 	assert_int_equal(add(&o, 0, 1, "0123456789abcdef", -1, 0),
@@ -399,11 +399,11 @@ static void assert_shape(unsigned shape, unsigned context, enum asker_kind want)
 {
 	static const struct names shape_names = {.symbol = name_symbol, .stack = shape_stack};
 	struct record r = asker(3, 77, "current", (int32_t)shape, 0);
-	struct origins o = {.count = 0};
+	struct askers o = {.count = 0};
 	const struct asker *a;
 
 	r.flags |= context;
-	a = origins_add(&o, &r, &shape_names);
+	a = askers_add(&o, &r, &shape_names);
 	assert_non_null(a);
 	if (a->kind != want)
 		fail_msg("%s, by context %u: %u, not %u", shapes[shape].what, context, a->kind,
@@ -455,11 +455,11 @@ static void test_contexts_without_a_stack(void **state)
 	(void)state;
 	for (unsigned i = 0; i < COUNT(cases); i++) {
 		struct record r = asker(3, cases[i].tid, cases[i].comm, cases[i].stack, 9);
-		struct origins o = {.count = 0};
+		struct askers o = {.count = 0};
 		const struct asker *a;
 
 		r.flags |= cases[i].context;
-		a = origins_add(&o, &r, &names);
+		a = askers_add(&o, &r, &names);
 		assert_int_equal(a ? a->kind : ASKER_UNKNOWN, cases[i].kind);
 		assert_int_equal(o.unnamed, !a);
 		if (!a)
@@ -475,7 +475,7 @@ static void test_contexts_are_kept_apart(void **state)
 {
 	static const unsigned contexts[] = {RECORD_BY_THREAD, RECORD_BY_SOFTIRQ,
 					    RECORD_BY_INTERRUPT};
-	struct origins o = {.count = 0};
+	struct askers o = {.count = 0};
 
 	(void)state;
 	for (unsigned i = 0; i < 3 * COUNT(contexts); i++) {
@@ -494,14 +494,14 @@ static void test_contexts_are_kept_apart(void **state)
 static uint64_t truth[ASKERS], asked, unnamed;
 
 /* The rows must be true of what happened. */
-static void assert_true_of(const struct origins *o)
+static void assert_true_of(const struct askers *o)
 {
 	uint64_t sum = 0;
 
 	assert_int_equal(o->known, asked);
 	assert_int_equal(o->unnamed, unnamed);
 	for (uint32_t i = 0; i < o->count; i++) {
-		const struct origin *r = &o->row[i];
+		const struct asker_row *r = &o->row[i];
 
 		assert_in_range(r->who.tid, 1, ASKERS - 1);
 		assert_true(r->count >= 1 && r->count <= truth[r->who.tid]);
@@ -512,8 +512,8 @@ static void assert_true_of(const struct origins *o)
 	}
 	assert_int_equal(sum, o->known - o->unnamed);
 	for (uint32_t tid = 1; tid < ASKERS;
-	     tid++) { /* who made more than one in ORIGINS_MAX is here */
-		bool here = truth[tid] * ORIGINS_MAX <= asked - unnamed;
+	     tid++) { /* who made more than one in ASKERS_MAX is here */
+		bool here = truth[tid] * ASKERS_MAX <= asked - unnamed;
 
 		for (uint32_t i = 0; i < o->count; i++)
 			here |= o->row[i].who.tid == tid;
@@ -527,7 +527,7 @@ static void begin_counting(void)
 	asked = unnamed = 0;
 }
 
-static uint32_t ask(struct origins *o, uint32_t tid)
+static uint32_t ask(struct askers *o, uint32_t tid)
 {
 	truth[tid]++;
 	asked++;
@@ -536,12 +536,12 @@ static uint32_t ask(struct origins *o, uint32_t tid)
 
 static void test_as_many_as_rows(void **state)
 {
-	struct origins o = {.count = 0};
+	struct askers o = {.count = 0};
 
 	(void)state;
 	begin_counting();
 	for (uint32_t n = 0; n < 3; n++)
-		for (uint32_t tid = 1; tid <= ORIGINS_MAX; tid++)
+		for (uint32_t tid = 1; tid <= ASKERS_MAX; tid++)
 			assert_int_equal(ask(&o, tid), tid);
 	assert_true_of(&o);
 	for (uint32_t i = 0; i < o.count; i++)
@@ -551,7 +551,7 @@ static void test_as_many_as_rows(void **state)
 /* The first askers never come again; the most frequent one comes late. */
 static void test_the_heaviest_comes_late(void **state)
 {
-	struct origins o = {.count = 0};
+	struct askers o = {.count = 0};
 	uint32_t top, tid = 1;
 
 	(void)state;
@@ -564,7 +564,7 @@ static void test_the_heaviest_comes_late(void **state)
 			ask(&o, tid++);
 	}
 	assert_true_of(&o);
-	assert_int_equal(origins_top(&o, &top, 1), 1);
+	assert_int_equal(askers_top(&o, &top, 1), 1);
 	assert_int_equal(o.row[top].who.tid, ASKERS - 1);
 	assert_int_equal(o.row[top].count, 535);
 	assert_true(o.row[top].missed > 0 && o.row[top].missed <= 3);
@@ -581,7 +581,7 @@ static void test_any_stream(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct origins o = {.count = 0};
+		struct askers o = {.count = 0};
 		uint64_t x = seed * 0x9e3779b97f4a7c15ULL;
 
 		begin_counting();
@@ -598,7 +598,7 @@ static void test_merged(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 40; seed++) {
-		struct origins o = {.count = 0}, other = {.count = 0};
+		struct askers o = {.count = 0}, other = {.count = 0};
 		uint64_t x = seed * 0x9e3779b97f4a7c15ULL, least = UINT64_MAX;
 
 		begin_counting();
@@ -607,10 +607,10 @@ static void test_merged(void **state)
 			ask(x >> 60 < seed % 16 ? &o : &other,
 			    1 + (x >> 8) % (x % 4 ? 1 + seed : ASKERS - 1));
 		}
-		origins_merge(&o, &other);
+		askers_merge(&o, &other);
 		assert_int_equal(o.known, asked);
 		for (uint32_t i = 0; i < o.count; i++) {
-			const struct origin *r = &o.row[i];
+			const struct asker_row *r = &o.row[i];
 
 			assert_true(r->count <= truth[r->who.tid] &&
 				    truth[r->who.tid] <= r->count + r->missed);
@@ -627,13 +627,13 @@ static void test_merged(void **state)
 /* A row that goes to another asker takes nothing along. */
 static void test_a_row_taken_over(void **state)
 {
-	struct origins o = {.count = 0};
+	struct askers o = {.count = 0};
 	struct asker first;
 
 	(void)state;
 	assert_int_equal(add(&o, 1, 9999, "first", 1, 5), 1);
 	first = o.row[0].who;
-	for (uint32_t tid = 1; tid < ORIGINS_MAX; tid++)
+	for (uint32_t tid = 1; tid < ASKERS_MAX; tid++)
 		for (int n = 0; n < 2; n++)
 			add(&o, 0, tid, "many", -1, 0);
 	assert_int_equal(add(&o, 2, 7777, "later", -1, 6), 1);
@@ -649,7 +649,7 @@ static void test_a_row_taken_over(void **state)
 	assert_string_equal(first.function, "futex_wake");
 	add(&o, 1, 9999, "first", 1,
 	    5); /* again, from the same place: the last request of no row is that any more */
-	assert_int_equal(o.known, 2 * ORIGINS_MAX + 1);
+	assert_int_equal(o.known, 2 * ASKERS_MAX + 1);
 	for (uint32_t i = 0; i < o.count; i++)
 		assert_int_not_equal(o.row[i].count, 0);
 }
@@ -659,11 +659,11 @@ static void test_top(void **state)
 {
 	static const uint64_t counts[] = {3, 9, 1, 9, 4, 3};
 	static const uint32_t want[] = {1, 3, 4, 0, 5, 2};
-	uint32_t order[ORIGINS_MAX];
-	struct origins o = {.count = 0};
+	uint32_t order[ASKERS_MAX];
+	struct askers o = {.count = 0};
 
 	(void)state;
-	assert_int_equal(origins_top(&o, order, 3), 0);
+	assert_int_equal(askers_top(&o, order, 3), 0);
 	for (uint32_t i = 0; i < COUNT(counts); i++)
 		for (uint64_t n = counts[i]; n; n--)
 			add(&o, 0, i + 1, "a", -1, 0);
@@ -671,7 +671,7 @@ static void test_top(void **state)
 		uint32_t found = n < COUNT(want) ? n : COUNT(want);
 
 		memset(order, 0xff, sizeof(order));
-		assert_int_equal(origins_top(&o, order, n), found);
+		assert_int_equal(askers_top(&o, order, n), found);
 		assert_memory_equal(order, want, found * sizeof(order[0]));
 		assert_int_equal(order[found], UINT32_MAX); /* no more than was asked for */
 	}
@@ -725,7 +725,7 @@ static void take_mark(unsigned level, unsigned mark, uint64_t at, uint64_t funct
 	r.level = level;
 	r.mark = mark;
 	r.arg = function;
-	r.flags = tid ? RECORD_ORIGIN : 0;
+	r.flags = tid ? RECORD_ASKED : 0;
 	nest_take(n, &r, 0, UINT64_MAX);
 }
 
@@ -747,9 +747,9 @@ static void assert_account(uint64_t end_ns, const char *want)
 				       (unsigned long long)p->net_ns);
 		if (p->asker.kind)
 			at += (size_t)snprintf(text + at, sizeof(text) - at, "/%u", p->asker.tid);
-		if (s->origins)
+		if (s->askers)
 			at += (size_t)snprintf(text + at, sizeof(text) - at, " (%llu)",
-					       (unsigned long long)s->origins->known);
+					       (unsigned long long)s->askers->known);
 	}
 	assert_string_equal(text, want);
 	nest_open(n);
@@ -779,7 +779,7 @@ static void test_without_the_flag_nobody_asked(void **state)
 	take(LEVEL_THREAD, RECORD_THREAD, 150, 200);
 	assert_account(200, "site_1 50, site_2 50");
 	for (uint32_t i = 0; i < t.count; i++)
-		assert_null(t.row[i]->origins);
+		assert_null(t.row[i]->askers);
 }
 
 static void test_work_before_waker(void **state)
@@ -806,8 +806,8 @@ static void test_each_call_its_own(void **state)
 	take_mark(LEVEL_IRQ, MARK_CSD, 140, 1, 41);
 	take(LEVEL_IRQ, RECORD_VECTOR, 100, 150);
 	assert_account(200, "site_1 40/41 (3), site_2 10");
-	assert_int_equal(t.row[0]->origins->count, 2);
-	assert_int_equal(t.row[0]->origins->row[0].count, 2);
+	assert_int_equal(t.row[0]->askers->count, 2);
+	assert_int_equal(t.row[0]->askers->row[0].count, 2);
 }
 
 /* More askers in one hiccup than a source has rows: each interval keeps its own, whoever has the
@@ -819,20 +819,20 @@ static void test_rows_change_hands_in_a_hiccup(void **state)
 
 	(void)state;
 	assert_int_equal(nest_keep_spans(n), 0);
-	for (uint32_t i = 0; i < 3 * ORIGINS_MAX; i++) {
+	for (uint32_t i = 0; i < 3 * ASKERS_MAX; i++) {
 		take_mark(LEVEL_THREAD, MARK_WAKER, 100 * i, 0, 1000 + i);
 		take(LEVEL_THREAD, RECORD_THREAD, 100 * i, 100 * i + 50);
 	}
-	a = nest_close(n, 0, 100 * 3 * ORIGINS_MAX, &stuck_out);
-	assert_int_equal(a->nspans, 3 * ORIGINS_MAX);
+	a = nest_close(n, 0, 100 * 3 * ASKERS_MAX, &stuck_out);
+	assert_int_equal(a->nspans, 3 * ASKERS_MAX);
 	for (uint32_t i = 0; i < a->nspans; i++) {
 		assert_int_equal(a->spans[i].asker.tid, 1000 + i);
 		assert_string_equal(a->spans[i].asker.comm, "asker");
 	}
 	assert_int_equal(a->npieces, 1);
-	assert_int_equal(a->pieces[0].asker.tid, 1000 + 3 * ORIGINS_MAX - 1);
-	assert_int_equal(t.row[0]->origins->count, ORIGINS_MAX);
-	assert_int_equal(t.row[0]->origins->known, 3 * ORIGINS_MAX);
+	assert_int_equal(a->pieces[0].asker.tid, 1000 + 3 * ASKERS_MAX - 1);
+	assert_int_equal(t.row[0]->askers->count, ASKERS_MAX);
+	assert_int_equal(t.row[0]->askers->known, 3 * ASKERS_MAX);
 }
 
 #define TICKS 50000

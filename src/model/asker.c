@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The named function is the first on the stack that means something: senders of IPIs, wakers and
  * queuers all end in the same few helpers, which are skipped. */
-#include "model/origin.h"
+#include "model/asker.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -188,7 +188,7 @@ static enum asker_kind kind_of(const struct record *r, const char *const *frame,
 
 static struct asker asker_of(const struct record *r, const char *const *frame, int n)
 {
-	struct asker a = {.kind = kind_of(r, frame, n), .cpu = r->origin_cpu};
+	struct asker a = {.kind = kind_of(r, frame, n), .cpu = r->asker_cpu};
 
 	if (a.kind == ASKER_THREAD) {
 		a.tid = r->id;
@@ -214,23 +214,23 @@ static const char *function_of(const char *const *frame, int n, const char *site
 	return site ? site : n ? frame[n - 1] : NULL;
 }
 
-static bool was_last(const struct origin *o, const struct record *r)
+static bool was_last(const struct asker_row *o, const struct record *r)
 {
-	const struct origin_last *l = &o->last;
+	const struct asker_last *l = &o->last;
 
-	return l->stack == r->stack && l->tid == r->id && l->site == r->origin &&
-	       o->who.cpu == r->origin_cpu && l->context == (r->flags & RECORD_CONTEXT) &&
+	return l->stack == r->stack && l->tid == r->id && l->site == r->callsite &&
+	       o->who.cpu == r->asker_cpu && l->context == (r->flags & RECORD_CONTEXT) &&
 	       !memcmp(l->comm, r->name, sizeof(l->comm));
 }
 
 /* The row whose last request was the same as this one, with the same names, because askers mostly
  * repeat themselves; NULL: none. */
-static struct origin *again(struct origins *o, const struct record *r)
+static struct asker_row *again(struct askers *o, const struct record *r)
 {
 	uint32_t hash =
-		(r->origin ^ r->id ^ (uint32_t)r->stack << 12 ^ (uint32_t)r->origin_cpu << 24) *
+		(r->callsite ^ r->id ^ (uint32_t)r->stack << 12 ^ (uint32_t)r->asker_cpu << 24) *
 		0x9e3779b9U;
-	uint8_t *near = &o->near[hash / (UINT32_MAX / ORIGINS_NEAR + 1)];
+	uint8_t *near = &o->near[hash / (UINT32_MAX / ASKERS_NEAR + 1)];
 
 	if (*near && was_last(&o->row[*near - 1], r))
 		return &o->row[*near - 1];
@@ -265,29 +265,28 @@ static bool is_told(const struct record *r, const char *const *frame, int n)
 }
 
 /* The asker's row: its own, a free one, or that of the least frequent asker. */
-static struct origin *row_of(struct origins *o, const struct asker *who)
+static struct asker_row *row_of(struct askers *o, const struct asker *who)
 {
-	struct origin *least = &o->row[0];
+	struct asker_row *least = &o->row[0];
 
 	for (uint32_t i = 0; i < o->count; i++) {
-		struct origin *x = &o->row[i];
+		struct asker_row *x = &o->row[i];
 
 		if (same(&x->who, who))
 			return x;
 		if (x->count + x->missed < least->count + least->missed)
 			least = x;
 	}
-	if (o->count < ORIGINS_MAX)
+	if (o->count < ASKERS_MAX)
 		return &o->row[o->count++];
-	*least = (struct origin){.missed = least->count + least->missed};
+	*least = (struct asker_row){.missed = least->count + least->missed};
 	return least;
 }
 
-const struct asker *origins_add(struct origins *o, const struct record *r,
-				const struct names *names)
+const struct asker *askers_add(struct askers *o, const struct record *r, const struct names *names)
 {
 	const char *frame[STACK_FRAMES], *site;
-	struct origin *row;
+	struct asker_row *row;
 	struct asker who;
 	int n = 0;
 
@@ -297,7 +296,7 @@ const struct asker *origins_add(struct origins *o, const struct record *r,
 	if (r->stack >=
 	    0) /* asked each time, because a recorder keeps the names that are asked for */
 		n = names->stack(names->ctx, r->stack, frame);
-	site = r->origin ? names->symbol(names->ctx, r->origin) : NULL;
+	site = r->callsite ? names->symbol(names->ctx, r->callsite) : NULL;
 	row = again(o, r);
 	if (row) {
 		row->count++;
@@ -312,21 +311,21 @@ const struct asker *origins_add(struct origins *o, const struct record *r,
 	row = row_of(o, &who);
 	if (!row->count++) {
 		row->who = who;
-		row->nframes = n < ORIGIN_FRAMES ? n : ORIGIN_FRAMES;
+		row->nframes = n < ASKER_FRAMES ? n : ASKER_FRAMES;
 		memcpy(row->frame, frame, row->nframes * sizeof(frame[0]));
 	}
-	row->last = (struct origin_last){.stack = r->stack,
-					 .tid = r->id,
-					 .site = r->origin,
-					 .context = r->flags & RECORD_CONTEXT};
+	row->last = (struct asker_last){.stack = r->stack,
+					.tid = r->id,
+					.site = r->callsite,
+					.context = r->flags & RECORD_CONTEXT};
 	memcpy(row->last.comm, r->name, sizeof(row->last.comm));
 	return &row->who;
 }
 
 /* Upper bound of the requests of an asker without a row. */
-static uint64_t most_unseen(const struct origins *o)
+static uint64_t most_unseen(const struct askers *o)
 {
-	uint64_t least = o->count < ORIGINS_MAX ? 0 : UINT64_MAX;
+	uint64_t least = o->count < ASKERS_MAX ? 0 : UINT64_MAX;
 
 	for (uint32_t i = 0; i < o->count && least; i++)
 		if (o->row[i].count + o->row[i].missed < least)
@@ -334,7 +333,7 @@ static uint64_t most_unseen(const struct origins *o)
 	return least;
 }
 
-static const struct origin *row_like(const struct origins *o, const struct origin *r)
+static const struct asker_row *row_like(const struct askers *o, const struct asker_row *r)
 {
 	for (uint32_t i = 0; i < o->count; i++)
 		if (same(&o->row[i].who, &r->who))
@@ -344,14 +343,14 @@ static const struct origin *row_like(const struct origins *o, const struct origi
 
 /* An asker without a row on one side may have come there as often as the least frequent one. Askers
  * without room are the least frequent. */
-void origins_merge(struct origins *o, const struct origins *from)
+void askers_merge(struct askers *o, const struct askers *from)
 {
-	struct origin all[2 * ORIGINS_MAX];
+	struct asker_row all[2 * ASKERS_MAX];
 	uint64_t here = most_unseen(o), there = most_unseen(from);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < o->count; i++) {
-		const struct origin *other = row_like(from, &o->row[i]);
+		const struct asker_row *other = row_like(from, &o->row[i]);
 
 		all[n] = o->row[i];
 		all[n].count += other ? other->count : 0;
@@ -363,7 +362,7 @@ void origins_merge(struct origins *o, const struct origins *from)
 		all[n] = from->row[i];
 		all[n++].missed += here;
 	}
-	while (n > ORIGINS_MAX) {
+	while (n > ASKERS_MAX) {
 		uint32_t least = 0;
 
 		for (uint32_t i = 1; i < n; i++)
@@ -378,7 +377,7 @@ void origins_merge(struct origins *o, const struct origins *from)
 	o->unnamed += from->unnamed;
 }
 
-uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n)
+uint32_t askers_top(const struct askers *o, uint32_t *order, uint32_t n)
 {
 	uint32_t found = 0;
 

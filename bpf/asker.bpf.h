@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Origins: who, on which CPU, asked for what a target CPU then ran. Noted where the asker runs, at
+/* Askers: who, on which CPU, asked for what a target CPU then ran. Noted where the asker runs, at
  * its cost; fetched by the mark on the target. A second request under the same key overwrites the
  * first. Fetching removes the note, so that nobody is blamed twice.
  *
  * The notes lie in a table of two-way sets, because a hash map's locks and lists take longer than
  * all else here. A set that is full loses one of its notes, and so somebody's name; nobody gets
  * another's, as each note carries its key. */
-#ifndef CULPRIT_ORIGIN_BPF_H
-#define CULPRIT_ORIGIN_BPF_H
+#ifndef CULPRIT_ASKER_BPF_H
+#define CULPRIT_ASKER_BPF_H
 
 #include "trace.bpf.h"
 
-struct origin_note {
+struct asker_note {
 	__u64 what;     /* key: address of the csd or the work, or the tid; 0: no note */
 	__u32 on;       /* key: the target CPU where it takes one, else 0 */
 	__u32 inside;   /* not 0 while a program writes here: a second gives up; see enter() */
@@ -25,7 +25,7 @@ struct origin_note {
 	__u8 unused[9];
 };
 
-_Static_assert(sizeof(struct origin_note) == 64, "a cache line");
+_Static_assert(sizeof(struct asker_note) == 64, "a cache line");
 
 /* A range of the table for each kind of request. */
 #define WAKES    4096
@@ -34,16 +34,16 @@ _Static_assert(sizeof(struct origin_note) == 64, "a cache line");
 #define RESCHEDS 1024
 #define NOTES    (WAKES + CSDS + WORKS + RESCHEDS)
 
-struct origin_notes {
+struct asker_notes {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, NOTES);
 	__type(key, __u32);
-	__type(value, struct origin_note);
+	__type(value, struct asker_note);
 };
 
-extern struct origin_notes origin_notes SEC(".maps");
+extern struct asker_notes asker_notes SEC(".maps");
 
-struct origin_key {
+struct asker_key {
 	__u64 what; /* 0: has none */
 	__u32 on;
 	__u32 set; /* index of the first of the two notes */
@@ -66,45 +66,45 @@ static __always_inline __u32 scatter(__u32 what)
 	return what * 0x9e3779b1 >> 16;
 }
 
-static __always_inline struct origin_key csd_key(__u32 cpu, const void *csd)
+static __always_inline struct asker_key csd_key(__u32 cpu, const void *csd)
 {
-	return (struct origin_key){(__u64)csd, cpu,
-				   WAKES + (scatter(low_half(csd) + cpu) & (CSDS - 2))};
+	return (struct asker_key){(__u64)csd, cpu,
+				  WAKES + (scatter(low_half(csd) + cpu) & (CSDS - 2))};
 }
 
-static __always_inline struct origin_key work_key(const void *work)
+static __always_inline struct asker_key work_key(const void *work)
 {
-	return (struct origin_key){(__u64)work, 0,
-				   WAKES + CSDS + (scatter(low_half(work)) & (WORKS - 2))};
+	return (struct asker_key){(__u64)work, 0,
+				  WAKES + CSDS + (scatter(low_half(work)) & (WORKS - 2))};
 }
 
 /* Threads that began one after the other do not meet. */
-static __always_inline struct origin_key wake_key(int tid)
+static __always_inline struct asker_key wake_key(int tid)
 {
-	return (struct origin_key){tid, 0, (__u32)tid << 1 & (WAKES - 2)};
+	return (struct asker_key){tid, 0, (__u32)tid << 1 & (WAKES - 2)};
 }
 
 /* A CPU has one: a reschedule IPI carries nothing. */
-static __always_inline struct origin_key resched_key(__u32 cpu)
+static __always_inline struct asker_key resched_key(__u32 cpu)
 {
-	return (struct origin_key){1, cpu, WAKES + CSDS + WORKS + (cpu << 1 & (RESCHEDS - 2))};
+	return (struct asker_key){1, cpu, WAKES + CSDS + WORKS + (cpu << 1 & (RESCHEDS - 2))};
 }
 
 /* NULL, which no caller meets, is for the verifier. */
-static __always_inline struct origin_note *note_at(__u32 index)
+static __always_inline struct asker_note *note_at(__u32 index)
 {
-	return bpf_map_lookup_elem(&origin_notes, &index);
+	return bpf_map_lookup_elem(&asker_notes, &index);
 }
 
-static __always_inline bool is_of(const struct origin_note *n, const struct origin_key *key)
+static __always_inline bool is_of(const struct asker_note *n, const struct asker_key *key)
 {
 	return n && *(volatile __u64 *)&n->what == key->what && n->on == key->on;
 }
 
 /* The note under this key; NULL: none. */
-static __always_inline struct origin_note *note_of(const struct origin_key *key)
+static __always_inline struct asker_note *note_of(const struct asker_key *key)
 {
-	struct origin_note *n = key->what ? note_at(key->set) : NULL;
+	struct asker_note *n = key->what ? note_at(key->set) : NULL;
 
 	if (!n || is_of(n, key))
 		return n;
@@ -112,9 +112,9 @@ static __always_inline struct origin_note *note_of(const struct origin_key *key)
 	return is_of(n, key) ? n : NULL;
 }
 
-static __always_inline void forget_note(const struct origin_key *key)
+static __always_inline void forget_note(const struct asker_key *key)
 {
-	struct origin_note *n = note_of(key);
+	struct asker_note *n = note_of(key);
 
 	if (n)
 		n->what = 0;
@@ -123,18 +123,18 @@ static __always_inline void forget_note(const struct origin_key *key)
 /* Takes the note under this key into the mark; false: there is none, or another is being written
  * over it. */
 static __always_inline bool take_note(struct cpu_state *c, struct record *r,
-				      const struct origin_key *key)
+				      const struct asker_key *key)
 {
-	struct origin_note *n = note_of(key);
+	struct asker_note *n = note_of(key);
 	__u32 version = n ? *(volatile __u32 *)&n->versions : 1;
 
 	if (!n || version & 1)
 		return false;
 	order_loads(c);
-	r->flags |= RECORD_ORIGIN | n->context;
+	r->flags |= RECORD_ASKED | n->context;
 	r->id = n->tid;
-	r->origin_cpu = n->cpu;
-	r->origin = n->callsite;
+	r->asker_cpu = n->cpu;
+	r->callsite = n->callsite;
 	r->stack = n->stack;
 	__builtin_memcpy(r->name, n->comm, sizeof(r->name));
 	order_loads(c);
@@ -146,7 +146,7 @@ static __always_inline bool take_note(struct cpu_state *c, struct record *r,
 
 /* As mark(), with the asker, if one was noted. plain: mark also without an asker. */
 static __always_inline void mark_asked(struct cpu_state *c, int level, int what, __u64 function,
-				       __u64 now, struct origin_key key, bool plain)
+				       __u64 now, struct asker_key key, bool plain)
 {
 	struct record r = {
 		.start_ns = now, .end_ns = now, .arg = function, .kind = RECORD_MARK, .mark = what};

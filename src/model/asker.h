@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Origins: who asked for what a source ran, from the askers in the records.
+/* Askers: who asked for what a source ran, from the askers in the records.
  *
- * Each source keeps ORIGINS_MAX askers apart. One more takes the place of the least frequent, and
- * may have come, unseen, as often as that one. So any asker of more than one in ORIGINS_MAX
+ * Each source keeps ASKERS_MAX askers apart. One more takes the place of the least frequent, and
+ * may have come, unseen, as often as that one. So any asker of more than one in ASKERS_MAX
  * requests is among them (space saving, Metwally et al. 2005). A count is what was seen for
  * certain; where `missed` is not 0 the truth may be that much higher.
  */
-#ifndef CULPRIT_ORIGIN_H
-#define CULPRIT_ORIGIN_H
+#ifndef CULPRIT_ASKER_H
+#define CULPRIT_ASKER_H
 
 #include <stdint.h>
 #include "model/names.h"
 #include "record.h"
 
-#define ORIGINS_MAX   32
-#define ORIGIN_FRAMES 24 /* of a stack are kept, the innermost */
+#define ASKERS_MAX   32
+#define ASKER_FRAMES 24 /* of a stack are kept, the innermost */
 
 enum asker_kind {
 	ASKER_UNKNOWN,
@@ -35,7 +35,7 @@ struct asker {
 };
 
 /* A request as it was recorded. */
-struct origin_last {
+struct asker_last {
 	int32_t stack;
 	uint32_t tid;
 	uint64_t site;
@@ -43,37 +43,36 @@ struct origin_last {
 	char comm[16];
 };
 
-struct origin {
+struct asker_row {
 	struct asker who;
 	uint64_t count;  /* requests, no more than the truth */
 	uint64_t missed; /* the truth is at most this much higher */
 	int nframes;
-	const char *frame[ORIGIN_FRAMES]; /* of the first such request */
-	struct origin_last last;          /* the newest such request */
+	const char *frame[ASKER_FRAMES]; /* of the first such request */
+	struct asker_last last;          /* the newest such request */
 };
 
-#define ORIGINS_NEAR 64 /* a power of two */
+#define ASKERS_NEAR 64 /* a power of two */
 
-struct origins {
-	struct origin row[ORIGINS_MAX];
+struct askers {
+	struct asker_row row[ASKERS_MAX];
 	/* 1 + the row that a request with this hash had last; a hint, looked at first. */
-	uint8_t near[ORIGINS_NEAR];
+	uint8_t near[ASKERS_NEAR];
 	uint32_t count;
 	uint64_t known;   /* requests that were noted */
 	uint64_t unnamed; /* those of them whose asker is not known */
 };
 
-/* r is a mark with RECORD_ORIGIN. Returns who asked, until the next call; NULL: not known. */
-const struct asker *origins_add(struct origins *o, const struct record *r,
-				const struct names *names);
+/* r is a mark with RECORD_ASKED. Returns who asked, until the next call; NULL: not known. */
+const struct asker *askers_add(struct askers *o, const struct record *r, const struct names *names);
 
 /* Writes the indices of the n most frequent rows to order[n]; returns how many there are. */
-uint32_t origins_top(const struct origins *o, uint32_t *order, uint32_t n);
+uint32_t askers_top(const struct askers *o, uint32_t *order, uint32_t n);
 
 /* "an interrupt", "a softirq"; NULL: a thread, which has a name. */
 const char *asker_context(const struct asker *a);
 
 /* Adds all of `from`, of another row of the same table of sources. */
-void origins_merge(struct origins *o, const struct origins *from);
+void askers_merge(struct askers *o, const struct askers *from);
 
 #endif

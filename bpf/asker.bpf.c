@@ -4,16 +4,16 @@
  * function behind the request; with the context it tells whether the noted thread wanted it, or an
  * interrupt or softirq that ran on top of that thread. */
 #include "context.bpf.h"
-#include "origin.bpf.h"
+#include "asker.bpf.h"
 
-struct origin_notes origin_notes SEC(".maps");
+struct asker_notes asker_notes SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
 	__uint(max_entries, 8192); /* STACKS_MAX of live_names.c */
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, 48 * sizeof(__u64)); /* STACK_FRAMES */
-} origin_stacks SEC(".maps");
+} asker_stacks SEC(".maps");
 
 static __always_inline bool is_target(__u32 cpu)
 {
@@ -35,7 +35,7 @@ static __always_inline bool runs_softirqs(struct task_struct *task)
 }
 
 /* Interrupts and softirqs run on top of any thread: that thread has no part in their requests. */
-static __always_inline void nobody(struct origin_note *a, int context, __u64 function)
+static __always_inline void nobody(struct asker_note *a, int context, __u64 function)
 {
 	a->context = context;
 	a->tid = 0;
@@ -47,7 +47,7 @@ static __always_inline void nobody(struct origin_note *a, int context, __u64 fun
 /* A target CPU asks, or a thread on it. A stack takes a microsecond and more there, so none is
  * taken where the context alone tells who asked: the CPU's open interval is known already. */
 static __always_inline bool needs_stack_on_target(const struct cpu_state *c, enum context context,
-						  struct task_struct *wakes, struct origin_note *a)
+						  struct task_struct *wakes, struct asker_note *a)
 {
 	switch (context) {
 	case CONTEXT_NMI:
@@ -83,12 +83,12 @@ static __always_inline __u8 context_flag(enum context context)
  * own top frame, which hashes elsewhere. */
 static __always_inline __s32 unwind(void *ctx)
 {
-	long id = bpf_get_stackid(ctx, &origin_stacks, 0);
+	long id = bpf_get_stackid(ctx, &asker_stacks, 0);
 
 	if (id < 0)
-		id = bpf_get_stackid(ctx, &origin_stacks, 1);
+		id = bpf_get_stackid(ctx, &asker_stacks, 1);
 	if (id < 0)
-		id = bpf_get_stackid(ctx, &origin_stacks, 2);
+		id = bpf_get_stackid(ctx, &asker_stacks, 2);
 	return id < 0 ? -2 : id;
 }
 
@@ -122,7 +122,7 @@ struct {
 	__uint(max_entries, WAYS);
 	__type(key, __u32);
 	__type(value, struct way);
-} origin_ways SEC(".maps");
+} asker_ways SEC(".maps");
 
 static __always_inline __u64 add_to_key(__u64 key, __u64 word)
 {
@@ -158,7 +158,7 @@ static __always_inline __u64 way_here(const void *ctx, __u64 request)
 static __always_inline __s32 stack_by_way(void *ctx, __u64 key)
 {
 	__u32 index = (key >> 16) % WAYS;
-	struct way *w = key ? bpf_map_lookup_elem(&origin_ways, &index) : NULL;
+	struct way *w = key ? bpf_map_lookup_elem(&asker_ways, &index) : NULL;
 	__u64 known = w ? *(volatile __u64 *)&w->key : 0;
 	__s16 before = known, now;
 	bool same = known >> 16 == key >> 16;
@@ -192,9 +192,9 @@ static __always_inline __s32 stack_of(void *ctx, enum context context, struct ta
 
 /* A note to write to: that under this key, or an empty one, or one of the two in turn. NULL:
  * another program writes it, so that what it was is gone. */
-static __always_inline struct origin_note *begin_note(const struct origin_key *key)
+static __always_inline struct asker_note *begin_note(const struct asker_key *key)
 {
-	struct origin_note *n = note_at(key->set), *m = note_at(key->set + 1);
+	struct asker_note *n = note_at(key->set), *m = note_at(key->set + 1);
 
 	if (!n || !m)
 		return NULL;
@@ -207,7 +207,7 @@ static __always_inline struct origin_note *begin_note(const struct origin_key *k
 	return n;
 }
 
-static __always_inline void end_note(struct origin_note *n, const struct origin_key *key)
+static __always_inline void end_note(struct asker_note *n, const struct asker_key *key)
 {
 	n->on = key->on;
 	n->what = key->what;
@@ -216,10 +216,10 @@ static __always_inline void end_note(struct origin_note *n, const struct origin_
 }
 
 /* wakes: the woken thread; NULL: the request is no wake-up. */
-static __always_inline void note(void *ctx, struct origin_key key, __u64 callsite,
+static __always_inline void note(void *ctx, struct asker_key key, __u64 callsite,
 				 struct task_struct *wakes)
 {
-	struct origin_note a = {.callsite = callsite, .stack = -1}, *to;
+	struct asker_note a = {.callsite = callsite, .stack = -1}, *to;
 	const struct task_struct *current = current_thread();
 	enum context context = context_now();
 	struct cpu_state *c = target();
@@ -285,7 +285,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 SEC("?tp_btf/sched_migrate_task")
 int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
 {
-	struct origin_key key = wake_key(task->pid);
+	struct asker_key key = wake_key(task->pid);
 
 	if (!watching && is_target(task->wake_cpu) && !is_target(dest_cpu))
 		forget_note(&key);
