@@ -177,6 +177,14 @@ void unknown(struct audit *a, const char *what, const char *name)
 
 /* ---- knobs ---- */
 
+static void unknown_file(struct audit *a, const char *name)
+{
+	char path[FACT_NAME_MAX + 1];
+
+	snprintf(path, sizeof(path), "/%s", name);
+	unknown(a, path, name);
+}
+
 void check_knob(struct audit *a)
 {
 	const struct knob *k = a->check->knob;
@@ -187,7 +195,7 @@ void check_knob(struct audit *a)
 	bool bad;
 
 	if (!text || (k->test != BAD_WORD && !number_of(a, k->name, &n))) {
-		unknown(a, k->fine, k->name);
+		unknown_file(a, k->name);
 		return;
 	}
 	first_line(text, line, sizeof(line));
@@ -221,7 +229,7 @@ void check_mask(struct audit *a, const char *name, const char *title, const char
 	struct finding *f;
 
 	if (!mask_of(a, name, &set)) {
-		unknown(a, fine, name);
+		unknown_file(a, name);
 		return;
 	}
 	if (!meets(&set, &a->targets)) {

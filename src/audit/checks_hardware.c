@@ -201,7 +201,7 @@ static void check_locality(struct audit *a)
 			snprintf(seen[caches++], sizeof(seen[0]), "%s", line);
 	}
 	if (nodes <= 1 && caches <= 1) {
-		found_ok(a, "all in one NUMA node and one last-level cache");
+		found_ok(a, "these CPUs are in one NUMA node and one last-level cache");
 		return;
 	}
 	words(info(a, "%s span%s %u NUMA node%s and %u last-level cache%s", a->whose,
@@ -244,7 +244,7 @@ static void check_mce(struct audit *a)
 	}
 	number_of(a, MCE "ignore_ce", &ignored);
 	if (!interval || ignored || interval >= 300) {
-		value(found_ok(a, "machine checks are polled seldom or not"), "%lld s", interval);
+		value(found_ok(a, "machine checks are polled seldom or never"), "%lld s", interval);
 		return;
 	}
 	struct finding *f = warn(a, "machine checks are polled often");
@@ -279,7 +279,7 @@ static void check_edac(struct audit *a)
 		good(f, "60000");
 		write_fix(a, f, "sys/module/edac_core/parameters/edac_mc_poll_msec", "60000");
 	} else if (!errors) {
-		found_ok(a, "no memory errors, and none polled for");
+		found_ok(a, "there were no memory errors, and nothing polls for them");
 	}
 }
 

@@ -236,7 +236,7 @@ static void check_irqs(struct audit *a)
 	if (!all.seen)
 		unknown(a, "where interrupts go", "sys/kernel/irq/");
 	else if (!all.delivered.count && !all.managed.count && !all.silent.count && !all.may.count)
-		found_ok(a, "no IRQ may go there");
+		found_ok(a, "no IRQ may go to these CPUs");
 	say_delivered(a, &all.delivered, false);
 	say_delivered(a, &all.managed, true);
 	say_may(a, &all.silent, "IRQ %u (%s) would be delivered to %s, and was not since boot",
@@ -287,7 +287,7 @@ static void check_managed(struct audit *a)
 static void check_default(struct audit *a)
 {
 	check_mask(a, IRQ_DIR "default_smp_affinity", "new IRQs may be delivered to",
-		   "new IRQs keep off");
+		   "new IRQs leave these CPUs alone");
 }
 
 /* Value of VAR=value in a shell file or an environment; the last one counts. */
@@ -351,7 +351,7 @@ static void check_irqbalance(struct audit *a)
 	}
 	missing = without(&a->targets, &banned);
 	if (cpus_empty(&missing)) {
-		found_ok(a, "irqbalance keeps off");
+		found_ok(a, "irqbalance leaves these CPUs alone");
 		return;
 	}
 	cpus_format(&missing, list, sizeof(list));

@@ -52,7 +52,7 @@ static void check_isolated(struct audit *a)
 	}
 	missing = without(&a->targets, &isolated);
 	if (cpus_empty(&missing)) {
-		found_ok(a, "isolated from the scheduler's load balancing");
+		found_ok(a, "these CPUs are isolated from the scheduler's load balancing");
 		return;
 	}
 	cpus_format(&missing, list, sizeof(list));
@@ -97,7 +97,7 @@ static void check_cpuset(struct audit *a)
 	if (cpus_empty(&set))
 		found_ok(a, "no CPU is isolated by a cpuset partition alone");
 	else
-		value(info(a, "isolated by a cpuset partition, for as long as it exists"),
+		value(info(a, "a cpuset partition isolates CPUs, for as long as it exists"),
 		      "now: %s; since boot, by isolcpus=: %s",
 		      cpus_format(&set, list, sizeof(list)),
 		      !i.boot_known         ? "not known"
@@ -120,7 +120,7 @@ static void check_nohz_full(struct audit *a)
 	}
 	missing = without(&a->targets, &nohz);
 	if (cpus_empty(&missing)) {
-		found_ok(a, "nohz_full: the tick can stop");
+		found_ok(a, "these CPUs are nohz_full: their tick can stop");
 		return;
 	}
 	if (!kconfig(a, "HZ", hz, sizeof(hz)))
@@ -212,7 +212,7 @@ static void check_dmesg(struct audit *a)
 		bad++;
 	}
 	if (!bad)
-		found_ok(a, "no message of the kernel about isolation refused");
+		found_ok(a, "no kernel message says that isolation was refused");
 }
 
 /* Checks the kernel options that isolation needs. Reports only missing ones, each as a finding. */
@@ -304,7 +304,7 @@ static void check_rcu_threads(struct audit *a)
 		thread_fix(&t, &list, &back);
 	}
 	if (!names.count) {
-		found_ok(a, "RCU's threads keep off");
+		found_ok(a, "no RCU thread may run on these CPUs");
 		return;
 	}
 	struct finding *f = warn(a, "%u RCU thread%s may run on %s: %s", names.count,

@@ -65,7 +65,7 @@ static void check_kfence(struct audit *a)
 	long long n;
 
 	if (!number_of(a, name, &n)) {
-		unknown(a, "KFENCE is off", name);
+		unknown(a, "KFENCE", name);
 		return;
 	}
 	if (!n || (kconfig(a, "KFENCE_STATIC_KEYS", keys, sizeof(keys)) && strcmp(keys, "y"))) {
@@ -76,7 +76,7 @@ static void check_kfence(struct audit *a)
 		unknown(a, "whether KFENCE patches the kernel's text", "run/kconfig");
 		return;
 	}
-	f = warn(a, "KFENCE patches the kernel's text every %lld ms: IPIs to all CPUs", n);
+	f = warn(a, "KFENCE patches the kernel's text every %lld ms, by IPIs to all CPUs", n);
 	good(f, "0");
 	write_fix(a, f, name, "0");
 }
@@ -87,18 +87,18 @@ const struct check checks_memory[] = {
 	       .test = GOOD_FROM,
 	       .limit = 10,
 	       .level = FINDING_INFO,
-	       .title = "memory statistics are folded often: a work item on each CPU that touched "
-			"them",
-	       .fine = "memory statistics are folded seldom",
+	       .title = "memory statistics are added up often, by a work item on each CPU "
+			"that changed them",
+	       .fine = "memory statistics are added up seldom",
 	       .set = "120"})},
 	{"thp", "P08",
 	 KNOB({.name = MM "transparent_hugepage/enabled",
 	       .test = BAD_WORD,
 	       .bad = "always",
 	       .level = FINDING_WARN,
-	       .title = "transparent huge pages: khugepaged broadcasts IPIs and queues work on all "
-			"CPUs",
-	       .fine = "transparent huge pages are not for all",
+	       .title = "transparent huge pages are on for all: khugepaged sends IPIs and work "
+			"to all CPUs",
+	       .fine = "transparent huge pages are off, or on for programs that ask",
 	       .set = "never"})},
 	{"thp_defrag", "F04",
 	 KNOB({.name = MM "transparent_hugepage/defrag",
@@ -106,7 +106,7 @@ const struct check checks_memory[] = {
 	       .bad = "always",
 	       .level = FINDING_INFO,
 	       .title = "a page fault may compact memory to get a huge page",
-	       .fine = "page faults do not compact memory for all",
+	       .fine = "page faults compact memory for no program, or for those that ask",
 	       .set = "never"})},
 	{"khugepaged", "P08",
 	 KNOB({.name = MM "transparent_hugepage/khugepaged/scan_sleep_millisecs",
@@ -122,7 +122,7 @@ const struct check checks_memory[] = {
 	       .bad = "1",
 	       .level = FINDING_WARN,
 	       .title = "pages are merged (KSM): ksmd write-protects memory and flushes TLBs",
-	       .fine = "no page merging (KSM)",
+	       .fine = "no pages are merged (KSM)",
 	       .only = "ksmd",
 	       .set = "2"})},
 	{"numa_balancing", "F05",
@@ -130,8 +130,9 @@ const struct check checks_memory[] = {
 	       .test = GOOD_IS,
 	       .limit = 0,
 	       .level = FINDING_WARN,
-	       .title = "NUMA balancing unmaps pages to see who faults on them",
-	       .fine = "no NUMA balancing",
+	       .title = "NUMA balancing takes pages away to see who touches them: page faults "
+			"and TLB flushes",
+	       .fine = "NUMA balancing is off",
 	       .set = "0"})},
 	{"swap", "F02", check_swap, NULL},
 	{"zswap", "F02",
@@ -140,7 +141,7 @@ const struct check checks_memory[] = {
 	       .bad = "Y",
 	       .level = FINDING_INFO,
 	       .title = "zswap compresses memory that is swapped out",
-	       .fine = "no zswap",
+	       .fine = "zswap is off",
 	       .set = "N"})},
 	{"compaction", "K24",
 	 KNOB({.name = VM "compaction_proactiveness",
@@ -149,7 +150,7 @@ const struct check checks_memory[] = {
 	       .level = FINDING_INFO,
 	       .title = "kcompactd compacts memory in advance: it wakes every 500 ms and drains "
 			"all CPUs' page lists",
-	       .fine = "no compaction in advance",
+	       .fine = "memory is not compacted in advance",
 	       .only = "kcompactd",
 	       .set = "0"})},
 	{"compact_locked", "F06",
@@ -166,7 +167,7 @@ const struct check checks_memory[] = {
 	       .limit = 500,
 	       .level = FINDING_INFO,
 	       .title = "dirty pages are written back often",
-	       .fine = "dirty pages are written back every 5 s or seldomer",
+	       .fine = "dirty pages are written back every 5 s or less often",
 	       .set = "1500"})},
 	{"kfence", "P10", check_kfence, NULL},
 	{"hugepages", "F01", check_hugepages, NULL},

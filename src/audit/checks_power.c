@@ -47,7 +47,7 @@ static void check_governor(struct audit *a)
 		return;
 	}
 	if (cpus_empty(&set)) {
-		found_ok(a, "the frequency governor keeps quiet");
+		found_ok(a, "the frequency governor does no work on these CPUs");
 		return;
 	}
 	struct finding *f = warn(a, "the frequency governor %s works on %s", odd, a->whose);
@@ -160,8 +160,9 @@ static void check_idle(struct audit *a)
 		free(cpus.text);
 	}
 	if (all.fix) {
-		struct finding *f = info(a, "sleep states that take long to leave: they matter "
-					    "when the workload blocks");
+		struct finding *f =
+			info(a, "some sleep states take long to leave: they matter when "
+				"the workload blocks");
 
 		value(f, "%s takes %lld us", deepest[0] ? deepest : "one of them", most);
 		good(f, "%d us at most", DEEP_US);
@@ -216,7 +217,7 @@ static void check_preference(struct audit *a)
 		if (x && facts_next(a->facts, CPU_DIR "cpu*/cpufreq/scaling_driver", NULL))
 			unknown(a, "the energy preference", x->name);
 		else
-			value(found_ok(a, "no energy preference here"), "absent");
+			value(found_ok(a, "there is no energy preference here"), "absent");
 		return;
 	}
 	if (cpus_empty(&set)) {

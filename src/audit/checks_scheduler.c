@@ -30,12 +30,12 @@ static void check_softlockup(struct audit *a)
 		return;
 	}
 	if (!meets(&mask, &a->targets)) {
-		found_ok(a, "the soft-lockup watchdog keeps off");
+		found_ok(a, "the soft-lockup watchdog leaves these CPUs alone");
 		return;
 	}
 	struct finding *f = warn(a,
-				 "the soft-lockup watchdog runs on %s: a timer and a switch to "
-				 "migration/N every 4 s",
+				 "the soft-lockup watchdog runs on %s: every 4 s a timer, and a "
+				 "switch to migration/N",
 				 a->whose);
 
 	if (f)
@@ -78,7 +78,9 @@ static void check_rt_throttle(struct audit *a)
 		return;
 	}
 	if (!acts) {
-		found_ok(a, "no real-time throttling: the fair server does it in this kernel");
+		found_ok(
+			a,
+			"there is no real-time throttling: the fair server does it in this kernel");
 		return;
 	}
 	if (runtime < 0 || runtime >= period) {

@@ -44,7 +44,7 @@ static void steering(struct audit *a, const char *glob, enum finding_level level
 			undo(f, "%s", back);
 		}
 	} else if (looked) {
-		found_ok(a, "no network queue is steered there");
+		found_ok(a, "no network queue is steered to these CPUs");
 	}
 	free(fix);
 	free(back);
@@ -64,7 +64,7 @@ static void check_xps(struct audit *a)
 static void check_rps_default(struct audit *a)
 {
 	check_mask(a, "proc/sys/net/core/rps_default_mask", "new network queues steer packets to",
-		   "new network queues keep off");
+		   "new network queues leave these CPUs alone");
 }
 
 static void check_napi(struct audit *a)
@@ -80,7 +80,7 @@ static void check_napi(struct audit *a)
 		    meets(&t.allowed, &a->targets))
 			name_add(&names, t.comm, t.comm_len);
 	if (!names.count) {
-		found_ok(a, "no NAPI thread may run there");
+		found_ok(a, "no NAPI thread may run on these CPUs");
 		return;
 	}
 	struct finding *f = warn(a, "NAPI threads may run on %s: %s", a->whose, name_list(&names));
@@ -100,7 +100,7 @@ static void check_block(struct audit *a)
 			name_add(&names, x->name + strlen("sys/block/"),
 				 strcspn(x->name + strlen("sys/block/"), "/"));
 	if (!names.count) {
-		found_ok(a, "no disk forces completions onto the CPU that asked");
+		found_ok(a, "no disk completes I/O on the very CPU that asked for it");
 		return;
 	}
 	struct finding *f = info(a, "disks complete I/O on the very CPU that asked for it: %s",

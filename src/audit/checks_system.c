@@ -61,7 +61,7 @@ static void check_split_lock(struct audit *a)
 		words(f, "correct or stop that program");
 		return;
 	}
-	found_ok(a, "no split lock in the kernel's messages");
+	found_ok(a, "the kernel's messages tell of no split lock");
 }
 
 /* ---- tracing ---- */
@@ -188,11 +188,11 @@ static void check_iommu(struct audit *a)
 	while ((x = facts_next(a->facts, "sys/kernel/iommu_groups/*/type", x)))
 		lazy += !x->err && !strncmp(x->text, "DMA-FQ", 6);
 	if (!lazy) {
-		found_ok(a, "no lazy IOMMU flushing");
+		found_ok(a, "the IOMMU does not flush lazily");
 		return;
 	}
 	struct finding *f =
-		info(a, "the IOMMU flushes lazily: a timer on the CPU that used the device");
+		info(a, "the IOMMU flushes lazily, by a timer on the CPU that used the device");
 
 	value(f, "%u groups of type DMA-FQ", lazy);
 	good(f, "passthrough or strict");
@@ -217,7 +217,7 @@ const struct check checks_system[] = {
 	       .limit = 0,
 	       .level = FINDING_INFO,
 	       .title = "BPF statistics are on: every program run reads the clock twice",
-	       .fine = "no BPF statistics",
+	       .fine = "BPF statistics are off",
 	       .set = "0"})},
 	{"livepatch", "X03", check_livepatch, NULL},
 	{"resctrl", "P21", check_resctrl, NULL},
@@ -229,8 +229,8 @@ const struct check checks_system[] = {
 	       .test = BAD_WORD,
 	       .bad = "2",
 	       .level = FINDING_INFO,
-	       .title = "the kernel hides its addresses from all: functions have no names in a "
-			"report",
+	       .title = "the kernel hides its addresses from everybody: functions have no names "
+			"in a report",
 	       .fine = "root may see the kernel's addresses",
 	       .set = "1"})},
 	{0},

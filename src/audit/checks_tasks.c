@@ -35,7 +35,7 @@ static void check_kthreads(struct audit *a)
 		thread_fix(&t, &list, &back);
 	}
 	if (!names.count) {
-		found_ok(a, "no movable kernel thread may run there");
+		found_ok(a, "no movable kernel thread may run on these CPUs");
 		return;
 	}
 	struct finding *f = warn(a, "%u movable kernel thread%s may run on %s: %s", names.count,
@@ -107,10 +107,10 @@ static void check_tasks(struct audit *a)
 		move_services(a, f);
 	}
 	if (workload.count)
-		value(info(a, "bound to %s, the workload it seems", a->whose), "%s",
-		      name_list(&workload));
+		value(info(a, "some threads are bound to %s: the workload, it seems", a->whose),
+		      "%s", name_list(&workload));
 	if (!running.count && !allowed.count)
-		found_ok(a, "no other user thread may run there");
+		found_ok(a, "no other user thread may run on these CPUs");
 	if (text_of(a, "run/tasks/left_out")) {
 		f = info(a, "not all threads were looked at");
 		if (f)
@@ -142,7 +142,7 @@ static void check_realtime(struct audit *a)
 		thread_fix(&t, &list, &back);
 	}
 	if (!names.count) {
-		found_ok(a, "no foreign real-time thread may run there");
+		found_ok(a, "no foreign real-time thread may run on these CPUs");
 		return;
 	}
 	struct finding *f = warn(a, "real-time threads may preempt what runs on %s: %s", a->whose,
@@ -168,7 +168,7 @@ static void check_systemd(struct audit *a)
 	for (x = NULL; (x = facts_next(a->facts, "etc/systemd/system.conf.d/*.conf", x));)
 		set |= strstr(x->text, "CPUAffinity=") != NULL;
 	if (set) {
-		found_ok(a, "services are kept off");
+		found_ok(a, "services are kept off these CPUs");
 		return;
 	}
 	struct finding *f = info(a, "services inherit all CPUs from systemd");
@@ -239,7 +239,7 @@ static void check_agents(struct audit *a)
 		}
 	}
 	if (!seen)
-		found_ok(a, "no monitor or profiler that is known to disturb");
+		found_ok(a, "no monitor or profiler runs that is known to disturb");
 }
 
 static void check_guests(struct audit *a)
@@ -259,7 +259,7 @@ static void check_guests(struct audit *a)
 			   name_list(&names)),
 		      "bind guests to cpu %s", a->keep);
 	else
-		found_ok(a, "no guest's virtual CPU may run there");
+		found_ok(a, "no guest's virtual CPU may run on these CPUs");
 }
 
 static void check_tuned(struct audit *a)

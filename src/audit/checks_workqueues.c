@@ -18,7 +18,7 @@ static void check_unbound(struct audit *a)
 		return;
 	}
 	if (!meets(&set, &a->targets)) {
-		found_ok(a, "unbound work items keep off");
+		found_ok(a, "unbound work items may not run on these CPUs");
 		return;
 	}
 	struct finding *f = warn(a, "unbound work items may run on %s", a->whose);
@@ -61,7 +61,7 @@ static void check_workqueues(struct audit *a)
 		free(fix.undo);
 	}
 	if (!names.count) {
-		found_ok(a, "no workqueue of its own mask may run there");
+		found_ok(a, "no workqueue with a mask of its own may run on these CPUs");
 		return;
 	}
 	if (names.count == 1)
@@ -94,7 +94,8 @@ static void check_wq_isolated(struct audit *a)
 	if (!mask_of(a, WQ_DIR "cpumask_isolated", &set))
 		unknown(a, "CPUs that are isolated from workqueues", WQ_DIR "cpumask_isolated");
 	else
-		value(info(a, "CPUs that unbound workqueues keep off, whatever their masks say"),
+		value(info(a,
+			   "unbound workqueues leave these CPUs alone, whatever their masks say"),
 		      "%s", cpus_empty(&set) ? "none" : cpus_format(&set, list, sizeof(list)));
 }
 
