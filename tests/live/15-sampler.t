@@ -39,12 +39,13 @@ def stays_open(sampler):
 
 
 def look(sampler):
-    held = stays_open(sampler)
+    held = stays_open(sampler), os.getpriority(os.PRIO_PROCESS, sampler)
     time.sleep(0.5)
     return held
 
 
-report, held = while_measuring(look)
+report, (held, nice) = while_measuring(look)
+is_((report["run"]["priority"], nice), ("SCHED_OTHER", 0), "it is as normal as any other thread")
 row = cpu_of(report, cpu)
 # As long as its counter takes to count to 2^32, and somewhat longer; where that is a minute (arm64)
 # it is left out.
