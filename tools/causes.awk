@@ -7,15 +7,17 @@
 # begins with two blanks continues the field above it, # begins a comment, no line is longer than
 # 100 columns. Fields: id title what why confirm fix since source are required. Not required: advice
 # (what to do, at most 100 columns), otherwise (the same, where advice cannot be filled in or cannot
-# work), undo (how to take a command back), cost, and `match: KIND PATTERN`, once for each symbol,
-# thread name or counter (shell globs) that means this cause. confirm, fix, advice, otherwise and
-# undo may hold placeholders like {cpus}. Every mistake is reported with file and line, all of them
+# work), undo (how to take a command back), save (the command before it, which keeps in $old what
+# undo puts back), cost, and `match: KIND PATTERN`, once for each symbol, thread name or counter
+# (shell globs) that means this cause. confirm, fix, advice, otherwise, save and undo may hold
+# placeholders like {cpus}. Every mistake is reported with file and line, all of them
 # at once. Plain POSIX awk: the build needs no other language.
 
 BEGIN {
 	words("id title what why confirm fix since source", required)
-	words("id title what why confirm fix since source advice otherwise undo cost match", known)
-	words("confirm fix advice otherwise undo", filled)
+	words("id title what why confirm fix since source advice otherwise save undo cost " \
+		"match", known)
+	words("confirm fix advice otherwise save undo", filled)
 	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow " \
 		"irq fault user outside family word", kinds)
 	words("cpu cpus housekeeping hkmask irq pid comm interface function", placeholders)
@@ -57,7 +59,7 @@ function check_text(name, text, line, rest, word)
 			refuse(line, name ": unknown placeholder {" word "}")
 		else if (!(name in filled))
 			refuse(line, name ": placeholders are filled in only in " \
-				"confirm, fix, advice, otherwise and undo")
+				"confirm, fix, advice, otherwise, save and undo")
 		rest = substr(rest, RSTART + RLENGTH)
 	}
 }
@@ -91,6 +93,10 @@ function end_entry(name)
 	    !((entry, "advice") in value))
 		refuse(entry_line, entry " has " ((entry, "undo") in value ? "undo" : "otherwise") \
 			" without advice")
+	if (((entry, "undo") in value && index(value[entry, "undo"], "$old") > 0) != \
+	    ((entry, "save") in value))
+		refuse(entry_line, entry " has " ((entry, "save") in value ? \
+			"save, but undo does not put $old back" : "$old in undo, but no save"))
 	entry = ""
 }
 
@@ -193,8 +199,8 @@ END {
 		exit 1
 	print "/* Made by tools/causes.awk from src/audit/causes. */\n#include \"audit/book.h\"\n"
 	print "const struct cause causes[] = {"
-	nfields = split("id title what why confirm fix advice otherwise undo since cost source",
-		field_order, " ")
+	nfields = split("id title what why confirm fix advice otherwise save undo since cost " \
+		"source", field_order, " ")
 	for (g = 1; g <= length(groups); g++)
 		for (i = 0; i < 100; i++) {
 			id = sprintf("%s%02d", substr(groups, g, 1), i)

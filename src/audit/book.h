@@ -22,14 +22,16 @@ struct cause {
 	const char *advice;
 	/* What to do where `advice` cannot be filled in or cannot work; NULL: nothing. */
 	const char *otherwise;
-	/* The command that takes `advice` back; NULL: none is needed, or there is none. */
-	const char *undo;
+	/* The command that takes `advice` back; NULL: none is needed, or there is none. It puts
+	 * back what `save`, a command to be run before, keeps in the shell's $old: no default is
+	 * what everybody had. save NULL: undo does not need it. */
+	const char *save, *undo;
 	const char *since;  /* first kernel that has it, or "any" */
 	const char *cost;   /* cost of the remedy or of one hit; NULL: not known */
 	const char *source; /* kernel file and symbol, or document */
 };
-/* Placeholders like {cpus} in confirm, fix, advice, otherwise and undo: placeholders.h fills them
- * in. */
+/* Placeholders like {cpus} in confirm, fix, advice, otherwise, save and undo: placeholders.h fills
+ * them in. */
 
 extern const struct cause causes[]; /* by group and number; ends with a row of zeros */
 extern const unsigned causes_count;

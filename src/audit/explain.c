@@ -29,7 +29,7 @@ struct field {
 	bool command; /* the whole text is a command */
 };
 
-#define FIELDS 11
+#define FIELDS 12
 #define LEGEND 512
 
 /* The texts of an entry as printed; release them with free_fields. */
@@ -61,6 +61,7 @@ static int fields_of(const struct explained *x, const struct explain_options *o,
 		{"why", "why", c->why, false},
 		{"confirm", "confirm", c->confirm, false},
 		{"fix", "fix", c->fix, false},
+		{"save", "save first", c->save, true},
 		{"advice", "in short", c->advice, true},
 		{"undo", "undo", c->undo, true},
 		{"cost", "cost", c->cost, false},

@@ -62,6 +62,8 @@ for text, line, message in (
     (GOOD.replace("why: why", "why: " + 96 * "x"), 6, "longer than 100 columns"),
     (GOOD.replace("`cat", "cat"), 7, "a backquote without its partner"),
     (GOOD.replace("advice: echo {housekeeping}\n", ""), 2, "undo without advice"),
+    (GOOD.replace("undo: echo", "undo: echo $old >"), 2, "$old in undo, but no save"),
+    (GOOD.replace("undo:", "save: old=1\nundo:"), 2, "save, but undo does not put $old back"),
     (GOOD.replace("id: T01", "id: T01\n  more"), 3, "nothing here goes on"),
     (GOOD.replace("echo {housekeeping}", 51 * "x" + "\n  " + 49 * "x"), 9,
      "advice is longer than 100 columns"),
@@ -80,6 +82,69 @@ ok(len(book) > 150, "explain lists all entries", len(book))
 FIELDS = ("id", "group", "title", "what", "why", "confirm", "fix", "since", "source")
 ok(all(c[f] for c in book for f in FIELDS), "each with its fields",
    [c["id"] for c in book if not all(c[f] for f in FIELDS)])
+
+
+# ---- what an undo puts back is what was there, whatever it was ----
+
+# What a file holds at first, where it does not hold a word alone, and what has to be written back.
+HELD = {"transparent_hugepage/enabled": ("[always] madvise never", "always"),
+        "sched/features": ("A NO_HRTICK HRTICK_DL RT_PUSH_IPI B", None)}
+# Commands that stand for the machine's: what they say, and what a cause's undo has to call last.
+SAYS = {"auditctl -s": "enabled 2\nfailure 1", "swapon --show": "/dev/sdb\n/swap",
+        "findmnt": "rw,cdp", "lsmod": "Module Size\nacpi_pad 1 0\nnot_acpi_pad 1 0",
+        "systemctl is-active": "inactive", "systemctl is-enabled": "enabled",
+        "taskset -pc PID": "pid 7's current affinity list: 3-5,9", "sysctl -n": "-7"}
+CALLS = {"F09": ["auditctl -e 2"], "F02": ["swapon /dev/sdb /swap"],
+         "P21": ["mount -t resctrl -o rw,cdp resctrl ROOT/sys/fs/resctrl"], "T26": [],
+         "K26": ["modprobe acpi_pad"], "I04": ["systemctl enable irqbalance"]}
+STUBS = "".join(f"""{command}() {{
+	case "{command} $*" in
+""" + "".join(f"\t'{call}'*) printf '%s\\n' '{text}' | cat;;\n".replace("7's", "7'\\''s")
+              for call, text in SAYS.items() if call.split()[0] == command)
+                + f"""\t*) echo "{command} $*" >>"$ROOT/calls";;
+	esac
+}}
+""" for command in sorted({call.split()[0] for call in SAYS} | {"mount", "modprobe"}))
+
+
+def put_back(c):
+    """Runs an entry's save and undo, with what they name changed in between; (what is there
+    afterwards, what has to be)."""
+    with tempfile.TemporaryDirectory() as root:
+        there, wanted = {}, {}
+        text = re.sub(r"/(sys|proc)/", rf"{root}/\1/", c["save"] + "\x00" + c["undo"])
+        for name in set(re.findall(rf"{root}/[^\s\");]+", text)):
+            if name.endswith("/resctrl"):
+                continue
+            paths = [re.sub(r"(\[[01]-9\])?\*", d, name)
+                     for d in (("1", "12") if "*" in name else ("",))]
+            for path in paths:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                first, back = next((v for k, v in HELD.items() if path.endswith(k)),
+                                   (f"{len(there)}7", f"{len(there)}7"))
+                there[path], wanted[path] = first, back or (
+                    "NO_HRTICK" if "HRTICK" in c["save"] else "RT_PUSH_IPI")
+                with open(path, "w", encoding="ascii") as f:
+                    f.write(first + "\n")
+        save, undo = text.split("\x00")
+        tamper = "".join(f"echo changed >'{path}'\n" for path in there)
+        subprocess.run(["sh", "-c", f"ROOT={root}\n{STUBS}\n{save}\n{tamper}\n{undo}"],
+                       check=True)
+        calls = lib.read(f"{root}/calls").replace(root, "ROOT").split("\n") \
+            if os.path.exists(f"{root}/calls") else []
+        key = re.search(r"sysctl ([\w.]+)=", c["undo"])
+        return ({path: lib.read(path).strip() for path in there}, [x for x in calls if x]), \
+            (wanted, CALLS.get(c["id"], [f"sysctl {key[1]}=-7"] if key else
+                               ["taskset -pc 3-5,9 PID"] if "taskset" in c["undo"] else []))
+
+
+saved = [c for c in book if c["save"]]
+is_([c["id"] for c in book if c["undo"] and not c["save"]], ["H08"],
+    "what was there is saved before it is changed; where by hand, the words say so")
+for c in saved:
+    have, want = put_back(c)
+    is_(have, want, f"{c['id']}: undo puts back what was there")
+
 r = culprit("explain")
 ok(r.rc == 0 and all(c["id"] in r.out for c in book) and "Tick and timers\n  T01  " in r.out,
    "as text by group", r.out, r.err)
