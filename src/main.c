@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/manual.h"
 #include "cmd/memory.h"
+#include "cmd/peer.h"
 #include "cmd/topic.h"
 
 #define COMMAND_ROW(name) {&name##_usage, cmd_##name},
@@ -106,11 +107,22 @@ static int help(int argc, char **argv)
 	return EXIT_OK;
 }
 
+/* Returns the exit code of a command that ended with `code`. */
+static int ended(int code)
+{
+	if (code == EXIT_ERROR || !memory_is_out())
+		return code;
+	complain("out of memory: what was printed may lack parts");
+	return EXIT_ERROR;
+}
+
 int main(int argc, char **argv)
 {
+	const struct peer *peer = argc > 0 ? peer_called(argv[0]) : NULL;
 	const struct command *c;
-	int code;
 
+	if (peer)
+		return ended(peer_run(peer, argc, argv));
 	if (argc < 2) {
 		complain("no command given: try 'sudo culprit run', or see culprit help");
 		return EXIT_ERROR;
@@ -122,10 +134,5 @@ int main(int argc, char **argv)
 	c = find(argv[1]);
 	if (!c)
 		return unknown(argv[1], "a command", false);
-	code = c->run(argc - 1, argv + 1);
-	if (code != EXIT_ERROR && memory_is_out()) {
-		complain("out of memory: what was printed may lack parts");
-		code = EXIT_ERROR;
-	}
-	return code;
+	return ended(c->run(argc - 1, argv + 1));
 }

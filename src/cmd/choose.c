@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stdio.h>
 
+#include "base/policy.h"
 #include "base/say.h"
 #include "cmd/measure.h"
 #include "collect/facts.h"
@@ -114,7 +115,7 @@ static int share(struct measure *m, const struct host *host)
 		fclose(f);
 	m->housekeeping = host->online;
 	m->shared = true;
-	if (m->sched.policy == SCHED_OTHER)
+	if (!policy_is_real_time(m->sched.policy))
 		return 0;
 	if (runtime < 0)
 		return complain(

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/now.h"
+#include "base/policy.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/newfile.h"
@@ -36,7 +37,8 @@ const struct opt measure_opts[] = {
 	 "added up, but not explained",
 	 FIELD(threshold_ns), measure_set_threshold, .preset = "auto"},
 	{'P', "priority", "PRIO",
-	 "policy and priority of the samplers: f:10 is FIFO, r:5 round robin, o:0 normal",
+	 "policy and priority of the samplers: f:10 is FIFO, r:5 round robin, o:0 normal, b:0 "
+	 "batch, i:0 idle",
 	 FIELD(sched), measure_set_priority, .preset = "o:0"},
 	{'H', "housekeeping", "CPUS", "the CPUs on which everything else of culprit runs",
 	 FIELD(housekeeping), opt_set_cpus,
@@ -75,8 +77,13 @@ int measure_set_cpus(const char *text, void *field, const struct opt *row, char 
 {
 	if (strcmp(text, "all"))
 		return opt_set_cpus(text, field, row, why, whylen);
-	memset(field, 0xff, sizeof(struct cpus));
+	measure_all_cpus(field);
 	return 0;
+}
+
+void measure_all_cpus(struct cpus *cpus)
+{
+	memset(cpus, 0xff, sizeof(*cpus));
 }
 
 int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why,
@@ -89,29 +96,39 @@ int measure_set_threshold(const char *text, void *field, const struct opt *row, 
 	return opt_set_time(text, field, row, why, whylen);
 }
 
-/* "f:10" FIFO, "r:5" round robin, "o:0" the normal policy: rtla's and chrt's letters. */
+/* "f:10" FIFO, "r:5" round robin, "o:0" the normal policy, "b:0" batch, "i:0" idle: rtla's and
+ * chrt's letters. */
 int measure_set_priority(const char *text, void *field, const struct opt *row, char *why,
 			 size_t whylen)
 {
+	static const struct {
+		char letter;
+		int policy;
+	} known[] = {{'f', SCHED_FIFO},
+		     {'r', SCHED_RR},
+		     {'o', SCHED_OTHER},
+		     {'b', SCHED_BATCH},
+		     {'i', SCHED_IDLE}};
 	struct {
 		int policy, priority;
 	} *sched = field;
-	int policy = text[0] == 'f'   ? SCHED_FIFO
-		     : text[0] == 'r' ? SCHED_RR
-		     : text[0] == 'o' ? SCHED_OTHER
-				      : -1;
+	int policy = -1;
+	bool ranked;
 	long priority;
 
 	(void)row;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (text[0] == known[i].letter)
+			policy = known[i].policy;
 	if (policy < 0 || text[1] != ':') {
 		snprintf(why, whylen,
 			 "'%s' is not a priority: use f:1 to f:99 (FIFO), r:1 to r:99 (round "
-			 "robin) or o:0",
+			 "robin), o:0 (normal), b:0 (batch) or i:0 (idle)",
 			 text);
 		return -EINVAL;
 	}
-	if (parse_integer(text + 2, policy != SCHED_OTHER, policy == SCHED_OTHER ? 0 : 99,
-			  &priority, why, whylen))
+	ranked = policy_is_real_time(policy);
+	if (parse_integer(text + 2, ranked, ranked ? 99 : 0, &priority, why, whylen))
 		return -EINVAL;
 	sched->policy = policy;
 	sched->priority = priority;

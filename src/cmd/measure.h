@@ -69,6 +69,7 @@ int measure_set_duration(const char *text, void *field, const struct opt *row, c
 /* "all" is the set of all numbers until measure_check knows which are online. */
 int measure_set_cpus(const char *text, void *field, const struct opt *row, char *why,
 		     size_t whylen);
+void measure_all_cpus(struct cpus *cpus); /* that set */
 int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why,
 			  size_t whylen);
 int measure_set_priority(const char *text, void *field, const struct opt *row, char *why,

@@ -42,13 +42,7 @@ static const struct opt run_opts[] = {
 	 "also write each hiccup to FILE, with its pieces and who asked for them: the lines of -f "
 	 "jsonl",
 	 FIELD(hiccups), output_set_file},
-	{0, "style", "TOOL", "use the columns, units and default threshold of another tool",
-	 FIELD(styled.style), opt_set_choice, .choices = OPT_CHOICES(style_names),
-	 .preset = "culprit", .excludes = "format,stacks,all",
-	 .why = "prints in a form of its own"},
-	{0, "raw", "PREFIX",
-	 "write each hiccup of a CPU in a line of the file PREFIX.CPU, as sysjitter does",
-	 FIELD(styled.raw), opt_set_string},
+	{.include = style_opts, .offset = FIELD(styled)},
 	{.include = textfile_opts, .offset = FIELD(textfile)},
 	{0, "interval", "TIME", .alias = "textfile-interval"},
 	{.include = limits_opts, .offset = FIELD(limits)},
@@ -211,7 +205,7 @@ int cmd_run(int argc, char **argv)
 		free(v);
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
-	style_prepare(&o.styled, &o.measure.threshold_ns);
+	style_prepare(&o.styled, &o.measure);
 	host_read(&v->host);
 	o.output.metrics = o.textfile.path != NULL;
 	if (o.textfile.path && o.output.metrics_per == PER_GROUP) {

@@ -32,6 +32,7 @@ struct options {
 	struct wish load;
 	int style;
 	uint32_t histogram_us;
+	bool nanoseconds;
 };
 
 enum sleep_style { STYLE_OWN, STYLE_CYCLICTEST };
@@ -99,7 +100,7 @@ static int set_histogram(const char *text, void *field, const struct opt *row, c
 static int report_styled(struct workload_command *c, struct view *v)
 {
 	const struct options *o = (const struct options *)((char *)c - FIELD(command));
-	struct cyclictest_style style = {o->sleep.interval_ns, o->histogram_us,
+	struct cyclictest_style style = {o->sleep.interval_ns, o->nanoseconds, o->histogram_us,
 					 c->measure.sched.priority};
 
 	return output_done(&c->output, render_cyclictest(v, &style, c->output.file)) ? EXIT_ERROR
@@ -129,6 +130,8 @@ static const struct opt sleep_opts[] = {
 	 "with --style cyclictest: print how many latencies were of each microsecond below US, as "
 	 "its -h does",
 	 FIELD(histogram_us), set_histogram, .needs = "style", .why = "belongs to cyclictest's"},
+	{0, "nanoseconds", NULL, NULL, FIELD(nanoseconds), .needs = "style", /* cyclictest's -N */
+	 .why = "belongs to cyclictest's"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
 	LIMITS_STOP_ON(FIELD(command.limits), OPERATION_TRIGGERS | TRIGGER_BIT(WAKE)),

@@ -2,6 +2,7 @@
 #include "cmd/style.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,8 +12,45 @@
 #include "base/units.h"
 #include "cmd/newfile.h"
 
+#define OSLAT_BUCKETS 32 /* as many as oslat has without -b */
+
 #define STEPS        10000 /* as many as hiccups takes */
 #define STEPS_FACTOR 8
+
+#define FIELD(name) offsetof(struct styled, name)
+
+static int set_buckets(const char *text, void *field, const struct opt *row, char *why,
+		       size_t whylen)
+{
+	long n;
+
+	(void)row;
+	if (parse_integer(text, 4, 1024, &n, why, whylen))
+		return -EINVAL;
+	*(uint32_t *)field = n;
+	return 0;
+}
+
+const struct opt style_opts[] = {
+	{0, "style", "TOOL", "use the columns, units and default threshold of another tool",
+	 FIELD(style), opt_set_choice, .choices = OPT_CHOICES(style_names), .preset = "culprit",
+	 .excludes = "format,stacks,all", .why = "prints in a form of its own"},
+	{0, "raw", "PREFIX",
+	 "write each hiccup of a CPU in a line of the file PREFIX.CPU, as sysjitter does",
+	 FIELD(raw), opt_set_string},
+	{0, "sort", NULL, "with --raw: by length, all at the end", FIELD(sort), .needs = "raw",
+	 .why = "sorts the lines of raw files"},
+	/* oslat's -b, -B, -z and -q: culprit help workloads */
+	{0, "oslat-buckets", "N", NULL, FIELD(oslat.buckets), set_buckets, .needs = "style",
+	 .why = "belongs to oslat's"},
+	{0, "oslat-bias", NULL, NULL, FIELD(oslat.bias), .needs = "style",
+	 .why = "belongs to oslat's"},
+	{0, "oslat-omit-zero", NULL, NULL, FIELD(oslat.omit_zero), .needs = "style",
+	 .why = "belongs to oslat's"},
+	{0, "oslat-brief", NULL, NULL, FIELD(oslat.brief), .needs = "style",
+	 .why = "belongs to oslat's"},
+	{0},
+};
 
 /* hiccups takes eight times the smallest step of the clock in ten thousand readings. */
 static uint64_t smallest_step(void)
@@ -29,11 +67,25 @@ static uint64_t smallest_step(void)
 	return STEPS_FACTOR * least;
 }
 
-void style_prepare(const struct styled *s, uint64_t *threshold_ns)
+/* The CPUs that the tool measures where none are given. While culprit traces, one has to be left
+ * to it, so its own choice stands then. */
+static void choose_cpus(int style, struct cpus *cpus)
 {
-	if (!*threshold_ns)
-		*threshold_ns =
+	if (style == STYLE_HICCUPS)
+		cpus_allowed(cpus);
+	else if (style != STYLE_NONE && style != STYLE_OSNOISE)
+		measure_all_cpus(cpus);
+}
+
+void style_prepare(struct styled *s, struct measure *m)
+{
+	if (!m->threshold_ns)
+		m->threshold_ns =
 			s->style == STYLE_HICCUPS ? smallest_step() : style_threshold(s->style);
+	if (m->no_trace && cpus_empty(&m->cpus))
+		choose_cpus(s->style, &m->cpus);
+	if (!s->oslat.buckets)
+		s->oslat.buckets = OSLAT_BUCKETS;
 }
 
 bool style_wants_hiccups(const struct styled *s)
@@ -41,23 +93,85 @@ bool style_wants_hiccups(const struct styled *s)
 	return s->raw || s->style == STYLE_OSNOISE;
 }
 
+/* ---- sysjitter's raw files ---- */
+
+struct raw_file {
+	FILE *file;
+	uint64_t last_ns;
+	struct raw_gap *gap; /* with --sort: all of them */
+	size_t n;
+};
+
 static int open_raw(struct styled *s, const struct view *v)
 {
 	char path[4096];
 
-	s->file = calloc(v->ncpus, sizeof(*s->file));
-	s->last_ns = calloc(v->ncpus, sizeof(*s->last_ns));
-	if (!s->file || !s->last_ns)
+	s->raws = calloc(v->ncpus, sizeof(*s->raws));
+	if (!s->raws)
 		return complain("out of memory");
 	for (uint32_t i = 0; i < v->ncpus; i++) {
+		FILE *f;
+
 		snprintf(path, sizeof(path), "%s.%u", s->raw, v->cpu[i].number);
-		s->file[i] = newfile_grow(path);
-		if (!s->file[i])
+		f = s->raws[i].file = newfile_grow(path);
+		if (!f)
 			return complain("cannot write to %s: %s; choose another prefix with --raw",
 					path, newfile_error(errno));
+		if (fseek(f, 0, SEEK_SET))
+			return complain("%s is no regular file: its head is written last; choose "
+					"another prefix with --raw",
+					path);
+		render_raw_head(v, i, s->sort, f);
 	}
 	return 0;
 }
+
+/* True when it is noted. */
+static bool keep_gap(struct raw_file *r, uint64_t at_ns, uint64_t ns)
+{
+	if (!(r->n & (r->n - 1))) { /* powers of two */
+		void *more = reallocarray(r->gap, r->n ? 2 * r->n : 1, sizeof(*r->gap));
+
+		if (!more)
+			return false;
+		r->gap = more;
+	}
+	r->gap[r->n++] = (struct raw_gap){at_ns, ns};
+	return true;
+}
+
+/* What could not be kept is missing at the end, and main says that memory was out. */
+static void write_raw(struct styled *s, const struct view *v, struct raw_file *r,
+		      const struct account *a)
+{
+	if (s->sort)
+		keep_gap(r, a->start_ns - v->run.started_ns, a->duration_ns);
+	else
+		render_raw(v, a, r->last_ns, s->tsc_khz, r->file);
+	r->last_ns = a->start_ns;
+}
+
+static int close_raw(struct styled *s, const struct view *v, uint32_t i)
+{
+	struct raw_file *r = &s->raws[i];
+	int err = 0;
+
+	if (!r->file)
+		return 0;
+	if (s->sort)
+		render_raw_sorted(r->gap, r->n, s->tsc_khz, r->file);
+	if (fseek(r->file, 0, SEEK_SET))
+		err = errno;
+	else
+		render_raw_head(v, i, s->sort, r->file);
+	if (fflush(r->file) || ferror(r->file))
+		err = errno ? errno : EIO;
+	fclose(r->file);
+	free(r->gap);
+	return err ? complain("writing %s.%u: %s", s->raw, v->cpu[i].number, strerror(err)) : 0;
+}
+
+/* ---- the run ---- */
 
 int style_begin(struct styled *s, const struct view *v, FILE *out)
 {
@@ -75,10 +189,8 @@ void style_hiccup(struct styled *s, const struct view *v, uint32_t index, const 
 {
 	if (s->style == STYLE_OSNOISE)
 		render_period(v, index, &s->period[index], a, out);
-	if (!s->raw || !s->file[index])
-		return;
-	render_raw(v, a, s->last_ns[index], s->tsc_khz, s->file[index]);
-	s->last_ns[index] = a->start_ns;
+	if (s->raws && s->raws[index].file)
+		write_raw(s, v, &s->raws[index], a);
 }
 
 int style_end(struct styled *s, const struct view *v, FILE *out)
@@ -88,16 +200,14 @@ int style_end(struct styled *s, const struct view *v, FILE *out)
 	if (s->style == STYLE_OSNOISE)
 		for (uint32_t i = 0; i < v->ncpus; i++)
 			render_period(v, i, &s->period[i], NULL, out);
-	else if (s->style != STYLE_NONE && render_style(s->style, v, out) == -ENOMEM)
+	else if (s->style != STYLE_NONE && render_style(s->style, v, &s->oslat, out) == -ENOMEM)
 		err = complain("out of memory");
-	for (uint32_t i = 0; s->file && i < v->ncpus; i++)
-		if (s->file[i] && (ferror(s->file[i]) | fclose(s->file[i])))
-			err = complain("writing %s.%u: %s", s->raw, v->cpu[i].number,
-				       strerror(errno));
+	for (uint32_t i = 0; s->raws && i < v->ncpus; i++)
+		if (close_raw(s, v, i))
+			err = -1;
 	if (s->style != STYLE_NONE && (fflush(out) || ferror(out)))
 		err = complain("writing the report: %s", strerror(errno));
-	free(s->file);
-	free(s->last_ns);
+	free(s->raws);
 	free(s->period);
 	return err;
 }

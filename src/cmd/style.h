@@ -3,20 +3,26 @@
 #ifndef CULPRIT_STYLE_H
 #define CULPRIT_STYLE_H
 
+#include "cmd/measure.h"
 #include "cmd/output.h"
 #include "render/styles.h"
 
 struct styled {
-	int style;       /* enum style */
-	const char *raw; /* prefix of sysjitter's raw files; NULL: none */
-	FILE **file;     /* one for each CPU */
-	uint64_t *last_ns;
+	int style; /* enum style */
+	struct oslat_style oslat;
+	const char *raw;             /* prefix of sysjitter's raw files; NULL: none */
+	bool sort;                   /* the hiccups in them by length */
+	struct raw_file *raws;       /* one for each CPU */
 	struct style_period *period; /* one for each CPU, for osnoise */
 	uint64_t tsc_khz;
 };
 
-/* Before the run: writes the tool's threshold to *threshold_ns, unless one is given. */
-void style_prepare(const struct styled *s, uint64_t *threshold_ns);
+/* Rows of a struct styled: --style, --raw and what belongs to them. */
+extern const struct opt style_opts[];
+
+/* Before the run: what the tool does where nothing else was said: its threshold, and without
+ * tracing its CPUs. */
+void style_prepare(struct styled *s, struct measure *m);
 bool style_wants_hiccups(const struct styled *s);
 
 /* Call when the window has opened, at each hiccup, and at the end. 0 or -1 with the reason said. */

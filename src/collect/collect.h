@@ -16,7 +16,7 @@ struct collect_options {
 	bool osnoise;
 	bool intervals;                  /* keep each interval to be taken */
 	bool clock;                      /* sample CLOCK_MONOTONIC instead of the counter */
-	int policy, priority;            /* of the samplers: SCHED_OTHER, SCHED_FIFO, SCHED_RR */
+	int policy, priority;            /* of the samplers: SCHED_OTHER, SCHED_FIFO, ... */
 	const struct workload *workload; /* runs in the samplers instead of spinning; NULL: spin */
 	const void *workload_options;    /* passed to the workload */
 	uint64_t threshold_ns;           /* 0: from each CPU's own loop */

@@ -182,6 +182,24 @@ unsigned long long host_own_caps(void)
 	return caps;
 }
 
+bool host_preempted(pid_t pid, uint64_t *times)
+{
+	char path[64], line[256];
+	unsigned long long n;
+	bool known = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = pid > 0 ? fopen(path, "re") : NULL;
+	while (f && !known && fgets(line, sizeof(line), f))
+		known = sscanf(line, "nonvoluntary_ctxt_switches: %llu", &n) == 1;
+	if (f)
+		fclose(f);
+	if (known)
+		*times = n;
+	return known;
+}
+
 bool host_is_admin(void)
 {
 	return host_own_caps() >> SYS_ADMIN & 1;

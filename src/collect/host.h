@@ -5,6 +5,7 @@
 #define CULPRIT_HOST_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include "model/view.h"
 
 /* Fills all but tsc_khz. Facts that cannot be read stay empty. */
@@ -40,6 +41,9 @@ bool host_locked_down(void);
 /* Writes the capabilities that are missing for tracing, as "CAP_BPF, CAP_PERFMON"; "" when none is
  * missing. */
 void host_missing_caps(char *buf, size_t len);
+
+/* How often the kernel took the CPU from this process so far. False: not known. */
+bool host_preempted(pid_t pid, uint64_t *times);
 
 unsigned long long host_own_caps(void); /* in force: a mask of base/confine.h */
 bool host_is_admin(void);               /* true with CAP_SYS_ADMIN */

@@ -126,7 +126,7 @@ struct samples;
 struct sampler_options {
 	unsigned cpu;
 	bool clock; /* use CLOCK_MONOTONIC instead of the counter */
-	int policy; /* SCHED_OTHER, SCHED_FIFO, SCHED_RR */
+	int policy; /* SCHED_OTHER, SCHED_FIFO, SCHED_RR, SCHED_BATCH, SCHED_IDLE */
 	int priority;
 	uint64_t threshold_ns;           /* 0: auto */
 	const cursors_t *cursors;        /* of this CPU's cpu_state; NULL without probes */

@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "collect/target.h"
 #include "collect/affinity.h"
+#include "base/policy.h"
 #include "model/summary.h"
 #include "collect/counter.h"
 
@@ -27,7 +28,7 @@ static int rise_above(const struct collect_options *o)
 	struct cpus both = o->targets;
 
 	cpus_and(&both, &o->housekeeping);
-	if (o->policy == SCHED_OTHER || cpus_empty(&both))
+	if (!policy_is_real_time(o->policy) || cpus_empty(&both))
 		return 0;
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
 		return complain("culprit cannot get a higher priority than its samplers: %s; that "
@@ -173,12 +174,8 @@ static void describe_run(struct view *v, const struct collect_options *o)
 	v->run.windows = o->workload;
 	if (o->workload)
 		snprintf(v->run.rest, sizeof(v->run.rest), "%s", o->workload->rest);
-	if (o->policy == SCHED_OTHER)
-		snprintf(v->run.priority, sizeof(v->run.priority), "SCHED_OTHER");
-	else
-		snprintf(v->run.priority, sizeof(v->run.priority), "%s %d",
-			 o->policy == SCHED_FIFO ? "SCHED_FIFO" : "SCHED_RR", o->priority);
-	v->run.real_time = o->policy != SCHED_OTHER;
+	v->run.real_time = policy_is_real_time(o->policy);
+	policy_format(o->policy, o->priority, v->run.priority, sizeof(v->run.priority));
 	v->run.threshold_auto = !o->threshold_ns;
 	v->run.traced = o->trace;
 	v->run.cpus = o->targets;

@@ -50,6 +50,8 @@ struct target {
 	struct begin window;
 	struct closure *closure; /* the run's: counts this CPU's records; NULL: not yet */
 	uint32_t index;          /* of this CPU among the targets */
+	bool preempted_known;
+	uint64_t preempted_before; /* at the window's start */
 };
 
 struct collect {

@@ -6,6 +6,7 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "collect/counter.h"
+#include "collect/host.h"
 #include "collect/target.h"
 
 #define GATHER_NS  NSEC_PER_MSEC        /* for the samplers to come to the barrier */
@@ -76,6 +77,9 @@ int window_open(struct collect *c)
 	nap(GATHER_NS);
 	if (begin_closure(c))
 		return -1;
+	for (uint32_t i = 0; i < c->ntargets; i++)
+		c->target[i].preempted_known =
+			host_preempted(c->target[i].pid, &c->target[i].preempted_before);
 	drop_records(c); /* room for the window */
 	begin = now_ns() + BARRIER_NS;
 	for (uint32_t i = 0; i < c->ntargets; i++)

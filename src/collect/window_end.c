@@ -66,6 +66,8 @@ void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 
 	t->live = false;
 	window_count(c, i, end_ns);
+	run->preempted_known = t->preempted_known && host_preempted(t->pid, &run->preempted);
+	run->preempted -= run->preempted_known ? t->preempted_before : 0;
 	run->smi_known = done && l->smi_known;
 	run->smi_count = l->smi_count;
 	run->loop_count = done ? l->loop_count : 0;

@@ -126,7 +126,10 @@ struct cpu {
 	bool closure_known;
 	struct closure_row *closure;
 	uint32_t nclosure;
-	uint32_t sampler_pid;  /* of a live run; 0: not known */
+	uint32_t sampler_pid; /* of a live run; 0: not known */
+	/* Switches of the sampler that it did not ask for; of a live run. */
+	bool preempted_known;
+	uint64_t preempted;
 	struct series *series; /* of a workload: what it measured */
 	uint32_t nseries;
 	/* One sentence: is the CPU quiet, and if not, what to do first (audit/verdict.h). Any

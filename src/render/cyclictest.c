@@ -35,6 +35,11 @@ static const struct series *latency(const struct cpu *c)
 	return &none;
 }
 
+static uint64_t count_of(const struct series *s)
+{
+	return s->hist.count;
+}
+
 static uint64_t min_us(const struct series *s)
 {
 	return s->hist.count ? s->hist.min / NSEC_PER_USEC : 0;
@@ -50,22 +55,21 @@ static uint64_t max_us(const struct series *s)
 	return s->hist.max / NSEC_PER_USEC;
 }
 
-static uint64_t count_of(const struct series *s)
-{
-	return s->hist.count;
-}
-
 static void write_line(const struct view *v, uint32_t i, const struct cyclictest_style *style,
 		       FILE *out)
 {
 	const struct series *s = latency(&v->cpu[i]);
+	const struct hist *h = &s->hist;
+	uint64_t unit = style->nanoseconds ? 1 : NSEC_PER_USEC;
+	int act = style->nanoseconds ? 8 : 5;
 
 	fprintf(out,
 		"T:%2" PRIu32 " (%5" PRIu32 ") P:%2d I:%" PRIu64 " C:%7" PRIu64 " Min:%7" PRIu64
-		" Act:%5" PRIu64 " Avg:%5" PRIu64 " Max:%8" PRIu64 "\n",
+		" Act:%*" PRIu64 " Avg:%*" PRIu64 " Max:%8" PRIu64 "\n",
 		i, v->cpu[i].sampler_pid, style->priority,
-		(uint64_t)(style->interval_ns / NSEC_PER_USEC), s->hist.count, min_us(s),
-		(uint64_t)(s->last / NSEC_PER_USEC), mean_us(s), max_us(s));
+		(uint64_t)(style->interval_ns / NSEC_PER_USEC), h->count,
+		(h->count ? h->min : 0) / unit, act, s->last / unit, act,
+		(uint64_t)hist_mean(h) / unit, h->max / unit);
 }
 
 /* Writes a figure of each CPU behind a heading. */

@@ -8,8 +8,7 @@
 
 #include "base/units.h"
 
-#define PERIOD_NS     NSEC_PER_SEC /* osnoise's default */
-#define OSLAT_BUCKETS 32           /* oslat's default */
+#define PERIOD_NS NSEC_PER_SEC /* osnoise's default */
 
 const struct opt_choice style_names[] = {
 	{"culprit", "its own report"},
@@ -39,13 +38,21 @@ static uint64_t less(uint64_t value, uint64_t loop)
 	return value > loop ? value - loop : 0;
 }
 
-/* Involuntary context switches, from the closure's rows; "-": not known. */
+/* Its own loop takes a step of the counter at least; ours may lie within one, and is then as long
+ * as it is on the average. */
+static uint64_t osjitter_loop(const struct cpu *c)
+{
+	uint64_t loop = (c->loop_min_ns < 1 ? c->loop_mean_ns : c->loop_min_ns) + 0.5;
+
+	return loop ? loop : 1;
+}
+
+/* Involuntary context switches; "-": the sampler was killed. */
 static const char *switches(const struct cpu *c, char *buf, size_t len)
 {
 	snprintf(buf, len, "-");
-	for (uint32_t i = 0; i < c->nclosure; i++)
-		if (!strcmp(c->closure[i].counter, "context switches"))
-			snprintf(buf, len, "%" PRIu64, c->closure[i].kernel);
+	if (c->preempted_known)
+		snprintf(buf, len, "%" PRIu64, c->preempted);
 	return buf;
 }
 
@@ -61,13 +68,12 @@ static void osjitter(const struct view *v, FILE *out)
 	for (uint32_t i = 0; i < v->ncpus; i++) {
 		const struct hist *h = &v->cpu[i].hiccups;
 		const struct cpu *c = &v->cpu[i];
-		/* Its own loop takes a step of the counter at least; ours may lie within one. */
-		uint64_t loop = (c->loop_min_ns < 1 ? c->loop_mean_ns : c->loop_min_ns) + 0.5;
+		uint64_t loop = osjitter_loop(c);
 		uint64_t sum = h->sum + c->hiccups_lost_ns, all = h->count + c->hiccups_lost;
 
 		fprintf(out,
 			"%4u %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8u %9s %12" PRIu64
-			" %10.6f %5.0f %8" PRIu64,
+			" %10.3f %5.0f %8" PRIu64,
 			v->cpu[i].number, v->host.tsc_khz, all, h->count, 0,
 			switches(c, text, sizeof(text)), less(sum, all * loop),
 			c->observed_ns ? (double)less(sum, all * loop) / c->observed_ns : 0,
@@ -172,106 +178,7 @@ static void sysjitter(const struct view *v, FILE *out)
 	}
 }
 
-void render_raw(const struct view *v, const struct account *a, uint64_t last_ns, uint64_t tsc_khz,
-		FILE *out)
-{
-	fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-		a->start_ns - v->run.started_ns, last_ns ? (a->start_ns - last_ns) / 1000 : 0,
-		(uint64_t)(a->duration_ns * (tsc_khz / 1e6) + 0.5), a->duration_ns);
-}
-
-/* ---- oslat: all loops by their length in us, rounded up: 1.5 us is in the bucket of 2 ---- */
-
-static uint64_t oslat_us(uint64_t ns)
-{
-	return ns / 1000 + 1;
-}
-
-/* Returns the average of these numbers. */
-static double oslat_bucket(const struct view *v, uint32_t i, uint64_t bucket[OSLAT_BUCKETS])
-{
-	const struct hist *h = &v->cpu[i].hiccups;
-	uint64_t n = v->cpu[i].loop_count, sum = n; /* loops below the threshold */
-
-	memset(bucket, 0, OSLAT_BUCKETS * sizeof(*bucket));
-	bucket[0] = n;
-	for (uint32_t k = hist_next(h, 0); k < h->nbuckets; k = hist_next(h, k + 1)) {
-		uint64_t us = oslat_us(hist_lowest(h, k));
-
-		bucket[(us < OSLAT_BUCKETS ? us : OSLAT_BUCKETS) - 1] += hist_at(h, k);
-		n += hist_at(h, k);
-		sum += us * hist_at(h, k);
-	}
-	return n ? (double)sum / n : 0;
-}
-
-static void oslat_label(const char *label, FILE *out)
-{
-	fprintf(out, "%12s:\t", label);
-}
-
-static uint64_t oslat_max(const struct view *v, uint32_t i)
-{
-	const struct hist *h = &v->cpu[i].hiccups;
-
-	return oslat_us(h->count ? h->max : v->cpu[i].loop_mean_ns);
-}
-
-static int oslat(const struct view *v, FILE *out)
-{
-	uint32_t n = v->ncpus;
-	uint64_t(*bucket)[OSLAT_BUCKETS] = calloc(n, sizeof(*bucket));
-	double *average = calloc(n, sizeof(*average));
-	char label[32];
-
-	if (!bucket || !average) {
-		free(bucket);
-		free(average);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		average[i] = oslat_bucket(v, i, bucket[i]);
-	oslat_label("Core", out);
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %u", v->cpu[i].number);
-	putc('\n', out);
-	oslat_label("Counter Freq", out);
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %" PRIu64, v->host.tsc_khz / 1000);
-	fputs(" (Mhz)\n", out);
-	for (unsigned us = 1; us <= OSLAT_BUCKETS; us++) {
-		snprintf(label, sizeof(label), "%03u (us)", us);
-		oslat_label(label, out);
-		for (uint32_t i = 0; i < n; i++)
-			fprintf(out, " %" PRIu64, bucket[i][us - 1]);
-		fputs(us == OSLAT_BUCKETS ? " (including overflows)\n" : "\n", out);
-	}
-	oslat_label("Minimum", out);
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %" PRIu64, oslat_us(v->cpu[i].loop_min_ns));
-	fputs(" (us)\n", out);
-	oslat_label("Average", out);
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %.3f", average[i]);
-	fputs(" (us)\n", out);
-	oslat_label("Maximum", out);
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %" PRIu64, oslat_max(v, i));
-	fputs(" (us)\n", out);
-	oslat_label("Max-Min", out);
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %" PRIu64, oslat_max(v, i) - oslat_us(v->cpu[i].loop_min_ns));
-	fputs(" (us)\n", out);
-	oslat_label("Duration", out);
-	for (uint32_t i = 0; i < n; i++)
-		fprintf(out, " %.3f", v->cpu[i].observed_ns / 1e9);
-	fputs(" (sec)\n", out);
-	free(bucket);
-	free(average);
-	return 0;
-}
-
-int render_style(enum style style, const struct view *v, FILE *out)
+int render_style(enum style style, const struct view *v, const struct oslat_style *oslat, FILE *out)
 {
 	switch (style) {
 	case STYLE_OSJITTER:
@@ -284,7 +191,7 @@ int render_style(enum style style, const struct view *v, FILE *out)
 		sysjitter(v, out);
 		break;
 	case STYLE_OSLAT:
-		if (oslat(v, out))
+		if (render_oslat(v, oslat, out))
 			return -ENOMEM;
 		break;
 	default:

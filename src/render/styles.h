@@ -32,11 +32,20 @@ extern const struct opt_choice style_names[]; /* "culprit" is STYLE_NONE */
 /* The tool's default threshold, ns; 0: from the loop. */
 uint64_t style_threshold(enum style style);
 
+struct oslat_style {
+	uint32_t buckets; /* of 1 us; the last holds all longer ones, too */
+	bool bias;        /* lengths are less the shortest of all loops */
+	bool omit_zero, brief;
+};
+
 /* Writes any style but osnoise. 0 or -errno. */
-int render_style(enum style style, const struct view *view, FILE *out);
+int render_style(enum style style, const struct view *view, const struct oslat_style *oslat,
+		 FILE *out);
+int render_oslat(const struct view *view, const struct oslat_style *style, FILE *out);
 
 struct cyclictest_style {
 	uint64_t interval_ns;
+	bool nanoseconds;      /* values are ns, not whole us */
 	uint32_t histogram_us; /* --histogram: values of so many us and more overflow; 0: none */
 	int priority;
 };
@@ -46,10 +55,18 @@ struct cyclictest_style {
  * 0.8 %. 0 or -errno. */
 int render_cyclictest(const struct view *v, const struct cyclictest_style *style, FILE *out);
 
-/* sysjitter --raw: a line for each hiccup of one CPU: time (ns since the run's start), distance
- * from the last one (us), length (cycles, ns). last_ns: begin of the last one, 0: none. */
+/* sysjitter --raw: its head, which is as long before the run as after it; and a line for each
+ * hiccup of one CPU: time (ns since the run's start), distance from the last one (us; not in a
+ * sorted file), length (cycles, ns). last_ns: begin of the last one, 0: none. */
+void render_raw_head(const struct view *view, uint32_t index, bool sorted, FILE *out);
 void render_raw(const struct view *view, const struct account *a, uint64_t last_ns,
 		uint64_t tsc_khz, FILE *out);
+
+struct raw_gap {
+	uint64_t at_ns, ns; /* begin since the run's start, length */
+};
+/* Sorts them by length, and writes their lines. */
+void render_raw_sorted(struct raw_gap *gap, size_t n, uint64_t tsc_khz, FILE *out);
 
 /* osnoise's lines, written as hiccups come in order of time on each CPU. */
 struct style_period {

@@ -63,7 +63,7 @@ refused("a target that is to do housekeeping", "run", *ON, "-H", str(cpu), "-d",
 each("run", *ON, "-d", bad=("", "0", "0s", "-1s", "-5", "+5s", "s", "abc", "10 parsecs", "10sx",
                             "1e400s", "nan", "inf", "999999d", "1..5s"))
 each("run", *ON, "-d", "60s", "-t", bad=("", "0", "0ns", "-1us", "5", "abc", "nan", "1us2"))
-each("run", *ON, "-d", "60s", "-P", bad=("f", "f:0", "f:100", "x:1", "o:5", "f:1x"))
+each("run", *ON, "-d", "60s", "-P", bad=("f", "f:0", "f:100", "x:1", "o:5", "b:1", "i:x", "f:1x"))
 each("run", *ON, "-d", "60s", "--max-lost", bad=("0", "-1", "101", "abc", "nan"))
 refused("an unknown format", "run", *ON, "-d", "60s", "-f", "yaml", says="yaml")
 refused("an output file that cannot be written", "run", *ON, "-d", "60s", "-o",

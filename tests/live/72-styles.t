@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """culprit run --style: the columns of other tools in their order and units, figures that agree with
-each other and with the hiccups of the same window; and none of the faults that those tools have.
+each other and with the hiccups of the same window; none of the faults that those tools have.
+And culprit by those tools' names, with their options, read as scripts read them.
 LONG=1 in the environment: also beside oslat, where Debian's is installed."""
 import os
 import re
@@ -55,7 +56,8 @@ noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     def raw_of(name):
         return [tuple(map(int, line.split()))
-                for line in lib.read(os.path.join(place, f"{name}.{cpu}")).splitlines()]
+                for line in lib.read(os.path.join(place, f"{name}.{cpu}")).splitlines()
+                if line[0] != "#"]
 
     text = styled("sysjitter", "-d", "1s", "-t", "1us", "--raw", os.path.join(place, "raw"))
     table = dict((line.split()[0].rstrip(":"), line.split()[1:]) for line in text.splitlines())
@@ -75,6 +77,10 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     is_(os.listdir(place), [f"raw.{cpu}"], "--raw: a file for each CPU, named after it")
     raw = raw_of("raw")
     is_(len(raw), int(values["int_n"]), "--raw: a line for each hiccup")
+    head = dict(re.findall(r"^# (\w+): +(\d+)(?: cycles|ns|) *$",
+                           lib.read(os.path.join(place, f"raw.{cpu}")), re.M))
+    is_([head.get("threshold"), head.get("n_interruptions"), head.get("cpu_mhz")],
+        ["1000", str(len(raw)), str(mhz)], "--raw: its head, of the whole run")
     is_(sum(r[3] for r in raw), int(values["int_total(ns)"]), "--raw: their lengths are the total")
     ok(all(b[0] >= a[0] + a[3] and abs((b[0] - a[0]) / 1000 - b[1]) <= 1 for a,
            b in zip(raw, raw[1:])),
@@ -106,6 +112,9 @@ ok(ascending(row, "p20_ns", "median_ns", "p80_ns", "p90_ns", "p99_ns", "p99.9_ns
 ok(abs(int(row["sum_intr_ns"]) / 1e9 - float(row["iratio"])) < 0.01,
    "osjitter: iratio is the share of the time", row)
 ok(abs(int(row["TSC_khz"]) / 1000 - mhz) < 2, "osjitter: the counter's rate is in kHz", row, mhz)
+
+ok(int(row["loop_ns"]) > 0 and row["invol_ctx"].isdigit(),
+   "osjitter: the loop takes time, and switches are counted", row)
 
 (row,) = rows("hiccups", "-d", "300ms")
 ok(int(row["threshold_ns"]) % 8 == 0 and 8 <= int(row["threshold_ns"]) < 10000,
@@ -187,6 +196,56 @@ else:
                  f"{spread:.2f}")
         ok(middle / spread / 1.5 <= ours[ROUNDS // 2] <= middle * spread * 1.5,
            f"counts above {us} us are oslat's, within its own spread from run to run", theirs, ours)
+
+# ---- under another tool's name, with its own options; read as scripts read it ----
+PEERS = {  # command line: (the awk or sed line, the shape of what it prints)
+    "osjitter -t 1 -d 1000 --cpu {cpu}":
+        ("awk 'NR > 1 {{ print $1, $6, $8, $10, $11, $NF }}'",
+         r"{cpu} \d+ \d\.\d{{3}} [1-9]\d* \d+ \d+"),
+    "hiccups -r 1 -t 10000":
+        ("awk 'NR == 2 && $1 != {cpu} {{ print $2, $3, $6 }}'", r"10000 \d+ \d+"),
+    "sysjitter --runtime 1 --cores {cpu} --sort --raw {place}/peer 2000":
+        ("awk -F: '/^int_(n|max|total).*:/ {{ print $1, $2 + 0 }}'",
+         r"int_n \d+\nint_n_per_sec [\d.]+\nint_max\(ns\) \d+\n"
+         r"int_total\(ns\) \d+\nint_total\(%\) [\d.]+"),
+    "oslat -c {cpu} -D 1 -b 8 -z":
+        ("awk '/^Test completed/ {{ t = 1 }} t && /Maximum:/ {{ print $2, $3 }}'",
+         r"\d+ \(us\)"),
+    "cyclictest -mnq -a {cpu} -t 1 -i 10000 -l 20 --laptop":
+        ("awk '/^T:/ {{ sub(/.*Min:/, \"\"); print $1, $5, $NF }}'", r"\d+ \d+ \d+"),
+    "cyclictest -a {cpu} -h 400 -q -l 20 -i 10000 --default-system":
+        ("grep -v -e '^#' -e '^$' | wc -l", "400"),
+}
+with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
+    for name in "osjitter", "hiccups", "sysjitter", "oslat", "cyclictest":
+        os.symlink(lib.CULPRIT, os.path.join(place, name))
+
+    def filled(text):
+        return text.format(cpu=cpu, place=place)
+
+    running = {line: subprocess.Popen(f"{place}/{filled(line)}", shell=True, text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+               for line in PEERS}
+    for line, (reader, shape) in PEERS.items():
+        out = running[line].communicate(timeout=60)[0]
+        got = subprocess.run(filled(reader), shell=True, input=out, capture_output=True,
+                             text=True).stdout.strip()
+        ok(not running[line].returncode and re.fullmatch(filled(shape), got),
+           f"{line.split()[0]}: its options, and its output read by {reader.split()[0]}", line,
+           got, out)
+    lengths = [int(row.split()[2]) for row in lib.read(f"{place}/peer.{cpu}").splitlines()
+               if row[0] != "#"]
+    is_(lengths, sorted(lengths), "sysjitter --sort: its raw lines by length")
+    everywhere = subprocess.run([f"{place}/osjitter", "-t", "1"], capture_output=True, text=True)
+    is_({int(row.split()[0]) for row in everywhere.stdout.splitlines()[1:]}, lib.online(),
+        "osjitter without --cpu: all CPUs of the machine")
+    for line, why in (("oslat -w memmove", "-w: "), ("oslat --json=x", "--json is not taken"),
+                      ("sysjitter --runtime 1", "THRESHOLD_NSEC is missing"),
+                      ("cyclictest --bogus", "--bogus: unknown option"),
+                      ("hiccups -r", "-r: needs a value")):
+        refused = subprocess.run(f"{place}/{line}", shell=True, capture_output=True, text=True)
+        ok(refused.returncode == 1 and not refused.stdout and why in refused.stderr and
+           len(refused.stderr.splitlines()) == 1, f"{line}: refused in one line", refused)
 
 r = culprit("run", *ON, "-d", "500ms", "--style", "sysjitter", "--raw", "/nonexistent/x")
 ok(r.rc == 1 and "/nonexistent/x" in r.err and len(r.err.splitlines()) == 1,

@@ -17,6 +17,7 @@
 #define LONG_NS 2200000000ULL /* more than a 32-bit counter of cycles holds */
 
 static struct report report;
+static struct oslat_style oslat_style = {.buckets = 32, .brief = true};
 
 static void hiccup(uint64_t at_ns, uint64_t net_ns)
 {
@@ -39,11 +40,8 @@ static void begin(void)
 	hiccup(300000000, LONG_NS);
 	for (int i = 0; i < 2; i++)
 		report.view.cpu[i].observed_ns = 4000000000;
-	report.view.cpu[0].closure = calloc(1, sizeof(struct closure_row));
-	assert_non_null(report.view.cpu[0].closure);
-	report.view.cpu[0].nclosure = 1;
-	report.view.cpu[0].closure[0] =
-		(struct closure_row){.counter = "context switches", .kernel = 17};
+	report.view.cpu[0].preempted_known = true;
+	report.view.cpu[0].preempted = 17;
 }
 
 static char *text_of(enum style style)
@@ -53,7 +51,7 @@ static char *text_of(enum style style)
 	FILE *out = open_memstream(&text, &len);
 
 	assert_non_null(out);
-	assert_int_equal(render_style(style, &report.view, out), 0);
+	assert_int_equal(render_style(style, &report.view, &oslat_style, out), 0);
 	fclose(out);
 	return text;
 }
@@ -91,11 +89,10 @@ static void osjitter(void **state)
 		"CPU TSC_khz #intr #delta ovfl_ns invol_ctx sum_intr_ns iratio rt_s loop_ns "
 		"median_ns p20_ns p80_ns p90_ns p99_ns p99.9_ns max_ns mad_ns");
 	/* The loop's own 9 ns go off each gap; percentiles are a bucket's highest value. */
-	assert_string_equal(
-		words(text, 1),
-		"2 2400000 100 100 0 17 2200186100 0.550047 4 9 1494 1494 1494 1494 40182 "
-		"2199999991 2199999991 0");
-	assert_string_equal(words(text, 2), "3 2400000 0 0 0 - 0 0.000000 4 10 0 0 0 0 0 0 0 0");
+	assert_string_equal(words(text, 1),
+			    "2 2400000 100 100 0 17 2200186100 0.550 4 9 1494 1494 1494 1494 40182 "
+			    "2199999991 2199999991 0");
+	assert_string_equal(words(text, 2), "3 2400000 0 0 0 - 0 0.000 4 10 0 0 0 0 0 0 0 0");
 	free(text);
 	report_free(&report);
 }
@@ -148,6 +145,7 @@ static void sysjitter(void **state)
 static void raw(void **state)
 {
 	const struct account a = {.start_ns = WORLD_STARTED + 5000000, .duration_ns = 1500};
+	struct raw_gap gap[] = {{8, 3000000000}, {70, 500}, {9, 500}};
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -157,9 +155,45 @@ static void raw(void **state)
 	assert_non_null(out);
 	render_raw(&report.view, &a, 0, 2596000, out);
 	render_raw(&report.view, &a, WORLD_STARTED + 1000000, 2596000, out);
+	render_raw_sorted(gap, 3, 2000000, out);
 	fclose(out);
 	assert_string_equal(words(text, 0), "5000000 0 3894 1500");
 	assert_string_equal(words(text, 1), "5000000 4000 3894 1500");
+	assert_string_equal(words(text, 2), "9 1000 500");
+	assert_string_equal(words(text, 3), "70 1000 500");
+	assert_string_equal(words(text, 4), "8 6000000000 3000000000");
+	free(text);
+	report_free(&report);
+}
+
+/* The head's length does not depend on what is in it: it is written before the lines, and again at
+ * the end. */
+static void raw_head(void **state)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	long empty;
+
+	(void)state;
+	begin();
+	assert_non_null(out);
+	render_raw_head(&report.view, 1, false, out);
+	empty = ftell(out);
+	render_raw_head(&report.view, 0, false, out);
+	assert_int_equal(ftell(out), 2 * empty);
+	fclose(out);
+	assert_string_equal(words(text, 2), "# n_interruptions: 0");
+	assert_string_equal(words(text, 11), "# cpu_mhz: 2400");
+	assert_string_equal(words(text, 12), "# threshold: 200ns");
+	assert_string_equal(words(text, 13), "# n_interruptions: 100");
+	assert_string_equal(words(text, 14), "# interruption: 55.004675%");
+	assert_string_equal(words(text, 15), "# total_interruption: 5280448800 cycles");
+	assert_string_equal(words(text, 16), "# total_runtime: 9600000000 cycles");
+	assert_string_equal(words(text, 17), "# total_interruption: 2.200187000 seconds");
+	assert_string_equal(words(text, 18), "# total_runtime: 4.000000000 seconds");
+	assert_string_equal(words(text, 19), "#");
+	assert_string_equal(words(text, 21), "# (nsec) (usec) (cycles) (nsec)");
 	free(text);
 	report_free(&report);
 }
@@ -187,6 +221,36 @@ static void oslat(void **state)
 	assert_string_equal(words(text, 36), "Maximum: 2200001 1 (us)");
 	assert_string_equal(words(text, 37), "Max-Min: 2200000 0 (us)");
 	assert_string_equal(words(text, 38), "Duration: 4.000 4.000 (sec)");
+	free(text);
+	report_free(&report);
+}
+
+/* What was asked for; a bias that takes 1 us off; what is empty left out. */
+static void oslat_options(void **state)
+{
+	char *text;
+
+	(void)state;
+	begin();
+	for (int i = 0; i < 2; i++)
+		report.view.cpu[i].loop_min_ns = report.view.cpu[i].loop_mean_ns = 1200;
+	strcpy(report.view.run.priority, "SCHED_FIFO 10");
+	report.view.run.real_time = true;
+	report.view.run.duration_ns = 4000000000;
+	oslat_style = (struct oslat_style){.buckets = 5, .bias = true, .omit_zero = true};
+	text = text_of(STYLE_OSLAT);
+	oslat_style = (struct oslat_style){.buckets = 32, .brief = true};
+	assert_string_equal(words(text, 1), "Total runtime: 4 seconds");
+	assert_string_equal(words(text, 2), "Thread priority: SCHED_FIFO 10");
+	assert_string_equal(words(text, 3), "CPU list: 2-3");
+	assert_string_equal(words(text, 9), "Test starts...");
+	assert_string_equal(words(text, 10), "Test completed.");
+	assert_string_equal(words(text, 14), "001 (us): 100000098 100000000"); /* 2 less 1 */
+	assert_string_equal(words(text, 15), "...");
+	assert_string_equal(words(text, 16), "005 (us): 2 0 (including overflows)");
+	assert_string_equal(words(text, 17), "Minimum: 1 1 (us)");
+	assert_string_equal(words(text, 19), "Maximum: 2200000 1 (us)");
+	assert_string_equal(words(text, 20), "Max-Min: 2199999 0 (us)");
 	free(text);
 	report_free(&report);
 }
@@ -250,7 +314,7 @@ static void cyclictest(void **state)
 {
 	static const uint64_t latency[2][4] = {{1999, 2000, 2999, 41000},
 					       {5000, 5999, 7100, 90000}};
-	struct cyclictest_style style = {1000000, 0, 80};
+	struct cyclictest_style style = {1000000, false, 0, 80};
 	char *text = NULL;
 	size_t len;
 	FILE *out;
@@ -273,6 +337,8 @@ static void cyclictest(void **state)
 	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
 	style.histogram_us = 8;
 	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
+	style = (struct cyclictest_style){1000000, true, 0, 80};
+	assert_int_equal(render_cyclictest(&report.view, &style, out), 0);
 	fclose(out);
 	assert_string_equal(
 		text,
@@ -284,7 +350,11 @@ static void cyclictest(void **state)
 		"# Total: 000000004 000000004\n# Min Latencies: 00001 00005\n"
 		"# Avg Latencies: 00011 00027\n# Max Latencies: 00041 00090\n"
 		"# Histogram Overflows: 00001 00001\n# Histogram Overflow at cycle number:\n"
-		"# Thread 0: # 00001 others\n# Thread 1: # 00001 others\n");
+		"# Thread 0: # 00001 others\n# Thread 1: # 00001 others\n"
+		"T: 0 (  811) P:80 I:1000 C:      4 Min:   1999 Act:   41000 Avg:   11999 "
+		"Max:   41000\n"
+		"T: 1 (  812) P:80 I:1000 C:      4 Min:   5000 Act:   90000 Avg:   27024 "
+		"Max:   90000\n");
 	free(text);
 	report_free(&report);
 }
@@ -292,10 +362,11 @@ static void cyclictest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(osjitter),   cmocka_unit_test(hiccups),
-		cmocka_unit_test(sysjitter),  cmocka_unit_test(raw),
-		cmocka_unit_test(oslat),      cmocka_unit_test(osnoise),
-		cmocka_unit_test(cyclictest), cmocka_unit_test(thresholds),
+		cmocka_unit_test(osjitter),      cmocka_unit_test(hiccups),
+		cmocka_unit_test(sysjitter),     cmocka_unit_test(raw),
+		cmocka_unit_test(raw_head),      cmocka_unit_test(oslat),
+		cmocka_unit_test(oslat_options), cmocka_unit_test(osnoise),
+		cmocka_unit_test(cyclictest),    cmocka_unit_test(thresholds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
