@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The variables and the map that all probe files share, and the licence that the kernel asks for.
+/* The variables and the maps that all probe files share, and the licence that the kernel asks for.
  */
 #include "context.bpf.h"
 
@@ -13,6 +13,8 @@ const volatile __u32 at_preempt_count = 0, at_pcpu_hot = 0, at_runqueues = 0;
 const volatile bool count_is_wide = false;
 volatile int gate = 0;
 volatile __u64 at_delayed_work_timer_fn = 0, at_unknown_nmi_error = 0;
+const volatile int states_apart = 0;
 struct cpu_states cpu_states SEC(".maps");
+struct cpu_states_apart cpu_states_apart SEC(".maps");
 
 char LICENSE[] SEC("license") = "GPL";

@@ -39,6 +39,19 @@ struct cpu_states {
 };
 extern struct cpu_states cpu_states SEC(".maps");
 
+/* 1: target CPUs lie on several NUMA nodes, and each one's memory is a map of its own on its node:
+ * of one map all memory is on one node. It is known when the programs are loaded, and the kernel
+ * then drops the other way from them. */
+extern const volatile int states_apart;
+
+struct cpu_states_apart {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1); /* as in cpu_states */
+	__type(key, __u32);
+	__array(values, struct cpu_states);
+};
+extern struct cpu_states_apart cpu_states_apart SEC(".maps");
+
 #define WATCH_IDS 16
 
 extern const volatile __s32 watch_tgid[WATCH_IDS],
@@ -69,18 +82,27 @@ static __always_inline bool is_watched(struct task_struct *task)
 	return false;
 }
 
+static __always_inline struct cpu_state *state_at(__u32 slot)
+{
+	__u32 only = 0;
+	void *map;
+
+	if (!states_apart)
+		return bpf_map_lookup_elem(&cpu_states, &slot);
+	map = bpf_map_lookup_elem(&cpu_states_apart, &slot);
+	return map ? bpf_map_lookup_elem(map, &only) : NULL;
+}
+
 static __always_inline struct cpu_state *state_of_cpu(__u32 cpu)
 {
 	__u64 i = cpu;
-	__u32 slot;
 
 	/* Keeps the compiler from checking one register and indexing with another, which the
 	 * verifier cannot follow. */
 	barrier_var(i);
 	if (i >= TARGET_CPUS || !slot_of_cpu[i])
 		return NULL;
-	slot = slot_of_cpu[i] - 1;
-	return bpf_map_lookup_elem(&cpu_states, &slot);
+	return state_at(slot_of_cpu[i] - 1);
 }
 
 /* State of this CPU when it is a target and the gate is open, else NULL. */
@@ -94,8 +116,7 @@ static __always_inline struct cpu_state *target_cpu(void)
 	slot = slot_of_cpu[cpu];
 	if (!slot || !gate)
 		return NULL;
-	slot--;
-	return bpf_map_lookup_elem(&cpu_states, &slot);
+	return state_at(slot - 1);
 }
 
 #define WATCH_ALWAYS 1 /* start in ns: before any window */

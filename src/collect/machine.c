@@ -196,19 +196,21 @@ static bool read_node(int node, struct cpus *cpus)
 	return line_of_file(path, line, sizeof(line)) && !cpus_parse(line, cpus, why, sizeof(why));
 }
 
-int machine_node_of(const struct cpus *cpus)
+void machine_nodes(int16_t *node)
 {
-	int nodes = 0, found = -1;
+	int nodes = 0;
 
-	for (int node = 0; node < NODES_MAX; node++) {
-		struct cpus others = *cpus, here;
+	for (unsigned cpu = 0; cpu < CPUS_MAX; cpu++)
+		node[cpu] = MACHINE_ONE_NODE;
+	for (int n = 0; n < NODES_MAX; n++) {
+		struct cpus here;
 
-		if (!read_node(node, &here)) /* none of that number, or one without CPUs */
+		if (!read_node(n, &here) || cpus_empty(&here)) /* or one of memory alone */
 			continue;
 		nodes++;
-		cpus_sub(&others, &here);
-		if (cpus_empty(&others))
-			found = node;
+		for (int cpu = cpus_next(&here, 0); cpu >= 0; cpu = cpus_next(&here, cpu + 1))
+			node[cpu] = n;
 	}
-	return nodes > 1 ? found : -1;
+	for (unsigned cpu = 0; nodes < 2 && cpu < CPUS_MAX; cpu++)
+		node[cpu] = MACHINE_ONE_NODE;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "base/cpus.h"
 
 /* Writes the CPU's model: what the kernel calls it, else implementer and part by name, as far as
@@ -20,7 +21,10 @@ void machine_hypervisor(char *buf, size_t len);
  * knows; else *why says what is missing. clocksource: the kernel's clock. */
 bool machine_counter_stable(const char *clocksource, const char **why);
 
-/* The NUMA node that has all of these CPUs; -1: they are on several, or there is only one. */
-int machine_node_of(const struct cpus *cpus);
+#define MACHINE_ONE_NODE (-1)
+
+/* Writes the NUMA node of each CPU to node[0..CPUS_MAX-1]: MACHINE_ONE_NODE of all where the
+ * machine has only one, and of those that the kernel shows on none. */
+void machine_nodes(int16_t *node);
 
 #endif

@@ -8,14 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/say.h"
 #include "collect/host.h"
 #include "collect/irq_vectors.h"
 #include "collect/kernel.h"
-#include "collect/machine.h"
+#include "collect/states.h"
 #include "model/names.h"
 #include "culprit.skel.h"
 
@@ -25,9 +23,7 @@
 struct probes {
 	struct culprit_bpf *skel;
 	struct cpus targets;
-	struct cpu_state *states; /* one for each target: a mapping of this map */
-	int states_fd;
-	uint32_t nstates;
+	struct states states;
 	bool osnoise;                  /* wants the events of osnoise */
 	const struct watched *watched; /* NULL: a sampler; set while loading */
 	struct bpf_link *link[PROBES_MAX];
@@ -175,6 +171,20 @@ static void find_irq_vectors(struct probes *p)
 	memcpy((void *)p->skel->rodata->vector_of_irq, v->vector, sizeof(v->vector));
 }
 
+/* Gives the programs the memory, by one way or the other. 0, or -1 with errno set. */
+static int use_memory(struct probes *p)
+{
+	struct bpf_map *here = p->skel->maps.cpu_states, *not_here = p->skel->maps.cpu_states_apart;
+
+	bool apart = p->states.one;
+
+	p->skel->rodata->states_apart = apart;
+	return bpf_map__set_autocreate(apart ? here : not_here, false) ||
+			       bpf_map__reuse_fd(apart ? not_here : here, p->states.fd)
+		       ? -1
+		       : 0;
+}
+
 static int load_for(struct probes *p, const struct kernel *k)
 {
 	uint16_t slot = 0;
@@ -186,7 +196,7 @@ static int load_for(struct probes *p, const struct kernel *k)
 	if (!host_is_admin())
 		opts.btf_custom_path = KERNEL_TYPES;
 	p->skel = culprit_bpf__open_opts(&opts);
-	if (!p->skel || bpf_map__reuse_fd(p->skel->maps.cpu_states, p->states_fd))
+	if (!p->skel || use_memory(p))
 		return -errno;
 	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1))
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
@@ -235,41 +245,6 @@ static int load(struct probes *p)
 	return 0;
 }
 
-/* Makes the map of the shared memory before the programs that use it, on the targets' own NUMA node
- * where they share one. */
-static int share_memory(struct probes *p, uint32_t n)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	int node = machine_node_of(&p->targets);
-	void *map;
-
-	if (node >= 0) {
-		opts.map_flags |= BPF_F_NUMA_NODE;
-		opts.numa_node = node;
-	}
-	p->states_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cpu_states", sizeof(uint32_t),
-				      sizeof(struct cpu_state), n, &opts);
-	if (p->states_fd < 0)
-		return -errno;
-	map = mmap(NULL, n * sizeof(struct cpu_state), PROT_READ | PROT_WRITE, MAP_SHARED,
-		   p->states_fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	p->states = map;
-	p->nstates = n;
-	madvise(map, n * sizeof(struct cpu_state), MADV_DONTFORK);
-	return 0;
-}
-
-void probes_lend(struct probes *p, uint32_t index, bool on)
-{
-	uintptr_t page = sysconf(_SC_PAGESIZE), at = (uintptr_t)&p->states[index];
-	uintptr_t from = at / page * page;
-
-	madvise((void *)from, at + sizeof(p->states->cursor) - from,
-		on ? MADV_DOFORK : MADV_DONTFORK);
-}
-
 struct probes *probes_new(const struct cpus *targets)
 {
 	struct probes *p = calloc(1, sizeof(*p));
@@ -280,7 +255,7 @@ struct probes *probes_new(const struct cpus *targets)
 		return NULL;
 	}
 	p->targets = *targets;
-	err = share_memory(p, cpus_count(targets));
+	err = states_make(&p->states, targets);
 	if (!err)
 		return p;
 	complain("cannot share memory with the probes: %s; --no-trace measures without them",
@@ -304,10 +279,7 @@ void probes_close(struct probes *p)
 		return;
 	for (uint32_t i = 0; i < p->nlinks; i++)
 		bpf_link__destroy(p->link[i]);
-	if (p->states)
-		munmap(p->states, p->nstates * sizeof(struct cpu_state));
-	if (p->states_fd > 0)
-		close(p->states_fd);
+	states_end(&p->states);
 	culprit_bpf__destroy(p->skel);
 	for (uint32_t i = 0; i < p->nmissing; i++)
 		free(p->missing[i]);
@@ -351,7 +323,12 @@ void probes_gate(struct probes *p, bool open)
 
 struct cpu_state *probes_state(struct probes *p, uint32_t index)
 {
-	return &p->states[index];
+	return states_at(&p->states, index);
+}
+
+int probes_lend(struct probes *p, uint32_t index, bool on)
+{
+	return states_lend(&p->states, index, on);
 }
 
 void probes_not_observed(const struct probes *p, struct view *v)

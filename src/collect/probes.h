@@ -44,8 +44,8 @@ struct cpu_state *probes_state(struct probes *p, uint32_t index);
 
 /* While on: processes that are forked have the nth target's sequences (cursor). They never have
  * anything else of what is shared: with each fork the kernel would copy the page tables of all
- * targets' rings. */
-void probes_lend(struct probes *p, uint32_t index, bool on);
+ * targets' rings. 0 or -errno. */
+int probes_lend(struct probes *p, uint32_t index, bool on);
 
 /* Names the tracepoints that this kernel lacks in the view. */
 void probes_not_observed(const struct probes *p, struct view *v);

@@ -33,9 +33,9 @@ int samplers_start(struct collect *c, uint32_t i, const struct collect_options *
 	s.samples = t->samples;
 	if (!t->shm || (o->workload && !t->samples))
 		return complain("not enough memory for the sampler of CPU %u", t->cpu);
-	if (c->probes)
-		probes_lend(c->probes, i, true);
-	t->pid = sampler_start(t->shm, &s);
+	t->pid = c->probes ? probes_lend(c->probes, i, true) : 0;
+	if (!t->pid)
+		t->pid = sampler_start(t->shm, &s);
 	if (c->probes)
 		probes_lend(c->probes, i, false);
 	if (t->pid < 0)
