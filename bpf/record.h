@@ -37,6 +37,8 @@
  *            (model/watch.h) only
  *   SYSCALL  a system call of a watched thread, on request: id = its number; ends where the thread
  *            is switched out
+ *   THROTTLED  a watched thread was ready, and its quota was used up: id = tid. Made by the watch
+ *            stage
  *   LOST     in a ring only: `id` records had no room here
  */
 #define RECORDS(INTERVAL, INSTANT)                                                                 \
@@ -52,7 +54,8 @@
 	INSTANT(OSNOISE, 10)                                                                       \
 	INSTANT(WATCH, 11)                                                                         \
 	INTERVAL(SYSCALL, 12)                                                                      \
-	INSTANT(LOST, 13)
+	INSTANT(LOST, 13)                                                                          \
+	INTERVAL(THROTTLED, 14)
 
 enum record_kind {
 #define ROW(name, number) RECORD_##name = number,
@@ -73,6 +76,8 @@ enum watch_kind {
 	WATCH_IN_DUE = 6,
 	/* Waits on another CPU from now on; it waited on CPU `arg` since start_ns. */
 	WATCH_MOVED = 7,
+	/* Of the wait that the next of these ends: its quota was used up from start_ns to `arg`. */
+	WATCH_THROTTLED = 8,
 };
 
 /* The meaning of a mark. With RECORD_ASKED the record's name, id, asker_cpu, callsite and stack say
@@ -152,6 +157,8 @@ enum tlb_reason {
 #define RECORD_KTHREAD 8 /* RECORD_THREAD, RECORD_WATCH, RECORD_TICK: a kernel thread */
 /* While threads are watched: interrupted the thread whose WATCH_IN was the CPU's last. */
 #define RECORD_UPON 32
+/* RECORD_THREAD, before a watched thread: of another unit or container, else of another process. */
+#define RECORD_FOREIGN 64
 /* RECORD_ASKED: the context of the request; 0: not known, the stack may tell. */
 #define RECORD_CONTEXT      96
 #define RECORD_BY_INTERRUPT 32
@@ -164,6 +171,13 @@ enum tlb_reason {
 #define RECORD_WIDE 64 /* the second half follows */
 /* The second half equals that of the newest wide record in the same place, see record_place(). */
 #define RECORD_SAME 128
+
+/* Whose a thread is: its process, and its cgroup's number, which no other has at the time; 0: not
+ * known, 1: the root. */
+#define OWNER(tgid, cgroup)  ((__u64)(__u32)(tgid) << 32 | (__u32)(cgroup))
+#define OWNER_PROCESS(owner) ((__u32)((owner) >> 32))
+#define OWNER_CGROUP(owner)  ((__u32)(owner))
+#define OWNER_ROOT           1
 
 struct record {
 	/* The first half. */
@@ -181,7 +195,11 @@ struct record {
 	/* RECORD_THREAD: comm; RECORD_ASKED: the asker's. Any bytes, NUL-terminated only when
 	 * shorter. */
 	char name[16];
-	__u64 callsite; /* RECORD_ASKED: address that the request came from; 0: see the stack */
+	union {
+		__u64 callsite; /* RECORD_ASKED: where the request came from; 0: see the stack */
+		/* While threads are watched, in a ring: OWNER of RECORD_THREAD, RECORD_WATCH. */
+		__u64 owner;
+	};
 	/* RECORD_ASKED: id of the asker's kernel stack; -1: the context is known without it; -2:
 	 * none could be taken. */
 	__s16 stack;

@@ -55,6 +55,7 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 			   .kind = RECORD_THREAD,
 			   .flags = kthread_flag(task) |
 				    (state_of(task) != TASK_IDLE ? RECORD_ONGOING : 0),
+			   .owner = watching ? owner_of(task) : 0,
 			   .prio = task->prio};
 
 	read_comm(r.name, task);
@@ -71,6 +72,7 @@ static __always_inline void thread_begins(struct cpu_state *c, struct task_struc
 			   .kind = RECORD_MARK,
 			   .flags = kthread_flag(task),
 			   .mark = MARK_THREAD,
+			   .owner = watching ? owner_of(task) : 0,
 			   .prio = task->prio};
 
 	c->own.mark[LEVEL_THREAD] = 0;

@@ -119,6 +119,15 @@ static __always_inline struct cpu_state *target_cpu(void)
 	return state_at(slot - 1);
 }
 
+/* Of the task: see OWNER. */
+static __always_inline __u64 owner_of(struct task_struct *task)
+{
+	if (!bpf_core_field_exists(task->cgroups) ||
+	    !bpf_core_field_exists(task->cgroups->dfl_cgrp->kn->id))
+		return OWNER(task->tgid, 0);
+	return OWNER(task->tgid, task->cgroups->dfl_cgrp->kn->id);
+}
+
 #define WATCH_ALWAYS 1 /* start in ns: before any window */
 
 /* Reports that a watched thread came or went. start 0: the same as end. */
@@ -132,6 +141,7 @@ static __always_inline void watch_say(struct cpu_state *c, int what, struct task
 			   .kind = RECORD_WATCH,
 			   .flags = task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0,
 			   .mark = what,
+			   .owner = owner_of(task),
 			   .prio = task->prio};
 
 	read_comm(r.name, task);

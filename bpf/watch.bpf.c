@@ -3,14 +3,7 @@
  * Replaces sched.bpf.c, which follows the sampler: here the threads are the user's, on any CPU.
  * Nothing is recorded on a CPU where none of them runs or waits. */
 #include "sched.bpf.h"
-
-/* A watched thread that is ready to run. */
-struct wait {
-	__u64 since_ns;
-	__u64 here_ns; /* since when it waits on this CPU */
-	__u32 cpu;     /* CPU where it waits; it may run on another */
-	__u32 kind;    /* WATCH_IN_PREEMPTED, WATCH_IN_WOKEN */
-};
+#include "quota.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -50,10 +43,11 @@ static __always_inline void waits_on(struct cpu_state *c, __u64 now)
 
 static __always_inline void begin_wait(struct task_struct *task, __u32 cpu, __u32 kind, __u64 now)
 {
-	struct wait w = {now, now, cpu, kind};
+	struct wait w = {now, now, cpu, kind, 0, 0};
 	struct cpu_state *c = state_of_cpu(cpu);
 	__s32 tid = task->pid;
 
+	note_quota(task, &w);
 	if (c && !bpf_map_update_elem(&watch_waits, &tid, &w, BPF_NOEXIST))
 		waits_on(c, now);
 }
@@ -82,6 +76,7 @@ static __always_inline void comes(struct cpu_state *c, struct task_struct *task,
 		return;
 	}
 	deactivate(state_of_cpu(w->cpu));
+	say_throttled(c, task, w, now);
 	note_waker(c, tid, now);
 	due = w->kind == WATCH_IN_WOKEN ? bpf_map_lookup_elem(&watch_dues, &tid) : NULL;
 	if (due && *due <= w->since_ns)

@@ -18,10 +18,25 @@ struct rq {
 
 struct cfs_rq {
 	struct rq *rq;
+	/* for how long quotas kept its threads from running, until they ran again; since 6.6 */
+	unsigned long long throttled_clock_self_time;
 };
 
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
+	struct sched_entity *parent; /* the group's; NULL: the root's */
+};
+
+struct kernfs_node {
+	unsigned long long id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp; /* in the unified hierarchy */
 };
 
 struct task_struct {
@@ -34,6 +49,7 @@ struct task_struct {
 	int wake_cpu;            /* where it ran last */
 	unsigned int flags;      /* PF_KTHREAD, ... */
 	int prio;                /* 0..99 real time (99 - rt_priority), 100..139 normal */
+	struct css_set *cgroups;
 	char comm[16];
 };
 

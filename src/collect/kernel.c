@@ -125,6 +125,17 @@ bool kernel_function_takes_programs(const struct kernel *k, const char *name)
 	return fd >= 0;
 }
 
+bool kernel_has_member(const struct kernel *k, const char *structure, const char *member)
+{
+	int id = btf__find_by_name_kind(k->btf, structure, BTF_KIND_STRUCT);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(k->btf, id) : NULL;
+
+	for (uint32_t i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(k->btf, btf_members(t)[i].name_off), member))
+			return true;
+	return false;
+}
+
 uint32_t kernel_percpu_at(const struct kernel *k, const char *name)
 {
 	const struct btf_var_secinfo *row = k->percpu ? btf_var_secinfos(k->percpu) : NULL;

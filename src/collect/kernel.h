@@ -26,6 +26,9 @@ bool kernel_function_takes_programs(const struct kernel *k, const char *name);
  * but x86: an exchange in memory that returns what was there. */
 bool kernel_has_exchange(void);
 
+/* True when this structure of the kernel's has a member of that name itself. */
+bool kernel_has_member(const struct kernel *k, const char *structure, const char *member);
+
 /* Offset of a per-CPU variable; 0: this kernel has none of that name. */
 uint32_t kernel_percpu_at(const struct kernel *k, const char *name);
 

@@ -95,7 +95,8 @@ static void miss(struct probes *p, const char *name)
 }
 
 /* The sampler's programs and those that watch threads replace each other. */
-static bool is_wanted(const struct probes *p, const struct bpf_program *prog)
+static bool is_wanted(const struct probes *p, const struct bpf_program *prog,
+		      const struct kernel *k)
 {
 	const char *name = bpf_program__name(prog);
 	bool watch = !strncmp(name, "watch_", strlen("watch_"));
@@ -108,6 +109,8 @@ static bool is_wanted(const struct probes *p, const struct bpf_program *prog)
 		return p->watched->faults;
 	if (!strncmp(name, "watch_sys_", strlen("watch_sys_")))
 		return p->watched->syscalls;
+	if (strstr(name, "throttle"))
+		return !kernel_has_member(k, "cfs_rq", "throttled_clock_self_time");
 	return watch || (strcmp(name, "sched_switch") && strcmp(name, "page_fault_user"));
 }
 
@@ -144,7 +147,7 @@ static void choose_programs(struct probes *p, const struct kernel *k)
 
 	bpf_object__for_each_program(prog, p->skel->obj)
 	{
-		if (!is_wanted(p, prog))
+		if (!is_wanted(p, prog, k))
 			continue;
 		bool there = hook_exists(prog, k);
 

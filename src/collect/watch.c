@@ -77,7 +77,7 @@ static int prepare_view(struct live_watch *w)
 	snprintf(v->run.sampler, sizeof(v->run.sampler), "watch");
 	snprintf(v->run.priority, sizeof(v->run.priority), "its own");
 	snprintf(v->run.rest, sizeof(v->run.rest), "not seen");
-	v->run.watch = v->run.windows = v->run.traced = true;
+	v->run.watch = v->run.windows = v->run.traced = v->run.whose = true;
 	v->run.cpus = w->options.cpus;
 	v->run.housekeeping = w->options.housekeeping;
 	return 0;

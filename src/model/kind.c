@@ -61,10 +61,16 @@ KIND(FAULT, 8, 6) = {
 	.book = "fault",
 };
 
-KIND(SYSCALL, 188, 1) = {
+KIND(SYSCALL, 180, 1) = {
 	.name = "syscall",
 	.noun = "%s",
 	.cause = "F08",
+};
+
+KIND(THROTTLED, 8, 10) = {
+	.name = "throttled",
+	.noun = "a CPU quota that is used up",
+	.cause = "T09",
 };
 
 KIND(LOST, 4, 8) = {

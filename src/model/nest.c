@@ -175,6 +175,7 @@ static void end_segment(struct nest *n, const struct record *r, const struct seg
 
 	follow(n);
 	n->own += s->net;
+	n->account.whose_ns[nest_whose(r)] += s->net;
 	asker = attribute(n, row, s, part);
 	if (n->spans)
 		spans_add(n->spans, &(struct span){s->start, end, .source = row, .asker = asker});
@@ -332,7 +333,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 			n->in_thread = true;
 			n->thread = *r;
 			n->thread.kind = RECORD_THREAD;
-			n->thread.flags &= RECORD_KTHREAD;
+			n->thread.flags &= RECORD_KTHREAD | RECORD_FOREIGN;
 			break;
 		}
 		/* Late: the interval around it is netted already. */
@@ -353,6 +354,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 	case RECORD_SOFTIRQ:
 	case RECORD_NMI:
 	case RECORD_SYSCALL:
+	case RECORD_THROTTLED:
 		enclose(n, r, start, end);
 		break;
 	case RECORD_TICK: /* taken by the join */

@@ -50,10 +50,18 @@ struct spot {
 	uint8_t series;
 };
 
+/* By whom a watched thread lost time: FOREIGN by threads of another unit or container (cgroup), or
+ * where both are in none by those of another process; OWN by other threads of its own, and on
+ * request by its own system calls and page faults; THROTTLED by a used-up quota of its group;
+ * KERNEL by interrupts, kernel threads and the idle thread. */
+enum whose { WHOSE_FOREIGN, WHOSE_OWN, WHOSE_THROTTLED, WHOSE_KERNEL, WHOSE };
+const char *whose_name(enum whose whose); /* "foreign" */
+
 /* The account of one hiccup. */
 struct account {
 	uint64_t start_ns, duration_ns;
 	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
+	uint64_t whose_ns[WHOSE]; /* together attributed_ns */
 	/* Before the first and after the last interval; both 0 without any. */
 	uint64_t pre_ns, post_ns;
 	bool first_thread, last_thread; /* whether these intervals are threads */

@@ -71,6 +71,8 @@ uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,
 		return sources_find(n->sources, SOURCE_FAULT, 0, "page fault", function);
 	case SOURCE_SYSCALL:
 		return syscall_source(n, r->id);
+	case SOURCE_THROTTLED:
+		return sources_find(n->sources, SOURCE_THROTTLED, 0, "CPU quota", NULL);
 	case SOURCE_LOST:
 	case SOURCE_OUTSIDE:
 	case SOURCE_KINDS:
@@ -110,5 +112,29 @@ void nest_keep_function(struct nest *n, const struct record *r, const char *func
 		n->ongoing[r->id % ONGOING].function = function;
 	} else if (n->ongoing[r->id % ONGOING].tid == r->id) {
 		n->ongoing[r->id % ONGOING].tid = 0;
+	}
+}
+
+const char *whose_name(enum whose whose)
+{
+	static const char *const names[WHOSE] = {"foreign", "own", "throttled", "kernel"};
+
+	return names[whose];
+}
+
+enum whose nest_whose(const struct record *r)
+{
+	switch (r->kind) {
+	case RECORD_THREAD:
+		return r->flags & RECORD_KTHREAD || !r->id ? WHOSE_KERNEL
+		       : r->flags & RECORD_FOREIGN         ? WHOSE_FOREIGN
+							   : WHOSE_OWN;
+	case RECORD_FAULT:
+	case RECORD_SYSCALL:
+		return WHOSE_OWN;
+	case RECORD_THROTTLED:
+		return WHOSE_THROTTLED;
+	default:
+		return WHOSE_KERNEL;
 	}
 }

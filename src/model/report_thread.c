@@ -76,6 +76,19 @@ static void note_woken(const struct cpu *c, FILE *out)
 			c->woken_due == 1 ? " counts" : "s count");
 }
 
+/* Together the time of all its hiccups. */
+static void note_whose(const struct cpu *c, FILE *out)
+{
+	char text[32];
+	uint64_t unknown = c->lost_ns + c->outside_ns;
+
+	fputs("taken by:", out);
+	for (int i = 0; i < WHOSE; i++)
+		fprintf(out, " %s %s,", whose_name(i),
+			format_ns(c->whose_ns[i], text, sizeof(text)));
+	fprintf(out, " not known %s\n", format_ns(unknown, text, sizeof(text)));
+}
+
 char *report_thread_notes(const struct view *v, const struct cpu *c)
 {
 	char *text = NULL, a[32];
@@ -84,6 +97,8 @@ char *report_thread_notes(const struct view *v, const struct cpu *c)
 
 	if (!out)
 		return NULL;
+	if (v->run.whose && c->hiccups.count)
+		note_whose(c, out);
 	if (!view_thread_known(v))
 		fputs("counts and times of the whole thread are not known here: this is a part\n",
 		      out);

@@ -122,6 +122,9 @@ void summary_add(struct view *v, uint32_t index, const struct account *a)
 			source->near_lost_ns += a->pieces[i].net_ns;
 	}
 	timeline_add(&c->timeline, a->start_ns, a->duration_ns, lost);
+	for (int i = 0; i < WHOSE; i++)
+		c->whose_ns[i] += a->whose_ns[i];
+	c->whose_ns[WHOSE_KERNEL] += a->edge_ns;
 	c->attributed_ns += a->attributed_ns;
 	c->edge_ns += a->edge_ns;
 	c->lost_ns += a->lost_ns;

@@ -85,6 +85,8 @@ struct cpu {
 	struct slices slices; /* of the hiccups */
 	struct timeline timeline;
 	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
+	/* Of a watched thread; together attributed_ns + edge_ns. */
+	uint64_t whose_ns[WHOSE];
 	/* Before the first and after the last interval, whatever they count as. */
 	uint64_t pre_ns, post_ns;
 
@@ -152,6 +154,7 @@ struct run {
 	bool traced;         /* false: --no-trace */
 	bool redacted;       /* names and facts of its users were taken out (redact.h) */
 	bool watch;          /* threads were watched: a lane is a thread */
+	bool whose;          /* and its records tell whose the threads before it are */
 	/* hiccups are a workload's slow operations, not gaps of the spin loop */
 	bool windows;
 	char label[64]; /* label from the user; any bytes; "": none */

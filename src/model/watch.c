@@ -67,12 +67,14 @@ uint32_t watch_lane(struct watch *w, uint32_t tid, const struct record *r)
 		w->thread[i].tid = run->tid = 0;
 		run->kernel_thread = false;
 		strcpy(run->comm, OTHERS_NAME);
+		w->thread[i].owner = r ? r->owner : 0;
 		return i;
 	}
 	if (r) {
 		memcpy(run->comm, r->name,
 		       sizeof(run->comm) - 1); /* it may change: the newest name holds */
 		run->kernel_thread = r->flags & RECORD_KTHREAD;
+		w->thread[i].owner = r->owner;
 	}
 	return i;
 }
@@ -81,8 +83,32 @@ static void note_stay(struct watch *w, uint32_t lane, const struct stay *s)
 {
 	struct thread *t = &w->thread[lane];
 
-	if (s->end_ns > s->start_ns)
-		t->stay[t->stays++ % STAYS] = *s;
+	if (s->end_ns <= s->start_ns)
+		return;
+	t->stay[t->stays % STAYS] = *s;
+	t->stay[t->stays++ % STAYS].owner = t->owner;
+}
+
+/* Notes a wait on this CPU; the part of it in which a quota kept the thread from running is no wait
+ * for whoever ran there. */
+static void note_wait(struct watch *w, uint32_t lane, struct stay wait)
+{
+	struct thread *t = &w->thread[lane];
+	uint64_t end = wait.end_ns, from = t->throttled.from_ns, until = t->throttled.until_ns;
+
+	if (t->throttled.tid == wait.tid && from < end && until > wait.start_ns) {
+		wait.end_ns = from;
+		note_stay(w, lane, &wait);
+		wait.throttled = true;
+		wait.start_ns = from > wait.start_ns ? from : wait.start_ns;
+		wait.end_ns = until < end ? until : end;
+		note_stay(w, lane, &wait);
+		wait.throttled = false;
+		wait.start_ns = wait.end_ns;
+		wait.end_ns = end;
+	}
+	t->throttled.tid = 0;
+	note_stay(w, lane, &wait);
 }
 
 static void count_time(struct watch *w, uint32_t lane, uint64_t start, uint64_t end)
@@ -148,7 +174,12 @@ static void end_stay(struct watch *w, struct watched *c)
 	if (c->lane < 0)
 		return;
 	watch_close_window(w, c);
-	note_stay(w, c->lane, &(struct stay){c - w->cpu, c->tid, true, c->since_ns, c->known_ns});
+	note_stay(w, c->lane,
+		  &(struct stay){.cpu = c - w->cpu,
+				 .tid = c->tid,
+				 .ran = true,
+				 .start_ns = c->since_ns,
+				 .end_ns = c->known_ns});
 	c->lane = -1;
 }
 
@@ -192,7 +223,9 @@ static void waited(struct watch *w, struct watched *c, uint32_t lane, const stru
 			here = s->end_ns;
 	}
 	count_time(w, lane, h.start_ns, h.end_ns);
-	note_stay(w, lane, &(struct stay){c - w->cpu, r->id, false, here, h.end_ns});
+	note_wait(w, lane,
+		  (struct stay){
+			  .cpu = c - w->cpu, .tid = r->id, .start_ns = here, .end_ns = h.end_ns});
 	if (!watch_is_loss(w, lane, h.start_ns, h.end_ns))
 		return;
 	memcpy(h.before, t->seq, sizeof(h.before));
@@ -205,11 +238,24 @@ static void waited(struct watch *w, struct watched *c, uint32_t lane, const stru
 		      &h);
 }
 
+static void throttled(struct watch *w, const struct record *r)
+{
+	struct thread *t = &w->thread[watch_lane(w, r->id, r)];
+
+	t->throttled.tid = r->id;
+	t->throttled.from_ns = r->start_ns;
+	t->throttled.until_ns = r->arg;
+}
+
 static void moved(struct watch *w, struct watched *c, const struct record *r)
 {
 	uint32_t lane = watch_lane(w, r->id, r);
 
-	note_stay(w, lane, &(struct stay){c - w->cpu, r->id, false, r->start_ns, r->end_ns});
+	note_stay(w, lane,
+		  &(struct stay){.cpu = c - w->cpu,
+				 .tid = r->id,
+				 .start_ns = r->start_ns,
+				 .end_ns = r->end_ns});
 }
 
 static void comes(struct watch *w, struct watched *c, const struct record *r)
@@ -290,6 +336,8 @@ void watch_record(struct watch *w, uint32_t index, const struct record *r)
 		goes(w, c, r);
 	} else if (r->mark == WATCH_MOVED) {
 		moved(w, cpu_of(w, r->arg, c), r);
+	} else if (r->mark == WATCH_THROTTLED) {
+		throttled(w, r);
 	} else if (r->mark != WATCH_GONE) {
 		comes(w, c, r);
 	} else if (c->tid == r->id) {

@@ -34,14 +34,21 @@ struct watched {
 struct stay {
 	uint32_t cpu, tid;
 	bool ran;
+	bool throttled; /* waiting for its quota, whatever ran meanwhile */
 	uint64_t start_ns, end_ns;
+	uint64_t owner; /* the thread's */
 };
 
 struct thread {
 	uint32_t tid; /* 0: several */
 	uint32_t seq[LEVELS];
+	uint64_t owner;   /* see OWNER in record.h */
 	bool own;         /* reports its windows itself */
 	uint64_t upto_ns; /* its stays reach to here: time is never counted twice */
+	struct {
+		uint32_t tid;
+		uint64_t from_ns, until_ns;
+	} throttled; /* of its next wait that ends */
 	struct stay stay[STAYS];
 	uint64_t stays;
 };

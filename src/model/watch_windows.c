@@ -18,8 +18,34 @@ static bool matters(const struct record *r, const struct thread *t, bool ran)
 	return true;
 }
 
+static void feed_record(struct watch *w, uint32_t lane, struct record *r)
+{
+	r->seq = ++w->thread[lane].seq[r->level];
+	session_feed(w->session, &(struct event){.type = EVENT_RECORD, .index = lane, .record = r});
+}
+
+/* See enum whose. */
+static bool is_foreign(uint64_t owner, uint64_t other)
+{
+	uint32_t a = OWNER_CGROUP(owner), b = OWNER_CGROUP(other);
+
+	if (a && b && (a != b || a != OWNER_ROOT))
+		return a != b;
+	return OWNER_PROCESS(owner) != OWNER_PROCESS(other);
+}
+
+/* Marks a thread's record by whose it is to the thread that waits, which recordings hold. */
+static void mark_owner(struct record *r, uint64_t owner)
+{
+	if (r->kind != RECORD_THREAD && !(r->kind == RECORD_MARK && r->mark == MARK_THREAD))
+		return;
+	if (is_foreign(owner, r->owner))
+		r->flags |= RECORD_FOREIGN;
+	r->owner = 0;
+}
+
 static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool ran, uint64_t start,
-		 uint64_t end)
+		 uint64_t end, uint64_t owner)
 {
 	struct thread *t = &w->thread[lane];
 	uint64_t i = c->head > HISTORY ? c->head - HISTORY : 0;
@@ -48,10 +74,21 @@ static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool r
 			continue; /* belongs to what comes next, which may be a window of its own */
 		if (r.end_ns > end)
 			r.end_ns = end; /* it went on when the thread waited elsewhere */
-		r.seq = ++t->seq[r.level];
-		session_feed(w->session,
-			     &(struct event){.type = EVENT_RECORD, .index = lane, .record = &r});
+		mark_owner(&r, owner);
+		feed_record(w, lane, &r);
 	}
+}
+
+static void feed_throttled(struct watch *w, uint32_t lane, uint32_t tid, uint64_t start,
+			   uint64_t end)
+{
+	struct record r = {.start_ns = start,
+			   .end_ns = end,
+			   .id = tid,
+			   .kind = RECORD_THROTTLED,
+			   .level = LEVEL_THREAD};
+
+	feed_record(w, lane, &r);
 }
 
 const struct account *watch_account(struct watch *w, uint32_t lane, struct spot *spot,
@@ -90,8 +127,12 @@ void watch_feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_o
 		uint64_t from = s->start_ns > h->start_ns ? s->start_ns : h->start_ns;
 		uint64_t to = s->end_ns < h->end_ns ? s->end_ns : h->end_ns;
 
-		if (from < to && s->tid == tid && !(waits_only && s->ran))
-			feed(w, lane, &w->cpu[s->cpu], s->ran, from, to);
+		if (from >= to || s->tid != tid || (waits_only && s->ran))
+			continue;
+		if (s->throttled)
+			feed_throttled(w, lane, tid, from, to);
+		else
+			feed(w, lane, &w->cpu[s->cpu], s->ran, from, to, s->owner);
 	}
 }
 
@@ -108,7 +149,7 @@ void watch_close_window(struct watch *w, struct watched *c)
 	    !watch_is_loss(w, c->lane, h.start_ns, h.end_ns))
 		return;
 	memcpy(h.before, w->thread[c->lane].seq, sizeof(h.before));
-	feed(w, c->lane, c, true, h.start_ns, h.end_ns);
+	feed(w, c->lane, c, true, h.start_ns, h.end_ns, 0);
 	watch_account(w, c->lane,
 		      &(struct spot){.cpu = c->number, .tid = c->tid, .window = WINDOW_CAME_UPON},
 		      &h);
@@ -144,7 +185,7 @@ void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 	watch_feed_stays(w, lane, tid, false, &h);
 	for (struct watched *c = w->cpu; c < w->cpu + w->ncpus; c++)
 		if (c->lane == (int)lane && c->tid == tid && c->since_ns < end) {
-			feed(w, lane, c, true, c->since_ns > start ? c->since_ns : start, end);
+			feed(w, lane, c, true, c->since_ns > start ? c->since_ns : start, end, 0);
 			spot.cpu = c->number;
 		}
 	note_report(&w->view->cpu[lane], watch_account(w, lane, &spot, &h));

@@ -37,6 +37,7 @@ static const struct field run_fields[] = {
 	F(BUFFER, run, isolation_changed),
 	F(FLAG, run, part),
 	F(FLAG, run, redacted),
+	F(FLAG, run, whose),
 };
 
 static const struct field cpu_fields[] = {

@@ -30,6 +30,26 @@ static void write_counts(struct json *j, const struct cpu *c, bool known)
 	json_end(j);
 }
 
+/* By whom it lost time: together its hiccups' time. */
+static void write_whose(struct json *j, const struct cpu *c, bool known)
+{
+	char key[24];
+
+	json_object_flat(j, "lost_to");
+	for (int i = 0; i < WHOSE; i++) {
+		snprintf(key, sizeof(key), "%s_ns", whose_name(i));
+		if (known)
+			json_u64(j, key, c->whose_ns[i]);
+		else
+			json_null(j, key);
+	}
+	if (known)
+		json_u64(j, "not_known_ns", c->lost_ns + c->outside_ns);
+	else
+		json_null(j, "not_known_ns");
+	json_end(j);
+}
+
 void render_json_thread(struct json *j, const struct view *v, const struct cpu *c)
 {
 	json_null(j, "cpu");
@@ -41,5 +61,6 @@ void render_json_thread(struct json *j, const struct view *v, const struct cpu *
 	else
 		json_null(j, "kernel_thread");
 	write_counts(j, c, view_thread_known(v));
+	write_whose(j, c, v->run.whose);
 	json_end(j);
 }

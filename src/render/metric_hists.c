@@ -112,6 +112,8 @@ void metric_kinds(struct metrics *m, const struct family *f)
 			add_hist(&b[t->row[k]->kind], &t->row[k]->net);
 	}
 	for (int k = 0; k < SOURCE_KINDS; k++) {
+		if (k == SOURCE_THROTTLED && !m->view->run.watch)
+			continue; /* only watched threads are */
 		b[k].kind = source_kind_name(k);
 		write_hist(m, f, &b[k], BUCKET_FIRST);
 	}

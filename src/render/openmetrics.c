@@ -14,6 +14,8 @@
  *   culprit_lost_seconds_total{cpu,kind,source,kernel_thread,function,cause}
  *                                          with those of series that ended they add up to the time
  *                                          of all hiccups; kind "edge" has no source
+ *   culprit_lost_to_seconds_total{thread,to}
+ *                                          of a watched thread: foreign, own, throttled, kernel
  *   culprit_interruptions_total{the same}  each interruption counts for the source it began with
  *   culprit_function_runs_total{the same}
  *   culprit_series_ended_seconds_total{cpu,kind}, _interruptions_total and _function_runs_total
@@ -151,6 +153,31 @@ static void write_cpus(struct metrics *m, const struct family *f)
 	}
 }
 
+/* Of watched threads. */
+static void write_whose(struct metrics *m, const struct family *f)
+{
+	const struct leaders *s = m->leaders;
+
+	for (uint32_t part = 0; m->view->run.whose && part < s->n; part++) {
+		uint64_t ns[WHOSE + 1] = {0};
+
+		for (uint32_t i = leaders_lane(s, part, 0); i < s->lanes;
+		     i = leaders_lane(s, part, i + 1)) {
+			const struct cpu *c = &m->view->cpu[i];
+
+			for (int k = 0; k < WHOSE; k++)
+				ns[k] += c->whose_ns[k];
+			ns[WHOSE] += c->lost_ns + c->outside_ns;
+		}
+		for (int k = 0; k <= WHOSE; k++) {
+			metric_begin(m, f->name, metric_suffix(f->type));
+			metric_lane(m, part);
+			metric_label(m, "to", k < WHOSE ? whose_name(k) : "not known");
+			metric_value(m, ns[k], f->seconds);
+		}
+	}
+}
+
 static void write_count(struct metrics *m, const struct family *f)
 {
 	const struct leaders *s = m->leaders;
@@ -218,6 +245,11 @@ static const struct family families[] = {
 	 "Time that a source took from the CPU, less what interrupted it; with "
 	 "culprit_series_ended_seconds all together sum up to the time away",
 	 .write = metric_sources, .at = offsetof(struct leader_sums, ns)},
+	{"culprit_lost_to_seconds", COUNTER, true,
+	 "Time that a watched thread lost: to foreign threads (another unit or container, else "
+	 "another "
+	 "process), to its own, throttled by a CPU quota, to the kernel; together the time away",
+	 .write = write_whose},
 	{"culprit_interruptions", COUNTER, false,
 	 "Interruptions that began with a source: each is counted once, whatever else ran in it",
 	 .write = metric_sources, .at = offsetof(struct leader_sums, count)},

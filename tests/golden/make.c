@@ -551,6 +551,8 @@ static void give(uint32_t index, struct record r, uint64_t at_ns)
 {
 	r.start_ns += WORLD_STARTED + at_ns;
 	r.end_ns += WORLD_STARTED + at_ns;
+	if (r.level == LEVEL_THREAD)
+		r.owner = OWNER(r.id, OWNER_ROOT);
 	r.seq = ++watch_seq[index][r.level];
 	watch_record(watch, index, &r);
 }
@@ -563,7 +565,9 @@ static void does(uint32_t index, enum watch_kind what, uint32_t tid, const char 
 
 	r.kind = RECORD_WATCH;
 	r.mark = what;
-	r.arg = what == WATCH_OUT ? tid : 3 * index;
+	r.arg = what == WATCH_OUT         ? tid
+		: what == WATCH_THROTTLED ? WORLD_STARTED + at_ns + start + 400 * US
+					  : 3 * index;
 	give(index, r, at_ns);
 }
 
@@ -582,7 +586,8 @@ static void engine(struct scene *s, uint64_t at)
 	upon(1, vector(VECTOR_LOCAL_TIMER, 20 * US, 23 * US), at);
 	upon(1, softirq(7, 23 * US + 200, 24 * US), at);
 	does(1, WATCH_OUT, 700, "engine", at, 8 * US, 2 * MS);
-	give(1, thread(900, "make", 2 * MS, 3 * MS), at);
+	give(1, thread(900, "make", 2 * MS, 3 * MS), at); /* of which a quota took a part */
+	does(1, WATCH_THROTTLED, 700, "engine", at, 2 * MS, 3 * MS);
 	does(1, WATCH_IN_PREEMPTED, 700, "engine", at, 2 * MS, 3 * MS + 2 * US);
 	does(1, WATCH_OUT, 700, "engine", at, 3 * MS + 2 * US, 4 * MS);
 }
@@ -611,7 +616,7 @@ static void watched(struct scene *s, const char *path)
 	strcpy(s->view.run.sampler, "watch");
 	strcpy(s->view.run.priority, "its own");
 	strcpy(s->view.run.rest, "not seen");
-	s->view.run.watch = s->view.run.windows = true;
+	s->view.run.watch = s->view.run.windows = s->view.run.whose = true;
 	s->view.run.threshold_auto = false;
 	view_not_observed(&s->view, "irq_work_single");
 	scene_begin(s, path);

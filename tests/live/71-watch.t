@@ -171,6 +171,94 @@ with program("late", prefix=("chrt", "-f", "50")) as p:
        "a thread with a higher priority than all loses next to nothing to threads", total(threads),
        threads[:5])
 
+# ---- by whom: units, and a quota ----
+def hierarchy(kind, option):
+    """Where such a hierarchy of cgroups is mounted, and may be written; None: nowhere."""
+    for line in lib.read("/proc/mounts").splitlines():
+        _, path, fs, options, *_ = line.split()
+        if fs == kind and option in options.split(",") and os.access(path, os.W_OK):
+            return path
+    return None
+
+
+@contextlib.contextmanager
+def group(root, name):
+    """A new cgroup, gone at the end: its programs have ended by then."""
+    path = os.path.join(root, f"culprit-test-{os.getpid()}-{name}")
+    os.mkdir(path)
+    try:
+        yield path
+    finally:
+        os.rmdir(path)
+
+
+def put(path, text):
+    with open(path, "w") as f:
+        f.write(str(text))
+
+
+def lost_to(report, pids):
+    """The sums of these threads, after a look whether they are the whole."""
+    sums = {}
+    for c in report["cpus"]:
+        to = c["thread"]["lost_to"]
+        threads = [s for s in c["sources"] if s["kind"] == "thread"]
+        is_([sum(to.values()), to["foreign_ns"] + to["own_ns"],
+             to["throttled_ns"]],
+            [c["hiccups"]["total_ns"],
+             sum(s["total_ns"] for s in threads if not s["kernel_thread"]),
+             sum(s["total_ns"] for s in c["sources"] if s["kind"] == "throttled")],
+            "by whom it lost time: the sums are those of the sources")
+        for key, ns in to.items() if c["thread"]["pid"] in pids else ():
+            sums[key] = sums.get(key, 0) + ns
+    return sums
+
+
+unified, quotas = hierarchy("cgroup2", "rw"), hierarchy("cgroup", "cpu")
+if unified:
+    with group(unified, "a") as one, group(unified, "b") as two:
+        # Priorities that leave the CPU to these, whatever else wants it.
+        with program("spin", prefix=("nice", "-n", "-15")) as p:
+            put(f"{one}/cgroup.procs", p.pid)
+            with program("spin", prefix=("nice", "-n", "-15")) as q:
+                found = []
+                for where in one, two:
+                    put(f"{where}/cgroup.procs", q.pid)
+                    report, _ = watch("-p", p.pid)
+                    other = sum(s["total_ns"] for s in rows(report, kind="thread",
+                                                            id=lambda tid: tid in q.tids))
+                    found.append((lost_to(report, p.tids), other))
+    (same, a), (another, b) = found
+    ok(0 < a <= same["own_ns"], "another process of its own unit: own", same, a)
+    ok(0 < b <= another["foreign_ns"], "the same process in another unit: foreign", another, b)
+else:
+    skip("by whom: units", "no cgroup2 that may be written is mounted here")
+
+if unified and "cpu" in lib.read(f"{unified}/cgroup.subtree_control").split():
+    root, limit = unified, lambda g: put(f"{g}/cpu.max", "2000 20000")
+elif quotas:
+    root = quotas
+    def limit(g):
+        put(f"{g}/cpu.cfs_period_us", 20000)
+        put(f"{g}/cpu.cfs_quota_us", 2000)
+else:
+    root = None
+if root:
+    with group(root, "quota") as g, program("spin") as p:
+        limit(g)
+        put(f"{g}/cgroup.procs", p.pid)
+        report, _ = watch("-p", p.pid, seconds=1)
+        sums = lost_to(report, p.tids)
+        # Two threads that together may run a tenth of the time. What others leave of the CPU is the
+        # quota's.
+        left = 2 * 0.9 * report["run"]["duration_ns"] - sum(
+            sums[key] for key in ("foreign_ns", "own_ns", "kernel_ns", "not_known_ns"))
+        ok(0 < sums["throttled_ns"] and 0.8 * left <= sums["throttled_ns"],
+           "a used-up quota is named, and no thread in its place", sums, left)
+        check_sums(report, "a quota")
+else:
+    skip("by whom: a quota", "no cgroups with the CPU controller may be written here")
+
 # ---- on the CPUs that were asked for ----
 elsewhere = min(lib.ALLOWED - {cpu})
 with program("spin") as here, program("spin", on=(elsewhere,)) as there:

@@ -46,7 +46,8 @@ static struct session *session;
 static struct watch *watch;
 static char said[8192];
 static uint16_t seq[2][LEVELS];
-static bool upon[2]; /* a watched thread is on the CPU with this index */
+static uint64_t owner; /* of the threads of the next records */
+static bool upon[2];   /* a watched thread is on the CPU with this index */
 
 static void hear(void *ctx, uint32_t lane, const struct account *a)
 {
@@ -77,6 +78,7 @@ static void begin(uint64_t threshold_ns)
 	unsigned lane[WATCH_LANES];
 
 	said[0] = '\0';
+	owner = 0;
 	memset(seq, 0, sizeof(seq));
 	memset(upon, 0, sizeof(upon));
 	for (unsigned i = 0; i < WATCH_LANES; i++)
@@ -127,6 +129,7 @@ static void give(uint32_t index, enum record_kind kind, unsigned level, uint32_t
 			   .arg = arg,
 			   .seq = ++seq[index][level],
 			   .flags = upon[index] ? RECORD_UPON : 0,
+			   .owner = owner,
 			   .stack = -1};
 
 	memcpy(r.name, name, strnlen(name, sizeof(r.name)));
@@ -730,20 +733,115 @@ static void bounded(void **state)
 	is(want);
 }
 
+/* ---- by whom ---- */
+
+static void check_whose(uint64_t foreign, uint64_t own, uint64_t throttled, uint64_t kernel)
+{
+	const uint64_t *ns = view.cpu[0].whose_ns;
+
+	assert_int_equal(ns[WHOSE_FOREIGN], foreign);
+	assert_int_equal(ns[WHOSE_OWN], own);
+	assert_int_equal(ns[WHOSE_THROTTLED], throttled);
+	assert_int_equal(ns[WHOSE_KERNEL], kernel);
+	assert_int_equal(foreign + own + throttled + kernel,
+			 view.cpu[0].attributed_ns + view.cpu[0].edge_ns);
+}
+
+/* One wait behind a thread with this owner, an interrupt in it, and the idle thread. */
+static void behind(uint64_t mine, uint64_t others, uint64_t foreign, uint64_t own)
+{
+	begin(0);
+	irq(0, 1500, 1600);
+	owner = others;
+	other(0, 20, "make", 1000, 4000);
+	owner = OWNER(0, OWNER_ROOT);
+	other(0, 0, "swapper/3", 4000, 4050);
+	owner = mine;
+	comes(0, 7, WATCH_IN_WOKEN, FIRST, 1000, 4050);
+	end(30000);
+	check_whose(foreign, own, 0, 150);
+	is("mine 7 1000+3050 irq:disk=100 thread:make=2900 thread:swapper/3=50 rest=0\n");
+}
+
+static void whose(void **state)
+{
+	(void)state;
+	behind(OWNER(7, 5), OWNER(20, 6), 2900, 0);          /* of another unit */
+	behind(OWNER(7, 5), OWNER(20, 5), 0, 2900);          /* of the same, whatever process */
+	behind(OWNER(7, 5), OWNER(20, OWNER_ROOT), 2900, 0); /* of none */
+	/* Both of none, or not known: by process. */
+	behind(OWNER(7, OWNER_ROOT), OWNER(20, OWNER_ROOT), 2900, 0);
+	behind(OWNER(7, OWNER_ROOT), OWNER(7, OWNER_ROOT), 0, 2900);
+	behind(OWNER(7, 5), OWNER(20, 0), 2900, 0);
+	behind(OWNER(7, 0), OWNER(7, 5), 0, 2900);
+}
+
+/* The quota's part of a wait is its own, whoever ran meanwhile; the next wait has none. */
+static void throttled(void **state)
+{
+	(void)state;
+	begin(0);
+	owner = OWNER(20, 6);
+	other(0, 20, "make", 1000, 2500);
+	irq(0, 3000, 3100);
+	other(0, 21, "cc1", 2500, 6000);
+	other(0, 22, "ld", 6000, 7000);
+	owner = OWNER(7, 5);
+	give(0, RECORD_WATCH, LEVEL_THREAD, 7, 2000, 7000, WATCH_THROTTLED, 5000, "mine");
+	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 1000, 7000);
+	goes(0, 7, 7000, 8000);
+	owner = OWNER(20, 6);
+	other(0, 20, "make", 8000, 9000);
+	owner = OWNER(7, 5);
+	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 8000, 9000);
+	end(30000);
+	check_whose(4000, 0, 3000, 0);
+	is("mine 7 1000+6000 thread:make=1000 throttled:CPU quota=3000 thread:cc1=1000 "
+	   "thread:ld=1000 rest=0\n"
+	   "mine 7 8000+1000 thread:make=1000 rest=0\n");
+}
+
+/* From before the wait to its end. */
+static void throttled_whole(void **state)
+{
+	(void)state;
+	begin(0);
+	other(1, 21, "cc1", 1000, 6000);
+	give(1, RECORD_WATCH, LEVEL_THREAD, 7, 500, 6000, WATCH_THROTTLED, 9000, "mine");
+	comes(1, 7, WATCH_IN_WOKEN, 5, 1000, 6000);
+	end(30000);
+	check_whose(0, 0, 5000, 0);
+	is("mine 7 1000+5000 throttled:CPU quota=5000 rest=0\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(interrupted), cmocka_unit_test(kernel_thread),
-		cmocka_unit_test(nested),      cmocka_unit_test(short_ones),
-		cmocka_unit_test(in_time),     cmocka_unit_test(preempted),
-		cmocka_unit_test(woken),       cmocka_unit_test(migrated),
-		cmocka_unit_test(adjacent),    cmocka_unit_test(each_other),
-		cmocka_unit_test(own),         cmocka_unit_test(own_only),
-		cmocka_unit_test(left_unseen), cmocka_unit_test(lost_record),
-		cmocka_unit_test(came_unseen), cmocka_unit_test(due),
-		cmocka_unit_test(moved),       cmocka_unit_test(random_streams),
-		cmocka_unit_test(many),        cmocka_unit_test(unused_lanes_go),
-		cmocka_unit_test(bounded),     cmocka_unit_test(lost_while_it_waits),
+		cmocka_unit_test(whose),
+		cmocka_unit_test(throttled),
+		cmocka_unit_test(throttled_whole),
+		cmocka_unit_test(interrupted),
+		cmocka_unit_test(kernel_thread),
+		cmocka_unit_test(nested),
+		cmocka_unit_test(short_ones),
+		cmocka_unit_test(in_time),
+		cmocka_unit_test(preempted),
+		cmocka_unit_test(woken),
+		cmocka_unit_test(migrated),
+		cmocka_unit_test(adjacent),
+		cmocka_unit_test(each_other),
+		cmocka_unit_test(own),
+		cmocka_unit_test(own_only),
+		cmocka_unit_test(left_unseen),
+		cmocka_unit_test(lost_record),
+		cmocka_unit_test(came_unseen),
+		cmocka_unit_test(due),
+		cmocka_unit_test(moved),
+		cmocka_unit_test(random_streams),
+		cmocka_unit_test(many),
+		cmocka_unit_test(unused_lanes_go),
+		cmocka_unit_test(bounded),
+		cmocka_unit_test(lost_while_it_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
