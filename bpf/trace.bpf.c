@@ -9,6 +9,7 @@ const volatile __u8 vector_of_irq[VECTOR_IRQS] = {};
 const volatile int watching = 0;
 const volatile __s32 watch_tgid[WATCH_IDS] = {}, watch_tid[WATCH_IDS] = {};
 const volatile int watch_users = 0;
+const volatile int current_known = 0;
 const volatile __u32 at_preempt_count = 0, at_pcpu_hot = 0, at_runqueues = 0;
 const volatile bool count_is_wide = false;
 volatile int gate = 0;

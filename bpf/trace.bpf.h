@@ -57,6 +57,8 @@ extern struct cpu_states_apart cpu_states_apart SEC(".maps");
 extern const volatile __s32 watch_tgid[WATCH_IDS],
 	watch_tid[WATCH_IDS];          /* watched processes and threads; 0: none */
 extern const volatile int watch_users; /* watch all threads of user space */
+/* 1: programs may ask for the current thread (since 5.11) */
+extern const volatile int current_known;
 
 #define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
@@ -159,9 +161,12 @@ static __always_inline void activate(struct cpu_state *c, __u64 now)
 /* At the first event since the gate opened: finds the thread that runs here since before. */
 static __always_inline bool watch_find(struct cpu_state *c)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task;
 	__u64 now;
 
+	if (!current_known)
+		return false; /* it is found when it leaves */
+	task = bpf_get_current_task_btf();
 	c->own.seen = 1;
 	if (!is_watched(task))
 		return false;

@@ -264,12 +264,18 @@ int BPF_PROG(watch_waking, struct task_struct *task)
 
 /* ---- on request ---- */
 
+static __always_inline bool is_watched_now(const struct cpu_state *c)
+{
+	return current_known ? is_watched(bpf_get_current_task_btf())
+			     : c->own.here && c->own.here == (__u32)bpf_get_current_pid_tgid();
+}
+
 SEC("?tp_btf/page_fault_user")
 int BPF_PROG(watch_fault, unsigned long address, void *regs, unsigned long error_code)
 {
 	struct cpu_state *c = target();
 
-	if (!c || !is_watched(bpf_get_current_task_btf()))
+	if (!c || !is_watched_now(c))
 		return 0;
 	c->own.fault.id = error_code;
 	c->own.fault.start_ns = bpf_ktime_get_ns();
@@ -295,7 +301,7 @@ int BPF_PROG(watch_sys_enter, void *regs, long id)
 {
 	struct cpu_state *c = target();
 
-	if (!c || !is_watched(bpf_get_current_task_btf()))
+	if (!c || !is_watched_now(c))
 		return 0;
 	c->own.syscall.id = id;
 	c->own.syscall.start_ns = bpf_ktime_get_ns();

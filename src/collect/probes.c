@@ -205,6 +205,9 @@ static int load_for(struct probes *p, const struct kernel *k)
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
 	if (p->watched) {
 		p->skel->rodata->watching = 1;
+		p->skel->rodata->current_known =
+			libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACING,
+						BPF_FUNC_get_current_task_btf, NULL) == 1;
 		p->skel->rodata->watch_users = p->watched->users;
 		memcpy((void *)p->skel->rodata->watch_tgid, p->watched->tgid,
 		       sizeof(p->watched->tgid));
