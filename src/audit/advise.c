@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,6 +303,16 @@ static struct cpus others_of(const struct view *v)
 	return rest;
 }
 
+/* True when the thread is known to have ended by the end of the window. */
+static bool has_ended(const struct place *p, uint32_t tid)
+{
+	const char *list = facts_text(&p->view->facts, FACT_ENDED);
+	char number[16];
+
+	snprintf(number, sizeof(number), "%" PRIu32, tid);
+	return list && tid && has_word(list, number);
+}
+
 #define EVERYWHERE "what is watched may run on every CPU: bind it to a few first (taskset)"
 
 static char *advice_at(const struct place *p, const struct source *s, const struct cause *c)
@@ -344,6 +355,8 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 					"machine has; else end the other run"
 				      : "if it is this run's own, give culprit a CPU of its own "
 					"with -H; else end the other run");
+	if (strstr(c->advice, "{pid}") && has_ended(p, f.pid))
+		return remedy_ended(c, s->kind == SOURCE_THREAD && !s->kernel_thread, &f);
 	text = remedy(c, &f, &here);
 	if (text && p->view->run.watch && strstr(text, NOBODY_LEFT)) { /* it measures no CPUs */
 		free(text);

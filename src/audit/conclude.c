@@ -139,7 +139,7 @@ int conclude(struct view *v)
 	int err = advise(v);
 
 	findings_free(&v->findings);
-	if (!err && v->facts.count)
+	if (!err && facts_taken(&v->facts))
 		err = audit(&v->facts, &o, &v->findings);
 	for (uint32_t i = 0; i < v->findings.count; i++)
 		add_costs(v, &v->findings.row[i]);

@@ -94,3 +94,18 @@ char *remedy(const struct cause *c, const struct placeholders *f, const struct c
 		return NULL;
 	return text;
 }
+
+char *remedy_ended(const struct cause *c, bool user, const struct placeholders *f)
+{
+	char *text;
+
+	if (user && f->housekeeping && !cpus_empty(f->housekeeping))
+		return placeholders_fill(
+			placeholders_missing("{comm}", f)
+				? "it has ended: start its like with taskset -c {housekeeping}"
+				: "it has ended: start {comm} with taskset -c {housekeeping}",
+			f);
+	if (asprintf(&text, "it has ended; culprit explain %s", c->id) < 0)
+		return NULL;
+	return text;
+}

@@ -24,6 +24,10 @@ struct conditions conditions_of(const struct facts *facts, long cpu);
  * why neither can. The caller frees it. NULL: out of memory. */
 char *remedy(const struct cause *c, const struct placeholders *f, const struct conditions *here);
 
+/* The same of a thread that has ended, where no command that takes its number helps. user: it is a
+ * program's, which may be started again. */
+char *remedy_ended(const struct cause *c, bool user, const struct placeholders *f);
+
 /* The reason why a fix of boot parameters cannot work; NULL: it can. */
 const char *boot_refused(const char *parameters, const struct conditions *here, bool somebody_left);
 

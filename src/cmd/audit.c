@@ -161,7 +161,7 @@ static int read_facts(struct options *o, const char *path, struct view *v, struc
 	recording_finish(*r);
 	if (v->run.redacted)
 		say("left out: %s", VIEW_REDACTED);
-	if (!v->facts.count)
+	if (!facts_taken(&v->facts))
 		return complain("%s does not say how the machine was set up: record it again "
 				"without --no-audit",
 				path);

@@ -78,6 +78,7 @@ static void snapshot(struct live *l, uint64_t now, uint64_t *due_ns)
 	if (*due_ns <= now)
 		*due_ns = now + l->every_ns;
 	l->engine->snapshot(l->run);
+	facts_ended(l->view); /* otherwise the advice names them all the same */
 	l->snapshot(l->ctx);
 }
 
@@ -187,6 +188,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 	l->engine->end(l->run);
 	host_isolated(&isolated);
 	view_isolation(l->view, &isolated);
+	facts_ended(l->view);
 	tell_incomplete(l);
 	step(l);
 	if (recorder) {

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include "base/cpus.h"
-#include "model/facts.h"
+#include "model/view.h"
 
 struct facts_options {
 	const char *root; /* NULL: "/"; another directory for tests */
@@ -35,6 +35,9 @@ struct facts_options {
  *                       quotas, and what follows from them
  */
 int facts_take(struct facts *facts, const struct facts_options *options);
+
+/* Looks which threads of the view's reports have ended: FACT_ENDED. 0 or -ENOMEM. */
+int facts_ended(struct view *v);
 
 /* Of these, which CPUs are isolated now (model/isolation.h); and how CPUs share cores and memory,
  * too (model/place.h). root: as above. Each takes a few milliseconds on a large machine. */

@@ -5,12 +5,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "collect/facts.h"
 #include "collect/facts_read.h"
 
 #define CHUNKS_MAX    32   /* of FACT_MAX bytes: some 30,000 threads */
@@ -267,4 +269,31 @@ int facts_cgroups(struct facts_in *in)
 	unsigned seen = 0;
 
 	return take_cgroup(in, "sys/fs/cgroup", &seen, 0);
+}
+
+/* ---- the threads of a report ---- */
+
+int facts_ended(struct view *v)
+{
+	char *list = NULL, path[32];
+	size_t len;
+	FILE *out = open_memstream(&list, &len);
+	int err;
+
+	if (!out)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct sources *t = &v->cpu[i].sources;
+
+		for (uint32_t k = 0; k < t->count; k++) {
+			if (t->row[k]->kind != SOURCE_THREAD || !t->row[k]->id)
+				continue;
+			snprintf(path, sizeof(path), "/proc/%" PRIu32, t->row[k]->id);
+			if (access(path, F_OK) && errno == ENOENT)
+				fprintf(out, "%" PRIu32 " ", t->row[k]->id);
+		}
+	}
+	err = fclose(out) ? -ENOMEM : facts_add(&v->facts, FACT_ENDED, 0, list, len);
+	free(list);
+	return err;
 }

@@ -240,7 +240,7 @@ static int note_facts(struct diff *d)
 	int err = 0;
 
 	for (uint32_t k = 0; k < d->n; k++)
-		if (!d->view[k]->facts.count)
+		if (!facts_taken(&d->view[k]->facts))
 			return 0;
 	for (const char *name = next_name(d, NULL, at); name && !err; name = next_name(d, name, at))
 		if (!is_left_out(name))

@@ -139,6 +139,11 @@ const struct fact *facts_next(const struct facts *f, const char *glob, const str
 	return NULL;
 }
 
+bool facts_taken(const struct facts *f)
+{
+	return f->count > (facts_find(f, FACT_ENDED) != NULL);
+}
+
 const char *facts_text(const struct facts *f, const char *name)
 {
 	const struct fact *x = facts_find(f, name);

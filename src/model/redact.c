@@ -257,6 +257,7 @@ static const struct {
 	{"proc/loadavg", false},
 	{"proc/pressure/*", false},
 	{"dev/cpu_dma_latency", true},
+	{FACT_ENDED, true},
 };
 
 static bool is_kept(struct fact *x)

@@ -299,6 +299,18 @@ void recorder_lacks(struct recorder *r, uint64_t hiccups, uint64_t records)
 	r->stats.records_lost += records;
 }
 
+/* What became known with the window's end. */
+static void push_ended(struct recorder *r, const struct view *v)
+{
+	const struct fact *x = facts_find(&v->facts, FACT_ENDED);
+	struct bytes b = {0};
+
+	if (!x)
+		return;
+	put_facts(&b, &(struct facts){.row = (struct fact *)x, .count = 1}, 0);
+	push_patiently(r, CHUNK_FACT, &b);
+}
+
 int recorder_tail(struct recorder *r, const struct view *v)
 {
 	struct bytes b = {0}, end = {0};
@@ -306,6 +318,7 @@ int recorder_tail(struct recorder *r, const struct view *v)
 	if (r->failed || !r->encoder)
 		return -1;
 	cut_events(r);
+	push_ended(r, v);
 	put_run(&b, &v->run);
 	put_host(&b, &v->host);
 	put_number(&b, r->stats.hiccups_lost);

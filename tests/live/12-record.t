@@ -57,6 +57,19 @@ ok(r.rc == 0 and re.match(re.escape(rec) + r": [1-9]\d*\.\d+ s of 1 CPU", r.out)
 whole = json.loads(culprit("report", rec, "-f", "json").out)
 is_(whole["run"]["incomplete"], None, "a whole recording lacks nothing")
 
+# ---- a thread that has ended is not to be moved ----
+rec = at("ended.rec")
+with lib.opened("run", "-c", str(cpu), "-d", "30s", "-q", "-f", "json", "-r", rec) as run:
+    gone = lib.run_poke(cpu, "thread", "-n", "20")
+for what, said in (("run", run.result.out), ("recording", culprit("report", rec, "-f",
+                                                                  "json").out)):
+    rows = [s["advice"] for s in lib.sources(json.loads(said), cpu, kind="thread",
+                                             name=gone[0]["comm"])]
+    ok(rows and all(not a or "taskset -pc" not in a for a in rows)
+       and any(a and "it has ended: start " in a or "isolcpus" in (a or "") for a in rows),
+       f"{what}: a thread that has ended is not to be moved", *rows)
+rec = at("a.rec")
+
 # ---- it gives nobody the kernel's addresses, and itself only to its owner ----
 is_(oct(os.stat(rec).st_mode & 0o777), "0o600", "only its owner reads it")
 FORMATS = ("text", "json", "markdown", "html", "folded", "hgrm", "hlog", "openmetrics",

@@ -267,6 +267,34 @@ static void test_numbers_are_filled_in(void **state)
 	assert_string_equal(several->advice, "bind its threads to cpu 0-2");
 }
 
+/* A thread that has ended can neither be moved nor asked. */
+static void test_threads_that_have_ended(void **state)
+{
+	struct source *gone = add(SOURCE_THREAD, 812, "bash", NULL, 1);
+	struct source *hostile = add(SOURCE_THREAD, 813, "a;b", NULL, 1);
+	struct source *kernel = add(SOURCE_THREAD, 77, "kswapd0", NULL, 1);
+	struct source *there = add(SOURCE_THREAD, 81, "sshd", NULL, 1);
+	struct cpus others = v.run.housekeeping;
+
+	(void)state;
+	kernel->kernel_thread = true;
+	assert_int_equal(facts_add(&v.facts, FACT_ENDED, 0, "812 813 77 ", 11), 0);
+	assert_false(facts_taken(&v.facts));
+	assert_cause(gone, "K34");
+	assert_string_equal(gone->advice, "it has ended: start bash with taskset -c 0-2");
+	assert_cause(hostile, "K34");
+	assert_string_equal(hostile->advice, "it has ended: start its like with taskset -c 0-2");
+	assert_cause(kernel, "K24");
+	assert_string_equal(kernel->advice, "it has ended; culprit explain K24");
+	assert_cause(there, "K34");
+	assert_string_equal(there->advice, "taskset -pc 0-2 81");
+	v.run.housekeeping = v.host.online = v.run.cpus; /* there is nowhere else */
+	assert_cause(gone, "K34");
+	assert_string_equal(gone->advice, "it has ended; culprit explain K34");
+	v.run.housekeeping = others;
+	facts_free(&v.facts);
+}
+
 /* A process chooses its thread's name, a driver its interrupt's. */
 static void test_hostile_names_stay_out(void **state)
 {
@@ -380,6 +408,7 @@ int main(void)
 		TEST(test_what_runs_beside),
 		TEST(test_who_asked),
 		TEST(test_numbers_are_filled_in),
+		TEST(test_threads_that_have_ended),
 		TEST(test_hostile_names_stay_out),
 		TEST(test_text_is_filled),
 		TEST(test_devices_by_name),
