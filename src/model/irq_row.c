@@ -61,6 +61,14 @@ static bool is_per_cpu(const char *chip, const char *end)
 	return hwirq < 32 || (hwirq >= 1056 && hwirq < 1120);
 }
 
+/* The number that begins here; -1: there is no such. */
+static int number_of(const char *text)
+{
+	long n = strtol(text, NULL, 10);
+
+	return n <= INT32_MAX ? n : -1;
+}
+
 void irq_row_take(const char *label, const char *what, size_t len, struct irq_row *row)
 {
 	const char *end = memchr(what, '\n', len);
@@ -69,10 +77,10 @@ void irq_row_take(const char *label, const char *what, size_t len, struct irq_ro
 	if (!end)
 		end = what + len;
 	if (is_digit(label[0]))
-		row->irq = atoi(label);
+		row->irq = number_of(label);
 	else if (!strncmp(label, "IPI", 3) && is_digit(label[3]))
-		row->ipi = atoi(label + 3);
-	else
+		row->ipi = number_of(label + 3);
+	if (row->irq < 0 && row->ipi < 0)
 		return;
 	while (what < end && *what == ' ')
 		what++;
@@ -80,6 +88,20 @@ void irq_row_take(const char *label, const char *what, size_t len, struct irq_ro
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && row->per_cpu; i++)
 		if (ends_with(what, end - what, known[i].words))
 			row->vector = known[i].vector;
+}
+
+/* The counts are words of digits, and a chip's name is not. */
+static const char *skip_counts(const char *at)
+{
+	for (;;) {
+		size_t n;
+
+		at += strspn(at, " ");
+		n = strspn(at, "0123456789");
+		if (!n || !strchr(" \n", at[n])) /* or the end, where a row is cut */
+			return at;
+		at += n;
+	}
 }
 
 void irq_row_read(const char *line, struct irq_row *row)
@@ -90,9 +112,6 @@ void irq_row_read(const char *line, struct irq_row *row)
 		*row = (struct irq_row){.irq = -1, .ipi = -1};
 		return;
 	}
-	/* The counts are words of digits, and a chip's name is not. */
-	do
-		at++, at += strspn(at, " ");
-	while (is_digit(*at) && (at += strspn(at, "0123456789")));
+	at = skip_counts(at + 1);
 	irq_row_take(label, at, strlen(at), row);
 }

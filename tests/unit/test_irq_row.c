@@ -43,6 +43,9 @@ static const struct {
 	{" 34:          1          1     GICv3  20 Edge      not_arch_timer\n", {34, -1, 0, true}},
 	{"no row", {-1, -1, 0, false}},
 	{"12:", {12, -1, 0, false}},
+	/* cut within its counts: what stands behind its end is not read */
+	{"13: 1  2\0GICv3 27 Level arch_timer", {13, -1, 0, false}},
+	{"4294967299: 1 GICv3 27 Level arch_timer\n", {-1, -1, 0, false}},
 	{"", {-1, -1, 0, false}},
 };
 
