@@ -122,7 +122,8 @@ void chunks_rewind(struct chunks *c)
 {
 	c->at = FILE_HEAD;
 	c->damaged = 0;
-	c->cut = false;
+	c->unpacked = 0;
+	c->cut = c->too_much = false;
 }
 
 static void count_damage(struct chunks *c, uint64_t at)
@@ -192,6 +193,11 @@ static bool load(struct chunks *c, const struct head *h)
 	uint8_t *to;
 	int err;
 
+	if (h->stored < h->raw)
+		c->unpacked += h->raw;
+	c->too_much = c->unpacked > UNPACKED_FREE + UNPACKED_TIMES * c->size;
+	if (c->too_much)
+		return false;
 	if (!make_room(&c->payload, &c->payload_room, h->raw) ||
 	    !make_room(&c->stored, &c->stored_room, h->stored))
 		return false;
@@ -254,6 +260,10 @@ bool chunks_next(struct chunks *c)
 			continue;
 		if (load(c, &h))
 			return true;
+		if (c->too_much) {
+			c->at = c->size;
+			return false;
+		}
 		count_damage(c, c->start);
 	}
 	c->start = c->at;

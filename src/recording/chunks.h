@@ -20,6 +20,8 @@ struct chunks {
 	uint32_t damaged;    /* skipped chunks */
 	uint64_t damaged_at; /* the first of them */
 	bool cut;            /* the file ends within a chunk */
+	uint64_t unpacked;   /* bytes that came out of packed chunks, since the first chunk */
+	bool too_much;       /* the chunk at `start` would make them more than a file may hold */
 	bool unknown;        /* some are packed by zstd, and culprit was built without it */
 	struct unpacker *unpacker;
 	uint8_t *stored;

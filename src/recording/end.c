@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "model/watch.h"
 #include "recording/fields.h"
+#include "recording/format.h"
 #include "recording/reader.h"
 
 /* the clock's step may include time before the window, at most this much... */
@@ -201,6 +202,11 @@ static void describe_damage(struct recording *r)
 			 "missing",
 			 damaged, damaged == 1 ? " was" : "s were",
 			 (unsigned long long)r->chunks.damaged_at);
+	else if (r->chunks.too_much)
+		snprintf(text, len,
+			 "from byte %llu on it was not read: it unpacks to more than %d times its "
+			 "size, which no recording of culprit's does",
+			 (unsigned long long)r->chunks.start, UNPACKED_TIMES);
 	else if (!r->end)
 		snprintf(text, len,
 			 "the recording was cut off after %s, at byte %llu: the end is missing",

@@ -30,8 +30,14 @@
 #define FORMAT_MINOR 0
 #define CHUNK_MARK   "CHNK"
 #define CHUNK_HEAD   24
-#define CHUNK_MAX    (4 << 20)           /* payload bytes, raw: what a reader has to hold */
-#define TIME_MAX     (UINT64_C(1) << 62) /* ns; more makes no sense, and sums would overflow */
+#define CHUNK_MAX    (4 << 20) /* payload bytes, raw: what a reader has to hold */
+/* What the packed chunks of a file may unpack to, together, so that the time to read one is in
+ * proportion to its size: these bytes, which head, facts and tail of the largest machine fit into,
+ * and so many for each byte of the file. The writer stores a chunk of events that would unpack to
+ * more as it is: those of real runs unpacked to 1.6 to 2.6 times their size. */
+#define UNPACKED_FREE  (32 << 20)
+#define UNPACKED_TIMES 32
+#define TIME_MAX       (UINT64_C(1) << 62) /* ns; more makes no sense, and sums would overflow */
 #define LETTERS(a, b, c, d)                                                                        \
 	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 

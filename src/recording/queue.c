@@ -141,7 +141,7 @@ static int write_chunk(struct writer *w, uint32_t type, uint32_t raw)
 	if (type == CHUNK_EVENTS)
 		sections = codec_sections(w->raw, raw, ends);
 	stored = pack(w->packer, w->stored, w->raw, ends, sections);
-	if (!stored || stored >= raw) {
+	if (!stored || stored >= raw || (type == CHUNK_EVENTS && raw / UNPACKED_TIMES > stored)) {
 		payload = w->raw;
 		stored = raw;
 	}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A recording by a stranger takes the memory of what it holds, not of what it says: the peak of
-report is measured, and its bound held."""
+report is measured, and its bound held. And the time of its size."""
 import os
 import subprocess
 import tempfile
@@ -73,6 +73,19 @@ with open(bomb, "r+b") as f:  # no packed bytes: who unpacks them finds them dam
 report(bomb)
 with open(os.path.join(place, "out")) as f:
     ok(f.read() == want, "chunks of a type that nobody knows are passed over, not unpacked")
+
+many_bytes = (b"EVNT", forged.number(BASE) + b"\x05\x00" * (2000 << 10))  # of a steal clock
+size = write(bomb, (b"HEAD", good[b"HEAD"]), *[many_bytes] * 60, (b"END ", b""))
+each, most = len(many_bytes[1]), (32 << 20) + 32 * size
+with open(bomb, "rb") as f:
+    data = f.read()
+starts = [i for i in range(len(data)) if data.startswith(b"CHNKEVNT", i)]
+packed_head = len(good[b"HEAD"]) if starts[0] - 16 - 24 < len(good[b"HEAD"]) else 0
+report(bomb)
+with open(os.path.join(place, "out")) as f:
+    text = " ".join(f.read().split())
+ok(f"from byte {starts[(most - packed_head) // each]} on it was not read: it unpacks to more than "
+   "32 times its size" in text, f"60 parts of {each} bytes in a file of {size}", text[:400])
 
 for args in ((), ("-f", "csv"), ("-f", "json"), ("-f", "perfetto", "-o", place + "/x")):
     mb, status, _, err = report(many, "--memory", "64M", *args)
