@@ -143,9 +143,13 @@ static void look_at_file(struct flight *f)
 	}
 	f->kept++;
 	if (n.hiccups_lost || n.records_lost)
-		say("%s: the disk was too slow: %llu hiccups and %llu records are missing in it",
+		say("%s: the disk was too slow, or memory was short: %llu hiccups and %llu records "
+		    "are missing in it",
 		    f->writes, (unsigned long long)n.hiccups_lost,
 		    (unsigned long long)n.records_lost);
+	if (blackbox_names_lack(f->box))
+		say("%s: names may be missing in its first part: more came than there is room for",
+		    f->writes);
 	actions_tell(f->actions, "%s: %s; %s in it", f->writes, f->said,
 		     format_ns(blackbox_written_ns(f->box), time, sizeof(time)));
 }
@@ -338,6 +342,8 @@ int flight_end(struct flight *f)
 	await_file(f);
 	if (f->pending && !f->writing)
 		write_file(f, now);
+	else if (f->pending)
+		f->failed++; /* the one before it still is not written */
 	await_file(f);
 	actions_end(f->actions);
 	say_counts(f);

@@ -9,7 +9,7 @@
 #include "base/units.h"
 
 #define EVENTS_BYTES (192 << 10) /* cuts a chunk of events at this size */
-#define NAMES_BYTES  (1 << 20)   /* with more, names are collected anew */
+#define NAMES_BYTES  (1 << 20)   /* with more, names are collected anew, beside these */
 #define SLICES_KEPT  64          /* that the time is divided into */
 #define SLICE_MIN_NS (100 * NSEC_PER_MSEC)
 #define WAITING_MAX  1024      /* records of a lane that wait for their hiccup; older ones go */
@@ -33,7 +33,7 @@ static void drop_first(struct blackbox *b)
 void box_trim(struct blackbox *b)
 {
 	while (b->first + 1 < b->last) {
-		bool wanted = b->w.recorder && b->first >= b->w.next;
+		bool wanted = b->w.recorder && b->first >= b->w.next && b->first < b->w.end;
 		bool old = box_slice(b, b->first + 1)->begin_ns + b->keep_ns <=
 			   box_slice(b, b->last - 1)->begin_ns;
 
@@ -46,14 +46,14 @@ void box_trim(struct blackbox *b)
 			for (uint32_t i = b->w.chunk; i < s->nchunks; i++)
 				recorder_lacks(b->w.recorder, s->chunk[i].hiccups,
 					       s->chunk[i].records);
+			recorder_lacks(b->w.recorder, s->hiccups_lost, s->records_lost);
 			b->w.chunk = 0;
 		}
 		drop_first(b);
 	}
 }
 
-/* Out of memory they are gone, and with them all slices so far: a recording must have no gap that
- * it does not tell of. */
+/* Out of memory they are gone, and count as lost in a recording of the slice. */
 void box_cut(struct blackbox *b)
 {
 	const struct bytes *packed = encoder_bytes(b->events);
@@ -68,8 +68,8 @@ void box_cut(struct blackbox *b)
 		s->chunk = more;
 	if (!more || c.bytes.failed || packed->failed) {
 		free(c.bytes.at);
-		while (b->first + 1 < b->last && !b->w.recorder)
-			drop_first(b);
+		s->hiccups_lost += b->hiccups;
+		s->records_lost += b->records;
 	} else {
 		s->chunk[s->nchunks++] = c;
 		s->bytes += packed->len;
@@ -90,12 +90,29 @@ static void put(struct blackbox *b, struct encoder *to, const struct event *e)
 	encoder_put(to, &hidden);
 }
 
+/* Begins new names: what is needed again comes again, so that of these and the ones before them
+ * only slices from before both can lack some. */
+static void renew_names(struct blackbox *b)
+{
+	const struct bytes *full = encoder_bytes(b->names);
+
+	b->older_names.len = 0;
+	put_raw(&b->older_names, full->at, full->len);
+	b->all_named = b->named;
+	b->named = b->last + 1; /* the slice in hand has had names, and what waits goes on */
+	if (b->older_names.failed) {
+		free(b->older_names.at);
+		b->older_names = (struct bytes){0};
+		b->all_named = b->named;
+	}
+	encoder_reset(b->names);
+	memset(b->seen, 0, sizeof(*b->seen));
+}
+
 static void put_name(struct blackbox *b, const struct event *e)
 {
-	if (encoder_len(b->names) > NAMES_BYTES) {
-		encoder_reset(b->names);
-		memset(b->seen, 0, sizeof(*b->seen));
-	}
+	if (encoder_len(b->names) > NAMES_BYTES && (!b->w.recorder || b->w.begun))
+		renew_names(b);
 	if (!seen_before(b->seen, e->type, e->named.number))
 		put(b, b->names, e);
 }
@@ -213,6 +230,10 @@ static void put_before(struct blackbox *b, struct box_slice *s)
 	}
 	if (e)
 		put_raw(&s->before, encoder_bytes(e)->at, encoder_bytes(e)->len);
+	if (!e || s->before.failed) { /* no recording can begin with it */
+		free(s->count);
+		s->count = NULL;
+	}
 	encoder_free(e);
 	s->bytes += s->before.len;
 	b->bytes += s->before.len;
@@ -305,6 +326,7 @@ void blackbox_free(struct blackbox *b)
 	free(b->lane);
 	encoder_free(b->events);
 	encoder_free(b->names);
+	free(b->older_names.at);
 	free(b->seen);
 	free(b);
 }

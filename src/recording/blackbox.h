@@ -5,8 +5,8 @@
  * its own, while the run goes on.
  *
  * Each slice can be the first of a recording: beside it stands what a join knows where it begins,
- * that is each lane's place in the sequences and the records that wait for their hiccup. Names come
- * once in a run, so they are kept apart, and stand first in every file.
+ * that is each lane's place in the sequences and the records that wait for their hiccup. Names are
+ * kept apart, each once, and stand first in every file.
  *
  *   blackbox_new      before the engine is opened; its tap goes to the session
  *   blackbox_prepare  when the engine is open, before the window
@@ -16,8 +16,8 @@
  *   blackbox_poll     every few milliseconds
  *
  * Memory: the slices take what happened in the time, some ten bytes a record, and at most `bytes`;
- * then they cover less time, and the file says what it has. Beside them a MiB for names, and 100
- * KiB for each lane. */
+ * then they cover less time, and the file says what it has. Beside them two MiB for names, of which
+ * the oldest go, and 100 KiB for each lane. */
 #ifndef CULPRIT_RECORDING_BLACKBOX_H
 #define CULPRIT_RECORDING_BLACKBOX_H
 
@@ -61,6 +61,7 @@ enum blackbox_state blackbox_poll(struct blackbox *b);
 
 /* Of the newest file: its time, and what it has. */
 uint64_t blackbox_written_ns(const struct blackbox *b);
+bool blackbox_names_lack(const struct blackbox *b); /* it may lack names of its first part */
 struct recorder_stats blackbox_stats(const struct blackbox *b);
 
 #endif

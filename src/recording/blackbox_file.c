@@ -94,7 +94,8 @@ int blackbox_write(struct blackbox *b, const struct blackbox_file *f, const stru
 	while (w->next + 1 < w->end && box_slice(b, w->next + 1)->begin_ns <= f->from_ns)
 		w->next++;
 	w->chunk = 0;
-	w->begun = false;
+	w->begun = w->older_named = false;
+	b->names_lack = w->next < b->all_named;
 	if (narrow(b, f, v, now))
 		return -1;
 	w->recorder = recorder_open(f->path, f->force, f->housekeeping);
@@ -122,6 +123,9 @@ static bool give_all(struct blackbox *b)
 	struct box_file *w = &b->w;
 
 	if (!w->begun) {
+		if (!w->older_named && !give(b, &b->older_names, 0, 0))
+			return false;
+		w->older_named = true;
 		if (!give(b, encoder_bytes(b->names), 0, 0) ||
 		    !give(b, &box_slice(b, w->next)->before, 0, 0))
 			return false;
@@ -136,6 +140,7 @@ static bool give_all(struct blackbox *b)
 			if (!give(b, &c->bytes, c->hiccups, c->records))
 				return false;
 		}
+		recorder_lacks(b->w.recorder, s->hiccups_lost, s->records_lost);
 	}
 	return true;
 }
@@ -174,6 +179,11 @@ enum blackbox_state blackbox_poll(struct blackbox *b)
 uint64_t blackbox_written_ns(const struct blackbox *b)
 {
 	return b->written_ns;
+}
+
+bool blackbox_names_lack(const struct blackbox *b)
+{
+	return b->names_lack;
 }
 
 struct recorder_stats blackbox_stats(const struct blackbox *b)

@@ -30,6 +30,7 @@ struct box_slice {
 	struct box_chunk *chunk;
 	uint32_t nchunks;
 	uint64_t bytes;
+	uint64_t hiccups_lost, records_lost; /* for lack of memory */
 };
 
 struct box_lane {
@@ -47,7 +48,8 @@ struct box_file {
 	struct view part;   /* the run's view, its numbers those of the part */
 	uint64_t next, end; /* slices by their numbers since the begin */
 	uint32_t chunk;     /* of the slice `next`; names and `before` have come when it is > 0 */
-	bool begun;         /* names have come */
+	bool older_named;   /* the older names have come */
+	bool begun;         /* all names have come */
 };
 
 struct blackbox {
@@ -57,13 +59,17 @@ struct blackbox {
 	struct box_lane *lane;
 	struct hide hide;
 	struct encoder *events;
-	struct encoder *names; /* of the whole run */
+	struct encoder *names;    /* the newest... */
+	struct bytes older_names; /* ...and as many before them */
+	uint64_t all_named;       /* of the slices from this on none has been let go... */
+	uint64_t named;           /* ...and those of the slices from this on are the newest */
 	struct names_seen *seen;
 	uint64_t hiccups, records; /* in the chunk in hand */
 	struct box_slice slice[BOX_SLICES];
 	uint64_t first, last; /* slices [first, last): the newest is last - 1 */
 	struct box_file w;
 	uint64_t written_ns;
+	bool names_lack; /* in the newest file */
 	struct recorder_stats stats;
 };
 

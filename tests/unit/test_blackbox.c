@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The last part of a run, kept in memory and written while the run goes on: wherever it begins,
  * also within a hiccup, each hiccup in it has the account that the whole recording gives it, and
- * nothing counts as lost. */
+ * nothing counts as lost; what does not fit is told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,8 @@
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,6 +21,7 @@
 #include "../world/chance.h"
 #include "../world/scene.h"
 #include "recording/blackbox.h"
+#include "recording/format.h"
 #include "recording/read.h"
 
 #define MS   1000000ULL
@@ -26,6 +29,8 @@
 
 static char whole_path[] = "/tmp/culprit-test-XXXXXX", part_path[] = "/tmp/culprit-test-XXXXXX";
 static struct scene scene;
+static const char *worker = "vmstat_update"; /* the function that runs in gaps */
+
 /* ---- a run ---- */
 
 static void count_until(struct scene *s, uint64_t now)
@@ -43,7 +48,7 @@ static void slice(struct scene *s, struct blackbox *box, uint64_t at)
 /* A gap on CPU `index`, whose records come before its end: a slice may begin between any two. */
 static void gap(struct scene *s, struct blackbox *box, uint32_t index, uint64_t at_ns, bool cut)
 {
-	uint64_t work = scene_function(s, "vmstat_update"), at = 300;
+	uint64_t work = scene_function(s, worker), at = 300;
 	unsigned n = 1 + below(4), where = cut ? below(n + 1) : n + 1;
 
 	scene_gap(s, index, at_ns);
@@ -276,6 +281,140 @@ static void test_goes_on(void **state)
 	view_free(&scene.view);
 }
 
+/* Writes all from `from` on, while nobody looks after it meanwhile or later. */
+static void begin_file(struct blackbox *box, uint64_t at, uint64_t from)
+{
+	struct blackbox_file f = {.path = part_path,
+				  .force = true,
+				  .housekeeping = &anywhere,
+				  .label = "why",
+				  .from_ns = WORLD_STARTED + from};
+
+	count_until(&scene, WORLD_STARTED + at);
+	scene.view.run.duration_ns = at;
+	assert_int_equal(blackbox_write(box, &f, &scene.view, WORLD_STARTED + at), 0);
+}
+
+static void end_box(struct blackbox *box)
+{
+	session_free(scene.session);
+	blackbox_free(box);
+	view_free(&scene.view);
+}
+
+/* A MiB of names that nothing needs, and a bit. */
+static void flood(struct blackbox *box)
+{
+	static uint64_t number = 1 << 20;
+	char name[1000];
+
+	for (unsigned i = 0; i < 1300; i++) {
+		struct event e = {.type = EVENT_SYMBOL,
+				  .named = {.number = ++number, .name = name}};
+
+		snprintf(name, sizeof(name), "%0999llu", (unsigned long long)number);
+		blackbox_tap(box)->event(blackbox_tap(box)->ctx, &e);
+	}
+}
+
+static bool names(uint32_t n, const char *function)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (strstr(part[i].text, function))
+			return true;
+	return false;
+}
+
+/* Names are kept for as long as there is room, and a recording that may lack some is known. */
+static void test_names(void **state)
+{
+	struct blackbox *box = begin(10000 * MS, 64 << 20, NULL);
+	struct view v = {0};
+	uint64_t at, later;
+	uint32_t n;
+
+	(void)state;
+	worker = "early_work";
+	at = play(box, MS, 60);
+	worker = "vmstat_update";
+	for (int floods = 1; floods <= 3; floods++) {
+		flood(box);
+		later = at = play(box, at, 100);
+		begin_file(box, at, 0);
+		assert_int_equal(poll_box(box, true), BLACKBOX_WRITTEN);
+		assert_int_equal(blackbox_names_lack(box), floods > 1);
+		/* they could be packed far closer than a reader believes */
+		assert_true(blackbox_stats(box).raw_bytes / UNPACKED_TIMES <
+			    blackbox_stats(box).stored_bytes);
+		n = read_all(part_path, part, &v);
+		assert_true(names(n, "vmstat_update"));
+		assert_int_equal(names(n, "early_work"), floods == 1);
+		view_free(&v);
+		memset(&v, 0, sizeof(v));
+	}
+	at = play(box, later, 100);
+	begin_file(box, at, later + (at - later) / 2);
+	assert_int_equal(poll_box(box, true), BLACKBOX_WRITTEN);
+	assert_false(blackbox_names_lack(box));
+	end_box(box);
+}
+
+/* A disk that waits: the run goes on, what was to be written goes, and the file counts it; what
+ * came later is not the file's. */
+static void test_slow(void **state)
+{
+	enum { BYTES = 100000, HICCUPS = 300 };
+	struct blackbox *box = begin(100000 * MS, BYTES, NULL);
+	uint64_t at = play(box, MS, HICCUPS);
+	struct view v = {0};
+	uint32_t n;
+
+	(void)state;
+	assert_true(blackbox_from_ns(box) == WORLD_STARTED); /* all of it is there */
+	begin_file(box, at, 0);
+	for (int i = 0; i < 150; i++) {
+		at = play(box, at, 100);
+		assert_true(blackbox_bytes(box) < 2 * BYTES + (192 << 10) + 4096);
+	}
+	assert_int_equal(poll_box(box, true), BLACKBOX_WRITTEN);
+	n = read_all(part_path, part, &v);
+	assert_true(blackbox_stats(box).hiccups_lost > 0 && blackbox_stats(box).records_lost > 0);
+	assert_int_equal(n + blackbox_stats(box).hiccups_lost, HICCUPS);
+	view_free(&v);
+	end_box(box);
+}
+
+/* Stands for the C library's. */
+static bool no_memory;
+void *reallocarray(void *at, size_t n, size_t size)
+{
+	return no_memory ? NULL : realloc(at, n * size);
+}
+
+/* Events for which there was no memory count as lost in a file that has the others. */
+static void test_no_memory(void **state)
+{
+	struct blackbox *box = begin(100000 * MS, 64 << 20, NULL);
+	uint64_t at = play(box, MS, 200);
+	struct view v = {0};
+	uint32_t n;
+
+	(void)state;
+	slice(&scene, box, at + 1000);
+	at = play(box, at + 2000, 100);
+	no_memory = true;
+	slice(&scene, box, at + 1000);
+	no_memory = false;
+	at = play(box, at + 2000, 200);
+	begin_file(box, at, 0);
+	assert_int_equal(poll_box(box, true), BLACKBOX_WRITTEN);
+	n = read_all(part_path, part, &v);
+	assert_true(n > 200 && n < 500);
+	assert_int_equal(n + blackbox_stats(box).hiccups_lost, 500);
+	view_free(&v);
+	end_box(box);
+}
+
 /* What waits for a hiccup on many CPUs must not be more than a chunk takes. */
 static void test_many_lanes(void **state)
 {
@@ -449,7 +588,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parts),      cmocka_unit_test(test_goes_on),
 		cmocka_unit_test(test_many_lanes), cmocka_unit_test(test_signal),
-		cmocka_unit_test(test_killed),     cmocka_unit_test(test_full)};
+		cmocka_unit_test(test_killed),     cmocka_unit_test(test_full),
+		cmocka_unit_test(test_names),      cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_no_memory)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
