@@ -143,10 +143,12 @@ int live_report(struct output *o, struct view *v)
 }
 
 /* Gives away what only the begin has needed. Kernels before 5.19 want CAP_BPF, or else
- * CAP_SYS_ADMIN, also from who reads a map. */
+ * CAP_SYS_ADMIN, also from who reads a map; where nothing is traced there is none. */
 static void confine(const struct live *l)
 {
-	uint64_t maps = host_own_caps() & RIGHT_BPF ? RIGHT_BPF : RIGHT_SYS_ADMIN;
+	uint64_t maps = !l->view->run.traced          ? 0
+			: host_own_caps() & RIGHT_BPF ? RIGHT_BPF
+						      : RIGHT_SYS_ADMIN;
 	uint64_t files = (l->output && l->output->path ? RIGHTS_OF_FILES : 0) |
 			 (l->limits ? limits_rights(l->limits) : 0);
 

@@ -117,7 +117,6 @@ static void become_tool(const struct load *l)
 	if (stay_on(&l->options.cpus))
 		_exit(127);
 	setpriority(PRIO_PROCESS, 0, 0); /* as others', without our own better priority */
-	confine_rights(0);
 	execvp(TOOL, (char *const *)argv);
 	_exit(127);
 }
@@ -158,6 +157,7 @@ static void keep(struct load *l, pid_t culprit)
 	sigset_t others;
 	pid_t tool;
 
+	confine_rights(0);
 	for (int fd = 0; null >= 0 && fd < 3; fd++)
 		dup2(null,
 		     /* a reader that waits for the end of culprit's output does not wait for us */

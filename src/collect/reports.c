@@ -15,6 +15,8 @@
 
 struct reports {
 	int32_t pid;
+	int status;       /* its /proc/PID/status, which hidepid may hide later; -1: unknown */
+	uint64_t started; /* its start, ticks; 0: not known */
 	int fd;           /* -1: it makes none */
 	uint64_t fetched; /* how many of them have been read */
 	struct culprit_report pending[CULPRIT_REPORTS];
@@ -24,19 +26,41 @@ struct reports {
 	int64_t shift;       /* of the program's clock, which may be in a time namespace */
 };
 
+/* When the process started; 0: not known, as culprit_start_ticks says. */
+static uint64_t started(int32_t pid)
+{
+	char path[64], line[1024] = "", *at;
+	unsigned long long ticks = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (f) {
+		line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
+		fclose(f);
+	}
+	at = strrchr(line, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at && sscanf(at, " %llu", &ticks) == 1 ? ticks : 0;
+}
+
 struct reports *reports_new(int32_t pid)
 {
 	struct reports *p = calloc(1, sizeof(*p));
-	char name[16];
+	char name[16], path[64];
 
 	if (!p)
 		return NULL;
 	p->pid = pid;
-	p->fd = -1;
+	p->fd = p->status = -1;
 	snprintf(name, sizeof(name), "%d", (int)pid);
 	if (pid) { /* another user's are not always shown later */
 		p->shift = host_clock_shift(name, "monotonic");
 		p->start_shift = host_clock_shift(name, "boottime");
+		p->started = started(pid);
+		snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+		p->status = open(path, O_RDONLY | O_CLOEXEC);
 	}
 	return p;
 }
@@ -59,6 +83,8 @@ void reports_free(struct reports *p)
 	remove_file(p);
 	if (p->fd >= 0)
 		close(p->fd);
+	if (p->status >= 0)
+		close(p->status);
 	free(p);
 }
 
@@ -73,38 +99,16 @@ static bool read_reports(const struct reports *p, void *to, size_t len, size_t f
  * one of that name. A process makes files in the name of its fsuid. */
 static bool is_its_own(const struct reports *p, const struct stat *st)
 {
-	char path[64], line[256];
+	char text[4096], *line;
 	unsigned uid[4];
-	bool own = false;
-	FILE *f;
+	ssize_t n = p->status < 0 ? 0 : pread(p->status, text, sizeof(text) - 1, 0);
+	bool own;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)p->pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Uid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) == 4)
-			own = st->st_uid == uid[3];
-	if (f)
-		fclose(f);
+	text[n > 0 ? n : 0] = '\0';
+	line = strstr(text, "\nUid:");
+	own = line && sscanf(line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) == 4 &&
+	      st->st_uid == uid[3];
 	return own && S_ISREG(st->st_mode) && !(st->st_mode & 0077);
-}
-
-/* When the process started; 0: not known, as culprit_start_ticks says. */
-static uint64_t started(int32_t pid)
-{
-	char path[64], line[1024] = "", *at;
-	unsigned long long ticks = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (f) {
-		line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
-		fclose(f);
-	}
-	at = strrchr(line, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return at && sscanf(at, " %llu", &ticks) == 1 ? ticks : 0;
 }
 
 /* True when the file holds the reports of this process, and not of one that had its number, or of
@@ -112,7 +116,7 @@ static uint64_t started(int32_t pid)
 static bool is_of_process(const struct reports *p)
 {
 	uint64_t from =
-		started(p->pid) + p->start_shift / (int64_t)(NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
+		p->started + p->start_shift / (int64_t)(NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
 	uint64_t slack = p->start_shift != 0; /* then both are rounded */
 	struct culprit_reports head;
 

@@ -57,6 +57,8 @@ is_(of.get("tracer"), ({KEPT}, "1", "0"), "the tracer has CAP_BPF")
 ok(rec in writer and len(writer) == 2, "the writer has its file and stderr open, no more", writer)
 of, _ = rights("run", "-o", os.path.join(place, "x.txt"))
 is_(of.get("tracer"), ({KEPT | FILES}, "1", "0"), "with -o also what files need")
+of, _ = rights("run", "--no-trace")
+is_(of.get("tracer"), ({0}, "1", "0"), "without a trace it has none")
 of, _ = rights("sleep")
 is_(of.get("culprit-sampler"), ({0}, "1", "0"), "a workload's sampler has no right, and no filter")
 

@@ -236,10 +236,15 @@ if shutil.which("stress-ng"):
                                  "--ready-file", path)
                 lib.await_ready(proc, path)
                 found = await_load(proc)
+                held = [line for pid in [*children(proc.pid), *found]
+                        for line in re.findall("Cap(?:Prm|Eff):.*",
+                                               lib.read(f"/proc/{pid}/status"))]
                 os.killpg(proc.pid, sig)
                 r = lib.finish(proc, 20)
             ok(len(found) >= 4 and all(allowed <= cpus for allowed in found.values()),
                f"{what}: it runs where it should", found, cpus)
+            is_({line.split()[1] for line in held}, {"0" * 16},
+                f"{what}: none of its processes, nor the sampler, has a right")
             is_(lib.await_gone(left_behind), [], f"{what}: no process and no file is left")
             if sig == signal.SIGINT:
                 ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
