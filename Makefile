@@ -348,7 +348,8 @@ $(O)/kubernetes: tests/package/schemas.txt $(O)/.setup-readers
 	$(Q)rm -rf $@.new && touch $@
 
 # Each tests/fuzz/fuzz_NAME.c is linked with all pure code; tests/fuzz/10-run.t starts it from
-# tests/fixtures/NAME and the words of NAME.dict, the one of recordings from those of tests/golden.
+# tests/fixtures/NAME, tests/fuzz/seeds/NAME and the words of NAME.dict, the one of recordings also
+# from those of tests/golden.
 # They need a part of clang that Debian packages apart; without it `make check` skips them.
 FUZZ	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_S	?= 60
@@ -360,6 +361,7 @@ $(O)/fuzz/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check $(O)/perfetto.pb-c.h
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(filter-out -O2 $(HARDEN),$(ALL_CFLAGS)) -O1 \
 		-fsanitize=fuzzer-no-link,$(FUZZ_SAN) -MMD -MP -c $< -o $@
+$(O)/fuzz/fuzz_reports: $(O)/fuzz/src/collect/reports.o
 $(FUZZ): $(O)/fuzz/%: $(O)/fuzz/tests/fuzz/%.o $(FUZZ_OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CLANG) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(LIBPURE)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each fuzzer of BUILD over its seeds and some seconds on from there: always the same way, and
-# nothing is kept. With FUZZ_S=seconds, as `make fuzz` sets it, for so long, another way each time,
-# and what was found stays in BUILD/fuzz for the next.
+# nothing is kept. With FUZZ_S=seconds, as `make fuzz` sets it, for so long, another way each time;
+# what was found, and how often each reader ran, stays in BUILD/fuzz for the next.
 cd "$(dirname "$0")/../.." || exit 1
 fuzz=${BUILD:-build}/fuzz
 n=0 failed=0
@@ -17,21 +17,26 @@ mkdir "$work/recording" && "${BUILD:-build}/golden" "$work/recording" >/dev/null
 	echo "Bail out! golden failed"
 	exit 1
 }
-# What they stumbled over before comes along.
-cp tests/fuzz/seeds/recording/* "$work/recording"
 for source in tests/fuzz/fuzz_*.c; do
 	name=$(basename "$source" .c)
 	name=${name#fuzz_}
-	seeds=tests/fixtures/$name
-	[ -d "$seeds" ] || seeds=$work/$name
-	found=$work/found-$name
+	seeds=$work/$name
+	mkdir -p "$seeds"
+	# what is to be read, what they stumbled over before, and what leads far
+	for dir in "tests/fixtures/$name" "tests/fuzz/seeds/$name"; do
+		[ ! -d "$dir" ] || find "$dir" -maxdepth 1 -type f -exec cp {} "$seeds" \;
+	done
+	found=$work/found-$name counts=$work/counts-$name dict=tests/fuzz/$name.dict
 	seed=-seed=1
-	[ -z "$FUZZ_S" ] || found=$fuzz/corpus-$name seed=
+	[ -z "$FUZZ_S" ] || found=$fuzz/corpus-$name counts=$fuzz/counts-$name seed=
+	if [ -f "$dict" ]; then dict=-dict=$dict; else dict=; fi
 	mkdir -p "$found"
 	# shellcheck disable=SC2086 # an option or nothing
-	if "$fuzz/fuzz_$name" -max_total_time="${FUZZ_S:-5}" $seed -max_len=8192 -timeout=60 \
-		-verbosity=0 -print_final_stats=1 -close_fd_mask=2 -dict="tests/fuzz/$name.dict" \
-		-artifact_prefix="$fuzz/$name-" "$found" "$seeds" >"$work/said" 2>&1; then
+	if FUZZ_COUNTS=$counts ASAN_OPTIONS=quarantine_size_mb=16 "$fuzz/fuzz_$name" \
+		-max_total_time="${FUZZ_S:-3}" $seed -max_len=8192 -timeout=60 \
+		-malloc_limit_mb=256 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 \
+		-close_fd_mask=3 $dict -artifact_prefix="$fuzz/$name-" \
+		"$found" "$seeds" >"$work/said" 2>&1; then
 		ok=ok
 	else
 		ok='not ok' failed=1
@@ -39,7 +44,8 @@ for source in tests/fuzz/fuzz_*.c; do
 	n=$((n + 1))
 	echo "$ok $n - the reader of $name stands what fuzz_$name thinks of"
 	if [ "$ok" = ok ]; then
-		grep '^stat::\(number_of\|average\)' "$work/said"
+		grep '^stat::\(number_of\|average\|slowest\|peak\)' "$work/said"
+		tests/fuzz/counts "$counts"
 	else
 		tail -n 40 "$work/said"
 	fi | sed 's/^/# /'

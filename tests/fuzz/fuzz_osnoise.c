@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "count.h"
 #include "model/osnoise.h"
 #include "render/osnoise.h"
 
@@ -54,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
+	count_run(0, "osnoise");
 	r = malloc(sizeof(*r));
 	l = calloc(1, sizeof(*l));
 	out = fopen("/dev/null", "w");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reads any bytes as a recording, and feeds the result to a report, the audit, or a comparison with
- * itself: nothing crashes, the sums hold. Mutations work on the contents of chunks: they are
- * unpacked before, and get their lengths and checksums after. Bytes 12 and 13 of the file, which
- * mean nothing else, choose the part to read, and whether names are taken out. */
+/* Reads any bytes as a recording, and feeds the result to each of its readers: reports in all
+ * formats, of one and of several, audits, comparisons with itself, plots. Nothing crashes, the sums
+ * hold. Mutations work on the contents of chunks: they are unpacked before, and get their lengths
+ * and checksums after. Bytes 12 to 15 of the file, which mean nothing else, choose the part to read
+ * (12, 13), the reader (14) and its options (15). */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -15,11 +16,14 @@
 
 #include "audit/advise.h"
 #include "audit/audit.h"
+#include "count.h"
 #include "model/diff.h"
 #include "recording/format.h"
 #include "recording/pack.h"
 #include "recording/read.h"
+#include "render/audit.h"
 #include "render/diff.h"
+#include "render/plot.h"
 #include "render/render.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -106,6 +110,11 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	}
 	free(unpacked);
 	size = LLVMFuzzerMutate(data, size, max_size);
+	if (size >= FILE_HEAD && seed % 4 == 0) { /* what is chosen, and with what options */
+		data[14] = seed >> 8;
+		data[15] = seed >> 16;
+		data[12] = seed >> 24 & 8;
+	}
 	if (seed % 16) /* else leaves it damaged */
 		repair(data, size);
 	return size;
@@ -144,18 +153,22 @@ static void check_view(const struct view *v)
 	}
 }
 
-static void render(const struct format *f, const struct view *v)
-{
-	const struct render_options options = {.stacks = true};
-	const struct view *two[] = {v, v};
+enum { STACKS = 1, ALL = 2, COLOUR = 4, REDACT = 8, PER_WHAT = 48, NARROW = 64, LONG = 128 };
 
-	if (f->write)
-		f->write(two, 1 + v->ncpus % 2, &options, nowhere);
+static struct render_options options_of(uint8_t chosen)
+{
+	return (struct render_options){.stacks = chosen & STACKS,
+				       .all = chosen & ALL,
+				       .colour = chosen & COLOUR,
+				       .metrics_per = (chosen & PER_WHAT) / 16 % 3,
+				       .width = chosen & NARROW ? 40 : 100,
+				       .series = chosen & LONG ? SERIES_LONG : SERIES_SHORT};
 }
 
-static void compare(const struct view *v)
+static void compare(const struct view *v, int format, uint8_t chosen)
 {
 	static const char *const names[] = {"a", "b", "c"};
+	const struct render_options options = options_of(chosen);
 	const struct view *two[] = {v, v};
 	const struct diff_side sides[] = {{two, 1}, {two, 2}};
 	uint64_t observed_ns = 0;
@@ -167,23 +180,126 @@ static void compare(const struct view *v)
 	if (!observed_ns)
 		return;
 	if (!diff_make(&d, sides, 2, DIFF_BETWEEN))
-		for (int i = 0; i <= DIFF_JSON; i++)
-			render_diff(&d, names, i, &(struct render_options){.width = 100}, nowhere);
+		render_diff(&d, names, format, &options, nowhere);
 	diff_free(&d);
 }
 
-/* which: one of the formats or a comparison, modulo their number. */
-static void read_all(struct recording *r, struct view *v, uint32_t which)
+/* All values of the first series of all CPUs, or of their hiccups, as two files. */
+static void merge_values(const struct view *v, struct plot_file *f)
 {
-	const struct format *f = formats;
-	const struct account *a;
-	struct trace *trace;
-	uint32_t index, n = 0;
+	const char *name = v->cpu[0].nseries ? v->cpu[0].series[0].name : NULL;
 
-	while (formats[n].choice.name)
-		n++;
-	f += which % (n + 1);
-	trace = f->trace ? f->trace->begin(v, nowhere) : NULL;
+	for (uint32_t i = 0; i < v->ncpus; i++) {
+		const struct cpu *c = &v->cpu[i];
+		const struct hist *from = name ? NULL : &c->hiccups;
+
+		for (uint32_t k = 0; name && k < c->nseries; k++)
+			if (!strncmp(c->series[k].name, name, SERIES_NAME)) {
+				from = &c->series[k].hist;
+				f->fine = c->series[k].fine;
+			}
+		if (from && !f->hist.nbuckets && hist_init(&f->hist, from->bits))
+			abort();
+		if (from)
+			hist_merge(&f->hist, from);
+	}
+}
+
+static void draw(const struct view *v, struct surface *surface, int form, uint8_t chosen)
+{
+	struct plot_file file[2];
+	struct plot p = {.what = "latency",
+			 .nfiles = 2,
+			 .file = file,
+			 .log_x = chosen & STACKS,
+			 .log_y = chosen & ALL,
+			 .surface = chosen & COLOUR,
+			 .percentiles = chosen & NARROW};
+
+	if (!v->ncpus)
+		return;
+	for (uint32_t i = 0; i < p.nfiles; i++) {
+		file[i] = (struct plot_file){.name = "a.rec",
+					     .surface = surface,
+					     .duration_ns = v->run.duration_ns,
+					     .threshold_ns = v->cpu[0].threshold_ns};
+		merge_values(v, &file[i]);
+	}
+	if (form == 0)
+		plot_svg(&p, nowhere);
+	else if (form == 1)
+		plot_html(&p, nowhere);
+	else if (form == 2)
+		plot_gnuplot(&p, nowhere);
+	else if (form == 3)
+		plot_json(&p, nowhere);
+	else
+		plot_table(&p, 100, chosen & LONG, nowhere);
+	for (uint32_t i = 0; i < p.nfiles; i++)
+		hist_free(&file[i].hist);
+}
+
+/* ---- the readers ---- */
+
+struct reader {
+	char name[24];
+	enum { ONE, SEVERAL, AUDIT, SCRIPT, DIFF, PLOT } what;
+	int form; /* which of these */
+};
+
+static struct reader readers[COUNTS];
+static unsigned nreaders;
+
+static void add_reader(int what, const char *of, const char *name, int form)
+{
+	struct reader *r = &readers[nreaders++];
+
+	assert(nreaders <= COUNTS);
+	snprintf(r->name, sizeof(r->name), "%s%s", of, name);
+	r->what = what;
+	r->form = form;
+}
+
+static void list_readers(void)
+{
+	static const char *const diffs[] = {"text", "markdown", "json"}, *const plots[] = {
+										 "svg", "html",
+										 "gnuplot", "json",
+										 "table"};
+
+	for (int i = 0; formats[i].choice.name; i++) {
+		add_reader(ONE, "", formats[i].choice.name, i);
+		if (formats[i].write)
+			add_reader(SEVERAL, "several: ", formats[i].choice.name, i);
+	}
+	for (int i = 0; audit_formats[i].choice.name; i++)
+		add_reader(AUDIT, "audit: ", audit_formats[i].choice.name, i);
+	add_reader(SCRIPT, "audit: ", "script", 0);
+	for (int i = 0; i <= DIFF_JSON; i++)
+		add_reader(DIFF, "diff: ", diffs[i], i);
+	for (int i = 0; i < 5; i++)
+		add_reader(PLOT, "plot: ", plots[i], i);
+}
+
+static void write_report(const struct reader *by, const struct view *v, uint8_t chosen)
+{
+	const struct render_options options = options_of(chosen);
+	const struct view *three[] = {v, v, v};
+	const struct format *f = &formats[by->form];
+
+	if (f->write)
+		f->write(three, by->what == ONE ? 1 : 3, &options, nowhere);
+}
+
+/* Reads all hiccups, each as soon as it comes. */
+static void read_hiccups(struct recording *r, struct view *v, const struct reader *by,
+			 struct surface *surface)
+{
+	const struct format *f = by->what == ONE ? &formats[by->form] : &formats[0];
+	struct trace *trace = f->trace ? f->trace->begin(v, nowhere) : NULL;
+	const struct account *a;
+	uint32_t index;
+
 	while ((a = recording_next(r, &index))) {
 		assert(index < v->ncpus);
 		check_account(a);
@@ -191,17 +307,36 @@ static void read_all(struct recording *r, struct view *v, uint32_t which)
 			f->hiccup(v, index, a, nowhere);
 		if (trace)
 			f->trace->hiccup(trace, index, a);
+		if (surface && a->start_ns >= v->run.started_ns)
+			surface_add(surface, a->start_ns - v->run.started_ns, a->duration_ns);
 	}
 	recording_finish(r);
 	if (trace)
 		f->trace->end(trace);
+}
+
+static void read_all(struct recording *r, struct view *v, const struct reader *by, uint8_t chosen)
+{
+	static struct surface surface;
+
+	if (by->what == PLOT)
+		surface_init(&surface);
+	read_hiccups(r, v, by, by->what == PLOT ? &surface : NULL);
 	check_view(v);
-	advise(v);
-	audit(&v->facts, &(struct audit_options){.targets = v->run.cpus}, &v->findings);
-	if (f->choice.name)
-		render(f, v);
+	if (by->what <= SCRIPT)
+		advise(v);
+	if (by->what == AUDIT || by->what == SCRIPT || (by->what == ONE && chosen & ALL))
+		audit(&v->facts, &(struct audit_options){.targets = v->run.cpus}, &v->findings);
+	if (by->what <= SEVERAL)
+		write_report(by, v, chosen);
+	else if (by->what == AUDIT)
+		audit_formats[by->form].write(v, &(struct render_options){.width = 100}, nowhere);
+	else if (by->what == SCRIPT)
+		render_audit_script(v, &(struct render_options){.width = 100}, nowhere);
+	else if (by->what == DIFF)
+		compare(v, by->form, chosen);
 	else
-		compare(v);
+		draw(v, &surface, by->form, chosen);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -210,9 +345,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static char path[64];
 	struct part part = {0};
 	static struct view view;
+	const struct reader *by;
 	struct recording *r;
+	uint8_t chosen = size >= FILE_HEAD ? data[15] : 0;
 
 	if (file < 0) {
+		list_readers();
 		file = memfd_create("recording", MFD_CLOEXEC);
 		nowhere = fopen("/dev/null", "w");
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
@@ -225,13 +363,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		part.from_ns = data[13] * 10000000ULL;
 	if (size >= FILE_HEAD && data[12] & 4)
 		part.to_ns = part.from_ns + 300000000ULL;
-	part.spans = size >= FILE_HEAD && data[12] & 8;
-	if (size >= FILE_HEAD && data[12] & 16)
-		part.redact = redact_new(data[13]);
+	by = &readers[size >= FILE_HEAD ? data[14] % nreaders : 0];
+	part.spans = (size >= FILE_HEAD && data[12] & 8) ||
+		     (by->what <= SEVERAL && formats[by->form].spans);
+	part.redact = chosen & REDACT ? redact_new(data[13]) : NULL;
 	memset(&view, 0, sizeof(view));
 	r = recording_open(path, &part, &view);
+	count_run(by - readers, by->name);
 	if (r)
-		read_all(r, &view, size);
+		read_all(r, &view, by, chosen);
 	view_free(&view);
 	recording_close(r);
 	redact_free(part.redact);
