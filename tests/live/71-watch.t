@@ -400,10 +400,11 @@ is_([w for w in lines if w["kernel_thread"] is not (None if w["comm"] is None el
 MAGIC = 0x32656b6375636c75
 
 
-def believed(owner, pid=0, later=0):
+def believed(owner, pid=0, later=0, by=(), prefix=()):
     """How many of 12 reports count that a file holds which has this owner, and says that it is of
-    another process, or of one that started later."""
-    with program("spin") as p:
+    another process, or of one that started later. by, prefix: commands that start the program, and
+    culprit."""
+    with program("spin", prefix=by) as p:
         forged = f"/dev/shm/culprit-{p.pid}"
         started = int(lib.read(f"/proc/{p.pid}/stat").rsplit(")", 1)[1].split()[19])
         head = struct.pack("<2Q", started + later, p.pid + pid)
@@ -411,9 +412,9 @@ def believed(owner, pid=0, later=0):
             f.write(struct.pack("<2Q", MAGIC, 0) + head + bytes(4096 * 32))
         os.chown(forged, owner, owner)
         os.chmod(forged, 0o600)
-        ready = os.path.join(place, f"r1-{owner}-{pid}-{later}")
+        ready = os.path.join(place, f"r1-{p.pid}")
         proc = lib.spawn("watch", "-p", str(p.pid), "-d", "500ms", "-q", "-f", "json",
-                         "--ready-file", ready)
+                         "--ready-file", ready, prefix=prefix)
         lib.await_ready(proc, ready)
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         with open(forged, "r+b") as f:
@@ -430,6 +431,14 @@ is_(believed(65534), 0, "a file that is not the process's own is not believed")
 is_(believed(0, later=-1), 0, "nor one of an earlier process of the same number")
 is_(believed(0, pid=1), 0, "nor one of another process")
 ok(believed(0) > 0, "one that says so is")
+HIDDEN = ("unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 p /proc && exec "$@"', "sh")
+if subprocess.run([*HIDDEN, "true"], check=False).returncode or not shutil.which("setpriv"):
+    skip("the same of another user's program, of which /proc hides all", "no hidepid or setpriv")
+else:
+    os.chmod(place, 0o755)
+    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    ok(believed(65534, by=nobody, prefix=HIDDEN) > 0,
+       "the same of another user's program, of which /proc hides all")
 
 with program("late") as p:
     proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file",
