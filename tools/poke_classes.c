@@ -98,8 +98,7 @@ const struct poke_class poke_classes[] = {
 	 .finish = perf_finish},
 	{.name = "bpf",
 	 .makes = "a BPF program is attached to an unused tracepoint and detached: each patches "
-		  "kernel text, several "
-		  "IPIs",
+		  "kernel text, several IPIs",
 	 .function = TEXT_PATCHED,
 	 .prepare = bpf_prepare,
 	 .poke = bpf_poke,
@@ -136,9 +135,7 @@ const struct poke_class poke_classes[] = {
 	 .body = net_body},
 	{.name = "udp",
 	 .makes = "for 2 ms and more one SCHED_FIFO thread on the CPU sends datagrams over "
-		  "loopback and another "
-		  "receives "
-		  "them, woken by the NET_RX softirq",
+		  "loopback and another receives them, woken by the NET_RX softirq",
 	 .policy = SCHED_FIFO,
 	 .least_ns = 2000000,
 	 .prepare = udp_prepare,

@@ -29,8 +29,7 @@ void log_config(const char *what, const struct poke_conf *conf, const struct pok
 		}
 	}
 	printf("],\"cpu\":%d,\"control_cpu\":%d,\"count\":%ld,\"length_ns\":%llu,\"gap_ns\":[%llu,%"
-	       "llu],"
-	       "\"period_ns\":%llu,\"seed\":%llu,\"pid\":%d,\"start_ns\":%llu}\n",
+	       "llu],\"period_ns\":%llu,\"seed\":%llu,\"pid\":%d,\"start_ns\":%llu}\n",
 	       conf->cpu, conf->control_cpu, conf->count, (unsigned long long)conf->length_ns,
 	       (unsigned long long)conf->gap_lo_ns, (unsigned long long)conf->gap_hi_ns,
 	       (unsigned long long)conf->period_ns, (unsigned long long)conf->seed, poke_pid,

@@ -89,8 +89,7 @@ static int start_on(struct poke *p, int cpu)
 	pthread_attr_destroy(&attr);
 	if (err == EPERM)
 		return cannot(p, "no right to SCHED_FIFO here: it takes CAP_SYS_NICE, and "
-				 "cpu.rt_runtime_us of its "
-				 "cgroup above 0");
+				 "cpu.rt_runtime_us of its cgroup above 0");
 	if (err)
 		return cannot(p, "cannot start a thread on CPU %d: %s", cpu, strerror(err));
 	p->started = true;

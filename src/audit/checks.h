@@ -178,6 +178,11 @@ void words_end(struct number_words *w);
 void thread_fix(const struct task *t, char **list, char **back);
 void threads_move(struct audit *a, struct finding *f, char *list, char *back);
 
+/* Checks that no unbound kernel thread of this kind may run on the CPUs. The finding says `what`
+ * threads may, "RCU", or `fine`. */
+void check_kernel_threads(struct audit *a, bool (*is_meant)(const struct task *t), const char *what,
+			  const char *fine);
+
 /* A list of names for a sentence, cut after a few: "kswapd0, ksmd and others". */
 struct naming {
 	char text[256];

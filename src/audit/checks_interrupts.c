@@ -279,8 +279,7 @@ static void check_managed(struct audit *a)
 	value(f, "%s interrupts on %s since boot",
 	      format_count(irqs_count(&bad), count, sizeof(count)), a->whose);
 	words(f,
-	      "give the device fewer queues (ethtool -L for a network card), or do no I/O "
-	      "from %s",
+	      "give the device fewer queues (ethtool -L for a network card), or do no I/O from %s",
 	      a->whose);
 }
 
@@ -369,8 +368,7 @@ static void check_irqbalance(struct audit *a)
 	good(f, "banned: %s", a->cpus);
 	words(f,
 	      "IRQBALANCE_BANNED_CPULIST=%s in /etc/default/irqbalance and restart it, or "
-	      "systemctl disable --now "
-	      "irqbalance",
+	      "systemctl disable --now irqbalance",
 	      a->cpus);
 }
 

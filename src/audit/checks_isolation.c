@@ -66,8 +66,7 @@ static void check_isolated(struct audit *a)
 	else if (covers(&nohz, &missing))
 		f = fail(a,
 			 "cpu%s %s: nohz_full without isolcpus stops the tick but does not "
-			 "isolate: the scheduler "
-			 "balances tasks onto it",
+			 "isolate: the scheduler balances tasks onto it",
 			 plural(&missing), list);
 	else
 		f = fail(a, "cpu%s %s %s not isolated: the scheduler balances other tasks onto it",
@@ -287,32 +286,14 @@ static void check_rcu_nocb(struct audit *a)
 	boot(f, "rcu_nocbs=%s", a->cpus);
 }
 
+static bool is_rcu(const struct task *t)
+{
+	return comm_begins(t, "rcu");
+}
+
 static void check_rcu_threads(struct audit *a)
 {
-	struct task_walk w = {0};
-	struct naming names = {0};
-	char *list = NULL, *back = NULL;
-	struct task t;
-
-	if (!need_tasks(a))
-		return;
-	while (next_task(a, &w, &t)) {
-		if (!(t.flags & TASK_KTHREAD) || (t.flags & TASK_BOUND) ||
-		    !comm_begins(&t, "rcu") || !meets(&t.allowed, &a->targets))
-			continue;
-		name_add(&names, t.comm, t.comm_len);
-		thread_fix(&t, &list, &back);
-	}
-	if (!names.count) {
-		found_ok(a, "no RCU thread may run on these CPUs");
-		return;
-	}
-	struct finding *f = warn(a, "%u RCU thread%s may run on %s: %s", names.count,
-				 names.count == 1 ? "" : "s", a->whose, name_list(&names));
-
-	if (f)
-		f->cpus = a->targets;
-	threads_move(a, f, list, back);
+	check_kernel_threads(a, is_rcu, "RCU", "no RCU thread may run on these CPUs");
 }
 
 static void check_rcu_expedited(struct audit *a)

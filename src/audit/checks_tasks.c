@@ -10,40 +10,18 @@ enum { FIFO = 1, ROUND_ROBIN = 2, DEADLINE = 6 }; /* include/uapi/linux/sched.h 
 
 /* ---- kernel threads ---- */
 
-/* True for threads that have a check of their own, or no mask of their own: a threaded handler
+/* False for threads that have a check of their own, or no mask of their own: a threaded handler
  * follows its IRQ. */
-static bool own_check(const struct task *t)
+static bool is_movable(const struct task *t)
 {
-	return comm_begins(t, "rcu") || comm_begins(t, "irq/") || comm_begins(t, "napi/") ||
-	       comm_begins(t, "kworker/");
+	return !comm_begins(t, "rcu") && !comm_begins(t, "irq/") && !comm_begins(t, "napi/") &&
+	       !comm_begins(t, "kworker/");
 }
 
 static void check_kthreads(struct audit *a)
 {
-	struct task_walk w = {0};
-	struct naming names = {0};
-	char *list = NULL, *back = NULL;
-	struct task t;
-
-	if (!need_tasks(a))
-		return;
-	while (next_task(a, &w, &t)) {
-		if (!(t.flags & TASK_KTHREAD) || (t.flags & TASK_BOUND) || own_check(&t) ||
-		    !meets(&t.allowed, &a->targets))
-			continue;
-		name_add(&names, t.comm, t.comm_len);
-		thread_fix(&t, &list, &back);
-	}
-	if (!names.count) {
-		found_ok(a, "no movable kernel thread may run on these CPUs");
-		return;
-	}
-	struct finding *f = warn(a, "%u movable kernel thread%s may run on %s: %s", names.count,
-				 names.count == 1 ? "" : "s", a->whose, name_list(&names));
-
-	if (f)
-		f->cpus = a->targets;
-	threads_move(a, f, list, back);
+	check_kernel_threads(a, is_movable, "movable kernel",
+			     "no movable kernel thread may run on these CPUs");
 }
 
 /* ---- user threads ---- */
@@ -70,8 +48,7 @@ static void move_services(struct audit *a, struct finding *f)
 	}
 	command(f,
 		"for u in init.scope system.slice user.slice; do systemctl set-property --runtime "
-		"$u AllowedCPUs=%s; "
-		"done",
+		"$u AllowedCPUs=%s; done",
 		a->keep);
 	undo(f, "for u in init.scope system.slice user.slice; do systemctl set-property --runtime "
 		"$u AllowedCPUs=; done");
@@ -227,8 +204,7 @@ static void check_agents(struct audit *a)
 							 agents[i].comm, t.tid, agents[i].does)
 						 : info(a,
 							"a process [%u] that is not root's is "
-							"called %s: if it is that "
-							"program, it %s",
+							"called %s: if it is that program, it %s",
 							t.tid, agents[i].comm, agents[i].does);
 
 			if (f)

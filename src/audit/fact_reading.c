@@ -279,6 +279,35 @@ void threads_move(struct audit *a, struct finding *f, char *list, char *back)
 	free(back);
 }
 
+void check_kernel_threads(struct audit *a, bool (*is_meant)(const struct task *t), const char *what,
+			  const char *fine)
+{
+	struct task_walk w = {0};
+	struct naming names = {0};
+	char *list = NULL, *back = NULL;
+	struct finding *f;
+	struct task t;
+
+	if (!need_tasks(a))
+		return;
+	while (next_task(a, &w, &t)) {
+		if (!(t.flags & TASK_KTHREAD) || (t.flags & TASK_BOUND) || !is_meant(&t) ||
+		    !meets(&t.allowed, &a->targets))
+			continue;
+		name_add(&names, t.comm, t.comm_len);
+		thread_fix(&t, &list, &back);
+	}
+	if (!names.count) {
+		found_ok(a, fine);
+		return;
+	}
+	f = warn(a, "%u %s thread%s may run on %s: %s", names.count, what,
+		 names.count == 1 ? "" : "s", a->whose, name_list(&names));
+	if (f)
+		f->cpus = a->targets;
+	threads_move(a, f, list, back);
+}
+
 void name_add(struct naming *n, const char *name, size_t len)
 {
 	size_t have = strlen(n->text);

@@ -288,13 +288,9 @@ static void thread_meaning(struct meaning *m, bool bracketed)
 	m->cause = bracketed ? cause_family("kthread") : cause_match("user", m->who);
 	snprintf(m->note, sizeof(m->note),
 		 bracketed ? "the book does not have %.100s; ps writes kernel threads in brackets, "
-			     "and this is what "
-			     "holds for "
-			     "any of them"
+			     "and this is what holds for any of them"
 			   : "%.100s is a thread's name of its own choice: this holds for any "
-			     "program's thread; of a "
-			     "kernel "
-			     "thread see G08",
+			     "program's thread; of a kernel thread see G08",
 		 m->who);
 }
 

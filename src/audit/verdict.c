@@ -124,9 +124,7 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 		if (shorts->known && shorts->total_ns > observed * QUIET_SHARE)
 			sentence_add(out,
 				     "%s is quiet but for gaps under %s, which take %s %%: it lost "
-				     "%s %% of "
-				     "its time to longer "
-				     "ones",
+				     "%s %% of its time to longer ones",
 				     lane, format_ns(v->cpu[i].threshold_ns, time, sizeof(time)),
 				     format_percent(100.0 * shorts->total_ns / observed, part,
 						    sizeof(part)),

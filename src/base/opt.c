@@ -50,17 +50,19 @@ static const struct opt *row_of_letter(const struct opt_rows *rows, char letter)
 	return NULL;
 }
 
-static void add_rows(const struct opt *row, size_t offset, struct opt_rows *rows)
+static void add_rows(const struct opt *row, size_t offset, const void *context,
+		     struct opt_rows *rows)
 {
 	for (; row && !row_ends(row); row++) {
 		if (row->include) {
-			add_rows(row->include, offset + row->offset, rows);
+			add_rows(row->include, offset + row->offset, row->arg, rows);
 			continue;
 		}
 		if (row->name && row_of_name(rows, row->name, strlen(row->name)))
 			continue;
 		assert(rows->n < OPT_ROWS);
 		rows->row[rows->n] = *row;
+		rows->row[rows->n].context = context;
 		rows->row[rows->n++].offset += offset;
 	}
 }
@@ -68,7 +70,7 @@ static void add_rows(const struct opt *row, size_t offset, struct opt_rows *rows
 void opt_rows(const struct opt_command *command, struct opt_rows *rows)
 {
 	rows->n = 0;
-	add_rows(command->opts, 0, rows);
+	add_rows(command->opts, 0, NULL, rows);
 }
 
 const struct opt_choice *opt_choice(const struct opt *row, size_t i)

@@ -31,8 +31,10 @@ struct opt {
 	/* Names of other options, by comma: it is an error to give this one without one of
 	 * `needs`, or with one of `excludes`; why: the reason, for the message. */
 	const char *needs, *excludes, *why;
-	/* All rows of this table in place of this row: their struct is the field at offset. */
+	/* All rows of this table in place of this row: their struct is the field at offset, and
+	 * their context is this row's arg. */
 	const struct opt *include;
+	const void *context; /* set by opt_rows; a command's own rows have none */
 };
 /* A table ends with a row of zeros. A row hides those of the same name further down, so a command
  * that includes a table can tell about one of its options in its own words. */

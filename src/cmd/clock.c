@@ -53,16 +53,12 @@ const struct opt_command clock_usage = {
 		"how steady the time-stamp counter and the clocks are, and what it costs to read "
 		"them",
 	.about = "Measures the rate of the CPU's counter by CLOCK_MONOTONIC and "
-		 "CLOCK_MONOTONIC_RAW, how far the "
-		 "counters "
-		 "of CPUs are apart, and what it costs to read the counter and each clock; says "
-		 "which clocks are read "
-		 "by a "
-		 "system call. Needs no privileges, traces nothing, sets nothing.\n\n"
+		 "CLOCK_MONOTONIC_RAW, how far the counters of CPUs are apart, and what it costs "
+		 "to read the counter and each clock; says which clocks are read by a system call. "
+		 "Needs no privileges, traces nothing, sets nothing.\n\n"
 		 "With a PTP device (/dev/ptp0) or a network interface: also its hardware clock "
-		 "against "
-		 "CLOCK_REALTIME, in "
-		 "each way that the kernel has: offset, delay, and how long the call takes.",
+		 "against CLOCK_REALTIME, in each way that the kernel has: offset, delay, and how "
+		 "long the call takes.",
 	.opts = clock_opts,
 	.examples = clock_examples,
 	.environment = (const struct opt_choice[]){ENV_NO_COLOR, ENV_COLUMNS, {0}},

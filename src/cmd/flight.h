@@ -41,63 +41,8 @@ struct flight_options {
 	} rate;
 };
 
-/* The rows of these options: `field` is the offset of a struct flight_options, `can` the
- * TRIGGER_BITs of what can happen there. */
-#define FLIGHT_OPTIONS(field, can)                                                                 \
-	{0,                                                                                        \
-	 "last",                                                                                   \
-	 "TIME",                                                                                   \
-	 "keep only the last TIME, in memory; write nothing before a trigger, then "               \
-	 "this time as a recording of its own: culprit help triggers",                             \
-	 (field) + offsetof(struct flight_options, last_ns),                                       \
-	 opt_set_duration},                                                                        \
-		{0,                                                                                \
-		 "when",                                                                           \
-		 "EXPR",                                                                           \
-		 "the trigger: hiccup>100us, say; may be given several times. SIGUSR1 is always "  \
-		 "one",                                                                            \
-		 (field) + offsetof(struct flight_options, when),                                  \
-		 limits_set_trigger,                                                               \
-		 .arg = &(const unsigned){(can) | TRIGGER_BIT(SIGUSR1) | TRIGGER_BIT(END)},        \
-		 .preset = "end",                                                                  \
-		 .needs = "last",                                                                  \
-		 .why = "belongs to --last"},                                                      \
-		{0,                                                                                \
-		 "then",                                                                           \
-		 "ACTION",                                                                         \
-		 "what a trigger does: keep, stop, print, signal:NAME[:PID], exec:COMMAND or "     \
-		 "trace_off[:INSTANCE]; may be given several times",                               \
-		 (field) + offsetof(struct flight_options, then),                                  \
-		 flight_set_action,                                                                \
-		 .preset = "keep",                                                                 \
-		 .needs = "last",                                                                  \
-		 .why = "belongs to --last"},                                                      \
-		{0,                                                                                \
-		 "after",                                                                          \
-		 "TIME",                                                                           \
-		 "how long it goes on before a recording is written",                              \
-		 (field) + offsetof(struct flight_options, after_ns),                              \
-		 opt_set_duration,                                                                 \
-		 .preset = "1s",                                                                   \
-		 .needs = "last",                                                                  \
-		 .why = "belongs to --last"},                                                      \
-		{0,                                                                                \
-		 "keep",                                                                           \
-		 "N",                                                                              \
-		 "how many recordings at most",                                                    \
-		 (field) + offsetof(struct flight_options, keep),                                  \
-		 measure_set_count,                                                                \
-		 .preset = "100 in a directory, or the one file",                                  \
-		 .needs = "last",                                                                  \
-		 .why = "belongs to --last"},                                                      \
-	{                                                                                          \
-		0, "rate", "N/TIME", "no more than N recordings within TIME, like 1/10s",          \
-			(field) + offsetof(struct flight_options, rate), flight_set_rate,          \
-			.preset = "any number", .needs = "last", .why = "belongs to --last"        \
-	}
-int flight_set_action(const char *text, void *field, const struct opt *row, char *why,
-		      size_t whylen);
-int flight_set_rate(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
+/* Rows of a struct flight_options; context as of limits_stop_on_opts. */
+extern const struct opt flight_opts[];
 
 struct flight;
 

@@ -37,17 +37,19 @@ int limits_set_trigger(const char *text, void *field, const struct opt *row, cha
 			 TRIGGERS_MAX);
 		return -EINVAL;
 	}
-	if (trigger_parse(text, *(const unsigned *)row->arg, &t->row[t->count], why, whylen))
+	if (trigger_parse(text, *(const unsigned *)row->context, &t->row[t->count], why, whylen))
 		return -EINVAL;
 	t->count++;
 	return 0;
 }
 
-int limits_set_stop_on(const char *text, void *field, const struct opt *row, char *why,
-		       size_t whylen)
-{
-	return limits_set_trigger(text, &((struct limits *)field)->stop_on, row, why, whylen);
-}
+const struct opt limits_stop_on_opts[] = {
+	{0, "stop-on", "EXPR",
+	 "end at once, with the full report and exit status 2, when this happens: hiccup>100us, "
+	 "say; culprit help triggers has the words; may be given several times",
+	 FIELD(stop_on), limits_set_trigger},
+	{0},
+};
 
 static void find_cause(void *ctx, uint32_t lane, struct source *s)
 {

@@ -19,32 +19,19 @@ struct limits {
 	struct cases cases; /* what was judged, for --junit and --tap */
 };
 
-/* The row of --stop-on: `field` is the offset of a struct limits, `can` the TRIGGER_BITs of what
- * can happen there. */
-#define LIMITS_STOP_ON(field, can)                                                                 \
-	{                                                                                          \
-		0, "stop-on", "EXPR",                                                              \
-			"end at once, with the full report and exit status 2, when this happens: " \
-			"hiccup>100us, say; culprit help triggers has the words; may be given "    \
-			"several times",                                                           \
-			field, limits_set_stop_on, .arg = &(const unsigned)                        \
-		{                                                                                  \
-			can                                                                        \
-		}                                                                                  \
-	}
-int limits_set_stop_on(const char *text, void *field, const struct opt *row, char *why,
-		       size_t whylen);
-
 /* What can happen to CPUs, to operations, and to watched threads. */
 #define RUN_TRIGGERS       (TRIGGER_BIT(HICCUP) | TRIGGER_BIT(LOST) | TRIGGER_BIT(COUNT))
 #define OPERATION_TRIGGERS (TRIGGER_BIT(HICCUP) | TRIGGER_BIT(COUNT))
 #define WATCH_TRIGGERS     (RUN_TRIGGERS | TRIGGER_BIT(WAKE) | TRIGGER_BIT(LATE))
 
-/* Reads one more trigger. Setter of a struct triggers; the row's arg as above. */
+/* Reads one more trigger. Setter of a struct triggers; context: the bits of what can
+ * happen. */
 int limits_set_trigger(const char *text, void *field, const struct opt *row, char *why,
 		       size_t whylen);
 
-extern const struct opt limits_opts[]; /* rows of a struct limits */
+/* Rows of a struct limits. --stop-on has a table of its own, for commands without the others; who
+ * includes it gives the bits of what can happen there: .arg = &(const unsigned){RUN_TRIGGERS}. */
+extern const struct opt limits_opts[], limits_stop_on_opts[];
 
 /* Call it when the view has its CPUs. 0 or -1 with the reason said. */
 int limits_begin(struct limits *l, struct view *v);

@@ -139,11 +139,9 @@ void manual_all(const struct command *commands, size_t n, FILE *out)
 	fputs(".SH NAME\nculprit \\- what interrupts a CPU, and who is to blame\n"
 	      ".SH SYNOPSIS\n.B culprit\n\\fICOMMAND\\fR [\\fIOPTION\\fR]...\n"
 	      ".SH DESCRIPTION\nA sampler spins on each CPU and notices every time it was away; "
-	      "BPF programs record "
-	      "what the\n"
+	      "BPF programs record what the\n"
 	      "kernel ran there meanwhile, and who asked for it. The two are joined by time, so "
-	      "that every gap ends "
-	      "with\n"
+	      "that every gap ends with\n"
 	      "names, in nanoseconds.\n.PP\nTo begin: \\fBsudo culprit run\\fR\n.SH COMMANDS\n",
 	      out);
 	for (size_t i = 0; i < n; i++) {
@@ -158,7 +156,6 @@ void manual_all(const struct command *commands, size_t n, FILE *out)
 		putc('\n', out);
 	}
 	fputs(".SH EXIT STATUS\n0 done, 1 error (one line on standard error), 2 a threshold that "
-	      "was given has been "
-	      "crossed.\n",
+	      "was given has been crossed.\n",
 	      out);
 }

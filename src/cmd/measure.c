@@ -25,8 +25,7 @@
 const struct opt measure_opts[] = {
 	{'c', "cpus", "CPUS",
 	 "the CPUs to measure, like 1-3,8, or all: all that are online, but one of them is left "
-	 "out "
-	 "for culprit itself while it traces",
+	 "out for culprit itself while it traces",
 	 FIELD(cpus), measure_set_cpus,
 	 .preset = "the isolated CPUs that are online; if there are none, all allowed CPUs but the "
 		   "lowest"},

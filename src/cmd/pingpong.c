@@ -105,7 +105,9 @@ static const struct opt pingpong_opts[] = {
 	 .why = "keeps only the medians of all pairs"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "until all messages are sent"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
-	LIMITS_STOP_ON(FIELD(command.limits), OPERATION_TRIGGERS),
+	{.include = limits_stop_on_opts,
+	 .offset = FIELD(command.limits),
+	 .arg = &(const unsigned){OPERATION_TRIGGERS}},
 	{0},
 };
 

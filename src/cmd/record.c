@@ -23,8 +23,12 @@ struct options {
 static const struct opt record_opts[] = {
 	{.include = measure_report_opts, .offset = offsetof(struct options, measure)},
 	{.include = limits_opts, .offset = offsetof(struct options, limits)},
-	LIMITS_STOP_ON(offsetof(struct options, limits), RUN_TRIGGERS),
-	FLIGHT_OPTIONS(offsetof(struct options, last), RUN_TRIGGERS),
+	{.include = limits_stop_on_opts,
+	 .offset = offsetof(struct options, limits),
+	 .arg = &(const unsigned){RUN_TRIGGERS}},
+	{.include = flight_opts,
+	 .offset = offsetof(struct options, last),
+	 .arg = &(const unsigned){RUN_TRIGGERS}},
 	{0, "force", NULL, "overwrite FILE if it exists", offsetof(struct options, force)},
 	{0, "private", NULL,
 	 "leave out, or give other names in place of, what tells of the machine's users: names of "

@@ -46,7 +46,9 @@ static const struct opt run_opts[] = {
 	{.include = textfile_opts, .offset = FIELD(textfile)},
 	{0, "interval", "TIME", .alias = "textfile-interval"},
 	{.include = limits_opts, .offset = FIELD(limits)},
-	LIMITS_STOP_ON(FIELD(limits), RUN_TRIGGERS),
+	{.include = limits_stop_on_opts,
+	 .offset = FIELD(limits),
+	 .arg = &(const unsigned){RUN_TRIGGERS}},
 	{0},
 };
 

@@ -134,7 +134,9 @@ static const struct opt sleep_opts[] = {
 	 .why = "belongs to cyclictest's"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s; with -n until they are done"),
 	{.include = workload_command_opts, .offset = FIELD(command)},
-	LIMITS_STOP_ON(FIELD(command.limits), OPERATION_TRIGGERS | TRIGGER_BIT(WAKE)),
+	{.include = limits_stop_on_opts,
+	 .offset = FIELD(command.limits),
+	 .arg = &(const unsigned){OPERATION_TRIGGERS | TRIGGER_BIT(WAKE)}},
 	{0},
 };
 
@@ -217,8 +219,7 @@ int cmd_sleep(int argc, char **argv)
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	if (o.style && (o.command.output.format || is_loaded(&o.load))) {
-		complain("--style cyclictest shows the latencies of one window alone: leave out "
-			 "%s",
+		complain("--style cyclictest shows the latencies of one window alone: leave out %s",
 			 is_loaded(&o.load) ? "--load" : "-f");
 		return EXIT_ERROR;
 	}

@@ -163,11 +163,6 @@ bool closure_still(const struct closure *c, uint32_t i)
 	       !may_be_counted(&s->softirq.start_ns, c->ended_ns);
 }
 
-bool closure_begun(const struct closure *c)
-{
-	return c->begun;
-}
-
 bool closure_ended(const struct closure *c)
 {
 	return c->ended && !c->failed;

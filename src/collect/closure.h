@@ -27,7 +27,6 @@ void closure_read(struct closure *c, enum reading when);
 bool closure_still(const struct closure *c, uint32_t i);
 
 /* False before the first reading, and where the second cannot be compared with it. */
-bool closure_begun(const struct closure *c);
 bool closure_ended(const struct closure *c);
 
 /* Counts a record of the ith CPU. */

@@ -103,8 +103,7 @@ static bool describe(const struct facts_in *in, const char *tgid, const char *ti
 	if (!open || !close || close < open ||
 	    sscanf(close + 1,
 		   " %c %*s %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		   "%*s %*s %*s %*s "
-		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %u %u %u",
+		   "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %u %u %u",
 		   &state, &flags, &cpu, &priority, &policy) != 5)
 		return false;
 	snprintf(path, sizeof(path), "proc/%s/task/%s/status", tgid, tid);

@@ -69,9 +69,7 @@ static void note_woken(const struct cpu *c, FILE *out)
 		fprintf(out, "waits count from %s\n",
 			c->woken_due ? "when a timer was due" : "the wake-up");
 	else
-		fprintf(out,
-			"%s wait%s from when a timer was due, the others from the "
-			"wake-up\n",
+		fprintf(out, "%s wait%s from when a timer was due, the others from the wake-up\n",
 			format_count(c->woken_due, a, sizeof(a)),
 			c->woken_due == 1 ? " counts" : "s count");
 }

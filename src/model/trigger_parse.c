@@ -168,8 +168,7 @@ static int parse_who(struct parser *p, struct trigger *t)
 	if (alone || strncmp(p->at, word, 2) || !strchr(SPACES, p->at[2])) {
 		snprintf(reason, sizeof(reason),
 			 alone ? "'%.20s' behind it means nothing"
-			       : "'%.20s' behind it means nothing: "
-				 "only %s WHO can follow",
+			       : "'%.20s' behind it means nothing: only %s WHO can follow",
 			 p->at, word);
 		return refuse(p, reason);
 	}

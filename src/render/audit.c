@@ -349,8 +349,7 @@ int render_audit_script(const struct view *v, const struct render_options *optio
 		"#!/bin/sh\n# culprit " CULPRIT_VERSION
 		" audit, linux %s: cpu %s quiet, housekeeping on %s.\n"
 		"# Read this before you run it, as root. It lasts until the next boot; each undo "
-		"line takes back the "
-		"line above it.\n",
+		"line takes back the line above it.\n",
 		escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel)),
 		list_of(&v->run.cpus, cpus, sizeof(cpus)),
 		list_of(&v->run.housekeeping, keep, sizeof(keep)));

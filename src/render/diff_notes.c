@@ -84,15 +84,12 @@ void diff_thresholds(const struct page *p)
 	if (p->d->raised)
 		snprintf(text, sizeof(text),
 			 "the thresholds differ: compared are hiccups of %s and more, as in the "
-			 "recording with the "
-			 "largest "
-			 "one; shorter ones count as short gaps",
+			 "recording with the largest one; shorter ones count as short gaps",
 			 format_ns(p->d->threshold_ns, a, sizeof(a)));
 	else if (!p->d->threshold_ns)
 		snprintf(text, sizeof(text),
 			 "the thresholds differ, and each recording's hiccups are those above its "
-			 "own: do not compare "
-			 "their number");
+			 "own: do not compare their number");
 	else
 		return;
 	fputc('\n', p->out);
@@ -137,17 +134,13 @@ void diff_between(const struct page *p)
 	if (p->d->between > 1)
 		snprintf(text, sizeof(text),
 			 "%snothing here tells how far two windows differ with nothing changed: up "
-			 "to a factor of %g is "
-			 "assumed (--between), and the intervals are wider by it. Several "
-			 "recordings a side, made in "
-			 "turn, tell it",
+			 "to a factor of %g is assumed (--between), and the intervals are wider by "
+			 "it. Several recordings a side, made in turn, tell it",
 			 sides, p->d->between);
 	else
 		snprintf(text, sizeof(text),
 			 "%swindows are taken to differ by chance alone (--between 1): what else "
-			 "changes from one to "
-			 "the "
-			 "next counts as a difference",
+			 "changes from one to the next counts as a difference",
 			 sides);
 	fputc('\n', p->out);
 	write_sentence(p, text);
@@ -193,9 +186,8 @@ void diff_unclear(const struct page *p)
 		return;
 	snprintf(text, sizeof(text),
 		 "unclear: not chance within these windows, and yet not surely more than a factor "
-		 "of %g between them, "
-		 "or "
-		 "fewer than 1,000 intervals in each, as any program makes that comes or goes",
+		 "of %g between them, or fewer than 1,000 intervals in each, as any program makes "
+		 "that comes or goes",
 		 d->between);
 	write_below(p, text);
 	snprintf(

@@ -81,8 +81,7 @@ static void write_meta(const struct html *h)
 	}
 	if (!r->traced)
 		fputs("<p class=\"warn\"><b>Not traced</b> (--no-trace): hiccups are measured, "
-		      "nothing is "
-		      "attributed.</p>\n",
+		      "nothing is attributed.</p>\n",
 		      out);
 	if (view_names_hidden(h->view))
 		fprintf(out, "<p class=\"warn\"><b>Functions have no names:</b> %s.</p>\n",
@@ -256,15 +255,12 @@ static int write_view(const struct html *h, const char *label, uint32_t number)
 
 static const char terms[] = "<footer><h2>How to read this</h2><dl>\n"
 			    "<div><dt>hiccup</dt><dd>A time that the CPU was away from the sampler "
-			    "that spins on it, longer than the "
-			    "threshold. Every nanosecond of it goes to exactly one source, to "
-			    "edge, or to outside.</dd></div>\n"
+			    "that spins on it, longer than the threshold. Every nanosecond of it "
+			    "goes to exactly one source, to edge, or to outside.</dd></div>\n"
 			    "<div><dt>edge</dt><dd>The kernel’s own way in and out around what it "
-			    "ran, up to a bound that was "
-			    "calibrated before the run.</dd></div>\n"
+			    "ran, up to a bound that was calibrated before the run.</dd></div>\n"
 			    "<div><dt>outside the kernel</dt><dd>Nothing that the kernel showed "
-			    "explains it: firmware, hypervisor or "
-			    "hardware.</dd></div>\n"
+			    "explains it: firmware, hypervisor or hardware.</dd></div>\n"
 			    "<div><dt>time, max</dt><dd>Net: what interrupted the source in turn "
 			    "is not counted.</dd></div>\n"
 			    "<div><dt>[K01]</dt><dd>An entry of the cause book: <code>culprit "

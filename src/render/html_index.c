@@ -139,8 +139,8 @@ int html_index(const struct view *const *views, uint32_t n, FILE *out)
 	fprintf(out,
 		"<section class=\"index\">\n<h1>%u reports</h1>\n<div class=\"table\"><table "
 		"class=\"plain "
-		"hosts\"><thead><tr>"
-		"<th>host</th><th></th><th>lost</th><th>hiccups</th><th>worst</th><th>first "
+		"hosts\"><thead><tr><th>host</th><th></th><th>lost</th><th>hiccups</th><th>worst</"
+		"th><th>first "
 		"source</th></tr></thead><tbody>\n",
 		n);
 	for (uint32_t i = 0; i < n && !err; i++)
@@ -149,13 +149,10 @@ int html_index(const struct view *const *views, uint32_t n, FILE *out)
 	fputs("</tbody></table></div>\n", out);
 	if (more)
 		fprintf(out, "<p class=\"say\">and %u CPUs more: see each report</p>\n", more);
-	fputs("<h2>What cost most</h2>\n<div class=\"table\"><table "
-	      "class=\"plain "
-	      "rank\"><thead><tr>"
-	      "<th>of all "
+	fputs("<h2>What cost most</h2>\n<div class=\"table\"><table class=\"plain "
+	      "rank\"><thead><tr><th>of all "
 	      "time</th><th>time</th><th>count</th><th>max</th><th>host</th><th></th><th>who</th></"
-	      "tr></"
-	      "thead><tbody>\n",
+	      "tr></thead><tbody>\n",
 	      out);
 	for (int i = 0; i < count && i < RANK_ROWS; i++)
 		write_ranked(views, n, &row[i], out);

@@ -134,8 +134,7 @@ static void write_closure(const struct html *h, const struct cpu *r)
 	}
 	fputs("<table "
 	      "class=\"closure\"><thead><tr><th>counter</th><th>kernel</th><th>traced</th><th></"
-	      "th></tr></"
-	      "thead><tbody>\n",
+	      "th></tr></thead><tbody>\n",
 	      out);
 	for (uint32_t i = 0; i < r->nclosure; i++) {
 		const struct closure_row *c = &r->closure[i];
@@ -304,9 +303,7 @@ void html_method(const struct html *h)
 	fputs("</div>\n", out);
 	if (r->nnot_observed) {
 		fputs("<h2>Not observed</h2>\n<p class=\"say\">This kernel does not have these "
-		      "tracepoints. What they "
-		      "would show "
-		      "counts as ",
+		      "tracepoints. What they would show counts as ",
 		      out);
 		html_name(out, view_rest(h->view));
 		fputs(".</p>\n<ul class=\"missing\">", out);

@@ -57,8 +57,7 @@ void html_series(const struct html *h)
 		fprintf(h->out,
 			"</caption>\n<thead><tr><th>of "
 			"each</th><th>count</th><th>min</th><th>median</th><th>p99</th><th>p99.9</"
-			"th>"
-			"<th>max</th>%s</tr></thead><tbody>\n",
+			"th><th>max</th>%s</tr></thead><tbody>\n",
 			several ? "<th>longer</th><th>than</th>" : "");
 		for (uint32_t k = 0; k < c->nseries; k++)
 			if (c->series[k].hist.count)

@@ -168,8 +168,7 @@ static void write_lane(struct timeline_lane *l, uint32_t index)
 		html_share(out, (uint64_t)(l->top * 1e9 + 0.5), NSEC_PER_SEC);
 		fprintf(out,
 			"</span>\n<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" "
-			"role=\"img\" "
-			"aria-label=\"time lost over the run, by kind, of ",
+			"role=\"img\" aria-label=\"time lost over the run, by kind, of ",
 			WIDTH, HEIGHT);
 		html_lane(out, l->h->view, index);
 		fputs("\">\n", out);

@@ -213,8 +213,7 @@ void html_worst(const struct html *h)
 	fputs(html_windows(h->view) ? "<h2>Longest windows</h2>" : "<h2>Worst hiccups</h2>",
 	      h->out);
 	fputs("\n<p class=\"say\">Each from its begin to its end; what interrupted something "
-	      "stands on top of "
-	      "it.</p>\n<ol class=\"worst\">\n",
+	      "stands on top of it.</p>\n<ol class=\"worst\">\n",
 	      h->out);
 	for (uint32_t i = 0; i < summary->nworst && i < SHOWN; i++) {
 		const struct worst *w = &summary->worst[i];

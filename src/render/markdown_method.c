@@ -194,9 +194,7 @@ int render_markdown_method(const struct view *v, bool all, FILE *out)
 	err = write_cpus(v, all, out);
 	if (!v->run.watch)
 		fputs("\n* edge: the longest time beside an interrupt, or a thread, that counts as "
-		      "the kernel's own "
-		      "way in "
-		      "or out\n"
+		      "the kernel's own way in or out\n"
 		      "* closure: the kernel's own counters over the same window, and what was "
 		      "traced of them\n",
 		      out);

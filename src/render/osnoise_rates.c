@@ -93,8 +93,7 @@ int render_osnoise_rates_text(const struct osnoise_rates *b, const char *theirs,
 	if (b->count > ROWS_MAX)
 		fprintf(out, "  %u more sources (all in -f json)\n", b->count - ROWS_MAX);
 	fputs("\nboth per second observed; not the same time, perhaps not the same machine. irq: "
-	      "vectors, too. gone: "
-	      "only osnoise\n"
+	      "vectors, too. gone: only osnoise\n"
 	      "saw it; new: only culprit did. osnoise has no page faults, and no functions\n",
 	      out);
 	if (!b->theirs_detailed)

@@ -19,18 +19,18 @@ static const char *const dashes[] = {"none", "7 3", "2 3", "9 3 2 3", "12 4", "4
 #define DASHES (sizeof(dashes) / sizeof(dashes[0]))
 
 static const char styles[] =
-	"<style>svg{fill:#333}.page{fill:#fff}.title{font-size:17px;font-weight:600;fill:#111}"
-	".name{fill:#111}.figures{text-anchor:end;fill:#555}.x{text-anchor:middle}.y{text-anchor:"
-	"end}.small{font-size:11.5px;fill:#666}.grid{stroke:#e4e4e4;stroke-width:1}.axis{stroke:"
-	"#888;stroke-width:1}.line{fill:none}\n"
-	".c0{stroke:#0072b2;fill:#0072b2}.c1{stroke:#d55e00;fill:#d55e00}.c2{stroke:#009e73;fill:"
-	"#009e73}.c3{stroke:#cc79a7;fill:#cc79a7}.c4{stroke:#e69f00;fill:#e69f00}.c5{stroke:"
-	"#56b4e9;fill:#56b4e9}.c6{stroke:#000;fill:#000}.c7{stroke:#8c6d31;fill:#8c6d31}\n"
+	"<style>svg{fill:#333}.page{fill:#fff}.title{font-size:17px;font-weight:600;fill:#111}."
+	"name{fill:#111}.figures{text-anchor:end;fill:#555}.x{text-anchor:middle}.y{text-anchor:"
+	"end}.small{font-size:11.5px;fill:#666}.grid{stroke:#e4e4e4;stroke-width:1}.axis{stroke:#"
+	"888;stroke-width:1}.line{fill:none}\n"
+	".c0{stroke:#0072b2;fill:#0072b2}.c1{stroke:#d55e00;fill:#d55e00}.c2{stroke:#009e73;fill:#"
+	"009e73}.c3{stroke:#cc79a7;fill:#cc79a7}.c4{stroke:#e69f00;fill:#e69f00}.c5{stroke:#56b4e9;"
+	"fill:#56b4e9}.c6{stroke:#000;fill:#000}.c7{stroke:#8c6d31;fill:#8c6d31}\n"
 	".area{stroke:none;fill-opacity:.12}.line{fill:none;stroke-width:1.6}\n"
-	"@media (prefers-color-scheme:dark){svg{fill:#c9ced6}.page{fill:#11151b}.title,.name{fill:"
-	"#e4e8ee}.figures,.small{fill:#9ba5b4}.grid{stroke:#2b323d}.axis{stroke:#7a8494}"
-	".c0{stroke:#4aa3df;fill:#4aa3df}.c6{stroke:#fff;fill:#fff}.area{stroke:none}.line{fill:"
-	"none}}</style>\n";
+	"@media "
+	"(prefers-color-scheme:dark){svg{fill:#c9ced6}.page{fill:#11151b}.title,.name{fill:#e4e8ee}"
+	".figures,.small{fill:#9ba5b4}.grid{stroke:#2b323d}.axis{stroke:#7a8494}.c0{stroke:#4aa3df;"
+	"fill:#4aa3df}.c6{stroke:#fff;fill:#fff}.area{stroke:none}.line{fill:none}}</style>\n";
 
 /* ---- text ---- */
 
@@ -290,8 +290,7 @@ static void percentiles(const struct plot *p, FILE *out)
 	svg_frame(top, y.from, out);
 	svg_label(LEFT, y.from + 44, "small",
 		  "the value that so many of a file's values do not exceed; the axis is 1 / (1 - "
-		  "share), "
-		  "logarithmic, and ends with one value in all",
+		  "share), logarithmic, and ends with one value in all",
 		  out);
 	fputs("</svg>\n", out);
 }

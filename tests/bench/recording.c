@@ -172,9 +172,7 @@ int bench_recording(const char *path, uint64_t records)
 		return -1;
 	view_free(&m->scene.view);
 	printf("recording: a record\t%.2f\tB\tof %.1f M made ones in %.1f M hiccups, the hiccups "
-	       "not counted as "
-	       "records but in "
-	       "the bytes\n",
+	       "not counted as records but in the bytes\n",
 	       (double)n->stored_bytes / n->records, n->records / 1e6, n->hiccups / 1e6);
 	printf("recording: a hiccup, with its records\t%.1f\tB\t\n",
 	       (double)n->stored_bytes / n->hiccups);

@@ -98,8 +98,7 @@ static const struct drawing drawings[] = {
 			   MARK(250, LEVEL_THREAD, MARK_WORK, 'f'), THR(250, 300, 7, 120, 0),
 			   VEC(300, 310, TIMER), SIR(310, 330, 1, 0), THR(330, 350, 7, 120, 0)},
 		.want = "local_timer>a 30, local_timer>b 30, local_timer>c 40, TIMER>d 20, TIMER>e "
-			"30, kw>f 50, "
-			"local_timer 10, TIMER 20, kw 20 | edge 30 outside 120",
+			"30, kw>f 50, local_timer 10, TIMER 20, kw 20 | edge 30 outside 120",
 	},
 	{
 		.what = "what lies within is taken from its own segment",
@@ -155,9 +154,8 @@ static const struct drawing drawings[] = {
 			   MARK(230, LEVEL_IRQ, MARK_CSD, 0), TLB(231, 1),
 			   MARK(240, LEVEL_IRQ, MARK_CSD, 'c'), VEC(230, 250, CALL)},
 		.want = "call_function>a 50, call_function>remote wrong CPU 50, call_function>b "
-			"30, "
-			"call_function>remote shootdown 10, call_function>c 10 | edge 20 outside "
-			"230",
+			"30, call_function>remote shootdown 10, call_function>c 10 | edge 20 "
+			"outside 230",
 	},
 	{
 		.what = "functions of interrupts and NMIs are their handlers'",
@@ -183,8 +181,7 @@ static const struct drawing drawings[] = {
 			   THR(100, 150, 7, 120, RECORD_ONGOING), NEXT, THR(100, 110, 7, 120, 0),
 			   THR(110, 130, 7, 120, 0)},
 		.want = "kw>a 80, kw 10, kw>b 10 | edge 40 outside 260; kw>b 50 | edge 40 outside "
-			"310; "
-			"kw>b 10, kw 20 | edge 40 outside 330",
+			"310; kw>b 10, kw 20 | edge 40 outside 330",
 	},
 	{
 		.what = "not when it left idle",

@@ -542,8 +542,7 @@ static void test_stamps(void **state)
 {
 	(void)state;
 	give("          <idle>-0       [001] dNh2.    70.957150: irq_noise: local_timer:236 start "
-	     "70.955792385 "
-	     "duration 1238200 ns");
+	     "70.955792385 duration 1238200 ns");
 	assert_int_equal(last.type, OSNOISE_NOISE);
 	assert_int_equal(last.kind, SOURCE_VECTOR);
 	assert_int_equal(last.cpu, 1);
@@ -554,15 +553,13 @@ static void test_stamps(void **state)
 	assert_int_equal(last.duration_ns, 1238200);
 	/* x86-tsc: the stamp is a counter, the start is not. */
 	give("          <idle>-0       [001] dNh2.  17906424794: irq_noise: reschedule:253 start "
-	     "17.802320917 duration "
-	     "1350 ns");
+	     "17.802320917 duration 1350 ns");
 	assert_false(last.stamp_ns);
 	assert_int_equal(last.stamp, 17906424794);
 	assert_int_equal(last.start_ns, 17802320917);
 	/* trace-cmd report -t */
 	give("            spin-211   [001]    40.760388123: irq_noise:            ttyS0:4 start "
-	     "40.845946299 duration "
-	     "210667 ns");
+	     "40.845946299 duration 210667 ns");
 	assert_int_equal(last.kind, SOURCE_IRQ);
 	assert_int_equal(last.stamp, 40760388123);
 	assert_int_equal(last.task, 211);

@@ -102,14 +102,10 @@ static void test_counters(void **state)
 
 	say(g, "                                          Operating System Noise");
 	say(g, "duration:   0 00:00:02 | time is in us");
-	say(g, "CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max Single         "
-	       " HW          NMI    "
-	       "      "
-	       "IRQ      Softirq       Thread");
+	say(g, "CPU Period       Runtime        Noise  % CPU Aval   Max Noise   Max "
+	       "Single          HW          NMI          IRQ      Softirq       Thread");
 	say(g, "  1 #2          2000000          40    99.99800          20           10           "
-	       "3            0      "
-	       "    "
-	       "500            6            4");
+	       "3            0          500            6            4");
 	ours(g, SOURCE_VECTOR, 236, "local_timer", NULL, 4000);
 	ours(g, SOURCE_IRQ, 42, "nvme0q1", NULL, 1000);
 	assert_int_equal(rates_make(&b, &g->reader, &g->view), 0);

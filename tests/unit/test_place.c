@@ -83,8 +83,7 @@ static void test_partitions(void **state)
 	add(&f, CGROUP "a/b/cpuset.cpus.partition", "isolated\n");
 	add(&f, CGROUP "a/b/cpuset.cpus.effective", "12\n");
 	add(&f, CGROUP "bad/cpuset.cpus.partition",
-	    "isolated invalid (Cpu list in cpuset.cpus not "
-	    "exclusive)\n");
+	    "isolated invalid (Cpu list in cpuset.cpus not exclusive)\n");
 	add(&f, CGROUP "bad/cpuset.cpus.effective", "0-15\n");
 	add(&f, CGROUP "own/cpuset.cpus.partition", "root\n");
 	add(&f, CGROUP "own/cpuset.cpus.effective", "8-9\n");

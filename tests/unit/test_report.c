@@ -227,8 +227,7 @@ static void test_thread_notes(void **state)
 	c->unseen_max_ns = 1070000;
 	c->unseen_whole = 878;
 	notes_are("of the 100 ms in its reports, which may overlap, 11 % is not seen: 11.0 ms, up "
-		  "to 1.07 ms in one; "
-		  "878 of 2,926 hold nothing else\n");
+		  "to 1.07 ms in one; 878 of 2,926 hold nothing else\n");
 	cpus_add(&c->ran_on, 3);
 	c->ran_steal_known = true;
 	c->reported = 0;

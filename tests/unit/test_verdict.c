@@ -77,10 +77,7 @@ static void test_quiet(void **state)
 	expect("cpu 3 is quiet: it lost 0.0003 % of its time to hiccups, at most 3.10 us at once");
 	fact("sys/devices/system/cpu/nohz_full", "\n");
 	expect("cpu 3 is quiet: it lost 0.0003 % of its time to hiccups, at most 3.10 us at once; "
-	       "the audit still "
-	       "finds 1 thing "
-	       "not in "
-	       "order (culprit audit)");
+	       "the audit still finds 1 thing not in order (culprit audit)");
 }
 
 static void test_nothing_at_all(void **state)
@@ -125,9 +122,7 @@ static void test_tick(void **state)
 	       "command line");
 	fact("run/kconfig", "# CONFIG_NO_HZ_FULL is not set\nCONFIG_HZ=250\n");
 	expect("cpu 3 loses 0.41 % to the tick: it is not nohz_full, and this kernel cannot be; "
-	       "boot a kernel that is "
-	       "built with "
-	       "CONFIG_NO_HZ_FULL=y, with nohz_full=3");
+	       "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=3");
 }
 
 static void test_tick_that_is_kept(void **state)
@@ -173,8 +168,7 @@ static void test_irq(void **state)
 	/* What a name does not tell, the audit knows: nobody can move this one. */
 	fact("sys/kernel/debug/irq/irqs/36", "IRQD_AFFINITY_MANAGED\n");
 	expect("cpu 3 loses 0.12 % to IRQ 36 (ahci[0000:00:1f.2]): add "
-	       "isolcpus=managed_irq,domain,3 to the command "
-	       "line");
+	       "isolcpus=managed_irq,domain,3 to the command line");
 	assert_string_equal(s->advice, "boot with isolcpus=managed_irq,domain,3");
 	assert_string_equal(s->cause, "I02");
 }
@@ -224,9 +218,8 @@ static void test_thread(void **state)
 	expect("cpu 3 loses 1.2 % to the thread backup [812]: taskset -pc 0-2 812");
 	fact("run/tasks/0000", "812 812 S 400000 3 0 0 0-3 backup\n");
 	expect("cpu 3 loses 1.2 % to the thread backup [812]: cpu 3 is not isolated: the scheduler "
-	       "balances other "
-	       "tasks onto it; "
-	       "add isolcpus=managed_irq,domain,3 to the command line");
+	       "balances other tasks onto it; add isolcpus=managed_irq,domain,3 to the command "
+	       "line");
 }
 
 static void test_hypervisor(void **state)
@@ -269,15 +262,12 @@ static void test_throttled(void **state)
 	fact("proc/sys/kernel/sched_rt_runtime_us", "950000\n");
 	fact("proc/sys/kernel/sched_rt_period_us", "1000000\n");
 	expect("cpu 3 loses 5 % to real-time throttling, which takes the sampler off for threads "
-	       "without a real-time "
-	       "priority: "
-	       "sysctl -w kernel.sched_rt_runtime_us=-1");
+	       "without a real-time priority: sysctl -w kernel.sched_rt_runtime_us=-1");
 	fact("sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n");
 	add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 10, 2000);
 	expect("cpu 3 loses 5 % to real-time throttling, which takes the sampler off for threads "
-	       "without a real-time "
-	       "priority: "
-	       "echo 0 > /sys/kernel/debug/sched/fair_server/cpu3/runtime");
+	       "without a real-time priority: echo 0 > "
+	       "/sys/kernel/debug/sched/fair_server/cpu3/runtime");
 }
 
 /* Little in all, but long at once. */
@@ -287,9 +277,7 @@ static void test_one_long(void **state)
 	add(SOURCE_VECTOR, 236, "local_timer", "tick_nohz_handler", 200, 2000);
 	add(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 1, 38200)->kernel_thread = true;
 	expect("cpu 3 loses little, 0.0044 %, but up to 38.2 us at once to the kernel thread "
-	       "kworker/3:2 [77] > "
-	       "vmstat_update: sysctl "
-	       "vm.stat_interval=120");
+	       "kworker/3:2 [77] > vmstat_update: sysctl vm.stat_interval=120");
 }
 
 static void test_not_traced(void **state)
@@ -327,19 +315,16 @@ static void test_lost_records(void **state)
 	add(SOURCE_THREAD, 812, "backup", NULL, 100, 12000000);
 	v.cpu[0].counts.lost = 12345;
 	expect("cpu 3: 12,345 records were lost here: who took 31 % of its time is not known; the "
-	       "most seen was the "
-	       "thread backup "
-	       "[812] (12 %); give culprit a CPU of its own with -H");
+	       "most seen was the thread backup [812] (12 %); give culprit a CPU of its own with "
+	       "-H");
 	add(SOURCE_LOST, 0, NOT_RECORDED, NULL, 100, 40000000);
 	expect("cpu 3: 12,345 records were lost here: who took 40 % of its time is not known; the "
-	       "most seen was the "
-	       "thread backup "
-	       "[812] (12 %); give culprit a CPU of its own with -H");
+	       "most seen was the thread backup [812] (12 %); give culprit a CPU of its own with "
+	       "-H");
 	v.run.housekeeping = v.run.cpus; /* no CPU is left that could be culprit's own */
 	expect("cpu 3: 12,345 records were lost here: who took 40 % of its time is not known; the "
-	       "most seen was the "
-	       "thread backup "
-	       "[812] (12 %); let less else run where culprit itself does");
+	       "most seen was the thread backup [812] (12 %); let less else run where culprit "
+	       "itself does");
 	v.ncpus = 2;
 	assert_string_equal(view_relief(&v), "measure fewer CPUs at once with -c");
 	v.run.windows = true; /* a workload has the CPUs that it needs */
@@ -477,9 +462,8 @@ static void test_slow_windows(void **state)
 	part(SOURCE_VECTOR, 236, "local_timer", "hrtimer_wakeup", 300000); /* its own, maybe */
 	part(SOURCE_OUTSIDE, 0, "timer late, or exit from idle", NULL, 90000);
 	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; 61 % of their time went "
-	       "to the kernel "
-	       "thread kworker/3:2 [77] > "
-	       "vmstat_update: sysctl vm.stat_interval=120");
+	       "to the kernel thread kworker/3:2 [77] > vmstat_update: sysctl "
+	       "vm.stat_interval=120");
 	v.run.traced = false;
 	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; why is not known: it was "
 	       "not traced");
@@ -494,16 +478,11 @@ static void test_slow_by_themselves(void **state)
 	slow(1000000);
 	part(SOURCE_OUTSIDE, 0, "timer late, or exit from idle", NULL, 900000);
 	expect("sleep on cpu 3: 1 took longer than 50.0 us, up to 1.00 ms; nothing that is surely "
-	       "foreign took "
-	       "much of their time, 90 % of it is "
-	       "timer late, or exit from idle");
+	       "foreign took much of their time, 90 % of it is timer late, or exit from idle");
 	part(SOURCE_THREAD, 812, "backup", NULL, 40000);
 	expect("sleep on cpu 3: 1 took longer than 50.0 us, up to 1.00 ms; nothing that is surely "
-	       "foreign took "
-	       "much of their time, 90 % of it is "
-	       "timer late, or exit from idle; the most, 4 %, went to the thread backup [812]: "
-	       "taskset -pc 0-2 "
-	       "812");
+	       "foreign took much of their time, 90 % of it is timer late, or exit from idle; the "
+	       "most, 4 %, went to the thread backup [812]: taskset -pc 0-2 812");
 }
 
 static void test_slow_series(void **state)
@@ -526,9 +505,8 @@ static void test_slow_series(void **state)
 	slow(8000);
 	part(SOURCE_THREAD, 812, "backup", NULL, 12000);
 	expect("pingpong on cpu 3: 3 took longer than their series' thresholds (most often futex, "
-	       "3 times), up to 8.00 "
-	       "us; 50 % of their "
-	       "time went to the thread backup [812]: taskset -pc 0-2 812");
+	       "3 times), up to 8.00 us; 50 % of their time went to the thread backup [812]: "
+	       "taskset -pc 0-2 812");
 }
 
 /* Called again, as a view that changes is: nothing is added twice. */
