@@ -15,6 +15,7 @@
 #include <bpf/bpf_tracing.h>
 #include <stdbool.h>
 #include "vmlinux.h"
+#include "choice.bpf.h"
 #include "ring.bpf.h"
 
 #define TARGET_CPUS 8192 /* CPUS_MAX */
@@ -52,15 +53,8 @@ struct cpu_states_apart {
 };
 extern struct cpu_states_apart cpu_states_apart SEC(".maps");
 
-#define WATCH_IDS 16
-
-extern const volatile __s32 watch_tgid[WATCH_IDS],
-	watch_tid[WATCH_IDS];          /* watched processes and threads; 0: none */
-extern const volatile int watch_users; /* watch all threads of user space */
 /* 1: programs may ask for the current thread (since 5.11) */
 extern const volatile int current_known;
-
-#define PF_KTHREAD 0x00200000 /* include/linux/sched.h */
 
 /* Two loads: a helper call takes as long as all else in a record. */
 static __always_inline void read_comm(char *to, const struct task_struct *task)
@@ -69,19 +63,6 @@ static __always_inline void read_comm(char *to, const struct task_struct *task)
 
 	((__u64 *)to)[0] = from[0];
 	((__u64 *)to)[1] = from[1];
-}
-
-static __always_inline bool is_watched(struct task_struct *task)
-{
-	__s32 tgid = task->tgid, tid = task->pid;
-
-	if (watch_users)
-		return tid && !(task->flags & PF_KTHREAD);
-	for (int i = 0; i < WATCH_IDS; i++)
-		if ((watch_tgid[i] && watch_tgid[i] == tgid) ||
-		    (watch_tid[i] && watch_tid[i] == tid))
-			return true;
-	return false;
 }
 
 static __always_inline struct cpu_state *state_at(__u32 slot)

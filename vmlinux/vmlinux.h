@@ -31,7 +31,13 @@ struct kernfs_node {
 	unsigned long long id;
 };
 
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent; /* NULL: the root's */
+};
+
 struct cgroup {
+	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
 };
 

@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/textfile.h"
 #include "cmd/workload_command.h"
+#include "collect/chosen.h"
 #include "collect/facts.h"
 #include "collect/host.h"
 #include "collect/watch.h"
@@ -64,6 +65,43 @@ static int set_threshold_or_tid(const char *text, void *field, const struct opt 
 	return set_id(text, o->threads.tid, row, why, whylen);
 }
 
+static int add_text(const char *text, const char **field, int max, char *why, size_t whylen)
+{
+	int n = 0;
+
+	while (n < max && field[n])
+		n++;
+	if (n == max)
+		snprintf(why, whylen, "'%.40s' is one too many: at most %d can be given", text,
+			 max);
+	else
+		field[n] = text;
+	return n == max ? -EINVAL : 0;
+}
+
+static int set_comm(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	struct name_glob glob;
+
+	(void)row;
+	if (!*text || choice_glob(&glob, text)) {
+		snprintf(why, whylen, "'%.40s': a name has 1 to %d bytes beside asterisks", text,
+			 GLOB_TOKENS);
+		return -EINVAL;
+	}
+	return add_text(text, field, CHOICE_GLOBS, why, whylen);
+}
+
+/* One more unit or cgroup. */
+static int set_group(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
+{
+	if (!*text || (*row->name == 'u' && strchr(text, '/'))) {
+		snprintf(why, whylen, "'%.40s' is no name of a %s", text, row->name);
+		return -EINVAL;
+	}
+	return add_text(text, field, CHOICE_GROUPS / 2, why, whylen);
+}
+
 static const struct opt watch_opts[] = {
 	{'p', "pid", "PID",
 	 "watch all threads of this process, also those that it starts later; may be given several "
@@ -71,8 +109,20 @@ static const struct opt watch_opts[] = {
 	 FIELD(threads.tgid), set_id},
 	{0, "tid", "TID", "watch this thread; may be given several times", FIELD(threads.tid),
 	 set_id},
+	{0, "comm", "GLOB",
+	 "watch all threads of processes with this name, of 15 bytes at most, also those that come "
+	 "later; an asterisk stands for any bytes; may be given several times",
+	 FIELD(threads.comm), set_comm},
+	{0, "unit", "NAME",
+	 "watch all threads of this systemd unit (NAME or NAME.service), also when it starts later "
+	 "or again; may be given several times",
+	 FIELD(threads.unit), set_group},
+	{0, "cgroup", "PATH",
+	 "watch all threads of this cgroup and of those in it, as with --unit; of the unified "
+	 "hierarchy (v2), like /system.slice/x.service",
+	 FIELD(threads.cgroup), set_group},
 	{'c', "cpus", "CPUS",
-	 "watch only these CPUs; without -p and --tid all threads of programs on them",
+	 "watch only these CPUs; when no threads are chosen all of programs on them",
 	 FIELD(command.measure.cpus), opt_set_cpus,
 	 .preset = "the CPUs on which the threads may run"},
 	MEASURE_DURATION(FIELD(command.measure.duration_ns), "10s"),
@@ -125,6 +175,12 @@ const struct opt_command watch_usage = {
 static bool has_ids(const int32_t *id)
 {
 	return id[0];
+}
+
+/* Threads are chosen that may come later, and on any CPU. */
+static bool may_come(const struct watched *w)
+{
+	return w->comm[0] || w->unit[0] || w->cgroup[0];
 }
 
 /* Finds missing ones before anything is switched on. */
@@ -188,9 +244,15 @@ static int check(struct options *o, const struct host *host)
 	struct facts layout = {0};
 	char list[256];
 
-	o->threads.users = !has_ids(o->threads.tgid) && !has_ids(o->threads.tid);
+	o->threads.users =
+		!has_ids(o->threads.tgid) && !has_ids(o->threads.tid) && !may_come(&o->threads);
 	if (o->threads.users && cpus_empty(&m->cpus))
-		return complain("watch what? give -p PID, --tid TID, or -c CPUS");
+		return complain("watch what? give -p PID, --tid TID, --comm GLOB, --unit NAME, "
+				"--cgroup PATH, or -c CPUS");
+	if ((o->threads.unit[0] || o->threads.cgroup[0]) && !choice_has_cgroups())
+		return complain("--unit and --cgroup need the unified hierarchy of cgroups, which "
+				"is mounted nowhere: mount -t cgroup2 none /sys/fs/cgroup, or use "
+				"--comm");
 	cpus_sub(&absent, &host->online);
 	if (!cpus_empty(&absent))
 		return complain("CPU %s does not exist or is offline: give others with -c",
@@ -199,7 +261,9 @@ static int check(struct options *o, const struct host *host)
 		return -1;
 	if (check_ids(&o->threads))
 		return -1;
-	if (cpus_empty(&m->cpus))
+	if (cpus_empty(&m->cpus) && may_come(&o->threads))
+		m->cpus = host->online;
+	else if (cpus_empty(&m->cpus))
 		find_cpus(&o->threads, &m->cpus);
 	cpus_and(&m->cpus, &host->online);
 	if (cpus_empty(&m->housekeeping)) {
@@ -243,7 +307,7 @@ static int run(struct options *o, struct view *v)
 	struct workload_command *c = &o->command;
 	struct watch_state state = {o, v};
 	struct watch_options wo = {.threads = o->threads,
-				   .pid = o->threads.tgid[0],
+				   .pid = may_come(&o->threads) ? 0 : o->threads.tgid[0],
 				   .cpus = c->measure.cpus,
 				   .housekeeping = c->measure.housekeeping,
 				   .threshold_ns = c->measure.threshold_ns};

@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -144,6 +145,12 @@ uint32_t kernel_percpu_at(const struct kernel *k, const char *name)
 		if (!strcmp(name_of(k, btf__type_by_id(k->btf, row[i].type)), name))
 			return row[i].offset;
 	return 0;
+}
+
+bool kernel_tells_current(void)
+{
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACING, BPF_FUNC_get_current_task_btf,
+				       NULL) == 1;
 }
 
 bool kernel_has_exchange(void)

@@ -29,6 +29,9 @@ bool kernel_has_exchange(void);
 /* True when this structure of the kernel's has a member of that name itself. */
 bool kernel_has_member(const struct kernel *k, const char *structure, const char *member);
 
+/* True when programs may ask for the current thread's task_struct. */
+bool kernel_tells_current(void);
+
 /* Offset of a per-CPU variable; 0: this kernel has none of that name. */
 uint32_t kernel_percpu_at(const struct kernel *k, const char *name);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "collect/chosen.h"
 #include "collect/host.h"
 #include "collect/irq_vectors.h"
 #include "collect/kernel.h"
@@ -51,12 +52,16 @@ static int args_needed(const char *name)
 	static const struct {
 		const char *name;
 		int args;
-	} needs[] = {{"sched_switch", 3},         {"nmi_handler", 3},      {"tlb_flush", 2},
-		     {"page_fault_user", 3},      {"irq_handler_exit", 2}, {"tasklet_entry", 2},
-		     {"csd_function_entry", 2},   {"csd_queue_cpu", 4},    {"ipi_send_cpu", 3},
-		     {"workqueue_queue_work", 3}, {"tick_stop", 2},        {"cpu_frequency", 2},
-		     {"sched_migrate_task", 2},   {"irq_noise", 4},        {"softirq_noise", 3},
-		     {"thread_noise", 3},         {"nmi_noise", 2}};
+	} needs[] = {{"sched_switch", 3},       {"nmi_handler", 3},
+		     {"tlb_flush", 2},          {"page_fault_user", 3},
+		     {"irq_handler_exit", 2},   {"tasklet_entry", 2},
+		     {"csd_function_entry", 2}, {"csd_queue_cpu", 4},
+		     {"ipi_send_cpu", 3},       {"workqueue_queue_work", 3},
+		     {"tick_stop", 2},          {"cpu_frequency", 2},
+		     {"sched_migrate_task", 2}, {"task_rename", 2},
+		     {"sched_process_fork", 2}, {"irq_noise", 4},
+		     {"softirq_noise", 3},      {"thread_noise", 3},
+		     {"nmi_noise", 2}};
 
 	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!strcmp(needs[i].name, name))
@@ -107,6 +112,8 @@ static bool is_wanted(const struct probes *p, const struct bpf_program *prog,
 		return !watch;
 	if (!strncmp(name, "watch_fault", strlen("watch_fault")))
 		return p->watched->faults;
+	if (!strncmp(name, "watch_comm_", strlen("watch_comm_")))
+		return p->watched->comm[0] != NULL;
 	if (!strncmp(name, "watch_sys_", strlen("watch_sys_")))
 		return p->watched->syscalls;
 	if (strstr(name, "throttle"))
@@ -188,6 +195,22 @@ static int use_memory(struct probes *p)
 		       : 0;
 }
 
+static void choose_threads(struct probes *p)
+{
+	const struct watched *w = p->watched;
+
+	if (!w)
+		return;
+	p->skel->rodata->watching = 1;
+	p->skel->rodata->current_known = kernel_tells_current();
+	p->skel->rodata->watch_users = w->users;
+	memcpy((void *)p->skel->rodata->watch_tgid, w->tgid, sizeof(w->tgid));
+	memcpy((void *)p->skel->rodata->watch_tid, w->tid, sizeof(w->tid));
+	for (int n = 0; w->comm[n]; p->skel->rodata->watch_comms = ++n)
+		choice_glob((struct name_glob *)&p->skel->rodata->watch_comm[n], w->comm[n]);
+	p->skel->rodata->watch_in_groups = w->unit[0] || w->cgroup[0];
+}
+
 static int load_for(struct probes *p, const struct kernel *k)
 {
 	uint16_t slot = 0;
@@ -203,17 +226,7 @@ static int load_for(struct probes *p, const struct kernel *k)
 		return -errno;
 	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1))
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
-	if (p->watched) {
-		p->skel->rodata->watching = 1;
-		p->skel->rodata->current_known =
-			libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACING,
-						BPF_FUNC_get_current_task_btf, NULL) == 1;
-		p->skel->rodata->watch_users = p->watched->users;
-		memcpy((void *)p->skel->rodata->watch_tgid, p->watched->tgid,
-		       sizeof(p->watched->tgid));
-		memcpy((void *)p->skel->rodata->watch_tid, p->watched->tid,
-		       sizeof(p->watched->tid));
-	}
+	choose_threads(p);
 	choose_programs(p, k);
 	find_context(p, k);
 	find_irq_vectors(p);
@@ -341,6 +354,19 @@ void probes_not_observed(const struct probes *p, struct view *v)
 {
 	for (uint32_t i = 0; i < p->nmissing; i++)
 		view_not_observed(v, p->missing[i]);
+}
+
+void probes_watch_process(struct probes *p, int32_t pid)
+{
+	__u8 one = 1;
+
+	bpf_map_update_elem(bpf_map__fd(p->skel->maps.watch_processes), &pid, &one, BPF_ANY);
+}
+
+void probes_watch_groups(struct probes *p, const uint64_t id[CHOICE_GROUPS])
+{
+	memcpy((void *)p->skel->bss->watch_group, id, sizeof(p->skel->bss->watch_group));
+	__atomic_add_fetch((uint32_t *)&p->skel->bss->watch_groups_epoch, 1, __ATOMIC_SEQ_CST);
 }
 
 uint64_t probes_recursion_misses(const struct probes *p)

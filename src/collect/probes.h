@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "model/view.h"
+#include "choice.h"
 #include "state.h"
 
 struct probes;
@@ -16,6 +17,9 @@ struct watched {
 	int32_t tgid[16], tid[16]; /* as many as watch.bpf.c keeps */
 	bool users;                /* all threads of user space */
 	bool faults, syscalls;     /* of these threads, too */
+	/* Processes by their names, with asterisks, and by what they belong to: choice.h. NULL
+	 * ends each. */
+	const char *comm[CHOICE_GLOBS + 1], *unit[CHOICE_GROUPS + 1], *cgroup[CHOICE_GROUPS + 1];
 };
 
 /* Makes the memory that probes share with readers and samplers: a cpu_state for each target, in
@@ -46,6 +50,13 @@ struct cpu_state *probes_state(struct probes *p, uint32_t index);
  * anything else of what is shared: with each fork the kernel would copy the page tables of all
  * targets' rings. 0 or -errno. */
 int probes_lend(struct probes *p, uint32_t index, bool on);
+
+/* Watches all threads of a process by its name, which it has since before the programs were
+ * attached. */
+void probes_watch_process(struct probes *p, int32_t pid);
+
+/* Watches the threads of these cgroups and of all below them in place of earlier ones; 0: none. */
+void probes_watch_groups(struct probes *p, const uint64_t id[CHOICE_GROUPS]);
 
 /* Names the tracepoints that this kernel lacks in the view. */
 void probes_not_observed(const struct probes *p, struct view *v);

@@ -11,6 +11,7 @@
 
 #include "base/say.h"
 #include "base/units.h"
+#include "collect/chosen.h"
 #include "collect/host.h"
 #include "collect/live_names.h"
 #include "collect/reports.h"
@@ -36,6 +37,7 @@ struct live_watch {
 	struct engine_hooks hooks;
 	struct view *view;
 	struct probes *probes;
+	struct choice *choice;
 	struct live_names *names;
 	struct session *session;
 	struct watch *watch;
@@ -102,6 +104,9 @@ static int open_all(struct live_watch *w)
 	if (!w->probes || probes_load(w->probes, false, &w->options.threads) ||
 	    probes_attach(w->probes))
 		return -1;
+	w->choice = choice_new(w->probes, &w->options.threads);
+	if (!w->choice)
+		return complain("out of memory");
 	for (uint32_t i = 0; i < w->ncpus; i++)
 		if (!(w->rings[i] = rings_new(probes_state(w->probes, i))))
 			return complain("out of memory");
@@ -123,6 +128,7 @@ static void close_watch(void *run)
 	struct live_watch *w = run;
 
 	reports_free(w->reports);
+	choice_free(w->choice);
 	probes_close(w->probes);
 	watch_free(w->watch);
 	session_free(w->session);
@@ -244,6 +250,7 @@ static bool poll(void *run)
 	struct live_watch *w = run;
 	uint64_t until = now_ns() - LATE_NS;
 
+	choice_look(w->choice, now_ns());
 	reports_open(w->reports);
 	reports_fetch(w->reports);
 	while (!read_until(w, until))

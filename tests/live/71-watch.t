@@ -259,6 +259,72 @@ if root:
 else:
     skip("by whom: a quota", "no cgroups with the CPU controller may be written here")
 
+# ---- by name and by unit, also what comes later ----
+jitter = os.path.join(place, "jitter-loop-7")
+shutil.copy(WATCHED, jitter)
+
+
+def ran_as(path, seconds=0.2, group=None):
+    """A program that runs for so long, and the threads that it had."""
+    proc = subprocess.Popen([path, "spin"], stdout=subprocess.PIPE, text=True,
+                            env=lib._environment())
+    pids = set(map(int, proc.stdout.readline().split()[2:]))
+    if group:
+        put(f"{group}/cgroup.procs", proc.pid)
+    time.sleep(seconds)
+    proc.terminate()
+    proc.communicate(timeout=20)
+    return pids
+
+
+with program("spin") as p:
+    exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True)  # it runs already
+    before = set(map(int, exe.stdout.readline().split()[2:]))
+    report, came = watch("--comm", "jit*er-l*7", meanwhile=lambda: [
+        ran_as(jitter), ran_as(WATCHED), ran_as(jitter)])
+    exe.terminate()
+    exe.communicate(timeout=20)
+    is_([before <= tids(report), came[0] <= tids(report), came[2] <= tids(report)], [True] * 3,
+        "--comm: threads that were there, that came, and that came again")
+    ok(not tids(report) & (set(p.tids) | came[1]), "and no other's", tids(report), p.tids, came)
+
+if unified:
+    unit = f"{unified}/culprit-test-{os.getpid()}.slice"
+
+    def twice():
+        """The group comes, goes, and comes again, with one in it that has a name of its own."""
+        came = []
+        for _ in range(2):
+            os.mkdir(unit)
+            os.mkdir(f"{unit}/inner")
+            time.sleep(1.5)  # a unit that is not there is looked for once a second
+            came.append(ran_as(WATCHED, group=f"{unit}/inner"))
+            deadline = time.monotonic() + 10
+            while True:
+                try:
+                    os.rmdir(f"{unit}/inner")
+                    os.rmdir(unit)
+                    break
+                except OSError:  # its last thread has not gone yet
+                    if time.monotonic() > deadline:
+                        raise
+                    time.sleep(0.05)
+        return came
+
+    with program("spin") as p:
+        for option, name in (("--unit", os.path.basename(unit)),
+                             ("--cgroup", os.path.basename(unit))):
+            report, came = watch(option, name, meanwhile=twice)
+            is_([t <= tids(report) for t in came], [True] * 2,
+                f"{option}: threads in it, and in it when it has come again")
+            ok(not tids(report) & set(p.tids), "and no other's", tids(report), p.tids)
+else:
+    skip("by unit", "no cgroup2 that may be written is mounted here")
+for args, why in ((("--comm", ""), "1 to 31 bytes"), (("--comm", "x" * 32), "1 to 31 bytes"),
+                  (("--unit", "a/b"), "no name of a unit")):
+    r = culprit("watch", *args)
+    ok(r.rc == 1 and why in r.err and r.err.count("\n") == 1, f"{args}: is refused", r)
+
 # ---- on the CPUs that were asked for ----
 elsewhere = min(lib.ALLOWED - {cpu})
 with program("spin") as here, program("spin", on=(elsewhere,)) as there:

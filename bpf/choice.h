@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which threads are watched beside those that are known by number: shared by the probes, which look
+ * at each process that begins or is renamed, and by who tells them what to look for. */
+#ifndef CULPRIT_CHOICE_H
+#define CULPRIT_CHOICE_H
+
+#include <linux/types.h>
+
+#define CHOICE_GLOBS  4
+#define CHOICE_GROUPS 8  /* cgroups, units among them */
+#define GLOB_TOKENS   31 /* bytes of a glob, without its asterisks */
+
+/* A glob as an automaton: after each byte, bit i of its state says that the first i tokens match
+ * what has come. */
+struct name_glob {
+	__u32 accept[256]; /* by byte: which tokens it is */
+	__u32 loop;        /* states with an asterisk: they stay */
+	__u32 end;         /* the state in which all of it has come; 0: no glob */
+};
+
+/* Takes a name of `size` bytes, NUL-terminated where shorter. */
+static inline __attribute__((always_inline)) int glob_takes(const volatile struct name_glob *g,
+							    const char *name, int size)
+{
+	__u64 at = 1;
+
+	for (int i = 0; i < size; i++) {
+		__u8 byte = name[i];
+
+		if (!byte)
+			break;
+		at = (at & g->accept[byte]) << 1 | (at & g->loop);
+	}
+	return (at & g->end) != 0;
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/chosen.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/units.h"
+
+#define LOOK_NS   (100 * NSEC_PER_MSEC)
+#define SEARCH_NS NSEC_PER_SEC
+#define DEPTH     16 /* of cgroups in which a unit is looked for */
+
+struct chosen {
+	const char *name;
+	bool unit;
+	char path[PATH_MAX]; /* "": not found yet */
+	uint64_t searched_ns;
+};
+
+struct choice {
+	struct probes *probes;
+	char root[PATH_MAX]; /* of the unified hierarchy */
+	struct chosen group[CHOICE_GROUPS];
+	uint32_t ngroups;
+	uint64_t id[CHOICE_GROUPS]; /* as the probes know them */
+	uint64_t looked_ns;
+};
+
+int choice_glob(struct name_glob *to, const char *glob)
+{
+	uint32_t state = 0;
+
+	memset(to, 0, sizeof(*to));
+	for (; *glob; glob++) {
+		if (*glob == '*') {
+			to->loop |= 1u << state;
+			continue;
+		}
+		if (state == GLOB_TOKENS)
+			return -EINVAL;
+		to->accept[(unsigned char)*glob] |= 1u << state++;
+	}
+	to->end = 1u << state;
+	return 0;
+}
+
+/* ---- cgroups ---- */
+
+static bool find_root(char *root, size_t len)
+{
+	FILE *f = fopen("/proc/self/mounts", "re");
+	char line[PATH_MAX + 256], path[PATH_MAX], kind[32];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "%*s %4095s %31s", path, kind) == 2 &&
+			!strcmp(kind, "cgroup2");
+	if (f)
+		fclose(f);
+	if (found)
+		snprintf(root, len, "%s", path);
+	return found;
+}
+
+bool choice_has_cgroups(void)
+{
+	char root[PATH_MAX];
+
+	return find_root(root, sizeof(root));
+}
+
+/* "ssh" is the unit ssh.service. */
+static bool is_unit(const char *directory, const char *unit)
+{
+	size_t n = strlen(unit);
+
+	return !strncmp(directory, unit, n) &&
+	       (!directory[n] || (!strchr(unit, '.') && !strcmp(directory + n, ".service")));
+}
+
+/* Looks below `path`, which has room for PATH_MAX bytes, and leaves the unit's there. */
+static bool search(char *path, const char *unit, unsigned depth)
+{
+	size_t n = strlen(path);
+	DIR *d = opendir(path);
+	struct dirent *e;
+	bool found = false;
+
+	while (d && !found && (e = readdir(d))) {
+		if (e->d_type != DT_DIR || e->d_name[0] == '.' ||
+		    n + 1 + strlen(e->d_name) >= PATH_MAX)
+			continue;
+		path[n] = '/';
+		strcpy(path + n + 1, e->d_name);
+		found = is_unit(e->d_name, unit) || (depth > 1 && search(path, unit, depth - 1));
+		if (!found)
+			path[n] = '\0';
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+/* Number of the cgroup as the kernel counts them; 0: there is none. */
+static uint64_t id_of(struct choice *c, struct chosen *g, uint64_t now)
+{
+	struct stat st;
+
+	if (g->path[0] && !stat(g->path, &st))
+		return st.st_ino;
+	if (!g->unit || (g->searched_ns && now - g->searched_ns < SEARCH_NS))
+		return 0;
+	g->searched_ns = now;
+	strcpy(g->path, c->root);
+	if (search(g->path, g->name, DEPTH) && !stat(g->path, &st))
+		return st.st_ino;
+	g->path[0] = '\0';
+	return 0;
+}
+
+void choice_look(struct choice *c, uint64_t now)
+{
+	uint64_t id[CHOICE_GROUPS] = {0};
+
+	if (!c->ngroups || (c->looked_ns && now - c->looked_ns < LOOK_NS))
+		return;
+	c->looked_ns = now;
+	for (uint32_t i = 0; i < c->ngroups; i++)
+		id[i] = id_of(c, &c->group[i], now);
+	if (!memcmp(id, c->id, sizeof(id)))
+		return;
+	memcpy(c->id, id, sizeof(id));
+	probes_watch_groups(c->probes, id);
+}
+
+static void add_group(struct choice *c, const char *name, bool unit)
+{
+	struct chosen *g = &c->group[c->ngroups];
+	size_t n = strlen(c->root);
+
+	if (c->ngroups == CHOICE_GROUPS)
+		return;
+	c->ngroups++;
+	g->name = name;
+	g->unit = unit;
+	if (!unit)
+		snprintf(g->path, sizeof(g->path), "%s%s%s",
+			 strncmp(name, c->root, n) ? c->root : "", *name == '/' ? "" : "/", name);
+}
+
+/* ---- processes ---- */
+
+static void look_at_processes(struct choice *c, const struct watched *w)
+{
+	struct name_glob glob[CHOICE_GLOBS];
+	char path[64], name[16];
+	struct dirent *e;
+	int n = 0;
+	DIR *d;
+
+	for (; n < CHOICE_GLOBS && w->comm[n]; n++)
+		choice_glob(&glob[n], w->comm[n]);
+	d = n ? opendir("/proc") : NULL;
+	while (d && (e = readdir(d))) {
+		bool takes = false;
+		FILE *f;
+
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.20s/comm", e->d_name);
+		f = fopen(path, "re");
+		memset(name, 0, sizeof(name));
+		if (!f)
+			continue;
+		if (fread(name, 1, sizeof(name), f)) /* at most 15 bytes, and a newline */
+			name[strcspn(name, "\n") % sizeof(name)] = '\0';
+		fclose(f);
+		for (int i = 0; i < n; i++)
+			takes |= glob_takes(&glob[i], name, sizeof(name));
+		if (takes)
+			probes_watch_process(c->probes, atoi(e->d_name));
+	}
+	if (d)
+		closedir(d);
+}
+
+struct choice *choice_new(struct probes *probes, const struct watched *w)
+{
+	struct choice *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->probes = probes;
+	find_root(c->root, sizeof(c->root));
+	for (int i = 0; w->unit[i]; i++)
+		add_group(c, w->unit[i], true);
+	for (int i = 0; w->cgroup[i]; i++)
+		add_group(c, w->cgroup[i], false);
+	look_at_processes(c, w);
+	choice_look(c, 1);
+	c->looked_ns = 0;
+	return c;
+}
+
+void choice_free(struct choice *c)
+{
+	free(c);
+}
