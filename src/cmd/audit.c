@@ -4,16 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "audit/audit.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/memory.h"
+#include "cmd/newfile.h"
 #include "cmd/output.h"
 #include "collect/facts.h"
 #include "collect/host.h"
 #include "recording/read.h"
 #include "render/audit.h"
+#include "render/audit_setup.h"
 
 struct options {
 	struct cpus cpus;
@@ -21,6 +24,8 @@ struct options {
 	struct output output; /* only the file is used */
 	const char *root;
 	bool deep, script, facts, redact;
+	bool words, ansible, profile;
+	const char *tuned; /* the directory of a profile */
 	uint64_t memory;
 	struct redact *names; /* with redact */
 };
@@ -41,6 +46,19 @@ static const struct opt audit_opts[] = {
 	 "print the fixes as a shell script, with the lines that undo them; read it before you run "
 	 "it",
 	 FIELD(script), .excludes = "format", .why = "prints a shell script"},
+	{0, "kernel-words", NULL, "print the boot parameters that are needed, in one line",
+	 FIELD(words), .excludes = "format,script,tuned,ansible,performance-profile",
+	 .why = "prints one line"},
+	{0, "tuned", "DIR",
+	 "write the fixes into DIR as a tuned profile: tuned.conf and script.sh. This and the next "
+	 "two leave out what names a process or an interrupt by its number",
+	 FIELD(tuned), output_set_file, .excludes = "format,script,output,ansible",
+	 .why = "writes two files"},
+	{0, "ansible", NULL, "print the fixes as an Ansible playbook", FIELD(ansible),
+	 .excludes = "format,script,performance-profile", .why = "prints a playbook"},
+	{0, "performance-profile", NULL,
+	 "print a PerformanceProfile for Kubernetes' node tuning operator", FIELD(profile),
+	 .excludes = "format,script,tuned", .why = "prints an object of Kubernetes"},
 	{0, "root", "DIR", NULL, FIELD(root), opt_set_string},
 	{0, "facts", NULL, NULL, FIELD(facts)},
 	{0, "redact", NULL,
@@ -54,6 +72,7 @@ static const struct opt audit_opts[] = {
 static const struct opt_example audit_examples[] = {
 	{"sudo culprit audit -c 3", "what will interrupt CPU 3, and how to end it"},
 	{"culprit audit --script > quiet.sh", "the fixes as a script: read it before you run it"},
+	{"culprit audit -c 3 --tuned ./quiet", "the fixes as a tuned profile"},
 	{"culprit audit before.rec -f markdown",
 	 "the machine of a recording, with the cost of each finding"},
 	{0},
@@ -121,12 +140,44 @@ static int print(struct options *o, const struct view *v)
 	output_ready(&o->output, &r);
 	if (o->facts)
 		print_facts(&v->facts, out);
-	err = o->facts    ? 0
-	      : o->script ? render_audit_script(v, &r, out)
-			  : audit_formats[o->format].write(v, &r, out);
+	err = o->facts     ? 0
+	      : o->script  ? render_audit_script(v, &r, out)
+	      : o->words   ? render_kernel_words(v, out)
+	      : o->ansible ? render_ansible(v, out)
+	      : o->profile ? render_performance_profile(v, out)
+			   : audit_formats[o->format].write(v, &r, out);
 	if (err || fflush(out) || ferror(out))
 		return complain("writing the audit: %s", strerror(err ? -err : errno));
 	return 0;
+}
+
+static int write_into(const char *dir, const char *name, const struct view *v,
+		      int (*write)(const struct view *v, FILE *out), bool run)
+{
+	struct newfile n;
+	char path[PATH_MAX];
+	int err = -ENAMETOOLONG, closed;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path))
+		err = newfile_open(&n, path);
+	if (err)
+		return complain("cannot write to %s/%s: %s", dir, name, newfile_error(-err));
+	err = write(v, n.file);
+	if (run && !err && fchmod(fileno(n.file), 0755))
+		err = -errno;
+	closed = newfile_close(&n, !err);
+	err = err ? err : closed;
+	return err ? complain("writing %s: %s", path, newfile_error(-err)) : 0;
+}
+
+static int write_tuned(const char *dir, const struct view *v)
+{
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return complain("cannot make the directory %s: %s", dir, strerror(errno));
+	return write_into(dir, "tuned.conf", v, render_tuned_conf, false) ||
+			       write_into(dir, "script.sh", v, render_tuned_script, true)
+		       ? -1
+		       : 0;
 }
 
 /* Takes the facts of this machine, or of a root that a test has made. */
@@ -185,7 +236,7 @@ static int conclude(struct options *o, struct view *v, const char *path)
 		complain("out of memory");
 		return EXIT_ERROR;
 	}
-	if (print(o, v))
+	if (o->tuned ? write_tuned(o->tuned, v) : print(o, v))
 		return EXIT_ERROR;
 	return findings_count(&v->findings, FINDING_FAIL) ? EXIT_CROSSED : EXIT_OK;
 }

@@ -75,9 +75,10 @@ static const struct opt syscall_opts[] = {
 	{'n', "rounds", "N", "end after so many rounds of all calls on each CPU",
 	 FIELD(syscall.rounds), set_rounds, .preset = "until -d is over"},
 	{0, "only", "LIST",
-	 "only these, with commas: nothing, addition, sqrt, getuid, getpid, close_bad_fd, invalid, "
-	 "sched_yield, futex_wake, clock_realtime, clock_tai, clock_monotonic, clock_raw, "
-	 "nanosleep_0, nanosleep_0_slack1, nanosleep_1_slack1",
+	 "only these, with commas: nothing, assignment, addition, sqrt, sqrt_reciprocal, getuid, "
+	 "getpid, close_bad_fd, invalid, sched_yield, cond_signal, futex_wake, clock_realtime, "
+	 "clock_tai, clock_monotonic, clock_raw, nanosleep_0, nanosleep_0_slack1, "
+	 "nanosleep_1_slack1",
 	 FIELD(syscall), set_only},
 	{0, "bare", NULL,
 	 "also measure each short call in a long loop without a timer inside: its median should "

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -99,27 +100,63 @@ static bool make_sqrt(unsigned n)
 	return root >= 0;
 }
 
+static bool make_assignment(unsigned n)
+{
+	unsigned long to = 0;
+
+	while (n--) {
+		to = n;
+		__asm__ volatile("" : "+r"(to));
+	}
+	return true;
+}
+
+/* The square root of 1/x, as it is written in C: a division and a root. */
+static bool make_sqrt_reciprocal(unsigned n)
+{
+	volatile double two = 2;
+	double x = two, root = 0;
+
+	while (n--) {
+		root = sqrt(1 / x);
+		__asm__ volatile("" : : "m"(root) : "memory");
+		x = two;
+	}
+	return root >= 0;
+}
+
+static pthread_cond_t unheard = PTHREAD_COND_INITIALIZER;
+
+MAKER(make_cond_signal, !pthread_cond_signal(&unheard))
+
 static const struct {
 	bool (*make)(unsigned n);
 	bool slack; /* with the timer slack that culprit was started with, not the sampler's 1 ns */
 } calls[SYSCALL_CALLS] = {
-	{make_nothing, false},  {make_addition, false}, {make_sqrt, false},
-	{make_getuid, false},   {make_getpid, false},   {make_close, false},
-	{make_invalid, false},  {make_yield, false},    {make_wake, false},
-	{make_realtime, false}, {make_tai, false},      {make_monotonic, false},
-	{make_raw, false},      {make_sleep_0, true},   {make_sleep_0, false},
+	{make_nothing, false},         {make_assignment, false},
+	{make_addition, false},        {make_sqrt, false},
+	{make_sqrt_reciprocal, false}, {make_getuid, false},
+	{make_getpid, false},          {make_close, false},
+	{make_invalid, false},         {make_yield, false},
+	{make_cond_signal, false},     {make_wake, false},
+	{make_realtime, false},        {make_tai, false},
+	{make_monotonic, false},       {make_raw, false},
+	{make_sleep_0, true},          {make_sleep_0, false},
 	{make_sleep_1, false},
 };
 
 const char *const syscall_names[SYSCALL_CALLS + 1] = {
 	"nothing",
+	"assignment",
 	"addition",
 	"sqrt",
+	"sqrt_reciprocal",
 	"getuid",
 	"getpid",
 	"close_bad_fd",
 	"invalid",
 	"sched_yield",
+	"cond_signal",
 	"futex_wake",
 	"clock_realtime",
 	"clock_tai",

@@ -13,7 +13,7 @@
 
 #include "collect/workload.h"
 
-#define SYSCALL_CALLS 16
+#define SYSCALL_CALLS 19
 
 struct syscall_options {
 	uint64_t rounds;             /* 0: until the window ends */

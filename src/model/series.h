@@ -9,7 +9,7 @@
 
 #include "base/hist.h"
 
-#define SERIES_MAX  32
+#define SERIES_MAX  40
 #define SERIES_NAME 32
 #define SERIES_BITS 7 /* of its histogram: percentiles to 0.8 % */
 /* What stands for a series where somebody names one: the hiccups, in a workload its outliers. */

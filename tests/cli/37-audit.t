@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """culprit audit: on roots that are made up here, good, bad and hostile; what it opens and what
 never; and on this machine, where what it says is held against the files themselves."""
+import configparser
 import ctypes
 import json
 import os
@@ -354,6 +355,96 @@ with Root() as root:
     ok(any("'/sys/class/net/$(touch x);`id`/queues/rx-0/rps_cpus'" in c for c in code),
        "a name in it is one quoted word", code)
     ok(any("c'\\''d" in c for c in code), "with a quote in it, too", code)
+
+# ---- tuned, Ansible, Kubernetes ----
+
+
+def tuned_profile(path):
+    """tuned.conf as tuned reads it (tuned/profiles/loader.py); its own reader where it is there."""
+    c = configparser.ConfigParser(delimiters=("=",), inline_comment_prefixes=("#",), strict=False,
+                                  interpolation=None)
+    c.optionxform = str
+    with open(os.path.join(path, "tuned.conf")) as f:
+        c.read_file(f)
+    return {name: dict(c[name]) for name in c.sections()}
+
+
+def setup_forms(root):
+    """(profile, script, playbook, Kubernetes object, boot words) of a root."""
+    into = os.path.join(root.path, "profile")
+    r = root.audit("--tuned", into)
+    if r.out or r.err:
+        raise RuntimeError(f"audit --tuned: {r}")
+    return (tuned_profile(into), read(os.path.join(into, "script.sh")),
+            yaml.load(root.audit("--ansible").out, Loader=Unsafe),
+            yaml.safe_load(root.audit("--performance-profile").out),
+            root.audit("--kernel-words").out)
+
+
+try:
+    import yaml
+
+    class Unsafe(yaml.SafeLoader):
+        """With Ansible's mark for strings that are no templates."""
+
+    Unsafe.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))
+except ImportError:
+    yaml = None
+
+if not yaml:
+    skip("audit --tuned, --ansible, --performance-profile", "needs PyYAML")
+else:
+    with Root() as root:
+        profile, script, (play,), cluster, words = setup_forms(root)
+        is_([sorted(profile), words, play["tasks"]],
+            [["main", "variables"], "",
+             [{"name": "nothing is left to do", "ansible.builtin.meta": "noop"}]],
+            "where nothing is to be done, no form does anything")
+        is_(cluster["spec"]["cpu"], {"isolated": "3", "reserved": "0-2"},
+            "PerformanceProfile: the CPUs")
+        root.put("proc/cmdline", "quiet nohz_full=3\n")
+        root.put(CPU + "isolated", "\n")
+        root.put("proc/sys/kernel/watchdog", "1\n")
+        root.put("proc/sys/kernel/soft_watchdog", "1\n")
+        root.put("proc/sys/kernel/watchdog_cpumask", "0-3\n")
+        root.put("sys/devices/virtual/workqueue/cpumask", "f\n")
+        root.task(77, "kauditd", KTHREAD, 3, "0-3")
+        root.put("sys/class/net/$(touch x);`id`{{ 7 * 7 }}/queues/rx-0/rps_cpus", "8\n")
+        rows = {i: f for i, f in findings(root.audit("-f", "json"), "forms").items()
+                if f["level"] in ("WARN", "FAIL")}
+        profile, script, (play,), cluster, words = setup_forms(root)
+        is_([profile["variables"], profile["scheduler"], profile["sysfs"],
+             profile["sysctl"], profile["script"]],
+            [{"isolated_cores": "3"}, {"isolated_cores": "${isolated_cores}"},
+             {"/sys/devices/virtual/workqueue/cpumask": "7"},
+             {"kernel.watchdog_cpumask": "0-2"},
+             {"script": "${i:PROFILE_DIR}/script.sh"}],
+            "tuned: settings, interrupts and threads each go to their plugin")
+        is_([words, profile["bootloader"]["cmdline_culprit"]],
+            ["isolcpus=managed_irq,domain,3\n", "+isolcpus=managed_irq,domain,3"],
+            "the boot parameters, in one line and in tuned's")
+        syntax = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True)
+        begin, end = script.split("stop() {")
+        ok(syntax.returncode == 0 and rows["rps"]["fix"] in begin and rows["rps"]["undo"] in end
+           and "smp_affinity" not in script and "watchdog" not in script,
+           "tuned: its script does and undoes the rest", script, syntax.stderr)
+        is_(os.stat(os.path.join(root.path, "profile/script.sh")).st_mode & 0o111, 0o111,
+            "tuned: its script can be run")
+        tasks = {t["name"]: t for t in play["tasks"]}
+        sysctls = tasks["sysctl, kept over boots"]["ansible.builtin.copy"]["content"]
+        is_([tasks["rps"]["ansible.builtin.shell"], tasks["unbound_work"]["ansible.builtin.shell"],
+             "kernel.watchdog_cpumask=0-2" in sysctls.splitlines(),
+             "isolcpus=managed_irq,domain,3" in tasks["boot parameters, Debian and its kin"]
+             ["ansible.builtin.copy"]["content"]],
+            [rows["rps"]["fix"], rows["unbound_work"]["fix"], True, True],
+            "Ansible: each fix is a task, as it is")
+        ok('!unsafe "' + rows["rps"]["fix"].replace("\\", "\\\\").replace('"', '\\"') + '"' in
+           root.audit("--ansible").out, "Ansible: braces of a name are no template")
+        ok("additionalKernelArgs" not in cluster["spec"],
+           "PerformanceProfile: what the operator gives itself is left to it", cluster)
+    r = culprit("audit", "--tuned", "/nonexistent/x/y")
+    ok(r.rc == 1 and not r.out and "/nonexistent/x/y" in r.err and len(r.err.splitlines()) == 1,
+       "--tuned where nothing can be made is refused", r)
 
 # ---- what is opened, and what never ----
 

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "render/audit_setup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:,=-"
+
+/* ---- what fixes consist of ---- */
+
+/* Copies a word of plain characters; returns the text behind it, or NULL. */
+static const char *plain_word(const char *at, size_t len, char *to, size_t room)
+{
+	if (!len || len >= room || strspn(at, PLAIN) < len)
+		return NULL;
+	memcpy(to, at, len);
+	to[len] = '\0';
+	return at + len;
+}
+
+static const char *starts(const char *at, const char *with)
+{
+	size_t len = strlen(with);
+
+	return strncmp(at, with, len) ? NULL : at + len;
+}
+
+/* "sysctl -w NAME=VALUE", "echo VALUE > /FILE", up to "; " or the end. */
+bool setting_next(const char **at, struct setting *s)
+{
+	const char *p = starts(*at, "sysctl -w "), *value;
+
+	s->sysctl = p;
+	if (p) {
+		p = plain_word(p, strcspn(p, "="), s->name, sizeof(s->name));
+		p = p && *p == '=' ? p + 1 : NULL;
+		p = p ? plain_word(p, strcspn(p, "; "), s->value, sizeof(s->value)) : NULL;
+	} else if ((value = starts(*at, "echo "))) {
+		p = plain_word(value, strcspn(value, " "), s->value, sizeof(s->value));
+		p = p ? starts(p, " > /") : NULL;
+		p = p ? plain_word(p - 1, strcspn(p - 1, "; "), s->name, sizeof(s->name)) : NULL;
+	}
+	if (!p || (*p && !starts(p, "; ")))
+		return false;
+	*at = *p ? p + 2 : p;
+	return true;
+}
+
+static bool printable(const char *text)
+{
+	for (; *text; text++)
+		if (*text < 0x20 || *text > 0x7e)
+			return false;
+	return true;
+}
+
+enum fix_form finding_form(const struct finding *f)
+{
+	struct setting s;
+	const char *at = f->fix;
+
+	if (f->level < FINDING_WARN || !f->known || !at || !*at || f->fix_kind != FIX_COMMAND ||
+	    !printable(at))
+		return FIX_OTHER;
+	if (strstr(at, "/proc/irq/") || (strstr(at, "taskset -pc ") && !strstr(at, "$(")))
+		return FIX_NUMBERED;
+	while (*at)
+		if (!setting_next(&at, &s))
+			return FIX_SHELL;
+	return FIX_SETTINGS;
+}
+
+/* ---- comments ---- */
+
+void render_setup_head(const struct view *v, const char *what, FILE *out)
+{
+	char kernel[512], cpus[4096], keep[4096];
+
+	fprintf(out,
+		"# %s\n# culprit " CULPRIT_VERSION " audit, linux %s: cpu %s quiet, housekeeping "
+		"on %s.\n",
+		what, escape_text(v->host.kernel, sizeof(v->host.kernel), kernel, sizeof(kernel)),
+		cpus_format(&v->run.cpus, cpus, sizeof(cpus)),
+		cpus_format(&v->run.housekeeping, keep, sizeof(keep)));
+}
+
+void render_setup_rest(const struct view *v, bool irqs, FILE *out)
+{
+	for (uint32_t i = 0; i < v->findings.count; i++) {
+		const struct finding *f = &v->findings.row[i];
+		bool numbered = finding_form(f) == FIX_NUMBERED;
+
+		if (f->level < FINDING_WARN || !f->known || !f->fix)
+			continue;
+		if (numbered && !(irqs && strstr(f->fix, "/proc/irq/")))
+			fprintf(out, "# not in here, as numbers differ from boot to boot: %s\n",
+				f->id);
+		else if (f->fix_kind == FIX_WORDS)
+			fprintf(out, "# not in here, as it takes a person: %s\n", f->id);
+	}
+}
+
+/* ---- boot parameters ---- */
+
+int render_kernel_words(const struct view *v, FILE *out)
+{
+	char *boot = findings_boot(&v->findings);
+
+	if (boot && printable(boot))
+		fprintf(out, "%s\n", boot);
+	free(boot);
+	return ferror(out) ? -EIO : 0;
+}
+
+/* ---- PerformanceProfile ---- */
+
+/* The operator gives these itself, from the lists of CPUs. */
+static bool operator_gives(const char *word)
+{
+	static const char *const given[] = {
+		"isolcpus=",   "nohz_full=", "rcu_nocbs=", "tuned.", "systemd.cpu_affinity=",
+		"irqaffinity="};
+
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+		if (starts(word, given[i]))
+			return true;
+	return false;
+}
+
+static void kernel_args(char *boot, FILE *out)
+{
+	bool any = false;
+
+	for (char *word; (word = strsep(&boot, " "));) {
+		if (!*word || operator_gives(word) || strspn(word, PLAIN) != strlen(word))
+			continue;
+		fprintf(out, "%s    - \"%s\"\n", any ? "" : "  additionalKernelArgs:\n", word);
+		any = true;
+	}
+}
+
+int render_performance_profile(const struct view *v, FILE *out)
+{
+	char *boot = findings_boot(&v->findings), cpus[4096], keep[4096];
+
+	render_setup_head(v, "for: oc apply -f FILE", out);
+	fprintf(out,
+		"# isolcpus=, nohz_full=, rcu_nocbs= and the affinity of interrupts and kernel "
+		"threads are\n# the operator's, from the lists below.\n"
+		"apiVersion: performance.openshift.io/v2\nkind: PerformanceProfile\n"
+		"metadata:\n  name: culprit\nspec:\n  cpu:\n    isolated: \"%s\"\n"
+		"    reserved: \"%s\"\n",
+		cpus_format(&v->run.cpus, cpus, sizeof(cpus)),
+		cpus_format(&v->run.housekeeping, keep, sizeof(keep)));
+	if (boot)
+		kernel_args(boot, out);
+	fputs("  nodeSelector:\n    node-role.kubernetes.io/worker: \"\"\n", out);
+	free(boot);
+	return ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The fixes of an audit in the forms that keep them over boots and on many machines: a tuned
+ * profile, an Ansible playbook, a PerformanceProfile of Kubernetes' node tuning operator, and the
+ * boot parameters alone. Warnings and failures only.
+ *
+ * What names a process or an interrupt by its number means another one after a boot or on another
+ * machine, so none of these forms holds such a command (numbered below). */
+#ifndef CULPRIT_AUDIT_SETUP_H
+#define CULPRIT_AUDIT_SETUP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "model/view.h"
+
+/* A value of the kernel that a fix sets. */
+struct setting {
+	bool sysctl; /* else a file */
+	char name[256], value[128];
+};
+
+/* Reads the next of the settings that a command consists of, and moves *at behind it. False: there
+ * is none, or the command is no list of plain settings. */
+bool setting_next(const char **at, struct setting *s);
+
+enum fix_form {
+	FIX_SETTINGS, /* nothing but settings */
+	FIX_NUMBERED, /* names processes or interrupts by their numbers */
+	FIX_SHELL,    /* another command */
+	FIX_OTHER,    /* no command, or not of printable ASCII */
+};
+
+/* What is to be done about a finding; FIX_OTHER also where nothing is. */
+enum fix_form finding_form(const struct finding *f);
+
+/* Each writes one form. 0 or -errno. */
+int render_kernel_words(const struct view *v, FILE *out); /* one line; nothing if none is needed */
+int render_performance_profile(const struct view *v, FILE *out);
+int render_ansible(const struct view *v, FILE *out);
+int render_tuned_conf(const struct view *v, FILE *out);
+int render_tuned_script(const struct view *v, FILE *out); /* script.sh of that profile */
+
+/* Two lines of comment: of which machine and CPUs it is, and what it is. */
+void render_setup_head(const struct view *v, const char *what, FILE *out);
+/* Comments that name the findings whose fixes are not in it, with the reason. */
+void render_setup_rest(const struct view *v, bool irqs, FILE *out);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A profile of tuned: tuned.conf, where tuned itself keeps and puts back what was there, and
+ * script.sh for what it has no plugin for, with the undo lines of the audit. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render/audit_setup.h"
+
+#define SYSFS "/sys/"
+
+/* tuned's plugin for files takes those of sysfs only. */
+static bool tuned_sets(const struct finding *f)
+{
+	const char *at = f->fix;
+	struct setting s;
+
+	if (finding_form(f) != FIX_SETTINGS)
+		return false;
+	while (*at && setting_next(&at, &s))
+		if (!s.sysctl && strncmp(s.name, SYSFS, strlen(SYSFS)))
+			return false;
+	return true;
+}
+
+/* Writes a section of all settings of one kind. */
+static void write_section(const struct view *v, const char *name, bool sysctl, FILE *out)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < v->findings.count; i++) {
+		const struct finding *f = &v->findings.row[i];
+		const char *at = f->fix;
+		struct setting s;
+
+		if (!tuned_sets(f))
+			continue;
+		while (*at && setting_next(&at, &s)) {
+			if (s.sysctl != sysctl)
+				continue;
+			if (!any)
+				fprintf(out, "\n[%s]\n", name);
+			any = true;
+			fprintf(out, "%s=%s\n", s.name, s.value);
+		}
+	}
+}
+
+static bool scripted(const struct finding *f)
+{
+	enum fix_form form = finding_form(f);
+
+	return form == FIX_SHELL || (form == FIX_SETTINGS && !tuned_sets(f));
+}
+
+/* Which plugins are needed beside the settings. */
+static bool any_of(const struct view *v, bool (*is)(const struct finding *f))
+{
+	for (uint32_t i = 0; i < v->findings.count; i++)
+		if (is(&v->findings.row[i]))
+			return true;
+	return false;
+}
+
+static bool numbered(const struct finding *f)
+{
+	return finding_form(f) == FIX_NUMBERED;
+}
+
+int render_tuned_conf(const struct view *v, FILE *out)
+{
+	char *boot = findings_boot(&v->findings), cpus[4096];
+
+	render_setup_head(v, "for /etc/tuned/NAME, or where this tuned has its own profiles", out);
+	fprintf(out,
+		"[main]\nsummary=Quiet CPUs, by culprit audit\n\n[variables]\n"
+		"isolated_cores=%s\n",
+		cpus_format(&v->run.cpus, cpus, sizeof(cpus)));
+	if (any_of(v, numbered))
+		fputs("\n# interrupts and threads, whatever their numbers are\n[scheduler]\n"
+		      "isolated_cores=${isolated_cores}\n",
+		      out);
+	write_section(v, "sysctl", true, out);
+	write_section(v, "sysfs", false, out);
+	if (boot && !strpbrk(boot, "$\n"))
+		fprintf(out, "\n[bootloader]\ncmdline_culprit=+%s\n", boot);
+	if (any_of(v, scripted))
+		fputs("\n[script]\nscript=${i:PROFILE_DIR}/script.sh\n", out);
+	free(boot);
+	return ferror(out) ? -EIO : 0;
+}
+
+static void write_lines(const struct view *v, bool undo, FILE *out)
+{
+	for (uint32_t i = 0; i < v->findings.count; i++) {
+		const struct finding *f = &v->findings.row[i];
+
+		if (!scripted(f))
+			continue;
+		fprintf(out, "\t# %s\n", f->id);
+		if (!undo)
+			fprintf(out, "\t%s\n", f->fix);
+		else if (f->undo && !strpbrk(f->undo, "\n\r"))
+			fprintf(out, "\t%s\n", f->undo);
+	}
+}
+
+int render_tuned_script(const struct view *v, FILE *out)
+{
+	fputs("#!/bin/bash\n", out);
+	render_setup_head(v, "What tuned has no plugin for; tuned calls it with start or stop.",
+			  out);
+	fputs("\n. /usr/lib/tuned/functions\n\nstart() {\n", out);
+	write_lines(v, false, out);
+	fputs("\treturn 0\n}\n\nstop() {\n", out);
+	write_lines(v, true, out);
+	fputs("\treturn 0\n}\n\nprocess $@\n", out);
+	return ferror(out) ? -EIO : 0;
+}
