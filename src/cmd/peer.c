@@ -24,6 +24,8 @@ static const struct peer peers[] = {
 	{"oslat", NULL, oslat_words, oslat_rows, oslat_end, cmd_run, ""},
 	{"cyclictest", NULL, cyclictest_words, cyclictest_rows, cyclictest_end, cmd_sleep,
 	 "Each thread has a CPU of its own, also without -a.\n"},
+	{"pingpong", NULL, pingpong_words, pingpong_rows, pingpong_end, cmd_pingpong,
+	 "The two sides are processes, and what they wait at works between processes.\n"},
 	{0},
 };
 
@@ -108,9 +110,14 @@ static int take_row(struct peer_line *l, const struct peer_row *r, const char *s
 		    const char *joined, int argc, char **argv, int *at)
 {
 	const char *value = value_of(r, joined, argc, argv, at);
+	char both[128];
 
-	if (r->value && !r->maybe && !value)
+	if (r->value && !r->maybe && (!value || (r->two && *at + 1 >= argc)))
 		return complain("%s: needs a value: %s %s", shown, shown, r->value);
+	if (r->two) {
+		snprintf(both, sizeof(both), "%s %s", value, argv[++*at]);
+		value = both;
+	}
 	return take_option(l, r, shown, value);
 }
 

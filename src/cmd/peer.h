@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* culprit under the name of another tool, by a link: osjitter, hiccups, sysjitter, oslat or
- * cyclictest. It takes that tool's own options then, and prints what that tool prints: a script
- * switches without an edit. */
+/* culprit under the name of another tool, by a link: osjitter, hiccups, sysjitter, oslat,
+ * cyclictest or pingpong. It takes that tool's own options then, and prints what that tool prints:
+ * a script switches without an edit. */
 #ifndef CULPRIT_PEER_H
 #define CULPRIT_PEER_H
 

@@ -23,6 +23,10 @@ struct peer_line {
 	struct cpus cpus;
 	bool cpus_given, all_threads, ends, wakes_deep, histogram;
 	long threads, policy, priority;
+	/* of pingpong */
+	const char *method;
+	bool looks, pinned[2];
+	unsigned pin[2];
 };
 
 struct peer_row {
@@ -37,6 +41,7 @@ struct peer_row {
 		    char *why, size_t whylen);
 	const char *refused; /* why it is not taken */
 	const char *help;
+	bool two; /* its value is two words */
 };
 
 struct peer {
@@ -51,15 +56,17 @@ struct peer {
 };
 
 extern const struct peer_row osjitter_rows[], hiccups_rows[], sysjitter_rows[], oslat_rows[],
-	cyclictest_rows[];
+	cyclictest_rows[], pingpong_rows[];
 extern const char *const osjitter_words[],
 	*const hiccups_words[], *const sysjitter_words[], *const oslat_words[],
-								  *const cyclictest_words[];
+								  *const cyclictest_words[],
+									  *const pingpong_words[];
 int osjitter_end(struct peer_line *line, const char *operand);
 int hiccups_end(struct peer_line *line, const char *operand);
 int sysjitter_end(struct peer_line *line, const char *operand);
 int oslat_end(struct peer_line *line, const char *operand);
 int cyclictest_end(struct peer_line *line, const char *operand);
+int pingpong_end(struct peer_line *line, const char *operand);
 
 /* Adds a word: as it is; or with a value for its %s; or with the CPUs that were given, if any. What
  * does not fit is left out: peer_run() sees that. */

@@ -14,6 +14,7 @@
 #include "collect/host.h"
 #include "collect/pingpong.h"
 #include "render/matrix.h"
+#include "render/styles.h"
 
 #define MESSAGES        100000
 #define MATRIX_MESSAGES 10000
@@ -25,11 +26,19 @@ struct options {
 	struct pingpong_options pingpong;
 	struct measure_pair pin;
 	bool matrix, every_way;
+	int style;
 	uint64_t pauses;
 	struct output raw;
 };
 
 #define FIELD(name) offsetof(struct options, name)
+
+enum pingpong_style { STYLE_OWN, STYLE_PINGPONG };
+static const struct opt_choice pingpong_styles[] = {
+	{"culprit", "its own report"},
+	{"pingpong", "a row a side, as osjitter's pingpong prints it"},
+	{0},
+};
 
 static const struct measure_range pauses_range = {0, 1000000}, looks_range = {1, 100000};
 
@@ -97,6 +106,9 @@ static const struct opt pingpong_opts[] = {
 	{0, "percentiles", "WHICH", "in text: which percentiles of what was measured",
 	 FIELD(command.output), output_set_percentiles, .choices = OPT_CHOICES(percentile_sets),
 	 .preset = "wide"},
+	{0, "style", "TOOL", "print the times as another tool does", FIELD(style), opt_set_choice,
+	 .choices = OPT_CHOICES(pingpong_styles), .preset = "culprit",
+	 .excludes = "format,stacks,times,matrix", .why = "prints in a form of its own"},
 	{0, "matrix", NULL,
 	 "measure all pairs of CPUs (of -c, or of all) one after another, and print a table of the "
 	 "medians; nothing is traced",
@@ -171,6 +183,15 @@ static int report_raw(struct workload_command *b, struct view *v)
 	output_ready(&o->raw, &r);
 	write_raw(&o->pingpong, o->raw.file);
 	return output_done(&o->raw, 0) ? EXIT_ERROR : code;
+}
+
+static int report_styled(struct workload_command *b, struct view *v)
+{
+	const struct options *o = (const struct options *)b;
+
+	return output_done(&b->output, render_pingpong(v, o->pingpong.cpu, b->output.file))
+		       ? EXIT_ERROR
+		       : EXIT_OK;
 }
 
 /* ---- the matrix ---- */
@@ -299,6 +320,8 @@ static int run_pair(struct options *o, struct workload *w)
 
 	if (choose_pair(o))
 		return EXIT_ERROR;
+	if (o->style)
+		o->command.report = report_styled;
 	if (!bytes)
 		return workload_command_run(&o->command, w, p);
 	p->raw_count = p->messages < SIZE_MAX / 1024 ? shared(bytes) : NULL;

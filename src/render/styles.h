@@ -55,6 +55,10 @@ struct cyclictest_style {
  * 0.8 %. 0 or -errno. */
 int render_cyclictest(const struct view *v, const struct cyclictest_style *style, FILE *out);
 
+/* Writes the series of pingpong as osjitter's pingpong does, of the side that sends first and of
+ * the other: cpu. 0 or -errno. */
+int render_pingpong(const struct view *view, const unsigned cpu[2], FILE *out);
+
 /* sysjitter --raw: its head, which is as long before the run as after it; and a line for each
  * hiccup of one CPU: time (ns since the run's start), distance from the last one (us; not in a
  * sorted file), length (cycles, ns). last_ns: begin of the last one, 0: none. */

@@ -215,13 +215,16 @@ PEERS = {  # command line: (the awk or sed line, the shape of what it prints)
         ("awk '/^T:/ {{ sub(/.*Min:/, \"\"); print $1, $5, $NF }}'", r"\d+ \d+ \d+"),
     "cyclictest -a {cpu} -h 400 -q -l 20 -i 10000 --default-system":
         ("grep -v -e '^#' -e '^$' | wc -l", "400"),
+    "pingpong --pin 0 {other} --pin 1 {cpu} -n 2000 -k 10 --pipe":
+        ("awk 'NR > 1 {{ print $1, $3, $6, $NF }}'",
+         r"0 1000 [1-9]\d* \d+\n1 1000 [1-9]\d* \d+"),
 }
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
-    for name in "osjitter", "hiccups", "sysjitter", "oslat", "cyclictest":
+    for name in "osjitter", "hiccups", "sysjitter", "oslat", "cyclictest", "pingpong":
         os.symlink(lib.CULPRIT, os.path.join(place, name))
 
     def filled(text):
-        return text.format(cpu=cpu, place=place)
+        return text.format(cpu=cpu, other=min(lib.ALLOWED - {cpu}), place=place)
 
     running = {line: subprocess.Popen(f"{place}/{filled(line)}", shell=True, text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

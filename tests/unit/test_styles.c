@@ -359,6 +359,45 @@ static void cyclictest(void **state)
 	report_free(&report);
 }
 
+/* A row for each side, the one that sends first above; of several methods their names, too. */
+static void pingpong(void **state)
+{
+	static const unsigned cpu[2] = {3, 2};
+	char *text = NULL;
+	size_t len;
+	FILE *out;
+
+	(void)state;
+	begin();
+	for (unsigned i = 0; i < 2; i++) {
+		struct cpu *c = &report.view.cpu[i];
+
+		c->series = calloc(2, sizeof(*c->series));
+		assert_non_null(c->series);
+		c->nseries = 1;
+		for (unsigned k = 0; k < 2; k++) {
+			strcpy(c->series[k].name, k ? "pipe" : "spin");
+			assert_int_equal(hist_init(&c->series[k].hist, SERIES_BITS), 0);
+			for (unsigned n = 1; n <= 10; n++)
+				hist_add(&c->series[k].hist, n * (i + 1) * (k ? 10 : 1));
+		}
+	}
+	out = open_memstream(&text, &len);
+	assert_non_null(out);
+	assert_int_equal(render_pingpong(&report.view, cpu, out), 0);
+	report.view.cpu[0].nseries = report.view.cpu[1].nseries = 2;
+	assert_int_equal(render_pingpong(&report.view, cpu, out), 0);
+	fclose(out);
+	assert_string_equal(words(text, 0), "Thread TSC_khz #delta min_ns max_ns median_ns p20_ns "
+					    "p80_ns p90_ns p99_ns p99.9_ns mad_ns");
+	assert_string_equal(words(text, 1), "0 2400000 10 2 20 10 4 16 18 20 20 4");
+	assert_string_equal(words(text, 2), "1 2400000 10 1 10 5 2 8 9 10 10 2");
+	assert_string_equal(words(text, 5), "0 2400000 10 20 200 100 40 160 180 200 200 40 pipe");
+	assert_string_equal(words(text, 7), "1 2400000 10 10 100 50 20 80 90 100 100 20 pipe");
+	free(text);
+	report_free(&report);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,7 +405,8 @@ int main(void)
 		cmocka_unit_test(sysjitter),     cmocka_unit_test(raw),
 		cmocka_unit_test(raw_head),      cmocka_unit_test(oslat),
 		cmocka_unit_test(oslat_options), cmocka_unit_test(osnoise),
-		cmocka_unit_test(cyclictest),    cmocka_unit_test(thresholds),
+		cmocka_unit_test(cyclictest),    cmocka_unit_test(pingpong),
+		cmocka_unit_test(thresholds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
