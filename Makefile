@@ -306,6 +306,11 @@ live: $(O)/.setup-check $(O)/.setup-peers ## the live tests, the long ones too (
 	$(Q)$(MAKE) --no-print-directory all unit-tests
 	$(Q)LONG=1 tests/check $(O) live
 
+SOAK_S	?= 1800
+soak: $(O)/.setup-check ## storms, kills, several at once, for SOAK_S seconds (1800); prints a table
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)SOAK_S=$(SOAK_S) BUILD=$(O) tests/live/80-soak.t
+
 oracle: $(O)/.setup-check $(O)/.setup-peers ## compare with the kernel's own trace (root; minutes)
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)LONG=1 tests/check $(O) oracle
@@ -472,5 +477,5 @@ help: ## this list
 	$(Q)echo; sed -n '2,/^$$/s/^# *//p' Makefile | sed -n '2,$$p'
 
 .PHONY: all run check dist deb rpm image live check-san check-browser check-roots check-package \
-	check-all lab fuzz golden pictures accuracy oracle unit-tests bench lint fmt install \
+	check-all lab fuzz golden pictures accuracy oracle soak unit-tests bench lint fmt install \
 	uninstall clean help
