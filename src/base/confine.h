@@ -8,6 +8,7 @@
 #ifndef CULPRIT_CONFINE_H
 #define CULPRIT_CONFINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Bits of a mask of capabilities, by their numbers in linux/capability.h. */
@@ -24,6 +25,13 @@
  * may lose CAP_IPC_LOCK, raise RLIMIT_MEMLOCK: what it has locked counts from then on. 0, or -errno
  * of the first thing that was refused; the others hold. */
 int confine_rights(uint64_t keep);
+
+/* What a command that reads files from strangers keeps: to read what its user may, and with
+ * `writes`, where it puts a file in place, to do that. */
+static inline void confine_reader(bool writes)
+{
+	confine_rights(RIGHT_DAC_READ_SEARCH | (writes ? RIGHTS_OF_FILES : 0));
+}
 
 /* From here on this thread makes only these system calls: their numbers, with -1 at the end, at
  * most CONFINE_CALLS. Any other is not made, but ends the process with status 1, after it has told

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "audit/audit.h"
+#include "base/confine.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/memory.h"
@@ -271,10 +272,12 @@ int cmd_audit(int argc, char **argv)
 		free(v);
 		return EXIT_ERROR;
 	}
-	if (operands)
+	if (operands) {
 		memory_bound(o.memory);
-	else
+		confine_reader(o.output.path);
+	} else {
 		host_read(&v->host);
+	}
 	if (output_open(&o.output) ||
 	    (operands ? read_facts(&o, argv[1], v, &r) : take_facts(&o, v)))
 		code = EXIT_ERROR;

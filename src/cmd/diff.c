@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/confine.h"
 #include "base/escape.h"
 #include "base/say.h"
 #include "base/units.h"
@@ -376,6 +377,7 @@ int cmd_diff(int argc, char **argv)
 		code = EXIT_ERROR;
 	} else {
 		memory_bound(o.memory);
+		confine_reader(o.output.path);
 		code = output_open(&o.output) ? EXIT_ERROR : output_close(&o.output, diff(&o, f));
 	}
 	redact_free(f->redact);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -380,7 +381,9 @@ int cmd_osnoise(int argc, char **argv)
 		return EXIT_ERROR;
 	}
 	o.recording = argv[1];
-	if (o.input)
+	if (o.input) {
+		confine_reader(o.output);
 		return from_file(&o);
+	}
 	return live(&o);
 }

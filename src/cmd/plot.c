@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
 #include "cmd/memory.h"
@@ -346,6 +347,7 @@ int cmd_plot(int argc, char **argv)
 	if (settle_format(&o))
 		return EXIT_ERROR;
 	memory_bound(o.memory);
+	confine_reader(o.path);
 	if (o.path && !strcmp(o.path, "-"))
 		o.path = STDOUT;
 	return plot(&o, argv + 1, operands);

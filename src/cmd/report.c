@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/confine.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -226,6 +227,7 @@ int cmd_report(int argc, char **argv)
 		return EXIT_ERROR;
 	}
 	memory_bound(o.memory);
+	confine_reader(o.output.path || limits_rights(&o.limits));
 	o.part.spans = output_spans(&o.output);
 	if (o.redact && !(o.part.redact = redact_new(0))) {
 		complain("out of memory");

@@ -62,6 +62,21 @@ is_(of.get("tracer"), ({0}, "1", "0"), "without a trace it has none")
 of, _ = rights("sleep")
 is_(of.get("culprit-sampler"), ({0}, "1", "0"), "a workload's sampler has no right, and no filter")
 
+# ---- who reads what strangers made ----
+
+READ = 1 << 2  # CAP_DAC_READ_SEARCH
+readers = {}
+for command in "report", "audit", "diff", "plot":
+    for where in (), ("-o", os.path.join(place, "x.svg")):
+        more = (rec, ) if command == "diff" else ()
+        p = subprocess.Popen([CULPRIT, command, "-", *more, *where], stdin=subprocess.PIPE,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        lib.await_gone(lambda: status(p.pid).get("NoNewPrivs") != "1", 10)
+        readers[command, bool(where)] = int(status(p.pid).get("CapEff", "0"), 16)
+        p.communicate()
+is_({(k, v) for k, v in readers.items() if v != READ | (FILES if k[1] else 0)}, set(),
+    "report, audit, diff and plot read files, write theirs, and have no other right")
+
 # ---- a system call too many ----
 
 if sanitized or not shutil.which("cc"):
