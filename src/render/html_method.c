@@ -48,13 +48,13 @@ static void write_evidence(const struct html *h, const struct cpu *c)
 	else
 		fputs("not readable", out);
 	end_row(out);
+	if (!host_has_smis(&h->view->host))
+		return;
 	begin_row(out, "SMIs");
 	if (c->smi_known)
 		html_count(out, c->smi_count);
 	else
-		fputs(host_has_smis(&h->view->host) ? "cannot be counted here"
-						    : "none on this architecture",
-		      out);
+		fputs("cannot be counted here", out);
 	end_row(out);
 }
 

@@ -82,10 +82,8 @@ static void cpu_row(struct table *t, const struct view *v, uint32_t i)
 							      : "");
 	closure_cell(t, &v->run, c);
 	table_cell(t, NULL, c->steal_known ? format_ns(c->steal_ns, a, sizeof(a)) : "?");
-	table_cell(t, NULL,
-		   c->smi_known              ? format_count(c->smi_count, a, sizeof(a))
-		   : host_has_smis(&v->host) ? "?"
-					     : "none here");
+	if (host_has_smis(&v->host)) /* the last column */
+		table_cell(t, NULL, c->smi_known ? format_count(c->smi_count, a, sizeof(a)) : "?");
 	table_end_row(t);
 }
 
@@ -97,13 +95,14 @@ static int write_cpus(const struct view *v, bool all, FILE *out)
 					       "loop",         "records",         "records lost",
 					       "hiccups lost", "join mismatches", "edge",
 					       "closure",      "steal clock",     "SMIs"};
+	size_t n = sizeof(headings) / sizeof(headings[0]) - !host_has_smis(&v->host);
 	struct table *t = table_new(0, 0);
 
 	if (!t)
 		return -ENOMEM;
 	for (size_t i = 0; v->run.watch && i < sizeof(of_threads) / sizeof(of_threads[0]); i++)
 		table_column(t, of_threads[i], i ? ALIGN_RIGHT : ALIGN_LEFT, false);
-	for (size_t i = 0; !v->run.watch && i < sizeof(headings) / sizeof(headings[0]); i++)
+	for (size_t i = 0; !v->run.watch && i < n; i++)
 		table_column(t, headings[i], i == 8 || i == 9 ? ALIGN_LEFT : ALIGN_RIGHT, false);
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		if (all || group_detailed(v, i))

@@ -78,6 +78,23 @@ for text, line, message in (
 
 r = culprit("explain", "-f", "json")
 book = json.loads(r.out)["causes"] if r.rc == 0 else []
+
+# What is x86's alone is said to be, and is not offered elsewhere.
+X86 = re.compile(r"\b(x86|MSRs?|rdmsr|SMIs?|BIOS|APIC|rdtsc|tsc|CPUID|microcode|MTRRs?|MCEs?|mce|"
+                 r"split_lock_\w+|LOC|RES|CAL|IWI|TLB:)\b", re.I)
+is_([c["id"] for c in book if not re.search("x86|Intel|AMD", c["since"])
+     and X86.search(f"{c['title']}\n{c['advice']}\n{c['undo']}")], [],
+    "no cause of every architecture has a title or an advice of x86's")
+ARM64 = os.path.join(lib.ROOT, "tests", "fixtures", "recordings", "1.0", "arm64.rec")
+for form in "text", "markdown", "html", "json", "jsonl", "csv", "openmetrics", "folded":
+    r = culprit("report", ARM64, "-f", form, *(["--stacks"] if form == "text" else []))
+    shown = re.sub(r"(?s)<style>.*?</style>|<script.*?</script>", "", r.out)
+    if form == "json":  # which names each check, also of what the machine does not have
+        shown = json.loads(r.out)
+        shown["findings"] = [f for f in shown["findings"] if f["value"] != "absent"]
+        shown = json.dumps(shown)
+    ok(r.rc == 0 and not X86.findall(shown), f"a report of arm64 as {form} has no word of x86's",
+       r.rc, X86.findall(shown))
 ok(len(book) > 150, "explain lists all entries", len(book))
 FIELDS = ("id", "group", "title", "what", "why", "confirm", "fix", "since", "source")
 ok(all(c[f] for c in book for f in FIELDS), "each with its fields",
