@@ -178,8 +178,7 @@ static void look_at_file(struct flight *f)
 		    f->writes, (unsigned long long)n.hiccups_lost,
 		    (unsigned long long)n.records_lost);
 	if (blackbox_names_lack(f->box))
-		say("%s: names may be missing in its first part: more came than there is room for",
-		    f->writes);
+		say("%s: names may be missing: more came than there is room for", f->writes);
 	actions_tell(f->actions, "%s: %s; %s in it", f->writes, f->said,
 		     format_ns(blackbox_written_ns(f->box), time, sizeof(time)));
 }
