@@ -9,6 +9,7 @@
 #   SAN=address,undefined   sanitizers for the user side
 #   STATIC=1            one static file, that runs where there is no library
 #   ZSTD=               without libzstd, where it is installed
+#   MICROHTTPD=         without --listen, though libmicrohttpd is there; so is STATIC=1
 #   DESTDIR= PREFIX=/usr/local   for install
 
 VERSION	:= 0.1
@@ -46,7 +47,7 @@ all: $(O)/culprit $(O)/poke
 # ---- what the machine needs ----
 # Debian packages; tools/setup installs missing ones (as root), and says so where it cannot.
 PACKAGES := build-essential clang llvm libbpf-dev bpftool libelf-dev zlib1g-dev libzstd-dev \
-	pkg-config libprotobuf-c-dev protobuf-c-compiler
+	libmicrohttpd-dev pkg-config libprotobuf-c-dev protobuf-c-compiler
 CHECK_PACKAGES := $(PACKAGES) libcmocka-dev python3 python3-jsonschema tmux perl groff-base \
 	clang-format
 
@@ -140,12 +141,17 @@ HARDEN_LD := $(if $(STATIC),-static-pie,$(call has,-pie)) \
 LINK	= $(ROOT_FLAGS) $(HARDEN_LD) $(SANFLAGS) $(CFLAGS) $(LDFLAGS) $(if $(STATIC),-s)
 ALL_CFLAGS = $(ROOT_FLAGS) -std=gnu11 -O2 -g $(WARN) $(HARDEN) $(SANFLAGS) $(SAME) -D_GNU_SOURCE \
 	-DCULPRIT_VERSION='"$(VERSION)"' $(if $(ZSTD),-DCULPRIT_ZSTD) \
+	$(if $(MICROHTTPD),-DCULPRIT_LISTEN) \
 	-Isrc -Ibpf -I$(O) $(CPPFLAGS) $(CFLAGS)
 LIBBPF	= $(shell $(PKG_CONFIG) $(if $(STATIC),--static) --libs libbpf libelf zlib) $(LIBPURE)
 
 # Recordings are packed by zstd where it is there, else by zlib. ZSTD= builds without.
 ZSTD	?= $(shell $(if $(SYSROOT),PKG_CONFIG_LIBDIR=$(PKG_CONFIG_LIBDIR)) \
 	$(PKG_CONFIG) --exists libzstd && echo yes)
+
+# --listen opens libmicrohttpd when it runs: only its header is needed here. Static programs cannot.
+MICROHTTPD ?= $(if $(STATIC),,$(shell $(if $(SYSROOT),PKG_CONFIG_LIBDIR=$(PKG_CONFIG_LIBDIR)) \
+	$(PKG_CONFIG) --exists libmicrohttpd && echo yes))
 
 PURE_SRC := $(wildcard src/base/*.c src/model/*.c src/recording/*.c src/render/*.c src/audit/*.c)
 LIVE_SRC := $(wildcard src/collect/*.c src/cmd/*.c) src/main.c

@@ -176,8 +176,9 @@ static int run(struct options *o, struct view *v)
 			    .end = end};
 	int code;
 
-	if (o->textfile.path &&
-	    !(state.textfile = textfile_open(o->textfile.path, o->output.metrics_per == PER_HOST)))
+	if (textfile_wanted(&o->textfile) &&
+	    !(state.textfile = textfile_open(&o->textfile, o->output.metrics_per == PER_HOST,
+					     &o->measure.housekeeping)))
 		return EXIT_ERROR;
 	if (o->hiccups && !(state.lines = newfile_grow(o->hiccups))) {
 		complain("cannot write to %s: %s; choose another file with --hiccups", o->hiccups,
@@ -209,8 +210,10 @@ int cmd_run(int argc, char **argv)
 	}
 	style_prepare(&o.styled, &o.measure);
 	host_read(&v->host);
-	o.output.metrics = o.textfile.path != NULL;
-	if (o.textfile.path && o.output.metrics_per == PER_GROUP) {
+	o.output.metrics = textfile_wanted(&o.textfile);
+	if (textfile_check(&o.textfile)) {
+		code = EXIT_ERROR;
+	} else if (textfile_wanted(&o.textfile) && o.output.metrics_per == PER_GROUP) {
 		complain("--metrics-per group is for a report at its end: which CPUs are alike "
 			 "changes while a run goes on; use host or cpu with --textfile");
 		code = EXIT_ERROR;

@@ -10,6 +10,7 @@
 
 #include "base/say.h"
 #include "base/units.h"
+#include "cmd/listener.h"
 #include "cmd/newfile.h"
 #include "cmd/output.h"
 #include "model/watch.h"
@@ -24,8 +25,13 @@ const struct opt textfile_opts[] = {
 	 "also keep metrics in FILE for the textfile collector of node_exporter; FILE is rewritten "
 	 "during the run; with -d forever until it is stopped",
 	 FIELD(path), output_set_file},
-	{0, "textfile-interval", "TIME", "how often this FILE is rewritten", FIELD(interval_ns),
-	 opt_set_duration, .preset = "15s", .needs = "textfile", .why = "belongs to --textfile"},
+	{0, "listen", "ADDRESS:PORT",
+	 "also answer Prometheus with these metrics, at /metrics; without ADDRESS on this machine "
+	 "alone (127.0.0.1); who can reach the address can read them",
+	 FIELD(listen), opt_set_string},
+	{0, "textfile-interval", "TIME",
+	 "how often FILE is rewritten, and what --listen answers is renewed", FIELD(interval_ns),
+	 opt_set_duration, .preset = "15s"},
 	{0},
 };
 
@@ -35,7 +41,9 @@ uint64_t textfile_every(const struct textfile_options *o)
 }
 
 struct textfile {
-	const char *path;
+	const char *path;          /* NULL: no file */
+	struct listener *listener; /* NULL: none */
+	bool deaf;                 /* it has ended, as was said */
 	bool host;
 	struct leaders leaders;
 	pthread_t writer;
@@ -79,8 +87,12 @@ static int put_file(const struct textfile *t, const char *text, size_t len)
 /* Reports a failure once, when it begins. */
 static void put_or_say(struct textfile *t, const char *text, size_t len)
 {
-	int err = put_file(t, text, len);
+	int err = t->path ? put_file(t, text, len) : 0;
 
+	if (t->listener && !t->deaf && !listener_put(t->listener, text, len)) {
+		t->deaf = true;
+		say("--listen: the process that answers has ended; the run goes on without");
+	}
 	if (err && !t->error)
 		say("writing %s: %s; the run goes on, and tries again at the next time", t->path,
 		    newfile_error(err));
@@ -132,38 +144,56 @@ static void hand_over(struct textfile *t, char *text, size_t len)
 
 /* ---- the run's side ---- */
 
-struct textfile *textfile_open(const char *path, bool host)
+bool textfile_wanted(const struct textfile_options *o)
 {
-	struct textfile *t = calloc(1, sizeof(*t));
+	return o->path || o->listen;
+}
+
+int textfile_check(const struct textfile_options *o)
+{
+	return o->interval_ns && !textfile_wanted(o)
+		       ? complain("--textfile-interval belongs to --textfile and --listen: give "
+				  "--textfile FILE or --listen ADDRESS:PORT")
+		       : 0;
+}
+
+static int try_file(const struct textfile *t)
+{
 	struct newfile new;
 	struct stat st;
 	int err;
+
+	if (!lstat(t->path, &st) && !S_ISREG(st.st_mode))
+		return complain("%s is not a regular file and would be replaced by one: choose "
+				"another file with --textfile",
+				t->path);
+	err = open_file(t, &new);
+	if (err)
+		return complain("cannot write into the directory of %s: %s; choose another file "
+				"with --textfile",
+				t->path, newfile_error(err));
+	newfile_close(&new, false);
+	return 0;
+}
+
+struct textfile *textfile_open(const struct textfile_options *o, bool host,
+			       const struct cpus *housekeeping)
+{
+	struct textfile *t = calloc(1, sizeof(*t));
 
 	if (!t) {
 		complain("out of memory");
 		return NULL;
 	}
-	t->path = path;
+	t->path = o->path;
 	t->host = host;
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_cond_init(&t->come, NULL);
-	if (!lstat(path, &st) && !S_ISREG(st.st_mode)) {
-		complain("%s is not a regular file and would be replaced by one: choose another "
-			 "file with --textfile",
-			 path);
-		textfile_close(t);
-		return NULL;
-	}
-	err = open_file(t, &new);
-	if (err) {
-		complain("cannot write into the directory of %s: %s; choose another file with "
-			 "--textfile",
-			 path, newfile_error(err));
-		textfile_close(t);
-		return NULL;
-	}
-	newfile_close(&new, false);
-	return t;
+	if ((!t->path || !try_file(t)) &&
+	    (!o->listen || (t->listener = listener_open(o->listen, housekeeping))))
+		return t;
+	textfile_close(t);
+	return NULL;
 }
 
 void textfile_write(struct textfile *t, struct view *view, bool running)
@@ -200,6 +230,7 @@ int textfile_close(struct textfile *t)
 		pthread_mutex_unlock(&t->lock);
 		pthread_join(t->writer, NULL);
 	}
+	listener_close(t->listener);
 	err = t->error;
 	leaders_free(&t->leaders);
 	pthread_mutex_destroy(&t->lock);

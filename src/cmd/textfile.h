@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --textfile: the metrics of a run in a file that is always whole, while the run goes on.
+/* --textfile: the metrics of a run in a file that is always whole, while the run goes on; --listen:
+ * the same text over HTTP.
  *
 Each text goes to a new file, which then replaces FILE. A thread of its own does that, so that a
  * slow disk does not keep this process from reading its measurements. A failure to write is
@@ -13,7 +14,8 @@ Each text goes to a new file, which then replaces FILE. A thread of its own does
 #include "model/view.h"
 
 struct textfile_options {
-	const char *path;
+	const char *path;     /* NULL: no file */
+	const char *listen;   /* an address, see cmd/listener.h; NULL: none */
 	uint64_t interval_ns; /* 0: as its help says */
 };
 extern const struct opt textfile_opts[];                   /* rows of a struct textfile_options */
@@ -21,8 +23,14 @@ uint64_t textfile_every(const struct textfile_options *o); /* ns between two tex
 
 struct textfile;
 
-/* Tests whether it can make a file there. host: all CPUs together. NULL with the reason said. */
-struct textfile *textfile_open(const char *path, bool host);
+int textfile_check(const struct textfile_options *o);   /* 0, or -1 with the reason said */
+bool textfile_wanted(const struct textfile_options *o); /* one of them */
+
+/* Tests whether it can make a file there, and listens. host: all CPUs together. housekeeping: for
+ * who answers. Before the engine is opened, and rights are given away. NULL with the reason said.
+ */
+struct textfile *textfile_open(const struct textfile_options *o, bool host,
+			       const struct cpus *housekeeping);
 
 /* Writes the run as of now; running: it goes on. Returns at once. Call it on CPUs that may be
  * disturbed. */

@@ -330,7 +330,8 @@ static int run(struct options *o, struct view *v)
 			    .end = end};
 	int code;
 
-	if (o->textfile.path && !(state.textfile = textfile_open(o->textfile.path, false)))
+	if (textfile_wanted(&o->textfile) &&
+	    !(state.textfile = textfile_open(&o->textfile, false, &c->measure.housekeeping)))
 		return EXIT_ERROR;
 	if (state.textfile)
 		live.snapshot = snapshot;
@@ -352,7 +353,7 @@ int cmd_watch(int argc, char **argv)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
 	}
 	host_read(&v->host);
-	if (check(&o, &v->host) || output_open(&o.command.output))
+	if (textfile_check(&o.textfile) || check(&o, &v->host) || output_open(&o.command.output))
 		code = EXIT_ERROR;
 	else
 		code = output_close(&o.command.output, run(&o, v));

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""--listen: one scrape is the text of --textfile, whoever else asks whatever else; who answers has
+no rights, and when it is gone the run goes on."""
+import contextlib
+import http.client
+import os
+import shutil
+import signal
+import socket
+import tempfile
+import time
+
+import lib
+from lib import culprit, done, is_, ok
+
+where = tempfile.mkdtemp(prefix="culprit-test-")
+cpu = max(lib.ALLOWED)
+ON = ("-c", str(cpu), "--no-trace", "-q", "-d", "forever", "-t", "1ms")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def get(path="/metrics", method="GET", **more):
+    """Status, headers and text."""
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        c.request(method, path, **more)
+        r = c.getresponse()
+        return r.status, dict(r.getheaders()), r.read().decode()
+    finally:
+        c.close()
+
+
+def raw(data):
+    """What comes back for these bytes until the other side closes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as s:
+        got = b""
+        with contextlib.suppress(OSError):
+            s.sendall(data)
+            s.shutdown(socket.SHUT_WR)
+            while more := s.recv(65536):
+                got += more
+        return got
+
+
+def until(what, seconds=20):
+    """What it returns when that is true, or at last."""
+    deadline = time.monotonic() + seconds
+    while not (found := what()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def children(pid):
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        parent = lib.read(f"/proc/{entry}/stat").rpartition(")")[2].split()[1:2]
+        if parent == [str(pid)] and lib.read(f"/proc/{entry}/comm") == "culprit-listen":
+            found.append(int(entry))
+    return found
+
+
+port = free_port()
+r = culprit("run", "-c", str(cpu), "--no-trace", "--listen", f":{port}", "-d", "1ms", "-q")
+if "without libmicrohttpd" in r.err or "cannot be opened" in r.err:
+    ok(r.rc == 1 and r.err.count("\n") == 1, "without libmicrohttpd it says so", r)
+    shutil.rmtree(where)
+    done()
+    raise SystemExit
+
+prom = os.path.join(where, "prom")
+with lib.ready_file() as ready:
+    proc = lib.spawn("run", *ON, "--listen", f":{port}", "--textfile", prom,
+                     "--textfile-interval", "1s", "--ready-file", ready)
+    lib.await_ready(proc, ready)
+    status, headers, text = until(lambda: (x := get())[0] == 200 and x) or get()
+    is_((status, headers.get("Content-Type"), text[:20], text[-6:]),
+        (200, "text/plain; version=0.0.4; charset=utf-8", "# TYPE culprit_info ", "# EOF\n"),
+        "a scrape is whole, in Prometheus' format")
+    # Each second both are renewed, the one a moment behind the other.
+    ok(until(lambda: get()[2].strip() == lib.read(prom).strip()), "it is the text of --textfile", get()[2][:300])
+    status, headers, text = get(method="HEAD")
+    ok((status, text) == (200, "") and int(headers["Content-Length"]) > 1000, "HEAD has no text",
+       status, headers)
+
+    who = children(proc.pid)
+    status = lib.read(f"/proc/{who[0]}/status") if len(who) == 1 else str(who)
+    is_([line.split()[1].strip("0") for line in status.splitlines()
+         if line.startswith(("CapInh", "CapPrm", "CapEff", "CapAmb"))], [""] * 4,
+        "one process answers, without capabilities")
+    ok("NoNewPrivs:\t1" in status, "and gets none back", status)
+    listening = [line.split()[1] for table in ("tcp", "tcp6")
+                 for line in lib.read(f"/proc/net/{table}").splitlines()[1:]
+                 if line.split()[1].endswith(f":{port:04X}") and line.split()[3] == "0A"]
+    is_(listening, [f"0100007F:{port:04X}"], "without an address only this machine can ask")
+
+    # ---- hostile ----
+    is_([get("/")[0], get("/metrics/..")[0], get("/../../etc/passwd")[0],
+         get("/metrics" + "x" * 2000)[0]], [404] * 4, "there is nothing else")
+    is_([get(method=m)[0] for m in ("PUT", "DELETE", "OPTIONS")] +
+        [get(method="POST", body=b"x" * 1000)[0]], [405] * 4, "nothing is taken")
+    ok(get("/metrics?a=%00&b=../..")[0] == 200, "a query is nothing to it")
+    for what, data in (("bytes that are no request", bytes(range(256)) * 40),
+                       ("a head without end", b"GET /metrics HTTP/1.1\r\n" + b"a: b\r\n" * 50000),
+                       ("a line without end", b"GET /" + b"x" * 300000),
+                       ("a length that is none",
+                        b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n"),
+                       ("half a request", b"GET /metr")):
+        answer = raw(data)
+        ok(b" 200 " not in answer[:20] and get()[0] == 200, f"{what}: no answer, and it goes on",
+           answer[:200])
+    idle = []
+    for _ in range(40):
+        s = socket.create_connection(("127.0.0.1", port), timeout=20)
+        s.sendall(b"GET /metrics HTTP/1.1\r\n")  # and nothing more
+        idle.append(s)
+    fds = len(os.listdir(f"/proc/{who[0]}/fd"))
+    ok(fds < 40, "of connections that say nothing it keeps a few", fds)
+    since = time.monotonic()
+
+    def served():
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return get()[0] == 200
+        return False
+
+    ok(until(served, 60), "they are cut off in time, and others are served",
+       time.monotonic() - since)
+    for s in idle:
+        s.close()
+    ok(until(lambda: len(os.listdir(f"/proc/{who[0]}/fd")) <= fds - 4), "nothing of them is kept",
+       fds, os.listdir(f"/proc/{who[0]}/fd"))
+    ok(children(proc.pid) == who and proc.poll() is None, "all this time it was the same process")
+
+    # ---- taken ----
+    r = culprit("run", "-c", str(cpu), "--no-trace", "--listen", f":{port}", "-d", "1ms", "-q")
+    ok(r.rc == 1 and "Address already in use" in r.err and r.err.count("\n") == 1,
+       "a port that is taken is refused", r)
+
+    # ---- gone ----
+    os.kill(who[0], signal.SIGKILL)
+    before = lib.read(prom)
+    ok(until(lambda: lib.read(prom) != before), "when it is gone the run goes on")
+    time.sleep(1.5)  # the next text after the first that nobody took
+    os.killpg(proc.pid, signal.SIGINT)
+    r = lib.finish(proc, 20)
+ok(r.rc == 0 and r.err.count("--listen: the process that answers has ended") == 1,
+   "and says so, once", r)
+
+# Killed itself, it leaves nobody behind.
+with lib.ready_file() as ready:
+    proc = lib.spawn("run", *ON, "--listen", f"127.0.0.1:{port}", "--ready-file", ready)
+    lib.await_ready(proc, ready)
+    who = children(proc.pid)
+    ok(get()[0] in (200, 503), "an address may be given")
+    proc.kill()
+    proc.wait()
+    ok(len(who) == 1 and until(lambda: not os.path.exists(f"/proc/{who[0]}")),
+       "killed, it leaves nobody behind", who)
+    lib.finish(proc, 20)
+
+for text in ("127.0.0.1", "localhost:9101", ":99999", "[::1:9101", "x:y", ""):
+    r = culprit("run", "-c", str(cpu), "--no-trace", "--listen", text, "-d", "1ms", "-q")
+    ok(r.rc == 1 and "is no address and port" in r.err and r.err.count("\n") == 1,
+       f"--listen '{text}' is refused", r)
+shutil.rmtree(where)
+done()
