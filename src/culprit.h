@@ -24,6 +24,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Under a strict standard (-std=c99) the C library may declare neither of these. */
+#ifndef O_CLOEXEC
+#define CULPRIT_CLOEXEC 0
+#else
+#define CULPRIT_CLOEXEC O_CLOEXEC
+#endif
+#if defined(__STRICT_ANSI__) && !defined(__cplusplus)
+long syscall(long number, ...);
+#endif
+
 #define CULPRIT_REPORTS       4096 /* a power of two */
 #define CULPRIT_REPORTS_MAGIC 0x32656b6375636c75ULL
 #define CULPRIT_REPORTS_PATH  "/dev/shm/culprit-%d"
@@ -50,7 +60,7 @@ static inline uint64_t culprit_start_ticks(void)
 	char text[1024], *at;
 	unsigned long long ticks = 0;
 	ssize_t n = -1;
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	int fd = open("/proc/self/stat", O_RDONLY | CULPRIT_CLOEXEC);
 
 	if (fd >= 0) {
 		n = read(fd, text, sizeof(text) - 1);
@@ -74,18 +84,20 @@ static inline struct culprit_reports *culprit_reports_open(void)
 
 	snprintf(path, sizeof(path), CULPRIT_REPORTS_PATH, (int)getpid());
 	unlink(path); /* left by a process of the same number that has gone */
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | CULPRIT_CLOEXEC, 0600);
 	if (fd < 0)
 		return NULL;
-	if (ftruncate(fd, sizeof(*r))) {
+	/* its last byte gives the file its length */
+	if (lseek(fd, (off_t)sizeof(*r) - 1, SEEK_SET) < 0 || write(fd, "", 1) != 1) {
 		close(fd);
 		return NULL;
 	}
-	r = (struct culprit_reports *)mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE,
-					   MAP_SHARED | MAP_POPULATE, fd, 0);
+	r = (struct culprit_reports *)mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+					   0);
 	close(fd);
-	if (r == MAP_FAILED)
+	if (r == (struct culprit_reports *)MAP_FAILED)
 		return NULL;
+	memset(r, 0, sizeof(*r)); /* so that no report waits for a page */
 	r->pid = (uint32_t)getpid();
 	r->start_ticks = culprit_start_ticks();
 	__atomic_store_n(&r->magic, CULPRIT_REPORTS_MAGIC, __ATOMIC_RELEASE);

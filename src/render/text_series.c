@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* In the text report, the values of a workload:
  *
- *      count       min    median       p90       p99     p99.9       max       mad
- *      2,000   12.1 us   34.8 us   51.0 us   98.3 us    412 us   2.20 ms   3.10 us  latency
+ *      count      min     mean   median      p90      p99    p99.9      max      mad
+ *      2,000  12.1 us  37.2 us  34.8 us  51.0 us  98.3 us   412 us  2.20 ms  3.10 us  latency
  *
  * When each series has a threshold of its own, the number of longer windows replaces a percentile:
  *
@@ -10,7 +10,8 @@
  *      3,540   113 ns   125 ns   129 ns   181 ns  57.6 us  7.68 ns      14  1.28 us  invalid
  *
  * wide adds p20 and p80, and has neither of these two; long has a column for each series, with all
- * figures of a latency's tail. On a narrow page wide has columns, too.
+ * figures of a latency's tail, "-" where there are too few values for one. On a narrow page wide
+ * has columns, too.
  */
 #include <string.h>
 
@@ -39,9 +40,9 @@ struct figure {
 	double what;
 };
 
-static const struct figure one_threshold[] = {{"count", COUNT}, {"min", MIN}, {"median", 50},
-					      {"p90", 90},      {"p99", 99},  {"p99.9", 99.9},
-					      {"max", MAX},     {"mad", MAD}, {0}};
+static const struct figure one_threshold[] = {
+	{"count", COUNT}, {"min", MIN},    {"mean", MEAN}, {"median", 50}, {"p90", 90},
+	{"p99", 99},      {"p99.9", 99.9}, {"max", MAX},   {"mad", MAD},   {0}};
 static const struct figure several_thresholds[] = {
 	{"count", COUNT}, {"min", MIN}, {"median", 50},     {"p90", 90},    {"p99", 99},
 	{"max", MAX},     {"mad", MAD}, {"longer", LONGER}, {"than", THAN}, {0}};
@@ -52,6 +53,13 @@ static const struct figure all[] = {{"count", COUNT},     {"mean", MEAN},   {"mi
 				    {"50", 50},           {"90", 90},       {"99", 99},
 				    {"99.9", 99.9},       {"99.99", 99.99}, {"99.999", 99.999},
 				    {"99.9999", 99.9999}, {"max", MAX},     {0}};
+
+/* True of the far percentiles where less than one value lies beyond: they would just repeat the
+ * longest. */
+static bool beyond(const struct hist *h, double percentile)
+{
+	return percentile > 99.9 && h->count * (1 - percentile / 100) < 1 - 1e-9;
+}
 
 /* several: MAX includes operations that were timed without being a value. */
 static void figure_cell(struct table *t, const struct series *s, double what, bool several)
@@ -75,6 +83,8 @@ static void figure_cell(struct table *t, const struct series *s, double what, bo
 	else if (what == THAN)
 		table_cell(t, NULL,
 			   s->threshold_ns ? format_ns(s->threshold_ns, text, sizeof(text)) : "");
+	else if (beyond(&s->hist, what))
+		table_cell(t, NULL, "-");
 	else
 		value_cell(t, s, hist_percentile(&s->hist, what));
 }

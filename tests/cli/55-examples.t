@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-from lib import CULPRIT, ROOT, culprit, done, is_, ok
+from lib import CULPRIT, ROOT, culprit, done, is_, ok, skip
 
 place = tempfile.mkdtemp()
 subprocess.run([os.path.join(os.path.dirname(CULPRIT), "golden"), place], check=True,
@@ -74,6 +74,36 @@ is_([max(map(len, page[w].splitlines())) <= int(w) for w in ("90", "120")], [Tru
 ok(page["90"] != page["120"], "COLUMNS changes the width")
 is_([page[w] == page[""] for w in ("39", "wide")], [True, True],
     "COLUMNS that is no width changes nothing")
+
+# ---- culprit.h, which programs include ----
+
+REPORTER = """#include "culprit.h"
+int main(void)
+{
+	struct culprit_reports *r = culprit_reports_open();
+	int good;
+
+	culprit_late(r, 5, 7);
+	good = r && r->head == 1 && r->report[0].place == 1 && r->report[0].start_ns == 5 &&
+	       r->report[0].end_ns == 7 && r->report[0].tid == (uint32_t)getpid();
+	culprit_reports_close(r);
+	return !good;
+}
+"""
+for compiler, language, standards in (("cc", "c", ("c99", "c11", "gnu11")),
+                                      ("c++", "c++", ("c++11", "c++17", "c++20"))):
+    if not shutil.which(compiler):
+        skip(f"culprit.h as {language}", f"needs {compiler}")
+        continue
+    said = {}
+    for standard in standards:
+        program = os.path.join(place, standard)
+        made = subprocess.run([compiler, f"-std={standard}", "-pedantic", "-Wall", "-Wextra",
+                               "-Wconversion", "-Wshadow", "-Werror", "-I",
+                               os.path.join(ROOT, "src"), "-x", language, "-", "-o", program],
+                              input=REPORTER, capture_output=True, text=True)
+        said[standard] = made.stderr or subprocess.run([program]).returncode
+    is_(said, dict.fromkeys(standards, 0), f"culprit.h as {language}: it compiles and reports")
 
 shutil.rmtree(place)
 done()

@@ -12,6 +12,7 @@
 
 #include "base/escape.h"
 #include "render/render.h"
+#include "render/text.h"
 #include "../world/made.h"
 
 static struct report report;
@@ -204,13 +205,40 @@ static void test_slow_counter(void **state)
 	}
 }
 
+/* A far percentile stands where a value at least lies beyond it: of 10,000 the 99.99th does, the
+ * 99.999th would be the longest again. */
+static void test_few_values(void **state)
+{
+	static struct series s = {.name = "latency"};
+	struct cpu c = {.series = &s, .nseries = 1};
+	struct page p = {.width = 80, .series = SERIES_LONG};
+	char *text = NULL, *line;
+	size_t len = 0;
+
+	(void)state;
+	assert_int_equal(hist_init(&s.hist, SERIES_BITS), 0);
+	for (int i = 1; i <= 10000; i++)
+		hist_add(&s.hist, i <= 9999 ? 100 : 5000);
+	p.out = open_memstream(&text, &len);
+	assert_non_null(p.out);
+	text_series(&p, &c);
+	fclose(p.out);
+	hist_free(&s.hist);
+	line = strstr(text, "99.99 ");
+	assert_non_null(line);
+	assert_non_null(strstr(text, "99.9      100 ns\n"));
+	assert_memory_equal(line, "99.99     100 ns\n", strlen("99.99     100 ns\n"));
+	assert_non_null(strstr(text, "99.999         -\n"));
+	assert_non_null(strstr(text, "99.9999        -\n"));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slow_counter),
-		cmocka_unit_test(test_one_piece),
-		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_any_width),
+		cmocka_unit_test(test_slow_counter), cmocka_unit_test(test_one_piece),
+		cmocka_unit_test(test_pieces),       cmocka_unit_test(test_any_width),
+		cmocka_unit_test(test_few_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
