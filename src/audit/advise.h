@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What to do about a source, with this machine's numbers in the command: placeholders.h. */
+/* Advice on a source: what to do, with this machine's numbers in the command: placeholders.h. */
 #ifndef CULPRIT_ADVISE_H
 #define CULPRIT_ADVISE_H
 

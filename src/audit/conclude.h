@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a report says beside what was measured: causes, advice, findings, verdicts. */
+/* Conclusions of a report, beside what was measured: causes, advice, findings, verdicts. */
 #ifndef CULPRIT_CONCLUDE_H
 #define CULPRIT_CONCLUDE_H
 

@@ -54,7 +54,8 @@ static long cut_number(char *text, const char *open, char close)
 	return number;
 }
 
-/* What follows the first len bytes of a word and a blank; NULL: the name does not begin so. */
+/* Returns what follows the first len bytes of a word and a blank; NULL: the name does not begin so.
+ */
 static const char *behind(const char *name, const char *word, size_t len)
 {
 	return !strncmp(name, word, len) && name[len] == ' ' && name[len + 1] ? name + len + 1

@@ -5,15 +5,15 @@
 
 #include "audit/sentence.h"
 
-/* What took most. Only the usual part of a stopped handler counts: the stop is not the handler's
- * doing (model/stops.h). */
+/* Finds what took most. Only the usual part of a stopped handler counts: the stop is not the
+ * handler's doing (model/stops.h). */
 struct most most_of(const struct cpu *c);
 
-/* What took most at once: the longest run of a source. */
+/* Finds what took most at once: the longest run of a source. */
 struct most longest_of(const struct cpu *c);
 
-/* What took most at once, where it is out of proportion to what took most (model/groups.h); without
- * a source where it is not. */
+/* Finds what took most at once, where it is out of proportion to what took most (model/groups.h);
+ * without a source where it is not. */
 struct most odd_of(const struct cpu *c, const struct most *most);
 
 /* True for time outside the kernel's records, without evidence of its cause, while a share of the

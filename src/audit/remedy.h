@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What to do about a cause on this machine, in one line that can work here. */
+/* Remedies: what to do about a cause on this machine, in one line that can work here. */
 #ifndef CULPRIT_REMEDY_H
 #define CULPRIT_REMEDY_H
 

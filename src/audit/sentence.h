@@ -12,7 +12,7 @@ struct sentence {
 
 enum group { TICK, THROTTLED, OUTSIDE, LOST, GROUPS };
 
-/* What took most of some time. */
+/* The source that took most of some time. */
 struct most {
 	const struct source *source; /* the source that took most of it */
 	enum group group;            /* GROUPS: one source alone */
@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 3))) void sentence_add(struct sentence *s, cons
 /* "IRQ 36 (virtio1-req.0)", "the kernel thread [kworker/3:1] [812] > vmstat_update"; unescaped. */
 void sentence_source(struct sentence *out, const struct source *s);
 
-/* What took most of a lane's time, why, and what to do. i: index of the lane. */
+/* Says what took most of a lane's time, why, and what to do. i: index of the lane. */
 void sentence_most(struct sentence *out, const struct view *v, uint32_t i, const struct most *m);
 
 #endif

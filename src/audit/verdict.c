@@ -91,7 +91,7 @@ static void say_thread(struct sentence *out, const struct view *v, uint32_t i)
 		say_share(out, v, i, &m, c->hiccups.sum, "that");
 }
 
-/* What is rare and long, beside what took most. */
+/* Adds what is rare and long, beside what took most. */
 static void say_odd(struct sentence *out, const struct view *v, uint32_t i, const struct most *m)
 {
 	struct most odd = odd_of(&v->cpu[i], m);

@@ -72,7 +72,7 @@ static void add_range(const struct say *s, const struct most *m, const struct gr
 	sentence_add(s->out, " each");
 }
 
-/* What it was, and what to do where that is the same on all of them. */
+/* Adds what it was, and what to do where that is the same on all of them. */
 static void add_most(const struct say *s, uint32_t lane, const struct most *m,
 		     const struct group_source *of)
 {
@@ -163,7 +163,8 @@ static void add_odd(const struct say *s, const struct most *m)
 		add_most(s, lane, &odd, group_source(s->g, odd.source));
 }
 
-/* What is said of a group. Two groups of which the same is said may stand in one sentence. */
+/* Contents of the sentence on a group. Two groups of which the same is said may stand in one
+ * sentence. */
 enum saying { QUIET, NOT_KNOWN, NOBODY, LITTLE, LOSE };
 
 struct said {
@@ -192,7 +193,7 @@ static struct said judge(const struct say *s)
 	return said;
 }
 
-/* Whom it went to, and what was rare and long. */
+/* Adds to whom it went, and what was rare and long. */
 static void add_whom(const struct say *s, const struct said *said)
 {
 	add_most(s, said->lane, &said->most, said->of);

@@ -6,7 +6,7 @@
 
 #define ESC '\033'
 
-/* Of "ESC [ letter" and "ESC O letter". */
+/* Key of "ESC [ letter" and "ESC O letter". */
 static int key_of_letter(char letter)
 {
 	static const char letters[] = "ABCDHF";
@@ -16,7 +16,7 @@ static int key_of_letter(char letter)
 	return at ? keys[at - letters] : KEY_OTHER;
 }
 
-/* Of "ESC [ number ~". */
+/* Key of "ESC [ number ~". */
 static int key_of_number(int number)
 {
 	switch (number) {

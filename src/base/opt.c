@@ -207,8 +207,8 @@ static int take_short(struct reading *r, const char *word)
 	return 0;
 }
 
-/* Whether one of these names, by comma, was given: that one, or else "path or --record", into
- * `shown`. */
+/* True when one of these names, by comma, was given; writes that one, or else "path or --record",
+ * into `shown`. */
 static bool one_given(const struct reading *r, const char *names, char *shown, size_t size)
 {
 	size_t at = 0;

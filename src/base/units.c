@@ -317,8 +317,8 @@ static char *put_digits(char *at, uint64_t value, int n, char behind)
 	return at + n + 1;
 }
 
-/* By hand, because strftime and printf take a microsecond, and there may be millions of lines. A
- * year has four digits: 64 bits of ns end in 2554. */
+/* Writes by hand, because strftime and printf take a microsecond, and there may be millions of
+ * lines. A year has four digits: 64 bits of ns end in 2554. */
 char *format_iso_time(uint64_t ns, char buf[ISO_TIME])
 {
 	uint64_t seconds = ns / NSEC_PER_SEC, days = seconds / 86400 + 719468;

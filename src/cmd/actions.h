@@ -7,11 +7,6 @@
 
 struct actions;
 
-/* Setters of flight_options.then and .rate. */
-int flight_set_action(const char *text, void *field, const struct opt *row, char *why,
-		      size_t whylen);
-int flight_set_rate(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
-
 /* pid, report: as of flight_open. NULL with the reason said. */
 struct actions *actions_open(const struct action *then, uint32_t n, long pid, bool report,
 			     const struct cpus *housekeeping);

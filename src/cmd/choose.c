@@ -40,7 +40,7 @@ static int choose_all(struct measure *m, const struct host *host)
 	return 0;
 }
 
-/* Without -c: the isolated ones, or else the allowed ones but the lowest. */
+/* Chooses without -c: the isolated ones, or else the allowed ones but the lowest. */
 static int choose_default(struct measure *m, const struct host *host)
 {
 	m->cpus = host->isolated;

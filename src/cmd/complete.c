@@ -71,7 +71,7 @@ void complete_bash(const struct command *commands, size_t n, FILE *out)
 	      out);
 }
 
-/* In single quotes. */
+/* Writes in single quotes. */
 static void fish_text(const char *text, FILE *out)
 {
 	for (const char *p = text; *p && *p != '\n'; p++)
@@ -126,7 +126,7 @@ void complete_fish(const struct command *commands, size_t n, FILE *out)
 		fish_word(helped, t->name, t->summary, out);
 }
 
-/* In single quotes, and within the brackets of _arguments. */
+/* Writes in single quotes, and within the brackets of _arguments. */
 static void zsh_text(const char *text, FILE *out)
 {
 	for (const char *p = text; *p && *p != '\n'; p++) {

@@ -324,7 +324,7 @@ static int add_side(struct files *f, char **path, uint32_t n)
 	return 0;
 }
 
-/* Without -- between them each file is a side. */
+/* Makes each file a side, where no -- is between them. */
 static int take_files(struct files *f, char **path, int n, bool alone)
 {
 	if (!alone)

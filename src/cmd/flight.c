@@ -46,37 +46,6 @@ struct flight {
 	uint64_t kept, joined, too_late, too_many, too_often, failed; /* triggers: what became */
 };
 
-#define FIELD(name) offsetof(struct flight_options, name)
-#define BELONGS     .needs = "last", .why = "belongs to --last"
-
-static int set_when(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
-{
-	unsigned can = *(const unsigned *)row->context | TRIGGER_BIT(SIGUSR1) | TRIGGER_BIT(END);
-
-	return limits_set_trigger(text, field, &(const struct opt){.context = &can}, why, whylen);
-}
-
-const struct opt flight_opts[] = {
-	{0, "last", "TIME",
-	 "keep only the last TIME, in memory; write nothing before a trigger, then this time as a "
-	 "recording of its own: culprit help triggers",
-	 FIELD(last_ns), opt_set_duration},
-	{0, "when", "EXPR",
-	 "the trigger: hiccup>100us, say; may be given several times. SIGUSR1 is always one",
-	 FIELD(when), set_when, .preset = "end", BELONGS},
-	{0, "then", "ACTION",
-	 "what a trigger does: keep, stop, print, signal:NAME[:PID], exec:COMMAND or "
-	 "trace_off[:INSTANCE]; may be given several times",
-	 FIELD(then), flight_set_action, .preset = "keep", BELONGS},
-	{0, "after", "TIME", "how long it goes on before a recording is written", FIELD(after_ns),
-	 opt_set_duration, .preset = "1s", BELONGS},
-	{0, "keep", "N", "how many recordings at most", FIELD(keep), measure_set_count,
-	 .preset = "100 in a directory, or the one file", BELONGS},
-	{0, "rate", "N/TIME", "no more than N recordings within TIME, like 1/10s", FIELD(rate),
-	 flight_set_rate, .preset = "any number", BELONGS},
-	{0},
-};
-
 static bool too_often(const struct flight *f, uint64_t now)
 {
 	uint64_t n = f->o->rate.count;

@@ -11,7 +11,7 @@
 
 #define THREAD "thread"
 
-/* Of the wall clock's time `ns` in CLOCK_MONOTONIC: "20260102T030405.123Z". */
+/* Writes the wall clock's time at `ns` of CLOCK_MONOTONIC: "20260102T030405.123Z". */
 static void name_time(uint64_t ns, char *buf, size_t len)
 {
 	uint64_t wall = clock_ns(CLOCK_REALTIME) - (now_ns() - ns);

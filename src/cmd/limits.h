@@ -19,7 +19,7 @@ struct limits {
 	struct cases cases; /* what was judged, for --junit and --tap */
 };
 
-/* What can happen to CPUs, to operations, and to watched threads. */
+/* Events of CPUs, of operations, and of watched threads. */
 #define RUN_TRIGGERS       (TRIGGER_BIT(HICCUP) | TRIGGER_BIT(LOST) | TRIGGER_BIT(COUNT))
 #define OPERATION_TRIGGERS (TRIGGER_BIT(HICCUP) | TRIGGER_BIT(COUNT))
 #define WATCH_TRIGGERS     (RUN_TRIGGERS | TRIGGER_BIT(WAKE) | TRIGGER_BIT(LATE))

@@ -254,7 +254,7 @@ FILE *newfile_grow(const char *path)
 	return NULL;
 }
 
-/* What is there already must be a file that nobody else could have put there. */
+/* A file that is there already must be one that nobody else could have put there. */
 static bool is_foreign(int fd, const char *path)
 {
 	struct stat st, dir;

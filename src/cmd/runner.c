@@ -33,7 +33,7 @@ static void __attribute__((noreturn)) become(const char *command, char *text, si
 	_exit(127);
 }
 
-/* Until the other end of fd closes. */
+/* Waits until the other end of fd closes. */
 static void __attribute__((noreturn)) serve(const char *command, int fd)
 {
 	static char text[RUNNER_TEXT];

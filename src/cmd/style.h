@@ -20,7 +20,7 @@ struct styled {
 /* Rows of a struct styled: --style, --raw and what belongs to them. */
 extern const struct opt style_opts[];
 
-/* Before the run: what the tool does where nothing else was said: its threshold, and without
+/* Prepares the run: sets what the tool does where nothing else was said: its threshold, and without
  * tracing its CPUs. */
 void style_prepare(struct styled *s, struct measure *m);
 bool style_wants_hiccups(const struct styled *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where this process runs. */
+/* The CPUs on which this process runs. */
 #ifndef CULPRIT_AFFINITY_H
 #define CULPRIT_AFFINITY_H
 

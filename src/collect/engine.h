@@ -14,7 +14,7 @@
 
 #include "model/session.h"
 
-/* Who takes part in a run. */
+/* The parts of a run. */
 struct engine_hooks {
 	const struct tap *tap; /* hears what the session is given; NULL: none */
 	bool spans;            /* record spans in accounts and the worst hiccups */

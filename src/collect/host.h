@@ -42,7 +42,7 @@ bool host_locked_down(void);
  * missing. */
 void host_missing_caps(char *buf, size_t len);
 
-/* How often the kernel took the CPU from this process so far. False: not known. */
+/* Counts how often the kernel took the CPU from this process so far. False: not known. */
 bool host_preempted(pid_t pid, uint64_t *times);
 
 unsigned long long host_own_caps(void); /* in force: a mask of base/confine.h */

@@ -35,8 +35,8 @@ struct pingpong_options {
 /* Takes struct pingpong_options; series: the caller sets it to the names of its ways. */
 extern const struct workload pingpong_workload;
 
-/* Whether this machine can use a way. 0, or -1 with the reason in why; no error of the user's, who
- * cannot change the CPU or the kernel at once. */
+/* Tests whether this machine can use a way. 0, or -1 with the reason in why; no error of the
+ * user's, who cannot change the CPU or the kernel at once. */
 int pingpong_can(uint32_t way, char *why, size_t len);
 
 #endif

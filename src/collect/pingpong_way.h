@@ -73,7 +73,7 @@ int play_eventfd(struct side *s, uint64_t messages, bool *stopped);
 int play_socket(struct side *s, uint64_t messages, bool *stopped);
 int play_io_uring(struct side *s, uint64_t messages, bool *stopped);
 
-/* Whether this machine can. 0, or -1 with the reason in why. */
+/* Tests whether this machine can. 0, or -1 with the reason in why. */
 int can_umwait(char *why, size_t len);
 int can_mwaitx(char *why, size_t len);
 int can_io_uring(char *why, size_t len);

@@ -24,7 +24,7 @@ void reports_fetch(struct reports *p);
  * none has. */
 bool reports_next(struct reports *p, uint64_t ns, struct culprit_report *r);
 
-/* How many were overwritten before they were fetched. */
+/* Number of those that were overwritten before they were fetched. */
 uint64_t reports_lost(const struct reports *p);
 
 #endif

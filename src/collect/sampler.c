@@ -155,7 +155,7 @@ static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 
 /* ---- what it may do ---- */
 
-/* What it does from here on: moves to its CPU, waits, reads the count of SMIs, ends. */
+/* The process from here on: it moves to its CPU, waits, reads the count of SMIs, ends. */
 static const int calls[] = {
 #ifdef SYS_pause
 	SYS_pause,

@@ -111,9 +111,9 @@ struct sampler_shm {
 	struct shm_hiccup ring[SHM_SLOTS];
 };
 
-/* How far apart, in ticks, two readings may be that are at most `times` as far apart as the closest
- * ever. Those of a slow counter may be none apart, and are then no better than others that are one
- * apart: it depends on when the tick comes. */
+/* Returns how many ticks two readings may be apart that are at most `times` as far apart as the
+ * closest ever. Those of a slow counter may be none apart, and are then no better than others that
+ * are one apart: it depends on when the tick comes. */
 static inline uint64_t anchor_limit(const struct sampler_shm *l, unsigned times)
 {
 	return times * l->anchor_min + 1;

@@ -24,7 +24,7 @@ enum asker_kind {
 	ASKER_THREAD,
 };
 
-/* Who asked. Stays true when its row goes to another asker: keep a copy. */
+/* An asker. Stays true when its row goes to another asker: keep a copy. */
 struct asker {
 	enum asker_kind kind;
 	uint32_t tid; /* of a thread; 0: the idle thread */

@@ -240,7 +240,7 @@ int counters_table(struct counters *c, enum reading when, const char *prefix, co
 
 /* ---- records ---- */
 
-/* Where a record counts; NULL: before or after both readings. */
+/* Finds where a record counts; NULL: before or after both readings. */
 static struct tally *tally_of(const struct counters *c, uint32_t i, uint64_t start_ns)
 {
 	uint64_t last = c->to_ns[READING_END];

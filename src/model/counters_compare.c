@@ -9,7 +9,7 @@
 
 #define ROWS_MAX 4096 /* that a CPU can have in a recording */
 
-/* What was traced: at least, and at most. */
+/* Number traced: at least, and at most. */
 struct traced {
 	uint64_t least, most;
 };

@@ -166,7 +166,7 @@ static struct ratio ratio_in_turn(const struct side_values *before, const struct
 	return r;
 }
 
-/* By how much the logarithm of the percentile may lie below and above what was seen. */
+/* Distance by which the logarithm of the percentile may lie below and above what was seen. */
 static void rank_widths(const struct hist *h, double percent, double z, double *below,
 			double *above)
 {

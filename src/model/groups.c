@@ -10,7 +10,7 @@
 #include "model/rank.h"
 #include "model/stops.h"
 
-/* What is compared of a CPU. */
+/* Figures of a CPU that are compared. */
 struct profile {
 	const struct cpu *cpu;
 	const struct group_part *part;

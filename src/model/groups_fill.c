@@ -16,7 +16,7 @@ static int compare_double(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Of value[n], one for each of these lanes; sorts the values. */
+/* Computes the range of value[n], one for each of these lanes; sorts the values. */
 static struct spread spread_of(double *value, const uint32_t *lane, uint32_t n)
 {
 	struct spread s = {.lane = lane[0]};

@@ -13,7 +13,7 @@ struct group_row {
 	char name[DIFF_NAME]; /* group_name() */
 };
 
-/* What a CPU lost to one name. */
+/* The loss of a CPU to one name. */
 struct group_part {
 	uint32_t key;
 	uint64_t ns, longest_ns;

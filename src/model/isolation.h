@@ -17,7 +17,7 @@ struct isolation {
 	bool boot_known, cpusets_known;
 };
 
-/* From facts as the machine has them now (collect/facts.h). */
+/* Reads facts as the machine has them now (collect/facts.h). */
 void isolation_of(const struct facts *f, struct isolation *out);
 
 /* The cgroup whose partition has this CPU, as "sys/fs/cgroup/x": only threads in it may run there.

@@ -90,7 +90,7 @@ void nest_account_gaps(struct nest *n, uint64_t end_ns);
 uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,
 		     enum own_word word);
 
-/* By whom a watched thread loses the net time of this interval. */
+/* Tells by whom a watched thread loses the net time of this interval. */
 enum whose nest_whose(const struct record *r);
 
 /* NULL: not known. */

@@ -85,7 +85,7 @@ static void leave(struct osnoise_pairs *c, const struct interval *i)
 		r->only_ours++;
 }
 
-/* Of the other side's waiting intervals of the same source, the nearest in time. */
+/* Finds, of the other side's waiting intervals of the same source, the nearest in time. */
 static int partner(const struct osnoise_pairs *c, const struct interval *i)
 {
 	int best = -1;

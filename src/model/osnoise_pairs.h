@@ -51,14 +51,15 @@ void pairs_free(struct osnoise_pairs *c);
 void pairs_add(struct osnoise_pairs *c, const struct interval *i);
 void pairs_finish(struct osnoise_pairs *c); /* counts what still waits as without partner */
 
-/* Why osnoise or culprit lacks such an interval, NULL: not known. ours: only culprit has it. */
+/* Tells why osnoise or culprit lacks such an interval, NULL: not known. ours: only culprit has it.
+ */
 const char *pairs_why(const struct pairs_row *row, bool ours);
 
 /* Limit of likeness: the matched differ when half of them or more differ by more than this and a
  * twentieth of their length. */
 #define PAIRS_ALIKE_NS 200
 bool pairs_differs(const struct pairs_row *row);
-/* Why they may differ, NULL: not known. */
+/* Tells why they may differ, NULL: not known. */
 const char *pairs_why_differs(const struct pairs_row *row);
 
 #endif

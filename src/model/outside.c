@@ -63,7 +63,7 @@ void outside_free(struct outside *o)
 	free(o);
 }
 
-/* What waits of a CPU; NULL: no memory. */
+/* Gaps of a CPU that wait; NULL: no memory. */
 static struct waiting *of_cpu(struct outside *o, uint32_t index)
 {
 	if (!o->cpu[index])

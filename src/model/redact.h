@@ -10,7 +10,7 @@
 
 #include "model/view.h"
 
-/* What a report of such a view says. */
+/* The sentence in a report of such a view. */
 #define VIEW_REDACTED                                                                              \
 	"names of the host, of user threads, control groups and services, the label, most of the " \
 	"kernel's command line and its log, files of settings, the list of tasks; there are "      \

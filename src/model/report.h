@@ -16,7 +16,7 @@ char *report_unmark(char *marked); /* drops the marks, in place; returns it */
 
 /* ---- the head ---- */
 
-/* What is said of the run or its machine. */
+/* A statement on the run or its machine. */
 struct report_fact {
 	const char *name;
 	const char *text; /* belongs to the view, or to the environment */
@@ -92,8 +92,8 @@ char *report_notes(const struct sources *t, const struct source *s, bool stacks)
 char *report_group_notes(const struct view *v, const struct cpu_group *g,
 			 const struct group_source *s);
 
-/* What is to be said of a watched thread's figures, a sentence each line; none ends in a full stop.
- * The caller frees it; NULL: out of memory. */
+/* Says what a reader must know of a watched thread's figures, a sentence each line; none ends in a
+ * full stop. The caller frees it; NULL: out of memory. */
 char *report_thread_notes(const struct view *v, const struct cpu *c);
 
 /* Behind how many times, of ends without a begin and threads that left unseen (cpu.unpaired). */
@@ -102,7 +102,7 @@ char *report_thread_notes(const struct view *v, const struct cpu *c);
 	"the time of a thread that left unseen stands in the row of the thread that was seen to "  \
 	"leave next"
 
-/* For merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
+/* Tells of merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
 const char *report_merged(const struct sources *t, char *buf, size_t len);
 
 /* ---- CPUs that are alike ---- */
@@ -111,8 +111,8 @@ const char *report_merged(const struct sources *t, char *buf, size_t len);
 #define REPORT_CPUS 80
 const char *report_cpus(const struct cpu_group *g, char buf[REPORT_CPUS]);
 
-/* What a group's row in the table of CPUs names: on one CPU the source of gaps that are out of
- * proportion, else what took most; NULL: nothing. */
+/* Finds what a group's row in the table of CPUs names: on one CPU the source of gaps that are out
+ * of proportion, else what took most; NULL: nothing. */
 const struct source *report_first_cause(const struct view *v, const struct cpu_group *g);
 
 /* ---- names ---- */
@@ -153,7 +153,7 @@ struct report_part {
 uint32_t report_parts(const struct view *v, const struct worst *w,
 		      struct report_part part[REPORT_PARTS]);
 
-/* Who or what it was, marked. Returns buf. */
+/* Writes who or what it was, marked. Returns buf. */
 const char *report_part_name(const struct view *v, const struct report_part *p,
 			     char buf[REPORT_WHO + 2]);
 

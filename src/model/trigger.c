@@ -95,7 +95,7 @@ static void name_most(const struct view *v, uint32_t lane, const struct account 
 
 /* ---- sums over the last TIME ---- */
 
-/* Of one trigger and one lane: the newest 64ths, by their number modulo. */
+/* State of one trigger and one lane: the newest 64ths, by their number modulo. */
 struct trigger_sums {
 	uint64_t newest; /* number of the newest 64th since the clock's begin */
 	uint64_t slot[SLOTS];

@@ -71,7 +71,7 @@ struct triggers {
 	uint32_t lanes;
 };
 
-/* What pulled a trigger. */
+/* The event that pulled a trigger. */
 struct trigger_hit {
 	const struct trigger *trigger;
 	uint32_t lane;                  /* UINT32_MAX: none */

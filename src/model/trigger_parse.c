@@ -104,7 +104,7 @@ static int parse_time(struct parser *p, const char *word, bool unit_alone, uint6
 	return parse_duration(word, 0, ns, why, sizeof(why)) ? refuse(p, why) : 0;
 }
 
-/* What is behind ">", up to "/", "by" or "of". */
+/* Reads what is behind ">", up to "/", "by" or "of". */
 static int parse_above(struct parser *p, struct trigger *t)
 {
 	char word[40], why[200], reason[120];

@@ -232,8 +232,8 @@ void view_incomplete(struct view *v);
  * one without its end. */
 bool view_thread_known(const struct view *v);
 
-/* Why kernel functions have no names, as the end of a sentence; NULL: they have, or nothing was
- * traced. It names what hides them as far as the facts tell. */
+/* Tells why kernel functions have no names, as the end of a sentence; NULL: they have, or nothing
+ * was traced. It names what hides them as far as the facts tell. */
 const char *view_names_hidden(const struct view *v);
 
 /* Fills run.isolation_changed. isolated: as it is now, when the window has closed. */
@@ -250,7 +250,7 @@ const char *view_rest(const struct view *v);
 /* Removes the lanes from n on, which were not used. */
 void view_cut(struct view *v, uint32_t n);
 
-/* What reports of watched threads cannot have. */
+/* The limit of reports of watched threads. */
 #define VIEW_WATCH                                                                                 \
 	"nobody sees the time that a hypervisor, firmware or hardware takes while a thread runs, " \
 	"nor kernel work without a probe: in windows that a program reports itself it is "         \
@@ -262,10 +262,10 @@ void view_cut(struct view *v, uint32_t n);
 	"no CPU was left for culprit itself: it ran on the measured ones, too, and disturbed them"
 bool view_shared(const struct view *v);
 
-/* Why records are lost; behind it stands view_relief(). */
+/* The reason why records are lost; behind it stands view_relief(). */
 #define VIEW_LATE "culprit could not keep up"
 
-/* What to do where records were lost, as far as it can be done here. */
+/* Tells what to do where records were lost, as far as it can be done here. */
 const char *view_relief(const struct view *v);
 
 void view_free(struct view *v); /* frees its contents, not itself */
@@ -274,7 +274,7 @@ void view_free(struct view *v); /* frees its contents, not itself */
  * reports show groups; NULL: none. */
 const char *view_verdict(const struct view *v);
 
-/* How long a tick of the sampler's counter is, ns, where it is so long that it shows in the
+/* Length of a tick of the sampler's counter, ns, where it is so long that it shows in the
  * figures: no gap and no edge is known any better. 0: it does not show. */
 double view_tick(const struct view *v);
 

@@ -27,7 +27,7 @@ enum own_word {
 #define ROW(name, text) WORD_##name,
 	WORDS(ROW)
 #undef ROW
-/* In place of the function of an interrupt that flushed a TLB for another CPU. */
+/* Words in place of the function of an interrupt that flushed a TLB for another CPU. */
 #define ROW(number, name, text) WORD_TLB_##name,
 		TLB_REASONS(ROW)
 #undef ROW
@@ -38,7 +38,7 @@ const char *word_text(enum own_word word); /* NULL: it has none of its own */
 /* The word with this text, as a user types it; WORD_NONE: there is none. */
 enum own_word word_of(const char *text);
 
-/* Of a reason for a TLB flush, and back: -1: the word is none of these. */
+/* The word of a reason for a TLB flush, and back: -1: the word is none of these. */
 enum own_word word_of_tlb(uint32_t reason);
 int word_tlb_reason(enum own_word word);
 

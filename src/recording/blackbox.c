@@ -208,7 +208,7 @@ static void on_event(void *ctx, const struct event *e)
 		box_cut(b);
 }
 
-/* What a join must know before the events that come next. */
+/* Adds what a join must know before the events that come next. */
 static void put_before(struct blackbox *b, struct box_slice *s)
 {
 	struct encoder *e = encoder_new(b->nlanes);

@@ -35,7 +35,7 @@ int blackbox_prepare(struct blackbox *b, const struct view *v); /* 0 or -ENOMEM 
 void blackbox_begin(struct blackbox *b, const struct view *v);
 void blackbox_slice(struct blackbox *b, const struct view *v, uint64_t now_ns);
 
-/* When the oldest event that is kept came. */
+/* Time of the oldest event that is kept. */
 uint64_t blackbox_from_ns(const struct blackbox *b);
 uint64_t blackbox_bytes(const struct blackbox *b); /* of the slices */
 
@@ -59,7 +59,7 @@ enum blackbox_state {
 };
 enum blackbox_state blackbox_poll(struct blackbox *b);
 
-/* Of the newest file: its time, and what it has. */
+/* Figures of the newest file: its time, and what it has. */
 uint64_t blackbox_written_ns(const struct blackbox *b);
 bool blackbox_names_lack(const struct blackbox *b); /* it may lack names of its first part */
 struct recorder_stats blackbox_stats(const struct blackbox *b);

@@ -39,7 +39,7 @@ static void narrow_lane(struct cpu *c, const struct box_count *from, uint64_t ea
 	c->nclosure = c->nseries = 0;
 }
 
-/* Where the part begins: with its first slice, or the hiccup that was going on then. */
+/* Finds where the part begins: with its first slice, or the hiccup that was going on then. */
 static uint64_t begin_of(struct blackbox *b)
 {
 	uint64_t first = box_slice(b, b->w.next)->begin_ns;

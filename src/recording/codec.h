@@ -40,8 +40,8 @@
 #define CODEC_HEAD     8 /* bytes before the first section */
 #define CODEC_SECTIONS 3
 
-/* Where the sections of a chunk end, the first one with what is before it. Returns how many there
- * are; 1, the whole, when it is no chunk of events. */
+/* Finds where the sections of a chunk end, the first one with what is before it. Returns how many
+ * there are; 1, the whole, when it is no chunk of events. */
 size_t codec_sections(const uint8_t *chunk, size_t len, size_t ends[CODEC_SECTIONS]);
 
 struct encoder;

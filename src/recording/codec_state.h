@@ -34,11 +34,11 @@ struct shape {
 	char name[16];
 };
 
-/* How many records of a level a hiccup may look back upon. A reader of rings takes all records that
- * have come before it looks at their hiccups. */
+/* Number of records of a level that a hiccup may look back upon. A reader of rings takes all
+ * records that have come before it looks at their hiccups. */
 #define NEAR_RECORDS 256
 
-/* When a record was, by its place in the sequence modulo NEAR_RECORDS. */
+/* Time of a record, by its place in the sequence modulo NEAR_RECORDS. */
 struct near {
 	uint32_t seq, chunk; /* the entry holds in this chunk alone */
 	uint64_t start_ns, end_ns;
@@ -69,8 +69,8 @@ void codec_state_start(struct codec_state *s, uint64_t base); /* a chunk begins;
 /* Notes when a record of the CPU in hand was. False: no memory. */
 bool codec_state_note(struct codec_state *s, const struct record *r);
 
-/* Where a hiccup of the CPU in hand should begin and end, which holds the next n[level] records
- * after its last one: with the first and the last of them, as far as they are known. */
+/* Guesses where a hiccup of the CPU in hand should begin and end, which holds the next n[level]
+ * records after its last one: with the first and the last of them, as far as they are known. */
 void codec_state_guess(const struct codec_state *s, const uint32_t n[LEVELS], uint64_t *start_ns,
 		       uint64_t *end_ns);
 

@@ -31,7 +31,7 @@ uint64_t hide_address(struct hide *h, uint64_t number);
 /* The record with its addresses replaced. */
 struct record hide_record(struct hide *h, const struct record *r);
 
-/* What an event points to. */
+/* Contents to which an event points. */
 struct hide_room {
 	struct record record;
 	struct spot spot;

@@ -34,7 +34,7 @@ void put_fields(struct bytes *b, const struct field *table, size_t n, const void
 /* As many as there are; what is missing stays as it was. t: NULL when the table has no texts. */
 void get_fields(struct reading *r, const struct field *table, size_t n, void *of, struct texts *t);
 
-/* Its length, then what is in it, which is freed. */
+/* Writes its length, then what is in it, which is freed. */
 void put_section(struct bytes *b, struct bytes *section);
 struct reading get_section(struct reading *r); /* the part of r that it is */
 

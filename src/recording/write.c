@@ -299,7 +299,7 @@ void recorder_lacks(struct recorder *r, uint64_t hiccups, uint64_t records)
 	r->stats.records_lost += records;
 }
 
-/* What became known with the window's end. */
+/* Writes what became known with the window's end. */
 static void push_ended(struct recorder *r, const struct view *v)
 {
 	const struct fact *x = facts_find(&v->facts, FACT_ENDED);

@@ -26,7 +26,7 @@
 #define HOST_ROWS  8
 #define LIST_WIDTH 24
 
-/* For a column: aligns the decimal points. */
+/* Aligns the decimal points of a column. */
 static const char *share(uint64_t part, uint64_t whole, char *buf, size_t len)
 {
 	double percent = whole ? 100.0 * part / whole : 0;

@@ -150,7 +150,7 @@ static void write_hiccups(const struct html *h, const struct cpu *c)
 	fputs("</dl>", out);
 }
 
-/* For a workload: how many of its windows were so long that they are explained. */
+/* Tells, for a workload, how many of its windows were so long that they are explained. */
 static void write_windows(const struct html *h, const struct cpu *c)
 {
 	FILE *out = h->out;

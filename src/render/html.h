@@ -53,7 +53,7 @@ static inline bool html_windows(const struct view *v)
 /* ---- kinds: enum source_kind and TIMELINE_EDGE behind it ---- */
 
 void html_kind(const struct html *h, unsigned kind); /* its name */
-/* Its CSS class, with the colour, behind "k-"; TIMELINE_KINDS: of the rest. */
+/* The CSS class of a kind, with the colour, behind "k-"; TIMELINE_KINDS: of the rest. */
 const char *html_class(unsigned kind);
 void html_swatch(FILE *out, unsigned kind);
 
@@ -78,7 +78,7 @@ void html_timeline(const struct html *h);
 void html_histograms(const struct html *h);
 int html_sources(const struct html *h, uint32_t index);                  /* 0 or -ENOMEM */
 int html_group_sources(const struct html *h, const struct cpu_group *g); /* the same */
-/* Of many CPUs: what each group lost, as cards; all of them in one table; a map of when. */
+/* Parts on many CPUs: what each group lost, as cards; all of them in one table; a map of when. */
 void html_groups(const struct html *h);
 void html_all_cpus(const struct html *h);
 void html_heat(const struct html *h);

@@ -30,7 +30,7 @@ static void write_counts(struct json *j, const struct cpu *c, bool known)
 	json_end(j);
 }
 
-/* By whom it lost time: together its hiccups' time. */
+/* Writes by whom it lost time: together its hiccups' time. */
 static void write_whose(struct json *j, const struct cpu *c, bool known)
 {
 	char key[24];

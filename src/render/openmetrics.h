@@ -14,8 +14,8 @@
 int render_textfile(const struct view *view, const struct leaders *leaders, bool host, bool running,
 		    FILE *out);
 
-/* What has series of its own: a CPU, those that are alike together, all of them together. Watched
- * threads always have their own. */
+/* Unit that has series of its own: a CPU, those that are alike together, all of them together.
+ * Watched threads always have their own. */
 enum metrics_per { PER_CPU, PER_GROUP, PER_HOST };
 
 /* Begins the series of a view: leaders_init. 0 or -ENOMEM. */

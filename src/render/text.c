@@ -30,7 +30,7 @@
 #define WORST_LEAD "        " /* before the further lines of a worst hiccup */
 #define WORST_HANG WORST_LEAD "  "
 #define WORST_TOP  5
-/* Where CPUs are folded: */
+/* Fewer where CPUs are folded: */
 #define WORST_FOLDED 3
 #define ROWS_FOLDED  3
 

@@ -37,7 +37,7 @@ const char *text_safe(const char *text, char buf[TEXT_SAFE]);
 struct flow;
 void text_head(const struct page *p, struct flow *f, const char *title);
 
-/* What `write` writes to a page like this one. The caller frees it; NULL: out of memory. */
+/* Returns what `write` writes to a page like this one. The caller frees it; NULL: out of memory. */
 char *text_part(const struct page *p, void (*write)(const struct page *p, const void *of),
 		const void *of);
 

@@ -33,7 +33,7 @@
 #define TABLE_ROWS  20
 #define LIST_WIDTH  32
 
-/* For a column: a share with three digits. */
+/* Writes a share with three digits, for a column. */
 static const char *share(double part, char *buf, size_t len)
 {
 	return format_percent(100 * part, buf, len);
@@ -185,7 +185,7 @@ static void add_part(struct flow *f, const char *name, uint64_t ns, uint64_t who
 	flow_add(f, "%s %s %%", name, format_percent(whole ? 100.0 * ns / whole : 0, a, sizeof(a)));
 }
 
-/* How the lost time of all of them divides, and what their measurement lacks. */
+/* Writes how the lost time of all of them divides, and what their measurement lacks. */
 static void write_numbers(const struct page *p, const struct cpu_group *g)
 {
 	struct cpu sum = {0};

@@ -124,7 +124,7 @@ static void write_lane(struct screen *s, uint32_t i)
 	top_put(s, NULL, text);
 }
 
-/* What is known of one CPU alone, since the start. */
+/* Draws what is known of one CPU alone, since the start. */
 static void write_cpu(struct screen *s, const struct cpu *c)
 {
 	char text[TEXT_MAX], count[32], a[32], b[32], d[32], e[32];
@@ -271,7 +271,7 @@ static int write_table(struct screen *s)
 
 /* ---- the source under the cursor ---- */
 
-/* Who asked for it, else the first other thing that is known of it. */
+/* Draws who asked for it, else the first other thing that is known of it. */
 static void write_asker(struct screen *s, const struct sources *t, const struct source *x)
 {
 	char *notes = report_notes(t, x, false), *by = notes;
