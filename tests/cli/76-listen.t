@@ -83,7 +83,8 @@ with lib.ready_file() as ready:
         (200, "text/plain; version=0.0.4; charset=utf-8", "# TYPE culprit_info ", "# EOF\n"),
         "a scrape is whole, in Prometheus' format")
     # Each second both are renewed, the one a moment behind the other.
-    ok(until(lambda: get()[2].strip() == lib.read(prom).strip()), "it is the text of --textfile", get()[2][:300])
+    ok(until(lambda: get()[2].strip() == lib.read(prom).strip()), "it is the text of --textfile",
+       get()[2][:300])
     status, headers, text = get(method="HEAD")
     ok((status, text) == (200, "") and int(headers["Content-Length"]) > 1000, "HEAD has no text",
        status, headers)
