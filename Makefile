@@ -257,6 +257,10 @@ $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
 # What two threads share, with a hook before each access: those of the compiler's thread sanitizer,
 # which order.c has.
 ORDERED	:= src/collect/ring src/collect/read src/collect/spin tests/unit/order_writer
+# The same hooks in programs, with which test_nmi.c breaks in everywhere.
+$(O)/order/tests/unit/nmi_probes.o: ALL_CFLAGS += -Ivmlinux -Wno-unused-parameter \
+	-Wno-unknown-attributes
+$(O)/tests/unit/test_nmi: $(O)/order/tests/unit/nmi_probes.o $(O)/src/collect/ring.o
 $(O)/order/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check
 	$(call say,CC,$< (order))
 	$(Q)mkdir -p $(@D)

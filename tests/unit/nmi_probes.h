@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef CULPRIT_NMI_PROBES_H
+#define CULPRIT_NMI_PROBES_H
+
+#include "state.h"
+
+extern struct cpu_state nmi_state; /* of the one target CPU */
+extern int nmi_context;            /* enum context, as the kernel counts it */
+extern unsigned long long nmi_clock;
+
+/* What the kernel does at an interrupt, its softirq, and a function in it. */
+void nmi_interrupt(int irq, void *handler);
+void nmi_pseudo(int irq, void *handler); /* one that nothing masks */
+void nmi_function(void *function);
+void nmi_softirq(unsigned int vec);
+
+#endif
