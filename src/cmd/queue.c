@@ -21,6 +21,7 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/newfile.h"
+#include "cmd/queue_places.h"
 #include "cmd/workload_command.h"
 #include "collect/host.h"
 #include "collect/queue.h"
@@ -30,13 +31,11 @@
 #define REST_NS      (30 * NSEC_PER_MSEC)
 #define BUILT_IN     (1 << 20) /* bytes of payload without a given file */
 
-enum { NOT_GIVEN = -1, NONE = -2 };
-
 struct options {
 	struct workload_command command;
 	struct queue_options queue;
 	long cpu[QUEUE_ROLES];
-	const char *payload, *journal;
+	const char *payload, *journal, *places;
 	uint64_t spinners;
 	bool long_table;
 };
@@ -46,7 +45,7 @@ struct options {
 static int set_cpu(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
 {
 	if (row->arg && !strcmp(text, "none")) {
-		*(long *)field = NONE;
+		*(long *)field = PLACE_NONE;
 		return 0;
 	}
 	return parse_integer(text, 0, CPUS_MAX - 1, field, why, whylen) ? -EINVAL : 0;
@@ -92,6 +91,10 @@ static const struct opt queue_opts[] = {
 	 "none", .preset = "the next free one"},
 	{0, "journaller", "CPU", "the CPU on which it runs, or none", FIELD(cpu[2]), set_cpu,
 	 "none", .preset = "the next free one, or none"},
+	{0, "places", "FILE",
+	 "a file of lines like affinity.producer=2 that say where each runs, and "
+	 "journaller.enabled=false; the options above go before it",
+	 FIELD(places), opt_set_string},
 	{0, "payload", "FILE", "the file whose bytes the messages carry", FIELD(payload),
 	 opt_set_string, .preset = "built in"},
 	{0, "input", "FILE", .alias = "payload"},
@@ -139,14 +142,12 @@ const struct opt_command queue_usage = {
 
 /* ---- places ---- */
 
-static const char *const role_names[] = {"producer", "accumulator", "journaller"};
-
 /* The CPU of a role: the given one, or else the first free one. */
 static int choose_cpu(struct options *o, int role, const unsigned *from, int n)
 {
 	struct cpus *taken = &o->command.measure.cpus;
 
-	for (int i = 0; o->cpu[role] == NOT_GIVEN && i < n; i++) {
+	for (int i = 0; o->cpu[role] == PLACE_NOT_GIVEN && i < n; i++) {
 		bool free = !cpus_has(taken, from[i]);
 
 		for (int k = 0; k < QUEUE_ROLES; k++)
@@ -155,15 +156,16 @@ static int choose_cpu(struct options *o, int role, const unsigned *from, int n)
 			o->cpu[role] = from[i];
 	}
 	o->queue.cpu[role] = QUEUE_NOBODY;
-	if (o->cpu[role] == NONE || (o->cpu[role] == NOT_GIVEN && role == QUEUE_JOURNALLER))
+	if (o->cpu[role] == PLACE_NONE ||
+	    (o->cpu[role] == PLACE_NOT_GIVEN && role == QUEUE_JOURNALLER))
 		return 0;
-	if (o->cpu[role] == NOT_GIVEN)
+	if (o->cpu[role] == PLACE_NOT_GIVEN)
 		return complain("no CPU is left for the %s: give it one with --%s%s",
-				role_names[role], role_names[role],
+				queue_role_names[role], queue_role_names[role],
 				role == QUEUE_ACCUMULATOR ? ", or none" : "");
 	if (cpus_has(taken, o->cpu[role]))
 		return complain("CPU %ld cannot have two roles: give --%s another CPU",
-				o->cpu[role], role_names[role]);
+				o->cpu[role], queue_role_names[role]);
 	o->queue.cpu[role] = o->cpu[role];
 	cpus_add(taken, o->cpu[role]);
 	return 0;
@@ -188,6 +190,23 @@ static int choose_cpus(struct options *o)
 		return complain("there is no thread to take the messages: give --accumulator or "
 				"--journaller a CPU");
 	return 0;
+}
+
+/* For those who attach other tools to them. */
+static void tell_processes(struct workload_command *c, const struct view *v)
+{
+	const struct options *o = (const struct options *)((char *)c - FIELD(command));
+	char line[256] = "";
+	size_t len = 0;
+
+	for (int role = 0; role < QUEUE_ROLES && !c->measure.quiet; role++)
+		for (uint32_t i = 0; i < v->ncpus; i++)
+			if (v->cpu[i].number == o->queue.cpu[role])
+				len += snprintf(line + len, sizeof(line) - len, "%s%s %u on cpu %u",
+						len ? ", " : "", queue_role_names[role],
+						v->cpu[i].sampler_pid, v->cpu[i].number);
+	if (len)
+		say("processes: %s", line);
 }
 
 /* ---- what the processes share ---- */
@@ -345,7 +364,7 @@ static int run_disturbed(struct options *o)
 
 int cmd_queue(int argc, char **argv)
 {
-	struct options o = {.cpu = {NOT_GIVEN, NOT_GIVEN, NOT_GIVEN},
+	struct options o = {.cpu = {PLACE_NOT_GIVEN, PLACE_NOT_GIVEN, PLACE_NOT_GIVEN},
 			    .queue = {.messages = 200000,
 				      .warmup = 10000,
 				      .gap_ns = 10 * NSEC_PER_USEC,
@@ -360,9 +379,10 @@ int cmd_queue(int argc, char **argv)
 	code = opt_parse(&queue_usage, argc, argv, &o, &operands);
 	if (code)
 		return code > 0 ? EXIT_OK : EXIT_ERROR;
+	o.command.begun = tell_processes;
 	if (o.long_table)
 		o.command.output.series = SERIES_LONG;
-	if (choose_cpus(&o) || map_payload(&o))
+	if ((o.places && queue_places(o.places, o.cpu)) || choose_cpus(&o) || map_payload(&o))
 		return EXIT_ERROR;
 	if (map_ring(&o.queue) || open_journal(&o))
 		return EXIT_ERROR;

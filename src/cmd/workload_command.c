@@ -38,6 +38,15 @@ struct workload_state {
 	struct view *view;
 };
 
+static int begin(void *ctx)
+{
+	const struct workload_state *s = ctx;
+
+	if (s->command->begun)
+		s->command->begun(s->command, s->view);
+	return 0;
+}
+
 static int end(void *ctx)
 {
 	const struct workload_state *s = ctx;
@@ -61,6 +70,7 @@ int workload_command_run(struct workload_command *c, const struct workload *work
 			    .record_to = c->record,
 			    .force = c->force,
 			    .ctx = &state,
+			    .begin = begin,
 			    .end = end};
 	int code = EXIT_ERROR;
 

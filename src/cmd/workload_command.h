@@ -12,6 +12,8 @@ struct workload_command {
 	struct limits limits;
 	const char *record, *label;
 	bool force;
+	/* called when the window has opened; NULL: none */
+	void (*begun)(struct workload_command *c, const struct view *v);
 	int (*report)(struct workload_command *c,
 		      /* called instead of live_report, which it may call; NULL: none */
 		      struct view *v);

@@ -73,6 +73,15 @@ each("run", *ON, "--style", says="--style", bad=("", "oslt", "osjitter,hiccups")
 refused("--textfile-interval without a file", "run", *ON, "-d", "60s", "--textfile-interval", "5s",
         says="belongs to --textfile")
 
+for name, text, want in (("unknown", b"affinity.reader=1\n", "line 1 .*affinity.reader"),
+                         ("bad", b"\n# x\naffinity.producer=x1\n", "line 3 .*x1"),
+                         ("half", b"affinity.producer", "has no '='"),
+                         ("odd", b"journaller.enabled=no\n", "neither true nor false"),
+                         ("long", b"affinity.producer=" + b" " * 600 + b"1\n",
+                          "line 1 .*too long")):
+    refused(f"--places with what is {name}", "queue", "--places", at(name, text), says=want)
+refused("--places of a file that is not there", "queue", "--places", "/nowhere", says="/nowhere")
+
 # ---- recordings ----
 for name, data, want in (("empty", b"", "it is empty"),
                          ("text", b"hello, this is no recording\n", "not a recording"),

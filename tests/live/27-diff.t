@@ -10,6 +10,7 @@ are alike is for tests/unit/test_diff_between.c.
 """
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -105,6 +106,19 @@ is_(set(verdicts(itself).values()) | {itself["total"]["files"][1]["verdict"]}, {
 is_(itself["environment"], [], "against itself nothing differs")
 is_(culprit("diff", quiet, quiet, "--fail-if-worse", "0.1").rc, 0,
     "against itself --fail-if-worse is not met")
+
+# ---- a series that is worse: sleeps of eight times the length ----
+short, long = (os.path.join(where, f"{n}ms.rec") for n in (1, 8))
+for path, interval in (short, "1ms"), (long, "8ms"):
+    r = culprit("sleep", "-q", "-c", str(cpu), "-i", interval, "-n", "100", "-P", "f:80",
+                "--no-trace", "--no-audit", "-r", path, "-f", "json")
+    if r.rc:
+        raise RuntimeError(f"culprit sleep: {r}")
+r = culprit("diff", "--between", "1", short, long, "--fail-if-worse", "200")
+ok(r.rc == 2 and re.search(r"delta.*median.*--fail-if-worse 200", r.err),
+   "--fail-if-worse of a series' median: status 2, and a line why", r)
+r = culprit("diff", "--between", "1", short, short, "--fail-if-worse", "0.1")
+is_([r.rc, r.err], [0, ""], "against itself no series is worse")
 
 # ---- a known noise ----
 

@@ -55,6 +55,18 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         f.write(os.urandom(1000))
     with open(stock, "rb") as f:
         pieces = f.read()
+    places = os.path.join(place, "places")
+    with open(places, "w") as f:
+        f.write(f"# of another tool\nperf.workshop.affinity.producer={a}\n"
+                f"affinity.accumulator = {b}\njournaller.enabled=false\n")
+    r = culprit("queue", "--places", places, "-n", "500", "-w", "100", "-f", "json")
+    told = dict(re.findall(r"(\w+) (\d+) on cpu", r.err))
+    report = json.loads(r.out)
+    is_([sorted(series(report, a))[-1], sorted(series(report, b))[-1]],
+        ["publish", "accumulator transit"], "--places: who runs where, by a file")
+    ok(re.search(rf"processes: producer \d+ on cpu {a}, accumulator \d+ on cpu {b}$", r.err, re.M)
+       and len(set(told.values())) == 2, "the processes are told by their numbers", r.err)
+    os.unlink(places)
     before = set(os.listdir(tempfile.gettempdir()))
     report = json.loads(queue(*ALONE, "-n", "500", "-w", "100", "-l", "300", "--payload", stock,
                               "--journal", journal, "-f", "json").out)
