@@ -167,6 +167,9 @@ enum tlb_reason {
 /* Or the end of an interrupt on top of the thread: the stack shows that. */
 #define RECORD_BY_THREAD 96
 #define RECORD_INNER     16 /* while threads are watched: ran inside another interval */
+/* RECORD_THREAD: another thread than this one was seen to come at start_ns. That one and perhaps
+ * others left unseen, so part of the time is theirs: who had how much is not known. */
+#define RECORD_UNSEEN 16
 /* In a ring, with the level: */
 #define RECORD_WIDE 64 /* the second half follows */
 /* The second half equals that of the newest wide record in the same place, see record_place(). */

@@ -54,6 +54,7 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 			   .id = task->pid,
 			   .kind = RECORD_THREAD,
 			   .flags = kthread_flag(task) |
+				    (c->thread.id != (__u32)task->pid ? RECORD_UNSEEN : 0) |
 				    (state_of(task) != TASK_IDLE ? RECORD_ONGOING : 0),
 			   .owner = watching ? owner_of(task) : 0,
 			   .prio = task->prio};

@@ -150,24 +150,39 @@ static void say_outside(struct sentence *out, const struct view *v, uint32_t i,
 	add_action(out, "; ", finding_of(v, v->cpu[i].number, s), s);
 }
 
-/* True where all of a thread's intervals may be those of others, which left unseen before it
- * (cpu.unpaired). */
-static bool may_be_others(const struct view *v, const struct cpu *c, const struct source *s)
+/* True where the records tell in which intervals threads left unseen: some do. */
+static bool tells_unseen(const struct cpu *c)
 {
-	return s->kind == SOURCE_THREAD && !v->run.watch && c->unpaired && c->unpaired >= s->count;
+	for (uint32_t i = 0; i < c->sources.count; i++)
+		if (c->sources.row[i]->unseen.count)
+			return true;
+	return false;
+}
+
+/* The number of a thread's intervals in which others left unseen, where most of its time is in
+ * them; where the records do not tell, of all that may be such, when all of its own may be. Else
+ * 0. */
+static uint64_t may_be_others(const struct view *v, const struct cpu *c, const struct source *s)
+{
+	if (s->kind != SOURCE_THREAD || v->run.watch)
+		return 0;
+	if (tells_unseen(c))
+		return 2 * s->unseen.ns > s->net.sum ? s->unseen.count : 0;
+	return c->unpaired >= s->count ? c->unpaired : 0;
 }
 
 static void say_source(struct sentence *out, const struct view *v, const struct cpu *c,
 		       const struct source *s)
 {
 	const struct finding *f = finding_of(v, cpu_number(v, c), s);
+	uint64_t others = may_be_others(v, c, s);
 
 	sentence_source(out, s);
-	if (may_be_others(v, c, s)) {
+	if (others) {
 		sentence_add(out,
 			     ", or to threads that left unseen before it, %llu times at most: who "
 			     "they were is not known",
-			     (unsigned long long)c->unpaired);
+			     (unsigned long long)others);
 		return;
 	}
 	if (f && !f->about && f->level == FINDING_FAIL)

@@ -15,6 +15,7 @@ uint32_t pieces_follow(struct piece *pieces, uint32_t n, const uint32_t *places)
 		if (at[p.source]) {
 			pieces[at[p.source] - 1].net_ns += p.net_ns;
 			pieces[at[p.source] - 1].count += p.count;
+			pieces[at[p.source] - 1].unseen_ns += p.unseen_ns;
 			continue;
 		}
 		pieces[kept++] = p;

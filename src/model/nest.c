@@ -98,10 +98,10 @@ struct segment {
 	const struct record *asker;
 	const struct record *flush; /* the TLB flush for another CPU inside it */
 	uint64_t start, net;
-	bool marked;
 	/* The interval begins with this piece, and is counted there. A softirq in pieces counts at
 	 * its last piece. */
 	bool first;
+	bool marked, unseen; /* has a mark; RECORD_UNSEEN */
 };
 
 /* Makes the source's piece of this hiccup. Out of memory its time goes to the last piece. */
@@ -136,6 +136,11 @@ static struct asker attribute(struct nest *n, uint32_t source, const struct segm
 		add_piece(n, s, source);
 	a->pieces[s->piece].net_ns += g->net;
 	a->pieces[s->piece].count += g->first && !part;
+	if (g->unseen) {
+		a->pieces[s->piece].unseen_ns += g->net;
+		s->unseen.ns += g->net;
+		s->unseen.count += g->first;
+	}
 	a->attributed_ns += g->net;
 	if (part) /* a piece of a run, which is counted at its end */
 		s->net.sum += g->net;
@@ -178,7 +183,8 @@ static void end_segment(struct nest *n, const struct record *r, const struct seg
 	n->account.whose_ns[nest_whose(r)] += s->net;
 	asker = attribute(n, row, s, part);
 	if (n->spans)
-		spans_add(n->spans, &(struct span){s->start, end, .source = row, .asker = asker});
+		spans_add(n->spans, &(struct span){s->start, end, .source = row, .asker = asker,
+						   .unseen = s->unseen});
 	if (s->flush)
 		memcpy(n->sources->row[row]->memory_of, s->flush->name, sizeof(s->flush->name));
 }
@@ -252,6 +258,7 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 	struct ended *ended;
 	uint64_t at, lost = 0;
 
+	s.unseen = thread && r->flags & RECORD_UNSEEN;
 	if (!s.word)
 		s.function = nest_first_function(n, r);
 	n->own = 0;
@@ -296,6 +303,7 @@ static void end_thread(struct nest *n, uint64_t end)
 	if (!n->in_thread)
 		return;
 	n->in_thread = false;
+	n->thread.flags |= RECORD_UNSEEN;
 	if (end > n->thread.start_ns)
 		enclose(n, &n->thread, n->thread.start_ns, end);
 }

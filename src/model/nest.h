@@ -24,6 +24,7 @@ struct piece {
 	uint32_t source; /* row of the CPU's sources */
 	uint32_t count;  /* interruptions that it began with */
 	uint64_t net_ns;
+	uint64_t unseen_ns; /* of it in intervals where threads left unseen (RECORD_UNSEEN) */
 	struct asker asker; /* the last one who asked for it */
 };
 

@@ -10,9 +10,8 @@
 #include "base/escape.h"
 #include "base/units.h"
 
-#define ROWS_MAX    16
-#define NAME_MAX    (4 * SOURCE_NAME + 8)
-#define ASKERS_MOST 3 /* with stacks */
+#define ROWS_MAX 16
+#define NAME_MAX (4 * SOURCE_NAME + 8)
 
 char *report_unmark(char *marked)
 {
@@ -248,105 +247,6 @@ const char *report_stops(const struct source *s, char *buf, size_t len)
 	return buf;
 }
 
-/* "190 runs; 150 interruptions began with it", when the two numbers differ. */
-static void note_runs(const struct source *s, FILE *out)
-{
-	char runs[32], count[32];
-
-	if (s->count == s->net.count || s->kind == SOURCE_OUTSIDE)
-		return;
-	fprintf(out, "%s run%s; %s interruption%s began with it\n",
-		format_count(s->net.count, runs, sizeof(runs)), s->net.count == 1 ? "" : "s",
-		s->count ? format_count(s->count, count, sizeof(count)) : "no",
-		s->count > 1 ? "s" : "");
-}
-
-static void note_name(const char *what, const char *name, size_t len, FILE *out)
-{
-	char text[4 * FACT_NAME_MAX];
-
-	fprintf(out, "%s" REPORT_NAME "%s" REPORT_END "\n", what,
-		escape_text(name, len, text, sizeof(text)));
-}
-
-/* "by poke [812] on cpu 0: do_nanosleep (5 of 9)"; "5+" where there may have been more. */
-static void note_asker(const struct askers *o, const struct asker_row *r, FILE *out)
-{
-	char text[REPORT_ASKER], function[2048], count[32];
-
-	fputs(report_asker(&r->who, text), out);
-	if (r->who.function)
-		fprintf(out, ": " REPORT_NAME "%s" REPORT_END,
-			escape_text(r->who.function, SIZE_MAX, function, sizeof(function)));
-	fprintf(out, " (%s%s of %" PRIu64 ")\n", format_count(r->count, count, sizeof(count)),
-		r->missed ? "+" : "", o->known);
-}
-
-/* Notes how many more requests there were. With a "+" above, some of them may be that asker's. */
-static void note_others(const struct askers *o, const uint32_t *shown, uint32_t n, FILE *out)
-{
-	uint64_t rest = o->known - o->unnamed;
-	char count[32], unknown[32];
-
-	for (uint32_t i = 0; i < n; i++)
-		rest -= o->row[shown[i]].count;
-	if (rest || o->unnamed)
-		fprintf(out, "%s more%s, %s unknown\n", format_count(rest, count, sizeof(count)),
-			o->count > n ? " by others" : "",
-			format_count(o->unnamed, unknown, sizeof(unknown)));
-}
-
-static void note_askers(const struct askers *o, bool stacks, FILE *out)
-{
-	uint32_t order[ASKERS_MOST], n = askers_top(o, order, stacks ? ASKERS_MOST : 1);
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct asker_row *r = &o->row[order[i]];
-
-		note_asker(o, r, out);
-		for (int k = 0; stacks && k < r->nframes; k++)
-			note_name("    ", r->frame[k], SIZE_MAX, out);
-	}
-	if (stacks)
-		note_others(o, order, n, out);
-}
-
-/* "7 records missing; most seen: local_timer" */
-static void note_lost(const struct sources *t, const struct source *s, FILE *out)
-{
-	const struct source *near = sources_near_lost(t);
-	char count[32], who[REPORT_WHO + 2];
-
-	fprintf(out, "%s record%s missing%s%s\n", format_count(s->missing, count, sizeof(count)),
-		s->missing == 1 ? "" : "s", near ? "; most seen: " : "",
-		near ? report_mark(near, who) : "");
-}
-
-char *report_notes(const struct sources *t, const struct source *s, bool stacks)
-{
-	char stops[REPORT_TEXT], *notes = NULL;
-	size_t len;
-	FILE *out = open_memstream(&notes, &len);
-
-	if (!out)
-		return NULL;
-	note_runs(s, out);
-	if (report_stops(s, stops, sizeof(stops)))
-		fprintf(out, "%s\n", stops);
-	if (s->affinity)
-		note_name("may go to cpu ", s->affinity, SIZE_MAX, out);
-	if (s->memory_of[0])
-		note_name("memory of ", s->memory_of, sizeof(s->memory_of), out);
-	if (s->askers)
-		note_askers(s->askers, stacks, out);
-	if (s->kind == SOURCE_LOST)
-		note_lost(t, s, out);
-	if (!fclose(out))
-		return notes;
-	free(notes);
-	return NULL;
-}
-
 /* ---- a worst hiccup ---- */
 
 uint32_t report_parts(const struct view *v, const struct worst *w,
@@ -367,6 +267,7 @@ uint32_t report_parts(const struct view *v, const struct worst *w,
 						 .source = s,
 						 .asker = p->asker.kind == ASKER_THREAD ? &p->asker
 											: NULL,
+						 .others = p->unseen_ns,
 						 .ns = p->net_ns};
 	}
 	for (uint32_t i = shown; i < w->npieces; i++)
@@ -380,12 +281,14 @@ uint32_t report_parts(const struct view *v, const struct worst *w,
 }
 
 const char *report_part_name(const struct view *v, const struct report_part *p,
-			     char buf[REPORT_WHO + 2])
+			     char buf[REPORT_PART])
 {
 	char rest[4 * sizeof(v->run.rest)];
 
-	if (p->source)
-		return report_mark(p->source, buf);
+	if (p->source) {
+		report_mark(p->source, buf);
+		return p->others ? strcat(buf, " or others") : buf;
+	}
 	if (p->more)
 		snprintf(buf, REPORT_WHO, "%u more", p->more);
 	else if (p->kind == SOURCE_OUTSIDE && v->run.rest[0])

@@ -141,6 +141,7 @@ struct report_part {
 	unsigned kind;               /* as of a row */
 	const struct source *source; /* of a piece; else NULL */
 	const struct asker *asker;   /* the thread that asked for the piece; NULL: none is known */
+	bool others;                 /* of a piece: part of it may be of threads that left unseen */
 	uint32_t more;               /* pieces in the rest */
 	uint64_t ns;
 };
@@ -153,8 +154,10 @@ struct report_part {
 uint32_t report_parts(const struct view *v, const struct worst *w,
 		      struct report_part part[REPORT_PARTS]);
 
-/* Writes who or what it was, marked. Returns buf. */
+/* Writes who or what it was, marked; where threads left unseen "git [812] or others". Returns
+ * buf. */
+#define REPORT_PART (REPORT_WHO + 16)
 const char *report_part_name(const struct view *v, const struct report_part *p,
-			     char buf[REPORT_WHO + 2]);
+			     char buf[REPORT_PART]);
 
 #endif

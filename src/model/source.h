@@ -46,6 +46,11 @@ struct source {
 	uint64_t count; /* interruptions: intervals that began with this function */
 	/* Net ns of each run of the function: how often it ran, sum, max, percentiles. */
 	struct hist net;
+	/* Of these its intervals in which threads left unseen (RECORD_UNSEEN), and their net ns:
+	 * part of that time is theirs. */
+	struct {
+		uint64_t count, ns;
+	} unseen;
 	/* Net ns of each hiccup that it had a part in: how evenly they came. */
 	struct slices slices;
 	uint32_t piece;        /* used by the join: this source's piece of the hiccup in hand */

@@ -74,6 +74,8 @@ static void merge(struct source *into, struct source *from)
 	into->marked.ns += from->marked.ns;
 	into->marked.count += from->marked.count;
 	into->judged_ns += from->judged_ns;
+	into->unseen.ns += from->unseen.ns;
+	into->unseen.count += from->unseen.count;
 	into->oldest = from->oldest < into->oldest ? from->oldest : into->oldest;
 	hist_merge(&into->net, &from->net);
 	slices_merge(&into->slices, &from->slices);

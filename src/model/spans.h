@@ -7,6 +7,7 @@
 #ifndef CULPRIT_SPANS_H
 #define CULPRIT_SPANS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "model/asker.h"
 
@@ -19,6 +20,7 @@ struct span {
 	uint32_t ended;
 	struct asker asker;
 	uint8_t depth; /* 0: outermost */
+	bool unseen;   /* threads left unseen in its interval (RECORD_UNSEEN) */
 };
 
 struct spans { /* all zeros: none */

@@ -92,7 +92,7 @@ static void write_span(struct strip *s, const struct span *span)
 		percent_of(s, span->start_ns - s->w->start_ns),
 		width < SEEN_LEAST ? SEEN_LEAST : width);
 	html_who(out, who);
-	fputs(": ", out);
+	fputs(span->unseen ? " or others: " : ": ", out);
 	html_ns(out, span->end_ns - span->start_ns);
 	fputs(" from +", out);
 	html_ns(out, span->start_ns - s->w->start_ns);
@@ -169,7 +169,7 @@ static void write_strip(struct strip *s)
 
 static void write_part(const struct strip *s, const struct report_part *p)
 {
-	char text[REPORT_WHO + 2], asker[REPORT_ASKER];
+	char text[REPORT_PART], asker[REPORT_ASKER];
 	FILE *out = s->h->out;
 
 	fputs("<li>", out);

@@ -133,6 +133,12 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 			json_u64(j, "merged", s->merged);
 		json_u64(j, "total_ns", s->net.sum);
 		json_u64(j, "max_ns", s->net.max);
+		if (s->unseen.ns) {
+			json_object_flat(j, "left_unseen");
+			json_u64(j, "count", s->unseen.count);
+			json_u64(j, "total_ns", s->unseen.ns);
+			json_end(j);
+		}
 		if (s->stopped.count) {
 			json_object_flat(j, "stopped_inside");
 			json_u64(j, "count", s->stopped.count);
@@ -318,6 +324,8 @@ void render_pieces(struct json *j, const struct cpu *c, const struct piece *piec
 		if (source->cause)
 			json_string(j, "cause", source->cause);
 		json_u64(j, "net_ns", pieces[i].net_ns);
+		if (pieces[i].unseen_ns)
+			json_u64(j, "unseen_ns", pieces[i].unseen_ns);
 		if (pieces[i].asker.kind) {
 			const struct asker *a = &pieces[i].asker;
 

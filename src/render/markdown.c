@@ -283,7 +283,7 @@ int markdown_cpu(const struct view *v, uint32_t i, FILE *out)
 /* The parts, marked, as one line; NULL: out of memory. */
 static char *parts_of(const struct view *v, const struct worst *w)
 {
-	char *text = NULL, name[REPORT_WHO + 2], asker[REPORT_ASKER], a[32];
+	char *text = NULL, name[REPORT_PART], asker[REPORT_ASKER], a[32];
 	struct report_part part[REPORT_PARTS];
 	uint32_t n = report_parts(v, w, part);
 	size_t len;

@@ -340,6 +340,9 @@ static void emit_span(struct trace *t, uint32_t index, uint64_t track, const str
 	}
 	if (s->cause)
 		event_note(&e, NOTE_CAUSE)->string_value = (char *)s->cause;
+	if (span->unseen)
+		event_note(&e, NOTE_UNSEEN)->string_value =
+			(char *)"threads left the CPU unseen: part of it is theirs";
 	if (span->asker.kind) {
 		event_note(&e, NOTE_ASKED)->string_value = asker;
 		e.event.terminating_flow_ids = &e.flow;

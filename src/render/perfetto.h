@@ -34,6 +34,7 @@ enum note {
 	NOTE_LOST,
 	NOTE_LEFT,
 	NOTE_SERIES,
+	NOTE_UNSEEN,
 	NOTES
 };
 

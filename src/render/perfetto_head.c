@@ -19,6 +19,7 @@ static const char *const note_names[NOTES] = {
 	"records_lost",
 	"spans_left_out",
 	"series",
+	"not only its own",
 };
 
 static void emit_clocks(struct trace *t)

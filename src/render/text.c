@@ -127,7 +127,7 @@ static void add_asker(struct flow *f, const struct asker *a)
 
 static void write_worst(const struct page *p, const struct worst *w)
 {
-	char name[REPORT_WHO + 2], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME], start[64];
+	char name[REPORT_PART], time[32], lane[LANE_NAME], safe_lane[4 * LANE_NAME], start[64];
 	struct report_part part[REPORT_PARTS];
 	uint32_t n = report_parts(p->view, w, part);
 	struct flow f;

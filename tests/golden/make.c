@@ -170,6 +170,7 @@ static void threads(struct scene *s, const char *path)
 		struct record r = thread(77, "audio", 1200, 41 * US);
 
 		r.prio = 49;
+		r.flags |= i % 5 == 1 ? RECORD_UNSEEN : 0;
 		scene_gap(s, 0, 220 * MS + 10 * MS * i);
 		scene_put(s,
 			  asked(mark(LEVEL_IRQ, MARK_RESCHEDULE, 0, 400), 60, "player", 2, woken));

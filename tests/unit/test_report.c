@@ -135,11 +135,14 @@ static void test_notes(void **state)
 	report_asked(&report, s, 4414, "\2a\nb", 7, 2);
 	s->affinity = "0-3";
 	strcpy(s->memory_of, "java");
+	s->unseen.count = 1;
+	s->unseen.ns = 3410;
 	source_add(s, 1000, false);
 	report_lost(&report, 7, 300);
 	report_end(&report, NULL);
 	notes = report_notes(t, s, false);
 	assert_string_equal(notes, "2 runs; 1 interruption began with it\n"
+				   "others left unseen, 1 time: up to 3.41 us\n"
 				   "may go to cpu \0010-3\2\n"
 				   "memory of \1java\2\n"
 				   "by \1\\x02a\\x0ab [4414]\2 on cpu 7: \1poke_ask\2 (1 of 1)\n");

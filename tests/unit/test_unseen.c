@@ -57,6 +57,19 @@ static uint64_t net_of_thread(const struct account *a, uint32_t tid)
 	return net;
 }
 
+static uint64_t unseen_of_thread(const struct account *a, uint32_t tid)
+{
+	uint64_t ns = 0;
+
+	for (uint32_t i = 0; i < a->npieces; i++) {
+		const struct source *s = sources.row[a->pieces[i].source];
+
+		if (s->kind == SOURCE_THREAD && s->id == tid)
+			ns += a->pieces[i].unseen_ns;
+	}
+	return ns;
+}
+
 static void test_left_unseen(void **state)
 {
 	const struct account *a;
@@ -70,6 +83,7 @@ static void test_left_unseen(void **state)
 	assert_int_equal(out, 0);
 	assert_int_equal(net_of_thread(a, 75), 3900 - 300); /* to the end, less the tick in it */
 	assert_int_equal(a->attributed_ns, 3900);
+	assert_int_equal(unseen_of_thread(a, 75), 3600); /* another may have come after it */
 	assert_int_equal(a->edge_ns, 100);
 	assert_int_equal(a->outside_ns, 0);
 }
@@ -86,8 +100,40 @@ static void test_left_seen(void **state)
 	take(RECORD_THREAD, 0, 75, 1100, 1500);
 	a = nest_close(nest, 1000, 1600, &out);
 	assert_int_equal(net_of_thread(a, 75), 400);
+	assert_int_equal(unseen_of_thread(a, 75), 0);
 	assert_int_equal(a->intervals, 1);
 	assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, 600);
+}
+
+/* One came, another was seen to leave: its own record says so, and only of that interval. Of an
+ * interrupt in it nobody doubts whose it is. */
+static void test_another_left(void **state)
+{
+	struct record r = {.kind = RECORD_THREAD,
+			   .flags = RECORD_UNSEEN,
+			   .id = 76,
+			   .start_ns = 1100,
+			   .end_ns = 1500,
+			   .name = "t"};
+	const struct source *s;
+	const struct account *a;
+	unsigned out;
+
+	(void)state;
+	nest_open(nest);
+	take(RECORD_MARK, MARK_THREAD, 75, 1100, 1100);
+	take(RECORD_VECTOR, 0, VECTOR_LOCAL_TIMER, 1200, 1300);
+	nest_take(nest, &r, 0, UINT64_MAX);
+	take(RECORD_THREAD, 0, 76, 1600, 1700);
+	a = nest_close(nest, 1000, 1800, &out);
+	assert_int_equal(net_of_thread(a, 75), 0);
+	assert_int_equal(net_of_thread(a, 76), 400);
+	assert_int_equal(unseen_of_thread(a, 76), 300);
+	s = sources.row[a->pieces[1].source];
+	assert_int_equal(s->unseen.count, 1);
+	assert_int_equal(s->unseen.ns, 300);
+	s = sources.row[a->pieces[0].source];
+	assert_int_equal(s->unseen.count + s->unseen.ns, 0);
 }
 
 /* And it is forgotten with its hiccup. */
@@ -111,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_left_unseen, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_left_seen, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_another_left, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_not_carried_over, setup, teardown),
 	};
 

@@ -390,13 +390,21 @@ static void workload(void)
  * all that one has, the verdict does not send anybody after it. */
 static void test_left_unseen(void **state)
 {
+	struct source *s, *backup = add(SOURCE_THREAD, 812, "backup", NULL, 3, 500000000);
+
 	(void)state;
-	add(SOURCE_THREAD, 812, "backup", NULL, 3, 500000000);
 	v.cpu[0].unpaired = 2;
 	expect("cpu 3 loses 15 % to the thread backup [812]: taskset -pc 0-2 812");
 	v.cpu[0].unpaired = 3;
 	expect("cpu 3 loses 15 % to the thread backup [812], or to threads that left unseen before "
 	       "it, 3 times at most: who they were is not known");
+	s = add(SOURCE_THREAD, 900, "cron", NULL, 1, 100); /* where the records tell in which */
+	s->unseen.count = s->unseen.ns = 1;
+	expect("cpu 3 loses 15 % to the thread backup [812]: taskset -pc 0-2 812");
+	backup->unseen.count = 2;
+	backup->unseen.ns = backup->net.sum / 2 + 1;
+	expect("cpu 3 loses 15 % to the thread backup [812], or to threads that left unseen before "
+	       "it, 2 times at most: who they were is not known");
 	add(SOURCE_IRQ, 36, "eth0", "eth_intr", 3, 900000000);
 	assert_int_equal(conclude(&v), 0);
 	assert_null(strstr(v.cpu[0].verdict, "unseen"));
