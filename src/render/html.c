@@ -76,7 +76,10 @@ static void write_meta(const struct html *h)
 	for (uint32_t i = 0; i < n; i++) {
 		fprintf(out, "<p%s><b>%c%s:</b> ", caution[i].ours ? "" : " class=\"warn\"",
 			toupper(caution[i].name[0]), caution[i].name + 1);
-		html_name(out, caution[i].text);
+		if (caution[i].ours)
+			fputs(caution[i].text, out);
+		else
+			html_name(out, caution[i].text);
 		fputs(caution[i].ours ? ".</p>\n" : "</p>\n", out);
 	}
 	if (!r->traced)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "model/hosts.h"
+#include "model/redact.h"
 #include "render/render.h"
 #include "../world/made.h"
 
@@ -185,6 +186,28 @@ static void test_formats(void **state)
 	assert_string_equal(formats[FORMAT_JSON].choice.name, "json");
 }
 
+/* What a reader must know before any figure: each format for people says all of it. */
+static void test_cautions(void **state)
+{
+	static const char *const words[] = {"ncomplete", "a quarter is missing",
+					    "eft out",   VIEW_REDACTED,
+					    "hared",     VIEW_SHARED};
+	static const char *const people[] = {"text", "markdown", "html"};
+
+	(void)state;
+	strcpy(a.view.run.incomplete, "a quarter is missing");
+	a.view.run.redacted = true;
+	a.view.run.housekeeping = a.view.run.cpus;
+	for (size_t i = 0; i < sizeof(people) / sizeof(people[0]); i++) {
+		char *text = written(format_named(people[i]), three, 1, 1000);
+
+		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+			if (!strstr(text, words[k]))
+				fail_msg("%s does not say: %s", people[i], words[k]);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +215,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_rank, begin, end),
 		cmocka_unit_test_setup_teardown(test_text, begin, end),
 		cmocka_unit_test_setup_teardown(test_json, begin, end),
+		cmocka_unit_test_setup_teardown(test_cautions, begin, end),
 		cmocka_unit_test(test_formats),
 	};
 
