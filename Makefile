@@ -268,6 +268,8 @@ $(O)/order/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check
 		-MMD -MP -c $< -o $@
 	$(Q)objcopy $(patsubst %,--redefine-sym %,memcpy=__tsan_memcpy memmove=__tsan_memmove \
 		memset=__tsan_memset) $@
+# It defines what the compiler knows as its own, as soon as it has any sanitizer.
+$(O)/tests/unit/order.o: SANFLAGS :=
 $(O)/tests/unit/test_order: $(O)/tests/unit/order.o $(ORDERED:%=$(O)/order/%.o)
 
 # Debian 12's cmocka does not have the names that its successors want.

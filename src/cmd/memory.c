@@ -51,7 +51,9 @@ const struct opt memory_opts[] = {
 
 void memory_bound(uint64_t bytes)
 {
-#ifndef __SANITIZE_ADDRESS__ /* its own memory is a multiple of that */
+#ifdef __SANITIZE_ADDRESS__ /* its own memory is a multiple of that */
+	(void)bytes;
+#else
 	struct rlimit limit;
 
 	bound = bytes ? bytes : BYTES_USUAL;
