@@ -67,8 +67,16 @@ static int set_slots(const char *text, void *field, const struct opt *row, char 
 	return 0;
 }
 
-static const struct measure_range length_range = {8, 1 << 16}, spinners_range = {0, SPINNERS_MAX};
+static const struct measure_range length_range = {8, QUEUE_LENGTH_MAX},
+				  spinners_range = {0, SPINNERS_MAX};
 static const struct measure_range warmup_range = {100, 1000000000};
+
+static const struct opt_choice journal_forms[] = {
+	{"raw", "the message alone"},
+	{"text", "a line: its number, its stamp (CLOCK_MONOTONIC, ns), its transit (ns)"},
+	{"binary", "these three as 64-bit words, and the message"},
+	{0},
+};
 
 static const struct opt queue_opts[] = {
 	{'n', "messages", "N", "end after so many messages", FIELD(queue.messages),
@@ -100,6 +108,9 @@ static const struct opt queue_opts[] = {
 	{0, "input", "FILE", .alias = "payload"},
 	{0, "journal", "FILE", "the file to which the journaller appends", FIELD(journal),
 	 opt_set_string, .preset = "a file that is removed afterwards"},
+	{0, "journal-form", "FORM", "what the journaller writes of each message", FIELD(queue.form),
+	 opt_set_choice, .choices = OPT_CHOICES(journal_forms), .preset = "raw", .needs = "journal",
+	 .why = "says what is in the journal"},
 	{0, "spinners", "N",
 	 "how many processes to start that disturb: each spins 3 ms and sleeps 30 ms in turn; they "
 	 "are spread over all online CPUs",

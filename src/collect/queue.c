@@ -2,11 +2,14 @@
 #include "collect/queue.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/now.h"
 #include "base/units.h"
 #include "collect/spin.h"
 
@@ -160,16 +163,59 @@ static inline bool await_message(const struct party *p, const struct slot *slot,
 	}
 }
 
-static int use(const struct party *p, const struct slot *slot, uint64_t *sum)
+static int append(const struct party *p, const void *entry, size_t len)
 {
-	if (p->role == QUEUE_ACCUMULATOR) {
-		*sum += add_up(slot->payload, p->o->length);
-		return 0;
-	}
 	errno = ENOSPC; /* errno after a short write */
-	if (write(p->o->journal, slot->payload, p->o->length) == (ssize_t)p->o->length)
+	if (write(p->o->journal, entry, len) == (ssize_t)len)
 		return 0;
 	return work_failed(p->work, errno, "writing the journal");
+}
+
+/* The time of a counter's reading. The two clocks are read together anew, and that pair is taken if
+ * nothing came between. */
+static uint64_t time_of(const struct party *p, uint64_t stamp)
+{
+	static uint64_t tick, ns, least = UINT64_MAX / 4;
+	uint64_t before = read_counter(p->counter), now = now_ns();
+	uint64_t took = read_counter(p->counter) - before;
+
+	least = took < least ? took : least;
+	if (took <= 2 * least + 1) {
+		tick = before + took / 2;
+		ns = now;
+	}
+	return ns + (int64_t)((int64_t)(stamp - tick) * p->work->ns_per_tick);
+}
+
+/* Appends a message that has just come. */
+static int journal(const struct party *p, const struct slot *slot, uint64_t number,
+		   uint64_t transit)
+{
+	static char entry[3 * sizeof(uint64_t) + QUEUE_LENGTH_MAX];
+	uint64_t head[] = {number, p->o->form == QUEUE_RAW ? 0 : time_of(p, slot->stamp), transit};
+	int len;
+
+	switch (p->o->form) {
+	case QUEUE_TEXT:
+		len = snprintf(entry, sizeof(entry), "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+			       head[0], head[1], head[2]);
+		return append(p, entry, len);
+	case QUEUE_BINARY:
+		memcpy(entry, head, sizeof(head));
+		memcpy(entry + sizeof(head), slot->payload, p->o->length);
+		return append(p, entry, sizeof(head) + p->o->length);
+	default:
+		return append(p, slot->payload, p->o->length);
+	}
+}
+
+static int use(const struct party *p, const struct slot *slot, uint64_t number, uint64_t transit,
+	       uint64_t *sum)
+{
+	if (p->role == QUEUE_JOURNALLER)
+		return journal(p, slot, number, transit);
+	*sum += add_up(slot->payload, p->o->length);
+	return 0;
 }
 
 static int consume(struct party *p, uint64_t first, cursors_t cursors, uint64_t *sum)
@@ -197,7 +243,7 @@ static int consume(struct party *p, uint64_t first, cursors_t cursors, uint64_t 
 		work_outlier(w, transit, waited ? stamp : last, now, cursors);
 		if (last)
 			work_value(w, transit + 1, to_ns_of(p, last, now));
-		err = use(p, slot, sum);
+		err = use(p, slot, n, to_ns_of(p, stamp, now), sum);
 		atomic_store_explicit(&p->table->consumer[p->role].seen, n + 1,
 				      memory_order_release);
 		cursors = next;

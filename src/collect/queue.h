@@ -18,6 +18,12 @@ enum queue_role { QUEUE_PRODUCER, QUEUE_ACCUMULATOR, QUEUE_JOURNALLER, QUEUE_ROL
 
 #define QUEUE_NOBODY ~0U
 
+/* An entry of the journal: the message; a line of text with its number, the time when it was
+ * published (CLOCK_MONOTONIC, ns) and its transit (ns); or these three as 64-bit words of this
+ * machine, and the message. */
+enum queue_form { QUEUE_RAW, QUEUE_TEXT, QUEUE_BINARY };
+#define QUEUE_LENGTH_MAX (1 << 16) /* of a message, bytes */
+
 struct queue_options {
 	unsigned cpu[QUEUE_ROLES]; /* QUEUE_NOBODY: nobody has this role */
 	uint64_t messages, warmup;
@@ -28,6 +34,7 @@ struct queue_options {
 	const char *payload; /* contents of the messages, piece by piece, over and over... */
 	size_t payload_len;  /* ...at least `length` bytes */
 	int journal;         /* open for writing; the workload owns it */
+	int form;            /* enum queue_form */
 };
 
 size_t queue_ring_bytes(const struct queue_options *o);

@@ -6,7 +6,9 @@ import json
 import os
 import re
 import signal
+import struct
 import tempfile
+import time
 
 import lib
 from lib import ALLOWED, cpu_of, culprit, done, is_, ok, sources
@@ -77,6 +79,25 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         written = f.read()
     ok(written == pieces[:900] * 200,
        "the journal holds all messages in order, made of the file that was given")
+    os.unlink(journal)
+    for form in "text", "binary":
+        report = json.loads(queue(*ALONE, "-n", "500", "-w", "100", "-l", "300", "--payload", stock,
+                                  "--journal", journal, "--journal-form", form, "-f", "json").out)
+        with open(journal, "rb") as f:
+            data = f.read()
+        os.unlink(journal)
+        rows = ([tuple(map(int, line.split())) for line in data.decode().splitlines()]
+                if form == "text" else list(struct.iter_unpack("=QQQ300s", data)))
+        transit = series(report, b)["journaller transit"]
+        is_([[r[0] for r in rows], max(r[2] for r in rows[100:]), min(r[2] for r in rows[100:]),
+             b"".join(r[3] for r in rows if len(r) > 3)],
+            [list(range(600)), transit["max_ns"], transit["min_ns"],
+             pieces[:900] * 200 if form == "binary" else b""],
+            f"--journal-form {form}: each message with its number and transit")
+        ok(all(x[1] < y[1] for x, y in zip(rows, rows[1:])) and rows[-1][1] < time.monotonic_ns(),
+           f"--journal-form {form}: and when it was published", rows[:3])
+    with open(journal, "wb"):
+        pass
     r = queue(*ALONE, "-n", "500", "-w", "100", "--percentiles", "long", "-r", recording, "--label",
               "tuned",
               prefix=("env", f"TMPDIR={place}"))
