@@ -273,6 +273,25 @@ ok(run.result.rc == 0 and len(kept(folder)) == 1 and "sooner than --rate" in run
    and "SIGUSR1: 2 times" in run.result.err, "SIGUSR1 keeps; what is not kept is counted",
    run.result, kept(folder))
 is_a_part(kept(folder)[0], "SIGUSR1", 100_000_000)
+
+# An instance of the kernel's tracer: opened before rights are given away, and off at the trigger.
+instances, name = "/sys/kernel/tracing/instances", f"culprit-test-{os.getpid()}"
+SHORT = ("record", "-c", str(cpu), "--no-trace", "-q", "-d", "100ms", "--last", "1s")
+if os.path.isdir(instances) and os.access(instances, os.W_OK):
+    os.mkdir(f"{instances}/{name}")
+    try:
+        found = []
+        for when, out in (("hiccup>1h", at("no.rec")), ("end", at("off.rec"))):
+            r = culprit(*SHORT, "--when", when, "--then", f"trace_off:{name}", out)
+            found.append((r.rc, lib.read(f"{instances}/{name}/tracing_on")))
+        is_(found, [(0, "1"), (0, "0")], "trace_off: the instance is off when a trigger came")
+    finally:
+        os.rmdir(f"{instances}/{name}")
+    r = culprit(*SHORT, "--then", f"trace_off:{name}", at("none.rec"))
+    ok(r.rc == 1 and f"cannot open {instances}/{name}/tracing_on" in r.err
+       and r.err.count("\n") == 1, "one that is not there is refused", r)
+else:
+    skip("trace_off", "no instances of the tracer may be made here")
 # The same run begins by the wall clock, and tells the manager of a service how it goes.
 with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
     manager.bind(at("notify"))
