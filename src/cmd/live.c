@@ -6,6 +6,7 @@
 
 #include "base/confine.h"
 #include "base/now.h"
+#include "base/jumps.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
@@ -104,18 +105,42 @@ static void tell_incomplete(struct live *l)
 		say("incomplete: %s", l->view->run.incomplete);
 }
 
+/* Says what CLOCK_MONOTONIC does not know. Looks once a second. */
+static void look_at_clocks(struct clocks *last)
+{
+	struct clocks now;
+	struct jump j;
+	char text[32];
+
+	if (now_ns() - last->monotonic_ns < NSEC_PER_SEC || !clocks_read(&now))
+		return;
+	j = last->monotonic_ns ? clocks_compare(last, &now) : (struct jump){0};
+	*last = now;
+	if (j.suspended_ns)
+		say("the machine was suspended for %s: it goes on, but what was measured right "
+		    "before and after that may be wrong",
+		    format_ns(j.suspended_ns, text, sizeof(text)));
+	if (j.set_ns)
+		say("the system clock was set %s by %s: it goes on, measured by another clock, but "
+		    "times of day from before and after that do not compare",
+		    j.set_ns > 0 ? "forward" : "back",
+		    format_ns(j.set_ns > 0 ? j.set_ns : -j.set_ns, text, sizeof(text)));
+}
+
 static void measure(struct live *l, struct recorder *recorder)
 {
 	const struct measure *m = l->measure;
 	bool progress = !m->quiet && isatty(STDERR_FILENO);
 	uint64_t begin = l->view->run.started_ns, shown = begin, due = begin, now;
 	bool recording = recorder;
+	struct clocks clocks = {0};
 
 	while (measure_wait(m, begin) && l->engine->poll(l->run)) {
 		if (recording)
 			recording = recorder_poll(recorder);
 		if (!l->full_screen)
 			tell_incomplete(l);
+		look_at_clocks(&clocks);
 		now = now_ns();
 		snapshot(l, now, &due);
 		if (notify_step(&l->notify, now))

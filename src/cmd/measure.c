@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -228,6 +229,14 @@ static void on_signal(int sig)
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
+volatile int measure_hup;
+
+static void on_hup(int sig)
+{
+	(void)sig;
+	measure_hup = 1;
+}
+
 /* With SA_RESTART, as a report's lines that are being written must not fail. Sleeping calls return
  * at once all the same. */
 void measure_catch_signals(void)
@@ -236,6 +245,9 @@ void measure_catch_signals(void)
 
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
 		sigaction(signals[i], &act, NULL);
+	act.sa_handler = on_hup;
+	if (getenv("NOTIFY_SOCKET")) /* a service: no terminal has gone */
+		sigaction(SIGHUP, &act, NULL);
 	signal(SIGPIPE, SIG_IGN);
 }
 

@@ -122,6 +122,9 @@ extern volatile int measure_stop;
 void measure_catch_signals(void);
 
 /* Nonzero once SIGUSR1 has come, which ends nothing. */
+/* SIGHUP has come to a service, which is to open its files anew. Else it is one of the signals
+ * that end a run. */
+extern volatile int measure_hup;
 extern volatile int measure_usr1;
 void measure_catch_usr1(void);
 

@@ -111,11 +111,33 @@ static void flush_lines(struct run_state *s)
 		s->lines_error = errno ? errno : EIO;
 }
 
+/* Somebody has renamed the file: from here on its lines go to a new one. */
+static void reopen_lines(struct run_state *s)
+{
+	FILE *new;
+
+	if (!measure_hup)
+		return;
+	measure_hup = 0;
+	if (!s->lines)
+		return;
+	new = newfile_grow(s->o->hiccups);
+	if (!new) {
+		say("SIGHUP: cannot open %s anew: %s; what was open goes on", s->o->hiccups,
+		    newfile_error(errno));
+		return;
+	}
+	if (fclose(s->lines) && !s->lines_error)
+		s->lines_error = errno;
+	s->lines = new;
+}
+
 static bool step(void *ctx)
 {
 	struct run_state *s = ctx;
 
 	flush_lines(s);
+	reopen_lines(s);
 	return !s->failed;
 }
 
@@ -159,21 +181,22 @@ static int run(struct options *o, struct view *v)
 {
 	struct run_state state = {.o = o, .view = v};
 	struct collect_options co = measure_collect(&o->measure);
-	struct live live = {.measure = &o->measure,
-			    .engine = &collect_engine,
-			    .engine_options = &co,
-			    .view = v,
-			    .output = o->styled.style == STYLE_NONE ? &o->output : NULL,
-			    .spans = o->styled.style == STYLE_OSNOISE,
-			    .limits = &o->limits,
-			    .record_to = o->record,
-			    .force = o->force,
-			    .keeps = o->textfile.path || o->output.path ? RIGHTS_OF_FILES : 0,
-			    .ctx = &state,
-			    .begin = begin,
-			    .step = step,
-			    .every_ns = textfile_every(&o->textfile),
-			    .end = end};
+	struct live live = {
+		.measure = &o->measure,
+		.engine = &collect_engine,
+		.engine_options = &co,
+		.view = v,
+		.output = o->styled.style == STYLE_NONE ? &o->output : NULL,
+		.spans = o->styled.style == STYLE_OSNOISE,
+		.limits = &o->limits,
+		.record_to = o->record,
+		.force = o->force,
+		.keeps = o->textfile.path || o->output.path || o->hiccups ? RIGHTS_OF_FILES : 0,
+		.ctx = &state,
+		.begin = begin,
+		.step = step,
+		.every_ns = textfile_every(&o->textfile),
+		.end = end};
 	int code;
 
 	if (textfile_wanted(&o->textfile) &&

@@ -14,6 +14,13 @@ KERNEL = "6.12"  # with the core of PTP built in
 WAYS = ["clock_gettime", "PTP_SYS_OFFSET", "PTP_SYS_OFFSET_EXTENDED", "PTP_SYS_OFFSET_PRECISE"]
 JOB = """
 tests/live/67-clock.t >/tmp/out/without
+culprit run -c 1 --no-trace -q -d 4s -o /tmp/out/run --ready-file /tmp/ready 2>/tmp/out/steps &
+until [ -e /tmp/ready ]; do sleep 0.1; done
+sleep 1.2
+date -s @$(($(date +%s) + 9000)) >/dev/null
+sleep 1.2
+date -s @$(($(date +%s) - 19800)) >/dev/null
+wait
 insmod /e1000e.ko
 begun=$(date +%s)
 culprit clock -d 1s -f json -o /tmp/out/card eth0
@@ -62,6 +69,10 @@ else:
 ok(re.fullmatch(r"culprit: cannot open /dev/ptp0: Permission denied \(run with sudo\)\n",
                 text["nobody"]), "it takes a privilege",
    text["nobody"])
+is_(re.findall(r"culprit: the system clock was set (\w+) by (\d)", text["steps"]),
+    [("forward", "2"), ("back", "5")],
+    "a run says that the clock was set, by 2.5 h, and back by 5.5 h")
+ok("4.0" in text["run"].splitlines()[0], "and its own time is what it was asked for", text["run"])
 for name in "without", "with":
     ok(re.search(r"^1\.\.\d+$", text[name], re.M) and "not ok" not in text[name],
        f"the live test passes {name} a hardware clock", text[name])

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--listen: one scrape is the text of --textfile, whoever else asks whatever else; who answers has
-no rights, and when it is gone the run goes on."""
+no rights, and when it is gone the run goes on. And a service's SIGHUP."""
 import contextlib
 import http.client
+import json
 import os
 import shutil
 import signal
@@ -83,7 +84,7 @@ with lib.ready_file() as ready:
         (200, "text/plain; version=0.0.4; charset=utf-8", "# TYPE culprit_info ", "# EOF\n"),
         "a scrape is whole, in Prometheus' format")
     # Each second both are renewed, the one a moment behind the other.
-    ok(until(lambda: get()[2].strip() == lib.read(prom).strip()), "it is the text of --textfile",
+    ok(until(lambda: get()[2].strip() == lib.read(prom)), "it is the text of --textfile",
        get()[2][:300])
     status, headers, text = get(method="HEAD")
     ok((status, text) == (200, "") and int(headers["Content-Length"]) > 1000, "HEAD has no text",
@@ -168,5 +169,25 @@ for text in ("127.0.0.1", "localhost:9101", ":99999", "[::1:9101", "x:y", ""):
     r = culprit("run", "-c", str(cpu), "--no-trace", "--listen", text, "-d", "1ms", "-q")
     ok(r.rc == 1 and "is no address and port" in r.err and r.err.count("\n") == 1,
        f"--listen '{text}' is refused", r)
+
+# ---- a service's SIGHUP ----
+lines, old = os.path.join(where, "lines"), os.path.join(where, "lines.1")
+with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, lib.ready_file() as ready:
+    manager.bind(os.path.join(where, "notify"))
+    os.environ["NOTIFY_SOCKET"] = os.path.join(where, "notify")
+    proc = lib.spawn("run", *ON[:-1], "100ns", "--hiccups", lines, "-f", "json", "--ready-file",
+                     ready)
+    del os.environ["NOTIFY_SOCKET"]
+    lib.await_ready(proc, ready)
+    until(lambda: os.path.getsize(lines))
+    os.rename(lines, old)
+    os.kill(proc.pid, signal.SIGHUP)
+    ok(until(lambda: os.path.exists(lines) and os.path.getsize(lines)),
+       "its file is opened anew, and goes on there", os.listdir(where))
+    os.killpg(proc.pid, signal.SIGINT)
+    r = lib.finish(proc, 20)
+count = sum(map(len, ([line for line in open(name)] for name in (old, lines))))
+is_((r.rc, count), (0, json.loads(r.out)["cpus"][0]["hiccups"]["count"]),
+    "no line is lost between the two")
 shutil.rmtree(where)
 done()
