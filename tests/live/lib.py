@@ -27,7 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 CULPRIT = os.path.abspath(os.environ.get("CULPRIT") or os.path.join(ROOT, "build", "culprit"))
 BUILD = os.path.abspath(os.environ.get("BUILD") or os.path.dirname(CULPRIT))
 POKE = os.path.abspath(os.environ.get("POKE") or os.path.join(os.path.dirname(CULPRIT), "poke"))
-READY_MAX_S = 30  # set-up: loading and attaching the probes, learning the loop
+READY_MAX_S = 90  # set-up: loading and attaching the probes, learning the loop; in a guest, too
 MARK = "CULPRIT_TEST=" + uuid.uuid4().hex  # in the environment of all that this file starts
 
 # CPUs; culprit gets them all, the test itself keeps off the target
