@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/confine.h"
+#include "base/policy.h"
 #include "collect/affinity.h"
 #include "collect/learn.h"
 #include "collect/workload.h"
@@ -142,8 +143,8 @@ static void settle_in(struct sampler_shm *l, const struct sampler_options *o)
 		give_up(l, -err, "moving to the CPU");
 	if (o->policy != SCHED_OTHER && sched_setscheduler(0, o->policy, &param))
 		give_up(l, errno, "setting the scheduling policy");
-	if (o->policy ==
-	    SCHED_OTHER) /* o:0 is nobody's better, as our own process is (affinity.c) */
+	/* o:0 is nobody's better, as our own process is (affinity.c) */
+	if (!policy_is_real_time(o->policy))
 		setpriority(PRIO_PROCESS, 0, 0);
 	/* Any policy but the default keeps NUMA balancing from taking pages away for a moment, to
 	 * see who uses them (mm/mempolicy.c: vma_policy_mof). Without NUMA it fails. */

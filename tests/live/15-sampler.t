@@ -150,6 +150,11 @@ ok(all(len(line) <= 100 for line in text.splitlines()), "the text fits 100 colum
 report, _ = while_measuring(lambda sampler: is_(os.sched_getscheduler(sampler), os.SCHED_FIFO,
                                                 "-P f:10 makes it FIFO"), "-P", "f:10")
 is_(report["run"]["priority"], "SCHED_FIFO 10", "and the report says so")
+report, got = while_measuring(lambda sampler: (os.sched_getscheduler(sampler),
+                                               os.getpriority(os.PRIO_PROCESS, sampler)),
+                              "-P", "b:0", "--no-trace")
+is_([*got, report["run"]["priority"]], [os.SCHED_BATCH, 0, "SCHED_BATCH"],
+    "-P b:0 makes it batch, and the report says so")
 
 
 def on_terminal(duration, *args, env=()):
