@@ -11,7 +11,7 @@
  *
  * wide adds p20 and p80, and has neither of these two; long has a column for each series, with all
  * figures of a latency's tail, "-" where there are too few values for one. On a narrow page wide
- * has columns, too.
+ * has columns, too, and the first of these tables has no mean.
  */
 #include <string.h>
 
@@ -40,6 +40,7 @@ struct figure {
 	double what;
 };
 
+#define MEAN_WIDTH 100 /* of a page that has room for the mean of one_threshold */
 static const struct figure one_threshold[] = {
 	{"count", COUNT}, {"min", MIN},    {"mean", MEAN}, {"median", 50}, {"p90", 90},
 	{"p99", 99},      {"p99.9", 99.9}, {"max", MAX},   {"mad", MAD},   {0}};
@@ -96,10 +97,13 @@ static void name_cell(struct table *t, const struct series *s)
 	table_cell(t, "1", escape_text(s->name, sizeof(s->name), name, sizeof(name)));
 }
 
-static void fill_rows(struct table *t, const struct cpu *c, const struct figure *figure)
+static void fill_rows(struct table *t, const struct cpu *c, const struct figure *figure, bool mean)
 {
-	for (const struct figure *f = figure; f->heading; f++)
+	for (const struct figure *f = figure; f->heading; f++) {
+		if (f->what == MEAN && !mean)
+			continue;
 		table_column(t, f->heading, ALIGN_RIGHT, false);
+	}
 	table_column(t, "of each", ALIGN_LEFT,
 		     figure != wide); /* where names differ in their last words */
 	for (uint32_t i = 0; i < c->nseries; i++) {
@@ -108,7 +112,8 @@ static void fill_rows(struct table *t, const struct cpu *c, const struct figure 
 		if (!s->hist.count)
 			continue;
 		for (const struct figure *f = figure; f->heading; f++)
-			figure_cell(t, s, f->what, figure == several_thresholds);
+			if (f->what != MEAN || mean)
+				figure_cell(t, s, f->what, figure == several_thresholds);
 		name_cell(t, s);
 		table_end_row(t);
 	}
@@ -183,7 +188,8 @@ void text_series(const struct page *p, const struct cpu *c)
 				  p->series == SERIES_WIDE ? wide
 				  : series_thresholds(c->series, c->nseries) > 1
 					  ? several_thresholds
-					  : one_threshold);
+					  : one_threshold,
+				  p->width >= MEAN_WIDTH);
 		table_print(t, p->out, p->colour);
 		table_free(t);
 	} while (down && next < c->nseries);
