@@ -174,6 +174,7 @@ static int run(const char *what, struct poke *pokes, size_t nr, struct poke_conf
 		die(3, "%s: %s", failed->class->name,
 		    failed->why[0] ? failed->why : strerror(errno));
 	log_end(pokes, nr, done, !poke_stop);
+	free(events);
 	return poke_stop ? 128 + poke_stop : 0;
 }
 
@@ -362,5 +363,8 @@ int main(int argc, char **argv)
 			  : run(args.what, pokes, nr, &args.conf, args.mix && !args.classes);
 	if (fflush(stdout) || ferror(stdout))
 		die(1, "cannot write the log: %s", strerror(errno));
+	for (size_t i = 0; i < nr; i++)
+		free(pokes[i].mine);
+	free(pokes);
 	return rc;
 }
