@@ -149,13 +149,15 @@ static void check_widths(void)
 
 static void test_any_width(void **state)
 {
+	char functions[5][64]; /* the report borrows them */
+
 	(void)state;
 	init();
 	for (uint32_t i = 0; i < 5; i++) {
-		char name[16], function[64];
+		char name[16], *function = functions[i];
 
 		snprintf(name, sizeof(name), "%.*s", 3 * (int)i + 3, "CPU 0/KVM 123456");
-		snprintf(function, sizeof(function), "%.*s", 12 * (int)i + 12,
+		snprintf(function, sizeof(functions[i]), "%.*s", 12 * (int)i + 12,
 			 "a_rather_long_function_name_without_any_blank_in_its_name_at_all");
 		report_hiccup(&report, 0, 408044000ULL * (i + 1), i * 300, i * 4000);
 		report_asked(&report,
