@@ -249,8 +249,10 @@ LIVE	:= $(sort $(wildcard tests/live/*.t))
 
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 	$(call say,LD,$@)
-	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBPURE)
+	$(Q)$(CC) $(ROOT_FLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		-lcmocka $(LIBPURE)
 
+$(O)/tests/unit/test_owners: $(O)/src/collect/owners.o
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
 

@@ -175,8 +175,8 @@ enum tlb_reason {
 /* The second half equals that of the newest wide record in the same place, see record_place(). */
 #define RECORD_SAME 128
 
-/* Whose a thread is: its process, and its cgroup's number, which no other has at the time; 0: not
- * known, 1: the root. */
+/* Whose a thread is: its process, and the number of its control group, which no other has at the
+ * time; 0: not known, 1: the root. */
 #define OWNER(tgid, cgroup)  ((__u64)(__u32)(tgid) << 32 | (__u32)(cgroup))
 #define OWNER_PROCESS(owner) ((__u32)((owner) >> 32))
 #define OWNER_CGROUP(owner)  ((__u32)(owner))
@@ -199,9 +199,8 @@ struct record {
 	 * shorter. */
 	char name[16];
 	union {
-		__u64 callsite; /* RECORD_ASKED: where the request came from; 0: see the stack */
-		/* While threads are watched, in a ring: OWNER of RECORD_THREAD, RECORD_WATCH. */
-		__u64 owner;
+		__u64 callsite; /* RECORD_ASKED: address that asked; 0: see the stack */
+		__u64 owner;    /* RECORD_THREAD, RECORD_WATCH: the thread's OWNER */
 	};
 	/* RECORD_ASKED: id of the asker's kernel stack; -1: the context is known without it; -2:
 	 * none could be taken. */

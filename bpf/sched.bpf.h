@@ -56,7 +56,7 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 			   .flags = kthread_flag(task) |
 				    (c->thread.id != (__u32)task->pid ? RECORD_UNSEEN : 0) |
 				    (state_of(task) != TASK_IDLE ? RECORD_ONGOING : 0),
-			   .owner = watching ? owner_of(task) : 0,
+			   .owner = owner_of(task),
 			   .prio = task->prio};
 
 	read_comm(r.name, task);
@@ -73,7 +73,7 @@ static __always_inline void thread_begins(struct cpu_state *c, struct task_struc
 			   .kind = RECORD_MARK,
 			   .flags = kthread_flag(task),
 			   .mark = MARK_THREAD,
-			   .owner = watching ? owner_of(task) : 0,
+			   .owner = owner_of(task),
 			   .prio = task->prio};
 
 	c->own.mark[LEVEL_THREAD] = 0;

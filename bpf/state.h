@@ -6,6 +6,11 @@
 
 #include "record.h"
 
+/* The hierarchy of control groups that tells whose a thread is (collect/owners.h). */
+enum owners_in { OWNERS_NOWHERE, OWNERS_UNIFIED, OWNERS_PIDS, OWNERS_MEMORY, OWNERS_CPU };
+
+#define GROUP_PATH 320 /* of a group that was just made; none is known of a longer one */
+
 /* Unit of the rings: half a record. */
 struct record_half {
 	__u64 word[4];

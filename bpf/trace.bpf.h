@@ -27,6 +27,8 @@ extern const volatile int irqs_are_vectors;
 extern const volatile __u8 vector_of_irq[VECTOR_IRQS]; /* enum vector_id; 0: a device's */
 /* 1: record only while a watched thread runs or waits on the CPU */
 extern const volatile int watching;
+/* enum owners_in, and the id of that hierarchy of control groups */
+extern const volatile int owners_in, owners_hierarchy;
 extern volatile int gate; /* 1 while records are wanted */
 /* addresses of the kernel's functions, before the window; 0: not known */
 extern volatile __u64 at_delayed_work_timer_fn, at_unknown_nmi_error;
@@ -102,13 +104,35 @@ static __always_inline struct cpu_state *target_cpu(void)
 	return state_at(slot - 1);
 }
 
-/* Of the task: see OWNER. */
+/* The group of the hierarchy that tells owners (collect/owners.h). */
+static __always_inline struct cgroup *group_of(struct css_set *set)
+{
+	switch (owners_in) {
+	case OWNERS_UNIFIED:
+		return set->dfl_cgrp;
+#define OWNERS_BY(name)                                                                            \
+	(bpf_core_enum_value_exists(enum cgroup_subsys_id, name)                                   \
+		 ? set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, name)]->cgroup           \
+		 : NULL)
+	case OWNERS_PIDS:
+		return OWNERS_BY(pids_cgrp_id);
+	case OWNERS_MEMORY:
+		return OWNERS_BY(memory_cgrp_id);
+	case OWNERS_CPU:
+		return OWNERS_BY(cpu_cgrp_id);
+#undef OWNERS_BY
+	}
+	return NULL;
+}
+
+/* Of the task: see OWNER. A kernel thread is in the root, or where a user has put it. */
 static __always_inline __u64 owner_of(struct task_struct *task)
 {
-	if (!bpf_core_field_exists(task->cgroups) ||
-	    !bpf_core_field_exists(task->cgroups->dfl_cgrp->kn->id))
-		return OWNER(task->tgid, 0);
-	return OWNER(task->tgid, task->cgroups->dfl_cgrp->kn->id);
+	struct cgroup *group = NULL;
+
+	if (owners_in && bpf_core_field_exists(task->cgroups))
+		group = group_of(task->cgroups);
+	return OWNER(task->tgid, group ? group->kn->id : 0);
 }
 
 #define WATCH_ALWAYS 1 /* start in ns: before any window */

@@ -36,13 +36,25 @@ struct cgroup_subsys_state {
 	struct cgroup_subsys_state *parent; /* NULL: the root's */
 };
 
+struct cgroup_root {
+	int hierarchy_id; /* 0: the unified one */
+};
+
 struct cgroup {
 	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+enum cgroup_subsys_id {
+	cpu_cgrp_id,
+	memory_cgrp_id,
+	pids_cgrp_id,
 };
 
 struct css_set {
-	struct cgroup *dfl_cgrp; /* in the unified hierarchy */
+	struct cgroup_subsys_state *subsys[16]; /* as many as enum cgroup_subsys_id has */
+	struct cgroup *dfl_cgrp;                /* in the unified hierarchy */
 };
 
 struct task_struct {

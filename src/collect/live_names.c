@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "collect/live_names.h"
 
+#include <bpf/bpf.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/line_of_file.h"
 #include "collect/irq_vectors.h"
+#include "collect/owners.h"
 #include "collect/symbols.h"
 
 #define IRQS_MAX   16384
@@ -28,6 +32,8 @@ struct live_names {
 	struct symbols *symbols;
 	struct irq_facts irqs[IRQS_MAX];
 	struct stack_names *stacks[STACKS_MAX]; /* by the kernel's id */
+	int root;
+	struct owners *owners;
 	struct names names;
 };
 
@@ -112,18 +118,31 @@ static int name_stack(void *ctx, int32_t id, const char **frame)
 		return 0;
 	s = n->stacks[id];
 	if (!s) {
-		uint64_t address[STACK_FRAMES];
+		uint64_t address[STACK_FRAMES] = {0};
 
 		s = calloc(1, sizeof(*s));
 		if (!s)
 			return 0;
-		s->n = probes_stack(n->probes, id, address, STACK_FRAMES);
-		for (int i = 0; i < s->n; i++)
-			s->frame[i] = symbols_name(n->symbols, address[i]);
+		if (bpf_map_lookup_elem(probes_stacks(n->probes), &id, address))
+			address[0] = 0;
+		for (; s->n < STACK_FRAMES && address[s->n]; s->n++)
+			s->frame[s->n] = symbols_name(n->symbols, address[s->n]);
 		n->stacks[id] = s;
 	}
 	memcpy(frame, s->frame, sizeof(s->frame));
 	return s->n;
+}
+
+static const char *name_owner(void *ctx, uint32_t group)
+{
+	struct live_names *n = ctx;
+	const char *text = owners_text(n->owners, group);
+	char path[GROUP_PATH];
+
+	if (text || bpf_map_lookup_elem(probes_groups(n->probes), &group, path))
+		return text;
+	owners_made(n->owners, group, path);
+	return owners_text(n->owners, group);
 }
 
 struct live_names *live_names_new(struct probes *probes)
@@ -134,8 +153,10 @@ struct live_names *live_names_new(struct probes *probes)
 		return NULL;
 	n->probes = probes;
 	n->symbols = symbols_new();
-	if (!n->symbols) {
-		free(n);
+	n->root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	n->owners = owners_new(n->root, owners_hierarchy());
+	if (!n->symbols || !n->owners) {
+		live_names_free(n);
 		return NULL;
 	}
 	probes_tell(probes, symbols_address(n->symbols, "delayed_work_timer_fn"),
@@ -144,7 +165,8 @@ struct live_names *live_names_new(struct probes *probes)
 				  .irq = name_irq,
 				  .irq_affinity = name_irq_affinity,
 				  .symbol = name_symbol,
-				  .stack = name_stack};
+				  .stack = name_stack,
+				  .owner = name_owner};
 	return n;
 }
 
@@ -153,6 +175,9 @@ void live_names_free(struct live_names *n)
 	if (!n)
 		return;
 	symbols_free(n->symbols);
+	owners_free(n->owners);
+	if (n->root >= 0)
+		close(n->root);
 	for (size_t i = 0; i < IRQS_MAX; i++) {
 		free(n->irqs[i].name);
 		free(n->irqs[i].affinity);

@@ -14,12 +14,12 @@
 #include "collect/host.h"
 #include "collect/irq_vectors.h"
 #include "collect/kernel.h"
+#include "collect/owners.h"
 #include "collect/states.h"
 #include "model/names.h"
 #include "culprit.skel.h"
 
-#define PROBES_MAX    96
-#define PROBES_FRAMES STACK_FRAMES /* as many as asker.bpf.c keeps */
+#define PROBES_MAX 96
 
 struct probes {
 	struct culprit_bpf *skel;
@@ -230,6 +230,8 @@ static int load_for(struct probes *p, const struct kernel *k)
 	choose_programs(p, k);
 	find_context(p, k);
 	find_irq_vectors(p);
+	p->skel->rodata->owners_in = owners_hierarchy()->in;
+	p->skel->rodata->owners_hierarchy = owners_hierarchy()->id;
 	p->why[0] = 0;
 	return culprit_bpf__load(p->skel);
 }
@@ -386,16 +388,12 @@ uint64_t probes_recursion_misses(const struct probes *p)
 	return misses;
 }
 
-int probes_stack(const struct probes *p, int32_t id, uint64_t *address, int max)
+int probes_groups(const struct probes *p)
 {
-	uint64_t frame[PROBES_FRAMES] = {0};
-	int n = 0;
+	return bpf_map__fd(p->skel->maps.groups_made);
+}
 
-	if (bpf_map_lookup_elem(bpf_map__fd(p->skel->maps.asker_stacks), &id, frame))
-		return 0;
-	while (n < max && n < PROBES_FRAMES && frame[n]) {
-		address[n] = frame[n];
-		n++;
-	}
-	return n;
+int probes_stacks(const struct probes *p)
+{
+	return bpf_map__fd(p->skel->maps.asker_stacks);
 }

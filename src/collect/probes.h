@@ -67,8 +67,11 @@ void probes_not_observed(const struct probes *p, struct view *v);
 enum hook_state { HOOK_ABSENT, HOOK_THERE, HOOK_NOT_KNOWN };
 int probes_hooks(void (*tell)(void *ctx, const char *hook, enum hook_state state), void *ctx);
 
-/* Copies the addresses of a stack that a record names, innermost first; returns how many. */
-int probes_stack(const struct probes *p, int32_t id, uint64_t *address, int max);
+/* Maps, open until close: char[GROUP_PATH] of the control groups that were made since the programs
+ * were attached, by uint32_t number; and uint64_t[STACK_FRAMES] of the stacks that records name, by
+ * int32_t id: addresses, innermost first, 0 behind the last. */
+int probes_groups(const struct probes *p);
+int probes_stacks(const struct probes *p);
 
 /* Times that the kernel skipped a program because it was running already (since 5.12; 0 where the
  * kernel does not tell). */

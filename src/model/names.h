@@ -22,6 +22,9 @@ struct names {
 	/* Writes the names of a kernel stack's frames, innermost first, to frame[STACK_FRAMES];
 	 * returns how many. */
 	int (*stack)(void *ctx, int32_t id, const char **frame);
+	/* Whose the control group with this number is, as owner_read() takes it (owner.h); may be
+	 * NULL, and may return NULL: not known. */
+	const char *(*owner)(void *ctx, uint32_t group);
 };
 
 #endif

@@ -20,6 +20,7 @@ static uint32_t thread_source(struct nest *n, const struct record *r, const char
 			      enum own_word word)
 {
 	char name[sizeof(r->name) + 1];
+	uint32_t cgroup = OWNER_CGROUP(r->owner), row;
 	struct source_key key = {.kind = SOURCE_THREAD,
 				 .id = r->id,
 				 .name = name,
@@ -30,7 +31,11 @@ static uint32_t thread_source(struct nest *n, const struct record *r, const char
 	name[sizeof(r->name)] = 0;
 	key.kernel_thread = r->flags & RECORD_KTHREAD || !r->id; /* idle has no flag before 5.14 */
 	key.process = r->arg;
-	return sources_find_key(n->sources, &key);
+	row = sources_find_key(n->sources, &key);
+	if (!key.kernel_thread && cgroup && n->names && n->names->owner &&
+	    n->sources->row[row]->cgroup != cgroup && !n->sources->row[row]->owners)
+		source_owned(n->sources->row[row], cgroup, n->names->owner(n->names->ctx, cgroup));
+	return row;
 }
 
 static uint32_t syscall_source(struct nest *n, uint32_t number)

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "base/units.h"
+#include "model/owner.h"
 #include "model/report.h"
 
 #define ASKERS_MOST 3 /* with stacks */
@@ -98,7 +99,7 @@ static void note_lost(const struct sources *t, const struct source *s, FILE *out
 
 char *report_notes(const struct sources *t, const struct source *s, bool stacks)
 {
-	char stops[REPORT_TEXT], *notes = NULL;
+	char stops[REPORT_TEXT], owner[OWNER_TEXT], *notes = NULL;
 	size_t len;
 	FILE *out = open_memstream(&notes, &len);
 
@@ -112,6 +113,8 @@ char *report_notes(const struct sources *t, const struct source *s, bool stacks)
 		note_name("may go to cpu ", s->affinity, SIZE_MAX, out);
 	if (s->memory_of[0])
 		note_name("memory of ", s->memory_of, sizeof(s->memory_of), out);
+	if (s->owner && *owner_text_of(s->owner, owner))
+		note_name("in ", owner, SIZE_MAX, out);
 	if (s->askers)
 		note_askers(s->askers, stacks, out);
 	if (s->kind == SOURCE_LOST)

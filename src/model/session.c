@@ -78,6 +78,17 @@ static int ask_stack(void *ctx, int32_t id, const char **frame)
 	return n;
 }
 
+static const char *ask_owner(void *ctx, uint32_t group)
+{
+	const struct session *s = ctx;
+	const char *owner = s->asked->owner ? s->asked->owner(s->asked->ctx, group) : NULL;
+
+	owner = view_text(s->view, owner);
+
+	tell(s, &(struct event){.type = EVENT_OWNER, .named = {.number = group, .name = owner}});
+	return owner;
+}
+
 /* ---- the session ---- */
 
 static const struct spot no_spot = {.cpu = SPOT_UNKNOWN};
@@ -133,7 +144,7 @@ struct session *session_new(const struct session_options *o)
 	s->intervals = o->intervals;
 	s->real_time = o->view->run.real_time;
 	s->windows = o->view->run.windows;
-	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack};
+	s->names = (struct names){s, ask_irq, ask_affinity, ask_symbol, ask_stack, ask_owner};
 	s->nlanes = o->view->ncpus;
 	s->lane = calloc(s->nlanes, sizeof(*s->lane));
 	s->outside = outside_new(o->view, !o->view->run.traced   ? WORD_NOT_TRACED

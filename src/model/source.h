@@ -58,6 +58,11 @@ struct source {
 	const char *affinity;  /* of an IRQ; belongs to the names; NULL: not known */
 	uint64_t near_lost_ns; /* net ns in hiccups with missing records... */
 	uint64_t missing;      /* ...and for SOURCE_LOST the number of those records */
+	/* Of a user thread: its control group's number (0: not known), and whose that is
+	 * (owner.h), which belongs to the names; NULL: not known, or `owners` differ. */
+	uint32_t cgroup;
+	const char *owner;
+	bool owners;
 	/* Of a TLB shootdown: comm of the thread whose memory it was, the last time. */
 	char memory_of[17];
 	struct askers *askers; /* who asked for it; NULL: nobody is known */
@@ -145,6 +150,9 @@ void source_add(struct source *s, uint64_t net_ns, bool first);
  * until the next call; NULL: not known. */
 const struct asker *source_asked(struct source *s, const struct record *r,
 				 const struct names *names);
+
+/* Notes whose control group a thread of this row is in; owner: what names->owner says of it. */
+void source_owned(struct source *s, uint32_t cgroup, const char *owner);
 
 /* True for the idle thread, "swapper/3". */
 bool source_is_idle(const struct source *s);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/owner.h"
+
 /* A candidate: a row, or all rows of a thread. */
 struct choice {
 	uint32_t id; /* row, or tid */
@@ -66,6 +68,23 @@ static void merge_askers(struct source *into, struct source *from)
 	}
 }
 
+/* Groups below one unit are of one owner. */
+static bool same_owner(const char *owner, const char *other)
+{
+	char a[OWNER_TEXT], b[OWNER_TEXT];
+
+	return owner && other && !strcmp(owner_text_of(owner, a), owner_text_of(other, b));
+}
+
+void source_owned(struct source *s, uint32_t cgroup, const char *owner)
+{
+	if (s->owners || cgroup == s->cgroup)
+		return;
+	s->owners = s->cgroup && !same_owner(s->owner, owner);
+	s->owner = s->owners ? NULL : owner;
+	s->cgroup = cgroup;
+}
+
 static void merge(struct source *into, struct source *from)
 {
 	into->merged += from->merged ? from->merged : 1;
@@ -80,6 +99,10 @@ static void merge(struct source *into, struct source *from)
 	hist_merge(&into->net, &from->net);
 	slices_merge(&into->slices, &from->slices);
 	merge_askers(into, from);
+	if (from->owners || into->rest)
+		into->owners = true, into->owner = NULL;
+	else
+		source_owned(into, from->cgroup, from->owner);
 	hist_free(&from->net);
 	free(from->askers);
 	free(from->advice);

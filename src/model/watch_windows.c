@@ -41,7 +41,6 @@ static void mark_owner(struct record *r, uint64_t owner)
 		return;
 	if (is_foreign(owner, r->owner))
 		r->flags |= RECORD_FOREIGN;
-	r->owner = 0;
 }
 
 static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool ran, uint64_t start,

@@ -277,6 +277,7 @@ static bool get_event(struct decoder *d, struct reading *r, struct event *event)
 		event->named.number = get_u64(r);
 		return !r->bad;
 	case EVENT_IRQ:
+	case EVENT_OWNER:
 		event->named.number = get_number(r);
 		return !r->bad;
 	case EVENT_STACK:

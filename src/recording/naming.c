@@ -109,7 +109,7 @@ void naming_skip(struct reading *r, const struct event *e)
 {
 	int n = e->type == EVENT_STACK ? e->named.nframes
 		: e->type == EVENT_IRQ ? 2
-				       : e->type == EVENT_SYMBOL;
+				       : e->type == EVENT_SYMBOL || e->type == EVENT_OWNER;
 	size_t len;
 
 	while (n-- > 0)
@@ -133,6 +133,8 @@ void naming_take(struct naming *n, struct reading *r, const struct event *e)
 	x->number = e->named.number;
 	if (e->type == EVENT_STACK)
 		take_stack(n, r, x, e->named.nframes);
+	else if (e->type == EVENT_OWNER && n->redact)
+		naming_skip(r, e); /* the slot is taken, and has no name */
 	else
 		x->name = keep(n, r);
 	if (e->type == EVENT_IRQ)
@@ -173,6 +175,11 @@ static int name_stack(void *ctx, int32_t id, const char **frame)
 	return x->nframes;
 }
 
+static const char *name_owner(void *ctx, uint32_t group)
+{
+	return known(ctx, EVENT_OWNER, group)->name;
+}
+
 void naming_redact(struct naming *n)
 {
 	n->redact = true;
@@ -187,7 +194,7 @@ struct naming *naming_new(struct texts *texts)
 	n->texts = texts;
 	n->bits = BITS_FIRST;
 	n->slot = calloc(1u << n->bits, sizeof(*n->slot));
-	n->names = (struct names){n, name_irq, name_affinity, name_symbol, name_stack};
+	n->names = (struct names){n, name_irq, name_affinity, name_symbol, name_stack, name_owner};
 	if (n->slot)
 		return n;
 	free(n);

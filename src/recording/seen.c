@@ -3,7 +3,8 @@
 
 bool seen_before(struct names_seen *s, enum event_type type, uint64_t number)
 {
-	uint64_t key = (number << 2 | (type - EVENT_IRQ)) + 1;
+	/* One more than other names have types: a control group's has two bits, too. */
+	uint64_t key = (number << 2 | (type == EVENT_OWNER ? 3 : type - EVENT_IRQ)) + 1;
 	uint32_t at = (key * 0x9e3779b97f4a7c15ULL) >> 48;
 
 	for (int tries = 0; tries < 16; tries++, at = (at + 1) % SEEN_SLOTS) {

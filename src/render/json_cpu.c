@@ -2,7 +2,9 @@
 /* A CPU, or a watched thread, of the JSON report: its counters and its sources. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/json.h"
+#include "model/owner.h"
 #include "render/render.h"
 
 void render_who(struct json *j, const struct source *s)
@@ -110,6 +112,39 @@ static void write_frequency(struct json *j, const struct cpu *c)
 	json_end(j);
 }
 
+/* What is known of it; nothing for a group that is nobody's. */
+static void write_owner(struct json *j, const char *text)
+{
+	struct owner o;
+	char buf[OWNER_TEXT];
+
+	owner_read(&o, text);
+	if (!owner_kind_name(owner_kind(&o)))
+		return;
+	const struct {
+		const char *key, *value;
+	} known[] = {{"unit", o.unit},
+		     {"runtime", o.runtime},
+		     {"container", o.container},
+		     {"container_name", o.container_name},
+		     {"pod", o.pod},
+		     {"pod_uid", o.pod_uid},
+		     {"machine", o.machine},
+		     {"session", o.session}};
+
+	json_object_flat(j, "owner");
+	json_string(j, "kind", owner_kind_name(owner_kind(&o)));
+	json_string(j, "name", owner_key(&o));
+	json_string(j, "text", owner_text(&o, buf));
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (known[i].value && *known[i].value)
+			json_string(j, known[i].key, known[i].value);
+	if (o.user_known)
+		json_u64(j, "user", o.user);
+	json_string_n(j, "cgroup", text, strcspn(text, "\n"));
+	json_end(j);
+}
+
 static int write_sources(struct json *j, const struct sources *t, const struct shown *shown)
 {
 	uint32_t *order = calloc(t->count ? t->count : 1, sizeof(*order));
@@ -157,6 +192,8 @@ static int write_sources(struct json *j, const struct sources *t, const struct s
 			json_string(j, "affinity", s->affinity);
 		if (s->memory_of[0])
 			json_string(j, "memory_of", s->memory_of);
+		if (s->owner)
+			write_owner(j, s->owner);
 		write_askers(j, s->askers);
 		json_end(j);
 	}

@@ -27,6 +27,8 @@
  *                        the time; outlier: an operation of a workload took longer than
  *                        threshold_ns. The others of its series have no line: -f json has all
  *   series               of an outlier: latency, transit, futex...; empty: not known
+ *   first_owner          of a user thread: whose it is, "pod shop/api-7f9 · container app",
+ *                        "nginx.service"; empty: not known, or threads of several
  *   piece_count pieces   all pieces, in order of appearance: in csv one cell with the array of
  *                        jsonl, [{"kind","id","name","function","kernel_thread","cause","net_ns",
  *                        "unseen_ns","origin":{"cpu","pid","comm","function"}}]; unseen_ns: of
@@ -43,6 +45,7 @@
 #include "base/escape.h"
 #include "base/json.h"
 #include "base/units.h"
+#include "model/owner.h"
 #include "render/render.h"
 
 #define UNKNOWN INT64_MIN
@@ -53,7 +56,7 @@ struct line {
 		lost, lost_ns;
 	int64_t isolated, nohz_full; /* of a CPU that is known */
 	/* Of the largest piece; NULL: not known. */
-	const char *kind, *name, *function, *cause, *by_comm, *by_function;
+	const char *kind, *name, *function, *cause, *by_comm, *by_function, *owner;
 	int64_t id, net_ns, by_pid, by_cpu, kernel_thread;
 	int64_t piece_count;
 	int64_t tid, own_kernel_thread; /* of a watched thread */
@@ -109,6 +112,7 @@ static const struct column {
 	COLUMN(FLAG, "kernel_thread", own_kernel_thread),
 	COLUMN(TEXT, "what", what),
 	COLUMN(TEXT, "series", series),
+	COLUMN(TEXT, "first_owner", owner),
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
@@ -124,7 +128,12 @@ static int64_t number_of(const struct line *l, const struct column *c)
 
 /* ---- what a line says ---- */
 
-static void find_first(struct line *l)
+/* What a line points to and nobody else keeps. */
+struct line_texts {
+	char time[ISO_TIME], owner[OWNER_TEXT];
+};
+
+static void find_first(struct line *l, char owner[OWNER_TEXT])
 {
 	const struct account *a = l->account;
 	const struct piece *first = NULL;
@@ -153,6 +162,8 @@ static void find_first(struct line *l)
 	l->name = s->name;
 	l->function = s->function;
 	l->cause = s->cause;
+	if (s->owner && *owner_text_of(s->owner, owner))
+		l->owner = owner;
 	l->net_ns = first->net_ns;
 	if (first->asker.kind) {
 		l->by_comm = first->asker.comm;
@@ -163,7 +174,7 @@ static void find_first(struct line *l)
 }
 
 static struct line line_of(const struct view *v, uint32_t index, const struct account *a,
-			   char time[ISO_TIME])
+			   struct line_texts *texts)
 {
 	const struct series *series = cpu_series(&v->cpu[index], &a->spot);
 	struct line l = {.host = v->host.hostname,
@@ -198,8 +209,8 @@ static struct line line_of(const struct view *v, uint32_t index, const struct ac
 	if (a->spot.thread)
 		l.own_kernel_thread = a->spot.thread == SPOT_THREAD_KERNEL;
 	if (!parse_iso_time(v->run.started, &started))
-		l.time = format_iso_time(started + l.at_ns, time);
-	find_first(&l);
+		l.time = format_iso_time(started + l.at_ns, texts->time);
+	find_first(&l, texts->owner);
 	return l;
 }
 
@@ -274,8 +285,8 @@ void render_csv_head(FILE *out)
 
 int render_csv(const struct view *view, uint32_t index, const struct account *account, FILE *out)
 {
-	char time[ISO_TIME];
-	struct line l = line_of(view, index, account, time);
+	struct line_texts texts;
+	struct line l = line_of(view, index, account, &texts);
 	struct buffer to;
 
 	buffer_init(&to, out);
@@ -293,8 +304,8 @@ int render_csv(const struct view *view, uint32_t index, const struct account *ac
 
 int render_jsonl(const struct view *view, uint32_t index, const struct account *account, FILE *out)
 {
-	char time[ISO_TIME];
-	struct line l = line_of(view, index, account, time);
+	struct line_texts texts;
+	struct line l = line_of(view, index, account, &texts);
 	struct json j;
 
 	json_init(&j, out);

@@ -140,6 +140,38 @@ static void ask(struct scene *s, uint64_t at_ns, int32_t stack, const char *comm
 	scene_end(s, 32500);
 }
 
+static struct record of_group(struct record r, uint32_t group)
+{
+	r.owner = OWNER(r.id, group);
+	return r;
+}
+
+static void owners(struct scene *s)
+{
+	s->owner[5] = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod"
+		      "1b2c3d4e_0a1b_4c5d_8e9f_001122334455.slice/cri-containerd-"
+		      "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef.scope\n"
+		      "pod=shop/api-7f9\ncontainer=app";
+	s->owner[6] = "/system.slice/\x1b[31m<evil>|`.service";
+	s->owner[7] = "/user.slice/user-1000.slice/session-3.scope";
+	s->owner[8] = "/machine.slice/machine-qemu\\x2d3\\x2dweb.scope/libvirt/vcpu0";
+	s->owner[9] = "/system.slice/docker-"
+		      "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210.scope/"
+		      "system.slice/cron.service\ncontainer=web";
+}
+
+/* A thread of each kind of owner. */
+static void owned_threads(struct scene *s)
+{
+	static const char *const comms[] = {"make", "CPU 0/KVM", "cron"};
+
+	for (uint32_t i = 0; i < 3; i++) {
+		scene_gap(s, 0, 700 * MS + 10 * MS * i);
+		scene_put(s, of_group(thread(3000 + i, comms[i], 1200, (20 + i) * US), 7 + i));
+		scene_end(s, 25 * US);
+	}
+}
+
 static void threads(struct scene *s, const char *path)
 {
 	static const char *const queue[] = {"__queue_work", "queue_work_on", "__lru_add_drain_all",
@@ -162,12 +194,13 @@ static void threads(struct scene *s, const char *path)
 	timed = scene_stack(s, timer, 6);
 	sched = scene_function(s, "sched_rt_period_timer");
 	flush = scene_function(s, "flush_tlb_func");
+	owners(s);
 	scene_begin(s, path);
 	for (uint32_t i = 0; i < 20; i++)
 		ask(s, 10 * MS * i + 1 * MS, i % 4 ? queued : timed, i % 3 ? "python3" : "bash",
 		    i % 3 ? 4414 : 99);
 	for (uint32_t i = 0; i < 9; i++) { /* a real-time thread that another thread woke */
-		struct record r = thread(77, "audio", 1200, 41 * US);
+		struct record r = of_group(thread(77, "audio", 1200, 41 * US), 5);
 
 		r.prio = 49;
 		r.flags |= i % 5 == 1 ? RECORD_UNSEEN : 0;
@@ -190,7 +223,7 @@ static void threads(struct scene *s, const char *path)
 	scene_gap(s, 0, 500 * MS); /* throttled: normal threads for 50 ms */
 	scene_put(s, mark(LEVEL_IRQ, MARK_HRTIMER, sched, 600));
 	scene_put(s, vector(VECTOR_LOCAL_TIMER, 300, 2600));
-	scene_put(s, thread(900, "stress", 4000, 50 * MS));
+	scene_put(s, of_group(thread(900, "stress", 4000, 50 * MS), 6));
 	scene_end(s, 50 * MS + 1500);
 	for (uint32_t i = 0; i < 4; i++) { /* page faults, and an NMI in one */
 		scene_gap(s, 0, 600 * MS + 10 * MS * i);
@@ -198,6 +231,7 @@ static void threads(struct scene *s, const char *path)
 		scene_put(s, nmi(scene_function(s, "perf_event_nmi_handler"), 700, 1900));
 		scene_end(s, 2600);
 	}
+	owned_threads(s);
 	s->view.cpu[0].unpaired = 2;
 }
 

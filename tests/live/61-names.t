@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Names that threads choose: one that renames itself thousands of times takes no rows from others,
-and who is called as a kernel thread is not taken for one."""
+and who is called as a kernel thread is not taken for one. And whose threads are: by their control
+groups, also of those that came after the start and are gone before the report."""
 import json
 import os
 import re
@@ -39,13 +40,55 @@ for i in range(3000):
     time.sleep(0.00002)
 """
 
+OWNED = """
+import ctypes, os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+with open(sys.argv[3] + "/cgroup.procs", "w") as f:
+    f.write(str(os.getpid()))
+ctypes.CDLL(None).prctl(15, sys.argv[2].encode(), 0, 0, 0)
+begin = time.thread_time()
+while time.thread_time() - begin < 0.02: pass
+time.sleep(0.01)
+"""
+
+
+def groups():
+    """The folder of the hierarchy that tells owners; None: there is none, or it is not ours."""
+    with open("/proc/self/mounts") as f:
+        mounts = [line.split()[1:4] for line in f]
+    unified = [m[0] for m in mounts if m[1] == "cgroup2"]
+    for name in ("pids", "memory", "cpu"):
+        for folder, kind, options in mounts:
+            if kind == "cgroup" and name in options.split(","):
+                return folder if os.access(folder, os.W_OK) else None
+    return unified[0] if unified and os.access(unified[0], os.W_OK) else None
+
+
+def owned(comm, group):
+    """A thread of that group takes the CPU for a while, and both are gone."""
+    os.makedirs(group, exist_ok=True)
+    try:
+        subprocess.run([sys.executable, "-c", OWNED, str(cpu), comm, group], check=True,
+                       timeout=60)
+    finally:
+        os.rmdir(group)
+
+
 lib.need_bpf()
 cpu = lib.pick_target()
+root = groups()
+ID = "0123456789abcdef" * 4
+UNIT, CONTAINER = f"culprit-test-{os.getpid()}.service", f"docker-{ID}.scope"
+if root:
+    os.makedirs(f"{root}/{UNIT}", exist_ok=True)
 with tempfile.TemporaryDirectory() as temp:
     recording = os.path.join(temp, "names.rec")
     with lib.opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "-r", recording) as run:
         child = subprocess.run([sys.executable, "-c", CHILD, str(cpu)], capture_output=True,
                                text=True, timeout=60)
+        if root:
+            owned("of-a-unit", f"{root}/{UNIT}")
+            owned("of-a-box", f"{root}/{CONTAINER}")
         over = run.proc.poll() is not None
     result = run.result
     text = lib.culprit("report", recording, "--top", "1000").out
@@ -88,6 +131,17 @@ ok(not {s["id"] for s in kernel} & {heavy, *fakes.values()},
    "none of them is taken for the kernel's", *kernel[:5])
 ok(not re.search(rf"  \[[^]]*\] \[({'|'.join(map(str, {heavy, *fakes.values()}))})\]", text),
    "none of them stands in brackets", text)
+for comm, kind, said, path in (("of-a-unit", "unit", UNIT, UNIT),
+                               ("of-a-box", "container", f"container {ID[:12]}", CONTAINER)):
+    if not root:
+        lib.skip("no hierarchy of control groups can be written", f"whose {comm} is")
+        continue
+    rows = sources(report, cpu, kind="thread", name=comm)
+    ok(rows and all(r.get("owner", {}).get("kind") == kind and r["owner"]["text"] == said
+                    and r["owner"]["cgroup"] == f"/{path}" for r in rows),
+       f"{comm}: whose the thread was", *rows)
+    ok(re.search(rf"{comm} \[\d+\]\n(?:.*\n)*?\s+in {re.escape(said)}$", text, re.M),
+       f"{comm}: the text says it, too", text[:3000])
 ok(r"\x5bkswapd0]" in text and r"\x28others)" in text,
    "a bracket of its own, and what only the rest is called, are written otherwise",
    text)

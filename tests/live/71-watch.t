@@ -215,8 +215,11 @@ def lost_to(report, pids):
 
 
 unified, quotas = hierarchy("cgroup2", "rw"), hierarchy("cgroup", "cpu")
-if unified:
-    with group(unified, "a") as one, group(unified, "b") as two:
+# The one that tells whose a thread is (collect/owners.h).
+owners = next(filter(None, (hierarchy("cgroup", name) for name in ("pids", "memory", "cpu"))),
+              unified)
+if owners:
+    with group(owners, "a") as one, group(owners, "b") as two:
         # Priorities that leave the CPU to these, whatever else wants it.
         with program("spin", prefix=("nice", "-n", "-15")) as p:
             put(f"{one}/cgroup.procs", p.pid)

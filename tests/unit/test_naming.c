@@ -68,6 +68,8 @@ static void test_many(void **state)
 		take(named(EVENT_SYMBOL, 0xffffffff81000000 + 16 * i), text, NULL);
 		text[0] = 'i';
 		take(named(EVENT_IRQ, i), text, "0-3");
+		text[0] = 'o';
+		take(named(EVENT_OWNER, i), text, NULL);
 		text[0] = 's';
 		take(named(EVENT_STACK, i), text, "outer");
 		take(named(EVENT_SYMBOL, 0xffffffff81000000), "another name",
@@ -81,6 +83,8 @@ static void test_many(void **state)
 			text[0] = 'i';
 			assert_string_equal(names->irq(names->ctx, k), text);
 			assert_string_equal(names->irq_affinity(names->ctx, k), "0-3");
+			text[0] = 'o';
+			assert_string_equal(names->owner(names->ctx, k), text);
 			text[0] = 's';
 			assert_int_equal(names->stack(names->ctx, k, frame), 2);
 			assert_string_equal(frame[0], text);
@@ -88,6 +92,7 @@ static void test_many(void **state)
 		}
 	}
 	assert_null(names->irq(names->ctx, 3000));
+	assert_null(names->owner(names->ctx, 3000));
 	assert_int_equal(names->stack(names->ctx, 3000, frame), 0);
 	assert_string_equal(names->symbol(names->ctx, 0x10), "[unknown 0x10]");
 }

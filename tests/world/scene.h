@@ -39,6 +39,7 @@ struct scene {
 	uint32_t before[LEVELS];
 	/* Functions by address, IRQs by number, stacks by id: "inner;outer". */
 	const char *function[SCENE_WORDS], *irq[SCENE_WORDS], *affinity[SCENE_WORDS];
+	const char *owner[SCENE_WORDS]; /* by number of the control group: see owner_read() */
 	const char *frame[SCENE_WORDS][STACK_FRAMES];
 	int nframes[SCENE_WORDS];
 	uint32_t functions, stacks;
@@ -97,6 +98,11 @@ static inline int scene_name_stack(void *ctx, int32_t id, const char **frame)
 	return s->nframes[id];
 }
 
+static inline const char *scene_name_owner(void *ctx, uint32_t group)
+{
+	return group < SCENE_WORDS ? ((struct scene *)ctx)->owner[group] : NULL;
+}
+
 /* ---- the session ---- */
 
 static inline void scene_tap(void *ctx, const struct event *e)
@@ -121,8 +127,12 @@ static inline void scene_init(struct scene *s, const char *hostname, const unsig
 	cpus_add(&v->host.nohz_full, 3);
 	v->run.duration_ns = 1000000000;
 	s->tap = (struct tap){s, scene_tap};
-	s->names = (struct names){s, scene_name_irq, scene_name_affinity, scene_name_symbol,
-				  scene_name_stack};
+	s->names = (struct names){s,
+				  scene_name_irq,
+				  scene_name_affinity,
+				  scene_name_symbol,
+				  scene_name_stack,
+				  scene_name_owner};
 }
 
 /* path NULL: without a recording. */

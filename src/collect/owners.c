@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "collect/owners.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/texts.h"
+#include "model/owner.h"
+
+#define GROUPS    65536 /* the newest; a power of two */
+#define DEPTH     32
+#define FILE_MOST (1 << 20) /* bytes read of a runtime's file */
+
+struct group {
+	uint32_t number, next; /* next: 1 + place of the next one in its list */
+	char *path;            /* NULL once `text` is there */
+	const char *text;
+};
+
+struct owners {
+	int root;
+	struct group group[GROUPS];
+	uint32_t made;         /* how many ever were; group[made % GROUPS] is the oldest */
+	uint32_t list[GROUPS]; /* by number: 1 + place of the newest */
+	struct texts *texts;
+};
+
+/* ---- files ---- */
+
+/* The file as a text, to be freed; NULL: it cannot be read, or is none. */
+static char *read_file(int root, const char *path)
+{
+	int fd = openat(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char *text = NULL;
+	size_t len = 0;
+	struct stat st;
+	ssize_t n = 0;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+		text = malloc(FILE_MOST + 1);
+	while (text && len < FILE_MOST && (n = read(fd, text + len, FILE_MOST - len)) > 0)
+		len += n;
+	if (fd >= 0)
+		close(fd);
+	if (text && n < 0) {
+		free(text);
+		return NULL;
+	}
+	if (text)
+		text[len] = 0;
+	return text;
+}
+
+/* Copies the text of a JSON string that begins behind its quote; false: it does not end, or holds
+ * what no name does. */
+static bool json_name(const char *at, char name[OWNER_NAME])
+{
+	size_t n = 0;
+
+	for (; *at != '"'; at++) {
+		if (*at == '\\' || (unsigned char)*at < ' ' || n + 1 >= OWNER_NAME)
+			return false;
+		name[n++] = *at;
+	}
+	name[n] = 0;
+	return n;
+}
+
+/* The value of the first "key" with a string. A quote within a string of JSON is escaped, so that
+ * no value can pose as a key. */
+static bool json_value(const char *json, const char *key, char name[OWNER_NAME])
+{
+	size_t len = strlen(key);
+
+	for (const char *at = json; at && (at = strstr(at, key)); at += len) {
+		const char *value = at + len;
+
+		if (at == json || at[-1] != '"' || *value++ != '"')
+			continue;
+		value += strspn(value, " \t\n");
+		if (*value++ != ':')
+			continue;
+		value += strspn(value, " \t\n");
+		if (*value++ == '"')
+			return json_name(value, name);
+	}
+	return false;
+}
+
+/* The first of these keys that the file has. */
+static bool file_value(const struct owners *o, const char *path, const char *const *keys,
+		       char name[OWNER_NAME])
+{
+	char *json = read_file(o->root, path);
+	bool found = false;
+
+	for (; json && *keys && !found; keys++)
+		found = json_value(json, *keys, name);
+	free(json);
+	return found;
+}
+
+/* ---- runtimes ---- */
+
+/* Docker: "Name":"/web" (daemon's config.v2.json). Nothing else there has a name with a slash. */
+static bool docker_name(const struct owners *o, const struct owner *who, char name[OWNER_NAME])
+{
+	static const char key[] = "\"Name\":\"/";
+	char path[PATH_MAX], *json;
+	const char *at;
+	bool found;
+
+	snprintf(path, sizeof(path), "var/lib/docker/containers/%s/config.v2.json", who->container);
+	json = read_file(o->root, path);
+	at = json ? strstr(json, key) : NULL;
+	found = at && json_name(at + sizeof(key) - 1, name);
+	free(json);
+	return found;
+}
+
+/* containerd, CRI-O: annotations of the OCI bundle's config.json. */
+static bool bundle_name(const struct owners *o, const struct owner *who, char name[OWNER_NAME])
+{
+	static const char *const bundles[] = {
+		"run/containerd/io.containerd.runtime.v2.task/k8s.io/%s/config.json",
+		"run/containerd/io.containerd.runtime.v2.task/default/%s/config.json",
+		"run/containers/storage/overlay-containers/%s/userdata/config.json",
+		"var/lib/containers/storage/overlay-containers/%s/userdata/config.json",
+	};
+	static const char *const keys[] = {"io.kubernetes.cri.container-name",
+					   "io.kubernetes.container.name", "nerdctl/name", NULL};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(bundles) / sizeof(*bundles); i++) {
+		snprintf(path, sizeof(path), bundles[i], who->container);
+		if (file_value(o, path, keys, name))
+			return true;
+	}
+	return false;
+}
+
+/* Podman: an entry of the storage's list, whose "names" stand behind its id. */
+static bool podman_name(const struct owners *o, const struct owner *who, char name[OWNER_NAME])
+{
+	char *json = read_file(o->root, "var/lib/containers/storage/overlay-containers/"
+					"containers.json");
+	char id[OWNER_ID + 8];
+	const char *at, *names;
+	bool found = false;
+
+	snprintf(id, sizeof(id), "\"id\":\"%s\"", who->container);
+	at = json ? strstr(json, id) : NULL;
+	names = at ? strstr(at, "\"names\":[\"") : NULL;
+	/* of this entry, not of the next */
+	if (names && (!strstr(at + 1, "\"id\":\"") || names < strstr(at + 1, "\"id\":\"")))
+		found = json_name(names + sizeof("\"names\":[\"") - 1, name);
+	free(json);
+	return found;
+}
+
+static bool container_name(const struct owners *o, const struct owner *who, char name[OWNER_NAME])
+{
+	return docker_name(o, who, name) || bundle_name(o, who, name) || podman_name(o, who, name);
+}
+
+/* The kubelet's folder of a pod's logs: NAMESPACE_NAME_UID (pkg/kubelet/kuberuntime). */
+static bool pod_name(const struct owners *o, const struct owner *who, char name[OWNER_NAME])
+{
+	int fd = openat(o->root, "var/log/pods", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t uid = strlen(who->pod_uid);
+	const struct dirent *d;
+	bool found = false;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && !found && (d = readdir(dir))) {
+		size_t len = strlen(d->d_name);
+		const char *under = strchr(d->d_name, '_');
+
+		if (len < uid + 3 || !under || d->d_name[len - uid - 1] != '_' ||
+		    strcmp(d->d_name + len - uid, who->pod_uid) ||
+		    under >= d->d_name + len - uid - 1 || len - uid - 1 >= OWNER_NAME)
+			continue;
+		snprintf(name, OWNER_NAME, "%.*s/%.*s", (int)(under - d->d_name), d->d_name,
+			 (int)(len - uid - 2 - (under - d->d_name)), under + 1);
+		found = !strchr(name, '\n');
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* ---- groups ---- */
+
+void owners_made(struct owners *o, uint32_t number, const char *path)
+{
+	uint32_t at = o->made++ % GROUPS, *list = &o->list[number % GROUPS];
+	struct group *g = &o->group[at];
+
+	if (g->number || g->path) { /* the oldest goes */
+		uint32_t *link = &o->list[g->number % GROUPS];
+
+		while (*link && *link != at + 1)
+			link = &o->group[*link - 1].next;
+		if (*link)
+			*link = g->next;
+		free(g->path);
+	}
+	*g = (struct group){.number = number, .next = *list, .path = strdup(path)};
+	*list = at + 1;
+}
+
+/* The path and what the runtime's files say, as owner_read() takes it. */
+static const char *describe(struct owners *o, const char *path)
+{
+	char text[PATH_MAX + 3 * OWNER_NAME], name[OWNER_NAME];
+	struct owner who;
+	int len = snprintf(text, PATH_MAX, "%s", path);
+
+	if (len >= PATH_MAX || strchr(path, '\n'))
+		return NULL;
+	owner_read(&who, path);
+	if (who.pod_uid[0] && pod_name(o, &who, name))
+		len += snprintf(text + len, sizeof(text) - len, "\npod=%s", name);
+	if (who.container[0] && !who.container_name[0] && container_name(o, &who, name))
+		len += snprintf(text + len, sizeof(text) - len, "\ncontainer=%s", name);
+	return texts_keep(o->texts, text, len);
+}
+
+const char *owners_text(struct owners *o, uint32_t number)
+{
+	uint32_t at = o->list[number % GROUPS];
+	struct group *g;
+
+	while (at && o->group[at - 1].number != number)
+		at = o->group[at - 1].next;
+	if (!at)
+		return NULL;
+	g = &o->group[at - 1];
+	if (g->path) {
+		g->text = describe(o, g->path);
+		free(g->path);
+		g->path = NULL;
+	}
+	return g->text;
+}
+
+/* Takes the folder that `fd` is of, which it closes, and all below it. path: the group's, with room
+ * for more. */
+static void walk(struct owners *o, int fd, char path[PATH_MAX], int depth)
+{
+	DIR *dir = fdopendir(fd);
+	size_t len = strlen(path);
+	const struct dirent *d;
+	struct stat st;
+
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	if (!fstat(fd, &st))
+		owners_made(o, (uint32_t)st.st_ino, len ? path : "/");
+	while (depth && (d = readdir(dir))) {
+		if (d->d_type != DT_DIR || d->d_name[0] == '.' ||
+		    len + strlen(d->d_name) + 2 > PATH_MAX)
+			continue;
+		snprintf(path + len, PATH_MAX - len, "/%s", d->d_name);
+		fd = openat(dirfd(dir), d->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd >= 0)
+			walk(o, fd, path, depth - 1);
+		path[len] = 0;
+	}
+	closedir(dir);
+}
+
+/* True for a mount's options that name the controller: "rw,cpu,cpuacct". */
+static bool has_option(const char *options, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = options; (at = strstr(at, name)); at += len)
+		if ((at == options || at[-1] == ',') && (!at[len] || at[len] == ','))
+			return true;
+	return false;
+}
+
+static const char *const controllers[] = {
+	[OWNERS_PIDS] = "pids", [OWNERS_MEMORY] = "memory", [OWNERS_CPU] = "cpu"};
+/* The best first. */
+static const enum owners_in order[] = {OWNERS_PIDS, OWNERS_MEMORY, OWNERS_CPU, OWNERS_UNIFIED,
+				       OWNERS_NOWHERE};
+
+/* Takes the mount if it is better than what is known. One of the files' lines: device, folder,
+ * type, options (proc_pid_mounts(5)). */
+static void take_mount(struct hierarchy *h, const char *line)
+{
+	char folder[256], type[32], options[1024];
+
+	if (sscanf(line, "%*s %255s %31s %1023s", folder, type, options) != 3)
+		return;
+	for (size_t i = 0; order[i] != h->in; i++) {
+		if (order[i] == OWNERS_UNIFIED
+			    ? strcmp(type, "cgroup2")
+			    : strcmp(type, "cgroup") || !has_option(options, controllers[order[i]]))
+			continue;
+		h->in = order[i];
+		snprintf(h->mount, sizeof(h->mount), "%s", folder + (folder[0] == '/'));
+		return;
+	}
+}
+
+/* The hierarchy's id from a table: name, id, ... (cgroups(7)). */
+static unsigned hierarchy_id(const char *table, const char *controller)
+{
+	size_t len = strlen(controller);
+
+	for (const char *line = table; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, controller, len) && line[len] == '\t')
+			return strtoul(line + len, NULL, 10);
+	}
+	return 0;
+}
+
+void owners_find(int root, struct hierarchy *h)
+{
+	char *text = read_file(root, "proc/self/mounts"), *save, *line;
+
+	*h = (struct hierarchy){.in = OWNERS_NOWHERE};
+	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
+	     line = strtok_r(NULL, "\n", &save))
+		take_mount(h, line);
+	free(text);
+	if (h->in == OWNERS_NOWHERE || !controllers[h->in])
+		return;
+	text = read_file(root, "proc/cgroups");
+	h->id = text ? hierarchy_id(text, controllers[h->in]) : 0;
+	free(text);
+	if (!h->id)
+		h->in = OWNERS_NOWHERE;
+}
+
+const struct hierarchy *owners_hierarchy(void)
+{
+	static struct hierarchy h;
+	static bool known;
+	int root = known ? -1 : open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (root >= 0) {
+		owners_find(root, &h);
+		close(root);
+	}
+	known = true;
+	return &h;
+}
+
+struct owners *owners_new(int root, const struct hierarchy *h)
+{
+	struct owners *o = calloc(1, sizeof(*o));
+	char path[PATH_MAX] = "";
+	int fd;
+
+	if (!o)
+		return NULL;
+	o->root = root;
+	o->texts = texts_new();
+	if (!o->texts) {
+		free(o);
+		return NULL;
+	}
+	fd = h->in == OWNERS_NOWHERE ? -1
+				     : openat(root, h->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		walk(o, fd, path, DEPTH);
+	return o;
+}
+
+void owners_free(struct owners *o)
+{
+	if (!o)
+		return;
+	for (uint32_t i = 0; i < GROUPS; i++)
+		free(o->group[i].path);
+	texts_free(o->texts);
+	free(o);
+}

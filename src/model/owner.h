@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whose a thread is, in words that people know: the systemd unit, container, pod, virtual machine
+ * or session that its control group belongs to.
+ *
+ * The path of the group tells most of it. systemd writes units into it
+ * (systemd.io/CONTROL_GROUP_INTERFACE), the kubelet pods (pkg/kubelet/cm: "kubepods-burstable-pod…"
+ * with its systemd driver, "kubepods/burstable/pod…" with the other), each runtime its containers:
+ *
+ *   docker       docker-ID.scope, docker/ID        containerd   cri-containerd-ID.scope, k8s.io/ID
+ *   CRI-O        crio-ID.scope, crio-ID            Podman       libpod-ID.scope, libpod-ID
+ *   nerdctl      nerdctl-ID.scope                  LXC          lxc.payload.NAME, lxc/NAME
+ *   libvirt      machine-qemu\x2dN\x2dNAME.scope   nspawn       machine-NAME.scope
+ *   Proxmox VE   qemu.slice/N.scope
+ *
+ * The names of containers and pods stand in files of the runtime: who reads the path asks them
+ * (collect/owners.h), and puts what they say behind it. Anybody who may make a control group can
+ * give it any of these names: an owner is what the path says.
+ */
+#ifndef CULPRIT_OWNER_H
+#define CULPRIT_OWNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OWNER_NAME 128 /* bytes of a name at most; longer ones are cut */
+#define OWNER_ID   72  /* of a container's or a pod's id */
+
+/* Any bytes, to be escaped on output; "": it has none, or it is not known. */
+struct owner {
+	char unit[OWNER_NAME]; /* the innermost, as systemctl takes it: "nginx.service" */
+	const char *runtime;   /* "docker", "containerd", ...; static; NULL: not known */
+	char container[OWNER_ID];
+	char container_name[OWNER_NAME];
+	char pod_uid[OWNER_ID];
+	char pod[OWNER_NAME];     /* "namespace/name" */
+	char machine[OWNER_NAME]; /* a virtual machine, or what systemd calls one */
+	char session[16];         /* of logind */
+	bool user_known;
+	uint32_t user; /* whose slice it is in: a uid */
+};
+
+/* What an owner is known as, most telling first. */
+enum owner_kind {
+	OWNER_NONE,
+	OWNER_POD,
+	OWNER_CONTAINER,
+	OWNER_MACHINE,
+	OWNER_SESSION,
+	OWNER_UNIT
+};
+
+/* Reads a path below the root of the control groups, "/system.slice/nginx.service", and the lines
+ * behind it: "container=NAME", "pod=NAMESPACE/NAME". Other lines are passed over. */
+void owner_read(struct owner *o, const char *text);
+
+enum owner_kind owner_kind(const struct owner *o);
+
+/* The kind's word in files, "pod"; NULL: none. Static. */
+const char *owner_kind_name(enum owner_kind kind);
+
+/* What a report writes behind a thread's name: "pod web/api-7f9 · container app", "nginx.service",
+ * "session 3 of user 1000"; "" for OWNER_NONE. Not escaped. Returns buf. */
+#define OWNER_TEXT (3 * OWNER_NAME)
+char *owner_text(const struct owner *o, char buf[OWNER_TEXT]);
+
+/* The same of what owner_read() takes. */
+char *owner_text_of(const char *text, char buf[OWNER_TEXT]);
+
+/* The one name by which reports and labels put threads together: the pod, the container, the
+ * machine, the session or the unit; "" for OWNER_NONE. The owner's own. */
+const char *owner_key(const struct owner *o);
+
+#endif
