@@ -9,6 +9,7 @@ SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct cpu_state *c = target();
+	__u8 unseen = 0;
 	__u64 now;
 	int in;
 
@@ -19,13 +20,15 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	softirq_over_switch(c, now, prev->pid, in);
 	c->irq[0].start_ns = 0; /* no interrupt is open here: an exit was missed */
 	c->irq[1].start_ns = 0;
-	if (c->thread.start_ns && c->thread.id != (__u32)prev->pid)
+	if (c->thread.start_ns && c->thread.id != (__u32)prev->pid) {
 		c->unpaired++; /* left without a record */
+		unseen = RECORD_UNSEEN;
+	}
 	if (prev->pid == c->sampler) {
 		c->switches++;
 		thread_begins(c, next, now);
 	} else if (c->thread.start_ns) {
-		thread_ends(c, prev, now);
+		thread_ends(c, prev, now, unseen);
 	}
 	c->thread.id = in;
 	c->thread.start_ns = in == c->sampler ? 0 : now;

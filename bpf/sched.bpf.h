@@ -46,15 +46,16 @@ static __always_inline __u8 kthread_flag(struct task_struct *task)
 	return task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0;
 }
 
-static __always_inline void thread_ends(struct cpu_state *c, struct task_struct *task, __u64 now)
+/* unseen: RECORD_UNSEEN or 0. */
+static __always_inline void thread_ends(struct cpu_state *c, struct task_struct *task, __u64 now,
+					__u8 unseen)
 {
 	struct record r = {.start_ns = c->thread.start_ns,
 			   .end_ns = now,
 			   .arg = task->tgid,
 			   .id = task->pid,
 			   .kind = RECORD_THREAD,
-			   .flags = kthread_flag(task) |
-				    (c->thread.id != (__u32)task->pid ? RECORD_UNSEEN : 0) |
+			   .flags = kthread_flag(task) | unseen |
 				    (state_of(task) != TASK_IDLE ? RECORD_ONGOING : 0),
 			   .owner = owner_of(task),
 			   .prio = task->prio};

@@ -149,7 +149,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	c->irq[0].start_ns = 0;
 	c->irq[1].start_ns = 0;
 	if (c->active > mine && c->thread.start_ns && c->thread.id == (__u32)prev->pid)
-		thread_ends(c, prev, now); /* was in the way of others */
+		thread_ends(c, prev, now, 0); /* was in the way of others */
 	if (mine)
 		goes(c, prev, preempt, here_since(c, prev, first), now);
 	c->thread.id = next->pid;
