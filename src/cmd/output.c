@@ -205,12 +205,23 @@ static bool begin_trace(struct output *o, const struct view *v)
 	return o->trace;
 }
 
+bool output_shared(const struct output *o)
+{
+	return format_of(o)->hiccup;
+}
+
+void output_line(const struct output *o, const struct view *v, uint32_t index,
+		 const struct account *a, FILE *out)
+{
+	name_causes(v, index, a);
+	if (format_of(o)->hiccup)
+		format_of(o)->hiccup(v, index, a, out);
+}
+
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a)
 {
 	output_begin(o);
-	name_causes(v, index, a);
-	if (format_of(o)->hiccup)
-		format_of(o)->hiccup(v, index, a, o->file);
+	output_line(o, v, index, a, o->file);
 	if (format_of(o)->trace && begin_trace(o, v))
 		format_of(o)->trace->hiccup(o->trace, index, a);
 }

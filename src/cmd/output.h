@@ -66,6 +66,11 @@ void output_grow(struct output *o);
 /* Gives the sources of its pieces their causes, and writes the hiccup if the format writes
  * lines. */
 void output_hiccup(struct output *o, const struct view *v, uint32_t index, const struct account *a);
+/* True when output_line does the same for the format, after output_begin: it writes into a file of
+ * the caller's, and several threads may do so at once, each for lanes of its own. */
+bool output_shared(const struct output *o);
+void output_line(const struct output *o, const struct view *v, uint32_t index,
+		 const struct account *a, FILE *out);
 /* Flushes the hiccups written so far. False on failure: o->error. */
 bool output_flush(struct output *o);
 

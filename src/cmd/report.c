@@ -118,21 +118,57 @@ static bool is_shown(const struct view *v, uint32_t index, const struct account 
 	return false;
 }
 
+/* One file on its way to the output. */
+struct read_on {
+	struct options *o;
+	const struct view *view;
+};
+
+static void begin_lines(void *ctx)
+{
+	const struct read_on *r = ctx;
+
+	output_begin(&r->o->output);
+}
+
+static void write_line(void *ctx, uint32_t index, const struct account *a, FILE *out)
+{
+	const struct read_on *r = ctx;
+
+	if (is_shown(r->view, index, a))
+		output_line(&r->o->output, r->view, index, a, out);
+}
+
+/* Gives the hiccups to the output, for formats that show each. */
+static void read_hiccups(struct options *o, struct recording *r, const struct view *v)
+{
+	struct read_on on = {o, v};
+	const struct account *a;
+	uint32_t index;
+	int err;
+
+	if (output_shared(&o->output)) {
+		err = recording_lines(r, &(struct line_writer){&on, begin_lines, write_line},
+				      o->output.file);
+		if (err && !o->output.error)
+			o->output.error = -err;
+	} else if (output_lines(&o->output)) {
+		while (!o->output.error && (a = recording_next(r, &index)))
+			if (is_shown(v, index, a))
+				output_hiccup(&o->output, v, index, a);
+	}
+}
+
 /* Reads one file into its view, and gives its hiccups to the output on the way. */
 static struct recording *read_file(struct options *o, const char *path, struct view *v)
 {
 	struct recording *r = recording_open(path, &o->part, v);
-	const struct account *a;
-	uint32_t index;
 	char whole[32];
 
 	if (!r)
 		return NULL;
 	v->shown = o->shown;
-	if (output_lines(&o->output))
-		while (!o->output.error && (a = recording_next(r, &index)))
-			if (is_shown(v, index, a))
-				output_hiccup(&o->output, v, index, a);
+	read_hiccups(o, r, v);
 	recording_finish(r);
 	if (o->part.from_ns >= recording_whole_ns(r) && o->part.from_ns) {
 		complain("%s: it ends after %s, and --from is later: give an earlier --from", path,

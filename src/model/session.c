@@ -2,14 +2,31 @@
 #include "model/session.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/outside.h"
+#include "model/summary.h"
+
+/* Something outside the kernel that waits for session_meet: a gap, or with end 0 a reading of the
+ * steal clock. */
+struct waiting {
+	uint64_t place, start_ns, end_ns, ns;
+	uint32_t index;
+};
+
+/* What a lane keeps while others are fed, too. */
+struct lane_apart {
+	struct summary_apart summary;
+	struct waiting *waiting;
+	size_t nwaiting, room;
+};
 
 struct session_lane {
 	struct join *join;
 	struct intervals *intervals;
-	uint64_t steal_ns; /* base of its steal clock */
-	struct spot spot;  /* of its next hiccup */
+	uint64_t steal_ns;        /* base of its steal clock */
+	struct spot spot;         /* of its next hiccup */
+	struct lane_apart *apart; /* NULL: nothing yet */
 };
 
 struct session {
@@ -159,6 +176,16 @@ struct session *session_new(const struct session_options *o)
 	return NULL;
 }
 
+static void free_apart(struct lane_apart *a)
+{
+	if (!a)
+		return;
+	for (uint32_t i = 0; i < a->summary.n; i++)
+		worst_free(&a->summary.worst[i]);
+	free(a->waiting);
+	free(a);
+}
+
 void session_free(struct session *s)
 {
 	if (!s)
@@ -166,30 +193,61 @@ void session_free(struct session *s)
 	for (uint32_t i = 0; s->lane && i < s->nlanes; i++) {
 		join_free(s->lane[i].join);
 		free(s->lane[i].intervals);
+		free_apart(s->lane[i].apart);
 	}
 	outside_free(s->outside);
 	free(s->lane);
 	free(s);
 }
 
-static const struct account *take_hiccup(struct session *s, uint32_t i, const struct hiccup *h)
+/* False: no memory. */
+static bool wait_for_others(struct lane_apart *a, const struct waiting *w)
+{
+	if (a->nwaiting == a->room) {
+		size_t room = a->room ? 2 * a->room : 64;
+		struct waiting *more = reallocarray(a->waiting, room, sizeof(*more));
+
+		if (!more)
+			return false;
+		a->waiting = more;
+		a->room = room;
+	}
+	a->waiting[a->nwaiting++] = *w;
+	return true;
+}
+
+/* Threads that wait together say nothing of stopped CPUs. */
+static void take_outside(struct session *s, uint32_t i, const struct account *a, uint64_t place)
+{
+	const struct waiting gap = {place, a->start_ns, a->start_ns + a->duration_ns, a->outside_ns,
+				    i};
+
+	if (s->view->run.watch)
+		summary_outside(s->view, i, a->start_ns, a->outside_ns, WORD_REST);
+	else if (!s->lane[i].apart)
+		outside_add(s->outside, i, gap.start_ns, gap.end_ns, gap.ns);
+	else if (!wait_for_others(s->lane[i].apart, &gap))
+		summary_outside(s->view, i, a->start_ns, a->outside_ns, WORD_HARDWARE);
+}
+
+static const struct account *take_hiccup(struct session *s, uint32_t i, const struct hiccup *h,
+					 uint64_t place)
 {
 	struct account *a = join_hiccup(s->lane[i].join, h);
 
 	a->spot = s->lane[i].spot;
 	if (s->view->run.watch)
 		s->lane[i].spot = no_spot;
-	summary_add(s->view, i, a);
-	if (a->outside_ns &&
-	    s->view->run.watch) /* threads that wait together say nothing of stopped CPUs */
-		summary_outside(s->view, i, a->start_ns, a->outside_ns, WORD_REST);
-	else if (a->outside_ns)
-		outside_add(s->outside, i, a->start_ns, a->start_ns + a->duration_ns,
-			    a->outside_ns);
+	if (s->lane[i].apart)
+		summary_add_apart(s->view, i, a, place, &s->lane[i].apart->summary);
+	else
+		summary_add(s->view, i, a);
+	if (a->outside_ns)
+		take_outside(s, i, a, place);
 	return a;
 }
 
-static void take_steal(struct session *s, uint32_t i, uint64_t ns)
+static void take_steal(struct session *s, uint32_t i, uint64_t ns, uint64_t place)
 {
 	struct cpu *c = &s->view->cpu[i];
 
@@ -198,15 +256,17 @@ static void take_steal(struct session *s, uint32_t i, uint64_t ns)
 	c->steal_known = true;
 	/* the steal clock of some kernels falls */
 	c->steal_ns = ns > s->lane[i].steal_ns ? ns - s->lane[i].steal_ns : 0;
-	outside_steal(s->outside, i, ns);
+	if (!s->lane[i].apart)
+		outside_steal(s->outside, i, ns);
+	else
+		wait_for_others(s->lane[i].apart,
+				&(struct waiting){.place = place, .ns = ns, .index = i});
 }
 
-const struct account *session_feed(struct session *s, const struct event *e)
+static const struct account *feed(struct session *s, const struct event *e, uint64_t place)
 {
 	const struct account *a = NULL;
 
-	if (e->index >= s->nlanes || !open_lane(s, e->index))
-		return NULL;
 	switch (e->type) {
 	case EVENT_START:
 		join_start(s->lane[e->index].join, e->cursor);
@@ -215,7 +275,7 @@ const struct account *session_feed(struct session *s, const struct event *e)
 		join_record(s->lane[e->index].join, e->record);
 		break;
 	case EVENT_HICCUP:
-		a = take_hiccup(s, e->index, e->hiccup);
+		a = take_hiccup(s, e->index, e->hiccup, place);
 		break;
 	case EVENT_RELIEVE:
 		join_relieve(s->lane[e->index].join, e->ns);
@@ -224,7 +284,7 @@ const struct account *session_feed(struct session *s, const struct event *e)
 		s->lane[e->index].spot = *e->spot;
 		break;
 	case EVENT_STEAL:
-		take_steal(s, e->index, e->ns);
+		take_steal(s, e->index, e->ns, place);
 		break;
 	default:
 		return NULL;
@@ -233,9 +293,79 @@ const struct account *session_feed(struct session *s, const struct event *e)
 	return a;
 }
 
+const struct account *session_feed(struct session *s, const struct event *e)
+{
+	if (e->index >= s->nlanes || !open_lane(s, e->index))
+		return NULL;
+	return feed(s, e, 0);
+}
+
+/* ---- lanes apart from each other ---- */
+
+const struct account *session_feed_apart(struct session *s, const struct event *e, uint64_t place)
+{
+	struct session_lane *l = e->index < s->nlanes ? &s->lane[e->index] : NULL;
+
+	if (!l || !open_lane(s, e->index))
+		return NULL;
+	if (!l->apart)
+		l->apart = calloc(1, sizeof(*l->apart));
+	return l->apart ? feed(s, e, place) : NULL;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct waiting *x = a, *y = b;
+
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static void meet_outside(struct session *s, struct waiting *w, size_t n)
+{
+	qsort(w, n, sizeof(*w), by_place);
+	for (size_t i = 0; i < n; i++)
+		if (w[i].end_ns)
+			outside_add(s->outside, w[i].index, w[i].start_ns, w[i].end_ns, w[i].ns);
+		else
+			outside_steal(s->outside, w[i].index, w[i].ns);
+}
+
+void session_meet(struct session *s)
+{
+	struct summary_apart **summary = calloc(s->nlanes, sizeof(struct summary_apart *));
+	struct waiting *all = NULL;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < s->nlanes; i++) {
+		n += s->lane[i].apart ? s->lane[i].apart->nwaiting : 0;
+		if (summary && s->lane[i].apart)
+			summary[i] = &s->lane[i].apart->summary;
+	}
+	if (summary)
+		summary_meet(s->view, summary, s->nlanes);
+	free(summary);
+	all = n ? calloc(n, sizeof(*all)) : NULL;
+	n = 0;
+	for (uint32_t i = 0; i < s->nlanes && all; i++) {
+		struct lane_apart *a = s->lane[i].apart;
+
+		if (a && a->nwaiting)
+			memcpy(all + n, a->waiting, a->nwaiting * sizeof(*all));
+		n += a ? a->nwaiting : 0;
+	}
+	if (all)
+		meet_outside(s, all, n);
+	for (uint32_t i = 0; i < s->nlanes; i++)
+		if (s->lane[i].apart)
+			s->lane[i].apart->nwaiting = 0;
+	free(all);
+}
+
 void session_finish(struct session *s)
 {
 	outside_finish(s->outside);
+	for (uint32_t i = 0; i < s->view->ncpus; i++)
+		sources_last(&s->view->cpu[i].sources, SOURCE_OUTSIDE);
 	summary_settle(s->view);
 }
 

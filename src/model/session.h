@@ -79,6 +79,15 @@ void session_free(struct session *s); /* the view may be empty by then */
  * NULL for other events. Skips an event of a CPU that the view lacks. */
 const struct account *session_feed(struct session *s, const struct event *event);
 
+/* As session_feed, for several threads at once, of which each has lanes of its own. place: of the
+ * event among those of all lanes. What concerns several lanes waits for session_meet. The session
+ * has no tap. */
+const struct account *session_feed_apart(struct session *s, const struct event *event,
+					 uint64_t place);
+/* Does what waits, in the order of the places, while nobody feeds: then all is as if session_feed
+ * had taken these events. */
+void session_meet(struct session *s);
+
 /* Decides everything that is still open, after the last event. */
 void session_finish(struct session *s);
 

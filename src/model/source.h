@@ -135,6 +135,10 @@ uint32_t sources_find(struct sources *t, enum source_kind kind, uint32_t id, con
 /* The kind's row "(others)". */
 uint32_t sources_rest(struct sources *t, enum source_kind kind);
 
+/* Moves the rows of a kind behind all others, in the order of their words: then the table does not
+ * tell when they were made. t->moved says where rows have gone. */
+void sources_last(struct sources *t, enum source_kind kind);
+
 /* Call when all who keep places of rows have followed t->moved. */
 void sources_settle(struct sources *t);
 

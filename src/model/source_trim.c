@@ -111,6 +111,15 @@ static void merge(struct source *into, struct source *from)
 
 /* ---- places ---- */
 
+/* Rows have moved as t->went says. */
+static void note_moves(struct sources *t)
+{
+	for (uint32_t i = 0; i < t->settled; i++)
+		t->moved[i] = (t->moved[i] & SOURCE_GONE) | t->went[t->moved[i] & SOURCE_PLACE];
+	t->trims++;
+	sources_index(t);
+}
+
 /* t->went has for each row the one that it goes into, with SOURCE_GONE, or itself. */
 static void close_up(struct sources *t)
 {
@@ -133,10 +142,37 @@ static void close_up(struct sources *t)
 	}
 	for (uint32_t i = 0; i < before; i++)
 		t->went[i] = (t->went[i] & SOURCE_GONE) | place[t->went[i] & SOURCE_PLACE];
-	for (uint32_t i = 0; i < t->settled; i++)
-		t->moved[i] = (t->moved[i] & SOURCE_GONE) | t->went[t->moved[i] & SOURCE_PLACE];
-	t->trims++;
-	sources_index(t);
+	note_moves(t);
+}
+
+void sources_last(struct sources *t, enum source_kind kind)
+{
+	struct source *last[SOURCE_ROWS];
+	uint32_t n = 0, kept = 0, from[SOURCE_ROWS];
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		uint32_t at = n;
+
+		if (t->row[i]->kind != kind) {
+			t->went[i] = kept;
+			t->row[kept++] = t->row[i];
+			continue;
+		}
+		for (; at && last[at - 1]->word > t->row[i]->word; at--) {
+			last[at] = last[at - 1];
+			from[at] = from[at - 1];
+		}
+		last[at] = t->row[i];
+		from[at] = i;
+		n++;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		t->went[from[i]] = kept;
+		t->row[kept++] = last[i];
+		last[i]->serial = last[i]->oldest = ++t->serial;
+	}
+	if (n)
+		note_moves(t);
 }
 
 void sources_settle(struct sources *t)

@@ -30,13 +30,32 @@ static void *copy_of(const void *rows, size_t bytes)
 	return copy;
 }
 
-static void keep_worst(struct view *v, uint32_t index, const struct account *a)
+/* True for one that is not among the worst: of two that are equally long the first one stays. */
+static bool is_short(const struct worst *list, uint32_t n, uint64_t ns)
+{
+	return n == WORST_MAX && ns <= list[WORST_MAX - 1].duration_ns;
+}
+
+static void insert(struct worst *list, uint32_t *n, const struct worst *w)
+{
+	uint32_t at = *n;
+
+	if (*n == WORST_MAX)
+		worst_free(&list[--at]);
+	else
+		++*n;
+	for (; at && list[at - 1].duration_ns < w->duration_ns; at--)
+		list[at] = list[at - 1];
+	list[at] = *w;
+}
+
+static void keep_worst(struct worst *list, uint32_t *n, uint32_t index, const struct account *a,
+		       uint64_t place)
 {
 	struct piece *pieces;
 	struct span *spans;
-	uint32_t at = v->nworst;
 
-	if (v->nworst == WORST_MAX && a->duration_ns <= v->worst[WORST_MAX - 1].duration_ns)
+	if (is_short(list, *n, a->duration_ns))
 		return;
 	pieces = copy_of(a->pieces, a->npieces * sizeof(*pieces));
 	spans = a->nspans ? copy_of(a->spans, a->nspans * sizeof(*spans)) : NULL;
@@ -46,38 +65,43 @@ static void keep_worst(struct view *v, uint32_t index, const struct account *a)
 		return;
 	}
 	qsort(pieces, a->npieces, sizeof(*pieces), by_net);
-	if (v->nworst == WORST_MAX)
-		worst_free(&v->worst[--at]);
-	else
-		v->nworst++;
-	for (; at && v->worst[at - 1].duration_ns < a->duration_ns; at--)
-		v->worst[at] = v->worst[at - 1];
-	v->worst[at] = (struct worst){.cpu = index,
-				      .spot = a->spot,
-				      .start_ns = a->start_ns,
-				      .duration_ns = a->duration_ns,
-				      .edge_ns = a->edge_ns,
-				      .lost_ns = a->lost_ns,
-				      .outside_ns = a->outside_ns,
-				      .pieces = pieces,
-				      .npieces = a->npieces,
-				      .spans = spans,
-				      .nspans = a->nspans,
-				      .spans_left = a->spans_left};
+	insert(list, n,
+	       &(struct worst){.cpu = index,
+			       .spot = a->spot,
+			       .start_ns = a->start_ns,
+			       .duration_ns = a->duration_ns,
+			       .edge_ns = a->edge_ns,
+			       .lost_ns = a->lost_ns,
+			       .outside_ns = a->outside_ns,
+			       .pieces = pieces,
+			       .npieces = a->npieces,
+			       .spans = spans,
+			       .nspans = a->nspans,
+			       .spans_left = a->spans_left,
+			       .place = place});
 }
 
-static void settle(struct view *v, uint32_t index)
+static void follow(const struct sources *t, uint32_t index, struct worst *list, uint32_t n)
 {
-	struct sources *t = &v->cpu[index].sources;
-
-	for (uint32_t i = 0; i < v->nworst && t->trims != t->settled_trims; i++) {
-		struct worst *w = &v->worst[i];
-
+	for (struct worst *w = list; w < list + n; w++) {
 		if (w->cpu != index)
 			continue;
 		w->npieces = pieces_follow(w->pieces, w->npieces, t->moved);
 		qsort(w->pieces, w->npieces, sizeof(*w->pieces), by_net);
 		spans_follow(w->spans, w->nspans, t->moved);
+	}
+}
+
+/* apart: what the lane keeps apart; NULL: nothing. Of the view's worst hiccups it touches its own
+ * lane's alone. */
+static void settle(struct view *v, uint32_t index, struct summary_apart *apart)
+{
+	struct sources *t = &v->cpu[index].sources;
+
+	if (t->trims != t->settled_trims) {
+		follow(t, index, v->worst, v->nworst);
+		if (apart)
+			follow(t, index, apart->worst, apart->n);
 	}
 	sources_settle(t);
 }
@@ -85,7 +109,7 @@ static void settle(struct view *v, uint32_t index)
 void summary_settle(struct view *v)
 {
 	for (uint32_t i = 0; i < v->ncpus; i++)
-		settle(v, i);
+		settle(v, i, NULL);
 }
 
 /* Adds a part of a hiccup that has no record. */
@@ -103,14 +127,13 @@ static struct source *add_row(struct view *v, uint32_t index, const struct sourc
 
 static const struct source_key lost_key = {.kind = SOURCE_LOST, .name = NOT_RECORDED};
 
-void summary_add(struct view *v, uint32_t index, const struct account *a)
+static void add(struct view *v, uint32_t index, const struct account *a)
 {
 	struct cpu *c = &v->cpu[index];
 	uint64_t lost[TIMELINE_KINDS] = {[TIMELINE_EDGE] = a->edge_ns,
 					 [SOURCE_LOST] = a->lost_ns,
 					 [SOURCE_OUTSIDE] = a->outside_ns};
 
-	settle(v, index);
 	hist_add(&c->hiccups, a->duration_ns);
 	slices_add(&c->slices, a->start_ns, a->duration_ns);
 	for (uint32_t i = 0; i < a->npieces; i++) {
@@ -133,7 +156,59 @@ void summary_add(struct view *v, uint32_t index, const struct account *a)
 		add_row(v, index, &lost_key, a->start_ns, a->lost_ns)->missing += a->lost;
 	c->pre_ns += a->pre_ns;
 	c->post_ns += a->post_ns;
-	keep_worst(v, index, a);
+}
+
+void summary_add(struct view *v, uint32_t index, const struct account *a)
+{
+	settle(v, index, NULL);
+	add(v, index, a);
+	keep_worst(v->worst, &v->nworst, index, a, 0);
+}
+
+/* ---- lanes apart from each other ---- */
+
+void summary_add_apart(struct view *v, uint32_t index, const struct account *a, uint64_t place,
+		       struct summary_apart *apart)
+{
+	settle(v, index, apart);
+	add(v, index, a);
+	if (!is_short(v->worst, v->nworst, a->duration_ns))
+		keep_worst(apart->worst, &apart->n, index, a, place);
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct worst *const *x = a, *const *y = b;
+
+	return (*x)->place < (*y)->place ? -1 : (*x)->place > (*y)->place;
+}
+
+/* In the order in which they came, so that of equally long ones the same stay. */
+void summary_meet(struct view *v, struct summary_apart *const *apart, uint32_t n)
+{
+	struct worst **w;
+	uint32_t all = 0, k = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		all += apart[i] ? apart[i]->n : 0;
+	w = all ? calloc(all, sizeof(struct worst *)) : NULL;
+	for (uint32_t i = 0; i < n && all; i++) {
+		for (uint32_t of = 0; apart[i] && of < apart[i]->n; of++)
+			if (w)
+				w[k++] = &apart[i]->worst[of];
+			else
+				worst_free(&apart[i]->worst[of]);
+		if (apart[i])
+			apart[i]->n = 0;
+	}
+	if (w)
+		qsort(w, all, sizeof(*w), by_place);
+	for (uint32_t i = 0; i < k; i++)
+		if (is_short(v->worst, v->nworst, w[i]->duration_ns))
+			worst_free(w[i]);
+		else
+			insert(v->worst, &v->nworst, w[i]);
+	free(w);
 }
 
 void summary_outside(struct view *v, uint32_t index, uint64_t start_ns, uint64_t outside_ns,

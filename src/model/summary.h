@@ -14,6 +14,21 @@ struct edge_times {
 /* Adds one hiccup of the CPU with this index. Its time outside the kernel gets its source by
  * summary_outside, once that is decided. */
 void summary_add(struct view *v, uint32_t index, const struct account *a);
+
+/* The worst hiccups of a lane that were added apart from the other lanes'. Begins as zeros. */
+struct summary_apart {
+	struct worst worst[WORST_MAX];
+	uint32_t n;
+};
+
+/* As summary_add, for a thread that has this lane alone, while others add to other lanes. place: of
+ * the hiccup among those of all lanes. */
+void summary_add_apart(struct view *v, uint32_t index, const struct account *a, uint64_t place,
+		       struct summary_apart *apart);
+
+/* Moves what n lanes have kept apart into the view, while nobody adds; NULL: a lane has nothing. */
+void summary_meet(struct view *v, struct summary_apart *const *apart, uint32_t n);
+
 void summary_outside(struct view *v, uint32_t index, uint64_t start_ns, uint64_t outside_ns,
 		     enum own_word verdict);
 

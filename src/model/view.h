@@ -62,6 +62,7 @@ struct worst {
 	uint32_t npieces;
 	struct span *spans; /* owned; in order of time; none unless the session keeps them */
 	uint32_t nspans, spans_left;
+	uint64_t place; /* of several lanes' hiccups that are still apart: which came first */
 };
 
 #define EDGE_SAMPLES_MIN 8  /* with fewer the bounds are defaults... */

@@ -7,6 +7,8 @@
 #include "recording/codec_state.h"
 
 struct decoder {
+	/* It is written to for each event, so no other thread's data may share its cache lines. */
+	char apart[64];
 	struct codec_state *s;
 	bool narrow; /* format 1 */
 	/* From format 3 on: records tell where hiccups are, and times have sections of their own.
@@ -16,6 +18,7 @@ struct decoder {
 	struct record record;
 	struct hiccup hiccup;
 	struct spot spot;
+	char end[64];
 };
 
 struct decoder *decoder_new(uint32_t ncpus, unsigned major)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "recording/naming.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct naming {
 	uint32_t used;
 	struct frames *frames;
 	struct names names;
+	pthread_mutex_t lock; /* of the texts, when somebody asks */
 	bool redact;
 };
 
@@ -161,7 +163,9 @@ static const char *name_symbol(void *ctx, uint64_t address)
 	if (name)
 		return name;
 	len = snprintf(text, sizeof(text), "[unknown %#llx]", (unsigned long long)address);
+	pthread_mutex_lock(&n->lock);
 	name = texts_keep(n->texts, text, len);
+	pthread_mutex_unlock(&n->lock);
 	return name ? name : "[unknown]";
 }
 
@@ -192,6 +196,7 @@ struct naming *naming_new(struct texts *texts)
 	if (!n)
 		return NULL;
 	n->texts = texts;
+	pthread_mutex_init(&n->lock, NULL);
 	n->bits = BITS_FIRST;
 	n->slot = calloc(1u << n->bits, sizeof(*n->slot));
 	n->names = (struct names){n, name_irq, name_affinity, name_symbol, name_stack, name_owner};
@@ -211,6 +216,7 @@ void naming_free(struct naming *n)
 		next = f->next;
 		free(f);
 	}
+	pthread_mutex_destroy(&n->lock);
 	free(n->slot);
 	free(n);
 }

@@ -86,8 +86,7 @@ static int take_head(struct recording *r, const char *path)
 
 /* ---- impossible contents ---- */
 
-/* Refuses the chunk in hand, which holds the impossible: its rest is not read. */
-static void refuse(struct recording *r, const char *why)
+void reader_refuse(struct recording *r, const char *why)
 {
 	if (!r->ncannot++) {
 		r->cannot = why;
@@ -107,7 +106,7 @@ void reader_run(struct recording *r, struct reading *in)
 	why = in->bad ? "it means nothing" : check_run(r->checked, r->nlanes, &r->view->run, &run);
 	if (why) {
 		free(run.not_observed);
-		refuse(r, why);
+		reader_refuse(r, why);
 		return;
 	}
 	free(r->view->run.not_observed);
@@ -155,7 +154,7 @@ static int prepare(struct recording *r, const char *path)
 							   .names = naming_names(r->naming),
 							   .kept = true,
 							   .spans = r->part.spans});
-	if (!r->session)
+	if (!r->session || reader_begin(r))
 		return complain("out of memory");
 	for (uint32_t i = 0; i < r->nlanes && r->view->run.watch; i++)
 		part_start(r, &r->lane[i]);
@@ -194,6 +193,7 @@ void recording_close(struct recording *r)
 {
 	if (!r)
 		return;
+	reader_stop(r);
 	chunks_close(&r->chunks);
 	session_free(r->session);
 	decoder_free(r->decoder);
@@ -201,118 +201,4 @@ void recording_close(struct recording *r)
 	free(r->lane);
 	free(r->checked);
 	free(r);
-}
-
-/* ---- the events ---- */
-
-static void take_tail(struct recording *r, struct reading *in)
-{
-	const char *why = r->tail ? "it ends twice" : reader_tail(r, in);
-
-	if (why)
-		refuse(r, why);
-}
-
-/* The next chunk that matters here. False: there are no more. */
-static bool next_chunk(struct recording *r)
-{
-	while (!r->end && chunks_next(&r->chunks)) {
-		struct reading in = {r->chunks.payload, r->chunks.payload + r->chunks.len, false};
-
-		switch (r->chunks.type) {
-		case CHUNK_EVENTS:
-			if (r->tail) {
-				refuse(r, "it goes on behind its end");
-				break;
-			}
-			decoder_start(r->decoder, &in);
-			r->reading = in;
-			return true;
-		case CHUNK_RUN:
-			reader_run(r, &in);
-			break;
-		case CHUNK_FACT:
-			get_facts(&in, &r->view->facts);
-			reader_redact_facts(r);
-			break;
-		case CHUNK_TAIL:
-			take_tail(r, &in);
-			break;
-		case CHUNK_END:
-			r->end = true;
-			break;
-		}
-	}
-	return false;
-}
-
-/* True for a hiccup below this threshold. What ran in it is below the threshold, too. */
-static bool too_short(const struct recording *r, struct recorded_lane *l, const struct event *e)
-{
-	uint64_t ns = e->type == EVENT_HICCUP ? e->hiccup->end_ns - e->hiccup->start_ns : 0;
-
-	if (e->type != EVENT_HICCUP || !l->measured_from_ns || ns >= r->part.threshold_ns)
-		return false;
-	l->below.count++;
-	l->below.total_ns += ns;
-	return true;
-}
-
-static const struct account *take_event(struct recording *r, struct event *e)
-{
-	struct recorded_lane *l = &r->lane[e->index];
-	const char *why;
-
-	if (event_is_name(e->type)) {
-		naming_take(r->naming, &r->reading, e);
-		return NULL;
-	}
-	why = check_event(&r->checked[e->index], &r->view->run, r->end_ns, e);
-	if (why) {
-		refuse(r, why);
-		return NULL;
-	}
-	reader_time(l, e);
-	reader_redact_event(r, e);
-	if (e->type == EVENT_WHERE)
-		reader_spot(l, e->spot);
-	if (l->index == UINT32_MAX || part_leaves(l, e) || too_short(r, l, e))
-		return NULL;
-	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->left_ns)
-		l->left_ns = e->hiccup->end_ns;
-	e->index = l->index;
-	return session_feed(r->session, e);
-}
-
-const struct account *recording_next(struct recording *r, uint32_t *index)
-{
-	struct event e;
-
-	do {
-		while (decoder_next(r->decoder, &r->reading, &e)) {
-			const struct account *a = take_event(r, &e);
-
-			if (a) {
-				*index = e.index;
-				return a;
-			}
-		}
-		if (r->reading.bad)
-			refuse(r, "an event means nothing");
-		r->reading = (struct reading){0};
-	} while (next_chunk(r));
-	return NULL;
-}
-
-void recording_finish(struct recording *r)
-{
-	uint32_t index;
-
-	if (r->finished)
-		return;
-	r->finished = true;
-	while (recording_next(r, &index))
-		;
-	session_finish(r->session);
-	reader_end(r);
 }

@@ -4,11 +4,14 @@
  *
  *   recording_open    reads the head: host, run, CPUs
  *   recording_next    returns each hiccup in turn
+ *   recording_lines   or writes a line for each
  *   recording_finish  completes the view
  *   recording_close   frees the strings in the view
  */
 #ifndef CULPRIT_RECORDING_READ_H
 #define CULPRIT_RECORDING_READ_H
+
+#include <stdio.h>
 
 #include "model/redact.h"
 #include "model/session.h"
@@ -24,6 +27,9 @@ struct part {
 	struct redact *redact; /* takes names and facts of users out; NULL: all is as recorded */
 	/* Keep hiccups that begin in this time, since the window's start; to_ns 0: to the end. */
 	uint64_t from_ns, to_ns;
+	/* Threads that read it; 0: one for each CPU, where it is long enough. Whatever their
+	 * number, the same comes of it. */
+	unsigned threads;
 };
 
 /* Opens a recording; path "-": standard input, which may be a pipe. part NULL: all. `view` is all
@@ -31,6 +37,18 @@ struct part {
  * recording, of a newer major version, or its head is damaged. After recording_finish
  * view->run.incomplete names everything else that is missing or damaged. */
 struct recording *recording_open(const char *path, const struct part *part, struct view *view);
+
+/* Writes the line of a hiccup of the view's CPU with this index, or nothing: it has none. Hiccups
+ * of several CPUs may come at once, from several threads; `out` belongs to the CPU. Before the
+ * first line goes to its place the caller hears so. */
+struct line_writer {
+	void *ctx;
+	void (*begin)(void *ctx);
+	void (*write)(void *ctx, uint32_t index, const struct account *account, FILE *out);
+};
+
+/* Writes the lines of all hiccups in their order, and reads to the end. 0 or -errno. */
+int recording_lines(struct recording *r, const struct line_writer *line, FILE *out);
 
 /* The account is valid until the next call; NULL: there are no more. */
 const struct account *recording_next(struct recording *r, uint32_t *index);

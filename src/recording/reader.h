@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* State of a recording while it is read. For read.c, end.c and reader_redact.c alone. */
+/* State of a recording while it is read. For the files that read one alone. */
 #ifndef CULPRIT_READER_H
 #define CULPRIT_READER_H
 
+#include "base/crew.h"
+#include "recording/batch.h"
 #include "recording/check.h"
 #include "recording/chunks.h"
 #include "recording/codec.h"
@@ -48,9 +50,32 @@ struct recording {
 	uint32_t ncannot;       /* ...and the number of such parts */
 	uint64_t hiccups_lost, records_lost;
 	bool tail, end, finished;
+	/* The events in hand, and those that are read ahead meanwhile. */
+	struct batch batch[2];
+	unsigned hand;        /* which of them is in hand */
+	uint32_t taken;       /* its events that recording_next has taken */
+	struct record joined; /* the newest of them */
+	bool waits; /* a chunk of another type is in hand: it comes after all events read */
+	bool over;  /* there is no chunk after those read */
+	struct crew *crew;
 	struct record record; /* with part.redact: of the event in hand */
 	struct spot spot;
 };
+
+/* Refuses the chunk in hand, which holds the impossible: its rest is not read. */
+void reader_refuse(struct recording *r, const char *why);
+
+/* Makes room for the events, when the session is there. 0 or -ENOMEM. reader_stop ends all reading
+ * ahead, and frees that room. */
+int reader_begin(struct recording *r);
+void reader_stop(struct recording *r);
+
+/* Fills a batch with the next events, up to a chunk that is of another type. It touches nothing
+ * that a session does. */
+void reader_fill(struct recording *r, struct batch *b);
+
+/* Takes the chunk that waits. */
+void reader_take_chunk(struct recording *r);
 
 /* Takes the chunk RUN. */
 void reader_run(struct recording *r, struct reading *in);

@@ -300,7 +300,8 @@ static void read_hiccups(struct recording *r, struct view *v, const struct reade
 	const struct account *a;
 	uint32_t index;
 
-	while ((a = recording_next(r, &index))) {
+	/* a report of several leaves them to recording_finish, which joins all lanes at once */
+	while (by->what != SEVERAL && (a = recording_next(r, &index))) {
 		assert(index < v->ncpus);
 		check_account(a);
 		if (f->hiccup)

@@ -398,6 +398,95 @@ static void test_same(void **state)
 	assert_string_equal(hear(), "");
 }
 
+static void write_jsonl(void *ctx, uint32_t index, const struct account *a, FILE *out)
+{
+	(void)ctx;
+	assert_int_equal(render_jsonl(&view, index, a, out), 0);
+}
+
+static void begin_jsonl(void *ctx)
+{
+	++*(unsigned *)ctx;
+}
+
+/* All lines, by so many threads; 0: one by one. */
+static char *lines_of(unsigned threads, size_t *len)
+{
+	const struct part part = {.threads = threads};
+	unsigned begun = 0;
+	const struct account *a;
+	struct recording *r;
+	uint32_t index;
+	char *text;
+	FILE *out = open_memstream(&text, len);
+
+	memset(&view, 0, sizeof(view));
+	r = recording_open(path, &part, &view);
+	assert_non_null(r);
+	if (threads)
+		assert_int_equal(
+			recording_lines(r, &(struct line_writer){&begun, begin_jsonl, write_jsonl},
+					out),
+			0);
+	assert_int_equal(begun, threads > 0);
+	while ((a = recording_next(r, &index))) {
+		assert_int_equal(threads, 0); /* none was left */
+		write_jsonl(NULL, index, a, out);
+	}
+	assert_int_equal(fclose(out), 0);
+	recording_finish(r);
+	same_view(&scene.view, &view);
+	forget(r);
+	return text;
+}
+
+/* Whatever the number of threads, the same comes of it, with the lines in their order. */
+static void test_threads(void **state)
+{
+	size_t len[2];
+	char *one;
+
+	(void)state;
+	random_scene(&scene, 20000, path);
+	one = lines_of(0, &len[0]);
+	assert_true(len[0] > 60000);
+	for (unsigned threads = 1; threads <= 3; threads++) {
+		char *text = lines_of(threads, &len[1]);
+
+		assert_int_equal(len[0], len[1]);
+		assert_memory_equal(one, text, len[0]);
+		free(text);
+	}
+	free(one);
+	scene_free(&scene);
+}
+
+/* Who has taken some hiccups one by one may leave the rest to the threads. */
+static void test_next_then_threads(void **state)
+{
+	const struct part part = {.threads = 3};
+	struct recording *r;
+	uint32_t index;
+
+	(void)state;
+	random_scene(&scene, 20000, path);
+	for (uint32_t n = 1; n < 100000; n *= 10) {
+		memset(&view, 0, sizeof(view));
+		r = recording_open(path, &part, &view);
+		assert_non_null(r);
+		for (uint32_t i = 0; i < n && recording_next(r, &index); i++)
+			;
+		recording_finish(r);
+		same_view(&scene.view, &view);
+		forget(r);
+	}
+	memset(&view, 0, sizeof(view));
+	r = recording_open(path, &part, &view);
+	assert_non_null(recording_next(r, &index)); /* and nobody must finish */
+	forget(r);
+	scene_free(&scene);
+}
+
 /* The accounts come one by one, and are those of the whole. */
 static void test_next(void **state)
 {
@@ -807,12 +896,19 @@ static int remove_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),      cmocka_unit_test(test_next),
-		cmocka_unit_test(test_cpus),      cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_versions),  cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_times),     cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_truncated), cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_same),
+		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_flipped),
 		cmocka_unit_test(test_rubbish),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_next_then_threads),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "recording/batch.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HALF offsetof(struct record, name)
+
+/* Before each event. */
+struct head {
+	uint8_t type;
+	bool half;      /* of a record: what follows is its first half and its sequence */
+	uint16_t bytes; /* with this head */
+	uint32_t k;
+};
+
+int batch_init(struct batch *b, uint32_t nlanes)
+{
+	memset(b, 0, sizeof(*b));
+	b->order = calloc(BATCH_EVENTS, sizeof(*b->order));
+	b->line = calloc(BATCH_EVENTS, sizeof(*b->line));
+	b->lane = calloc(nlanes ? nlanes : 1, sizeof(*b->lane));
+	b->active = calloc(nlanes ? nlanes : 1, sizeof(*b->active));
+	return b->order && b->line && b->lane && b->active ? 0 : -ENOMEM;
+}
+
+void batch_free(struct batch *b)
+{
+	free(b->order);
+	free(b->line);
+	free(b->lane);
+	free(b->active);
+	free(b->block);
+	free(b->name);
+	free(b->texts.at);
+	memset(b, 0, sizeof(*b));
+}
+
+void batch_clear(struct batch *b, uint64_t place)
+{
+	for (uint32_t i = 0; i < b->nactive; i++)
+		b->lane[b->active[i]].events = 0;
+	b->n = b->nactive = b->nblocks = b->nnames = 0;
+	b->texts.len = 0;
+	b->place = place;
+}
+
+bool batch_full(const struct batch *b)
+{
+	return b->n == BATCH_EVENTS || b->texts.len >= BATCH_NAMES || b->nnames == BATCH_EVENTS;
+}
+
+/* ---- in ---- */
+
+/* Number of a new block, plus 1; 0: no memory. */
+static uint32_t new_block(struct batch *b)
+{
+	if (b->nblocks == b->blocks_room) {
+		uint32_t room = b->blocks_room ? 2 * b->blocks_room : 64;
+		struct batch_block *more = reallocarray(b->block, room, sizeof(*more));
+
+		if (!more)
+			return 0;
+		b->block = more;
+		b->blocks_room = room;
+	}
+	b->block[b->nblocks].next = b->block[b->nblocks].used = 0;
+	return ++b->nblocks;
+}
+
+/* Room for so many bytes at the end of a lane; NULL: no memory. */
+static void *room_for(struct batch *b, struct batch_lane *l, uint32_t bytes)
+{
+	struct batch_block *block = l->events ? &b->block[l->next.block - 1] : NULL;
+	void *at;
+
+	if (!block || block->used + bytes > sizeof(block->data)) {
+		uint32_t new = new_block(b);
+
+		if (!new)
+			return NULL;
+		if (l->events)
+			b->block[l->next.block - 1].next = new;
+		else
+			l->first = (struct batch_at){.block = new};
+		l->next.block = new;
+		block = &b->block[new - 1];
+	}
+	at = (char *)block->data + block->used;
+	block->used += bytes;
+	return at;
+}
+
+static bool is_half(const struct record *r)
+{
+	static const char nothing[offsetof(struct record, seq) - HALF];
+
+	return !memcmp((const char *)r + HALF, nothing, sizeof(nothing));
+}
+
+#define UP_TO_8(bytes) (((bytes) + 7) / 8 * 8)
+
+static uint16_t bytes_of(const struct event *e, bool half)
+{
+	switch (e->type) {
+	case EVENT_RECORD:
+		return half ? HALF + 8 : UP_TO_8(sizeof(*e->record));
+	case EVENT_HICCUP:
+		return UP_TO_8(sizeof(*e->hiccup));
+	case EVENT_WHERE:
+		return UP_TO_8(sizeof(*e->spot));
+	case EVENT_START:
+		return UP_TO_8(sizeof(e->cursor));
+	default:
+		return sizeof(e->ns);
+	}
+}
+
+static void put(void *to, const struct event *e, bool half)
+{
+	if (half) {
+		memcpy(to, e->record, HALF);
+		memcpy((char *)to + HALF, &e->record->seq, sizeof(e->record->seq));
+	} else if (e->type == EVENT_RECORD) {
+		memcpy(to, e->record, sizeof(*e->record));
+	} else if (e->type == EVENT_HICCUP) {
+		memcpy(to, e->hiccup, sizeof(*e->hiccup));
+	} else if (e->type == EVENT_WHERE) {
+		memcpy(to, e->spot, sizeof(*e->spot));
+	} else if (e->type == EVENT_START) {
+		memcpy(to, e->cursor, sizeof(e->cursor));
+	} else {
+		memcpy(to, &e->ns, sizeof(e->ns));
+	}
+}
+
+void batch_add(struct batch *b, const struct event *e)
+{
+	struct batch_lane *l = &b->lane[e->index];
+	bool half = e->type == EVENT_RECORD && is_half(e->record);
+	uint16_t bytes = sizeof(struct head) + bytes_of(e, half);
+	struct head *head = room_for(b, l, bytes);
+
+	if (!head)
+		return;
+	*head = (struct head){e->type, half, bytes, b->n};
+	put(head + 1, e, half);
+	if (!l->events++)
+		b->active[b->nactive++] = e->index;
+	b->line[b->n] = 0;
+	b->order[b->n++] = e->index;
+}
+
+void batch_add_name(struct batch *b, const struct event *e, const uint8_t *from, const uint8_t *to)
+{
+	size_t at = b->texts.len;
+
+	if (b->nnames == b->names_room) {
+		uint32_t room = b->names_room ? 2 * b->names_room : 64;
+		struct batch_name *more = reallocarray(b->name, room, sizeof(*more));
+
+		if (!more)
+			return;
+		b->name = more;
+		b->names_room = room;
+	}
+	put_raw(&b->texts, from, to - from);
+	if (!b->texts.failed)
+		b->name[b->nnames++] = (struct batch_name){*e, at, b->texts.len};
+}
+
+/* Where hundreds of lanes have events, their order makes no difference. */
+void batch_sort(struct batch *b)
+{
+	for (uint32_t i = 1; i < b->nactive && b->nactive < 256; i++) {
+		uint32_t lane = b->active[i], at = i;
+
+		for (; at && b->lane[b->active[at - 1]].events < b->lane[lane].events; at--)
+			b->active[at] = b->active[at - 1];
+		b->active[at] = lane;
+	}
+}
+
+/* ---- out ---- */
+
+static void get_half(struct record *to, const void *from)
+{
+	memcpy(to, from, HALF);
+	memset((char *)to + HALF, 0, sizeof(*to) - HALF);
+	memcpy(&to->seq, (const char *)from + HALF, sizeof(to->seq));
+}
+
+bool batch_next(const struct batch *b, struct batch_at *at, struct event *e, struct record *record,
+		uint32_t *k)
+{
+	const struct batch_block *block = &b->block[at->block - 1];
+	const struct head *head;
+	const void *data;
+
+	if (at->offset == block->used) {
+		if (!block->next)
+			return false;
+		*at = (struct batch_at){.block = block->next};
+		block = &b->block[at->block - 1];
+	}
+	head = (const void *)((const char *)block->data + at->offset);
+	data = head + 1;
+	at->offset += head->bytes;
+	*k = head->k;
+	e->type = head->type;
+	e->index = b->order[head->k];
+	if (e->type == EVENT_RECORD && head->half) {
+		get_half(record, data);
+		e->record = record;
+	} else if (e->type == EVENT_RECORD) {
+		e->record = data;
+	} else if (e->type == EVENT_HICCUP) {
+		e->hiccup = data;
+	} else if (e->type == EVENT_WHERE) {
+		e->spot = data;
+	} else if (e->type == EVENT_START) {
+		memcpy(e->cursor, data, sizeof(e->cursor));
+	} else {
+		memcpy(&e->ns, data, sizeof(e->ns));
+	}
+	return true;
+}

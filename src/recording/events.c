@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The events of a recording, batch by batch: while one is in hand the next one is read. The lanes
+ * of a batch are joined at once, by as many threads as there are CPUs; what concerns all of them is
+ * done when they are through. Only who wants the hiccups one by one gets them from one thread. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "recording/reader.h"
+
+#define THREADS_MOST 8
+#define BYTES_SHORT  (256 << 10) /* of a file that is read before threads would have begun */
+
+/* The lines of a lane in the batch in hand. */
+struct lane_lines {
+	FILE *file;
+	char *text;
+	size_t len;
+	uint64_t written;
+};
+
+/* The batch in hand, for the tasks of its lanes. They touch nothing of the recording, to which the
+ * thread that reads ahead writes all the time. */
+struct sharing {
+	struct session *session;
+	struct batch *batch;
+	const struct line_writer *line; /* NULL: no lines */
+	struct lane_lines *lines;
+	bool begun; /* a line has been written */
+};
+
+int reader_begin(struct recording *r)
+{
+	unsigned threads = r->part.threads;
+
+	if (!threads)
+		threads = r->chunks.size < BYTES_SHORT ? 1 : crew_cpus(THREADS_MOST);
+	r->crew = crew_new(threads);
+	if (!r->crew || batch_init(&r->batch[0], r->view->ncpus) ||
+	    batch_init(&r->batch[1], r->view->ncpus))
+		return -ENOMEM;
+	return 0;
+}
+
+void reader_stop(struct recording *r)
+{
+	if (r->crew)
+		crew_end(r->crew);
+	crew_free(r->crew);
+	batch_free(&r->batch[0]);
+	batch_free(&r->batch[1]);
+}
+
+/* ---- the next batch ---- */
+
+static void take_names(struct recording *r, const struct batch *b)
+{
+	for (uint32_t i = 0; i < b->nnames; i++) {
+		const struct batch_name *name = &b->name[i];
+		struct reading in = {b->texts.at + name->at, b->texts.at + name->end, false};
+
+		naming_take(r->naming, &in, &name->event);
+	}
+}
+
+/* Goes on to the batch that has been read ahead, or if that is none, to one that is read now. NULL:
+ * there are no more. */
+static struct batch *next_batch(struct recording *r)
+{
+	struct batch *b;
+
+	r->hand = !r->hand;
+	b = &r->batch[r->hand];
+	while (!b->n && !b->nnames) {
+		if (r->waits) {
+			reader_take_chunk(r);
+		} else if (r->over) {
+			batch_clear(&r->batch[!r->hand], 0);
+			return NULL;
+		}
+		reader_fill(r, b);
+	}
+	take_names(r, b);
+	r->taken = 0;
+	return b;
+}
+
+static void read_ahead(void *recording, uint32_t i)
+{
+	struct recording *r = recording;
+
+	(void)i;
+	reader_fill(r, &r->batch[!r->hand]);
+}
+
+/* ---- one by one ---- */
+
+static const struct account *take_one(struct recording *r, uint32_t *index)
+{
+	struct batch *b = &r->batch[r->hand];
+
+	while (r->taken < b->n) {
+		uint32_t lane = b->order[r->taken++], k;
+		const struct account *a;
+		struct event e;
+
+		if (!batch_next(b, &b->lane[lane].first, &e, &r->joined, &k))
+			continue;
+		a = session_feed(r->session, &e);
+		if (a) {
+			*index = lane;
+			return a;
+		}
+	}
+	return NULL;
+}
+
+const struct account *recording_next(struct recording *r, uint32_t *index)
+{
+	const struct account *a;
+
+	while (!(a = take_one(r, index))) {
+		crew_end(r->crew);
+		if (!next_batch(r))
+			break;
+		crew_begin(r->crew, 1, read_ahead, r);
+	}
+	return a;
+}
+
+/* ---- all lanes at once ---- */
+
+static void take_lane(void *sharing, uint32_t i)
+{
+	const struct sharing *s = sharing;
+	struct batch *b = s->batch;
+	uint32_t lane = b->active[i];
+	struct lane_lines *lines = s->lines ? &s->lines[lane] : NULL;
+	struct batch_at at = b->lane[lane].first;
+	struct record record;
+	struct event e;
+	uint32_t k;
+
+	while (batch_next(b, &at, &e, &record, &k)) {
+		const struct account *a = session_feed_apart(s->session, &e, b->place + k);
+
+		if (!a || !lines || !lines->file)
+			continue;
+		s->line->write(s->line->ctx, lane, a, lines->file);
+		b->line[k] = ftello(lines->file);
+	}
+}
+
+/* 0 or -ENOMEM. */
+static int begin_lines(struct sharing *s)
+{
+	for (uint32_t i = 0; i < s->batch->nactive; i++) {
+		struct lane_lines *l = &s->lines[s->batch->active[i]];
+
+		if (!l->file)
+			l->file = open_memstream(&l->text, &l->len);
+		if (!l->file)
+			return -ENOMEM;
+		rewind(l->file);
+		l->written = 0;
+	}
+	return 0;
+}
+
+/* Writes the lines of all lanes in the order of their hiccups. */
+static int write_lines(struct sharing *s, FILE *out)
+{
+	const struct batch *b = s->batch;
+
+	for (uint32_t i = 0; i < b->nactive; i++)
+		if (fflush(s->lines[b->active[i]].file))
+			return -ENOMEM;
+	for (uint32_t k = 0; k < b->n; k++) {
+		struct lane_lines *l = &s->lines[b->order[k]];
+		uint64_t end = b->line[k];
+
+		if (end <= l->written)
+			continue;
+		if (!s->begun)
+			s->line->begin(s->line->ctx);
+		s->begun = true;
+		if (fwrite(l->text + l->written, end - l->written, 1, out) != 1)
+			return -errno;
+		l->written = end;
+	}
+	return 0;
+}
+
+static void end_lines(struct sharing *s, uint32_t n)
+{
+	for (uint32_t i = 0; s->lines && i < n; i++) {
+		if (s->lines[i].file)
+			fclose(s->lines[i].file);
+		free(s->lines[i].text);
+	}
+	free(s->lines);
+	s->lines = NULL;
+}
+
+/* Joins all that is left, and writes lines until that fails. */
+static int read_all(struct recording *r, struct sharing *s, FILE *out)
+{
+	uint32_t index;
+	int err = 0;
+
+	while (take_one(r, &index))
+		;
+	crew_end(r->crew);
+	while ((s->batch = next_batch(r))) {
+		if (s->lines && (err = begin_lines(s)))
+			end_lines(s, r->view->ncpus);
+		crew_begin(r->crew, s->batch->nactive, take_lane, s);
+		reader_fill(r, &r->batch[!r->hand]);
+		crew_end(r->crew);
+		session_meet(r->session);
+		if (s->lines && (err = write_lines(s, out)))
+			end_lines(s, r->view->ncpus);
+	}
+	return err;
+}
+
+int recording_lines(struct recording *r, const struct line_writer *line, FILE *out)
+{
+	struct sharing s = {.session = r->session, .line = line};
+	int err = -ENOMEM;
+
+	s.lines = calloc(r->view->ncpus, sizeof(*s.lines));
+	if (s.lines)
+		err = read_all(r, &s, out);
+	end_lines(&s, r->view->ncpus);
+	return err;
+}
+
+void recording_finish(struct recording *r)
+{
+	struct sharing s = {.session = r->session};
+
+	if (r->finished)
+		return;
+	r->finished = true;
+	read_all(r, &s, NULL);
+	session_finish(r->session);
+	reader_end(r);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The chunks of a recording, one after the other: events go to a batch, what other chunks say to
+ * the view. */
+#include "base/say.h"
+#include "recording/fields.h"
+#include "recording/format.h"
+#include "recording/reader.h"
+
+/* ---- chunks ---- */
+
+static void take_tail(struct recording *r, struct reading *in)
+{
+	const char *why = r->tail ? "it ends twice" : reader_tail(r, in);
+
+	if (why)
+		reader_refuse(r, why);
+}
+
+void reader_take_chunk(struct recording *r)
+{
+	struct reading in = {r->chunks.payload, r->chunks.payload + r->chunks.len, false};
+
+	r->waits = false;
+	switch (r->chunks.type) {
+	case CHUNK_RUN:
+		reader_run(r, &in);
+		break;
+	case CHUNK_FACT:
+		get_facts(&in, &r->view->facts);
+		reader_redact_facts(r);
+		break;
+	case CHUNK_TAIL:
+		take_tail(r, &in);
+		break;
+	case CHUNK_END:
+		r->end = r->over = true;
+		break;
+	}
+}
+
+/* The next chunk of events. False: another one waits, or there is none. */
+static bool next_events(struct recording *r)
+{
+	while (!r->over && !r->waits) {
+		struct reading in;
+
+		if (!chunks_next(&r->chunks)) {
+			r->over = true;
+			break;
+		}
+		in = (struct reading){r->chunks.payload, r->chunks.payload + r->chunks.len, false};
+		if (r->chunks.type != CHUNK_EVENTS) {
+			r->waits = true;
+		} else if (r->tail) {
+			reader_refuse(r, "it goes on behind its end");
+		} else {
+			decoder_start(r->decoder, &in);
+			r->reading = in;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- events ---- */
+
+/* True for a hiccup below this threshold. What ran in it is below the threshold, too. */
+static bool too_short(const struct recording *r, struct recorded_lane *l, const struct event *e)
+{
+	uint64_t ns = e->type == EVENT_HICCUP ? e->hiccup->end_ns - e->hiccup->start_ns : 0;
+
+	if (e->type != EVENT_HICCUP || !l->measured_from_ns || ns >= r->part.threshold_ns)
+		return false;
+	l->below.count++;
+	l->below.total_ns += ns;
+	return true;
+}
+
+static void fill_name(struct recording *r, struct batch *b, const struct event *e)
+{
+	const uint8_t *from = r->reading.at;
+
+	naming_skip(&r->reading, e);
+	if (!r->reading.bad)
+		batch_add_name(b, e, from, r->reading.at);
+}
+
+static void fill_event(struct recording *r, struct batch *b, struct event *e)
+{
+	struct recorded_lane *l = &r->lane[e->index];
+	const char *why;
+
+	if (event_is_name(e->type)) {
+		fill_name(r, b, e);
+		return;
+	}
+	why = check_event(&r->checked[e->index], &r->view->run, r->end_ns, e);
+	if (why) {
+		reader_refuse(r, why);
+		return;
+	}
+	reader_time(l, e);
+	reader_redact_event(r, e);
+	if (e->type == EVENT_WHERE)
+		reader_spot(l, e->spot);
+	if (l->index == UINT32_MAX || part_leaves(l, e) || too_short(r, l, e))
+		return;
+	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->left_ns)
+		l->left_ns = e->hiccup->end_ns;
+	e->index = l->index;
+	batch_add(b, e);
+}
+
+void reader_fill(struct recording *r, struct batch *b)
+{
+	const struct batch *last = &r->batch[b == &r->batch[0]];
+	struct event e;
+
+	batch_clear(b, last->place + last->n);
+	while (!batch_full(b)) {
+		if (decoder_next(r->decoder, &r->reading, &e)) {
+			fill_event(r, b, &e);
+			continue;
+		}
+		if (r->reading.bad)
+			reader_refuse(r, "an event means nothing");
+		r->reading = (struct reading){0};
+		if (!next_events(r))
+			break;
+	}
+	batch_sort(b);
+}
