@@ -91,6 +91,13 @@ const char *nest_symbol(const struct nest *n, uint64_t address)
 	return n->names && address ? n->names->symbol(n->names->ctx, address) : NULL;
 }
 
+/* True of a worker that is bound to no CPU, "kworker/u8:0": it may end its work on another one, and
+ * come back with new work. */
+static bool may_go_on_elsewhere(const struct record *r)
+{
+	return r->flags & RECORD_KTHREAD && !strncmp(r->name, "kworker/u", 9);
+}
+
 const char *nest_first_function(const struct nest *n, const struct record *r)
 {
 	if (r->kind == RECORD_IRQ || r->kind == RECORD_NMI)
@@ -109,7 +116,7 @@ enum own_word nest_first_word(const struct nest *n, const struct record *r)
 void nest_keep_function(struct nest *n, const struct record *r, const char *function,
 			enum own_word word)
 {
-	if (r->kind != RECORD_THREAD || !r->id ||
+	if (r->kind != RECORD_THREAD || !r->id || may_go_on_elsewhere(r) ||
 	    (r->flags & RECORD_ONGOING && word == WORD_THROTTLED))
 		return;
 	if (r->flags & RECORD_ONGOING && function) {

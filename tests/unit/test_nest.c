@@ -62,6 +62,9 @@ static const struct names names = {.irq = name_irq, .symbol = name_symbol, .stac
 #define THR(from, to, tid, priority, flag) \
 	{AT(from, to, LEVEL_THREAD, RECORD_THREAD), .id = tid, .prio = priority, .flags = flag, \
 	 .name = "kw"}
+#define UNBOUND(from, to) \
+	{AT(from, to, LEVEL_THREAD, RECORD_THREAD), .id = 7, .prio = 120, \
+	 .flags = RECORD_ONGOING | RECORD_KTHREAD, .name = "kworker/u8:0"}
 #define MARK(at, of, what, function) \
 	{AT(at, at, of, RECORD_MARK), .mark = what, .arg = function}
 #define ASKED(at, of, what, function, tid) \
@@ -182,6 +185,12 @@ static const struct drawing drawings[] = {
 			   THR(110, 130, 7, 120, 0)},
 		.want = "kw>a 80, kw 10, kw>b 10 | edge 40 outside 260; kw>b 50 | edge 40 outside "
 			"310; kw>b 10, kw 20 | edge 40 outside 330",
+	},
+	{
+		.what = "not one that may have ended it on another CPU",
+		.record = {MARK(110, LEVEL_THREAD, MARK_WORK, 'a'), UNBOUND(100, 150),
+			   THR(150, 160, 8, 120, 0), UNBOUND(160, 200)},
+		.want = "kworker/u8:0>a 50, kw 10, kworker/u8:0 40 | edge 40 outside 260",
 	},
 	{
 		.what = "not when it left idle",
