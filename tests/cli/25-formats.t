@@ -342,7 +342,7 @@ if reader("hdrh"):
         ok(all(got[tag].equals(want[tag]) for tag in want if tag in got),
            f"hlog, {name}: each has the same histogram",
            *[(t, list(h.get_recorded_iterator())) for t, h in got.items()])
-        started = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc).timestamp()
+        started = datetime.datetime(2026, 3, 1, 12, tzinfo=datetime.timezone.utc).timestamp()
         ok(all((h.get_start_time_stamp(), h.get_end_time_stamp()) == (started * 1000,
                                                                       started * 1000 + 1000)
                for h in got.values()), f"hlog, {name}: from the run's start to its end")
