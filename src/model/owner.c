@@ -87,7 +87,8 @@ static void contained(struct owner *o, const char *runtime, struct part id)
 {
 	o->runtime = runtime;
 	copy(o->container, sizeof(o->container), id);
-	o->unit[0] = 0; /* what is outside of it is the runtime's */
+	/* What is outside of it is the runtime's, or of a container around it. */
+	o->unit[0] = o->container_name[0] = o->machine[0] = o->session[0] = 0;
 }
 
 /* "docker-ID", "cri-containerd-ID", and an ID alone below the folder of a runtime. */

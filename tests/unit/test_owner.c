@@ -62,6 +62,10 @@ static const struct {
 	{"/machine.slice/libpod-conmon-" ID ".scope", "libpod-conmon-" ID ".scope",
 	 "libpod-conmon-" ID ".scope"},
 	{"/system.slice/nerdctl-" ID ".scope", "container 0123456789ab", ID, "containerd"},
+	/* in a container of LXC, in a virtual machine's group, by a user's session */
+	{"/lxc/101/system.slice/docker-" ID ".scope", "container 0123456789ab", ID, "docker"},
+	{"/user.slice/user-0.slice/session-1.scope/libpod-" ID, "container 0123456789ab", ID,
+	 "podman"},
 	{"/garden/" ID, "container 0123456789ab", ID},
 	/* LXC, libvirt, nspawn, Proxmox VE */
 	{"/lxc.payload.web/init.scope", "container web · init.scope", "web", "lxc"},
