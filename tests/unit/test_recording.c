@@ -903,8 +903,6 @@ int main(void)
 		cmocka_unit_test(test_versions),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_flipped),
 		cmocka_unit_test(test_rubbish),
 		cmocka_unit_test(test_threads),
