@@ -222,7 +222,7 @@ static __always_inline void note(void *ctx, struct asker_key key, __u64 callsite
 	struct asker_note a = {.callsite = callsite, .stack = -1}, *to;
 	const struct task_struct *current = current_thread();
 	enum context context = context_now();
-	struct cpu_state *c = target();
+	struct cpu_state *c = context == CONTEXT_NMI ? target_in_nmi() : target();
 
 	a.cpu = bpf_get_smp_processor_id();
 	a.context = context_flag(context);

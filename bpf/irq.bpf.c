@@ -23,7 +23,7 @@ static __always_inline void end_pseudo_nmi(struct cpu_state *c, __u64 handler)
 SEC("?tp_btf/irq_handler_entry")
 int BPF_PROG(irq_handler_entry, int irq, struct irqaction *action)
 {
-	struct cpu_state *c = target();
+	struct cpu_state *c = is_pseudo_nmi() ? target_in_nmi() : target();
 	__u32 vector = vector_of(irq);
 
 	if (!c)
@@ -40,7 +40,7 @@ int BPF_PROG(irq_handler_entry, int irq, struct irqaction *action)
 SEC("?tp_btf/irq_handler_exit")
 int BPF_PROG(irq_handler_exit, int irq, struct irqaction *action)
 {
-	struct cpu_state *c = target();
+	struct cpu_state *c = is_pseudo_nmi() ? target_in_nmi() : target();
 	__u32 vector = vector_of(irq);
 
 	if (!c)

@@ -62,7 +62,7 @@ int BPF_PROG(thread_noise, struct task_struct *task, __u64 start, __u64 duration
 SEC("?tp_btf/nmi_noise")
 int BPF_PROG(nmi_noise, __u64 start, __u64 duration)
 {
-	struct cpu_state *c = target();
+	struct cpu_state *c = target_in_nmi();
 	__u64 now;
 
 	if (!c)

@@ -163,7 +163,8 @@ static __always_inline void activate(struct cpu_state *c, __u64 now)
 	__sync_fetch_and_add(&c->active, 1);
 }
 
-/* At the first event since the gate opened: finds the thread that runs here since before. */
+/* At the first event since the gate opened: finds the thread that runs here since before. Not in an
+ * NMI: is_watched() writes to maps. */
 static __always_inline bool watch_find(struct cpu_state *c)
 {
 	struct task_struct *task;
@@ -172,14 +173,26 @@ static __always_inline bool watch_find(struct cpu_state *c)
 	if (!current_known)
 		return false; /* it is found when it leaves */
 	task = bpf_get_current_task_btf();
-	c->own.seen = 1;
+	__sync_fetch_and_add(&c->own.seen, 1);
+	if (c->own.seen != 1)
+		return c->active; /* an interrupt came in between, and has looked */
 	if (!is_watched(task))
 		return false;
 	now = bpf_ktime_get_ns();
 	activate(c, now);
 	c->own.here = task->pid;
+	c->thread.id = task->pid;
+	c->thread.start_ns = now;
 	watch_say(c, WATCH_IN, task, bpf_get_smp_processor_id(), WATCH_ALWAYS, now);
 	return true;
+}
+
+/* target() for what may be an NMI. */
+static __always_inline struct cpu_state *target_in_nmi(void)
+{
+	struct cpu_state *c = target_cpu();
+
+	return !watching || !c || c->active ? c : NULL;
 }
 
 /* As target_cpu(); when threads are watched, only while one of them runs or waits here. */

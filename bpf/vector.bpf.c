@@ -39,7 +39,7 @@ const volatile bool unknown_nmi_seen = false; /* whether the program below is lo
 SEC("?tp_btf/nmi_handler")
 int BPF_PROG(nmi_handler, void *handler, __s64 delta_ns, int handled)
 {
-	struct cpu_state *c = target();
+	struct cpu_state *c = target_in_nmi();
 	__u64 now, start;
 
 	if (!c)
@@ -62,7 +62,7 @@ int BPF_PROG(nmi_handler, void *handler, __s64 delta_ns, int handled)
 SEC("?fexit/unknown_nmi_error")
 int unknown_nmi(void *ctx)
 {
-	struct cpu_state *c = target();
+	struct cpu_state *c = target_in_nmi();
 	__u64 now;
 
 	if (!c)

@@ -147,10 +147,17 @@ uint32_t kernel_percpu_at(const struct kernel *k, const char *name)
 	return 0;
 }
 
-bool kernel_tells_current(void)
+/* libbpf cannot probe helpers of tracing programs. */
+bool kernel_tells_current(const struct kernel *k)
 {
-	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACING, BPF_FUNC_get_current_task_btf,
-				       NULL) == 1;
+	int id = btf__find_by_name_kind(k->btf, "bpf_func_id", BTF_KIND_ENUM);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(k->btf, id) : NULL;
+
+	for (uint32_t i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(k->btf, btf_enum(t)[i].name_off),
+			    "BPF_FUNC_get_current_task_btf"))
+			return true;
+	return false;
 }
 
 bool kernel_has_exchange(void)

@@ -30,7 +30,7 @@ bool kernel_has_exchange(void);
 bool kernel_has_member(const struct kernel *k, const char *structure, const char *member);
 
 /* True when programs may ask for the current thread's task_struct. */
-bool kernel_tells_current(void);
+bool kernel_tells_current(const struct kernel *k);
 
 /* Offset of a per-CPU variable; 0: this kernel has none of that name. */
 uint32_t kernel_percpu_at(const struct kernel *k, const char *name);

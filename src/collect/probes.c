@@ -195,14 +195,14 @@ static int use_memory(struct probes *p)
 		       : 0;
 }
 
-static void choose_threads(struct probes *p)
+static void choose_threads(struct probes *p, const struct kernel *k)
 {
 	const struct watched *w = p->watched;
 
 	if (!w)
 		return;
 	p->skel->rodata->watching = 1;
-	p->skel->rodata->current_known = kernel_tells_current();
+	p->skel->rodata->current_known = kernel_tells_current(k);
 	p->skel->rodata->watch_users = w->users;
 	memcpy((void *)p->skel->rodata->watch_tgid, w->tgid, sizeof(w->tgid));
 	memcpy((void *)p->skel->rodata->watch_tid, w->tid, sizeof(w->tid));
@@ -226,7 +226,7 @@ static int load_for(struct probes *p, const struct kernel *k)
 		return -errno;
 	for (int cpu = cpus_next(&p->targets, 0); cpu >= 0; cpu = cpus_next(&p->targets, cpu + 1))
 		p->skel->rodata->slot_of_cpu[cpu] = ++slot;
-	choose_threads(p);
+	choose_threads(p, k);
 	choose_programs(p, k);
 	find_context(p, k);
 	find_irq_vectors(p);

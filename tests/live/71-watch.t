@@ -171,6 +171,14 @@ with program("late", prefix=("chrt", "-f", "50")) as p:
        "a thread with a higher priority than all loses next to nothing to threads", total(threads),
        threads[:5])
 
+# ---- one that runs when the window begins, and then goes on ----
+with program("calls", prefix=("chrt", "-f", "50")) as p:
+    report, log = watch("-p", p.pid, meanwhile=poke("perf", "-n", "5"))
+    is_(tids(report), {p.pid}, "a thread that has its CPU for itself is there")
+    # Two IPIs at least each, which switch to nobody.
+    ok(total(rows(report, kind="vector"), "count") >= 2 * len(log) > 0,
+       "and so are the interrupts that come upon it", report["cpus"])
+
 # ---- by whom: units, and a quota ----
 def hierarchy(kind, option):
     """Where such a hierarchy of cgroups is mounted, and may be written; None: nowhere."""
