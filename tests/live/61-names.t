@@ -71,7 +71,7 @@ def owned(comm, group):
         subprocess.run([sys.executable, "-c", OWNED, str(cpu), comm, group], check=True,
                        timeout=60)
     finally:
-        os.rmdir(group)
+        lib.remove_group(group)
 
 
 lib.need_bpf()

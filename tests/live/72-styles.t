@@ -227,7 +227,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
         return text.format(cpu=cpu, other=min(lib.ALLOWED - {cpu}), place=place)
 
     running = {line: subprocess.Popen(f"{place}/{filled(line)}", shell=True, text=True,
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                      stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
                for line in PEERS}
     for line, (reader, shape) in PEERS.items():
         out = running[line].communicate(timeout=60)[0]

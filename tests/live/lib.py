@@ -8,6 +8,7 @@ where it is used.
 """
 import contextlib
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -393,6 +394,18 @@ def run_json(cpu, seconds, *extra, poke=None):
     if run.result.rc != 0:
         raise RuntimeError(f"culprit run: {run.result}")
     return json.loads(run.result.out), log
+
+
+def remove_group(path):
+    """Removes a control group whose last process has ended: it may be a moment before it left."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            return os.rmdir(path)
+        except OSError as e:
+            if e.errno != errno.EBUSY or time.monotonic() > deadline:
+                raise
+        time.sleep(0.01)
 
 
 def marked():
