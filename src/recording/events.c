@@ -46,6 +46,7 @@ void reader_stop(struct recording *r)
 	if (r->crew)
 		crew_end(r->crew);
 	crew_free(r->crew);
+	r->crew = NULL;
 	batch_free(&r->batch[0]);
 	batch_free(&r->batch[1]);
 }
@@ -245,4 +246,5 @@ void recording_finish(struct recording *r)
 	read_all(r, &s, NULL);
 	session_finish(r->session);
 	reader_end(r);
+	reader_stop(r); /* a report of many files holds all of them until its end */
 }

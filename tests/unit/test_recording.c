@@ -10,6 +10,8 @@
 
 #include <malloc.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../world/chance.h"
@@ -461,6 +463,38 @@ static void test_threads(void **state)
 	scene_free(&scene);
 }
 
+static nlink_t threads_here(void)
+{
+	struct stat st;
+
+	assert_int_equal(stat("/proc/self/task", &st), 0);
+	return st.st_nlink;
+}
+
+/* A recording that is finished needs no threads, while its view is used. */
+static void test_threads_end(void **state)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+	const struct part part = {.threads = 3};
+	nlink_t before = threads_here();
+	struct recording *r;
+
+	(void)state;
+	random_scene(&scene, 200, path);
+	memset(&view, 0, sizeof(view));
+	r = recording_open(path, &part, &view);
+	assert_non_null(r);
+	assert_true(threads_here() > before);
+	recording_finish(r);
+	/* the kernel lists a thread for a moment after it was joined */
+	for (int i = 0; i < 10000 && threads_here() > before; i++)
+		nanosleep(&nap, NULL);
+	assert_int_equal(threads_here(), before);
+	same_view(&scene.view, &view);
+	forget(r);
+	scene_free(&scene);
+}
+
 /* Who has taken some hiccups one by one may leave the rest to the threads. */
 static void test_next_then_threads(void **state)
 {
@@ -896,17 +930,12 @@ static int remove_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),
-		cmocka_unit_test(test_next),
-		cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_versions),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_flipped),
-		cmocka_unit_test(test_rubbish),
-		cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_next_then_threads),
+		cmocka_unit_test(test_same),        cmocka_unit_test(test_next),
+		cmocka_unit_test(test_cpus),        cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_versions),    cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_times),       cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_rubbish),     cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_threads_end), cmocka_unit_test(test_next_then_threads),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);
