@@ -147,6 +147,8 @@ static void read_hiccups(struct options *o, struct recording *r, const struct vi
 	uint32_t index;
 	int err;
 
+	if (o->output.error)
+		return; /* of an earlier file */
 	if (output_shared(&o->output)) {
 		err = recording_lines(r, &(struct line_writer){&on, begin_lines, write_line},
 				      o->output.file);

@@ -185,7 +185,7 @@ static int write_lines(struct sharing *s, FILE *out)
 			s->line->begin(s->line->ctx);
 		s->begun = true;
 		if (fwrite(l->text + l->written, end - l->written, 1, out) != 1)
-			return -errno;
+			return errno ? -errno : -EIO;
 		l->written = end;
 	}
 	return 0;
