@@ -15,6 +15,7 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/measure.h"
+#include "cmd/memory.h"
 #include "cmd/osnoise_alternate.h"
 #include "cmd/osnoise_live.h"
 #include "cmd/newfile.h"
@@ -38,6 +39,7 @@ struct options {
 	const char *recording; /* recording of culprit's, to compare with --input */
 	int format;
 	uint32_t workload;
+	uint64_t memory;
 };
 
 static int set_pid(const char *text, void *field, const struct opt *row, char *why, size_t whylen)
@@ -74,6 +76,7 @@ static const struct opt osnoise_opts[] = {
 	{'f', "format", "FORMAT", "the format of the report", FIELD(format), opt_set_choice,
 	 .choices = OPT_CHOICES(text_or_json), .preset = "text"},
 	{.include = output_file_opts, .offset = FIELD(output)},
+	{.include = memory_opts, .offset = FIELD(memory)},
 	{0},
 };
 
@@ -382,6 +385,7 @@ int cmd_osnoise(int argc, char **argv)
 	}
 	o.recording = argv[1];
 	if (o.input) {
+		memory_bound(o.memory);
 		confine_reader(o.output);
 		return from_file(&o);
 	}

@@ -26,11 +26,11 @@ def write(path, *parts):
     return os.path.getsize(path)
 
 
-def report(path, *args, prefix=()):
+def report(path, *args, prefix=(), command="report"):
     """Peak MB, status, bytes on stdout, stderr."""
     with open(os.path.join(place, "out"), "w+") as out, \
          open(os.path.join(place, "err"), "w+") as err:
-        p = subprocess.Popen((*prefix, CULPRIT, "report", path, *args), stdout=out, stderr=err)
+        p = subprocess.Popen((*prefix, CULPRIT, command, path, *args), stdout=out, stderr=err)
         _, status, used = os.wait4(p.pid, 0)
         p.returncode = os.waitstatus_to_exitcode(status)
         err.seek(0)
@@ -87,10 +87,13 @@ with open(os.path.join(place, "out")) as f:
 ok(f"from byte {starts[(most - packed_head) // each]} on it was not read: it unpacks to more than "
    "32 times its size" in text, f"60 parts of {each} bytes in a file of {size}", text[:400])
 
-for args in ((), ("-f", "csv"), ("-f", "json"), ("-f", "perfetto", "-o", place + "/x")):
-    mb, status, _, err = report(many, "--memory", "64M", *args)
+TRACE = os.path.join(ROOT, "tests/fixtures/osnoise/6.12.trace")
+for command, *args in (("report",), ("report", "-f", "csv"), ("report", "-f", "json"),
+                       ("report", "-f", "perfetto", "-o", place + "/x"),
+                       ("osnoise", "--input", TRACE)):
+    mb, status, _, err = report(many, "--memory", "64M", *args, command=command)
     ok(status == 1 and err.startswith("culprit: out of memory: 64 MiB") and
-       err.count("\n") == 1 and mb < 90, f"a bound that does not suffice {' '.join(args[:2])}",
+       err.count("\n") == 1 and mb < 90, f"too small a bound: {command} {' '.join(args[:1])}",
        status, mb, err)
 mb, status, _, err = report(many, prefix=("sh", "-c", 'ulimit -v 100000; exec "$@"', "sh"))
 ok(status == 1 and err.count("\n") == 1 and "out of memory" in err,
