@@ -138,7 +138,7 @@ for comm, kind, said, path in (("of-a-unit", "unit", UNIT, UNIT),
         continue
     rows = sources(report, cpu, kind="thread", name=comm)
     ok(rows and all(r.get("owner", {}).get("kind") == kind and r["owner"]["text"] == said
-                    and r["owner"]["cgroup"] == f"/{path}" for r in rows),
+                    and r["owner"]["cgroup"].endswith(f"/{path}") for r in rows),
        f"{comm}: whose the thread was", *rows)
     ok(re.search(rf"{comm} \[\d+\]\n(?:.*\n)*?\s+in {re.escape(said)}$", text, re.M),
        f"{comm}: the text says it, too", text[:3000])
