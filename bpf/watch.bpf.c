@@ -112,6 +112,7 @@ static __always_inline void goes(struct cpu_state *c, struct task_struct *task, 
 		begin_wait(task, bpf_get_smp_processor_id(), WATCH_IN_PREEMPTED, now);
 }
 
+/* The thread left without the tracepoint, or is no longer watched. */
 static __always_inline void is_gone(struct cpu_state *c, __u64 now)
 {
 	put_narrow(c, LEVEL_THREAD, RECORD_WATCH, WATCH_GONE, 0, c->own.here, 0, now, now);
@@ -141,7 +142,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
-	if (c->own.here && c->own.here != (__u32)prev->pid)
+	if (c->own.here && (c->own.here != (__u32)prev->pid || !mine))
 		is_gone(c, now);
 	if (mine && !c->own.here)
 		activate(c, now); /* came without a record, or before the window */
@@ -156,7 +157,11 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	c->thread.start_ns = now;
 	if (is_watched(next)) {
 		comes(c, next, now);
-	} else if (c->active) {
+		return 0;
+	}
+	if (watch_comms || watch_in_groups)
+		forget_wait(next->pid); /* it was watched when it began to wait */
+	if (c->active) {
 		thread_begins(c, next, now);
 		note_waker(c, next->pid, now);
 	}

@@ -384,6 +384,29 @@ if shutil.which("bpftool"):
     with program("spin") as p:
         _, made = watch("-p", p.pid, meanwhile=poke_and_count)
         ok(max(made) > 30, "while it runs it is, each of poke's runs at least", made)
+
+    shell = os.path.join(place, "jitter-shell")
+    shutil.copy("/bin/sh", shell)
+    with subprocess.Popen([shell, "-c", "read go; for i in 1 2 3 4 5 6 7 8 9; do /bin/true; done; "
+                           "echo done; read end"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True, preexec_fn=lambda: os.sched_setaffinity(0, (cpu,))) as p:
+        def children():
+            """How often it came to the CPU, and the records, before and after others ran."""
+            p.stdin.write("\n")
+            p.stdin.flush()
+            p.stdout.readline()
+            lib.await_gone(lambda: not re.search(r"\) S ", lib.read(f"/proc/{p.pid}/stat")))
+            before = ran(p.pid), records_made()
+            made = poke_and_count()
+            return before, (ran(p.pid), made)
+
+        _, (before, after) = watch("--comm", "jitter-sh*", meanwhile=children)
+        p.stdin.close()
+    name = "children that are watched until they are renamed leave nothing behind"
+    if before[0] == after[0]:
+        is_(after[1], before[1], name)
+    else:
+        lib.not_judged(name, "somebody has woken it")
 else:
     skip("CPUs where nobody runs make no records", "needs bpftool")
 
