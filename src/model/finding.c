@@ -190,12 +190,12 @@ uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *re
 	return n;
 }
 
-char *findings_boot(const struct findings *f)
+char *findings_boot(const struct findings *f, enum finding_level least)
 {
 	char *line = NULL, *more;
 
 	for (uint32_t i = 0; i < f->count; i++) {
-		const char *at = f->row[i].fix_kind == FIX_BOOT && f->row[i].level > FINDING_OK
+		const char *at = f->row[i].fix_kind == FIX_BOOT && f->row[i].level >= least
 					 ? f->row[i].fix
 					 : NULL;
 

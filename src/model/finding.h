@@ -99,9 +99,9 @@ void findings_order(const struct findings *f, uint32_t *order);
 uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest,
 			 uint32_t *failed);
 
-/* The boot parameters of all FIX_BOOT rows, each once: "isolcpus=... nohz_full=3". The caller frees
- * it; NULL: none, or out of memory. */
-char *findings_boot(const struct findings *f);
+/* The boot parameters of the FIX_BOOT rows of this level and above, each name once:
+ * "isolcpus=... nohz_full=3". The caller frees it; NULL: none, or out of memory. */
+char *findings_boot(const struct findings *f, enum finding_level least);
 
 /* True when this finding is a reason for the time of this source on this CPU. */
 bool finding_explains(const struct finding *f, unsigned cpu, const struct source *s);

@@ -163,7 +163,7 @@ static int write_text(const struct view *v, const struct render_options *options
 		out,         v, options->colour, false, options->width ? options->width : 100,
 		SERIES_SHORT};
 	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
-	char *boot = findings_boot(&v->findings);
+	char *boot = findings_boot(&v->findings, FINDING_INFO);
 	const char *id = "";
 	int level = -1, alike = 0;
 
@@ -267,7 +267,7 @@ void render_findings(struct json *j, const char *key, const struct findings *fin
 
 static int write_json(const struct view *v, const struct render_options *options, FILE *out)
 {
-	char *boot = findings_boot(&v->findings);
+	char *boot = findings_boot(&v->findings, FINDING_INFO);
 	char list[4096];
 	struct json j;
 
@@ -337,7 +337,7 @@ static void script_row(FILE *out, const struct finding *x)
 int render_audit_script(const struct view *v, const struct render_options *options, FILE *out)
 {
 	uint32_t *order = calloc(v->findings.count + 1, sizeof(*order));
-	char *boot = findings_boot(&v->findings), kernel[512], cpus[4096], keep[4096];
+	char *boot = findings_boot(&v->findings, FINDING_INFO), kernel[512], cpus[4096], keep[4096];
 
 	(void)options;
 	if (!order) {

@@ -123,7 +123,7 @@ static bool write_boot(const char *boot, FILE *out)
 
 int render_ansible(const struct view *v, FILE *out)
 {
-	char *boot = findings_boot(&v->findings), cpus[4096];
+	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096];
 	bool any;
 
 	render_setup_head(v, "for: ansible-playbook -l HOSTS FILE", out);

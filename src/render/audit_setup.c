@@ -107,7 +107,7 @@ void render_setup_rest(const struct view *v, bool irqs, FILE *out)
 
 int render_kernel_words(const struct view *v, FILE *out)
 {
-	char *boot = findings_boot(&v->findings);
+	char *boot = findings_boot(&v->findings, FINDING_WARN);
 
 	if (boot && printable(boot))
 		fprintf(out, "%s\n", boot);
@@ -144,7 +144,7 @@ static void kernel_args(char *boot, FILE *out)
 
 int render_performance_profile(const struct view *v, FILE *out)
 {
-	char *boot = findings_boot(&v->findings), cpus[4096], keep[4096];
+	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096], keep[4096];
 
 	render_setup_head(v, "for: oc apply -f FILE", out);
 	fprintf(out,

@@ -69,7 +69,7 @@ static bool numbered(const struct finding *f)
 
 int render_tuned_conf(const struct view *v, FILE *out)
 {
-	char *boot = findings_boot(&v->findings), cpus[4096];
+	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096];
 
 	render_setup_head(v, "for /etc/tuned/NAME, or where this tuned has its own profiles", out);
 	fprintf(out,

@@ -395,6 +395,10 @@ if not yaml:
     skip("audit --tuned, --ansible, --performance-profile", "needs PyYAML")
 else:
     with Root() as root:
+        root.put("sys/kernel/iommu_groups/0/type", "DMA-FQ\n")
+        root.put("proc/cpuinfo", "processor\t: 3\nflags\t\t: fpu tsc_adjust\n\n")
+        is_(json.loads(root.audit("-f", "json").out)["boot"], "iommu.passthrough=1 tsc=reliable",
+            "boot parameters that nobody needs, to those who look for them")
         profile, script, (play,), cluster, words = setup_forms(root)
         is_([sorted(profile), words, play["tasks"]],
             [["main", "variables"], "",

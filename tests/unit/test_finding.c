@@ -54,7 +54,7 @@ static void test_boot(void **state)
 	char *line;
 
 	(void)state;
-	assert_null(findings_boot(&f));
+	assert_null(findings_boot(&f, FINDING_INFO));
 	add(&f, "a", FINDING_FAIL, 0, "isolcpus=managed_irq,domain,3");
 	add(&f, "b", FINDING_OK, 0, "never=1");
 	add(&f, "c", FINDING_WARN, 0, "isolcpus=managed_irq,domain,3 nohz_full=3");
@@ -62,8 +62,11 @@ static void test_boot(void **state)
 	add(&f, "e", FINDING_WARN, 0, "nosmt");
 	add(&f, "f", FINDING_INFO, 0, "psi=0");
 	add(&f, "g", FINDING_INFO, 0, "no=1");
-	line = findings_boot(&f);
+	line = findings_boot(&f, FINDING_INFO);
 	assert_string_equal(line, "isolcpus=managed_irq,domain,3 nohz_full=3 nosmt psi=0 no=1");
+	free(line);
+	line = findings_boot(&f, FINDING_WARN);
+	assert_string_equal(line, "isolcpus=managed_irq,domain,3 nohz_full=3 nosmt");
 	free(line);
 	findings_free(&f);
 }
