@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "audit/advise.h"
 #include "base/confine.h"
@@ -111,7 +112,16 @@ static void flush_lines(struct run_state *s)
 		s->lines_error = errno ? errno : EIO;
 }
 
-/* Somebody has renamed the file: from here on its lines go to a new one. */
+/* True while the open file is what has this name: a new one in its place would destroy it. */
+static bool still_there(FILE *file, const char *path)
+{
+	struct stat open, named;
+
+	return !fstat(fileno(file), &open) && !stat(path, &named) && open.st_dev == named.st_dev &&
+	       open.st_ino == named.st_ino;
+}
+
+/* Where somebody has renamed the file its lines go to a new one from here on. */
 static void reopen_lines(struct run_state *s)
 {
 	FILE *new;
@@ -119,7 +129,7 @@ static void reopen_lines(struct run_state *s)
 	if (!measure_hup)
 		return;
 	measure_hup = 0;
-	if (!s->lines)
+	if (!s->lines || still_there(s->lines, s->o->hiccups))
 		return;
 	new = newfile_grow(s->o->hiccups);
 	if (!new) {

@@ -182,6 +182,13 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, lib.ready_file
     del os.environ["NOTIFY_SOCKET"]
     lib.await_ready(proc, ready)
     until(lambda: os.path.getsize(lines))
+    node = os.stat(lines).st_ino
+    os.kill(proc.pid, signal.SIGHUP)
+    for _ in range(2):  # it looks for the signal after it has written, so before it does again
+        size = os.path.getsize(lines)
+        until(lambda: os.path.getsize(lines) > size)
+    ok(os.stat(lines).st_ino == node and os.path.getsize(lines) > size,
+       "a file that nobody has renamed is kept, and goes on", node, size, os.stat(lines))
     os.rename(lines, old)
     os.kill(proc.pid, signal.SIGHUP)
     ok(until(lambda: os.path.exists(lines) and os.path.getsize(lines)),
