@@ -32,7 +32,7 @@ struct listener {
 #define LIBRARY        "libmicrohttpd.so.12"
 #define CONNECTIONS    16
 #define OF_ONE_HOST    8
-#define TIMEOUT_S      5
+#define TIMEOUT_S      5     /* without a byte of a connection */
 #define REQUEST_BYTES  16384 /* a longer head is refused */
 #define TEXT_MAX       (64 << 20)
 #define ANSWER_SECONDS 5

@@ -2,7 +2,8 @@
 /* --listen: the metrics of a run over HTTP, for Prometheus. A process of its own answers, by
  * libmicrohttpd: it is started before the window opens, has no capabilities, stays off the measured
  * CPUs, and is told each new text through a socket. It answers GET and HEAD of /metrics alone, to a
- * bounded number of connections that it keeps for a bounded time; it ends with culprit.
+ * bounded number of connections, each of which it ends after 5 s without a byte; it ends with
+ * culprit.
  */
 #ifndef CULPRIT_LISTENER_H
 #define CULPRIT_LISTENER_H
