@@ -22,13 +22,16 @@
  *   WHERE           number: CPU, number: tid + 2^32 * enum spot_thread + 2^40 * series, text: comm
  *   RELIEVE, STEAL  number: ns
  *   IRQ             number, text: name, text: affinity
+ *   OWNER           number: of the control group, text: its path
  *   SYMBOL          u64 address, text
  *   STACK           number: id, number: frames, a text for each
- *   record          number: place in the table; if SHAPE_NEW its 46 bytes; if SEQUENCE_JUMPS u32:
+ *   record          number: place in the table; if SHAPE_NEW its 46 bytes, where a thread has its
+ *                   OWNER (record.h) in place of a callsite; if SEQUENCE_JUMPS u32:
  *                   sequence, else it is the level's next one; signed time: end less the CPU's last
  *                   record's end; time: length, unless INSTANT
  *
- * In formats 1 and 2 a chunk is its events alone, with the times among them, and no CODE_NEAR. In
+ * Formats up to 3 know no OWNER: their readers would leave out the rest of a chunk that has one. In
+ * formats 1 and 2 a chunk is its events alone, with the times among them, and no CODE_NEAR. In
  * format 1 sequences are u16, and modulo 2^16: reading makes them whole again.
  */
 #ifndef CULPRIT_CODEC_H

@@ -26,7 +26,7 @@
 
 #define FILE_MAGIC   "culprit\n"
 #define FILE_HEAD    16
-#define FORMAT_MAJOR 3 /* 1 and 2 are still read: see codec.h */
+#define FORMAT_MAJOR 4 /* 1 to 3 are still read: see codec.h */
 #define FORMAT_MINOR 0
 #define CHUNK_MARK   "CHNK"
 #define CHUNK_HEAD   24

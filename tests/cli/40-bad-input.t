@@ -85,7 +85,7 @@ refused("--places of a file that is not there", "queue", "--places", "/nowhere",
 # ---- recordings ----
 for name, data, want in (("empty", b"", "it is empty"),
                          ("text", b"hello, this is no recording\n", "not a recording"),
-                         ("newer", b"culprit\n\x04\x00\x05\x00\0\0\0\0", "format 4.5"),
+                         ("newer", b"culprit\n\x63\x00\x05\x00\0\0\0\0", "format 99.5"),
                          ("headless", b"culprit\n\x01\x00\x00\x00\0\0\0\0", "head is missing")):
     refused(f"a recording that is {name}", "report", at(name, data), says=want)
 for args, want in ((["/nowhere"], "No such file"), ([place], "is not a file"),

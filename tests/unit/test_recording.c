@@ -694,15 +694,53 @@ static void test_versions(void **state)
 	assert_false(view.run.damaged);
 	same_view(&scene.view, &view);
 	forget(r);
-	longer.at[8] = 4;
+	longer.at[8] = FORMAT_MAJOR + 1;
 	longer.at[10] = 7;
 	write_file(longer.at, longer.len);
 	assert_null(read_part(NULL));
-	assert_non_null(strstr(hear(), "has format 4.7, and this culprit reads formats up to 3.x"));
+	assert_non_null(strstr(hear(), "has format 5.7, and this culprit reads formats up to 4.x"));
 	for (uint32_t i = 0; i < n; i++)
 		free(chunk[i].payload);
 	free(longer.at);
 	free(file.at);
+	scene_free(&scene);
+}
+
+/* Whose a thread is comes back. */
+static void test_owner(void **state)
+{
+	static const char *const owner[] = {"/system.slice/cron.service", "/user.slice"};
+	struct recording *r;
+	uint32_t found = 0;
+
+	(void)state;
+	scene_init(&scene, "web-07", (const unsigned[]){1, 3}, 2);
+	scene.owner[7] = owner[0];
+	scene.owner[8] = owner[1];
+	scene_begin(&scene, path);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct record t = thread(50 + i, i ? "bash" : "cron", 300, 900);
+
+		t.owner = OWNER(t.id, 7 + i);
+		scene_gap(&scene, i, 1000000);
+		scene_put(&scene, t);
+		scene_end(&scene, 1200);
+	}
+	assert_int_equal(scene_finish(&scene), 0);
+	r = read_part(NULL);
+	assert_non_null(r);
+	assert_string_equal(view.run.incomplete, "");
+	for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t k = 0; k < view.cpu[i].sources.count; k++) {
+			const struct source *s = view.cpu[i].sources.row[k];
+
+			if (s->kind != SOURCE_THREAD)
+				continue;
+			assert_string_equal(s->owner, owner[i]);
+			found++;
+		}
+	assert_int_equal(found, 2);
+	forget(r);
 	scene_free(&scene);
 }
 
@@ -829,7 +867,7 @@ static void check_flipped(const struct small *m, size_t i, struct recording *r)
 	if (i < 10) {
 		assert_null(r);
 		assert_non_null(strstr(hear(), i < 8 ? "is not a recording of culprit"
-						     : "this culprit reads formats up to 3.x"));
+						     : "this culprit reads formats up to 4.x"));
 		return;
 	}
 	while (hit < m->chunks && m->chunk[hit].end <= i)
@@ -860,7 +898,7 @@ static void test_flipped(void **state)
 	(void)state;
 	make_small(&m, 12, 4);
 	for (size_t i = 0; i < m.file.len; i++) {
-		uint8_t bit = i == 8 ? 4 : 1 << i % 8; /* of the major version: to a larger one */
+		uint8_t bit = i == 8 ? 8 : 1 << i % 8; /* of the major version: to a larger one */
 		struct recording *r;
 
 		m.file.at[i] ^= bit;
@@ -930,12 +968,19 @@ static int remove_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same),        cmocka_unit_test(test_next),
-		cmocka_unit_test(test_cpus),        cmocka_unit_test(test_threshold),
-		cmocka_unit_test(test_versions),    cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_times),       cmocka_unit_test(test_flipped),
-		cmocka_unit_test(test_rubbish),     cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_threads_end), cmocka_unit_test(test_next_then_threads),
+		cmocka_unit_test(test_same),
+		cmocka_unit_test(test_next),
+		cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_threshold),
+		cmocka_unit_test(test_versions),
+		cmocka_unit_test(test_owner),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_rubbish),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_threads_end),
+		cmocka_unit_test(test_next_then_threads),
 	};
 
 	return cmocka_run_group_tests(tests, open_files, remove_files);
