@@ -288,7 +288,12 @@ class Reading:
         self.way_out.discard(after)
         if woken:
             self.woken.append(at)
-        stay = Interval(Part("thread", after, text(v[3]), at, self.at_work.get(after)))
+        # Of a worker that is bound to no CPU culprit does not say what it goes on with: what it
+        # does elsewhere nobody sees.
+        work = self.at_work.get(after)
+        if text(v[3]).startswith("kworker/u"):
+            work = None
+        stay = Interval(Part("thread", after, text(v[3]), at, work))
         stay.marked = after in self.at_work
         stay.part.asked = woken
         self.stack.append(stay)
