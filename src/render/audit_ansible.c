@@ -130,7 +130,7 @@ int render_ansible(const struct view *v, FILE *out)
 	fputs("# What is set \"now\" and by the other commands lasts until the next boot: play it "
 	      "again then.\n# For machines of this kind only: the CPUs are named by number.\n",
 	      out);
-	render_setup_rest(v, true, out);
+	render_setup_rest(v, SETUP_ANSIBLE, out);
 	fprintf(out, "- name: quiet CPUs %s\n  hosts: all\n  become: true\n  tasks:\n",
 		cpus_format(&v->run.cpus, cpus, sizeof(cpus)));
 	any = write_sysctls(v, out);

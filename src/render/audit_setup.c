@@ -87,19 +87,33 @@ void render_setup_head(const struct view *v, const char *what, FILE *out)
 		cpus_format(&v->run.housekeeping, keep, sizeof(keep)));
 }
 
-void render_setup_rest(const struct view *v, bool irqs, FILE *out)
+/* The reason why a form does not hold this fix; NULL: it does, or there is none. */
+static const char *left_out(const struct finding *f, enum setup_of of)
+{
+	if (f->level < FINDING_WARN || !f->known || !f->fix)
+		return NULL;
+	switch (finding_form(f)) {
+	case FIX_NUMBERED: /* of the others both have rules for all interrupts and threads */
+		return of == SETUP_ANSIBLE && !strstr(f->fix, "/proc/irq/")
+			       ? "as numbers differ from boot to boot"
+			       : NULL;
+	case FIX_SETTINGS:
+	case FIX_SHELL:
+		return of == SETUP_PROFILE ? "as this object has no field for it" : NULL;
+	default:
+		return f->fix_kind == FIX_WORDS     ? "as it takes a person"
+		       : f->fix_kind == FIX_COMMAND ? "as a name in it is not of plain ASCII"
+						    : NULL;
+	}
+}
+
+void render_setup_rest(const struct view *v, enum setup_of of, FILE *out)
 {
 	for (uint32_t i = 0; i < v->findings.count; i++) {
-		const struct finding *f = &v->findings.row[i];
-		bool numbered = finding_form(f) == FIX_NUMBERED;
+		const char *why = left_out(&v->findings.row[i], of);
 
-		if (f->level < FINDING_WARN || !f->known || !f->fix)
-			continue;
-		if (numbered && !(irqs && strstr(f->fix, "/proc/irq/")))
-			fprintf(out, "# not in here, as numbers differ from boot to boot: %s\n",
-				f->id);
-		else if (f->fix_kind == FIX_WORDS)
-			fprintf(out, "# not in here, as it takes a person: %s\n", f->id);
+		if (why)
+			fprintf(out, "# not in here, %s: %s\n", why, v->findings.row[i].id);
 	}
 }
 
@@ -147,12 +161,20 @@ int render_performance_profile(const struct view *v, FILE *out)
 	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096], keep[4096];
 
 	render_setup_head(v, "for: oc apply -f FILE", out);
+	fputs("# Read it first: nodeSelector below selects every worker, and the CPU numbers are "
+	      "those of this\n# machine. Give workers of this kind a label of their own, and "
+	      "select that.\n"
+	      "# isolcpus=, nohz_full=, rcu_nocbs= and the affinity of interrupts and kernel "
+	      "threads are\n# the operator's, from the lists below.\n",
+	      out);
+	render_setup_rest(v, SETUP_PROFILE, out);
 	fprintf(out,
-		"# isolcpus=, nohz_full=, rcu_nocbs= and the affinity of interrupts and kernel "
-		"threads are\n# the operator's, from the lists below.\n"
 		"apiVersion: performance.openshift.io/v2\nkind: PerformanceProfile\n"
 		"metadata:\n  name: culprit\nspec:\n  cpu:\n    isolated: \"%s\"\n"
-		"    reserved: \"%s\"\n",
+		"    reserved: \"%s\"\n"
+		"    # isolcpus=domain: what runs on several of these CPUs places each thread "
+		"itself\n    balanceIsolated: false\n"
+		"  globallyDisableIrqLoadBalancing: true\n",
 		cpus_format(&v->run.cpus, cpus, sizeof(cpus)),
 		cpus_format(&v->run.housekeeping, keep, sizeof(keep)));
 	if (boot)

@@ -42,7 +42,14 @@ int render_tuned_script(const struct view *v, FILE *out); /* script.sh of that p
 
 /* Two lines of comment: of which machine and CPUs it is, and what it is. */
 void render_setup_head(const struct view *v, const char *what, FILE *out);
-/* Comments that name the findings whose fixes are not in it, with the reason. */
-void render_setup_rest(const struct view *v, bool irqs, FILE *out);
+
+enum setup_of {
+	SETUP_ANSIBLE,
+	SETUP_TUNED,
+	SETUP_PROFILE, /* PerformanceProfile */
+};
+
+/* Comments that name the findings whose fixes are not in this form, with the reason. */
+void render_setup_rest(const struct view *v, enum setup_of of, FILE *out);
 
 #endif

@@ -72,6 +72,7 @@ int render_tuned_conf(const struct view *v, FILE *out)
 	char *boot = findings_boot(&v->findings, FINDING_WARN), cpus[4096];
 
 	render_setup_head(v, "for /etc/tuned/NAME, or where this tuned has its own profiles", out);
+	render_setup_rest(v, SETUP_TUNED, out);
 	fprintf(out,
 		"[main]\nsummary=Quiet CPUs, by culprit audit\n\n[variables]\n"
 		"isolated_cores=%s\n",

@@ -404,8 +404,9 @@ else:
             [["main", "variables"], "",
              [{"name": "nothing is left to do", "ansible.builtin.meta": "noop"}]],
             "where nothing is to be done, no form does anything")
-        is_(cluster["spec"]["cpu"], {"isolated": "3", "reserved": "0-2"},
-            "PerformanceProfile: the CPUs")
+        is_([cluster["spec"]["cpu"], cluster["spec"]["globallyDisableIrqLoadBalancing"]],
+            [{"isolated": "3", "reserved": "0-2", "balanceIsolated": False}, True],
+            "PerformanceProfile: the CPUs, and neither balance nor interrupts there")
         root.put("proc/cmdline", "quiet nohz_full=3\n")
         root.put(CPU + "isolated", "\n")
         root.put("proc/sys/kernel/watchdog", "1\n")
@@ -446,6 +447,15 @@ else:
            root.audit("--ansible").out, "Ansible: braces of a name are no template")
         ok("additionalKernelArgs" not in cluster["spec"],
            "PerformanceProfile: what the operator gives itself is left to it", cluster)
+        texts = (read(os.path.join(root.path, "profile/tuned.conf")), root.audit("--ansible").out,
+                 root.audit("--performance-profile").out)
+        person = "it takes a person: tsc"
+        # For threads tuned has a plugin, also the operator's tuned.
+        is_([re.findall("^# not in here, as (.*)$", text, re.M) for text in texts],
+            [[person], ["numbers differ from boot to boot: kthreads", person],
+             ["this object has no field for it: " + i for i in ("rps", "unbound_work",
+                                                                "softlockup")] + [person]],
+            "each says what it leaves out")
     r = culprit("audit", "--tuned", "/nonexistent/x/y")
     ok(r.rc == 1 and not r.out and "/nonexistent/x/y" in r.err and len(r.err.splitlines()) == 1,
        "--tuned where nothing can be made is refused", r)
