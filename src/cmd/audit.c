@@ -173,6 +173,14 @@ static int write_into(const char *dir, const char *name, const struct view *v,
 
 static int write_tuned(const char *dir, const struct view *v)
 {
+	char conf[PATH_MAX];
+	struct stat st;
+
+	if (snprintf(conf, sizeof(conf), "%s/tuned.conf", dir) < (int)sizeof(conf) &&
+	    !lstat(conf, &st))
+		return complain("%s holds a profile already, and this one has only what is still "
+				"missing: name a new directory",
+				dir);
 	if (mkdir(dir, 0777) && errno != EEXIST)
 		return complain("cannot make the directory %s: %s", dir, strerror(errno));
 	return write_into(dir, "tuned.conf", v, render_tuned_conf, false) ||

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An Ansible playbook. Commands are marked as !unsafe, so that braces in them are no template. */
+/* An Ansible playbook. Commands are marked as !unsafe, so that braces in them are no template.
+ *
+ * An audit after the first playbook lists what is still missing alone. So files get a line for each
+ * setting, which takes the place of the one of that name: those of earlier playbooks stay. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +10,9 @@
 #include "render/audit_setup.h"
 
 #define SYSCTL_FILE "/etc/sysctl.d/60-culprit.conf"
-#define GRUB_FILE   "/etc/default/grub.d/60-culprit.cfg"
+#define GRUB_DIR    "/etc/default/grub.d"
+#define GRUB_FILE   GRUB_DIR "/60-culprit.cfg"
+#define ON_DEBIAN   "      when: ansible_facts['os_family'] == 'Debian'\n"
 
 /* A YAML string in double quotes, of printable ASCII. */
 static void yaml_string(const char *text, FILE *out)
@@ -21,7 +26,24 @@ static void yaml_string(const char *text, FILE *out)
 	putc('"', out);
 }
 
-/* sysctl's settings, as lines of one string. False: there are none. */
+/* The begin of a task that puts a line in place of the one that its regexp matches. */
+static void write_line_task(const char *what, const char *name, size_t len, const char *file,
+			    FILE *out)
+{
+	fprintf(out,
+		"    - name: %s %.*s, kept over boots\n      ansible.builtin.lineinfile:\n"
+		"        path: %s\n        create: true\n        mode: \"0644\"\n",
+		what, (int)len, name, file);
+}
+
+/* A plain name, within a YAML string in double quotes. */
+static void regexp_name(const char *name, size_t len, FILE *out)
+{
+	for (size_t i = 0; i < len; i++)
+		fprintf(out, name[i] == '.' ? "\\\\%c" : "%c", name[i]);
+}
+
+/* sysctl's settings. False: there are none. */
 static bool write_sysctls(const struct view *v, FILE *out)
 {
 	bool any = false;
@@ -35,14 +57,11 @@ static bool write_sysctls(const struct view *v, FILE *out)
 		while (*at && setting_next(&at, &s)) {
 			if (!s.sysctl)
 				continue;
-			if (!any)
-				fputs("    - name: sysctl, kept over boots\n"
-				      "      ansible.builtin.copy:\n"
-				      "        dest: " SYSCTL_FILE "\n"
-				      "        mode: \"0644\"\n        content: |\n",
-				      out);
 			any = true;
-			fprintf(out, "          %s=%s\n", s.name, s.value);
+			write_line_task("sysctl", s.name, strlen(s.name), SYSCTL_FILE, out);
+			fputs("        regexp: \"^", out);
+			regexp_name(s.name, strlen(s.name), out);
+			fprintf(out, "=\"\n        line: \"%s=%s\"\n", s.name, s.value);
 		}
 	}
 	if (any)
@@ -99,25 +118,41 @@ static bool write_irqs(const struct view *v, FILE *out)
 	return any;
 }
 
+static void write_boot_line(const char *word, size_t len, FILE *out)
+{
+	size_t name = strcspn(word, "= ");
+
+	write_line_task("boot parameter", word, name, GRUB_FILE, out);
+	fputs("        regexp: \"^GRUB_CMDLINE_LINUX=\\\"\\\\$GRUB_CMDLINE_LINUX ", out);
+	regexp_name(word, name, out);
+	fprintf(out,
+		"(=[^ \\\"]*)?\\\"$\"\n"
+		"        line: \"GRUB_CMDLINE_LINUX=\\\"$GRUB_CMDLINE_LINUX %.*s\\\"\"\n"
+		"      notify: update-grub\n" ON_DEBIAN,
+		(int)len, word);
+}
+
 static bool write_boot(const char *boot, FILE *out)
 {
 	if (!boot || strpbrk(boot, "\"'$`\\{}\n"))
 		return false;
+	fputs("    - name: boot parameters, the directory\n      ansible.builtin.file:\n"
+	      "        path: " GRUB_DIR "\n        state: directory\n" ON_DEBIAN,
+	      out);
+	for (const char *at = boot; *at; at += strspn(at, " ")) {
+		size_t len = strcspn(at, " ");
+
+		write_boot_line(at, len, out);
+		at += len;
+	}
 	fprintf(out,
-		"    - name: boot parameters, Debian and its kin\n"
-		"      ansible.builtin.copy:\n        dest: " GRUB_FILE "\n"
-		"        mode: \"0644\"\n        content: |\n"
-		"          GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX %s\"\n"
-		"      register: grub\n"
-		"      when: ansible_facts['os_family'] == 'Debian'\n"
-		"    - name: boot parameters, the boot loader's own file\n"
-		"      ansible.builtin.command: update-grub\n"
-		"      when: grub is changed\n"
 		"    - name: boot parameters, Red Hat and its kin\n"
 		"      ansible.builtin.command:\n        argv:\n          - grubby\n"
 		"          - --update-kernel=ALL\n          - \"--args=%s\"\n"
-		"      when: ansible_facts['os_family'] == 'RedHat'\n",
-		boot, boot);
+		"      when: ansible_facts['os_family'] == 'RedHat'\n"
+		"  handlers:\n    - name: update-grub\n"
+		"      ansible.builtin.command: update-grub\n",
+		boot);
 	return true;
 }
 
@@ -136,7 +171,7 @@ int render_ansible(const struct view *v, FILE *out)
 	any = write_sysctls(v, out);
 	any |= write_commands(v, out);
 	any |= write_irqs(v, out);
-	any |= write_boot(boot, out);
+	any |= write_boot(boot, out); /* the last, for its handlers */
 	if (!any)
 		fputs("    - name: nothing is left to do\n      ansible.builtin.meta: noop\n", out);
 	free(boot);

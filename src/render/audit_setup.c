@@ -107,8 +107,39 @@ static const char *left_out(const struct finding *f, enum setup_of of)
 	}
 }
 
+/* Of two lists of CPUs that differ the kernel takes the first (kernel/sched/isolation.c), and the
+ * first is what is on the command line already. */
+static void write_in_force(const struct view *v, FILE *out)
+{
+	static const char *const lists[] = {"isolcpus=", "nohz_full="};
+	char *boot = findings_boot(&v->findings, FINDING_WARN), word[2048], safe[4096];
+	const char *line = facts_text(&v->facts, "proc/cmdline");
+
+	for (const char *at = line; boot && at && *at; at += strspn(at, " \n")) {
+		size_t len = strcspn(at, " \n");
+
+		snprintf(word, sizeof(word), "%.*s", (int)len, at);
+		at += len;
+		if (!strcmp(word, "--"))
+			break;
+		for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+			const char *new = starts(word, lists[i]) ? strstr(boot, lists[i]) : NULL;
+
+			len = new ? strcspn(new, " ") : 0;
+			if (new && (strncmp(new, word, len) || word[len]))
+				fprintf(out,
+					"# %s is on the command line: take it out where it stands, "
+					"unless this replaces it;\n# of two lists of CPUs that "
+					"differ the kernel takes the first.\n",
+					escape_text(word, SIZE_MAX, safe, sizeof(safe)));
+		}
+	}
+	free(boot);
+}
+
 void render_setup_rest(const struct view *v, enum setup_of of, FILE *out)
 {
+	write_in_force(v, out);
 	for (uint32_t i = 0; i < v->findings.count; i++) {
 		const char *why = left_out(&v->findings.row[i], of);
 

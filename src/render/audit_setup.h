@@ -49,7 +49,8 @@ enum setup_of {
 	SETUP_PROFILE, /* PerformanceProfile */
 };
 
-/* Comments that name the findings whose fixes are not in this form, with the reason. */
+/* Comments that name boot parameters in force that stand in the way, and the findings whose fixes
+ * are not in this form, with the reason. */
 void render_setup_rest(const struct view *v, enum setup_of of, FILE *out);
 
 #endif

@@ -369,9 +369,21 @@ def tuned_profile(path):
     return {name: dict(c[name]) for name in c.sections()}
 
 
+def lines_in_files(play, files):
+    """These files {path: lines} after the lineinfile tasks of a play."""
+    files = {path: list(lines) for path, lines in files.items()}
+    for task in play["tasks"]:
+        if do := task.get("ansible.builtin.lineinfile"):
+            lines = files.setdefault(do["path"], [])
+            at = [i for i, line in enumerate(lines) if re.search(do["regexp"], line)]
+            lines[at[-1] if at else len(lines):] = [do["line"]] + (lines[at[-1] + 1:] if at else [])
+    return files
+
+
 def setup_forms(root):
     """(profile, script, playbook, Kubernetes object, boot words) of a root."""
     into = os.path.join(root.path, "profile")
+    shutil.rmtree(into, ignore_errors=True)
     r = root.audit("--tuned", into)
     if r.out or r.err:
         raise RuntimeError(f"audit --tuned: {r}")
@@ -436,12 +448,13 @@ else:
         is_(os.stat(os.path.join(root.path, "profile/script.sh")).st_mode & 0o111, 0o111,
             "tuned: its script can be run")
         tasks = {t["name"]: t for t in play["tasks"]}
-        sysctls = tasks["sysctl, kept over boots"]["ansible.builtin.copy"]["content"]
+        files = lines_in_files(play, {})
         is_([tasks["rps"]["ansible.builtin.shell"], tasks["unbound_work"]["ansible.builtin.shell"],
-             "kernel.watchdog_cpumask=0-2" in sysctls.splitlines(),
-             "isolcpus=managed_irq,domain,3" in tasks["boot parameters, Debian and its kin"]
-             ["ansible.builtin.copy"]["content"]],
-            [rows["rps"]["fix"], rows["unbound_work"]["fix"], True, True],
+             files],
+            [rows["rps"]["fix"], rows["unbound_work"]["fix"],
+             {"/etc/sysctl.d/60-culprit.conf": ["kernel.watchdog_cpumask=0-2"],
+              "/etc/default/grub.d/60-culprit.cfg":
+              ['GRUB_CMDLINE_LINUX="$GRUB_CMDLINE_LINUX isolcpus=managed_irq,domain,3"']}],
             "Ansible: each fix is a task, as it is")
         ok('!unsafe "' + rows["rps"]["fix"].replace("\\", "\\\\").replace('"', '\\"') + '"' in
            root.audit("--ansible").out, "Ansible: braces of a name are no template")
@@ -456,6 +469,28 @@ else:
              ["this object has no field for it: " + i for i in ("rps", "unbound_work",
                                                                 "softlockup")] + [person]],
             "each says what it leaves out")
+        r = root.audit("--tuned", os.path.join(root.path, "profile"))
+        ok(r.rc == 1 and "holds a profile already" in r.err and len(r.err.splitlines()) == 1,
+           "--tuned over a profile is refused", r)
+        # The next audit, after a boot with another list of CPUs, and for other CPUs.
+        root.put("proc/cmdline", "quiet isolcpus=managed_irq,domain,3 -- isolcpus=1\n")
+        root.put(CPU + "nohz_full", "\n")
+        root.put(CPU + "isolated", "3\n")
+        text = root.audit("--ansible").out
+        again = lines_in_files(yaml.load(text, Loader=Unsafe)[0], files)
+        # As grub-mkconfig does.
+        got = subprocess.run(["sh", "-c", "\n".join(again["/etc/default/grub.d/60-culprit.cfg"])
+                              + '\necho "$GRUB_CMDLINE_LINUX"'], capture_output=True, text=True,
+                             env={"GRUB_CMDLINE_LINUX": "quiet"}, check=False)
+        is_([got.stdout, "on the command line" in text],
+            ["quiet isolcpus=managed_irq,domain,3 nohz_full=3 rcu_nocbs=3\n", False],
+            "Ansible: a second playbook keeps what the first has set")
+        root.put(CPU + "isolated", "2\n")
+        root.put("proc/cmdline", "quiet isolcpus=2 -- isolcpus=1\n")
+        text = root.audit("--ansible").out
+        is_([re.findall("^# (isolcpus.*) is on the", text, re.M),
+             lines_in_files(yaml.load(text, Loader=Unsafe)[0], again) == again],
+            [["isolcpus=2"], True], "and names a list of CPUs that is in its way")
     r = culprit("audit", "--tuned", "/nonexistent/x/y")
     ok(r.rc == 1 and not r.out and "/nonexistent/x/y" in r.err and len(r.err.splitlines()) == 1,
        "--tuned where nothing can be made is refused", r)
