@@ -12,9 +12,8 @@
 
 /* The lines of a lane in the batch in hand. */
 struct lane_lines {
-	FILE *file;
-	char *text;
-	size_t len;
+	FILE *file; /* it writes to `text`, at once */
+	struct bytes text;
 	uint64_t written;
 };
 
@@ -147,8 +146,17 @@ static void take_lane(void *sharing, uint32_t i)
 		if (!a || !lines || !lines->file)
 			continue;
 		s->line->write(s->line->ctx, lane, a, lines->file);
-		b->line[k] = ftello(lines->file);
+		b->line[k] = lines->text.len;
 	}
+}
+
+/* Not a memstream: that one tells nobody when there is no memory for more. */
+static ssize_t keep_text(void *lines, const char *text, size_t len)
+{
+	struct lane_lines *l = lines;
+
+	put_raw(&l->text, text, len);
+	return l->text.failed ? 0 : len;
 }
 
 /* 0 or -ENOMEM. */
@@ -157,12 +165,12 @@ static int begin_lines(struct sharing *s)
 	for (uint32_t i = 0; i < s->batch->nactive; i++) {
 		struct lane_lines *l = &s->lines[s->batch->active[i]];
 
-		if (!l->file)
-			l->file = open_memstream(&l->text, &l->len);
-		if (!l->file)
-			return -ENOMEM;
-		rewind(l->file);
-		l->written = 0;
+		if (!l->file) {
+			l->file = fopencookie(l, "w", (cookie_io_functions_t){.write = keep_text});
+			if (!l->file || setvbuf(l->file, NULL, _IONBF, 0))
+				return -ENOMEM;
+		}
+		l->text.len = l->written = 0;
 	}
 	return 0;
 }
@@ -173,7 +181,7 @@ static int write_lines(struct sharing *s, FILE *out)
 	const struct batch *b = s->batch;
 
 	for (uint32_t i = 0; i < b->nactive; i++)
-		if (fflush(s->lines[b->active[i]].file))
+		if (s->lines[b->active[i]].text.failed)
 			return -ENOMEM;
 	for (uint32_t k = 0; k < b->n; k++) {
 		struct lane_lines *l = &s->lines[b->order[k]];
@@ -184,7 +192,7 @@ static int write_lines(struct sharing *s, FILE *out)
 		if (!s->begun)
 			s->line->begin(s->line->ctx);
 		s->begun = true;
-		if (fwrite(l->text + l->written, end - l->written, 1, out) != 1)
+		if (fwrite(l->text.at + l->written, end - l->written, 1, out) != 1)
 			return errno ? -errno : -EIO;
 		l->written = end;
 	}
@@ -196,7 +204,7 @@ static void end_lines(struct sharing *s, uint32_t n)
 	for (uint32_t i = 0; s->lines && i < n; i++) {
 		if (s->lines[i].file)
 			fclose(s->lines[i].file);
-		free(s->lines[i].text);
+		free(s->lines[i].text.at);
 	}
 	free(s->lines);
 	s->lines = NULL;

@@ -98,6 +98,15 @@ for command, *args in (("report",), ("report", "-f", "csv"), ("report", "-f", "j
 mb, status, _, err = report(many, prefix=("sh", "-c", 'ulimit -v 100000; exec "$@"', "sh"))
 ok(status == 1 and err.count("\n") == 1 and "out of memory" in err,
    "a limit of the shell that does not suffice", status, err)
+write(bomb, (b"HEAD", forged.head(begin, [cpu] * 2)), *lanes(2, 2000), (b"END ", b""))
+_, status, whole, err = report(bomb, "-f", "csv")
+cut = []
+for kb in range(3000, 5000, 50):  # where memory ends within a line, too
+    _, status, n, err = report(bomb, "-f", "csv",
+                               prefix=("sh", "-c", f'ulimit -d {kb}; exec "$@"', "sh"))
+    if status == 0 and n != whole:
+        cut.append((kb, n))
+ok(whole > 100000 and not cut, "lines are whole, or the report has failed", whole, cut)
 for bad in ("", "1", "1k", "15M", "1x", "-1G", "1GG", "99999999G"):
     mb, status, _, err = report(many, "--memory", bad)
     ok(status == 1 and "is no size" in err, f"--memory {bad!r} is refused", err)
