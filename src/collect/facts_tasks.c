@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,7 +289,9 @@ int facts_ended(struct view *v)
 			if (t->row[k]->kind != SOURCE_THREAD || !t->row[k]->id)
 				continue;
 			snprintf(path, sizeof(path), "/proc/%" PRIu32, t->row[k]->id);
-			if (access(path, F_OK) && errno == ENOENT)
+			/* /proc may hide the threads of other users (hidepid). */
+			if (access(path, F_OK) && errno == ENOENT && kill(t->row[k]->id, 0) &&
+			    errno == ESRCH)
 				fprintf(out, "%" PRIu32 " ", t->row[k]->id);
 		}
 	}
