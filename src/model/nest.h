@@ -51,8 +51,8 @@ struct spot {
 	uint8_t series;
 };
 
-/* By whom a watched thread lost time: FOREIGN by threads of another unit or container (cgroup), or
- * where both are in none by those of another process; OWN by other threads of its own, and on
+/* By whom a watched thread lost time: FOREIGN by threads of another process that are in another
+ * cgroup (unit, container), or where both are in none; OWN by other threads of its own, and on
  * request by its own system calls and page faults; THROTTLED by a used-up quota of its group;
  * KERNEL by interrupts, kernel threads and the idle thread. */
 enum whose { WHOSE_FOREIGN, WHOSE_OWN, WHOSE_THROTTLED, WHOSE_KERNEL, WHOSE };

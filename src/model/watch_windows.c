@@ -24,11 +24,13 @@ static void feed_record(struct watch *w, uint32_t lane, struct record *r)
 	session_feed(w->session, &(struct event){.type = EVENT_RECORD, .index = lane, .record = r});
 }
 
-/* See enum whose. */
+/* See enum whose. A process may have its threads in several cgroups. */
 static bool is_foreign(uint64_t owner, uint64_t other)
 {
 	uint32_t a = OWNER_CGROUP(owner), b = OWNER_CGROUP(other);
 
+	if (OWNER_PROCESS(owner) && OWNER_PROCESS(owner) == OWNER_PROCESS(other))
+		return false;
 	if (a && b && (a != b || a != OWNER_ROOT))
 		return a != b;
 	return OWNER_PROCESS(owner) != OWNER_PROCESS(other);

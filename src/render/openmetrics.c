@@ -246,9 +246,9 @@ static const struct family families[] = {
 	 "culprit_series_ended_seconds all together sum up to the time away",
 	 .write = metric_sources, .at = offsetof(struct leader_sums, ns)},
 	{"culprit_lost_to_seconds", COUNTER, true,
-	 "Time that a watched thread lost: to foreign threads (another unit or container, else "
-	 "another "
-	 "process), to its own, throttled by a CPU quota, to the kernel; together the time away",
+	 "Time that a watched thread lost: to foreign threads (another process, and another "
+	 "cgroup or both in none), to its own, throttled by a CPU quota, to the kernel; "
+	 "together the time away",
 	 .write = write_whose},
 	{"culprit_interruptions", COUNTER, false,
 	 "Interruptions that began with a source: each is counted once, whatever else ran in it",

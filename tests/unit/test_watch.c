@@ -769,6 +769,7 @@ static void whose(void **state)
 	behind(OWNER(7, 5), OWNER(20, 6), 2900, 0);          /* of another unit */
 	behind(OWNER(7, 5), OWNER(20, 5), 0, 2900);          /* of the same, whatever process */
 	behind(OWNER(7, 5), OWNER(20, OWNER_ROOT), 2900, 0); /* of none */
+	behind(OWNER(7, 5), OWNER(7, 6), 0, 2900);           /* of the process, in another cgroup */
 	/* Both of none, or not known: by process. */
 	behind(OWNER(7, OWNER_ROOT), OWNER(20, OWNER_ROOT), 2900, 0);
 	behind(OWNER(7, OWNER_ROOT), OWNER(7, OWNER_ROOT), 0, 2900);
