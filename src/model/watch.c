@@ -254,6 +254,7 @@ static void moved(struct watch *w, struct watched *c, const struct record *r)
 	note_stay(w, lane,
 		  &(struct stay){.cpu = c - w->cpu,
 				 .tid = r->id,
+				 .moved = true,
 				 .start_ns = r->start_ns,
 				 .end_ns = r->end_ns});
 }

@@ -34,6 +34,7 @@ struct watched {
 struct stay {
 	uint32_t cpu, tid;
 	bool ran;
+	bool moved;     /* waited there until it was moved to another */
 	bool throttled; /* waiting for its quota, whatever ran meanwhile */
 	uint64_t start_ns, end_ns;
 	uint64_t owner; /* the thread's */

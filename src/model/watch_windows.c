@@ -45,10 +45,40 @@ static void mark_owner(struct record *r, uint64_t owner)
 		r->flags |= RECORD_FOREIGN;
 }
 
-static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool ran, uint64_t start,
-		 uint64_t end, uint64_t owner)
+/* Follows which other thread has the CPU, as far as the records tell: its MARK_THREAD; kind
+ * RECORD_WATCH: not known. */
+static void note_thread(struct record *open, const struct record *r)
 {
+	if (r->kind == RECORD_THREAD || (r->kind == RECORD_MARK && r->mark == MARK_THREAD))
+		*open = *r;
+	if (r->kind == RECORD_THREAD || (r->level == LEVEL_THREAD && r->seq))
+		open->kind = RECORD_WATCH;
+}
+
+/* Ends the thread that had the CPU when the waiting one was moved away: the probes, with nobody
+ * left who waits there, do not tell its end. */
+static void end_open(struct watch *w, uint32_t lane, const struct watched *c, struct record *open,
+		     uint64_t end)
+{
+	if (open->kind != RECORD_MARK || c->level[LEVEL_THREAD].missing || open->start_ns >= end)
+		return;
+	open->kind = RECORD_THREAD;
+	open->mark = 0;
+	open->flags = (open->flags & (RECORD_KTHREAD | RECORD_FOREIGN)) | RECORD_ONGOING;
+	open->arg = OWNER_PROCESS(open->owner);
+	open->end_ns = end;
+	feed_record(w, lane, open);
+}
+
+/* How a thread's time on a CPU is fed. */
+enum feeding { WAITED, MOVED /* waited, and was moved away */, RAN };
+
+static void feed(struct watch *w, uint32_t lane, const struct watched *c, enum feeding how,
+		 uint64_t start, uint64_t end, uint64_t owner)
+{
+	struct record open = {.kind = RECORD_WATCH};
 	struct thread *t = &w->thread[lane];
+	bool ran = how == RAN;
 	uint64_t i = c->head > HISTORY ? c->head - HISTORY : 0;
 
 	/* Searches backwards for the newest that ended before, because windows are mostly at the
@@ -67,6 +97,8 @@ static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool r
 		if (r.end_ns < start)
 			continue;
 		t->seq[r.level] += r.seq;
+		if (!ran)
+			note_thread(&open, &r);
 		if (!matters(&r, t, ran))
 			continue;
 		if (r.end_ns == start && r.start_ns < start)
@@ -78,6 +110,9 @@ static void feed(struct watch *w, uint32_t lane, const struct watched *c, bool r
 		mark_owner(&r, owner);
 		feed_record(w, lane, &r);
 	}
+	mark_owner(&open, owner);
+	if (how == MOVED && open.id != t->tid)
+		end_open(w, lane, c, &open, end);
 }
 
 static void feed_throttled(struct watch *w, uint32_t lane, uint32_t tid, uint64_t start,
@@ -133,7 +168,11 @@ void watch_feed_stays(struct watch *w, uint32_t lane, uint32_t tid, bool waits_o
 		if (s->throttled)
 			feed_throttled(w, lane, tid, from, to);
 		else
-			feed(w, lane, &w->cpu[s->cpu], s->ran, from, to, s->owner);
+			feed(w, lane, &w->cpu[s->cpu],
+			     s->ran     ? RAN
+			     : s->moved ? MOVED
+					: WAITED,
+			     from, to, s->owner);
 	}
 }
 
@@ -150,7 +189,7 @@ void watch_close_window(struct watch *w, struct watched *c)
 	    !watch_is_loss(w, c->lane, h.start_ns, h.end_ns))
 		return;
 	memcpy(h.before, w->thread[c->lane].seq, sizeof(h.before));
-	feed(w, c->lane, c, true, h.start_ns, h.end_ns, 0);
+	feed(w, c->lane, c, RAN, h.start_ns, h.end_ns, 0);
 	watch_account(w, c->lane,
 		      &(struct spot){.cpu = c->number, .tid = c->tid, .window = WINDOW_CAME_UPON},
 		      &h);
@@ -186,7 +225,7 @@ void watch_window(struct watch *w, uint32_t tid, uint64_t start, uint64_t end)
 	watch_feed_stays(w, lane, tid, false, &h);
 	for (struct watched *c = w->cpu; c < w->cpu + w->ncpus; c++)
 		if (c->lane == (int)lane && c->tid == tid && c->since_ns < end) {
-			feed(w, lane, c, true, c->since_ns > start ? c->since_ns : start, end, 0);
+			feed(w, lane, c, RAN, c->since_ns > start ? c->since_ns : start, end, 0);
 			spot.cpu = c->number;
 		}
 	note_report(&w->view->cpu[lane], watch_account(w, lane, &spot, &h));

@@ -515,6 +515,29 @@ static void moved(void **state)
 	is("mine 7 5000+3500 thread:here=1000 thread:there=2500 rest=0\n");
 }
 
+/* Nobody tells the end of the thread from which it was moved away: it went on, with nobody in its
+ * way. */
+static void moved_away(void **state)
+{
+	const struct source *s;
+
+	(void)state;
+	begin(0);
+	comes(0, 7, WATCH_IN, FIRST, 1000, 1000);
+	goes(0, 7, 1000, 5000);
+	give(0, RECORD_MARK, LEVEL_THREAD, 9, 5000, 5000, MARK_THREAD, 0, "here");
+	irq(0, 5200, 5300);
+	give(0, RECORD_WATCH, LEVEL_THREAD, 7, 5000, 6000, WATCH_MOVED, FIRST, "mine");
+	other(1, 11, "there", 5500, 8000);
+	comes(1, 7, WATCH_IN_PREEMPTED, 5, 5000, 8000);
+	goes(1, 7, 8000, 9000);
+	end(10000);
+	s = view.cpu[0].sources.row[1];
+	assert_string_equal(s->name, "here");
+	assert_int_equal(s->unseen.count, 0);
+	is("mine 7 5000+3000 irq:disk=100 thread:here=900 thread:there=2000 rest=0\n");
+}
+
 /* ---- whatever comes ---- */
 
 #define WORLD_CPUS    2
@@ -838,6 +861,7 @@ int main(void)
 		cmocka_unit_test(came_unseen),
 		cmocka_unit_test(due),
 		cmocka_unit_test(moved),
+		cmocka_unit_test(moved_away),
 		cmocka_unit_test(random_streams),
 		cmocka_unit_test(many),
 		cmocka_unit_test(unused_lanes_go),
