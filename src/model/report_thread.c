@@ -75,7 +75,7 @@ static void note_woken(const struct cpu *c, FILE *out)
 }
 
 /* Together the time of all its hiccups. */
-static void note_whose(const struct cpu *c, FILE *out)
+static void note_whose(const struct view *v, const struct cpu *c, FILE *out)
 {
 	char text[32];
 	uint64_t unknown = c->lost_ns + c->outside_ns;
@@ -83,7 +83,8 @@ static void note_whose(const struct cpu *c, FILE *out)
 	fputs("taken by:", out);
 	for (int i = 0; i < WHOSE; i++)
 		fprintf(out, " %s %s,", whose_name(i),
-			format_ns(c->whose_ns[i], text, sizeof(text)));
+			view_whose_known(v, c, i) ? format_ns(c->whose_ns[i], text, sizeof(text))
+						  : "not known");
 	fprintf(out, " not known %s\n", format_ns(unknown, text, sizeof(text)));
 }
 
@@ -96,7 +97,7 @@ char *report_thread_notes(const struct view *v, const struct cpu *c)
 	if (!out)
 		return NULL;
 	if (v->run.whose && c->hiccups.count)
-		note_whose(c, out);
+		note_whose(v, c, out);
 	if (!view_thread_known(v))
 		fputs("counts and times of the whole thread are not known here: this is a part\n",
 		      out);

@@ -184,6 +184,17 @@ bool view_thread_known(const struct view *v)
 	return !v->run.part && !v->run.damaged;
 }
 
+/* Before 6.6 it is these programs that see a quota (bpf/quota.bpf.h). */
+bool view_whose_known(const struct view *v, const struct cpu *c, enum whose whose)
+{
+	if (whose != WHOSE_THROTTLED || c->whose_ns[whose])
+		return true;
+	for (uint32_t i = 0; i < v->run.nnot_observed; i++)
+		if (!strcmp(v->run.not_observed[i], "throttle_cfs_rq"))
+			return false;
+	return true;
+}
+
 /* Of kallsyms_show_value(): with 2 nobody sees addresses; with 1, who has CAP_SYSLOG; with 0, perf
  * users, too, where perf_event_paranoid lets them. */
 const char *view_names_hidden(const struct view *v)

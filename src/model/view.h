@@ -233,6 +233,9 @@ void view_incomplete(struct view *v);
  * one without its end. */
 bool view_thread_known(const struct view *v);
 
+/* False where nothing could show the time that a watched thread lost so: it is in other kinds. */
+bool view_whose_known(const struct view *v, const struct cpu *c, enum whose whose);
+
 /* Tells why kernel functions have no names, as the end of a sentence; NULL: they have, or nothing
  * was traced. It names what hides them as far as the facts tell. */
 const char *view_names_hidden(const struct view *v);

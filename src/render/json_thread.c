@@ -31,14 +31,15 @@ static void write_counts(struct json *j, const struct cpu *c, bool known)
 }
 
 /* Writes by whom it lost time: together its hiccups' time. */
-static void write_whose(struct json *j, const struct cpu *c, bool known)
+static void write_whose(struct json *j, const struct view *v, const struct cpu *c)
 {
+	bool known = v->run.whose;
 	char key[24];
 
 	json_object_flat(j, "lost_to");
 	for (int i = 0; i < WHOSE; i++) {
 		snprintf(key, sizeof(key), "%s_ns", whose_name(i));
-		if (known)
+		if (known && view_whose_known(v, c, i))
 			json_u64(j, key, c->whose_ns[i]);
 		else
 			json_null(j, key);
@@ -61,6 +62,6 @@ void render_json_thread(struct json *j, const struct view *v, const struct cpu *
 	else
 		json_null(j, "kernel_thread");
 	write_counts(j, c, view_thread_known(v));
-	write_whose(j, c, v->run.whose);
+	write_whose(j, v, c);
 	json_end(j);
 }

@@ -160,16 +160,21 @@ static void write_whose(struct metrics *m, const struct family *f)
 
 	for (uint32_t part = 0; m->view->run.whose && part < s->n; part++) {
 		uint64_t ns[WHOSE + 1] = {0};
+		bool known[WHOSE + 1] = {[WHOSE] = true};
 
 		for (uint32_t i = leaders_lane(s, part, 0); i < s->lanes;
 		     i = leaders_lane(s, part, i + 1)) {
 			const struct cpu *c = &m->view->cpu[i];
 
-			for (int k = 0; k < WHOSE; k++)
+			for (int k = 0; k < WHOSE; k++) {
 				ns[k] += c->whose_ns[k];
+				known[k] |= view_whose_known(m->view, c, k);
+			}
 			ns[WHOSE] += c->lost_ns + c->outside_ns;
 		}
 		for (int k = 0; k <= WHOSE; k++) {
+			if (!known[k])
+				continue;
 			metric_begin(m, f->name, metric_suffix(f->type));
 			metric_lane(m, part);
 			metric_label(m, "to", k < WHOSE ? whose_name(k) : "not known");

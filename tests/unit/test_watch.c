@@ -825,11 +825,16 @@ static void throttled(void **state)
 	   "mine 7 8000+1000 thread:make=1000 rest=0\n");
 }
 
-/* From before the wait to its end. */
+/* From before the wait to its end. Where quotas cannot be seen, none has taken a time that is not
+ * known. */
 static void throttled_whole(void **state)
 {
 	(void)state;
 	begin(0);
+	assert_true(view_whose_known(&view, &view.cpu[0], WHOSE_THROTTLED));
+	view_not_observed(&view, "throttle_cfs_rq");
+	assert_false(view_whose_known(&view, &view.cpu[0], WHOSE_THROTTLED));
+	assert_true(view_whose_known(&view, &view.cpu[0], WHOSE_FOREIGN));
 	other(1, 21, "cc1", 1000, 6000);
 	give(1, RECORD_WATCH, LEVEL_THREAD, 7, 500, 6000, WATCH_THROTTLED, 9000, "mine");
 	comes(1, 7, WATCH_IN_WOKEN, 5, 1000, 6000);
