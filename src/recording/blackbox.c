@@ -90,6 +90,13 @@ static void put(struct blackbox *b, struct encoder *to, const struct event *e)
 	encoder_put(to, &hidden);
 }
 
+void box_forget_names(struct blackbox *b)
+{
+	b->all_named = b->named = b->last + 1;
+	encoder_reset(b->names);
+	memset(b->seen, 0, sizeof(*b->seen));
+}
+
 /* Begins new names: what is needed again comes again, so that of these and the ones before them
  * only slices from before both can lack some. */
 static void renew_names(struct blackbox *b)
@@ -100,7 +107,7 @@ static void renew_names(struct blackbox *b)
 	put_raw(&b->older_names, full->at, full->len);
 	b->all_named = b->named;
 	b->named = b->last + 1; /* the slice in hand has had names, and what waits goes on */
-	if (b->older_names.failed) {
+	if (b->older_names.failed || full->failed) {
 		free(b->older_names.at);
 		b->older_names = (struct bytes){0};
 		b->all_named = b->named;

@@ -114,7 +114,19 @@ int blackbox_write(struct blackbox *b, const struct blackbox_file *f, const stru
 
 static bool give(struct blackbox *b, const struct bytes *bytes, uint64_t hiccups, uint64_t records)
 {
-	return !bytes->len || recorder_put(b->w.recorder, bytes, hiccups, records);
+	return !bytes->len || bytes->failed || recorder_put(b->w.recorder, bytes, hiccups, records);
+}
+
+/* The newest names; none when there was no memory for one of them. */
+static const struct bytes *newest_names(struct blackbox *b)
+{
+	const struct bytes *names = encoder_bytes(b->names);
+
+	if (names->failed) {
+		b->names_lack = true;
+		box_forget_names(b);
+	}
+	return names;
 }
 
 /* Gives the recorder as much as it takes now. True: all. */
@@ -126,7 +138,7 @@ static bool give_all(struct blackbox *b)
 		if (!w->older_named && !give(b, &b->older_names, 0, 0))
 			return false;
 		w->older_named = true;
-		if (!give(b, encoder_bytes(b->names), 0, 0) ||
+		if (!give(b, newest_names(b), 0, 0) ||
 		    !give(b, &box_slice(b, w->next)->before, 0, 0))
 			return false;
 		w->begun = true;

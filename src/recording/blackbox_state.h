@@ -84,6 +84,9 @@ struct box_count box_count(const struct cpu *c);
 /* Moves the packed events into the newest slice. */
 void box_cut(struct blackbox *b);
 
+/* Lets the newest names go: the slices so far lack them; what is needed again comes again. */
+void box_forget_names(struct blackbox *b);
+
 /* Lets go what is too old or too much. What a file still waits for is too much only beyond twice
  * the bound. */
 void box_trim(struct blackbox *b);

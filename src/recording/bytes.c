@@ -8,7 +8,7 @@ static uint8_t *more(struct bytes *b, size_t len)
 {
 	if (b->room - b->len < len) {
 		size_t room = 2 * b->room + len + 256;
-		uint8_t *at = realloc(b->at, room);
+		uint8_t *at = reallocarray(b->at, room, 1);
 
 		if (!at) {
 			b->failed = true;

@@ -424,6 +424,34 @@ static void test_no_memory(void **state)
 	end_box(box);
 }
 
+/* Names for which there was no memory are missing, and told; later files have theirs. */
+static void test_no_names(void **state)
+{
+	struct blackbox *box = begin(100000 * MS, 64 << 20, NULL);
+	uint64_t at = play_uncut(box, MS, 50), later;
+	struct view v = {0};
+
+	(void)state;
+	no_memory = true;
+	flood(box);
+	no_memory = false;
+	for (int file = 0; file < 2; file++) {
+		later = at;
+		slice(&scene, box, at);
+		at = play_uncut(box, at, 50);
+		slice(&scene, box, at);
+		at = play_uncut(box, at, 50);
+		begin_file(box, at, file ? later + 110 * MS : 0);
+		assert_int_equal(poll_box(box, true), BLACKBOX_WRITTEN);
+		assert_int_equal(blackbox_names_lack(box), !file);
+		assert_true(read_all(part_path, part, &v) >= 50);
+		assert_string_equal(v.run.incomplete, "");
+		view_free(&v);
+		memset(&v, 0, sizeof(v));
+	}
+	end_box(box);
+}
+
 /* What waits for a hiccup on many CPUs must not be more than a chunk takes. */
 static void test_many_lanes(void **state)
 {
@@ -609,9 +637,9 @@ static void test_full(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_parts),  TEST(test_goes_on), TEST(test_many_lanes),
-		TEST(test_signal), TEST(test_killed),  TEST(test_full),
-		TEST(test_names),  TEST(test_slow),    TEST(test_no_memory)};
+		TEST(test_parts),     TEST(test_goes_on), TEST(test_many_lanes), TEST(test_signal),
+		TEST(test_killed),    TEST(test_full),    TEST(test_names),      TEST(test_slow),
+		TEST(test_no_memory), TEST(test_no_names)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
