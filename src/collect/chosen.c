@@ -84,32 +84,39 @@ static bool is_unit(const char *directory, const char *unit)
 	       (!directory[n] || (!strchr(unit, '.') && !strcmp(directory + n, ".service")));
 }
 
-/* Looks below `path`, which has room for PATH_MAX bytes, and leaves the unit's there. */
-static bool search(char *path, const char *unit, unsigned depth)
+/* Looks below `path`, which has room for PATH_MAX bytes and is left as it was, and writes the
+ * unit's path to `found`: of several the one least deep, as users' services and containers may have
+ * units of the same name. Returns at which depth below `path` that is; `limit`: there is none above
+ * it. */
+static unsigned search(char *path, const char *unit, unsigned limit, char *found)
 {
 	size_t n = strlen(path);
-	DIR *d = opendir(path);
+	DIR *d = limit > 1 ? opendir(path) : NULL;
 	struct dirent *e;
-	bool found = false;
 
-	while (d && !found && (e = readdir(d))) {
+	while (d && limit > 1 && (e = readdir(d))) {
 		if (e->d_type != DT_DIR || e->d_name[0] == '.' ||
 		    n + 1 + strlen(e->d_name) >= PATH_MAX)
 			continue;
 		path[n] = '/';
 		strcpy(path + n + 1, e->d_name);
-		found = is_unit(e->d_name, unit) || (depth > 1 && search(path, unit, depth - 1));
-		if (!found)
-			path[n] = '\0';
+		if (is_unit(e->d_name, unit)) {
+			strcpy(found, path);
+			limit = 1;
+		} else {
+			limit = 1 + search(path, unit, limit - 1, found);
+		}
+		path[n] = '\0';
 	}
 	if (d)
 		closedir(d);
-	return found;
+	return limit;
 }
 
 /* Number of the cgroup as the kernel counts them; 0: there is none. */
 static uint64_t id_of(struct choice *c, struct chosen *g, uint64_t now)
 {
+	char path[PATH_MAX];
 	struct stat st;
 
 	if (g->path[0] && !stat(g->path, &st))
@@ -117,8 +124,8 @@ static uint64_t id_of(struct choice *c, struct chosen *g, uint64_t now)
 	if (!g->unit || (g->searched_ns && now - g->searched_ns < SEARCH_NS))
 		return 0;
 	g->searched_ns = now;
-	strcpy(g->path, c->root);
-	if (search(g->path, g->name, DEPTH) && !stat(g->path, &st))
+	strcpy(path, c->root);
+	if (search(path, g->name, DEPTH + 1, g->path) <= DEPTH && !stat(g->path, &st))
 		return st.st_ino;
 	g->path[0] = '\0';
 	return 0;
