@@ -118,24 +118,30 @@ static void write_buckets(const struct view *v, const struct oslat_style *style,
 	}
 }
 
+static uint64_t spread_us(const struct cpu *c, uint64_t less)
+{
+	return max_us(c, less) - min_us(c, less);
+}
+
+/* A line of a figure of each CPU. */
+static void write_each(const char *label, const struct view *v, uint64_t less,
+		       uint64_t (*us)(const struct cpu *c, uint64_t less), FILE *out)
+{
+	write_label(label, out);
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		fprintf(out, " %" PRIu64, us(&v->cpu[i], less));
+	fputs(" (us)\n", out);
+}
+
 static void write_figures(const struct view *v, uint64_t less, const double *average, FILE *out)
 {
-	write_label("Minimum", out);
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		fprintf(out, " %" PRIu64, min_us(&v->cpu[i], less));
-	fputs(" (us)\n", out);
+	write_each("Minimum", v, less, min_us, out);
 	write_label("Average", out);
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		fprintf(out, " %.3f", average[i]);
 	fputs(" (us)\n", out);
-	write_label("Maximum", out);
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		fprintf(out, " %" PRIu64, max_us(&v->cpu[i], less));
-	fputs(" (us)\n", out);
-	write_label("Max-Min", out);
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		fprintf(out, " %" PRIu64, max_us(&v->cpu[i], 0) - min_us(&v->cpu[i], 0));
-	fputs(" (us)\n", out);
+	write_each("Maximum", v, less, max_us, out);
+	write_each("Max-Min", v, 0, spread_us, out);
 	write_label("Duration", out);
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		fprintf(out, " %.3f", v->cpu[i].observed_ns / 1e9);
