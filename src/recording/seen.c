@@ -3,7 +3,7 @@
 
 bool seen_before(struct names_seen *s, enum event_type type, uint64_t number)
 {
-	/* One more than other names have types: a control group's has two bits, too. */
+	/* Two bits for the type: 0 to 2 for those that follow EVENT_IRQ, 3 for EVENT_OWNER. */
 	uint64_t key = (number << 2 | (type == EVENT_OWNER ? 3 : type - EVENT_IRQ)) + 1;
 	uint32_t at = (key * 0x9e3779b97f4a7c15ULL) >> 48;
 
