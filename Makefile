@@ -405,7 +405,7 @@ $(O)/bpf/ring.bpf.o $(O)/bpf/floor.bpf.o: $(O)/bpf/%.bpf.o: tests/bench/%.bpf.c 
 	$(call say,BPF,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS) -MMD -MP -c $< -o $@
-$(O)/bench.bpf.o: $(patsubst %,$(O)/bpf/%.bpf.o,trace asker watch ring floor)
+$(O)/bench.bpf.o: $(patsubst %,$(O)/bpf/%.bpf.o,trace owner asker watch ring floor)
 	$(Q)$(BPFTOOL) gen object $@ $^
 $(O)/bench.skel.h: $(O)/bench.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name bench_bpf > $@
