@@ -5,6 +5,7 @@ a red run green, tools/flake adds up."""
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -124,6 +125,29 @@ try:
     r = run("tests/check", place, "nothing.t")
     ok(r.returncode == 1 and "neither a stage nor a program" in r.stdout,
        "what is not there is refused", r.stdout)
+
+    # ---- guests that count instructions begin beside what measures, out of its way ----
+    suite = os.path.join(place, "suite")
+    for stage in "live", "vm":
+        os.makedirs(os.path.join(suite, stage))
+    shutil.copy("tests/check", suite)
+    mark, wait = f"{place}/mark-", "i=0; until {}; do sleep 0.05; [ $((i += 1)) -lt 2000 ]; done"
+    tell = "echo \"# $(nice) $(taskset -pc $$ | sed 's/.*: //') aside=$CULPRIT_ASIDE\""
+    fake("suite/live/a.t", f"{wait.format(f'[ -e {mark}begun ]')} && echo ok 1 - a; "
+         f"echo 1..1; [ ! -e {mark}other ]")
+    fake("suite/vm/b.t", f": counted=1; {tell}; touch {mark}begun; "
+         f"{wait.format('[ $(nice) = 0 ]')} && echo ok 1 - b; {tell}; echo 1..1; exit 1")
+    fake("suite/vm/c.t", f"touch {mark}other; echo ok 1 - c; echo 1..1")
+    r = run(f"{suite}/check", place)
+    cpus = os.sched_getaffinity(0)
+    if len(cpus) > 1:
+        ok(r.stdout.splitlines()[-1] == "3 passed, 1 failed, 0 skipped",
+           "a guest that counts instructions begins beside a live test, no other does", r.stdout)
+        told = re.findall(r"^ +# (\d+) (\S+) aside=(\d?)", r.stdout, re.M)
+        ok([(t[0], t[2]) for t in told] == [("10", "1"), ("0", "1")]
+           and str(max(cpus)) not in re.split("[-,]", told[0][1]) and told[1][1] != told[0][1],
+           "at a low priority, off the CPU that is measured, until the live tests are over",
+           r.stdout)
 
     # ---- tools/flake: every third run is red, every second skips ----
     suite = fake("sometimes.t",

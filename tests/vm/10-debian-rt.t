@@ -17,7 +17,7 @@ import time
 from guests import ROOT, lab, need
 from lib import check_sums, cpu_of, diag, done, is_, not_judged, ok, sources, take_turn
 
-take_turn()
+take_turn(shared=True)
 
 KERNEL = "6.12-rt"
 HZ = 250  # of all Debian kernels for amd64
