@@ -30,7 +30,7 @@ struct report_fact {
 uint32_t report_machine(const struct view *v, char word[REPORT_MACHINE][REPORT_WORD]);
 
 /* Writes what a reader must know before any figure; returns how many there are. */
-#define REPORT_CAUTIONS 4
+#define REPORT_CAUTIONS 5
 uint32_t report_cautions(const struct view *v, struct report_fact fact[REPORT_CAUTIONS]);
 
 /* The machine and the CPUs of the run, a row each. */

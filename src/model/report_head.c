@@ -35,6 +35,8 @@ uint32_t report_cautions(const struct view *v, struct report_fact fact[REPORT_CA
 		fact[n++] = (struct report_fact){"left out", VIEW_REDACTED, true};
 	if (view_shared(v))
 		fact[n++] = (struct report_fact){"shared", VIEW_SHARED, true};
+	if (v->run.watch && !v->ncpus)
+		fact[n++] = (struct report_fact){"nobody", VIEW_NOBODY, true};
 	return n;
 }
 

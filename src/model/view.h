@@ -260,6 +260,9 @@ void view_cut(struct view *v, uint32_t n);
 	"nor kernel work without a probe: in windows that a program reports itself it is "         \
 	"measured, as not seen; how much it is elsewhere is not known"
 
+/* The report of watched threads without a lane: they may sleep, or not be there. */
+#define VIEW_NOBODY "none of the chosen threads was seen to run in this time"
+
 /* No CPU was left for culprit itself: it ran on the measured ones, too, and is a part of the
  * report. */
 #define VIEW_SHARED                                                                                \

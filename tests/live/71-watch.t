@@ -330,6 +330,9 @@ for args, why in ((("--comm", ""), "1 to 31 bytes"), (("--comm", "x" * 32), "1 t
     r = culprit("watch", *args)
     ok(r.rc == 1 and why in r.err and r.err.count("\n") == 1, f"{args}: is refused", r)
 
+r = culprit("watch", "--comm", "nobody-of-this", "-d", "0.2")
+ok(r.rc == 0 and "none of the chosen threads was seen" in r.out, "--comm: that it finds nobody", r)
+
 # ---- on the CPUs that were asked for ----
 elsewhere = min(lib.ALLOWED - {cpu})
 with program("spin") as here, program("spin", on=(elsewhere,)) as there:

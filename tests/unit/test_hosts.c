@@ -192,6 +192,7 @@ static void test_cautions(void **state)
 	static const char *const words[] = {"ncomplete", "a quarter is missing",
 					    "eft out",   VIEW_REDACTED,
 					    "hared",     VIEW_SHARED};
+	struct view none = {.run = {.traced = true, .watch = true, .windows = true}};
 	static const char *const people[] = {"text", "markdown", "html"};
 
 	(void)state;
@@ -204,6 +205,10 @@ static void test_cautions(void **state)
 		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
 			if (!strstr(text, words[k]))
 				fail_msg("%s does not say: %s", people[i], words[k]);
+		free(text);
+		text = written(format_named(people[i]), (const struct view *[]){&none}, 1, 1000);
+		if (!strstr(text, VIEW_NOBODY))
+			fail_msg("%s does not say that no thread was seen", people[i]);
 		free(text);
 	}
 }
