@@ -294,6 +294,7 @@ const struct audit_format audit_formats[] = {
 	{{"text", "for people"}, write_text},
 	{{"json", "for scripts: schema " AUDIT_SCHEMA}, write_json},
 	{{"markdown", "for tickets"}, render_audit_markdown},
+	{{"sarif", "SARIF 2.1.0, for collectors of findings"}, render_audit_sarif},
 	{{0}},
 };
 

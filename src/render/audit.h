@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Findings of an audit in four forms. They read view->host, run.cpus, run.housekeeping and
- * findings. */
+/* Findings of an audit in its formats, and as a script. They read view->host, run.cpus,
+ * run.housekeeping and findings. */
 #ifndef CULPRIT_RENDER_AUDIT_H
 #define CULPRIT_RENDER_AUDIT_H
 
@@ -18,6 +18,7 @@ struct audit_format {
 extern const struct audit_format audit_formats[]; /* ends with a row of zeros */
 
 int render_audit_markdown(const struct view *v, const struct render_options *options, FILE *out);
+int render_audit_sarif(const struct view *v, const struct render_options *options, FILE *out);
 
 /* Writes the fixes as a shell script to read before use: commands of warnings and failures, those
  * of notes in comments, and below each the line that undoes it. */

@@ -286,6 +286,30 @@ for cpus, irqs in ((64, 613), (256, 300)):
            and f"And {irqs - 20} more" in table, f"{name}: Markdown has a table of the busiest",
            table[-2000:])
 
+# ---- SARIF ----
+
+with Root() as root:
+    rows = json.loads(root.audit("-f", "json").out)["findings"]
+    sarif = json.loads(root.audit("-f", "sarif").out)
+    run, = sarif["runs"]
+    results = run["results"]
+    is_([sarif["version"], run["tool"]["driver"]["name"]], ["2.1.0", "culprit"], "SARIF: its head")
+    is_([r["ruleId"] for r in results], [row["id"] for row in rows], "SARIF: the same findings")
+    is_({rule["id"] for rule in run["tool"]["driver"]["rules"]}, {row["id"] for row in rows},
+        "with a rule for each check")
+    GRADE = {"FAIL": ("fail", "error"), "WARN": ("fail", "warning"),
+             "INFO": ("informational", "none"), "OK": ("pass", "none")}
+    is_([(r["kind"], r["level"]) for r in results],
+        [GRADE[row["level"]] if row["known"] else ("review", "none") for row in rows],
+        "and the level of each; what is not known is for review")
+    is_(len({json.dumps(r["partialFingerprints"]) for r in results}), len(rows),
+        "no two have one fingerprint")
+    is_([r["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] for r in results],
+        [("cpu " if row["cpu"] is not None else "cpus ") + row["cpus"] if row["cpus"] else "machine"
+         for row in rows], "each says of which CPUs it is")
+    ok(all(row["fix"] is None or row["fix"] in r["message"]["text"]
+           for row, r in zip(rows, results)), "and what to do")
+
 # ---- hostile files ----
 
 HOSTILE = {
@@ -301,7 +325,7 @@ for kind, content in HOSTILE.items():
         root.put(CPU + "online", "0-3\n")
         for n in ("proc/7/task/7/stat", "proc/7/task/7/status", "proc/8/task/8/stat"):
             root.put(n, content)
-        for form in ("text", "json", "markdown"):
+        for form in ("text", "json", "markdown", "sarif"):
             r = root.audit("-f", form)
             ok(r.rc in (0, 2) and not r.err and "\x1b" not in r.out and "\x07" not in r.out,
                f"all files {kind}: {form}", r)
