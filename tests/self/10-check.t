@@ -158,10 +158,12 @@ try:
     r = run("tools/flake", "6", suite)
     folder = os.path.basename(place)
     for line in ("6 runs", r"run 3: RED +2 passed +1 failed +1 skipped +0 not judged +\d s$",
-                 r"run 4: ok +2 passed +0 failed +2 skipped", rf"RED +2 of 6 \(33\.3 %\)  {folder}/sometimes\.t: shaky",
+                 r"run 4: ok +2 passed +0 failed +2 skipped",
+                 rf"RED +2 of 6 \(33\.3 %\)  {folder}/sometimes\.t: shaky",
                  rf"skip +3 of 6 \(50\.0 %\)  {folder}/sometimes\.t: shy: no disk",
                  rf"absent +1 of 6 \(16\.7 %\)  {folder}/sometimes\.t: firm"):
-        ok(re.search(line, r.stdout, re.M), "flake says " + line.replace(folder, "FOLDER"), r.stdout)
+        ok(re.search(line, r.stdout, re.M), "flake says " + line.replace(folder, "FOLDER"),
+           r.stdout)
     ok(r.returncode == 1 and "never" not in r.stdout.replace("nothing was ever", "")
        and "run 6" in r.stdout,
        "and nothing of what is the same each time", r.stdout)
