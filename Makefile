@@ -273,6 +273,7 @@ $(O)/order/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check
 # It defines what the compiler knows as its own, as soon as it has any sanitizer.
 $(O)/tests/unit/order.o: SANFLAGS :=
 $(O)/tests/unit/test_order: $(O)/tests/unit/order.o $(ORDERED:%=$(O)/order/%.o)
+$(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/order/tests/unit/order_notes.o
 
 # Debian 12's cmocka does not have the names that its successors want.
 $(O)/tests/unit/%.o: ALL_CFLAGS += -DCMOCKA_DISABLE_DEPRECATION_WARNINGS

@@ -190,36 +190,11 @@ static __always_inline __s32 stack_of(void *ctx, enum context context, struct ta
 
 /* ---- notes ---- */
 
-/* A note to write to: that under this key, or an empty one, or one of the two in turn. NULL:
- * another program writes it, so that what it was is gone. */
-static __always_inline struct asker_note *begin_note(const struct asker_key *key)
-{
-	struct asker_note *n = note_at(key->set), *m = note_at(key->set + 1);
-
-	if (!n || !m)
-		return NULL;
-	if (!is_of(n, key) && (is_of(m, key) || (n->what && (!m->what || n->versions & 2))))
-		n = m;
-	if (!enter(&n->inside))
-		return NULL;
-	store_release(&n->versions, n->versions + 1);
-	barrier(); /* nothing of the note is written before */
-	return n;
-}
-
-static __always_inline void end_note(struct asker_note *n, const struct asker_key *key)
-{
-	n->on = key->on;
-	n->what = key->what;
-	store_release(&n->versions, n->versions + 1);
-	leave(&n->inside);
-}
-
 /* wakes: the woken thread; NULL: the request is no wake-up. */
 static __always_inline void note(void *ctx, struct asker_key key, __u64 callsite,
 				 struct task_struct *wakes)
 {
-	struct asker_note a = {.callsite = callsite, .stack = -1}, *to;
+	struct asker_note a = {.callsite = callsite, .stack = -1};
 	const struct task_struct *current = current_thread();
 	enum context context = context_now();
 	struct cpu_state *c = context == CONTEXT_NMI ? target_in_nmi() : target();
@@ -233,16 +208,7 @@ static __always_inline void note(void *ctx, struct asker_key key, __u64 callsite
 		bpf_get_current_comm(a.comm, sizeof(a.comm));
 	if (!c || needs_stack_on_target(c, context, wakes, &a))
 		a.stack = stack_of(ctx, context, wakes, callsite + key.set);
-	to = begin_note(&key);
-	if (!to)
-		return;
-	to->tid = a.tid;
-	to->callsite = a.callsite;
-	__builtin_memcpy(to->comm, a.comm, sizeof(a.comm));
-	to->stack = a.stack;
-	to->cpu = a.cpu;
-	to->context = a.context;
-	end_note(to, &key);
+	put_note(&key, &a);
 }
 
 SEC("?tp_btf/csd_queue_cpu")

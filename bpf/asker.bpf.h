@@ -1,31 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Askers: who, on which CPU, asked for what a target CPU then ran. Noted where the asker runs, at
  * its cost; fetched by the mark on the target. A second request under the same key overwrites the
- * first. Fetching removes the note, so that nobody is blamed twice.
- *
- * The notes lie in a table of two-way sets, because a hash map's locks and lists take longer than
- * all else here. A set that is full loses one of its notes, and so somebody's name; nobody gets
- * another's, as each note carries its key. */
+ * first. Fetching removes the note, so that nobody is blamed twice. */
 #ifndef CULPRIT_ASKER_BPF_H
 #define CULPRIT_ASKER_BPF_H
 
 #include "trace.bpf.h"
-
-struct asker_note {
-	__u64 what;     /* key: address of the csd or the work, or the tid; 0: no note */
-	__u32 on;       /* key: the target CPU where it takes one, else 0 */
-	__u32 inside;   /* not 0 while a program writes here: a second gives up; see enter() */
-	__u32 versions; /* odd while it is written */
-	__u32 tid;
-	__u64 callsite;
-	char comm[16];
-	__s32 stack;
-	__u16 cpu;
-	__u8 context; /* RECORD_BY_... */
-	__u8 unused[9];
-};
-
-_Static_assert(sizeof(struct asker_note) == 64, "a cache line");
+#include "note.bpf.h"
 
 /* A range of the table for each kind of request. */
 #define WAKES    4096
@@ -43,11 +24,10 @@ struct asker_notes {
 
 extern struct asker_notes asker_notes SEC(".maps");
 
-struct asker_key {
-	__u64 what; /* 0: has none */
-	__u32 on;
-	__u32 set; /* index of the first of the two notes */
-};
+static __always_inline struct asker_note *note_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&asker_notes, &index);
+}
 
 /* The lower half of an address: the verifier lets programs copy it, and forbids to reckon with the
  * address itself. */
@@ -88,60 +68,6 @@ static __always_inline struct asker_key wake_key(int tid)
 static __always_inline struct asker_key resched_key(__u32 cpu)
 {
 	return (struct asker_key){1, cpu, WAKES + CSDS + WORKS + (cpu << 1 & (RESCHEDS - 2))};
-}
-
-/* NULL, which no caller meets, is for the verifier. */
-static __always_inline struct asker_note *note_at(__u32 index)
-{
-	return bpf_map_lookup_elem(&asker_notes, &index);
-}
-
-static __always_inline bool is_of(const struct asker_note *n, const struct asker_key *key)
-{
-	return n && *(volatile __u64 *)&n->what == key->what && n->on == key->on;
-}
-
-/* The note under this key; NULL: none. */
-static __always_inline struct asker_note *note_of(const struct asker_key *key)
-{
-	struct asker_note *n = key->what ? note_at(key->set) : NULL;
-
-	if (!n || is_of(n, key))
-		return n;
-	n = note_at(key->set + 1);
-	return is_of(n, key) ? n : NULL;
-}
-
-static __always_inline void forget_note(const struct asker_key *key)
-{
-	struct asker_note *n = note_of(key);
-
-	if (n)
-		n->what = 0;
-}
-
-/* Takes the note under this key into the mark; false: there is none, or another is being written
- * over it. */
-static __always_inline bool take_note(struct cpu_state *c, struct record *r,
-				      const struct asker_key *key)
-{
-	struct asker_note *n = note_of(key);
-	__u32 version = n ? *(volatile __u32 *)&n->versions : 1;
-
-	if (!n || version & 1)
-		return false;
-	order_loads(c);
-	r->flags |= RECORD_ASKED | n->context;
-	r->id = n->tid;
-	r->asker_cpu = n->cpu;
-	r->callsite = n->callsite;
-	r->stack = n->stack;
-	__builtin_memcpy(r->name, n->comm, sizeof(r->name));
-	order_loads(c);
-	if (!is_of(n, key) || *(volatile __u32 *)&n->versions != version)
-		return false;
-	n->what = 0;
-	return true;
 }
 
 /* As mark(), with the asker, if one was noted. plain: mark also without an asker. */

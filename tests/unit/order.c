@@ -13,10 +13,10 @@
 enum order { PLAIN, ACQUIRE, RELEASE, FULL };
 
 struct access {
-	bool store;
+	bool load, store; /* an exchange is both */
 	uint8_t place;
 	enum order order;
-	uint64_t value;
+	uint64_t old, value; /* loaded, stored */
 };
 
 struct trace {
@@ -59,13 +59,14 @@ static uint64_t peek(const struct order_place *p)
 	return value;
 }
 
-static void note(int place, bool store, enum order order, uint64_t value)
+static struct access *note(int place, enum order order)
 {
 	struct trace *t = now.trace;
 
 	if (t->n == ACCESSES)
 		fatal("a trace is too long");
-	t->access[t->n++] = (struct access){store, place, order, value};
+	t->access[t->n] = (struct access){.place = place, .order = order};
+	return &t->access[t->n++];
 }
 
 static bool overlaps(const struct order_place *p, const void *at, size_t size)
@@ -75,17 +76,22 @@ static bool overlaps(const struct order_place *p, const void *at, size_t size)
 	return a < b + size && b < a + p->size;
 }
 
+static void note_store(int place, enum order order)
+{
+	const struct order_place *p = &now.c->place[place];
+	struct access *a = note(place, order);
+
+	if (p->owner != BOTH && p->owner != now.thread)
+		fatal("the other thread stores in this place");
+	a->store = true;
+	a->value = peek(p);
+}
+
 static void note_stores(const void *at, size_t size, enum order order)
 {
-	for (int i = 0; i < now.c->places; i++) {
-		struct order_place *p = &now.c->place[i];
-
-		if (!overlaps(p, at, size))
-			continue;
-		if (p->owner != now.thread)
-			fatal("both threads store in one place");
-		note(i, true, order, peek(p));
-	}
+	for (int i = 0; i < now.c->places; i++)
+		if (overlaps(&now.c->place[i], at, size))
+			note_store(i, order);
 }
 
 /* A plain store has been done when the next access begins. */
@@ -104,13 +110,25 @@ static bool in(const uint8_t *const area[2], const uint8_t *at)
 /* Data return what they should, whoever has stored what. */
 static void set_right(const uint8_t *at, size_t size)
 {
-	for (size_t i = 0; i < size; i++)
-		if (in(now.c->data, at + i) || in(now.c->more, at + i)) {
-			const uint8_t *right = now.c->right(at + i);
+	for (size_t i = 0; i < size && now.c->right; i++)
+		if (in(now.c->data, at + i) || in(now.c->more, at + i))
+			*(uint8_t *)(at + i) = *now.c->right(at + i);
+}
 
-			if (right)
-				*(uint8_t *)(at + i) = *right;
-		}
+/* Memory that the other thread stores to holds one of the values that may be there. */
+static void choose(int place)
+{
+	const struct order_place *p = &now.c->place[place];
+	int n = now.loads++;
+
+	if (n == ACCESSES)
+		fatal("a run has too many loads");
+	/* of two values of one thread the first was there before: it does not come back */
+	if (p->owner != BOTH && now.values[place] == 2 && now.choice[n] < now.newest[place])
+		now.choice[n] = now.newest[place];
+	now.newest[place] = now.choice[n];
+	now.choices[n] = now.values[place];
+	memcpy(p->at, &now.value[place][now.choice[n]], p->size);
 }
 
 static void load(const void *at, size_t size, enum order order)
@@ -122,21 +140,41 @@ static void load(const void *at, size_t size, enum order order)
 		set_right(at, size);
 	for (int i = 0; i < now.c->places; i++) {
 		struct order_place *p = &now.c->place[i];
-		int n = now.loads;
+		struct access *a;
 
 		if (!overlaps(p, at, size) || p->owner == now.thread)
 			continue;
-		if (n == ACCESSES)
-			fatal("a run has too many loads");
-		/* of two values the first was there before: it does not come back */
-		if (now.values[i] == 2 && now.choice[n] < now.newest[i])
-			now.choice[n] = now.newest[i];
-		now.newest[i] = now.choice[n];
-		now.choices[n] = now.values[i];
-		memcpy(p->at, &now.value[i][now.choice[n]], p->size);
-		note(i, false, order, now.value[i][now.choice[n]]);
-		now.loads++;
+		choose(i);
+		a = note(i, order);
+		a->load = true;
+		a->old = peek(p);
 	}
+}
+
+/* Loads of the place what there is to be exchanged; true: it matters. */
+static bool load_old(const void *at, size_t size, uint64_t *old)
+{
+	settle();
+	for (int i = 0; now.on && i < now.c->places; i++) {
+		struct order_place *p = &now.c->place[i];
+
+		if (!overlaps(p, at, size) || p->owner != BOTH || p->blind)
+			continue;
+		choose(i);
+		*old = peek(p);
+		return true;
+	}
+	return false;
+}
+
+static void note_exchange(const void *at, size_t size, enum order order, bool loads, uint64_t old)
+{
+	for (int i = 0; now.on && i < now.c->places; i++)
+		if (overlaps(&now.c->place[i], at, size)) {
+			note_store(i, order);
+			now.trace->access[now.trace->n - 1].load = loads;
+			now.trace->access[now.trace->n - 1].old = old;
+		}
 }
 
 static void store(const void *at, size_t size)
@@ -240,13 +278,13 @@ PLAIN_HOOKS(16)
 	uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *at,                 \
 						      uint##bits##_t value, int order)             \
 	{                                                                                          \
+		uint64_t old = 0;                                                                  \
+		bool loads = load_old((const void *)at, sizeof(*at), &old);                        \
 		uint##bits##_t before = *at;                                                       \
                                                                                                    \
-		settle();                                                                          \
 		*at = value;                                                                       \
-		if (now.on)                                                                        \
-			note_stores((const void *)at, sizeof(*at),                                 \
-				    order == __ATOMIC_RELAXED ? PLAIN : FULL);                     \
+		note_exchange((const void *)at, sizeof(*at),                                       \
+			      order == __ATOMIC_RELAXED ? PLAIN : FULL, loads, old);               \
 		return before;                                                                     \
 	}
 ATOMIC_HOOKS(32)
@@ -258,7 +296,6 @@ static void run_once(struct order_case *c, enum order_thread thread, struct trac
 {
 	*t = (struct trace){0};
 	c->reset();
-	now.c = c;
 	now.thread = thread;
 	now.trace = t;
 	now.loads = 0;
@@ -299,6 +336,10 @@ static void run_all(struct order_case *c, enum order_thread thread)
 
 static bool add_value(int place, uint64_t value)
 {
+	uint64_t most = now.c->place[place].most;
+
+	if (most && value > most)
+		return false;
 	for (int i = 0; i < now.values[place]; i++)
 		if (now.value[place][i] == value)
 			return false;
@@ -328,6 +369,7 @@ static void find_traces(struct order_case *c)
 {
 	bool more;
 
+	now.c = c;
 	c->reset();
 	for (int i = 0; i < c->places; i++) {
 		now.values[i] = 0;
@@ -345,7 +387,8 @@ static void find_traces(struct order_case *c)
 
 static bool same(const struct access *a, const struct access *b)
 {
-	return a->store == b->store && a->place == b->place && a->value == b->value;
+	return a->load == b->load && a->store == b->store && a->place == b->place &&
+	       a->old == b->old && a->value == b->value;
 }
 
 /* True when the store would not be there had the load returned something else. */
@@ -360,7 +403,7 @@ static bool depends(enum order_thread thread, const struct trace *t, int on, int
 			k++;
 		if (k < on || k >= u->n || u->access[k].store ||
 		    u->access[k].place != t->access[k].place ||
-		    u->access[k].value == t->access[k].value)
+		    u->access[k].old == t->access[k].old)
 			continue;
 		for (; k < u->n && !found; k++)
 			found = same(&u->access[k], &t->access[what]);
@@ -370,134 +413,203 @@ static bool depends(enum order_thread thread, const struct trace *t, int on, int
 	return false;
 }
 
+/* True when what this access orders is taken away. */
+static bool is_weak(const struct order_case *c, enum order_thread thread, const struct trace *t,
+		    int i)
+{
+	const struct order_place *p = &c->place[t->access[i].place];
+	unsigned nth = 0;
+
+	if (!(p->weak & 1U << thread) || !p->only)
+		return p->weak & 1U << thread;
+	for (int k = 0; k <= i; k++)
+		nth += t->access[k].place == t->access[i].place && t->access[k].order != PLAIN;
+	return t->access[i].order != PLAIN && nth == p->only;
+}
+
 static bool must_wait(const struct order_case *c, enum order_thread thread, const struct trace *t,
 		      int earlier, int later)
 {
 	const struct access *a = &t->access[earlier], *b = &t->access[later];
-	bool before_weak = c->place[a->place].weak & 1U << thread;
-	bool after_weak = c->place[b->place].weak & 1U << thread;
+	bool before_weak = is_weak(c, thread, t, earlier);
 	enum order before = before_weak ? PLAIN : a->order;
-	enum order after = after_weak ? PLAIN : b->order;
+	enum order after = is_weak(c, thread, t, later) ? PLAIN : b->order;
 
 	if (a->place == b->place)
 		return true;
 	if (c->tso)
-		return !a->store || b->store;
+		return a->load || b->store;
 	if (before == FULL || after == FULL || before == ACQUIRE || after == RELEASE)
 		return true;
 	return !before_weak && !a->store && b->store && depends(thread, t, earlier, later);
 }
 
-static void find_waits(const struct order_case *c, enum order_thread thread)
+static void find_waits(const struct order_case *c, enum order_thread thread, struct trace *t)
 {
-	for (int i = 0; i < ntraces[thread]; i++) {
-		struct trace *t = &traces[thread][i];
-
-		for (int later = 0; later < t->n; later++) {
-			t->waits[later] = 0;
-			for (int earlier = 0; earlier < later; earlier++)
-				if (must_wait(c, thread, t, earlier, later))
-					t->waits[later] |= 1U << earlier;
-		}
+	for (int later = 0; later < t->n; later++) {
+		t->waits[later] = 0;
+		/* what one of these waits for itself need not be asked again */
+		for (int earlier = later - 1; earlier >= 0; earlier--)
+			if (!(t->waits[later] & 1U << earlier) &&
+			    must_wait(c, thread, t, earlier, later))
+				t->waits[later] |= 1U << earlier | t->waits[earlier];
 	}
 }
 
 /* ---- all orders ---- */
 
-/* What each thread has done, of the orders that were tried. */
+/* What each thread has done, and bit per place: the reader was the last who stored there. */
+struct performed {
+	uint32_t done[2], by;
+};
+
+/* Of the orders that were tried. */
 static struct {
-	uint32_t done[2];
+	struct performed at;
 	unsigned pair;
 } seen[STATES];
 static unsigned pair;
 
 /* False when the rest was tried from there. */
-static bool is_new(const uint32_t done[2])
+static bool is_new(const struct performed *p)
 {
-	uint32_t at = (done[WRITER] * 2654435761U) ^ (done[READER] * 2246822519U);
+	uint32_t at = (p->done[WRITER] * 2654435761U) ^ (p->done[READER] * 2246822519U) ^
+		      (p->by * 3266489917U);
 
 	for (at ^= at >> 15;; at++) {
 		at %= STATES;
 		if (seen[at].pair != pair)
 			break;
-		if (seen[at].done[WRITER] == done[WRITER] && seen[at].done[READER] == done[READER])
+		if (!memcmp(&seen[at].at, p, sizeof(*p)))
 			return false;
 	}
 	seen[at].pair = pair;
-	seen[at].done[WRITER] = done[WRITER];
-	seen[at].done[READER] = done[READER];
+	seen[at].at = *p;
 	return true;
 }
 
-/* What is in a place after these accesses: one thread stores there, in its own order. */
-static uint64_t value_in(const struct order_case *c, int place, const struct trace *const t[2],
-			 const uint32_t done[2])
+/* What is in a place after these accesses: a thread stores there in its own order. */
+static uint64_t value_in(int place, const struct trace *const t[2], const struct performed *p)
 {
-	const struct trace *owner = t[c->place[place].owner];
+	enum order_thread last = p->by & 1U << place ? READER : WRITER;
+	const struct trace *owner = t[last];
 	uint64_t value = now.value[place][0];
 
 	for (int i = 0; i < owner->n; i++)
 		if (owner->access[i].store && owner->access[i].place == place &&
-		    (done[c->place[place].owner] & 1U << i))
+		    (p->done[last] & 1U << i))
 			value = owner->access[i].value;
 	return value;
 }
 
-/* True when the rest can be performed so that each load meets its value. */
-static bool can_end(const struct order_case *c, const struct trace *const t[2],
-		    const uint32_t done[2])
+/* True when a thread may perform its ith access now; p: all that has been, with it. */
+static bool perform(const struct trace *const t[2], int thread, int i, struct performed *p)
 {
-	if (done[WRITER] == (1U << t[WRITER]->n) - 1 && done[READER] == (1U << t[READER]->n) - 1)
+	const struct access *a = &t[thread]->access[i];
+	uint32_t place = 1U << a->place;
+
+	if ((p->done[thread] & 1U << i) || (t[thread]->waits[i] & ~p->done[thread]) ||
+	    (a->load && value_in(a->place, t, p) != a->old))
+		return false;
+	p->done[thread] |= 1U << i;
+	if (a->store)
+		p->by = thread == READER ? p->by | place : p->by & ~place;
+	return true;
+}
+
+/* True when the rest can be performed so that each load meets its value. */
+static bool can_end(const struct trace *const t[2], const struct performed *p)
+{
+	if (p->done[WRITER] == (1U << t[WRITER]->n) - 1 &&
+	    p->done[READER] == (1U << t[READER]->n) - 1)
 		return true;
-	if (!is_new(done))
+	if (!is_new(p))
 		return false;
 	for (int thread = 0; thread < 2; thread++)
 		for (int i = 0; i < t[thread]->n; i++) {
-			const struct access *a = &t[thread]->access[i];
-			uint32_t next[2] = {done[0], done[1]};
+			struct performed next = *p;
 
-			if ((done[thread] & 1U << i) || (t[thread]->waits[i] & ~done[thread]) ||
-			    (!a->store && value_in(c, a->place, t, done) != a->value))
-				continue;
-			next[thread] |= 1U << i;
-			if (can_end(c, t, next))
+			if (perform(t, thread, i, &next) && can_end(t, &next))
 				return true;
 		}
 	return false;
 }
 
-static bool exists(const struct order_case *c, const struct trace *writer,
-		   const struct trace *reader)
+/* True when some access of the two threads has given the place this value, or it was there first:
+ * else no order need be tried. */
+static bool is_given(const struct trace *const t[2], int place, uint64_t value)
+{
+	if (value == now.value[place][0])
+		return true;
+	for (int thread = 0; thread < 2; thread++)
+		for (int i = 0; i < t[thread]->n; i++) {
+			const struct access *a = &t[thread]->access[i];
+
+			if (a->store && a->place == place && a->value == value)
+				return true;
+		}
+	return false;
+}
+
+static bool are_given(const struct trace *const t[2])
+{
+	for (int thread = 0; thread < 2; thread++)
+		for (int i = 0; i < t[thread]->n; i++) {
+			const struct access *a = &t[thread]->access[i];
+
+			if (a->load && !is_given(t, a->place, a->old))
+				return false;
+		}
+	return true;
+}
+
+static bool exists(const struct trace *writer, const struct trace *reader)
 {
 	const struct trace *const t[2] = {writer, reader};
 
+	if (!are_given(t))
+		return false;
 	pair++;
-	return can_end(c, t, (const uint32_t[2]){0, 0});
+	return can_end(t, &(struct performed){.by = 0});
+}
+
+/* True when the reader's trace exists with any of the writer's. */
+static bool exists_with_any(struct order_case *c, struct trace *reader, struct order_result *result)
+{
+	find_waits(c, READER, reader);
+	for (int k = 0; k < ntraces[WRITER]; k++) {
+		result->pairs++;
+		if (exists(&traces[WRITER][k], reader))
+			return true;
+	}
+	return false;
 }
 
 static void try_byte(struct order_case *c, struct order_result *result)
 {
+	bool good = false;
+
 	find_traces(c);
-	find_waits(c, WRITER);
-	find_waits(c, READER);
+	for (int k = 0; k < ntraces[WRITER]; k++)
+		find_waits(c, WRITER, &traces[WRITER][k]);
 	result->traces += ntraces[READER];
-	for (int i = 0; i < ntraces[READER]; i++)
-		for (int k = 0; k < ntraces[WRITER]; k++) {
-			result->pairs++;
-			if (!exists(c, &traces[WRITER][k], &traces[READER][i]))
-				continue;
-			if (traces[READER][i].bad)
-				result->bad++;
-			else
-				result->good++;
-		}
+	for (int i = 0; i < ntraces[READER] && !result->bad; i++) {
+		struct trace *t = &traces[READER][i];
+
+		if (t->bad)
+			result->bad += exists_with_any(c, t, result);
+		else if (!good)
+			good = exists_with_any(c, t, result);
+	}
+	result->good += good;
 }
 
 static void try_area(struct order_case *c, const uint8_t *const area[2],
 		     struct order_result *result)
 {
-	for (const uint8_t *at = area[0]; at < area[1]; at++) {
-		c->place[c->places++] = (struct order_place){(void *)at, 1, WRITER, 0};
+	for (const uint8_t *at = area[0]; at < area[1] && !result->bad; at++) {
+		c->place[c->places++] =
+			(struct order_place){.at = (void *)at, .size = 1, .owner = c->data_owner};
 		try_byte(c, result);
 		c->places--;
 	}

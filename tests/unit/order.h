@@ -14,10 +14,13 @@
  * atomic) if
  *   - both are to the same place,
  *   - the earlier one is a load-acquire, or the later one a store-release,
- *   - either is an exchange with full order (atomic_t.txt: what returns a value),
+ *   - either is an exchange with full order (atomic_t.txt: what returns a value; it loads and
+ *     stores at once),
  *   - or the later one is a store that depends on what the earlier one loaded: with another value
  *     the code would not have done it.
  * Everything else may change places: loads with loads, too, although a branch is between them.
+ * Where a thread loads what it has itself stored an exchange stands between the two: so that it may
+ * see its own store before others do plays no part.
  *
  * Data are looked at one byte at a time. Whoever reads several wrong bytes reads a first wrong one;
  * up to there all others were right. So all bytes but one return what they should, and every byte
@@ -31,25 +34,29 @@
 
 #define ORDER_PLACES 6
 
-enum order_thread { WRITER, READER };
+enum order_thread { WRITER, READER, BOTH };
 
 /* Shared memory that both threads look at, of at most 8 bytes. */
 struct order_place {
 	void *at;
 	size_t size;
-	enum order_thread owner; /* who alone stores there */
+	enum order_thread owner; /* who stores there */
 	/* Bit of a thread: its accesses here order nothing; what acquire, release or a dependency
 	 * does is gone. */
 	unsigned weak;
+	unsigned only; /* of the weak ones that order anything just the nth; 0: all */
+	bool blind;    /* nobody looks at what an exchange here returns */
+	uint64_t most; /* that ever stands here; 0: whatever the threads store */
 };
 
 struct order_case {
 	void (*reset)(void); /* makes memory as before */
 	void (*run[2])(void);
 	bool (*is_bad)(void); /* after the reader has run: it saw what must not be */
-	/* What the reader should find in data of which this is not the byte in question; NULL: no
-	 * data. */
+	/* What the reader should find in data of which this is not the byte in question; NULL: it
+	 * does not matter. */
 	const uint8_t *(*right)(const uint8_t *at);
+	enum order_thread data_owner;
 	const uint8_t *data[2]; /* where the data begin and end; two such areas... */
 	const uint8_t *more[2]; /* ...the second may be empty */
 	struct order_place place[ORDER_PLACES];
@@ -58,10 +65,11 @@ struct order_case {
 };
 
 struct order_result {
-	unsigned long traces, pairs, good, bad; /* of the reader; tried; that exist */
+	unsigned long traces, pairs; /* of the reader; tried */
+	unsigned long good, bad;     /* bytes with one that exists; pairs that exist, 1 at most */
 };
 
-/* Tries all bytes of the data; adds to the result. */
+/* Tries all bytes of the data until one can be wrong; adds to the result. */
 void order_try(struct order_case *c, struct order_result *result);
 
 #endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of askers' notes (asker.bpf.h), and how a note is written and taken without a lock.
+ * Needs nothing of the kernel, so that a test can run it through all orders in which a machine may
+ * perform its accesses (tests/unit/test_order_notes.c).
+ *
+ * The notes lie in a table of two-way sets, because a hash map's locks and lists take longer than
+ * all else here. A set that is full loses one of its notes, and so somebody's name; nobody gets
+ * another's, as each note carries its key.
+ *
+ * Order of publication: who writes enters the note, which one program at a time does, and makes its
+ * version odd before and even again after all else. Who takes it reads an even version, the note
+ * and its key, and the same version again, in this order. So the note was that key's, and whole,
+ * between the two. Leaving needs no order of its own: it comes after the second version. */
+#ifndef CULPRIT_NOTE_BPF_H
+#define CULPRIT_NOTE_BPF_H
+
+#include "ring.bpf.h"
+
+struct asker_note {
+	__u64 what;     /* key: address of the csd or the work, or the tid; 0: no note */
+	__u32 on;       /* key: the target CPU where it takes one, else 0 */
+	__u32 inside;   /* not 0 while a program writes here: a second gives up; see enter() */
+	__u32 versions; /* odd while it is written */
+	__u32 tid;
+	__u64 callsite;
+	char comm[16];
+	__s32 stack;
+	__u16 cpu;
+	__u8 context; /* RECORD_BY_... */
+	__u8 unused[9];
+};
+
+_Static_assert(sizeof(struct asker_note) == 64, "a cache line");
+
+struct asker_key {
+	__u64 what; /* 0: has none */
+	__u32 on;
+	__u32 set; /* index of the first of the two notes */
+};
+
+/* The table's note of this index, by who includes this; NULL, which no caller meets, is for the
+ * verifier. */
+static __always_inline struct asker_note *note_at(__u32 index);
+
+static __always_inline bool is_of(const struct asker_note *n, const struct asker_key *key)
+{
+	return n && *(volatile __u64 *)&n->what == key->what &&
+	       *(volatile __u32 *)&n->on == key->on;
+}
+
+/* The note under this key; NULL: none. */
+static __always_inline struct asker_note *note_of(const struct asker_key *key)
+{
+	struct asker_note *n = key->what ? note_at(key->set) : NULL;
+
+	if (!n || is_of(n, key))
+		return n;
+	n = note_at(key->set + 1);
+	return is_of(n, key) ? n : NULL;
+}
+
+static __always_inline void forget_note(const struct asker_key *key)
+{
+	struct asker_note *n = note_of(key);
+
+	if (n)
+		n->what = 0;
+}
+
+/* Takes the note under this key into the mark; false: there is none, or another is being written
+ * over it. */
+static __always_inline bool take_note(struct cpu_state *c, struct record *r,
+				      const struct asker_key *key)
+{
+	struct asker_note *n = note_of(key);
+	__u32 version = n ? *(volatile __u32 *)&n->versions : 1;
+	bool mine;
+
+	if (!n || version & 1)
+		return false;
+	order_loads(c);
+	r->flags |= RECORD_ASKED | n->context;
+	r->id = n->tid;
+	r->asker_cpu = n->cpu;
+	r->callsite = n->callsite;
+	r->stack = n->stack;
+	__builtin_memcpy(r->name, n->comm, sizeof(r->name));
+	mine = is_of(n, key); /* it may have become another's since note_of() */
+	order_loads(c);
+	if (!mine || *(volatile __u32 *)&n->versions != version)
+		return false;
+	n->what = 0;
+	return true;
+}
+
+/* A note to write to: that under this key, or an empty one, or one of the two in turn. NULL:
+ * another program writes it, so that what it was is gone. */
+static __always_inline struct asker_note *begin_note(const struct asker_key *key)
+{
+	struct asker_note *n = note_at(key->set), *m = note_at(key->set + 1);
+
+	if (!n || !m)
+		return NULL;
+	if (!is_of(n, key) && (is_of(m, key) || (n->what && (!m->what || n->versions & 2))))
+		n = m;
+	if (!enter(&n->inside))
+		return NULL;
+	store_release(&n->versions, n->versions + 1);
+	barrier(); /* nothing of the note is written before */
+	return n;
+}
+
+static __always_inline void end_note(struct asker_note *n, const struct asker_key *key)
+{
+	n->on = key->on;
+	n->what = key->what;
+	store_release(&n->versions, n->versions + 1);
+	leave(&n->inside);
+}
+
+/* Writes a note under this key, of which the caller has set what the key does not say. */
+static __always_inline void put_note(const struct asker_key *key, const struct asker_note *a)
+{
+	struct asker_note *to = begin_note(key);
+
+	if (!to)
+		return;
+	to->tid = a->tid;
+	to->callsite = a->callsite;
+	__builtin_memcpy(to->comm, a->comm, sizeof(a->comm));
+	to->stack = a->stack;
+	to->cpu = a->cpu;
+	to->context = a->context;
+	end_note(to, key);
+}
+
+#endif

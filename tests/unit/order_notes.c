@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The notes of askers as they are built for arm64, for test_order_notes.c. */
+#undef __TARGET_ARCH_x86
+#define __TARGET_ARCH_arm64
+#include "order_notes.h"
+
+struct asker_note order_notes[2];
+
+static __always_inline struct asker_note *note_at(__u32 index)
+{
+	return &order_notes[index];
+}
+
+void order_put_note(const struct asker_key *key, const struct asker_note *a)
+{
+	put_note(key, a);
+}
+
+bool order_take_note(struct cpu_state *c, struct record *r, const struct asker_key *key)
+{
+	return take_note(c, r, key);
+}
+
+void order_forget_note(const struct asker_key *key)
+{
+	forget_note(key);
+}
