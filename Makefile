@@ -175,8 +175,8 @@ $(O)/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-run
 
 $(O)/src/collect/probes.o: $(O)/culprit.skel.h
 
-# What `culprit version` says of the tree; nothing else is built again for it, and nothing at all to
-# install what was built.
+# The commit that `culprit version` names. Nothing else is built again when it changes, and nothing
+# at all to install what was built.
 COMMIT_FILE := $(O)/.commit
 $(if $(filter install,$(MAKECMDGOALS)),,$(shell \
 	tools/commit | cmp -s - $(COMMIT_FILE) || tools/commit > $(COMMIT_FILE)))
@@ -209,7 +209,7 @@ $(MADE_SRC:.c=.o): %.o: %.c $(FLAGS_FILE)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-# What of Perfetto's trace format is written.
+# The part of Perfetto's trace format that is written.
 $(O)/perfetto.pb-c.h: src/render/perfetto.proto | $(O)/.setup-run
 	$(call say,PROTO,$<)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(O) $<
@@ -224,7 +224,7 @@ $(O)/culprit: $(LIVE_OBJ) $(O)/libpure.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(LINK) $(WRAP) -o $@ $^ $(LIBBPF)
 
-# What reports are made with; links without libbpf.
+# The code that makes reports; it links without libbpf.
 $(O)/libpure.a: $(PURE_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -256,8 +256,8 @@ $(O)/tests/unit/test_owners: $(O)/src/collect/owners.o
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
 
-# What two threads share, with a hook before each access: those of the compiler's thread sanitizer,
-# which order.c has.
+# Code that two threads share, with a hook before each access: the hooks of the compiler's thread
+# sanitizer, which order.c defines.
 ORDERED	:= src/collect/ring src/collect/read src/collect/spin tests/unit/order_writer
 # The same hooks in programs, with which test_nmi.c breaks in everywhere.
 $(O)/order/tests/unit/nmi_probes.o: ALL_CFLAGS += -Ivmlinux -Wno-unused-parameter \
@@ -270,7 +270,7 @@ $(O)/order/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check
 		-MMD -MP -c $< -o $@
 	$(Q)objcopy $(patsubst %,--redefine-sym %,memcpy=__tsan_memcpy memmove=__tsan_memmove \
 		memset=__tsan_memset) $@
-# It defines what the compiler knows as its own, as soon as it has any sanitizer.
+# order.c defines functions that the compiler takes for its own as soon as any sanitizer is on.
 $(O)/tests/unit/order.o: SANFLAGS :=
 $(O)/tests/unit/test_order: $(O)/tests/unit/order.o $(ORDERED:%=$(O)/order/%.o)
 $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/order/tests/unit/order_notes.o
@@ -458,7 +458,7 @@ install: all $(O)/doc/.made ## program, man pages and completion, into DESTDIR a
 	install -D -m 644 $(O)/doc/_culprit $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_culprit
 	install -D -m 644 src/culprit.h $(DESTDIR)$(PREFIX)/include/culprit.h
 
-# Of the commit, not of the files that lie here; the same commit gives the same bytes.
+# The source of the commit, not the files that lie here; the same commit gives the same bytes.
 DIST	:= $(O)/culprit-$(VERSION).tar.gz
 dist: ## the commit's source as build/culprit-VERSION.tar.gz
 	$(call say,DIST,$(DIST))

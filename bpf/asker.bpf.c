@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who asked: senders of IPIs, wakers, queuers of work. The programs run on the other CPUs, and
- * their first instructions test whether the request is for a target CPU. The kernel stack names the
+/* Askers: senders of IPIs, wakers, queuers of work. The programs run on the other CPUs, and their
+ * first instructions test whether the request is for a target CPU. The kernel stack names the
  * function behind the request; with the context it tells whether the noted thread wanted it, or an
  * interrupt or softirq that ran on top of that thread. */
 #include "context.bpf.h"
@@ -113,7 +113,7 @@ struct way {
 	/* The upper 48 bits; the lower 16 are the stack's id, or WAY_DOUBT. One store writes both.
 	 */
 	__u64 key;
-	__u64 times; /* that it came this way */
+	__u64 times; /* number of times that the thread came this way */
 };
 
 /* Each CPU's own. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which threads are watched: by number, all, or by what they are called or belong to. A process is
- * looked at when it begins and when it is renamed, as by exec; a cgroup when a thread of it is
- * first seen, and again when other cgroups are chosen. */
+/* The choice of watched threads: by number, all, or by name or group. A process is looked at when
+ * it begins and when it is renamed, as by exec; a cgroup when a thread of it is first seen, and
+ * again when other cgroups are chosen. */
 #ifndef CULPRIT_CHOICE_BPF_H
 #define CULPRIT_CHOICE_BPF_H
 
@@ -17,7 +17,7 @@ extern const volatile int watch_in_groups;        /* 1: threads of cgroups are w
 extern volatile __u64 watch_group[CHOICE_GROUPS]; /* ids of these cgroups; 0: none */
 extern volatile __u32 watch_groups_epoch;         /* raised when they change */
 
-struct watch_processes { /* whose name is one of the globs */
+struct watch_processes { /* processes whose name fits one of the globs */
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, __s32);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which threads are watched beside those that are known by number: shared by the probes, which look
- * at each process that begins or is renamed, and by who tells them what to look for. */
+/* The choice of watched threads that are not known by number. The probes, which look at each
+ * process that begins or is renamed, share it with the code that tells them what to look for. */
 #ifndef CULPRIT_CHOICE_H
 #define CULPRIT_CHOICE_H
 

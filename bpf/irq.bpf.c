@@ -5,9 +5,9 @@
 #include "context.bpf.h"
 #include "asker.bpf.h"
 
-/* Where the architecture has no NMIs of its own, the kernel may give interrupts a priority that
- * nothing masks (arm64: irqchip.gicv3_pseudo_nmi). Their records must not go to the ring of
- * interrupts, into which they may break. */
+/* Interrupts that nothing masks: architectures without NMIs of their own may have them (arm64:
+ * irqchip.gicv3_pseudo_nmi). Their records must not go to the ring of interrupts, because such an
+ * interrupt may break into a write to it. */
 static __always_inline bool is_pseudo_nmi(void)
 {
 	return irqs_are_vectors && context_now() == CONTEXT_NMI;

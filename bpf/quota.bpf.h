@@ -13,7 +13,8 @@ struct wait {
 	__u64 here_ns; /* since when it waits on this CPU */
 	__u32 cpu;     /* CPU where it waits; it may run on another */
 	__u32 kind;    /* WATCH_IN_PREEMPTED, WATCH_IN_WOKEN */
-	__u64 queue;   /* its group's, on this CPU, and throttled_clock_self_time then */
+	__u64 queue;   /* the group's queue on this CPU, and its throttled_clock_self_time at the
+			  begin */
 	__u64 throttled_ns;
 };
 

@@ -76,7 +76,7 @@ enum watch_kind {
 	WATCH_IN_DUE = 6,
 	/* Waits on another CPU from now on; it waited on CPU `arg` since start_ns. */
 	WATCH_MOVED = 7,
-	/* Of the wait that the next of these ends: its quota was used up from start_ns to `arg`. */
+	/* Precedes the end of a wait: the quota was used up from start_ns to `arg`. */
 	WATCH_THROTTLED = 8,
 };
 
@@ -164,7 +164,7 @@ enum tlb_reason {
 #define RECORD_BY_INTERRUPT 32
 /* In the name of the thread it ran on; the stack may show that this thread wanted it. */
 #define RECORD_BY_SOFTIRQ 64
-/* Or the end of an interrupt on top of the thread: the stack shows that. */
+/* By the thread, or by the end of an interrupt on top of it: the stack shows which. */
 #define RECORD_BY_THREAD 96
 #define RECORD_INNER     16 /* while threads are watched: ran inside another interval */
 /* RECORD_THREAD: another thread than this one was seen to come at start_ns. That one and perhaps
@@ -175,8 +175,8 @@ enum tlb_reason {
 /* The second half equals that of the newest wide record in the same place, see record_place(). */
 #define RECORD_SAME 128
 
-/* Whose a thread is: its process, and the number of its control group, which no other has at the
- * time; 0: not known, 1: the root. */
+/* Owner of a thread: its process, and the number of its control group, which no other group has at
+ * that time; 0: not known, 1: the root. */
 #define OWNER(tgid, cgroup)  ((__u64)(__u32)(tgid) << 32 | (__u32)(cgroup))
 #define OWNER_PROCESS(owner) ((__u32)((owner) >> 32))
 #define OWNER_CGROUP(owner)  ((__u32)(owner))

@@ -65,7 +65,8 @@ int BPF_PROG(tlb_flush, int reason, unsigned long pages)
 
 	if (!c || (reason != TLB_REMOTE_SHOOTDOWN && reason != TLB_REMOTE_WRONG_CPU))
 		return 0;
-	if (reason == TLB_REMOTE_SHOOTDOWN) /* else this CPU loads the memory of another thread */
+	/* With the other reason this CPU only loads the memory of another thread. */
+	if (reason == TLB_REMOTE_SHOOTDOWN)
 		bpf_get_current_comm(r.name, sizeof(r.name));
 	r.start_ns = r.end_ns = bpf_ktime_get_ns();
 	put_wide(c, LEVEL_IRQ, &r);

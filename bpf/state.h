@@ -9,7 +9,7 @@
 /* The hierarchy of control groups that tells whose a thread is (collect/owners.h). */
 enum owners_in { OWNERS_NOWHERE, OWNERS_UNIFIED, OWNERS_PIDS, OWNERS_MEMORY, OWNERS_CPU };
 
-#define GROUP_PATH 320 /* of a group that was just made; none is known of a longer one */
+#define GROUP_PATH 320 /* bytes of a new group's path; a longer path is not known */
 
 /* Unit of the rings: half a record. */
 struct record_half {
@@ -87,7 +87,7 @@ struct probe_state {
 	__u32 fence; /* see order_loads() */
 	__u32 unused;
 	__u64 active_since;                /* when `active` was last raised from 0 */
-	struct record_open syscall, fault; /* of the running thread; fault: id = error code */
+	struct record_open syscall, fault; /* those of the running thread; fault: id = error code */
 	struct record_half same[LEVEL_NMI][SAME_PLACES]; /* see record_place() */
 };
 
@@ -117,7 +117,7 @@ struct cpu_state {
 	__u64 lost[LEVELS]; /* records dropped because the ring was full */
 	__u64 unpaired;     /* ends without a begin */
 	__u64 switches;     /* times that the sampler was switched out */
-	__u64 khz_changes;  /* frequency changes of the CPU since the reader reset these to 0... */
+	__u64 khz_changes;  /* frequency changes of the CPU since the reader reset these to 0 */
 	__u32 khz_min, khz_max;
 	struct probe_state own;
 	/* Halves read; written by the reader, on a page of its own. */

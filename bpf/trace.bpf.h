@@ -125,7 +125,7 @@ static __always_inline struct cgroup *group_of(struct css_set *set)
 	return NULL;
 }
 
-/* Of the task: see OWNER. A kernel thread is in the root, or where a user has put it. */
+/* Owner of the task, see OWNER. A kernel thread is in the root, or where a user has put it. */
 static __always_inline __u64 owner_of(struct task_struct *task)
 {
 	struct cgroup *group = NULL;
@@ -171,7 +171,7 @@ static __always_inline bool watch_find(struct cpu_state *c)
 	__u64 now;
 
 	if (!current_known)
-		return false; /* it is found when it leaves */
+		return false; /* the thread is found when it leaves */
 	task = bpf_get_current_task_btf();
 	__sync_fetch_and_add(&c->own.seen, 1);
 	if (c->own.seen != 1)
@@ -228,7 +228,7 @@ static __always_inline void emit(struct cpu_state *c, int level, int kind, __u32
 				 __u64 start, __u64 end)
 {
 	if (watching && start < c->own.active_since)
-		return; /* its own begin was not seen: the open one belongs to an older interval */
+		return; /* the begin of this interval was not seen: the open one is older */
 	put_narrow(c, level, kind, 0, watching ? watch_flags(c, level) : 0, id, arg, start, end);
 }
 

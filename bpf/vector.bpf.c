@@ -31,7 +31,7 @@ VECTORS(PROBES)
 /* Handlers that follow each other within this time are taken to be asked by the same NMI. */
 #define NMI_APART_NS 20000
 
-const volatile bool unknown_nmi_seen = false; /* whether the program below is loaded */
+const volatile bool unknown_nmi_seen = false; /* true when the program below is loaded */
 
 /* Fires after each handler, with its duration. Runs in NMI context: it reads a clock and stores to
  * this CPU's own NMI ring only. An NMI belongs to the first handler that knew it, with the time

@@ -138,7 +138,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 	c->own.seen = 1;
 	if (!c->active && !mine && !is_watched(next)) {
 		c->thread.id = next->pid;
-		c->thread.start_ns = 0; /* so far in nobody's way */
+		c->thread.start_ns = 0; /* has been in nobody's way so far */
 		return 0;
 	}
 	now = bpf_ktime_get_ns();
@@ -160,7 +160,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		return 0;
 	}
 	if (watch_comms || watch_in_groups)
-		forget_wait(next->pid); /* it was watched when it began to wait */
+		forget_wait(next->pid); /* was watched when it began to wait */
 	if (c->active) {
 		thread_begins(c, next, now);
 		note_waker(c, next->pid, now);

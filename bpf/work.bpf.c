@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which function: timers, work items, functions called by an IPI, irq_work, tasklets. Each start is
- * one mark. There is no exit hook, because the next mark or the end of the interval ends it.
+/* Functions: those of timers, work items, IPI calls, irq_work, tasklets. Each start is one mark. No
+ * exit hook exists, because the next mark or the end of the interval ends it.
  */
 #include "trace.bpf.h"
 #include "asker.bpf.h"

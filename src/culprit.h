@@ -48,7 +48,7 @@ struct culprit_report {
 struct culprit_reports {
 	uint64_t magic; /* written last by culprit_reports_open */
 	uint64_t head;  /* reports made, ever */
-	/* Whose they are: a number of a process is used again. */
+	/* The owner of the reports; a start, because numbers of processes are used again. */
 	uint64_t start_ticks; /* field 22 of /proc/PID/stat */
 	uint32_t pid, pad;
 	struct culprit_report report[CULPRIT_REPORTS];
@@ -87,7 +87,7 @@ static inline struct culprit_reports *culprit_reports_open(void)
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | CULPRIT_CLOEXEC, 0600);
 	if (fd < 0)
 		return NULL;
-	/* its last byte gives the file its length */
+	/* the last byte gives the file its length */
 	if (lseek(fd, (off_t)sizeof(*r) - 1, SEEK_SET) < 0 || write(fd, "", 1) != 1) {
 		close(fd);
 		return NULL;
@@ -97,7 +97,7 @@ static inline struct culprit_reports *culprit_reports_open(void)
 	close(fd);
 	if (r == (struct culprit_reports *)MAP_FAILED)
 		return NULL;
-	memset(r, 0, sizeof(*r)); /* so that no report waits for a page */
+	memset(r, 0, sizeof(*r)); /* touches the pages, so that no report waits for one */
 	r->pid = (uint32_t)getpid();
 	r->start_ticks = culprit_start_ticks();
 	__atomic_store_n(&r->magic, CULPRIT_REPORTS_MAGIC, __ATOMIC_RELEASE);

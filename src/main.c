@@ -24,7 +24,7 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
-#define NTOPICS 32 /* that a suggestion is looked for in */
+#define NTOPICS 32 /* names in which a suggestion is looked for */
 
 /* `what`: "a command"; topics: they are meant, too. */
 static int unknown(const char *name, const char *what, bool of_topics)

@@ -40,7 +40,7 @@ struct poke_class {
 	const char *name;
 	const char *makes;
 	const char *function; /* the kernel function that makes the noise, where it has one */
-	int policy;           /* of the thread on the target */
+	int policy;           /* policy of the thread on the target */
 	uint64_t least_ns;    /* one poke lasts LENGTH, and no less than this */
 	bool apart;           /* left out of a mix that does not name it */
 	/* Sets up what all pokes share. May disturb the target: it runs before the first due time
@@ -70,7 +70,7 @@ struct poke {
 	const struct poke_class *class;
 	const struct poke_conf *conf;
 	char comm[16];
-	char name[40]; /* its second victim on the target: a device IRQ, a kernel thread */
+	char name[40]; /* second victim on the target: a device IRQ, a kernel thread */
 	char why[200];
 	struct poke_event **mine; /* this class's events in order of time */
 	long nr, turn;
@@ -78,12 +78,12 @@ struct poke {
 	pthread_t thread;
 	bool started, stop;
 	pid_t tid;
-	/* How often the kernel had taken the thread off its CPU when it ended, and how often of
-	 * these while it could have gone on; switches 0: it has not ended. */
+	/* Number of times that the kernel had taken the thread off its CPU when it ended, and
+	 * number of these while it could have gone on; switches 0: it has not ended. */
 	uint64_t switches, preempted;
 	struct poke_event *now; /* handed to body */
 	_Atomic uint32_t kicks, done, ready, release;
-	/* Of a storm: a second thread on the target, whose partner is the first. */
+	/* A second thread on the target, for a storm, whose partner is the first. */
 	struct poke *partner;
 	bool second;
 

@@ -2,8 +2,8 @@
 /* The table of poke's classes, one row for each. */
 #include "poke.h"
 
-/* What the CPUs run when kernel text was patched: arch/x86/kernel/alternative.c, arch/arm64/kernel
- * (kick_all_cpus_sync, from 6.12 on). */
+/* Functions that the CPUs run when kernel text was patched: arch/x86/kernel/alternative.c,
+ * arch/arm64/kernel (kick_all_cpus_sync, from 6.12 on). */
 #if defined(__aarch64__)
 #define TEXT_PATCHED "do_nothing"
 #else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What poke prints: the configuration, and one JSON line a poke. */
+/* Output of poke: the configuration, and one JSON line a poke. */
 #include "poke.h"
 
 static void print_string(const char *s)

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define SOCKETS 32 /* that each datagram goes to */
+#define SOCKETS 32 /* sockets that each datagram goes to */
 /* Datagrams that may wait for the softirq: more than it takes at once (net.core.netdev_budget). */
 #define UNDER_WAY   400
 #define PATIENCE_NS 1000000000ULL

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #define RENAMES  16    /* between two sleeps */
-#define SLEEP_NS 20000 /* of the thread that renames itself */
+#define SLEEP_NS 20000 /* sleep of the thread that renames itself */
 #define OVER     2     /* in place of whose turn it is */
 
 int storm_prepare(struct poke *p)

@@ -32,7 +32,7 @@ void futex(_Atomic uint32_t *word, int op, uint32_t value)
 	syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
 }
 
-/* How often the kernel has taken this thread off its CPU so far. */
+/* Number of times that the kernel has taken this thread off its CPU so far. */
 static void count_switches(struct poke *p)
 {
 	struct rusage used;

@@ -204,7 +204,7 @@ void posix_finish(struct poke *p)
 }
 
 #define STORM_TIMERS 100
-#define TOGETHER     3      /* of each kind */
+#define TOGETHER     3      /* timers of each kind */
 #define ARM_NS       200000 /* from the first arming to the first expiry */
 
 struct storm_timers {
@@ -251,7 +251,7 @@ void burst_body(struct poke *p, struct poke_event *ev)
 		timerfd_settime(t->fd[i], TFD_TIMER_ABSTIME, &due, NULL);
 	}
 	extra(ev, "first_ns", first);
-	extra(ev, "calls", STORM_TIMERS); /* of the class's function */
+	extra(ev, "calls", STORM_TIMERS); /* calls of the class's function */
 	ev->ran_ns = cpu_time_ns() - ran;
 }
 

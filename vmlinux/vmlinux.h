@@ -61,10 +61,10 @@ struct task_struct {
 	struct sched_entity se;
 	struct thread_info thread_info;
 	int softirq_disable_cnt; /* PREEMPT_RT: softirqs run in threads */
-	int pid;                 /* what user space calls the thread id */
-	int tgid;                /* what user space calls the process id */
+	int pid;                 /* thread id of user space */
+	int tgid;                /* process id of user space */
 	unsigned int __state;    /* "state" before 5.14 */
-	int wake_cpu;            /* where it ran last */
+	int wake_cpu;            /* CPU of its last run */
 	unsigned int flags;      /* PF_KTHREAD, ... */
 	int prio;                /* 0..99 real time (99 - rt_priority), 100..139 normal */
 	struct css_set *cgroups;
@@ -80,7 +80,7 @@ struct timerqueue_node {
 };
 
 struct hrtimer_clock_base {
-	long long offset; /* of its clock from CLOCK_MONOTONIC */
+	long long offset; /* offset of its clock from CLOCK_MONOTONIC */
 };
 
 struct hrtimer {
@@ -119,8 +119,8 @@ struct pcpu_hot {
 	int preempt_count;
 };
 
-/* How a thread entered the kernel (orig_ax, syscallno; below 0: not by a system call), where from,
- * and its first arguments. */
+/* The entry of a thread into the kernel: its system call (orig_ax, syscallno; below 0: none), the
+ * place it came from, and its first arguments. */
 struct pt_regs___x86 {
 	unsigned long dx, si, di, orig_ax, ip, sp;
 };

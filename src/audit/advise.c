@@ -332,8 +332,8 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 
 	fill_device(s, &f, device, sizeof(device));
 	if (p->view->run.watch && cpus_empty(&rest))
-		f.cpus = NULL; /* its threads may run on any CPU: none is meant to be quiet */
-	if (cpu >= 0) {        /* also when no facts were read */
+		f.cpus = NULL; /* threads may run on any CPU: none is meant to be quiet */
+	if (cpu >= 0) {        /* even when no facts were read */
 		here.isolated |= cpus_has(&p->view->host.isolated, cpu);
 		here.managed_irq |= here.isolated && strstr(p->view->host.cmdline, "managed_irq,");
 		here.nohz_full |= cpus_has(&p->view->host.nohz_full, cpu);
@@ -358,7 +358,8 @@ static char *advice_at(const struct place *p, const struct source *s, const stru
 	if (strstr(c->advice, "{pid}") && has_ended(p, f.pid))
 		return remedy_ended(c, s->kind == SOURCE_THREAD && !s->kernel_thread, &f);
 	text = remedy(c, &f, &here);
-	if (text && p->view->run.watch && strstr(text, NOBODY_LEFT)) { /* it measures no CPUs */
+	/* A watch measures no CPUs. */
+	if (text && p->view->run.watch && strstr(text, NOBODY_LEFT)) {
 		free(text);
 		if (asprintf(&text, "%s; culprit explain %s", EVERYWHERE, c->id) < 0)
 			return NULL;

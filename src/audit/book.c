@@ -24,7 +24,7 @@ const struct cause *cause_by_id(const char *id)
 	return NULL;
 }
 
-/* How well a row fits: 0 not at all. */
+/* Fitness of a row: 0 does not fit at all. */
 static size_t fit(const struct cause_match *m, const char *kind, const char *name)
 {
 	if (strcmp(m->kind, kind))

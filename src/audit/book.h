@@ -15,12 +15,12 @@ struct cause {
 	const char *group; /* "Threads and work items" */
 	const char *title;
 	const char *what;
-	const char *why;     /* why it reaches an isolated CPU */
+	const char *why;     /* reason why it reaches an isolated CPU */
 	const char *confirm; /* commands in backquotes, here and in fix */
 	const char *fix;
 	/* One line: a command, a boot parameter, or the shortest instruction; NULL: none. */
 	const char *advice;
-	/* What to do where `advice` cannot be filled in or cannot work; NULL: nothing. */
+	/* Advice for the case that `advice` cannot be filled in or cannot work; NULL: none. */
 	const char *otherwise;
 	/* The command that takes `advice` back; NULL: none is needed, or there is none. It puts
 	 * back what `save`, a command to be run before, keeps in the shell's $old: no default is

@@ -16,8 +16,8 @@ struct audit {
 	struct findings *out;
 	const struct check *check;                 /* the running one */
 	struct cpus targets, online, housekeeping; /* housekeeping: online without the targets */
-	char cpus[LIST_MAX], keep[LIST_MAX];       /* targets and housekeeping as lists... */
-	char keep_mask[2 * LIST_MAX]; /* ...and housekeeping as the kernel's hex mask */
+	char cpus[LIST_MAX], keep[LIST_MAX];       /* targets and housekeeping as lists */
+	char keep_mask[2 * LIST_MAX]; /* hex mask of housekeeping, as the kernel writes it */
 	char whose[LIST_MAX + 8];     /* "cpu 3", "cpus 3-5" */
 	bool realtime;
 	bool short_of_memory;
@@ -36,7 +36,7 @@ struct knob {
 	long long limit;
 	const char *bad;
 	enum finding_level level;
-	const char *title, *fine; /* of the finding: when bad, and when good */
+	const char *title, *fine; /* titles of the finding: when bad, and when good */
 	const char *set;          /* text to write; NULL: `words` instead */
 	const char *words;
 	const char *only; /* as in struct finding */

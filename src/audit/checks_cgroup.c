@@ -66,9 +66,9 @@ void check_partitions(struct audit *a)
 /* Threads of the workload that are under a quota. */
 struct throttled {
 	struct finding_items threads;
-	struct finding fixes; /* of all of them */
+	struct finding fixes; /* fixes of all of them */
 	const struct fact *last;
-	char value[LINE_MAX_TEXT + 32]; /* of the first one's quota */
+	char value[LINE_MAX_TEXT + 32]; /* value of the first one's quota */
 };
 
 /* True for a thread that is under another quota, too. */

@@ -19,7 +19,7 @@
 /* Flags of the first CPU, between blanks; false: not x86, or not known. */
 static bool cpu_flags(const struct audit *a, char *flags, size_t len)
 {
-	const struct fact *x = facts_find(a->facts, "proc/cpuinfo"); /* its beginning is enough */
+	const struct fact *x = facts_find(a->facts, "proc/cpuinfo"); /* may be cut behind CPU 0 */
 	const char *at =
 		x && (!x->err || x->err == FACT_TOO_LONG) ? strstr(x->text, "\nflags") : NULL;
 

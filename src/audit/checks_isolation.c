@@ -141,7 +141,7 @@ static void check_nohz_full(struct audit *a)
 	if (lacking && !cpus_empty(&a->housekeeping))
 		words(f, "boot a kernel that is built with CONFIG_NO_HZ_FULL=y, with nohz_full=%s",
 		      a->cpus);
-	else /* also where it is refused because no other CPU is left */
+	else /* comes here even where it is refused because no other CPU is left */
 		boot(f, "nohz_full=%s", a->cpus);
 }
 

@@ -45,8 +45,9 @@ static void check_softlockup(struct audit *a)
 	write_fix(a, f, KERNEL "watchdog_cpumask", a->keep);
 }
 
-/* Whether throttling takes off a spinning real-time thread. Since the fair server came only that
- * one does, unless real-time threads have groups (kernel/sched/rt.c). False: not known. */
+/* Sets *acts when throttling stops a spinning real-time thread. In kernels with the fair server
+ * only that server does, unless real-time threads have groups (kernel/sched/rt.c). False: not
+ * known. */
 static bool throttling_acts(const struct audit *a, bool *acts)
 {
 	char groups[8];

@@ -23,7 +23,7 @@
 #define WORD 1024
 
 struct field {
-	const char *name; /* its key in JSON */
+	const char *name; /* key in JSON */
 	const char *label;
 	char *text;   /* owned; NULL: none */
 	bool command; /* the whole text is a command */

@@ -16,7 +16,7 @@ enum explain_format { EXPLAIN_TEXT, EXPLAIN_JSON, EXPLAIN_MARKDOWN };
 
 struct explain_options {
 	int format;     /* enum explain_format */
-	unsigned width; /* of text; columns */
+	unsigned width; /* columns of the text */
 	bool colour;    /* in text: escape sequences for a terminal */
 	/* Text and Markdown: print the entries, not only their titles by group. JSON always has all
 	 * of them. */

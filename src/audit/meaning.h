@@ -10,8 +10,8 @@
 
 struct meaning {
 	const struct cause *cause; /* NULL: the name means nothing */
-	/* Why the entry speaks of the kind of thing and not of this very name; "": it speaks of the
-	 * name. May hold bytes of the name: escape on output. */
+	/* Reason why the entry is about the kind of thing and not about this very name; "": it is
+	 * about the name. May hold bytes of the name: escape on output. */
 	char note[MEANING_NOTE];
 	long irq;           /* -1: none was named */
 	uint32_t tid;       /* 0: none was named */

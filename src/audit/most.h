@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What took most of a CPU's time, what took most of it at once, and where time has no record. */
+/* The largest parts: of a CPU's time, of one gap, and time that has no record. */
 #ifndef CULPRIT_MOST_H
 #define CULPRIT_MOST_H
 

@@ -17,7 +17,7 @@ struct most {
 	const struct source *source; /* the source that took most of it */
 	enum group group;            /* GROUPS: one source alone */
 	uint64_t ns;
-	bool many; /* of several CPUs: what is one CPU's alone is not said */
+	bool many; /* the sentence is about several CPUs: leaves out what only one of them has */
 };
 
 /* The group of sources that the verdict adds up; GROUPS: none. */

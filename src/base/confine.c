@@ -81,7 +81,7 @@ static int hear_forbidden(void (*tell)(int number))
 	tell_number = tell;
 	sigemptyset(&set);
 	sigaddset(&set, SIGSYS);
-	/* where it is blocked, the kernel kills without calling the handler */
+	/* the kernel kills without calling the handler where the signal is blocked */
 	return sigaction(SIGSYS, &act, NULL) || sigprocmask(SIG_UNBLOCK, &set, NULL) ? -errno : 0;
 }
 

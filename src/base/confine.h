@@ -21,13 +21,13 @@
 #define RIGHTS_OF_FILES       (RIGHT_DAC_OVERRIDE | RIGHT_FOWNER) /* made in others' directories */
 #define RIGHTS_ALL            (~0ULL)
 
-/* Of its capabilities this thread keeps these, and no program that it starts gets more. Before it
- * may lose CAP_IPC_LOCK, raise RLIMIT_MEMLOCK: what it has locked counts from then on. 0, or -errno
- * of the first thing that was refused; the others hold. */
+/* Keeps only these capabilities of this thread, and bounds the programs that it starts to them.
+ * Before it may lose CAP_IPC_LOCK, raise RLIMIT_MEMLOCK: memory that it has locked counts from then
+ * on. 0, or -errno of the first step that was refused; the other steps hold. */
 int confine_rights(uint64_t keep);
 
-/* What a command that reads files from strangers keeps: to read what its user may, and with
- * `writes`, where it puts a file in place, to do that. */
+/* Capabilities of a command that reads files from strangers: to read what its user may read, and
+ * with `writes`, where it puts a file in place, to write it. */
 static inline void confine_reader(bool writes)
 {
 	confine_rights(RIGHT_DAC_READ_SEARCH | (writes ? RIGHTS_OF_FILES : 0));

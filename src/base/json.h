@@ -17,7 +17,7 @@ struct json {
 	struct buffer own;
 	struct buffer
 		*to;    /* own, which is flushed with the end of the outermost level, or another */
-	bool cell;      /* of csv: quotes are doubled, and there is no newline */
+	bool cell;      /* a cell of csv: quotes are doubled, and there is no newline */
 	unsigned depth; /* at most 32 */
 	uint32_t some;  /* bit per depth: this level has an element already */
 	uint32_t flat;  /* bit per depth: this level is printed on one line */

@@ -7,7 +7,8 @@
 
 #define TORN_NS      1000000 /* 1 ms */
 #define SUSPENDED_NS (int64_t)(10 * NSEC_PER_MSEC)
-/* Of the time between: the most by which a clock may be slewed (adjtimex(2): ADJ_TICK). */
+/* A tenth of the time between is the most by which a clock may be slewed (adjtimex(2): ADJ_TICK).
+ */
 #define SLEWED 10
 #define SET_NS (int64_t)(100 * NSEC_PER_MSEC)
 

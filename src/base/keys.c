@@ -46,7 +46,7 @@ size_t key_parse(const char *bytes, size_t len, int *key)
 	if (len < 2)
 		return 0;
 	if (bytes[1] != '[' && bytes[1] != 'O') {
-		*key = KEY_ESCAPE; /* and then another key */
+		*key = KEY_ESCAPE; /* a further key comes behind it */
 		return 1;
 	}
 	/* Parameters, then one final byte (ECMA-48, 5.4). */

@@ -15,17 +15,17 @@ struct opt_choices;
 struct opt {
 	char letter;       /* 0: none */
 	const char *name;  /* without the dashes; NULL: none */
-	const char *value; /* what the help calls the value, "CPUS"; NULL: a flag that takes none */
+	const char *value; /* name of the value in the help, "CPUS"; NULL: a flag that takes none */
 	/* One sentence; may hold newlines, printed indented; NULL: left out of the help. */
 	const char *help;
-	size_t offset; /* of the field in the options struct */
+	size_t offset; /* place of the field in the options struct */
 	/* Stores the value into the field. Returns 0, or nonzero with the reason in why: "'x' is
 	 * not a CPU list: ...". NULL for a flag: stores true into a bool field; a flag with its own
 	 * set gets text NULL. */
 	int (*set)(const char *text, void *field, const struct opt *row, char *why, size_t whylen);
 	const void *arg;
 	const struct opt_choices *choices; /* the words that it takes; NULL: any */
-	const char *preset; /* what holds where the option is not given, for the help: "10s" */
+	const char *preset;                /* default, for the help: "10s" */
 	/* Old spelling of the option with this name: parsed like it, left out of the help. */
 	const char *alias;
 	/* Names of other options, by comma: it is an error to give this one without one of
@@ -48,7 +48,7 @@ struct opt_choice {
  * the last has no name. */
 struct opt_choices {
 	const void *rows;
-	size_t size; /* of one, bytes */
+	size_t size; /* bytes of one choice */
 };
 #define OPT_CHOICES(rows) (&(const struct opt_choices){rows, sizeof((rows)[0])})
 
@@ -57,7 +57,7 @@ const struct opt_choice *opt_choice(const struct opt *row, size_t i);
 
 struct opt_example {
 	const char *line; /* for a shell: "sudo culprit run -c 3" */
-	const char *what; /* it does */
+	const char *what; /* purpose of the line, one sentence */
 };
 
 struct opt_command {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tool says to its user outside a report: one line on stderr that begins with "culprit:
- * ". */
+/* Messages to the user outside a report: one line on stderr that begins with "culprit: ". */
 #ifndef CULPRIT_SAY_H
 #define CULPRIT_SAY_H
 

@@ -28,7 +28,7 @@ struct cell {
 struct row {
 	struct cell cell[TABLE_COLUMNS];
 	bool line; /* cell[0] spans all columns */
-	bool note; /* or begins where the last column does */
+	bool note; /* the text begins where the last column does */
 	unsigned indent, hang;
 };
 

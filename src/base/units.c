@@ -19,7 +19,7 @@
 
 struct decimal {
 	uint64_t whole;    /* FRACTION stands for all values as large or larger */
-	uint64_t fraction; /* of FRACTION; digits past the 18th are dropped */
+	uint64_t fraction; /* numerator over FRACTION; digits past the 18th are dropped */
 };
 
 /* Reads "12", "12.5" or ".5". Returns where it ends, NULL without a number. */

@@ -27,7 +27,8 @@ struct actions {
 	bool report; /* stdout is its place */
 	struct runner *runner;
 	int trace_off; /* tracing_on of the instance; -1: none */
-	/* Of each action that sends a signal, else -1: another process may get its number. */
+	/* A pidfd for each action that sends a signal, because another process may get the number;
+	 * -1 for all others. */
 	int pidfd[ACTIONS_MAX];
 	uint64_t not_run, not_sent;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a trigger of the flight recorder does: --then. */
+/* Actions of a trigger of the flight recorder: --then. */
 #ifndef CULPRIT_ACTIONS_H
 #define CULPRIT_ACTIONS_H
 
@@ -13,7 +13,7 @@ struct actions *actions_open(const struct action *then, uint32_t n, long pid, bo
 
 bool actions_keep(const struct actions *a); /* one of them is to keep a recording */
 
-uint64_t actions_rights(const struct actions *a); /* what they need of base/confine.h */
+uint64_t actions_rights(const struct actions *a); /* rights of base/confine.h that they need */
 
 /* Does all of them. file: the recording that will hold it; NULL: none. True: one of them is to
  * stop. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was judged, as test cases: JUnit's XML and TAP, for the CI systems that read them. */
+/* Verdicts as test cases: JUnit's XML and TAP, for the CI systems that read them. */
 #ifndef CULPRIT_CASES_H
 #define CULPRIT_CASES_H
 
@@ -12,7 +12,7 @@
 struct cases {
 	const char *junit, *tap; /* the files; NULL: not wanted */
 	struct newfile junit_file, tap_file;
-	FILE *list; /* of the cases, in memory */
+	FILE *list; /* list of the cases, in memory */
 	char *text;
 	size_t len;
 	uint32_t n, failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs are measured, and where culprit itself runs. */
+/* Chooses the CPUs to measure, and the CPUs on which culprit itself runs. */
 #include <sched.h>
 #include <stdio.h>
 
@@ -167,7 +167,7 @@ static int choose_place(struct measure *m, const struct host *host)
 	enum place place;
 
 	host_reachable(&usable);
-	facts_layout(&layout, NULL); /* what cannot be read does not count */
+	facts_layout(&layout, NULL); /* a file that cannot be read does not count */
 	place = place_choose(&layout, &usable, &m->cpus, &m->housekeeping);
 	if (place != PLACE_NONE) {
 		warn_of(place, m);

@@ -15,7 +15,7 @@
 #include "render/diff.h"
 
 struct options {
-	struct output output; /* its format is one of diff_formats */
+	struct output output; /* the format is one of diff_formats */
 	double worse;         /* percent; NAN: not given */
 	double between;
 	uint64_t memory;
@@ -28,10 +28,10 @@ struct files {
 	struct recording *recording[DIFF_RECORDINGS];
 	struct view view[DIFF_RECORDINGS];
 	const struct view *views[DIFF_RECORDINGS];
-	uint32_t n; /* number of files, over all sides... */
+	uint32_t n; /* number of files, over all sides */
 	struct diff_side side[DIFF_FILES];
 	uint32_t sides;
-	struct redact *redact; /* of all of them; NULL: names are as recorded */
+	struct redact *redact; /* replaces the names in all of them; NULL: names are as recorded */
 };
 
 /* enum diff_format */

@@ -39,7 +39,7 @@ struct flight {
 	uint64_t due_ns;
 	char label[sizeof(((struct run *)0)->label)];
 	char file[PATH_MAX];
-	char said[LIMITS_HIT]; /* of the file that is being written */
+	char said[LIMITS_HIT]; /* the trigger of the file that is being written */
 	char writes[PATH_MAX];
 	uint64_t kept_at[RATE_MAX]; /* CLOCK_MONOTONIC, of the newest files */
 	uint64_t began;             /* number of files */

@@ -66,7 +66,7 @@ bool flight_step(struct flight *f, uint64_t now_ns, bool snapshot);
  * and what was not. 0, or -1: a recording failed. */
 int flight_end(struct flight *f);
 bool flight_stopped(const struct flight *f);    /* by a trigger */
-uint64_t flight_rights(const struct flight *f); /* what it needs of base/confine.h meanwhile */
+uint64_t flight_rights(const struct flight *f); /* base/confine.h: needed meanwhile */
 void flight_close(struct flight *f);            /* NULL: nothing */
 
 #endif

@@ -24,8 +24,8 @@ static void name_time(uint64_t ns, char *buf, size_t len)
 	snprintf(buf + n, len - n, ".%03uZ", (unsigned)(wall / NSEC_PER_MSEC % 1000));
 }
 
-/* What came from the machine may be anything: what is no plain character of a file's name becomes
- * "_". */
+/* Names from the machine may hold any bytes: a byte that is no plain character of a file's name
+ * becomes "_". */
 static void plain(const char *text, char *buf, size_t len)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a kept recording is called. */
+/* Names of kept recordings. */
 #ifndef CULPRIT_FLIGHT_FILE_H
 #define CULPRIT_FLIGHT_FILE_H
 

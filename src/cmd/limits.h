@@ -8,7 +8,7 @@
 #include "cmd/cases.h"
 #include "model/trigger.h"
 
-#define LIMITS_HIT 512 /* of limits_describe */
+#define LIMITS_HIT 512 /* bytes for limits_describe */
 
 struct limits {
 	uint64_t max_hiccup_ns; /* 0: not given */
@@ -16,7 +16,7 @@ struct limits {
 	struct triggers stop_on;
 	bool stopped; /* by one of these */
 	char stopped_by[LIMITS_HIT];
-	struct cases cases; /* what was judged, for --junit and --tap */
+	struct cases cases; /* verdicts for --junit and --tap */
 };
 
 /* Events of CPUs, of operations, and of watched threads. */

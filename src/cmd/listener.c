@@ -151,7 +151,7 @@ static bool take_text(int fd)
 	metrics = new;
 	pthread_mutex_unlock(&lock);
 	if (old)
-		http.destroy(old); /* who is being answered with it keeps it */
+		http.destroy(old); /* requests that are being answered with it keep it */
 	return true;
 }
 
@@ -243,7 +243,7 @@ static int start(struct listener *l, int listening, const struct cpus *cpus)
 	if (l->pid < 0)
 		return complain("--listen: cannot start a process for it: %s", strerror(errno));
 	setsockopt(l->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	return recv(l->fd, &ready, 1, 0) == 1 ? 0 : -1; /* it has said why */
+	return recv(l->fd, &ready, 1, 0) == 1 ? 0 : -1; /* the process has said why */
 }
 
 struct listener *listener_open(const char *address, const struct cpus *housekeeping)

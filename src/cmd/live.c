@@ -211,7 +211,7 @@ static int run_window(struct live *l, struct recorder *recorder)
 	notify_tell(&l->notify, "READY=1");
 	confine(l);
 	measure(l, recorder);
-	notify_tell(&l->notify, "STOPPING=1"); /* what is left may wait for a disk */
+	notify_tell(&l->notify, "STOPPING=1"); /* the rest may wait for a disk */
 	l->engine->end(l->run);
 	host_isolated(&isolated);
 	view_isolation(l->view, &isolated);

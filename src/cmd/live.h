@@ -18,21 +18,21 @@ struct live {
 	const struct engine *engine;
 	const void *engine_options;
 	struct view *view;     /* the caller has read its host */
-	struct output *output; /* of the report, which takes each hiccup; NULL: none */
+	struct output *output; /* output of the report, takes each hiccup; NULL: none */
 	bool spans;            /* record spans whatever the output needs */
 	struct limits *limits; /* NULL: none */
 	const char *record_to; /* path of a recording; NULL: none */
 	bool force;            /* overwrite it */
-	struct redact *redact; /* of the recording; NULL: it tells all */
+	struct redact *redact; /* replaces names in the recording; NULL: it tells all */
 	/* Capabilities that the command still needs when the window is open, beside those of the
 	 * engines and of `output`: a mask of base/confine.h. */
 	uint64_t keeps;
 	/* record_to gets the last seconds, and only when a trigger is pulled; NULL: all of it */
 	const struct flight_options *last;
 	long signal_pid; /* to which the flight recorder's signals go by default; 0: none */
-	/* It has the terminal: what there is to say waits for the end of the window. */
+	/* The command has the terminal: messages wait for the end of the window. */
 	bool full_screen;
-	struct recorder_stats stats; /* of the recording, set at the end */
+	struct recorder_stats stats; /* figures of the recording, set at the end */
 
 	/* Callbacks get ctx; each may be NULL. */
 	void *ctx;

@@ -21,7 +21,7 @@ struct measure {
 	/* The command ends by itself: housekeeping may share the measured CPUs where no other CPU
 	 * is left, as it always may without tracing. */
 	bool may_share;
-	bool shared;            /* it does */
+	bool shared;            /* housekeeping does share them */
 	bool must_trace;        /* the command has no --no-trace */
 	const char *ready_file; /* for tests: made when the window opens */
 	struct measure_begin {
@@ -69,7 +69,7 @@ int measure_set_duration(const char *text, void *field, const struct opt *row, c
 /* "all" is the set of all numbers until measure_check knows which are online. */
 int measure_set_cpus(const char *text, void *field, const struct opt *row, char *why,
 		     size_t whylen);
-void measure_all_cpus(struct cpus *cpus); /* that set */
+void measure_all_cpus(struct cpus *cpus); /* makes that set */
 int measure_set_threshold(const char *text, void *field, const struct opt *row, char *why,
 			  size_t whylen);
 int measure_set_priority(const char *text, void *field, const struct opt *row, char *why,

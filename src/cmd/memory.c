@@ -51,7 +51,7 @@ const struct opt memory_opts[] = {
 
 void memory_bound(uint64_t bytes)
 {
-#ifdef __SANITIZE_ADDRESS__ /* its own memory is a multiple of that */
+#ifdef __SANITIZE_ADDRESS__ /* the sanitizer needs several times the bound for itself */
 	(void)bytes;
 #else
 	struct rlimit limit;

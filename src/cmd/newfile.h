@@ -17,8 +17,8 @@
 
 struct newfile {
 	FILE *file;
-	char path[PATH_MAX]; /* where it is to be; "": it is there, or is no regular file */
-	char temp[PATH_MAX]; /* its name until then; "": none */
+	char path[PATH_MAX]; /* place for it; "": the file is there, or is no regular file */
+	char temp[PATH_MAX]; /* temporary name until then; "": none */
 };
 
 /* Opens it for writing; what is at `path` stays as it is until newfile_place. 0 or -errno: see

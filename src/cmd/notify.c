@@ -38,7 +38,7 @@ void notify_open(struct notify *n)
 	if (len < 2 || len >= sizeof(to.sun_path) || (path[0] != '/' && path[0] != '@'))
 		return;
 	memcpy(to.sun_path, path, len);
-	if (path[0] == '@') /* of the abstract namespace */
+	if (path[0] == '@') /* a name of the abstract namespace */
 		to.sun_path[0] = 0;
 	n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (n->fd < 0 ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a service tells its manager, by the protocol of sd_notify(3): a datagram of lines to the
- * socket that $NOTIFY_SOCKET names. Without one nothing is told. */
+/* Messages of a service to its manager, by the protocol of sd_notify(3): a datagram of lines to the
+ * socket that $NOTIFY_SOCKET names. Without such a socket nothing is sent. */
 #ifndef CULPRIT_NOTIFY_H
 #define CULPRIT_NOTIFY_H
 

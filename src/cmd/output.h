@@ -16,13 +16,13 @@ struct output {
 	const char *path;
 	bool stacks, all;
 	int metrics_per; /* enum metrics_per */
-	bool metrics;    /* it also makes metrics beside the report */
+	bool metrics;    /* makes metrics beside the report */
 	int series;      /* enum series_style */
 	bool series_given;
 	const char *values; /* a series' name; NULL: the format's choice */
 	bool live;          /* the run that ends has said by itself what it lacks */
 	FILE *file;
-	struct newfile new;  /* of `path` */
+	struct newfile new;  /* the file at `path` */
 	bool made;           /* the file did not exist before */
 	bool begun;          /* output_begin() was called */
 	bool whole;          /* all of the report is in it */
@@ -31,10 +31,10 @@ struct output {
 };
 
 extern const struct opt_choice text_or_json[];    /* for commands that have no other formats */
-extern const struct opt output_opts[];            /* of a struct output: -f, -o, --stacks */
-extern const struct opt output_file_opts[];       /* of a const char *, the path: -o alone */
+extern const struct opt output_opts[];            /* for a struct output: -f, -o, --stacks */
+extern const struct opt output_file_opts[];       /* for a const char *, the path: -o alone */
 extern const struct opt_choice percentile_sets[]; /* enum series_style */
-extern const struct opt series_opts[];            /* of a struct output, for reports of workloads */
+extern const struct opt series_opts[]; /* for a struct output, for reports of workloads */
 
 /* Setter of a const char *: "-" is standard output, NULL. */
 int output_set_path(const char *text, void *field, const struct opt *row, char *why, size_t whylen);

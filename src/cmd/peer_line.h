@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How another tool's command line is told in culprit's words (peer.c): for each option a row, which
- * becomes a word of `culprit run` or `culprit sleep`, or is kept until all are read. */
+/* Rules that tell another tool's command line in culprit's words (peer.c): for each option a row,
+ * which becomes a word of `culprit run` or `culprit sleep`, or is kept until all are read. */
 #ifndef CULPRIT_PEER_LINE_H
 #define CULPRIT_PEER_LINE_H
 
@@ -13,17 +13,17 @@
 #define PEER_WORD_MAX 4096
 #define PEER_NUMBER   1000000000 /* the highest */
 
-/* What has been read of a command line. */
+/* The state of reading a command line. */
 struct peer_line {
 	const struct peer *peer;
 	char *word[PEER_WORDS + 1];
 	int n;
-	char text[4 * PEER_WORD_MAX]; /* of those that were made here */
+	char text[4 * PEER_WORD_MAX]; /* words that were made here */
 	size_t len;
 	struct cpus cpus;
 	bool cpus_given, all_threads, ends, wakes_deep, histogram;
 	long threads, policy, priority;
-	/* of pingpong */
+	/* options of pingpong */
 	const char *method;
 	bool looks, pinned[2];
 	unsigned pin[2];
@@ -39,14 +39,14 @@ struct peer_row {
 	/* Takes the value in another way, or checks it. 0, or -1 with the reason in why. */
 	int (*take)(struct peer_line *line, const char *value, const struct peer_row *row,
 		    char *why, size_t whylen);
-	const char *refused; /* why it is not taken */
+	const char *refused; /* reason why it is not taken */
 	const char *help;
-	bool two; /* its value is two words */
+	bool two; /* the value is two words */
 };
 
 struct peer {
 	const char *name;
-	const char *operand; /* that it needs; NULL: it takes none */
+	const char *operand; /* operand that the tool needs; NULL: it takes none */
 	const char *const *words;
 	const struct peer_row *rows;
 	/* Adds what follows from all options together. 0 or -1 with the reason said. */

@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "cmd/peer_line.h"
 
-/* Its number counts the messages of both directions. */
+/* The number counts the messages of both directions. */
 static PEER_TAKE(take_messages)
 {
 	char half[24];
@@ -21,7 +21,7 @@ static PEER_TAKE(take_messages)
 	return 0;
 }
 
-/* It pauses twice as often as it is told, but before each side's first message. */
+/* osjitter's pingpong pauses twice as often as it is told, but before each side's first message. */
 static PEER_TAKE(take_pauses)
 {
 	char twice[24];

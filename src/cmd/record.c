@@ -86,8 +86,8 @@ static int end(void *ctx)
 	const struct recorder_stats *n = &s->live->stats;
 	char a[32], b[32], c[32], d[32], path[4096];
 
-	if (n->cut || s->live->flight) /* which tells itself */
-		return EXIT_OK;        /* its complaint has said what is there */
+	if (n->cut || s->live->flight) /* the flight recorder reports by itself */
+		return EXIT_OK;        /* a complaint has told the length of the file */
 	printf("%s: %s of %u CPU%s, %s hiccups, %s records in %s bytes; read it with: culprit "
 	       "report %s\n",
 	       escape_text(s->path, SIZE_MAX, path, sizeof(path)),

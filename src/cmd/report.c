@@ -148,7 +148,7 @@ static void read_hiccups(struct options *o, struct recording *r, const struct vi
 	int err;
 
 	if (o->output.error)
-		return; /* of an earlier file */
+		return; /* writing failed in an earlier file */
 	if (output_shared(&o->output)) {
 		err = recording_lines(r, &(struct line_writer){&on, begin_lines, write_line},
 				      o->output.file);

@@ -79,7 +79,7 @@ const struct opt_command run_usage = {
 struct run_state {
 	struct options *o;
 	struct view *view;
-	FILE *lines;     /* of --hiccups */
+	FILE *lines;     /* file of --hiccups */
 	int lines_error; /* errno of the first write of these that failed */
 	bool failed;     /* --style or --raw cannot go on */
 	struct textfile *textfile;
@@ -121,7 +121,7 @@ static bool still_there(FILE *file, const char *path)
 	       open.st_ino == named.st_ino;
 }
 
-/* Where somebody has renamed the file its lines go to a new one from here on. */
+/* Opens a new file for the lines when somebody has renamed the old one. */
 static void reopen_lines(struct run_state *s)
 {
 	FILE *new;

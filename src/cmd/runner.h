@@ -25,6 +25,6 @@ bool runner_run(struct runner *r, const char *environment, size_t len);
 /* Waits for the last command, but not for long: false, it still runs. */
 bool runner_wait(struct runner *r);
 
-void runner_close(struct runner *r); /* what still runs goes on; NULL: nothing */
+void runner_close(struct runner *r); /* leaves a running command alone; NULL: nothing */
 
 #endif

@@ -140,7 +140,7 @@ static bool keep_gap(struct raw_file *r, uint64_t at_ns, uint64_t ns)
 	return true;
 }
 
-/* What could not be kept is missing at the end, and main says that memory was out. */
+/* A hiccup that could not be kept is missing at the end, and main says that memory was out. */
 static void write_raw(struct styled *s, const struct view *v, struct raw_file *r,
 		      const struct account *a)
 {

@@ -43,7 +43,7 @@ uint64_t textfile_every(const struct textfile_options *o)
 struct textfile {
 	const char *path;          /* NULL: no file */
 	struct listener *listener; /* NULL: none */
-	bool deaf;                 /* it has ended, as was said */
+	bool deaf;                 /* the listener has ended, and its end was reported */
 	bool host;
 	struct leaders leaders;
 	pthread_t writer;
@@ -208,7 +208,7 @@ void textfile_write(struct textfile *t, struct view *view, bool running)
 	f = open_memstream(&text, &len);
 	if (!f)
 		return;
-	if (view->run.watch) /* there is room for all lanes, and threads come and come */
+	if (view->run.watch) /* lanes have room from the start, and threads come later */
 		shown.ncpus = t->leaders.n = t->leaders.lanes = watch_lanes(view);
 	if (leaders_update(&t->leaders, &shown) |
 	    render_textfile(&shown, &t->leaders, t->host, running, f) | fclose(f))

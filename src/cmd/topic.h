@@ -9,7 +9,7 @@
 
 struct topic {
 	const char *name; /* "reading" */
-	int section;      /* of the man page: 5 or 7 */
+	int section;      /* section of the man page: 5 or 7 */
 	const char *summary;
 	const char *text; /* at most 80 columns wide */
 };

@@ -22,7 +22,7 @@
 #include "model/place.h"
 #include "model/watch.h"
 
-#define IDS 16 /* of struct watched */
+#define IDS 16 /* numbers in struct watched */
 
 struct options {
 	struct workload_command command;
@@ -267,7 +267,7 @@ static int check(struct options *o, const struct host *host)
 		find_cpus(&o->threads, &m->cpus);
 	cpus_and(&m->cpus, &host->online);
 	if (cpus_empty(&m->housekeeping)) {
-		facts_layout(&layout, NULL); /* what cannot be read does not count */
+		facts_layout(&layout, NULL); /* a file that cannot be read does not count */
 		place_choose(&layout, &host->online, &m->cpus, &m->housekeeping);
 		facts_free(&layout);
 	}

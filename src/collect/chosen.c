@@ -14,7 +14,7 @@
 
 #define LOOK_NS   (100 * NSEC_PER_MSEC)
 #define SEARCH_NS NSEC_PER_SEC
-#define DEPTH     16 /* of cgroups in which a unit is looked for */
+#define DEPTH     16 /* depth of cgroups in which a unit is looked for */
 
 struct chosen {
 	const char *name;
@@ -25,7 +25,7 @@ struct chosen {
 
 struct choice {
 	struct probes *probes;
-	char root[PATH_MAX]; /* of the unified hierarchy */
+	char root[PATH_MAX]; /* folder of the unified hierarchy */
 	struct chosen group[CHOICE_GROUPS];
 	uint32_t ngroups;
 	uint64_t id[CHOICE_GROUPS]; /* as the probes know them */

@@ -11,7 +11,7 @@
 struct clock_options {
 	struct cpus cpus;
 	unsigned reference;                 /* one of the CPUs: everything is measured there */
-	uint64_t duration_ns;               /* of the rate's measurement */
+	uint64_t duration_ns;               /* time for measuring the rate */
 	const volatile int *stop;           /* nonzero: stop, and use what was measured by then */
 	void (*progress)(const char *what); /* may be NULL */
 };

@@ -35,7 +35,7 @@
 #define BATCH_NS  2000
 #define BATCH_MAX 1024
 #define EMPTY     101
-#define BITS      8    /* of the histograms: 0.4 % */
+#define BITS      8    /* resolution of the histograms: 0.4 % */
 #define REFUSED   EDOM /* the filter's answer; clock_gettime never returns it */
 
 /* Readers of the counter: a loop over one instruction. The asm keeps its result alive. */

@@ -18,7 +18,7 @@
 #include "collect/clock.h"
 #include "collect/counter.h"
 
-#define MESSAGES 20000                 /* of each thread, at most */
+#define MESSAGES 20000                 /* number from each thread, at most */
 #define TALK_NS  (100 * NSEC_PER_MSEC) /* for all messages */
 #define WAIT_NS  NSEC_PER_SEC          /* until the other thread appears or answers */
 #define LOOK     1024                  /* spins between looks at the clock */

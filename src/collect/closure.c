@@ -22,7 +22,7 @@ struct closure {
 	struct counters *counters;
 	struct subject *subject;
 	uint32_t n;
-	char *text; /* of a file */
+	char *text; /* text of a file */
 	size_t room;
 	bool begun, ended, failed;
 	uint64_t ended_ns;

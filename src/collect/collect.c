@@ -111,7 +111,8 @@ static void snapshot(void *run)
 	count_all(c);
 }
 
-/* Where all housekeeping CPUs have gone offline, the kernel lets this process run anywhere. */
+/* Returns to the housekeeping CPUs when all of them had gone offline: the kernel then lets this
+ * process run anywhere. */
 static void check_housekeeping(struct collect *c)
 {
 	struct run *run = &c->view->run;

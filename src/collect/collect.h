@@ -12,11 +12,11 @@ struct collect_options {
 	struct cpus targets;
 	struct cpus housekeeping; /* empty: all other online CPUs */
 	bool trace;               /* load and attach the probes */
-	/* Also read the events of the kernel's osnoise tracer, which is on; needs intervals. */
+	/* Reads the events of the kernel's osnoise tracer, too, which is on; needs intervals. */
 	bool osnoise;
 	bool intervals;                  /* keep each interval to be taken */
 	bool clock;                      /* sample CLOCK_MONOTONIC instead of the counter */
-	int policy, priority;            /* of the samplers: SCHED_OTHER, SCHED_FIFO, ... */
+	int policy, priority;            /* policy of the samplers: SCHED_OTHER, SCHED_FIFO, ... */
 	const struct workload *workload; /* runs in the samplers instead of spinning; NULL: spin */
 	const void *workload_options;    /* passed to the workload */
 	uint64_t threshold_ns;           /* 0: from each CPU's own loop */

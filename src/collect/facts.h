@@ -39,8 +39,9 @@ int facts_take(struct facts *facts, const struct facts_options *options);
 /* Looks which threads of the view's reports have ended: FACT_ENDED. 0 or -ENOMEM. */
 int facts_ended(struct view *v);
 
-/* Of these, which CPUs are isolated now (model/isolation.h); and how CPUs share cores and memory,
- * too (model/place.h). root: as above. Each takes a few milliseconds on a large machine. */
+/* Subsets of these facts: which CPUs are isolated now (model/isolation.h); and how CPUs share cores
+ * and memory, too (model/place.h). root: as above. Each takes a few milliseconds on a large
+ * machine. */
 int facts_isolation(struct facts *facts, const char *root);
 int facts_cpusets(struct facts *facts, const char *root); /* all cpuset partitions */
 int facts_layout(struct facts *facts, const char *root);

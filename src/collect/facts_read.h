@@ -14,7 +14,7 @@ struct facts_in {
 	struct facts *facts;
 	int root;        /* directory */
 	bool live;       /* the root is this machine's, not a test's */
-	bool partitions; /* of cgroups only the cpuset partitions are wanted */
+	bool partitions; /* takes only the cpuset partitions of the cgroups */
 };
 
 /* Reads at most `len` bytes of a file below the root; returns how many, or -errno. Never waits;
@@ -30,6 +30,6 @@ bool facts_never(const char *path); /* true when it must not be opened */
 int facts_derive(struct facts_in *in);
 int facts_tasks(struct facts_in *in);
 int facts_cgroups(struct facts_in *in);
-int facts_partitions(struct facts_in *in); /* of these the cpuset partitions alone */
+int facts_partitions(struct facts_in *in); /* takes the cpuset partitions alone */
 
 #endif

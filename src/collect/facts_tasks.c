@@ -16,7 +16,7 @@
 #include "collect/facts.h"
 #include "collect/facts_read.h"
 
-#define CHUNKS_MAX    32   /* of FACT_MAX bytes: some 30,000 threads */
+#define CHUNKS_MAX    32   /* pieces of FACT_MAX bytes: some 30,000 threads */
 #define CGROUPS_MAX   4096 /* directories */
 #define CGROUPS_DEPTH 8
 

@@ -41,7 +41,7 @@ static const char *machine_built_for(void)
 #endif
 }
 
-/* Of two programs at one place one may be there where the other is not: then it is there. */
+/* Counts a place as there when one of its programs is: programs at one place may differ in that. */
 static void take_hook(void *ctx, const char *hook, enum hook_state state)
 {
 	struct hooks *h = ctx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this program is built with, and what the machine gives it. */
+/* Features: libraries that this program is built with, and abilities of the machine. */
 #ifndef CULPRIT_FEATURES_H
 #define CULPRIT_FEATURES_H
 
@@ -24,7 +24,7 @@ struct features {
 	struct hooks hooks;
 	bool realtime, has_nohz_full, has_osnoise, locked_down;
 	char missing[64];      /* capabilities for tracing: "CAP_BPF"; "": none */
-	const char *foreign;   /* why tracing is not possible in these namespaces, or NULL */
+	const char *foreign;   /* reason why tracing is not possible in these namespaces, or NULL */
 	const char *built_for; /* "x86_64" */
 	const char *compiler;  /* "gcc 12.2.0" */
 	char libraries[128];   /* "libbpf 1.1, libelf 0.188, ..." */

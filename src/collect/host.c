@@ -29,7 +29,7 @@ void host_isolated(struct cpus *set)
 	struct facts f = {0};
 	struct isolation now;
 
-	facts_isolation(&f, NULL); /* what cannot be read is not known to be isolated */
+	facts_isolation(&f, NULL); /* CPUs without a readable list are not known to be isolated */
 	isolation_of(&f, &now);
 	facts_free(&f);
 	*set = now.all;
@@ -87,7 +87,7 @@ void host_gone(const struct cpus *wanted, uint64_t after_ns, char *text, size_t 
 			 format_ns(after_ns, after, sizeof(after)));
 }
 
-/* Where hotplug is to bring a CPU: the same number for all that stay online. */
+/* Target state of a CPU's hotplug: the same number for all CPUs that stay online. */
 static void read_goal(int cpu, char *goal, size_t len)
 {
 	char path[64];

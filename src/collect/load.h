@@ -16,8 +16,8 @@ enum load_kind { LOAD_CPU, LOAD_DISK, LOAD_NET, LOAD_KINDS };
 extern const char *const load_names[]; /* "cpu", "disk", "net" */
 
 struct load_options {
-	uint32_t workers[LOAD_KINDS]; /* how many of each; 0: none */
-	struct cpus cpus;             /* where they run */
+	uint32_t workers[LOAD_KINDS]; /* number of each; 0: none */
+	struct cpus cpus;             /* CPUs on which they run */
 	/* Part of the window without the load, at its begin; 0: until somebody asks
 	 * (LOAD_WANTED). */
 	uint64_t before_ns;

@@ -9,7 +9,7 @@
 #include "model/hypervisor.h"
 
 #define TEXT_MAX  256
-#define NODES_MAX 1024 /* of the largest kernels (CONFIG_NODES_SHIFT) */
+#define NODES_MAX 1024 /* number in the largest kernels (CONFIG_NODES_SHIFT) */
 
 /* Copies the value behind "key<tabs>: " on the first line of /proc/cpuinfo that has it. */
 static bool cpuinfo(const char *key, char *buf, size_t len)
@@ -205,7 +205,8 @@ void machine_nodes(int16_t *node)
 	for (int n = 0; n < NODES_MAX; n++) {
 		struct cpus here;
 
-		if (!read_node(n, &here) || cpus_empty(&here)) /* or one of memory alone */
+		/* a node without CPUs has memory alone */
+		if (!read_node(n, &here) || cpus_empty(&here))
 			continue;
 		nodes++;
 		for (int cpu = cpus_next(&here, 0); cpu >= 0; cpu = cpus_next(&here, cpu + 1))

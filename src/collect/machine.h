@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the machine is: its CPU's model, whether a hypervisor runs it, and whether its counter can
- * be trusted. */
+/* Properties of the machine: its CPU's model, its hypervisor, if one runs it, and whether its
+ * counter can be trusted. */
 #ifndef CULPRIT_MACHINE_H
 #define CULPRIT_MACHINE_H
 

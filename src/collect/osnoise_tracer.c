@@ -22,7 +22,7 @@
 #define VALUE_MAX 4096
 
 struct osnoise_tracer {
-	char root[64]; /* of tracefs */
+	char root[64]; /* folder of tracefs */
 	int state;     /* locked while this process lives */
 	char cpus[VALUE_MAX + 8];
 	bool workload; /* the option OSNOISE_WORKLOAD was set */

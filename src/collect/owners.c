@@ -26,7 +26,7 @@ struct group {
 struct owners {
 	int root;
 	struct group group[GROUPS];
-	uint32_t made;         /* how many ever were; group[made % GROUPS] is the oldest */
+	uint32_t made;         /* number of groups ever made; group[made % GROUPS] is the oldest */
 	uint32_t list[GROUPS]; /* by number: 1 + place of the newest */
 	struct texts *texts;
 };
@@ -157,7 +157,7 @@ static bool podman_name(const struct owners *o, const struct owner *who, char na
 	snprintf(id, sizeof(id), "\"id\":\"%s\"", who->container);
 	at = json ? strstr(json, id) : NULL;
 	names = at ? strstr(at, "\"names\":[\"") : NULL;
-	/* of this entry, not of the next */
+	/* Names must belong to this entry, not to the next. */
 	if (names && (!strstr(at + 1, "\"id\":\"") || names < strstr(at + 1, "\"id\":\"")))
 		found = json_name(names + sizeof("\"names\":[\"") - 1, name);
 	free(json);

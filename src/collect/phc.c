@@ -21,7 +21,7 @@
 #include "collect/counter.h"
 
 #define SAMPLES 25 /* PTP_MAX_SAMPLES of the kernel */
-#define CALLS   20 /* of each kind */
+#define CALLS   20 /* number of each kind */
 /* FD_TO_CLOCKID, Documentation/driver-api/ptp.rst */
 #define CLOCK_OF(fd) (~(clockid_t)(fd)*8 | 3)
 

@@ -16,7 +16,7 @@
 extern const char *const pingpong_names[PINGPONG_WAYS + 1]; /* NULL-terminated */
 
 struct pingpong_options {
-	unsigned cpu[2]; /* of the side that begins, and of the other */
+	unsigned cpu[2]; /* CPUs of the side that begins, and of the other */
 	uint32_t way[PINGPONG_WAYS];
 	uint32_t nways;
 	uint64_t messages; /* each way, by each method; or of each pair */

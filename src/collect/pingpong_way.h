@@ -30,9 +30,9 @@
 
 /* The mailbox of one side. On lines of its own: 128 bytes, because CPUs fetch lines in pairs. */
 struct box {
-	_Alignas(128) _Atomic uint64_t word; /* of the spinning ways: the newest stamp */
+	_Alignas(128) _Atomic uint64_t word; /* newest stamp of the spinning ways */
 	_Alignas(128) _Atomic uint32_t futex;
-	_Alignas(128) uint64_t stamp; /* of the ways that only wake */
+	_Alignas(128) uint64_t stamp; /* stamp of the ways that only wake */
 	sem_t sem;
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;

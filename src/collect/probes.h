@@ -16,7 +16,7 @@ struct probes;
 struct watched {
 	int32_t tgid[16], tid[16]; /* as many as watch.bpf.c keeps */
 	bool users;                /* all threads of user space */
-	bool faults, syscalls;     /* of these threads, too */
+	bool faults, syscalls;     /* records these of the threads, too */
 	/* Processes by their names, with asterisks, and by what they belong to: choice.h. NULL
 	 * ends each. */
 	const char *comm[CHOICE_GLOBS + 1], *unit[CHOICE_GROUPS + 1], *cgroup[CHOICE_GROUPS + 1];

@@ -42,7 +42,7 @@ struct table {
 	_Alignas(128) _Atomic uint64_t arrived[2];
 	_Alignas(128) _Atomic uint64_t
 		end[2]; /* 1 + number behind the run's last message; 0: the run goes on */
-	uint64_t sum;   /* of all payloads sent, written before end */
+	uint64_t sum;   /* sum of all payloads sent, written before end */
 	struct {
 		_Alignas(128) _Atomic uint64_t seen; /* messages */
 	} consumer[QUEUE_ROLES];

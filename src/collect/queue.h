@@ -22,17 +22,17 @@ enum queue_role { QUEUE_PRODUCER, QUEUE_ACCUMULATOR, QUEUE_JOURNALLER, QUEUE_ROL
  * published (CLOCK_MONOTONIC, ns) and its transit (ns); or these three as 64-bit words of this
  * machine, and the message. */
 enum queue_form { QUEUE_RAW, QUEUE_TEXT, QUEUE_BINARY };
-#define QUEUE_LENGTH_MAX (1 << 16) /* of a message, bytes */
+#define QUEUE_LENGTH_MAX (1 << 16) /* bytes of a message */
 
 struct queue_options {
 	unsigned cpu[QUEUE_ROLES]; /* QUEUE_NOBODY: nobody has this role */
 	uint64_t messages, warmup;
 	uint64_t gap_ns;     /* busy between two messages */
-	uint64_t length;     /* of a message, bytes */
-	uint64_t slots;      /* of the ring, a power of two */
+	uint64_t length;     /* bytes of a message */
+	uint64_t slots;      /* slots of the ring, a power of two */
 	char *ring;          /* shared memory, zeros, queue_ring_bytes long */
-	const char *payload; /* contents of the messages, piece by piece, over and over... */
-	size_t payload_len;  /* ...at least `length` bytes */
+	const char *payload; /* contents of the messages, piece by piece, over and over */
+	size_t payload_len;  /* length of the payload, at least `length` bytes */
 	int journal;         /* open for writing; the workload owns it */
 	int form;            /* enum queue_form */
 };

@@ -55,7 +55,7 @@ void look_at_records(struct target *t)
 		return;
 	t->since = away_since(t->state);
 	rings_look(t->rings);
-	t->steady = t->since == away_since(t->state); /* else something ended meanwhile */
+	t->steady = t->since == away_since(t->state); /* false: something ended during the look */
 	t->fill = rings_fill(t->rings);
 }
 

@@ -15,15 +15,15 @@
 
 struct reports {
 	int32_t pid;
-	int status;       /* its /proc/PID/status, which hidepid may hide later; -1: unknown */
-	uint64_t started; /* its start, ticks; 0: not known */
+	int status; /* descriptor of /proc/PID/status, which hidepid may hide later; -1: none */
+	uint64_t started; /* start of the process, ticks; 0: not known */
 	int fd;           /* -1: it makes none */
-	uint64_t fetched; /* how many of them have been read */
+	uint64_t fetched; /* number of reports read */
 	struct culprit_report pending[CULPRIT_REPORTS];
 	uint32_t npending, taken; /* the first `taken` of these are the model's */
 	uint64_t lost;
 	int64_t start_shift; /* ns, of the clock that says when it started */
-	int64_t shift;       /* of the program's clock, which may be in a time namespace */
+	int64_t shift;       /* shift of the program's clock, which may be in a time namespace */
 };
 
 /* When the process started; 0: not known, as culprit_start_ticks says. */
@@ -117,7 +117,7 @@ static bool is_of_process(const struct reports *p)
 {
 	uint64_t from =
 		p->started + p->start_shift / (int64_t)(NSEC_PER_SEC / sysconf(_SC_CLK_TCK));
-	uint64_t slack = p->start_shift != 0; /* then both are rounded */
+	uint64_t slack = p->start_shift != 0; /* a tick, because both are rounded then */
 	struct culprit_reports head;
 
 	return read_reports(p, &head, offsetof(struct culprit_reports, report), 0) &&

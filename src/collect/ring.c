@@ -7,7 +7,8 @@
 #include "base/now.h"
 #include "base/units.h"
 
-/* What ends on a CPU during a look of this length is far less than the join puts in order. */
+/* Longest look in order: a record that ends on a CPU within this time is far less late than the
+ * join can put in order. */
 #define LOOK_NS (20 * NSEC_PER_USEC)
 #define LOOKS   100
 

@@ -168,7 +168,7 @@ static const int calls[] = {
 	SYS_read,
 	SYS_exit_group,
 	SYS_restart_syscall,
-	/* where the vDSO cannot answer */
+	/* a system call is needed where the vDSO cannot answer */
 	SYS_clock_gettime,
 	SYS_getcpu,
 	-1,
@@ -283,7 +283,7 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 	learn_loop(&s); /* needs no probes: culprit's process loads them meanwhile */
 	atomic_store(&l->phase, SAMPLER_READY);
 	wait_for(l, SAMPLER_LEARN);
-	err = move_to(o->cpu); /* it may have been offline meanwhile */
+	err = move_to(o->cpu); /* the CPU may have been offline meanwhile */
 	if (err)
 		give_up(l, -err, "moving to the CPU");
 	learn_all(&s, &w, o);
@@ -301,7 +301,7 @@ sampler_main(struct sampler_shm *l, const struct sampler_options *o)
 	while (now_ns() < atomic_load(&l->begin_ns)) /* the barrier */
 		;
 	smi_before = read_smi(l, smi_event);
-	if (err || (unsigned)sched_getcpu() != o->cpu) /* it went away at the barrier */
+	if (err || (unsigned)sched_getcpu() != o->cpu) /* the CPU went offline at the barrier */
 		miss_window(&s);
 	else if (w.workload)
 		run_workload(&w);

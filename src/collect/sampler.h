@@ -22,8 +22,8 @@
 #include "state.h"
 
 #define SHM_SLOTS        32768 /* hiccups between two visits of the reader; a power of two */
-#define LOOP_CLASSES     8     /* of loop lengths while measuring: longer than 2^n ticks... */
-#define LOOP_CLASS_FIRST 5     /* ...from this n on */
+#define LOOP_CLASSES     8     /* classes of loop lengths while measuring: longer than 2^n ticks */
+#define LOOP_CLASS_FIRST 5     /* smallest n */
 
 /* The sequences of all levels of a CPU, cpu_state.cursor; cursor_of() takes one. Read
  * without a lock by two loads, in either order: it is enough that each level's place is read before
@@ -74,14 +74,14 @@ struct sampler_shm {
 
 	/* Written by the sampler. */
 	_Alignas(64) _Atomic uint64_t head; /* hiccups published; slot = head % SAMPLER_SLOTS */
-	uint64_t lost;                      /* hiccups that came when the ring was full... */
-	uint64_t lost_ticks;                /* ...and their length */
+	uint64_t lost;                      /* hiccups that came when the ring was full */
+	uint64_t lost_ticks;                /* length of the lost hiccups */
 	_Atomic int started;                /* the window has begun: the next five are set */
 	uint64_t start, end;                /* the window, ticks */
 	cursors_t start_cursors, end_cursors;
-	/* The two clocks, read together at the window's start... */
+	/* The two clocks, read together at the window's start */
 	uint64_t start_ns, start_anchor;
-	uint64_t end_ns, end_anchor; /* ...and at its end */
+	uint64_t end_ns, end_anchor; /* the same at the window's end */
 	uint64_t backwards;          /* times that the counter ran backwards */
 	uint64_t busy_ticks;         /* bookkeeping between a gap and the next loop */
 	uint64_t anchor_min;         /* shortest time between readings of the two clocks, ticks */
@@ -96,9 +96,9 @@ struct sampler_shm {
 	/* Gaps below the threshold: how many, and how long together. */
 	uint64_t short_count, short_ticks;
 	uint64_t away_ticks; /* hiccups and bookkeeping: the rest of the window is loops */
-	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them... */
-	uint64_t loop_min;   /* ...the shortest, ticks... */
-	/* ...and how many were longer than 2^(LOOP_CLASS_FIRST+n) ticks. */
+	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them */
+	uint64_t loop_min;   /* shortest loop, ticks */
+	/* Number of loops longer than 2^(LOOP_CLASS_FIRST+n) ticks. */
 	uint64_t loop_above[LOOP_CLASSES];
 	uint64_t loop[LOOP_SLOTS]; /* while learning: loops by ticks */
 	uint64_t threshold;        /* threshold in force, ticks: given, or learned from the loop */
@@ -129,12 +129,12 @@ struct sampler_options {
 	int policy; /* SCHED_OTHER, SCHED_FIFO, SCHED_RR, SCHED_BATCH, SCHED_IDLE */
 	int priority;
 	uint64_t threshold_ns;           /* 0: auto */
-	const cursors_t *cursors;        /* of this CPU's cpu_state; NULL without probes */
+	const cursors_t *cursors;        /* cursors of this CPU's cpu_state; NULL without probes */
 	const struct workload *workload; /* runs instead of the spin loop; NULL: spin */
 	struct workload_props *props;
 	const void *workload_options;
 	struct samples *samples;
-	uint32_t index;   /* of this sampler among all */
+	uint32_t index;   /* place of this sampler among all */
 	bool learn_edges; /* interrupt itself with a timer, to calibrate the edges */
 	bool guest;       /* under a hypervisor */
 };

@@ -94,7 +94,7 @@ int samplers_await(struct collect *c, int phase, uint64_t limit_ns)
 			}
 			if (now == SAMPLER_FAILED)
 				return sampler_failed(t);
-			/* who dies behind it has its place in the report: window_open() */
+			/* window_open() reports a sampler that dies behind the barrier */
 			if (now != phase && waitpid(t->pid, NULL, WNOHANG) == t->pid) {
 				t->pid = 0;
 				return complain("the sampler of CPU %u ended while it started",

@@ -11,7 +11,7 @@ struct sleep_options {
 	uint64_t interval_ns;
 	uint64_t samples;        /* for each CPU; 0: until the window ends */
 	bool relative;           /* clock_nanosleep for the interval, not until a time */
-	struct load_state *load; /* of sleep_loaded_workload */
+	struct load_state *load; /* state of the load of sleep_loaded_workload */
 };
 
 /* Both take struct sleep_options. In the second one, sleeps under load are series of their own, and

@@ -214,7 +214,7 @@ static inline __attribute__((always_inline)) void spin(struct spin *s, bool coun
 	struct lengths lengths = {.min = UINT64_MAX};
 	uint32_t left = LOOPS_AT_ONCE;
 
-	/* What came since the window opened lies in its first gap. */
+	/* Records since the window opened lie in its first gap. */
 	if (cursors != l->start_cursors) {
 		cursors = l->start_cursors;
 		before = l->start;

@@ -20,7 +20,7 @@
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC) /* after attaching: the kernel still has to tidy up */
 
-/* Where samplers with a real-time priority have all CPUs, this process needs a higher one, or
+/* Gives this process a higher priority than real-time samplers where these have all CPUs: else
  * nobody could stop them. */
 static int rise_above(const struct collect_options *o)
 {

@@ -14,15 +14,15 @@ struct states {
 	void *memory; /* n of them; NULL: none */
 	uint32_t n;
 	size_t stride;
-	int fd;   /* of the BPF map that they are... */
-	int *one; /* ...where targets lie on several nodes of a map of maps: of each target's */
+	int fd;   /* descriptor of their BPF map */
+	int *one; /* one map for each target, where targets lie on several nodes of a map of maps */
 };
 
 /* 0 or -errno; states_end() in any case. *s is all zeros before. */
 int states_make(struct states *s, const struct cpus *targets);
 void states_end(struct states *s);
 
-/* Of the nth target, in ascending order of CPU; valid until states_end(). */
+/* The state of the nth target, in ascending order of CPU; valid until states_end(). */
 struct cpu_state *states_at(const struct states *s, uint32_t index);
 
 /* As probes_lend(). 0 or -errno. */

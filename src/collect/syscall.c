@@ -15,9 +15,9 @@
 #include "base/units.h"
 #include "collect/spin.h"
 
-#define BATCH_NS   2000 /* wanted length of a batch of short calls... */
-#define BATCH_MAX  4096 /* ...and the most calls in it */
-#define SINGLES    16   /* of a short call in a round, timed one by one */
+#define BATCH_NS   2000 /* wanted length of a batch of short calls */
+#define BATCH_MAX  4096 /* most calls in a batch */
+#define SINGLES    16   /* calls of a round that are timed one by one, of a short call */
 #define BARE_NS    40000
 #define TRIES      5
 #define EMPTY      101

@@ -32,24 +32,24 @@ struct target {
 	pid_t pid;
 	struct cpu_state *state; /* NULL without probes, as are: */
 	struct rings *rings;
-	unsigned fill; /* of its fullest ring at the last look, percent */
+	unsigned fill; /* level of its fullest ring at the last look, percent */
 	/* since when something else had the CPU at the last look; 0: the sampler had it */
 	uint64_t since;
-	bool steady;         /* true when that was so before and after the look */
-	uint64_t head, tail; /* of the shared memory: hiccups read, and hiccups accounted for */
-	bool live;           /* its window is open */
-	bool told;           /* its end is in the view */
-	uint64_t unpaired_before; /* of the probes, at the window's start */
+	bool steady;              /* true when that was so before and after the look */
+	uint64_t head, tail;      /* hiccups of the shared memory: read, and accounted for */
+	bool live;                /* the window is open */
+	bool told;                /* the end is in the view */
+	uint64_t unpaired_before; /* count of the probes at the window's start */
 	double ns_per_tick;
 	uint64_t anchor_tick, anchor_ns; /* the newest good reading of both clocks */
 	uint64_t base_tick, base_ns;     /* the first good one; until then the first */
 	bool base_good;
 	uint64_t last_ns;        /* end of the newest hiccup */
-	struct samples *samples; /* of a workload; NULL: none */
-	uint8_t series;          /* of the newest hiccup, as in struct spot */
+	struct samples *samples; /* samples of a workload; NULL: none */
+	uint8_t series;          /* series of the newest hiccup, as in struct spot */
 	struct begin window;
 	struct closure *closure; /* the run's: counts this CPU's records; NULL: not yet */
-	uint32_t index;          /* of this CPU among the targets */
+	uint32_t index;          /* place of this CPU among the targets */
 	bool preempted_known;
 	uint64_t preempted_before; /* at the window's start */
 };
@@ -67,9 +67,9 @@ struct collect {
 	bool counter, want_intervals;
 	struct engine_hooks hooks;
 	bool began, ended;
-	int policy; /* of this process before the window... */
+	int policy; /* policy of this process before the window */
 	struct sched_param param;
-	bool risen;               /* ...in which it has a better one */
+	bool risen;               /* true while it has a better one, in the window */
 	struct session *session;  /* from learning on */
 	uint64_t steal_read_ns;   /* when the steal clocks were read last */
 	struct live_names *names; /* NULL without probes */
@@ -108,8 +108,8 @@ void window_abandon(struct collect *c);
 
 void *collect_open(const void *options, const struct engine_hooks *hooks, struct view *view);
 
-void collect_rise(struct collect *c); /* gives this process a better priority on its CPUs... */
-void collect_sink(struct collect *c); /* ...takes it back */
+void collect_rise(struct collect *c); /* gives this process a better priority on its CPUs */
+void collect_sink(struct collect *c); /* takes that priority back */
 
 /* ---- samplers.c ---- */
 
@@ -133,7 +133,7 @@ void window_close(struct collect *c);
 struct taker {
 	void (*take)(void *ctx, uint32_t index, const struct record *r);
 	void *ctx;
-	uint32_t index; /* of the CPU */
+	uint32_t index; /* place of the CPU */
 };
 
 /* Looks at what the probes have written for one CPU, and since when something else has had that CPU

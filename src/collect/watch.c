@@ -45,7 +45,7 @@ struct live_watch {
 	uint32_t ncpus;
 	struct rings **rings; /* one for each CPU */
 	struct arrival *batch;
-	uint64_t *thread_lost; /* of each CPU, before the window */
+	uint64_t *thread_lost; /* records lost on each CPU before the window */
 	struct steal steal;
 	uint64_t lost_before, misses_before, begin_ns, looked_ns; /* for CPUs that are gone */
 	struct reports *reports;                                  /* the program's own */

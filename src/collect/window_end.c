@@ -61,7 +61,7 @@ void window_conclude(struct collect *c, uint32_t i, uint64_t end_ns)
 	struct target *t = &c->target[i];
 	struct sampler_shm *l = t->shm;
 	struct cpu *run = &c->view->cpu[i];
-	/* what it tells only at its own end */
+	/* figures that the sampler tells only at its own end */
 	bool done = atomic_load_explicit(&l->phase, memory_order_acquire) == SAMPLER_DONE;
 
 	t->live = false;
@@ -147,7 +147,8 @@ void window_abandon(struct collect *c)
 		if (!c->view->cpu[i].ended)
 			c->view->cpu[i].ended = "the one that it worked with had ended";
 		read_target(c, i);
-		t->last_ns = now_ns(); /* it was there until now: the other one ended first */
+		/* the sampler was there until now: its partner ended first */
+		t->last_ns = now_ns();
 		window_check(c, i);
 	}
 }

@@ -32,7 +32,7 @@ struct workload_props {
 };
 
 struct workload {
-	const char *name;          /* of the sampler, in reports: "sleep" */
+	const char *name;          /* name of the sampler in reports: "sleep" */
 	const char *const *series; /* names, NULL-terminated, at most SERIES_MAX */
 	bool fine;                 /* their values are ps, not ns */
 	const char *rest; /* name of a window's time that nothing explains: "the call itself" */
@@ -55,7 +55,7 @@ struct work {
 	struct workload_props *props;
 	const void *options;
 	struct series *series; /* shared with culprit's process */
-	uint32_t index;        /* of this sampler among n */
+	uint32_t index;        /* place of this sampler among n */
 	unsigned cpu;
 	bool learning;
 	uint64_t left; /* windows still to make while learning */

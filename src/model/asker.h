@@ -14,7 +14,7 @@
 #include "record.h"
 
 #define ASKERS_MAX   32
-#define ASKER_FRAMES 24 /* of a stack are kept, the innermost */
+#define ASKER_FRAMES 24 /* frames kept of a stack, the innermost */
 
 enum asker_kind {
 	ASKER_UNKNOWN,
@@ -27,9 +27,9 @@ enum asker_kind {
 /* An asker. Stays true when its row goes to another asker: keep a copy. */
 struct asker {
 	enum asker_kind kind;
-	uint32_t tid; /* of a thread; 0: the idle thread */
+	uint32_t tid; /* number of the thread; 0: the idle thread */
 	uint16_t cpu;
-	char comm[17]; /* of a thread; "(interrupt)", "(softirq)" */
+	char comm[17]; /* name of the thread; "(interrupt)", "(softirq)" */
 	/* The function behind the request; belongs to the names; NULL: not known. */
 	const char *function;
 };
@@ -48,7 +48,7 @@ struct asker_row {
 	uint64_t count;  /* requests, no more than the truth */
 	uint64_t missed; /* the truth is at most this much higher */
 	int nframes;
-	const char *frame[ASKER_FRAMES]; /* of the first such request */
+	const char *frame[ASKER_FRAMES]; /* frames of the first such request */
 	struct asker_last last;          /* the newest such request */
 };
 

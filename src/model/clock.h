@@ -27,8 +27,8 @@ struct clock_reading {
 
 struct clock_rate {
 	bool known;              /* false: fewer than three readings, or the counter stood still */
-	double khz;              /* of the counter, by a straight line through all readings */
-	double error_ppm;        /* of khz, from the widths of the readings at both ends */
+	double khz;              /* rate of the counter, by a straight line through all readings */
+	double error_ppm;        /* error of khz, from the widths of the readings at both ends */
 	double rms_ns, worst_ns; /* distance of readings from the line */
 	double spread_ppm;       /* between the fastest and the slowest tenth of the time */
 	uint64_t duration_ns;
@@ -69,11 +69,11 @@ enum clock_how { HOW_UNKNOWN, HOW_USER, HOW_SYSCALL };
 
 struct clock_cost {
 	char name[CLOCK_NAME];
-	const char *absent; /* NULL: measured; else why not */
-	bool counter;       /* an instruction, not a clock */
-	enum clock_how how; /* of a clock: read in user space by the vDSO, or by a system call */
-	uint64_t resolution_ns;             /* of a clock, by its own account */
-	uint64_t min_ps, median_ps, p99_ps; /* of batches */
+	const char *absent;     /* NULL: measured; else why not */
+	bool counter;           /* an instruction, not a clock */
+	enum clock_how how;     /* way to read it: in user space by the vDSO, or by a system call */
+	uint64_t resolution_ns; /* resolution of the clock, by its own account */
+	uint64_t min_ps, median_ps, p99_ps; /* cost by batches */
 };
 
 /* ---- PTP hardware clocks ---- */
@@ -84,13 +84,13 @@ enum phc_way { PHC_GETTIME, PHC_OFFSET, PHC_EXTENDED, PHC_PRECISE, PHC_WAYS };
 struct phc_result {
 	int error;        /* errno; 0: it works */
 	uint32_t samples; /* samples taken */
-	/* Of the sample with the shortest delay, as read: hardware clock minus CLOCK_REALTIME. And
-	 * the least and most of all samples. */
+	/* Offsets as read, hardware clock minus CLOCK_REALTIME: that of the sample with the
+	 * shortest delay, and the least and the most of all samples. */
 	int64_t raw_ns, raw_least_ns, raw_most_ns;
 	/* Shortest time between the two readings of CLOCK_REALTIME around it; 0: the hardware takes
 	 * both. */
 	uint64_t delay_ns;
-	uint64_t call_min_ns, call_p50_ns; /* of the call, which may take several samples */
+	uint64_t call_min_ns, call_p50_ns; /* time of the call, which may take several samples */
 };
 
 enum phc_scale {
@@ -101,13 +101,13 @@ enum phc_scale {
 
 struct phc {
 	char operand[256]; /* as given */
-	char path[64];     /* of the device */
-	char name[256];    /* what the driver calls the clock; "": not known */
+	char path[64];     /* path of the device */
+	char name[256];    /* the driver's name for the clock; "": not known */
 	int max_ppb, pps, pins, alarms, external; /* PTP_CLOCK_GETCAPS; all -1: not known */
-	int cross; /* its hardware can read both clocks at once; -1: not known */
+	int cross; /* true: the hardware can read both clocks at once; -1: not known */
 	enum phc_scale scale;
 	bool rate_known;
-	double rate_ppm; /* how much faster than CLOCK_REALTIME it runs... */
+	double rate_ppm; /* difference of its rate from CLOCK_REALTIME's, positive when faster */
 	double rate_error_ppm;
 	struct phc_result result[PHC_WAYS];
 };
@@ -130,13 +130,14 @@ struct clock_view {
 	struct host host;
 	const char *counter;    /* "tsc", "cntvct" */
 	const char *unstable;   /* NULL: stable as far as the kernel knows; else why not */
-	char clocksources[128]; /* that the kernel has */
+	char clocksources[128]; /* sources that the kernel has */
 	struct cpus cpus;
 	unsigned reference; /* one of the CPUs: all else is measured there */
 	double ns_per_tick; /* by CLOCK_MONOTONIC */
 	struct clock_rate monotonic, raw;
 	bool ntp_known, ntp_synchronised;
-	double ntp_ppm; /* how much faster the kernel is told to run CLOCK_MONOTONIC */
+	double ntp_ppm; /* correction of CLOCK_MONOTONIC's rate by the kernel, positive when faster
+			 */
 	int tai_s;      /* TAI - UTC... */
 	const char *tai_from;
 	struct clock_offset *offset; /* owned */

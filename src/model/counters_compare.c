@@ -7,7 +7,7 @@
 #include "model/counters_state.h"
 #include "model/source.h"
 
-#define ROWS_MAX 4096 /* that a CPU can have in a recording */
+#define ROWS_MAX 4096 /* rows that a CPU can have in a recording */
 
 /* Number traced: at least, and at most. */
 struct traced {

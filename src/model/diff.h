@@ -53,8 +53,8 @@
 #include "model/view.h"
 
 #define DIFF_FILES        8  /* sides */
-#define DIFF_RECORDINGS   64 /* of all sides */
-#define DIFF_UNLIKE_SHOWN 8  /* of what the recordings of a side differ in */
+#define DIFF_RECORDINGS   64 /* recordings of all sides */
+#define DIFF_UNLIKE_SHOWN 8  /* differences shown between the recordings of a side */
 #define DIFF_BETWEEN      3.0
 #define DIFF_THOUSAND     1000
 #define DIFF_BINS         48
@@ -65,9 +65,9 @@ enum diff_verdict { DIFF_SAME, DIFF_UNCLEAR, DIFF_GONE, DIFF_NEW, DIFF_BETTER, D
 /* One source, or all hiccups, in one side. */
 struct diff_cell {
 	uint64_t count; /* interruptions, as in sources; or hiccups */
-	uint64_t runs;  /* of the function; hiccups */
+	uint64_t runs;  /* runs of the function; number of hiccups */
 	uint64_t total_ns;
-	uint64_t p50_ns, p99_ns, p999_ns, max_ns; /* of one */
+	uint64_t p50_ns, p99_ns, p999_ns, max_ns; /* durations of one run */
 	uint64_t bin[DIFF_BINS];                  /* by length, see diff_bin_ns */
 	double per_s, runs_per_s, ns_per_s;       /* per second that a CPU was observed */
 	/* To the first side; of the first itself NAN, 0, INFINITY. */
@@ -81,8 +81,8 @@ struct diff_row {
 	bool rest;            /* sources that the tables could not keep apart */
 	char name[DIFF_NAME]; /* any bytes: escape on output */
 	char *function;       /* owned; NULL: not known */
-	bool changed;         /* gone, new, better or worse in some side... */
-	bool unclear;         /* ...or none of these, and unclear in some side */
+	bool changed;         /* gone, new, better or worse in some side */
+	bool unclear;         /* unclear in some side, and none of these */
 	double rank_ns;       /* per second, the largest of all sides: the change, else the time */
 	struct diff_cell cell[DIFF_FILES];
 };
@@ -106,20 +106,21 @@ struct diff {
 	bool in_turn[DIFF_FILES];            /* recorded in turn with those of the first side */
 	/* Owned: what its recordings differ in, "kernel, threshold"; NULL: nothing. */
 	char *unlike[DIFF_FILES];
-	uint32_t unlikes[DIFF_FILES]; /* how many these are; what is named to people are the... */
-	size_t unlike_shown[DIFF_FILES]; /* ...first DIFF_UNLIKE_SHOWN, so many bytes */
-	double between;             /* where not in turn, two windows may differ by this factor */
+	uint32_t unlikes[DIFF_FILES];    /* number of these differences */
+	size_t unlike_shown[DIFF_FILES]; /* bytes of the first DIFF_UNLIKE_SHOWN of them, which
+					    people are told */
+	double between; /* factor by which two windows may differ that were not recorded in turn */
 	double seconds[DIFF_FILES]; /* observed, all CPUs together */
-	/* Of the hiccups' time. */
+	/* Figures of the hiccups' time. */
 	uint64_t attributed_ns[DIFF_FILES], edge_ns[DIFF_FILES], lost_ns[DIFF_FILES],
 		outside_ns[DIFF_FILES];
 	bool same_cpus;        /* all measured the same CPUs: names keep their CPU numbers */
 	bool traced;           /* all were traced: else there are no sources */
-	uint64_t threshold_ns; /* of all CPUs of all recordings; 0: they differ */
+	uint64_t threshold_ns; /* threshold of all CPUs of all recordings; 0: they differ */
 	bool raised;       /* some had a lower one, and their hiccups below it are short gaps now */
 	bool shorts_known; /* all recordings have short gaps of the same lengths */
 	uint64_t short_ns[DIFF_FILES];
-	uint64_t low_ns, high_ns; /* of the bins: the shortest and the longest value */
+	uint64_t low_ns, high_ns; /* range of the bins: the shortest and the longest value */
 	struct diff_cell total[DIFF_FILES];
 	/* Owned; changed rows by falling change, then the others by falling time. */
 	struct diff_row *row;

@@ -252,7 +252,7 @@ static int judge_time(const struct sums *before, const struct sums *after, bool 
 {
 	int time, count;
 
-	if (!in_turn || alpha >= ALPHA) /* of all hiccups together only the time counts */
+	if (!in_turn || alpha >= ALPHA) /* only the time counts for all hiccups together */
 		return direction(
 			widen(compare(&before->time, &after->time, in_turn, alpha), factor));
 	time = direction(compare(&before->time, &after->time, true, alpha / 2));

@@ -16,7 +16,7 @@ struct tally {
 
 /* A side's sum, ready for comparison. */
 struct side_sum {
-	struct ratio_sum sum; /* its variance is from chance and scatter */
+	struct ratio_sum sum; /* sum whose variance is from chance and scatter */
 	double between;       /* variance between the recordings */
 	double low, high;     /* least and largest rate of the recordings */
 	uint32_t n;           /* recordings */

@@ -126,13 +126,13 @@ static double log_percentile(const struct hist *h, double percent)
 
 /* The mean of the recordings' logarithms. */
 struct logs {
-	double mean, variance /* of the mean */, low, high;
+	double mean, variance /* variance of the mean */, low, high;
 	uint32_t n;
 };
 
 static struct logs logs_of(const struct side_values *v, double percent)
 {
-	/* What a bucket rounds off, as an even distribution. */
+	/* Rounding by a bucket, as an even distribution. */
 	double rounded = exp2(-2.0 * SERIES_BITS) / 12, squares = 0;
 	struct logs l = {.low = INFINITY, .high = -INFINITY, .n = v->n};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What workloads measured, beside each other: the percentiles of each series, of all CPUs and all
+/* Measurements of workloads, side by side: the percentiles of each series, of all CPUs and all
  * recordings of a side together, with the ratio to the first side's.
  *
  * The interval of a ratio is, where the sides were recorded in turn, Student's of the logarithms of

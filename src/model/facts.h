@@ -44,8 +44,8 @@ void facts_free(struct facts *f); /* frees its contents; it is empty then */
 
 const struct fact *facts_find(const struct facts *f, const char *name); /* NULL: nobody read it */
 
-/* What is known only when a window ends: numbers of the report's threads that no longer exist, with
- * a blank behind each. Absent: nobody has looked. */
+/* Facts that are known only when a window ends: numbers of the report's threads that no longer
+ * exist, with a blank behind each. Absent: nobody has looked. */
 #define FACT_ENDED "run/ended"
 
 /* False where at most that is there: how the machine is set up was not read. */

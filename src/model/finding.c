@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_SHOWN 3 /* of a list in a title */
+#define NAMES_SHOWN 3 /* names of a list in a title */
 
 struct finding *findings_add(struct findings *f, const char *id, enum finding_level level)
 {

@@ -29,9 +29,9 @@ enum fix_kind {
 
 /* One of the many that a finding is about. */
 struct finding_item {
-	char *name;       /* of its driver; any bytes */
-	uint32_t number;  /* of the IRQ; 0 where the list is of something else */
-	struct cpus cpus; /* of the targets; empty: all of them */
+	char *name;       /* name that its driver gave it; any bytes */
+	uint32_t number;  /* number of the IRQ; 0 where the list holds something else */
+	struct cpus cpus; /* targets concerned; empty: all of them */
 	uint64_t count;   /* interrupts on the targets since boot; 0 where nothing is counted */
 	uint64_t cost_ns; /* as the finding's, of this one alone */
 	char *fix, *undo; /* for this one alone; NULL: as the finding's */
@@ -43,7 +43,7 @@ struct finding_items { /* all zeros: none */
 };
 
 struct finding {
-	const char *id;    /* of the check, static */
+	const char *id;    /* id of the check, static */
 	const char *cause; /* in the cause book, static; NULL: none */
 	enum finding_level level;
 	bool known;       /* false: the fact could not be read; `value` says why */
@@ -59,7 +59,7 @@ struct finding {
 	 * all of them. */
 	const char *only;
 	struct finding_items list; /* ranked: findings_rank */
-	enum source_kind kind;     /* of the list; SOURCE_KINDS: no kind of source */
+	enum source_kind kind;     /* kind of the list's things; SOURCE_KINDS: no kind of source */
 	bool about;                /* explains the sources in the list, and no others */
 	/* Measured time of the sources that it explains, of all CPUs; 0: none in this run, or no
 	 * run. */

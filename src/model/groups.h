@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs of a run are alike: 60 isolated CPUs that lose the same to the same are one thing to
+/* Groups of CPUs that are alike: 60 isolated CPUs that lose the same to the same are one thing to
  * read, and the one that differs is another.
  *
  * Two CPUs are alike when all of this holds:
@@ -46,14 +46,14 @@ struct group_source {
 	 * for a number that differs; advice only where all have the same. Nothing in it is owned.
 	 */
 	struct source who;
-	bool differs;  /* what to do about it is not the same on all */
-	uint32_t cpus; /* of how many CPUs it took time */
+	bool differs;  /* CPUs of the group need different advice */
+	uint32_t cpus; /* number of CPUs from which it took time */
 	uint64_t count, total_ns;
-	struct spread ns;          /* of a CPU; 0 on those that lack it */
-	uint64_t max_ns;           /* longest run... */
-	uint32_t max_lane;         /* ...and where */
-	const struct asker *asker; /* who asked for it most often, the same on... */
-	uint32_t askers;           /* ...so many CPUs; 0: nobody is known */
+	struct spread ns;          /* time on each CPU; 0 on those that lack it */
+	uint64_t max_ns;           /* longest run */
+	uint32_t max_lane;         /* CPU of that longest run */
+	const struct asker *asker; /* most frequent asker, the same on `askers` CPUs */
+	uint32_t askers;           /* number of these CPUs; 0: nobody is known */
 };
 
 struct cpu_group {
@@ -62,15 +62,15 @@ struct cpu_group {
 	uint32_t first; /* index of the CPU that ranks highest */
 	struct cpus cpus;
 	struct spread lost;                                             /* share of a CPU's time */
-	struct spread hiccups;                                          /* how many */
-	struct spread longest_ns, p99_ns, median_ns;                    /* of the hiccups */
-	uint64_t total_ns, attributed_ns, edge_ns, lost_ns, outside_ns; /* of all its CPUs */
+	struct spread hiccups;                                          /* number of CPUs */
+	struct spread longest_ns, p99_ns, median_ns;                    /* lengths of the hiccups */
+	uint64_t total_ns, attributed_ns, edge_ns, lost_ns, outside_ns; /* sums over all its CPUs */
 	struct group_source *source;                                    /* owned; by falling time */
 	uint32_t nsources;
 	/* As of a CPU, of all of them: audit/verdict.h. Any bytes; "": none, or one CPU. */
 	char verdict[800];
 	char head[800];     /* instead, of CPUs of later groups, too, of which the same is said */
-	uint32_t head_cpus; /* how many that sentence is about */
+	uint32_t head_cpus; /* number of CPUs in that sentence */
 	bool said;          /* the head of an earlier group is about its CPUs, too */
 };
 

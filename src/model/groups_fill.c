@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a group says of its CPUs: the least, the median and the most of each figure. */
+/* Fills in the figures of a group: the least, the median and the most of its CPUs. */
 #include "model/groups_rows.h"
 
 #include <errno.h>
@@ -103,8 +103,8 @@ static bool same_asker(const struct asker *a, const struct asker *b)
 	       !strcmp(a->comm, b->comm) && same_text(a->function, b->function);
 }
 
-/* Who asks most often, by majority: the candidate that is left over when unequal ones cancel each
- * other out (Boyer and Moore 1981); askers is then counted. */
+/* Finds the most frequent asker by majority: the candidate that is left over when unequal ones
+ * cancel each other out (Boyer and Moore 1981); askers is then counted. */
 static void find_asker(struct group_source *s, const struct group_row *const *rows, size_t n)
 {
 	uint32_t top, left = 0;

@@ -23,8 +23,8 @@ struct group_rows {
 	struct group_row *row; /* owned; by key, then by lane */
 	size_t n;
 	uint32_t keys;
-	struct group_part *part; /* owned; by lane, then by key... */
-	size_t *begin;           /* ...of each lane, and the end behind the last; owned */
+	struct group_part *part; /* owned; by lane, then by key */
+	size_t *begin;           /* begin of each lane's rows, and the end behind the last; owned */
 };
 
 int group_rows_make(struct group_rows *r, const struct view *v); /* 0 or -ENOMEM: it is empty */

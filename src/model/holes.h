@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include "record.h"
 
-#define HOLES_MAX 4096 /* of one level in one hiccup; later ones join the last */
+#define HOLES_MAX 4096 /* holes of one level in one hiccup; later ones join the last */
 
 struct hole {
 	uint64_t start_ns, end_ns;

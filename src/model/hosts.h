@@ -11,11 +11,12 @@
 /* One source of one host, over all of its CPUs. */
 struct host_source {
 	uint32_t view;
-	/* Its row on the first of these CPUs; its totals are below. */
+	/* The row on the first of these CPUs; the totals are below. */
 	const struct source *who;
 	struct cpus cpus;
 	uint64_t count, total_ns, max_ns;
-	uint64_t observed_ns; /* of all the host's CPUs together, also those without this source */
+	uint64_t observed_ns; /* time of all the host's CPUs together, also those without this
+				 source */
 };
 
 /* The host's name, escaped; several views of the same host get a number, in their order: "web-07

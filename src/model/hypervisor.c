@@ -21,8 +21,8 @@ static bool is_nitro_guest(hypervisor_file *file, void *ctx)
 	       says(file, ctx, "sys/class/dmi/id/sys_vendor", "Amazon EC2");
 }
 
-/* Where systemd-detect-virt looks, too: Xen, the device tree, DMI. The virtual machine that is none
- * of hardware calls itself linux,dummy-virt, under whatever hypervisor it runs. */
+/* Signs that systemd-detect-virt uses, too: Xen, the device tree, DMI. A virtual machine that
+ * models no real hardware calls itself linux,dummy-virt, whatever its hypervisor is. */
 const char *hypervisor_of(hypervisor_file *file, void *ctx)
 {
 	static const struct {

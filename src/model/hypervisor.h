@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a hypervisor runs this machine, where the CPU itself does not say so (on x86 it does). */
+/* Finds out whether a hypervisor runs this machine, where the CPU itself does not tell (on x86 it
+ * does). */
 #ifndef CULPRIT_HYPERVISOR_H
 #define CULPRIT_HYPERVISOR_H
 

@@ -9,7 +9,8 @@
 #include "model/kind.h"
 
 struct interval {
-	uint64_t end_ns; /* of theirs: when the event came, just after the end */
+	uint64_t end_ns; /* end; for the kernel's own events the time of the event, just after the
+			    end */
 	uint64_t net_ns;
 	bool theirs;           /* reported by osnoise */
 	enum source_kind kind; /* osnoise does not tell vectors from IRQs: SOURCE_IRQ is both */

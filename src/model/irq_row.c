@@ -98,7 +98,7 @@ static const char *skip_counts(const char *at)
 
 		at += strspn(at, " ");
 		n = strspn(at, "0123456789");
-		if (!n || !strchr(" \n", at[n])) /* or the end, where a row is cut */
+		if (!n || !strchr(" \n", at[n])) /* the line may end here, where a row is cut */
 			return at;
 		at += n;
 	}

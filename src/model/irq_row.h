@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct irq_row {
-	int irq;        /* its number; -1: the row has none */
+	int irq;        /* number of the interrupt; -1: the row has none */
 	int ipi;        /* n of a row "IPIn", whose number the row does not tell; -1: no IPI */
 	uint8_t vector; /* enum vector_id that it is to culprit; 0: none */
 	bool per_cpu;   /* every CPU has its own of it: it cannot be moved */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DEPTH     9 /* of cgroups */
+#define DEPTH     9 /* depth of cgroups */
 #define PARTITION "cpuset.cpus.partition"
 
 static bool list_at(const struct facts *f, const char *name, struct cpus *set)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs are isolated from the scheduler's load balancing: by isolcpus= or by a cpuset
+/* CPUs that are isolated from the scheduler's load balancing: by isolcpus= or by a cpuset
  * partition, made at boot or since. The file in /sys/devices/system/cpu tells of isolcpus= alone:
  * before Linux 7.0 because the two were kept apart, and from 7.0 on, which keeps one mask as of the
  * boot and one as of now, because it shows that of the boot. */

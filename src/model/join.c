@@ -100,8 +100,8 @@ static void make_room(struct join *j)
 	}
 }
 
-/* Of two with the same end the inner one is the higher level. Records of one level stay in the
- * order of their places. */
+/* Sorts by end; of two with the same end the inner one has the higher level. Records of one level
+ * stay in the order of their places. */
 static bool ends_after(const struct record *a, const struct record *b)
 {
 	if (a->level == b->level)

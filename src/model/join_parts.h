@@ -23,11 +23,11 @@ struct join {
 	struct record *wait; /* ring of `slots` */
 	uint64_t slots;
 	uint64_t first, last;
-	uint32_t seq[LEVELS]; /* of the newest record taken */
-	/* Of the newest record that waits no more: its place, and its end. */
+	uint32_t seq[LEVELS]; /* sequence of the newest record taken */
+	/* Place and end of the newest record that waits no more. */
 	uint32_t done[LEVELS];
 	uint64_t done_ns[LEVELS];
-	struct holes holes; /* of the hiccup in hand */
+	struct holes holes; /* holes of the hiccup in hand */
 	uint64_t missing;   /* number of records missing in them */
 	uint64_t looked;    /* value of `last` when room was made last */
 	uint64_t since_ns;  /* begin of the gap for which records are netted ahead; 0: not known */

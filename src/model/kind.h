@@ -29,8 +29,8 @@ struct kind {
 	const char *name; /* in reports and options: "irq" */
 	/* In a sentence, with the source's name in place of %s; NULL: verdict.c has more to say. */
 	const char *noun;
-	/* How reports show the id: after a name, and alone; NULL: not. Without a form of its own
-	 * alone, an id of 0 is none. */
+	/* Forms of the id in reports: after a name, and alone; NULL: not shown. Without a form of
+	 * its own alone, an id of 0 is none. */
 	const char *id, *id_alone;
 	bool handler; /* runs in the interrupt context: only a stop of the CPU makes a run long */
 	/* In the cause book, the kinds of entry for a function that it runs, best first. */
@@ -49,7 +49,8 @@ const char *source_kind_name(enum source_kind kind); /* "unknown" from SOURCE_KI
 /* Writes " (irq 36)", " [812]", or alone "irq 36"; "": the kind shows none. Returns buf. */
 char *kind_id(enum source_kind kind, uint32_t id, bool alone, char *buf, size_t len);
 
-extern const uint16_t kind_rows[SOURCE_KINDS]; /* of a table of sources; together SOURCES_MAX */
+/* Rows of a table of sources; together SOURCES_MAX. */
+extern const uint16_t kind_rows[SOURCE_KINDS];
 /* The order in legends and stacks; SOURCE_KINDS stands for the edge of intervals. */
 extern const uint8_t kind_legend[SOURCE_KINDS + 1];
 

@@ -197,7 +197,7 @@ static void begin_series(struct leader *l, const struct group *g)
 			     .kernel_thread = g->first->kernel_thread,
 			     .function = g->first->function};
 	memcpy(l->name, g->name, sizeof(l->name));
-	if (g->seen) /* so far it is in the rest */
+	if (g->seen) /* the source is in the rest so far */
 		l->last = g->sum;
 }
 

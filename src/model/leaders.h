@@ -21,7 +21,7 @@
 
 #define LEADERS_TOP 20
 #define LEADERS_MAX 40
-/* Where CPUs are added up: */
+/* Sums over CPUs: */
 #define LEADERS_FEW      10
 #define LEADERS_FEW_MOST 12
 
@@ -34,9 +34,9 @@ struct leader {
 	enum source_kind kind;
 	bool kernel_thread;
 	char name[DIFF_NAME];
-	const char *function, *cause; /* of the first of them */
+	const char *function, *cause; /* names of the first of them */
 	struct leader_sums sum;       /* since it has this series */
-	struct leader_sums last;      /* of all its rows, at the last update */
+	struct leader_sums last;      /* sums of all its rows at the last update */
 };
 
 struct leaders_cpu {

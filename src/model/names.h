@@ -13,8 +13,8 @@
 struct names {
 	void *ctx;
 	const char *(*irq)(void *ctx, uint32_t irq); /* "virtio1-req.0"; NULL or "": unknown */
-	/* Where the IRQ may go and where it goes, "0-3, effective 1"; may be NULL, and may return
-	 * NULL. */
+	/* Finds the CPUs where the IRQ may go and where it goes, "0-3, effective 1"; may be NULL,
+	 * and may return NULL. */
 	const char *(*irq_affinity)(void *ctx, uint32_t irq);
 	const char *(*symbol)(
 		void *ctx,
@@ -22,8 +22,8 @@ struct names {
 	/* Writes the names of a kernel stack's frames, innermost first, to frame[STACK_FRAMES];
 	 * returns how many. */
 	int (*stack)(void *ctx, int32_t id, const char **frame);
-	/* Whose the control group with this number is, as owner_read() takes it (owner.h); may be
-	 * NULL, and may return NULL: not known. */
+	/* Finds the owner of the control group with this number, as owner_read() takes it
+	 * (owner.h); may be NULL, and may return NULL: not known. */
 	const char *(*owner)(void *ctx, uint32_t group);
 };
 

@@ -326,7 +326,7 @@ void nest_take(struct nest *n, const struct record *r, uint64_t from, uint64_t t
 		start = end;
 	switch ((enum record_kind)r->kind) {
 	case RECORD_FAULT:
-		if (end > start) { /* its end is known: of a watched thread */
+		if (end > start) { /* the end is known for a watched thread */
 			enclose(n, r, start, end);
 			break;
 		}

@@ -24,16 +24,16 @@ struct piece {
 	uint32_t source; /* row of the CPU's sources */
 	uint32_t count;  /* interruptions that it began with */
 	uint64_t net_ns;
-	uint64_t unseen_ns; /* of it in intervals where threads left unseen (RECORD_UNSEEN) */
+	uint64_t unseen_ns; /* time in intervals where threads left unseen (RECORD_UNSEEN) */
 	struct asker asker; /* the last one who asked for it */
 };
 
-/* What a watched thread lost its time by; recordings do not hold it. */
+/* Causes by which a watched thread lost its time; recordings do not hold them. */
 enum window {
 	WINDOW_UNKNOWN,   /* not a watched thread's, or read from a recording */
 	WINDOW_CAME_UPON, /* interrupts while it ran */
-	WINDOW_PREEMPTED, /* it was ready, after another took the CPU from it */
-	WINDOW_WOKEN,     /* it was ready, after it was woken */
+	WINDOW_PREEMPTED, /* ready, after another thread took the CPU from it */
+	WINDOW_WOKEN,     /* ready, after it was woken */
 	WINDOW_REPORTED,  /* the program says so itself (src/culprit.h) */
 };
 
@@ -46,8 +46,8 @@ struct spot {
 	char comm[17];
 	enum spot_thread thread; /* the thread is the kernel's, or not */
 	enum window window;
-	/* Of a workload's window: 1 + the index of its series in the CPU's; 0: not known, or the
-	 * loop's own gap. */
+	/* Series of a workload's window: 1 + its index in the CPU's; 0: not known, or the loop's
+	 * own gap. */
 	uint8_t series;
 };
 
@@ -65,7 +65,7 @@ struct account {
 	uint64_t whose_ns[WHOSE]; /* together attributed_ns */
 	/* Before the first and after the last interval; both 0 without any. */
 	uint64_t pre_ns, post_ns;
-	bool first_thread, last_thread; /* whether these intervals are threads */
+	bool first_thread, last_thread; /* true: these intervals are threads */
 	uint32_t intervals;             /* outermost ones */
 	uint32_t theirs;                /* ends of intervals by the kernel's osnoise tracer */
 	struct spot spot;               /* set by the session */
@@ -74,7 +74,7 @@ struct account {
 	struct piece *pieces;
 	uint32_t npieces;
 	const struct span *spans;    /* when each ran, see spans.h; none unless nest_keep_spans */
-	uint32_t nspans, spans_left; /* how many, and how many found no place */
+	uint32_t nspans, spans_left; /* number of intervals, and number of those without a place */
 };
 
 struct nest;

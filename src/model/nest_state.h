@@ -13,13 +13,13 @@
 /* An entry that has ended inside the hiccup and lies in no later interval yet. */
 struct ended {
 	uint64_t start, end;
-	/* After folding: time inside that belongs to no interval, and how much of it is edge... */
+	/* After folding: time inside that belongs to no interval, and how much of it is edge */
 	uint64_t gaps, edge;
-	uint64_t lost;            /* ...and how much lies in holes */
+	uint64_t lost;            /* length of the part that lies in holes */
 	uint32_t intervals;       /* 1, after folding more */
-	bool thread, last_thread; /* of several intervals the first and the last */
+	bool thread, last_thread; /* the first, the last of several intervals is a thread */
 	bool note;                /* an instant, not an interval: its record follows */
-	bool doubt;               /* and others of its level are missing before it */
+	bool doubt;               /* records of its level are missing before it */
 	struct record record;
 };
 
@@ -32,8 +32,8 @@ struct nest {
 	bool real_time;
 	struct edge_bounds bounds;
 	struct ended *stack;
-	uint32_t depth, room; /* room: for entries of the stack... */
-	uint32_t pieces_room; /* ...and for pieces of the account */
+	uint32_t depth, room; /* room: for entries of the stack */
+	uint32_t pieces_room; /* room for pieces of the account */
 	bool in_fault;        /* a page fault of the sampler is open */
 	struct record fault;
 	bool in_thread; /* a thread has replaced the sampler, and has not left yet */
@@ -46,7 +46,7 @@ struct nest {
 	} ongoing[ONGOING];
 	bool open;
 	uint64_t epoch;
-	uint64_t trims; /* of the sources, as of the last follow */
+	uint64_t trims; /* number of trims of the sources at the last follow */
 	uint64_t folded;
 	struct account account;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why the tick did not stop: failures of tick_stop on a target CPU, by dependency and by running
- * thread. */
+/* Reasons why the tick did not stop: failures of tick_stop on a target CPU, by dependency and by
+ * running thread. */
 #ifndef CULPRIT_NOHZ_TICK_H
 #define CULPRIT_NOHZ_TICK_H
 

@@ -73,7 +73,7 @@ struct osnoise_event {
 	uint32_t task;  /* tid in the record's front */
 	uint64_t stamp; /* the record's own: ns, or a counter's value when stamp_ns is false */
 	bool stamp_ns;
-	bool left_out;     /* of a noise: not in the sums, see struct osnoise_reader */
+	bool left_out;     /* noise that is not in the sums, see struct osnoise_reader */
 	uint64_t start_ns; /* noise, sample */
 	uint64_t duration_ns;
 	enum source_kind kind; /* noise */
@@ -104,7 +104,7 @@ struct osnoise_part {
 	/* "swapper/1:0": a part of the label's time; "" for the label's own line. */
 	char who[SOURCE_NAME];
 	uint64_t ns;         /* UINT64_MAX: none given */
-	uint32_t hundredths; /* of a percent; UINT32_MAX: none given */
+	uint32_t hundredths; /* hundredths of a percent; UINT32_MAX: none given */
 };
 
 struct osnoise_analysis {
@@ -125,9 +125,9 @@ struct osnoise_cpu {
 	/* Net times of noises; gaps without interference are of kind outside. */
 	struct sources sources;
 	struct hist samples;       /* gross lengths of all gaps; bits 0: none came */
-	uint64_t samples_alone_ns; /* of gaps without interference... */
+	uint64_t samples_alone_ns; /* sum of gaps without interference */
 	uint64_t samples_alone;
-	/* ...and of those with all of their noises in the text. */
+	/* The same of gaps with all of their noises in the text. */
 	uint64_t samples_explained_ns, samples_rest_ns;
 	uint64_t samples_complete;
 	struct osnoise_period traced, top; /* sums of period lines; rtla's last table */
@@ -171,7 +171,7 @@ struct osnoise_reader {
 	struct osnoise_event gaps[OSNOISE_LONGEST]; /* the longest samples */
 	uint32_t ngaps;
 	struct osnoise_latency all[TIMERLAT_CONTEXTS]; /* rtla timerlat's row of all CPUs */
-	struct osnoise_column *column;                 /* of the last histogram */
+	struct osnoise_column *column;                 /* columns of the last histogram */
 	uint32_t ncolumns;
 	uint64_t columns_beyond;
 	struct osnoise_analysis *analysis[OSNOISE_ANALYSES];
@@ -181,8 +181,8 @@ struct osnoise_reader {
 	unsigned idle_latency_cpu;
 	uint64_t rtla_duration_ns;
 	bool stopped, tainted;
-	char saved_to[64];                 /* where rtla put the trace */
-	uint64_t min_start_ns, max_end_ns; /* of the noises and samples that count */
+	char saved_to[64];                 /* file to which rtla wrote the trace */
+	uint64_t min_start_ns, max_end_ns; /* range of the noises and samples that count */
 
 	uint64_t lines, events[4]; /* by type */
 	uint64_t left_out_first;   /* thread noise since boot: the first after switching on */
@@ -205,10 +205,10 @@ struct osnoise_reader {
 
 	/* State between lines. */
 	enum osnoise_section section;
-	uint64_t unit_ns; /* of rtla's numbers */
+	uint64_t unit_ns; /* unit of rtla's numbers */
 	bool no_index, in_all;
 	uint64_t hist_rows;
-	uint32_t rows_left; /* of OSNOISE_ROWS */
+	uint32_t rows_left; /* rows left of OSNOISE_ROWS */
 	char open[512];     /* a noise line cut by a newline in a comm, so far */
 	size_t open_len;
 	uint32_t open_lines;
@@ -229,7 +229,7 @@ const char *timerlat_context_name(enum timerlat_context context); /* "irq", "thr
 #define LINE_BYTES 65536
 
 struct lines {
-	size_t len; /* of the line in text, after lines_next() returned true */
+	size_t len; /* length of the line in text, after lines_next() returned true */
 	bool fresh, cut;
 	uint64_t ncut;
 	char text[LINE_BYTES];

@@ -39,8 +39,9 @@ struct osnoise_pairs {
 	} pending[2][PAIRS_PENDING]; /* ours, theirs */
 	uint32_t next[2];
 	uint64_t newest_ns;
-	struct hist difference, relative; /* of all matched: ns, and 1/100 percent of ours */
-	uint64_t dropped;                 /* rows without memory */
+	/* Differences of all matched pairs: ns, and 1/100 percent of ours. */
+	struct hist difference, relative;
+	uint64_t dropped; /* rows without memory */
 };
 
 int pairs_init(struct osnoise_pairs *c); /* One for each CPU. 0 or -ENOMEM. */

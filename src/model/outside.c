@@ -10,12 +10,12 @@
 #define LONG_NS 5000 /* shorter ones coincide by chance: there are thousands a second */
 /* Two CPUs that one thing stopped stop and go on together, up to this and a twentieth. */
 #define ALIKE_NS 1000
-#define STEP_NS  10000000       /* of the steal clock in /proc/stat */
+#define STEP_NS  10000000       /* step of the steal clock in /proc/stat */
 #define OLD_NS   30000000000ULL /* the steal clock says nothing of older gaps */
 
 struct gap {
 	uint64_t start, end, ns;
-	uint64_t number; /* of this CPU's */
+	uint64_t number; /* number of the gap on this CPU */
 	uint32_t others; /* target CPUs that were away at the same time */
 	uint32_t place;  /* place in `kept`, while the number there is the same */
 };
@@ -73,7 +73,7 @@ static struct waiting *of_cpu(struct outside *o, uint32_t index)
 
 static void decide(struct outside *o, uint32_t index, const struct gap *g, enum own_word verdict)
 {
-	/* Of many CPUs some are always away by chance. */
+	/* Some of many CPUs are always away at once by chance. */
 	uint32_t enough = o->view->ncpus / 4 > 1 ? o->view->ncpus / 4 : 1;
 
 	summary_outside(o->view, index, g->start, g->ns,

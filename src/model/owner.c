@@ -87,7 +87,7 @@ static void contained(struct owner *o, const char *runtime, struct part id)
 {
 	o->runtime = runtime;
 	copy(o->container, sizeof(o->container), id);
-	/* What is outside of it is the runtime's, or of a container around it. */
+	/* Folders outside of it belong to the runtime, or to a container around it. */
 	o->unit[0] = o->container_name[0] = o->machine[0] = o->session[0] = 0;
 }
 

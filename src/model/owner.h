@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whose a thread is, in words that people know: the systemd unit, container, pod, virtual machine
- * or session that its control group belongs to.
+/* The owner of a thread, in words that people know: the systemd unit, container, pod, virtual
+ * machine or session that its control group belongs to.
  *
  * The path of the group tells most of it. systemd writes units into it
  * (systemd.io/CONTROL_GROUP_INTERFACE), the kubelet pods (pkg/kubelet/cm: "kubepods-burstable-pod…"
@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define OWNER_NAME 128 /* bytes of a name at most; longer ones are cut */
-#define OWNER_ID   72  /* of a container's or a pod's id */
+#define OWNER_ID   72  /* bytes of a container's or a pod's id */
 
 /* Any bytes, to be escaped on output; "": it has none, or it is not known. */
 struct owner {
@@ -35,12 +35,12 @@ struct owner {
 	char pod_uid[OWNER_ID];
 	char pod[OWNER_NAME];     /* "namespace/name" */
 	char machine[OWNER_NAME]; /* a virtual machine, or what systemd calls one */
-	char session[16];         /* of logind */
+	char session[16];         /* session of logind */
 	bool user_known;
-	uint32_t user; /* whose slice it is in: a uid */
+	uint32_t user; /* uid of the user in whose slice it is */
 };
 
-/* What an owner is known as, most telling first. */
+/* Names of an owner, the most telling first. */
 enum owner_kind {
 	OWNER_NONE,
 	OWNER_POD,
@@ -59,8 +59,8 @@ enum owner_kind owner_kind(const struct owner *o);
 /* The kind's word in files, "pod"; NULL: none. Static. */
 const char *owner_kind_name(enum owner_kind kind);
 
-/* What a report writes behind a thread's name: "pod web/api-7f9 · container app", "nginx.service",
- * "session 3 of user 1000"; "" for OWNER_NONE. Not escaped. Returns buf. */
+/* Writes the words behind a thread's name in a report: "pod web/api-7f9 · container app",
+ * "nginx.service", "session 3 of user 1000"; "" for OWNER_NONE. Not escaped. Returns buf. */
 #define OWNER_TEXT (3 * OWNER_NAME)
 char *owner_text(const struct owner *o, char buf[OWNER_TEXT]);
 

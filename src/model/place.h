@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where everything of culprit's but the samplers runs, unless the user says so: on CPUs that are
- * not isolated and share no core with a target, and of these on the targets' NUMA nodes where there
- * are any. */
+/* The place of all of culprit but the samplers, unless the user chooses one: CPUs that are not
+ * isolated and share no core with a target, and of these on the targets' NUMA nodes where there are
+ * any. */
 #ifndef CULPRIT_PLACE_H
 #define CULPRIT_PLACE_H
 
@@ -13,7 +13,7 @@ enum place {
 	PLACE_SIBLING,  /* all that are not isolated share a core with a target */
 	PLACE_ISOLATED, /* all others are isolated */
 	PLACE_BOTH,     /* all others are isolated, and share a core with a target */
-	PLACE_NONE,     /* there is no other; *chosen is empty */
+	PLACE_NONE,     /* no other CPU exists; *chosen is empty */
 };
 
 /* Chooses among `usable` less the targets. facts: facts_layout; of CPUs that it does not tell of

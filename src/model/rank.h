@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which of several lanes (CPUs, watched threads) a reader should see first. Two things matter, and
- * neither may hide the other: how much of its time a lane lost, and its longest gap. So lanes come
- * by turns from two lists, by falling share and by falling longest gap, each lane once: who is
+/* The order in which a reader should see several lanes (CPUs, watched threads). Two things matter,
+ * and neither may hide the other: how much of its time a lane lost, and its longest gap. So lanes
+ * come by turns from two lists, by falling share and by falling longest gap, each lane once: who is
  * among the first k of either list is among the first 2k. */
 #ifndef CULPRIT_RANK_H
 #define CULPRIT_RANK_H

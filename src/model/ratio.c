@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define STEPS_MAX 200000 /* of the continued fraction: enough for shapes of 10^9 */
+#define STEPS_MAX 200000 /* steps of the continued fraction: enough for shapes of 10^9 */
 #define TINY      1e-300
 #define ODDS_MAX  700.0 /* logarithm: e^700 is still a double */
 

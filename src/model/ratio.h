@@ -20,8 +20,8 @@
 /* One side, in the unit of the sum: events, or ns. */
 struct ratio_sum {
 	double sum;
-	/* Of the sum. Of a Poisson count: the count; of a compound Poisson sum: the sum of the
-	 * squares of its jumps. */
+	/* Variance of the sum. For a Poisson count: the count; for a compound Poisson sum: the sum
+	 * of the squares of its jumps. */
 	double variance;
 	/* The largest possible single jump: 1 of a count; better too large than too small. */
 	double jump;

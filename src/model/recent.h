@@ -19,7 +19,7 @@ struct recent_sum {
 struct recent_cpu {
 	struct recent_row {
 		uint64_t serial;                       /* the source's */
-		struct recent_sum sum[RECENT_SECONDS]; /* of each second, modulo */
+		struct recent_sum sum[RECENT_SECONDS]; /* sums of each second, modulo */
 	} * row;                                       /* [room], as the sources */
 	uint32_t room;
 	uint64_t observed_ns[RECENT_SECONDS + 1];

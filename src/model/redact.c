@@ -9,8 +9,8 @@
 #include "base/hash.h"
 #include "model/word.h"
 
-#define SLOTS      65536 /* of names of threads, a power of two... */
-#define NAMES_MAX  49152 /* ...and how many are told apart */
+#define SLOTS      65536 /* slots for names of threads, a power of two */
+#define NAMES_MAX  49152 /* number of names that are told apart */
 #define NAME_BYTES 16
 #define HOSTS_MAX  4096
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a view or a recording tells about its machine's users, taken out before anybody reads it:
+/* Takes everything about its machine's users out of a view or a recording, before anybody reads it:
  * the names of the host and of user threads get others in their place, always the same for the
  * same; command lines, the kernel's log, control groups, services, settings in files and lists of
  * tasks go. Facts stay by a list of those that only the kernel writes. What stands for a name is

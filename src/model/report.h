@@ -50,16 +50,16 @@ struct report_row {
 	const struct source *source; /* NULL for the edge and the rest */
 	uint32_t more;               /* sources in the rest */
 	uint64_t ns;
-	bool as_above; /* its cause and advice are those of a row above */
-	/* Of CPUs that are alike: what they have in common, and `source` is who it was. NULL: of
-	 * one CPU. */
+	bool as_above; /* cause and advice are those of a row above */
+	/* Row of CPUs that are alike: their common figures, and `source` is one of theirs. NULL: a
+	 * row of one CPU. */
 	const struct group_source *common;
 };
 
 struct report_rows {
 	struct report_row *row; /* by falling time, the rest last; the caller frees it */
 	uint32_t n;
-	uint64_t whole_ns, longest_ns; /* of the shares, and of the longest row */
+	uint64_t whole_ns, longest_ns; /* the base of the shares, and the longest row */
 };
 
 /* most: sources with rows of their own; 0: as many as a long report has room for. 0 or -ENOMEM. */
@@ -139,9 +139,9 @@ const char *report_asker(const struct asker *a, char buf[REPORT_ASKER]);
 
 struct report_part {
 	unsigned kind;               /* as of a row */
-	const struct source *source; /* of a piece; else NULL */
+	const struct source *source; /* source of a piece; else NULL */
 	const struct asker *asker;   /* the thread that asked for the piece; NULL: none is known */
-	bool others;                 /* of a piece: part of it may be of threads that left unseen */
+	bool others;                 /* part of the piece may belong to threads that left unseen */
 	uint32_t more;               /* pieces in the rest */
 	uint64_t ns;
 };

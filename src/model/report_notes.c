@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a report says of a source below its row, a line each. */
+/* Notes on a source below its row in a report, a line each. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

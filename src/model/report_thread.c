@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a report says of a watched thread's figures, a sentence a line. */
+/* Notes on a watched thread's figures in a report, a sentence a line. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "model/report.h"
 
-#define STEAL_STEP_NS 10000000 /* of /proc/stat */
+#define STEAL_STEP_NS 10000000 /* step of /proc/stat */
 
 static const char *plural(uint64_t n)
 {
@@ -38,7 +38,7 @@ static void note_reports(const struct cpu *c, FILE *out)
 	fputc('\n', out);
 }
 
-/* How much of a CPU's steal is the thread's nobody knows: only the CPU's is said. */
+/* Tells only the CPU's steal: nobody knows which part of that was the thread's. */
 static void note_steal(const struct view *v, const struct cpu *c, FILE *out)
 {
 	char list[256], a[32];

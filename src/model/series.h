@@ -11,14 +11,14 @@
 
 #define SERIES_MAX  40
 #define SERIES_NAME 32
-#define SERIES_BITS 7 /* of its histogram: percentiles to 0.8 % */
-/* What stands for a series where somebody names one: the hiccups, in a workload its outliers. */
+#define SERIES_BITS 7 /* resolution of its histogram: percentiles to 0.8 % */
+/* Name that stands for the hiccups, in a workload its outliers, where somebody names a series. */
 #define SERIES_HICCUPS "hiccups"
 
 struct series {
 	char name[SERIES_NAME];
-	struct hist hist;      /* ns... */
-	bool fine;             /* ...or ps, for operations of few ns */
+	struct hist hist;      /* ns */
+	bool fine;             /* values in ps, for operations of few ns */
 	uint64_t threshold_ns; /* longer windows of it are hiccups; 0: its values are not windows */
 	uint64_t longer, longest_ns; /* number of those, and the longest window of all */
 	uint64_t last;               /* the newest value; recordings do not hold it */

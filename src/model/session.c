@@ -14,7 +14,7 @@ struct waiting {
 	uint32_t index;
 };
 
-/* What a lane keeps while others are fed, too. */
+/* State of a lane while others are fed, too. */
 struct lane_apart {
 	struct summary_apart summary;
 	struct waiting *waiting;
@@ -25,13 +25,13 @@ struct session_lane {
 	struct join *join;
 	struct intervals *intervals;
 	uint64_t steal_ns;        /* base of its steal clock */
-	struct spot spot;         /* of its next hiccup */
+	struct spot spot;         /* spot of its next hiccup */
 	struct lane_apart *apart; /* NULL: nothing yet */
 };
 
 struct session {
 	struct view *view;
-	bool spans, intervals, real_time, windows; /* of all lanes */
+	bool spans, intervals, real_time, windows; /* options of all lanes */
 	struct session_lane *lane;
 	uint32_t nlanes; /* the view may be cut before the session is freed */
 	struct outside *outside;
@@ -75,7 +75,7 @@ static const char *ask_symbol(void *ctx, uint64_t address)
 	const struct session *s = ctx;
 	const char *name = view_text(s->view, s->asked->symbol(s->asked->ctx, address));
 
-	if (!name) /* there is no memory for it */
+	if (!name) /* memory is out */
 		name = "[unknown]";
 
 	tell(s, &(struct event){.type = EVENT_SYMBOL, .named = {.number = address, .name = name}});

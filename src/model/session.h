@@ -31,7 +31,7 @@ enum event_type {
 
 struct event {
 	enum event_type type;
-	uint32_t index; /* of the CPU in the summary */
+	uint32_t index; /* index of the CPU in the summary */
 	union {
 		uint32_t cursor[LEVELS];
 		const struct record *record;
@@ -39,9 +39,9 @@ struct event {
 		uint64_t ns;
 		const struct spot *spot;
 		struct {
-			uint64_t number;      /* IRQ, address, stack id, control group */
-			const char *name;     /* of an IRQ, address, control group; NULL: none */
-			const char *affinity; /* of an IRQ; NULL: not known */
+			uint64_t number;  /* IRQ, address, stack id, control group */
+			const char *name; /* name of an IRQ, address, control group; NULL: none */
+			const char *affinity; /* CPUs of an IRQ; NULL: not known */
 			const char *const *frame;
 			int nframes;
 		} named;

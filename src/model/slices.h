@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How evenly something came over a window: counts and sums in slices of equal length. What comes in
- * bursts varies more from one window to the next than its count tells, and a comparison of two
- * windows that does not know this takes a burst for a change. Batch means are the remedy: the
- * scatter of the slices' sums is that of the whole (B. Schmeiser, "Batch size effects in the
- * analysis of simulation output", Operations Research 30 (1982) 556-568, who wants 10 to 30 of
- * them).
+/* Evenness over a window: counts and sums in slices of equal length. Noise that comes in bursts
+ * varies more from one window to the next than its count tells, and a comparison of two windows
+ * that does not know this takes a burst for a change. Batch means are the remedy: the scatter of
+ * the slices' sums is that of the whole (B. Schmeiser, "Batch size effects in the analysis of
+ * simulation output", Operations Research 30 (1982) 556-568, who wants 10 to 30 of them).
  */
 #ifndef CULPRIT_SLICES_H
 #define CULPRIT_SLICES_H

@@ -268,7 +268,7 @@ static uint32_t find_new(struct sources *t, const struct source_key *key, const 
 	k.name = new.name;
 	new.row = find(t, &k);
 	new.function = t->row[new.row]->function;
-	t->found[place & (found_slots(t) - 1)] = new; /* there may be more slots now */
+	t->found[place & (found_slots(t) - 1)] = new; /* the table may have more slots now */
 	return new.row;
 }
 

@@ -39,15 +39,16 @@ struct source {
 	const char *function;   /* belongs to the names (names.h); NULL: not known */
 	bool kernel_thread;     /* tells it apart: any thread may be called kswapd0 */
 	bool rest;              /* the row "(others)" of its kind */
-	enum own_word word;     /* that its name or function is; WORD_NONE: the machine's */
+	enum own_word word; /* word of culprit's own in place of a name or function; WORD_NONE: the
+			       machine's */
 	/* Number of hiccups in which it had a part; more than that in a row that others were merged
 	 * into. */
 	uint64_t hiccups;
 	uint64_t count; /* interruptions: intervals that began with this function */
 	/* Net ns of each run of the function: how often it ran, sum, max, percentiles. */
 	struct hist net;
-	/* Of these its intervals in which threads left unseen (RECORD_UNSEEN), and their net ns:
-	 * part of that time is theirs. */
+	/* Intervals among these in which threads left unseen (RECORD_UNSEEN), and their net ns:
+	 * part of that time belongs to others. */
 	struct {
 		uint64_t count, ns;
 	} unseen;
@@ -55,33 +56,33 @@ struct source {
 	struct slices slices;
 	uint32_t piece;        /* used by the join: this source's piece of the hiccup in hand */
 	uint64_t epoch;        /* used by the join: which hiccup `piece` belongs to */
-	const char *affinity;  /* of an IRQ; belongs to the names; NULL: not known */
-	uint64_t near_lost_ns; /* net ns in hiccups with missing records... */
-	uint64_t missing;      /* ...and for SOURCE_LOST the number of those records */
-	/* Of a user thread: its control group's number (0: not known), and whose that is
+	const char *affinity;  /* CPUs of an IRQ; belongs to the names; NULL: not known */
+	uint64_t near_lost_ns; /* net ns in hiccups with missing records */
+	uint64_t missing;      /* for SOURCE_LOST the number of those records */
+	/* Owner of a user thread: its control group's number (0: not known), and that group's owner
 	 * (owner.h), which belongs to the names; NULL: not known, or `owners` differ. */
 	uint32_t cgroup;
 	const char *owner;
 	bool owners;
-	/* Of a TLB shootdown: comm of the thread whose memory it was, the last time. */
+	/* Comm of the thread whose memory a TLB shootdown was for, the last time. */
 	char memory_of[17];
-	struct askers *askers; /* who asked for it; NULL: nobody is known */
+	struct askers *askers; /* askers for it; NULL: nobody is known */
 	/* Id in the cause book; static; NULL: not looked up yet, or the book has none. */
 	const char *cause;
 	/* Runs likely stopped inside by a host or firmware (stops.h); set with the advice. */
 	struct {
 		uint64_t count, ns; /* stopped runs, and their time beyond the usual */
-		/* What so many percent of its runs take at most; 0: too few to know. */
+		/* Duration that so many percent of its runs take at most; 0: too few to know. */
 		uint64_t usual_ns;
 		unsigned percent;
 	} stopped;
-	/* what to do about it on this machine, in one line; owned; NULL: nothing */
+	/* advice for this machine, in one line; owned; NULL: none */
 	char *advice;
 	uint64_t merged; /* rows merged into this one */
 	/* Never the same for two rows of a table; later rows have larger ones. */
 	uint64_t serial;
 	uint64_t oldest; /* least serial of the rows in it */
-	/* Of a thread: its process, or the kernel threads whose names begin alike. */
+	/* Family of a thread: its process, or the kernel threads whose names begin alike. */
 	uint64_t group;
 	uint64_t judged_ns; /* net.sum when rows last went */
 	struct {
@@ -106,13 +107,13 @@ struct sources {
 	struct source **row; /* in order of first appearance */
 	uint32_t count;
 	uint32_t room;                     /* for rows; the hashes are as large */
-	uint32_t rows[SOURCE_KINDS];       /* of each kind, without its rest */
+	uint32_t rows[SOURCE_KINDS];       /* rows of each kind, without its rest */
 	struct source *rest[SOURCE_KINDS]; /* NULL until it is needed */
 	struct source *spare;              /* a row for when memory is out; NULL: it has gone */
 	uint32_t *slot;                    /* hash: 1 + index of row */
 	struct comm *comm;                 /* hash: threads with one comm */
 	struct found *found;               /* keys found before */
-	uint64_t serial;                   /* of the newest row */
+	uint64_t serial;                   /* serial of the newest row */
 	uint64_t trims;                    /* number of times that rows went */
 	/* The last time: the place each row moved to, with SOURCE_GONE. */
 	uint32_t went[SOURCE_ROWS];
@@ -172,7 +173,7 @@ uint32_t sources_rank(const struct sources *t, uint32_t *order);
  * "remote shootdown" (tlb.h). */
 const char *softirq_name(uint32_t id);
 const char *vector_name(uint32_t vector_id);
-const char *vector_counter(uint32_t vector_id); /* its row of /proc/interrupts, "LOC" */
+const char *vector_counter(uint32_t vector_id); /* row of /proc/interrupts, "LOC" */
 uint32_t vector_of_name(const char *name);      /* enum vector_id; 0: of none */
 
 #endif

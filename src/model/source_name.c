@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel calls its softirqs and vectors. */
+/* The kernel's names for its softirqs and vectors. */
 #include <string.h>
 
 #include "model/source.h"

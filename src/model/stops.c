@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* How many stops there is a sign of. An SMI stops one run; how often a host stopped, or what
- * stopped several CPUs, nobody has counted. */
+/* Number of stops that left a sign. An SMI stops one run; nobody has counted how often a host
+ * stopped, or stops of several CPUs. */
 static uint64_t most_stops(const struct view *v, uint32_t index)
 {
 	const struct sources *t = &v->cpu[index].sources;

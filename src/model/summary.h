@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is kept of a run: for each CPU its totals, histogram and sources, and of all CPUs the worst
- * hiccups. Nothing here grows with the length of the run. */
+/* The part of a run that is kept: for each CPU its totals, histogram and sources, and of all CPUs
+ * the worst hiccups. Nothing here grows with the length of the run. */
 #ifndef CULPRIT_SUMMARY_H
 #define CULPRIT_SUMMARY_H
 

@@ -48,11 +48,11 @@ struct trigger {
 	char text[TRIGGER_TEXT]; /* as it was given: its name */
 	enum trigger_event event;
 	uint64_t above;        /* ns, or a number */
-	double percent;        /* of TRIGGER_LOST */
+	double percent;        /* threshold of TRIGGER_LOST */
 	uint64_t window_ns;    /* the TIME behind "/" */
 	char who[TRIGGER_WHO]; /* "": anybody */
-	bool cause;            /* who is the id of a cause */
-	uint64_t pulled;       /* how often */
+	bool cause;            /* `who` is the id of a cause */
+	uint64_t pulled;       /* number of times */
 };
 
 /* Reads one. can: TRIGGER_BIT of each event that can happen where it is used. 0, or -EINVAL with
@@ -61,7 +61,7 @@ int trigger_parse(const char *text, unsigned can, struct trigger *t, char *why, 
 
 /* Several triggers at once; all zeros: none. */
 struct triggers {
-	struct trigger row[TRIGGERS_MAX + 1]; /* and the flight recorder's own */
+	struct trigger row[TRIGGERS_MAX + 1]; /* these, and the flight recorder's own */
 	uint32_t count;
 	bool wakes; /* each hiccup is a wake-up: a workload that sleeps */
 	/* Finds out a source's cause when a trigger needs it; NULL: source->cause is all. */
@@ -75,11 +75,11 @@ struct triggers {
 struct trigger_hit {
 	const struct trigger *trigger;
 	uint32_t lane;                  /* UINT32_MAX: none */
-	uint64_t start_ns, duration_ns; /* of the hiccup that did it */
+	uint64_t start_ns, duration_ns; /* the hiccup that did it */
 	struct spot spot;
-	/* What took most of that hiccup: "softirq NET_RX", "edge"; any bytes. */
+	/* Largest piece of that hiccup: "softirq NET_RX", "edge"; any bytes. */
 	char who[SOURCE_NAME + 16];
-	uint32_t source; /* its row; UINT32_MAX: it has none */
+	uint32_t source; /* row of that source; UINT32_MAX: it has none */
 };
 
 /* Call it when the view has its CPUs. 0 or -ENOMEM. */

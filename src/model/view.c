@@ -195,8 +195,8 @@ bool view_whose_known(const struct view *v, const struct cpu *c, enum whose whos
 	return true;
 }
 
-/* Of kallsyms_show_value(): with 2 nobody sees addresses; with 1, who has CAP_SYSLOG; with 0, perf
- * users, too, where perf_event_paranoid lets them. */
+/* Rights by kallsyms_show_value(): with 2 nobody sees addresses; with 1, readers with CAP_SYSLOG;
+ * with 0, perf users, too, where perf_event_paranoid lets them. */
 const char *view_names_hidden(const struct view *v)
 {
 	const char *restricted = facts_text(&v->facts, "proc/sys/kernel/kptr_restrict");
@@ -312,7 +312,8 @@ const char *view_relief(const struct view *v)
 const char *view_verdict(const struct view *v)
 {
 	const char *best = NULL;
-	/* of watched threads the longest time, because their shares are of different times */
+	/* Takes the longest time for watched threads, because their shares are of different
+	 * times. */
 	double most = -2;
 
 	if (groups_shown(v))

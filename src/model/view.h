@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a report is made from. Renderers read this and nothing else; a live run and a recording fill
- * it alike. */
+/* The view: all that a report is made from. Renderers read this and nothing else; a live run and a
+ * recording fill it alike. */
 #ifndef CULPRIT_VIEW_H
 #define CULPRIT_VIEW_H
 
@@ -51,7 +51,7 @@ struct short_gaps {
 };
 
 #define WORST_MAX   20
-#define HICCUP_BITS 7 /* of the histogram of hiccups: percentiles to 0.8 % */
+#define HICCUP_BITS 7 /* resolution of the histogram of hiccups: percentiles to 0.8 % */
 
 struct worst {
 	uint32_t cpu; /* index into the view's CPUs */
@@ -62,11 +62,11 @@ struct worst {
 	uint32_t npieces;
 	struct span *spans; /* owned; in order of time; none unless the session keeps them */
 	uint32_t nspans, spans_left;
-	uint64_t place; /* of several lanes' hiccups that are still apart: which came first */
+	uint64_t place; /* order of hiccups of several lanes that are still apart */
 };
 
-#define EDGE_SAMPLES_MIN 8  /* with fewer the bounds are defaults... */
-#define EDGE_SAMPLES_FEW 30 /* ...and with fewer the report says so */
+#define EDGE_SAMPLES_MIN 8  /* with fewer the bounds are defaults */
+#define EDGE_SAMPLES_FEW 30 /* the report says so with fewer samples */
 
 /* The samples from which the bounds beside interrupts were learned. */
 struct edge_seen {
@@ -78,24 +78,24 @@ struct edge_seen {
 struct cpu {
 	unsigned number;
 
-	/* What the join found (summary.h). */
-	struct sources sources; /* also rows of kind outside */
+	/* Results of the join (summary.h). */
+	struct sources sources; /* rows of kind outside are among them */
 	struct nohz_ticks ticks;
-	struct bystanders bystanders; /* of a workload only */
+	struct bystanders bystanders; /* known for a workload only */
 	struct hist hiccups;
-	struct slices slices; /* of the hiccups */
+	struct slices slices; /* slices of the hiccups */
 	struct timeline timeline;
 	uint64_t attributed_ns, edge_ns, lost_ns, outside_ns;
-	/* Of a watched thread; together attributed_ns + edge_ns. */
+	/* Time of a watched thread by cause; together attributed_ns + edge_ns. */
 	uint64_t whose_ns[WHOSE];
 	/* Before the first and after the last interval, whatever they count as. */
 	uint64_t pre_ns, post_ns;
 
-	/* What else is known of its window. */
+	/* Further facts about its window. */
 	uint32_t tid;  /* a watched thread, whose lane this is; 0 for a CPU (or several threads) */
-	char comm[17]; /* its name; "" for a CPU */
+	char comm[17]; /* name of the thread; "" for a CPU */
 	bool kernel_thread; /* known where comm is, of one thread */
-	/* Of a watched thread: wake-ups, and those by a timer whose due time is known. */
+	/* Wake-ups of a watched thread, and those by a timer whose due time is known. */
 	uint64_t woken, woken_due;
 	/* Hiccups that the thread reported itself: how many, their time, how much of that nothing
 	 * explains, in all and of one of them at most, and how many of them hold no interval. */
@@ -110,10 +110,10 @@ struct cpu {
 	/* The threshold that it was measured with, where it has been raised since; 0: the same. */
 	uint64_t measured_from_ns;
 	struct short_gaps shorts;
-	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them... */
+	uint64_t loop_count; /* loops shorter than the threshold, short gaps among them */
 	double loop_min_ns, loop_mean_ns;
-	double loop_above_ns[LOOP_LENGTHS]; /* ...and by length: how many... */
-	uint64_t loop_above[LOOP_LENGTHS];  /* ...were longer than that */
+	double loop_above_ns[LOOP_LENGTHS]; /* lengths of loops, for the next array */
+	uint64_t loop_above[LOOP_LENGTHS];  /* number of loops longer than each of these lengths */
 	struct edge_bounds bounds;
 	struct edge_seen edge_seen;
 	struct join_counts counts;
@@ -129,16 +129,16 @@ struct cpu {
 	bool closure_known;
 	struct closure_row *closure;
 	uint32_t nclosure;
-	uint32_t sampler_pid; /* of a live run; 0: not known */
+	uint32_t sampler_pid; /* pid in a live run; 0: not known */
 	/* Switches of the sampler that it did not ask for; of a live run. */
 	bool preempted_known;
 	uint64_t preempted;
-	struct series *series; /* of a workload: what it measured */
+	struct series *series; /* measurements of a workload */
 	uint32_t nseries;
 	/* One sentence: is the CPU quiet, and if not, what to do first (audit/verdict.h). Any
 	 * bytes; "": none. */
 	char verdict[1000];
-	/* Of its frequency in the window; 0: none was seen. */
+	/* Frequency in the window; 0: none was seen. */
 	uint64_t khz_changes, khz_min, khz_max;
 	const char *ended; /* NULL: with the window; else why this CPU's window ended early */
 };
@@ -155,27 +155,27 @@ struct run {
 	bool traced;         /* false: --no-trace */
 	bool redacted;       /* names and facts of its users were taken out (redact.h) */
 	bool watch;          /* threads were watched: a lane is a thread */
-	bool whose;          /* and its records tell whose the threads before it are */
+	bool whose;          /* records tell the owners of the threads before it */
 	/* hiccups are a workload's slow operations, not gaps of the spin loop */
 	bool windows;
 	char label[64]; /* label from the user; any bytes; "": none */
 	char rest[48];  /* with windows: name of the time in them that nothing explains */
 	/* Holds only a part of the recording's time: counts over the whole do not compare. */
 	bool part;
-	/* What a recording lacks, or a window that ended before its time (view_incomplete); any
-	 * bytes; "": nothing. */
+	/* Gaps of a recording, or of a window that ended before its time (view_incomplete); any
+	 * bytes; "": none. */
 	char incomplete[240];
-	bool damaged; /* it is the recording that lacks it */
-	/* Why the window is less than was asked for where it is not for CPUs that ended early; any
-	 * bytes; "": it is not. */
+	bool damaged; /* the recording lacks it, and not the window */
+	/* Reason why the window is shorter than was asked for, where that is not because CPUs ended
+	 * early; any bytes; "": it is not. */
 	char cut_short[160];
-	/* Which measured CPUs were isolated when the window opened and not when it closed, or the
+	/* Measured CPUs that were isolated when the window opened and not when it closed, or the
 	 * other way round; any bytes; "": none. */
 	char isolation_changed[160];
 	struct cpus cpus, housekeeping;
 	const char **not_observed; /* tracepoints that this kernel lacks; allocated */
 	uint32_t nnot_observed;
-	uint64_t recursion_misses; /* of the probes, which are the same for all CPUs */
+	uint64_t recursion_misses; /* misses of the probes, which are the same for all CPUs */
 };
 
 struct view {
@@ -183,20 +183,20 @@ struct view {
 	struct run run;
 	struct cpu *cpu;
 	uint32_t ncpus;
-	struct worst worst[WORST_MAX]; /* of all CPUs, by falling duration */
+	struct worst worst[WORST_MAX]; /* worst hiccups of all CPUs, by falling duration */
 	uint32_t nworst;
 	struct shown shown;       /* the sources that a report shows */
 	struct facts facts;       /* read before the window; empty: nobody read any */
-	struct findings findings; /* what the audit concludes from them */
-	struct texts *texts;      /* what its strings point to, sources' names among them */
+	struct findings findings; /* conclusions of the audit from them */
+	struct texts *texts;      /* strings that it points to, sources' names among them */
 	struct cpu_groups groups; /* CPUs that are alike; empty: nobody looked, or not CPUs */
-	bool advised;             /* its sources have been looked up in the cause book */
+	bool advised;             /* true: its sources have been looked up in the cause book */
 };
 
 /* Makes the view's CPUs: numbers in ascending order. 0 or -ENOMEM. */
 int view_cpus(struct view *v, const unsigned *numbers, uint32_t n);
 
-void worst_free(struct worst *w); /* what it holds */
+void worst_free(struct worst *w); /* frees its contents */
 /* The view's copy of a text; NULL for NULL, and when there is no memory for it. */
 const char *view_text(struct view *v, const char *text);
 void view_not_observed(struct view *v, const char *tracepoint); /* adds one that the kernel lacks */

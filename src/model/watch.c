@@ -72,7 +72,7 @@ uint32_t watch_lane(struct watch *w, uint32_t tid, const struct record *r)
 	}
 	if (r) {
 		memcpy(run->comm, r->name,
-		       sizeof(run->comm) - 1); /* it may change: the newest name holds */
+		       sizeof(run->comm) - 1); /* the name may change: the newest one holds */
 		run->kernel_thread = r->flags & RECORD_KTHREAD;
 		w->thread[i].owner = r->owner;
 	}

@@ -18,10 +18,10 @@ struct watched {
 	uint64_t head; /* records that have come */
 	struct {
 		bool some;
-		uint32_t seq;     /* of the newest record */
+		uint32_t seq;     /* sequence of the newest record */
 		uint32_t missing; /* since the newest in the history */
 	} level[LEVELS];
-	int lane;          /* of the watched thread that runs here; -1: none */
+	int lane;          /* lane of the watched thread that runs here; -1: none */
 	uint32_t tid;      /* the thread's */
 	uint64_t since_ns; /* begin of its stay, */
 	uint64_t known_ns; /* time up to which it was certainly here, and is counted, */
@@ -45,11 +45,11 @@ struct thread {
 	uint32_t seq[LEVELS];
 	uint64_t owner;   /* see OWNER in record.h */
 	bool own;         /* reports its windows itself */
-	uint64_t upto_ns; /* its stays reach to here: time is never counted twice */
+	uint64_t upto_ns; /* end of its stays so far: time is never counted twice */
 	struct {
 		uint32_t tid;
 		uint64_t from_ns, until_ns;
-	} throttled; /* of its next wait that ends */
+	} throttled; /* part of its next wait that ends */
 	struct stay stay[STAYS];
 	uint64_t stays;
 };

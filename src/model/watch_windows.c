@@ -70,7 +70,7 @@ static void end_open(struct watch *w, uint32_t lane, const struct watched *c, st
 	feed_record(w, lane, open);
 }
 
-/* How a thread's time on a CPU is fed. */
+/* Feeds a thread's time on a CPU. */
 enum feeding { WAITED, MOVED /* waited, and was moved away */, RAN };
 
 static void feed(struct watch *w, uint32_t lane, const struct watched *c, enum feeding how,
@@ -106,7 +106,7 @@ static void feed(struct watch *w, uint32_t lane, const struct watched *c, enum f
 		if (r.start_ns >= end || (ran && r.end_ns > end))
 			continue; /* belongs to what comes next, which may be a window of its own */
 		if (r.end_ns > end)
-			r.end_ns = end; /* it went on when the thread waited elsewhere */
+			r.end_ns = end; /* the interval went on when the thread waited elsewhere */
 		mark_owner(&r, owner);
 		feed_record(w, lane, &r);
 	}

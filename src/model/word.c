@@ -13,7 +13,7 @@ static const char *const texts[] = {NULL,
 };
 
 #define WORDS_ALL (sizeof(texts) / sizeof(texts[0]))
-#define WORD_TLB  WORD_TLB_TASK_SWITCH /* that of reason 0; the others follow */
+#define WORD_TLB  WORD_TLB_TASK_SWITCH /* word of reason 0; the others follow */
 
 const char *word_text(enum own_word word)
 {

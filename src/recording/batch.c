@@ -11,7 +11,7 @@
 /* Before each event. */
 struct head {
 	uint8_t type;
-	bool half;      /* of a record: what follows is its first half and its sequence */
+	bool half;      /* a record of which only the first half and its sequence follow */
 	uint16_t bytes; /* with this head */
 	uint32_t k;
 };
@@ -171,7 +171,7 @@ void batch_add_name(struct batch *b, const struct event *e, const uint8_t *from,
 		b->name[b->nnames++] = (struct batch_name){*e, at, b->texts.len};
 }
 
-/* Where hundreds of lanes have events, their order makes no difference. */
+/* Order makes no difference where hundreds of lanes have events. */
 void batch_sort(struct batch *b)
 {
 	for (uint32_t i = 1; i < b->nactive && b->nactive < 256; i++) {

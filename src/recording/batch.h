@@ -35,14 +35,14 @@ struct batch_block {
 
 struct batch_name {
 	struct event event;
-	size_t at, end; /* its texts, in `texts` */
+	size_t at, end; /* place of its texts, in `texts` */
 };
 
 struct batch {
 	uint32_t n;
-	uint64_t place;  /* of the first event among all */
+	uint64_t place;  /* place of the first event among all */
 	uint32_t *order; /* the lane of each event */
-	uint64_t *line;  /* of a hiccup: where its line ends among those of its lane; 0: none */
+	uint64_t *line;  /* ends of the lines of hiccups among those of their lane; 0: no line */
 	struct batch_lane *lane;
 	uint32_t *active; /* lanes that have events; those with most come first, once it is full */
 	uint32_t nactive;

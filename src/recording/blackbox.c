@@ -10,7 +10,7 @@
 
 #define EVENTS_BYTES (192 << 10) /* cuts a chunk of events at this size */
 #define NAMES_BYTES  (1 << 20)   /* with more, names are collected anew, beside these */
-#define SLICES_KEPT  64          /* that the time is divided into */
+#define SLICES_KEPT  64          /* slices that the time is divided into */
 #define SLICE_MIN_NS (100 * NSEC_PER_MSEC)
 #define WAITING_MAX  1024      /* records of a lane that wait for their hiccup; older ones go */
 #define BEFORE_BYTES (1 << 20) /* with more, the others that wait are left out, as lost */

@@ -37,13 +37,13 @@ void blackbox_slice(struct blackbox *b, const struct view *v, uint64_t now_ns);
 
 /* Time of the oldest event that is kept. */
 uint64_t blackbox_from_ns(const struct blackbox *b);
-uint64_t blackbox_bytes(const struct blackbox *b); /* of the slices */
+uint64_t blackbox_bytes(const struct blackbox *b); /* size of the slices */
 
 struct blackbox_file {
 	const char *path;
 	bool force;
 	const struct cpus *housekeeping; /* for the writing process */
-	const char *label;               /* of the run in this file; NULL: as it is */
+	const char *label;               /* label of the run in this file; NULL: as it is */
 	uint64_t from_ns;                /* CLOCK_MONOTONIC; the slice with it is the first */
 };
 
@@ -61,7 +61,7 @@ enum blackbox_state blackbox_poll(struct blackbox *b);
 
 /* Figures of the newest file: its time, and what it has. */
 uint64_t blackbox_written_ns(const struct blackbox *b);
-bool blackbox_names_lack(const struct blackbox *b); /* it may lack names of its first part */
+bool blackbox_names_lack(const struct blackbox *b); /* may lack names of its first part */
 struct recorder_stats blackbox_stats(const struct blackbox *b);
 
 #endif

@@ -10,8 +10,8 @@
 #include "base/units.h"
 #include "recording/blackbox_state.h"
 
-/* Of a lane in the part that begins with the slice. What is not known of a part stays zero; its
- * reader counts records itself. */
+/* Counts of a lane in the part that begins with the slice. Counts that are not known of a part stay
+ * zero; a reader counts records itself. */
 static void narrow_lane(struct cpu *c, const struct box_count *from, uint64_t earlier)
 {
 	struct box_count now = box_count(c);
@@ -77,7 +77,7 @@ static int narrow(struct blackbox *b, const struct blackbox_file *f, const struc
 			part->cpu[i].observed_ns = part->run.duration_ns;
 	part->run.started_ns = begin;
 	format_iso_time(clock_ns(CLOCK_REALTIME) - (now_ns() - begin), part->run.started);
-	if (f->label && !part->run.label[0] && !b->hide.redact) /* it may name a thread */
+	if (f->label && !part->run.label[0] && !b->hide.redact) /* the record may name a thread */
 		snprintf(part->run.label, sizeof(part->run.label), "%s", f->label);
 	b->written_ns = part->run.duration_ns;
 	return 0;

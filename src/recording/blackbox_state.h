@@ -25,8 +25,8 @@ struct box_chunk {
 struct box_slice {
 	uint64_t begin_ns;
 	uint64_t first_ns;       /* begin of the first hiccup in it, if it is earlier */
-	struct bytes before;     /* what a join must know first */
-	struct box_count *count; /* of each lane */
+	struct bytes before;     /* records that a join must know first */
+	struct box_count *count; /* counts of each lane */
 	struct box_chunk *chunk;
 	uint32_t nchunks;
 	uint64_t bytes;
@@ -47,9 +47,9 @@ struct box_file {
 	struct recorder *recorder;
 	struct view part;   /* the run's view, its numbers those of the part */
 	uint64_t next, end; /* slices by their numbers since the begin */
-	uint32_t chunk;     /* of the slice `next`; names and `before` have come when it is > 0 */
-	bool older_named;   /* the older names have come */
-	bool begun;         /* all names have come */
+	uint32_t chunk; /* chunk of the slice `next`; names and `before` have come when it is > 0 */
+	bool older_named; /* the older names have come */
+	bool begun;       /* all names have come */
 };
 
 struct blackbox {
@@ -59,10 +59,10 @@ struct blackbox {
 	struct box_lane *lane;
 	struct hide hide;
 	struct encoder *events;
-	struct encoder *names;    /* the newest... */
-	struct bytes older_names; /* ...and as many before them */
-	uint64_t all_named;       /* of the slices from this on none has been let go... */
-	uint64_t named;           /* ...and those of the slices from this on are the newest */
+	struct encoder *names;    /* the newest names */
+	struct bytes older_names; /* as many names before them */
+	uint64_t all_named;       /* first slice since which no name has been let go */
+	uint64_t named;           /* first slice whose names are the newest */
 	struct names_seen *seen;
 	uint64_t hiccups, records; /* in the chunk in hand */
 	struct box_slice slice[BOX_SLICES];

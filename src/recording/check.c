@@ -3,9 +3,9 @@
 
 #include "recording/format.h"
 
-/* A window's ends and its hiccups come from two clocks, which differ by less than this... */
+/* A window's ends and its hiccups come from two clocks, which differ by less than this */
 #define CLOCKS_NS  1000000
-#define CLOCKS_OF  1000 /* ...and by less than a thousandth */
+#define CLOCKS_OF  1000 /* divisor of the window: they differ by less than a thousandth, too */
 #define OVERLAP_NS 1000 /* two anchors of one clock */
 
 /* True when hiccups follow each other: on CPUs that a sampler spins on. */

@@ -16,7 +16,7 @@
 struct checked {
 	/* begin of the first hiccup, end of the last one; 0: none came */
 	uint64_t first_ns, last_ns;
-	uint64_t sum_ns; /* of hiccups */
+	uint64_t sum_ns; /* sum of hiccups */
 	uint64_t hiccups, records;
 };
 

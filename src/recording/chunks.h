@@ -10,9 +10,9 @@
 
 struct chunks {
 	int fd;
-	unsigned major; /* of the file's format */
+	unsigned major; /* version of the file's format */
 	uint64_t at, size;
-	uint32_t type; /* of the chunk in hand */
+	uint32_t type; /* type of the chunk in hand */
 	/* Begin of the chunk in hand; after the last one, of the first that is missing. */
 	uint64_t start;
 	uint8_t *payload; /* uncompressed */

@@ -60,7 +60,7 @@ void encoder_reset(struct encoder *e); /* the next event begins a chunk */
 struct decoder;
 
 struct decoder *decoder_new(uint32_t ncpus,
-			    unsigned major); /* of the file's format; NULL: out of memory */
+			    unsigned major); /* version of the file's format; NULL: out of memory */
 void decoder_free(struct decoder *d);
 void decoder_start(struct decoder *d, struct reading *r); /* at the begin of a chunk */
 /* Reads the next event into *event; what it points to belongs to the decoder or the chunk, and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the encoder and the decoder of a chunk both know: the table of shapes, and what came last of
- * each CPU. The encoding itself is described in codec.h. */
+/* The state that the encoder and the decoder of a chunk both keep: the table of shapes, and the
+ * last event of each CPU. The encoding itself is described in codec.h. */
 #ifndef CULPRIT_CODEC_STATE_H
 #define CULPRIT_CODEC_STATE_H
 
@@ -20,7 +20,7 @@
 enum { NEAR_THREADS = 3, NEAR_SOFTIRQS = 3, NEAR_IRQS = 7, NEAR_NMIS = 1 };
 /* In a WHERE, enum spot_thread above the tid: older readers took 32 bits, older writers have 0. */
 #define SPOT_THREAD_SHIFT 32
-/* ...and above that its series: older readers took it for no thread that they know. */
+/* In a WHERE, the series above that: older readers took it for no thread that they know. */
 #define SPOT_SERIES_SHIFT 40
 
 /* A record without its times and its place in the sequence. */

@@ -7,7 +7,8 @@
 #include "recording/codec_state.h"
 
 struct decoder {
-	/* It is written to for each event, so no other thread's data may share its cache lines. */
+	/* The decoder is written to for each event, so no other thread's data may share its cache
+	 * lines. */
 	char apart[64];
 	struct codec_state *s;
 	bool narrow; /* format 1 */

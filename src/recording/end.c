@@ -10,7 +10,7 @@
 #include "recording/format.h"
 #include "recording/reader.h"
 
-/* the clock's step may include time before the window, at most this much... */
+/* the clock's step may include time before the window, at most this much */
 #define STEAL_NS 1000000000
 
 /* ---- the tail ---- */
@@ -20,7 +20,7 @@
 struct tail {
 	struct run run;
 	struct host host;
-	struct reading cpus; /* where these begin */
+	struct reading cpus; /* place where these begin */
 	uint64_t hiccups_lost, records_lost, longest_ns;
 };
 
@@ -88,7 +88,7 @@ static void take_tail(struct recording *r, struct tail *t)
 			take_lane(r, i, t, &v->cpu[r->lane[i].index]);
 		else
 			skip_cpu(&t->cpus);
-	if (t->run.duration_ns < t->longest_ns && !t->run.watch) /* it was corrected */
+	if (t->run.duration_ns < t->longest_ns && !t->run.watch) /* the row was corrected */
 		t->run.duration_ns = t->longest_ns;
 	reader_redact_tail(r, &t->host, &t->run);
 	v->run = t->run;

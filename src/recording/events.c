@@ -8,11 +8,11 @@
 #include "recording/reader.h"
 
 #define THREADS_MOST 8
-#define BYTES_SHORT  (256 << 10) /* of a file that is read before threads would have begun */
+#define BYTES_SHORT  (256 << 10) /* bytes of a file that is read before threads would have begun */
 
 /* The lines of a lane in the batch in hand. */
 struct lane_lines {
-	FILE *file; /* it writes to `text`, at once */
+	FILE *file; /* stream that writes to `text`, at once */
 	struct bytes text;
 	uint64_t written;
 };

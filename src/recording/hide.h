@@ -24,8 +24,8 @@ struct hide {
 void hide_init(struct hide *h, const uint32_t key[4]);
 int hide_init_random(struct hide *h); /* 0 or -EIO */
 
-/* What stands for a number: of an address of the kernel (the upper half of the address space) a
- * number that is no other address's, of any other the number itself. */
+/* The substitute for a number: for an address of the kernel (the upper half of the address space) a
+ * number that is no other address's, for any other the number itself. */
 uint64_t hide_address(struct hide *h, uint64_t number);
 
 /* The record with its addresses replaced. */

@@ -9,7 +9,7 @@
 #include "model/redact.h"
 
 #define BITS_FIRST 9  /* the table has 2^9 slots at first, */
-#define BITS_MOST  18 /* and at most this many; half of them stay free */
+#define BITS_MOST  18 /* most slots; half of them stay free */
 /* slots searched: a file whose numbers were chosen to collide must not be slow */
 #define TRIES 256
 
@@ -34,7 +34,7 @@ struct naming {
 	uint32_t used;
 	struct frames *frames;
 	struct names names;
-	pthread_mutex_t lock; /* of the texts, when somebody asks */
+	pthread_mutex_t lock; /* lock of the texts, for those who ask */
 	bool redact;
 };
 

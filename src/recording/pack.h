@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What chunks are packed with: zstd, where culprit was built with it, else zlib. The bytes tell
- * which: a zstd frame begins with 28 b5 2f fd, and zlib's second byte never fits that. */
+/* The packing of chunks: zstd, where culprit was built with it, else zlib. The bytes tell which: a
+ * zstd frame begins with 28 b5 2f fd, and zlib's second byte never fits that. */
 #ifndef CULPRIT_PACK_H
 #define CULPRIT_PACK_H
 

@@ -235,7 +235,7 @@ static const int calls[] = {
 	SYS_munmap,
 	SYS_mremap,
 	SYS_madvise,
-	/* where the vDSO cannot answer; the CPU time it never does */
+	/* made where the vDSO cannot answer, which never knows the CPU time */
 	SYS_clock_gettime,
 	-1,
 };
@@ -248,7 +248,8 @@ static void forbidden(int number)
 	atomic_store(&own->error, EPERM);
 }
 
-/* Of what it inherited it keeps its file, stderr for the C library's last words, and no right. */
+/* Keeps of all that it inherited only its file, stderr for the C library's last words, and no
+ * right. */
 static void confine(struct queue *q, int fd)
 {
 	own = q;

@@ -16,17 +16,17 @@ struct recorded_lane {
 	uint32_t index;   /* in the view; UINT32_MAX: not wanted */
 	uint64_t last_ns; /* time of the newest event */
 	uint64_t left_ns; /* end of the last hiccup in the part */
-	/* With part.from_ns: the last hiccup before it... */
+	/* With part.from_ns: the last hiccup before it */
 	bool cut;
 	uint64_t cut_ns;
 	uint32_t cursor[LEVELS];
 	bool passed[LEVELS];
-	/* ...with part.to_ns: the first one after it. */
+	/* With part.to_ns: the first record after it. */
 	uint64_t stop_ns;
-	/* with part.threshold_ns, if larger: the recorded threshold... */
+	/* with part.threshold_ns, if larger: the recorded threshold */
 	uint64_t measured_from_ns;
-	struct short_gaps below; /* ...and the hiccups between the two */
-	/* of a watched thread: whose lane the events say it is; tid 0: several threads' */
+	struct short_gaps below; /* hiccups between the two thresholds */
+	/* thread of the lane, by the events; tid 0: several threads' */
 	bool named;
 	struct spot spot;
 };
@@ -42,21 +42,21 @@ struct recording {
 	struct recorded_lane *lane;
 	struct checked *checked; /* for each lane */
 	uint32_t nlanes;
-	uint64_t whole_ns;      /* of all its time, whatever part is wanted */
+	uint64_t whole_ns;      /* length of all its time, whatever part is wanted */
 	uint64_t end_ns;        /* no hiccup ends later; 0: not known */
 	struct reading reading; /* rest of the chunk of events in hand */
-	const char *cannot;     /* the first impossible thing... */
-	uint64_t cannot_at;     /* ...in the part of the file that begins here... */
-	uint32_t ncannot;       /* ...and the number of such parts */
+	const char *cannot;     /* the first impossible thing */
+	uint64_t cannot_at;     /* begin of the part of the file that it is in */
+	uint32_t ncannot;       /* number of such parts */
 	uint64_t hiccups_lost, records_lost;
 	bool tail, end, finished;
 	/* The events in hand, and those that are read ahead meanwhile. */
 	struct batch batch[2];
-	unsigned hand;        /* which of them is in hand */
-	uint32_t taken;       /* its events that recording_next has taken */
+	unsigned hand;        /* index of the one in hand */
+	uint32_t taken;       /* events of it that recording_next has taken */
 	struct record joined; /* the newest of them */
 	bool waits; /* a chunk of another type is in hand: it comes after all events read */
-	bool over;  /* there is no chunk after those read */
+	bool over;  /* no chunk follows those read */
 	struct crew *crew;
 	struct record record; /* with part.redact: of the event in hand */
 	struct spot spot;

@@ -43,7 +43,7 @@ void reader_redact_event(struct recording *r, struct event *e)
 	}
 }
 
-/* What a tail does not say again has been replaced before. */
+/* Names that a tail does not repeat have been replaced before. */
 void reader_redact_tail(struct recording *r, struct host *host, struct run *run)
 {
 	char name[sizeof(host->hostname)];

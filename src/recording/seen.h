@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which names a recording has already: events of names come again and again. */
+/* The names that a recording has already: events of names come again and again. */
 #ifndef CULPRIT_SEEN_H
 #define CULPRIT_SEEN_H
 

@@ -22,8 +22,8 @@
 #include "recording/queue.h"
 #include "recording/seen.h"
 
-#define EVENTS_BYTES (192 << 10)         /* cuts a chunk of events at this size... */
-#define EVENTS_NS    NSEC_PER_SEC        /* ...or at this age */
+#define EVENTS_BYTES (192 << 10)         /* cuts a chunk of events at this size */
+#define EVENTS_NS    NSEC_PER_SEC        /* cuts a chunk of events at this age */
 #define CLOSE_NS     (30 * NSEC_PER_SEC) /* wait for the writing process to finish */
 
 struct recorder {
@@ -38,7 +38,7 @@ struct recorder {
 	uint64_t hiccups, records; /* in the chunk in hand */
 	struct recorder_stats stats;
 	bool headed, failed;
-	bool ended; /* its tail and end are on the way */
+	bool ended; /* tail and end are on the way */
 };
 
 /* ---- chunks ---- */
@@ -63,7 +63,7 @@ static void cut_events(struct recorder *r)
 	} else {
 		r->stats.hiccups_lost += r->hiccups;
 		r->stats.records_lost += r->records;
-		memset(r->seen, 0, sizeof(*r->seen)); /* it had names in it */
+		memset(r->seen, 0, sizeof(*r->seen)); /* the facts had names in them */
 	}
 	r->hiccups = r->records = 0;
 	encoder_reset(r->encoder);
@@ -216,7 +216,7 @@ void recorder_begun(struct recorder *r, const struct view *v)
 	r->cut_ns = now_ns();
 }
 
-/* What is lost with the rest is in the queue, so the file alone says how much there is. */
+/* Asks the file how much there is, because everything in the queue is lost with the rest. */
 static int stop_here(struct recorder *r, int error)
 {
 	const char *why =

@@ -24,9 +24,9 @@ struct recorder;
 struct recorder_stats {
 	uint64_t hiccups, records;           /* put into the recording */
 	uint64_t hiccups_lost, records_lost; /* left out for lack of room */
-	uint64_t raw_bytes;    /* of the chunks in the file, before they were compressed */
-	uint64_t stored_bytes; /* of the file, up to the end of its last whole chunk */
-	uint64_t cpu_ns;       /* of the writing process */
+	uint64_t raw_bytes;    /* bytes of the chunks in the file, before they were compressed */
+	uint64_t stored_bytes; /* bytes of the file, up to the end of its last whole chunk */
+	uint64_t cpu_ns;       /* CPU time of the writing process */
 	bool cut;              /* the rest of the file is missing: writing failed */
 };
 

@@ -93,7 +93,7 @@ static const char *left_out(const struct finding *f, enum setup_of of)
 	if (f->level < FINDING_WARN || !f->known || !f->fix)
 		return NULL;
 	switch (finding_form(f)) {
-	case FIX_NUMBERED: /* of the others both have rules for all interrupts and threads */
+	case FIX_NUMBERED: /* the other objects have rules for all interrupts and threads */
 		return of == SETUP_ANSIBLE && !strstr(f->fix, "/proc/irq/")
 			       ? "as numbers differ from boot to boot"
 			       : NULL;
@@ -107,8 +107,8 @@ static const char *left_out(const struct finding *f, enum setup_of of)
 	}
 }
 
-/* Of two lists of CPUs that differ the kernel takes the first (kernel/sched/isolation.c), and the
- * first is what is on the command line already. */
+/* Puts no list twice: of two lists of CPUs that differ the kernel takes the first
+ * (kernel/sched/isolation.c), and the first is on the command line already. */
 static void write_in_force(const struct view *v, FILE *out)
 {
 	static const char *const lists[] = {"isolcpus=", "nohz_full="};

@@ -15,7 +15,7 @@
 
 /* A value of the kernel that a fix sets. */
 struct setting {
-	bool sysctl; /* else a file */
+	bool sysctl; /* false: a file */
 	char name[256], value[128];
 };
 
@@ -30,7 +30,7 @@ enum fix_form {
 	FIX_OTHER,    /* no command, or not of printable ASCII */
 };
 
-/* What is to be done about a finding; FIX_OTHER also where nothing is. */
+/* The way to mend a finding; FIX_OTHER also where none is known. */
 enum fix_form finding_form(const struct finding *f);
 
 /* Each writes one form. 0 or -errno. */

@@ -53,7 +53,7 @@ static bool scripted(const struct finding *f)
 	return form == FIX_SHELL || (form == FIX_SETTINGS && !tuned_sets(f));
 }
 
-/* Which plugins are needed beside the settings. */
+/* True when a finding needs this plugin beside the settings. */
 static bool any_of(const struct view *v, bool (*is)(const struct finding *f))
 {
 	for (uint32_t i = 0; i < v->findings.count; i++)

@@ -21,7 +21,7 @@ const char *diff_letter(uint32_t side); /* "A" */
 
 struct table;
 void diff_heading(const struct page *p, const char *text);
-void diff_print(const struct page *p, struct table *t); /* and frees it; NULL: nothing */
+void diff_print(const struct page *p, struct table *t); /* prints and frees it; NULL: nothing */
 /* A name from the machine: escaped, and in Markdown a code span. */
 void diff_name_cell(const struct page *p, struct table *t, const char *name);
 void diff_ratio_cells(struct table *t, const struct ratio *r);
@@ -29,7 +29,7 @@ const char *diff_style(enum diff_verdict v);
 void diff_verdict_cell(struct table *t, enum diff_verdict v);
 void diff_total_columns(const struct page *p, struct table *t); /* sides, ratio, verdict */
 
-void diff_series(const struct page *p); /* what workloads measured */
+void diff_series(const struct page *p); /* prints the measurements of workloads */
 
 /* ---- notes ---- */
 

@@ -28,7 +28,7 @@
 
 struct distribution {
 	struct hist hist;
-	double per_us; /* of the histogram's unit */
+	double per_us; /* values per microsecond */
 	int decimals;
 	FILE *out;
 };

@@ -27,7 +27,8 @@
 
 /* ---- a view ---- */
 
-/* Of many CPUs those that come first, else all: the sentences that a reader should not miss. */
+/* Writes the sentences that a reader should not miss: of many CPUs those that come first, else
+ * all. */
 static void write_verdicts(const struct html *h)
 {
 	uint32_t n = groups_shown(h->view) ? h->view->groups.n : 1;

@@ -52,7 +52,7 @@ static inline bool html_windows(const struct view *v)
 
 /* ---- kinds: enum source_kind and TIMELINE_EDGE behind it ---- */
 
-void html_kind(const struct html *h, unsigned kind); /* its name */
+void html_kind(const struct html *h, unsigned kind); /* writes the name of a kind */
 /* The CSS class of a kind, with the colour, behind "k-"; TIMELINE_KINDS: of the rest. */
 const char *html_class(unsigned kind);
 void html_swatch(FILE *out, unsigned kind);
@@ -86,8 +86,8 @@ void html_worst(const struct html *h);
 int html_audit(const struct html *h); /* 0 or -ENOMEM */
 void html_method(const struct html *h);
 
-/* Of several views: the hosts side by side, with links, and the sources that cost most. 0 or
- * -errno.
+/* Writes the page of several views: the hosts side by side, with links, and the sources that cost
+ * most. 0 or -errno.
  */
 int html_index(const struct view *const *views, uint32_t n, FILE *out);
 

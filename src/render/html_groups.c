@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of many CPUs: a card for each group, and all CPUs in one table. */
+/* The page of many CPUs: a card for each group, and all CPUs in one table. */
 #include <stdlib.h>
 
 #include "base/units.h"

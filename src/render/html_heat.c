@@ -8,8 +8,8 @@
 #include "render/html_timeline.h"
 
 #define LEVELS_SHOWN  6     /* level 1 is the lightest */
-#define CELLS         65536 /* of a map, about... */
-#define COLUMNS_LEAST 64    /* ...but so many columns */
+#define CELLS         65536 /* cells of a map, about */
+#define COLUMNS_LEAST 64    /* columns of a map, at least */
 #define LABELS        16
 
 /* Up to these shares of a slot. */
@@ -21,7 +21,7 @@ struct map {
 	const struct html *h;
 	struct timeline_lane *lane;
 	uint64_t first, columns; /* slots of the map */
-	unsigned log2;           /* of a slot */
+	unsigned log2;           /* length of a slot */
 	FILE *out[LEVELS_SHOWN]; /* the cells of each level */
 	char *text[LEVELS_SHOWN];
 };

@@ -17,7 +17,7 @@
 struct axes {
 	const struct html *h;
 	const struct hist *hist;
-	uint64_t per_ns;     /* of the histogram's unit */
+	uint64_t per_ns;     /* values per nanosecond */
 	uint64_t beyond;     /* values from here on are explained; 0: none are set apart */
 	double low, octaves; /* log2 of the shortest length, and the extent of the axis */
 	double tallest;      /* largest count */

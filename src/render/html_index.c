@@ -12,7 +12,7 @@
 #include "render/render.h"
 
 #define RANK_ROWS 24
-#define HOST_ROWS 8 /* of CPUs; alike ones have one */
+#define HOST_ROWS 8 /* rows of CPUs for a host; alike ones have one */
 
 static void link_to(FILE *out, const struct view *const *views, uint32_t n, uint32_t i)
 {

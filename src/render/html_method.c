@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How it was measured: for each CPU what was counted, lost and not matched, the kernel's counters
- * beside the traced ones; then what this kernel does not show, and the environment. */
+/* The method: for each CPU what was counted, lost and not matched, the kernel's counters beside the
+ * traced ones; then what this kernel does not show, and the environment. */
 #include <inttypes.h>
 
 #include "model/report.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who took the time of a CPU: a row for each source with a bar, who asked for it, and what to do
- * about it. On a narrow page a row is a block. */
+/* The table of those who took a CPU's time: a row for each source with a bar, who asked for it, and
+ * what to do about it. On a narrow page a row is a block. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the HTML report writes names, numbers, kinds and axes. */
+/* Names, numbers, kinds and axes of the HTML report. */
 #include <string.h>
 
 #include "base/escape.h"

@@ -7,8 +7,8 @@
 #include "base/units.h"
 #include "render/html_timeline.h"
 
-#define COLUMNS_ALL   8192 /* columns of all lanes of a file together... */
-#define COLUMNS_LEAST 64   /* ...but this many for each lane */
+#define COLUMNS_ALL   8192 /* columns of all lanes of a file together */
+#define COLUMNS_LEAST 64   /* columns of each lane, at least */
 #define HOVER_CPUS    8    /* files of more CPUs have no hover texts, which are most of the bytes */
 
 static unsigned x_of(const struct timeline_lane *l, uint64_t ns)

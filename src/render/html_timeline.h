@@ -14,7 +14,7 @@ struct timeline_lane {
 	const struct html *h;
 	uint64_t begin_ns, end_ns; /* range of the axis */
 	struct timeline timeline;
-	double top; /* of the scale, as a share of time: 1 is all of it */
+	double top; /* top of the scale, as a share of time: 1 is all of it */
 };
 
 /* The part of a slot on the axis. */
@@ -33,6 +33,6 @@ uint64_t first_slot(const struct timeline_lane *l);
 uint64_t last_slot(const struct timeline_lane *l);
 bool column_at(const struct timeline_lane *l, uint64_t slot,
 	       struct column *c);            /* false: nothing was lost in it */
-double column_share(const struct column *c); /* of its time, 0 to 1 */
+double column_share(const struct column *c); /* share of its time, 0 to 1 */
 
 #endif

@@ -14,8 +14,8 @@
 #define DRAWN_MAX    300  /* spans of a strip, the longest */
 #define GAP_LEAST    0.08 /* percent of the strip; shorter gaps are not drawn */
 #define SEEN_LEAST   0.15 /* percent: least width of a drawn span */
-#define LABEL_WIDE   3.5  /* percent: least width of a span with a label... */
-#define LABEL_NARROW 12.0 /* ...on a narrow page */
+#define LABEL_WIDE   3.5  /* percent: least width of a span with a label */
+#define LABEL_NARROW 12.0 /* the same on a narrow page */
 #define ROWS_MAX     6    /* classes d0 to d5 */
 
 struct strip {

@@ -112,7 +112,7 @@ static void write_frequency(struct json *j, const struct cpu *c)
 	json_end(j);
 }
 
-/* What is known of it; nothing for a group that is nobody's. */
+/* Writes all that is known of the group; nothing for a group that is nobody's. */
 static void write_owner(struct json *j, const char *text)
 {
 	struct owner o;

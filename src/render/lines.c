@@ -54,12 +54,12 @@ struct line {
 	const char *host, *kernel, *started, *time;
 	int64_t cpu, at_ns, start_ns, duration_ns, threshold_ns, attributed_ns, edge_ns, outside_ns,
 		lost, lost_ns;
-	int64_t isolated, nohz_full; /* of a CPU that is known */
-	/* Of the largest piece; NULL: not known. */
+	int64_t isolated, nohz_full; /* state of a CPU that is known */
+	/* Fields of the largest piece; NULL: not known. */
 	const char *kind, *name, *function, *cause, *by_comm, *by_function, *owner;
 	int64_t id, net_ns, by_pid, by_cpu, kernel_thread;
 	int64_t piece_count;
-	int64_t tid, own_kernel_thread; /* of a watched thread */
+	int64_t tid, own_kernel_thread; /* numbers of a watched thread */
 	const char *comm;
 	const char *what, *series;
 	const struct cpu *summary;
@@ -128,7 +128,7 @@ static int64_t number_of(const struct line *l, const struct column *c)
 
 /* ---- what a line says ---- */
 
-/* What a line points to and nobody else keeps. */
+/* Texts that a line points to and nobody else keeps. */
 struct line_texts {
 	char time[ISO_TIME], owner[OWNER_TEXT];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of many CPUs, in Markdown: all of them in one table, and those that are alike once. */
+/* Many CPUs in Markdown: all of them in one table, and those that are alike once. */
 #include <errno.h>
 #include <stdlib.h>
 

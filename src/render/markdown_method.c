@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How it was measured: for each CPU the limits of its truth, then everything worth a sentence. */
+/* The method in Markdown: for each CPU the limits of its truth, then everything worth a
+ * sentence. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What openmetrics.c is made from: families, one sample (begin it, add labels, end it with its
- * value), and the samples of the sources. */
+/* The parts of openmetrics.c: families, one sample (begin it, add labels, end it with its value),
+ * and the samples of the sources. */
 #ifndef CULPRIT_RENDER_METRIC_H
 #define CULPRIT_RENDER_METRIC_H
 
@@ -10,7 +10,7 @@
 #include "model/view.h"
 #include "render/openmetrics.h"
 
-#define LIST_BYTES 8192 /* of a list of CPUs */
+#define LIST_BYTES 8192 /* bytes for a list of CPUs */
 
 struct metrics {
 	FILE *out;
@@ -19,7 +19,7 @@ struct metrics {
 	bool running;
 	bool many; /* several views: samples name their host */
 	const struct view *view;
-	const struct leaders *leaders; /* of this view */
+	const struct leaders *leaders; /* sources that cost this view most */
 	bool some;                     /* this sample has a label already */
 };
 
@@ -31,8 +31,8 @@ struct family {
 	bool seconds;
 	const char *help;
 	void (*write)(struct metrics *m,
-		      const struct family *f); /* of one view; NULL: one for each CPU */
-	size_t at, known;                      /* where a CPU's number stands */
+		      const struct family *f); /* metrics of one view; NULL: one for each CPU */
+	size_t at, known;                      /* place of a CPU's number */
 	bool fine;                             /* not where all CPUs are added up */
 };
 

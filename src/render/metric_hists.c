@@ -6,16 +6,16 @@
 #include "base/units.h"
 #include "render/metric.h"
 
-#define BUCKET_FIRST        8  /* end of the first bucket: 2^8 ns... */
-#define BUCKET_LAST         30 /* ...and of the last but +Inf: 2^30 */
+#define BUCKET_FIRST        8  /* end of the first bucket: 2^8 ns */
+#define BUCKET_LAST         30 /* end of the last bucket but +Inf: 2^30 */
 #define BUCKET_FIRST_SERIES 0  /* a workload's operations may take few ns */
 
 struct buckets {
 	/* Shorter than 2^n ns, where buckets of struct hist end, too. */
 	uint64_t below[BUCKET_LAST + 1];
-	uint64_t count, sum; /* sum in ns... */
-	bool fine;           /* ...or in ps, as the values are */
-	/* Whose it is: labels, of which NULL has none. Without a kind that of a part, too. */
+	uint64_t count, sum; /* sum in ns */
+	bool fine;           /* values and sum are in ps */
+	/* Labels of its owner, of which NULL has none. Without a kind that of a part, too. */
 	uint32_t part;
 	const char *kind, *series;
 };

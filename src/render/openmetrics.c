@@ -153,7 +153,7 @@ static void write_cpus(struct metrics *m, const struct family *f)
 	}
 }
 
-/* Of watched threads. */
+/* Writes the metrics of watched threads. */
 static void write_whose(struct metrics *m, const struct family *f)
 {
 	const struct leaders *s = m->leaders;

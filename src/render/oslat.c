@@ -29,7 +29,7 @@ static uint64_t whole_us(uint64_t ns)
 	return ns / NSEC_PER_USEC + 1;
 }
 
-/* What goes off each length: the shortest of all, in us. */
+/* The time that goes off each length: the shortest of all, in us. */
 static uint64_t bias(const struct view *v, const struct oslat_style *style)
 {
 	uint64_t least = UINT64_MAX;

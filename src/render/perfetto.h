@@ -16,13 +16,13 @@ enum {
 	TRACK_ROW = 0x40000
 };
 
-/* Ids of interned names: event names... */
+/* Ids of interned names: event names */
 enum { NAME_HICCUP = 1, NAME_OUTSIDE, NAME_SOURCE };
 
-/* ...categories (1 + enum source_kind, and this)... */
+/* Ids of interned categories: 1 + enum source_kind, and this one. */
 #define CATEGORY_HICCUP (SOURCE_KINDS + 1)
 
-/* ...and annotations of an event. */
+/* Ids of the interned names of annotations. */
 enum note {
 	NOTE_NONE,
 	NOTE_CAUSE,
@@ -43,8 +43,9 @@ enum note {
  * of the same name. */
 struct row {
 	uint64_t track;  /* 0: none yet */
-	uint64_t end_ns; /* of its last hiccup */
-	uint32_t tid; /* its thread, with its name; 0: the track of a CPU, or of several threads */
+	uint64_t end_ns; /* end of its last hiccup */
+	uint32_t tid;    /* thread of the track, with its name; 0: the track of a CPU, or of several
+			    threads */
 	char comm[sizeof(((struct spot *)0)->comm)];
 };
 
@@ -66,7 +67,7 @@ struct trace {
 	struct row (*rows)[ROWS];       /* for each lane */
 	uint64_t more;                  /* number of rows with a track of their own so far */
 	uint64_t *steal;                /* last shown value of each CPU; UINT64_MAX: none */
-	uint64_t (*series)[SERIES_MAX]; /* of each CPU: the counters' tracks; 0: none yet */
+	uint64_t (*series)[SERIES_MAX]; /* tracks of the counters of each CPU; 0: none yet */
 };
 
 /* Writes the packet as a trace of one: several in a row are one trace. */

@@ -10,7 +10,7 @@
 
 struct period_line {
 	bool ours;      /* culprit's, not the kernel's */
-	unsigned round; /* of the alternation, from 1 */
+	unsigned round; /* round of the alternation, from 1 */
 	unsigned cpu;
 	struct osnoise_period period;
 };
@@ -20,7 +20,7 @@ struct periods {
 	const struct host *host;
 	struct period_line *line;
 	uint32_t count;
-	const char *incomplete; /* why some are missing; any bytes; "": none is */
+	const char *incomplete; /* reason why some are missing; any bytes; "": none is */
 };
 
 /* Writes the lines in their order. 0 or -errno. */

@@ -29,7 +29,7 @@ struct plot_file {
 	struct hist hist; /* ns or ps; the caller owns it */
 	bool fine;        /* ps */
 	struct surface *surface;
-	/* Of the surface: the window, and the length below which nothing is in it (0: all is). */
+	/* The window of the surface, and the length below which nothing is in it (0: all is). */
 	uint64_t duration_ns, threshold_ns;
 };
 
@@ -47,13 +47,13 @@ struct plot {
 bool plot_spreads(const struct plot *p);
 
 double plot_percentile(const struct plot_file *f, double p); /* ns */
-double plot_ns(const struct plot_file *f, uint64_t value);   /* of a value of its histogram */
+double plot_ns(const struct plot_file *f, uint64_t value);   /* ns of a value of its histogram */
 
 void plot_svg(const struct plot *p, FILE *out);
 void plot_html(const struct plot *p, FILE *out);
 void plot_gnuplot(const struct plot *p, FILE *out);
 void plot_json(const struct plot *p, FILE *out); /* schema culprit.plot/1 */
-void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out); /* and bars */
+void plot_table(const struct plot *p, unsigned width, bool colour, FILE *out); /* with bars */
 void plot_bars(const struct plot *p, unsigned width, FILE *out);
 
 /* ---- shared by all forms ---- */
@@ -62,9 +62,9 @@ void plot_bars(const struct plot *p, unsigned width, FILE *out);
 
 /* Shares of the values, in percent, in equal steps of the x axis (of its logarithm). */
 struct plot_bins {
-	double low_ns, high_ns;     /* of the axis */
-	double (*share)[PLOT_BINS]; /* of each file; owned */
-	double least, most;         /* of the shares that are not 0 */
+	double low_ns, high_ns;     /* range of the axis */
+	double (*share)[PLOT_BINS]; /* shares of each file; owned */
+	double least, most;         /* range of the shares that are not 0 */
 	uint64_t beyond;            /* values to the right of the axis, and the longest */
 	double longest_ns;
 };

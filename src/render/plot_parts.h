@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the pictures of a plot are made from: for plot_svg.c and plot_surface.c alone. Places are in
- * the SVG's own units. */
+/* The parts of a plot's pictures: for plot_svg.c and plot_surface.c alone. Places are in the SVG's
+ * own units. */
 #ifndef CULPRIT_RENDER_PLOT_PARTS_H
 #define CULPRIT_RENDER_PLOT_PARTS_H
 
 #include "render/plot.h"
 
 #define WIDTH  960
-#define LEFT   84 /* of the drawing inside the picture */
+#define LEFT   84 /* place of the drawing inside the picture */
 #define RIGHT  32
 #define LINE   20 /* height of a line of text */
 #define HEIGHT 420

@@ -27,14 +27,14 @@ struct render_options {
 	 * too. 0: to no terminal. */
 	unsigned height;
 	enum series_style series;
-	/* Which values a format of distributions has: a series' name, or SERIES_HICCUPS; NULL: it
-	 * takes its own choice. */
+	/* The values of a format of distributions: a series' name, or SERIES_HICCUPS; NULL: the
+	 * format's own choice. */
 	const char *values;
 };
 
 /* Reports are written at the end; line formats write one line for each hiccup as it comes. */
 struct format {
-	struct opt_choice choice; /* its name, and one line for the help */
+	struct opt_choice choice; /* name, and one line for the help */
 	/* Writes a report of n views, 1 or more, with the host's name when there are several. 0, or
 	 * -errno. NULL: a line format. */
 	int (*write)(const struct view *const *views, uint32_t n,

@@ -38,8 +38,8 @@ static uint64_t less(uint64_t value, uint64_t loop)
 	return value > loop ? value - loop : 0;
 }
 
-/* Its own loop takes a step of the counter at least; ours may lie within one, and is then as long
- * as it is on the average. */
+/* The length of osjitter's loop: its own takes a step of the counter at least; ours may lie within
+ * one step, and then counts as long as it is on the average. */
 static uint64_t osjitter_loop(const struct cpu *c)
 {
 	uint64_t loop = (c->loop_min_ns < 1 ? c->loop_mean_ns : c->loop_min_ns) + 0.5;

@@ -18,7 +18,7 @@
 
 #define VERDICTS_SHOWN  4
 #define FINDINGS_SHOWN  8
-#define FINDINGS_FOLDED 4 /* where CPUs are folded */
+#define FINDINGS_FOLDED 4 /* columns where CPUs are folded */
 #define FIX_SHOWN       240
 #define LEAD            "               "
 

@@ -26,9 +26,9 @@
 #include "model/report.h"
 #include "render/text.h"
 
-#define LINES       100 /* of a report in which CPUs are folded... */
-#define LINES_LEAST 24  /* ...but this many for details */
-#define LEFT_LINES  4   /* that name the CPUs without details */
+#define LINES       100 /* lines of a report in which CPUs are folded */
+#define LINES_LEAST 24  /* lines for details, at least */
+#define LEFT_LINES  4   /* lines that name the CPUs without details */
 #define BLOCKS_MOST 64  /* more than ever fit */
 #define TABLE_ROWS  20
 #define LIST_WIDTH  32
@@ -287,7 +287,7 @@ static unsigned count_lines(const char *text)
 	return n;
 }
 
-/* of: the group. */
+/* `of` is the group. */
 static void write_block(const struct page *p, const void *of)
 {
 	const struct cpu_group *g = of;

@@ -40,7 +40,7 @@ struct figure {
 	double what;
 };
 
-#define MEAN_WIDTH 100 /* of a page that has room for the mean of one_threshold */
+#define MEAN_WIDTH 100 /* columns of a page that has room for the mean of one_threshold */
 static const struct figure one_threshold[] = {
 	{"count", COUNT}, {"min", MIN},    {"mean", MEAN}, {"median", 50}, {"p90", 90},
 	{"p99", 99},      {"p99.9", 99.9}, {"max", MAX},   {"mad", MAD},   {0}};
@@ -105,7 +105,7 @@ static void fill_rows(struct table *t, const struct cpu *c, const struct figure 
 		table_column(t, f->heading, ALIGN_RIGHT, false);
 	}
 	table_column(t, "of each", ALIGN_LEFT,
-		     figure != wide); /* where names differ in their last words */
+		     figure != wide); /* elastic except where names differ in their last words */
 	for (uint32_t i = 0; i < c->nseries; i++) {
 		const struct series *s = &c->series[i];
 

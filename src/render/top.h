@@ -19,14 +19,14 @@ enum top_page {
 /* A row of the table: a source, or on the page of CPUs a CPU with its first source. */
 struct top_row {
 	uint32_t cpu;            /* index of the lane */
-	uint32_t source;         /* its row in the lane's sources; TOP_NO_SOURCE: none */
+	uint32_t source;         /* row in the lane's sources; TOP_NO_SOURCE: none */
 	double second, ten, all; /* percent of the CPU's time */
-	uint64_t max_ns, count;  /* of the source; of a CPU its longest hiccup, and hiccups */
+	uint64_t max_ns, count;  /* for a CPU its longest hiccup, and hiccups */
 };
 
 #define TOP_NO_SOURCE UINT32_MAX
 
-/* What the cause book says of the source in detail; not owned, each may be NULL. */
+/* Texts of the cause book on the source in detail; not owned, each may be NULL. */
 struct top_about {
 	const char *title, *what, *why;
 };
@@ -37,14 +37,14 @@ struct top_state {
 	bool paused, colour, help;
 	bool detail; /* the source under the cursor alone */
 	bool last;   /* the screen that stays when top has ended: plain lines, and no keys */
-	bool alone;  /* of one CPU alone: */
+	bool alone;  /* a page of one CPU alone: */
 	uint32_t only;
 	int move; /* rows that the cursor is to move; top_settle does it */
 	unsigned width, height;
 	struct top_about about;
 
-	/* Where the cursor is, whatever place its row takes: on a source with this serial, or on a
-	 * CPU. Before it was moved it stays on the first row. */
+	/* The place of the cursor, whatever place its row takes: on a source with this serial, or
+	 * on a CPU. Before it was moved it stays on the first row. */
 	bool moved;
 	uint32_t at_cpu;
 	uint64_t at_serial;

@@ -25,7 +25,7 @@ struct top_layout {
 	uint32_t lanes;
 	bool more;       /* a line says how many CPUs have none */
 	unsigned footer; /* lines about the source under the cursor */
-	unsigned rows;   /* of the table, without its head */
+	unsigned rows;   /* rows of the table, without its head */
 };
 struct top_layout top_layout(const struct top_state *s, uint32_t ncpus);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is to be seen on top's screen: all rows are ranked before any is left out. */
+/* The rows on top's screen: all of them are ranked before any is left out. */
 #include "render/top_lines.h"
 
 #include <errno.h>

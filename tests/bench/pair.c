@@ -18,7 +18,7 @@
 
 static _Alignas(128) _Atomic uint64_t word[2 * 16]; /* a word for each, 128 bytes apart */
 static _Atomic int arrived;
-static uint64_t (*took)[MESSAGES]; /* of both sides */
+static uint64_t (*took)[MESSAGES]; /* times of both sides */
 static uint64_t gap;               /* ticks */
 
 static uint64_t receive(int side, uint64_t *last)

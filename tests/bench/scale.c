@@ -22,8 +22,8 @@
 #define IRQS         3000
 #define VISIT_NS     10000000ULL /* between two visits of the collector */
 #define VISITS       100
-#define RECORDS_EACH 100 /* of a CPU in that time: 10,000 a second */
-#define PER_GAP      2   /* of one gap: a timer's interrupt and its function */
+#define RECORDS_EACH 100 /* records of a CPU in that time: 10,000 a second */
+#define PER_GAP      2   /* records of one gap: a timer's interrupt and its function */
 #define GAP_EACH     (VISIT_NS * PER_GAP / RECORDS_EACH)
 #define WINDOW_NS    1000000000ULL
 
@@ -210,7 +210,7 @@ static double bench_closure(uint32_t ncpus)
 struct feeder {
 	struct collect *c;
 	unsigned cpu;
-	uint64_t gaps; /* of each CPU, so far */
+	uint64_t gaps; /* gaps of each CPU, so far */
 	_Atomic int turn;
 	bool over;
 };

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* What so many CPUs would cost, where the machine has only `cpu` and another: prints the number,
- * ms that a start takes for all of them, the memory of a sampler in kB, ms for reading and
+/* Estimates the cost of so many CPUs, where the machine has only `cpu` and another: prints the
+ * number, ms that a start takes for all of them, the memory of a sampler in kB, ms for reading and
  * comparing all counters, and the share of a CPU that the collector takes at 10,000 records a
  * second from each CPU, as a line of a table. 0, or -1: it could not be measured. Takes 5 MB a CPU.
  */

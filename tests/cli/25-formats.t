@@ -332,7 +332,7 @@ if reader("hdrh"):
                     if hiccup["cpu"] == n:
                         h.record_value(hiccup["duration_ns"])
                         everything.record_value(hiccup["duration_ns"])
-        want[None] = everything  # what a reader gets that asks for no tag
+        want[None] = everything  # the line for a reader that asks for no tag
         log = HistogramLogReader(path(name + ".hlog"), everything)
         got = {}
         while h := log.get_next_interval_histogram():

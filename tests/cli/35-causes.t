@@ -79,7 +79,7 @@ for text, line, message in (
 r = culprit("explain", "-f", "json")
 book = json.loads(r.out)["causes"] if r.rc == 0 else []
 
-# What is x86's alone is said to be, and is not offered elsewhere.
+# Entries that hold on x86 alone say so, and are not offered elsewhere.
 X86 = re.compile(r"\b(x86|MSRs?|rdmsr|SMIs?|BIOS|APIC|rdtsc|tsc|CPUID|microcode|MTRRs?|MCEs?|mce|"
                  r"split_lock_\w+|LOC|RES|CAL|IWI|TLB:)\b", re.I)
 is_([c["id"] for c in book if not re.search("x86|Intel|AMD", c["since"])
@@ -89,7 +89,7 @@ ARM64 = os.path.join(lib.ROOT, "tests", "fixtures", "recordings", "1.0", "arm64.
 for form in "text", "markdown", "html", "json", "jsonl", "csv", "openmetrics", "folded":
     r = culprit("report", ARM64, "-f", form, *(["--stacks"] if form == "text" else []))
     shown = re.sub(r"(?s)<style>.*?</style>|<script.*?</script>", "", r.out)
-    if form == "json":  # which names each check, also of what the machine does not have
+    if form == "json":  # names for each check, also of things that the machine does not have
         shown = json.loads(r.out)
         shown["findings"] = [f for f in shown["findings"] if f["value"] != "absent"]
         shown = json.dumps(shown)
@@ -103,7 +103,7 @@ ok(all(c[f] for c in book for f in FIELDS), "each with its fields",
 
 # ---- what an undo puts back is what was there, whatever it was ----
 
-# What a file holds at first, where it does not hold a word alone, and what has to be written back.
+# First contents of a file that does not hold a word alone, and the contents to be written back.
 HELD = {"transparent_hugepage/enabled": ("[always] madvise never", "always"),
         "sched/features": ("A NO_HRTICK HRTICK_DL RT_PUSH_IPI B", None)}
 # Commands that stand for the machine's: what they say, and what a cause's undo has to call last.

@@ -74,7 +74,7 @@ report(bomb)
 with open(os.path.join(place, "out")) as f:
     ok(f.read() == want, "chunks of a type that nobody knows are passed over, not unpacked")
 
-many_bytes = (b"EVNT", forged.number(BASE) + b"\x05\x00" * (2000 << 10))  # of a steal clock
+many_bytes = (b"EVNT", forged.number(BASE) + b"\x05\x00" * (2000 << 10))  # steal readings
 size = write(bomb, (b"HEAD", good[b"HEAD"]), *[many_bytes] * 60, (b"END ", b""))
 each, most = len(many_bytes[1]), (32 << 20) + 32 * size
 with open(bomb, "rb") as f:
@@ -101,7 +101,7 @@ ok(status == 1 and err.count("\n") == 1 and "out of memory" in err,
 write(bomb, (b"HEAD", forged.head(begin, [cpu] * 2)), *lanes(2, 2000), (b"END ", b""))
 _, status, whole, err = report(bomb, "-f", "csv")
 cut = []
-for kb in range(3000, 5000, 50):  # where memory ends within a line, too
+for kb in range(3000, 5000, 50):  # bounds at which memory ends within a line, too
     _, status, n, err = report(bomb, "-f", "csv",
                                prefix=("sh", "-c", f'ulimit -d {kb}; exec "$@"', "sh"))
     if status == 0 and n != whole:

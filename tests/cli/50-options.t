@@ -160,7 +160,7 @@ for name, args, rc, says in (("irq.rec", ("--max-hiccup", "1us"), 2,
     ok(r.rc == rc and r.out and re.search(says, r.err),
        f"report {name} {' '.join(args)} exits with {rc}", r)
 
-# Its limits as cases for a CI: each CPU by each limit, and the whole run, once a recording.
+# Limits as cases for a CI: each CPU by each limit, and the whole run, once a recording.
 xml, tap = at("limits.xml"), at("limits.tap")
 r = culprit("report", at("watch.rec"), at("threads.rec"), "--max-hiccup", "1us", "--max-lost",
             "99.9", "--junit", xml, "--tap", tap)

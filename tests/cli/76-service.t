@@ -119,7 +119,7 @@ with lib.ready_file() as ready:
     idle = []
     for _ in range(40):
         s = socket.create_connection(("127.0.0.1", port), timeout=20)
-        s.sendall(b"GET /metrics HTTP/1.1\r\n")  # and nothing more
+        s.sendall(b"GET /metrics HTTP/1.1\r\n")  # the head does not end
         idle.append(s)
     fds = len(os.listdir(f"/proc/{who[0]}/fd"))
     ok(fds < 40, "of connections that say nothing it keeps a few", fds)
@@ -184,7 +184,7 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, lib.ready_file
     until(lambda: os.path.getsize(lines))
     node = os.stat(lines).st_ino
     os.kill(proc.pid, signal.SIGHUP)
-    for _ in range(2):  # it looks for the signal after it has written, so before it does again
+    for _ in range(2):  # the signal is seen after a text, before the next
         size = os.path.getsize(lines)
         until(lambda: os.path.getsize(lines) > size)
     ok(os.stat(lines).st_ino == node and os.path.getsize(lines) > size,

@@ -22,7 +22,7 @@ for source in tests/fuzz/fuzz_*.c; do
 	name=${name#fuzz_}
 	seeds=$work/$name
 	mkdir -p "$seeds"
-	# what is to be read, what they stumbled over before, and what leads far
+	# inputs to be read, inputs they stumbled over before, and inputs that lead far
 	for dir in "tests/fixtures/$name" "tests/fuzz/seeds/$name"; do
 		[ ! -d "$dir" ] || find "$dir" -maxdepth 1 -type f -exec cp {} "$seeds" \;
 	done

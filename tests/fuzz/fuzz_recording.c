@@ -110,12 +110,12 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 	}
 	free(unpacked);
 	size = LLVMFuzzerMutate(data, size, max_size);
-	if (size >= FILE_HEAD && seed % 4 == 0) { /* what is chosen, and with what options */
+	if (size >= FILE_HEAD && seed % 4 == 0) { /* choice of the output, and its options */
 		data[14] = seed >> 8;
 		data[15] = seed >> 16;
 		data[12] = seed >> 24 & 8;
 	}
-	if (seed % 16) /* else leaves it damaged */
+	if (seed % 16) /* zero leaves it damaged */
 		repair(data, size);
 	return size;
 }
@@ -244,7 +244,7 @@ static void draw(const struct view *v, struct surface *surface, int form, uint8_
 struct reader {
 	char name[24];
 	enum { ONE, SEVERAL, AUDIT, SCRIPT, DIFF, PLOT } what;
-	int form; /* which of these */
+	int form; /* number of the output */
 };
 
 static struct reader readers[COUNTS];

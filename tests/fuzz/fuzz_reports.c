@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a watched program shares (culprit.h): any bytes in its file, which change while they are
- * read. Nothing crashes, no more reports come than there is room for, and the watch that takes them
- * keeps its sums. The head says that they are this process's own, or nothing would be read. */
+/* Reports that a watched program shares (culprit.h): any bytes in its file, which change while they
+ * are read. Nothing crashes, no more reports come than there is room for, and the watch that takes
+ * them keeps its sums. The head says that they are this process's own, or nothing would be read. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -170,7 +170,7 @@ static void show_name(char *text)
 	assert(strlen(escape_text(text, SIZE_MAX, cut, sizeof(cut))) < sizeof(cut));
 	markdown_code(escaped, code, sizeof(code));
 	assert(!escaped[0] || code[0] == '`');
-	/* what is plain needs no quotes, and what is quoted begins and ends so */
+	/* plain text needs no quotes, and quoted text begins and ends with them */
 	if (shell_quote(text, quoted, sizeof(quoted)) && strcmp(quoted, text))
 		assert(quoted[0] == '\'' && quoted[strlen(quoted) - 1] == '\'');
 	check_printable(cut);

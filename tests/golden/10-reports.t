@@ -9,8 +9,8 @@ mode=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 n=0 failed=0
-export LC_ALL=de_DE.UTF-8 TZ=Asia/Kathmandu # nothing of where it runs may show...
-unset COLUMNS NO_COLOR                      # ...but what it is asked for
+export LC_ALL=de_DE.UTF-8 TZ=Asia/Kathmandu # no trace of the place where it runs
+unset COLUMNS NO_COLOR                      # no wish of the user who runs it
 
 report() { # NAME ARGS...: one report, against expected/NAME
 	name=$1; shift
@@ -42,8 +42,8 @@ for recording in "$work"/*.rec; do
 		report "$base.$format" "$base.rec" -f "$format"
 	done
 done
-# What released versions wrote is read for ever: its numbers, which are kept beside it and never
-# written anew, and a report.
+# Recordings that released versions wrote are read for ever: their numbers, which are kept beside
+# them and never written anew, and a report.
 recorded=$here/../fixtures/recordings
 for recording in "$recorded"/*/*.rec; do
 	version=$(basename "$(dirname "$recording")")

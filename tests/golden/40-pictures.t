@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the README shows is what culprit prints of pictures/trade-07.rec: its two pictures, and rows
-# of the report. With the argument "write" the pictures are drawn anew, for review with git diff.
+# Everything that the README shows is culprit's own output of pictures/trade-07.rec: its two
+# pictures, and rows of the report. With the argument "write" the pictures are drawn anew, for
+# review with git diff.
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${BUILD:-$here/../../build}" && pwd)
 readme=$here/../../README.md kept=$here/pictures

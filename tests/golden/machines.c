@@ -15,7 +15,7 @@
 #define MS 1000000ULL
 #define US 1000ULL
 
-static uint32_t ticks; /* of a CPU, one in 10 ms */
+static uint32_t ticks; /* ticks of a CPU, one in 10 ms */
 
 static void begin(struct scene *s, const char *path, const char *name, unsigned first, unsigned n)
 {

@@ -375,7 +375,7 @@ static void two(struct scene *s, const char *path)
 	s->view.cpu[1].observed_ns = 800 * MS;
 }
 
-#define HOSTILE 24 /* of the names, the first */
+#define HOSTILE 24 /* number of hostile names, the first ones */
 
 static void hostile_view(struct view *v)
 {
@@ -580,7 +580,7 @@ static void crowd(struct scene *s, const char *path)
 /* ---- watched threads ---- */
 
 static struct watch *watch;
-static uint16_t watch_seq[2][LEVELS]; /* of CPUs 0 and 3 */
+static uint16_t watch_seq[2][LEVELS]; /* sequences of CPUs 0 and 3 */
 
 static void give(uint32_t index, struct record r, uint64_t at_ns)
 {
@@ -616,12 +616,12 @@ static void engine(struct scene *s, uint64_t at)
 {
 	uint64_t function = scene_function(s, "tick_nohz_handler");
 
-	does(1, WATCH_IN_DUE, 700, "engine", at, 0, 8 * US); /* its timer was due at the begin */
+	does(1, WATCH_IN_DUE, 700, "engine", at, 0, 8 * US); /* timer due at the begin */
 	give(1, mark(LEVEL_IRQ, MARK_HRTIMER, function, 20 * US), at);
 	upon(1, vector(VECTOR_LOCAL_TIMER, 20 * US, 23 * US), at);
 	upon(1, softirq(7, 23 * US + 200, 24 * US), at);
 	does(1, WATCH_OUT, 700, "engine", at, 8 * US, 2 * MS);
-	give(1, thread(900, "make", 2 * MS, 3 * MS), at); /* of which a quota took a part */
+	give(1, thread(900, "make", 2 * MS, 3 * MS), at); /* a wait of which a quota took a part */
 	does(1, WATCH_THROTTLED, 700, "engine", at, 2 * MS, 3 * MS);
 	does(1, WATCH_IN_PREEMPTED, 700, "engine", at, 2 * MS, 3 * MS + 2 * US);
 	does(1, WATCH_OUT, 700, "engine", at, 3 * MS + 2 * US, 4 * MS);

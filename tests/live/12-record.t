@@ -46,7 +46,7 @@ for fmt, more in (("json", ()), ("text", ("--stacks",)), ("text", ("-P", "f:3"))
        subprocess.run(["diff", live, offline], capture_output=True, text=True).stdout[:2000])
 noise.terminate()
 lib.finish(noise, 60)
-# so that recordings grow
+# noise that makes the recordings grow
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "1ms", path=lib.POKE)
 
 # ---- record ----
@@ -74,7 +74,7 @@ rec = at("a.rec")
 is_(oct(os.stat(rec).st_mode & 0o777), "0o600", "only its owner reads it")
 FORMATS = ("text", "json", "markdown", "html", "folded", "hgrm", "hlog", "openmetrics",
            "prometheus", "csv", "jsonl", "perfetto")
-KERNEL = 1 << 63  # and above: its half of all addresses
+KERNEL = 1 << 63  # the kernel's half of all addresses
 symbols, code = set(), {}  # code: of the kernel and of each module, its first and last function
 with open("/proc/kallsyms") as f:
     for address, kind, _, *module in map(str.split, f):
@@ -193,7 +193,7 @@ for who in ("the tracer", "the writing process"):
     r = lib.finish(p, 20)
     if who != "the tracer":
         ok(r.rc == 1 and "was killed" in r.err, f"killed: {who}: it is said", r)
-    # what writes goes when it has written what it was given
+    # the writing process goes when it has written everything that it was given
     lib.await_gone(lambda: [p for p in lib.marked() if p[0] != noise.pid])
     r = culprit("report", rec, "-f", "json")
     report = json.loads(r.out)

@@ -155,7 +155,7 @@ def on_terminal(args):
         try:
             while part := os.read(master, 65536):
                 text += part
-        except OSError:  # its end
+        except OSError:  # the other end is closed
             pass
     os.close(master)
     return lib.Result(proc.returncode, text.decode(errors="replace"), "", 0)

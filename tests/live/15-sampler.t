@@ -92,8 +92,8 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     report = json.loads(lib.culprit("report", "-f", "json", recording).out)
 lib.check_sums(report, "stopped")
 longest = report["worst"][0]
-# How much later it is back on its CPU is up to the machine, but it was before the run ended; and
-# where another thread had the CPU when the stop came, it began with that one, in the window.
+# The time until it is back on its CPU is up to the machine, but it was back before the run ended;
+# and when another thread had the CPU at the stop, the gap began with that thread, in the window.
 start = report["run"]["started_monotonic_ns"] + longest["at_ns"]
 ok(longest["at_ns"] >= 0 and start <= begun and ended <= start + longest["duration_ns"] < until,
    "a stop of seconds is one hiccup of its true length", begun, ended, until, start, longest)

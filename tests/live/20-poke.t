@@ -130,9 +130,9 @@ def check_thread(what, low, high):
        f"{what}: its thread ran as often as the kernel says",
        f"{n} pokes, switched off {log.switches[what]} times", row)
     high += ALLOW_NS * (n + SPARE)
-    # Where the machine stood still right before or after poke read its clock, that is in one of the
-    # thread's intervals, the longest, and in none of poke's times. So is the time of each thread
-    # that left unseen, for which this one was switched in.
+    # A stop of the machine right before or after poke reads its clock is in one of the thread's
+    # intervals, the longest, and in none of poke's times. So is the time of each thread that left
+    # unseen, for which this one was switched in.
     most = (1 + cpu_of(part[what], cpu)["records"]["unpaired"]) * row["max_ns"]
     ok(0.99 * low <= row["total_ns"] + inside and row["total_ns"] - most <= high,
        f"{what}: for as long as poke says",
@@ -165,7 +165,7 @@ calls = sources(report, cpu, kind="vector", name=CALLS)
 lib.closes(report, cpu, "CAL", total(calls, "count"), inner, outer, "function-call IPIs", *calls)
 for what in (w for w in ("membarrier", "tlb") if w in logs):
     log = logs[what]
-    # Where the sender lost its CPU for long, the spinner had gone when the IPI came.
+    # The spinner had gone when the IPI came if the sender lost its CPU for long.
     hit = [e for e in log if e["spin_start_ns"] <= e["start_ns"]
            and e["end_ns"] <= e["spin_end_ns"]]
     # Nor has the kernel sent one where the spinner had been taken off: then fewer have come, and
@@ -185,9 +185,8 @@ for what in (w for w in ("membarrier", "tlb") if w in logs):
     thread = sources(part[what], cpu, kind="thread", name=log[0]["comm"])
     spun = ran(log), spans(log, "spin_start_ns", "spin_end_ns") + ALLOW_NS * (len(log) + SPARE)
     others = max(0, runs - mine) * max((r["max_ns"] for r in rows), default=0)
-    # Where the machine stood still for a while, it may have been in an interrupt on top of the
-    # thread, or in the thread's interval before or after the spin, as the time of a thread that
-    # left unseen.
+    # A stop of the machine may have been in an interrupt on top of the thread, or in the thread's
+    # interval before or after the spin, as the time of a thread that left unseen.
     unseen = cpu_of(part[what], cpu)["records"]["unpaired"]
     stop = (1 + unseen) * max((r["max_ns"] for r in thread), default=0)
     ok(0.99 * spun[0] <= total(thread) + interrupts(what)
@@ -244,8 +243,8 @@ FUNCTIONS = {"hrtimer_wakeup": ("hrtimer_expire_entry", 1),
              "flush_tlb_func": ("csd_function_entry", 1), "do_sync_core": ("csd_function_entry", 2),
              "do_nothing": ("csd_function_entry", 1),
              "perf_pending_irq": ("irq_work_single", 1)}
-# They run so often in one poke that only the least is known. One renames itself: most of its names
-# go into (others).
+# Calls that run so often in one poke that only the least number is known. One thread renames
+# itself: most of its names go into (others).
 STORMS = ("udp", "yield-storm", "rename-storm")
 
 

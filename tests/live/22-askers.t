@@ -142,7 +142,8 @@ if not loopback:
     skip("udp", "there is no loopback here")
 else:
     rows, mine, others = woken(receiver, sender)
-    # It sleeps before each message, but for those that came while it had to wait for its CPU.
+    # The sender sleeps before each message, but for those that came while it had to wait for its
+    # CPU.
     ok(total(mine, "count") >= min(MESSAGES, received) / 2,
        "udp: the sender is named, though a softirq carries its message",
        f"of {MESSAGES}, slept {received} times", *rows)

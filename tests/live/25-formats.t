@@ -22,7 +22,7 @@ lib.with_readers()
 lib.need_bpf()
 cpu = lib.pick_target()
 where = tempfile.mkdtemp(prefix="culprit-test-")
-# so that there is something to write
+# noise, to have something to write
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)
 
 

@@ -72,7 +72,7 @@ if os.environ.get("LONG"):
     ok(tried[-1][0] == "same", "two recordings of one setting: the time lost is the same", *tried)
 is_(d["schema"], "culprit.diff/1", "the schema")
 is_([e["what"] for e in d["environment"] if e["what"] != "threshold" and "/" not in e["what"]], [],
-    "nothing about the machine differs")  # its settings may: others may use it
+    "nothing about the machine differs")  # settings may differ: others may change them
 is_(len(d["bin_edges_ns"]), len(d["total"]["files"][0]["bins"]) + 1, "bins lie between edges")
 
 for f, path in zip(d["total"]["files"], (quiet, other)):
@@ -126,10 +126,10 @@ why = lib.need_class(cpu, "fifo")
 if why:
     skip("a known noise", why)
 else:
-    # So much that RT throttling, which takes 50 ms at once, does not hide it in the total.
+    # Noise enough that RT throttling, which takes 50 ms at once, does not hide it in the total.
     noisy, log = record("fifo", "-n", "130", "-l", "8ms", "-g", "10ms-12ms")
     ran, n, comm = sum(e["ran_ns"] for e in log), len(log), log[0]["comm"]
-    # what two windows differ by besides is for the unit tests
+    # other differences of two windows are for the unit tests
     d = diff("--between", "1", quiet, noisy)
     rows = [s for s in d["sources"] if s["kind"] == "thread" and s["name"] == comm]
     ok(len(rows) == 1 and rows[0]["files"][1]["verdict"] == "new", "the noise is new", *rows)
@@ -140,7 +140,7 @@ else:
     is_(changed, sorted(changed, reverse=True), "what changed comes before what did not")
     f = rows[0]["files"][1]
     seconds = d["files"][1]["observed_ns"] / 1e9
-    # What it ran is less than it took: the host's time in it is the host's.
+    # Time that it ran is less than time that it took: the host's time in it is the host's.
     took = sum(e["end_ns"] - e["start_ns"] for e in log)
     # Shorter by the interrupts inside; longer where the machine stood still, or a thread left
     # unseen, right before or after poke read its clock: for why see 20-poke.t.

@@ -40,7 +40,7 @@ def text(name):
 # ---- --textfile ----
 
 cpu = lib.pick_target()
-# so that there is something to count
+# noise, to have something to count
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)
 run = ("run", "-q", "-c", str(cpu)) + (() if os.geteuid() == 0 else ("--no-trace",))
 # In memory: for a file on a disk the file system's own threads work, on any CPU, as they are asked

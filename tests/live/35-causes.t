@@ -49,7 +49,7 @@ if "membarrier" in can:
 if "kworker" in can:
     rows = sources(report, cpu, function="refresh_vm_stats")
     ok(rows and all(s["cause"] == "K05" for s in rows), "a read of stat_refresh", rows)
-# so that there is something to say
+# noise, to have something to say
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)
 for width in (80, 100):
     r = subprocess.run(["script", "-qec",

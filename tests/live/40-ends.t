@@ -61,7 +61,7 @@ with lib.ready_file() as path:
     lib.await_ready(proc, path)
     lib.await_gone(lambda: "pipe_write" not in lib.read(f"/proc/{proc.pid}/wchan"))
     os.kill(proc.pid, signal.SIGTERM)
-    time.sleep(0.2)  # what would end it now does so before anybody reads
+    time.sleep(0.2)  # signals that would end it now do so before anybody reads
     r = lib.finish(proc, 60)  # through so small a pipe an emulated machine takes its time
 # What came while nobody read, and more than has room, is missing: it says so, and nothing else.
 missing = r"(culprit: CPU \d+: \S+ hiccups are missing here, [^\n]+\n)?"
@@ -199,7 +199,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
 
 with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     kept = os.path.join(place, "report")
-    # so that there is something to lose
+    # noise, to have something to lose
     noise = lib.spawn("timer", *ON, "-n", "100000", "-g", "1ms", path=lib.POKE)
     for limit in ("--max-hiccup", "1ns"), ("--max-lost", "0.0001"):
         r = culprit("run", *ON, "-d", "300ms", "-q", "-f", "json", "-o", kept, *limit, "--no-trace")
@@ -216,7 +216,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
                  ("sleep", *ON, "-n", "20", "-i", "1ms", "-t", "1us", "-q", "--no-trace")):
         r = culprit(*args, "--max-hiccup", "1ns")
         ok(r.rc == 2 and r.out and "--max-hiccup" in r.err, f"{args[0]} --max-hiccup: exit 2", r)
-    # What stops a run ends it at once: the noise comes each millisecond.
+    # Triggers stop a run at once: the noise comes each millisecond.
     begun = time.monotonic()
     for args in (("run", "-d", "60s", "--no-trace", "-f", "json", "-o", kept),
                  ("sleep", "-n", "100000", "-i", "1ms", "-t", "1us", "--no-trace")):

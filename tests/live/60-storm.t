@@ -15,7 +15,7 @@ lib.check_sums(report, "storm")
 row = report["cpus"][0]
 threads = sources(report, cpu, kind="thread", name="poke-timer")
 ran = sum(t["count"] for t in threads)
-# Where the machine stalls, timers that are due already are not set: fewer than two records of each
+# Timers that are due already are not set when the machine stalls: fewer than two records of each
 # then.
 ok(row["records"]["seen"] > 2 ** 16, "more records than a sequence number has values",
    row["records"])

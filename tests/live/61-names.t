@@ -118,7 +118,7 @@ ok(total(sources(report, cpu, kind="vector", name="local_timer"), "runs") > 0,
    "the timer interrupt is named")
 ok(not sources(report, cpu, name="(others)", kind=lambda kind: kind != "thread"),
    "other kinds have room", c["merged"])
-# Where the machine stood still in an interrupt on top of a thread, that is time of the interrupt's.
+# Time that the machine stands still in an interrupt on top of a thread is the interrupt's.
 stop = max(s["max_ns"] for s in c["sources"] if s["kind"] in ("vector", "irq", "softirq"))
 for name, pid in fakes.items():
     rows = sources(report, cpu, kind="thread", id=pid, name=name)

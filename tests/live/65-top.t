@@ -110,7 +110,7 @@ try:
     keys("Escape", "Escape")
     await_screen(["Tab CPUs"])
     keys("Down", "Down", "Up")
-    # It stays with its source, which may be the first one for a second.
+    # The cursor stays with its source, which may be the first one for a second.
     shows("the cursor goes down", " who\n ", "\n>")
     keys("g", "m")
     shows("a key sorts", "by the longest")
@@ -118,7 +118,7 @@ try:
     keys("p")
     await_screen(["paused"])
     paused = still()
-    time.sleep(1.5)  # it moves each second
+    time.sleep(1.5)  # rows move each second
     ok("paused" in paused and screen() == paused, "paused: nothing moves", paused, screen())
     keys("p")
     shows("and goes on", lambda now: now != paused)

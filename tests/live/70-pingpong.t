@@ -12,7 +12,7 @@ import tempfile
 import lib
 from lib import ALLOWED, cpu_of, culprit, done, is_, ok, sources
 
-MESSAGES = 100  # of each method
+MESSAGES = 100  # messages by each method
 
 lib.need_bpf()
 os.sched_setaffinity(0, ALLOWED)

@@ -50,7 +50,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
                     "-i", "1ms", "-P", "f:1", "-t", "500us", "-r", rec)
     lines = [json.loads(line) for line in culprit("report", rec, "-f", "jsonl").out.splitlines()]
 report = json.loads(r.out)
-lib.check_sums(report, "blame", lost=None)  # where the reader has to share its CPU some may be
+lib.check_sums(report, "blame", lost=None)  # the reader may have to share its CPU
 found = sources(report, cpu, kind="thread", name=re.compile("^poke"))
 # In each poke's first millisecond a wake-up is due, and waits for its end.
 missed = [e for e in log if not any(lib.shared_ns(h, e) > 1000000
@@ -158,7 +158,7 @@ def cyclictest():
     for us, n in counts:
         half -= n
         if half <= 0:
-            return us + 0.5  # it counts whole us
+            return us + 0.5  # cyclictest counts whole us
     raise RuntimeError(out)
 
 

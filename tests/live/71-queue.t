@@ -113,7 +113,7 @@ with tempfile.TemporaryDirectory(prefix="culprit-test-") as place:
     ok("its process stayed on this CPU; beside it ran" in r.out,
        "each process: where it was, and who else ran there", r)
 r = queue(*PLACES, "-n", "20000", "-w", "100", "--spinners", str(len(lib.online())), "-f", "json")
-# Where more threads ran than there are rows it may be among the (others).
+# The thread may be among the (others) when more threads ran than there are rows.
 beside = [c["beside"] for c in json.loads(r.out)["cpus"]]
 ok(len(beside) == 2 and all(any(o["comm"] == "culprit-spinner" or o["kernel_thread"] is None
                                 for o in rows) for rows in beside),

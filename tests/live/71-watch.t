@@ -48,7 +48,7 @@ def program(*args, **kwargs):
     try:
         yield p
     finally:
-        p.proc.terminate()  # it removes its reports
+        p.proc.terminate()  # the program removes its reports
         p.proc.communicate(timeout=20)
 
 
@@ -64,7 +64,7 @@ def watch(*args, form="json", meanwhile=None, seconds=0.5):
 
 
 def check_sums(report, what):
-    lib.check_sums(report, what, lost=None)  # where the reader has to share its CPU some may be
+    lib.check_sums(report, what, lost=None)  # the reader may have to share its CPU
 
 
 def rows(report, **match):
@@ -96,7 +96,7 @@ with program("spin") as p:
     # One of the two threads runs when poke comes, and the other waits: both lose the time.
     ok(total(found, "hiccups") >= len(log) and 0.9 * ran <= total(found),
        "poke is named for what it took", ran, found)
-    # Where the machine stood still right before or after poke read its clock, both lost that, too.
+    # Both lost the time of a stop of the machine right before or after poke read its clock, too.
     ok(total(found) - 2 * sum(s["max_ns"] for s in found)
        <= 2.2 * sum(e["end_ns"] - e["start_ns"] for e in log) + 2 * 200000 * (len(log) + 5),
        "from both threads at most", log.config, found)
@@ -165,7 +165,7 @@ with program("late", prefix=("chrt", "-f", "50")) as p:
     # Not the idle thread: it is there while a timer that is due has not come yet, as long as a
     # guest's host lets the CPU sleep.
     threads = rows(report, kind="thread", id=lambda tid: tid != 0)
-    # But for the longest time: the machine may have stood still when one was about to make way.
+    # The longest time is left out: the machine may have stood still when one was about to make way.
     ok(total(threads) - max((s["max_ns"] for s in threads), default=0)
        < 0.05 * report["run"]["duration_ns"],
        "a thread with a higher priority than all loses next to nothing to threads", total(threads),
@@ -291,7 +291,7 @@ def ran_as(path, seconds=0.2, group=None):
 
 
 with program("spin") as p:
-    exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True)  # it runs already
+    exe = subprocess.Popen([jitter, "spin"], stdout=subprocess.PIPE, text=True)  # runs already
     before = set(map(int, exe.stdout.readline().split()[2:]))
     report, came = watch("--comm", "jit*er-l*7", meanwhile=lambda: [
         ran_as(jitter), ran_as(WATCHED), ran_as(jitter)])
@@ -490,7 +490,7 @@ share = 100 * t["reported_not_seen_ns"] / t["reported_ns"]
 ok(said and abs(float(said[1]) - share) <= 0.01 * share, "the text says it, too", said, share)
 is_(t["ran_on"], [cpu], "and where it ran")
 is_(t["kernel_thread"], False, "it is no kernel thread")
-# Its own reports may come before it was seen for the first time.
+# Reports of its own may come before it was seen for the first time.
 is_([w for w in lines if w["kernel_thread"] is not (None if w["comm"] is None else False)], [],
     "nor in any line, as far as it has a name there")
 

@@ -291,7 +291,7 @@ def await_ready(proc, path):
         time.sleep(0.01)
 
 
-# What has a row of its own on x86 and is an interrupt with a number elsewhere: how it is described.
+# Descriptions of interrupts with a number that have a row of their own on x86.
 ROWS = {"arch_timer": "LOC", "Rescheduling interrupts": "RES", "Function call interrupts": "CAL",
         "IRQ work interrupts": "IWI"}
 

@@ -50,7 +50,7 @@ except ring.Cannot as why:
 def most(expected):
     """More than this come by chance in fewer than one of a million runs, where so many are expected
     (Poisson)."""
-    if expected > 500:  # where it is a normal distribution
+    if expected > 500:  # numbers large enough for a normal distribution
         return expected + 5 * math.sqrt(expected)
     p = tail = math.exp(-expected)
     k = 0

@@ -126,7 +126,7 @@ class Bench:
 
 STRESSORS = ("switch", "yield", "timer", "hrtimers", "futex", "fork", "clone", "udp", "aio",
              "epoll")
-# that ask so often that a stack of each is too much
+# loads that ask so often that a stack of each is too much
 MANY = {"switch", "yield", "hrtimers", "futex", "epoll", "udp", "poke-fifo-switch"}
 STORMS = ("udp", "yield-storm", "hrtimer-storm", "many-timers", "rename-storm", "ksoftirqd")
 

@@ -136,8 +136,8 @@ class Requests:
         return place[lo:bisect.bisect_left(place, before, key=lambda a: a.at)]
 
 
-# What gives a record each time, what may give one more: a sender that was noted, a tick that was
-# kept, a flush, a work item's asker.
+# Events that give a record each time, and those that may give one more: a sender that was noted, a
+# tick that was kept, a flush, a work item's asker.
 ONE_RECORD = {"irq_handler_exit", "softirq_exit", "hrtimer_expire_entry", "timer_expire_entry",
               "tasklet_entry", "csd_function_entry",
               "workqueue_execute_start", "sched_switch", *(v + "_exit" for v in VECTORS)}
@@ -175,7 +175,7 @@ class Reading:
         self.way_out = set()
         self.left = {}         # tid: when it last left this CPU
         self.resched = self.begin
-        self.taken = {}        # what a request was for: when the last one was taken up
+        self.taken = {}        # by purpose of a request: when the last one was taken up
         self.delayed = None    # a timer that will queue a work item
         last = self.begin
         handlers = self._handlers()
@@ -284,12 +284,12 @@ class Reading:
                                  at)[-1:]
         if Requests.between(self.requests.done.get(after, []), self.left.get(after, 0),
                             at) or (woken and after in self.way_out):
-            self.at_work.pop(after, None)  # it went on elsewhere
+            self.at_work.pop(after, None)  # the worker went on elsewhere
         self.way_out.discard(after)
         if woken:
             self.woken.append(at)
-        # Of a worker that is bound to no CPU culprit does not say what it goes on with: what it
-        # does elsewhere nobody sees.
+        # Work of a worker that is bound to no CPU has no next function in culprit's report: nobody
+        # sees it run elsewhere.
         work = self.at_work.get(after)
         if text(v[3]).startswith("kworker/u"):
             work = None
@@ -314,7 +314,7 @@ class Reading:
         asked = Requests.between(place, self.taken.get(v[0], 0), at)
         self.taken[v[0]] = at
         woken = self.stack[-1].part.asked if self.stack else ()
-        self._mark(at, v[1], (*asked[-1:], *woken))  # who queued it, or who woke the worker
+        self._mark(at, v[1], (*asked[-1:], *woken))  # the queuer, or the worker's waker
         if len(self.stack) == 1:
             self.at_work[pid] = names
 

@@ -74,7 +74,7 @@ run("dpkg-deb", "-x", deb, f"{place}/deb")
 is_of_this_commit(f"{place}/deb/usr/bin/culprit", "deb")
 if shutil.which("lintian"):
     r = run("lintian", "--allow-root", "--fail-on", "error,warning", deb,
-            env={**os.environ, "TMPDIR": place})  # where it leaves a file
+            env={**os.environ, "TMPDIR": place})  # folder in which lintian leaves a file
     ok(r.returncode == 0, "deb: lintian finds no error and no warning", r.stdout)
 else:
     skip("deb: lintian", "lintian is not installed")

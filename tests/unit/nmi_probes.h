@@ -4,11 +4,11 @@
 
 #include "state.h"
 
-extern struct cpu_state nmi_state; /* of the one target CPU */
+extern struct cpu_state nmi_state; /* state of the one target CPU */
 extern int nmi_context;            /* enum context, as the kernel counts it */
 extern unsigned long long nmi_clock;
 
-/* What the kernel does at an interrupt, its softirq, and a function in it. */
+/* Events as the kernel makes them at an interrupt, its softirq, and a function in it. */
 void nmi_interrupt(int irq, void *handler);
 void nmi_pseudo(int irq, void *handler); /* one that nothing masks */
 void nmi_function(void *function);

@@ -8,7 +8,7 @@
 #define ACCESSES 28
 #define TRACES   16384
 #define VALUES   16
-#define STATES   (1U << 16) /* of the two threads; a power of two, far more than there are */
+#define STATES   (1U << 16) /* states of the two threads; a power of two, far more than there are */
 
 enum order { PLAIN, ACQUIRE, RELEASE, FULL };
 
@@ -34,8 +34,8 @@ static struct {
 	/* A plain store is known only when it has been done. */
 	const void *pending;
 	size_t pending_size;
-	int choice[ACCESSES], choices[ACCESSES], loads; /* of the loads of this run */
-	int newest[ORDER_PLACES]; /* of the last load, where there are two values */
+	int choice[ACCESSES], choices[ACCESSES], loads; /* choices of the loads of this run */
+	int newest[ORDER_PLACES]; /* newest value of the last load, where there are two values */
 	uint64_t value[ORDER_PLACES][VALUES];
 	int values[ORDER_PLACES];
 } now;

@@ -67,7 +67,8 @@ static int write_format(const struct format *f, struct report *const *reports, u
 	for (uint32_t i = 0; i < n; i++)
 		views[i] = &reports[i]->view;
 	if (f->trace)
-		return write_trace(f->trace, reports[0], out); /* it has no more than one */
+		/* the recording has no more than one */
+		return write_trace(f->trace, reports[0], out);
 	if (f->write)
 		return f->write(views, n, &options, out);
 	if (f->head)

@@ -106,7 +106,7 @@ static void test_who_keeps_the_tick_for_the_scheduler(void **state)
 	add(SOURCE_VECTOR, 236, "local_timer", "sched_cfs_period_timer", 5);
 	assert_cause(s, "T09");
 	timer = add(SOURCE_VECTOR, 236, "local_timer", "dl_task_timer", 5);
-	assert_cause(s, "T31"); /* whose it is, is not known */
+	assert_cause(s, "T31"); /* an owner that is not known */
 	assert_cause(timer, "T31");
 	fact("sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n");
 	assert_cause(timer, "T03");
@@ -167,7 +167,7 @@ static void test_outside_by_evidence(void **state)
 	assert_cause(steal, "H14");
 }
 
-/* There are no SMIs and no IPIs for the TLB there. */
+/* No SMIs and no IPIs for the TLB exist on arm64. */
 static void test_arm64(void **state)
 {
 	struct source *outside = add(SOURCE_OUTSIDE, 0, "hardware or hypervisor", NULL, 5);
@@ -288,7 +288,7 @@ static void test_threads_that_have_ended(void **state)
 	assert_string_equal(kernel->advice, "it has ended; culprit explain K24");
 	assert_cause(there, "K34");
 	assert_string_equal(there->advice, "taskset -pc 0-2 81");
-	v.run.housekeeping = v.host.online = v.run.cpus; /* there is nowhere else */
+	v.run.housekeeping = v.host.online = v.run.cpus; /* no other CPU is left */
 	assert_cause(gone, "K34");
 	assert_string_equal(gone->advice, "it has ended; culprit explain K34");
 	v.run.housekeeping = others;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the sampler reads: two clocks at once, with counters of any speed, and the sequences of all
+/* The sampler's readings: two clocks at once, with counters of any speed, and the sequences of all
  * levels in one load, in either byte order. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,7 +70,7 @@ static void test_byte_orders(void **state)
 			low_first[4 * level + byte] = cursor[level] >> 8 * byte;
 			high_first[4 * level + byte] = cursor[level] >> 8 * (3 - byte);
 		}
-	for (int i = 15; i >= 0; i--) /* what a load of all of them gives there */
+	for (int i = 15; i >= 0; i--) /* the value of a load of all of them */
 		from_low = from_low << 8 | low_first[i];
 	for (int i = 0; i < 16; i++)
 		from_high = from_high << 8 | high_first[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who asked: how askers are told apart and counted, which frame of a stack is named, and that the
- * nest gives each interval its own. */
+/* Askers: how they are told apart and counted, which frame of a stack is named, and that the nest
+ * gives each interval its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -231,7 +231,7 @@ static void test_comms_of_any_bytes(void **state)
 		"__napi_poll", "net_rx_action"
 #define SYSTEM_CALL "ip_output", "udp_send_skb", "udp_sendmsg", "__sys_sendto", "do_syscall_64"
 
-/* What a stack shows, with what the probe said of its context: 0 where the kernel has no counter
+/* The reading of a stack, with the context that the probe noted: 0 where the kernel has no counter
  * that it can read. */
 static const struct {
 	const char *what;
@@ -448,7 +448,7 @@ static void test_contexts_without_a_stack(void **state)
 		 ASKER_UNKNOWN}, /* perhaps the end of an interrupt */
 		{-2, 0, 9, "hit", ASKER_UNKNOWN},
 		{-1, 0, 0, "(interrupt)", ASKER_INTERRUPT}, /* recordings of old */
-		{-1, 0, 9, "(interrupt)", ASKER_THREAD},    /* what a thread calls itself */
+		{-1, 0, 9, "(interrupt)", ASKER_THREAD}, /* the name that a thread gives itself */
 		{-1, RECORD_BY_THREAD, 9, "(softirq)", ASKER_THREAD},
 	};
 
@@ -512,7 +512,7 @@ static void assert_true_of(const struct askers *o)
 	}
 	assert_int_equal(sum, o->known - o->unnamed);
 	for (uint32_t tid = 1; tid < ASKERS;
-	     tid++) { /* who made more than one in ASKERS_MAX is here */
+	     tid++) { /* askers who made more than one in ASKERS_MAX are here */
 		bool here = truth[tid] * ASKERS_MAX <= asked - unnamed;
 
 		for (uint32_t i = 0; i < o->count; i++)
@@ -593,7 +593,7 @@ static void test_any_stream(void **state)
 	}
 }
 
-/* Of two sources that become one: what the rows say stays true of both together. */
+/* Two sources become one: the rows stay true of both together. */
 static void test_merged(void **state)
 {
 	(void)state;
@@ -619,7 +619,7 @@ static void test_merged(void **state)
 				assert_int_not_equal(r->who.tid, o.row[k].who.tid);
 			truth[r->who.tid] = 0;
 		}
-		for (uint32_t tid = 1; tid < ASKERS; tid++) /* who has no row */
+		for (uint32_t tid = 1; tid < ASKERS; tid++) /* askers without a row */
 			assert_true(truth[tid] <= least);
 	}
 }

@@ -25,7 +25,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define KTHREAD "200040"  /* PF_KTHREAD and something else */
-#define BOUND   "4200040" /* and PF_NO_SETAFFINITY */
+#define BOUND   "4200040" /* with PF_NO_SETAFFINITY */
 #define GOOD_TASKS                                                                                 \
 	"1 1 S 400100 0 0 0 0-2 systemd\n2 2 S " KTHREAD " 1 0 0 0-2 kthreadd\n"                   \
 	"17 17 S " KTHREAD " 1 0 0 0-2 rcu_preempt\n30 30 S " BOUND " 3 1 99 3 migration/3\n"      \

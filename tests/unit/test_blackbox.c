@@ -90,7 +90,7 @@ static enum blackbox_state poll_box(struct blackbox *box, bool to_its_end)
 struct told {
 	uint32_t index;
 	struct account a;
-	char text[400]; /* its pieces */
+	char text[400]; /* pieces of the account */
 };
 
 static struct told whole[GAPS], part[GAPS];
@@ -343,7 +343,7 @@ static void test_names(void **state)
 		begin_file(box, at, 0);
 		assert_int_equal(poll_box(box, true), BLACKBOX_WRITTEN);
 		assert_int_equal(blackbox_names_lack(box), floods > 1);
-		/* they could be packed far closer than a reader believes */
+		/* bytes that could be packed far closer than a reader believes */
 		assert_true(blackbox_stats(box).raw_bytes / UNPACKED_TIMES <
 			    blackbox_stats(box).stored_bytes);
 		n = read_all(part_path, part, &v);
@@ -452,7 +452,7 @@ static void test_no_names(void **state)
 	end_box(box);
 }
 
-/* What waits for a hiccup on many CPUs must not be more than a chunk takes. */
+/* Events that wait for a hiccup on many CPUs must not be more than a chunk takes. */
 static void test_many_lanes(void **state)
 {
 	enum { LANES = 128, WAITING = 1024, POLLS = 30000 };
@@ -498,7 +498,8 @@ static int setup(void **state)
 	return 0;
 }
 
-/* How often a test asks for chance depends on how long a file takes: no other test may see that. */
+/* Puts the generator back: the number of random values depends on how long a file takes, and no
+ * other test may see that. */
 static int reseed(void **state)
 {
 	static uint64_t first;
@@ -583,7 +584,7 @@ static void test_signal(void **state)
 	(void)state;
 	assert_int_equal(sigaction(SIGUSR1, &act, &was), 0);
 	writer = write_short(&box, part_path);
-	await_bytes(part_path); /* then it is confined */
+	await_bytes(part_path); /* the process is confined by then */
 	assert_true(!writer || !kill(writer, SIGUSR1));
 	assert_int_equal(poll_box(box, true), BLACKBOX_WRITTEN);
 	end_short(box);

@@ -198,7 +198,7 @@ static void test_the_most_specific_row_wins(void **state)
 	/* exact before glob */
 	assert_cause(cause_match("timer", "dev_watchdog"), "T27", "dev_watchdog");
 	assert_cause(cause_match("timer", "e1000_watchdog"), "K13", "e1000_watchdog");
-	/* what an arm64 CPU has for itself is none of the devices' */
+	/* rows that an arm64 CPU has for itself are none of the devices' */
 	assert_cause(cause_match("irq", "eth0-TxRx-0"), "I01", "eth0-TxRx-0");
 	assert_cause(cause_match("irq", "arm-pmu"), "I12", "arm-pmu");
 	assert_cause(cause_match("irq", "kvm guest vtimer"), "I12", "kvm guest vtimer");

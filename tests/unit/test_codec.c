@@ -334,7 +334,7 @@ static void test_size(void **state)
 static void check_bad(const struct bytes *b, unsigned major)
 {
 	struct decoder *d = decoder_new(CPUS, major);
-	uint8_t *copy = malloc(b->len); /* so that the sanitizer knows its end */
+	uint8_t *copy = malloc(b->len); /* memory whose end the sanitizer knows */
 	struct reading r = {copy, copy + b->len, false};
 	struct event e;
 	int events = 0;

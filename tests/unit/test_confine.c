@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a process gives away is gone, in it and in what it starts; a system call that its filter
- * does not know ends it with a word. */
+/* Rights that a process gives away are gone, in it and in programs that it starts; a system call
+ * that its filter does not know ends it with a word. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static void tell(int number)
 		_exit(2);
 }
 
-/* What a child says and how it ends. */
+/* The words of a child, and its end. */
 struct end {
 	int status, said;
 };
@@ -132,7 +132,7 @@ static void keep_one(void)
 		_exit(4);
 	if (confine_rights(0) || status_of("CapPrm:"))
 		_exit(5);
-	/* what it starts has none either, even as root */
+	/* programs that it starts have none either, even as root */
 	execl("/bin/sh", "sh", "-c",
 	      "while read -r name value; do case $name in CapPrm:|CapEff:) "
 	      "[ \"$value\" = 0000000000000000 ] || exit 6;; esac; done </proc/self/status",

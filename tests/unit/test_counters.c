@@ -162,7 +162,8 @@ static void test_arm64(void **state)
 	counters_free(c);
 }
 
-/* What begins during a reading may have been counted in it, or not; nothing else may differ. */
+/* Interrupts that begin during a reading may have been counted in it, or not; nothing else may
+ * differ. */
 static void test_bounds(void **state)
 {
 	static const struct {

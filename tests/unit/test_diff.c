@@ -134,7 +134,7 @@ static void test_paired(void **state)
 	check_near(r->cell[1].time_ratio.value, 3.5, 1e-12);
 	check_near(r->cell[1].count_ratio.value, 1, 1e-12);
 	check_verdict(r->cell[1].verdict, DIFF_SAME);
-	assert_ptr_equal(r, &d.row[0]); /* it changed most */
+	assert_ptr_equal(r, &d.row[0]); /* the source that changed most */
 	assert_int_equal(find(SOURCE_IRQ, "eth0", "handler")->cell[0].count, 1);
 	assert_int_equal(find(SOURCE_IRQ, "eth0", "handler")->cell[1].count, 2);
 	assert_int_equal(find(SOURCE_IRQ, "eth0", "handler.other")->cell[1].count, 0);
@@ -218,7 +218,7 @@ static unsigned not_same(void)
 	return n;
 }
 
-/* Of twenty pairs of equal settings one may have a verdict on its sources, and one on the whole. */
+/* One of twenty pairs of equal settings may have a verdict on its sources, and one on the whole. */
 static void test_same(void **state)
 {
 	unsigned wrong = 0;
@@ -236,7 +236,7 @@ static void test_same(void **state)
 		fail_msg("%u of 40 pairs of equal settings differ", wrong);
 }
 
-/* Of sixty sources three would differ by chance at 95 % each: over all it must be one pair in
+/* Three of sixty sources would differ by chance at 95 % each: over all it must be one pair in
  * twenty. */
 static void test_many_sources(void **state)
 {
@@ -642,8 +642,8 @@ static void test_series_in_turn(void **state)
 		view_free(&v[i]);
 }
 
-/* Of equal distributions the interval of a percentile misses 1 five times in 100: of these 400,
- * with a fixed seed, as often as the binomial distribution says. */
+/* Intervals of a percentile of equal distributions miss 1 five times in 100: of these 400, with a
+ * fixed seed, as often as the binomial distribution says. */
 static void test_series_covers(void **state)
 {
 	int missed[2] = {0};

@@ -271,7 +271,7 @@ static void make_changed(unsigned each, double seconds, double times)
 static void test_doubled(void **state)
 {
 	static const struct {
-		unsigned each, least; /* of forty */
+		unsigned each, least; /* numbers of forty */
 	} rows[] = {{3, 24}, {4, 36}, {5, 38}};
 
 	(void)state;

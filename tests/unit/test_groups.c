@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs are alike, what a group says of them, and the sentence on it. */
+/* Groups: which CPUs are alike, what a group says of them, and the sentence on it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -182,7 +182,7 @@ static void test_names(void **state)
 	assert_name(SOURCE_VECTOR, "local_timer2", "local_timer2");
 }
 
-/* What all have in common is said of all, and nothing else. */
+/* Facts that all have in common are said of all, and nothing else. */
 static void test_common(void **state)
 {
 	const struct group_source *s;

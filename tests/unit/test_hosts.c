@@ -93,7 +93,7 @@ static void test_rank(void **state)
 
 		if (strcmp(row[i].who->name, "local_timer"))
 			continue;
-		assert_int_equal(row[i].count, 11); /* of both CPUs */
+		assert_int_equal(row[i].count, 11); /* runs on both CPUs */
 		assert_int_equal(row[i].total_ns, 10 * 2000 + 45 + 2100);
 		assert_int_equal(row[i].max_ns, 2100);
 		assert_string_equal(cpus_format(&row[i].cpus, cpus, sizeof(cpus)), "2-3");
@@ -186,7 +186,7 @@ static void test_formats(void **state)
 	assert_string_equal(formats[FORMAT_JSON].choice.name, "json");
 }
 
-/* What a reader must know before any figure: each format for people says all of it. */
+/* Cautions that a reader must know before any figure: each format for people says all of them. */
 static void test_cautions(void **state)
 {
 	static const char *const words[] = {"ncomplete", "a quarter is missing",

@@ -134,7 +134,7 @@ static void test_hostile_names_are_text(void **state)
 	strcpy(report.view.run.started, "<b>\"'&\x1b[1mT00000000000000");
 	strcpy(report.view.run.sampler, "\xef\xbf\xbf<i>"); /* U+FFFF, which may not stand in XML */
 	strcpy(report.view.run.incomplete, "<u>'\"");
-	strcpy(report.view.run.rest, "\"><s>'&"); /* also in attributes */
+	strcpy(report.view.run.rest, "\"><s>'&"); /* quotes are escaped, too, for attributes */
 	text = render(&view, 1);
 	check_form(text);
 	assert_non_null(strstr(text, "title=\"&quot;&gt;&lt;s&gt;&#39;&amp; "));

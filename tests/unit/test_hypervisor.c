@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a hypervisor runs a machine whose CPU does not say so. */
+/* Finds out whether a hypervisor runs a machine whose CPU does not say so. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static const struct {
 	{{{VENDOR, "QEMU\n"}, {PRODUCT, "QEMU Virtual Machine\n"}}, "QEMU"},
 	{{{VENDOR, "QEMU\n"}, {PRODUCT, "KVM Virtual Machine\n"}}, "KVM"},
 	{{{VENDOR, "Microsoft Corporation\n"}, {PRODUCT, "Virtual Machine\n"}}, "Hyper-V"},
-	/* what is sold as metal is no guest */
+	/* machines that are sold as metal are no guests */
 	{{{VENDOR, "Amazon EC2\n"}, {PRODUCT, "c7g.large\n"}}, "KVM"},
 	{{{VENDOR, "Amazon EC2\n"}, {PRODUCT, "c7g.metal\n"}}, NULL},
 	{{{"sys/hypervisor/type", "xen\n"}}, "Xen"},

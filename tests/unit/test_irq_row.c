@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What rows of /proc/interrupts say of interrupts that are vectors elsewhere. */
+/* Rows of /proc/interrupts for interrupts that are vectors elsewhere. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

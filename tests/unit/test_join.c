@@ -22,9 +22,9 @@ static const uint64_t threshold_ns = 300;
 
 struct drawing {
 	const char *what;
-	uint64_t ns; /* of a column; 0: 100 */
+	uint64_t ns; /* length of a column; 0: 100 */
 	const char *rows[ROWS_MAX + 1];
-	/* Of each hiccup: pieces in order of first appearance | edge, outside. */
+	/* Result for each hiccup: pieces in order of first appearance | edge, outside. */
 	const char *want[ROWS_MAX];
 	/* Intervals of each source over all, in order of first appearance; NULL: not checked. */
 	const char *counts;
@@ -385,8 +385,8 @@ static void test_drawing(void **state)
 
 struct place {
 	const char *what;
-	uint64_t start_ns, end_ns; /* of a record; the hiccup is [10000, 20000) */
-	uint32_t seq;              /* its cursors are 2^32 - 1 and 2: 0 to 2 are inside */
+	uint64_t start_ns, end_ns; /* times of a record; the hiccup is [10000, 20000) */
+	uint32_t seq;              /* the hiccup's cursors are 2^32 - 1 and 2: 0 to 2 are inside */
 	uint64_t mismatches;
 };
 
@@ -477,7 +477,7 @@ static void test_lost(void **state)
 	h.after[LEVEL_THREAD] = 6;
 	join_hiccup(j, &h);
 	assert_int_equal(join_counts(j)->lost, 4 + 2000000000ULL + 4);
-	join_hiccup(j, &h); /* they are counted once */
+	join_hiccup(j, &h); /* late records are counted once */
 	r.start_ns = 2100;
 	r.end_ns = 2200;
 	r.seq = 2000000005;

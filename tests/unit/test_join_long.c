@@ -234,7 +234,7 @@ static void test_ticks_before_a_hog(void **state)
 		tick(i * 900000ULL, 3000);
 	memcpy(before, place, sizeof(before));
 	start = 5000 * 900000ULL;
-	tick(start + 20, 400); /* what wakes the thread */
+	tick(start + 20, 400); /* the interrupt wakes the thread */
 	for (unsigned i = 0; i < 20000; i++) {
 		tick(start + 500000 + i * 900000ULL, 3000);
 		if (join_waiting(join) > JOIN_WAIT_MAX)
@@ -384,7 +384,7 @@ static void test_too_late(void **state)
 		hand(LEVEL_NMI, RECORD_NMI, 5100, 100);          /* in a tick */
 		hand(LEVEL_NMI, RECORD_NMI, 6250, 100);          /* from a tick to behind it */
 		hand(LEVEL_IRQ, RECORD_TLB, 199000100, 0);       /* in a tick */
-		hand(LEVEL_NMI, RECORD_NMI, 199000200, 400);     /* which it comes out of */
+		hand(LEVEL_NMI, RECORD_NMI, 199000200, 400);     /* leads into the thread */
 		hand(LEVEL_SOFTIRQ, RECORD_SOFTIRQ, 9900, 1500); /* around one */
 		if (thread)
 			hand(LEVEL_THREAD, RECORD_THREAD, 60, 200001000);

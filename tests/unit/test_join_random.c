@@ -83,7 +83,7 @@ static void join_short_ones(bool messy)
 		for (unsigned i = 0; i < w.nhiccups; i++)
 			check_account(&w.hiccup[i], join_hiccup(join, &w.hiccup[i]), 0);
 		done += w.nhiccups;
-		if (w.nhiccups < BATCH_MAX && one_in(2)) /* else the next begins at once */
+		if (w.nhiccups < BATCH_MAX && one_in(2)) /* zero: the next begins at once */
 			w.now_ns += below(5000);
 	}
 	end_join();

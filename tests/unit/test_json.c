@@ -204,7 +204,7 @@ static void test_layout(void **state)
 	json_null(j, "d");
 	json_end(j);
 	json_end(j);
-	json_array(j, NULL); /* and after it: not flat */
+	json_array(j, NULL); /* levels after it are not flat */
 	json_double(j, NULL, 0.5, 2);
 	json_end(j);
 	json_end(j);

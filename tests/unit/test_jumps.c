@@ -34,11 +34,11 @@ static void jumps(void **state)
 	check(S, 0, -3600 * S, 0, -3600 * S);     /* back */
 	check(S, 10 * MS, 10 * MS, 10 * MS, 0);   /* suspended: the wall clock goes on */
 	check(2 * S, 60 * S, 60 * S, 60 * S, 0);  /* for longer */
-	check(S, 60 * S, 0, 60 * S, -60 * S);     /* and set back meanwhile */
-	check(S, 60 * S, 70 * S, 60 * S, 10 * S); /* or forward */
+	check(S, 60 * S, 0, 60 * S, -60 * S);     /* the clock was set back meanwhile */
+	check(S, 60 * S, 70 * S, 60 * S, 10 * S); /* the clock was set forward */
 }
 
-/* What this machine's clocks say of a moment. */
+/* Readings of this machine's clocks. */
 static void here(void **state)
 {
 	struct clocks a, b;

@@ -101,7 +101,7 @@ static void test_who_comes_later(void **state)
 	assert_null(find(c, "t20"));
 	assert_int_equal(c->rest[SOURCE_THREAD].ns, 980);
 
-	/* What was in the rest stays there; what is new since is all its own. */
+	/* Time in the rest stays there; new time is all the source's own. */
 	run(&w, SOURCE_THREAD, 120, "t20", NULL, 5000);
 	run(&w, SOURCE_NMI, 0, "new", NULL, 7000);
 	c = update(&w);

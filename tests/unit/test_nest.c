@@ -14,7 +14,7 @@
 #include "model/nest.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define HICCUP_NS    400 /* of the drawn ones */
+#define HICCUP_NS    400 /* length of the drawn ones */
 #define NEST_RECORDS 24
 
 static const struct edge_bounds bounds = {.irq_ns = 10, .thread_ns = 20};
@@ -340,7 +340,7 @@ static void test_drawing(void **state)
 
 /* ---- at random ---- */
 
-#define NESTS   12000 /* of each kind of sampler */
+#define NESTS   12000 /* nests for each kind of sampler */
 #define SPAN_NS 2000
 #define KEYS    256 /* 16 * source + function */
 
@@ -354,13 +354,13 @@ static struct {
 	bool real_time;
 	unsigned kept[COUNT(tids)]; /* functions that threads go on with */
 	uint16_t owner[SPAN_NS];    /* 1 + key */
-	uint8_t outer[SPAN_NS];     /* of the outermost: its bound */
+	uint8_t outer[SPAN_NS];     /* bound of the outermost interval */
 	uint64_t net[KEYS], runs[KEYS], first[KEYS], known[KEYS];
-	uint64_t intervals; /* that ended */
+	uint64_t intervals; /* number of those that ended */
 	uint32_t asker[KEYS];
 } w;
 
-/* What an interval runs now. */
+/* The function that an interval runs now. */
 struct segment {
 	uint64_t from;
 	unsigned source, function;
@@ -470,7 +470,7 @@ static void make_interval(unsigned level, uint64_t from, uint64_t to)
 			if (!s.function)
 				s.function = flush.id == 1 ? SHOOTDOWN : WRONG_CPU;
 		} else if (what == 3 && level < LEVEL_NMI &&
-			   at < to) { /* of a higher level: nobody's */
+			   at < to) { /* a mark of a higher level is nobody's */
 			struct record other = ASKED(at, level + 1, MARK_CSD, 'z', 99);
 
 			nest_take(w.nest, &other, 0, SPAN_NS);
@@ -553,7 +553,7 @@ static void check_hiccup(const struct sources *t, const struct account *a)
 		assert_true(!w.net[key] && !w.asker[key]);
 }
 
-/* Also of a thread whose leaving was not traced. */
+/* The same for a thread whose leaving was not traced. */
 static void test_kernel_threads_are_told(void **state)
 {
 	static const struct record records[] = {

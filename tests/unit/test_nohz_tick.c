@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why the tick did not stop: rows, their bound, and names. */
+/* Reasons why the tick did not stop: rows, their bound, and names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ static void test_each_part_of_the_key_counts(void **state)
 		add(&t, 4, 100, "a");
 		add(&t, 1, 100, "a");
 		add(&t, 4, 101, "a");
-		add(&t, 4, 100, "b"); /* it has a new name */
+		add(&t, 4, 100, "b"); /* the thread has a new name */
 		add(&t, 4, 0, "swapper/3");
 	}
 	add(&t, 4, 101, "a");
@@ -126,7 +126,7 @@ static void test_many_threads(void **state)
 		assert_row(&t, i, 4, i, "many", 1);
 	assert_row(&t, last, 4, 0, "(several)", 1000 - (last - 1));
 	add(&t, 4, 5, "many");
-	add(&t, 4, last, "many"); /* its row is gone */
+	add(&t, 4, last, "many"); /* the thread's row is gone */
 	assert_row(&t, 5, 4, 5, "many", 2);
 	assert_row(&t, last, 4, 0, "(several)", 1000 - (last - 1) + 1);
 	add(&t, 1, 8, "posix");

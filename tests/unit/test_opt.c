@@ -124,7 +124,7 @@ struct result {
 	struct options options;
 	int code, noperands, argc;
 	char *argv[ARGS_MAX + 1];
-	char out[TEXT_MAX], err[TEXT_MAX]; /* what was printed */
+	char out[TEXT_MAX], err[TEXT_MAX]; /* the printed text */
 };
 
 /* Parses a command line, NULL at its end. Static: a test looks at one at a time. */

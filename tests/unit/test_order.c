@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is shared between a target CPU and the reader without a lock, on a machine that performs
- * accesses in another order than the program's: the rings of records, and the ring of hiccups. The
- * real code of both sides runs through all orders that ARMv8 permits (order.h); nothing wrong is
- * ever seen. Without any one of the barriers something is. */
+/* Memory that a target CPU and the reader share without a lock, on a machine that performs accesses
+ * in another order than the program's: the rings of records, and the ring of hiccups. The real code
+ * of both sides runs through all orders that ARMv8 permits (order.h); nothing wrong is ever seen.
+ * Without any one of the barriers something is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +19,8 @@
 #include "order_writer.h"
 
 #define BASE   1000 /* halves that were written and read long ago */
-#define PLACE  100  /* where the next record stands then */
-#define HALVES 6    /* of the rings, from PLACE - 1 on, that the cases use */
+#define PLACE  100  /* place of the next record then */
+#define HALVES 6    /* halves of the rings, from PLACE - 1 on, that the cases use */
 #define SLOT   5
 #define TAKEN  4
 
@@ -61,7 +61,7 @@ int clock_gettime(clockid_t clock, struct timespec *t)
 }
 
 static jmp_buf enough;
-static bool known; /* what is expected */
+static bool known; /* expected contents */
 
 /* True for the first record or hiccup that is not what was expected: nothing after it matters. */
 static bool is_wrong(void)
@@ -80,7 +80,7 @@ const struct account *session_feed(struct session *s, const struct event *event)
 	if (event->type == EVENT_RECORD && taken.records < TAKEN)
 		taken.record[taken.records++] = *event->record;
 	if (event->type == EVENT_HICCUP) {
-		taken.halves = taken.records; /* that had come by then */
+		taken.halves = taken.records; /* halves that had come by then */
 		taken.hiccup[taken.hiccups++] = *event->hiccup;
 	}
 	if (is_wrong() || taken.hiccups == 2)
@@ -369,7 +369,7 @@ static void test_publication(void **unused)
 	hold(&c, 1U << HEAD);
 }
 
-/* What has not been read is not written over. */
+/* Records that have not been read are not written over. */
 static void test_reuse(void **unused)
 {
 	struct order_case c = make(put_over, take_one_by_one);

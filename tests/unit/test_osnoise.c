@@ -685,7 +685,7 @@ static void test_histograms(void **state)
 	assert_int_equal(r.ncolumns, 3);
 	assert_string_equal(r.column[2].what, "Usr");
 	assert_int_equal(r.column[0].summary.count, 9916);
-	for (uint32_t i = 0; i < r.ncolumns; i++) /* what rtla says is what its rows say */
+	for (uint32_t i = 0; i < r.ncolumns; i++) /* rtla's summary is that of its rows */
 		assert_int_equal(r.column[i].h.count + r.column[i].over, r.column[i].summary.count);
 	assert_int_equal(r.all[TIMERLAT_THREAD].count, 9916);
 	assert_int_equal(r.all[TIMERLAT_THREAD].avg_ns, US(164));

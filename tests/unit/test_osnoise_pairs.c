@@ -123,7 +123,7 @@ static void test_kinds(void **state)
 	assert_int_equal(row(SOURCE_SOFTIRQ, 7)->only_theirs, 1);
 }
 
-/* Of two that wait the nearest in time is the partner. */
+/* The nearest in time of two that wait is the partner. */
 static void test_nearest(void **state)
 {
 	(void)state;

@@ -428,7 +428,7 @@ static void test_old(void **state)
 	       "steal 10000000 in 1, other 11000000 in 2", "");
 }
 
-/* Of equally long gaps the earlier take it, however they are sorted. They are out of order after
+/* The earlier of equally long gaps take it, however they are sorted. They are out of order after
  * some had to go. */
 static void test_equally_long(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whose a control group is: paths as the managers and runtimes make them, and as nobody does. */
+/* Owners of control groups: paths as the managers and runtimes make them, and as nobody does. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -78,7 +78,7 @@ static const struct {
 	{"/machine.slice/systemd-nspawn@deb\\x2d12.service/payload/system.slice/ssh.service",
 	 "machine deb-12 · ssh.service", "deb-12", "nspawn"},
 	{"/qemu.slice/100.scope", "machine 100", "100", "qemu"},
-	/* what the runtimes' files say stands behind the path */
+	/* text of the runtimes' files, behind the path */
 	{"/docker/" ID "\ncontainer=web\nimage=nginx", "container web", "web", "docker"},
 	{"/kubepods/pod" UID "/" ID "\npod=shop/api-7f9\ncontainer=app",
 	 "pod shop/api-7f9 · container app", "shop/api-7f9"},

@@ -36,7 +36,8 @@ static void begin(bool watch, const char *comm, uint32_t tid)
 	assert_non_null(trace);
 }
 
-/* Of the lane with this index, since the run's start; as a thread's, or (tid 0) a CPU's. */
+/* A hiccup of the lane with this index, since the run's start; as a thread's, or (tid 0) a
+ * CPU's. */
 static void hiccup(uint32_t index, const char *comm, uint32_t tid, uint64_t start_ns,
 		   uint64_t end_ns)
 {
@@ -120,14 +121,14 @@ static void test_windows_that_overlap(void **state)
 	begin(true, "audio", 701);
 	hiccup(0, "audio", 701, 201, 202);
 	hiccup(0, "audio", 701, 200, 203); /* around it */
-	hiccup(0, "audio", 701, 200, 213); /* of the same begin */
+	hiccup(0, "audio", 701, 200, 213); /* a hiccup with the same begin */
 	hiccup(0, "audio", 701, 210, 220);
 	hiccup(0, "audio", 701, 203, 210); /* before it */
 	hiccup(0, "audio", 701, 230, 231);
 	check("audio [701]: 201+1 210+10 230+1\naudio [701]: 200+3 203+7\naudio [701]: 200+13\n");
 }
 
-/* Of more than a lane keeps none is lost: those have a track of their own. */
+/* None is lost when there are more than a lane keeps: the others have a track of their own. */
 static void test_more_than_tracks_are_kept(void **state)
 {
 	char want[1024];
@@ -147,10 +148,10 @@ static void test_who_the_lane_is_of(void **state)
 	(void)state;
 	begin(true, "engine", 700);
 	hiccup(0, "engine", 700, 10, 20);
-	hiccup(0, "turbine", 700, 30, 40); /* it has another name now */
+	hiccup(0, "turbine", 700, 30, 40); /* a thread with another name now */
 	hiccup(0, "engine", 700, 50, 60);
 	hiccup(1, "", 703, 10, 20);          /* no record named it */
-	hiccup(1, "[kswapd0]", 703, 30, 40); /* it calls itself so */
+	hiccup(1, "[kswapd0]", 703, 30, 40); /* the name that the thread gives itself */
 	report.view.cpu[1].kernel_thread = true;
 	hiccup(1, "kswapd0", 35, 50, 60);
 	report.view.cpu[0].tid = 0; /* from here on the lane is that of several */

@@ -17,7 +17,7 @@
 #include "render/clock.h"
 
 #define S        INT64_C(1000000000)
-#define STEP_NS  200 /* that each reading of a clock takes */
+#define STEP_NS  200 /* time that each reading of a clock takes */
 #define START_NS INT64_C(1790000000) * S
 #define FD       7
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs are isolated, by facts as kernels of all ages show them; and where culprit runs, on
+/* CPUs that are isolated, by facts as kernels of all ages show them; and where culprit runs, on
  * made-up machines of 2 to 256 CPUs. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -101,7 +101,7 @@ static void tail(void **state)
 	assert_true(b.longest_ns == 1e10);
 	assert_true(sum(b.share[0]) > 99.8 && sum(b.share[0]) < 99.95);
 	plot_bins_free(&b);
-	p.log_x = plot_spreads(&p); /* which is why nobody gets it unasked */
+	p.log_x = plot_spreads(&p); /* the reason why nobody gets it unasked */
 	assert_true(p.log_x);
 	assert_int_equal(plot_bins(&p, &b), 0);
 	assert_int_equal(b.beyond, 0);
@@ -224,7 +224,7 @@ static void over_time(void **state)
 	drop(&p);
 }
 
-/* Of a name nothing is markup, nothing drives a terminal, in any form. */
+/* Nothing of a name is markup, nothing drives a terminal, in any form. */
 static void names(void **state)
 {
 	static void (*const forms[])(const struct plot *, FILE *) = {plot_svg, plot_html,

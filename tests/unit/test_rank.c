@@ -42,7 +42,7 @@ static void test_equal_and_unknown(void **state)
 	assert_order(same, 0, NULL);
 }
 
-/* Of a thousand lanes that lose much, one that loses little has the longest gap: it is second. */
+/* One of a thousand lanes loses little, and has the longest gap: it is second. */
 static void test_rare_and_long(void **state)
 {
 	struct rank_of of[MANY];
@@ -62,7 +62,7 @@ static void test_rare_and_long(void **state)
 	}
 }
 
-/* Who is among the first k of either list is among the first 2k. */
+/* Lanes among the first k of either list are among the first 2k. */
 static void test_promise(void **state)
 {
 	struct rank_of of[100];

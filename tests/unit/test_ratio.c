@@ -49,7 +49,8 @@ static void test_beta(void **state)
 	check_near(beta_odds(0.025, 6, 1), 1 / (pow(0.025, -1 / 6.0) - 1)); /* x^6 */
 	check_near(beta_odds(1e-9, 0.5, 0.5),
 		   pow(tan(1e-9 * acos(-1) / 2), 2)); /* the arcsine law */
-	/* so many that it is normal: odds of 1 and 1.96 standard deviations of its logarithm */
+	/* a number so large that it is normal: odds of 1 and 1.96 standard deviations of its
+	 * logarithm */
 	assert_true(fabs(log(beta_odds(0.975, 1e8, 1e8)) / sqrt(2e-8) - 1.959964) < 1e-3);
 }
 
@@ -79,10 +80,10 @@ static void test_none(void **state)
 	r = ratio_of(&none, &six, ALPHA);
 	assert_true(isinf(r.value) && isinf(r.high));
 	check_near(r.low,
-		   1 / (pow(ALPHA / 2, -1 / 6.0) - 1)); /* 1.18: six and none is a difference... */
+		   1 / (pow(ALPHA / 2, -1 / 6.0) - 1)); /* 1.18: six and none is a difference */
 	assert_true(r.low > 1);
 	r = ratio_of(&none, &five, ALPHA);
-	assert_true(r.low < 1); /* ...five and none is not */
+	assert_true(r.low < 1); /* five and none is none */
 	r = ratio_of(&six, &none, ALPHA);
 	assert_true(r.value == 0 && r.low == 0 && r.high < 1);
 	r = ratio_of(&none, &none, ALPHA);

@@ -25,7 +25,7 @@
 #define CHUNKS_MAX 64
 
 static char path[] = "/tmp/culprit-test-XXXXXX";
-static int said = -1; /* what would be on stderr */
+static int said = -1; /* messages in place of stderr */
 static struct scene scene;
 
 /* ---- files ---- */
@@ -53,7 +53,7 @@ static struct bytes read_file(void)
 	return b;
 }
 
-/* What has been said since the last time. */
+/* Messages since the last time. */
 static const char *hear(void)
 {
 	static char text[4096];
@@ -321,7 +321,7 @@ static void same_view(const struct view *a, const struct view *b)
 
 static struct view view;
 
-/* What is said meanwhile can be heard. */
+/* Messages meanwhile can be heard. */
 static struct recording *read_part(const struct part *part)
 {
 	int before = dup(STDERR_FILENO);
@@ -495,7 +495,7 @@ static void test_threads_end(void **state)
 	scene_free(&scene);
 }
 
-/* Who has taken some hiccups one by one may leave the rest to the threads. */
+/* A reader who has taken some hiccups one by one may leave the rest to the threads. */
 static void test_next_then_threads(void **state)
 {
 	const struct part part = {.threads = 3};
@@ -516,7 +516,7 @@ static void test_next_then_threads(void **state)
 	}
 	memset(&view, 0, sizeof(view));
 	r = recording_open(path, &part, &view);
-	assert_non_null(recording_next(r, &index)); /* and nobody must finish */
+	assert_non_null(recording_next(r, &index)); /* nobody must finish */
 	forget(r);
 	scene_free(&scene);
 }
@@ -706,7 +706,7 @@ static void test_versions(void **state)
 	scene_free(&scene);
 }
 
-/* Whose a thread is comes back. */
+/* The owner of a thread comes back. */
 static void test_owner(void **state)
 {
 	static const char *const owner[] = {"/system.slice/cron.service", "/user.slice"};
@@ -898,7 +898,8 @@ static void test_flipped(void **state)
 	(void)state;
 	make_small(&m, 12, 4);
 	for (size_t i = 0; i < m.file.len; i++) {
-		uint8_t bit = i == 8 ? 8 : 1 << i % 8; /* of the major version: to a larger one */
+		/* a bit of the major version: to a larger one */
+		uint8_t bit = i == 8 ? 8 : 1 << i % 8;
 		struct recording *r;
 
 		m.file.at[i] ^= bit;
@@ -954,7 +955,7 @@ static int open_files(void **state)
 		return -1;
 	close(fd);
 	mallopt(M_MMAP_THRESHOLD,
-		128 << 10); /* else what is large and hardly used is cleared each time */
+		128 << 10); /* large memory that is hardly used would be cleared each time */
 	said = fileno(tmpfile());
 	return said < 0;
 }

@@ -17,7 +17,7 @@ static const unsigned one_cpu[] = {3};
 static double between = 1;
 static const char *const names[] = {"before.rec", "after.rec", "later.rec"};
 
-/* What is printed, owned by the caller. */
+/* The printed text, owned by the caller. */
 static char *print(const struct view *const *views, uint32_t n, enum diff_format format,
 		   unsigned width)
 {

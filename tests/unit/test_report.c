@@ -195,8 +195,8 @@ static void notes_are(const char *want)
 	free(notes);
 }
 
-/* What nobody sees of a watched thread's time is told where it was measured, and else not known; a
- * steal clock tells of the CPU and never of the thread. */
+/* Steal of a watched thread's time is told where it was measured, and else not known; a steal clock
+ * tells of the CPU and never of the thread. */
 static void test_thread_notes(void **state)
 {
 	struct cpu *c = &report.view.cpu[0];

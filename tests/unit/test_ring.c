@@ -74,7 +74,7 @@ static void __attribute__((noreturn)) look_twice(struct shared *shared)
 	_exit(0);
 }
 
-/* How many levels have been looked at. */
+/* Number of levels that have been looked at. */
 static int levels_seen(const struct shared *shared)
 {
 	int seen = 0;
@@ -115,7 +115,7 @@ static int stop_after(int steps, struct shared *shared)
 
 static void test_stopped_anywhere(void **unused)
 {
-	uint64_t now = now_ns(); /* so that the child need not look for the function */
+	uint64_t now = now_ns(); /* spares the child to look for the function */
 	int stops[LEVELS + 1] = {0};
 
 	(void)unused;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which sources a report shows. */
+/* Choice of the sources that a report shows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -133,7 +133,7 @@ static void check_scatter(double rate, unsigned size)
 	if (said / n < 0.95 * variance || said / n > 1.5 * variance)
 		fail_msg("%g bursts of %u: the variance is %g, the slices say %g", rate, size,
 			 variance, said / n);
-	if (said_sum / n < 3.8 * variance || said_sum / n > 7 * variance) /* of about 2 each */
+	if (said_sum / n < 3.8 * variance || said_sum / n > 7 * variance) /* bounds around 2 each */
 		fail_msg("%g bursts of %u: the slices say %g of the sums", rate, size,
 			 said_sum / n);
 }

@@ -193,7 +193,7 @@ static void test_many_functions_of_one_thread(void **state)
 	assert_int_equal(t.trims, 0);
 	assert_int_equal(find(SOURCE_THREAD, 500, "kworker/1:2", function[0])->id, 500);
 	assert_int_equal(t.trims, 1);
-	for (uint32_t i = 0; i < t.count; i++) /* what is shared is told by its function */
+	for (uint32_t i = 0; i < t.count; i++) /* a shared interrupt is told by its function */
 		if (!t.row[i]->id)
 			assert_string_equal(t.row[i]->function, t.row[i]->merged > 1
 									? function[0]
@@ -409,7 +409,7 @@ static void test_rank(void **state)
 	for (uint32_t i = 0; i < 7; i++) {
 		uint32_t row = sources_find(&t, SOURCE_IRQ, i, "x", NULL);
 
-		if (i == 0 || i == 4) { /* of parts that were not counted yet */
+		if (i == 0 || i == 4) { /* figures of parts that were not counted yet */
 			t.row[row]->net.sum = nets[i];
 			continue;
 		}

@@ -115,12 +115,12 @@ static void test_what_speaks_for_a_stop(void **state)
 	assert_int_equal(s->stopped.count, 0); /* no SMI came */
 	v.cpu[0].smi_count = 1;
 	stops_find(&v, 0);
-	assert_int_equal(s->stopped.count, 0); /* which of the two it was, nobody knows */
+	assert_int_equal(s->stopped.count, 0); /* nobody knows which of the two it was */
 	v.cpu[0].smi_count = 2;
 	stops_find(&v, 0);
 	assert_int_equal(s->stopped.count, 2);
 	add(SOURCE_IRQ, "eth1", 1000, 3000);
-	add(SOURCE_IRQ, "eth1", 1, 900000); /* and of three */
+	add(SOURCE_IRQ, "eth1", 1, 900000); /* nobody knows which of three */
 	stops_find(&v, 0);
 	assert_int_equal(s->stopped.count, 0);
 	v.cpu[0].smi_count = 0;

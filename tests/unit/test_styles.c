@@ -25,7 +25,7 @@ static void hiccup(uint64_t at_ns, uint64_t net_ns)
 	report_piece(&report, SOURCE_VECTOR, VECTOR_LOCAL_TIMER, "local_timer", "tick_nohz_handler",
 		     net_ns);
 	report_end(&report, NULL);
-	report.hiccups = 0; /* they are in the summary, and no more is asked of them */
+	report.hiccups = 0; /* sums that the summary has, and no more is asked of them */
 	memset(&report.hiccup[0], 0, sizeof(report.hiccup[0]));
 }
 
@@ -225,7 +225,7 @@ static void oslat(void **state)
 	report_free(&report);
 }
 
-/* What was asked for; a bias that takes 1 us off; what is empty left out. */
+/* Buckets that were asked for; a bias that takes 1 us off; empty ones left out. */
 static void oslat_options(void **state)
 {
 	char *text;
@@ -306,7 +306,7 @@ static void thresholds(void **state)
 	assert_int_equal(style_threshold(STYLE_OSLAT), 1000); /* the width of its buckets */
 	assert_int_equal(style_threshold(STYLE_OSNOISE), 1000);
 	assert_int_equal(style_threshold(STYLE_SYSJITTER),
-			 0); /* it must be given there; here it is the loop's */
+			 0); /* the threshold must be given there; here it is the loop's */
 }
 
 /* cyclictest's lines, and the histogram of its -h, of latencies on two CPUs. */

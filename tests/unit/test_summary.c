@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is kept of a run: totals, the worst hiccups in their order, and the bounds of edges from
+/* Contents of a summary: totals, the worst hiccups in their order, and the bounds of edges from
  * what was learned. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,7 +108,7 @@ static void test_worst_few(void **state)
 {
 	static const uint64_t durations[] = {30, 90, 10, 90, 50, 10};
 	static const uint64_t want[] = {1, 3, 4,
-					0, 2, 5}; /* of equal ones the earlier stays first */
+					0, 2, 5}; /* the earlier of equal ones stays first */
 
 	(void)state;
 	for (unsigned i = 0; i < COUNT(durations); i++)
@@ -213,10 +213,10 @@ static void test_worst_pieces(void **state)
 		sources_find(&s.cpu[0].sources, SOURCE_IRQ, i, "device", NULL);
 	summary_add(&s, 0, &a);
 	assert_int_equal(pieces[0].source, 7); /* the join's own are left alone */
-	memset(pieces, 0xff, sizeof(pieces));  /* and are the join's to use again */
+	memset(pieces, 0xff, sizeof(pieces));  /* the spans are the join's to use again */
 	assert_pieces(&s.worst[0], want, COUNT(want));
 	assert_int_equal(s.cpu[0].sources.row[4]->slices.largest, 501);
-	/* They move with their hiccup, and go with it. */
+	/* Spans move with their hiccup, and go with it. */
 	add(0, 2000, 1);
 	assert_int_equal(s.worst[0].npieces, 0);
 	assert_pieces(&s.worst[1], want, COUNT(want));
@@ -286,7 +286,7 @@ static void test_bounds(void **state)
 	learn(100, false, 70, 50);
 	learn(100, true, 110, 90);
 	assert_bounds(true, 150, 330);  /* three times the way out, and the scheduler's on top */
-	assert_bounds(false, 150, 330); /* which is more than was seen */
+	assert_bounds(false, 150, 330); /* a bound of more than was seen */
 	learn(5, false, 200, 50);
 	assert_bounds(false, 200, 380); /* bare metal: what was seen of the way in */
 	assert_bounds(true, 150, 330);  /* guest: the way in may be the hypervisor's */
@@ -295,7 +295,7 @@ static void test_bounds(void **state)
 	assert_bounds(false, 200, 380);
 }
 
-/* What the bounds come from is told: ways out, of which a thread's are none. */
+/* The origin of the bounds is told: ways out, of which a thread's are none. */
 static void test_seen(void **state)
 {
 	struct edge_seen seen = edge_times_seen(&e);

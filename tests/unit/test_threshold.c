@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which gaps count, from histograms of loops: 24 that were taken within a minute on a busy guest,
+/* Thresholds of gaps, from histograms of loops: 24 that were taken within a minute on a busy guest,
  * and some made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static uint64_t quantile(uint64_t one_in)
 	return i;
 }
 
-/* They are not alike: the length that one loop in 1000 exceeds, and the one in 30,000, differ
+/* Loops are not alike: the length that one loop in 1000 exceeds, and the one in 30,000, differ
  * several times. The threshold does not. */
 static void same_on_one_machine(void **state)
 {
@@ -120,7 +120,7 @@ static void coarse_counter(void **state)
 		make(2, 3000);
 		assert_in_range(ns(threshold_auto(loop, per_tick, false), per_tick), 200, 360);
 		assert_in_range(threshold_short(loop, per_tick, 12), 3,
-				4); /* what the grain cannot make */
+				4); /* a threshold that the grain cannot make */
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What culprit top shows: ranked before it is cut, the worst CPUs' lanes, the cursor and what it
+/* Screens of culprit top: ranked before they are cut, the worst CPUs' lanes, the cursor and what it
  * follows, one source in detail, and that all of it fits the screen. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -280,7 +280,7 @@ static void test_lost(void **state)
 	/* A hiccup longer than all of the time, spread over it. */
 	at += 1000 * MS;
 	assert_true(hear(at, 900 * MS, 0, 0));
-	/* What programs report may overlap. */
+	/* Windows that programs report may overlap. */
 	assert_false(hear_of(at + 2000 * MS, 60 * MS, 0, 0, WINDOW_REPORTED));
 	end();
 }

@@ -295,7 +295,7 @@ static void test_format_ns(void **state)
 	assert_int_equal(buf[4], '-');
 }
 
-/* What is shown reads back within half of its last digit, with at most three digits. */
+/* Text that is shown reads back within half of its last digit, with at most three digits. */
 static void test_shown_times_read_back(void **state)
 {
 	(void)state;

@@ -136,7 +136,7 @@ static void test_another_left(void **state)
 	assert_int_equal(s->unseen.count + s->unseen.ns, 0);
 }
 
-/* And it is forgotten with its hiccup. */
+/* The mark is forgotten with its hiccup. */
 static void test_not_carried_over(void **state)
 {
 	const struct account *a;

@@ -165,7 +165,7 @@ static void test_irq(void **state)
 		assert_int_equal(f->cost_ns,
 				 f->about && f->list.row[0].number == 36 ? 12000000 : 0);
 	}
-	/* What a name does not tell, the audit knows: nobody can move this one. */
+	/* The audit knows things that a name does not tell: nobody can move this one. */
 	fact("sys/kernel/debug/irq/irqs/36", "IRQD_AFFINITY_MANAGED\n");
 	expect("cpu 3 loses 0.12 % to IRQ 36 (ahci[0000:00:1f.2]): add "
 	       "isolcpus=managed_irq,domain,3 to the command line");
@@ -303,7 +303,7 @@ static void test_hostile(void **state)
 	assert_true(strlen(v.cpu[0].verdict) < sizeof(v.cpu[0].verdict));
 }
 
-/* Where records were lost nobody is blamed, whether that time has a row of its own or lies in what
+/* Nobody is blamed where records were lost, whether that time has a row of its own or lies in what
  * is outside the kernel. */
 static void test_lost_records(void **state)
 {
@@ -335,7 +335,7 @@ static void test_lost_records(void **state)
 	v.ncpus = 1;
 	v.run.windows = v.run.watch = false;
 	assert_int_equal(cpus_parse("0-2", &v.run.housekeeping, why, sizeof(why)), 0);
-	add(SOURCE_THREAD, 812, "backup", NULL, 100, 32000000); /* what was recorded may be said */
+	add(SOURCE_THREAD, 812, "backup", NULL, 100, 32000000); /* recorded sources may be named */
 	expect("cpu 3 loses 44 % to the thread backup [812]: taskset -pc 0-2 812");
 }
 
@@ -398,7 +398,7 @@ static void test_left_unseen(void **state)
 	v.cpu[0].unpaired = 3;
 	expect("cpu 3 loses 15 % to the thread backup [812], or to threads that left unseen before "
 	       "it, 3 times at most: who they were is not known");
-	s = add(SOURCE_THREAD, 900, "cron", NULL, 1, 100); /* where the records tell in which */
+	s = add(SOURCE_THREAD, 900, "cron", NULL, 1, 100); /* the records tell in which */
 	s->unseen.count = s->unseen.ns = 1;
 	expect("cpu 3 loses 15 % to the thread backup [812]: taskset -pc 0-2 812");
 	backup->unseen.count = 2;
@@ -418,8 +418,8 @@ static void watched(void)
 	v.cpu[0].tid = 7;
 }
 
-/* Of a watched thread the kernel shows not all: it is never called quiet without that. And where
- * records are missing in what took most, nobody is blamed and nothing is looked up. */
+/* The kernel does not show all of a watched thread: it is never called quiet without that. And
+ * where records are missing in what took most, nobody is blamed and nothing is looked up. */
 static void test_watched(void **state)
 {
 	(void)state;
@@ -467,7 +467,8 @@ static void test_slow_windows(void **state)
 	slow(840000);
 	slow(160000);
 	part(SOURCE_THREAD, 77, "kworker/3:2", "vmstat_update", 610000)->kernel_thread = true;
-	part(SOURCE_VECTOR, 236, "local_timer", "hrtimer_wakeup", 300000); /* its own, maybe */
+	part(SOURCE_VECTOR, 236, "local_timer", "hrtimer_wakeup",
+	     300000); /* perhaps the workload's */
 	part(SOURCE_OUTSIDE, 0, "timer late, or exit from idle", NULL, 90000);
 	expect("sleep on cpu 3: 2 took longer than 50.0 us, up to 840 us; 61 % of their time went "
 	       "to the kernel thread kworker/3:2 [77] > vmstat_update: sysctl "

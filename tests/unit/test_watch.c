@@ -46,7 +46,7 @@ static struct session *session;
 static struct watch *watch;
 static char said[8192];
 static uint16_t seq[2][LEVELS];
-static uint64_t owner; /* of the threads of the next records */
+static uint64_t owner; /* owner of the threads of the next records */
 static bool upon[2];   /* a watched thread is on the CPU with this index */
 
 static void hear(void *ctx, uint32_t lane, const struct account *a)
@@ -248,8 +248,8 @@ static void short_ones(void **state)
 	is("mine 7 10000+500 irq:disk=500 rest=0\n");
 }
 
-/* What still ran at the end of the window is closed there; an open window is told in time, not at
- * the end only. */
+/* A wait that still goes on at the end of the window is closed there; an open window is told in
+ * time, not at the end only. */
 static void in_time(void **state)
 {
 	(void)state;
@@ -277,7 +277,7 @@ static void preempted(void **state)
 	other(0, 9, "make", 5000, 8000);
 	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 5000, 8000);
 	goes(0, 7, 8000, 9000);
-	other(0, 9, "make", 9000, 9500); /* it sleeps: nobody is in its way */
+	other(0, 9, "make", 9000, 9500); /* the thread sleeps: nobody is in its way */
 	end(10000);
 	assert_int_equal(view.cpu[0].observed_ns, 4000 + 3000 + 1000);
 	is("mine 7 5000+3000 irq:disk=500 thread:make=2500 rest=0\n");
@@ -294,7 +294,8 @@ static void woken(void **state)
 	is("mine 7 5000+600 thread:make=200 rest=400\n");
 }
 
-/* It waited on one CPU and ran on another: what explains the wait is what ran where it waited. */
+/* The thread waited on one CPU and ran on another: the wait is explained by the CPU where it
+ * waited. */
 static void migrated(void **state)
 {
 	(void)state;
@@ -302,8 +303,8 @@ static void migrated(void **state)
 	other(1, 11, "there", 4500, 7000);
 	other(0, 9, "here", 4000, 6000);
 	comes(1, 7, WATCH_IN_PREEMPTED, FIRST, 5000, 7000);
-	irq(0, 8000, 8500); /* where it was */
-	irq(1, 8100, 8300); /* where it is */
+	irq(0, 8000, 8500); /* the CPU where it was */
+	irq(1, 8100, 8300); /* the CPU where it is */
 	goes(1, 7, 7000, 9000);
 	end(10000);
 	is("mine 7 5000+2000 thread:here=1000 rest=1000\n"
@@ -321,7 +322,7 @@ static void adjacent(void **state)
 	other(0, 9, "make", 5000, 8000);
 	give(0, RECORD_MARK, LEVEL_THREAD, 9, 8000, 8000, MARK_WAKER, 0, "make");
 	comes(0, 7, WATCH_IN_PREEMPTED, FIRST, 5000, 8000);
-	irq(0, 7900, 8200); /* it began while the switch was under way */
+	irq(0, 7900, 8200); /* an interrupt that began while the switch was under way */
 	goes(0, 7, 8000, 9000);
 	end(10000);
 	is("mine 7 5000+3000 thread:make=3000 rest=0\n"
@@ -360,7 +361,7 @@ static void own(void **state)
 	goes(0, 7, 1000, 5000);
 	other(0, 9, "make", 5000, 8000);
 	comes(1, 7, WATCH_IN_PREEMPTED, FIRST, 5000, 8000);
-	irq(0, 8200, 8300); /* where it was */
+	irq(0, 8200, 8300); /* the CPU where it was */
 	irq(1, 8200, 8600);
 	watch_window(watch, 7, 3000, 9000);
 	irq(1, 9100, 9600);
@@ -389,8 +390,8 @@ static void own_only(void **state)
 
 /* ---- what is not seen ---- */
 
-/* It leaves without a record: what shows that another has the CPU ends its stay where it was last
- * seen. */
+/* The thread leaves without a record: a sign that another has the CPU ends its stay where it was
+ * last seen. */
 static void left_unseen(void **state)
 {
 	(void)state;
@@ -432,7 +433,7 @@ static void lost_record(void **state)
 	goes(0, 7, 5500, 9000);
 	comes(1, 7, WATCH_IN, 5, 10000, 10000);
 	irq(1, 11000, 11500);
-	comes(0, 7, WATCH_IN, FIRST, 20000, 20000); /* it cannot be at two places */
+	comes(0, 7, WATCH_IN, FIRST, 20000, 20000); /* no thread can be at two places */
 	irq(1, 21000, 21500);
 	irq(0, 22000, 22500);
 	watch_lost(watch, 0);
@@ -465,7 +466,7 @@ static void lost_while_it_waits(void **state)
 	   "mine 7 5000+4400 thread:make=1900 irq:disk=150 lost=2250 rest=100\n");
 }
 
-/* It came unseen: since when it ran is not known. */
+/* The thread came unseen: since when it ran is not known. */
 static void came_unseen(void **state)
 {
 	(void)state;
@@ -499,7 +500,7 @@ static void due(void **state)
 	   "mine 7 8000+100 rest=100\n");
 }
 
-/* It waited on one CPU, then on another: each explains its part. */
+/* The thread waited on one CPU, then on another: each explains its part. */
 static void moved(void **state)
 {
 	(void)state;
@@ -789,10 +790,10 @@ static void behind(uint64_t mine, uint64_t others, uint64_t foreign, uint64_t ow
 static void whose(void **state)
 {
 	(void)state;
-	behind(OWNER(7, 5), OWNER(20, 6), 2900, 0);          /* of another unit */
-	behind(OWNER(7, 5), OWNER(20, 5), 0, 2900);          /* of the same, whatever process */
-	behind(OWNER(7, 5), OWNER(20, OWNER_ROOT), 2900, 0); /* of none */
-	behind(OWNER(7, 5), OWNER(7, 6), 0, 2900);           /* of the process, in another cgroup */
+	behind(OWNER(7, 5), OWNER(20, 6), 2900, 0); /* thread of another unit */
+	behind(OWNER(7, 5), OWNER(20, 5), 0, 2900); /* thread of the same unit, whatever process */
+	behind(OWNER(7, 5), OWNER(20, OWNER_ROOT), 2900, 0); /* thread of no unit */
+	behind(OWNER(7, 5), OWNER(7, 6), 0, 2900); /* thread of the process, in another cgroup */
 	/* Both of none, or not known: by process. */
 	behind(OWNER(7, OWNER_ROOT), OWNER(20, OWNER_ROOT), 2900, 0);
 	behind(OWNER(7, OWNER_ROOT), OWNER(7, OWNER_ROOT), 0, 2900);

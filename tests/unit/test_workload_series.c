@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a workload measured: through a recording and back, and as a report shows it when values are
- * shorter than a nanosecond. */
+/* Measurements of a workload: through a recording and back, and as a report shows them when values
+ * are shorter than a nanosecond. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -20,7 +20,7 @@ from lib import check_sums, cpu_of, diag, done, is_, not_judged, ok, sources, ta
 take_turn(shared=True)
 
 KERNEL = "6.12-rt"
-HZ = 250  # of all Debian kernels for amd64
+HZ = 250  # the value of all Debian kernels for amd64
 TICK = re.compile(r"^tick_(nohz_handler|nohz_highres_handler|sched_timer)$")
 HANDLERS = "vector", "irq", "softirq", "nmi"
 HANDLER_NS = 110_000_000  # no handler takes so long by itself (src/model/stops.h)
@@ -89,7 +89,7 @@ ok(rc == 0, "the job ends well in the guest", rc, out, err)
 quiet, busy, stopped = (json.loads(files[name]) for name in ("quiet", "busy", "stopped"))
 
 for what, report in ("quiet", quiet), ("busy", busy), ("stopped", stopped):
-    check_sums(report, what)  # also: nothing lost, no mismatch
+    check_sums(report, what)  # nothing lost, no mismatch
 ok("-rt" in quiet["host"]["kernel"], "it is a real-time kernel", quiet["host"])
 row = cpu_of(quiet, 1)
 is_((quiet["run"]["cpus"], row["isolated"], row["nohz_full"]), ([1], True, True),
@@ -158,7 +158,7 @@ for least, most, over in stops:
         exact += [h for h in later if h["duration_ns"] <= 1.1 * most]
         h = later[0]
         at = h["start_ns"] + h["duration_ns"]
-        # Where that is a handler the report says that it was stopped.
+        # A stop in a handler: the report says that the handler was stopped.
         for p in (p for p in h["pieces"] if p["kind"] in HANDLERS and p["net_ns"] > HANDLER_NS):
             rows = sources(stopped, 1, **{key: p[key] for key in ("kind", "name", "function")})
             ok(len(rows) == 1 and "stopped_inside" in rows[0],

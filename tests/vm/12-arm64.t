@@ -17,7 +17,7 @@ from lib import check_sums, cpu_of, diag, done, is_, ok, skip_all, sources, take
 
 KERNELS = ["6.12:arm64", "6.12-rt:arm64", "7.3:arm64"]
 MACHINE = lab.MACHINES["arm64"]
-# What a kernel lacks on every architecture.
+# Hooks that a kernel lacks on every architecture.
 BLIND = {"6.1": {"csd_function_entry", "csd_queue_cpu", "ipi_send_cpu"}}
 # Words that mean nothing there.
 X86 = re.compile(r"\b(MSRs?|SMIs?|BIOS|x86|APIC|rdtsc|TSC|CPUID|WBINVD|INVLPG|microcode|MCE)\b")

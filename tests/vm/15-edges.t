@@ -36,7 +36,7 @@ for kernel in need(*KERNELS):
     check_sums(report, name, lost=None, mismatches=None)
     e = cpu_of(report, 1)["edges"]
     diag(name, e)
-    # It learns for 40 ms, and goes on until there are 60 gaps.
+    # The sampler learns for 40 ms, and goes on until there are 60 gaps.
     ok(e["samples"] >= ENOUGH, f"{name}: edges are learned from {ENOUGH} interruptions and more", e)
     ok(0 < e["in_p50_ns"] <= e["in_p90_ns"] and 0 < e["out_p50_ns"] <= e["out_p90_ns"],
        f"{name}: and their spread is told", e)

@@ -69,7 +69,7 @@ alone = [s for s in cpu["sources"] if s["only_culprit"] and not s["why"]]
 is_(alone, [], "what only culprit has is explained")
 ok(cpu["difference_p50_ns"] <= 200 or cpu["difference_p50_percent"] <= 5,
    "half of all intervals differ by no more than 200 ns or 5 %", cpu)
-# Where one interrupt hits a thread, what culprit's probes take behind its end is the thread's to
+# One interrupt in a thread: the time that culprit's probes take behind its end is the thread's to
 # culprit and the interrupt's to osnoise: in counted time 1,142 to 1,151 ns, as the threads of tlb
 # and membarrier show, each hit by one IPI. A short thread differs by that.
 unexplained = [s for s in cpu["sources"] if s["matched"] >= 20 and s["differs"]

@@ -116,7 +116,7 @@ def check_turns(hiccups, trace):
          f"last {turns.way} ns")
     ok(len(hiccups) > HZ and turns.spans and covered < 0.5,
        "there is something to explain, and not one of two gaps by chance", covered)
-    # Where CPU 1 has its turn before CPU 0 sleeps, behind its last event, or after it woke, before
+    # When CPU 1 has its turn before CPU 0 sleeps, behind its last event, or after it woke, before
     # the first, the rest of that way is a turn without an event: none or one in two thousand gaps,
     # so that more than ten have a chance below 1e-7. It takes no longer than the ways of all the
     # others, which the trace tells to a microsecond.
@@ -170,7 +170,7 @@ outside = [h for h in hiccups if not h["pieces"]]
 named = sources(report, 1, kind=lambda kind: kind != "outside")
 diag(f"{len(outside) / seconds:.0f} gaps a second without a name, half of them of "
      f"{sorted(h['duration_ns'] for h in outside)[len(outside) // 2]} ns")
-# Its ticks, and whenever culprit's reader looks.
+# Ticks, and each look of culprit's reader.
 ok(0.8 * HZ < len(outside) / seconds < 4 * HZ,
    "the turns of CPU 0 are gaps outside the kernel, one a tick at least", len(outside), seconds)
 diag(*[f"{s['kind']} {s['name']} {s['function']}: {s['count']}" for s in named],

@@ -27,7 +27,7 @@ def places(pid):
     for path in glob.glob(f"/proc/{pid}/fdinfo/*"):
         info = fields(path)
         name = name_of.get(int(info.get("prog_id", 0)))
-        if name in PROGRAMS and "run_cnt" in info:  # else it is the program's link
+        if name in PROGRAMS and "run_cnt" in info:  # links of programs have none
             found[name] = path
     return found
 

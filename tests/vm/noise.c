@@ -280,7 +280,7 @@ static void do_ipi(void)
 		atomic_store_explicit(&done, n, memory_order_release);
 		while (atomic_load_explicit(&wanted, memory_order_acquire))
 			;
-		if (asked > gap) { /* else there was something else in it */
+		if (asked > gap) { /* more than that: there was something else in it */
 			on_target[kept] = gap;
 			on_asker[kept++] = asked - gap;
 		}
@@ -303,7 +303,7 @@ static void do_ask_wake(void)
 		give(there);
 		took[i] = counter_now() - start;
 		take(back);
-		usleep(REST_US / 2); /* it sleeps by then */
+		usleep(REST_US / 2); /* the thread sleeps by then */
 	}
 	say("ask-wake", tenth(took, SINGLES));
 }

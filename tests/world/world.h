@@ -101,7 +101,7 @@ static inline void world_fact(struct view *v, const char *name, const char *text
 		abort();
 }
 
-/* What the kernel counted on a CPU beside what was traced; copies the rows. */
+/* The kernel's counts on a CPU beside what was traced; copies the rows. */
 static inline void world_closure(struct cpu *c, const struct closure_row *row, uint32_t n)
 {
 	c->closure = calloc(n, sizeof(*row));
