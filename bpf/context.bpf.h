@@ -94,8 +94,8 @@ static __always_inline enum context context_by_helpers(void)
 	return context_of(count, count);
 }
 
-/* At its end an interrupt lowers the count before it runs softirqs, and these raise it again. What
- * the kernel does in between, with the interrupted thread as current, looks like the thread's own
+/* At its end an interrupt lowers the count before it runs softirqs, and these raise it again. The
+ * kernel's work in between, with the interrupted thread as current, looks like the thread's own
  * work.
  */
 static __always_inline enum context context_now(void)

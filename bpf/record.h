@@ -22,7 +22,7 @@
  *   SOFTIRQ  id = softirq number (include/linux/interrupt.h)
  *   NMI      one NMI: arg = address of the handler that knew it, or of the fallback when none did
  *   THREAD   another thread than the sampler: id = tid (0: idle), arg = tgid, prio, name = comm
- *   FAULT    id = error code, arg = address. Of the sampler an instant: it lasts until the sampler
+ *   FAULT    id = error code, arg = address. The sampler's own is an instant: it lasts until it
  *            runs on
  *   TLB      a TLB flush for another CPU: id = reason (TLB_REASONS), arg = pages, name = comm of
  *            the memory's owner

@@ -18,9 +18,9 @@
 		*(volatile typeof(*(at)) *)(at) = (value);                                         \
 	} while (0)
 #define order_loads(c) barrier()
-/* True for one of several programs at a time, which must then leave(); the others do not wait. What
- * the last one did comes before what this one does. Not by an exchange, which kernels before 5.12
- * do not have. */
+/* True for one of several programs at a time, which must then leave(); the others do not wait.
+ * Accesses of the last one come before those of this one. Not by an exchange, which kernels before
+ * 5.12 do not have. */
 static __always_inline bool enter(__u32 *inside)
 {
 	__sync_fetch_and_add(inside, 1);

@@ -42,9 +42,9 @@ struct cpu_states {
 };
 extern struct cpu_states cpu_states SEC(".maps");
 
-/* 1: target CPUs lie on several NUMA nodes, and each one's memory is a map of its own on its node:
- * of one map all memory is on one node. It is known when the programs are loaded, and the kernel
- * then drops the other way from them. */
+/* 1: target CPUs lie on several NUMA nodes, and each one's memory is a map of its own on its node,
+ * because all memory of one map is on one node. It is known when the programs are loaded, and the
+ * kernel then drops the other way from them. */
 extern const volatile int states_apart;
 
 struct cpu_states_apart {
@@ -246,9 +246,9 @@ static __always_inline __u32 inner_records(const struct cpu_state *c)
 	return c->cursor[LEVEL_SOFTIRQ] + c->cursor[LEVEL_IRQ] + c->cursor[LEVEL_NMI];
 }
 
-/* Since when the interval of this level runs the function that begins now: the first one from the
- * begin, because the way there is its own; for it no clock is read. What has ended since then
- * stands before the mark, which must then have the time of now. */
+/* The time since when the interval of this level runs the function that begins now: for the first
+ * function the begin, because the way there is its own, and no clock is read for it. Intervals that
+ * have ended since then stand before the mark, which must then have the time of now. */
 static __always_inline __u64 mark_time(const struct cpu_state *c, int level)
 {
 	const struct record_open *o = level == LEVEL_IRQ ? &c->irq[0] : &c->softirq;

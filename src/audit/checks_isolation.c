@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Is isolation in force? What the command line asked for, what the kernel made of it, and where the
- * two differ. */
+/* Checks that isolation is in force: the command line's wish, the kernel's deed, and the
+ * difference. */
 #include <stdio.h>
 #include <string.h>
 

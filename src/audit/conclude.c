@@ -62,7 +62,7 @@ const struct finding *finding_of(const struct view *v, unsigned cpu, const struc
 	return best;
 }
 
-/* Takes a finding's fix as advice: "boot with ..." for parameters. Of many listed ones it is the
+/* Takes a finding's fix as advice: "boot with ..." for parameters. When many are listed, takes the
  * fix for this one. */
 static int take_fix(const struct finding *f, unsigned cpu, struct source *s)
 {

@@ -62,8 +62,8 @@ static const char *behind(const char *name, const char *word, size_t len)
 									      : NULL;
 }
 
-/* Skips a word of the report's column "kind", or one with which the verdict begins a name. Of an
- * interrupt both are its number's: see spell_irq(). */
+/* Skips a word of the report's column "kind", or one with which the verdict begins a name. For an
+ * interrupt both name its number: see spell_irq(). */
 static const char *skip_kind(const char *name)
 {
 	static const char *const words[] = {"the thread", "the kernel thread", "the user thread",

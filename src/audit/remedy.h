@@ -7,8 +7,8 @@
 #include "audit/placeholders.h"
 #include "model/facts.h"
 
-/* The parts of isolation that this kernel lacks, and those that this CPU has already. What is not
- * known is false.
+/* The parts of isolation that this kernel lacks, and those that this CPU has already. Unknown ones
+ * are false.
  */
 struct conditions {
 	bool no_isolcpus, no_nohz_full, no_rcu_nocbs; /* the kernel is built without */

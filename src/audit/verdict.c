@@ -205,8 +205,8 @@ static struct most find_most_of_windows(const struct cpu *c, uint64_t *rest)
 	return best;
 }
 
-/* "latency under load": of several series the one with the most slow windows; NULL: only one has a
- * threshold. */
+/* Name of the series with the most slow windows, "latency under load", of several; NULL: only one
+ * has a threshold. */
 static const struct series *slowest_series(const struct cpu *c)
 {
 	const struct series *worst = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A few threads that share work. One thread owns the crew: it hands out tasks, goes on with
- * something else, and takes part until all are done. What it writes before crew_begin the tasks
- * see, and what they write it sees after crew_end. */
+ * something else, and takes part until all are done. The tasks see all that it writes before
+ * crew_begin, and it sees all that they write after crew_end. */
 #ifndef CULPRIT_CREW_H
 #define CULPRIT_CREW_H
 

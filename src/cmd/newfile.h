@@ -4,9 +4,8 @@
  * culprit runs as root in directories where others may write. So a regular file is always made as
  * new: nothing of the owner, the mode, the links and the open descriptors of what was there stays.
  * It has no name, or one that cannot be guessed, until it is put in place by a rename, which
- * follows no link. A device, a pipe and a fifo are opened as they are. What leads there by a
- * symbolic link is followed, but not from a directory where anybody may write, wherever in the path
- * it is.
+ * follows no link. A device, a pipe and a fifo are opened as they are. Symbolic links are followed,
+ * but not from a directory where anybody may write, wherever in the path it is.
  */
 #ifndef CULPRIT_NEWFILE_H
 #define CULPRIT_NEWFILE_H

@@ -50,7 +50,7 @@ int output_set_file(const char *text, void *field, const struct opt *row, char *
  * COLUMNS says, or else the terminal has. Else the width stays as it is. */
 void output_terminal(FILE *out, unsigned most, bool *colour, unsigned *width);
 
-/* Opens the file before there is anything to write. What was there stays until the first line, or
+/* Opens the file before there is anything to write. An older file stays until the first line, or
  * until the report is whole. 0, or -1 with the reason said. */
 int output_open(struct output *o);
 

@@ -68,8 +68,8 @@ int oslat_end(struct peer_line *line, const char *operand);
 int cyclictest_end(struct peer_line *line, const char *operand);
 int pingpong_end(struct peer_line *line, const char *operand);
 
-/* Adds a word: as it is; or with a value for its %s; or with the CPUs that were given, if any. What
- * does not fit is left out: peer_run() sees that. */
+/* Adds a word: as it is; or with a value for its %s; or with the CPUs that were given, if any. A
+ * word that does not fit is left out: peer_run() sees that. */
 void peer_add(struct peer_line *line, const char *word);
 __attribute__((format(printf, 2, 0))) void peer_add_value(struct peer_line *line,
 							  const char *format, const char *value);

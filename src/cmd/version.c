@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* culprit version: of which source this program is; with --features what it is built with and what
- * this machine gives it, for a report about a fault. */
+/* culprit version: the source of this program; with --features what it is built with and what this
+ * machine gives it, for a report about a fault. */
 #include <string.h>
 
 #include "base/escape.h"

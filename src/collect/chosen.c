@@ -85,9 +85,9 @@ static bool is_unit(const char *directory, const char *unit)
 }
 
 /* Looks below `path`, which has room for PATH_MAX bytes and is left as it was, and writes the
- * unit's path to `found`: of several the one least deep, as users' services and containers may have
- * units of the same name. Returns at which depth below `path` that is; `limit`: there is none above
- * it. */
+ * unit's path to `found`. Several units may have the same name, as those of users' services and
+ * containers do: the least deep one counts. Returns at which depth below `path` that is; `limit`:
+ * there is none above it. */
 static unsigned search(char *path, const char *unit, unsigned limit, char *found)
 {
 	size_t n = strlen(path);

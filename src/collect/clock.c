@@ -25,7 +25,7 @@
 
 /* ---- rates ---- */
 
-/* Reads the counter before and after the clock; of some tries the closest. */
+/* Reads the counter before and after the clock, several times; keeps the closest pair. */
 static struct clock_reading read_both(clockid_t clock)
 {
 	struct clock_reading best = {.width = UINT64_MAX};

@@ -20,8 +20,8 @@ struct irq_vectors {
 };
 
 /* Those of this machine: read from /proc/interrupts and /sys/kernel/irq at the first call, and kept
- * as long as the process lives. What cannot be read is no vector. On x86 there are none, and
- * nothing is read. Not for several threads. */
+ * as long as the process lives. An interrupt that cannot be read is no vector. On x86 there are
+ * none, and nothing is read. Not for several threads. */
 const struct irq_vectors *irq_vectors(void);
 
 /* The IPI that this interrupt is, by the kernel's words; NULL: it is none. */

@@ -25,8 +25,8 @@ struct hierarchy {
 void owners_find(int root, struct hierarchy *h);
 const struct hierarchy *owners_hierarchy(void); /* this machine's, found once; static */
 
-/* Reads the groups of the hierarchy; of none it knows none. root: "/" but in a test; stays open.
- * NULL: out of memory. */
+/* Reads the groups of the hierarchy; without a hierarchy there are none. root: "/" but in a test;
+ * stays open. NULL: out of memory. */
 struct owners *owners_new(int root, const struct hierarchy *h);
 void owners_free(struct owners *o);
 

@@ -11,7 +11,7 @@
 
 struct reports;
 
-struct reports *reports_new(int32_t pid); /* 0: of no program. NULL: out of memory */
+struct reports *reports_new(int32_t pid); /* 0: no program. NULL: out of memory */
 void reports_free(struct reports *p);     /* removes what a killed process has left behind */
 
 /* Opens the file if it is there and has not been; earlier reports belong to no window. */

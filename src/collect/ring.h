@@ -30,7 +30,7 @@ void rings_free(struct rings *r);
 void rings_look(struct rings *r);
 
 /* The next record of all levels, or of one, among those written at the last look; it stays the next
- * until rings_pop. NULL: none. Of two with the same end the inner one comes first. */
+ * until rings_pop. NULL: none. When two have the same end, the inner one comes first. */
 const struct record *rings_next(struct rings *r);
 const struct record *rings_next_of(struct rings *r, int level);
 void rings_pop(struct rings *r, int level);

@@ -30,7 +30,7 @@
  * the counter. */
 typedef unsigned __int128 __attribute__((may_alias)) cursors_t;
 
-/* The sequence of one level. high_first: of a machine whose numbers begin with the highest byte. */
+/* The sequence of one level. high_first: the machine's numbers begin with the highest byte. */
 static inline uint32_t cursor_at(cursors_t cursors, int level, bool high_first)
 {
 	return cursors >> 32 * (high_first ? LEVELS - 1 - level : level);

@@ -123,7 +123,7 @@ static int name_series(struct cpu *run, const struct series *from)
 	return 0;
 }
 
-/* Results of what this CPU's sampler has learned; of one that was given up another's. */
+/* Results of this CPU's sampler; those of another one when this one was given up. */
 static const struct sampler_shm *learned_by(const struct collect *c, uint32_t i)
 {
 	for (uint32_t k = 0; !c->target[i].pid && k < c->ntargets; k++)

@@ -42,7 +42,7 @@ struct clock_rate clock_rate(const struct clock_reading *r, uint32_t n);
 
 /* One CPU asks at t0, another one answers at t1, the first sees the answer at t2, each by its own
  * counter. The answer came between t0 and t2, so the second counter is ahead by t1 - t2 at least
- * and t1 - t0 at most. Of many the narrowest limits hold. */
+ * and t1 - t0 at most. The narrowest limits of many hold. */
 struct clock_way {
 	uint64_t count;      /* round trips; 0: none */
 	int64_t low, high;   /* ticks: how far the answering CPU is ahead */

@@ -24,9 +24,9 @@
  *   else     two windows may differ by a factor `between` with nothing changed: the interval is
  *            wider by that factor, and fewer than DIFF_THOUSAND intervals, which any program that
  *            comes or goes makes, tell nothing of a source, unless the samplers had a real-time
- *            priority, which keeps such programs away. DIFF_BETWEEN is an assumption: of 110 pairs
- *            of windows of 2 s of an unchanged guest with other work on it one total differed by
- *            more, see tests/unit/test_diff_between.c
+ *            priority, which keeps such programs away. DIFF_BETWEEN is an assumption: one
+ *            total in 110 pairs of windows of 2 s of an unchanged guest with other work on it
+ *            differed by more, see tests/unit/test_diff_between.c
  *
  * The verdict on a source:
  *
@@ -70,7 +70,7 @@ struct diff_cell {
 	uint64_t p50_ns, p99_ns, p999_ns, max_ns; /* durations of one run */
 	uint64_t bin[DIFF_BINS];                  /* by length, see diff_bin_ns */
 	double per_s, runs_per_s, ns_per_s;       /* per second that a CPU was observed */
-	/* To the first side; of the first itself NAN, 0, INFINITY. */
+	/* Ratio to the first side; the first side itself has NAN, 0, INFINITY. */
 	struct ratio count_ratio, time_ratio;
 	enum diff_verdict verdict;
 };

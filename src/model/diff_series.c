@@ -26,7 +26,7 @@ const char *diff_figure_name(enum diff_figure figure)
 	return figures[figure].name;
 }
 
-/* The values of one side: of each recording, and of all together. */
+/* The values of one side: those of each recording, and all together. */
 struct side_values {
 	struct hist all;
 	struct hist one[DIFF_RECORDINGS];

@@ -48,8 +48,8 @@ struct finding {
 	enum finding_level level;
 	bool known;       /* false: the fact could not be read; `value` says why */
 	struct cpus cpus; /* empty: the whole machine */
-	/* A sentence without a full stop; of several listed ones without their names: for readers
-	 * there is finding_title. */
+	/* A sentence without a full stop; without names where several are listed: readers get
+	 * finding_title. */
 	char *title;
 	char *value;      /* as found; these and the following may be NULL */
 	char *good;       /* the recommended value */
@@ -93,8 +93,8 @@ uint32_t findings_count(const struct findings *f, enum finding_level level);
 /* Writes row indices to order[count]: by falling level, then by falling cost, then as they came. */
 void findings_order(const struct findings *f, uint32_t *order);
 
-/* Writes rows that need a fix and took time in this run to order[count], by falling cost; of those
- * that explain the very same sources just the worst. Returns how many; *rest are the warnings that
+/* Writes rows that need a fix and took time in this run to order[count], by falling cost; only the
+ * worst of those that explain the very same sources. Returns how many; *rest are the warnings that
  * cost nothing, *failed those of them that are FINDING_FAIL. */
 uint32_t findings_costly(const struct findings *f, uint32_t *order, uint32_t *rest,
 			 uint32_t *failed);

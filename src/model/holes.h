@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Holes: stretches of a hiccup in which records are known to be missing, by the level that they are
- * missing from. What ran there is not known: time in a hole that no record covers, or that an
+ * missing from. Nobody knows what ran there: time in a hole that no record covers, or that an
  * interval of a lower level covers, belongs to nobody.
  *
  * Records that are missing between two others lie after the end of the one and before the begin of

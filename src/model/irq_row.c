@@ -42,8 +42,8 @@ static bool ends_with(const char *text, size_t len, const char *words)
 	       (len == n || text[len - n - 1] == ' ');
 }
 
-/* A chip has interrupts of each CPU: of a GIC the SGIs and PPIs, which are those below 32 (GICv3
- * has more from 1056 to 1119, GICv5 a kind of them); of RISC-V's INTC all. */
+/* True for interrupts that each CPU has for itself: with a GIC the SGIs and PPIs, which are those
+ * below 32 (GICv3 has more from 1056 to 1119, GICv5 a kind of them); with RISC-V's INTC all. */
 static bool is_per_cpu(const char *chip, const char *end)
 {
 	unsigned hwirq = 0;

@@ -75,8 +75,8 @@ struct account *join_hiccup(struct join *j, const struct hiccup *h);
 /* Bounds memory when records pile up and no hiccup ends. since_ns: since when something else has
  * had the CPU without a break, 0 when the sampler has it. Records since then are netted into the
  * open hiccup, older ones dropped as below the threshold. Call it when join_waiting() exceeds
- * JOIN_WAIT_MAX, after a batch of records, with a since_ns that held when the ring was looked
- * at. With fewer waiting it does nothing. Of a workload's windows it keeps the newest 32,768
+ * JOIN_WAIT_MAX, after a batch of records, with a since_ns that held when the ring was looked at.
+ * With fewer waiting it does nothing. For a workload's windows it keeps the newest 32,768
  * records. */
 void join_relieve(struct join *j, uint64_t since_ns);
 uint32_t join_waiting(const struct join *j);

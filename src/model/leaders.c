@@ -93,7 +93,7 @@ static bool is_own(const struct leader *l, const struct group *g)
 	       !strcmp(g->name, l->name) && same_function(g->first->function, l->function);
 }
 
-/* Adds the rows of a lane to g[n]; serial: of its newest source before. Returns how many there
+/* Adds the rows of a lane to g[n]; serial: that of its newest source before. Returns how many there
  * are. */
 static uint32_t group_lane(const struct sources *t, uint64_t serial, bool few, struct group *g,
 			   uint32_t n)

@@ -29,7 +29,7 @@ struct leader_sums {
 	uint64_t ns, count, runs; /* net time, interruptions, runs of the function */
 };
 
-/* All sources of one kind, name and function; of threads, all of the kernel's or all others. */
+/* All sources of one kind, name and function; threads are all of the kernel's or all others. */
 struct leader {
 	enum source_kind kind;
 	bool kernel_thread;

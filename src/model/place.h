@@ -16,8 +16,8 @@ enum place {
 	PLACE_NONE,     /* no other CPU exists; *chosen is empty */
 };
 
-/* Chooses among `usable` less the targets. facts: facts_layout; of CPUs that it does not tell of
- * nobody knows that they share anything. */
+/* Chooses among `usable` less the targets. facts: facts_layout; CPUs that it does not mention share
+ * nothing, as far as anybody knows. */
 enum place place_choose(const struct facts *facts, const struct cpus *usable,
 			const struct cpus *targets, struct cpus *chosen);
 

@@ -11,8 +11,8 @@
  * variate. Where all jumps are 1 this is, exactly, the conditional binomial test of two Poisson
  * rates with the interval of Clopper and Pearson (Biometrika 26 (1934) 404-413; Przyborowski and
  * Wilenski, Biometrika 31 (1940) 313-323): it covers the truth at least as often as it says,
- * however few the events are. Of times it does so as long as the longest event seen is not far from
- * the longest possible; tests/unit/test_ratio.c counts.
+ * however few the events are. For times it does so as long as the longest event seen is not far
+ * from the longest possible; tests/unit/test_ratio.c counts.
  */
 #ifndef CULPRIT_RATIO_H
 #define CULPRIT_RATIO_H

@@ -2,7 +2,7 @@
 /* Takes everything about its machine's users out of a view or a recording, before anybody reads it:
  * the names of the host and of user threads get others in their place, always the same for the
  * same; command lines, the kernel's log, control groups, services, settings in files and lists of
- * tasks go. Facts stay by a list of those that only the kernel writes. What stands for a name is
+ * tasks go. Facts stay by a list of those that only the kernel writes. The substitute for a name is
  * made from the order in which names come, and not from the name: nobody can try names out.
  */
 #ifndef CULPRIT_REDACT_H
@@ -30,7 +30,7 @@ void redact_lane(struct redact *r, struct cpu *c);
 void redact_spot(struct redact *r, struct spot *s);
 struct record redact_record(struct redact *r, const struct record *from);
 
-/* The function's name without what users have chosen: of their BPF programs. */
+/* The function's name without names that users have chosen: those of their BPF programs. */
 const char *redact_symbol(const char *name);
 
 /* Removes all facts but those on the list. */

@@ -79,9 +79,9 @@ void session_free(struct session *s); /* the view may be empty by then */
  * NULL for other events. Skips an event of a CPU that the view lacks. */
 const struct account *session_feed(struct session *s, const struct event *event);
 
-/* As session_feed, for several threads at once, of which each has lanes of its own. place: of the
- * event among those of all lanes. What concerns several lanes waits for session_meet. The session
- * has no tap. */
+/* As session_feed, for several threads at once, of which each has lanes of its own. place: the
+ * event's among those of all lanes. Work on several lanes waits for session_meet. The session has
+ * no tap. */
 const struct account *session_feed_apart(struct session *s, const struct event *event,
 					 uint64_t place);
 /* Does what waits, in the order of the places, while nobody feeds: then all is as if session_feed

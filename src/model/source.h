@@ -5,7 +5,7 @@
  * The table is bounded, so that neither a fork storm nor a thread that renames itself can fill the
  * memory of a run of days, or take the rows of others: each kind has its own number of rows. When a
  * kind has no row left, a quarter of its rows go, with all their sums, into one row "(others)" of
- * the kind. Of threads with one comm SOURCE_PIDS have rows of their own; with more, half of them go
+ * the kind. SOURCE_PIDS threads with one comm have rows of their own; with more, half of them go
  * into one row with id 0. Half of the rows that stay are those with the most time, half those with
  * the most time since rows last went, but at most a quarter of the kind's rows belong to one
  * process, or to kernel threads whose names begin alike. So only finer names are lost: sums stay

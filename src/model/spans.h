@@ -3,7 +3,8 @@
  * into several that follow each other on the same depth. Spans inside a span lie one deeper: a
  * span's net time is its length less theirs.
  *
- * Bounded: of a hiccup with more spans the longest stay, and with each the one that it lies in. */
+ * Bounded: the longest spans of a hiccup stay when it has more, and with each the one that it lies
+ * in. */
 #ifndef CULPRIT_SPANS_H
 #define CULPRIT_SPANS_H
 
@@ -16,7 +17,7 @@
 struct span {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, start_ns < end_ns */
 	uint32_t source;           /* row of the CPU's sources */
-	/* Place in the order of ends: of two with the same end the later one is outside. */
+	/* Place in the order of ends: when two have the same end, the later one is outside. */
 	uint32_t ended;
 	struct asker asker;
 	uint8_t depth; /* 0: outermost */

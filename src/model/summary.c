@@ -30,7 +30,7 @@ static void *copy_of(const void *rows, size_t bytes)
 	return copy;
 }
 
-/* True for one that is not among the worst: of two that are equally long the first one stays. */
+/* True for one that is not among the worst: the first one stays when two are equally long. */
 static bool is_short(const struct worst *list, uint32_t n, uint64_t ns)
 {
 	return n == WORST_MAX && ns <= list[WORST_MAX - 1].duration_ns;
@@ -92,8 +92,8 @@ static void follow(const struct sources *t, uint32_t index, struct worst *list, 
 	}
 }
 
-/* apart: what the lane keeps apart; NULL: nothing. Of the view's worst hiccups it touches its own
- * lane's alone. */
+/* apart: what the lane keeps apart; NULL: nothing. Touches only its own lane's among the view's
+ * worst hiccups. */
 static void settle(struct view *v, uint32_t index, struct summary_apart *apart)
 {
 	struct sources *t = &v->cpu[index].sources;

@@ -21,8 +21,8 @@ struct summary_apart {
 	uint32_t n;
 };
 
-/* As summary_add, for a thread that has this lane alone, while others add to other lanes. place: of
- * the hiccup among those of all lanes. */
+/* As summary_add, for a thread that has this lane alone, while others add to other lanes. place:
+ * the hiccup's among those of all lanes. */
 void summary_add_apart(struct view *v, uint32_t index, const struct account *a, uint64_t place,
 		       struct summary_apart *apart);
 

@@ -61,7 +61,7 @@ const struct series *cpu_series(const struct cpu *c, const struct spot *spot)
 
 	if (spot->series && spot->series <= c->nseries)
 		return &c->series[spot->series - 1];
-	/* Older recordings do not say it: of one that can have outliers it is known all the same.
+	/* Older recordings do not say it: but a series that can have outliers is one.
 	 */
 	for (uint32_t i = 0; i < c->nseries && series_thresholds(c->series, c->nseries) == 1; i++)
 		if (c->series[i].threshold_ns)

@@ -226,7 +226,7 @@ char *view_lane(const struct view *v, uint32_t index, char buf[LANE_NAME]);
 char *view_thread(const char *comm, bool kernel_thread, uint32_t tid, char buf[LANE_NAME]);
 
 /* Says in run.incomplete which CPUs' windows ended before the others', and why; or else what
- * run.cut_short says. What a damaged recording lacks stays. */
+ * run.cut_short says. Gaps of a damaged recording stay. */
 void view_incomplete(struct view *v);
 
 /* False where a watched thread's counts and times are not known: of a part of a recording, or of

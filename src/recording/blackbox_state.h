@@ -87,8 +87,8 @@ void box_cut(struct blackbox *b);
 /* Lets the newest names go: the slices so far lack them; what is needed again comes again. */
 void box_forget_names(struct blackbox *b);
 
-/* Lets go what is too old or too much. What a file still waits for is too much only beyond twice
- * the bound. */
+/* Lets slices go that are too old or too many. Slices for which a file still waits are too many
+ * only beyond twice the bound. */
 void box_trim(struct blackbox *b);
 
 #endif

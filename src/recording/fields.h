@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A view without its summary, as bytes: host, run, and each CPU's run. One table of fields writes
- * and reads them, so the two cannot differ. Of a section that a newer version made longer, the
- * known part is read; fields that an older one lacks stay zero. */
+ * and reads them, so the two cannot differ. The known part is read of a section that a newer
+ * version made longer; fields that an older one lacks stay zero. */
 #ifndef CULPRIT_FIELDS_H
 #define CULPRIT_FIELDS_H
 

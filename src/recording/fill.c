@@ -64,7 +64,7 @@ static bool next_events(struct recording *r)
 
 /* ---- events ---- */
 
-/* True for a hiccup below this threshold. What ran in it is below the threshold, too. */
+/* True for a hiccup below this threshold. Sources in it are below the threshold, too. */
 static bool too_short(const struct recording *r, struct recorded_lane *l, const struct event *e)
 {
 	uint64_t ns = e->type == EVENT_HICCUP ? e->hiccup->end_ns - e->hiccup->start_ns : 0;

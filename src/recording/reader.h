@@ -90,7 +90,7 @@ bool part_leaves(struct recorded_lane *l, struct event *e);
 void part_start(struct recording *r, const struct recorded_lane *l);
 
 /* With part.redact they change what has just been read, for the view or the session; else nothing.
- * Of the tail: what the view then gets. before: the lane's name before it was read. */
+ * In the tail: the values that the view then gets. before: the lane's name before it was read. */
 void reader_redact_head(struct recording *r);
 void reader_redact_run(struct recording *r);
 void reader_redact_facts(struct recording *r);

@@ -116,9 +116,9 @@ static bool is_planted(const char *path)
 	return planted;
 }
 
-/* Makes a new file that only its owner reads: it holds command lines and the kernel's log. What is
- * there goes, also a link, which is never followed: nothing of its owner and mode stays. A file
- * that is none cannot be overwritten: /dev/null, a pipe. A descriptor, or -1 with errno. */
+/* Makes a new file that only its owner reads: it holds command lines and the kernel's log. An older
+ * file goes, also a link, which is never followed: nothing of its owner and mode stays. A file that
+ * is none cannot be overwritten: /dev/null, a pipe. A descriptor, or -1 with errno. */
 static int make_file(const char *path, bool force)
 {
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fd = open(path, flags, 0600);
@@ -254,7 +254,7 @@ bool recorder_poll(struct recorder *r)
 	return !r->failed;
 }
 
-/* True when the writing process is gone. *error: its last word; of one that was killed there is
+/* True when the writing process is gone. *error: its last word; a process that was killed has
  * none. */
 static bool is_gone(struct recorder *r, int *error)
 {

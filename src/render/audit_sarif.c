@@ -47,7 +47,7 @@ static void add(FILE *f, const char *start, const char *text)
 		fprintf(f, "%s%s", start, text);
 }
 
-/* What a person reads of it, in one line. */
+/* The message for a person, in one line. */
 static void write_message(struct json *j, const struct finding *x)
 {
 	static const char *const starts[] = {"; to do: ", "; run: ", "; boot with: "};

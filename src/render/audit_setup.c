@@ -107,7 +107,7 @@ static const char *left_out(const struct finding *f, enum setup_of of)
 	}
 }
 
-/* Puts no list twice: of two lists of CPUs that differ the kernel takes the first
+/* Puts no list twice: the kernel takes the first of two lists of CPUs that differ
  * (kernel/sched/isolation.c), and the first is on the command line already. */
 static void write_in_force(const struct view *v, FILE *out)
 {

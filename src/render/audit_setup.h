@@ -40,7 +40,7 @@ int render_ansible(const struct view *v, FILE *out);
 int render_tuned_conf(const struct view *v, FILE *out);
 int render_tuned_script(const struct view *v, FILE *out); /* script.sh of that profile */
 
-/* Two lines of comment: of which machine and CPUs it is, and what it is. */
+/* Two lines of comment: for which machine and CPUs it is, and its purpose. */
 void render_setup_head(const struct view *v, const char *what, FILE *out);
 
 enum setup_of {

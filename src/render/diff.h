@@ -11,7 +11,7 @@
 
 enum diff_format { DIFF_TEXT, DIFF_MARKDOWN, DIFF_JSON };
 
-/* names: of the files, over all sides in their order. 0 or -errno. */
+/* names: those of the files, over all sides in their order. 0 or -errno. */
 int render_diff(const struct diff *d, const char *const *names, enum diff_format format,
 		const struct render_options *options, FILE *out);
 

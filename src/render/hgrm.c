@@ -13,7 +13,7 @@
  *   #[Buckets =           57, SubBuckets     =          256]
  *   #[Series  = latency]
  *
- * The last line is of workloads only; of operations of few ns values have six decimals. A value is
+ * The last line is of workloads only; values of operations of few ns have six decimals. A value is
  * the highest of its bucket, at most 0.8 % more than measured.
  */
 #include <errno.h>

@@ -110,7 +110,7 @@ static int group_row(struct table *t, const struct view *v, const struct cpu_gro
 	return 0;
 }
 
-/* The CPUs of a host; *more: of how many there was no room for. */
+/* The CPUs of a host; *more: the number of those that found no room. */
 static int host_rows(struct table *t, const struct view *v, const char *host,
 		     const struct render_options *o, bool markdown, uint32_t *more)
 {

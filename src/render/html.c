@@ -27,8 +27,8 @@
 
 /* ---- a view ---- */
 
-/* Writes the sentences that a reader should not miss: of many CPUs those that come first, else
- * all. */
+/* Writes the sentences that a reader should not miss: those of all CPUs, or of the first of
+ * many. */
 static void write_verdicts(const struct html *h)
 {
 	uint32_t n = groups_shown(h->view) ? h->view->groups.n : 1;

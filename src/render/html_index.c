@@ -86,7 +86,7 @@ static int write_group(const struct view *const *views, uint32_t n, uint32_t i,
 	return 0;
 }
 
-/* A host's CPUs; *more: of how many there was no room for. */
+/* A host's CPUs; *more: the number of those that found no room. */
 static int write_host(const struct view *const *views, uint32_t n, uint32_t i, uint32_t *more,
 		      FILE *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A watched thread, which a report in JSON has instead of a CPU. What is not known is null. */
+/* A watched thread, which a report in JSON has instead of a CPU. Unknown values are null. */
 #include "base/json.h"
 #include "render/render.h"
 

@@ -119,7 +119,8 @@ static void write_cpu_info(struct metrics *m, const struct family *f)
 	}
 }
 
-/* Adds up a counter over the CPUs of a part; of a gauge the largest. False: it is known of none. */
+/* Adds up a counter over the CPUs of a part; for a gauge the largest. False: it is known of
+ * none. */
 static bool number_of(const struct metrics *m, const struct family *f, uint32_t part, uint64_t *sum)
 {
 	const struct leaders *s = m->leaders;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The output of the kernel's osnoise and rtla, for people:
  *
- * osnoise.txt  4,000 lines · 3,973 gaps · 1 period
+ *   osnoise.txt  4,000 lines · 3,973 gaps · 1 period
  *
  *   cpu 1  periods 2 · runtime 2.00 s · noise 77.2 ms · available 96.14 % · …
  *     hw 6 · nmi 0 · irq 546 · softirq 0 · thread 112

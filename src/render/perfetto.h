@@ -83,7 +83,7 @@ static inline uint32_t perfetto_sequence(const struct trace *t)
 }
 
 /* Adds a track below another; one that is its own parent has none. rank: among its siblings.
- * counter: of ns, else of slices. */
+ * counter: counts ns, else slices. */
 void perfetto_track(struct trace *t, uint64_t track, uint64_t parent, int rank, bool counter,
 		    char *name);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The report of pingpong as users of osjitter's pingpong know it: a row for each side, thread 0
- * being the one that sends first. Of several methods, which it cannot have, a column more names
+ * being the one that sends first. With several methods, which it cannot have, one more column names
  * each.
  *
  *   Thread  TSC_khz  #delta  min_ns  max_ns  median_ns  p20_ns ... mad_ns

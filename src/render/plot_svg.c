@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A plot as SVG: histograms as steps with a tinted area below, percentiles as lines, or values over
  * time as a heat map, one panel for each file. Colours are Okabe and Ito's, which the colour-blind
- * tell apart, and lines differ by their dashes, too; the heat map is viridis. Who looks at it in
- * the dark gets it dark: colours are classes, which a media query changes. */
+ * tell apart, and lines differ by their dashes, too; the heat map is viridis. A reader in the dark
+ * gets it dark: colours are classes, which a media query changes. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -63,7 +63,7 @@ static void write_times(const struct screen *s, const struct source *x, FILE *ou
 	flow_end(&f);
 }
 
-/* The notes of a report; stacks: of those who asked the three most frequent, with their stacks. */
+/* The notes of a report; stacks: the three most frequent askers with their stacks. */
 static void write_notes(const struct screen *s, const struct source *x, bool stacks, FILE *out)
 {
 	char *notes = report_notes(&s->view->cpu[s->state->at_cpu].sources, x, stacks);

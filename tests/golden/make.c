@@ -241,8 +241,8 @@ static struct record in_context(struct record m, uint8_t context)
 	return m;
 }
 
-/* More askers than a source keeps apart: most come once; of two frequent ones one comes late. Some
- * are not known. */
+/* More askers than a source keeps apart: most come once; one of the two frequent ones comes late.
+ * Some are not known. */
 static void askers(struct scene *s, const char *path)
 {
 	static const char *const submit[] = {"try_to_wake_up", "wake_up_q", "futex_wake",

@@ -253,9 +253,9 @@ missing = report["run"]["not_observed"]
 poked = {name: [e for e in log if e["class"] == name] for name in config["classes"]}
 for name in config["skipped"]:
     skip("mix: " + name, "poke cannot make it here")
-# Each poke by itself, in the hiccups around it: of the rows of threads those of the seldom ones are
-# merged. One in a thousand is missed (make accuracy); six of 25 come by chance in fewer than one of
-# a million runs even where one in a hundred is.
+# Each poke by itself, in the hiccups around it: rows of threads that came seldom are merged. One in
+# a thousand is missed (make accuracy); six of 25 come by chance in fewer than one of a million runs
+# even where one in a hundred is.
 table = {words[0]: words[2:] for words in map(str.split, r.stdout.splitlines()) if words
          and words[0] in poked}
 for name, pokes in poked.items():

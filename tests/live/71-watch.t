@@ -260,9 +260,9 @@ if root:
         put(f"{g}/cgroup.procs", p.pid)
         report, _ = watch("-p", p.pid, seconds=1)
         sums = lost_to(report, p.tids)
-        # Two threads that together may run a tenth of the time. What others leave of the CPU is the
-        # quota's. Where the machine stood still while one of the two ran, it has used as much more
-        # of the CPU, and the other has waited for it.
+        # Two threads that together may run a tenth of the time. The time that others leave of the
+        # CPU is the quota's. Where the machine stood still while one of the two ran, it has used as
+        # much more of the CPU, and the other has waited for it.
         stood = max(s["max_ns"] for s in rows(report, kind="thread"))
         left = 2 * 0.9 * report["run"]["duration_ns"] - sum(
             sums[key] for key in ("foreign_ns", "own_ns", "kernel_ns", "not_known_ns"))

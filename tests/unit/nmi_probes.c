@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The programs for interrupts as they are built for arm64, for test_nmi.c. What they have of the
- * kernel is here: its helpers, the context that it counts, and what they read of its structures. */
+/* The programs for interrupts as they are built for arm64, for test_nmi.c. Their part of the kernel
+ * is here: its helpers, the context that it counts, and what they read of its structures. */
 #undef __TARGET_ARCH_x86
 #define __TARGET_ARCH_arm64
 #define CULPRIT_CONTEXT_BPF_H

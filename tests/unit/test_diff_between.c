@@ -374,7 +374,7 @@ static void test_gate(void **state)
 	forget(1);
 }
 
-/* Differences between the recordings of a side are reported; of many, people read the first. */
+/* Differences between the recordings of a side are reported; people read the first of many. */
 static void test_unlike(void **state)
 {
 	(void)state;

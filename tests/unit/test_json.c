@@ -26,8 +26,8 @@ static void skip_blanks(const char **at)
 	*at += strspn(*at, " \n\t\r");
 }
 
-/* Decodes a string into out (when given; no longer than the text). Of the RFC's escapes \u is not
- * known. */
+/* Decodes a string into out (when given; no longer than the text). Knows all of the RFC's escapes
+ * but \u. */
 static bool read_string(const char **at, char *out)
 {
 	if (*(*at)++ != '"')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Code spans and tables in Markdown, to the byte. What a reader makes of them:
+/* Code spans and tables in Markdown, to the byte. Their looks in a reader:
  * tests/cli/25-formats.t. */
 #include <setjmp.h>
 #include <stdarg.h>

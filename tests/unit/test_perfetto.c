@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* perfetto: on which track a hiccup stands. A trace is read back and compared as text, a line a
- * track that has slices: its name, and of each outer slice begin+length. What the public schema
- * says of traces is tested by tests/cli/29-perfetto.t. */
+ * track that has slices: its name, and of each outer slice begin+length. The public schema is
+ * tested by tests/cli/29-perfetto.t. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* No advice that cannot work: every cause of the book, as a report meets it, on machines that lack
- * something. What is said goes through conclude(), as in a report: advice of the
- * sources, fixes of the findings, the verdict. */
+ * something. Everything said goes through conclude(), as in a report: advice of the sources, fixes
+ * of the findings, the verdict. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -359,7 +359,7 @@ static void cyclictest(void **state)
 	report_free(&report);
 }
 
-/* A row for each side, the one that sends first above; of several methods their names, too. */
+/* A row for each side, the one that sends first above; with several methods their names, too. */
 static void pingpong(void **state)
 {
 	static const unsigned cpu[2] = {3, 2};

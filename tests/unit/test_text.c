@@ -207,7 +207,7 @@ static void test_slow_counter(void **state)
 	}
 }
 
-/* A far percentile stands where a value at least lies beyond it: of 10,000 the 99.99th does, the
+/* A far percentile stands where a value at least lies beyond it: with 10,000 the 99.99th does, the
  * 99.999th would be the longest again. */
 static void test_few_values(void **state)
 {

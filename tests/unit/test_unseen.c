@@ -105,8 +105,8 @@ static void test_left_seen(void **state)
 	assert_int_equal(a->attributed_ns + a->edge_ns + a->outside_ns, 600);
 }
 
-/* One came, another was seen to leave: its own record says so, and only of that interval. Of an
- * interrupt in it nobody doubts whose it is. */
+/* One came, another was seen to leave: its own record says so, and only of that interval. Nobody
+ * doubts the owner of an interrupt in it. */
 static void test_another_left(void **state)
 {
 	struct record r = {.kind = RECORD_THREAD,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The world that tests show the program: a machine, and a run of which nothing is known yet. What
- * happened in it is told in one of these ways:
+/* The world that tests show the program: a machine, and a run of which nothing is known yet. Its
+ * events are told in one of these ways:
  *
  *   world_runs    interruptions of a CPU, as sums: for what reads sources
  *   made.h        hiccups by their pieces: for what reads whole views
