@@ -85,7 +85,7 @@ static __always_inline bool take_note(struct cpu_state *c, struct record *r,
 	r->callsite = n->callsite;
 	r->stack = n->stack;
 	__builtin_memcpy(r->name, n->comm, sizeof(r->name));
-	mine = is_of(n, key); /* it may have become another's since note_of() */
+	mine = is_of(n, key); /* the note may have become another's since note_of() */
 	order_loads(c);
 	if (!mine || *(volatile __u32 *)&n->versions != version)
 		return false;

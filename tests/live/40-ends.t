@@ -63,7 +63,8 @@ with lib.ready_file() as path:
     os.kill(proc.pid, signal.SIGTERM)
     time.sleep(0.2)  # signals that would end it now do so before anybody reads
     r = lib.finish(proc, 60)  # through so small a pipe an emulated machine takes its time
-# What came while nobody read, and more than has room, is missing: it says so, and nothing else.
+# Lines that came while nobody read, and found no room, are missing: the run says so, and nothing
+# else.
 missing = r"(culprit: CPU \d+: \S+ hiccups are missing here, [^\n]+\n)?"
 ok(r.rc == 0 and re.fullmatch(missing, r.err),
    "SIGTERM while nobody reads its lines: exit 0, no word but of what is missing", r.rc, r.err)

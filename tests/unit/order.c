@@ -123,7 +123,7 @@ static void choose(int place)
 
 	if (n == ACCESSES)
 		fatal("a run has too many loads");
-	/* of two values of one thread the first was there before: it does not come back */
+	/* the first of two values of one thread was there before: it does not come back */
 	if (p->owner != BOTH && now.values[place] == 2 && now.choice[n] < now.newest[place])
 		now.choice[n] = now.newest[place];
 	now.newest[place] = now.choice[n];
@@ -448,7 +448,7 @@ static void find_waits(const struct order_case *c, enum order_thread thread, str
 {
 	for (int later = 0; later < t->n; later++) {
 		t->waits[later] = 0;
-		/* what one of these waits for itself need not be asked again */
+		/* waits of one of these need not be asked again */
 		for (int earlier = later - 1; earlier >= 0; earlier--)
 			if (!(t->waits[later] & 1U << earlier) &&
 			    must_wait(c, thread, t, earlier, later))
@@ -458,12 +458,12 @@ static void find_waits(const struct order_case *c, enum order_thread thread, str
 
 /* ---- all orders ---- */
 
-/* What each thread has done, and bit per place: the reader was the last who stored there. */
+/* Progress of each thread, and bit per place: the reader was the last who stored there. */
 struct performed {
 	uint32_t done[2], by;
 };
 
-/* Of the orders that were tried. */
+/* States of the orders that were tried. */
 static struct {
 	struct performed at;
 	unsigned pair;
@@ -488,7 +488,7 @@ static bool is_new(const struct performed *p)
 	return true;
 }
 
-/* What is in a place after these accesses: a thread stores there in its own order. */
+/* The value in a place after these accesses: a thread stores there in its own order. */
 static uint64_t value_in(int place, const struct trace *const t[2], const struct performed *p)
 {
 	enum order_thread last = p->by & 1U << place ? READER : WRITER;

@@ -40,32 +40,33 @@ enum order_thread { WRITER, READER, BOTH };
 struct order_place {
 	void *at;
 	size_t size;
-	enum order_thread owner; /* who stores there */
+	enum order_thread owner; /* the thread or threads that store there */
 	/* Bit of a thread: its accesses here order nothing; what acquire, release or a dependency
 	 * does is gone. */
 	unsigned weak;
-	unsigned only; /* of the weak ones that order anything just the nth; 0: all */
+	unsigned only; /* number of the one weak access meant, among those that order anything; 0:
+			  all */
 	bool blind;    /* nobody looks at what an exchange here returns */
-	uint64_t most; /* that ever stands here; 0: whatever the threads store */
+	uint64_t most; /* largest value that ever stands here; 0: whatever the threads store */
 };
 
 struct order_case {
 	void (*reset)(void); /* makes memory as before */
 	void (*run[2])(void);
 	bool (*is_bad)(void); /* after the reader has run: it saw what must not be */
-	/* What the reader should find in data of which this is not the byte in question; NULL: it
-	 * does not matter. */
+	/* Bytes that the reader should find where this is not the byte in question; NULL: they do
+	 * not matter. */
 	const uint8_t *(*right)(const uint8_t *at);
 	enum order_thread data_owner;
-	const uint8_t *data[2]; /* where the data begin and end; two such areas... */
-	const uint8_t *more[2]; /* ...the second may be empty */
+	const uint8_t *data[2]; /* bounds of the data */
+	const uint8_t *more[2]; /* bounds of the second area, which may be empty */
 	struct order_place place[ORDER_PLACES];
 	int places;
 	bool tso; /* x86's order: only a store may wait, until behind later loads */
 };
 
 struct order_result {
-	unsigned long traces, pairs; /* of the reader; tried */
+	unsigned long traces, pairs; /* traces of the reader; pairs that were tried */
 	unsigned long good, bad;     /* bytes with one that exists; pairs that exist, 1 at most */
 };
 

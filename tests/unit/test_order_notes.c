@@ -15,7 +15,7 @@
 #include "order.h"
 #include "order_notes.h"
 
-#define WHAT 0x1000 /* that is asked for, on these CPUs */
+#define WHAT 0x1000 /* keys asked for, on these CPUs */
 #define ON   1
 #define ELSE 2
 
@@ -25,13 +25,13 @@ static bool took;
 static const struct asker_key key = {.what = WHAT, .on = ON},
 			      other_key = {.what = WHAT, .on = ELSE};
 
-/* Its code is that of order_notes.c, which has the memory. */
+/* The code of order_notes.c, which has the memory. */
 static struct asker_note *note_at(__u32 index)
 {
 	return &order_notes[index];
 }
 
-/* Who asked, by number: no byte is what it is of another. */
+/* Askers by number: each byte differs from that of another asker. */
 static struct asker_note asker(unsigned number)
 {
 	struct asker_note n;
@@ -90,8 +90,8 @@ static void reset(void)
 static struct order_case c;
 static bool first_is_others; /* the first asker's note is of the other key */
 
-/* What was read is still in memory, because taking is what the reader does last. All bytes are the
- * same asker's, whose number is that of the first. */
+/* The bytes that were read are still in memory, because taking is the reader's last deed. All bytes
+ * are the same asker's, whose number is that of the first. */
 static bool is_bad(void)
 {
 	const uint8_t *byte = c.place[c.places - 1].at;
@@ -170,7 +170,7 @@ static void test_renewal(void **unused)
 	     4);
 }
 
-/* It becomes another key's meanwhile, and this one's again: that other one is not taken. */
+/* The note becomes another key's meanwhile, and this one's again: that other one is not taken. */
 static void test_another_key(void **unused)
 {
 	struct order_place *fence;
