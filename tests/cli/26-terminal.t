@@ -2,15 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A report on a terminal: longer than the screen, it ends with the verdict, too; elsewhere it does
 not. No line of any report is wider than the screen."""
-import fcntl
 import glob
 import os
-import pty
 import re
-import struct
 import subprocess
 import tempfile
-import termios
 
 import lib
 from lib import CULPRIT, culprit, done, is_, ok
@@ -19,20 +15,9 @@ RECORDING = os.path.join(lib.ROOT, "tests/fixtures/recordings/1.0/threads.rec")
 
 
 def on_terminal(lines, *args):
-    """What culprit writes to a terminal of so many lines, without its colours."""
-    pid, master = pty.fork()
-    if not pid:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 100, 0, 0))
-        os.environ.pop("COLUMNS", None)
-        os.execv(CULPRIT, [CULPRIT, "report", RECORDING, *args])
-    out = b""
-    try:
-        while chunk := os.read(master, 4096):
-            out += chunk
-    except OSError:
-        pass
-    os.waitpid(pid, 0)
-    return re.sub(r"\x1b\[[0-9;]*m", "", out.decode()).replace("\r\n", "\n")
+    """The report on a terminal of so many lines, without its colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "",
+                  lib.on_terminal("report", RECORDING, *args, lines=lines, columns=100))
 
 
 plain = culprit("report", RECORDING).out

@@ -5,7 +5,6 @@ names, real-time priority, a terminal."""
 import ctypes
 import json
 import os
-import pty
 import re
 import signal
 import tempfile
@@ -157,25 +156,13 @@ is_([*got, report["run"]["priority"]], [os.SCHED_BATCH, 0, "SCHED_BATCH"],
     "-P b:0 makes it batch, and the report says so")
 
 
-def on_terminal(duration, *args, env=()):
-    """What culprit prints when all its streams are a terminal."""
-    pid, master = pty.fork()
-    if not pid:
-        os.environ.update(env)
-        os.execv(lib.CULPRIT, [lib.CULPRIT, "run", "-c", str(cpu), "-d", duration, *args])
-    out = b""
-    try:
-        while chunk := os.read(master, 4096):
-            out += chunk
-    except OSError:
-        pass
-    os.waitpid(pid, 0)
-    return out.decode(errors="replace")
+def on_terminal(duration, *args, **env):
+    return lib.on_terminal("run", "-c", str(cpu), "-d", duration, *args, **env)
 
 
 plain = on_terminal("600ms")
 quiet = on_terminal("300ms", "-q", "--no-trace")
-mono = on_terminal("100ms", "-q", env={"NO_COLOR": "1"})
+mono = on_terminal("100ms", "-q", NO_COLOR="1")
 ok("hiccups · worst" in plain and " of 600 ms" in plain and "\r" in plain,
    "a terminal gets a progress line", plain[:300])
 ok(" of 300 ms" not in quiet, "-q takes it away", quiet[:300])

@@ -48,7 +48,7 @@ cpu = lib.pick_target()
 logs, part, lines, before = {}, {}, {}, lib.counters(cpu)
 with tempfile.TemporaryDirectory() as place:
     recording = os.path.join(place, "rec")
-    with lib.opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", "-r", recording) as run:
+    with lib.opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q", "-r", recording) as run:
         opening = lib.counters(cpu)
         time.sleep(BEFORE_S)
         for what, args in POKES.items():

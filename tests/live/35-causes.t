@@ -4,7 +4,6 @@
 the terminal."""
 import json
 import re
-import subprocess
 
 import lib
 from lib import culprit, done, ok, skip, sources
@@ -19,7 +18,7 @@ for what in "membarrier", "kworker":
         skip(what, why)
     else:
         can.append(what)
-with lib.opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q") as run:
+with lib.opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q") as run:
     for what in can:
         lib.run_poke(cpu, what, "-n", "25")
 if run.result.rc:
@@ -52,13 +51,10 @@ if "kworker" in can:
 # noise, to have something to say
 noise = lib.spawn("timer", "-c", str(cpu), "-n", "100000", "-g", "2ms", path=lib.POKE)
 for width in (80, 100):
-    r = subprocess.run(["script", "-qec",
-                        f"stty cols {width}; NO_COLOR=1 {lib.CULPRIT} run -c {cpu} -d 300ms -q",
-                        "/dev/null"],
-                       capture_output=True, text=True, timeout=60)
-    lines = r.stdout.replace("\r", "").splitlines()
+    text = lib.on_terminal("run", "-c", str(cpu), "-d", "300ms", "-q", columns=width, NO_COLOR="1")
+    lines = text.splitlines()
     ok(any(re.match(r"           \[[A-Z]\d\d\] ", line) for line in lines),
-       f"text at {width} columns says what to do", r.stdout)
+       f"text at {width} columns says what to do", text)
     long = [line for line in lines if len(line) > width and not re.match(r" *\S+$", line)]
     ok(not long, f"and fits them", *long)
 noise.terminate()

@@ -12,13 +12,16 @@ import errno
 import fcntl
 import json
 import os
+import pty
 import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import traceback
 import types
@@ -266,6 +269,25 @@ def culprit(*args, timeout=60, **kwargs):
     return finish(spawn(*args, **kwargs), timeout, since)
 
 
+def on_terminal(*args, lines=0, columns=0, **env):
+    """What culprit prints when all its streams are a terminal of so many lines and columns; 0: it
+    does not say."""
+    pid, master = pty.fork()
+    if not pid:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        os.environ.pop("COLUMNS", None)
+        os.environ.update(env)
+        os.execv(CULPRIT, [CULPRIT, *args])
+    out = b""
+    try:
+        while chunk := os.read(master, 4096):
+            out += chunk
+    except OSError:
+        pass
+    os.waitpid(pid, 0)
+    return out.decode(errors="replace").replace("\r\n", "\n")
+
+
 def starved(r):
     """Whether culprit says that its samplers, or those of them that have to run at once, had no CPU
     for ten seconds: the machine has left nothing to judge."""
@@ -382,7 +404,7 @@ def run_json(cpu, seconds, *extra, poke=None):
     """Measures `cpu` for `seconds` and more, at least as long as poke ["fifo", "-n", "20"] takes.
     Returns (report, log)."""
     before = counters(cpu)
-    with opened("run", "-c", str(cpu), "-d", "60s", "-f", "json", "-q", *extra) as run:
+    with opened("run", "-c", str(cpu), "-d", "10m", "-f", "json", "-q", *extra) as run:
         begun = time.monotonic()
         tids = {int(t) for pid, _ in marked() for t in os.listdir(f"/proc/{pid}/task")}
         opening = counters(cpu)
