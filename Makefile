@@ -289,7 +289,7 @@ check: $(O)/.setup-check ## install what is missing, build with -Werror, run all
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-promtool
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-peers
-	$(Q)$(MAKE) --no-print-directory $(JOBS) WERROR=1 all $(O)/lab_guest unit-tests \
+	$(Q)$(MAKE) --no-print-directory $(JOBS) WERROR=1 all $(O)/lab_guest $(O)/bench unit-tests \
 		$(if $(FUZZ_LIB),$(FUZZ))
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)tests/check $(O)
@@ -397,7 +397,7 @@ check-all: ## all tests, also in clean Debians and all kernels, pokes, fuzzing (
 
 bench: $(O)/.setup-check ## print the table of speeds and sizes (root; some minutes)
 	-$(Q)$(MAKE) --no-print-directory $(O)/.setup-lab
-	-$(Q)tools/setup linux-perf bpftrace
+	-$(Q)tools/setup linux-perf bpftrace trace-cmd
 	$(Q)$(MAKE) --no-print-directory all $(O)/bench $(O)/noise $(O)/lab_guest \
 		$(O)/golden_machines
 	$(Q)tests/bench/run $(O)
