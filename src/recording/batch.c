@@ -19,8 +19,8 @@ struct head {
 int batch_init(struct batch *b, uint32_t nlanes)
 {
 	memset(b, 0, sizeof(*b));
-	b->order = calloc(BATCH_EVENTS, sizeof(*b->order));
-	b->line = calloc(BATCH_EVENTS, sizeof(*b->line));
+	b->order = calloc(BATCH_EVENTS + 1, sizeof(*b->order));
+	b->line = calloc(BATCH_EVENTS + 1, sizeof(*b->line));
 	b->lane = calloc(nlanes ? nlanes : 1, sizeof(*b->lane));
 	b->active = calloc(nlanes ? nlanes : 1, sizeof(*b->active));
 	return b->order && b->line && b->lane && b->active ? 0 : -ENOMEM;
@@ -49,7 +49,7 @@ void batch_clear(struct batch *b, uint64_t place)
 
 bool batch_full(const struct batch *b)
 {
-	return b->n == BATCH_EVENTS || b->texts.len >= BATCH_NAMES || b->nnames == BATCH_EVENTS;
+	return b->n >= BATCH_EVENTS || b->texts.len >= BATCH_NAMES || b->nnames == BATCH_EVENTS;
 }
 
 /* ---- in ---- */

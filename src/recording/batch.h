@@ -56,6 +56,7 @@ struct batch {
 int batch_init(struct batch *b, uint32_t nlanes); /* 0 or -ENOMEM; batch_free in either case */
 void batch_free(struct batch *b);
 void batch_clear(struct batch *b, uint64_t place);
+/* True: it has room for one more event at most. */
 bool batch_full(const struct batch *b);
 
 void batch_add(struct batch *b, const struct event *e); /* out of memory it is left out */

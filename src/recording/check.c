@@ -65,6 +65,30 @@ const char *check_event(struct checked *c, const struct run *run, uint64_t end_n
 	}
 }
 
+bool check_index(const struct checked *c, const struct run *run, uint64_t end_ns,
+		 const struct index_lane *l)
+{
+	if (!l->hiccups)
+		return true;
+	if (l->sum_ns > TIME_MAX - c->sum_ns || (end_ns && l->end_ns > end_ns))
+		return false;
+	return !in_line(run) ||
+	       (l->begin_ns[0] >= run->started_ns && l->begin_ns[0] + OVERLAP_NS >= c->last_ns &&
+		c->sum_ns + l->sum_ns <= l->end_ns - run->started_ns);
+}
+
+void checked_add(struct checked *c, const struct index_lane *l)
+{
+	c->records += l->records;
+	if (!l->hiccups)
+		return;
+	if (!c->hiccups)
+		c->first_ns = l->first_ns;
+	c->hiccups += l->hiccups;
+	c->last_ns = l->end_ns > c->last_ns ? l->end_ns : c->last_ns;
+	c->sum_ns += l->sum_ns;
+}
+
 const char *check_run(const struct checked *c, uint32_t ncpus, const struct run *was,
 		      const struct run *now)
 {

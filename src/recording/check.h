@@ -11,6 +11,7 @@
 #define CULPRIT_CHECK_H
 
 #include "model/session.h"
+#include "recording/index.h"
 
 /* State of one recorded CPU; begins as zeros. */
 struct checked {
@@ -25,6 +26,11 @@ struct checked {
 /* Checks an event, and counts it; end_ns: no hiccup ends later, 0: not known. */
 const char *check_event(struct checked *c, const struct run *run, uint64_t end_ns,
 			const struct event *e);
+/* True when a CPU's hiccups and records of a group of chunks can follow those before, as far as its
+ * index tells. */
+bool check_index(const struct checked *c, const struct run *run, uint64_t end_ns,
+		 const struct index_lane *l);
+void checked_add(struct checked *c, const struct index_lane *l); /* counts them */
 /* Checks a run that is read again: `now` is to replace `was`. */
 const char *check_run(const struct checked *c, uint32_t ncpus, const struct run *was,
 		      const struct run *now);

@@ -220,19 +220,51 @@ static bool is_known(uint32_t type)
 	       type == CHUNK_EVENTS || type == CHUNK_TAIL || type == CHUNK_END;
 }
 
-bool chunks_find(struct chunks *c, uint32_t type)
+/* The head at this place; false: there is no whole one. */
+static bool head_at(const struct chunks *c, uint64_t at, struct head *h)
 {
 	uint8_t head[CHUNK_HEAD];
+
+	return at + CHUNK_HEAD <= c->size && read_at(c, at, head, sizeof(head)) &&
+	       parse_head(head, h);
+}
+
+bool chunks_find(struct chunks *c, uint32_t type)
+{
 	struct head h;
 
-	while (c->at + CHUNK_HEAD <= c->size && read_at(c, c->at, head, sizeof(head)) &&
-	       parse_head(head, &h)) {
+	while (head_at(c, c->at, &h)) {
 		c->start = c->at;
 		c->at += CHUNK_HEAD + h.stored;
 		if (h.type == type)
 			return load(c, &h);
 	}
 	return false;
+}
+
+bool chunks_ahead(struct chunks *c, struct chunk_group *g)
+{
+	const struct chunks before = *c;
+	bool found = false;
+	struct head h;
+
+	while (head_at(c, c->at, &h) && h.type == CHUNK_INDEX)
+		c->at += CHUNK_HEAD + h.stored;
+	*g = (struct chunk_group){.end = c->at, .next = c->at};
+	while (head_at(c, g->end, &h) && h.type == CHUNK_EVENTS) {
+		g->end = g->next = g->end + CHUNK_HEAD + h.stored;
+		g->chunks++;
+		g->raw += h.raw;
+	}
+	if (g->chunks && head_at(c, g->end, &h) && h.type == CHUNK_INDEX) {
+		c->start = g->end;
+		g->next += CHUNK_HEAD + h.stored;
+		found = load(c, &h);
+	}
+	c->start = before.start;
+	c->unpacked = before.unpacked;
+	c->too_much = before.too_much;
+	return found;
 }
 
 bool chunks_next(struct chunks *c)

@@ -38,4 +38,16 @@ bool chunks_next(struct chunks *c);   /* false: there are no more */
  * payload. */
 bool chunks_find(struct chunks *c, uint32_t type);
 
+/* Chunks of events that follow each other, and what is behind them. */
+struct chunk_group {
+	uint32_t chunks;
+	uint64_t raw;  /* bytes, unpacked */
+	uint64_t end;  /* place behind the last chunk */
+	uint64_t next; /* place behind their index, if they have one */
+};
+
+/* Looks at the chunks of events that come next, up to their index. True: that one is the payload in
+ * hand now. The next chunk stays the same in any case, but for an index, which is passed over. */
+bool chunks_ahead(struct chunks *c, struct chunk_group *g);
+
 #endif

@@ -4,17 +4,21 @@
  * done when they are through. Only who wants the hiccups one by one gets them from one thread. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "recording/reader.h"
 
 #define THREADS_MOST 8
 #define BYTES_SHORT  (256 << 10) /* bytes of a file that is read before threads would have begun */
+#define LINES_MOST   (4 << 20)   /* bytes of lines of all lanes; each may have one more line */
 
 /* The lines of a lane in the batch in hand. */
 struct lane_lines {
-	FILE *file; /* stream that writes to `text`, at once */
-	struct bytes text;
-	uint64_t written;
+	FILE *file;        /* stream that writes to `text`, at once */
+	struct bytes text; /* lines that have not been written, but for the first `given` bytes */
+	size_t given;
+	uint64_t before; /* bytes of the lines before these */
+	uint32_t done;   /* events of the batch before this one are joined */
 };
 
 /* The batch in hand, for the tasks of its lanes. They touch nothing of the recording, to which the
@@ -24,7 +28,8 @@ struct sharing {
 	struct batch *batch;
 	const struct line_writer *line; /* NULL: no lines */
 	struct lane_lines *lines;
-	bool begun; /* a line has been written */
+	uint32_t written; /* events of the batch whose lines are */
+	bool begun;       /* a line has been written */
 };
 
 int reader_begin(struct recording *r)
@@ -129,24 +134,35 @@ const struct account *recording_next(struct recording *r, uint32_t *index)
 
 /* ---- all lanes at once ---- */
 
+/* True when a lane's lines are to be written before it goes on. */
+static bool is_full(const struct batch *b, const struct lane_lines *lines)
+{
+	return lines && lines->text.len > LINES_MOST / b->nactive;
+}
+
 static void take_lane(void *sharing, uint32_t i)
 {
 	const struct sharing *s = sharing;
 	struct batch *b = s->batch;
-	uint32_t lane = b->active[i];
+	uint32_t lane = b->active[i], k;
 	struct lane_lines *lines = s->lines ? &s->lines[lane] : NULL;
-	struct batch_at at = b->lane[lane].first;
 	struct record record;
 	struct event e;
-	uint32_t k;
 
-	while (batch_next(b, &at, &e, &record, &k)) {
-		const struct account *a = session_feed_apart(s->session, &e, b->place + k);
+	while (!is_full(b, lines)) {
+		const struct account *a;
 
+		if (!batch_next(b, &b->lane[lane].first, &e, &record, &k)) {
+			if (lines)
+				lines->done = UINT32_MAX;
+			return;
+		}
+		a = session_feed_apart(s->session, &e, b->place + k);
 		if (!a || !lines || !lines->file)
 			continue;
 		s->line->write(s->line->ctx, lane, a, lines->file);
-		b->line[k] = lines->text.len;
+		b->line[k] = lines->before + lines->text.len;
+		lines->done = k + 1;
 	}
 }
 
@@ -170,12 +186,23 @@ static int begin_lines(struct sharing *s)
 			if (!l->file || setvbuf(l->file, NULL, _IONBF, 0))
 				return -ENOMEM;
 		}
-		l->text.len = l->written = 0;
+		l->text.len = l->given = l->before = l->done = 0;
 	}
+	s->written = 0;
 	return 0;
 }
 
-/* Writes the lines of all lanes in the order of their hiccups. */
+static void drop_given(struct lane_lines *l)
+{
+	l->text.len -= l->given;
+	if (l->given && l->text.len)
+		memmove(l->text.at, l->text.at + l->given, l->text.len);
+	l->before += l->given;
+	l->given = 0;
+}
+
+/* Writes the lines of all lanes in the order of their hiccups, up to the first that is not there
+ * yet. */
 static int write_lines(struct sharing *s, FILE *out)
 {
 	const struct batch *b = s->batch;
@@ -183,19 +210,24 @@ static int write_lines(struct sharing *s, FILE *out)
 	for (uint32_t i = 0; i < b->nactive; i++)
 		if (s->lines[b->active[i]].text.failed)
 			return -ENOMEM;
-	for (uint32_t k = 0; k < b->n; k++) {
-		struct lane_lines *l = &s->lines[b->order[k]];
-		uint64_t end = b->line[k];
+	for (; s->written < b->n; s->written++) {
+		struct lane_lines *l = &s->lines[b->order[s->written]];
+		uint64_t len = b->line[s->written];
 
-		if (end <= l->written)
+		if (s->written >= l->done)
+			break;
+		if (len <= l->before + l->given)
 			continue;
+		len -= l->before + l->given;
 		if (!s->begun)
 			s->line->begin(s->line->ctx);
 		s->begun = true;
-		if (fwrite(l->text.at + l->written, end - l->written, 1, out) != 1)
+		if (fwrite(l->text.at + l->given, len, 1, out) != 1)
 			return errno ? -errno : -EIO;
-		l->written = end;
+		l->given += len;
 	}
+	for (uint32_t i = 0; i < b->nactive; i++)
+		drop_given(&s->lines[b->active[i]]);
 	return 0;
 }
 
@@ -225,9 +257,15 @@ static int read_all(struct recording *r, struct sharing *s, FILE *out)
 		crew_begin(r->crew, s->batch->nactive, take_lane, s);
 		reader_fill(r, &r->batch[!r->hand]);
 		crew_end(r->crew);
+		while (s->lines) {
+			if ((err = write_lines(s, out)))
+				end_lines(s, r->view->ncpus);
+			else if (s->written == s->batch->n)
+				break;
+			crew_begin(r->crew, s->batch->nactive, take_lane, s);
+			crew_end(r->crew);
+		}
 		session_meet(r->session);
-		if (s->lines && (err = write_lines(s, out)))
-			end_lines(s, r->view->ncpus);
 	}
 	return err;
 }

@@ -44,6 +44,8 @@ static bool next_events(struct recording *r)
 	while (!r->over && !r->waits) {
 		struct reading in;
 
+		if (part_passes(r))
+			continue;
 		if (!chunks_next(&r->chunks)) {
 			r->over = true;
 			break;
@@ -108,6 +110,11 @@ static void fill_event(struct recording *r, struct batch *b, struct event *e)
 	if (e->type == EVENT_HICCUP && e->hiccup->end_ns > l->left_ns)
 		l->left_ns = e->hiccup->end_ns;
 	e->index = l->index;
+	if (l->steal_waits)
+		batch_add(b, &(struct event){
+				     .type = EVENT_STEAL, .index = l->index, .ns = l->steal_ns});
+	l->steal_waits = false;
+	part_steal(l, e);
 	batch_add(b, e);
 }
 

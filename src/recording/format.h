@@ -12,6 +12,8 @@
  *   FACT    facts of the machine: name, error, text
  *   EVNT    the session's events, in its order (codec.h); readable without the chunks before it,
  *           except for names
+ *   INDX    what the chunks EVNT since the last INDX hold (index.h): not read but for a part of the
+ *           time, and nothing else needs it
  *   TAIL    run, host and each CPU's counters at the end; without it the recording was cut off
  *   END     nothing: the file is whole
  *
@@ -27,7 +29,7 @@
 #define FILE_MAGIC   "culprit\n"
 #define FILE_HEAD    16
 #define FORMAT_MAJOR 4 /* 1 to 3 are still read: see codec.h */
-#define FORMAT_MINOR 0
+#define FORMAT_MINOR 1
 #define CHUNK_MARK   "CHNK"
 #define CHUNK_HEAD   24
 #define CHUNK_MAX    (4 << 20) /* payload bytes, raw: what a reader has to hold */
@@ -46,6 +48,7 @@ enum chunk_type {
 	CHUNK_RUN = LETTERS('R', 'U', 'N', ' '),
 	CHUNK_FACT = LETTERS('F', 'A', 'C', 'T'),
 	CHUNK_EVENTS = LETTERS('E', 'V', 'N', 'T'),
+	CHUNK_INDEX = LETTERS('I', 'N', 'D', 'X'),
 	CHUNK_TAIL = LETTERS('T', 'A', 'I', 'L'),
 	CHUNK_END = LETTERS('E', 'N', 'D', ' '),
 };

@@ -124,6 +124,9 @@ static void find_end(struct recording *r)
 	if (chunks_find(&r->chunks, CHUNK_TAIL)) {
 		struct reading in = {r->chunks.payload, r->chunks.payload + r->chunks.len, false};
 
+		/* Redacted names count in the order in which they come: all must. */
+		r->indexed = (r->part.from_ns || r->part.to_ns) && !r->part.redact &&
+			     !index_init(&r->index, r->nlanes);
 		get_run(&in, &run, r->texts);
 		if (!in.bad && run.duration_ns && !run.watch && !run.windows)
 			r->end_ns = run.started_ns + run.duration_ns + STARTS_NS;
@@ -200,5 +203,6 @@ void recording_close(struct recording *r)
 	naming_free(r->naming);
 	free(r->lane);
 	free(r->checked);
+	index_free(&r->index);
 	free(r);
 }

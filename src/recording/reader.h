@@ -23,6 +23,10 @@ struct recorded_lane {
 	bool passed[LEVELS];
 	/* With part.to_ns: the first record after it. */
 	uint64_t stop_ns;
+	/* The steal clock's newest reading: one that an index told and the session has not got
+	 * yet, or one that it has; and whether a gap waits for the clock to rise. */
+	uint64_t steal_ns;
+	bool steal_waits, steal_known, gap_waits;
 	/* with part.threshold_ns, if larger: the recorded threshold */
 	uint64_t measured_from_ns;
 	struct short_gaps below; /* hiccups between the two thresholds */
@@ -50,6 +54,10 @@ struct recording {
 	uint32_t ncannot;       /* number of such parts */
 	uint64_t hiccups_lost, records_lost;
 	bool tail, end, finished;
+	bool indexed;       /* a part is wanted, and the file may tell where it is */
+	bool finding;       /* the part's begin and end are searched for */
+	struct index index; /* the newest */
+	uint64_t judged;    /* chunks that begin before this place are to be read */
 	/* The events in hand, and those that are read ahead meanwhile. */
 	struct batch batch[2];
 	unsigned hand;        /* index of the one in hand */
@@ -82,6 +90,13 @@ void reader_run(struct recording *r, struct reading *in);
 
 /* Searches the file once for the part's begin and end on each CPU. */
 void part_find(struct recording *r);
+
+/* Passes over chunks of events in which nothing is of the part, and takes what their index tells.
+ * False: the next chunk is to be read. */
+bool part_passes(struct recording *r);
+
+/* Notes what an event of the part does to gaps that wait for the steal clock. */
+void part_steal(struct recorded_lane *l, const struct event *e);
 
 /* True for what lies outside the part; a begin of a window becomes the part's. */
 bool part_leaves(struct recorded_lane *l, struct event *e);

@@ -2,12 +2,10 @@
 #include "recording/write.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,14 +14,17 @@
 #include "base/say.h"
 #include "base/units.h"
 #include "recording/codec.h"
+#include "recording/create.h"
 #include "recording/fields.h"
 #include "recording/format.h"
 #include "recording/hide.h"
+#include "recording/index.h"
 #include "recording/queue.h"
 #include "recording/seen.h"
 
 #define EVENTS_BYTES (192 << 10)         /* cuts a chunk of events at this size */
 #define EVENTS_NS    NSEC_PER_SEC        /* cuts a chunk of events at this age */
+#define INDEX_BYTES  (768 << 10)         /* bytes of chunks that have one index */
 #define CLOSE_NS     (30 * NSEC_PER_SEC) /* wait for the writing process to finish */
 
 struct recorder {
@@ -34,6 +35,7 @@ struct recorder {
 	struct encoder *encoder;
 	struct names_seen *seen;
 	struct hide hide;
+	struct index chunk, group; /* contents of the chunk in hand, and of those since the index */
 	uint64_t cut_ns;           /* time of the last cut */
 	uint64_t hiccups, records; /* in the chunk in hand */
 	struct recorder_stats stats;
@@ -50,6 +52,19 @@ static bool push(struct recorder *r, uint32_t type, const struct bytes *b)
 	return queue_push(r->queue, type, b->at, b->len);
 }
 
+/* Out of room its chunks have none: who wants a part reads them. */
+static void push_index(struct recorder *r)
+{
+	struct bytes b = {0};
+
+	if (!r->group.chunks)
+		return;
+	put_index(&b, &r->group);
+	push(r, CHUNK_INDEX, &b);
+	free(b.at);
+	index_clear(&r->group);
+}
+
 static void cut_events(struct recorder *r)
 {
 	const struct bytes *b = encoder_bytes(r->encoder);
@@ -60,6 +75,9 @@ static void cut_events(struct recorder *r)
 	if (push(r, CHUNK_EVENTS, b)) {
 		r->stats.hiccups += r->hiccups;
 		r->stats.records += r->records;
+		r->chunk.chunks = 1;
+		r->chunk.raw = b->len;
+		index_add(&r->group, &r->chunk);
 	} else {
 		r->stats.hiccups_lost += r->hiccups;
 		r->stats.records_lost += r->records;
@@ -67,6 +85,9 @@ static void cut_events(struct recorder *r)
 	}
 	r->hiccups = r->records = 0;
 	encoder_reset(r->encoder);
+	index_clear(&r->chunk);
+	if (r->group.raw >= INDEX_BYTES)
+		push_index(r);
 }
 
 static void on_event(void *ctx, const struct event *e)
@@ -81,6 +102,7 @@ static void on_event(void *ctx, const struct event *e)
 		return;
 	r->hiccups += e->type == EVENT_HICCUP;
 	r->records += e->type == EVENT_RECORD;
+	index_event(&r->chunk, e);
 	hidden = hide_event(&r->hide, e, &room);
 	encoder_put(r->encoder, &hidden);
 	if (encoder_len(r->encoder) >= EVENTS_BYTES)
@@ -103,53 +125,10 @@ static bool push_patiently(struct recorder *r, uint32_t type, struct bytes *b)
 
 /* ---- the recorder ---- */
 
-/* True for a link that anybody could have put there. */
-static bool is_planted(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *dir = slash ? strndup(path, slash - path + 1) : NULL;
-	struct stat st, there;
-	bool planted = !lstat(path, &st) && S_ISLNK(st.st_mode) &&
-		       (stat(slash && dir ? dir : ".", &there) || there.st_mode & S_IWOTH);
-
-	free(dir);
-	return planted;
-}
-
-/* Makes a new file that only its owner reads: it holds command lines and the kernel's log. An older
- * file goes, also a link, which is never followed: nothing of its owner and mode stays. A file that
- * is none cannot be overwritten: /dev/null, a pipe. A descriptor, or -1 with errno. */
-static int make_file(const char *path, bool force)
-{
-	int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, fd = open(path, flags, 0600);
-	struct stat st;
-
-	if (fd >= 0 || errno != EEXIST)
-		return fd;
-	if (!is_planted(path) && !stat(path, &st) && !S_ISREG(st.st_mode))
-		return open(path, O_WRONLY | O_CLOEXEC);
-	if (force)
-		return unlink(path) ? -1 : open(path, flags, 0600);
-	errno = EEXIST;
-	return -1;
-}
-
-static int create(const char *path, bool force)
-{
-	int fd = make_file(path, force);
-
-	if (fd < 0 && errno == EEXIST)
-		complain("%s exists already: choose another name, or overwrite it with --force",
-			 path);
-	else if (fd < 0)
-		complain("cannot record to %s: %s", path, strerror(errno));
-	return fd;
-}
-
 struct recorder *recorder_open(const char *path, bool force, const struct cpus *housekeeping)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
-	int fd = create(path, force);
+	int fd = create_recording(path, force);
 
 	if (fd < 0) {
 		free(r);
@@ -202,7 +181,8 @@ int recorder_head(struct recorder *r, const struct view *v)
 		i = put_facts(&facts, &v->facts, i);
 		push_patiently(r, CHUNK_FACT, &facts);
 	}
-	r->encoder = encoder_new(v->ncpus);
+	if (!index_init(&r->chunk, v->ncpus) && !index_init(&r->group, v->ncpus))
+		r->encoder = encoder_new(v->ncpus);
 	return r->encoder && r->headed ? 0
 				       : complain("recording to %s: not enough memory", r->path);
 }
@@ -318,6 +298,7 @@ int recorder_tail(struct recorder *r, const struct view *v)
 	if (r->failed || !r->encoder)
 		return -1;
 	cut_events(r);
+	push_index(r);
 	push_ended(r, v);
 	put_run(&b, &v->run);
 	put_host(&b, &v->host);
@@ -369,6 +350,8 @@ void recorder_close(struct recorder *r)
 	if (r->path && !r->headed)
 		unlink(r->path);
 	encoder_free(r->encoder);
+	index_free(&r->chunk);
+	index_free(&r->group);
 	queue_free(r->queue);
 	free(r->seen);
 	free(r->path);

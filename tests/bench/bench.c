@@ -257,7 +257,11 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc > 3 && !strcmp(argv[1], "recording"))
-		return bench_recording(argv[2], strtoull(argv[3], NULL, 10)) ? 1 : 0;
+		return bench_recording(argv[2], strtoull(argv[3], NULL, 10),
+				       argc > 4 ? atoi(argv[4]) : 4,
+				       argc > 5 ? atoi(argv[5]) : RECORDING_THREADS)
+			       ? 1
+			       : 0;
 	if (argc > 3 && !strcmp(argv[1], "scale"))
 		return bench_scale(cpu, strtoul(argv[3], NULL, 10)) ? 1 : 0;
 	if (argc > 3 && !strcmp(argv[1], "pair")) {

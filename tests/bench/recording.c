@@ -10,10 +10,8 @@
 
 #include "../world/scene.h"
 
-#define CPUS    4
-#define THREADS 300
-#define BATCH   50     /* gaps of one CPU before the next one's, as a reader of rings finds them */
-#define AHEAD   500000 /* records on their way at most: 4 MB of the queue's 16 */
+#define BATCH 50     /* gaps of one CPU before the next one's, as a reader of rings finds them */
+#define AHEAD 500000 /* records on their way at most: 4 MB of the queue's 16 */
 
 static const char *const workers[] = {"vmstat_update", "lru_add_drain_per_cpu",
 				      "blk_mq_run_work_fn", "wb_workfn", "flush_to_ldisc"};
@@ -24,7 +22,8 @@ static const char *const wakers[] = {"futex_wake", "pipe_write", "sock_def_reada
 struct making {
 	struct scene scene;
 	uint64_t random;
-	uint64_t at[CPUS];
+	uint32_t cpus, threads;
+	uint64_t at[RECORDING_CPUS];
 	int32_t queued[FEW], woken[FEW];
 	uint64_t tick, net, work[FEW];
 	uint64_t records;
@@ -80,7 +79,7 @@ static uint64_t make_work(struct making *m)
 static uint64_t make_thread(struct making *m)
 {
 	uint64_t end = 4000 + below(m, 60000);
-	uint32_t tid = 1000 + below(m, THREADS);
+	uint32_t tid = 1000 + below(m, m->threads);
 	char comm[16];
 
 	snprintf(comm, sizeof(comm), "server-%u", tid % 40);
@@ -126,10 +125,12 @@ static void wait_for_writer(const struct recorder *r)
 
 static void begin(struct making *m, const char *path)
 {
-	static const unsigned cpus[CPUS] = {1, 2, 3, 5};
+	unsigned cpus[RECORDING_CPUS];
 	struct scene *s = &m->scene;
 
-	scene_init(s, "bench", cpus, CPUS);
+	for (uint32_t i = 0; i < m->cpus; i++)
+		cpus[i] = 1 + i;
+	scene_init(s, "bench", cpus, m->cpus);
 	m->random = 88172645463325252ULL;
 	m->tick = scene_function(s, "tick_nohz_handler");
 	m->net = scene_function(s, "ixgbe_msix_clean_rings [ixgbe]");
@@ -146,7 +147,7 @@ static void begin(struct making *m, const char *path)
 	scene_begin(s, path);
 }
 
-int bench_recording(const char *path, uint64_t records)
+int bench_recording(const char *path, uint64_t records, uint32_t cpus, uint32_t threads)
 {
 	struct making *m = calloc(1, sizeof(*m)); /* other benches want little memory */
 	const struct recorder_stats *n;
@@ -155,8 +156,10 @@ int bench_recording(const char *path, uint64_t records)
 	if (!m)
 		return -1;
 	n = &m->scene.stats;
+	m->cpus = cpus;
+	m->threads = threads;
 	begin(m, path);
-	for (uint32_t cpu = 0; m->records < records; cpu = (cpu + 1) % CPUS) {
+	for (uint32_t cpu = 0; m->records < records; cpu = (cpu + 1) % cpus) {
 		for (int i = 0; i < BATCH; i++)
 			make_gap(m, cpu);
 		recorder_poll(m->scene.recorder);
@@ -165,7 +168,7 @@ int bench_recording(const char *path, uint64_t records)
 		wait_for_writer(m->scene.recorder);
 		next = m->records + AHEAD;
 	}
-	for (int i = 0; i < CPUS; i++)
+	for (uint32_t i = 0; i < cpus; i++)
 		if (m->at[i] > m->scene.view.run.duration_ns)
 			m->scene.view.run.duration_ns = m->at[i];
 	if (scene_finish(&m->scene))

@@ -7,8 +7,11 @@
 
 #include <stdint.h>
 
-/* Writes at least that many records to a file through the recorder, and prints their cost as rows
- * of the table. 0 or -1, said. */
-int bench_recording(const char *path, uint64_t records);
+#define RECORDING_CPUS    256
+#define RECORDING_THREADS 300
+
+/* Writes at least that many records of so many CPUs and threads to a file through the recorder, and
+ * prints their cost as rows of the table. 0 or -1, said. */
+int bench_recording(const char *path, uint64_t records, uint32_t cpus, uint32_t threads);
 
 #endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The file of a recording, before anything is in it. */
+#ifndef CULPRIT_RECORDING_CREATE_H
+#define CULPRIT_RECORDING_CREATE_H
+
+#include <stdbool.h>
+
+/* Makes the file for its owner alone; force: writes over one that is there. Returns a descriptor,
+ * or -1 with the reason said. */
+int create_recording(const char *path, bool force);
+
+#endif
