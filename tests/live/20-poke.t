@@ -73,11 +73,14 @@ with tempfile.TemporaryDirectory() as place:
 
     parts = {what: (f"{since(log.between[0]) - started}ns", f"{log.between[1] - started}ns")
              for what, log in logs.items()}
-    for what, (begin, end) in {"": ("1ns", f"{int(0.8e9 * BEFORE_S)}ns"), **parts}.items():
-        of = "--from", begin, "--to", end, recording
-        part[what] = json.loads(lib.culprit("report", "-f", "json", *of).out)
+    parts[""] = "1ns", f"{int(0.8e9 * BEFORE_S)}ns"
+    reports = {(what, form): lib.spawn("report", "-f", form, "--from", begin, "--to", end,
+                                       recording)
+               for what, (begin, end) in parts.items() for form in ("json", "jsonl")}
+    for what in parts:
+        part[what] = json.loads(lib.finish(reports[what, "json"], 60).out)
         lines[what] = [json.loads(line)
-                       for line in lib.culprit("report", "-f", "jsonl", *of).out.splitlines()]
+                       for line in lib.finish(reports[what, "jsonl"], 60).out.splitlines()]
 inner, outer = lib.difference(closing, opening), lib.difference(lib.counters(cpu), before)
 if run.result.rc:
     raise RuntimeError(f"culprit run: {run.result}")

@@ -10,7 +10,7 @@ SPARE = 5  # runs of its thread after it has read how often it was switched off
 
 lib.need_bpf()
 cpu = lib.pick_target()
-report, log = lib.run_json(cpu, 0, poke=["timer", "-n", str(STORM), "-g", "100us", "-l", "50us"])
+report, log = lib.run_json(cpu, 0, poke=["timer", "-n", str(STORM), "-g", "60us", "-l", "20us"])
 lib.check_sums(report, "storm")
 row = report["cpus"][0]
 threads = sources(report, cpu, kind="thread", name="poke-timer")

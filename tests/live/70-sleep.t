@@ -204,16 +204,36 @@ def load_of(proc):
                                                               lib.read(f"/proc/{pid}/status")))}
 
 
-def await_load(proc):
-    deadline = time.monotonic() + 20
-    while len(found := load_of(proc)) < 4 and proc.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return found
-
-
 def left_behind():
     return (lib.marked() + [f for f in os.listdir(place) if "culprit-load" in f] +
             [pid for pid in found if lib.read(f"/proc/{pid}/comm").startswith("stress-ng")])
+
+
+class Loaded:
+    """culprit with a load. found: the load's processes; held: what rights these have, the sampler
+    and who keeps them."""
+
+    def __init__(self, *args):
+        self.found, self.held = {}, None
+        self.ready = os.path.join(place, "ready" + "".join(args))
+        self.proc = lib.spawn("sleep", *ON, "-n", "2400", "-i", "1ms", "-d", "60s", "--load",
+                              "cpu:1,disk:1,net:1", *args, "-f", "json", "--ready-file",
+                              self.ready)
+
+    def begins(self):
+        """Whether more is to come: the second half of the sleeps has the load."""
+        if len(self.found) < 4:
+            self.found = load_of(self.proc)
+            self.held = {line.split()[1] for pid in [*children(self.proc.pid), *self.found]
+                         for line in re.findall("Cap(?:Prm|Eff):.*",
+                                                lib.read(f"/proc/{pid}/status"))}
+        return len(self.found) < 4 and self.proc.poll() is None
+
+    def end(self, sig):
+        os.killpg(self.proc.pid, sig)
+        r = lib.finish(self.proc, 20)
+        os.unlink(self.ready)
+        return r
 
 
 if shutil.which("stress-ng"):
@@ -227,28 +247,24 @@ if shutil.which("stress-ng"):
         "--load: one threshold holds for both")
     is_(lib.await_gone(left_behind, 1), [], "--load: nothing of it is left when culprit ends")
     for args, cpus in ((), lib.ALLOWED & lib.online() - {cpu}), (("--load-here",), {cpu}):
-        for sig in signal.SIGINT, signal.SIGKILL:
+        # One ends by itself, the other is killed: side by side.
+        both = {signal.SIGINT: Loaded(*args), signal.SIGKILL: Loaded("--no-trace", *args)}
+        for one in both.values():
+            lib.await_ready(one.proc, one.ready)
+        lib.await_gone(lambda: [one for one in both.values() if one.begins()], 20)
+        found = [pid for one in both.values() for pid in one.found]
+        r = {sig: one.end(sig) for sig, one in both.items()}
+        for sig, one in both.items():
             what = " ".join(["--load", *args, sig.name])
-            with lib.ready_file() as path:
-                proc = lib.spawn("sleep", *ON, "-n", "2400", "-i", "1ms", "-d", "60s", "--load",
-                                 "cpu:1,disk:1,net:1", *args,
-                                 *(() if sig == signal.SIGINT else ("--no-trace",)), "-f", "json",
-                                 "--ready-file", path)
-                lib.await_ready(proc, path)
-                found = await_load(proc)
-                held = [line for pid in [*children(proc.pid), *found]
-                        for line in re.findall("Cap(?:Prm|Eff):.*",
-                                               lib.read(f"/proc/{pid}/status"))]
-                os.killpg(proc.pid, sig)
-                r = lib.finish(proc, 20)
-            ok(len(found) >= 4 and all(allowed <= cpus for allowed in found.values()),
-               f"{what}: it runs where it should", found, cpus)
-            is_({line.split()[1] for line in held}, {"0" * 16},
+            ok(len(one.found) >= 4 and all(allowed <= cpus for allowed in one.found.values()),
+               f"{what}: it runs where it should", one.found, cpus)
+            is_(one.held, {"0" * 16},
                 f"{what}: none of its processes, nor the sampler, has a right")
-            is_(lib.await_gone(left_behind), [], f"{what}: no process and no file is left")
-            if sig == signal.SIGINT:
-                ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
-                   f"{what}: the full report, at once", r)
+        is_(lib.await_gone(left_behind), [],
+            f"{' '.join(['--load', *args])}: no process and no file of the two is left")
+        r = r[signal.SIGINT]
+        ok(r.rc == 0 and r.seconds < 5 and not lib.broken_sums(json.loads(r.out)),
+           f"{' '.join(['--load', *args])} SIGINT: the full report, at once", r)
     shutil.rmtree(place)
     os.environ["TMPDIR"] = tempfile.gettempdir()
 else:

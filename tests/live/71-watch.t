@@ -316,10 +316,12 @@ if unified:
             lib.remove_group(unit)
         return came
 
+    def beside():
+        return watch("--cgroup", os.path.basename(unit), meanwhile=twice)
+
     with program("spin") as p:
-        for option, name in (("--unit", os.path.basename(unit)),
-                             ("--cgroup", os.path.basename(unit))):
-            report, came = watch(option, name, meanwhile=twice)
+        by_unit, (by_group, came) = watch("--unit", os.path.basename(unit), meanwhile=beside)
+        for option, report in ("--unit", by_unit), ("--cgroup", by_group):
             is_([t <= tids(report) for t in came], [True] * 2,
                 f"{option}: threads in it, and in it when it has come again")
             ok(not tids(report) & set(p.tids), "and no other's", tids(report), p.tids)
@@ -498,45 +500,61 @@ is_([w for w in lines if w["kernel_thread"] is not (None if w["comm"] is None el
 MAGIC = 0x32656b6375636c75
 
 
-def believed(owner, pid=0, later=0, by=(), prefix=()):
-    """How many of 12 reports count that a file holds which has this owner, and says that it is of
+class Forged:
+    """A program, a watch of it, and a file of reports that has this owner, and says that it is of
     another process, or of one that started later. by, prefix: commands that start the program, and
     culprit."""
-    with program("spin", prefix=by) as p:
-        forged = f"/dev/shm/culprit-{p.pid}"
-        started = int(lib.read(f"/proc/{p.pid}/stat").rsplit(")", 1)[1].split()[19])
-        head = struct.pack("<2Q", started + later, p.pid + pid)
-        with open(forged, "wb") as f:
-            f.write(struct.pack("<2Q", MAGIC, 0) + head + bytes(4096 * 32))
-        os.chown(forged, owner, owner)
-        os.chmod(forged, 0o600)
-        ready = os.path.join(place, f"r1-{p.pid}")
-        proc = lib.spawn("watch", "-p", str(p.pid), "-d", "500ms", "-q", "-f", "json",
-                         "--ready-file", ready, prefix=prefix)
-        lib.await_ready(proc, ready)
+
+    def __init__(self, owner, pid=0, later=0, by=(), prefix=()):
+        self.program = Program("spin", prefix=by)
+        self.pid = self.program.pid
+        self.path = f"/dev/shm/culprit-{self.pid}"
+        started = int(lib.read(f"/proc/{self.pid}/stat").rsplit(")", 1)[1].split()[19])
+        self.head = struct.pack("<2Q", started + later, self.pid + pid)
+        with open(self.path, "wb") as f:
+            f.write(struct.pack("<2Q", MAGIC, 0) + self.head + bytes(4096 * 32))
+        os.chown(self.path, owner, owner)
+        os.chmod(self.path, 0o600)
+        self.ready = os.path.join(place, f"r1-{self.pid}")
+        self.proc = lib.spawn("watch", "-p", str(self.pid), "-d", "60s", "-q", "-f", "json",
+                              "--ready-file", self.ready, prefix=prefix)
+
+    def report(self):
+        """12 times, in the window."""
+        lib.await_ready(self.proc, self.ready)
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        with open(forged, "r+b") as f:
-            f.write(struct.pack("<2Q", MAGIC, 12) + head)
+        with open(self.path, "r+b") as f:
+            f.write(struct.pack("<2Q", MAGIC, 12) + self.head)
             for i in range(12):
                 f.write(struct.pack("<3Q2I", i + 1, now + i * 1000000, now + i * 1000000 + 500000,
-                                    p.pid, 0))
-        r = lib.finish(proc, 20)
-        os.unlink(forged)
-    return sum(c["thread"]["reported"] for c in json.loads(r.out)["cpus"])
+                                    self.pid, 0))
+
+    def believed(self):
+        """How many count."""
+        os.killpg(self.proc.pid, signal.SIGINT)
+        r = lib.finish(self.proc, 20)
+        os.unlink(self.path)
+        self.program.end()
+        return sum(c["thread"]["reported"] for c in json.loads(r.out)["cpus"])
 
 
-is_(believed(65534), 0, "a file that is not the process's own is not believed")
-is_(believed(0, later=-1), 0, "nor one of an earlier process of the same number")
-is_(believed(0, pid=1), 0, "nor one of another process")
-ok(believed(0) > 0, "one that says so is")
 HIDDEN = ("unshare", "-m", "sh", "-c", 'mount -t proc -o hidepid=2 p /proc && exec "$@"', "sh")
+hidden = "the same of another user's program, of which /proc hides all"
+forged = [("a file that is not the process's own is not believed", False, Forged(65534)),
+          ("nor one of an earlier process of the same number", False, Forged(0, later=-1)),
+          ("nor one of another process", False, Forged(0, pid=1)),
+          ("one that says so is", True, Forged(0))]
 if subprocess.run([*HIDDEN, "true"], check=False).returncode or not shutil.which("setpriv"):
-    skip("the same of another user's program, of which /proc hides all", "no hidepid or setpriv")
+    skip(hidden, "no hidepid or setpriv")
 else:
     os.chmod(place, 0o755)
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    ok(believed(65534, by=nobody, prefix=HIDDEN) > 0,
-       "the same of another user's program, of which /proc hides all")
+    forged.append((hidden, True, Forged(65534, by=nobody, prefix=HIDDEN)))
+for _, _, f in forged:
+    f.report()
+time.sleep(0.3)  # they are read many times a second, and at the end
+for name, honest, f in forged:
+    is_(f.believed() > 0, honest, name)
 
 with program("late") as p:
     proc = lib.spawn("watch", "-p", str(p.pid), "-d", "60s", "-q", "-f", "json", "--ready-file",
