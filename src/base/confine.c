@@ -6,8 +6,10 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -85,28 +87,40 @@ static int hear_forbidden(void (*tell)(int number))
 	return sigaction(SIGSYS, &act, NULL) || sigprocmask(SIG_UNBLOCK, &set, NULL) ? -errno : 0;
 }
 
-int confine_calls(const int *calls, void (*tell)(int number))
+#define LOAD_AT(at)          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at)
+#define LOAD(field)          LOAD_AT(offsetof(struct seccomp_data, field))
+#define IF_EQUAL(k, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, k, yes, no)
+#define RETURN(what)         BPF_STMT(BPF_RET | BPF_K, what)
+
+#define HEAD 4  /* instructions before what a filter asks itself */
+#define MORE 11 /* besides one a call */
+
+/* Calls of another architecture are none of this one. */
+static const struct sock_filter head[HEAD] = {LOAD(arch), IF_EQUAL(ARCH, 1, 0),
+					      RETURN(SECCOMP_RET_TRAP), LOAD(nr)};
+
+/* For the calls of the list the first of the two returns that stand last, for others the second. */
+static unsigned ask(struct sock_filter *code, unsigned at, const int *calls, unsigned listed,
+		    unsigned others)
 {
-	struct sock_filter code[CONFINE_CALLS + 6] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-	};
-	struct sock_fprog program = {.filter = code};
-	unsigned n = 0, at = 4;
+	unsigned n = 0;
+
+	while (n < CONFINE_CALLS && calls[n] >= 0)
+		n++;
+	for (unsigned i = 0; i < n; i++)
+		code[at++] = (struct sock_filter)IF_EQUAL(calls[i], n - i, 0);
+	code[at++] = (struct sock_filter)RETURN(others);
+	code[at++] = (struct sock_filter)RETURN(listed);
+	return at;
+}
+
+static int install(struct sock_filter *code, unsigned len, void (*tell)(int number))
+{
+	struct sock_fprog program = {.filter = code, .len = len};
 	int err = hear_forbidden(tell);
 
 	if (err)
 		return err;
-	while (n < CONFINE_CALLS && calls[n] >= 0)
-		n++;
-	for (unsigned i = 0; i < n; i++)
-		code[at++] =
-			(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i], n - i, 0);
-	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
-	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	program.len = at;
 	/* Without this flag kernels before 5.16 switch speculation off for the process, at each
 	 * switch to it and from it. */
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
@@ -115,7 +129,47 @@ int confine_calls(const int *calls, void (*tell)(int number))
 		       : 0;
 }
 
+int confine_calls(const int *calls, void (*tell)(int number))
+{
+	struct sock_filter code[HEAD + CONFINE_CALLS + MORE];
+
+	memcpy(code, head, sizeof(head));
+	return install(code, ask(code, HEAD, calls, SECCOMP_RET_ALLOW, SECCOMP_RET_TRAP), tell);
+}
+
+int confine_without(const int *calls, void (*tell)(int number))
+{
+	/* x32 has numbers of its own for all of them */
+	const struct sock_filter first[] = {
+		BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+		RETURN(SECCOMP_RET_TRAP),
+		IF_EQUAL(SYS_clone3, 0, 1),
+		RETURN(SECCOMP_RET_ERRNO | ENOSYS),
+		IF_EQUAL(SYS_clone, 0, 4),
+		LOAD(args[0]), /* its lower half: flags have no more */
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
+		RETURN(SECCOMP_RET_ALLOW),
+		LOAD(nr),
+	};
+	struct sock_filter code[HEAD + CONFINE_CALLS + MORE];
+
+	_Static_assert(sizeof(first) <= (MORE - 2) * sizeof(first[0]), "there is no room");
+	memcpy(code, head, sizeof(head));
+	memcpy(code + HEAD, first, sizeof(first));
+	return install(code,
+		       ask(code, HEAD + sizeof(first) / sizeof(first[0]), calls, SECCOMP_RET_TRAP,
+			   SECCOMP_RET_ALLOW),
+		       tell);
+}
+
 #else
+
+int confine_without(const int *calls, void (*tell)(int number))
+{
+	(void)calls;
+	(void)tell;
+	return -ENOSYS;
+}
 
 int confine_calls(const int *calls, void (*tell)(int number))
 {

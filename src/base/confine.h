@@ -8,7 +8,6 @@
 #ifndef CULPRIT_CONFINE_H
 #define CULPRIT_CONFINE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Bits of a mask of capabilities, by their numbers in linux/capability.h. */
@@ -26,13 +25,6 @@
  * on. 0, or -errno of the first step that was refused; the other steps hold. */
 int confine_rights(uint64_t keep);
 
-/* Capabilities of a command that reads files from strangers: to read what its user may read, and
- * with `writes`, where it puts a file in place, to write it. */
-static inline void confine_reader(bool writes)
-{
-	confine_rights(RIGHT_DAC_READ_SEARCH | (writes ? RIGHTS_OF_FILES : 0));
-}
-
 /* From here on this thread makes only these system calls: their numbers, with -1 at the end, at
  * most CONFINE_CALLS. Any other is not made, but ends the process with status 1, after it has told
  * the number to `tell`: it runs in a signal handler, and may only make calls from the list. Not an
@@ -41,5 +33,11 @@ static inline void confine_reader(bool writes)
  * nobody knows, it does nothing. 0 or -errno: there is no filter. */
 #define CONFINE_CALLS 64
 int confine_calls(const int *calls, void (*tell)(int number));
+
+/* The other way round: from here on this process makes all system calls but these. Where clone(2)
+ * is among them it may still begin threads, but no processes; clone3(2), whose flags no filter
+ * sees, says that it is not there, and the C library goes back to clone(2). Threads that run
+ * already are not held: call it before they begin. Otherwise as confine_calls(). */
+int confine_without(const int *calls, void (*tell)(int number));
 
 #endif

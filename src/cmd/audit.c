@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 
 #include "audit/audit.h"
-#include "base/confine.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "cmd/guard.h"
 #include "cmd/memory.h"
 #include "cmd/newfile.h"
 #include "cmd/output.h"
@@ -281,8 +281,8 @@ int cmd_audit(int argc, char **argv)
 		return EXIT_ERROR;
 	}
 	if (operands) {
-		memory_bound(o.memory);
-		confine_reader(o.output.path);
+		guard_reader(o.memory, o.output.path);
+		guard_alone();
 	} else {
 		host_read(&v->host);
 	}

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/confine.h"
 #include "base/escape.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/guard.h"
 #include "cmd/memory.h"
 #include "cmd/output.h"
 #include "recording/read.h"
@@ -376,8 +376,8 @@ int cmd_diff(int argc, char **argv)
 		complain("out of memory");
 		code = EXIT_ERROR;
 	} else {
-		memory_bound(o.memory);
-		confine_reader(o.output.path);
+		guard_reader(o.memory, o.output.path);
+		guard_alone();
 		code = output_open(&o.output) ? EXIT_ERROR : output_close(&o.output, diff(&o, f));
 	}
 	redact_free(f->redact);

@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/confine.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/guard.h"
 #include "cmd/measure.h"
 #include "cmd/memory.h"
 #include "cmd/osnoise_alternate.h"
@@ -334,7 +334,9 @@ static int from_file(const struct options *o)
 		goto out;
 	}
 	r->workload = o->workload;
-	bad = open_input(&in, o->input, name) || read_all(&in, name, r, l);
+	bad = open_input(&in, o->input, name);
+	guard_alone();
+	bad = bad || read_all(&in, name, r, l);
 	bad = (!bad && close_input(&in, name)) || bad;
 	bad = bad || check_known(r, name) || report(o, r, name);
 	osnoise_free(r);
@@ -385,8 +387,7 @@ int cmd_osnoise(int argc, char **argv)
 	}
 	o.recording = argv[1];
 	if (o.input) {
-		memory_bound(o.memory);
-		confine_reader(o.output);
+		guard_reader(o.memory, o.output);
 		return from_file(&o);
 	}
 	return live(&o);

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/confine.h"
 #include "base/say.h"
 #include "cmd/cmd.h"
+#include "cmd/guard.h"
 #include "cmd/memory.h"
 #include "cmd/newfile.h"
 #include "cmd/output.h"
@@ -346,8 +346,9 @@ int cmd_plot(int argc, char **argv)
 	}
 	if (settle_format(&o))
 		return EXIT_ERROR;
-	memory_bound(o.memory);
-	confine_reader(o.path);
+	guard_reader(o.memory, o.path);
+	if (o.format != PNG)
+		guard_alone();
 	if (o.path && !strcmp(o.path, "-"))
 		o.path = STDOUT;
 	return plot(&o, argv + 1, operands);

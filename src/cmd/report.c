@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/confine.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/guard.h"
 #include "cmd/limits.h"
 #include "cmd/memory.h"
 #include "cmd/output.h"
@@ -264,8 +264,8 @@ int cmd_report(int argc, char **argv)
 		complain("this format shows one run: give it one recording");
 		return EXIT_ERROR;
 	}
-	memory_bound(o.memory);
-	confine_reader(o.output.path || limits_rights(&o.limits));
+	guard_reader(o.memory, o.output.path || limits_rights(&o.limits));
+	guard_alone();
 	o.part.spans = output_spans(&o.output);
 	if (o.redact && !(o.part.redact = redact_new(0))) {
 		complain("out of memory");

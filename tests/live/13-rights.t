@@ -71,11 +71,15 @@ for command in "report", "audit", "diff", "plot":
         more = (rec, ) if command == "diff" else ()
         p = subprocess.Popen([CULPRIT, command, "-", *more, *where], stdin=subprocess.PIPE,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        lib.await_gone(lambda: status(p.pid).get("NoNewPrivs") != "1", 10)
-        readers[command, bool(where)] = int(status(p.pid).get("CapEff", "0"), 16)
+        # the filter is the last
+        lib.await_gone(lambda: (status(p.pid).get("NoNewPrivs"), status(p.pid).get("Seccomp"))
+                       != filtered[1:], 10)
+        s = status(p.pid)
+        readers[command, bool(where)] = int(s.get("CapEff", "0"), 16), s.get("Seccomp")
         p.communicate()
-is_({(k, v) for k, v in readers.items() if v != READ | (FILES if k[1] else 0)}, set(),
-    "report, audit, diff and plot read files, write theirs, and have no other right")
+is_({(k, v) for k, v in readers.items() if v != (READ | (FILES if k[1] else 0), filtered[2])},
+    set(), "report, audit, diff and plot read files, write theirs, and have no other right, and a "
+    "filter")
 
 # ---- a system call too many ----
 

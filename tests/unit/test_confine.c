@@ -2,6 +2,7 @@
 /* Rights that a process gives away are gone, in it and in programs that it starts; a system call
  * that its filter does not know ends it with a word. */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +19,12 @@
 #include "base/confine.h"
 
 #define NOT_HERE 77
+
+#ifdef SYS_fork
+#define SYS_fork_or_none SYS_fork
+#else
+#define SYS_fork_or_none SYS_clone
+#endif
 
 static const int few[] = {SYS_write, SYS_exit_group, -1};
 static int out;
@@ -103,6 +110,60 @@ static void test_only_known_calls(void **state)
 	assert_int_equal(e.said, 4712);
 }
 
+/* ---- all but some ---- */
+
+static const int some[] = {SYS_getppid, SYS_clone, SYS_fork_or_none, -1};
+
+static void *thread(void *said)
+{
+	tell(4713);
+	return said;
+}
+
+/* What is not on the list is as ever, threads among it. */
+static void make_thread(void)
+{
+	pthread_t other;
+
+	if (confine_without(some, tell))
+		_exit(NOT_HERE);
+	if (pthread_create(&other, NULL, thread, NULL) || pthread_join(other, NULL))
+		_exit(3);
+}
+
+static void make_listed(void)
+{
+	if (confine_without(some, tell))
+		_exit(NOT_HERE);
+	syscall(SYS_getppid);
+}
+
+static void make_process(void)
+{
+	if (confine_without(some, tell))
+		_exit(NOT_HERE);
+	_exit(fork() ? 3 : 4);
+}
+
+static void test_all_but_some(void **state)
+{
+	struct end e = child_of(make_thread);
+
+	(void)state;
+	if (e.status == NOT_HERE)
+		skip();
+	assert_int_equal(e.status, 0);
+	assert_int_equal(e.said, 4713);
+	e = child_of(make_listed);
+	assert_int_equal(e.status, 1);
+	assert_int_equal(e.said, SYS_getppid);
+	e = child_of(make_process);
+	assert_int_equal(e.status, 1);
+	assert_true(e.said == SYS_clone || e.said == SYS_fork_or_none);
+}
+
+/* ---- capabilities ---- */
+
 /* The line of /proc/self/status, as a number; -1: there is none. */
 static long long status_of(const char *what)
 {
@@ -154,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_only_known_calls),
+		cmocka_unit_test(test_all_but_some),
 		cmocka_unit_test(test_rights_are_gone),
 	};
 

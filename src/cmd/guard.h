@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a command may still do that reads files from strangers: if one led it astray, it could read
+ * what its user may, and write where the user said. */
+#ifndef CULPRIT_GUARD_H
+#define CULPRIT_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Before the first byte is read: bounds the memory, as memory_bound(), and keeps of all
+ * capabilities the one that reads files; with `writes`, where it puts a file in place, those for
+ * that. */
+void guard_reader(uint64_t memory, bool writes);
+
+/* From here on it starts no program and no process, connects to nobody, touches no other process,
+ * and asks nothing of the kernel that only its administration needs: a system call for any of that
+ * ends it with status 1 and a line on stderr. For a command that needs a converter this is called
+ * when that was started, or never. Where there are no filters, nothing happens. */
+void guard_alone(void);
+
+#endif
