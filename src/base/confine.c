@@ -146,7 +146,7 @@ int confine_without(const int *calls, void (*tell)(int number))
 		IF_EQUAL(SYS_clone3, 0, 1),
 		RETURN(SECCOMP_RET_ERRNO | ENOSYS),
 		IF_EQUAL(SYS_clone, 0, 4),
-		LOAD(args[0]), /* its lower half: flags have no more */
+		LOAD(args[0]), /* the lower half: flags have no more */
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1),
 		RETURN(SECCOMP_RET_ALLOW),
 		LOAD(nr),

@@ -22,7 +22,7 @@ static const int refused[] = {
 	SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_process_madvise, SYS_kcmp,
 	/* connections */
 	SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,
-	/* who it is, and what it sees */
+	/* identity, and view of the machine */
 	SYS_setuid, SYS_setgid, SYS_setresuid, SYS_setresgid, SYS_setgroups, SYS_unshare, SYS_setns,
 	SYS_chroot, SYS_pivot_root, SYS_mount, SYS_umount2, SYS_open_tree, SYS_move_mount,
 	SYS_fsopen, SYS_open_by_handle_at, SYS_mknodat,

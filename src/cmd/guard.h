@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a command may still do that reads files from strangers: if one led it astray, it could read
+/* Limits of a command that reads files from strangers: if one led it astray, it could read
  * what its user may, and write where the user said. */
 #ifndef CULPRIT_GUARD_H
 #define CULPRIT_GUARD_H

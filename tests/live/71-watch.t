@@ -552,7 +552,7 @@ else:
     forged.append((hidden, True, Forged(65534, by=nobody, prefix=HIDDEN)))
 for _, _, f in forged:
     f.report()
-time.sleep(0.3)  # they are read many times a second, and at the end
+time.sleep(0.3)  # reports are read many times a second, and at the end
 for name, honest, f in forged:
     is_(f.believed() > 0, honest, name)
 

@@ -120,7 +120,7 @@ static void *thread(void *said)
 	return said;
 }
 
-/* What is not on the list is as ever, threads among it. */
+/* Threads are as ever. */
 static void make_thread(void)
 {
 	pthread_t other;
