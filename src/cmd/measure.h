@@ -75,23 +75,22 @@ int measure_set_threshold(const char *text, void *field, const struct opt *row, 
 int measure_set_priority(const char *text, void *field, const struct opt *row, char *why,
 			 size_t whylen);
 
-/* Setter of a uint64_t; the row's arg has the range, NULL: 1 to 10^12. */
+/* Two CPUs, "2,3". */
 struct measure_pair {
 	unsigned cpu[2];
 	bool given;
 };
+int measure_set_pair(const char *text, void *field, const struct opt *row, char *why,
+		     size_t whylen);
 
-/* Sets the defaults: 10 s and the normal policy. */
 struct measure_range {
 	long lo, hi;
 };
-
-int measure_set_pair(const char *text, void *field, const struct opt *row, char *why,
-		     size_t whylen);
+/* Setter of a uint64_t; the row's arg is a struct measure_range, NULL: 1 to 10^12. */
 int measure_set_count(const char *text, void *field, const struct opt *row, char *why,
 		      size_t whylen);
 
-/* Defaults of 10 s and the normal policy. */
+/* Sets the defaults: 10 s and the normal policy. */
 void measure_init(struct measure *m);
 
 /* Call after parsing with a duration_ns of 0: without -d a run ends with its count, if it counts

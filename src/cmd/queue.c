@@ -3,33 +3,25 @@
  * one late. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/confine.h"
 #include "base/cpus.h"
-#include "base/now.h"
 #include "base/say.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/newfile.h"
 #include "cmd/queue_places.h"
+#include "cmd/spinners.h"
 #include "cmd/workload_command.h"
 #include "collect/host.h"
 #include "collect/queue.h"
 
-#define SPINNERS_MAX 4096
-#define SPIN_NS      (3 * NSEC_PER_MSEC)
-#define REST_NS      (30 * NSEC_PER_MSEC)
-#define BUILT_IN     (1 << 20) /* bytes of payload without a given file */
+#define BUILT_IN (1 << 20) /* bytes of payload without a given file */
 
 struct options {
 	struct workload_command command;
@@ -311,68 +303,6 @@ static int open_journal(struct options *o)
 	return 0;
 }
 
-/* ---- spinners ---- */
-
-static void __attribute__((noreturn)) spin_and_rest(int cpu)
-{
-	struct timespec rest = {0, REST_NS};
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "culprit-spinner");
-	signal(SIGINT, SIG_IGN); /* culprit's process ends us */
-	cpus_run_on_one(cpu);
-	confine_rights(0);
-	for (;;) {
-		uint64_t end = now_ns() + SPIN_NS;
-
-		while (now_ns() < end)
-			;
-		nanosleep(&rest, NULL);
-	}
-}
-
-/* Returns the number of started spinners. */
-static uint64_t start_spinners(const struct options *o, pid_t *pid)
-{
-	static struct host host; /* large */
-	pid_t parent = getpid();
-	uint64_t n = 0;
-	int cpu = -1;
-
-	host_read(&host);
-	for (; n < o->spinners; n++) {
-		cpu = cpus_next(&host.online, cpu + 1);
-		if (cpu < 0)
-			cpu = cpus_next(&host.online, 0);
-		pid[n] = fork();
-		if (!pid[n] && getppid() == parent)
-			spin_and_rest(cpu);
-		if (!pid[n])
-			_exit(0);
-		if (pid[n] < 0)
-			break;
-	}
-	return n;
-}
-
-static int run_disturbed(struct options *o)
-{
-	pid_t *pid = calloc(o->spinners + 1, sizeof(*pid));
-	uint64_t n = pid ? start_spinners(o, pid) : 0;
-	int code = EXIT_ERROR;
-
-	if (n < o->spinners)
-		complain("cannot start so many spinners: %s", strerror(errno));
-	else
-		code = workload_command_run(&o->command, &queue_workload, &o->queue);
-	for (uint64_t i = 0; i < n; i++) {
-		kill(pid[i], SIGKILL);
-		waitpid(pid[i], NULL, 0);
-	}
-	free(pid);
-	return code;
-}
-
 int cmd_queue(int argc, char **argv)
 {
 	struct options o = {.cpu = {PLACE_NOT_GIVEN, PLACE_NOT_GIVEN, PLACE_NOT_GIVEN},
@@ -382,6 +312,7 @@ int cmd_queue(int argc, char **argv)
 				      .length = 64,
 				      .slots = 65536,
 				      .journal = -1}};
+	struct spinners *spinners;
 	int operands, code;
 
 	measure_init(&o.command.measure);
@@ -397,5 +328,10 @@ int cmd_queue(int argc, char **argv)
 		return EXIT_ERROR;
 	if (map_ring(&o.queue) || open_journal(&o))
 		return EXIT_ERROR;
-	return run_disturbed(&o);
+	spinners = spinners_start(o.spinners);
+	if (!spinners)
+		return EXIT_ERROR;
+	code = workload_command_run(&o.command, &queue_workload, &o.queue);
+	spinners_end(spinners);
+	return code;
 }

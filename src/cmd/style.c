@@ -19,17 +19,7 @@
 
 #define FIELD(name) offsetof(struct styled, name)
 
-static int set_buckets(const char *text, void *field, const struct opt *row, char *why,
-		       size_t whylen)
-{
-	long n;
-
-	(void)row;
-	if (parse_integer(text, 4, 1024, &n, why, whylen))
-		return -EINVAL;
-	*(uint32_t *)field = n;
-	return 0;
-}
+static const struct measure_range buckets_range = {4, 1024};
 
 const struct opt style_opts[] = {
 	{0, "style", "TOOL", "use the columns, units and default threshold of another tool",
@@ -41,8 +31,8 @@ const struct opt style_opts[] = {
 	{0, "sort", NULL, "with --raw: by length, all at the end", FIELD(sort), .needs = "raw",
 	 .why = "sorts the lines of raw files"},
 	/* oslat's -b, -B, -z and -q: culprit help workloads */
-	{0, "oslat-buckets", "N", NULL, FIELD(oslat.buckets), set_buckets, .needs = "style",
-	 .why = "belongs to oslat's"},
+	{0, "oslat-buckets", "N", NULL, FIELD(oslat.buckets), measure_set_count, &buckets_range,
+	 .needs = "style", .why = "belongs to oslat's"},
 	{0, "oslat-bias", NULL, NULL, FIELD(oslat.bias), .needs = "style",
 	 .why = "belongs to oslat's"},
 	{0, "oslat-omit-zero", NULL, NULL, FIELD(oslat.omit_zero), .needs = "style",

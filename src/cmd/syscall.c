@@ -18,18 +18,6 @@ struct options {
 
 #define FIELD(name) offsetof(struct options, name)
 
-static int set_rounds(const char *text, void *field, const struct opt *row, char *why,
-		      size_t whylen)
-{
-	long n;
-
-	(void)row;
-	if (parse_integer(text, 1, 1000000000000, &n, why, whylen))
-		return -EINVAL;
-	*(uint64_t *)field = n;
-	return 0;
-}
-
 static int add_call(struct syscall_options *o, const char *name, char *why, size_t whylen)
 {
 	const char *near = opt_nearest(name, syscall_names);
@@ -73,7 +61,7 @@ static int set_only(const char *text, void *field, const struct opt *row, char *
 
 static const struct opt syscall_opts[] = {
 	{'n', "rounds", "N", "end after so many rounds of all calls on each CPU",
-	 FIELD(syscall.rounds), set_rounds, .preset = "until -d is over"},
+	 FIELD(syscall.rounds), measure_set_count, .preset = "until -d is over"},
 	{0, "only", "LIST",
 	 "only these, with commas: nothing, assignment, addition, sqrt, sqrt_reciprocal, getuid, "
 	 "getpid, close_bad_fd, invalid, sched_yield, cond_signal, futex_wake, clock_realtime, "

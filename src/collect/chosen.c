@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/units.h"
+#include "collect/mounts.h"
 
 #define LOOK_NS   (100 * NSEC_PER_MSEC)
 #define SEARCH_NS NSEC_PER_SEC
@@ -52,27 +53,16 @@ int choice_glob(struct name_glob *to, const char *glob)
 
 /* ---- cgroups ---- */
 
-static bool find_root(char *root, size_t len)
+static bool find_root(char root[PATH_MAX])
 {
-	FILE *f = fopen("/proc/self/mounts", "re");
-	char line[PATH_MAX + 256], path[PATH_MAX], kind[32];
-	bool found = false;
-
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = sscanf(line, "%*s %4095s %31s", path, kind) == 2 &&
-			!strcmp(kind, "cgroup2");
-	if (f)
-		fclose(f);
-	if (found)
-		snprintf(root, len, "%s", path);
-	return found;
+	return mounts_find(-1, "cgroup2", NULL, root, PATH_MAX);
 }
 
 bool choice_has_cgroups(void)
 {
 	char root[PATH_MAX];
 
-	return find_root(root, sizeof(root));
+	return find_root(root);
 }
 
 /* "ssh" is the unit ssh.service. */
@@ -204,7 +194,8 @@ struct choice *choice_new(struct probes *probes, const struct watched *w)
 	if (!c)
 		return NULL;
 	c->probes = probes;
-	find_root(c->root, sizeof(c->root));
+	if (!find_root(c->root))
+		c->root[0] = 0;
 	for (int i = 0; w->unit[i]; i++)
 		add_group(c, w->unit[i], true);
 	for (int i = 0; w->cgroup[i]; i++)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/texts.h"
+#include "collect/mounts.h"
 #include "model/owner.h"
 
 #define GROUPS    65536 /* the newest; a power of two */
@@ -280,40 +281,24 @@ static void walk(struct owners *o, int fd, char path[PATH_MAX], int depth)
 	closedir(dir);
 }
 
-/* True for a mount's options that name the controller: "rw,cpu,cpuacct". */
-static bool has_option(const char *options, const char *name)
-{
-	size_t len = strlen(name);
-
-	for (const char *at = options; (at = strstr(at, name)); at += len)
-		if ((at == options || at[-1] == ',') && (!at[len] || at[len] == ','))
-			return true;
-	return false;
-}
-
 static const char *const controllers[] = {
 	[OWNERS_PIDS] = "pids", [OWNERS_MEMORY] = "memory", [OWNERS_CPU] = "cpu"};
 /* The best first. */
-static const enum owners_in order[] = {OWNERS_PIDS, OWNERS_MEMORY, OWNERS_CPU, OWNERS_UNIFIED,
-				       OWNERS_NOWHERE};
+static const enum owners_in order[] = {OWNERS_PIDS, OWNERS_MEMORY, OWNERS_CPU, OWNERS_UNIFIED};
 
-/* Takes the mount if it is better than what is known. One of the files' lines: device, folder,
- * type, options (proc_pid_mounts(5)). */
-static void take_mount(struct hierarchy *h, const char *line)
+/* Looks for this kind of hierarchy. True: it is mounted. */
+static bool find_mount(int root, struct hierarchy *h, enum owners_in in)
 {
-	char folder[256], type[32], options[1024];
+	char folder[sizeof(h->mount) + 1];
+	bool found = in == OWNERS_UNIFIED
+			     ? mounts_find(root, "cgroup2", NULL, folder, sizeof(folder))
+			     : mounts_find(root, "cgroup", controllers[in], folder, sizeof(folder));
 
-	if (sscanf(line, "%*s %255s %31s %1023s", folder, type, options) != 3)
-		return;
-	for (size_t i = 0; order[i] != h->in; i++) {
-		if (order[i] == OWNERS_UNIFIED
-			    ? strcmp(type, "cgroup2")
-			    : strcmp(type, "cgroup") || !has_option(options, controllers[order[i]]))
-			continue;
-		h->in = order[i];
+	if (found) {
+		h->in = in;
 		snprintf(h->mount, sizeof(h->mount), "%s", folder + (folder[0] == '/'));
-		return;
 	}
+	return found;
 }
 
 /* The hierarchy's id from a table: name, id, ... (cgroups(7)). */
@@ -331,13 +316,12 @@ static unsigned hierarchy_id(const char *table, const char *controller)
 
 void owners_find(int root, struct hierarchy *h)
 {
-	char *text = read_file(root, "proc/self/mounts"), *save, *line;
+	char *text;
 
 	*h = (struct hierarchy){.in = OWNERS_NOWHERE};
-	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
-	     line = strtok_r(NULL, "\n", &save))
-		take_mount(h, line);
-	free(text);
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+		if (find_mount(root, h, order[i]))
+			break;
 	if (h->in == OWNERS_NOWHERE || !controllers[h->in])
 		return;
 	text = read_file(root, "proc/cgroups");

@@ -29,8 +29,6 @@
 
 #define ROWS_MAX    16 /* fewer when fewer have changed */
 #define CHANGED_MAX 40 /* all that changed, up to this many */
-#define FACTS_SHOWN 40
-#define VALUE_MAX   300
 
 /* ---- parts ---- */
 
@@ -88,98 +86,10 @@ void diff_verdict_cell(struct table *t, enum diff_verdict v)
 	table_cell(t, diff_style(v), diff_verdict_name(v));
 }
 
-static void file_columns(const struct diff *d, struct table *t, enum table_align align,
-			 bool elastic)
+void diff_side_columns(const struct diff *d, struct table *t, enum table_align align, bool elastic)
 {
 	for (uint32_t k = 0; k < d->n; k++)
 		table_column(t, diff_letter(k), align, elastic);
-}
-
-/* ---- files and their differences ---- */
-
-static void file_row(const struct page *p, struct table *t, uint32_t k, const char *name,
-		     const struct view *v)
-{
-	uint64_t observed_ns = 0;
-	char text[TEXT_LEN];
-
-	for (uint32_t i = 0; i < v->ncpus; i++)
-		observed_ns += v->cpu[i].observed_ns;
-	table_cell(t, "1", diff_letter(k));
-	diff_name_cell(p, t, name);
-	diff_name_cell(p, t, v->host.hostname);
-	diff_name_cell(p, t, v->host.kernel);
-	table_cell(t, NULL, cpus_format(&v->run.cpus, text, 40));
-	table_cell(t, NULL, format_ns(observed_ns / v->ncpus, text, sizeof(text)));
-	table_cellf(t, NULL, "%.19s%s",
-		    escape_text(v->run.started, sizeof(v->run.started), text, sizeof(text)),
-		    v->run.started[0] ? "Z" : "");
-	table_end_row(t);
-}
-
-static void write_files(const struct page *p)
-{
-	struct table *t = table_new(p->width, 2);
-
-	if (!t)
-		return;
-	table_column(t, "side", ALIGN_LEFT, false);
-	table_column(t, "path", ALIGN_LEFT, true);
-	table_column(t, "host", ALIGN_LEFT, true);
-	table_column(t, "kernel", ALIGN_LEFT, true);
-	table_column(t, "cpu", ALIGN_LEFT, false);
-	table_column(t, "observed", ALIGN_RIGHT, false);
-	table_column(t, "started", ALIGN_LEFT, false);
-	for (uint32_t k = 0, name = 0; k < p->d->n; k++)
-		for (uint32_t i = 0; i < p->d->side[k].n; i++)
-			file_row(p, t, k, p->names[name++], p->d->side[k].view[i]);
-	diff_print(p, t);
-}
-
-static bool several(const struct diff *d)
-{
-	for (uint32_t k = 0; k < d->n; k++)
-		if (d->side[k].n > 1)
-			return true;
-	return false;
-}
-
-static void write_facts(const struct page *p)
-{
-	const struct diff *d = p->d;
-	uint32_t shown = d->facts < FACTS_SHOWN ? d->facts : FACTS_SHOWN;
-	struct table *t;
-
-	if (!d->facts)
-		return;
-	t = table_new(p->width, 2);
-	if (!t)
-		return;
-	diff_heading(p,
-		     several(d) ? "not the same, by the first recording of each" : "not the same");
-	table_column(t, "what", ALIGN_LEFT, true);
-	file_columns(d, t, ALIGN_LEFT, true);
-	for (uint32_t i = 0; i < shown; i++) {
-		diff_name_cell(p, t, d->fact[i].what);
-		for (uint32_t k = 0; k < d->n; k++) {
-			char value[VALUE_MAX];
-
-			if (d->fact[i].value[k]) {
-				int len = snprintf(value, sizeof(value), "%s", d->fact[i].value[k]);
-
-				if (len >= VALUE_MAX)
-					strcpy(value + VALUE_MAX - 4, "...");
-				diff_name_cell(p, t, value);
-			} else {
-				table_cell(t, NULL, "-");
-			}
-		}
-		table_end_row(t);
-	}
-	diff_print(p, t);
-	if (d->facts > shown)
-		fprintf(p->out, "%s%u more are in -f json\n", p->markdown ? "\n" : "  ",
-			d->facts - shown);
 }
 
 /* ---- all hiccups ---- */
@@ -187,7 +97,7 @@ static void write_facts(const struct page *p)
 void diff_total_columns(const struct page *p, struct table *t)
 {
 	table_column(t, "", ALIGN_LEFT, false);
-	file_columns(p->d, t, ALIGN_RIGHT, false);
+	diff_side_columns(p->d, t, ALIGN_RIGHT, false);
 	if (p->d->n > 2)
 		return;
 	table_column(t, "ratio", ALIGN_RIGHT, false);
@@ -343,7 +253,7 @@ static void write_sources(const struct page *p)
 						 : "sources, time each second of a CPU");
 	if (d->n == 2)
 		table_column(t, "verdict", ALIGN_LEFT, false);
-	file_columns(d, t, ALIGN_RIGHT, false);
+	diff_side_columns(d, t, ALIGN_RIGHT, false);
 	if (d->n == 2) {
 		table_column(t, "ratio", ALIGN_RIGHT, false);
 		table_column(t, "95 % interval", ALIGN_RIGHT, false);
@@ -366,12 +276,12 @@ static void write_page(const struct page *p)
 	else
 		fprintf(p->out, "%sculprit " CULPRIT_VERSION "%s · %u sides, compared with A\n\n",
 			p->colour ? "\033[1m" : "", p->colour ? "\033[0m" : "", p->d->n);
-	write_files(p);
+	diff_files(p);
 	diff_losses(p);
 	diff_unlike(p);
 	diff_thresholds(p);
 	diff_between(p);
-	write_facts(p);
+	diff_facts(p);
 	diff_series(p);
 	write_total(p);
 	write_sources(p);

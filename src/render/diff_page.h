@@ -3,6 +3,7 @@
 #ifndef CULPRIT_RENDER_DIFF_PAGE_H
 #define CULPRIT_RENDER_DIFF_PAGE_H
 
+#include "base/table.h"
 #include "render/diff.h"
 
 #define TEXT_LEN 1024
@@ -19,7 +20,6 @@ const char *diff_letter(uint32_t side); /* "A" */
 
 /* ---- parts: tables that both files write ---- */
 
-struct table;
 void diff_heading(const struct page *p, const char *text);
 void diff_print(const struct page *p, struct table *t); /* prints and frees it; NULL: nothing */
 /* A name from the machine: escaped, and in Markdown a code span. */
@@ -29,6 +29,11 @@ const char *diff_style(enum diff_verdict v);
 void diff_verdict_cell(struct table *t, enum diff_verdict v);
 void diff_total_columns(const struct page *p, struct table *t); /* sides, ratio, verdict */
 
+/* A column for each side. */
+void diff_side_columns(const struct diff *d, struct table *t, enum table_align align, bool elastic);
+
+void diff_files(const struct page *p);  /* prints the recordings of each side */
+void diff_facts(const struct page *p);  /* prints how machines and measurements differ */
 void diff_series(const struct page *p); /* prints the measurements of workloads */
 
 /* ---- notes ---- */

@@ -63,24 +63,26 @@ enum { FORMAT_TEXT, FORMAT_JSON }; /* the first two */
 
 extern const struct format formats[]; /* ends with a row of zeros */
 
-int render_text(const struct view *const *views, uint32_t n, const struct render_options *options,
-		FILE *out);
-int render_json(const struct view *const *views, uint32_t n, const struct render_options *options,
-		FILE *out);
-int render_markdown(const struct view *const *views, uint32_t n,
-		    const struct render_options *options, FILE *out);
-int render_html(const struct view *const *views, uint32_t n, const struct render_options *options,
-		FILE *out);
-int render_folded(const struct view *const *views, uint32_t n, const struct render_options *options,
-		  FILE *out);
-int render_hgrm(const struct view *const *views, uint32_t n, const struct render_options *options,
-		FILE *out);
-int render_hlog(const struct view *const *views, uint32_t n, const struct render_options *options,
-		FILE *out);
-int render_openmetrics(const struct view *const *views, uint32_t n,
-		       const struct render_options *options, FILE *out);
-int render_prometheus(const struct view *const *views, uint32_t n,
-		      const struct render_options *options, FILE *out);
+/* Reports, a row each: name, whether it shows spans, and a line for the help. Its function is
+ * render_NAME, in a file of its own. */
+#define REPORT_FORMATS(ROW)                                                                        \
+	ROW(text, false, "for people")                                                             \
+	ROW(json, false, "for scripts: schema " REPORT_SCHEMA ", all times integer ns")            \
+	ROW(markdown, false, "for tickets")                                                        \
+	ROW(html, true, "one file with pictures, for any browser")                                 \
+	ROW(folded, false, "stacks of who asked, weighted by ns, for flame graphs")                \
+	ROW(hgrm, false,                                                                           \
+	    "percentiles of the hiccups, or of what a workload measured, as HdrHistogram's "       \
+	    "tools print them")                                                                    \
+	ROW(hlog, false,                                                                           \
+	    "hiccups of each CPU, and what a workload measured, as an HdrHistogram log")           \
+	ROW(openmetrics, false, "metrics by OpenMetrics 1.0, for whoever scrapes")                 \
+	ROW(prometheus, false, "the same for node_exporter's textfile collector")
+
+#define REPORT_FUNCTION(name, ...)                                                                 \
+	int render_##name(const struct view *const *views, uint32_t n,                             \
+			  const struct render_options *options, FILE *out);
+REPORT_FORMATS(REPORT_FUNCTION)
 
 extern const struct trace_format render_perfetto;
 

@@ -33,7 +33,7 @@ extern const struct opt_choice style_names[]; /* "culprit" is STYLE_NONE */
 uint64_t style_threshold(enum style style);
 
 struct oslat_style {
-	uint32_t buckets; /* buckets of 1 us; the last holds all longer ones, too */
+	uint64_t buckets; /* buckets of 1 us; the last holds all longer ones, too */
 	bool bias;        /* lengths are less the shortest of all loops */
 	bool omit_zero, brief;
 };

@@ -88,10 +88,12 @@ void text_sources(const struct page *p, uint32_t i)
 
 /* ---- what the cause book does not have ---- */
 
+/* A system vector alone is no name that the book could have: only its function is not known. */
 static bool is_stranger(const struct source *s)
 {
 	return !s->cause && s->net.count && kind_is_interval(s->kind) && !source_is_idle(s) &&
-	       !s->rest && !(s->function && s->function[0] == '[');
+	       !s->rest && !(s->function && s->function[0] == '[') &&
+	       (s->function || s->kind != SOURCE_VECTOR);
 }
 
 /* Text to look up: the function, else the name. */

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The first part of a comparison: its files, and how their machines and measurements differ. */
+#include "render/diff_page.h"
+
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/table.h"
+#include "base/units.h"
+
+#define FACTS_SHOWN 40
+#define VALUE_MAX   300
+
+static void file_row(const struct page *p, struct table *t, uint32_t k, const char *name,
+		     const struct view *v)
+{
+	uint64_t observed_ns = 0;
+	char text[TEXT_LEN];
+
+	for (uint32_t i = 0; i < v->ncpus; i++)
+		observed_ns += v->cpu[i].observed_ns;
+	table_cell(t, "1", diff_letter(k));
+	diff_name_cell(p, t, name);
+	diff_name_cell(p, t, v->host.hostname);
+	diff_name_cell(p, t, v->host.kernel);
+	table_cell(t, NULL, cpus_format(&v->run.cpus, text, 40));
+	table_cell(t, NULL, format_ns(observed_ns / v->ncpus, text, sizeof(text)));
+	table_cellf(t, NULL, "%.19s%s",
+		    escape_text(v->run.started, sizeof(v->run.started), text, sizeof(text)),
+		    v->run.started[0] ? "Z" : "");
+	table_end_row(t);
+}
+
+void diff_files(const struct page *p)
+{
+	struct table *t = table_new(p->width, 2);
+
+	if (!t)
+		return;
+	table_column(t, "side", ALIGN_LEFT, false);
+	table_column(t, "path", ALIGN_LEFT, true);
+	table_column(t, "host", ALIGN_LEFT, true);
+	table_column(t, "kernel", ALIGN_LEFT, true);
+	table_column(t, "cpu", ALIGN_LEFT, false);
+	table_column(t, "observed", ALIGN_RIGHT, false);
+	table_column(t, "started", ALIGN_LEFT, false);
+	for (uint32_t k = 0, name = 0; k < p->d->n; k++)
+		for (uint32_t i = 0; i < p->d->side[k].n; i++)
+			file_row(p, t, k, p->names[name++], p->d->side[k].view[i]);
+	diff_print(p, t);
+}
+
+static bool several(const struct diff *d)
+{
+	for (uint32_t k = 0; k < d->n; k++)
+		if (d->side[k].n > 1)
+			return true;
+	return false;
+}
+
+void diff_facts(const struct page *p)
+{
+	const struct diff *d = p->d;
+	uint32_t shown = d->facts < FACTS_SHOWN ? d->facts : FACTS_SHOWN;
+	struct table *t;
+
+	if (!d->facts)
+		return;
+	t = table_new(p->width, 2);
+	if (!t)
+		return;
+	diff_heading(p,
+		     several(d) ? "not the same, by the first recording of each" : "not the same");
+	table_column(t, "what", ALIGN_LEFT, true);
+	diff_side_columns(d, t, ALIGN_LEFT, true);
+	for (uint32_t i = 0; i < shown; i++) {
+		diff_name_cell(p, t, d->fact[i].what);
+		for (uint32_t k = 0; k < d->n; k++) {
+			char value[VALUE_MAX];
+
+			if (d->fact[i].value[k]) {
+				int len = snprintf(value, sizeof(value), "%s", d->fact[i].value[k]);
+
+				if (len >= VALUE_MAX)
+					strcpy(value + VALUE_MAX - 4, "...");
+				diff_name_cell(p, t, value);
+			} else {
+				table_cell(t, NULL, "-");
+			}
+		}
+		table_end_row(t);
+	}
+	diff_print(p, t);
+	if (d->facts > shown)
+		fprintf(p->out, "%s%u more are in -f json\n", p->markdown ? "\n" : "  ",
+			d->facts - shown);
+}
