@@ -253,6 +253,7 @@ $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libpure.a
 		-lcmocka $(LIBPURE)
 
 $(O)/tests/unit/test_owners: $(O)/src/collect/owners.o $(O)/src/collect/mounts.o
+$(O)/tests/unit/test_knobs: $(O)/src/collect/knobs.o $(O)/src/collect/journal.o
 $(O)/tests/unit/test_ring: $(O)/src/collect/ring.o
 $(O)/tests/unit/test_anchor: $(O)/src/collect/spin.o
 

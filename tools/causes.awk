@@ -10,17 +10,29 @@
 # work), undo (how to take a command back), save (the command before it, which keeps in $old what
 # undo puts back), cost, and `match: KIND PATTERN`, once for each symbol, thread name or counter
 # (shell globs) that means this cause. confirm, fix, advice, otherwise, save and undo may hold
-# placeholders like {cpus}. Every mistake is reported with file and line, all of them
+# placeholders like {cpus}. A knob is one of
+#
+#	sysctl NAME VALUE
+#	file PATH VALUE		its whole text
+#	choice PATH WORD	the word in brackets: always [madvise] never
+#	feature PATH WORD	a word of a list, with NO_ before it or without
+#	files GLOB VALUE	all files of these names
+#	thread CPUS		where the thread {pid} may run
+#
+# Every mistake is reported with file and line, all of them
 # at once. Plain POSIX awk: the build needs no other language.
 
 BEGIN {
 	words("id title what why confirm fix since source", required)
-	words("id title what why confirm fix since source advice otherwise save undo cost " \
-		"match", known)
-	words("confirm fix advice otherwise save undo", filled)
+	words("id title what why confirm fix since source advice otherwise save undo knob lag " \
+		"cost match", known)
+	words("confirm fix advice otherwise save undo knob", filled)
 	words("hrtimer timer csd irqwork work stopper nmi tlbreason softirq tickdep comm irqrow " \
 		"irq fault user outside family word", kinds)
 	words("cpu cpus housekeeping hkmask irq pid comm interface function", placeholders)
+	split("sysctl file choice feature files thread", part, " ")
+	for (i in part)
+		knob_kinds[part[i]] = "KNOB_" toupper(part[i] == "sysctl" ? "file" : part[i])
 	groups = "TIPWSKFXHG"
 	nnames = split("Tick and timers|Device interrupts|IPIs|irq_work|Softirqs|" \
 		"Threads and work items|By the workload itself|System-wide changes|" \
@@ -59,7 +71,7 @@ function check_text(name, text, line, rest, word)
 			refuse(line, name ": unknown placeholder {" word "}")
 		else if (!(name in filled))
 			refuse(line, name ": placeholders are filled in only in " \
-				"confirm, fix, advice, otherwise, save and undo")
+				"confirm, fix, advice, otherwise, save, undo and knob")
 		rest = substr(rest, RSTART + RLENGTH)
 	}
 }
@@ -81,11 +93,70 @@ function end_field()
 	field = ""
 }
 
+# Writes the commands of the entry's knob: one text says what culprit changes and what it prints.
+function make_commands(kind, path, new, n, part)
+{
+	if (((entry, "advice") in value) || ((entry, "save") in value) || \
+	    ((entry, "undo") in value))
+		refuse(entry_line, entry " has a knob: advice, save and undo are made from it")
+	n = split(value[entry, "knob"], part, " ")
+	kind = part[1]
+	path = n == 3 ? part[2] : ""
+	new = part[n]
+	if (!(kind in knob_kinds) || n != (kind == "thread" ? 2 : 3) ||
+	    (kind != "thread" && kind != "sysctl" && path !~ /^\/(sys|proc)\//)) {
+		refuse(entry_line, entry ": a knob is sysctl NAME VALUE, file PATH VALUE, " \
+			"choice PATH WORD, feature PATH WORD, files GLOB VALUE or thread CPUS")
+		return
+	}
+	if (kind == "sysctl") {
+		set_commands("sysctl " path "=" new, "$(sysctl -n " path ")", \
+			"sysctl " path "=\"$old\"")
+		gsub(/\./, "/", path)
+		path = "/proc/sys/" path
+	} else if (kind == "thread")
+		set_commands("taskset -pc " new " {pid}", \
+			"$(taskset -pc {pid} | sed 's/.*: //')", "taskset -pc \"$old\" {pid}")
+	else if (kind == "files")
+		set_commands("for f in " path "; do echo " new " > $f; done", \
+			"$(grep -H . " path ")", \
+			"echo \"$old\" | while IFS=: read -r f v; do echo \"$v\" > \"$f\"; done")
+	else
+		set_commands("echo " new " > " path, "$(" current(kind, path, new) ")", \
+			"echo \"$old\" > " path)
+	value[entry, "knob"] = "{" knob_kinds[kind] ", " quoted(path) ", " quoted(new) "}"
+}
+
+# The command that prints what the knob is set to.
+function current(kind, path, new, word)
+{
+	word = new
+	sub(/^NO_/, "", word)
+	return kind == "choice" ? "sed 's/.*[[]//; s/].*//' " path \
+	     : kind == "feature" ? "grep -ow -e " word " -e NO_" word " " path \
+	     : "cat " path
+}
+
+function set_commands(advice, save, undo)
+{
+	value[entry, "advice"] = advice
+	value[entry, "save"] = "old=" save
+	value[entry, "undo"] = undo
+	if (columns(advice) > 100)
+		refuse(entry_line, entry ": its command is longer than 100 columns")
+}
+
 function end_entry(name)
 {
 	end_field()
 	if (entry == "")
 		return
+	if ((entry, "knob") in value)
+		make_commands()
+	if (((entry, "lag") in value) && (!((entry, "knob") in value) ||
+	    value[entry, "lag"] !~ /^[1-9][0-9]*s$/))
+		refuse(entry_line, entry \
+			": lag is a number of seconds, 120s, of an entry with a knob")
 	for (name in required)
 		if (!((entry, name) in value))
 			refuse(entry_line, entry " has no " name)
@@ -210,6 +281,10 @@ END {
 			printf "\t{.group = %s,\n", quoted(names[g])
 			for (f = 1; f <= nfields; f++)
 				member(id, field_order[f])
+			if ((id, "knob") in value)
+				printf "\t .knob = %s,\n", value[id, "knob"]
+			if ((id, "lag") in value)
+				printf "\t .lag_s = %d,\n", value[id, "lag"]
 			print "\t},"
 		}
 	printf "\t{0},\n};\n\nconst unsigned causes_count = %d;\n\n", count

@@ -187,7 +187,7 @@ static void unknown_file(struct audit *a, const char *name)
 
 void check_knob(struct audit *a)
 {
-	const struct knob *k = a->check->knob;
+	const struct knob_check *k = a->check->knob;
 	const char *text = text_of(a, k->name);
 	char line[128], word[64] = "";
 	struct finding *f;

@@ -8,7 +8,17 @@
 #define CULPRIT_BOOK_H
 
 #include <stddef.h>
+#include "model/knob.h"
 #include "model/source.h"
+
+/* The setting that a fix changes, for those who change it without a shell: advice, save and undo
+ * are made from it. */
+struct cause_knob {
+	enum knob_kind
+		kind;      /* KNOB_NONE: the fix is none that can be put in force and taken back */
+	const char *path;  /* name of the file; a glob for several; "" for a thread */
+	const char *value; /* to be set */
+};
 
 struct cause {
 	const char *id;    /* "K01": letter of the group and a number, never given to another */
@@ -26,12 +36,16 @@ struct cause {
 	 * back what `save`, a command to be run before, keeps in the shell's $old: no default is
 	 * what everybody had. save NULL: undo does not need it. */
 	const char *save, *undo;
+	struct cause_knob knob;
+	/* For so long after an undo the kernel may go on with the fix, s. 0: not for as long as a
+	 * second. */
+	unsigned lag_s;
 	const char *since;  /* first kernel that has it, or "any" */
 	const char *cost;   /* cost of the remedy or of one hit; NULL: not known */
 	const char *source; /* kernel file and symbol, or document */
 };
-/* Placeholders like {cpus} in confirm, fix, advice, otherwise, save and undo: placeholders.h fills
- * them in. */
+/* Placeholders like {cpus} in confirm, fix, advice, otherwise, save, undo and in the knob's path
+ * and value: placeholders.h fills them in. */
 
 extern const struct cause causes[]; /* by group and number; ends with a row of zeros */
 extern const unsigned causes_count;

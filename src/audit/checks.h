@@ -24,7 +24,7 @@ struct audit {
 };
 
 /* A file that holds one number or one chosen word. */
-struct knob {
+struct knob_check {
 	const char *name;
 	enum {
 		GOOD_IS,
@@ -45,7 +45,7 @@ struct knob {
 struct check {
 	const char *id, *cause;
 	void (*run)(struct audit *a);
-	const struct knob *knob; /* used by check_knob */
+	const struct knob_check *knob; /* used by check_knob */
 };
 
 void check_knob(struct audit *a);

@@ -9,7 +9,7 @@
 #define VM "proc/sys/vm/"
 #define MM "sys/kernel/mm/"
 
-#define KNOB(...) check_knob, &(const struct knob)__VA_ARGS__
+#define KNOB(...) check_knob, &(const struct knob_check)__VA_ARGS__
 
 static void check_swap(struct audit *a)
 {

@@ -9,7 +9,7 @@
 #define KERNEL "proc/sys/kernel/"
 #define DEBUG  "sys/kernel/debug/"
 
-#define KNOB_BY(check, ...) check, &(const struct knob)__VA_ARGS__
+#define KNOB_BY(check, ...) check, &(const struct knob_check)__VA_ARGS__
 
 static void check_softlockup(struct audit *a)
 {

@@ -7,7 +7,7 @@
 
 #define KERNEL "proc/sys/kernel/"
 
-#define KNOB(...) check_knob, &(const struct knob)__VA_ARGS__
+#define KNOB(...) check_knob, &(const struct knob_check)__VA_ARGS__
 
 /* ---- clocks ---- */
 

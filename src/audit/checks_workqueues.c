@@ -99,7 +99,7 @@ static void check_wq_isolated(struct audit *a)
 		      "%s", cpus_empty(&set) ? "none" : cpus_format(&set, list, sizeof(list)));
 }
 
-static const struct knob power_efficient = {
+static const struct knob_check power_efficient = {
 	.name = "sys/module/workqueue/parameters/power_efficient",
 	.test = BAD_WORD,
 	.bad = "N",

@@ -15,10 +15,14 @@
 #define RIGHT_DAC_READ_SEARCH (1ULL << 2)
 #define RIGHT_FOWNER          (1ULL << 3)
 #define RIGHT_KILL            (1ULL << 5)
+#define RIGHT_NET_ADMIN       (1ULL << 12)
 #define RIGHT_SYS_ADMIN       (1ULL << 21)
+#define RIGHT_SYS_NICE        (1ULL << 23)
 #define RIGHT_BPF             (1ULL << 39)
 #define RIGHTS_OF_FILES       (RIGHT_DAC_OVERRIDE | RIGHT_FOWNER) /* made in others' directories */
-#define RIGHTS_ALL            (~0ULL)
+/* To set what fixes set. */
+#define RIGHTS_OF_KNOBS (RIGHT_DAC_OVERRIDE | RIGHT_NET_ADMIN | RIGHT_SYS_ADMIN | RIGHT_SYS_NICE)
+#define RIGHTS_ALL      (~0ULL)
 
 /* Keeps only these capabilities of this thread, and bounds the programs that it starts to them.
  * Before it may lose CAP_IPC_LOCK, raise RLIMIT_MEMLOCK: memory that it has locked counts from then

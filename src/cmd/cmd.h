@@ -55,6 +55,7 @@ struct command {
 	ROW(diff) \
 	ROW(plot) \
 	ROW(audit) \
+	ROW(try) \
 	ROW(explain) \
 	ROW(top) \
 	ROW(watch) \

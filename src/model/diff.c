@@ -96,6 +96,14 @@ static void rank_row(const struct diff *d, struct diff_row *row)
 	}
 }
 
+static void add_source(struct tally *t, const struct source *s)
+{
+	hist_merge(&t->net, &s->net);
+	slices_merge(&t->slices, &s->slices);
+	t->count += s->count;
+	t->hiccups += s->hiccups;
+}
+
 /* Fills a row from the entries of its name, which begin at *at and are in the order of sides. */
 static int fill_row(struct diff *d, struct diff_row *row, const struct diff_entry **at,
 		    const struct diff_entry *end, struct tallies *t)
@@ -112,15 +120,8 @@ static int fill_row(struct diff *d, struct diff_row *row, const struct diff_entr
 		return -ENOMEM;
 	for (uint32_t k = 0; k < d->n; k++) {
 		tallies_clear(t);
-		for (; *at < end && (*at)->side == k && !diff_same_row(*at, first); ++*at) {
-			const struct source *s = (*at)->source;
-			struct tally *one = &t->one[(*at)->at];
-
-			hist_merge(&one->net, &s->net);
-			slices_merge(&one->slices, &s->slices);
-			one->count += s->count;
-			one->hiccups += s->hiccups;
-		}
+		for (; *at < end && (*at)->side == k && !diff_same_row(*at, first); ++*at)
+			add_source(&t->one[(*at)->at], (*at)->source);
 		sums[k] = take_side(d, k, t, &row->cell[k]);
 	}
 	cells_compare(d, row->cell, sums, d->rows);
@@ -153,6 +154,44 @@ static int compare_sources(struct diff *d)
 
 	free(entry);
 	return err;
+}
+
+/* Returns the bits of the histograms of sources, which are all alike. */
+static unsigned source_bits(const struct diff *d)
+{
+	for (uint32_t k = 0; k < d->n; k++)
+		for (uint32_t r = 0; r < d->side[k].n; r++)
+			for (uint32_t i = 0; i < d->side[k].view[r]->ncpus; i++)
+				if (d->side[k].view[r]->cpu[i].sources.count)
+					return d->side[k].view[r]->cpu[i].sources.row[0]->net.bits;
+	return 1;
+}
+
+int diff_together(const struct diff *d,
+		  bool (*asked)(void *ctx, const struct view *v, const struct source *s), void *ctx,
+		  struct diff_cell cell[DIFF_FILES])
+{
+	struct tallies *t = tallies_new(d, source_bits(d));
+	struct sums sums[DIFF_FILES];
+
+	memset(cell, 0, DIFF_FILES * sizeof(*cell));
+	if (!t)
+		return -ENOMEM;
+	for (uint32_t k = 0; k < d->n; k++) {
+		tallies_clear(t);
+		for (uint32_t r = 0; r < d->side[k].n; r++) {
+			const struct view *v = d->side[k].view[r];
+
+			for (uint32_t i = 0; i < v->ncpus; i++)
+				for (uint32_t s = 0; s < v->cpu[i].sources.count; s++)
+					if (asked(ctx, v, v->cpu[i].sources.row[s]))
+						add_source(&t->one[r], v->cpu[i].sources.row[s]);
+		}
+		sums[k] = take_side(d, k, t, &cell[k]);
+	}
+	cells_compare(d, cell, sums, 0);
+	tallies_free(t);
+	return 0;
 }
 
 /* ---- all of it ---- */

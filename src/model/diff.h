@@ -137,6 +137,13 @@ struct diff {
 int diff_make(struct diff *d, const struct diff_side *side, uint32_t n, double between);
 void diff_free(struct diff *d);
 
+/* Takes all sources for which `asked` says yes as one, and fills its cell of each side. It was
+ * asked about before the sides were looked at: so its verdict is by its own 95 % interval, not by
+ * one that is right for all sources at once, and it is never negligible. 0 or -ENOMEM. */
+int diff_together(const struct diff *d,
+		  bool (*asked)(void *ctx, const struct view *v, const struct source *s), void *ctx,
+		  struct diff_cell cell[DIFF_FILES]);
+
 /* Shortest length in a bin; bins are equal on a logarithmic scale. diff_bin_ns(d, DIFF_BINS) is the
  * longest of all. */
 double diff_bin_ns(const struct diff *d, unsigned bin);

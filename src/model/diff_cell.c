@@ -290,6 +290,8 @@ static bool ordinary(const struct diff_side *s)
 void cells_compare(const struct diff *d, struct diff_cell *cell, const struct sums *sums,
 		   uint32_t sources)
 {
+	double alpha = ALPHA / (sources ? sources : 1);
+
 	cell[0].count_ratio = cell[0].time_ratio = (struct ratio){NAN, 0, INFINITY};
 	for (uint32_t k = 1; k < d->n; k++) {
 		const struct sums *a = &sums[0], *b = &sums[k];
@@ -301,12 +303,12 @@ void cells_compare(const struct diff *d, struct diff_cell *cell, const struct su
 
 		cell[k].count_ratio = widen(compare(&a->count, &b->count, in_turn, ALPHA), factor);
 		cell[k].time_ratio = widen(compare(&a->time, &b->time, in_turn, ALPHA), factor);
-		if (negligible(d, k, &cell[0], &cell[k]))
+		if (sources && negligible(d, k, &cell[0], &cell[k]))
 			continue;
-		cell[k].verdict = judge(a, b, in_turn, factor, ALPHA / sources);
+		cell[k].verdict = judge(a, b, in_turn, factor, alpha);
 		if (factor > 1 && few && cell != d->total)
 			cell[k].verdict = DIFF_SAME;
-		if (!cell[k].verdict && factor > 1 && judge(a, b, in_turn, 1, ALPHA / sources))
+		if (!cell[k].verdict && factor > 1 && judge(a, b, in_turn, 1, alpha))
 			cell[k].verdict = DIFF_UNCLEAR;
 	}
 }

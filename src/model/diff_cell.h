@@ -42,7 +42,7 @@ void cell_fill(const struct diff *d, struct diff_cell *c, const struct tally *t,
 struct sums cell_weigh(const struct tally *t, const struct diff_side *side); /* t[side->n] */
 
 /* Compares the other sides' cells with the first's: ratios and verdicts. d->total is filled.
- * sources: number of sources compared at the same time. */
+ * sources: number of sources compared at the same time; 0: it alone was asked about. */
 void cells_compare(const struct diff *d, struct diff_cell *cell, const struct sums *sums,
 		   uint32_t sources);
 

@@ -29,6 +29,7 @@ source: somewhere
 match: work one
 match: comm two*
 """
+KNOB = re.sub("advice: .*\nundo: .*\n", "knob: sysctl a.b 1\n", GOOD)
 OTHER = GOOD.replace("T01", "T02").replace("work one", "work three").replace("two*", "four*")
 
 
@@ -47,6 +48,24 @@ ok(code == 0 and not err, "a whole file is taken", code, err)
 ok('"text with \\"quotes\\" and a \\\\ backslash that goes on"' in out,
    "a long field is one C string", out)
 ok('{"comm", "four*", &causes[1]}' in out, "a match leads to its entry", out)
+# A knob makes the command, the line that saves, and the one that undoes.
+MADE = {
+    "sysctl a.b 1": ("sysctl a.b=1", "$(sysctl -n a.b)", 'sysctl a.b="$old"',
+                     "KNOB_FILE", "/proc/sys/a/b", "1"),
+    "file /sys/a {hkmask}": ("echo {hkmask} > /sys/a", "$(cat /sys/a)", 'echo "$old" > /sys/a',
+                             "KNOB_FILE", "/sys/a", "{hkmask}"),
+    "feature /sys/a NO_X": ("echo NO_X > /sys/a", "$(grep -ow -e X -e NO_X /sys/a)",
+                            'echo "$old" > /sys/a', "KNOB_FEATURE", "/sys/a", "NO_X"),
+    "thread {housekeeping}": ("taskset -pc {housekeeping} {pid}",
+                              "$(taskset -pc {pid} | sed 's/.*: //')",
+                              'taskset -pc "$old" {pid}', "KNOB_THREAD", "", "{housekeeping}"),
+}
+for knob, (advice, save, undo, kind, path, value) in MADE.items():
+    code, out, err = generate(KNOB.replace("sysctl a.b 1", knob) + "lag: 5s\n")
+    want = [f".{field} = {json.dumps(text)}," for field, text in
+            (("advice", advice), ("save", "old=" + save), ("undo", undo))]
+    want += [f'.knob = {{{kind}, "{path}", "{value}"}},', ".lag_s = 5,"]
+    ok(code == 0 and all(w in out for w in want), f"knob: {knob}", err, out, want)
 for text, line, message in (
     (GOOD.replace("why:", "wye:"), 6, "unknown field 'wye'"),
     (GOOD.replace("since: any\n", ""), 2, "T01 has no since"),
@@ -67,6 +86,13 @@ for text, line, message in (
     (GOOD.replace("id: T01", "id: T01\n  more"), 3, "nothing here goes on"),
     (GOOD.replace("echo {housekeeping}", 51 * "x" + "\n  " + 49 * "x"), 9,
      "advice is longer than 100 columns"),
+    (GOOD + "knob: sysctl a.b 1\n", 2, "advice, save and undo are made from it"),
+    (KNOB.replace("sysctl a.b 1", "sysctl a.b"), 2, "a knob is sysctl NAME VALUE"),
+    (KNOB.replace("sysctl a.b 1", "file /etc/passwd 1"), 2, "a knob is sysctl NAME VALUE"),
+    (KNOB.replace("sysctl a.b 1", "shell /sys/a 1"), 2, "a knob is sysctl NAME VALUE"),
+    (KNOB.replace("sysctl a.b 1", "file /sys/{gpu} 1"), 9, "unknown placeholder {gpu}"),
+    (KNOB + "lag: 2m\n", 2, "lag is a number of seconds"),
+    (GOOD + "lag: 2s\n", 2, "of an entry with a knob"),
     ("title: lost\n", 1, "title stands outside of an entry"),
     (GOOD.replace("why: why", "whywhy"), 6, "neither 'field: text' nor"),
 ):

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All windows are parts of one recording: the probes are attached once, and the knobs are turned
+ * between the parts. They come as A B B A A B ..., so that what drifts all the time is in both
+ * sides alike, and each change is followed by a pause that belongs to no window. Fixes that go on
+ * for a while after they were taken back are measured behind all windows without them. */
+#include "cmd/trial.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit/advise.h"
+#include "base/confine.h"
+#include "base/now.h"
+#include "base/say.h"
+#include "cmd/cmd.h"
+#include "cmd/fixes.h"
+#include "cmd/live.h"
+#include "recording/read.h"
+
+#define PAUSE_NS (500 * NSEC_PER_MSEC)
+#define LATE_NS  (30 * NSEC_PER_SEC) /* afterwards the guardian puts things back by itself */
+
+struct turn {
+	uint64_t from_ns, to_ns; /* since the run's begin */
+	bool with;
+};
+
+struct trial {
+	struct tried *tried;
+	struct measure measure;
+	struct guardian *guardian;
+	const char *dir;
+	struct view *live; /* view of the whole measurement */
+
+	struct turn turn[DIFF_RECORDINGS];
+	uint32_t at, wanted; /* windows */
+	bool on, failed;
+
+	struct view view[DIFF_RECORDINGS];
+	struct recording *recording[DIFF_RECORDINGS];
+	uint32_t nviews;
+	const struct view *side[2][DIFF_RECORDINGS];
+	uint32_t nside[2];
+	struct diff diff;
+};
+
+struct trial *trial_new(struct tried *t, const struct measure *m, struct guardian *g,
+			const char *dir)
+{
+	struct trial *r = calloc(1, sizeof(*r));
+
+	if (r)
+		*r = (struct trial){.tried = t,
+				    .measure = *m,
+				    .guardian = g,
+				    .dir = dir,
+				    .live = calloc(1, sizeof(*r->live)),
+				    .wanted = 2 * t->windows};
+	if (r && r->live)
+		return r;
+	free(r);
+	complain("out of memory");
+	return NULL;
+}
+
+void trial_free(struct trial *r)
+{
+	if (!r)
+		return;
+	diff_free(&r->diff);
+	for (uint32_t i = 0; i < r->nviews; i++) {
+		view_free(&r->view[i]);
+		recording_close(r->recording[i]);
+	}
+	view_free(r->live);
+	free(r->live);
+	free(r);
+}
+
+/* ---- the windows ---- */
+
+static bool has_fixes(const struct trial *r, uint32_t window)
+{
+	return r->tried->in_turn ? (window + 1) / 2 % 2 : window >= r->tried->windows;
+}
+
+static int turn_to(struct trial *r, bool on)
+{
+	uint64_t for_ns = r->tried->windows * (r->tried->window_ns + PAUSE_NS) + LATE_NS;
+
+	if (r->on == on)
+		return 0;
+	if (guardian_turn(r->guardian, on, for_ns))
+		return -1;
+	r->on = on;
+	return 0;
+}
+
+/* Plans the next window, which begins now, or after a pause if something has to be changed. */
+static int next_window(struct trial *r)
+{
+	struct turn *next = &r->turn[r->at];
+	bool with = has_fixes(r, r->at), change = with != r->on;
+
+	if (turn_to(r, with))
+		return -1;
+	next->with = with;
+	next->from_ns = now_ns() - r->live->run.started_ns + (change || !r->at ? PAUSE_NS : 0);
+	next->to_ns = next->from_ns + r->tried->window_ns;
+	return 0;
+}
+
+static int begin(void *ctx)
+{
+	struct trial *r = ctx;
+
+	r->failed = next_window(r);
+	return r->failed ? -1 : 0;
+}
+
+static bool step(void *ctx)
+{
+	struct trial *r = ctx;
+
+	if (!guardian_lives(r->guardian)) {
+		r->failed = true;
+		return false;
+	}
+	if (r->at == r->wanted)
+		return false; /* the engine has ended */
+	if (now_ns() - r->live->run.started_ns < r->turn[r->at].to_ns)
+		return true;
+	if (++r->at == r->wanted)
+		return false;
+	r->failed = next_window(r);
+	return !r->failed;
+}
+
+static int end(void *ctx)
+{
+	(void)ctx;
+	return EXIT_OK;
+}
+
+static int measure(struct trial *r)
+{
+	struct collect_options co;
+	char path[PATH_MAX];
+	struct live live = {.measure = &r->measure,
+			    .engine = &collect_engine,
+			    .engine_options = &co,
+			    .view = r->live,
+			    .record_to = journal_recording(r->dir, path, sizeof(path)),
+			    .force = true,
+			    .keeps = RIGHTS_OF_KNOBS | RIGHTS_OF_FILES,
+			    .ctx = r,
+			    .begin = begin,
+			    .step = step,
+			    .end = end};
+	int code;
+
+	r->measure.duration_ns = UINT64_MAX;
+	r->live->host = *r->tried->host;
+	co = measure_collect(&r->measure);
+	code = live_run(&live);
+	if (r->failed || turn_to(r, false))
+		return EXIT_ERROR;
+	return code;
+}
+
+int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns)
+{
+	struct measure mine = *m;
+	struct collect_options co;
+	struct live live = {.measure = &mine,
+			    .engine = &collect_engine,
+			    .engine_options = &co,
+			    .view = v,
+			    .keeps = RIGHTS_ALL, /* another measurement follows */
+			    .end = end};
+
+	mine.duration_ns = duration_ns;
+	co = measure_collect(&mine);
+	return live_run(&live);
+}
+
+/* ---- what they differ in ---- */
+
+/* Reads the window's part of the recording, as a run of its own. 0 or -1. */
+static int read_window(struct trial *r, const char *path, const struct turn *turn)
+{
+	const struct part part = {.from_ns = turn->from_ns, .to_ns = turn->to_ns};
+	struct view *v = &r->view[r->nviews];
+	uint64_t started;
+
+	r->recording[r->nviews] = recording_open(path, &part, v);
+	if (!r->recording[r->nviews])
+		return -1;
+	recording_finish(r->recording[r->nviews++]);
+	v->run.started_ns += turn->from_ns;
+	if (!parse_iso_time(v->run.started, &started))
+		format_iso_time(started + turn->from_ns, v->run.started);
+	if (advise(v))
+		return complain("out of memory");
+	r->side[turn->with][r->nside[turn->with]++] = v;
+	return 0;
+}
+
+static int compare(struct trial *r)
+{
+	struct tried *t = r->tried;
+	char path[PATH_MAX];
+	int err = 0;
+
+	journal_recording(r->dir, path, sizeof(path));
+	for (uint32_t i = 0; i < r->at && !err; i++)
+		err = read_window(r, path, &r->turn[i]);
+	if (err)
+		return -1;
+	if (r->nside[0] < 2 || r->nside[1] < 2)
+		return 0;
+	err = diff_make(
+		&r->diff,
+		(const struct diff_side[]){{r->side[0], r->nside[0]}, {r->side[1], r->nside[1]}}, 2,
+		DIFF_BETWEEN);
+	if (!err)
+		err = diff_together(&r->diff, fixes_meant, t, t->asked);
+	if (err)
+		return complain("out of memory");
+	t->diff = &r->diff;
+	t->verdict = tried_judge(t);
+	return 0;
+}
+
+int trial_run(struct trial *r, bool keep)
+{
+	struct tried *t = r->tried;
+	int code = measure(r);
+
+	if (code != EXIT_ERROR && compare(r))
+		code = EXIT_ERROR;
+	journal_scrap(r->dir);
+	t->whole = r->at == r->wanted;
+	if (code != EXIT_ERROR && keep && t->whole && t->verdict == TRIED_HELPS)
+		t->kept = !turn_to(r, true);
+	if (guardian_end(r->guardian, t->kept))
+		code = EXIT_ERROR;
+	if (code == EXIT_OK && !t->whole)
+		code = EXIT_INCOMPLETE;
+	if (code == EXIT_OK && t->verdict != TRIED_HELPS)
+		code = EXIT_CROSSED;
+	return code;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One try: windows without and with the fixes, in turn, and what they differ in. */
+#ifndef CULPRIT_TRIAL_H
+#define CULPRIT_TRIAL_H
+
+#include "cmd/measure.h"
+#include "collect/guardian.h"
+#include "model/tried.h"
+
+/* Measures t->windows windows of t->window_ns of each side into a recording in `dir`, and compares
+ * them. When it returns the knobs are as they were, unless t->kept: `keep` asks for that, where the
+ * fixes help. Fills the rest of t. Returns the exit code, with the reason said; *views, which
+ * t->diff points to, are freed by trial_free. */
+struct trial;
+struct trial *trial_new(struct tried *t, const struct measure *m, struct guardian *g,
+			const char *dir);
+int trial_run(struct trial *r, bool keep);
+void trial_free(struct trial *r); /* NULL: nothing */
+
+/* Measures for so long without changing anything, into v, whose host has been read. Returns the
+ * exit code. */
+int trial_look(struct view *v, const struct measure *m, uint64_t duration_ns);
+
+#endif

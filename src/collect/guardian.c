@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "collect/guardian.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/now.h"
+#include "base/say.h"
+#include "collect/knobs.h"
+
+struct guardian {
+	struct knobs *knobs;
+	const char *dir, *boot;
+	int socket; /* to the other process */
+	int parent; /* in the guardian: its pidfd */
+	pid_t pid;  /* the guardian's; -1: it is no longer there */
+	bool on;    /* in the guardian: some are turned */
+};
+
+struct order {
+	enum { TURN_ON, TURN_BACK, END, KEEP } what;
+	uint64_t for_ns;
+};
+
+struct answer {
+	int bad;
+	char why[KNOB_WHY];
+};
+
+/* ---- what both can do ---- */
+
+uint32_t guardian_restore(struct knobs *k, const char *dir, const char *boot, bool all)
+{
+	uint32_t bad = 0, left = 0;
+	char why[KNOB_WHY];
+
+	for (uint32_t i = k->count; i-- > 0;) {
+		if (k->row[i].kept && !all) {
+			left++;
+			continue;
+		}
+		switch (knob_restore(&k->row[i], "", why)) {
+		case KNOB_BACK:
+		case KNOB_GONE:
+			knobs_remove(k, i);
+			break;
+		case KNOB_OTHERS:
+			say("left as it is: %s", why);
+			knobs_remove(k, i);
+			break;
+		case KNOB_REFUSED:
+			say("%s", why);
+			bad++;
+		}
+	}
+	if (bad)
+		say("what is left to be put back is in %s: culprit try --undo tries again", dir);
+	if (bad || left ? journal_write(dir, boot, k) : journal_remove(dir))
+		bad += !bad;
+	return bad;
+}
+
+/* Turns all back that are not kept; the set stays as it is, for the next turn. */
+static int turn_back(struct guardian *g, char *why)
+{
+	int err = 0;
+
+	for (uint32_t i = g->knobs->count; i-- > 0;) {
+		const struct knob *k = &g->knobs->row[i];
+		enum knob_back back = k->kept ? KNOB_BACK : knob_restore(k, "", why);
+
+		if (back == KNOB_OTHERS || back == KNOB_REFUSED)
+			err = -1;
+	}
+	g->on = err;
+	return err;
+}
+
+/* ---- the guardian ---- */
+
+static int turn_on(struct guardian *g, char *why)
+{
+	bool known = true;
+	char other[KNOB_WHY];
+
+	g->on = true;
+	for (uint32_t i = 0; i < g->knobs->count; i++) {
+		struct knob *k = &g->knobs->row[i];
+
+		if (k->kept)
+			continue;
+		known &= k->now != NULL;
+		if (knob_apply(k, "", why)) {
+			turn_back(g, other);
+			return -1;
+		}
+	}
+	return known ? 0 : journal_write(g->dir, g->boot, g->knobs);
+}
+
+static int keep(struct guardian *g)
+{
+	for (uint32_t i = 0; i < g->knobs->count; i++)
+		g->knobs->row[i].kept = true;
+	return journal_write(g->dir, g->boot, g->knobs);
+}
+
+/* Does what it is told; true: that was the end. */
+static bool obey(struct guardian *g, const struct order *o)
+{
+	struct answer a = {0};
+
+	switch (o->what) {
+	case TURN_ON:
+		a.bad = turn_on(g, a.why);
+		break;
+	case TURN_BACK:
+		a.bad = turn_back(g, a.why);
+		break;
+	case KEEP:
+		a.bad = keep(g);
+		break;
+	case END:
+		a.bad = guardian_restore(g->knobs, g->dir, g->boot, false);
+		snprintf(a.why, sizeof(a.why), "not all could be put back");
+	}
+	send(g->socket, &a, sizeof(a), MSG_NOSIGNAL);
+	return o->what == KEEP || o->what == END;
+}
+
+/* Nobody is left to ask for it. */
+static void put_back_alone(struct guardian *g, const char *reason)
+{
+	bool on = g->on;
+
+	journal_scrap(g->dir);
+	if (guardian_restore(g->knobs, g->dir, g->boot, false))
+		return;
+	rmdir(g->dir); /* if nothing is in it */
+	if (on)
+		say("%s: what it had changed is as it was", reason);
+}
+
+static void watch(struct guardian *g)
+{
+	struct pollfd on[] = {{g->parent, POLLIN, 0}, {g->socket, POLLIN, 0}};
+	uint64_t until_ns = UINT64_MAX, now;
+	struct order o;
+
+	for (;;) {
+		now = now_ns();
+		if (now >= until_ns) {
+			syscall(SYS_pidfd_send_signal, g->parent, SIGTERM, NULL, 0);
+			put_back_alone(g, "the try did not go on");
+			return;
+		}
+		poll(on, 2, until_ns == UINT64_MAX ? -1 : (int)((until_ns - now) / 1000000 + 1));
+		if (on[1].revents & POLLIN &&
+		    recv(g->socket, &o, sizeof(o), MSG_DONTWAIT) == sizeof(o)) {
+			if (obey(g, &o))
+				return;
+			until_ns = o.for_ns ? now_ns() + o.for_ns : UINT64_MAX;
+			continue;
+		}
+		if (on[0].revents || on[1].revents & (POLLHUP | POLLERR)) {
+			put_back_alone(g, "the try was killed");
+			return;
+		}
+	}
+}
+
+static void guard(struct guardian *g, const struct cpus *housekeeping)
+{
+	static const int deaf[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGPIPE,
+				   SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
+
+	for (size_t i = 0; i < sizeof(deaf) / sizeof(deaf[0]); i++)
+		signal(deaf[i], SIG_IGN);
+	setsid();
+	if (!freopen("/dev/null", "r", stdin) || !freopen("/dev/null", "w", stdout))
+		_exit(1); /* a reader of the output would wait for this process, too */
+	prctl(PR_SET_NAME, "culprit-guard");
+	if (!cpus_empty(housekeeping))
+		cpus_run_on(housekeeping);
+	watch(g);
+	_exit(0);
+}
+
+struct guardian *guardian_start(struct knobs *knobs, const char *dir, const char *boot,
+				const struct cpus *housekeeping)
+{
+	struct guardian *g = calloc(1, sizeof(*g));
+	int pair[2] = {-1, -1}, parent = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	if (!g || parent < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		complain("no process can be started that puts things back: %s", strerror(errno));
+		free(g);
+		return NULL;
+	}
+	*g = (struct guardian){knobs, dir, boot, pair[1], parent, 0, false};
+	g->pid = fork();
+	if (!g->pid) {
+		close(pair[0]);
+		guard(g, housekeeping);
+	}
+	close(parent);
+	close(pair[1]);
+	g->socket = pair[0];
+	if (g->pid > 0)
+		return g;
+	complain("no process can be started that puts things back: %s", strerror(errno));
+	close(g->socket);
+	free(g);
+	return NULL;
+}
+
+/* ---- the one that tries ---- */
+
+/* The guardian is no longer there: does its work. */
+static int without(struct guardian *g)
+{
+	if (g->pid > 0)
+		waitpid(g->pid, NULL, 0);
+	g->pid = -1;
+	guardian_restore(g->knobs, g->dir, g->boot, false);
+	return complain("the process that puts things back was killed: the try ends here");
+}
+
+static int order(struct guardian *g, int what, uint64_t for_ns)
+{
+	struct order o = {what, for_ns};
+	struct answer a;
+	ssize_t n;
+
+	if (g->pid < 0)
+		return -1;
+	if (send(g->socket, &o, sizeof(o), MSG_NOSIGNAL) != sizeof(o))
+		return without(g);
+	do
+		n = recv(g->socket, &a, sizeof(a), 0);
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof(a))
+		return without(g);
+	return a.bad ? complain("%s", a.why) : 0;
+}
+
+int guardian_turn(struct guardian *g, bool on, uint64_t for_ns)
+{
+	return order(g, on ? TURN_ON : TURN_BACK, for_ns);
+}
+
+bool guardian_lives(const struct guardian *g)
+{
+	struct pollfd p = {g->socket, POLLIN, 0};
+
+	return g->pid > 0 && !poll(&p, 1, 0); /* the guardian never speaks without being asked */
+}
+
+int guardian_end(struct guardian *g, bool keep)
+{
+	int err;
+
+	if (!g)
+		return 0;
+	err = order(g, keep ? KEEP : END, 0);
+	if (g->pid > 0)
+		waitpid(g->pid, NULL, 0);
+	close(g->socket);
+	free(g);
+	return err;
+}

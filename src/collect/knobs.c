@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Turns knobs. A file is opened by its name each time, for no longer than one read or write, and
+ * only if it is a regular one: all of sysfs and procfs are. */
+#include "collect/knobs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define VALUE_MAX 16384 /* a CPU mask of 8,192 CPUs has 2,303 bytes */
+
+#define PF_NO_SETAFFINITY 0x04000000u /* include/linux/sched.h */
+
+__attribute__((format(printf, 2, 3))) static int fail(char *why, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, KNOB_WHY, fmt, args);
+	va_end(args);
+	return -1;
+}
+
+/* ---- files ---- */
+
+static int open_file(const char *root, const char *path, int flags)
+{
+	char name[PATH_MAX];
+	struct stat s;
+	int fd;
+
+	if ((size_t)snprintf(name, sizeof(name), "%s%s", root, path) >= sizeof(name))
+		return -ENAMETOOLONG;
+	fd = open(name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &s) && S_ISREG(s.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+/* Reads all of it, without a newline at its end. 0 or -errno. */
+static int read_file(const char *root, const char *path, char *text)
+{
+	int fd = open_file(root, path, O_RDONLY);
+	ssize_t n = 0;
+	size_t len = 0;
+
+	if (fd < 0)
+		return fd;
+	while (len < VALUE_MAX && (n = read(fd, text + len, VALUE_MAX - len)) > 0)
+		len += n;
+	n = n < 0 ? -errno : len == VALUE_MAX ? -EFBIG : 0;
+	close(fd);
+	if (len == VALUE_MAX)
+		len--;
+	while (len && text[len - 1] == '\n')
+		len--;
+	text[len] = 0;
+	return !n && memchr(text, 0, len) ? -EINVAL : n;
+}
+
+/* With one write, as the kernel wants it. 0 or -errno. */
+static int write_file(const char *root, const char *path, const char *text)
+{
+	char line[VALUE_MAX + 2];
+	int fd = open_file(root, path, O_WRONLY | O_TRUNC), err = 0;
+	int len = snprintf(line, sizeof(line), "%s\n", text);
+
+	if (fd < 0)
+		return fd;
+	if (write(fd, line, len) != len)
+		err = errno ? -errno : -EIO;
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
+/* Cuts out what is in brackets; a text without is its own choice. */
+static int chosen_word(char *text)
+{
+	char *from = strchr(text, '['), *to = from ? strchr(from, ']') : NULL;
+
+	if (!to)
+		return from ? -EINVAL : 0;
+	*to = 0;
+	memmove(text, from + 1, strlen(from + 1) + 1);
+	return 0;
+}
+
+/* Leaves of a list of features the one that is meant, as it is set. */
+static int feature_word(char *text, const char *feature)
+{
+	char list[VALUE_MAX], *at, *rest;
+	const char *name = feature + (strncmp(feature, "NO_", 3) ? 0 : 3);
+
+	strcpy(list, text);
+	for (at = strtok_r(list, " \n", &rest); at; at = strtok_r(NULL, " \n", &rest))
+		if (!strcmp(at, name) || (!strncmp(at, "NO_", 3) && !strcmp(at + 3, name))) {
+			strcpy(text, at);
+			return 0;
+		}
+	return -ENOENT;
+}
+
+/* ---- threads ---- */
+
+struct thread {
+	unsigned flags;
+	unsigned long long born;
+	char comm[17];
+};
+
+static int read_thread(const char *root, unsigned tid, struct thread *t)
+{
+	char path[64], text[VALUE_MAX], *end, *begin;
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", tid);
+	err = read_file(root, path, text);
+	if (err)
+		return err;
+	begin = strchr(text, '(');
+	end = strrchr(text, ')'); /* a thread may have any in its name */
+	if (!begin || !end || end - begin > (ptrdiff_t)sizeof(t->comm) ||
+	    sscanf(end + 1,
+		   " %*c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+		   "%llu",
+		   &t->flags, &t->born) != 2)
+		return -EINVAL;
+	snprintf(t->comm, sizeof(t->comm), "%.*s", (int)(end - begin - 1), begin + 1);
+	return 0;
+}
+
+static int read_affinity(unsigned tid, char *text)
+{
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+	struct cpus cpus;
+	int err = 0;
+
+	if (!set)
+		return -ENOMEM;
+	cpus_clear(&cpus);
+	if (sched_getaffinity((pid_t)tid, size, set))
+		err = -errno;
+	for (unsigned i = 0; !err && i < CPUS_MAX; i++)
+		if (CPU_ISSET_S(i, size, set))
+			cpus_add(&cpus, i);
+	CPU_FREE(set);
+	cpus_format(&cpus, text, VALUE_MAX);
+	return err;
+}
+
+static int write_affinity(unsigned tid, const char *list)
+{
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+	struct cpus cpus;
+	char why[256];
+	int err = 0;
+
+	if (!set)
+		return -ENOMEM;
+	CPU_ZERO_S(size, set);
+	if (cpus_parse(list, &cpus, why, sizeof(why)))
+		err = -EINVAL;
+	for (int i = cpus_next(&cpus, 0); !err && i >= 0; i = cpus_next(&cpus, i + 1))
+		CPU_SET_S(i, size, set);
+	if (!err && sched_setaffinity((pid_t)tid, size, set))
+		err = -errno;
+	CPU_FREE(set);
+	return err;
+}
+
+/* ---- one knob ---- */
+
+/* -ESRCH: the thread has ended, and its number may be another's. */
+static int look(const struct knob *k, const char *root, char *text)
+{
+	struct thread t;
+	int err;
+
+	if (k->kind == KNOB_THREAD) {
+		err = read_thread(root, k->tid, &t);
+		if (err || t.born != k->born)
+			return err && err != -ENOENT ? err : -ESRCH;
+		return read_affinity(k->tid, text);
+	}
+	err = read_file(root, k->path, text);
+	if (!err && k->kind == KNOB_CHOICE)
+		err = chosen_word(text);
+	if (!err && k->kind == KNOB_FEATURE)
+		err = feature_word(text, k->new);
+	return err;
+}
+
+static int set(const struct knob *k, const char *root, const char *text)
+{
+	return k->kind == KNOB_THREAD ? write_affinity(k->tid, text)
+				      : write_file(root, k->path, text);
+}
+
+int knob_apply(struct knob *k, const char *root, char *why)
+{
+	char text[VALUE_MAX], name[PATH_MAX];
+	int err = set(k, root, k->new);
+
+	knob_name(k, name, sizeof(name));
+	if (err)
+		return fail(why, "%s: the kernel refuses %s: %s", name, k->new, strerror(-err));
+	err = look(k, root, text);
+	if (err)
+		return fail(why, "%s cannot be read again: %s", name, strerror(-err));
+	free(k->now);
+	k->now = strdup(text);
+	return k->now ? 0 : fail(why, "out of memory");
+}
+
+enum knob_back knob_restore(const struct knob *k, const char *root, char *why)
+{
+	char text[VALUE_MAX], name[PATH_MAX];
+	int err = look(k, root, text);
+
+	knob_name(k, name, sizeof(name));
+	if (err == -ENOENT || err == -ESRCH)
+		return KNOB_GONE;
+	if (!err && !strcmp(text, k->old))
+		return KNOB_BACK;
+	if (!err && k->now && strcmp(text, k->now)) {
+		fail(why, "%s was %s, the fix made it %s, and somebody has made it %.100s since",
+		     name, k->old, k->now, text);
+		return KNOB_OTHERS;
+	}
+	err = err ? err : set(k, root, k->old);
+	if (err) {
+		fail(why, "%s: %s cannot be put back: %s", name, k->old, strerror(-err));
+		return KNOB_REFUSED;
+	}
+	err = look(k, root, text);
+	if (!err && !strcmp(text, k->old))
+		return KNOB_BACK;
+	fail(why, "%s was %s, and the kernel made %.100s of that now", name, k->old,
+	     err ? strerror(-err) : text);
+	return KNOB_REFUSED;
+}
+
+/* ---- plans ---- */
+
+static int plan_file(struct knobs *k, const char *root, enum knob_kind kind, const char *path,
+		     const char *value, char *why)
+{
+	struct knob probe = {.kind = kind, .path = (char *)path, .new = (char *)value};
+	char text[VALUE_MAX];
+	int err = look(&probe, root, text), fd;
+
+	if (err == -ENOENT)
+		return fail(why, "%s: this kernel, or this machine, has no such %s%s", path,
+			    kind == KNOB_FEATURE ? "feature" : "file",
+			    strncmp(path, "/sys/kernel/debug/", 18)
+				    ? ""
+				    : " (or debugfs is not mounted)");
+	if (err)
+		return fail(why, "%s: %s", path, strerror(-err));
+	if (!strcmp(text, value))
+		return 0;
+	fd = open_file(root, path, O_WRONLY);
+	if (fd < 0)
+		return fail(why, "%s cannot be written: %s", path, strerror(-fd));
+	close(fd);
+	return knobs_add(k, kind, path, text, value)
+		       ? 0
+		       : fail(why, "out of memory, or more than %d files", KNOBS_MAX);
+}
+
+static int plan_files(struct knobs *k, const char *root, const char *pattern, const char *value,
+		      char *why)
+{
+	char full[PATH_MAX];
+	glob_t found = {0};
+	int err = 0;
+
+	snprintf(full, sizeof(full), "%s%s", root, pattern);
+	if (glob(full, GLOB_NOESCAPE, NULL, &found) || !found.gl_pathc)
+		err = fail(why, "%s: this machine has none", pattern);
+	for (size_t i = 0; !err && i < found.gl_pathc; i++)
+		err = plan_file(k, root, KNOB_FILE, found.gl_pathv[i] + strlen(root), value, why);
+	globfree(&found);
+	return err;
+}
+
+static int plan_thread(struct knobs *k, const char *root, unsigned tid, const char *value,
+		       char *why)
+{
+	char now[VALUE_MAX];
+	struct knob *row;
+	struct thread t;
+	int err = read_thread(root, tid, &t);
+
+	if (err)
+		return fail(why, "thread %u: %s", tid,
+			    err == -ENOENT || err == -ESRCH ? "it has ended" : strerror(-err));
+	if (t.flags & PF_NO_SETAFFINITY)
+		return fail(why, "%s [%u] is bound to its CPUs: the kernel lets nobody move it",
+			    t.comm, tid);
+	err = read_affinity(tid, now);
+	if (err)
+		return fail(why, "thread %u: %s", tid, strerror(-err));
+	if (!strcmp(now, value))
+		return 0;
+	row = knobs_add(k, KNOB_THREAD, "", now, value);
+	if (!row)
+		return fail(why, "out of memory");
+	row->tid = tid;
+	row->born = t.born;
+	memcpy(row->comm, t.comm, sizeof(row->comm));
+	return 0;
+}
+
+int knobs_plan(struct knobs *k, const char *root, enum knob_kind kind, const char *path,
+	       const char *value, unsigned tid, char *why)
+{
+	uint32_t before = k->count;
+	int err;
+
+	if (kind == KNOB_THREAD)
+		err = plan_thread(k, root, tid, value, why);
+	else if (kind == KNOB_FILES)
+		err = plan_files(k, root, path, value, why);
+	else
+		err = plan_file(k, root, kind, path, value, why);
+	while (err && k->count > before)
+		knobs_remove(k, k->count - 1);
+	if (!err && k->count == before)
+		err = fail(why, "it is set so already: %s", kind == KNOB_THREAD ? value : path);
+	return err;
+}
+
+/* ---- others who turn knobs ---- */
+
+/* True when root runs a process of this name. */
+static bool root_runs(const char *root, const char *name)
+{
+	char path[PATH_MAX], comm[VALUE_MAX];
+	bool found = false;
+	struct dirent *e;
+	struct stat s;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "%s/proc", root);
+	dir = opendir(path);
+	while (dir && !found && (e = readdir(dir))) {
+		if (e->d_name[strspn(e->d_name, "0123456789")])
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.32s/comm", e->d_name);
+		found = !read_file(root, path, comm) && !strcmp(comm, name);
+		snprintf(path, sizeof(path), "%s/proc/%.32s", root, e->d_name);
+		found = found && !stat(path, &s) && (s.st_uid == 0 || *root);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+const char *knob_rival(const struct knob *k, const char *root)
+{
+	if (!strncmp(k->path, "/proc/irq/", 10) && root_runs(root, "irqbalance"))
+		return "irqbalance";
+	return root_runs(root, "tuned") ? "tuned" : NULL;
+}

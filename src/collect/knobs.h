@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Turns knobs of the running kernel, and turns them back (model/knob.h).
+ *
+ * No shell is involved, and names of the machine are nothing but names of files. `root` is put
+ * before all paths: "" for the machine, a directory for tests. Functions that fail write the reason
+ * to why[KNOB_WHY], unescaped.
+ */
+#ifndef CULPRIT_COLLECT_KNOBS_H
+#define CULPRIT_COLLECT_KNOBS_H
+
+#include <stddef.h>
+#include "base/cpus.h"
+#include "model/knob.h"
+
+#define KNOB_WHY 512
+
+/* Adds what this knob is made of, with what is set now, and changes nothing. path: for KNOB_FILES a
+ * glob. tid: of KNOB_THREAD. Left out is what is set so already. 0, -1: it cannot be done here. */
+int knobs_plan(struct knobs *k, const char *root, enum knob_kind kind, const char *path,
+	       const char *value, unsigned tid, char *why);
+
+/* Sets a knob, and reads back what the kernel made of it into `now`. 0 or -1. */
+int knob_apply(struct knob *k, const char *root, char *why);
+
+enum knob_back {
+	KNOB_BACK,    /* all is as it was, or was it already */
+	KNOB_GONE,    /* the file or the thread is no longer there */
+	KNOB_OTHERS,  /* somebody else has changed it since: it was left alone */
+	KNOB_REFUSED, /* `why` */
+};
+
+/* Puts back what was there, and reads it again to make sure. */
+enum knob_back knob_restore(const struct knob *k, const char *root, char *why);
+
+/* The name of somebody who sets such knobs by himself and would fight about this one, "irqbalance";
+ * NULL: nobody runs. */
+const char *knob_rival(const struct knob *k, const char *root);
+
+#endif

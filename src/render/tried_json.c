@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "base/json.h"
+#include "render/diff.h"
+#include "render/tried.h"
+
+static void write_ratio(struct json *j, const char *key, const struct ratio *r)
+{
+	json_object_flat(j, key);
+	json_double(j, "value", r->value, 6);
+	json_double(j, "low", r->low, 6);
+	json_double(j, "high", r->high, 6);
+	json_end(j);
+}
+
+/* The two sides of a source, of several, or of all hiccups. */
+static void write_cells(struct json *j, const struct diff_cell *c)
+{
+	for (int k = 0; k < 2; k++) {
+		json_object_flat(j, k ? "with" : "without");
+		json_u64(j, "count", c[k].count);
+		json_u64(j, "total_ns", c[k].total_ns);
+		json_double(j, "count_per_s", c[k].per_s, 6);
+		json_double(j, "ns_per_s", c[k].ns_per_s, 3);
+		json_u64(j, "max_ns", c[k].max_ns);
+		json_end(j);
+	}
+	write_ratio(j, "count_ratio", &c[1].count_ratio);
+	write_ratio(j, "time_ratio", &c[1].time_ratio);
+	json_string(j, "verdict", diff_verdict_name(c[1].verdict));
+}
+
+static void write_measured(struct json *j, const struct tried *t)
+{
+	const struct diff *d = t->diff;
+
+	json_object(j, "sources_of_causes");
+	write_cells(j, t->asked);
+	json_end(j);
+	json_object(j, "total");
+	write_cells(j, d->total);
+	json_end(j);
+	json_array(j, "sources");
+	for (uint32_t i = 0; i < d->rows; i++) {
+		const struct diff_row *r = &d->row[i];
+
+		json_object(j, NULL);
+		json_string(j, "kind", source_kind_name(r->kind));
+		json_string_n(j, "name", r->name, sizeof(r->name));
+		json_bool(j, "kernel_thread", r->kernel_thread);
+		json_string(j, "function", r->function);
+		write_cells(j, r->cell);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void write_knobs(struct json *j, const struct tried *t)
+{
+	json_array(j, "knobs");
+	for (uint32_t i = 0; i < t->knobs.count; i++) {
+		const struct knob *k = &t->knobs.row[i];
+
+		if (k->kept && !t->kept)
+			continue; /* an earlier try's */
+		json_object_flat(j, NULL);
+		json_string(j, "kind", knob_kind_name(k->kind));
+		if (k->kind == KNOB_THREAD) {
+			json_u64(j, "tid", k->tid);
+			json_string(j, "comm", k->comm);
+		} else {
+			json_string(j, "path", k->path);
+		}
+		json_string(j, "before", k->old);
+		json_string(j, "fix", k->new);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+int render_tried_json(const struct tried *t, FILE *out)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_string(&j, "schema", TRIED_SCHEMA);
+	json_string(&j, "version", CULPRIT_VERSION);
+	json_string(&j, "kernel", t->host->kernel);
+	json_array_flat(&j, "cpus");
+	for (int c = cpus_next(t->cpus, 0); c >= 0; c = cpus_next(t->cpus, c + 1))
+		json_u64(&j, NULL, c);
+	json_end(&j);
+	json_bool(&j, "dry_run", t->dry);
+	json_array(&j, "fixes");
+	for (uint32_t i = 0; i < t->nfixes; i++) {
+		json_object_flat(&j, NULL);
+		json_string(&j, "cause", t->fix[i].id);
+		json_string(&j, "title", t->fix[i].title);
+		if (t->fix[i].number)
+			json_u64(&j, "number", t->fix[i].number);
+		else
+			json_null(&j, "number");
+		json_u64(&j, "lag_s", t->fix[i].lag_s);
+		json_end(&j);
+	}
+	json_end(&j);
+	write_knobs(&j, t);
+	json_u64(&j, "windows", t->windows);
+	json_u64(&j, "window_ns", t->window_ns);
+	json_bool(&j, "in_turn", t->in_turn);
+	json_bool(&j, "whole", t->whole);
+	if (t->diff)
+		write_measured(&j, t);
+	json_string(&j, "verdict", tried_verdict_name(t->verdict));
+	json_bool(&j, "in_force", t->kept);
+	json_end(&j);
+	return ferror(out) ? -EIO : 0;
+}

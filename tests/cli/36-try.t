@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""culprit try, as far as it measures nothing: what it refuses, what it would do, and what it makes
+of a journal that an earlier try has left. Nothing of the machine is changed."""
+import json
+import os
+import tempfile
+
+import lib
+from lib import culprit, done, is_, ok
+
+lib.need_root()
+CPU = max(lib.online())
+ON = ("-c", str(CPU))
+STATS = "/proc/sys/vm/stat_interval"
+BOOT = lib.read("/proc/sys/kernel/random/boot_id")
+BOUND = next(p for p in os.listdir("/proc") if p.isdigit()
+             and lib.read(f"/proc/{p}/comm") == "ksoftirqd/0")
+place = tempfile.mkdtemp()
+STATE = os.path.join(place, "state")
+JOURNAL = os.path.join(STATE, "try.journal")
+
+
+def attempt(*args):
+    return culprit("try", "--state", STATE, *args)
+
+
+def refused(what, *args, says):
+    r = attempt(*args)
+    ok(r.rc == 1 and not r.out and r.err.count("\n") == 1 and says in r.err, what, r,
+       f"should say {says}")
+
+
+for what, args, says in (
+        ("an id that is none", ("K09x", *ON), "'K09x' is not the id of a cause"),
+        ("a hostile word", ("\x1b[31m", *ON), "'\\x1b[31m' is not the id of a cause"),
+        ("a number that is none", ("K34:-1", *ON), "'K34:-1': after the colon comes the number"),
+        ("a number where there is none", ("K01:7", *ON), "leave out :7"),
+        ("several without --together", ("K01", "K09", *ON), "--together"),
+        ("a fix that is no setting", ("T01", *ON), "T01 cannot be tried"),
+        ("a fix that takes CPUs away", ("H12", *ON), "H12 cannot be tried"),
+        ("an interrupt's that cannot be moved", ("I02", *ON), "I02 cannot be tried"),
+        ("a thread that is not there", ("K34:4194303", *ON), "it has ended"),
+        ("a thread that is bound to its CPU", (f"K25:{BOUND}", *ON),
+         "is bound to its CPUs"),
+        ("too short", ("K01", "-d", "1s", *ON), "-d is too short"),
+        ("without an end", ("K01", "-d", "forever", *ON), "-d: 'forever'"),
+        ("one window a side", ("K01", "-n", "1", *ON), "-n: '1'"),
+        ("--apply and --undo", ("--apply", "--undo"), "--apply"),
+        ("--undo of one", ("--undo", "K01"), "leave out K01"),
+        ("a recording that is none", ("-r", "/dev/null", *ON), "/dev/null"),
+):
+    refused(what, *args, says=says)
+ok(not os.path.exists(STATE), "and nothing was written for that")
+
+# ---- what would be done ----
+before = lib.read(STATS)
+r = attempt("K01", "--dry-run", "-f", "json", *ON)
+told = json.loads(r.out) if r.rc == 0 else {}
+is_((told.get("knobs"), told.get("in_force"), told.get("verdict")),
+    ([{"kind": "file", "path": STATS, "before": before, "fix": "120"}], False, "not measured"),
+    "--dry-run tells what it is and what it would be")
+r = attempt("K01", "--dry-run", *ON)
+ok(f"{STATS}: {before}, with the fix 120\n" in r.out and "nothing is changed" in r.out, "as text",
+   r)
+is_((lib.read(STATS), os.path.exists(STATE)), (before, False), "--dry-run changes nothing")
+
+# ---- what earlier tries have left ----
+is_(attempt("--undo").out, "no try has left anything to be put back\n", "--undo of nothing")
+
+
+def leave(boot, *knobs, end=True):
+    os.makedirs(STATE, mode=0o700, exist_ok=True)
+    with open(JOURNAL, "w", encoding="ascii") as f:
+        f.write("\n".join(["culprit try 1", f"boot {boot}", *knobs, *["end"] * end, ""]))
+    os.chmod(JOURNAL, 0o600)
+
+
+# As if it were 1 what another one has left at 120, and 120 is what the fix made of it.
+OTHERS = f"knob file 0 ={STATS} =999 =120 =120"
+leave("00000000-0000-0000-0000-000000000000", OTHERS)
+r = attempt("--undo")
+ok(r.rc == 0 and "rebooted since" in r.out and not os.path.exists(JOURNAL),
+   "--undo after a reboot: there is nothing to be put back, and it says so", r)
+leave(BOOT, OTHERS)
+refused("a try after one that was killed", "K01", *ON, says="culprit try --undo first")
+r = attempt("--undo")
+ok(r.rc == 0 and "left as it is" in r.err and not os.path.exists(JOURNAL),
+   "--undo leaves alone what somebody else has set since", r)
+leave(BOOT, f"knob file 0 ={STATS} ={before} =120 -", end=False)
+r = attempt("--undo")
+ok(r.rc == 0 and "damaged" in r.err and "put back: 1 setting" in r.out,
+   "--undo of a journal that is cut", r)
+leave(BOOT, "knob file 0 =/etc/hostname =x =y -")
+r = attempt("--undo")
+ok(r.rc == 0 and "damaged" in r.err and "put back: 0 settings" in r.out,
+   "--undo never touches what is not the kernel's", r)
+leave(BOOT, OTHERS)
+os.chmod(JOURNAL, 0o666)
+refused("a journal that others can write", "--undo", says="somebody else")
+os.unlink(JOURNAL)
+attempt("--undo")
+is_((lib.read(STATS), os.listdir(place)), (before, []), "all is as it was")
+os.rmdir(place)
+done()

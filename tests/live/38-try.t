@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""culprit try on this machine: a thread's noise is gone with its fix and back without it; whatever
+ends a try, what it had changed is as it was within a second, to the byte."""
+import json
+import os
+import signal
+import tempfile
+import time
+
+import lib
+from lib import culprit, done, is_, ok
+
+lib.need_bpf()
+cpu = lib.pick_target()
+ON = ("-c", str(cpu))
+KNOB = "/proc/sys/vm/compact_unevictable_allowed"  # K: of no consequence where nothing compacts
+FIX = "F06"
+place = tempfile.mkdtemp()
+STATE = os.path.join(place, "state")
+AT = ("--state", STATE, *ON)
+
+
+def wait_for(what, seconds):
+    end = time.monotonic() + seconds
+    while not what():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+# ---- a source that a fix ends ----
+noise = lib.spawn("-c", f"exec taskset -c {cpu} sh -c 'while :; do i=0; while [ $i -lt 2000 ]; do "
+                  "i=$((i+1)); done; sleep 0.01; done'", path="/bin/sh")
+try:
+    wait_for(lambda: os.sched_getaffinity(noise.pid) == {cpu}, 10)
+    r = culprit("try", f"K34:{noise.pid}", "-d", "4s", "-n", "4", "-f", "json", *AT)
+    tried = json.loads(r.out) if r.out else {}
+    asked = tried.get("sources_of_causes", {})
+    is_((r.rc, tried.get("verdict"), tried.get("whole"), tried.get("in_turn")),
+        (0, "helps", True, True), "a thread is moved away: it helps")
+    ok(asked and asked["without"]["count"] > 20 and asked["with"]["count"] <= 4
+       and asked["verdict"] in ("gone", "better"), "its time is there without the fix alone", asked)
+    is_(os.sched_getaffinity(noise.pid), {cpu}, "and it is back where it was")
+    r = culprit("try", f"K34:{noise.pid}", "-d", "4s", "-n", "4", "-q", "--apply", *AT)
+    ok(r.rc == 0 and cpu not in os.sched_getaffinity(noise.pid)
+       and "culprit try --undo takes it back" in r.out, "--apply leaves it in force", r)
+    r = culprit("try", "--undo", *AT)
+    is_((r.rc, r.out, os.sched_getaffinity(noise.pid)), (0, "put back: 1 setting\n", {cpu}),
+        "--undo takes it back")
+finally:
+    os.killpg(noise.pid, signal.SIGKILL)
+    noise.communicate()
+
+# ---- ends of every kind ----
+before = open(KNOB, "rb").read()
+if before.strip() == b"0":
+    lib.diag(f"{KNOB} is 0 here: the ends are tried with 1")
+    with open(KNOB, "w") as f:
+        f.write("1")
+set_to = open(KNOB, "rb").read()
+
+
+def children(pid):
+    return [int(p) for p in lib.read(f"/proc/{pid}/task/{pid}/children").split()]
+
+
+def guardian(pid):
+    return next(p for p in children(pid) if lib.read(f"/proc/{p}/comm") == "culprit-guard")
+
+
+def begun():
+    """A try whose fix is in force."""
+    proc = lib.spawn("try", FIX, "-d", "60s", "-n", "6", "-q", *AT)
+    if not wait_for(lambda: open(KNOB, "rb").read() != set_to, lib.READY_MAX_S):
+        raise RuntimeError(f"the fix was not put in force: {lib.finish(proc, 1)}")
+    return proc
+
+
+def back(seconds=1):
+    return wait_for(lambda: open(KNOB, "rb").read() == set_to, seconds)
+
+
+try:
+    for number, code in ((signal.SIGKILL, -9), (signal.SIGINT, 3), (signal.SIGTERM, 3)):
+        proc = begun()
+        pid = guardian(proc.pid)
+        proc.send_signal(number)
+        ok(back(1 if number == signal.SIGKILL else 10), f"{number.name}: it is back")
+        r = lib.finish(proc, 30)
+        is_(r.rc, code, f"{number.name}: the exit status")
+        ok(wait_for(lambda: not os.path.exists(f"/proc/{pid}"), 5)
+           and os.listdir(place) == [], f"{number.name}: nothing is left", os.listdir(place))
+
+    proc = begun()
+    os.kill(guardian(proc.pid), signal.SIGKILL)
+    ok(back(), "the guardian is killed: it is back")
+    r = lib.finish(proc, 30)
+    ok(r.rc == 1 and "puts things back was killed" in r.err and os.listdir(place) == [],
+       "and the try ends, with an error", r)
+
+    proc = begun()
+    pid = guardian(proc.pid)
+    os.kill(proc.pid, signal.SIGSTOP)  # now silent
+    os.kill(pid, signal.SIGKILL)
+    os.kill(proc.pid, signal.SIGKILL)
+    lib.finish(proc, 30)
+    ok(open(KNOB, "rb").read() != set_to, "both are killed: the fix is in force")
+    r = culprit("try", FIX, "-d", "4s", *AT)
+    ok(r.rc == 1 and "culprit try --undo" in r.err, "and the next try says what to do", r)
+    r = culprit("try", "--undo", *AT)
+    ok(r.rc == 0 and back(0) and os.listdir(place) == [], "which puts it back", r,
+       os.listdir(place))
+finally:
+    with open(KNOB, "wb") as f:
+        f.write(before)
+is_(open(KNOB, "rb").read(), before, "all is as it was")
+os.rmdir(place)
+done()

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Knobs of a made-up machine are set and put back to the byte, whatever their files hold; a journal
+ * that was cut anywhere, or that somebody else wrote, never puts back anything else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "collect/journal.h"
+#include "collect/knobs.h"
+
+static char root[64];
+static char why[KNOB_WHY];
+
+static char *at(const char *path)
+{
+	static char full[PATH_MAX];
+
+	snprintf(full, sizeof(full), "%s%s", root, path);
+	return full;
+}
+
+/* Makes the directories of a path, and the file with these bytes. */
+static void put(const char *path, const char *bytes, size_t len)
+{
+	char full[PATH_MAX];
+	FILE *f;
+
+	strcpy(full, at(path));
+	for (char *slash = full + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = 0;
+		mkdir(full, 0700);
+		*slash = '/';
+	}
+	f = fopen(full, "w");
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, len, f), len);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void put_text(const char *path, const char *text)
+{
+	put(path, text, strlen(text));
+}
+
+static const char *get(const char *path)
+{
+	static char text[8192];
+	FILE *f = fopen(at(path), "r");
+	size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+
+	text[n] = 0;
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static int make_root(void **state)
+{
+	(void)state;
+	snprintf(root, sizeof(root), "%s/knobs.XXXXXX",
+		 getenv("TMPDIR") && strlen(getenv("TMPDIR")) < 40 ? getenv("TMPDIR") : "/tmp");
+	return !mkdtemp(root);
+}
+
+static int remove_root(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", root);
+	return system(command);
+}
+
+/* Plans, sets and puts back one knob of a file, which the kernel takes as it is. */
+static void there_and_back(enum knob_kind kind, const char *path, const char *before,
+			   const char *value, const char *written, const char *back)
+{
+	struct knobs k = {0};
+
+	put_text(path, before);
+	assert_int_equal(knobs_plan(&k, root, kind, path, value, 0, why), 0);
+	assert_int_equal(k.count, 1);
+	assert_string_equal(get(path), before);
+	assert_int_equal(knob_apply(&k.row[0], root, why), 0);
+	assert_string_equal(get(path), written);
+	if (kind != KNOB_FILE) /* the kernel shows its choice, and this root does not */
+		put_text(path, "always madvise [never]\nA NO_X\n");
+	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_BACK);
+	assert_string_equal(get(path), back);
+	knobs_free(&k);
+}
+
+static void sets_and_puts_back(void **state)
+{
+	(void)state;
+	there_and_back(KNOB_FILE, "/sys/a/cpumask", "ff,00000003\n", "1", "1\n", "ff,00000003\n");
+	there_and_back(KNOB_FILE, "/proc/sys/a b/\x1b[31m", "\x1b]0;x\a$(id)\n", "1", "1\n",
+		       "\x1b]0;x\a$(id)\n");
+	there_and_back(KNOB_CHOICE, "/sys/thp", "always [madvise] never\n", "never", "never\n",
+		       "madvise\n");
+	there_and_back(KNOB_FEATURE, "/sys/features", "A NO_B X_2 X NO_AX\n", "NO_X", "NO_X\n",
+		       "X\n");
+}
+
+static void globs_take_all_and_only_what_differs(void **state)
+{
+	struct knobs k = {0};
+
+	(void)state;
+	put_text("/sys/class/net/eth0/queues/rx-0/rps_cpus", "3\n");
+	put_text("/sys/class/net/eth0/queues/rx-1/rps_cpus", "1\n");
+	put_text("/sys/class/net/$(id);`id`/queues/rx-0/rps_cpus", "2\n");
+	put_text("/sys/class/net/eth0/queues/tx-0/rps_cpus", "2\n");
+	assert_int_equal(knobs_plan(&k, root, KNOB_FILES, "/sys/class/net/*/queues/rx-*/rps_cpus",
+				    "1", 0, why),
+			 0);
+	assert_int_equal(k.count, 2);
+	for (uint32_t i = 0; i < k.count; i++)
+		assert_int_equal(knob_apply(&k.row[i], root, why), 0);
+	assert_string_equal(get("/sys/class/net/$(id);`id`/queues/rx-0/rps_cpus"), "1\n");
+	for (uint32_t i = k.count; i-- > 0;)
+		assert_int_equal(knob_restore(&k.row[i], root, why), KNOB_BACK);
+	assert_string_equal(get("/sys/class/net/$(id);`id`/queues/rx-0/rps_cpus"), "2\n");
+	assert_string_equal(get("/sys/class/net/eth0/queues/rx-0/rps_cpus"), "3\n");
+	knobs_free(&k);
+}
+
+static void others_changes_are_left_alone(void **state)
+{
+	struct knobs k = {0};
+
+	(void)state;
+	put_text("/sys/x", "1\n");
+	assert_int_equal(knobs_plan(&k, root, KNOB_FILE, "/sys/x", "2", 0, why), 0);
+	assert_int_equal(knob_apply(&k.row[0], root, why), 0);
+	put_text("/sys/x", "7\n");
+	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_OTHERS);
+	assert_string_equal(get("/sys/x"), "7\n");
+	assert_string_equal(why,
+			    "/sys/x was 1, the fix made it 2, and somebody has made it 7 since");
+	unlink(at("/sys/x"));
+	assert_int_equal(knob_restore(&k.row[0], root, why), KNOB_GONE);
+	knobs_free(&k);
+}
+
+/* A path that is no file of one value is refused, at once, and nothing is planned. */
+static void refuses(void **state)
+{
+	static char large[20000];
+	struct knobs k = {0};
+
+	(void)state;
+	memset(large, 'x', sizeof(large));
+	put("/sys/large", large, sizeof(large));
+	put("/sys/nul", "1\0002\n", 4);
+	put_text("/sys/same", "2\n");
+	put_text("/sys/torn", "always [madvise never\n");
+	put_text("/sys/features", "A B\n");
+	assert_int_equal(mkfifo(at("/sys/fifo"), 0600), 0);
+	assert_int_equal(symlink("/etc/passwd", at("/sys/link")), 0);
+	for (size_t i = 0; i < 7; i++) {
+		static const char *const files[] = {"/sys/large", "/sys/nul",  "/sys/same",
+						    "/sys/fifo",  "/sys/link", "/sys/none",
+						    "/sys"};
+
+		why[0] = 0;
+		assert_int_equal(knobs_plan(&k, root, KNOB_FILE, files[i], "2", 0, why), -1);
+		assert_true(why[0]);
+	}
+	assert_int_equal(knobs_plan(&k, root, KNOB_CHOICE, "/sys/torn", "never", 0, why), -1);
+	assert_int_equal(knobs_plan(&k, root, KNOB_FEATURE, "/sys/features", "NO_C", 0, why), -1);
+	assert_int_equal(knobs_plan(&k, root, KNOB_FILES, "/sys/none*", "1", 0, why), -1);
+	assert_int_equal(k.count, 0);
+	knobs_free(&k);
+}
+
+/* A real thread of its own, which is moved and moved back. */
+static void moves_threads(void **state)
+{
+	struct knobs k = {0};
+	cpu_set_t before, now;
+	char first[16];
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(sched_getaffinity(pid, sizeof(before), &before), 0);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &before)) {
+			snprintf(first, sizeof(first), "%d", cpu);
+			break;
+		}
+	if (CPU_COUNT(&before) > 1) {
+		assert_int_equal(knobs_plan(&k, "", KNOB_THREAD, "", first, pid, why), 0);
+		assert_int_equal(knob_apply(&k.row[0], "", why), 0);
+		sched_getaffinity(pid, sizeof(now), &now);
+		assert_int_equal(CPU_COUNT(&now), 1);
+		assert_int_equal(knob_restore(&k.row[0], "", why), KNOB_BACK);
+		sched_getaffinity(pid, sizeof(now), &now);
+		assert_true(CPU_EQUAL(&now, &before));
+		knob_apply(&k.row[0], "", why);
+		k.row[0].born++; /* another thread has the number now */
+		assert_int_equal(knob_restore(&k.row[0], "", why), KNOB_GONE);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(knobs_plan(&k, "", KNOB_THREAD, "", first, pid, why), -1);
+	assert_string_equal(strchr(why, ':'), ": it has ended");
+	knobs_free(&k);
+}
+
+/* ---- the journal ---- */
+
+#define BOOT "11111111-2222-3333-4444-555555555555"
+
+static void fill(struct knobs *k)
+{
+	struct knob *one;
+
+	assert_non_null(knobs_add(k, KNOB_FILE, "/sys/a b\n%\x1b\xff", "old =%\n", ""));
+	k->row[0].now = strdup("- =");
+	one = knobs_add(k, KNOB_THREAD, "", "0-3", "0");
+	assert_non_null(one);
+	one->tid = 7;
+	one->born = 18446744073709551615ULL;
+	one->kept = true;
+	strcpy(one->comm, "a) (b\n\x1b");
+	assert_non_null(
+		knobs_add(k, KNOB_FEATURE, "/sys/kernel/debug/sched/features", "X", "NO_X"));
+}
+
+static void same_knobs(const struct knobs *a, const struct knobs *b)
+{
+	for (uint32_t i = 0; i < a->count; i++) {
+		assert_int_equal(a->row[i].kind, b->row[i].kind);
+		assert_string_equal(a->row[i].path, b->row[i].path);
+		assert_string_equal(a->row[i].old, b->row[i].old);
+		assert_string_equal(a->row[i].new, b->row[i].new);
+		assert_string_equal(a->row[i].comm, b->row[i].comm);
+		assert_int_equal(a->row[i].tid, b->row[i].tid);
+		assert_true(a->row[i].born == b->row[i].born);
+		assert_int_equal(a->row[i].kept, b->row[i].kept);
+		assert_int_equal(!a->row[i].now, !b->row[i].now);
+		if (a->row[i].now)
+			assert_string_equal(a->row[i].now, b->row[i].now);
+	}
+}
+
+static void journal_comes_back(void **state)
+{
+	struct knobs k = {0}, r = {0};
+	char boot[BOOT_ID];
+	struct stat s;
+	int lock;
+
+	(void)state;
+	fill(&k);
+	lock = journal_lock(at("/state"), false);
+	assert_true(lock >= 0);
+	assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_NONE);
+	assert_int_equal(journal_write(at("/state"), BOOT, &k), 0);
+	assert_int_equal(stat(at("/state/try.journal"), &s), 0);
+	assert_int_equal(s.st_mode & 0777, 0600);
+	assert_int_equal(stat(at("/state"), &s), 0);
+	assert_int_equal(s.st_mode & 0777, 0700);
+	assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_WHOLE);
+	assert_string_equal(boot, BOOT);
+	assert_int_equal(r.count, k.count);
+	same_knobs(&r, &k);
+	knobs_free(&r);
+
+	/* Cut anywhere, it gives what was in whole lines, and says that it is cut. */
+	char text[4096];
+	size_t len = strlen(strcpy(text, get("/state/try.journal")));
+
+	for (size_t cut = 0; cut < len; cut++) {
+		put("/state/try.journal", text, cut);
+		assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_CUT);
+		assert_true(r.count <= k.count);
+		same_knobs(&r, &k);
+		knobs_free(&r);
+	}
+	assert_int_equal(journal_remove(at("/state")), 0);
+	close(lock);
+	knobs_free(&k);
+}
+
+/* A journal that this machine's root alone did not write is not believed. */
+static void journal_is_roots_alone(void **state)
+{
+	static const char *const lines[] = {
+		"knob file 0 =/etc/passwd =x =y -\n",
+		"knob file 0 =/sys/../etc/passwd =x =y -\n",
+		"knob file 0 =/sys/a =x =y\n",
+		"knob file 0 =/sys/a =x%00 =y -\n",
+		"knob file 0 =/sys/a =x%4 =y -\n",
+		"knob files 0 =/sys/* =x =y -\n",
+		"knob none 0 =/sys/a =x =y -\n",
+		"knob thread 0 -1 1 =a =x =y -\n",
+		"knob thread 0 1 1 =01234567890123456 =x =y -\n",
+		"knob file 0 =/sys/a =x =y - more\n",
+		"rm -rf /\n",
+	};
+	struct knobs r = {0};
+	char boot[BOOT_ID], text[256];
+
+	(void)state;
+	mkdir(at("/state"), 0700);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		snprintf(text, sizeof(text), "culprit try 1\nboot " BOOT "\n%send\n", lines[i]);
+		put_text("/state/try.journal", text);
+		assert_int_equal(chmod(at("/state/try.journal"), 0600), 0);
+		assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_CUT);
+		assert_int_equal(r.count, 0);
+	}
+	assert_non_null(freopen("/dev/null", "w", stderr)); /* the messages are tested elsewhere */
+	put_text("/state/try.journal", "culprit try 1\nboot " BOOT "\nend\n");
+	assert_int_equal(chmod(at("/state/try.journal"), 0640), 0);
+	assert_int_equal(journal_read(at("/state"), boot, &r), JOURNAL_BAD);
+	assert_int_equal(chmod(at("/state"), 0777), 0);
+	assert_int_equal(journal_lock(at("/state"), false), -1);
+	chmod(at("/state"), 0700);
+	unlink(at("/state/try.journal"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sets_and_puts_back),
+		cmocka_unit_test(globs_take_all_and_only_what_differs),
+		cmocka_unit_test(others_changes_are_left_alone),
+		cmocka_unit_test(refuses),
+		cmocka_unit_test(moves_threads),
+		cmocka_unit_test(journal_comes_back),
+		cmocka_unit_test(journal_is_roots_alone),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}
