@@ -319,12 +319,13 @@ const char *opt_nearest(const char *word, const char *const *words)
 	if (len >= SHOWN)
 		return NULL;
 	for (; *words; words++) {
-		size_t wlen = strlen(*words), distance;
+		size_t wlen = strlen(*words), longer = len > wlen ? len : wlen;
+		size_t distance = longer - (len > wlen ? wlen : len); /* no less than that */
 
-		if (wlen >= SHOWN)
+		if (wlen >= SHOWN || distance >= least || 3 * distance > longer)
 			continue;
 		distance = edit_distance(word, len, *words, wlen);
-		if (distance < least && 3 * distance <= (len > wlen ? len : wlen)) {
+		if (distance < least && 3 * distance <= longer) {
 			least = distance;
 			nearest = *words;
 		}
