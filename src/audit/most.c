@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "audit/most.h"
 
+#include <string.h>
+
 #include "model/groups.h"
 #include "model/stops.h"
 
@@ -60,6 +62,42 @@ struct most odd_of(const struct cpu *c, const struct most *most)
 	struct most odd = longest_of(c);
 
 	return odd.source && group_longer(odd.ns, longest_in(c, most)) ? odd : (struct most){0};
+}
+
+/* True for the time of slow windows that is neither an interruption nor the kernel's entry and
+ * exit: the operation itself, as far as is known. */
+static bool is_rest(const struct source *s)
+{
+	return s->word == WORD_REST;
+}
+
+/* True for sources that the operation's own wake-up uses, too. */
+static bool may_be_own(const struct source *s)
+{
+	static const char *const causes[] = {"T10", "P01", "P04"};
+
+	if (s->kind == SOURCE_VECTOR && !s->function && !strcmp(s->name, "local_timer"))
+		return true; /* the function of the timer interrupt is not known */
+	for (size_t i = 0; s->cause && i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (!strcmp(s->cause, causes[i]))
+			return true;
+	return false;
+}
+
+struct most most_of_windows(const struct cpu *c, uint64_t *rest)
+{
+	struct most best = {0};
+
+	*rest = 0;
+	for (uint32_t i = 0; i < c->sources.count; i++) {
+		const struct source *s = c->sources.row[i];
+
+		if (is_rest(s))
+			*rest += s->net.sum;
+		else if (!may_be_own(s) && stops_usual_sum(s) > best.ns)
+			best = (struct most){s, group_of(s), stops_usual_sum(s)};
+	}
+	return best;
 }
 
 static uint64_t not_recorded(const struct cpu *c)

@@ -9,6 +9,10 @@
  * handler's doing (model/stops.h). */
 struct most most_of(const struct cpu *c);
 
+/* Finds what took most of a workload's slow windows and is surely not its own; *rest: the time of
+ * no source. */
+struct most most_of_windows(const struct cpu *c, uint64_t *rest);
+
 /* Finds what took most at once: the longest run of a source. */
 struct most longest_of(const struct cpu *c);
 

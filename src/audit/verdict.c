@@ -167,44 +167,6 @@ static void say_cpu(struct sentence *out, const struct view *v, uint32_t i)
 
 /* ---- a workload: its slow windows are known, the loss of its CPU is not ---- */
 
-/* True for the time of slow windows that is neither an interruption nor the kernel's entry and
- * exit: the operation itself, as far as is known. */
-static bool is_rest(const struct source *s)
-{
-	return s->word == WORD_REST;
-}
-
-/* True for sources that the operation's own wake-up uses, too. */
-static bool may_be_own(const struct source *s)
-{
-	static const char *const causes[] = {"T10", "P01", "P04"};
-
-	if (s->kind == SOURCE_VECTOR && !s->function && !strcmp(s->name, "local_timer"))
-		return true; /* the function of the timer interrupt is not known */
-	for (size_t i = 0; s->cause && i < sizeof(causes) / sizeof(causes[0]); i++)
-		if (!strcmp(s->cause, causes[i]))
-			return true;
-	return false;
-}
-
-/* Finds what took most of the slow windows' time and is surely not the workload's own; *rest: the
- * time of no source. */
-static struct most find_most_of_windows(const struct cpu *c, uint64_t *rest)
-{
-	struct most best = {0};
-
-	*rest = 0;
-	for (uint32_t i = 0; i < c->sources.count; i++) {
-		const struct source *s = c->sources.row[i];
-
-		if (is_rest(s))
-			*rest += s->net.sum;
-		else if (!may_be_own(s) && stops_usual_sum(s) > best.ns)
-			best = (struct most){s, group_of(s), stops_usual_sum(s)};
-	}
-	return best;
-}
-
 /* Name of the series with the most slow windows, "latency under load", of several; NULL: only one
  * has a threshold. */
 static const struct series *slowest_series(const struct cpu *c)
@@ -245,7 +207,7 @@ static void say_windows(struct sentence *out, const struct view *v, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
 	uint64_t rest, own;
-	struct most m = find_most_of_windows(c, &rest);
+	struct most m = most_of_windows(c, &rest);
 	char share[32];
 
 	say_slow(out, v, i);

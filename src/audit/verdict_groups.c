@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The verdict on CPUs that are alike: the rules of verdict.c over all of them. A figure is that of
  * each CPU, from the least to the most: "cpus 4-33,35-63 lose 0.49 to 0.53 % each to ...". Where
- * the same is to be said of several groups, a report's head says it once, of all their CPUs. */
-#include "audit/most.h"
+ * the same is to be said of several groups, a report's head says it once, of all their CPUs; not
+ * so of workloads and of watched threads, which have names. */
+#include "audit/verdict_groups.h"
+
 #include "audit/verdict.h"
 
 #include <stdlib.h>
@@ -14,16 +16,14 @@
 
 #define LIST 64 /* bytes of a list of CPUs; a longer one is cut */
 
-struct say {
-	struct sentence *out;
-	const struct view *v;
-	const struct cpu_group *g;
-};
-
-static void add_lanes(const struct say *s)
+void say_lanes(const struct say *s)
 {
 	char list[LIST];
 
+	if (s->v->run.watch) {
+		sentence_add(s->out, "threads %s (%u)", s->g->name, s->g->n);
+		return;
+	}
 	sentence_add(s->out, "cpus %s", cpus_format(&s->g->cpus, list, sizeof(list)));
 	if (list[strlen(list) - 1] == '.')
 		sentence_add(s->out, " (%u)", s->g->n);
@@ -42,7 +42,7 @@ static void add_shares(const struct say *s, double least, double most)
 		sentence_add(s->out, "%s to %s %%", a, b);
 }
 
-static bool counts_to(const struct most *m, const struct group_source *of, const struct source *s)
+bool say_counts_to(const struct most *m, const struct group_source *of, const struct source *s)
 {
 	return m->group != GROUPS ? group_of(s) == m->group : of && group_has(of, s);
 }
@@ -53,7 +53,7 @@ static double share_of(const struct cpu *c, const struct most *m, const struct g
 	uint64_t ns = 0;
 
 	for (uint32_t i = 0; i < c->sources.count; i++)
-		if (counts_to(m, of, c->sources.row[i]))
+		if (say_counts_to(m, of, c->sources.row[i]))
 			ns += stops_usual_sum(c->sources.row[i]);
 	return c->observed_ns ? (double)ns / c->observed_ns : 0;
 }
@@ -72,9 +72,8 @@ static void add_range(const struct say *s, const struct most *m, const struct gr
 	sentence_add(s->out, " each");
 }
 
-/* Adds what it was, and what to do where that is the same on all of them. */
-static void add_most(const struct say *s, uint32_t lane, const struct most *m,
-		     const struct group_source *of)
+void say_most(const struct say *s, uint32_t lane, const struct most *m,
+	      const struct group_source *of)
 {
 	struct most common = *m;
 
@@ -86,7 +85,10 @@ static void add_most(const struct say *s, uint32_t lane, const struct most *m,
 		return;
 	}
 	sentence_source(s->out, common.source);
-	sentence_add(s->out, ": what to do differs from CPU to CPU, see each with -c");
+	if (s->v->run.watch)
+		sentence_add(s->out, ": what to do differs from thread to thread, see --all");
+	else
+		sentence_add(s->out, ": what to do differs from CPU to CPU, see each with -c");
 }
 
 static void add_quiet(const struct say *s)
@@ -101,7 +103,7 @@ static void add_quiet(const struct say *s)
 		if (c->shorts.known && (double)c->shorts.total_ns / c->observed_ns > gaps)
 			gaps = (double)c->shorts.total_ns / c->observed_ns;
 	}
-	sentence_add(s->out, " are quiet");
+	sentence_add(s->out, " are quiet%s", s->v->run.watch ? " as far as the kernel shows" : "");
 	if (gaps > QUIET_SHARE) {
 		sentence_add(s->out, " but for gaps below their threshold, which take up to ");
 		add_shares(s, gaps, gaps);
@@ -143,7 +145,7 @@ static void add_odd(const struct say *s, const struct most *m)
 	uint32_t lane = s->g->longest_ns.lane;
 	const struct cpu *c = &s->v->cpu[lane];
 	struct most same = *m, odd;
-	char time[32];
+	char time[32], name[LANE_NAME];
 
 	if (m->group == GROUPS) { /* the row of this CPU */
 		const struct group_source *of = group_source(s->g, m->source);
@@ -155,12 +157,12 @@ static void add_odd(const struct say *s, const struct most *m)
 	odd = odd_of(c, &same);
 	if (!odd.source || odd.source == same.source)
 		return;
-	sentence_add(s->out, "; and up to %s at once (cpu %u) to ",
-		     format_ns(odd.ns, time, sizeof(time)), c->number);
+	sentence_add(s->out, "; and up to %s at once (%s) to ",
+		     format_ns(odd.ns, time, sizeof(time)), view_lane(s->v, lane, name));
 	if (nobody(s, lane, &odd))
 		sentence_add(s->out, "what was not recorded");
 	else
-		add_most(s, lane, &odd, group_source(s->g, odd.source));
+		say_most(s, lane, &odd, group_source(s->g, odd.source));
 }
 
 /* Contents of the sentence on a group. Two groups of which the same is said may stand in one
@@ -196,16 +198,16 @@ static struct said judge(const struct say *s)
 /* Adds to whom it went, and what was rare and long. */
 static void add_whom(const struct say *s, const struct said *said)
 {
-	add_most(s, said->lane, &said->most, said->of);
+	say_most(s, said->lane, &said->most, said->of);
 	add_odd(s, &said->most);
 }
 
 static void say_group(const struct say *s)
 {
 	struct said said = judge(s);
-	char time[32];
+	char time[32], name[LANE_NAME];
 
-	add_lanes(s);
+	say_lanes(s);
 	switch (said.what) {
 	case QUIET:
 		add_quiet(s);
@@ -224,10 +226,10 @@ static void say_group(const struct say *s)
 	case LITTLE:
 		sentence_add(s->out, " lose little, at most ");
 		add_shares(s, s->g->lost.most, s->g->lost.most);
-		sentence_add(s->out, " each, but up to %s at once (cpu %u) to ",
+		sentence_add(s->out, " each, but up to %s at once (%s) to ",
 			     format_ns(said.most.ns, time, sizeof(time)),
-			     s->v->cpu[said.lane].number);
-		add_most(s, said.lane, &said.most, said.of);
+			     view_lane(s->v, said.lane, name));
+		say_most(s, said.lane, &said.most, said.of);
 		break;
 	case LOSE:
 		sentence_add(s->out, " lose ");
@@ -236,6 +238,16 @@ static void say_group(const struct say *s)
 		add_whom(s, &said);
 		break;
 	}
+}
+
+static void say_any(const struct say *s)
+{
+	if (s->v->run.windows && !s->v->run.watch)
+		say_slow(s);
+	else if (s->v->run.watch && !say_lost_known(s))
+		say_threads(s);
+	else
+		say_group(s);
 }
 
 /* ---- groups of which the same is said ---- */
@@ -310,10 +322,10 @@ void verdict_groups(struct view *v)
 		g->verdict[0] = g->head[0] = '\0';
 		g->said = false;
 		g->head_cpus = g->n;
-		if (g->n > 1 && v->cpu[g->first].observed_ns)
-			say_group(&(struct say){&out, v, g});
+		if (g->n > 1 && (v->cpu[g->first].observed_ns || g->total_ns))
+			say_any(&(struct say){&out, v, g});
 	}
-	for (uint32_t k = 0; lane && k < v->groups.n; k++)
+	for (uint32_t k = 0; lane && !v->run.windows && !v->run.watch && k < v->groups.n; k++)
 		if (!v->groups.row[k].said && v->cpu[v->groups.row[k].first].observed_ns)
 			say_once(v, k, lane);
 	free(lane);

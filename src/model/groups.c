@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,9 @@ struct profile {
 	const struct group_part *part;
 	size_t n;
 	unsigned state;
-	double lost; /* share of its time */
-	double per;  /* 1 / its time */
+	double lost;           /* share of its time */
+	double per;            /* 1 / its time */
+	char name[GROUP_NAME]; /* name of a thread; "" of a CPU */
 };
 
 static bool differs(const struct cpu *c)
@@ -30,15 +32,18 @@ static bool differs(const struct cpu *c)
 
 static unsigned state_of(const struct view *v, const struct cpu *c)
 {
-	const bool is[] = {cpus_has(&v->host.isolated, c->number),
-			   cpus_has(&v->host.nohz_full, c->number),
+	const bool is[] = {!v->run.watch && cpus_has(&v->host.isolated, c->number),
+			   !v->run.watch && cpus_has(&v->host.nohz_full, c->number),
 			   c->ended != NULL,
 			   c->hiccups_lost > 0,
 			   c->counts.lost > 0,
 			   c->counts.mismatches > 0,
 			   c->closure_known,
 			   c->closure_known && differs(c),
-			   c->smi_known && c->smi_count > 0};
+			   c->smi_known && c->smi_count > 0,
+			   v->run.watch && c->unpaired > 0,
+			   c->reported > 0,
+			   c->kernel_thread};
 	unsigned state = 0;
 
 	for (size_t i = 0; i < sizeof(is) / sizeof(is[0]); i++)
@@ -46,16 +51,38 @@ static unsigned state_of(const struct view *v, const struct cpu *c)
 	return state;
 }
 
+/* Writes what threads that may be alike have in common. */
+static void lane_name(const struct cpu *c, char name[GROUP_NAME])
+{
+	int len = sizeof(c->comm);
+
+	if (c->kernel_thread)
+		snprintf(name, GROUP_NAME, "[%.*s]", len, c->comm);
+	else
+		snprintf(name, GROUP_NAME, "%s%.*s", c->comm[0] == '[' ? "user thread " : "", len,
+			 c->comm);
+	group_star(name);
+}
+
 static struct profile profile_of(const struct view *v, const struct group_rows *r, uint32_t i)
 {
 	const struct cpu *c = &v->cpu[i];
+	struct profile p = {.cpu = c,
+			    .part = &r->part[r->begin[i]],
+			    .n = r->begin[i + 1] - r->begin[i],
+			    .state = state_of(v, c),
+			    .lost = view_lost(v, i),
+			    .per = c->observed_ns ? 1.0 / c->observed_ns : 0};
 
-	return (struct profile){.cpu = c,
-				.part = &r->part[r->begin[i]],
-				.n = r->begin[i + 1] - r->begin[i],
-				.state = state_of(v, c),
-				.lost = view_lost(v, i) < 0 ? 0 : view_lost(v, i),
-				.per = c->observed_ns ? 1.0 / c->observed_ns : 0};
+	if (v->run.watch) {
+		lane_name(c, p.name);
+		if (p.lost < 0) { /* not known: what it lost of the whole window */
+			p.per = v->run.duration_ns ? 1.0 / v->run.duration_ns : 0;
+			p.lost = c->hiccups.sum * p.per;
+		}
+	}
+	p.lost = p.lost < 0 ? 0 : p.lost;
+	return p;
 }
 
 bool group_longer(uint64_t a, uint64_t b)
@@ -68,6 +95,52 @@ static bool same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
+static const struct series *series_named(const struct cpu *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->nseries; i++)
+		if (c->series[i].hist.count && !strncmp(c->series[i].name, name, SERIES_NAME))
+			return &c->series[i];
+	return NULL;
+}
+
+/* Compares values in ns, of series with the same unit. */
+static bool same_values(const struct series *a, const struct series *b)
+{
+	unsigned unit = a->fine ? 1000 : 1;
+	const double percentile[] = {99, 100};
+	double x = hist_percentile(&a->hist, 50), y = hist_percentile(&b->hist, 50);
+
+	if (a->fine != b->fine || fabs(x - y) > (x > y ? x : y) / 2)
+		return false;
+	for (size_t i = 0; i < sizeof(percentile) / sizeof(percentile[0]); i++) {
+		uint64_t far = hist_percentile(&a->hist, percentile[i]) / unit,
+			 other = hist_percentile(&b->hist, percentile[i]) / unit;
+
+		if (group_longer(far, other) || group_longer(other, far))
+			return false;
+	}
+	return true;
+}
+
+static bool same_series(const struct cpu *a, const struct cpu *b)
+{
+	uint32_t some = 0;
+
+	for (uint32_t i = 0; i < a->nseries; i++) {
+		const struct series *other;
+
+		if (!a->series[i].hist.count)
+			continue;
+		other = series_named(b, a->series[i].name);
+		if (!other || !same_values(&a->series[i], other))
+			return false;
+		some++;
+	}
+	for (uint32_t i = 0; i < b->nseries; i++)
+		some -= b->series[i].hist.count > 0;
+	return !some;
+}
+
 static bool alike(const struct profile *a, const struct profile *b)
 {
 	static const struct group_part none;
@@ -75,6 +148,7 @@ static bool alike(const struct profile *a, const struct profile *b)
 	double most = a->lost > b->lost ? a->lost : b->lost;
 
 	if (a->state != b->state || !same_text(a->cpu->ended, b->cpu->ended) ||
+	    strcmp(a->name, b->name) != 0 || !same_series(a->cpu, b->cpu) ||
 	    group_longer(a->cpu->hiccups.max, b->cpu->hiccups.max) ||
 	    group_longer(b->cpu->hiccups.max, a->cpu->hiccups.max))
 		return false;
@@ -128,7 +202,10 @@ static int list_lanes(struct cpu_groups *g, const struct view *v)
 		struct cpu_group *to = &g->row[g->of[i]];
 
 		to->lane[to->n++] = i;
-		cpus_add(&to->cpus, v->cpu[i].number);
+		if (!v->run.watch)
+			cpus_add(&to->cpus, v->cpu[i].number);
+		else if (to->n == 1)
+			lane_name(&v->cpu[i], to->name);
 	}
 	return 0;
 }
@@ -182,7 +259,7 @@ int groups_make(struct view *v)
 	int err;
 
 	groups_free(&v->groups);
-	if (v->run.windows || v->run.watch || !v->ncpus)
+	if (!v->ncpus)
 		return 0;
 	err = group_rows_make(&rows, v);
 	if (err)
@@ -199,6 +276,7 @@ void groups_free(struct cpu_groups *g)
 	for (uint32_t k = 0; k < g->n; k++) {
 		free(g->row[k].lane);
 		free(g->row[k].source);
+		free(g->row[k].series);
 	}
 	free(g->row);
 	free(g->of);
@@ -207,7 +285,9 @@ void groups_free(struct cpu_groups *g)
 
 bool groups_shown(const struct view *v)
 {
-	return v->groups.n && v->ncpus > 2;
+	if (!v->groups.n || v->ncpus <= 2)
+		return false;
+	return !v->run.windows || v->groups.n < v->ncpus || v->ncpus > GROUP_DETAILS;
 }
 
 /* ---- the first cause of a CPU ---- */

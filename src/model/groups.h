@@ -16,7 +16,9 @@
  * it is like, or begins one: groups stand in that order, too. So what is rare and long is never in
  * one group with what is frequent and short.
  *
- * Watched threads and workloads have no groups. */
+ * CPUs of a workload must besides have the same series: of each, medians no more than half of the
+ * larger apart, and p99 and the longest value as with longest above. Watched threads are grouped
+ * as CPUs are, where their names are the same but for the last number. */
 #ifndef CULPRIT_GROUPS_H
 #define CULPRIT_GROUPS_H
 
@@ -26,8 +28,10 @@
 #include "model/source.h"
 
 struct view;
+struct series;
 
 #define GROUP_TIMES 4
+#define GROUP_NAME  40
 
 /* Share of its time that a quiet CPU may lose, and its longest gap; rtla and cyclictest pass
  * machines for real time by tens of microseconds. */
@@ -56,17 +60,31 @@ struct group_source {
 	uint32_t askers;           /* number of these CPUs; 0: nobody is known */
 };
 
+/* The values of a workload on the CPUs of a group: ns, or ps where one->fine is set. */
+struct group_series {
+	const struct series *one;       /* series of the first CPU; all have its name; not owned */
+	uint64_t count;                 /* number of values of all CPUs */
+	uint64_t longer;                /* number of longer ones than the threshold, of all CPUs */
+	struct spread median, p99, max; /* figures of each CPU */
+};
+
+/* CPUs that are alike, or watched threads, for which what is said of CPUs here holds, too. */
 struct cpu_group {
 	uint32_t *lane; /* indices of its CPUs, ascending; owned */
 	uint32_t n;
-	uint32_t first; /* index of the CPU that ranks highest */
-	struct cpus cpus;
-	struct spread lost;                                             /* share of a CPU's time */
-	struct spread hiccups;                                          /* number of CPUs */
-	struct spread longest_ns, p99_ns, median_ns;                    /* lengths of the hiccups */
+	uint32_t first;        /* index of the CPU that ranks highest */
+	struct cpus cpus;      /* empty: of threads */
+	char name[GROUP_NAME]; /* name of threads, any bytes; an asterisk for a number that differs
+				*/
+	struct spread lost;    /* share of a CPU's time; of threads where all are known, else 0 */
+	struct spread hiccups; /* number of hiccups of a CPU */
+	struct spread lost_each_ns;                  /* time of a CPU's hiccups */
+	struct spread longest_ns, p99_ns, median_ns; /* lengths of the hiccups */
 	uint64_t total_ns, attributed_ns, edge_ns, lost_ns, outside_ns; /* sums over all its CPUs */
 	struct group_source *source;                                    /* owned; by falling time */
 	uint32_t nsources;
+	struct group_series *series; /* owned; series that have values, in the first CPU's order */
+	uint32_t nseries;
 	/* As of a CPU, of all of them: audit/verdict.h. Any bytes; "": none, or one CPU. */
 	char verdict[800];
 	char head[800];     /* instead, of CPUs of later groups, too, of which the same is said */
@@ -86,7 +104,8 @@ int groups_make(struct view *v);
 void groups_free(struct cpu_groups *g);
 
 /* True when reports show groups instead of each CPU: there are CPUs that are alike, or more than
- * two that are not. */
+ * two that are not. CPUs of a workload have parts of their own, and watched threads names: where
+ * none are alike, reports show up to GROUP_DETAILS one by one. */
 bool groups_shown(const struct view *v);
 
 /* True when a report that shows groups has room for the details of this CPU: it stands alone or
@@ -99,6 +118,10 @@ const char *group_verdict(const struct view *v, uint32_t k);
 
 /* The same for a list of what is said of all groups: "" where an earlier one says it, too. */
 const char *group_head(const struct view *v, uint32_t k);
+
+/* Writes the name of a thread, or what else, with an asterisk for its last number, in place. Names
+ * without a number stay. */
+void group_star(char *name);
 
 /* A source's name without numbers that differ from CPU to CPU: diff_name()'s, and of interrupts and
  * threads an asterisk for the last number, "eth0-TxRx-*". name holds DIFF_NAME bytes. */

@@ -33,7 +33,7 @@ static struct spread spread_of(double *value, const uint32_t *lane, uint32_t n)
 	return s;
 }
 
-enum figure { LOST, HICCUPS, LONGEST, P99, MEDIAN };
+enum figure { LOST, HICCUPS, LOST_NS, LONGEST, P99, MEDIAN };
 
 static double figure(const struct view *v, uint32_t i, enum figure what)
 {
@@ -44,6 +44,8 @@ static double figure(const struct view *v, uint32_t i, enum figure what)
 		return view_lost(v, i) < 0 ? 0 : view_lost(v, i);
 	case HICCUPS:
 		return h->count;
+	case LOST_NS:
+		return h->sum;
 	case LONGEST:
 		return h->max;
 	case P99:
@@ -56,8 +58,8 @@ static double figure(const struct view *v, uint32_t i, enum figure what)
 
 static void fill_figures(struct cpu_group *g, const struct view *v, double *value)
 {
-	struct spread *const to[] = {&g->lost, &g->hiccups, &g->longest_ns, &g->p99_ns,
-				     &g->median_ns};
+	struct spread *const to[] = {&g->lost,       &g->hiccups, &g->lost_each_ns,
+				     &g->longest_ns, &g->p99_ns,  &g->median_ns};
 
 	for (size_t f = 0; f < sizeof(to) / sizeof(to[0]); f++) {
 		for (uint32_t i = 0; i < g->n; i++)
@@ -73,6 +75,57 @@ static void fill_figures(struct cpu_group *g, const struct view *v, double *valu
 		g->lost_ns += c->lost_ns;
 		g->outside_ns += c->outside_ns;
 	}
+}
+
+/* ---- a workload's values ---- */
+
+static const struct series *series_of(const struct cpu *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->nseries; i++)
+		if (!strncmp(c->series[i].name, name, SERIES_NAME))
+			return &c->series[i];
+	return NULL;
+}
+
+static struct spread spread_series(const struct cpu_group *g, const struct view *v,
+				   const char *name, double percentile, double *value)
+{
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct series *s = series_of(&v->cpu[g->lane[i]], name);
+
+		value[i] = s ? hist_percentile(&s->hist, percentile) : 0;
+	}
+	return spread_of(value, g->lane, g->n);
+}
+
+static void add_series(struct cpu_group *g, const struct view *v, const struct series *one,
+		       double *value)
+{
+	struct group_series *to = &g->series[g->nseries++];
+
+	to->one = one;
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct series *s = series_of(&v->cpu[g->lane[i]], one->name);
+
+		to->count += s ? s->hist.count : 0;
+		to->longer += s ? s->longer : 0;
+	}
+	to->median = spread_series(g, v, one->name, 50, value);
+	to->p99 = spread_series(g, v, one->name, 99, value);
+	to->max = spread_series(g, v, one->name, 100, value);
+}
+
+static int fill_series(struct cpu_group *g, const struct view *v, double *value)
+{
+	const struct cpu *first = &v->cpu[g->lane[0]];
+
+	g->series = calloc(first->nseries + 1, sizeof(*g->series));
+	if (!g->series)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < first->nseries; i++)
+		if (first->series[i].hist.count)
+			add_series(g, v, &first->series[i], value);
+	return 0;
 }
 
 /* ---- sources ---- */
@@ -175,7 +228,7 @@ int group_fill(struct cpu_group *g, const struct view *v, const struct group_row
 	for (size_t i = 0; i < n; i++)
 		keys += !i || rows[i]->key != rows[i - 1]->key;
 	g->source = calloc(keys, sizeof(*g->source));
-	if (!value || !g->source) {
+	if (!value || !g->source || fill_series(g, v, value)) {
 		free(value);
 		return -ENOMEM;
 	}

@@ -14,15 +14,11 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-void group_name(const struct source *s, char *name)
+void group_star(char *name)
 {
-	size_t end, begin;
+	/* "mlx5_comp3@pci:0000:3b:00.0": what follows is the device */
+	size_t end = strcspn(name, "@"), begin;
 
-	diff_name(s, false, name);
-	if ((s->kind != SOURCE_IRQ && s->kind != SOURCE_THREAD) || s->rest || strchr(name, '*') ||
-	    !s->name[0])
-		return;
-	end = strcspn(name, "@"); /* "mlx5_comp3@pci:0000:3b:00.0": what follows is the device */
 	while (end && !is_digit(name[end - 1]))
 		end--;
 	for (begin = end; begin && is_digit(name[begin - 1]); begin--)
@@ -31,6 +27,14 @@ void group_name(const struct source *s, char *name)
 		return;
 	name[begin] = '*';
 	memmove(&name[begin + 1], &name[end], strlen(&name[end]) + 1);
+}
+
+void group_name(const struct source *s, char *name)
+{
+	diff_name(s, false, name);
+	if ((s->kind == SOURCE_IRQ || s->kind == SOURCE_THREAD) && !s->rest && !strchr(name, '*') &&
+	    s->name[0])
+		group_star(name);
 }
 
 static int compare_text(const char *a, const char *b)

@@ -79,6 +79,20 @@ int rank(const struct rank_of *of, uint32_t n, uint32_t *order)
 	return err;
 }
 
+/* The longest gap of a lane; of a workload's CPU its longest value, where none was slow. */
+static uint64_t longest_of(const struct cpu *c)
+{
+	uint64_t longest = c->hiccups.max;
+
+	for (uint32_t i = 0; i < c->nseries && !c->hiccups.count; i++) {
+		const struct series *s = &c->series[i];
+		uint64_t ns = s->hist.count ? s->hist.max / (s->fine ? 1000 : 1) : 0;
+
+		longest = ns > longest ? ns : longest;
+	}
+	return longest;
+}
+
 int rank_lanes(const struct view *v, uint32_t *order)
 {
 	struct rank_of *of = calloc(v->ncpus + 1, sizeof(*of));
@@ -92,7 +106,7 @@ int rank_lanes(const struct view *v, uint32_t *order)
 	for (uint32_t i = 0; i < v->ncpus; i++)
 		of[i] = (struct rank_of){v->run.watch ? (double)v->cpu[i].hiccups.sum
 						      : view_lost(v, i),
-					 v->cpu[i].hiccups.max};
+					 longest_of(&v->cpu[i])};
 	err = rank(of, v->ncpus, order);
 	free(of);
 	return err;

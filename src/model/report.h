@@ -105,11 +105,29 @@ char *report_thread_notes(const struct view *v, const struct cpu *c);
 /* Tells of merged rows: "too many sources: 1,204 merged into (others), 3.41 ms". NULL: none. */
 const char *report_merged(const struct sources *t, char *buf, size_t len);
 
-/* ---- CPUs that are alike ---- */
+/* ---- CPUs, or watched threads, that are alike; the texts are escaped ---- */
 
-/* "cpu 7", "cpus 4-33,35-63", of many short ranges "cpus 4,6,8,... (30)". Returns buf. */
-#define REPORT_CPUS 80
-const char *report_cpus(const struct cpu_group *g, char buf[REPORT_CPUS]);
+/* "cpu 7", "cpus 4-33,35-63", of many short ranges "cpus 4,6,8,... (30)"; "worker-3 [812]",
+ * "threads worker-* (24)". Returns buf. */
+#define REPORT_CPUS 240
+const char *report_cpus(const struct view *v, const struct cpu_group *g, char buf[REPORT_CPUS]);
+/* The same for a table's first column, "4-33,35-63 (59)", of at most `width` columns before the
+ * number where CPUs are listed. Returns buf. */
+const char *report_cpus_cell(const struct view *v, const struct cpu_group *g, size_t width,
+			     char buf[REPORT_CPUS]);
+/* "cpu 3", or the name of a watched thread. Returns buf. */
+const char *report_lane(const struct view *v, uint32_t lane, char buf[REPORT_CPUS]);
+/* "60 CPUs, by share lost and longest gap in turn". Returns buf. */
+const char *report_ranked(const struct view *v, char buf[REPORT_CPUS]);
+
+/* A column of the table of all groups: of alike ones the most of one of them. */
+struct report_column {
+	const char *heading;
+	void (*cell)(const struct cpu_group *g, char buf[32]);
+};
+/* Those between the list and the first cause; returns how many. */
+#define REPORT_COLUMNS 4
+uint32_t report_columns(const struct view *v, struct report_column column[REPORT_COLUMNS]);
 
 /* Finds what a group's row in the table of CPUs names: on one CPU the source of gaps that are out
  * of proportion, else what took most; NULL: nothing. */

@@ -92,15 +92,21 @@ static int cpu_row(struct table *t, const struct view *v, uint32_t i, const char
 static int group_row(struct table *t, const struct view *v, const struct cpu_group *g,
 		     const char *host, unsigned width, bool markdown)
 {
-	char a[32], list[LIST_WIDTH], first[REPORT_WHO] = "";
+	char a[32], list[REPORT_CPUS], first[REPORT_WHO] = "";
 	const struct source *cause = report_first_cause(v, g);
 
 	if (g->n == 1)
 		return cpu_row(t, v, g->first, host, markdown);
-	cpus_format(&g->cpus, list, width < 100 ? 2 * LIST_WIDTH / 3 : LIST_WIDTH);
+	report_cpus_cell(v, g, width < 100 ? 2 * LIST_WIDTH / 3 : LIST_WIDTH, list);
 	name_cell(t, host, markdown);
-	table_cellf(t, NULL, "%s (%u)", list, g->n);
-	table_cellf(t, NULL, "%.4f", 100 * g->lost.most);
+	if (v->run.watch)
+		name_cell(t, list, markdown);
+	else
+		table_cell(t, NULL, list);
+	if (v->run.watch && !g->lost.most)
+		table_cell(t, NULL, "?");
+	else
+		table_cellf(t, NULL, "%.4f", 100 * g->lost.most);
 	table_cell(t, NULL, format_count(g->hiccups.most, a, sizeof(a)));
 	table_cell(t, NULL, format_ns(g->longest_ns.most, a, sizeof(a)));
 	if (cause)

@@ -7,11 +7,16 @@
 
 #define CPUS_SHOWN 4096 /* bytes of a list of CPUs */
 
-static void write_cpus(FILE *out, const struct cpu_group *g)
+static void write_cpus(const struct html *h, const struct cpu_group *g)
 {
-	char *list = malloc(CPUS_SHOWN);
+	char name[REPORT_CPUS], *list;
 
-	fprintf(out, "cpus %s", list ? cpus_format(&g->cpus, list, CPUS_SHOWN) : "");
+	if (h->view->run.watch) {
+		html_text(h->out, report_cpus(h->view, g, name));
+		return;
+	}
+	list = malloc(CPUS_SHOWN);
+	fprintf(h->out, "cpus %s", list ? cpus_format(&g->cpus, list, CPUS_SHOWN) : "");
 	free(list);
 }
 
@@ -40,24 +45,46 @@ static void write_range(FILE *out, const struct spread *s)
 	fprintf(out, "%s to %s %%", a, b);
 }
 
+/* Writes what each of them lost. */
+static void write_lost(const struct html *h, const struct cpu_group *g)
+{
+	FILE *out = h->out;
+	char a[32];
+
+	if (html_windows(h->view))
+		return;
+	fputs("<p class=\"big\">", out);
+	if (h->view->run.watch) {
+		html_ns(out, g->lost_each_ns.median);
+		fputs(" <small>lost by each (the median; ", out);
+		html_ns(out, g->lost_each_ns.least);
+		fputs(" to ", out);
+		html_ns(out, g->lost_each_ns.most);
+	} else {
+		fprintf(out, "%s %%", format_percent(100 * g->lost.median, a, sizeof(a)));
+		fputs(" <small>of the time of each (the median; ", out);
+		write_range(out, &g->lost);
+	}
+	fputs(")</small></p>", out);
+}
+
 static void write_card(const struct html *h, const struct cpu_group *g, const char *verdict)
 {
 	unsigned cpu = h->view->cpu[g->first].number;
 	FILE *out = h->out;
-	char a[32];
 
 	fputs("<li><h3>", out);
-	write_cpus(out, g);
-	fprintf(out, " <small>%u alike: %s%s</small></h3><p class=\"big\">%s %%", g->n,
-		cpus_has(&h->view->host.isolated, cpu) ? "isolated" : "not isolated",
-		cpus_has(&h->view->host.nohz_full, cpu) ? ", nohz_full" : "",
-		format_percent(100 * g->lost.median, a, sizeof(a)));
-	fputs(" <small>of the time of each (the median; ", out);
-	write_range(out, &g->lost);
-	fputs(")</small></p>", out);
+	write_cpus(h, g);
+	fprintf(out, " <small>%u alike", g->n);
+	if (!h->view->run.watch)
+		fprintf(out, ": %s%s",
+			cpus_has(&h->view->host.isolated, cpu) ? "isolated" : "not isolated",
+			cpus_has(&h->view->host.nohz_full, cpu) ? ", nohz_full" : "");
+	fputs("</small></h3>", out);
+	write_lost(h, g);
 	if (g->total_ns)
 		write_shares(h, g);
-	fputs("<dl><div><dt>hiccups</dt><dd>", out);
+	fprintf(out, "<dl><div><dt>%s</dt><dd>", html_windows(h->view) ? "slow" : "hiccups");
 	html_count(out, g->hiccups.median);
 	fputs("</dd></div>", out);
 	if (g->hiccups.most > 0) {
@@ -96,8 +123,16 @@ static void write_row(const struct html *h, uint32_t k, uint32_t i)
 	const struct hist *hiccups = &h->view->cpu[i].hiccups;
 	FILE *out = h->out;
 
-	fprintf(out, "<tr><td>%u</td><td data-of=\"lost\">", h->view->cpu[i].number);
-	html_lost(out, h->view, i);
+	fputs("<tr><td>", out);
+	if (h->view->run.watch)
+		html_lane(out, h->view, i);
+	else
+		fprintf(out, "%u", h->view->cpu[i].number);
+	fprintf(out, "</td><td data-of=\"%s\">", html_windows(h->view) ? "slow" : "lost");
+	if (html_windows(h->view))
+		html_count(out, hiccups->count);
+	else
+		html_lost(out, h->view, i);
 	fputs("</td><td data-of=\"worst\">", out);
 	html_ns(out, hiccups->max);
 	fputs("</td><td data-of=\"p99\">", out);
@@ -112,14 +147,14 @@ static void write_row(const struct html *h, uint32_t k, uint32_t i)
 void html_all_cpus(const struct html *h)
 {
 	const struct cpu_groups *all = &h->view->groups;
-	char count[32];
+	char ranked[REPORT_CPUS];
 
 	fprintf(h->out,
-		"<details><summary>All %s CPUs, by share lost and longest gap in "
-		"turn; those that are alike stand together</summary>\n<div "
-		"class=\"table\"><table class=\"plain cpus\"><thead><tr><th>cpu</th><th>lost</th>"
+		"<details><summary>All %s; those that are alike stand together</summary>\n<div "
+		"class=\"table\"><table class=\"plain cpus\"><thead><tr><th>%s</th><th>%s</th>"
 		"<th>worst</th><th>p99</th><th>first cause</th></tr></thead>\n",
-		format_count(h->view->ncpus, count, sizeof(count)));
+		report_ranked(h->view, ranked), h->view->run.watch ? "thread" : "cpu",
+		html_windows(h->view) ? "slow" : "lost");
 	for (uint32_t k = 0; k < all->n; k++) {
 		fputs("<tbody>", h->out);
 		for (uint32_t i = 0; i < all->row[k].n; i++)

@@ -89,7 +89,7 @@ static void write_labels(const struct html *h)
 	fputs("<div class=\"rows\">", h->out);
 	for (uint32_t i = 0; i < n; i += step)
 		fprintf(h->out, "<span style=\"top:%.3f%%\">%u</span>", 100 * (i + 0.5) / n,
-			h->view->cpu[i].number);
+			h->view->run.watch ? h->view->cpu[i].tid : h->view->cpu[i].number);
 	fputs("</div>", h->out);
 }
 
@@ -168,9 +168,14 @@ void html_heat(const struct html *h)
 	for (unsigned k = 0; k < LEVELS_SHOWN; k++)
 		ok = m.out[k] && !fclose(m.out[k]) && ok;
 	if (ok) {
-		fputs("<h2>Which CPU lost time when</h2>\n<p class=\"say\">A row for each CPU, "
-		      "with a stronger colour where more of a moment was lost.</p>\n",
-		      h->out);
+		fprintf(h->out,
+			"<h2>Which %s when</h2>\n<p class=\"say\">A row for each %s, with a "
+			"stronger colour where more of a moment was %s.</p>\n",
+			h->view->run.watch      ? "thread lost time"
+			: html_windows(h->view) ? "CPU was slow"
+						: "CPU lost time",
+			h->view->run.watch ? "thread, by its number" : "CPU",
+			html_windows(h->view) ? "in slow windows" : "lost");
 		write_legend(h);
 		write_map(&m);
 	}

@@ -206,7 +206,7 @@ void html_series_histograms(const struct html *h)
 	      "<div class=\"histograms\">\n",
 	      h->out);
 	for (uint32_t i = 0; i < h->view->ncpus; i++)
-		for (uint32_t k = 0; k < h->view->cpu[i].nseries; k++)
+		for (uint32_t k = 0; k < h->view->cpu[i].nseries && group_detailed(h->view, i); k++)
 			if (h->view->cpu[i].series[k].hist.count)
 				write_series(h, i, &h->view->cpu[i].series[k], a);
 	fputs("</div>\n", h->out);

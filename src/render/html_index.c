@@ -71,8 +71,13 @@ static int write_group(const struct view *const *views, uint32_t n, uint32_t i,
 		return write_cpu(views, n, i, g->first, out);
 	fputs("<tr><td>", out);
 	link_to(out, views, n, i);
-	fprintf(out, "</td><td>%s, %u alike</td><td data-of=\"lost\">%s %%", report_cpus(g, list),
-		g->n, format_percent(100 * g->lost.most, share, sizeof(share)));
+	fputs("</td><td>", out);
+	html_text(out, report_cpus(views[i], g, list));
+	fprintf(out, ", %u alike</td><td data-of=\"lost\">", g->n);
+	if (views[i]->run.watch)
+		html_ns(out, g->lost_each_ns.most);
+	else
+		fprintf(out, "%s %%", format_percent(100 * g->lost.most, share, sizeof(share)));
 	fputs("</td><td data-of=\"hiccups\">", out);
 	html_count(out, g->hiccups.most);
 	fputs("</td><td data-of=\"worst\">", out);

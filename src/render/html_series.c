@@ -39,6 +39,35 @@ static void write_row(FILE *out, const struct series *s, bool several)
 	fputs("</tr>\n", out);
 }
 
+/* The ranges of CPUs that are alike. */
+static void write_group(const struct html *h, const struct cpu_group *g)
+{
+	char cpus[REPORT_CPUS];
+	FILE *out = h->out;
+
+	fputs("<div class=\"table\"><table class=\"plain series\"><caption>", out);
+	html_text(out, report_cpus(h->view, g, cpus));
+	fprintf(out,
+		", %u alike</caption>\n<thead><tr><th>of each</th><th>count</th><th>median, "
+		"least</th><th>most</th><th>p99, most</th><th>max</th></tr></thead><tbody>\n",
+		g->n);
+	for (uint32_t i = 0; i < g->nseries; i++) {
+		const struct group_series *s = &g->series[i];
+
+		fputs("<tr><td class=\"name\">", out);
+		html_name_n(out, s->one->name, sizeof(s->one->name));
+		fputs("</td><td data-of=\"count\">", out);
+		html_count(out, s->count);
+		fputs("</td>", out);
+		write_value(out, s->one, "median, least", s->median.least);
+		write_value(out, s->one, "most", s->median.most);
+		write_value(out, s->one, "p99, most", s->p99.most);
+		write_value(out, s->one, "max", s->max.most);
+		fputs("</tr>\n", out);
+	}
+	fputs("</tbody></table></div>\n", out);
+}
+
 void html_series(const struct html *h)
 {
 	bool some = false;
@@ -47,11 +76,15 @@ void html_series(const struct html *h)
 		const struct cpu *c = &h->view->cpu[i];
 		bool several = series_thresholds(c->series, c->nseries) > 1;
 
-		if (!series_first(c->series, c->nseries))
+		if (!series_first(c->series, c->nseries) || !group_detailed(h->view, i))
 			continue;
 		if (!some)
 			fputs("<h2>What was measured</h2>\n", h->out);
 		some = true;
+		if (groups_shown(h->view) && h->view->groups.row[h->view->groups.of[i]].n > 1) {
+			write_group(h, &h->view->groups.row[h->view->groups.of[i]]);
+			continue;
+		}
 		fputs("<div class=\"table\"><table class=\"plain series\"><caption>", h->out);
 		html_lane(h->out, h->view, i);
 		fprintf(h->out,

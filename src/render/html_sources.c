@@ -137,12 +137,13 @@ int html_group_sources(const struct html *h, const struct cpu_group *g)
 	if (report_group_rows(h->view, g, 0, &rows))
 		return -ENOMEM;
 	if (rows.n) {
+		fputs("<div class=\"table\"><table class=\"sources\"><caption>", h->out);
+		html_text(h->out, report_cpus(h->view, g, cpus));
 		fprintf(h->out,
-			"<div class=\"table\"><table class=\"sources\"><caption>%s, all %u "
-			"together</caption>\n<thead><tr><th>share of lost time</th><th>time</th>"
-			"<th>of each</th><th>max</th><th>who</th><th>what to do</th></tr></thead>\n"
-			"<tbody>\n",
-			report_cpus(g, cpus), g->n);
+			", all %u together</caption>\n<thead><tr><th>share of lost "
+			"time</th><th>time</th><th>of each</th><th>max</th><th>who</th><th>what "
+			"to do</th></tr></thead>\n<tbody>\n",
+			g->n);
 		for (uint32_t i = 0; i < rows.n; i++) {
 			const struct report_row *r = &rows.row[i];
 

@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* CPUs that are alike, of the JSON report: what they have in common. */
+#include <string.h>
+
 #include "base/json.h"
 #include "base/units.h"
 #include "model/groups.h"
 #include "render/render.h"
+
+/* A CPU, or a watched thread by its number. */
+static void write_lane(struct json *j, const char *key, const struct view *v, uint32_t lane)
+{
+	if (!v->run.watch)
+		json_u64(j, key, v->cpu[lane].number);
+	else if (key)
+		json_u64(j, !strcmp(key, "cpu") ? "pid" : "max_pid", v->cpu[lane].tid);
+	else
+		json_u64(j, NULL, v->cpu[lane].tid);
+}
 
 static void write_spread(struct json *j, const char *key, const struct view *v,
 			 const struct spread *s, double scale)
@@ -12,7 +25,7 @@ static void write_spread(struct json *j, const char *key, const struct view *v,
 	json_u64(j, "least", s->least * scale + 0.5);
 	json_u64(j, "median", s->median * scale + 0.5);
 	json_u64(j, "most", s->most * scale + 0.5);
-	json_u64(j, "cpu", v->cpu[s->lane].number);
+	write_lane(j, "cpu", v, s->lane);
 	json_end(j);
 }
 
@@ -27,7 +40,7 @@ static void write_source(struct json *j, const struct view *v, const struct grou
 	json_u64(j, "total_ns", s->total_ns);
 	write_spread(j, "each_ns", v, &s->ns, 1);
 	json_u64(j, "max_ns", s->max_ns);
-	json_u64(j, "max_cpu", v->cpu[s->max_lane].number);
+	write_lane(j, "max_cpu", v, s->max_lane);
 	json_end(j);
 }
 
@@ -41,18 +54,45 @@ static void write_time(struct json *j, const struct cpu_group *g)
 	json_end(j);
 }
 
+static void write_series(struct json *j, const struct view *v, const struct cpu_group *g)
+{
+	json_array(j, "series");
+	for (uint32_t i = 0; i < g->nseries; i++) {
+		const struct group_series *s = &g->series[i];
+		double scale = s->one->fine ? 1e-3 : 1;
+
+		json_object(j, NULL);
+		json_string(j, "name", s->one->name);
+		json_u64(j, "count", s->count);
+		if (s->one->threshold_ns)
+			json_u64(j, "longer", s->longer);
+		write_spread(j, "p50_ns", v, &s->median, scale);
+		if (s->one->fine)
+			write_spread(j, "p50_ps", v, &s->median, 1);
+		write_spread(j, "p99_ns", v, &s->p99, scale);
+		write_spread(j, "max_ns", v, &s->max, scale);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void write_group(struct json *j, const struct view *v, uint32_t k)
 {
 	const struct cpu_group *g = &v->groups.row[k];
 	const char *verdict = group_verdict(v, k);
 
 	json_object(j, NULL);
-	json_array_flat(j, "cpus");
+	json_array_flat(j, v->run.watch ? "pids" : "cpus");
 	for (uint32_t i = 0; i < g->n; i++)
-		json_u64(j, NULL, v->cpu[g->lane[i]].number);
+		write_lane(j, NULL, v, g->lane[i]);
 	json_end(j);
+	if (v->run.watch)
+		json_string(j, "comm", g->name);
 	json_string(j, "verdict", verdict[0] ? verdict : NULL);
-	write_spread(j, "lost_ns_per_s", v, &g->lost, NSEC_PER_SEC);
+	if (v->run.watch)
+		write_spread(j, "lost_ns", v, &g->lost_each_ns, 1);
+	else
+		write_spread(j, "lost_ns_per_s", v, &g->lost, NSEC_PER_SEC);
 	write_spread(j, "hiccups", v, &g->hiccups, 1);
 	write_spread(j, "worst_ns", v, &g->longest_ns, 1);
 	write_spread(j, "p99_ns", v, &g->p99_ns, 1);
@@ -63,6 +103,8 @@ static void write_group(struct json *j, const struct view *v, uint32_t k)
 		if (shown_is(&v->shown, &g->source[i].who))
 			write_source(j, v, &g->source[i]);
 	json_end(j);
+	if (g->nseries)
+		write_series(j, v, g);
 	json_end(j);
 }
 

@@ -23,6 +23,8 @@ void markdown_marked(struct table *t, char *lines);
 
 /* Writes what a workload measured on a CPU. 0 or -ENOMEM, as the next two. */
 int markdown_series(const struct cpu *c, FILE *out);
+/* The same of CPUs that are alike: the range of each figure, behind an empty line. */
+int markdown_group_series(const struct view *v, const struct cpu_group *g, FILE *out);
 /* Writes a CPU and its sources. */
 int markdown_cpu(const struct view *v, uint32_t index, FILE *out);
 /* Writes the table of all CPUs; all: with as many rows as there are. */

@@ -58,3 +58,38 @@ int markdown_series(const struct cpu *c, FILE *out)
 	fputc('\n', out);
 	return 0;
 }
+
+static void group_cell(struct table *t, const struct group_series *s, double value)
+{
+	char a[32];
+
+	table_cell(t, NULL,
+		   s->one->fine ? format_ps(value, a, sizeof(a)) : format_ns(value, a, sizeof(a)));
+}
+
+int markdown_group_series(const struct view *v, const struct cpu_group *g, FILE *out)
+{
+	static const char *const headings[] = {
+		"of each", "count", "median, least", "most", "p99 up to", "max", "at"};
+	char a[32], name[4 * SERIES_NAME + 8], code[CODE_MAX], lane[REPORT_CPUS];
+	struct table *t;
+
+	if (!g->nseries)
+		return 0;
+	t = markdown_begin(headings, "lrrrrrl");
+	for (uint32_t i = 0; t && i < g->nseries; i++) {
+		const struct group_series *s = &g->series[i];
+
+		escape_text(s->one->name, sizeof(s->one->name), name, sizeof(name));
+		table_cell(t, NULL, markdown_code(name, code, sizeof(code)));
+		table_cell(t, NULL, format_count(s->count, a, sizeof(a)));
+		group_cell(t, s, s->median.least);
+		group_cell(t, s, s->median.most);
+		group_cell(t, s, s->p99.most);
+		group_cell(t, s, s->max.most);
+		table_cell(t, NULL, report_lane(v, s->max.lane, lane));
+		table_end_row(t);
+	}
+	fputc('\n', out);
+	return markdown_finish(t, out);
+}

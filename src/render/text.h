@@ -48,6 +48,9 @@ __attribute__((format(printf, 2, 3))) void text_line(const struct page *p, const
 /* Writes a CPU with its table. index: the CPU's in the view. */
 void text_cpu(const struct page *p, uint32_t index);
 
+/* Begins a paragraph; what follows on its first line is added to the flow. */
+void text_heading(const struct page *p, const char *text, struct flow *f);
+
 /* Writes the table of all CPUs, where reports show groups. */
 void text_table(const struct page *p);
 /* Writes each CPU that stands alone, and once those that are alike. others: lines of the rest of
@@ -82,5 +85,10 @@ void text_not_in_book(const struct page *p);
 
 /* Writes a workload's values: a row for each series. */
 void text_series(const struct page *p, const struct cpu *c);
+/* The same of CPUs that are alike: the range of each figure. Nothing where there are none. */
+void text_group_series(const struct page *p, const struct cpu_group *g);
+
+/* Explains a watched thread's figures, a sentence a line, each behind lead. */
+void text_thread(const struct page *p, const struct cpu *c, const char *lead);
 
 #endif

@@ -57,8 +57,9 @@ static void write_group_verdicts(const struct page *p, bool again)
 			more += v->groups.row[k].head_cpus;
 	}
 	if (more)
-		fprintf(p->out, "  (and %u more CPU%s, further %s in the table)\n", more,
-			more == 1 ? "" : "s", again ? "up" : "down");
+		fprintf(p->out, "  (and %u more %s%s, further %s in the table)\n", more,
+			v->run.watch ? "thread" : "CPU", more == 1 ? "" : "s",
+			again ? "up" : "down");
 }
 
 void text_verdict(const struct page *p, bool again)

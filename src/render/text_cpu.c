@@ -117,8 +117,7 @@ static void add_lost(struct flow *f, const struct view *v, uint32_t i)
 		flow_add(f, "seen for %s", format_ns(c->observed_ns, a, sizeof(a)));
 }
 
-/* Explains a watched thread's figures. */
-static void write_thread(const struct page *p, const struct cpu *c)
+void text_thread(const struct page *p, const struct cpu *c, const char *lead)
 {
 	char *notes = report_thread_notes(p->view, c), *end;
 	struct flow f;
@@ -126,7 +125,7 @@ static void write_thread(const struct page *p, const struct cpu *c)
 	for (char *line = notes; line && *line; line = end + 1) {
 		end = strchr(line, '\n');
 		*end = '\0';
-		flow_start(&f, p->out, p->width, "  ", " ", "    ");
+		flow_start(&f, p->out, p->width, lead, " ", "    ");
 		flow_words(&f, line);
 		flow_end(&f);
 	}
@@ -193,7 +192,7 @@ static void write_cpu_head(const struct page *p, uint32_t i)
 			  format_count(c->hiccups_lost, a, sizeof(a)),
 			  format_ns(c->hiccups_lost_ns, b, sizeof(b)));
 	if (p->view->run.watch)
-		write_thread(p, c);
+		text_thread(p, c, "  ");
 	else if (c->unpaired)
 		text_unpaired(p, c->unpaired);
 	if (c->ended)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The text report of many CPUs: one table of all of them, then each that stands alone, and once
- * those that are alike (model/groups.h), as far as LINES have room for them:
- *
- *   cpus, by share lost and longest gap
- *     cpus               lost %    worst      p99  first cause
- *     34                  0.614  5.90 ms  55.3 us  backup [4711]
- *     4-33,35-63 (59)     0.467  55.4 us  55.3 us  local_timer > tick_nohz_handler
+/* The text report of many CPUs: below the table of all (text_ranked.c) each that stands alone, and
+ * once those that are alike (model/groups.h), as far as LINES have room for them:
  *
  *   cpus 4-33,35-63 (59 alike: isolated)
  *              least   median     most
@@ -30,74 +25,12 @@
 #define LINES_LEAST 24  /* lines for details, at least */
 #define LEFT_LINES  4   /* lines that name the CPUs without details */
 #define BLOCKS_MOST 64  /* more than ever fit */
-#define TABLE_ROWS  20
-#define LIST_WIDTH  32
+#define LEFT_BYTES  80  /* room for the list of these */
 
 /* Writes a share with three digits, for a column. */
 static const char *share(double part, char *buf, size_t len)
 {
 	return format_percent(100 * part, buf, len);
-}
-
-/* ---- the table of all CPUs ---- */
-
-static void table_row(const struct page *p, struct table *t, const struct cpu_group *g)
-{
-	char list[LIST_WIDTH], a[32], who[REPORT_WHO];
-	const struct source *first = report_first_cause(p->view, g);
-
-	cpus_format(&g->cpus, list, p->width < 100 ? LIST_WIDTH / 2 : LIST_WIDTH);
-	if (g->n > 1)
-		table_cellf(t, BOLD, "%s (%u)", list, g->n);
-	else
-		table_cell(t, BOLD, list);
-	table_cell(t, NULL, share(g->lost.most, a, sizeof(a)));
-	table_cell(t, NULL, format_ns(g->longest_ns.most, a, sizeof(a)));
-	table_cell(t, NULL, format_ns(g->p99_ns.most, a, sizeof(a)));
-	table_cell(t, NULL, first ? report_who(first, who, sizeof(who)) : "");
-	table_end_row(t);
-}
-
-#define IN_TURN ", by share lost and longest gap in turn"
-
-/* Begins a paragraph; what follows on its first line is added to the flow. */
-static void write_heading(const struct page *p, const char *text, struct flow *f)
-{
-	fprintf(p->out, "\n%s", text_style(p, BOLD));
-	flow_start(f, p->out, p->width, text, " ", "  ");
-	fputs(text_plain(p), p->out);
-}
-
-static void write_table(const struct page *p)
-{
-	const struct cpu_groups *all = &p->view->groups;
-	uint32_t rows = p->fold && all->n > TABLE_ROWS + 1 ? TABLE_ROWS : all->n, more = 0;
-	struct table *t = table_new(p->width, 2);
-	bool folded = false;
-	struct flow f;
-	char count[32];
-
-	if (!t)
-		return;
-	table_column(t, "cpus", ALIGN_LEFT, false);
-	table_column(t, "lost %", ALIGN_RIGHT, false);
-	table_column(t, "worst", ALIGN_RIGHT, false);
-	table_column(t, "p99", ALIGN_RIGHT, false);
-	table_column(t, "first cause", ALIGN_LEFT, true);
-	for (uint32_t k = 0; k < rows; k++)
-		table_row(p, t, &all->row[k]);
-	for (uint32_t k = 0; k < all->n; k++) {
-		folded |= k < rows && all->row[k].n > 1;
-		more += k < rows ? 0 : all->row[k].n;
-	}
-	snprintf(count, sizeof(count), "%u CPUs", p->view->ncpus);
-	write_heading(p, count, &f);
-	flow_words(&f, folded ? IN_TURN "; of alike ones the most" : IN_TURN);
-	flow_end(&f);
-	table_print(t, p->out, p->colour);
-	table_free(t);
-	if (more)
-		fprintf(p->out, "  and %u more, further down in both lists (--all)\n", more);
 }
 
 /* ---- those that are alike ---- */
@@ -106,15 +39,21 @@ static void figure_row(const struct page *p, struct table *t, const char *name,
 		       const struct spread *s, char *(*format)(uint64_t, char *, size_t))
 {
 	const double figure[] = {s->least, s->median, s->most};
-	char a[32];
+	char a[32], lane[REPORT_CPUS];
 
 	table_cell(t, DIM, name);
 	for (size_t i = 0; i < 3; i++)
 		table_cell(t, NULL,
 			   format ? format(figure[i], a, sizeof(a))
 				  : share(figure[i], a, sizeof(a)));
-	table_cellf(t, DIM, "cpu %u", p->view->cpu[s->lane].number);
+	table_cell(t, DIM, report_lane(p->view, s->lane, lane));
 	table_end_row(t);
+}
+
+/* True where hiccups are a workload's slow operations. */
+static bool workload(const struct page *p)
+{
+	return p->view->run.windows && !p->view->run.watch;
 }
 
 static void write_figures(const struct page *p, const struct cpu_group *g)
@@ -127,9 +66,14 @@ static void write_figures(const struct page *p, const struct cpu_group *g)
 	for (size_t i = 0; i < 4; i++)
 		table_column(t, headings[i], i ? ALIGN_RIGHT : ALIGN_LEFT, false);
 	table_column(t, "at", ALIGN_LEFT, false);
-	figure_row(p, t, "lost %", &g->lost, NULL);
-	figure_row(p, t, "hiccups", &g->hiccups, format_count);
-	if (g->hiccups.most > 0) {
+	if (p->view->run.watch)
+		figure_row(p, t, "lost", &g->lost_each_ns, format_ns);
+	else if (!p->view->run.windows)
+		figure_row(p, t, "lost %", &g->lost, NULL);
+	figure_row(p, t, workload(p) ? "slow" : "hiccups", &g->hiccups, format_count);
+	if (g->hiccups.most > 0 && workload(p)) {
+		figure_row(p, t, "longest", &g->longest_ns, format_ns);
+	} else if (g->hiccups.most > 0) {
 		figure_row(p, t, "worst", &g->longest_ns, format_ns);
 		figure_row(p, t, "p99", &g->p99_ns, format_ns);
 		figure_row(p, t, "median", &g->median_ns, format_ns);
@@ -185,6 +129,16 @@ static void add_part(struct flow *f, const char *name, uint64_t ns, uint64_t who
 	flow_add(f, "%s %s %%", name, format_percent(whole ? 100.0 * ns / whole : 0, a, sizeof(a)));
 }
 
+/* Explains threads' figures by those of one of them. */
+static void write_thread(const struct page *p, const struct cpu_group *g)
+{
+	char lane[REPORT_CPUS];
+
+	text_line(p, "  of %s, which stands for the others (--all shows each):",
+		  report_lane(p->view, g->first, lane));
+	text_thread(p, &p->view->cpu[g->first], "    ");
+}
+
 /* Writes how the lost time of all of them divides, and what their measurement lacks. */
 static void write_numbers(const struct page *p, const struct cpu_group *g)
 {
@@ -204,10 +158,14 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 		sum.closure_known |= c->closure_known;
 		sum.ended = c->ended;
 	}
-	flow_start(&f, p->out, p->width, "  ", " · ", "  ");
+	flow_start(&f, p->out, p->width,
+		   workload(p) && p->view->run.traced && g->total_ns ? "  of their time: " : "  ",
+		   " · ", "  ");
 	if (p->view->run.traced && g->total_ns) {
-		add_part(&f, "attributed", g->attributed_ns, g->total_ns);
-		add_part(&f, "edge", g->edge_ns, g->total_ns);
+		add_part(&f, p->view->run.watch ? "seen by the kernel" : "attributed",
+			 g->attributed_ns, g->total_ns);
+		if (!p->view->run.watch)
+			add_part(&f, "edge", g->edge_ns, g->total_ns);
 		if (g->lost_ns)
 			add_part(&f, NOT_RECORDED, g->lost_ns, g->total_ns);
 		add_part(&f, text_safe(view_rest(p->view), text), g->outside_ns, g->total_ns);
@@ -226,7 +184,9 @@ static void write_numbers(const struct page *p, const struct cpu_group *g)
 		text_line(p, "  %s more hiccups were not recorded, %s: the reader came too late",
 			  format_count(sum.hiccups_lost, a, sizeof(a)),
 			  format_ns(sum.hiccups_lost_ns, b, sizeof(b)));
-	if (sum.unpaired)
+	if (p->view->run.watch)
+		write_thread(p, g);
+	else if (sum.unpaired)
 		text_unpaired(p, sum.unpaired);
 	if (sum.ended)
 		text_line(p, "  all of them ended early: %s", text_safe(sum.ended, text));
@@ -239,7 +199,7 @@ static void write_closure(const struct page *p, const struct cpu_group *g)
 	const struct cpu *c = &p->view->cpu[g->first];
 	char those[64] = "";
 
-	if (!p->view->run.traced || !c->closure_known)
+	if (!p->view->run.traced || p->view->run.watch || !c->closure_known)
 		return;
 	for (uint32_t i = 0; i < g->n; i++) {
 		uint32_t before = differ;
@@ -263,12 +223,16 @@ static void write_group(const struct page *p, const struct cpu_group *g)
 	char list[REPORT_CPUS];
 	struct flow f;
 
-	write_heading(p, report_cpus(g, list), &f);
+	text_heading(p, report_cpus(p->view, g, list), &f);
 	f.some = true;
-	flow_add(&f, "(%u alike: %s%s)", g->n,
-		 cpus_has(&p->view->host.isolated, number) ? "isolated" : "not isolated",
-		 cpus_has(&p->view->host.nohz_full, number) ? ", nohz_full" : "");
+	if (p->view->run.watch)
+		flow_add(&f, "alike");
+	else
+		flow_add(&f, "(%u alike: %s%s)", g->n,
+			 cpus_has(&p->view->host.isolated, number) ? "isolated" : "not isolated",
+			 cpus_has(&p->view->host.nohz_full, number) ? ", nohz_full" : "");
 	flow_end(&f);
+	text_group_series(p, g);
 	write_figures(p, g);
 	write_numbers(p, g);
 	if (g->total_ns)
@@ -298,15 +262,21 @@ static void write_block(const struct page *p, const void *of)
 		text_cpu(p, g->first);
 }
 
-static void name_left(const struct page *p, const struct cpus *left)
+static void name_left(const struct page *p, const struct cpus *left, uint32_t n)
 {
-	char list[REPORT_CPUS];
+	char list[LEFT_BYTES];
 	struct flow f;
 
-	if (cpus_empty(left))
+	if (!n)
 		return;
 	fputc('\n', p->out);
 	flow_start(&f, p->out, p->width, "", " ", "  ");
+	if (p->view->run.watch) {
+		flow_add(&f, "without details here: %u thread%s;", n, n == 1 ? "" : "s");
+		flow_words(&f, "--all shows all of them");
+		flow_end(&f);
+		return;
+	}
 	flow_add(&f, "without details here: cpus %s;", cpus_format(left, list, sizeof(list)));
 	flow_words(&f, "--all shows all of them, and of a recording culprit report -c N any");
 	flow_end(&f);
@@ -348,6 +318,7 @@ void text_groups(const struct page *p, unsigned others)
 	char **text = calloc(all->n, sizeof(*text));
 	const char **chosen = calloc(all->n, sizeof(*chosen));
 	struct cpus left;
+	uint32_t nleft = 0;
 
 	cpus_clear(&left);
 	for (uint32_t k = 0; text && k < all->n && k < BLOCKS_MOST; k++)
@@ -355,33 +326,16 @@ void text_groups(const struct page *p, unsigned others)
 	if (text && chosen)
 		choose(all, text, chosen, room - LEFT_LINES);
 	for (uint32_t k = 0; k < all->n; k++) {
-		if (chosen && chosen[k])
+		if (chosen && chosen[k]) {
 			fputs(chosen[k], p->out);
-		else
+		} else {
 			cpus_or(&left, &all->row[k].cpus);
+			nleft += all->row[k].n;
+		}
 		if (text)
 			free(text[k]);
 	}
 	free(text);
 	free(chosen);
-	name_left(p, &left);
-}
-
-void text_cpus(const struct page *p)
-{
-	uint32_t *order = calloc(p->view->ncpus + 1, sizeof(*order));
-
-	if (order && p->view->groups.n) /* in the order of the table */
-		for (uint32_t k = 0, n = 0; k < p->view->groups.n; k++)
-			for (uint32_t i = 0; i < p->view->groups.row[k].n; i++)
-				order[n++] = p->view->groups.row[k].lane[i];
-	for (uint32_t i = 0; i < p->view->ncpus; i++)
-		text_cpu(p, order && groups_shown(p->view) ? order[i] : i);
-	free(order);
-}
-
-void text_table(const struct page *p)
-{
-	if (groups_shown(p->view))
-		write_table(p);
+	name_left(p, &left, nleft);
 }

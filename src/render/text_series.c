@@ -18,6 +18,7 @@
 #include "base/escape.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "model/report.h"
 #include "render/text.h"
 
 #define UNITS(fine) ((fine) ? 1000 : 1)
@@ -193,4 +194,46 @@ void text_series(const struct page *p, const struct cpu *c)
 		table_print(t, p->out, p->colour);
 		table_free(t);
 	} while (down && next < c->nseries);
+}
+
+/* ---- of CPUs that are alike ---- */
+
+static void group_cell(struct table *t, const struct group_series *s, double value)
+{
+	value_cell(t, s->one, value);
+}
+
+#define NARROW 80 /* a page without room for the CPU of the longest */
+
+void text_group_series(const struct page *p, const struct cpu_group *g)
+{
+	static const char *const headings[] = {"count", "median", "to", "p99 up to", "max"};
+	struct table *t;
+	char text[32], lane[REPORT_CPUS];
+
+	if (!g->nseries)
+		return;
+	t = table_new(p->width, 2);
+	if (!t)
+		return;
+	for (size_t i = 0; i < sizeof(headings) / sizeof(headings[0]); i++)
+		table_column(t, headings[i], ALIGN_RIGHT, false);
+	if (p->width >= NARROW)
+		table_column(t, "at", ALIGN_LEFT, false);
+	table_column(t, "of each", ALIGN_LEFT, true);
+	for (uint32_t i = 0; i < g->nseries; i++) {
+		const struct group_series *s = &g->series[i];
+
+		table_cell(t, NULL, format_count(s->count, text, sizeof(text)));
+		group_cell(t, s, s->median.least);
+		group_cell(t, s, s->median.most);
+		group_cell(t, s, s->p99.most);
+		group_cell(t, s, s->max.most);
+		if (p->width >= NARROW)
+			table_cell(t, DIM, report_lane(p->view, s->max.lane, lane));
+		name_cell(t, s->one);
+		table_end_row(t);
+	}
+	table_print(t, p->out, p->colour);
+	table_free(t);
 }

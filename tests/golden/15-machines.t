@@ -39,7 +39,7 @@ first_screen() { # FILE PATTERN: among its first 24 lines
 
 "$build/golden_machines" "$work" || { echo "Bail out! golden_machines failed"; exit 1; }
 [ "$mode" != write ] || { rm -rf "$here/machines" && mkdir "$here/machines"; }
-for machine in 60 256 1024 unlike; do
+for machine in 60 256 1024 unlike sleeps naps feeds; do
 	for width in 80 100; do
 		COLUMNS=$width report "$machine" >"$work/$machine-$width" 2>&1
 		if [ "$mode" = write ]; then
@@ -49,6 +49,15 @@ for machine in 60 256 1024 unlike; do
 		ok "$machine CPUs: at most 100 lines of $width columns" \
 			lines "$work/$machine-$width" 100
 	done
+	case $machine in naps | feeds) # for the schema's test
+		report "$machine" -f json >"$work/$machine.json"
+		if [ "$mode" = write ]; then
+			cp "$work/$machine.json" "$here/machines"
+		else
+			ok "$machine: its JSON is as it was" \
+				diff "$here/machines/$machine.json" "$work/$machine.json"
+		fi
+	esac
 	[ "$mode" = write ] ||
 		ok "$machine CPUs: make golden writes it anew, for review" \
 			diff "$here/machines/$machine" "$work/$machine-80"
@@ -91,6 +100,35 @@ done
 report unlike "$work/60.rec" >"$work/hosts"
 ok "CPUs of which no two are alike: no more than 8 rows of them" \
 	[ "$(sed -n '/lost %.*hiccups/,/CPUs more: see each report/p' "$work/hosts" | wc -l)" = 12 ]
+for odd in 'sleeps/cpu 500' 'feeds/feed-7 \[707\]'; do
+	file=${odd%%/*} first=${odd#*/}
+	sed -n '/in turn;/,/^$/p' "$work/$file-100" | sed -n 3p >"$work/row"
+	ok "$file: the one that differs stands first, in the table and by itself" \
+		[ "$(grep -c "^$first [ (]" "$work/$file-100")$(grep -c "^  ${first#cpu } " \
+			"$work/row")" = 11 ]
+	report "$file" -f html >"$work/html"
+	ok "...in HTML of at most 2 MB" [ "$(wc -c <"$work/html")" -le 2000000 ]
+	report "$file" --all >"$work/all"
+	ok "...and --all shows each" [ "$(grep -c '^\(cpu [0-9]* (iso\|feed-[0-9]* \[\|gui \[\)' \
+		"$work/all")" -ge 13 ]
+done
+report naps -f json >"$work/naps.json"
+ok "the values of CPUs that are alike are those of each" python3 - "$work/naps.json" <<'END'
+import json, sys
+
+report = json.load(open(sys.argv[1]))
+assert [g["cpus"] for g in report["groups"]] == [[9], [8, 10, 11]]
+for group in report["groups"]:
+    of = [c["series"] for c in report["cpus"] if c["cpu"] in group["cpus"]]
+    for k, alike in enumerate(group["series"]):
+        each = [series[k] for series in of]
+        assert {s["name"] for s in each} == {alike["name"]}
+        assert alike["count"] == sum(s["count"] for s in each)
+        assert alike.get("longer") == (sum(s["longer"] for s in each) if k == 0 else None)
+        for figure in "p50_ns", "p99_ns", "max_ns":
+            values = [s[figure] for s in each]
+            assert (alike[figure]["least"], alike[figure]["most"]) == (min(values), max(values))
+END
 report 1024 -f openmetrics --metrics-per host >"$work/host"
 ok "1,024 CPUs: at most 100 series by host" [ "$(grep -vc '^#' "$work/host")" -le 100 ]
 ok "...with the longest of all" \

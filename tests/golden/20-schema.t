@@ -38,7 +38,8 @@ schema = json.loads(text)
 jsonschema.Draft202012Validator.check_schema(schema)
 validator = jsonschema.Draft202012Validator(schema)
 reports = {os.path.basename(p): json.load(open(p))
-           for p in sorted(glob.glob(os.path.join(here, "expected/*.json")))}
+           for p in sorted(glob.glob(os.path.join(here, "expected/*.json")) +
+                           glob.glob(os.path.join(here, "machines/*.json")))}
 
 
 def why(report):

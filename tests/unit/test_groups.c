@@ -76,8 +76,74 @@ static void test_all_alike(void **state)
 	view_cut(&v, 2);
 	expect("4-5");
 	assert_false(groups_shown(&v)); /* two CPUs are read one by one */
+}
+
+/* ---- a workload, and watched threads ---- */
+
+static void give_values(uint32_t lane, const char *name, uint64_t usual, uint64_t last)
+{
+	struct cpu *c = &v.cpu[lane];
+	struct series *s;
+
+	c->series = realloc(c->series, (c->nseries + 1) * sizeof(*c->series));
+	assert_non_null(c->series);
+	s = &c->series[c->nseries++];
+	memset(s, 0, sizeof(*s));
+	strcpy(s->name, name);
+	assert_int_equal(hist_init(&s->hist, SERIES_BITS), 0);
+	hist_add_n(&s->hist, usual, 99);
+	hist_add(&s->hist, last);
+}
+
+/* Medians decide as well as what was slow, and a CPU with another series is another. */
+static void test_workload(void **state)
+{
+	(void)state;
 	v.run.windows = true;
-	expect("");
+	for (uint32_t i = 0; i < CPUS; i++)
+		give_values(i, "latency", i == 1 ? 6200 : 3000 + 10 * i, i == 2 ? 100000 : 20000);
+	expect("4,7-9 5 6");
+	assert_true(groups_shown(&v));
+	assert_int_equal(v.groups.row[0].nseries, 1);
+	assert_int_equal(v.groups.row[0].series[0].count, 400);
+	assert_true(v.groups.row[0].series[0].median.most >= 3050);
+	assert_int_equal(v.groups.row[0].series[0].max.most, 20000);
+	give_values(4, "under load", 3000, 3000);
+	expect("4,7,9 5 6 8");
+	give_values(5, "under load", 3000, 3000);
+	expect("4,7 5 6 8-9");
+	for (uint32_t i = 0; i < CPUS; i++)
+		give_values(i, i % 2 ? "odd" : "even", 500 << 2 * i, 500 << 2 * i);
+	expect("4 5 6 7 8 9");
+	assert_false(groups_shown(&v)); /* each has parts of its own */
+}
+
+static void test_threads(void **state)
+{
+	char name[REPORT_CPUS];
+
+	(void)state;
+	v.run.windows = v.run.watch = true;
+	for (uint32_t i = 0; i < CPUS; i++) {
+		v.cpu[i].tid = 800 + i;
+		snprintf(v.cpu[i].comm, sizeof(v.cpu[i].comm), i < 4 ? "feed-%u" : "gui\33", i);
+	}
+	assert_int_equal(groups_make(&v), 0);
+	assert_int_equal(v.groups.n, 2);
+	assert_string_equal(report_cpus(&v, &v.groups.row[0], name), "threads feed-* (4)");
+	assert_string_equal(report_cpus(&v, &v.groups.row[1], name), "threads gui\\x1b (2)");
+	assert_true(cpus_empty(&v.groups.row[0].cpus));
+	v.cpu[1].kernel_thread = true;
+	assert_int_equal(groups_make(&v), 0);
+	assert_int_equal(v.groups.n, 3);
+	assert_string_equal(report_cpus(&v, &v.groups.row[1], name), "[feed-1] [801]");
+	v.cpu[0].kernel_thread = true;
+	strcpy(v.cpu[4].comm, "[feed-8]"); /* poses as one of the kernel's */
+	strcpy(v.cpu[5].comm, "[feed-9]");
+	assert_int_equal(groups_make(&v), 0);
+	assert_string_equal(report_cpus(&v, &v.groups.row[0], name), "threads [feed-*] (2)");
+	assert_string_equal(report_cpus(&v, &v.groups.row[2], name),
+			    "threads user thread [feed-*] (2)");
 }
 
 /* One gap takes less than all the ticks. */
@@ -275,6 +341,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_all_alike, begin, end),
+		cmocka_unit_test_setup_teardown(test_workload, begin, end),
+		cmocka_unit_test_setup_teardown(test_threads, begin, end),
 		cmocka_unit_test_setup_teardown(test_rare_and_long, begin, end),
 		cmocka_unit_test_setup_teardown(test_longest, begin, end),
 		cmocka_unit_test_setup_teardown(test_cost, begin, end),

@@ -38,7 +38,7 @@ begin() { rm -f /tmp/ready; name=$1; shift
 finish() { wait $run; echo $? >/tmp/out/$name.rc; }
 online() { echo $2 >/sys/devices/system/cpu/cpu$1/online; }
 
-begin both -d 1h
+begin both -d forever --textfile /tmp/out/both.prom --textfile-interval 1s
 for p in $(grep -lx culprit-sampler /proc/[0-9]*/comm); do
 	grep -h Private_ ${p%comm}smaps_rollup | awk '{n += $2} END {print n}'
 done >/tmp/out/memory
@@ -96,6 +96,25 @@ partition isolated >>/tmp/out/partition
 usleep 300000
 kill -INT $!; finish
 """
+
+# Each of the other commands: a CPU goes offline in its window, which without tracing opens soon.
+VERBS = {"watched": "watch -c $FIRST,$SECOND --ready-file /tmp/ready",
+         "slept": "sleep --no-trace -c $FIRST,$SECOND -i 1ms",
+         "called": "syscall --no-trace -c $FIRST,$SECOND --only getpid",
+         "played": "pingpong --no-trace --pin $FIRST,$SECOND -n 20000000",
+         "passed": "queue --no-trace --producer $FIRST --accumulator $SECOND --journaller none "
+                   "-n 1000000000"}
+if LONG:
+    JOB += r"""
+without() { name=$1; shift; rm -f /tmp/ready
+	culprit "$@" -d forever -f json -q -o /tmp/out/$name 2>/tmp/out/$name.err & run=$!
+	until [ -e /tmp/ready ] || grep -qx culprit-sampler /proc/[0-9]*/comm 2>/dev/null ||
+		! kill -0 $run; do usleep 10000; done
+	sleep 10
+	online $SECOND 0
+	sleep 4 # more than the second between two looks
+	kill -INT $run; finish; online $SECOND 1; }
+""" + "".join(f"without {name} {verb}\n" for name, verb in VERBS.items())
 
 kernel, = need(KERNEL)
 rc, out, err, text = run(kernel, JOB, cpus=CPUS,
@@ -180,6 +199,11 @@ ok(re.fullmatch("".join(f"culprit: incomplete: {why}{end}\n" for end in (GONE, B
                 text["both.err"]), "and in a line when it goes, and one when it comes back",
    text["both.err"])
 
+metrics = text["both.prom"].splitlines()
+ok({"culprit_incomplete 1", f'culprit_ended_early{{cpu="{SECOND}"}} 1',
+    f'culprit_ended_early{{cpu="{FIRST}"}} 0'} <= set(metrics),
+   "metrics, too, say which CPU is not measured to the end", text["both.prom"][:2000])
+
 back = reports["back"]
 ok(status["back"] == 0 and not text["back.err"] and not back["run"]["incomplete"]
    and all(c["observed_ns"] and c["loop"]["count"] for c in back["cpus"]),
@@ -230,4 +254,13 @@ ok(status["taken"] == 3 and cpu_of(taken, 2)["ended_early"] and
    status["taken"], cpu_of(taken, 2)["ended_early"], text["taken.err"])
 ok(re.fullmatch(f"culprit: incomplete: cpu 2 ended early, after {TIME}: .*cpuset.*\n",
                 text["taken.err"]), "and says so in one line", text["taken.err"])
+for name in VERBS if LONG else ():
+    verb = VERBS[name].split()[0]
+    why = (json.loads(text.get(name) or "{}").get("run") or {}).get("incomplete") or ""
+    # Both of two that need each other end.
+    ended = rf"cpus? ({FIRST}-)?{SECOND} (went offline|ended early),( the first, cpu \d+,)? after"
+    ok(text.get(name + ".rc", "").strip() == "3" and re.match(f"{ended} {TIME}", why)
+       and text[name + ".err"] == f"culprit: incomplete: {why}\n",
+       f"{verb}, too, says that one went offline, by its exit status and in one line",
+       text.get(name + ".rc"), text.get(name + ".err"), why)
 done()
