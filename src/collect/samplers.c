@@ -108,8 +108,8 @@ int samplers_await(struct collect *c, int phase, uint64_t limit_ns)
 			return 0;
 		nap(NAP_NS);
 	} while (now_ns() < deadline);
-	return complain("the samplers could not run within %llu s: are their CPUs busy with "
-			"threads of a higher priority?",
+	return complain("the samplers could not run within %llu s, as on CPUs that other threads "
+			"keep busy: end those, or give the samplers a higher priority with -P f:10",
 			(unsigned long long)(limit_ns / NSEC_PER_SEC));
 }
 

@@ -86,8 +86,9 @@ int window_open(struct collect *c)
 		atomic_store(&c->target[i].shm->begin_ns, begin);
 	for (uint32_t i = 0; i < c->ntargets; i++)
 		if (!await_start(&c->target[i], begin))
-			return complain("the sampler of CPU %u could not run there: is the CPU "
-					"busy with threads of a higher priority?",
+			return complain("the sampler of CPU %u could not run there, as on a CPU "
+					"that other threads keep busy: end those, or give the "
+					"sampler a higher priority with -P f:10",
 					c->target[i].cpu);
 	return 0;
 }

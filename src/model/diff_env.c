@@ -37,6 +37,7 @@ static const char *const left_out[] = {
 	"sys/hypervisor/type",
 	"run/root",
 	"run/tasks/*",
+	FACT_ENDED,
 	"run/dmesg",
 	NULL,
 };

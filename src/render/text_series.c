@@ -41,7 +41,7 @@ struct figure {
 	double what;
 };
 
-#define MEAN_WIDTH 100 /* columns of a page that has room for the mean of one_threshold */
+#define ALL_FIGURES 100 /* columns of a page that has room for all figures */
 static const struct figure one_threshold[] = {
 	{"count", COUNT}, {"min", MIN},    {"mean", MEAN}, {"median", 50}, {"p90", 90},
 	{"p99", 99},      {"p99.9", 99.9}, {"max", MAX},   {"mad", MAD},   {0}};
@@ -98,13 +98,18 @@ static void name_cell(struct table *t, const struct series *s)
 	table_cell(t, "1", escape_text(s->name, sizeof(s->name), name, sizeof(name)));
 }
 
-static void fill_rows(struct table *t, const struct cpu *c, const struct figure *figure, bool mean)
+/* True for a figure that a narrow page has no room for. */
+static bool is_left_out(const struct figure *f, const struct figure *of, bool narrow)
 {
-	for (const struct figure *f = figure; f->heading; f++) {
-		if (f->what == MEAN && !mean)
-			continue;
-		table_column(t, f->heading, ALIGN_RIGHT, false);
-	}
+	return narrow && (f->what == MEAN || (of == several_thresholds && f->what == MAD));
+}
+
+static void fill_rows(struct table *t, const struct cpu *c, const struct figure *figure,
+		      bool narrow)
+{
+	for (const struct figure *f = figure; f->heading; f++)
+		if (!is_left_out(f, figure, narrow))
+			table_column(t, f->heading, ALIGN_RIGHT, false);
 	table_column(t, "of each", ALIGN_LEFT,
 		     figure != wide); /* elastic except where names differ in their last words */
 	for (uint32_t i = 0; i < c->nseries; i++) {
@@ -113,7 +118,7 @@ static void fill_rows(struct table *t, const struct cpu *c, const struct figure 
 		if (!s->hist.count)
 			continue;
 		for (const struct figure *f = figure; f->heading; f++)
-			if (f->what != MEAN || mean)
+			if (!is_left_out(f, figure, narrow))
 				figure_cell(t, s, f->what, figure == several_thresholds);
 		name_cell(t, s);
 		table_end_row(t);
@@ -190,7 +195,7 @@ void text_series(const struct page *p, const struct cpu *c)
 				  : series_thresholds(c->series, c->nseries) > 1
 					  ? several_thresholds
 					  : one_threshold,
-				  p->width >= MEAN_WIDTH);
+				  p->width < ALL_FIGURES);
 		table_print(t, p->out, p->colour);
 		table_free(t);
 	} while (down && next < c->nseries);
