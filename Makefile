@@ -271,8 +271,9 @@ $(O)/order/%.o: %.c $(FLAGS_FILE) | $(O)/.setup-check
 		-MMD -MP -c $< -o $@
 	$(Q)objcopy $(patsubst %,--redefine-sym %,memcpy=__tsan_memcpy memmove=__tsan_memmove \
 		memset=__tsan_memset) $@
-# order.c defines functions that the compiler takes for its own as soon as any sanitizer is on.
-$(O)/tests/unit/order.o: SANFLAGS :=
+# order.c and test_nmi.c define functions that the compiler takes for its own as soon as any
+# sanitizer is on.
+$(O)/tests/unit/order.o $(O)/tests/unit/test_nmi.o: SANFLAGS :=
 $(O)/tests/unit/test_order: $(O)/tests/unit/order.o $(ORDERED:%=$(O)/order/%.o)
 $(O)/tests/unit/test_order_notes: $(O)/tests/unit/order.o $(O)/order/tests/unit/order_notes.o
 

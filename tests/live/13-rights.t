@@ -170,6 +170,21 @@ ok({command[0] for command, _ in table} >= {"report", "run", "record", "watch", 
 if not shutil.which("setcap") or not shutil.which("setpriv"):
     skip("nobody with the table's capabilities", "needs setcap and setpriv")
     table = []
+else:
+    # Without CAP_SYSLOG the kernel hides where its functions are, and the report blames what does.
+    restricted, paranoid = (lib.read(f"/proc/sys/kernel/{name}")
+                            for name in ("kptr_restrict", "perf_event_paranoid"))
+    if os.system(f"setcap cap_bpf,cap_perfmon+ep {path}"):
+        skip("who hides names", "no capabilities on files here")
+    else:
+        r = culprit("run", *MEASURE, path=path, prefix=NOBODY)
+        said = re.search("functions have no names: the kernel hides its addresses from "
+                         r"(those without CAP_SYSLOG|everybody \(sysctl \S+kptr_restrict=2\))",
+                         " ".join(r.out.split()))
+        due = (None if restricted == "0" and int(paranoid) <= 1  # perf users may see them then
+               else "everybody" if restricted == "2" else "those")
+        is_((r.rc, said and said[1].split()[0]), (0, due),
+            f"with kptr_restrict={restricted} and no CAP_SYSLOG, it says who hides names")
 now = []
 for command, caps in table if LONG else [t for t in table if t[0][0] in ("run", "clock")]:
     if now != caps:

@@ -54,7 +54,9 @@ def places():
     """What a run could leave in the file system."""
     return {os.path.join(d, f) for d in ("/dev/shm", "/tmp", "/sys/kernel/tracing/instances",
                                          "/run", place) if os.path.isdir(d)
-            for f in os.listdir(d) if "culprit" in f and not f.startswith("culprit-check-")}
+            for f in os.listdir(d) if "culprit" in f
+            and not f.startswith(("culprit-check-", "culprit-test-", "culprit-lab-"))  # tests
+            and not os.path.exists(f"/proc/{f.rpartition('-')[2]}/comm")}  # others, which run
 
 
 def orphans():
