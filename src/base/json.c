@@ -31,7 +31,8 @@ static void quote(struct json *j)
 	buffer_put(j->to, "\"\"", j->cell ? 2 : 1);
 }
 
-static void quoted(struct json *j, const char *text, size_t len)
+/* names: a backslash becomes two. */
+static void quoted(struct json *j, const char *text, size_t len, bool names)
 {
 	char piece[ESCAPE_CHAR];
 	size_t used;
@@ -45,6 +46,8 @@ static void quoted(struct json *j, const char *text, size_t len)
 		used = escape_char(text, len, piece);
 		if (!used)
 			break;
+		if (*text == '\\' && !names)
+			piece[1] = 0;
 		for (const char *c = piece; *c; c++) {
 			if (*c == '"' || *c == '\\')
 				buffer_char(j->to, '\\');
@@ -72,7 +75,7 @@ static void lead(struct json *j, const char *key)
 		buffer_char(j->to, ' ');
 	j->some |= bit;
 	if (object) {
-		quoted(j, key, SIZE_MAX);
+		quoted(j, key, SIZE_MAX, true);
 		buffer_put(j->to, ": ", 2);
 	}
 }
@@ -155,7 +158,17 @@ void json_string_n(struct json *j, const char *key, const char *value, size_t le
 		return;
 	}
 	lead(j, key);
-	quoted(j, value, len);
+	quoted(j, value, len, true);
+}
+
+void json_command(struct json *j, const char *key, const char *value)
+{
+	if (!value) {
+		json_null(j, key);
+		return;
+	}
+	lead(j, key);
+	quoted(j, value, SIZE_MAX, false);
 }
 
 void json_u64(struct json *j, const char *key, uint64_t value)

@@ -40,6 +40,8 @@ void json_end(struct json *j); /* closes the innermost; the outermost adds the f
 void json_string(struct json *j, const char *key, const char *value); /* NULL prints null */
 void json_string_n(struct json *j, const char *key, const char *value,
 		   size_t len); /* to len or NUL */
+/* The same for a command, whose backslashes stay single: a reader gives it to a shell. */
+void json_command(struct json *j, const char *key, const char *value);
 void json_u64(struct json *j, const char *key, uint64_t value);
 void json_i64(struct json *j, const char *key, int64_t value);
 void json_double(struct json *j, const char *key, double value,

@@ -254,9 +254,12 @@ void render_findings(struct json *j, const char *key, const struct findings *fin
 		json_string(j, "title", finding_title(x, title, sizeof(title)));
 		json_string(j, "value", x->value);
 		json_string(j, "good", x->good);
-		json_string(j, "fix", x->fix);
+		if (x->fix_kind == FIX_COMMAND)
+			json_command(j, "fix", x->fix);
+		else
+			json_string(j, "fix", x->fix);
 		json_string(j, "fix_kind", x->fix ? kinds[x->fix_kind] : NULL);
-		json_string(j, "undo", x->undo);
+		json_command(j, "undo", x->undo);
 		json_string(j, "cause", x->cause);
 		json_u64(j, "cost_ns", x->cost_ns);
 		write_list(j, x);

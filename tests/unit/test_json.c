@@ -292,6 +292,8 @@ static void test_strings(void **state)
 	json_string(j, "", "");
 	json_string(j, "quote \" key", "a \"quoted\" 'name'");
 	json_string(j, "backslash", "a\\b");
+	json_command(j, "command", "echo max > 'a\\x2db\"\033'");
+	json_command(j, "no command", NULL);
 	json_string(j, "lines", "a\nb\033[2J");
 	json_string(j, "bad \xff key", "\xc0\xaf \xed\xa0\x80 \xf0\x9f\x98 \xff");
 	json_string(j, "csi",
@@ -311,6 +313,8 @@ static void test_strings(void **state)
 			    "  \"\": \"\",\n"
 			    "  \"quote \\\" key\": \"a \\\"quoted\\\" 'name'\",\n"
 			    "  \"backslash\": \"a\\\\\\\\b\",\n"
+			    "  \"command\": \"echo max > 'a\\\\x2db\\\"\\\\x1b'\",\n"
+			    "  \"no command\": null,\n"
 			    "  \"lines\": \"a\\\\x0ab\\\\x1b[2J\",\n"
 			    "  \"bad \\\\xff key\": \"\\\\xc0\\\\xaf \\\\xed\\\\xa0\\\\x80 "
 			    "\\\\xf0\\\\x9f\\\\x98 \\\\xff\",\n"
