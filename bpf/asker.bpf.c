@@ -237,12 +237,26 @@ int BPF_PROG(workqueue_queue_work, int req_cpu, struct pool_workqueue *pwq,
 	return 0;
 }
 
+/* A thread that has not left yet goes on running, and one that was preempted comes back, whoever
+ * wakes it meanwhile: a note would blame its waker for a later arrival. */
+static __always_inline bool is_asleep(const struct task_struct *task)
+{
+	return !task->on_rq ||
+	       (bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed);
+}
+
 /* The next CPU of the thread is not chosen yet: its last CPU stands for it. */
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
-	if (is_target(task->wake_cpu) || (watching && gate && is_watched(task)))
-		note(ctx, wake_key(task->pid), 0, task);
+	struct asker_key key = wake_key(task->pid);
+
+	if (!is_target(task->wake_cpu) && !(watching && gate && is_watched(task)))
+		return 0;
+	if (!is_asleep(task))
+		return 0;
+	key.switches = switches_of(task) | !!task->on_cpu;
+	note(ctx, key, 0, task);
 	return 0;
 }
 

@@ -49,25 +49,31 @@ static __always_inline __u32 scatter(__u32 what)
 static __always_inline struct asker_key csd_key(__u32 cpu, const void *csd)
 {
 	return (struct asker_key){(__u64)csd, cpu,
-				  WAKES + (scatter(low_half(csd) + cpu) & (CSDS - 2))};
+				  WAKES + (scatter(low_half(csd) + cpu) & (CSDS - 2)), 0};
 }
 
 static __always_inline struct asker_key work_key(const void *work)
 {
 	return (struct asker_key){(__u64)work, 0,
-				  WAKES + CSDS + (scatter(low_half(work)) & (WORKS - 2))};
+				  WAKES + CSDS + (scatter(low_half(work)) & (WORKS - 2)), 0};
 }
 
 /* Threads that began one after the other do not meet. */
 static __always_inline struct asker_key wake_key(int tid)
 {
-	return (struct asker_key){tid, 0, (__u32)tid << 1 & (WAKES - 2)};
+	return (struct asker_key){tid, 0, (__u32)tid << 1 & (WAKES - 2), 0};
+}
+
+/* Twice the times that a thread was switched out, see asker_key. */
+static __always_inline __u32 switches_of(const struct task_struct *task)
+{
+	return (__u32)(task->nvcsw + task->nivcsw) << 1;
 }
 
 /* A CPU has one: a reschedule IPI carries nothing. */
 static __always_inline struct asker_key resched_key(__u32 cpu)
 {
-	return (struct asker_key){1, cpu, WAKES + CSDS + WORKS + (cpu << 1 & (RESCHEDS - 2))};
+	return (struct asker_key){1, cpu, WAKES + CSDS + WORKS + (cpu << 1 & (RESCHEDS - 2)), 0};
 }
 
 /* As mark(), with the asker, if one was noted. plain: mark also without an asker. */

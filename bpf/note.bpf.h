@@ -27,7 +27,9 @@ struct asker_note {
 	__s32 stack;
 	__u16 cpu;
 	__u8 context; /* RECORD_BY_... */
-	__u8 unused[9];
+	__u8 unused;
+	__u32 switches; /* see asker_key */
+	__u32 unused_too;
 };
 
 _Static_assert(sizeof(struct asker_note) == 64, "a cache line");
@@ -36,6 +38,10 @@ struct asker_key {
 	__u64 what; /* 0: has none */
 	__u32 on;
 	__u32 set; /* index of the first of the two notes */
+	/* For a wake-up: twice the times that the thread was switched out, and 1 more while it is
+	 * being switched out, when this time may be counted already or not. A note of another time
+	 * tells of an arrival that was not seen, or was none. */
+	__u32 switches;
 };
 
 /* The table's note of this index, by who includes this; NULL, which no caller meets, is for the
@@ -46,6 +52,12 @@ static __always_inline bool is_of(const struct asker_note *n, const struct asker
 {
 	return n && *(volatile __u64 *)&n->what == key->what &&
 	       *(volatile __u32 *)&n->on == key->on;
+}
+
+/* True when the thread was not switched out between the note and the key of its arrival. */
+static __always_inline bool is_of_this_time(const struct asker_note *n, const struct asker_key *key)
+{
+	return key->switches - n->switches + 1 <= 2;
 }
 
 /* The note under this key; NULL: none. */
@@ -85,7 +97,8 @@ static __always_inline bool take_note(struct cpu_state *c, struct record *r,
 	r->callsite = n->callsite;
 	r->stack = n->stack;
 	__builtin_memcpy(r->name, n->comm, sizeof(r->name));
-	mine = is_of(n, key); /* the note may have become another's since note_of() */
+	mine = is_of_this_time(n, key) &&
+	       is_of(n, key); /* the note may have become another's since note_of() */
 	order_loads(c);
 	if (!mine || *(volatile __u32 *)&n->versions != version)
 		return false;
@@ -113,6 +126,7 @@ static __always_inline struct asker_note *begin_note(const struct asker_key *key
 static __always_inline void end_note(struct asker_note *n, const struct asker_key *key)
 {
 	n->on = key->on;
+	n->switches = key->switches;
 	n->what = key->what;
 	store_release(&n->versions, n->versions + 1);
 	leave(&n->inside);

@@ -151,7 +151,9 @@ enum tlb_reason {
 /* flags */
 /* A piece of a softirq that was preempted (PREEMPT_RT); the next piece follows. */
 #define RECORD_PART 1
-/* RECORD_THREAD: left in the middle of its work; a worker goes on with the same work. */
+/* RECORD_THREAD: left in the middle of its work, and goes on with the same work. Not of workers of
+ * kernels whose workers tell what they do: a MARK_WORK where they begin says what they go on with.
+ */
 #define RECORD_ONGOING 2
 #define RECORD_ASKED   4 /* name, id, asker_cpu, callsite and stack tell who asked */
 #define RECORD_KTHREAD 8 /* RECORD_THREAD, RECORD_WATCH, RECORD_TICK: a kernel thread */

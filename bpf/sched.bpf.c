@@ -37,7 +37,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	else if (prev->pid == c->sampler)
 		c->away_ns = now;
 	if (c->thread.start_ns)
-		note_waker(c, in, now);
+		note_arrival(c, next, now);
 	return 0;
 }
 

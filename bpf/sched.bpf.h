@@ -32,7 +32,8 @@ static __always_inline void softirq_over_switch(struct cpu_state *c, __u64 now, 
 }
 
 /* State of an idle worker's sleep: UNINTERRUPTIBLE | NOLOAD (include/linux/sched.h). */
-#define TASK_IDLE 0x402
+#define TASK_IDLE    0x402
+#define PF_WQ_WORKER 0x20
 
 static __always_inline unsigned int state_of(struct task_struct *task)
 {
@@ -46,6 +47,37 @@ static __always_inline __u8 kthread_flag(struct task_struct *task)
 	return task->flags & PF_KTHREAD ? RECORD_KTHREAD : 0;
 }
 
+/* True when this kernel's type information tells where workers say what they do. */
+#define WORKERS_TELL                                                                               \
+	(bpf_core_field_exists(((struct worker *)0)->current_func) &&                              \
+	 bpf_core_field_exists(((struct kthread *)0)->data))
+
+static __always_inline bool is_worker(const struct task_struct *task)
+{
+	return task->flags & PF_WQ_WORKER;
+}
+
+/* Function of the work item that a worker is in the middle of; 0: none, or not known. */
+static __always_inline __u64 work_of(struct task_struct *task)
+{
+	const struct task_struct___before_5_17 *old = (void *)task;
+	const struct kthread *thread;
+	const struct worker *worker;
+
+	if (!WORKERS_TELL || !is_worker(task))
+		return 0;
+	thread = bpf_core_field_exists(task->worker_private) ? BPF_CORE_READ(task, worker_private)
+							     : BPF_CORE_READ(old, set_child_tid);
+	worker = BPF_CORE_READ(thread, data);
+	return (__u64)BPF_CORE_READ(worker, current_func);
+}
+
+/* A worker that tells goes on with nothing unless a mark says so when it returns. */
+static __always_inline bool goes_on(struct task_struct *task)
+{
+	return !(WORKERS_TELL && is_worker(task)) && state_of(task) != TASK_IDLE;
+}
+
 /* unseen: RECORD_UNSEEN or 0. */
 static __always_inline void thread_ends(struct cpu_state *c, struct task_struct *task, __u64 now,
 					__u8 unseen)
@@ -56,7 +88,7 @@ static __always_inline void thread_ends(struct cpu_state *c, struct task_struct 
 			   .id = task->pid,
 			   .kind = RECORD_THREAD,
 			   .flags = kthread_flag(task) | unseen |
-				    (state_of(task) != TASK_IDLE ? RECORD_ONGOING : 0),
+				    (goes_on(task) ? RECORD_ONGOING : 0),
 			   .owner = owner_of(task),
 			   .prio = task->prio};
 
@@ -82,9 +114,25 @@ static __always_inline void thread_begins(struct cpu_state *c, struct task_struc
 	put_wide(c, LEVEL_THREAD, &r);
 }
 
-static __always_inline void note_waker(struct cpu_state *c, int tid, __u64 now)
+static __always_inline void note_waker(struct cpu_state *c, struct task_struct *task, __u64 now)
 {
-	mark_asked(c, LEVEL_THREAD, MARK_WAKER, 0, now, wake_key(tid), false);
+	struct asker_key key = wake_key(task->pid);
+
+	if (!note_of(&key))
+		return;
+	key.switches = switches_of(task);
+	mark_asked(c, LEVEL_THREAD, MARK_WAKER, 0, now, key, false);
+}
+
+/* Notes who woke the thread that begins here, and what it goes on with: a worker may have begun
+ * that before the window, or on another CPU. */
+static __always_inline void note_arrival(struct cpu_state *c, struct task_struct *task, __u64 now)
+{
+	__u64 function = work_of(task);
+
+	note_waker(c, task, now);
+	if (function)
+		mark(c, LEVEL_THREAD, MARK_WORK, function, now);
 }
 
 #endif

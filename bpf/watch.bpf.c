@@ -77,7 +77,7 @@ static __always_inline void comes(struct cpu_state *c, struct task_struct *task,
 	}
 	deactivate(state_of_cpu(w->cpu));
 	say_throttled(c, task, w, now);
-	note_waker(c, tid, now);
+	note_waker(c, task, now);
 	due = w->kind == WATCH_IN_WOKEN ? bpf_map_lookup_elem(&watch_dues, &tid) : NULL;
 	if (due && *due <= w->since_ns)
 		watch_say(c, WATCH_IN_DUE, task, w->cpu, *due, now);
@@ -163,7 +163,7 @@ int BPF_PROG(watch_switch, bool preempt, struct task_struct *prev, struct task_s
 		forget_wait(next->pid); /* was watched when it began to wait */
 	if (c->active) {
 		thread_begins(c, next, now);
-		note_waker(c, next->pid, now);
+		note_arrival(c, next, now);
 	}
 	return 0;
 }

@@ -25,6 +25,7 @@ struct cfs_rq {
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
 	struct sched_entity *parent; /* the group's; NULL: the root's */
+	unsigned char sched_delayed; /* sleeps, though it is in a run queue; since 6.12 */
 };
 
 struct kernfs_node {
@@ -65,8 +66,13 @@ struct task_struct {
 	int tgid;                /* process id of user space */
 	unsigned int __state;    /* "state" before 5.14 */
 	int wake_cpu;            /* CPU of its last run */
+	unsigned int on_rq;      /* not 0: is in a run queue */
+	unsigned int on_cpu;     /* not 0: runs, or is being switched out */
+	unsigned long nvcsw;     /* times that it was switched out to sleep, */
+	unsigned long nivcsw;    /* the same, because it had to make way */
 	unsigned int flags;      /* PF_KTHREAD, ... */
 	int prio;                /* 0..99 real time (99 - rt_priority), 100..139 normal */
+	void *worker_private;    /* struct kthread of a kernel thread; since 5.17 */
 	struct css_set *cgroups;
 	char comm[16];
 };
@@ -107,6 +113,15 @@ struct irq_work {
 	void *func;
 };
 
+/* The kernel's notes of a kernel thread (kernel/kthread.c). */
+struct kthread {
+	void *data; /* argument of the thread: struct worker of a worker */
+};
+
+struct worker {
+	void *current_func; /* function of the work item in hand; NULL: none */
+};
+
 struct worker_pool {
 	int cpu; /* -1: unbound */
 };
@@ -132,6 +147,10 @@ struct pt_regs___on_arm64 {
 
 struct task_struct___before_5_14 {
 	long state;
+};
+
+struct task_struct___before_5_17 {
+	void *set_child_tid; /* struct kthread of a kernel thread */
 };
 
 #pragma clang attribute pop

@@ -280,8 +280,7 @@ static void enclose(struct nest *n, const struct record *r, uint64_t start, uint
 		add_own(n, &s, r->level, at, e->start, e->gaps - e->lost);
 		n->account.lost_ns += e->lost;
 		at = e->end;
-		if (e->note && e->record.level == r->level &&
-		    r->kind != RECORD_FAULT) /* a lost thread's */
+		if (e->note && nest_tells_of(n, &e->record, r))
 			note(n, r, e, &s);
 	}
 	add_own(n, &s, r->level, at, end, 0);

@@ -86,6 +86,15 @@ uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,
 	return sources_rest(n->sources, SOURCE_LOST);
 }
 
+bool nest_tells_of(const struct nest *n, const struct record *note, const struct record *interval)
+{
+	if (note->level != interval->level || interval->kind == RECORD_FAULT) /* a lost thread's */
+		return false;
+	/* A note at the begin tells of the thread that was seen to come. */
+	return interval->kind != RECORD_THREAD || !(interval->flags & RECORD_UNSEEN) ||
+	       interval == &n->thread || note->start_ns > interval->start_ns;
+}
+
 const char *nest_symbol(const struct nest *n, uint64_t address)
 {
 	return n->names && address ? n->names->symbol(n->names->ctx, address) : NULL;

@@ -93,6 +93,9 @@ uint32_t nest_source(struct nest *n, const struct record *r, const char *symbol,
 /* Tells by whom a watched thread loses the net time of this interval. */
 enum whose nest_whose(const struct record *r);
 
+/* True when a note tells of this interval: of its own level, and no other thread's. */
+bool nest_tells_of(const struct nest *n, const struct record *note, const struct record *interval);
+
 /* NULL: not known. */
 const char *nest_symbol(const struct nest *n, uint64_t address);
 

@@ -797,6 +797,27 @@ static void test_work_before_waker(void **state)
 	assert_account(200, "site_1 20/42 (1), site_2 10/43 (1), site_3 20, site_4 20/44 (1)");
 }
 
+/* The thread that was woken and that came is not the one that was seen to leave. */
+static void test_who_came_unseen_was_asked_by_nobody(void **state)
+{
+	struct record r = {.start_ns = 100,
+			   .end_ns = 150,
+			   .level = LEVEL_THREAD,
+			   .kind = RECORD_THREAD,
+			   .flags = RECORD_UNSEEN,
+			   .id = 3,
+			   .name = "hog"};
+
+	(void)state;
+	take_mark(LEVEL_THREAD, MARK_WAKER, 100, 0, 41);
+	take_mark(LEVEL_THREAD, MARK_WORK, 100, 1, 0);
+	take_mark(LEVEL_THREAD, MARK_WORK, 120, 2, 42);
+	nest_take(n, &r, 0, UINT64_MAX);
+	take_mark(LEVEL_THREAD, MARK_WAKER, 150, 0, 43);
+	take(LEVEL_THREAD, RECORD_THREAD, 150, 160);
+	assert_account(200, "site_2 50/42 (1), hog 10/43 (1)");
+}
+
 static void test_each_call_its_own(void **state)
 {
 	(void)state;
@@ -919,6 +940,7 @@ int main(void)
 		NEST(test_each_interval_its_own),
 		NEST(test_without_the_flag_nobody_asked),
 		NEST(test_work_before_waker),
+		NEST(test_who_came_unseen_was_asked_by_nobody),
 		NEST(test_each_call_its_own),
 		NEST(test_rows_change_hands_in_a_hiccup),
 		NEST(test_hogs),

@@ -193,6 +193,13 @@ static const struct drawing drawings[] = {
 		.want = "kworker/u8:0>a 50, kw 10, kworker/u8:0 40 | edge 40 outside 260",
 	},
 	{
+		.what = "unless it says so when it comes",
+		.record = {MARK(100, LEVEL_THREAD, MARK_WAKER, 0),
+			   MARK(100, LEVEL_THREAD, MARK_WORK, 'a'),
+			   MARK(190, LEVEL_THREAD, MARK_WORK, 'b'), UNBOUND(100, 200)},
+		.want = "kworker/u8:0>a 90, kworker/u8:0>b 10 | edge 40 outside 260",
+	},
+	{
 		.what = "not when it left idle",
 		.record = {MARK(110, LEVEL_THREAD, MARK_WORK, 'a'), THR(100, 150, 7, 120, 0),
 			   THR(150, 160, 7, 120, RECORD_ONGOING),

@@ -80,7 +80,7 @@ static void reset(void)
 	order_notes[0] = asker(OLD);
 	order_notes[0].what = WHAT;
 	order_notes[0].on = ON;
-	order_notes[0].inside = order_notes[0].versions = 0;
+	order_notes[0].inside = order_notes[0].versions = order_notes[0].switches = 0;
 	order_notes[1] = (struct asker_note){.what = ~0ULL}; /* somebody else's */
 	took = false;
 }
@@ -148,7 +148,7 @@ static void begin(void (*writer)(void), void (*reader)(void))
 		.reset = reset,
 		.run = {writer, reader},
 		.is_bad = is_bad,
-		.data = {(uint8_t *)&order_notes[0].callsite, order_notes[0].unused}};
+		.data = {(uint8_t *)&order_notes[0].callsite, &order_notes[0].unused}};
 	reset();
 }
 
@@ -206,11 +206,36 @@ static void test_two_askers(void **unused)
 	hold(&(const struct barrier){"what the writer's entering orders", inside, WRITER, 1}, 1);
 }
 
+/* A wake-up is taken by the arrival that follows it: the thread was not switched out in between,
+ * unless it was being so when it was woken. */
+static void test_an_arrival_of_its_own(void **unused)
+{
+	static const struct {
+		uint32_t put, take;
+		bool taken;
+	} row[] = {{10, 10, true}, {10, 12, false}, {12, 10, false},
+		   {11, 10, true}, {11, 12, true},  {11, 14, false},
+		   {11, 8, false}, {~0U, 0, true},  {~1U, 0, false}};
+
+	(void)unused;
+	for (unsigned i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct asker_key of = key;
+		struct asker_note a = asker(FIRST);
+		struct record r = {.kind = RECORD_MARK};
+
+		reset();
+		of.switches = row[i].put;
+		order_put_note(&of, &a);
+		of.switches = row[i].take;
+		assert_int_equal(order_take_note(state, &r, &of), row[i].taken);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_renewal),
-					   cmocka_unit_test(test_another_key),
-					   cmocka_unit_test(test_two_askers)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_renewal), cmocka_unit_test(test_another_key),
+		cmocka_unit_test(test_two_askers), cmocka_unit_test(test_an_arrival_of_its_own)};
 
 	state = calloc(1, sizeof(*state));
 	return state ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
