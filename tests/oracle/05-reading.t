@@ -9,7 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from judge import Judge, asker_of  # noqa: E402
-from reading import HARDIRQ, SOFTIRQ, Reading, Requests  # noqa: E402
+from reading import HARDIRQ, PREEMPTED, SOFTIRQ, Reading, Requests  # noqa: E402
 
 results = []
 
@@ -35,11 +35,12 @@ class Symbols:
     around = at
 
 
-def switch(at, before, after, comms=None):
-    comms = {SAMPLER: b"culprit-sampler\0", OTHER: b"other\0", WORKER: b"kworker/1:2\0",
-             **(comms or {})}
-    return at, "sched_switch", 0, before, (comms.get(before, b"?"), before, 0,
-                                           comms.get(after, b"?"), after)
+COMMS = {SAMPLER: b"culprit-sampler\0", OTHER: b"other\0", WORKER: b"kworker/1:2\0"}
+
+
+def switch(at, before, after, state=0):
+    return at, "sched_switch", 0, before, (COMMS.get(before, b"?"), before, state,
+                                           COMMS.get(after, b"?"), after)
 
 
 def event(at, name, *values, flags=0, pid=SAMPLER):
@@ -71,12 +72,12 @@ ELSEWHERE = [event(140 * US, "csd_queue_cpu", 1, 0xc, pid=7),
              event(141 * US, "csd_queue_cpu", 1, 0xd, pid=8)]
 
 
-def read():
-    requests = Requests()
-    requests.add(TRACE, 1, 1)
-    requests.add(ELSEWHERE, 0, 1)
+def read(trace=None, elsewhere=None):
+    trace, requests = trace or TRACE, Requests()
+    requests.add(trace, 1, 1)
+    requests.add(elsewhere or ELSEWHERE, 0, 1)
     requests.sort()
-    return Reading(TRACE, 1, requests, Symbols())
+    return Reading(trace, 1, requests, Symbols())
 
 
 parts = [(p.kind, p.id, p.name, sorted(p.function or ()), p.net // US)
@@ -113,6 +114,36 @@ def verdict(change=None, hiccup=HICCUP):
         change(h)
     return Judge(read(), 1).judge([h])
 
+
+# A worker that came in the middle of its work, which it began elsewhere, is preempted right after
+# it, goes on, takes up other work, sleeps, and comes again with nothing.
+WORKING = [
+    switch(0, SAMPLER, WORKER), event(50 * US, "workqueue_execute_end", 0xa, 4, pid=WORKER),
+    switch(60 * US, WORKER, OTHER, state=PREEMPTED), switch(70 * US, OTHER, WORKER),
+    event(80 * US, "workqueue_execute_start", 0xb, 3, pid=WORKER),
+    event(90 * US, "workqueue_execute_end", 0xb, 3, pid=WORKER),
+    switch(100 * US, WORKER, OTHER, state=1),
+    event(110 * US, "sched_waking", WORKER, pid=OTHER), switch(120 * US, OTHER, WORKER),
+    switch(150 * US, WORKER, SAMPLER)]
+
+
+def work_done(trace, *said):
+    """What is wrong with these functions and times of the worker."""
+    h = {"start_ns": 0, "duration_ns": 150 * US, "outside_ns": 0, "records_lost": 0,
+         "pieces": [piece("thread", WORKER, "kworker/1:2", *of) for of in said]
+         + [piece("thread", OTHER, "other", None, 30)]}
+    return sorted(Judge(read(trace, [event(-5, "workqueue_execute_start", 0xa, 4, pid=WORKER)]),
+                        1).judge([h]).wrong)
+
+
+is_(work_done(WORKING, ("a_work", 60), ("flush", 30), (None, 30)), [],
+    "a worker that was preempted after its work begins other work")
+is_(work_done(WORKING, ("a_work", 70), ("flush", 20), (None, 30)), [],
+    "or was still on its way out")
+is_(work_done(WORKING, ("a_work", 60), ("flush", 60)), ["net time", "only in the trace"],
+    "one that slept does not go on")
+is_(work_done(WORKING, ("flush", 30), (None, 90)), ["net time", "only in the trace"],
+    "one that did not, does")
 
 v = verdict()
 is_((v.count["pieces"], v.count["askers"], dict(v.wrong)), (6, 3, {}),

@@ -53,11 +53,24 @@ def source_of(part):
     return (part.kind, part.name if part.kind == "thread" else "", part.id)
 
 
-def sort_out(parts):
-    """{(source, function names): Truth}"""
+def sort_out(parts, pieces):
+    """{(source, function names): Truth}. What may run either of two functions runs that of which
+    the pieces have more left."""
     found = {}
     for p in parts:
-        found.setdefault((source_of(p), p.function), Truth()).add(p)
+        if not p.either:
+            found.setdefault((source_of(p), p.function), Truth()).add(p)
+
+    def left(source, names):
+        said = sum(q["net_ns"] for q in pieces
+                   if piece_source(q) == source and same_function(q, names))
+        return said - found[source, names].net if (source, names) in found else said
+
+    for p in parts:
+        if p.either:
+            source = source_of(p)
+            names = max(p.function, p.either, key=lambda names: left(source, names))
+            found.setdefault((source, names), Truth()).add(p)
     return found
 
 
@@ -65,6 +78,14 @@ def piece_source(p):
     if p["kind"] == "thread":
         return ("thread", p["name"], p["id"])
     return (p["kind"], "", p["id"])
+
+
+def same_function(p, names):
+    if p["kind"] == "irq":
+        return True
+    if p["function"] in (None, THROTTLED):
+        return not names
+    return p["function"] in (names or ())
 
 
 def close_to(a, b):
@@ -140,7 +161,7 @@ class Judge:
     # ---- no record is missing: all must agree ----
 
     def exact(self, h, parts, unseen):
-        truth = sort_out(parts)
+        truth = sort_out(parts, h["pieces"])
         rest, pieces = [], h["pieces"] if unseen else self.match_shared(h, truth)
         for p in pieces:
             if p["kind"] not in ("irq", "vector", "softirq", "thread"):
@@ -166,19 +187,12 @@ class Judge:
     def match(self, h, p, truth):
         source = piece_source(p)
         for key, t in truth.items():
-            if key[0] == source and self.same_function(p, key[1]):
+            if key[0] == source and same_function(p, key[1]):
                 del truth[key]
                 self.time(h, p, t)
                 self.asker(h, p, t)
                 return True
         return False
-
-    def same_function(self, p, names):
-        if p["kind"] == "irq":
-            return True
-        if p["function"] in (None, THROTTLED):
-            return not names
-        return p["function"] in (names or ())
 
     def match_shared(self, h, truth):
         """Rows that many threads share: by name alone, or (others). A thread's row may become one
@@ -193,7 +207,7 @@ class Judge:
 
             mates = [q for q in pieces if joins(q["kind"], q["name"],
                                                 q["function"] == p["function"])]
-            keys = [k for k in truth if joins(k[0][0], k[0][1], self.same_function(p, k[1]))]
+            keys = [k for k in truth if joins(k[0][0], k[0][1], same_function(p, k[1]))]
             if p not in mates or not keys:
                 continue
             t = Truth()

@@ -11,7 +11,8 @@ import time
 
 import ring
 from judge import Judge
-from reading import ASKING, EVENTS, FIELDS, SAMPLER, Reading, Requests, Symbols, records
+from reading import (ASKING, EVENTS, FIELDS, SAMPLER, WORKING, Reading, Requests, Symbols,
+                     records)
 
 READY_S = 30
 
@@ -44,7 +45,8 @@ class Bench:
         ring.remove_all(self.tracefs)
         self.guard = ring.Guard(self.tracefs)
         self.on_target = ring.Instance(self.tracefs, "target", [target], EVENTS, buffer_kb())
-        self.elsewhere = ring.Instance(self.tracefs, "others", self.others, ASKING,
+        self.elsewhere = ring.Instance(self.tracefs, "others", self.others,
+                                       {**ASKING, **WORKING},
                                        buffer_kb() // 4 // len(self.others))
         self.stacks = None
         self.instances = self.on_target, self.elsewhere
@@ -58,7 +60,7 @@ class Bench:
         if self.stacks == many:
             return
         for instance in self.instances:
-            for event in ASKING.keys() - {"workqueue/workqueue_execute_end"}:
+            for event in ASKING:
                 instance.stacks_of(event, "common_flags & 16" if many else None)
         self.stacks = many
 
@@ -118,7 +120,7 @@ class Bench:
         verdict = Judge(self.reading, self.target).judge(hiccups)
         if hiccups:
             start = hiccups[0]["start_ns"] - hiccups[0]["at_ns"]
-            verdict.records = records(events, self.reading.woken, start, start + row["observed_ns"])
+            verdict.records = records(events, self.reading, start, start + row["observed_ns"])
         return verdict
 
 

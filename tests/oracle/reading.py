@@ -25,7 +25,6 @@ ON_TARGET = {
     "sched/sched_switch": ("prev_comm", "prev_pid", "prev_state", "next_comm", "next_pid"),
     "timer/hrtimer_expire_entry": ("function",), "timer/timer_expire_entry": ("function",),
              "timer/timer_expire_exit": (),
-    "workqueue/workqueue_execute_start": ("work", "function"),
     "csd/csd_function_entry": ("func", "csd"), "nmi/nmi_handler": ("handler", "delta_ns",
                                                                    "handled"),
     "exceptions/page_fault_user": ("address",),
@@ -34,9 +33,10 @@ ASKING = {
     "sched/sched_waking": ("pid",), "csd/csd_queue_cpu": ("cpu", "csd"),
           "ipi/ipi_send_cpu": ("cpu", "callback"),
     "workqueue/workqueue_queue_work": ("work", "function"),
-          "workqueue/workqueue_execute_end": ("work",),
 }
-EVENTS = {**ON_TARGET, **ASKING}
+# Work items, on all CPUs: workers take them from one to another.
+WORKING = {"workqueue/workqueue_execute_" + end: ("work", "function") for end in ("start", "end")}
+EVENTS = {**ON_TARGET, **ASKING, **WORKING}
 FIELDS = {e.split("/")[1]: fields for e, fields in EVENTS.items()}
 PREEMPTED = 0x100  # in prev_state: TASK_REPORT_MAX
 LEAVING_NS = 50_000  # more than a switch takes, from the queue to the event
@@ -76,14 +76,16 @@ class Asked:
 
 
 class Part:
-    """The stretch of an interval that runs one function."""
+    """The stretch of an interval that runs one function. either: it may as well run one of these
+    that it ran before: the trace does not tell."""
 
-    __slots__ = "kind", "id", "name", "function", "start", "end", "net", "asked", "seen"
+    __slots__ = "kind", "id", "name", "function", "start", "end", "net", "asked", "seen", "either"
 
     def __init__(self, kind, number, name, start, function=None):
         self.kind, self.id, self.name, self.function = kind, number, name, function
         self.start, self.end, self.net = start, None, 0
         self.asked = ()  # requests any of which it may have come from
+        self.either = None
         self.seen = True  # False: it came upon a thread that the scheduler does not show
 
 
@@ -99,7 +101,7 @@ class Requests:
 
     def __init__(self):
         self.wakes, self.works, self.csds, self.ipis = {}, {}, {}, []
-        self.done = {}  # tid: requests that it was done with, work items
+        self.at_work = {}  # tid: [(ns, whether it begins a work item, function)]
 
     def add(self, events, cpu, target):
         last = None
@@ -113,8 +115,10 @@ class Requests:
                 place = self.wakes.setdefault(v[0], [])
             elif name == "workqueue_queue_work":
                 place = self.works.setdefault(v[0], [])
-            elif name == "workqueue_execute_end":
-                place = self.done.setdefault(pid, [])
+            elif name.startswith("workqueue_execute_"):
+                if not flags & (SOFTIRQ | HARDIRQ):  # run by a worker
+                    self.at_work.setdefault(pid, []).append((at, name.endswith("start"), v[1]))
+                continue
             elif name == "csd_queue_cpu" and v[0] == target:
                 place = self.csds.setdefault(v[1], [])
             elif name == "ipi_send_cpu" and v[0] == target and not v[1]:
@@ -125,9 +129,23 @@ class Requests:
             place.append(last)
 
     def sort(self):
-        for places in self.wakes, self.works, self.csds, self.done, {0: self.ipis}:
+        for places in self.wakes, self.works, self.csds, {0: self.ipis}:
             for place in places.values():
                 place.sort(key=lambda a: a.at)
+        for place in self.at_work.values():
+            place.sort()
+
+    def work_before(self, tid, at):
+        """What a thread did last before this time: (function, when it was done with it; None: it is
+        in the middle of it); None: it is not known to have worked."""
+        place = self.at_work.get(tid, ())
+        i = bisect.bisect_left(place, (at,))
+        if i:
+            when, begins, function = place[i - 1]
+            return function, None if begins else when
+        if place and not place[0][1]:  # a begin before the trace
+            return place[0][2], None
+        return None
 
     @staticmethod
     def between(place, after, before):
@@ -144,16 +162,17 @@ ONE_RECORD = {"irq_handler_exit", "softirq_exit", "hrtimer_expire_entry", "timer
 ONE_MORE = {"reschedule_exit", "local_timer_exit", "csd_function_entry"}
 
 
-def records(events, woken, start, end):
+def records(events, reading, start, end):
     """How many records this makes at least and at most. A switch is one: a stay that ends, or a
-    sampler that makes way. woken: when somebody came who had been woken, which is one more, unless
-    he slept on another CPU."""
+    sampler that makes way. Somebody who comes and had been woken is one more, unless he slept on
+    another CPU; so is a worker that goes on."""
     sure = maybe = 0
     for at, name, *_ in events:
         if start <= at <= end:
             sure += name in ONE_RECORD
             maybe += name in ONE_MORE
-    came = sum(start <= at <= end for at in woken)
+    came = sum(start <= at <= end for at in reading.woken)
+    maybe += sum(start <= at <= end for at in reading.resumed)
     return sure + came * 9 // 10, sure + came + maybe
 
 
@@ -166,14 +185,13 @@ class Reading:
         self.target, self.requests, self.symbols = target, requests, symbols
         self.parts, self.doubts, self.faults, self.odd = [], [], [], []
         self.begin, self.end = (events[0][0], events[-1][0]) if events else (0, 0)
-        self.samplers, self.by_name, self.woken = set(samplers or ()), samplers is None, []
+        self.samplers, self.by_name = set(samplers or ()), samplers is None
+        self.woken, self.resumed = [], []  # when somebody came who had been; workers
         self.stack = []        # open intervals, a thread's stay at the bottom
         self.current = None    # tid, None: not known
         self.doubt = self.begin
-        self.at_work = {}      # tid: the function of the work item that it is in the middle of
-        # those of them that are done with it, and were preempted before they slept
-        self.way_out = set()
         self.left = {}         # tid: when it last left this CPU
+        self.preempted = {}    # tid: when it last left this CPU before it slept
         self.resched = self.begin
         self.taken = {}        # by purpose of a request: when the last one was taken up
         self.delayed = None    # a timer that will queue a work item
@@ -201,7 +219,7 @@ class Reading:
              v: self.odd.append((at - v[1], at, "nmi")),
              "page_fault_user": lambda at, f, p, v: self.faults.append(at) if p in self.samplers
              else None,
-             "workqueue_execute_start": self._work, "workqueue_execute_end": self._work_done,
+             "workqueue_execute_start": self._work,
              "workqueue_queue_work": self._queued, "timer_expire_entry": self._timer,
              "hrtimer_expire_entry": lambda at, f, p, v: self._mark(at, v[0]),
              "tasklet_entry": lambda at, f, p, v: self._mark(at, v[0]),
@@ -240,7 +258,9 @@ class Reading:
             return
         interval, names = self.stack[-1], names or self.symbols.at(address)
         part = interval.part
-        if interval.marked:
+        if interval.marked or part.either:
+            if not interval.marked:
+                part.function = names
             self._close(at, interval)
             new = Part(part.kind, part.id, part.name, at)
             new.seen = part.seen
@@ -265,13 +285,11 @@ class Reading:
         if stay:
             stay.part.name = text(v[0])
             self._close(at, stay)
-            # on the way out of a work item
-            if v[2] & PREEMPTED and stay.part.function and before not in self.at_work:
-                self.at_work[before] = stay.part.function
-                self.way_out.add(before)
         # Woken on another CPU after it was taken off the queue, but before this event: that one
         # counts.
-        self.left[before] = at if v[2] & PREEMPTED or not v[2] else at - LEAVING_NS
+        slept = v[2] and not v[2] & PREEMPTED
+        self.left[before] = at - LEAVING_NS if slept else at
+        self.preempted[before] = 0 if slept else at
         if self.by_name and text(v[3]) == SAMPLER:
             self.samplers.add(after)
         if self.current is None:
@@ -282,21 +300,25 @@ class Reading:
             return
         woken = Requests.between(self.requests.wakes.get(after, []), self.left.get(after, 0),
                                  at)[-1:]
-        if Requests.between(self.requests.done.get(after, []), self.left.get(after, 0),
-                            at) or (woken and after in self.way_out):
-            self.at_work.pop(after, None)  # the worker went on elsewhere
-        self.way_out.discard(after)
         if woken:
             self.woken.append(at)
-        # Work of a worker that is bound to no CPU has no next function in culprit's report: nobody
-        # sees it run elsewhere.
-        work = self.at_work.get(after)
-        if text(v[3]).startswith("kworker/u"):
-            work = None
-        stay = Interval(Part("thread", after, text(v[3]), at, work))
-        stay.marked = after in self.at_work
+        stay = Interval(Part("thread", after, text(v[3]), at))
+        self._goes_on(stay, after, at, woken)
         stay.part.asked = woken
         self.stack.append(stay)
+
+    def _goes_on(self, stay, tid, at, woken):
+        """A worker goes on with the work item that it is in the middle of. One that was done with
+        it, and was preempted before it slept, is on its way out, or beyond."""
+        function, done = self.requests.work_before(tid, at) or (None, None)
+        if not function:
+            return
+        self.resumed.append(at)
+        if not done:
+            stay.part.function = self.symbols.at(function)
+            stay.marked = True
+        elif done < self.preempted.get(tid, 0) or (done > self.left.get(tid, 0) and not woken):
+            stay.part.either = self.symbols.at(function)
 
     def _doubt(self, start, end):
         """Somebody came and went unseen: who was interrupted meanwhile is not known either."""
@@ -309,17 +331,11 @@ class Reading:
     # ---- functions ----
 
     def _work(self, at, flags, pid, v):
-        names = self.symbols.at(v[1])
         place = self.requests.works.get(v[0], [])
         asked = Requests.between(place, self.taken.get(v[0], 0), at)
         self.taken[v[0]] = at
         woken = self.stack[-1].part.asked if self.stack else ()
         self._mark(at, v[1], (*asked[-1:], *woken))  # the queuer, or the worker's waker
-        if len(self.stack) == 1:
-            self.at_work[pid] = names
-
-    def _work_done(self, at, flags, pid, v):
-        self.at_work.pop(pid, None)
 
     def _timer(self, at, flags, pid, v):
         self._mark(at, v[0])
