@@ -25,7 +25,7 @@ SHIFT = 3  # an instruction takes 8 ns: so a second of the guest is short
 # Noise of tests/vm/noise.c, the records that it makes, and the instructions that they may add. A
 # wake-up's depend on which second halves stand in the same place (bpf/state.h: record_place).
 KINDS = {
-    "switch": ("thread", 440),
+    "switch": ("thread", 460),
     "wake": ("thread, and who woke it", 1300),
     "softirq": ("softirq", 430),
     "timer": ("vector, and its function", 700),
