@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists of gaps that have room for the longest. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/align_state.h"
+
+void align_gaps_free(struct align_gaps *g)
+{
+	free(g->gap);
+	g->gap = NULL;
+	g->n = g->room = 0;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+uint64_t align_nth_length(uint64_t *length, uint32_t n, uint32_t most)
+{
+	if (n <= most)
+		return 0;
+	qsort(length, n, sizeof(*length), by_length);
+	return length[n - 1 - most];
+}
+
+/* Leaves out the shorter half. */
+static void halve(struct align_gaps *g)
+{
+	uint64_t *length = calloc(g->n, sizeof(*length));
+	uint32_t n = 0;
+
+	if (!length) { /* the newest stay, then */
+		memmove(g->gap, g->gap + g->n / 2, (g->n - g->n / 2) * sizeof(*g->gap));
+		g->n -= g->n / 2;
+		return;
+	}
+	for (uint32_t i = 0; i < g->n; i++)
+		length[i] = g->gap[i].length_ns;
+	qsort(length, g->n, sizeof(*length), by_length);
+	g->least_ns = length[g->n / 2] + 1;
+	free(length);
+	for (uint32_t i = 0; i < g->n; i++)
+		if (g->gap[i].length_ns >= g->least_ns)
+			g->gap[n++] = g->gap[i];
+	g->n = n;
+}
+
+void align_gaps_add(struct align_gaps *g, uint64_t start_ns, uint64_t length_ns)
+{
+	uint32_t at;
+
+	if (length_ns < g->least_ns)
+		return;
+	if (g->n >= g->most)
+		halve(g);
+	if (g->n == g->room) {
+		uint32_t room = g->room ? 2 * g->room : 64;
+		struct align_gap *more = reallocarray(g->gap, room, sizeof(*more));
+
+		if (!more)
+			return;
+		g->gap = more;
+		g->room = room;
+	}
+	/* lanes come in order, or nearly */
+	for (at = g->n++; at && g->gap[at - 1].start_ns > start_ns; at--)
+		g->gap[at] = g->gap[at - 1];
+	g->gap[at] = (struct align_gap){start_ns, length_ns};
+}
